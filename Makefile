@@ -1,0 +1,72 @@
+# `make` alone lists what there is. Nothing here needs more than Go: the formatter and the linter are
+# tool dependencies of go.mod, and the race detector is used where a C compiler makes it possible.
+
+GO      ?= go
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+LDFLAGS  = -s -w -X main.version=$(VERSION)
+
+# Why the race detector cannot run on this machine; empty when it can.
+NO_RACE = $(strip $(shell $(GO) list -race errors 2>&1 >/dev/null | head -n 1) \
+	$(shell printf '\043include <stdlib.h>\nint main(void){return 0;}\n' | \
+		$$($(GO) env CC) -x c -o /dev/null - >/dev/null 2>&1 || echo no working C compiler))
+
+say = @echo "==> $(1)"
+
+.DEFAULT_GOAL := help
+.PHONY: help build install test check fmt fmt-check vet lint arch bench demo clean
+
+help: ## list these targets
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+build: ## build the static binary ./bin/lathe
+	$(call say,build $(VERSION))
+	@CGO_ENABLED=0 $(GO) build -trimpath -ldflags "$(LDFLAGS)" -o bin/lathe ./cmd/lathe
+	@ls -lh bin/lathe | awk '{print "    " $$NF, $$5}'
+
+install: ## install lathe where go puts programs
+	$(call say,install $(VERSION))
+	@CGO_ENABLED=0 $(GO) install -trimpath -ldflags "$(LDFLAGS)" ./cmd/lathe
+
+test: ## vet, then every test, shuffled; with the race detector where it can run
+	@why="$(NO_RACE)"; race=-race; \
+	if [ -n "$$why" ]; then \
+		echo "without the race detector: $$why"; \
+		race=; export CGO_ENABLED=0; \
+	fi; \
+	echo "==> $(GO) vet ./..." && $(GO) vet ./... && \
+	echo "==> $(GO) test $$race -shuffle=on ./..." && $(GO) test $$race -shuffle=on ./...
+
+check: fmt-check vet lint arch ## all that a change must pass: format, vet, staticcheck, arch test, race tests
+	@why="$(NO_RACE)"; if [ -n "$$why" ]; then \
+		echo "make check needs the race detector: $$why (make test does without)" >&2; exit 1; fi
+	$(call say,test -race -shuffle=on)
+	@$(GO) test -race -shuffle=on ./...
+
+fmt: ## format all Go files
+	@$(GO) tool gofumpt -w .
+
+fmt-check:
+	$(call say,gofumpt)
+	@out=$$($(GO) tool gofumpt -l .) || exit 1; if [ -n "$$out" ]; then \
+		printf 'not formatted, run "make fmt":\n%s\n' "$$out" >&2; exit 1; fi
+
+vet:
+	$(call say,vet)
+	@$(GO) vet ./...
+
+lint:
+	$(call say,staticcheck)
+	@$(GO) tool staticcheck ./...
+
+arch: ## only the tests of layout, imports, sizes, documents and names
+	$(call say,arch test)
+	@$(GO) test -run '^Test(Arch|Docs|Names)_' .
+
+bench: ## measure: Go benchmarks and the table of figures
+	@./scripts/bench
+
+demo: ## watch a whole turn without a key and without a network
+	@$(GO) run ./cmd/lathe demo
+
+clean: ## remove what build made
+	@rm -rf bin

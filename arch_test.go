@@ -1,0 +1,183 @@
+package lathe_test
+
+import (
+	"cmp"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lathe-agent/lathe/internal/arch"
+)
+
+// The rules of the house that a machine can hold. Each table below is meant to be read and edited;
+// internal/arch only looks. A test that fails here says what to do in its message.
+
+// archImports is who may import whom, of our own. The same table stands in docs/architecture.md. The
+// first row that fits a package counts. "x/..." is x and all below it, "x/*" only what is below, "^" the
+// parent. Tests may import what they need.
+var archImports = arch.Table{
+	{From: ".", May: nil},
+	{From: "internal/*", May: []string{"internal/*"}},
+
+	{From: "model", May: []string{".", "internal/*"}},
+	{From: "bus", May: []string{".", "internal/*"}},
+	{From: "store", May: []string{".", "internal/*"}},
+	{From: "sandbox", May: []string{".", "internal/*"}},
+	{From: "workspace", May: []string{".", "internal/*"}},
+
+	// It is where a line of the catalogue becomes a client, so it names the protocols and the credentials.
+	{From: "model/provider", May: []string{"model", "model/anthropic", "model/auth", "model/catalog", "model/gemini", "model/openai", ".", "internal/*"}},
+	{From: "model/*", May: []string{"^", ".", "internal/*"}},
+	{From: "bus/*", May: []string{"^", ".", "internal/*"}},
+	{From: "store/storetest", May: []string{"^", ".", "internal/*", "lathetest"}},
+	{From: "store/*", May: []string{"^", ".", "internal/*"}},
+	{From: "workspace/*", May: []string{"workspace", "sandbox", ".", "internal/*"}},
+	{From: "plugin", May: []string{"workspace", "sandbox", ".", "internal/*"}},
+
+	{From: "tool", May: []string{".", "workspace/...", "sandbox", "internal/*"}},
+	{From: "tool/*", May: []string{"tool", ".", "workspace/...", "sandbox", "internal/*"}},
+	// The engine holds the store and the bus themselves: what differs between one machine and many lies
+	// below them, in the store's driver and in what feeds the bus.
+	{From: "engine", May: []string{".", "store", "bus", "model", "tool", "workspace/...", "plugin", "internal/*"}},
+	{From: "lathetest", May: []string{"."}},
+	{From: "config", May: []string{".", "model/catalog"}},
+
+	// Front ends know the vocabulary and a small interface of their own, never the engine.
+	{From: "server/...", May: []string{".", "internal/*", "workspace", "config", "server/*"}},
+	{From: "acp", May: []string{".", "internal/*"}},
+	{From: "client", May: []string{".", "internal/*"}},
+	{From: "tui/...", May: []string{".", "internal/*", "tui/*"}},
+
+	{From: "cmd/...", May: []string{"..."}},
+	{From: "examples/*", May: []string{"..."}},
+	{From: "scripts/...", May: []string{"..."}},
+}
+
+// archFences keeps what we take from outside in the rooms that own it.
+var archFences = []arch.Fence{
+	{Import: "database/sql", Only: []string{"store/..."}, Why: "only the store speaks SQL"},
+	{Import: "zombiezen.com/go/sqlite", Only: []string{"store/..."}, Why: "only the store speaks SQL"},
+	{Import: "modernc.org/sqlite", Only: []string{"store/..."}, Why: "only the store speaks SQL"},
+	{Import: "github.com/jackc/pgx", Only: []string{"store/..."}, Why: "only the store speaks SQL"},
+	{Import: "github.com/nats-io", Only: []string{"bus/*"}, Why: "only the bus knows other nodes"},
+	{Import: "github.com/spf13", Only: []string{"cmd/..."}, Why: "only cmd reads flags"},
+	{Import: "charm.land/catwalk", Only: []string{"model/catalog"}, Why: "its types and its mistakes stay behind our own catalogue"},
+	{Import: "charm.land/bubbletea", Only: []string{"tui/..."}, Why: "only tui knows that a terminal exists"},
+	{Import: "charm.land/bubbles", Only: []string{"tui/..."}, Why: "only tui knows that a terminal exists"},
+	{Import: "charm.land/lipgloss", Only: []string{"tui/...", "cmd/..."}, Why: "no colour elsewhere"},
+	{Import: "C", Only: nil, Why: "nowhere: one static binary, no cgo"},
+}
+
+// archSuites are the suites that a program may link, because it shows them to people: none but the
+// scripted model of the demo.
+var archSuites = map[string]string{"cmd/lathe": "model/modeltest"}
+
+// archLimits are the sizes at which a reader asks why.
+var archLimits = arch.Limits{FunctionLines: 60, FileLines: 500}
+
+// archLong is today's list of exceptions: "dir/file.go" or "dir/file.go#Type.method", and the reason
+// (a flat switch over a sealed type; a table; one protocol's structs). It may only become shorter: an
+// entry that is no longer needed fails the test.
+var archLong = map[string]string{}
+
+func TestArch_Imports(t *testing.T) {
+	tree := archTree(t)
+	archReport(t, tree.Imports(archImports))
+	archReport(t, tree.Suites(archSuites))
+	archReport(t, tree.StandardOnly(".", "internal/*"))
+	archReport(t, tree.Fences(archFences))
+}
+
+func TestArch_Sizes(t *testing.T) {
+	archReport(t, archTree(t).Sizes(archLimits, archLong))
+}
+
+func TestArch_Code(t *testing.T) {
+	tree := archTree(t)
+	checks := map[string]func() []arch.Problem{
+		"Comments":    tree.PackageComments,
+		"Environment": func() []arch.Problem { return tree.Environment("config", "cmd") },
+		"Globals":     tree.ChangedGlobals,
+		"Init":        tree.Inits,
+		"Prints":      func() []arch.Problem { return tree.Prints("cmd", "examples", "scripts") },
+		"SQL":         func() []arch.Problem { return tree.SQL("store") },
+		"Sleeps":      tree.Sleeps,
+		"Switches":    tree.IncompleteSwitches,
+	}
+	for _, name := range slices.Sorted(maps.Keys(checks)) {
+		t.Run(name, func(t *testing.T) { archReport(t, checks[name]()) })
+	}
+}
+
+func TestDocs_Rooms(t *testing.T) {
+	problems, err := archTree(t).Rooms("docs/architecture.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	archReport(t, problems)
+}
+
+func TestDocs_Links(t *testing.T) {
+	problems, err := archTree(t).Links()
+	if err != nil {
+		t.Fatal(err)
+	}
+	archReport(t, problems)
+}
+
+func TestDocs_NamedFiles(t *testing.T) {
+	archReport(t, archTree(t).NamedFiles())
+}
+
+// TestDocs_Changes holds the form of changes/*.md that changes/README.md describes.
+func TestDocs_Changes(t *testing.T) {
+	names, err := filepath.Glob("changes/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	entry := regexp.MustCompile(`^(Added|Changed|Fixed|Removed): \S.*\n$`)
+	for _, name := range names {
+		if name == filepath.Join("changes", "README.md") {
+			continue
+		}
+		src, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(src)) {
+			if !entry.MatchString(line) {
+				t.Errorf("%s: each line is one entry, Added|Changed|Fixed|Removed: and what users can notice; not %q", name, line)
+			}
+		}
+	}
+}
+
+func TestDocs_MakeTargets(t *testing.T) {
+	problems, err := archTree(t).MakeTargets()
+	if err != nil {
+		t.Fatal(err)
+	}
+	archReport(t, problems)
+}
+
+// archTree reads the module this test belongs to.
+func archTree(t *testing.T) *arch.Tree {
+	t.Helper()
+	tree, err := arch.Load(os.DirFS("."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tree
+}
+
+func archReport(t *testing.T, problems []arch.Problem) {
+	t.Helper()
+	slices.SortFunc(problems, func(a, b arch.Problem) int { return cmp.Compare(a.String(), b.String()) })
+	for _, p := range problems {
+		t.Error(p)
+	}
+}

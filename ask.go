@@ -1,0 +1,113 @@
+package lathe
+
+import "encoding/json"
+
+// PermissionRequest asks a person whether a call may go on.
+type PermissionRequest struct {
+	ID         AskID
+	Session    SessionID
+	Permission string
+	Patterns   []string
+	Metadata   json.RawMessage
+	Always     []string // what "always" would allow from then on
+	Tool       *ToolRef
+	Extra      Extra
+}
+
+// QuestionRequest asks a person something the model wants to know.
+type QuestionRequest struct {
+	ID        AskID
+	Session   SessionID
+	Questions []Question
+	Tool      *ToolRef
+	Extra     Extra
+}
+
+// ToolRef names the call that asks.
+type ToolRef struct {
+	Message MessageID
+	Call    string
+	Extra   Extra
+}
+
+// Question is one question with its choices. Custom answers are allowed unless No.
+type Question struct {
+	Question, Header string
+	Options          []Option
+	Multiple, Custom Flag
+	Extra            Extra
+}
+
+// Option is one choice of a question.
+type Option struct {
+	Label, Description string
+	Extra              Extra
+}
+
+// Reply is a person's word on a permission.
+type Reply string
+
+// The replies to a permission request.
+const (
+	Once   Reply = "once"
+	Always Reply = "always"
+	Reject Reply = "reject"
+)
+
+func (r *PermissionRequest) fields(c *codec) {
+	str(c, "id", &r.ID)
+	str(c, "sessionID", &r.Session)
+	str(c, "permission", &r.Permission)
+	strList(c, "patterns", &r.Patterns)
+	rawObject(c, "metadata", &r.Metadata)
+	strList(c, "always", &r.Always)
+	optObject(c, "tool", &r.Tool)
+	c.rest(&r.Extra)
+}
+
+func (r *QuestionRequest) fields(c *codec) {
+	str(c, "id", &r.ID)
+	str(c, "sessionID", &r.Session)
+	list(c, "questions", &r.Questions)
+	optObject(c, "tool", &r.Tool)
+	c.rest(&r.Extra)
+}
+
+func (t *ToolRef) fields(c *codec) {
+	str(c, "messageID", &t.Message)
+	str(c, "callID", &t.Call)
+	c.rest(&t.Extra)
+}
+
+func (q *Question) fields(c *codec) {
+	str(c, "question", &q.Question)
+	str(c, "header", &q.Header)
+	list(c, "options", &q.Options)
+	flag(c, "multiple", &q.Multiple)
+	flag(c, "custom", &q.Custom)
+	c.rest(&q.Extra)
+}
+
+func (o *Option) fields(c *codec) {
+	str(c, "label", &o.Label)
+	str(c, "description", &o.Description)
+	c.rest(&o.Extra)
+}
+
+// MarshalJSON writes the request as the wire has it.
+func (r PermissionRequest) MarshalJSON() ([]byte, error) { return encode(nil, &r), nil }
+
+// UnmarshalJSON reads a request.
+func (r *PermissionRequest) UnmarshalJSON(data []byte) error {
+	*r = PermissionRequest{}
+	return decode(data, "permission", r)
+}
+
+// MarshalJSON writes the request as the wire has it.
+func (r QuestionRequest) MarshalJSON() ([]byte, error) { return encode(nil, &r), nil }
+
+// UnmarshalJSON reads a request.
+func (r *QuestionRequest) UnmarshalJSON(data []byte) error {
+	*r = QuestionRequest{}
+	return decode(data, "question", r)
+}

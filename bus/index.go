@@ -1,0 +1,129 @@
+package bus
+
+import (
+	"slices"
+
+	"github.com/lathe-agent/lathe"
+)
+
+// index finds the subscriptions an event reaches without looking at any other. The
+// mutex of the bus guards it.
+type index struct {
+	all         group
+	directories map[string]*group
+	sessions    map[lathe.SessionID]*group
+	count       int
+}
+
+// group is the subscriptions with the same scope, in no order.
+type group struct{ members []*Subscription }
+
+// enter adds a subscription.
+func (x *index) enter(s *Subscription) {
+	g := x.find(s.scope)
+	s.group, s.at = g, len(g.members)
+	g.members = append(g.members, s)
+	x.count++
+}
+
+// find returns the group of a scope and makes it if need be. Of a scope with a session
+// the directory does not count.
+func (x *index) find(scope lathe.Scope) *group {
+	switch {
+	case scope.Session != "":
+		return entry(&x.sessions, scope.Session)
+	case scope.Directory != "":
+		return entry(&x.directories, scope.Directory)
+	default:
+		return &x.all
+	}
+}
+
+func entry[K comparable](m *map[K]*group, key K) *group {
+	if *m == nil {
+		*m = map[K]*group{}
+	}
+	g := (*m)[key]
+	if g == nil {
+		g = &group{}
+		(*m)[key] = g
+	}
+	return g
+}
+
+// leave removes a subscription that may be gone already.
+func (x *index) leave(s *Subscription) {
+	g := s.group
+	if g == nil {
+		return
+	}
+	last := len(g.members) - 1
+	moved := g.members[last]
+	g.members[s.at], moved.at = moved, s.at
+	g.members[last] = nil
+	g.members = g.members[:last]
+	s.group = nil
+	x.count--
+	if last > 0 {
+		return
+	}
+	switch {
+	case s.scope.Session != "":
+		delete(x.sessions, s.scope.Session)
+	case s.scope.Directory != "":
+		delete(x.directories, s.scope.Directory)
+	default:
+		x.all.members = nil
+	}
+}
+
+// reaches reports whether each would find anyone.
+func (x *index) reaches(session lathe.SessionID, directory string) bool {
+	if len(x.all.members) > 0 || session != "" && x.sessions[session] != nil {
+		return true
+	}
+	if directory == "" {
+		return len(x.directories) > 0
+	}
+	return x.directories[directory] != nil
+}
+
+// each calls f for all whose scope holds an event of that session and directory. Those
+// for which it returns false leave.
+func (x *index) each(session lathe.SessionID, directory string, f func(*Subscription) bool) {
+	x.visit(&x.all, f)
+	if session != "" {
+		x.visit(x.sessions[session], f)
+	}
+	if directory != "" {
+		x.visit(x.directories[directory], f)
+		return
+	}
+	for _, g := range x.directories { // it concerns everyone
+		x.visit(g, f)
+	}
+}
+
+// visit goes from the end, so that one that leaves moves one that was visited.
+func (x *index) visit(g *group, f func(*Subscription) bool) {
+	if g == nil {
+		return
+	}
+	for i := len(g.members) - 1; i >= 0; i-- {
+		if s := g.members[i]; !f(s) {
+			x.leave(s)
+		}
+	}
+}
+
+// members lists everyone.
+func (x *index) members() []*Subscription {
+	out := slices.Clone(x.all.members)
+	for _, g := range x.directories {
+		out = append(out, g.members...)
+	}
+	for _, g := range x.sessions {
+		out = append(out, g.members...)
+	}
+	return out
+}

@@ -1,0 +1,36 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+)
+
+func newCompletion(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "completion SHELL",
+		Short: "Print a script that completes commands in your shell",
+		Long:  "Prints the completion script for bash, zsh, fish or powershell.",
+		Example: `  source <(lathe completion bash)
+  lathe completion zsh > "${fpath[1]}/_lathe"
+  lathe completion fish > ~/.config/fish/completions/lathe.fish`,
+		ValidArgs: []string{"bash", "zsh", "fish", "powershell"},
+		Args:      cobra.ArbitraryArgs,
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usagef("name one shell: bash, zsh, fish or powershell")
+			}
+			root := c.Root()
+			switch args[0] {
+			case "bash":
+				return root.GenBashCompletionV2(a.out, true)
+			case "zsh":
+				return root.GenZshCompletion(a.out)
+			case "fish":
+				return root.GenFishCompletion(a.out, true)
+			case "powershell":
+				return root.GenPowerShellCompletionWithDesc(a.out)
+			default:
+				return usagef("there is no completion for %s: want bash, zsh, fish or powershell", quote(args[0]))
+			}
+		},
+	}
+}

@@ -1,0 +1,217 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lathe-agent/lathe/config"
+)
+
+func newConfig(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "config",
+		Short: "Look at the settings: what counts, where it comes from, what is wrong",
+		Long: `Settings are JSON with comments, in lathe.json (or opencode.json, which means the same):
+for you in your configuration folder, for a project in its folders. Later ones win:
+yours, the project's from its top down to this directory, .opencode and .lathe folders,
+LATHE_CONFIG_CONTENT, the administrator's.`,
+		Example: `  lathe config show
+  lathe config check
+  lathe config schema > lathe.schema.json`,
+		Args: cobra.ArbitraryArgs,
+		RunE: group,
+	}
+	cmd.AddCommand(newConfigShow(a), newConfigPath(a), newConfigCheck(a), newConfigSchema(a))
+	return cmd
+}
+
+func newConfigShow(a *app) *cobra.Command {
+	var resolved, sources bool
+	cmd := &cobra.Command{
+		Use:   "show",
+		Short: "Print the settings that count here",
+		Long: `Prints the settings of this directory, all sources merged, as JSON. Values of {env:…}
+and {file:…} are shown as they are, so the output may hold secrets.
+
+--sources lists instead where settings come from and what each place sets.`,
+		Example: `  lathe config show
+  lathe config show --sources
+  lathe config show -C ~/src/app | jq .permission`,
+		Args: noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			l, err := a.settings()
+			if err != nil {
+				return err
+			}
+			a.warnDistrust(l)
+			if sources {
+				return a.showSources(l)
+			}
+			var b bytes.Buffer
+			if err := json.Indent(&b, l.Config.Raw, "", "  "); err != nil {
+				return err
+			}
+			a.printf("%s\n", b.Bytes())
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&resolved, "resolved", true, "all sources merged, the default")
+	cmd.Flags().BoolVar(&sources, "sources", false, "list the sources instead, the one that counts most last")
+	a.jsonFlag(cmd)
+	return cmd
+}
+
+type sourceJSON struct {
+	Name  string   `json:"name"`
+	Layer string   `json:"layer"`
+	Keys  []string `json:"keys"`
+}
+
+func (a *app) showSources(l *config.Loaded) error {
+	if a.json {
+		out := []sourceJSON{}
+		for _, s := range l.Sources {
+			out = append(out, sourceJSON{s.Name, string(s.Layer), append([]string{}, s.Keys...)})
+		}
+		return a.printJSON(out)
+	}
+	for _, s := range l.Sources {
+		a.printf("%-8s %s\n", s.Layer, plain(s.Name))
+		if len(s.Keys) > 0 {
+			a.printf("         %s\n", plain(strings.Join(s.Keys, ", ")))
+		}
+	}
+	return nil
+}
+
+func newConfigPath(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "path",
+		Short:   "Print where your own settings file is",
+		Long:    "Prints the path of your own settings file, whether it is there or not.",
+		Example: `  $EDITOR "$(lathe config path)"`,
+		Args:    noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			path := filepath.Join(a.userDir(), "lathe", "lathe.jsonc")
+			if other := filepath.Join(a.userDir(), "lathe", "lathe.json"); !fileExists(path) && fileExists(other) {
+				path = other
+			}
+			if a.json {
+				return a.printJSON(struct {
+					Path   string `json:"path"`
+					Exists bool   `json:"exists"`
+				}{path, fileExists(path)})
+			}
+			a.printf("%s\n", path)
+			return nil
+		},
+	}
+	a.jsonFlag(cmd)
+	return cmd
+}
+
+func newConfigCheck(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "check",
+		Short: "Look for mistakes in the settings; exit 1 if there are any",
+		Long: `Reads all settings of this directory and tells what is wrong with them, with file, line
+and column. Errors make it exit 1; keys that have no effect or are deprecated are warnings.`,
+		Example: `  lathe config check && echo fine`,
+		Args:    noArgs,
+		RunE:    func(*cobra.Command, []string) error { return a.checkConfig() },
+	}
+	a.jsonFlag(cmd)
+	return cmd
+}
+
+type problemJSON struct {
+	Level   string   `json:"level"`
+	Path    string   `json:"path"`
+	Line    int      `json:"line,omitempty"`
+	Column  int      `json:"column,omitempty"`
+	Key     []string `json:"key,omitempty"`
+	Message string   `json:"message"`
+	Hint    string   `json:"hint,omitempty"`
+}
+
+func (a *app) checkConfig() error {
+	l, err := a.settings()
+	broken := configErrors(err)
+	if err != nil && len(broken) == 0 {
+		return err
+	}
+	out := []problemJSON{}
+	for _, e := range broken {
+		if len(e.Problems) == 0 {
+			out = append(out, problemJSON{Level: "error", Path: e.Path, Message: e.Message})
+		}
+		for _, p := range e.Problems {
+			out = append(out, problemOf("error", p))
+		}
+		if !a.json {
+			a.printf("error: %s\n", indentLines(e.Error()))
+		}
+	}
+	warnings := 0
+	if l != nil {
+		a.warnDistrust(l)
+		warnings = len(l.Warnings)
+		for _, p := range l.Warnings {
+			out = append(out, problemOf("warning", p))
+			if !a.json {
+				a.printf("warning: %s\n", indentLines(p.String()))
+			}
+		}
+	}
+	switch {
+	case a.json:
+		if err := a.printJSON(out); err != nil {
+			return err
+		}
+	case len(out) == 0:
+		a.printf("The settings are fine: %d sources.\n", len(l.Sources))
+	default:
+		a.printf("%d wrong, %d without effect or deprecated.\n", len(out)-warnings, warnings)
+	}
+	if len(broken) > 0 {
+		return failed{exitFailed}
+	}
+	return nil
+}
+
+func problemOf(level string, p config.Problem) problemJSON {
+	return problemJSON{level, p.Path, p.Line, p.Column, p.Key, p.Message, p.Hint}
+}
+
+// configErrors returns the errors of all settings files that are wrong.
+func configErrors(err error) []*config.Error {
+	var first *config.Error
+	if !errors.As(err, &first) {
+		return nil
+	}
+	alone := *first
+	alone.Also = nil
+	return append([]*config.Error{&alone}, first.Also...)
+}
+
+// indentLines puts the lines below the first under it.
+func indentLines(s string) string { return strings.ReplaceAll(plainText(s), "\n", "\n  ") }
+
+func newConfigSchema(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "schema",
+		Short: "Print the JSON schema of settings files, for editors",
+		Example: `  lathe config schema > ~/.config/lathe/schema.json
+  # then, in lathe.json:  "$schema": "./schema.json"`,
+		Args: noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			a.printf("%s", config.Schema())
+			return nil
+		},
+	}
+}

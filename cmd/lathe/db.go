@@ -1,0 +1,189 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/store"
+)
+
+func newDB(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "db",
+		Short: "Look at the database: size, soundness, place",
+		Example: `  lathe db stats
+  lathe db check && lathe db vacuum`,
+		Args: cobra.ArbitraryArgs,
+		RunE: group,
+	}
+	cmd.AddCommand(
+		a.dbCommand("stats", "What the database holds and how large it is", "  lathe db stats --json", a.stats),
+		a.dbCommand("check", "Look for damage; exit 1 if there is any",
+			"  lathe db check || echo \"restore a backup\"", a.check),
+		a.dbCommand("vacuum", "Give unused space back to the system", "  lathe db vacuum", a.vacuum),
+		newDBPath(a),
+	)
+	return cmd
+}
+
+// dbCommand is a command on the open database.
+func (a *app) dbCommand(name, short, example string, do func(context.Context, *engine.Engine) error) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: name, Short: short, Example: example, Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return a.with(c.Context(), func(e *engine.Engine) error { return do(c.Context(), e) })
+		},
+	}
+	a.jsonFlag(cmd)
+	return cmd
+}
+
+func newDBPath(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "path",
+		Short:   "Print where the database is",
+		Long:    "Prints the path of the database file, whether it is there or not.",
+		Example: `  cp "$(lathe db path)" backup.db   # with no other lathe running`,
+		Args:    noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			at, err := findFolders(a.env)
+			if err != nil {
+				return err
+			}
+			if a.json {
+				return a.printJSON(pathsJSON{at.database(), filepath.Join(at.data, "blobs"), at.owners})
+			}
+			a.printf("%s\n", at.database())
+			return nil
+		},
+	}
+	a.jsonFlag(cmd)
+	return cmd
+}
+
+type pathsJSON struct {
+	Database string `json:"database"`
+	Blobs    string `json:"blobs"`
+	Owners   string `json:"owners"`
+}
+
+type statsJSON struct {
+	Path       string `json:"path"`
+	Feed       string `json:"feed"`
+	Counter    int64  `json:"counter"`
+	Floor      int64  `json:"floor"`
+	Projects   int64  `json:"projects"`
+	Sessions   int64  `json:"sessions"`
+	Messages   int64  `json:"messages"`
+	Parts      int64  `json:"parts"`
+	OpenParts  int64  `json:"openParts"`
+	Tombstones int64  `json:"tombstones"`
+	Bytes      int64  `json:"bytes"`
+	FreeBytes  int64  `json:"freeBytes"`
+	Blobs      int64  `json:"blobs"`
+	BlobBytes  int64  `json:"blobBytes"`
+}
+
+func (a *app) stats(ctx context.Context, e *engine.Engine) error {
+	st, err := e.Store().Stats(ctx)
+	if err != nil {
+		return err
+	}
+	at, err := findFolders(a.env)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(statsJSON{
+			at.database(), st.Feed, st.Counter, st.Floor, st.Projects, st.Sessions, st.Messages, st.Parts, st.Open,
+			st.Tombstones, st.Bytes, st.FreeBytes, st.Blobs, st.BlobBytes,
+		})
+	}
+	return pairs(a.out, append([][2]string{{"Database", plain(tilde(at.database(), a.env("HOME")))}}, statsRows(st)...))
+}
+
+func statsRows(st store.Stats) [][2]string {
+	parts := count(st.Parts)
+	if st.Open > 0 {
+		parts += fmt.Sprintf(" (%s still growing)", count(st.Open))
+	}
+	return [][2]string{
+		{"Size", fmt.Sprintf("%s, of which %s are free", byteSize(st.Bytes), byteSize(st.FreeBytes))},
+		{"Large values", fmt.Sprintf("%s in files, %s", count(st.Blobs), byteSize(st.BlobBytes))},
+		{"Projects", count(st.Projects)},
+		{"Sessions", count(st.Sessions)},
+		{"Messages", count(st.Messages)},
+		{"Parts", parts},
+		{"Feed", fmt.Sprintf("%s, at number %s; readers can resume from %s on", st.Feed, count(st.Counter), count(st.Floor))},
+		{"Removals", fmt.Sprintf("%s remembered for readers that were away", count(st.Tombstones))},
+	}
+}
+
+type checkJSON struct {
+	OK       bool     `json:"ok"`
+	Problems []string `json:"problems"`
+}
+
+func (a *app) check(ctx context.Context, e *engine.Engine) error {
+	found, err := e.Store().Check(ctx)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		err = a.printJSON(checkJSON{len(found) == 0, append([]string{}, found...)})
+	} else if len(found) == 0 {
+		a.printf("The database is sound.\n")
+	}
+	if err != nil || len(found) == 0 {
+		return err
+	}
+	for _, line := range found {
+		if !a.json {
+			a.printf("%s\n", plain(line))
+		}
+	}
+	a.remark("%s found. Nothing was changed. Restore a backup, or export what can still be read: `lathe export ID -o FILE`.", several(len(found), "problem"))
+	return failed{exitFailed}
+}
+
+type vacuumJSON struct {
+	Before sizeJSON `json:"before"`
+	After  sizeJSON `json:"after"`
+}
+
+type sizeJSON struct {
+	Bytes     int64 `json:"bytes"`
+	FreeBytes int64 `json:"freeBytes"`
+	BlobBytes int64 `json:"blobBytes"`
+}
+
+func (a *app) vacuum(ctx context.Context, e *engine.Engine) error {
+	before, err := e.Store().Stats(ctx)
+	if err != nil {
+		return err
+	}
+	progress := func(string) {}
+	if isTerminal(a.stderr) {
+		progress = func(step string) { a.remark("… %s", step) }
+	}
+	if err := e.Store().Vacuum(ctx, progress); err != nil {
+		return err
+	}
+	after, err := e.Store().Stats(ctx)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(vacuumJSON{sizeOf(before), sizeOf(after)})
+	}
+	return pairs(a.out, [][2]string{
+		{"Before", fmt.Sprintf("%s, of which %s were free; %s in files", byteSize(before.Bytes), byteSize(before.FreeBytes), byteSize(before.BlobBytes))},
+		{"After", fmt.Sprintf("%s, of which %s are free; %s in files", byteSize(after.Bytes), byteSize(after.FreeBytes), byteSize(after.BlobBytes))},
+	})
+}
+
+func sizeOf(st store.Stats) sizeJSON { return sizeJSON{st.Bytes, st.FreeBytes, st.BlobBytes} }

@@ -1,0 +1,194 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lathe-agent/lathe"
+)
+
+// The exit codes besides those of signals.
+const (
+	exitDone   = 0
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+// usageError is a command line that makes no sense.
+type usageError struct{ message string }
+
+func (e usageError) Error() string { return e.message }
+
+func usagef(format string, args ...any) error { return usageError{fmt.Sprintf(format, args...)} }
+
+// failed is an error that has been told already; only the exit code remains.
+type failed struct{ code int }
+
+func (failed) Error() string { return "failed" }
+
+// details is an error with lines that help to act on it.
+type details interface {
+	error
+	details() []string
+}
+
+// finish writes what is left of the output, tells what went wrong and returns the exit code.
+func (a *app) finish(ctx context.Context, err error, args []string) int {
+	untold := a.stdout.written == 0
+	if err != nil && untold && !errors.As(err, new(failed)) {
+		a.out.Reset(a.stdout) // half a result is worse than none
+	}
+	if e := a.out.Flush(); err == nil {
+		err = e
+	}
+	signal, ended := interrupted(ctx)
+	var told failed
+	switch {
+	case err == nil, errors.Is(err, syscall.EPIPE): // who reads has seen enough
+		return exitDone
+	case errors.As(err, &told):
+		return told.code
+	case ended && lathe.CodeOf(err) == lathe.Canceled, errors.As(err, new(interrupt)):
+		if isTerminal(a.stderr) {
+			a.remark("") // the prompt of the shell goes below ^C
+		}
+		return signal.exitCode()
+	}
+	if untold && (a.json || slices.Contains(args, "--json")) {
+		a.failJSON(err)
+	}
+	a.fail(err)
+	if errors.As(err, new(usageError)) {
+		return exitUsage
+	}
+	return exitFailed
+}
+
+// fail prints one line that says what happened and what to do next.
+func (a *app) fail(err error) {
+	word := "Error:"
+	if a.colour(a.stderr) {
+		word = "\x1b[31mError:\x1b[0m"
+	}
+	a.remark("%s %s", word, oneLine(err.Error()))
+	var more details
+	if errors.As(err, &more) {
+		for _, line := range more.details() {
+			a.remark("  %s", line)
+		}
+	}
+}
+
+type errorJSON struct {
+	Error struct {
+		Code    lathe.Code `json:"code"`
+		Message string     `json:"message"`
+	} `json:"error"`
+}
+
+// failJSON prints the error where programs look for the result.
+func (a *app) failJSON(err error) {
+	var e errorJSON
+	e.Error.Code, e.Error.Message = lathe.CodeOf(err), oneLine(err.Error())
+	if errors.As(err, new(usageError)) {
+		e.Error.Code = lathe.Invalid
+	}
+	_ = a.printJSON(e)
+	_ = a.out.Flush()
+}
+
+// oneLine joins the lines of several errors.
+func oneLine(s string) string {
+	return plain(strings.ReplaceAll(strings.TrimSpace(s), "\n", "; "))
+}
+
+// settle makes a tree of commands fail and help in our way.
+func settle(a *app, root *cobra.Command) *cobra.Command {
+	root.SilenceErrors, root.SilenceUsage = true, true
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.SetOut(a.out)
+	root.SetErr(a.stderr)
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		if args := c.Flags().Args(); c.HasSubCommands() && len(args) > 0 {
+			return unknownCommand(c, args[0])
+		}
+		says, _, _ := strings.Cut(err.Error(), ": strconv.") // how Go read it helps nobody
+		return usagef("%s; `%s --help` shows how", says, c.CommandPath())
+	})
+	root.SetHelpCommand(newHelp(root))
+	root.SetUsageTemplate(strings.Replace(root.UsageTemplate(), "Usage:{{if .Runnable}}", "Usage:{{if and .Runnable (not .HasAvailableSubCommands)}}", 1))
+	return root
+}
+
+// group is the command of a word that needs another one behind it.
+func group(c *cobra.Command, args []string) error {
+	if asked, err := c.Flags().GetBool("version"); err == nil && asked {
+		c.Println(version)
+		return nil
+	}
+	if len(args) > 0 {
+		return unknownCommand(c, args[0])
+	}
+	c.SetOut(os.Stderr)
+	if err := c.Help(); err != nil {
+		return err
+	}
+	return failed{exitUsage}
+}
+
+func unknownCommand(c *cobra.Command, name string) error {
+	path := c.CommandPath()
+	if name == "" {
+		return usagef("the command is empty; `%s --help` lists the commands", path)
+	}
+	for c.SuggestionsMinimumDistance = 1; c.SuggestionsMinimumDistance <= 2; c.SuggestionsMinimumDistance++ {
+		near := c.SuggestionsFor(name)
+		if slices.Contains(near, name) { // behind --, where nothing is a command
+			return usagef("%s must come before --: `%s %s`", name, path, name)
+		}
+		if len(near) > 0 {
+			return usagef("there is no command `%s %s`; did you mean `%s %s`?", path, plain(name), path, strings.Join(near, "` or `"+path+" "))
+		}
+	}
+	return usagef("there is no command `%s %s`; `%s --help` lists the commands", path, plain(name), path)
+}
+
+func newHelp(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{
+		Use:     "help [command]",
+		Short:   "Help about a command",
+		Example: "  lathe help session list",
+		RunE: func(_ *cobra.Command, args []string) error {
+			c, rest, err := root.Find(args)
+			if err != nil || len(rest) > 0 {
+				return unknownCommand(c, rest[0])
+			}
+			c.InitDefaultHelpFlag()
+			return c.Help()
+		},
+	}
+}
+
+func noArgs(c *cobra.Command, args []string) error { return wantArgs(0, 0)(c, args) }
+
+// wantArgs checks how many arguments there are; a maximum below 0 is none.
+func wantArgs(least, most int) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		switch {
+		case len(args) < least:
+			_, wants, _ := strings.Cut(c.Use, " ")
+			return usagef("`%s` needs more: %s; `%s --help` shows how", c.CommandPath(), wants, c.CommandPath())
+		case most >= 0 && len(args) > most:
+			return usagef("`%s` does not know what to do with %s; `%s --help` shows how", c.CommandPath(), quote(args[most]), c.CommandPath())
+		default:
+			return nil
+		}
+	}
+}

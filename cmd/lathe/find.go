@@ -1,0 +1,149 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine"
+)
+
+// last is the word for the newest session of the project.
+const last = "last"
+
+// leastAbbreviation is how much of an id must be given behind its prefix, so that a slip names
+// nothing.
+const (
+	leastAbbreviation = 4
+	idPrefix          = string(lathe.PrefixSession) + "_"
+)
+
+// idArg is the ID a command was given, "last" if none. An empty one is a mistake: in a script it is
+// a variable that was never set.
+func idArg(args []string) (string, error) {
+	if len(args) == 0 {
+		return last, nil
+	}
+	if strings.TrimSpace(args[0]) == "" {
+		return "", usagef("the ID is empty; leave it out for the newest session, or say %q", last)
+	}
+	return args[0], nil
+}
+
+// projectQuery selects the root sessions of the project of the current directory. Directories
+// without a repository share one project; there it is those of the directory and below.
+func (a *app) projectQuery(ctx context.Context, e *engine.Engine) (lathe.Query, error) {
+	place, err := e.Locate(ctx, a.dir)
+	if err != nil {
+		return lathe.Query{}, err
+	}
+	q := lathe.Query{Project: place.ProjectID, Roots: true}
+	if place.ProjectID == lathe.GlobalProject {
+		q.Path = place.Path
+	}
+	return q, nil
+}
+
+// find returns the session a user means: by its id, by enough of its beginning or end, or the
+// newest of the project for "last".
+func (a *app) find(ctx context.Context, e *engine.Engine, arg string) (lathe.Session, error) {
+	if arg == last {
+		return a.newest(ctx, e)
+	}
+	s, err := e.Get(ctx, lathe.SessionID(arg))
+	if lathe.CodeOf(err) != lathe.NotFound {
+		return s, err
+	}
+	if len(strings.TrimPrefix(arg, idPrefix)) < leastAbbreviation {
+		return s, lathe.Errorf(lathe.NotFound, "Session not found: %s; give the whole id, or at least %d characters of its beginning or end", plain(arg), leastAbbreviation)
+	}
+	all, err := e.List(ctx, lathe.Query{Archived: lathe.WithArchived})
+	if err != nil {
+		return s, err
+	}
+	var fit []lathe.Session
+	for _, s := range all {
+		if fits(string(s.ID), arg) {
+			fit = append(fit, s)
+		}
+	}
+	switch len(fit) {
+	case 0:
+		return s, lathe.Errorf(lathe.NotFound, "Session not found: %s; `lathe session list --all` shows all there are", clip(plain(arg), 60))
+	case 1:
+		return fit[0], nil
+	default:
+		return s, ambiguous{a, arg, fit}
+	}
+}
+
+// fits reports whether arg is the beginning or the end of the id, with or without its prefix.
+func fits(id, arg string) bool {
+	return strings.HasPrefix(id, arg) || strings.HasSuffix(id, arg) ||
+		strings.HasPrefix(strings.TrimPrefix(id, idPrefix), arg)
+}
+
+func (a *app) newest(ctx context.Context, e *engine.Engine) (lathe.Session, error) {
+	q, err := a.projectQuery(ctx, e)
+	if err != nil {
+		return lathe.Session{}, err
+	}
+	q.Limit = 1
+	all, err := e.List(ctx, q)
+	if err != nil {
+		return lathe.Session{}, err
+	}
+	if len(all) == 0 {
+		return lathe.Session{}, lathe.Errorf(lathe.NotFound, "this project has no sessions; `lathe session list --all` shows those of others")
+	}
+	return all[0], nil
+}
+
+// ambiguous is an abbreviation that fits more than one session.
+type ambiguous struct {
+	app *app
+	arg string
+	fit []lathe.Session
+}
+
+// mostCandidates is how many sessions an error lists.
+const mostCandidates = 10
+
+func (e ambiguous) Error() string {
+	return fmt.Sprintf("%s fits %d sessions; give more of the id", quote(e.arg), len(e.fit))
+}
+
+func (e ambiguous) Unwrap() error { return lathe.Errorf(lathe.Conflict, "%s", e.Error()) }
+
+// details lists the candidates.
+func (e ambiguous) details() (lines []string) {
+	const idWidth, titleWidth = 30, 30
+	for _, s := range e.fit[:min(len(e.fit), mostCandidates)] {
+		cells := []string{pad(string(s.ID), idWidth), pad(clip(plain(s.Title), titleWidth), titleWidth), ago(s.Updated, e.app.now())}
+		lines = append(lines, strings.Join(cells, columnGap))
+	}
+	if more := len(e.fit) - mostCandidates; more > 0 {
+		lines = append(lines, fmt.Sprintf("… and %d more", more))
+	}
+	return lines
+}
+
+// below returns a session and all sessions under it.
+func below(ctx context.Context, e *engine.Engine, s lathe.Session) ([]lathe.Session, error) {
+	all := []lathe.Session{s}
+	seen := map[lathe.SessionID]bool{s.ID: true}
+	for i := 0; i < len(all); i++ {
+		children, err := e.Children(ctx, all[i].ID)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range children {
+			if !seen[c.ID] { // imported data may hold parents in a circle
+				seen[c.ID] = true
+				all = append(all, c)
+			}
+		}
+	}
+	return all, nil
+}

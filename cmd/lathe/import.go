@@ -1,0 +1,158 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"path"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lathe-agent/lathe"
+)
+
+func newImport(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "import [FILE]",
+		Short: "Take in an exported session",
+		Long: `Takes in a session that lathe or OpenCode exported, of any version of it, or the data of a
+share link, from a file or from standard input ("-" or nothing). It belongs to the current
+directory (or that of -C) from then on. Ids and times stay as they are.
+
+The session comes in whole or not at all. If it is here already, what is missing is added
+and nothing is overwritten.`,
+		Example: `  lathe import session.json
+  ssh build lathe export last | lathe import
+  curl -fsSL https://share.example/api/shares/abc/data | lathe import -`,
+		Args: wantArgs(0, 1),
+		RunE: func(c *cobra.Command, args []string) error {
+			name := "-"
+			if len(args) > 0 {
+				name = args[0]
+			} else if isTerminal(a.stdin) { // nothing will come unless someone types it
+				return usagef("name a file to import, or pipe one in: `lathe import session.json`")
+			}
+			return a.importFrom(c.Context(), name)
+		},
+	}
+	a.jsonFlag(cmd)
+	return cmd
+}
+
+func (a *app) importFrom(ctx context.Context, name string) error {
+	data, err := a.readExport(ctx, name)
+	if err != nil {
+		return err
+	}
+	x, err := lathe.ParseExport(data)
+	if err != nil {
+		return notImported(name, err)
+	}
+	e, err := a.open(ctx)
+	if err != nil {
+		return err
+	}
+	s, err := e.Import(ctx, a.dir, x)
+	if err == nil && !a.json {
+		a.importRemarks(s, func(id lathe.SessionID) bool {
+			_, err := e.Get(ctx, id)
+			return err == nil
+		})
+	}
+	if err = closing(e, err); err != nil {
+		if _, ended := interrupted(ctx); ended { // what has begun is not given up half way
+			a.remark("Interrupted. The session came in whole or not at all: `lathe session show %s` tells.", x.Info.ID)
+		}
+		return notImported(name, err)
+	}
+	return a.changed("Imported session: %s\n", s)
+}
+
+// importRemarks says why a session that is here now is not on the list.
+func (a *app) importRemarks(s lathe.Session, exists func(lathe.SessionID) bool) {
+	if s.Archived != nil {
+		a.remark("The session is archived: `lathe session list --archived` shows it.")
+	}
+	if s.Parent != "" && !exists(s.Parent) {
+		a.remark("The session belongs below %s, which is not here: it is not listed, but its id finds it.", s.Parent)
+	}
+}
+
+// notImported wraps an error with the file's name and the assurance that matters.
+func notImported(name string, err error) error {
+	if lathe.CodeOf(err) == lathe.Canceled {
+		return err
+	}
+	from := plain(name)
+	switch name {
+	case "-":
+		from = "standard input"
+	case "":
+		from = "a file without a name"
+	}
+	says := strings.TrimSuffix(err.Error(), "; nothing was imported")
+	return &lathe.Error{Code: lathe.CodeOf(err), Message: fmt.Sprintf("cannot import %s: %s; nothing was imported", from, says), Err: err}
+}
+
+// readExport reads the whole file, as much of it as is ever accepted.
+func (a *app) readExport(ctx context.Context, name string) ([]byte, error) {
+	if link, err := url.Parse(name); err == nil && (link.Scheme == "http" || link.Scheme == "https") {
+		return nil, shareLink(link)
+	}
+	from := a.stdin
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, notImported(name, fileError(err))
+		}
+		defer func() { _ = f.Close() }()
+		from = f
+	}
+	data, err := reading(ctx, func() ([]byte, error) { return readWhole(from) })
+	if err != nil {
+		return nil, notImported(name, fileError(err))
+	}
+	return data, nil
+}
+
+// readWhole reads a file into memory of just its size where that is known.
+func readWhole(f *os.File) ([]byte, error) {
+	var b bytes.Buffer
+	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+		if info.Size() > lathe.MaxExport {
+			return nil, lathe.Errorf(lathe.Invalid, "the file is larger than %s", byteSize(lathe.MaxExport))
+		}
+		b.Grow(int(info.Size()) + bytes.MinRead)
+	}
+	_, err := b.ReadFrom(io.LimitReader(f, lathe.MaxExport+1))
+	return b.Bytes(), err
+}
+
+// fileError says in plain words why a file cannot be read.
+func fileError(err error) error {
+	var cause *fs.PathError
+	if !errors.As(err, &cause) {
+		return err
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return lathe.Errorf(lathe.NotFound, "there is no such file")
+	case errors.Is(err, fs.ErrPermission):
+		return lathe.Errorf(lathe.Denied, "you may not read the file")
+	default:
+		return lathe.Errorf(lathe.Invalid, "%w", cause.Err)
+	}
+}
+
+// shareLink says how to import a shared session for as long as links are not fetched.
+func shareLink(link *url.URL) error {
+	data := *link
+	data.Path, data.RawQuery, data.Fragment = "/api/shares/"+path.Base(link.Path)+"/data", "", ""
+	return lathe.Errorf(lathe.Invalid, "links are fetched in a later version; until then: curl -fsSL %s | lathe import -", plain(data.String()))
+}

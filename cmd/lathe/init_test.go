@@ -1,0 +1,48 @@
+package main
+
+import (
+	"bytes"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// What is done before main runs is paid by every command. The trace of the runtime counts
+// bytes and allocations of each package, which, unlike times, are the same on every machine.
+func TestStart_LittleIsDoneBeforeMain(t *testing.T) {
+	const most, mostOurs, mostTotal = 64 << 10, 8 << 10, 256 << 10 // bytes: of a package, of one of ours, of all
+	cmd := command(t, t.TempDir(), "version")
+	cmd.Env = append(cmd.Env, "GODEBUG=inittrace=1")
+	var trace bytes.Buffer
+	cmd.Stderr = &trace
+	if err := cmd.Run(); err != nil {
+		t.Fatal(err)
+	}
+	line := regexp.MustCompile(`^init (\S+) @.* (\d+) bytes, (\d+) allocs$`)
+	total, seen := 0, 0
+	for text := range strings.Lines(trace.String()) {
+		m := line.FindStringSubmatch(strings.TrimSpace(text))
+		if m == nil {
+			continue
+		}
+		n, err := strconv.Atoi(m[2])
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen, total = seen+1, total+n
+		limit := most
+		if strings.HasPrefix(m[1], "github.com/lathe-agent/lathe") {
+			limit = mostOurs
+		}
+		if n > limit {
+			t.Errorf("package %s allocates %d bytes before main, more than %d: build it when it is first needed", m[1], n, limit)
+		}
+	}
+	if seen == 0 {
+		t.Fatalf("the trace names no package:\n%s", trace.String())
+	}
+	if total > mostTotal {
+		t.Errorf("all packages together allocate %d bytes before main, more than %d", total, mostTotal)
+	}
+}

@@ -1,0 +1,91 @@
+// Command lathe keeps the sessions of a coding agent: durable, listed, forked, exported and imported.
+//
+// This package owns the command line: flags, tables for people, JSON for programs, exit codes,
+// where the files are and what the environment says. It decides nothing about sessions; that is
+// the engine's. Every part of the program is named once in this file.
+//
+// A command runs in one goroutine with a context that ends at an interrupt. Two more exist: one
+// waits for signals, one for a standard input that has nothing to say.
+//
+// Start reading here, then app.go; each command has a file of its own.
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/store/sqlite"
+)
+
+func main() {
+	if asksVersion(os.Args) { // before anything else is made: programs ask often
+		_, _ = os.Stdout.WriteString(version + "\n")
+		return
+	}
+	os.Exit(run(os.Args[1:]))
+}
+
+// run executes one command line and returns the exit code.
+func run(args []string) int {
+	ctx, stop := untilSignal(context.Background())
+	defer stop()
+	a := newApp()
+	root := newRoot(a)
+	root.SetArgs(args)
+	return a.finish(ctx, root.ExecuteContext(ctx), args)
+}
+
+// newRoot lists the commands.
+func newRoot(a *app) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "lathe",
+		Short: "Durable sessions of a coding agent",
+		Long:  rootHelp,
+		Example: `  lathe demo                       see it work, without a key and without a network
+  lathe session list               the sessions of this project
+  lathe session show               the newest one, as a transcript
+  lathe import opencode-export.json
+  lathe export last -o session.json`,
+		Args: cobra.ArbitraryArgs,
+		RunE: group,
+	}
+	a.globalFlags(root)
+	root.AddCommand(
+		newSession(a),
+		newExport(a),
+		newImport(a),
+		newDB(a),
+		newConfig(a),
+		newTrust(a),
+		newCompletion(a),
+		newDemo(a),
+		newVersion(a),
+	)
+	return settle(a, root)
+}
+
+const rootHelp = `lathe keeps the sessions of a coding agent: every message, every tool call, every
+change of them, in one database that survives kills and power cuts.
+
+Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted, 143 terminated.
+Results go to standard output, remarks and errors to standard error.
+Environment: LATHE_DATA names the data folder, NO_COLOR turns colour off, LATHE_TRUST=1 lets
+a project run what its settings say (see lathe trust).`
+
+// openEngine opens the database and the engine on it.
+func openEngine(ctx context.Context, a *app, at folders) (*engine.Engine, error) {
+	driver, err := sqlite.Open(ctx, sqlite.Options{Path: at.database(), State: at.owners})
+	if err != nil {
+		return nil, err
+	}
+	return engine.Open(ctx, engine.Options{
+		Driver:  driver,
+		Blobs:   filepath.Join(at.data, "blobs"),
+		Version: version,
+		Log:     a.log,
+	})
+}

@@ -1,0 +1,153 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+var update = flag.Bool("update", false, "rewrite the files that scripts compare with")
+
+// TestMain makes this test program the command `lathe` of the scripts.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"lathe": main})
+}
+
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                "testdata",
+		UpdateScripts:      *update,
+		RequireUniqueNames: true,
+		Setup:              setup,
+		Condition:          condition,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"code":    cmdCode,
+			"write":   cmdWrite,
+			"cut":     cmdCut,
+			"damage":  cmdDamage,
+			"big":     cmdBig,
+			"as-user": cmdAsUser,
+			"take":    cmdTake,
+			"deep":    cmdDeep,
+		},
+	})
+}
+
+// setup gives each script a home, a data folder of its own, a clock in one place, and the
+// exports of testdata/samples.
+func setup(env *testscript.Env) error {
+	env.Setenv("HOME", env.WorkDir)
+	env.Setenv("LATHE_DATA", filepath.Join(env.WorkDir, "data"))
+	env.Setenv("TZ", "UTC")
+	if env.Getenv("GORACE") == "" {
+		env.Setenv("GORACE", "atexit_sleep_ms=0") // else each command sleeps a second
+	}
+	return os.CopyFS(filepath.Join(env.WorkDir, "samples"), os.DirFS(filepath.Join("testdata", "samples")))
+}
+
+func condition(name string) (bool, error) {
+	switch name {
+	case "root":
+		return os.Geteuid() == 0, nil
+	default:
+		return false, fmt.Errorf("unknown condition %s", name)
+	}
+}
+
+// cmdCode runs a command and holds it to its exit code: code 2 lathe nonsense.
+func cmdCode(ts *testscript.TestScript, _ bool, args []string) {
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	err = ts.Exec(args[1], args[2:]...)
+	var exit *exec.ExitError
+	got := 0
+	if errors.As(err, &exit) {
+		got = exit.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, not %d", got, want)
+	}
+}
+
+// cmdWrite writes a file from a Go string, so that a script can hold any byte: write file 'a\xff'.
+func cmdWrite(ts *testscript.TestScript, _ bool, args []string) {
+	text, err := strconv.Unquote(`"` + strings.ReplaceAll(args[1], `"`, `\"`) + `"`)
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o600))
+}
+
+// cmdDeep writes an export that is nested so many levels deep: deep file 1000.
+func cmdDeep(ts *testscript.TestScript, _ bool, args []string) {
+	n, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	text := `{"info":{"id":"ses_deep","metadata":{"a":` + strings.Repeat("[", n) + strings.Repeat("]", n) + `}},"messages":[]}`
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o600))
+}
+
+// cmdCut shortens a file to so many bytes.
+func cmdCut(ts *testscript.TestScript, _ bool, args []string) {
+	n, err := strconv.ParseInt(args[1], 10, 64)
+	ts.Check(err)
+	ts.Check(os.Truncate(ts.MkAbs(args[0]), n))
+}
+
+// cmdDamage overwrites a file from its first page on.
+func cmdDamage(ts *testscript.TestScript, _ bool, args []string) {
+	f, err := os.OpenFile(ts.MkAbs(args[0]), os.O_RDWR, 0)
+	ts.Check(err)
+	info, err := f.Stat()
+	ts.Check(err)
+	const page = 8192
+	_, err = f.WriteAt(bytes.Repeat([]byte("damage! "), int(info.Size()-page)/8), page)
+	ts.Check(errors.Join(err, f.Close()))
+}
+
+// cmdTake keeps the id at the end of the last output in a variable: take ID.
+func cmdTake(ts *testscript.TestScript, _ bool, args []string) {
+	words := strings.Fields(ts.ReadFile("stdout"))
+	if len(words) == 0 {
+		ts.Fatalf("there is no output")
+	}
+	ts.Setenv(args[0], words[len(words)-1])
+}
+
+// cmdBig writes an export of about so many megabytes: big file 100. As in life most of it is
+// attachments, the rest many small parts.
+func cmdBig(ts *testscript.TestScript, _ bool, args []string) {
+	megabytes, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	f, err := os.Create(ts.MkAbs(args[0]))
+	ts.Check(err)
+	ts.Check(errors.Join(writeBig(f, megabytes<<20), f.Close()))
+}
+
+func writeBig(w io.Writer, size int) error {
+	var b bytes.Buffer
+	b.WriteString(`{"info":{"id":"ses_big","slug":"s","projectID":"p","directory":"/","title":"A big one","version":"1","time":{"created":1,"updated":2}},"messages":[`)
+	text, picture := strings.Repeat("all work and no play ", 50), strings.Repeat("QUJD", 1<<18)
+	for i := 0; b.Len() < size; i++ {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, `{"info":{"id":"msg_%d","sessionID":"ses_big","role":"user","time":{"created":%d},"agent":"build","model":{"providerID":"p","modelID":"m"}},"parts":[`, i, i+1)
+		for j := range 50 {
+			fmt.Fprintf(&b, `{"id":"prt_%d_%d","sessionID":"ses_big","messageID":"msg_%d","type":"text","text":%q},`, i, j, i, text)
+		}
+		fmt.Fprintf(&b, `{"id":"prt_%d_file","type":"file","mime":"image/png","url":"data:image/png;base64,%s%d"}]}`, i, picture, i)
+	}
+	b.WriteString(`]}`)
+	_, err := w.Write(b.Bytes())
+	return err
+}

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"github.com/lathe-agent/lathe"
+)
+
+// folders says where things are kept.
+type folders struct {
+	data   string // the database and the files of large values
+	owners string // the locks of running processes
+}
+
+func (f folders) database() string { return filepath.Join(f.data, "lathe.db") }
+
+// exists reports whether there is a database. What cannot be looked at counts as one, so that
+// opening it says why.
+func (f folders) exists() bool {
+	_, err := os.Lstat(f.database())
+	return !os.IsNotExist(err)
+}
+
+// findFolders reads the environment. LATHE_DATA holds everything of its database, locks included:
+// processes that share a database must see each other's locks, whatever else they are told.
+func findFolders(env func(string) string) (folders, error) {
+	if dir := env("LATHE_DATA"); dir != "" {
+		data, err := filepath.Abs(dir)
+		if err != nil {
+			return folders{}, fmt.Errorf("LATHE_DATA %q: %w", dir, err)
+		}
+		return folders{data: data, owners: filepath.Join(data, "owners")}, nil
+	}
+	data, err := baseFolder(env, "XDG_DATA_HOME", runtime.GOOS)
+	if err != nil {
+		return folders{}, err
+	}
+	state, err := baseFolder(env, "XDG_STATE_HOME", runtime.GOOS)
+	if err != nil {
+		return folders{}, err
+	}
+	return folders{
+		data:   filepath.Join(data, "lathe"),
+		owners: filepath.Join(state, "lathe", "owners"),
+	}, nil
+}
+
+// baseFolder is where programs keep their data or state: what the variable says, else what the
+// system has for it. A relative path in the variable is ignored, as its standard demands.
+func baseFolder(env func(string) string, variable, system string) (string, error) {
+	if dir := env(variable); filepath.IsAbs(dir) {
+		return dir, nil
+	}
+	home := env("HOME")
+	if system == "windows" {
+		if dir := env("LOCALAPPDATA"); dir != "" {
+			return dir, nil
+		}
+		home = env("USERPROFILE")
+	}
+	if home == "" {
+		return "", lathe.Errorf(lathe.Invalid, "your home folder is not known; set LATHE_DATA to the folder for the database")
+	}
+	switch {
+	case system == "windows":
+		return filepath.Join(home, "AppData", "Local"), nil
+	case system == "darwin":
+		return filepath.Join(home, "Library", "Application Support"), nil
+	case variable == "XDG_STATE_HOME":
+		return filepath.Join(home, ".local", "state"), nil
+	default:
+		return filepath.Join(home, ".local", "share"), nil
+	}
+}

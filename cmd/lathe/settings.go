@@ -1,0 +1,105 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"github.com/lathe-agent/lathe/config"
+	"github.com/lathe-agent/lathe/workspace"
+)
+
+// settingsOptions says where settings are looked for.
+func (a *app) settingsOptions() (config.Options, error) {
+	directory, top, err := workspace.Top(a.dir)
+	if err != nil {
+		return config.Options{}, err
+	}
+	trust, err := a.trustStore()
+	if err != nil {
+		return config.Options{}, err
+	}
+	o := config.Options{
+		Directory: directory, Worktree: top, Home: a.home(), UserDir: a.userDir(),
+		Env: func(name string) (string, bool) {
+			v := a.env(name)
+			return v, v != ""
+		},
+		Trusted: trust.Trusts,
+	}
+	if workspace.Inside(top, directory) || top == filepath.Dir(top) {
+		return a.trusting(o), nil
+	}
+	// The directory was reached through a link: settings are those of where it really is.
+	if real, err := filepath.EvalSymlinks(directory); err == nil {
+		o.Directory = real
+	}
+	return a.trusting(o), nil
+}
+
+// trusting lets everything count that the user has said counts, for this run.
+func (a *app) trusting(o config.Options) config.Options {
+	if v := a.env("LATHE_TRUST"); a.trust || v == "1" || v == "true" {
+		o.Trusted = func(string, string) bool { return true }
+	}
+	return o
+}
+
+// settings loads the settings of the directory.
+func (a *app) settings() (*config.Loaded, error) {
+	o, err := a.settingsOptions()
+	if err != nil {
+		return nil, err
+	}
+	return config.Load(o)
+}
+
+// trustStore is where decisions to trust a project are kept.
+func (a *app) trustStore() (*workspace.Trust, error) {
+	at, err := findFolders(a.env)
+	if err != nil {
+		return nil, err
+	}
+	return workspace.NewTrust(filepath.Join(at.data, "trust")), nil
+}
+
+func (a *app) home() string {
+	if runtime.GOOS == "windows" {
+		return a.env("USERPROFILE")
+	}
+	return a.env("HOME")
+}
+
+// userDir holds the user's settings, below it opencode and lathe.
+func (a *app) userDir() string {
+	if dir := a.env("XDG_CONFIG_HOME"); filepath.IsAbs(dir) {
+		return dir
+	}
+	if home := a.home(); home != "" {
+		return filepath.Join(home, ".config")
+	}
+	return ""
+}
+
+// warnDistrust tells once what of a project does not count, and how to let it.
+func (a *app) warnDistrust(l *config.Loaded) {
+	if l.Distrust == nil {
+		return
+	}
+	a.remark("Warning: this project wants to run or redirect things; until you trust it, these of its settings do not count:")
+	const most = 5
+	for i, r := range l.Distrust.Risks {
+		if i == most {
+			a.remark("  … and %d more (lathe trust --show)", len(l.Distrust.Risks)-most)
+			break
+		}
+		a.remark("  %s", plain(r.String()))
+	}
+	a.remark("Look at them, then run `lathe trust` in %s, or pass --trust once.", plain(l.Distrust.Root))
+}
+
+// fileExists reports whether there is a file of that name.
+func fileExists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}

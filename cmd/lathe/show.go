@@ -1,0 +1,186 @@
+package main
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine"
+)
+
+// Messages that show prints unless told otherwise, and how many it holds in memory at a time.
+const (
+	showMessages = 20
+	showPage     = 100
+)
+
+type showFlags struct {
+	most   int
+	given  bool
+	whole  bool
+	detail bool
+}
+
+func newShow(a *app) *cobra.Command {
+	var f showFlags
+	cmd := &cobra.Command{
+		Use:   "show [ID]",
+		Short: "Show a session as a transcript",
+		Long: `Shows the record of a session and its newest messages, oldest first. Without an ID it is
+the newest session of the project.
+
+A tool call is one line: ✓ completed, ✗ failed, ▸ running, · pending. --full also shows
+what the model thought, what tools were given and what they answered.
+
+--json prints {"info", "messages"}, all messages unless -n is given.`,
+		Example: `  lathe session show
+  lathe session show 4mKq -n 0 --full | less
+  lathe session show last --json`,
+		Args: wantArgs(0, 1),
+		RunE: func(c *cobra.Command, args []string) error {
+			f.given = c.Flags().Changed("messages")
+			if f.most < 0 {
+				return usagef("-n %d: want 0 or more", f.most)
+			}
+			id, err := idArg(args)
+			if err != nil {
+				return err
+			}
+			return a.with(c.Context(), func(e *engine.Engine) error {
+				s, err := a.find(c.Context(), e, id)
+				if err != nil {
+					return err
+				}
+				return a.show(c.Context(), e, s, f)
+			})
+		},
+	}
+	cmd.Flags().IntVarP(&f.most, "messages", "n", showMessages, "the newest `N` messages; 0 is all")
+	cmd.Flags().BoolVar(&f.detail, "full", false, "also thinking, tool input and tool output")
+	a.jsonFlag(cmd)
+	return cmd
+}
+
+func (a *app) show(ctx context.Context, e *engine.Engine, s lathe.Session, f showFlags) error {
+	f.whole = f.most == 0
+	switch {
+	case a.json && (f.whole || !f.given):
+		return e.Export(ctx, s.ID, a.out, nil)
+	case a.json:
+		page, err := e.Messages(ctx, s.ID, lathe.Place{}, f.most)
+		if err != nil {
+			return err
+		}
+		return a.printJSON(lathe.Export{Info: s, Messages: page.Messages})
+	}
+	if err := pairs(a.out, a.record(s)); err != nil {
+		return err
+	}
+	t := transcript{out: a.out, now: a.now(), width: a.width(), detail: f.detail}
+	if f.whole {
+		return history(ctx, e, s.ID, t.messages)
+	}
+	page, err := e.Messages(ctx, s.ID, lathe.Place{}, f.most)
+	if err != nil {
+		return err
+	}
+	if page.More {
+		a.printf("\n… older messages are left out; -n 0 shows all of them\n")
+	}
+	return t.messages(page.Messages)
+}
+
+// history hands out all messages of a session, oldest first, a page at a time.
+func history(ctx context.Context, e *engine.Engine, id lathe.SessionID, f func([]lathe.Message) error) error {
+	places := []lathe.Place{{}}
+	for {
+		page, err := e.Messages(ctx, id, places[len(places)-1], showPage)
+		if err != nil {
+			return err
+		}
+		if !page.More {
+			break
+		}
+		places = append(places, page.Next)
+	}
+	for i := len(places) - 1; i >= 0; i-- {
+		page, err := e.Messages(ctx, id, places[i], showPage)
+		if err != nil {
+			return err
+		}
+		if err := f(page.Messages); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// record is what there is to say about the session itself.
+func (a *app) record(s lathe.Session) [][2]string {
+	now := a.now()
+	rows := [][2]string{
+		{"Session", string(s.ID)},
+		{"Title", plain(s.Title)},
+		{"Directory", plain(tilde(s.Directory, a.env("HOME")))},
+		{"Created", moment(s.Created, now)},
+		{"Updated", ago(s.Updated, now)},
+	}
+	add := func(name, value string) {
+		if value != "" {
+			rows = append(rows, [2]string{name, value})
+		}
+	}
+	add("Parent", string(s.Parent))
+	add("Agent", plain(s.Agent))
+	if m := s.Model; m != nil {
+		add("Model", plain(modelName(lathe.ModelRef{Provider: m.Provider, Model: m.ID, Variant: m.Variant})))
+	}
+	if s.Archived != nil {
+		add("Archived", ago(*s.Archived, now))
+	}
+	if s.Share != nil {
+		add("Shared at", plain(s.Share.URL))
+	}
+	if s.Revert != nil {
+		add("Undone from", string(s.Revert.Message))
+	}
+	if s.Summary != nil && s.Summary.Files > 0 {
+		add("Changes", several(s.Summary.Files, "file")+" +"+count(s.Summary.Additions)+" -"+count(s.Summary.Deletions))
+	}
+	if s.Tokens != nil {
+		add("Tokens", tokens(*s.Tokens))
+	}
+	if s.Cost != nil && *s.Cost != 0 {
+		add("Cost", s.Cost.String())
+	}
+	return rows
+}
+
+func modelName(m lathe.ModelRef) string {
+	name := m.Model
+	if m.Provider != "" {
+		name = m.Provider + "/" + name
+	}
+	if m.Variant != "" && m.Variant != "default" {
+		name += " (" + m.Variant + ")"
+	}
+	return name
+}
+
+// tokens says what was used; nothing for nothing.
+func tokens(t lathe.Tokens) string {
+	var parts []string
+	for _, x := range []struct {
+		n    int64
+		noun string
+	}{
+		{t.Input, "in"}, {t.Output, "out"}, {t.Reasoning, "thinking"}, {t.Cache.Read, "from cache"}, {t.Cache.Write, "to cache"},
+	} {
+		if x.n != 0 {
+			parts = append(parts, count(x.n)+" "+x.noun)
+		}
+	}
+	return strings.Join(parts, ", ")
+}

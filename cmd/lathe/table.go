@@ -1,0 +1,150 @@
+package main
+
+import (
+	"io"
+	"strings"
+	"time"
+
+	"github.com/lathe-agent/lathe"
+)
+
+// table is aligned columns below a head and a rule.
+type table struct {
+	head []string
+	rows [][]string
+	// flexible columns give way, in this order, when the table is wider than the screen, down
+	// to leastColumn each.
+	flexible []int
+	paths    int // the column that is shortened on its left, -1 for none
+}
+
+const (
+	leastColumn = 12
+	columnGap   = "  "
+)
+
+// write prints the table in so many columns; 0 has no limit.
+func (t table) write(w io.Writer, screen int) error {
+	widths := t.widths(screen)
+	total := len(columnGap) * (len(widths) - 1)
+	for _, n := range widths {
+		total += n
+	}
+	var b strings.Builder
+	t.line(&b, t.head, widths)
+	b.WriteString(strings.Repeat("─", total) + "\n")
+	for _, row := range t.rows {
+		t.line(&b, row, widths)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func (t table) widths(screen int) []int {
+	widths := make([]int, len(t.head))
+	for _, row := range append([][]string{t.head}, t.rows...) {
+		for i, cell := range row {
+			widths[i] = max(widths[i], columns(cell))
+		}
+	}
+	if screen <= 0 {
+		return widths
+	}
+	over := len(columnGap)*(len(widths)-1) - screen
+	for _, n := range widths {
+		over += n
+	}
+	for _, i := range t.flexible {
+		least := max(leastColumn, columns(t.head[i]))
+		if give := min(over, widths[i]-least); give > 0 {
+			widths[i] -= give
+			over -= give
+		}
+	}
+	return widths
+}
+
+func (t table) line(b *strings.Builder, row []string, widths []int) {
+	var line strings.Builder
+	for i, cell := range row {
+		if i > 0 {
+			line.WriteString(columnGap)
+		}
+		if i == t.paths {
+			cell = clipLeft(cell, widths[i])
+		}
+		line.WriteString(pad(clip(cell, widths[i]), widths[i]))
+	}
+	b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
+}
+
+// pairs prints names and their values in two columns.
+func pairs(w io.Writer, rows [][2]string) error {
+	widest := 0
+	for _, r := range rows {
+		widest = max(widest, columns(r[0]))
+	}
+	var b strings.Builder
+	for _, r := range rows {
+		b.WriteString(strings.TrimRight(pad(r[0], widest)+columnGap+r[1], " ") + "\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// ago says when something was, the way people would: near times by their distance, far ones by
+// their date.
+func ago(at lathe.Time, now time.Time) string {
+	t := at.Std()
+	if t.IsZero() {
+		return "never"
+	}
+	t = t.In(now.Location())
+	past := now.Sub(t)
+	switch {
+	case past > -time.Minute && past < time.Minute:
+		return "just now"
+	case past < 0:
+		return moment(at, now)
+	case past < time.Hour:
+		return several(int(past.Minutes()), "minute") + " ago"
+	case sameDay(t, now):
+		return several(int(past.Hours()), "hour") + " ago"
+	case sameDay(t, now.AddDate(0, 0, -1)):
+		return "yesterday " + t.Format("15:04")
+	case t.Year() == now.Year():
+		return t.Format("2 Jan 15:04")
+	default:
+		return t.Format("2 Jan 2006")
+	}
+}
+
+// moment is a date with its time of day.
+func moment(at lathe.Time, now time.Time) string {
+	t := at.Std()
+	if t.IsZero() {
+		return "never"
+	}
+	return t.In(now.Location()).Format("2 Jan 2006 15:04")
+}
+
+func sameDay(a, b time.Time) bool {
+	ay, am, ad := a.Date()
+	by, bm, bd := b.Date()
+	return ay == by && am == bm && ad == bd
+}
+
+// span says how long something took.
+func span(from, to lathe.Time) string {
+	d := time.Duration(float64(to-from) * float64(time.Millisecond))
+	switch {
+	case from == 0 || to == 0 || d < 0:
+		return ""
+	case d < time.Second:
+		return d.Round(time.Millisecond).String()
+	case d < time.Minute:
+		return d.Round(100 * time.Millisecond).String()
+	default:
+		return d.Round(time.Second).String()
+	}
+}

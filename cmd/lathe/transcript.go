@@ -1,0 +1,188 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lathe-agent/lathe"
+)
+
+// transcript prints messages for people to read.
+type transcript struct {
+	out    io.Writer
+	now    time.Time
+	width  int
+	detail bool // also what is left out for brevity
+}
+
+// The width of the rules between messages where there is no screen to fill, and at most.
+const (
+	ruleWidth = 80
+	ruleMost  = 100
+)
+
+func (t *transcript) messages(all []lathe.Message) error {
+	for _, m := range all {
+		var b strings.Builder
+		t.message(&b, m)
+		if _, err := io.WriteString(t.out, b.String()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *transcript) message(b *strings.Builder, m lathe.Message) {
+	b.WriteString("\n" + t.rule(t.speaker(m), string(m.ID)) + "\n")
+	for _, p := range m.Parts {
+		if text := t.part(p); text != "" {
+			b.WriteString(strings.TrimRight(text, "\n ") + "\n")
+		}
+	}
+	a, ok := m.Said.(*lathe.Assistant)
+	if !ok {
+		return
+	}
+	if a.Error != nil {
+		fmt.Fprintf(b, "✗ %s: %s\n", plain(a.Error.Name()), plain(lathe.FaultMessage(a.Error)))
+	}
+	var foot []string
+	for _, s := range []string{tokens(a.Tokens), costOf(a.Cost), span(m.Created, a.Completed)} {
+		if s != "" {
+			foot = append(foot, s)
+		}
+	}
+	if len(foot) > 0 {
+		fmt.Fprintf(b, "  %s\n", strings.Join(foot, " · "))
+	}
+}
+
+func costOf(m lathe.Money) string {
+	if m == 0 {
+		return ""
+	}
+	return m.String()
+}
+
+// speaker says who spoke and when.
+func (t *transcript) speaker(m lathe.Message) string {
+	a, ok := m.Said.(*lathe.Assistant)
+	if !ok {
+		return "you · " + moment(m.Created, t.now)
+	}
+	words := []string{plain(a.Agent), moment(m.Created, t.now), plain(modelName(a.Model))}
+	if a.Summary.On() {
+		words = slices.Insert(words, 1, "summary")
+	}
+	return strings.Join(slices.DeleteFunc(words, func(s string) bool { return s == "" }), " · ")
+}
+
+// rule is a line with a name at each end.
+func (t *transcript) rule(left, right string) string {
+	width := ruleWidth
+	if t.width > 0 {
+		width = min(t.width, ruleMost)
+	}
+	left = clip(left, max(leastColumn, width-columns(right)-8))
+	fill := max(2, width-columns(left)-columns(right)-5)
+	return "── " + left + " " + strings.Repeat("─", fill) + " " + right
+}
+
+// part is how a part looks, "" if it is not shown.
+func (t *transcript) part(p lathe.Part) string {
+	switch b := p.Body.(type) {
+	case *lathe.Text:
+		if b.Synthetic.On() && !t.detail {
+			return ""
+		}
+		return plainText(b.Text)
+	case *lathe.Reasoning:
+		if !t.detail || b.Text == "" {
+			return ""
+		}
+		return "Thinking: " + plainText(b.Text)
+	case *lathe.ToolCall:
+		return t.tool(b)
+	case *lathe.File:
+		return "+ " + t.line("file "+fileName(b))
+	case *lathe.Patch:
+		return "~ " + t.line(several(len(b.Files), "file")+" changed: "+strings.Join(b.Files, ", "))
+	case *lathe.Subtask:
+		return "# " + t.line("task for "+b.Agent+": "+b.Description)
+	case *lathe.AgentMention:
+		return "@ " + t.line(b.Name)
+	case *lathe.Compaction:
+		return "… the history before this was summarised"
+	case *lathe.Retry:
+		return "! " + t.line(fmt.Sprintf("attempt %d failed: %s", b.Attempt, lathe.FaultMessage(b.Error)))
+	case *lathe.OtherBody:
+		return "? " + t.line("a part of type "+b.Called+", which this version does not know")
+	default: // where steps begin and end, and the trees of snapshots
+		return ""
+	}
+}
+
+func (t *transcript) line(s string) string {
+	if t.width > 0 {
+		return clip(plain(s), t.width-2)
+	}
+	return plain(s)
+}
+
+func fileName(f *lathe.File) string {
+	name := f.Filename
+	if name == "" && !strings.HasPrefix(f.URL, "data:") {
+		name = f.URL
+	}
+	return strings.TrimSpace(name + " (" + f.Mime + ")")
+}
+
+// tool is the line of a call, with what it was given and what it gave if that is wanted.
+func (t *transcript) tool(c *lathe.ToolCall) string {
+	icon, title, body, input := "·", "", "", json.RawMessage(nil)
+	switch s := c.State.(type) {
+	case *lathe.Pending:
+		input = s.Input
+	case *lathe.Running:
+		icon, title, input = "▸", s.Title, s.Input
+	case *lathe.Completed:
+		icon, title, body, input = "✓", s.Title, s.Output, s.Input
+	case *lathe.Failed:
+		icon, title, input = "✗", strings.TrimPrefix(hint(s.Input)+": "+s.Error, ": "), s.Input
+	}
+	if title == "" {
+		title = hint(input)
+	}
+	out := icon + " " + t.line(c.Tool+"  "+title)
+	if !t.detail {
+		return out
+	}
+	if len(input) > 0 && string(input) != "{}" {
+		out += "\n" + indent(plainText(string(input)))
+	}
+	if body != "" {
+		out += "\n" + indent(plainText(strings.TrimRight(body, "\n")))
+	}
+	return out
+}
+
+// hint is what a call was given, in short: what it is about if that has a usual name, else all.
+func hint(input json.RawMessage) string {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(input, &members) != nil || len(members) == 0 {
+		return ""
+	}
+	for _, name := range []string{"command", "filePath", "path", "pattern", "query", "url", "name", "description"} {
+		var text string
+		if json.Unmarshal(members[name], &text) == nil && text != "" {
+			return text
+		}
+	}
+	return string(input)
+}
+
+func indent(s string) string { return "    " + strings.ReplaceAll(s, "\n", "\n    ") }

@@ -1,0 +1,165 @@
+package main
+
+import (
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/config"
+	"github.com/lathe-agent/lathe/workspace"
+)
+
+type trustFlags struct {
+	list, revoke, show bool
+}
+
+func newTrust(a *app) *cobra.Command {
+	var f trustFlags
+	cmd := &cobra.Command{
+		Use:   "trust [DIRECTORY]",
+		Short: "Let a project run what its settings say",
+		Long: `A project's settings can start programs (MCP and language servers, formatters, plugins),
+send your requests elsewhere, or read your variables and files. None of that counts until you
+trust the project. Trust is bound to the real path and to exactly those settings: when one of
+them changes, you are asked again.
+
+Without flags it trusts the project of DIRECTORY as it is now. Look before you do: --show.
+--trust on any command, or LATHE_TRUST=1, trusts for one run.`,
+		Example: `  lathe trust --show
+  lathe trust
+  lathe trust --list
+  lathe trust --revoke ~/src/app`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return usagef("lathe trust takes one directory, not %d", len(args))
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				a.dir = args[0]
+			}
+			return a.trustCommand(f)
+		},
+	}
+	cmd.Flags().BoolVar(&f.list, "list", false, "list the projects you trust")
+	cmd.Flags().BoolVar(&f.revoke, "revoke", false, "take your trust back")
+	cmd.Flags().BoolVar(&f.show, "show", false, "show what would be trusted, and change nothing")
+	a.jsonFlag(cmd)
+	return cmd
+}
+
+func (a *app) trustCommand(f trustFlags) error {
+	if f.list && f.revoke || f.list && f.show || f.revoke && f.show {
+		return usagef("--list, --revoke and --show do not go together")
+	}
+	trust, err := a.trustStore()
+	if err != nil {
+		return err
+	}
+	if f.list {
+		return a.listTrust(trust)
+	}
+	o, err := a.settingsOptions()
+	if err != nil {
+		return err
+	}
+	if f.revoke {
+		return a.revokeTrust(trust, o)
+	}
+	o.Trusted = nil // what needs trust is to be seen, whether it has it or not
+	l, err := config.Load(o)
+	if err != nil {
+		return err
+	}
+	if f.show {
+		return a.showTrust(trust, l.Distrust)
+	}
+	if l.Distrust == nil {
+		a.remark("Nothing here needs trust: no setting of this project runs or redirects anything.")
+		return nil
+	}
+	g := workspace.Grant{Root: l.Distrust.Root, Digest: l.Distrust.Digest, At: time.UnixMilli(a.now().UnixMilli()).UTC()}
+	for _, r := range l.Distrust.Risks {
+		g.Settings = append(g.Settings, r.String())
+	}
+	if err := trust.Grant(g); err != nil {
+		return lathe.Errorf(lathe.Unavailable, "your trust could not be written down: %w", err)
+	}
+	if a.json {
+		return a.printJSON(g)
+	}
+	a.printf("Trusted %s: %s.\n", plain(g.Root), several(len(g.Settings), "setting"))
+	return nil
+}
+
+func (a *app) listTrust(trust *workspace.Trust) error {
+	grants, err := trust.List()
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(append([]workspace.Grant{}, grants...))
+	}
+	if len(grants) == 0 {
+		a.remark("You trust no project yet.")
+		return nil
+	}
+	for _, g := range grants {
+		a.printf("%s\n    %s, since %s\n", plain(g.Root), several(len(g.Settings), "setting"), g.At.Local().Format("2 Jan 2006 15:04"))
+	}
+	return nil
+}
+
+// revokeTrust takes the decision about this directory's project back, whatever it was bound to.
+func (a *app) revokeTrust(trust *workspace.Trust, o config.Options) error {
+	for _, root := range []string{o.Worktree, o.Directory} {
+		if real, err := filepath.EvalSymlinks(root); err == nil {
+			root = real
+		}
+		had, err := trust.Revoke(root)
+		if err != nil {
+			return lathe.Errorf(lathe.Unavailable, "your trust could not be taken back: %w", err)
+		}
+		if had {
+			a.printf("No longer trusted: %s\n", plain(root))
+			return nil
+		}
+	}
+	return lathe.Errorf(lathe.NotFound, "%s is not trusted; `lathe trust --list` shows what is", plain(o.Directory))
+}
+
+type trustJSON struct {
+	Root    string        `json:"root"`
+	Digest  string        `json:"digest"`
+	Trusted bool          `json:"trusted"`
+	Risks   []config.Risk `json:"risks"`
+}
+
+func (a *app) showTrust(trust *workspace.Trust, d *config.Distrust) error {
+	if d == nil {
+		d = &config.Distrust{}
+	}
+	trusted := trust.Trusts(d.Root, d.Digest)
+	if a.json {
+		return a.printJSON(trustJSON{d.Root, d.Digest, trusted, append([]config.Risk{}, d.Risks...)})
+	}
+	if len(d.Risks) == 0 {
+		a.printf("Nothing here needs trust.\n")
+		return nil
+	}
+	state := "not trusted"
+	if trusted {
+		state = "trusted"
+	}
+	a.printf("%s (%s)\n", plain(d.Root), state)
+	for _, r := range d.Risks {
+		a.printf("  %s\n", plain(r.String()))
+		if len(r.Key) > 0 {
+			a.printf("      %s\n", clip(plain(r.Value), 200))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,8 @@
+//go:build !unix
+
+package main
+
+import "github.com/rogpeppe/go-internal/testscript"
+
+// cmdAsUser needs permissions as Unix has them.
+func cmdAsUser(ts *testscript.TestScript, _ bool, _ []string) { ts.Fatalf("as-user needs Unix") }

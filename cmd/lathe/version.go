@@ -1,0 +1,41 @@
+package main
+
+import (
+	"runtime"
+
+	"github.com/spf13/cobra"
+)
+
+// version is set when a release is built: -ldflags "-X main.version=1.2.3".
+var version = "0.1.0-dev"
+
+// asksVersion reports whether the command line asks for the version and nothing else.
+func asksVersion(args []string) bool {
+	return len(args) == 2 && (args[1] == "version" || args[1] == "--version" || args[1] == "-v")
+}
+
+func newVersion(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "version",
+		Short: "Print the version",
+		Long:  "Prints the bare version. It opens no file and is answered at once.",
+		Example: `  lathe version
+  lathe version --json`,
+		Args: noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			if a.json {
+				return a.printJSON(versionJSON{Version: version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH})
+			}
+			a.printf("%s\n", version)
+			return nil
+		},
+	}
+	a.jsonFlag(cmd)
+	return cmd
+}
+
+type versionJSON struct {
+	Version  string `json:"version"`
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
+}

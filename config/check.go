@@ -1,0 +1,146 @@
+package config
+
+import (
+	"math"
+	"slices"
+	"strconv"
+)
+
+// checker walks the value of a source. Wrong kinds are errors; unknown and deprecated
+// keys are warnings.
+type checker struct {
+	path        []string
+	errs, warns []Problem
+}
+
+// check holds a source against its table and returns what is wrong with it, nil if
+// nothing is. A null where a value is expected is taken out: it says nothing.
+func (s *source) check() *Error {
+	c := checker{}
+	c.value(s.table, s.root)
+	s.warns = append(s.warns, c.warns...)
+	if len(c.errs) == 0 {
+		return nil
+	}
+	if len(c.errs) >= maxProblems {
+		c.errs = append(c.errs, Problem{Path: s.name, Message: "and more of that kind"})
+	}
+	return &Error{Kind: InvalidError, Path: s.name, Problems: c.errs}
+}
+
+func (c *checker) fail(n *node, message string) *Problem {
+	if len(c.errs) >= maxProblems {
+		return &Problem{}
+	}
+	c.errs = append(c.errs, problemAt(n.at, c.path, message))
+	return &c.errs[len(c.errs)-1]
+}
+
+func (c *checker) warn(m member, message string) *Problem {
+	if len(c.warns) >= maxProblems {
+		return &Problem{}
+	}
+	c.warns = append(c.warns, problemAt(m.at, c.path, message))
+	return &c.warns[len(c.warns)-1]
+}
+
+func (c *checker) value(s *spec, n *node) {
+	if n.asks {
+		return // what it will be is not known yet
+	}
+	fit := s.pick(n)
+	if fit == nil {
+		c.fail(n, "must be "+s.wants()+", not "+string(n.kind))
+		return
+	}
+	switch n.kind {
+	case isString, isBool:
+		c.text(fit, n)
+	case isNumber:
+		c.number(fit, n)
+	case isArray:
+		c.array(fit, n)
+	case isObject:
+		c.object(fit, n)
+	}
+}
+
+func (c *checker) text(s *spec, n *node) {
+	if s.allows(n.text) {
+		return
+	}
+	message := n.text + " is not allowed"
+	if n.kind == isString {
+		message = strconv.Quote(shorten(n.text, 60)) + " is not allowed"
+	}
+	p := c.fail(n, message+": use "+s.wants())
+	if len(s.enum) > 1 {
+		p.Hint = nearest(n.text, s.enum)
+	}
+}
+
+func (c *checker) number(s *spec, n *node) {
+	if s.kind != isNumber {
+		return
+	}
+	f, err := strconv.ParseFloat(n.text, 64)
+	shown := shorten(n.text, 30)
+	least := strconv.FormatFloat(s.least, 'f', -1, 64)
+	switch {
+	case err != nil || s.most > 0 && f > s.most:
+		c.fail(n, shown+" is too large")
+	case s.whole && f != math.Trunc(f):
+		c.fail(n, shown+" is not a whole number")
+	case s.bound && s.above && f <= s.least:
+		c.fail(n, shown+" is too small: it must be more than "+least)
+	case s.bound && f < s.least:
+		c.fail(n, shown+" is too small: it must be "+least+" or more")
+	case s.whole:
+		n.text = strconv.FormatInt(int64(f), 10) // 5.0 and 5e3 are whole, but do not look so
+	}
+}
+
+func (c *checker) array(s *spec, n *node) {
+	for i, it := range n.items {
+		items := s.items
+		if i == 0 && s.first != nil {
+			items = s.first
+		}
+		if items == nil {
+			continue
+		}
+		c.path = append(c.path, strconv.Itoa(i))
+		c.value(items, it)
+		c.path = c.path[:len(c.path)-1]
+	}
+	if s.first != nil && len(n.items) == 0 {
+		c.fail(n, "must not be empty")
+	}
+}
+
+func (c *checker) object(s *spec, n *node) {
+	if slices.ContainsFunc(n.members, func(m member) bool { return m.val.kind == isNull }) {
+		n.keep(func(m member) bool {
+			e, _ := s.find(m.key)
+			return m.val.kind != isNull || e.spec == nil || e.spec.kind == "" && e.spec.any == nil
+		})
+	}
+	for _, m := range n.members {
+		c.path = append(c.path, m.key)
+		switch e, known := s.find(m.key); {
+		case known:
+			if e.old != "" {
+				c.warn(m, "is deprecated: "+e.old)
+			}
+			c.value(e.spec, m.val)
+		case s.keys != nil && len(c.warns) < maxProblems: // looking for a hint takes time
+			c.warn(m, "is not a setting and has no effect").Hint = nearest(m.key, s.names())
+		}
+		c.path = c.path[:len(c.path)-1]
+	}
+	for _, e := range s.keys {
+		if e.must && n.get(e.key) == nil {
+			c.fail(n, strconv.Quote(e.key)+" is missing")
+		}
+	}
+}

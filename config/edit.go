@@ -1,0 +1,169 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/tailscale/hujson"
+
+	"github.com/lathe-agent/lathe"
+)
+
+// Edit lays a change over a settings file, as PATCH does: objects deeply, other values
+// replaced, null removes. Comments, order and style of the file stay. The result is
+// checked before it is written, and written whole or not at all. A file that is not there
+// is made.
+func Edit(path string, change json.RawMessage) error {
+	target := linkTarget(path)
+	d := newDisk()
+	text, err := d.read(target)
+	before, _ := d.stat(target)
+	if before != nil && err != nil || err != nil && !absent(err) {
+		return lathe.Errorf(lathe.Unavailable, "%s cannot be read: %s; nothing was changed", path, errText(err))
+	}
+	out, err := editText(path, text, change)
+	if err != nil {
+		return err
+	}
+	if before != nil && bytes.Equal(out, text) {
+		return nil
+	}
+	if err := replaceFile(target, out, before); err != nil {
+		return lathe.Errorf(lathe.CodeOf(err), "%s cannot be written: %w; nothing was changed", path, err)
+	}
+	return nil
+}
+
+// linkTarget is where a file lies that may be reached through links, so that a link stays
+// one. What it leads to need not be there.
+func linkTarget(path string) string {
+	for range 40 { // as many as systems follow
+		to, err := os.Readlink(path)
+		if err != nil {
+			return path
+		}
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(filepath.Dir(path), to)
+		}
+		path = to
+	}
+	return path
+}
+
+// editText is Edit without files.
+func editText(path string, text []byte, change json.RawMessage) ([]byte, error) {
+	patch, err := parseChange(change)
+	if err != nil {
+		return nil, err
+	}
+	body := bytes.TrimPrefix(text, byteOrderMark)
+	mark := text[:len(text)-len(body)]
+	if isBlank(body) {
+		body = bytes.TrimLeft(slices.Concat(bytes.TrimRight(body, " \t\r\n"), []byte("\n{}\n")), "\n")
+	}
+	// What is there must be sound, or a change would be laid over a misunderstanding.
+	s := &source{name: path, text: body}
+	if err := s.parse(substitution{inert: true}); err != nil {
+		return nil, err
+	}
+	for _, t := range s.tokens {
+		if !t.quoted {
+			return nil, s.fail(t.start, "stands outside a string, so that this file can only be edited by hand")
+		}
+	}
+	v, err := hujson.Parse(append(body[:len(body):len(body)], '\n'))
+	if err != nil {
+		return nil, err // cannot happen: it was parsed before
+	}
+	e := editor{unit: indentOf(body), eol: "\n"}
+	if bytes.Contains(body, []byte("\r\n")) {
+		e.eol = "\r\n"
+	}
+	if obj, ok := v.Value.(*hujson.Object); ok {
+		e.apply(obj, patch, layout{})
+	}
+	out := bytes.TrimSuffix(v.Pack(), []byte("\n"))
+	s = &source{name: path, text: out, table: tableFor(path)}
+	if err := s.parse(substitution{inert: true}); err != nil {
+		return nil, err
+	}
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	return append(bytes.Clone(mark), out...), nil
+}
+
+// parseChange reads a change, which is plain JSON.
+func parseChange(change json.RawMessage) (*node, error) {
+	s := &source{name: "the change", text: change}
+	if !json.Valid(change) || !utf8.Valid(change) {
+		return nil, lathe.Errorf(lathe.Invalid, "a change of settings must be a JSON object")
+	}
+	if err := s.parseText(change); err != nil {
+		return nil, err
+	}
+	return s.root, nil
+}
+
+// tableFor is what a file may say, by its name.
+func tableFor(path string) *spec {
+	if name := filepath.Base(path); name == "tui.json" || name == "tui.jsonc" {
+		return tuiTable()
+	}
+	return settings()
+}
+
+// indentOf is the white space before the first member of the file, two spaces if it tells none.
+func indentOf(text []byte) string {
+	for line := range strings.SplitSeq(string(text), "\n") {
+		trimmed := strings.TrimLeft(line, " \t")
+		if strings.HasPrefix(trimmed, `"`) && len(trimmed) < len(line) {
+			return line[:len(line)-len(trimmed)]
+		}
+	}
+	return "  "
+}
+
+var errChanged = lathe.Errorf(lathe.Conflict, "it was changed meanwhile")
+
+// replaceFile puts a new file in the place of one by way of a temporary one beside it.
+func replaceFile(path string, data []byte, before fs.FileInfo) error {
+	dir := filepath.Dir(path)
+	mode := fs.FileMode(0o600)
+	if before != nil {
+		mode = before.Mode().Perm()
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return lathe.Errorf(lathe.Unavailable, "%w", err)
+	}
+	f, err := os.CreateTemp(dir, ".lathe-*")
+	if err != nil {
+		return lathe.Errorf(lathe.Unavailable, "%w", err)
+	}
+	_, err = f.Write(data)
+	err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
+	if err == nil {
+		now, statErr := os.Stat(path)
+		if (statErr == nil) != (before != nil) || before != nil && !sameFile(before, now) {
+			err = errChanged
+		}
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err == nil {
+		return nil
+	}
+	_ = os.Remove(f.Name())
+	if err == errChanged {
+		return err
+	}
+	return lathe.Errorf(lathe.Unavailable, "%w", err)
+}

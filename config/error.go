@@ -1,0 +1,192 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/lathe-agent/lathe"
+)
+
+// ErrorKind is the wire's name of a settings error.
+type ErrorKind string
+
+// The kinds of settings error.
+const (
+	JSONError        ErrorKind = "ConfigJsonError"        // the file is not JSON, or cannot be read
+	InvalidError     ErrorKind = "ConfigInvalidError"     // a value is of the wrong kind
+	FrontmatterError ErrorKind = "ConfigFrontmatterError" // the head of a markdown file is not YAML
+)
+
+// maxProblems of one file are told; nobody reads more at once.
+const maxProblems = 100
+
+// Error says what is wrong with a settings file. It always names the file.
+type Error struct {
+	Kind     ErrorKind
+	Path     string
+	Message  string // of the whole file
+	Problems []Problem
+	Also     []*Error // other files that are wrong too
+}
+
+// Problem is one thing that is wrong, and where.
+type Problem struct {
+	Path         string   // of the file
+	Line, Column int      // from 1; 0 when it concerns the whole file
+	Key          []string // the setting it is about
+	Message      string
+	Hint         string // what was probably meant
+	Source       string // the line, or what is around the place in a long one
+	mark         int    // where in Source, from 0
+}
+
+// Error is what the command line prints: every problem of every file, each with its line.
+func (e *Error) Error() string {
+	var all []string
+	if e.Message != "" {
+		all = append(all, e.Path+": "+e.Message)
+	}
+	for _, p := range e.Problems {
+		all = append(all, p.String())
+	}
+	for _, other := range e.Also {
+		all = append(all, other.Error())
+	}
+	return strings.Join(all, "\n")
+}
+
+// Unwrap gives the error its code.
+func (e *Error) Unwrap() error { return &lathe.Error{Code: lathe.Invalid, Message: e.Error()} }
+
+// Wire is the error as the HTTP API shows it: the name and data of the first file, with
+// the text for all of them.
+func (e *Error) Wire() json.RawMessage {
+	type issue struct {
+		Path    []string `json:"path"`
+		Message string   `json:"message"`
+	}
+	var out struct {
+		Name ErrorKind `json:"name"`
+		Data struct {
+			Path    string  `json:"path"`
+			Issues  []issue `json:"issues,omitempty"`
+			Message string  `json:"message"`
+		} `json:"data"`
+	}
+	out.Name, out.Data.Path, out.Data.Message = e.Kind, e.Path, e.Error()
+	if e.Kind == InvalidError {
+		for _, p := range e.Problems {
+			out.Data.Issues = append(out.Data.Issues, issue{append([]string{}, p.Key...), p.text()})
+		}
+	}
+	b, err := json.Marshal(out)
+	if err != nil { // strings always encode
+		panic(err)
+	}
+	return b
+}
+
+// join makes one error of those of several files.
+func join(errs []*Error) error {
+	if len(errs) == 0 {
+		return nil
+	}
+	first := *errs[0]
+	first.Also = errs[1:]
+	return &first
+}
+
+// text is what is wrong without where.
+func (p Problem) text() string {
+	if p.Hint == "" {
+		return p.Message
+	}
+	return fmt.Sprintf("%s; did you mean %q?", p.Message, p.Hint)
+}
+
+// String shows the problem with its line and a mark below the place.
+func (p Problem) String() string {
+	var b strings.Builder
+	b.WriteString(p.Path)
+	if p.Line > 0 {
+		fmt.Fprintf(&b, ":%d:%d", p.Line, p.Column)
+	}
+	b.WriteString(": ")
+	if len(p.Key) > 0 {
+		b.WriteString(strings.Join(p.Key, ".") + ": ")
+	}
+	b.WriteString(p.text())
+	if p.Source != "" {
+		fmt.Fprintf(&b, "\n  %s\n  %s^", p.Source, strings.Repeat(" ", p.mark))
+	}
+	return b.String()
+}
+
+func problemAt(at place, key []string, message string) Problem {
+	return problemIn(at.src, at.original(), key, message)
+}
+
+// problemIn finds the line of an offset in the file. Columns count characters.
+func problemIn(s *source, at int, key []string, message string) Problem {
+	n := s.line(at)
+	at = max(min(at, len(s.text)), s.starts[0])
+	start, end := s.starts[n], len(s.text)
+	if n+1 < len(s.starts) {
+		end = s.starts[n+1]
+	}
+	line, mark := excerpt(string(s.text[start:end]), at-start)
+	return Problem{
+		Path: s.name, Line: n + 1, Column: utf8.RuneCount(s.text[start:at]) + 1,
+		Key: slices.Clone(key), Message: message, Source: line, mark: mark,
+	}
+}
+
+// line counts the lines before an offset in the file.
+func (s *source) line(at int) int {
+	if s.starts == nil {
+		s.starts = lineStarts(s.text)
+	}
+	n, exact := slices.BinarySearch(s.starts, max(at, s.starts[0]))
+	if !exact {
+		n-- // the line that begins before it
+	}
+	return n
+}
+
+// lineStarts are the offsets of the lines; a byte order mark belongs to none.
+func lineStarts(text []byte) []int {
+	out := []int{0}
+	if bytes.HasPrefix(text, byteOrderMark) {
+		out[0] = len(byteOrderMark)
+	}
+	for i, c := range text {
+		if c == '\n' {
+			out = append(out, i+1)
+		}
+	}
+	return out
+}
+
+// excerpt is what to show of a line and where to mark it: all of it, or what is around the
+// place if it is long. What would move the mark or the terminal is shown as a space.
+func excerpt(line string, at int) (shown string, mark int) {
+	const wide = 100
+	from := max(0, at-4*wide) // a character has at most four bytes
+	cut := line[from:min(len(line), at+4*wide)]
+	runes := []rune(strings.TrimRight(cut, "\r\n"))
+	mark = min(utf8.RuneCountInString(line[from:at]), len(runes))
+	if len(runes) > wide {
+		first := max(0, min(mark-wide/2, len(runes)-wide))
+		runes, mark = runes[first:first+wide], mark-first
+	}
+	for i, r := range runes {
+		if r < ' ' || r == 0x7f || r == '\uFEFF' {
+			runes[i] = ' '
+		}
+	}
+	return string(runes), mark
+}

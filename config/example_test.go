@@ -1,0 +1,38 @@
+package config
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// Settings as users of the reference have them load without an error, and keys that the
+// reference documents are not met with a warning.
+func TestExamples(t *testing.T) {
+	files, err := filepath.Glob("testdata/examples/*")
+	if err != nil || len(files) < 10 {
+		t.Fatal(len(files), err)
+	}
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w := newWorld(t)
+			w.files(string(text))
+			w.trust = yes
+			l := w.load()
+			for _, p := range l.Warnings {
+				t.Error(p)
+			}
+			if !json.Valid(l.Config.Raw) || len(l.Sources) == 0 {
+				t.Errorf("%s", l.Config.Raw)
+			}
+			untrusted := w
+			untrusted.trust = nil
+			untrusted.load()
+		})
+	}
+}

@@ -1,0 +1,197 @@
+package config
+
+import (
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+)
+
+// Options are where to look. The zero value of a folder means that there is none.
+type Options struct {
+	Directory string // the one the session works in
+	Worktree  string // top of its checkout; "/" or "" without one
+	Home      string
+	UserDir   string   // holds opencode/ and lathe/, $XDG_CONFIG_HOME
+	Managed   []string // the administrator's folders; nil means the system's
+	Env       func(string) (string, bool)
+	// Trusted reports whether the user trusts a project to run what its settings say.
+	Trusted func(root, digest string) bool
+}
+
+// Of every name there are two, the reference's and ours; ours counts more.
+var (
+	brands    = []string{"opencode", "lathe"}
+	fileNames = []string{"opencode.json", "opencode.jsonc", "lathe.json", "lathe.jsonc"}
+)
+
+// variable is one that is set.
+type variable struct{ name, value string }
+
+// variables returns what is set under the reference's name and under ours, lowest first.
+func (o *Options) variables(name string) (out []variable) {
+	if o.Env == nil {
+		return nil
+	}
+	for _, prefix := range []string{"OPENCODE_", "LATHE_"} {
+		if v, ok := o.Env(prefix + name); ok && v != "" {
+			out = append(out, variable{prefix + name, v})
+		}
+	}
+	return out
+}
+
+// on reports whether a variable is set to something that means yes.
+func (o *Options) on(name string) bool {
+	vars := o.variables(name)
+	if len(vars) == 0 {
+		return false
+	}
+	v := vars[len(vars)-1].value
+	return v == "1" || strings.EqualFold(v, "true")
+}
+
+// root is what trust is given to: the checkout, or the directory where there is none.
+func (o *Options) root() string {
+	if o.Worktree == "" || o.Worktree == filepath.Dir(o.Worktree) {
+		return o.Directory
+	}
+	return o.Worktree
+}
+
+// found is a place where settings may be.
+type found struct {
+	path  string
+	layer Layer
+	base  string // of a project: the folder it was looked for in
+}
+
+// below is a place in a folder.
+func (f found) below(name string) found {
+	f.path = filepath.Join(f.path, name)
+	return f
+}
+
+// files lists the settings files below those of the folders that have agents as well,
+// lowest first. It does not look whether they are there.
+func (o *Options) files() []found {
+	var out []found
+	for i, dir := range o.globalDirs() {
+		for _, name := range []string{"config.json", brands[i] + ".json", brands[i] + ".jsonc"} {
+			out = append(out, found{path: filepath.Join(dir, name), layer: User})
+		}
+	}
+	for _, v := range o.variables("CONFIG") {
+		out = append(out, found{path: expandHome(v.value, o.Home), layer: User})
+	}
+	if o.on("DISABLE_PROJECT_CONFIG") {
+		return out
+	}
+	for _, dir := range slices.Backward(o.upward()) { // the outermost counts least
+		out = append(out, found{dir, o.layer(dir), dir}.files()...)
+	}
+	return out
+}
+
+// files are the settings files in a folder.
+func (f found) files() (out []found) {
+	for _, name := range fileNames {
+		out = append(out, f.below(name))
+	}
+	return out
+}
+
+// managed lists the administrator's files, which count most.
+func (o *Options) managed() (out []found) {
+	dirs := o.Managed
+	if dirs == nil {
+		dirs = o.systemDirs()
+	}
+	for _, dir := range dirs {
+		out = append(out, found{path: dir, layer: Managed}.files()...)
+	}
+	return out
+}
+
+func (o *Options) systemDirs() (out []string) {
+	base := "/etc"
+	switch runtime.GOOS {
+	case "darwin":
+		base = "/Library/Application Support"
+	case "windows":
+		base = ""
+		if o.Env != nil {
+			base, _ = o.Env("ProgramData")
+		}
+	}
+	for _, brand := range brands {
+		if base != "" {
+			out = append(out, filepath.Join(base, brand))
+		}
+	}
+	return out
+}
+
+// globalDirs are the folders of the user's settings for all projects.
+func (o *Options) globalDirs() (out []string) {
+	for _, brand := range brands {
+		if o.UserDir != "" {
+			out = append(out, filepath.Join(o.UserDir, brand))
+		}
+	}
+	return out
+}
+
+func (o *Options) isGlobal(dir string) bool { return slices.Contains(o.globalDirs(), dir) }
+
+// dirs lists the folders that hold agents, commands, skills and plugins, lowest first. Of
+// a project's the nearest comes first and so counts least, as the reference has it.
+func (o *Options) dirs() []found {
+	var out []found
+	add := func(f found) {
+		if !slices.ContainsFunc(out, func(has found) bool { return has.path == f.path }) {
+			out = append(out, f)
+		}
+	}
+	for _, dir := range o.globalDirs() {
+		add(found{path: dir, layer: User})
+	}
+	if !o.on("DISABLE_PROJECT_CONFIG") {
+		for _, dir := range o.upward() {
+			for _, brand := range brands {
+				add(found{filepath.Join(dir, "."+brand), o.layer(dir), dir})
+			}
+		}
+	}
+	for _, brand := range brands {
+		if o.Home != "" {
+			add(found{path: filepath.Join(o.Home, "."+brand), layer: User})
+		}
+	}
+	for _, v := range o.variables("CONFIG_DIR") {
+		add(found{path: expandHome(v.value, o.Home), layer: User})
+	}
+	return out
+}
+
+// layer is the user's for what lies in the home folder itself, the project's elsewhere.
+func (o *Options) layer(dir string) Layer {
+	if o.Home != "" && dir == o.Home {
+		return User
+	}
+	return Project
+}
+
+// upward lists the folders from the directory to the top of its checkout.
+func (o *Options) upward() []string {
+	if o.Directory == "" {
+		return nil
+	}
+	var out []string
+	for dir := o.Directory; ; dir = filepath.Dir(dir) {
+		out = append(out, dir)
+		if dir == o.Worktree || dir == filepath.Dir(dir) {
+			return out
+		}
+	}
+}

@@ -1,0 +1,117 @@
+package config
+
+import "sync"
+
+// settings is the table of everything a settings file may say. It is built when it is
+// first needed, which is never for commands that need no settings.
+var settings = sync.OnceValue(func() *spec {
+	keys := mainKeys()
+	keys = append(keys, agentKeys()...)
+	keys = append(keys, serverKeys()...)
+	keys = append(keys, limitKeys()...)
+	return object("Settings of lathe. Files of OpenCode have the same form.", append(keys, oldKeys()...)...)
+})
+
+func mainKeys() []entry {
+	return []entry{
+		key("$schema", text("where editors find the schema of this file")),
+		key("model", text("the model to use, as provider/model")),
+		key("small_model", text("the model for titles and summaries, as provider/model")),
+		key("default_agent", text("the agent to begin with; default: build")),
+		key("username", text("the name shown for you; default: that of the system")),
+		key("shell", text("the shell that runs commands; default: $SHELL").needsTrust()),
+		key("logLevel", choice("how much is logged", "DEBUG", "INFO", "WARN", "ERROR")),
+		key("snapshot", toggle("keep snapshots for undo; default: true")),
+		key("share", choice("sharing of sessions", "manual", "auto", "disabled").riskyIf(is("auto"))),
+		key("autoupdate", either("update by itself, or only tell", toggle("").riskyIf(is("true")), choice("", "notify"))),
+		key("disabled_providers", list("providers not to use", text(""))),
+		key("enabled_providers", list("the only providers to use", text(""))),
+		key("instructions", list("further instruction files: paths, patterns, addresses", text("").riskyIf(anyOf(isAddress, isOutside)))),
+		key("plugin", list("plugins: packages or paths, with options in an array behind", pluginSpec()).needsTrust()),
+		key("watcher", object("watching files", key("ignore", list("patterns that are not watched", text(""))))),
+		key("skills", object("further places of skills",
+			key("paths", list("folders", text("").riskyIf(isOutside))),
+			key("urls", list("addresses of skill indexes", text("")).needsTrust()))),
+		key("references", dict("named folders and repositories for @name", referenceSpec())),
+	}
+}
+
+func agentKeys() []entry {
+	return []entry{
+		key("agent", dict("agents by name", agentTable())),
+		key("command", dict("slash commands by name", commandSpec())),
+		key("permission", permissionSpec()),
+	}
+}
+
+// serverKeys are the settings of what we run and whom we call.
+func serverKeys() []entry {
+	return []entry{
+		key("provider", dict("providers by id", providerSpec())),
+		key("mcp", dict("MCP servers by name", mcpSpec())),
+		key("formatter", either("formatters: all built-in ones, or by name", toggle(""), dict("", formatterSpec())).needsTrust()),
+		key("lsp", either("language servers: all built-in ones, or by name", toggle(""), dict("", lspSpec())).needsTrust()),
+		key("server", object("defaults of the server; flags win",
+			key("port", whole("", 1)), key("hostname", text("")), key("mdns", toggle("")), key("mdnsDomain", text("")),
+			key("cors", list("further origins that may call", text(""))),
+			key("auth", choice("none serves without a password, on loopback only", "none", "password"))).needsTrust()),
+		key("enterprise", object("a share server of one's own", key("url", text("").needsTrust()))),
+	}
+}
+
+func limitKeys() []entry {
+	return []entry{
+		key("subagent_depth", whole("how deep sub-agents may nest; default: 1", 0)),
+		key("attachment", object("attachments", key("image", object("images",
+			key("auto_resize", toggle("make large images smaller; default: true")),
+			key("max_width", whole("default: 2000", 1)),
+			key("max_height", whole("default: 2000", 1)),
+			key("max_base64_bytes", whole("default: 5242880", 1)))))),
+		key("tool_output", object("how much of a tool's output a model sees",
+			key("max_lines", whole("default: 2000", 1)),
+			key("max_bytes", whole("default: 51200", 1)))),
+		key("compaction", object("compressing the history",
+			key("auto", toggle("when the window is full; default: true")),
+			key("prune", toggle("leave out old tool output; default: false")),
+			key("tail_turns", whole("how many of the last exchanges stay as they are", 0)),
+			key("preserve_recent_tokens", whole("how many tokens of them", 0)),
+			key("reserved", whole("head-room in tokens", 0)))),
+		key("experimental", object("what may change",
+			key("disable_paste_summary", toggle("")), key("batch_tool", toggle("has no effect")), key("openTelemetry", toggle("")),
+			key("primary_tools", list("tools only primary agents have", text(""))),
+			key("continue_loop_on_deny", toggle("go on after a rejected call")),
+			key("mcp_timeout", whole("milliseconds", 1)),
+			key("policies", list("which providers may be used", object("",
+				must("action", choice("", "provider.use")), must("effect", choice("", "allow", "deny")), must("resource", text(""))))))),
+	}
+}
+
+// oldKeys are understood, said otherwise now, and not suggested.
+func oldKeys() []entry {
+	tui := tuiTable()
+	theme, _ := tui.find("theme")
+	keybinds, _ := tui.find("keybinds")
+	return []entry{
+		old("mode", dict("", agentTable()), "use agent"),
+		old("tools", toolsSpec(), "use permission"),
+		old("reference", dict("", referenceSpec()), "use references"),
+		old("autoshare", toggle("").riskyIf(is("true")), `use "share": "auto"`),
+		old("layout", choice("", "auto", "stretch"), "it has no effect"),
+		old("theme", theme.spec, "it belongs in tui.json"),
+		old("keybinds", keybinds.spec, "it belongs in tui.json"),
+		old("tui", tui, "it belongs in tui.json"),
+	}
+}
+
+func pluginSpec() *spec {
+	pair := list("", anything(""))
+	pair.first = text("")
+	return either("", text(""), pair)
+}
+
+func referenceSpec() *spec {
+	return either("", text("a folder").riskyIf(isOutside),
+		object("", must("path", text("a folder").riskyIf(isOutside)), key("description", text("")), key("hidden", toggle(""))),
+		object("", must("repository", text("a git repository")), key("branch", text("")), key("description", text("")),
+			key("hidden", toggle(""))).needsTrust())
+}

@@ -1,0 +1,54 @@
+package config
+
+import (
+	"regexp"
+	"sync"
+)
+
+// agentTable is what may be said of an agent. Other keys are options for its provider.
+var agentTable = sync.OnceValue(func() *spec {
+	colour := choice("#rrggbb, or a colour of the theme", "primary", "secondary", "accent", "success", "warning", "error", "info")
+	colour.match, colour.form = regexp.MustCompile(`^#[0-9a-fA-F]{6}$`), `a colour like "#ff8800"`
+	return object("",
+		key("description", text("when to use it")),
+		key("mode", choice("", "subagent", "primary", "all")),
+		key("model", text("the model, as provider/model")),
+		key("variant", text("")),
+		key("prompt", text("the system prompt")),
+		key("temperature", num("")),
+		key("top_p", num("")),
+		key("steps", whole("how many steps before it must conclude", 1)),
+		key("permission", permissionSpec()),
+		key("color", colour),
+		key("hidden", toggle("not offered for @")),
+		key("disable", toggle("")),
+		key("options", dict("options for the provider", anything("")).riskyIf(holdsAddress)),
+		old("name", text(""), "the key is the name"),
+		old("tools", toolsSpec(), "use permission"),
+		old("maxSteps", whole("", 1), "use steps"),
+	).with(anything("").riskyIf(holdsAddress))
+})
+
+func commandSpec() *spec {
+	return object("",
+		must("template", text("what is said; $1, $2 and $ARGUMENTS stand for arguments").riskyIf(runsShell)),
+		key("description", text("")), key("agent", text("")), key("model", text("the model, as provider/model")),
+		key("variant", text("")), key("subtask", toggle("run it in a sub-agent")))
+}
+
+// permissionSpec: of a project, only rules that allow need trust; it may always forbid more.
+func permissionSpec() *spec {
+	action := choice("", "ask", "allow", "deny").riskyIf(is("allow"))
+	rule := either("an action, or actions by pattern; the last that matches counts", action, dict("", action))
+	var keys []entry
+	for _, name := range []string{"read", "edit", "glob", "grep", "list", "bash", "task", "external_directory", "lsp", "skill"} {
+		keys = append(keys, key(name, rule))
+	}
+	for _, name := range []string{"todowrite", "todoread", "question", "webfetch", "websearch", "codesearch", "doom_loop"} {
+		keys = append(keys, key(name, action)) // these have no patterns
+	}
+	return either("one action for everything, or rules", action, object("permissions by name; the order counts", keys...).with(rule))
+}
+
+// toolsSpec: switching a tool on is the same as allowing it.
+func toolsSpec() *spec { return dict("", toggle("").riskyIf(is("true"))) }

@@ -1,0 +1,122 @@
+package config
+
+import (
+	"path/filepath"
+	"strings"
+)
+
+// normalise gives one source the form in which sources merge: rules spread out, paths of
+// plugins complete, agents as they are written today.
+func (s *source) normalise(home string) {
+	if rules := s.root.get("permission"); rules != nil {
+		s.root.put("permission", spread(rules))
+	}
+	if plugins := s.root.get("plugin"); plugins != nil {
+		for _, p := range plugins.items {
+			s.placePlugin(p, home)
+		}
+	}
+	for _, key := range []string{"agent", "mode"} {
+		if agents := s.root.get(key); agents != nil {
+			for _, m := range agents.members {
+				normaliseAgent(m.val)
+			}
+		}
+	}
+}
+
+// placePlugin completes the path of a plugin, which is relative to the file that names it.
+func (s *source) placePlugin(p *node, home string) {
+	if p.kind == isArray && len(p.items) > 0 {
+		p = p.items[0]
+	}
+	path := expandHome(p.text, home)
+	if strings.HasPrefix(path, "./") || strings.HasPrefix(path, "../") {
+		path = filepath.Join(s.dir, path)
+	}
+	if filepath.IsAbs(path) {
+		p.text = "file://" + filepath.ToSlash(path)
+	}
+}
+
+// normaliseAgent renames what had another name, and moves what is not a key of an agent
+// to the options for its provider.
+func normaliseAgent(agent *node) {
+	if v := agent.get("maxSteps"); v != nil {
+		if agent.get("steps") == nil {
+			agent.put("steps", v)
+		}
+		agent.drop("maxSteps")
+	}
+	agent.drop("name")
+	if rules := agent.get("permission"); rules != nil {
+		agent.put("permission", spread(rules))
+	}
+	toolsToRules(agent)
+	known := agentTable()
+	for _, m := range agent.members {
+		if !known.has(m.key) {
+			agent.child("options").put(m.key, m.val)
+		}
+	}
+	agent.keep(func(m member) bool { return known.has(m.key) })
+}
+
+// modernise rewrites, in all sources together, what had another form before.
+func modernise(root *node) {
+	if v := root.get("autoshare"); v != nil {
+		if v.text == "true" && root.get("share") == nil {
+			root.put("share", stringNode("auto", v.at))
+		}
+		root.drop("autoshare")
+	}
+	if v := root.get("reference"); v != nil {
+		refs := root.child("references")
+		for _, m := range v.members {
+			if refs.get(m.key) == nil {
+				refs.put(m.key, m.val)
+			}
+		}
+		root.drop("reference")
+	}
+	if v := root.get("mode"); v != nil {
+		agents := root.child("agent")
+		for _, m := range v.members {
+			m.val.put("mode", stringNode("primary", m.val.at))
+		}
+		overlay(agents, v, nil)
+		root.drop("mode")
+	}
+	toolsToRules(root)
+	for _, moved := range []string{"theme", "keybinds", "tui", "layout"} {
+		root.drop(moved)
+	}
+}
+
+// toolsToRules puts the old switches of tools before the rules, which say more.
+func toolsToRules(n *node) {
+	tools := n.get("tools")
+	if tools == nil {
+		return
+	}
+	rules := toolRules(tools)
+	if has := n.get("permission"); has != nil {
+		overlay(rules, has, nil)
+	}
+	n.put("permission", rules)
+	n.drop("tools")
+}
+
+// oldTUI returns what a settings file still says about the terminal program.
+func oldTUI(root *node) *node {
+	out := objectNode(root.at)
+	for _, key := range []string{"theme", "keybinds"} {
+		if v := root.get(key); v != nil {
+			out.put(key, v)
+		}
+	}
+	if v := root.get("tui"); v != nil {
+		overlay(out, v, concatenated)
+	}
+	return out
+}

@@ -1,0 +1,86 @@
+package config
+
+import (
+	"path/filepath"
+	"slices"
+)
+
+// Skill is a folder with a SKILL.md: instructions that a model fetches when it needs them.
+type Skill struct {
+	Name, Description string
+	Path              string // of its SKILL.md
+	Content           string
+	Layer             Layer // whose it is
+}
+
+// findSkills finds all skills; of two with one name the later place counts. Files that
+// cannot be read are told as warnings.
+func (l *loading) findSkills() {
+	byName := map[string]Skill{}
+	for _, place := range l.skillPlaces(l.out.Config.Skills.Paths) {
+		for _, f := range l.walk(place, isSkill) {
+			if l.hides(f.path) || f.leaves && !l.out.trusted {
+				continue
+			}
+			if sk, ok := l.skill(f.path, place.layer); ok {
+				byName[sk.Name] = sk
+			}
+		}
+	}
+	for _, name := range names(byName) {
+		l.out.Skills = append(l.out.Skills, byName[name])
+	}
+}
+
+func (l *loading) skill(path string, layer Layer) (sk Skill, ok bool) {
+	s, body, err := l.readMarkdown(path, layer)
+	if err != nil {
+		l.leaveOut(err)
+		return sk, false
+	}
+	sk = Skill{Path: path, Content: body, Layer: layer}
+	for key, to := range map[string]*string{"name": &sk.Name, "description": &sk.Description} {
+		if v := s.root.get(key); v != nil && v.kind == isString {
+			*to = v.text
+		}
+	}
+	if sk.Name == "" {
+		l.warn(Problem{Path: path, Message: `the skill has no "name" in its head and is left out`})
+	}
+	return sk, sk.Name != ""
+}
+
+// skillPlaces lists the folders to search, lowest first; more are those of the settings.
+func (l *loading) skillPlaces(more []string) (out []found) {
+	var outside []string
+	if !l.on("DISABLE_EXTERNAL_SKILLS") {
+		if !l.on("DISABLE_CLAUDE_CODE") && !l.on("DISABLE_CLAUDE_CODE_SKILLS") {
+			outside = append(outside, ".claude")
+		}
+		outside = append(outside, ".agents")
+	}
+	for _, tool := range outside {
+		if l.Home != "" {
+			out = append(out, found{path: filepath.Join(l.Home, tool, "skills"), layer: User})
+		}
+	}
+	for _, dir := range l.upward() {
+		for _, tool := range outside {
+			out = append(out, found{filepath.Join(dir, tool, "skills"), l.layer(dir), dir})
+		}
+	}
+	for _, d := range l.dirs() {
+		out = append(out, d.below("skill"), d.below("skills"))
+	}
+	for _, path := range more {
+		place := found{path: expandHome(path, l.Home), layer: User}
+		if !filepath.IsAbs(place.path) {
+			place.path = filepath.Join(l.Directory, place.path)
+		}
+		if !slices.Contains(l.out.user.Skills.Paths, path) {
+			place.layer, place.base = Project, l.Directory
+		}
+		out = append(out, place)
+	}
+	return out
+}

@@ -1,0 +1,239 @@
+package config
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Risk is a setting of a project that runs or redirects something.
+type Risk struct {
+	Path  string   // of the file
+	Line  int      // 0 for a whole file
+	Key   []string // of the setting; empty for a whole file
+	Value string   // as JSON; for a file, the hash of its content
+}
+
+// String names the setting for people.
+func (r Risk) String() string {
+	if len(r.Key) == 0 {
+		return r.Path
+	}
+	return r.Path + ": " + strings.Join(r.Key, ".")
+}
+
+// Distrust says which settings of a project do not count until it is trusted.
+type Distrust struct {
+	Root   string // to trust: the real path of a checkout, or of a directory where there is none
+	Digest string // of exactly these settings
+	Risks  []Risk
+}
+
+// digest is what a decision to trust is bound to: change one of the settings and it is
+// asked for again.
+func digest(risks []Risk) string {
+	h := sha256.New()
+	for _, r := range risks {
+		for _, part := range append([]string{r.Path, r.Value}, r.Key...) {
+			fmt.Fprintf(h, "%d:%s", len(part), part)
+		}
+		h.Write([]byte{'\n'})
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// judge finds what of the project needs trust. If it is trusted, its files are read once
+// more with variables and files put in; if not, what is risky is taken out.
+func (l *loading) judge() {
+	var risks []Risk
+	var safe []*source
+	for _, s := range l.sources {
+		switch {
+		case s.layer != Project:
+			safe = append(safe, s)
+		case s.leaves || s.opaque:
+			risks = append(risks, l.fileRisk(s.name))
+		default:
+			bare := *s
+			bare.root = s.root.clone()
+			risks = append(risks, takeRisks(&bare)...)
+			safe = append(safe, &bare)
+		}
+		if s.layer == Project {
+			risks = append(risks, l.tokenRisks(s)...)
+		}
+	}
+	for _, path := range slices.Concat(l.outward, l.code) {
+		risks = append(risks, l.fileRisk(path))
+	}
+	if len(risks) == 0 {
+		return
+	}
+	d := &Distrust{Root: realPath(l.root()), Digest: digest(risks), Risks: risks}
+	if l.out.trusted = l.Trusted != nil && l.Trusted(d.Root, d.Digest); !l.out.trusted {
+		l.sources, l.out.Distrust = safe, d
+		return
+	}
+	l.trust()
+}
+
+// trust lets the project's settings count.
+func (l *loading) trust() {
+	for _, s := range l.sources {
+		if s.layer != Project || len(s.tokens) == 0 {
+			continue
+		}
+		s.warns = nil // told before
+		err := s.parse(l.substitution(User))
+		if err == nil {
+			err = s.check()
+		}
+		if err != nil {
+			l.errs = append(l.errs, err)
+		}
+	}
+	for _, path := range l.code {
+		if base := filepath.Base(filepath.Dir(path)); base == "plugin" || base == "plugins" {
+			l.out.Plugins = append(l.out.Plugins, path)
+		} else {
+			l.out.Tools = append(l.out.Tools, path)
+		}
+	}
+}
+
+// takeRisks removes from a project's source what needs trust and returns it. A value that
+// asks for a variable or a file is a risk wherever it stands.
+func takeRisks(s *source) []Risk {
+	t := riskTaker{src: s}
+	t.object(s.table, s.root)
+	return t.found
+}
+
+type riskTaker struct {
+	src   *source
+	path  []string
+	found []Risk
+}
+
+// take reports whether the value must go.
+func (t *riskTaker) take(s *spec, n *node) bool {
+	if harmless(n) {
+		return false
+	}
+	var fit *spec
+	if s != nil {
+		fit = s.pick(n)
+	}
+	if n.asks || s != nil && s.risky != nil && s.risky(n) || fit != nil && fit.risky != nil && fit.risky(n) {
+		t.found = append(t.found, Risk{
+			Path: t.src.name, Line: n.at.src.line(n.at.original()) + 1, Key: slices.Clone(t.path), Value: string(n.appendJSON(nil)),
+		})
+		return true
+	}
+	switch n.kind {
+	case isObject:
+		return t.object(fit, n)
+	case isArray:
+		return t.array(fit, n)
+	}
+	return false
+}
+
+// object reports whether nothing is left of the members, or not what must be there: the
+// rest could change what a lower source says.
+func (t *riskTaker) object(s *spec, n *node) (gone bool) {
+	had := len(n.members)
+	n.keep(func(m member) bool {
+		var e entry
+		if s != nil {
+			e, _ = s.find(m.key)
+		}
+		t.path = append(t.path, m.key)
+		defer func() { t.path = t.path[:len(t.path)-1] }()
+		if t.src.inert && asksIn(m.key) {
+			m.val.asks = true
+		}
+		takes := t.take(e.spec, m.val)
+		gone = gone || takes && e.must
+		return !takes
+	})
+	return gone || had > 0 && len(n.members) == 0
+}
+
+func (t *riskTaker) array(s *spec, n *node) (gone bool) {
+	had := len(n.items)
+	n.items = slices.DeleteFunc(n.items, func(it *node) bool {
+		if s == nil {
+			return t.take(nil, it)
+		}
+		return t.take(s.items, it)
+	})
+	return had > 0 && len(n.items) == 0
+}
+
+// harmless settings only switch something off.
+func harmless(n *node) bool {
+	if n.kind == isBool && n.text == "false" {
+		return true
+	}
+	if n.kind != isObject || len(n.members) != 1 {
+		return false
+	}
+	m := n.members[0]
+	return m.key == "disabled" && m.val.text == "true" || m.key == "enabled" && m.val.text == "false"
+}
+
+// tokenRisks are the files a source takes in. What those of the project say is part of the
+// settings. Others are the user's: they may change, and are not even looked at before there
+// is trust, because on a network share that alone would be a call.
+func (l *loading) tokenRisks(s *source) (out []Risk) {
+	for _, t := range s.tokens {
+		switch path := s.target(t, l.Home); {
+		case !t.file:
+		case within(l.root(), path) || within(s.dir, path):
+			out = append(out, l.fileRisk(path))
+		default:
+			out = append(out, Risk{Path: path})
+		}
+	}
+	return out
+}
+
+// codeFiles notes the plugins and tools of a folder: code, not settings. Those of a
+// project wait for trust.
+func (l *loading) codeFiles(dir found) {
+	plugins := append(l.scripts(dir.below("plugin")), l.scripts(dir.below("plugins"))...)
+	tools := append(l.scripts(dir.below("tool")), l.scripts(dir.below("tools"))...)
+	if dir.layer == Project {
+		l.code = append(append(l.code, plugins...), tools...)
+		return
+	}
+	l.out.Plugins = append(l.out.Plugins, plugins...)
+	l.out.Tools = append(l.out.Tools, tools...)
+}
+
+func (l *loading) scripts(dir found) (out []string) {
+	for _, e := range l.disk.list(dir.path, dir.layer) {
+		if slices.Contains([]string{".ts", ".js", ".mjs"}, filepath.Ext(e.Name())) {
+			out = append(out, filepath.Join(dir.path, e.Name()))
+		}
+	}
+	return out
+}
+
+// fileRisk binds trust to the content of a file.
+func (l *loading) fileRisk(path string) Risk {
+	b, err := l.disk.read(path)
+	if err == nil {
+		sum := sha256.Sum256(b)
+		return Risk{Path: path, Value: hex.EncodeToString(sum[:])}
+	}
+	value := errText(err)
+	if info, statErr := l.disk.stat(path); statErr == nil { // too large, perhaps
+		value += fmt.Sprintf(" %d %d", info.Size(), info.ModTime().UnixNano())
+	}
+	return Risk{Path: path, Value: value}
+}

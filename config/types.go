@@ -1,0 +1,273 @@
+package config
+
+import "encoding/json"
+
+// Config is what the settings say, all sources together. Keys that only later versions
+// know stay in Raw.
+type Config struct {
+	Schema            string               `json:"$schema,omitempty"`
+	Shell             string               `json:"shell,omitempty"`
+	LogLevel          string               `json:"logLevel,omitempty"`
+	Server            Server               `json:"server,omitzero"`
+	Commands          map[string]Command   `json:"command,omitempty"`
+	Skills            SkillSources         `json:"skills,omitzero"`
+	References        map[string]Reference `json:"references,omitempty"`
+	Watcher           Watcher              `json:"watcher,omitzero"`
+	Snapshot          *bool                `json:"snapshot,omitempty"`
+	Plugins           []Plugin             `json:"plugin,omitempty"`
+	Share             string               `json:"share,omitempty"`
+	AutoUpdate        AutoUpdate           `json:"autoupdate,omitzero"`
+	DisabledProviders []string             `json:"disabled_providers,omitempty"`
+	EnabledProviders  []string             `json:"enabled_providers,omitempty"`
+	Model             string               `json:"model,omitempty"`
+	SmallModel        string               `json:"small_model,omitempty"`
+	DefaultAgent      string               `json:"default_agent,omitempty"`
+	SubagentDepth     *int                 `json:"subagent_depth,omitempty"`
+	Username          string               `json:"username,omitempty"`
+	Agents            map[string]Agent     `json:"agent,omitempty"`
+	Providers         map[string]Provider  `json:"provider,omitempty"`
+	MCP               map[string]MCPServer `json:"mcp,omitempty"`
+	Formatters        Switched[Formatter]  `json:"formatter,omitzero"`
+	LSP               Switched[LSPServer]  `json:"lsp,omitzero"`
+	Instructions      []string             `json:"instructions,omitempty"`
+	Permission        Permission           `json:"permission,omitempty"`
+	Attachment        Attachment           `json:"attachment,omitzero"`
+	Enterprise        Enterprise           `json:"enterprise,omitzero"`
+	ToolOutput        ToolOutput           `json:"tool_output,omitzero"`
+	Compaction        Compaction           `json:"compaction,omitzero"`
+	Experimental      Experimental         `json:"experimental,omitzero"`
+
+	// Raw is the merged value as JSON, with the keys we do not know.
+	Raw json.RawMessage `json:"-"`
+}
+
+// The parts of Config. Pointers tell what was not said from what was said to be nothing.
+type (
+	// Server has the defaults of the HTTP server; flags win.
+	Server struct {
+		Port       int      `json:"port,omitempty"`
+		Hostname   string   `json:"hostname,omitempty"`
+		MDNS       bool     `json:"mdns,omitempty"`
+		MDNSDomain string   `json:"mdnsDomain,omitempty"`
+		CORS       []string `json:"cors,omitempty"`
+		Auth       string   `json:"auth,omitempty"`
+	}
+	// Command is a slash command.
+	Command struct {
+		Template    string `json:"template"`
+		Description string `json:"description,omitempty"`
+		Agent       string `json:"agent,omitempty"`
+		Model       string `json:"model,omitempty"`
+		Variant     string `json:"variant,omitempty"`
+		Subtask     *bool  `json:"subtask,omitempty"`
+	}
+	// SkillSources are further places where skills are.
+	SkillSources struct {
+		Paths []string `json:"paths,omitempty"`
+		URLs  []string `json:"urls,omitempty"`
+	}
+	// Reference is a named folder or repository for @name. A plain string is a path.
+	Reference struct {
+		Path        string `json:"path,omitempty"`
+		Repository  string `json:"repository,omitempty"`
+		Branch      string `json:"branch,omitempty"`
+		Description string `json:"description,omitempty"`
+		Hidden      bool   `json:"hidden,omitempty"`
+	}
+	// Watcher says which files are not watched.
+	Watcher struct {
+		Ignore []string `json:"ignore,omitempty"`
+	}
+	// Plugin is a package or path, with options.
+	Plugin struct {
+		Name    string
+		Options json.RawMessage
+	}
+	// AutoUpdate is true, false or "notify".
+	AutoUpdate struct {
+		On, Notify, Set bool
+	}
+	// Agent is how an agent is to be; zero fields leave a built-in one as it is. Options
+	// has all that is meant for its provider.
+	Agent struct {
+		Model       string                     `json:"model,omitempty"`
+		Variant     string                     `json:"variant,omitempty"`
+		Temperature *float64                   `json:"temperature,omitempty"`
+		TopP        *float64                   `json:"top_p,omitempty"`
+		Prompt      string                     `json:"prompt,omitempty"`
+		Disable     bool                       `json:"disable,omitempty"`
+		Description string                     `json:"description,omitempty"`
+		Mode        string                     `json:"mode,omitempty"`
+		Hidden      bool                       `json:"hidden,omitempty"`
+		Options     map[string]json.RawMessage `json:"options,omitempty"`
+		Color       string                     `json:"color,omitempty"`
+		Steps       int                        `json:"steps,omitempty"`
+		Permission  Permission                 `json:"permission,omitempty"`
+	}
+	// Provider changes or adds a provider of models.
+	Provider struct {
+		API       string           `json:"api,omitempty"`
+		Name      string           `json:"name,omitempty"`
+		Env       []string         `json:"env,omitempty"`
+		ID        string           `json:"id,omitempty"`
+		NPM       string           `json:"npm,omitempty"`
+		Whitelist []string         `json:"whitelist,omitempty"`
+		Blacklist []string         `json:"blacklist,omitempty"`
+		Options   ProviderOptions  `json:"options,omitzero"`
+		Models    map[string]Model `json:"models,omitempty"`
+	}
+	// ProviderOptions are what we know of a provider's options, and in More what only it
+	// knows.
+	ProviderOptions struct {
+		APIKey        string                     `json:"apiKey,omitempty"`
+		BaseURL       string                     `json:"baseURL,omitempty"`
+		EnterpriseURL string                     `json:"enterpriseUrl,omitempty"`
+		SetCacheKey   *bool                      `json:"setCacheKey,omitempty"`
+		Timeout       Limit                      `json:"timeout,omitzero"`
+		HeaderTimeout Limit                      `json:"headerTimeout,omitzero"`
+		ChunkTimeout  Limit                      `json:"chunkTimeout,omitzero"`
+		More          map[string]json.RawMessage `json:"-"`
+	}
+	// Limit is a time in milliseconds; Off means that there is none.
+	Limit struct {
+		Milliseconds int
+		Off          bool
+	}
+	// Model changes or adds a model of a provider.
+	Model struct {
+		ID           string                     `json:"id,omitempty"`
+		Name         string                     `json:"name,omitempty"`
+		Family       string                     `json:"family,omitempty"`
+		ReleaseDate  string                     `json:"release_date,omitempty"`
+		Attachment   *bool                      `json:"attachment,omitempty"`
+		Reasoning    *bool                      `json:"reasoning,omitempty"`
+		Temperature  *bool                      `json:"temperature,omitempty"`
+		ToolCall     *bool                      `json:"tool_call,omitempty"`
+		Interleaved  Interleaved                `json:"interleaved,omitzero"`
+		Cost         *Cost                      `json:"cost,omitempty"`
+		Limit        *ModelLimit                `json:"limit,omitempty"`
+		Modalities   *Modalities                `json:"modalities,omitempty"`
+		Experimental json.RawMessage            `json:"experimental,omitempty"`
+		Status       string                     `json:"status,omitempty"`
+		Provider     *ModelProvider             `json:"provider,omitempty"`
+		Options      map[string]json.RawMessage `json:"options,omitempty"`
+		Headers      map[string]string          `json:"headers,omitempty"`
+		Variants     map[string]Variant         `json:"variants,omitempty"`
+	}
+	// Variant is a named set of options, with "disabled" among them.
+	Variant map[string]json.RawMessage
+	// Interleaved is whether thinking stands between other parts, and the field it is in.
+	Interleaved struct {
+		On    bool
+		Field string `json:"field"`
+	}
+	// ModelProvider is how one model differs from its provider.
+	ModelProvider struct {
+		NPM string `json:"npm,omitempty"`
+		API string `json:"api,omitempty"`
+	}
+	// Price is in dollars per million tokens.
+	Price struct {
+		Input      float64 `json:"input"`
+		Output     float64 `json:"output"`
+		CacheRead  float64 `json:"cache_read,omitempty"`
+		CacheWrite float64 `json:"cache_write,omitempty"`
+	}
+	// Cost is the price of a model, and that of long contexts where it differs.
+	Cost struct {
+		Price
+		ContextOver200K *Price          `json:"context_over_200k,omitempty"`
+		Tiers           json.RawMessage `json:"tiers,omitempty"`
+	}
+	// ModelLimit is in tokens.
+	ModelLimit struct {
+		Context float64 `json:"context"`
+		Input   float64 `json:"input,omitempty"`
+		Output  float64 `json:"output"`
+	}
+	// Modalities are what goes in and comes out: text, audio, image, video, pdf.
+	Modalities struct {
+		Input  []string `json:"input,omitempty"`
+		Output []string `json:"output,omitempty"`
+	}
+	// MCPServer is a server of tools: local with a command, or remote with an address.
+	MCPServer struct {
+		Type        string            `json:"type,omitempty"`
+		Command     []string          `json:"command,omitempty"`
+		Cwd         string            `json:"cwd,omitempty"`
+		Environment map[string]string `json:"environment,omitempty"`
+		URL         string            `json:"url,omitempty"`
+		Headers     map[string]string `json:"headers,omitempty"`
+		OAuth       OAuth             `json:"oauth,omitzero"`
+		Enabled     *bool             `json:"enabled,omitempty"`
+		Timeout     int               `json:"timeout,omitempty"` // milliseconds
+	}
+	// OAuth is how to log in to a remote server; Off means not at all.
+	OAuth struct {
+		ClientID     string `json:"clientId,omitempty"`
+		ClientSecret string `json:"clientSecret,omitempty"`
+		Scope        string `json:"scope,omitempty"`
+		CallbackPort int    `json:"callbackPort,omitempty"`
+		RedirectURI  string `json:"redirectUri,omitempty"`
+		Off          bool   `json:"-"`
+	}
+	// Formatter runs after a file was written.
+	Formatter struct {
+		Disabled    bool              `json:"disabled,omitempty"`
+		Command     []string          `json:"command,omitempty"`
+		Environment map[string]string `json:"environment,omitempty"`
+		Extensions  []string          `json:"extensions,omitempty"`
+	}
+	// LSPServer is a language server.
+	LSPServer struct {
+		Command        []string                   `json:"command,omitempty"`
+		Extensions     []string                   `json:"extensions,omitempty"`
+		Disabled       bool                       `json:"disabled,omitempty"`
+		Env            map[string]string          `json:"env,omitempty"`
+		Initialization map[string]json.RawMessage `json:"initialization,omitempty"`
+	}
+	// Attachment is how attachments are prepared.
+	Attachment struct {
+		Image ImageAttachment `json:"image,omitzero"`
+	}
+	// ImageAttachment bounds images.
+	ImageAttachment struct {
+		AutoResize     *bool `json:"auto_resize,omitempty"`
+		MaxWidth       int   `json:"max_width,omitempty"`
+		MaxHeight      int   `json:"max_height,omitempty"`
+		MaxBase64Bytes int   `json:"max_base64_bytes,omitempty"`
+	}
+	// Enterprise is a share server of one's own.
+	Enterprise struct {
+		URL string `json:"url,omitempty"`
+	}
+	// ToolOutput bounds what a model sees of a tool's output.
+	ToolOutput struct {
+		MaxLines int `json:"max_lines,omitempty"`
+		MaxBytes int `json:"max_bytes,omitempty"`
+	}
+	// Compaction is how a long history is compressed.
+	Compaction struct {
+		Auto                 *bool `json:"auto,omitempty"`
+		Prune                *bool `json:"prune,omitempty"`
+		TailTurns            *int  `json:"tail_turns,omitempty"`
+		PreserveRecentTokens *int  `json:"preserve_recent_tokens,omitempty"`
+		Reserved             *int  `json:"reserved,omitempty"`
+	}
+	// Experimental is what may change.
+	Experimental struct {
+		DisablePasteSummary bool     `json:"disable_paste_summary,omitempty"`
+		BatchTool           bool     `json:"batch_tool,omitempty"`
+		OpenTelemetry       bool     `json:"openTelemetry,omitempty"`
+		PrimaryTools        []string `json:"primary_tools,omitempty"`
+		ContinueLoopOnDeny  bool     `json:"continue_loop_on_deny,omitempty"`
+		MCPTimeout          int      `json:"mcp_timeout,omitempty"`
+		Policies            []Policy `json:"policies,omitempty"`
+	}
+	// Policy allows or denies the use of a provider.
+	Policy struct {
+		Action   string `json:"action"`
+		Effect   string `json:"effect"`
+		Resource string `json:"resource"`
+	}
+)

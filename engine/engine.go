@@ -1,0 +1,174 @@
+// Package engine runs sessions. It is the only package that knows what one may do.
+//
+// It begins here without a loop: it opens and closes the store and the bus, knows which
+// project a directory belongs to, offers the operations on sessions, messages and parts,
+// and serves the feed of events. Whatever writes below a session does so under its lease
+// (runner.go); single columns of a session record are edited by anyone.
+//
+// It imports the store and the bus themselves rather than hiding them behind interfaces
+// of its own: what differs between one machine and many lies below them, in the store's
+// driver and in what feeds the bus.
+//
+// An Engine is safe for use by many goroutines. Those it starts itself end with Close.
+//
+// Start reading at session.go, then events.go.
+package engine
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/bus"
+	"github.com/lathe-agent/lathe/store"
+)
+
+// pollEvery is how often a process that has listeners looks for what others wrote.
+const pollEvery = 200 * time.Millisecond
+
+// Options are the surroundings of an engine.
+type Options struct {
+	Driver  store.Driver
+	Blobs   string // folder for large values
+	Version string // of the program, noted in new sessions
+	Now     func() lathe.Time
+	IDs     *lathe.IDs
+	Log     *slog.Logger
+}
+
+// Engine is the core of the program.
+type Engine struct {
+	store     *store.Store
+	bus       *bus.Bus
+	live      *live
+	instances *instances
+	watch     *watch
+	ids       *lathe.IDs
+	now       func() lathe.Time
+	version   string
+
+	closing sync.Once
+	closed  chan struct{} // closed by Close
+}
+
+// Open returns an engine on an open database, which it closes in the end.
+func Open(ctx context.Context, o Options) (*Engine, error) {
+	if o.Now == nil {
+		o.Now = lathe.Now
+	}
+	if o.IDs == nil {
+		o.IDs = lathe.NewIDs()
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	b := bus.New(bus.IDs(o.IDs))
+	e := &Engine{
+		bus: b, live: &live{bus: b, told: map[lathe.PartID]lathe.Part{}},
+		ids: o.IDs, now: o.Now, version: o.Version, closed: make(chan struct{}),
+	}
+	s, err := store.Open(ctx, o.Driver, store.Options{
+		Publish: e.live.publish, Wanted: e.live.wanted,
+		Now: o.Now, IDs: o.IDs, Blobs: o.Blobs, Log: o.Log,
+	})
+	if err != nil {
+		return nil, errors.Join(err, o.Driver.Close())
+	}
+	b.Advance(s.Last())
+	e.store, e.instances = s, newInstances(s, o.Now)
+	e.watch = &watch{poll: s.Poll, log: o.Log}
+	return e, nil
+}
+
+// Close ends all streams, writes what was sent, and closes the database. Closing twice
+// does nothing.
+func (e *Engine) Close() error {
+	e.closing.Do(func() { close(e.closed) })
+	e.bus.Close()
+	e.watch.close()
+	return e.store.Close()
+}
+
+// isClosed reports whether Close was called.
+func (e *Engine) isClosed() bool {
+	select {
+	case <-e.closed:
+		return true
+	default:
+		return false
+	}
+}
+
+// Store gives the command line what only it needs: statistics, checks, vacuum.
+func (e *Engine) Store() *store.Store { return e.store }
+
+// watch looks for what other processes wrote, while anyone here wants to know.
+type watch struct {
+	poll func(context.Context) error
+	log  *slog.Logger
+
+	mu     sync.Mutex // guards the fields below
+	users  int
+	stop   context.CancelFunc // nil while nobody watches
+	closed bool
+
+	running sync.WaitGroup // one that was stopped may still be at its last look
+}
+
+// enter begins watching; the function returned ends it. First reports whether nobody
+// watched until now.
+func (w *watch) enter() (leave func(), first bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.users++
+	first = w.users == 1
+	if first && !w.closed {
+		ctx, stop := context.WithCancel(context.Background())
+		w.stop = stop
+		w.running.Go(func() { w.run(ctx) })
+	}
+	return sync.OnceFunc(w.leave), first
+}
+
+func (w *watch) leave() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.users--; w.users == 0 {
+		w.halt()
+	}
+}
+
+// halt tells the goroutine to end. The mutex is held.
+func (w *watch) halt() {
+	if w.stop != nil {
+		w.stop()
+		w.stop = nil
+	}
+}
+
+func (w *watch) run(ctx context.Context) {
+	tick := time.NewTicker(pollEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			if err := w.poll(ctx); err != nil && ctx.Err() == nil {
+				w.log.Warn("cannot see what other processes write", "error", err)
+			}
+		}
+	}
+}
+
+// close ends watching for good and waits for all who ever began.
+func (w *watch) close() {
+	w.mu.Lock()
+	w.closed = true
+	w.halt()
+	w.mu.Unlock()
+	w.running.Wait()
+}

@@ -1,0 +1,60 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/lathe-agent/lathe"
+)
+
+// What tests from outside need of the inside.
+
+// ExportPage is how many messages Export has in memory at a time.
+const ExportPage = exportPage
+
+// Runner is a runner with names that can be called.
+type Runner struct{ *runner }
+
+// Take makes a runner for a session.
+func Take(ctx context.Context, e *Engine, id lathe.SessionID) (Runner, error) {
+	r, err := e.take(ctx, id)
+	return Runner{r}, err
+}
+
+func (r Runner) Commit(ctx context.Context, facts ...lathe.Fact) ([]lathe.Event, error) {
+	return r.commit(ctx, facts...)
+}
+func (r Runner) Grow(id lathe.PartID, delta string) error { return r.grow(id, delta) }
+func (r Runner) Checkpoint(ctx context.Context) error     { return r.checkpoint(ctx) }
+func (r Runner) Release(ctx context.Context) error        { return r.release(ctx) }
+
+// Holds lists how many texts the runner has open.
+func (r Runner) Holds() int { return len(r.texts) }
+
+// Text is what was streamed of an open part, on the bus and stored or not.
+func (r Runner) Text(id lathe.PartID) string { return r.texts[id].text.String() }
+
+// Publish puts news on the bus.
+func Publish(e *Engine, ev lathe.Event) { e.bus.Publish(ev) }
+
+// Texts is how many texts are open on the bus.
+func Texts(e *Engine) int { return e.bus.Texts() }
+
+// Subscribers is how many listen to the bus.
+func Subscribers(e *Engine) int { return e.bus.Subscribers() }
+
+// Held is how many instances are kept.
+func Held(e *Engine) int {
+	e.instances.mu.Lock()
+	defer e.instances.mu.Unlock()
+	return len(e.instances.held)
+}
+
+// Watching reports whether the engine looks for what other processes write.
+func Watching(e *Engine) bool {
+	e.watch.mu.Lock()
+	defer e.watch.mu.Unlock()
+	return e.watch.stop != nil
+}
+
+// Slug makes a slug.
+func Slug(ids *lathe.IDs) string { return slug(ids) }

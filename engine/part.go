@@ -1,0 +1,89 @@
+package engine
+
+import (
+	"context"
+	"errors"
+
+	"github.com/lathe-agent/lathe"
+)
+
+// alone runs f as the writer of a session nobody is working on; a session that is busy is
+// a conflict.
+func (e *Engine) alone(ctx context.Context, id lathe.SessionID, f func(*runner) error) (err error) {
+	r, err := e.take(ctx, id)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.release(ctx)) }() // or a panic leaves it busy for ever
+	return f(r)
+}
+
+// UpdateMessage writes a message without its parts.
+func (e *Engine) UpdateMessage(ctx context.Context, m lathe.Message) (lathe.Message, error) {
+	if err := lathe.CheckID(lathe.PrefixMessage, string(m.ID)); err != nil {
+		return m, err
+	}
+	if m.Created == 0 {
+		m.Created = e.now()
+	}
+	err := e.alone(ctx, m.Session, func(r *runner) error {
+		events, err := r.commit(ctx, &lathe.MessageChanged{Info: m})
+		if err == nil {
+			m.Created = events[0].Fact.(*lathe.MessageChanged).Info.Created
+		}
+		return err
+	})
+	return m, err
+}
+
+// UpdatePart writes a part. With a delta, the part named is open and grows by it: clients
+// get the delta alone, and the store appends it; of p only the ids count.
+func (e *Engine) UpdatePart(ctx context.Context, p lathe.Part, delta string) (lathe.Part, error) {
+	if err := lathe.CheckID(lathe.PrefixPart, string(p.ID)); err != nil {
+		return p, err
+	}
+	err := e.alone(ctx, p.Session, func(r *runner) (err error) {
+		if delta == "" {
+			_, err = r.commit(ctx, &lathe.PartChanged{Part: p})
+			return err
+		}
+		p, err = r.extend(ctx, p, delta)
+		return err
+	})
+	return p, err
+}
+
+// extend grows a part that is open in the store, and writes that down at once.
+func (r *runner) extend(ctx context.Context, p lathe.Part, delta string) (lathe.Part, error) {
+	s, err := r.engine.store.Session(ctx, p.Session)
+	if err != nil {
+		return p, err
+	}
+	if p, err = r.engine.store.Part(ctx, p.Session, p.Message, p.ID); err != nil {
+		return p, err
+	}
+	if !p.Open() {
+		return p, lathe.Errorf(lathe.Conflict, "part %s has ended and cannot grow", p.ID)
+	}
+	r.follow(lathe.Event{Session: s.ID, Directory: s.Directory, Project: s.Project, Fact: &lathe.PartChanged{Part: p}})
+	if err := r.grow(p.ID, delta); err != nil {
+		return p, err
+	}
+	return p.WithText(r.texts[p.ID].text.String()), r.checkpoint(ctx)
+}
+
+// RemoveMessage deletes a message and its parts.
+func (e *Engine) RemoveMessage(ctx context.Context, session lathe.SessionID, id lathe.MessageID) error {
+	return e.alone(ctx, session, func(r *runner) error {
+		_, err := r.commit(ctx, &lathe.MessageRemoved{Session: session, Message: id})
+		return err
+	})
+}
+
+// RemovePart deletes a part.
+func (e *Engine) RemovePart(ctx context.Context, session lathe.SessionID, message lathe.MessageID, id lathe.PartID) error {
+	return e.alone(ctx, session, func(r *runner) error {
+		_, err := r.commit(ctx, &lathe.PartRemoved{Session: session, Message: message, Part: id})
+		return err
+	})
+}

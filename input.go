@@ -1,0 +1,49 @@
+package lathe
+
+// Input is a request from outside to a session. Sealed. Inputs are durable once
+// admitted; the runner of the session acts on them.
+type Input interface{ input() }
+
+type (
+	// Prompt is a user message that waits for its place in the history. The engine has
+	// resolved agent and model and expanded what it refers to.
+	Prompt struct {
+		Message  Message // with its parts
+		Delivery Delivery
+		NoReply  bool // no answer is wanted
+		// Digest stands for the words as they were sent: the same message id with the same
+		// digest is a repetition and harmless, with another one it is a conflict.
+		Digest string
+	}
+	// PermissionAnswer answers a permission request.
+	PermissionAnswer struct {
+		Ask     AskID
+		Reply   Reply
+		Message string // what the user says to a rejected call; not on the wire
+	}
+	// QuestionAnswer answers a question; an empty list of answers with Reject set dismisses it.
+	QuestionAnswer struct {
+		Ask     AskID
+		Answers [][]string
+		Reject  bool
+	}
+	// Cancel ends the running turn. Prompts that wait are held until the next word.
+	Cancel struct{}
+	// Resume lets held prompts and an interrupted turn go on.
+	Resume struct{}
+)
+
+// Delivery says when a prompt takes its place.
+type Delivery string
+
+// The ways to deliver a prompt.
+const (
+	Steer Delivery = "steer" // before the next step, the default
+	Queue Delivery = "queue" // when the session would rest, one at a time
+)
+
+func (Prompt) input()           {}
+func (PermissionAnswer) input() {}
+func (QuestionAnswer) input()   {}
+func (Cancel) input()           {}
+func (Resume) input()           {}

@@ -1,0 +1,55 @@
+// Package filelock keeps processes out of each other's way by locks on files.
+//
+// The operating system holds a lock for an open file and lets it go when that is closed or
+// its process ends, however it ends; so there are no stale locks. A lock is advisory: it
+// keeps out those who ask. The file itself stays; it must not be the one that is replaced.
+package filelock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+)
+
+// ErrHeld says that someone else has the lock.
+var ErrHeld = errors.New("the lock is held")
+
+// How long to wait between attempts: short at first, since most locks are held for
+// milliseconds.
+const (
+	firstWait = 2 * time.Millisecond
+	mostWait  = 100 * time.Millisecond
+)
+
+// TryLock takes the lock of an open file or fails at once, with ErrHeld if another has it,
+// also through another open file of this process. Closing the file releases it.
+func TryLock(f *os.File) error { return tryLock(f) }
+
+// Lock waits for the lock of the file at path, which is made if need be, until the context
+// ends. The returned function releases it.
+func Lock(ctx context.Context, path string) (release func(), err error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	for wait := firstWait; ; wait = min(2*wait, mostWait) {
+		err := tryLock(f)
+		if err == nil {
+			return func() { _ = f.Close() }, nil
+		}
+		if !errors.Is(err, ErrHeld) {
+			_ = f.Close()
+			return nil, fmt.Errorf("lock %s: %w", path, err)
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			_ = f.Close()
+			return nil, fmt.Errorf("wait for the lock of %s: %w", path, context.Cause(ctx))
+		case <-timer.C:
+		}
+	}
+}

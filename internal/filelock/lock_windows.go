@@ -1,0 +1,28 @@
+package filelock
+
+import (
+	"errors"
+	"os"
+	"syscall"
+	"unsafe"
+)
+
+// What LockFileEx is asked for, and what it says when another has the lock.
+const (
+	failImmediately = 0x1
+	exclusive       = 0x2
+	lockViolation   = syscall.Errno(33)
+)
+
+func tryLock(f *os.File) error {
+	lockFileEx := syscall.NewLazyDLL("kernel32.dll").NewProc("LockFileEx")
+	var where syscall.Overlapped
+	ok, _, err := lockFileEx.Call(f.Fd(), failImmediately|exclusive, 0, 1, 0, uintptr(unsafe.Pointer(&where)))
+	switch {
+	case ok != 0:
+		return nil
+	case errors.Is(err, lockViolation), errors.Is(err, syscall.ERROR_IO_PENDING):
+		return ErrHeld
+	}
+	return err
+}

@@ -1,0 +1,22 @@
+// Package lathe is the vocabulary: every type that travels on the wire, in the
+// feed and in the database, with its validation and its JSON.
+//
+// It owns shapes and their encoding, nothing that runs: no files, no network,
+// no clock but [Now] and the id generator. It imports the standard library only,
+// so every other package may import it.
+//
+// Unions are sealed interfaces: [Body] (what a part holds), [Said] (what a
+// message is), [ToolState], [Fault] (why an answer failed), [Fact] (what changed),
+// [Input] (what is asked of a session). The envelope carries identity and time,
+// the variant carries meaning.
+//
+// The JSON is OpenCode's. Each type lists its members once, in a method called
+// fields, and both directions use that list (codec.go); members we do not know
+// are kept in Extra and written back.
+//
+// All types are plain values and safe to share once built. Only [IDs] has state,
+// and it locks.
+//
+// Start reading at part.go, event.go and input.go; [Transcript] shows how events
+// become messages again.
+package lathe

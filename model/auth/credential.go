@@ -1,0 +1,178 @@
+// Package auth keeps the credentials of providers.
+//
+// It owns the credential file in the form OpenCode uses, how it is written so that neither a
+// crash nor a second process can spoil it, and the renewal of tokens that expire. It asks no
+// provider itself: who renews a token is an argument. It reads no environment: content that
+// replaces the file is handed in. A [Secret] shows itself to nobody by accident.
+//
+// A File is safe for use by many goroutines and, by a lock beside the file, processes.
+// Start reading at [File].
+package auth
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"time"
+)
+
+// hidden is what a secret shows.
+const hidden = "[secret]"
+
+// Secret is text that no formatting, logging or encoding shows. The zero value is empty.
+type Secret struct {
+	text *string // behind a pointer, so that not even reflection of a struct around it prints it
+}
+
+// NewSecret hides a text.
+func NewSecret(text string) Secret {
+	if text == "" {
+		return Secret{}
+	}
+	return Secret{&text}
+}
+
+// Reveal returns the text, for the one place that needs it.
+func (s Secret) Reveal() string {
+	if s.text == nil {
+		return ""
+	}
+	return *s.text
+}
+
+// IsEmpty reports whether there is no text.
+func (s Secret) IsEmpty() bool { return s.text == nil }
+
+// Format shows a mark for every verb.
+func (s Secret) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(s.String())) }
+
+// String shows a mark.
+func (s Secret) String() string {
+	if s.IsEmpty() {
+		return ""
+	}
+	return hidden
+}
+
+// GoString shows a mark.
+func (s Secret) GoString() string { return s.String() }
+
+// LogValue shows a mark.
+func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
+
+// MarshalText shows a mark: the file is written by this package alone.
+func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// Credential is what lets us use a provider. Sealed.
+type Credential interface{ credential() }
+
+type (
+	// Key is an API key.
+	Key struct {
+		Key      Secret
+		Metadata map[string]string // such as a resource name
+	}
+	// OAuth is a token that expires, and the one that renews it.
+	OAuth struct {
+		Refresh, Access Secret
+		Expires         time.Time // zero: it does not
+		AccountID       string
+		EnterpriseURL   string
+	}
+	// WellKnown is a token of an organisation's server, for the variable it names.
+	WellKnown struct {
+		Variable string
+		Token    Secret
+	}
+)
+
+func (Key) credential()       {}
+func (OAuth) credential()     {}
+func (WellKnown) credential() {}
+
+// margin is how long before its end a token counts as expired, so that it does not end on
+// the way.
+const margin = time.Minute
+
+// Expired reports whether the token must be renewed before use.
+func (o OAuth) Expired(now time.Time) bool {
+	return o.Access.IsEmpty() || !o.Expires.IsZero() && now.Add(margin).After(o.Expires)
+}
+
+// wire is an entry of the file.
+type wire struct {
+	Type          string            `json:"type"`
+	Key           string            `json:"key"`
+	Metadata      map[string]string `json:"metadata"`
+	Refresh       *string           `json:"refresh"`
+	Access        *string           `json:"access"`
+	Expires       *float64          `json:"expires"`
+	AccountID     string            `json:"accountId"`
+	EnterpriseURL string            `json:"enterpriseUrl"`
+	Token         string            `json:"token"`
+}
+
+// decode reads an entry; ok is false for one that is not valid.
+func decode(raw json.RawMessage) (c Credential, ok bool) {
+	var w wire
+	if json.Unmarshal(raw, &w) != nil {
+		return nil, false
+	}
+	switch {
+	case w.Type == "api" && w.Key != "":
+		return Key{Key: NewSecret(w.Key), Metadata: w.Metadata}, true
+	case w.Type == "oauth" && w.Refresh != nil && w.Access != nil && w.Expires != nil:
+		o := OAuth{Refresh: NewSecret(*w.Refresh), Access: NewSecret(*w.Access), AccountID: w.AccountID, EnterpriseURL: w.EnterpriseURL}
+		if ms := *w.Expires; ms > 0 && ms < 1<<53 {
+			o.Expires = time.UnixMilli(int64(ms))
+		}
+		return o, true
+	case w.Type == "wellknown" && w.Key != "" && w.Token != "":
+		return WellKnown{Variable: w.Key, Token: NewSecret(w.Token)}, true
+	}
+	return nil, false
+}
+
+// encode writes an entry over an older one of the same type, whose unknown members stay.
+func encode(c Credential, old json.RawMessage) (json.RawMessage, error) {
+	members := map[string]any{}
+	switch c := c.(type) {
+	case Key:
+		members["type"], members["key"] = "api", c.Key.Reveal()
+		members["metadata"] = c.Metadata
+		if len(c.Metadata) == 0 {
+			members["metadata"] = nil
+		}
+	case OAuth:
+		members["type"], members["refresh"], members["access"] = "oauth", c.Refresh.Reveal(), c.Access.Reveal()
+		members["expires"] = 0
+		if !c.Expires.IsZero() {
+			members["expires"] = c.Expires.UnixMilli()
+		}
+		members["accountId"], members["enterpriseUrl"] = orNil(c.AccountID), orNil(c.EnterpriseURL)
+	case WellKnown:
+		members["type"], members["key"], members["token"] = "wellknown", c.Variable, c.Token.Reveal()
+	}
+	var before map[string]json.RawMessage
+	var kind any
+	if json.Unmarshal(old, &before) == nil && json.Unmarshal(before["type"], &kind) == nil && kind == members["type"] {
+		for k, v := range before {
+			if _, known := members[k]; !known {
+				members[k] = v
+			}
+		}
+	}
+	for k, v := range members {
+		if v == nil {
+			delete(members, k)
+		}
+	}
+	return json.Marshal(members)
+}
+
+func orNil(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}

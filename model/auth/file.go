@@ -1,0 +1,238 @@
+package auth
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/filelock"
+)
+
+// Source is where credentials come from.
+type Source struct {
+	Path string
+	// Content, when it is not empty, stands for the file, which is then neither read nor
+	// written.
+	Content string
+	// Borrowed is another program's file, in which what Path lacks is looked up. It is never
+	// written, and its tokens are not renewed: that would end them for their owner.
+	Borrowed string
+}
+
+// File is the credential file.
+type File struct {
+	from Source
+	turn chan struct{} // held by the one goroutine that changes something
+
+	mu   sync.Mutex       // guards kept
+	kept map[string]OAuth // renewed, but not written down
+}
+
+// Open returns the file; nothing is read yet, and it need not exist.
+func Open(s Source) *File {
+	return &File{from: s, turn: make(chan struct{}, 1), kept: map[string]OAuth{}}
+}
+
+// All returns every valid credential by provider id. Entries that are not valid are passed
+// over.
+func (f *File) All() (map[string]Credential, error) {
+	entries, err := f.entries()
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]Credential{}
+	if f.from.Content == "" && f.from.Borrowed != "" {
+		if borrowed, err := load(f.from.Borrowed); err == nil { // another's file may be as it likes
+			maps.Copy(out, decodeAll(borrowed))
+		}
+	}
+	maps.Copy(out, decodeAll(entries))
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for id, token := range f.kept {
+		if stored, ok := out[id].(OAuth); ok && stored.Expires.Before(token.Expires) {
+			out[id] = token
+		}
+	}
+	return out, nil
+}
+
+// Credential returns that of one provider, nil if there is none.
+func (f *File) Credential(id string) (Credential, error) {
+	all, err := f.All()
+	return all[clean(id)], err
+}
+
+// Set writes down a credential in place of the one there was.
+func (f *File) Set(ctx context.Context, id string, c Credential) error {
+	return f.change(ctx, func(entries map[string]json.RawMessage) error {
+		old := take(entries, id)
+		raw, err := encode(c, old)
+		entries[clean(id)] = raw
+		return err
+	})
+}
+
+// Remove forgets the credential of a provider.
+func (f *File) Remove(ctx context.Context, id string) error {
+	return f.change(ctx, func(entries map[string]json.RawMessage) error {
+		if take(entries, id) == nil {
+			return lathe.Errorf(lathe.NotFound, "there is no credential of %s; \"lathe auth list\" shows those there are", id)
+		}
+		return nil
+	})
+}
+
+// clean takes the slashes off the end of an id: addresses are ids too.
+func clean(id string) string { return strings.TrimRight(id, "/") }
+
+// take removes an entry in all its spellings and returns the one that counted.
+func take(entries map[string]json.RawMessage, id string) (found json.RawMessage) {
+	id = clean(id)
+	for _, key := range slices.Sorted(maps.Keys(entries)) { // without slashes comes first
+		if clean(key) == id {
+			if found == nil {
+				found = entries[key]
+			}
+			delete(entries, key)
+		}
+	}
+	return found
+}
+
+func decodeAll(entries map[string]json.RawMessage) map[string]Credential {
+	out := map[string]Credential{}
+	for _, key := range slices.Sorted(maps.Keys(entries)) {
+		id := clean(key)
+		if _, taken := out[id]; taken || id == "" {
+			continue
+		}
+		if c, ok := decode(entries[key]); ok {
+			out[id] = c
+		}
+	}
+	return out
+}
+
+func (f *File) entries() (map[string]json.RawMessage, error) {
+	if f.from.Content != "" {
+		return parse([]byte(f.from.Content), "the credentials given in the environment")
+	}
+	return load(f.from.Path)
+}
+
+func load(path string) (map[string]json.RawMessage, error) {
+	src, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return map[string]json.RawMessage{}, nil
+	case err != nil:
+		return nil, lathe.Errorf(lathe.Unavailable, "read the credentials: %w", err)
+	}
+	return parse(src, path)
+}
+
+// parse reads the entries. What the file holds is not in the error.
+func parse(src []byte, where string) (map[string]json.RawMessage, error) {
+	entries := map[string]json.RawMessage{}
+	if len(src) == 0 {
+		return entries, nil
+	}
+	if json.Unmarshal(src, &entries) != nil || entries == nil {
+		return nil, lathe.Errorf(lathe.Invalid, "%s: not a JSON object of credentials; correct it, or move it away and log in again", where)
+	}
+	return entries, nil
+}
+
+// change edits the entries and writes them, with everyone else kept out.
+func (f *File) change(ctx context.Context, edit func(map[string]json.RawMessage) error) error {
+	if f.from.Content != "" {
+		return lathe.Errorf(lathe.Conflict, "the credentials are given in the environment and cannot be changed; unset LATHE_AUTH_CONTENT to use the file")
+	}
+	release, err := f.lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	return f.edit(edit)
+}
+
+// edit is change for one who has the lock.
+func (f *File) edit(edit func(map[string]json.RawMessage) error) error {
+	entries, err := load(f.from.Path)
+	if err != nil {
+		return err
+	}
+	if err := edit(entries); err != nil {
+		return err
+	}
+	text, err := json.MarshalIndent(entries, "", "  ")
+	if err != nil {
+		return lathe.Errorf(lathe.Internal, "write the credentials: %w", err)
+	}
+	if err := replace(f.from.Path, append(text, '\n')); err != nil {
+		return lathe.Errorf(lathe.Unavailable, "write the credentials: %w", err)
+	}
+	return nil
+}
+
+// lock keeps other goroutines and processes out until released.
+func (f *File) lock(ctx context.Context) (release func(), err error) {
+	select {
+	case f.turn <- struct{}{}:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	if f.from.Content != "" { // there is no file to share
+		return func() { <-f.turn }, nil
+	}
+	if err = os.MkdirAll(filepath.Dir(f.from.Path), 0o700); err == nil {
+		var unlock func()
+		if unlock, err = filelock.Lock(ctx, f.from.Path+".lock"); err == nil {
+			return func() { unlock(); <-f.turn }, nil
+		}
+	}
+	<-f.turn
+	if ctx.Err() != nil {
+		return nil, err
+	}
+	return nil, lathe.Errorf(lathe.Unavailable, "lock the credentials: %w", err)
+}
+
+// replace puts a file in place whole or not at all, readable by its owner only.
+func replace(path string, text []byte) error {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real // the link stays one
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(path), ".auth-*") // its mode is 0600
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(tmp.Name()) }() // gone already when all went well
+	_, err = tmp.Write(text)
+	if err == nil {
+		err = tmp.Sync()
+	}
+	if closed := tmp.Close(); err == nil {
+		err = closed
+	}
+	if err == nil {
+		err = os.Rename(tmp.Name(), path)
+	}
+	if err != nil {
+		return err
+	}
+	if dir, err := os.Open(filepath.Dir(path)); err == nil {
+		_ = dir.Sync() // not every system can
+		_ = dir.Close()
+	}
+	return nil
+}

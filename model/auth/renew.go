@@ -1,0 +1,77 @@
+package auth
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/lathe-agent/lathe"
+)
+
+// Renew asks a provider for a new token.
+type Renew func(ctx context.Context, old OAuth) (OAuth, error)
+
+// Fresh returns a token that can be used, renewed if need be. However many goroutines and
+// processes ask at once, one renews and the others get what it got.
+func (f *File) Fresh(ctx context.Context, id string, now func() time.Time, renew Renew) (OAuth, error) {
+	token, err := f.token(id)
+	if err != nil || !token.Expired(now()) {
+		return token, err
+	}
+	release, err := f.lock(ctx)
+	if err != nil {
+		return OAuth{}, err
+	}
+	defer release()
+	token, err = f.token(id) // someone may have renewed it meanwhile
+	if err != nil || !token.Expired(now()) {
+		return token, err
+	}
+	if !f.owns(id) {
+		return OAuth{}, missing(id, "the login borrowed for %s has expired: use it in its own program, or run \"lathe auth login %s\"")
+	}
+	token, err = renew(ctx, token)
+	if err != nil {
+		return OAuth{}, err
+	}
+	f.mu.Lock() // the old one is worth nothing now: whatever happens, this one must not be lost
+	f.kept[clean(id)] = token
+	f.mu.Unlock()
+	if f.from.Content != "" {
+		return token, nil
+	}
+	err = f.edit(func(entries map[string]json.RawMessage) error {
+		raw, err := encode(token, take(entries, id))
+		entries[clean(id)] = raw
+		return err
+	})
+	return token, err
+}
+
+// owns reports whether the entry is our own to renew.
+func (f *File) owns(id string) bool {
+	entries, err := f.entries()
+	if err != nil {
+		return false
+	}
+	_, ok := decodeAll(entries)[clean(id)]
+	return ok
+}
+
+func (f *File) token(id string) (OAuth, error) {
+	c, err := f.Credential(id)
+	if err != nil {
+		return OAuth{}, err
+	}
+	token, ok := c.(OAuth)
+	if !ok {
+		return OAuth{}, missing(id, "nobody is logged in to %s: run \"lathe auth login %s\"")
+	}
+	return token, nil
+}
+
+func missing(id, format string) error {
+	e := lathe.Errorf(lathe.Unauthorized, format, id, id)
+	e.Fault = &lathe.ProviderAuthFault{ProviderID: id, Message: e.Message}
+	return e
+}

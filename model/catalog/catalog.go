@@ -1,0 +1,192 @@
+// Package catalog knows which providers and models there are: their limits, prices and
+// abilities, and which protocol and address reach them.
+//
+// It owns the catalogue in the shape of models.dev, made of layers: what is embedded in
+// the program, a cached file, the provider section of the settings. It owns the choice of
+// a model (choice.go), its reasoning levels (variant.go) and the table of vendors
+// (vendor.go). It does not fetch, reads no environment and knows no credentials; package
+// provider makes clients of its entries.
+//
+// Nothing is read before the first question. A Catalog, and what it returns, must not be
+// changed and is safe for use by many goroutines.
+//
+// Start reading at [New].
+package catalog
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/lathe-agent/lathe"
+)
+
+// Catalog answers what providers and models there are.
+type Catalog struct {
+	filter Filter
+	layers []Layer
+	ids    func() []string // of what the filter leaves, sorted
+	known  sync.Map        // id → func() answer, so that each provider is put together once
+}
+
+// answer is a provider as the layers make it, nil if they make none.
+type answer struct {
+	provider *Provider
+	errs     []error
+}
+
+// New returns a catalogue of what is embedded, changed by each layer in turn.
+func New(f Filter, layers ...Layer) *Catalog {
+	c := &Catalog{filter: f, layers: append([]Layer{embeddedLayer()}, layers...)}
+	c.ids = sync.OnceValue(c.all)
+	return c
+}
+
+func (c *Catalog) all() []string {
+	seen := map[string]bool{}
+	for _, l := range c.layers {
+		for _, id := range l.ids() {
+			seen[id] = seen[id] || c.Provider(id) != nil
+		}
+	}
+	maps.DeleteFunc(seen, func(_ string, is bool) bool { return !is })
+	return slices.Sorted(maps.Keys(seen))
+}
+
+// find asks the layers for a provider, once.
+func (c *Catalog) find(id string) answer {
+	known, ok := c.known.Load(id)
+	if !ok {
+		known, _ = c.known.LoadOrStore(id, sync.OnceValue(func() answer {
+			out := c.below(len(c.layers), id)
+			if out.provider != nil {
+				out.provider = c.filter.provider(out.provider)
+			}
+			return out
+		}))
+	}
+	return known.(func() answer)()
+}
+
+// below is what the first n layers make of a provider. One that replaces what is under it
+// does not ask.
+func (c *Catalog) below(n int, id string) answer {
+	if n == 0 {
+		return answer{}
+	}
+	return c.layers[n-1].one(id, func() answer { return c.below(n-1, id) })
+}
+
+// Errors returns why layers could not be read, or parts of them; the catalogue does without.
+func (c *Catalog) Errors() (out []error) {
+	for _, l := range c.layers {
+		if err := l.err(); err != nil {
+			out = append(out, err)
+		}
+		for _, id := range l.ids() {
+			for _, err := range c.find(id).errs {
+				if !slices.Contains(out, err) {
+					out = append(out, err)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// Provider returns the provider of that id, nil if there is none.
+func (c *Catalog) Provider(id string) *Provider { return c.find(id).provider }
+
+// Providers returns all providers by id.
+func (c *Catalog) Providers() []*Provider {
+	out := make([]*Provider, 0, len(c.ids()))
+	for _, id := range c.ids() {
+		out = append(out, c.Provider(id))
+	}
+	return out
+}
+
+// Model finds a model. The error of a missing one names up to three that are like it.
+func (c *Catalog) Model(provider, model string) (*Model, error) {
+	p := c.Provider(provider)
+	if p == nil {
+		return nil, lathe.Errorf(lathe.NotFound, "there is no provider %q%s; \"lathe models\" lists what there is",
+			provider, didYouMean(Similar(provider, c.ids())))
+	}
+	if m := p.Models[model]; m != nil {
+		return m, nil
+	}
+	var refs []string
+	for _, id := range Similar(model, slices.Collect(maps.Keys(p.Models))) {
+		refs = append(refs, provider+"/"+id)
+	}
+	return nil, lathe.Errorf(lathe.NotFound, "%s has no model %q%s; \"lathe models %s\" lists its models",
+		p.Name, model, didYouMean(refs), provider)
+}
+
+func didYouMean(ids []string) string {
+	switch len(ids) {
+	case 0:
+		return ""
+	case 1:
+		return ", did you mean " + ids[0] + "?"
+	}
+	last := len(ids) - 1
+	return ", did you mean " + strings.Join(ids[:last], ", ") + " or " + ids[last] + "?"
+}
+
+// Filter says what a catalogue leaves out. The zero value leaves out what is old or not
+// ready.
+type Filter struct {
+	Enabled      []string // when there are any, only these providers
+	Disabled     []string
+	Experimental bool // with models of status alpha
+}
+
+// provider returns what the filter leaves of it, nil if that is nothing.
+func (f Filter) provider(p *Provider) *Provider {
+	if len(f.Enabled) > 0 && !slices.Contains(f.Enabled, p.ID) || slices.Contains(f.Disabled, p.ID) {
+		return nil
+	}
+	gone := 0
+	for id, m := range p.Models {
+		if !f.keeps(p, id, m) {
+			gone++
+		}
+	}
+	switch {
+	case gone == len(p.Models):
+		return nil
+	case gone == 0:
+		return p
+	}
+	out := *p
+	out.Models = make(map[string]*Model, len(p.Models)-gone)
+	for id, m := range p.Models {
+		if f.keeps(p, id, m) {
+			out.Models[id] = m
+		}
+	}
+	return &out
+}
+
+func (f Filter) keeps(p *Provider, id string, m *Model) bool {
+	switch {
+	case m.Status == Deprecated, m.Status == Alpha && !f.Experimental:
+		return false
+	case id == "gpt-5-chat-latest", p.ID == "openrouter" && id == "openai/gpt-5-chat": // they take no tools
+		return false
+	case len(p.Whitelist) > 0 && !slices.Contains(p.Whitelist, id):
+		return false
+	}
+	return !slices.Contains(p.Blacklist, id)
+}
+
+// Sorted returns the models of a provider, best choice first.
+func (p *Provider) Sorted() []*Model {
+	return slices.SortedFunc(maps.Values(p.Models), func(a, b *Model) int {
+		return cmp.Or(cmp.Compare(rank(b.ID), rank(a.ID)), latest(b.ID)-latest(a.ID), cmp.Compare(b.ID, a.ID))
+	})
+}

@@ -1,0 +1,302 @@
+package model
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode/utf16"
+
+	"github.com/lathe-agent/lathe"
+)
+
+// Words that stored histories and other clients know; they must not change.
+const (
+	compactionPrompt = "What did we do so far?"
+	subtaskPrompt    = "The following tool was executed by the user"
+	clearedOutput    = "[Old tool result content cleared]"
+	interruptedCall  = "[Tool execution was interrupted]"
+	resultMedia      = "Attached media from tool result:"
+)
+
+// Target is the model a history is converted for.
+type Target struct {
+	Provider, Model string // ids of the catalogue
+	// ResultMedia reports which media a tool's result may hold; nil means none.
+	ResultMedia func(mime string) bool
+	StripMedia  bool // say what was attached instead of attaching it
+	MaxOutput   int  // of a tool, in UTF-16 units; 0 means all of it
+}
+
+func (t Target) same(m lathe.ModelRef) bool { return m.Provider == t.Provider && m.Model == t.Model }
+
+// Convert turns a history into the neutral prompt: every call has a result, what only
+// another model understands becomes text, and what says nothing is left out. It is pure:
+// the same history gives the same messages.
+func Convert(history []lathe.Message, to Target) []Message {
+	var out []Message
+	for _, m := range history {
+		switch said := m.Said.(type) {
+		case *lathe.User:
+			if content := userContent(m.Parts, to); len(content) > 0 {
+				out = append(out, Message{Role: UserRole, Content: content})
+			}
+		case *lathe.Assistant:
+			out = append(out, answer(said, m.Parts, to)...)
+		}
+	}
+	return mergeTools(out)
+}
+
+func userContent(parts []lathe.Part, to Target) (out []Content) {
+	for _, p := range parts {
+		switch b := p.Body.(type) {
+		case *lathe.Text:
+			if !b.Ignored.On() && b.Text != "" {
+				out = append(out, TextContent{Text: clean(b.Text)})
+			}
+		case *lathe.File:
+			if b.Mime == "text/plain" || b.Mime == "application/x-directory" {
+				continue // their content was put into text parts when they were attached
+			}
+			if to.StripMedia && isMedia(b.Mime) {
+				name := b.Filename
+				if name == "" {
+					name = "file"
+				}
+				out = append(out, TextContent{Text: fmt.Sprintf("[Attached %s: %s]", b.Mime, name)})
+				continue
+			}
+			out = append(out, file(b))
+		case *lathe.Compaction:
+			out = append(out, TextContent{Text: compactionPrompt})
+		case *lathe.Subtask:
+			out = append(out, TextContent{Text: subtaskPrompt})
+		default:
+		}
+	}
+	return out
+}
+
+func isMedia(mime string) bool {
+	return strings.HasPrefix(mime, "image/") || mime == "application/pdf"
+}
+
+func file(f *lathe.File) FileContent {
+	out := FileContent{Mime: f.Mime, Name: f.Filename}
+	if head, data, ok := strings.Cut(f.URL, ","); ok && strings.HasPrefix(head, "data:") {
+		out.Data = data
+	} else {
+		out.URL = f.URL
+	}
+	return out
+}
+
+// answer converts an assistant message: a block for each step, each followed by the
+// results of its calls and by media their tools may not hold.
+func answer(a *lathe.Assistant, parts []lathe.Part, to Target) (out []Message) {
+	if !worthSending(a, parts) {
+		return nil
+	}
+	c := converter{to: to, same: to.same(a.Model)}
+	c.signed = c.same && isSigned(parts)
+	for _, p := range parts {
+		if _, ok := p.Body.(*lathe.StepStart); ok {
+			out = append(out, c.flush()...)
+			continue
+		}
+		c.part(p)
+	}
+	return append(out, c.flush()...)
+}
+
+// worthSending leaves out answers that failed, and those that were cut off before they
+// said anything but thoughts, which providers refuse.
+func worthSending(a *lathe.Assistant, parts []lathe.Part) bool {
+	said := false
+	for _, p := range parts {
+		switch p.Body.(type) {
+		case *lathe.StepStart, *lathe.Reasoning:
+		default:
+			said = true
+		}
+	}
+	if a.Error == nil {
+		return len(parts) > 0
+	}
+	_, aborted := a.Error.(*lathe.AbortedFault)
+	return aborted && said
+}
+
+// isSigned reports whether a reasoning of the message carries a signature: then empty
+// texts between such blocks must stay, or the provider refuses them.
+func isSigned(parts []lathe.Part) bool {
+	for _, p := range parts {
+		if r, ok := p.Body.(*lathe.Reasoning); ok {
+			var meta struct {
+				Anthropic struct{ Signature, RedactedData string }
+			}
+			if json.Unmarshal(r.Metadata, &meta) == nil && (meta.Anthropic.Signature != "" || meta.Anthropic.RedactedData != "") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// converter gathers one block of an answer.
+type converter struct {
+	to      Target
+	same    bool
+	signed  bool
+	content []Content
+	results []Content
+	media   []Content
+}
+
+// flush ends a block.
+func (c *converter) flush() (out []Message) {
+	if len(c.content) > 0 {
+		out = append(out, Message{Role: AssistantRole, Content: c.content})
+	}
+	if len(c.results) > 0 {
+		out = append(out, Message{Role: ToolRole, Content: c.results})
+	}
+	if len(c.media) > 0 {
+		out = append(out, Message{Role: UserRole, Content: append([]Content{TextContent{Text: resultMedia}}, c.media...)})
+	}
+	c.content, c.results, c.media = nil, nil, nil
+	return out
+}
+
+func (c *converter) meta(m json.RawMessage) Meta {
+	if !c.same {
+		return nil // signatures and item ids mean nothing to another model
+	}
+	return m
+}
+
+func (c *converter) part(p lathe.Part) {
+	switch b := p.Body.(type) {
+	case *lathe.Text:
+		text := clean(b.Text)
+		if text == "" && c.signed {
+			text = " "
+		}
+		if meta := c.meta(b.Metadata); text != "" || meta != nil {
+			c.content = append(c.content, TextContent{Text: text, Meta: meta})
+		}
+	case *lathe.Reasoning:
+		switch {
+		case c.same:
+			c.content = append(c.content, ReasoningContent{Text: clean(b.Text), Meta: b.Metadata})
+		case strings.TrimSpace(b.Text) != "":
+			c.content = append(c.content, TextContent{Text: clean(b.Text)})
+		}
+	case *lathe.ToolCall:
+		c.call(b)
+	default:
+	}
+}
+
+// call converts a tool call and what became of it; one that never ended is told as
+// interrupted, because every call needs a result.
+func (c *converter) call(t *lathe.ToolCall) {
+	executed := c.same && isExecuted(t.Metadata)
+	call := CallContent{ID: t.CallID, Name: t.Tool, Executed: executed, Meta: c.meta(t.Metadata)}
+	res := ResultContent{ID: t.CallID, Name: t.Tool, Executed: executed, Meta: c.meta(t.Metadata)}
+	switch s := t.State.(type) {
+	case *lathe.Pending:
+		call.Input, res.Text, res.Failed = s.Input, interruptedCall, true
+	case *lathe.Running:
+		call.Input, res.Text, res.Failed = s.Input, interruptedCall, true
+	case *lathe.Failed:
+		call.Input = s.Input
+		if partial, ok := partialOutput(s.Metadata); ok {
+			res.Text = c.cut(clean(partial))
+		} else {
+			res.Text, res.Failed = clean(s.Error), true
+		}
+	case *lathe.Completed:
+		call.Input = s.Input
+		c.output(s, &res)
+	}
+	if call.Input == nil {
+		call.Input = json.RawMessage(`{}`)
+	}
+	c.content = append(c.content, call)
+	if executed {
+		c.content = append(c.content, res)
+	} else {
+		c.results = append(c.results, res)
+	}
+}
+
+// output puts a result's text and media where the target takes them.
+func (c *converter) output(s *lathe.Completed, res *ResultContent) {
+	if s.Compacted != 0 {
+		res.Text = clearedOutput
+		return
+	}
+	res.Text = c.cut(clean(s.Output))
+	for _, p := range s.Attachments {
+		f, ok := p.Body.(*lathe.File)
+		if !ok || !strings.HasPrefix(f.URL, "data:") || !strings.Contains(f.URL, ",") {
+			continue
+		}
+		switch m := file(f); {
+		case c.to.StripMedia && isMedia(f.Mime):
+			continue
+		case !isMedia(f.Mime) || c.to.ResultMedia != nil && c.to.ResultMedia(f.Mime):
+			res.Media = append(res.Media, m)
+		default:
+			c.media = append(c.media, m)
+		}
+	}
+}
+
+// cut shortens an output and says by how much.
+func (c *converter) cut(s string) string {
+	if c.to.MaxOutput <= 0 || len(s) <= c.to.MaxOutput {
+		return s
+	}
+	units := utf16.Encode([]rune(s))
+	if len(units) <= c.to.MaxOutput {
+		return s
+	}
+	kept := string(utf16.Decode(units[:c.to.MaxOutput]))
+	return fmt.Sprintf("%s\n\n[%d more characters of this output are left out]", clean(kept), len(units)-c.to.MaxOutput)
+}
+
+// isExecuted reports whether the provider ran the call itself.
+func isExecuted(meta json.RawMessage) bool {
+	var m struct{ ProviderExecuted bool }
+	return len(meta) > 0 && json.Unmarshal(meta, &m) == nil && m.ProviderExecuted
+}
+
+// partialOutput is what an interrupted tool had written, and whether that is known.
+func partialOutput(meta json.RawMessage) (string, bool) {
+	var m struct {
+		Interrupted bool
+		Output      *string
+	}
+	if len(meta) == 0 || json.Unmarshal(meta, &m) != nil || !m.Interrupted || m.Output == nil {
+		return "", false
+	}
+	return *m.Output, true
+}
+
+// mergeTools joins tool messages that follow each other.
+func mergeTools(in []Message) []Message {
+	var out []Message
+	for _, m := range in {
+		if n := len(out); n > 0 && m.Role == ToolRole && out[n-1].Role == ToolRole {
+			out[n-1].Content = append(out[n-1].Content[:len(out[n-1].Content):len(out[n-1].Content)], m.Content...)
+			continue
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+// clean replaces broken characters, which some providers refuse.
+func clean(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }

@@ -1,0 +1,293 @@
+package model
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/scrub"
+)
+
+// maxErrorBody is how much of a refusal's body is kept.
+const maxErrorBody = 64 << 10
+
+// Failure is what a provider said when it refused, before it becomes a code. A protocol
+// fills in what its wire tells.
+type Failure struct {
+	Provider string
+	URL      string
+	Status   int         // of HTTP; 0 for an error inside a stream
+	Header   http.Header // of the response
+	Body     []byte
+	Type     string // the provider's own words for the kind
+	Code     string
+	Message  string
+}
+
+// Error makes the failure a *lathe.Error: the code says who must act, the fault is what
+// messages show. What is secret never gets into either.
+func (f Failure) Error() *lathe.Error {
+	message := f.text()
+	code, retry := f.classify(message)
+	e := &lathe.Error{Code: code, Message: message}
+	switch code {
+	case lathe.Overflow:
+		e.Fault = &lathe.OverflowFault{Message: message, ResponseBody: string(f.Body)}
+	case lathe.Refused:
+		e.Fault = &lathe.ContentFilterFault{Message: message}
+	default:
+		api := &lathe.APIFault{Message: message, StatusCode: f.Status, Retryable: retry, ResponseBody: string(f.Body), ResponseHeaders: f.headers()}
+		meta := map[string]string{}
+		if f.URL != "" {
+			meta["url"] = f.URL
+		}
+		if f.Code != "" {
+			meta["code"] = f.Code
+		}
+		if len(meta) > 0 {
+			api.Metadata, _ = json.Marshal(meta)
+		}
+		e.Fault = api
+	}
+	return e
+}
+
+// text is the message for people: what the provider said, else its body, else the status. A
+// message that only repeats the status says nothing; its body then does.
+func (f Failure) text() string {
+	message := strings.TrimSpace(f.Message)
+	reason := http.StatusText(f.Status)
+	if message != "" && message != reason {
+		return message
+	}
+	body := strings.TrimSpace(string(f.Body))
+	switch {
+	case isHTML(body) && (f.Status == 401 || f.Status == 403):
+		return fmt.Sprintf("%s: a gateway before %s refused the request; sign in again or check what your account may do", reason, f.Provider)
+	case !isHTML(body) && body != "" && message == "":
+		return clip(said(body), 500)
+	case !isHTML(body) && body != "":
+		return message + ": " + clip(said(body), 500)
+	case reason != "":
+		return reason
+	default:
+		return "the provider failed without saying why"
+	}
+}
+
+// said is the message inside a body of JSON, else the body.
+func said(body string) string {
+	var m struct{ Message, Error json.RawMessage }
+	if json.Unmarshal([]byte(body), &m) != nil {
+		return body
+	}
+	for _, raw := range []json.RawMessage{m.Message, m.Error} {
+		var text string
+		if json.Unmarshal(raw, &text) == nil && text != "" {
+			return text
+		}
+	}
+	return body
+}
+
+func isHTML(s string) bool {
+	head := strings.ToLower(clip(s, 100))
+	return strings.HasPrefix(head, "<!doctype") || strings.HasPrefix(head, "<html")
+}
+
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "") + "…"
+}
+
+func (f Failure) headers() json.RawMessage {
+	out := map[string]string{}
+	for k, v := range f.Header {
+		if k = strings.ToLower(k); k != "set-cookie" {
+			out[k] = strings.Join(v, ", ")
+		}
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	b, _ := json.Marshal(out)
+	return b
+}
+
+// Words that tell what a failure means, where no code does. They are compiled when the first
+// failure comes, for most programs end without one.
+var (
+	overflowWords = words(`(?i)prompt is too long|request_too_large|input is too long for requested model|exceeds the context window|` +
+		`exceeds (the |the model's |model's )*maximum context length|input token count.*exceeds the maximum|tokens in request more than max tokens allowed|` +
+		`maximum prompt length is \d+|reduce the length of the messages|maximum context length is \d+ tokens|exceeds (the )?maximum allowed input length|` +
+		`input \(\d+ tokens\) is longer than the model's context length|exceeds the limit of \d+|exceeds the available context size|` +
+		`greater than the context length|context window exceeds limit|exceeded model token limit|context[_ ]length[_ ]exceeded|request entity too large|` +
+		`context length is only \d+ tokens|input length.*exceeds.*context length|prompt too long; exceeded (max )?context length|` +
+		`too large for model with \d+ maximum context length|prompt has \d+ tokens, but the configured context size is \d+|model_context_window_exceeded|` +
+		`too many tokens|token limit exceeded|^(400|413)\s*(status code)?\s*\(no body\)`)
+	notOverflow    = words(`(?i)^(throttling error|service unavailable):|rate limit|too many requests`)
+	transientWords = words(`(?i)\b(429|500|502|503|504|524)\b|rate[ _-]?limit|rate increased too quickly|too many requests|overloaded|` +
+		`service[ _-]unavailable|internal[ _-](server[ _-])?error|server[ _-]error|provider[ _-]returned[ _-]error|terminated|fetch failed|failed to fetch|` +
+		`network error|upstream connect|connection (error|refused|lost)|socket connection was closed|socket hang up|reset before headers|getaddrinfo|` +
+		`ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|^timeout$|(request|response|connection|network|stream|read) ?(timeout|timed out|time out)|` +
+		`(re)?try your request|resource exhausted`)
+)
+
+func words(pattern string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
+}
+
+// classify decides by code first, then by status, then by words.
+func (f Failure) classify(message string) (lathe.Code, bool) {
+	kind := strings.ToLower(f.Code + " " + f.Type)
+	has := func(words ...string) bool {
+		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(kind, w) })
+	}
+	switch {
+	case has("context_length_exceeded", "request_too_large", "model_context_window_exceeded") || f.Status == 413:
+		return lathe.Overflow, false
+	case !notOverflow().MatchString(message) && overflowWords().MatchString(message):
+		return lathe.Overflow, false
+	case has("content_filter", "content_policy", "safety", "refusal"):
+		return lathe.Refused, false
+	case has("insufficient_quota", "usage_not_included", "billing", "invalid_prompt"):
+		return lathe.Unauthorized, false
+	case f.Status == 401 || f.Status == 403 || has("authentication_error", "permission_error", "invalid_api_key"):
+		return lathe.Unauthorized, false
+	case f.Status == 429 || has("rate_limit", "too_many_requests", "resource_exhausted"):
+		return lathe.Limited, true
+	case f.Status == 404 && strings.HasPrefix(f.Provider, "openai"):
+		return lathe.Unavailable, true // it comes and goes there
+	case f.Status == 408 || f.Status == 409 || f.Status >= 500 || has("overloaded", "server_error", "server_is_overloaded", "unavailable", "api_error", "timeout"):
+		return lathe.Unavailable, true
+	case f.Status == 404:
+		return lathe.NotFound, false
+	case transientWords().MatchString(message) || transientWords().Match(f.Body):
+		return lathe.Unavailable, true
+	default:
+		return lathe.Invalid, false
+	}
+}
+
+// maxRetryAfter is the longest wait that is told: what timers of other clients can hold.
+const maxRetryAfter = 2147483647 * time.Millisecond
+
+// RetryAfter returns how long a provider asks to wait, and whether it does.
+func RetryAfter(h http.Header, now time.Time) (time.Duration, bool) {
+	if ms, ok := leadingNumber(h.Get("Retry-After-Ms")); ok {
+		return retryIn(ms), true
+	}
+	after := h.Get("Retry-After")
+	if sec, ok := leadingNumber(after); ok {
+		return retryIn(math.Ceil(sec * 1000)), true
+	}
+	if at, err := http.ParseTime(after); err == nil && at.After(now) {
+		return min(at.Sub(now), maxRetryAfter), true
+	}
+	return 0, false
+}
+
+func retryIn(ms float64) time.Duration {
+	return time.Duration(min(ms, float64(maxRetryAfter/time.Millisecond)) * float64(time.Millisecond))
+}
+
+// leadingNumber reads the number a text begins with, as lenient clients do.
+func leadingNumber(s string) (float64, bool) {
+	s = strings.TrimSpace(s)
+	end, dot := 0, false
+	for end < len(s) && (s[end] >= '0' && s[end] <= '9' || s[end] == '.' && !dot) {
+		dot = dot || s[end] == '.'
+		end++
+	}
+	f, err := strconv.ParseFloat(s[:end], 64)
+	return f, err == nil || errors.Is(err, strconv.ErrRange)
+}
+
+// ReadFailure reads the body of a refusal. The protocol then fills in what it says. Some
+// providers repeat the key they refuse: it is taken out here, where it is known.
+func ReadFailure(provider string, resp *http.Response) Failure {
+	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
+	f := Failure{Provider: provider, Status: resp.StatusCode, Header: scrub.Header(resp.Header), Body: bytes.ToValidUTF8(body, []byte("\uFFFD"))}
+	if resp.Request == nil {
+		return f
+	}
+	secrets := scrub.Secrets(resp.Request.Header, resp.Request.URL)
+	f.Body = scrub.Bytes(f.Body, secrets)
+	for _, values := range f.Header {
+		for i, v := range values {
+			values[i] = scrub.String(v, secrets)
+		}
+	}
+	u := *resp.Request.URL
+	u.RawQuery, u.User = "", nil // keys travel there
+	f.URL = scrub.String(u.String(), secrets)
+	return f
+}
+
+// TransportError makes a failure of the connection a code: cancelled, late, or broken.
+func TransportError(ctx context.Context, err error) error {
+	var known *lathe.Error
+	var netErr net.Error
+	if of, ok := errors.AsType[*url.Error](err); ok {
+		err = of.Err // it shows the address, and keys travel in its query
+	}
+	switch {
+	case err == nil || errors.As(err, &known):
+		return err
+	case ctx.Err() != nil:
+		if cause := context.Cause(ctx); errors.As(cause, &known) {
+			return known // a deadline of ours: it says which
+		}
+		return &lathe.Error{Code: lathe.Canceled, Message: "Aborted", Fault: &lathe.AbortedFault{Message: "Aborted"}, Err: err}
+	case errors.As(err, &netErr) && netErr.Timeout():
+		return broken("the provider did not answer in time", "timeout", err)
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return broken("the answer broke off before its end", "incomplete", err)
+	case strings.Contains(err.Error(), "connection reset"):
+		return broken("Connection reset by server", "ECONNRESET", err)
+	case strings.Contains(err.Error(), "connection refused"):
+		return broken("the provider cannot be reached: the connection was refused", "ECONNREFUSED", err)
+	default:
+		return broken("the connection to the provider failed: "+innermost(err), "transport", err)
+	}
+}
+
+// innermost is the text of the first cause, without what each layer put before it.
+func innermost(err error) string {
+	for {
+		next := errors.Unwrap(err)
+		if next == nil {
+			return err.Error()
+		}
+		err = next
+	}
+}
+
+// Incomplete is the error of a stream that ended without its last event.
+func Incomplete() error {
+	return broken("the answer broke off before its end", "incomplete", io.ErrUnexpectedEOF)
+}
+
+func broken(message, code string, err error) *lathe.Error {
+	meta, _ := json.Marshal(map[string]string{"code": code})
+	return &lathe.Error{
+		Code: lathe.Unavailable, Message: message, Err: err,
+		Fault: &lathe.APIFault{Message: message, Retryable: true, Metadata: meta},
+	}
+}

@@ -1,0 +1,174 @@
+package model
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/lathe-agent/lathe"
+)
+
+// Endpoint is where and how a provider is reached.
+type Endpoint struct {
+	Provider  string
+	BaseURL   string            // without a slash at its end
+	Header    map[string]string // credentials among them; never logged, never in an error
+	Client    *http.Client      // nil means the default one
+	Deadlines Deadlines
+}
+
+// Deadlines bound every wait for a provider. Zero means the default, negative none. The
+// gap counts bytes: a model that thinks for minutes sends comments meanwhile, or else
+// settings allow it longer. Time in which nobody reads does not count.
+type Deadlines struct {
+	Headers, First, Gap time.Duration
+}
+
+// The default deadlines. Reasoning models may be silent for minutes before they answer.
+const (
+	DefaultHeaders = 5 * time.Minute
+	DefaultFirst   = 5 * time.Minute
+	DefaultGap     = 5 * time.Minute
+)
+
+func (d Deadlines) orDefault() Deadlines {
+	pick := func(v, def time.Duration) time.Duration {
+		if v == 0 {
+			return def
+		}
+		return v
+	}
+	return Deadlines{pick(d.Headers, DefaultHeaders), pick(d.First, DefaultFirst), pick(d.Gap, DefaultGap)}
+}
+
+// Post sends a body and returns the response when its headers are there. Its body must be
+// closed; reading it fails when nothing comes for too long. A refusal is returned like any
+// other response.
+func (e Endpoint) Post(ctx context.Context, path string, body []byte, more map[string]string) (*http.Response, error) {
+	d := e.Deadlines.orDefault()
+	ctx, cancel := context.WithCancelCause(ctx)
+	w := &watchdog{cancel: cancel, born: time.Now()}
+	w.wait()
+	w.watch(d.Headers, "the provider sent no response headers within %s")
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, e.BaseURL+path, bytes.NewReader(body))
+	if err != nil {
+		w.stop()
+		cancel(nil)
+		return nil, lathe.Errorf(lathe.Invalid, "the address of %s is not one: %s", e.Provider, innermost(err))
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "text/event-stream")
+	for _, set := range []map[string]string{e.Header, more} {
+		for k, v := range set {
+			req.Header.Set(k, v)
+		}
+	}
+	client := e.Client
+	if client == nil {
+		client = http.DefaultClient
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		w.stop()
+		err = TransportError(ctx, err)
+		cancel(nil)
+		return nil, err
+	}
+	w.rest()
+	w.watch(d.First, "the provider sent nothing within %s of its headers")
+	resp.Body = &watchedBody{body: resp.Body, dog: w, gap: d.Gap, ctx: ctx}
+	return resp, nil
+}
+
+// watchdog cancels a request whose provider lets us wait for too long. It counts only while
+// somebody waits: a reader that is busy for an hour is no fault of the provider.
+type watchdog struct {
+	cancel context.CancelCauseFunc
+	born   time.Time
+	since  atomic.Int64 // when the wait under way began, in nanoseconds after born, and 1; 0 when nobody waits
+
+	mu     sync.Mutex // guards what follows
+	limit  time.Duration
+	format string // what is said when it is over
+	timer  *time.Timer
+}
+
+// wait and rest say when a wait begins and ends. They cost little, for there are many.
+func (w *watchdog) wait() { w.since.Store(int64(time.Since(w.born)) + 1) }
+func (w *watchdog) rest() { w.since.Store(0) }
+
+// watch sets how long each wait may be from now on; any length when it is not positive.
+func (w *watchdog) watch(limit time.Duration, format string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.timer != nil {
+		w.timer.Stop()
+		w.timer = nil
+	}
+	w.limit, w.format = limit, format
+	if limit > 0 {
+		w.timer = time.AfterFunc(limit, w.look)
+	}
+}
+
+func (w *watchdog) stop() { w.watch(0, "") }
+
+// look runs when a wait could be over, and again when it would be.
+func (w *watchdog) look() {
+	if err := w.over(); err != nil {
+		w.cancel(err)
+	}
+}
+
+func (w *watchdog) over() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.timer == nil {
+		return nil // stopped meanwhile
+	}
+	left := w.limit
+	if since := w.since.Load(); since != 0 {
+		left -= time.Since(w.born) - time.Duration(since-1)
+	}
+	if left > 0 {
+		w.timer.Reset(left)
+		return nil
+	}
+	return broken(fmt.Sprintf(w.format, w.limit), "timeout", context.DeadlineExceeded)
+}
+
+// watchedBody is a body whose every read is watched.
+type watchedBody struct {
+	body  io.ReadCloser
+	dog   *watchdog
+	gap   time.Duration
+	ctx   context.Context
+	begun bool // the first bytes have come
+}
+
+func (b *watchedBody) Read(p []byte) (int, error) {
+	b.dog.wait()
+	n, err := b.body.Read(p)
+	b.dog.rest()
+	if n > 0 && !b.begun {
+		b.begun = true
+		b.dog.watch(b.gap, "the provider sent nothing for %s in the middle of its answer")
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = TransportError(b.ctx, err)
+	}
+	return n, err
+}
+
+func (b *watchedBody) Close() error {
+	b.dog.stop()
+	err := b.body.Close()
+	b.dog.cancel(nil)
+	return err
+}

@@ -1,0 +1,128 @@
+// Package model talks to language models.
+//
+// It owns the role [Model] and what passes through it: a [Request] in neutral words and a
+// stream of [Event]s, whatever the vendor. It turns a history into such a request
+// ([Convert]), counts what an answer used and cost, carries requests over HTTP with a
+// deadline on every wait, and makes every foreign failure a code, once ([Failure]). How
+// bytes look on a vendor's wire is for the packages below: one for each protocol, none
+// for a vendor.
+//
+// A Model is safe for use by many goroutines; a stream belongs to the one that ranges
+// over it, and ends its connection when that one stops.
+//
+// Start reading here, then convert.go; model/anthropic shows a whole protocol.
+package model
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+)
+
+// Model answers requests.
+type Model interface {
+	// Stream sends one request. The events of its answer come in the order the provider
+	// sent them; an error ends the stream. Breaking out early closes the connection.
+	Stream(ctx context.Context, r Request) iter.Seq2[Event, error]
+}
+
+// Request is everything a model is told. Equal requests are equal bytes on the wire.
+type Request struct {
+	Model       string // the provider's own id of it
+	System      []string
+	Messages    []Message
+	Tools       []Tool
+	Choice      string // auto (""), none, required, or the name of a tool
+	MaxOutput   int    // tokens; 0 leaves it to the provider
+	Temperature *float64
+	TopP        *float64
+	TopK        *int
+	// Options are the provider's own, merged from settings, agent and variant.
+	Options map[string]json.RawMessage
+	Headers map[string]string
+	// Cache marks where the provider's prompt cache should hold, and for how long.
+	Cache CacheTTL
+}
+
+// CacheTTL is how long a prompt cache is asked to hold.
+type CacheTTL string
+
+// The times a prompt cache can hold.
+const (
+	NoCache   CacheTTL = ""
+	CacheFive CacheTTL = "5m"
+	CacheHour CacheTTL = "1h"
+)
+
+// Tool is what a model may call. Schema is JSON schema of its input.
+type Tool struct {
+	Name, Description string
+	Schema            json.RawMessage
+}
+
+// Role is who speaks in a message.
+type Role string
+
+// The roles. Tool messages carry the results of calls.
+const (
+	UserRole      Role = "user"
+	AssistantRole Role = "assistant"
+	ToolRole      Role = "tool"
+)
+
+// Message is one turn of the neutral prompt.
+type Message struct {
+	Role    Role
+	Content []Content
+	// Key stands for the content: messages with the same key are the same, so that an
+	// encoder can keep the bytes it made of one. "" says nothing.
+	Key string
+}
+
+// Content is a piece of a message. Sealed.
+type Content interface{ content() }
+
+// Meta is what a provider wants to get back unchanged, keyed by its name: signatures, item
+// ids, encrypted reasoning.
+type Meta = json.RawMessage
+
+type (
+	// TextContent is text of either side.
+	TextContent struct {
+		Text string
+		Meta Meta
+	}
+	// ReasoningContent is what the same model thought before.
+	ReasoningContent struct {
+		Text string
+		Meta Meta
+	}
+	// FileContent is media: base64 data, or an address.
+	FileContent struct {
+		Mime, Name string
+		Data       string // base64
+		URL        string // when there is no data
+	}
+	// CallContent is a call the model made. Executed ones ran at the provider.
+	CallContent struct {
+		ID, Name string
+		Input    json.RawMessage
+		Executed bool
+		Meta     Meta
+	}
+	// ResultContent is what a call gave.
+	ResultContent struct {
+		ID, Name string
+		Text     string
+		Media    []FileContent
+		Failed   bool
+		Executed bool
+		Meta     Meta
+	}
+)
+
+func (TextContent) content()      {}
+func (ReasoningContent) content() {}
+func (FileContent) content()      {}
+func (CallContent) content()      {}
+func (ResultContent) content()    {}

@@ -1,0 +1,244 @@
+package openai
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/model"
+)
+
+// chatEncoder writes requests. It keeps the bytes of messages that have a key, so that the
+// next request copies its history instead of encoding it again.
+type chatEncoder struct {
+	dialect Dialect
+	kept    model.Kept
+}
+
+// request encodes the whole body. Equal requests give equal bytes, and one whose history
+// goes on begins with the same: the messages stand last.
+func (e *chatEncoder) request(r model.Request) []byte {
+	d := e.dialect
+	var f body
+	f.setString("model", r.Model)
+	f.set("stream", []byte("true"))
+	if !d.NoUsage {
+		f.set("stream_options", []byte(`{"include_usage":true}`))
+	}
+	if r.MaxOutput > 0 {
+		f.setInt(or(d.MaxTokens, "max_tokens"), r.MaxOutput)
+	}
+	f.setFloat("temperature", r.Temperature)
+	f.setFloat("top_p", r.TopP)
+	if r.TopK != nil && d.TopK {
+		f.setInt("top_k", *r.TopK)
+	}
+	tools := d.tools(&e.kept, r, e.tool)
+	if tools != nil && d.Parallel {
+		f.set("parallel_tool_calls", []byte("true"))
+	}
+	d.chatOptions(&f, r.Options)
+	if tools == nil {
+		f.set("parallel_tool_calls", []byte("null")) // servers refuse it without tools
+	} else {
+		f.set("tools", tools)
+		if choice := d.choice(r, func(name []byte) []byte {
+			return slices.Concat([]byte(`{"type":"function","function":{"name":`), name, []byte("}}"))
+		}); choice != nil {
+			f.set("tool_choice", choice)
+		}
+	}
+	return assemble(&f, "messages", e.messages(r))
+}
+
+// assemble writes a body whose last member is a list of pieces.
+func assemble(f *body, name string, pieces [][]byte) []byte {
+	head := append(append(f.append([]byte{'{'}), '"'), name...)
+	size := len(head) + len(pieces) + 8
+	for _, p := range pieces {
+		size += len(p)
+	}
+	b := append(append(make([]byte, 0, size), head...), `":[`...)
+	for i, p := range pieces {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, p...)
+	}
+	return append(b, ']', '}')
+}
+
+func (e *chatEncoder) tool(t model.Tool) []byte {
+	b := e.dialect.function([]byte(`{"type":"function","function":{`), t)
+	if e.dialect.NotStrict {
+		b = append(b, `,"strict":false`...)
+	}
+	return append(b, '}', '}')
+}
+
+// chatOptions adds the options of settings in the words of the wire.
+func (d Dialect) chatOptions(f *body, options map[string]json.RawMessage) {
+	eachOption(options, func(name string, value json.RawMessage) {
+		switch name {
+		case "reasoningEffort":
+			if d.Effort == "" {
+				f.set("reasoning_effort", value)
+			} else if _, own := options[d.Effort]; !own {
+				f.set(d.Effort, slices.Concat([]byte(`{"effort":`), value, []byte{'}'}))
+			}
+		case "textVerbosity":
+			f.set("verbosity", value)
+		case "reasoningSummary", "include": // of the other protocol
+		default:
+			f.set(wireName(name), value)
+		}
+	})
+}
+
+// messages encodes the conversation, a piece for each message.
+func (e *chatEncoder) messages(r model.Request) [][]byte {
+	w := chatWriter{dialect: e.dialect, claude: strings.Contains(strings.ToLower(r.Model), "claude")}
+	variant := "m"
+	if w.claude {
+		variant = "c"
+	}
+	out := w.system(r)
+	marked := w.lastMarked(r)
+	before := model.Role("")
+	for i, m := range r.Messages {
+		var piece []byte
+		if ttl := markIf(slices.Contains(marked, i), r.Cache); ttl != "" || m.Key == "" {
+			piece = w.message(m, ttl)
+		} else {
+			piece = e.kept.Get(variant+m.Key, func() []byte { return w.message(m, "") })
+		}
+		if len(piece) == 0 {
+			continue
+		}
+		if e.dialect.ShortIDs && before == model.ToolRole && m.Role == model.UserRole {
+			out = append(out, []byte(`{"role":"assistant","content":"Done."}`))
+		}
+		out, before = append(out, piece), m.Role
+	}
+	return out
+}
+
+func markIf(yes bool, ttl model.CacheTTL) model.CacheTTL {
+	if yes {
+		return ttl
+	}
+	return model.NoCache
+}
+
+// chatWriter encodes messages for one model.
+type chatWriter struct {
+	dialect Dialect
+	claude  bool // its ids of calls have fewer characters
+}
+
+// lastMarked returns the last two messages that can carry a breakpoint of the prompt cache.
+func (w chatWriter) lastMarked(r model.Request) (out []int) {
+	if w.dialect.Cache == "" || r.Cache == model.NoCache {
+		return nil
+	}
+	for i := len(r.Messages) - 1; i >= 0 && len(out) < 2; i-- {
+		speaks := slices.ContainsFunc(r.Messages[i].Content, func(c model.Content) bool {
+			t, isText := c.(model.TextContent)
+			return isText && t.Text != ""
+		})
+		if speaks || r.Messages[i].Role != model.AssistantRole {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// system encodes the system texts; the first two are breakpoints of the prompt cache.
+func (w chatWriter) system(r model.Request) (out [][]byte) {
+	texts := slices.DeleteFunc(slices.Clone(r.System), func(s string) bool { return s == "" })
+	if w.dialect.OneSystem && len(texts) > 1 {
+		texts = []string{strings.Join(texts, "\n\n")}
+	}
+	role := or(w.dialect.SystemRole, "system")
+	for i, text := range texts {
+		out = append(out, w.plain(role, []part{textPart(text)}, markIf(i < 2, r.Cache)))
+	}
+	return out
+}
+
+// message encodes a message; that of tools becomes one for each result.
+func (w chatWriter) message(m model.Message, ttl model.CacheTTL) []byte {
+	switch m.Role {
+	case model.AssistantRole:
+		return w.assistant(m, ttl)
+	case model.ToolRole:
+		return w.results(m, ttl)
+	}
+	var parts []part
+	for _, c := range m.Content {
+		switch c := c.(type) {
+		case model.TextContent:
+			parts = append(parts, textPart(c.Text))
+		case model.FileContent:
+			parts = append(parts, w.dialect.media(c, chatForm))
+		default:
+		}
+	}
+	if len(parts) == 0 {
+		return nil
+	}
+	return w.plain("user", parts, ttl)
+}
+
+// plain encodes a message of nothing but a role and content.
+func (w chatWriter) plain(role string, parts []part, ttl model.CacheTTL) []byte {
+	b := lathe.AppendJSONString([]byte(`{"role":`), role)
+	b = w.content(append(b, `,"content":`...), parts, ttl)
+	return append(w.mark(b, ttl), '}')
+}
+
+// mark adds a breakpoint that is a field of the message.
+func (w chatWriter) mark(b []byte, ttl model.CacheTTL) []byte {
+	if ttl == model.NoCache || w.dialect.Cache == "" || w.dialect.Cache == "content" {
+		return b
+	}
+	b = lathe.AppendJSONString(append(b, ','), w.dialect.Cache)
+	return append(append(b, ':'), ephemeral(ttl)...)
+}
+
+func ephemeral(ttl model.CacheTTL) string {
+	if ttl == model.CacheHour {
+		return `{"type":"ephemeral","ttl":"1h"}`
+	}
+	return `{"type":"ephemeral"}`
+}
+
+// content encodes pieces as a string if they are one text, else as a list.
+func (w chatWriter) content(b []byte, parts []part, ttl model.CacheTTL) []byte {
+	marked := ttl != model.NoCache && w.dialect.Cache == "content"
+	isText := !slices.ContainsFunc(parts, func(p part) bool { return !p.isText })
+	if isText && !marked && (w.dialect.Flat || len(parts) < 2) {
+		texts := make([]string, len(parts))
+		for i, p := range parts {
+			texts[i] = p.text
+		}
+		return lathe.AppendJSONString(b, strings.Join(texts, "\n\n"))
+	}
+	b = append(b, '[')
+	for i, p := range parts {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		if p.isText {
+			b = append(lathe.AppendJSONString(append(b, `{"type":"text","text":`...), p.text), '}')
+		} else {
+			b = append(b, p.encoded...)
+		}
+	}
+	if marked && len(parts) > 0 {
+		b = append(append(b[:len(b)-1], `,"cache_control":`...), ephemeral(ttl)...)
+		b = append(b, '}')
+	}
+	return append(b, ']')
+}

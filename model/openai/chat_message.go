@@ -1,0 +1,206 @@
+package openai
+
+import (
+	"bytes"
+	"encoding/json"
+	"hash/fnv"
+	"strconv"
+	"strings"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/model"
+)
+
+// answer is what an assistant message holds, by the fields of the wire.
+type answer struct {
+	texts    []part
+	thoughts []string
+	details  [][]byte // OpenRouter's, as they came
+	opaque   string   // GitHub's
+	calls    []model.CallContent
+}
+
+// assistant encodes what the model said. One that neither spoke nor called is left out:
+// servers refuse it.
+func (w chatWriter) assistant(m model.Message, ttl model.CacheTTL) []byte {
+	a := gather(m)
+	if len(a.texts) == 0 && len(a.calls) == 0 {
+		return nil
+	}
+	b := []byte(`{"role":"assistant","content":`)
+	if len(a.texts) == 0 {
+		b = append(b, "null"...)
+	} else {
+		flat := w
+		flat.dialect.Flat = true // from the model, few servers take a list
+		b = flat.content(b, a.texts, ttl)
+	}
+	b = w.thoughts(b, a)
+	for i, c := range a.calls {
+		if i == 0 {
+			b = append(b, `,"tool_calls":[`...)
+		} else {
+			b = append(b, ',')
+		}
+		b = w.call(b, c)
+	}
+	if len(a.calls) > 0 {
+		b = append(b, ']')
+	}
+	return append(w.mark(b, ttl), '}')
+}
+
+func gather(m model.Message) (a answer) {
+	for _, c := range m.Content {
+		switch c := c.(type) {
+		case model.TextContent:
+			if c.Text != "" {
+				a.texts = append(a.texts, textPart(c.Text))
+			}
+		case model.ReasoningContent:
+			a.think(c)
+		case model.CallContent:
+			if !c.Executed { // the protocol has no calls that the provider runs
+				a.calls = append(a.calls, c)
+			}
+		default:
+		}
+	}
+	return a
+}
+
+func (a *answer) think(c model.ReasoningContent) {
+	var meta struct {
+		OpenRouter struct {
+			Details []json.RawMessage `json:"reasoning_details"`
+		}
+		Copilot struct{ ReasoningOpaque string }
+	}
+	if len(c.Meta) > 0 && unmarshal(c.Meta, &meta) == nil {
+		for _, d := range meta.OpenRouter.Details {
+			a.details = append(a.details, []byte(d))
+		}
+		a.opaque = or(meta.Copilot.ReasoningOpaque, a.opaque)
+	}
+	if c.Text != "" {
+		a.thoughts = append(a.thoughts, c.Text)
+	}
+}
+
+// thoughts gives the reasoning back: as the server asked for it, else in the field that the
+// model wants to find, which must be there even if it is empty.
+func (w chatWriter) thoughts(b []byte, a answer) []byte {
+	all := strings.Join(a.thoughts, "\n\n")
+	switch {
+	case len(a.details) > 0:
+		b = append(b, `,"reasoning_details":[`...)
+		return append(append(b, bytes.Join(a.details, []byte{','})...), ']')
+	case a.opaque != "":
+		b = lathe.AppendJSONString(append(b, `,"reasoning_text":`...), all)
+		return lathe.AppendJSONString(append(b, `,"reasoning_opaque":`...), a.opaque)
+	case w.dialect.Reasoning != "":
+		b = lathe.AppendJSONString(append(b, ','), w.dialect.Reasoning)
+		return lathe.AppendJSONString(append(b, ':'), all)
+	}
+	return b
+}
+
+func (w chatWriter) call(b []byte, c model.CallContent) []byte {
+	b = lathe.AppendJSONString(append(b, `{"id":`...), w.callID(c.ID))
+	b = lathe.AppendJSONString(append(b, `,"type":"function","function":{"name":`...), c.Name)
+	b = lathe.AppendJSONString(append(b, `,"arguments":`...), arguments(c))
+	b = append(b, '}')
+	if extra := readMeta(c.Meta).Extra; isSet(extra) {
+		b = append(append(b, `,"extra_content":`...), extra...)
+	}
+	return append(b, '}')
+}
+
+// arguments is the input of a call as text; what is no object is none.
+func arguments(c model.CallContent) string {
+	if len(c.Input) == 0 || c.Input[0] != '{' {
+		return "{}"
+	}
+	return string(c.Input)
+}
+
+// results encodes what tools gave; the breakpoint is on the last of them.
+func (w chatWriter) results(m model.Message, ttl model.CacheTTL) (b []byte) {
+	for i, c := range m.Content {
+		res, ok := c.(model.ResultContent)
+		if !ok || res.Executed {
+			continue
+		}
+		if len(b) > 0 {
+			b = append(b, ',')
+		}
+		here := markIf(i == len(m.Content)-1, ttl)
+		b = lathe.AppendJSONString(append(b, `{"role":"tool","tool_call_id":`...), w.callID(res.ID))
+		b = w.content(append(b, `,"content":`...), w.dialect.resultParts(res, chatForm), here)
+		b = append(w.mark(b, here), '}')
+	}
+	return b
+}
+
+// resultParts is the text of a result, if it has one, and its media.
+func (d Dialect) resultParts(res model.ResultContent, how form) (out []part) {
+	if res.Text != "" || len(res.Media) == 0 {
+		out = append(out, textPart(res.Text))
+	}
+	for _, f := range res.Media {
+		out = append(out, d.media(f, how))
+	}
+	return out
+}
+
+// callID makes an id one that the server takes. It depends on nothing but the id, so that a
+// call and its result keep together in whatever request they stand.
+func (w chatWriter) callID(id string) string {
+	switch {
+	case w.dialect.ShortIDs:
+		return shortID(id)
+	case w.claude:
+		id = strings.Map(func(r rune) rune {
+			if isAlphanumeric(r) || r == '_' || r == '-' {
+				return r
+			}
+			return '_'
+		}, id)
+	}
+	return boundID(id, w.dialect.MaxID)
+}
+
+func isAlphanumeric(r rune) bool {
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
+}
+
+// shortID is nine letters or digits: the first ones of the id, filled up with 0. Ids that all
+// begin the same are told apart by their end.
+func shortID(id string) string {
+	id = strings.Map(func(r rune) rune {
+		if isAlphanumeric(r) {
+			return r
+		}
+		return -1
+	}, id)
+	if len(id) < 9 {
+		return id + strings.Repeat("0", 9-len(id))
+	}
+	for _, common := range []string{"chatcmpl", "functions", "call01"} {
+		if strings.HasPrefix(id, common) {
+			return id[len(id)-9:]
+		}
+	}
+	return id[:9]
+}
+
+// boundID shortens an id that is too long, so that it still is another than the rest.
+func boundID(id string, limit int) string {
+	if limit <= 16 || len(id) <= limit {
+		return id
+	}
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(id))
+	sum := strconv.FormatUint(h.Sum64(), 36)
+	return strings.ToValidUTF8(id[:limit-len(sum)-1], "") + "_" + sum
+}

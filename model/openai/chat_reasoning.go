@@ -1,0 +1,185 @@
+package openai
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/model"
+)
+
+// thought is reasoning under way, with what its server wants to get back.
+type thought struct {
+	id      string
+	open    bool
+	join    model.Joiner
+	details []*reasoningDetail
+	opaque  string // of GitHub
+}
+
+// reasoningDetail gathers the pieces of one of OpenRouter's details.
+type reasoningDetail struct {
+	wireDetail
+	words strings.Builder
+	join  model.Joiner
+}
+
+// reason reads the thoughts of a delta. Servers have several names for the field, and some
+// send the same words under more than one.
+func (d *chatDecoder) reason(w *delta) error {
+	told := false
+	for _, raw := range [][]byte{w.ReasoningContent, w.Reasoning, w.ReasoningText} {
+		if len(raw) > 2 && raw[0] == '"' {
+			if err := d.think(raw); err != nil {
+				return err
+			}
+			told = true
+			break
+		}
+	}
+	for i := range w.ReasoningDetails {
+		if err := d.detail(&w.ReasoningDetails[i], told); err != nil {
+			return err
+		}
+	}
+	if w.ReasoningOpaque != "" {
+		d.openThought()
+		d.thought.opaque = w.ReasoningOpaque
+	}
+	return nil
+}
+
+// think extends the reasoning by a JSON string as it stood on the wire.
+func (d *chatDecoder) think(raw []byte) error {
+	if len(raw) <= 2 || raw[0] != '"' {
+		return nil
+	}
+	text, ok := d.thought.join.Text(raw)
+	if !ok {
+		return d.brokenText()
+	}
+	if text != "" {
+		d.openThought()
+		d.emit(model.ReasoningDelta{ID: d.thought.id, Text: text})
+	}
+	return nil
+}
+
+// openThought begins a reasoning, if none is open. Words that come after it are another text.
+func (d *chatDecoder) openThought() {
+	if d.thought.open {
+		return
+	}
+	d.endText()
+	d.thought.open, d.thought.id = true, d.nextBlock()
+	d.emit(model.ReasoningStart{ID: d.thought.id})
+}
+
+func (d *chatDecoder) endThought() {
+	t := &d.thought
+	if !t.open {
+		return
+	}
+	if rest := t.join.Rest(); rest != "" {
+		d.emit(model.ReasoningDelta{ID: t.id, Text: rest})
+	}
+	d.emit(model.ReasoningEnd{ID: t.id, Meta: t.meta()})
+	d.thought = thought{}
+}
+
+// detail gathers one of OpenRouter's details. Its words are shown if no other field told them.
+func (d *chatDecoder) detail(w *wireDetail, told bool) error {
+	words := w.Text
+	if w.Type == "reasoning.summary" {
+		words = w.Summary
+	}
+	if len(words) <= 2 || words[0] != '"' {
+		words = nil
+	}
+	if words == nil && w.Data == "" && w.Signature == "" {
+		return nil
+	}
+	if !told {
+		if err := d.think(words); err != nil {
+			return err
+		}
+	}
+	d.openThought()
+	t := &d.thought
+	n := len(t.details)
+	if n == 0 || !t.details[n-1].continues(w) {
+		t.details = append(t.details, &reasoningDetail{wireDetail: *w})
+		t.details[n].Text, t.details[n].Summary = nil, nil // they are gathered, and their bytes are the reader's
+		n++
+	}
+	last := t.details[n-1]
+	last.Signature, last.ID, last.Format = or(w.Signature, last.Signature), or(last.ID, w.ID), or(last.Format, w.Format)
+	if words != nil {
+		text, ok := last.join.Text(words)
+		if !ok {
+			return d.brokenText()
+		}
+		last.words.WriteString(text)
+	}
+	return nil
+}
+
+// format reads the name of a detail's form, which is the same in all of its pieces.
+func (t *thought) format(quoted []byte) string {
+	if len(quoted) < 2 {
+		return ""
+	}
+	name := quoted[1 : len(quoted)-1]
+	if n := len(t.details); n > 0 && t.details[n-1].Format == string(name) {
+		return t.details[n-1].Format
+	}
+	return string(name)
+}
+
+// continues reports whether w is a further piece of the same detail. What is encrypted comes whole.
+func (r *reasoningDetail) continues(w *wireDetail) bool {
+	return w.Type == r.Type && w.Data == "" && r.Data == "" && (w.Index == r.Index || !w.Index.ok || !r.Index.ok)
+}
+
+// meta is what the server gets back: in the names that other clients of such histories use.
+func (t *thought) meta() model.Meta {
+	switch {
+	case len(t.details) > 0:
+		b := []byte(`{"openrouter":{"reasoning_details":[`)
+		for i, r := range t.details {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = r.append(b)
+		}
+		return append(b, `]}}`...)
+	case t.opaque != "":
+		b := lathe.AppendJSONString([]byte(`{"copilot":{"reasoningOpaque":`), t.opaque)
+		return append(b, '}', '}')
+	}
+	return nil
+}
+
+func (r *reasoningDetail) append(b []byte) []byte {
+	b = lathe.AppendJSONString(append(b, `{"type":`...), r.Type)
+	add := func(name, value string) {
+		if value != "" {
+			b = append(append(append(b, `,"`...), name...), `":`...)
+			b = lathe.AppendJSONString(b, value)
+		}
+	}
+	words := r.words.String() + r.join.Rest()
+	if r.Type == "reasoning.summary" {
+		add("summary", words)
+	} else {
+		add("text", words)
+	}
+	add("data", r.Data)
+	add("signature", r.Signature)
+	add("id", r.ID)
+	add("format", r.Format)
+	if r.Index.ok {
+		b = strconv.AppendInt(append(b, `,"index":`...), r.Index.n, 10)
+	}
+	return append(b, '}')
+}

@@ -1,0 +1,141 @@
+package openai
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/model"
+)
+
+// responsesEncoder writes requests. It keeps the bytes of messages that have a key, so that
+// the next request copies its history instead of encoding it again.
+type responsesEncoder struct {
+	dialect Dialect
+	kept    model.Kept
+}
+
+// encryptedReasoning asks for thoughts in a form that can be given back to a provider that
+// does not keep them.
+const encryptedReasoning = "reasoning.encrypted_content"
+
+// request encodes the whole body. Equal requests give equal bytes, and one whose history
+// goes on begins with the same: the input stands last.
+func (e *responsesEncoder) request(r model.Request) []byte {
+	d := e.dialect
+	var f body
+	f.setString("model", r.Model)
+	f.set("stream", []byte("true"))
+	f.set("store", []byte("false"))
+	if r.MaxOutput > 0 {
+		f.setInt("max_output_tokens", r.MaxOutput)
+	}
+	f.setFloat("temperature", r.Temperature)
+	f.setFloat("top_p", r.TopP)
+	texts := slices.DeleteFunc(slices.Clone(r.System), func(s string) bool { return s == "" })
+	if d.Instructions && len(texts) > 0 {
+		f.setString("instructions", strings.Join(texts, "\n\n"))
+		texts = nil
+	}
+	tools := d.tools(&e.kept, r, e.tool)
+	if tools != nil && d.Parallel {
+		f.set("parallel_tool_calls", []byte("true"))
+	}
+	d.responsesOptions(&f, r.Options)
+	if tools == nil {
+		f.set("parallel_tool_calls", []byte("null")) // servers refuse it without tools
+	} else {
+		f.set("tools", tools)
+		if choice := d.choice(r, func(name []byte) []byte {
+			return slices.Concat([]byte(`{"type":"function","name":`), name, []byte("}"))
+		}); choice != nil {
+			f.set("tool_choice", choice)
+		}
+	}
+	return assemble(&f, "input", e.input(r, texts))
+}
+
+func (e *responsesEncoder) tool(t model.Tool) []byte {
+	b := e.dialect.function([]byte(`{"type":"function",`), t)
+	return append(b, `,"strict":false}`...) // the protocol is strict unless told not to be
+}
+
+// responsesOptions adds the options of settings in the words of the wire.
+func (d Dialect) responsesOptions(f *body, options map[string]json.RawMessage) {
+	var reasoning, verbosity body
+	var include []string
+	eachOption(options, func(name string, value json.RawMessage) {
+		switch name {
+		case "reasoningEffort":
+			reasoning.set("effort", value)
+		case "reasoningSummary":
+			reasoning.set("summary", value)
+		case "textVerbosity":
+			verbosity.set("verbosity", value)
+		case "include":
+			_ = unmarshal(value, &include) // what is no list of names asks for nothing
+		default:
+			f.set(wireName(name), value)
+		}
+	})
+	_, own := options["reasoning"]
+	if !own && len(reasoning.names) > 0 {
+		f.set("reasoning", reasoning.object())
+	}
+	if _, own := options["text"]; !own && len(verbosity.names) > 0 {
+		f.set("text", verbosity.object())
+	}
+	reasons := own || len(reasoning.names) > 0 || d.Reasoning != ""
+	if reasons && !isStored(options) && !slices.Contains(include, encryptedReasoning) {
+		include = append(include, encryptedReasoning)
+	}
+	if len(include) > 0 {
+		list, _ := json.Marshal(include)
+		f.set("include", list)
+	}
+}
+
+// object writes the members as an object.
+func (f *body) object() []byte {
+	return append(bytes.TrimSuffix(f.append([]byte{'{'}), []byte{','}), '}')
+}
+
+// isStored reports whether the provider is to keep the answer. Then its items are referred
+// to; else they are given back.
+func isStored(options map[string]json.RawMessage) bool { return string(options["store"]) == "true" }
+
+// input encodes the conversation, a piece for each message.
+func (e *responsesEncoder) input(r model.Request, system []string) (out [][]byte) {
+	if e.dialect.OneSystem && len(system) > 1 {
+		system = []string{strings.Join(system, "\n\n")}
+	}
+	for _, text := range system {
+		b := lathe.AppendJSONString([]byte(`{"role":`), or(e.dialect.SystemRole, "developer"))
+		b = lathe.AppendJSONString(append(b, `,"content":`...), text)
+		out = append(out, append(b, '}'))
+	}
+	stored := isStored(r.Options)
+	variant := "m"
+	if stored {
+		variant = "s"
+	}
+	for _, m := range r.Messages {
+		encode := func() []byte {
+			w := inputWriter{dialect: e.dialect, stored: stored}
+			w.message(m)
+			return w.b
+		}
+		var piece []byte
+		if m.Key == "" {
+			piece = encode()
+		} else {
+			piece = e.kept.Get(variant+m.Key, encode)
+		}
+		if len(piece) > 0 {
+			out = append(out, piece)
+		}
+	}
+	return out
+}

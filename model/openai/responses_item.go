@@ -1,0 +1,326 @@
+package openai
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"github.com/lathe-agent/lathe/model"
+)
+
+// output is an item under way.
+type output struct {
+	index  number // its place in the response
+	itemID string // of the wire
+	kind   string
+	phase  string // of a message: commentary or final answer
+
+	id     string // of our block
+	open   bool
+	grew   bool // the block has words
+	told   bool // some block of the item has
+	ended  bool
+	join   model.Joiner
+	name   string
+	input  strings.Builder
+	part   thoughtPart
+	parts  int // thoughts so far
+	locked string
+}
+
+// thoughtPart is which of the thoughts of an item a block holds.
+type thoughtPart struct {
+	index int
+	raw   bool // the thoughts themselves, not their summary
+}
+
+// growth is a piece of an item.
+type growth struct {
+	kind  string // of the event
+	item  []byte
+	index number
+	part  int
+	delta []byte // a JSON string with its quotes
+}
+
+// find returns an item by its place. Ids are second: some gateways change them with each event.
+func (d *responsesDecoder) find(index number, id []byte) *output {
+	for i := len(d.items) - 1; i >= 0; i-- {
+		if o := d.items[i]; index.ok && o.index == index || !index.ok && len(id) > 0 && o.itemID == string(id) {
+			return o
+		}
+	}
+	return nil
+}
+
+// added begins an item.
+func (d *responsesDecoder) added(index number, raw json.RawMessage) error {
+	w := readItem(raw)
+	if d.find(index, []byte(w.ID)) == nil {
+		d.begin(index, w)
+	}
+	return nil
+}
+
+func (d *responsesDecoder) begin(index number, w *wireItem) *output {
+	o := &output{index: index, itemID: w.ID, kind: w.Type, phase: w.Phase, name: w.Name, locked: w.Encrypted}
+	o.id = or(w.ID, "item-"+strconv.Itoa(len(d.items)))
+	d.items = append(d.items, o)
+	switch {
+	case w.Type == "reasoning":
+		d.openThought(o, thoughtPart{})
+	case w.Type == "function_call":
+		d.called = true
+		if o.id = w.CallID; o.id == "" {
+			o.id = d.callID()
+		}
+		o.open = true
+		d.emit(model.InputStart{ID: o.id, Name: o.name})
+	case isHosted(w.Type):
+		o.open, o.name = true, w.Type
+		d.emit(model.InputStart{ID: o.id, Name: o.name, Executed: true})
+	}
+	return o
+}
+
+// implied begins an item that only its pieces tell of.
+func (d *responsesDecoder) implied(g growth) *output {
+	kind := "message"
+	switch g.kind {
+	case "response.function_call_arguments.delta":
+		kind = "function_call"
+	case "response.reasoning_summary_text.delta", "response.reasoning_text.delta":
+		kind = "reasoning"
+	}
+	return d.begin(g.index, &wireItem{Type: kind, ID: string(g.item)})
+}
+
+// grow extends an item.
+func (d *responsesDecoder) grow(g growth) error {
+	if len(g.delta) <= 2 || g.delta[0] != '"' {
+		return nil
+	}
+	o := d.find(g.index, g.item)
+	if o == nil {
+		o = d.implied(g)
+	}
+	if o.ended {
+		return nil
+	}
+	if o.kind == "reasoning" {
+		d.turn(o, thoughtPart{g.part, g.kind == "response.reasoning_text.delta"})
+	}
+	text, ok := o.join.Text(g.delta)
+	if !ok {
+		return model.Failure{Provider: d.provider, Message: "the provider sent a broken text", Type: "server_error"}.Error()
+	}
+	if text != "" {
+		d.append(o, text)
+	}
+	if g.kind == "response.refusal.delta" {
+		d.refused = true
+	}
+	return nil
+}
+
+func (d *responsesDecoder) append(o *output, text string) {
+	o.grew, o.told = true, true
+	switch o.kind {
+	case "message":
+		if !o.open {
+			o.open = true
+			d.emit(model.TextStart{ID: o.id})
+		}
+		d.emit(model.TextDelta{ID: o.id, Text: text})
+	case "reasoning":
+		d.emit(model.ReasoningDelta{ID: o.id, Text: text})
+	case "function_call":
+		o.input.WriteString(text)
+		d.emit(model.InputDelta{ID: o.id, Text: text})
+	}
+}
+
+// openThought begins a block for one of the thoughts of an item.
+func (d *responsesDecoder) openThought(o *output, part thoughtPart) {
+	o.id = or(o.itemID, "item-"+strconv.Itoa(int(o.index.n))) + ":" + strconv.Itoa(o.parts)
+	o.part, o.open, o.grew = part, true, false
+	o.parts++
+	d.emit(model.ReasoningStart{ID: o.id, Meta: itemMeta{ItemID: o.itemID, Encrypted: o.locked}.encode()})
+}
+
+// turn goes over to another thought of the item, if it is another. Only the last one of them
+// carries what is encrypted: it is of the whole item, and large.
+func (d *responsesDecoder) turn(o *output, part thoughtPart) {
+	if o.part == part || o.ended {
+		return
+	}
+	if !o.grew {
+		o.part = part // the block that began with the item
+		return
+	}
+	d.endThought(o, "")
+	d.openThought(o, part)
+}
+
+func (d *responsesDecoder) endThought(o *output, encrypted string) {
+	if rest := o.join.Rest(); rest != "" {
+		d.emit(model.ReasoningDelta{ID: o.id, Text: rest})
+	}
+	d.emit(model.ReasoningEnd{ID: o.id, Meta: itemMeta{ItemID: o.itemID, Encrypted: encrypted, Raw: o.part.raw}.encode()})
+	o.open = false
+}
+
+// settled ends an item with its final form. What did not come in deltas is told now.
+func (d *responsesDecoder) settled(index number, raw json.RawMessage) error {
+	w := readItem(raw)
+	o := d.find(index, []byte(w.ID))
+	if o == nil {
+		o = d.begin(index, w)
+	}
+	if o.ended {
+		return nil
+	}
+	if w.ID != "" {
+		o.itemID = w.ID // the last one is that which the gateway knows again
+	}
+	o.phase, o.name = or(w.Phase, o.phase), or(o.name, w.Name)
+	if isHosted(o.kind) {
+		d.endHosted(o, w, raw)
+		return nil
+	}
+	if err := d.missing(o, w); err != nil {
+		return err
+	}
+	d.end(o, w)
+	return nil
+}
+
+// missing tells what an item holds that did not come in deltas.
+func (d *responsesDecoder) missing(o *output, w *wireItem) error {
+	for _, p := range w.Content {
+		for _, a := range p.Annotations {
+			d.cite(a)
+		}
+	}
+	if o.told {
+		return nil
+	}
+	piece := func(kind string, part int, delta json.RawMessage) error {
+		return d.grow(growth{kind: kind, item: []byte(o.itemID), index: o.index, part: part, delta: delta})
+	}
+	switch o.kind {
+	case "message":
+		for _, p := range w.Content {
+			kind, words := "response.output_text.delta", p.Text
+			if len(p.Refusal) > 2 {
+				kind, words = "response.refusal.delta", p.Refusal
+			}
+			if err := piece(kind, 0, words); err != nil {
+				return err
+			}
+		}
+	case "reasoning":
+		for i, p := range w.Summary {
+			if err := piece("response.reasoning_summary_text.delta", i, p.Text); err != nil {
+				return err
+			}
+		}
+		for i, p := range w.Content {
+			if err := piece("response.reasoning_text.delta", i, p.Text); err != nil {
+				return err
+			}
+		}
+	case "function_call":
+		return piece("response.function_call_arguments.delta", 0, w.Arguments)
+	}
+	return nil
+}
+
+// end closes an item.
+func (d *responsesDecoder) end(o *output, w *wireItem) {
+	if o.ended {
+		return
+	}
+	o.ended = true
+	switch o.kind {
+	case "message":
+		if rest := o.join.Rest(); rest != "" {
+			d.append(o, rest)
+		}
+		if o.open {
+			d.emit(model.TextEnd{ID: o.id, Meta: itemMeta{ItemID: o.itemID, Phase: o.phase}.encode()})
+		}
+	case "reasoning":
+		d.endThought(o, or(w.Encrypted, o.locked))
+	case "function_call":
+		d.endCall(o, w)
+	default:
+		if o.open { // a hosted call whose end never came
+			d.endHosted(o, w, nil)
+		}
+	}
+}
+
+func (d *responsesDecoder) endCall(o *output, w *wireItem) {
+	if rest := o.join.Rest(); rest != "" {
+		d.append(o, rest)
+	}
+	input := o.input.String()
+	switch raw := w.Arguments; {
+	case len(raw) > 0 && raw[0] == '{':
+		input = string(raw)
+	case len(raw) > 2 && raw[0] == '"':
+		input = asText(raw)
+	}
+	if strings.TrimSpace(input) == "" {
+		input = "{}"
+	}
+	d.emit(model.InputEnd{ID: o.id})
+	d.emit(model.ToolCall{ID: o.id, Name: o.name, Input: input, Meta: itemMeta{ItemID: o.itemID}.encode()})
+}
+
+// endHosted tells a call that the provider ran, and what it gave: the item itself, which is
+// what the provider takes back.
+func (d *responsesDecoder) endHosted(o *output, w *wireItem, raw json.RawMessage) {
+	o.ended = true
+	meta := itemMeta{ItemID: o.itemID, Type: o.kind}.encode()
+	d.emit(model.InputEnd{ID: o.id})
+	d.emit(model.ToolCall{ID: o.id, Name: o.name, Input: hostedInput(w), Executed: true, Meta: meta})
+	result := model.ToolResult{ID: o.id, Name: o.name, Output: withoutImage(o.kind, raw), Meta: meta}
+	result.Failed = w.Status == "failed" || w.Status == "incomplete" || isSet(w.Error)
+	d.emit(result)
+}
+
+// hostedInput is what the model asked of the provider's tool, as far as it says.
+func hostedInput(w *wireItem) string {
+	if args := asText(w.Arguments); json.Valid([]byte(args)) {
+		return args
+	}
+	switch {
+	case isSet(w.Action):
+		return string(w.Action)
+	case isSet(w.Code):
+		return `{"code":` + string(w.Code) + `}`
+	case isSet(w.Queries):
+		return `{"queries":` + string(w.Queries) + `}`
+	}
+	return "{}"
+}
+
+// withoutImage leaves an image out of the item that made it: it would be megabytes of text in
+// every request that follows.
+func withoutImage(kind string, raw json.RawMessage) json.RawMessage {
+	if len(raw) == 0 {
+		return json.RawMessage("{}")
+	}
+	if kind != "image_generation_call" {
+		return raw
+	}
+	var members map[string]json.RawMessage
+	if json.Unmarshal(raw, &members) != nil {
+		return json.RawMessage("{}")
+	}
+	delete(members, "result")
+	out, _ := json.Marshal(members)
+	return out
+}

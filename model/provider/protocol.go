@@ -1,0 +1,134 @@
+package provider
+
+import (
+	"strings"
+
+	"github.com/lathe-agent/lathe/model/catalog"
+	"github.com/lathe-agent/lathe/model/openai"
+)
+
+// Protocol is how a provider is spoken to.
+type Protocol string
+
+// The protocols.
+const (
+	Chat      Protocol = "chat"
+	Responses Protocol = "responses"
+	Messages  Protocol = "messages"
+	Gemini    Protocol = "gemini"
+)
+
+// speech is what a package name of settings stands for.
+type speech struct {
+	npm      string
+	protocol Protocol
+	base     string // where it is unless the catalogue or settings know better
+	baseEnv  string // a variable that may say so
+}
+
+// protocols has a row for each package we know. One that is not here is taken for compatible
+// with Chat Completions when its address is known.
+var protocols = []speech{
+	{catalog.Anthropic, Messages, "https://api.anthropic.com/v1", "ANTHROPIC_BASE_URL"},
+	{catalog.Azure, Responses, "", ""},
+	{catalog.Bedrock, Chat, "", ""},
+	{catalog.Mantle, Responses, "", ""},
+	{catalog.Cerebras, Chat, "https://api.cerebras.ai/v1", ""},
+	{catalog.Cohere, Chat, "https://api.cohere.ai/compatibility/v1", ""},
+	{catalog.Compatible, Chat, "", ""},
+	{catalog.Copilot, Chat, "https://api.githubcopilot.com", ""},
+	{catalog.DeepInfra, Chat, "https://api.deepinfra.com/v1/openai", ""},
+	{catalog.Gateway, Chat, "https://ai-gateway.vercel.sh/v1", ""},
+	{catalog.Google, Gemini, "https://generativelanguage.googleapis.com/v1beta", ""},
+	{catalog.Groq, Chat, "https://api.groq.com/openai/v1", ""},
+	{catalog.Mistral, Chat, "https://api.mistral.ai/v1", ""},
+	{catalog.OpenAI, Responses, "https://api.openai.com/v1", "OPENAI_BASE_URL"},
+	{catalog.OpenRouter, Chat, "https://openrouter.ai/api/v1", ""},
+	{catalog.Perplexity, Chat, "https://api.perplexity.ai", ""},
+	{catalog.Together, Chat, "https://api.together.xyz/v1", ""},
+	{catalog.Venice, Chat, "https://api.venice.ai/api/v1", ""},
+	{catalog.Vercel, Chat, "https://api.v0.dev/v1", ""},
+	{catalog.Vertex, Gemini, "", ""},
+	{catalog.VertexAnthropic, Messages, "", ""},
+	{catalog.XAI, Chat, "https://api.x.ai/v1", ""},
+	{"@ai-sdk/alibaba", Chat, "https://dashscope-intl.aliyuncs.com/compatible-mode/v1", ""},
+	{"@ai-sdk/deepseek", Chat, "https://api.deepseek.com", ""},
+	{"@ai-sdk/fireworks", Chat, "https://api.fireworks.ai/inference/v1", ""},
+	{"@ai-sdk/huggingface", Chat, "https://router.huggingface.co/v1", ""},
+	{"@ai-sdk/moonshotai", Chat, "https://api.moonshot.ai/v1", ""},
+	{"@aihubmix/ai-sdk-provider", Chat, "https://aihubmix.com/v1", ""},
+}
+
+// speaks finds the row of a model's package, the zero value if there is none.
+func speaks(m *catalog.Model) speech {
+	for _, s := range protocols {
+		if s.npm == m.NPM {
+			return s
+		}
+	}
+	return speech{}
+}
+
+// protocol is what this model is spoken to in: some vendors have several.
+func (c *client) protocol() Protocol {
+	id := strings.ToLower(c.model.APIID)
+	switch c.model.NPM {
+	case catalog.Bedrock:
+		if strings.Contains(id, "claude") {
+			return Messages
+		}
+	case catalog.Copilot:
+		if strings.HasPrefix(id, "gpt-5") && !strings.HasPrefix(id, "gpt-5-mini") {
+			return Responses
+		}
+	case catalog.Azure:
+		if c.options.Completions || c.options.Deployments {
+			return Chat
+		}
+	}
+	if c.speaks.protocol == "" {
+		return Chat
+	}
+	return c.speaks.protocol
+}
+
+// dialect is how the server of this model differs from what most take.
+func (c *client) dialect(p Protocol) openai.Dialect {
+	id := strings.ToLower(c.model.APIID)
+	var d openai.Dialect
+	if p == Responses {
+		if c.model.Reasoning {
+			d.Reasoning = "encrypted"
+		}
+	} else if c.model.Interleaved.On {
+		d.Reasoning = "reasoning_content"
+		if f := c.model.Interleaved.Field; f != "" {
+			d.Reasoning = f
+		}
+	}
+	switch c.model.NPM {
+	case catalog.Azure:
+		d.Azure = openai.Azure{Version: c.options.APIVersion, Deployments: c.options.Deployments}
+		d.MaxTokens = "max_completion_tokens"
+	case catalog.OpenRouter:
+		d.Effort = "reasoning"
+		d.Costs = isFree(c.model)
+		if strings.Contains(id, "claude") || strings.Contains(id, "gemini") {
+			d.Cache = "content"
+		}
+	case catalog.Copilot:
+		if strings.Contains(id, "claude") {
+			d.Cache = "copilot_cache_control"
+		}
+	case catalog.Mistral:
+		d.ShortIDs, d.Required, d.NoUsage = true, "any", true
+	case catalog.Groq, catalog.Cerebras:
+		d.MaxTokens = "max_completion_tokens"
+	case catalog.OpenAI:
+		d.MaxTokens = "max_completion_tokens"
+	}
+	if d.MaxTokens == "" && strings.HasPrefix(id, "gpt-5") {
+		d.MaxTokens = "max_completion_tokens" // they take no other, whoever serves them
+	}
+	return d
+}

@@ -1,0 +1,246 @@
+// Package provider makes a working client of an entry of the catalogue.
+//
+// It owns which protocol a package name of settings stands for (protocol.go), where a
+// provider is and how a key travels there (cloud.go), what its options mean, and which
+// providers can be used at all (source.go). It finds servers on this machine when it is
+// asked to (discover.go). It reads no environment and no file itself: both are arguments.
+//
+// What it returns is safe for use by many goroutines. Start reading at [Open].
+package provider
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+	"maps"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/model"
+	"github.com/lathe-agent/lathe/model/anthropic"
+	"github.com/lathe-agent/lathe/model/auth"
+	"github.com/lathe-agent/lathe/model/catalog"
+	"github.com/lathe-agent/lathe/model/gemini"
+	"github.com/lathe-agent/lathe/model/openai"
+)
+
+// Deps is what a client needs from outside. Nil members mean that there is nothing.
+type Deps struct {
+	Env         func(name string) string
+	Credentials map[string]auth.Credential // by provider id
+	// Token returns a login's token, renewed if need be; nil uses the one in Credentials.
+	Token  func(ctx context.Context, provider string) (auth.OAuth, error)
+	IDs    *lathe.IDs
+	Client *http.Client
+}
+
+func (d Deps) env(names ...string) string {
+	for _, name := range names {
+		if d.Env == nil {
+			break
+		}
+		if v := d.Env(name); v != "" {
+			return v
+		}
+	}
+	return ""
+}
+
+// Info is what is known about an opened model.
+type Info struct {
+	Provider *catalog.Provider
+	Model    *catalog.Model
+	Name     string // of the model in requests
+	Protocol Protocol
+	BaseURL  string
+	Price    model.Price
+	Source   Source
+}
+
+// Open returns a client for a model of a provider.
+func Open(p *catalog.Provider, m *catalog.Model, d Deps) (model.Model, Info, error) {
+	info := Info{Provider: p, Model: m, Name: m.APIID, Price: m.Cost.Price()}
+	o, err := readOptions(p)
+	if err != nil {
+		return nil, info, err
+	}
+	c := &client{provider: p, model: m, deps: d, options: o, speaks: speaks(m)}
+	if c.speaks.protocol == "" && m.API == "" && o.BaseURL == "" {
+		return nil, info, lathe.Errorf(lathe.Invalid, "%s is reached by %s, which this version does not speak; if its server is compatible with OpenAI's, set provider.%s.npm to %s and options.baseURL to its address",
+			p.Name, m.NPM, p.ID, catalog.Compatible)
+	}
+	if c.key, info.Source, err = c.findKey(); err != nil {
+		return nil, info, err
+	}
+	if c.base, err = c.address(); err != nil {
+		return nil, info, err
+	}
+	info.BaseURL, info.Protocol, info.Name = c.base, c.protocol(), c.name()
+	return c.open(info.Protocol), info, nil
+}
+
+// client gathers what a client is made of.
+type client struct {
+	provider *catalog.Provider
+	model    *catalog.Model
+	deps     Deps
+	options  options
+	speaks   speech
+	key      key
+	base     string
+}
+
+// open makes the client itself.
+func (c *client) open(p Protocol) model.Model {
+	e := model.Endpoint{
+		Provider: c.provider.ID, BaseURL: c.base, Header: c.header(), Client: c.deps.Client, Deadlines: c.options.deadlines(),
+	}
+	ids := c.deps.IDs
+	if ids == nil {
+		ids = lathe.NewIDs()
+	}
+	var out model.Model
+	switch p {
+	case Messages:
+		out = anthropic.New(e)
+	case Gemini:
+		out = gemini.New(e, ids)
+	case Responses:
+		out = openai.NewResponses(e, ids, c.dialect(p))
+	default:
+		out = openai.NewChat(e, ids, c.dialect(p))
+	}
+	if c.model.NPM == catalog.Bedrock {
+		out = thinking{out}
+	}
+	if c.key.login && c.deps.Token != nil {
+		out = renewing{Model: out, id: c.provider.ID, name: c.keyHeader(), token: c.deps.Token}
+	}
+	return out
+}
+
+// header is what goes with each request: the key, what the vendor wants to know, and what
+// settings say, which wins.
+func (c *client) header() map[string]string {
+	out := map[string]string{}
+	add := func(more map[string]string) {
+		for k, v := range more {
+			out[http.CanonicalHeaderKey(k)] = v
+		}
+	}
+	if name := c.keyHeader(); !c.key.secret.IsEmpty() {
+		out[name] = keyValue(name, c.key.secret.Reveal())
+	}
+	add(vendorHeaders(c.provider.ID))
+	add(c.options.Headers)
+	add(c.model.Headers)
+	return out
+}
+
+func keyValue(name, key string) string {
+	if name == authorization {
+		return "Bearer " + key
+	}
+	return key
+}
+
+// vendorHeaders are what single vendors ask for beside the key.
+func vendorHeaders(id string) map[string]string {
+	switch id {
+	case "anthropic":
+		return map[string]string{"Anthropic-Beta": "interleaved-thinking-2025-05-14,fine-grained-tool-streaming-2025-05-14"}
+	case "github-copilot":
+		return map[string]string{"Openai-Intent": "conversation-edits", "X-Initiator": "agent"}
+	case "openrouter", "zenmux", "vercel", "kilo":
+		return map[string]string{"Http-Referer": "https://github.com/lathe-agent/lathe", "X-Title": "lathe"}
+	}
+	return nil
+}
+
+// renewing sends each request with a token that is good at that time.
+type renewing struct {
+	model.Model
+	id, name string
+	token    func(ctx context.Context, provider string) (auth.OAuth, error)
+}
+
+// Stream sends the request with a fresh token.
+func (m renewing) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Event, error] {
+	return func(yield func(model.Event, error) bool) {
+		token, err := m.token(ctx, m.id)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		headers := map[string]string{}
+		maps.Copy(headers, r.Headers)
+		headers[m.name] = keyValue(m.name, token.Access.Reveal())
+		r.Headers = headers
+		m.Model.Stream(ctx, r)(yield)
+	}
+}
+
+// options are what the settings of a provider say about its client.
+type options struct {
+	APIKey        string            `json:"apiKey"`
+	BaseURL       string            `json:"baseURL"`
+	Endpoint      string            `json:"endpoint"`
+	EnterpriseURL string            `json:"enterpriseUrl"`
+	Headers       map[string]string `json:"headers"`
+	Timeout       limit             `json:"timeout"`
+	HeaderTimeout limit             `json:"headerTimeout"`
+	ChunkTimeout  limit             `json:"chunkTimeout"`
+
+	ResourceName string `json:"resourceName"`
+	APIVersion   string `json:"apiVersion"`
+	Deployments  bool   `json:"useDeploymentBasedUrls"`
+	Completions  bool   `json:"useCompletionUrls"`
+	Region       string `json:"region"`
+	Project      string `json:"project"`
+	Location     string `json:"location"`
+}
+
+// limit is a time: milliseconds, or false for none.
+type limit time.Duration
+
+// UnmarshalJSON reads milliseconds; true says nothing.
+func (l *limit) UnmarshalJSON(b []byte) error {
+	var on bool
+	if json.Unmarshal(b, &on) == nil {
+		if !on {
+			*l = -1
+		}
+		return nil
+	}
+	var ms float64
+	if err := json.Unmarshal(b, &ms); err != nil {
+		return err
+	}
+	*l = limit(min(max(ms, 0), 1e12) * float64(time.Millisecond))
+	return nil
+}
+
+func readOptions(p *catalog.Provider) (o options, err error) {
+	for name, raw := range p.Options {
+		one, _ := json.Marshal(map[string]json.RawMessage{name: raw})
+		if err := json.Unmarshal(one, &o); err != nil {
+			return o, lathe.Errorf(lathe.Invalid, "settings, provider.%s.options.%s has the wrong type", p.ID, name)
+		}
+	}
+	return o, nil
+}
+
+// deadlines bounds each wait by the most exact of the options; timeout is for all of them.
+func (o options) deadlines() model.Deadlines {
+	pick := func(l limit) time.Duration {
+		if l == 0 {
+			l = o.Timeout
+		}
+		return time.Duration(l)
+	}
+	return model.Deadlines{Headers: pick(o.HeaderTimeout), First: pick(o.ChunkTimeout), Gap: pick(o.ChunkTimeout)}
+}
+
+func trimBase(s string) string { return strings.TrimRight(s, "/") }

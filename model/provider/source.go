@@ -1,0 +1,159 @@
+package provider
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/model/auth"
+	"github.com/lathe-agent/lathe/model/catalog"
+)
+
+// Source is what makes a provider usable, in the words of the wire.
+type Source string
+
+// The sources, the stronger first.
+const (
+	FromConfig Source = "config" // settings
+	FromAPI    Source = "api"    // a key in the credential file
+	FromLogin  Source = "custom" // a login, or no credential needed
+	FromEnv    Source = "env"    // a variable
+)
+
+// key is what a provider is told about who asks.
+type key struct {
+	secret   auth.Secret
+	login    bool // a token of a login, not a key
+	metadata map[string]string
+}
+
+// Active is a provider that can be used.
+type Active struct {
+	Provider *catalog.Provider // with those of its models that can be
+	Source   Source
+	// Offered says that nobody asked for it: it takes anyone for what costs nothing. It is
+	// for those who name it, and no choice to make for a user, whose words would go there.
+	Offered bool
+}
+
+// Actives returns the providers that can be used, by id.
+func Actives(c *catalog.Catalog, d Deps) (out []Active) {
+	for _, p := range c.Providers() {
+		o, err := readOptions(p)
+		if err != nil { // Open says what is wrong with them
+			continue
+		}
+		k, s, ok := find(p, o, d)
+		if ok && p.ID == gateway && k.secret.IsEmpty() && !hasKey(o.Headers) {
+			p = free(p)
+		}
+		if ok && len(p.Models) > 0 {
+			out = append(out, Active{p, s, s == FromLogin && k.secret.IsEmpty()})
+		}
+	}
+	return out
+}
+
+// Choices returns the providers among which a default may be chosen: those a user has set up.
+func Choices(all []Active) (out []*catalog.Provider) {
+	for _, a := range all {
+		if !a.Offered {
+			out = append(out, a.Provider)
+		}
+	}
+	return out
+}
+
+// gateway is the provider that serves some models to anyone.
+const gateway = "opencode"
+
+// free returns the provider with only the models that cost nothing.
+func free(p *catalog.Provider) *catalog.Provider {
+	out := *p
+	out.Models = map[string]*catalog.Model{}
+	for id, m := range p.Models {
+		if isFree(m) {
+			out.Models[id] = m
+		}
+	}
+	return &out
+}
+
+func isFree(m *catalog.Model) bool { return m.Cost.Input == 0 && m.Cost.Output == 0 }
+
+// find looks for a key: settings, then the credential file, then the environment.
+func find(p *catalog.Provider, o options, d Deps) (key, Source, bool) {
+	if o.APIKey != "" {
+		return key{secret: auth.NewSecret(o.APIKey)}, FromConfig, true
+	}
+	switch c := d.Credentials[p.ID].(type) {
+	case auth.Key:
+		return key{secret: c.Key, metadata: c.Metadata}, FromAPI, true
+	case auth.OAuth:
+		return key{secret: c.Access, login: true}, FromLogin, true
+	case auth.WellKnown: // its token is for a variable
+	}
+	for _, name := range Variables(p) {
+		if v := d.env(name); v != "" {
+			return key{secret: auth.NewSecret(v)}, FromEnv, true
+		}
+	}
+	if v := catalog.VendorOf(p.ID); v.Keyless || len(Variables(p)) == 0 || hasKey(o.Headers) {
+		if p.Configured {
+			return key{}, FromConfig, true
+		}
+		return key{}, FromLogin, v.Keyless
+	}
+	return key{}, "", false
+}
+
+func hasKey(headers map[string]string) bool {
+	for name := range headers {
+		if slices.Contains([]string{"authorization", "x-api-key", "api-key", "x-goog-api-key"}, strings.ToLower(name)) {
+			return true
+		}
+	}
+	return false
+}
+
+// Variables returns the variables that may hold the key of a provider. Others of its list
+// name resources and regions.
+func Variables(p *catalog.Provider) (out []string) {
+	for _, name := range append(slices.Clone(p.Env), catalog.VendorOf(p.ID).Env...) {
+		isKey := strings.Contains(name, "KEY") || strings.Contains(name, "TOKEN") || strings.Contains(name, "PAT") || strings.Contains(name, "SECRET")
+		signs := slices.Contains([]string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"}, name)
+		if isKey && !signs && !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// findKey returns the key of the client, or says how to get one.
+func (c *client) findKey() (key, Source, error) {
+	k, s, ok := find(c.provider, c.options, c.deps)
+	if ok && c.provider.ID == gateway && k.secret.IsEmpty() && !hasKey(c.options.Headers) {
+		k.secret, ok = auth.NewSecret("public"), isFree(c.model) // the gateway's word for anyone
+	}
+	if !ok {
+		return key{}, "", c.unauthorized()
+	}
+	return k, s, nil
+}
+
+func (c *client) unauthorized() error {
+	p := c.provider
+	how := "set " + strings.Join(Variables(p), " or ") + ", or run \"lathe auth login " + p.ID + "\""
+	what := p.Name + " needs a key"
+	switch c.model.NPM {
+	case catalog.Bedrock, catalog.Mantle:
+		what = "Amazon Bedrock needs an API key of its own; profiles and access keys are not supported yet"
+	case catalog.Copilot:
+		what = "GitHub Copilot needs a login"
+	case catalog.Vertex:
+		what = "Vertex needs a key or a login; service account files are not supported yet"
+	}
+	e := lathe.Errorf(lathe.Unauthorized, "%s: %s", what, how)
+	e.Fault = &lathe.ProviderAuthFault{ProviderID: p.ID, Message: e.Message}
+	return e
+}

@@ -1,0 +1,115 @@
+// Package record keeps the traffic with a provider in a file, and answers from such a file
+// without a network.
+//
+// A [Recorder] and a [Player] stand where an http.RoundTripper stands, so that whatever talks
+// to a provider can be recorded and replayed, streams included: the client sees bytes as they
+// come. A file has one exchange on each line, as JSON, with the bytes of both bodies as they
+// were; credentials, cookies and account names are not in it, wherever they stood. When a
+// client stops reading, what it had read is kept and marked as cut.
+//
+// The package does not know what a request means. Both types are safe for many goroutines.
+//
+// Start reading with [Exchange], the line of the file.
+package record
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"unicode/utf8"
+)
+
+// version is that of the file's form; a later one is refused.
+const version = 1
+
+// Exchange is one line of a recording.
+type Exchange struct {
+	Version  int      `json:"v"`
+	Request  Request  `json:"request"`
+	Response Response `json:"response"`
+}
+
+// Request is what the client sent. Path includes the query, without keys.
+type Request struct {
+	Method string              `json:"method"`
+	Host   string              `json:"host"`
+	Path   string              `json:"path"`
+	Header map[string][]string `json:"header,omitempty"`
+	Body   Body                `json:"body"`
+}
+
+// Response is what came back. Failed is the error when nothing did; Cut is why the body has no
+// end.
+type Response struct {
+	Status int                 `json:"status,omitempty"`
+	Header map[string][]string `json:"header,omitempty"`
+	Body   Body                `json:"body"`
+	Chunks []Chunk             `json:"chunks,omitempty"`
+	Cut    string              `json:"cut,omitempty"`
+	Failed string              `json:"failed,omitempty"`
+}
+
+// Chunk is a piece of the body as the client read it: milliseconds since the request, and bytes.
+type Chunk struct {
+	At    int64 `json:"at"`
+	Bytes int   `json:"n"`
+}
+
+// Body is bytes: in JSON a string, or an object with base64 where they are no text.
+type Body []byte
+
+// MarshalJSON writes text as text, for people read recordings.
+func (b Body) MarshalJSON() ([]byte, error) {
+	if !utf8.Valid(b) {
+		return json.Marshal(map[string][]byte{"base64": b})
+	}
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(string(b))
+	return out.Bytes(), err
+}
+
+// UnmarshalJSON reads both forms.
+func (b *Body) UnmarshalJSON(data []byte) error {
+	var text string
+	if json.Unmarshal(data, &text) == nil {
+		*b = Body(text)
+		return nil
+	}
+	var box struct{ Base64 *[]byte }
+	if err := json.Unmarshal(data, &box); err != nil {
+		return err
+	}
+	if box.Base64 == nil {
+		return errors.New("a body is a string or an object with base64")
+	}
+	*b = *box.Base64
+	return nil
+}
+
+// Read reads a recording. A last line without its end, as a crash leaves it, is left out.
+func Read(r io.Reader) ([]Exchange, error) {
+	var out []Exchange
+	lines := bufio.NewReader(r)
+	for n := 1; ; n++ {
+		line, err := lines.ReadBytes('\n')
+		if errors.Is(err, io.EOF) {
+			return out, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read recording: %w", err)
+		}
+		var e Exchange
+		if err := json.Unmarshal(line, &e); err != nil {
+			return nil, fmt.Errorf("read recording: line %d: %w", n, err)
+		}
+		if e.Version != version {
+			return nil, fmt.Errorf("read recording: line %d: it has the form %d and this program reads %d; record it again", n, e.Version, version)
+		}
+		out = append(out, e)
+	}
+}

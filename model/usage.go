@@ -1,0 +1,83 @@
+package model
+
+import (
+	"math"
+
+	"github.com/lathe-agent/lathe"
+)
+
+// Usage is what an answer used, in the one way all protocols report it here: input
+// includes what the cache served and took, output includes reasoning.
+type Usage struct {
+	Input, CacheRead, CacheWrite int64
+	Output, Reasoning            int64
+	Total                        int64 // as the provider says; 0 if it does not
+	// Billed is an amount the provider itself put on the answer; it wins over prices.
+	Billed *lathe.Money
+}
+
+// Price is what tokens cost, in picodollars each. Tiers are for long inputs.
+type Price struct {
+	Input, Output, CacheRead, CacheWrite lathe.Money
+	Tiers                                []Tier // by size, rising
+}
+
+// Tier is the price of requests whose input is larger than Over tokens.
+type Tier struct {
+	Over  int64
+	Price Price
+}
+
+// PerMillion turns dollars per million tokens into the price of one. What is no price
+// is free.
+func PerMillion(dollars float64) lathe.Money {
+	if math.IsNaN(dollars) || math.IsInf(dollars, 0) || dollars < 0 {
+		return 0
+	}
+	return lathe.Money(min(math.Round(dollars*1e6), math.MaxInt64/2))
+}
+
+// at returns the price for an input of that size.
+func (p Price) at(input int64) Price {
+	best := p
+	for _, t := range p.Tiers {
+		if input > t.Over {
+			best = t.Price
+		}
+	}
+	return best
+}
+
+// Count splits what was used the way messages show it, and adds up what it cost. Counts
+// that make no sense (negative, larger than their sum) become 0.
+func Count(u Usage, p Price) (lathe.Tokens, lathe.Money) {
+	read, write := safe(u.CacheRead), safe(u.CacheWrite)
+	reasoning := safe(u.Reasoning)
+	t := lathe.Tokens{ // step by step, for a difference of two absurd counts wraps
+		Total: safe(u.Total), Input: safe(safe(safe(u.Input)-read) - write), Output: safe(safe(u.Output) - reasoning), Reasoning: reasoning,
+		Cache: lathe.CacheTokens{Read: read, Write: write},
+	}
+	if u.Billed != nil {
+		return t, max(*u.Billed, 0)
+	}
+	p = p.at(safe(u.Input))
+	cost := times(p.Input, t.Input).
+		Add(times(p.Output, t.Output)).
+		Add(times(p.CacheRead, read)).
+		Add(times(p.CacheWrite, write)).
+		Add(times(p.Output, reasoning))
+	return t, max(cost, 0)
+}
+
+func safe(n int64) int64 { return max(n, 0) }
+
+// times multiplies and saturates.
+func times(price lathe.Money, n int64) lathe.Money {
+	if price <= 0 || n <= 0 {
+		return 0
+	}
+	if int64(price) > math.MaxInt64/n {
+		return math.MaxInt64
+	}
+	return price * lathe.Money(n)
+}

@@ -1,0 +1,257 @@
+package store
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/lathe-agent/lathe"
+)
+
+// Large strings (attachments, long outputs) are files named by the hash of their content.
+// A row that has some begins with blobMark, and an @ with the hash stands in its JSON
+// where the string was; neither occurs in JSON.
+const (
+	blobLimit = 64 << 10
+	blobMark  = 1
+	hashLen   = 2 * sha256.Size
+)
+
+// The kinds of row that refer to blobs.
+const (
+	kindMessage = "message"
+	kindPart    = "part"
+)
+
+// blobs keeps the files. It has no state; the database counts the references.
+type blobs struct{ dir string }
+
+type blob struct {
+	hash string
+	data []byte
+}
+
+// encoded is a row's JSON as it is stored.
+type encoded struct {
+	data  []byte
+	blobs []blob
+}
+
+// shrink moves the large strings of a row into files.
+func (b *blobs) shrink(data []byte) (encoded, error) {
+	if len(data) <= blobLimit || b.dir == "" {
+		return encoded{data: data}, nil
+	}
+	out := encoded{data: []byte{blobMark}}
+	rest := 0
+	for i := 0; i < len(data); i++ {
+		if data[i] != '"' {
+			continue
+		}
+		end := endOfString(data, i)
+		if end-i > blobLimit {
+			one, err := b.put(data[i:end])
+			if err != nil {
+				return encoded{}, err
+			}
+			out.data = append(append(append(out.data, data[rest:i]...), '@'), one.hash...)
+			out.blobs = append(out.blobs, one)
+			rest = end
+		}
+		i = end - 1
+	}
+	if len(out.blobs) == 0 {
+		return encoded{data: data}, nil
+	}
+	out.data = append(out.data, data[rest:]...)
+	return out, nil
+}
+
+func endOfString(b []byte, i int) int {
+	for i++; i < len(b) && b[i] != '"'; i++ {
+		if b[i] == '\\' {
+			i++
+		}
+	}
+	return min(i+1, len(b))
+}
+
+// expand puts the large strings back. A row without any is returned as it is.
+func (b *blobs) expand(data []byte) ([]byte, error) {
+	if len(data) == 0 || data[0] != blobMark {
+		return data, nil
+	}
+	data = data[1:]
+	var out []byte
+	rest := 0
+	for i := 0; i < len(data); i++ {
+		switch data[i] {
+		case '"':
+			i = endOfString(data, i) - 1
+		case '@':
+			if i+1+hashLen > len(data) {
+				return nil, lathe.Errorf(lathe.Internal, "a row is damaged: it names half a file")
+			}
+			text, err := b.get(string(data[i+1 : i+1+hashLen]))
+			if err != nil {
+				return nil, err
+			}
+			out = append(append(out, data[rest:i]...), text...)
+			rest = i + 1 + hashLen
+			i = rest - 1
+		}
+	}
+	return append(out, data[rest:]...), nil
+}
+
+func (b *blobs) path(hash string) string { return filepath.Join(b.dir, hash[:2], hash[2:]) }
+
+// put writes the file unless it is there, and syncs it: the row that names it may be
+// synced next.
+func (b *blobs) put(data []byte) (blob, error) {
+	sum := sha256.Sum256(data)
+	one := blob{hex.EncodeToString(sum[:]), data}
+	return one, b.ensure(one)
+}
+
+func (b *blobs) ensure(one blob) error {
+	path := b.path(one.hash)
+	if info, err := os.Stat(path); err == nil && info.Size() == int64(len(one.data)) {
+		return nil
+	}
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return blobError("write", one.hash, err)
+	}
+	f, err := os.CreateTemp(dir, "new-*")
+	if err != nil {
+		return blobError("write", one.hash, err)
+	}
+	_, err = f.Write(one.data)
+	err = errors.Join(err, f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+		return blobError("write", one.hash, err)
+	}
+	syncDir(dir)
+	syncDir(b.dir)
+	return nil
+}
+
+// syncDir lets the names in a folder survive a power cut, where the system can do that.
+func syncDir(dir string) {
+	if f, err := os.Open(dir); err == nil {
+		_ = f.Sync()
+		_ = f.Close()
+	}
+}
+
+func (b *blobs) get(hash string) ([]byte, error) {
+	data, err := os.ReadFile(b.path(hash))
+	if err != nil {
+		return nil, blobError("read", hash, err)
+	}
+	if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != hash {
+		return nil, lathe.Errorf(lathe.Internal, "the file of a large value (%s…) is damaged; restore %s from a backup", hash[:12], b.path(hash))
+	}
+	return data, nil
+}
+
+func blobError(op, hash string, err error) error {
+	return lathe.Errorf(lathe.Unavailable, "cannot %s the file of a large value (%s…): %w", op, hash[:12], err)
+}
+
+// refer notes which files a row names. With replace, those it named before are let go.
+// The files are looked at once more here, under the lock of the write transaction,
+// because another process may have swept them since they were put.
+func (t *txn) refer(kind string, row int64, refs []blob, replace bool) error {
+	if replace {
+		n, err := t.count(`DELETE FROM blob_ref WHERE kind = $1 AND row = $2`, kind, row)
+		if err != nil {
+			return err
+		}
+		t.loose = t.loose || n > 0
+	}
+	for _, one := range refs {
+		if err := t.store.blobs.ensure(one); err != nil {
+			return err
+		}
+		if err := t.exec(`INSERT INTO blob (hash, size) VALUES ($1,$2) ON CONFLICT (hash) DO NOTHING`, one.hash, len(one.data)); err != nil {
+			return err
+		}
+		if err := t.exec(`INSERT INTO blob_ref (kind, row, hash) VALUES ($1,$2,$3) ON CONFLICT DO NOTHING`, kind, row, one.hash); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unnamed is the condition on a blob that no row names.
+const unnamed = `NOT EXISTS (SELECT 1 FROM blob_ref WHERE blob_ref.hash = blob.hash)`
+
+// sweep deletes the files nobody names, while the write lock keeps others from naming
+// them. It is alone in its transaction, so that what it sees unnamed is so on disk; a file
+// that is gone although the transaction fails was named by nobody.
+func (t *txn) sweep() error {
+	var gone []string
+	err := t.tx.Query(`SELECT hash FROM blob WHERE `+unnamed, nil,
+		func(row Row) error {
+			gone = append(gone, row.Text(0))
+			return nil
+		})
+	if err != nil {
+		return err
+	}
+	for _, hash := range gone {
+		if err := os.Remove(t.store.blobs.path(hash)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return blobError("remove", hash, err)
+		}
+		if err := t.exec(`DELETE FROM blob WHERE hash = $1`, hash); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// strays lists the files that no row of the database knows and that are old enough not
+// to belong to a transaction under way.
+func (b *blobs) strays(known map[string]bool, now time.Time) (paths []string, err error) {
+	err = filepath.WalkDir(b.dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil
+			}
+			return err
+		}
+		hash := filepath.Base(filepath.Dir(path)) + d.Name()
+		info, err := d.Info()
+		if err == nil && !known[hash] && now.Sub(info.ModTime()) > time.Hour {
+			paths = append(paths, path)
+		}
+		return nil
+	})
+	return paths, err
+}
+
+// encode makes the row of a fact in the caller's goroutine, so that the writer only writes.
+func (s *Store) encode(f lathe.Fact) (encoded, error) {
+	switch f := f.(type) {
+	case *lathe.MessageChanged:
+		return s.blobs.shrink(f.Info.AppendRow(nil))
+	case *lathe.PartChanged:
+		p := f.Part
+		if p.Open() { // the text of an open part is in its tails
+			p = p.WithText("")
+		}
+		return s.blobs.shrink(p.AppendRow(nil))
+	default:
+		return encoded{}, nil
+	}
+}

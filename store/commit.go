@@ -1,0 +1,296 @@
+package store
+
+import (
+	"context"
+	"math"
+
+	"github.com/lathe-agent/lathe"
+)
+
+// Commit writes the facts of a runner, in their order, if its lease still holds; a lease
+// that was lost, or whose session is gone, is a conflict. News among the facts is told in
+// its place and not stored. The events returned are what was published: a new message may
+// have moved by a millisecond, because within a session creation times rise strictly.
+func (s *Store) Commit(ctx context.Context, l Lease, facts ...lathe.Fact) ([]lathe.Event, error) {
+	rows, err := s.encodeAll(facts)
+	if err != nil {
+		return nil, err
+	}
+	return s.writer.write(ctx, false, func(t *txn) error {
+		row, err := t.held(l)
+		if err != nil {
+			return err
+		}
+		for i, f := range facts {
+			if err := t.apply(row, f, rows[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (s *Store) encodeAll(facts []lathe.Fact) (rows []encoded, err error) {
+	rows = make([]encoded, len(facts))
+	for i, f := range facts {
+		if rows[i], err = s.encode(f); err != nil {
+			return nil, err
+		}
+	}
+	return rows, nil
+}
+
+// apply writes one fact.
+func (t *txn) apply(s *sessionRow, f lathe.Fact, enc encoded) error {
+	if id := lathe.SessionOf(f); id != s.id && id != "" {
+		return lathe.Errorf(lathe.Invalid, "a fact about %s cannot be committed to %s", id, s.id)
+	}
+	switch f := f.(type) {
+	case *lathe.MessageChanged:
+		return t.putMessage(s, f.Info, enc)
+	case *lathe.MessageRemoved:
+		return t.removeMessage(s, f.Message)
+	case *lathe.PartChanged:
+		return t.putPart(s, f.Part, enc)
+	case *lathe.PartRemoved:
+		return t.removePart(s, f.Message, f.Part)
+	case *lathe.Checkpoint:
+		return t.checkpoint(s, f)
+	case *lathe.Promote:
+		return t.promote(s, f.Message)
+	case *lathe.StatusChanged:
+		return t.putStatus(s, f)
+	case *lathe.TodosChanged:
+		return t.putList(s, `todo`, pack(orEmpty(f.Todos)), f)
+	case *lathe.DiffChanged:
+		return t.putList(s, `diff`, pack(orEmpty(f.Diff)), f)
+	case *lathe.PermissionAsked:
+		return t.putAsk(s, f.ID, `permission`, pack(f.PermissionRequest), f)
+	case *lathe.QuestionAsked:
+		return t.putAsk(s, f.ID, `question`, pack(f.QuestionRequest), f)
+	case *lathe.PermissionReplied:
+		return t.answer(s, f.Request, f)
+	case *lathe.QuestionReplied:
+		return t.answer(s, f.Request, f)
+	case *lathe.QuestionRejected:
+		return t.answer(s, f.Request, f)
+	case *lathe.SessionCreated, *lathe.SessionChanged, *lathe.SessionDeleted, *lathe.ProjectChanged:
+		return lathe.Errorf(lathe.Invalid, "%s is not for Commit: use Create, Edit or Remove", f.Type())
+	default:
+		t.tell(0, s, f)
+		return nil
+	}
+}
+
+func orEmpty[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+// messageRow is what writing a message or its parts needs of it.
+type messageRow struct {
+	n, born int64
+	created float64
+	session int64
+	waiting int64
+	digest  string
+}
+
+func (t *txn) message(id lathe.MessageID) (*messageRow, error) {
+	var m *messageRow
+	err := t.tx.Query(`SELECT n, born, created, session, waiting, digest FROM message WHERE id = $1`, []any{string(id)}, func(row Row) error {
+		m = &messageRow{n: row.Int(0), born: row.Int(1), created: row.Float(2), session: row.Int(3), waiting: row.Int(4), digest: row.Text(5)}
+		return nil
+	})
+	return m, err
+}
+
+// ownMessage finds a message of the session.
+func (t *txn) ownMessage(s *sessionRow, id lathe.MessageID) (*messageRow, error) {
+	m, err := t.message(id)
+	if err != nil {
+		return nil, err
+	}
+	if m == nil || m.session != s.n {
+		return nil, lathe.Errorf(lathe.NotFound, "Message not found: %s", id)
+	}
+	return m, nil
+}
+
+// putMessage writes a message without its parts. A new one takes the next free
+// creation time; an old one keeps its own.
+func (t *txn) putMessage(s *sessionRow, m lathe.Message, enc encoded) error {
+	old, err := t.message(m.ID)
+	if err != nil {
+		return err
+	}
+	if old == nil {
+		if m.Created, err = t.nextCreated(s, m.Created); err != nil {
+			return err
+		}
+		return t.insertMessage(s, m, enc, marks{})
+	}
+	if old.session != s.n {
+		return lathe.Errorf(lathe.Conflict, "message %s belongs to another session", m.ID)
+	}
+	m.Session, m.Created, m.Parts = s.id, lathe.Time(old.created), nil
+	seq := t.next()
+	err = t.exec(`UPDATE message SET role = $1, data = $2, parent = $3, seq = $4 WHERE n = $5`,
+		m.Said.Role(), enc.data, null(m.Parent()), seq, old.n)
+	if err != nil {
+		return err
+	}
+	if err := t.refer(kindMessage, old.n, enc.blobs, true); err != nil {
+		return err
+	}
+	t.tell(seq, s, &lathe.MessageChanged{Info: m})
+	return nil
+}
+
+// marks are the private columns of a user message.
+type marks struct {
+	waiting int64 // 0 no, 1 steer, 2 queue
+	wants   bool  // an answer is expected
+	digest  string
+}
+
+func (t *txn) insertMessage(s *sessionRow, m lathe.Message, enc encoded, k marks) error {
+	m.Session, m.Parts = s.id, nil
+	seq := t.next()
+	n, err := t.insert(`INSERT INTO message (id, session, role, created, parent, data, born, seq, waiting, hold, wants, digest)
+		VALUES ($1,$2,$3,$4,$5,$6,$7,$8,$9,0,$10,$11) RETURNING n`,
+		string(m.ID), s.n, m.Said.Role(), float64(m.Created), null(m.Parent()), enc.data, seq, seq, k.waiting, boolInt(k.wants), null(k.digest))
+	if err != nil {
+		return err
+	}
+	if err := t.refer(kindMessage, n, enc.blobs, false); err != nil {
+		return err
+	}
+	t.tell(seq, s, &lathe.MessageChanged{Info: m})
+	return nil
+}
+
+// insert runs an INSERT that returns the number of the new row.
+func (t *txn) insert(sql string, args ...any) (n int64, err error) {
+	t.dirty = true
+	err = t.tx.Query(sql, args, func(row Row) error {
+		n = row.Int(0)
+		return nil
+	})
+	return n, err
+}
+
+func boolInt(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// nextCreated returns the wished time, or a millisecond after the session's last
+// message if that is later.
+func (t *txn) nextCreated(s *sessionRow, wish lathe.Time) (lathe.Time, error) {
+	last, err := t.lastCreated(s, `TRUE`)
+	if err != nil || last < wish {
+		return wish, err
+	}
+	return later(last), nil
+}
+
+// later is the next whole millisecond, or the next number where doubles are further apart.
+func later(at lathe.Time) lathe.Time {
+	next := math.Floor(float64(at)) + 1
+	if lathe.Time(next) <= at {
+		next = math.Nextafter(float64(at), math.MaxFloat64)
+	}
+	return lathe.Time(next)
+}
+
+// lastCreated is the creation time of the last message of the session that is so, before
+// all times if there is none.
+func (t *txn) lastCreated(s *sessionRow, where string) (lathe.Time, error) {
+	last := lathe.Time(math.Inf(-1))
+	err := t.tx.Query(`SELECT created FROM message WHERE session = $1 AND `+where+` ORDER BY created DESC, id DESC LIMIT 1`,
+		[]any{s.n}, func(row Row) error {
+			last = lathe.Time(row.Float(0))
+			return nil
+		})
+	return last, err
+}
+
+// promote clears waiting. If anything but further prompts was written since, the prompt
+// moves to the end and is told again, so that creation time stays the one order.
+func (t *txn) promote(s *sessionRow, id lathe.MessageID) error {
+	m, err := t.ownMessage(s, id)
+	if err != nil {
+		return err
+	}
+	if m.waiting == 0 {
+		return nil // promoted before: once is enough
+	}
+	if err := t.exec(`UPDATE message SET waiting = 0, hold = 0 WHERE n = $1`, m.n); err != nil {
+		return err
+	}
+	since, err := t.lastCreated(s, `waiting = 0`)
+	if err != nil || float64(since) <= m.created {
+		return err
+	}
+	last, err := t.lastCreated(s, `TRUE`)
+	if err != nil {
+		return err
+	}
+	created, seq := max(t.now, later(last)), t.next()
+	if err := t.exec(`UPDATE message SET created = $1, seq = $2 WHERE n = $3`, float64(created), seq, m.n); err != nil {
+		return err
+	}
+	moved, err := t.store.messageInfo(t.tx, m.n)
+	if err != nil {
+		return err
+	}
+	t.tell(seq, s, &lathe.MessageChanged{Info: moved})
+	return nil
+}
+
+func (t *txn) removeMessage(s *sessionRow, id lathe.MessageID) error {
+	m, err := t.ownMessage(s, id)
+	if err != nil {
+		return err
+	}
+	used, err := t.usedByMessage(m.n)
+	if err != nil {
+		return err
+	}
+	if err := t.deleteMessages(`n = $1`, m.n); err != nil {
+		return err
+	}
+	if err := t.bury(tombstone{kind: tombMessage, message: id, born: m.born}, s); err != nil {
+		return err
+	}
+	t.tell(t.counter, s, &lathe.MessageRemoved{Session: s.id, Message: id})
+	return t.addUsage(s, usage{}, used)
+}
+
+// deleteMessages removes messages with all that hangs on them.
+func (t *txn) deleteMessages(where string, arg any) error {
+	messages := `(SELECT n FROM message WHERE ` + where + `)`
+	parts := `(SELECT n FROM part WHERE message IN ` + messages + `)`
+	for _, q := range []struct {
+		sql   string
+		blobs bool
+	}{
+		{`DELETE FROM tail WHERE part IN ` + parts, false},
+		{`DELETE FROM blob_ref WHERE kind = 'part' AND row IN ` + parts, true},
+		{`DELETE FROM blob_ref WHERE kind = 'message' AND row IN ` + messages, true},
+		{`DELETE FROM part WHERE message IN ` + messages, false},
+		{`DELETE FROM message WHERE ` + where, false},
+	} {
+		n, err := t.count(q.sql, arg)
+		if err != nil {
+			return err
+		}
+		t.loose = t.loose || q.blobs && n > 0
+	}
+	return nil
+}

@@ -1,0 +1,379 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+
+	"github.com/lathe-agent/lathe"
+)
+
+// The feed: which rows changed since a number, in their present state. There is no log;
+// a row that changed five times appears once. Every row carries the numbers of its first
+// and last change, and a removal leaves a tombstone.
+
+// change is a row that changed.
+type change struct {
+	table            int
+	n, born, seq, at int64 // at is where it sorts
+}
+
+// The tables of the feed, in no particular order.
+const (
+	inProject = iota
+	inSession
+	inMessage
+	inPart
+	inStatus
+	inAsk
+	inList
+	inTomb
+)
+
+// changes are the statements that list changed rows: number of the row, first and last
+// change. $1 and $2 bound the change; +x keeps SQLite from using another index than
+// that of the number. Where follows, then a condition on the session.
+var changes = [...]struct{ sql, session string }{
+	inProject: {`SELECT n, born, seq FROM project WHERE seq > $1 AND seq <= $2`, ``},
+	inSession: {`SELECT n, born, seq FROM session WHERE seq > $1 AND seq <= $2`, ` AND +n`},
+	inMessage: {`SELECT n, born, seq FROM message WHERE seq > $1 AND seq <= $2`, ` AND +session`},
+	inPart: {`SELECT part.n, part.born, part.seq FROM part CROSS JOIN message
+		WHERE message.n = part.message AND part.seq > $1 AND part.seq <= $2`, ` AND +message.session`},
+	inStatus: {`SELECT session, born, seq FROM status WHERE seq > $1 AND seq <= $2`, ` AND +session`},
+	inAsk:    {`SELECT n, born, seq FROM ask WHERE seq > $1 AND seq <= $2`, ` AND +session`},
+	inList:   {`SELECT n, born, seq FROM list WHERE seq > $1 AND seq <= $2`, ` AND +session`},
+	inTomb:   {`SELECT n, born, seq FROM tomb WHERE seq > $1 AND seq <= $2`, ``},
+}
+
+// Resumed is how far a resume brought its reader.
+type Resumed struct {
+	Last int64 // everything up to here was told
+	// Resync says that the cursor cannot be resumed from: it is of another database, of
+	// the future, or older than what is kept. Nothing was told; the reader reads afresh.
+	Resync bool
+}
+
+// Since tells what changed in scope after the cursor: rows that are new since then in the
+// order of their birth, others in the order of their last change, so that a message comes
+// before its parts. Only the last event carries a number to resume from. An error of yield
+// ends it.
+//
+// Which rows changed is read at once, the rows themselves a piece at a time, and yield runs
+// between two reads: a reader that takes its time, or asks the store something, keeps
+// nobody waiting. A row that has changed again by then is told as it is; what happened to it
+// has a higher number and comes as well.
+func (s *Store) Since(ctx context.Context, after lathe.Cursor, scope lathe.Scope, yield func(lathe.Event) error) (Resumed, error) {
+	var res Resumed
+	var rows []change
+	t := teller{store: s, after: after.Seq, scope: scope, resume: true, yield: yield}
+	err := s.readFiles(ctx, func(r Reader) error {
+		floor := int64(0)
+		err := r.Query(`SELECT counter, floor FROM feed`, nil, func(row Row) error {
+			res.Last, floor = row.Int(0), row.Int(1)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		if after.Seq < floor || after.Seq > res.Last || after.Feed != "" && after.Feed != s.feed {
+			res.Resync = true
+			return nil
+		}
+		t.upTo = res.Last
+		if rows, err = listChanges(r, after.Seq, res.Last, scope); err != nil {
+			return err
+		}
+		rows, err = t.load(r, rows)
+		return err
+	})
+	for err == nil && len(rows) > 0 {
+		if err = t.tell(); err != nil {
+			return res, err
+		}
+		err = s.readFiles(ctx, func(r Reader) (err error) {
+			rows, err = t.load(r, rows)
+			return err
+		})
+	}
+	if err != nil {
+		return res, err
+	}
+	return res, t.finish()
+}
+
+// tellChanges tells the rows that changed after one number and up to another, all within
+// one read.
+func (s *Store) tellChanges(r Reader, after, upTo int64, yield func(lathe.Event) error) error {
+	rows, err := listChanges(r, after, upTo, lathe.Scope{})
+	if err != nil {
+		return err
+	}
+	t := teller{store: s, after: after, upTo: upTo, yield: yield}
+	for len(rows) > 0 {
+		if rows, err = t.load(r, rows); err != nil {
+			return err
+		}
+		if err := t.tell(); err != nil {
+			return err
+		}
+	}
+	return t.finish()
+}
+
+// teller makes events of rows that changed. A reader that resumes gets a number with the
+// last event alone; live ones get the highest number with all, since the rows come in
+// another order than their numbers, and are also told what a reader that resumes need
+// not know.
+type teller struct {
+	store       *Store
+	after, upTo int64
+	scope       lathe.Scope
+	resume      bool
+	yield       func(lathe.Event) error
+	events      []lathe.Event // loaded and not told yet
+}
+
+// load reads a piece of the rows and returns the rest of them. If it fails, it can be
+// tried again.
+func (t *teller) load(r Reader, rows []change) ([]change, error) {
+	n, loaded := min(len(rows), piece), t.events
+	for _, c := range rows[:n] {
+		events, err := t.store.load(r, c, t.after, t.resume)
+		if err != nil {
+			return rows, err
+		}
+		for _, e := range events {
+			if !t.scope.Holds(e) {
+				continue
+			}
+			if e.Seq = t.upTo; t.resume || isNews(e.Fact) {
+				e.Seq = 0
+			}
+			loaded = append(loaded, e)
+		}
+	}
+	t.events = loaded
+	return rows[n:], nil
+}
+
+// tell hands out what is loaded but the last event, which is marked if none follows.
+func (t *teller) tell() error {
+	for len(t.events) > 1 {
+		e := t.events[0]
+		t.events = t.events[1:]
+		if err := t.yield(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// finish hands out the rest.
+func (t *teller) finish() error {
+	if len(t.events) == 0 {
+		return nil
+	}
+	last := &t.events[len(t.events)-1]
+	last.Seq, last.Last = t.upTo, true
+	if err := t.tell(); err != nil {
+		return err
+	}
+	return t.yield(t.events[0])
+}
+
+// isNews reports whether the event is told along with a row and has no number itself.
+func isNews(f lathe.Fact) bool {
+	_, idle := f.(*lathe.SessionIdle)
+	return idle
+}
+
+func listChanges(r Reader, after, upTo int64, scope lathe.Scope) ([]change, error) {
+	var out []change
+	for table, q := range changes {
+		sql, args := q.sql, []any{after, upTo}
+		switch {
+		case scope.Session != "" && q.session != "":
+			sql, args = sql+q.session+` = (SELECT n FROM session WHERE id = $3)`, append(args, string(scope.Session))
+		case scope.Session != "" && table == inTomb:
+			sql, args = sql+` AND session = $3`, append(args, string(scope.Session))
+		case scope.Directory != "" && q.session != "":
+			sql, args = sql+q.session+` IN (SELECT n FROM session WHERE directory = $3)`, append(args, scope.Directory)
+		case scope.Directory != "" && table == inTomb:
+			sql, args = sql+` AND directory = $3`, append(args, scope.Directory)
+		}
+		err := r.Query(sql, args, func(row Row) error {
+			c := change{table: table, n: row.Int(0), born: row.Int(1), seq: row.Int(2)}
+			if c.at = c.seq; c.born > after {
+				c.at = c.born
+			}
+			out = append(out, c)
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	slices.SortFunc(out, func(a, b change) int { return cmp.Compare(a.at, b.at) })
+	return out, nil
+}
+
+// load reads a changed row as the events that tell its present state.
+func (s *Store) load(r Reader, c change, after int64, resume bool) ([]lathe.Event, error) {
+	switch c.table {
+	case inProject:
+		return s.loadProject(r, c)
+	case inSession:
+		return s.loadSession(r, c, after, resume)
+	case inMessage:
+		return s.loadMessage(r, c)
+	case inPart:
+		return s.loadPart(r, c)
+	case inStatus:
+		return s.loadStatus(r, c)
+	case inAsk:
+		return s.loadAsk(r, c, after, resume)
+	case inList:
+		return s.loadList(r, c)
+	default:
+		return s.loadTomb(r, c)
+	}
+}
+
+// of returns an event about a session's row; columns i to i+2 are the session's id,
+// directory and project.
+func of(row Row, i int, seq int64, f lathe.Fact) lathe.Event {
+	return lathe.Event{Seq: seq, Session: lathe.SessionID(row.Text(i)), Directory: row.Text(i + 1), Project: row.Text(i + 2), Fact: f}
+}
+
+func (s *Store) loadProject(r Reader, c change) (out []lathe.Event, err error) {
+	err = r.Query(`SELECT data FROM project WHERE n = $1`, []any{c.n}, func(row Row) error {
+		f := &lathe.ProjectChanged{}
+		out = append(out, lathe.Event{Seq: c.seq, Fact: f})
+		return json.Unmarshal(row.Bytes(0), &f.Project)
+	})
+	return out, err
+}
+
+func (s *Store) loadSession(r Reader, c change, after int64, resume bool) (out []lathe.Event, err error) {
+	err = r.Query(`SELECT `+sessionColumns+` FROM session WHERE n = $1`, []any{c.n}, func(row Row) error {
+		rec, _, _, _, err := readSession(row)
+		e := lathe.Event{Seq: c.seq, Session: rec.ID, Directory: rec.Directory, Project: rec.Project}
+		if c.born > after {
+			created := e
+			created.Fact = &lathe.SessionCreated{Info: rec}
+			out = append(out, created)
+		}
+		if resume || c.born != c.seq { // live, a record that is only new is told once
+			e.Fact = &lathe.SessionChanged{Info: rec}
+			out = append(out, e)
+		}
+		return err
+	})
+	return out, err
+}
+
+func (s *Store) loadMessage(r Reader, c change) (out []lathe.Event, err error) {
+	err = r.Query(`SELECT `+messageColumns+`, session.id, directory, project FROM message
+		JOIN session ON session.n = message.session WHERE message.n = $1`, []any{c.n}, func(row Row) error {
+		m, _, err := s.readMessage(row, lathe.SessionID(row.Text(8)))
+		out = append(out, of(row, 8, c.seq, &lathe.MessageChanged{Info: m}))
+		return err
+	})
+	return out, err
+}
+
+func (s *Store) loadPart(r Reader, c change) (out []lathe.Event, err error) {
+	open := false
+	f := &lathe.PartChanged{Time: s.now()}
+	err = r.Query(`SELECT `+partColumns+`, message.id, session.id, directory, project FROM part
+		JOIN message ON message.n = part.message JOIN session ON session.n = message.session WHERE part.n = $1`,
+		[]any{c.n}, func(row Row) (err error) {
+			f.Part, _, open, err = s.readPart(row, lathe.SessionID(row.Text(8)), lathe.MessageID(row.Text(7)))
+			out = append(out, of(row, 8, c.seq, f))
+			return err
+		})
+	if err == nil && open {
+		f.Part, err = withTails(r, c.n, f.Part)
+	}
+	return out, err
+}
+
+func (s *Store) loadStatus(r Reader, c change) (out []lathe.Event, err error) {
+	err = r.Query(`SELECT data, owner, session.id, directory, project FROM status JOIN session ON session.n = status.session
+		LEFT JOIN lease ON lease.session = session.n WHERE status.session = $1`, []any{c.n}, func(row Row) error {
+		st, err := s.liveStatus(row.Text(0), row.Text(1))
+		id := lathe.SessionID(row.Text(2))
+		out = append(out, of(row, 2, c.seq, &lathe.StatusChanged{Session: id, Status: st}))
+		if st.Type == lathe.Idle {
+			out = append(out, of(row, 2, 0, &lathe.SessionIdle{Session: id}))
+		}
+		return err
+	})
+	return out, err
+}
+
+// loadAsk tells a request while it waits, its answer to those who knew the request, and
+// nothing to those who knew neither.
+func (s *Store) loadAsk(r Reader, c change, after int64, resume bool) (out []lathe.Event, err error) {
+	err = r.Query(`SELECT kind, data, answer, session.id, directory, project FROM ask JOIN session ON session.n = ask.session
+		WHERE ask.n = $1`, []any{c.n}, func(row Row) error {
+		if row.Null(2) {
+			f, err := readAsk(row.Text(0), row.Bytes(1))
+			out = append(out, of(row, 3, c.seq, f))
+			return err
+		}
+		if resume && c.born > after {
+			return nil
+		}
+		var answer lathe.Event
+		err := json.Unmarshal(row.Bytes(2), &answer)
+		out = append(out, of(row, 3, c.seq, answer.Fact))
+		return err
+	})
+	return out, err
+}
+
+func (s *Store) loadList(r Reader, c change) (out []lathe.Event, err error) {
+	err = r.Query(`SELECT kind, data, session.id, directory, project FROM list JOIN session ON session.n = list.session
+		WHERE list.n = $1`, []any{c.n}, func(row Row) error {
+		id := lathe.SessionID(row.Text(2))
+		if row.Text(0) == `todo` {
+			f := &lathe.TodosChanged{Session: id}
+			out = append(out, of(row, 2, c.seq, f))
+			return json.Unmarshal(row.Bytes(1), &f.Todos)
+		}
+		f := &lathe.DiffChanged{Session: id}
+		out = append(out, of(row, 2, c.seq, f))
+		return json.Unmarshal(row.Bytes(1), &f.Diff)
+	})
+	return out, err
+}
+
+// catchUp hands out what other processes have changed up to the number that r shows. It
+// runs in the writer's goroutine. If it fails, the next look begins at the same place.
+func (s *Store) catchUp(r Reader, upTo int64) error {
+	after := s.Last()
+	if upTo <= after {
+		return nil
+	}
+	var batch []lathe.Event
+	flush := func(counter int64) {
+		s.pub(Batch{Events: batch, Foreign: true, Counter: counter})
+		batch = nil
+	}
+	if s.wanted() {
+		err := s.tellChanges(r, after, upTo, func(e lathe.Event) error {
+			if batch = append(batch, e); len(batch) >= piece {
+				flush(after)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	flush(upTo)
+	s.publishedTo(upTo)
+	return nil
+}

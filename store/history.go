@@ -1,0 +1,203 @@
+package store
+
+import (
+	"context"
+
+	"github.com/lathe-agent/lathe"
+)
+
+const messageColumns = `message.n, message.id, message.role, message.created, message.parent, message.data, message.born, message.seq`
+
+// readMessage reads the columns above.
+func (s *Store) readMessage(row Row, session lathe.SessionID) (m lathe.Message, n int64, err error) {
+	m = lathe.Message{ID: lathe.MessageID(row.Text(1)), Session: session, Created: lathe.Time(row.Float(3))}
+	data, err := s.blobs.expand(row.Bytes(5))
+	if err == nil {
+		err = m.ReadRow(row.Text(2), data)
+	}
+	if err != nil {
+		return m, 0, lathe.Errorf(lathe.Internal, "message %s: %w", m.ID, err)
+	}
+	if !row.Null(4) {
+		m = m.WithParent(lathe.MessageID(row.Text(4)))
+	}
+	return m, row.Int(0), nil
+}
+
+const partColumns = `part.n, part.id, part.type, part.data, part.open, part.born, part.seq`
+
+// readPart reads the columns above. An open part's text is not in its row: see withTails.
+func (s *Store) readPart(row Row, session lathe.SessionID, message lathe.MessageID) (p lathe.Part, n int64, open bool, err error) {
+	p = lathe.Part{ID: lathe.PartID(row.Text(1)), Session: session, Message: message}
+	data, err := s.blobs.expand(row.Bytes(3))
+	if err == nil {
+		err = p.ReadRow(row.Text(2), data)
+	}
+	if err != nil {
+		return p, 0, false, lathe.Errorf(lathe.Internal, "part %s: %w", p.ID, err)
+	}
+	return p, row.Int(0), row.Int(4) != 0, nil
+}
+
+// withTails joins an open part with the text it has grown.
+func withTails(r Reader, n int64, p lathe.Part) (lathe.Part, error) {
+	var text []byte
+	err := r.Query(`SELECT text FROM tail WHERE part = $1 ORDER BY at`, []any{n}, func(row Row) error {
+		text = append(text, row.Bytes(0)...)
+		return nil
+	})
+	return p.WithText(string(text)), err
+}
+
+// parts reads the parts of a message in the order of their birth.
+func (s *Store) parts(r Reader, session lathe.SessionID, message lathe.MessageID, n int64) ([]lathe.Part, error) {
+	out := []lathe.Part{}
+	type growing struct {
+		i int
+		n int64
+	}
+	var open []growing
+	err := r.Query(`SELECT `+partColumns+` FROM part WHERE message = $1 ORDER BY n`, []any{n}, func(row Row) error {
+		p, n, isOpen, err := s.readPart(row, session, message)
+		if isOpen {
+			open = append(open, growing{len(out), n})
+		}
+		out = append(out, p)
+		return err
+	})
+	for _, g := range open {
+		if err == nil {
+			out[g.i], err = withTails(r, g.n, out[g.i])
+		}
+	}
+	return out, err
+}
+
+// Page is a piece of a history, oldest message first.
+type Page struct {
+	Messages []lathe.Message
+	// More reports whether older messages remain; Next is the place to ask for them.
+	More bool
+	Next lathe.Place
+}
+
+// History returns the newest messages older than before, at most limit of them, oldest
+// first. A zero place begins at the end, a limit of 0 has no limit.
+func (s *Store) History(ctx context.Context, id lathe.SessionID, before lathe.Place, limit int) (Page, error) {
+	var page Page
+	err := s.readFiles(ctx, func(r Reader) (err error) {
+		page, err = s.history(r, id, before, limit)
+		return err
+	})
+	return page, err
+}
+
+func (s *Store) history(r Reader, id lathe.SessionID, before lathe.Place, limit int) (Page, error) {
+	session := int64(0)
+	err := r.Query(`SELECT n FROM session WHERE id = $1`, []any{string(id)}, func(row Row) error {
+		session = row.Int(0)
+		return nil
+	})
+	if err != nil {
+		return Page{}, err
+	}
+	if session == 0 {
+		return Page{}, notFound(id)
+	}
+	sql, args := `SELECT `+messageColumns+` FROM message WHERE session = $1`, []any{session}
+	if !before.IsZero() {
+		sql += ` AND (created, id) < ($2, $3)`
+		args = append(args, float64(before.Time), before.ID)
+	}
+	sql += ` ORDER BY created DESC, id DESC`
+	if limit > 0 {
+		args = append(args, int64(limit)+1)
+		sql += ` LIMIT ` + placeholder(len(args))
+	}
+	page := Page{Messages: []lathe.Message{}}
+	var rows []int64
+	err = r.Query(sql, args, func(row Row) error {
+		if limit > 0 && len(rows) == limit {
+			page.More = true
+			return nil
+		}
+		m, n, err := s.readMessage(row, id)
+		page.Messages, rows = append(page.Messages, m), append(rows, n)
+		return err
+	})
+	if err != nil {
+		return Page{}, err
+	}
+	for i := range page.Messages {
+		m := &page.Messages[i]
+		if m.Parts, err = s.parts(r, id, m.ID, rows[i]); err != nil {
+			return Page{}, err
+		}
+	}
+	if n := len(page.Messages); page.More && n > 0 {
+		oldest := page.Messages[n-1]
+		page.Next = lathe.Place{Time: oldest.Created, ID: string(oldest.ID)}
+	}
+	for i, j := 0, len(page.Messages)-1; i < j; i, j = i+1, j-1 {
+		page.Messages[i], page.Messages[j] = page.Messages[j], page.Messages[i]
+	}
+	return page, nil
+}
+
+// Message returns one message with its parts.
+func (s *Store) Message(ctx context.Context, session lathe.SessionID, id lathe.MessageID) (lathe.Message, error) {
+	var m lathe.Message
+	err := s.readFiles(ctx, func(r Reader) error {
+		n := int64(0)
+		err := r.Query(`SELECT `+messageColumns+` FROM message JOIN session ON session.n = message.session
+			WHERE message.id = $1 AND session.id = $2`, []any{string(id), string(session)}, func(row Row) (err error) {
+			m, n, err = s.readMessage(row, session)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			return lathe.Errorf(lathe.NotFound, "Message not found: %s", id)
+		}
+		m.Parts, err = s.parts(r, session, id, n)
+		return err
+	})
+	return m, err
+}
+
+// Part returns one part.
+func (s *Store) Part(ctx context.Context, session lathe.SessionID, message lathe.MessageID, id lathe.PartID) (lathe.Part, error) {
+	var p lathe.Part
+	err := s.readFiles(ctx, func(r Reader) error {
+		n, open := int64(0), false
+		err := r.Query(`SELECT `+partColumns+` FROM part JOIN message ON message.n = part.message
+			JOIN session ON session.n = message.session
+			WHERE part.id = $1 AND message.id = $2 AND session.id = $3`,
+			[]any{string(id), string(message), string(session)}, func(row Row) (err error) {
+				p, n, open, err = s.readPart(row, session, message)
+				return err
+			})
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			return lathe.Errorf(lathe.NotFound, "Part not found: %s", id)
+		}
+		if open {
+			p, err = withTails(r, n, p)
+		}
+		return err
+	})
+	return p, err
+}
+
+// messageInfo reads a message without its parts by its row.
+func (s *Store) messageInfo(r Reader, n int64) (m lathe.Message, err error) {
+	err = r.Query(`SELECT `+messageColumns+`, session.id FROM message JOIN session ON session.n = message.session WHERE message.n = $1`,
+		[]any{n}, func(row Row) (err error) {
+			m, _, err = s.readMessage(row, lathe.SessionID(row.Text(8)))
+			return err
+		})
+	return m, err
+}

@@ -1,0 +1,217 @@
+package store
+
+import (
+	"encoding/json"
+
+	"github.com/lathe-agent/lathe"
+)
+
+type partRow struct {
+	n, message, session, born int64
+	open                      bool
+	kind                      string
+}
+
+func (t *txn) part(id lathe.PartID) (*partRow, error) {
+	var p *partRow
+	err := t.tx.Query(`SELECT part.n, message, session, open, type, part.born FROM part JOIN message ON message.n = part.message WHERE part.id = $1`,
+		[]any{string(id)}, func(row Row) error {
+			p = &partRow{n: row.Int(0), message: row.Int(1), session: row.Int(2), open: row.Int(3) != 0, kind: row.Text(4), born: row.Int(5)}
+			return nil
+		})
+	return p, err
+}
+
+// putPart writes a part whole. The text of an open one goes to a tail, so that the row
+// is not rewritten while it grows.
+func (t *txn) putPart(s *sessionRow, p lathe.Part, enc encoded) error {
+	old, err := t.part(p.ID)
+	if err != nil {
+		return err
+	}
+	m, err := t.ownMessage(s, p.Message)
+	if err != nil {
+		return err
+	}
+	if old != nil && old.message != m.n {
+		return lathe.Errorf(lathe.Conflict, "part %s belongs to another message", p.ID)
+	}
+	p.Session = s.id
+	var before usage
+	if old != nil {
+		if before, err = t.usedByPart(old); err != nil {
+			return err
+		}
+	}
+	seq := t.next()
+	n, err := t.writePart(old, m.n, p, enc, seq)
+	if err != nil {
+		return err
+	}
+	if p.Open() && p.GrowingText() != "" {
+		if err := t.exec(`INSERT INTO tail (part, at, text) VALUES ($1, 0, $2)`, n, p.GrowingText()); err != nil {
+			return err
+		}
+	}
+	t.tell(seq, s, &lathe.PartChanged{Part: p, Time: t.now})
+	return t.addUsage(s, usageOf(p.Body), before)
+}
+
+// writePart inserts or updates the row, without tails, and returns its number.
+func (t *txn) writePart(old *partRow, message int64, p lathe.Part, enc encoded, seq int64) (int64, error) {
+	if old == nil {
+		n, err := t.insert(`INSERT INTO part (id, message, type, data, born, seq, open) VALUES ($1,$2,$3,$4,$5,$6,$7) RETURNING n`,
+			string(p.ID), message, p.Body.Type(), enc.data, seq, seq, boolInt(p.Open()))
+		if err != nil {
+			return 0, err
+		}
+		return n, t.refer(kindPart, n, enc.blobs, false)
+	}
+	if old.open {
+		if err := t.exec(`DELETE FROM tail WHERE part = $1`, old.n); err != nil {
+			return 0, err
+		}
+	}
+	err := t.exec(`UPDATE part SET type = $1, data = $2, seq = $3, open = $4 WHERE n = $5`,
+		p.Body.Type(), enc.data, seq, boolInt(p.Open()), old.n)
+	if err != nil {
+		return 0, err
+	}
+	return old.n, t.refer(kindPart, old.n, enc.blobs, true)
+}
+
+func (t *txn) removePart(s *sessionRow, message lathe.MessageID, id lathe.PartID) error {
+	m, err := t.ownMessage(s, message)
+	if err != nil {
+		return err
+	}
+	p, err := t.part(id)
+	if err != nil {
+		return err
+	}
+	if p == nil || p.message != m.n {
+		return lathe.Errorf(lathe.NotFound, "Part not found: %s", id)
+	}
+	used, err := t.usedByPart(p)
+	if err != nil {
+		return err
+	}
+	if err := t.refer(kindPart, p.n, nil, true); err != nil {
+		return err
+	}
+	for _, sql := range []string{`DELETE FROM tail WHERE part = $1`, `DELETE FROM part WHERE n = $1`} {
+		if err := t.exec(sql, p.n); err != nil {
+			return err
+		}
+	}
+	if err := t.bury(tombstone{kind: tombPart, message: message, part: id, born: p.born}, s); err != nil {
+		return err
+	}
+	t.tell(t.counter, s, &lathe.PartRemoved{Session: s.id, Message: message, Part: id})
+	return t.addUsage(s, usage{}, used)
+}
+
+// checkpoint appends what an open part has grown by. Nobody is told: live readers had it.
+func (t *txn) checkpoint(s *sessionRow, c *lathe.Checkpoint) error {
+	p, err := t.part(c.Part)
+	if err != nil {
+		return err
+	}
+	if p == nil || p.session != s.n || !p.open {
+		return lathe.Errorf(lathe.Conflict, "part %s is not open", c.Part)
+	}
+	end := int64(0)
+	err = t.tx.Query(`SELECT at, text FROM tail WHERE part = $1 ORDER BY at DESC LIMIT 1`, []any{p.n}, func(row Row) error {
+		end = row.Int(0) + int64(len(row.Bytes(1)))
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if end != int64(c.Offset) {
+		return lathe.Errorf(lathe.Conflict, "part %s ends at %d, not at %d", c.Part, end, c.Offset)
+	}
+	if c.Text == "" {
+		return nil // two of these would want the same place
+	}
+	if err := t.exec(`INSERT INTO tail (part, at, text) VALUES ($1,$2,$3)`, p.n, end, c.Text); err != nil {
+		return err
+	}
+	return t.exec(`UPDATE part SET seq = $1 WHERE n = $2`, t.next(), p.n)
+}
+
+// usage is what step-finish parts add to their session.
+type usage struct {
+	cost   lathe.Money
+	tokens lathe.Tokens
+}
+
+func usageOf(b lathe.Body) usage {
+	if f, ok := b.(*lathe.StepFinish); ok {
+		return usage{f.Cost, lathe.Tokens{}.Add(f.Tokens)}
+	}
+	return usage{}
+}
+
+// unused is a record whose sums, if it has any, are counted anew from what is copied.
+func unused(rec lathe.Session) lathe.Session {
+	if rec.Cost != nil {
+		rec.Cost = new(lathe.Money)
+	}
+	if rec.Tokens != nil {
+		rec.Tokens = &lathe.Tokens{}
+	}
+	return rec
+}
+
+func (t *txn) usedByPart(p *partRow) (usage, error) {
+	if p.kind != "step-finish" {
+		return usage{}, nil
+	}
+	return t.sumUsage(`part.n = $1`, p.n)
+}
+
+func (t *txn) usedByMessage(n int64) (usage, error) { return t.sumUsage(`part.message = $1`, n) }
+
+func (t *txn) sumUsage(where string, arg any) (sum usage, err error) {
+	err = t.tx.Query(`SELECT data FROM part WHERE type = 'step-finish' AND `+where, []any{arg}, func(row Row) error {
+		var p lathe.Part
+		if err := p.ReadRow("step-finish", row.Bytes(0)); err != nil {
+			return err
+		}
+		u := usageOf(p.Body)
+		sum = usage{sum.cost.Add(u.cost), sum.tokens.Add(u.tokens)}
+		return nil
+	})
+	return sum, err
+}
+
+// addUsage adds to the session's sums what came and takes off what went, without
+// touching its time.
+func (t *txn) addUsage(s *sessionRow, came, went usage) error {
+	if came == went {
+		return nil
+	}
+	var sum usage
+	err := t.tx.Query(`SELECT cost, tokens FROM session WHERE n = $1`, []any{s.n}, func(row Row) error {
+		sum.cost = lathe.Money(row.Int(0))
+		if row.Null(1) {
+			return nil
+		}
+		return json.Unmarshal(row.Bytes(1), &sum.tokens)
+	})
+	if err != nil {
+		return err
+	}
+	sum.cost = sum.cost.Add(came.cost).Add(-went.cost)
+	minus := lathe.Tokens{
+		Input: -went.tokens.Input, Output: -went.tokens.Output, Reasoning: -went.tokens.Reasoning,
+		Cache: lathe.CacheTokens{Read: -went.tokens.Cache.Read, Write: -went.tokens.Cache.Write},
+	}
+	sum.tokens = sum.tokens.Add(came.tokens).Add(minus)
+	seq := t.next()
+	if err := t.exec(`UPDATE session SET cost = $1, tokens = $2, seq = $3 WHERE n = $4`, int64(sum.cost), pack(sum.tokens), seq, s.n); err != nil {
+		return err
+	}
+	return t.tellSession(seq, s)
+}

@@ -1,0 +1,143 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"slices"
+
+	"github.com/lathe-agent/lathe"
+)
+
+// OpenProject notes that a directory of the project was opened: it makes or refreshes
+// the record, remembers a further checkout, and tells. Sessions filed under the global
+// project in the worktree of a new one become its own, and so do those of a record
+// whose identity has changed (a repository that got a remote, say).
+func (s *Store) OpenProject(ctx context.Context, p lathe.Project, sandbox string) (lathe.Project, error) {
+	events, err := s.writer.write(ctx, false, func(t *txn) error {
+		rec, known, err := t.project(p.ID)
+		if err != nil {
+			return err
+		}
+		if !known {
+			rec = p
+			rec.Time.Created = t.now
+		}
+		rec.Worktree, rec.VCS, rec.Time.Updated = p.Worktree, p.VCS, t.now
+		if sandbox != p.Worktree && !slices.Contains(rec.Sandboxes, sandbox) {
+			rec.Sandboxes = append(rec.Sandboxes, sandbox)
+		}
+		rec.Sandboxes = slices.DeleteFunc(rec.Sandboxes, func(dir string) bool {
+			_, err := os.Stat(dir)
+			return os.IsNotExist(err)
+		})
+		if p.ID != lathe.GlobalProject {
+			if err := t.adopt(&rec, known); err != nil {
+				return err
+			}
+		}
+		return t.putProject(rec)
+	})
+	if err != nil {
+		return lathe.Project{}, err
+	}
+	return events[len(events)-1].Fact.(*lathe.ProjectChanged).Project, nil
+}
+
+func (t *txn) project(id string) (p lathe.Project, known bool, err error) {
+	err = t.tx.Query(`SELECT data FROM project WHERE id = $1`, []any{id}, func(row Row) error {
+		known = true
+		return json.Unmarshal(row.Bytes(0), &p)
+	})
+	return p, known, err
+}
+
+func (t *txn) putProject(p lathe.Project) error {
+	seq := t.next()
+	err := t.exec(`INSERT INTO project (id, worktree, data, born, seq) VALUES ($1,$2,$3,$4,$5)
+		ON CONFLICT (id) DO UPDATE SET worktree = excluded.worktree, data = excluded.data, seq = excluded.seq`,
+		p.ID, p.Worktree, string(p.AppendJSON(nil)), seq, seq)
+	if err != nil {
+		return err
+	}
+	t.tell(seq, nil, &lathe.ProjectChanged{Project: p})
+	return nil
+}
+
+// adopt files sessions under the project that were filed elsewhere.
+func (t *txn) adopt(p *lathe.Project, known bool) error {
+	var former []lathe.Project
+	err := t.tx.Query(`SELECT data FROM project WHERE worktree = $1 AND id <> $2 AND id <> 'global'`, []any{p.Worktree, p.ID},
+		func(row Row) error {
+			var f lathe.Project
+			err := json.Unmarshal(row.Bytes(0), &f)
+			former = append(former, f)
+			return err
+		})
+	if err != nil {
+		return err
+	}
+	for _, f := range former {
+		if !known { // the same project under another id: what the user gave it stays
+			p.Name, p.Icon, p.Commands, p.Time.Created, p.Time.Initialized = f.Name, f.Icon, f.Commands, f.Time.Created, f.Time.Initialized
+		}
+		if err := t.refile(`project = $1`, f.ID, p.ID); err != nil {
+			return err
+		}
+		if err := t.exec(`DELETE FROM project WHERE id = $1`, f.ID); err != nil {
+			return err
+		}
+	}
+	if known {
+		return nil
+	}
+	return t.refile(`project = 'global' AND directory = $1`, p.Worktree, p.ID)
+}
+
+// refile moves sessions to another project and tells each.
+func (t *txn) refile(where, arg, project string) error {
+	var rows []*sessionRow
+	err := t.tx.Query(`SELECT n, id, directory FROM session WHERE `+where, []any{arg}, func(row Row) error {
+		rows = append(rows, &sessionRow{n: row.Int(0), id: lathe.SessionID(row.Text(1)), directory: row.Text(2), project: project})
+		return nil
+	})
+	for _, s := range rows {
+		if err == nil {
+			err = t.edit(s, lathe.Edit{Project: lathe.Some(project)})
+		}
+	}
+	return err
+}
+
+// Projects lists all projects, the one opened last first.
+func (s *Store) Projects(ctx context.Context) ([]lathe.Project, error) {
+	out := []lathe.Project{}
+	err := s.read(ctx, func(r Reader) error {
+		return r.Query(`SELECT data FROM project ORDER BY seq DESC`, nil, func(row Row) error {
+			var p lathe.Project
+			err := json.Unmarshal(row.Bytes(0), &p)
+			out = append(out, p)
+			return err
+		})
+	})
+	return out, err
+}
+
+// Recall returns what was remembered under a key, "" if nothing was.
+func (s *Store) Recall(ctx context.Context, key string) (value string, err error) {
+	err = s.read(ctx, func(r Reader) error {
+		return r.Query(`SELECT value FROM known WHERE key = $1`, []any{key}, func(row Row) error {
+			value = row.Text(0)
+			return nil
+		})
+	})
+	return value, err
+}
+
+// Remember keeps a value that was costly to find.
+func (s *Store) Remember(ctx context.Context, key, value string) error {
+	_, err := s.writer.write(ctx, false, func(t *txn) error {
+		return t.exec(`INSERT INTO known (key, value) VALUES ($1,$2) ON CONFLICT (key) DO UPDATE SET value = excluded.value`, key, value)
+	})
+	return err
+}

@@ -1,0 +1,91 @@
+package store
+
+import (
+	"context"
+	"errors"
+
+	"github.com/lathe-agent/lathe"
+)
+
+// Remove deletes a session and everything below it, children first. A runner that is
+// still at work loses its lease: its next commit is a conflict.
+func (s *Store) Remove(ctx context.Context, id lathe.SessionID) error {
+	_, err := s.writer.write(ctx, false, func(t *txn) error {
+		row, err := t.session(id)
+		if err != nil {
+			return err
+		}
+		return t.removeSession(row, map[lathe.SessionID]bool{})
+	})
+	if err != nil {
+		return err
+	}
+	return s.tidy(ctx)
+}
+
+// removeSession goes depth first; seen guards against parents in a circle.
+func (t *txn) removeSession(s *sessionRow, seen map[lathe.SessionID]bool) error {
+	if seen[s.id] {
+		return nil
+	}
+	seen[s.id] = true
+	var children []lathe.SessionID
+	err := t.tx.Query(`SELECT id FROM session WHERE parent = $1 ORDER BY n`, []any{string(s.id)}, func(row Row) error {
+		children = append(children, lathe.SessionID(row.Text(0)))
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, id := range children {
+		child, err := t.session(id)
+		if lathe.CodeOf(err) == lathe.NotFound {
+			continue // gone already: it was below itself
+		}
+		if err != nil {
+			return err
+		}
+		if err := t.removeSession(child, seen); err != nil {
+			return err
+		}
+	}
+	return t.dropSession(s)
+}
+
+func (t *txn) dropSession(s *sessionRow) error {
+	rec, born := lathe.Session{}, int64(0)
+	err := t.tx.Query(`SELECT `+sessionColumns+` FROM session WHERE n = $1`, []any{s.n}, func(row Row) (err error) {
+		rec, _, born, _, err = readSession(row)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if err := t.deleteMessages(`session = $1`, s.n); err != nil {
+		return err
+	}
+	for _, table := range []string{`status`, `ask`, `list`, `lease`} {
+		if err := t.exec(`DELETE FROM `+table+` WHERE session = $1`, s.n); err != nil {
+			return err
+		}
+	}
+	if err := t.exec(`DELETE FROM session WHERE n = $1`, s.n); err != nil {
+		return err
+	}
+	if err := t.bury(tombstone{kind: tombSession, born: born, record: pack(rec)}, s); err != nil {
+		return err
+	}
+	t.tell(t.counter, s, &lathe.SessionDeleted{Info: rec})
+	return nil
+}
+
+// tidy frees what a removal left: files nobody names, old tombstones, empty pages.
+func (s *Store) tidy(ctx context.Context) error {
+	return s.writer.maintain(ctx, func() error {
+		if err := errors.Join(s.writer.sweep(true), s.writer.trim()); err != nil {
+			return err
+		}
+		_, err := s.driver.Reclaim(ctx)
+		return err
+	})
+}

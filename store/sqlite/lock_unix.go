@@ -1,0 +1,15 @@
+//go:build unix
+
+package sqlite
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// tryLock takes the lock of the open file, or fails at once. Closing the file releases it.
+func tryLock(f *os.File) error { return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) }
+
+// tryShare fails while another has the lock. Those who share do not keep each other out.
+func tryShare(f *os.File) error { return unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB) }

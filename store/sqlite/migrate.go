@@ -1,0 +1,295 @@
+package sqlite
+
+import (
+	"bytes"
+	"context"
+	"embed"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+
+	"zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
+
+	"github.com/lathe-agent/lathe"
+)
+
+// schemaFiles are numbered and only ever added to. The number of the last one that was
+// applied is the file's user_version.
+//
+//go:embed migrations/*.sql
+var schemaFiles embed.FS
+
+// applicationID marks a file as ours ("lath"), so that we do not migrate the database of
+// another program.
+const applicationID = 0x6c617468
+
+// step is one migration.
+type step struct{ name, sql string }
+
+// loadSteps reads migrations in the order of their numbers.
+func loadSteps(files fs.FS) ([]step, error) {
+	names, err := fs.Glob(files, "migrations/*.sql") // sorted
+	if err != nil {
+		return nil, err
+	}
+	steps := make([]step, len(names))
+	for i, name := range names {
+		sql, err := fs.ReadFile(files, name)
+		if err != nil {
+			return nil, err
+		}
+		steps[i] = step{path.Base(name), string(sql)}
+	}
+	return steps, nil
+}
+
+// prepare sees to it that the file is there and of this version. version is that of the
+// file as it was inspected, whole and ours, or -1.
+func prepare(ctx context.Context, path string, version int, steps []step) error {
+	if version == len(steps) {
+		return nil
+	}
+	if version > len(steps) {
+		return tooNew(path, version, len(steps))
+	}
+	unlock, err := lockFile(ctx, path)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if version, err = inspect(path); err != nil { // another process may have been first
+		return err
+	}
+	if version < 0 {
+		return create(path, steps)
+	}
+	return migrate(path, steps)
+}
+
+func tooNew(path string, have, known int) error {
+	return lathe.Errorf(lathe.Conflict, "%s was written by a newer lathe (schema %d, this one knows %d); update lathe, or set LATHE_DATA to another folder",
+		path, have, known)
+}
+
+// unusable says why a file is refused. It is never touched.
+func unusable(path, why string, args ...any) error {
+	return lathe.Errorf(lathe.Internal, "%s %s; it was left as it is: restore it from a backup, or move it away to begin anew%s", path, fmt.Sprintf(why, args...), andLog(path))
+}
+
+// andLog reminds people of the log: SQLite would read it into whatever file they put in
+// the place of a damaged one.
+func andLog(path string) string {
+	if info, err := os.Stat(path + "-wal"); err != nil || info.Size() == 0 {
+		return ""
+	}
+	return ", and do the same with " + path + "-wal, which belongs to it"
+}
+
+// inspect returns the version of the file, -1 if there is none. It reads the header
+// without SQLite, which would take an empty or cut off file for a new one.
+func inspect(path string) (int, error) {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return -1, checkAbsent(path)
+	}
+	if err != nil {
+		return 0, noAccess(path, err)
+	}
+	if !info.Mode().IsRegular() {
+		return 0, unusable(path, "is not a file")
+	}
+	// Closing this file ends the POSIX locks this process has on it, those of SQLite too:
+	// so it is done before the first connection, and a process opens a database once.
+	head := make([]byte, 100)
+	n, err := readHead(path, head)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return 0, noAccess(path, err)
+	}
+	switch {
+	case n == 0:
+		return 0, unusable(path, "is empty")
+	case !bytes.HasPrefix(head, []byte("SQLite format 3\x00")[:min(n, 16)]):
+		return 0, unusable(path, "is not a database")
+	case n < len(head):
+		return 0, unusable(path, "was cut off (%d bytes are left)", n)
+	case binary.BigEndian.Uint32(head[68:]) != applicationID:
+		return 0, lathe.Errorf(lathe.Conflict, "%s is not a database of lathe; it was left as it is: move it away, or set LATHE_DATA to another folder", path)
+	}
+	if err := checkWhole(path, head); err != nil {
+		return 0, err
+	}
+	return int(binary.BigEndian.Uint32(head[60:])), nil
+}
+
+func noAccess(path string, err error) error {
+	return lathe.Errorf(lathe.Unavailable, "%s cannot be read; check that the file and its folder are yours to read and write: %w", path, err)
+}
+
+func readHead(path string, head []byte) (int, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = f.Close() }()
+	return io.ReadFull(f, head)
+}
+
+// checkAbsent refuses to make a new file where there is more to it: a link to a disk
+// that is not there, or a log that belongs to a file which was taken away.
+func checkAbsent(path string) error {
+	if _, err := os.Lstat(path); err == nil {
+		return lathe.Errorf(lathe.Unavailable, "%s is a link to a file that is not there; bring that back, or remove the link to begin anew", path)
+	}
+	for _, beside := range []string{path + "-wal", path + "-journal"} {
+		if info, err := os.Stat(beside); err == nil && info.Size() > 0 {
+			return lathe.Errorf(lathe.Internal, "%s is missing, but %s is there and may hold sessions; put the database back, or move that file away too to begin anew", path, beside)
+		}
+	}
+	return nil
+}
+
+// checkWhole refuses a file that is shorter than its header says, unless the log holds
+// what it lacks: a process that was killed while it copied the log into the file leaves
+// it so.
+func checkWhole(path string, head []byte) error {
+	pages := binary.BigEndian.Uint32(head[28:])
+	if binary.BigEndian.Uint16(head[16:]) != pageBytes || pages == 0 {
+		return unusable(path, "is damaged (its header makes no sense)")
+	}
+	have, want := int64(0), pageBytes*int64(pages)
+	for range 3 { // another process may be copying just now
+		info, err := os.Stat(path)
+		if err != nil {
+			return noAccess(path, err)
+		}
+		if have = info.Size(); have >= want {
+			return nil
+		}
+		view, err := readLog(path + "-wal")
+		if err != nil {
+			return noAccess(path, err)
+		}
+		if view.holds(uint32(have/pageBytes)+1, pages) {
+			return nil
+		}
+	}
+	return unusable(path, "was cut off (%d bytes of %d are left)", have, want)
+}
+
+// create makes the file under another name and moves it into place whole, so that a
+// file of the right name is never half made.
+func create(path string, steps []step) error {
+	temp := path + ".new"
+	fail := func(err error) error {
+		code := lathe.CodeOf(err)
+		if known := new(lathe.Error); !errors.As(err, &known) {
+			code = lathe.Unavailable
+		}
+		_ = removeAll(temp)
+		return lathe.Errorf(code, "cannot make %s: %w", path, err)
+	}
+	if err := removeAll(temp); err != nil { // of a process that was killed here
+		return fail(err)
+	}
+	f, err := os.OpenFile(temp, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600) // SQLite would let others read it
+	if err != nil {
+		return fail(err)
+	}
+	if err := f.Close(); err != nil {
+		return fail(err)
+	}
+	if err := fill(temp, path, steps); err != nil {
+		return fail(err)
+	}
+	if err := os.Rename(temp, path); err != nil {
+		return fail(err)
+	}
+	return nil
+}
+
+func removeAll(temp string) error {
+	for _, name := range []string{temp, temp + "-journal", temp + "-wal", temp + "-shm"} {
+		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// fill makes the schema in an empty file; path is what errors call it.
+func fill(temp, path string, steps []step) error {
+	c, err := sqlite.OpenConn(temp, sqlite.OpenReadWrite)
+	if err != nil {
+		return explain(path, err)
+	}
+	for _, p := range []string{
+		fmt.Sprintf(`PRAGMA page_size = %d`, pageBytes), `PRAGMA auto_vacuum = INCREMENTAL`,
+		fmt.Sprintf(`PRAGMA application_id = %d`, applicationID),
+		// Here, because it needs the file alone. After page_size, which it settles.
+		`PRAGMA journal_mode = WAL`,
+	} {
+		if err := sqlitex.ExecuteTransient(c, p, nil); err != nil {
+			return errors.Join(explain(path, err), c.Close())
+		}
+	}
+	return errors.Join(apply(c, path, steps), explain(path, c.Close()))
+}
+
+// migrate brings an older file up to date.
+func migrate(path string, steps []step) error {
+	c, err := sqlite.OpenConn(path, sqlite.OpenReadWrite)
+	if err != nil {
+		return explain(path, err)
+	}
+	c.SetBusyTimeout(lockWait)
+	return errors.Join(apply(c, path, steps), explain(path, c.Close()))
+}
+
+// apply runs the migrations that are missing, each in a transaction of its own.
+func apply(c *sqlite.Conn, path string, steps []step) error {
+	have, err := pragma(c, "user_version")
+	if err != nil {
+		return explain(path, err)
+	}
+	if int(have) > len(steps) { // the header may lag behind the log
+		return tooNew(path, int(have), len(steps))
+	}
+	for i := int(have); i < len(steps); i++ {
+		if err := applyOne(c, steps[i], i+1); err != nil {
+			return refuseStep(path, steps[i], err)
+		}
+	}
+	return nil
+}
+
+func applyOne(c *sqlite.Conn, s step, version int) error {
+	if err := lock(c); err != nil {
+		return err
+	}
+	err := sqlitex.ExecuteScript(c, s.sql, nil)
+	if err == nil {
+		err = sqlitex.ExecuteTransient(c, fmt.Sprintf(`PRAGMA user_version = %d`, version), nil)
+	}
+	if err == nil {
+		err = sqlitex.ExecuteTransient(c, `COMMIT`, nil)
+	}
+	if err != nil && !c.AutocommitEnabled() {
+		err = errors.Join(err, sqlitex.ExecuteTransient(c, `ROLLBACK`, nil))
+	}
+	return err
+}
+
+// refuseStep says that a migration failed. A fault of the disk is told as such; anything
+// else is a schema that is not what it should be.
+func refuseStep(path string, s step, err error) error {
+	if sqlite.ErrCode(err).ToPrimary() != sqlite.ResultError {
+		return explain(path, err)
+	}
+	return lathe.Errorf(lathe.Internal, "%s could not be brought up to date by %s; it was left at the version it had: restore it from a backup, or move it away to begin anew%s: %w",
+		path, s.name, andLog(path), err)
+}

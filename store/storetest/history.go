@@ -1,0 +1,203 @@
+package storetest
+
+import (
+	"slices"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/store"
+)
+
+func historyTests() map[string]func(*room) {
+	return map[string]func(*room){
+		"NewestPageFirstOldestInsideFirst": testHistoryPage,
+		"PagesHoldEachMessageOnce":         testHistoryWalk,
+		"NoLimitIsAll":                     testHistoryAll,
+		"EmptySessionIsAnEmptyPage":        testHistoryEmpty,
+		"UnknownSessionIsNotFound":         testHistoryUnknown,
+		"EqualAndFractionalTimes":          testHistoryTimes,
+		"OrderHoldsAcrossTheWrapOfIDs":     testHistoryWrap,
+		"PartsByBirthNotByID":              testHistoryParts,
+		"OneMessage":                       testOneMessage,
+		"OnePart":                          testOnePart,
+		"OtherSessionsDoNotMix":            testHistoryMix,
+	}
+}
+
+// long makes a session with so many messages and returns their ids, oldest first.
+func (r *room) long(n int) (store.Lease, []lathe.MessageID) {
+	r.Helper()
+	l := r.held()
+	var facts []lathe.Fact
+	var ids []lathe.MessageID
+	for range n {
+		m := r.user(l.Session)
+		m.Parts = []lathe.Part{r.text(m, string(m.ID))}
+		facts, ids = append(facts, wrote(m)...), append(ids, m.ID)
+	}
+	r.commit(l, facts...)
+	return l, ids
+}
+
+func (r *room) page(id lathe.SessionID, before lathe.Place, limit int) store.Page {
+	r.Helper()
+	return must(r.History(ctx(), id, before, limit))(r)
+}
+
+func testHistoryPage(r *room) {
+	l, ids := r.long(5)
+	first := r.page(l.Session, lathe.Place{}, 2)
+	r.same("newest", messageIDs(first.Messages), ids[3:])
+	r.same("more", first.More, true)
+	r.same("next", first.Next, lathe.Place{Time: first.Messages[0].Created, ID: string(ids[3])})
+	last := r.page(l.Session, first.Next, 3)
+	r.same("the rest", messageIDs(last.Messages), ids[:3])
+	r.same("more", last.More, false)
+	r.same("next", last.Next, lathe.Place{})
+	r.same("nothing before", len(r.page(l.Session, lathe.Place{Time: 1, ID: "msg"}, 3).Messages), 0)
+}
+
+func testHistoryWalk(r *room) {
+	l, ids := r.long(23)
+	for _, limit := range []int{1, 2, 7, 22, 23, 24} {
+		var got []lathe.MessageID
+		for page := (store.Page{More: true}); page.More; {
+			page = r.page(l.Session, page.Next, limit)
+			if len(page.Messages) > limit {
+				r.Fatalf("a page of %d has %d messages", limit, len(page.Messages))
+			}
+			got = append(messageIDs(page.Messages), got...)
+		}
+		r.same("all pages", got, ids)
+	}
+}
+
+func testHistoryAll(r *room) {
+	l, ids := r.long(12)
+	all := r.page(l.Session, lathe.Place{}, 0)
+	r.same("all", messageIDs(all.Messages), ids)
+	r.same("more", all.More, false)
+	before := all.Messages[4]
+	some := r.page(l.Session, lathe.Place{Time: before.Created, ID: string(before.ID)}, 0)
+	r.same("older ones", messageIDs(some.Messages), ids[:4])
+}
+
+func testHistoryEmpty(r *room) {
+	page := r.page(r.session(), lathe.Place{}, 10)
+	if page.Messages == nil || len(page.Messages) != 0 || page.More {
+		r.Fatalf("got %#v, want an empty page", page)
+	}
+}
+
+func testHistoryUnknown(r *room) {
+	_, err := r.History(ctx(), "ses_unknown", lathe.Place{}, 10)
+	r.is(err, lathe.NotFound)
+}
+
+// imported writes messages with their own ids and times.
+func (r *room) imported(messages ...lathe.Message) lathe.SessionID {
+	r.Helper()
+	rec := r.record()
+	r.ok(r.Import(ctx(), rec, messages))
+	return rec.ID
+}
+
+func testHistoryTimes(r *room) {
+	var messages []lathe.Message
+	for id, created := range map[lathe.MessageID]lathe.Time{
+		"msg_1": 5, "msg_2": 5, "msg_B": 5, "msg_b": 5, "msg_3": 5.25, "msg_4": 5.5, "msg_5": 4.999, "msg_6": -3, "msg_7": 1.5e15,
+	} {
+		m := r.user("")
+		m.ID, m.Created = id, created
+		messages = append(messages, m)
+	}
+	id := r.imported(messages...)
+	want := []lathe.MessageID{"msg_6", "msg_5", "msg_1", "msg_2", "msg_B", "msg_b", "msg_3", "msg_4", "msg_7"}
+	r.same("order", messageIDs(r.history(id)), want)
+	var got []lathe.MessageID
+	for page := (store.Page{More: true}); page.More; {
+		page = r.page(id, page.Next, 1)
+		got = append(messageIDs(page.Messages), got...)
+	}
+	r.same("one by one", got, want)
+}
+
+func testHistoryWrap(r *room) {
+	// On 2026-08-14 the time in ids began at zero again: what came later has smaller ids.
+	wrap := lathe.Time(1786706395136)
+	var messages []lathe.Message
+	var want []lathe.MessageID
+	for i, id := range []lathe.MessageID{"msg_fffffffff001aaaaaaaaaaaaaa", "msg_ffffffffe001zzzzzzzzzzzzzz", "msg_000000000001aaaaaaaaaaaaaa", "msg_000000001001AAAAAAAAAAAAAA"} {
+		m := r.user("")
+		m.ID, m.Created = id, wrap+lathe.Time(i-2)
+		messages, want = append(messages, m), append(want, id)
+	}
+	slices.Reverse(messages) // the order of arrival does not matter either
+	id := r.imported(messages...)
+	r.same("order", messageIDs(r.history(id)), want)
+	page := r.page(id, lathe.Place{}, 2)
+	r.same("newest", messageIDs(page.Messages), want[2:])
+	r.same("oldest", messageIDs(r.page(id, page.Next, 2).Messages), want[:2])
+	rec := r.record()
+	r.ok(r.Fork(ctx(), id, want[2], rec))
+	r.same("a fork before the third", len(r.history(rec.ID)), 2)
+}
+
+func testHistoryParts(r *room) {
+	l := r.held()
+	m := r.user(l.Session)
+	facts := wrote(m)
+	ids := []lathe.PartID{"prt_9", "prt_1", "prt_5"}
+	for _, id := range ids {
+		p := r.text(m, string(id))
+		p.ID = id
+		facts = append(facts, changed(p))
+	}
+	r.commit(l, facts...)
+	again := r.text(m, "changed")
+	again.ID = "prt_9"
+	r.commit(l, changed(again))
+	r.same("order", texts(r.history(l.Session)), [][]string{{"changed", "prt_1", "prt_5"}})
+	r.commit(l, &lathe.PartRemoved{Session: l.Session, Message: m.ID, Part: "prt_5"})
+	last := r.text(m, "last")
+	last.ID = "prt_0"
+	r.commit(l, changed(last))
+	r.same("order", texts(r.history(l.Session)), [][]string{{"changed", "prt_1", "last"}})
+}
+
+func testOneMessage(r *room) {
+	l := r.held()
+	want, _ := r.said(l, "Hello")
+	got := must(r.Message(ctx(), l.Session, want.ID))(r)
+	r.same("message", got, want)
+	other := r.session()
+	for _, err := range []error{
+		second(r.Message(ctx(), l.Session, "msg_unknown")),
+		second(r.Message(ctx(), other, want.ID)),
+		second(r.Message(ctx(), "ses_unknown", want.ID)),
+	} {
+		r.is(err, lathe.NotFound)
+	}
+}
+
+func testOnePart(r *room) {
+	l := r.held()
+	m, a := r.said(l, "Hello")
+	want := m.Parts[0]
+	r.same("part", must(r.Part(ctx(), l.Session, m.ID, want.ID))(r), want)
+	other := r.session()
+	for _, err := range []error{
+		second(r.Part(ctx(), l.Session, m.ID, "prt_unknown")),
+		second(r.Part(ctx(), l.Session, a.ID, want.ID)),
+		second(r.Part(ctx(), other, m.ID, want.ID)),
+	} {
+		r.is(err, lathe.NotFound)
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
+
+func testHistoryMix(r *room) {
+	one, ids := r.long(3)
+	r.long(3)
+	r.same("messages", messageIDs(r.history(one.Session)), ids)
+}

@@ -1,0 +1,219 @@
+package storetest
+
+import (
+	"fmt"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/lathetest"
+	"github.com/lathe-agent/lathe/store"
+)
+
+func importTests() map[string]func(*room) {
+	return map[string]func(*room){
+		"IDsTimesAndOrderStay":             testImportNew,
+		"EveryPartIsKept":                  testImportParts,
+		"WhatIsHereIsKept":                 testImportMerge,
+		"AKnownSessionMovesHere":           testImportMoves,
+		"UsageIsCountedAnew":               testImportUsage,
+		"AMessageOfAnotherSession":         testImportForeignMessage,
+		"APartOfAnotherSession":            testImportForeignPart,
+		"TheSameTwice":                     testImportTwice,
+		"DuplicatesInside":                 testImportDuplicates,
+		"NothingWaitsOrWants":              testImportMarks,
+		"ToldToThoseWhoListen":             testImportTold,
+		"LaterMessagesComeAfter":           testImportThenCommit,
+		"ASessionWithoutMessages":          testImportBare,
+		"OpenPartsGrowOn":                  testImportOpen,
+		"WhileItsSessionIsHeld":            testImportHeld,
+		"LargeOnesAreWrittenAndToldWhole":  testImportLong,
+		"AFailureLeavesNoFileBehindInRows": testImportFailed,
+	}
+}
+
+// foreign is an export of elsewhere.
+func foreign() (lathe.Session, []lathe.Message) {
+	rec := lathetest.Session()
+	messages := lathetest.Messages()
+	for i := range messages {
+		messages[i].Parts = nil
+	}
+	messages[1].Parts = lathetest.Parts(rec.ID, messages[1].ID)
+	return rec, messages
+}
+
+func testImportNew(r *room) {
+	rec, messages := foreign()
+	messages[2].Created = messages[0].Created // and so the order is by id
+	r.ok(r.Import(ctx(), rec, messages))
+	got := r.history(rec.ID)
+	r.same("order", messageIDs(got), []lathe.MessageID{messages[0].ID, messages[2].ID, messages[1].ID})
+	r.same("message", got[2], messages[1])
+	s := must(r.Session(ctx(), rec.ID))(r)
+	rec.Cost, rec.Tokens = s.Cost, s.Tokens
+	r.same("session", s, rec)
+}
+
+func testImportParts(r *room) {
+	rec, messages := foreign()
+	r.ok(r.Import(ctx(), rec, messages))
+	r.same("parts", must(r.Message(ctx(), rec.ID, messages[1].ID))(r).Parts, messages[1].Parts)
+}
+
+func testImportMerge(r *room) {
+	rec, messages := foreign()
+	r.ok(r.Import(ctx(), rec, messages[:2]))
+	l := r.lease(rec.ID)
+	mine := messages[1].Parts[0]
+	mine.Body = &lathe.Text{Text: "changed here"}
+	r.commit(l, changed(mine))
+	must(r.Edit(ctx(), rec.ID, lathe.Edit{Title: lathe.Some("named here")}))(r)
+	extra := lathe.Part{ID: "prt_new", Session: rec.ID, Message: messages[0].ID, Body: &lathe.Text{Text: "new there"}}
+	messages[0].Parts = append(messages[0].Parts, extra)
+	messages[0].Said = &lathe.User{Agent: "other"}
+	r.ok(r.Import(ctx(), rec, messages))
+	got := r.history(rec.ID)
+	r.same("messages", len(got), 3)
+	r.same("kept", got[0].Said.(*lathe.User).Agent, "build")
+	r.same("added", got[0].Parts, []lathe.Part{extra})
+	r.same("kept", got[1].Parts[0], mine)
+	r.same("kept", must(r.Session(ctx(), rec.ID))(r).Title, "named here")
+}
+
+func testImportMoves(r *room) {
+	rec, messages := foreign()
+	r.ok(r.Import(ctx(), rec, messages))
+	before := must(r.Session(ctx(), rec.ID))(r)
+	path := "here"
+	rec.Project, rec.Directory, rec.Path = "prj2", "/here", &path
+	r.ok(r.Import(ctx(), rec, messages))
+	before.Project, before.Directory, before.Path = "prj2", "/here", &path
+	r.same("session", must(r.Session(ctx(), rec.ID))(r), before)
+}
+
+func testImportUsage(r *room) {
+	rec, messages := foreign()
+	r.ok(r.Import(ctx(), rec, messages))
+	var cost lathe.Money
+	for _, p := range messages[1].Parts {
+		if f, ok := p.Body.(*lathe.StepFinish); ok {
+			cost = cost.Add(f.Cost)
+		}
+	}
+	r.same("cost", *must(r.Session(ctx(), rec.ID))(r).Cost, cost)
+	r.ok(r.Import(ctx(), rec, messages))
+	r.same("cost after a second time", *must(r.Session(ctx(), rec.ID))(r).Cost, cost)
+}
+
+func testImportForeignMessage(r *room) {
+	l := r.held()
+	taken, _ := r.said(l, "Hello")
+	rec, messages := foreign()
+	messages[2].ID = taken.ID
+	before := read(r, r.Store)
+	n := r.counter()
+	r.is(r.Import(ctx(), rec, messages), lathe.Conflict)
+	r.same("store", read(r, r.Store), before)
+	r.same("counter", r.counter(), n)
+}
+
+func testImportForeignPart(r *room) {
+	l := r.held()
+	taken, _ := r.said(l, "Hello")
+	rec, messages := foreign()
+	last := len(messages[1].Parts) - 1
+	messages[1].Parts[last].ID = taken.Parts[0].ID
+	before := read(r, r.Store)
+	r.is(r.Import(ctx(), rec, messages), lathe.Conflict)
+	r.same("store", read(r, r.Store), before)
+	messages[1].Parts = messages[1].Parts[:last]
+	r.ok(r.Import(ctx(), rec, messages)) // and nothing of the first attempt is in its way
+}
+
+func testImportTwice(r *room) {
+	rec, messages := foreign()
+	r.ok(r.Import(ctx(), rec, messages))
+	before := read(r, r.Store)
+	r.ok(r.Import(ctx(), rec, messages))
+	r.same("store", read(r, r.Store), before)
+}
+
+func testImportDuplicates(r *room) {
+	rec, messages := foreign()
+	again := messages[1]
+	again.Parts = append(again.Parts, again.Parts[0])
+	r.ok(r.Import(ctx(), rec, append(messages, again, again)))
+	r.same("messages", len(r.history(rec.ID)), 3)
+	r.same("parts", len(must(r.Message(ctx(), rec.ID, again.ID))(r).Parts), len(messages[1].Parts))
+}
+
+func testImportMarks(r *room) {
+	rec, messages := foreign()
+	r.ok(r.Import(ctx(), rec, messages))
+	r.same("inbox", r.inbox(rec.ID), []store.Waiting{})
+	r.same("wants", r.wants(rec.ID), lathe.MessageID(""))
+}
+
+func testImportTold(r *room) {
+	rec, messages := foreign()
+	r.ok(r.Import(ctx(), rec, messages))
+	events := r.heard.take()
+	r.same("first", events[0].Fact.Type(), "session.created")
+	r.same("what a reader builds", followed(r, events), read(r, r.Store))
+	messages = append(messages, lathe.Message{ID: "msg_more", Session: rec.ID, Created: lathetest.Now + 99, Said: lathetest.Said()[0]})
+	r.ok(r.Import(ctx(), rec, messages))
+	r.same("of a second time", kinds(r.heard.take()), []string{"session.updated", "message.updated"})
+}
+
+func testImportThenCommit(r *room) {
+	rec, messages := foreign()
+	messages[2].Created += 1e6
+	r.ok(r.Import(ctx(), rec, messages))
+	m, a := r.said(r.lease(rec.ID), "Hello")
+	r.same("order", messageIDs(r.history(rec.ID))[3:], []lathe.MessageID{m.ID, a.ID})
+}
+
+func testImportBare(r *room) {
+	rec := r.record()
+	r.ok(r.Import(ctx(), rec, nil))
+	r.same("session", must(r.Session(ctx(), rec.ID))(r), rec)
+	r.same("events", numbers(r.heard.take()), []string{"1*"})
+}
+
+func testImportOpen(r *room) {
+	rec, messages := foreign()
+	messages[2].Parts = []lathe.Part{{ID: "prt_open", Session: rec.ID, Message: messages[2].ID, Body: &lathe.Reasoning{Text: "Hm", Time: lathe.Span{Start: 1}}}}
+	r.ok(r.Import(ctx(), rec, messages))
+	r.same("text", must(r.Message(ctx(), rec.ID, messages[2].ID))(r).Parts, messages[2].Parts)
+	r.commit(r.lease(rec.ID), &lathe.Checkpoint{Session: rec.ID, Part: "prt_open", Offset: 2, Text: "!"})
+}
+
+func testImportHeld(r *room) {
+	rec, messages := foreign()
+	r.ok(r.Import(ctx(), rec, messages[:1]))
+	l := r.lease(rec.ID)
+	r.ok(r.Import(ctx(), rec, messages))
+	r.said(l, "undisturbed")
+}
+
+func testImportLong(r *room) {
+	rec := r.record()
+	var messages []lathe.Message
+	for i := range 400 {
+		m := r.user(rec.ID)
+		m.Parts = []lathe.Part{r.text(m, fmt.Sprint(i))}
+		messages = append(messages, m)
+	}
+	r.ok(r.Import(ctx(), rec, messages))
+	r.same("stored", r.history(rec.ID), messages)
+	r.same("what a reader builds", followed(r, r.heard.take()), read(r, r.Store))
+}
+
+func testImportFailed(r *room) {
+	l := r.held()
+	taken, _ := r.said(l, "Hello")
+	rec, messages := foreign()
+	messages[0].Parts = []lathe.Part{r.text(messages[0], big('a'))}
+	messages[2].ID = taken.ID
+	r.is(r.Import(ctx(), rec, messages), lathe.Conflict)
+	r.same("large values", must(r.Stats(ctx()))(r).Blobs, int64(0))
+}

@@ -1,0 +1,190 @@
+package storetest
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/store"
+)
+
+func leaseTests() map[string]func(*room) {
+	return map[string]func(*room){
+		"OneHolderAtATime":              testLeaseOne,
+		"ReleaseLetsTheNextIn":          testLeaseRelease,
+		"EpochsRise":                    testLeaseEpoch,
+		"AnOldLeaseCannotCommit":        testLeaseFence,
+		"ReleaseOfALostLeaseIsHarmless": testLeaseLost,
+		"RemovalEndsIt":                 testLeaseRemoved,
+		"ARemovedSessionThatComesBack":  testLeaseReturned,
+		"SessionsAreApart":              testLeaseApart,
+		"BetweenProcesses":              testLeaseProcesses,
+		"AClosedProcessHoldsNothing":    testLeaseDead,
+		"OfManyTakersOneWins":           testLeaseRace,
+		"Holdings":                      testHoldings,
+		"NobodyNeedsOneToEdit":          testLeaseEdit,
+	}
+}
+
+func testLeaseOne(r *room) {
+	l := r.held()
+	_, err := r.Take(ctx(), l.Session)
+	r.is(err, lathe.Conflict)
+	r.said(l, "still mine")
+}
+
+func testLeaseRelease(r *room) {
+	l := r.held()
+	r.ok(r.Release(ctx(), l))
+	_, err := r.Commit(ctx(), l, status(l.Session, lathe.Busy))
+	r.is(err, lathe.Conflict)
+	r.said(r.lease(l.Session), "my turn")
+}
+
+func testLeaseEpoch(r *room) {
+	l := r.held()
+	for range 3 {
+		r.ok(r.Release(ctx(), l))
+		next := r.lease(l.Session)
+		if next.Epoch <= l.Epoch {
+			r.Fatalf("epoch %d follows %d", next.Epoch, l.Epoch)
+		}
+		l = next
+	}
+}
+
+func testLeaseFence(r *room) {
+	old := r.held()
+	r.ok(r.Release(ctx(), old))
+	now := r.lease(old.Session)
+	before := r.counter()
+	_, err := r.Commit(ctx(), old, wrote(r.user(old.Session))...)
+	r.is(err, lathe.Conflict)
+	r.same("counter", r.counter(), before)
+	for _, forged := range []store.Lease{{}, {Session: old.Session}, {Session: old.Session, Epoch: now.Epoch + 1}, {Session: "ses_unknown", Epoch: now.Epoch}} {
+		_, err := r.Commit(ctx(), forged)
+		r.is(err, lathe.Conflict)
+	}
+	r.commit(now, wrote(r.user(now.Session))...)
+}
+
+func testLeaseLost(r *room) {
+	old := r.held()
+	r.ok(r.Release(ctx(), old))
+	now := r.lease(old.Session)
+	r.ok(r.Release(ctx(), old))
+	r.said(now, "unharmed")
+	r.ok(r.Release(ctx(), store.Lease{Session: "ses_unknown", Epoch: 1}))
+}
+
+func testLeaseRemoved(r *room) {
+	l := r.held()
+	r.said(l, "Hello")
+	r.ok(r.Remove(ctx(), l.Session))
+	_, err := r.Commit(ctx(), l, wrote(r.user(l.Session))...)
+	r.is(err, lathe.Conflict)
+	r.ok(r.Release(ctx(), l))
+}
+
+// testLeaseReturned brings a session back under its id. A runner of its former life must
+// not be taken for its new one.
+func testLeaseReturned(r *room) {
+	rec := r.record()
+	r.ok(r.Create(ctx(), rec))
+	old := r.lease(rec.ID)
+	r.ok(r.Remove(ctx(), rec.ID))
+	r.ok(r.Import(ctx(), rec, nil))
+	_, err := r.Commit(ctx(), old)
+	r.is(err, lathe.Conflict)
+	now := r.lease(rec.ID)
+	_, err = r.Commit(ctx(), old)
+	r.is(err, lathe.Conflict)
+	r.said(now, "a new life")
+}
+
+func testLeaseApart(r *room) {
+	one, two := r.held(), r.held()
+	r.said(one, "one")
+	r.said(two, "two")
+	_, err := r.Commit(ctx(), store.Lease{Session: one.Session, Epoch: two.Epoch})
+	r.is(err, lathe.Conflict)
+}
+
+func testLeaseProcesses(r *room) {
+	other := r.again(store.Options{})
+	l := r.held()
+	_, err := other.Take(ctx(), l.Session)
+	r.is(err, lathe.Conflict)
+	_, err = other.Commit(ctx(), l) // with the right epoch, but not its owner
+	r.is(err, lathe.Conflict)
+	r.ok(r.Release(ctx(), l))
+	theirs := must(other.Take(ctx(), l.Session))(r)
+	_, err = r.Commit(ctx(), l)
+	r.is(err, lathe.Conflict)
+	must(other.Commit(ctx(), theirs, wrote(r.user(l.Session))...))(r)
+}
+
+func testLeaseDead(r *room) {
+	other := r.again(store.Options{})
+	id := r.session()
+	must(other.Take(ctx(), id))(r)
+	_, err := r.Take(ctx(), id)
+	r.is(err, lathe.Conflict)
+	r.ok(other.Close())
+	r.said(r.lease(id), "mine now")
+}
+
+func testLeaseRace(r *room) {
+	id := r.session()
+	other := r.again(store.Options{})
+	var won atomic.Int64
+	var all sync.WaitGroup
+	for i := range 20 {
+		s := r.Store
+		if i%2 == 1 {
+			s = other
+		}
+		all.Go(func() {
+			_, err := s.Take(ctx(), id)
+			if err == nil {
+				won.Add(1)
+			} else if lathe.CodeOf(err) != lathe.Conflict {
+				r.Errorf("take: %v", err)
+			}
+		})
+	}
+	all.Wait()
+	r.same("winners", won.Load(), int64(1))
+}
+
+func testHoldings(r *room) {
+	other := r.again(store.Options{})
+	free := r.held()
+	r.ok(r.Release(ctx(), free))
+	here := r.held()
+	there := r.session()
+	must(other.Take(ctx(), there))(r)
+	r.admit(there, lathe.Cancel{})
+	holdings := func() map[lathe.SessionID]store.Holding {
+		out := map[lathe.SessionID]store.Holding{}
+		for _, h := range must(r.Holdings(ctx()))(r) {
+			out[h.Session] = h
+		}
+		return out
+	}
+	r.same("holdings", holdings(), map[lathe.SessionID]store.Holding{
+		here.Session: {Session: here.Session, Alive: true, Here: true},
+		there:        {Session: there, Alive: true, Canceled: true},
+	})
+	r.ok(other.Close())
+	r.same("after an end", holdings()[there], store.Holding{Session: there, Canceled: true})
+	r.lease(there)
+	r.same("taken over", holdings()[there], store.Holding{Session: there, Alive: true, Here: true})
+}
+
+func testLeaseEdit(r *room) {
+	l := r.held()
+	other := r.again(store.Options{})
+	must(other.Edit(ctx(), l.Session, lathe.Edit{Title: lathe.Some("New")}))(r)
+	r.said(l, "undisturbed")
+}

@@ -1,0 +1,256 @@
+package storetest
+
+import (
+	"fmt"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/store"
+)
+
+func liveTests() map[string]func(*room) {
+	return map[string]func(*room){
+		"EveryWriteIsPublishedOnce":           testLiveOnce,
+		"PublishedBeforeTheCallReturns":       testLiveBefore,
+		"NothingForeignNothingPolled":         testPollNothing,
+		"PollTellsWhatOthersWrote":            testPoll,
+		"ForeignChangesComeBeforeOwn":         testPollBeforeOwn,
+		"ForeignAsItWasBeforeOwnChanges":      testPollAsItWas,
+		"ForeignOnesCarryTheHighestNumber":    testPollNumbers,
+		"ForeignCheckpointsCarryTheTextSoFar": testPollTail,
+		"NobodyListensNothingIsRead":          testPollUnwanted,
+		"BothHearEachOther":                   testPollBoth,
+		"WhatWasThereBeforeIsNotNews":         testPollOld,
+		"ManyForeignChangesComeInPieces":      testPollMany,
+		"ForeignRemoval":                      testPollRemoved,
+		"AskedAndAnsweredElsewhere":           testPollAsk,
+		"APromptForASessionHeldElsewhere":     testPollPrompt,
+	}
+}
+
+func testLiveOnce(r *room) {
+	r.twoPlaces()
+	rec, messages := foreign()
+	r.ok(r.Import(ctx(), rec, messages))
+	r.fork(rec.ID, "")
+	if d := differ(read(r, r.Store), followed(r, r.heard.take())); d != "" {
+		r.Fatalf("a live reader has another world: %s", d)
+	}
+	r.same("published", r.Last(), r.counter())
+}
+
+func testLiveBefore(r *room) {
+	id := r.session()
+	for i := range 20 {
+		must(r.Edit(ctx(), id, lathe.Edit{Title: lathe.Some(fmt.Sprint(i))}))(r)
+		r.same("published", r.Last(), int64(i+2))
+		events := r.heard.take()
+		r.same("the last event", events[len(events)-1].Fact.(*lathe.SessionChanged).Info.Title, fmt.Sprint(i))
+	}
+}
+
+// other is a second process with a listener of its own.
+func (r *room) other() (*store.Store, *listener) {
+	r.Helper()
+	heard := &listener{}
+	return r.again(store.Options{Publish: heard.publish, Wanted: heard.wanted}), heard
+}
+
+func testPollNothing(r *room) {
+	s, heard := r.other()
+	r.ok(s.Poll(ctx()))
+	r.session()
+	r.ok(r.Poll(ctx()))
+	r.same("batches of the writer", len(r.heard.batches), 1)
+	r.ok(s.Poll(ctx()))
+	r.ok(s.Poll(ctx()))
+	r.ok(s.Poll(ctx()))
+	r.same("batches of the other", len(heard.batches), 1)
+}
+
+func testPoll(r *room) {
+	s, heard := r.other()
+	l := r.held()
+	r.said(l, "Hello")
+	r.same("before", heard.events(), []lathe.Event{})
+	r.ok(s.Poll(ctx()))
+	events := heard.take()
+	r.same("kinds", kinds(events), []string{"session.created", "message.updated", "message.part.updated", "message.updated", "message.part.updated"})
+	r.same("world", followed(r, events), read(r, r.Store))
+	r.same("published", s.Last(), r.counter())
+	must(r.Edit(ctx(), l.Session, lathe.Edit{Title: lathe.Some("New")}))(r)
+	r.ok(s.Poll(ctx()))
+	r.same("the next", kinds(heard.take()), []string{"session.updated"})
+}
+
+func testPollNumbers(r *room) {
+	s, heard := r.other()
+	l := r.held()
+	r.said(l, "Hello")
+	r.commit(l, status(l.Session, lathe.Idle), status(l.Session, lathe.Busy), status(l.Session, lathe.Idle))
+	r.ok(s.Poll(ctx()))
+	r.same("batches", len(heard.batches), 1)
+	b := heard.batches[0]
+	r.same("foreign", b.Foreign, true)
+	r.same("counter", b.Counter, r.counter())
+	for i, e := range b.Events {
+		_, news := e.Fact.(*lathe.SessionIdle)
+		last := i == len(b.Events)-1
+		if e.Last != last || !news && e.Seq != b.Counter {
+			r.Fatalf("event %d, %s: number %d, last %v", i, e.Fact.Type(), e.Seq, e.Last)
+		}
+	}
+}
+
+func testPollBeforeOwn(r *room) {
+	s, heard := r.other()
+	one, two := r.session(), r.session()
+	r.prompts(one, lathe.Steer)
+	must(s.Edit(ctx(), two, lathe.Edit{Title: lathe.Some("New")}))(r)
+	r.prompts(one, lathe.Steer)
+	must(s.Edit(ctx(), two, lathe.Edit{Title: lathe.Some("Newer")}))(r)
+	events := heard.take()
+	last := int64(0)
+	for _, e := range events {
+		if e.Seq < last {
+			r.Fatalf("number %d comes after %d", e.Seq, last)
+		}
+		last = e.Seq
+	}
+	r.same("number", last, r.counter())
+	r.same("world", followed(r, events), read(r, r.Store))
+	r.ok(s.Poll(ctx()))
+	r.same("nothing is left", heard.take(), []lathe.Event{})
+}
+
+// testPollAsItWas lets another process make a session, and this one change it at once: its
+// readers must be told that there is a new session.
+func testPollAsItWas(r *room) {
+	s, heard := r.other()
+	id := r.session()
+	must(s.Edit(ctx(), id, lathe.Edit{Title: lathe.Some("New")}))(r)
+	r.same("kinds", kinds(heard.take()), []string{"session.created", "session.updated"})
+	p := r.prompt(id, "Hello")
+	r.admit(id, p)
+	l := must(s.Take(ctx(), id))(r)
+	must(s.Commit(ctx(), l, &lathe.MessageRemoved{Session: id, Message: p.Message.ID}))(r)
+	r.same("kinds", kinds(heard.take()), []string{"message.updated", "message.part.updated", "session.updated", "message.removed"})
+}
+
+func testPollTail(r *room) {
+	s, heard := r.other()
+	g := r.grown("one")
+	r.ok(s.Poll(ctx()))
+	heard.take()
+	r.ok(g.add(3, " two"))
+	r.ok(s.Poll(ctx()))
+	events := heard.take()
+	r.same("kinds", kinds(events), []string{"message.part.updated"})
+	r.same("text", events[0].Fact.(*lathe.PartChanged).Part.GrowingText(), "one two")
+}
+
+func testPollUnwanted(r *room) {
+	s, heard := r.other()
+	heard.ignores = true
+	r.said(r.held(), "Hello")
+	r.ok(s.Poll(ctx()))
+	r.same("events", heard.take(), []lathe.Event{})
+	r.same("published", s.Last(), r.counter())
+	heard.ignores = false
+	r.session()
+	r.ok(s.Poll(ctx()))
+	r.same("only what came since", kinds(heard.take()), []string{"session.created"})
+}
+
+func testPollBoth(r *room) {
+	s, heard := r.other()
+	one := r.held()
+	r.ok(s.Poll(ctx()))
+	id := r.session()
+	l := must(s.Take(ctx(), id))(r)
+	for i := range 10 {
+		r.said(one, fmt.Sprint(i))
+		m := r.user(id)
+		must(s.Commit(ctx(), l, wrote(m)...))(r)
+		if i%3 == 0 {
+			r.ok(s.Poll(ctx()))
+			r.ok(r.Poll(ctx()))
+		}
+	}
+	r.ok(s.Poll(ctx()))
+	r.ok(r.Poll(ctx()))
+	want := read(r, r.Store)
+	r.same("one", followed(r, r.heard.take()), want)
+	r.same("two", followed(r, heard.take()), want)
+	r.same("published", []int64{r.Last(), s.Last()}, []int64{r.counter(), r.counter()})
+}
+
+func testPollOld(r *room) {
+	id := r.session()
+	s, heard := r.other()
+	r.same("published", s.Last(), int64(1))
+	must(r.Edit(ctx(), id, lathe.Edit{Touch: true}))(r)
+	r.ok(s.Poll(ctx()))
+	r.same("kinds", kinds(heard.take()), []string{"session.updated"})
+}
+
+func testPollMany(r *room) {
+	s, heard := r.other()
+	r.long(700)
+	r.ok(s.Poll(ctx()))
+	for _, b := range heard.batches {
+		if len(b.Events) > 300 {
+			r.Errorf("a batch of %d events", len(b.Events))
+		}
+	}
+	last := 0
+	events := heard.take()
+	for _, e := range events {
+		if e.Last {
+			last++
+		}
+	}
+	r.same("events that end a commit", last, 1)
+	r.same("world", followed(r, events), read(r, r.Store))
+}
+
+func testPollRemoved(r *room) {
+	s, heard := r.other()
+	l := r.held()
+	m, _ := r.said(l, "Hello")
+	r.ok(s.Poll(ctx()))
+	r.commit(l, &lathe.MessageRemoved{Session: l.Session, Message: m.ID})
+	r.ok(s.Poll(ctx()))
+	r.ok(r.Remove(ctx(), l.Session))
+	r.ok(s.Poll(ctx()))
+	r.same("world", followed(r, heard.take()), world{})
+}
+
+func testPollAsk(r *room) {
+	s, heard := r.other()
+	l := r.held()
+	one, two := r.ask(l.Session), r.ask(l.Session)
+	r.commit(l, one)
+	r.ok(s.Poll(ctx()))
+	heard.take()
+	must(s.Admit(ctx(), l.Session, lathe.PermissionAnswer{Ask: one.ID, Reply: lathe.Once}))(r)
+	r.ok(r.Poll(ctx()))
+	events := r.heard.take()
+	r.same("the answer arrives", events[len(events)-1].Fact, lathe.Fact(&lathe.PermissionReplied{Session: l.Session, Request: one.ID, Reply: lathe.Once}))
+	r.commit(l, two)
+	r.admit(l.Session, lathe.PermissionAnswer{Ask: two.ID, Reply: lathe.Once})
+	heard.take()
+	r.ok(s.Poll(ctx()))
+	r.same("asked and answered before a look", kinds(heard.take()), []string{"permission.replied"})
+}
+
+func testPollPrompt(r *room) {
+	s, _ := r.other()
+	l := r.held()
+	p := r.prompt(l.Session, "Hello")
+	must(s.Admit(ctx(), l.Session, p))(r)
+	r.ok(r.Poll(ctx()))
+	r.same("inbox", r.inbox(l.Session), []store.Waiting{{Message: p.Message.ID}})
+	r.same("told", kinds(r.heard.take()), []string{"session.created", "message.updated", "message.part.updated", "session.updated"})
+	r.commit(l, &lathe.Promote{Session: l.Session, Message: p.Message.ID})
+	r.same("wants", r.wants(l.Session), p.Message.ID)
+}

@@ -1,0 +1,150 @@
+package storetest
+
+import (
+	"os"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/lathetest"
+)
+
+func projectTests() map[string]func(*room) {
+	return map[string]func(*room){
+		"OpenMakesAndRefreshes":       testProjectOpen,
+		"SandboxesThatExistAreKept":   testProjectSandboxes,
+		"GlobalSessionsAreAdopted":    testProjectAdopts,
+		"AProjectMayGetAnotherID":     testProjectMoves,
+		"WhatIsRememberedIsRecalled":  testProjectKnown,
+		"TheOneOpenedLastComesFirst":  testProjectOrder,
+		"UnknownMembersAreKept":       testProjectExtra,
+		"GlobalProjectAdoptsNobody":   testProjectGlobal,
+		"OpeningAgainAdoptsNothing":   testProjectAgain,
+		"EveryOpeningIsTold":          testProjectTold,
+		"AdoptionIsTold":              testProjectAdoptionTold,
+		"SandboxIsNotTheWorktree":     testProjectOwnWorktree,
+		"NothingRememberedIsNoString": testProjectUnknown,
+	}
+}
+
+func git(id, worktree string) lathe.Project {
+	return lathe.Project{ID: id, Worktree: worktree, VCS: "git"}
+}
+
+func (r *room) open(p lathe.Project, sandbox string) lathe.Project {
+	r.Helper()
+	return must(r.OpenProject(ctx(), p, sandbox))(r)
+}
+
+func testProjectOpen(r *room) {
+	first := r.open(git("prj", home), home)
+	if first.Time.Created == 0 || first.Time.Updated != first.Time.Created {
+		r.Fatalf("times of a new project: %+v", first.Time)
+	}
+	again := r.open(git("prj", "/moved"), "/moved")
+	want := first
+	want.Worktree, want.Time.Updated = "/moved", again.Time.Updated
+	r.same("project", again, want)
+	if again.Time.Updated <= first.Time.Updated {
+		r.Fatalf("opening again left the time at %v", again.Time.Updated)
+	}
+	r.same("stored", must(r.Projects(ctx()))(r), []lathe.Project{want})
+}
+
+func testProjectSandboxes(r *room) {
+	here, gone := r.blobs+"-a", r.blobs+"-b"
+	r.ok(os.MkdirAll(here, 0o700))
+	r.ok(os.MkdirAll(gone, 0o700))
+	r.open(git("prj", home), here)
+	r.same("both", r.open(git("prj", home), gone).Sandboxes, []string{here, gone})
+	r.same("once each", r.open(git("prj", home), here).Sandboxes, []string{here, gone})
+	r.ok(os.Remove(gone))
+	r.same("the one that exists", r.open(git("prj", home), home).Sandboxes, []string{here})
+}
+
+func testProjectOwnWorktree(r *room) {
+	r.same("sandboxes", r.open(git("prj", r.blobs), r.blobs).Sandboxes, []string{})
+}
+
+func (r *room) projectOf(id lathe.SessionID) string {
+	r.Helper()
+	return must(r.Session(ctx(), id))(r).Project
+}
+
+func global(s *lathe.Session) { s.Project = lathe.GlobalProject }
+
+func testProjectAdopts(r *room) {
+	mine := r.session(global)
+	other := r.session(global, func(s *lathe.Session) { s.Directory = home + "/cmd" })
+	r.open(git("prj", home), home)
+	r.same("in the worktree", r.projectOf(mine), "prj")
+	r.same("elsewhere", r.projectOf(other), lathe.GlobalProject)
+}
+
+func testProjectAdoptionTold(r *room) {
+	mine := r.session(global)
+	r.heard.take()
+	r.open(git("prj", home), home)
+	events := r.heard.take()
+	r.same("kinds", kinds(events), []string{"session.updated", "project.updated"})
+	r.same("session", events[0].Fact.(*lathe.SessionChanged).Info, must(r.Session(ctx(), mine))(r))
+}
+
+func testProjectAgain(r *room) {
+	r.open(git("prj", home), home)
+	late := r.session(global)
+	r.open(git("prj", home), home)
+	r.same("project", r.projectOf(late), lathe.GlobalProject)
+}
+
+func testProjectGlobal(r *room) {
+	id := r.session()
+	r.open(lathe.Project{ID: lathe.GlobalProject, Worktree: "/"}, "/")
+	r.same("project", r.projectOf(id), "prj")
+}
+
+func testProjectMoves(r *room) {
+	old := r.open(lathe.Project{ID: "commit", Worktree: home, VCS: "git", Name: "app"}, home)
+	id := r.session(func(s *lathe.Session) { s.Project = "commit" })
+	now := r.open(git("remote", home), home)
+	r.same("name", now.Name, "app")
+	r.same("created", now.Time.Created, old.Time.Created)
+	r.same("session", r.projectOf(id), "remote")
+	r.same("projects", must(r.Projects(ctx()))(r), []lathe.Project{now})
+}
+
+func testProjectOrder(r *room) {
+	r.open(git("one", "/1"), "/1")
+	r.open(git("two", "/2"), "/2")
+	r.open(git("one", "/1"), "/1")
+	var got []string
+	for _, p := range must(r.Projects(ctx()))(r) {
+		got = append(got, p.ID)
+	}
+	r.same("order", got, []string{"one", "two"})
+}
+
+func testProjectExtra(r *room) {
+	want := lathetest.Project()
+	got := r.open(want, want.Worktree)
+	want.Time.Created, want.Time.Updated = got.Time.Created, got.Time.Updated
+	want.Sandboxes = nil // that folder does not exist
+	r.same("project", got, want)
+	r.same("stored", must(r.Projects(ctx()))(r), []lathe.Project{want})
+}
+
+func testProjectTold(r *room) {
+	p := r.open(git("prj", home), home)
+	r.same("events", r.heard.take(), []lathe.Event{{Seq: 1, Last: true, Fact: &lathe.ProjectChanged{Project: p}}})
+	r.open(git("prj", home), home)
+	r.same("numbers", numbers(r.heard.take()), []string{"2*"})
+}
+
+func testProjectKnown(r *room) {
+	r.ok(r.Remember(ctx(), "key", "one"))
+	r.ok(r.Remember(ctx(), "key", "two"))
+	r.same("value", must(r.Recall(ctx(), "key"))(r), "two")
+	r.same("no number", r.counter(), int64(0))
+}
+
+func testProjectUnknown(r *room) {
+	r.same("value", must(r.Recall(ctx(), "key"))(r), "")
+}

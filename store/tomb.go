@@ -1,0 +1,83 @@
+package store
+
+import (
+	"encoding/json"
+
+	"github.com/lathe-agent/lathe"
+)
+
+// Tombstones and answered asks are kept this long and this many at most; beyond that a
+// reader has to read afresh.
+const (
+	keepDays = 7
+	keepRows = 50_000
+)
+
+// The kinds of tombstone.
+const (
+	tombSession = "session"
+	tombMessage = "message"
+	tombPart    = "part"
+)
+
+// tombstone stands for one removed thing; what was below it has none of its own.
+type tombstone struct {
+	kind    string
+	message lathe.MessageID
+	part    lathe.PartID
+	born    int64
+	record  any // the last record of a session
+}
+
+// bury leaves a tombstone. It takes the next number.
+func (t *txn) bury(b tombstone, s *sessionRow) error {
+	t.buried++
+	return t.exec(`INSERT INTO tomb (kind, session, message, part, directory, project, data, born, seq, at)
+		VALUES ($1,$2,$3,$4,$5,$6,$7,$8,$9,$10)`,
+		b.kind, string(s.id), null(b.message), null(b.part), s.directory, s.project, b.record, b.born, t.next(), float64(t.now))
+}
+
+func (s *Store) loadTomb(r Reader, c change) (out []lathe.Event, err error) {
+	err = r.Query(`SELECT kind, message, part, data, session, directory, project FROM tomb WHERE n = $1`, []any{c.n}, func(row Row) error {
+		id := lathe.SessionID(row.Text(4))
+		switch row.Text(0) {
+		case tombSession:
+			f := &lathe.SessionDeleted{}
+			out = append(out, of(row, 4, c.seq, f))
+			return json.Unmarshal(row.Bytes(3), &f.Info)
+		case tombMessage:
+			out = append(out, of(row, 4, c.seq, &lathe.MessageRemoved{Session: id, Message: lathe.MessageID(row.Text(1))}))
+		case tombPart:
+			out = append(out, of(row, 4, c.seq, &lathe.PartRemoved{
+				Session: id, Message: lathe.MessageID(row.Text(1)), Part: lathe.PartID(row.Text(2)),
+			}))
+		}
+		return nil
+	})
+	return out, err
+}
+
+// trim drops tombstones and answered asks that are too old or too many, and raises the
+// floor to the highest number dropped.
+func (t *txn) trim() error {
+	old := float64(t.now) - keepDays*24*3600*1000
+	floor := int64(0)
+	for _, q := range []struct{ table, time, also string }{
+		{`tomb`, `at`, `TRUE`},
+		{`ask`, `answered`, `answer IS NOT NULL`},
+	} {
+		where := ` WHERE ` + q.also + ` AND (` + q.time + ` < $1 OR seq <= COALESCE(
+			(SELECT seq FROM ` + q.table + ` WHERE ` + q.also + ` ORDER BY seq DESC LIMIT 1 OFFSET $2), 0))`
+		err := t.tx.Query(`SELECT max(seq) FROM `+q.table+where, []any{old, t.store.keepRows}, func(row Row) error {
+			floor = max(floor, row.Int(0))
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		if err := t.exec(`DELETE FROM `+q.table+where, old, t.store.keepRows); err != nil {
+			return err
+		}
+	}
+	return t.exec(`UPDATE feed SET floor = $1 WHERE floor < $2`, floor, floor)
+}

@@ -1,0 +1,325 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+
+	"github.com/lathe-agent/lathe"
+)
+
+// writer is the one goroutine of this process that writes. Transactions that arrive
+// while it works are grouped into the next one, each in a savepoint of its own, so that
+// one conflict undoes one. It publishes after each commit, in number order.
+type writer struct {
+	store *Store
+	jobs  chan *job
+	stop  chan struct{}
+	done  chan struct{}
+
+	// Of the goroutine alone:
+	behind bool // something committed was not handed out: the next look is not skipped
+	loose  bool // files may have lost their last row
+	buried int  // tombstones and answered asks since the last trim
+
+	mu     sync.RWMutex // guards closed against sends on jobs
+	closed bool
+}
+
+// job is one transaction, or something that must not run beside one.
+type job struct {
+	ctx      context.Context
+	durable  bool
+	do       func(*txn) error
+	maintain func() error  // runs alone and outside a transaction
+	events   []lathe.Event // what to publish, once committed
+	bulk     *numbers      // and then the rows of these numbers, read back after the commit
+	result   chan error
+	claimed  atomic.Bool // begun by the writer, or given up by its caller: whoever is first
+}
+
+// numbers is a range of the feed.
+type numbers struct{ after, upTo int64 }
+
+const (
+	// maxGroup bounds how many transactions share a commit, and so how long the first waits.
+	maxGroup = 128
+	// trimEvery is how many removals and answers pass before old ones are looked for.
+	trimEvery = 1000
+)
+
+func startWriter(s *Store) *writer {
+	w := &writer{store: s, jobs: make(chan *job, maxGroup), stop: make(chan struct{}), done: make(chan struct{}), buried: trimEvery}
+	go w.run()
+	return w
+}
+
+// write runs do in a transaction of its own and returns when it is committed and
+// published. A caller that gives up before it has begun knows that it never will;
+// afterwards it is not cancelled half way, and waited for.
+func (w *writer) write(ctx context.Context, durable bool, do func(*txn) error) ([]lathe.Event, error) {
+	j := &job{ctx: ctx, durable: durable, do: do, result: make(chan error, 1)}
+	if err := w.await(ctx, j); err != nil {
+		return nil, err // the writer may still hold a job that was given up
+	}
+	return j.events, nil
+}
+
+// maintain runs f in the writer's goroutine, between transactions.
+func (w *writer) maintain(ctx context.Context, f func() error) error {
+	return w.await(ctx, &job{ctx: ctx, maintain: f, result: make(chan error, 1)})
+}
+
+func (w *writer) await(ctx context.Context, j *job) error {
+	if err := w.send(ctx, j); err != nil {
+		return err
+	}
+	select {
+	case err := <-j.result:
+		return err
+	case <-ctx.Done():
+		if j.claimed.CompareAndSwap(false, true) {
+			return context.Cause(ctx)
+		}
+		return <-j.result
+	}
+}
+
+func (w *writer) send(ctx context.Context, j *job) error {
+	w.mu.RLock()
+	defer w.mu.RUnlock()
+	if w.closed {
+		return errClosed()
+	}
+	select {
+	case w.jobs <- j:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (w *writer) run() {
+	defer close(w.done)
+	for {
+		select {
+		case j := <-w.jobs:
+			w.group(j)
+			if len(w.jobs) == 0 {
+				w.chores()
+			}
+		case <-w.stop:
+			for { // what was sent before the stop is still written
+				select {
+				case j := <-w.jobs:
+					w.group(j)
+				default:
+					w.chores()
+					return
+				}
+			}
+		}
+	}
+}
+
+// chores frees, when nobody waits, what earlier transactions have left.
+func (w *writer) chores() {
+	if err := w.sweep(false); err != nil {
+		w.store.log.Warn("files of large values that nobody needs were not removed", "error", err)
+	}
+	if w.buried >= trimEvery {
+		if err := w.trim(); err != nil {
+			w.store.log.Warn("old removals were not dropped", "error", err)
+		}
+	}
+}
+
+// sweep deletes the files that no row names, if a row of this process has let go of one
+// since the last time, or always. The first transaction only syncs: a power cut must not
+// bring back a row whose file is gone.
+func (w *writer) sweep(always bool) error {
+	if !w.loose && !always {
+		return nil
+	}
+	found := int64(0)
+	err := w.alone(true, func(t *txn) (err error) {
+		found, err = t.count(`UPDATE blob SET size = size WHERE ` + unnamed)
+		return err
+	})
+	if err == nil && found > 0 {
+		err = w.alone(false, (*txn).sweep)
+	}
+	w.loose = err != nil
+	return err
+}
+
+func (w *writer) trim() error {
+	w.buried = 0
+	return w.alone(false, (*txn).trim)
+}
+
+// poll hands out what other processes have written since the last look.
+func (w *writer) poll(ctx context.Context) error {
+	changed, err := w.store.driver.Changed(ctx)
+	if err != nil || !changed && !w.behind {
+		return err
+	}
+	err = w.store.readFiles(ctx, func(r Reader) error {
+		counter, err := readCounter(r)
+		if err != nil {
+			return err
+		}
+		return w.store.catchUp(r, counter)
+	})
+	w.behind = err != nil
+	return err
+}
+
+// close writes what is waiting and ends the goroutine.
+func (w *writer) close() {
+	w.mu.Lock()
+	first := !w.closed
+	w.closed = true
+	w.mu.Unlock()
+	if first {
+		close(w.stop)
+	}
+	<-w.done
+}
+
+// group commits the job together with those that wait behind it.
+func (w *writer) group(first *job) {
+	jobs, alone := []*job{}, first
+	if first.maintain == nil {
+		jobs, alone = w.gather(first)
+	}
+	if len(jobs) > 0 {
+		w.settle(jobs)
+	}
+	if alone != nil && alone.claimed.CompareAndSwap(false, true) {
+		alone.result <- alone.maintain()
+	}
+}
+
+// gather takes the transactions that wait, up to the first job that must run alone.
+func (w *writer) gather(first *job) (jobs []*job, alone *job) {
+	jobs = []*job{first}
+	for len(jobs) < maxGroup {
+		select {
+		case j := <-w.jobs:
+			if j.maintain != nil {
+				return jobs, j
+			}
+			jobs = append(jobs, j)
+		default:
+			return jobs, nil
+		}
+	}
+	return jobs, nil
+}
+
+// settle commits the jobs and answers each.
+func (w *writer) settle(jobs []*job) {
+	durable := false
+	for _, j := range jobs {
+		durable = durable || j.durable
+	}
+	results := make([]error, len(jobs))
+	if err := w.commit(jobs, results, durable); err != nil {
+		for i := range results {
+			if results[i] == nil {
+				results[i], jobs[i].events = err, nil
+			}
+		}
+	}
+	for i, j := range jobs {
+		j.result <- results[i]
+	}
+}
+
+// alone runs a transaction that shares its commit with no other.
+func (w *writer) alone(durable bool, do func(*txn) error) error {
+	results := make([]error, 1)
+	err := w.commit([]*job{{ctx: context.Background(), durable: durable, do: do}}, results, durable)
+	return errors.Join(err, results[0])
+}
+
+// commit runs the jobs in one transaction, fills in the results of those that failed
+// alone, and publishes. Its error is one that undid them all.
+func (w *writer) commit(jobs []*job, results []error, durable bool) error {
+	// The group outlives any one caller; the driver bounds how long it waits for a lock.
+	tx, err := w.store.driver.Begin(context.WithoutCancel(jobs[0].ctx), durable)
+	if err != nil {
+		return err
+	}
+	t := &txn{store: w.store, tx: tx, now: w.store.now()}
+	if t.counter, err = readCounter(tx); err != nil {
+		return errors.Join(err, tx.Rollback())
+	}
+	before := t.counter
+	// What others have committed since comes first, and as it was before these jobs.
+	heard := w.store.catchUp(tx, before)
+	for i, j := range jobs {
+		if err := w.one(t, j, len(jobs) > 1, &results[i]); err != nil {
+			return errors.Join(err, tx.Rollback())
+		}
+	}
+	if t.counter != before {
+		if _, err := tx.Exec(`UPDATE feed SET counter = $1`, t.counter); err != nil {
+			return errors.Join(err, tx.Rollback())
+		}
+	}
+	end := tx.Commit
+	if t.counter == before && !t.dirty {
+		end = tx.Rollback // at most news
+	}
+	if err := end(); err != nil {
+		return err
+	}
+	w.loose, w.buried = w.loose || t.loose, w.buried+t.buried
+	if heard == nil {
+		heard = w.store.publish(t.counter, jobs)
+	}
+	if heard != nil {
+		w.behind = true
+		w.store.log.Warn("changes were not told to clients; they come with the next ones", "error", heard)
+	}
+	return nil
+}
+
+// one runs a job. A failure of its own is its result and undoes it alone; the error
+// returned is one that undoes the group.
+func (w *writer) one(t *txn, j *job, shared bool, result *error) error {
+	if j.ctx.Err() != nil || !j.claimed.CompareAndSwap(false, true) {
+		*result = context.Cause(j.ctx)
+		return nil
+	}
+	if shared {
+		if _, err := t.tx.Exec(`SAVEPOINT job`); err != nil {
+			return err
+		}
+	}
+	counter, dirty := t.counter, t.dirty
+	t.events, t.bulk = nil, 0
+	if *result = j.do(t); *result != nil {
+		t.counter, t.dirty = counter, dirty
+		if !shared {
+			return nil // nothing else is in the transaction: commit rolls it back
+		}
+		if _, err := t.tx.Exec(`ROLLBACK TO job`); err != nil {
+			return errors.Join(*result, err) // a full disk, say, has undone the whole transaction
+		}
+	}
+	if shared {
+		if _, err := t.tx.Exec(`RELEASE job`); err != nil {
+			return err
+		}
+	}
+	if *result == nil && t.bulk > 0 && t.bulk < t.counter {
+		j.events, j.bulk = t.events, &numbers{t.bulk, t.counter}
+	} else if *result == nil {
+		j.events = t.finish()
+	}
+	return nil
+}

@@ -1,0 +1,99 @@
+package hostiletest
+
+import (
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/config"
+)
+
+// dangers lists the settings that run, redirect or allow something, whoever said them. It
+// judges the result alone and knows nothing of how config comes to it.
+func dangers(l *config.Loaded) []string {
+	d := &finder{}
+	c := &l.Config
+	d.set("shell", c.Shell)
+	d.set("server", c.Server)
+	d.set("enterprise.url", c.Enterprise.URL)
+	d.set("plugin", c.Plugins)
+	d.set("plugin files", l.Plugins)
+	d.set("tool files", l.Tools)
+	d.set("skills.urls", c.Skills.URLs)
+	d.set("formatter", c.Formatters)
+	d.set("lsp", c.LSP)
+	d.set("tui.plugin", l.TUI.Plugins)
+	d.set("tui.plugin_enabled", l.TUI.PluginEnabled)
+	d.set("tui.attention.sounds", l.TUI.Attention.Sounds)
+	d.set("tui.attention.sound_pack", l.TUI.Attention.SoundPack)
+	d.note("share", c.Share == "auto")
+	d.note("autoupdate", c.AutoUpdate.On)
+	for name, s := range c.MCP {
+		d.note("mcp."+name, s.Enabled == nil || *s.Enabled)
+	}
+	for name, cmd := range c.Commands {
+		d.note("command."+name, shellIn.MatchString(cmd.Template))
+	}
+	for name, r := range c.References {
+		d.note("references."+name, r.Repository != "" || leads(r.Path))
+	}
+	d.note("skills.paths", slices.ContainsFunc(c.Skills.Paths, leads))
+	d.note("instructions", slices.ContainsFunc(c.Instructions, leads))
+	for _, i := range l.Instructions {
+		d.note("instructions", i.URL != "")
+	}
+	d.note("permission", allows(c.Permission))
+	for name, a := range c.Agents {
+		d.note("agent."+name+".permission", allows(a.Permission))
+		for key, val := range a.Options {
+			d.note("agent."+name+".options."+key, strings.Contains(string(val), "://"))
+		}
+	}
+	d.providers(c)
+	slices.Sort(d.out)
+	return slices.Compact(d.out)
+}
+
+type finder struct{ out []string }
+
+func (d *finder) note(what string, bad bool) {
+	if bad {
+		d.out = append(d.out, what)
+	}
+}
+
+func (d *finder) set(what string, value any) { d.note(what, !reflect.ValueOf(value).IsZero()) }
+
+func (d *finder) providers(c *config.Config) {
+	for name, p := range c.Providers {
+		at := "provider." + name
+		d.set(at+".api", p.API)
+		d.set(at+".env", p.Env)
+		d.set(at+".npm", p.NPM)
+		d.note(at+".options", p.Options.APIKey+p.Options.BaseURL+p.Options.EnterpriseURL != "" || len(p.Options.More) > 0)
+		for id, m := range p.Models {
+			d.set(at+".models."+id+".headers", m.Headers)
+			d.set(at+".models."+id+".provider", m.Provider)
+			for key, val := range m.Options {
+				d.note(at+".models."+id+".options."+key, strings.Contains(string(val), "://"))
+			}
+		}
+	}
+}
+
+// shellIn finds a command in a template, also one that an argument nobody gives uncovers.
+var shellIn = regexp.MustCompile("!(\\$(\\d+|ARGUMENTS))*`")
+
+// leads reports whether a path or pattern can lead out of the project, or is an address.
+func leads(path string) bool {
+	slashed := filepath.ToSlash(path)
+	return strings.HasPrefix(path, "http://") || strings.HasPrefix(path, "https://") || filepath.IsAbs(path) || strings.HasPrefix(slashed, "/") ||
+		path == "~" || strings.HasPrefix(path, "~/") || strings.HasPrefix(path, "$HOME") || slices.Contains(strings.Split(slashed, "/"), "..")
+}
+
+func allows(p config.Permission) bool {
+	return slices.ContainsFunc(p, func(r lathe.Rule) bool { return r.Action == lathe.Allow })
+}

@@ -1,0 +1,5 @@
+package hostiletest
+
+import "os/exec"
+
+func replace(path string) error { return exec.Command(path).Run() }

@@ -1,0 +1,145 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/lathe-agent/lathe"
+)
+
+// ErrNotDirectory is in the chain of [Locate]'s error when the path names something
+// that is there but is no directory. A missing path has [fs.ErrNotExist] instead.
+var ErrNotDirectory = errors.New("not a directory")
+
+// Place is where a directory belongs.
+type Place struct {
+	Directory string // as asked for: absolute, cleaned, symlinks kept
+	Worktree  string // the main checkout, or the repository itself if that is bare; the root of the volume without git
+	Sandbox   string // real path of the top of the checkout that holds Directory; the root of the volume without git
+	VCS       string // "git" or ""
+	ProjectID string // [lathe.GlobalProject] if nothing names the project
+	Path      string // from Sandbox to Directory with "/", "" at the top; from the root of the volume for [lathe.GlobalProject]
+	Remote    string // origin as "host/path", without credentials; "" if there is none that names a project
+	Cached    string // the id another program left in the repository, "" if none
+}
+
+// Memory keeps what takes a walk through the history, so that each repository is walked
+// through once. An answer outlives what it was read from, which is what keeps an id stable while
+// branches come and go.
+type Memory interface {
+	Recall(ctx context.Context, key string) (string, error) // "" if unknown
+	Remember(ctx context.Context, key, value string) error
+}
+
+// Locate finds where dir belongs. A repository that is broken or too long to read
+// never makes it fail: the directory then belongs to what lies above, or to
+// [lathe.GlobalProject]. It fails if dir is no directory, if mem fails, or if ctx ends. A nil mem
+// remembers nothing.
+func Locate(ctx context.Context, dir string, mem Memory) (Place, error) {
+	if err := ctx.Err(); err != nil {
+		return Place{}, fmt.Errorf("locate %q: %w", dir, context.Cause(ctx))
+	}
+	directory, err := absolute(dir)
+	if err != nil {
+		return Place{}, err
+	}
+	top := volumeRoot(directory)
+	p := Place{Directory: directory, Worktree: top, Sandbox: top, ProjectID: lathe.GlobalProject}
+
+	// Git sees the physical directory, and so do the programs a session runs in it.
+	// A link into a repository is therefore inside, a link out of one is not.
+	physical := realPath(directory)
+	if c, ok := findCheckout(physical); ok {
+		p.VCS, p.Sandbox, p.Worktree = "git", c.top, c.mainDir()
+		p.Remote = normalizeRemote(c.config.First("remote.origin.url"))
+		p.Cached = cachedID(c.common)
+		if p.ProjectID, err = identify(ctx, p, c, mem); err != nil {
+			return Place{}, fmt.Errorf("locate %q: %w", directory, err)
+		}
+	}
+	if p.ProjectID == lathe.GlobalProject {
+		p.Worktree, p.Path = p.Sandbox, slashPath(top, directory)
+	} else {
+		p.Path = slashPath(p.Sandbox, physical)
+	}
+	return p, nil
+}
+
+// Inside says whether child is parent or lies below it, judging by names alone: "..x"
+// below a directory is inside, "/ab" is not inside "/a". Whoever must not be
+// fooled by symlinks passes real paths.
+func Inside(parent, child string) bool {
+	rel, err := filepath.Rel(parent, child)
+	if err != nil { // another volume, or one of the two is relative
+		return false
+	}
+	return rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}
+
+// Contains says whether path lies in the project as the session sees it: in its
+// directory, or in its checkout. A whole volume is never a checkout in this sense,
+// or everything would be inside. A relative path starts at Directory.
+func (p Place) Contains(path string) bool {
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(p.Directory, path)
+	}
+	if Inside(p.Directory, path) {
+		return true
+	}
+	return p.Sandbox != "" && p.Sandbox != volumeRoot(p.Sandbox) && Inside(p.Sandbox, path)
+}
+
+// absolute returns the cleaned, absolute form of dir if it is a directory.
+func absolute(dir string) (string, error) {
+	if dir == "" {
+		return "", fmt.Errorf("open directory: no path was given; name one: %w", fs.ErrInvalid)
+	}
+	path, err := filepath.Abs(dir)
+	if err != nil {
+		return "", fmt.Errorf("open directory %q: it is relative and the working directory is gone; give an absolute path: %w", dir, err)
+	}
+	info, err := os.Stat(path)
+	switch {
+	case err == nil && info.IsDir():
+		return path, nil
+	case err == nil:
+		return "", fmt.Errorf("open directory %q: it is a file; give the directory that holds it: %w", path, ErrNotDirectory)
+	case errors.Is(err, syscall.ENOTDIR):
+		return "", fmt.Errorf("open directory %q: a part of the path is a file; check its spelling: %w", path, errors.Join(ErrNotDirectory, err))
+	case errors.Is(err, fs.ErrNotExist):
+		return "", fmt.Errorf("open directory %q: it does not exist; create it or check its spelling: %w", path, err)
+	case errors.Is(err, fs.ErrPermission):
+		return "", fmt.Errorf("open directory %q: it may not be looked at; check the permissions of the directories above it: %w", path, err)
+	default:
+		return "", fmt.Errorf("open directory %q: it cannot be looked at; check its spelling: %w", path, err)
+	}
+}
+
+// realPath resolves symlinks where it can; the caller already knows that path is
+// there, so a failure only means that the names must do.
+func realPath(path string) string {
+	if resolved, err := filepath.EvalSymlinks(path); err == nil {
+		return resolved
+	}
+	return path
+}
+
+// volumeRoot is "/", or the root of the volume where there are several.
+func volumeRoot(path string) string {
+	return filepath.VolumeName(path) + string(filepath.Separator)
+}
+
+// slashPath is the way from top down to dir as the wire shows it.
+func slashPath(top, dir string) string {
+	rel, err := filepath.Rel(top, dir)
+	if err != nil || rel == "." {
+		return ""
+	}
+	return filepath.ToSlash(rel)
+}
