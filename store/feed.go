@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"slices"
 
 	"github.com/lathe-agent/lathe"
@@ -140,6 +142,13 @@ func (t *teller) load(r Reader, rows []change) ([]change, error) {
 	n, loaded := min(len(rows), piece), t.events
 	for _, c := range rows[:n] {
 		events, err := t.store.load(r, c, t.after, t.resume)
+		if errors.Is(err, fs.ErrNotExist) {
+			// The file of a large value is gone. Most likely the row has changed since this
+			// snapshot, and comes again with a higher number; if it is lost, the feed of all
+			// others must go on, and whoever reads the row itself is told.
+			t.store.log.Warn("a changed row was left out: the file of its large value is missing", "error", err)
+			continue
+		}
 		if err != nil {
 			return rows, err
 		}

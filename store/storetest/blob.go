@@ -29,6 +29,7 @@ func blobTests() map[string]func(*room) {
 		"OtherRowsStayReadable":            testBlobOthers,
 		"PromptsAndImports":                testBlobAdmit,
 		"TheFeedTellsThemWhole":            testBlobFeed,
+		"TheFeedOfOthersGoesOn":            testBlobFeedGoesOn,
 		"AnyBytesSurvive":                  testBlobBytes,
 		"AFailedCommitNamesNoFile":         testBlobFailed,
 		"StrayFilesAreRemovedWhenOld":      testBlobStrays,
@@ -282,6 +283,23 @@ func testBlobFeed(r *room) {
 	r.said(l, big('x'))
 	r.same("live", followed(r, r.heard.take()), read(r, r.Store))
 	r.same("resumed", followed(r, r.since(0, lathe.Scope{})), read(r, r.Store))
+}
+
+// A file that is lost keeps nobody from what else has changed.
+func testBlobFeedGoesOn(r *room) {
+	l := r.held()
+	lost, _ := r.said(l, big('x'))
+	r.spoil(os.Remove)
+	kept, _ := r.said(l, "Hello")
+	seen := map[lathe.MessageID]int{}
+	for _, e := range r.since(0, lathe.Scope{}) {
+		if p, ok := e.Fact.(*lathe.PartChanged); ok {
+			seen[p.Part.Message]++
+		}
+	}
+	if seen[lost.ID] != 0 || seen[kept.ID] != 1 {
+		r.Fatalf("parts told: %d of the lost message, %d of the other", seen[lost.ID], seen[kept.ID])
+	}
 }
 
 func testBlobBytes(r *room) {
