@@ -83,7 +83,7 @@ var tuiTable = sync.OnceValue(func() *spec {
 		key("scroll_acceleration", object("", key("enabled", toggle("")))),
 		key("diff_style", choice("", "auto", "stacked")),
 		key("mouse", toggle("default: true")),
-		key("cursor", object("", key("style", choice("", "block", "line", "underline")), key("blinking", toggle("")))),
+		key("cursor", object("", key("style", choice("", "block", "line", "underline", "default")), key("blinking", toggle("")))),
 		key("prompt", object("", key("max_height", whole("", 1)), key("max_width", either("", whole("", 1), choice("", "auto"))))),
 		key("attention", object("",
 			key("enabled", toggle("default: false")), key("notifications", toggle("default: true")), key("sound", toggle("default: true")),
