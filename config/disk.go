@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -96,20 +97,14 @@ func (d *disk) read(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	if n := info.Size(); n > 0 {
-		text := make([]byte, n)
-		got, err := io.ReadFull(f, text)
-		if err == io.ErrUnexpectedEOF {
-			err = nil // it has become shorter, which the next look will show
-		}
-		return text[:got], err
-	}
-	// Some files of the system say that they are empty, and never end.
-	text, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err == nil && len(text) > maxFile {
+	// All of it, and not what its size was: another file may have taken the name since it
+	// was looked at, and some files of the system say that they are empty, and never end.
+	text := bytes.NewBuffer(make([]byte, 0, info.Size()+bytes.MinRead))
+	n, err := text.ReadFrom(io.LimitReader(f, maxFile+1))
+	if err == nil && n > maxFile {
 		err = errTooLarge
 	}
-	return text, err
+	return text.Bytes(), err
 }
 
 // list returns what is in a folder, by name; nothing if there is none.

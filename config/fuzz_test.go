@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -41,7 +42,7 @@ func typed(t *testing.T, s *source, to any) {
 		c := *s
 		c.root = s.root.clone()
 		if bare {
-			takeRisks(&c)
+			takeRisks(&c, claims{})
 		} else if c.inert {
 			continue // what was not put in has no type
 		}
@@ -52,7 +53,7 @@ func typed(t *testing.T, s *source, to any) {
 		if err := decode(all, to); err != nil {
 			t.Fatalf("%v\n%s", err, s.text)
 		}
-		for _, risk := range takeRisks(&source{name: "x", table: c.table, root: c.root}) {
+		for _, risk := range takeRisks(&source{name: "x", table: c.table, root: c.root}, claims{}) {
 			if bare && !risky(risk) {
 				t.Fatalf("a risk was left: %v\n%s", risk, s.text)
 			}
@@ -60,9 +61,11 @@ func typed(t *testing.T, s *source, to any) {
 	}
 }
 
-// risky tells of values that only normalising made risky: paths of plugins are complete
+// risky tells of values that only normalising made risky: paths of references are complete
 // then, options have moved.
-func risky(r Risk) bool { return len(r.Key) > 0 && (r.Key[0] == "agent" || r.Key[0] == "mode") }
+func risky(r Risk) bool {
+	return len(r.Key) > 0 && slices.Contains([]string{"agent", "mode", "references", "reference"}, r.Key[0])
+}
 
 func FuzzParseSource(f *testing.F) {
 	seeds(f, ".json", ".jsonc")

@@ -120,7 +120,8 @@ func (l *loading) named(pattern string) (out []found, err error) {
 }
 
 // lookOut finds what of the project would go before a model and lies elsewhere, behind a
-// link: no permission is asked for it, so that it needs trust.
+// link, or takes the place of the user's: no permission is asked for it, so that it needs
+// trust.
 func (l *loading) lookOut() {
 	add := func(path string) {
 		if !slices.Contains(l.outward, path) {
@@ -145,11 +146,18 @@ func (l *loading) lookOut() {
 			add(f.path)
 		}
 	}
-	for _, place := range l.skillPlaces(nil) {
-		for _, f := range l.walk(place, isSkill) {
-			if f.leaves {
-				add(f.path)
+	for _, path := range l.riskySkills() {
+		add(path)
+	}
+	for _, s := range l.sources {
+		for _, ref := range s.references() {
+			path := localReference(ref)
+			if s.layer != Project || path == nil || isOutside(path) || path.asks {
+				continue
 			}
+			f := found{filepath.Join(s.dir, path.text), Project, s.dir}
+			l.disk.isDir(f.path) // a Loader must notice when it becomes another
+			path.leaves = l.leaves(f)
 		}
 	}
 }

@@ -77,7 +77,7 @@ func limitKeys() []entry {
 			key("preserve_recent_tokens", whole("how many tokens of them", 0)),
 			key("reserved", whole("head-room in tokens", 0)))),
 		key("experimental", object("what may change",
-			key("disable_paste_summary", toggle("")), key("batch_tool", toggle("has no effect")), key("openTelemetry", toggle("")),
+			key("disable_paste_summary", toggle("")), key("batch_tool", toggle("has no effect")), key("openTelemetry", toggle("").riskyIf(is("true"))),
 			key("primary_tools", list("tools only primary agents have", text(""))),
 			key("continue_loop_on_deny", toggle("go on after a rejected call")),
 			key("mcp_timeout", whole("milliseconds", 1)),
@@ -110,7 +110,7 @@ func pluginSpec() *spec {
 }
 
 func referenceSpec() *spec {
-	return either("", text("a folder").riskyIf(isOutside),
+	return either("", text("a folder, if it begins with . / or ~; else a git repository").riskyIf(anyOf(isOutside, isRepository)),
 		object("", must("path", text("a folder").riskyIf(isOutside)), key("description", text("")), key("hidden", toggle(""))),
 		object("", must("repository", text("a git repository")), key("branch", text("")), key("description", text("")),
 			key("hidden", toggle(""))).needsTrust())

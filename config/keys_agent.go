@@ -31,7 +31,7 @@ var agentTable = sync.OnceValue(func() *spec {
 
 func commandSpec() *spec {
 	return object("",
-		must("template", text("what is said; $1, $2 and $ARGUMENTS stand for arguments").riskyIf(runsShell)),
+		core("template", text("what is said; $1, $2 and $ARGUMENTS stand for arguments").riskyIf(runsShell)),
 		key("description", text("")), key("agent", text("")), key("model", text("the model, as provider/model")),
 		key("variant", text("")), key("subtask", toggle("run it in a sub-agent")))
 }
@@ -41,10 +41,12 @@ func permissionSpec() *spec {
 	action := choice("", "ask", "allow", "deny").riskyIf(is("allow"))
 	rule := either("an action, or actions by pattern; the last that matches counts", action, dict("", action))
 	var keys []entry
-	for _, name := range []string{"read", "edit", "glob", "grep", "list", "bash", "task", "external_directory", "lsp", "skill"} {
+	for _, name := range []string{
+		"read", "edit", "glob", "grep", "list", "bash", "task", "external_directory", "lsp", "skill", "webfetch", "websearch", "codesearch",
+	} {
 		keys = append(keys, key(name, rule))
 	}
-	for _, name := range []string{"todowrite", "todoread", "question", "webfetch", "websearch", "codesearch", "doom_loop"} {
+	for _, name := range []string{"todowrite", "todoread", "question", "doom_loop"} {
 		keys = append(keys, key(name, action)) // these have no patterns
 	}
 	return either("one action for everything, or rules", action, object("permissions by name; the order counts", keys...).with(rule))

@@ -27,7 +27,7 @@ func modelSpec() *spec {
 		key("id", text("its id at the provider")), key("name", text("")), key("family", text("")), key("release_date", text("")),
 		key("attachment", toggle("")), key("reasoning", toggle("")), key("temperature", toggle("")), key("tool_call", toggle("")),
 		key("interleaved", either("", toggle(""), text(""), object("", must("field", text(""))))),
-		key("cost", price(key("context_over_200k", price()), key("tiers", anything("")))),
+		key("cost", price(key("context_over_200k", price()), key("tiers", anything(""))).needsTrust()), // a budget is counted with it
 		key("limit", object("in tokens", must("context", num("")), key("input", num("")), must("output", num("")))),
 		key("modalities", object("", key("input", modality), key("output", modality))),
 		key("experimental", anything("")), key("status", choice("", "alpha", "beta", "deprecated", "active")),
@@ -52,7 +52,7 @@ func mcpSpec() *spec {
 }
 
 func formatterSpec() *spec {
-	return object("", key("disabled", toggle("")), key("command", list("the command; the file is appended", text(""))),
+	return object("", key("disabled", toggle("")), key("command", list("the command; the file stands for $FILE, or is appended", text(""))),
 		key("environment", dict("", text(""))), key("extensions", list("", text(""))))
 }
 

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// normalise gives one source the form in which sources merge: rules spread out, paths of
-// plugins complete, agents as they are written today.
+// normalise gives one source the form in which sources merge: rules spread out, paths that
+// are relative to the file complete, agents as they are written today.
 func (s *source) normalise(home string) {
 	if rules := s.root.get("permission"); rules != nil {
 		s.root.put("permission", spread(rules))
@@ -15,6 +15,14 @@ func (s *source) normalise(home string) {
 		for _, p := range plugins.items {
 			s.placePlugin(p, home)
 		}
+	}
+	for _, ref := range s.references() {
+		s.placeReference(ref, home)
+	}
+	if s.table == tuiTable() {
+		s.placeSounds(s.root, home)
+	} else {
+		s.placeSounds(s.root.get("tui"), home)
 	}
 	for _, key := range []string{"agent", "mode"} {
 		if agents := s.root.get(key); agents != nil {
@@ -37,6 +45,61 @@ func (s *source) placePlugin(p *node, home string) {
 	if filepath.IsAbs(path) {
 		p.text = "file://" + filepath.ToSlash(path)
 	}
+}
+
+// references are the named folders and repositories of a source, under both names of the key.
+func (s *source) references() (out []*node) {
+	if s.table != settings() {
+		return nil
+	}
+	for _, key := range []string{"references", "reference"} {
+		if refs := s.root.get(key); refs != nil {
+			for _, m := range refs.members {
+				out = append(out, m.val)
+			}
+		}
+	}
+	return out
+}
+
+// localReference is the path of a reference to a folder, nil for a repository.
+func localReference(ref *node) *node {
+	if ref.kind == isObject {
+		return ref.get("path")
+	}
+	if isPath(ref.text) {
+		return ref
+	}
+	return nil
+}
+
+// placeReference completes the path of a folder. Of two references with one name the later
+// replaces the other, since one that is a folder and a repository is neither.
+func (s *source) placeReference(ref *node, home string) {
+	ref.barrier = true
+	if path := localReference(ref); path != nil {
+		path.text = s.complete(path.text, home)
+	}
+}
+
+// placeSounds completes the paths of sounds.
+func (s *source) placeSounds(ui *node, home string) {
+	if sounds := ui.get("attention").get("sounds"); sounds != nil {
+		for _, m := range sounds.members {
+			if !strings.Contains(m.val.text, "://") {
+				m.val.text = s.complete(m.val.text, home)
+			}
+		}
+	}
+}
+
+// complete makes a path absolute that is relative to the file it stands in.
+func (s *source) complete(path, home string) string {
+	path = expandHome(path, home)
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(s.dir, path)
+	}
+	return path
 }
 
 // normaliseAgent renames what had another name, and moves what is not a key of an agent

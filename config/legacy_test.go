@@ -49,7 +49,7 @@ func TestLoad_Raw(t *testing.T) {
   },
   "plugin": ["file://home/.config/opencode/mine.ts", "a@2", ["b", {"x": 1}]],
   "instructions": ["one.md", "two.md"],
-  "references": {"both": "new", "docs": "./docs"},
+  "references": {"both": "new", "docs": "home/.config/opencode/docs"},
   "agent": {
     "plan": {"temperature": 0.5, "model": "x/plan", "permission": {"bash": "deny"}, "mode": "primary"},
     "quick": {"options": {"a": null, "reasoningEffort": "low"}, "steps": 7, "prompt": "Be quick."}

@@ -82,7 +82,8 @@ type loading struct {
 	basis   *basis
 	sources []*source // lowest first
 	code    []string  // plugins and tools of the project
-	outward []string  // what the project shows to a model that lies elsewhere
+	outward []string  // what the project shows to a model that lies elsewhere, or is named as the user's
+	skills  map[string]Skill
 	errs    []*Error
 	out     *Loaded
 }

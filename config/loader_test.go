@@ -147,6 +147,22 @@ func TestLoader_Error(t *testing.T) {
 	}
 }
 
+// A file that is replaced between the look at it and the reading is still read whole.
+func TestDisk_ReplacedWhileReading(t *testing.T) {
+	w := newWorld(t)
+	for _, content := range []string{"much longer than before", "short", ""} {
+		w.write("f", "as it was")
+		d := newDisk()
+		if !d.isFile(w.path("f")) {
+			t.Fatal("no file")
+		}
+		w.write("f", content)
+		text, err := d.read(w.path("f"))
+		equal(t, string(text), content)
+		equal(t, err, nil)
+	}
+}
+
 // Many ask at once while files change; nobody sees half of a file.
 func TestLoader_Parallel(t *testing.T) {
 	w := newWorld(t)
@@ -158,8 +174,12 @@ func TestLoader_Parallel(t *testing.T) {
 		wg.Go(func() {
 			for range 50 {
 				got, _, err := l.Load(o)
-				if err != nil || got.Config.Model != got.Config.SmallModel {
-					t.Errorf("%v: %s and %s", err, got.Config.Model, got.Config.SmallModel)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if got.Config.Model != got.Config.SmallModel {
+					t.Errorf("%s and %s", got.Config.Model, got.Config.SmallModel)
 					return
 				}
 			}

@@ -21,6 +21,7 @@ type node struct {
 	barrier bool // it replaces what lies below instead of merging with it
 	bare    bool // rules that were written as one action
 	asks    bool // it has a variable or a file that was not put in
+	leaves  bool // a path that leads out of the project, behind a link
 }
 
 type member struct {

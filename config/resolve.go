@@ -14,16 +14,9 @@ type own struct {
 	Agents     map[string]struct {
 		Permission Permission `json:"permission"`
 	} `json:"agent"`
-	Share             string   `json:"share"`
-	DisabledProviders []string `json:"disabled_providers"`
-	EnabledProviders  []string `json:"enabled_providers"`
-	Skills            struct {
+	Skills struct {
 		Paths []string `json:"paths"`
 	} `json:"skills"`
-	Experimental struct {
-		PrimaryTools []string `json:"primary_tools"`
-		Policies     []Policy `json:"policies"`
-	} `json:"experimental"`
 }
 
 // finish merges what is left and gives it types.
@@ -54,13 +47,16 @@ func (l *loading) finish() error {
 		}
 	}
 	modernise(user)
-	modernise(all)
-	l.environment(all)
-	if raw != all {
-		modernise(raw)
-		l.environment(raw)
+	for _, root := range slices.Compact([]*node{all, raw}) {
+		modernise(root)
+		l.environment(root)
+		hold(root, user)
 	}
+	l.warnOfHalves(all)
 	overlay(oldUI, ui, concatenated)
+	if l.on("DISABLE_MOUSE") {
+		oldUI.put("mouse", boolNode(false, at))
+	}
 	text := all.appendJSON(make([]byte, 0, size))
 	if err := errors.Join(json.Unmarshal(text, &l.out.Config), decode(user, &l.out.user), decode(oldUI, &l.out.TUI)); err != nil {
 		return lathe.Errorf(lathe.Internal, "the settings passed the check and could still not be read: %w", err)
@@ -70,7 +66,6 @@ func (l *loading) finish() error {
 		l.out.Config.Raw = raw.appendJSON(nil)
 	}
 	l.expandRules()
-	l.hold()
 	l.findSkills()
 	l.findInstructions()
 	l.out.Warnings = append(l.out.Warnings, l.disk.trouble...)
@@ -116,6 +111,19 @@ func onlyKnown(s *spec, n *node) *node {
 	return &out
 }
 
+// warnOfHalves warns of commands of which no source says what is said.
+func (l *loading) warnOfHalves(all *node) {
+	commands := all.get("command")
+	if commands == nil {
+		return
+	}
+	for _, m := range commands.members {
+		if m.val.get("template") == nil {
+			l.warn(problemAt(m.val.at, []string{"command", m.key}, `has no "template": it only changes a built-in command of that name`))
+		}
+	}
+}
+
 // decode gives a checked value its types.
 func decode(n *node, to any) error { return json.Unmarshal(n.appendJSON(nil), to) }
 
@@ -131,38 +139,63 @@ func (l *loading) expandRules() {
 	}
 }
 
-// hold keeps what the user rules out from being let in by a project, whose lists replace
+// hold keeps what the user rules out from being let in by a project, whose values replace
 // the user's.
-func (l *loading) hold() {
-	c, own := &l.out.Config, &l.out.user
-	c.DisabledProviders = union(c.DisabledProviders, own.DisabledProviders)
-	c.Experimental.PrimaryTools = union(c.Experimental.PrimaryTools, own.Experimental.PrimaryTools)
-	if own.EnabledProviders != nil {
-		c.EnabledProviders = slices.DeleteFunc(c.EnabledProviders, func(id string) bool {
-			return !slices.Contains(own.EnabledProviders, id)
-		})
-		if len(c.EnabledProviders) == 0 { // which could be read as all of them
-			c.EnabledProviders = own.EnabledProviders
-		}
+func hold(all, user *node) {
+	if own := user.get("share"); own != nil && own.text == "disabled" {
+		all.put("share", own.clone())
 	}
-	if own.Share == "disabled" {
-		c.Share = own.Share
+	if own := user.get("subagent_depth"); own != nil && own.text == "0" {
+		all.put("subagent_depth", own.clone())
 	}
-	for _, p := range own.Experimental.Policies { // the last that matches counts
-		if !slices.Contains(c.Experimental.Policies, p) {
-			c.Experimental.Policies = append(c.Experimental.Policies, p)
-		}
+	holdList(all, user, "disabled_providers", union)
+	holdList(all, user, "enabled_providers", onlyOf)
+	if own := user.get("experimental"); own != nil {
+		holdList(all.child("experimental"), own, "primary_tools", union)
+		holdList(all.child("experimental"), own, "policies", behind)
+	}
+}
+
+// holdList joins a list of the user's with what became of it.
+func holdList(all, user *node, key string, join joiner) {
+	own, now := user.get(key), all.get(key)
+	if own != nil && now != nil {
+		all.put(key, join(now, own))
 	}
 }
 
 // union appends what is not there yet.
-func union(list, more []string) []string {
-	for _, s := range more {
-		if !slices.Contains(list, s) {
-			list = append(list, s)
+func union(list, more *node) *node {
+	out := list.clone()
+	for _, it := range more.items {
+		if !hasItem(out, it) {
+			out.items = append(out.items, it.clone())
 		}
 	}
-	return list
+	return out
+}
+
+// behind puts the other list last, as of policies the last that matches counts.
+func behind(list, other *node) *node {
+	out := list.clone()
+	out.items = slices.DeleteFunc(out.items, func(it *node) bool { return hasItem(other, it) })
+	return union(out, other)
+}
+
+// onlyOf keeps what another list has too. Nothing could be read as all of them, and is the
+// whole of the other.
+func onlyOf(list, other *node) *node {
+	out := list.clone()
+	out.items = slices.DeleteFunc(out.items, func(it *node) bool { return !hasItem(other, it) })
+	if len(out.items) == 0 {
+		return other.clone()
+	}
+	return out
+}
+
+func hasItem(list, item *node) bool {
+	text := string(item.appendJSON(nil))
+	return slices.ContainsFunc(list.items, func(it *node) bool { return string(it.appendJSON(nil)) == text })
 }
 
 // environment applies the variables that force a setting.
@@ -172,6 +205,15 @@ func (l *loading) environment(root *node) {
 	}
 	if l.on("DISABLE_PRUNE") {
 		root.child("compaction").put("prune", boolNode(false, root.at))
+	}
+	if l.on("DISABLE_AUTOUPDATE") {
+		root.put("autoupdate", boolNode(false, root.at))
+	}
+	if share := root.get("share"); l.on("AUTO_SHARE") && (share == nil || share.text != "disabled") {
+		root.put("share", stringNode("auto", root.at))
+	}
+	if l.on("DISABLE_SHARE") {
+		root.put("share", stringNode("disabled", root.at))
 	}
 	if root.get("username") != nil || l.Env == nil {
 		return

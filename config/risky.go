@@ -38,6 +38,14 @@ func isOutside(n *node) bool {
 		slices.Contains(strings.Split(path, "/"), "..")
 }
 
+// isRepository reports whether a reference in short form is a repository: what is not
+// written as a path is.
+func isRepository(n *node) bool { return n.kind == isString && !isPath(n.text) }
+
+func isPath(s string) bool {
+	return filepath.VolumeName(s) != "" || strings.HasPrefix(s, ".") || strings.HasPrefix(s, "/") || strings.HasPrefix(s, "~") || strings.HasPrefix(s, "$HOME")
+}
+
 // holdsAddress reports whether an address stands anywhere in a value. Providers have
 // options that make them call others.
 func holdsAddress(n *node) bool {

@@ -33,6 +33,7 @@ type entry struct {
 	key  string
 	spec *spec
 	must bool
+	core bool   // of an untrusted project the rest does not count without it
 	old  string // deprecated: what to use instead
 }
 
@@ -66,7 +67,10 @@ func either(doc string, any ...*spec) *spec { return &spec{doc: doc, any: any} }
 
 func key(name string, s *spec) entry { return entry{key: name, spec: s} }
 
-func must(name string, s *spec) entry { return entry{key: name, spec: s, must: true} }
+func must(name string, s *spec) entry { return entry{key: name, spec: s, must: true, core: true} }
+
+// core is a key that one source may leave out, because another has it.
+func core(name string, s *spec) entry { return entry{key: name, spec: s, core: true} }
 
 func old(name string, s *spec, instead string) entry { return entry{key: name, spec: s, old: instead} }
 

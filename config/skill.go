@@ -17,7 +17,7 @@ type Skill struct {
 // cannot be read are told as warnings.
 func (l *loading) findSkills() {
 	byName := map[string]Skill{}
-	for _, place := range l.skillPlaces(l.out.Config.Skills.Paths) {
+	for _, place := range l.skillPlaces(l.out.Config.Skills.Paths, l.out.user.Skills.Paths) {
 		for _, f := range l.walk(place, isSkill) {
 			if l.hides(f.path) || f.leaves && !l.out.trusted {
 				continue
@@ -32,13 +32,69 @@ func (l *loading) findSkills() {
 	}
 }
 
+// riskySkills are those of the project that lie elsewhere, or have the name of one of the
+// user's and would be taken for it.
+func (l *loading) riskySkills() (out []string) {
+	var all, mine []string
+	for _, s := range l.sources {
+		if paths := s.root.get("skills").get("paths"); paths != nil {
+			for _, it := range paths.items {
+				switch {
+				case s.layer != Project:
+					all, mine = append(all, it.text), append(mine, it.text)
+				case !isOutside(it) && !it.asks: // where the others lead is not looked at
+					all = append(all, it.text)
+				}
+			}
+		}
+	}
+	own := map[string]bool{}
+	theirs := map[string][]string{}
+	for _, place := range l.skillPlaces(all, mine) {
+		for _, f := range l.walk(place, isSkill) {
+			if f.leaves {
+				out = append(out, f.path)
+				continue
+			}
+			switch sk, ok := l.skill(f.path, place.layer); {
+			case !ok:
+			case place.layer == Project:
+				theirs[sk.Name] = append(theirs[sk.Name], f.path)
+			default:
+				own[sk.Name] = true
+			}
+		}
+	}
+	for _, name := range names(theirs) {
+		if own[name] {
+			out = append(out, theirs[name]...)
+		}
+	}
+	return out
+}
+
+// skill reads a skill, once for each path.
 func (l *loading) skill(path string, layer Layer) (sk Skill, ok bool) {
+	if known, found := l.skills[path]; found {
+		known.Layer = layer
+		return known, known.Name != ""
+	}
+	sk = l.readSkill(path, layer)
+	if l.skills == nil {
+		l.skills = map[string]Skill{}
+	}
+	l.skills[path] = sk
+	return sk, sk.Name != ""
+}
+
+// readSkill returns one without a name where there is none.
+func (l *loading) readSkill(path string, layer Layer) Skill {
 	s, body, err := l.readMarkdown(path, layer)
 	if err != nil {
 		l.leaveOut(err)
-		return sk, false
+		return Skill{}
 	}
-	sk = Skill{Path: path, Content: body, Layer: layer}
+	sk := Skill{Path: path, Content: body, Layer: layer}
 	for key, to := range map[string]*string{"name": &sk.Name, "description": &sk.Description} {
 		if v := s.root.get(key); v != nil && v.kind == isString {
 			*to = v.text
@@ -47,11 +103,12 @@ func (l *loading) skill(path string, layer Layer) (sk Skill, ok bool) {
 	if sk.Name == "" {
 		l.warn(Problem{Path: path, Message: `the skill has no "name" in its head and is left out`})
 	}
-	return sk, sk.Name != ""
+	return sk
 }
 
-// skillPlaces lists the folders to search, lowest first; more are those of the settings.
-func (l *loading) skillPlaces(more []string) (out []found) {
+// skillPlaces lists the folders to search, lowest first; more are those of the settings,
+// mine those of the user's.
+func (l *loading) skillPlaces(more, mine []string) (out []found) {
 	var outside []string
 	if !l.on("DISABLE_EXTERNAL_SKILLS") {
 		if !l.on("DISABLE_CLAUDE_CODE") && !l.on("DISABLE_CLAUDE_CODE_SKILLS") {
@@ -77,7 +134,7 @@ func (l *loading) skillPlaces(more []string) (out []found) {
 		if !filepath.IsAbs(place.path) {
 			place.path = filepath.Join(l.Directory, place.path)
 		}
-		if !slices.Contains(l.out.user.Skills.Paths, path) {
+		if !slices.Contains(mine, path) {
 			place.layer, place.base = Project, l.Directory
 		}
 		out = append(out, place)

@@ -82,11 +82,7 @@ func (s *source) value(sub substitution, t token, at int) (string, *Error) {
 
 // target is the file a token names.
 func (s *source) target(t token, home string) string {
-	path := expandHome(t.name, home)
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(s.dir, path)
-	}
-	return path
+	return s.complete(t.name, home)
 }
 
 // tokens finds what is to be put in.

@@ -50,6 +50,7 @@ func digest(risks []Risk) string {
 func (l *loading) judge() {
 	var risks []Risk
 	var safe []*source
+	own := claimed(l.sources)
 	for _, s := range l.sources {
 		switch {
 		case s.layer != Project:
@@ -59,7 +60,7 @@ func (l *loading) judge() {
 		default:
 			bare := *s
 			bare.root = s.root.clone()
-			risks = append(risks, takeRisks(&bare)...)
+			risks = append(risks, takeRisks(&bare, own)...)
 			safe = append(safe, &bare)
 		}
 		if s.layer == Project {
@@ -106,28 +107,30 @@ func (l *loading) trust() {
 
 // takeRisks removes from a project's source what needs trust and returns it. A value that
 // asks for a variable or a file is a risk wherever it stands.
-func takeRisks(s *source) []Risk {
-	t := riskTaker{src: s}
+func takeRisks(s *source, own claims) []Risk {
+	t := riskTaker{src: s, own: own}
 	t.object(s.table, s.root)
 	return t.found
 }
 
 type riskTaker struct {
 	src   *source
+	own   claims
 	path  []string
 	found []Risk
 }
 
 // take reports whether the value must go.
 func (t *riskTaker) take(s *spec, n *node) bool {
-	if harmless(n) {
+	taken := t.own.takes(t.path, n)
+	if !taken && harmless(n) {
 		return false
 	}
 	var fit *spec
 	if s != nil {
 		fit = s.pick(n)
 	}
-	if n.asks || s != nil && s.risky != nil && s.risky(n) || fit != nil && fit.risky != nil && fit.risky(n) {
+	if taken || n.asks || n.leaves || s != nil && s.risky != nil && s.risky(n) || fit != nil && fit.risky != nil && fit.risky(n) {
 		t.found = append(t.found, Risk{
 			Path: t.src.name, Line: n.at.src.line(n.at.original()) + 1, Key: slices.Clone(t.path), Value: string(n.appendJSON(nil)),
 		})
@@ -157,7 +160,7 @@ func (t *riskTaker) object(s *spec, n *node) (gone bool) {
 			m.val.asks = true
 		}
 		takes := t.take(e.spec, m.val)
-		gone = gone || takes && e.must
+		gone = gone || takes && e.core
 		return !takes
 	})
 	return gone || had > 0 && len(n.members) == 0

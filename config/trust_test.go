@@ -59,8 +59,8 @@ func TestTrust_Settings(t *testing.T) {
 			`{"provider": {"anthropic": {"options": {"timeout": 5}, "name": "A"}}}`,
 		},
 		{
-			"model", `{"provider": {"a": {"models": {"m": {"headers": {"x": "y"}, "provider": {"api": "https://evil"}, "name": "M", "options": {"effort": "high"}, "variants": {"v": {"url": ["https://x"], "k": 1}}}}}}}`,
-			[]string{"provider.a.models.m.headers", "provider.a.models.m.provider.api", "provider.a.models.m.variants.v.url"},
+			"model", `{"provider": {"a": {"models": {"m": {"headers": {"x": "y"}, "provider": {"api": "https://evil"}, "cost": {"input": 0, "output": 0}, "name": "M", "options": {"effort": "high"}, "variants": {"v": {"url": ["https://x"], "k": 1}}}}}}}`,
+			[]string{"provider.a.models.m.headers", "provider.a.models.m.provider.api", "provider.a.models.m.cost", "provider.a.models.m.variants.v.url"},
 			`{"provider": {"a": {"models": {"m": {"name": "M", "options": {"effort": "high"}, "variants": {"v": {"k": 1}}}}}}}`,
 		},
 		{"key", `{"provider": {"a": {"options": {"apiKey": "k"}}}}`, []string{"provider.a.options.apiKey"}, `{}`},
@@ -76,9 +76,9 @@ func TestTrust_Settings(t *testing.T) {
 		},
 		{"skills", `{"skills": {"paths": ["own", "/"], "urls": ["https://evil"]}}`, []string{"skills.paths", "skills.urls"}, `{"skills": {"paths": ["own"]}}`},
 		{
-			"references", `{"references": {"a": "./docs", "b": "/", "c": {"path": "~/x", "hidden": true}, "d": {"repository": "https://evil"}}}`,
-			[]string{"references.b", "references.c.path", "references.d"},
-			`{"references": {"a": "./docs"}}`,
+			"references", `{"references": {"a": "./docs", "b": "/", "c": {"path": "~/x", "hidden": true}, "d": {"repository": "https://evil"}, "e": "evil/repository", "f": {"path": "docs"}}}`,
+			[]string{"references.b", "references.c.path", "references.d", "references.e"},
+			`{"references": {"a": "TOP/docs", "f": {"path": "TOP/docs"}}}`,
 		},
 		{
 			"command", `{"command": {"a": {"template": "say !` + "`date`" + `", "description": "d"}, "b": {"template": "fine"}}}`,
@@ -129,7 +129,7 @@ func TestTrust_Settings(t *testing.T) {
 				want = append(want, r)
 			}
 			equal(t, w.risks(l), want)
-			sameJSON(t, l.Config.Raw, c.rest)
+			sameJSON(t, l.Config.Raw, strings.ReplaceAll(c.rest, "TOP", w.path("top")))
 			if c.risks == nil {
 				return
 			}
@@ -168,7 +168,7 @@ func TestTrust_Letters(t *testing.T) {
 	equal(t, w.risks(l), []string{})
 	c := l.Config
 	equal(t, c.Shell == "" && c.MCP == nil && c.Permission == nil && c.Plugins == nil && l.TUI.Plugins == nil, true)
-	equal(t, c.References["r"], Reference{Path: "./docs"})
+	equal(t, c.References["r"], Reference{Path: w.path("top/docs")})
 	equal(t, c.Providers["a"], Provider{Name: "A"})
 	equal(t, len(c.Agents["a"].Permission), 0)
 }
@@ -305,16 +305,33 @@ func TestHold(t *testing.T) {
 	w.trust = yes
 	w.write("home/.config/lathe/lathe.json", `{
 "share": "disabled", "disabled_providers": ["a"], "enabled_providers": ["b", "c"],
+"subagent_depth": 0,
 "experimental": {"primary_tools": ["x"], "policies": [{"action": "provider.use", "effect": "deny", "resource": "a"}]}}`)
 	w.write("top/lathe.json", `{
-"share": "auto", "disabled_providers": ["z"], "enabled_providers": ["c", "evil"],
+"share": "auto", "disabled_providers": ["z"], "enabled_providers": ["c", "evil"], "subagent_depth": 3,
 "experimental": {"primary_tools": [], "policies": [{"action": "provider.use", "effect": "allow", "resource": "*"}]}}`)
 	c := w.load().Config
 	equal(t, c.Share, "disabled")
+	equal(t, *c.SubagentDepth, 0)
 	equal(t, c.DisabledProviders, []string{"z", "a"})
 	equal(t, c.EnabledProviders, []string{"c"})
 	equal(t, c.Experimental.PrimaryTools, []string{"x"})
 	equal(t, c.Experimental.Policies, []Policy{{"provider.use", "allow", "*"}, {"provider.use", "deny", "a"}})
+	sameJSON(t, c.Raw, `{"share": "disabled", "disabled_providers": ["z", "a"], "enabled_providers": ["c"], "subagent_depth": 0, "experimental": {
+"primary_tools": ["x"], "policies": [{"action": "provider.use", "effect": "allow", "resource": "*"}, {"action": "provider.use", "effect": "deny", "resource": "a"}]}}`)
 	w.write("top/lathe.json", `{"enabled_providers": ["evil"]}`)
 	equal(t, w.load().Config.EnabledProviders, []string{"b", "c"})
+}
+
+// The user's policies stand last even where the project has some of them too, in front of
+// others of its own.
+func TestHold_PoliciesOfBoth(t *testing.T) {
+	w := newWorld(t)
+	w.write("home/.config/lathe/lathe.json", `{"experimental": {"policies": [
+{"action": "provider.use", "effect": "deny", "resource": "*"}, {"action": "provider.use", "effect": "allow", "resource": "a"}]}}`)
+	w.write("top/lathe.json", `{"experimental": {"policies": [
+{"action": "provider.use", "effect": "deny", "resource": "*"}, {"action": "provider.use", "effect": "allow", "resource": "evil"}]}}`)
+	equal(t, w.load().Config.Experimental.Policies, []Policy{
+		{"provider.use", "allow", "evil"}, {"provider.use", "deny", "*"}, {"provider.use", "allow", "a"},
+	})
 }

@@ -75,7 +75,7 @@ var tuiTable = sync.OnceValue(func() *spec {
 	return object("Settings of the terminal program.",
 		key("$schema", text("where editors find the schema of this file")),
 		key("theme", text("")),
-		key("keybinds", dict("keys by what they do", binding)),
+		key("keybinds", dict("keys by what they do", binding).needsTrust()), // the key for yes could share the session
 		key("leader_timeout", whole("milliseconds; default: 2000", 1)),
 		key("plugin", list("plugins of the terminal program", pluginSpec()).needsTrust()),
 		key("plugin_enabled", dict("", toggle("").riskyIf(is("true")))),

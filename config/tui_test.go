@@ -8,6 +8,7 @@ import (
 // Each source wins over those before it; what settings files still say comes first.
 func TestTUI_Precedence(t *testing.T) {
 	w := newWorld(t)
+	w.trust = yes
 	w.env["OPENCODE_TUI_CONFIG"], w.env["LATHE_TUI_CONFIG"] = "~/theirs.json", w.path("home/mine.json")
 	sources := []string{"home/.config/opencode/opencode.json", "top/lathe.json", "top/.lathe/lathe.json", "etc/lathe/lathe.json"}
 	for _, dir := range []string{
@@ -27,6 +28,18 @@ func TestTUI_Precedence(t *testing.T) {
 		}
 	}
 	equal(t, len(w.load().TUI.Keybinds), len(sources))
+}
+
+// Sounds are relative to the file that names them, where that is no address.
+func TestTUI_Sounds(t *testing.T) {
+	w := newWorld(t)
+	w.trust = yes
+	w.write("home/.config/lathe/tui.json", `{"attention": {"sounds": {"done": "./sounds/done.mp3", "error": "~/error.mp3", "default": "file:///x.mp3"}}}`)
+	w.write("top/lathe.json", `{"tui": {"attention": {"sounds": {"question": "q.mp3"}}}}`)
+	equal(t, w.load().TUI.Attention.Sounds, map[string]string{
+		"done": w.path("home/.config/lathe/sounds/done.mp3"), "error": w.path("home/error.mp3"),
+		"default": "file:///x.mp3", "question": w.path("top/q.mp3"),
+	})
 }
 
 // Older settings files hold what now stands in tui.json.

@@ -52,7 +52,7 @@ type (
 		CORS       []string `json:"cors,omitempty"`
 		Auth       string   `json:"auth,omitempty"`
 	}
-	// Command is a slash command.
+	// Command is a slash command. One without a Template changes a built-in one of its name.
 	Command struct {
 		Template    string `json:"template"`
 		Description string `json:"description,omitempty"`
@@ -66,7 +66,8 @@ type (
 		Paths []string `json:"paths,omitempty"`
 		URLs  []string `json:"urls,omitempty"`
 	}
-	// Reference is a named folder or repository for @name. A plain string is a path.
+	// Reference is a named folder or repository for @name: it has a Path, which is complete,
+	// or a Repository.
 	Reference struct {
 		Path        string `json:"path,omitempty"`
 		Repository  string `json:"repository,omitempty"`

@@ -24,10 +24,17 @@ func (s *Switched[T]) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, &s.On)
 }
 
-// UnmarshalJSON reads a path or an object.
+// UnmarshalJSON reads a path, a repository or an object.
 func (r *Reference) UnmarshalJSON(data []byte) error {
 	if startsWith(data, '"') {
-		return json.Unmarshal(data, &r.Path)
+		var short string
+		err := json.Unmarshal(data, &short)
+		if isPath(short) {
+			r.Path = short
+		} else {
+			r.Repository = short
+		}
+		return err
 	}
 	type plain Reference
 	return json.Unmarshal(data, (*plain)(r))

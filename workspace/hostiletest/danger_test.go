@@ -29,6 +29,8 @@ func dangers(l *config.Loaded) []string {
 	d.set("tui.plugin_enabled", l.TUI.PluginEnabled)
 	d.set("tui.attention.sounds", l.TUI.Attention.Sounds)
 	d.set("tui.attention.sound_pack", l.TUI.Attention.SoundPack)
+	d.set("tui.keybinds", l.TUI.Keybinds)
+	d.set("experimental.openTelemetry", c.Experimental.OpenTelemetry)
 	d.note("share", c.Share == "auto")
 	d.note("autoupdate", c.AutoUpdate.On)
 	for name, s := range c.MCP {
@@ -38,7 +40,7 @@ func dangers(l *config.Loaded) []string {
 		d.note("command."+name, shellIn.MatchString(cmd.Template))
 	}
 	for name, r := range c.References {
-		d.note("references."+name, r.Repository != "" || leads(r.Path))
+		d.note("references."+name, r.Repository != "" || !inside(l, r.Path))
 	}
 	d.note("skills.paths", slices.ContainsFunc(c.Skills.Paths, leads))
 	d.note("instructions", slices.ContainsFunc(c.Instructions, leads))
@@ -76,7 +78,7 @@ func (d *finder) providers(c *config.Config) {
 		d.note(at+".options", p.Options.APIKey+p.Options.BaseURL+p.Options.EnterpriseURL != "" || len(p.Options.More) > 0)
 		for id, m := range p.Models {
 			d.set(at+".models."+id+".headers", m.Headers)
-			d.set(at+".models."+id+".provider", m.Provider)
+			d.note(at+".models."+id+".provider", m.Provider != nil && *m.Provider != (config.ModelProvider{})) // empty, it says nothing
 			for key, val := range m.Options {
 				d.note(at+".models."+id+".options."+key, strings.Contains(string(val), "://"))
 			}
@@ -92,6 +94,14 @@ func leads(path string) bool {
 	slashed := filepath.ToSlash(path)
 	return strings.HasPrefix(path, "http://") || strings.HasPrefix(path, "https://") || filepath.IsAbs(path) || strings.HasPrefix(slashed, "/") ||
 		path == "~" || strings.HasPrefix(path, "~/") || strings.HasPrefix(path, "$HOME") || slices.Contains(strings.Split(slashed, "/"), "..")
+}
+
+// inside reports whether a complete path lies below a folder with settings of the project.
+func inside(l *config.Loaded, path string) bool {
+	return slices.ContainsFunc(l.Sources, func(s config.Source) bool {
+		rel, err := filepath.Rel(filepath.Dir(s.Name), path)
+		return s.Layer == config.Project && err == nil && filepath.IsLocal(rel)
+	})
 }
 
 func allows(p config.Permission) bool {

@@ -163,6 +163,16 @@ var settingFixtures = []fixture{
 		keys:  []string{"lathe.json: references.x", "lathe.json: references.y.path", "lathe.json: reference.z"},
 	},
 	{
+		name:  "reference to a repository in short",
+		files: map[string]string{"lathe.json": `{"references":{"x":"EVIL/x"},"reference":{"y":"https://EVIL/y.git"}}`},
+		keys:  []string{"lathe.json: references.x", "lathe.json: reference.y"},
+	},
+	{
+		name:  "keys that do something else",
+		files: map[string]string{"tui.json": `{"keybinds":{"session_share":"return"}}`, "lathe.json": `{"experimental":{"openTelemetry":true}}`},
+		keys:  []string{"lathe.json: experimental.openTelemetry", "tui.json: keybinds"},
+	},
+	{
 		name:  "reference of two kinds",
 		files: map[string]string{"lathe.json": `{"references":{"x":{"path":"docs","repository":"https://EVIL/x.git"}}}`},
 		inert: true,
@@ -264,7 +274,7 @@ var settingFixtures = []fixture{
 		name: "nothing but harmless settings",
 		files: map[string]string{
 			"lathe.json": `{"model":"a/b","permission":{"bash":"deny"},"lsp":false,"formatter":false,"instructions":["docs/*.md"],"share":"disabled",
-				"mcp":{"x":{"enabled":false}},"references":{"d":"docs"},"username":"me","command":{"x":{"template":"do $1"}},"unknown":{"command":["TRAP"]}}`,
+				"mcp":{"x":{"enabled":false}},"references":{"d":"./docs"},"username":"me","command":{"x":{"template":"do $1"}},"unknown":{"command":["TRAP"]}}`,
 			"docs/a.md": "be good", "AGENTS.md": "be good", ".opencode/agent/a.md": "---\ndescription: x\n---\nbe good",
 			".opencode/plugin/readme.md": "no code",
 		},
