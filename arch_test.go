@@ -30,7 +30,12 @@ var archImports = arch.Table{
 	{From: "workspace", May: []string{".", "internal/*"}},
 
 	// It is where a line of the catalogue becomes a client, so it names the protocols and the credentials.
-	{From: "model/provider", May: []string{"model", "model/anthropic", "model/auth", "model/catalog", "model/gemini", "model/openai", ".", "internal/*"}},
+	{From: "model/provider", May: []string{"model", "model/anthropic", "model/auth", "model/bedrock", "model/catalog", "model/gemini", "model/openai", "model/wire", ".", "internal/*"}},
+	// The protocols share what lies between their bytes and the words of model.
+	{From: "model/anthropic", May: []string{"^", "model/wire", ".", "internal/*"}},
+	{From: "model/bedrock", May: []string{"^", "model/wire", ".", "internal/*"}},
+	{From: "model/gemini", May: []string{"^", "model/wire", ".", "internal/*"}},
+	{From: "model/openai", May: []string{"^", "model/wire", ".", "internal/*"}},
 	{From: "model/*", May: []string{"^", ".", "internal/*"}},
 	{From: "bus/*", May: []string{"^", ".", "internal/*"}},
 	{From: "store/storetest", May: []string{"^", ".", "internal/*", "lathetest"}},
@@ -66,6 +71,7 @@ var archFences = []arch.Fence{
 	{Import: "github.com/nats-io", Only: []string{"bus/*"}, Why: "only the bus knows other nodes"},
 	{Import: "github.com/spf13", Only: []string{"cmd/..."}, Why: "only cmd reads flags"},
 	{Import: "charm.land/catwalk", Only: []string{"model/catalog"}, Why: "its types and its mistakes stay behind our own catalogue"},
+	{Import: "github.com/aws", Only: []string{"model/aws"}, Why: "only the package that signs for Amazon needs Amazon's code"},
 	{Import: "charm.land/bubbletea", Only: []string{"tui/..."}, Why: "only tui knows that a terminal exists"},
 	{Import: "charm.land/bubbles", Only: []string{"tui/..."}, Why: "only tui knows that a terminal exists"},
 	{Import: "charm.land/lipgloss", Only: []string{"tui/...", "cmd/..."}, Why: "no colour elsewhere"},

@@ -1,12 +1,16 @@
 package model
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/jsonscan"
 )
 
 // Words that stored histories and other clients know; they must not change.
@@ -21,6 +25,9 @@ const (
 // Target is the model a history is converted for.
 type Target struct {
 	Provider, Model string // ids of the catalogue
+	// Input is what the model reads beside text, in the catalogue's words: image, pdf, audio,
+	// video. It is told that it cannot read media of another sort. Nil means that it reads all.
+	Input []string
 	// ResultMedia reports which media a tool's result may hold; nil means none.
 	ResultMedia func(mime string) bool
 	StripMedia  bool // say what was attached instead of attaching it
@@ -28,6 +35,22 @@ type Target struct {
 }
 
 func (t Target) same(m lathe.ModelRef) bool { return m.Provider == t.Provider && m.Model == t.Model }
+
+func (t Target) reads(mime string) bool {
+	kind := Modality(mime)
+	return kind == "" || t.Input == nil || slices.Contains(t.Input, kind)
+}
+
+// media is a file as the model can be given it: itself, or a text that says why not.
+func (t Target) media(f FileContent) Content {
+	switch {
+	case Modality(f.Mime) == "image" && f.Data == "" && (f.URL == "" || strings.HasPrefix(f.URL, "data:")):
+		return TextContent{Text: f.damaged()}
+	case !t.reads(f.Mime):
+		return TextContent{Text: f.Unreadable()}
+	}
+	return f
+}
 
 // Convert turns a history into the neutral prompt: every call has a result, what only
 // another model understands becomes text, and what says nothing is left out. It is pure:
@@ -44,7 +67,7 @@ func Convert(history []lathe.Message, to Target) []Message {
 			out = append(out, answer(said, m.Parts, to)...)
 		}
 	}
-	return mergeTools(out)
+	return out
 }
 
 func userContent(parts []lathe.Part, to Target) (out []Content) {
@@ -66,7 +89,7 @@ func userContent(parts []lathe.Part, to Target) (out []Content) {
 				out = append(out, TextContent{Text: fmt.Sprintf("[Attached %s: %s]", b.Mime, name)})
 				continue
 			}
-			out = append(out, file(b))
+			out = append(out, to.media(file(b)))
 		case *lathe.Compaction:
 			out = append(out, TextContent{Text: compactionPrompt})
 		case *lathe.Subtask:
@@ -79,16 +102,6 @@ func userContent(parts []lathe.Part, to Target) (out []Content) {
 
 func isMedia(mime string) bool {
 	return strings.HasPrefix(mime, "image/") || mime == "application/pdf"
-}
-
-func file(f *lathe.File) FileContent {
-	out := FileContent{Mime: f.Mime, Name: f.Filename}
-	if head, data, ok := strings.Cut(f.URL, ","); ok && strings.HasPrefix(head, "data:") {
-		out.Data = data
-	} else {
-		out.URL = f.URL
-	}
-	return out
 }
 
 // answer converts an assistant message: a block for each step, each followed by the
@@ -220,7 +233,7 @@ func (c *converter) call(t *lathe.ToolCall) {
 		call.Input = s.Input
 		c.output(s, &res)
 	}
-	if call.Input == nil {
+	if call.Input = jsonscan.Mend(call.Input); call.Input == nil {
 		call.Input = json.RawMessage(`{}`)
 	}
 	c.content = append(c.content, call)
@@ -246,10 +259,10 @@ func (c *converter) output(s *lathe.Completed, res *ResultContent) {
 		switch m := file(f); {
 		case c.to.StripMedia && isMedia(f.Mime):
 			continue
-		case !isMedia(f.Mime) || c.to.ResultMedia != nil && c.to.ResultMedia(f.Mime):
+		case !isMedia(f.Mime) || c.to.reads(f.Mime) && c.to.ResultMedia != nil && c.to.ResultMedia(f.Mime):
 			res.Media = append(res.Media, m)
 		default:
-			c.media = append(c.media, m)
+			c.media = append(c.media, c.to.media(m))
 		}
 	}
 }
@@ -269,8 +282,11 @@ func (c *converter) cut(s string) string {
 
 // isExecuted reports whether the provider ran the call itself.
 func isExecuted(meta json.RawMessage) bool {
+	if !bytes.Contains(meta, []byte(`"providerExecuted"`)) {
+		return false // most have no such mark, and a history has many
+	}
 	var m struct{ ProviderExecuted bool }
-	return len(meta) > 0 && json.Unmarshal(meta, &m) == nil && m.ProviderExecuted
+	return json.Unmarshal(meta, &m) == nil && m.ProviderExecuted
 }
 
 // partialOutput is what an interrupted tool had written, and whether that is known.
@@ -285,18 +301,10 @@ func partialOutput(meta json.RawMessage) (string, bool) {
 	return *m.Output, true
 }
 
-// mergeTools joins tool messages that follow each other.
-func mergeTools(in []Message) []Message {
-	var out []Message
-	for _, m := range in {
-		if n := len(out); n > 0 && m.Role == ToolRole && out[n-1].Role == ToolRole {
-			out[n-1].Content = append(out[n-1].Content[:len(out[n-1].Content):len(out[n-1].Content)], m.Content...)
-			continue
-		}
-		out = append(out, m)
-	}
-	return out
-}
-
 // clean replaces broken characters, which some providers refuse.
-func clean(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
+func clean(s string) string {
+	if utf8.ValidString(s) { // nearly always, and ten times faster to find out
+		return s
+	}
+	return strings.ToValidUTF8(s, "\uFFFD")
+}

@@ -124,7 +124,7 @@ func TestConvert_User(t *testing.T) {
 			)}, target, nil,
 		},
 		{"media left out", []lathe.Message{user(image, pdf, &lathe.File{Mime: "text/csv", URL: "data:text/csv,a"})}, model.Target{StripMedia: true}, []model.Message{
-			fromUser(text{Text: "[Attached image/png: a.png]"}, text{Text: "[Attached application/pdf: file]"}, file{Mime: "text/csv", Data: "a"}),
+			fromUser(text{Text: "[Attached image/png: a.png]"}, text{Text: "[Attached application/pdf: file]"}, file{Mime: "text/csv", Data: "YQ=="}),
 		}},
 		{"compaction", []lathe.Message{user(&lathe.Compaction{Auto: true})}, target, []model.Message{fromUser(text{Text: "What did we do so far?"})}},
 		{"subtask", []lathe.Message{user(&lathe.Subtask{Prompt: "x"})}, target, []model.Message{fromUser(text{Text: "The following tool was executed by the user"})}},
@@ -273,7 +273,7 @@ func TestConvert_ResultMedia(t *testing.T) {
 	image := &lathe.File{Mime: "image/png", URL: png, Filename: "a.png"}
 	pdf := &lathe.File{Mime: "application/pdf", URL: "data:application/pdf;base64,UERG"}
 	csv := &lathe.File{Mime: "text/csv", URL: "data:text/csv,a"}
-	imageOut, pdfOut, csvOut := file{Mime: "image/png", Name: "a.png", Data: "AA=="}, file{Mime: "application/pdf", Data: "UERG"}, file{Mime: "text/csv", Data: "a"}
+	imageOut, pdfOut, csvOut := file{Mime: "image/png", Name: "a.png", Data: "AA=="}, file{Mime: "application/pdf", Data: "UERG"}, file{Mime: "text/csv", Data: "YQ=="}
 	history := []lathe.Message{
 		answer(same, tool("c1", completed("", image, pdf, csv)), tool("c2", completed("2", image))),
 		user(&lathe.Text{Text: "next"}),
@@ -308,6 +308,54 @@ func TestConvert_ResultMedia(t *testing.T) {
 			fromUser(text{Text: "Attached media from tool result:"}, imageOut), fromModel(text{Text: "b"}),
 		}},
 	})
+}
+
+// A model is told of media that it cannot read, wherever they stand; results that could not hold
+// them are told first, the model after (trap 45).
+func TestConvert_Modalities(t *testing.T) {
+	cannot := func(name, mime string) text {
+		return text{Text: "[The file " + name + " of type " + mime + " cannot be read by this model. Tell the user.]"}
+	}
+	image := &lathe.File{Mime: "image/png", URL: png, Filename: "a.png"}
+	pdf := &lathe.File{Mime: "application/pdf", URL: "https://h/a.pdf"}
+	audio := &lathe.File{Mime: "audio/wav", URL: "data:audio/wav;base64,AA=="}
+	video := &lathe.File{Mime: "video/mp4", URL: "data:video/mp4;base64,AA=="}
+	csv := &lathe.File{Mime: "text/csv", URL: "data:text/csv,a%2Cb"}
+	empty := &lathe.File{Mime: "image/png", URL: "data:image/png;base64,", Filename: "e.png"}
+	damaged := text{Text: `[The image "e.png" is empty or damaged. Tell the user and ask for it again.]`}
+	csvOut := file{Mime: "text/csv", Data: "YSxi"}
+	reads := func(what ...string) model.Target { return model.Target{Input: what} }
+	everything := reads("text", "image", "pdf")
+	everything.ResultMedia = func(string) bool { return true }
+	nothing := reads("text")
+	nothing.ResultMedia = everything.ResultMedia
+	stripped := reads("text")
+	stripped.StripMedia = true
+	runConvert(t, []convertCase{
+		{"text only", []lathe.Message{user(image, pdf, audio, video, csv)}, reads("text"), []model.Message{fromUser(
+			cannot(`"a.png"`, "image/png"), cannot("without a name", "application/pdf"), cannot("without a name", "audio/wav"), cannot("without a name", "video/mp4"), csvOut,
+		)}},
+		{"images", []lathe.Message{user(image, pdf)}, reads("image"), []model.Message{fromUser(file{Mime: "image/png", Name: "a.png", Data: "AA=="}, cannot("without a name", "application/pdf"))}},
+		{"documents", []lathe.Message{user(image, pdf)}, reads("pdf"), []model.Message{fromUser(cannot(`"a.png"`, "image/png"), file{Mime: "application/pdf", URL: "https://h/a.pdf"})}},
+		{"an empty image", []lathe.Message{user(empty)}, target, []model.Message{fromUser(damaged)}},
+		{"an empty image, unread", []lathe.Message{user(empty)}, reads(), []model.Message{fromUser(damaged)}},
+		{"an image that is no address", []lathe.Message{user(&lathe.File{Mime: "image/png", URL: "data:image/png;base64", Filename: "e.png"})}, target, []model.Message{fromUser(damaged)}},
+		{"media left out anyway", []lathe.Message{user(image)}, stripped, []model.Message{fromUser(text{Text: "[Attached image/png: a.png]"})}},
+		{"in a result", []lathe.Message{answer(same, tool("c1", completed("1", image)))}, everything, []model.Message{
+			fromModel(called("c1")), fromTools(result{ID: "c1", Name: "bash", Text: "1", Meta: meta, Media: []model.FileContent{{Mime: "image/png", Name: "a.png", Data: "AA=="}}}),
+		}},
+		{"in a result, unread", []lathe.Message{answer(same, tool("c1", completed("1", image, csv)))}, nothing, []model.Message{
+			fromModel(called("c1")), fromTools(result{ID: "c1", Name: "bash", Text: "1", Meta: meta, Media: []model.FileContent{csvOut}}),
+			fromUser(text{Text: "Attached media from tool result:"}, cannot(`"a.png"`, "image/png")),
+		}},
+	})
+}
+
+// Halves of characters in the input of a call are replaced, like those in texts.
+func TestConvert_BrokenInput(t *testing.T) {
+	runConvert(t, []convertCase{{"", []lathe.Message{answer(same, tool("c1", &lathe.Completed{Input: json.RawMessage(`{"command":"\ud83d \ud83d\ude00"}`)}))}, target, []model.Message{
+		fromModel(call{ID: "c1", Name: "bash", Input: json.RawMessage(`{"command":"\ufffd \ud83d\ude00"}`), Meta: meta}), fromTools(gave("c1", "")),
+	}}})
 }
 
 // The limit counts UTF-16 units: a rune outside the basic plane is two.
@@ -354,4 +402,22 @@ func TestConvert_History(t *testing.T) {
 		fromModel(text{Text: "I may not."}),
 		fromUser(text{Text: "ok"}),
 	}}})
+}
+
+// BenchmarkConvert converts a history of 500 messages with 250 calls, about 1 MB.
+func BenchmarkConvert(b *testing.B) {
+	words := strings.Repeat("some \"words\"\n", 150)
+	var history []lathe.Message
+	for i := range 250 {
+		history = append(history, user(&lathe.Text{Text: words}), answer(same, &lathe.StepStart{}, &lathe.Reasoning{Text: "hm", Metadata: sig},
+			&lathe.Text{Text: "ok", Metadata: meta}, tool(strings.Repeat("x", i), completed(words)), &lathe.StepFinish{}))
+	}
+	to := target
+	to.Input = []string{"image"}
+	for b.Loop() {
+		if out := model.Convert(history, to); len(out) != 750 {
+			b.Fatal(len(out))
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/1000, "ms/op")
 }

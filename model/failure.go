@@ -2,15 +2,12 @@ package model
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math"
-	"net"
 	"net/http"
-	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
@@ -238,56 +235,4 @@ func ReadFailure(provider string, resp *http.Response) Failure {
 	u.RawQuery, u.User = "", nil // keys travel there
 	f.URL = scrub.String(u.String(), secrets)
 	return f
-}
-
-// TransportError makes a failure of the connection a code: cancelled, late, or broken.
-func TransportError(ctx context.Context, err error) error {
-	var known *lathe.Error
-	var netErr net.Error
-	if of, ok := errors.AsType[*url.Error](err); ok {
-		err = of.Err // it shows the address, and keys travel in its query
-	}
-	switch {
-	case err == nil || errors.As(err, &known):
-		return err
-	case ctx.Err() != nil:
-		if cause := context.Cause(ctx); errors.As(cause, &known) {
-			return known // a deadline of ours: it says which
-		}
-		return &lathe.Error{Code: lathe.Canceled, Message: "Aborted", Fault: &lathe.AbortedFault{Message: "Aborted"}, Err: err}
-	case errors.As(err, &netErr) && netErr.Timeout():
-		return broken("the provider did not answer in time", "timeout", err)
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return broken("the answer broke off before its end", "incomplete", err)
-	case strings.Contains(err.Error(), "connection reset"):
-		return broken("Connection reset by server", "ECONNRESET", err)
-	case strings.Contains(err.Error(), "connection refused"):
-		return broken("the provider cannot be reached: the connection was refused", "ECONNREFUSED", err)
-	default:
-		return broken("the connection to the provider failed: "+innermost(err), "transport", err)
-	}
-}
-
-// innermost is the text of the first cause, without what each layer put before it.
-func innermost(err error) string {
-	for {
-		next := errors.Unwrap(err)
-		if next == nil {
-			return err.Error()
-		}
-		err = next
-	}
-}
-
-// Incomplete is the error of a stream that ended without its last event.
-func Incomplete() error {
-	return broken("the answer broke off before its end", "incomplete", io.ErrUnexpectedEOF)
-}
-
-func broken(message, code string, err error) *lathe.Error {
-	meta, _ := json.Marshal(map[string]string{"code": code})
-	return &lathe.Error{
-		Code: lathe.Unavailable, Message: message, Err: err,
-		Fault: &lathe.APIFault{Message: message, Retryable: true, Metadata: meta},
-	}
 }

@@ -1,6 +1,8 @@
 package model_test
 
 import (
+	"compress/flate"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
@@ -375,7 +377,9 @@ func TestTransportError(t *testing.T) {
 		{"late", context.Background(), lateError{}, lathe.Unavailable, "the provider did not answer in time", "timeout"},
 		{"end", context.Background(), io.EOF, lathe.Unavailable, "the answer broke off before its end", "incomplete"},
 		{"broken", context.Background(), io.ErrUnexpectedEOF, lathe.Unavailable, "the answer broke off before its end", "incomplete"},
-		{"reset", context.Background(), &net.OpError{Op: "read", Err: syscall.ECONNRESET}, lathe.Unavailable, "Connection reset by server", "ECONNRESET"},
+		{"reset", context.Background(), &net.OpError{Op: "read", Err: syscall.ECONNRESET}, lathe.Unavailable, "Connection reset by server", `{"name":"APIError","data":{"message":"Connection reset by server","isRetryable":true,"metadata":{"code":"ECONNRESET","message":"connection reset by peer","syscall":"read"}}}`},
+		{"garbled", context.Background(), fmt.Errorf("body: %w", gzip.ErrHeader), lathe.Unavailable, "Response decompression failed", "decompression"},
+		{"garbled in the middle", context.Background(), flate.CorruptInputError(7), lathe.Unavailable, "Response decompression failed", "decompression"},
 		{"refused", context.Background(), &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, lathe.Unavailable, "the provider cannot be reached: the connection was refused", "ECONNREFUSED"},
 		{
 			"another", context.Background(), &url.Error{Op: "Post", URL: "http://h?key=k", Err: errors.New("no route")},

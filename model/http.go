@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -21,7 +22,13 @@ type Endpoint struct {
 	Header    map[string]string // credentials among them; never logged, never in an error
 	Client    *http.Client      // nil means the default one
 	Deadlines Deadlines
+	Sign      Sign // nil where a key in the header is enough
 }
+
+// Sign puts a signature on a request that is otherwise complete, for providers that want every
+// one signed. The body is given for its sum and must not be changed. It may wait, as long as
+// the context of the request lives.
+type Sign func(req *http.Request, body []byte) error
 
 // Deadlines bound every wait for a provider. Zero means the default, negative none. The
 // gap counts bytes: a model that thinks for minutes sends comments meanwhile, or else
@@ -69,11 +76,7 @@ func (e Endpoint) Post(ctx context.Context, path string, body []byte, more map[s
 			req.Header.Set(k, v)
 		}
 	}
-	client := e.Client
-	if client == nil {
-		client = http.DefaultClient
-	}
-	resp, err := client.Do(req)
+	resp, err := e.do(req, body)
 	if err != nil {
 		w.stop()
 		err = TransportError(ctx, err)
@@ -84,6 +87,19 @@ func (e Endpoint) Post(ctx context.Context, path string, body []byte, more map[s
 	w.watch(d.First, "the provider sent nothing within %s of its headers")
 	resp.Body = &watchedBody{body: resp.Body, dog: w, gap: d.Gap, ctx: ctx}
 	return resp, nil
+}
+
+func (e Endpoint) do(req *http.Request, body []byte) (*http.Response, error) {
+	if e.Sign != nil {
+		if err := e.Sign(req, body); err != nil {
+			return nil, err
+		}
+	}
+	client := e.Client
+	if client == nil {
+		client = http.DefaultClient
+	}
+	return client.Do(req)
 }
 
 // watchdog cancels a request whose provider lets us wait for too long. It counts only while
@@ -140,7 +156,7 @@ func (w *watchdog) over() error {
 		w.timer.Reset(left)
 		return nil
 	}
-	return broken(fmt.Sprintf(w.format, w.limit), "timeout", context.DeadlineExceeded)
+	return broken(fmt.Sprintf(w.format, w.limit), context.DeadlineExceeded, "code", "timeout", "timeoutMs", strconv.FormatInt(w.limit.Milliseconds(), 10))
 }
 
 // watchedBody is a body whose every read is watched.

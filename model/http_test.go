@@ -1,11 +1,14 @@
 package model_test
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	"errors"
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"runtime"
 	"runtime/pprof"
 	"strings"
@@ -96,7 +99,11 @@ func TestPost_Deadlines(t *testing.T) {
 				}
 				var known *lathe.Error
 				if !errors.As(err, &known) || !retryable(known) {
-					t.Errorf("%v cannot be tried again", err)
+					t.Fatalf("%v cannot be tried again", err)
+				}
+				_, after, late := strings.Cut(err.Error(), "within ")
+				if meta := string(known.Fault.(*lathe.APIFault).Metadata); late && !strings.Contains(meta, `"timeoutMs":"`+strings.TrimSuffix(strings.Fields(after)[0], "s")+`000"`) {
+					t.Errorf("%v with %s", err, meta)
 				}
 			})
 		})
@@ -198,6 +205,54 @@ func TestPost_Reset(t *testing.T) {
 	body, err := fetch(t.Context(), endpoint(s))
 	if lathe.CodeOf(err) != lathe.Unavailable || err.Error() != "Connection reset by server" || !strings.HasPrefix("abc", body) {
 		t.Errorf("%q, %v", body, err)
+	}
+}
+
+// A body that cannot be unpacked may be asked for again.
+func TestPost_GarbledZip(t *testing.T) {
+	packed := &bytes.Buffer{}
+	z := gzip.NewWriter(packed)
+	_, _ = z.Write([]byte(strings.Repeat("some words ", 1000))) // a buffer takes everything
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	packed.Bytes()[packed.Len()-5] ^= 1 // of the checksum
+	for name, body := range map[string][]byte{"no zip": []byte("plain words, not packed at all"), "a wrong sum": packed.Bytes()} {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Encoding", "gzip")
+			_, _ = w.Write(body)
+		}))
+		t.Cleanup(s.Close)
+		_, err := fetch(t.Context(), model.Endpoint{Provider: "acme", BaseURL: s.URL, Client: s.Client()})
+		var known *lathe.Error
+		if !errors.As(err, &known) || known.Message != "Response decompression failed" || !retryable(known) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A request is signed last, over what is sent; one that cannot be is not sent.
+func TestPost_Sign(t *testing.T) {
+	s := modeltest.Start(t, modeltest.Script{{}})
+	e := endpoint(s)
+	e.Sign = func(req *http.Request, body []byte) error {
+		req.Header.Set("X-Signed", req.Header.Get("X-Last")+" "+string(body))
+		return nil
+	}
+	resp, err := e.Post(t.Context(), chatPath, []byte(chatBody), map[string]string{"X-Last": "last"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := resp.Body.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.Last().Header.Get("X-Signed"); got != "last "+chatBody {
+		t.Error(got)
+	}
+	own := lathe.Errorf(lathe.Unauthorized, "no keys")
+	e.Sign = func(*http.Request, []byte) error { return own }
+	if _, err := e.Post(t.Context(), chatPath, []byte(chatBody), nil); !errors.Is(err, own) || len(s.Requests()) != 1 {
+		t.Error(err, len(s.Requests()))
 	}
 }
 

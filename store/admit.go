@@ -26,6 +26,11 @@ func (s *Store) Admit(ctx context.Context, id lathe.SessionID, in lathe.Input) (
 		case lathe.Prompt:
 			return t.admitPrompt(row, in, rows)
 		case lathe.PermissionAnswer:
+			if in.Reply == lathe.Always {
+				if err := t.approve(row, in.Ask); err != nil {
+					return err
+				}
+			}
 			return t.admitAnswer(row, in.Ask, &lathe.PermissionReplied{Session: id, Request: in.Ask, Reply: in.Reply}, in.Message)
 		case lathe.QuestionAnswer:
 			if in.Reject {

@@ -10,77 +10,48 @@ package anthropic
 
 import (
 	"context"
-	"errors"
-	"io"
 	"iter"
 	"net/http"
+	"net/url"
 
+	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/internal/sse"
 	"github.com/lathe-agent/lathe/model"
+	"github.com/lathe-agent/lathe/model/wire"
 )
 
 // Client talks to one provider.
 type Client struct {
 	endpoint model.Endpoint
-	path     string
-	encoder  *encoder
+	ids      *lathe.IDs
+	encoder  encoder
 }
 
-// New returns a client. The endpoint's base address ends before /messages.
-func New(e model.Endpoint) *Client {
-	header := map[string]string{"anthropic-version": "2023-06-01"}
-	for k, v := range e.Header {
-		header[k] = v
-	}
-	e.Header = header
-	return &Client{endpoint: e, path: "/messages", encoder: newEncoder()}
+// New returns a client. The endpoint's base address ends before /messages; the ids are for
+// calls that a server gives none.
+func New(e model.Endpoint, ids *lathe.IDs) *Client {
+	return &Client{endpoint: e.WithHeader("anthropic-version", "2023-06-01"), ids: ids}
+}
+
+// NewVertex returns a client for Google's cloud, where the address names the model and the
+// body the version. The endpoint's base address ends before /models.
+func NewVertex(e model.Endpoint, ids *lathe.IDs) *Client {
+	return &Client{endpoint: e, ids: ids, encoder: encoder{version: "vertex-2023-10-16"}}
 }
 
 // Stream sends a request and yields its answer.
 func (c *Client) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Event, error] {
 	return func(yield func(model.Event, error) bool) {
-		resp, err := c.endpoint.Post(ctx, c.path, c.encoder.request(r), r.Headers)
+		path := "/messages"
+		if c.encoder.version != "" {
+			path = "/models/" + url.PathEscape(r.Model) + ":streamRawPredict"
+		}
+		err := c.endpoint.Ask(ctx, model.Outgoing{Path: path, Body: c.encoder.request(r), Header: r.Headers}, failure, func(resp *http.Response) {
+			d := &decoder{provider: c.endpoint.Provider, ids: wire.NewCallIDs(c.ids)}
+			wire.Relay(ctx, sse.NewReader(resp.Body).Next, d, yield)
+		})
 		if err != nil {
 			yield(nil, err)
-			return
-		}
-		defer func() { _ = resp.Body.Close() }()
-		if resp.StatusCode != http.StatusOK {
-			yield(nil, failure(model.ReadFailure(c.endpoint.Provider, resp)))
-			return
-		}
-		read(ctx, c.endpoint.Provider, resp.Body, yield)
-	}
-}
-
-// read yields the events of a stream until its end, its failure, or the reader's.
-func read(ctx context.Context, provider string, body io.Reader, yield func(model.Event, error) bool) {
-	d := decoder{provider: provider}
-	events := sse.NewReader(body)
-	for {
-		e, err := events.Next()
-		if errors.Is(err, io.EOF) {
-			if !d.done {
-				yield(nil, model.Incomplete())
-			}
-			return
-		}
-		if err != nil {
-			yield(nil, model.TransportError(ctx, err))
-			return
-		}
-		out, err := d.event(e.Data)
-		for _, ev := range out {
-			if !yield(ev, nil) {
-				return
-			}
-		}
-		if err != nil {
-			yield(nil, err)
-			return
-		}
-		if d.done {
-			return
 		}
 	}
 }

@@ -6,28 +6,29 @@ import (
 	"strings"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/sse"
 	"github.com/lathe-agent/lathe/model"
+	"github.com/lathe-agent/lathe/model/wire"
 )
 
 // decoder turns the events of one stream into ours.
 type decoder struct {
 	provider string
+	ids      wire.CallIDs
 	blocks   []*block // by index
 	usage    model.Usage
+	reason   string // why the answer ends, in the provider's word
 	done     bool
+	slow     bool           // tests read everything on the general path
 	out      [1]model.Event // for the events that stream
 }
 
 // block is a piece of content under way.
 type block struct {
+	wire.Block
 	kind      string // of the wire
-	id        string // of ours: the index, or the id of the call
-	name      string
-	input     strings.Builder
 	signature string
 	redacted  string
-	join      model.Joiner
-	closed    bool
 }
 
 // wireEvent has the fields of all events that are used; each has some of them.
@@ -77,23 +78,27 @@ type wireCitation struct {
 }
 
 type wireUsage struct {
-	Input      *int64 `json:"input_tokens"`
-	CacheRead  *int64 `json:"cache_read_input_tokens"`
-	CacheWrite *int64 `json:"cache_creation_input_tokens"`
-	Output     *int64 `json:"output_tokens"`
+	Input      wire.Number `json:"input_tokens"`
+	CacheRead  wire.Number `json:"cache_read_input_tokens"`
+	CacheWrite wire.Number `json:"cache_creation_input_tokens"`
+	Output     wire.Number `json:"output_tokens"`
 }
 
-// event reads one event of the wire.
+// IsDone reports whether the answer has come to its end.
+func (d *decoder) IsDone() bool { return d.done }
+
+// Decode reads one event of the wire.
+func (d *decoder) Decode(e sse.Event) ([]model.Event, error) { return d.event(e.Data) }
+
 func (d *decoder) event(data []byte) ([]model.Event, error) {
-	if s, ok := scanDelta(data); ok {
-		if b := d.open(s.index); b != nil {
-			return d.grow(b, s.kind, s.raw)
+	if !d.slow {
+		if s, ok := scanDelta(data); ok {
+			return d.grow(d.open(s.index), s.kind, s.raw)
 		}
-		return nil, nil
 	}
 	var e wireEvent
-	if err := json.Unmarshal(data, &e); err != nil {
-		return nil, model.Failure{Provider: d.provider, Body: data, Message: "the provider sent what is not JSON", Type: "server_error"}.Error()
+	if err := wire.Unmarshal(data, &e); err != nil {
+		return nil, wire.Garbled(d.provider, data, err)
 	}
 	switch e.Type {
 	case "message_start":
@@ -108,10 +113,9 @@ func (d *decoder) event(data []byte) ([]model.Event, error) {
 	case "content_block_stop":
 		return d.end(e.Index), nil
 	case "message_delta":
-		return d.finish(e), nil
+		return d.change(e), nil
 	case "message_stop":
-		d.done = true
-		return d.endAll(), nil
+		return d.finish(), nil
 	case "error":
 		return nil, failure(model.Failure{Provider: d.provider, Body: data})
 	default: // pings, and what we do not know yet
@@ -133,9 +137,9 @@ func (d *decoder) start(m *wireMessage) []model.Event {
 
 // count takes in what was used: the provider's input leaves out what the cache did.
 func (d *decoder) count(u *wireUsage) {
-	set := func(to, from *int64) {
-		if from != nil {
-			*to = max(*from, 0)
+	set := func(to *int64, from wire.Number) {
+		if from.Known {
+			*to = from.Tokens()
 		}
 	}
 	plain := d.usage.Input - d.usage.CacheRead - d.usage.CacheWrite
@@ -147,7 +151,7 @@ func (d *decoder) count(u *wireUsage) {
 }
 
 func (d *decoder) open(index int) *block {
-	if index < 0 || index >= len(d.blocks) || d.blocks[index] == nil || d.blocks[index].closed {
+	if index < 0 || index >= len(d.blocks) || d.blocks[index] == nil || !d.blocks[index].IsOpen() {
 		return nil
 	}
 	return d.blocks[index]
@@ -157,38 +161,38 @@ func (d *decoder) begin(index int, w wireBlock) []model.Event {
 	for len(d.blocks) <= index {
 		d.blocks = append(d.blocks, nil)
 	}
-	b := &block{kind: w.Type, id: strconv.Itoa(index), name: w.Name, signature: w.Signature}
-	d.blocks[index] = b
+	var left []model.Event
+	if old := d.open(index); old != nil { // an index that comes twice is another block
+		left = d.end(index)
+	}
+	b := &block{kind: w.Type, signature: w.Signature, Block: wire.Block{ID: strconv.Itoa(index), Name: w.Name}}
+	preset := ""
 	switch w.Type {
 	case "text":
-		out := []model.Event{model.TextStart{ID: b.id}}
-		if w.Text != "" {
-			out = append(out, model.TextDelta{ID: b.id, Text: w.Text})
-		}
-		return out
+		preset = w.Text
 	case "thinking":
-		out := []model.Event{model.ReasoningStart{ID: b.id}}
-		if w.Thinking != "" {
-			out = append(out, model.ReasoningDelta{ID: b.id, Text: w.Thinking})
-		}
-		return out
+		b.Kind, preset = wire.ReasoningBlock, w.Thinking
 	case "redacted_thinking":
-		b.redacted = w.Data
-		return []model.Event{model.ReasoningStart{ID: b.id, Meta: reasoningMeta("", w.Data)}}
+		b.Kind, b.redacted, b.Meta = wire.ReasoningBlock, w.Data, reasoningMeta("", w.Data)
 	case "tool_use", "server_tool_use", "mcp_tool_use":
-		b.id = w.ID
+		b.Kind, b.ID, b.Executed = wire.InputBlock, d.ids.Take(w.ID), w.Type != "tool_use"
 		if text := string(w.Input); text != "" && text != "{}" && text != "null" {
-			b.input.WriteString(text) // some gateways send the whole input at once
+			b.Preset(text) // some gateways send the whole input at once
 		}
-		return []model.Event{model.InputStart{ID: b.id, Name: b.name, Executed: w.Type != "tool_use"}}
+	default:
+		if kind, ok := strings.CutSuffix(w.Type, "_tool_result"); ok {
+			left = append(left, model.ToolResult{ID: w.ToolUseID, Name: kind, Output: w.Content, Meta: resultMeta(w.Type)})
+			return append(left, sources(w.Content)...)
+		}
+		return left // of a kind we do not know yet
 	}
-	if strings.HasSuffix(w.Type, "_tool_result") {
-		b.closed = true
-		out := []model.Event{model.ToolResult{ID: w.ToolUseID, Name: strings.TrimSuffix(w.Type, "_tool_result"), Output: w.Content, Meta: resultMeta(w.Type)}}
-		return append(out, sources(w.Content)...)
+	d.blocks[index] = b
+	left = append(left, b.Start())
+	if preset != "" {
+		e, _ := b.Grow(lathe.AppendJSONString(nil, preset))
+		left = append(left, e)
 	}
-	b.closed = true
-	return nil
+	return left
 }
 
 // delta reads what the scanner did not.
@@ -199,11 +203,11 @@ func (d *decoder) delta(index int, w *wireDelta) ([]model.Event, error) {
 	}
 	switch w.Type {
 	case "text_delta":
-		return d.grow(b, textDelta, w.Text)
+		return d.grow(b, wire.TextBlock, w.Text)
 	case "thinking_delta":
-		return d.grow(b, thinkingDelta, w.Thinking)
+		return d.grow(b, wire.ReasoningBlock, w.Thinking)
 	case "input_json_delta":
-		return d.grow(b, inputDelta, w.PartialJSON)
+		return d.grow(b, wire.InputBlock, w.PartialJSON)
 	case "signature_delta":
 		b.signature += w.Signature
 	case "citations_delta":
@@ -214,27 +218,20 @@ func (d *decoder) delta(index int, w *wireDelta) ([]model.Event, error) {
 	return nil, nil
 }
 
-// grow extends a block by a JSON string as it stood on the wire.
-func (d *decoder) grow(b *block, kind deltaKind, raw []byte) ([]model.Event, error) {
-	if len(raw) == 0 || string(raw) == "null" {
+// grow extends a block by a JSON string as it stood on the wire. A delta that does not fit its
+// block says nothing.
+func (d *decoder) grow(b *block, kind wire.BlockKind, raw []byte) ([]model.Event, error) {
+	if b == nil || b.Kind != kind {
 		return nil, nil
 	}
-	text, ok := b.join.Text(raw)
-	if !ok {
+	e, ok := b.Grow(raw)
+	switch {
+	case !ok:
 		return nil, model.Failure{Provider: d.provider, Message: "the provider sent a broken text", Type: "server_error"}.Error()
-	}
-	if text == "" {
+	case e == nil:
 		return nil, nil
 	}
-	switch kind {
-	case textDelta:
-		d.out[0] = model.TextDelta{ID: b.id, Text: text}
-	case thinkingDelta:
-		d.out[0] = model.ReasoningDelta{ID: b.id, Text: text}
-	case inputDelta:
-		b.input.WriteString(text)
-		d.out[0] = model.InputDelta{ID: b.id, Text: text}
-	}
+	d.out[0] = e
 	return d.out[:], nil
 }
 
@@ -243,51 +240,42 @@ func (d *decoder) end(index int) []model.Event {
 	if b == nil {
 		return nil
 	}
-	b.closed = true
-	rest := b.join.Rest() // of a surrogate pair whose second half never came
-	switch b.kind {
-	case "text":
-		if rest != "" {
-			return []model.Event{model.TextDelta{ID: b.id, Text: rest}, model.TextEnd{ID: b.id}}
-		}
-		return []model.Event{model.TextEnd{ID: b.id}}
-	case "thinking", "redacted_thinking":
-		end := model.ReasoningEnd{ID: b.id, Meta: reasoningMeta(b.signature, b.redacted)}
-		if rest != "" {
-			return []model.Event{model.ReasoningDelta{ID: b.id, Text: rest}, end}
-		}
-		return []model.Event{end}
-	default:
-		input := b.input.String() + rest
-		if strings.TrimSpace(input) == "" {
-			input = "{}"
-		}
-		call := model.ToolCall{ID: b.id, Name: b.name, Input: input, Executed: b.kind != "tool_use"}
-		if call.Executed {
-			call.Meta = resultMeta(b.kind)
-		}
-		return []model.Event{model.InputEnd{ID: b.id}, call}
+	switch {
+	case b.Kind == wire.ReasoningBlock:
+		b.Meta = reasoningMeta(b.signature, b.redacted)
+	case b.Executed:
+		b.Meta = resultMeta(b.kind)
 	}
+	return b.End()
 }
 
-// endAll closes what the provider left open.
-func (d *decoder) endAll() (out []model.Event) {
+// change reads what was used, and why the answer ends.
+func (d *decoder) change(e wireEvent) []model.Event {
+	if e.Delta != nil && e.Delta.StopReason != "" {
+		d.reason = e.Delta.StopReason
+	}
+	if e.Usage == nil {
+		return nil
+	}
+	d.count(e.Usage)
+	return []model.Event{model.Used{Usage: d.usage}}
+}
+
+// finish ends the answer, and closes what the provider left open.
+func (d *decoder) finish() (out []model.Event) {
+	d.done = true
 	for i := range d.blocks {
 		out = append(out, d.end(i)...)
 	}
-	return out
+	return append(out, model.Finish{Reason: finishReason(d.reason), Raw: d.reason})
 }
 
-func (d *decoder) finish(e wireEvent) []model.Event {
-	out := d.endAll()
-	if e.Usage != nil {
-		d.count(e.Usage)
-		out = append(out, model.Used{Usage: d.usage})
+// Broke ends a stream that stops or fails: that is its end if it had said why it ends.
+func (d *decoder) Broke(cause error) ([]model.Event, error) {
+	if d.reason == "" {
+		return nil, cause
 	}
-	if e.Delta != nil && e.Delta.StopReason != "" {
-		out = append(out, model.Finish{Reason: finishReason(e.Delta.StopReason), Raw: e.Delta.StopReason})
-	}
-	return out
+	return d.finish(), nil
 }
 
 func finishReason(stop string) string {
@@ -344,11 +332,12 @@ func failure(f model.Failure) *lathe.Error {
 	var body struct {
 		Error struct {
 			Type    string `json:"type"`
+			Code    string `json:"code"` // of gateways
 			Message string `json:"message"`
 		} `json:"error"`
 	}
-	if json.Unmarshal(f.Body, &body) == nil {
-		f.Type, f.Message = body.Error.Type, body.Error.Message
+	if wire.Unmarshal(f.Body, &body) == nil {
+		f.Type, f.Code, f.Message = body.Error.Type, body.Error.Code, body.Error.Message
 	}
 	return f.Error()
 }

@@ -2,26 +2,29 @@ package anthropic
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
-	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/sse"
 	"github.com/lathe-agent/lathe/model"
+	"github.com/lathe-agent/lathe/model/wire"
 	"github.com/lathe-agent/lathe/model/wiretest"
 )
 
-func drain(body io.Reader) (events []model.Event, err error) {
-	read(context.Background(), "anthropic", body, func(e model.Event, failed error) bool {
-		if err = failed; err == nil {
-			events = append(events, e)
-		}
-		return true
-	})
-	return events, err
+func newDecoder() *decoder {
+	return &decoder{provider: "anthropic", ids: wire.NewCallIDs(wiretest.IDs())}
+}
+
+func read(body io.Reader, d *decoder, yield func(model.Event, error) bool) {
+	wire.Relay(context.Background(), sse.NewReader(body).Next, d, yield)
+}
+
+func drain(body io.Reader) ([]model.Event, error) {
+	return wiretest.Collect(func(yield func(model.Event, error) bool) { read(body, newDecoder(), yield) })
 }
 
 func TestRecordings(t *testing.T) { wiretest.Run(t, "anthropic", drain) }
@@ -85,6 +88,77 @@ func TestDecode_Text(t *testing.T) {
 	}
 }
 
+// Calls without an id get one, an index that comes twice is another block, and what is left open
+// is closed at the end.
+func TestDecode_Blocks(t *testing.T) {
+	made := newDecoder().ids.Take("")
+	for name, c := range map[string]struct {
+		events []string
+		want   string
+	}{
+		"no id": {
+			[]string{`{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","name":"f","input":{"a":1}}}`},
+			"input ID of f\ninput ID end\ncall ID f {\"a\":1}\n",
+		},
+		"an index twice": {
+			[]string{
+				`{"type":"content_block_start","index":0,"content_block":{"type":"text","text":"a"}}`,
+				`{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"b","signature":"s"}}`,
+				`{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"not a thought"}}`,
+			},
+			"text 0\ntext 0 + \"a\"\ntext 0 end\nreasoning 0\nreasoning 0 + \"b\"\nreasoning 0 end {\"anthropic\":{\"signature\":\"s\"}}\n",
+		},
+		"blocks of tomorrow": {
+			[]string{
+				`{"type":"content_block_start","index":0,"content_block":{"type":"hologram"}}`,
+				`{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"x"}}`, `{"type":"content_block_stop","index":0}`,
+				`{"type":"content_block_start","index":-1,"content_block":{"type":"text"}}`, `{"type":"content_block_start","index":999999999,"content_block":{"type":"text"}}`,
+			}, "",
+		},
+		"members of other types": {[]string{`{"type":"message_delta","delta":{"stop_reason":7},"usage":{"input_tokens":"3","output_tokens":{}}}`, `{"type":"ping","index":"x","delta":7}`}, "used in=3 read=0 write=0 out=1 reasoning=0 total=0\n"},
+		"negative usage":         {[]string{`{"type":"message_delta","delta":{},"usage":{"input_tokens":-5,"cache_read_input_tokens":-1,"output_tokens":-7}}`}, "used in=0 read=0 write=0 out=0 reasoning=0 total=0\n"},
+	} {
+		input := "3"
+		if name == "negative usage" {
+			input = "0"
+		}
+		want := "start m c\nused in=3 read=0 write=0 out=1 reasoning=0 total=0\n" + strings.ReplaceAll(c.want, "ID", made) +
+			"used in=" + input + " read=0 write=0 out=9 reasoning=0 total=0\nfinish stop end_turn\n"
+		got := wiretest.Show(drain(strings.NewReader(stream(c.events...))))
+		if !sameButOrder(got, want) {
+			t.Errorf("%s: got\n%s\nwant\n%s", name, got, want)
+		}
+	}
+}
+
+// sameButOrder compares lines: blocks left open are closed after what was used is told.
+func sameButOrder(a, b string) bool {
+	x, y := strings.Split(a, "\n"), strings.Split(b, "\n")
+	slices.Sort(x)
+	slices.Sort(y)
+	return slices.Equal(x, y)
+}
+
+// An answer that had said why it ends is whole, whatever becomes of the connection.
+func TestDecode_End(t *testing.T) {
+	whole := stream(`{"type":"content_block_start","index":0,"content_block":{"type":"text","text":"a"}}`)
+	cut, _, _ := strings.Cut(whole, `data: {"type":"message_stop"}`)
+	events, err := drain(strings.NewReader(cut))
+	if wrong := wiretest.CheckShape(events, err); wrong != nil || err != nil {
+		t.Error(wrong, err)
+	}
+	events, err = drain(strings.NewReader("data: {\"type\":\"message_stop\"}\n\n"))
+	if err != nil || wiretest.Show(events, err) != "finish unknown\n" {
+		t.Error(wiretest.Show(events, err))
+	}
+}
+
+func TestDecode_Large(t *testing.T) {
+	wiretest.Large(t, func(words string) []byte {
+		return []byte(stream(`{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}`, `{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"`+words+`"}}`))
+	}, drain)
+}
+
 func TestDecode_Failures(t *testing.T) {
 	for name, c := range map[string]struct {
 		body string
@@ -115,30 +189,22 @@ func FuzzScan(f *testing.F) {
 	} {
 		f.Add([]byte(s))
 	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		s, ok := scanDelta(data)
-		if !ok {
-			return
+	wiretest.FuzzScan(f, func() (fast, general func([]byte) ([]model.Event, error)) {
+		a, b := newDecoder(), newDecoder()
+		b.slow = true
+		for i, kind := range []string{"text", "thinking", "tool_use"} {
+			a.begin(i, wireBlock{Type: kind, ID: "c"})
+			b.begin(i, wireBlock{Type: kind, ID: "c"})
 		}
-		var e wireEvent
-		if json.Unmarshal(data, &e) != nil {
-			return // the scanner is more lenient inside strings; UnquoteJSON then decides
-		}
-		raw := map[deltaKind]json.RawMessage{textDelta: e.Delta.Text, thinkingDelta: e.Delta.Thinking, inputDelta: e.Delta.PartialJSON}[s.kind]
-		if e.Type != "content_block_delta" || e.Index != s.index || !reflect.DeepEqual([]byte(raw), s.raw) {
-			t.Errorf("scanned %+v (%s), read %+v", s, s.raw, e)
-		}
+		return a.event, b.event
 	})
 }
 
-func BenchmarkDelta(b *testing.B) {
-	data := []byte(`{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":" and so it goes on"}}`)
-	d := decoder{}
-	d.begin(0, wireBlock{Type: "text"})
-	b.ReportAllocs()
-	for b.Loop() {
-		if out, err := d.event(data); err != nil || len(out) != 1 {
-			b.Fatal(out, err)
-		}
-	}
+func FuzzRead(f *testing.F) {
+	f.Add([]byte(stream(`{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}`, `{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a"}}`)))
+	wiretest.FuzzRead(f, drain)
+}
+
+func FuzzRequest(f *testing.F) {
+	wiretest.FuzzRequest(f, (&encoder{}).request, (&encoder{version: "v"}).request)
 }

@@ -1,19 +1,25 @@
 // Package auth keeps the credentials of providers.
 //
 // It owns the credential file in the form OpenCode uses, how it is written so that neither a
-// crash nor a second process can spoil it, and the renewal of tokens that expire. It asks no
-// provider itself: who renews a token is an argument. It reads no environment: content that
-// replaces the file is handed in. A [Secret] shows itself to nobody by accident.
+// crash nor a second process can spoil it, the renewal of tokens that expire, and the logins
+// that vendors document: the table of them (method.go), the flows (browser.go, device.go) and
+// the questions both ask (client.go). A File asks no provider itself: who renews a token is an
+// argument. Nothing here reads the environment: content that replaces the file is handed in.
+// A [Secret] shows itself to nobody by accident.
 //
-// A File is safe for use by many goroutines and, by a lock beside the file, processes.
-// Start reading at [File].
+// A File is safe for use by many goroutines and, by a lock beside the file, processes. A
+// Client is a value without state.
+// Start reading at [File], then at [Client.Login].
 package auth
 
 import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
+
+	"github.com/lathe-agent/lathe"
 )
 
 // hidden is what a secret shows.
@@ -63,6 +69,25 @@ func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
 // MarshalText shows a mark: the file is written by this package alone.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
+// ParseKey takes a key as people paste and pipe it: what is around it does not count, and what
+// cannot be sent in a header is no key. The error shows nothing of it.
+func ParseKey(text string) (Secret, error) {
+	text = strings.TrimSpace(strings.TrimPrefix(text, "\uFEFF"))
+	switch {
+	case text == "":
+		return Secret{}, lathe.Errorf(lathe.Invalid, "the key is empty")
+	case strings.ContainsAny(text, "\r\n"):
+		return Secret{}, lathe.Errorf(lathe.Invalid, "that is more than one line; give the key alone")
+	case strings.ContainsAny(text, " \t"):
+		return Secret{}, lathe.Errorf(lathe.Invalid, "there is a space in the key; give the key alone, without Bearer before it")
+	case strings.ContainsAny(text, "\"'`"):
+		return Secret{}, lathe.Errorf(lathe.Invalid, "there are quotes around the key; give the key alone")
+	case strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' }):
+		return Secret{}, lathe.Errorf(lathe.Invalid, "there are characters in the key that no key has; copy it again")
+	}
+	return NewSecret(text), nil
+}
+
 // Credential is what lets us use a provider. Sealed.
 type Credential interface{ credential() }
 
@@ -78,6 +103,7 @@ type (
 		Expires         time.Time // zero: it does not
 		AccountID       string
 		EnterpriseURL   string
+		ClientID        string // of the app that logged in, which alone can renew
 	}
 	// WellKnown is a token of an organisation's server, for the variable it names.
 	WellKnown struct {
@@ -109,6 +135,7 @@ type wire struct {
 	Expires       *float64          `json:"expires"`
 	AccountID     string            `json:"accountId"`
 	EnterpriseURL string            `json:"enterpriseUrl"`
+	ClientID      string            `json:"clientId"`
 	Token         string            `json:"token"`
 }
 
@@ -122,7 +149,7 @@ func decode(raw json.RawMessage) (c Credential, ok bool) {
 	case w.Type == "api" && w.Key != "":
 		return Key{Key: NewSecret(w.Key), Metadata: w.Metadata}, true
 	case w.Type == "oauth" && w.Refresh != nil && w.Access != nil && w.Expires != nil:
-		o := OAuth{Refresh: NewSecret(*w.Refresh), Access: NewSecret(*w.Access), AccountID: w.AccountID, EnterpriseURL: w.EnterpriseURL}
+		o := OAuth{Refresh: NewSecret(*w.Refresh), Access: NewSecret(*w.Access), AccountID: w.AccountID, EnterpriseURL: w.EnterpriseURL, ClientID: w.ClientID}
 		if ms := *w.Expires; ms > 0 && ms < 1<<53 {
 			o.Expires = time.UnixMilli(int64(ms))
 		}
@@ -150,6 +177,7 @@ func encode(c Credential, old json.RawMessage) (json.RawMessage, error) {
 			members["expires"] = c.Expires.UnixMilli()
 		}
 		members["accountId"], members["enterpriseUrl"] = orNil(c.AccountID), orNil(c.EnterpriseURL)
+		members["clientId"] = orNil(c.ClientID)
 	case WellKnown:
 		members["type"], members["key"], members["token"] = "wellknown", c.Variable, c.Token.Reveal()
 	}

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -63,6 +64,52 @@ func (f *File) All() (map[string]Credential, error) {
 		}
 	}
 	return out, nil
+}
+
+// Unknown returns the ids of entries that are not valid, for those who wonder where they are.
+func (f *File) Unknown() ([]string, error) {
+	entries, err := f.entries()
+	if err != nil {
+		return nil, err
+	}
+	known := decodeAll(entries)
+	var out []string
+	for _, key := range slices.Sorted(maps.Keys(entries)) {
+		if known[clean(key)] == nil {
+			out = append(out, key)
+		}
+	}
+	return out, nil
+}
+
+// Borrowed returns the ids that are only in another program's file.
+func (f *File) Borrowed() ([]string, error) {
+	all, err := f.All()
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, id := range slices.Sorted(maps.Keys(all)) {
+		if !f.owns(id) {
+			out = append(out, id)
+		}
+	}
+	return out, nil
+}
+
+// Mend takes from others the right to read the file, and reports whether they had it.
+func (f *File) Mend() (mended bool, err error) {
+	if f.from.Content != "" || runtime.GOOS == "windows" { // rights are not bits there
+		return false, nil
+	}
+	info, err := os.Stat(f.from.Path)
+	if err != nil || !info.Mode().IsRegular() || info.Mode().Perm()&0o077 == 0 {
+		return false, nil // reading says what else is wrong
+	}
+	if err := os.Chmod(f.from.Path, 0o600); err != nil {
+		return false, lathe.Errorf(lathe.Unavailable, "others can read your credentials: %w", err)
+	}
+	return true, nil
 }
 
 // Credential returns that of one provider, nil if there is none.
@@ -129,15 +176,34 @@ func (f *File) entries() (map[string]json.RawMessage, error) {
 	return load(f.from.Path)
 }
 
+// mostCredentials is the largest file that is read, in bytes.
+const mostCredentials = 16 << 20
+
 func load(path string) (map[string]json.RawMessage, error) {
-	src, err := os.ReadFile(path)
+	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return map[string]json.RawMessage{}, nil
 	case err != nil:
 		return nil, lathe.Errorf(lathe.Unavailable, "read the credentials: %w", err)
+	case !info.Mode().IsRegular() || info.Size() > mostCredentials: // a pipe would never end
+		return nil, lathe.Errorf(lathe.Invalid, "%s is not a file with credentials (%s); move it away", path, kind(info))
+	}
+	src, err := os.ReadFile(path)
+	if err != nil {
+		return nil, lathe.Errorf(lathe.Unavailable, "read the credentials: %w", err)
 	}
 	return parse(src, path)
+}
+
+func kind(info fs.FileInfo) string {
+	switch {
+	case info.IsDir():
+		return "it is a folder"
+	case info.Mode().IsRegular():
+		return "it is too large"
+	}
+	return "it is a device or a pipe"
 }
 
 // parse reads the entries. What the file holds is not in the error.
@@ -155,7 +221,7 @@ func parse(src []byte, where string) (map[string]json.RawMessage, error) {
 // change edits the entries and writes them, with everyone else kept out.
 func (f *File) change(ctx context.Context, edit func(map[string]json.RawMessage) error) error {
 	if f.from.Content != "" {
-		return lathe.Errorf(lathe.Conflict, "the credentials are given in the environment and cannot be changed; unset LATHE_AUTH_CONTENT to use the file")
+		return lathe.Errorf(lathe.Conflict, "the credentials are given in the environment and cannot be changed; unset LATHE_AUTH_CONTENT (or OPENCODE_AUTH_CONTENT) to use the file")
 	}
 	release, err := f.lock(ctx)
 	if err != nil {

@@ -49,3 +49,28 @@ func same(a, b json.RawMessage) bool {
 	right, _ := json.Marshal(y)
 	return string(left) == string(right)
 }
+
+// FuzzParseKey holds that what is taken for a key can be sent in a header as it is, and that
+// taking it again changes nothing.
+func FuzzParseKey(f *testing.F) {
+	for _, text := range []string{"sk-1\n", "\uFEFFsk-1", "a b", "\xff\xfes\x00", ""} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		key, err := ParseKey(text)
+		if (err == nil) == key.IsEmpty() {
+			t.Fatal(key, err)
+		}
+		if err != nil {
+			return
+		}
+		for _, b := range []byte(key.Reveal()) {
+			if b <= ' ' || b > '~' {
+				t.Fatalf("%q", key.Reveal())
+			}
+		}
+		if again, err := ParseKey(key.Reveal()); err != nil || again.Reveal() != key.Reveal() {
+			t.Fatal(again, err)
+		}
+	})
+}

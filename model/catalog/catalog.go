@@ -3,12 +3,13 @@
 //
 // It owns the catalogue in the shape of models.dev, made of layers: what is embedded in
 // the program, a cached file, the provider section of the settings. It owns the choice of
-// a model (choice.go), its reasoning levels (variant.go) and the table of vendors
-// (vendor.go). It does not fetch, reads no environment and knows no credentials; package
-// provider makes clients of its entries.
+// a model (choice.go), its reasoning levels (variant.go), the table of vendors (vendor.go)
+// and how a model looks to clients (wire.go). It reads no environment and knows no
+// credentials; package provider makes clients of its entries.
 //
-// Nothing is read before the first question. A Catalog, and what it returns, must not be
-// changed and is safe for use by many goroutines.
+// Nothing is read before the first question, and nothing is fetched unless someone calls
+// [Refresh]. A Catalog, and what it returns, must not be changed and is safe for use by many
+// goroutines.
 //
 // Start reading at [New].
 package catalog
@@ -16,6 +17,7 @@ package catalog
 import (
 	"cmp"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -112,7 +114,7 @@ func (c *Catalog) Providers() []*Provider {
 func (c *Catalog) Model(provider, model string) (*Model, error) {
 	p := c.Provider(provider)
 	if p == nil {
-		return nil, lathe.Errorf(lathe.NotFound, "there is no provider %q%s; \"lathe models\" lists what there is",
+		return nil, lathe.Errorf(lathe.NotFound, "there is no provider %q%s \"lathe models --all\" lists what there is",
 			provider, didYouMean(Similar(provider, c.ids())))
 	}
 	if m := p.Models[model]; m != nil {
@@ -122,14 +124,15 @@ func (c *Catalog) Model(provider, model string) (*Model, error) {
 	for _, id := range Similar(model, slices.Collect(maps.Keys(p.Models))) {
 		refs = append(refs, provider+"/"+id)
 	}
-	return nil, lathe.Errorf(lathe.NotFound, "%s has no model %q%s; \"lathe models %s\" lists its models",
+	return nil, lathe.Errorf(lathe.NotFound, "%s has no model %q%s \"lathe models %s\" lists its models",
 		p.Name, model, didYouMean(refs), provider)
 }
 
+// didYouMean ends a sentence with a question, or only ends it.
 func didYouMean(ids []string) string {
 	switch len(ids) {
 	case 0:
-		return ""
+		return ";"
 	case 1:
 		return ", did you mean " + ids[0] + "?"
 	}
@@ -143,11 +146,30 @@ type Filter struct {
 	Enabled      []string // when there are any, only these providers
 	Disabled     []string
 	Experimental bool // with models of status alpha
+	// Policies allow and deny providers; the last that matches counts.
+	Policies []Policy
+}
+
+// Policy allows or denies the providers whose id matches Resource, in which * stands for any
+// letters.
+type Policy struct {
+	Deny     bool
+	Resource string
+}
+
+// allows reports what the policies say. What none of them mentions is allowed.
+func (f Filter) allows(id string) bool {
+	for _, p := range slices.Backward(f.Policies) {
+		if ok, err := path.Match(p.Resource, id); ok || err != nil && p.Resource == id {
+			return !p.Deny
+		}
+	}
+	return true
 }
 
 // provider returns what the filter leaves of it, nil if that is nothing.
 func (f Filter) provider(p *Provider) *Provider {
-	if len(f.Enabled) > 0 && !slices.Contains(f.Enabled, p.ID) || slices.Contains(f.Disabled, p.ID) {
+	if len(f.Enabled) > 0 && !slices.Contains(f.Enabled, p.ID) || slices.Contains(f.Disabled, p.ID) || !f.allows(p.ID) {
 		return nil
 	}
 	gone := 0

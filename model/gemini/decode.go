@@ -9,24 +9,27 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/sse"
 	"github.com/lathe-agent/lathe/model"
+	"github.com/lathe-agent/lathe/model/wire"
 )
 
 // decoder turns the chunks of one stream into our events.
 type decoder struct {
 	provider string
-	callID   func() string // for calls the provider gives no id
+	ids      wire.CallIDs
 
 	started bool
-	join    model.Joiner
-	open    string // "", text or reasoning
-	block   int    // counts the blocks
-	meta    model.Meta
+	block   *wire.Block // the last text or reasoning; it may be closed
+	blocks  int         // how many there were
 	usage   model.Usage
 	counted bool
 	calls   int
+	code    string // the id of the last code that the provider ran
 	reason  string // why it finished, in the provider's word
 	done    bool
+	slow    bool // tests read everything on the general path
+	out     []model.Event
 }
 
 type chunk struct {
@@ -44,17 +47,19 @@ type chunk struct {
 	PromptFeedback struct {
 		BlockReason string `json:"blockReason"`
 	} `json:"promptFeedback"`
-	UsageMetadata *struct {
-		Prompt     int64 `json:"promptTokenCount"`
-		ToolPrompt int64 `json:"toolUsePromptTokenCount"`
-		Candidates int64 `json:"candidatesTokenCount"`
-		Thoughts   int64 `json:"thoughtsTokenCount"`
-		Cached     int64 `json:"cachedContentTokenCount"`
-		Total      int64 `json:"totalTokenCount"`
-	} `json:"usageMetadata"`
-	ModelVersion string          `json:"modelVersion"`
-	ResponseID   string          `json:"responseId"`
-	Error        json.RawMessage `json:"error"`
+	UsageMetadata *wireUsage      `json:"usageMetadata"`
+	ModelVersion  string          `json:"modelVersion"`
+	ResponseID    string          `json:"responseId"`
+	Error         json.RawMessage `json:"error"`
+}
+
+type wireUsage struct {
+	Prompt     int64 `json:"promptTokenCount"`
+	ToolPrompt int64 `json:"toolUsePromptTokenCount"`
+	Candidates int64 `json:"candidatesTokenCount"`
+	Thoughts   int64 `json:"thoughtsTokenCount"`
+	Cached     int64 `json:"cachedContentTokenCount"`
+	Total      int64 `json:"totalTokenCount"`
 }
 
 type part struct {
@@ -70,22 +75,41 @@ type part struct {
 	CodeExecutionResult json.RawMessage `json:"codeExecutionResult"`
 }
 
-// chunk reads one piece of the answer.
+// IsDone reports whether the answer has come to its end.
+func (d *decoder) IsDone() bool { return d.done }
+
+// Decode reads one piece of the answer.
+func (d *decoder) Decode(e sse.Event) ([]model.Event, error) { return d.chunk(e.Data) }
+
 func (d *decoder) chunk(data []byte) ([]model.Event, error) {
+	d.out = d.out[:0]
+	if d.started && !d.slow {
+		if s, ok := scanChunk(data); ok {
+			err := d.text(s.text, s.thought, "")
+			if s.hasUsage {
+				d.count(s.usage)
+			}
+			return d.out, err
+		}
+	}
 	if bytes.Equal(bytes.TrimSpace(data), []byte("[DONE]")) {
 		return nil, nil
 	}
 	var c chunk
-	if err := json.Unmarshal(data, &c); err != nil {
-		return nil, model.Failure{Provider: d.provider, Body: data, Message: "the provider sent what is not JSON", Type: "server_error"}.Error()
+	if err := wire.Unmarshal(data, &c); err != nil {
+		return nil, wire.Garbled(d.provider, data, err)
 	}
-	if c.Error != nil {
+	if len(c.Error) > 0 && string(c.Error) != "null" {
 		return nil, failure(model.Failure{Provider: d.provider, Body: data})
 	}
-	var out []model.Event
+	return d.general(c)
+}
+
+// general reads a chunk that may say anything.
+func (d *decoder) general(c chunk) ([]model.Event, error) {
 	if !d.started {
 		d.started = true
-		out = append(out, model.Start{ID: c.ResponseID, Model: c.ModelVersion})
+		d.emit(model.Start{ID: c.ResponseID, Model: c.ModelVersion})
 	}
 	if reason := c.PromptFeedback.BlockReason; reason != "" && d.reason == "" {
 		d.reason = reason
@@ -93,12 +117,14 @@ func (d *decoder) chunk(data []byte) ([]model.Event, error) {
 	if len(c.Candidates) > 0 {
 		cand := c.Candidates[0]
 		for _, p := range cand.Content.Parts {
-			out = append(out, d.part(p)...)
+			if err := d.part(p); err != nil {
+				return d.out, err
+			}
 		}
 		if g := cand.GroundingMetadata; g != nil {
 			for _, s := range g.GroundingChunks {
 				if s.Web.URI != "" {
-					out = append(out, model.Source{ID: s.Web.URI, URL: s.Web.URI, Title: s.Web.Title})
+					d.emit(model.Source{ID: s.Web.URI, URL: s.Web.URI, Title: s.Web.Title})
 				}
 			}
 		}
@@ -106,106 +132,100 @@ func (d *decoder) chunk(data []byte) ([]model.Event, error) {
 			d.reason = cand.FinishReason
 		}
 	}
-	if u := c.UsageMetadata; u != nil {
-		d.usage = model.Usage{
-			Input: max(u.Prompt, 0) + max(u.ToolPrompt, 0), CacheRead: max(u.Cached, 0),
-			Output: max(u.Candidates, 0) + max(u.Thoughts, 0), Reasoning: max(u.Thoughts, 0), Total: max(u.Total, 0),
-		}
-		d.counted = true
-		out = append(out, model.Used{Usage: d.usage})
+	if c.UsageMetadata != nil {
+		d.count(*c.UsageMetadata)
 	}
-	return out, nil
+	return d.out, nil
 }
 
-func (d *decoder) part(p part) []model.Event {
-	meta := signatureMeta(p.ThoughtSignature)
+func (d *decoder) emit(events ...model.Event) { d.out = append(d.out, events...) }
+
+// count tells what was used, if that is not what was told before.
+func (d *decoder) count(w wireUsage) {
+	u := model.Usage{
+		Input: tokens(w.Prompt) + tokens(w.ToolPrompt), CacheRead: tokens(w.Cached),
+		Output: tokens(w.Candidates) + tokens(w.Thoughts), Reasoning: tokens(w.Thoughts), Total: tokens(w.Total),
+	}
+	if !d.counted || d.usage != u {
+		d.usage, d.counted = u, true
+		d.emit(model.Used{Usage: u})
+	}
+}
+
+func tokens(n int64) int64 { return wire.Number{N: n}.Tokens() }
+
+func (d *decoder) part(p part) error {
 	switch {
 	case p.FunctionCall != nil:
-		out := d.end()
-		id, input := p.FunctionCall.ID, string(p.FunctionCall.Args)
-		if id == "" {
-			id = d.callID()
-		}
+		d.end()
+		id, input := d.ids.Take(p.FunctionCall.ID), string(p.FunctionCall.Args)
 		if input == "" || input == "null" {
 			input = "{}"
 		}
 		d.calls++
-		return append(out, model.InputStart{ID: id, Name: p.FunctionCall.Name}, model.InputDelta{ID: id, Text: input},
-			model.InputEnd{ID: id}, model.ToolCall{ID: id, Name: p.FunctionCall.Name, Input: input, Meta: meta})
+		d.emit(model.InputStart{ID: id, Name: p.FunctionCall.Name}, model.InputDelta{ID: id, Text: input}, model.InputEnd{ID: id},
+			model.ToolCall{ID: id, Name: p.FunctionCall.Name, Input: input, Meta: signatureMeta(p.ThoughtSignature)})
 	case p.ExecutableCode != nil:
-		id := d.callID()
-		return append(d.end(), model.ToolCall{ID: id, Name: "code_execution", Input: string(p.ExecutableCode), Executed: true, Meta: meta})
+		d.end()
+		d.code = d.ids.Take("")
+		d.emit(model.ToolCall{ID: d.code, Name: "code_execution", Input: string(p.ExecutableCode), Executed: true, Meta: executedMeta(p.ThoughtSignature)})
 	case p.CodeExecutionResult != nil:
-		return append(d.end(), model.ToolResult{Name: "code_execution", Output: p.CodeExecutionResult, Meta: meta})
+		d.end()
+		d.emit(model.ToolResult{ID: d.code, Name: "code_execution", Output: p.CodeExecutionResult, Meta: executedMeta(p.ThoughtSignature)})
 	case len(p.Text) > 0 && p.Text[0] == '"':
-		text, _ := d.join.Text(p.Text)
-		return d.text(text, p.Thought, meta)
-	default:
-		return nil
+		return d.text(p.Text, p.Thought, p.ThoughtSignature)
 	}
+	return nil
 }
 
-// text extends the block of its kind, or begins one. A signature may come with the last
-// piece of a block, even an empty one.
-func (d *decoder) text(text string, thought bool, meta model.Meta) (out []model.Event) {
-	kind := "text"
+// text extends the block of its kind by a JSON string as it stood on the wire, or begins one. A
+// signature may come with the last piece of a block, even an empty one.
+func (d *decoder) text(raw []byte, thought bool, signature string) error {
+	kind, empty := wire.TextBlock, len(raw) <= 2
 	if thought {
-		kind = "reasoning"
+		kind = wire.ReasoningBlock
 	}
-	if text == "" && d.open == "" && meta == nil {
+	open := d.block.IsOpen()
+	if empty && !open && signature == "" {
 		return nil
 	}
-	if d.open != kind && (text != "" || d.open == "") {
-		out = d.end()
-		d.open = kind
-		d.block++
-		if thought {
-			out = append(out, model.ReasoningStart{ID: d.id()})
-		} else {
-			out = append(out, model.TextStart{ID: d.id()})
-		}
+	if !open || d.block.Kind != kind && !empty {
+		d.end()
+		d.blocks++
+		d.block = &wire.Block{Kind: kind, ID: strconv.Itoa(d.blocks)}
+		d.emit(d.block.Start())
 	}
-	if meta != nil {
-		d.meta = meta
+	if signature != "" {
+		d.block.Meta = signatureMeta(signature)
 	}
-	switch {
-	case text == "":
-	case thought:
-		out = append(out, model.ReasoningDelta{ID: d.id(), Text: text})
-	default:
-		out = append(out, model.TextDelta{ID: d.id(), Text: text})
+	e, ok := d.block.Grow(raw)
+	if !ok {
+		return model.Failure{Provider: d.provider, Message: "the provider sent a broken text", Type: "server_error"}.Error()
 	}
-	return out
+	if e != nil {
+		d.emit(e)
+	}
+	return nil
 }
-
-func (d *decoder) id() string { return strconv.Itoa(d.block) }
 
 // end closes the open block.
-func (d *decoder) end() (out []model.Event) {
-	rest := d.join.Rest()
-	switch d.open {
-	case "text":
-		if rest != "" {
-			out = append(out, model.TextDelta{ID: d.id(), Text: rest})
-		}
-		out = append(out, model.TextEnd{ID: d.id(), Meta: d.meta})
-	case "reasoning":
-		if rest != "" {
-			out = append(out, model.ReasoningDelta{ID: d.id(), Text: rest})
-		}
-		out = append(out, model.ReasoningEnd{ID: d.id(), Meta: d.meta})
+func (d *decoder) end() {
+	if d.block != nil {
+		d.emit(d.block.End()...)
 	}
-	d.open, d.meta = "", nil
-	return out
 }
 
-// finish ends the answer. Without a reason it broke off.
-func (d *decoder) finish() ([]model.Event, error) {
-	out := d.end()
+// Broke ends a stream that stops or fails: that is its end if it had said why it ends, for it
+// has no last event of its own.
+func (d *decoder) Broke(cause error) ([]model.Event, error) {
+	d.out = d.out[:0]
+	d.done = true
+	d.end()
 	if d.reason == "" {
-		return out, model.Incomplete()
+		return d.out, cause
 	}
-	return append(out, model.Finish{Reason: d.finishReason(), Raw: d.reason}), nil
+	d.emit(model.Finish{Reason: d.finishReason(), Raw: d.reason})
+	return d.out, nil
 }
 
 func (d *decoder) finishReason() string {
@@ -234,6 +254,15 @@ func signatureMeta(signature string) model.Meta {
 	return b
 }
 
+// executedMeta marks what the provider ran itself.
+func executedMeta(signature string) model.Meta {
+	if signature == "" {
+		return model.Meta(`{"providerExecuted":true}`)
+	}
+	b := lathe.AppendJSONString([]byte(`{"google":{"thoughtSignature":`), signature)
+	return append(b, `},"providerExecuted":true}`...)
+}
+
 // failure reads the provider's error object. How long to wait stands in its details; it
 // is put where other providers say it.
 func failure(f model.Failure) *lathe.Error {
@@ -252,7 +281,7 @@ func failure(f model.Failure) *lathe.Error {
 	if len(raw) > 0 && raw[0] == '[' { // some answers wrap the object in a list
 		raw = bytes.TrimSuffix(bytes.TrimPrefix(raw, []byte("[")), []byte("]"))
 	}
-	if json.Unmarshal(raw, &body) == nil {
+	if wire.Unmarshal(raw, &body) == nil {
 		f.Type, f.Message = body.Error.Status, body.Error.Message
 		if code, err := body.Error.Code.Int64(); err == nil && f.Status == 0 {
 			f.Status = int(code)

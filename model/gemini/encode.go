@@ -1,206 +1,214 @@
 package gemini
 
 import (
+	"cmp"
 	"encoding/json"
+	"math"
+	"strconv"
 	"strings"
 
+	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/model"
+	"github.com/lathe-agent/lathe/model/wire"
 )
 
-// The shapes of the wire. They are structs and sorted maps, so equal requests are equal
-// bytes.
-type (
-	wireRequest struct {
-		SystemInstruction *wireContent    `json:"systemInstruction,omitempty"`
-		Contents          []wireContent   `json:"contents"`
-		Tools             []wireTools     `json:"tools,omitempty"`
-		ToolConfig        *wireToolConfig `json:"toolConfig,omitempty"`
-		GenerationConfig  map[string]any  `json:"generationConfig,omitempty"`
-		SafetySettings    json.RawMessage `json:"safetySettings,omitempty"`
-		CachedContent     json.RawMessage `json:"cachedContent,omitempty"`
-	}
-	wireContent struct {
-		Role  string     `json:"role,omitempty"`
-		Parts []wirePart `json:"parts"`
-	}
-	wirePart struct {
-		Text             *string       `json:"text,omitempty"`
-		Thought          bool          `json:"thought,omitempty"`
-		ThoughtSignature string        `json:"thoughtSignature,omitempty"`
-		InlineData       *wireBlob     `json:"inlineData,omitempty"`
-		FileData         *wireFile     `json:"fileData,omitempty"`
-		FunctionCall     *wireCall     `json:"functionCall,omitempty"`
-		FunctionResponse *wireResponse `json:"functionResponse,omitempty"`
-	}
-	wireBlob struct {
-		MimeType string `json:"mimeType"`
-		Data     string `json:"data"`
-	}
-	wireFile struct {
-		MimeType string `json:"mimeType"`
-		FileURI  string `json:"fileUri"`
-	}
-	wireCall struct {
-		ID   string          `json:"id,omitempty"`
-		Name string          `json:"name"`
-		Args json.RawMessage `json:"args"`
-	}
-	wireResponse struct {
-		ID       string            `json:"id,omitempty"`
-		Name     string            `json:"name"`
-		Response map[string]string `json:"response"`
-		Parts    []wirePart        `json:"parts,omitempty"`
-	}
-	wireTools struct {
-		FunctionDeclarations []wireFunction `json:"functionDeclarations"`
-	}
-	wireFunction struct {
-		Name        string          `json:"name"`
-		Description string          `json:"description"`
-		Parameters  json.RawMessage `json:"parameters,omitempty"`
-	}
-	wireToolConfig struct {
-		FunctionCallingConfig struct {
-			Mode                 string   `json:"mode"`
-			AllowedFunctionNames []string `json:"allowedFunctionNames,omitempty"`
-		} `json:"functionCallingConfig"`
-	}
-)
+// encoder writes requests. It keeps the bytes of messages and tools, so that the next request
+// copies its history instead of encoding it again.
+type encoder struct{ kept wire.Kept }
 
-// encode writes the whole body.
-func encode(r model.Request) []byte {
-	w := wireRequest{Contents: contents(r.Messages), GenerationConfig: generation(r)}
+// request encodes the whole body. Equal requests give equal bytes, and one whose history goes on
+// begins with the same: the contents stand last.
+func (e *encoder) request(r model.Request) []byte {
+	w, variant := writer{}, ""
+	if strings.Contains(strings.ToLower(r.Model), "gemini-3") {
+		w.unsigned, variant = anySignature, "3"
+	}
+	b := append(make([]byte, 0, 16<<10), '{')
 	if system := strings.TrimSpace(strings.Join(r.System, "\n")); system != "" {
-		w.SystemInstruction = &wireContent{Parts: []wirePart{{Text: &system}}}
+		b = lathe.AppendJSONString(append(b, `"systemInstruction":{"parts":[{"text":`...), system)
+		b = append(b, `}]},`...)
 	}
-	if len(r.Tools) > 0 {
-		tools := wireTools{}
-		for _, t := range r.Tools {
-			tools.FunctionDeclarations = append(tools.FunctionDeclarations, wireFunction{t.Name, t.Description, cleanSchema(t.Schema)})
+	b = e.appendTools(b, r)
+	b = appendGeneration(b, r)
+	for _, name := range []string{"safetySettings", "cachedContent", "labels"} {
+		if v := r.Options[name]; len(v) > 0 && json.Valid(v) {
+			b = append(append(append(b, '"'), name...), `":`...)
+			b = append(append(b, v...), ',')
 		}
-		w.Tools = []wireTools{tools}
-		w.ToolConfig = choice(r.Choice)
 	}
-	w.SafetySettings, w.CachedContent = r.Options["safetySettings"], r.Options["cachedContent"]
-	b, err := json.Marshal(w)
-	if err != nil { // an option that is no JSON: leave them all out rather than send nothing
-		w.GenerationConfig, w.SafetySettings, w.CachedContent = nil, nil, nil
-		b, _ = json.Marshal(w)
+	turns := e.kept.Turns(variant, r.Messages, w.message)
+	b = wire.Join(append(b, `"contents":[`...), turns, func(b []byte, t wire.Turn) []byte {
+		if t.Role == model.AssistantRole {
+			return append(b, `{"role":"model","parts":[`...)
+		}
+		return append(b, `{"role":"user","parts":[`...)
+	}, func(b []byte, _ int) []byte { return append(b, ']', '}') })
+	return append(b, ']', '}')
+}
+
+func (e *encoder) appendTools(b []byte, r model.Request) []byte {
+	if len(r.Tools) == 0 {
+		return b
+	}
+	b = append(b, `"tools":[{"functionDeclarations":[`...)
+	b = append(b, e.kept.Tools(r.Tools, encodeTool)...)
+	b = append(b, `]}],`...)
+	switch r.Choice {
+	case "", "auto":
+		return b
+	case "none":
+		return append(b, `"toolConfig":{"functionCallingConfig":{"mode":"NONE"}},`...)
+	case "required":
+		return append(b, `"toolConfig":{"functionCallingConfig":{"mode":"ANY"}},`...)
+	default:
+		b = append(b, `"toolConfig":{"functionCallingConfig":{"mode":"ANY","allowedFunctionNames":[`...)
+		return append(lathe.AppendJSONString(b, r.Choice), `]}},`...)
+	}
+}
+
+func encodeTool(t model.Tool) []byte {
+	b := lathe.AppendJSONString([]byte(`{"name":`), t.Name)
+	b = lathe.AppendJSONString(append(b, `,"description":`...), t.Description)
+	if schema := cleanSchema(t.Schema); schema != nil {
+		b = append(append(b, `,"parameters":`...), schema...)
+	}
+	return append(b, '}')
+}
+
+// appendGeneration writes the numbers and the options that belong to them.
+func appendGeneration(b []byte, r model.Request) []byte {
+	start := len(b)
+	add := func(name string, value []byte) {
+		b = append(append(append(b, `,"`...), name...), `":`...)
+		b = append(b, value...)
+	}
+	if r.MaxOutput > 0 {
+		add("maxOutputTokens", strconv.AppendInt(nil, int64(r.MaxOutput), 10))
+	}
+	for _, n := range []struct {
+		name  string
+		value *float64
+	}{{"temperature", r.Temperature}, {"topP", r.TopP}} {
+		if n.value != nil && !math.IsNaN(*n.value) && !math.IsInf(*n.value, 0) {
+			add(n.name, strconv.AppendFloat(nil, *n.value, 'g', -1, 64))
+		}
+	}
+	if r.TopK != nil {
+		add("topK", strconv.AppendInt(nil, int64(*r.TopK), 10))
+	}
+	for _, name := range []string{"thinkingConfig", "responseMimeType", "responseSchema", "responseModalities", "mediaResolution", "seed", "stopSequences"} {
+		if v := r.Options[name]; len(v) > 0 && json.Valid(v) {
+			add(name, v)
+		}
+	}
+	if len(b) == start {
+		return b
+	}
+	inner := string(b[start+1:]) // without the first comma
+	b = append(append(b[:start], `"generationConfig":{`...), inner...)
+	return append(b, '}', ',')
+}
+
+// anySignature is what the provider takes for the signature of a call that another model made:
+// its later models refuse calls without one.
+const anySignature = "skip_thought_signature_validator"
+
+// writer encodes messages for one model.
+type writer struct {
+	unsigned string // the signature of a message's first call when it has none
+}
+
+func (w writer) message(m model.Message) []byte {
+	return wire.EncodeEach(m, func(b []byte, c model.Content) []byte {
+		b = w.content(b, c)
+		if call, ok := c.(model.CallContent); ok && !call.Executed {
+			w.unsigned = "" // the others of a step need none
+		}
+		return b
+	})
+}
+
+// content writes a part, or nothing where there is nothing to say: what ran at the provider is
+// in its text.
+func (w writer) content(b []byte, c model.Content) []byte {
+	switch c := c.(type) {
+	case model.TextContent:
+		return appendText(b, c.Text, "", signature(c.Meta))
+	case model.ReasoningContent:
+		return appendText(b, c.Text, `,"thought":true`, signature(c.Meta))
+	case model.FileContent:
+		return appendFile(b, c)
+	case model.CallContent:
+		if c.Executed {
+			return b
+		}
+		b = lathe.AppendJSONString(append(b, `{"functionCall":{"name":`...), c.Name)
+		b = append(append(append(b, `,"args":`...), wire.Input(c)...), '}')
+		return append(appendSignature(b, cmp.Or(signature(c.Meta), w.unsigned)), '}')
+	case model.ResultContent:
+		return appendResult(b, c)
 	}
 	return b
 }
 
-func choice(c string) *wireToolConfig {
-	t := &wireToolConfig{}
-	switch f := &t.FunctionCallingConfig; c {
-	case "", "auto":
-		return nil
-	case "none":
-		f.Mode = "NONE"
-	case "required":
-		f.Mode = "ANY"
+func appendText(b []byte, text, mark, signature string) []byte {
+	if text == "" && signature == "" {
+		return b
+	}
+	b = lathe.AppendJSONString(append(b, `{"text":`...), text)
+	return append(appendSignature(append(b, mark...), signature), '}')
+}
+
+func appendSignature(b []byte, signature string) []byte {
+	if signature == "" {
+		return b
+	}
+	return lathe.AppendJSONString(append(b, `,"thoughtSignature":`...), signature)
+}
+
+// appendFile writes media; of other files the provider reads those that are text.
+func appendFile(b []byte, c model.FileContent) []byte {
+	switch {
+	case model.Modality(c.Mime) == "":
+		words, ok := c.Words()
+		if !ok {
+			words = c.Unreadable()
+		}
+		return appendText(b, words, "", "")
+	case c.Data != "":
+		b = lathe.AppendJSONString(append(b, `{"inlineData":{"mimeType":`...), c.Mime)
+		b = lathe.AppendJSONString(append(b, `,"data":`...), c.Data)
 	default:
-		f.Mode, f.AllowedFunctionNames = "ANY", []string{c}
+		b = lathe.AppendJSONString(append(b, `{"fileData":{"mimeType":`...), c.Mime)
+		b = lathe.AppendJSONString(append(b, `,"fileUri":`...), c.URL)
 	}
-	return t
+	return append(b, '}', '}')
 }
 
-// generation gathers the numbers and the options that belong there.
-func generation(r model.Request) map[string]any {
-	g := map[string]any{}
-	if r.MaxOutput > 0 {
-		g["maxOutputTokens"] = r.MaxOutput
-	}
-	if r.Temperature != nil {
-		g["temperature"] = *r.Temperature
-	}
-	if r.TopP != nil {
-		g["topP"] = *r.TopP
-	}
-	if r.TopK != nil {
-		g["topK"] = *r.TopK
-	}
-	for _, name := range []string{"thinkingConfig", "responseMimeType", "responseSchema", "responseModalities", "mediaResolution", "seed", "stopSequences"} {
-		if v, ok := r.Options[name]; ok {
-			g[name] = v
-		}
-	}
-	return g
-}
-
-// contents converts the history; turns of one side that follow each other are one.
-func contents(messages []model.Message) []wireContent {
-	out := []wireContent{}
-	for _, m := range messages {
-		role := "user"
-		if m.Role == model.AssistantRole {
-			role = "model"
-		}
-		var parts []wirePart
-		for _, c := range m.Content {
-			parts = append(parts, encodePart(c)...)
-		}
-		if len(parts) == 0 {
-			continue
-		}
-		if n := len(out); n > 0 && out[n-1].Role == role {
-			out[n-1].Parts = append(out[n-1].Parts, parts...)
-			continue
-		}
-		out = append(out, wireContent{role, parts})
-	}
-	return out
-}
-
-func encodePart(c model.Content) []wirePart {
-	switch c := c.(type) {
-	case model.TextContent:
-		if c.Text == "" && signature(c.Meta) == "" {
-			return nil
-		}
-		return []wirePart{{Text: &c.Text, ThoughtSignature: signature(c.Meta)}}
-	case model.ReasoningContent:
-		if c.Text == "" && signature(c.Meta) == "" {
-			return nil
-		}
-		return []wirePart{{Text: &c.Text, Thought: true, ThoughtSignature: signature(c.Meta)}}
-	case model.FileContent:
-		return []wirePart{encodeFile(c)}
-	case model.CallContent:
-		if c.Executed {
-			return nil // what ran at the provider is in its text
-		}
-		input := c.Input
-		if len(input) == 0 || input[0] != '{' {
-			input = json.RawMessage(`{}`)
-		}
-		return []wirePart{{FunctionCall: &wireCall{Name: c.Name, Args: input}, ThoughtSignature: signature(c.Meta)}}
-	case model.ResultContent:
-		return encodeResult(c)
-	}
-	return nil
-}
-
-func encodeFile(c model.FileContent) wirePart {
-	if c.Data != "" {
-		return wirePart{InlineData: &wireBlob{c.Mime, c.Data}}
-	}
-	return wirePart{FileData: &wireFile{c.Mime, c.URL}}
-}
-
-func encodeResult(c model.ResultContent) []wirePart {
+// appendResult writes what a tool gave. Files that are text stand with its words: beside them
+// only media may.
+func appendResult(b []byte, c model.ResultContent) []byte {
 	if c.Executed {
-		return nil
+		return b
 	}
-	key := "output"
-	if c.Failed {
-		key = "error"
-	}
-	res := &wireResponse{Name: c.Name, Response: map[string]string{key: c.Text}}
+	var media []byte
 	for _, f := range c.Media {
-		res.Parts = append(res.Parts, encodeFile(f))
+		if words, ok := f.Words(); ok {
+			c.Text = strings.TrimPrefix(c.Text+"\n\n"+words, "\n\n")
+		} else if model.Modality(f.Mime) != "" {
+			media = appendFile(append(media, ','), f)
+		}
 	}
-	return []wirePart{{FunctionResponse: res}}
+	key := `,"response":{"output":`
+	if c.Failed {
+		key = `,"response":{"error":`
+	}
+	b = lathe.AppendJSONString(append(b, `{"functionResponse":{"name":`...), c.Name)
+	b = append(lathe.AppendJSONString(append(b, key...), c.Text), '}')
+	if len(media) > 0 {
+		b = append(append(append(b, `,"parts":[`...), media[1:]...), ']')
+	}
+	return append(b, '}', '}')
 }
 
 // signature is what the provider wants back with a thought or a call.

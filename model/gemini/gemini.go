@@ -2,16 +2,15 @@
 // another address and credential, of Vertex.
 //
 // It owns how a request is encoded (encode.go), how tool schemas are cut down to what the
-// provider takes (schema.go), and how the pieces of an answer are read (decode.go). An
-// answer has no last event of its own: it is whole when a reason to finish has come.
+// provider takes (schema.go), and how the pieces of an answer are read (decode.go), those that
+// come hundreds of times by a scanner (scan.go) that gives up on any surprise. An answer has no
+// last event of its own: it is whole when a reason to finish has come.
 //
 // A Client is safe for use by many goroutines. Start reading at [Client.Stream].
 package gemini
 
 import (
 	"context"
-	"errors"
-	"io"
 	"iter"
 	"net/http"
 	"net/url"
@@ -19,12 +18,14 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/internal/sse"
 	"github.com/lathe-agent/lathe/model"
+	"github.com/lathe-agent/lathe/model/wire"
 )
 
 // Client talks to one provider.
 type Client struct {
 	endpoint model.Endpoint
 	ids      *lathe.IDs
+	encoder  encoder
 }
 
 // New returns a client. The endpoint's base address ends before /models.
@@ -34,47 +35,12 @@ func New(e model.Endpoint, ids *lathe.IDs) *Client { return &Client{endpoint: e,
 func (c *Client) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Event, error] {
 	return func(yield func(model.Event, error) bool) {
 		path := "/models/" + url.PathEscape(r.Model) + ":streamGenerateContent?alt=sse"
-		resp, err := c.endpoint.Post(ctx, path, encode(r), r.Headers)
+		err := c.endpoint.Ask(ctx, model.Outgoing{Path: path, Body: c.encoder.request(r), Header: r.Headers}, failure, func(resp *http.Response) {
+			d := &decoder{provider: c.endpoint.Provider, ids: wire.NewCallIDs(c.ids)}
+			wire.Relay(ctx, sse.NewReader(resp.Body).Next, d, yield)
+		})
 		if err != nil {
 			yield(nil, err)
-			return
-		}
-		defer func() { _ = resp.Body.Close() }()
-		if resp.StatusCode != http.StatusOK {
-			yield(nil, failure(model.ReadFailure(c.endpoint.Provider, resp)))
-			return
-		}
-		d := &decoder{provider: c.endpoint.Provider, callID: func() string { return "call_" + c.ids.CallID() }}
-		read(ctx, d, resp.Body, yield)
-	}
-}
-
-// read yields the events of a stream until its end, its failure, or the reader's.
-func read(ctx context.Context, d *decoder, body io.Reader, yield func(model.Event, error) bool) {
-	events := sse.NewReader(body)
-	for {
-		var out []model.Event
-		e, err := events.Next()
-		switch {
-		case errors.Is(err, io.EOF):
-			out, err = d.finish()
-			d.done = true
-		case err != nil:
-			err = model.TransportError(ctx, err)
-		default:
-			out, err = d.chunk(e.Data)
-		}
-		for _, ev := range out {
-			if !yield(ev, nil) {
-				return
-			}
-		}
-		if err != nil {
-			yield(nil, err)
-			return
-		}
-		if d.done {
-			return
 		}
 	}
 }

@@ -63,6 +63,8 @@ func (a answering) encoder() encoder {
 		return &chatStream{answering: a}
 	case Responses:
 		return &responsesStream{answering: a}
+	case Bedrock:
+		return &bedrockStream{answering: a}
 	default:
 		return &geminiStream{answering: a}
 	}
@@ -77,6 +79,8 @@ func (a answering) whole(steps []Step) js {
 		return a.chatWhole(steps)
 	case Responses:
 		return a.responsesWhole(steps)
+	case Bedrock:
+		return a.bedrockWhole(steps)
 	default:
 		return a.geminiWhole(steps)
 	}

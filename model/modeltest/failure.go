@@ -103,6 +103,12 @@ func (f Fail) body(p Protocol) (js, int) {
 	case Anthropic:
 		inner := obj("type", k.anthropic, "message", prefixed(k.words, f.Message))
 		return obj("type", "error", "error", inner, "request_id", "req_modeltest"), k.status
+	case Bedrock:
+		status := k.status
+		if status == 529 {
+			status = 503
+		}
+		return obj("message", prefixed(k.amazonWords(), f.Message)), status
 	case Gemini:
 		inner := obj("code", k.googleCode, "message", prefixed(k.googleWords, f.Message), "status", k.google)
 		return obj("error", inner), k.googleCode
@@ -113,6 +119,13 @@ func (f Fail) body(p Protocol) (js, int) {
 		}
 		return obj("error", k.openai(f.Message)), status
 	}
+}
+
+func (k kind) amazonWords() string {
+	if k.words == "" {
+		return ""
+	}
+	return "Input is too long for requested model."
 }
 
 func (k kind) openai(message string) js {

@@ -2,6 +2,7 @@ package modeltest_test
 
 import (
 	"bufio"
+	stdcmp "cmp"
 	"context"
 	"errors"
 	"io"
@@ -22,19 +23,20 @@ func TestFail_InStream(t *testing.T) {
 	for src, want := range map[string]words{
 		`error overloaded_error "Busy"`: {
 			modeltest.Anthropic: "overloaded_error: Busy", modeltest.Chat: "server_is_overloaded: Busy",
-			modeltest.Responses: "server_is_overloaded: Busy", modeltest.Gemini: "UNAVAILABLE: Busy",
+			modeltest.Responses: "server_is_overloaded: Busy", modeltest.Gemini: "UNAVAILABLE: Busy", modeltest.Bedrock: "serviceUnavailableException: Busy",
 		},
 		`error code=context_length_exceeded "9 > 8"`: {
 			modeltest.Anthropic: "invalid_request_error: prompt is too long: 9 > 8", modeltest.Chat: "context_length_exceeded: 9 > 8",
 			modeltest.Responses: "context_length_exceeded: 9 > 8",
+			modeltest.Bedrock:   "validationException: Input is too long for requested model.: 9 > 8",
 			modeltest.Gemini:    "INVALID_ARGUMENT: The input token count exceeds the maximum number of tokens allowed: 9 > 8",
 		},
 		`error RESOURCE_EXHAUSTED "slow"`: {
 			modeltest.Anthropic: "rate_limit_error: slow", modeltest.Chat: "rate_limit_exceeded: slow",
-			modeltest.Responses: "rate_limit_exceeded: slow", modeltest.Gemini: "RESOURCE_EXHAUSTED: slow",
+			modeltest.Responses: "rate_limit_exceeded: slow", modeltest.Gemini: "RESOURCE_EXHAUSTED: slow", modeltest.Bedrock: "throttlingException: slow",
 		},
 		`error strange_error code=e7 "odd"`: {
-			modeltest.Anthropic: "strange_error: odd", modeltest.Chat: "e7: odd", modeltest.Responses: "e7: odd", modeltest.Gemini: "STRANGE_ERROR: odd",
+			modeltest.Anthropic: "strange_error: odd", modeltest.Chat: "e7: odd", modeltest.Responses: "e7: odd", modeltest.Gemini: "STRANGE_ERROR: odd", modeltest.Bedrock: "strange_error: odd",
 		},
 	} {
 		for _, p := range modeltest.Protocols() {
@@ -50,17 +52,18 @@ func TestFail_InStream(t *testing.T) {
 
 // The same error before anything streams, or without a stream, is a refusal.
 func TestFail_Refusal(t *testing.T) {
-	status := map[modeltest.Protocol]int{modeltest.Anthropic: 529, modeltest.Chat: 503, modeltest.Responses: 503, modeltest.Gemini: 503}
+	status := map[modeltest.Protocol]int{modeltest.Anthropic: 529, modeltest.Chat: 503, modeltest.Responses: 503, modeltest.Gemini: 503, modeltest.Bedrock: 503}
+	said := func(d tree) string { return stdcmp.Or(d.at("error", "message").text(), d.at("message").text()) }
 	for _, p := range modeltest.Protocols() {
 		s := modeltest.Start(t, modeltest.MustParse("error overloaded_error \"Busy\"\n--\nstatus 418 x-why=tea\nerror overloaded_error \"Busy\""))
 		path, body := asked(p, false)
 		resp := post(t, s, path, body)
-		if got := readJSON(t, resp).at("error", "message").text(); resp.StatusCode != status[p] || got != "Busy" {
+		if got := said(readJSON(t, resp)); resp.StatusCode != status[p] || got != "Busy" {
 			t.Errorf("%s: %d %q", p, resp.StatusCode, got)
 		}
 		path, body = asked(p, true)
 		resp = post(t, s, path, body)
-		if got := readJSON(t, resp).at("error", "message").text(); resp.StatusCode != 418 || got != "Busy" || resp.Header.Get("X-Why") != "tea" {
+		if got := said(readJSON(t, resp)); resp.StatusCode != 418 || got != "Busy" || resp.Header.Get("X-Why") != "tea" {
 			t.Errorf("%s: %d %q", p, resp.StatusCode, got)
 		}
 	}

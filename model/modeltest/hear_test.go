@@ -175,3 +175,37 @@ func (h *heard) geminiPart(p tree) {
 		h.Text += p.at("text").text()
 	}
 }
+
+func (h *heard) bedrock(message, event, exception string, d tree, at map[int]int) {
+	if message == "exception" {
+		h.Error = exception + ": " + d.at("message").text()
+		return
+	}
+	index := int(d.at("contentBlockIndex").int())
+	switch event {
+	case "contentBlockStart":
+		at[index] = len(h.Calls)
+		t := d.at("start", "toolUse")
+		h.Calls = append(h.Calls, heardCall{ID: t.at("toolUseId").text(), Name: t.at("name").text()})
+	case "contentBlockDelta":
+		delta := d.at("delta")
+		h.Text += delta.at("text").text()
+		h.Reasoning += delta.at("reasoningContent", "text").text()
+		h.Signature = cmp.Or(delta.at("reasoningContent", "signature").text(), delta.at("reasoningContent", "redactedContent").text(), h.Signature)
+		if input := delta.at("toolUse", "input"); input.is() {
+			h.Calls[at[index]].Args += input.text()
+		}
+		if url := delta.at("citation", "location", "web", "url"); url.is() {
+			h.Sources = append(h.Sources, url.text())
+		}
+	case "messageStop":
+		h.Finish, h.Ended = d.at("stopReason").text(), true
+	case "metadata":
+		h.bedrockUsage(d.at("usage"))
+	}
+}
+
+func (h *heard) bedrockUsage(u tree) {
+	read, write := u.at("cacheReadInputTokens").int(), u.at("cacheWriteInputTokens").int()
+	h.Usage = modeltest.Usage{Input: u.at("inputTokens").int() + read + write, CacheRead: read, CacheWrite: write, Output: u.at("outputTokens").int()}
+}

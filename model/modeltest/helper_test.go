@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/aws/protocol/eventstream"
+
 	"github.com/lathe-agent/lathe/internal/sse"
 	"github.com/lathe-agent/lathe/model/modeltest"
 )
@@ -26,6 +28,12 @@ func asked(p modeltest.Protocol, stream bool) (path, body string) {
 		return "/v1/chat/completions", `{"model":"m","stream":` + flag + `,"stream_options":{"include_usage":true},"messages":[{"role":"user","content":"hi"}]}`
 	case modeltest.Responses:
 		return "/v1/responses", `{"model":"m","stream":` + flag + `,"include":["reasoning.encrypted_content"],"input":"hi"}`
+	case modeltest.Bedrock:
+		action := "/converse"
+		if stream {
+			action = "/converse-stream"
+		}
+		return "/model/m" + action, `{"messages":[{"role":"user","content":[{"text":"hi"}]}]}`
 	default:
 		action := ":generateContent"
 		if stream {
@@ -79,6 +87,9 @@ func listen(t *testing.T, p modeltest.Protocol, body io.Reader) heard {
 
 func tryListen(p modeltest.Protocol, body io.Reader) (heard, error) {
 	var h heard
+	if p == modeltest.Bedrock {
+		return h, h.frames(body)
+	}
 	events, args := sse.NewReader(body), map[int]int{}
 	for {
 		e, err := events.Next()
@@ -111,6 +122,32 @@ func tryListen(p modeltest.Protocol, body io.Reader) (heard, error) {
 			h.gemini(d)
 		}
 	}
+}
+
+// frames reads Amazon's event stream with Amazon's own code.
+func (h *heard) frames(body io.Reader) error {
+	args := map[int]int{}
+	for d := eventstream.NewDecoder(); ; {
+		m, err := d.Decode(body, nil)
+		if errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		var v any
+		if err := json.Unmarshal(m.Payload, &v); err != nil {
+			return err
+		}
+		h.bedrock(m.Headers.Get(":message-type").String(), text(m.Headers.Get(":event-type")), text(m.Headers.Get(":exception-type")), tree{v}, args)
+	}
+}
+
+func text(v eventstream.Value) string {
+	if v == nil {
+		return ""
+	}
+	return v.String()
 }
 
 // tree is decoded JSON that answers nothing where nothing is.

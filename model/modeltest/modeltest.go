@@ -1,7 +1,7 @@
 // Package modeltest is a provider that says what a script tells it to.
 //
 // It owns a server that speaks, over real HTTP, the wire of Anthropic Messages, OpenAI Chat
-// Completions, OpenAI Responses and Gemini, streaming and not. A [Script] is a list of answers
+// Completions, OpenAI Responses, Gemini and Bedrock Converse, streaming and not. A [Script] is a list of answers
 // and an [Answer] a list of steps: words, thoughts, calls, but also pauses, stalls, cuts and
 // refusals. The same script means the same on every wire, as far as that wire can say it. The
 // server keeps what it was asked, decoded into neutral words, and refuses what a real provider
@@ -53,7 +53,7 @@ type (
 	Parallel []Call
 
 	// Executed is a tool that the provider runs itself, like its web search. Chat Completions
-	// and Gemini only show the sources.
+	// and Gemini only show the sources, Bedrock nothing.
 	Executed struct {
 		ID, Name, Args string
 		Sources        []Source
@@ -151,11 +151,12 @@ type Protocol string
 // The protocols. Their paths are found by their end, so that a base address may have any
 // beginning.
 const (
-	Anthropic Protocol = "anthropic" // POST …/messages
+	Anthropic Protocol = "anthropic" // POST …/messages, …/models/{model}:streamRawPredict, :rawPredict
 	Chat      Protocol = "chat"      // POST …/chat/completions
 	Responses Protocol = "responses" // POST …/responses
 	Gemini    Protocol = "gemini"    // POST …/models/{model}:streamGenerateContent, :generateContent
+	Bedrock   Protocol = "bedrock"   // POST …/model/{model}/converse-stream, /converse
 )
 
 // Protocols is all of them, for tests that walk them.
-func Protocols() []Protocol { return []Protocol{Anthropic, Chat, Responses, Gemini} }
+func Protocols() []Protocol { return []Protocol{Anthropic, Chat, Responses, Gemini, Bedrock} }

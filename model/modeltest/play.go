@@ -155,13 +155,20 @@ func (p *player) head() {
 	h := p.w.Header()
 	if h.Get("Content-Type") == "" {
 		kind := "application/json"
-		if p.req.Stream && (p.req.Protocol != Gemini || p.req.wants.sse) {
+		switch {
+		case p.req.Stream && p.req.Protocol == Bedrock:
+			kind = "application/vnd.amazon.eventstream"
+		case p.req.Stream && (p.req.Protocol != Gemini || p.req.wants.sse):
 			kind = "text/event-stream; charset=utf-8"
 		}
 		h.Set("Content-Type", kind)
 	}
 	h.Set("Cache-Control", "no-cache")
-	h.Set("Request-Id", "req_"+strconv.Itoa(p.req.N))
+	name := "Request-Id"
+	if p.req.Protocol == Bedrock {
+		name = "X-Amzn-Requestid"
+	}
+	h.Set(name, "req_"+strconv.Itoa(p.req.N))
 }
 
 // write sends bytes at once, in the pieces and up to the byte that the script says.
@@ -230,6 +237,9 @@ func (p *player) status(s Status, after []Step) {
 		}
 		text, _ := f.body(p.req.Protocol)
 		body = string(text)
+		if p.req.Protocol == Bedrock {
+			p.w.Header().Set("X-Amzn-Errortype", f.kind().amazon()+":http://internal.amazon.com/coral/")
+		}
 	case !strings.HasPrefix(body, "{"):
 		kind = http.DetectContentType([]byte(body))
 	}

@@ -18,9 +18,13 @@ type openaiPart struct {
 		Filename string `json:"filename"`
 		FileData string `json:"file_data"`
 	} `json:"file"`
-	Filename string `json:"filename"`
-	FileData string `json:"file_data"`
-	FileURL  string `json:"file_url"`
+	Filename   string `json:"filename"`
+	FileData   string `json:"file_data"`
+	FileURL    string `json:"file_url"`
+	InputAudio struct {
+		Data   string `json:"data"`
+		Format string `json:"format"`
+	} `json:"input_audio"`
 }
 
 func (p openaiPart) content() (model.Content, error) {
@@ -39,6 +43,12 @@ func (p openaiPart) content() (model.Content, error) {
 			address = box.URL
 		}
 		return media("", "", address), nil
+	case "input_audio":
+		mime := map[string]string{"wav": "audio/wav", "mp3": "audio/mpeg"}[p.InputAudio.Format]
+		if mime == "" {
+			return nil, fmt.Errorf("input_audio.format: %q is neither wav nor mp3", p.InputAudio.Format)
+		}
+		return model.FileContent{Mime: mime, Data: p.InputAudio.Data}, nil
 	case "file":
 		return media("", p.File.Filename, p.File.FileData), nil
 	case "input_file":

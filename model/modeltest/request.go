@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"path"
 	"strings"
 
 	"github.com/lathe-agent/lathe/internal/scrub"
@@ -68,6 +69,9 @@ func newRequest(n int, h *http.Request, body []byte) Request {
 	for _, s := range scrub.Secrets(h.Header, h.URL) {
 		r.keys[sha256.Sum256([]byte(s))] = true
 	}
+	if r.isList() {
+		return r
+	}
 	name, action := r.route()
 	if r.Protocol == "" || r.Method != http.MethodPost {
 		r.Problem = fmt.Sprintf("there is nothing at %s %s", r.Method, r.Path)
@@ -81,6 +85,9 @@ func newRequest(n int, h *http.Request, body []byte) Request {
 	switch r.Protocol {
 	case Anthropic:
 		err = r.readAnthropic()
+		if name != "" {
+			r.Prompt.Model, r.Stream = name, action == "streamRawPredict"
+		}
 	case Chat:
 		err = r.readChat()
 	case Responses:
@@ -88,6 +95,9 @@ func newRequest(n int, h *http.Request, body []byte) Request {
 	case Gemini:
 		r.Prompt.Model, r.Stream, r.wants.sse = name, action == "streamGenerateContent", r.Query.Get("alt") == "sse"
 		err = r.readGemini()
+	case Bedrock:
+		r.Prompt.Model, r.Stream = name, action == "converse-stream"
+		err = r.readBedrock()
 	}
 	if err != nil {
 		r.Problem = err.Error()
@@ -97,9 +107,14 @@ func newRequest(n int, h *http.Request, body []byte) Request {
 	return r
 }
 
-// route finds the protocol by the end of the path; Gemini has the model and what to do there.
+// isList reports whether the request asks which models there are.
+func (r Request) isList() bool {
+	return r.Method == http.MethodGet && path.Base(r.Path) == "models"
+}
+
+// route finds the protocol by the end of the path; some have the model and what to do there.
 func (r *Request) route() (name, action string) {
-	last := r.Path[strings.LastIndexByte(r.Path, '/')+1:]
+	rest, last := path.Split(r.Path)
 	switch {
 	case strings.HasSuffix(r.Path, "/chat/completions"):
 		r.Protocol = Chat
@@ -107,13 +122,21 @@ func (r *Request) route() (name, action string) {
 		r.Protocol = Anthropic
 	case last == "responses":
 		r.Protocol = Responses
+	case last == "converse" || last == "converse-stream":
+		r.Protocol = Bedrock
+		return path.Base(rest), last
 	default:
 		name, action, _ = strings.Cut(last, ":")
-		if action == "generateContent" || action == "streamGenerateContent" {
+		switch action {
+		case "generateContent", "streamGenerateContent":
 			r.Protocol = Gemini
+			return name, action
+		case "rawPredict", "streamRawPredict":
+			r.Protocol = Anthropic
+			return name, action
 		}
 	}
-	return name, action
+	return "", ""
 }
 
 // problem finds what providers refuse: the rules that all of them share, and the stricter ones.

@@ -53,6 +53,14 @@ var history = map[modeltest.Protocol]string{
 			{"role":"user","parts":[{"functionResponse":{"id":"c1","name":"bash","response":{"output":"a\nb"}}},
 				{"functionResponse":{"id":"c2","name":"bash","response":{"error":"no"}}}]},
 			{"role":"user","parts":[{"text":"go on"}]}]}`,
+	modeltest.Bedrock: `{"inferenceConfig":{"maxTokens":64,"temperature":0.5},
+		"system":[{"text":"Be brief."},{"cachePoint":{"type":"default"}},{"text":"Two."}],
+		"toolConfig":{"tools":[{"toolSpec":{"name":"bash","description":"Runs.","inputSchema":{"json":{"type":"object"}}}}],"toolChoice":{"any":{}}},
+		"messages":[{"role":"user","content":[{"text":"look"},{"image":{"format":"png","source":{"bytes":"AA=="}}}]},
+			{"role":"assistant","content":[{"reasoningContent":{"reasoningText":{"text":"hm","signature":"c2ln"}}},{"text":"So."},
+				{"toolUse":{"toolUseId":"c1","name":"bash","input":{"command":"ls"}}},{"toolUse":{"toolUseId":"c2","name":"bash","input":{}}}]},
+			{"role":"user","content":[{"toolResult":{"toolUseId":"c1","content":[{"text":"a\nb"}]}},
+				{"toolResult":{"toolUseId":"c2","content":[{"text":"no"}],"status":"error"}},{"text":"go on"},{"cachePoint":{"type":"default"}}]}]}`,
 }
 
 // The same conversation is the same prompt, whatever the wire.
@@ -273,5 +281,59 @@ func TestServer_Concurrent(t *testing.T) {
 	}
 	if len(ids) != n || s.Rest() != 0 || len(s.Requests()) != n {
 		t.Errorf("%d ids, %d answers left, %d requests", len(ids), s.Rest(), len(s.Requests()))
+	}
+}
+
+// Audio is a file like any other, in the two forms that the wire knows.
+func TestRequest_Audio(t *testing.T) {
+	for format, want := range map[string]model.Content{
+		"wav": model.FileContent{Mime: "audio/wav", Data: "AA=="}, "mp3": model.FileContent{Mime: "audio/mpeg", Data: "AA=="}, "ogg": nil,
+	} {
+		s := modeltest.Start(t, modeltest.Script{{}})
+		post(t, s, "/v1/chat/completions", `{"model":"m","messages":[{"role":"user","content":[{"type":"input_audio","input_audio":{"data":"AA==","format":"`+format+`"}}]}]}`)
+		got := s.Last()
+		if want == nil {
+			if !strings.Contains(got.Problem, `"ogg"`) {
+				t.Errorf("%s: %q", format, got.Problem)
+			}
+			continue
+		}
+		if diff := cmp.Diff([]model.Message{{Role: model.UserRole, Content: []model.Content{want}}}, got.Prompt.Messages); diff != "" || got.Problem != "" {
+			t.Errorf("%s: %s %s", format, got.Problem, diff)
+		}
+	}
+}
+
+// The list of models takes no answer of the script.
+func TestServer_Offer(t *testing.T) {
+	s := modeltest.Start(t, modeltest.Script{{}})
+	s.Offer("b", "a")
+	resp, err := get(t.Context(), s.Client, s.URL+"/v1/models")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = resp.Body.Close() })
+	d := readJSON(t, resp)
+	if d.at("object").text() != "list" || d.at("data", 0, "id").text() != "b" || d.at("data", 1, "id").text() != "a" || len(d.at("data").each()) != 2 || s.Rest() != 1 {
+		t.Error(d.json())
+	}
+	if r := s.Last(); r.Path != "/v1/models" || r.Problem != "" {
+		t.Errorf("%+v", r)
+	}
+	if post(t, s, "/v1/models", "{}").StatusCode != http.StatusNotFound {
+		t.Error("a list is not posted to")
+	}
+}
+
+// On Google's cloud the address names the model.
+func TestRequest_Vertex(t *testing.T) {
+	s := modeltest.Start(t, modeltest.MustParse("text \"a\"\n--\ntext \"b\""))
+	const at = "/v1/projects/p/locations/global/publishers/anthropic/models/claude-x@20251001"
+	body := `{"anthropic_version":"vertex-2023-10-16","max_tokens":9,"messages":[{"role":"user","content":"hi"}]}`
+	if got := listen(t, modeltest.Anthropic, post(t, s, at+":streamRawPredict", body).Body); got.Text != "a" || s.Last().Prompt.Model != "claude-x@20251001" {
+		t.Errorf("%+v %+v", got, s.Last())
+	}
+	if got := readWhole(t, modeltest.Anthropic, post(t, s, at+":rawPredict", body)); got.Text != "b" {
+		t.Errorf("%+v", got)
 	}
 }

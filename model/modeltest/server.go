@@ -26,6 +26,7 @@ type Server struct {
 	queue    []Answer
 	respond  func(Request) Answer
 	requests []Request
+	models   []string
 }
 
 // New returns a server that does not listen yet.
@@ -103,6 +104,25 @@ func (s *Server) Respond(f func(Request) Answer) {
 	s.respond = f
 }
 
+// Offer names the models that the server lists at GET …/models, in the form of OpenAI. Answers
+// are given to requests for any model.
+func (s *Server) Offer(models ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.models = slices.Clone(models)
+}
+
+// list is what the server offers.
+func (s *Server) list() js {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var models []js
+	for _, id := range s.models {
+		models = append(models, obj("id", id, "object", "model", "created", created, "owned_by", "modeltest"))
+	}
+	return obj("object", "list", "data", list(models...))
+}
+
 // Requests returns what was asked so far, in the order of arrival.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
@@ -135,6 +155,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, h *http.Request) {
 	}
 	r := s.arrived(h, body)
 	defer close(r.fate.done)
+	if r.isList() {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, string(s.list())) // a client that went away needs none
+		return
+	}
 	play(w, h, r, s.choose(r))
 }
 

@@ -32,7 +32,11 @@ func TestStream_OneScriptEveryWire(t *testing.T) {
 			s := modeltest.Start(t, modeltest.MustParse(full))
 			path, body := asked(p, true)
 			resp := post(t, s, path, body)
-			if got := resp.Header.Get("Content-Type"); got != "text/event-stream; charset=utf-8" {
+			form := "text/event-stream; charset=utf-8"
+			if p == modeltest.Bedrock {
+				form = "application/vnd.amazon.eventstream"
+			}
+			if got := resp.Header.Get("Content-Type"); got != form {
 				t.Errorf("Content-Type is %q", got)
 			}
 			want := heard{
@@ -44,7 +48,7 @@ func TestStream_OneScriptEveryWire(t *testing.T) {
 				Executed: []string{"web_search"}, Sources: []string{"https://go.dev", "https://a.example"},
 				Usage: modeltest.Usage{Input: 100, CacheRead: 30, CacheWrite: 10, Output: 20, Reasoning: 5},
 				Finish: words{
-					modeltest.Anthropic: "tool_use", modeltest.Chat: "tool_calls", modeltest.Responses: "completed", modeltest.Gemini: "STOP",
+					modeltest.Anthropic: "tool_use", modeltest.Chat: "tool_calls", modeltest.Responses: "completed", modeltest.Gemini: "STOP", modeltest.Bedrock: "tool_use",
 				}[p],
 				Ended: true,
 			}
@@ -57,6 +61,8 @@ func TestStream_OneScriptEveryWire(t *testing.T) {
 				want.Usage.CacheWrite = 0
 			case modeltest.Gemini:
 				want.Usage.CacheWrite, want.Executed = 0, nil
+			case modeltest.Bedrock:
+				want.Usage.Reasoning, want.Executed, want.Sources = 0, nil, want.Sources[1:]
 			}
 			if diff := cmp.Diff(want, listen(t, p, resp.Body)); diff != "" {
 				t.Error(diff)
@@ -71,8 +77,8 @@ func TestStream_Defaults(t *testing.T) {
 		t.Run(string(p), func(t *testing.T) {
 			s := modeltest.Start(t, modeltest.MustParse("text \"a\"\n--\ncall x\n--\n\n"))
 			s.Add(modeltest.Answer{})
-			stop := words{modeltest.Anthropic: "end_turn", modeltest.Chat: "stop", modeltest.Responses: "completed", modeltest.Gemini: "STOP"}[p]
-			calls := words{modeltest.Anthropic: "tool_use", modeltest.Chat: "tool_calls", modeltest.Responses: "completed", modeltest.Gemini: "STOP"}[p]
+			stop := words{modeltest.Bedrock: "end_turn", modeltest.Anthropic: "end_turn", modeltest.Chat: "stop", modeltest.Responses: "completed", modeltest.Gemini: "STOP"}[p]
+			calls := words{modeltest.Bedrock: "tool_use", modeltest.Anthropic: "tool_use", modeltest.Chat: "tool_calls", modeltest.Responses: "completed", modeltest.Gemini: "STOP"}[p]
 			path, body := asked(p, true)
 			for i, want := range []heard{
 				{Text: "a", Usage: small, Finish: stop, Ended: true},
@@ -89,11 +95,11 @@ func TestStream_Defaults(t *testing.T) {
 
 func TestStream_FinishReasons(t *testing.T) {
 	reasons := map[string]words{
-		"stop":           {modeltest.Anthropic: "end_turn", modeltest.Chat: "stop", modeltest.Responses: "completed", modeltest.Gemini: "STOP"},
-		"length":         {modeltest.Anthropic: "max_tokens", modeltest.Chat: "length", modeltest.Responses: "max_output_tokens", modeltest.Gemini: "MAX_TOKENS"},
-		"tool-calls":     {modeltest.Anthropic: "tool_use", modeltest.Chat: "tool_calls", modeltest.Responses: "completed", modeltest.Gemini: "STOP"},
-		"content-filter": {modeltest.Anthropic: "refusal", modeltest.Chat: "content_filter", modeltest.Responses: "content_filter", modeltest.Gemini: "SAFETY"},
-		"pause_turn":     {modeltest.Anthropic: "pause_turn", modeltest.Chat: "pause_turn", modeltest.Responses: "pause_turn", modeltest.Gemini: "pause_turn"},
+		"stop":           {modeltest.Bedrock: "end_turn", modeltest.Anthropic: "end_turn", modeltest.Chat: "stop", modeltest.Responses: "completed", modeltest.Gemini: "STOP"},
+		"length":         {modeltest.Bedrock: "max_tokens", modeltest.Anthropic: "max_tokens", modeltest.Chat: "length", modeltest.Responses: "max_output_tokens", modeltest.Gemini: "MAX_TOKENS"},
+		"tool-calls":     {modeltest.Bedrock: "tool_use", modeltest.Anthropic: "tool_use", modeltest.Chat: "tool_calls", modeltest.Responses: "completed", modeltest.Gemini: "STOP"},
+		"content-filter": {modeltest.Bedrock: "content_filtered", modeltest.Anthropic: "refusal", modeltest.Chat: "content_filter", modeltest.Responses: "content_filter", modeltest.Gemini: "SAFETY"},
+		"pause_turn":     {modeltest.Bedrock: "pause_turn", modeltest.Anthropic: "pause_turn", modeltest.Chat: "pause_turn", modeltest.Responses: "pause_turn", modeltest.Gemini: "pause_turn"},
 	}
 	for reason, want := range reasons {
 		for _, p := range modeltest.Protocols() {

@@ -2,6 +2,7 @@ package modeltest_test
 
 import (
 	"bytes"
+	stdcmp "cmp"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -41,8 +42,29 @@ func readWhole(t *testing.T, p modeltest.Protocol, resp *http.Response) heard {
 		h.responsesWhole(d)
 	case modeltest.Gemini:
 		h.gemini(d)
+	case modeltest.Bedrock:
+		h.Finish = d.at("stopReason").text()
+		h.bedrockUsage(d.at("usage"))
+		for _, b := range d.at("output", "message", "content").each() {
+			h.bedrockBlock(b)
+		}
 	}
 	return h
+}
+
+func (h *heard) bedrockBlock(b tree) {
+	h.Text += b.at("text").text()
+	h.Reasoning += b.at("reasoningContent", "reasoningText", "text").text()
+	h.Signature = stdcmp.Or(b.at("reasoningContent", "reasoningText", "signature").text(), h.Signature)
+	if t := b.at("toolUse"); t.is() {
+		h.Calls = append(h.Calls, heardCall{t.at("toolUseId").text(), t.at("name").text(), t.at("input").json()})
+	}
+	for _, inner := range b.at("citationsContent", "content").each() {
+		h.Text += inner.at("text").text()
+	}
+	for _, c := range b.at("citationsContent", "citations").each() {
+		h.Sources = append(h.Sources, c.at("location", "web", "url").text())
+	}
 }
 
 func (h *heard) anthropicWhole(d tree) {

@@ -14,6 +14,7 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/model"
 	"github.com/lathe-agent/lathe/model/anthropic"
+	"github.com/lathe-agent/lathe/model/bedrock"
 	"github.com/lathe-agent/lathe/model/gemini"
 	"github.com/lathe-agent/lathe/model/modeltest"
 	"github.com/lathe-agent/lathe/model/openai"
@@ -25,11 +26,13 @@ func client(s *modeltest.Server, p modeltest.Protocol, d model.Deadlines) model.
 	ids := lathe.NewIDs()
 	switch p {
 	case modeltest.Anthropic:
-		return anthropic.New(e)
+		return anthropic.New(e, ids)
 	case modeltest.Chat:
 		return openai.NewChat(e, ids, openai.Dialect{})
 	case modeltest.Responses:
 		return openai.NewResponses(e, ids, openai.Dialect{})
+	case modeltest.Bedrock:
+		return bedrock.New(e, ids)
 	default:
 		return gemini.New(e, ids)
 	}
@@ -126,16 +129,6 @@ func TestWire_SameTranscript(t *testing.T) {
 	}
 }
 
-// A pair of surrogates split over two deltas is one character. (model/gemini does not join them.)
-func TestWire_SplitPair(t *testing.T) {
-	for _, p := range []modeltest.Protocol{modeltest.Anthropic, modeltest.Chat, modeltest.Responses} {
-		s := modeltest.Start(t, modeltest.MustParse(`text "a\xed\xa0\xbd" "\xed\xb8\x80b"`))
-		if got := transcript(t.Context(), client(s, p, model.Deadlines{}), hello); !strings.HasPrefix(got, "text a😀b\n") {
-			t.Errorf("%s: %q", p, got)
-		}
-	}
-}
-
 // Deadlines and cancels are the same, too; in virtual time.
 func TestWire_SameWaits(t *testing.T) {
 	limits := model.Deadlines{Headers: 10 * time.Second, First: 20 * time.Second, Gap: 30 * time.Second}
@@ -146,6 +139,7 @@ func TestWire_SameWaits(t *testing.T) {
 		{"stall", "error unavailable: the provider sent no response headers within 10s", 10 * time.Second},
 		{"headers\nstall", "error unavailable: the provider sent nothing within 20s of its headers", 20 * time.Second},
 		{"text \"a\"\nstall", "text a\nerror unavailable: the provider sent nothing for 30s in the middle of its answer", 30 * time.Second},
+		{"drip 1 1m\ntext \"a\"", "error unavailable: the provider sent nothing for 30s in the middle of its answer", 30 * time.Second},
 		{"text \"a\"\npause 29s\ntext \"b\"\npause 29s\nusage 1 1", "text ab\nused 1 1\nfinish stop", 58 * time.Second},
 	} {
 		for _, p := range modeltest.Protocols() {

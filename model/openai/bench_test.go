@@ -1,19 +1,14 @@
 package openai
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"fmt"
-	"strings"
+	"io"
 	"testing"
 
 	"github.com/lathe-agent/lathe/internal/sse"
 	"github.com/lathe-agent/lathe/model"
+	"github.com/lathe-agent/lathe/model/wiretest"
 )
-
-// benchDeltas is how many deltas a stream of the benchmarks has.
-const benchDeltas = 2000
 
 // streams are what servers send all day, with one delta each.
 var streams = []struct {
@@ -70,127 +65,38 @@ var streams = []struct {
 // slow reads everything on the general path.
 type slow struct{ decoder }
 
-func (s slow) event(name, data []byte) ([]model.Event, error) {
+func (s slow) Decode(e sse.Event) ([]model.Event, error) {
 	return s.decoder.(interface {
 		general(name, data []byte) ([]model.Event, error)
-	}).general(name, data)
+	}).general(e.Name, e.Data)
 }
 
-// BenchmarkDelta measures a delta from the bytes of the socket to the event; "floor" only
-// takes the stream apart.
-func BenchmarkDelta(b *testing.B) {
+// benched are the streams as the benchmarks of all protocols take them.
+func benched() (out []wiretest.Stream) {
 	for _, s := range streams {
-		var body bytes.Buffer
-		body.WriteString(sseBody(s.head...))
-		for range benchDeltas {
-			body.WriteString(sseBody(s.delta))
-		}
-		body.WriteString(sseBody(s.tail...))
-		run := func(name string, once func() int) {
-			b.Run(s.name+"/"+name, func(b *testing.B) {
-				b.ReportAllocs()
-				for n := 0; n < b.N; n += benchDeltas { // each round is many deltas, which are counted
-					if once() < benchDeltas {
-						b.Fatal("deltas are missing")
-					}
+		out = append(out, wiretest.Stream{
+			Name: s.name, Head: []byte(sseBody(s.head...)), Delta: []byte(sseBody(s.delta)), Tail: []byte(sseBody(s.tail...)), Said: 12,
+			Read: func(general bool, body io.Reader, yield func(model.Event, error) bool) {
+				d := s.decoder()
+				if general {
+					d = slow{d}
 				}
-			})
-		}
-		run("floor", func() (n int) {
-			for r := sse.NewReader(bytes.NewReader(body.Bytes())); ; n++ {
-				if _, err := r.Next(); err != nil {
-					return n
-				}
-			}
+				read(context.Background(), "test", body, d, yield)
+			},
 		})
-		count := func(d decoder) (n int) {
-			read(context.Background(), "test", bytes.NewReader(body.Bytes()), d, func(_ model.Event, err error) bool {
-				if err != nil {
-					b.Error(err)
-				}
-				n++
-				return true
-			})
-			return n
-		}
-		run("scanner", func() int { return count(s.decoder()) })
-		run("general", func() int { return count(slow{s.decoder()}) })
 	}
+	return out
 }
 
-// BenchmarkWhole shows that reading is linear: the time for each byte is the same for a large
-// message and for a small one.
-func BenchmarkWhole(b *testing.B) {
-	for _, s := range streams {
-		for _, size := range []int{10 << 10, 100 << 10, 1 << 20} {
-			var body bytes.Buffer
-			body.WriteString(sseBody(s.head...))
-			said := 0
-			for said < size {
-				body.WriteString(sseBody(s.delta))
-				said += 12
-			}
-			body.WriteString(sseBody(s.tail...))
-			b.Run(fmt.Sprintf("%s/%dKB", s.name, size>>10), func(b *testing.B) {
-				b.SetBytes(int64(body.Len()))
-				for range b.N {
-					read(context.Background(), "test", bytes.NewReader(body.Bytes()), s.decoder(), func(_ model.Event, err error) bool { return err == nil })
-				}
-			})
-		}
-	}
-}
+func BenchmarkDelta(b *testing.B) { wiretest.BenchStream(b, benched()) }
 
-// BenchmarkRequest measures the building of a request for a long history: new, and with
-// all but one message kept.
+func BenchmarkWhole(b *testing.B) { wiretest.BenchWhole(b, benched()) }
+
 func BenchmarkRequest(b *testing.B) {
-	r := longRequest(500)
-	encoders := map[string]func() func(model.Request) []byte{
-		"chat":      func() func(model.Request) []byte { return (&chatEncoder{}).request },
-		"responses": func() func(model.Request) []byte { return (&responsesEncoder{}).request },
-	}
-	for name, encoder := range encoders {
-		b.Run(name+"/new", func(b *testing.B) {
-			b.ReportAllocs()
-			for range b.N {
-				b.SetBytes(int64(len(encoder()(r))))
-			}
-		})
-		b.Run(name+"/kept", func(b *testing.B) {
-			b.ReportAllocs()
-			encode := encoder()
-			encode(r)
-			for i := range b.N {
-				r.Messages[len(r.Messages)-1].Key = fmt.Sprintf("new-%d", i)
-				b.SetBytes(int64(len(encode(r))))
-			}
-		})
-	}
-}
-
-// longRequest is a history of n messages of about 2 KB, with tools.
-func longRequest(n int) model.Request {
-	r := model.Request{Model: "m", System: []string{strings.Repeat("Be good. ", 500)}}
-	words := strings.Repeat("some \"words\"\n", 150)
-	for i := range 30 {
-		r.Tools = append(r.Tools, model.Tool{
-			Name: fmt.Sprintf("tool_%d", i), Description: strings.Repeat("What it does. ", 50),
-			Schema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string","description":"` + strings.Repeat("where ", 50) + `"}},"required":["path"]}`),
-		})
-	}
-	for i := range n {
-		m := model.Message{Key: fmt.Sprintf("key-%d", i)}
-		switch i % 3 {
-		case 0:
-			m.Role, m.Content = model.UserRole, []model.Content{model.TextContent{Text: words}}
-		case 1:
-			m.Role, m.Content = model.AssistantRole, []model.Content{
-				model.TextContent{Text: words}, model.CallContent{ID: fmt.Sprintf("call_%d", i), Name: "tool_1", Input: json.RawMessage(`{"path":"a"}`)},
-			}
-		default:
-			m.Role, m.Content = model.ToolRole, []model.Content{model.ResultContent{ID: fmt.Sprintf("call_%d", i-1), Name: "tool_1", Text: words}}
-		}
-		r.Messages = append(r.Messages, m)
-	}
-	return r
+	b.Run("chat", func(b *testing.B) {
+		wiretest.BenchRequest(b, func() func(model.Request) []byte { return (&chatEncoder{}).request })
+	})
+	b.Run("responses", func(b *testing.B) {
+		wiretest.BenchRequest(b, func() func(model.Request) []byte { return (&responsesEncoder{}).request })
+	})
 }

@@ -1,14 +1,13 @@
 package openai
 
 import (
-	"encoding/json"
-	"maps"
 	"math"
 	"slices"
 	"strconv"
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/model"
+	"github.com/lathe-agent/lathe/model/wire"
 )
 
 // body is the members of a request, in order. Options of settings may replace those of ours,
@@ -49,27 +48,6 @@ func (f *body) append(b []byte) []byte {
 		b = append(append(b, f.values[i]...), ',')
 	}
 	return b
-}
-
-// eachOption calls f with the options that are for the wire, sorted.
-func eachOption(options map[string]json.RawMessage, f func(name string, value json.RawMessage)) {
-	for _, name := range slices.Sorted(maps.Keys(options)) {
-		if value := options[name]; !isOurs(name) && json.Valid(value) {
-			f(name, value)
-		}
-	}
-}
-
-// isOurs reports whether an option is for the client and not for the server, or is a member
-// that a request has from its conversation.
-func isOurs(name string) bool {
-	switch name {
-	case "apiKey", "baseURL", "headers", "fetch", "name", "timeout", "headerTimeout", "chunkTimeout", "setCacheKey", "includeUsage",
-		"enterpriseUrl", "resourceName", "apiVersion", "useDeploymentBasedUrls", "useCompletionUrls", "strictJsonSchema", "structuredOutputs",
-		"model", "messages", "input", "stream", "tools":
-		return true
-	}
-	return false
 }
 
 // wireName is what the wire calls an option that settings have under the name of a client
@@ -122,21 +100,29 @@ func (d Dialect) choice(r model.Request, named func(name []byte) []byte) []byte 
 	}
 }
 
+// setTools adds the tools and the choice among them. named gives the form for a tool that must
+// be called.
+func (d Dialect) setTools(f *body, r model.Request, tools []byte, named func(name []byte) []byte) {
+	if tools == nil {
+		f.set("parallel_tool_calls", []byte("null")) // servers refuse it without tools
+		return
+	}
+	f.set("tools", tools)
+	if choice := d.choice(r, named); choice != nil {
+		f.set("tool_choice", choice)
+	}
+}
+
 // tools encodes the tools as a list, nil if there are none. Where a choice cannot be told,
 // no tool is offered if none may be called.
-func (d Dialect) tools(kept *model.Kept, r model.Request, encode func(t model.Tool) []byte) []byte {
+func (d Dialect) tools(kept *wire.Kept, r model.Request, encode func(t model.Tool) []byte) []byte {
+	if len(r.Tools) == 0 && d.Noop && wire.HasCalls(r.Messages) {
+		r.Tools = []model.Tool{wire.Noop()}
+	}
 	if len(r.Tools) == 0 || d.NoChoice && r.Choice == "none" {
 		return nil
 	}
-	b := []byte{'['}
-	for i, t := range r.Tools {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		key := "tool\x00" + t.Name + "\x00" + t.Description + "\x00" + string(t.Schema)
-		b = append(b, kept.Get(key, func() []byte { return encode(t) })...)
-	}
-	return append(b, ']')
+	return append(append([]byte{'['}, kept.Tools(r.Tools, encode)...), ']')
 }
 
 // function encodes the members that a tool has in both protocols.

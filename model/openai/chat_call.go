@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/lathe-agent/lathe/model"
+	"github.com/lathe-agent/lathe/model/wire"
 )
 
 // toolCall is a call under way.
@@ -14,7 +15,7 @@ type toolCall struct {
 	name  string
 	input strings.Builder
 	shape shape
-	join  model.Joiner
+	join  wire.Joiner
 	extra json.RawMessage // what the server wants to get back with it
 	began bool            // its start was told: id and name hold
 	ended bool
@@ -56,11 +57,11 @@ func (d *chatDecoder) call(p callPiece) error {
 func (d *chatDecoder) find(p *callPiece) *toolCall {
 	var c *toolCall
 	for i := len(d.calls) - 1; i >= 0 && c == nil; i-- {
-		if o := d.calls[i]; !p.index.ok && p.id != "" && o.id == p.id || p.index.ok && o.index == p.index {
+		if o := d.calls[i]; !p.index.Known && p.id != "" && o.id == p.id || p.index.Known && o.index == p.index {
 			c = o
 		}
 	}
-	if c == nil && !p.index.ok && len(d.calls) > 0 {
+	if c == nil && !p.index.Known && len(d.calls) > 0 {
 		c = d.calls[len(d.calls)-1]
 	}
 	if c == nil || p.name != "" && c.isFollowed(p) {
@@ -143,6 +144,7 @@ func (d *chatDecoder) beginCall(c *toolCall) {
 	if c.id == "" {
 		c.id = d.callID()
 	}
+	d.endText() // words that come after it are another text
 	d.emit(model.InputStart{ID: c.id, Name: c.name})
 }
 

@@ -6,7 +6,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/lathe-agent/lathe/internal/sse"
 	"github.com/lathe-agent/lathe/model"
+	"github.com/lathe-agent/lathe/model/wire"
 )
 
 // chatDecoder turns the chunks of one answer into events. The wire has no blocks: a text or a
@@ -36,22 +38,24 @@ type chatDecoder struct {
 type block struct {
 	id   string
 	open bool
-	join model.Joiner
+	join wire.Joiner
 }
 
 func (d *chatDecoder) emit(e model.Event) { d.out = append(d.out, e) }
 
-func (d *chatDecoder) isDone() bool { return d.done }
+// IsDone reports whether the answer has come to its end.
+func (d *chatDecoder) IsDone() bool { return d.done }
 
-func (d *chatDecoder) event(name, data []byte) ([]model.Event, error) {
+// Decode reads one event of the wire.
+func (d *chatDecoder) Decode(e sse.Event) ([]model.Event, error) {
 	if d.started {
-		if s, ok := scanChunk(data); ok {
+		if s, ok := scanChunk(e.Data); ok {
 			d.out = d.out[:0]
 			err := d.scanned(s)
 			return d.out, err
 		}
 	}
-	return d.general(name, data)
+	return d.general(e.Name, e.Data)
 }
 
 // general reads any chunk.
@@ -69,8 +73,8 @@ func (d *chatDecoder) general(name, data []byte) ([]model.Event, error) {
 		return d.out, nil
 	}
 	var c chunk
-	if err := unmarshal(data, &c); err != nil {
-		return d.broke(garbled(d.provider, data, err))
+	if err := wire.Unmarshal(data, &c); err != nil {
+		return d.Broke(wire.Garbled(d.provider, data, err))
 	}
 	if c.failed() || string(name) == "error" {
 		return nil, failure(model.Failure{Provider: d.provider, Body: bytes.Clone(data)})
@@ -80,7 +84,7 @@ func (d *chatDecoder) general(name, data []byte) ([]model.Event, error) {
 }
 
 func (d *chatDecoder) whole(data []byte) ([]model.Event, error) {
-	out, err := d.event(nil, data)
+	out, err := d.Decode(sse.Event{Data: data})
 	if err != nil || d.done {
 		return out, err
 	}
@@ -91,9 +95,9 @@ func (d *chatDecoder) whole(data []byte) ([]model.Event, error) {
 	return d.out, nil
 }
 
-// broke ends an answer whose server only left out its last word: when it had said why it
+// Broke ends an answer whose server only left out its last word: when it had said why it
 // stopped, nothing is missing.
-func (d *chatDecoder) broke(cause error) ([]model.Event, error) {
+func (d *chatDecoder) Broke(cause error) ([]model.Event, error) {
 	d.out = d.out[:0]
 	if d.finish == "" {
 		return nil, cause
@@ -173,15 +177,15 @@ func (d *chatDecoder) delta(w *delta) error {
 		}
 	}
 	for i, c := range w.ToolCalls {
-		if !c.Index.ok && len(w.ToolCalls) > 1 {
-			c.Index = number{int64(i), true}
+		if !c.Index.Known && len(w.ToolCalls) > 1 {
+			c.Index = number{N: int64(i), Known: true}
 		}
 		if err := d.call(callPiece{c.Index, c.ID, c.Function.Name, c.Function.Arguments, c.Extra}); err != nil {
 			return err
 		}
 	}
 	if f := w.FunctionCall; f != nil {
-		if err := d.call(callPiece{index: number{0, true}, name: f.Name, arguments: f.Arguments}); err != nil {
+		if err := d.call(callPiece{index: number{N: 0, Known: true}, name: f.Name, arguments: f.Arguments}); err != nil {
 			return err
 		}
 	}
@@ -234,7 +238,7 @@ func (d *chatDecoder) content(raw json.RawMessage) error {
 }
 
 func contentParts(raw json.RawMessage) (out []contentPart) {
-	_ = unmarshal(raw, &out) // it was read as JSON before; what does not fit is left out
+	_ = wire.Unmarshal(raw, &out) // it was read as JSON before; what does not fit is left out
 	return out
 }
 

@@ -7,13 +7,14 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/model"
+	"github.com/lathe-agent/lathe/model/wire"
 )
 
-// chatEncoder writes requests. It keeps the bytes of messages that have a key, so that the
-// next request copies its history instead of encoding it again.
+// chatEncoder writes requests. It keeps the bytes of messages, so that the next request copies
+// its history instead of encoding it again.
 type chatEncoder struct {
 	dialect Dialect
-	kept    model.Kept
+	kept    wire.Kept
 }
 
 // request encodes the whole body. Equal requests give equal bytes, and one whose history
@@ -39,16 +40,9 @@ func (e *chatEncoder) request(r model.Request) []byte {
 		f.set("parallel_tool_calls", []byte("true"))
 	}
 	d.chatOptions(&f, r.Options)
-	if tools == nil {
-		f.set("parallel_tool_calls", []byte("null")) // servers refuse it without tools
-	} else {
-		f.set("tools", tools)
-		if choice := d.choice(r, func(name []byte) []byte {
-			return slices.Concat([]byte(`{"type":"function","function":{"name":`), name, []byte("}}"))
-		}); choice != nil {
-			f.set("tool_choice", choice)
-		}
-	}
+	d.setTools(&f, r, tools, func(name []byte) []byte {
+		return slices.Concat([]byte(`{"type":"function","function":{"name":`), name, []byte("}}"))
+	})
 	return assemble(&f, "messages", e.messages(r))
 }
 
@@ -79,7 +73,7 @@ func (e *chatEncoder) tool(t model.Tool) []byte {
 
 // chatOptions adds the options of settings in the words of the wire.
 func (d Dialect) chatOptions(f *body, options map[string]json.RawMessage) {
-	eachOption(options, func(name string, value json.RawMessage) {
+	wire.EachOption(options, func(name string, value json.RawMessage) {
 		switch name {
 		case "reasoningEffort":
 			if d.Effort == "" {
@@ -104,22 +98,20 @@ func (e *chatEncoder) messages(r model.Request) [][]byte {
 		variant = "c"
 	}
 	out := w.system(r)
+	if e.dialect.ShortIDs {
+		r.Messages = wire.SeparateResults(r.Messages)
+	}
 	marked := w.lastMarked(r)
-	before := model.Role("")
 	for i, m := range r.Messages {
 		var piece []byte
-		if ttl := markIf(slices.Contains(marked, i), r.Cache); ttl != "" || m.Key == "" {
+		if ttl := markIf(slices.Contains(marked, i), r.Cache); ttl != "" {
 			piece = w.message(m, ttl)
 		} else {
-			piece = e.kept.Get(variant+m.Key, func() []byte { return w.message(m, "") })
+			piece = e.kept.Message(variant, m, func() []byte { return w.message(m, "") })
 		}
-		if len(piece) == 0 {
-			continue
+		if len(piece) > 0 {
+			out = append(out, piece)
 		}
-		if e.dialect.ShortIDs && before == model.ToolRole && m.Role == model.UserRole {
-			out = append(out, []byte(`{"role":"assistant","content":"Done."}`))
-		}
-		out, before = append(out, piece), m.Role
 	}
 	return out
 }
@@ -181,7 +173,7 @@ func (w chatWriter) message(m model.Message, ttl model.CacheTTL) []byte {
 		case model.TextContent:
 			parts = append(parts, textPart(c.Text))
 		case model.FileContent:
-			parts = append(parts, w.dialect.media(c, chatForm))
+			parts = append(parts, media(c, chatForm))
 		default:
 		}
 	}
@@ -225,17 +217,7 @@ func (w chatWriter) content(b []byte, parts []part, ttl model.CacheTTL) []byte {
 		}
 		return lathe.AppendJSONString(b, strings.Join(texts, "\n\n"))
 	}
-	b = append(b, '[')
-	for i, p := range parts {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		if p.isText {
-			b = append(lathe.AppendJSONString(append(b, `{"type":"text","text":`...), p.text), '}')
-		} else {
-			b = append(b, p.encoded...)
-		}
-	}
+	b = appendParts(append(b, '['), parts, `{"type":"text","text":`)
 	if marked && len(parts) > 0 {
 		b = append(append(b[:len(b)-1], `,"cache_control":`...), ephemeral(ttl)...)
 		b = append(b, '}')

@@ -9,6 +9,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/model"
+	"github.com/lathe-agent/lathe/model/wire"
 )
 
 // answer is what an assistant message holds, by the fields of the wire.
@@ -76,7 +77,7 @@ func (a *answer) think(c model.ReasoningContent) {
 		}
 		Copilot struct{ ReasoningOpaque string }
 	}
-	if len(c.Meta) > 0 && unmarshal(c.Meta, &meta) == nil {
+	if len(c.Meta) > 0 && wire.Unmarshal(c.Meta, &meta) == nil {
 		for _, d := range meta.OpenRouter.Details {
 			a.details = append(a.details, []byte(d))
 		}
@@ -136,19 +137,19 @@ func (w chatWriter) results(m model.Message, ttl model.CacheTTL) (b []byte) {
 		}
 		here := markIf(i == len(m.Content)-1, ttl)
 		b = lathe.AppendJSONString(append(b, `{"role":"tool","tool_call_id":`...), w.callID(res.ID))
-		b = w.content(append(b, `,"content":`...), w.dialect.resultParts(res, chatForm), here)
+		b = w.content(append(b, `,"content":`...), resultParts(res, chatForm), here)
 		b = append(w.mark(b, here), '}')
 	}
 	return b
 }
 
 // resultParts is the text of a result, if it has one, and its media.
-func (d Dialect) resultParts(res model.ResultContent, how form) (out []part) {
+func resultParts(res model.ResultContent, how form) (out []part) {
 	if res.Text != "" || len(res.Media) == 0 {
 		out = append(out, textPart(res.Text))
 	}
 	for _, f := range res.Media {
-		out = append(out, d.media(f, how))
+		out = append(out, media(f, how))
 	}
 	return out
 }
@@ -158,40 +159,11 @@ func (d Dialect) resultParts(res model.ResultContent, how form) (out []part) {
 func (w chatWriter) callID(id string) string {
 	switch {
 	case w.dialect.ShortIDs:
-		return shortID(id)
+		return wire.ShortCallID(id)
 	case w.claude:
-		id = strings.Map(func(r rune) rune {
-			if isAlphanumeric(r) || r == '_' || r == '-' {
-				return r
-			}
-			return '_'
-		}, id)
+		id = wire.PlainCallID(id)
 	}
 	return boundID(id, w.dialect.MaxID)
-}
-
-func isAlphanumeric(r rune) bool {
-	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
-}
-
-// shortID is nine letters or digits: the first ones of the id, filled up with 0. Ids that all
-// begin the same are told apart by their end.
-func shortID(id string) string {
-	id = strings.Map(func(r rune) rune {
-		if isAlphanumeric(r) {
-			return r
-		}
-		return -1
-	}, id)
-	if len(id) < 9 {
-		return id + strings.Repeat("0", 9-len(id))
-	}
-	for _, common := range []string{"chatcmpl", "functions", "call01"} {
-		if strings.HasPrefix(id, common) {
-			return id[len(id)-9:]
-		}
-	}
-	return id[:9]
 }
 
 // boundID shortens an id that is too long, so that it still is another than the rest.

@@ -6,13 +6,14 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/model"
+	"github.com/lathe-agent/lathe/model/wire"
 )
 
 // thought is reasoning under way, with what its server wants to get back.
 type thought struct {
 	id      string
 	open    bool
-	join    model.Joiner
+	join    wire.Joiner
 	details []*reasoningDetail
 	opaque  string // of GitHub
 }
@@ -21,7 +22,7 @@ type thought struct {
 type reasoningDetail struct {
 	wireDetail
 	words strings.Builder
-	join  model.Joiner
+	join  wire.Joiner
 }
 
 // reason reads the thoughts of a delta. Servers have several names for the field, and some
@@ -138,7 +139,7 @@ func (t *thought) format(quoted []byte) string {
 
 // continues reports whether w is a further piece of the same detail. What is encrypted comes whole.
 func (r *reasoningDetail) continues(w *wireDetail) bool {
-	return w.Type == r.Type && w.Data == "" && r.Data == "" && (w.Index == r.Index || !w.Index.ok || !r.Index.ok)
+	return w.Type == r.Type && w.Data == "" && r.Data == "" && (w.Index == r.Index || !w.Index.Known || !r.Index.Known)
 }
 
 // meta is what the server gets back: in the names that other clients of such histories use.
@@ -178,8 +179,8 @@ func (r *reasoningDetail) append(b []byte) []byte {
 	add("signature", r.Signature)
 	add("id", r.ID)
 	add("format", r.Format)
-	if r.Index.ok {
-		b = strconv.AppendInt(append(b, `,"index":`...), r.Index.n, 10)
+	if r.Index.Known {
+		b = strconv.AppendInt(append(b, `,"index":`...), r.Index.N, 10)
 	}
 	return append(b, '}')
 }

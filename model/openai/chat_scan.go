@@ -1,32 +1,25 @@
 package openai
 
+import "github.com/lathe-agent/lathe/internal/jsonscan"
+
 // chatDelta is what a chunk adds, as JSON strings with their quotes; nil for nothing.
 type chatDelta struct {
 	reasoning, content, arguments []byte
 	index                         number // of the call
 	hasCall                       bool
 	detail                        chatDetail
-	seen                          seen
+	seen                          jsonscan.Seen
 }
 
 // chatDetail is a piece of one of OpenRouter's details that is text.
 type chatDetail struct {
 	text, format []byte
 	index        number
-	seen         seen
-}
-
-// seen marks members that may come only once: of two, the general path takes the last.
-type seen uint16
-
-func (s *seen) once(bit seen) bool {
-	was := *s&bit != 0
-	*s |= bit
-	return !was
+	seen         jsonscan.Seen
 }
 
 const (
-	seenChoices seen = 1 << iota
+	seenChoices jsonscan.Seen = 1 << iota
 	seenDelta
 	seenContent
 	seenReasoning
@@ -42,100 +35,69 @@ const (
 // scanChunk reads a chunk that adds to one choice and says nothing else. Members may stand in
 // any order, but each must be known: anything new is for the general path.
 func scanChunk(data []byte) (s chatDelta, ok bool) {
-	if hasControl(data) {
-		return s, false
-	}
-	c := cursor{b: data}
-	for first := true; ; first = false {
-		name, ok := c.member(first)
-		if !ok {
-			return s, false
-		}
-		if name == nil {
-			return s, s.seen&seenChoices != 0 && c.end()
-		}
+	c, ok := jsonscan.New(data)
+	ok = ok && c.Object(func(name []byte) bool {
 		switch string(name) {
 		case "choices":
-			ok = s.seen.once(seenChoices) && c.is('[') && c.choice(&s) && c.is(']')
+			return s.seen.First(seenChoices) && c.Is('[') && s.choice(&c) && c.Is(']')
 		case "object":
-			ok = c.word(`"chat.completion.chunk"`)
+			return c.Word(`"chat.completion.chunk"`)
 		case "usage", "error":
-			ok = c.null()
+			return c.Null()
 		case "id", "created", "model", "system_fingerprint", "service_tier", "obfuscation", "provider":
-			ok = c.scalar()
-		default:
-			ok = false
+			return c.Scalar()
 		}
-		if !ok {
-			return s, false
-		}
-	}
+		return false
+	})
+	return s, ok && s.seen&seenChoices != 0 && c.AtEnd()
 }
 
-func (c *cursor) choice(s *chatDelta) bool {
-	for first := true; ; first = false {
-		name, ok := c.member(first)
-		if !ok || name == nil {
-			return ok
-		}
+func (s *chatDelta) choice(c *jsonscan.Cursor) bool {
+	return c.Object(func(name []byte) (ok bool) {
 		switch string(name) {
 		case "delta":
-			ok = s.seen.once(seenDelta) && c.delta(s)
+			return s.seen.First(seenDelta) && s.delta(c)
 		case "index":
-			_, ok = c.num()
+			_, ok = c.Number()
 		case "finish_reason", "logprobs", "native_finish_reason", "stop_reason", "matched_stop", "token_ids":
-			ok = c.null()
+			return c.Null()
 		case "content_filter_results":
-			ok = c.is('{') && c.is('}')
-		default:
-			ok = false
+			return c.Is('{') && c.Is('}')
 		}
-		if !ok {
-			return false
-		}
-	}
+		return ok
+	})
 }
 
-func (c *cursor) delta(s *chatDelta) bool {
-	for first := true; ; first = false {
-		name, ok := c.member(first)
-		if !ok || name == nil {
-			return ok
-		}
+func (s *chatDelta) delta(c *jsonscan.Cursor) bool {
+	return c.Object(func(name []byte) (ok bool) {
 		switch string(name) {
 		case "content":
-			ok = s.seen.once(seenContent)
-			if ok {
-				s.content, ok = c.strOrNull()
-			}
+			s.content, ok = c.TextOrNull()
+			return ok && s.seen.First(seenContent)
 		case "reasoning_content":
-			ok = s.seen.once(seenReasoningContent) && c.reasoning(s)
+			return s.seen.First(seenReasoningContent) && s.think(c)
 		case "reasoning":
-			ok = s.seen.once(seenReasoning) && c.reasoning(s)
+			return s.seen.First(seenReasoning) && s.think(c)
 		case "reasoning_text":
-			ok = s.seen.once(seenReasoningText) && c.reasoning(s)
+			return s.seen.First(seenReasoningText) && s.think(c)
 		case "reasoning_details":
-			ok = s.seen.once(seenDetails) && c.is('[') && c.detail(&s.detail) && c.is(']')
+			return s.seen.First(seenDetails) && c.Is('[') && s.detail.scan(c) && c.Is(']')
 		case "tool_calls":
-			ok = s.seen.once(seenCalls) && (c.null() || c.is('[') && c.toolCall(s) && c.is(']'))
+			return s.seen.First(seenCalls) && (c.Null() || c.Is('[') && s.toolCall(c) && c.Is(']'))
 		case "role":
-			ok = c.scalar()
+			return c.Scalar()
 		case "index":
-			_, ok = c.num()
+			_, ok = c.Number()
 		case "refusal", "function_call", "audio", "annotations":
-			ok = c.null()
-		default:
-			ok = false
+			return c.Null()
 		}
-		if !ok {
-			return false
-		}
-	}
+		return ok
+	})
 }
 
-// reasoning reads a thought; which of two counts is not for a scanner to know.
-func (c *cursor) reasoning(s *chatDelta) bool {
-	words, ok := c.strOrNull()
+// think reads a thought; which of two counts is not for a scanner to know.
+func (s *chatDelta) think(c *jsonscan.Cursor) bool {
+	words, ok := c.TextOrNull()
 	if len(words) > 2 {
 		ok = ok && s.reasoning == nil
 		s.reasoning = words
@@ -143,87 +105,62 @@ func (c *cursor) reasoning(s *chatDelta) bool {
 	return ok
 }
 
-// detail reads a piece of text; one that is signed or encrypted is not for a scanner.
-func (c *cursor) detail(d *chatDetail) bool {
-	for first := true; ; first = false {
-		name, ok := c.member(first)
-		if !ok || name == nil {
-			return ok && d.seen&seenType != 0
-		}
+// scan reads a piece of text; one that is signed or encrypted is not for a scanner.
+func (d *chatDetail) scan(c *jsonscan.Cursor) bool {
+	ok := c.Object(func(name []byte) (ok bool) {
 		switch string(name) {
 		case "type":
-			ok = d.seen.once(seenType) && c.word(`"reasoning.text"`)
+			return d.seen.First(seenType) && c.Word(`"reasoning.text"`)
 		case "text":
-			if ok = d.seen.once(seenText); ok {
-				d.text, ok = c.strOrNull()
-			}
+			d.text, ok = c.TextOrNull()
+			return ok && d.seen.First(seenText)
 		case "format":
-			if d.format, ok = c.str(); ok {
-				ok = d.seen.once(seenItem) && plain(d.format)
-			}
+			d.format, ok = c.Text()
+			return ok && d.seen.First(seenItem) && jsonscan.IsPlain(d.format)
 		case "index":
-			var n int
-			n, ok = c.num()
-			d.index = number{int64(n), true}
-			ok = ok && d.seen.once(seenOutput)
+			d.index, ok = scanNumber(c)
+			return ok && d.seen.First(seenOutput)
 		case "signature", "id", "data", "summary":
-			ok = c.null()
-		default:
-			ok = false
+			return c.Null()
 		}
-		if !ok {
-			return false
-		}
-	}
+		return false
+	})
+	return ok && d.seen&seenType != 0
+}
+
+func scanNumber(c *jsonscan.Cursor) (number, bool) {
+	n, ok := c.Number()
+	return number{N: int64(n), Known: true}, ok
 }
 
 // toolCall reads a piece of arguments; one with an id or a name is not for a scanner.
-func (c *cursor) toolCall(s *chatDelta) bool {
+func (s *chatDelta) toolCall(c *jsonscan.Cursor) bool {
 	s.hasCall = true
-	for first := true; ; first = false {
-		name, ok := c.member(first)
-		if !ok || name == nil {
-			return ok
-		}
+	return c.Object(func(name []byte) (ok bool) {
 		switch string(name) {
 		case "index":
-			var n int
-			n, ok = c.num()
-			s.index = number{int64(n), true}
-			ok = ok && s.seen.once(seenIndex)
+			s.index, ok = scanNumber(c)
+			return ok && s.seen.First(seenIndex)
 		case "id":
-			ok = c.null() || c.word(`""`)
+			return c.Null() || c.Word(`""`)
 		case "type":
-			ok = c.scalar()
+			return c.Scalar()
 		case "function":
-			ok = s.seen.once(seenFunction) && c.function(s)
-		default:
-			ok = false
+			return s.seen.First(seenFunction) && s.function(c)
 		}
-		if !ok {
-			return false
-		}
-	}
+		return false
+	})
 }
 
-func (c *cursor) function(s *chatDelta) bool {
-	for first := true; ; first = false {
-		name, ok := c.member(first)
-		if !ok || name == nil {
-			return ok
-		}
+func (s *chatDelta) function(c *jsonscan.Cursor) bool {
+	return c.Object(func(name []byte) (ok bool) {
 		switch string(name) {
 		case "name":
-			ok = c.null() || c.word(`""`)
+			return c.Null() || c.Word(`""`)
 		case "arguments":
-			if ok = s.seen.once(seenArguments); ok {
-				s.arguments, ok = c.strOrNull()
-			}
-		default:
-			ok = false
+			s.arguments, ok = c.TextOrNull()
+			return ok && s.seen.First(seenArguments)
 		}
-		if !ok {
-			return false
-		}
-	}
+		return false
+	})
 }

@@ -112,11 +112,11 @@ func TestChat_Said(t *testing.T) {
 			start c1
 			text 0
 			text 0 + "Hi"
+			text 0 end
 			input a of f
 			input a + "{}"
 			input a end
 			call a f {}
-			text 0 end
 			finish tool-calls tool_calls`},
 		{"the whole beside the deltas", sseBody(`{"id":"c1","choices":[{"delta":{"content":"a"},"message":{"content":"a"}}]}`,
 			`{"id":"c1","choices":[{"delta":{"content":"b"},"message":{"content":"ab"},"finish_reason":"stop"}]}`, `{"id":"c1","choices":[{"message":{"content":"ab"}}]}`), `

@@ -144,15 +144,10 @@ func (u *chatUsage) usage(costs bool) model.Usage {
 	return out
 }
 
-// maxTokens is more than any answer uses; a larger count is nonsense and would overflow.
-const maxTokens = 1 << 40
-
-// most returns the largest of some counts; those that make no sense are 0.
+// most returns the largest of some counts.
 func most(counts ...number) (out int64) {
 	for _, c := range counts {
-		if c.n <= maxTokens {
-			out = max(out, c.n)
-		}
+		out = max(out, c.Tokens())
 	}
 	return out
 }
@@ -164,9 +159,9 @@ type copilotUsage struct {
 
 // billed returns the amount: an AIU is a cent, so that a nano-AIU is ten picodollars.
 func (u *copilotUsage) billed() *lathe.Money {
-	if u == nil || !u.NanoAIU.ok || u.NanoAIU.n < 0 || u.NanoAIU.n > math.MaxInt64/10 {
+	if u == nil || !u.NanoAIU.Known || u.NanoAIU.N < 0 || u.NanoAIU.N > math.MaxInt64/10 {
 		return nil
 	}
-	m := lathe.Money(u.NanoAIU.n * 10)
+	m := lathe.Money(u.NanoAIU.N * 10)
 	return &m
 }

@@ -15,14 +15,15 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/model"
 	"github.com/lathe-agent/lathe/model/modeltest"
+	"github.com/lathe-agent/lathe/model/wiretest"
 )
 
 const secret = "sk-very-secret-0123456789"
 
 // protocols are both, as clients of a server.
 var protocols = map[string]func(e model.Endpoint, d Dialect) model.Model{
-	"chat":      func(e model.Endpoint, d Dialect) model.Model { return NewChat(e, realIDs(), d) },
-	"responses": func(e model.Endpoint, d Dialect) model.Model { return NewResponses(e, realIDs(), d) },
+	"chat":      func(e model.Endpoint, d Dialect) model.Model { return NewChat(e, wiretest.IDs(), d) },
+	"responses": func(e model.Endpoint, d Dialect) model.Model { return NewResponses(e, wiretest.IDs(), d) },
 }
 
 // endpoint reaches a server of a test, over connections of its own.
@@ -30,14 +31,8 @@ func endpoint(url string, client *http.Client) model.Endpoint {
 	return model.Endpoint{Provider: "test", BaseURL: url + "/v1", Header: map[string]string{"Authorization": "Bearer " + secret}, Client: client}
 }
 
-func collect(ctx context.Context, m model.Model, r model.Request) (out []model.Event, err error) {
-	for e, failed := range m.Stream(ctx, r) {
-		if failed != nil {
-			return out, failed
-		}
-		out = join(out, e)
-	}
-	return out, nil
+func collect(ctx context.Context, m model.Model, r model.Request) ([]model.Event, error) {
+	return wiretest.Collect(m.Stream(ctx, r))
 }
 
 // serve starts a server that answers with a function.
@@ -83,7 +78,7 @@ func TestClient_Script(t *testing.T) {
 				r := richRequest(encryptedMeta, model.Target{})
 				r.Messages[0].Content = r.Messages[0].Content[:7] // the server knows no audio
 				events, err := collect(t.Context(), m, r)
-				if shape := checkShape(events, err); shape != nil {
+				if shape := wiretest.CheckShape(events, err); shape != nil {
 					t.Errorf("answer %d: %v", i, shape)
 				}
 				checkLines(t, fmt.Sprintf("answer %d", i), show(events, err), lines)

@@ -12,8 +12,6 @@ type Dialect struct {
 	NoUsage    bool   `json:"noUsage,omitempty"`    // refuses to be asked for the usage
 	TopK       bool   `json:"topK,omitempty"`       // takes top_k
 	Flat       bool   `json:"flat,omitempty"`       // takes texts only as one string
-	NoImages   bool   `json:"noImages,omitempty"`
-	NoPDF      bool   `json:"noPDF,omitempty"`
 
 	// Reasoning is the field in which a message gives its thoughts back, also when it has
 	// none; "" means that they are not given back. In Responses any value says that the
@@ -25,6 +23,7 @@ type Dialect struct {
 
 	NotStrict bool        `json:"notStrict,omitempty"` // is strict with tools unless told not to be
 	NoChoice  bool        `json:"noChoice,omitempty"`  // knows no tool_choice
+	Noop      bool        `json:"noop,omitempty"`      // refuses calls in the history of a request without tools
 	Required  string      `json:"required,omitempty"`  // its word for a call that must be made; "" means required
 	Parallel  bool        `json:"parallel,omitempty"`  // makes parallel calls only if asked to
 	Schema    SchemaLevel `json:"schema,omitempty"`

@@ -3,12 +3,12 @@ package openai
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"strconv"
 	"strings"
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/model"
+	"github.com/lathe-agent/lathe/model/wire"
 )
 
 // wireError is an error in any of the shapes that servers have for it.
@@ -73,7 +73,7 @@ func readError(raw []byte, depth int) said {
 
 func readErrorObject(raw []byte, depth int) said {
 	var w wireError
-	if unmarshal(raw, &w) != nil {
+	if wire.Unmarshal(raw, &w) != nil {
 		return said{}
 	}
 	if w.Response != nil && isSet(w.Response.Error) {
@@ -139,39 +139,5 @@ func asText(raw []byte) string {
 	return string(raw)
 }
 
-// unmarshal decodes what fits and leaves out what has another type than expected: servers
-// differ, and one odd field must not cost the answer.
-func unmarshal(data []byte, to any) error {
-	err := json.Unmarshal(data, to)
-	var odd *json.UnmarshalTypeError
-	if errors.As(err, &odd) {
-		return nil
-	}
-	return err
-}
-
-// garbled is the error for an event that cannot be read: cut off in its middle, or not JSON.
-func garbled(provider string, data []byte, err error) error {
-	var syntax *json.SyntaxError
-	if errors.As(err, &syntax) && int(syntax.Offset) >= len(data) {
-		return model.Incomplete()
-	}
-	return model.Failure{Provider: provider, Body: data, Type: "server_error", Message: "the provider sent what is not JSON"}.Error()
-}
-
 // number is a count or an index that may be anything on the wire.
-type number struct {
-	n  int64
-	ok bool
-}
-
-// UnmarshalJSON takes whole numbers in any form, and leaves the rest out.
-func (n *number) UnmarshalJSON(data []byte) error {
-	s := asText(data)
-	if i, err := strconv.ParseInt(s, 10, 64); err == nil {
-		*n = number{i, true}
-	} else if f, err := strconv.ParseFloat(s, 64); err == nil && f >= -1e15 && f <= 1e15 {
-		*n = number{int64(f), true}
-	}
-	return nil
-}
+type number = wire.Number

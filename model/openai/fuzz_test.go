@@ -1,16 +1,13 @@
 package openai
 
 import (
-	"bytes"
-	"encoding/json"
-	"strings"
+	"io"
 	"testing"
 
+	"github.com/lathe-agent/lathe/internal/sse"
 	"github.com/lathe-agent/lathe/model"
+	"github.com/lathe-agent/lathe/model/wiretest"
 )
-
-// Each fuzz test gives the same events to a decoder with its scanner and to one without: they
-// must say the same. Events are separated by line breaks, which no scanner takes.
 
 func FuzzChatScan(f *testing.F) {
 	for _, s := range streams {
@@ -27,11 +24,7 @@ func FuzzChatScan(f *testing.F) {
 	} {
 		f.Add([]byte(seed))
 	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		fast, general := chatForTest(), chatForTest()
-		head := []byte(`{"id":"c","choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{"}}]}}]}`)
-		compare(t, fast, general, append(append(head, '\n'), data...))
-	})
+	wiretest.FuzzScan(f, scanned(func() decoder { return chatForTest() }, `{"id":"c","choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{"}}]}}]}`))
 }
 
 func FuzzResponsesScan(f *testing.F) {
@@ -47,72 +40,40 @@ func FuzzResponsesScan(f *testing.F) {
 	} {
 		f.Add([]byte(seed))
 	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		fast, general := responsesForTest(), responsesForTest()
-		head := []byte(`{"type":"response.output_item.added","output_index":1,"item":{"type":"reasoning","id":"rs"}}`)
-		compare(t, fast, general, append(append(head, '\n'), data...))
-	})
+	wiretest.FuzzScan(f, scanned(func() decoder { return responsesForTest() }, `{"type":"response.output_item.added","output_index":1,"item":{"type":"reasoning","id":"rs"}}`))
 }
 
-func compare(t *testing.T, fast, general decoder, data []byte) {
-	t.Helper()
-	for event := range bytes.SplitSeq(data, []byte("\n")) {
-		a, errA := fast.event(nil, event)
-		b, errB := slow{general}.event(nil, event)
-		if got, want := show(a, errA), show(b, errB); got != want {
-			t.Fatalf("%q: the scanner says\n%s\nthe general path\n%s", event, got, want)
+// scanned makes decoders that have read the head of a stream, with a scanner and without. One
+// that is done reads no more.
+func scanned(create func() decoder, head string) func() (fast, general func([]byte) ([]model.Event, error)) {
+	return func() (func([]byte) ([]model.Event, error), func([]byte) ([]model.Event, error)) {
+		a := create()
+		b := slow{create()}
+		reader := func(d decoder) func([]byte) ([]model.Event, error) {
+			if head != "" {
+				_, _ = d.Decode(sse.Event{Data: []byte(head)})
+			}
+			return func(event []byte) ([]model.Event, error) {
+				if d.IsDone() {
+					return nil, nil
+				}
+				return d.Decode(sse.Event{Data: event})
+			}
 		}
-		if errA != nil || fast.isDone() {
-			return
-		}
+		return reader(a), reader(b)
 	}
 }
 
-// FuzzRead reads anything: it must come to an end, in order, and never panic.
 func FuzzRead(f *testing.F) {
 	for _, s := range streams {
 		f.Add([]byte(sseBody(append(append(s.head, s.delta), s.tail...)...)))
 	}
 	f.Add([]byte(`{"choices":[{"message":{"content":"Hi"},"finish_reason":"stop"}]}`))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		for _, d := range []decoder{chatForTest(), responsesForTest()} {
-			events, err := drain(d, bytes.NewReader(data))
-			if shape := checkShape(events, err); shape != nil && !strings.HasPrefix(shape.Error(), "input is no JSON") {
-				t.Fatalf("%v\n%s", shape, show(events, err))
-			}
-		}
-	})
+	wiretest.FuzzRead(f, func(body io.Reader) ([]model.Event, error) { return drain(chatForTest(), body) },
+		func(body io.Reader) ([]model.Event, error) { return drain(responsesForTest(), body) })
 }
 
-// FuzzRequest encodes anything: it must be JSON.
 func FuzzRequest(f *testing.F) {
-	f.Add("words", `{"type":"object"}`, `{"openai":{"itemId":"x"}}`, `{"a":1}`)
-	f.Add("\xff\x00", `{"$ref":"#/$defs/a","$defs":{"a":{"$ref":"#/$defs/a"}}}`, `{"openrouter":{"reasoning_details":[{}]}}`, `7`)
-	f.Fuzz(func(t *testing.T, words, schema, meta, value string) {
-		if !json.Valid([]byte(meta)) || !json.Valid([]byte(value)) {
-			return // they come from our own store
-		}
-		r := model.Request{
-			Model: words, System: []string{words}, Choice: words, Cache: model.CacheHour,
-			Tools:   []model.Tool{{Name: words, Description: words, Schema: json.RawMessage(schema)}},
-			Options: map[string]json.RawMessage{words: json.RawMessage(value), "reasoningEffort": json.RawMessage(value), "include": json.RawMessage(value)},
-			Messages: []model.Message{
-				{Role: model.UserRole, Content: []model.Content{model.TextContent{Text: words}, model.FileContent{Mime: "text/x", Name: words, Data: words}}},
-				{Role: model.AssistantRole, Content: []model.Content{
-					model.ReasoningContent{Text: words, Meta: model.Meta(meta)},
-					model.TextContent{Text: words, Meta: model.Meta(meta)},
-					model.CallContent{ID: words, Name: words, Input: json.RawMessage(value), Meta: model.Meta(meta)},
-					model.ResultContent{ID: words, Text: value, Executed: true, Meta: model.Meta(meta)},
-				}},
-				{Role: model.ToolRole, Content: []model.Content{model.ResultContent{ID: words, Text: words}}},
-			},
-		}
-		for _, d := range []Dialect{{}, {ShortIDs: true, Cache: "content", Reasoning: "reasoning", Effort: "reasoning", Schema: SchemaPlain, MaxID: 20}} {
-			for _, b := range [][]byte{(&chatEncoder{dialect: d}).request(r), (&responsesEncoder{dialect: d}).request(r)} {
-				if !json.Valid(b) {
-					t.Fatalf("not JSON: %s", b)
-				}
-			}
-		}
-	})
+	odd := Dialect{ShortIDs: true, Cache: "content", Reasoning: "reasoning", Effort: "reasoning", Schema: SchemaPlain, MaxID: 20}
+	wiretest.FuzzRequest(f, (&chatEncoder{}).request, (&responsesEncoder{}).request, (&chatEncoder{dialect: odd}).request, (&responsesEncoder{dialect: odd}).request)
 }

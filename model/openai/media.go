@@ -1,7 +1,6 @@
 package openai
 
 import (
-	"encoding/base64"
 	"strings"
 
 	"github.com/lathe-agent/lathe"
@@ -18,6 +17,21 @@ type part struct {
 
 func textPart(s string) part { return part{text: s, isText: true} }
 
+// appendParts writes pieces with commas between them; text is what stands before words.
+func appendParts(b []byte, parts []part, text string) []byte {
+	for i, p := range parts {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		if p.isText {
+			b = append(lathe.AppendJSONString(append(b, text...), p.text), '}')
+		} else {
+			b = append(b, p.encoded...)
+		}
+	}
+	return b
+}
+
 // form is how a protocol writes media.
 type form struct {
 	image, url, file, end string // what stands before the address of an image, the address of a file, the data of one; and after it
@@ -31,41 +45,28 @@ var (
 
 // media encodes a file in the way the server takes, or says that it cannot be read: the model
 // can then tell the user.
-func (d Dialect) media(f model.FileContent, how form) part {
+func media(f model.FileContent, how form) part {
 	isImage := strings.HasPrefix(f.Mime, "image/")
 	switch {
-	case isImage && f.Data == "" && (f.URL == "" || strings.HasPrefix(f.URL, "data:")):
-		return textPart("[The image " + fileName(f) + " is empty or damaged. Tell the user and ask for it again.]")
-	case isImage && !d.NoImages:
-		b := lathe.AppendJSONString([]byte(how.image), address(f))
+	case isImage:
+		b := lathe.AppendJSONString([]byte(how.image), f.Address())
 		return part{encoded: append(b, how.end...)}
-	case f.Mime == "application/pdf" && !d.NoPDF && f.Data == "" && f.URL != "" && how.url != "":
+	case f.Mime == "application/pdf" && f.Data == "" && f.URL != "" && how.url != "":
 		b := lathe.AppendJSONString([]byte(how.url), f.URL)
 		return part{encoded: append(b, how.end...)}
-	case f.Mime == "application/pdf" && !d.NoPDF && f.Data != "":
+	case f.Mime == "application/pdf" && f.Data != "":
 		b := lathe.AppendJSONString([]byte(how.file), or(f.Name, "document.pdf"))
-		b = lathe.AppendJSONString(append(b, `,"file_data":`...), address(f))
+		b = lathe.AppendJSONString(append(b, `,"file_data":`...), f.Address())
 		return part{encoded: append(b, how.end...)}
 	case how.audio && audioFormat(f.Mime) != "" && f.Data != "":
 		b := lathe.AppendJSONString([]byte(`{"type":"input_audio","input_audio":{"data":`), f.Data)
 		b = lathe.AppendJSONString(append(b, `,"format":`...), audioFormat(f.Mime))
 		return part{encoded: append(b, '}', '}')}
-	case isWords(f.Mime) && f.Data != "":
-		if words, err := base64.StdEncoding.DecodeString(f.Data); err == nil {
-			return textPart(string(words))
-		}
 	}
-	return textPart("[The file " + fileName(f) + " of type " + f.Mime + " cannot be read by this model. Tell the user.]")
-}
-
-func fileName(f model.FileContent) string { return `"` + or(f.Name, "without a name") + `"` }
-
-// address is where media are: somewhere, or in the address itself.
-func address(f model.FileContent) string {
-	if f.Data == "" {
-		return f.URL
+	if words, ok := f.Words(); ok {
+		return textPart(words)
 	}
-	return "data:" + f.Mime + ";base64," + f.Data
+	return textPart(f.Unreadable())
 }
 
 func audioFormat(mime string) string {
@@ -76,12 +77,4 @@ func audioFormat(mime string) string {
 		return "mp3"
 	}
 	return ""
-}
-
-func isWords(mime string) bool {
-	switch mime {
-	case "application/json", "application/xml", "application/yaml", "application/toml", "application/javascript":
-		return true
-	}
-	return strings.HasPrefix(mime, "text/")
 }

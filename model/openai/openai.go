@@ -13,7 +13,6 @@ package openai
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -23,6 +22,7 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/internal/sse"
 	"github.com/lathe-agent/lathe/model"
+	"github.com/lathe-agent/lathe/model/wire"
 )
 
 // Chat talks Chat Completions to one provider.
@@ -44,7 +44,7 @@ func (c *Chat) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Even
 	return func(yield func(model.Event, error) bool) {
 		d := &chatDecoder{provider: c.endpoint.Provider, callID: newCallID(c.ids), costs: c.dialect.Costs}
 		path := c.dialect.path("/chat/completions", r.Model)
-		stream(ctx, c.endpoint, outgoing{path, c.encoder.request(r), r.Headers}, d, yield)
+		stream(ctx, c.endpoint, model.Outgoing{Path: path, Body: c.encoder.request(r), Header: r.Headers}, d, yield)
 	}
 }
 
@@ -67,7 +67,7 @@ func (c *Responses) Stream(ctx context.Context, r model.Request) iter.Seq2[model
 	return func(yield func(model.Event, error) bool) {
 		d := &responsesDecoder{provider: c.endpoint.Provider, callID: newCallID(c.ids)}
 		path := c.dialect.path("/responses", r.Model)
-		stream(ctx, c.endpoint, outgoing{path, c.encoder.request(r), r.Headers}, d, yield)
+		stream(ctx, c.endpoint, model.Outgoing{Path: path, Body: c.encoder.request(r), Header: r.Headers}, d, yield)
 	}
 }
 
@@ -89,39 +89,18 @@ func (d Dialect) path(path, name string) string {
 	return path
 }
 
-// decoder turns the events of one stream into ours. What it returns is good until it is
-// called again.
+// decoder turns the events of one stream into ours, or an answer that came in one piece, from a
+// server that does not stream.
 type decoder interface {
-	// event reads one event of the wire.
-	event(name, data []byte) ([]model.Event, error)
-	// whole reads an answer that came in one piece, from a server that does not stream.
+	wire.Decoder[sse.Event]
 	whole(data []byte) ([]model.Event, error)
-	// broke says that the stream ended or failed. If the answer was complete without what
-	// is missing, this is its end; else it is the error.
-	broke(cause error) ([]model.Event, error)
-	// isDone reports whether the answer has come to its end.
-	isDone() bool
 }
 
-// outgoing is a request on its way.
-type outgoing struct {
-	path   string
-	body   []byte
-	header map[string]string
-}
-
-func stream(ctx context.Context, e model.Endpoint, o outgoing, d decoder, yield func(model.Event, error) bool) {
-	resp, err := e.Post(ctx, o.path, o.body, o.header)
+func stream(ctx context.Context, e model.Endpoint, o model.Outgoing, d decoder, yield func(model.Event, error) bool) {
+	err := e.Ask(ctx, o, failure, func(resp *http.Response) { read(ctx, e.Provider, resp.Body, d, yield) })
 	if err != nil {
 		yield(nil, err)
-		return
 	}
-	defer func() { _ = resp.Body.Close() }()
-	if resp.StatusCode != http.StatusOK {
-		yield(nil, failure(model.ReadFailure(e.Provider, resp)))
-		return
-	}
-	read(ctx, e.Provider, resp.Body, d, yield)
 }
 
 // read yields what a body says, which need not be the stream that was asked for.
@@ -137,12 +116,13 @@ func read(ctx context.Context, provider string, body io.Reader, d decoder, yield
 			yield(nil, model.TransportError(ctx, err))
 			return
 		}
-		pass(d.whole(data))(yield)
+		events, err := d.whole(data)
+		wire.Yield(yield, events, err)
 	case '<':
 		page, _ := io.ReadAll(io.LimitReader(r, 4<<10))
 		yield(nil, model.Failure{Provider: provider, Body: page, Message: "the provider sent a web page instead of an answer; check its address"}.Error())
 	default:
-		readEvents(ctx, r, d, yield)
+		wire.Relay(ctx, sse.NewReader(r).Next, d, yield)
 	}
 }
 
@@ -157,41 +137,5 @@ func firstByte(r *bufio.Reader) byte {
 			return b[0]
 		}
 		_, _ = r.Discard(1)
-	}
-}
-
-func readEvents(ctx context.Context, r io.Reader, d decoder, yield func(model.Event, error) bool) {
-	events := sse.NewReader(r)
-	for !d.isDone() {
-		e, err := events.Next()
-		var more bool
-		switch {
-		case err == nil:
-			more = pass(d.event(e.Name, e.Data))(yield)
-		case ctx.Err() != nil:
-			yield(nil, model.TransportError(ctx, err))
-		case errors.Is(err, io.EOF):
-			pass(d.broke(model.Incomplete()))(yield)
-		default:
-			pass(d.broke(model.TransportError(ctx, err)))(yield)
-		}
-		if !more {
-			return
-		}
-	}
-}
-
-// pass hands on events and the error after them, and reports whether to read on.
-func pass(events []model.Event, err error) func(yield func(model.Event, error) bool) bool {
-	return func(yield func(model.Event, error) bool) bool {
-		for _, ev := range events {
-			if !yield(ev, nil) {
-				return false
-			}
-		}
-		if err != nil {
-			yield(nil, err)
-		}
-		return err == nil
 	}
 }

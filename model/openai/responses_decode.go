@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/lathe-agent/lathe/internal/sse"
 	"github.com/lathe-agent/lathe/model"
+	"github.com/lathe-agent/lathe/model/wire"
 )
 
 // responsesDecoder turns the events of one response into ours.
@@ -23,19 +25,21 @@ type responsesDecoder struct {
 
 func (d *responsesDecoder) emit(e model.Event) { d.out = append(d.out, e) }
 
-func (d *responsesDecoder) isDone() bool { return d.done }
+// IsDone reports whether the answer has come to its end.
+func (d *responsesDecoder) IsDone() bool { return d.done }
 
-// broke never ends an answer: without its last event it has no usage, and nobody knows
+// Broke never ends an answer: without its last event it has no usage, and nobody knows
 // whether it was complete.
-func (d *responsesDecoder) broke(cause error) ([]model.Event, error) { return nil, cause }
+func (d *responsesDecoder) Broke(cause error) ([]model.Event, error) { return nil, cause }
 
-func (d *responsesDecoder) event(name, data []byte) ([]model.Event, error) {
-	if s, ok := scanResponses(data); ok {
+// Decode reads one event of the wire.
+func (d *responsesDecoder) Decode(e sse.Event) ([]model.Event, error) {
+	if s, ok := scanResponses(e.Data); ok {
 		d.out = d.out[:0]
 		err := d.grow(s)
 		return d.out, err
 	}
-	return d.general(name, data)
+	return d.general(e.Name, e.Data)
 }
 
 // general reads any event.
@@ -46,8 +50,8 @@ func (d *responsesDecoder) general(name, data []byte) ([]model.Event, error) {
 		return nil, nil
 	}
 	var e responsesEvent
-	if err := unmarshal(data, &e); err != nil {
-		return nil, garbled(d.provider, data, err)
+	if err := wire.Unmarshal(data, &e); err != nil {
+		return nil, wire.Garbled(d.provider, data, err)
 	}
 	if e.Type == "" {
 		e.Type = string(name)
@@ -78,7 +82,7 @@ func (d *responsesDecoder) known(e *responsesEvent) error {
 		return d.catchUp(e)
 	case "response.reasoning_summary_part.added":
 		if o := d.find(e.OutputIndex, []byte(e.ItemID)); o != nil && o.kind == "reasoning" {
-			d.turn(o, thoughtPart{int(e.SummaryIndex.n), false})
+			d.turn(o, thoughtPart{int(e.SummaryIndex.N), false})
 		}
 	case "response.output_text.annotation.added":
 		d.cite(e.Annotation)
@@ -90,10 +94,10 @@ func (d *responsesDecoder) known(e *responsesEvent) error {
 
 // part is the index of the piece within the item.
 func (e *responsesEvent) part() int {
-	if e.SummaryIndex.ok {
-		return int(e.SummaryIndex.n)
+	if e.SummaryIndex.Known {
+		return int(e.SummaryIndex.N)
 	}
-	return int(e.ContentIndex.n)
+	return int(e.ContentIndex.N)
 }
 
 // catchUp takes the whole of a text from servers that send no deltas of it.
@@ -136,7 +140,7 @@ func (d *responsesDecoder) close(e *responsesEvent) error {
 	}
 	if len(d.items) == 0 { // a gateway that only sends the whole
 		for i, item := range r.Output {
-			if err := d.settled(number{int64(i), true}, item); err != nil {
+			if err := d.settled(number{N: int64(i), Known: true}, item); err != nil {
 				return err
 			}
 		}
@@ -181,8 +185,8 @@ func (d *responsesDecoder) count(u *responsesUsage, billed ...*copilotUsage) {
 func (d *responsesDecoder) whole(data []byte) ([]model.Event, error) {
 	d.out = d.out[:0]
 	var r response
-	if err := unmarshal(data, &r); err != nil {
-		return nil, garbled(d.provider, data, err)
+	if err := wire.Unmarshal(data, &r); err != nil {
+		return nil, wire.Garbled(d.provider, data, err)
 	}
 	if isSet(r.Error) || r.Status == "failed" || r.Output == nil {
 		return nil, failure(model.Failure{Provider: d.provider, Body: data})
@@ -198,7 +202,7 @@ func (d *responsesDecoder) whole(data []byte) ([]model.Event, error) {
 // readItem decodes an item; one that cannot be read is nobody's.
 func readItem(raw json.RawMessage) *wireItem {
 	var w wireItem
-	if unmarshal(raw, &w) != nil {
+	if wire.Unmarshal(raw, &w) != nil {
 		return &wireItem{}
 	}
 	return &w

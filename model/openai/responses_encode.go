@@ -8,13 +8,14 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/model"
+	"github.com/lathe-agent/lathe/model/wire"
 )
 
-// responsesEncoder writes requests. It keeps the bytes of messages that have a key, so that
-// the next request copies its history instead of encoding it again.
+// responsesEncoder writes requests. It keeps the bytes of messages, so that the next request
+// copies its history instead of encoding it again.
 type responsesEncoder struct {
 	dialect Dialect
-	kept    model.Kept
+	kept    wire.Kept
 }
 
 // encryptedReasoning asks for thoughts in a form that can be given back to a provider that
@@ -44,16 +45,9 @@ func (e *responsesEncoder) request(r model.Request) []byte {
 		f.set("parallel_tool_calls", []byte("true"))
 	}
 	d.responsesOptions(&f, r.Options)
-	if tools == nil {
-		f.set("parallel_tool_calls", []byte("null")) // servers refuse it without tools
-	} else {
-		f.set("tools", tools)
-		if choice := d.choice(r, func(name []byte) []byte {
-			return slices.Concat([]byte(`{"type":"function","name":`), name, []byte("}"))
-		}); choice != nil {
-			f.set("tool_choice", choice)
-		}
-	}
+	d.setTools(&f, r, tools, func(name []byte) []byte {
+		return slices.Concat([]byte(`{"type":"function","name":`), name, []byte("}"))
+	})
 	return assemble(&f, "input", e.input(r, texts))
 }
 
@@ -66,7 +60,7 @@ func (e *responsesEncoder) tool(t model.Tool) []byte {
 func (d Dialect) responsesOptions(f *body, options map[string]json.RawMessage) {
 	var reasoning, verbosity body
 	var include []string
-	eachOption(options, func(name string, value json.RawMessage) {
+	wire.EachOption(options, func(name string, value json.RawMessage) {
 		switch name {
 		case "reasoningEffort":
 			reasoning.set("effort", value)
@@ -75,7 +69,7 @@ func (d Dialect) responsesOptions(f *body, options map[string]json.RawMessage) {
 		case "textVerbosity":
 			verbosity.set("verbosity", value)
 		case "include":
-			_ = unmarshal(value, &include) // what is no list of names asks for nothing
+			_ = wire.Unmarshal(value, &include) // what is no list of names asks for nothing
 		default:
 			f.set(wireName(name), value)
 		}
@@ -122,17 +116,11 @@ func (e *responsesEncoder) input(r model.Request, system []string) (out [][]byte
 		variant = "s"
 	}
 	for _, m := range r.Messages {
-		encode := func() []byte {
+		piece := e.kept.Message(variant, m, func() []byte {
 			w := inputWriter{dialect: e.dialect, stored: stored}
 			w.message(m)
 			return w.b
-		}
-		var piece []byte
-		if m.Key == "" {
-			piece = encode()
-		} else {
-			piece = e.kept.Get(variant+m.Key, encode)
-		}
+		})
 		if len(piece) > 0 {
 			out = append(out, piece)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/model"
+	"github.com/lathe-agent/lathe/model/wire"
 )
 
 // maxCallID is how long an id of a call may be, unless the dialect says otherwise.
@@ -56,7 +57,7 @@ func (w *inputWriter) user(m model.Message) {
 		case model.TextContent:
 			parts = append(parts, textPart(c.Text))
 		case model.FileContent:
-			parts = append(parts, w.dialect.media(c, responsesForm))
+			parts = append(parts, media(c, responsesForm))
 		default:
 		}
 	}
@@ -66,18 +67,7 @@ func (w *inputWriter) user(m model.Message) {
 }
 
 func (w *inputWriter) parts(b []byte, parts []part) []byte {
-	b = append(b, '[')
-	for i, p := range parts {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		if p.isText {
-			b = append(lathe.AppendJSONString(append(b, `{"type":"input_text","text":`...), p.text), '}')
-		} else {
-			b = append(b, p.encoded...)
-		}
-	}
-	return append(b, ']')
+	return append(appendParts(append(b, '['), parts, `{"type":"input_text","text":`), ']')
 }
 
 // item begins an item that is not a thought; thoughts that wait for one are written first.
@@ -220,7 +210,7 @@ func (w *inputWriter) result(c model.ResultContent) {
 	if len(c.Media) == 0 {
 		w.b = lathe.AppendJSONString(w.b, c.Text)
 	} else {
-		w.b = w.parts(w.b, w.dialect.resultParts(c, responsesForm))
+		w.b = w.parts(w.b, resultParts(c, responsesForm))
 	}
 	w.b = append(w.b, '}')
 }
@@ -237,7 +227,7 @@ func (w *inputWriter) hosted(c model.ResultContent) {
 	var item struct {
 		Type string `json:"type"`
 	}
-	if w.lost || meta.Type == "image_generation_call" || unmarshal([]byte(c.Text), &item) != nil || item.Type == "" || item.Type != meta.Type {
+	if w.lost || meta.Type == "image_generation_call" || wire.Unmarshal([]byte(c.Text), &item) != nil || item.Type == "" || item.Type != meta.Type {
 		return
 	}
 	var compact bytes.Buffer

@@ -2,10 +2,12 @@ package openai
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/lathe-agent/lathe/model"
+	"github.com/lathe-agent/lathe/model/wire"
 )
 
 // output is an item under way.
@@ -20,7 +22,7 @@ type output struct {
 	grew   bool // the block has words
 	told   bool // some block of the item has
 	ended  bool
-	join   model.Joiner
+	join   wire.Joiner
 	name   string
 	input  strings.Builder
 	part   thoughtPart
@@ -46,7 +48,7 @@ type growth struct {
 // find returns an item by its place. Ids are second: some gateways change them with each event.
 func (d *responsesDecoder) find(index number, id []byte) *output {
 	for i := len(d.items) - 1; i >= 0; i-- {
-		if o := d.items[i]; index.ok && o.index == index || !index.ok && len(id) > 0 && o.itemID == string(id) {
+		if o := d.items[i]; index.Known && o.index == index || !index.Known && len(id) > 0 && o.itemID == string(id) {
 			return o
 		}
 	}
@@ -71,7 +73,7 @@ func (d *responsesDecoder) begin(index number, w *wireItem) *output {
 		d.openThought(o, thoughtPart{})
 	case w.Type == "function_call":
 		d.called = true
-		if o.id = w.CallID; o.id == "" {
+		if o.id = w.CallID; o.id == "" || d.isTaken(w.CallID) {
 			o.id = d.callID()
 		}
 		o.open = true
@@ -81,6 +83,10 @@ func (d *responsesDecoder) begin(index number, w *wireItem) *output {
 		d.emit(model.InputStart{ID: o.id, Name: o.name, Executed: true})
 	}
 	return o
+}
+
+func (d *responsesDecoder) isTaken(id string) bool {
+	return slices.ContainsFunc(d.items[:len(d.items)-1], func(o *output) bool { return o.id == id })
 }
 
 // implied begins an item that only its pieces tell of.
@@ -142,7 +148,7 @@ func (d *responsesDecoder) append(o *output, text string) {
 
 // openThought begins a block for one of the thoughts of an item.
 func (d *responsesDecoder) openThought(o *output, part thoughtPart) {
-	o.id = or(o.itemID, "item-"+strconv.Itoa(int(o.index.n))) + ":" + strconv.Itoa(o.parts)
+	o.id = or(o.itemID, "item-"+strconv.Itoa(int(o.index.N))) + ":" + strconv.Itoa(o.parts)
 	o.part, o.open, o.grew = part, true, false
 	o.parts++
 	d.emit(model.ReasoningStart{ID: o.id, Meta: itemMeta{ItemID: o.itemID, Encrypted: o.locked}.encode()})

@@ -1,7 +1,9 @@
 package openai
 
+import "github.com/lathe-agent/lathe/internal/jsonscan"
+
 const (
-	seenType seen = 1 << iota
+	seenType jsonscan.Seen = 1 << iota
 	seenItem
 	seenOutput
 	seenPart
@@ -11,58 +13,44 @@ const (
 // scanResponses reads one of the deltas that stream. Members may stand in any order, but each
 // must be known: anything new is for the general path.
 func scanResponses(data []byte) (g growth, ok bool) {
-	if hasControl(data) {
-		return g, false
-	}
-	c := cursor{b: data}
-	var once seen
-	for first := true; ; first = false {
-		name, ok := c.member(first)
-		if !ok {
-			return g, false
-		}
-		if name == nil {
-			return g, g.kind != "" && c.end()
-		}
+	c, ok := jsonscan.New(data)
+	var once jsonscan.Seen
+	ok = ok && c.Object(func(name []byte) (ok bool) {
 		switch string(name) {
 		case "type":
-			g.kind = c.deltaKind()
-			ok = g.kind != "" && once.once(seenType)
+			g.kind = deltaKind(&c)
+			return g.kind != "" && once.First(seenType)
 		case "delta":
-			g.delta, ok = c.str()
-			ok = ok && once.once(seenText)
+			g.delta, ok = c.Text()
+			return ok && once.First(seenText)
 		case "item_id":
-			var id []byte
-			if id, ok = c.str(); ok {
-				ok = once.once(seenItem) && plain(id)
-				g.item = id[1 : len(id)-1]
+			id, ok := c.Text()
+			if !ok || !once.First(seenItem) || !jsonscan.IsPlain(id) {
+				return false
 			}
+			g.item = id[1 : len(id)-1]
+			return true
 		case "output_index":
-			var n int
-			n, ok = c.num()
-			g.index = number{int64(n), true}
-			ok = ok && once.once(seenOutput)
+			g.index, ok = scanNumber(&c)
+			return ok && once.First(seenOutput)
 		case "content_index", "summary_index":
-			g.part, ok = c.num()
-			ok = ok && once.once(seenPart)
+			g.part, ok = c.Number()
+			return ok && once.First(seenPart)
 		case "sequence_number":
-			_, ok = c.num()
+			_, ok = c.Number()
 		case "obfuscation":
-			_, ok = c.str()
+			_, ok = c.Text()
 		case "logprobs":
-			ok = c.is('[') && c.is(']')
-		default:
-			ok = false
+			return c.Is('[') && c.Is(']')
 		}
-		if !ok {
-			return g, false
-		}
-	}
+		return ok
+	})
+	return g, ok && g.kind != "" && c.AtEnd()
 }
 
 // deltaKind steps over the name of an event that streams, and returns it.
-func (c *cursor) deltaKind() string {
-	name, _ := c.str()
+func deltaKind(c *jsonscan.Cursor) string {
+	name, _ := c.Text()
 	switch string(name) {
 	case `"response.output_text.delta"`:
 		return "response.output_text.delta"
@@ -74,14 +62,4 @@ func (c *cursor) deltaKind() string {
 		return "response.reasoning_text.delta"
 	}
 	return ""
-}
-
-// plain reports whether a string has no escapes and no bytes to mend.
-func plain(s []byte) bool {
-	for _, c := range s {
-		if c == '\\' || c >= 0x80 {
-			return false
-		}
-	}
-	return true
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/model/wiretest"
 )
 
 const (
@@ -186,7 +187,7 @@ func TestResponses_Items(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			data := append(append([]string{created}, c.data...), completed, "[DONE]")
 			events, err := drain(responsesForTest(), strings.NewReader(sseBody(data...)))
-			if shape := checkShape(events, err); shape != nil {
+			if shape := wiretest.CheckShape(events, err); shape != nil {
 				t.Error(shape)
 			}
 			same(t, show(events, err), "start r1 m\n"+dedent(c.want))

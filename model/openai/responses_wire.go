@@ -5,6 +5,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/model"
+	"github.com/lathe-agent/lathe/model/wire"
 )
 
 // responsesEvent has the fields of all events that are used; each has some of them.
@@ -144,7 +145,7 @@ func readMeta(meta model.Meta) (out itemMeta) {
 		return out
 	}
 	var named struct{ OpenAI, Azure, Copilot *itemMeta }
-	if unmarshal(meta, &named) != nil {
+	if wire.Unmarshal(meta, &named) != nil {
 		return out
 	}
 	for _, m := range []*itemMeta{named.OpenAI, named.Azure, named.Copilot} {

@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/lathe-agent/lathe/model/wiretest"
 )
 
 // generator writes events of words that servers use and some that they do not, in any order.
@@ -116,7 +118,8 @@ func TestScan_Generated(t *testing.T) {
 			g.b.WriteByte('\n')
 			g.chunk()
 		}
-		compare(t, chatForTest(), chatForTest(), []byte(g.b.String()))
+		fast, general := scanned(func() decoder { return chatForTest() }, "")()
+		wiretest.SameEvents(t, []byte(g.b.String()), fast, general)
 		for line := range strings.SplitSeq(g.b.String()[from:], "\n") {
 			if _, ok := scanChunk([]byte(line)); ok {
 				taken++
@@ -128,7 +131,8 @@ func TestScan_Generated(t *testing.T) {
 			g.b.WriteByte('\n')
 			g.responses()
 		}
-		compare(t, responsesForTest(), responsesForTest(), []byte(g.b.String()))
+		fast, general = scanned(func() decoder { return responsesForTest() }, "")()
+		wiretest.SameEvents(t, []byte(g.b.String()), fast, general)
 	}
 	if taken < 200 {
 		t.Errorf("the scanner took %d chunks only", taken)

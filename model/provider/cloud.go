@@ -1,15 +1,12 @@
 package provider
 
 import (
-	"context"
 	"encoding/json"
-	"iter"
-	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/model"
 	"github.com/lathe-agent/lathe/model/auth"
 	"github.com/lathe-agent/lathe/model/catalog"
 )
@@ -20,28 +17,35 @@ const authorization = "Authorization"
 
 // keyHeader is the header a key travels in.
 func (c *client) keyHeader() string {
+	if c.isToken() {
+		return authorization
+	}
 	switch c.model.NPM {
 	case catalog.Anthropic:
-		if !c.key.login {
-			return "X-Api-Key"
-		}
+		return "X-Api-Key"
 	case catalog.Google, catalog.Vertex:
-		if !c.key.login {
-			return "X-Goog-Api-Key"
-		}
+		return "X-Goog-Api-Key"
 	case catalog.Azure:
-		if !c.key.login {
-			return "Api-Key"
-		}
+		return "Api-Key"
 	}
 	return authorization
 }
 
+// isToken reports whether what is there is a token of a login and no key. Google's tokens are
+// known by how they begin, so that one can stand where a key does; Claude is served there to
+// tokens only.
+func (c *client) isToken() bool {
+	switch c.model.NPM {
+	case catalog.VertexAnthropic:
+		return true
+	case catalog.Vertex:
+		return c.key.login || strings.HasPrefix(c.key.secret.Reveal(), "ya29.")
+	}
+	return c.key.login
+}
+
 // address is the base address of requests. What settings say wins.
 func (c *client) address() (string, error) {
-	if c.model.NPM == catalog.VertexAnthropic {
-		return "", lathe.Errorf(lathe.Invalid, "Claude on Vertex is not supported yet: use it from Anthropic or Amazon Bedrock, or a Gemini of google-vertex")
-	}
 	base := first(c.options.BaseURL, c.options.Endpoint)
 	if base == "" && c.speaks.baseEnv != "" && c.model.API == "" {
 		base = c.deps.env(c.speaks.baseEnv)
@@ -54,14 +58,11 @@ func (c *client) address() (string, error) {
 			base, err = c.azure()
 		case catalog.Bedrock, catalog.Mantle:
 			base = c.bedrock()
-		case catalog.Vertex:
+		case catalog.Vertex, catalog.VertexAnthropic:
 			base, err = c.vertex()
 		default:
 			base = c.speaks.base
 		}
-	}
-	if c.model.NPM == catalog.Copilot {
-		base = c.copilot(base)
 	}
 	if err == nil {
 		base, err = c.expand(base)
@@ -69,7 +70,21 @@ func (c *client) address() (string, error) {
 	if err == nil && base == "" {
 		err = lathe.Errorf(lathe.Invalid, "it is not known where %s is: set provider.%s.options.baseURL", c.provider.Name, c.provider.ID)
 	}
-	return trimBase(base), err
+	return c.fit(trimBase(base)), err
+}
+
+// fit makes what settings give as an address what the protocol begins with.
+func (c *client) fit(base string) string {
+	switch {
+	case base == "":
+	case c.model.NPM == catalog.Copilot:
+		return c.copilot(base)
+	case c.model.NPM == catalog.Azure && !c.options.Deployments && !strings.HasSuffix(base, "/v1"):
+		return base + "/v1"
+	case c.model.NPM == catalog.VertexAnthropic:
+		return strings.TrimSuffix(base, "/models")
+	}
+	return base
 }
 
 // expand puts values in the place of ${NAME}: options of that name, else variables. Only
@@ -101,65 +116,95 @@ func (c *client) azure() (string, error) {
 	if name == "" {
 		return "", lathe.Errorf(lathe.Invalid, "%s needs the name of a resource: set %s or provider.%s.options.resourceName", c.provider.Name, variable, c.provider.ID)
 	}
-	if c.options.Deployments {
-		return "https://" + name + "." + host + "/openai", nil
-	}
-	return "https://" + name + "." + host + "/openai/v1", nil
+	return "https://" + name + "." + host + "/openai", nil
 }
 
 func (c *client) region() string {
+	if c.signer != nil {
+		return c.signer.Region()
+	}
 	return first(c.options.Region, c.deps.env("AWS_REGION", "AWS_DEFAULT_REGION"), "us-east-1")
 }
 
 func (c *client) bedrock() string {
-	switch {
-	case c.model.NPM == catalog.Mantle:
+	if c.model.NPM == catalog.Mantle {
 		return "https://bedrock-mantle." + c.region() + ".api.aws/openai/v1"
-	case c.protocol() == Messages:
-		return "https://bedrock-runtime." + c.region() + ".amazonaws.com/anthropic/v1"
 	}
-	return "https://bedrock-runtime." + c.region() + ".amazonaws.com/openai/v1"
+	domain := ".amazonaws.com"
+	if strings.HasPrefix(c.region(), "cn-") {
+		domain += ".cn"
+	}
+	return "https://bedrock-runtime." + c.region() + domain
 }
 
-// name is the model's in requests. Bedrock serves a Claude by the name of a profile, which
-// begins with the part of the world.
+// world is a part of the world.
+type world struct {
+	region, prefix string
+	families       []string
+}
+
+// worlds are the parts of the world that Bedrock has profiles for, and the families that are
+// served there by the name of a profile only. The first row that fits a region counts.
+var worlds = []world{
+	{"us-gov-", "us-gov.", []string{"anthropic.claude"}},
+	{"us-", "us.", []string{"anthropic.claude", "amazon.nova", "deepseek."}},
+	{"eu-", "eu.", []string{"anthropic.claude", "amazon.nova", "meta.llama3", "mistral.pixtral"}},
+	{"ap-northeast-1", "jp.", []string{"anthropic.claude", "amazon.nova"}},
+	{"ap-northeast-3", "jp.", []string{"anthropic.claude", "amazon.nova"}},
+	{"ap-southeast-2", "au.", []string{"anthropic.claude", "amazon.nova"}},
+	{"ap-southeast-4", "au.", []string{"anthropic.claude", "amazon.nova"}},
+	{"ap-", "apac.", []string{"anthropic.claude", "amazon.nova"}},
+}
+
+// name is the model's in requests.
 func (c *client) name() string {
 	id := c.model.APIID
-	if c.model.NPM != catalog.Bedrock || !strings.HasPrefix(id, "anthropic.claude") {
-		return id
-	}
-	for _, part := range []struct{ region, prefix string }{
-		{"us-gov-", "us-gov."},
-		{"us-", "us."},
-		{"eu-", "eu."},
-		{"ap-northeast-1", "jp."},
-		{"ap-northeast-3", "jp."},
-		{"ap-southeast-2", "au."},
-		{"ap-southeast-4", "au."},
-		{"ap-", "apac."},
-	} {
-		if strings.HasPrefix(c.region(), part.region) {
-			return part.prefix + id
+	switch c.model.NPM {
+	case catalog.VertexAnthropic:
+		return atDate(id)
+	case catalog.Bedrock:
+		i := slices.IndexFunc(worlds, func(w world) bool { return strings.HasPrefix(c.region(), w.region) })
+		if i >= 0 && slices.ContainsFunc(worlds[i].families, func(f string) bool { return strings.HasPrefix(id, f) }) {
+			return worlds[i].prefix + id
 		}
 	}
 	return id
 }
 
-// vertex is at the project's place with a login, and at the common one with a key.
+// atDate writes the release in a name as Google does: with another sign before its date.
+func atDate(id string) string {
+	n := len(id) - len("-20251001")
+	if n <= 0 || id[n] != '-' {
+		return id
+	}
+	if _, err := time.Parse("20060102", id[n+1:]); err != nil {
+		return id
+	}
+	return id[:n] + "@" + id[n+1:]
+}
+
+// vertex is at the project's place with a token, and at the common one with a key.
 func (c *client) vertex() (string, error) {
-	if !c.key.login && !c.key.secret.IsEmpty() {
-		return "https://aiplatform.googleapis.com/v1/publishers/google", nil
+	publisher, location := "/publishers/google", "us-central1"
+	if c.model.NPM == catalog.VertexAnthropic {
+		publisher, location = "/publishers/anthropic", "global"
+	}
+	if !c.isToken() {
+		return "https://aiplatform.googleapis.com/v1" + publisher, nil
 	}
 	project := first(c.options.Project, c.deps.env("GOOGLE_VERTEX_PROJECT", "GOOGLE_CLOUD_PROJECT", "GCP_PROJECT", "GCLOUD_PROJECT"))
 	if project == "" {
 		return "", lathe.Errorf(lathe.Invalid, "Vertex needs a project: set GOOGLE_VERTEX_PROJECT or provider.%s.options.project", c.provider.ID)
 	}
-	location := first(c.options.Location, c.deps.env("GOOGLE_VERTEX_LOCATION", "GOOGLE_CLOUD_LOCATION", "VERTEX_LOCATION"), "us-central1")
+	location = first(c.options.Location, c.deps.env("GOOGLE_VERTEX_LOCATION", "GOOGLE_CLOUD_LOCATION", "VERTEX_LOCATION"), location)
 	host := location + "-aiplatform.googleapis.com"
-	if location == "global" {
+	switch location {
+	case "global":
 		host = "aiplatform.googleapis.com"
+	case "us", "eu":
+		host = "aiplatform." + location + ".rep.googleapis.com"
 	}
-	return "https://" + host + "/v1/projects/" + project + "/locations/" + location + "/publishers/google", nil
+	return "https://" + host + "/v1/projects/" + project + "/locations/" + location + publisher, nil
 }
 
 // copilot moves to a company's own server where there is one.
@@ -176,36 +221,6 @@ func (c *client) copilot(base string) string {
 		host = enterprise
 	}
 	return "https://copilot-api." + trimBase(host)
-}
-
-// thinking puts the options by which Bedrock is told to think into the words of the protocol
-// it is spoken to in.
-type thinking struct{ model.Model }
-
-// Stream translates the options.
-func (m thinking) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Event, error] {
-	raw, ok := r.Options["reasoningConfig"]
-	var config struct {
-		Type   string          `json:"type"`
-		Budget int             `json:"budgetTokens"`
-		Effort json.RawMessage `json:"maxReasoningEffort"`
-	}
-	if !ok || json.Unmarshal(raw, &config) != nil {
-		return m.Model.Stream(ctx, r)
-	}
-	r.Options = maps.Clone(r.Options)
-	delete(r.Options, "reasoningConfig")
-	told := map[string]any{"type": config.Type}
-	if config.Budget > 0 {
-		told["budgetTokens"] = config.Budget
-	}
-	if slices.Contains([]string{"adaptive", "disabled"}, config.Type) || config.Budget > 0 {
-		r.Options["thinking"], _ = json.Marshal(told)
-	}
-	if len(config.Effort) > 0 {
-		r.Options["effort"], r.Options["reasoningEffort"] = config.Effort, config.Effort
-	}
-	return m.Model.Stream(ctx, r)
 }
 
 func first(values ...string) string {

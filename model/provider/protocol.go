@@ -5,6 +5,7 @@ import (
 
 	"github.com/lathe-agent/lathe/model/catalog"
 	"github.com/lathe-agent/lathe/model/openai"
+	"github.com/lathe-agent/lathe/model/wire"
 )
 
 // Protocol is how a provider is spoken to.
@@ -16,6 +17,7 @@ const (
 	Responses Protocol = "responses"
 	Messages  Protocol = "messages"
 	Gemini    Protocol = "gemini"
+	Converse  Protocol = "converse"
 )
 
 // speech is what a package name of settings stands for.
@@ -31,7 +33,7 @@ type speech struct {
 var protocols = []speech{
 	{catalog.Anthropic, Messages, "https://api.anthropic.com/v1", "ANTHROPIC_BASE_URL"},
 	{catalog.Azure, Responses, "", ""},
-	{catalog.Bedrock, Chat, "", ""},
+	{catalog.Bedrock, Converse, "", ""},
 	{catalog.Mantle, Responses, "", ""},
 	{catalog.Cerebras, Chat, "https://api.cerebras.ai/v1", ""},
 	{catalog.Cohere, Chat, "https://api.cohere.ai/compatibility/v1", ""},
@@ -73,10 +75,6 @@ func speaks(m *catalog.Model) speech {
 func (c *client) protocol() Protocol {
 	id := strings.ToLower(c.model.APIID)
 	switch c.model.NPM {
-	case catalog.Bedrock:
-		if strings.Contains(id, "claude") {
-			return Messages
-		}
 	case catalog.Copilot:
 		if strings.HasPrefix(id, "gpt-5") && !strings.HasPrefix(id, "gpt-5-mini") {
 			return Responses
@@ -90,6 +88,20 @@ func (c *client) protocol() Protocol {
 		return Chat
 	}
 	return c.speaks.protocol
+}
+
+// azureVersion is sent to the older addresses, which refuse requests without one.
+const azureVersion = "2025-04-01-preview"
+
+// wantsThoughts reports whether the model must find its thoughts in its answers, even where it
+// had none: the later ones of DeepSeek refuse their own calls without. Some servers do not know
+// the field, and OpenRouter has another.
+func (c *client) wantsThoughts(p Protocol) bool {
+	switch c.model.NPM {
+	case catalog.OpenRouter, catalog.Groq, catalog.Cerebras, catalog.Copilot, catalog.Mistral:
+		return false
+	}
+	return p == Chat && c.model.Reasoning && strings.Contains(strings.ToLower(c.model.APIID), "deepseek")
 }
 
 // dialect is how the server of this model differs from what most take.
@@ -109,6 +121,9 @@ func (c *client) dialect(p Protocol) openai.Dialect {
 	switch c.model.NPM {
 	case catalog.Azure:
 		d.Azure = openai.Azure{Version: c.options.APIVersion, Deployments: c.options.Deployments}
+		if d.Azure.Deployments && d.Azure.Version == "" {
+			d.Azure.Version = azureVersion
+		}
 		d.MaxTokens = "max_completion_tokens"
 	case catalog.OpenRouter:
 		d.Effort = "reasoning"
@@ -117,15 +132,19 @@ func (c *client) dialect(p Protocol) openai.Dialect {
 			d.Cache = "content"
 		}
 	case catalog.Copilot:
+		d.Noop = true
 		if strings.Contains(id, "claude") {
 			d.Cache = "copilot_cache_control"
 		}
 	case catalog.Mistral:
-		d.ShortIDs, d.Required, d.NoUsage = true, "any", true
-	case catalog.Groq, catalog.Cerebras:
+		d.Required, d.NoUsage = "any", true
+	case catalog.Groq, catalog.Cerebras, catalog.OpenAI:
 		d.MaxTokens = "max_completion_tokens"
-	case catalog.OpenAI:
-		d.MaxTokens = "max_completion_tokens"
+	}
+	d.ShortIDs = c.model.NPM == catalog.Mistral || wire.IsMistral(id)
+	d.Noop = d.Noop || c.options.LiteLLM || strings.Contains(strings.ToLower(c.provider.ID), "litellm")
+	if d.Reasoning == "" && c.wantsThoughts(p) {
+		d.Reasoning = "reasoning_content"
 	}
 	if d.MaxTokens == "" && strings.HasPrefix(id, "gpt-5") {
 		d.MaxTokens = "max_completion_tokens" // they take no other, whoever serves them

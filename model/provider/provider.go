@@ -21,6 +21,7 @@ import (
 	"github.com/lathe-agent/lathe/model"
 	"github.com/lathe-agent/lathe/model/anthropic"
 	"github.com/lathe-agent/lathe/model/auth"
+	"github.com/lathe-agent/lathe/model/bedrock"
 	"github.com/lathe-agent/lathe/model/catalog"
 	"github.com/lathe-agent/lathe/model/gemini"
 	"github.com/lathe-agent/lathe/model/openai"
@@ -31,9 +32,24 @@ type Deps struct {
 	Env         func(name string) string
 	Credentials map[string]auth.Credential // by provider id
 	// Token returns a login's token, renewed if need be; nil uses the one in Credentials.
-	Token  func(ctx context.Context, provider string) (auth.OAuth, error)
+	Token func(ctx context.Context, provider string) (auth.OAuth, error)
+	// AWS finds who signs requests for Amazon where there is no key; nil means nobody.
+	AWS    func(a AWS) (Signer, error)
 	IDs    *lathe.IDs
 	Client *http.Client
+}
+
+// AWS is what settings say about requests that are signed for Amazon. What is "" is left to
+// Amazon's own settings.
+type AWS struct {
+	Service, Region, Profile                   string
+	AccessKeyID, SecretAccessKey, SessionToken string
+}
+
+// Signer signs requests; package model/aws has one.
+type Signer interface {
+	Region() string
+	Sign(req *http.Request, body []byte) error
 }
 
 func (d Deps) env(names ...string) string {
@@ -89,6 +105,7 @@ type client struct {
 	options  options
 	speaks   speech
 	key      key
+	signer   Signer // where requests are signed instead of having a key
 	base     string
 }
 
@@ -97,6 +114,9 @@ func (c *client) open(p Protocol) model.Model {
 	e := model.Endpoint{
 		Provider: c.provider.ID, BaseURL: c.base, Header: c.header(), Client: c.deps.Client, Deadlines: c.options.deadlines(),
 	}
+	if c.signer != nil {
+		e.Sign = c.sign
+	}
 	ids := c.deps.IDs
 	if ids == nil {
 		ids = lathe.NewIDs()
@@ -104,16 +124,18 @@ func (c *client) open(p Protocol) model.Model {
 	var out model.Model
 	switch p {
 	case Messages:
-		out = anthropic.New(e)
+		out = anthropic.New(e, ids)
+		if c.model.NPM == catalog.VertexAnthropic {
+			out = anthropic.NewVertex(e, ids)
+		}
+	case Converse:
+		out = bedrock.New(e, ids)
 	case Gemini:
 		out = gemini.New(e, ids)
 	case Responses:
 		out = openai.NewResponses(e, ids, c.dialect(p))
 	default:
 		out = openai.NewChat(e, ids, c.dialect(p))
-	}
-	if c.model.NPM == catalog.Bedrock {
-		out = thinking{out}
 	}
 	if c.key.login && c.deps.Token != nil {
 		out = renewing{Model: out, id: c.provider.ID, name: c.keyHeader(), token: c.deps.Token}
@@ -197,7 +219,12 @@ type options struct {
 	APIVersion   string `json:"apiVersion"`
 	Deployments  bool   `json:"useDeploymentBasedUrls"`
 	Completions  bool   `json:"useCompletionUrls"`
+	LiteLLM      bool   `json:"litellmProxy"`
 	Region       string `json:"region"`
+	Profile      string `json:"profile"`
+	AccessKey    string `json:"accessKeyId"`
+	SecretKey    string `json:"secretAccessKey"`
+	Session      string `json:"sessionToken"`
 	Project      string `json:"project"`
 	Location     string `json:"location"`
 }

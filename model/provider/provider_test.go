@@ -67,14 +67,21 @@ func TestOpen_Protocols(t *testing.T) {
 		{"gateway claude", "", "opencode/claude-opus-5", "OPENCODE_API_KEY=k", Messages, "https://opencode.ai/zen/v1"},
 		{"gateway gpt", "", "opencode/gpt-5", "OPENCODE_API_KEY=k", Responses, "https://opencode.ai/zen/v1"},
 		{"gateway free", "", "opencode/big-pickle", "", Chat, "https://opencode.ai/zen/v1"},
-		{"bedrock", "", "amazon-bedrock/us.anthropic.claude-opus-5", "AWS_BEARER_TOKEN_BEDROCK=k", Messages, "https://bedrock-runtime.us-east-1.amazonaws.com/anthropic/v1"},
+		{"bedrock", "", "amazon-bedrock/us.anthropic.claude-opus-5", "AWS_BEARER_TOKEN_BEDROCK=k", Converse, "https://bedrock-runtime.us-east-1.amazonaws.com"},
 		{"copilot chat", "", "github-copilot/claude-sonnet-4.6", "GITHUB_TOKEN=k", Chat, "https://api.githubcopilot.com"},
 		{"copilot responses", "", "github-copilot/gpt-5.4", "GITHUB_TOKEN=k", Responses, "https://api.githubcopilot.com"},
 		{"vertex with a key", "", "google-vertex/gemini-2.5-pro", "GOOGLE_VERTEX_API_KEY=k", Gemini, "https://aiplatform.googleapis.com/v1/publishers/google"},
+		{"vertex with a token", "", "google-vertex/gemini-2.5-pro", "GOOGLE_VERTEX_API_KEY=ya29.k GOOGLE_CLOUD_PROJECT=pro", Gemini, "https://us-central1-aiplatform.googleapis.com/v1/projects/pro/locations/us-central1/publishers/google"},
+		{"claude on vertex", "", "google-vertex/claude-opus-4-6", "GOOGLE_VERTEX_API_KEY=k GOOGLE_VERTEX_PROJECT=pro", Messages, "https://aiplatform.googleapis.com/v1/projects/pro/locations/global/publishers/anthropic"},
+		{"claude on vertex, in a region", `{"google-vertex-anthropic":{"options":{"project":"pro","location":"us-east5"}}}`, "google-vertex-anthropic/claude-opus-4-6", "GOOGLE_VERTEX_API_KEY=k", Messages, "https://us-east5-aiplatform.googleapis.com/v1/projects/pro/locations/us-east5/publishers/anthropic"},
+		{"claude on vertex, in a part of the world", `{"google-vertex-anthropic":{"options":{"project":"pro"}}}`, "google-vertex-anthropic/claude-opus-4-6", "GOOGLE_VERTEX_API_KEY=k VERTEX_LOCATION=eu", Messages, "https://aiplatform.eu.rep.googleapis.com/v1/projects/pro/locations/eu/publishers/anthropic"},
+		{"vertex behind a proxy", `{"google-vertex-anthropic":{"options":{"baseURL":"http://proxy/publishers/anthropic/models/"}}}`, "google-vertex-anthropic/claude-opus-4-6", "GOOGLE_VERTEX_API_KEY=k", Messages, "http://proxy/publishers/anthropic"},
+		{"azure behind a gateway", `{"azure":{"options":{"baseURL":"https://gw/openai"}}}`, "azure/gpt-5", "AZURE_API_KEY=k", Responses, "https://gw/openai/v1"},
+		{"azure, completions", `{"azure":{"options":{"resourceName":"res","useCompletionUrls":true}}}`, "azure/gpt-5", "AZURE_API_KEY=k", Chat, "https://res.openai.azure.com/openai/v1"},
 		{"azure", `{"azure":{"options":{"resourceName":"res"}}}`, "azure/gpt-5", "AZURE_API_KEY=k", Responses, "https://res.openai.azure.com/openai/v1"},
 		{"azure deployments", `{"azure":{"options":{"resourceName":"res","useDeploymentBasedUrls":true,"apiVersion":"1"}}}`, "azure/gpt-5", "AZURE_API_KEY=k", Chat, "https://res.openai.azure.com/openai"},
 		{"mantle", `{"amazon-bedrock":{"options":{"region":"us-east-2"},"models":{"openai.gpt-5.5":{"provider":{"npm":"@ai-sdk/amazon-bedrock/mantle"}}}}}`, "amazon-bedrock/openai.gpt-5.5", "AWS_BEARER_TOKEN_BEDROCK=k", Responses, "https://bedrock-mantle.us-east-2.api.aws/openai/v1"},
-		{"bedrock others", `{"amazon-bedrock":{"models":{"openai.gpt-oss-120b":{}}}}`, "amazon-bedrock/openai.gpt-oss-120b", "AWS_BEARER_TOKEN_BEDROCK=k", Chat, "https://bedrock-runtime.us-east-1.amazonaws.com/openai/v1"},
+		{"bedrock others", `{"amazon-bedrock":{"models":{"openai.gpt-oss-120b":{}}}}`, "amazon-bedrock/openai.gpt-oss-120b", "AWS_BEARER_TOKEN_BEDROCK=k AWS_REGION=cn-north-1", Converse, "https://bedrock-runtime.cn-north-1.amazonaws.com.cn"},
 		{"settings win", `{"anthropic":{"options":{"baseURL":"http://proxy/v1/"}}}`, "anthropic/claude-opus-5", "ANTHROPIC_API_KEY=k", Messages, "http://proxy/v1"},
 		{"a variable", "", "openai/gpt-5", "OPENAI_API_KEY=k OPENAI_BASE_URL=http://proxy/v1", Responses, "http://proxy/v1"},
 		{"own server", `{"own":{"options":{"baseURL":"http://127.0.0.1:9/v1"},` + models + `}}`, "own/m", "", Chat, "http://127.0.0.1:9/v1"},
@@ -106,7 +113,8 @@ func TestOpen_Errors(t *testing.T) {
 		{"signed requests", "", "amazon-bedrock/us.anthropic.claude-opus-5", "AWS_ACCESS_KEY_ID=a AWS_SECRET_ACCESS_KEY=b", lathe.Unauthorized, "AWS_BEARER_TOKEN_BEDROCK"},
 		{"a model of the gateway that is not free", "", "opencode/claude-opus-5", "", lathe.Unauthorized, "OPENCODE_API_KEY"},
 		{"no resource", "", "azure/gpt-5", "AZURE_API_KEY=k", lathe.Invalid, "AZURE_RESOURCE_NAME"},
-		{"claude on vertex", "", "google-vertex/claude-opus-4-6", "GOOGLE_VERTEX_API_KEY=k", lathe.Invalid, "not supported yet"},
+		{"no project", "", "google-vertex/claude-opus-4-6", "GOOGLE_VERTEX_API_KEY=k", lathe.Invalid, "GOOGLE_VERTEX_PROJECT"},
+		{"no token", "", "google-vertex/claude-opus-4-6", "", lathe.Unauthorized, "gcloud auth print-access-token"},
 		{"no address", `{"own":{"models":{"m":{}}}}`, "own/m", "", lathe.Invalid, "provider.own.options.baseURL"},
 		{"unknown package", `{"own":{"npm":"some-sdk","models":{"m":{}}}}`, "own/m", "", lathe.Invalid, "some-sdk"},
 		{"an option of a wrong type", `{"own":{"options":{"baseURL":5},"models":{"m":{}}}}`, "own/m", "", lathe.Invalid, "provider.own.options.baseURL"},
@@ -164,7 +172,9 @@ func TestOpen_WhatIsSent(t *testing.T) {
 		{"responses", catalog.OpenAI, "/v1/responses", "Authorization", "Bearer the-key"},
 		{"gemini", catalog.Google, "/v1/models/wire-id:streamGenerateContent?alt=sse", "X-Goog-Api-Key", "the-key"},
 		{"azure", catalog.Azure, "/v1/responses", "Api-Key", "the-key"},
-		{"bedrock", catalog.Bedrock, "/v1/chat/completions", "Authorization", "Bearer the-key"},
+		{"bedrock", catalog.Bedrock, "/v1/model/wire-id/converse-stream", "Authorization", "Bearer the-key"},
+		{"vertex", catalog.Vertex, "/v1/models/wire-id:streamGenerateContent?alt=sse", "X-Goog-Api-Key", "the-key"},
+		{"claude on vertex", catalog.VertexAnthropic, "/v1/models/wire-id:streamRawPredict", "Authorization", "Bearer the-key"},
 	} {
 		settings := fmt.Sprintf(`{"own":{"npm":%q,"options":{"baseURL":%q,"apiKey":"the-key","headers":{"x-mine":"1"}},"models":{"m":{"id":"wire-id","headers":{"x-model":"2"}}}}}`, c.npm, base+"/v1/")
 		m, info, err := open(t, settings, "own/m", Deps{})
@@ -176,7 +186,7 @@ func TestOpen_WhatIsSent(t *testing.T) {
 		if got.path != c.path || got.header.Get(c.header) != c.value || got.header.Get("X-Mine") != "1" || got.header.Get("X-Model") != "2" {
 			t.Errorf("%s: %+v", c.name, got)
 		}
-		if info.Source != FromConfig || c.npm != catalog.Google && !strings.Contains(got.body, "wire-id") {
+		if info.Source != FromConfig || !strings.Contains(got.path+got.body, "wire-id") {
 			t.Errorf("%s: %+v %s", c.name, info.Source, got.body)
 		}
 	}
@@ -237,7 +247,7 @@ func TestOpen_Bedrock(t *testing.T) {
 		t.Fatal("no such variant")
 	}
 	ask(t, m, info.Name, options)
-	if got := last(); got.path != "/messages" || !strings.Contains(got.body, `"thinking":{"type":"adaptive"}`) || !strings.Contains(got.body, `"effort":"high"`) {
+	if got := last(); got.path != "/model/eu.anthropic.claude-opus-4-6-v1/converse-stream" || !strings.Contains(got.body, `"thinking":{"type":"adaptive"}`) || !strings.Contains(got.body, `"effort":"high"`) {
 		t.Errorf("%+v", got)
 	}
 	if options["reasoningConfig"] == nil {

@@ -1,6 +1,8 @@
 package provider
 
 import (
+	"errors"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -98,6 +100,9 @@ func find(p *catalog.Provider, o options, d Deps) (key, Source, bool) {
 			return key{secret: auth.NewSecret(v)}, FromEnv, true
 		}
 	}
+	if from, ok := signs(p, o, d); ok {
+		return key{}, from, true
+	}
 	if v := catalog.VendorOf(p.ID); v.Keyless || len(Variables(p)) == 0 || hasKey(o.Headers) {
 		if p.Configured {
 			return key{}, FromConfig, true
@@ -105,6 +110,19 @@ func find(p *catalog.Provider, o options, d Deps) (key, Source, bool) {
 		return key{}, FromLogin, v.Keyless
 	}
 	return key{}, "", false
+}
+
+// signs reports whether requests can be signed, as far as that shows without reading files.
+func signs(p *catalog.Provider, o options, d Deps) (Source, bool) {
+	switch {
+	case d.AWS == nil || p.NPM != catalog.Bedrock && p.NPM != catalog.Mantle:
+		return "", false
+	case o.AccessKey != "" || o.Profile != "":
+		return FromConfig, true
+	case d.env("AWS_ACCESS_KEY_ID", "AWS_PROFILE") != "":
+		return FromEnv, true
+	}
+	return "", false
 }
 
 func hasKey(headers map[string]string) bool {
@@ -135,10 +153,43 @@ func (c *client) findKey() (key, Source, error) {
 	if ok && c.provider.ID == gateway && k.secret.IsEmpty() && !hasKey(c.options.Headers) {
 		k.secret, ok = auth.NewSecret("public"), isFree(c.model) // the gateway's word for anyone
 	}
+	if signed := c.model.NPM == catalog.Bedrock || c.model.NPM == catalog.Mantle; signed && k.secret.IsEmpty() && c.deps.AWS != nil && !hasKey(c.options.Headers) {
+		return c.findSigner(s)
+	}
 	if !ok {
 		return key{}, "", c.unauthorized()
 	}
 	return k, s, nil
+}
+
+// findSigner looks for what requests can be signed with: also in the files that nobody named,
+// for whoever asks for this provider.
+func (c *client) findSigner(s Source) (key, Source, error) {
+	o := c.options
+	ask := AWS{Service: "bedrock", Region: o.Region, Profile: o.Profile, AccessKeyID: o.AccessKey, SecretAccessKey: o.SecretKey, SessionToken: o.Session}
+	if c.model.NPM == catalog.Mantle {
+		ask.Service = "bedrock-mantle"
+	}
+	if s == "" {
+		s = FromLogin
+	}
+	var err error
+	c.signer, err = c.deps.AWS(ask)
+	return key{}, s, c.asUnauthorized(err)
+}
+
+// sign signs a request, and tells a failure as one of the credentials.
+func (c *client) sign(req *http.Request, body []byte) error {
+	return c.asUnauthorized(c.signer.Sign(req, body))
+}
+
+// asUnauthorized adds to an error how messages show it.
+func (c *client) asUnauthorized(err error) error {
+	var known *lathe.Error
+	if errors.As(err, &known) && known.Code == lathe.Unauthorized && known.Fault == nil {
+		return &lathe.Error{Code: known.Code, Message: known.Message, Err: known, Fault: &lathe.ProviderAuthFault{ProviderID: c.provider.ID, Message: known.Message}}
+	}
+	return err
 }
 
 func (c *client) unauthorized() error {
@@ -147,11 +198,13 @@ func (c *client) unauthorized() error {
 	what := p.Name + " needs a key"
 	switch c.model.NPM {
 	case catalog.Bedrock, catalog.Mantle:
-		what = "Amazon Bedrock needs an API key of its own; profiles and access keys are not supported yet"
+		what = "Amazon Bedrock needs an API key"
 	case catalog.Copilot:
 		what = "GitHub Copilot needs a login"
 	case catalog.Vertex:
-		what = "Vertex needs a key or a login; service account files are not supported yet"
+		what = "Vertex needs a key, or an access token (gcloud auth print-access-token); service account files are not read"
+	case catalog.VertexAnthropic:
+		what = "Claude on Vertex needs an access token (gcloud auth print-access-token); service account files are not read"
 	}
 	e := lathe.Errorf(lathe.Unauthorized, "%s: %s", what, how)
 	e.Fault = &lathe.ProviderAuthFault{ProviderID: p.ID, Message: e.Message}

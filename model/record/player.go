@@ -23,11 +23,15 @@ var ErrNotRecorded = errors.New("the request is not in the recording")
 // host does not count. Exchanges of equal requests answer in their order, each once.
 type Player struct {
 	Timing bool // each piece comes after as long as it took, where that is known; set before use
+	// Loose answers a request that is not in the recording with the nearest one of its method
+	// and path: a whole turn in another folder, or on another day, says other things. Set before
+	// use.
+	Loose bool
 
 	all []Exchange
 
 	mu   sync.Mutex // guards used
-	used map[key]int
+	used map[int]bool
 }
 
 // key is what makes two requests equal.
@@ -46,7 +50,7 @@ func NewPlayer(r io.Reader) (*Player, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Player{all: all, used: map[key]int{}}, nil
+	return &Player{all: all, used: map[int]bool{}}, nil
 }
 
 // RoundTrip answers a request, or fails with the recorded failure or an [ErrNotRecorded] that
@@ -81,40 +85,52 @@ func (p *Player) RoundTrip(req *http.Request) (*http.Response, error) {
 func (p *Player) take(asked Request) (Exchange, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	k, skip := asked.key(), p.used[asked.key()]
-	for _, e := range p.all {
+	k, n := asked.key(), 0
+	for i, e := range p.all {
 		if e.Request.key() != k {
 			continue
 		}
-		if skip == 0 {
-			p.used[k]++
+		if !p.used[i] {
+			p.used[i] = true
 			return e, nil
 		}
-		skip--
+		n++
 	}
-	if n := p.used[k]; n > 0 {
+	if i := p.nearest(asked, p.used); p.Loose && i >= 0 {
+		p.used[i] = true
+		return p.all[i], nil
+	}
+	if n > 0 {
 		return Exchange{}, fmt.Errorf("%w: %s %s was recorded %d times and is asked once more", ErrNotRecorded, asked.Method, asked.Path, n)
 	}
-	return Exchange{}, fmt.Errorf("%w: %s %s (%d bytes); %s", ErrNotRecorded, asked.Method, asked.Path, len(asked.Body), nearest(asked, p.all))
+	return Exchange{}, fmt.Errorf("%w: %s %s (%d bytes); %s", ErrNotRecorded, asked.Method, asked.Path, len(asked.Body), p.hint(asked))
 }
 
-// nearest describes the recorded request that is most like the one asked for.
-func nearest(asked Request, all []Exchange) string {
+// nearest finds the recorded request that is most like the one asked for, the first of
+// those; -1 if none is.
+func (p *Player) nearest(asked Request, except map[int]bool) int {
 	best, at := -1, -1
-	for i, e := range all {
-		if e.Request.Method != asked.Method || e.Request.Path != asked.Path {
+	for i, e := range p.all {
+		if e.Request.Method != asked.Method || e.Request.Path != asked.Path || except[i] {
 			continue
 		}
 		if n := common(e.Request.Body, asked.Body); n > at {
 			best, at = i, n
 		}
 	}
-	if best >= 0 {
+	return best
+}
+
+// hint describes the nearest.
+func (p *Player) hint(asked Request) string {
+	if i := p.nearest(asked, nil); i >= 0 {
+		body := p.all[i].Request.Body
+		at := common(body, asked.Body)
 		return fmt.Sprintf("the nearest is exchange %d, whose body differs from byte %d on: recorded %s, asked %s",
-			best+1, at, excerpt(all[best].Request.Body, at), excerpt(asked.Body, at))
+			i+1, at, excerpt(body, at), excerpt(asked.Body, at))
 	}
 	var paths []string
-	for _, e := range all {
+	for _, e := range p.all {
 		paths = append(paths, e.Request.Method+" "+e.Request.Path)
 	}
 	if len(paths) == 0 {

@@ -3,6 +3,7 @@ package record_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -410,5 +411,46 @@ func TestRecord_Concurrent(t *testing.T) {
 		if _, got, err := exchange(t, p, s.URL+chat, body, -1); err != nil || got != body {
 			t.Errorf("%q, %v", got, err)
 		}
+	}
+}
+
+// A loose player answers a request that differs with the nearest one that is left.
+func TestPlayer_Loose(t *testing.T) {
+	line := func(body, answer string) string {
+		b, err := json.Marshal(record.Exchange{
+			Version: 1, Request: record.Request{Method: "POST", Path: "/v1", Body: record.Body(body)},
+			Response: record.Response{Status: 200, Body: record.Body(answer)},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b) + "\n"
+	}
+	file := line("turn of monday one", "first") + line("title", "name") + line("turn of monday two", "second")
+	p, err := record.NewPlayer(strings.NewReader(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask := func(body string) string {
+		req, _ := http.NewRequest("POST", "http://host/v1", strings.NewReader(body))
+		resp, err := p.RoundTrip(req)
+		if err != nil {
+			return err.Error()
+		}
+		defer resp.Body.Close()
+		got, _ := io.ReadAll(resp.Body)
+		return string(got)
+	}
+	if got := ask("turn of sunday one"); !strings.Contains(got, record.ErrNotRecorded.Error()) {
+		t.Errorf("a strict player answers %q", got)
+	}
+	p.Loose = true
+	for _, tt := range [][2]string{{"turn of sunday one", "first"}, {"title!", "name"}, {"turn of sunday two", "second"}} {
+		if got := ask(tt[0]); got != tt[1] {
+			t.Errorf("%q is answered %q, want %q", tt[0], got, tt[1])
+		}
+	}
+	if got := ask("turn of sunday three"); !strings.Contains(got, record.ErrNotRecorded.Error()) {
+		t.Errorf("when nothing is left: %q", got)
 	}
 }

@@ -1,50 +1,37 @@
-// Package wiretest is what every protocol's decoder passes: recorded answers of real
-// providers, whole, cut, and in other shapes that mean the same.
+// Package wiretest is what every protocol passes.
 //
-// The recordings lie beside the project, with what must be extracted from each; where they
-// are not, the tests that need them skip and say so.
+// Its decoders read recorded answers of real providers, whole, cut, and in other shapes that
+// mean the same ([Run]); its encoders write one rich history ([Request], [Golden]); and both are
+// measured with the same lengths ([BenchStream], [BenchRequest]).
+//
+// The recordings lie beside the project, with what must be extracted from each; where they are
+// not, the tests that need them skip and say so. Start reading at [Run].
 package wiretest
 
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
 	"testing/iotest"
-	"unicode/utf8"
 
+	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/model"
 )
 
-// Decode reads a whole stream.
+// Decode reads a whole stream with a new decoder, which makes up the same ids each time.
 type Decode func(body io.Reader) ([]model.Event, error)
 
 // Recording is an answer and what must be extracted from it.
 type Recording struct {
 	ID, Proto, File string
-	Expect          struct {
-		ToolCalls []struct {
-			Name string
-			Args any
-		} `json:"tool_calls"`
-		ProviderTools []struct{ Name string } `json:"provider_tools"`
-		Finish        string
-		FinishRaw     string `json:"finish_raw"`
-		Usage         *struct {
-			Input      int64 `json:"input_total"`
-			CacheRead  int64 `json:"cache_read"`
-			CacheWrite int64 `json:"cache_write"`
-			Output     int64 `json:"output_total"`
-			Reasoning  int64
-		}
-		Error           json.RawMessage
-		Text, Reasoning json.RawMessage
-	}
-	Data []byte
+	Expect          Expectation
+	Data            []byte
 }
 
 // Recordings returns those of a protocol.
@@ -92,194 +79,154 @@ func find(t testing.TB) string {
 	}
 }
 
-// Run holds a decoder to the recordings of its protocol.
-func Run(t *testing.T, proto string, decode Decode) {
-	for _, r := range Recordings(t, proto) {
-		if bytes.HasPrefix(r.Data, []byte("HTTP")) { // a refusal, not a stream: the client's to read
-			continue
-		}
-		t.Run(r.ID, func(t *testing.T) {
-			events, err := decode(bytes.NewReader(r.Data))
-			r.check(t, events, err)
-			if err == nil {
-				checkBlocks(t, events)
-			}
-			r.shapes(t, decode, events, err)
-			r.cuts(t, decode, events)
-		})
-	}
+// Refusal returns status and body of a recording that is no stream.
+func (r *Recording) Refusal() (status int, body []byte, ok bool) {
+	head, body, _ := bytes.Cut(r.Data, []byte("\n\n"))
+	n, _ := fmt.Sscanf(string(head), "HTTP %d", &status)
+	return status, body, n == 1
 }
 
-// shapes are other ways to send the same.
-func (r *Recording) shapes(t *testing.T, decode Decode, want []model.Event, wantErr error) {
-	t.Helper()
-	crlf := bytes.ReplaceAll(bytes.ReplaceAll(r.Data, []byte("\r\n"), []byte("\n")), []byte("\n"), []byte("\r\n"))
-	commented := bytes.ReplaceAll(r.Data, []byte("\n\n"), []byte("\n\n: still here\n\n"))
-	for name, body := range map[string]io.Reader{
-		"byte by byte":    iotest.OneByteReader(bytes.NewReader(r.Data)),
-		"data with error": iotest.DataErrReader(bytes.NewReader(r.Data)),
-		"CRLF":            bytes.NewReader(crlf),
-		"comments":        bytes.NewReader(commented),
-		"no last line":    bytes.NewReader(bytes.TrimRight(r.Data, "\r\n")),
-	} {
-		got, err := decode(body)
-		if !reflect.DeepEqual(withoutIDs(got), withoutIDs(want)) || (err == nil) != (wantErr == nil) {
-			t.Errorf("%s: %d events and error %v, want %d and %v", name, len(got), err, len(want), wantErr)
-		}
+// answers cuts a recording that holds several: each was a request of its own.
+func (r *Recording) answers() [][]byte {
+	const head = "event: response.created"
+	if bytes.Count(r.Data, []byte(head)) < 2 {
+		return [][]byte{r.Data}
 	}
-}
-
-// cuts ends the stream early: an error, and nothing that was not in the whole.
-func (r *Recording) cuts(t *testing.T, decode Decode, whole []model.Event) {
-	t.Helper()
-	step := max(len(r.Data)/400, 1)
-	for n := 0; n < len(r.Data); n += step {
-		events, err := decode(bytes.NewReader(r.Data[:n]))
-		if err == nil && !finished(events) {
-			t.Fatalf("cut at byte %d: no error and no finish", n)
-		}
-		if finished(events) && !finished(whole) {
-			t.Fatalf("cut at byte %d: a finish that the whole does not have", n)
-		}
-	}
-}
-
-func finished(events []model.Event) bool {
-	for _, e := range events {
-		if _, ok := e.(model.Finish); ok {
-			return true
-		}
-	}
-	return false
-}
-
-// withoutIDs leaves out ids that a decoder makes up itself.
-func withoutIDs(events []model.Event) []model.Event {
-	out := make([]model.Event, len(events))
-	for i, e := range events {
-		switch e := e.(type) {
-		case model.InputStart:
-			e.ID = ""
-			out[i] = e
-		case model.InputDelta:
-			e.ID = ""
-			out[i] = e
-		case model.InputEnd:
-			out[i] = model.InputEnd{}
-		case model.ToolCall:
-			e.ID = ""
-			out[i] = e
-		default:
-			out[i] = e
-		}
+	var out [][]byte
+	for _, piece := range bytes.Split(r.Data, []byte(head))[1:] {
+		out = append(out, append([]byte(head), piece...))
 	}
 	return out
 }
 
-// check compares everything the index says.
-func (r *Recording) check(t *testing.T, events []model.Event, failed error) {
-	t.Helper()
-	var said, thought strings.Builder
-	var usage model.Usage
-	finish, raw, calls, hosted := "", "", 0, 0
-	for _, e := range events {
-		switch e := e.(type) {
-		case model.TextDelta:
-			said.WriteString(e.Text)
-		case model.ReasoningDelta:
-			thought.WriteString(e.Text)
-		case model.Used:
-			usage = e.Usage
-		case model.Finish:
-			finish, raw = e.Reason, e.Raw
-		case model.ToolCall:
-			if e.Executed {
-				hosted++
-			} else {
-				r.checkCall(t, calls, e)
-				calls++
+// Run holds a decoder to the recordings of its protocol.
+func Run(t *testing.T, proto string, decode Decode) {
+	for _, r := range Recordings(t, proto) {
+		if _, _, refused := r.Refusal(); refused {
+			continue // for the client to read, not for a decoder
+		}
+		t.Run(r.ID, func(t *testing.T) {
+			t.Parallel()
+			var all []model.Event
+			var failed error
+			for _, body := range r.answers() {
+				events, err := decode(bytes.NewReader(body))
+				if wrong := CheckShape(events, err); wrong != nil {
+					t.Error(wrong)
+				}
+				frames(t, body, decode)
+				Splits(t, body, 0, decode)
+				all, failed = append(all, events...), err
 			}
-		default:
-		}
+			r.Expect.check(t, all, failed)
+			short := thin(r.answers()[0])
+			Splits(t, short, 3, decode)
+			Cuts(t, short, decode)
+		})
 	}
-	checkWords(t, "text", said.String(), r.Expect.Text)
-	checkWords(t, "reasoning", thought.String(), r.Expect.Reasoning)
-	if calls != len(r.Expect.ToolCalls) || hosted != len(r.Expect.ProviderTools) {
-		t.Errorf("%d calls and %d hosted ones, want %d and %d", calls, hosted, len(r.Expect.ToolCalls), len(r.Expect.ProviderTools))
+}
+
+// frames are other ways to send the same events.
+func frames(t *testing.T, body []byte, decode Decode) {
+	t.Helper()
+	replace := func(old, with string) io.Reader {
+		return bytes.NewReader(bytes.ReplaceAll(body, []byte(old), []byte(with)))
 	}
-	if failed != nil || finish != r.Expect.Finish || raw != r.Expect.FinishRaw {
-		t.Errorf("finish %q (%s), error %v; want %q (%s)", finish, raw, failed, r.Expect.Finish, r.Expect.FinishRaw)
-	}
-	if u := r.Expect.Usage; u != nil {
-		want := model.Usage{Input: u.Input, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, Output: u.Output, Reasoning: u.Reasoning, Total: usage.Total}
-		if usage != want {
-			t.Errorf("usage %+v, want %+v", usage, want)
+	want := Show(decode(bytes.NewReader(body)))
+	body = bytes.ReplaceAll(body, []byte("\r\n"), []byte("\n"))
+	for name, r := range map[string]io.Reader{
+		"CRLF":               replace("\n", "\r\n"),
+		"comments":           replace("\n\n", "\n: ping\n\n: another\n\n"),
+		"no last blank line": bytes.NewReader(bytes.TrimRight(body, "\r\n")),
+		"unknown events":     replace("\n\n", "\n\nevent: new.kind\ndata: {\"object\":\"new\",\"type\":\"new.kind\",\"delta\":7}\n\n"),
+	} {
+		if got := Show(decode(r)); got != want {
+			t.Errorf("%s: %s", name, differ(got, want))
 		}
 	}
 }
 
-func (r *Recording) checkCall(t *testing.T, n int, c model.ToolCall) {
+// Splits reads a stream in single bytes, which is a cut at every one, and in two large pieces,
+// cut at every so many bytes; 0 is at none.
+func Splits(t *testing.T, body []byte, every int, decode Decode) {
 	t.Helper()
-	var args any
-	if err := json.Unmarshal([]byte(c.Input), &args); err != nil {
-		t.Error(err)
+	want := Show(decode(bytes.NewReader(body)))
+	if got := Show(decode(iotest.OneByteReader(bytes.NewReader(body)))); got != want {
+		t.Errorf("in single bytes: %s", differ(got, want))
 	}
-	if want := r.Expect.ToolCalls; n >= len(want) || want[n].Name != c.Name || !reflect.DeepEqual(want[n].Args, args) || c.ID == "" {
-		t.Errorf("call %d is %+v", n, c)
+	if got := Show(decode(iotest.DataErrReader(bytes.NewReader(body)))); got != want {
+		t.Errorf("with the end in the last read: %s", differ(got, want))
 	}
-}
-
-// checkWords compares a text, of which long ones are in the index by length and ends.
-func checkWords(t *testing.T, what, got string, want json.RawMessage) {
-	t.Helper()
-	var text string
-	if len(want) == 0 || json.Unmarshal(want, &text) != nil {
-		return // another form: the openai package's own tests read it
-	}
-	if got != text {
-		t.Errorf("%s is %q, want %q", what, got, text)
-	}
-	if !utf8.ValidString(got) {
-		t.Errorf("%s is not UTF-8", what)
-	}
-}
-
-// checkBlocks: every block has one start and one end, and nothing outside them.
-func checkBlocks(t *testing.T, events []model.Event) {
-	t.Helper()
-	open := map[string]bool{}
-	step := func(kind, id string, want, set bool) {
-		if open[kind+id] != want {
-			t.Errorf("%s %q: open is %v", kind, id, open[kind+id])
+	for i := 0; every > 0 && i < len(body); i += every {
+		r := io.MultiReader(bytes.NewReader(body[:i]), bytes.NewReader(body[i:]))
+		if got := Show(decode(r)); got != want {
+			t.Fatalf("split at %d: %s", i, differ(got, want))
 		}
-		open[kind+id] = set
 	}
+}
+
+// Cuts ends a stream at each of its bytes, and at some with a broken connection: an error that
+// may be tried again, or an end with everything the whole has. It never panics or hangs.
+func Cuts(t *testing.T, body []byte, decode Decode) {
+	t.Helper()
+	whole, failed := decode(bytes.NewReader(body))
+	broken := iotest.ErrReader(errors.New("connection reset by peer"))
+	for i := range body {
+		ways := []io.Reader{bytes.NewReader(body[:i])}
+		if i%7 == 0 {
+			ways = append(ways, io.MultiReader(bytes.NewReader(body[:i]), broken))
+		}
+		for _, r := range ways {
+			events, err := decode(r)
+			if wrong := CheckShape(events, err); wrong != nil && !errors.Is(wrong, ErrInput) {
+				t.Fatalf("cut at %d: %v", i, wrong)
+			}
+			if err == nil && reason(events) != reason(whole) {
+				t.Fatalf("cut at %d: it ends with %q, the whole with %q", i, reason(events), reason(whole))
+			}
+			var known *lathe.Error
+			if err != nil && failed == nil && (!errors.As(err, &known) || known.Code != lathe.Unavailable || !known.Fault.(*lathe.APIFault).Retryable) {
+				t.Fatalf("cut at %d: %v", i, err)
+			}
+		}
+	}
+}
+
+// Large reads a stream with one text of 20 MB; around puts it, as JSON without its quotes, into
+// the events that bring it.
+func Large(t *testing.T, around func(words string) []byte, decode Decode) {
+	t.Helper()
+	words := strings.Repeat("some words, ", 20<<20/12)
+	events, err := decode(bytes.NewReader(around(words)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := listen(events).text.String(); got != words {
+		t.Errorf("%d bytes, want %d", len(got), len(words))
+	}
+}
+
+func reason(events []model.Event) string {
 	for _, e := range events {
-		switch e := e.(type) {
-		case model.TextStart:
-			step("text", e.ID, false, true)
-		case model.TextDelta:
-			step("text", e.ID, true, true)
-		case model.TextEnd:
-			step("text", e.ID, true, false)
-		case model.ReasoningStart:
-			step("reasoning", e.ID, false, true)
-		case model.ReasoningDelta:
-			step("reasoning", e.ID, true, true)
-		case model.ReasoningEnd:
-			step("reasoning", e.ID, true, false)
-		case model.InputStart:
-			step("input", e.ID, false, true)
-		case model.InputDelta:
-			step("input", e.ID, true, true)
-		case model.InputEnd:
-			step("input", e.ID, true, false)
-		default:
+		if f, ok := e.(model.Finish); ok {
+			return f.Reason
 		}
 	}
-	for id, is := range open {
-		if is {
-			t.Errorf("%s is never closed", id)
+	return ""
+}
+
+// thin leaves out most of the events in the middle of a long stream, so that a test can look at
+// each of its bytes.
+func thin(body []byte) []byte {
+	if len(body) < 3<<10 {
+		return body
+	}
+	events := strings.SplitAfter(string(body), "\n\n")
+	var out strings.Builder
+	for i, e := range events {
+		if (out.Len() < 1<<10 || i >= len(events)-4) && len(e) < 2<<10 {
+			out.WriteString(e)
 		}
 	}
+	return []byte(out.String())
 }

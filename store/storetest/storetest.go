@@ -52,6 +52,7 @@ func Run(t *testing.T, fresh func(tb testing.TB, dir string) Database) {
 		{"OpenPart", openPartTests()},
 		{"Lease", leaseTests()},
 		{"Admit", admitTests()},
+		{"Approval", approvalTests()},
 		{"Status", statusTests()},
 		{"Fork", forkTests()},
 		{"Import", importTests()},

@@ -1,0 +1,68 @@
+package lathe
+
+import "encoding/json"
+
+// Agent is a way to work: what a model is told, what it may do, and how it is run.
+type Agent struct {
+	Name, Description string
+	Mode              AgentMode
+	Native            Flag // came with the program
+	Hidden            Flag // not offered to people
+	TopP, Temperature *float64
+	Color             string
+	Rules             Ruleset // of settings and agent together, in their order
+	Model             *ModelRef
+	Variant           string
+	Prompt            string
+	Options           json.RawMessage // of the provider
+	Steps             int             // at most so many a turn; 0 has no limit
+	Extra             Extra
+}
+
+// AgentMode says who may call an agent.
+type AgentMode string
+
+// The modes of an agent.
+const (
+	Primary  AgentMode = "primary"  // people
+	Subagent AgentMode = "subagent" // other agents
+	AnyMode  AgentMode = "all"
+)
+
+func (a *Agent) fields(c *codec) {
+	str(c, "name", &a.Name)
+	optStr(c, "description", &a.Description)
+	str(c, "mode", &a.Mode)
+	flag(c, "native", &a.Native)
+	flag(c, "hidden", &a.Hidden)
+	optFloat(c, "topP", &a.TopP)
+	optFloat(c, "temperature", &a.Temperature)
+	optStr(c, "color", &a.Color)
+	list(c, "permission", (*[]Rule)(&a.Rules))
+	optObject(c, "model", &a.Model)
+	optStr(c, "variant", &a.Variant)
+	optStr(c, "prompt", &a.Prompt)
+	rawObject(c, "options", &a.Options)
+	optInt(c, "steps", &a.Steps)
+	c.rest(&a.Extra)
+}
+
+// optFloat leaves a nil number out.
+func optFloat(c *codec, key string, v **float64) {
+	switch {
+	case c.reading && c.find(key) != nil:
+		*v = new(float64)
+		number(c, key, *v)
+	case !c.reading && *v != nil:
+		number(c, key, *v)
+	}
+}
+
+// MarshalJSON writes the agent as the wire has it.
+func (a Agent) MarshalJSON() ([]byte, error) { return encode(nil, &a), nil }
+
+// UnmarshalJSON reads an agent.
+func (a *Agent) UnmarshalJSON(data []byte) error {
+	*a = Agent{}
+	return decode(data, "agent", a)
+}

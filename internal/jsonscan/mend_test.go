@@ -1,0 +1,41 @@
+package jsonscan_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/lathe-agent/lathe/internal/jsonscan"
+)
+
+func TestMend(t *testing.T) {
+	for in, want := range map[string]string{
+		``: ``, `{}`: `{}`, `{"a":"\u00e9\ud83d\ude00"}`: `{"a":"\u00e9\ud83d\ude00"}`,
+		`"\ud83d"`: `"\ufffd"`, `"\uDE00x"`: `"\ufffdx"`, `"\ud83d\ud83d\ude00"`: `"\ufffd\ud83d\ude00"`, `"\ud83dx\ude00"`: `"\ufffdx\ufffd"`,
+		`"\\ud83d"`: `"\\ud83d"`, `"\\\ud83d"`: `"\\\ufffd"`, `"\ud83"`: `"\ud83"`, "\"a\xffb\"": "\"a\uFFFDb\"", `"\ud83d\`: `"\ufffd\`,
+	} {
+		if got := string(jsonscan.Mend([]byte(in))); got != want {
+			t.Errorf("%s: %s, want %s", in, got, want)
+		}
+	}
+}
+
+// What is mended says the same to a reader of JSON, and needs no mending.
+func FuzzMend(f *testing.F) {
+	f.Add([]byte(`{"a\ud83d":["\ude00",1,"\\ud800"]}`))
+	f.Fuzz(func(t *testing.T, in []byte) {
+		var before, after any
+		if json.Unmarshal(in, &before) != nil {
+			return
+		}
+		mended := jsonscan.Mend(in)
+		if err := json.Unmarshal(mended, &after); err != nil || !reflect.DeepEqual(before, after) || !utf8.Valid(mended) {
+			t.Fatalf("%s became %s: %v", in, mended, err)
+		}
+		if again := jsonscan.Mend(mended); !bytes.Equal(again, mended) {
+			t.Fatalf("%s became %s", mended, again)
+		}
+	})
+}

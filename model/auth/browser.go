@@ -1,0 +1,215 @@
+package auth
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/lathe-agent/lathe"
+)
+
+// browser is the login by a page that leads back here.
+func (c Client) browser(ctx context.Context, m Method, talk Talk) (Credential, error) {
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, lathe.Errorf(lathe.Unavailable, "wait for the browser: %w", err)
+	}
+	v := newVisit(m, l.Addr().(*net.TCPAddr).Port)
+	server := &http.Server{Handler: v, ReadHeaderTimeout: answerTime}
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		_ = server.Serve(l) // it ends when it is closed
+	}()
+	defer func() {
+		// The last page must reach the browser, which may keep its connection.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+		defer cancel()
+		if server.Shutdown(ctx) != nil {
+			_ = server.Close()
+		}
+		<-served
+	}()
+	talk.Show(Prompt{URL: v.page()})
+	code, err := v.wait(ctx, talk)
+	if err != nil {
+		return nil, err
+	}
+	return c.redeem(ctx, m, v, code)
+}
+
+// visit is a user's way to the vendor's page and back.
+type visit struct {
+	method   Method
+	redirect string // where the page leads back to
+	path     string
+	host     string
+	state    string // proves that who comes back is who went
+	verifier string // proves that who has the code is who asked for it
+	came     chan arrival
+}
+
+// arrival is what somebody came back with.
+type arrival struct {
+	code string
+	err  error
+}
+
+func newVisit(m Method, port int) *visit {
+	v := &visit{method: m, path: "/callback", host: fmt.Sprintf("127.0.0.1:%d", port), state: random(16), verifier: random(32), came: make(chan arrival, 1)}
+	if m.Callback != "" {
+		v.path += "/" + v.state
+		v.host = fmt.Sprintf("localhost:%d", port)
+	}
+	v.redirect = "http://" + v.host + v.path
+	return v
+}
+
+func random(n int) string {
+	b := make([]byte, n)
+	_, _ = rand.Read(b) // never fails
+	return base64.RawURLEncoding.EncodeToString(b)
+}
+
+// page is the address of the vendor's page.
+func (v *visit) page() string {
+	m := v.method
+	digest := sha256.Sum256([]byte(v.verifier))
+	q := withScope(m, url.Values{
+		"code_challenge": {base64.RawURLEncoding.EncodeToString(digest[:])}, "code_challenge_method": {"S256"},
+	})
+	if m.Callback != "" {
+		q.Set(m.Callback, v.redirect)
+	} else {
+		q.Set("redirect_uri", v.redirect)
+		q.Set("response_type", "code")
+		q.Set("state", v.state)
+	}
+	if m.App != "" {
+		q.Set("client_id", m.App)
+	}
+	return m.Authorize + "?" + q.Encode()
+}
+
+// ServeHTTP takes the browser back. Who does not know the state is nobody.
+func (v *visit) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Cache-Control", "no-store")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Content-Security-Policy", "default-src 'none'")
+	q := r.URL.Query()
+	if r.Method != http.MethodGet || r.URL.Path != v.path || r.Host != v.host || !v.knows(q) {
+		w.WriteHeader(http.StatusNotFound)
+		_, _ = w.Write([]byte(closing("This is not the page of a login.")))
+		return
+	}
+	a := v.read(q)
+	text := "You are logged in."
+	if a.err != nil {
+		text = "You are not logged in."
+	}
+	_, _ = w.Write([]byte(closing(text)))
+	select {
+	case v.came <- a:
+	default: // the first one counts
+	}
+}
+
+func closing(text string) string {
+	return "<!doctype html><title>lathe</title><p>" + text + " You can close this page and go back to the terminal.</p>\n"
+}
+
+func (v *visit) knows(q url.Values) bool {
+	return v.method.Callback != "" || subtle.ConstantTimeCompare([]byte(q.Get("state")), []byte(v.state)) == 1
+}
+
+// read takes the code, or the reason why there is none.
+func (v *visit) read(q url.Values) arrival {
+	if q.Get("code") != "" {
+		return arrival{code: q.Get("code")}
+	}
+	if why := first(q.Get("error_description"), q.Get("error")); why != "" {
+		return arrival{err: lathe.Errorf(lathe.Unauthorized, "%s did not log you in: %s", v.method.Provider, why)}
+	}
+	return arrival{err: lathe.Errorf(lathe.Unauthorized, "%s did not log you in", v.method.Provider)}
+}
+
+// wait returns the code, from the browser or from the user's hand.
+func (v *visit) wait(ctx context.Context, talk Talk) (string, error) {
+	pasted := make(chan arrival, 1)
+	if talk.Paste != nil {
+		ctx, cancel := context.WithCancel(ctx)
+		var waiting sync.WaitGroup
+		waiting.Go(func() {
+			text, err := talk.Paste(ctx)
+			if err != nil {
+				pasted <- arrival{err: err}
+				return
+			}
+			pasted <- v.pasted(text)
+		})
+		defer func() { cancel(); waiting.Wait() }()
+	}
+	select {
+	case a := <-v.came:
+		return a.code, a.err
+	case a := <-pasted:
+		return a.code, a.err
+	case <-ctx.Done():
+		return "", context.Cause(ctx)
+	}
+}
+
+// pasted reads what a user copied: the address the browser was led to, or the code in it.
+func (v *visit) pasted(text string) arrival {
+	text = strings.TrimSpace(text)
+	if !strings.Contains(text, "://") {
+		if text == "" {
+			return arrival{err: lathe.Errorf(lathe.Unauthorized, "no code was given")}
+		}
+		return arrival{code: text}
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Path != v.path || !v.knows(u.Query()) {
+		return arrival{err: lathe.Errorf(lathe.Invalid, "that is not the address this login leads to; begin again")}
+	}
+	return v.read(u.Query())
+}
+
+// redeem gives the code for a credential.
+func (c Client) redeem(ctx context.Context, m Method, v *visit, code string) (Credential, error) {
+	if !m.Keys {
+		a, err := c.form(ctx, m.Token, url.Values{
+			"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {v.redirect},
+			"client_id": {m.App}, "code_verifier": {v.verifier},
+		})
+		if err != nil {
+			return nil, err
+		}
+		return c.credential(m, a)
+	}
+	body, err := json.Marshal(map[string]string{"code": code, "code_verifier": v.verifier, "code_challenge_method": "S256"})
+	if err != nil {
+		return nil, err
+	}
+	a, err := c.ask(ctx, http.MethodPost, m.Token, question{"application/json", body, "", []string{code, v.verifier}})
+	if err != nil {
+		return nil, err
+	}
+	key, err := ParseKey(a.Key)
+	if err != nil {
+		return nil, lathe.Errorf(lathe.Unavailable, "%s sent no key", m.Provider)
+	}
+	return Key{Key: key}, nil
+}

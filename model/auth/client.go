@@ -1,0 +1,302 @@
+package auth
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/scrub"
+)
+
+// How long one answer of a vendor may take, how much it may say, and how long a user may take
+// for a login.
+const (
+	answerTime = 30 * time.Second
+	answerSize = 1 << 20
+	loginTime  = 15 * time.Minute
+)
+
+// Client logs in to vendors and renews tokens. The zero value works.
+type Client struct {
+	HTTP  *http.Client
+	Now   func() time.Time
+	Wait  func(ctx context.Context, d time.Duration) error // between two questions
+	Agent string                                           // how this program calls itself
+}
+
+// Prompt is what a user must know to log in.
+type Prompt struct {
+	URL  string // the page to open
+	Code string // to be typed there; "" when there is nothing to type
+}
+
+// Talk is how a login talks to its user.
+type Talk struct {
+	Show func(Prompt)
+	// Paste waits for what the user copied from the page, for browsers that run elsewhere, and
+	// until the context ends; nil when nobody can paste.
+	Paste func(ctx context.Context) (string, error)
+}
+
+// Login logs a user in. It ends when the user has, has not in time, or the context ends.
+func (c Client) Login(ctx context.Context, m Method, talk Talk) (Credential, error) {
+	if m.NeedsApp && m.App == "" {
+		return nil, lathe.Errorf(lathe.Invalid, "a login to %s needs the client id of a registered app, and this program has none", m.Provider)
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, loginTime,
+		lathe.Errorf(lathe.Unauthorized, "nobody logged in to %s within %s; begin again", m.Provider, loginTime))
+	defer cancel()
+	if m.Flow == Device {
+		return c.device(ctx, m, talk)
+	}
+	return c.browser(ctx, m, talk)
+}
+
+func (c Client) now() time.Time {
+	if c.Now == nil {
+		return time.Now()
+	}
+	return c.Now()
+}
+
+func (c Client) wait(ctx context.Context, d time.Duration) error {
+	if c.Wait != nil {
+		return c.Wait(ctx, d)
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// said is what vendors answer; each uses some of it.
+type said struct {
+	Access    string  `json:"access_token"`
+	Refresh   string  `json:"refresh_token"`
+	ExpiresIn float64 `json:"expires_in"` // seconds
+
+	Key string `json:"key"` // of a login that gives one
+
+	Token     string  `json:"token"`      // of an exchange
+	ExpiresAt float64 `json:"expires_at"` // seconds since 1970
+
+	DeviceCode       string  `json:"device_code"`
+	UserCode         string  `json:"user_code"`
+	Verification     string  `json:"verification_uri"`
+	VerificationFull string  `json:"verification_uri_complete"`
+	Interval         float64 `json:"interval"`
+
+	Error       problem `json:"error"`
+	Description string  `json:"error_description"`
+	Message     string  `json:"message"`
+}
+
+// problem is the word for an error. Some vendors put an object in its place.
+type problem string
+
+// UnmarshalJSON takes a word, or an object with one.
+func (p *problem) UnmarshalJSON(b []byte) error {
+	var word string
+	var object struct{ Code, Type, Message string }
+	if json.Unmarshal(b, &word) != nil && json.Unmarshal(b, &object) == nil {
+		word = first(object.Code, object.Type, object.Message, "error")
+	}
+	*p = problem(word)
+	return nil
+}
+
+func first(values ...string) string {
+	for _, v := range values {
+		if v != "" {
+			return v
+		}
+	}
+	return ""
+}
+
+// form asks with a form, as the standards want it.
+func (c Client) form(ctx context.Context, address string, values url.Values) (said, error) {
+	var secrets []string
+	for name, v := range values {
+		if scrub.IsSecret(name) || name == "code" || name == "device_code" || name == "code_verifier" {
+			secrets = append(secrets, v...)
+		}
+	}
+	return c.ask(ctx, http.MethodPost, address, question{"application/x-www-form-urlencoded", []byte(values.Encode()), "", secrets})
+}
+
+// question is what is asked. Secrets are what must not come back in an error.
+type question struct {
+	kind    string
+	body    []byte
+	bearer  string
+	secrets []string
+}
+
+// ask sends a question and reads the answer. A refusal that says why is an answer too.
+func (c Client) ask(parent context.Context, method, address string, q question) (said, error) {
+	ctx, cancel := context.WithTimeout(parent, answerTime)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(q.body))
+	if err != nil || !isSafe(req.URL) {
+		return said{}, lathe.Errorf(lathe.Invalid, "%q is no address that secrets may be sent to", address)
+	}
+	req.Header.Set("Accept", "application/json")
+	if q.kind != "" {
+		req.Header.Set("Content-Type", q.kind)
+	}
+	if q.bearer != "" {
+		req.Header.Set("Authorization", "Bearer "+q.bearer)
+	}
+	if c.Agent != "" {
+		req.Header.Set("User-Agent", c.Agent)
+		req.Header.Set("Editor-Version", c.Agent) // some ask for it by this name
+	}
+	client := http.Client{}
+	if c.HTTP != nil {
+		client = *c.HTTP
+	}
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse } // secrets go nowhere else
+	resp, err := client.Do(req)
+	if err != nil {
+		return said{}, unreachable(parent, req.URL.Host, err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, answerSize))
+	if err != nil {
+		return said{}, unreachable(parent, req.URL.Host, err)
+	}
+	return judge(req.URL.Host, resp.StatusCode, body, q.secrets)
+}
+
+// judge reads an answer. One with an error is returned together with it.
+func judge(host string, status int, body []byte, secrets []string) (said, error) {
+	var out said
+	readable := json.Unmarshal(body, &out) == nil
+	if readable && out.Error == "" && status == http.StatusOK {
+		return out, nil
+	}
+	secrets = slices.DeleteFunc(secrets, func(s string) bool { return len(s) < 4 }) // they are part of any word
+	why := scrub.String(first(out.Description, out.Message, string(out.Error), http.StatusText(status)), secrets)
+	switch {
+	case status >= 500 || status == http.StatusTooManyRequests:
+		return out, lathe.Errorf(lathe.Unavailable, "%s does not answer now (%d: %s); try again later", host, status, why)
+	case !readable:
+		return out, lathe.Errorf(lathe.Unavailable, "%s answered something that is not JSON (%d)", host, status)
+	}
+	return out, lathe.Errorf(lathe.Unauthorized, "%s refused: %s", host, why)
+}
+
+func unreachable(ctx context.Context, host string, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if of, ok := errors.AsType[*url.Error](err); ok {
+		err = of.Err
+	}
+	return lathe.Errorf(lathe.Unavailable, "%s cannot be reached: %w", host, err)
+}
+
+// credential is token as the interface.
+func (c Client) credential(m Method, a said) (Credential, error) {
+	token, err := c.token(m, a)
+	if err != nil {
+		return nil, err
+	}
+	return token, nil
+}
+
+// token makes a credential of an answer. Where no other token renews it, it stands for itself,
+// as other programs keep it.
+func (c Client) token(m Method, a said) (OAuth, error) {
+	if a.Access == "" {
+		return OAuth{}, lathe.Errorf(lathe.Unavailable, "%s sent no token", m.Provider)
+	}
+	out := OAuth{Access: NewSecret(a.Access), Refresh: NewSecret(first(a.Refresh, a.Access)), ClientID: m.App}
+	if a.ExpiresIn > 0 {
+		out.Expires = c.now().Add(seconds(a.ExpiresIn))
+	}
+	return out, nil
+}
+
+// seconds is a duration of a year at most.
+func seconds(n float64) time.Duration {
+	return time.Duration(min(max(n, 0), 365*24*3600) * float64(time.Second))
+}
+
+// Renew returns what renews the tokens of a login by this method.
+func (c Client) Renew(m Method) Renew {
+	return func(ctx context.Context, old OAuth) (OAuth, error) {
+		m, err := m.At(old.EnterpriseURL)
+		if err != nil {
+			return OAuth{}, err
+		}
+		refresh := old.Refresh.Reveal()
+		var out OAuth
+		switch {
+		case refresh == "":
+			err = errors.New("there is nothing to renew it with")
+		case m.Exchange != "" && !strings.HasPrefix(refresh, m.Renewable):
+			out, err = c.exchange(ctx, m, old)
+		default:
+			out, err = c.refresh(ctx, m, old)
+		}
+		if lathe.CodeOf(err) == lathe.Internal || lathe.CodeOf(err) == lathe.Unauthorized {
+			return OAuth{}, expired(m.Provider, err)
+		}
+		return out, err
+	}
+}
+
+func expired(provider string, err error) error {
+	e := lathe.Errorf(lathe.Unauthorized, "the login to %s has ended (%w): run \"lathe auth login %s\"", provider, err, provider)
+	e.Fault = &lathe.ProviderAuthFault{ProviderID: provider, Message: e.Message}
+	return e
+}
+
+// refresh asks for a new token with the one that renews.
+func (c Client) refresh(ctx context.Context, m Method, old OAuth) (OAuth, error) {
+	m.App = first(old.ClientID, m.App)
+	if m.Token == "" || m.Keys {
+		return OAuth{}, errors.New("it is not known how to renew it")
+	}
+	a, err := c.form(ctx, m.Token, url.Values{
+		"grant_type": {"refresh_token"}, "refresh_token": {old.Refresh.Reveal()}, "client_id": {m.App},
+	})
+	if err != nil {
+		return OAuth{}, err
+	}
+	out, err := c.token(m, a)
+	if a.Refresh == "" { // the old one goes on
+		out.Refresh = old.Refresh
+	}
+	out.AccountID, out.EnterpriseURL = old.AccountID, old.EnterpriseURL
+	return out, err
+}
+
+// exchange gets a short-lived token for the lasting one.
+func (c Client) exchange(ctx context.Context, m Method, old OAuth) (OAuth, error) {
+	lasting := old.Refresh.Reveal()
+	a, err := c.ask(ctx, http.MethodGet, m.Exchange, question{bearer: lasting, secrets: []string{lasting}})
+	if err != nil {
+		return OAuth{}, err
+	}
+	if a.Token == "" || a.ExpiresAt <= 0 || a.ExpiresAt > 1<<40 {
+		return OAuth{}, lathe.Errorf(lathe.Unavailable, "%s sent no token", m.Provider)
+	}
+	out := old
+	out.Access, out.Expires = NewSecret(a.Token), time.Unix(int64(a.ExpiresAt), 0)
+	return out, nil
+}

@@ -1,0 +1,122 @@
+package auth
+
+import (
+	"net"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/lathe-agent/lathe"
+)
+
+// Flow is how a login goes.
+type Flow string
+
+// The flows.
+const (
+	// Browser sends the user to a page that leads back to this machine, with a code that only
+	// who began the login can use (RFC 7636, RFC 8252).
+	Browser Flow = "browser"
+	// Device shows a short code that the user types on any machine (RFC 8628).
+	Device Flow = "device"
+)
+
+// Method is a way to log in to a provider without copying a key. All that differs between
+// vendors stands here; what they publish about their logins, and nothing else, fills it in.
+type Method struct {
+	Provider string
+	Label    string // for users to choose by
+	Flow     Flow
+	// Host is what {host} in the addresses stands for, where companies can have their own.
+	Host string
+
+	Authorize string // the page of the browser flow
+	Device    string // gives the codes of the device flow
+	Token     string // gives tokens
+	// Exchange gives a short-lived token for the one that Token gave. It is used for logins
+	// that are kept in that form.
+	Exchange string
+
+	// App is the public id of the program that asks (client_id). NeedsApp says that there is no
+	// login without one.
+	App      string
+	NeedsApp bool
+	Scope    string
+
+	// Callback is the name of the parameter with the address to come back to, if it is not
+	// redirect_uri. Who invents a name for it sends no state back either, so that the state is
+	// part of the address.
+	Callback string
+	// Keys says that the login gives an API key, asked for in JSON.
+	Keys bool
+	// Renewable is how tokens begin that renew others; "" means all.
+	Renewable string
+}
+
+// Methods lists the logins that vendors document for everyone.
+func Methods() []Method {
+	return []Method{
+		{
+			Provider: "github-copilot", Label: "Log in with GitHub", Flow: Device, Host: "github.com",
+			Device: "https://{host}/login/device/code", Token: "https://{host}/login/oauth/access_token",
+			Exchange: "https://api.{host}/copilot_internal/v2/token",
+			NeedsApp: true, Scope: "read:user", Renewable: "ghr_",
+		},
+		{
+			Provider: "openrouter", Label: "Log in with OpenRouter", Flow: Browser,
+			Authorize: "https://openrouter.ai/auth", Token: "https://openrouter.ai/api/v1/auth/keys",
+			Callback: "callback_url", Keys: true,
+		},
+	}
+}
+
+// MethodOf returns the login of a provider, and whether there is one.
+func MethodOf(all []Method, provider string) (Method, bool) {
+	if i := slices.IndexFunc(all, func(m Method) bool { return m.Provider == provider }); i >= 0 {
+		return all[i], true
+	}
+	return Method{}, false
+}
+
+// At returns the method at a company's own server; an empty address changes nothing.
+func (m Method) At(server string) (Method, error) {
+	host := m.Host
+	if server != "" {
+		if m.Host == "" {
+			return m, lathe.Errorf(lathe.Invalid, "%s has no servers of companies' own", m.Provider)
+		}
+		if !strings.Contains(server, "://") {
+			server = "https://" + server
+		}
+		u, err := url.Parse(server)
+		if err != nil || u.Host == "" || !isSafe(u) {
+			return m, lathe.Errorf(lathe.Invalid, "%q is no address to log in at: write it like https://company.ghe.com", server)
+		}
+		if host = u.Host; u.Scheme == "http" {
+			m = m.plain()
+		}
+	}
+	for _, address := range m.addresses() {
+		*address = strings.ReplaceAll(*address, "{host}", host)
+	}
+	return m, nil
+}
+
+func (m *Method) addresses() []*string {
+	return []*string{&m.Authorize, &m.Device, &m.Token, &m.Exchange}
+}
+
+// plain is the method without encryption, for a server on this machine; there are no names
+// below its address.
+func (m Method) plain() Method {
+	for _, address := range m.addresses() {
+		*address = strings.Replace(strings.Replace(*address, "https://", "http://", 1), "//api.{host}", "//{host}", 1)
+	}
+	return m
+}
+
+// isSafe reports whether secrets may be sent to an address.
+func isSafe(u *url.URL) bool {
+	ip := net.ParseIP(u.Hostname())
+	return u.Scheme == "https" || u.Scheme == "http" && (u.Hostname() == "localhost" || ip != nil && ip.IsLoopback())
+}

@@ -1,0 +1,56 @@
+// Package bedrock speaks Amazon Bedrock's Converse protocol, which serves the models of all
+// makers that are there in one form.
+//
+// It owns how a request is encoded (encode.go, message.go), how the frames of an answer are
+// taken apart (frame.go) and read (decode.go). The event that comes hundreds of times is read
+// by a scanner (scan.go) that gives up on any surprise; the general path then reads it.
+//
+// It knows bearer tokens only, which are headers like any key. Requests that must be signed
+// are, by the endpoint's hook; package model/aws has one.
+//
+// A Client is safe for use by many goroutines. Start reading at [Client.Stream].
+package bedrock
+
+import (
+	"context"
+	"iter"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/model"
+	"github.com/lathe-agent/lathe/model/wire"
+)
+
+// Client talks to one region.
+type Client struct {
+	endpoint model.Endpoint
+	ids      *lathe.IDs
+	encoder  encoder
+}
+
+// New returns a client. The endpoint's base address ends before /model; the ids are for calls
+// that have none.
+func New(e model.Endpoint, ids *lathe.IDs) *Client {
+	return &Client{endpoint: e.WithHeader("Accept", "application/vnd.amazon.eventstream"), ids: ids}
+}
+
+// Stream sends a request and yields its answer.
+func (c *Client) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Event, error] {
+	return func(yield func(model.Event, error) bool) {
+		err := c.endpoint.Ask(ctx, model.Outgoing{Path: path(r.Model), Body: c.encoder.request(r), Header: r.Headers}, refusal, func(resp *http.Response) {
+			d := &decoder{provider: c.endpoint.Provider, ids: wire.NewCallIDs(c.ids), id: resp.Header.Get("X-Amzn-Requestid")}
+			wire.Relay(ctx, newFrames(resp.Body).next, d, yield)
+		})
+		if err != nil {
+			yield(nil, err)
+		}
+	}
+}
+
+// path is where a model is asked. Ids have colons, and those of profiles slashes; the service
+// computes signatures over them escaped.
+func path(name string) string {
+	return "/model/" + strings.ReplaceAll(url.PathEscape(name), ":", "%3A") + "/converse-stream"
+}

@@ -1,0 +1,277 @@
+package bedrock
+
+import (
+	"encoding/json"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/model"
+	"github.com/lathe-agent/lathe/model/wire"
+)
+
+// encoder writes requests. It keeps the bytes of messages, so that the next request copies its
+// history instead of encoding it again.
+type encoder struct{ kept wire.Kept }
+
+// defaultOutput is the room that is left beside thoughts when nothing bounds the answer.
+const defaultOutput = 4096
+
+// maker is whose model a request is for, as far as requests differ.
+type maker struct {
+	claude, mistral, nova, openai bool
+}
+
+func makerOf(id string) maker {
+	id = strings.ToLower(id)
+	return maker{
+		claude: strings.Contains(id, "claude"), mistral: wire.IsMistral(id),
+		nova: strings.Contains(id, "amazon.nova"), openai: strings.Contains(id, "openai."),
+	}
+}
+
+// request encodes the whole body. Equal requests give equal bytes, and one whose history goes on
+// begins with the same: the messages stand last.
+func (e *encoder) request(r model.Request) []byte {
+	m := makerOf(r.Model)
+	w, variant, messages := writer{callID: callID}, "", r.Messages
+	if m.mistral {
+		w.callID, variant, messages = wire.ShortCallID, "m", wire.SeparateResults(r.Messages)
+	}
+	if !m.claude {
+		r.Cache = model.NoCache // others refuse the mark
+	}
+	b := append(make([]byte, 0, 16<<10), '{')
+	b = appendSystem(b, r)
+	b = e.appendTools(b, r)
+	o := readOptions(r, m)
+	b = o.appendInference(b, r)
+	b = o.appendFields(b)
+	turns := e.kept.Turns(variant, messages, w.message)
+	b = wire.Join(append(b, `"messages":[`...), turns, func(b []byte, t wire.Turn) []byte {
+		return append(append(append(b, `{"role":"`...), t.Role...), `","content":[`...)
+	}, func(b []byte, i int) []byte {
+		if i >= len(turns)-2 && !turns[i].EndsInThought(w.content) {
+			b = append(b, cachePoint(r.Cache)...)
+		}
+		return append(b, ']', '}')
+	})
+	return append(b, ']', '}')
+}
+
+// cachePoint is the block that is a prompt-cache breakpoint: after the first two system texts and
+// the last two turns, unless they end in a thought.
+func cachePoint(ttl model.CacheTTL) string {
+	switch ttl {
+	case model.CacheFive:
+		return `,{"cachePoint":{"type":"default"}}`
+	case model.CacheHour:
+		return `,{"cachePoint":{"type":"default","ttl":"1h"}}`
+	default:
+		return ""
+	}
+}
+
+// appendSystem writes the system texts; after the first two are cache breakpoints.
+func appendSystem(b []byte, r model.Request) []byte {
+	n := 0
+	for _, text := range r.System {
+		if strings.TrimSpace(text) == "" {
+			continue
+		}
+		if n == 0 {
+			b = append(b, `"system":[`...)
+		} else {
+			b = append(b, ',')
+		}
+		b = appendText(b, text)
+		if n < 2 {
+			b = append(b, cachePoint(r.Cache)...)
+		}
+		n++
+	}
+	if n > 0 {
+		b = append(b, ']', ',')
+	}
+	return b
+}
+
+// appendTools writes the tools. The protocol has no word for calling none: then there are none.
+// But a history with calls is refused without tools.
+func (e *encoder) appendTools(b []byte, r model.Request) []byte {
+	tools := r.Tools
+	if r.Choice == "none" {
+		tools = nil
+	}
+	if len(tools) == 0 {
+		if !wire.HasCalls(r.Messages) {
+			return b
+		}
+		tools = []model.Tool{wire.Noop()}
+	}
+	b = append(b, `"toolConfig":{"tools":[`...)
+	b = append(b, e.kept.Tools(tools, encodeTool)...)
+	b = append(b, ']')
+	switch r.Choice {
+	case "", "auto", "none":
+	case "required":
+		b = append(b, `,"toolChoice":{"any":{}}`...)
+	default:
+		b = append(b, `,"toolChoice":{"tool":{"name":`...)
+		b = append(lathe.AppendJSONString(b, r.Choice), '}', '}')
+	}
+	return append(b, '}', ',')
+}
+
+func encodeTool(t model.Tool) []byte {
+	b := lathe.AppendJSONString([]byte(`{"toolSpec":{"name":`), t.Name)
+	if t.Description != "" {
+		b = lathe.AppendJSONString(append(b, `,"description":`...), t.Description)
+	}
+	b = append(b, `,"inputSchema":{"json":`...)
+	return append(append(b, wire.ObjectSchema(t.Schema)...), '}', '}', '}')
+}
+
+// options are those of a request, sorted by where the wire has them.
+type options struct {
+	thinks bool
+	budget int
+	top    object // members of the body
+	fields object // of the model itself
+}
+
+// object is members in the order in which they came.
+type object struct {
+	names  []string
+	values []json.RawMessage
+}
+
+// set adds a member, or replaces it.
+func (o *object) set(name string, value json.RawMessage) {
+	for i, n := range o.names {
+		if n == name {
+			o.values[i] = value
+			return
+		}
+	}
+	o.names, o.values = append(o.names, name), append(o.values, value)
+}
+
+func (o *object) append(b []byte) []byte {
+	for i, name := range o.names {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(lathe.AppendJSONString(b, name), ':')
+		b = append(b, o.values[i]...)
+	}
+	return b
+}
+
+func readOptions(r model.Request, m maker) (o options) {
+	if r.TopK != nil && m.claude {
+		o.fields.set("top_k", strconv.AppendInt(nil, int64(*r.TopK), 10))
+	}
+	wire.EachOption(r.Options, func(name string, value json.RawMessage) {
+		switch name {
+		case "reasoningConfig":
+			if forced := r.Choice != "" && r.Choice != "auto" && r.Choice != "none"; !forced || !m.claude { // one that must call a tool cannot think
+				o.reason(value, m)
+			}
+		case "additionalModelRequestFields":
+			var own map[string]json.RawMessage
+			_ = json.Unmarshal(value, &own) // what is no object has no members
+			wire.EachOption(own, o.fields.set)
+		case "anthropicBeta":
+			o.fields.set("anthropic_beta", value)
+		case "guardrailConfig", "performanceConfig", "requestMetadata", "additionalModelResponseFieldPaths", "promptVariables", "serviceTier", "outputConfig":
+			o.top.set(name, value)
+		case "toolConfig", "inferenceConfig", "reasoningEffort":
+		default:
+			o.fields.set(name, value)
+		}
+	})
+	if o.thinks {
+		o.fields.drop("top_k")
+	}
+	return o
+}
+
+func (o *object) drop(name string) {
+	for i, n := range o.names {
+		if n == name {
+			o.names, o.values = append(o.names[:i:i], o.names[i+1:]...), append(o.values[:i:i], o.values[i+1:]...)
+			return
+		}
+	}
+}
+
+// reason tells the model to think, in the words of its maker.
+func (o *options) reason(value json.RawMessage, m maker) {
+	var config struct {
+		Type   string          `json:"type"`
+		Budget int             `json:"budgetTokens"`
+		Effort json.RawMessage `json:"maxReasoningEffort"`
+	}
+	if json.Unmarshal(value, &config) != nil {
+		return
+	}
+	effort := len(config.Effort) > 0 && string(config.Effort) != "null"
+	switch {
+	case m.openai:
+		if effort {
+			o.fields.set("reasoning_effort", config.Effort)
+		}
+	case !m.claude:
+		o.fields.set("reasoningConfig", value)
+		o.thinks = m.nova && config.Type == "enabled" && string(config.Effort) == `"high"` // it then takes no numbers
+	default:
+		o.thinks, o.budget = config.Type == "enabled" || config.Type == "adaptive", config.Budget
+		told := lathe.AppendJSONString([]byte(`{"type":`), config.Type)
+		if config.Budget > 0 {
+			told = strconv.AppendInt(append(told, `,"budget_tokens":`...), int64(config.Budget), 10)
+		}
+		if config.Type != "enabled" || config.Budget > 0 {
+			o.fields.set("thinking", append(told, '}'))
+		}
+		if effort {
+			o.fields.set("output_config", append(append([]byte(`{"effort":`), config.Effort...), '}'))
+		}
+	}
+}
+
+// appendInference writes the bounds of the answer. Thoughts count, so there must be room for
+// more than them; a model that thinks takes no other number.
+func (o *options) appendInference(b []byte, r model.Request) []byte {
+	var in object
+	limit := r.MaxOutput
+	if o.thinks && o.budget > 0 && o.budget >= limit {
+		limit = o.budget + max(limit, defaultOutput)
+	}
+	if limit > 0 {
+		in.set("maxTokens", strconv.AppendInt(nil, int64(limit), 10))
+	}
+	for _, n := range []struct {
+		name  string
+		value *float64
+	}{{"temperature", r.Temperature}, {"topP", r.TopP}} {
+		if n.value != nil && !o.thinks && !math.IsNaN(*n.value) && !math.IsInf(*n.value, 0) {
+			in.set(n.name, strconv.AppendFloat(nil, *n.value, 'g', -1, 64))
+		}
+	}
+	if len(in.names) == 0 {
+		return b
+	}
+	return append(in.append(append(b, `"inferenceConfig":{`...)), '}', ',')
+}
+
+func (o *options) appendFields(b []byte) []byte {
+	if len(o.fields.names) > 0 {
+		b = append(o.fields.append(append(b, `"additionalModelRequestFields":{`...)), '}', ',')
+	}
+	if len(o.top.names) > 0 {
+		b = append(o.top.append(b), ',')
+	}
+	return b
+}

@@ -1,0 +1,173 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/lathe-agent/lathe"
+)
+
+// Home is where the catalogue is fetched from unless someone says otherwise.
+const Home = "https://models.dev/api.json"
+
+// How long the catalogue may take to come, and how large it may be; it has about 2 MB.
+const (
+	refreshTime = time.Minute
+	refreshSize = 32 << 20
+)
+
+// Refreshed is what was fetched.
+type Refreshed struct {
+	From              string
+	Providers, Models int
+	Bytes             int64
+}
+
+// Address makes the address to fetch from of what users write: that of the file itself, or of
+// the server that has it as api.json. Addresses in the catalogue say where keys are sent, so
+// it must come over a connection that nobody else writes to.
+func Address(from string) (string, error) {
+	if from == "" {
+		return Home, nil
+	}
+	u, err := url.Parse(from)
+	switch {
+	case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http":
+		return "", lathe.Errorf(lathe.Invalid, "%q is no address of a model catalogue: it looks like %s", from, Home)
+	case u.Scheme == "http" && !isLoopback(u.Hostname()):
+		return "", lathe.Errorf(lathe.Invalid, "the model catalogue says where your keys are sent, so it is not fetched without encryption: use https for %s", u.Host)
+	case !strings.HasSuffix(u.Path, ".json"):
+		u.Path = strings.TrimRight(u.Path, "/") + "/api.json"
+	}
+	return u.String(), nil
+}
+
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// Refresh fetches the catalogue into the file at path, which is replaced whole, and only by
+// one that can be read. The client may be nil.
+func Refresh(ctx context.Context, c *http.Client, from, path string) (Refreshed, error) {
+	out := Refreshed{From: shown(from)}
+	src, err := fetch(ctx, c, from)
+	if err != nil {
+		return out, unchanged(err)
+	}
+	out.Bytes = int64(len(src))
+	file, err := split(src)
+	if err != nil {
+		return out, lathe.Errorf(lathe.Unavailable, "%s is not a model catalogue; what you had stays as it is", out.From)
+	}
+	for id := range file.raw {
+		if p := file.provider(id); p != nil {
+			out.Providers++
+			out.Models += len(p.Models)
+		}
+	}
+	if out.Models == 0 {
+		return out, lathe.Errorf(lathe.Unavailable, "%s has no models; what you had stays as it is", out.From)
+	}
+	if err := replace(path, src); err != nil {
+		return out, lathe.Errorf(lathe.Unavailable, "keep the model catalogue: %w", err)
+	}
+	return out, nil
+}
+
+// shown is an address without what may be secret in it.
+func shown(from string) string {
+	u, err := url.Parse(from)
+	if err != nil {
+		return "the address"
+	}
+	u.User, u.RawQuery, u.Fragment = nil, "", ""
+	return u.String()
+}
+
+func unchanged(err error) error {
+	if lathe.CodeOf(err) == lathe.Canceled {
+		return err
+	}
+	return lathe.Errorf(lathe.Unavailable, "the model catalogue could not be fetched: %w; what you had stays as it is", err)
+}
+
+func fetch(parent context.Context, c *http.Client, from string) ([]byte, error) {
+	ctx, cancel := context.WithTimeoutCause(parent, refreshTime, fmt.Errorf("%s took longer than %s", shown(from), refreshTime))
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, from, nil)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Accept", "application/json")
+	client := http.Client{}
+	if c != nil {
+		client = *c
+	}
+	client.CheckRedirect = sameCare
+	resp, err := client.Do(req)
+	if err != nil {
+		return nil, because(parent, ctx, err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("%s answered %s", shown(from), resp.Status)
+	}
+	src, err := io.ReadAll(io.LimitReader(resp.Body, refreshSize+1))
+	if err != nil {
+		return nil, because(parent, ctx, err)
+	}
+	if len(src) > refreshSize {
+		return nil, fmt.Errorf("%s has more than %d MB", shown(from), refreshSize>>20)
+	}
+	return src, nil
+}
+
+// sameCare lets nobody lead us from a safe connection to one that is not.
+func sameCare(req *http.Request, via []*http.Request) error {
+	if len(via) >= 5 {
+		return errors.New("it leads from one address to the next")
+	}
+	_, err := Address(req.URL.String())
+	return err
+}
+
+// because says why a request failed, without the address, which may hold a password.
+func because(parent, ctx context.Context, err error) error {
+	if parent.Err() != nil {
+		return context.Canceled
+	}
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	if of, ok := errors.AsType[*url.Error](err); ok {
+		return of.Err
+	}
+	return err
+}
+
+// replace puts a file in place whole or not at all.
+func replace(path string, text []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(path), ".models-*")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(tmp.Name()) }() // gone already when all went well
+	_, err = tmp.Write(text)
+	if err = errors.Join(err, tmp.Sync(), tmp.Close()); err != nil {
+		return err
+	}
+	return os.Rename(tmp.Name(), path)
+}

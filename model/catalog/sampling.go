@@ -1,0 +1,49 @@
+package catalog
+
+import "strings"
+
+// Sampling is how a family of models is best drawn from, where nobody says otherwise. What
+// is nil is left to the provider.
+type Sampling struct {
+	Temperature, TopP *float64
+	TopK              *int
+}
+
+// families are the ones whose makers recommend something; the first whose word is in the
+// id of a model counts.
+var families = []struct {
+	word              string
+	temperature, topP float64 // 0 is not said
+	topK              int
+}{
+	{"qwen", 0.55, 1, 0},
+	{"claude", 0, 0, 0},
+	{"gemini", 1, 0.95, 64},
+	{"glm-4.6", 1, 0, 0},
+	{"glm-4.7", 1, 0, 0},
+	{"minimax-m2", 1, 0.95, 20},
+	{"kimi-k2-thinking", 1, 0, 0},
+	{"kimi-k2.5", 1, 0.95, 0},
+	{"kimi-k2", 0.6, 0, 0},
+}
+
+// Sampling returns what suits the model.
+func (m *Model) Sampling() (s Sampling) {
+	id := strings.ToLower(m.ID)
+	for _, f := range families {
+		if !strings.Contains(id, f.word) {
+			continue
+		}
+		if f.temperature != 0 && m.Temperature {
+			s.Temperature = &f.temperature
+		}
+		if f.topP != 0 {
+			s.TopP = &f.topP
+		}
+		if f.topK != 0 {
+			s.TopK = &f.topK
+		}
+		return s
+	}
+	return s
+}

@@ -1,0 +1,88 @@
+package model
+
+import (
+	"compress/flate"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/url"
+	"strings"
+
+	"github.com/lathe-agent/lathe"
+)
+
+// TransportError makes a failure of the connection a code: cancelled, late, or broken.
+func TransportError(ctx context.Context, err error) error {
+	var known *lathe.Error
+	var netErr net.Error
+	if of, ok := errors.AsType[*url.Error](err); ok {
+		err = of.Err // it shows the address, and keys travel in its query
+	}
+	switch {
+	case err == nil || errors.As(err, &known):
+		return err
+	case ctx.Err() != nil:
+		if cause := context.Cause(ctx); errors.As(cause, &known) {
+			return known // a deadline of ours: it says which
+		}
+		return &lathe.Error{Code: lathe.Canceled, Message: "Aborted", Fault: &lathe.AbortedFault{Message: "Aborted"}, Err: err}
+	case errors.As(err, &netErr) && netErr.Timeout():
+		return broken("the provider did not answer in time", err, "code", "timeout")
+	case isGarbledZip(err):
+		return broken("Response decompression failed", err, "code", "decompression")
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return broken("the answer broke off before its end", err, "code", "incomplete")
+	case strings.Contains(err.Error(), "connection reset"):
+		return broken("Connection reset by server", err, "code", "ECONNRESET", "syscall", syscallOf(err), "message", innermost(err))
+	case strings.Contains(err.Error(), "connection refused"):
+		return broken("the provider cannot be reached: the connection was refused", err, "code", "ECONNREFUSED")
+	default:
+		return broken("the connection to the provider failed: "+innermost(err), err, "code", "transport")
+	}
+}
+
+// innermost is the text of the first cause, without what each layer put before it.
+func innermost(err error) string {
+	for {
+		next := errors.Unwrap(err)
+		if next == nil {
+			return err.Error()
+		}
+		err = next
+	}
+}
+
+// Incomplete is the error of a stream that ended without its last event.
+func Incomplete() error {
+	return broken("the answer broke off before its end", io.ErrUnexpectedEOF, "code", "incomplete")
+}
+
+// isGarbledZip reports whether a body could not be unpacked.
+func isGarbledZip(err error) bool {
+	var corrupt flate.CorruptInputError
+	return errors.Is(err, gzip.ErrHeader) || errors.Is(err, gzip.ErrChecksum) || errors.As(err, &corrupt)
+}
+
+// syscallOf is what the system was asked to do when a connection broke.
+func syscallOf(err error) string {
+	if op, ok := errors.AsType[*net.OpError](err); ok {
+		return op.Op
+	}
+	return "read"
+}
+
+// broken is a failure that may be tried again; meta are names and values in turns.
+func broken(message string, err error, meta ...string) *lathe.Error {
+	told := map[string]string{}
+	for i := 0; i+1 < len(meta); i += 2 {
+		told[meta[i]] = meta[i+1]
+	}
+	raw, _ := json.Marshal(told) // texts always can be
+	return &lathe.Error{
+		Code: lathe.Unavailable, Message: message, Err: err,
+		Fault: &lathe.APIFault{Message: message, Retryable: true, Metadata: raw},
+	}
+}

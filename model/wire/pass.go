@@ -1,0 +1,140 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/lathe-agent/lathe/model"
+)
+
+// What families of models and their servers want of a conversation, whatever the protocol.
+
+// IsMistral reports whether a model is of the family that takes only short ids of calls and no
+// user right after a tool.
+func IsMistral(id string) bool {
+	id = strings.ToLower(id)
+	return slices.ContainsFunc([]string{"mistral", "devstral", "codestral", "pixtral", "mixtral"}, func(name string) bool {
+		return strings.Contains(id, name)
+	})
+}
+
+// SeparateResults puts a word of the assistant between the results of tools and a user who
+// speaks right after them.
+func SeparateResults(messages []model.Message) []model.Message {
+	out := make([]model.Message, 0, len(messages))
+	for i, m := range messages {
+		if i > 0 && m.Role == model.UserRole && messages[i-1].Role == model.ToolRole {
+			out = append(out, model.Message{Role: model.AssistantRole, Content: []model.Content{model.TextContent{Text: "Done."}}})
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+// HasCalls reports whether a history holds calls of tools.
+func HasCalls(messages []model.Message) bool {
+	return slices.ContainsFunc(messages, func(m model.Message) bool {
+		return slices.ContainsFunc(m.Content, func(c model.Content) bool {
+			call, ok := c.(model.CallContent)
+			return ok && !call.Executed
+		})
+	})
+}
+
+// Noop is a tool for requests without tools to servers that refuse such with calls in their
+// history.
+func Noop() model.Tool {
+	return model.Tool{Name: "_noop", Description: "Does nothing. Never call it.", Schema: json.RawMessage(`{"type":"object","properties":{}}`)}
+}
+
+// ObjectSchema makes a tool's schema one that the servers of Claude take: of an object, and
+// without alternatives at its top.
+func ObjectSchema(schema json.RawMessage) json.RawMessage {
+	var s map[string]json.RawMessage
+	if json.Unmarshal(schema, &s) != nil || s == nil {
+		return json.RawMessage(`{"type":"object"}`)
+	}
+	right := string(s["type"]) == `"object"`
+	for _, name := range []string{"oneOf", "anyOf", "allOf"} {
+		if _, has := s[name]; has {
+			delete(s, name)
+			right = false
+		}
+	}
+	if right {
+		return schema
+	}
+	s["type"] = json.RawMessage(`"object"`)
+	b, _ := json.Marshal(s) // what was decoded can be encoded
+	return b
+}
+
+// Input is that of a call as the object that wires want; what is none becomes an empty one.
+func Input(c model.CallContent) json.RawMessage {
+	if raw := bytes.TrimSpace(c.Input); len(raw) > 0 && raw[0] == '{' && json.Valid(raw) {
+		return raw
+	}
+	return json.RawMessage(`{}`)
+}
+
+// PlainCallID makes an id one that the Claude family takes, whoever serves it: every character
+// but letters, digits, _ and - becomes _.
+func PlainCallID(id string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '_' || r == '-' || isAlphanumeric(r) {
+			return r
+		}
+		return '_'
+	}, id)
+}
+
+// ShortCallID makes an id one that the Mistral family takes: nine letters or digits, the first
+// ones of the id, filled up with 0. Ids that all begin the same are told apart by their end.
+func ShortCallID(id string) string {
+	id = strings.Map(func(r rune) rune {
+		if isAlphanumeric(r) {
+			return r
+		}
+		return -1
+	}, id)
+	if len(id) < 9 {
+		return id + strings.Repeat("0", 9-len(id))
+	}
+	for _, common := range []string{"chatcmpl", "functions", "call01"} {
+		if strings.HasPrefix(id, common) {
+			return id[len(id)-9:]
+		}
+	}
+	return id[:9]
+}
+
+// isAlphanumeric reports whether r is one of the letters and digits that all wires know.
+func isAlphanumeric(r rune) bool {
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
+}
+
+// EachOption calls f with the options of a request that are for the wire, sorted by name. Those
+// for the client are left out, and so is what is no JSON.
+func EachOption(options map[string]json.RawMessage, f func(name string, value json.RawMessage)) {
+	for _, name := range slices.Sorted(maps.Keys(options)) {
+		if value := options[name]; !isClientOption(name) && json.Valid(value) {
+			f(name, value)
+		}
+	}
+}
+
+// isClientOption reports whether an option is for the client and not for the server, or is a
+// member that a request has from its conversation.
+func isClientOption(name string) bool {
+	switch name {
+	case "apiKey", "baseURL", "endpoint", "headers", "fetch", "name", "timeout", "headerTimeout", "chunkTimeout", "setCacheKey", "includeUsage",
+		"enterpriseUrl", "resourceName", "apiVersion", "useDeploymentBasedUrls", "useCompletionUrls", "strictJsonSchema", "structuredOutputs",
+		"litellmProxy", "region", "profile", "project", "location", "accessKeyId", "secretAccessKey", "sessionToken",
+		"model", "messages", "input", "stream", "tools", "system", "contents":
+		return true
+	}
+	return false
+}

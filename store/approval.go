@@ -1,0 +1,75 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/lathe-agent/lathe"
+)
+
+// Answer is what a person said to a request.
+type Answer struct {
+	Fact lathe.Fact // PermissionReplied, QuestionReplied or QuestionRejected
+	Note string     // what the user said with a rejection
+}
+
+// Answers returns the answers that the requests named have got; those that wait are left
+// out.
+func (s *Store) Answers(ctx context.Context, ids ...lathe.AskID) (map[lathe.AskID]Answer, error) {
+	out := map[lathe.AskID]Answer{}
+	err := s.read(ctx, func(r Reader) error {
+		for _, id := range ids {
+			err := r.Query(`SELECT answer, note FROM ask WHERE id = $1 AND answer IS NOT NULL`, []any{string(id)}, func(row Row) error {
+				var e lathe.Event
+				err := json.Unmarshal(row.Bytes(0), &e)
+				out[id] = Answer{Fact: e.Fact, Note: row.Text(1)}
+				return err
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return out, err
+}
+
+// approve keeps what "always" allows from now on in the session's project.
+func (t *txn) approve(s *sessionRow, ask lathe.AskID) error {
+	var req lathe.PermissionRequest
+	err := t.tx.Query(`SELECT data FROM ask WHERE id = $1 AND session = $2 AND kind = 'permission'`, []any{string(ask), s.n}, func(row Row) error {
+		return json.Unmarshal(row.Bytes(0), &req)
+	})
+	for _, pattern := range req.Always {
+		if err == nil {
+			err = t.exec(`INSERT INTO approval (project, permission, pattern, created) VALUES ($1,$2,$3,$4)
+				ON CONFLICT (project, permission, pattern) DO NOTHING`, s.project, req.Permission, pattern, float64(t.now))
+		}
+	}
+	return err
+}
+
+// Approvals returns what users of a project answered "always" to, oldest first, as rules
+// that allow.
+func (s *Store) Approvals(ctx context.Context, project string) (lathe.Ruleset, error) {
+	var out lathe.Ruleset
+	err := s.read(ctx, func(r Reader) error {
+		return r.Query(`SELECT permission, pattern FROM approval WHERE project = $1 ORDER BY n`, []any{project}, func(row Row) error {
+			out = append(out, lathe.Rule{Permission: row.Text(0), Pattern: row.Text(1), Action: lathe.Allow})
+			return nil
+		})
+	})
+	return out, err
+}
+
+// Revoke takes an approval back. One that is not there is not found.
+func (s *Store) Revoke(ctx context.Context, project, permission, pattern string) error {
+	_, err := s.writer.write(ctx, true, func(t *txn) error {
+		n, err := t.count(`DELETE FROM approval WHERE project = $1 AND permission = $2 AND pattern = $3`, project, permission, pattern)
+		if err == nil && n == 0 {
+			err = lathe.Errorf(lathe.NotFound, "%s %q was not approved", permission, pattern)
+		}
+		return err
+	})
+	return err
+}

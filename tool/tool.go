@@ -1,0 +1,88 @@
+// Package tool is what a model may do: the role Tool, and what surrounds every call.
+//
+// It owns how a tool is described to a model (a schema made from a Go type), how its
+// arguments are checked and its name repaired, how much of its output a model sees, and
+// which tools a set of rules leaves visible. It does not decide on permissions and writes
+// no session: a tool reaches the engine through its [Call].
+//
+// A Tool and a Set are safe for use by many goroutines; a Call belongs to one run.
+//
+// Start reading here, then define.go and set.go.
+package tool
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/lathe-agent/lathe"
+)
+
+// Tool is something a model may call.
+type Tool interface {
+	// Spec describes the tool; it does not change.
+	Spec() Spec
+	// Run does it. A failure the model should know of is made by [Failf]; any other error
+	// is a cancellation, a refusal of [Call.Ask], or a bug.
+	Run(ctx context.Context, c *Call) (Result, error)
+}
+
+// Spec is how a tool presents itself.
+type Spec struct {
+	Name        string
+	Description string          // for the model
+	Schema      json.RawMessage // of the input, an object
+	// Permission is the name under which rules hide the tool; "" is its own name.
+	Permission string
+	// Hidden tools are run when called and never shown to a model.
+	Hidden bool
+	// Tail keeps the end of a long output instead of its beginning.
+	Tail bool
+}
+
+// Result is what a call gave.
+type Result struct {
+	Title       string
+	Output      string          // for the model
+	Metadata    json.RawMessage // an object, for clients; nil is {}
+	Attachments []*lathe.File
+}
+
+// Call is one call of a tool, and its way back to the session.
+type Call struct {
+	Session lathe.SessionID
+	Message lathe.MessageID
+	ID      string // the call's, as the model knows it
+	Agent   string
+	Model   lathe.ModelRef
+	Dir     string // the session's directory; relative paths start here
+	Root    string // the top of the checkout, "/" where there is none
+	Input   json.RawMessage
+	// Mentioned says that the user named a sub-agent in the prompt: it may be called unasked.
+	Mentioned bool
+
+	Host Host
+}
+
+// Host is what a tool may ask of the engine while it runs.
+type Host interface {
+	// Ask returns when the call may go on. A refusal is an error, which the tool returns.
+	Ask(ctx context.Context, p Permission) error
+	// Question asks the user and returns the answers, one list for each question.
+	Question(ctx context.Context, qs []lathe.Question) ([][]string, error)
+	// Progress shows what the call is doing: "" and nil leave title and metadata as they are.
+	Progress(title string, metadata json.RawMessage)
+	// Todos replaces the session's list.
+	Todos(ctx context.Context, list []lathe.Todo) error
+	// Tell publishes news, such as a file that was changed.
+	Tell(f lathe.Fact)
+	// History returns the conversation as this step saw it. It must not be changed.
+	History() []lathe.Message
+}
+
+// Permission is what a tool needs to be allowed.
+type Permission struct {
+	Name     string
+	Patterns []string
+	Always   []string        // what "always" would allow from then on
+	Metadata json.RawMessage // shown with the question; nil is {}
+}

@@ -1,0 +1,260 @@
+// Package tooltest has small tools for the tests of what runs tools: each does one thing that
+// a runner must cope with, and does it the same way every time.
+//
+// They keep no state and may run at the same time; they wait only on timers and contexts, so
+// that they work in a bubble of testing/synctest. Start at All.
+package tooltest
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/tool"
+)
+
+// All returns one of each, in the order of their functions here.
+func All() []tool.Tool {
+	return []tool.Tool{
+		Write(), Wait(), Ask(), Question(), Fail(), Print(), Show(), Todo(), Picture(), Panic(),
+	}
+}
+
+// Write returns a tool that asks for the permission edit and writes a file below the call's
+// directory.
+func Write() tool.Tool {
+	type input struct {
+		Path    string `json:"path" jsonschema:"the file, relative to the directory: notes/a.txt"`
+		Content string `json:"content" jsonschema:"the whole text of the file"`
+	}
+	spec := tool.Spec{Name: "write", Description: "Writes a file.", Permission: "edit"}
+	return tool.Define(spec, func(ctx context.Context, c *tool.Call, in input) (tool.Result, error) {
+		if !filepath.IsLocal(in.Path) {
+			return tool.Result{}, tool.Failf("%q is not below the directory; give a path relative to it.", in.Path)
+		}
+		meta, err := json.Marshal(struct {
+			Path string `json:"filepath"`
+		}{in.Path})
+		if err != nil {
+			return tool.Result{}, err
+		}
+		err = c.Host.Ask(ctx, tool.Permission{Name: "edit", Patterns: []string{in.Path}, Always: []string{"*"}, Metadata: meta})
+		if err != nil {
+			return tool.Result{}, err
+		}
+		path := filepath.Join(c.Dir, in.Path)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return tool.Result{}, tool.Failf("cannot write %s: %w", in.Path, err)
+		}
+		if err := os.WriteFile(path, []byte(in.Content), 0o644); err != nil {
+			return tool.Result{}, tool.Failf("cannot write %s: %w", in.Path, err)
+		}
+		out := fmt.Sprintf("Wrote %s: %d bytes.", in.Path, len(in.Content))
+		return tool.Result{Title: in.Path, Output: out, Metadata: meta}, nil
+	})
+}
+
+// Wait returns a tool that waits for a time or until it is canceled. A stubborn one does not
+// hear the cancellation for a while more, and then has a result all the same.
+func Wait() tool.Tool {
+	type input struct {
+		MS       int `json:"ms" jsonschema:"how long to wait, in milliseconds: 200"`
+		Stubborn int `json:"stubborn,omitempty" jsonschema:"how many milliseconds to go on after a cancellation: 50"`
+	}
+	spec := tool.Spec{Name: "wait", Description: "Waits."}
+	return tool.Define(spec, func(ctx context.Context, _ *tool.Call, in input) (tool.Result, error) {
+		done := tool.Result{Title: "wait", Output: fmt.Sprintf("Waited %d ms.", in.MS)}
+		if sleep(ctx, in.MS) {
+			return done, nil
+		}
+		if in.Stubborn == 0 {
+			return tool.Result{}, context.Cause(ctx)
+		}
+		sleep(context.WithoutCancel(ctx), in.Stubborn)
+		done.Output = fmt.Sprintf("Went on for %d ms after the cancellation.", in.Stubborn)
+		return done, nil
+	})
+}
+
+// sleep reports whether the time passed before ctx ended.
+func sleep(ctx context.Context, ms int) bool {
+	timer := time.NewTimer(time.Duration(ms) * time.Millisecond)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// Ask returns a tool that asks for any permission.
+func Ask() tool.Tool {
+	type input struct {
+		Permission string   `json:"permission" jsonschema:"the permission: bash"`
+		Patterns   []string `json:"patterns" jsonschema:"what it is for: git status"`
+		Always     []string `json:"always,omitempty" jsonschema:"what always would allow: git *"`
+	}
+	spec := tool.Spec{Name: "ask", Description: "Asks for a permission."}
+	return tool.Define(spec, func(ctx context.Context, c *tool.Call, in input) (tool.Result, error) {
+		err := c.Host.Ask(ctx, tool.Permission{Name: in.Permission, Patterns: in.Patterns, Always: in.Always})
+		if err != nil {
+			return tool.Result{}, err
+		}
+		return tool.Result{Title: in.Permission, Output: "Allowed."}, nil
+	})
+}
+
+// Question returns a tool that asks the user one question.
+func Question() tool.Tool {
+	type input struct {
+		Question string   `json:"question" jsonschema:"what to ask: Which port?"`
+		Options  []string `json:"options,omitempty" jsonschema:"choices: 80, 8080"`
+		Multiple bool     `json:"multiple,omitempty" jsonschema:"whether several may be chosen: false"`
+	}
+	spec := tool.Spec{Name: "question", Description: "Asks the user."}
+	return tool.Define(spec, func(ctx context.Context, c *tool.Call, in input) (tool.Result, error) {
+		q := lathe.Question{Question: in.Question, Header: in.Question}
+		for _, o := range in.Options {
+			q.Options = append(q.Options, lathe.Option{Label: o, Description: o})
+		}
+		if in.Multiple {
+			q.Multiple = lathe.Yes
+		}
+		answers, err := c.Host.Question(ctx, []lathe.Question{q})
+		if err != nil {
+			return tool.Result{}, err
+		}
+		meta, err := json.Marshal(struct {
+			Answers [][]string `json:"answers"`
+		}{answers})
+		if err != nil {
+			return tool.Result{}, err
+		}
+		var flat []string
+		for _, a := range answers {
+			flat = append(flat, a...)
+		}
+		return tool.Result{Title: in.Question, Output: "Answer: " + strings.Join(flat, ", "), Metadata: meta}, nil
+	})
+}
+
+// Fail returns a tool that fails with the text it is given.
+func Fail() tool.Tool {
+	type input struct {
+		Text string `json:"text" jsonschema:"the text of the failure: no such file"`
+	}
+	spec := tool.Spec{Name: "fail", Description: "Fails."}
+	return tool.Define(spec, func(_ context.Context, _ *tool.Call, in input) (tool.Result, error) {
+		return tool.Result{}, tool.Failf("%s", in.Text)
+	})
+}
+
+// Print returns a tool that prints numbered lines.
+func Print() tool.Tool {
+	type input struct {
+		Lines int `json:"lines" jsonschema:"how many lines: 3000"`
+		Width int `json:"width,omitempty" jsonschema:"how long each is at least, in characters: 80"`
+	}
+	spec := tool.Spec{Name: "print", Description: "Prints lines."}
+	return tool.Define(spec, func(_ context.Context, _ *tool.Call, in input) (tool.Result, error) {
+		var out strings.Builder
+		for i := range in.Lines {
+			if i > 0 {
+				out.WriteByte('\n')
+			}
+			line := fmt.Sprintf("line %d", i+1)
+			out.WriteString(line + strings.Repeat(".", max(0, in.Width-len(line))))
+		}
+		return tool.Result{Title: fmt.Sprintf("%d lines", in.Lines), Output: out.String()}, nil
+	})
+}
+
+// Show returns a tool that shows its progress several times, with the step as title and
+// metadata.
+func Show() tool.Tool {
+	type input struct {
+		Times int `json:"times" jsonschema:"how often to show progress: 3"`
+		MS    int `json:"ms,omitempty" jsonschema:"how long to wait after each time, in milliseconds: 10"`
+	}
+	spec := tool.Spec{Name: "show", Description: "Shows progress."}
+	return tool.Define(spec, func(ctx context.Context, c *tool.Call, in input) (tool.Result, error) {
+		for i := range in.Times {
+			c.Host.Progress(fmt.Sprintf("step %d", i+1), json.RawMessage(fmt.Sprintf(`{"step":%d}`, i+1)))
+			if in.MS > 0 && !sleep(ctx, in.MS) {
+				return tool.Result{}, context.Cause(ctx)
+			}
+		}
+		meta := json.RawMessage(fmt.Sprintf(`{"step":%d}`, in.Times))
+		return tool.Result{Title: "shown", Output: fmt.Sprintf("Showed %d steps.", in.Times), Metadata: meta}, nil
+	})
+}
+
+// Todo returns a tool that replaces the session's list.
+func Todo() tool.Tool {
+	type item struct {
+		Content  string `json:"content" jsonschema:"what is to be done: write the test"`
+		Status   string `json:"status" enum:"pending,in_progress,completed,cancelled" jsonschema:"how far it is: pending"`
+		Priority string `json:"priority,omitempty" enum:"high,medium,low" jsonschema:"how much it matters: medium"`
+	}
+	type input struct {
+		Todos []item `json:"todos" jsonschema:"the whole list"`
+	}
+	spec := tool.Spec{Name: "todo", Description: "Sets the list of todos."}
+	return tool.Define(spec, func(ctx context.Context, c *tool.Call, in input) (tool.Result, error) {
+		list := make([]lathe.Todo, 0, len(in.Todos))
+		open := 0
+		for _, t := range in.Todos {
+			if t.Priority == "" {
+				t.Priority = "medium"
+			}
+			if t.Status != "completed" && t.Status != "cancelled" {
+				open++
+			}
+			list = append(list, lathe.Todo{Content: t.Content, Status: t.Status, Priority: t.Priority})
+		}
+		if err := c.Host.Todos(ctx, list); err != nil {
+			return tool.Result{}, err
+		}
+		return tool.Result{Title: fmt.Sprintf("%d todos", open), Output: fmt.Sprintf("%d of %d open.", open, len(list))}, nil
+	})
+}
+
+// picture is a PNG of one grey pixel.
+const picture = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNoAAAAggCBd81ytgAAAABJRU5ErkJggg=="
+
+// Picture returns a tool that attaches a small PNG.
+func Picture() tool.Tool {
+	type input struct {
+		Name string `json:"name,omitempty" jsonschema:"the name of the file: dot.png"`
+	}
+	spec := tool.Spec{Name: "picture", Description: "Attaches a picture."}
+	return tool.Define(spec, func(_ context.Context, _ *tool.Call, in input) (tool.Result, error) {
+		if in.Name == "" {
+			in.Name = "dot.png"
+		}
+		file := &lathe.File{Mime: "image/png", URL: "data:image/png;base64," + picture, Filename: in.Name}
+		size := base64.StdEncoding.DecodedLen(len(picture))
+		return tool.Result{
+			Title: in.Name, Output: fmt.Sprintf("A picture of about %d bytes.", size),
+			Attachments: []*lathe.File{file},
+		}, nil
+	})
+}
+
+// Panic returns a tool that panics.
+func Panic() tool.Tool {
+	type input struct {
+		Text string `json:"text,omitempty" jsonschema:"what to panic with: boom"`
+	}
+	spec := tool.Spec{Name: "panic", Description: "Panics."}
+	return tool.Define(spec, func(_ context.Context, _ *tool.Call, in input) (tool.Result, error) {
+		panic("tooltest: " + in.Text)
+	})
+}
