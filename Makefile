@@ -13,7 +13,7 @@ NO_RACE = $(strip $(shell $(GO) list -race errors 2>&1 >/dev/null | head -n 1) \
 say = @echo "==> $(1)"
 
 .DEFAULT_GOAL := help
-.PHONY: help build install test check fmt fmt-check vet lint arch bench demo clean
+.PHONY: help build install test wires check fmt fmt-check vet lint arch bench demo clean
 
 help: ## list these targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -34,13 +34,20 @@ test: ## vet, then every test, shuffled; with the race detector where it can run
 		race=; export CGO_ENABLED=0; \
 	fi; \
 	echo "==> $(GO) vet ./..." && $(GO) vet ./... && \
-	echo "==> $(GO) test $$race -shuffle=on ./..." && $(GO) test $$race -shuffle=on ./...
+	echo "==> $(GO) test $$race -shuffle=on ./..." && $(GO) test $$race -shuffle=on ./... && \
+	if [ -n "$$race" ]; then $(MAKE) --no-print-directory wires; fi
+
+# With the race detector a transcript runs on two wires; this runs it on all.
+wires:
+	$(call say,transcripts on every wire)
+	@$(GO) test -run '^Test(Transcripts|Turn_)' ./engine
 
 check: fmt-check vet lint arch ## all that a change must pass: format, vet, staticcheck, arch test, race tests
 	@why="$(NO_RACE)"; if [ -n "$$why" ]; then \
 		echo "make check needs the race detector: $$why (make test does without)" >&2; exit 1; fi
 	$(call say,test -race -shuffle=on)
 	@$(GO) test -race -shuffle=on ./...
+	@$(MAKE) --no-print-directory wires
 
 fmt: ## format all Go files
 	@$(GO) tool gofumpt -w .

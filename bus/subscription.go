@@ -28,18 +28,17 @@ type Subscription struct {
 	group *group // its place in the index; the mutex of the bus guards it
 	at    int
 
-	mu      sync.Mutex
-	changed sync.Cond // queue or err, on mu
-	queue   queue
-	err     error // why it has ended
-	skip    int64 // numbers up to here are known to the reader
-	held    bool  // texts are left out until the bus has come to skip
+	changed chan struct{} // holds one after a change of queue or err
+
+	mu    sync.Mutex // guards the fields below
+	queue queue
+	err   error // why it has ended
+	skip  int64 // numbers up to here are known to the reader
+	held  bool  // texts are left out until the bus has come to skip
 }
 
 func newSubscription(b *Bus, scope lathe.Scope) *Subscription {
-	s := &Subscription{bus: b, scope: scope}
-	s.changed.L = &s.mu
-	return s
+	return &Subscription{bus: b, scope: scope, changed: make(chan struct{}, 1)}
 }
 
 // Last is the number of the last commit handed out before the subscription; all later
@@ -83,7 +82,10 @@ func (s *Subscription) Next(ctx context.Context) (lathe.Event, error) {
 		if ok {
 			return s.event(it), nil
 		}
-		s.wait(ctx)
+		select { // without a goroutine or garbage: there is a wait for each delta
+		case <-s.changed:
+		case <-ctx.Done():
+		}
 	}
 }
 
@@ -102,21 +104,15 @@ func (s *Subscription) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.queue, s.err = queue{}, ErrClosed
-	s.changed.Broadcast()
+	s.wake()
 }
 
-// wait returns when there may be something to take, or when ctx is done.
-func (s *Subscription) wait(ctx context.Context) {
-	stop := context.AfterFunc(ctx, func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.changed.Broadcast()
-	})
-	defer stop()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for s.idle() && ctx.Err() == nil {
-		s.changed.Wait()
+// wake lets the reader look. It may look in vain: what it is woken for may be taken
+// already.
+func (s *Subscription) wake() {
+	select {
+	case s.changed <- struct{}{}:
+	default:
 	}
 }
 
@@ -191,11 +187,11 @@ func (s *Subscription) join(open []*Text) bool {
 func (s *Subscription) add(it item) bool {
 	if s.queue.len() > 0 && s.queue.bytes+it.cost > s.bus.limit {
 		s.queue, s.err = queue{}, ErrLagged
-		s.changed.Broadcast()
+		s.wake()
 		return false
 	}
 	s.queue.push(it)
-	s.changed.Broadcast()
+	s.wake()
 	return true
 }
 
@@ -204,5 +200,5 @@ func (s *Subscription) finish() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.err = ErrClosed
-	s.changed.Broadcast()
+	s.wake()
 }

@@ -1,9 +1,12 @@
 // Package engine runs sessions. It is the only package that knows what one may do.
 //
-// It begins here without a loop: it opens and closes the store and the bus, knows which
-// project a directory belongs to, offers the operations on sessions, messages and parts,
-// and serves the feed of events. Whatever writes below a session does so under its lease
-// (runner.go); single columns of a session record are edited by anyone.
+// It opens and closes the store and the bus, knows which project a directory belongs to,
+// offers the operations on sessions, messages and parts, serves the feed of events, and
+// runs turns. A session that has something to do is awake (actor.go): one goroutine holds
+// its lease, asks plan what comes next and does it (turn.go) until there is nothing. What
+// to do next (plan.go) and what a stream means (fold.go) are pure. Whatever writes below a
+// session does so under its lease (runner.go); single columns of a session record are
+// edited by anyone.
 //
 // It imports the store and the bus themselves rather than hiding them behind interfaces
 // of its own: what differs between one machine and many lies below them, in the store's
@@ -11,14 +14,17 @@
 //
 // An Engine is safe for use by many goroutines. Those it starts itself end with Close.
 //
-// Start reading at session.go, then events.go.
+// Start reading at turn.go, then plan.go, step.go and fold.go; send.go is the way in,
+// events.go the way out.
 package engine
 
 import (
 	"context"
 	"errors"
 	"log/slog"
+	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/lathe-agent/lathe"
@@ -37,6 +43,11 @@ type Options struct {
 	Now     func() lathe.Time
 	IDs     *lathe.IDs
 	Log     *slog.Logger
+	// Setup and what follows are for engines that run turns.
+	Setup   Setup
+	Hooks   Hooks
+	Outputs string         // folder for long outputs of tools; "" keeps none
+	Random  func() float64 // in [0, 1)
 }
 
 // Engine is the core of the program.
@@ -49,6 +60,20 @@ type Engine struct {
 	ids       *lathe.IDs
 	now       func() lathe.Time
 	version   string
+	log       *slog.Logger
+
+	setup    Setup
+	hooks    Hooks
+	outputs  string
+	random   func() float64
+	actors   actors
+	memories memories
+	versions atomic.Int64
+
+	unreleased unreleased
+	work       sync.WaitGroup // runners, their tools and errands
+	ctx        context.Context
+	stop       context.CancelCauseFunc
 
 	closing sync.Once
 	closed  chan struct{} // closed by Close
@@ -65,11 +90,18 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+	if o.Random == nil {
+		o.Random = rand.Float64
+	}
 	b := bus.New(bus.IDs(o.IDs))
 	e := &Engine{
-		bus: b, live: &live{bus: b, told: map[lathe.PartID]lathe.Part{}},
-		ids: o.IDs, now: o.Now, version: o.Version, closed: make(chan struct{}),
+		bus: b, ids: o.IDs, now: o.Now, version: o.Version, closed: make(chan struct{}), log: o.Log,
+		setup: o.Setup, hooks: o.Hooks, outputs: o.Outputs, random: o.Random,
 	}
+	e.live = &live{bus: b, told: map[lathe.PartID]lathe.Part{}, tell: e.tell, awake: e.isAwake}
+	e.actors.awake = map[lathe.SessionID]*actor{}
+	e.memories.now, e.memories.kept = o.Now, map[lathe.SessionID]keptMemory{}
+	e.ctx, e.stop = context.WithCancelCause(context.Background())
 	s, err := store.Open(ctx, o.Driver, store.Options{
 		Publish: e.live.publish, Wanted: e.live.wanted,
 		Now: o.Now, IDs: o.IDs, Blobs: o.Blobs, Log: o.Log,
@@ -79,7 +111,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	}
 	b.Advance(s.Last())
 	e.store, e.instances = s, newInstances(s, o.Now)
-	e.watch = &watch{poll: s.Poll, log: o.Log}
+	e.watch = &watch{poll: e.look, log: o.Log}
 	return e, nil
 }
 
@@ -87,9 +119,57 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 // does nothing.
 func (e *Engine) Close() error {
 	e.closing.Do(func() { close(e.closed) })
+	e.halt()
 	e.bus.Close()
 	e.watch.close()
 	return e.store.Close()
+}
+
+// closeTime is how long turns have to settle when the engine ends.
+const closeTime = 10 * time.Second
+
+// halt ends all turns and waits for them; a tool that does not end is left behind.
+func (e *Engine) halt() {
+	e.actors.mu.Lock()
+	e.actors.closed = true
+	e.actors.mu.Unlock()
+	e.stop(errClosing)
+	done := make(chan struct{})
+	go func() {
+		e.work.Wait()
+		close(done)
+	}()
+	timer := time.NewTimer(closeTime)
+	defer timer.Stop()
+	select {
+	case <-done:
+	case <-timer.C:
+		e.log.Warn("a tool did not end; leaving it behind")
+	}
+	e.memories.close()
+}
+
+// look sees what other processes wrote, and whether they want a turn of ours to end.
+func (e *Engine) look(ctx context.Context) error {
+	if err := e.store.Poll(ctx); err != nil || !e.isAwake() {
+		return err
+	}
+	holdings, err := e.store.Holdings(ctx)
+	for _, h := range holdings {
+		if h.Here && h.Canceled {
+			if a := e.find(h.Session); a != nil {
+				a.stop(errCanceled)
+			}
+		}
+	}
+	return err
+}
+
+// isAwake reports whether any session is.
+func (e *Engine) isAwake() bool {
+	e.actors.mu.Lock()
+	defer e.actors.mu.Unlock()
+	return len(e.actors.awake) > 0
 }
 
 // isClosed reports whether Close was called.

@@ -24,8 +24,13 @@ func (r Runner) Commit(ctx context.Context, facts ...lathe.Fact) ([]lathe.Event,
 	return r.commit(ctx, facts...)
 }
 func (r Runner) Grow(id lathe.PartID, delta string) error { return r.grow(id, delta) }
-func (r Runner) Checkpoint(ctx context.Context) error     { return r.checkpoint(ctx) }
-func (r Runner) Release(ctx context.Context) error        { return r.release(ctx) }
+func (r Runner) Checkpoint(ctx context.Context) error {
+	if err := r.checkpoint(ctx); err != nil {
+		return err
+	}
+	return r.saved()
+}
+func (r Runner) Release(ctx context.Context) error { return r.release(ctx) }
 
 // Holds lists how many texts the runner has open.
 func (r Runner) Holds() int { return len(r.texts) }

@@ -14,12 +14,15 @@ import (
 type live struct {
 	bus  *bus.Bus
 	told map[lathe.PartID]lathe.Part // open parts of others as they were told, texts left out
+	tell func([]lathe.Event)         // for the runners of this process
+	// awake reports whether there are any.
+	awake func() bool
 }
 
 // wanted reports whether what others wrote is worth reading. While a text is open it is,
 // also when nobody listens: the text must end when its part does, or whoever comes next
 // is shown it as open.
-func (l *live) wanted() bool { return l.bus.Subscribers() > 0 || l.bus.Texts() > 0 }
+func (l *live) wanted() bool { return l.bus.Subscribers() > 0 || l.bus.Texts() > 0 || l.awake() }
 
 // publish is the store's way out. It must not block, and the bus never does.
 func (l *live) publish(b store.Batch) {
@@ -27,6 +30,7 @@ func (l *live) publish(b store.Batch) {
 	if b.Foreign {
 		events = l.grown(events)
 	}
+	l.tell(b.Events)
 	l.bus.Publish(events...) // at once: nobody who comes in between gets half of them
 	l.bus.Advance(b.Counter)
 	for id := range l.told {

@@ -69,7 +69,10 @@ func (r *runner) extend(ctx context.Context, p lathe.Part, delta string) (lathe.
 	if err := r.grow(p.ID, delta); err != nil {
 		return p, err
 	}
-	return p.WithText(r.texts[p.ID].text.String()), r.checkpoint(ctx)
+	if err := r.checkpoint(context.WithoutCancel(ctx)); err != nil {
+		return p, err
+	}
+	return p.WithText(r.texts[p.ID].text.String()), r.saved()
 }
 
 // RemoveMessage deletes a message and its parts.

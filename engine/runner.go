@@ -2,13 +2,16 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/bus"
 	"github.com/lathe-agent/lathe/store"
+	"github.com/lathe-agent/lathe/workspace"
 )
 
 // settleTime bounds writes that must outlive a cancel. It is longer than the store waits for
@@ -21,6 +24,18 @@ type runner struct {
 	engine *Engine
 	lease  store.Lease
 	texts  map[lathe.PartID]*growing
+	saving *saving // nil while no checkpoint is under way
+
+	// Of one that runs turns:
+	sample
+	actor   *actor
+	place   workspace.Place
+	mem     *memory
+	results chan errandResult
+	errands int  // under way
+	titled  bool // a title was sent for
+	worked  bool // the session is not idle
+	broken  int  // requests in a row that failed
 }
 
 // growing is an open part of this runner: its text on the bus, and how much of it the
@@ -33,6 +48,9 @@ type growing struct {
 
 // take makes a runner for a session nobody else works on; otherwise that is a conflict.
 func (e *Engine) take(ctx context.Context, id lathe.SessionID) (*runner, error) {
+	if err := e.unreleased.giveBack(ctx, e.store, id); err != nil {
+		return nil, err
+	}
 	l, err := e.store.Take(ctx, id)
 	if err != nil {
 		return nil, err
@@ -40,10 +58,77 @@ func (e *Engine) take(ctx context.Context, id lathe.SessionID) (*runner, error) 
 	return &runner{engine: e, lease: l, texts: map[lathe.PartID]*growing{}}, nil
 }
 
+// begin makes the runner of a session that is awake, with what it knows of it.
+func (e *Engine) begin(ctx context.Context, a *actor) (*runner, error) {
+	r, err := e.take(ctx, a.id)
+	if err != nil {
+		return nil, err
+	}
+	r.actor, r.results = a, make(chan errandResult, 1)
+	if err := r.remember(ctx); err != nil {
+		return nil, errors.Join(err, r.release(ctx))
+	}
+	return r, nil
+}
+
+// remember finds what was kept of the session, or reads it.
+func (r *runner) remember(ctx context.Context) (err error) {
+	e := r.engine
+	r.mem = e.memories.take(r.lease.Session)
+	if r.mem == nil || r.mem.refresh(ctx, e.store) != nil {
+		if r.mem, err = recall(ctx, e.store, r.lease.Session, &e.versions); err != nil {
+			return err
+		}
+	}
+	inst, err := e.Instance(ctx, r.mem.session.Directory)
+	if err != nil && ctx.Err() != nil {
+		return err
+	}
+	r.place = inst.Place
+	if err != nil { // the directory is gone: its tools will say so
+		r.place = workspace.Place{Directory: r.mem.session.Directory, Worktree: "/"}
+	}
+	return nil
+}
+
+// catchUp takes in what others have committed.
+func (r *runner) catchUp() {
+	after := r.engine.store.Last() // what is published up to here has been heard
+	for _, ev := range r.actor.heard() {
+		r.mem.apply(ev)
+	}
+	r.mem.after = max(r.mem.after, after)
+}
+
+// result is the answer that callers get: the newest, else the newest message.
+func (r *runner) result() lathe.Message {
+	for _, h := range slices.Backward(r.mem.messages) {
+		if _, ok := h.Said.(*lathe.Assistant); ok {
+			return h.Message
+		}
+	}
+	if n := len(r.mem.messages); n > 0 {
+		return r.mem.messages[n-1].Message
+	}
+	return lathe.Message{}
+}
+
+// rests says that the session is idle, if it was not.
+func (r *runner) rests(ctx context.Context) error {
+	if !r.worked || r.actor.isWoken() && ctx.Err() == nil {
+		return nil // or goes on at once
+	}
+	r.worked = false
+	return r.write(ctx, &lathe.StatusChanged{Session: r.lease.Session, Status: lathe.Status{Type: lathe.Idle}})
+}
+
 // release gives the lease back, also after a cancel. A text that the store does not have
 // whole ends, since whoever goes on with its part begins with what is stored; any other
 // stays open on the bus as it does in the store.
 func (r *runner) release(ctx context.Context) error {
+	if err := r.saved(); err != nil {
+		r.engine.log.Warn("what a text has grown by was not written down", "session", r.lease.Session, "error", err)
+	}
 	for id, g := range r.texts {
 		if g.text.Len() != g.stored {
 			r.close(id)
@@ -52,7 +137,45 @@ func (r *runner) release(ctx context.Context) error {
 	clear(r.texts)
 	ctx, cancel := settle(ctx)
 	defer cancel()
-	return r.engine.store.Release(ctx, r.lease)
+	err := r.engine.store.Release(ctx, r.lease)
+	if err != nil {
+		r.engine.unreleased.keep(r.lease)
+	}
+	return err
+}
+
+// unreleased are leases that could not be given back because the store failed. They are
+// given back before their session is taken again: it would be busy until this process ends.
+type unreleased struct {
+	mu     sync.Mutex // guards leases
+	leases map[lathe.SessionID]store.Lease
+}
+
+func (u *unreleased) keep(l store.Lease) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.leases == nil {
+		u.leases = map[lathe.SessionID]store.Lease{}
+	}
+	u.leases[l.Session] = l
+}
+
+func (u *unreleased) giveBack(ctx context.Context, s *store.Store, id lathe.SessionID) error {
+	u.mu.Lock()
+	l, ok := u.leases[id]
+	u.mu.Unlock()
+	if !ok {
+		return nil
+	}
+	if err := s.Release(ctx, l); err != nil {
+		return err
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.leases[id] == l { // another may have taken and kept it meanwhile
+		delete(u.leases, id)
+	}
+	return nil
 }
 
 // settle gives a context that outlives its parent's cancel, for a bounded time.
@@ -63,6 +186,9 @@ func settle(ctx context.Context) (context.Context, context.CancelFunc) {
 // commit writes facts. A text part that opens here begins to grow on the bus; one that
 // is written whole no longer does.
 func (r *runner) commit(ctx context.Context, facts ...lathe.Fact) ([]lathe.Event, error) {
+	if err := r.saved(); err != nil {
+		return nil, err
+	}
 	events, err := r.engine.store.Commit(ctx, r.lease, facts...)
 	if err != nil {
 		return nil, err
@@ -136,8 +262,12 @@ func (r *runner) grow(id lathe.PartID, delta string) error {
 	return nil
 }
 
-// checkpoint writes down what open parts have grown by since the last time.
+// checkpoint writes down what open parts have grown by since the last time, beside what the
+// runner does. The context must last until then.
 func (r *runner) checkpoint(ctx context.Context) error {
+	if err := r.saved(); err != nil {
+		return err
+	}
 	var facts []lathe.Fact
 	for id, g := range r.texts {
 		if more := g.text.Since(g.stored); more != "" {
@@ -147,14 +277,48 @@ func (r *runner) checkpoint(ctx context.Context) error {
 	if len(facts) == 0 {
 		return nil
 	}
-	if _, err := r.engine.store.Commit(ctx, r.lease, facts...); err != nil {
-		return err
-	}
-	for _, f := range facts { // not before it is written: what failed is written next time
-		c := f.(*lathe.Checkpoint)
-		r.texts[c.Part].stored += len(c.Text)
-	}
+	r.saving = &saving{facts, make(chan error, 1)}
+	e, lease, done := r.engine, r.lease, r.saving.done
+	e.work.Go(func() {
+		_, err := e.store.Commit(ctx, lease, facts...)
+		done <- err
+	})
 	return nil
+}
+
+// saving is a checkpoint under way. Deltas go on meanwhile; whatever else is written waits
+// for it.
+type saving struct {
+	facts []lathe.Fact
+	done  chan error // holds one when it has ended
+}
+
+// underway is where the end of a checkpoint is told; nil while there is none.
+func (r *runner) underway() <-chan error {
+	if r.saving == nil {
+		return nil
+	}
+	return r.saving.done
+}
+
+// saved waits for a checkpoint that is under way.
+func (r *runner) saved() error {
+	if r.saving == nil {
+		return nil
+	}
+	return r.noted(<-r.saving.done)
+}
+
+// noted takes the end of a checkpoint in. What failed is written next time.
+func (r *runner) noted(err error) error {
+	facts := r.saving.facts
+	r.saving = nil
+	for _, f := range facts {
+		if c := f.(*lathe.Checkpoint); err == nil && r.texts[c.Part] != nil {
+			r.texts[c.Part].stored += len(c.Text)
+		}
+	}
+	return err
 }
 
 func (r *runner) close(id lathe.PartID) {

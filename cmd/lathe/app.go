@@ -17,6 +17,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/model/auth"
 )
 
 // app is what the commands share: streams, surroundings and the global flags.
@@ -28,6 +29,8 @@ type app struct {
 	env    func(string) string
 	now    func() time.Time
 	log    *slog.Logger
+	logins []auth.Method           // how one can log in without a key
+	browse func(page string) error // opens a page in the user's browser
 
 	dir       string // --dir
 	json      bool   // --json
@@ -41,7 +44,7 @@ func newApp() *app {
 	stdout := &countingFile{file: os.Stdout}
 	return &app{
 		stdin: os.Stdin, out: bufio.NewWriterSize(stdout, 64<<10), stdout: stdout, stderr: os.Stderr,
-		env: os.Getenv, now: time.Now, log: slog.New(slog.DiscardHandler),
+		env: os.Getenv, now: time.Now, log: slog.New(slog.DiscardHandler), logins: auth.Methods(), browse: browse,
 	}
 }
 
@@ -131,6 +134,9 @@ func (e noDatabase) Unwrap() error {
 
 // printf writes to standard output. An error stays with the writer until finish.
 func (a *app) printf(format string, args ...any) { _, _ = fmt.Fprintf(a.out, format, args...) }
+
+// flushed lets the result be seen before a remark on it. An error stays with the writer.
+func (a *app) flushed() { _ = a.out.Flush() }
 
 // remark tells people something on standard error, beside the result.
 func (a *app) remark(format string, args ...any) { _, _ = fmt.Fprintf(a.stderr, format+"\n", args...) }

@@ -95,7 +95,7 @@ func TestVersion_StartsLight(t *testing.T) {
 	for _, m := range line.FindAllStringSubmatch(string(out), -1) {
 		b, _ := strconv.Atoi(m[2])
 		n, _ := strconv.Atoi(m[3])
-		if b > 64<<10 {
+		if b > 96<<10 {
 			t.Errorf("package %s takes %d bytes before main begins", m[1], b)
 		}
 		bytes, allocs = bytes+b, allocs+n

@@ -8,22 +8,23 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/model/modeltest"
 )
 
 func newDemo(a *app) *cobra.Command {
 	var keep bool
 	cmd := &cobra.Command{
 		Use:   "demo",
-		Short: "See it work: a session, its feed, a fork, an export",
-		Long: `Makes a project and a database in a temporary folder, holds a short conversation in it
-through the real engine and shows every event with its number; then resumes the feed after
-a restart, forks, lists and exports. It needs no key and no network, takes a few seconds
+		Short: "See it work: a whole turn, its feed, a fork, an export",
+		Long: `Makes a project and a database in a temporary folder and runs a whole turn in it: a scripted
+model that the program carries with it streams over HTTP, a tool reads a file, another asks
+before it writes one. Every event is shown with its number; then the feed is resumed after
+a restart, and the session forked, listed and exported. It needs no key and no network, takes a few seconds
 and removes what it made. Your own sessions are not touched.`,
 		Example: `  lathe demo
   lathe demo --keep    # and look around in what it made`,
@@ -40,7 +41,7 @@ func (a *app) demo(ctx context.Context, keep bool) (err error) {
 	if err != nil {
 		return fmt.Errorf("cannot make a folder for the demo: %w; set TMPDIR to a folder you may write to", err)
 	}
-	d := &demo{app: a, project: filepath.Join(root, "project"), ids: lathe.NewIDs()}
+	d := &demo{app: a, project: filepath.Join(root, "project")}
 	d.at = folders{data: filepath.Join(root, "data"), owners: filepath.Join(root, "data", "owners")}
 	defer func() {
 		err = errors.Join(err, d.close())
@@ -57,7 +58,7 @@ func (a *app) demo(ctx context.Context, keep bool) (err error) {
 		return err
 	}
 	for _, scene := range []func(context.Context) error{
-		d.begin, d.prompt, d.answer, d.resume, d.fork, d.export, d.count,
+		d.begin, d.prompt, d.turn, d.resume, d.fork, d.export, d.count,
 	} {
 		if err := scene(ctx); err != nil {
 			return err
@@ -71,13 +72,12 @@ type demo struct {
 	*app
 	project string
 	at      folders
-	ids     *lathe.IDs
 
 	engine  *engine.Engine
 	next    func() (lathe.Event, error, bool)
 	stop    func()
 	session lathe.Session
-	asked   lathe.Message
+	model   *modeltest.Server
 	noted   lathe.Cursor // where a reader went away
 
 	resuming bool // the reader is told what it missed
@@ -87,7 +87,7 @@ func (d *demo) notes() string { return filepath.Join(d.project, "notes.txt") }
 
 // open opens the database and begins to read its feed, from a cursor if there is one.
 func (d *demo) open(ctx context.Context, after lathe.Opt[lathe.Cursor]) (err error) {
-	if d.engine, err = openEngine(ctx, d.app, d.at); err != nil {
+	if d.engine, err = d.openDemo(ctx); err != nil {
 		return err
 	}
 	d.next, d.stop = iter.Pull2(d.engine.Events(ctx, lathe.Scope{}, after))
@@ -101,7 +101,9 @@ func (d *demo) close() error {
 	d.stop()
 	e := d.engine
 	d.engine = nil
-	return e.Close()
+	err := e.Close()
+	d.model.Close()
+	return err
 }
 
 // say prints a line at once: the story is told as it happens.
@@ -139,28 +141,6 @@ func (d *demo) watch(until func(lathe.Event) bool) error {
 	}
 }
 
-// watchAll prints events up to the last of those that a write returned.
-func (d *demo) watchAll(events []lathe.Event, err error) error {
-	if err != nil || len(events) == 0 {
-		return err
-	}
-	end := int64(0)
-	for _, ev := range events {
-		end = max(end, ev.Seq)
-	}
-	return d.watch(func(ev lathe.Event) bool { return ev.Seq >= end })
-}
-
-// pause lets people read along.
-func pause(ctx context.Context, d time.Duration) error {
-	select {
-	case <-time.After(d):
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
-
 // late reports whether an event is for readers who joined in the middle of a part: it tells what
 // this one has seen.
 func (d *demo) late(ev lathe.Event) bool {
@@ -192,6 +172,12 @@ func eventLine(ev lathe.Event) string {
 		what = partInShort(f.Part)
 	case *lathe.PartDelta:
 		what = fmt.Sprintf("+ %q", f.Delta)
+	case *lathe.StatusChanged:
+		what = f.Status.Type
+	case *lathe.PermissionAsked:
+		what = f.Permission + " " + strings.Join(f.Patterns, " ")
+	case *lathe.PermissionReplied:
+		what = string(f.Reply)
 	case *lathe.ServerConnected:
 		what = "reading the feed"
 	default:

@@ -126,5 +126,5 @@ func cannotWrite(path string, err error) error {
 	if !errors.As(err, &file) && !errors.As(err, &link) {
 		return err
 	}
-	return fmt.Errorf("cannot write %s: %w; name another file with -o", plain(path), err)
+	return fmt.Errorf("cannot write %s: %w; name another file", plain(path), err)
 }

@@ -55,12 +55,17 @@ func newRoot(a *app) *cobra.Command {
 	}
 	a.globalFlags(root)
 	root.AddCommand(
+		newRun(a),
 		newSession(a),
 		newExport(a),
 		newImport(a),
 		newDB(a),
 		newConfig(a),
 		newTrust(a),
+		newPermission(a),
+		newModels(a),
+		newAuth(a),
+		newDebug(a),
 		newCompletion(a),
 		newDemo(a),
 		newVersion(a),

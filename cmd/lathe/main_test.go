@@ -38,7 +38,14 @@ func TestScripts(t *testing.T) {
 			"big":     cmdBig,
 			"as-user": cmdAsUser,
 			"take":    cmdTake,
+			"there":   cmdThere,
 			"deep":    cmdDeep,
+			"answers": cmdAnswers,
+			"approve": cmdApprove,
+			"asked":   cmdAsked,
+			"pages":   cmdPages,
+			"mode":    cmdMode,
+			"expand":  cmdExpand,
 		},
 	})
 }
@@ -49,6 +56,7 @@ func setup(env *testscript.Env) error {
 	env.Setenv("HOME", env.WorkDir)
 	env.Setenv("LATHE_DATA", filepath.Join(env.WorkDir, "data"))
 	env.Setenv("TZ", "UTC")
+	env.Values[serverKey{}] = new(scripted)
 	if env.Getenv("GORACE") == "" {
 		env.Setenv("GORACE", "atexit_sleep_ms=0") // else each command sleeps a second
 	}

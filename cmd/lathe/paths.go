@@ -11,11 +11,17 @@ import (
 
 // folders says where things are kept.
 type folders struct {
-	data   string // the database and the files of large values
+	data   string // the database, the files of large values, credentials
 	owners string // the locks of running processes
+	state  string // what is remembered for convenience
+	cache  string // what can be fetched again
 }
 
-func (f folders) database() string { return filepath.Join(f.data, "lathe.db") }
+func (f folders) database() string    { return filepath.Join(f.data, "lathe.db") }
+func (f folders) credentials() string { return filepath.Join(f.data, "auth.json") }
+func (f folders) outputs() string     { return filepath.Join(f.data, "tool-output") }
+func (f folders) models() string      { return filepath.Join(f.cache, "models.json") }
+func (f folders) choices() string     { return filepath.Join(f.state, "model.json") }
 
 // exists reports whether there is a database. What cannot be looked at counts as one, so that
 // opening it says why.
@@ -32,7 +38,7 @@ func findFolders(env func(string) string) (folders, error) {
 		if err != nil {
 			return folders{}, fmt.Errorf("LATHE_DATA %q: %w", dir, err)
 		}
-		return folders{data: data, owners: filepath.Join(data, "owners")}, nil
+		return folders{data: data, owners: filepath.Join(data, "owners"), state: filepath.Join(data, "state"), cache: filepath.Join(data, "cache")}, nil
 	}
 	data, err := baseFolder(env, "XDG_DATA_HOME", runtime.GOOS)
 	if err != nil {
@@ -42,13 +48,19 @@ func findFolders(env func(string) string) (folders, error) {
 	if err != nil {
 		return folders{}, err
 	}
+	cache, err := baseFolder(env, "XDG_CACHE_HOME", runtime.GOOS)
+	if err != nil {
+		return folders{}, err
+	}
 	return folders{
 		data:   filepath.Join(data, "lathe"),
 		owners: filepath.Join(state, "lathe", "owners"),
+		state:  filepath.Join(state, "lathe"),
+		cache:  filepath.Join(cache, "lathe"),
 	}, nil
 }
 
-// baseFolder is where programs keep their data or state: what the variable says, else what the
+// baseFolder is where programs keep their data, state or cache: what the variable says, else what the
 // system has for it. A relative path in the variable is ignored, as its standard demands.
 func baseFolder(env func(string) string, variable, system string) (string, error) {
 	if dir := env(variable); filepath.IsAbs(dir) {
@@ -67,10 +79,14 @@ func baseFolder(env func(string) string, variable, system string) (string, error
 	switch {
 	case system == "windows":
 		return filepath.Join(home, "AppData", "Local"), nil
+	case system == "darwin" && variable == "XDG_CACHE_HOME":
+		return filepath.Join(home, "Library", "Caches"), nil
 	case system == "darwin":
 		return filepath.Join(home, "Library", "Application Support"), nil
 	case variable == "XDG_STATE_HOME":
 		return filepath.Join(home, ".local", "state"), nil
+	case variable == "XDG_CACHE_HOME":
+		return filepath.Join(home, ".cache"), nil
 	default:
 		return filepath.Join(home, ".local", "share"), nil
 	}

@@ -67,6 +67,7 @@ func TestPipe_ClosedByReader(t *testing.T) {
 		{"--help"},
 		{"version"},
 		{"demo"},
+		{"models", "--all", "--json"},
 	} {
 		r, w, err := os.Pipe()
 		if err != nil {

@@ -4,8 +4,10 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"sync"
 
 	"github.com/lathe-agent/lathe/config"
+	"github.com/lathe-agent/lathe/model/auth"
 	"github.com/lathe-agent/lathe/workspace"
 )
 
@@ -21,10 +23,7 @@ func (a *app) settingsOptions() (config.Options, error) {
 	}
 	o := config.Options{
 		Directory: directory, Worktree: top, Home: a.home(), UserDir: a.userDir(),
-		Env: func(name string) (string, bool) {
-			v := a.env(name)
-			return v, v != ""
-		},
+		Env:     a.settingsEnv(),
 		Trusted: trust.Trusts,
 	}
 	if workspace.Inside(top, directory) || top == filepath.Dir(top) {
@@ -35,6 +34,29 @@ func (a *app) settingsOptions() (config.Options, error) {
 		o.Directory = real
 	}
 	return a.trusting(o), nil
+}
+
+// settingsEnv is the environment as settings see it: with the tokens of organisations for
+// variables that are not set. Their file is read when the first one is missing.
+func (a *app) settingsEnv() func(string) (string, bool) {
+	tokens := sync.OnceValue(func() func(string) string {
+		at, err := findFolders(a.env)
+		if err != nil || !fileExists(at.credentials()) && a.variable("AUTH_CONTENT") == "" {
+			return a.env
+		}
+		all, err := auth.Open(auth.Source{Path: at.credentials(), Content: a.variable("AUTH_CONTENT")}).All()
+		if err != nil { // who needs them says so
+			return a.env
+		}
+		return a.withTokens(all)
+	})
+	return func(name string) (string, bool) {
+		v := a.env(name)
+		if v == "" && isTokenVariable(name) {
+			v = tokens()(name)
+		}
+		return v, v != ""
+	}
 }
 
 // trusting lets everything count that the user has said counts, for this run.

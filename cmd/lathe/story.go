@@ -2,8 +2,9 @@ package main
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -12,16 +13,32 @@ import (
 	"github.com/lathe-agent/lathe/store"
 )
 
-// What is said in the demo. The answer streams in pieces of so many words.
+// What is said in the demo, and by whom: a script of the model that the program carries with
+// it. It speaks real HTTP on the loopback, so that everything between is real too.
 const (
 	demoTitle    = "How nothing gets lost"
-	demoQuestion = "Read notes.txt. How do you keep what we say?"
+	demoQuestion = "Read notes.txt, write down in answer.txt how you keep what we say, and tell me."
 	demoNotes    = "A lathe turns; the work stays.\n"
-	demoAnswer   = "Your prompt was on disk before I began. Every change takes the next number in one " +
-		"transaction, and only then is anyone told. While I speak you get pieces; when I am done the " +
-		"whole is written once. Whoever was away asks for what changed since their last number."
-	demoWords = 7
-	demoPause = 100 * time.Millisecond
+	demoScript   = `
+text "I look at the notes first."
+call read {"path":"notes.txt"}
+usage 412 31
+finish tool-calls
+--
+call write {"path":"answer.txt","content":"What is settled is written; what is written is told.\n"}
+usage 498 42 cache-read=412
+finish tool-calls
+--
+text "Your prompt was on disk " "before I began. "
+pause 150ms
+text "Every change takes the next number " "in one transaction, "
+pause 150ms
+text "and only then is anyone told. " "While I speak you get pieces; "
+pause 150ms
+text "when I am done " "the whole is written once."
+usage 561 58 cache-read=498
+finish stop
+`
 )
 
 // begin makes a session.
@@ -49,126 +66,39 @@ func (d *demo) begin(ctx context.Context) error {
 // prompt admits what the user says: it is on disk before anyone is told.
 func (d *demo) prompt(ctx context.Context) error {
 	d.scene(2, "A prompt is admitted: synced to disk before it is acknowledged")
-	d.asked = lathe.Message{
-		ID: d.ids.Message(), Session: d.session.ID, Created: lathe.TimeOf(d.now()),
-		Said: &lathe.User{Agent: "build", Model: demoModel()},
-	}
-	d.asked.Parts = []lathe.Part{d.part(d.asked.ID, &lathe.Text{Text: demoQuestion})}
 	began := d.now()
-	events, err := d.engine.Store().Admit(ctx, d.session.ID, lathe.Prompt{Message: d.asked, Digest: demoQuestion})
+	if _, err := d.engine.Submit(ctx, d.session.ID, engine.Prompt{Parts: []lathe.Part{{Body: &lathe.Text{Text: demoQuestion}}}}); err != nil {
+		return err
+	}
 	took := d.now().Sub(began)
-	if err := d.watchAll(events, err); err != nil {
-		return err
-	}
-	d.noted = lathe.Cursor{Seq: d.engine.Store().Last(), Feed: d.engine.Feed()}
-	d.say("   on disk after %s; a reader notes its place, %s, and goes away", took.Round(10*time.Microsecond), d.noted)
-	return nil
-}
-
-// answer writes what a model would: under the lease, fact by fact, the text in pieces.
-func (d *demo) answer(ctx context.Context) error {
-	d.scene(3, "An answer streams in, written by the one who holds the session's lease")
-	reply := lathe.Message{
-		ID: d.ids.Message(), Session: d.session.ID, Created: lathe.TimeOf(d.now()),
-		Said: &lathe.Assistant{
-			Parent: d.asked.ID, Model: demoModel(), Agent: "build", Mode: "build",
-			Path: lathe.Paths{Cwd: d.project, Root: d.project},
-		},
-	}
-	text := d.part(reply.ID, &lathe.Text{Time: &lathe.Span{Start: lathe.TimeOf(d.now())}})
-	err := d.leased(ctx, func(commit commit) error {
-		return d.work(commit, reply, text)
+	err := d.watch(func(ev lathe.Event) bool {
+		d.noted = lathe.Cursor{Seq: ev.Seq, Feed: d.engine.Feed()}
+		return ev.Last
 	})
-	if err != nil {
-		return err
-	}
-	words := strings.SplitAfter(demoAnswer, " ")
-	for i := 0; i < len(words); i += demoWords {
-		if err := pause(ctx, demoPause); err != nil {
-			return err
-		}
-		piece := strings.Join(words[i:min(i+demoWords, len(words))], "")
-		if text, err = d.engine.UpdatePart(ctx, text, piece); err != nil {
-			return err
-		}
-		err := d.watch(func(ev lathe.Event) bool {
-			_, ok := ev.Fact.(*lathe.PartDelta)
-			return ok
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return d.leased(ctx, func(commit commit) error { return d.settle(commit, reply, text) })
-}
-
-// commit writes facts and shows their events.
-type commit func(facts ...lathe.Fact) error
-
-// leased runs f as the one writer of the session.
-func (d *demo) leased(ctx context.Context, f func(commit) error) error {
-	s := d.engine.Store()
-	lease, err := s.Take(ctx, d.session.ID)
-	if err != nil {
-		return err
-	}
-	err = f(func(facts ...lathe.Fact) error { return d.watchAll(s.Commit(ctx, lease, facts...)) })
-	if e := s.Release(context.WithoutCancel(ctx), lease); err == nil {
-		err = e
-	}
+	d.say("   on disk after %s; a reader notes its place, %s, and goes away", took.Round(10*time.Microsecond), d.noted)
 	return err
 }
 
-// work opens the answer, reads a file as a tool would, and begins to speak.
-func (d *demo) work(commit commit, reply lathe.Message, text lathe.Part) error {
-	input := json.RawMessage(`{"filePath":"notes.txt"}`)
-	pending := &lathe.ToolCall{CallID: d.ids.CallID(), Tool: "read", State: &lathe.Pending{}}
-	running, err := pending.Run(input, lathe.TimeOf(d.now()))
-	if err != nil {
-		return err
-	}
-	content, err := os.ReadFile(d.notes())
-	if err != nil {
-		return err
-	}
-	done, err := running.Complete(lathe.Completed{Output: string(content), Title: "notes.txt", End: lathe.TimeOf(d.now())})
-	if err != nil {
-		return err
-	}
-	call := d.part(reply.ID, pending)
-	with := func(b lathe.Body) *lathe.PartChanged {
-		call.Body = b
-		return &lathe.PartChanged{Part: call}
-	}
-	for _, facts := range [][]lathe.Fact{
-		{&lathe.Promote{Session: d.session.ID, Message: d.asked.ID}, &lathe.MessageChanged{Info: reply}},
-		{&lathe.PartChanged{Part: d.part(reply.ID, &lathe.StepStart{})}, with(pending)},
-		{with(running)},
-		{with(done)},
-		{&lathe.PartChanged{Part: text}},
-	} {
-		if err := commit(facts...); err != nil {
-			return err
+// turn lets the agent work: it reads, asks before it writes, and answers.
+func (d *demo) turn(ctx context.Context) error {
+	d.scene(3, "A whole turn: the model streams, a tool reads, another asks before it writes")
+	var replied error
+	err := d.watch(func(ev lathe.Event) bool {
+		if ask, ok := ev.Fact.(*lathe.PermissionAsked); ok {
+			d.say("        you are asked: may it %s %s? You say: once.", ask.Permission, strings.Join(ask.Patterns, " "))
+			replied = d.engine.Reply(ctx, ask.ID, lathe.Once, "")
 		}
+		status, ok := ev.Fact.(*lathe.StatusChanged)
+		return replied != nil || ok && status.Status.Type == lathe.Idle
+	})
+	if err := errors.Join(err, replied); err != nil {
+		return err
 	}
-	return nil
-}
-
-// settle writes the text whole and counts what was used.
-func (d *demo) settle(commit commit, reply lathe.Message, text lathe.Part) error {
-	used := lathe.Tokens{Input: 1280, Output: int64(len(demoAnswer) / 4)}
-	now := lathe.TimeOf(d.now())
-	said := *text.Body.(*lathe.Text)
-	said.Time = &lathe.Span{Start: said.Time.Start, End: now}
-	text.Body = &said
-	answered := *reply.Said.(*lathe.Assistant)
-	answered.Completed, answered.Tokens, answered.Finish = now, used, "stop"
-	reply.Said = &answered
-	return commit(
-		&lathe.PartChanged{Part: text},
-		&lathe.PartChanged{Part: d.part(reply.ID, &lathe.StepFinish{Reason: "stop", Tokens: used})},
-		&lathe.MessageChanged{Info: reply},
-	)
+	text, err := os.ReadFile(filepath.Join(d.project, "answer.txt"))
+	if err == nil {
+		d.say("   answer.txt now says: %s", strings.TrimSpace(string(text)))
+	}
+	return err
 }
 
 // resume closes everything, opens it again and catches up.
@@ -265,9 +195,3 @@ func (d *demo) sound(ctx context.Context, s *store.Store) error {
 	}
 	return err
 }
-
-func (d *demo) part(message lathe.MessageID, body lathe.Body) lathe.Part {
-	return lathe.Part{ID: d.ids.Part(), Session: d.session.ID, Message: message, Body: body}
-}
-
-func demoModel() lathe.ModelRef { return lathe.ModelRef{Provider: "demo", Model: "words"} }

@@ -184,6 +184,10 @@ func TestBaseFolder(t *testing.T) {
 		{"darwin", "XDG_DATA_HOME", map[string]string{"HOME": "/h"}, "/h/Library/Application Support"},
 		{"windows", "XDG_DATA_HOME", map[string]string{"LOCALAPPDATA": "/l"}, "/l"},
 		{"windows", "XDG_STATE_HOME", map[string]string{"USERPROFILE": "/u"}, "/u/AppData/Local"},
+		{"linux", "XDG_CACHE_HOME", map[string]string{"HOME": "/h"}, "/h/.cache"},
+		{"linux", "XDG_CACHE_HOME", map[string]string{"HOME": "/h", "XDG_CACHE_HOME": "/c"}, "/c"},
+		{"darwin", "XDG_CACHE_HOME", map[string]string{"HOME": "/h"}, "/h/Library/Caches"},
+		{"windows", "XDG_CACHE_HOME", map[string]string{"LOCALAPPDATA": "/l"}, "/l"},
 		{"linux", "XDG_DATA_HOME", nil, ""},
 	} {
 		got, err := baseFolder(func(name string) string { return c.env[name] }, c.variable, c.system)

@@ -1,0 +1,209 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/model"
+)
+
+// jsonValue is JSON as it is.
+type jsonValue = json.RawMessage
+
+// answer prints the events of an answer as they come.
+func (a *app) answer(ctx context.Context, q question) error {
+	s := &stream{app: a, asked: q, began: a.now()}
+	show := s.show
+	if a.json {
+		show = s.line
+	}
+	for e, err := range q.model.Stream(ctx, q.request) {
+		if err == nil {
+			s.note(e)
+			err = show(e)
+		}
+		if err != nil {
+			s.endLine()
+			return s.failed(err)
+		}
+	}
+	s.endLine()
+	if !a.json {
+		s.summary()
+	}
+	switch s.reason {
+	case model.FinishFilter:
+		return lathe.Errorf(lathe.Refused, "the provider held the answer back (%s)", s.raw)
+	case model.FinishError:
+		return lathe.Errorf(lathe.Unavailable, "the provider ended the answer with an error (%s)", s.raw)
+	}
+	return nil
+}
+
+// stream is an answer while it is printed.
+type stream struct {
+	app   *app
+	asked question
+	began time.Time
+
+	open    bool // the text on standard output has no line end yet
+	block   string
+	said    bool
+	thought bool // the same for the thoughts on standard error
+
+	usage       model.Usage
+	used        bool
+	reason, raw string
+}
+
+// note keeps what is told at the end.
+func (s *stream) note(e model.Event) {
+	switch e := e.(type) {
+	case model.Used:
+		s.usage, s.used = e.Usage, true
+	case model.Finish:
+		s.reason, s.raw = e.Reason, plain(e.Raw)
+		if s.raw == "" {
+			s.raw = e.Reason
+		}
+	default:
+	}
+}
+
+// show prints an event for people.
+func (s *stream) show(e model.Event) error {
+	a := s.app
+	switch e := e.(type) {
+	case model.TextDelta:
+		return s.text(e.ID, e.Text)
+	case model.ReasoningDelta:
+		s.think(e.Text)
+	case model.ReasoningEnd:
+		s.endThought()
+	case model.ToolCall:
+		s.beside("Call: %s %s", plain(e.Name), clip(plain(e.Input), 500))
+	case model.ToolResult:
+		s.beside("Result: %s %s", plain(e.Name), clip(plain(string(e.Output)), 500))
+	case model.Source:
+		s.beside("Source: %s", plain(strings.TrimSpace(e.Title+" "+e.URL)))
+	case model.Start, model.TextStart, model.TextEnd, model.ReasoningStart, model.InputStart, model.InputDelta, model.InputEnd, model.Used, model.Finish:
+	}
+	return a.out.Flush()
+}
+
+// text prints words as they come: as they are into a pipe, without control characters on a
+// screen.
+func (s *stream) text(id, text string) error {
+	a := s.app
+	s.endThought()
+	if s.said && id != s.block && s.open {
+		a.printf("\n")
+	}
+	if isTerminal(a.stdout.file) {
+		text = plainText(text)
+	}
+	s.block, s.said = id, true
+	if text != "" {
+		s.open = !strings.HasSuffix(text, "\n")
+	}
+	a.printf("%s", text)
+	return a.out.Flush()
+}
+
+// think prints a thought on standard error, dim where that can be shown.
+func (s *stream) think(text string) {
+	a := s.app
+	if text == "" {
+		return
+	}
+	s.endText()
+	if !s.thought {
+		s.thought = true
+		if a.colour(a.stderr) {
+			a.ask("\x1b[2m")
+		}
+		a.ask("Thinking: ")
+	}
+	a.ask("%s", plainText(text))
+}
+
+func (s *stream) endThought() {
+	if !s.thought {
+		return
+	}
+	s.thought = false
+	if s.app.colour(s.app.stderr) {
+		s.app.ask("\x1b[0m")
+	}
+	s.app.ask("\n")
+}
+
+// endText ends the line of the text, if both streams are one screen.
+func (s *stream) endText() {
+	if s.open && isTerminal(s.app.stdout.file) {
+		s.open = false
+		s.app.printf("\n")
+		s.app.flushed()
+	}
+}
+
+// beside prints a remark between the words.
+func (s *stream) beside(format string, args ...any) {
+	s.endThought()
+	s.endText()
+	s.app.remark(format, args...)
+}
+
+// endLine ends what is open on both streams.
+func (s *stream) endLine() {
+	s.endThought()
+	if s.open {
+		s.open = false
+		s.app.printf("\n")
+	}
+	s.app.flushed()
+}
+
+// summary says what the answer used, cost and took.
+func (s *stream) summary() {
+	a := s.app
+	if s.reason == model.FinishLength {
+		a.remark("The answer was cut off at its limit of %s tokens.", count(s.asked.request.MaxOutput))
+	}
+	parts := []string{plain(s.asked.info.Model.Ref())}
+	if s.used {
+		t, cost := s.cost()
+		if text := tokens(t); text != "" {
+			parts = append(parts, text)
+		}
+		if cost > 0 {
+			parts = append(parts, cost.String())
+		}
+	}
+	parts = append(parts, a.now().Sub(s.began).Round(time.Millisecond).String())
+	a.remark("%s", strings.Join(parts, " · "))
+}
+
+func (s *stream) cost() (lathe.Tokens, lathe.Money) { return model.Count(s.usage, s.asked.info.Price) }
+
+// failed ends a stream of JSON with the error too, where its reader looks.
+func (s *stream) failed(err error) error {
+	if !s.app.json || errors.Is(err, errWrite) {
+		return err
+	}
+	var e *lathe.Error
+	out := errorEvent{Type: "error", Code: lathe.CodeOf(err), Message: err.Error()}
+	if errors.As(err, &e) {
+		if api, ok := e.Fault.(*lathe.APIFault); ok {
+			out.Status, out.Retryable = api.StatusCode, api.Retryable
+		}
+	}
+	if e := s.write(out); e != nil {
+		return e
+	}
+	return err
+}

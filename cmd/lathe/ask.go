@@ -1,0 +1,248 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/model"
+	"github.com/lathe-agent/lathe/model/auth"
+	"github.com/lathe-agent/lathe/model/catalog"
+	"github.com/lathe-agent/lathe/model/provider"
+	"github.com/lathe-agent/lathe/model/record"
+)
+
+type askFlags struct {
+	model, variant, system, record, replay string
+	timing                                 bool
+}
+
+func newAsk(a *app) *cobra.Command {
+	var f askFlags
+	cmd := &cobra.Command{
+		Use:   "ask [TEXT...]",
+		Short: "Send one request to a model and print what comes back",
+		Long: `Sends one request to a model, without a session and without tools, and prints the answer as
+it comes: text on standard output; what the model thought, sources, and at last tokens, cost
+and time on standard error. --json prints each event as a line of JSON instead.
+
+What is piped in is the prompt, below the TEXT if there is one. Without -m it is the model of
+your settings, else the one used last, else the best you can use.
+
+--record keeps the traffic in a file, without keys, also when the request fails: for bug
+reports. --replay answers from such a file instead of the network and needs no key; the
+request must be the same.
+
+Exit codes: 0 the answer came to its end, 1 it did not (refused, broken off, filtered, no such
+model, no key), 2 wrong usage, 130 interrupted; the connection is closed then.`,
+		Example: `  lathe debug ask -m anthropic/claude-haiku-4-5 "Are you there?"
+  git diff | lathe debug ask "What does this change?"
+  lathe debug ask -m own/m --json hello | jq -r 'select(.type == "usage")'
+  lathe debug ask -m own/m --record call.jsonl hello
+  lathe debug ask -m own/m --replay call.jsonl hello`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(c *cobra.Command, args []string) error {
+			if f.record != "" && f.replay != "" {
+				return usagef("--record and --replay do not go together")
+			}
+			text, err := a.promptText(c.Context(), args)
+			if err != nil {
+				return err
+			}
+			return a.askModel(c.Context(), f, text)
+		},
+	}
+	cmd.Flags().StringVarP(&f.model, "model", "m", "", "the `MODEL`, as provider/model")
+	cmd.Flags().StringVar(&f.variant, "variant", "", "the `LEVEL` of reasoning; `lathe models PROVIDER/MODEL` lists them")
+	cmd.Flags().StringVar(&f.system, "system", "", "the system prompt; there is none otherwise")
+	cmd.Flags().StringVar(&f.record, "record", "", "keep the traffic in this `FILE`")
+	cmd.Flags().StringVar(&f.replay, "replay", "", "answer from this `FILE`, without a network")
+	cmd.Flags().BoolVar(&f.timing, "timing", false, "with --record keep, and with --replay repeat, when each piece came")
+	a.jsonFlag(cmd)
+	return cmd
+}
+
+// promptText is what was typed, and below it what was piped in.
+func (a *app) promptText(ctx context.Context, args []string) (string, error) {
+	const most = 64 << 20
+	text := strings.Join(args, " ")
+	info, err := a.stdin.Stat()
+	isPipe := err == nil && (info.Mode()&fs.ModeNamedPipe != 0 || info.Mode().IsRegular())
+	if isPipe || len(args) == 0 && !isTerminal(a.stdin) {
+		piped, err := reading(ctx, func() ([]byte, error) { return io.ReadAll(io.LimitReader(a.stdin, most+1)) })
+		switch {
+		case err != nil:
+			return "", fmt.Errorf("read the prompt: %w", err)
+		case len(piped) > most:
+			return "", lathe.Errorf(lathe.Invalid, "the prompt has more than %s", byteSize(most))
+		case text != "" && len(piped) > 0:
+			text += "\n"
+		}
+		text += string(piped)
+	}
+	if strings.TrimSpace(text) == "" {
+		return "", usagef("there is nothing to ask: `lathe debug ask \"Are you there?\"`, or pipe it in")
+	}
+	return strings.ToValidUTF8(text, "\uFFFD"), nil
+}
+
+// question is a request and who answers it.
+type question struct {
+	model   model.Model
+	info    provider.Info
+	request model.Request
+}
+
+func (a *app) askModel(ctx context.Context, f askFlags, text string) error {
+	p, err := a.providers()
+	if err != nil {
+		return err
+	}
+	m, err := p.choose(ctx, a, f.model)
+	if err != nil {
+		return err
+	}
+	options, ok := m.Variant(f.variant)
+	if !ok {
+		return noVariant(m, f.variant)
+	}
+	send := func(t http.RoundTripper) error {
+		q, err := a.question(p, m, f, t)
+		if err != nil {
+			return err
+		}
+		q.request.Messages = []model.Message{{Role: model.UserRole, Content: []model.Content{model.TextContent{Text: text}}}}
+		maps.Copy(q.request.Options, options)
+		return a.answer(ctx, q)
+	}
+	switch {
+	case f.replay != "":
+		return a.replayed(f, send)
+	case f.record != "":
+		return a.recorded(f, send)
+	default:
+		return send(http.DefaultTransport)
+	}
+}
+
+// question opens the model, with a request that asks nothing yet.
+func (a *app) question(p *providers, m *catalog.Model, f askFlags, t http.RoundTripper) (q question, err error) {
+	deps, vendor := p.deps, p.catalog.Provider(m.Provider)
+	deps.Client = &http.Client{Transport: t}
+	if f.replay != "" {
+		deps = withoutKeys(vendor, m, deps)
+	}
+	if q.model, q.info, err = provider.Open(vendor, m, deps); err != nil {
+		return q, err
+	}
+	q.request = q.info.Defaults("")
+	q.request.MaxOutput = m.MaxOutput(a.outputLimit())
+	q.request.Cache = model.NoCache // it costs, and nothing follows
+	if f.system != "" {
+		q.request.System = []string{f.system}
+	}
+	a.log.Info("asking", "model", m.Ref(), "protocol", q.info.Protocol, "address", withoutSecrets(q.info.BaseURL), "source", q.info.Source)
+	return q, nil
+}
+
+// outputLimit is how long answers may become by the user's wish, 0 if there is none.
+func (a *app) outputLimit() int {
+	n, _ := strconv.Atoi(a.variable("EXPERIMENTAL_OUTPUT_TOKEN_MAX")) // what is no number is none
+	return max(n, 0)
+}
+
+func noVariant(m *catalog.Model, name string) error {
+	if all := levels(m); len(all) > 0 {
+		return lathe.Errorf(lathe.NotFound, "%s has no level %s; it has %s", plain(m.Ref()), quote(name), plain(strings.Join(all, ", ")))
+	}
+	return lathe.Errorf(lathe.NotFound, "%s has no levels of reasoning; leave --variant out", plain(m.Ref()))
+}
+
+// withoutKeys makes a client possible where there is no key, and renews no token: a recording
+// asks for neither.
+func withoutKeys(p *catalog.Provider, m *catalog.Model, d provider.Deps) provider.Deps {
+	d.Token, d.AWS = nil, nil
+	if _, _, err := provider.Open(p, m, d); lathe.CodeOf(err) == lathe.Unauthorized {
+		d.Credentials = map[string]auth.Credential{p.ID: auth.Key{Key: auth.NewSecret("none")}}
+	}
+	return d
+}
+
+// replayed answers from a file.
+func (a *app) replayed(f askFlags, send func(http.RoundTripper) error) error {
+	file, err := os.Open(f.replay)
+	if err != nil {
+		return lathe.Errorf(lathe.NotFound, "the recording cannot be read: %w", err)
+	}
+	player, err := record.NewPlayer(file)
+	if err := closing(file, err); err != nil {
+		return lathe.Errorf(lathe.Invalid, "%s is no recording: %w", plain(f.replay), err)
+	}
+	player.Timing = f.timing
+	err = send(player)
+	if errors.Is(err, record.ErrNotRecorded) {
+		return lathe.Errorf(lathe.NotFound, "%w (model, text, --system and --variant must be as they were)", notRecorded(err))
+	}
+	return err
+}
+
+// notRecorded is the player's own error, without what was put around it.
+func notRecorded(err error) error {
+	for err != nil && !strings.HasPrefix(err.Error(), record.ErrNotRecorded.Error()) {
+		err = errors.Unwrap(err)
+	}
+	return err
+}
+
+// errNothing says that no request was sent.
+var errNothing = errors.New("nothing to record")
+
+// recorded keeps the traffic, of a failure too.
+func (a *app) recorded(f askFlags, send func(http.RoundTripper) error) error {
+	var asked error
+	size, err := writeFile(f.record, func(w io.Writer) error {
+		to := &countedWriter{w: w}
+		r := record.NewRecorder(to, nil)
+		r.Timing = f.timing
+		asked = send(r)
+		if err := r.Close(); err != nil {
+			return err
+		}
+		if to.n == 0 {
+			return errNothing
+		}
+		return nil
+	})
+	switch {
+	case asked != nil && (err == nil || errors.Is(err, errNothing)):
+		err = asked
+	case err != nil:
+		err = lathe.Errorf(lathe.Unavailable, "the traffic could not be kept: %w", err)
+	}
+	if size > 0 && !a.json {
+		a.remark("Recorded in %s (%s).", plain(f.record), byteSize(size))
+	}
+	return err
+}
+
+// countedWriter knows whether anything was written.
+type countedWriter struct {
+	w io.Writer
+	n int64
+}
+
+func (c *countedWriter) Write(b []byte) (int, error) {
+	n, err := c.w.Write(b)
+	c.n += int64(n)
+	return n, err
+}

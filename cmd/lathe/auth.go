@@ -1,0 +1,289 @@
+package main
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/model/auth"
+	"github.com/lathe-agent/lathe/model/catalog"
+	"github.com/lathe-agent/lathe/model/provider"
+)
+
+func newAuth(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "auth",
+		Aliases: []string{"providers"},
+		Short:   "Keep the keys and logins of model providers",
+		Long: `Credentials are kept in one file that only you can read. A key in your settings
+(provider.ID.options.apiKey, as {env:NAME} or {file:path}) counts before it, an environment
+variable after it. No command prints a key.`,
+		Example: `  lathe auth login anthropic
+  lathe auth list
+  lathe auth logout anthropic`,
+		Args: cobra.ArbitraryArgs,
+		RunE: group,
+	}
+	cmd.AddCommand(newAuthLogin(a), newAuthList(a), newAuthLogout(a))
+	return cmd
+}
+
+func newAuthList(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "list",
+		Aliases: []string{"ls"},
+		Short:   "Show which credentials there are, and where",
+		Long: `Shows the credentials that lathe finds: in the settings of this directory, in its own
+file, in environment variables. Of several for one provider the first counts. Keys are not
+shown.`,
+		Example: `  lathe auth list
+  lathe auth list --json | jq -r '.credentials[].provider'`,
+		Args: noArgs,
+		RunE: func(*cobra.Command, []string) error { return a.listAuth() },
+	}
+	a.jsonFlag(cmd)
+	return cmd
+}
+
+// credentialJSON is a credential for programs: all but the secret.
+type credentialJSON struct {
+	Provider string     `json:"provider"`
+	Name     string     `json:"name"`
+	Type     string     `json:"type"`
+	From     string     `json:"from"`
+	Variable string     `json:"variable,omitempty"`
+	Expires  *time.Time `json:"expires,omitempty"`
+	Used     bool       `json:"used"`
+}
+
+type authJSON struct {
+	Path        string           `json:"path"`
+	Credentials []credentialJSON `json:"credentials"`
+	Unknown     []string         `json:"unknown,omitempty"`
+}
+
+// The places a credential can come from.
+const (
+	fromSettings = "settings"
+	fromFile     = "file"
+	fromBorrowed = "opencode"
+	fromContent  = "LATHE_AUTH_CONTENT"
+	fromEnv      = "environment"
+)
+
+func (a *app) listAuth() error {
+	p, err := a.providers()
+	if err != nil {
+		return err
+	}
+	list, err := a.credentials(p)
+	if err != nil {
+		return err
+	}
+	unknown, err := p.file.Unknown()
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(authJSON{p.at.credentials(), list, unknown})
+	}
+	if len(list) > 0 {
+		if err := a.credentialTable(p, list).write(a.out, a.width()); err != nil {
+			return err
+		}
+		a.flushed()
+	} else {
+		a.remark("There are no credentials yet. `lathe auth login` adds one.")
+	}
+	if len(unknown) > 0 {
+		a.remark("Entries of %s that cannot be read and do not count: %s.", a.shown(p.at.credentials()), plain(strings.Join(unknown, ", ")))
+	}
+	if path := a.foreignAuth(); !a.isOn("BORROW_AUTH") && fileExists(path) {
+		a.remark("OpenCode keeps credentials in %s; LATHE_BORROW_AUTH=1 lets lathe use them.", a.shown(path))
+	}
+	return nil
+}
+
+// credentials lists what is found, by provider and then by what counts more.
+func (a *app) credentials(p *providers) ([]credentialJSON, error) {
+	all := p.with(a, catalog.Filter{Experimental: true})
+	name := func(id string) string {
+		if one := all.Provider(id); one != nil {
+			return one.Name
+		}
+		if v := catalog.VendorOf(id); v.Name != "" {
+			return v.Name
+		}
+		return id
+	}
+	list := []credentialJSON{}
+	add := func(c credentialJSON) {
+		c.Name = name(c.Provider)
+		c.Used = c.Type != typeToken && !slices.ContainsFunc(list, func(o credentialJSON) bool { return o.Provider == c.Provider && o.Used })
+		list = append(list, c)
+	}
+	for _, id := range slices.Sorted(maps.Keys(p.settings.Config.Providers)) {
+		if p.settings.Config.Providers[id].Options.APIKey != "" {
+			add(credentialJSON{Provider: id, Type: typeKey, From: fromSettings})
+		}
+	}
+	if err := a.stored(p, add); err != nil {
+		return nil, err
+	}
+	for _, one := range all.Providers() {
+		for _, variable := range provider.Variables(one) {
+			if a.env(variable) != "" {
+				add(credentialJSON{Provider: one.ID, Type: typeKey, From: fromEnv, Variable: variable})
+			}
+		}
+	}
+	slices.SortStableFunc(list, func(a, b credentialJSON) int { return strings.Compare(a.Provider, b.Provider) })
+	return list, nil
+}
+
+// The types of credentials, in the words of the file.
+const (
+	typeKey   = "api"
+	typeLogin = "oauth"
+	typeToken = "wellknown"
+)
+
+// stored adds what is in the file, or in another's.
+func (a *app) stored(p *providers, add func(credentialJSON)) error {
+	borrowed, err := p.file.Borrowed()
+	if err != nil {
+		return err
+	}
+	for _, id := range slices.Sorted(maps.Keys(p.credentials)) {
+		c := credentialJSON{Provider: id, Type: typeKey, From: fromFile}
+		switch {
+		case a.variable("AUTH_CONTENT") != "":
+			c.From = fromContent
+		case slices.Contains(borrowed, id):
+			c.From = fromBorrowed
+		}
+		switch one := p.credentials[id].(type) {
+		case auth.Key:
+		case auth.OAuth:
+			c.Type = typeLogin
+			if !one.Expires.IsZero() {
+				at := one.Expires.UTC()
+				c.Expires = &at
+			}
+		case auth.WellKnown:
+			c.Type, c.Variable = typeToken, one.Variable
+		}
+		add(c)
+	}
+	return nil
+}
+
+func (a *app) credentialTable(p *providers, list []credentialJSON) table {
+	t := table{head: []string{"Provider", "ID", "Type", "From"}, flexible: []int{3, 0}, paths: -1}
+	for _, c := range list {
+		from := c.From
+		switch c.From {
+		case fromFile:
+			from = a.shown(p.at.credentials())
+		case fromBorrowed:
+			from = a.shown(a.foreignAuth())
+		case fromEnv:
+			from = "$" + c.Variable
+		}
+		kind := map[string]string{typeKey: "key", typeLogin: "login", typeToken: "token for $" + c.Variable}[c.Type]
+		if c.Expires != nil && c.Expires.Before(a.now()) {
+			kind += " (renewed on use)"
+		}
+		if !c.Used && c.Type != typeToken {
+			kind += " (not used)"
+		}
+		t.rows = append(t.rows, []string{plain(c.Name), plain(c.Provider), plain(kind), plain(from)})
+	}
+	return t
+}
+
+func newAuthLogout(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "logout [PROVIDER]",
+		Short: "Forget the credential of a provider",
+		Long: `Removes the key or login of a provider from lathe's file. What is in environment
+variables or settings stays there. On a terminal it asks which one, if none is named. The
+provider itself is not told: to end a key for good, remove it there too.`,
+		Example: `  lathe auth logout anthropic
+  lathe auth logout`,
+		Args: wantArgs(0, 1),
+		RunE: func(c *cobra.Command, args []string) error {
+			id := ""
+			if len(args) > 0 {
+				id = args[0]
+			}
+			return a.logout(c.Context(), id)
+		},
+	}
+	a.jsonFlag(cmd)
+	return cmd
+}
+
+func (a *app) logout(ctx context.Context, id string) error {
+	p, err := a.providers()
+	if err != nil {
+		return err
+	}
+	borrowed, err := p.file.Borrowed()
+	if err != nil {
+		return err
+	}
+	var own []string
+	for _, stored := range slices.Sorted(maps.Keys(p.credentials)) {
+		if !slices.Contains(borrowed, stored) {
+			own = append(own, stored)
+		}
+	}
+	if id == "" {
+		if id, err = a.chooseLogout(ctx, own); err != nil {
+			return err
+		}
+	}
+	if slices.Contains(borrowed, strings.TrimRight(id, "/")) {
+		return lathe.Errorf(lathe.Conflict, "that credential is OpenCode's, in %s: log out there", a.shown(a.foreignAuth()))
+	}
+	if err := p.file.Remove(ctx, id); err != nil {
+		if near := catalog.Similar(id, own); lathe.CodeOf(err) == lathe.NotFound && len(near) > 0 {
+			return lathe.Errorf(lathe.NotFound, "there is no credential of %s, did you mean %s?", quote(id), plain(near[0]))
+		}
+		return err
+	}
+	if a.json {
+		return a.printJSON(loginJSON{Provider: strings.TrimRight(id, "/"), Path: p.at.credentials()})
+	}
+	a.printf("Logged out: %s\n", plain(id))
+	a.flushed()
+	if one := p.with(a, catalog.Filter{Experimental: true}).Provider(id); one != nil {
+		for _, variable := range provider.Variables(one) {
+			if a.env(variable) != "" {
+				a.remark("%s is still set in your environment, and counts.", variable)
+			}
+		}
+	}
+	return nil
+}
+
+func (a *app) chooseLogout(ctx context.Context, own []string) (string, error) {
+	switch {
+	case len(own) == 0:
+		return "", lathe.Errorf(lathe.NotFound, "there are no credentials to forget")
+	case !isTerminal(a.stdin):
+		return "", usagef("name the provider to log out of: %s", plain(strings.Join(own, ", ")))
+	}
+	var choices []choice
+	for _, id := range own {
+		choices = append(choices, choice{id, id})
+	}
+	c, err := a.choose(ctx, "Log out of", choices)
+	return c.id, err
+}

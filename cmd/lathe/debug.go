@@ -1,0 +1,17 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+)
+
+func newDebug(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "debug",
+		Short:   "Tools for finding out what goes wrong",
+		Example: `  lathe debug ask -m anthropic/claude-haiku-4-5 "Are you there?"`,
+		Args:    cobra.ArbitraryArgs,
+		RunE:    group,
+	}
+	cmd.AddCommand(newAsk(a), newScript(a))
+	return cmd
+}

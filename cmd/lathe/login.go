@@ -1,0 +1,299 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/model/auth"
+	"github.com/lathe-agent/lathe/model/catalog"
+)
+
+type loginFlags struct {
+	provider, method, client, server string
+	noBrowser, yes                   bool
+}
+
+func newAuthLogin(a *app) *cobra.Command {
+	var f loginFlags
+	cmd := &cobra.Command{
+		Use:   "login [PROVIDER | ADDRESS]",
+		Short: "Give lathe a key, or log in",
+		Long: `Keeps the key of a provider. It is typed on the terminal, where it is not shown, or piped in.
+Without a name it asks which provider. What was kept for it before is replaced.
+
+Some providers let you log in without a key: OpenRouter in the browser; GitHub Copilot with a
+code, for which you need the client id of a GitHub OAuth app with device flow (--client-id, or
+provider.github-copilot.options.clientId in your settings), since lathe has none of its own.
+
+With the address of an organisation's server it asks that server which command logs you in,
+shows it to you, and runs it only if you say so. What the command prints is kept as a token.`,
+		Example: `  lathe auth login anthropic
+  lathe auth login openai < key.txt
+  pass show openrouter | lathe auth login openrouter
+  lathe auth login openrouter --method browser
+  lathe auth login github-copilot --client-id Iv1.0123456789abcdef`,
+		Args: wantArgs(0, 1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				if f.provider != "" && f.provider != args[0] {
+					return usagef("--provider %s and %s are two; name one", quote(f.provider), quote(args[0]))
+				}
+				f.provider = args[0]
+			}
+			if strings.Contains(f.provider, "://") {
+				return a.loginAt(c.Context(), f)
+			}
+			return a.login(c.Context(), f)
+		},
+	}
+	cmd.Flags().StringVarP(&f.provider, "provider", "p", "", "the `PROVIDER`, if it is not the argument")
+	cmd.Flags().StringVarP(&f.method, "method", "m", "", "`HOW`: key, browser or device")
+	cmd.Flags().StringVar(&f.client, "client-id", "", "the `ID` of the app to log in with")
+	cmd.Flags().StringVar(&f.server, "enterprise-url", "", "the `ADDRESS` of your company's own server")
+	cmd.Flags().BoolVar(&f.noBrowser, "no-browser", false, "do not open a browser, only print the address")
+	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, "run the command of an organisation's server without asking")
+	a.jsonFlag(cmd)
+	return cmd
+}
+
+type loginJSON struct {
+	Provider string `json:"provider"`
+	Type     string `json:"type,omitempty"`
+	Path     string `json:"path"`
+}
+
+func (a *app) login(ctx context.Context, f loginFlags) error {
+	p, err := a.providers()
+	if err != nil {
+		return err
+	}
+	all := p.with(a, catalog.Filter{Experimental: true})
+	if f.provider == "" {
+		if f.provider, err = a.chooseProvider(ctx, all); err != nil {
+			return err
+		}
+	}
+	name, err := providerName(all, f.provider)
+	if err != nil {
+		return err
+	}
+	how, byKey, err := a.howToLogin(ctx, p, f, name)
+	if err != nil {
+		return err
+	}
+	var c auth.Credential
+	kind := typeKey
+	if byKey {
+		c, err = a.readKey(ctx, name)
+	} else {
+		c, err = a.logInBy(ctx, how, f)
+		if _, ok := c.(auth.OAuth); ok {
+			kind = typeLogin
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return a.keep(ctx, p, f.provider, name, kind, c)
+}
+
+// keep writes a credential down and says so.
+func (a *app) keep(ctx context.Context, p *providers, id, name, kind string, c auth.Credential) error {
+	_, had := p.credentials[id]
+	if err := p.file.Set(ctx, id, c); err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(loginJSON{id, kind, p.at.credentials()})
+	}
+	word := "Kept"
+	if had {
+		word = "Replaced"
+	}
+	a.printf("%s the %s of %s in %s\n", word, map[string]string{typeKey: "key", typeLogin: "login", typeToken: "token"}[kind], plain(name), a.shown(p.at.credentials()))
+	a.flushed()
+	switch {
+	case p.settings.Config.Providers[id].Options.APIKey != "":
+		a.remark("Your settings have a key of their own (provider.%s.options.apiKey), which counts before it.", plain(id))
+	case isTerminal(a.stderr) && kind != typeToken:
+		a.remark("`lathe models %s` lists what you can use now.", plain(id))
+	}
+	return nil
+}
+
+// providerName returns how a provider is called; one that nobody knows is a mistake.
+func providerName(all *catalog.Catalog, id string) (string, error) {
+	if p := all.Provider(id); p != nil {
+		return p.Name, nil
+	}
+	if v := catalog.VendorOf(id); v.ID != "" {
+		return v.Name, nil
+	}
+	_, err := all.Model(id, "")
+	return "", lathe.Errorf(lathe.NotFound, "%w; one of your own must be in the provider section of your settings first", err)
+}
+
+// howToLogin decides between a key and the provider's own login.
+func (a *app) howToLogin(ctx context.Context, p *providers, f loginFlags, name string) (m auth.Method, byKey bool, err error) {
+	m, has := auth.MethodOf(a.logins, f.provider)
+	if f.client != "" {
+		m.App = f.client
+	}
+	if m.App == "" { // a wrong type is as if it were absent
+		_ = json.Unmarshal(p.settings.Config.Providers[f.provider].Options.More["clientId"], &m.App)
+	}
+	switch {
+	case f.method == "key":
+		return m, true, nil
+	case f.method != "" && (!has || f.method != string(m.Flow)):
+		ways := []string{"key"}
+		if has {
+			ways = append(ways, string(m.Flow))
+		}
+		return m, false, usagef("--method %s: %s can be logged in to by %s", quote(f.method), name, strings.Join(ways, " or "))
+	case f.method != "" || has && f.client != "":
+		return m, false, nil
+	case !has || !isTerminal(a.stdin):
+		return m, true, nil
+	case m.NeedsApp && m.App == "":
+		a.remark("To log in instead, give the client id of an app: see `lathe auth login --help`.")
+		return m, true, nil
+	}
+	c, err := a.choose(ctx, "How", []choice{{string(m.Flow), m.Label}, {"key", "Type a key"}})
+	return m, c.id == "key", err
+}
+
+// readKey reads a key from the terminal, unseen, or from a pipe.
+func (a *app) readKey(ctx context.Context, name string) (auth.Credential, error) {
+	const most = 64 << 10
+	read := func() ([]byte, error) { return io.ReadAll(io.LimitReader(a.stdin, most)) }
+	if isTerminal(a.stdin) {
+		fd := int(a.stdin.Fd())
+		before, err := term.GetState(fd)
+		if err != nil {
+			return nil, err
+		}
+		var asked sync.WaitGroup
+		asked.Go(func() {
+			waitHidden(fd, before) // or a fast hand would be seen
+			a.ask("Key of %s (it is not shown): ", plain(name))
+		})
+		defer func() {
+			asked.Wait()
+			_ = term.Restore(fd, before) // also when the reader is left behind
+			a.remark("")
+		}()
+		read = func() ([]byte, error) { return term.ReadPassword(fd) }
+	}
+	text, err := reading(ctx, read)
+	if err != nil && len(text) == 0 && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	key, err := auth.ParseKey(string(text))
+	if err != nil {
+		return nil, lathe.Errorf(lathe.Invalid, "%w; nothing was changed", err)
+	}
+	return auth.Key{Key: key}, nil
+}
+
+// waitHidden waits until a terminal no longer shows what is typed, a second at most.
+func waitHidden(fd int, before *term.State) {
+	for range 1000 {
+		if now, err := term.GetState(fd); err != nil || *now != *before {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// logInBy lets the user log in with the provider.
+func (a *app) logInBy(ctx context.Context, m auth.Method, f loginFlags) (auth.Credential, error) {
+	if m.NeedsApp && m.App == "" {
+		return nil, usagef("lathe has no app of its own with %s: give the client id of one with --client-id (`lathe auth login --help` says more)", m.Provider)
+	}
+	at, err := m.At(f.server)
+	if err != nil {
+		return nil, err
+	}
+	talk := auth.Talk{Show: func(p auth.Prompt) { a.showPrompt(p, f) }}
+	if isTerminal(a.stdin) && m.Flow == auth.Browser {
+		talk.Paste = func(ctx context.Context) (string, error) { return a.readLine(ctx) }
+	}
+	c, err := a.authClient().Login(ctx, at, talk)
+	if token, ok := c.(auth.OAuth); ok && f.server != "" {
+		token.EnterpriseURL = f.server
+		return token, err
+	}
+	return c, err
+}
+
+func (a *app) showPrompt(p auth.Prompt, f loginFlags) {
+	if p.Code != "" {
+		a.remark("Open %s and type this code there: %s", plain(p.URL), plain(p.Code))
+	} else {
+		a.remark("Open this page and log in:\n\n  %s\n", plain(p.URL))
+		if isTerminal(a.stdin) {
+			a.remark("If the browser runs on another machine, paste the address it ends at here.")
+		}
+	}
+	a.remark("Waiting for you …")
+	if !f.noBrowser && isTerminal(a.stdin) && isTerminal(a.stderr) {
+		if err := a.browse(p.URL); err != nil {
+			a.log.Debug("no browser was opened", "error", err)
+		}
+	}
+}
+
+// browse opens a page with the program that the system has for it.
+func browse(page string) error {
+	if !strings.HasPrefix(page, "https://") && !strings.HasPrefix(page, "http://") {
+		return lathe.Errorf(lathe.Invalid, "not a page: %q", page)
+	}
+	args := []string{"xdg-open", page}
+	switch runtime.GOOS {
+	case "darwin":
+		args[0] = "open"
+	case "windows":
+		args = []string{"rundll32", "url.dll,FileProtocolHandler", page}
+	}
+	cmd := exec.Command(args[0], args[1:]...)
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	return cmd.Process.Release() // it may stay as long as the browser
+}
+
+// chooseProvider asks which provider, those that many use first.
+func (a *app) chooseProvider(ctx context.Context, all *catalog.Catalog) (string, error) {
+	if !isTerminal(a.stdin) {
+		return "", usagef("name the provider whose key this is: `lathe auth login anthropic < key.txt`")
+	}
+	usual := []string{"anthropic", "openai", "google", "openrouter", "github-copilot", "opencode", "deepseek", "xai"}
+	var choices []choice
+	for _, p := range all.Providers() {
+		if !isLocal(p.ID) {
+			choices = append(choices, choice{p.ID, p.Name})
+		}
+	}
+	at := func(c choice) int {
+		if i := slices.Index(usual, c.id); i >= 0 {
+			return i
+		}
+		return len(usual)
+	}
+	slices.SortStableFunc(choices, func(a, b choice) int { return at(a) - at(b) })
+	c, err := a.choose(ctx, "Provider", choices)
+	return c.id, err
+}

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/model/catalog"
+	"github.com/lathe-agent/lathe/model/provider"
+)
+
+// showModel prints what is known of one model.
+func (a *app) showModel(ctx context.Context, p *providers, id, name string) error {
+	if p.catalog.Provider(id) == nil {
+		return p.unknown(a, id)
+	}
+	m, err := p.find(ctx, a, id+"/"+name)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(wire(m))
+	}
+	owner := p.catalog.Provider(id)
+	rows := [][2]string{
+		{"Model", plain(m.Ref())},
+		{"Name", plain(m.Name)},
+		{"Provider", plain(owner.Name)},
+	}
+	add := func(name, value string) {
+		if value != "" {
+			rows = append(rows, [2]string{name, value})
+		}
+	}
+	if m.Status != catalog.Active {
+		add("Status", string(m.Status))
+	}
+	add("Released", plain(m.ReleaseDate))
+	add("Context", tokenLimit(m.Limit.Context))
+	add("Output", tokenLimit(m.Limit.Output))
+	add("Price", price(m.Cost.Rates))
+	for _, t := range m.Cost.Price().Tiers {
+		add("", fmt.Sprintf("above %s tokens: $%s in, $%s out", count(t.Over), perMillion(t.Price.Input), perMillion(t.Price.Output)))
+	}
+	add("Takes", plain(strings.Join(m.Modalities.Input, ", ")))
+	add("Can", abilities(m))
+	add("Levels", plain(strings.Join(levels(m), ", ")))
+	add("Use", a.usability(p, owner, m))
+	return pairs(a.out, rows)
+}
+
+// usability says how the model is reached, or what is missing.
+func (a *app) usability(p *providers, owner *catalog.Provider, m *catalog.Model) string {
+	_, info, err := provider.Open(owner, m, p.deps)
+	if err != nil {
+		return "not yet: " + oneLine(err.Error())
+	}
+	return fmt.Sprintf("%s at %s, %s", info.Protocol, plain(withoutSecrets(info.BaseURL)), sourceWords(owner, info.Source))
+}
+
+// withoutSecrets is an address without its password and its query, where keys may be.
+func withoutSecrets(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return "an address that is none"
+	}
+	u.RawQuery, u.User = "", nil
+	return u.String()
+}
+
+// sourceWords says what makes a provider usable.
+func sourceWords(p *catalog.Provider, s provider.Source) string {
+	switch s {
+	case provider.FromConfig:
+		return "as your settings say"
+	case provider.FromAPI:
+		return "with your key"
+	case provider.FromEnv:
+		return "with a key from the environment"
+	case provider.FromLogin:
+		if catalog.VendorOf(p.ID).Keyless {
+			return "without a key"
+		}
+		return "with your login"
+	}
+	return "without a key"
+}
+
+func tokenLimit(n float64) string {
+	if n <= 0 {
+		return ""
+	}
+	return count(int64(n)) + " tokens"
+}
+
+func price(r catalog.Rates) string {
+	if r == (catalog.Rates{}) {
+		return ""
+	}
+	out := fmt.Sprintf("$%s in, $%s out", dollars(r.Input), dollars(r.Output))
+	if r.CacheRead > 0 {
+		out += fmt.Sprintf(", $%s from cache", dollars(r.CacheRead))
+	}
+	if r.CacheWrite > 0 {
+		out += fmt.Sprintf(", $%s to cache", dollars(r.CacheWrite))
+	}
+	return out + " for a million tokens"
+}
+
+func dollars(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
+
+// perMillion is the price of a token for a million of them.
+func perMillion(m lathe.Money) string { return dollars(float64(m) / 1e6) }
+
+func abilities(m *catalog.Model) string {
+	var out []string
+	for _, x := range []struct {
+		can  bool
+		what string
+	}{{m.Reasoning, "reason"}, {m.ToolCall, "call tools"}, {m.Attachment, "read attachments"}} {
+		if x.can {
+			out = append(out, x.what)
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+func levels(m *catalog.Model) (out []string) {
+	for _, v := range m.Variants() {
+		out = append(out, v.Name)
+	}
+	return out
+}

@@ -1,0 +1,247 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/scrub"
+	"github.com/lathe-agent/lathe/model/catalog"
+	"github.com/lathe-agent/lathe/model/provider"
+)
+
+type modelsFlags struct {
+	verbose, refresh, local, all bool
+}
+
+func newModels(a *app) *cobra.Command {
+	var f modelsFlags
+	cmd := &cobra.Command{
+		Use:   "models [PROVIDER | PROVIDER/MODEL]",
+		Short: "List the models you can use, or show one",
+		Long: `Lists the models you can use here, as provider/model: those of providers that you have a
+key or a login for, that need none, or that your settings describe. --all lists whatever the
+catalogue has. A name like provider/model shows that model: its limits, prices, abilities
+and levels of reasoning.
+
+The catalogue comes with the program. --refresh fetches today's from models.dev, or from
+LATHE_MODELS_URL, and keeps it; nothing is fetched otherwise. LATHE_MODELS_PATH names a file
+to read instead. The provider section of your settings changes and adds to it.
+
+--local asks the servers of this machine (Ollama, LM Studio, llama.cpp, vLLM) what they have.`,
+		Example: `  lathe models
+  lathe models anthropic --verbose
+  lathe models anthropic/claude-opus-5
+  lathe models --local
+  lathe models --refresh
+  lathe models --all --json | jq -r '.[] | select(.cost.input == 0) | .id'`,
+		Args: wantArgs(0, 1),
+		RunE: func(c *cobra.Command, args []string) error {
+			name := ""
+			if len(args) > 0 {
+				if name = args[0]; name == "" {
+					return usagef("the provider is empty; leave it out for all of them")
+				}
+			}
+			return a.listModels(c.Context(), name, f)
+		},
+	}
+	cmd.Flags().BoolVar(&f.verbose, "verbose", false, "print after each what is known of it")
+	cmd.Flags().BoolVar(&f.refresh, "refresh", false, "fetch today's catalogue first")
+	cmd.Flags().BoolVar(&f.local, "local", false, "ask the servers of this machine too")
+	cmd.Flags().BoolVarP(&f.all, "all", "a", false, "list also what you have no key for")
+	a.jsonFlag(cmd)
+	return cmd
+}
+
+func (a *app) listModels(ctx context.Context, name string, f modelsFlags) error {
+	if f.refresh {
+		if err := a.refreshModels(ctx); err != nil {
+			return err
+		}
+	}
+	p, err := a.providers()
+	if err != nil {
+		return err
+	}
+	id, model, single := strings.Cut(name, "/")
+	switch {
+	case isLocal(id): // it is named, and has no models unless it is asked
+		p.discover(ctx, a, id)
+	case f.local:
+		if len(p.discover(ctx, a, "")) == 0 {
+			a.remark("No model server answers on this machine. Start one, or set provider.ID.options.baseURL (ID: ollama, lmstudio, llama.cpp or vllm) to where it is.")
+		}
+	}
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	a.warnCatalog(p.catalog)
+	if single {
+		return a.showModel(ctx, p, id, model)
+	}
+	list, err := p.listed(a, id, f.all)
+	if err != nil {
+		return err
+	}
+	if err := a.printModels(list, f.verbose); err != nil {
+		return err
+	}
+	a.remarkModels(list, f)
+	return nil
+}
+
+// listed returns the providers to list, with the models of each that count.
+func (p *providers) listed(a *app, id string, all bool) ([]provider.Active, error) {
+	list := p.actives()
+	if all {
+		list = nil
+		for _, one := range p.catalog.Providers() {
+			list = append(list, provider.Active{Provider: one})
+		}
+		list = sorted(list)
+	}
+	if id == "" {
+		return list, nil
+	}
+	list = slices.DeleteFunc(list, func(a provider.Active) bool { return a.Provider.ID != id })
+	if len(list) > 0 {
+		return list, nil
+	}
+	return nil, p.whyNone(a, id)
+}
+
+// whyNone says why a provider has no models to list.
+func (p *providers) whyNone(a *app, id string) error {
+	known := p.catalog.Provider(id)
+	if known == nil {
+		return p.unknown(a, id)
+	}
+	for _, m := range known.Sorted() { // opening one says what is missing
+		if _, _, err := provider.Open(known, m, p.deps); err != nil {
+			return lathe.Errorf(lathe.CodeOf(err), "%w (\"lathe models %s --all\" lists its models)", err, id)
+		}
+	}
+	return lathe.Errorf(lathe.NotFound, "%s has no models you can use", known.Name)
+}
+
+// unknown says what an id that the catalogue does not show may be.
+func (p *providers) unknown(a *app, id string) error {
+	v := catalog.VendorOf(id)
+	switch hidden := p.with(a, catalog.Filter{Experimental: true}).Provider(id); {
+	case hidden != nil:
+		return lathe.Errorf(lathe.Denied, "your settings leave nothing of %s (enabled_providers, disabled_providers, policies, whitelist and blacklist say what is left)", plain(hidden.Name))
+	case isLocal(id):
+		return noServer(id)
+	case v.ID != "":
+		return lathe.Errorf(lathe.NotFound, "the catalogue has no models of %s; \"lathe models --refresh\" fetches today's", v.Name)
+	}
+	_, err := p.catalog.Model(id, "")
+	return err
+}
+
+// models are those of a provider by id.
+func models(p *catalog.Provider) []*catalog.Model {
+	return slices.SortedFunc(maps.Values(p.Models), func(a, b *catalog.Model) int { return cmp.Compare(a.ID, b.ID) })
+}
+
+func (a *app) printModels(list []provider.Active, verbose bool) error {
+	if a.json {
+		out := []catalog.WireModel{}
+		for _, one := range list {
+			for _, m := range models(one.Provider) {
+				out = append(out, wire(m))
+			}
+		}
+		return a.printJSON(out)
+	}
+	for _, one := range list {
+		for _, m := range models(one.Provider) {
+			a.printf("%s\n", plain(m.Ref()))
+			if !verbose {
+				continue
+			}
+			text, err := pretty(wire(m))
+			if err != nil {
+				return err
+			}
+			a.printf("%s", text)
+		}
+	}
+	return nil
+}
+
+// wire is a model as clients see it, without the secrets that settings may give it.
+func wire(m *catalog.Model) catalog.WireModel {
+	out := m.Wire()
+	for name := range out.Headers {
+		if scrub.IsSecret(name) {
+			out.Headers[name] = scrub.Mark
+		}
+	}
+	for name, value := range out.Options {
+		if scrub.IsSecret(name) && strings.HasPrefix(string(value), `"`) {
+			out.Options[name] = json.RawMessage(`"` + scrub.Mark + `"`)
+		}
+	}
+	return out
+}
+
+// pretty is JSON that people can read on their screen, whatever it holds.
+func pretty(v any) (string, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	err := enc.Encode(v)
+	return plainText(b.String()), err
+}
+
+// remarkModels tells those who can use little how to use more.
+func (a *app) remarkModels(list []provider.Active, f modelsFlags) {
+	if f.all || a.json || slices.ContainsFunc(list, func(a provider.Active) bool { return !a.Offered }) {
+		return
+	}
+	a.flushed()
+	what := "There is no model you can use yet."
+	if len(list) > 0 {
+		what = "These are open to everyone; what you say goes to " + plain(list[0].Provider.Name) + "."
+	}
+	a.remark("%s `lathe auth login` adds a provider, `lathe models --local` finds servers of this machine.", what)
+	if path := a.foreignAuth(); !a.isOn("BORROW_AUTH") && fileExists(path) {
+		a.remark("OpenCode keeps credentials in %s; LATHE_BORROW_AUTH=1 lets lathe use them.", a.shown(path))
+	}
+}
+
+// refreshModels fetches the catalogue.
+func (a *app) refreshModels(ctx context.Context) error {
+	at, err := findFolders(a.env)
+	if err != nil {
+		return err
+	}
+	if path := a.variable("MODELS_PATH"); path != "" {
+		return usagef("--refresh has nothing to do: the catalogue is %s (LATHE_MODELS_PATH or OPENCODE_MODELS_PATH)", quote(path))
+	}
+	if a.isOn("DISABLE_MODELS_FETCH") {
+		return usagef("--refresh: fetching is switched off by LATHE_DISABLE_MODELS_FETCH or OPENCODE_DISABLE_MODELS_FETCH")
+	}
+	from, err := catalog.Address(a.variable("MODELS_URL"))
+	if err != nil {
+		return err
+	}
+	got, err := catalog.Refresh(ctx, http.DefaultClient, from, at.models())
+	if err != nil {
+		return err
+	}
+	a.log.Info("catalogue fetched", "from", got.From, "bytes", got.Bytes)
+	a.remark("Fetched %s: %s of %s, %s.", plain(got.From), several(got.Models, "model"), several(got.Providers, "provider"), byteSize(got.Bytes))
+	return nil
+}

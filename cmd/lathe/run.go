@@ -1,0 +1,288 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/model/catalog"
+	"github.com/lathe-agent/lathe/model/record"
+	"github.com/lathe-agent/lathe/store/sqlite"
+	"github.com/lathe-agent/lathe/tool"
+)
+
+// exitRefused says that the turn ended because something needed a permission nobody gave.
+const exitRefused = 3
+
+type runFlags struct {
+	model, agent, variant string
+	session, title        string
+	next, fork            bool
+	files                 []string
+	format                string
+	record, replay        string
+	thinking, auto        bool
+}
+
+func newRun(a *app) *cobra.Command {
+	var f runFlags
+	cmd := &cobra.Command{
+		Use:   "run [WORDS...]",
+		Short: "Give a prompt and print what comes of it",
+		Long: `Gives a prompt to a session of this directory, a new one unless you say which, and prints the
+answer as it comes: text on standard output; tools, thoughts and at last tokens, cost and time
+on standard error. What is piped in is appended to the words.
+
+What needs a permission is asked on a terminal; elsewhere it is refused, unless --auto allows
+everything once. Interrupt (Ctrl-C) ends the turn in order; what was said stays in the session.
+
+--format json prints an object a line: step_start, text, reasoning, tool_use, step_finish and
+error, each with type, timestamp, sessionID and the part.
+
+--record keeps the traffic with the model in a file, without keys; --replay answers from such
+a file, without a network and without a key, also in another directory.
+
+Exit codes: 0 answered, 1 failed, 2 wrong usage, 3 stopped for want of a permission,
+130 interrupted.`,
+		Example: `  lathe run "Why does the build fail?"
+  git diff | lathe run -m anthropic/claude-haiku-4-5 "Review this"
+  lathe run -c "And now the tests"              # go on with the newest session
+  lathe run -s ses_… --format json "Again" | jq -r 'select(.type == "text").part.text'
+  lathe run --record turn.jsonl "hello"; lathe run --replay turn.jsonl "hello"`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := f.check(); err != nil {
+				return err
+			}
+			text, err := a.runText(c.Context(), args)
+			if err != nil {
+				return err
+			}
+			return a.run(c.Context(), f, text)
+		},
+	}
+	f.define(cmd)
+	return cmd
+}
+
+func (f *runFlags) define(cmd *cobra.Command) {
+	s := cmd.Flags()
+	s.StringVarP(&f.model, "model", "m", "", "the `MODEL`, as provider/model")
+	s.StringVar(&f.agent, "agent", "", "the `AGENT`")
+	s.StringVar(&f.variant, "variant", "", "the `LEVEL` of reasoning")
+	s.BoolVarP(&f.next, "continue", "c", false, "go on with the newest session of this project")
+	s.StringVarP(&f.session, "session", "s", "", "go on with the session `ID`")
+	s.BoolVar(&f.fork, "fork", false, "go on in a copy of it")
+	s.StringVar(&f.title, "title", "", "the `TITLE` of a new session")
+	s.StringArrayVarP(&f.files, "file", "f", nil, "attach a `FILE` or folder; may be repeated")
+	s.StringVar(&f.format, "format", "default", "`FORMAT` of the output: default or json")
+	s.StringVar(&f.record, "record", "", "keep the traffic in this `FILE`")
+	s.StringVar(&f.replay, "replay", "", "answer from this `FILE`, without a network")
+	s.BoolVar(&f.thinking, "thinking", false, "show what the model thinks")
+	s.BoolVar(&f.auto, "auto", false, "give every permission that is asked for, once")
+}
+
+func (f *runFlags) check() error {
+	switch {
+	case f.record != "" && f.replay != "":
+		return usagef("--record and --replay do not go together")
+	case f.next && f.session != "":
+		return usagef("-c and -s do not go together")
+	case f.fork && !f.next && f.session == "":
+		return usagef("--fork needs -c or -s: say what to copy")
+	case f.format != "default" && f.format != "json":
+		return usagef("--format is default or json, not %s", plain(f.format))
+	}
+	return nil
+}
+
+// runText is what was typed, words with spaces in quotes as they were, and below it what was
+// piped in.
+func (a *app) runText(ctx context.Context, args []string) (string, error) {
+	words := make([]string, len(args))
+	for i, w := range args {
+		if words[i] = w; len(args) > 1 && strings.ContainsAny(w, " \t\n") {
+			words[i] = `"` + strings.ReplaceAll(w, `"`, `\"`) + `"`
+		}
+	}
+	text := strings.Join(words, " ")
+	info, err := a.stdin.Stat()
+	isPipe := err == nil && (info.Mode()&fs.ModeNamedPipe != 0 || info.Mode().IsRegular())
+	if isPipe || text == "" && !isTerminal(a.stdin) {
+		piped, err := reading(ctx, func() ([]byte, error) { return io.ReadAll(io.LimitReader(a.stdin, 64<<20)) })
+		if err != nil {
+			return "", fmt.Errorf("read the prompt: %w", err)
+		}
+		if text != "" && len(piped) > 0 {
+			text += "\n"
+		}
+		text += string(piped)
+	}
+	if strings.TrimSpace(text) == "" {
+		return "", usagef("there is nothing to do: `lathe run \"Why does the build fail?\"`, or pipe it in")
+	}
+	return strings.ToValidUTF8(text, "\uFFFD"), nil
+}
+
+// run opens what a turn needs and closes it again.
+func (a *app) run(ctx context.Context, f runFlags, text string) error {
+	if l, err := a.settings(); err == nil { // a broken file is told by whoever needs it
+		a.warnDistrust(l)
+	}
+	switch {
+	case f.replay != "":
+		file, err := os.Open(f.replay)
+		if err != nil {
+			return lathe.Errorf(lathe.NotFound, "the recording cannot be read: %w", err)
+		}
+		player, err := record.NewPlayer(file)
+		if err := closing(file, err); err != nil {
+			return lathe.Errorf(lathe.Invalid, "%s is no recording: %w", plain(f.replay), err)
+		}
+		player.Loose = true
+		return a.runOn(ctx, f, text, player)
+	case f.record != "":
+		return a.runRecorded(ctx, f, text)
+	default:
+		return a.runOn(ctx, f, text, nil)
+	}
+}
+
+// runRecorded keeps the traffic, of a failure too.
+func (a *app) runRecorded(ctx context.Context, f runFlags, text string) error {
+	var ran error
+	_, err := writeFile(f.record, func(w io.Writer) error {
+		r := record.NewRecorder(w, nil)
+		ran = a.runOn(ctx, f, text, r)
+		return r.Close()
+	})
+	if ran != nil {
+		return ran
+	}
+	return err
+}
+
+func (a *app) runOn(ctx context.Context, f runFlags, text string, wire http.RoundTripper) (err error) {
+	e, err := a.openAgent(ctx, wire, f.replay != "")
+	if err != nil {
+		return err
+	}
+	defer func() { err = closing(e, err) }()
+	prompt, err := a.runPrompt(f, text)
+	if err != nil {
+		return err
+	}
+	s, err := a.runSession(ctx, e, f)
+	if err != nil {
+		return err
+	}
+	return (&runner{app: a, flags: f, engine: e, session: s, began: a.now()}).follow(ctx, prompt)
+}
+
+// openAgent opens an engine that runs turns.
+func (a *app) openAgent(ctx context.Context, wire http.RoundTripper, keyless bool, tools ...tool.Tool) (*engine.Engine, error) {
+	at, err := findFolders(a.env)
+	if err != nil {
+		return nil, err
+	}
+	driver, err := sqlite.Open(ctx, sqlite.Options{Path: at.database(), State: at.owners})
+	if err != nil {
+		return nil, err
+	}
+	s := newSetup(a, at, tools...)
+	s.wire, s.keyless = wire, keyless
+	return engine.Open(ctx, engine.Options{
+		Driver: driver, Blobs: filepath.Join(at.data, "blobs"), Outputs: at.outputs(), Version: version, Log: a.log, Setup: s,
+	})
+}
+
+// runSession is the session that is meant, or a new one. A new one may not ask the user
+// things, since nobody may be there.
+func (a *app) runSession(ctx context.Context, e *engine.Engine, f runFlags) (lathe.Session, error) {
+	which := f.session
+	if f.next {
+		which = last
+	}
+	if which == "" {
+		var rules lathe.Ruleset
+		for _, name := range []string{"question", "plan_enter", "plan_exit"} {
+			rules = append(rules, lathe.Rule{Permission: name, Pattern: "*", Action: lathe.Deny})
+		}
+		return e.Create(ctx, a.dir, engine.New{Title: f.title, Rules: rules})
+	}
+	s, err := a.find(ctx, e, which)
+	if err != nil || !f.fork {
+		return s, err
+	}
+	return e.Fork(ctx, s.Directory, s.ID, "")
+}
+
+func (a *app) runPrompt(f runFlags, text string) (engine.Prompt, error) {
+	p := engine.Prompt{Agent: f.agent, Variant: f.variant}
+	if f.model != "" {
+		vendor, name, err := catalog.Split(f.model)
+		if err != nil {
+			return p, usagef("-m %s: %v", plain(f.model), err)
+		}
+		p.Model = &lathe.ModelRef{Provider: vendor, Model: name}
+	}
+	for _, name := range f.files {
+		part, err := a.attached(name)
+		if err != nil {
+			return p, err
+		}
+		p.Parts = append(p.Parts, part)
+	}
+	p.Parts = append(p.Parts, lathe.Part{Body: &lathe.Text{Text: text}})
+	return p, nil
+}
+
+// attached is a file of this machine as part of a prompt.
+func (a *app) attached(name string) (lathe.Part, error) {
+	path := name
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(a.dir, name)
+	}
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return lathe.Part{}, err
+	}
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return lathe.Part{}, lathe.Errorf(lathe.NotFound, "File not found: %s", plain(name))
+	}
+	if err != nil {
+		return lathe.Part{}, err
+	}
+	mime := "text/plain"
+	switch {
+	case info.IsDir():
+		mime = "application/x-directory"
+	default:
+		if m, ok := media[strings.ToLower(filepath.Ext(path))]; ok {
+			mime = m
+		}
+	}
+	u := url.URL{Scheme: "file", Path: filepath.ToSlash(path)}
+	return lathe.Part{Body: &lathe.File{Mime: mime, URL: u.String(), Filename: filepath.Base(path)}}, nil
+}
+
+// media are the files that a model sees as they are; all others are texts.
+var media = map[string]string{
+	".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif", ".webp": "image/webp", ".pdf": "application/pdf",
+}
+
+// cancelTime is how long an interrupted turn has to settle.
+const cancelTime = 3 * time.Second

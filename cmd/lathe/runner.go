@@ -1,0 +1,357 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine"
+)
+
+// runner follows one turn and shows it.
+type runner struct {
+	*app
+	flags   runFlags
+	engine  *engine.Engine
+	session lathe.Session
+	began   time.Time
+
+	reasoning map[lathe.PartID]bool // open ones
+	printed   map[lathe.PartID]bool // texts that are on the screen
+	midLine   bool                  // the screen is in the middle of a line
+	tokens    lathe.Tokens
+	cost      lathe.Money
+	loops     int  // repeated calls that were stopped
+	refused   bool // a permission was
+	failed    error
+}
+
+// follow sends the prompt and shows what happens until the session rests.
+func (r *runner) follow(ctx context.Context, p engine.Prompt) error {
+	r.reasoning, r.printed = map[lathe.PartID]bool{}, map[lathe.PartID]bool{}
+	listening, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	sent := false
+	defer context.AfterFunc(ctx, stop)()
+	for ev, err := range r.engine.Events(listening, lathe.Scope{Session: r.session.ID}, lathe.Opt[lathe.Cursor]{}) {
+		if err != nil {
+			break
+		}
+		if !sent { // only now is nothing missed
+			sent = true
+			m, err := r.engine.Submit(ctx, r.session.ID, p)
+			if err != nil {
+				return r.json1(err)
+			}
+			r.begin(m)
+			continue
+		}
+		if r.show(ctx, ev) {
+			break
+		}
+	}
+	if err := context.Cause(ctx); err != nil {
+		return r.cancel(ctx, err)
+	}
+	r.linger(ctx)
+	return r.end()
+}
+
+// linger lets the title come, if it takes no time.
+func (r *runner) linger(ctx context.Context) {
+	ctx, stop := context.WithTimeout(ctx, titleTime)
+	defer stop()
+	_ = r.engine.Drain(ctx) // without one the session has the title of its day
+}
+
+// titleTime is how long a program whose answer is printed waits for the title.
+const titleTime = 2 * time.Second
+
+// cancel ends the turn in order after an interrupt.
+func (r *runner) cancel(ctx context.Context, why error) error {
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), cancelTime)
+	defer stop()
+	if err := r.engine.Cancel(ctx, r.session.ID); err != nil {
+		r.log.Warn("the turn could not be ended in order", "error", err)
+	}
+	r.newLine()
+	if !r.isJSON() {
+		r.remark("Interrupted. `lathe run -s %s \"go on\"` goes on.", r.session.ID)
+	}
+	return why
+}
+
+func (r *runner) isJSON() bool { return r.flags.format == "json" }
+
+// begin says who answers.
+func (r *runner) begin(m lathe.Message) {
+	if r.isJSON() {
+		return
+	}
+	if u, ok := m.Said.(*lathe.User); ok {
+		r.note("> %s · %s · %s", plain(u.Agent), plain(u.Model.Provider+"/"+u.Model.Model), r.session.ID)
+	}
+}
+
+// show shows one event, and reports whether the turn has ended.
+func (r *runner) show(ctx context.Context, ev lathe.Event) bool {
+	switch f := ev.Fact.(type) {
+	case *lathe.PartDelta:
+		r.delta(f)
+	case *lathe.PartChanged:
+		r.part(f.Part)
+	case *lathe.PartRemoved:
+		if r.printed[f.Part] {
+			r.note("(the connection broke; what stands above is said again)")
+		}
+	case *lathe.SessionFailed:
+		r.fault(f.Error)
+	case *lathe.PermissionAsked:
+		r.permission(ctx, f.PermissionRequest)
+	case *lathe.QuestionAsked:
+		r.note("The model asks: %s (nobody is here to answer)", plain(f.Questions[0].Question))
+		r.tell(r.engine.Dismiss(ctx, f.ID))
+	case *lathe.StatusChanged:
+		switch f.Status.Type {
+		case lathe.Idle:
+			return true
+		case lathe.Retrying:
+			wait := time.Duration(float64(f.Status.Next)-float64(r.now().UnixMilli())) * time.Millisecond
+			r.note("… %s; attempt %d in %s", oneLine(plain(f.Status.Message)), f.Status.Attempt+1, wait.Round(time.Second))
+		}
+	default:
+	}
+	return false
+}
+
+// delta prints words as they come, on a screen; elsewhere whole texts are printed, so that an
+// attempt that is taken back leaves nothing behind.
+func (r *runner) delta(d *lathe.PartDelta) {
+	switch {
+	case r.isJSON() || !isTerminal(r.stdout.file):
+	case !r.reasoning[d.Part]:
+		r.printed[d.Part] = true
+		r.say(plainText(d.Delta))
+	case r.flags.thinking:
+		r.say(r.dim(plainText(d.Delta)))
+	}
+}
+
+func (r *runner) say(text string) {
+	if text != "" {
+		r.printf("%s", text)
+		r.midLine = !strings.HasSuffix(text, "\n")
+		_ = r.out.Flush() // its error comes again when the program ends
+	}
+}
+
+// newLine ends a line that is begun.
+func (r *runner) newLine() {
+	if r.midLine {
+		r.say("\n")
+	}
+}
+
+// note tells something beside the answer.
+func (r *runner) note(format string, args ...any) {
+	if !r.isJSON() {
+		r.newLine()
+		r.remark("%s", r.dim(fmt.Sprintf(format, args...)))
+	}
+}
+
+func (r *runner) dim(text string) string {
+	if r.colour(r.stderr) {
+		return "\x1b[2m" + text + "\x1b[0m"
+	}
+	return text
+}
+
+// part shows a part that came to its end.
+func (r *runner) part(p lathe.Part) {
+	switch b := p.Body.(type) {
+	case *lathe.StepStart:
+		r.object("step_start", p)
+	case *lathe.Text:
+		if b.Time == nil || b.Time.End == 0 || b.Synthetic.On() {
+			return
+		}
+		r.object("text", p)
+		r.text(p.ID, b.Text)
+	case *lathe.Reasoning:
+		r.reasoning[p.ID] = b.Time.End == 0
+		if b.Time.End != 0 && r.flags.thinking {
+			r.object("reasoning", p)
+			if !isTerminal(r.stdout.file) && b.Text != "" {
+				r.note("Thinking: %s", plainText(b.Text))
+			}
+		}
+	case *lathe.ToolCall:
+		if b.Settled() {
+			r.object("tool_use", p)
+			r.tool(b)
+		}
+	case *lathe.StepFinish:
+		r.tokens, r.cost = r.tokens.Add(b.Tokens), r.cost.Add(b.Cost)
+		r.object("step_finish", p)
+	default:
+	}
+}
+
+func (r *runner) text(id lathe.PartID, text string) {
+	switch {
+	case r.isJSON():
+	case r.printed[id]:
+		r.newLine()
+	case strings.TrimSpace(text) != "":
+		r.say(strings.TrimSpace(plainText(text)) + "\n")
+	}
+}
+
+// tool shows a call that ended in one line.
+func (r *runner) tool(c *lathe.ToolCall) {
+	switch s := c.State.(type) {
+	case *lathe.Completed:
+		title := s.Title
+		if title == "" {
+			title = c.Tool
+		}
+		r.note("%s %s", icon(c.Tool), clip(oneLine(plain(title)), 100))
+	case *lathe.Failed:
+		r.note("✗ %s failed: %s", plain(c.Tool), clip(oneLine(plain(s.Error)), 200))
+	default:
+	}
+}
+
+// icon is the sign of a tool, as users of the reference know it.
+func icon(tool string) string {
+	switch tool {
+	case "bash":
+		return "$"
+	case "read", "skill", "list":
+		return "→"
+	case "write", "edit":
+		return "←"
+	case "apply_patch", "webfetch":
+		return "%"
+	case "glob", "grep":
+		return "✱"
+	case "websearch":
+		return "◈"
+	case "todowrite", "task":
+		return "#"
+	default:
+		return "⚙"
+	}
+}
+
+// line is one object of --format json; its members have this order.
+type runLine struct {
+	Type      string          `json:"type"`
+	Timestamp int64           `json:"timestamp"`
+	Session   lathe.SessionID `json:"sessionID"`
+	Part      *lathe.Part     `json:"part,omitempty"`
+	Error     json.RawMessage `json:"error,omitempty"`
+}
+
+func (r *runner) object(kind string, p lathe.Part) { r.print(runLine{Type: kind, Part: &p}) }
+
+func (r *runner) print(l runLine) {
+	if !r.isJSON() {
+		return
+	}
+	l.Timestamp, l.Session = r.now().UnixMilli(), r.session.ID
+	line, err := json.Marshal(l)
+	if err == nil {
+		r.printf("%s\n", line)
+		_ = r.out.Flush() // its error comes again when the program ends
+	}
+}
+
+// fault shows an error of the turn.
+func (r *runner) fault(f lathe.Fault) {
+	r.print(runLine{Type: "error", Error: lathe.EncodeFault(f)})
+	r.failed = lathe.Errorf(lathe.Internal, "%s", lathe.FaultMessage(f))
+}
+
+// json1 shows a prompt that could not be sent.
+func (r *runner) json1(err error) error {
+	if r.isJSON() {
+		r.fault(&lathe.UnknownFault{Message: err.Error()})
+	}
+	return err
+}
+
+func (r *runner) tell(err error) {
+	if err != nil && lathe.CodeOf(err) != lathe.NotFound { // someone else was faster
+		r.log.Warn("the answer was not taken", "error", err)
+	}
+}
+
+// permission answers a request: by the flag, by the person at the terminal, else with no. A
+// call that repeats itself is stopped once with a word to the model, then for good.
+func (r *runner) permission(ctx context.Context, q lathe.PermissionRequest) {
+	switch {
+	case r.flags.auto:
+		r.tell(r.engine.Reply(ctx, q.ID, lathe.Once, ""))
+	case isTerminal(r.stdin) && isTerminal(r.stderr) && !r.isJSON():
+		reply, words := r.ask(ctx, q)
+		r.refused = r.refused || reply == lathe.Reject && words == ""
+		r.tell(r.engine.Reply(ctx, q.ID, reply, words))
+	case q.Permission == "doom_loop" && r.loops == 0:
+		r.loops++
+		r.tell(r.engine.Reply(ctx, q.ID, lathe.Reject, "This same call was made several times in a row with the same result. Do something else, or conclude."))
+	default:
+		r.refused = true
+		r.note("! %s %s needs a permission; refused (--auto gives it)", plain(q.Permission), plain(strings.Join(q.Patterns, " ")))
+		r.tell(r.engine.Reply(ctx, q.ID, lathe.Reject, ""))
+	}
+}
+
+// ask lets the person at the terminal decide. Other words are told to the model with a no.
+func (r *runner) ask(ctx context.Context, q lathe.PermissionRequest) (lathe.Reply, string) {
+	r.newLine()
+	fmt.Fprintf(r.stderr, "? %s %s\n  y once, a always (%s), n no, or say why not: ", plain(q.Permission), plain(strings.Join(q.Patterns, " ")), plain(strings.Join(q.Always, " ")))
+	line, err := reading(ctx, func() ([]byte, error) {
+		text, err := bufio.NewReader(r.stdin).ReadString('\n')
+		return []byte(text), err
+	})
+	if err != nil {
+		return lathe.Reject, ""
+	}
+	switch answer := strings.TrimSpace(string(line)); strings.ToLower(answer) {
+	case "y", "yes":
+		return lathe.Once, ""
+	case "a", "always":
+		return lathe.Always, ""
+	case "", "n", "no":
+		return lathe.Reject, ""
+	default:
+		return lathe.Reject, answer
+	}
+}
+
+// end tells what the turn took, and how it ended.
+func (r *runner) end() error {
+	r.newLine()
+	parts := []string{}
+	for _, s := range []string{tokens(r.tokens), costOf(r.cost), r.now().Sub(r.began).Round(100 * time.Millisecond).String()} {
+		if s != "" {
+			parts = append(parts, s)
+		}
+	}
+	r.note("%s", strings.Join(parts, " · "))
+	switch {
+	case r.failed != nil && r.isJSON():
+		return failed{exitFailed} // told in its line
+	case r.failed != nil:
+		return r.failed
+	case r.refused:
+		return failed{exitRefused}
+	}
+	return nil
+}

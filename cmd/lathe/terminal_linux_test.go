@@ -1,0 +1,253 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/lathe-agent/lathe/model/modeltest"
+)
+
+// terminal is a program on a terminal of its own.
+type terminal struct {
+	t    *testing.T
+	cmd  *exec.Cmd
+	user *os.File // what the user types and sees
+
+	mu   sync.Mutex // guards what follows
+	seen strings.Builder
+	more *sync.Cond
+	gone bool
+}
+
+// onTerminal starts lathe on a terminal.
+func onTerminal(t *testing.T, home string, env []string, args ...string) *terminal {
+	t.Helper()
+	user, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Skip(err)
+	}
+	t.Cleanup(func() { _ = user.Close() })
+	n, err := unix.IoctlGetInt(int(user.Fd()), unix.TIOCGPTN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.IoctlSetPointerInt(int(user.Fd()), unix.TIOCSPTLCK, 0); err != nil {
+		t.Fatal(err)
+	}
+	program, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := &terminal{t: t, user: user, cmd: command(t, home, args...)}
+	x.more = sync.NewCond(&x.mu)
+	x.cmd.Env = append(append(x.cmd.Env, "TERM=xterm"), env...)
+	x.cmd.Stdin, x.cmd.Stdout, x.cmd.Stderr = program, program, program
+	x.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := x.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	_ = program.Close()
+	late := time.AfterFunc(30*time.Second, func() { _ = x.cmd.Process.Kill() }) // so that the screen is told
+	t.Cleanup(func() { late.Stop() })
+	go x.watch()
+	return x
+}
+
+// watch reads what is on the screen until the program is gone.
+func (x *terminal) watch() {
+	b := make([]byte, 4096)
+	for {
+		n, err := x.user.Read(b)
+		x.mu.Lock()
+		x.seen.Write(b[:n])
+		x.gone = err != nil
+		x.more.Broadcast()
+		x.mu.Unlock()
+		if err != nil {
+			return
+		}
+	}
+}
+
+// see waits until a text is on the screen and returns all that is.
+func (x *terminal) see(text string) string {
+	x.t.Helper()
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for !strings.Contains(x.seen.String(), text) {
+		if x.gone {
+			x.t.Fatalf("%q is never shown:\n%s", text, x.seen.String())
+		}
+		x.more.Wait()
+	}
+	return x.seen.String()
+}
+
+// enter types something.
+func (x *terminal) enter(text string) {
+	x.t.Helper()
+	if _, err := io.WriteString(x.user, text); err != nil {
+		x.t.Fatal(err)
+	}
+}
+
+// end waits for the program and returns its code and all that was shown.
+func (x *terminal) end() (int, string) {
+	x.t.Helper()
+	code := exitCode(x.cmd.Wait())
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for !x.gone {
+		x.more.Wait()
+	}
+	return code, x.seen.String()
+}
+
+func credentialsIn(t *testing.T, home string) string {
+	t.Helper()
+	src, err := os.ReadFile(filepath.Join(home, "data", "auth.json"))
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	return string(src)
+}
+
+// The provider is found by a part of its name, the key is typed unseen.
+func TestTerminal_Login(t *testing.T) {
+	home := t.TempDir()
+	x := onTerminal(t, home, nil, "auth", "login")
+	x.see("Number or name: ")
+	x.enter("nonesuch\r")
+	x.see(`There is no "nonesuch".`)
+	x.enter("anthro\r")
+	x.see("   2  Vertex (Anthropic) (google-vertex-anthropic)")
+	x.enter("1\r")
+	x.see("Key of Anthropic (it is not shown): ")
+	x.enter("sk-hidden-1\r")
+	code, seen := x.end()
+	if code != 0 || strings.Contains(seen, "hidden") || !strings.Contains(seen, "Kept the key of Anthropic") || !strings.Contains(seen, "   1  Anthropic (anthropic)") {
+		t.Errorf("%d\n%s", code, seen)
+	}
+	if !strings.Contains(credentialsIn(t, home), `"sk-hidden-1"`) {
+		t.Error(credentialsIn(t, home))
+	}
+	x = onTerminal(t, home, nil, "auth", "logout")
+	x.see("Number or name: ")
+	x.enter("1\r")
+	if code, seen := x.end(); code != 0 || !strings.Contains(seen, "Logged out: anthropic") || strings.Contains(credentialsIn(t, home), "hidden") {
+		t.Errorf("%d\n%s", code, seen)
+	}
+}
+
+// An interrupt while a key is typed: nothing is kept, and the terminal shows again what is
+// typed.
+func TestTerminal_LoginInterrupted(t *testing.T) {
+	home := t.TempDir()
+	x := onTerminal(t, home, nil, "auth", "login", "anthropic")
+	x.see("(it is not shown): ")
+	x.enter("sk-half\x03")
+	code, seen := x.end()
+	if code != 130 || strings.Contains(seen, "sk-half") || strings.Contains(seen, "Error") || credentialsIn(t, home) != "" {
+		t.Errorf("%d\n%s", code, seen)
+	}
+	state, err := unix.IoctlGetTermios(int(x.user.Fd()), unix.TCGETS)
+	if err != nil || state.Lflag&unix.ECHO == 0 {
+		t.Errorf("the terminal is left without an echo: %v", err)
+	}
+	x = onTerminal(t, home, nil, "auth", "login")
+	x.see("Number or name: ")
+	x.enter("\x04") // the end of the input
+	if code, seen := x.end(); code != 1 || !strings.Contains(seen, "nothing was chosen") {
+		t.Errorf("%d\n%s", code, seen)
+	}
+}
+
+// A code is shown, typed elsewhere, and the login is kept.
+func TestTerminal_DeviceLogin(t *testing.T) {
+	polls := 0
+	vendor := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/login/device/code":
+			_, _ = io.WriteString(w, `{"device_code":"d-hidden","user_code":"AB12-CD34","verification_uri":"https://github.example/device","interval":1,"expires_in":900}`)
+		case "/login/oauth/access_token":
+			if polls++; polls == 1 {
+				_, _ = io.WriteString(w, `{"error":"authorization_pending"}`)
+				return
+			}
+			_, _ = io.WriteString(w, `{"access_token":"gho_hidden","token_type":"bearer"}`)
+		default:
+			http.NotFound(w, r)
+		}
+		if r.FormValue("client_id") != "app-1" {
+			t.Errorf("%s: the app is %q", r.URL.Path, r.FormValue("client_id"))
+		}
+	}))
+	defer vendor.Close()
+	home := t.TempDir()
+	settings := []string{`LATHE_CONFIG_CONTENT={"provider":{"github-copilot":{"options":{"clientId":"app-1"}}}}`, "PATH=" + home}
+	x := onTerminal(t, home, settings, "auth", "login", "github-copilot", "--enterprise-url", vendor.URL)
+	x.see("Number or name: ")
+	x.enter("1\r")
+	code, seen := x.end()
+	if code != 0 || !strings.Contains(seen, "Open https://github.example/device and type this code there: AB12-CD34") || strings.Contains(seen, "hidden") || polls != 2 {
+		t.Errorf("%d, %d polls\n%s", code, polls, seen)
+	}
+	for _, want := range []string{`"refresh": "gho_hidden"`, `"expires": 0`, `"clientId": "app-1"`, `"enterpriseUrl": "` + vendor.URL + `"`} {
+		if got := credentialsIn(t, home); !strings.Contains(got, want) {
+			t.Errorf("%s is not in %s", want, got)
+		}
+	}
+}
+
+// An organisation's command runs only after a yes.
+func TestTerminal_WellKnown(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, `{"auth":{"command":["sh","-c","echo tok-hidden"],"env":"CORP_TOKEN"}}`)
+	}))
+	defer server.Close()
+	home := t.TempDir()
+	for answer, kept := range map[string]bool{"\r": false, "no\r": false, "y\r": true} {
+		x := onTerminal(t, home, nil, "auth", "login", server.URL)
+		x.see("Run it? [y/N] ")
+		x.enter(answer)
+		code, seen := x.end()
+		if code != 0 || strings.Contains(seen, "Nothing was run.") == kept || strings.Contains(strings.ReplaceAll(seen, "echo tok-hidden", ""), "tok-hidden") {
+			t.Errorf("%q: %d\n%s", answer, code, seen)
+		}
+		if strings.Contains(credentialsIn(t, home), "tok-hidden") != kept {
+			t.Errorf("%q: %s", answer, credentialsIn(t, home))
+		}
+		if err := os.RemoveAll(filepath.Join(home, "data")); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Thoughts are dim on a screen that shows colours, and nothing a model says moves the cursor.
+func TestTerminal_Ask(t *testing.T) {
+	script := "reasoning \"who \" \"is it\"\ntext \"He\\x1b[2Jllo\" \" you\\u202e\"\nusage 10 5"
+	s := modeltest.Start(t, modeltest.MustParse(script+"\n--\n"+script))
+	home := t.TempDir()
+	settings := fmt.Sprintf(`LATHE_CONFIG_CONTENT={"provider":{"own":{"options":{"baseURL":%q},"models":{"m":{"interleaved":true}}}}}`, s.URL+"/v1")
+	code, seen := onTerminal(t, home, []string{settings}, "debug", "ask", "-m", "own/m", "hi").end()
+	want := "\x1b[2mThinking: who is it\x1b[0m\r\nHe␛[2Jllo you\uFFFD\r\nown/m · 10 in, 5 out · "
+	if code != 0 || !strings.HasPrefix(seen, want) {
+		t.Errorf("%d %q", code, seen)
+	}
+	_, seen = onTerminal(t, home, []string{settings, "NO_COLOR=1"}, "debug", "ask", "-m", "own/m", "hi").end()
+	if strings.Contains(seen, "\x1b") || !strings.HasPrefix(seen, "Thinking: who is it\r\n") {
+		t.Errorf("%q", seen)
+	}
+}

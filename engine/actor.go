@@ -1,0 +1,304 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/lathe-agent/lathe"
+)
+
+// errCanceled is why a turn ends that someone cancelled.
+var errCanceled = &lathe.Error{
+	Code: lathe.Canceled, Message: "The turn was canceled",
+	Fault: &lathe.AbortedFault{Message: "The turn was canceled"},
+}
+
+// errClosing is why a turn ends when its engine does.
+var errClosing = &lathe.Error{
+	Code: lathe.Canceled, Message: "The program is ending",
+	Fault: &lathe.AbortedFault{Message: "The program ended before the answer was complete"},
+}
+
+// retryLease is how often a session is tried that another process works on.
+const retryLease = 200 * time.Millisecond
+
+// actor is a session that is awake in this process: one goroutine works on it, others wake
+// it and wait.
+type actor struct {
+	id     lathe.SessionID
+	engine *Engine
+	wake   chan struct{} // holds one after an input
+	gone   chan struct{} // closed when it sleeps again
+
+	mu     sync.Mutex // guards the fields below
+	woken  bool       // an input came that the runner has not seen
+	events []lathe.Event
+	round  *round
+	cancel context.CancelCauseFunc // of the turn under way; nil between turns
+}
+
+// round is a turn as its callers wait for it. Its result is set before done is closed.
+type round struct {
+	done    chan struct{}
+	message lathe.Message
+	err     error
+}
+
+// actors are the sessions that are awake.
+type actors struct {
+	mu     sync.Mutex // guards the fields below; actors' own mutexes come after it
+	awake  map[lathe.SessionID]*actor
+	closed bool
+}
+
+// rouse wakes a session and returns the round that will see what was admitted before.
+func (e *Engine) rouse(id lathe.SessionID) (*round, error) {
+	e.actors.mu.Lock()
+	defer e.actors.mu.Unlock()
+	if e.actors.closed {
+		return nil, lathe.Errorf(lathe.Unavailable, "the engine is closed")
+	}
+	a := e.actors.awake[id]
+	if a == nil {
+		a = &actor{id: id, engine: e, wake: make(chan struct{}, 1), gone: make(chan struct{}), round: &round{done: make(chan struct{})}}
+		e.actors.awake[id] = a
+		e.work.Go(a.live)
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.woken = true
+	a.nudge()
+	return a.round, nil
+}
+
+// nudge lets the runner look at its inputs. The mutex is held.
+func (a *actor) nudge() {
+	select {
+	case a.wake <- struct{}{}:
+	default:
+	}
+}
+
+// seen notes that the runner is about to look.
+func (a *actor) seen() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.woken = false
+}
+
+// Drain waits until no session is awake here: turns have ended, and so have their errands.
+func (e *Engine) Drain(ctx context.Context) error {
+	for {
+		a := e.anyone()
+		if a == nil {
+			return nil
+		}
+		select {
+		case <-a.gone:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+func (e *Engine) anyone() *actor {
+	e.actors.mu.Lock()
+	defer e.actors.mu.Unlock()
+	for _, a := range e.actors.awake {
+		return a
+	}
+	return nil
+}
+
+// find returns a session that is awake here, nil if it is not.
+func (e *Engine) find(id lathe.SessionID) *actor {
+	e.actors.mu.Lock()
+	defer e.actors.mu.Unlock()
+	return e.actors.awake[id]
+}
+
+// tell hands committed events to the sessions they are about. It is called by the store's
+// writer and must not block.
+func (e *Engine) tell(events []lathe.Event) {
+	e.actors.mu.Lock()
+	defer e.actors.mu.Unlock()
+	if len(e.actors.awake) == 0 {
+		return
+	}
+	for _, ev := range events {
+		if a := e.actors.awake[ev.Session]; a != nil && ev.Seq > 0 {
+			a.hear(ev)
+		}
+	}
+}
+
+// hear keeps an event for the runner. Answers make it look at once, prompts at its next
+// round.
+func (a *actor) hear(ev lathe.Event) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch f := ev.Fact.(type) {
+	case *lathe.PermissionReplied, *lathe.QuestionReplied, *lathe.QuestionRejected:
+		a.nudge()
+	case *lathe.MessageChanged:
+		a.events = append(a.events, ev)
+		if _, ok := f.Info.Said.(*lathe.User); ok {
+			a.woken = true
+		}
+	default:
+		a.events = append(a.events, ev)
+	}
+}
+
+// heard takes what others committed.
+func (a *actor) heard() []lathe.Event {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	events := a.events
+	a.events = nil
+	return events
+}
+
+// live works on the session until it rests, and leaves.
+func (a *actor) live() {
+	leave, _ := a.engine.watch.enter()
+	defer leave()
+	for {
+		msg, err := a.work()
+		if a.leave(msg, err) {
+			return
+		}
+	}
+}
+
+// leave ends the actor unless it was woken again; whoever waits gets the result.
+func (a *actor) leave(msg lathe.Message, err error) bool {
+	e := a.engine
+	e.actors.mu.Lock()
+	defer e.actors.mu.Unlock()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.woken && err == nil && !e.actors.closed {
+		return false
+	}
+	delete(e.actors.awake, a.id)
+	a.round.finish(msg, err)
+	close(a.gone)
+	return true
+}
+
+func (r *round) finish(msg lathe.Message, err error) {
+	r.message, r.err = msg, err
+	close(r.done)
+}
+
+// rest lets those go who wait, and reports whether nothing new came meanwhile. Who comes
+// later waits for the next round.
+func (a *actor) rest(msg lathe.Message) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.woken {
+		return false
+	}
+	a.round.finish(msg, nil)
+	a.round = &round{done: make(chan struct{})}
+	return true
+}
+
+// work holds the lease for as long as there is something to do.
+func (a *actor) work() (msg lathe.Message, err error) {
+	ctx := a.engine.ctx
+	r, err := a.take(ctx)
+	if err != nil {
+		return msg, err
+	}
+	defer func() {
+		err = errors.Join(err, r.release(ctx))
+		if err == nil {
+			a.engine.memories.put(r.mem)
+		}
+	}()
+	for {
+		err := a.turn(ctx, r)
+		if rested := r.rests(ctx); err == nil {
+			err = rested
+		}
+		if err != nil && lathe.CodeOf(err) != lathe.Canceled {
+			return r.result(), err
+		}
+		if a.rest(r.result()) && a.errandsDone(ctx, r) {
+			return r.result(), nil
+		}
+	}
+}
+
+// errandsDone waits for the errands of the runner; false says that the session was woken
+// before.
+func (a *actor) errandsDone(ctx context.Context, r *runner) bool {
+	for r.errands > 0 {
+		select {
+		case done := <-r.results:
+			r.errandDone(ctx, done)
+		case <-a.wake:
+			if a.isWoken() {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func (a *actor) isWoken() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.woken
+}
+
+// turn runs a turn that can be cancelled. A bug in it ends the turn, not the process.
+func (a *actor) turn(ctx context.Context, r *runner) (err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	a.mu.Lock()
+	a.cancel = cancel
+	a.mu.Unlock()
+	defer func() {
+		if p := recover(); p != nil {
+			a.engine.log.Error("a turn failed", "session", a.id, "panic", p, "stack", string(debug.Stack()))
+			err = lathe.Errorf(lathe.Internal, "the turn failed: %v", p)
+		}
+		a.mu.Lock()
+		a.cancel = nil
+		a.mu.Unlock()
+		cancel(nil)
+	}()
+	return r.turn(ctx)
+}
+
+// stop cancels the turn under way.
+func (a *actor) stop(cause error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.cancel != nil {
+		a.cancel(cause)
+	}
+}
+
+// take waits for the lease: another process may work on the session, and will see what was
+// admitted, or die and leave it to us.
+func (a *actor) take(ctx context.Context) (*runner, error) {
+	tick := time.NewTicker(retryLease)
+	defer tick.Stop()
+	for {
+		r, err := a.engine.begin(ctx, a)
+		if err == nil || lathe.CodeOf(err) != lathe.Conflict {
+			return r, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-tick.C:
+		}
+	}
+}

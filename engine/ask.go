@@ -1,0 +1,268 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/store"
+	"github.com/lathe-agent/lathe/tool"
+)
+
+// ask is a request that waits for a person: a permission, or questions.
+type ask struct {
+	id         lathe.AskID
+	call       *call
+	permission *tool.Permission
+	questions  []lathe.Question
+	loop       bool // about a repeated call: it names no call of its own
+}
+
+// answer is a person's word.
+type answer struct {
+	reply     lathe.Reply
+	answers   [][]string
+	note      string
+	dismissed bool // a question, or anything that was withdrawn
+	plugin    bool // it is not a person's
+	err       error
+}
+
+// asked writes a request down for people to see. What an approval has come to allow
+// meanwhile, or a hook decides, needs no person.
+func (s *stepping) asked(ctx context.Context, h toolAsks) error {
+	a := h.ask
+	if a.permission != nil {
+		if s.judge.allApproved(*a.permission) {
+			h.reply <- answer{reply: lathe.Always}
+			return nil
+		}
+		if s.askHook(ctx, h) {
+			return nil
+		}
+	}
+	a.id = lathe.AskID(s.engine.ids.New(a.prefix()))
+	s.waiting[a.id] = h
+	s.facts = append(s.facts, s.shown(a))
+	return s.flush(ctx)
+}
+
+func (a *ask) prefix() lathe.Prefix {
+	if a.permission != nil {
+		return lathe.PrefixPermission
+	}
+	return lathe.PrefixQuestion
+}
+
+// askHook lets a hook answer what a person would be asked, and reports whether it did. One
+// that fails fails the call: nobody else would tell it, and it would wait for ever.
+func (s *stepping) askHook(ctx context.Context, h toolAsks) bool {
+	if s.engine.hooks.PermissionAsk == nil {
+		return false
+	}
+	action, err := s.engine.hooks.PermissionAsk(ctx, s.shown(h.ask).(*lathe.PermissionAsked).PermissionRequest)
+	switch {
+	case err != nil:
+		h.reply <- answer{err: err}
+	case action == lathe.Allow:
+		h.reply <- answer{reply: lathe.Once}
+	case action == lathe.Deny:
+		h.reply <- answer{reply: lathe.Reject, plugin: true}
+	default:
+		return false
+	}
+	return true
+}
+
+// shown is the fact that shows an ask.
+func (s *stepping) shown(a *ask) lathe.Fact {
+	ref := &lathe.ToolRef{Message: s.fold.message.ID, Call: a.call.body().CallID}
+	if a.permission == nil {
+		return &lathe.QuestionAsked{QuestionRequest: lathe.QuestionRequest{
+			ID: a.id, Session: s.session.ID, Questions: a.questions, Tool: ref,
+		}}
+	}
+	if a.loop {
+		ref = nil
+	}
+	return &lathe.PermissionAsked{PermissionRequest: lathe.PermissionRequest{
+		ID: a.id, Session: s.session.ID, Permission: a.permission.Name, Patterns: a.permission.Patterns,
+		Always: a.permission.Always, Metadata: a.permission.Metadata, Tool: ref,
+	}}
+}
+
+// hear looks which requests were answered, here or in another process, and lets their
+// tools go on.
+func (s *stepping) hear(ctx context.Context) error {
+	if len(s.waiting) == 0 {
+		return nil
+	}
+	got, err := s.engine.store.Answers(ctx, slices.Collect(maps.Keys(s.waiting))...)
+	if err != nil {
+		return writeError{err} // of the store: no reason to ask the model again
+	}
+	for _, id := range slices.Sorted(maps.Keys(got)) {
+		if h, ok := s.waiting[id]; ok {
+			delete(s.waiting, id)
+			if err := s.deliver(ctx, h, got[id]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// deliver hands an answer to the tool that asked, and settles what else it decides: a
+// rejection refuses all other permissions the session waits for, an "always" allows those
+// that it covers.
+func (s *stepping) deliver(ctx context.Context, h toolAsks, got store.Answer) error {
+	switch f := got.Fact.(type) {
+	case *lathe.PermissionReplied:
+		h.reply <- answer{reply: f.Reply, note: got.Note}
+		switch f.Reply {
+		case lathe.Reject:
+			s.settleOthers(func(tool.Permission) bool { return true }, answer{reply: lathe.Reject})
+		case lathe.Always:
+			for _, pattern := range h.ask.permission.Always {
+				s.judge.approved = append(slices.Clip(s.judge.approved), lathe.Rule{
+					Permission: h.ask.permission.Name, Pattern: pattern, Action: lathe.Allow,
+				})
+			}
+			s.settleOthers(s.judge.allApproved, answer{reply: lathe.Always})
+		}
+	case *lathe.QuestionReplied:
+		h.reply <- answer{answers: f.Answers}
+	default:
+		h.reply <- answer{dismissed: true}
+	}
+	return s.flush(ctx)
+}
+
+// settleOthers gives other waiting permissions the same answer.
+func (s *stepping) settleOthers(meant func(tool.Permission) bool, a answer) {
+	for _, id := range slices.Sorted(maps.Keys(s.waiting)) {
+		h := s.waiting[id]
+		if h.ask.permission == nil || !meant(*h.ask.permission) {
+			continue
+		}
+		delete(s.waiting, id)
+		s.facts = append(s.facts, &lathe.PermissionReplied{Session: s.session.ID, Request: id, Reply: a.reply})
+		h.reply <- a
+	}
+}
+
+// withdraw takes back all that waits: nobody is to answer what nobody asks any more.
+func (s *stepping) withdraw() {
+	for _, id := range slices.Sorted(maps.Keys(s.waiting)) {
+		h := s.waiting[id]
+		delete(s.waiting, id)
+		s.facts = append(s.facts, s.withdrawn(id, h.ask))
+		h.reply <- answer{reply: lathe.Reject, dismissed: true}
+	}
+}
+
+func (s *stepping) withdrawn(id lathe.AskID, a *ask) lathe.Fact {
+	if a.permission == nil {
+		return &lathe.QuestionRejected{Session: s.session.ID, Request: id}
+	}
+	return &lathe.PermissionReplied{Session: s.session.ID, Request: id, Reply: lathe.Reject}
+}
+
+// host is a call's way back to the engine.
+type host struct {
+	step    *stepping
+	feed    *feed
+	call    *call
+	judge   judge // as it was when the call began
+	history []lathe.Message
+}
+
+// Ask returns when the call may go on.
+func (h *host) Ask(ctx context.Context, p tool.Permission) error {
+	_, err := h.ask(ctx, &ask{call: h.call, permission: &p})
+	return err
+}
+
+// ask judges a request and waits for a person if the rules say so. The reply is "" when
+// the rules allow it.
+func (h *host) ask(ctx context.Context, a *ask) (lathe.Reply, error) {
+	action, err := h.judge.verdict(*a.permission)
+	if err != nil || action == lathe.Allow {
+		return "", err
+	}
+	got, err := h.wait(ctx, a)
+	if err != nil {
+		return "", err
+	}
+	if got.reply == lathe.Reject {
+		return "", h.rejected(got)
+	}
+	return got.reply, nil
+}
+
+func (h *host) rejected(got answer) error {
+	if got.plugin {
+		return &refusal{code: lathe.Denied, text: "A plugin of the user forbids this call. It was not run."}
+	}
+	if got.note != "" {
+		return &refusal{code: lathe.Rejected, text: "The user rejected this call and says: " + got.note}
+	}
+	return &refusal{
+		code: lathe.Rejected, mark: rejectedMark,
+		text: "The user rejected this call. It was not run.",
+	}
+}
+
+func (h *host) wait(ctx context.Context, a *ask) (answer, error) {
+	reply := make(chan answer, 1)
+	h.feed.put(toolAsks{a, reply})
+	select {
+	case got := <-reply:
+		if ctx.Err() != nil {
+			return answer{}, context.Cause(ctx)
+		}
+		return got, got.err
+	case <-ctx.Done():
+		return answer{}, context.Cause(ctx)
+	}
+}
+
+// Question asks the user.
+func (h *host) Question(ctx context.Context, qs []lathe.Question) ([][]string, error) {
+	got, err := h.wait(ctx, &ask{call: h.call, questions: qs})
+	if err != nil {
+		return nil, err
+	}
+	if got.dismissed {
+		return nil, &refusal{
+			code: lathe.Rejected, mark: rejectedMark,
+			text: "The user dismissed the question.",
+		}
+	}
+	return got.answers, nil
+}
+
+// Progress shows what the call is doing.
+func (h *host) Progress(title string, metadata json.RawMessage) {
+	h.feed.put(toolProgressed{h.call, title, metadata})
+}
+
+// Todos replaces the session's list.
+func (h *host) Todos(ctx context.Context, list []lathe.Todo) error {
+	reply := make(chan error, 1)
+	h.feed.put(toolTells{&lathe.TodosChanged{Session: h.step.session.ID, Todos: list}, reply})
+	select {
+	case err := <-reply:
+		return err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// Tell publishes news.
+func (h *host) Tell(f lathe.Fact) { h.feed.put(toolTells{f, nil}) }
+
+// History returns the conversation as this step saw it.
+func (h *host) History() []lathe.Message { return h.history }

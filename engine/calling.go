@@ -1,0 +1,94 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/tool"
+)
+
+// start runs the tool of a call beside the stream.
+func (s *stepping) start(ctx context.Context, w wantTool) {
+	s.fold.started = true
+	s.running++
+	t, c := w.call.tool, s.newCall(w.call)
+	h := c.Host.(*host)
+	s.engine.work.Go(func() {
+		res, err := s.run(ctx, t, c, h, w.repeated)
+		h.feed.put(toolEnded{w.call, outcome{res, err}})
+	})
+}
+
+// newCall is the call as its tool sees it.
+func (s *stepping) newCall(c *call) *tool.Call {
+	return &tool.Call{
+		Session: s.session.ID, Message: s.fold.message.ID, ID: c.body().CallID, Agent: s.agent.Name, Model: s.model.Ref,
+		Dir: s.place.Directory, Root: s.place.Worktree, Input: inputOf(c.body().State), Mentioned: s.mentioned,
+		Host: &host{step: s, feed: s.feed, call: c, judge: s.judge, history: s.history},
+	}
+}
+
+// run takes a call through its hooks, its rules and its tool. It is in a goroutine of its
+// own and writes nothing.
+func (s *stepping) run(ctx context.Context, t tool.Tool, c *tool.Call, h *host, repeated bool) (tool.Result, error) {
+	spec, hooks := t.Spec(), s.engine.hooks
+	if err := s.allowed(spec); err != nil {
+		return tool.Result{}, err
+	}
+	if hooks.ToolBefore != nil {
+		input, err := hooks.ToolBefore(ctx, spec.Name, c)
+		if err != nil {
+			return tool.Result{}, err
+		}
+		c.Input = input
+	}
+	if repeated {
+		if err := h.askLoop(ctx, spec.Name, c.Input); err != nil {
+			return tool.Result{}, err
+		}
+	}
+	res, err := tool.Run(ctx, t, c)
+	if err != nil {
+		return res, err
+	}
+	if res, err = s.output.Cut(spec, res); err != nil { // the result can be used all the same
+		s.engine.log.Warn("an output was cut and could not be kept", "session", s.session.ID, "tool", spec.Name, "error", err)
+	}
+	if hooks.ToolAfter != nil {
+		return hooks.ToolAfter(ctx, spec.Name, c, res)
+	}
+	return res, nil
+}
+
+// allowed refuses tools the model was not shown.
+func (s *stepping) allowed(spec tool.Spec) error {
+	switch {
+	case s.last:
+		return &refusal{code: lathe.Denied, text: "This is the last step of the turn: tools are off. Conclude in words."}
+	case s.judge.off[spec.Name]:
+		return &refusal{code: lathe.Denied, text: "The user has switched off " + spec.Name + " for this prompt. Go on without it."}
+	case !spec.Hidden && s.judge.hide()(spec):
+		return &refusal{code: lathe.Denied, text: "A rule of the user's settings forbids the tool " + spec.Name + ". Go on without it."}
+	default:
+		return nil
+	}
+}
+
+// askLoop asks before a call runs that repeats the ones before it. No and never end the
+// turn; once lets it run and starts the count anew.
+func (h *host) askLoop(ctx context.Context, name string, input json.RawMessage) error {
+	meta := withMember(withMember(nil, "tool", lathe.AppendJSONString(nil, name)), "input", input)
+	p := &tool.Permission{Name: doomLoop, Patterns: []string{name}, Always: []string{name}, Metadata: meta}
+	reply, err := h.ask(ctx, &ask{call: h.call, permission: p, loop: true})
+	if r, ok := err.(*refusal); ok {
+		if r.code == lathe.Denied || r.mark != "" {
+			return &refusal{code: r.code, mark: stoppedMark, text: "The same call was made several times in a row. It was stopped. " + r.text}
+		}
+		return r
+	}
+	if reply == lathe.Once {
+		h.feed.put(toolMarked{h.call})
+	}
+	return err
+}

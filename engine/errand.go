@@ -1,0 +1,147 @@
+package engine
+
+import (
+	"context"
+	_ "embed"
+	"regexp"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/model"
+)
+
+//go:embed prompt/title.md
+var titlePrompt string
+
+// TitleRequest is how the system prompt of a request for a title begins, by which scripted
+// models know it.
+const TitleRequest = "You name conversations"
+
+const (
+	titleTime  = time.Minute // for a title, in all
+	titleLimit = 100         // characters
+)
+
+// errandResult is what an errand brings back. Errands never write: the runner does.
+type errandResult struct {
+	title string
+	err   error
+}
+
+// entitle sends for a title when a session begins, if nobody gave it one. It is asked of the
+// small model, beside the first step.
+func (r *runner) entitle(s state) {
+	if r.errands > 0 || s.session.Parent != "" || !lathe.IsDefaultTitle(s.session.Title) {
+		return
+	}
+	real, until := 0, 0
+	for i, h := range s.messages {
+		if _, ok := h.Said.(*lathe.User); ok && !isSynthetic(h.Parts) {
+			if real++; real == 1 {
+				until = i + 1
+			}
+		}
+	}
+	if real != 1 || r.titled {
+		return
+	}
+	r.titled = true
+	r.errands++
+	history := make([]lathe.Message, until)
+	for i, h := range s.messages[:until] {
+		history[i] = h.Message
+	}
+	e, sampled, place := r.engine, r.sample, r.place
+	e.work.Go(func() {
+		ctx, cancel := context.WithTimeout(e.ctx, titleTime)
+		defer cancel()
+		m := sampled.model
+		if small := sampled.settings.SmallModel; small.Model != "" {
+			if other, err := e.setup.Model(ctx, place, small); err == nil {
+				m = other
+			}
+		}
+		title, err := askTitle(ctx, m, history)
+		r.results <- errandResult{title, err}
+	})
+}
+
+// askTitle asks a model for a title.
+func askTitle(ctx context.Context, m *Model, history []lathe.Message) (string, error) {
+	half := 0.5
+	req := model.Request{
+		Model: m.Name, System: []string{strings.TrimSpace(titlePrompt)}, MaxOutput: min(maxOutput, max(m.Output, 1000)),
+		Options: m.Options, Headers: m.Headers,
+		Messages: append([]model.Message{{
+			Role: model.UserRole, Content: []model.Content{model.TextContent{Text: "Generate a title for this conversation:\n"}},
+		}}, titleMessages(history, m)...),
+	}
+	if m.Temperature {
+		req.Temperature = &half
+	}
+	var text strings.Builder
+	for ev, err := range m.Client.Stream(ctx, req) {
+		if err != nil {
+			return "", err
+		}
+		if d, ok := ev.(model.TextDelta); ok {
+			text.WriteString(d.Text)
+		}
+	}
+	return cleanTitle(text.String()), nil
+}
+
+// titleMessages is the beginning of the conversation; a prompt of nothing but subtasks is
+// told by what they are asked to do.
+func titleMessages(history []lathe.Message, m *Model) []model.Message {
+	last := history[len(history)-1]
+	var tasks []string
+	for _, p := range last.Parts {
+		if t, ok := p.Body.(*lathe.Subtask); ok {
+			tasks = append(tasks, t.Prompt)
+		}
+	}
+	if len(tasks) == 0 || len(tasks) < len(last.Parts) {
+		to := m.Target
+		to.StripMedia = true
+		return model.Convert(history, to)
+	}
+	return []model.Message{{Role: model.UserRole, Content: []model.Content{model.TextContent{Text: strings.Join(tasks, "\n")}}}}
+}
+
+var thoughts = regexp.MustCompile(`(?s)<think>.*?</think>\s*`)
+
+// cleanTitle makes one line of what a model said.
+func cleanTitle(text string) string {
+	text = thoughts.ReplaceAllString(text, "")
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line == "" {
+			continue
+		}
+		if utf8.RuneCountInString(line) > titleLimit {
+			line = string([]rune(line)[:titleLimit-3]) + "..."
+		}
+		return line
+	}
+	return ""
+}
+
+// errandDone takes the result of an errand. A title that someone gave meanwhile stays.
+func (r *runner) errandDone(ctx context.Context, done errandResult) {
+	r.errands--
+	if done.err != nil {
+		r.engine.log.Warn("the session has no title", "session", r.lease.Session, "error", done.err)
+		return
+	}
+	r.catchUp()
+	if done.title == "" || !lathe.IsDefaultTitle(r.mem.session.Title) {
+		return
+	}
+	ctx, cancel := settle(ctx)
+	defer cancel()
+	if _, err := r.engine.store.Edit(ctx, r.lease.Session, lathe.Edit{Title: lathe.Some(done.title)}); err != nil {
+		r.engine.log.Warn("the title could not be kept", "session", r.lease.Session, "error", err)
+	}
+}

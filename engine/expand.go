@@ -1,0 +1,206 @@
+package engine
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/lathe-agent/lathe"
+)
+
+const (
+	attachLines = 2000     // of a text that is attached
+	attachBytes = 50 << 10 // of a text that is attached
+	mediaBytes  = 20 << 20 // of an image or document
+)
+
+// expand reads what the parts of a prompt refer to, and puts it beside them in texts that
+// only the model sees. A file that cannot be read is said, and never fails the prompt.
+func (e *Engine) expand(_ context.Context, rec lathe.Session, parts []lathe.Part) (out []lathe.Part) {
+	for _, p := range parts {
+		switch b := p.Body.(type) {
+		case *lathe.File:
+			bodies, err := expandFile(b)
+			if err != nil {
+				e.complain(rec, err)
+			}
+			for _, body := range bodies {
+				if _, own := body.(*lathe.File); own {
+					out = append(out, lathe.Part{ID: p.ID, Body: body})
+				} else {
+					out = append(out, lathe.Part{Body: body})
+				}
+			}
+		case *lathe.AgentMention:
+			out = append(out, p, lathe.Part{Body: synthetic(
+				" Turn what the user just wrote into a prompt for the sub-agent " + b.Name + " and hand it over with the task tool.")})
+		default:
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+func synthetic(text string) *lathe.Text { return &lathe.Text{Text: text, Synthetic: lathe.Yes} }
+
+// expandFile returns the parts that stand for an attachment.
+func expandFile(f *lathe.File) ([]lathe.Body, error) {
+	scheme, _, _ := strings.Cut(f.URL, ":")
+	switch {
+	case scheme == "data" && f.Mime == "text/plain":
+		text, err := dataText(f.URL)
+		if err != nil {
+			return unreadable(f, f.Filename, err)
+		}
+		return []lathe.Body{called(f.Filename), synthetic(text), f}, nil
+	case scheme == "file":
+		u, err := url.Parse(f.URL)
+		if err != nil {
+			return unreadable(f, f.URL, err)
+		}
+		return expandPath(f, filepath.FromSlash(u.Path), u.Query())
+	default:
+		return []lathe.Body{f}, nil
+	}
+}
+
+// called says in the words of the read tool how the text that follows was come by.
+func called(path string) *lathe.Text {
+	return calledFor(path, nil)
+}
+
+// calledFor is called for a range of lines: a model that is not told takes them for the
+// whole file.
+func calledFor(path string, query url.Values) *lathe.Text {
+	input := "{\"filePath\":" + string(lathe.AppendJSONString(nil, path))
+	if from := number(query.Get("start"), 1); query.Has("start") || query.Has("end") {
+		input += ",\"offset\":" + strconv.Itoa(from)
+		if to := number(query.Get("end"), 0); to >= from {
+			input += ",\"limit\":" + strconv.Itoa(to-from+1)
+		}
+	}
+	return synthetic("Called the Read tool with the following input: " + input + "}")
+}
+
+// unreadable says in the prompt that an attachment is missing, and why.
+func unreadable(f *lathe.File, name string, err error) ([]lathe.Body, error) {
+	text := fmt.Sprintf("The user attached %s, but it could not be read: %v", name, err)
+	return []lathe.Body{synthetic(text)}, lathe.Errorf(lathe.NotFound, "the attachment %s could not be read: %w", or(f.Filename, name), err)
+}
+
+// dataText decodes what follows the comma of a data URL.
+func dataText(u string) (string, error) {
+	head, data, ok := strings.Cut(u, ",")
+	if !ok {
+		return "", lathe.Errorf(lathe.Invalid, "the data URL has no comma")
+	}
+	if !strings.HasSuffix(head, ";base64") {
+		return url.PathUnescape(data)
+	}
+	text, err := base64.StdEncoding.DecodeString(data)
+	if err != nil {
+		text, err = base64.RawStdEncoding.DecodeString(strings.TrimRight(data, "="))
+	}
+	return strings.ToValidUTF8(string(text), "\uFFFD"), err
+}
+
+// expandPath reads a file of this machine.
+func expandPath(f *lathe.File, path string, query url.Values) ([]lathe.Body, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return unreadable(f, path, err)
+	}
+	shown := *f
+	switch {
+	case info.IsDir():
+		names, err := listing(path)
+		if err != nil {
+			return unreadable(f, path, err)
+		}
+		shown.Mime = "application/x-directory"
+		return []lathe.Body{called(path), synthetic(names), &shown}, nil
+	case !info.Mode().IsRegular():
+		return unreadable(f, path, lathe.Errorf(lathe.Invalid, "it is not a regular file"))
+	case f.Mime == "text/plain":
+		text, err := lines(path, query)
+		if err != nil {
+			return unreadable(f, path, err)
+		}
+		return []lathe.Body{calledFor(path, query), synthetic(text), &shown}, nil
+	case info.Size() > mediaBytes:
+		return unreadable(f, path, lathe.Errorf(lathe.Invalid, "it is larger than %d MB", mediaBytes>>20))
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return unreadable(f, path, err)
+	}
+	shown.URL = "data:" + f.Mime + ";base64," + base64.StdEncoding.EncodeToString(data)
+	return []lathe.Body{called(path), &shown}, nil
+}
+
+// listing names what is in a directory, folders with a slash.
+func listing(path string) (string, error) {
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return "", err
+	}
+	var names []string
+	for _, e := range entries[:min(len(entries), attachLines)] {
+		name := e.Name()
+		if e.IsDir() {
+			name += "/"
+		}
+		names = append(names, name)
+	}
+	if more := len(entries) - len(names); more > 0 {
+		names = append(names, fmt.Sprintf("(%d more)", more))
+	}
+	return strings.Join(names, "\n"), nil
+}
+
+// lines reads the lines start to end of a text, counted from 1, as many as fit.
+func lines(path string, query url.Values) (string, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, mediaBytes))
+	if err != nil {
+		return "", err
+	}
+	if !utf8.Valid(data) && slices.Contains(data, 0) {
+		return "", lathe.Errorf(lathe.Invalid, "it is not a text")
+	}
+	all := strings.Split(strings.ToValidUTF8(string(data), "\uFFFD"), "\n")
+	from := number(query.Get("start"), 1)
+	to := min(number(query.Get("end"), len(all)), len(all), from+attachLines-1)
+	if from > len(all) {
+		return "", lathe.Errorf(lathe.Invalid, "it has %d lines, and %d was asked for", len(all), from)
+	}
+	text := strings.Join(all[from-1:max(to, from)], "\n")
+	if len(text) > attachBytes {
+		text = strings.ToValidUTF8(text[:attachBytes], "")
+		return text + "\n(cut here; read the file for the rest)", nil
+	}
+	if to < len(all) && query.Get("end") == "" {
+		text += fmt.Sprintf("\n(%d more lines; read the file for the rest)", len(all)-to)
+	}
+	return text, nil
+}
+
+func number(s string, otherwise int) int {
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 1 {
+		return otherwise
+	}
+	return n
+}

@@ -1,0 +1,153 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/model"
+)
+
+// feedRoom is how many events a stream may be ahead of the step that folds them.
+const feedRoom = 1024
+
+// feed weaves the model's stream, its tools and their questions into one sequence. Many
+// goroutines put into it; the runner takes out.
+type feed struct {
+	ready chan struct{} // holds one when there is something to take
+
+	mu     sync.Mutex // guards the fields below
+	items  []item
+	spare  []item
+	room   *sync.Cond
+	halted bool // nobody takes more of the stream
+	closed bool // nobody takes anything
+}
+
+// item is one thing that happened: an event of the model, or something else.
+type item struct {
+	model model.Event
+	other happening
+}
+
+// happening is what comes from tools, hooks and the end of a stream. Sealed.
+type happening interface{ happened() }
+
+type (
+	// streamEnded tells that the model says no more; with why, if that is a failure.
+	streamEnded struct{ err error }
+	// toolEnded brings the outcome of a call.
+	toolEnded struct {
+		call *call
+		outcome
+	}
+	// toolProgressed shows what a call is doing.
+	toolProgressed struct {
+		call  *call
+		title string
+		meta  json.RawMessage
+	}
+	// toolMarked notes that a repeated call was allowed once.
+	toolMarked struct{ call *call }
+	// toolAsks wants a person's word; the answer goes to reply, which has room for it.
+	toolAsks struct {
+		ask   *ask
+		reply chan<- answer
+	}
+	// textShown brings a text back from its hook.
+	textShown struct {
+		part lathe.PartID
+		text string
+		err  error
+	}
+	// toolTells publishes news or replaces the session's list.
+	toolTells struct {
+		fact  lathe.Fact
+		reply chan<- error // nil if nobody waits
+	}
+)
+
+func (streamEnded) happened()    {}
+func (toolEnded) happened()      {}
+func (toolProgressed) happened() {}
+func (toolMarked) happened()     {}
+func (toolAsks) happened()       {}
+func (textShown) happened()      {}
+func (toolTells) happened()      {}
+
+func newFeed() *feed {
+	f := &feed{ready: make(chan struct{}, 1)}
+	f.room = sync.NewCond(&f.mu)
+	return f
+}
+
+// put adds something; after the end it is dropped.
+func (f *feed) put(h happening) { f.add(item{other: h}, false) }
+
+// add appends an item and reports whether anyone will take it. A stream waits for room.
+func (f *feed) add(it item, patient bool) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for patient && len(f.items) >= feedRoom && !f.halted {
+		f.room.Wait()
+	}
+	if f.closed || patient && f.halted {
+		return false
+	}
+	f.items = append(f.items, it)
+	if len(f.items) == 1 {
+		select {
+		case f.ready <- struct{}{}:
+		default:
+		}
+	}
+	return true
+}
+
+// take returns what has come. It is valid until the next call.
+func (f *feed) take() []item {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	items := f.items
+	clear(f.spare) // or what was taken stays in memory
+	f.items, f.spare = f.spare[:0], items
+	f.room.Broadcast()
+	return items
+}
+
+// halt drops what the stream says from now on.
+func (f *feed) halt() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.halted = true
+	f.room.Broadcast()
+}
+
+// close drops all that comes from now on: a tool that ignored the end of its turn finds
+// nobody to tell.
+func (f *feed) close() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.halted, f.closed = true, true
+	f.room.Broadcast()
+}
+
+// pour puts a stream into the feed until it ends or nobody takes it.
+func (f *feed) pour(ctx context.Context, m model.Model, r model.Request) {
+	defer func() {
+		if p := recover(); p != nil { // a bug in a protocol must not end the process
+			f.put(streamEnded{lathe.Errorf(lathe.Internal, "reading the model's answer failed: %v", p)})
+		}
+	}()
+	for ev, err := range m.Stream(ctx, r) {
+		if err != nil {
+			f.put(streamEnded{err})
+			return
+		}
+		if !f.add(item{model: ev}, true) {
+			return
+		}
+	}
+	f.put(streamEnded{})
+}

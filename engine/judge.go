@@ -1,0 +1,126 @@
+package engine
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/tool"
+)
+
+// judge decides on permissions for one step: all it rests on is sampled at its start.
+type judge struct {
+	chain    []bounds // the session's own first, then those of its ancestors
+	approved lathe.Ruleset
+	off      map[string]bool // tools the prompt switched off
+}
+
+// bounds are what one session may do: what its own rules say, else what its agent's do.
+type bounds struct {
+	session lathe.Ruleset
+	agent   Rules
+	listed  lathe.Ruleset // the agent's, as a list
+}
+
+// evaluate returns the rule that counts.
+func (b bounds) evaluate(permission, pattern string) lathe.Rule {
+	for _, r := range slices.Backward(b.session) {
+		if lathe.Wildcard(r.Permission, permission) && lathe.Wildcard(r.Pattern, pattern) {
+			return r
+		}
+	}
+	return b.agent.Evaluate(permission, pattern)
+}
+
+// all lists the rules in their order.
+func (b bounds) all() lathe.Ruleset { return append(slices.Clip(b.listed), b.session...) }
+
+// action is the strictest answer of the session and its ancestors.
+func (j judge) action(permission, pattern string) lathe.Action {
+	worst := lathe.Allow
+	for _, b := range j.chain {
+		switch b.evaluate(permission, pattern).Action {
+		case lathe.Deny:
+			return lathe.Deny
+		case lathe.Ask:
+			worst = lathe.Ask
+		}
+	}
+	return worst
+}
+
+// verdict says whether a request may go on. One pattern that is denied refuses all of it
+// before anything is asked; an approval turns an ask into an allow, and never a deny.
+func (j judge) verdict(p tool.Permission) (lathe.Action, error) {
+	ask := false
+	for _, pattern := range p.Patterns {
+		switch j.action(p.Name, pattern) {
+		case lathe.Deny:
+			return lathe.Deny, j.denied(p, pattern)
+		case lathe.Ask:
+			ask = ask || !j.isApproved(p.Name, pattern)
+		}
+	}
+	if ask {
+		return lathe.Ask, nil
+	}
+	return lathe.Allow, nil
+}
+
+func (j judge) isApproved(permission, pattern string) bool {
+	return j.approved.Evaluate(permission, pattern).Action == lathe.Allow
+}
+
+// allApproved reports whether approvals alone allow the request.
+func (j judge) allApproved(p tool.Permission) bool {
+	return !slices.ContainsFunc(p.Patterns, func(pattern string) bool { return !j.isApproved(p.Name, pattern) })
+}
+
+// denied tells the model which rules speak about what it wanted.
+func (j judge) denied(p tool.Permission, pattern string) error {
+	var rules []json.RawMessage
+	for _, b := range j.chain {
+		for _, r := range b.all() {
+			if lathe.Wildcard(r.Permission, p.Name) {
+				line, _ := json.Marshal(map[string]string{"permission": r.Permission, "pattern": r.Pattern, "action": string(r.Action)})
+				rules = append(rules, line)
+			}
+		}
+	}
+	list, _ := json.Marshal(rules)
+	return &refusal{code: lathe.Denied, text: "A rule of the user's settings forbids this call: " + p.Name + " " + quoteList([]string{pattern}) +
+		". It was not run. Rules for " + p.Name + ": " + string(list)}
+}
+
+// hide says which tools the model is not shown.
+func (j judge) hide() func(tool.Spec) bool {
+	hidden := make([]func(tool.Spec) bool, len(j.chain))
+	for i, b := range j.chain {
+		hidden[i] = tool.Hidden(b.all())
+	}
+	return func(s tool.Spec) bool {
+		return j.off[s.Name] || slices.ContainsFunc(hidden, func(h func(tool.Spec) bool) bool { return h(s) })
+	}
+}
+
+// refusal is why a call was not run. Its text is for the model.
+type refusal struct {
+	code lathe.Code // Denied by a rule, Rejected by a person
+	text string
+	// mark is put on the call, if not "": then the turn ends with this step.
+	mark string
+}
+
+func (r *refusal) Error() string { return r.text }
+
+// Unwrap gives the refusal its code.
+func (r *refusal) Unwrap() error { return &lathe.Error{Code: r.code, Message: r.text} }
+
+func quoteList(list []string) string {
+	quoted := make([]string, len(list))
+	for i, s := range list {
+		quoted[i] = string(lathe.AppendJSONString(nil, s))
+	}
+	return strings.Join(quoted, ", ")
+}

@@ -1,0 +1,298 @@
+package engine
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/model"
+	"github.com/lathe-agent/lathe/tool"
+	"github.com/lathe-agent/lathe/workspace"
+)
+
+//go:embed prompt/build.md
+var buildPrompt string
+
+//go:embed prompt/laststep.md
+var lastStepPrompt string
+
+//go:embed prompt/structured.md
+var structuredPrompt string
+
+// maxOutput is how long an answer may be, in tokens, where its model says nothing.
+const maxOutput = 32_000
+
+// sample is what the settings say, taken at the start of a round; it holds until its end.
+type sample struct {
+	settings  *Settings
+	agent     *Agent
+	model     *Model
+	user      *held  // the prompt to answer
+	variant   string // of the model
+	format    *format
+	mentioned bool // the prompt names an agent
+	output    tool.Output
+	err       error // why there is no agent or model
+}
+
+// sampled asks the settings for what the newest prompt wants, and tells plan.
+func (r *runner) sampled(ctx context.Context, s *state) {
+	r.sample = sample{}
+	u := lastUser(s.messages)
+	if u == nil {
+		return
+	}
+	r.sample = r.engine.sampleFor(ctx, r.place, u)
+	if r.settings != nil {
+		s.continueOnDeny = r.settings.ContinueOnDeny
+	}
+	if r.agent != nil {
+		s.steps = r.agent.Steps
+	}
+}
+
+func (e *Engine) sampleFor(ctx context.Context, at workspace.Place, u *held) (s sample) {
+	said := u.Said.(*lathe.User)
+	s.user, s.variant = u, said.Model.Variant
+	if e.setup == nil {
+		s.err = lathe.Errorf(lathe.Unavailable, "this engine was opened without models")
+		return s
+	}
+	if s.settings, s.err = e.setup.Settings(ctx, at); s.err != nil {
+		return s
+	}
+	s.output = tool.Output{Dir: e.outputs, Limits: s.settings.Limits}
+	if s.agent, s.err = s.settings.agent(said.Agent); s.err != nil {
+		return s
+	}
+	if s.format, s.err = readFormat(said.Format); s.err != nil {
+		return s
+	}
+	s.mentioned = slices.ContainsFunc(u.Parts, func(p lathe.Part) bool {
+		_, ok := p.Body.(*lathe.AgentMention)
+		return ok
+	})
+	s.model, s.err = e.setup.Model(ctx, at, said.Model)
+	return s
+}
+
+// prepare makes a step of a prompt: the request, and the answer that begins with it.
+func (r *runner) prepare(ctx context.Context, s state, last bool) (*stepping, error) {
+	if r.sample.err != nil {
+		return nil, r.sample.err
+	}
+	if len(r.mem.convert([]*held{r.user}, r.sample.model.Target)) == 0 { // the request would be empty, or end in an answer
+		return nil, lathe.Errorf(lathe.Invalid, "The prompt has nothing a model could be told. Write some words, or attach a file.")
+	}
+	st := &stepping{runner: r, sample: r.sample, session: s.session, last: last, waiting: map[lathe.AskID]toolAsks{}}
+	if last {
+		if err := r.remind(ctx, &s); err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	if st.judge, err = r.judgeFor(ctx, s.session); err != nil {
+		return nil, err
+	}
+	for _, h := range s.messages {
+		st.history = append(st.history, h.Message)
+	}
+	tools := st.settings.Tools
+	if st.format != nil {
+		tools = tool.NewSet(append(tools.All(), st.structuredTool())...)
+	}
+	if st.prompt, err = st.build(ctx, s, tools); err != nil {
+		return nil, err
+	}
+	before := ""
+	if r.engine.hooks.Track != nil { // before the request: a tool may run before its step begins
+		if before, err = r.engine.hooks.Track(ctx, s.session); err != nil {
+			return nil, err
+		}
+	}
+	m := r.answer(s)
+	st.fold = &fold{
+		ids: r.engine.ids, message: m, price: st.model.Price, before: before, hooked: r.engine.hooks.TextComplete != nil,
+		resolve: tools.Resolve, prior: callsOf(s.messages[exchange(s.messages):]),
+	}
+	err = r.write(ctx, r.busy(), &lathe.MessageChanged{Info: m})
+	if h := r.mem.byID[m.ID]; h != nil {
+		st.fold.message.Created = h.Created
+	}
+	r.entitle(s)
+	return st, err
+}
+
+// exchange is where the last word of the user stands.
+func exchange(messages []*held) int {
+	for i, h := range slices.Backward(messages) {
+		if _, ok := h.Said.(*lathe.User); ok && !isSynthetic(h.Parts) {
+			return i
+		}
+	}
+	return 0
+}
+
+// remind writes down that this is the last step. It is a message of its own: words that
+// were only in this request would be missing from the next (I7).
+func (r *runner) remind(ctx context.Context, s *state) error {
+	said := *r.user.Said.(*lathe.User)
+	m := lathe.Message{ID: r.engine.ids.Message(), Session: s.session.ID, Created: r.engine.now(), Said: &lathe.User{
+		Agent: said.Agent, Model: said.Model, System: said.System, Tools: said.Tools, Format: said.Format,
+	}}
+	p := lathe.Part{ID: r.engine.ids.Part(), Session: m.Session, Message: m.ID, Body: &lathe.Text{Text: strings.TrimSpace(lastStepPrompt), Synthetic: lathe.Yes}}
+	if err := r.write(ctx, &lathe.MessageChanged{Info: m}, &lathe.PartChanged{Part: p, Time: m.Created}); err != nil {
+		return err
+	}
+	s.messages = append(s.messages, r.mem.byID[m.ID])
+	return nil
+}
+
+// judgeFor gathers all that decides on permissions: the session's rules over its agent's,
+// and those of its ancestors, which no child exceeds.
+func (r *runner) judgeFor(ctx context.Context, session lathe.Session) (judge, error) {
+	j := judge{off: map[string]bool{}}
+	var switches map[string]bool
+	if said := r.user.Said.(*lathe.User); said.Tools != nil {
+		_ = json.Unmarshal(said.Tools, &switches) // what is no such object switches nothing
+	}
+	for name, on := range switches {
+		j.off[name] = !on // a prompt takes away and never gives
+	}
+	j.chain = []bounds{{session: session.Rules, agent: r.agent.judge(), listed: r.agent.Rules}}
+	for id := session.Parent; id != ""; {
+		parent, err := r.engine.store.Session(ctx, id)
+		if lathe.CodeOf(err) == lathe.NotFound {
+			break
+		}
+		if err != nil {
+			return j, err
+		}
+		if a, err := r.settings.agent(parent.Agent); err == nil {
+			j.chain = append(j.chain, bounds{session: parent.Rules, agent: a.judge(), listed: a.Rules})
+		}
+		id = parent.Parent
+	}
+	var err error
+	j.approved, err = r.engine.store.Approvals(ctx, session.Project)
+	return j, err
+}
+
+// build assembles the request. The same history gives the same bytes: tools are sorted,
+// and nothing in it depends on the hour.
+func (s *stepping) build(ctx context.Context, st state, tools *tool.Set) (model.Request, error) {
+	req := s.request(st, tools)
+	hooks := s.engine.hooks
+	var err error
+	if hooks.System != nil {
+		if req.System, err = hooks.System(ctx, s.session.ID, s.model.Ref, req.System); err != nil {
+			return req, err
+		}
+	}
+	if hooks.Params != nil {
+		err = hooks.Params(ctx, s.session.ID, s.agent.Name, s.model.Ref, &req)
+	}
+	return req, err
+}
+
+// request is the pure half of build.
+func (s *stepping) request(st state, tools *tool.Set) model.Request {
+	m := s.model
+	req := model.Request{
+		Model: m.Name, System: s.system(), Messages: s.mem.convert(st.messages, m.Target),
+		MaxOutput: maxOutput, Options: s.options(), Headers: m.Headers, Cache: m.Cache,
+	}
+	if m.Output > 0 {
+		req.MaxOutput = m.Output
+	}
+	if m.Temperature {
+		req.Temperature = first(s.agent.Temperature, m.DefaultTemperature)
+	}
+	req.TopP, req.TopK = first(s.agent.TopP, m.DefaultTopP), m.DefaultTopK
+	hide := s.judge.hide()
+	for _, t := range tools.Visible(hide) {
+		spec := t.Spec()
+		req.Tools = append(req.Tools, model.Tool{Name: spec.Name, Description: spec.Description, Schema: spec.Schema})
+	}
+	switch {
+	case len(req.Tools) == 0:
+	case s.format != nil && s.last:
+		req.Choice = structuredName
+	case s.format != nil:
+		req.Choice = "required"
+	case s.last:
+		req.Choice = "none" // shown still: the cache of what comes before rests on them
+	}
+	return req
+}
+
+func first(values ...*float64) *float64 {
+	for _, v := range values {
+		if v != nil {
+			return v
+		}
+	}
+	return nil
+}
+
+// system is what goes before the conversation, as one text.
+func (s *stepping) system() []string {
+	prompt := s.agent.Prompt
+	if prompt == "" {
+		prompt = buildPrompt
+	}
+	texts := append([]string{strings.TrimSpace(prompt), environment(s.session, s.place)}, s.settings.System...)
+	if s.format != nil {
+		texts = append(texts, strings.TrimSpace(structuredPrompt))
+	}
+	if extra := s.user.Said.(*lathe.User).System; extra != "" {
+		texts = append(texts, extra)
+	}
+	return []string{strings.Join(texts, "\n\n")}
+}
+
+// environment says where the model works. The day is that of the session's beginning: one
+// that changed at midnight would cost the whole cache.
+func environment(s lathe.Session, at workspace.Place) string {
+	return fmt.Sprintf("Working directory: %s\nTop of the repository: %s\nVersion control: %s\nPlatform: %s\nDate: %s",
+		at.Directory, at.Worktree, or(at.VCS, "none"), runtime.GOOS, s.Created.Std().UTC().Format("2006-01-02"))
+}
+
+func or(s, otherwise string) string {
+	if s == "" {
+		return otherwise
+	}
+	return s
+}
+
+// options merges those of the model, the agent and the variant, the later over the earlier.
+func (s *stepping) options() map[string]json.RawMessage {
+	var own map[string]json.RawMessage
+	_ = json.Unmarshal(s.agent.Options, &own) // nil, or what is no object, adds nothing
+	base := s.model.Options
+	if s.model.For != nil {
+		base = s.model.For(s.session.ID)
+	}
+	return mergeOptions(mergeOptions(base, own), s.model.Variants[s.variant])
+}
+
+// mergeOptions lays options over others, objects deeply.
+func mergeOptions(base, over map[string]json.RawMessage) map[string]json.RawMessage {
+	out := make(map[string]json.RawMessage, len(base)+len(over))
+	for k, v := range base {
+		out[k] = v
+	}
+	for k, v := range over {
+		var a, b map[string]json.RawMessage
+		if json.Unmarshal(out[k], &a) == nil && json.Unmarshal(v, &b) == nil && a != nil && b != nil {
+			v, _ = json.Marshal(mergeOptions(a, b))
+		}
+		out[k] = v
+	}
+	return out
+}

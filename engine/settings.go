@@ -1,0 +1,101 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/model"
+	"github.com/lathe-agent/lathe/tool"
+	"github.com/lathe-agent/lathe/workspace"
+)
+
+// Setup tells the engine what it may work with. It is asked at the start of each step, so
+// that a change of the settings counts from the next step on, and holds until its end. Its
+// answers must not be changed. It is called by many goroutines.
+type Setup interface {
+	// Settings returns what the settings say in a directory.
+	Settings(ctx context.Context, at workspace.Place) (*Settings, error)
+	// Model returns a model that can be used there. A model that does not exist is
+	// NotFound, one without a credential Unauthorized.
+	Model(ctx context.Context, at workspace.Place, ref lathe.ModelRef) (*Model, error)
+}
+
+// Settings are what the engine needs to know of a directory's settings.
+type Settings struct {
+	Agents       []Agent
+	DefaultAgent string         // "" is the first that people may choose
+	DefaultModel lathe.ModelRef // empty if none can be used
+	SmallModel   lathe.ModelRef // for titles; empty means the one of the prompt
+	System       []string       // instructions that go before every model, in their order
+	Tools        *tool.Set
+	Limits       tool.Limits // of what a model sees of a tool's output
+	// ContinueOnDeny lets the turn go on after the user rejected a call.
+	ContinueOnDeny bool
+	Retry          Retry
+}
+
+// Rules judge requests: a [lathe.Ruleset], or one that also knows whose rules they are.
+type Rules interface {
+	Evaluate(permission, pattern string) lathe.Rule
+}
+
+// Agent is an agent, and how its rules are judged.
+type Agent struct {
+	lathe.Agent
+	Judge Rules // nil judges by Rules
+}
+
+func (a *Agent) judge() Rules {
+	if a.Judge != nil {
+		return a.Judge
+	}
+	return a.Rules
+}
+
+// Model is a model as it may be used.
+type Model struct {
+	Ref    lathe.ModelRef // ids of the catalogue
+	Name   string         // on the wire
+	Client model.Model
+	Price  model.Price
+	// Limits in tokens; 0 is not known. Output is how long an answer may be here.
+	Context, Input, Output int
+	Temperature            bool // takes one
+	// What its family does best with, where an agent says nothing.
+	DefaultTemperature, DefaultTopP *float64
+	DefaultTopK                     *int
+	// Options are merged from provider and model; Variants add to them by name. A provider
+	// whose cache has a name for each session has them made for it.
+	Options  map[string]json.RawMessage
+	For      func(lathe.SessionID) map[string]json.RawMessage
+	Variants map[string]map[string]json.RawMessage
+	Headers  map[string]string
+	Target   model.Target
+	Cache    model.CacheTTL
+}
+
+// agent finds an agent by name; "" is the default one.
+func (s *Settings) agent(name string) (*Agent, error) {
+	if name == "" {
+		name = s.DefaultAgent
+	}
+	for i := range s.Agents {
+		if a := &s.Agents[i]; a.Name == name || name == "" && a.Mode != lathe.Subagent && !a.Hidden.On() {
+			return a, nil
+		}
+	}
+	return nil, lathe.Errorf(lathe.NotFound, "Agent not found: %q. Available agents: %s", name, strings.Join(s.visible(), ", "))
+}
+
+func (s *Settings) visible() (names []string) {
+	for _, a := range s.Agents {
+		if !a.Hidden.On() {
+			names = append(names, a.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}

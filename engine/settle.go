@@ -1,0 +1,147 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/model"
+)
+
+// finish closes a step that came to its end.
+func (s *stepping) finish(ctx context.Context) error {
+	after, changed, err := s.snapshot(ctx)
+	if err != nil {
+		return s.failed(ctx, err)
+	}
+	at := s.engine.now()
+	s.fold.finish(at, after, changed)
+	fault := s.verdict()
+	s.fold.close(at, fault)
+	return s.end(ctx, fault)
+}
+
+// verdict looks at an answer that ended: a provider that withheld it, and one that was to
+// have a structure and has none, have failed. A structure that was captured is noted.
+func (s *stepping) verdict() lathe.Fault {
+	a := *s.fold.message.Said.(*lathe.Assistant)
+	if got := s.fold.captured(); s.format != nil && got != nil {
+		a.Structured = got
+		if a.Finish == "" || a.Finish == model.FinishCalls {
+			a.Finish = model.FinishStop
+		}
+		s.fold.message.Said = &a
+		return nil
+	}
+	switch {
+	case a.Finish == model.FinishFilter:
+		return &lathe.ContentFilterFault{Message: "The provider's content filter withheld the answer"}
+	case s.format != nil && a.Finish != model.FinishCalls && a.Finish != model.FinishUnknown:
+		return &lathe.StructuredOutputFault{Message: "The model did not give the structured answer it was asked for"}
+	default:
+		return nil
+	}
+}
+
+// failed closes a step that cannot go on. Tools of a cancelled one have a moment to say
+// what they did.
+func (s *stepping) failed(ctx context.Context, err error) error {
+	if isWrite(err) {
+		return err // and what is open stays so for the next to repair
+	}
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+		if werr := s.linger(ctx); werr != nil {
+			return werr
+		}
+	}
+	s.withdraw()
+	_, changed, serr := s.snapshot(ctx)
+	if serr != nil {
+		s.engine.log.Warn("the changes of a failed step are not known", "session", s.session.ID, "error", serr)
+	}
+	at := s.engine.now()
+	s.fold.patch(at, changed)
+	fault := faultOf(err)
+	s.fold.close(at, fault)
+	return s.end(ctx, fault)
+}
+
+// end commits the end of a step.
+func (s *stepping) end(ctx context.Context, fault lathe.Fault) error {
+	eff := s.fold.take()
+	s.facts = append(s.facts, eff.facts...)
+	if fault != nil {
+		s.facts = append(s.facts, &lathe.SessionFailed{Session: s.session.ID, Error: fault})
+	}
+	return s.flush(ctx)
+}
+
+// linger waits a moment for tools that were cancelled.
+func (s *stepping) linger(ctx context.Context) error {
+	limit := time.NewTimer(settleTools)
+	defer limit.Stop()
+	for s.running > 0 {
+		select {
+		case <-s.feed.ready:
+			for _, it := range s.feed.take() {
+				if asks, ok := it.other.(toolAsks); ok { // too late
+					asks.reply <- answer{reply: lathe.Reject, dismissed: true}
+					continue
+				}
+				if it.model == nil {
+					if _, err := s.handle(ctx, it); isWrite(err) {
+						return err
+					}
+				}
+			}
+		case <-limit.C:
+			return nil
+		}
+	}
+	return nil
+}
+
+// giveUp ends a failed attempt. If it can be made again its parts go; if a tool has run, no
+// tool runs twice: the message closes as if the model had ended with its calls.
+func (s *stepping) giveUp(ctx context.Context, again bool) error {
+	if again {
+		s.fold.undo()
+		return s.end(ctx, nil)
+	}
+	s.fold.end = &model.Finish{Reason: model.FinishCalls}
+	return s.finish(ctx)
+}
+
+// pause waits before the next attempt, and says so.
+func (s *stepping) pause(ctx context.Context, n int, next retryPlan) error {
+	now := s.engine.now()
+	err := s.write(ctx, &lathe.StatusChanged{Session: s.session.ID, Status: lathe.Status{
+		Type: lathe.Retrying, Attempt: n, Message: next.message, Next: now + lathe.Time(next.wait.Milliseconds()),
+	}})
+	if err != nil {
+		return err
+	}
+	timer := time.NewTimer(next.wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return s.write(ctx, s.busy())
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// snapshot names the tree after the step and what differs from the one before.
+func (s *stepping) snapshot(ctx context.Context) (after string, changed []string, err error) {
+	if s.fold.before == "" {
+		return "", nil, nil
+	}
+	ctx, cancel := settle(ctx)
+	defer cancel()
+	if after, err = s.engine.hooks.Track(ctx, s.session); err != nil {
+		return "", nil, err
+	}
+	changed, err = s.engine.hooks.Changed(ctx, s.session, s.fold.before)
+	return after, changed, err
+}

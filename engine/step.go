@@ -1,0 +1,242 @@
+package engine
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/model"
+)
+
+const (
+	// checkpointEvery is how much of an unfinished sentence a kill may cost.
+	checkpointEvery = time.Second
+	// settleTools is how long cancelled tools have to say what they did.
+	settleTools = 250 * time.Millisecond
+)
+
+// stepping is one step: a request to a model and the settling of its tool calls. It is the
+// shell around fold: it carries events in, facts and wants out.
+type stepping struct {
+	*runner
+	sample
+	session lathe.Session
+	prompt  model.Request
+	fold    *fold
+	feed    *feed
+	judge   judge
+	history []lathe.Message
+	last    bool // no tool runs
+
+	facts   []lathe.Fact // not committed yet
+	waiting map[lathe.AskID]toolAsks
+	running int // tools, and texts with their hook
+}
+
+// step asks the model once, with as many attempts as it takes. What goes wrong is on its
+// message; an error returned is one of the store.
+func (r *runner) step(ctx context.Context, s state, last bool) error {
+	st, err := r.prepare(ctx, s, last)
+	if err != nil {
+		return r.refuse(ctx, s, err)
+	}
+	defer func() { st.feed.close() }()
+	for n := r.broken + 1; ; n++ {
+		err := st.attempt(ctx)
+		if err == nil {
+			r.broken = 0
+			return st.finish(ctx)
+		}
+		next := st.settings.Retry.retry(err, n, time.UnixMilli(int64(r.engine.now())), r.engine.random())
+		if isWrite(err) || ctx.Err() != nil || !next.again {
+			r.broken = 0
+			return st.failed(ctx, err)
+		}
+		again := !st.fold.started
+		if err := st.giveUp(ctx, again); err != nil {
+			return err
+		}
+		if err := st.pause(ctx, n, next); err != nil && again {
+			return st.failed(ctx, err)
+		}
+		if !again {
+			r.broken = n // or a server that always breaks off behind a call is asked for ever
+			return nil   // its tools have settled: the next step goes on from there
+		}
+	}
+}
+
+// attempt sends the request and follows the answer until it and all its tools have ended.
+func (s *stepping) attempt(ctx context.Context) error {
+	s.fold.reset()
+	s.feed = newFeed()
+	f, client, req := s.feed, s.model.Client, s.prompt
+	stream, cancel := context.WithCancel(ctx)
+	var group sync.WaitGroup
+	group.Go(func() { f.pour(stream, client, req) })
+	defer func() {
+		cancel()
+		f.halt()
+		group.Wait()
+	}()
+	return s.follow(ctx)
+}
+
+// follow folds what comes until the stream has ended and nothing runs. An error of the
+// stream is returned when its tools have settled.
+func (s *stepping) follow(ctx context.Context) error {
+	tick := time.NewTicker(checkpointEvery)
+	defer tick.Stop()
+	var failure error
+	for ended := false; !ended || s.running > 0; {
+		select {
+		case <-s.feed.ready:
+			for _, it := range s.feed.take() {
+				if failure != nil && it.model != nil {
+					continue // what follows an error means nothing, and starts no tool
+				}
+				end, err := s.handle(ctx, it)
+				if isWrite(err) {
+					return err
+				}
+				if failure == nil {
+					failure = err
+				}
+				ended = ended || end || err != nil
+			}
+			if err := s.flush(ctx); err != nil {
+				return err
+			}
+		case <-s.actor.wake:
+			if err := s.hear(ctx); err != nil {
+				return err
+			}
+		case done := <-s.results:
+			s.errandDone(ctx, done)
+		case err := <-s.underway():
+			if err := s.noted(err); err != nil {
+				return writeError{err}
+			}
+		case <-tick.C:
+			if err := s.save(ctx); err != nil {
+				return err
+			}
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return failure
+}
+
+// save writes down what open texts have grown by, also when the turn is just being
+// cancelled, and looks for answers whose event may have been lost.
+func (s *stepping) save(ctx context.Context) error {
+	s.catchUp() // or what a long step says piles up, told by the store
+	// The driver bounds how long a commit takes.
+	if err := s.checkpoint(context.WithoutCancel(ctx)); err != nil {
+		return writeError{err}
+	}
+	return s.hear(ctx)
+}
+
+// handle takes in one thing that happened, and reports whether the stream has ended.
+func (s *stepping) handle(ctx context.Context, it item) (ended bool, err error) {
+	at := s.engine.now()
+	if it.model != nil {
+		if err := s.fold.event(at, it.model); err != nil {
+			return true, err
+		}
+		return false, s.carry(ctx)
+	}
+	switch h := it.other.(type) {
+	case streamEnded:
+		return true, h.err
+	case toolEnded:
+		s.running--
+		s.fold.done(h.call, h.outcome, at)
+	case toolProgressed:
+		s.fold.progress(h.call, h.title, h.meta, at)
+	case toolMarked:
+		s.fold.progress(h.call, "", withMark(nil, doomLoop), at)
+	case toolAsks:
+		return false, s.asked(ctx, h)
+	case textShown:
+		s.running--
+		s.fold.completed(h.part, h.text, at)
+		err = h.err
+	case toolTells:
+		s.facts = append(s.facts, h.fact)
+		if h.reply != nil {
+			err := s.flush(ctx)
+			h.reply <- err
+			return false, err
+		}
+	}
+	if err != nil {
+		return true, err
+	}
+	return false, s.carry(ctx)
+}
+
+// carry takes the effects of fold over. Facts wait for the end of the batch, unless
+// something rests on them.
+func (s *stepping) carry(ctx context.Context) error {
+	eff := s.fold.take()
+	s.facts = append(s.facts, eff.facts...)
+	if len(eff.grown) == 0 && len(eff.wants) == 0 {
+		return nil
+	}
+	if err := s.flush(ctx); err != nil {
+		return err
+	}
+	for _, g := range eff.grown {
+		if err := s.grow(g.part, g.text); err != nil {
+			return writeError{err}
+		}
+	}
+	for _, w := range eff.wants {
+		switch w := w.(type) {
+		case wantTool:
+			s.start(ctx, w)
+		case wantText:
+			s.show(ctx, w)
+		}
+	}
+	return nil
+}
+
+// flush commits what waits, also when the turn is being cancelled: what happened has
+// happened.
+func (s *stepping) flush(ctx context.Context) error {
+	if len(s.facts) == 0 {
+		return nil
+	}
+	facts := s.facts
+	s.facts = nil
+	return s.write(ctx, facts...)
+}
+
+// show lets the hook see a text that ends.
+func (s *stepping) show(ctx context.Context, w wantText) {
+	s.running++
+	f, hook, session, message := s.feed, s.engine.hooks.TextComplete, s.session.ID, s.fold.message.ID
+	s.engine.work.Go(func() {
+		text, err := hook(ctx, lathe.Part{ID: w.part, Session: session, Message: message, Body: &lathe.Text{}}, w.text)
+		if err != nil {
+			text = w.text
+		}
+		f.put(textShown{w.part, text, err})
+	})
+}
+
+// writeError is a failure of the store: what happens can no longer be written down, or
+// known, so nothing is tried again.
+type writeError struct{ error }
+
+func (e writeError) Unwrap() error { return e.error }
+
+func isWrite(err error) bool {
+	_, ok := err.(writeError)
+	return ok
+}

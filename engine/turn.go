@@ -1,0 +1,268 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/lathe-agent/lathe"
+)
+
+// turn runs the session until nothing is left to do.
+func (r *runner) turn(ctx context.Context) error {
+	for ctx.Err() == nil {
+		s, err := r.load(ctx) // kept in memory; only what others changed is read
+		if err != nil && ctx.Err() != nil {
+			break
+		} else if err != nil {
+			return err
+		}
+		switch next := plan(s).(type) {
+		case repair:
+			err = r.repair(ctx, next.left) // close what a dead process left open
+		case clean:
+			err = r.clean(ctx, s) // a revert becomes final before new words
+		case promote:
+			err = r.promote(ctx, next.prompts)
+		case compact:
+			err = r.compact(ctx, s)
+		case subtask:
+			err = r.subtask(ctx, s, next.parts)
+		case step:
+			err = r.step(ctx, s, next.last)
+		case stop:
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return r.abort(ctx)
+}
+
+// load says where the session stands.
+func (r *runner) load(ctx context.Context) (state, error) {
+	r.actor.seen()
+	r.catchUp()
+	waiting, wants, err := r.engine.store.Inbox(ctx, r.lease.Session)
+	if err != nil {
+		return state{}, err
+	}
+	s := state{session: r.mem.session, waiting: waiting, wants: wants}
+	behind := map[lathe.MessageID]bool{}
+	for _, w := range waiting {
+		behind[w.Message] = true
+	}
+	for _, h := range r.mem.messages {
+		if !behind[h.ID] {
+			s.messages = append(s.messages, h)
+		}
+	}
+	r.sampled(ctx, &s)
+	return s, nil
+}
+
+// promote gives prompts their place in the history.
+func (r *runner) promote(ctx context.Context, prompts []lathe.MessageID) error {
+	facts := []lathe.Fact{r.busy()}
+	for _, id := range prompts {
+		facts = append(facts, &lathe.Promote{Session: r.lease.Session, Message: id})
+	}
+	return r.write(ctx, facts...)
+}
+
+// busy says that the session is at work.
+func (r *runner) busy() lathe.Fact {
+	r.worked = true
+	return &lathe.StatusChanged{Session: r.lease.Session, Status: lathe.Status{Type: lathe.Busy}}
+}
+
+// write commits facts, also while the turn is being cancelled, and takes them in.
+func (r *runner) write(ctx context.Context, facts ...lathe.Fact) error {
+	ctx, cancel := settle(ctx)
+	defer cancel()
+	events, err := r.commit(ctx, facts...)
+	if err != nil {
+		return writeError{err}
+	}
+	for _, e := range events {
+		r.mem.apply(e)
+	}
+	return nil
+}
+
+// repair closes the answers that a dead process left open: texts keep what was written
+// down, calls that ran have an unknown end, and nobody waits for their questions.
+func (r *runner) repair(ctx context.Context, left []*held) error {
+	facts, err := r.withdrawAll(ctx)
+	if err != nil {
+		return err
+	}
+	facts = append(facts, r.busy())
+	for _, h := range left {
+		facts = append(facts, closed(h, r.engine.now())...)
+	}
+	return r.write(ctx, facts...)
+}
+
+// closed are the facts that end an answer which nobody works on any more.
+func closed(h *held, at lathe.Time) (facts []lathe.Fact) {
+	for _, p := range h.Parts {
+		if end := ended(p, at); end != nil {
+			p.Body = end
+			facts = append(facts, &lathe.PartChanged{Part: p, Time: at})
+		}
+	}
+	a := *h.Said.(*lathe.Assistant)
+	a.Completed = at
+	if a.Error == nil && a.Finish == "" {
+		a.Error = &lathe.AbortedFault{Message: "The process that worked on this answer ended before it was complete"}
+	}
+	m := h.Message
+	m.Said, m.Parts = &a, nil
+	return append(facts, &lathe.MessageChanged{Info: m})
+}
+
+// ended is the body of a part that is still open, brought to its end; nil if it has one.
+func ended(p lathe.Part, at lathe.Time) lathe.Body {
+	switch b := p.Body.(type) {
+	case *lathe.Text:
+		if p.Open() {
+			t := *b
+			t.Time = &lathe.Span{Start: b.Time.Start, End: at}
+			return &t
+		}
+	case *lathe.Reasoning:
+		if p.Open() {
+			t := *b
+			t.Time.End = at
+			return &t
+		}
+	case *lathe.ToolCall:
+		if !b.Settled() {
+			if next, err := b.Fail("Tool execution aborted", withMark(metadataOf(b.State), interruptedMark), at); err == nil {
+				return next
+			}
+		}
+	default:
+	}
+	return nil
+}
+
+// withdrawAll takes back the requests a dead process left.
+func (r *runner) withdrawAll(ctx context.Context) (facts []lathe.Fact, err error) {
+	asks, err := r.engine.store.Asks(ctx, lathe.Scope{Session: r.lease.Session})
+	for _, f := range asks {
+		switch f := f.(type) {
+		case *lathe.PermissionAsked:
+			facts = append(facts, &lathe.PermissionReplied{Session: f.Session, Request: f.ID, Reply: lathe.Reject})
+		case *lathe.QuestionAsked:
+			facts = append(facts, &lathe.QuestionRejected{Session: f.Session, Request: f.ID})
+		default:
+		}
+	}
+	return facts, err
+}
+
+// clean cuts off what a revert has undone. Places are those of the list: ids tell no order.
+func (r *runner) clean(ctx context.Context, s state) error {
+	back, past := s.session.Revert, false
+	var facts []lathe.Fact
+	for _, h := range s.messages {
+		if past || h.ID == back.Message && back.Part == "" {
+			past = true
+			facts = append(facts, &lathe.MessageRemoved{Session: s.session.ID, Message: h.ID})
+			continue
+		}
+		if h.ID != back.Message {
+			continue
+		}
+		past = true
+		for _, p := range partsFrom(h.Parts, back.Part) {
+			facts = append(facts, &lathe.PartRemoved{Session: s.session.ID, Message: h.ID, Part: p.ID})
+		}
+	}
+	if len(facts) > 0 {
+		if err := r.write(ctx, facts...); err != nil {
+			return err
+		}
+	}
+	rec, err := r.engine.store.Edit(ctx, s.session.ID, lathe.Edit{Revert: lathe.Some[*lathe.Revert](nil)})
+	if err == nil {
+		r.mem.session = rec
+	}
+	return err
+}
+
+// partsFrom returns the parts from the one named on.
+func partsFrom(parts []lathe.Part, id lathe.PartID) []lathe.Part {
+	for i, p := range parts {
+		if p.ID == id {
+			return parts[i:]
+		}
+	}
+	return nil
+}
+
+// compact and subtask end in a clear error for now: there is no way yet to compress a
+// history, nor to run a sub-agent.
+func (r *runner) compact(ctx context.Context, s state) error {
+	return r.refuse(ctx, s, &lathe.Error{
+		Code: lathe.Overflow, Message: "The context is full",
+		Fault: &lathe.OverflowFault{Message: "The conversation does not fit the model's context and cannot be compressed yet. Start a new session, or fork this one at an earlier message."},
+	})
+}
+
+func (r *runner) subtask(ctx context.Context, s state, parts []lathe.Part) error {
+	return r.refuse(ctx, s, lathe.Errorf(lathe.Invalid, "This version cannot run sub-agents yet (%s). Say what you want in words instead.", parts[0].Body.(*lathe.Subtask).Agent))
+}
+
+// refuse answers a prompt with an error: its agent or model is not there, say.
+func (r *runner) refuse(ctx context.Context, s state, err error) error {
+	if isWrite(err) {
+		return err
+	}
+	fault := faultOf(err)
+	m := r.answer(s)
+	a := m.Said.(*lathe.Assistant)
+	a.Completed, a.Error = m.Created, fault
+	return r.write(ctx, r.busy(), &lathe.MessageChanged{Info: m}, &lathe.SessionFailed{Session: s.session.ID, Error: fault})
+}
+
+// abort ends a cancelled turn in words: a prompt that nothing has answered, or whose last
+// step wanted another, gets an answer that says so. Without it the next look at the session
+// would go on by itself.
+func (r *runner) abort(ctx context.Context) error {
+	settled, cancel := settle(ctx)
+	defer cancel()
+	s, err := r.load(settled)
+	if err != nil {
+		return err
+	}
+	switch plan(s).(type) {
+	case step, compact, subtask:
+		return r.refuse(ctx, s, context.Cause(ctx))
+	default:
+		return nil
+	}
+}
+
+// answer is a new answer to the newest prompt.
+func (r *runner) answer(s state) lathe.Message {
+	a := &lathe.Assistant{Path: lathe.Paths{Cwd: s.session.Directory, Root: s.session.Directory}}
+	if r.place.Worktree != "" {
+		a.Path = lathe.Paths{Cwd: r.place.Directory, Root: r.place.Worktree}
+	}
+	if u := lastUser(s.messages); u != nil {
+		said := u.Said.(*lathe.User)
+		a.Parent, a.Agent, a.Mode, a.Model = u.ID, said.Agent, said.Agent, said.Model
+	}
+	return lathe.Message{ID: r.engine.ids.Message(), Session: s.session.ID, Created: r.engine.now(), Said: a}
+}
+
+func lastUser(messages []*held) *held {
+	for i := len(messages) - 1; i >= 0; i-- {
+		if _, ok := messages[i].Said.(*lathe.User); ok {
+			return messages[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,178 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/model"
+	"github.com/lathe-agent/lathe/model/modeltest"
+)
+
+// errand is a turn with all that a turn writes: a text, a call that asks, a second step.
+const errand = `
+-- rules --
+ask edit *
+-- model --
+`
+
+// beginErrand opens a session whose model writes a file when it is asked to, and then says so.
+func beginErrand(t *testing.T) *playing {
+	t.Helper()
+	p := beginPlay(t, parseScript(t, errand), modeltest.Chat)
+	p.server.Respond(func(r modeltest.Request) modeltest.Answer {
+		last := r.Prompt.Messages[len(r.Prompt.Messages)-1]
+		if text, ok := last.Content[len(last.Content)-1].(model.TextContent); ok && last.Role == model.UserRole && text.Text == "write" {
+			return modeltest.Answer{
+				modeltest.Text{"Writing."}, modeltest.Call{Name: "write", Args: `{"path":"a.txt","content":"x"}`}, modeltest.Finish("tool-calls"),
+			}
+		}
+		return modeltest.Answer{modeltest.Text{"Done."}, modeltest.Finish("stop")}
+	})
+	return p
+}
+
+// runErrand sends the prompt and brings the turn to its end.
+func (p *playing) runErrand() error {
+	if _, err := p.Submit(p.Context(), p.session, engine.Prompt{Parts: text("write")}); err != nil {
+		return err
+	}
+	return p.settled()
+}
+
+// settled waits until the session rests, and allows what it asks meanwhile. An answer that
+// cannot be written is an error, too: the turn waits for it still.
+func (p *playing) settled() error {
+	p.Helper()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(p.Context()), time.Minute)
+	defer cancel()
+	done := make(chan error, 1)
+	go func() {
+		_, err := p.Wait(ctx, p.session)
+		done <- err
+	}()
+	for {
+		synctest.Wait()
+		select {
+		case err := <-done:
+			return err
+		default:
+		}
+		asks, err := p.Asks(p.Context(), lathe.Scope{})
+		p.ok(err)
+		for _, a := range asks {
+			if err := p.Reply(p.Context(), askID(a), lathe.Once, ""); err != nil {
+				cancel()
+				return errors.Join(err, ignore(<-done))
+			}
+		}
+		<-time.After(100 * time.Millisecond)
+	}
+}
+
+// ignore drops that waiting was given up.
+func ignore(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}
+
+func text(words string) []lathe.Part { return []lathe.Part{{Body: &lathe.Text{Text: words}}} }
+
+// goesOn checks that the session, in whatever state, comes to rest, and answers the next
+// prompt with nothing left open.
+func (p *playing) goesOn() {
+	p.Helper()
+	if err := p.settled(); err != nil {
+		p.Fatalf("the session cannot be repaired: %v\n%s", err, p.shown.events())
+	}
+	if _, err := p.Submit(p.Context(), p.session, engine.Prompt{Parts: text("and now?")}); err != nil {
+		p.Fatalf("the session takes no prompt: %v", err)
+	}
+	if err := p.settled(); err != nil {
+		p.Fatalf("the session does not go on: %v\n%s", err, p.shown.events())
+	}
+	if !p.answered() {
+		p.Errorf("the last prompt has no answer:\n%s", p.shown.history(p.all()))
+	}
+	p.check()
+}
+
+// answered reports whether the last message is a whole answer.
+func (p *playing) answered() bool {
+	all := p.all()
+	last := all[len(all)-1]
+	a, ok := last.Said.(*lathe.Assistant)
+	return ok && a.Completed != 0 && len(last.Parts) > 1 && last.Parts[1].GrowingText() == "Done."
+}
+
+// A store that fails from the n-th write on, for every n: the turn stops, whoever waits is
+// told why, nothing is left running; another process finds a true state and goes on.
+func TestTurn_StoreFailsForGood(t *testing.T) {
+	t.Parallel()
+	eachWrite(t, func(p *playing, n int, commit bool) {
+		p.driver.failing(n, commit)
+		err := p.runErrand()
+		if told := err != nil && strings.Contains(err.Error(), errDisk.Error()); !told && (err != nil || !p.answered()) {
+			p.Errorf("whoever waits is told %v\n%s", err, p.shown.events())
+		}
+		p.kill()
+		p.goesOn()
+	})
+}
+
+// A store that fails once, for every write: the same process goes on with the next word.
+func TestTurn_StoreFailsOnce(t *testing.T) {
+	t.Parallel()
+	eachWrite(t, func(p *playing, n int, commit bool) {
+		p.driver.failing(n, commit)
+		p.driver.once()
+		for _, do := range []func() error{p.runErrand, p.settled} { // the last write may come with the second
+			if err := do(); err != nil && !strings.Contains(err.Error(), errDisk.Error()) {
+				p.Errorf("whoever waits is told %v", err)
+			}
+		}
+		p.goesOn()
+	})
+}
+
+// eachWrite runs f for each write that an errand makes, failing when it begins and when it
+// ends.
+func eachWrite(t *testing.T, f func(p *playing, n int, commit bool)) {
+	writes := 0
+	synctest.Test(t, func(t *testing.T) {
+		p := beginErrand(t)
+		before := p.driver.count()
+		p.ok(p.runErrand())
+		writes = p.driver.count() - before
+		p.check()
+	})
+	if writes < 10 {
+		t.Fatalf("there are only %d writes", writes)
+	}
+	for n := 1; n <= writes; n++ {
+		for _, commit := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%d,commit=%v", n, commit), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) { f(beginErrand(t), n, commit) })
+			})
+		}
+	}
+}
+
+// answerAll allows what is asked.
+func (p *playing) answerAll() {
+	p.Helper()
+	asks, err := p.Asks(p.Context(), lathe.Scope{})
+	p.ok(err)
+	for _, a := range asks {
+		p.ok(p.Reply(p.Context(), askID(a), lathe.Once, ""))
+	}
+	synctest.Wait()
+}
