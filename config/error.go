@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/lathe-agent/lathe"
@@ -138,7 +140,7 @@ func problemIn(s *source, at int, key []string, message string) Problem {
 	if n+1 < len(s.starts) {
 		end = s.starts[n+1]
 	}
-	line, mark := excerpt(string(s.text[start:end]), at-start)
+	line, mark := excerpt(hide(string(s.text[start:end])), at-start)
 	return Problem{
 		Path: s.name, Line: n + 1, Column: utf8.RuneCount(s.text[start:at]) + 1,
 		Key: slices.Clone(key), Message: message, Source: line, mark: mark,
@@ -169,6 +171,24 @@ func lineStarts(text []byte) []int {
 		}
 	}
 	return out
+}
+
+// secrets are settings whose value is nobody's business, also when it is not closed.
+var secrets = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)((?:api[-_]?key|token|secret|password|authorization|credential)[-_\w]*["']?\s*[:=]\s*["'])([^"'\r\n]*)`)
+})
+
+// hide puts stars in place of secrets, as many as they have bytes, so that places stay.
+// References to variables and files are no secrets.
+func hide(line string) string {
+	return secrets().ReplaceAllStringFunc(line, func(found string) string {
+		at := secrets().FindStringSubmatchIndex(found)
+		value := found[at[4]:at[5]]
+		if strings.HasPrefix(value, "{env:") || strings.HasPrefix(value, "{file:") {
+			return found
+		}
+		return found[:at[4]] + strings.Repeat("*", len(value)) + found[at[5]:]
+	})
 }
 
 // excerpt is what to show of a line and where to mark it: all of it, or what is around the
