@@ -13,7 +13,7 @@ NO_RACE = $(strip $(shell $(GO) list -race errors 2>&1 >/dev/null | head -n 1) \
 say = @echo "==> $(1)"
 
 .DEFAULT_GOAL := help
-.PHONY: help build install test wires check fmt fmt-check vet lint arch bench demo clean
+.PHONY: help build install test wires check fmt fmt-check vet lint arch bench torture demo clean
 
 help: ## list these targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -71,6 +71,12 @@ arch: ## only the tests of layout, imports, sizes, documents and names
 
 bench: ## measure: Go benchmarks and the table of figures
 	@./scripts/bench
+
+# How many times, and which campaign: SEED=n repeats one.
+KILLS ?= 1000
+SEED  ?= 0
+torture: ## kill a process that runs turns, KILLS=1000 times, and look whether all was kept
+	@$(GO) run ./scripts/torture -kills $(KILLS) -seed $(SEED)
 
 demo: ## watch a whole turn without a key and without a network
 	@$(GO) run ./cmd/lathe demo

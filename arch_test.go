@@ -78,9 +78,9 @@ var archFences = []arch.Fence{
 	{Import: "C", Only: nil, Why: "nowhere: one static binary, no cgo"},
 }
 
-// archSuites are the suites that a program may link, because it shows them to people: none but the
-// scripted model of the demo.
-var archSuites = map[string]string{"cmd/lathe": "model/modeltest"}
+// archSuites are the suites that a program may link: the scripted model, which the demo shows to people
+// and which the torture of processes needs in a program of its own.
+var archSuites = map[string]string{"cmd/lathe": "model/modeltest", "scripts/torture": "model/modeltest"}
 
 // archLimits are the sizes at which a reader asks why.
 var archLimits = arch.Limits{FunctionLines: 60, FileLines: 500}

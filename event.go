@@ -132,6 +132,8 @@ func SessionOf(f Fact) SessionID {
 		return f.Session
 	case *Promote:
 		return f.Session
+	case *Interrupted:
+		return f.Session
 	case *PartDelta:
 		return f.Session
 	case *SessionIdle:

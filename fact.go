@@ -102,6 +102,8 @@ type (
 		Session SessionID
 		Message MessageID
 	}
+	// Interrupted notes that a turn was cut off, until the session goes on.
+	Interrupted struct{ Session SessionID }
 )
 
 func (*SessionCreated) Type() string    { return "session.created" }
@@ -122,6 +124,7 @@ func (*DiffChanged) Type() string       { return "session.diff" }
 func (*ProjectChanged) Type() string    { return "project.updated" }
 func (*Checkpoint) Type() string        { return "" }
 func (*Promote) Type() string           { return "" }
+func (*Interrupted) Type() string       { return "" }
 
 func (f *SessionCreated) fields(c *codec) { sessionFields(c, &f.Info, &f.Extra) }
 func (f *SessionChanged) fields(c *codec) { sessionFields(c, &f.Info, &f.Extra) }
@@ -212,8 +215,9 @@ func (f *DiffChanged) fields(c *codec) {
 
 func (f *ProjectChanged) fields(c *codec) { f.Project.fields(c) }
 
-func (*Checkpoint) fields(*codec) {}
-func (*Promote) fields(*codec)    {}
+func (*Checkpoint) fields(*codec)  {}
+func (*Promote) fields(*codec)     {}
+func (*Interrupted) fields(*codec) {}
 
 // answers is an array of arrays of strings.
 func answers(c *codec, key string, v *[][]string) {
@@ -270,3 +274,4 @@ func (*DiffChanged) fact()       {}
 func (*ProjectChanged) fact()    {}
 func (*Checkpoint) fact()        {}
 func (*Promote) fact()           {}
+func (*Interrupted) fact()       {}

@@ -14,7 +14,7 @@ import (
 // ask is a request that waits for a person: a permission, or questions.
 type ask struct {
 	id         lathe.AskID
-	call       *call
+	by         lathe.ToolRef // the call that asks
 	permission *tool.Permission
 	questions  []lathe.Question
 	loop       bool // about a repeated call: it names no call of its own
@@ -27,19 +27,15 @@ type answer struct {
 	note      string
 	dismissed bool // a question, or anything that was withdrawn
 	plugin    bool // it is not a person's
-	err       error
 }
 
 // asked writes a request down for people to see. What an approval has come to allow
-// meanwhile, or a hook decides, needs no person.
+// meanwhile needs no person.
 func (s *stepping) asked(ctx context.Context, h toolAsks) error {
 	a := h.ask
 	if a.permission != nil {
 		if s.judge.allApproved(*a.permission) {
 			h.reply <- answer{reply: lathe.Always}
-			return nil
-		}
-		if s.askHook(ctx, h) {
 			return nil
 		}
 	}
@@ -56,41 +52,26 @@ func (a *ask) prefix() lathe.Prefix {
 	return lathe.PrefixQuestion
 }
 
-// askHook lets a hook answer what a person would be asked, and reports whether it did. One
-// that fails fails the call: nobody else would tell it, and it would wait for ever.
-func (s *stepping) askHook(ctx context.Context, h toolAsks) bool {
-	if s.engine.hooks.PermissionAsk == nil {
-		return false
-	}
-	action, err := s.engine.hooks.PermissionAsk(ctx, s.shown(h.ask).(*lathe.PermissionAsked).PermissionRequest)
-	switch {
-	case err != nil:
-		h.reply <- answer{err: err}
-	case action == lathe.Allow:
-		h.reply <- answer{reply: lathe.Once}
-	case action == lathe.Deny:
-		h.reply <- answer{reply: lathe.Reject, plugin: true}
-	default:
-		return false
-	}
-	return true
-}
-
 // shown is the fact that shows an ask.
 func (s *stepping) shown(a *ask) lathe.Fact {
-	ref := &lathe.ToolRef{Message: s.fold.message.ID, Call: a.call.body().CallID}
-	if a.permission == nil {
-		return &lathe.QuestionAsked{QuestionRequest: lathe.QuestionRequest{
-			ID: a.id, Session: s.session.ID, Questions: a.questions, Tool: ref,
-		}}
+	if a.permission != nil {
+		return &lathe.PermissionAsked{PermissionRequest: a.request(s.session.ID)}
 	}
-	if a.loop {
-		ref = nil
-	}
-	return &lathe.PermissionAsked{PermissionRequest: lathe.PermissionRequest{
-		ID: a.id, Session: s.session.ID, Permission: a.permission.Name, Patterns: a.permission.Patterns,
-		Always: a.permission.Always, Metadata: a.permission.Metadata, Tool: ref,
+	return &lathe.QuestionAsked{QuestionRequest: lathe.QuestionRequest{
+		ID: a.id, Session: s.session.ID, Questions: a.questions, Tool: &a.by,
 	}}
+}
+
+// request is a permission as people and hooks see it.
+func (a *ask) request(id lathe.SessionID) lathe.PermissionRequest {
+	r := lathe.PermissionRequest{
+		ID: a.id, Session: id, Permission: a.permission.Name, Patterns: a.permission.Patterns,
+		Always: a.permission.Always, Metadata: a.permission.Metadata,
+	}
+	if !a.loop {
+		r.Tool = &a.by
+	}
+	return r
 }
 
 // hear looks which requests were answered, here or in another process, and lets their
@@ -99,7 +80,9 @@ func (s *stepping) hear(ctx context.Context) error {
 	if len(s.waiting) == 0 {
 		return nil
 	}
-	got, err := s.engine.store.Answers(ctx, slices.Collect(maps.Keys(s.waiting))...)
+	settled, cancel := settle(ctx) // a cancel must not look like a failure of the store
+	defer cancel()
+	got, err := s.engine.store.Answers(settled, slices.Collect(maps.Keys(s.waiting))...)
 	if err != nil {
 		return writeError{err} // of the store: no reason to ask the model again
 	}
@@ -175,13 +158,14 @@ type host struct {
 	step    *stepping
 	feed    *feed
 	call    *call
+	by      lathe.ToolRef
 	judge   judge // as it was when the call began
 	history []lathe.Message
 }
 
 // Ask returns when the call may go on.
 func (h *host) Ask(ctx context.Context, p tool.Permission) error {
-	_, err := h.ask(ctx, &ask{call: h.call, permission: &p})
+	_, err := h.ask(ctx, &ask{by: h.by, permission: &p})
 	return err
 }
 
@@ -192,7 +176,10 @@ func (h *host) ask(ctx context.Context, a *ask) (lathe.Reply, error) {
 	if err != nil || action == lathe.Allow {
 		return "", err
 	}
-	got, err := h.wait(ctx, a)
+	got, err := h.hook(ctx, a)
+	if err == nil && got.reply == "" {
+		got, err = h.wait(ctx, a)
+	}
 	if err != nil {
 		return "", err
 	}
@@ -200,6 +187,23 @@ func (h *host) ask(ctx context.Context, a *ask) (lathe.Reply, error) {
 		return "", h.rejected(got)
 	}
 	return got.reply, nil
+}
+
+// hook lets a plugin answer what a person would be asked; no reply leaves it to the person.
+// It runs beside the runner, so that one that takes its time holds up nothing else.
+func (h *host) hook(ctx context.Context, a *ask) (got answer, err error) {
+	hook := h.step.engine.hooks.PermissionAsk
+	if hook == nil || h.judge.allApproved(*a.permission) {
+		return got, nil
+	}
+	action, err := hook(ctx, a.request(h.step.session.ID))
+	switch action {
+	case lathe.Allow:
+		got.reply = lathe.Once
+	case lathe.Deny:
+		got.reply, got.plugin = lathe.Reject, true
+	}
+	return got, err
 }
 
 func (h *host) rejected(got answer) error {
@@ -223,7 +227,7 @@ func (h *host) wait(ctx context.Context, a *ask) (answer, error) {
 		if ctx.Err() != nil {
 			return answer{}, context.Cause(ctx)
 		}
-		return got, got.err
+		return got, nil
 	case <-ctx.Done():
 		return answer{}, context.Cause(ctx)
 	}
@@ -231,7 +235,7 @@ func (h *host) wait(ctx context.Context, a *ask) (answer, error) {
 
 // Question asks the user.
 func (h *host) Question(ctx context.Context, qs []lathe.Question) ([][]string, error) {
-	got, err := h.wait(ctx, &ask{call: h.call, questions: qs})
+	got, err := h.wait(ctx, &ask{by: h.by, questions: qs})
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/tool"
@@ -25,7 +26,10 @@ func (s *stepping) newCall(c *call) *tool.Call {
 	return &tool.Call{
 		Session: s.session.ID, Message: s.fold.message.ID, ID: c.body().CallID, Agent: s.agent.Name, Model: s.model.Ref,
 		Dir: s.place.Directory, Root: s.place.Worktree, Input: inputOf(c.body().State), Mentioned: s.mentioned,
-		Host: &host{step: s, feed: s.feed, call: c, judge: s.judge, history: s.history},
+		Host: &host{
+			step: s, feed: s.feed, call: c, judge: s.judge, history: s.history,
+			by: lathe.ToolRef{Message: s.fold.message.ID, Call: c.body().CallID},
+		},
 	}
 }
 
@@ -55,6 +59,7 @@ func (s *stepping) run(ctx context.Context, t tool.Tool, c *tool.Call, h *host, 
 	if res, err = s.output.Cut(spec, res); err != nil { // the result can be used all the same
 		s.engine.log.Warn("an output was cut and could not be kept", "session", s.session.ID, "tool", spec.Name, "error", err)
 	}
+	s.engine.tidy()
 	if hooks.ToolAfter != nil {
 		return hooks.ToolAfter(ctx, spec.Name, c, res)
 	}
@@ -80,7 +85,7 @@ func (s *stepping) allowed(spec tool.Spec) error {
 func (h *host) askLoop(ctx context.Context, name string, input json.RawMessage) error {
 	meta := withMember(withMember(nil, "tool", lathe.AppendJSONString(nil, name)), "input", input)
 	p := &tool.Permission{Name: doomLoop, Patterns: []string{name}, Always: []string{name}, Metadata: meta}
-	reply, err := h.ask(ctx, &ask{call: h.call, permission: p, loop: true})
+	reply, err := h.ask(ctx, &ask{by: h.by, permission: p, loop: true})
 	if r, ok := err.(*refusal); ok {
 		if r.code == lathe.Denied || r.mark != "" {
 			return &refusal{code: r.code, mark: stoppedMark, text: "The same call was made several times in a row. It was stopped. " + r.text}
@@ -91,4 +96,26 @@ func (h *host) askLoop(ctx context.Context, name string, input json.RawMessage) 
 		h.feed.put(toolMarked{h.call})
 	}
 	return err
+}
+
+const (
+	outputAge  = 7 * 24 * time.Hour // how long long outputs are kept
+	tidyEvery  = time.Hour
+	tidyMillis = lathe.Time(tidyEvery / time.Millisecond)
+)
+
+// tidy deletes old outputs of tools, at most once an hour, beside what goes on. Their age is
+// that of the file: names tell no time.
+func (e *Engine) tidy() {
+	now := e.now()
+	last := e.tidied.Load()
+	if e.outputs == "" || last != 0 && now-lathe.Time(last) < tidyMillis || !e.tidied.CompareAndSwap(last, int64(now)) {
+		return
+	}
+	e.work.Go(func() {
+		n, err := tool.Prune(e.outputs, now.Std().Add(-outputAge))
+		if n > 0 || err != nil {
+			e.log.Info("old outputs of tools were deleted", "files", n, "error", err)
+		}
+	})
 }

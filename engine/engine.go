@@ -69,6 +69,7 @@ type Engine struct {
 	actors   actors
 	memories memories
 	versions atomic.Int64
+	tidied   atomic.Int64 // when old outputs were last looked for, ms
 
 	unreleased unreleased
 	work       sync.WaitGroup // runners, their tools and errands
@@ -126,7 +127,7 @@ func (e *Engine) Close() error {
 }
 
 // closeTime is how long turns have to settle when the engine ends.
-const closeTime = 10 * time.Second
+const closeTime = 3 * time.Second
 
 // halt ends all turns and waits for them; a tool that does not end is left behind.
 func (e *Engine) halt() {

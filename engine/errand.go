@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -111,11 +112,12 @@ func titleMessages(history []lathe.Message, m *Model) []model.Message {
 	return []model.Message{{Role: model.UserRole, Content: []model.Content{model.TextContent{Text: strings.Join(tasks, "\n")}}}}
 }
 
-var thoughts = regexp.MustCompile(`(?s)<think>.*?</think>\s*`)
+// thoughts are what some models put before the title.
+var thoughts = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?s)<think>.*?</think>\s*`) })
 
 // cleanTitle makes one line of what a model said.
 func cleanTitle(text string) string {
-	text = thoughts.ReplaceAllString(text, "")
+	text = thoughts().ReplaceAllString(text, "")
 	for line := range strings.Lines(text) {
 		if line = strings.TrimSpace(line); line == "" {
 			continue

@@ -66,10 +66,19 @@ func expandFile(f *lathe.File) ([]lathe.Body, error) {
 		if err != nil {
 			return unreadable(f, f.URL, err)
 		}
-		return expandPath(f, filepath.FromSlash(u.Path), u.Query())
+		return expandPath(f, pathOf(u), u.Query())
 	default:
 		return []lathe.Body{f}, nil
 	}
+}
+
+// pathOf is the file a file URL names. One with a drive has a slash before it.
+func pathOf(u *url.URL) string {
+	p := u.Path
+	if len(p) > 2 && p[0] == '/' && p[2] == ':' && filepath.Separator == '\\' {
+		p = p[1:]
+	}
+	return filepath.FromSlash(p)
 }
 
 // called says in the words of the read tool how the text that follows was come by.

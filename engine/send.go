@@ -63,6 +63,9 @@ func (e *Engine) Wait(ctx context.Context, id lathe.SessionID) (lathe.Message, e
 
 // Send hands an input to a session: it is durable when Send returns, and acted upon soon.
 func (e *Engine) Send(ctx context.Context, id lathe.SessionID, in lathe.Input) error {
+	if _, ok := in.(lathe.Resume); ok {
+		return e.Resume(ctx, id)
+	}
 	if _, err := e.store.Admit(ctx, id, in); err != nil {
 		return err
 	}
@@ -71,7 +74,7 @@ func (e *Engine) Send(ctx context.Context, id lathe.SessionID, in lathe.Input) e
 		if in.NoReply {
 			return nil
 		}
-	case lathe.Resume:
+	case lathe.Resume: // above
 	case lathe.Cancel:
 		return e.halted(ctx, id)
 	case lathe.PermissionAnswer, lathe.QuestionAnswer:

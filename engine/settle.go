@@ -74,6 +74,9 @@ func (s *stepping) end(ctx context.Context, fault lathe.Fault) error {
 	if fault != nil {
 		s.facts = append(s.facts, &lathe.SessionFailed{Session: s.session.ID, Error: fault})
 	}
+	if fault == errClosing.Fault { // the program ends, and the turn can go on in the next
+		s.facts = append(s.facts, &lathe.Interrupted{Session: s.session.ID})
+	}
 	return s.flush(ctx)
 }
 

@@ -40,8 +40,10 @@ func (r *runner) turn(ctx context.Context) error {
 
 // load says where the session stands.
 func (r *runner) load(ctx context.Context) (state, error) {
-	r.actor.seen()
-	r.catchUp()
+	if r.actor != nil {
+		r.actor.seen()
+		r.catchUp()
+	}
 	waiting, wants, err := r.engine.store.Inbox(ctx, r.lease.Session)
 	if err != nil {
 		return state{}, err
@@ -96,11 +98,13 @@ func (r *runner) repair(ctx context.Context, left []*held) error {
 	if err != nil {
 		return err
 	}
-	facts = append(facts, r.busy())
+	if r.actor != nil {
+		facts = append(facts, r.busy())
+	}
 	for _, h := range left {
 		facts = append(facts, closed(h, r.engine.now())...)
 	}
-	return r.write(ctx, facts...)
+	return r.write(ctx, append(facts, &lathe.Interrupted{Session: r.lease.Session})...)
 }
 
 // closed are the facts that end an answer which nobody works on any more.
@@ -224,7 +228,11 @@ func (r *runner) refuse(ctx context.Context, s state, err error) error {
 	m := r.answer(s)
 	a := m.Said.(*lathe.Assistant)
 	a.Completed, a.Error = m.Created, fault
-	return r.write(ctx, r.busy(), &lathe.MessageChanged{Info: m}, &lathe.SessionFailed{Session: s.session.ID, Error: fault})
+	facts := []lathe.Fact{r.busy(), &lathe.MessageChanged{Info: m}, &lathe.SessionFailed{Session: s.session.ID, Error: fault}}
+	if fault == errClosing.Fault {
+		facts = append(facts, &lathe.Interrupted{Session: s.session.ID})
+	}
+	return r.write(ctx, facts...)
 }
 
 // abort ends a cancelled turn in words: a prompt that nothing has answered, or whose last

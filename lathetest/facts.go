@@ -46,6 +46,7 @@ func Silent() []lathe.Fact {
 	return []lathe.Fact{
 		&lathe.Checkpoint{Session: SessionID, Part: PartID, Offset: 5, Text: ", world"},
 		&lathe.Promote{Session: SessionID, Message: UserID},
+		&lathe.Interrupted{Session: SessionID},
 	}
 }
 

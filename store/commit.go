@@ -58,6 +58,8 @@ func (t *txn) apply(s *sessionRow, f lathe.Fact, enc encoded) error {
 		return t.checkpoint(s, f)
 	case *lathe.Promote:
 		return t.promote(s, f.Message)
+	case *lathe.Interrupted:
+		return t.exec(`UPDATE lease SET interrupted = 1 WHERE session = $1`, s.n)
 	case *lathe.StatusChanged:
 		return t.putStatus(s, f)
 	case *lathe.TodosChanged:
@@ -129,6 +131,11 @@ func (t *txn) putMessage(s *sessionRow, m lathe.Message, enc encoded) error {
 	if old == nil {
 		if m.Created, err = t.nextCreated(s, m.Created); err != nil {
 			return err
+		}
+		if _, answer := m.Said.(*lathe.Assistant); answer {
+			if err := t.goesOn(s); err != nil {
+				return err
+			}
 		}
 		return t.insertMessage(s, m, enc, marks{})
 	}
@@ -233,6 +240,9 @@ func (t *txn) promote(s *sessionRow, id lathe.MessageID) error {
 	if err := t.exec(`UPDATE message SET waiting = 0, hold = 0 WHERE n = $1`, m.n); err != nil {
 		return err
 	}
+	if err := t.goesOn(s); err != nil {
+		return err
+	}
 	since, err := t.lastCreated(s, `waiting = 0`)
 	if err != nil || float64(since) <= m.created {
 		return err
@@ -251,6 +261,11 @@ func (t *txn) promote(s *sessionRow, id lathe.MessageID) error {
 	}
 	t.tell(seq, s, &lathe.MessageChanged{Info: moved})
 	return nil
+}
+
+// goesOn takes the note back that a turn was cut off.
+func (t *txn) goesOn(s *sessionRow) error {
+	return t.exec(`UPDATE lease SET interrupted = 0 WHERE session = $1 AND interrupted = 1`, s.n)
 }
 
 func (t *txn) removeMessage(s *sessionRow, id lathe.MessageID) error {

@@ -121,3 +121,44 @@ func (s *Store) Holdings(ctx context.Context) ([]Holding, error) {
 	})
 	return out, err
 }
+
+// Interruption is a session whose work was cut off, or never begun.
+type Interruption struct {
+	Session lathe.SessionID
+	// Dead says that the process that worked on it has died, and nobody has looked since.
+	Dead bool
+	// Closed says that what it left open was closed, and nothing was said since.
+	Closed bool
+	// Waiting says that a prompt has not been taken up.
+	Waiting bool
+}
+
+// Interruptions lists the sessions whose turn was cut off, and those with prompts that
+// nobody works on; of one session if it is named.
+func (s *Store) Interruptions(ctx context.Context, only lathe.SessionID) ([]Interruption, error) {
+	var out []Interruption
+	alive := map[string]bool{}
+	err := s.read(ctx, func(r Reader) error {
+		return r.Query(`SELECT session.id, COALESCE(lease.owner, ''), COALESCE(lease.interrupted, 0),
+				EXISTS (SELECT 1 FROM message WHERE message.session = session.n AND waiting > 0 AND hold = 0)
+			FROM session LEFT JOIN lease ON lease.session = session.n
+			WHERE (lease.owner IS NOT NULL OR lease.interrupted = 1
+				OR session.n IN (SELECT message.session FROM message WHERE waiting > 0 AND hold = 0))
+				AND ($1 = '' OR session.id = $2)`,
+			[]any{string(only), string(only)}, func(row Row) error {
+				owner := row.Text(1)
+				if _, known := alive[owner]; !known && owner != "" {
+					alive[owner] = s.driver.Alive(owner)
+				}
+				i := Interruption{
+					Session: lathe.SessionID(row.Text(0)), Dead: owner != "" && !alive[owner],
+					Closed: row.Int(2) != 0, Waiting: row.Int(3) != 0,
+				}
+				if owner == "" || i.Dead { // another one works on it
+					out = append(out, i)
+				}
+				return nil
+			})
+	})
+	return out, err
+}

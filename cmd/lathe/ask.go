@@ -45,7 +45,7 @@ request must be the same.
 
 Exit codes: 0 the answer came to its end, 1 it did not (refused, broken off, filtered, no such
 model, no key), 2 wrong usage, 130 interrupted; the connection is closed then.`,
-		Example: `  lathe debug ask -m anthropic/claude-haiku-4-5 "Are you there?"
+		Example: `  lathe debug ask -m anthropic/claude-haiku-4-5-20251001 "Are you there?"
   git diff | lathe debug ask "What does this change?"
   lathe debug ask -m own/m --json hello | jq -r 'select(.type == "usage")'
   lathe debug ask -m own/m --record call.jsonl hello

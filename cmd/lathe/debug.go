@@ -8,7 +8,7 @@ func newDebug(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "debug",
 		Short:   "Tools for finding out what goes wrong",
-		Example: `  lathe debug ask -m anthropic/claude-haiku-4-5 "Are you there?"`,
+		Example: `  lathe debug ask -m anthropic/claude-haiku-4-5-20251001 "Are you there?"`,
 		Args:    cobra.ArbitraryArgs,
 		RunE:    group,
 	}

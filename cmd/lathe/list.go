@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -54,8 +55,11 @@ func (a *app) list(ctx context.Context, f listFlags) error {
 		return usagef("--format %s: want table or json", quote(f.format))
 	}
 	var found []lathe.Session
+	var cut map[lathe.SessionID]bool
 	err := a.with(ctx, func(e *engine.Engine) (err error) {
-		found, err = a.query(ctx, e, f)
+		if found, err = a.query(ctx, e, f); err == nil {
+			cut, err = interruptedOnes(ctx, e)
+		}
 		return err
 	})
 	if errors.As(err, new(noDatabase)) {
@@ -67,13 +71,26 @@ func (a *app) list(ctx context.Context, f listFlags) error {
 	case a.json:
 		return a.printJSON(found)
 	case f.format == "json":
-		return a.printJSON(briefs(found))
+		return a.printJSON(briefs(found, cut))
 	case len(found) == 0:
 		a.remark("%s", f.nothing())
 		return nil
 	default:
-		return a.sessionTable(found, f.all).write(a.out, a.width())
+		if slices.ContainsFunc(found, func(s lathe.Session) bool { return cut[s.ID] }) {
+			defer a.remark("Interrupted ones go on with `lathe run --resume -s ID`.")
+		}
+		return a.sessionTable(found, cut, f.all).write(a.out, a.width())
 	}
+}
+
+// interruptedOnes are the sessions whose turn was cut off.
+func interruptedOnes(ctx context.Context, e *engine.Engine) (map[lathe.SessionID]bool, error) {
+	all, err := e.Interruptions(ctx)
+	cut := map[lathe.SessionID]bool{}
+	for _, i := range all {
+		cut[i.Session] = true
+	}
+	return cut, err
 }
 
 func (a *app) query(ctx context.Context, e *engine.Engine, f listFlags) ([]lathe.Session, error) {
@@ -114,17 +131,18 @@ type brief struct {
 	Created   lathe.Time      `json:"created"`
 	ProjectID string          `json:"projectId"`
 	Directory string          `json:"directory"`
+	Cut       bool            `json:"interrupted,omitempty"`
 }
 
-func briefs(all []lathe.Session) []brief {
+func briefs(all []lathe.Session, cut map[lathe.SessionID]bool) []brief {
 	out := make([]brief, len(all))
 	for i, s := range all {
-		out[i] = brief{s.ID, s.Title, s.Updated, s.Created, s.Project, s.Directory}
+		out[i] = brief{s.ID, s.Title, s.Updated, s.Created, s.Project, s.Directory, cut[s.ID]}
 	}
 	return out
 }
 
-func (a *app) sessionTable(all []lathe.Session, directories bool) table {
+func (a *app) sessionTable(all []lathe.Session, cut map[lathe.SessionID]bool, directories bool) table {
 	t := table{head: []string{"Session ID", "Title", "Updated"}, flexible: []int{1}, paths: -1}
 	if directories {
 		t.head = append(t.head, "Directory")
@@ -133,6 +151,9 @@ func (a *app) sessionTable(all []lathe.Session, directories bool) table {
 	now, home := a.now(), a.env("HOME")
 	for _, s := range all {
 		row := []string{string(s.ID), plain(s.Title), ago(s.Updated, now)}
+		if cut[s.ID] {
+			row[2] += ", interrupted"
+		}
 		if directories {
 			row = append(row, plain(tilde(s.Directory, home)))
 		}

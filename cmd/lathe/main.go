@@ -1,4 +1,4 @@
-// Command lathe keeps the sessions of a coding agent: durable, listed, forked, exported and imported.
+// Command lathe is a coding agent with durable sessions: run, listed, forked, exported and imported.
 //
 // This package owns the command line: flags, tables for people, JSON for programs, exit codes,
 // where the files are and what the environment says. It decides nothing about sessions; that is
@@ -43,9 +43,11 @@ func run(args []string) int {
 func newRoot(a *app) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "lathe",
-		Short: "Durable sessions of a coding agent",
+		Short: "A coding agent whose sessions last",
 		Long:  rootHelp,
 		Example: `  lathe demo                       see it work, without a key and without a network
+  lathe auth login                 keep the key of a model provider
+  lathe run "Why does it fail?"    give it something to do
   lathe session list               the sessions of this project
   lathe session show               the newest one, as a transcript
   lathe import opencode-export.json
@@ -73,8 +75,8 @@ func newRoot(a *app) *cobra.Command {
 	return settle(a, root)
 }
 
-const rootHelp = `lathe keeps the sessions of a coding agent: every message, every tool call, every
-change of them, in one database that survives kills and power cuts.
+const rootHelp = `lathe is a coding agent. It keeps every message, every tool call and every change of them
+in one database that survives kills and power cuts, and goes on where it was cut off.
 
 Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted, 143 terminated.
 Results go to standard output, remarks and errors to standard error.

@@ -44,6 +44,7 @@ func TestScripts(t *testing.T) {
 			"approve": cmdApprove,
 			"asked":   cmdAsked,
 			"pages":   cmdPages,
+			"hears":   cmdHears,
 			"mode":    cmdMode,
 			"expand":  cmdExpand,
 		},

@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -29,7 +28,7 @@ const exitRefused = 3
 type runFlags struct {
 	model, agent, variant string
 	session, title        string
-	next, fork            bool
+	next, fork, resume    bool
 	files                 []string
 	format                string
 	record, replay        string
@@ -46,7 +45,8 @@ answer as it comes: text on standard output; tools, thoughts and at last tokens,
 on standard error. What is piped in is appended to the words.
 
 What needs a permission is asked on a terminal; elsewhere it is refused, unless --auto allows
-everything once. Interrupt (Ctrl-C) ends the turn in order; what was said stays in the session.
+everything once. Interrupt (Ctrl-C) ends the turn in order; what was said stays in the session,
+and --resume goes on with it, as it does after a crash. A second interrupt ends at once.
 
 --format json prints an object a line: step_start, text, reasoning, tool_use, step_finish and
 error, each with type, timestamp, sessionID and the part.
@@ -57,8 +57,9 @@ a file, without a network and without a key, also in another directory.
 Exit codes: 0 answered, 1 failed, 2 wrong usage, 3 stopped for want of a permission,
 130 interrupted.`,
 		Example: `  lathe run "Why does the build fail?"
-  git diff | lathe run -m anthropic/claude-haiku-4-5 "Review this"
+  git diff | lathe run -m anthropic/claude-haiku-4-5-20251001 "Review this"
   lathe run -c "And now the tests"              # go on with the newest session
+  lathe run --resume                            # go on with what a crash cut off
   lathe run -s ses_… --format json "Again" | jq -r 'select(.type == "text").part.text'
   lathe run --record turn.jsonl "hello"; lathe run --replay turn.jsonl "hello"`,
 		Args: cobra.ArbitraryArgs,
@@ -66,7 +67,13 @@ Exit codes: 0 answered, 1 failed, 2 wrong usage, 3 stopped for want of a permiss
 			if err := f.check(); err != nil {
 				return err
 			}
-			text, err := a.runText(c.Context(), args)
+			text, err := "", error(nil)
+			if f.resume && len(args) > 0 {
+				return usagef("--resume goes on with what was begun and takes no words; without it they are the next prompt")
+			}
+			if !f.resume {
+				text, err = a.runText(c.Context(), args)
+			}
 			if err != nil {
 				return err
 			}
@@ -84,6 +91,7 @@ func (f *runFlags) define(cmd *cobra.Command) {
 	s.StringVar(&f.variant, "variant", "", "the `LEVEL` of reasoning")
 	s.BoolVarP(&f.next, "continue", "c", false, "go on with the newest session of this project")
 	s.StringVarP(&f.session, "session", "s", "", "go on with the session `ID`")
+	s.BoolVar(&f.resume, "resume", false, "go on with a turn that was interrupted: the newest of this project, or that of -s")
 	s.BoolVar(&f.fork, "fork", false, "go on in a copy of it")
 	s.StringVar(&f.title, "title", "", "the `TITLE` of a new session")
 	s.StringArrayVarP(&f.files, "file", "f", nil, "attach a `FILE` or folder; may be repeated")
@@ -100,6 +108,8 @@ func (f *runFlags) check() error {
 		return usagef("--record and --replay do not go together")
 	case f.next && f.session != "":
 		return usagef("-c and -s do not go together")
+	case f.resume && (f.next || f.fork || len(f.files) > 0 || f.title != "" || f.model != "" || f.agent != "" || f.variant != ""):
+		return usagef("--resume goes on as it was begun: only -s goes with it")
 	case f.fork && !f.next && f.session == "":
 		return usagef("--fork needs -c or -s: say what to copy")
 	case f.format != "default" && f.format != "json":
@@ -188,7 +198,8 @@ func (a *app) runOn(ctx context.Context, f runFlags, text string, wire http.Roun
 	if err != nil {
 		return err
 	}
-	return (&runner{app: a, flags: f, engine: e, session: s, began: a.now()}).follow(ctx, prompt)
+	fresh := !f.next && !f.resume && f.session == "" || f.fork
+	return (&runner{app: a, flags: f, engine: e, session: s, fresh: fresh, began: a.now()}).follow(ctx, prompt)
 }
 
 // openAgent opens an engine that runs turns.
@@ -215,6 +226,9 @@ func (a *app) runSession(ctx context.Context, e *engine.Engine, f runFlags) (lat
 	if f.next {
 		which = last
 	}
+	if f.resume && which == "" {
+		return a.newestInterrupted(ctx, e)
+	}
 	if which == "" {
 		var rules lathe.Ruleset
 		for _, name := range []string{"question", "plan_enter", "plan_exit"} {
@@ -227,6 +241,28 @@ func (a *app) runSession(ctx context.Context, e *engine.Engine, f runFlags) (lat
 		return s, err
 	}
 	return e.Fork(ctx, s.Directory, s.ID, "")
+}
+
+// newestInterrupted is the session of the project whose turn was cut off last.
+func (a *app) newestInterrupted(ctx context.Context, e *engine.Engine) (lathe.Session, error) {
+	q, err := a.projectQuery(ctx, e)
+	if err != nil {
+		return lathe.Session{}, err
+	}
+	cut, err := interruptedOnes(ctx, e)
+	if err != nil {
+		return lathe.Session{}, err
+	}
+	all, err := e.List(ctx, q)
+	for _, s := range all {
+		if cut[s.ID] {
+			return s, nil
+		}
+	}
+	if err == nil {
+		err = lathe.Errorf(lathe.NotFound, "nothing was interrupted in this project; `lathe session list --all` shows the others")
+	}
+	return lathe.Session{}, err
 }
 
 func (a *app) runPrompt(f runFlags, text string) (engine.Prompt, error) {
@@ -276,6 +312,9 @@ func (a *app) attached(name string) (lathe.Part, error) {
 		}
 	}
 	u := url.URL{Scheme: "file", Path: filepath.ToSlash(path)}
+	if !strings.HasPrefix(u.Path, "/") { // a drive
+		u.Path = "/" + u.Path
+	}
 	return lathe.Part{Body: &lathe.File{Mime: mime, URL: u.String(), Filename: filepath.Base(path)}}, nil
 }
 
@@ -283,6 +322,3 @@ func (a *app) attached(name string) (lathe.Part, error) {
 var media = map[string]string{
 	".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif", ".webp": "image/webp", ".pdf": "application/pdf",
 }
-
-// cancelTime is how long an interrupted turn has to settle.
-const cancelTime = 3 * time.Second

@@ -18,6 +18,7 @@ type runner struct {
 	flags   runFlags
 	engine  *engine.Engine
 	session lathe.Session
+	fresh   bool // it was made for this prompt
 	began   time.Time
 
 	reasoning map[lathe.PartID]bool // open ones
@@ -25,6 +26,7 @@ type runner struct {
 	midLine   bool                  // the screen is in the middle of a line
 	tokens    lathe.Tokens
 	cost      lathe.Money
+	busy      bool // the turn has begun
 	loops     int  // repeated calls that were stopped
 	refused   bool // a permission was
 	failed    error
@@ -43,11 +45,9 @@ func (r *runner) follow(ctx context.Context, p engine.Prompt) error {
 		}
 		if !sent { // only now is nothing missed
 			sent = true
-			m, err := r.engine.Submit(ctx, r.session.ID, p)
-			if err != nil {
-				return r.json1(err)
+			if err := r.send(ctx, p); err != nil {
+				return r.refusedJSON(err)
 			}
-			r.begin(m)
 			continue
 		}
 		if r.show(ctx, ev) {
@@ -55,10 +55,34 @@ func (r *runner) follow(ctx context.Context, p engine.Prompt) error {
 		}
 	}
 	if err := context.Cause(ctx); err != nil {
-		return r.cancel(ctx, err)
+		return r.leave(err)
 	}
 	r.linger(ctx)
 	return r.end()
+}
+
+// send gives the prompt, or lets an interrupted turn go on.
+func (r *runner) send(ctx context.Context, p engine.Prompt) error {
+	if r.flags.resume {
+		left, err := r.engine.Store().Interruptions(ctx, r.session.ID)
+		if err == nil && len(left) == 0 {
+			err = lathe.Errorf(lathe.NotFound, "session %s was not interrupted; `lathe run -s %s WORDS` goes on with it", r.session.ID, r.session.ID)
+		}
+		if err != nil {
+			return err
+		}
+		r.note("> resuming · %s · %s", plain(r.session.Title), r.session.ID)
+		return r.engine.Resume(ctx, r.session.ID)
+	}
+	m, err := r.engine.Submit(ctx, r.session.ID, p)
+	if err == nil {
+		r.begin(m)
+		return nil
+	}
+	if r.fresh { // nothing was said in it
+		r.tell(r.engine.Remove(ctx, r.session.ID))
+	}
+	return err
 }
 
 // linger lets the title come, if it takes no time.
@@ -71,16 +95,12 @@ func (r *runner) linger(ctx context.Context) {
 // titleTime is how long a program whose answer is printed waits for the title.
 const titleTime = 2 * time.Second
 
-// cancel ends the turn in order after an interrupt.
-func (r *runner) cancel(ctx context.Context, why error) error {
-	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), cancelTime)
-	defer stop()
-	if err := r.engine.Cancel(ctx, r.session.ID); err != nil {
-		r.log.Warn("the turn could not be ended in order", "error", err)
-	}
+// leave tells what an interrupt means. The turn is settled when the engine closes, and can
+// be taken up again.
+func (r *runner) leave(why error) error {
 	r.newLine()
 	if !r.isJSON() {
-		r.remark("Interrupted. `lathe run -s %s \"go on\"` goes on.", r.session.ID)
+		r.remark("Interrupted. `lathe run --resume -s %s` goes on.", r.session.ID)
 	}
 	return why
 }
@@ -118,7 +138,9 @@ func (r *runner) show(ctx context.Context, ev lathe.Event) bool {
 	case *lathe.StatusChanged:
 		switch f.Status.Type {
 		case lathe.Idle:
-			return true
+			return r.busy // before, it is that of a turn that was cut off
+		case lathe.Busy:
+			r.busy = true
 		case lathe.Retrying:
 			wait := time.Duration(float64(f.Status.Next)-float64(r.now().UnixMilli())) * time.Millisecond
 			r.note("… %s; attempt %d in %s", oneLine(plain(f.Status.Message)), f.Status.Attempt+1, wait.Round(time.Second))
@@ -278,8 +300,8 @@ func (r *runner) fault(f lathe.Fault) {
 	r.failed = lathe.Errorf(lathe.Internal, "%s", lathe.FaultMessage(f))
 }
 
-// json1 shows a prompt that could not be sent.
-func (r *runner) json1(err error) error {
+// refusedJSON shows a prompt that could not be sent.
+func (r *runner) refusedJSON(err error) error {
 	if r.isJSON() {
 		r.fault(&lathe.UnknownFault{Message: err.Error()})
 	}

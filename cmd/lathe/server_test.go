@@ -85,6 +85,22 @@ func cmdExpand(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(text), 0o600))
 }
 
+// cmdHears waits until the provider was asked so many times: hears 2.
+func cmdHears(ts *testscript.TestScript, _ bool, args []string) {
+	s := ts.Value(serverKey{}).(*scripted)
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for range 1000 {
+		if len(s.Requests()) >= want {
+			return
+		}
+		<-tick.C
+	}
+	ts.Fatalf("the provider was asked %d times, not %d", len(s.Requests()), want)
+}
+
 // cmdThere waits for a file that a command in the background makes: there FILE.
 func cmdThere(ts *testscript.TestScript, _ bool, args []string) {
 	tick := time.NewTicker(10 * time.Millisecond)

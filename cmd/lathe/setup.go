@@ -13,7 +13,6 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/config"
 	"github.com/lathe-agent/lathe/engine"
-	"github.com/lathe-agent/lathe/model"
 	"github.com/lathe-agent/lathe/model/catalog"
 	"github.com/lathe-agent/lathe/model/provider"
 	"github.com/lathe-agent/lathe/tool"
@@ -223,7 +222,7 @@ func (s *agentSetup) open(p *providers, m *catalog.Model) (*engine.Model, error)
 		DefaultTemperature: suits.Temperature, DefaultTopP: suits.TopP, DefaultTopK: suits.TopK,
 		Options: suits.Options, Headers: m.Headers, Variants: map[string]map[string]json.RawMessage{}, Cache: suits.Cache,
 		For:    func(id lathe.SessionID) map[string]json.RawMessage { return info.Defaults(string(id)).Options },
-		Target: model.Target{Provider: m.Provider, Model: m.ID, Input: m.Modalities.Input, ResultMedia: resultMedia(info.Protocol, m)},
+		Target: info.Target(),
 	}
 	for _, v := range m.Variants() {
 		out.Variants[v.Name] = v.Options
@@ -239,19 +238,5 @@ func asAuthFault(p *catalog.Provider, err error) error {
 	return &lathe.Error{
 		Code: lathe.Unauthorized, Message: err.Error(), Err: err,
 		Fault: &lathe.ProviderAuthFault{ProviderID: p.ID, Message: err.Error()},
-	}
-}
-
-// resultMedia says which media a tool's result may hold on a protocol.
-func resultMedia(p provider.Protocol, m *catalog.Model) func(string) bool {
-	image := func(mime string) bool { return strings.HasPrefix(mime, "image/") }
-	all := func(mime string) bool { return image(mime) || mime == "application/pdf" }
-	switch {
-	case p == provider.Messages, p == provider.Responses, p == provider.Gemini && strings.Contains(m.ID, "gemini-3"):
-		return all
-	case m.NPM == catalog.XAI, p == provider.Converse:
-		return image
-	default:
-		return nil
 	}
 }

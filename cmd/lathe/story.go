@@ -139,7 +139,7 @@ func (d *demo) fork(ctx context.Context) error {
 		return err
 	}
 	var b strings.Builder
-	if err := d.sessionTable(all, false).write(&b, d.width()-3); err != nil {
+	if err := d.sessionTable(all, nil, false).write(&b, d.width()-3); err != nil {
 		return err
 	}
 	d.show(b.String())

@@ -50,6 +50,12 @@ func testEveryFact(r *room) {
 			r.same(fmt.Sprintf("%T is stored", f), numbered, true)
 			r.same(fmt.Sprintf("%T is silent", f), slices.Contains(kinds(events), ""), false)
 			events = []lathe.Event{{Fact: f}}
+		case *lathe.Interrupted:
+			r.same("it has no number", numbered, false)
+			left, err := r.Interruptions(ctx(), l.Session)
+			r.ok(err)
+			r.same("while someone works on it", len(left), 0)
+			events = []lathe.Event{{Fact: f}}
 		default:
 			isStored := slices.ContainsFunc(lathetest.Stored(), func(g lathe.Fact) bool { return f.Type() == g.Type() })
 			r.same(fmt.Sprintf("%T is stored", f), numbered, isStored)

@@ -51,6 +51,7 @@ func Run(t *testing.T, fresh func(tb testing.TB, dir string) Database) {
 		{"Usage", usageTests()},
 		{"OpenPart", openPartTests()},
 		{"Lease", leaseTests()},
+		{"Interruption", interruptionTests()},
 		{"Admit", admitTests()},
 		{"Approval", approvalTests()},
 		{"Status", statusTests()},

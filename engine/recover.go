@@ -1,0 +1,173 @@
+package engine
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"strings"
+	"sync"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/store"
+)
+
+// recoverers is how many sessions are looked after at the same time: their commits go in
+// groups.
+const recoverers = 32
+
+// Interruptions lists the sessions whose turn was cut off by the end of a process, and those
+// with prompts that nobody has taken up.
+func (e *Engine) Interruptions(ctx context.Context) ([]store.Interruption, error) {
+	return e.store.Interruptions(ctx, "")
+}
+
+// Recover looks after all sessions that a dead process left: what it left open is closed.
+// With resume, their turns go on by themselves; otherwise they wait for a word. It returns
+// how many there were, and does not wait for their turns.
+func (e *Engine) Recover(ctx context.Context, resume bool) (int, error) {
+	left, err := e.store.Interruptions(ctx, "")
+	if err != nil {
+		return 0, err
+	}
+	todo, errs := make(chan store.Interruption), make([]error, recoverers)
+	var group sync.WaitGroup
+	for i := range recoverers {
+		group.Go(func() {
+			for one := range todo {
+				errs[i] = errors.Join(errs[i], e.recover(ctx, one, resume))
+			}
+		})
+	}
+	for _, one := range left {
+		todo <- one
+	}
+	close(todo)
+	group.Wait()
+	return len(left), errors.Join(errs...)
+}
+
+func (e *Engine) recover(ctx context.Context, one store.Interruption, resume bool) error {
+	var err error
+	switch {
+	case resume:
+		err = e.Resume(ctx, one.Session)
+	case one.Dead:
+		err = e.alone(ctx, one.Session, func(r *runner) error { return r.mend(ctx) })
+	}
+	switch lathe.CodeOf(err) {
+	case lathe.Conflict, lathe.NotFound: // someone else looks after it, or has removed it
+		return nil
+	default:
+		return err
+	}
+}
+
+// Resume lets a session go on: prompts that were held have their turn, and a turn that was
+// cut off is continued. What was open is closed; the model is told what was interrupted, so
+// that it looks before it does anything again.
+func (e *Engine) Resume(ctx context.Context, id lathe.SessionID) error {
+	if _, err := e.store.Admit(ctx, id, lathe.Resume{}); err != nil {
+		return err
+	}
+	found, err := e.store.Interruptions(ctx, id)
+	if err != nil {
+		return err
+	}
+	if len(found) == 1 && found[0].Dead {
+		err := e.alone(ctx, id, func(r *runner) error { return r.mend(ctx) })
+		if lathe.CodeOf(err) == lathe.Conflict {
+			return nil // another one has taken it up
+		}
+		if err != nil {
+			return err
+		}
+		if found, err = e.store.Interruptions(ctx, id); err != nil {
+			return err
+		}
+	}
+	if len(found) == 1 && found[0].Closed && !found[0].Waiting {
+		return e.goOn(ctx, id)
+	}
+	_, err = e.rouse(id)
+	return err
+}
+
+// mend closes what a dead process left open, and notes whether the turn was cut off: a
+// process may also have died when all was done.
+func (r *runner) mend(ctx context.Context) error {
+	if err := r.remember(ctx); err != nil {
+		return err
+	}
+	s, err := r.load(ctx)
+	if err != nil {
+		return err
+	}
+	switch next := plan(s).(type) {
+	case repair:
+		return r.repair(ctx, next.left)
+	case stop:
+		return nil
+	default:
+		return r.write(ctx, &lathe.Interrupted{Session: r.lease.Session})
+	}
+}
+
+// goOn continues a turn which was cut off. If its last answer was, a prompt says so; between
+// two steps the next one is all it needs.
+func (e *Engine) goOn(ctx context.Context, id lathe.SessionID) error {
+	page, err := e.store.History(ctx, id, lathe.Place{}, 0)
+	if err != nil {
+		return err
+	}
+	last := lastPrompt(page.Messages)
+	if last == nil || !isBroken(page.Messages[len(page.Messages)-1]) {
+		_, err = e.rouse(id)
+		return err
+	}
+	said := *last.Said.(*lathe.User)
+	// Two who resume at the same time send the same message, which is then one.
+	sum := sha256.Sum256([]byte(page.Messages[len(page.Messages)-1].ID))
+	m := lathe.Message{ID: lathe.MessageID("msg_" + hex.EncodeToString(sum[:])[:26]), Session: id, Said: &lathe.User{
+		Agent: said.Agent, Model: said.Model, System: said.System, Tools: said.Tools, Format: said.Format,
+	}}
+	m.Parts = []lathe.Part{{ID: e.ids.Part(), Session: id, Message: m.ID, Body: synthetic(interruptedWords(page.Messages))}}
+	if _, err := e.store.Admit(ctx, id, lathe.Prompt{Message: m, Digest: string(m.ID)}); err != nil {
+		return err
+	}
+	_, err = e.rouse(id)
+	return err
+}
+
+// isBroken reports whether a message is an answer that has failed.
+func isBroken(m lathe.Message) bool {
+	a, ok := m.Said.(*lathe.Assistant)
+	return ok && a.Error != nil
+}
+
+func lastPrompt(messages []lathe.Message) *lathe.Message {
+	for i := len(messages) - 1; i >= 0; i-- {
+		if _, ok := messages[i].Said.(*lathe.User); ok {
+			return &messages[i]
+		}
+	}
+	return nil
+}
+
+// interruptedWords tells the model what was cut off. A call that had begun may have done
+// its work or not; it must look, because nothing here runs it again.
+func interruptedWords(messages []lathe.Message) string {
+	var calls []string
+	if n := len(messages); n > 0 {
+		for _, p := range messages[n-1].Parts {
+			if c, ok := p.Body.(*lathe.ToolCall); ok && hasMark(metadataOf(c.State), interruptedMark) {
+				calls = append(calls, c.Tool+" "+string(inputOf(c.State)))
+			}
+		}
+	}
+	words := "The program ended before your last answer was complete. Go on from where it broke off."
+	if len(calls) > 0 {
+		words += " These calls had begun and may or may not have taken effect; look before you repeat them:\n" + strings.Join(calls, "\n")
+	}
+	return words
+}

@@ -1,0 +1,302 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/model/modeltest"
+)
+
+// checkTime bounds the reading at the end.
+const checkTime = 5 * time.Minute
+
+// check holds what must be true when all is at rest.
+func (c *campaign) check() error {
+	ctx, cancel := context.WithTimeout(context.Background(), checkTime)
+	defer cancel()
+	e, err := openEngine(ctx, c.dir, c.provider.url)
+	if err != nil {
+		return err
+	}
+	defer e.Close()
+	if err := c.calm(ctx, e); err != nil {
+		return err
+	}
+	if err := c.catchUp(ctx, e); err != nil {
+		return err
+	}
+	all, err := e.List(ctx, lathe.Query{Search: "torture"})
+	if err != nil {
+		return err
+	}
+	prompts := map[string]int{}
+	for _, s := range all {
+		if err := c.session(ctx, e, s.ID, prompts); err != nil {
+			return err
+		}
+	}
+	for token := range c.admitted {
+		if prompts[token] == 0 {
+			c.violation("%s was admitted and is not in any history", token)
+		}
+	}
+	c.count.sessions, c.count.prompts, c.count.events, c.count.faults = len(all), len(c.admitted), c.client.events, c.provider.faults
+	return c.everywhere(ctx, e, all)
+}
+
+// calm holds that nothing works, asks, waits or is damaged.
+func (c *campaign) calm(ctx context.Context, e *engine.Engine) error {
+	found, err := e.Store().Check(ctx)
+	if err != nil {
+		return err
+	}
+	statuses, err := e.Statuses(ctx, lathe.Scope{})
+	if err != nil {
+		return err
+	}
+	asks, err := e.Asks(ctx, lathe.Scope{})
+	if err != nil {
+		return err
+	}
+	left, err := e.Interruptions(ctx)
+	if err != nil {
+		return err
+	}
+	if len(found)+len(statuses)+len(asks)+len(left) > 0 {
+		c.violation("at rest: damage %q, statuses %v, %d asks, interrupted %+v", found, statuses, len(asks), left)
+	}
+	return nil
+}
+
+// catchUp tells the client the rest, up to a session that is made for this.
+func (c *campaign) catchUp(ctx context.Context, e *engine.Engine) error {
+	mark, err := e.Create(ctx, c.dir, engine.New{Title: "The end"})
+	if err != nil {
+		return err
+	}
+	for ev, err := range e.Events(ctx, lathe.Scope{}, lathe.Some(c.client.at)) {
+		if err != nil {
+			return err
+		}
+		if err := c.client.take(ev, e.Feed()); err != nil {
+			c.violation("feed: %v", err)
+		}
+		if lathe.SessionOf(ev.Fact) == mark.ID {
+			break
+		}
+	}
+	return nil
+}
+
+// session holds what must be true of one history.
+func (c *campaign) session(ctx context.Context, e *engine.Engine, id lathe.SessionID, prompts map[string]int) error {
+	page, err := e.Messages(ctx, id, lathe.Place{}, 0)
+	if err != nil {
+		return err
+	}
+	c.count.messages += len(page.Messages)
+	c.same(id, page.Messages)
+	c.prompts(id, page.Messages, prompts)
+	return c.calls(id, page.Messages)
+}
+
+// same holds that the client has seen what the store has.
+func (c *campaign) same(id lathe.SessionID, stored []lathe.Message) {
+	t := c.client.sessions[id]
+	if t == nil {
+		c.violation("%s: the client never heard of it", id)
+		return
+	}
+	if t.Status().Type != lathe.Idle || len(t.Asks()) > 0 {
+		c.violation("%s: the client believes it is %s with %d asks", id, t.Status().Type, len(t.Asks()))
+	}
+	seen := t.Messages()
+	for i := range max(len(seen), len(stored)) {
+		var a, b []byte
+		if i < len(stored) {
+			a, _ = json.Marshal(stored[i])
+		}
+		if i < len(seen) {
+			b, _ = json.Marshal(seen[i])
+		}
+		if string(a) != string(b) {
+			c.violation("%s: message %d is in the store\n\t%s\nand with the client\n\t%s", id, i, a, b)
+			return
+		}
+	}
+}
+
+// prompts holds that every prompt is there once and was answered, and once only. An answer
+// that was cut off counts as said when all its words are there, but not as a second one.
+func (c *campaign) prompts(id lathe.SessionID, history []lathe.Message, prompts map[string]int) {
+	var open []string // no good answer came after them
+	said, good := map[string]int{}, map[string]int{}
+	for _, m := range history {
+		words := textOf(m)
+		switch a := m.Said.(type) {
+		case *lathe.User:
+			for _, t := range tokens(words) {
+				if prompts[t]++; prompts[t] > 1 {
+					c.violation("%s: %s is in the history %d times", id, t, prompts[t])
+				}
+				open = append(open, t)
+			}
+			if strings.Contains(words, goOnWords) {
+				c.count.resumed++
+			}
+		case *lathe.Assistant:
+			if a.Error != nil {
+				c.count.cut++
+			}
+			for _, t := range tokens(words) {
+				said[t]++
+				if a.Error == nil {
+					good[t]++
+				}
+			}
+			if _, aborted := a.Error.(*lathe.AbortedFault); a.Error != nil && !aborted {
+				c.violation("%s: answer %s failed: %s", id, m.ID, lathe.FaultMessage(a.Error))
+			}
+			if a.Error == nil && a.Finish == "stop" {
+				for _, t := range open {
+					if said[t] > 0 {
+						c.count.answers++
+					} else {
+						c.violation("%s: %s was passed over by the answer %s %q", id, t, m.ID, words)
+					}
+				}
+				open = nil
+			}
+		}
+	}
+	for _, t := range open {
+		c.violation("%s: %s has no answer after it", id, t)
+	}
+	for t, n := range good {
+		if n > 1 {
+			c.violation("%s: %s was answered %d times", id, t, n)
+		}
+	}
+}
+
+func textOf(m lathe.Message) string {
+	var b strings.Builder
+	for _, p := range m.Parts {
+		if t, ok := p.Body.(*lathe.Text); ok {
+			b.WriteString(t.Text)
+		}
+	}
+	return b.String()
+}
+
+// calls holds that nothing is open (I3), that every call has one end (I4), and that the
+// files say the same as the history: no mark twice, none of a call that nobody knows, and
+// one for every call that was completed.
+func (c *campaign) calls(id lathe.SessionID, history []lathe.Message) error {
+	marks, err := c.marks(id)
+	if err != nil {
+		return err
+	}
+	known := map[string]bool{}
+	for _, m := range history {
+		if a, ok := m.Said.(*lathe.Assistant); ok && a.Completed == 0 {
+			c.violation("%s: answer %s has no end", id, m.ID)
+		}
+		for _, p := range m.Parts {
+			call, ok := p.Body.(*lathe.ToolCall)
+			if p.Open() || ok && !call.Settled() {
+				c.violation("%s: part %s of %s is open", id, p.ID, m.ID)
+			}
+			if ok {
+				c.call(id, call, marks, known)
+			}
+		}
+	}
+	for key, n := range marks {
+		if n > 1 || !known[key] {
+			c.violation("%s: mark %s was left %d times, in the history: %v", id, key, n, known[key])
+		}
+	}
+	return nil
+}
+
+func (c *campaign) call(id lathe.SessionID, call *lathe.ToolCall, marks map[string]int, known map[string]bool) {
+	var raw, meta json.RawMessage
+	done := false
+	switch s := call.State.(type) {
+	case *lathe.Completed:
+		raw, done = s.Input, true
+		c.count.completed++
+	case *lathe.Failed:
+		raw, meta = s.Input, s.Metadata
+	case *lathe.Pending, *lathe.Running:
+		return // told as open
+	}
+	var in marking
+	_ = json.Unmarshal(raw, &in) // the arguments of a call that was cut off may be half there
+	if known[in.Key] && in.Key != "" {
+		c.violation("%s: two calls have the key %s", id, in.Key)
+	}
+	known[in.Key] = true
+	switch {
+	case done && marks[in.Key] != 1:
+		c.violation("%s: call %s is completed and its mark %q was left %d times", id, call.CallID, in.Key, marks[in.Key])
+	case done:
+	case strings.Contains(string(meta), `"interrupted":true`):
+		c.count.interrupted++
+	default:
+		c.count.failed++
+	}
+}
+
+// marks counts the keys in the file of a session.
+func (c *campaign) marks(id lathe.SessionID) (map[string]int, error) {
+	out := map[string]int{}
+	text, err := os.ReadFile(filepath.Join(c.dir, "marks", string(id)))
+	if err != nil && !os.IsNotExist(err) {
+		return nil, err
+	}
+	for key := range strings.Lines(string(text)) {
+		out[strings.TrimSuffix(key, "\n")]++
+		c.count.marks++
+	}
+	return out, nil
+}
+
+// everywhere sends each history to every protocol: all of them must take its shape.
+func (c *campaign) everywhere(ctx context.Context, e *engine.Engine, all []lathe.Session) error {
+	protocols := modeltest.Protocols()
+	c.count.histories = len(protocols)
+	for batch := range slices.Chunk(all, slots) {
+		for _, p := range protocols {
+			for _, s := range batch {
+				_, err := e.Submit(ctx, s.ID, engine.Prompt{
+					Model: &lathe.ModelRef{Provider: "test", Model: string(p)},
+					Parts: []lathe.Part{{Body: &lathe.Text{Text: "Is that so?"}}},
+				})
+				if err != nil {
+					return fmt.Errorf("ask %s of %s: %w", p, s.ID, err)
+				}
+			}
+			for _, s := range batch {
+				m, err := e.Wait(ctx, s.ID)
+				if err != nil {
+					return err
+				}
+				if a, ok := m.Said.(*lathe.Assistant); !ok || a.Error != nil {
+					c.violation("%s: %s does not answer its history: %+v", s.ID, p, m.Said)
+				}
+			}
+		}
+	}
+	c.requests()
+	return nil
+}

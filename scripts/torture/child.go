@@ -1,0 +1,183 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine"
+)
+
+// childName as the first argument makes the program a child.
+const childName = "child"
+
+// job is what a child is told, as its second argument.
+type job struct {
+	Dir, URL string
+	Seed     uint64
+	Run      int    // how many children there were before
+	Cursor   string // what the parent has seen of the feed
+	From     []int  // the first prompt of each slot that was not admitted for sure
+	Finish   bool   // send nothing more, bring everything to rest, and end
+}
+
+// What a child tells, a line each: a letter, and the rest of the line.
+const (
+	tellEvent     = 'e' // number, whether it is the last of its commit, the event
+	tellAdmitted  = 'a' // slot, number of the prompt
+	tellRecovered = 'r' // how many sessions
+	tellTrouble   = 'x' // what should not have happened
+)
+
+// child is the process that is killed.
+type child struct {
+	job
+	*engine.Engine
+	recovered chan struct{}
+
+	mu sync.Mutex // a line is written at once
+}
+
+func childMain(args []string) int {
+	c := &child{recovered: make(chan struct{})}
+	if len(args) != 1 || json.Unmarshal([]byte(args[0]), &c.job) != nil {
+		fmt.Fprintln(os.Stderr, "child: one argument, the job, is needed")
+		return 2
+	}
+	if err := c.run(context.Background()); err != nil {
+		fmt.Fprintln(os.Stderr, "child:", err)
+		return 1
+	}
+	return 0
+}
+
+// tell writes a line. What stands in the pipe outlives the process.
+func (c *child) tell(kind rune, format string, args ...any) {
+	line := string(kind) + fmt.Sprintf(format, args...) + "\n"
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, err := os.Stdout.WriteString(line); err != nil {
+		os.Exit(3) // the parent is gone
+	}
+}
+
+// trouble tells of an error.
+func (c *child) trouble(doing string, err error) {
+	if err != nil && !errors.Is(err, context.Canceled) {
+		c.tell(tellTrouble, "run %d: %s: %v", c.Run, doing, err)
+	}
+}
+
+func (c *child) run(ctx context.Context) (err error) {
+	if c.Engine, err = openEngine(ctx, c.Dir, c.URL); err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(ctx)
+	var watching, group sync.WaitGroup
+	watching.Go(func() { c.watch(ctx) })
+	watching.Go(func() { c.allow(ctx) })
+	group.Go(func() { c.recover(ctx) })
+	if dice(c.Seed, "recover first", c.Run, 0)%2 == 0 {
+		<-c.recovered
+	}
+	for slot := range c.From {
+		if !c.Finish {
+			group.Go(func() { c.user(ctx, order{c.Seed, slot}, c.From[slot]) })
+		}
+	}
+	group.Wait()
+	err = c.calm(ctx)
+	stop()
+	watching.Wait()
+	return errors.Join(err, c.Close())
+}
+
+func (c *child) recover(ctx context.Context) {
+	defer close(c.recovered)
+	n, err := c.Recover(ctx, true)
+	c.trouble("recover", err)
+	c.tell(tellRecovered, "%d", n)
+}
+
+// watch is the client: it tells the parent every event since its cursor.
+func (c *child) watch(ctx context.Context) {
+	after, err := lathe.ParseCursor(c.Cursor)
+	c.trouble("cursor", err)
+	for ev, err := range c.Events(ctx, lathe.Scope{}, lathe.Some(after)) {
+		if err != nil {
+			c.trouble("events", err)
+			return
+		}
+		last := 0
+		if ev.Last {
+			last = 1
+		}
+		c.tell(tellEvent, "%d %d %s %s", ev.Seq, last, c.Feed(), ev.AppendWithOffset(nil))
+	}
+}
+
+// allow is the person who is asked. It thinks for a moment.
+func (c *child) allow(ctx context.Context) {
+	var thinking sync.WaitGroup
+	defer thinking.Wait()
+	for ev, err := range c.Events(ctx, lathe.Scope{}, lathe.Opt[lathe.Cursor]{}) {
+		if err != nil {
+			return // the other reader tells
+		}
+		if ask, ok := ev.Fact.(*lathe.PermissionAsked); ok {
+			thinking.Go(func() {
+				rest(ctx, time.Duration(dice(c.Seed, string(ask.ID), 0, 0)%30)*time.Millisecond)
+				if err := c.Reply(ctx, ask.ID, lathe.Once, ""); lathe.CodeOf(err) != lathe.NotFound {
+					c.trouble("reply", err) // one that was withdrawn meanwhile is not there
+				}
+			})
+		}
+	}
+}
+
+// user says what the slot has to say. What may have been admitted is sent again.
+func (c *child) user(ctx context.Context, o order, from int) {
+	if dice(c.Seed, "patient", c.Run, o.slot)%2 == 0 { // else it speaks while recovery is at work
+		<-c.recovered
+		if _, err := c.Get(ctx, o.session(from)); err == nil {
+			_, err := c.Wait(ctx, o.session(from))
+			c.trouble("wait", err)
+		}
+	}
+	for n := from; ctx.Err() == nil; n++ {
+		id := o.session(n)
+		_, err := c.Create(ctx, c.Dir, engine.New{ID: id, Title: "Torture"})
+		if lathe.CodeOf(err) != lathe.Conflict {
+			c.trouble("create", err)
+		}
+		if _, err := c.Submit(ctx, id, o.prompt(n)); err != nil {
+			c.trouble("submit", err)
+			return
+		}
+		c.tell(tellAdmitted, "%d %d", o.slot, n)
+		if !o.hurries(n) {
+			_, err := c.Wait(ctx, id)
+			c.trouble("wait", err)
+			rest(ctx, time.Duration(o.dice("think", n)%100)*time.Millisecond)
+		}
+	}
+}
+
+// calm returns when all sessions rest.
+func (c *child) calm(ctx context.Context) error {
+	all, err := c.List(ctx, lathe.Query{})
+	if err != nil {
+		return err
+	}
+	for _, s := range all {
+		if _, err := c.Wait(ctx, s.ID); err != nil {
+			return fmt.Errorf("wait for %s: %w", s.ID, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"fmt"
+	"hash/fnv"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/model/modeltest"
+)
+
+const (
+	slots      = 20 // sessions that are spoken to at the same time
+	perSession = 8  // prompts, then the slot goes on with a new session
+)
+
+// order is what the user of one slot says, fixed by the seed: parent and child know it both.
+type order struct {
+	seed uint64
+	slot int
+}
+
+func (o order) session(n int) lathe.SessionID {
+	return lathe.SessionID(fmt.Sprintf("ses_torture%02dx%05d", o.slot, n/perSession))
+}
+
+func (o order) message(n int) lathe.MessageID {
+	return lathe.MessageID(fmt.Sprintf("msg_torture%02dx%05d", o.slot, n))
+}
+
+// token is the word by which a prompt is found again.
+func (o order) token(n int) string { return fmt.Sprintf("prompt-%d-%d;", o.slot, n) }
+
+func (o order) prompt(n int) engine.Prompt {
+	p := engine.Prompt{
+		ID: o.message(n), Model: &lathe.ModelRef{Provider: "test", Model: string(o.protocol())},
+		Parts: []lathe.Part{{Body: &lathe.Text{Text: "Please do " + o.token(n)}}},
+	}
+	if o.dice("queue", n)%3 == 0 {
+		p.Delivery = lathe.Queue
+	}
+	return p
+}
+
+func (o order) protocol() modeltest.Protocol {
+	all := modeltest.Protocols()
+	return all[o.slot%len(all)]
+}
+
+// hurries says that the next prompt does not wait for the answer to this one.
+func (o order) hurries(n int) bool { return o.dice("hurry", n)%4 == 0 }
+
+// dice is a number that only depends on the seed and what it is for.
+func (o order) dice(what string, n int) uint64 { return dice(o.seed, what, o.slot, n) }
+
+func dice(seed uint64, what string, a, b int) uint64 {
+	h := fnv.New64a()
+	fmt.Fprint(h, seed, what, a, b)
+	x := h.Sum64()
+	x ^= x >> 32 // its low bits alone know little of what came first
+	return x * 0x9E3779B97F4A7C15 >> 16
+}
