@@ -99,9 +99,8 @@ func (h *host) askLoop(ctx context.Context, name string, input json.RawMessage) 
 }
 
 const (
-	outputAge  = 7 * 24 * time.Hour // how long long outputs are kept
-	tidyEvery  = time.Hour
-	tidyMillis = lathe.Time(tidyEvery / time.Millisecond)
+	outputAge = 7 * 24 * time.Hour // how long long outputs are kept
+	tidyEvery = time.Hour
 )
 
 // tidy deletes old outputs of tools, at most once an hour, beside what goes on. Their age is
@@ -109,7 +108,7 @@ const (
 func (e *Engine) tidy() {
 	now := e.now()
 	last := e.tidied.Load()
-	if e.outputs == "" || last != 0 && now-lathe.Time(last) < tidyMillis || !e.tidied.CompareAndSwap(last, int64(now)) {
+	if e.outputs == "" || last != 0 && now-lathe.Time(last) < lathe.Time(tidyEvery.Milliseconds()) || !e.tidied.CompareAndSwap(last, int64(now)) {
 		return
 	}
 	e.work.Go(func() {

@@ -93,7 +93,7 @@ func (a *app) open(ctx context.Context) (*engine.Engine, error) {
 		return nil, err
 	}
 	began := a.now()
-	e, err := openEngine(ctx, a, at)
+	e, err := openEngine(ctx, a, at, nil)
 	a.log.Debug("database opened", "path", at.database(), "took", a.now().Sub(began), "error", err)
 	return e, err
 }

@@ -74,11 +74,19 @@ model, no key), 2 wrong usage, 130 interrupted; the connection is closed then.`,
 
 // promptText is what was typed, and below it what was piped in.
 func (a *app) promptText(ctx context.Context, args []string) (string, error) {
+	text, err := a.withPiped(ctx, strings.Join(args, " "))
+	if err == nil && text == "" {
+		err = usagef("there is nothing to ask: `lathe debug ask \"Are you there?\"`, or pipe it in")
+	}
+	return text, err
+}
+
+// withPiped adds what is piped in below a text; nothing but space is "".
+func (a *app) withPiped(ctx context.Context, text string) (string, error) {
 	const most = 64 << 20
-	text := strings.Join(args, " ")
 	info, err := a.stdin.Stat()
 	isPipe := err == nil && (info.Mode()&fs.ModeNamedPipe != 0 || info.Mode().IsRegular())
-	if isPipe || len(args) == 0 && !isTerminal(a.stdin) {
+	if isPipe || text == "" && !isTerminal(a.stdin) {
 		piped, err := reading(ctx, func() ([]byte, error) { return io.ReadAll(io.LimitReader(a.stdin, most+1)) })
 		switch {
 		case err != nil:
@@ -91,7 +99,7 @@ func (a *app) promptText(ctx context.Context, args []string) (string, error) {
 		text += string(piped)
 	}
 	if strings.TrimSpace(text) == "" {
-		return "", usagef("there is nothing to ask: `lathe debug ask \"Are you there?\"`, or pipe it in")
+		return "", nil
 	}
 	return strings.ToValidUTF8(text, "\uFFFD"), nil
 }
@@ -178,15 +186,24 @@ func withoutKeys(p *catalog.Provider, m *catalog.Model, d provider.Deps) provide
 	return d
 }
 
-// replayed answers from a file.
-func (a *app) replayed(f askFlags, send func(http.RoundTripper) error) error {
-	file, err := os.Open(f.replay)
+// openPlayer reads a recording.
+func openPlayer(name string) (*record.Player, error) {
+	file, err := os.Open(name)
 	if err != nil {
-		return lathe.Errorf(lathe.NotFound, "the recording cannot be read: %w", err)
+		return nil, lathe.Errorf(lathe.NotFound, "the recording cannot be read: %w", err)
 	}
 	player, err := record.NewPlayer(file)
 	if err := closing(file, err); err != nil {
-		return lathe.Errorf(lathe.Invalid, "%s is no recording: %w", plain(f.replay), err)
+		return nil, lathe.Errorf(lathe.Invalid, "%s is no recording: %w", plain(name), err)
+	}
+	return player, nil
+}
+
+// replayed answers from a file.
+func (a *app) replayed(f askFlags, send func(http.RoundTripper) error) error {
+	player, err := openPlayer(f.replay)
+	if err != nil {
+		return err
 	}
 	player.Timing = f.timing
 	err = send(player)

@@ -83,8 +83,8 @@ Results go to standard output, remarks and errors to standard error.
 Environment: LATHE_DATA names the data folder, NO_COLOR turns colour off, LATHE_TRUST=1 lets
 a project run what its settings say (see lathe trust).`
 
-// openEngine opens the database and the engine on it.
-func openEngine(ctx context.Context, a *app, at folders) (*engine.Engine, error) {
+// openEngine opens the database and the engine on it; with a setup it runs turns.
+func openEngine(ctx context.Context, a *app, at folders, s engine.Setup) (*engine.Engine, error) {
 	driver, err := sqlite.Open(ctx, sqlite.Options{Path: at.database(), State: at.owners})
 	if err != nil {
 		return nil, err
@@ -92,7 +92,9 @@ func openEngine(ctx context.Context, a *app, at folders) (*engine.Engine, error)
 	return engine.Open(ctx, engine.Options{
 		Driver:  driver,
 		Blobs:   filepath.Join(at.data, "blobs"),
+		Outputs: at.outputs(),
 		Version: version,
 		Log:     a.log,
+		Setup:   s,
 	})
 }

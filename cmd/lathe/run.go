@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"net/http"
@@ -18,7 +17,6 @@ import (
 	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/model/catalog"
 	"github.com/lathe-agent/lathe/model/record"
-	"github.com/lathe-agent/lathe/store/sqlite"
 	"github.com/lathe-agent/lathe/tool"
 )
 
@@ -127,23 +125,11 @@ func (a *app) runText(ctx context.Context, args []string) (string, error) {
 			words[i] = `"` + strings.ReplaceAll(w, `"`, `\"`) + `"`
 		}
 	}
-	text := strings.Join(words, " ")
-	info, err := a.stdin.Stat()
-	isPipe := err == nil && (info.Mode()&fs.ModeNamedPipe != 0 || info.Mode().IsRegular())
-	if isPipe || text == "" && !isTerminal(a.stdin) {
-		piped, err := reading(ctx, func() ([]byte, error) { return io.ReadAll(io.LimitReader(a.stdin, 64<<20)) })
-		if err != nil {
-			return "", fmt.Errorf("read the prompt: %w", err)
-		}
-		if text != "" && len(piped) > 0 {
-			text += "\n"
-		}
-		text += string(piped)
+	text, err := a.withPiped(ctx, strings.Join(words, " "))
+	if err == nil && text == "" {
+		err = usagef("there is nothing to do: `lathe run \"Why does the build fail?\"`, or pipe it in")
 	}
-	if strings.TrimSpace(text) == "" {
-		return "", usagef("there is nothing to do: `lathe run \"Why does the build fail?\"`, or pipe it in")
-	}
-	return strings.ToValidUTF8(text, "\uFFFD"), nil
+	return text, err
 }
 
 // run opens what a turn needs and closes it again.
@@ -153,13 +139,9 @@ func (a *app) run(ctx context.Context, f runFlags, text string) error {
 	}
 	switch {
 	case f.replay != "":
-		file, err := os.Open(f.replay)
+		player, err := openPlayer(f.replay)
 		if err != nil {
-			return lathe.Errorf(lathe.NotFound, "the recording cannot be read: %w", err)
-		}
-		player, err := record.NewPlayer(file)
-		if err := closing(file, err); err != nil {
-			return lathe.Errorf(lathe.Invalid, "%s is no recording: %w", plain(f.replay), err)
+			return err
 		}
 		player.Loose = true
 		return a.runOn(ctx, f, text, player)
@@ -208,15 +190,9 @@ func (a *app) openAgent(ctx context.Context, wire http.RoundTripper, keyless boo
 	if err != nil {
 		return nil, err
 	}
-	driver, err := sqlite.Open(ctx, sqlite.Options{Path: at.database(), State: at.owners})
-	if err != nil {
-		return nil, err
-	}
 	s := newSetup(a, at, tools...)
 	s.wire, s.keyless = wire, keyless
-	return engine.Open(ctx, engine.Options{
-		Driver: driver, Blobs: filepath.Join(at.data, "blobs"), Outputs: at.outputs(), Version: version, Log: a.log, Setup: s,
-	})
+	return openEngine(ctx, a, at, s)
 }
 
 // runSession is the session that is meant, or a new one. A new one may not ask the user

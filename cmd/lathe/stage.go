@@ -10,7 +10,6 @@ import (
 	"github.com/lathe-agent/lathe/model"
 	"github.com/lathe-agent/lathe/model/anthropic"
 	"github.com/lathe-agent/lathe/model/modeltest"
-	"github.com/lathe-agent/lathe/store/sqlite"
 	"github.com/lathe-agent/lathe/tool"
 	"github.com/lathe-agent/lathe/workspace"
 )
@@ -24,13 +23,7 @@ func (d *demo) openDemo(ctx context.Context) (*engine.Engine, error) {
 	if d.model, err = modeltest.Listen(script); err != nil {
 		return nil, lathe.Errorf(lathe.Unavailable, "the scripted model cannot listen on this machine: %w", err)
 	}
-	driver, err := sqlite.Open(ctx, sqlite.Options{Path: d.at.database(), State: d.at.owners})
-	if err != nil {
-		return nil, err
-	}
-	return engine.Open(ctx, engine.Options{
-		Driver: driver, Blobs: filepath.Join(d.at.data, "blobs"), Outputs: d.at.outputs(), Version: version, Log: d.log, Setup: d,
-	})
+	return openEngine(ctx, d.app, d.at, d)
 }
 
 // Settings are those of the demo: one agent that asks before it edits, and two tools.

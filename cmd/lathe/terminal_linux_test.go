@@ -36,7 +36,7 @@ func onTerminal(t *testing.T, home string, env []string, args ...string) *termin
 	t.Helper()
 	user, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
-		t.Skip(err)
+		t.Skipf("this machine has no pseudo-terminals: %v", err)
 	}
 	t.Cleanup(func() { _ = user.Close() })
 	n, err := unix.IoctlGetInt(int(user.Fd()), unix.TIOCGPTN)

@@ -17,7 +17,6 @@ var families = []struct {
 	topK              int
 }{
 	{"qwen", 0.55, 1, 0},
-	{"claude", 0, 0, 0},
 	{"gemini", 1, 0.95, 64},
 	{"glm-4.6", 1, 0, 0},
 	{"glm-4.7", 1, 0, 0},
