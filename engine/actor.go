@@ -36,12 +36,12 @@ type actor struct {
 	mu     sync.Mutex // guards the fields below
 	woken  bool       // an input came that the runner has not seen
 	events []lathe.Event
-	round  *round
+	ending *ending
 	cancel context.CancelCauseFunc // of the turn under way; nil between turns
 }
 
-// round is a turn as its callers wait for it. Its result is set before done is closed.
-type round struct {
+// ending is the end of a turn, as its callers wait for it. Its result is set before done is closed.
+type ending struct {
 	done    chan struct{}
 	message lathe.Message
 	err     error
@@ -54,8 +54,9 @@ type actors struct {
 	closed bool
 }
 
-// rouse wakes a session and returns the round that will see what was admitted before.
-func (e *Engine) rouse(id lathe.SessionID) (*round, error) {
+// rouse wakes a session and returns the end of the turn that will see what was admitted
+// before.
+func (e *Engine) rouse(id lathe.SessionID) (*ending, error) {
 	e.actors.mu.Lock()
 	defer e.actors.mu.Unlock()
 	if e.actors.closed {
@@ -63,7 +64,7 @@ func (e *Engine) rouse(id lathe.SessionID) (*round, error) {
 	}
 	a := e.actors.awake[id]
 	if a == nil {
-		a = &actor{id: id, engine: e, wake: make(chan struct{}, 1), gone: make(chan struct{}), round: &round{done: make(chan struct{})}}
+		a = &actor{id: id, engine: e, wake: make(chan struct{}, 1), gone: make(chan struct{}), ending: &ending{done: make(chan struct{})}}
 		e.actors.awake[id] = a
 		e.work.Go(a.live)
 	}
@@ -71,7 +72,7 @@ func (e *Engine) rouse(id lathe.SessionID) (*round, error) {
 	defer a.mu.Unlock()
 	a.woken = true
 	a.nudge()
-	return a.round, nil
+	return a.ending, nil
 }
 
 // nudge lets the runner look at its inputs. The mutex is held.
@@ -185,26 +186,26 @@ func (a *actor) leave(msg lathe.Message, err error) bool {
 		return false
 	}
 	delete(e.actors.awake, a.id)
-	a.round.finish(msg, err)
+	a.ending.finish(msg, err)
 	close(a.gone)
 	return true
 }
 
-func (r *round) finish(msg lathe.Message, err error) {
+func (r *ending) finish(msg lathe.Message, err error) {
 	r.message, r.err = msg, err
 	close(r.done)
 }
 
 // rest lets those go who wait, and reports whether nothing new came meanwhile. Who comes
-// later waits for the next round.
+// later waits for the next one.
 func (a *actor) rest(msg lathe.Message) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.woken {
 		return false
 	}
-	a.round.finish(msg, nil)
-	a.round = &round{done: make(chan struct{})}
+	a.ending.finish(msg, nil)
+	a.ending = &ending{done: make(chan struct{})}
 	return true
 }
 

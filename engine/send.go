@@ -49,13 +49,13 @@ func (e *Engine) Submit(ctx context.Context, id lathe.SessionID, p Prompt) (lath
 
 // Wait wakes a session and waits until it rests.
 func (e *Engine) Wait(ctx context.Context, id lathe.SessionID) (lathe.Message, error) {
-	round, err := e.rouse(id)
+	end, err := e.rouse(id)
 	if err != nil {
 		return lathe.Message{}, err
 	}
 	select {
-	case <-round.done:
-		return round.message, round.err
+	case <-end.done:
+		return end.message, end.err
 	case <-ctx.Done():
 		return lathe.Message{}, context.Cause(ctx)
 	}
@@ -107,14 +107,14 @@ func (e *Engine) halted(ctx context.Context, id lathe.SessionID) error {
 		return e.calm(ctx, id)
 	}
 	a.mu.Lock()
-	round, running := a.round, a.cancel != nil
+	end, running := a.ending, a.cancel != nil
 	a.mu.Unlock()
 	if !running {
 		return e.calm(ctx, id)
 	}
 	a.stop(errCanceled)
 	select {
-	case <-round.done:
+	case <-end.done:
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)
