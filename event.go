@@ -134,6 +134,8 @@ func SessionOf(f Fact) SessionID {
 		return f.Session
 	case *Interrupted:
 		return f.Session
+	case *Spent:
+		return f.Session
 	case *PartDelta:
 		return f.Session
 	case *SessionIdle:

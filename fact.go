@@ -104,6 +104,14 @@ type (
 	}
 	// Interrupted notes that a turn was cut off, until the session goes on.
 	Interrupted struct{ Session SessionID }
+	// Spent adds to the accounts of a session, of those above it, of a day and of the
+	// project. With a slot, what was reserved there is no longer held.
+	Spent struct {
+		Session SessionID
+		Slot    string
+		Day     string // 2006-01-02
+		Used    Spending
+	}
 )
 
 func (*SessionCreated) Type() string    { return "session.created" }
@@ -125,6 +133,7 @@ func (*ProjectChanged) Type() string    { return "project.updated" }
 func (*Checkpoint) Type() string        { return "" }
 func (*Promote) Type() string           { return "" }
 func (*Interrupted) Type() string       { return "" }
+func (*Spent) Type() string             { return "" }
 
 func (f *SessionCreated) fields(c *codec) { sessionFields(c, &f.Info, &f.Extra) }
 func (f *SessionChanged) fields(c *codec) { sessionFields(c, &f.Info, &f.Extra) }
@@ -218,6 +227,7 @@ func (f *ProjectChanged) fields(c *codec) { f.Project.fields(c) }
 func (*Checkpoint) fields(*codec)  {}
 func (*Promote) fields(*codec)     {}
 func (*Interrupted) fields(*codec) {}
+func (*Spent) fields(*codec)       {}
 
 // answers is an array of arrays of strings.
 func answers(c *codec, key string, v *[][]string) {
@@ -275,3 +285,4 @@ func (*ProjectChanged) fact()    {}
 func (*Checkpoint) fact()        {}
 func (*Promote) fact()           {}
 func (*Interrupted) fact()       {}
+func (*Spent) fact()             {}

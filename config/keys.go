@@ -9,6 +9,7 @@ var settings = sync.OnceValue(func() *spec {
 	keys = append(keys, agentKeys()...)
 	keys = append(keys, serverKeys()...)
 	keys = append(keys, limitKeys()...)
+	keys = append(keys, enduranceKeys()...)
 	return object("Settings of lathe. Files of OpenCode have the same form.", append(keys, oldKeys()...)...)
 })
 
@@ -83,6 +84,29 @@ func limitKeys() []entry {
 			key("mcp_timeout", whole("milliseconds", 1)),
 			key("policies", list("which providers may be used", object("",
 				must("action", choice("", "provider.use")), must("effect", choice("", "allow", "deny")), must("resource", text(""))))))),
+	}
+}
+
+// enduranceKeys are about turns that last: what interrupts them, and how much they may use.
+func enduranceKeys() []entry {
+	models := func(doc string) *spec { return list(doc, text("")).needsTrust() } // they see what is said
+	spending := func(doc string) *spec {
+		return object(doc, key("cost", num("dollars")), key("tokens", whole("of all kinds", 1)),
+			key("steps", whole("requests to a model", 1)), key("time", whole("milliseconds of work; waiting for you is none", 1)))
+	}
+	return []entry{
+		key("resume", choice("a turn that a dead process left: ask shows it, auto goes on by itself; default: ask", "ask", "auto", "off").riskyIf(is("auto"))),
+		key("retry", object("requests to a model that failed",
+			key("attempts", whole("further ones; default: 5", 0)),
+			key("max_wait", either("the longest a provider may ask to wait; default: 600000", whole("", 1), off())))),
+		key("deadline", object("how long is waited, in milliseconds or false; for a model's see provider.*.options",
+			key("tool", limit()), key("subagent", limit()), key("ask", limit()))),
+		key("fallback", either("models in place of one that cannot answer", models(""), object("",
+			key("models", models("as provider/model, in their order")),
+			key("unauthorized", toggle("also when a key is missing or refused; default: false").riskyIf(is("true")))))),
+		key("budget", object("how much may be spent",
+			key("session", spending("by a session and all below it")), key("day", spending("in one day")), key("project", spending("in one project")),
+			key("share", num("the part of its parent's that a child may draw; default: 0.5"))).needsTrust()),
 	}
 }
 

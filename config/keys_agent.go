@@ -19,6 +19,7 @@ var agentTable = sync.OnceValue(func() *spec {
 		key("top_p", num("")),
 		key("steps", whole("how many steps before it must conclude", 1)),
 		key("permission", permissionSpec()),
+		key("fallback", list("models in place of one that cannot answer, as provider/model", text("")).needsTrust()),
 		key("color", colour),
 		key("hidden", toggle("not offered for @")),
 		key("disable", toggle("")),

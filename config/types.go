@@ -35,6 +35,11 @@ type Config struct {
 	Enterprise        Enterprise           `json:"enterprise,omitzero"`
 	ToolOutput        ToolOutput           `json:"tool_output,omitzero"`
 	Compaction        Compaction           `json:"compaction,omitzero"`
+	Resume            string               `json:"resume,omitempty"` // ask, auto or off
+	Retry             Retry                `json:"retry,omitzero"`
+	Deadline          Deadline             `json:"deadline,omitzero"`
+	Fallback          Fallback             `json:"fallback,omitzero"`
+	Budget            Budget               `json:"budget,omitzero"`
 	Experimental      Experimental         `json:"experimental,omitzero"`
 
 	// Raw is the merged value as JSON, with the keys we do not know.
@@ -104,6 +109,7 @@ type (
 		Color       string                     `json:"color,omitempty"`
 		Steps       int                        `json:"steps,omitempty"`
 		Permission  Permission                 `json:"permission,omitempty"`
+		Fallback    []string                   `json:"fallback,omitempty"`
 	}
 	// Provider changes or adds a provider of models.
 	Provider struct {
@@ -246,6 +252,36 @@ type (
 	ToolOutput struct {
 		MaxLines int `json:"max_lines,omitempty"`
 		MaxBytes int `json:"max_bytes,omitempty"`
+	}
+	// Retry is how failed requests to a model are made again.
+	Retry struct {
+		Attempts *int  `json:"attempts,omitempty"`
+		MaxWait  Limit `json:"max_wait,omitzero"` // what a provider may ask for
+	}
+	// Deadline bounds waits that are not for a model.
+	Deadline struct {
+		Tool     Limit `json:"tool,omitzero"`
+		Subagent Limit `json:"subagent,omitzero"`
+		Ask      Limit `json:"ask,omitzero"`
+	}
+	// Fallback are the models in place of one that cannot answer.
+	Fallback struct {
+		Models       []string `json:"models,omitempty"`
+		Unauthorized bool     `json:"unauthorized,omitempty"`
+	}
+	// Budget is how much may be spent. Share is a child's part of its parent's.
+	Budget struct {
+		Session Spending `json:"session,omitzero"`
+		Day     Spending `json:"day,omitzero"`
+		Project Spending `json:"project,omitzero"`
+		Share   float64  `json:"share,omitempty"`
+	}
+	// Spending is a limit in dollars, tokens, steps and milliseconds; 0 is none.
+	Spending struct {
+		Cost   float64 `json:"cost,omitempty"`
+		Tokens int     `json:"tokens,omitempty"`
+		Steps  int     `json:"steps,omitempty"`
+		Time   int     `json:"time,omitempty"`
 	}
 	// Compaction is how a long history is compressed.
 	Compaction struct {

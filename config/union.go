@@ -68,6 +68,15 @@ func (a *AutoUpdate) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, &a.On)
 }
 
+// UnmarshalJSON reads a list of models, or an object.
+func (f *Fallback) UnmarshalJSON(data []byte) error {
+	if startsWith(data, '[') {
+		return json.Unmarshal(data, &f.Models)
+	}
+	type plain Fallback
+	return json.Unmarshal(data, (*plain)(f))
+}
+
 // UnmarshalJSON reads a number or false.
 func (l *Limit) UnmarshalJSON(data []byte) error {
 	if string(data) == "false" {

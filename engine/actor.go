@@ -38,6 +38,8 @@ type actor struct {
 	events []lathe.Event
 	ending *ending
 	cancel context.CancelCauseFunc // of the turn under way; nil between turns
+
+	first func(context.Context, *runner) error // to be done before anything else, once; nil
 }
 
 // ending is the end of a turn, as its callers wait for it. Its result is set before done is closed.
@@ -73,6 +75,33 @@ func (e *Engine) rouse(id lathe.SessionID) (*ending, error) {
 	a.woken = true
 	a.nudge()
 	return a.ending, nil
+}
+
+// occupy wakes a session that nobody works on, to do something before anything else. One
+// that is awake, here or elsewhere, is busy.
+func (e *Engine) occupy(id lathe.SessionID, first func(context.Context, *runner) error) (*actor, error) {
+	e.actors.mu.Lock()
+	defer e.actors.mu.Unlock()
+	switch {
+	case e.actors.closed:
+		return nil, lathe.Errorf(lathe.Unavailable, "the engine is closed")
+	case e.actors.awake[id] != nil:
+		return nil, lathe.Errorf(lathe.Conflict, "Session is busy: %s", id)
+	}
+	a := &actor{id: id, engine: e, wake: make(chan struct{}, 1), gone: make(chan struct{}), ending: &ending{done: make(chan struct{})}, first: first}
+	e.actors.awake[id] = a
+	e.work.Go(a.live)
+	return a, nil
+}
+
+// failure is why the actor left.
+func (a *actor) failure() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.ending.err != nil {
+		return a.ending.err
+	}
+	return errClosing
 }
 
 // nudge lets the runner look at its inputs. The mutex is held.
@@ -169,9 +198,27 @@ func (a *actor) live() {
 	defer leave()
 	for {
 		msg, err := a.work()
+		a.broke(err)
 		if a.leave(msg, err) {
 			return
 		}
+	}
+}
+
+// broke tells that a turn stopped because the store failed: what cannot be written down
+// clients would never hear of. A session that is gone, or another's, has not stopped here.
+func (a *actor) broke(err error) {
+	e := a.engine
+	switch lathe.CodeOf(err) {
+	case "", lathe.Canceled, lathe.Conflict, lathe.NotFound:
+		return
+	}
+	if e.ctx.Err() != nil {
+		return // the program ends, and the next one takes it up
+	}
+	e.log.Error("a turn stopped", "session", a.id, "error", err)
+	if rec, gone := e.store.Session(e.ctx, a.id); gone == nil {
+		e.complain(rec, err)
 	}
 }
 
@@ -274,6 +321,12 @@ func (a *actor) turn(ctx context.Context, r *runner) (err error) {
 		a.mu.Unlock()
 		cancel(nil)
 	}()
+	if first := a.first; first != nil {
+		a.first = nil
+		if err := first(ctx, r); err != nil {
+			return err
+		}
+	}
 	return r.turn(ctx)
 }
 
@@ -293,7 +346,7 @@ func (a *actor) take(ctx context.Context) (*runner, error) {
 	defer tick.Stop()
 	for {
 		r, err := a.engine.begin(ctx, a)
-		if err == nil || lathe.CodeOf(err) != lathe.Conflict {
+		if err == nil || lathe.CodeOf(err) != lathe.Conflict || a.first != nil {
 			return r, err
 		}
 		select {

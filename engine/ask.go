@@ -3,8 +3,10 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/store"
@@ -26,6 +28,7 @@ type answer struct {
 	answers   [][]string
 	note      string
 	dismissed bool // a question, or anything that was withdrawn
+	expired   bool // nobody answered in time
 	plugin    bool // it is not a person's
 }
 
@@ -146,6 +149,15 @@ func (s *stepping) withdraw() {
 	}
 }
 
+// expire withdraws what nobody answered in time.
+func (s *stepping) expire(a *ask) {
+	if h, ok := s.waiting[a.id]; ok && h.ask == a {
+		delete(s.waiting, a.id)
+		s.facts = append(s.facts, s.withdrawn(a.id, a))
+		h.reply <- answer{reply: lathe.Reject, dismissed: true, expired: true}
+	}
+}
+
 func (s *stepping) withdrawn(id lathe.AskID, a *ask) lathe.Fact {
 	if a.permission == nil {
 		return &lathe.QuestionRejected{Session: s.session.ID, Request: id}
@@ -161,6 +173,7 @@ type host struct {
 	by      lathe.ToolRef
 	judge   judge // as it was when the call began
 	history []lathe.Message
+	clock   *clock // of the call
 }
 
 // Ask returns when the call may go on.
@@ -207,6 +220,9 @@ func (h *host) hook(ctx context.Context, a *ask) (got answer, err error) {
 }
 
 func (h *host) rejected(got answer) error {
+	if got.expired {
+		return &refusal{code: lathe.Rejected, text: h.unanswered("It was not run.")}
+	}
 	if got.plugin {
 		return &refusal{code: lathe.Denied, text: "A plugin of the user forbids this call. It was not run."}
 	}
@@ -220,8 +236,18 @@ func (h *host) rejected(got answer) error {
 }
 
 func (h *host) wait(ctx context.Context, a *ask) (answer, error) {
+	if ctx.Err() != nil { // one that was given up asks nobody
+		return answer{}, context.Cause(ctx)
+	}
+	for _, c := range []*clock{h.clock, h.step.clock} {
+		c.hold()
+		defer c.goOn()
+	}
 	reply := make(chan answer, 1)
 	h.feed.put(toolAsks{a, reply})
+	if limit := h.step.settings.Deadlines.Ask; limit > 0 {
+		defer time.AfterFunc(limit, func() { h.feed.put(askExpired{a}) }).Stop()
+	}
 	select {
 	case got := <-reply:
 		if ctx.Err() != nil {
@@ -233,11 +259,19 @@ func (h *host) wait(ctx context.Context, a *ask) (answer, error) {
 	}
 }
 
+// unanswered says that nobody was there.
+func (h *host) unanswered(rest string) string {
+	return fmt.Sprintf("Nobody answered within %s (setting deadline.ask). %s", h.step.settings.Deadlines.Ask, rest)
+}
+
 // Question asks the user.
 func (h *host) Question(ctx context.Context, qs []lathe.Question) ([][]string, error) {
 	got, err := h.wait(ctx, &ask{by: h.by, questions: qs})
 	if err != nil {
 		return nil, err
+	}
+	if got.expired {
+		return nil, &refusal{code: lathe.Rejected, text: h.unanswered("Go on with your best judgement.")}
 	}
 	if got.dismissed {
 		return nil, &refusal{

@@ -16,7 +16,7 @@ func (s *stepping) start(ctx context.Context, w wantTool) {
 	t, c := w.call.tool, s.newCall(w.call)
 	h := c.Host.(*host)
 	s.engine.work.Go(func() {
-		res, err := s.run(ctx, t, c, h, w.repeated)
+		res, err := s.bounded(ctx, t, c, h, w.repeated)
 		h.feed.put(toolEnded{w.call, outcome{res, err}})
 	})
 }

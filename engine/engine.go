@@ -44,10 +44,11 @@ type Options struct {
 	IDs     *lathe.IDs
 	Log     *slog.Logger
 	// Setup and what follows are for engines that run turns.
-	Setup   Setup
-	Hooks   Hooks
-	Outputs string         // folder for long outputs of tools; "" keeps none
-	Random  func() float64 // in [0, 1)
+	Setup    Setup
+	Hooks    Hooks
+	Outputs  string         // folder for long outputs of tools; "" keeps none
+	Requests int            // to models at the same time; 0 is the default
+	Random   func() float64 // in [0, 1)
 }
 
 // Engine is the core of the program.
@@ -66,6 +67,7 @@ type Engine struct {
 	hooks    Hooks
 	outputs  string
 	random   func() float64
+	places   chan struct{} // one is taken by each request under way
 	actors   actors
 	memories memories
 	versions atomic.Int64
@@ -94,10 +96,13 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	if o.Random == nil {
 		o.Random = rand.Float64
 	}
+	if o.Requests <= 0 {
+		o.Requests = maxRequests
+	}
 	b := bus.New(bus.IDs(o.IDs))
 	e := &Engine{
 		bus: b, ids: o.IDs, now: o.Now, version: o.Version, closed: make(chan struct{}), log: o.Log,
-		setup: o.Setup, hooks: o.Hooks, outputs: o.Outputs, random: o.Random,
+		setup: o.Setup, hooks: o.Hooks, outputs: o.Outputs, random: o.Random, places: make(chan struct{}, o.Requests),
 	}
 	e.live = &live{bus: b, told: map[lathe.PartID]lathe.Part{}, tell: e.tell, awake: e.isAwake}
 	e.actors.awake = map[lathe.SessionID]*actor{}

@@ -29,11 +29,12 @@ const (
 type errandResult struct {
 	title string
 	err   error
+	spent lathe.Spending
 }
 
 // entitle sends for a title when a session begins, if nobody gave it one. It is asked of the
 // small model, beside the first step.
-func (r *runner) entitle(s state) {
+func (r *runner) entitle(ctx context.Context, s state) {
 	if r.errands > 0 || s.session.Parent != "" || !lathe.IsDefaultTitle(s.session.Title) {
 		return
 	}
@@ -49,28 +50,33 @@ func (r *runner) entitle(s state) {
 		return
 	}
 	r.titled = true
-	r.errands++
 	history := make([]lathe.Message, until)
 	for i, h := range s.messages[:until] {
 		history[i] = h.Message
 	}
-	e, sampled, place := r.engine, r.sample, r.place
+	e, m := r.engine, r.sample.model
+	if small := r.settings.SmallModel; small.Model != "" {
+		if other, err := e.setup.Model(ctx, r.place, small); err == nil {
+			m = other
+		}
+	}
+	req := titleRequest(m, history)
+	cost := estimated(req, m.Price)
+	want := cost.reserve(titleSlot, e.today(), r.settings.Budget)
+	want.Want.Steps, want.Least.Steps = 0, 0
+	if g, err := r.tryReserve(ctx, want, nil); err != nil || !g.Given() {
+		return // what is left is for the answer
+	}
+	r.errands++
 	e.work.Go(func() {
 		ctx, cancel := context.WithTimeout(e.ctx, titleTime)
 		defer cancel()
-		m := sampled.model
-		if small := sampled.settings.SmallModel; small.Model != "" {
-			if other, err := e.setup.Model(ctx, place, small); err == nil {
-				m = other
-			}
-		}
-		title, err := askTitle(ctx, m, history)
-		r.results <- errandResult{title, err}
+		r.results <- askTitle(ctx, e, m, req, cost)
 	})
 }
 
-// askTitle asks a model for a title.
-func askTitle(ctx context.Context, m *Model, history []lathe.Message) (string, error) {
+// titleRequest asks for a title.
+func titleRequest(m *Model, history []lathe.Message) model.Request {
 	half := 0.5
 	req := model.Request{
 		Model: m.Name, System: []string{strings.TrimSpace(titlePrompt)}, MaxOutput: min(maxOutput, max(m.Output, 1000)),
@@ -82,16 +88,38 @@ func askTitle(ctx context.Context, m *Model, history []lathe.Message) (string, e
 	if m.Temperature {
 		req.Temperature = &half
 	}
+	return req
+}
+
+// askTitle asks a model for a title.
+func askTitle(ctx context.Context, e *Engine, m *Model, req model.Request, cost estimate) (out errandResult) {
+	leave, err := e.enter(ctx)
+	if err != nil {
+		return errandResult{err: err}
+	}
+	defer leave()
 	var text strings.Builder
+	var used model.Usage
 	for ev, err := range m.Client.Stream(ctx, req) {
 		if err != nil {
-			return "", err
+			out.err = err
+			break
 		}
-		if d, ok := ev.(model.TextDelta); ok {
-			text.WriteString(d.Text)
+		out.spent = cost.total(0) // until it is counted
+		switch ev := ev.(type) {
+		case model.TextDelta:
+			text.WriteString(ev.Text)
+		case model.Used:
+			used = ev.Usage
+		default:
 		}
 	}
-	return cleanTitle(text.String()), nil
+	if tokens, cost := model.Count(used, m.Price); tokens != (lathe.Tokens{}) {
+		out.spent = lathe.Spending{Cost: cost, Tokens: lathe.TokensUsed(tokens)}
+	}
+	out.spent.Steps = 0
+	out.title = cleanTitle(text.String())
+	return out
 }
 
 // titleMessages is the beginning of the conversation; a prompt of nothing but subtasks is
@@ -133,6 +161,9 @@ func cleanTitle(text string) string {
 // errandDone takes the result of an errand. A title that someone gave meanwhile stays.
 func (r *runner) errandDone(ctx context.Context, done errandResult) {
 	r.errands--
+	if err := r.write(ctx, &lathe.Spent{Session: r.lease.Session, Slot: titleSlot, Day: r.engine.today(), Used: done.spent}); err != nil {
+		r.engine.log.Warn("what a title cost was not counted", "session", r.lease.Session, "error", err)
+	}
 	if done.err != nil {
 		r.engine.log.Warn("the session has no title", "session", r.lease.Session, "error", done.err)
 		return

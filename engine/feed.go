@@ -55,6 +55,8 @@ type (
 		ask   *ask
 		reply chan<- answer
 	}
+	// askExpired tells that nobody answered in time.
+	askExpired struct{ ask *ask }
 	// textShown brings a text back from its hook.
 	textShown struct {
 		part lathe.PartID
@@ -73,6 +75,7 @@ func (toolEnded) happened()      {}
 func (toolProgressed) happened() {}
 func (toolMarked) happened()     {}
 func (toolAsks) happened()       {}
+func (askExpired) happened()     {}
 func (textShown) happened()      {}
 func (toolTells) happened()      {}
 

@@ -169,7 +169,8 @@ func isAnswered(answers []*held) bool {
 // interruptedMark is on a call that was cut off.
 const interruptedMark = "interrupted"
 
-// stepsDone counts the answers since the last word of the user.
+// stepsDone counts the answers since the last word of the user. One that failed is no step:
+// the last that is allowed, cut off by a kill, may be made again.
 func (s state) stepsDone() (n int) {
 	for _, h := range slices.Backward(s.messages) {
 		if _, ok := h.Said.(*lathe.User); ok {
@@ -178,7 +179,9 @@ func (s state) stepsDone() (n int) {
 			}
 			continue
 		}
-		n++
+		if !isBroken(h.Message) {
+			n++
+		}
 	}
 	return n
 }

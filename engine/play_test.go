@@ -43,7 +43,8 @@ type playing struct {
 	data     string
 	dir      string
 	opens    uint64
-	driver   *faulty // the open database
+	driver   *faulty               // the open database
+	with     func(*engine.Options) // what a test wants otherwise; nil is nothing
 	shown    *shown
 	stop     context.CancelFunc // ends the listening
 	listened chan struct{}
@@ -51,7 +52,13 @@ type playing struct {
 
 func beginPlay(t *testing.T, s *script, protocol modeltest.Protocol) *playing {
 	t.Helper()
-	p := &playing{T: t, script: s, protocol: protocol, server: modeltest.Pipe(t, s.model), data: t.TempDir(), dir: t.TempDir()}
+	return beginPlayWith(t, s, protocol, nil)
+}
+
+// beginPlayWith lets with change the options of every engine that is opened.
+func beginPlayWith(t *testing.T, s *script, protocol modeltest.Protocol, with func(*engine.Options)) *playing {
+	t.Helper()
+	p := &playing{T: t, script: s, protocol: protocol, server: modeltest.Pipe(t, s.model), data: t.TempDir(), dir: t.TempDir(), with: with}
 	for _, f := range s.archive.Files {
 		if name, ok := strings.CutPrefix(f.Name, "files/"); ok {
 			p.ok(os.MkdirAll(filepath.Dir(filepath.Join(p.dir, name)), 0o755))
@@ -105,10 +112,14 @@ func (p *playing) open() {
 	d, err := sqlite.Open(context.WithoutCancel(p.Context()), sqlite.Options{Path: filepath.Join(p.data, "lathe.db")})
 	p.ok(err)
 	p.driver = &faulty{Driver: d}
-	p.Engine, err = engine.Open(context.WithoutCancel(p.Context()), engine.Options{
+	o := engine.Options{
 		Driver: p.driver, Blobs: filepath.Join(p.data, "blobs"), Outputs: filepath.Join(p.data, "outputs"), Version: "1.2.3", Now: p.now,
 		IDs: lathe.NewIDsFrom(p.now, randomness(p.opens)), Setup: p, Random: func() float64 { return 0 }, Hooks: p.hooks(),
-	})
+	}
+	if p.with != nil {
+		p.with(&o)
+	}
+	p.Engine, err = engine.Open(context.WithoutCancel(p.Context()), o)
 	p.ok(err)
 }
 
@@ -389,6 +400,7 @@ func (p *playing) Settings(context.Context, workspace.Place) (*engine.Settings, 
 	if p.option("small", "") != "" {
 		s.SmallModel = lathe.ModelRef{Provider: "test", Model: "small"}
 	}
+	p.lasting(s)
 	return s, nil
 }
 

@@ -48,6 +48,7 @@ func (r *runner) sampled(ctx context.Context, s *state) {
 		return
 	}
 	r.sample = r.engine.sampleFor(ctx, r.place, u)
+	r.fallSample(ctx)
 	if r.settings != nil {
 		s.continueOnDeny = r.settings.ContinueOnDeny
 	}
@@ -102,11 +103,11 @@ func (r *runner) prepare(ctx context.Context, s state, last bool) (*stepping, er
 	for _, h := range s.messages {
 		st.history = append(st.history, h.Message)
 	}
-	tools := st.settings.Tools
+	st.tools = st.settings.Tools
 	if st.format != nil {
-		tools = tool.NewSet(append(tools.All(), st.structuredTool())...)
+		st.tools = tool.NewSet(append(st.tools.All(), st.structuredTool())...)
 	}
-	if st.prompt, err = st.build(ctx, s, tools); err != nil {
+	if st.prompt, err = st.build(ctx, s, st.tools); err != nil {
 		return nil, err
 	}
 	before := ""
@@ -118,13 +119,15 @@ func (r *runner) prepare(ctx context.Context, s state, last bool) (*stepping, er
 	m := r.answer(s)
 	st.fold = &fold{
 		ids: r.engine.ids, message: m, price: st.model.Price, before: before, hooked: r.engine.hooks.TextComplete != nil,
-		resolve: tools.Resolve, prior: callsOf(s.messages[exchange(s.messages):]),
+		resolve: st.tools.Resolve, prior: callsOf(s.messages[exchange(s.messages):]),
 	}
-	err = r.write(ctx, r.busy(), &lathe.MessageChanged{Info: m})
+	err = st.reserve(ctx, append([]lathe.Fact{r.busy(), &lathe.MessageChanged{Info: m}}, st.fallNote()...)...)
 	if h := r.mem.byID[m.ID]; h != nil {
 		st.fold.message.Created = h.Created
 	}
-	r.entitle(s)
+	if err == nil {
+		r.entitle(ctx, s)
+	}
 	return st, err
 }
 

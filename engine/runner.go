@@ -36,6 +36,7 @@ type runner struct {
 	titled  bool // a title was sent for
 	worked  bool // the session is not idle
 	broken  int  // requests in a row that failed
+	fallen  fallback
 }
 
 // growing is an open part of this runner: its text on the bus, and how much of it the
@@ -193,12 +194,17 @@ func (r *runner) commit(ctx context.Context, facts ...lathe.Fact) ([]lathe.Event
 	if err != nil {
 		return nil, err
 	}
+	r.committed(events)
+	return events, nil
+}
+
+// committed lets the texts of parts follow what was written.
+func (r *runner) committed(events []lathe.Event) {
 	for i, ev := range events {
 		if p, ok := ev.Fact.(*lathe.PartChanged); !ok || !overtaken(p.Part, events[i+1:]) {
 			r.follow(ev)
 		}
 	}
-	return events, nil
 }
 
 // overtaken reports whether the same commit says something later about the part. Its text

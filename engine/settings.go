@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/model"
@@ -35,6 +36,17 @@ type Settings struct {
 	// ContinueOnDeny lets the turn go on after the user rejected a call.
 	ContinueOnDeny bool
 	Retry          Retry
+	Deadlines      Deadlines
+	Budget         lathe.Budget
+	Fallback       Fallback
+}
+
+// Deadlines bound what is waited for beside the model, whose waits are its client's. Zero
+// means the default, negative without end.
+type Deadlines struct {
+	Tool     time.Duration // one call
+	Subagent time.Duration // one call that is the work of another agent
+	Ask      time.Duration // a person; by default without end
 }
 
 // Rules judge requests: a [lathe.Ruleset], or one that also knows whose rules they are.
@@ -45,7 +57,8 @@ type Rules interface {
 // Agent is an agent, and how its rules are judged.
 type Agent struct {
 	lathe.Agent
-	Judge Rules // nil judges by Rules
+	Judge    Rules            // nil judges by Rules
+	Fallback []lathe.ModelRef // empty are those of the settings
 }
 
 func (a *Agent) judge() Rules {

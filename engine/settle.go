@@ -71,6 +71,8 @@ func (s *stepping) failed(ctx context.Context, err error) error {
 func (s *stepping) end(ctx context.Context, fault lathe.Fault) error {
 	eff := s.fold.take()
 	s.facts = append(s.facts, eff.facts...)
+	s.spend()
+	s.spendTime()
 	if fault != nil {
 		s.facts = append(s.facts, &lathe.SessionFailed{Session: s.session.ID, Error: fault})
 	}
@@ -84,31 +86,34 @@ func (s *stepping) end(ctx context.Context, fault lathe.Fault) error {
 func (s *stepping) linger(ctx context.Context) error {
 	limit := time.NewTimer(settleTools)
 	defer limit.Stop()
-	for s.running > 0 {
-		select {
-		case <-s.feed.ready:
-			for _, it := range s.feed.take() {
-				if asks, ok := it.other.(toolAsks); ok { // too late
-					asks.reply <- answer{reply: lathe.Reject, dismissed: true}
-					continue
-				}
-				if it.model == nil {
-					if _, err := s.handle(ctx, it); isWrite(err) {
-						return err
-					}
+	for {
+		for _, it := range s.feed.take() {
+			if asks, ok := it.other.(toolAsks); ok { // too late
+				asks.reply <- answer{reply: lathe.Reject, dismissed: true}
+				continue
+			}
+			if it.model == nil {
+				if _, err := s.handle(ctx, it); isWrite(err) {
+					return err
 				}
 			}
+		}
+		if s.running == 0 {
+			return nil
+		}
+		select {
+		case <-s.feed.ready:
 		case <-limit.C:
 			return nil
 		}
 	}
-	return nil
 }
 
 // giveUp ends a failed attempt. If it can be made again its parts go; if a tool has run, no
 // tool runs twice: the message closes as if the model had ended with its calls.
 func (s *stepping) giveUp(ctx context.Context, again bool) error {
 	if again {
+		s.spend() // before it is forgotten
 		s.fold.undo()
 		return s.end(ctx, nil)
 	}
@@ -119,6 +124,7 @@ func (s *stepping) giveUp(ctx context.Context, again bool) error {
 // pause waits before the next attempt, and says so.
 func (s *stepping) pause(ctx context.Context, n int, next retryPlan) error {
 	now := s.engine.now()
+	s.engine.log.Warn("the request failed and is made again", "session", s.session.ID, "attempt", n, "wait", next.wait, "error", next.message)
 	err := s.write(ctx, &lathe.StatusChanged{Session: s.session.ID, Status: lathe.Status{
 		Type: lathe.Retrying, Attempt: n, Message: next.message, Next: now + lathe.Time(next.wait.Milliseconds()),
 	}})
@@ -129,7 +135,7 @@ func (s *stepping) pause(ctx context.Context, n int, next retryPlan) error {
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-		return s.write(ctx, s.busy())
+		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/model"
+	"github.com/lathe-agent/lathe/tool"
 )
 
 const (
@@ -29,9 +30,17 @@ type stepping struct {
 	history []lathe.Message
 	last    bool // no tool runs
 
+	tools *tool.Set
+
 	facts   []lathe.Fact // not committed yet
 	waiting map[lathe.AskID]toolAsks
 	running int // tools, and texts with their hook
+
+	cost     estimate
+	reserved bool          // what the request may cost is held
+	timeLeft time.Duration // for the session to work; 0 is without end
+	clock    *clock
+	counted  time.Duration // of the clock, told already
 }
 
 // step asks the model once, with as many attempts as it takes. What goes wrong is on its
@@ -42,6 +51,8 @@ func (r *runner) step(ctx context.Context, s state, last bool) error {
 		return r.refuse(ctx, s, err)
 	}
 	defer func() { st.feed.close() }()
+	ctx, cancel := st.limited(ctx)
+	defer cancel()
 	for n := r.broken + 1; ; n++ {
 		err := st.attempt(ctx)
 		if err == nil {
@@ -49,15 +60,20 @@ func (r *runner) step(ctx context.Context, s state, last bool) error {
 			return st.finish(ctx)
 		}
 		next := st.settings.Retry.retry(err, n, time.UnixMilli(int64(r.engine.now())), r.engine.random())
+		falls := false
 		if isWrite(err) || ctx.Err() != nil || !next.again {
 			r.broken = 0
-			return st.failed(ctx, err)
+			if falls = !isWrite(err) && ctx.Err() == nil && r.fall(ctx, st.model.Ref, err); !falls {
+				return st.failed(ctx, err)
+			}
+			n = 0
 		}
 		again := !st.fold.started
 		if err := st.giveUp(ctx, again); err != nil {
 			return err
 		}
-		if err := st.pause(ctx, n, next); err != nil && again {
+		err = st.again(ctx, s, n, next, falls, again)
+		if err != nil && again {
 			return st.failed(ctx, err)
 		}
 		if !again {
@@ -67,14 +83,40 @@ func (r *runner) step(ctx context.Context, s state, last bool) error {
 	}
 }
 
+// again makes ready for another attempt: at once by another model, or after a pause. After
+// one whose tools ran the next step makes its own.
+func (s *stepping) again(ctx context.Context, st state, n int, next retryPlan, falls, same bool) error {
+	switch {
+	case falls && same:
+		return s.retarget(ctx, st)
+	case falls:
+		return nil
+	}
+	if err := s.pause(ctx, n, next); err != nil {
+		return err
+	}
+	if !same {
+		return s.write(ctx, s.busy())
+	}
+	return s.reserve(ctx, s.busy())
+}
+
 // attempt sends the request and follows the answer until it and all its tools have ended.
 func (s *stepping) attempt(ctx context.Context) error {
 	s.fold.reset()
 	s.feed = newFeed()
-	f, client, req := s.feed, s.model.Client, s.prompt
+	f, client, req, e := s.feed, s.model.Client, s.prompt, s.engine
 	stream, cancel := context.WithCancel(ctx)
 	var group sync.WaitGroup
-	group.Go(func() { f.pour(stream, client, req) })
+	group.Go(func() {
+		leave, err := e.enter(stream)
+		if err != nil {
+			f.put(streamEnded{err})
+			return
+		}
+		defer leave()
+		f.pour(stream, client, req)
+	})
 	defer func() {
 		cancel()
 		f.halt()
@@ -92,6 +134,9 @@ func (s *stepping) follow(ctx context.Context) error {
 	for ended := false; !ended || s.running > 0; {
 		select {
 		case <-s.feed.ready:
+			if ctx.Err() != nil { // what its tools say of it is heard when it is settled
+				return context.Cause(ctx)
+			}
 			for _, it := range s.feed.take() {
 				if failure != nil && it.model != nil {
 					continue // what follows an error means nothing, and starts no tool
@@ -151,7 +196,10 @@ func (s *stepping) handle(ctx context.Context, it item) (ended bool, err error) 
 	}
 	switch h := it.other.(type) {
 	case streamEnded:
+		s.spend()
 		return true, h.err
+	case askExpired:
+		s.expire(h.ask)
 	case toolEnded:
 		s.running--
 		s.fold.done(h.call, h.outcome, at)

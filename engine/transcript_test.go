@@ -285,7 +285,9 @@ func (p *playing) act(w []string) {
 		_, err := p.Rename(p.Context(), p.session, w[1])
 		p.note(err)
 	default:
-		p.actOnSessions(w)
+		if !p.actOnBudgets(w) {
+			p.actOnSessions(w)
+		}
 	}
 }
 

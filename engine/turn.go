@@ -8,6 +8,7 @@ import (
 
 // turn runs the session until nothing is left to do.
 func (r *runner) turn(ctx context.Context) error {
+	r.fallen = fallback{}
 	for ctx.Err() == nil {
 		s, err := r.load(ctx) // kept in memory; only what others changed is read
 		if err != nil && ctx.Err() != nil {
@@ -262,6 +263,9 @@ func (r *runner) answer(s state) lathe.Message {
 	if u := lastUser(s.messages); u != nil {
 		said := u.Said.(*lathe.User)
 		a.Parent, a.Agent, a.Mode, a.Model = u.ID, said.Agent, said.Agent, said.Model
+		if f := r.fallen; f.instead != nil && f.from == said.Model {
+			a.Model = f.instead.Ref
+		}
 	}
 	return lathe.Message{ID: r.engine.ids.Message(), Session: s.session.ID, Created: r.engine.now(), Said: a}
 }

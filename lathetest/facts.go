@@ -47,6 +47,7 @@ func Silent() []lathe.Fact {
 		&lathe.Checkpoint{Session: SessionID, Part: PartID, Offset: 5, Text: ", world"},
 		&lathe.Promote{Session: SessionID, Message: UserID},
 		&lathe.Interrupted{Session: SessionID},
+		&lathe.Spent{Session: SessionID, Day: "2026-01-02", Used: lathe.Spending{Cost: 7, Tokens: 6, Steps: 1}},
 	}
 }
 

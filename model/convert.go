@@ -127,8 +127,10 @@ func answer(a *lathe.Assistant, parts []lathe.Part, to Target) (out []Message) {
 func worthSending(a *lathe.Assistant, parts []lathe.Part) bool {
 	said := false
 	for _, p := range parts {
-		switch p.Body.(type) {
+		switch b := p.Body.(type) {
 		case *lathe.StepStart, *lathe.Reasoning:
+		case *lathe.Text:
+			said = said || !b.Ignored.On()
 		default:
 			said = true
 		}
@@ -191,6 +193,9 @@ func (c *converter) meta(m json.RawMessage) Meta {
 func (c *converter) part(p lathe.Part) {
 	switch b := p.Body.(type) {
 	case *lathe.Text:
+		if b.Ignored.On() {
+			return // said to people
+		}
 		text := clean(b.Text)
 		if text == "" && c.signed {
 			text = " "

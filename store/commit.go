@@ -21,13 +21,17 @@ func (s *Store) Commit(ctx context.Context, l Lease, facts ...lathe.Fact) ([]lat
 		if err != nil {
 			return err
 		}
-		for i, f := range facts {
-			if err := t.apply(row, f, rows[i]); err != nil {
-				return err
-			}
-		}
-		return nil
+		return t.applyAll(row, facts, rows)
 	})
+}
+
+func (t *txn) applyAll(s *sessionRow, facts []lathe.Fact, rows []encoded) error {
+	for i, f := range facts {
+		if err := t.apply(s, f, rows[i]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (s *Store) encodeAll(facts []lathe.Fact) (rows []encoded, err error) {
@@ -60,6 +64,8 @@ func (t *txn) apply(s *sessionRow, f lathe.Fact, enc encoded) error {
 		return t.promote(s, f.Message)
 	case *lathe.Interrupted:
 		return t.exec(`UPDATE lease SET interrupted = 1 WHERE session = $1`, s.n)
+	case *lathe.Spent:
+		return t.spent(s, f)
 	case *lathe.StatusChanged:
 		return t.putStatus(s, f)
 	case *lathe.TodosChanged:

@@ -61,6 +61,9 @@ func (t *txn) dropSession(s *sessionRow) error {
 	if err != nil {
 		return err
 	}
+	if err := t.closeAccount(s); err != nil {
+		return err
+	}
 	if err := t.deleteMessages(`session = $1`, s.n); err != nil {
 		return err
 	}

@@ -37,6 +37,8 @@ type Spec struct {
 	Hidden bool
 	// Tail keeps the end of a long output instead of its beginning.
 	Tail bool
+	// Agent says that a call is the work of a whole agent, and may take as long as one.
+	Agent bool
 }
 
 // Result is what a call gave.

@@ -31,6 +31,8 @@ type runFlags struct {
 	format                string
 	record, replay        string
 	thinking, auto        bool
+	limits                lathe.Spending
+	maxCost               float64
 }
 
 func newRun(a *app) *cobra.Command {
@@ -46,6 +48,10 @@ What needs a permission is asked on a terminal; elsewhere it is refused, unless 
 everything once. Interrupt (Ctrl-C) ends the turn in order; what was said stays in the session,
 and --resume goes on with it, as it does after a crash. A second interrupt ends at once.
 
+--max-cost and its like bound what the session may use; they stay with it, and budget in the
+settings does the same for all sessions, a day or a project. A turn that reaches a limit ends
+with an error that says what was spent, and the next prompt goes on.
+
 --format json prints an object a line: step_start, text, reasoning, tool_use, step_finish and
 error, each with type, timestamp, sessionID and the part.
 
@@ -58,6 +64,7 @@ Exit codes: 0 answered, 1 failed, 2 wrong usage, 3 stopped for want of a permiss
   git diff | lathe run -m anthropic/claude-haiku-4-5-20251001 "Review this"
   lathe run -c "And now the tests"              # go on with the newest session
   lathe run --resume                            # go on with what a crash cut off
+  lathe run --max-cost 0.50 --max-time 10m "Fix the flaky test"
   lathe run -s ses_… --format json "Again" | jq -r 'select(.type == "text").part.text'
   lathe run --record turn.jsonl "hello"; lathe run --replay turn.jsonl "hello"`,
 		Args: cobra.ArbitraryArgs,
@@ -98,6 +105,10 @@ func (f *runFlags) define(cmd *cobra.Command) {
 	s.StringVar(&f.replay, "replay", "", "answer from this `FILE`, without a network")
 	s.BoolVar(&f.thinking, "thinking", false, "show what the model thinks")
 	s.BoolVar(&f.auto, "auto", false, "give every permission that is asked for, once")
+	s.Float64Var(&f.maxCost, "max-cost", 0, "what the session and all below it may cost, in `DOLLARS`")
+	s.Int64Var(&f.limits.Tokens, "max-tokens", 0, "how many `TOKENS` they may use")
+	s.Int64Var(&f.limits.Steps, "max-steps", 0, "how many `STEPS` they may take")
+	s.DurationVar(&f.limits.Time, "max-time", 0, "how long the session may work, as in 90s or 1h30m (`TIME`)")
 }
 
 func (f *runFlags) check() error {
@@ -110,6 +121,8 @@ func (f *runFlags) check() error {
 		return usagef("--resume goes on as it was begun: only -s goes with it")
 	case f.fork && !f.next && f.session == "":
 		return usagef("--fork needs -c or -s: say what to copy")
+	case f.maxCost < 0 || f.limits.Tokens < 0 || f.limits.Steps < 0 || f.limits.Time < 0:
+		return usagef("a limit is more than 0: --max-cost 1.50, --max-time 10m")
 	case f.format != "default" && f.format != "json":
 		return usagef("--format is default or json, not %s", plain(f.format))
 	}
@@ -179,6 +192,11 @@ func (a *app) runOn(ctx context.Context, f runFlags, text string, wire http.Roun
 	s, err := a.runSession(ctx, e, f)
 	if err != nil {
 		return err
+	}
+	if f.limits.Cost = lathe.Dollars(f.maxCost); !f.limits.IsZero() {
+		if err := e.Limit(ctx, s.ID, f.limits); err != nil {
+			return err
+		}
 	}
 	fresh := !f.next && !f.resume && f.session == "" || f.fork
 	return (&runner{app: a, flags: f, engine: e, session: s, fresh: fresh, began: a.now()}).follow(ctx, prompt)

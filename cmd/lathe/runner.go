@@ -58,7 +58,7 @@ func (r *runner) follow(ctx context.Context, p engine.Prompt) error {
 		return r.leave(err)
 	}
 	r.linger(ctx)
-	return r.end()
+	return r.end(ctx)
 }
 
 // send gives the prompt, or lets an interrupted turn go on.
@@ -74,6 +74,9 @@ func (r *runner) send(ctx context.Context, p engine.Prompt) error {
 		r.note("> resuming · %s · %s", plain(r.session.Title), r.session.ID)
 		return r.engine.Resume(ctx, r.session.ID)
 	}
+	if err := r.interruption(ctx); err != nil {
+		return err
+	}
 	m, err := r.engine.Submit(ctx, r.session.ID, p)
 	if err == nil {
 		r.begin(m)
@@ -83,6 +86,28 @@ func (r *runner) send(ctx context.Context, p engine.Prompt) error {
 		r.tell(r.engine.Remove(ctx, r.session.ID))
 	}
 	return err
+}
+
+// interruption looks whether the session's last turn was cut off: by setting it goes on
+// first, or the user is told that it could.
+func (r *runner) interruption(ctx context.Context) error {
+	if r.fresh {
+		return nil
+	}
+	mode := "ask"
+	if l, err := r.in(r.session.Directory).settings(); err == nil && l.Config.Resume != "" {
+		mode = l.Config.Resume
+	}
+	left, err := r.engine.Store().Interruptions(ctx, r.session.ID)
+	if err != nil || len(left) == 0 || mode == "off" {
+		return err
+	}
+	if mode == "auto" {
+		r.note("> the last turn was cut off and goes on")
+		return r.engine.Resume(ctx, r.session.ID)
+	}
+	r.note("> the last turn was cut off; `lathe run --resume -s %s` would have gone on with it", r.session.ID)
+	return nil
 }
 
 // linger lets the title come, if it takes no time.
@@ -199,6 +224,11 @@ func (r *runner) part(p lathe.Part) {
 	case *lathe.StepStart:
 		r.object("step_start", p)
 	case *lathe.Text:
+		if b.Ignored.On() && b.Time != nil { // what the engine says of the answer
+			r.object("text", p)
+			r.note("! %s", plain(b.Text))
+			return
+		}
 		if b.Time == nil || b.Time.End == 0 || b.Synthetic.On() {
 			return
 		}
@@ -358,10 +388,14 @@ func (r *runner) ask(ctx context.Context, q lathe.PermissionRequest) (lathe.Repl
 }
 
 // end tells what the turn took, and how it ended.
-func (r *runner) end() error {
+func (r *runner) end(ctx context.Context) error {
 	r.newLine()
 	parts := []string{}
-	for _, s := range []string{tokens(r.tokens), costOf(r.cost), r.now().Sub(r.began).Round(100 * time.Millisecond).String()} {
+	budget := ""
+	if accounts, err := r.accounts(ctx, r.engine, r.session); err == nil {
+		budget = budgetLine(accounts)
+	}
+	for _, s := range []string{tokens(r.tokens), costOf(r.cost), r.now().Sub(r.began).Round(100 * time.Millisecond).String(), budget} {
 		if s != "" {
 			parts = append(parts, s)
 		}

@@ -101,6 +101,9 @@ func (s *agentSetup) read(k *known) *engine.Settings {
 		Agents: s.agents(k.loaded), DefaultAgent: c.DefaultAgent, Tools: s.tools,
 		Limits:         tool.Limits{Lines: c.ToolOutput.MaxLines, Bytes: c.ToolOutput.MaxBytes},
 		ContinueOnDeny: c.Experimental.ContinueLoopOnDeny,
+		Retry:          retryOf(c.Retry), Budget: budgetOf(c.Budget),
+		Deadlines: engine.Deadlines{Tool: bound(c.Deadline.Tool), Subagent: bound(c.Deadline.Subagent), Ask: bound(c.Deadline.Ask)},
+		Fallback:  engine.Fallback{Models: modelRefs(c.Fallback.Models), Unauthorized: c.Fallback.Unauthorized},
 	}
 	for _, i := range k.loaded.Instructions {
 		if i.Path == "" {
@@ -159,7 +162,7 @@ func (s *agentSetup) agent(name string, own config.Agent, rules config.Rules) en
 	}
 	rules.All = append(nature, rules.All...)
 	a.Rules = rules.All
-	return engine.Agent{Agent: a, Judge: rules}
+	return engine.Agent{Agent: a, Judge: rules, Fallback: modelRefs(own.Fallback)}
 }
 
 // natural are the rules every agent begins with.

@@ -75,7 +75,11 @@ func (a *app) show(ctx context.Context, e *engine.Engine, s lathe.Session, f sho
 		}
 		return a.printJSON(lathe.Export{Info: s, Messages: page.Messages})
 	}
-	if err := pairs(a.out, a.record(s)); err != nil {
+	rows := a.record(s)
+	if accounts, err := a.accounts(ctx, e, s); err == nil {
+		rows = append(rows, budgetRows(accounts)...)
+	}
+	if err := pairs(a.out, rows); err != nil {
 		return err
 	}
 	t := transcript{out: a.out, now: a.now(), width: a.width(), detail: f.detail}

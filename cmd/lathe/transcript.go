@@ -96,8 +96,11 @@ func (t *transcript) rule(left, right string) string {
 func (t *transcript) part(p lathe.Part) string {
 	switch b := p.Body.(type) {
 	case *lathe.Text:
-		if b.Synthetic.On() && !t.detail {
+		switch {
+		case b.Synthetic.On() && !t.detail:
 			return ""
+		case b.Ignored.On():
+			return "! " + t.line(b.Text) // said of the answer, not by it
 		}
 		return plainText(b.Text)
 	case *lathe.Reasoning:

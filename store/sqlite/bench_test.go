@@ -429,3 +429,31 @@ func TestSize_RemovalGivesBack(t *testing.T) {
 		t.Errorf("the file is %.2f times the JSON of what is left", got)
 	}
 }
+
+// BenchmarkBudget is what a step pays for being counted: it reserves with its first commit
+// and settles with its last. Without is the same commits alone.
+func BenchmarkBudget(b *testing.B) {
+	million := lathe.Spending{Cost: lathe.Dollars(1e6)}
+	r := store.Reserve{
+		Slot: "step", Day: "2026-01-02", Want: lathe.Spending{Cost: 1e6, Tokens: 9, Steps: 1},
+		Budget: lathe.Budget{Session: million, Day: million, Project: million},
+	}
+	b.Run("With", func(b *testing.B) {
+		s := open(b, b.TempDir())
+		a := newAppender(b, s)
+		for b.Loop() {
+			_, _, err := s.Reserve(b.Context(), a.lease, r, a.facts(1)...)
+			ok(b, err)
+			_, err = s.Commit(b.Context(), a.lease, append(a.facts(1), &lathe.Spent{Session: a.lease.Session, Slot: r.Slot, Day: r.Day, Used: r.Want})...)
+			ok(b, err)
+		}
+	})
+	b.Run("Without", func(b *testing.B) {
+		s := open(b, b.TempDir())
+		a := newAppender(b, s)
+		for b.Loop() {
+			a.append(b, 1)
+			a.append(b, 1)
+		}
+	})
+}

@@ -56,6 +56,10 @@ func testEveryFact(r *room) {
 			r.ok(err)
 			r.same("while someone works on it", len(left), 0)
 			events = []lathe.Event{{Fact: f}}
+		case *lathe.Spent:
+			r.same("it has no number", numbered, false)
+			r.same("it is counted", r.sums(l.Session)[0][0], f.Used.Cost.Dollars())
+			events = []lathe.Event{{Fact: f}}
 		default:
 			isStored := slices.ContainsFunc(lathetest.Stored(), func(g lathe.Fact) bool { return f.Type() == g.Type() })
 			r.same(fmt.Sprintf("%T is stored", f), numbered, isStored)

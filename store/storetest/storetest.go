@@ -49,6 +49,7 @@ func Run(t *testing.T, fresh func(tb testing.TB, dir string) Database) {
 		{"History", historyTests()},
 		{"Commit", commitTests()},
 		{"Usage", usageTests()},
+		{"Budget", budgetTests()},
 		{"OpenPart", openPartTests()},
 		{"Lease", leaseTests()},
 		{"Interruption", interruptionTests()},

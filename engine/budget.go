@@ -1,0 +1,285 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/model"
+	"github.com/lathe-agent/lathe/store"
+)
+
+const (
+	// bytesPerToken is low: it is the worst case that is reserved.
+	bytesPerToken = 3
+	// mediaTokens is what an image counts for; documents have many pages.
+	mediaTokens, mediaBytesPerToken = 2000, 30
+	// leastOutput is the shortest answer worth asking for, in tokens.
+	leastOutput = 4096
+
+	stepSlot, titleSlot = "step", "title"
+
+	// Who waits for what others hold looks again after these.
+	reserveFirst, reserveLast = 20 * time.Millisecond, 500 * time.Millisecond
+)
+
+// estimate is what a request will cost, before it is sent. Only input is known.
+type estimate struct {
+	input, output, thought int64
+	inputCost              lathe.Money
+	price                  model.Price
+}
+
+// estimated guesses from above. It is pure.
+func estimated(r model.Request, p model.Price) estimate {
+	size, media := 0, 0
+	for _, s := range r.System {
+		size += len(s)
+	}
+	for _, t := range r.Tools {
+		size += len(t.Name) + len(t.Description) + len(t.Schema)
+	}
+	for _, m := range r.Messages {
+		for _, c := range m.Content {
+			switch c := c.(type) {
+			case model.TextContent:
+				size += len(c.Text)
+			case model.ReasoningContent:
+				size += len(c.Text)
+			case model.FileContent:
+				media += tokensOf(c)
+			case model.CallContent:
+				size += len(c.Name) + len(c.Input)
+			case model.ResultContent:
+				size += len(c.Text)
+				for _, f := range c.Media {
+					media += tokensOf(f)
+				}
+			}
+		}
+	}
+	input := int64(size/bytesPerToken + media)
+	// An input that was not in the cache may be written there.
+	_, cost := model.Count(model.Usage{Input: input}, p)
+	if _, dear := model.Count(model.Usage{Input: input, CacheWrite: input}, p); dear > cost {
+		cost = dear
+	}
+	return estimate{input: input, output: int64(r.MaxOutput), thought: thinking(r.Options), inputCost: cost, price: p}
+}
+
+func tokensOf(f model.FileContent) int {
+	if strings.HasPrefix(f.Mime, "image/") {
+		return mediaTokens
+	}
+	return max(mediaTokens, len(f.Data)/mediaBytesPerToken)
+}
+
+// thinking is how many tokens a model is told to think for; a provider may count them on
+// top of the answer's.
+func thinking(options map[string]json.RawMessage) (n int64) {
+	for _, name := range []string{"thinking", "reasoningConfig", "thinkingConfig"} {
+		var told struct {
+			A int64 `json:"budgetTokens"`
+			B int64 `json:"budget_tokens"`
+			C int64 `json:"thinkingBudget"`
+		}
+		if json.Unmarshal(options[name], &told) == nil {
+			n = max(n, told.A, told.B, told.C)
+		}
+	}
+	return n
+}
+
+// total is what the request costs with an answer of so many tokens.
+func (e estimate) total(output int64) lathe.Spending {
+	_, cost := model.Count(model.Usage{Input: e.input, Output: output}, e.price)
+	_, bare := model.Count(model.Usage{Input: e.input}, e.price)
+	return lathe.Spending{Cost: e.inputCost.Add(cost).Add(-bare), Tokens: e.input + output, Steps: 1}
+}
+
+// most and least are the longest and the shortest answer, with what is thought before.
+func (e estimate) most() int64 {
+	if e.thought >= e.output {
+		return e.thought + e.output
+	}
+	return e.output
+}
+
+func (e estimate) least() int64 { return min(e.most(), e.thought+leastOutput) }
+
+// reserve is what must be held for the request.
+func (e estimate) reserve(slot, day string, b lathe.Budget) store.Reserve {
+	sure := e.total(0)
+	sure.Steps = 0
+	return store.Reserve{Slot: slot, Day: day, Want: e.total(e.most()), Least: e.total(e.least()), Sure: sure, Budget: b}
+}
+
+// longest is how long an answer may be for what was given: the limit to tell the provider.
+func (e estimate) longest(given lathe.Spending) int {
+	most := min(e.most(), given.Tokens-e.input)
+	if _, one := model.Count(model.Usage{Input: e.input, Output: 1e6}, e.price); one > 0 {
+		_, bare := model.Count(model.Usage{Input: e.input}, e.price)
+		if each := (one - bare) / 1e6; each > 0 {
+			most = min(most, int64((given.Cost-e.inputCost)/each))
+		}
+	}
+	if e.thought > 0 && most < e.most() {
+		most -= e.thought
+	}
+	return int(max(min(most, e.output), 1))
+}
+
+// today names the day for its account: that of the people here.
+func (e *Engine) today() string { return e.now().Std().Local().Format(time.DateOnly) }
+
+// reserve holds what a request may cost and commits the facts with it. It waits while other
+// requests hold what is left. An error says that nothing is.
+func (r *runner) reserve(ctx context.Context, want store.Reserve, facts ...lathe.Fact) (store.Grant, error) {
+	for wait := reserveFirst; ; wait = min(2*wait, reserveLast) {
+		g, err := r.tryReserve(ctx, want, facts)
+		switch {
+		case err != nil:
+			return g, err
+		case g.Over != nil:
+			return g, overspent(r.lease.Session, *g.Over, g.By, want)
+		case g.Given():
+			return g, nil
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return g, context.Cause(ctx)
+		}
+	}
+}
+
+func (r *runner) tryReserve(ctx context.Context, want store.Reserve, facts []lathe.Fact) (store.Grant, error) {
+	ctx, cancel := settle(ctx)
+	defer cancel()
+	if err := r.saved(); err != nil {
+		return store.Grant{}, writeError{err}
+	}
+	g, events, err := r.engine.store.Reserve(ctx, r.lease, want, facts...)
+	if err != nil {
+		return g, writeError{err}
+	}
+	r.committed(events)
+	for _, e := range events {
+		r.mem.apply(e)
+	}
+	return g, nil
+}
+
+// overspent says what was spent, by what, and how to go on.
+func overspent(id lathe.SessionID, a lathe.Account, by store.Measure, want store.Reserve) error {
+	whose, setting := "this session", "session"
+	switch {
+	case a.Kind == lathe.DayAccount:
+		whose, setting = "today", "day"
+	case a.Kind == lathe.ProjectAccount:
+		whose, setting = "this project", "project"
+	case a.Key != string(id):
+		whose = "session " + a.Key + " above this one"
+	}
+	spent, limit, flag, next := fmt.Sprint(a.Spent.Cost), fmt.Sprint(a.Limit.Cost), "--max-cost", "the next request may need "+cents(want.Least.Cost)
+	switch by {
+	case store.ByTokens:
+		spent, limit, flag = fmt.Sprint(a.Spent.Tokens, " tokens"), fmt.Sprint(a.Limit.Tokens), "--max-tokens"
+		next = fmt.Sprintf("the next request may need %d", (want.Least.Tokens+999)/1000*1000)
+	case store.BySteps:
+		spent, limit, flag, next = fmt.Sprint(a.Spent.Steps, " steps"), fmt.Sprint(a.Limit.Steps), "--max-steps", ""
+	case store.ByTime:
+		spent, limit, flag, next = a.Spent.Time.Round(time.Second).String(), a.Limit.Time.String(), "--max-time", ""
+	case store.ByCost:
+	}
+	var out strings.Builder
+	fmt.Fprintf(&out, "The budget of %s is used up: %s of %s spent", whose, spent, limit)
+	if next != "" {
+		out.WriteString(", and " + next)
+	}
+	fmt.Fprintf(&out, ". Raise budget.%s.%s in the settings", setting, by)
+	if setting == "session" {
+		fmt.Fprintf(&out, " or give this session more with lathe run -s %s %s", a.Key, flag)
+	}
+	out.WriteString(", then send the next prompt; nothing is lost.")
+	return lathe.Errorf(lathe.Denied, "%s", out.String())
+}
+
+// cents rounds up: what is guessed has no more digits.
+func cents(m lathe.Money) string {
+	cent := lathe.Dollars(0.01)
+	return ((m + cent - 1) / cent * cent).String()
+}
+
+// reserve holds what the step may cost, and cuts its answer to what was given.
+func (s *stepping) reserve(ctx context.Context, facts ...lathe.Fact) error {
+	s.cost = estimated(s.prompt, s.model.Price)
+	g, err := s.runner.reserve(ctx, s.cost.reserve(stepSlot, s.engine.today(), s.settings.Budget), facts...)
+	if err != nil {
+		return err
+	}
+	s.reserved = true
+	s.prompt.MaxOutput = s.cost.longest(g.Most)
+	s.timeLeft = g.Time
+	return nil
+}
+
+// spend settles what was reserved, as soon as the answer is complete or will never be: who
+// waits for tools holds nothing.
+func (s *stepping) spend() {
+	if !s.reserved {
+		return
+	}
+	s.reserved = false
+	var used lathe.Spending
+	tokens, cost := model.Count(s.fold.usage, s.model.Price)
+	used.Cost, used.Tokens = cost, lathe.TokensUsed(tokens)
+	if used.Tokens == 0 && s.fold.begun { // cut off before it was counted
+		used = s.cost.total(0)
+		used.Steps = 0
+	}
+	if s.fold.end != nil || s.fold.started {
+		used.Steps = 1
+	}
+	s.facts = append(s.facts, &lathe.Spent{Session: s.session.ID, Slot: stepSlot, Day: s.engine.today(), Used: used})
+}
+
+// spendTime counts how long the step took.
+func (s *stepping) spendTime() {
+	took := s.clock.read() - s.counted
+	s.counted += took
+	if took >= time.Millisecond {
+		s.facts = append(s.facts, &lathe.Spent{Session: s.session.ID, Day: s.engine.today(), Used: lathe.Spending{Time: took}})
+	}
+}
+
+// limited is the context of the step's work, which ends when its session may work no longer.
+func (s *stepping) limited(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	left := s.timeLeft
+	s.clock = startClock(left, func() {
+		cancel(lathe.Errorf(lathe.Denied, "The time of the budget is used up: this step could take %s. Raise budget.session.time in the settings or give this session more with lathe run -s %s --max-time, then send the next prompt; nothing is lost.",
+			left.Round(time.Second), s.session.ID))
+	})
+	return ctx, func() {
+		s.clock.end()
+		cancel(nil)
+	}
+}
+
+// Limit gives a session limits of its own, in place of those of the settings; where one is
+// zero the settings count. The zero value takes them all away.
+func (e *Engine) Limit(ctx context.Context, id lathe.SessionID, limits lathe.Spending) error {
+	return e.store.Limit(ctx, id, limits)
+}
+
+// Accounts tells what a session and those above it, today and its project have spent, and
+// their limits under a budget.
+func (e *Engine) Accounts(ctx context.Context, id lathe.SessionID, b lathe.Budget) ([]lathe.Account, error) {
+	return e.store.Accounts(ctx, id, e.today(), b)
+}

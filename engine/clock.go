@@ -1,0 +1,81 @@
+package engine
+
+import (
+	"sync"
+	"time"
+)
+
+// clock measures how long something works, and ends it when that is too long. It stands
+// still while a person is waited for. Its time is that of timers: a wall clock that jumps
+// moves nothing. It is safe for use by many goroutines; nil is a clock that nobody reads.
+type clock struct {
+	mu    sync.Mutex // guards the fields below
+	past  time.Duration
+	since time.Time // zero while it stands
+	held  int       // for how many it stands
+	limit time.Duration
+	timer *time.Timer // nil without a limit
+}
+
+// startClock starts a clock; late is called once after the limit, 0 is none.
+func startClock(limit time.Duration, late func()) *clock {
+	c := &clock{since: time.Now(), limit: limit}
+	if limit > 0 {
+		c.timer = time.AfterFunc(limit, late)
+	}
+	return c
+}
+
+// hold stops the clock until goOn.
+func (c *clock) hold() {
+	if c == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.held++; c.held > 1 {
+		return
+	}
+	c.past += time.Since(c.since)
+	c.since = time.Time{}
+	if c.timer != nil {
+		c.timer.Stop()
+	}
+}
+
+func (c *clock) goOn() {
+	if c == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.held--; c.held > 0 {
+		return
+	}
+	c.since = time.Now()
+	if c.timer != nil {
+		c.timer.Reset(max(c.limit-c.past, 0))
+	}
+}
+
+// read tells how long it has run.
+func (c *clock) read() time.Duration {
+	if c == nil {
+		return 0
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.held > 0 {
+		return c.past
+	}
+	return c.past + time.Since(c.since)
+}
+
+// end stops the clock for good.
+func (c *clock) end() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.timer != nil {
+		c.timer.Stop()
+	}
+}

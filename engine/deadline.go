@@ -1,0 +1,78 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/tool"
+)
+
+const (
+	// Healthy calls end long before these: a build of an hour is one.
+	toolDeadline     = 2 * time.Hour
+	subagentDeadline = 12 * time.Hour
+
+	// maxRequests is how many requests to models are under way at the same time. Who waits
+	// for a tool, a person or a child has none, so nobody waits for himself.
+	maxRequests = 64
+)
+
+// enter waits for a place among the requests under way; leave gives it back.
+func (e *Engine) enter(ctx context.Context) (leave func(), err error) {
+	select {
+	case e.places <- struct{}{}:
+		return func() { <-e.places }, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// of is how long a call of a tool may take, and the setting that says so.
+func (d Deadlines) of(s tool.Spec) (time.Duration, string) {
+	limit, otherwise, setting := d.Tool, toolDeadline, "deadline.tool"
+	if s.Agent {
+		limit, otherwise, setting = d.Subagent, subagentDeadline, "deadline.subagent"
+	}
+	if limit == 0 {
+		limit = otherwise
+	}
+	return max(limit, 0), setting
+}
+
+// bounded runs a call under its deadline. One that does not end then is left behind: what it
+// says later is heard by nobody.
+func (s *stepping) bounded(ctx context.Context, t tool.Tool, c *tool.Call, h *host, repeated bool) (tool.Result, error) {
+	limit, setting := s.settings.Deadlines.of(t.Spec())
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	late := make(chan struct{})
+	tooLate := tool.Failf("%s was stopped: it ran for more than %s (setting %s). What it did until then may have taken effect; look before you repeat it.",
+		t.Spec().Name, limit, setting)
+	h.clock = startClock(limit, func() {
+		cancel(&lathe.Error{Code: lathe.Canceled, Message: tooLate.Error()})
+		close(late)
+	})
+	defer h.clock.end()
+	done := make(chan outcome, 1)
+	s.engine.work.Go(func() {
+		res, err := s.run(ctx, t, c, h, repeated)
+		done <- outcome{res, err}
+	})
+	select {
+	case out := <-done:
+		return out.result, out.err
+	case <-late:
+	}
+	s.engine.log.Warn("a call was stopped by its deadline", "session", s.session.ID, "tool", t.Spec().Name, "call", c.ID, "limit", limit)
+	timer := time.NewTimer(settleTools)
+	defer timer.Stop()
+	select {
+	case out := <-done:
+		if out.err == nil { // it tells itself what it did
+			return out.result, nil
+		}
+	case <-timer.C:
+	}
+	return tool.Result{}, tooLate
+}

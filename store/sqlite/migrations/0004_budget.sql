@@ -1,0 +1,49 @@
+-- What sessions with all below them, days and projects have spent, and what requests under
+-- way may still cost. Money is in picodollars, time in milliseconds.
+CREATE TABLE account (
+	n           INTEGER PRIMARY KEY,
+	kind        TEXT NOT NULL, -- session, day or project
+	key         TEXT NOT NULL,
+	cost        INTEGER NOT NULL DEFAULT 0,
+	tokens      INTEGER NOT NULL DEFAULT 0,
+	steps       INTEGER NOT NULL DEFAULT 0,
+	time        INTEGER NOT NULL DEFAULT 0,
+	held_cost   INTEGER NOT NULL DEFAULT 0,
+	held_tokens INTEGER NOT NULL DEFAULT 0,
+	held_steps  INTEGER NOT NULL DEFAULT 0,
+	limits      TEXT, -- of a session, where it has its own
+	UNIQUE (kind, key)
+);
+
+-- Requests under way. One whose process has died is charged what it has cost for sure.
+CREATE TABLE reservation (
+	session      INTEGER NOT NULL,
+	slot         TEXT NOT NULL,
+	epoch        INTEGER NOT NULL, -- of the lease it was made under
+	day          TEXT NOT NULL,
+	project      TEXT NOT NULL,
+	cost         INTEGER NOT NULL,
+	tokens       INTEGER NOT NULL,
+	steps        INTEGER NOT NULL,
+	sure_cost    INTEGER NOT NULL,
+	sure_tokens  INTEGER NOT NULL,
+	PRIMARY KEY (session, slot)
+);
+
+INSERT INTO account (kind, key, cost, tokens)
+WITH RECURSIVE used (n, id, cost, tokens) AS (
+	SELECT n, id, COALESCE(cost, 0), COALESCE(json_extract(tokens, '$.input'), 0) + COALESCE(json_extract(tokens, '$.output'), 0)
+		+ COALESCE(json_extract(tokens, '$.reasoning'), 0) + COALESCE(json_extract(tokens, '$.cache.read'), 0)
+		+ COALESCE(json_extract(tokens, '$.cache.write'), 0)
+	FROM session
+), above (top, n) AS (
+	SELECT id, n FROM session
+	UNION
+	SELECT session.parent, above.n FROM above JOIN session ON session.id = above.top WHERE session.parent IS NOT NULL
+)
+SELECT 'session', above.top, sum(used.cost), sum(used.tokens)
+FROM above JOIN used ON used.n = above.n JOIN session ON session.id = above.top
+GROUP BY above.top HAVING sum(used.cost) > 0 OR sum(used.tokens) > 0;
+
+INSERT INTO account (kind, key, cost)
+SELECT 'project', project, sum(cost) FROM session WHERE cost > 0 GROUP BY project;
