@@ -69,9 +69,9 @@ func TestEstimate_CountsAllThatIsSent(t *testing.T) {
 func TestClock_Holds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		fired := time.Time{}
+		fired := make(chan time.Time, 1)
 		begin := time.Now()
-		c := startClock(10*time.Second, func() { fired = time.Now() })
+		c := startClock(10*time.Second, func() { fired <- time.Now() })
 		defer c.end()
 		<-time.After(4 * time.Second)
 		c.hold()
@@ -84,7 +84,7 @@ func TestClock_Holds(t *testing.T) {
 		}
 		c.goOn()
 		<-time.After(7 * time.Second)
-		if got := fired.Sub(begin); got != 2*time.Hour+10*time.Second {
+		if got := (<-fired).Sub(begin); got != 2*time.Hour+10*time.Second {
 			t.Errorf("it fired after %s", got)
 		}
 		if got := c.read(); got != 11*time.Second {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/lathe-agent/lathe"
@@ -71,13 +72,16 @@ func (s *Store) Reserve(ctx context.Context, l Lease, r Reserve, facts ...lathe.
 }
 
 func (t *txn) reserve(s *sessionRow, epoch int64, r Reserve) (Grant, error) {
-	if err := t.settle(s.n, r.Slot, true, nil); err != nil { // of one that was cut off
-		return Grant{}, err
-	}
 	for again := false; ; again = true {
-		accounts, err := accountsOf(t.tx, s.id, s.project, r.Day, r.Budget)
+		accounts, mine, err := accountsOf(t.tx, s, r)
 		if err != nil {
 			return Grant{}, err
+		}
+		if mine { // of one that was cut off
+			if err := t.settle(s.n, r.Slot, nil); err != nil {
+				return Grant{}, err
+			}
+			continue
 		}
 		g := grant(accounts, r)
 		if g.Given() {
@@ -130,54 +134,69 @@ func grant(accounts []lathe.Account, r Reserve) Grant {
 	return g
 }
 
-// accountsOf reads the accounts a session is counted on, with their limits: its own first,
-// then those of the sessions above it, the day's and the project's.
-func accountsOf(r Reader, id lathe.SessionID, project, day string, b lathe.Budget) ([]lathe.Account, error) {
-	var out []lathe.Account
+// accountsOf reads the accounts a session is counted on, with their limits and what is held:
+// its own first, then those of the sessions above it, the day's and the project's. Mine
+// reports whether something is held in the slot itself.
+func accountsOf(q Reader, s *sessionRow, r Reserve) (out []lathe.Account, mine bool, err error) {
+	out = []lathe.Account{{Kind: lathe.DayAccount, Key: r.Day, Limit: r.Budget.Day}, {Kind: lathe.ProjectAccount, Key: s.project, Limit: r.Budget.Project}}
+	var chain []lathe.Account
 	var own []*lathe.Spending
-	take := func(row Row) error {
+	err = q.Query(`WITH RECURSIVE up (id, parent, depth) AS (
+			SELECT id, parent, 0 FROM session WHERE n = $1
+			UNION ALL SELECT session.id, session.parent, depth + 1 FROM session JOIN up ON session.id = up.parent WHERE depth < 64
+		) SELECT 'session', up.id, COALESCE(cost, 0), COALESCE(tokens, 0), COALESCE(steps, 0), COALESCE(time, 0), limits, depth
+		FROM up LEFT JOIN account ON kind = 'session' AND key = up.id
+		UNION ALL SELECT kind, key, cost, tokens, steps, time, limits, 0 FROM account WHERE kind = 'day' AND key = $2
+		UNION ALL SELECT kind, key, cost, tokens, steps, time, limits, 0 FROM account WHERE kind = 'project' AND key = $3
+		ORDER BY 8`, []any{s.n, r.Day, s.project}, func(row Row) error {
 		a := lathe.Account{
 			Kind: lathe.AccountKind(row.Text(0)), Key: row.Text(1),
 			Spent: lathe.Spending{Cost: lathe.Money(row.Int(2)), Tokens: row.Int(3), Steps: row.Int(4), Time: time.Duration(row.Int(5)) * time.Millisecond},
-			Held:  lathe.Spending{Cost: lathe.Money(row.Int(6)), Tokens: row.Int(7), Steps: row.Int(8)},
 		}
-		if a.Kind == lathe.SessionAccount && slices.ContainsFunc(out, func(o lathe.Account) bool { return o.Key == a.Key }) {
+		switch a.Kind {
+		case lathe.DayAccount:
+			out[0].Spent = a.Spent
+			return nil
+		case lathe.ProjectAccount:
+			out[1].Spent = a.Spent
+			return nil
+		case lathe.SessionAccount:
+		}
+		if slices.ContainsFunc(chain, func(o lathe.Account) bool { return o.Key == a.Key }) {
 			return nil // parents in a circle
 		}
 		var limits *lathe.Spending
-		if err := unpack(row, 9, &limits); err != nil {
+		if err := unpack(row, 6, &limits); err != nil {
 			return lathe.Errorf(lathe.Internal, "the limits of %s: %w", a.Key, err)
 		}
-		out, own = append(out, a), append(own, limits)
+		chain, own = append(chain, a), append(own, limits)
 		return nil
-	}
-	err := r.Query(`WITH RECURSIVE up (id, parent, depth) AS (
-			SELECT id, parent, 0 FROM session WHERE id = $1
-			UNION ALL SELECT session.id, session.parent, depth + 1 FROM session JOIN up ON session.id = up.parent WHERE depth < 64
-		) SELECT 'session', up.id, COALESCE(cost, 0), COALESCE(tokens, 0), COALESCE(steps, 0), COALESCE(time, 0),
-			COALESCE(held_cost, 0), COALESCE(held_tokens, 0), COALESCE(held_steps, 0), limits
-		FROM up LEFT JOIN account ON kind = 'session' AND key = up.id ORDER BY depth`, []any{string(id)}, take)
+	})
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	limit(out, own, b)
-	for _, one := range []struct {
-		kind  lathe.AccountKind
-		key   string
-		limit lathe.Spending
-	}{{lathe.DayAccount, day, b.Day}, {lathe.ProjectAccount, project, b.Project}} {
-		n := len(out)
-		err := r.Query(`SELECT kind, key, cost, tokens, steps, time, held_cost, held_tokens, held_steps, limits FROM account WHERE kind = $1 AND key = $2`,
-			[]any{string(one.kind), one.key}, take)
-		if err != nil {
-			return nil, err
+	limit(chain, own, r.Budget)
+	out = append(chain, out...)
+	mine, err = addHeld(q, out, s.n, r.Slot)
+	return out, mine, err
+}
+
+// addHeld adds what requests under way hold of the accounts.
+func addHeld(q Reader, accounts []lathe.Account, session int64, slot string) (mine bool, err error) {
+	err = q.Query(`SELECT session, slot, day, project, chain, cost, tokens, steps FROM reservation`, nil, func(row Row) error {
+		mine = mine || row.Int(0) == session && row.Text(1) == slot
+		day, project, chain := row.Text(2), row.Text(3), row.Text(4)
+		held := lathe.Spending{Cost: lathe.Money(row.Int(5)), Tokens: row.Int(6), Steps: row.Int(7)}
+		for i, a := range accounts {
+			on := a.Kind == lathe.DayAccount && a.Key == day || a.Kind == lathe.ProjectAccount && a.Key == project ||
+				a.Kind == lathe.SessionAccount && slices.Contains(strings.Fields(chain), a.Key)
+			if on {
+				accounts[i].Held = a.Held.Add(held)
+			}
 		}
-		if len(out) == n {
-			out = append(out, lathe.Account{Kind: one.kind, Key: one.key})
-		}
-		out[n].Limit = one.limit
-	}
-	return out, nil
+		return nil
+	})
+	return mine, err
 }
 
 // limit gives sessions their limits, the topmost last in the list: its own, else what the
@@ -199,80 +218,89 @@ func limit(chain []lathe.Account, own []*lathe.Spending, b lathe.Budget) {
 	}
 }
 
-// hold notes a reservation on its accounts.
+// hold notes a reservation.
 func (t *txn) hold(s *sessionRow, epoch int64, r Reserve, given lathe.Spending, accounts []lathe.Account) error {
-	err := t.exec(`INSERT INTO reservation (session, slot, epoch, day, project, cost, tokens, steps, sure_cost, sure_tokens)
-		VALUES ($1,$2,$3,$4,$5,$6,$7,$8,$9,$10)`,
-		s.n, r.Slot, epoch, r.Day, s.project, int64(given.Cost), given.Tokens, given.Steps, int64(r.Sure.Cost), r.Sure.Tokens)
-	if err != nil {
-		return err
-	}
+	var chain []string
 	for _, a := range accounts {
-		if err := t.tally(a.Kind, a.Key, lathe.Spending{}, given); err != nil {
-			return err
+		if a.Kind == lathe.SessionAccount {
+			chain = append(chain, a.Key)
 		}
 	}
-	return nil
-}
-
-// tally changes one account: what was spent, and what is held.
-func (t *txn) tally(kind lathe.AccountKind, key string, spent, held lathe.Spending) error {
-	return t.exec(`INSERT INTO account (kind, key, cost, tokens, steps, time, held_cost, held_tokens, held_steps) VALUES ($1,$2,$3,$4,$5,$6,$7,$8,$9)
-		ON CONFLICT (kind, key) DO UPDATE SET cost = account.cost + excluded.cost, tokens = account.tokens + excluded.tokens,
-			steps = account.steps + excluded.steps, time = account.time + excluded.time, held_cost = account.held_cost + excluded.held_cost,
-			held_tokens = account.held_tokens + excluded.held_tokens, held_steps = account.held_steps + excluded.held_steps`,
-		string(kind), key, int64(spent.Cost), spent.Tokens, spent.Steps, spent.Time.Milliseconds(), int64(held.Cost), held.Tokens, held.Steps)
+	return t.exec(`INSERT INTO reservation (session, slot, epoch, day, project, chain, cost, tokens, steps, sure_cost, sure_tokens)
+		VALUES ($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11)`,
+		s.n, r.Slot, epoch, r.Day, s.project, strings.Join(chain, " "), int64(given.Cost), given.Tokens, given.Steps, int64(r.Sure.Cost), r.Sure.Tokens)
 }
 
 // spent counts what a session has used, and gives back what was reserved for it.
-func (t *txn) spent(s *sessionRow, f *lathe.Spent) error {
-	return t.settle(s.n, f.Slot, false, f)
-}
+func (t *txn) spent(s *sessionRow, f *lathe.Spent) error { return t.settle(s.n, f.Slot, f) }
 
-// settle ends a reservation, if there is one: what was spent is counted, or, of one that
-// was cut off, what it has cost for sure.
-func (t *txn) settle(session int64, slot string, cut bool, f *lathe.Spent) error {
-	var held, used lathe.Spending
-	var day, project string
-	found := false
+// settle ends a reservation, if there is one, and counts what was spent; of one that was cut
+// off, without a word of it, what it has cost for sure.
+func (t *txn) settle(session int64, slot string, f *lathe.Spent) error {
+	var used lathe.Spending
+	var day string
+	var where ancestry
 	if slot != "" {
-		err := t.tx.Query(`SELECT cost, tokens, steps, sure_cost, sure_tokens, day, project FROM reservation WHERE session = $1 AND slot = $2`,
+		t.dirty = true
+		err := t.tx.Query(`DELETE FROM reservation WHERE session = $1 AND slot = $2 RETURNING sure_cost, sure_tokens, day, project, chain`,
 			[]any{session, slot}, func(row Row) error {
-				found = true
-				held = lathe.Spending{Cost: -lathe.Money(row.Int(0)), Tokens: -row.Int(1), Steps: -row.Int(2)}
-				used = lathe.Spending{Cost: lathe.Money(row.Int(3)), Tokens: row.Int(4)}
-				day, project = row.Text(5), row.Text(6)
+				used = lathe.Spending{Cost: lathe.Money(row.Int(0)), Tokens: row.Int(1)}
+				day, where = row.Text(2), ancestry{strings.Fields(row.Text(4)), row.Text(3)}
 				return nil
 			})
 		if err != nil {
 			return err
 		}
 	}
-	if !found && f == nil {
-		return nil
-	}
-	chain, err := t.chain(session)
-	if err != nil || len(chain.ids) == 0 {
-		return err
-	}
-	if !cut {
+	if f != nil {
 		used = f.Used
 	}
-	if !found {
-		day, project = f.Day, chain.project
-	} else if err := t.exec(`DELETE FROM reservation WHERE session = $1 AND slot = $2`, session, slot); err != nil {
-		return err
+	if used.IsZero() {
+		return nil
 	}
-	for i, id := range chain.ids {
-		if err := t.tally(lathe.SessionAccount, id, timed(used, i == 0), held); err != nil {
+	if where.ids == nil {
+		var err error
+		if where, err = t.chain(session); err != nil || where.ids == nil {
 			return err
 		}
+		day = f.Day
 	}
-	used = timed(used, len(chain.ids) == 1)
-	if err := t.tally(lathe.DayAccount, day, used, held); err != nil {
-		return err
+	return t.tally(where, day, used)
+}
+
+// tally adds to the accounts of a session, of those above it, of a day and of a project.
+func (t *txn) tally(where ancestry, day string, used lathe.Spending) error {
+	var args []any
+	add := func(kind lathe.AccountKind, key string, s lathe.Spending) {
+		args = append(args, string(kind), key, int64(s.Cost), s.Tokens, s.Steps, s.Time.Milliseconds())
 	}
-	return t.tally(lathe.ProjectAccount, project, used, held)
+	for i, id := range where.ids {
+		add(lathe.SessionAccount, id, timed(used, i == 0))
+	}
+	all := timed(used, len(where.ids) == 1)
+	add(lathe.DayAccount, day, all)
+	add(lathe.ProjectAccount, where.project, all)
+	return t.exec(`INSERT INTO account (kind, key, cost, tokens, steps, time) VALUES `+rowsOf(len(args)/6, 6)+`
+		ON CONFLICT (kind, key) DO UPDATE SET cost = account.cost + excluded.cost, tokens = account.tokens + excluded.tokens,
+			steps = account.steps + excluded.steps, time = account.time + excluded.time`, args...)
+}
+
+// rowsOf writes placeholders for rows of so many columns.
+func rowsOf(rows, columns int) string {
+	var b strings.Builder
+	for i := range rows * columns {
+		switch {
+		case i == 0:
+			b.WriteString("(")
+		case i%columns == 0:
+			b.WriteString("), (")
+		default:
+			b.WriteString(", ")
+		}
+		b.WriteString(placeholder(i + 1))
+	}
+	b.WriteString(")")
+	return b.String()
 }
 
 // timed leaves the time out where it would be counted twice: whoever has others work for
@@ -327,7 +355,7 @@ func (t *txn) settleDead() (freed bool, err error) {
 	})
 	for _, d := range dead {
 		if err == nil {
-			err = t.settle(d.session, d.name, true, nil)
+			err = t.settle(d.session, d.name, nil)
 		}
 	}
 	return len(dead) > 0, err
@@ -343,7 +371,7 @@ func (t *txn) closeAccount(s *sessionRow) error {
 	})
 	for _, slot := range slots {
 		if err == nil {
-			err = t.settle(s.n, slot, true, nil)
+			err = t.settle(s.n, slot, nil)
 		}
 	}
 	if err != nil {
@@ -372,18 +400,15 @@ func (s *Store) Limit(ctx context.Context, id lathe.SessionID, limits lathe.Spen
 	return err
 }
 
-// Accounts tells what a session and those above it, the day and its project have spent,
-// with their limits under a budget.
+// Accounts tells what a session and those above it, the day and its project have spent, with
+// their limits under a budget.
 func (s *Store) Accounts(ctx context.Context, id lathe.SessionID, day string, b lathe.Budget) (out []lathe.Account, err error) {
 	err = s.read(ctx, func(r Reader) error {
-		rec, err := oneSession(r, `id = $1`, string(id))
+		row, err := sessionOf(r, id)
 		if err != nil {
 			return err
 		}
-		if rec.ID == "" {
-			return notFound(id)
-		}
-		out, err = accountsOf(r, id, rec.Project, day, b)
+		out, _, err = accountsOf(r, row, Reserve{Day: day, Budget: b})
 		return err
 	})
 	return out, err

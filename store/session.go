@@ -127,9 +127,11 @@ func packRaw(m json.RawMessage) any {
 }
 
 // session finds the row of a session, or says that there is none.
-func (t *txn) session(id lathe.SessionID) (*sessionRow, error) {
+func (t *txn) session(id lathe.SessionID) (*sessionRow, error) { return sessionOf(t.tx, id) }
+
+func sessionOf(r Reader, id lathe.SessionID) (*sessionRow, error) {
 	var s *sessionRow
-	err := t.tx.Query(`SELECT n, directory, project FROM session WHERE id = $1`, []any{string(id)}, func(row Row) error {
+	err := r.Query(`SELECT n, directory, project FROM session WHERE id = $1`, []any{string(id)}, func(row Row) error {
 		s = &sessionRow{n: row.Int(0), id: id, directory: row.Text(1), project: row.Text(2)}
 		return nil
 	})

@@ -1,32 +1,31 @@
--- What sessions with all below them, days and projects have spent, and what requests under
--- way may still cost. Money is in picodollars, time in milliseconds.
+-- What sessions with all below them, days and projects have spent. Money is in picodollars,
+-- time in milliseconds.
 CREATE TABLE account (
-	n           INTEGER PRIMARY KEY,
-	kind        TEXT NOT NULL, -- session, day or project
-	key         TEXT NOT NULL,
-	cost        INTEGER NOT NULL DEFAULT 0,
-	tokens      INTEGER NOT NULL DEFAULT 0,
-	steps       INTEGER NOT NULL DEFAULT 0,
-	time        INTEGER NOT NULL DEFAULT 0,
-	held_cost   INTEGER NOT NULL DEFAULT 0,
-	held_tokens INTEGER NOT NULL DEFAULT 0,
-	held_steps  INTEGER NOT NULL DEFAULT 0,
-	limits      TEXT, -- of a session, where it has its own
+	n      INTEGER PRIMARY KEY,
+	kind   TEXT NOT NULL, -- session, day or project
+	key    TEXT NOT NULL,
+	cost   INTEGER NOT NULL DEFAULT 0,
+	tokens INTEGER NOT NULL DEFAULT 0,
+	steps  INTEGER NOT NULL DEFAULT 0,
+	time   INTEGER NOT NULL DEFAULT 0,
+	limits TEXT, -- of a session, where it has its own
 	UNIQUE (kind, key)
 );
 
--- Requests under way. One whose process has died is charged what it has cost for sure.
+-- Requests under way, few at any time, and what they may cost. One whose process has died is
+-- charged what it has cost for sure.
 CREATE TABLE reservation (
-	session      INTEGER NOT NULL,
-	slot         TEXT NOT NULL,
-	epoch        INTEGER NOT NULL, -- of the lease it was made under
-	day          TEXT NOT NULL,
-	project      TEXT NOT NULL,
-	cost         INTEGER NOT NULL,
-	tokens       INTEGER NOT NULL,
-	steps        INTEGER NOT NULL,
-	sure_cost    INTEGER NOT NULL,
-	sure_tokens  INTEGER NOT NULL,
+	session     INTEGER NOT NULL,
+	slot        TEXT NOT NULL,
+	epoch       INTEGER NOT NULL, -- of the lease it was made under
+	day         TEXT NOT NULL,
+	project     TEXT NOT NULL,
+	chain       TEXT NOT NULL, -- the session and all above it
+	cost        INTEGER NOT NULL,
+	tokens      INTEGER NOT NULL,
+	steps       INTEGER NOT NULL,
+	sure_cost   INTEGER NOT NULL,
+	sure_tokens INTEGER NOT NULL,
 	PRIMARY KEY (session, slot)
 );
 
