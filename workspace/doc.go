@@ -3,8 +3,11 @@
 // It owns project identity: which checkout a directory lies in, which repository
 // that checkout belongs to, and the id under which its sessions are filed. It does not own the project record:
 // the store keeps that, and moves sessions when an id changes ([Place] carries both
-// the id and the one another program left behind). It never writes into a
-// directory it looks at.
+// the id and the one another program left behind). To find an identity it never writes
+// into a directory.
+//
+// It also owns the way of tools to files: [Resolve] finds where a name really leads, which
+// is what rules judge, and the methods of [File] reach that place and nothing else.
 //
 // A repository is hostile until its user says otherwise, so identity is read from
 // files by code of ours (internal/gitobj): bounded, regular files only, includes not
@@ -31,5 +34,5 @@
 // goroutine outlives its call. A [Memory] is called from the goroutine of [Locate].
 //
 // Start reading at [Locate] in place.go; checkout.go finds the repository, remote.go
-// reads its origin, root.go its first commit.
+// reads its origin, root.go its first commit. For files, start at [File] in files.go.
 package workspace

@@ -1,0 +1,128 @@
+//go:build unix
+
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// group is a tree of which only the process group is known: a process that leaves it is lost.
+type group struct {
+	process *os.Process
+	grace   time.Duration
+
+	over  chan struct{}
+	how   status // valid when over is closed
+	empty chan struct{}
+	ask   func() // ends the group, once
+	asked chan struct{}
+}
+
+func startGroup(c Command, grace time.Duration) (tree, *os.File, error) {
+	out, in, err := os.Pipe()
+	if err != nil {
+		return nil, nil, fmt.Errorf("a pipe for the output: %w", err)
+	}
+	defer func() { _ = in.Close() }()
+	stdin, err := c.stdin()
+	if err != nil {
+		return nil, nil, errors.Join(err, out.Close())
+	}
+	if c.Stdin == nil {
+		defer func() { _ = stdin.Close() }()
+	}
+	env := c.Env
+	if env == nil {
+		env = []string{} // nil would be ours
+	}
+	_ = in.Fd() // which makes it one that blocks, as programs expect
+	process, err := os.StartProcess(c.Path, append([]string{c.Path}, c.Args...), &os.ProcAttr{
+		Dir: c.Dir, Env: env, Files: []*os.File{stdin, in, in}, Sys: &syscall.SysProcAttr{Setsid: true},
+	})
+	if err != nil {
+		return nil, nil, errors.Join(err, out.Close())
+	}
+	g := &group{
+		process: process, grace: grace,
+		over: make(chan struct{}), empty: make(chan struct{}), asked: make(chan struct{}),
+	}
+	g.ask = sync.OnceFunc(func() { close(g.asked) })
+	go g.watch()
+	return g, out, nil
+}
+
+// watch waits for the command and then for its group, which only looking again and again tells.
+func (g *group) watch() {
+	defer close(g.empty)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		state, err := g.process.Wait()
+		if err != nil {
+			g.how = status{code: -1, err: err}
+		} else if ws, ok := state.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+			g.how = status{code: -1, signal: unix.SignalName(ws.Signal())}
+		} else {
+			g.how = status{code: state.ExitCode()}
+		}
+		close(g.over)
+	}()
+	defer func() { <-ended }()
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	asked, over := g.asked, g.over
+	var deadline time.Time
+	for {
+		select {
+		case <-over:
+			over = nil
+		case <-asked:
+			asked = nil
+			deadline = time.Now().Add(g.grace)
+			_ = g.signal(unix.SIGTERM) // who is gone needs none
+			tick.Reset(10 * time.Millisecond)
+		case <-tick.C:
+		}
+		if !deadline.IsZero() && time.Now().After(deadline) {
+			_ = g.signal(unix.SIGKILL)
+		}
+		if over == nil && len(g.left()) == 0 {
+			return
+		}
+	}
+}
+
+func (g *group) signal(s syscall.Signal) error { return unix.Kill(-g.process.Pid, s) }
+
+func (g *group) exited() <-chan struct{} { return g.over }
+
+func (g *group) status() status { return g.how }
+
+func (g *group) gone() <-chan struct{} { return g.empty }
+
+func (g *group) kill() { g.ask() }
+
+func (g *group) letGo() {} // nothing holds it
+
+// left is what is left of the group. Where the system does not list it, all is known by the
+// number of its first process, also the dead who were not collected.
+func (g *group) left() []int {
+	if errors.Is(g.signal(0), unix.ESRCH) {
+		return nil
+	}
+	if pids, ok := members(g.process.Pid); ok {
+		return pids
+	}
+	return []int{g.process.Pid}
+}
+
+func (g *group) rest() []Process { return processes(g.left()) }
+
+func tooLong(err error) bool { return errors.Is(err, unix.E2BIG) }

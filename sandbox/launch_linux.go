@@ -1,0 +1,278 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"os"
+	"os/signal"
+	"runtime"
+	"strconv"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// The launcher is told what to do by its arguments (launchWord, its grace in milliseconds, the
+// directory, the program and the arguments of the command) and over a socket. Its environment and
+// its input and output are the command's.
+
+const (
+	launchWord = "__sandbox-launch"
+
+	controlFD = 3 // the socket to whoever started us
+	drainFD   = 4 // the other side of the output, for a command whose rest may be let go
+)
+
+// Self is the program that runs, as a [Config.Launcher]: also where its file was replaced since.
+func Self() string { return "/proc/self/exe" }
+
+// order is what the launcher is told.
+type order string
+
+const (
+	orderKill  order = "kill"  // end all
+	orderRest  order = "rest"  // say what runs
+	orderLeave order = "leave" // live on when we are gone
+)
+
+// report is what the launcher tells; one member is set.
+type report struct {
+	PID   int       `json:"pid,omitempty"`   // it was started
+	Errno int       `json:"errno,omitempty"` // it was not
+	Exit  *wstatus  `json:"exit,omitempty"`  // it has ended
+	Rest  []Process `json:"rest,omitempty"`  // what runs
+	Empty bool      `json:"empty,omitempty"` // nothing runs
+}
+
+type wstatus struct {
+	Code   int    `json:"code"`
+	Signal string `json:"signal,omitempty"`
+}
+
+// Launch is the whole life of a process that was started as launcher: main calls it with
+// os.Args and os.Environ before anything else, and exits with its code if the process is one.
+// In any other process it costs a comparison.
+func Launch(args []string, environ func() []string) (exit int, mine bool) {
+	if len(args) < 2 || args[1] != launchWord {
+		return 0, false
+	}
+	if len(args) < 5 {
+		return 2, true
+	}
+	// The command is told of the death of the thread that started it, so that must be one that lives.
+	runtime.LockOSThread()
+	l, err := newLauncher(args[2])
+	if err != nil {
+		return 2, true
+	}
+	l.run(args[3], args[4:], environ())
+	return 0, true
+}
+
+// launcher looks after one command.
+type launcher struct {
+	control *os.File
+	parent  int
+	grace   time.Duration
+	command int // its pid
+
+	orders chan order    // closed when nobody can give any
+	ended  chan wstatus  // of the command itself
+	empty  chan struct{} // closed when the last process is collected
+	leave  bool          // nobody's death is a reason to kill
+	over   bool          // the command has ended
+
+	killing time.Time // SIGKILL from then on; zero is that nothing is killed
+}
+
+func newLauncher(grace string) (*launcher, error) {
+	ms, err := strconv.Atoi(grace)
+	if err != nil {
+		return nil, err
+	}
+	kind, err := unix.GetsockoptInt(controlFD, unix.SOL_SOCKET, unix.SO_TYPE)
+	if err != nil || kind != unix.SOCK_SEQPACKET {
+		return nil, errors.New("started by hand")
+	}
+	unix.CloseOnExec(controlFD)
+	unix.CloseOnExec(drainFD) // it may not be there
+	// Also what others let us inherit by mistake; older systems cannot.
+	_ = unix.CloseRange(controlFD, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC)
+	if err := unix.SetNonblock(controlFD, true); err != nil {
+		return nil, err
+	}
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		return nil, err
+	}
+	// The end of the socket tells the same. This one comes as well, should a process hold a copy
+	// of its other end. It also comes when only a thread has ended; see signaled.
+	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGUSR1), 0, 0, 0); err != nil {
+		return nil, err
+	}
+	return &launcher{
+		control: os.NewFile(controlFD, "control"), parent: os.Getppid(), grace: time.Duration(ms) * time.Millisecond,
+		orders: make(chan order), ended: make(chan wstatus, 1), empty: make(chan struct{}),
+	}, nil
+}
+
+func (l *launcher) run(dir string, argv, env []string) {
+	signals := make(chan os.Signal, 4)
+	signal.Notify(signals, unix.SIGUSR1, unix.SIGTERM, unix.SIGINT, unix.SIGHUP)
+	pid, err := syscall.ForkExec(argv[0], argv, &syscall.ProcAttr{
+		Dir: dir, Env: env, Files: []uintptr{0, 1, 2},
+		Sys: &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL},
+	})
+	if err != nil {
+		errno, _ := err.(syscall.Errno)
+		l.tell(report{Errno: int(max(errno, 1))})
+		return
+	}
+	l.command = pid
+	letGoOfOutput()
+	l.tell(report{PID: pid})
+	go l.collect()
+	go l.listen()
+	l.loop(signals)
+	unix.Exit(0) // at once: in a program with the race detector the usual way takes a second
+}
+
+// letGoOfOutput leaves the output to the command, so that it ends when the command has.
+func letGoOfOutput() {
+	null, err := unix.Open("/dev/null", unix.O_RDWR|unix.O_CLOEXEC, 0)
+	for fd := range 3 {
+		if err != nil {
+			_ = unix.Close(fd)
+		} else {
+			_ = unix.Dup3(null, fd, 0)
+		}
+	}
+}
+
+// collect waits for every process that has no other parent, until there is none. None can come
+// after that: who could make one is gone.
+func (l *launcher) collect() {
+	for {
+		var ws unix.WaitStatus
+		pid, err := unix.Wait4(-1, &ws, 0, nil)
+		switch {
+		case err == unix.EINTR:
+		case err != nil:
+			close(l.empty)
+			return
+		case pid == l.command && ws.Signaled():
+			l.ended <- wstatus{Code: -1, Signal: unix.SignalName(ws.Signal())}
+		case pid == l.command && ws.Exited():
+			l.ended <- wstatus{Code: ws.ExitStatus()}
+		}
+	}
+}
+
+func (l *launcher) listen() {
+	defer close(l.orders)
+	buf := make([]byte, 64)
+	for {
+		n, err := l.control.Read(buf)
+		if err != nil {
+			return
+		}
+		l.orders <- order(buf[:n])
+	}
+}
+
+func (l *launcher) tell(r report) {
+	if b, err := json.Marshal(r); err == nil {
+		_, _ = l.control.Write(b) // to the dead there is nothing to say
+	}
+}
+
+func (l *launcher) loop(signals <-chan os.Signal) {
+	tick := time.NewTicker(time.Hour)
+	for {
+		select {
+		case s := <-l.ended:
+			l.over = true
+			l.tell(report{Exit: &s})
+		case <-l.empty:
+			select { // both may have come at once
+			case s := <-l.ended:
+				l.tell(report{Exit: &s})
+			default:
+			}
+			return
+		case o, ok := <-l.orders:
+			l.obey(o, ok)
+		case s := <-signals:
+			l.signaled(s)
+		case <-tick.C:
+			if !time.Now().Before(l.killing) {
+				l.signal(unix.SIGKILL)
+			}
+		}
+		if !l.killing.IsZero() {
+			tick.Reset(5 * time.Millisecond)
+		}
+	}
+}
+
+func (l *launcher) obey(o order, ok bool) {
+	switch {
+	case !ok:
+		l.orders = nil
+		if l.leave && l.over {
+			go drain()
+			return
+		}
+		l.kill()
+	case o == orderKill:
+		l.kill()
+	case o == orderLeave:
+		l.leave = true
+	case o == orderRest:
+		rest := processes(descendants(os.Getpid()))
+		l.tell(report{Rest: rest, Empty: len(rest) == 0})
+	}
+}
+
+// signaled tells the death of our parent from that of the thread of it that started us.
+func (l *launcher) signaled(s os.Signal) {
+	if s == unix.SIGUSR1 && (os.Getppid() == l.parent || l.leave && l.over) {
+		return
+	}
+	l.kill()
+}
+
+// kill asks every process to end, and lets the loop kill those that do not.
+func (l *launcher) kill() {
+	if l.killing.IsZero() {
+		l.killing = time.Now().Add(l.grace)
+		l.signal(unix.SIGTERM)
+	}
+}
+
+// signal reaches all that is below us: whoever lost its parent has become our child. One that is
+// made while we look is found the next time.
+func (l *launcher) signal(s unix.Signal) {
+	below := descendants(os.Getpid())
+	for _, pid := range below {
+		_ = unix.Kill(pid, s) // it may have ended
+	}
+	if len(below) == 0 && !l.over { // /proc is closed to us: the group is what we know
+		_ = unix.Kill(-l.command, s)
+	}
+}
+
+// drain keeps those that were let go from blocking on an output that nobody reads.
+func drain() {
+	if unix.SetNonblock(drainFD, true) != nil {
+		return
+	}
+	out := os.NewFile(drainFD, "output")
+	buf := make([]byte, 4<<10)
+	for {
+		if _, err := out.Read(buf); err != nil {
+			return
+		}
+	}
+}

@@ -1,0 +1,93 @@
+package sandbox_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lathe-agent/lathe/sandbox"
+)
+
+func TestMain(m *testing.M) {
+	if exit, mine := sandbox.Launch(os.Args, os.Environ); mine {
+		os.Exit(exit)
+	}
+	if len(os.Args) == 4 && os.Args[1] == "engine" { // a program that will be killed while a command runs
+		r := sandbox.Open(sandbox.Config{Launcher: sandbox.Self()})
+		_, err := r.Run(context.Background(), shell(os.Args[2], os.Args[3]), func(b []byte) { _, _ = os.Stdout.Write(b) })
+		fmt.Println("returned", err)
+		select {} // with what the command left behind
+	}
+	os.Exit(m.Run())
+}
+
+// shell is a command for /bin/sh.
+func shell(dir, script string) sandbox.Command {
+	return sandbox.Command{Path: "/bin/sh", Args: []string{"-c", script}, Dir: dir, Env: []string{"PATH=/usr/local/bin:/usr/bin:/bin"}}
+}
+
+// runners are the ways a command can run on this machine.
+func runners(t *testing.T, test func(t *testing.T, r *sandbox.Runner)) {
+	for name, launcher := range map[string]string{"launcher": sandbox.Self(), "group": ""} {
+		if name == "launcher" && launcher == "" {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			test(t, open(t, sandbox.Config{Launcher: launcher, Grace: 300 * time.Millisecond}))
+		})
+	}
+}
+
+func open(t testing.TB, c sandbox.Config) *sandbox.Runner {
+	r := sandbox.Open(c)
+	t.Cleanup(func() {
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return r
+}
+
+// run runs a script to its end and returns what it printed.
+func run(t testing.TB, r *sandbox.Runner, c sandbox.Command) (sandbox.Result, string) {
+	t.Helper()
+	var out strings.Builder
+	res, err := r.Run(t.Context(), c, func(b []byte) { out.Write(b) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res, out.String()
+}
+
+// eventually waits for a condition, as long as it may take to come true.
+func eventually(t testing.TB, limit time.Duration, what string, cond func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(limit)
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	for !cond() {
+		if time.Now().After(deadline) {
+			t.Fatalf("not within %v: %s", limit, what)
+		}
+		<-tick.C
+	}
+}
+
+// pidIn reads the number of a process from a file that a script writes.
+func pidIn(t testing.TB, file string) int {
+	t.Helper()
+	pid := 0
+	eventually(t, 10*time.Second, "a pid in "+filepath.Base(file), func() bool {
+		b, err := os.ReadFile(file)
+		if err == nil && strings.HasSuffix(string(b), "\n") {
+			pid, err = strconv.Atoi(strings.TrimSpace(string(b)))
+		}
+		return err == nil && pid > 0
+	})
+	return pid
+}

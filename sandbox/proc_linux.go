@@ -1,0 +1,99 @@
+package sandbox
+
+import (
+	"bytes"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// entry is a process as /proc shows it.
+type entry struct {
+	pid, parent, group int
+	dead               bool // it only waits to be collected
+}
+
+// entries returns all processes. One that is made or ends meanwhile may be missed or named in vain.
+func entries() []entry {
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return nil
+	}
+	names, _ := dir.Readdirnames(-1) // what was read of it is better than nothing
+	_ = dir.Close()
+	out := make([]entry, 0, len(names))
+	for _, name := range names {
+		if pid, err := strconv.Atoi(name); err == nil {
+			if e, ok := entryOf(pid); ok {
+				out = append(out, e)
+			}
+		}
+	}
+	return out
+}
+
+func entryOf(pid int) (entry, bool) {
+	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return entry{}, false
+	}
+	// pid (name) state parent group …, and the name may hold anything.
+	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
+	if len(fields) < 3 {
+		return entry{}, false
+	}
+	parent, err1 := strconv.Atoi(string(fields[1]))
+	group, err2 := strconv.Atoi(string(fields[2]))
+	dead := fields[0][0] == 'Z' || fields[0][0] == 'X'
+	return entry{pid, parent, group, dead}, err1 == nil && err2 == nil
+}
+
+// descendants returns the processes below one that are not dead.
+func descendants(of int) []int {
+	children := map[int][]entry{}
+	for _, e := range entries() {
+		children[e.parent] = append(children[e.parent], e)
+	}
+	var out []int
+	for next := []int{of}; len(next) > 0; {
+		parent := next[0]
+		next = next[1:]
+		for _, e := range children[parent] {
+			if !e.dead {
+				out = append(out, e.pid)
+			}
+			next = append(next, e.pid)
+		}
+		delete(children, parent) // a pid used again meanwhile could make a circle
+	}
+	return out
+}
+
+// members returns the processes of a group that are not dead; ok is that this is known.
+func members(group int) (pids []int, ok bool) {
+	all := entries()
+	for _, e := range all {
+		if e.group == group && !e.dead {
+			pids = append(pids, e.pid)
+		}
+	}
+	return pids, len(all) > 0
+}
+
+// processes describes some of them. One without a command line is on its way out.
+func processes(pids []int) []Process {
+	const most, longest = 20, 100
+	var out []Process
+	for _, pid := range pids {
+		line, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline") // gone: none
+		if len(line) == 0 || len(out) == most {
+			continue
+		}
+		name := strings.TrimSpace(strings.ReplaceAll(string(line), "\x00", " "))
+		if len(name) > longest {
+			name = name[:longest]
+		}
+		out = append(out, Process{PID: pid, Name: strings.ToValidUTF8(name, "")})
+	}
+	return out
+}

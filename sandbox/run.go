@@ -1,0 +1,216 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// Run runs a command and returns when it has ended, or soon after ctx has. What it prints, both
+// streams in the order they came, goes to output in pieces that are only valid during the call.
+//
+// A command that ran is no error, whatever its exit code. Of one that was canceled the result may
+// come before its end: its processes are then being ended and have [Config.Grace] to do so.
+func (r *Runner) Run(ctx context.Context, c Command, output func([]byte)) (Result, error) {
+	if ctx.Err() != nil { // a cancel that comes before the start wins
+		return Result{Exit: -1, Canceled: true}, nil
+	}
+	if err := c.check(); err != nil {
+		return Result{Exit: -1}, err
+	}
+	if err := r.begin(); err != nil {
+		return Result{Exit: -1}, err
+	}
+	began := time.Now()
+	t, out, err := r.start(c)
+	if err != nil {
+		r.work.Done()
+		return Result{Exit: -1}, explain(c, err)
+	}
+	r.enter(t)
+	f := follow(out)
+	defer f.leave()
+	res, err := r.watch(ctx, c, t, func(limit time.Duration, until ...<-chan struct{}) int {
+		return f.pump(output, limit, until...)
+	})
+	res.Took = time.Since(began)
+	return res, err
+}
+
+// pump passes output on until one of the channels is closed, and returns which; -1 is that the
+// limit, if there is one, has passed.
+type pump func(limit time.Duration, until ...<-chan struct{}) int
+
+func (r *Runner) watch(ctx context.Context, c Command, t tree, pump pump) (Result, error) {
+	var res Result
+	switch pump(c.Timeout, t.exited(), ctx.Done()) {
+	case 0:
+		return r.ended(ctx, c, t, pump)
+	case 1:
+		res.Canceled = true
+	default:
+		res.TimedOut = true
+	}
+	t.kill()
+	if res.TimedOut {
+		pump(r.grace+killTime, t.gone(), ctx.Done())
+	}
+	if pump(settleTime, t.gone()) == 0 {
+		pump(settleTime, nil) // the end of the output, which comes with the end of all who could write
+	}
+	res.Exit = -1
+	select {
+	case <-t.exited():
+		s := t.status()
+		res.Exit, res.Signal = s.code, s.signal
+	default:
+	}
+	return res, nil
+}
+
+// ended is the result of a command that came to its own end.
+func (r *Runner) ended(ctx context.Context, c Command, t tree, pump pump) (Result, error) {
+	s := t.status()
+	if s.err != nil {
+		t.kill()
+		return Result{Exit: -1}, fmt.Errorf("run %s: %w", filepath.Base(c.Path), s.err)
+	}
+	pump(lateOutput, nil)
+	switch {
+	case c.Rest == EndRest || ctx.Err() != nil:
+		t.kill()
+		pump(r.grace+killTime, t.gone(), ctx.Done())
+		pump(settleTime, nil)
+	case c.Rest == LeaveRest:
+		r.letGo(t)
+	}
+	return Result{Exit: s.code, Signal: s.signal, Rest: t.rest()}, nil
+}
+
+// check finds what a system call would only have a number for.
+func (c Command) check() error {
+	if !filepath.IsAbs(c.Path) || !filepath.IsAbs(c.Dir) {
+		return fmt.Errorf("run %q in %q: both paths must be absolute", c.Path, c.Dir)
+	}
+	info, err := os.Stat(c.Dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("the directory %s does not exist: %w", c.Dir, err)
+	case err != nil:
+		return fmt.Errorf("the directory %s cannot be used: %w", c.Dir, err)
+	case !info.IsDir():
+		return fmt.Errorf("%s is not a directory", c.Dir)
+	}
+	return nil
+}
+
+func explain(c Command, err error) error {
+	if tooLong(err) {
+		n := 0
+		for _, a := range c.Args {
+			n = max(n, len(a))
+		}
+		return fmt.Errorf("the command is too long to be started (%d bytes; most systems take 128 KB): write it to a file and run that: %w", n, err)
+	}
+	return fmt.Errorf("start %s: %w", c.Path, err)
+}
+
+// follower reads what a tree prints, to the end: what is printed after Run has returned goes
+// nowhere, so that a process in the background neither blocks nor dies of it.
+type follower struct {
+	pieces chan []byte   // the buffer, full; nil is the end
+	taken  chan struct{} // it may be filled again
+	left   chan struct{} // nobody takes any more
+	ended  bool
+}
+
+// follow starts the reader. It ends with the last process that holds the other side.
+func follow(out *os.File) *follower {
+	f := &follower{pieces: make(chan []byte), taken: make(chan struct{}), left: make(chan struct{})}
+	go func() {
+		defer func() { _ = out.Close() }() // it was only read
+		buf := make([]byte, 64<<10)
+		for {
+			n, err := out.Read(buf)
+			if n > 0 && !f.pass(buf[:n]) {
+				buf = buf[:4<<10] // what nobody reads needs no speed
+			}
+			if err != nil {
+				f.pass(nil)
+				return
+			}
+		}
+	}()
+	return f
+}
+
+func (f *follower) pass(piece []byte) bool {
+	select {
+	case f.pieces <- piece:
+	case <-f.left:
+		return false
+	}
+	if piece == nil {
+		return true
+	}
+	select {
+	case <-f.taken:
+		return true
+	case <-f.left:
+		return false
+	}
+}
+
+func (f *follower) leave() { close(f.left) }
+
+// pump is the type of that name; a nil channel stands for the end of the output.
+func (f *follower) pump(output func([]byte), limit time.Duration, until ...<-chan struct{}) int {
+	var timeout <-chan time.Time
+	if limit > 0 {
+		timer := time.NewTimer(limit)
+		defer timer.Stop()
+		timeout = timer.C
+	}
+	var a, b <-chan struct{} = until[0], nil
+	if len(until) > 1 {
+		b = until[1]
+	}
+	for {
+		if a == nil && f.ended {
+			return 0
+		}
+		pieces := f.pieces
+		if f.ended {
+			pieces = nil
+		}
+		select {
+		case piece := <-pieces:
+			if f.ended = piece == nil; !f.ended {
+				output(piece)
+				f.taken <- struct{}{}
+			}
+		case <-a:
+			return 0
+		case <-b:
+			return 1
+		case <-timeout:
+			return -1
+		}
+	}
+}
+
+// stdin is what the command reads; the caller closes it if it is not the command's own.
+func (c Command) stdin() (*os.File, error) {
+	if c.Stdin != nil {
+		return c.Stdin, nil
+	}
+	f, err := os.Open(os.DevNull)
+	if err != nil {
+		return nil, fmt.Errorf("an empty input: %w", err)
+	}
+	return f, nil
+}

@@ -1,0 +1,206 @@
+// Package sandbox runs a command and owns all that comes of it: its process group, its time, its
+// output, and every process it leaves behind.
+//
+// On Linux a command is the child of a launcher, which is this program started again (see [Launch]).
+// Orphans of the command become children of the launcher, however they detached, so it can end them
+// all: when it is told to, and when the program that started it dies, whatever way. Elsewhere the
+// process group (Unix) or the job object (Windows) is what there is: on Unix a process that left its
+// group is not found again, and nothing ends a command whose starter was killed.
+//
+// It does not decide what may run, knows no tool, and reads no environment: a command has the one it
+// is given. Confinement by the operating system belongs into the launcher, between its start and that
+// of the command.
+//
+// A [Runner] is safe for use by many goroutines. [Runner.Run] calls its output function in the
+// goroutine of its caller, never after it has returned.
+//
+// Start reading at [Runner.Run]; launch_linux.go is the launcher.
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+)
+
+// The times where nothing else is said.
+const (
+	// DefaultGrace is how long a process has between being asked to end and being killed.
+	DefaultGrace = time.Second
+
+	settleTime = 150 * time.Millisecond // a canceled Run returns by then; the tree may take its grace
+	lateOutput = 250 * time.Millisecond // how long a command that has ended may be read from
+	killTime   = 5 * time.Second        // how long the killed may take to disappear, on a machine that is busy
+)
+
+// Config is what a [Runner] is opened with; its zero value can be used.
+type Config struct {
+	// Launcher is the program that is started as launcher, [Self] in a program whose main calls
+	// [Launch] before all else. Where it is empty, commands run without one.
+	Launcher string
+	// Grace is the time between SIGTERM and SIGKILL; 0 is [DefaultGrace].
+	Grace time.Duration
+}
+
+// Command is what to run.
+type Command struct {
+	Path  string   // of the program; nothing is searched
+	Args  []string // without its name
+	Dir   string   // absolute, and there
+	Env   []string // all of it, as name=value
+	Stdin *os.File // nil is an input that has ended
+	// Timeout is how long it may run; 0 is no limit.
+	Timeout time.Duration
+	// Rest is what becomes of processes that outlive the command; not those of one that was
+	// canceled or ran out of time, which always end with it.
+	Rest Rest
+}
+
+// Rest is what becomes of the processes a command leaves behind.
+type Rest int
+
+const (
+	// KeepRest lets them run until the runner is closed or its program dies.
+	KeepRest Rest = iota
+	// EndRest ends them before Run returns.
+	EndRest
+	// LeaveRest lets them go: they may outlive the program.
+	LeaveRest
+)
+
+// Result is how a command ended.
+type Result struct {
+	// Exit is its exit code, -1 where there is none: ended by a signal, or not ended yet.
+	Exit int
+	// Signal names the signal that ended it, as SIGKILL; "" where none did.
+	Signal string
+	// TimedOut and Canceled say that it was ended because of its Timeout or its context.
+	TimedOut, Canceled bool
+	// Rest is what is still running; the list is not complete beyond some twenty.
+	Rest []Process
+	// Took is the time from start to end.
+	Took time.Duration
+}
+
+// Process is one that outlived its command.
+type Process struct {
+	PID  int    `json:"pid"`
+	Name string `json:"name,omitempty"` // its command line, cut; "" where the system does not tell
+}
+
+// Runner runs commands and keeps an eye on what they leave behind.
+type Runner struct {
+	launcher string
+	grace    time.Duration
+
+	work sync.WaitGroup // one for each process tree that is not gone
+
+	mu     sync.Mutex
+	live   map[tree]chan struct{} // closed when the tree is let go
+	closed bool
+}
+
+// tree is a command and all that came of it.
+type tree interface {
+	// exited is closed when the command itself has ended; then status says how.
+	exited() <-chan struct{}
+	status() status
+	// gone is closed when nothing of it is left.
+	gone() <-chan struct{}
+	// rest lists what is left after the command has ended.
+	rest() []Process
+	// kill ends all of it, and returns at once.
+	kill()
+	// letGo makes it outlive us.
+	letGo()
+}
+
+// status is how a command ended.
+type status struct {
+	code   int
+	signal string
+	err    error // that it is not known
+}
+
+// Open makes a runner. It starts nothing.
+func Open(c Config) *Runner {
+	if c.Grace <= 0 {
+		c.Grace = DefaultGrace
+	}
+	return &Runner{launcher: c.Launcher, grace: c.Grace, live: map[tree]chan struct{}{}}
+}
+
+// errClosed is the error of a run after Close.
+var errClosed = errors.New("the runner of commands is closed")
+
+// Close ends everything that still runs, except what was let go, and waits for it. Processes
+// that cannot be killed are an error; it does not wait for those longer than seconds.
+func (r *Runner) Close() error {
+	r.mu.Lock()
+	r.closed = true
+	for t := range r.live {
+		t.kill()
+	}
+	r.mu.Unlock()
+	done := make(chan struct{})
+	go func() { // ends with the last tree, which may be after us where one cannot be killed
+		r.work.Wait()
+		close(done)
+	}()
+	timer := time.NewTimer(r.grace + killTime)
+	defer timer.Stop()
+	select {
+	case <-done:
+		return nil
+	case <-timer.C:
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		return fmt.Errorf("close the runner: %d commands left processes that cannot be ended", len(r.live))
+	}
+}
+
+// enter begins to look after a tree until it is gone or let go.
+func (r *Runner) enter(t tree) {
+	left := make(chan struct{})
+	r.mu.Lock()
+	r.live[t] = left
+	closed := r.closed
+	r.mu.Unlock()
+	if closed { // it was started while Close looked at the others
+		t.kill()
+	}
+	go func() { // begin has counted it
+		defer r.work.Done()
+		select {
+		case <-t.gone():
+		case <-left:
+		}
+		r.mu.Lock()
+		delete(r.live, t)
+		r.mu.Unlock()
+	}()
+}
+
+func (r *Runner) letGo(t tree) {
+	r.mu.Lock()
+	left := r.live[t] // nil where it is gone by itself
+	delete(r.live, t)
+	r.mu.Unlock()
+	if left != nil {
+		t.letGo()
+		close(left)
+	}
+}
+
+// begin counts a tree that is to be started.
+func (r *Runner) begin() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return errClosed
+	}
+	r.work.Add(1)
+	return nil
+}

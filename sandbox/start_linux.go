@@ -1,0 +1,172 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// launchTime is how long a launcher may take to say that it runs: ages, for a busy machine.
+const launchTime = 30 * time.Second
+
+func (r *Runner) start(c Command) (tree, *os.File, error) {
+	if r.launcher == "" {
+		return startGroup(c, r.grace)
+	}
+	return r.launch(c)
+}
+
+// launched is a tree with a launcher at its root.
+type launched struct {
+	launcher *os.Process
+	control  *os.File
+	pid      int // of the command
+
+	over   chan struct{}
+	how    status // valid when over is closed
+	empty  chan struct{}
+	listed chan []Process
+}
+
+func (r *Runner) launch(c Command) (tree, *os.File, error) {
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, nil, fmt.Errorf("a socket for the launcher: %w", err)
+	}
+	_ = unix.SetNonblock(pair[0], true) // so that reading it can have an end
+	ours, theirs := os.NewFile(uintptr(pair[0]), "control"), os.NewFile(uintptr(pair[1]), "control")
+	defer func() { _ = theirs.Close() }()
+	out, in, err := pipe()
+	if err != nil {
+		return nil, nil, errors.Join(err, ours.Close())
+	}
+	defer func() { _ = in.Close() }()
+	t := &launched{control: ours, over: make(chan struct{}), empty: make(chan struct{}), listed: make(chan []Process)}
+	if err := t.begin(r, c, theirs, out, in); err != nil {
+		return nil, nil, errors.Join(err, ours.Close(), out.Close())
+	}
+	go t.listen()
+	return t, out, nil
+}
+
+// pipe makes one whose reader can be given up, and whose writer blocks as programs expect.
+func pipe() (out, in *os.File, err error) {
+	var fds [2]int
+	if err := unix.Pipe2(fds[:], unix.O_CLOEXEC); err != nil {
+		return nil, nil, fmt.Errorf("a pipe for the output: %w", err)
+	}
+	_ = unix.SetNonblock(fds[0], true)
+	return os.NewFile(uintptr(fds[0]), "output"), os.NewFile(uintptr(fds[1]), "output"), nil
+}
+
+// begin starts the launcher and waits until it has started the command.
+func (t *launched) begin(r *Runner, c Command, theirs, out, in *os.File) error {
+	stdin, err := c.stdin()
+	if err != nil {
+		return err
+	}
+	if c.Stdin == nil {
+		defer func() { _ = stdin.Close() }()
+	}
+	files := []*os.File{stdin, in, in, theirs}
+	if c.Rest == LeaveRest {
+		files = append(files, out)
+	}
+	argv := append([]string{"lathe", launchWord, strconv.FormatInt(r.grace.Milliseconds(), 10), c.Dir, c.Path}, c.Args...)
+	env := c.Env
+	if env == nil {
+		env = []string{} // nil would be ours
+	}
+	t.launcher, err = os.StartProcess(r.launcher, argv, &os.ProcAttr{
+		Dir: "/", Env: env, Files: files, Sys: &syscall.SysProcAttr{Setsid: true},
+	})
+	if err != nil {
+		return err
+	}
+	_ = theirs.Close() // or its death would not be noticed
+	var first report
+	_ = t.control.SetReadDeadline(time.Now().Add(launchTime))
+	err = t.hear(&first)
+	_ = t.control.SetReadDeadline(time.Time{})
+	if err == nil && first.PID > 0 {
+		t.pid = first.PID
+		return nil
+	}
+	_ = t.launcher.Kill()
+	_, _ = t.launcher.Wait()
+	if first.Errno > 0 {
+		return syscall.Errno(first.Errno)
+	}
+	return fmt.Errorf("the launcher %s did not start the command (does its main call sandbox.Launch?): %w", r.launcher, err)
+}
+
+func (t *launched) hear(r *report) error {
+	buf := make([]byte, 16<<10)
+	n, err := t.control.Read(buf)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(buf[:n], r)
+}
+
+// listen hears what the launcher says, to its end.
+func (t *launched) listen() {
+	known := false
+	for {
+		var r report
+		if err := t.hear(&r); err != nil {
+			break
+		}
+		switch {
+		case r.Exit != nil && !known:
+			known = true
+			t.how = status{code: r.Exit.Code, signal: r.Exit.Signal}
+			close(t.over)
+		case r.Rest != nil || r.Empty:
+			t.listed <- r.Rest
+		}
+	}
+	_ = t.control.Close()
+	state, err := t.launcher.Wait()
+	if !known { // somebody killed it: its group is all that can be found now
+		_ = unix.Kill(-t.pid, unix.SIGKILL)
+		t.how = status{code: -1, err: fmt.Errorf("the process that looks after the command has ended before it (%v); the command was killed", errors.Join(err, stateError(state)))}
+		close(t.over)
+	}
+	close(t.empty)
+}
+
+func stateError(s *os.ProcessState) error {
+	if s == nil {
+		return nil
+	}
+	return errors.New(s.String())
+}
+
+func (t *launched) exited() <-chan struct{} { return t.over }
+
+func (t *launched) status() status { return t.how }
+
+func (t *launched) gone() <-chan struct{} { return t.empty }
+
+func (t *launched) kill() { t.order(orderKill) }
+
+func (t *launched) letGo() { t.order(orderLeave) }
+
+func (t *launched) order(o order) { _, _ = t.control.Write([]byte(o)) } // a launcher that is gone has nothing to do
+
+func (t *launched) rest() []Process {
+	t.order(orderRest)
+	select {
+	case list := <-t.listed:
+		return list
+	case <-t.empty:
+		return nil
+	}
+}

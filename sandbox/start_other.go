@@ -1,0 +1,18 @@
+//go:build unix && !linux
+
+package sandbox
+
+import "os"
+
+func (r *Runner) start(c Command) (tree, *os.File, error) { return startGroup(c, r.grace) }
+
+// members is not known: there is no way to ask that all these systems share.
+func members(int) (pids []int, ok bool) { return nil, false }
+
+func processes(pids []int) []Process {
+	var out []Process
+	for _, pid := range pids {
+		out = append(out, Process{PID: pid})
+	}
+	return out
+}

@@ -1,0 +1,73 @@
+package patch
+
+import "strings"
+
+// unescape reads the escapes that models write for what they mean.
+func unescape(text string) string {
+	if !strings.Contains(text, `\`) {
+		return text
+	}
+	var out strings.Builder
+	for i := 0; i < len(text); i++ {
+		if text[i] != '\\' || i+1 == len(text) {
+			out.WriteByte(text[i])
+			continue
+		}
+		i++
+		switch text[i] {
+		case 'n':
+			out.WriteByte('\n')
+		case 't':
+			out.WriteByte('\t')
+		case 'r':
+			out.WriteByte('\r')
+		case '\'', '"', '`', '\\', '$', '\n':
+			out.WriteByte(text[i])
+		default:
+			out.WriteByte('\\')
+			out.WriteByte(text[i])
+		}
+	}
+	return out.String()
+}
+
+// unescaped finds what the quoted text means when its escapes are read.
+func (s *search) unescaped() []hit {
+	meant := plain(unescape(s.old))
+	if meant == s.old || blank(meant) {
+		return nil
+	}
+	var out []hit
+	for _, sp := range s.occurrences(meant) {
+		h := hit{span: sp, whole: sp, inline: true, put: s.new}
+		h.first = s.src.lineAt(sp.start) - 1
+		h.n = strings.Count(meant, "\n") + 1
+		out = append(out, h)
+		if !s.work.spend(sp.end / 16) {
+			return nil
+		}
+	}
+	return out
+}
+
+// escapedFile finds lines that mean what the quoted text means when the escapes of both are read.
+func (s *search) escapedFile() []hit {
+	if !strings.Contains(s.src.text, `\`) || !s.work.spend(4*len(s.src.text)) {
+		return nil
+	}
+	meant := strings.TrimSuffix(plain(unescape(s.old)), "\n")
+	keys := make([]string, len(s.src.lines))
+	for i, line := range s.src.lines {
+		keys[i] = unescapeLine(line)
+	}
+	return s.windows(keys, strings.Split(meant, "\n"))
+}
+
+// unescapeLine reads the escapes of a line that is followed by another: a backslash at its end
+// escapes the line break.
+func unescapeLine(line string) string {
+	if !strings.Contains(line, `\`) {
+		return line
+	}
+	return strings.TrimSuffix(unescape(line+"\n"), "\n")
+}

@@ -1,0 +1,5 @@
+//go:build !linux
+
+package search
+
+func openVolume(dir string) (volume, error) { return openRooted(dir) }
