@@ -4,31 +4,26 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
-	"io"
 	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/tool"
 )
 
-const (
-	attachLines = 2000     // of a text that is attached
-	attachBytes = 50 << 10 // of a text that is attached
-	mediaBytes  = 20 << 20 // of an image or document
-)
+// mediaBytes is how large an image or document may be.
+const mediaBytes = 20 << 20
 
 // expand reads what the parts of a prompt refer to, and puts it beside them in texts that
 // only the model sees. A file that cannot be read is said, and never fails the prompt.
-func (e *Engine) expand(_ context.Context, rec lathe.Session, parts []lathe.Part) (out []lathe.Part) {
+func (e *Engine) expand(ctx context.Context, rec lathe.Session, parts []lathe.Part) (out []lathe.Part) {
 	for _, p := range parts {
 		switch b := p.Body.(type) {
 		case *lathe.File:
-			bodies, err := expandFile(b)
+			bodies, err := e.expandFile(ctx, rec, b)
 			if err != nil {
 				e.complain(rec, err)
 			}
@@ -52,7 +47,7 @@ func (e *Engine) expand(_ context.Context, rec lathe.Session, parts []lathe.Part
 func synthetic(text string) *lathe.Text { return &lathe.Text{Text: text, Synthetic: lathe.Yes} }
 
 // expandFile returns the parts that stand for an attachment.
-func expandFile(f *lathe.File) ([]lathe.Body, error) {
+func (e *Engine) expandFile(ctx context.Context, rec lathe.Session, f *lathe.File) ([]lathe.Body, error) {
 	scheme, _, _ := strings.Cut(f.URL, ":")
 	switch {
 	case scheme == "data" && f.Mime == "text/plain":
@@ -66,7 +61,7 @@ func expandFile(f *lathe.File) ([]lathe.Body, error) {
 		if err != nil {
 			return unreadable(f, f.URL, err)
 		}
-		return expandPath(f, pathOf(u), u.Query())
+		return e.expandPath(ctx, rec, f, pathOf(u), u.Query())
 	default:
 		return []lathe.Body{f}, nil
 	}
@@ -121,8 +116,9 @@ func dataText(u string) (string, error) {
 	return strings.ToValidUTF8(string(text), "\uFFFD"), err
 }
 
-// expandPath reads a file of this machine.
-func expandPath(f *lathe.File, path string, query url.Values) ([]lathe.Body, error) {
+// expandPath reads a file of this machine: texts and directories in the words of the read
+// tool, anything else as it is.
+func (e *Engine) expandPath(ctx context.Context, rec lathe.Session, f *lathe.File, path string, query url.Values) ([]lathe.Body, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return unreadable(f, path, err)
@@ -130,20 +126,12 @@ func expandPath(f *lathe.File, path string, query url.Values) ([]lathe.Body, err
 	shown := *f
 	switch {
 	case info.IsDir():
-		names, err := listing(path)
-		if err != nil {
-			return unreadable(f, path, err)
-		}
 		shown.Mime = "application/x-directory"
-		return []lathe.Body{called(path), synthetic(names), &shown}, nil
+		return e.readFor(ctx, rec, path, nil, &shown)
 	case !info.Mode().IsRegular():
 		return unreadable(f, path, lathe.Errorf(lathe.Invalid, "it is not a regular file"))
 	case f.Mime == "text/plain":
-		text, err := lines(path, query)
-		if err != nil {
-			return unreadable(f, path, err)
-		}
-		return []lathe.Body{calledFor(path, query), synthetic(text), &shown}, nil
+		return e.readFor(ctx, rec, path, query, &shown)
 	case info.Size() > mediaBytes:
 		return unreadable(f, path, lathe.Errorf(lathe.Invalid, "it is larger than %d MB", mediaBytes>>20))
 	}
@@ -155,55 +143,27 @@ func expandPath(f *lathe.File, path string, query url.Values) ([]lathe.Body, err
 	return []lathe.Body{called(path), &shown}, nil
 }
 
-// listing names what is in a directory, folders with a slash.
-func listing(path string) (string, error) {
-	entries, err := os.ReadDir(path)
-	if err != nil {
-		return "", err
-	}
-	var names []string
-	for _, e := range entries[:min(len(entries), attachLines)] {
-		name := e.Name()
-		if e.IsDir() {
-			name += "/"
+// readFor reads as the read tool does, without asking: the user named the file.
+func (e *Engine) readFor(ctx context.Context, rec lathe.Session, path string, query url.Values, shown *lathe.File) ([]lathe.Body, error) {
+	from, limit := 0, 0
+	if query.Has("start") || query.Has("end") {
+		from = number(query.Get("start"), 1)
+		if to := number(query.Get("end"), 0); to >= from {
+			limit = to - from + 1
 		}
-		names = append(names, name)
 	}
-	if more := len(entries) - len(names); more > 0 {
-		names = append(names, fmt.Sprintf("(%d more)", more))
-	}
-	return strings.Join(names, "\n"), nil
-}
-
-// lines reads the lines start to end of a text, counted from 1, as many as fit.
-func lines(path string, query url.Values) (string, error) {
-	file, err := os.Open(path)
+	res, err := tool.ReadFile(ctx, &tool.Call{Session: rec.ID, Dir: rec.Directory, Root: rec.Directory}, path, from, limit)
 	if err != nil {
-		return "", err
+		return unreadable(shown, path, err)
 	}
-	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, mediaBytes))
-	if err != nil {
-		return "", err
+	out := []lathe.Body{calledFor(path, query), synthetic(res.Output)}
+	for _, f := range res.Attachments {
+		out = append(out, f)
 	}
-	if !utf8.Valid(data) && slices.Contains(data, 0) {
-		return "", lathe.Errorf(lathe.Invalid, "it is not a text")
+	if len(res.Attachments) == 0 {
+		out = append(out, shown)
 	}
-	all := strings.Split(strings.ToValidUTF8(string(data), "\uFFFD"), "\n")
-	from := number(query.Get("start"), 1)
-	to := min(number(query.Get("end"), len(all)), len(all), from+attachLines-1)
-	if from > len(all) {
-		return "", lathe.Errorf(lathe.Invalid, "it has %d lines, and %d was asked for", len(all), from)
-	}
-	text := strings.Join(all[from-1:max(to, from)], "\n")
-	if len(text) > attachBytes {
-		text = strings.ToValidUTF8(text[:attachBytes], "")
-		return text + "\n(cut here; read the file for the rest)", nil
-	}
-	if to < len(all) && query.Get("end") == "" {
-		text += fmt.Sprintf("\n(%d more lines; read the file for the rest)", len(all)-to)
-	}
-	return text, nil
+	return out, nil
 }
 
 func number(s string, otherwise int) int {

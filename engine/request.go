@@ -217,8 +217,8 @@ func (s *stepping) request(st state, tools *tool.Set) model.Request {
 		req.Temperature = first(s.agent.Temperature, m.DefaultTemperature)
 	}
 	req.TopP, req.TopK = first(s.agent.TopP, m.DefaultTopP), m.DefaultTopK
-	hide := s.judge.hide()
-	for _, t := range tools.Visible(hide) {
+	hide, unsuited := s.judge.hide(), tool.Unsuited(m.Name)
+	for _, t := range tools.Visible(func(spec tool.Spec) bool { return hide(spec) || unsuited(spec) }) {
 		spec := t.Spec()
 		req.Tools = append(req.Tools, model.Tool{Name: spec.Name, Description: spec.Description, Schema: spec.Schema})
 	}

@@ -32,6 +32,7 @@ type Settings struct {
 	SmallModel   lathe.ModelRef // for titles; empty means the one of the prompt
 	System       []string       // instructions that go before every model, in their order
 	Tools        *tool.Set
+	Shell        *tool.Shell // for commands of the user's; nil refuses them
 	Limits       tool.Limits // of what a model sees of a tool's output
 	// ContinueOnDeny lets the turn go on after the user rejected a call.
 	ContinueOnDeny bool

@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	_ "embed"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"iter"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 
@@ -13,19 +15,62 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/model"
+	"github.com/lathe-agent/lathe/model/anthropic"
 	"github.com/lathe-agent/lathe/model/modeltest"
+	"github.com/lathe-agent/lathe/workspace"
 )
+
+// What is said in the demo, and by whom: a script of the model that the program carries with
+// it. It speaks real HTTP on the loopback, so that everything between is real too.
+//
+//go:embed demo.script
+var demoScript string
+
+const demoPrompt = "go test fails. Find out why, and mend it."
+
+// demoFiles are the project: a repository with a small package, a mistake in it, and a test that
+// finds it.
+var demoFiles = map[string]string{
+	".git/HEAD": "ref: refs/heads/main\n", ".git/config": "[core]\n\trepositoryformatversion = 0\n", ".git/objects/.keep": "", ".git/refs/.keep": "",
+	"go.mod": "module example.test/slug\n\ngo 1.21\n",
+	"slug.go": `// Package slug makes names for addresses.
+package slug
+
+import "strings"
+
+// Make turns a title into a name: small letters, words joined by dashes.
+func Make(title string) string {
+	return strings.ReplaceAll(strings.ToLower(title), " ", "-")
+}
+`,
+	"slug_test.go": `package slug
+
+import "testing"
+
+func TestMake(t *testing.T) {
+	for title, want := range map[string]string{
+		"Hello World":    "hello-world",
+		" Two  spaces ": "two-spaces",
+	} {
+		if got := Make(title); got != want {
+			t.Errorf("Make(%q) = %q, want %q", title, got, want)
+		}
+	}
+}
+`,
+}
 
 func newDemo(a *app) *cobra.Command {
 	var keep bool
 	cmd := &cobra.Command{
 		Use:   "demo",
-		Short: "See it work: a whole turn, its feed, a fork, an export",
-		Long: `Makes a project and a database in a temporary folder and runs a whole turn in it: a scripted
-model that the program carries with it streams over HTTP, a tool reads a file, another asks
-before it writes one. Every event is shown with its number; then the feed is resumed after
-a restart, and the session forked, listed and exported. It needs no key and no network, takes a few seconds
-and removes what it made. Your own sessions are not touched.`,
+		Short: "See it work: a whole turn that mends a failing test",
+		Long: `Makes a small Go project with a failing test in a temporary folder and has it mended: a scripted
+model that the program carries with it streams over HTTP, thinks, keeps a list, searches,
+reads, edits and runs the real test with the same tools that every turn has. It needs no key
+and no network, takes a few seconds and removes what it made. Your own sessions are not
+touched.`,
 		Example: `  lathe demo
   lathe demo --keep    # and look around in what it made`,
 		Args: noArgs,
@@ -35,75 +80,131 @@ and removes what it made. Your own sessions are not touched.`,
 	return cmd
 }
 
-// demo runs the story in a folder of its own.
+// demo plays the story in a folder of its own.
 func (a *app) demo(ctx context.Context, keep bool) (err error) {
+	if _, err := exec.LookPath("go"); err != nil {
+		return lathe.Errorf(lathe.Unavailable, "the demo mends a Go program and runs its test, and there is no go on this machine: install it, or begin with `lathe auth login`")
+	}
 	root, err := os.MkdirTemp("", "lathe-demo-")
 	if err != nil {
 		return fmt.Errorf("cannot make a folder for the demo: %w; set TMPDIR to a folder you may write to", err)
 	}
-	d := &demo{app: a, project: filepath.Join(root, "project")}
-	d.at = folders{data: filepath.Join(root, "data"), owners: filepath.Join(root, "data", "owners")}
+	d := &demo{app: a.in(filepath.Join(root, "project")), data: filepath.Join(root, "data")}
+	d.env, d.stderr = demoEnv(a.env, d.data), d.stdout.file // it is one story
 	defer func() {
-		err = errors.Join(err, d.close())
 		if keep {
-			d.say("\nKept. Look around:  LATHE_DATA=%s lathe session list -C %s", d.at.data, d.project)
+			d.say("\nKept. Look around:  LATHE_DATA=%s lathe -C %s session show --full", d.data, d.dir)
 			return
 		}
 		err = errors.Join(err, os.RemoveAll(root))
 	}()
-	if err := os.MkdirAll(d.project, 0o700); err != nil {
+	if err := d.lay(); err != nil {
 		return err
 	}
-	if err := os.WriteFile(d.notes(), []byte(demoNotes), 0o600); err != nil {
-		return err
+	return d.play(ctx)
+}
+
+// demoEnv lets the demo keep its data apart, and read no settings of the user's.
+func demoEnv(env func(string) string, data string) func(string) string {
+	return func(name string) string {
+		switch {
+		case name == "LATHE_DATA":
+			return data
+		case strings.HasPrefix(name, "LATHE_"), strings.HasPrefix(name, "OPENCODE_"), strings.HasPrefix(name, "XDG_CONFIG"):
+			return ""
+		case name == "HOME" || name == "USERPROFILE":
+			return data
+		}
+		return env(name)
 	}
-	for _, scene := range []func(context.Context) error{
-		d.begin, d.prompt, d.turn, d.resume, d.fork, d.export, d.count,
-	} {
-		if err := scene(ctx); err != nil {
+}
+
+// demo is the stage: a throw-away project and its database.
+type demo struct {
+	*app
+	data   string
+	server *modeltest.Server
+	setup  *agentSetup
+}
+
+// lay writes the project.
+func (d *demo) lay() error {
+	for name, text := range demoFiles {
+		path := filepath.Join(d.dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// demo is the stage: a throw-away project, its database, and one reader of the feed.
-type demo struct {
-	*app
-	project string
-	at      folders
-
-	engine  *engine.Engine
-	next    func() (lathe.Event, error, bool)
-	stop    func()
-	session lathe.Session
-	model   *modeltest.Server
-	noted   lathe.Cursor // where a reader went away
-
-	resuming bool // the reader is told what it missed
-}
-
-func (d *demo) notes() string { return filepath.Join(d.project, "notes.txt") }
-
-// open opens the database and begins to read its feed, from a cursor if there is one.
-func (d *demo) open(ctx context.Context, after lathe.Opt[lathe.Cursor]) (err error) {
-	if d.engine, err = d.openDemo(ctx); err != nil {
+// play opens the engine, has the turn run as `lathe run` does, and shows what came of it.
+func (d *demo) play(ctx context.Context) (err error) {
+	script, err := modeltest.Parse(demoScript)
+	if err != nil {
 		return err
 	}
-	d.next, d.stop = iter.Pull2(d.engine.Events(ctx, lathe.Scope{}, after))
+	if d.server, err = modeltest.Listen(script); err != nil {
+		return lathe.Errorf(lathe.Unavailable, "the scripted model cannot listen on this machine: %w", err)
+	}
+	defer d.server.Close()
+	at, err := findFolders(d.env)
+	if err != nil {
+		return err
+	}
+	d.setup = newSetup(d.app, at)
+	e, err := openEngine(ctx, d.app, at, d)
+	if err != nil {
+		return err
+	}
+	defer func() { err = closing(d.setup, closing(e, err)) }()
+	s, err := e.Create(ctx, d.dir, engine.New{Title: "A failing test"})
+	if err != nil {
+		return err
+	}
+	d.say("A small Go project with a failing test, in a throw-away folder; the model is a script, all else is real.\n")
+	d.say("$ lathe run %q", demoPrompt)
+	r := &runner{app: d.app, flags: runFlags{thinking: true, auto: true}, engine: e, session: s, fresh: true, began: d.now()}
+	if err := r.follow(ctx, engine.Prompt{Parts: []lathe.Part{{Body: &lathe.Text{Text: demoPrompt}}}}); err != nil {
+		return err
+	}
+	return d.conclude(ctx, e, s.ID)
+}
+
+// conclude shows the change, the list, and what to type next.
+func (d *demo) conclude(ctx context.Context, e *engine.Engine, id lathe.SessionID) error {
+	page, err := e.Messages(ctx, id, lathe.Place{}, 0)
+	if err != nil {
+		return err
+	}
+	for _, m := range page.Messages {
+		for _, p := range m.Parts {
+			if c, ok := p.Body.(*lathe.ToolCall); ok {
+				d.change(c)
+			}
+		}
+	}
+	d.say("\nNothing of this is left. With a model of your own:")
+	d.say("  lathe auth login                       keep the key of a provider")
+	d.say("  lathe run \"Why does the build fail?\"    in any project")
+	d.say("  lathe session show                     what was said and done")
 	return nil
 }
 
-func (d *demo) close() error {
-	if d.engine == nil {
-		return nil
+// change prints the diff of a call that edited a file.
+func (d *demo) change(c *lathe.ToolCall) {
+	done, ok := c.State.(*lathe.Completed)
+	var meta struct{ Diff string }
+	if !ok || json.Unmarshal(done.Metadata, &meta) != nil || meta.Diff == "" {
+		return
 	}
-	d.stop()
-	e := d.engine
-	d.engine = nil
-	err := e.Close()
-	d.model.Close()
-	return err
+	d.say("\nWhat changed:\n")
+	for line := range strings.Lines(meta.Diff) {
+		d.say("  %s", strings.ReplaceAll(strings.TrimRight(line, "\n"), d.dir+string(filepath.Separator), ""))
+	}
 }
 
 // say prints a line at once: the story is told as it happens.
@@ -112,92 +213,21 @@ func (d *demo) say(format string, args ...any) {
 	_ = d.out.Flush()
 }
 
-// show prints lines below a heading.
-func (d *demo) show(lines string) {
-	for line := range strings.Lines(lines) {
-		d.say("   %s", strings.TrimSuffix(line, "\n"))
+// Settings are those of every turn, with the script as the model.
+func (d *demo) Settings(ctx context.Context, at workspace.Place) (*engine.Settings, error) {
+	s, err := d.setup.Settings(ctx, at)
+	if err != nil {
+		return nil, err
 	}
+	own := *s
+	own.DefaultModel, own.SmallModel = lathe.ModelRef{Provider: "demo", Model: "script"}, lathe.ModelRef{}
+	return &own, nil
 }
 
-// scene prints a heading.
-func (d *demo) scene(n int, what string) { d.say("\n%d. %s", n, what) }
-
-// watch prints events of the feed until the one that is waited for.
-func (d *demo) watch(until func(lathe.Event) bool) error {
-	for {
-		ev, err, ok := d.next()
-		if err != nil {
-			return err
-		}
-		if !ok {
-			return lathe.Errorf(lathe.Internal, "the feed ended before its time")
-		}
-		if !d.late(ev) {
-			d.say("%s", eventLine(ev))
-		}
-		if until(ev) {
-			return nil
-		}
-	}
-}
-
-// late reports whether an event is for readers who joined in the middle of a part: it tells what
-// this one has seen.
-func (d *demo) late(ev lathe.Event) bool {
-	_, part := ev.Fact.(*lathe.PartChanged)
-	return part && ev.Seq == 0 && !d.resuming
-}
-
-// eventLine is one event in short: its number, its type, what it is about.
-func eventLine(ev lathe.Event) string {
-	number := "  ·"
-	if ev.Seq > 0 {
-		number = fmt.Sprintf("%3d", ev.Seq)
-	}
-	what := ""
-	switch f := ev.Fact.(type) {
-	case *lathe.SessionCreated:
-		what = f.Info.Title
-	case *lathe.SessionChanged:
-		what = f.Info.Title
-		if t := f.Info.Tokens; t != nil && t.Output > 0 {
-			what += " · " + tokens(*t)
-		}
-	case *lathe.MessageChanged:
-		what = f.Info.Said.Role()
-		if a, ok := f.Info.Said.(*lathe.Assistant); ok && a.Completed > 0 {
-			what += " · finished: " + a.Finish
-		}
-	case *lathe.PartChanged:
-		what = partInShort(f.Part)
-	case *lathe.PartDelta:
-		what = fmt.Sprintf("+ %q", f.Delta)
-	case *lathe.StatusChanged:
-		what = f.Status.Type
-	case *lathe.PermissionAsked:
-		what = f.Permission + " " + strings.Join(f.Patterns, " ")
-	case *lathe.PermissionReplied:
-		what = string(f.Reply)
-	case *lathe.ServerConnected:
-		what = "reading the feed"
-	default:
-	}
-	return fmt.Sprintf("   %s  %-21s %s", number, ev.Fact.Type(), clip(plain(what), 50))
-}
-
-func partInShort(p lathe.Part) string {
-	switch b := p.Body.(type) {
-	case *lathe.ToolCall:
-		return "tool " + b.Tool + " · " + b.State.Status()
-	case *lathe.StepFinish:
-		return "step-finish · " + tokens(b.Tokens)
-	default:
-		if text := p.GrowingText(); text != "" {
-			return fmt.Sprintf("%s %q", p.Body.Type(), clip(plain(text), 30))
-		}
-		if p.Open() {
-			return p.Body.Type() + " · opened, empty"
-		}
-		return p.Body.Type()
-	}
+// Model is the script, spoken to as one speaks to a real one.
+func (d *demo) Model(_ context.Context, _ workspace.Place, ref lathe.ModelRef) (*engine.Model, error) {
+	return &engine.Model{
+		Ref: ref, Name: ref.Model, Client: anthropic.New(model.Endpoint{Provider: ref.Provider, BaseURL: d.server.URL + "/v1"}, lathe.NewIDs()),
+		Price: model.Price{Input: model.PerMillion(3), Output: model.PerMillion(15), CacheRead: model.PerMillion(0.3)},
+	}, nil
 }

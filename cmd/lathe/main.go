@@ -18,10 +18,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/sandbox"
 	"github.com/lathe-agent/lathe/store/sqlite"
 )
 
 func main() {
+	if code, mine := sandbox.Launch(os.Args, os.Environ); mine { // a command of a turn, watched over
+		os.Exit(code)
+	}
 	if asksVersion(os.Args) { // before anything else is made: programs ask often
 		_, _ = os.Stdout.WriteString(version + "\n")
 		return

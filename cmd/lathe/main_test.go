@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -38,6 +39,7 @@ func TestScripts(t *testing.T) {
 			"big":     cmdBig,
 			"as-user": cmdAsUser,
 			"take":    cmdTake,
+			"match":   cmdMatch,
 			"there":   cmdThere,
 			"deep":    cmdDeep,
 			"answers": cmdAnswers,
@@ -130,6 +132,17 @@ func cmdTake(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Fatalf("there is no output")
 	}
 	ts.Setenv(args[0], words[len(words)-1])
+}
+
+// cmdMatch keeps what groups of an expression match in the last output: match 'at (.*)' DIR.
+func cmdMatch(ts *testscript.TestScript, _ bool, args []string) {
+	found := regexp.MustCompile(args[0]).FindStringSubmatch(ts.ReadFile("stdout"))
+	if len(found) != len(args) {
+		ts.Fatalf("%s matches %q", args[0], found)
+	}
+	for i, name := range args[1:] {
+		ts.Setenv(name, found[i+1])
+	}
 }
 
 // cmdBig writes an export of about so many megabytes: big file 100. As in life most of it is

@@ -17,7 +17,6 @@ import (
 	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/model/catalog"
 	"github.com/lathe-agent/lathe/model/record"
-	"github.com/lathe-agent/lathe/tool"
 )
 
 // exitRefused says that the turn ended because something needed a permission nobody gave.
@@ -180,11 +179,11 @@ func (a *app) runRecorded(ctx context.Context, f runFlags, text string) error {
 }
 
 func (a *app) runOn(ctx context.Context, f runFlags, text string, wire http.RoundTripper) (err error) {
-	e, err := a.openAgent(ctx, wire, f.replay != "")
+	e, setup, err := a.openAgent(ctx, wire, f.replay != "")
 	if err != nil {
 		return err
 	}
-	defer func() { err = closing(e, err) }()
+	defer func() { err = closing(setup, closing(e, err)) }()
 	prompt, err := a.runPrompt(f, text)
 	if err != nil {
 		return err
@@ -202,15 +201,17 @@ func (a *app) runOn(ctx context.Context, f runFlags, text string, wire http.Roun
 	return (&runner{app: a, flags: f, engine: e, session: s, fresh: fresh, began: a.now()}).follow(ctx, prompt)
 }
 
-// openAgent opens an engine that runs turns.
-func (a *app) openAgent(ctx context.Context, wire http.RoundTripper, keyless bool, tools ...tool.Tool) (*engine.Engine, error) {
+// openAgent opens an engine that runs turns, and what they work with; both must be closed, in
+// this order.
+func (a *app) openAgent(ctx context.Context, wire http.RoundTripper, keyless bool) (*engine.Engine, io.Closer, error) {
 	at, err := findFolders(a.env)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	s := newSetup(a, at, tools...)
+	s := newSetup(a, at)
 	s.wire, s.keyless = wire, keyless
-	return openEngine(ctx, a, at, s)
+	e, err := openEngine(ctx, a, at, s)
+	return e, s, err
 }
 
 // runSession is the session that is meant, or a new one. A new one may not ask the user

@@ -15,6 +15,7 @@ import (
 	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/model/catalog"
 	"github.com/lathe-agent/lathe/model/provider"
+	"github.com/lathe-agent/lathe/sandbox"
 	"github.com/lathe-agent/lathe/tool"
 	"github.com/lathe-agent/lathe/workspace"
 )
@@ -24,7 +25,8 @@ import (
 type agentSetup struct {
 	app     *app
 	loader  *config.Loader
-	tools   *tool.Set
+	runner  *sandbox.Runner // of commands
+	seen    *tool.Seen
 	outputs string            // where long outputs of tools are kept
 	wire    http.RoundTripper // records or replays; nil is the network
 	keyless bool              // a recording asks for no key
@@ -42,9 +44,15 @@ type known struct {
 	models    map[string]*engine.Model
 }
 
-func newSetup(a *app, at folders, tools ...tool.Tool) *agentSetup {
-	return &agentSetup{app: a, loader: config.NewLoader(), tools: tool.NewSet(tools...), outputs: at.outputs(), dirs: map[string]*known{}}
+func newSetup(a *app, at folders) *agentSetup {
+	return &agentSetup{
+		app: a, loader: config.NewLoader(), runner: sandbox.Open(sandbox.Config{Launcher: sandbox.Self()}), seen: tool.NewSeen(),
+		outputs: at.outputs(), dirs: map[string]*known{},
+	}
 }
+
+// Close ends what commands have left running.
+func (s *agentSetup) Close() error { return s.runner.Close() }
 
 // in is the same program in another directory.
 func (a *app) in(dir string) *app {
@@ -98,13 +106,14 @@ func (s *agentSetup) Settings(_ context.Context, place workspace.Place) (*engine
 func (s *agentSetup) read(k *known) *engine.Settings {
 	c := k.loaded.Config
 	out := &engine.Settings{
-		Agents: s.agents(k.loaded), DefaultAgent: c.DefaultAgent, Tools: s.tools,
+		Agents: s.agents(k.loaded), DefaultAgent: c.DefaultAgent,
 		Limits:         tool.Limits{Lines: c.ToolOutput.MaxLines, Bytes: c.ToolOutput.MaxBytes},
 		ContinueOnDeny: c.Experimental.ContinueLoopOnDeny,
 		Retry:          retryOf(c.Retry), Budget: budgetOf(c.Budget),
 		Deadlines: engine.Deadlines{Tool: bound(c.Deadline.Tool), Subagent: bound(c.Deadline.Subagent), Ask: bound(c.Deadline.Ask)},
 		Fallback:  engine.Fallback{Models: modelRefs(c.Fallback.Models), Unauthorized: c.Fallback.Unauthorized},
 	}
+	s.equip(k, out)
 	for _, i := range k.loaded.Instructions {
 		if i.Path == "" {
 			continue // addresses are fetched by whoever may open connections

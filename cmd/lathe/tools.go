@@ -1,0 +1,52 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+
+	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/tool"
+)
+
+// equip gives the agents of a directory their tools, and the user a shell.
+func (s *agentSetup) equip(k *known, out *engine.Settings) {
+	c := k.loaded.Config
+	bash := tool.BashConfig{
+		Runner: s.runner, Shell: c.Shell, Env: os.Environ(), Output: tool.Output{Dir: s.outputs, Limits: out.Limits},
+		Secrets: func() (names []string) { // when the first command runs: the list is long
+			for _, p := range k.providers.catalog.Providers() {
+				names = append(names, p.Env...)
+			}
+			return names
+		},
+	}
+	out.Tools = tool.NewSet(tool.Builtin(tool.Config{
+		Bash:   bash,
+		Read:   tool.ReadConfig{Seen: s.seen, Instructions: []string{"AGENTS.md", "CLAUDE.md", "CONTEXT.md"}, InPrompt: s.inPrompt(k)},
+		Write:  tool.WriteConfig{Seen: s.seen, Unchecked: s.app.variable("DISABLE_FILETIME_CHECK") != ""},
+		Web:    tool.WebConfig{Agent: "lathe/" + version, Limits: out.Limits},
+		Search: s.search(),
+	})...)
+	out.Shell = tool.NewShell(bash)
+}
+
+// search is who is asked what the web knows: whose key is there.
+func (s *agentSetup) search() tool.SearchConfig {
+	c := tool.SearchConfig{Provider: "exa", Key: s.app.env("EXA_API_KEY"), Agent: "lathe/" + version}
+	if c.Key == "" {
+		c.Provider, c.Key = "parallel", s.app.env("PARALLEL_API_KEY")
+	}
+	return c
+}
+
+// inPrompt are the instruction files that every model is given already.
+func (s *agentSetup) inPrompt(k *known) func(string) []string {
+	return func(string) (paths []string) {
+		for _, i := range k.loaded.Instructions {
+			if path, err := filepath.EvalSymlinks(i.Path); err == nil && i.Path != "" {
+				paths = append(paths, path)
+			}
+		}
+		return paths
+	}
+}

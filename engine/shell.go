@@ -1,0 +1,146 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/tool"
+)
+
+// Command is a shell command that the user typed.
+type Command struct {
+	Agent   string
+	Model   *lathe.ModelRef
+	Message lathe.MessageID // of the prompt that stands for it; "" makes one
+	Command string
+}
+
+// shellPrompt is what the model is told before a command of the user's.
+const shellPrompt = "The following tool was executed by the user"
+
+// Shell runs a command of the user's in a session, and returns the message that holds what
+// it printed. A session that is at work refuses it; prompts that come meanwhile are answered
+// afterwards. Cancel ends it.
+func (e *Engine) Shell(ctx context.Context, id lathe.SessionID, in Command) (lathe.Message, error) {
+	rec, err := e.store.Session(ctx, id)
+	if err != nil {
+		return lathe.Message{}, err
+	}
+	said, err := e.choose(ctx, rec, Prompt{Agent: in.Agent, Model: in.Model})
+	if err != nil {
+		return lathe.Message{}, err
+	}
+	if in.Message == "" {
+		in.Message = e.ids.Message()
+	} else if err := lathe.CheckID(lathe.PrefixMessage, string(in.Message)); err != nil {
+		return lathe.Message{}, err
+	}
+	done := make(chan outcomeOf[lathe.Message], 1)
+	a, err := e.occupy(id, func(ctx context.Context, r *runner) error {
+		m, err := r.shell(ctx, said, in)
+		done <- outcomeOf[lathe.Message]{m, err}
+		return err
+	})
+	if err != nil {
+		return lathe.Message{}, err
+	}
+	select {
+	case out := <-done:
+		return out.value, out.err
+	case <-a.gone: // it could not begin
+		select {
+		case out := <-done:
+			return out.value, out.err
+		default:
+			return lathe.Message{}, a.failure()
+		}
+	case <-ctx.Done():
+		return lathe.Message{}, context.Cause(ctx)
+	}
+}
+
+type outcomeOf[T any] struct {
+	value T
+	err   error
+}
+
+// shell runs the command and writes down what it prints, as the call of a tool.
+func (r *runner) shell(ctx context.Context, said *lathe.User, in Command) (lathe.Message, error) {
+	s, err := r.load(ctx)
+	if err != nil {
+		return lathe.Message{}, err
+	}
+	if s.session.Revert != nil {
+		if err := r.clean(ctx, s); err != nil {
+			return lathe.Message{}, err
+		}
+	}
+	settings, err := r.engine.setup.Settings(ctx, r.place)
+	if err != nil {
+		return lathe.Message{}, err
+	}
+	if settings.Shell == nil {
+		return lathe.Message{}, lathe.Errorf(lathe.Unavailable, "this engine was opened without a shell")
+	}
+	part, err := r.beginShell(ctx, said, in)
+	if err != nil {
+		return lathe.Message{}, err
+	}
+	var failure error
+	res, err := settings.Shell.Run(ctx, r.place.Directory, in.Command, func(metadata json.RawMessage) {
+		if next, err := part.Body.(*lathe.ToolCall).Progress("", metadata); err == nil && failure == nil {
+			part.Body = next
+			failure = r.write(ctx, &lathe.PartChanged{Part: part, Time: r.engine.now()})
+		}
+	})
+	if failure != nil {
+		return lathe.Message{}, failure
+	}
+	return r.endShell(ctx, part, res, err)
+}
+
+// beginShell writes the prompt that stands for the command, and the answer that holds it.
+func (r *runner) beginShell(ctx context.Context, said *lathe.User, in Command) (lathe.Part, error) {
+	now := r.engine.now()
+	id := r.lease.Session
+	u := lathe.Message{ID: in.Message, Session: id, Created: now, Said: said}
+	words := lathe.Part{ID: r.engine.ids.Part(), Session: id, Message: u.ID, Body: &lathe.Text{Text: shellPrompt, Synthetic: lathe.Yes}}
+	m := lathe.Message{ID: r.engine.ids.Message(), Session: id, Created: now, Said: &lathe.Assistant{
+		Parent: u.ID, Agent: said.Agent, Mode: said.Agent, Model: said.Model, Path: lathe.Paths{Cwd: r.place.Directory, Root: r.place.Worktree},
+	}}
+	input, _ := json.Marshal(struct {
+		Command string `json:"command"`
+	}{in.Command})
+	part := lathe.Part{ID: r.engine.ids.Part(), Session: id, Message: m.ID, Body: &lathe.ToolCall{
+		CallID: r.engine.ids.CallID(), Tool: "bash", State: &lathe.Running{Input: input, Start: now},
+	}}
+	err := r.write(ctx, r.busy(), &lathe.MessageChanged{Info: u}, &lathe.PartChanged{Part: words, Time: now},
+		&lathe.MessageChanged{Info: m}, &lathe.PartChanged{Part: part, Time: now})
+	return part, err
+}
+
+// endShell writes what the command printed. It is complete whatever its exit code; one that
+// could not be run has failed.
+func (r *runner) endShell(ctx context.Context, part lathe.Part, res tool.Result, failed error) (lathe.Message, error) {
+	now := r.engine.now()
+	call := part.Body.(*lathe.ToolCall)
+	var next *lathe.ToolCall
+	var err error
+	if failed != nil {
+		next, err = call.Fail(failed.Error(), metadataOf(call.State), now)
+	} else {
+		next, err = call.Complete(lathe.Completed{Output: res.Output, Metadata: res.Metadata, End: now})
+	}
+	if err != nil {
+		return lathe.Message{}, err
+	}
+	part.Body = next
+	h := r.mem.byID[part.Message]
+	a := *h.Said.(*lathe.Assistant)
+	a.Completed = now
+	m := h.Message
+	m.Said, m.Parts = &a, nil
+	err = r.write(ctx, &lathe.PartChanged{Part: part, Time: now}, &lathe.MessageChanged{Info: m})
+	return r.mem.byID[part.Message].Message, err
+}

@@ -1,0 +1,234 @@
+package engine_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/model"
+	"github.com/lathe-agent/lathe/model/modeltest"
+	"github.com/lathe-agent/lathe/model/openai"
+	"github.com/lathe-agent/lathe/sandbox"
+	"github.com/lathe-agent/lathe/store/sqlite"
+	"github.com/lathe-agent/lathe/tool"
+	"github.com/lathe-agent/lathe/workspace"
+)
+
+// desk is an engine with a real shell and the real tools, in real time.
+type desk struct {
+	*testing.T
+	*engine.Engine
+	server  *modeltest.Server
+	dir     string
+	runner  *sandbox.Runner
+	session lathe.SessionID
+}
+
+func newDesk(t *testing.T, script string) *desk {
+	t.Helper()
+	if _, err := os.Stat("/bin/sh"); err != nil {
+		t.Skip("there is no /bin/sh on this machine")
+	}
+	answers, err := modeltest.Parse(script)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &desk{T: t, server: modeltest.Start(t, answers), dir: t.TempDir(), runner: sandbox.Open(sandbox.Config{})}
+	data := t.TempDir()
+	driver, err := sqlite.Open(t.Context(), sqlite.Options{Path: filepath.Join(data, "lathe.db")})
+	d.ok(err)
+	d.Engine, err = engine.Open(t.Context(), engine.Options{Driver: driver, Blobs: filepath.Join(data, "blobs"), Outputs: filepath.Join(data, "outputs"), Setup: d})
+	d.ok(err)
+	t.Cleanup(func() {
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := d.runner.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	s, err := d.Create(t.Context(), d.dir, engine.New{Title: "A desk"})
+	d.ok(err)
+	d.session = s.ID
+	return d
+}
+
+func (d *desk) ok(err error) {
+	d.Helper()
+	if err != nil {
+		d.Fatal(err)
+	}
+}
+
+// Settings has the real tools, all allowed.
+func (d *desk) Settings(context.Context, workspace.Place) (*engine.Settings, error) {
+	bash := tool.BashConfig{Runner: d.runner, Shell: "/bin/sh", Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + d.dir}}
+	seen := tool.NewSeen()
+	return &engine.Settings{
+		Agents:       []engine.Agent{{Agent: lathe.Agent{Name: "build", Mode: lathe.Primary, Rules: lathe.Ruleset{{Permission: "*", Pattern: "*", Action: lathe.Allow}}}}},
+		DefaultModel: lathe.ModelRef{Provider: "test", Model: "big"},
+		Tools:        tool.NewSet(tool.Builtin(tool.Config{Bash: bash, Read: tool.ReadConfig{Seen: seen}, Write: tool.WriteConfig{Seen: seen}})...),
+		Shell:        tool.NewShell(bash),
+	}, nil
+}
+
+func (d *desk) Model(_ context.Context, _ workspace.Place, ref lathe.ModelRef) (*engine.Model, error) {
+	return &engine.Model{
+		Ref: ref, Name: ref.Model, Context: 200_000, Output: 8000,
+		Client: openai.NewChat(model.Endpoint{Provider: ref.Provider, BaseURL: d.server.URL}, lathe.NewIDs(), openai.Dialect{}),
+	}, nil
+}
+
+// file waits until a file is there.
+func (d *desk) file(name string) {
+	d.Helper()
+	deadline, tick := time.After(time.Minute), time.NewTicker(5*time.Millisecond)
+	defer tick.Stop()
+	for {
+		if _, err := os.Stat(filepath.Join(d.dir, name)); err == nil {
+			return
+		}
+		select {
+		case <-deadline:
+			d.Fatalf("%s was not made", name)
+		case <-tick.C:
+		}
+	}
+}
+
+func shellState(m lathe.Message) *lathe.Completed {
+	if len(m.Parts) == 1 {
+		if c, ok := m.Parts[0].Body.(*lathe.ToolCall); ok {
+			done, _ := c.State.(*lathe.Completed)
+			return done
+		}
+	}
+	return nil
+}
+
+// What the user runs is kept as a call of bash, whatever its exit code, and the model is told
+// of it with the next prompt. (§6.14)
+func TestShell_IsKeptAndTold(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, `text "I see."
+finish stop`)
+	m, err := d.Shell(t.Context(), d.session, engine.Command{Command: "echo hello; echo there >&2; exit 3"})
+	d.ok(err)
+	a, done := m.Said.(*lathe.Assistant), shellState(m)
+	if done == nil || !strings.Contains(done.Output, "hello") || !strings.Contains(done.Output, "there") || a.Completed == 0 || a.Error != nil || a.Finish != "" {
+		t.Fatalf("%+v %+v", a, m.Parts)
+	}
+	if _, err := d.Prompt(t.Context(), d.session, engine.Prompt{Parts: text("what was that?")}); err != nil {
+		t.Fatal(err)
+	}
+	r := d.server.Requests()[0]
+	if got := r.String(); r.Problem != "" || !strings.Contains(got, "The following tool was executed by the user") || !strings.Contains(got, "hello") || strings.Index(got, "hello") > strings.Index(got, "what was that?") {
+		t.Errorf("the model was told (%s):\n%s", r.Problem, got)
+	}
+}
+
+// A prompt sent meanwhile is answered afterwards, and a second command is refused. (item 12)
+func TestShell_WhileItRuns(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, `text "Afterwards."
+finish stop`)
+	ended := make(chan error, 1)
+	go func() {
+		_, err := d.Shell(t.Context(), d.session, engine.Command{Command: "touch begun; while [ ! -e go ]; do sleep 0.01; done; echo gone"})
+		ended <- err
+	}()
+	d.file("begun")
+	if _, err := d.Shell(t.Context(), d.session, engine.Command{Command: "true"}); lathe.CodeOf(err) != lathe.Conflict {
+		t.Errorf("a second command: %v", err)
+	}
+	_, err := d.Submit(t.Context(), d.session, engine.Prompt{Parts: text("and now?")})
+	d.ok(err)
+	if n := len(d.server.Requests()); n != 0 {
+		t.Errorf("%d requests while it runs", n)
+	}
+	d.ok(os.WriteFile(filepath.Join(d.dir, "go"), nil, 0o600))
+	d.ok(<-ended)
+	m, err := d.Wait(t.Context(), d.session)
+	d.ok(err)
+	if got := wordsOf(m); got != "Afterwards." {
+		t.Errorf("answered %q", got)
+	}
+	if r := d.server.Requests()[0]; !strings.Contains(r.String(), "gone") {
+		t.Errorf("the model was not told what was printed:\n%s", r.String())
+	}
+	page, err := d.Messages(t.Context(), d.session, lathe.Place{}, 0)
+	d.ok(err)
+	if len(page.Messages) != 4 {
+		t.Errorf("%d messages", len(page.Messages))
+	}
+}
+
+// A session at work refuses a command, and a cancel ends one with what it printed. (§6.14, item 11)
+func TestShell_BusyAndCanceled(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, `text "Here "
+stall`)
+	_, err := d.Submit(t.Context(), d.session, engine.Prompt{Parts: text("work")})
+	d.ok(err)
+	if _, err := d.Shell(t.Context(), d.session, engine.Command{Command: "true"}); lathe.CodeOf(err) != lathe.Conflict {
+		t.Errorf("at work: %v", err)
+	}
+	d.ok(d.Cancel(t.Context(), d.session))
+	d.ok(d.Drain(t.Context()))
+	type result struct {
+		m   lathe.Message
+		err error
+	}
+	ended := make(chan result, 1)
+	go func() {
+		m, err := d.Shell(t.Context(), d.session, engine.Command{Command: "echo first; touch begun; sleep 600; echo never"})
+		ended <- result{m, err}
+	}()
+	d.file("begun")
+	d.ok(d.Cancel(t.Context(), d.session))
+	got := <-ended
+	d.ok(got.err)
+	if done := shellState(got.m); done == nil || !strings.Contains(done.Output, "first") || strings.Contains(done.Output, "never") || !strings.Contains(done.Output, "aborted") {
+		t.Errorf("%+v", got.m.Parts)
+	}
+	statuses, err := d.Statuses(t.Context(), lathe.Scope{})
+	d.ok(err)
+	if len(statuses) != 0 {
+		t.Errorf("it is %v", statuses)
+	}
+}
+
+// The real tools in one turn: they read, search, change and run.
+func TestTurn_RealTools(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, `call grep {"pattern":"fox"}
+call read {"filePath":"a.txt"}
+finish tool-calls
+--
+call edit {"filePath":"a.txt","oldString":"fox","newString":"dog"}
+finish tool-calls
+--
+call bash {"command":"cat a.txt"}
+call todowrite {"todos":[{"content":"Done","status":"completed","priority":"high"}]}
+finish tool-calls
+--
+text "Done."
+finish stop`)
+	d.ok(os.WriteFile(filepath.Join(d.dir, "a.txt"), []byte("the quick fox\n"), 0o600))
+	m, err := d.Prompt(t.Context(), d.session, engine.Prompt{Parts: text("change the animal")})
+	d.ok(err)
+	if got := wordsOf(m); got != "Done." {
+		t.Errorf("answered %q: %v", got, m.Said)
+	}
+	data, err := os.ReadFile(filepath.Join(d.dir, "a.txt"))
+	d.ok(err)
+	requests := d.server.Requests()
+	if string(data) != "the quick dog\n" || !strings.Contains(requests[len(requests)-1].String(), "the quick dog") {
+		t.Errorf("%q, %s", data, requests[len(requests)-1].String())
+	}
+}

@@ -1,0 +1,260 @@
+package tool
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/workspace/patch"
+)
+
+//go:embed applypatch.md
+var applyPatchText string
+
+type applyPatchInput struct {
+	PatchText string `json:"patchText" jsonschema:"the whole patch, from *** Begin Patch to *** End Patch"`
+}
+
+// ApplyPatch returns the tool that changes files by a patch, all of them or none.
+func ApplyPatch(cfg EditConfig) Tool {
+	spec := Spec{Name: "apply_patch", Description: strings.TrimSpace(applyPatchText), Permission: "edit"}
+	return Define(spec, func(ctx context.Context, c *Call, in applyPatchInput) (Result, error) {
+		p, err := patch.Parse(in.PatchText)
+		if err != nil {
+			return Result{}, Failf("apply_patch verification failed: %w", err)
+		}
+		a := applying{cfg: cfg, call: c, patch: p, targets: map[string]target{}}
+		if err := a.locate(ctx); err != nil {
+			return Result{}, err
+		}
+		return a.run(ctx)
+	})
+}
+
+// applying is one call of the tool.
+type applying struct {
+	cfg     EditConfig
+	call    *Call
+	patch   patch.Patch
+	targets map[string]target // by the path that is shown, which the patch has from locate on
+}
+
+// locate finds the files of the patch, and asks about those outside.
+func (a *applying) locate(ctx context.Context) error {
+	for i := range a.patch.Files {
+		f := &a.patch.Files[i]
+		for _, name := range []*string{&f.Path, &f.MoveTo} {
+			if *name == "" {
+				continue
+			}
+			t, err := locate(a.call, *name)
+			if err != nil {
+				return err
+			}
+			if _, known := a.targets[t.Shown]; !known {
+				if err := outside(ctx, a.call, t); err != nil {
+					return err
+				}
+				a.targets[t.Shown] = t
+			}
+			*name = t.Shown
+		}
+	}
+	return nil
+}
+
+func (a *applying) run(ctx context.Context) (Result, error) {
+	files, err := a.work(ctx)
+	if err != nil {
+		return Result{}, err
+	}
+	if err := a.ask(ctx, files); err != nil {
+		return Result{}, err
+	}
+	unlock := a.lock()
+	defer unlock()
+	now, err := a.work(ctx)
+	if err != nil {
+		return Result{}, err
+	}
+	if err := a.compare(files, now); err != nil {
+		return Result{}, err
+	}
+	if err := write(now); err != nil {
+		return Result{}, err
+	}
+	return a.result(now)
+}
+
+// patched is what a patch makes of one file.
+type patched struct {
+	patch.Change
+	change
+	from, to target // the same unless it is moved
+}
+
+// work applies the patch to what the files are now, and writes nothing.
+func (a *applying) work(ctx context.Context) ([]patched, error) {
+	list, err := a.patch.Apply(func(path string) (string, bool, error) {
+		c, err := load(a.targets[path])
+		return c.text, c.exists, err
+	})
+	if r := asRefusal(err); r != nil {
+		return nil, a.explain(ctx, r)
+	}
+	if err != nil {
+		return nil, err
+	}
+	out := make([]patched, len(list))
+	for i, c := range list {
+		from, to := a.targets[c.Path], a.targets[c.Path]
+		if c.Kind == patch.Move {
+			to = a.targets[c.MoveTo]
+		}
+		out[i] = patched{Change: c, change: changeOf(c.Path, c.Before, c.After), from: from, to: to}
+	}
+	return out, nil
+}
+
+func (a *applying) explain(ctx context.Context, r *patch.Refusal) error {
+	const failed = "apply_patch verification failed: "
+	t, ok := a.targets[r.Path]
+	if !ok {
+		return &Failure{Text: failed + r.Error(), Err: r}
+	}
+	if r.Reason == patch.NoFile {
+		return &Failure{Text: failed + r.Text + "\n" + notFound(t, "apply_patch").Error(), Err: r}
+	}
+	shown, err := a.cfg.Seen.mayShow(ctx, a.call, t)
+	if err != nil {
+		return err
+	}
+	now, err := load(t)
+	if err != nil {
+		return err
+	}
+	return &Failure{Text: failed + refusedWords(t, r, shown) + a.cfg.Seen.changed(a.call, t, now), Err: r}
+}
+
+// fileMeta is a file of a patch as clients show it.
+type fileMeta struct {
+	Path      string `json:"filePath"`
+	Relative  string `json:"relativePath"`
+	Type      string `json:"type"`
+	Patch     string `json:"patch"`
+	Additions int    `json:"additions"`
+	Deletions int    `json:"deletions"`
+	Move      string `json:"movePath,omitempty"`
+}
+
+func metas(files []patched) (list []fileMeta, diff string) {
+	list = make([]fileMeta, len(files))
+	var all strings.Builder
+	for i, f := range files {
+		list[i] = fileMeta{
+			Path: f.Path, Relative: f.to.Rel, Type: string(f.Kind), Patch: f.Diff,
+			Additions: f.Additions, Deletions: f.Deletions, Move: f.MoveTo,
+		}
+		all.WriteString(f.Diff)
+		all.WriteString("\n")
+	}
+	return list, all.String()
+}
+
+// ask asks once for everything.
+func (a *applying) ask(ctx context.Context, files []patched) error {
+	var patterns, paths []string
+	for _, f := range files {
+		patterns = append(patterns, f.from.patterns()...)
+		paths = append(paths, f.Path)
+		if f.Kind == patch.Move {
+			patterns = append(patterns, f.to.patterns()...)
+			paths = append(paths, f.MoveTo)
+		}
+	}
+	list, diff := metas(files)
+	meta, err := json.Marshal(struct {
+		Path  string     `json:"filepath"`
+		Diff  string     `json:"diff"`
+		Files []fileMeta `json:"files"`
+	}{strings.Join(paths, ", "), diff, list})
+	if err != nil {
+		return err
+	}
+	return a.call.Host.Ask(ctx, Permission{Name: "edit", Patterns: patterns, Always: []string{"*"}, Metadata: meta})
+}
+
+// compare refuses where the patch, after the user was asked, comes to something else than the
+// user saw. Where a file that is updated has changed elsewhere it still does the same.
+func (a *applying) compare(asked, now []patched) error {
+	moved := func(path string) error {
+		return Failf("%s was changed by someone else while you waited for the permission, so nothing was written. Call read with {\"filePath\":%s} and do it again.", path, quoted(path))
+	}
+	for i, f := range asked {
+		if i >= len(now) || now[i].Kind != f.Kind || now[i].Path != f.Path {
+			return moved(f.Path)
+		}
+		same := now[i].Before == f.Before
+		if !same && (!a.updated(f.Path) || now[i].Additions != f.Additions || now[i].Deletions != f.Deletions) {
+			return moved(f.Path)
+		}
+	}
+	return nil
+}
+
+// updated reports whether all sections of a file are hunks, so that nothing goes which they do not
+// name.
+func (a *applying) updated(path string) bool {
+	for _, f := range a.patch.Files {
+		if f.Path == path && f.Kind != patch.Update {
+			return false
+		}
+	}
+	return true
+}
+
+func (a *applying) result(files []patched) (Result, error) {
+	list, diff := metas(files)
+	meta, err := json.Marshal(struct {
+		Diff        string     `json:"diff"`
+		Files       []fileMeta `json:"files"`
+		Diagnostics struct{}   `json:"diagnostics"` // by file; none are known
+	}{Diff: diff, Files: list})
+	if err != nil {
+		return Result{}, err
+	}
+	sums := map[string]string{}
+	var out strings.Builder
+	fmt.Fprintf(&out, "Applied the patch to %s:", counted(len(files), "file"))
+	for _, f := range files {
+		f.tell(a.call)
+		letter := map[patch.Kind]string{patch.Add: "A", patch.Update: "M", patch.Move: "M", patch.Delete: "D"}[f.Kind]
+		fmt.Fprintf(&out, "\n%s %s (+%d −%d)", letter, f.to.Rel, f.Additions, f.Deletions)
+		if f.Kind != patch.Delete {
+			sums[f.to.Path] = sumOf([]byte(f.After))
+		}
+	}
+	a.cfg.Seen.note(a.call, sums)
+	a.call.Host.Progress("", meta)
+	return Result{Title: out.String(), Output: out.String(), Metadata: withSeen(meta, sums)}, nil
+}
+
+// tell publishes what became of a file.
+func (f patched) tell(c *Call) {
+	watched := func(t target, event string) { c.Host.Tell(&lathe.FileWatched{File: t.Shown, Event: event}) }
+	c.Host.Tell(&lathe.FileEdited{File: f.to.Shown})
+	switch f.Kind {
+	case patch.Add:
+		watched(f.to, "add")
+	case patch.Update:
+		watched(f.to, "change")
+	case patch.Delete:
+		watched(f.to, "unlink")
+	case patch.Move:
+		watched(f.from, "unlink")
+		watched(f.to, "add")
+	}
+}

@@ -1,0 +1,337 @@
+package tool_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/tool"
+	"pgregory.net/rapid"
+)
+
+func patchCall(body string) in {
+	return in{"patchText": "*** Begin Patch\n" + body + "*** End Patch"}
+}
+
+// state is the files of a desk's project, by name.
+func (d *desk) state() map[string]string {
+	d.t.Helper()
+	out := map[string]string{}
+	err := filepath.WalkDir(d.dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		rel, err := filepath.Rel(d.dir, path)
+		out[rel] = d.content(path)
+		return err
+	})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return out
+}
+
+func TestApplyPatch_Result(t *testing.T) {
+	d := newDesk(t)
+	d.put("a.txt", "one\ntwo\n")
+	d.put("b.txt", "old\n")
+	d.put("c.sh", "x\ny\n")
+	if err := os.Chmod(filepath.Join(d.dir, "c.sh"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	r := d.must(tool.ApplyPatch(tool.EditConfig{}), patchCall("*** Update File: a.txt\n@@\n one\n-two\n+2\n*** Delete File: b.txt\n"+
+		"*** Update File: c.sh\n*** Move to: bin/d.sh\n@@\n-x\n+z\n*** Add File: e/f.txt\n+new\n"))
+	if diff := cmp.Diff(map[string]string{"a.txt": "one\n2\n", "bin/d.sh": "z\ny\n", "e/f.txt": "new\n"}, d.state()); diff != "" {
+		t.Error(diff)
+	}
+	if info, err := os.Stat(filepath.Join(d.dir, "bin/d.sh")); err != nil || info.Mode().Perm() != 0o755 {
+		t.Errorf("the mode was lost: %v, %v", info, err)
+	}
+	words := "Applied the patch to 4 files:\nM a.txt (+1 −1)\nD b.txt (+0 −1)\nM bin/d.sh (+1 −1)\nA e/f.txt (+1 −0)"
+	if r.Title != words || r.Output != words {
+		t.Errorf("%s\n%s", r.Title, r.Output)
+	}
+	type file struct {
+		FilePath, RelativePath, Type, Patch, MovePath string
+		Additions, Deletions                          int
+	}
+	type metadata struct {
+		Diff, FilePath string
+		Files          []file
+		Diagnostics    *struct{}
+		Lathe          struct{ Seen map[string]string }
+	}
+	var got metadata
+	if err := json.Unmarshal(r.Metadata, &got); err != nil {
+		t.Fatal(err)
+	}
+	at := func(name string) string { return filepath.Join(d.dir, name) }
+	head := func(name string) string {
+		return fmt.Sprintf("Index: %s\n%s\n--- %[1]s\n+++ %[1]s\n", at(name), strings.Repeat("=", 67))
+	}
+	want := []file{
+		{at("a.txt"), "a.txt", "update", head("a.txt") + "@@ -1,2 +1,2 @@\n one\n-two\n+2\n", "", 1, 1},
+		{at("b.txt"), "b.txt", "delete", head("b.txt") + "@@ -1,1 +0,0 @@\n-old\n", "", 0, 1},
+		{at("c.sh"), "bin/d.sh", "move", head("c.sh") + "@@ -1,2 +1,2 @@\n-x\n+z\n y\n", at("bin/d.sh"), 1, 1},
+		{at("e/f.txt"), "e/f.txt", "add", head("e/f.txt") + "@@ -0,0 +1,1 @@\n+new\n", "", 1, 0},
+	}
+	if diff := cmp.Diff(want, got.Files); diff != "" {
+		t.Error(diff)
+	}
+	if got.Diagnostics == nil || !strings.Contains(got.Diff, want[0].Patch) || !strings.Contains(got.Diff, want[3].Patch) {
+		t.Errorf("%s", r.Metadata)
+	}
+	if len(got.Lathe.Seen) != 3 || got.Lathe.Seen[at("bin/d.sh")] == "" {
+		t.Errorf("seen %v", got.Lathe.Seen)
+	}
+	if len(d.asked) != 1 {
+		t.Fatalf("asked %d times", len(d.asked))
+	}
+	var asked metadata
+	if err := json.Unmarshal(d.asked[0].Metadata, &asked); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"a.txt", "b.txt", "c.sh", "bin/d.sh", "e/f.txt"}, d.asked[0].Patterns); diff != "" || d.asked[0].Name != "edit" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(want, asked.Files); diff != "" || asked.Diff != got.Diff ||
+		asked.FilePath != strings.Join([]string{at("a.txt"), at("b.txt"), at("c.sh"), at("bin/d.sh"), at("e/f.txt")}, ", ") {
+		t.Errorf("%s%s", diff, d.asked[0].Metadata)
+	}
+	told := []lathe.Fact{
+		&lathe.FileEdited{File: at("a.txt")}, &lathe.FileWatched{File: at("a.txt"), Event: "change"},
+		&lathe.FileEdited{File: at("b.txt")}, &lathe.FileWatched{File: at("b.txt"), Event: "unlink"},
+		&lathe.FileEdited{File: at("bin/d.sh")}, &lathe.FileWatched{File: at("c.sh"), Event: "unlink"}, &lathe.FileWatched{File: at("bin/d.sh"), Event: "add"},
+		&lathe.FileEdited{File: at("e/f.txt")}, &lathe.FileWatched{File: at("e/f.txt"), Event: "add"},
+	}
+	if diff := cmp.Diff(told, d.told); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestApplyPatch_Refused changes nothing, and says what would work.
+func TestApplyPatch_Refused(t *testing.T) {
+	tests := []struct {
+		name, body string
+		says       []string
+	}{
+		{"syntax", "*** Modify File: a.txt\n@@\n-one\n", []string{"verification failed", "Line 2", "*** Update File: a.txt"}},
+		{"second file", "*** Add File: new.txt\n+x\n*** Update File: a.txt\n@@\n one\n-zwei\n+2\n", []string{"Hunk 1", "a.txt", `"zwei"`, "2: two", "Nothing was changed"}},
+		{"no file", "*** Delete File: a.txt\n*** Update File: a.text\n@@\n-one\n", []string{"no file", "Did you mean", "a.txt"}},
+		{"directory", "*** Add File: new.txt\n+x\n*** Update File: dir\n@@\n-one\n", []string{"is a directory"}},
+		{"add in place of a directory", "*** Add File: dir\n+x\n", []string{"is a directory"}},
+		{"move onto another", "*** Update File: a.txt\n*** Move to: b.txt\n", []string{"there already", "*** Delete File:"}},
+		{"ambiguous", "*** Update File: twice.txt\n@@\n-same\n+other\n", []string{"2 times", "lines 1, 3"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			d := newDesk(t)
+			d.put("a.txt", "one\ntwo\n")
+			d.put("b.txt", "b\n")
+			d.put("dir/x", "x")
+			d.put("twice.txt", "same\nx\nsame\n")
+			before := d.state()
+			_, err := d.run(tool.ApplyPatch(tool.EditConfig{}), patchCall(tt.body))
+			var failure *tool.Failure
+			if !errors.As(err, &failure) {
+				t.Fatalf("got %v", err)
+			}
+			for _, s := range tt.says {
+				if !strings.Contains(err.Error(), s) {
+					t.Errorf("does not say %q: %v", s, err)
+				}
+			}
+			if diff := cmp.Diff(before, d.state()); diff != "" {
+				t.Error(diff)
+			}
+			if len(d.told) != 0 {
+				t.Errorf("told %v", d.told)
+			}
+		})
+	}
+}
+
+func TestApplyPatch_Permission(t *testing.T) {
+	for _, refuse := range []string{"edit", "external_directory"} {
+		d := newDesk(t)
+		d.put("a.txt", "one\n")
+		d.refuse = refuse
+		_, err := d.run(tool.ApplyPatch(tool.EditConfig{}), patchCall("*** Update File: a.txt\n*** Move to: ../outside/a.txt\n@@\n-one\n+1\n"))
+		if lathe.CodeOf(err) != lathe.Rejected || d.content("a.txt") != "one\n" {
+			t.Errorf("%s: %v", refuse, err)
+		}
+		if d.asked[0].Name != "external_directory" {
+			t.Errorf("asked %v", d.asked)
+		}
+	}
+}
+
+// TestApplyPatch_TakenBack brings back what was written when a later file cannot be.
+func TestApplyPatch_TakenBack(t *testing.T) {
+	tests := []struct {
+		name, body string
+		block      func(d *desk)
+	}{
+		{"write into a closed directory", "*** Add File: closed/new.txt\n+x\n", func(d *desk) { d.closeDir("closed") }},
+		{"remove from a closed directory", "*** Delete File: closed/x.txt\n", func(d *desk) { d.closeDir("closed") }},
+		{"move out of a closed directory", "*** Update File: closed/x.txt\n*** Move to: y.txt\n", func(d *desk) { d.closeDir("closed") }},
+		{"a file of the patch as a directory", "*** Add File: fresh\n+x\n*** Add File: fresh/x.txt\n+x\n", func(*desk) {}},
+		{"a directory in its place", "*** Add File: late.txt\n+x\n", func(d *desk) { d.put("late.txt/x", "") }},
+		{"a link in its place", "*** Add File: late.txt\n+x\n", func(d *desk) { d.link("a.txt", "late.txt") }},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			d := newDesk(t)
+			d.put("a.txt", "one\n")
+			d.put("b.txt", "old\n")
+			d.put("z.txt", "z\n")
+			d.put("closed/x.txt", "x\n")
+			if err := os.Chmod(filepath.Join(d.dir, "b.txt"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(tt.name, "closed") && os.Geteuid() == 0 {
+				t.Skip("root may write into a closed directory")
+			}
+			d.onAsk = func(p tool.Permission) { // not before: it shall fail in the midst
+				if p.Name == "edit" {
+					tt.block(d)
+				}
+			}
+			body := "*** Update File: a.txt\n@@\n-one\n+1\n*** Add File: n.txt\n+n\n*** Update File: z.txt\n*** Move to: m.txt\n*** Delete File: b.txt\n"
+			_, err := d.run(tool.ApplyPatch(tool.EditConfig{}), patchCall(body+tt.body))
+			if err == nil {
+				t.Fatal("it was applied")
+			}
+			want := map[string]string{"a.txt": "one\n", "b.txt": "old\n", "z.txt": "z\n", "closed/x.txt": "x\n"}
+			got := d.state()
+			delete(got, "late.txt")
+			delete(got, "late.txt/x")
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%v\n%s", err, diff)
+			}
+			if info, err := os.Stat(filepath.Join(d.dir, "b.txt")); err != nil || info.Mode().Perm() != 0o700 {
+				t.Errorf("%v, %v", info, err)
+			}
+			if len(d.told) != 0 {
+				t.Errorf("told %v", d.told)
+			}
+		})
+	}
+}
+
+// closeDir takes the right to change a directory away, until the test ends.
+func (d *desk) closeDir(name string) {
+	path := filepath.Join(d.dir, name)
+	if err := os.Chmod(path, 0o555); err != nil {
+		d.t.Fatal(err)
+	}
+	d.t.Cleanup(func() { _ = os.Chmod(path, 0o755) })
+}
+
+func TestApplyPatch_WhileAsked(t *testing.T) {
+	tests := []struct {
+		name, body, meanwhile, want string
+	}{
+		{"changed elsewhere", "*** Update File: f\n@@\n-b\n+x\n", "new\na\nb\n", "new\na\nx\n"},
+		{"no longer there", "*** Update File: f\n@@\n-b\n+x\n", "a\nc\n", ""},
+		{"to be deleted", "*** Delete File: f\n", "a\nb\nprecious\n", ""},
+		{"to be replaced", "*** Add File: f\n+x\n", "a\nb\nprecious\n", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			d := newDesk(t)
+			d.put("f", "a\nb\n")
+			d.onAsk = func(p tool.Permission) {
+				if p.Name == "edit" {
+					d.put("f", tt.meanwhile)
+				}
+			}
+			_, err := d.run(tool.ApplyPatch(tool.EditConfig{Seen: tool.NewSeen()}), patchCall(tt.body))
+			if tt.want != "" && (err != nil || d.content("f") != tt.want) || tt.want == "" && (err == nil || d.content("f") != tt.meanwhile) {
+				t.Errorf("%v, %q", err, d.content("f"))
+			}
+		})
+	}
+}
+
+// TestApplyPatch_Parallel loses no change, and does not stand still when two patches name the same
+// files in another order.
+func TestApplyPatch_Parallel(t *testing.T) {
+	const n = 20
+	d := newDesk(t)
+	var text, want strings.Builder
+	for i := range n {
+		fmt.Fprintf(&text, "line %d;\n", i)
+		fmt.Fprintf(&want, "changed %d;\n", i)
+	}
+	d.put("f", text.String())
+	d.put("g", text.String())
+	apply := tool.ApplyPatch(tool.EditConfig{Seen: tool.NewSeen()})
+	var group sync.WaitGroup
+	for i := range n {
+		names := []string{"f", "g"}
+		if i%2 == 1 {
+			names = []string{"g", "f"}
+		}
+		hunk := fmt.Sprintf("@@\n-line %d;\n+changed %[1]d;\n", i)
+		group.Go(func() {
+			if _, err := d.run(apply, patchCall("*** Update File: "+names[0]+"\n"+hunk+"*** Update File: "+names[1]+"\n"+hunk)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	for _, name := range []string{"f", "g"} {
+		if diff := cmp.Diff(want.String(), d.content(name)); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
+
+// TestApplyPatch_AllOrNothing makes patches of which one section may fail, and looks at the disk.
+func TestApplyPatch_AllOrNothing(t *testing.T) {
+	apply := tool.ApplyPatch(tool.EditConfig{})
+	rapid.Check(t, func(rt *rapid.T) {
+		d := newDesk(t)
+		names := []string{"a", "b", "c"}
+		for _, name := range names {
+			d.put(name, name+"1\n"+name+"2\n")
+		}
+		var body strings.Builder
+		for range rapid.IntRange(1, 5).Draw(rt, "sections") {
+			name := rapid.SampledFrom([]string{"a", "b", "c", "d", "e/f"}).Draw(rt, "name")
+			switch rapid.IntRange(0, 4).Draw(rt, "kind") {
+			case 0:
+				body.WriteString("*** Add File: " + name + "\n+new\n")
+			case 1:
+				body.WriteString("*** Delete File: " + name + "\n")
+			case 2:
+				body.WriteString("*** Update File: " + name + "\n*** Move to: " + rapid.SampledFrom([]string{"a", "g"}).Draw(rt, "to") + "\n")
+			case 3:
+				body.WriteString("*** Update File: " + name + "\n@@\n-" + name + "1\n+x\n")
+			default:
+				body.WriteString("*** Update File: " + name + "\n@@\n-nothing like this\n+x\n")
+			}
+		}
+		before := d.state()
+		r, err := d.run(apply, patchCall(body.String()))
+		after := d.state()
+		if err != nil {
+			if diff := cmp.Diff(before, after); diff != "" {
+				rt.Fatalf("%v\n%s", err, diff)
+			}
+			return
+		}
+		if strings.Contains(body.String(), "nothing like this") {
+			rt.Fatalf("applied: %s", r.Output)
+		}
+	})
+}

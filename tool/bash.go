@@ -1,0 +1,201 @@
+package tool
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/sandbox"
+)
+
+//go:embed bash.md
+var bashText string
+
+// BashConfig is what commands need to run.
+type BashConfig struct {
+	// Runner runs them. Who opened it closes it.
+	Runner *sandbox.Runner
+	// Shell is the one the user prefers, a path or a name; "" is what the machine has.
+	Shell string
+	// Env is the environment of the program, and of its commands but for the secrets.
+	Env []string
+	// Secrets names the variables that hold credentials of providers; it is asked when the
+	// first command runs. Keep names those that commands get all the same. See [Scrub].
+	Secrets func() []string
+	Keep    []string
+	// Output is where long outputs go. Its limits are 1,000 lines and 30 KB where it has none.
+	Output Output
+	// FileBytes is the most that is kept of one output in a file; 0 is 100 MB.
+	FileBytes int64
+	// Timeout is how long a command may run that has none of its own; 0 is two minutes.
+	Timeout time.Duration
+	// Rest is what becomes of processes in the background.
+	Rest sandbox.Rest
+}
+
+// The limits of a command where nothing else is said.
+const (
+	defaultTimeout   = 2 * time.Minute
+	defaultFileBytes = 100 << 20
+	bashLines        = 1000
+	bashBytes        = 30 << 10
+)
+
+type bash struct {
+	BashConfig
+	home  string
+	shell func() shell    // that models write for
+	own   func() shell    // the user's, of any kind
+	env   func() []string // of a model's command
+}
+
+func newBash(cfg BashConfig) *bash {
+	if cfg.Timeout <= 0 {
+		cfg.Timeout = defaultTimeout
+	}
+	if cfg.FileBytes <= 0 {
+		cfg.FileBytes = defaultFileBytes
+	}
+	if l := &cfg.Output.Limits; l.Lines <= 0 {
+		l.Lines = bashLines
+	}
+	if l := &cfg.Output.Limits; l.Bytes <= 0 {
+		l.Bytes = bashBytes
+	}
+	home := variable(cfg.Env, "HOME")
+	if home == "" {
+		home = variable(cfg.Env, "USERPROFILE")
+	}
+	return &bash{
+		BashConfig: cfg, home: home,
+		shell: sync.OnceValue(func() shell { return chooseShell(cfg.Shell, cfg.Env, false) }),
+		own:   sync.OnceValue(func() shell { return chooseShell(cfg.Shell, cfg.Env, true) }),
+		env:   sync.OnceValue(func() []string { return withoutTerminal(Scrub(cfg.Env, secrets(cfg), cfg.Keep)) }),
+	}
+}
+
+func secrets(cfg BashConfig) []string {
+	if cfg.Secrets == nil {
+		return nil
+	}
+	return cfg.Secrets()
+}
+
+// bashInput is a command. Some models add a description, which nobody needs.
+type bashInput struct {
+	Command string `json:"command" jsonschema:"the command line: go test ./..."`
+	Timeout int64  `json:"timeout,omitempty" jsonschema:"the most time it may take, in milliseconds, 120000 without: 600000"`
+	Workdir string `json:"workdir,omitempty" jsonschema:"the directory to run in, the project's without: web/app"`
+}
+
+// Bash returns the tool that runs a command in the user's shell.
+func Bash(cfg BashConfig) Tool {
+	return Define(Spec{Name: "bash", Description: strings.TrimSpace(bashText), Tail: true}, newBash(cfg).run)
+}
+
+func (b *bash) run(ctx context.Context, c *Call, in bashInput) (Result, error) {
+	dir, timeout, err := b.check(c, in)
+	if err != nil {
+		return Result{}, err
+	}
+	if err := b.permit(ctx, c, in.Command, dir); err != nil {
+		return Result{}, err
+	}
+	p := b.newPrinted(func(meta json.RawMessage) { c.Host.Progress("", meta) })
+	res, err := b.Runner.Run(ctx, sandbox.Command{
+		Path: b.shell().path, Args: b.shell().args(in.Command), Dir: dir.Path, Env: b.env(), Timeout: timeout, Rest: b.Rest,
+	}, p.write)
+	p.end()
+	if err != nil {
+		p.spool.finish(false)
+		return Result{}, Failf("The command could not be run: %w", err)
+	}
+	return b.result(in.Command, timeout, res, p), nil
+}
+
+// check refuses what cannot run before anybody is asked.
+func (b *bash) check(c *Call, in bashInput) (dir target, timeout time.Duration, err error) {
+	const longest = 1 << 40 // milliseconds, some 35 years: more would not fit a duration
+	switch {
+	case strings.TrimSpace(in.Command) == "":
+		return target{}, 0, Failf("The command is empty. Give the command line to run, such as {\"command\":\"git status\"}.")
+	case strings.ContainsRune(in.Command, 0):
+		return target{}, 0, Failf("The command has a NUL character, which no shell can be given. Write such data with printf, as printf '\\0'.")
+	case in.Timeout < 0:
+		return target{}, 0, Failf("The timeout is %d; it must be more than 0, in milliseconds: {\"timeout\":120000} is two minutes.", in.Timeout)
+	case b.shell().path == "":
+		return target{}, 0, Failf("There is no shell on this machine that could run a command. Work with the other tools, and tell the user to set \"shell\" in the settings.")
+	}
+	if timeout = b.Timeout; in.Timeout > 0 {
+		timeout = time.Duration(min(in.Timeout, longest)) * time.Millisecond
+	}
+	dir, err = locate(c, in.Workdir)
+	if err != nil {
+		return target{}, 0, err
+	}
+	if dir.Info == nil {
+		return target{}, 0, notFound(dir, "bash")
+	}
+	if !dir.IsDir() {
+		return target{}, 0, Failf("The workdir %s is not a directory. Give its directory, %s, or leave workdir out to run in %s.",
+			dir.Shown, filepath.Dir(dir.Shown), c.Dir)
+	}
+	return dir, timeout, nil
+}
+
+// permit asks for what a command would do: first for the directories outside of the project
+// that it names, then for its commands.
+func (b *bash) permit(ctx context.Context, c *Call, command string, dir target) error {
+	s := scanned{patterns: []string{command}}
+	if b.shell().posix() {
+		s = scanCommand(command, b.home)
+	}
+	if dirs := outsideDirs(c, dir, s.paths); len(dirs) > 0 {
+		var patterns []string
+		for _, d := range dirs {
+			patterns = append(patterns, filepath.ToSlash(filepath.Join(d, "*")))
+		}
+		meta := lathe.AppendJSONString([]byte(`{"command":`), command)
+		meta = appendTexts(append(meta, `,"directories":`...), dirs)
+		meta = append(appendTexts(append(meta, `,"patterns":`...), patterns), '}')
+		if err := c.Host.Ask(ctx, Permission{Name: "external_directory", Patterns: patterns, Always: patterns, Metadata: meta}); err != nil {
+			return err
+		}
+	}
+	if len(s.patterns) == 0 {
+		return nil
+	}
+	meta := append(lathe.AppendJSONString([]byte(`{"command":`), command), '}')
+	return c.Host.Ask(ctx, Permission{Name: "bash", Patterns: s.patterns, Always: s.always, Metadata: meta})
+}
+
+// outsideDirs returns the directories outside of the project among where a command runs and
+// what it names; of a file it is the one it is in.
+func outsideDirs(c *Call, dir target, paths []string) []string {
+	var out []string
+	add := func(t target) {
+		d := t.Path
+		if !t.IsDir() {
+			d = filepath.Dir(d)
+		}
+		if !t.inside && !slices.Contains(out, d) {
+			out = append(out, d)
+		}
+	}
+	for _, path := range paths {
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(dir.Path, path)
+		}
+		if t, err := locate(c, path); err == nil { // what cannot be looked at cannot be used
+			add(t)
+		}
+	}
+	add(dir)
+	return out
+}

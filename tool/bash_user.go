@@ -1,0 +1,55 @@
+package tool
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/sandbox"
+)
+
+// Shell runs commands that the user typed: in the user's own shell with its rc files and
+// aliases, unasked, without a time limit, and with the whole environment.
+type Shell struct{ bash *bash }
+
+// NewShell makes one; it takes what [Bash] takes. Its Timeout is not used.
+func NewShell(cfg BashConfig) *Shell { return &Shell{newBash(cfg)} }
+
+// Run runs a command in a directory and shows metadata with the output while it runs, as [Bash]
+// does. What it prints is the result, whatever its exit code; when ctx ends it is ended, and the
+// result has what there was and says so. An error is that it could not be run.
+func (s *Shell) Run(ctx context.Context, dir, command string, show func(metadata json.RawMessage)) (Result, error) {
+	b, sh := s.bash, s.bash.own()
+	if sh.path == "" {
+		return Result{}, lathe.Errorf(lathe.Invalid, "there is no shell on this machine; set \"shell\" in the settings")
+	}
+	p := b.newPrinted(show)
+	res, err := b.Runner.Run(ctx, sandbox.Command{
+		Path: sh.path, Args: sh.asUser(dir, command), Dir: dir, Env: withoutTerminal(b.Env), Rest: b.Rest,
+	}, p.write)
+	p.end()
+	if err != nil {
+		p.spool.finish(false)
+		return Result{}, fmt.Errorf("run a shell command: %w", err)
+	}
+	text, meta := b.outcome(res, p)
+	if res.Canceled {
+		text = strings.TrimRight(text, "\n") + "\n\n<metadata>\nUser aborted the command\n</metadata>"
+	}
+	return Result{Output: text, Metadata: meta}, nil
+}
+
+// asUser makes a command line that knows what the user's own terminal knows. Rc files may print,
+// and may change the directory.
+func (s shell) asUser(dir, command string) []string {
+	const back = `; __dir=$1 __command=$2; shift 2; cd -- "$__dir" && eval "$__command"`
+	switch s.kind {
+	case "bash":
+		return []string{"-l", "-c", `shopt -s expand_aliases; [ -f ~/.bashrc ] && . ~/.bashrc >/dev/null 2>&1` + back, "bash", dir, command}
+	case "zsh":
+		return []string{"-l", "-c", `[ -f "${ZDOTDIR:-$HOME}/.zshrc" ] && . "${ZDOTDIR:-$HOME}/.zshrc" >/dev/null 2>&1` + back, "zsh", dir, command}
+	}
+	return s.args(command)
+}

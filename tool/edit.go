@@ -1,0 +1,251 @@
+package tool
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/lathe-agent/lathe/workspace"
+	"github.com/lathe-agent/lathe/workspace/patch"
+)
+
+//go:embed edit.md
+var editText string
+
+// EditConfig is what the tools that change parts of files are told about their surroundings.
+type EditConfig struct {
+	Seen *Seen // shared with the tools that read and write
+}
+
+// editLimit is the size in bytes of the largest file whose parts can be changed.
+const editLimit = 64 << 20
+
+type editInput struct {
+	FilePath   string `json:"filePath" jsonschema:"the file: /repo/src/main.go"`
+	OldString  string `json:"oldString" jsonschema:"the text to replace, as it stands in the file"`
+	NewString  string `json:"newString" jsonschema:"the text to put there instead"`
+	ReplaceAll bool   `json:"replaceAll,omitempty" jsonschema:"whether to replace every occurrence: false"`
+}
+
+// Edit returns the tool that replaces a passage of a file.
+func Edit(cfg EditConfig) Tool {
+	spec := Spec{Name: "edit", Description: strings.TrimSpace(editText), Permission: "edit"}
+	return Define(spec, func(ctx context.Context, c *Call, in editInput) (Result, error) {
+		if strings.TrimSpace(in.FilePath) == "" {
+			return Result{}, Failf("filePath is empty. Give the file to change, as in {\"filePath\":%s}.", quoted(filepath.Join(c.Dir, "main.go")))
+		}
+		t, err := locate(c, in.FilePath)
+		if err != nil {
+			return Result{}, err
+		}
+		e := editing{cfg: cfg, call: c, target: t, in: in}
+		if in.OldString == in.NewString {
+			return Result{}, e.same()
+		}
+		if err := outside(ctx, c, t); err != nil {
+			return Result{}, err
+		}
+		return e.run(ctx)
+	})
+}
+
+// editing is one call of the tool.
+type editing struct {
+	cfg    EditConfig
+	call   *Call
+	target target
+	in     editInput
+}
+
+// same says that there is nothing to do, and where the text stands if that may be looked at.
+func (e editing) same() error {
+	text := ""
+	if e.target.inside {
+		if old, err := load(e.target); err == nil {
+			text = old.text
+		}
+	}
+	_, err := patch.Replace(text, e.in.OldString, e.in.NewString, e.in.ReplaceAll)
+	return Failf("%s: %w", e.target.Shown, err)
+}
+
+func (e editing) run(ctx context.Context) (Result, error) {
+	old, err := load(e.target)
+	if err != nil {
+		return Result{}, err
+	}
+	done, err := e.replace(ctx, old)
+	if err != nil {
+		return Result{}, err
+	}
+	diff := changeOf(e.target.Shown, old.text, done.Content)
+	if err := askEdit(ctx, e.call, []target{e.target}, diff.Diff); err != nil {
+		return Result{}, err
+	}
+	unlock := e.cfg.Seen.lock(e.target.Path)
+	defer unlock()
+	now, err := load(e.target)
+	if err != nil {
+		return Result{}, err
+	}
+	if now.exists != old.exists || now.sum != old.sum {
+		if done, err = e.again(ctx, now, done); err != nil {
+			return Result{}, err
+		}
+		diff = changeOf(e.target.Shown, now.text, done.Content)
+	}
+	if err := e.target.Write([]byte(done.Content)); err != nil {
+		return Result{}, Failf("Cannot write %s: %w.", e.target.Shown, err)
+	}
+	tellEdited(e.call, e.target, old.exists)
+	return e.result(old, done, diff)
+}
+
+// replace works out the new content.
+func (e editing) replace(ctx context.Context, old content) (patch.Replacement, error) {
+	if e.in.OldString == "" {
+		if old.exists {
+			return patch.Replacement{}, Failf("oldString is empty, and %s exists (%s). To change a part of it give the lines to replace in oldString; to replace all of it call write.",
+				e.target.Shown, old.size())
+		}
+		return patch.Replacement{Content: e.in.NewString, Matcher: patch.Exact, First: 1, Last: lineCount(e.in.NewString)}, nil
+	}
+	if !old.exists {
+		return patch.Replacement{}, notFound(e.target, "edit")
+	}
+	done, err := patch.Replace(old.text, e.in.OldString, e.in.NewString, e.in.ReplaceAll)
+	if r := (*patch.Refusal)(nil); errors.As(err, &r) {
+		return done, e.explain(ctx, old, r)
+	}
+	if done.Shift != nil && indentationCounts(e.target.Path) {
+		return done, Failf("%s: oldString stands at another indentation than the file, and so does newString: the file has %s where newString has %s. In this kind of file that changes the meaning, so nothing was changed. "+
+			"Send oldString and newString with the indentation of the file. Lines of the file as they are now:\n%s",
+			e.target.Shown, indentWords(done.Shift.File), indentWords(done.Shift.Given), numberLines(done.Places[0]))
+	}
+	return done, err
+}
+
+// again does the edit once more on a file that changed while the user was asked, as another edit
+// of the same step does. It must come to the same: what the user saw is what is done.
+func (e editing) again(ctx context.Context, now content, first patch.Replacement) (patch.Replacement, error) {
+	done, err := e.replace(ctx, now)
+	if err != nil {
+		return done, err
+	}
+	same := slices.EqualFunc(first.Places, done.Places, func(a, b patch.Place) bool { return a.Was == b.Was })
+	if done.Count != first.Count || done.Matcher != first.Matcher || !same {
+		return done, Failf("%s was changed by someone else while you waited for the permission, so nothing was written. Call read with {\"filePath\":%s} and do it again.",
+			e.target.Shown, quoted(e.target.Shown))
+	}
+	return done, nil
+}
+
+func (e editing) result(old content, done patch.Replacement, diff change) (Result, error) {
+	type fileDiff struct {
+		File      string `json:"file"`
+		Patch     string `json:"patch"`
+		Additions int    `json:"additions"`
+		Deletions int    `json:"deletions"`
+	}
+	meta, err := json.Marshal(struct {
+		Diff        string   `json:"diff"`
+		FileDiff    fileDiff `json:"filediff"`
+		Diagnostics struct{} `json:"diagnostics"` // by file; none are known
+	}{Diff: diff.Diff, FileDiff: fileDiff{e.target.Shown, diff.Diff, diff.Additions, diff.Deletions}})
+	if err != nil {
+		return Result{}, err
+	}
+	sums := map[string]string{e.target.Path: sumOf([]byte(done.Content))}
+	e.cfg.Seen.note(e.call, sums)
+	e.call.Host.Progress("", meta)
+	return Result{Title: e.target.Rel, Output: e.words(old, done, diff), Metadata: withSeen(meta, sums)}, nil
+}
+
+func (e editing) words(old content, done patch.Replacement, diff change) string {
+	if !old.exists {
+		return fmt.Sprintf("Created %s: %s.", e.target.Shown, counted(lineCount(done.Content), "line"))
+	}
+	places := ""
+	if done.Count > 1 {
+		places = fmt.Sprintf("%d places, ", done.Count)
+	}
+	lines := fmt.Sprintf("lines %d–%d", done.First, done.Last)
+	if done.First == done.Last {
+		lines = fmt.Sprintf("line %d", done.First)
+	}
+	text := fmt.Sprintf("Edited %s: %s+%d −%d, %s.", e.target.Shown, places, diff.Additions, diff.Deletions, lines)
+	if done.Matcher == patch.Exact {
+		return text
+	}
+	text += fmt.Sprintf(" oldString was not in the file to the letter, but one passage was found by another way (%s). What was replaced:\n%s", done.Matcher, numberLines(done.Places[0]))
+	if done.Shift != nil {
+		text += fmt.Sprintf("\nThe file has %s there, newString %s; it was written as given. Edit again if the indentation matters.",
+			indentWords(done.Shift.File), indentWords(done.Shift.Given))
+	}
+	return text
+}
+
+// numberLines shows a passage as it was, at most 20 lines of it.
+func numberLines(p patch.Place) string {
+	const most = 20
+	lines := strings.Split(strings.TrimSuffix(strings.ToValidUTF8(p.Was, "\ufffd"), "\n"), "\n")
+	var out []string
+	for i, line := range lines[:min(len(lines), most)] {
+		out = append(out, fmt.Sprintf("%d: %s", p.Line+i, line))
+	}
+	if len(lines) > most {
+		out = append(out, fmt.Sprintf("… and %d more", len(lines)-most))
+	}
+	return strings.Join(out, "\n")
+}
+
+func indentWords(in string) string {
+	tabs, spaces := strings.Count(in, "\t"), strings.Count(in, " ")
+	switch {
+	case tabs == 0 && spaces == 0:
+		return "no indentation"
+	case spaces == 0:
+		return counted(tabs, "tab")
+	case tabs == 0:
+		return counted(spaces, "space")
+	}
+	return counted(tabs, "tab") + " and " + counted(spaces, "space")
+}
+
+// indentationCounts reports whether a file is of a kind where lines mean something else when they
+// are moved to the right or left.
+func indentationCounts(path string) bool {
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".py", ".pyi", ".pyx", ".bzl", ".star", ".gd", ".nim", ".yaml", ".yml", ".mk", ".haml", ".slim", ".pug", ".sass", ".styl", ".coffee",
+		".hs", ".elm", ".fs", ".fsx", ".rst":
+		return true
+	}
+	switch filepath.Base(path) {
+	case "Makefile", "makefile", "GNUmakefile", "BUILD", "WORKSPACE", "SConstruct", "SConscript", "Snakefile":
+		return true
+	}
+	return false
+}
+
+// load reads a file of which parts are to be changed. One that is not there is no error.
+func load(t target) (content, error) {
+	if t.IsDir() {
+		return content{}, Failf("%s is a directory. Name a file in it.", t.Shown)
+	}
+	data, err := t.ReadAll(editLimit)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return content{}, nil
+	case errors.Is(err, workspace.ErrTooLarge):
+		return content{}, Failf("Cannot change %s: %w. Change it with a command, such as sed.", t.Shown, err)
+	case err != nil:
+		return content{}, Failf("Cannot change %s: %w.", t.Shown, err)
+	}
+	return content{exists: true, bytes: int64(len(data)), text: string(data), sum: sumOf(data)}, nil
+}

@@ -1,0 +1,169 @@
+package tool_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/tool"
+)
+
+func TestGlob_Found(t *testing.T) {
+	d := newDesk(t)
+	d.put(".git/HEAD", "")
+	d.put(".gitignore", "*.log\n")
+	b, a := d.put("src/b.go", ""), d.put("a.go", "")
+	d.put("x.log", "")
+	d.put(".hidden.go", "")
+	r := d.must(tool.Glob(), in{"pattern": "**/*.go"})
+	want := tool.Result{Output: a + "\n" + b, Metadata: []byte(`{"count":2,"truncated":false}`)}
+	if diff := cmp.Diff(want, r); diff != "" {
+		t.Fatal(diff)
+	}
+	wantAsked := []tool.Permission{{
+		Name: "glob", Patterns: []string{"**/*.go"}, Always: []string{"*"}, Metadata: []byte(`{"pattern":"**/*.go"}`),
+	}}
+	if diff := cmp.Diff(wantAsked, d.asked); diff != "" {
+		t.Fatal(diff)
+	}
+}
+
+func TestGlob_Directory(t *testing.T) {
+	d := newDesk(t)
+	b := d.put("src/b.go", "")
+	d.put("a.go", "")
+	for _, input := range []in{
+		{"pattern": "*.go", "path": "src"},
+		{"pattern": "*.go", "path": filepath.Join(d.dir, "src")},
+		{"pattern": filepath.Join(d.dir, "src", "*.go")}, // the pattern names the directory
+		{"pattern": "../src/*.go", "path": "src"},
+	} {
+		r := d.must(tool.Glob(), input)
+		title := "src"
+		if input["pattern"] == "../src/*.go" {
+			title = ""
+		}
+		if r.Output != b || r.Title != title {
+			t.Errorf("%v: title %q, %q", input, r.Title, r.Output)
+		}
+	}
+}
+
+func TestGlob_Outside(t *testing.T) {
+	d := newDesk(t)
+	f := d.put(filepath.Join(d.out, "f.go"), "")
+	d.link(d.out, "link")
+	for _, input := range []in{
+		{"pattern": "*.go", "path": d.out}, {"pattern": d.out + "/*.go"}, {"pattern": "*.go", "path": "link"},
+	} {
+		d.asked = nil
+		r := d.must(tool.Glob(), input)
+		if r.Output != f {
+			t.Errorf("%v: %q", input, r.Output)
+		}
+		if len(d.asked) != 2 || d.asked[0].Name != "external_directory" || d.asked[0].Patterns[0] != d.out+"/*" || d.asked[1].Name != "glob" {
+			t.Errorf("%v asked %+v", input, d.asked)
+		}
+	}
+	d.refuse = "external_directory"
+	if _, err := d.run(tool.Glob(), in{"pattern": "*.go", "path": d.out}); lathe.CodeOf(err) != lathe.Rejected {
+		t.Fatal(err)
+	}
+	// A symlink in the tree is not a way out.
+	if r := d.must(tool.Glob(), in{"pattern": "**/*.go"}); !strings.HasPrefix(r.Output, "No files found") {
+		t.Fatal(r.Output)
+	}
+}
+
+func TestGlob_Many(t *testing.T) {
+	d := newDesk(t)
+	for i := range 150 {
+		d.put(fmt.Sprintf("%s/f%03d.go", []string{"a", "b", "b", "c", "d"}[i%5], i), "")
+	}
+	r := d.must(tool.Glob(), in{"pattern": "*.go"})
+	lines := strings.Split(r.Output, "\n")
+	want := fmt.Sprintf("(150 files match, the first 100 by name are shown. Most are in: %s (60), %s (30), %s (30). Narrow the pattern, or give path.)",
+		filepath.Join(d.dir, "b"), filepath.Join(d.dir, "a"), filepath.Join(d.dir, "c"))
+	if len(lines) != 102 || lines[0] != filepath.Join(d.dir, "a/f000.go") || lines[100] != "" || lines[101] != want {
+		t.Fatal(len(lines), lines[0], lines[len(lines)-1])
+	}
+	if string(r.Metadata) != `{"count":100,"truncated":true}` {
+		t.Fatal(string(r.Metadata))
+	}
+}
+
+func TestGlob_None(t *testing.T) {
+	d := newDesk(t)
+	d.put(".git/HEAD", "")
+	d.put(".gitignore", "gen/\n")
+	d.put("src/server/a.go", "")
+	hidden, gen := d.put(".cfg/a.yml", ""), d.put("gen/x.yml", "")
+	path := func(name string) string { return filepath.Join(d.dir, name) }
+	for pattern, want := range map[string]string{
+		"*.rs":           "",
+		"*.yml":          fmt.Sprintf("Among what is ignored or hidden, the pattern fits 2 files: %s, %s.", hidden, gen),
+		"src/sever/*.go": fmt.Sprintf("There is no %s; the last directory on the way that exists is %s. It has: server.", path("src/sever"), path("src")),
+		"src/server":     fmt.Sprintf(`%s is a directory. Call glob with pattern "src/server/**" for what is in it.`, path("src/server")),
+	} {
+		r := d.must(tool.Glob(), in{"pattern": pattern})
+		all := "No files found"
+		if want != "" {
+			all += "\n\n" + want
+		}
+		if r.Output != all || string(r.Metadata) != `{"count":0,"truncated":false}` {
+			t.Errorf("%s: %s %s", pattern, r.Output, r.Metadata)
+		}
+	}
+}
+
+func TestGlob_Errors(t *testing.T) {
+	d := newDesk(t)
+	f := d.put("src/a.go", "")
+	for _, tt := range []struct {
+		input in
+		want  string
+	}{
+		{in{"pattern": "a["}, `pattern cannot be used: the glob "a[" is malformed: "[" is not closed; write "\[" for the character itself. Globs look like this: "src/**/*.go", "*.{ts,tsx}".`},
+		{in{"pattern": "*", "path": "src/a.go"}, fmt.Sprintf("path must be a directory, and %s is a file. Call glob with path %q, or read the file.", f, filepath.Dir(f))},
+		{in{"pattern": "*", "path": "scr"}, fmt.Sprintf("File not found: %s. Did you mean one of these? Call glob with it:\n%s", filepath.Join(d.dir, "scr"), filepath.Dir(f))},
+	} {
+		_, err := d.run(tool.Glob(), tt.input)
+		var failure *tool.Failure
+		if !errors.As(err, &failure) || failure.Text != tt.want {
+			t.Errorf("%v: %v", tt.input, err)
+		}
+	}
+}
+
+func TestSearchTools_Canceled(t *testing.T) {
+	d := newDesk(t)
+	d.put("a", "text")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, x := range []tool.Tool{tool.Glob(), tool.Grep()} {
+		c := d.call
+		c.Input = []byte(`{"pattern":"a"}`)
+		_, err := x.Run(ctx, &c)
+		var failure *tool.Failure
+		if !errors.Is(err, context.Canceled) || errors.As(err, &failure) {
+			t.Errorf("%s: %v", x.Spec().Name, err)
+		}
+	}
+}
+
+// What a model is told about each must stay within the budget of a tool: a token is about four
+// characters.
+func TestSearchTools_Texts(t *testing.T) {
+	for _, x := range []tool.Tool{tool.Glob(), tool.Grep()} {
+		s := x.Spec()
+		if n := len(s.Description) + len(s.Schema); n > 4*250 || strings.TrimSpace(s.Description) == "" {
+			t.Errorf("%s: %d characters", s.Name, n)
+		}
+		t.Logf("%s: %d characters", s.Name, len(s.Description)+len(s.Schema))
+	}
+}

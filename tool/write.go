@@ -1,0 +1,230 @@
+package tool
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/workspace"
+)
+
+//go:embed write.md
+var writeText string
+
+// WriteConfig is what the write tool is told about its surroundings.
+type WriteConfig struct {
+	Seen *Seen // shared with the tools that read
+	// Unchecked allows to write over a file that has changed since the model saw it.
+	Unchecked bool
+}
+
+type writeInput struct {
+	FilePath string `json:"filePath" jsonschema:"the file: /repo/src/main.go"`
+	Content  string `json:"content" jsonschema:"its whole text"`
+}
+
+// Write returns the tool that writes whole files.
+func Write(cfg WriteConfig) Tool {
+	spec := Spec{Name: "write", Description: strings.TrimSpace(writeText), Permission: "edit"}
+	return Define(spec, func(ctx context.Context, c *Call, in writeInput) (Result, error) {
+		t, err := locate(c, in.FilePath)
+		if err != nil {
+			return Result{}, err
+		}
+		if err := outside(ctx, c, t); err != nil {
+			return Result{}, err
+		}
+		w := writing{cfg: cfg, call: c, target: t}
+		return w.run(ctx, in.Content)
+	})
+}
+
+// writing is one call of the tool.
+type writing struct {
+	cfg    WriteConfig
+	call   *Call
+	target target
+}
+
+func (w writing) run(ctx context.Context, content string) (Result, error) {
+	old, err := current(w.target)
+	if err != nil {
+		return Result{}, err
+	}
+	if err := w.check(old); err != nil {
+		return Result{}, err
+	}
+	after := old.formed(content)
+	diff := old.changed(w.target.Shown, after)
+	if err := askEdit(ctx, w.call, []target{w.target}, diff.Diff); err != nil {
+		return Result{}, err
+	}
+	unlock := w.cfg.Seen.lock(w.target.Path)
+	defer unlock()
+	if err := unchanged(w.target, old); err != nil {
+		return Result{}, err
+	}
+	if err := w.target.Write([]byte(after)); err != nil {
+		return Result{}, Failf("Cannot write %s: %w.", w.target.Shown, err)
+	}
+	sums := map[string]string{w.target.Path: sumOf([]byte(after))}
+	w.cfg.Seen.note(w.call, sums)
+	tellEdited(w.call, w.target, old.exists)
+	meta, err := json.Marshal(struct {
+		Diagnostics struct{} `json:"diagnostics"` // by file; none are known
+		Path        string   `json:"filepath"`
+		Exists      bool     `json:"exists"`
+	}{Path: w.target.Shown, Exists: old.exists})
+	if err != nil {
+		return Result{}, err
+	}
+	return Result{Title: w.target.Rel, Output: w.words(old, content, after), Metadata: withSeen(meta, sums)}, nil
+}
+
+// check refuses to write over what the model does not know.
+func (w writing) check(old content) error {
+	if w.cfg.Unchecked || !old.exists {
+		return nil
+	}
+	last := w.cfg.Seen.last(w.call, w.target.Path)
+	if last.sum == "" || last.sum == old.sum {
+		return nil
+	}
+	who := "something outside of this session changed it"
+	if last.command != "" {
+		who = fmt.Sprintf("perhaps by your command %q", clip(last.command))
+	}
+	return Failf("%s has changed since you last read or wrote it (%s), so nothing was written. It has %s now. Call read with {\"filePath\":%s}, then write again with what you want to keep.",
+		w.target.Shown, who, old.size(), quoted(w.target.Shown))
+}
+
+func (w writing) words(old content, given, after string) string {
+	done := "Created"
+	if old.exists {
+		done = "Overwrote"
+	}
+	text := fmt.Sprintf("%s %s: %s, %s.", done, w.target.Shown, counted(lineCount(after), "line"), counted(len(after), "byte"))
+	if old.exists && !old.large {
+		text = fmt.Sprintf("%s %s: %d → %s, %s.", done, w.target.Shown, lineCount(old.text), counted(lineCount(after), "line"), counted(len(after), "byte"))
+	}
+	if strings.Count(after, "\r\n") > strings.Count(given, "\r\n") {
+		text += " Its line ends are CRLF, as before."
+	}
+	if line := elision().FindString(given); line != "" && lineCount(old.text) > lineCount(after) {
+		text += fmt.Sprintf(" Warning: the line %q stands in the file as it is, and what it stands for is gone. Write the file again with those lines if they were to stay.", clip(strings.TrimSpace(line)))
+	}
+	return text
+}
+
+// elision is a line that stands for code somebody did not want to repeat.
+var elision = lazily(`(?im)^[ \t]*(?://|#|/\*|<!--|--|;|\{/\*)?[ \t]*(?:\.\.\.|…)[ \t]*\(?(?:the )?(?:rest|remaining|existing|previous|unchanged|other|same)\b.*$`)
+
+// content is what is in a file before a tool changes it.
+type content struct {
+	exists bool
+	large  bool // more than is looked at: text and sum are unknown
+	bytes  int64
+	text   string
+	sum    string
+}
+
+// current reads what is there.
+func current(t target) (content, error) {
+	if t.IsDir() {
+		return content{}, Failf("%s is a directory. Name a file in it.", t.Shown)
+	}
+	data, err := t.ReadAll(sumLimit)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return content{}, nil
+	case errors.Is(err, workspace.ErrTooLarge):
+		c := content{exists: true, large: true}
+		if t.Info != nil {
+			c.bytes = t.Info.Size()
+		}
+		return c, nil
+	case err != nil:
+		return content{}, Failf("Cannot look at %s before it is changed: %w.", t.Shown, err)
+	}
+	return content{exists: true, bytes: int64(len(data)), text: string(data), sum: sumOf(data)}, nil
+}
+
+// unchanged refuses where a file is no longer what it was when the user was asked.
+func unchanged(t target, old content) error {
+	now, err := current(t)
+	if err != nil {
+		return err
+	}
+	if now.exists != old.exists || now.sum != old.sum {
+		return Failf("%s was changed by someone else while you waited for the permission, so nothing was written. Call read with {\"filePath\":%s} and do it again.",
+			t.Shown, quoted(t.Shown))
+	}
+	return nil
+}
+
+// formed gives a new text the form of the old one, which the model was not shown: the mark at
+// its beginning, and line ends of CRLF where all were such and the text has none.
+func (c content) formed(text string) string {
+	if ends := strings.Count(c.text, "\n"); ends > 0 && ends == strings.Count(c.text, "\r\n") && !strings.Contains(text, "\r\n") {
+		text = strings.ReplaceAll(text, "\n", "\r\n")
+	}
+	if strings.HasPrefix(c.text, bom) && !strings.HasPrefix(text, bom) {
+		text = bom + text
+	}
+	return text
+}
+
+func (c content) changed(path, after string) change {
+	if c.large {
+		return change{Diff: fmt.Sprintf("Index: %s\nThe old content of %s is too large to be compared.\n", path, sizeWords(c.bytes))}
+	}
+	return changeOf(path, c.text, after)
+}
+
+func (c content) size() string {
+	if c.large {
+		return sizeWords(c.bytes)
+	}
+	return counted(lineCount(c.text), "line")
+}
+
+// lineCount is how many lines a text has; what follows the last line end is one, if anything.
+func lineCount(text string) int {
+	n := strings.Count(text, "\n")
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		n++
+	}
+	return n
+}
+
+// askEdit asks for the permission to change files, and shows how.
+func askEdit(ctx context.Context, c *Call, targets []target, diff string) error {
+	var patterns, paths []string
+	for _, t := range targets {
+		patterns = append(patterns, t.patterns()...)
+		paths = append(paths, t.Shown)
+	}
+	meta, err := json.Marshal(struct {
+		Path string `json:"filepath"`
+		Diff string `json:"diff"`
+	}{strings.Join(paths, ", "), diff})
+	if err != nil {
+		return err
+	}
+	return c.Host.Ask(ctx, Permission{Name: "edit", Patterns: patterns, Always: []string{"*"}, Metadata: meta})
+}
+
+// tellEdited publishes that a file was written.
+func tellEdited(c *Call, t target, existed bool) {
+	event := "add"
+	if existed {
+		event = "change"
+	}
+	c.Host.Tell(&lathe.FileEdited{File: t.Shown})
+	c.Host.Tell(&lathe.FileWatched{File: t.Shown, Event: event})
+}

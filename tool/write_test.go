@@ -1,0 +1,270 @@
+package tool_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/tool"
+)
+
+func TestWrite_New(t *testing.T) {
+	d := newDesk(t)
+	r := d.must(tool.Write(tool.WriteConfig{}), in{"filePath": "a/b/f.txt", "content": "x\ny\n"})
+	path := filepath.Join(d.dir, "a/b/f.txt")
+	want := tool.Result{ // its sum is that of sha256sum
+		Title: "a/b/f.txt", Output: "Created " + path + ": 2 lines, 4 bytes.",
+		Metadata: json.RawMessage(fmt.Sprintf(`{"diagnostics":{},"filepath":%q,"exists":false,"lathe":{"seen":{%[1]q:"09834d488008f5f1"}}}`, path)),
+	}
+	if diff := cmp.Diff(want, r); diff != "" {
+		t.Error(diff)
+	}
+	if got := d.content("a/b/f.txt"); got != "x\ny\n" {
+		t.Errorf("%q", got)
+	}
+	diff := fmt.Sprintf("Index: %s\n%s\n--- %[1]s\n+++ %[1]s\n@@ -0,0 +1,2 @@\n+x\n+y\n", path, strings.Repeat("=", 67))
+	meta, err := json.Marshal(struct {
+		Path string `json:"filepath"`
+		Diff string `json:"diff"`
+	}{path, diff})
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := []tool.Permission{{Name: "edit", Patterns: []string{"a/b/f.txt"}, Always: []string{"*"}, Metadata: meta}}
+	if diff := cmp.Diff(asked, d.asked); diff != "" {
+		t.Error(diff)
+	}
+	told := []lathe.Fact{&lathe.FileEdited{File: path}, &lathe.FileWatched{File: path, Event: "add"}}
+	if diff := cmp.Diff(told, d.told); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestWrite_Over(t *testing.T) {
+	tests := []struct{ name, old, content, want, says string }{
+		{"plain", "a\n", "b\nc\n", "b\nc\n", ": 1 → 2 lines, 4 bytes."},
+		{"to nothing", "a\n", "", "", ": 1 → 0 lines, 0 bytes."},
+		{"no final newline", "a\n", "b", "b", ": 1 → 1 line, 1 byte."},
+		{"mark stays", "\ufeffa\n", "b\n", "\ufeffb\n", ": 1 → 1 line, 5 bytes."},
+		{"mark given", "\ufeffa\n", "\ufeffb\n", "\ufeffb\n", ": 1 → 1 line, 5 bytes."},
+		{"new mark", "a\n", "\ufeffb\n", "\ufeffb\n", ": 1 → 1 line, 5 bytes."},
+		{"CRLF stays", "a\r\nb\r\n", "c\nd\n", "c\r\nd\r\n", ": 2 → 2 lines, 6 bytes. Its line ends are CRLF, as before."},
+		{"CRLF given", "a\r\nb\r\n", "c\r\nd\n", "c\r\nd\n", ": 2 → 2 lines, 5 bytes."},
+		{"CRLF into LF", "a\n", "c\r\nd\r\n", "c\r\nd\r\n", ": 1 → 2 lines, 6 bytes."},
+		{"mixed ends", "a\r\nb\n", "c\nd\n", "c\nd\n", ": 2 → 2 lines, 4 bytes."},
+		{"elision", "a\nb\nc\nd\n", "a\n// ... rest unchanged\n", "a\n// ... rest unchanged\n", `: 4 → 2 lines, 24 bytes. Warning: the line "// ... rest unchanged" stands in the file as it is, and what it stands for is gone. Write the file again with those lines if they were to stay.`},
+		{"elision that was there", "// ... rest\n", "a\nb\n... the rest of us\n", "a\nb\n... the rest of us\n", ": 1 → 3 lines, 23 bytes."},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			d := newDesk(t)
+			path := d.put("f", tt.old)
+			r := d.must(tool.Write(tool.WriteConfig{}), in{"filePath": path, "content": tt.content})
+			if got := d.content("f"); got != tt.want || r.Output != "Overwrote "+path+tt.says || !strings.Contains(string(r.Metadata), `"exists":true`) {
+				t.Errorf("%q, %s", got, r.Output)
+			}
+			if diff := cmp.Diff(&lathe.FileWatched{File: path, Event: "change"}, d.told[1]); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestWrite_Refused(t *testing.T) {
+	d := newDesk(t)
+	d.put("dir/f", "")
+	d.put("f", "keep")
+	for name, tt := range map[string]struct {
+		input in
+		says  string
+	}{
+		"directory":    {in{"filePath": "dir", "content": ""}, "is a directory. Name a file in it."},
+		"below a file": {in{"filePath": "f/x", "content": ""}, "is a file, not a directory"},
+		"device":       {in{"filePath": "/dev/null", "content": ""}, "is a device, not a regular file"},
+		"no content":   {in{"filePath": "f"}, `"content": required, missing`},
+	} {
+		_, err := d.run(tool.Write(tool.WriteConfig{}), tt.input)
+		var f *tool.Failure
+		if !errors.As(err, &f) || !strings.Contains(f.Text, tt.says) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	d.refuse = "edit"
+	if _, err := d.run(tool.Write(tool.WriteConfig{}), in{"filePath": "f", "content": "x"}); lathe.CodeOf(err) != lathe.Rejected || d.content("f") != "keep" {
+		t.Errorf("%v, %s", err, d.content("f"))
+	}
+	if len(d.told) != 0 {
+		t.Error(d.told)
+	}
+}
+
+func TestWrite_Outside(t *testing.T) {
+	d := newDesk(t)
+	d.link(d.out, "way")
+	d.link(filepath.Join(d.out, "new"), "dangling")
+	d.refuse = "external_directory"
+	for _, name := range []string{"../outside/x", "way/x", "way/deep/x", "dangling", filepath.Join(d.out, "x")} {
+		d.asked = nil
+		_, err := d.run(tool.Write(tool.WriteConfig{}), in{"filePath": name, "content": "bad"})
+		if lathe.CodeOf(err) != lathe.Rejected || len(d.asked) != 1 || !strings.HasPrefix(d.asked[0].Patterns[0], d.out) {
+			t.Errorf("%s: %v, %v", name, err, d.asked)
+		}
+	}
+	if list, err := os.ReadDir(d.out); err != nil || len(list) != 0 {
+		t.Error(list, err)
+	}
+	d.refuse = ""
+	d.must(tool.Write(tool.WriteConfig{}), in{"filePath": "dangling", "content": "allowed"})
+	if got := d.content(filepath.Join(d.out, "new")); got != "allowed" {
+		t.Error(got)
+	}
+	if info, err := os.Lstat(filepath.Join(d.dir, "dangling")); err != nil || info.Mode()&os.ModeSymlink == 0 {
+		t.Error("the symlink was replaced", err)
+	}
+}
+
+// Between the question and the write the user may take long, and others go on.
+func TestWrite_ChangedWhileAsking(t *testing.T) {
+	d := newDesk(t)
+	d.put("d/f", "old")
+	d.put(filepath.Join(d.out, "f"), "secret")
+	d.onAsk = func(tool.Permission) { d.put("d/f", "theirs") }
+	if _, err := d.run(tool.Write(tool.WriteConfig{}), in{"filePath": "d/f", "content": "mine"}); err == nil || !strings.Contains(err.Error(), "while you waited for the permission") || d.content("d/f") != "theirs" {
+		t.Errorf("%v, %s", err, d.content("d/f"))
+	}
+	d.onAsk = func(tool.Permission) {
+		_ = os.Rename(filepath.Join(d.dir, "d"), filepath.Join(d.dir, "away"))
+		d.link(d.out, "d")
+	}
+	if _, err := d.run(tool.Write(tool.WriteConfig{}), in{"filePath": "d/f", "content": "mine"}); err == nil || !strings.Contains(err.Error(), "was replaced while it was in use") {
+		t.Error(err)
+	}
+	d.onAsk = func(tool.Permission) { d.put("new", "theirs") }
+	if _, err := d.run(tool.Write(tool.WriteConfig{}), in{"filePath": "new", "content": "mine"}); err == nil || d.content("new") != "theirs" {
+		t.Errorf("%v, %s", err, d.content("new"))
+	}
+	if got := d.content(filepath.Join(d.out, "f")); got != "secret" {
+		t.Error(got)
+	}
+}
+
+func TestWrite_UnseenChange(t *testing.T) {
+	seen := tool.NewSeen()
+	read, write := tool.Read(tool.ReadConfig{Seen: seen}), tool.Write(tool.WriteConfig{Seen: seen})
+	call := in{"filePath": "f", "content": "mine\n"}
+	refused := func(t *testing.T, d *desk, says string) {
+		t.Helper()
+		before := d.content("f")
+		_, err := d.run(write, call)
+		var f *tool.Failure
+		if !errors.As(err, &f) || !strings.Contains(f.Text, "has changed since you last read or wrote it ("+says) || d.content("f") != before {
+			t.Errorf("got %v, %s", err, d.content("f"))
+		}
+	}
+	t.Run("never read", func(t *testing.T) {
+		d := newDesk(t)
+		d.put("f", "old")
+		d.must(write, call)
+	})
+	t.Run("read in this step", func(t *testing.T) {
+		d := newDesk(t)
+		d.put("f", "old")
+		d.must(read, in{"filePath": "f"})
+		d.put("f", "theirs")
+		refused(t, d, "something outside")
+		d.must(read, in{"filePath": "f", "limit": 1})
+		d.must(write, call)
+		d.must(write, call)
+	})
+	t.Run("read in an earlier step", func(t *testing.T) {
+		d := newDesk(t)
+		d.put("f", "old")
+		d.next("read", in{}, d.must(read, in{"filePath": "f"}))
+		d.put("f", "theirs")
+		refused(t, d, "something outside")
+		d.next("bash", in{"command": "go fmt ./..."}, tool.Result{})
+		refused(t, d, `perhaps by your command "go fmt ./..."`)
+		unchecked := tool.Write(tool.WriteConfig{Seen: seen, Unchecked: true})
+		d.must(unchecked, call)
+	})
+	t.Run("written, then put back", func(t *testing.T) {
+		d := newDesk(t)
+		d.next("write", call, d.must(write, call))
+		d.put("f", "theirs")
+		refused(t, d, "something outside")
+		d.put("f", "mine\n")
+		d.must(write, in{"filePath": "f", "content": "next"})
+	})
+	t.Run("only what is newest counts", func(t *testing.T) {
+		d := newDesk(t)
+		d.put("f", "one")
+		d.next("read", in{}, d.must(read, in{"filePath": "f"}))
+		d.put("f", "two")
+		d.next("read", in{}, d.must(read, in{"filePath": "f"}))
+		d.must(write, call)
+	})
+	t.Run("through a symlink", func(t *testing.T) {
+		d := newDesk(t)
+		d.put("f", "old")
+		d.link("f", "alias")
+		d.next("read", in{}, d.must(read, in{"filePath": "alias"}))
+		d.put("f", "theirs")
+		refused(t, d, "something outside")
+	})
+	t.Run("removed", func(t *testing.T) {
+		d := newDesk(t)
+		path := d.put("f", "old")
+		d.must(read, in{"filePath": "f"})
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+		d.must(write, call)
+	})
+	t.Run("too large to be remembered", func(t *testing.T) {
+		d := newDesk(t)
+		d.put("f", "old")
+		d.next("read", in{}, d.must(read, in{"filePath": "f"}))
+		d.put("f", strings.Repeat("x\n", 6<<20))
+		refused(t, d, "something outside")
+		d.next("read", in{}, d.must(read, in{"filePath": "f", "limit": 2}))
+		d.must(write, call)
+	})
+}
+
+// Sessions that write one file at the same time: each result is whole, and none is lost
+// without a word.
+func TestWrite_ManyAtOnce(t *testing.T) {
+	seen := tool.NewSeen()
+	d := newDesk(t)
+	write := tool.Write(tool.WriteConfig{Seen: seen})
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	done := 0
+	for i := range 16 {
+		wg.Go(func() {
+			c := d.call
+			c.Session = lathe.SessionID(fmt.Sprint("ses_", i))
+			c.Input = json.RawMessage(fmt.Sprintf(`{"filePath":"f","content":%q}`, strings.Repeat(fmt.Sprint(i%10), 10_000)))
+			_, err := write.Run(t.Context(), &c)
+			mu.Lock()
+			defer mu.Unlock()
+			if err == nil {
+				done++
+			} else if !strings.Contains(err.Error(), "while you waited") {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	got := d.content("f")
+	if done == 0 || len(got) != 10_000 || strings.Trim(got, got[:1]) != "" {
+		t.Errorf("%d done, %d bytes", done, len(got))
+	}
+}
