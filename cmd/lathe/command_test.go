@@ -95,12 +95,12 @@ func TestVersion_StartsLight(t *testing.T) {
 	for _, m := range line.FindAllStringSubmatch(string(out), -1) {
 		b, _ := strconv.Atoi(m[2])
 		n, _ := strconv.Atoi(m[3])
-		if b > 96<<10 {
+		if b > 128<<10 {
 			t.Errorf("package %s takes %d bytes before main begins", m[1], b)
 		}
 		bytes, allocs = bytes+b, allocs+n
 	}
-	if bytes == 0 || bytes > 256<<10 || allocs > 2000 {
+	if bytes == 0 || bytes > 384<<10 || allocs > 2000 {
 		t.Errorf("%d bytes in %d pieces are taken before main begins", bytes, allocs)
 	}
 	if left, err := os.ReadDir(cmd.Dir); err != nil || len(left) > 0 {

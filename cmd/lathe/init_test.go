@@ -11,9 +11,9 @@ import (
 // What is done before main runs is paid by every command. The trace of the runtime counts
 // bytes and allocations of each package, which, unlike times, are the same on every machine.
 func TestStart_LittleIsDoneBeforeMain(t *testing.T) {
-	// Bytes: of a package, of one of ours, of all. The largest is jsonschema-go, which compiles its
-	// patterns: 81 KB in 0.2 ms.
-	const most, mostOurs, mostTotal = 96 << 10, 8 << 10, 256 << 10
+	// Bytes: of a package, of one of ours, of all. The largest are net/html with its table of names,
+	// 124 KB in 0.15 ms, and jsonschema-go, which compiles its patterns, 81 KB in 0.2 ms.
+	const most, mostOurs, mostTotal = 128 << 10, 8 << 10, 384 << 10
 	cmd := command(t, t.TempDir(), "version")
 	cmd.Env = append(cmd.Env, "GODEBUG=inittrace=1")
 	var trace bytes.Buffer

@@ -40,6 +40,7 @@ func TestScripts(t *testing.T) {
 			"as-user": cmdAsUser,
 			"take":    cmdTake,
 			"match":   cmdMatch,
+			"told":    cmdTold,
 			"there":   cmdThere,
 			"deep":    cmdDeep,
 			"answers": cmdAnswers,

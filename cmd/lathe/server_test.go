@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -52,6 +53,18 @@ func cmdAsked(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if len(args) > 1 && s.Last().HasKey(args[1]) == neg {
 		ts.Fatalf("whether the key %s was sent is not %v", args[1], !neg)
+	}
+}
+
+// cmdTold holds what the model was told last, tools included: told 'exit code 4'.
+func cmdTold(ts *testscript.TestScript, neg bool, args []string) {
+	r := ts.Value(serverKey{}).(*scripted).Last()
+	text := r.String()
+	for _, t := range r.Prompt.Tools {
+		text += "tool " + t.Name + "\n"
+	}
+	if regexp.MustCompile(args[0]).MatchString(text) == neg {
+		ts.Fatalf("whether %s was told is not %v:\n%s", args[0], !neg, text)
 	}
 }
 
