@@ -47,6 +47,9 @@ What needs a permission is asked on a terminal; elsewhere it is refused, unless 
 everything once. Interrupt (Ctrl-C) ends the turn in order; what was said stays in the session,
 and --resume goes on with it, as it does after a crash. A second interrupt ends at once.
 
+Commands that the agent runs end with their turn's cancel, their time limit, or lathe itself; on
+Linux whatever they started ends too, elsewhere their process group or job.
+
 --max-cost and its like bound what the session may use; they stay with it, and budget in the
 settings does the same for all sessions, a day or a project. A turn that reaches a limit ends
 with an error that says what was spent, and the next prompt goes on.
