@@ -164,7 +164,7 @@ func (e editing) result(old content, done patch.Replacement, diff change) (Resul
 	sums := map[string]string{e.target.Path: sumOf([]byte(done.Content))}
 	e.cfg.Seen.note(e.call, sums)
 	e.call.Host.Progress("", meta)
-	return Result{Title: e.target.Rel, Output: e.words(old, done, diff), Metadata: withSeen(meta, sums)}, nil
+	return Result{Title: e.target.Title, Output: e.words(old, done, diff), Metadata: withSeen(meta, sums)}, nil
 }
 
 func (e editing) words(old content, done patch.Replacement, diff change) string {

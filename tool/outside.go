@@ -17,6 +17,9 @@ type target struct {
 	Shown string
 	// Rel is Shown from the top of the checkout, with slashes, as rules have it.
 	Rel string
+	// Title is Rel for people: without a checkout from the session's directory, where the
+	// reference counts from the root of the disk.
+	Title string
 
 	asked  string // Rel of the name that was asked for; differs where a symlink was followed
 	inside bool
@@ -36,6 +39,9 @@ func locate(c *Call, name string) (target, error) {
 		asked = rebase(c.Dir, dir, f.Name)
 	}
 	t.Rel, t.asked = relative(root, f.Path), relative(root, asked)
+	if t.Title = t.Rel; filepath.Dir(root) == root && workspace.Inside(dir, f.Path) {
+		t.Title = relative(dir, f.Path)
+	}
 	switch {
 	case workspace.Inside(dir, f.Path):
 		t.inside = true

@@ -18,15 +18,15 @@ type questionInput struct {
 }
 
 type questionEntry struct {
-	Question string           `json:"question" jsonschema:"the whole question: Which database shall the tests use?"`
-	Header   string           `json:"header" jsonschema:"a label of at most 30 characters: Test database"`
-	Options  []questionOption `json:"options" jsonschema:"the choices"`
-	Multiple *bool            `json:"multiple,omitempty" jsonschema:"whether several may be chosen: false"`
+	Question string           `json:"question" jsonschema:"such as: Which database do the tests use?"`
+	Header   string           `json:"header" jsonschema:"at most 30 characters: Database"`
+	Options  []questionOption `json:"options"`
+	Multiple *bool            `json:"multiple,omitempty" jsonschema:"several may be chosen"`
 }
 
 type questionOption struct {
-	Label       string `json:"label" jsonschema:"one to five words: SQLite"`
-	Description string `json:"description" jsonschema:"what it means: no server, slower with many writers"`
+	Label       string `json:"label" jsonschema:"short: SQLite"`
+	Description string `json:"description" jsonschema:"what it means: no server"`
 }
 
 // Question returns the tool that asks the user. It needs no permission; where nobody can

@@ -145,7 +145,7 @@ func (r reading) result(output string, meta readMeta, sum *string) (Result, erro
 			r.cfg.Seen.note(r.call, sums)
 		}
 	}
-	return Result{Title: r.target.Rel, Output: output, Metadata: raw}, nil
+	return Result{Title: r.target.Title, Output: output, Metadata: raw}, nil
 }
 
 // media attaches an image or a document.

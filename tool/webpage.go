@@ -37,9 +37,10 @@ type pageReader struct {
 	text  strings.Builder // not yet in the tree
 	nodes int
 	bytes int
-	drops int // open elements whose content is dropped
-	boxes int // open elements that are plain boxes
-	over  int // elements that were not opened since there are too many
+	drops int  // open elements whose content is dropped
+	boxes int  // open elements that are plain boxes
+	over  int  // elements that were not opened since there are too many
+	lead  bool // a line end that comes now belongs to the tag before it
 }
 
 type openElement struct {
@@ -93,6 +94,9 @@ func (r *pageReader) top() *openElement { return &r.open[len(r.open)-1] }
 func (r *pageReader) addText(s string) {
 	if r.drops > 0 {
 		return
+	}
+	if r.lead {
+		s, r.lead = strings.TrimPrefix(s, "\n"), false
 	}
 	if r.bytes += len(s); r.bytes > pageText {
 		s, r.page.cut = s[:max(0, len(s)-(r.bytes-pageText))], true
@@ -158,7 +162,7 @@ func (r *pageReader) start(t html.Token, closed bool) {
 		return
 	}
 	tag := r.tagOf(t)
-	if tag == "" {
+	if r.lead = false; tag == "" {
 		return
 	}
 	if tag == dropped {
@@ -182,6 +186,7 @@ func (r *pageReader) start(t html.Token, closed bool) {
 		r.addVoid(t, tag)
 	default:
 		r.push(openElement{name: name, node: r.element(t, tag)})
+		r.lead = tag == "pre"
 	}
 }
 

@@ -53,11 +53,11 @@ type SearchConfig struct {
 }
 
 type webSearchInput struct {
-	Query      string  `json:"query" jsonschema:"what to search: golang 1.26 release notes"`
-	NumResults float64 `json:"numResults,omitempty" jsonschema:"how many results, 8 if absent"`
-	Livecrawl  string  `json:"livecrawl,omitempty" jsonschema:"preferred fetches pages anew, fallback only where no copy is kept" enum:"fallback,preferred"`
+	Query      string  `json:"query" jsonschema:"words: golang 1.26 release notes"`
+	NumResults float64 `json:"numResults,omitempty" jsonschema:"8 if absent"`
+	Livecrawl  string  `json:"livecrawl,omitempty" jsonschema:"preferred fetches pages anew" enum:"fallback,preferred"`
 	Type       string  `json:"type,omitempty" jsonschema:"auto if absent" enum:"auto,fast,deep"`
-	Characters float64 `json:"contextMaxCharacters,omitempty" jsonschema:"the longest text wanted: 10000"`
+	Characters float64 `json:"contextMaxCharacters,omitempty" jsonschema:"the longest text: 10000"`
 }
 
 // WebSearch returns the tool that searches the web. It is false without a key or with a

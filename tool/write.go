@@ -83,7 +83,7 @@ func (w writing) run(ctx context.Context, content string) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	return Result{Title: w.target.Rel, Output: w.words(old, content, after), Metadata: withSeen(meta, sums)}, nil
+	return Result{Title: w.target.Title, Output: w.words(old, content, after), Metadata: withSeen(meta, sums)}, nil
 }
 
 // check refuses to write over what the model does not know.
