@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -235,17 +234,9 @@ func indentationCounts(path string) bool {
 
 // load reads a file of which parts are to be changed. One that is not there is no error.
 func load(t target) (content, error) {
-	if t.IsDir() {
-		return content{}, Failf("%s is a directory. Name a file in it.", t.Shown)
+	c, err := upTo(t, editLimit)
+	if err == nil && c.large {
+		err = Failf("Cannot change %s: %w. Change it with a command, such as sed.", t.Shown, workspace.ErrTooLarge)
 	}
-	data, err := t.ReadAll(editLimit)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return content{}, nil
-	case errors.Is(err, workspace.ErrTooLarge):
-		return content{}, Failf("Cannot change %s: %w. Change it with a command, such as sed.", t.Shown, err)
-	case err != nil:
-		return content{}, Failf("Cannot change %s: %w.", t.Shown, err)
-	}
-	return content{exists: true, bytes: int64(len(data)), text: string(data), sum: sumOf(data)}, nil
+	return c, err
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/lathe-agent/lathe/internal/spelling"
 	"github.com/lathe-agent/lathe/workspace"
 )
 
@@ -57,7 +58,7 @@ func similar(name string, names []string) []string {
 		return max(len(a)-len(name), len(name)-len(a)) - max(len(b)-len(name), len(name)-len(b))
 	})
 	for _, n := range nearest(name, names, 3) {
-		few := distance([]rune(strings.ToLower(n)), []rune(low)) <= max(2, len(low)/4)
+		few := spelling.Distance([]rune(strings.ToLower(n)), []rune(low)) <= max(2, len(low)/4)
 		if few && !slices.Contains(out, n) {
 			out = append(out, n)
 		}

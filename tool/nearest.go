@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/lathe-agent/lathe/internal/spelling"
 )
 
 // nearest returns up to n of the names, the most similar first.
@@ -18,7 +20,7 @@ func nearest(name string, names []string, n int) []string {
 	var all []candidate
 	for _, c := range names {
 		have := []rune(folded(clip(c)))
-		cost := distance(wanted, have)
+		cost := spelling.Distance(wanted, have)
 		if len(wanted) > 2 && len(have) > 2 &&
 			(strings.Contains(string(have), string(wanted)) || strings.Contains(string(wanted), string(have))) {
 			cost = min(cost, 1) // grep in grep_search is nearer than any other word
@@ -33,25 +35,4 @@ func nearest(name string, names []string, n int) []string {
 		out = append(out, c.name)
 	}
 	return out
-}
-
-// distance is how many characters must be changed, added or removed to make b of a.
-func distance(a, b []rune) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range a {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range b {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost = 1 + min(diagonal, row[j], row[j+1])
-			}
-			diagonal = row[j+1]
-			row[j+1] = cost
-		}
-	}
-	return row[len(b)]
 }

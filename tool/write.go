@@ -133,12 +133,14 @@ type content struct {
 	sum    string
 }
 
-// current reads what is there.
-func current(t target) (content, error) {
+// current reads what is there, to be written over as a whole.
+func current(t target) (content, error) { return upTo(t, sumLimit) }
+
+func upTo(t target, limit int64) (content, error) {
 	if t.IsDir() {
 		return content{}, Failf("%s is a directory. Name a file in it.", t.Shown)
 	}
-	data, err := t.ReadAll(sumLimit)
+	data, err := t.ReadAll(limit)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return content{}, nil
@@ -149,7 +151,7 @@ func current(t target) (content, error) {
 		}
 		return c, nil
 	case err != nil:
-		return content{}, Failf("Cannot look at %s before it is changed: %w.", t.Shown, err)
+		return content{}, Failf("Cannot change %s: %w.", t.Shown, err)
 	}
 	return content{exists: true, bytes: int64(len(data)), text: string(data), sum: sumOf(data)}, nil
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/spelling"
 )
 
 // Split takes "provider/model" apart at the first slash; the model may contain more.
@@ -153,7 +154,7 @@ func Similar(want string, ids []string) []string {
 	far := map[string]int{}
 	for _, id := range ids {
 		low := strings.ToLower(id)
-		d := distance(want, low)
+		d := spelling.Distance([]byte(want), []byte(low))
 		if want != "" && (strings.Contains(low, want) || strings.Contains(want, low)) {
 			d = min(d, 2)
 		}
@@ -163,25 +164,4 @@ func Similar(want string, ids []string) []string {
 	}
 	out := slices.SortedFunc(maps.Keys(far), func(a, b string) int { return cmp.Or(far[a]-far[b], cmp.Compare(a, b)) })
 	return out[:min(3, len(out))]
-}
-
-// distance is how many bytes to insert, remove or replace to make one of the other.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		corner := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			d := corner
-			if a[i] != b[j] {
-				d++
-			}
-			corner = row[j+1]
-			row[j+1] = min(d, corner+1, row[j]+1)
-		}
-	}
-	return row[len(b)]
 }

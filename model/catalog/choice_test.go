@@ -36,17 +36,6 @@ func TestFind_Unknown(t *testing.T) {
 	}
 }
 
-func TestDistance(t *testing.T) {
-	for _, c := range []struct {
-		a, b string
-		n    int
-	}{{"", "", 0}, {"", "abc", 3}, {"kitten", "sitting", 3}, {"flaw", "lawn", 2}, {"same", "same", 0}} {
-		if got, back := distance(c.a, c.b), distance(c.b, c.a); got != c.n || back != c.n {
-			t.Errorf("%q %q: %d %d, want %d", c.a, c.b, got, back, c.n)
-		}
-	}
-}
-
 // own returns a catalogue with only these providers, each with models of these ids.
 func own(providers map[string][]string) *Catalog {
 	section := map[string]any{}

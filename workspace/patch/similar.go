@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/lathe-agent/lathe/internal/spelling"
 )
 
 // similarity is 1 for equal texts and 0 for texts with nothing in common: the share of
@@ -16,34 +18,7 @@ func similarity(a, b string, work *budget) float64 {
 		return 0
 	}
 	x, y := []rune(a), []rune(b)
-	return 1 - float64(distance(x, y))/float64(max(len(x), len(y)))
-}
-
-// distance is how many characters must be changed, added or removed to make b of a.
-func distance(a, b []rune) int {
-	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
-		a, b = a[1:], b[1:]
-	}
-	for len(a) > 0 && len(b) > 0 && a[len(a)-1] == b[len(b)-1] {
-		a, b = a[:len(a)-1], b[:len(b)-1]
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range a {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range b {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost = 1 + min(diagonal, row[j], row[j+1])
-			}
-			diagonal = row[j+1]
-			row[j+1] = cost
-		}
-	}
-	return row[len(b)]
+	return 1 - float64(spelling.Distance(x, y))/float64(max(len(x), len(y)))
 }
 
 // foldPunctuation writes in ASCII what typesetting made of it: curly quotes, dashes, the
