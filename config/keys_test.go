@@ -118,8 +118,8 @@ func TestKeys_OfTheReference(t *testing.T) {
 		// described with models, not in the schema of the API
 		"provider.*.models.*.cost.tiers",
 	}
-	// how turns last, and what they may use
-	lasting := regexp.MustCompile(`^(resume|(retry|deadline|fallback|budget)(\..*)?|(agent|mode)\.\*\.fallback)$`)
+	// how turns last, what they may use and reach
+	lasting := regexp.MustCompile(`^(resume|(retry|deadline|fallback|budget|webfetch)(\..*)?|(agent|mode)\.\*\.fallback)$`)
 	for _, k := range names(known) {
 		old := strings.HasPrefix(k, "tui.") || strings.HasPrefix(k, "keybinds.")
 		permission := strings.HasSuffix(k, "permission.todoread") || strings.HasSuffix(k, "permission.codesearch")

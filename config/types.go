@@ -34,6 +34,7 @@ type Config struct {
 	Attachment        Attachment           `json:"attachment,omitzero"`
 	Enterprise        Enterprise           `json:"enterprise,omitzero"`
 	ToolOutput        ToolOutput           `json:"tool_output,omitzero"`
+	WebFetch          WebFetch             `json:"webfetch,omitzero"`
 	Compaction        Compaction           `json:"compaction,omitzero"`
 	Resume            string               `json:"resume,omitempty"` // ask, auto or off
 	Retry             Retry                `json:"retry,omitzero"`
@@ -282,6 +283,11 @@ type (
 		Tokens int     `json:"tokens,omitempty"`
 		Steps  int     `json:"steps,omitempty"`
 		Time   int     `json:"time,omitempty"`
+	}
+	// WebFetch is where pages may be fetched from.
+	WebFetch struct {
+		Private bool   `json:"private,omitempty"`
+		Proxy   string `json:"proxy,omitempty"`
 	}
 	// Compaction is how a long history is compressed.
 	Compaction struct {

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"net/url"
 	"os"
 	"path/filepath"
 
+	"github.com/lathe-agent/lathe/config"
 	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/tool"
 )
@@ -24,10 +26,20 @@ func (s *agentSetup) equip(k *known, out *engine.Settings) {
 		Bash:   bash,
 		Read:   tool.ReadConfig{Seen: s.seen, Instructions: []string{"AGENTS.md", "CLAUDE.md", "CONTEXT.md"}, InPrompt: s.inPrompt(k)},
 		Write:  tool.WriteConfig{Seen: s.seen, Unchecked: s.app.variable("DISABLE_FILETIME_CHECK") != ""},
-		Web:    tool.WebConfig{Agent: "lathe/" + version, Limits: out.Limits},
+		Web:    webConfig(c.WebFetch, out.Limits),
 		Search: s.search(),
 	})...)
 	out.Shell = tool.NewShell(bash)
+}
+
+// webConfig says from where pages may come. A proxy that is no address is none: the check of the
+// settings tells.
+func webConfig(c config.WebFetch, limits tool.Limits) tool.WebConfig {
+	out := tool.WebConfig{Agent: "lathe/" + version, AllowPrivate: c.Private, Limits: limits}
+	if u, err := url.Parse(c.Proxy); c.Proxy != "" && err == nil && u.Host != "" {
+		out.Proxy = u
+	}
+	return out
 }
 
 // search is who is asked what the web knows: whose key is there.
