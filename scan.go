@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -260,6 +261,9 @@ func hex4(b []byte) rune {
 // appendString writes a JSON string; broken UTF-8 becomes U+FFFD.
 func appendString(dst []byte, s string) []byte {
 	const hexDigits = "0123456789abcdef"
+	if len(s) > 1024 { // grown once, not piece by piece
+		dst = slices.Grow(dst, len(s)+len(s)/16+2)
+	}
 	dst = append(dst, '"')
 	start := 0
 	for i := 0; i < len(s); {

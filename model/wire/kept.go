@@ -139,6 +139,13 @@ func flag(on bool) byte {
 // EncodeEach writes the contents of a message with commas between them. Those that encode to
 // nothing are left out.
 func EncodeEach(m model.Message, encode func(b []byte, c model.Content) []byte) (b []byte) {
+	size := 0 // of what tools gave, which may be megabytes
+	for _, c := range m.Content {
+		if r, ok := c.(model.ResultContent); ok {
+			size += len(r.Text) + len(r.Text)/16 + 128
+		}
+	}
+	b = slices.Grow(b, size)
 	for _, c := range m.Content {
 		before := len(b)
 		if before > 0 {

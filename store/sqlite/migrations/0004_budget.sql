@@ -1,7 +1,6 @@
 -- What sessions with all below them, days and projects have spent. Money is in picodollars,
--- time in milliseconds.
+-- time in milliseconds. The rows are small: one tree holds them.
 CREATE TABLE account (
-	n      INTEGER PRIMARY KEY,
 	kind   TEXT NOT NULL, -- session, day or project
 	key    TEXT NOT NULL,
 	cost   INTEGER NOT NULL DEFAULT 0,
@@ -9,8 +8,8 @@ CREATE TABLE account (
 	steps  INTEGER NOT NULL DEFAULT 0,
 	time   INTEGER NOT NULL DEFAULT 0,
 	limits TEXT, -- of a session, where it has its own
-	UNIQUE (kind, key)
-);
+	PRIMARY KEY (kind, key)
+) WITHOUT ROWID;
 
 -- Requests under way, few at any time, and what they may cost. One whose process has died is
 -- charged what it has cost for sure.
@@ -27,7 +26,7 @@ CREATE TABLE reservation (
 	sure_cost   INTEGER NOT NULL,
 	sure_tokens INTEGER NOT NULL,
 	PRIMARY KEY (session, slot)
-);
+) WITHOUT ROWID;
 
 INSERT INTO account (kind, key, cost, tokens)
 WITH RECURSIVE used (n, id, cost, tokens) AS (
