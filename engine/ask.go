@@ -158,6 +158,16 @@ func (s *stepping) expire(a *ask) {
 	}
 }
 
+// withdrawOf takes back what a call asked that has ended without waiting for the answer.
+func (s *stepping) withdrawOf(call string) {
+	for _, id := range slices.Sorted(maps.Keys(s.waiting)) {
+		if h := s.waiting[id]; h.ask.by.Call == call {
+			delete(s.waiting, id)
+			s.facts = append(s.facts, s.withdrawn(id, h.ask))
+		}
+	}
+}
+
 func (s *stepping) withdrawn(id lathe.AskID, a *ask) lathe.Fact {
 	if a.permission == nil {
 		return &lathe.QuestionRejected{Session: s.session.ID, Request: id}
@@ -173,7 +183,8 @@ type host struct {
 	by      lathe.ToolRef
 	judge   judge // as it was when the call began
 	history []lathe.Message
-	clock   *clock // of the call
+	clock   *clock          // of the call
+	gone    <-chan struct{} // closed when nobody waits for the call any more
 }
 
 // Ask returns when the call may go on.
@@ -236,8 +247,12 @@ func (h *host) rejected(got answer) error {
 }
 
 func (h *host) wait(ctx context.Context, a *ask) (answer, error) {
-	if ctx.Err() != nil { // one that was given up asks nobody
+	select {
+	case <-ctx.Done(): // one that was given up asks nobody
 		return answer{}, context.Cause(ctx)
+	case <-h.gone: // nor one that does not hear it
+		return answer{}, errGone
+	default:
 	}
 	for _, c := range []*clock{h.clock, h.step.clock} {
 		c.hold()
@@ -256,8 +271,13 @@ func (h *host) wait(ctx context.Context, a *ask) (answer, error) {
 		return got, nil
 	case <-ctx.Done():
 		return answer{}, context.Cause(ctx)
+	case <-h.gone:
+		return answer{}, errGone
 	}
 }
+
+// errGone is what a tool is told that asks when its call has ended.
+var errGone = lathe.Errorf(lathe.Canceled, "the call has ended")
 
 // unanswered says that nobody was there.
 func (h *host) unanswered(rest string) string {

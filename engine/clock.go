@@ -17,11 +17,12 @@ type clock struct {
 	timer *time.Timer // nil without a limit
 }
 
-// startClock starts a clock; late is called once after the limit, 0 is none.
+// startClock starts a clock; late is called once after the limit, 0 is none. Whoever goes on
+// when it is over sets the timer once more.
 func startClock(limit time.Duration, late func()) *clock {
 	c := &clock{since: time.Now(), limit: limit}
 	if limit > 0 {
-		c.timer = time.AfterFunc(limit, late)
+		c.timer = time.AfterFunc(limit, sync.OnceFunc(late))
 	}
 	return c
 }

@@ -54,6 +54,7 @@ func (s *stepping) bounded(ctx context.Context, t tool.Tool, c *tool.Call, h *ho
 		close(late)
 	})
 	defer h.clock.end()
+	h.gone = ctx.Done()
 	done := make(chan outcome, 1)
 	s.engine.work.Go(func() {
 		res, err := s.run(ctx, t, c, h, repeated)

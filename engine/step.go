@@ -203,6 +203,9 @@ func (s *stepping) handle(ctx context.Context, it item) (ended bool, err error) 
 	case toolEnded:
 		s.running--
 		s.fold.done(h.call, h.outcome, at)
+		err = s.carry(ctx)
+		s.withdrawOf(h.call.body().CallID)
+		return false, err
 	case toolProgressed:
 		s.fold.progress(h.call, h.title, h.meta, at)
 	case toolMarked:

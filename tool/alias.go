@@ -8,53 +8,100 @@ import "strings"
 // memberAliases returns the members that may be meant by a name, the likeliest first.
 func memberAliases(key string) []string {
 	switch folded(key) {
-	case "path", "file", "filename", "absolutepath":
+	case "path", "file", "filename", "filepath", "absolutepath", "absolutefilepath", "targetfile", "fullpath":
 		return []string{"filePath", "path"}
-	case "filepath":
-		return []string{"filePath", "path"}
-	case "oldstr", "search", "oldtext":
+	case "directory", "dir", "folder", "dirpath", "directorypath", "relativeworkspacepath", "searchpath", "searchdirectory", "targetdirectory":
+		return []string{"path", "workdir", "filePath"}
+	case "oldstr", "oldtext":
 		return []string{"oldString"}
+	case "search":
+		return []string{"oldString", "pattern"}
 	case "newstr", "replace", "newtext":
 		return []string{"newString"}
+	case "contents", "filetext", "filecontent", "filecontents", "body", "text", "step", "task":
+		return []string{"content"}
 	case "input", "patch", "diff":
 		return []string{"patchText"}
-	case "cmd", "script":
+	case "cmd", "script", "commandline", "shellcommand", "bashcommand":
 		return []string{"command"}
-	case "cwd":
+	case "cwd", "workingdirectory", "workingdir":
 		return []string{"workdir"}
 	case "timeoutms":
 		return []string{"timeout"}
-	case "includepattern", "glob":
-		return []string{"include"}
-	case "regex", "query":
-		return []string{"pattern"}
+	case "startline", "linestart", "startlineoneindexed":
+		return []string{"offset"}
+	case "numlines", "maxlines", "linecount":
+		return []string{"limit"}
+	case "include", "includepattern", "glob", "globpattern", "filepattern", "fileglob", "includes":
+		return []string{"include", "pattern"}
+	case "regex", "regexp", "query", "searchquery", "searchterm", "searchpattern", "expression":
+		return []string{"pattern", "query"}
+	case "uri", "link", "address":
+		return []string{"url"}
+	case "todolist", "tasks", "plan", "todo":
+		return []string{"todos"}
+	case "state":
+		return []string{"status"}
+	case "choices":
+		return []string{"options"}
+	case "multiselect", "allowmultiple":
+		return []string{"multiple"}
 	}
 	return nil
 }
 
-// toolAliases returns the tools that may be meant by the name another agent has for them.
+// toolAliases returns the tools that may be meant by the name another agent has for them, the
+// likeliest first.
 func toolAliases(name string) []string {
 	switch folded(name) {
-	case "readfile", "view", "cat", "openfile":
+	case "readfile", "view", "viewfile", "cat", "openfile", "readtextfile", "viewimage", "ls", "listdir", "listdirectory":
 		return []string{"read"}
-	case "strreplace", "strreplaceeditor", "editfile", "searchreplace":
+	case "strreplace", "editfile", "searchreplace", "replace", "replaceinfile", "searchandreplace", "multiedit", "strreplaceeditor", "strreplacebasededittool":
 		return []string{"edit"}
-	case "writefile", "createfile":
+	case "writefile", "createfile", "writetofile", "savefile":
 		return []string{"write"}
-	case "shell", "runterminalcmd", "runcommand", "execcommand", "executecommand", "terminal":
+	case "shell", "localshell", "runterminalcmd", "runterminalcommand", "runinterminal", "runcommand", "runshellcommand", "shellcommand",
+		"exec", "execcommand", "executecommand", "executebash", "runbash", "terminal":
 		return []string{"bash"}
-	case "searchfiles", "grepsearch", "ripgrep", "rg":
+	case "searchfiles", "grepsearch", "grepfiles", "searchfilecontent", "findinfiles", "textsearch", "ripgrep", "rg":
 		return []string{"grep"}
-	case "findfiles", "listfiles":
+	case "findfiles", "filesearch", "globfilesearch", "globfiles", "findbyname":
 		return []string{"glob"}
+	case "listfiles":
+		return []string{"glob", "read"}
 	case "applypatch":
 		return []string{"apply_patch"}
-	case "todo", "updateplan", "todos":
+	case "todo", "todos", "updateplan", "writetodos", "updatetodolist", "managetodolist":
 		return []string{"todowrite"}
+	case "webfetch", "fetch", "fetchurl", "fetchwebpage", "readurl", "openurl":
+		return []string{"webfetch"}
+	case "websearch", "googlewebsearch", "searchweb":
+		return []string{"websearch"}
+	case "askuser", "askuserquestion", "askfollowupquestion", "askquestion", "requestuserinput":
+		return []string{"question"}
+	case "planexit", "exitplanmode":
+		return []string{"plan_exit"}
 	case "agent", "dispatchagent":
 		return []string{"task"}
 	}
 	return nil
+}
+
+// editorAliases is toolAliases for the editors that have one tool for several things and say in
+// a member which of them is meant.
+func editorAliases(name string, raw []byte) []string {
+	switch folded(name) {
+	case "strreplaceeditor", "strreplacebasededittool":
+		for _, m := range members(raw) {
+			switch {
+			case m.key == "command" && string(m.val) == `"view"`:
+				return []string{"read"}
+			case m.key == "command" && string(m.val) == `"create"`:
+				return []string{"write"}
+			}
+		}
+	}
+	return toolAliases(name)
 }
 
 // folded is a name without what people and models write differently.

@@ -107,6 +107,9 @@ func (b *bash) run(ctx context.Context, c *Call, in bashInput) (Result, error) {
 	if err := b.permit(ctx, c, in.Command, dir); err != nil {
 		return Result{}, err
 	}
+	if now, err := locate(c, in.Workdir); err != nil || now.Path != dir.Path {
+		return Result{}, Failf("The workdir %s leads elsewhere than when the user was asked, so nothing was run. Look at it and call bash again.", dir.Shown)
+	}
 	p := b.newPrinted(func(meta json.RawMessage) { c.Host.Progress("", meta) })
 	res, err := b.Runner.Run(ctx, sandbox.Command{
 		Path: b.shell().path, Args: b.shell().args(in.Command), Dir: dir.Path, Env: b.env(), Timeout: timeout, Rest: b.Rest,
@@ -138,6 +141,9 @@ func (b *bash) check(c *Call, in bashInput) (dir target, timeout time.Duration, 
 	dir, err = locate(c, in.Workdir)
 	if err != nil {
 		return target{}, 0, err
+	}
+	if !dir.inside && !dir.IsDir() { // nobody has allowed yet to tell what is there
+		return target{}, 0, Failf("The workdir %s is not a directory. Give one that exists, or leave workdir out to run in %s.", dir.Shown, c.Dir)
 	}
 	if dir.Info == nil {
 		return target{}, 0, notFound(dir, "bash")

@@ -97,7 +97,7 @@ func (t *checked) Run(ctx context.Context, c *Call) (Result, error) {
 	if t.schema != nil {
 		call.Input, _ = mend(t.schema, call.Input)
 		if faults := check(t.schema, call.Input); len(faults) > 0 {
-			return Result{}, invalidArguments(t.spec.Name, faults)
+			return Result{}, invalidCall(t, faults)
 		}
 	}
 	return t.run(ctx, &call)

@@ -186,7 +186,7 @@ func TestDefine_InvalidInputAsTheModelReadsIt(t *testing.T) {
 	want := `The arguments of search are invalid, and it was not run:
 - "path": required, missing
 - "limit": must be an integer, got "abc"
-Rewrite the input so that it matches the schema of search and call it again.`
+Rewrite the input so that it matches the schema of search and call it again. A call of search looks like this: {"path":"src/a.go"}`
 	if diff := cmp.Diff(want, err.Error()); diff != "" {
 		t.Fatal(diff)
 	}

@@ -53,6 +53,15 @@ func invalidArguments(name string, fs Faults) error {
 	}
 }
 
+// invalidCall is invalidArguments with a call that would fit.
+func invalidCall(t *checked, fs Faults) error {
+	err := invalidArguments(t.spec.Name, fs)
+	if f, ok := err.(*Failure); ok {
+		f.Text += exampleOf(t)
+	}
+	return err
+}
+
 // Validate checks an input against a schema, without any repair. What does not fit is
 // returned as [Faults]; a schema that cannot be read is a [*lathe.Error] of code invalid.
 func Validate(schema, input json.RawMessage) error {

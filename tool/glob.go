@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/lathe-agent/lathe"
@@ -218,6 +219,9 @@ func unreadable(n int) string {
 func searchError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return err
+	}
+	if errors.Is(err, syscall.ELOOP) { // the search follows no link
+		return Failf("The directory was replaced by a symlink while it was searched: %w. Look at it and search again.", err)
 	}
 	return Failf("%w", err)
 }

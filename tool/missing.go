@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/lathe-agent/lathe/internal/spelling"
 	"github.com/lathe-agent/lathe/workspace"
@@ -21,6 +22,13 @@ func notFound(t target, tool string) error {
 		return Failf("File not found: %s. Its directory does not exist either; the last one on the way that does is %s. Call read with that to see what is in it, or glob with \"**/%s\" to look everywhere.",
 			t.Shown, shown, filepath.Base(t.Shown))
 	}
+	for _, n := range names {
+		if !utf8.ValidString(n) && strings.ToValidUTF8(n, "\ufffd") == filepath.Base(t.Path) {
+			return Failf("File not found: %s. There is a file whose name is not UTF-8 and looks like this; no call can spell it. Use bash with a pattern for it, such as %q, to read or rename it.",
+				t.Shown, strings.ReplaceAll(filepath.Base(t.Path), "\ufffd", "?"))
+		}
+	}
+	names = slices.DeleteFunc(names, func(n string) bool { return !utf8.ValidString(n) })
 	near := similar(filepath.Base(t.Path), names)
 	if len(near) == 0 {
 		return Failf("File not found: %s. Its directory exists, with nothing of a similar name. Call glob with \"**/%s\" to look elsewhere, or read with %s to see what is there.",

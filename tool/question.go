@@ -18,8 +18,8 @@ type questionInput struct {
 }
 
 type questionEntry struct {
-	Question string           `json:"question" jsonschema:"such as: Which database do the tests use?"`
-	Header   string           `json:"header" jsonschema:"at most 30 characters: Database"`
+	Question string           `json:"question" jsonschema:"Which database?"`
+	Header   string           `json:"header" jsonschema:"up to 30 characters: Database"`
 	Options  []questionOption `json:"options"`
 	Multiple *bool            `json:"multiple,omitempty" jsonschema:"several may be chosen"`
 }

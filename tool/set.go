@@ -117,7 +117,7 @@ func (s *Set) Repair(name, input string) Resolved {
 	case t == nil:
 		return s.refuse(name, s.unknown(name))
 	case err != nil:
-		return s.refuse(name, notJSON(t.Spec().Name, err))
+		return s.refuse(name, notJSON(t, err))
 	}
 	if t.Spec().Name != name {
 		repairs = append(repairs, RepairTool)
@@ -131,6 +131,9 @@ func (s *Set) Repair(name, input string) Resolved {
 func (s *Set) named(name string) Tool {
 	plain, _, _ := strings.Cut(name, "<|") // marks of a chat template
 	plain = strings.TrimSpace(plain)
+	if bare, number, ok := strings.Cut(plain, ":"); ok && strings.Trim(number, "0123456789") == "" {
+		plain = bare // some count the calls of a step
+	}
 	for _, try := range []string{name, plain, bareName(plain)} {
 		if t := s.names[try]; t != nil {
 			return t
@@ -146,7 +149,7 @@ func (s *Set) named(name string) Tool {
 }
 
 func bareName(name string) string {
-	for _, prefix := range []string{"functions.", "default_api.", "tools.", "tool."} {
+	for _, prefix := range []string{"functions.", "default_api.", "tools.", "tool.", "container.", "repo_browser."} {
 		if bare, ok := strings.CutPrefix(name, prefix); ok {
 			return bare
 		}
@@ -156,7 +159,7 @@ func bareName(name string) string {
 
 // foreign finds a tool by the name another agent has for it, if the arguments fit it.
 func (s *Set) foreign(name string, raw []byte) (Resolved, bool) {
-	for _, ours := range toolAliases(bareName(strings.TrimSpace(name))) {
+	for _, ours := range editorAliases(bareName(strings.TrimSpace(name)), raw) {
 		t := s.names[ours]
 		if t == nil {
 			continue
@@ -187,18 +190,24 @@ func (s *Set) unknown(name string) string {
 		names = append(names, t.Spec().Name)
 	}
 	text := fmt.Sprintf("there is no tool %q.", clip(name))
+	for _, ours := range toolAliases(bareName(strings.TrimSpace(name))) {
+		if t := s.names[ours]; t != nil {
+			return text + fmt.Sprintf(" What you mean is %s here, with other arguments.%s", ours, exampleOf(t))
+		}
+	}
 	if near := nearest(name, names, 3); len(near) > 0 {
 		text += fmt.Sprintf(" The nearest there are: %s.", listedNames(near))
 	}
 	return text
 }
 
-func notJSON(name string, err error) string {
+func notJSON(t Tool, err error) string {
+	name := t.Spec().Name
 	var e *jsonrepair.Error
 	if errors.As(err, &e) && e.Cut {
 		return fmt.Sprintf("the arguments of %s were %v. Send the whole call again; if it is very long, split it into several.", name, err)
 	}
-	return fmt.Sprintf("the arguments of %s are not JSON, %v. Send the call again with one JSON object.", name, err)
+	return fmt.Sprintf("the arguments of %s are not JSON, %v. Send the call again with one JSON object.%s", name, err, exampleOf(t))
 }
 
 // arguments makes a JSON object of what a model sent.

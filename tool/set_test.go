@@ -56,8 +56,8 @@ func TestSet_Resolve(t *testing.T) {
 		{"broken UTF-8", "read", "{\"filePath\":\"a\xff\"}", "read", "{\"filePath\":\"a\ufffd\"}", nil},
 		{"unknown", "raed", `{"filePath":"a"}`, "invalid", `{"tool":"raed","error":"there is no tool \"raed\". The nearest there are: \"read\", \"bash\", \"wrapped\"."}`, nil},
 		{"unknown with broken arguments", "raed", `{`, "invalid", `{"tool":"raed","error":"there is no tool \"raed\". The nearest there are: \"read\", \"bash\", \"wrapped\"."}`, nil},
-		{"another agent's name with arguments that do not fit", "read_file", `{"x":1}`, "invalid", `{"tool":"read_file","error":"there is no tool \"read_file\". The nearest there are: \"read\", \"write\", \"bash\"."}`, nil},
-		{"not JSON", "Read", `{"filePath":"say "hi""}`, "invalid", `{"tool":"Read","error":"the arguments of read are not JSON, at byte 18, \"hi\\\"\\\"}\": a comma or a closing bracket must come here; quotes inside a string are written \\\". Send the call again with one JSON object."}`, nil},
+		{"another agent's name with arguments that do not fit", "read_file", `{"x":1}`, "invalid", `{"tool":"read_file","error":"there is no tool \"read_file\". What you mean is read here, with other arguments. A call of read looks like this: {\"filePath\":\"\"}"}`, nil},
+		{"not JSON", "Read", `{"filePath":"say "hi""}`, "invalid", `{"tool":"Read","error":"the arguments of read are not JSON, at byte 18, \"hi\\\"\\\"}\": a comma or a closing bracket must come here; quotes inside a string are written \\\". Send the call again with one JSON object. A call of read looks like this: {\"filePath\":\"\"}"}`, nil},
 		{"cut off", "read", `{"filePath":"a`, "invalid", `{"tool":"read","error":"the arguments of read were cut off after 14 bytes: the last string is not closed. Send the whole call again; if it is very long, split it into several."}`, nil},
 		{"no name", "", `{}`, "invalid", `{"tool":"","error":"there is no tool \"\". The nearest there are: \"bash\", \"read\", \"write\"."}`, nil},
 	}

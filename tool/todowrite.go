@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -28,7 +29,7 @@ type todoInput struct {
 type todoEntry struct {
 	Content  string `json:"content" jsonschema:"what is to be done: login rejects expired tokens"`
 	Status   string `json:"status" jsonschema:"pending, in_progress, completed or cancelled"`
-	Priority string `json:"priority" jsonschema:"high, medium or low"`
+	Priority string `json:"priority,omitempty" jsonschema:"high, medium or low"`
 }
 
 // TodoWrite returns the tool that keeps the session's list.
@@ -41,7 +42,7 @@ func TodoWrite(cfg TodoConfig) Tool {
 			if strings.TrimSpace(e.Content) == "" {
 				faults = append(faults, Fault{fmt.Sprintf("todos[%d].content", i), "is empty; say what is to be done, or leave the entry out"})
 			}
-			list = append(list, lathe.Todo{Content: e.Content, Status: todoStatus(e.Status), Priority: e.Priority})
+			list = append(list, lathe.Todo{Content: e.Content, Status: todoStatus(e.Status), Priority: cmp.Or(e.Priority, "medium")})
 		}
 		if len(faults) > 0 {
 			return Result{}, invalidArguments("todowrite", faults)

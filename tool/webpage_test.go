@@ -109,7 +109,7 @@ func hostile(size int) map[string]string {
 // No document takes more than a moment, makes a large tree or a long text.
 func TestWebPage_Hostile(t *testing.T) {
 	const limit = 10 * time.Second // a hundred times what it takes
-	for name, doc := range hostile(256 << 10) {
+	for name, doc := range hostile(hostileSize) {
 		start := time.Now()
 		p := parsePage(doc, nil, false)
 		nodes, depth := measure(p.root, 1)

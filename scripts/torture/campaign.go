@@ -129,13 +129,21 @@ func (c *campaign) listen(out io.Reader) {
 			var slot, n int
 			if _, err := fmt.Sscan(rest, &slot, &n); err == nil {
 				c.admitted[order{c.seed, slot}.token(n)] = true
-				c.from[slot] = max(c.from[slot], n+1)
+				if slot == childSlot {
+					c.count.children++
+				} else {
+					c.from[slot] = max(c.from[slot], n+1)
+				}
 			}
 		case tellRecovered:
 			var n int
 			if _, err := fmt.Sscan(rest, &n); err == nil {
 				c.count.recovered += n
 			}
+		case tellCanceled:
+			c.count.cancels++
+		case tellRejected:
+			c.count.rejections++
 		default:
 			c.violation("%s", rest)
 		}
@@ -160,6 +168,9 @@ type counts struct {
 	recovered                             int // sessions, by all children together
 	sessions, messages, histories         int // histories: how many protocols each was sent to
 	prompts, answers, cut, resumed        int // cut off, and continued by a prompt of the engine
+	cancels, canceled                     int // by the user, and prompts that ended so
+	rejections, rejected                  int // of asks, and prompts that ended so
+	children, retries                     int // prompts to sessions below others; times a session said it tries again
 	requests, faults                      int // faults: of the provider, by intent
 	completed, interrupted, failed, marks int // calls, and what they left
 	events                                int // that the client was told
@@ -173,11 +184,14 @@ func (n *counts) print(out io.Writer, kills int) {
 	fmt.Fprintf(out, `kills        %d in %s (%s each), sessions recovered %d
 sessions     %d with %d messages, each history sent to %d protocols
 prompts      %d admitted, %d answered; answers cut off %d, continued by a prompt %d
-requests     %d, provider faults %d
+ended        %d by %d cancels, %d by %d rejected asks; answered otherwise
+children     %d prompts from tools to sessions below their own
+requests     %d, provider faults %d, told as retries %d
 calls        %d completed, %d interrupted, %d failed; marks in files %d
 feed         %d events across %d restarts
 whole run    %s
 `, kills, n.killing.Round(time.Millisecond), each.Round(time.Millisecond), n.recovered, n.sessions, n.messages, n.histories,
-		n.prompts, n.answers, n.cut, n.resumed, n.requests, n.faults, n.completed, n.interrupted, n.failed, n.marks,
+		n.prompts, n.answers, n.cut, n.resumed, n.canceled, n.cancels, n.rejected, n.rejections, n.children,
+		n.requests, n.faults, n.retries, n.completed, n.interrupted, n.failed, n.marks,
 		n.events, kills, time.Since(n.began).Round(time.Millisecond))
 }

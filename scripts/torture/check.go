@@ -22,7 +22,7 @@ const checkTime = 5 * time.Minute
 func (c *campaign) check() error {
 	ctx, cancel := context.WithTimeout(context.Background(), checkTime)
 	defer cancel()
-	e, err := openEngine(ctx, c.dir, c.provider.url)
+	e, err := openEngine(ctx, c.dir, c.provider.url, func(string) {})
 	if err != nil {
 		return err
 	}
@@ -39,7 +39,7 @@ func (c *campaign) check() error {
 	}
 	prompts := map[string]int{}
 	for _, s := range all {
-		if err := c.session(ctx, e, s.ID, prompts); err != nil {
+		if err := c.session(ctx, e, s, prompts); err != nil {
 			return err
 		}
 	}
@@ -49,6 +49,7 @@ func (c *campaign) check() error {
 		}
 	}
 	c.count.sessions, c.count.prompts, c.count.events, c.count.faults = len(all), len(c.admitted), c.client.events, c.provider.faults
+	c.count.retries = c.client.retries
 	return c.everywhere(ctx, e, all)
 }
 
@@ -97,15 +98,15 @@ func (c *campaign) catchUp(ctx context.Context, e *engine.Engine) error {
 }
 
 // session holds what must be true of one history.
-func (c *campaign) session(ctx context.Context, e *engine.Engine, id lathe.SessionID, prompts map[string]int) error {
-	page, err := e.Messages(ctx, id, lathe.Place{}, 0)
+func (c *campaign) session(ctx context.Context, e *engine.Engine, s lathe.Session, prompts map[string]int) error {
+	page, err := e.Messages(ctx, s.ID, lathe.Place{}, 0)
 	if err != nil {
 		return err
 	}
 	c.count.messages += len(page.Messages)
-	c.same(id, page.Messages)
-	c.prompts(id, page.Messages, prompts)
-	return c.calls(id, page.Messages)
+	c.same(s.ID, page.Messages)
+	c.prompts(s, page.Messages, prompts)
+	return c.calls(s.ID, page.Messages)
 }
 
 // same holds that the client has seen what the store has.
@@ -130,59 +131,6 @@ func (c *campaign) same(id lathe.SessionID, stored []lathe.Message) {
 		if string(a) != string(b) {
 			c.violation("%s: message %d is in the store\n\t%s\nand with the client\n\t%s", id, i, a, b)
 			return
-		}
-	}
-}
-
-// prompts holds that every prompt is there once and was answered, and once only. An answer
-// that was cut off counts as said when all its words are there, but not as a second one.
-func (c *campaign) prompts(id lathe.SessionID, history []lathe.Message, prompts map[string]int) {
-	var open []string // no good answer came after them
-	said, good := map[string]int{}, map[string]int{}
-	for _, m := range history {
-		words := textOf(m)
-		switch a := m.Said.(type) {
-		case *lathe.User:
-			for _, t := range tokens(words) {
-				if prompts[t]++; prompts[t] > 1 {
-					c.violation("%s: %s is in the history %d times", id, t, prompts[t])
-				}
-				open = append(open, t)
-			}
-			if strings.Contains(words, goOnWords) {
-				c.count.resumed++
-			}
-		case *lathe.Assistant:
-			if a.Error != nil {
-				c.count.cut++
-			}
-			for _, t := range tokens(words) {
-				said[t]++
-				if a.Error == nil {
-					good[t]++
-				}
-			}
-			if _, aborted := a.Error.(*lathe.AbortedFault); a.Error != nil && !aborted {
-				c.violation("%s: answer %s failed: %s", id, m.ID, lathe.FaultMessage(a.Error))
-			}
-			if a.Error == nil && a.Finish == "stop" {
-				for _, t := range open {
-					if said[t] > 0 {
-						c.count.answers++
-					} else {
-						c.violation("%s: %s was passed over by the answer %s %q", id, t, m.ID, words)
-					}
-				}
-				open = nil
-			}
-		}
-	}
-	for _, t := range open {
-		c.violation("%s: %s has no answer after it", id, t)
-	}
-	for t, n := range good {
-		if n > 1 {
-			c.violation("%s: %s was answered %d times", id, t, n)
 		}
 	}
 }
@@ -271,8 +219,10 @@ func (c *campaign) marks(id lathe.SessionID) (map[string]int, error) {
 	return out, nil
 }
 
-// everywhere sends each history to every protocol: all of them must take its shape.
+// everywhere sends each history to every protocol: all of them must take its shape. What was
+// cancelled is not begun anew: nobody is there to be asked.
 func (c *campaign) everywhere(ctx context.Context, e *engine.Engine, all []lathe.Session) error {
+	c.provider.brief.Store(true)
 	protocols := modeltest.Protocols()
 	c.count.histories = len(protocols)
 	for batch := range slices.Chunk(all, slots) {

@@ -31,6 +31,8 @@ const (
 	tellEvent     = 'e' // number, whether it is the last of its commit, the event
 	tellAdmitted  = 'a' // slot, number of the prompt
 	tellRecovered = 'r' // how many sessions
+	tellCanceled  = 'c' // nothing
+	tellRejected  = 'j' // nothing
 	tellTrouble   = 'x' // what should not have happened
 )
 
@@ -74,7 +76,8 @@ func (c *child) trouble(doing string, err error) {
 }
 
 func (c *child) run(ctx context.Context) (err error) {
-	if c.Engine, err = openEngine(ctx, c.Dir, c.URL); err != nil {
+	admitted := func(key string) { c.tell(tellAdmitted, "%d %s", childSlot, key[1:]) }
+	if c.Engine, err = openEngine(ctx, c.Dir, c.URL, admitted); err != nil {
 		return err
 	}
 	ctx, stop := context.WithCancel(ctx)
@@ -121,7 +124,8 @@ func (c *child) watch(ctx context.Context) {
 	}
 }
 
-// allow is the person who is asked. It thinks for a moment.
+// allow is the person who is asked. It thinks for a moment, and now and then says no, with
+// or without a word to the model.
 func (c *child) allow(ctx context.Context) {
 	var thinking sync.WaitGroup
 	defer thinking.Wait()
@@ -132,11 +136,27 @@ func (c *child) allow(ctx context.Context) {
 		if ask, ok := ev.Fact.(*lathe.PermissionAsked); ok {
 			thinking.Go(func() {
 				rest(ctx, time.Duration(dice(c.Seed, string(ask.ID), 0, 0)%30)*time.Millisecond)
-				if err := c.Reply(ctx, ask.ID, lathe.Once, ""); lathe.CodeOf(err) != lathe.NotFound {
-					c.trouble("reply", err) // one that was withdrawn meanwhile is not there
-				}
+				c.reply(ctx, ask.ID)
 			})
 		}
+	}
+}
+
+func (c *child) reply(ctx context.Context, ask lathe.AskID) {
+	say, words := lathe.Once, ""
+	switch {
+	case c.Finish:
+	case dice(c.Seed, string(ask), 1, 0)%8 == 0:
+		say = lathe.Reject
+	case dice(c.Seed, string(ask), 1, 0)%8 == 1:
+		say, words = lathe.Reject, "Not like this."
+	}
+	err := c.Reply(ctx, ask, say, words)
+	if lathe.CodeOf(err) != lathe.NotFound { // one that was withdrawn meanwhile is not there
+		c.trouble("reply", err)
+	}
+	if say == lathe.Reject && err == nil {
+		c.tell(tellRejected, "")
 	}
 }
 
@@ -160,6 +180,11 @@ func (c *child) user(ctx context.Context, o order, from int) {
 			return
 		}
 		c.tell(tellAdmitted, "%d %d", o.slot, n)
+		if o.cancels(n) {
+			rest(ctx, time.Duration(o.dice("moment", n)%80)*time.Millisecond)
+			c.trouble("cancel", c.Cancel(ctx, id))
+			c.tell(tellCanceled, "")
+		}
 		if !o.hurries(n) {
 			_, err := c.Wait(ctx, id)
 			c.trouble("wait", err)
@@ -168,11 +193,16 @@ func (c *child) user(ctx context.Context, o order, from int) {
 	}
 }
 
-// calm returns when all sessions rest.
+// calm returns when all sessions rest. What a cancel holds back has its turn before.
 func (c *child) calm(ctx context.Context) error {
 	all, err := c.List(ctx, lathe.Query{})
 	if err != nil {
 		return err
+	}
+	for _, s := range all {
+		if err := c.Resume(ctx, s.ID); err != nil {
+			return fmt.Errorf("resume %s: %w", s.ID, err)
+		}
 	}
 	for _, s := range all {
 		if _, err := c.Wait(ctx, s.ID); err != nil {

@@ -14,6 +14,7 @@ type client struct {
 	at       lathe.Cursor
 	sessions map[lathe.SessionID]*lathe.Transcript
 	events   int
+	retries  int // that a status told of
 }
 
 func newClient() *client { return &client{sessions: map[lathe.SessionID]*lathe.Transcript{}} }
@@ -44,6 +45,9 @@ func (c *client) take(ev lathe.Event, feed string) error {
 	}
 	if ev.Last && ev.Seq < c.at.Seq {
 		return fmt.Errorf("number %d comes after %d", ev.Seq, c.at.Seq)
+	}
+	if s, ok := ev.Fact.(*lathe.StatusChanged); ok && s.Status.Type == lathe.Retrying {
+		c.retries++
 	}
 	if id := lathe.SessionOf(ev.Fact); id != "" {
 		t := c.sessions[id]

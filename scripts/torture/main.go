@@ -3,7 +3,8 @@
 //
 // The parent plays the models and starts a child, itself under the name "child", that opens
 // one database with an engine and works on twenty sessions at a time: tools that leave
-// their mark in files, permissions, retries, prompts that come in between. The child is
+// their mark in files, tools that let a session below do something, permissions that are
+// given and refused, cancels, retries, prompts that come in between. The child is
 // killed at a random instant and started anew, which resumes what was cut off. In the end a
 // last child brings everything to rest, and the parent reads what is there.
 //
@@ -60,7 +61,7 @@ func torture(out io.Writer, seed uint64, kills int, latest time.Duration, dir st
 	if err := c.check(); err != nil {
 		return fmt.Errorf("seed %d: %w", seed, err)
 	}
-	if n := c.count; kills > 0 && (n.prompts == 0 || n.completed == 0 || n.cut == 0 || n.recovered == 0) {
+	if n := c.count; kills > 0 && (n.prompts == 0 || n.completed == 0 || n.cut == 0 || n.recovered == 0 || n.children == 0) {
 		c.violation("nothing was cut off: the machine is too slow for the instants of the kills, or all is broken")
 	}
 	c.count.print(out, kills)

@@ -14,6 +14,20 @@ const (
 	perSession = 8  // prompts, then the slot goes on with a new session
 )
 
+// childSlot stands in the tokens of prompts that a tool sends to a session below its own,
+// with the key of the call as their number.
+const childSlot = 9000
+
+func childToken(key string) string { return fmt.Sprintf("prompt-%d-%s;", childSlot, key[1:]) }
+
+func childSession(key string) lathe.SessionID {
+	return lathe.SessionID(fmt.Sprintf("ses_torturechild%08s", key[1:]))
+}
+
+func childMessage(key string) lathe.MessageID {
+	return lathe.MessageID(fmt.Sprintf("msg_torturechild%08s", key[1:]))
+}
+
 // order is what the user of one slot says, fixed by the seed: parent and child know it both.
 type order struct {
 	seed uint64
@@ -45,6 +59,31 @@ func (o order) prompt(n int) engine.Prompt {
 func (o order) protocol() modeltest.Protocol {
 	all := modeltest.Protocols()
 	return all[o.slot%len(all)]
+}
+
+// cancels says that the turn of this prompt is cancelled after a moment.
+func (o order) cancels(n int) bool { return o.dice("cancel", n)%10 == 0 }
+
+// mayCancel says that one of the prompts of a session is cancelled.
+func (o order) mayCancel(session lathe.SessionID) bool {
+	for n := 0; ; n++ {
+		if id := o.session(n * perSession); id == session {
+			for i := range perSession {
+				if o.cancels(n*perSession + i) {
+					return true
+				}
+			}
+			return false
+		} else if id > session {
+			return false
+		}
+	}
+}
+
+// slotOf is the slot that a session belongs to.
+func slotOf(id lathe.SessionID) (slot int, ok bool) {
+	_, err := fmt.Sscanf(string(id), "ses_torture%02dx", &slot)
+	return slot, err == nil
 }
 
 // hurries says that the next prompt does not wait for the answer to this one.

@@ -22,6 +22,9 @@ const (
 	goOnWords = "The program ended before your last answer"
 )
 
+// childPrefix begins the token of a prompt to a session below another.
+var childPrefix = fmt.Sprintf("prompt-%d-", childSlot)
+
 // tokens finds the prompts in a text.
 func tokens(text string) []string {
 	return regexp.MustCompile(`prompt-\d+-\d+;`).FindAllString(text, -1)
@@ -37,6 +40,7 @@ type provider struct {
 	server atomic.Pointer[modeltest.Server]
 	keys   atomic.Int64
 	calm   atomic.Bool // no more faults
+	brief  atomic.Bool // no more calls
 
 	mu     sync.Mutex // guards the fields below
 	random *rand.Rand
@@ -85,10 +89,10 @@ func (p *provider) answer(r modeltest.Request) modeltest.Answer {
 		return a
 	}
 	at := standing(r.Prompt.Messages)
-	if len(at.pending) > 0 {
+	if len(at.pending) > 0 && !p.brief.Load() {
 		last := at.pending[len(at.pending)-1]
 		if at.steps < int(dice(p.seed, last, 0, 0)%4) {
-			return p.broken(p.calls(at.steps))
+			return p.broken(p.calls(at.steps, strings.HasPrefix(last, childPrefix)))
 		}
 	}
 	words := modeltest.Text{doneWord}
@@ -98,8 +102,9 @@ func (p *provider) answer(r modeltest.Request) modeltest.Answer {
 	return p.broken(modeltest.Answer{modeltest.Pause(p.short()), words, modeltest.Pause(p.short()), modeltest.Text{"and ", "that is the ", endWord}})
 }
 
-// calls is a step with up to three calls, some after thoughts and words.
-func (p *provider) calls(step int) modeltest.Answer {
+// calls is a step with up to three calls, some after thoughts and words. A session below
+// another has none below itself.
+func (p *provider) calls(step int, below bool) modeltest.Answer {
 	a := modeltest.Answer{modeltest.Pause(p.short())}
 	if p.roll(3) == 0 {
 		a = append(a, modeltest.Reasoning{Chunks: []string{"Let me ", "think."}, Signature: "c2lnbmVk"})
@@ -109,7 +114,10 @@ func (p *provider) calls(step int) modeltest.Answer {
 	}
 	for range 1 + p.roll(3) {
 		key := p.keys.Add(1)
-		name := []string{"mark", "mark", "slow", "ask"}[p.roll(4)]
+		name := []string{"mark", "mark", "mark", "slow", "slow", "ask", "ask", "ask", "spawn"}[p.roll(9)]
+		if name == "spawn" && below {
+			name = "mark"
+		}
 		a = append(a, modeltest.Call{
 			ID: fmt.Sprintf("call_%d", key), Name: name, Pieces: 1 + p.roll(3),
 			Args: fmt.Sprintf(`{"key":"k%d","ms":%d}`, key, p.roll(150)),

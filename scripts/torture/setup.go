@@ -31,20 +31,25 @@ type setup struct {
 	tools  *tool.Set
 }
 
-// openEngine opens the database of a folder.
-func openEngine(ctx context.Context, dir, url string) (*engine.Engine, error) {
+// openEngine opens the database of a folder. What its tools send to sessions below their own
+// is told to admitted.
+func openEngine(ctx context.Context, dir, url string, admitted func(key string)) (*engine.Engine, error) {
 	d, err := sqlite.Open(ctx, sqlite.Options{Path: filepath.Join(dir, "lathe.db")})
 	if err != nil {
 		return nil, err
 	}
 	marks := filepath.Join(dir, "marks")
-	return engine.Open(ctx, engine.Options{
+	below := &spawner{dir: dir, admitted: admitted, opened: make(chan struct{})}
+	e, err := engine.Open(ctx, engine.Options{
 		Driver: d, Blobs: filepath.Join(dir, "blobs"), Outputs: filepath.Join(dir, "outputs"), Version: "torture",
 		Setup: &setup{
 			url: url, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: slots}},
-			tools: tool.NewSet(markTool(marks), slowTool(marks), askTool(marks)),
+			tools: tool.NewSet(markTool(marks), slowTool(marks), askTool(marks), below.tool(marks)),
 		},
 	})
+	below.engine = e
+	close(below.opened)
+	return e, err
 }
 
 // Settings allow everything but what is risky.

@@ -66,11 +66,21 @@ func TestCheck_Notices(t *testing.T) {
 		"a prompt twice": {"k1\n", func(h []lathe.Message) []lathe.Message {
 			return append([]lathe.Message{h[0]}, h...)
 		}, "is in the history 2 times"},
-		"two answers":   {"k1\n", func(h []lathe.Message) []lathe.Message { return append(h, h[2]) }, "was answered 2 times"},
-		"no answer":     {"k1\n", func(h []lathe.Message) []lathe.Message { return h[:2] }, "has no answer after it"},
-		"an empty one":  {"k1\n", func(h []lathe.Message) []lathe.Message { h[2].Parts = nil; return h }, "was passed over"},
-		"an open one":   {"k1\n", func(h []lathe.Message) []lathe.Message { assistant(&h[2]).Completed = 0; return h }, "has no end"},
-		"a failed one":  {"k1\n", func(h []lathe.Message) []lathe.Message { assistant(&h[1]).Error = &lathe.UnknownFault{}; return h }, "failed"},
+		"two answers":  {"k1\n", func(h []lathe.Message) []lathe.Message { return append(h, h[2]) }, "was answered 2 times"},
+		"no answer":    {"k1\n", func(h []lathe.Message) []lathe.Message { return h[:2] }, "has no answer after it"},
+		"an empty one": {"k1\n", func(h []lathe.Message) []lathe.Message { h[2].Parts = nil; return h }, "was passed over"},
+		"an open one":  {"k1\n", func(h []lathe.Message) []lathe.Message { assistant(&h[2]).Completed = 0; return h }, "has no end"},
+		"a failed one": {"k1\n", func(h []lathe.Message) []lathe.Message { assistant(&h[1]).Error = &lathe.UnknownFault{}; return h }, "failed"},
+		"cancelled by nobody": {"k1\n", func(h []lathe.Message) []lathe.Message {
+			assistant(&h[2]).Error = &lathe.AbortedFault{Message: canceledWords}
+			return h
+		}, "nobody has cancelled"},
+		"a rejected call": {"k1\n", func(h []lathe.Message) []lathe.Message {
+			h[1].Parts[0].Body = &lathe.ToolCall{CallID: "call_1", Tool: "mark", State: &lathe.Failed{
+				Input: json.RawMessage(`{"key":"k1"}`), Metadata: json.RawMessage(`{"rejected":true}`), Error: "no",
+			}}
+			return h[:2]
+		}, ""},
 		"a call twice":  {"k1\n", func(h []lathe.Message) []lathe.Message { return append(h[:2:2], h[1], h[2]) }, "two calls have the key"},
 		"marked twice":  {"k1\nk1\n", nil, "was left 2 times"},
 		"not marked":    {"", nil, "was left 0 times"},
@@ -102,7 +112,7 @@ func noticed(t *testing.T, marks string, h []lathe.Message) string {
 	if err := os.WriteFile(filepath.Join(c.dir, "marks", "ses_1"), []byte(marks), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c.prompts("ses_1", h, map[string]int{})
+	c.prompts(lathe.Session{ID: "ses_1"}, h, map[string]int{})
 	if err := c.calls("ses_1", h); err != nil {
 		t.Fatal(err)
 	}
@@ -121,6 +131,24 @@ func TestCheck_Client(t *testing.T) {
 				t.Errorf("missed %d messages and noticed %q", missed, c.wrong)
 			}
 		})
+	}
+}
+
+// Who may be cancelled is known by parent and child, for each session.
+func TestOrder_MayCancel(t *testing.T) {
+	o, found := order{1, 3}, map[bool]int{}
+	for n := range 100 * perSession {
+		id := o.session(n)
+		if slot, ok := slotOf(id); slot != 3 || !ok {
+			t.Fatalf("%s is of slot %d", id, slot)
+		}
+		if o.cancels(n) && !o.mayCancel(id) {
+			t.Errorf("prompt %d of %s is cancelled, and nobody knows", n, id)
+		}
+		found[o.mayCancel(id)]++
+	}
+	if found[true] == 0 || found[false] == 0 {
+		t.Errorf("%v", found)
 	}
 }
 
