@@ -98,6 +98,7 @@ func enduranceKeys() []entry {
 			key("steps", whole("requests to a model", 1)), key("time", whole("milliseconds of work; waiting for you is none", 1)))
 	}
 	return []entry{
+		key("sandbox", sandboxSpec()),
 		key("resume", choice("a turn that a dead process left: ask shows it, auto goes on by itself; default: ask", "ask", "auto", "off").riskyIf(is("auto"))),
 		key("retry", object("requests to a model that failed",
 			key("attempts", whole("further ones; default: 5", 0)),
@@ -111,6 +112,20 @@ func enduranceKeys() []entry {
 			key("session", spending("by a session and all below it")), key("day", spending("in one day")), key("project", spending("in one project")),
 			key("share", num("the part of its parent's that a child may draw; default: 0.5"))).needsTrust()),
 	}
+}
+
+// sandboxSpec: a project may confine more without trust, not less.
+func sandboxSpec() *spec {
+	looser := func(n *node) bool { return n.text != "read-only" }
+	modes := func() *spec {
+		return choice("what commands may write: the project, nothing of it, or all; default: workspace where the kernel can", "workspace", "read-only", "off").riskyIf(looser)
+	}
+	return either("how the commands of a model are confined", modes(), object("",
+		key("mode", modes()),
+		key("write", list("further folders that may be written", text("")).needsTrust()),
+		key("network", toggle("default: true").riskyIf(is("true"))),
+		key("limits", object("of each process",
+			key("memory", whole("bytes", 1)), key("processes", whole("of the user", 1)), key("file_size", whole("bytes", 1))).needsTrust())))
 }
 
 // oldKeys are understood, said otherwise now, and not suggested.

@@ -20,6 +20,7 @@ var agentTable = sync.OnceValue(func() *spec {
 		key("steps", whole("how many steps before it must conclude", 1)),
 		key("permission", permissionSpec()),
 		key("fallback", list("models in place of one that cannot answer, as provider/model", text("")).needsTrust()),
+		key("sandbox", sandboxSpec()),
 		key("color", colour),
 		key("hidden", toggle("not offered for @")),
 		key("disable", toggle("")),

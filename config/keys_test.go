@@ -119,7 +119,7 @@ func TestKeys_OfTheReference(t *testing.T) {
 		"provider.*.models.*.cost.tiers",
 	}
 	// how turns last, what they may use and reach
-	lasting := regexp.MustCompile(`^(resume|(retry|deadline|fallback|budget|webfetch)(\..*)?|(agent|mode)\.\*\.fallback)$`)
+	lasting := regexp.MustCompile(`^(resume|(retry|deadline|fallback|budget|webfetch|sandbox)(\..*)?|(agent|mode)\.\*\.(fallback|sandbox)(\..*)?)$`)
 	for _, k := range names(known) {
 		old := strings.HasPrefix(k, "tui.") || strings.HasPrefix(k, "keybinds.")
 		permission := strings.HasSuffix(k, "permission.todoread") || strings.HasSuffix(k, "permission.codesearch")

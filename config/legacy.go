@@ -24,9 +24,11 @@ func (s *source) normalise(home string) {
 	} else {
 		s.placeSounds(s.root.get("tui"), home)
 	}
+	s.placeSandbox(s.root, home)
 	for _, key := range []string{"agent", "mode"} {
 		if agents := s.root.get(key); agents != nil {
 			for _, m := range agents.members {
+				s.placeSandbox(m.val, home)
 				normaliseAgent(m.val)
 			}
 		}
@@ -89,6 +91,26 @@ func (s *source) placeSounds(ui *node, home string) {
 			if !strings.Contains(m.val.text, "://") {
 				m.val.text = s.complete(m.val.text, home)
 			}
+		}
+	}
+}
+
+// placeSandbox spells a mode out as an object, or it would replace all that others say of the
+// sandbox, and completes the paths of folders.
+func (s *source) placeSandbox(n *node, home string) {
+	box := n.get("sandbox")
+	switch {
+	case box == nil || s.table == tuiTable():
+		return
+	case box.kind == isString:
+		mode := &node{kind: isObject, at: box.at}
+		mode.add(member{"mode", box.at, box})
+		n.put("sandbox", mode)
+		return
+	}
+	if write := box.get("write"); write != nil {
+		for _, path := range write.items {
+			path.text = s.complete(path.text, home)
 		}
 	}
 }

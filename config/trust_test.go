@@ -43,6 +43,13 @@ func TestTrust_Settings(t *testing.T) {
 		{"share", `{"share": "auto"}`, []string{"share"}, `{}`},
 		{"no share", `{"share": "disabled", "autoshare": false}`, nil, `{"share": "disabled"}`},
 		{"old share", `{"autoshare": true}`, []string{"autoshare"}, `{}`},
+		{"no sandbox", `{"sandbox": "off"}`, []string{"sandbox"}, `{}`},
+		{"more sandbox", `{"sandbox": {"mode": "read-only", "network": false}}`, nil, `{"sandbox": {"mode": "read-only", "network": false}}`},
+		{
+			"less sandbox", `{"sandbox": {"mode": "workspace", "network": true, "write": ["/x"], "limits": {"memory": 1}}, "agent": {"a": {"sandbox": {"mode": "off"}, "prompt": "p"}}}`,
+			[]string{"sandbox.mode", "sandbox.network", "sandbox.write", "sandbox.limits", "agent.a.sandbox.mode"},
+			`{"agent": {"a": {"prompt": "p"}}}`,
+		},
 		{"update", `{"autoupdate": true}`, []string{"autoupdate"}, `{}`},
 		{"no update", `{"autoupdate": "notify"}`, nil, `{"autoupdate": "notify"}`},
 		{"plugin", `{"plugin": ["x", "./y.ts"]}`, []string{"plugin"}, `{}`},

@@ -36,6 +36,7 @@ type Config struct {
 	ToolOutput        ToolOutput           `json:"tool_output,omitzero"`
 	WebFetch          WebFetch             `json:"webfetch,omitzero"`
 	Compaction        Compaction           `json:"compaction,omitzero"`
+	Sandbox           Sandbox              `json:"sandbox,omitzero"`
 	Resume            string               `json:"resume,omitempty"` // ask, auto or off
 	Retry             Retry                `json:"retry,omitzero"`
 	Deadline          Deadline             `json:"deadline,omitzero"`
@@ -111,6 +112,7 @@ type (
 		Steps       int                        `json:"steps,omitempty"`
 		Permission  Permission                 `json:"permission,omitempty"`
 		Fallback    []string                   `json:"fallback,omitempty"`
+		Sandbox     Sandbox                    `json:"sandbox,omitzero"`
 	}
 	// Provider changes or adds a provider of models.
 	Provider struct {
@@ -253,6 +255,20 @@ type (
 	ToolOutput struct {
 		MaxLines int `json:"max_lines,omitempty"`
 		MaxBytes int `json:"max_bytes,omitempty"`
+	}
+	// Sandbox is how commands are confined. Mode is workspace, read-only, off, or "" for what the
+	// kernel can; the folders of Write are complete.
+	Sandbox struct {
+		Mode    string        `json:"mode,omitempty"`
+		Write   []string      `json:"write,omitempty"`
+		Network *bool         `json:"network,omitempty"`
+		Limits  SandboxLimits `json:"limits,omitzero"`
+	}
+	// SandboxLimits bound each process of a command; 0 is no limit.
+	SandboxLimits struct {
+		Memory    int `json:"memory,omitempty"`
+		Processes int `json:"processes,omitempty"`
+		FileSize  int `json:"file_size,omitempty"`
 	}
 	// Retry is how failed requests to a model are made again.
 	Retry struct {

@@ -77,6 +77,15 @@ func (f *Fallback) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*plain)(f))
 }
 
+// UnmarshalJSON reads a mode, or an object.
+func (s *Sandbox) UnmarshalJSON(data []byte) error {
+	if startsWith(data, '"') {
+		return json.Unmarshal(data, &s.Mode)
+	}
+	type plain Sandbox
+	return json.Unmarshal(data, (*plain)(s))
+}
+
 // UnmarshalJSON reads a number or false.
 func (l *Limit) UnmarshalJSON(data []byte) error {
 	if string(data) == "false" {

@@ -62,10 +62,31 @@ func (j judge) verdict(p tool.Permission) (lathe.Action, error) {
 			ask = ask || !j.isApproved(p.Name, pattern)
 		}
 	}
-	if ask {
+	switch action, spelling := j.objection(p); {
+	case action == lathe.Deny:
+		return lathe.Deny, j.denied(p, spelling)
+	case action == lathe.Ask || ask:
 		return lathe.Ask, nil
 	}
 	return lathe.Allow, nil
+}
+
+// objection is the strictest that the session and its ancestors have against a request
+// beside its patterns. No approval takes it away.
+func (j judge) objection(p tool.Permission) (worst lathe.Action, spelling string) {
+	worst = lathe.Allow
+	if len(p.Also) == 0 && len(p.Maybe) == 0 && !p.Unread {
+		return worst, ""
+	}
+	for _, b := range j.chain {
+		switch action, text := p.Objection(b.all()); action {
+		case lathe.Deny:
+			return action, text
+		case lathe.Ask:
+			worst = action
+		}
+	}
+	return worst, ""
 }
 
 func (j judge) isApproved(permission, pattern string) bool {
@@ -74,7 +95,8 @@ func (j judge) isApproved(permission, pattern string) bool {
 
 // allApproved reports whether approvals alone allow the request.
 func (j judge) allApproved(p tool.Permission) bool {
-	return !slices.ContainsFunc(p.Patterns, func(pattern string) bool { return !j.isApproved(p.Name, pattern) })
+	action, _ := j.objection(p)
+	return action == lathe.Allow && !slices.ContainsFunc(p.Patterns, func(pattern string) bool { return !j.isApproved(p.Name, pattern) })
 }
 
 // denied tells the model which rules speak about what it wanted.

@@ -105,6 +105,8 @@ func (g *group) exited() <-chan struct{} { return g.over }
 
 func (g *group) status() status { return g.how }
 
+func (g *group) confined() *Report { return nil }
+
 func (g *group) gone() <-chan struct{} { return g.empty }
 
 func (g *group) kill() { g.ask() }

@@ -15,7 +15,8 @@ import (
 )
 
 // The launcher is told what to do by its arguments (launchWord, its grace in milliseconds, the
-// directory, the program and the arguments of the command) and over a socket. Its environment and
+// request for a sandbox or "", the directory, the program and the arguments of the command) and over
+// a socket. Its environment and
 // its input and output are the command's.
 
 const (
@@ -39,26 +40,32 @@ const (
 
 // report is what the launcher tells; one member is set.
 type report struct {
-	PID   int       `json:"pid,omitempty"`   // it was started
-	Errno int       `json:"errno,omitempty"` // it was not
-	Exit  *wstatus  `json:"exit,omitempty"`  // it has ended
-	Rest  []Process `json:"rest,omitempty"`  // what runs
-	Empty bool      `json:"empty,omitempty"` // nothing runs
+	PID     int       `json:"pid,omitempty"`     // it was started
+	Sandbox *Report   `json:"sandbox,omitempty"` // and confined
+	Errno   int       `json:"errno,omitempty"`   // it was not
+	Text    string    `json:"text,omitempty"`    // it could not be confined
+	Exit    *wstatus  `json:"exit,omitempty"`    // it has ended
+	Rest    []Process `json:"rest,omitempty"`    // what runs
+	Empty   bool      `json:"empty,omitempty"`   // nothing runs
 }
 
 type wstatus struct {
-	Code   int    `json:"code"`
-	Signal string `json:"signal,omitempty"`
+	Code   int      `json:"code"`
+	Signal string   `json:"signal,omitempty"`
+	Undone []string `json:"undone,omitempty"` // the protected names that were put back
+	Lost   string   `json:"lost,omitempty"`   // why some were not
 }
 
 // Launch is the whole life of a process that was started as launcher: main calls it with
 // os.Args and os.Environ before anything else, and exits with its code if the process is one.
 // In any other process it costs a comparison.
 func Launch(args []string, environ func() []string) (exit int, mine bool) {
-	if len(args) < 2 || args[1] != launchWord {
+	switch {
+	case len(args) < 2 || args[1] != launchWord && args[1] != confineWord:
 		return 0, false
-	}
-	if len(args) < 5 {
+	case len(args) >= 4 && args[1] == confineWord:
+		return confine(args[2:], environ()), true
+	case len(args) < 6 || args[1] == confineWord:
 		return 2, true
 	}
 	// The command is told of the death of the thread that started it, so that must be one that lives.
@@ -67,7 +74,7 @@ func Launch(args []string, environ func() []string) (exit int, mine bool) {
 	if err != nil {
 		return 2, true
 	}
-	l.run(args[3], args[4:], environ())
+	l.run(args[3], args[4], args[5:], environ())
 	return 0, true
 }
 
@@ -85,6 +92,8 @@ type launcher struct {
 	over   bool          // the command has ended
 
 	killing time.Time // SIGKILL from then on; zero is that nothing is killed
+
+	guard *guard // of protected names; nil where there are none
 }
 
 func newLauncher(grace string) (*launcher, error) {
@@ -117,25 +126,66 @@ func newLauncher(grace string) (*launcher, error) {
 	}, nil
 }
 
-func (l *launcher) run(dir string, argv, env []string) {
+func (l *launcher) run(request, dir string, argv, env []string) {
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, unix.SIGUSR1, unix.SIGTERM, unix.SIGINT, unix.SIGHUP)
+	first := l.start(request, dir, argv, env)
+	if first.PID == 0 {
+		l.tell(first)
+		return
+	}
+	l.command = first.PID
+	letGoOfOutput()
+	l.tell(first)
+	go l.collect()
+	go l.listen()
+	l.loop(signals)
+	l.restore(nil)
+	unix.Exit(0) // at once: in a program with the race detector the usual way takes a second
+}
+
+// start starts the command and says what came of it.
+func (l *launcher) start(sandbox, dir string, argv, env []string) report {
+	if sandbox != "" {
+		var r request
+		if err := json.Unmarshal([]byte(sandbox), &r); err != nil {
+			return report{Text: "read the profile: " + err.Error()}
+		}
+		s, f := startConfined(r, dir, argv, env)
+		if f != (failure{}) {
+			return report{Errno: f.Errno, Text: f.Text}
+		}
+		l.guard = s.guard
+		return report{PID: s.pid, Sandbox: &s.report}
+	}
 	pid, err := syscall.ForkExec(argv[0], argv, &syscall.ProcAttr{
 		Dir: dir, Env: env, Files: []uintptr{0, 1, 2},
 		Sys: &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL},
 	})
 	if err != nil {
 		errno, _ := err.(syscall.Errno)
-		l.tell(report{Errno: int(max(errno, 1))})
+		return report{Errno: int(max(errno, 1))}
+	}
+	return report{PID: pid}
+}
+
+// restore puts protected names back and says which.
+func (l *launcher) restore(s *wstatus) {
+	if l.guard == nil {
 		return
 	}
-	l.command = pid
-	letGoOfOutput()
-	l.tell(report{PID: pid})
-	go l.collect()
-	go l.listen()
-	l.loop(signals)
-	unix.Exit(0) // at once: in a program with the race detector the usual way takes a second
+	names, err := l.guard.restore()
+	if s == nil {
+		return
+	}
+	const most, longest = 10, 500 // it must fit into one report
+	for _, name := range names[:min(len(names), most)] {
+		s.Undone = append(s.Undone, name[:min(len(name), longest)])
+	}
+	if err != nil {
+		s.Lost = err.Error()
+		s.Lost = s.Lost[:min(len(s.Lost), longest)]
+	}
 }
 
 // letGoOfOutput leaves the output to the command, so that it ends when the command has.
@@ -193,10 +243,12 @@ func (l *launcher) loop(signals <-chan os.Signal) {
 		select {
 		case s := <-l.ended:
 			l.over = true
+			l.restore(&s)
 			l.tell(report{Exit: &s})
 		case <-l.empty:
 			select { // both may have come at once
 			case s := <-l.ended:
+				l.restore(&s)
 				l.tell(report{Exit: &s})
 			default:
 			}

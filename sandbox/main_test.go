@@ -23,6 +23,9 @@ func TestMain(m *testing.M) {
 		fmt.Println("returned", err)
 		select {} // with what the command left behind
 	}
+	if len(os.Args) > 1 && os.Args[1] == "attempt" { // something that a shell cannot do
+		os.Exit(attempt(os.Args[2:]))
+	}
 	os.Exit(m.Run())
 }
 

@@ -37,7 +37,7 @@ func (r *Runner) Run(ctx context.Context, c Command, output func([]byte)) (Resul
 	res, err := r.watch(ctx, c, t, func(limit time.Duration, until ...<-chan struct{}) int {
 		return f.pump(output, limit, until...)
 	})
-	res.Took = time.Since(began)
+	res.Took, res.Sandbox = time.Since(began), t.confined()
 	return res, err
 }
 
@@ -66,7 +66,7 @@ func (r *Runner) watch(ctx context.Context, c Command, t tree, pump pump) (Resul
 	select {
 	case <-t.exited():
 		s := t.status()
-		res.Exit, res.Signal = s.code, s.signal
+		res.Exit, res.Signal, res.Undone, res.Lost = s.code, s.signal, s.undone, s.lost
 	default:
 	}
 	return res, nil
@@ -88,7 +88,7 @@ func (r *Runner) ended(ctx context.Context, c Command, t tree, pump pump) (Resul
 	case c.Rest == LeaveRest:
 		r.letGo(t)
 	}
-	return Result{Exit: s.code, Signal: s.signal, Rest: t.rest()}, nil
+	return Result{Exit: s.code, Signal: s.signal, Rest: t.rest(), Undone: s.undone, Lost: s.lost}, nil
 }
 
 // check finds what a system call would only have a number for.
@@ -105,7 +105,7 @@ func (c Command) check() error {
 	case !info.IsDir():
 		return fmt.Errorf("%s is not a directory", c.Dir)
 	}
-	return nil
+	return c.Profile.check()
 }
 
 func explain(c Command, err error) error {
@@ -115,6 +115,9 @@ func explain(c Command, err error) error {
 			n = max(n, len(a))
 		}
 		return fmt.Errorf("the command is too long to be started (%d bytes; most systems take 128 KB): write it to a file and run that: %w", n, err)
+	}
+	if errors.Is(err, ErrUnavailable) {
+		return err
 	}
 	return fmt.Errorf("start %s: %w", c.Path, err)
 }

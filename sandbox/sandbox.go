@@ -8,13 +8,13 @@
 // group is not found again, and nothing ends a command whose starter was killed.
 //
 // It does not decide what may run, knows no tool, and reads no environment: a command has the one it
-// is given. Confinement by the operating system belongs into the launcher, between its start and that
-// of the command.
+// is given. On Linux a command can have a [Profile]: the launcher starts it in a process that confines
+// itself with Landlock, a filter of system calls, limits and mounts of its own, and becomes the command.
 //
 // A [Runner] is safe for use by many goroutines. [Runner.Run] calls its output function in the
 // goroutine of its caller, never after it has returned.
 //
-// Start reading at [Runner.Run]; launch_linux.go is the launcher.
+// Start reading at [Runner.Run]; launch_linux.go is the launcher, confine_linux.go the sandbox.
 package sandbox
 
 import (
@@ -22,6 +22,7 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -42,6 +43,8 @@ type Config struct {
 	Launcher string
 	// Grace is the time between SIGTERM and SIGKILL; 0 is [DefaultGrace].
 	Grace time.Duration
+	// Kernel is what the kernel is taken to be able to do, in tests; nil asks it.
+	Kernel *Kernel
 }
 
 // Command is what to run.
@@ -56,6 +59,8 @@ type Command struct {
 	// Rest is what becomes of processes that outlive the command; not those of one that was
 	// canceled or ran out of time, which always end with it.
 	Rest Rest
+	// Profile confines it; the zero value does not.
+	Profile Profile
 }
 
 // Rest is what becomes of the processes a command leaves behind.
@@ -82,6 +87,12 @@ type Result struct {
 	Rest []Process
 	// Took is the time from start to end.
 	Took time.Duration
+	// Sandbox is what the kernel gave to confine it; nil is that it was not.
+	Sandbox *Report
+	// Undone are the protected names that it changed and that were put back; Lost says why some
+	// were not. See [Guard].
+	Undone []string
+	Lost   string
 }
 
 // Process is one that outlived its command.
@@ -94,6 +105,8 @@ type Process struct {
 type Runner struct {
 	launcher string
 	grace    time.Duration
+	kernel   func() Kernel
+	noMounts atomic.Bool // a launcher has found out
 
 	work sync.WaitGroup // one for each process tree that is not gone
 
@@ -107,6 +120,8 @@ type tree interface {
 	// exited is closed when the command itself has ended; then status says how.
 	exited() <-chan struct{}
 	status() status
+	// confined is what confines it, nil where nothing does.
+	confined() *Report
 	// gone is closed when nothing of it is left.
 	gone() <-chan struct{}
 	// rest lists what is left after the command has ended.
@@ -122,6 +137,8 @@ type status struct {
 	code   int
 	signal string
 	err    error // that it is not known
+	undone []string
+	lost   string
 }
 
 // Open makes a runner. It starts nothing.
@@ -129,8 +146,15 @@ func Open(c Config) *Runner {
 	if c.Grace <= 0 {
 		c.Grace = DefaultGrace
 	}
-	return &Runner{launcher: c.Launcher, grace: c.Grace, live: map[tree]chan struct{}{}}
+	kernel := sync.OnceValue(probe)
+	if c.Kernel != nil {
+		kernel = func() Kernel { return *c.Kernel }
+	}
+	return &Runner{launcher: c.Launcher, grace: c.Grace, kernel: kernel, live: map[tree]chan struct{}{}}
 }
+
+// Kernel is what commands can be confined with. That it has mounts is a hope until the first ran.
+func (r *Runner) Kernel() Kernel { return r.kernel() }
 
 // errClosed is the error of a run after Close.
 var errClosed = errors.New("the runner of commands is closed")

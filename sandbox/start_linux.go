@@ -16,17 +16,39 @@ import (
 const launchTime = 30 * time.Second
 
 func (r *Runner) start(c Command) (tree, *os.File, error) {
-	if r.launcher == "" {
-		return startGroup(c, r.grace)
+	switch {
+	case r.launcher != "":
+		return r.launch(c)
+	case !c.Profile.zero():
+		return nil, nil, fmt.Errorf("%w: the runner has no launcher", ErrUnavailable)
 	}
-	return r.launch(c)
+	return startGroup(c, r.grace)
 }
+
+// request is what the launcher is told of the sandbox; "" is that there is none.
+func (r *Runner) request(p Profile) (string, error) {
+	if p.zero() {
+		return "", nil
+	}
+	k := r.Kernel()
+	if p.Confined() {
+		if err := k.Available(p.Strict); err != nil {
+			return "", err
+		}
+	}
+	k.Mounts = k.Mounts && !r.noMounts.Load()
+	b, err := json.Marshal(request{Profile: p, Kernel: k})
+	return string(b), err
+}
+
+func probe() Kernel { return Kernel{Landlock: landlockVersion(), Mounts: true} }
 
 // launched is a tree with a launcher at its root.
 type launched struct {
 	launcher *os.Process
 	control  *os.File
 	pid      int // of the command
+	sandbox  *Report
 
 	over   chan struct{}
 	how    status // valid when over is closed
@@ -78,7 +100,11 @@ func (t *launched) begin(r *Runner, c Command, theirs, out, in *os.File) error {
 	if c.Rest == LeaveRest {
 		files = append(files, out)
 	}
-	argv := append([]string{"lathe", launchWord, strconv.FormatInt(r.grace.Milliseconds(), 10), c.Dir, c.Path}, c.Args...)
+	confined, err := r.request(c.Profile)
+	if err != nil {
+		return err
+	}
+	argv := append([]string{"lathe", launchWord, strconv.FormatInt(r.grace.Milliseconds(), 10), confined, c.Dir, c.Path}, c.Args...)
 	env := c.Env
 	if env == nil {
 		env = []string{} // nil would be ours
@@ -95,13 +121,19 @@ func (t *launched) begin(r *Runner, c Command, theirs, out, in *os.File) error {
 	err = t.hear(&first)
 	_ = t.control.SetReadDeadline(time.Time{})
 	if err == nil && first.PID > 0 {
-		t.pid = first.PID
+		t.pid, t.sandbox = first.PID, first.Sandbox
+		if first.Sandbox != nil && first.Sandbox.Guard == Restored {
+			r.noMounts.Store(true) // trying costs time
+		}
 		return nil
 	}
 	_ = t.launcher.Kill()
 	_, _ = t.launcher.Wait()
-	if first.Errno > 0 {
+	switch {
+	case first.Errno > 0:
 		return syscall.Errno(first.Errno)
+	case first.Text != "":
+		return fmt.Errorf("%w: %s", ErrUnavailable, first.Text)
 	}
 	return fmt.Errorf("the launcher %s did not start the command (does its main call sandbox.Launch?): %w", r.launcher, err)
 }
@@ -126,7 +158,7 @@ func (t *launched) listen() {
 		switch {
 		case r.Exit != nil && !known:
 			known = true
-			t.how = status{code: r.Exit.Code, signal: r.Exit.Signal}
+			t.how = status{code: r.Exit.Code, signal: r.Exit.Signal, undone: r.Exit.Undone, lost: r.Exit.Lost}
 			close(t.over)
 		case r.Rest != nil || r.Empty:
 			t.listed <- r.Rest
@@ -152,6 +184,8 @@ func stateError(s *os.ProcessState) error {
 func (t *launched) exited() <-chan struct{} { return t.over }
 
 func (t *launched) status() status { return t.how }
+
+func (t *launched) confined() *Report { return t.sandbox }
 
 func (t *launched) gone() <-chan struct{} { return t.empty }
 

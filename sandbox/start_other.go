@@ -4,7 +4,12 @@ package sandbox
 
 import "os"
 
-func (r *Runner) start(c Command) (tree, *os.File, error) { return startGroup(c, r.grace) }
+func (r *Runner) start(c Command) (tree, *os.File, error) {
+	if !c.Profile.zero() {
+		return nil, nil, unsupported()
+	}
+	return startGroup(c, r.grace)
+}
 
 // members is not known: there is no way to ask that all these systems share.
 func members(int) (pids []int, ok bool) { return nil, false }

@@ -5,12 +5,10 @@ import (
 	_ "embed"
 	"encoding/json"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/sandbox"
 )
 
@@ -37,6 +35,9 @@ type BashConfig struct {
 	Timeout time.Duration
 	// Rest is what becomes of processes in the background.
 	Rest sandbox.Rest
+	// Confine is what the command of a call is confined to; nil confines none. The commands of
+	// a [Shell] are the user's own and never confined.
+	Confine func(*Call) (sandbox.Profile, error)
 }
 
 // The limits of a command where nothing else is said.
@@ -92,6 +93,7 @@ type bashInput struct {
 	Command string `json:"command" jsonschema:"the command line: go test ./..."`
 	Timeout int64  `json:"timeout,omitempty" jsonschema:"the most time it may take, in milliseconds, 120000 without: 600000"`
 	Workdir string `json:"workdir,omitempty" jsonschema:"the directory to run in, the project's without: web/app"`
+	Outside string `json:"outside,omitempty" jsonschema:"why it must run outside of the sandbox that refused it, which the user is asked: it installs a hook"`
 }
 
 // Bash returns the tool that runs a command in the user's shell.
@@ -110,16 +112,20 @@ func (b *bash) run(ctx context.Context, c *Call, in bashInput) (Result, error) {
 	if now, err := locate(c, in.Workdir); err != nil || now.Path != dir.Path {
 		return Result{}, Failf("The workdir %s leads elsewhere than when the user was asked, so nothing was run. Look at it and call bash again.", dir.Shown)
 	}
+	profile, err := b.confine(ctx, c, in)
+	if err != nil {
+		return Result{}, err
+	}
 	p := b.newPrinted(func(meta json.RawMessage) { c.Host.Progress("", meta) })
 	res, err := b.Runner.Run(ctx, sandbox.Command{
-		Path: b.shell().path, Args: b.shell().args(in.Command), Dir: dir.Path, Env: b.env(), Timeout: timeout, Rest: b.Rest,
+		Path: b.shell().path, Args: b.shell().args(in.Command), Dir: dir.Path, Env: b.env(), Timeout: timeout, Rest: b.Rest, Profile: profile,
 	}, p.write)
 	p.end()
 	if err != nil {
 		p.spool.finish(false)
 		return Result{}, Failf("The command could not be run: %w", err)
 	}
-	return b.result(in.Command, timeout, res, p), nil
+	return b.result(in.Command, timeout, profile, res, p), nil
 }
 
 // check refuses what cannot run before anybody is asked.
@@ -153,55 +159,4 @@ func (b *bash) check(c *Call, in bashInput) (dir target, timeout time.Duration, 
 			dir.Shown, filepath.Dir(dir.Shown), c.Dir)
 	}
 	return dir, timeout, nil
-}
-
-// permit asks for what a command would do: first for the directories outside of the project
-// that it names, then for its commands.
-func (b *bash) permit(ctx context.Context, c *Call, command string, dir target) error {
-	s := scanned{patterns: []string{command}}
-	if b.shell().posix() {
-		s = scanCommand(command, b.home)
-	}
-	if dirs := outsideDirs(c, dir, s.paths); len(dirs) > 0 {
-		var patterns []string
-		for _, d := range dirs {
-			patterns = append(patterns, filepath.ToSlash(filepath.Join(d, "*")))
-		}
-		meta := lathe.AppendJSONString([]byte(`{"command":`), command)
-		meta = appendTexts(append(meta, `,"directories":`...), dirs)
-		meta = append(appendTexts(append(meta, `,"patterns":`...), patterns), '}')
-		if err := c.Host.Ask(ctx, Permission{Name: "external_directory", Patterns: patterns, Always: patterns, Metadata: meta}); err != nil {
-			return err
-		}
-	}
-	if len(s.patterns) == 0 {
-		return nil
-	}
-	meta := append(lathe.AppendJSONString([]byte(`{"command":`), command), '}')
-	return c.Host.Ask(ctx, Permission{Name: "bash", Patterns: s.patterns, Always: s.always, Metadata: meta})
-}
-
-// outsideDirs returns the directories outside of the project among where a command runs and
-// what it names; of a file it is the one it is in.
-func outsideDirs(c *Call, dir target, paths []string) []string {
-	var out []string
-	add := func(t target) {
-		d := t.Path
-		if !t.IsDir() {
-			d = filepath.Dir(d)
-		}
-		if !t.inside && !slices.Contains(out, d) {
-			out = append(out, d)
-		}
-	}
-	for _, path := range paths {
-		if !filepath.IsAbs(path) {
-			path = filepath.Join(dir.Path, path)
-		}
-		if t, err := locate(c, path); err == nil { // what cannot be looked at cannot be used
-			add(t)
-		}
-	}
-	add(dir)
-	return out
 }

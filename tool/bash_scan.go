@@ -1,214 +1,193 @@
 package tool
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"mvdan.cc/sh/v3/syntax"
+	sh "github.com/lathe-agent/lathe/tool/shell"
 )
 
-// scanned is what a command line would do, as far as its text tells.
+// scanned is what rules are asked about a command line.
 type scanned struct {
-	patterns []string // the simple commands, as they are written
-	always   []string // what allowing them for good would allow
-	paths    []string // files and directories that are named, relative ones too
+	Permission
+	paths   []sh.Path
+	unknown []sh.Unknown
 }
 
-// scanCommand finds the commands and paths in a command line, which may be a whole script. One
-// that cannot be parsed is a single pattern; so is one in which there is nothing to judge, for
-// what is not understood is asked.
-func scanCommand(command, home string) scanned {
-	whole := scanned{patterns: []string{command}}
-	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(command), "")
-	if err != nil {
-		return whole
+// scanCommand makes of what a command line would do what rules are asked about. See package
+// shell for how they see it. A line in which there is nothing to judge is asked whole.
+func scanCommand(command string, in sh.Surroundings) scanned {
+	plan := sh.Analyse(command, in)
+	s := scanned{paths: plan.Paths, unknown: plan.Unknown}
+	s.Name = "bash"
+	if plan.Unread != "" {
+		s.Patterns, s.Unread = []string{command}, true
+		s.unknown = []sh.Unknown{{Text: command, Why: plan.Unread}}
+		return s
 	}
-	s := shellScan{src: command, home: home}
-	syntax.Walk(file, func(n syntax.Node) bool {
-		if stmt, ok := n.(*syntax.Stmt); ok {
-			s.statement(stmt)
+	for _, c := range plan.Commands {
+		s.Patterns = appendNew(s.Patterns, c.Text)
+		if always, ok := alwaysFor(c); ok {
+			s.Always = appendNew(s.Always, always)
 		}
-		return true
-	})
-	if len(s.patterns) == 0 && !s.moved {
-		whole.paths = s.paths
-		return whole
-	}
-	return s.scanned
-}
-
-type shellScan struct {
-	scanned
-	src, home string
-	moved     bool // a change of directory was seen
-}
-
-func (s *shellScan) text(n syntax.Node) string { return s.src[n.Pos().Offset():n.End().Offset()] }
-
-// statement judges one simple command. Those inside of others are statements of their own.
-func (s *shellScan) statement(stmt *syntax.Stmt) {
-	for _, r := range stmt.Redirs {
-		s.redirection(r)
-	}
-	var words []*syntax.Word
-	switch cmd := stmt.Cmd.(type) {
-	case *syntax.CallExpr:
-		words = cmd.Args
-	case *syntax.DeclClause: // export and its like
-		s.add(s.source(stmt), cmd.Variant.Value+" *")
-		return
-	}
-	if len(words) == 0 { // a loop, an assignment, nothing: its redirections are all it does itself
-		for _, r := range stmt.Redirs {
-			s.add(s.src[r.Pos().Offset():r.Word.End().Offset()], "")
+		for _, a := range c.Also {
+			s.Also = appendNew(s.Also, a)
 		}
-		return
-	}
-	name := s.text(words[0])
-	if handlesPaths(name) {
-		for _, w := range words[1:] {
-			if text := s.text(w); strings.HasPrefix(text, "-") || name == "chmod" && strings.HasPrefix(text, "+") {
-				continue
-			}
-			s.path(w)
+		if c.Maybe != "" {
+			s.Maybe = appendNew(s.Maybe, c.Maybe)
 		}
 	}
-	if changesDirectory(name) {
-		s.moved = true
-		for _, r := range stmt.Redirs {
-			s.add(s.src[r.Pos().Offset():r.Word.End().Offset()], "")
+	for _, e := range plan.Extra {
+		s.Patterns = appendNew(s.Patterns, e.Text)
+		if e.Text == sh.UnknownCommand { // it may be any
+			s.Maybe = appendNew(s.Maybe, "*")
 		}
-		return
-	}
-	always := ""
-	if words[0].Lit() != "" { // what a variable stands for is not allowed for good
-		var texts []string
-		for _, w := range words[:min(len(words), 3)] {
-			texts = append(texts, s.text(w))
-		}
-		always = strings.Join(arityPrefix(texts), " ") + " *"
-	}
-	s.add(s.source(stmt), always)
-}
-
-func (s *shellScan) add(pattern, always string) {
-	if !slices.Contains(s.patterns, pattern) {
-		s.patterns = append(s.patterns, pattern)
-	}
-	if always != "" && !slices.Contains(s.always, always) {
-		s.always = append(s.always, always)
-	}
-}
-
-// source is a command as it is written, with its redirections and the texts given to it, and
-// without what stands around it.
-func (s *shellScan) source(stmt *syntax.Stmt) string {
-	from, to := stmt.Cmd.Pos().Offset(), stmt.Cmd.End().Offset()
-	var heredocs strings.Builder
-	for _, r := range stmt.Redirs {
-		from, to = min(from, r.Pos().Offset()), max(to, r.Word.End().Offset())
-		if r.Hdoc != nil {
-			heredocs.WriteString("\n" + s.text(r.Hdoc))
+		if e.Kind != sh.IsUnknown && !strings.ContainsAny(e.Text, "*?") {
+			s.Always = appendNew(s.Always, e.Text)
 		}
 	}
-	return s.src[from:to] + heredocs.String()
+	if len(s.Patterns) == 0 && !plan.Moved {
+		s.Patterns = []string{command}
+	}
+	return s
 }
 
-func (s *shellScan) redirection(r *syntax.Redirect) {
-	switch r.Op {
-	case syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc:
-		return
-	case syntax.DplIn, syntax.DplOut:
-		if strings.Trim(s.text(r.Word), "0123456789-") == "" { // another stream
-			return
-		}
+func appendNew(list []string, s string) []string {
+	if slices.Contains(list, s) {
+		return list
 	}
-	s.path(r.Word)
+	return append(list, s)
 }
 
-// path remembers what a word names, if the word alone tells.
-func (s *shellScan) path(w *syntax.Word) {
-	value, ok := plainWord(w)
-	if !ok || value == "" || isDevice(value) {
-		return
+// alwaysFor is what allowing a command for good would allow. What is not known, or would mean
+// more in a rule than it says here, is not allowed for good.
+func alwaysFor(c sh.Command) (string, bool) {
+	var texts []string
+	for _, w := range c.Words[:min(len(c.Words), 3)] {
+		texts = append(texts, w.Text)
 	}
-	if rest, ok := strings.CutPrefix(value, "~"); ok && s.home != "" && (rest == "" || rest[0] == '/') && s.text(w)[0] == '~' {
-		value = filepath.Join(s.home, rest)
-	}
-	if !slices.Contains(s.paths, value) {
-		s.paths = append(s.paths, value)
-	}
-}
-
-// plainWord is a word without its quotes, up to the first character that stands for several
-// names. ok is false where something is put in that only the shell knows.
-func plainWord(w *syntax.Word) (value string, ok bool) {
-	var out strings.Builder
-	for _, part := range w.Parts {
-		switch part := part.(type) {
-		case *syntax.Lit:
-			if cut := unescape(&out, part.Value, true); cut {
-				return out.String(), true
-			}
-		case *syntax.SglQuoted:
-			if part.Dollar && strings.Contains(part.Value, `\`) {
-				return "", false
-			}
-			out.WriteString(part.Value)
-		case *syntax.DblQuoted:
-			for _, inner := range part.Parts {
-				lit, isLit := inner.(*syntax.Lit)
-				if !isLit {
-					return "", false
-				}
-				unescape(&out, lit.Value, false)
-			}
-		default:
+	prefix := arityPrefix(texts)
+	for i, t := range prefix {
+		if w := c.Words[i]; !w.Known || w.Glob || strings.ContainsAny(t, "*? \t\n'\"\\$`;&|<>()#") {
 			return "", false
 		}
 	}
-	return out.String(), true
+	return strings.Join(prefix, " ") + " *", len(prefix) > 0
 }
 
-// unescape takes out back-slashes, and stops at a wildcard where those count.
-func unescape(out *strings.Builder, s string, wild bool) (cut bool) {
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
-		case c == '\\' && i+1 < len(s) && (wild || strings.IndexByte("$`\"\\\n", s[i+1]) >= 0):
-			if i++; s[i] != '\n' {
-				out.WriteByte(s[i])
-			}
-		case wild && (c == '*' || c == '?' || c == '['):
-			return true
-		default:
-			out.WriteByte(c)
+// outsideDirs returns the directories outside of the project among where a command runs and
+// what it names; of a file it is the one it is in.
+func outsideDirs(c *Call, dir target, paths []sh.Path) []string {
+	var out []string
+	add := func(name string, p sh.Path) {
+		t, err := locate(c, name)
+		if err != nil || t.inside { // what cannot be looked at cannot be used
+			return
+		}
+		if t.Info == nil && (p.Present || !p.Certain && !isDirectory(filepath.Dir(t.Path))) {
+			return // it only looked like a path
+		}
+		d := t.Path
+		if !t.IsDir() {
+			d = filepath.Dir(d)
+		}
+		if !slices.Contains(out, d) {
+			out = append(out, d)
 		}
 	}
-	return false
+	budget := maxGlobbed
+	for _, p := range paths {
+		names := []string{p.Name}
+		if p.Glob {
+			names = globbed(p.Name, &budget)
+		}
+		for _, name := range names {
+			add(name, p)
+			if strings.Contains(name, "..") { // programs go up from where a link leads
+				add(physical(name), p)
+			}
+		}
+	}
+	if add(dir.Path, sh.Path{Certain: true}); !dir.inside && len(out) == 0 {
+		out = append(out, dir.Path)
+	}
+	return out
 }
 
-func changesDirectory(name string) bool {
-	switch name {
-	case "cd", "chdir", "pushd", "popd":
-		return true
-	}
-	return false
+// isDirectory is false of the root: anything could be a file there.
+func isDirectory(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir() && filepath.Dir(path) != path
 }
 
-func handlesPaths(name string) bool {
-	switch name {
-	case "rm", "cp", "mv", "mkdir", "touch", "chmod", "chown", "cat":
-		return true
+// physical is a path with each ".." taken where the links before it lead.
+func physical(name string) string {
+	at := filepath.VolumeName(name) + string(filepath.Separator)
+	for part := range strings.SplitSeq(name[len(filepath.VolumeName(name)):], string(filepath.Separator)) {
+		if part != ".." {
+			at = filepath.Join(at, part)
+			continue
+		}
+		if real, err := filepath.EvalSymlinks(at); err == nil {
+			at = real
+		}
+		at = filepath.Dir(at)
 	}
-	return changesDirectory(name)
+	return at
 }
 
-// isDevice reports whether a path leads to no file of anybody's.
-func isDevice(path string) bool {
-	switch path {
-	case "/dev/null", "/dev/zero", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/random", "/dev/urandom":
-		return true
+// maxGlobbed is how many names are looked at for the wildcards of one line.
+const maxGlobbed = 2000
+
+// globbed is what a pattern stands for as far as it matters: the directory where it begins,
+// and the links among what it matches, which may lead anywhere.
+func globbed(pattern string, budget *int) []string {
+	parts := strings.Split(pattern, string(filepath.Separator))
+	first := slices.IndexFunc(parts, func(s string) bool { return strings.ContainsAny(s, `*?[`) })
+	if first < 0 {
+		return []string{unescapeGlob(pattern)}
 	}
-	return strings.HasPrefix(path, "/dev/fd/")
+	base := unescapeGlob(strings.Join(parts[:first], string(filepath.Separator)))
+	if base == "" {
+		base = string(filepath.Separator)
+	}
+	out, dirs := []string{base}, []string{base}
+	for _, part := range parts[first:] {
+		var next []string
+		for _, dir := range dirs {
+			if !strings.ContainsAny(part, `*?[`) {
+				next = append(next, filepath.Join(dir, unescapeGlob(part)))
+				continue
+			}
+			entries, err := os.ReadDir(dir)
+			for _, e := range entries {
+				if *budget--; err != nil || *budget < 0 {
+					return out
+				}
+				if ok, err := filepath.Match(part, e.Name()); ok || err != nil {
+					next = append(next, filepath.Join(dir, e.Name()))
+				}
+			}
+		}
+		for _, name := range next {
+			if info, err := os.Lstat(name); err == nil && (info.Mode()&os.ModeSymlink != 0 || part == "..") {
+				out = append(out, name)
+			}
+		}
+		dirs = next
+	}
+	return out
+}
+
+func unescapeGlob(s string) string {
+	var out strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] == '\\' && i+1 < len(s) {
+			i++
+		}
+		out.WriteByte(s[i])
+	}
+	return out.String()
 }

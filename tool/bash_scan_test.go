@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	sh "github.com/lathe-agent/lathe/tool/shell"
 )
 
 // scanRows is what is asked for which command: patterns, what "always" allows, and the paths
@@ -13,7 +15,7 @@ import (
 var scanRows = []struct{ command, patterns, always, paths string }{
 	// One command, and how many of its words name it.
 	{"ls", "ls", "ls *", "-"},
-	{"ls -la src", "ls -la src", "ls *", "-"},
+	{"ls -la src", "ls -la src", "ls *", "src"},
 	{"git", "git", "git *", "-"},
 	{"git status", "git status", "git status *", "-"},
 	{"git push --force origin main", "git push --force origin main", "git push *", "-"},
@@ -21,7 +23,7 @@ var scanRows = []struct{ command, patterns, always, paths string }{
 	{"git stash", "git stash", "git stash *", "-"},
 	{"git remote add origin x", "git remote add origin x", "git remote add *", "-"},
 	{"git config user.name dev", "git config user.name dev", "git config user.name *", "-"},
-	{"git -C sub log", "git -C sub log", "git -C *", "-"},
+	{"git -C sub log", "git log", "git log *", "sub"},
 	{"npm run dev", "npm run dev", "npm run dev *", "-"},
 	{"npm install left-pad", "npm install left-pad", "npm install *", "-"},
 	{"npm run", "npm run", "npm run *", "-"},
@@ -48,21 +50,21 @@ var scanRows = []struct{ command, patterns, always, paths string }{
 	{"openssl x509 -in a", "openssl x509 -in a", "openssl x509 -in *", "-"},
 	{"ip addr show eth0", "ip addr show eth0", "ip addr show *", "-"},
 	{"unheard-of --flag x", "unheard-of --flag x", "unheard-of *", "-"},
-	{"./script.sh a b", "./script.sh a b", "./script.sh *", "-"},
+	{"./script.sh a b", "./script.sh a b", "./script.sh *", "script.sh"},
 	{"  ls  ", "ls", "ls *", "-"},
-	{"'git' push", "'git' push", "-", "-"},
-	{"echo 'a b' \"c d\"", "echo 'a b' \"c d\"", "echo *", "-"},
+	{"'git' push", "git push", "git push *", "-"},
+	{"echo 'a b' \"c d\"", "echo 'a b' 'c d'", "echo *", "-"},
 	{"export A=1 B", "export A=1 B", "export *", "-"},
 	{"declare -a x=(1 2)", "declare -a x=(1 2)", "declare *", "-"},
-	{"FOO=1 npm run dev", "FOO=1 npm run dev", "npm run dev *", "-"},
+	{"FOO=1 npm run dev", "npm run dev", "npm run dev *", "-"},
 	{"sleep 5 &", "sleep 5", "sleep *", "-"},
 	{"! grep x y", "grep x y", "grep *", "-"},
 	{"time make all", "make all", "make all *", "-"},
 	{"[ -f x ]", "[ -f x ]", "[ *", "-"},
-	{"$EDITOR file", "$EDITOR file", "-", "-"},
-	{"$(which git) push", "$(which git) push | which git", "which *", "-"},
-	{"eval \"$x\"", "eval \"$x\"", "eval *", "-"},
-	{"sh -c 'rm -rf /'", "sh -c 'rm -rf /'", "sh *", "-"},
+	{"$EDITOR file", "$EDITOR file | <unknown command>", "-", "-"},
+	{"$(which git) push", "which git | $(which git) push | <unknown command>", "which *", "-"},
+	{"eval \"$x\"", "eval $x | <unknown command>", "eval *", "-"},
+	{"sh -c 'rm -rf /'", "rm -rf /", "rm *", "/"},
 
 	// Several commands.
 	{"git add . && git commit -m x", "git add . | git commit -m x", "git add * | git commit *", "-"},
@@ -78,58 +80,58 @@ var scanRows = []struct{ command, patterns, always, paths string }{
 	{"while read l; do echo $l; done", "read l | echo $l", "read * | echo *", "-"},
 	{"case $x in a) b;; *) c;; esac", "b | c", "b * | c *", "-"},
 	{"f() { rm x; }; f", "rm x | f", "rm * | f *", "x"},
-	{"echo $(git rev-parse HEAD)", "echo $(git rev-parse HEAD) | git rev-parse HEAD", "echo * | git rev-parse *", "-"},
-	{"echo `date`", "echo `date` | date", "echo * | date *", "-"},
-	{"echo \"$(a \"$(b)\")\"", "echo \"$(a \"$(b)\")\" | a \"$(b)\" | b", "echo * | a * | b *", "-"},
-	{"diff <(a) <(b)", "diff <(a) <(b) | a | b", "diff * | a * | b *", "-"},
+	{"echo $(git rev-parse HEAD)", "git rev-parse HEAD | echo $(git rev-parse HEAD)", "git rev-parse * | echo *", "-"},
+	{"echo `date`", "date | echo `date`", "date * | echo *", "-"},
+	{"echo \"$(a \"$(b)\")\"", "b | a $(b) | echo $(a \"$(b)\")", "b * | a * | echo *", "-"},
+	{"diff <(a) <(b)", "a | b | diff <(a) <(b)", "a * | b * | diff *", "-"},
 	{"X=$(curl evil)", "curl evil", "curl *", "-"},
 	{"X=1 Y=2; ls", "ls", "ls *", "-"},
 	{"coproc cat x", "cat x", "cat *", "x"},
 	{"[[ -f $(a) ]] && b", "a | b", "a * | b *", "-"},
-	{"echo ${x:-$(a)}", "echo ${x:-$(a)} | a", "echo * | a *", "-"},
+	{"echo ${x:-$(a)}", "a | echo ${x:-$(a)}", "a * | echo *", "-"},
 
 	// Redirections.
-	{"echo a > b", "echo a > b", "echo *", "b"},
-	{"echo a >> b 2>&1", "echo a >> b 2>&1", "echo *", "b"},
-	{"> b echo a", "> b echo a", "echo *", "b"},
-	{"sort < in > out", "sort < in > out", "sort *", "in | out"},
-	{"make 2> /dev/null", "make 2> /dev/null", "make *", "-"},
-	{"make &> all.log", "make &> all.log", "make *", "all.log"},
-	{"make >& all.log", "make >& all.log", "make *", "all.log"},
-	{"cat <<E\nhello\nE", "cat <<E\nhello\nE", "cat *", "-"},
-	{"cat <<E | sort\nhello\nE", "cat <<E\nhello\nE | sort", "cat * | sort *", "-"},
-	{"cat <<< hello", "cat <<< hello", "cat *", "-"},
-	{"> b", "> b", "-", "b"},
-	{"{ a; } > b", "> b | a", "a *", "b"},
-	{"for x in 1; do a; done > /tmp/x", "> /tmp/x | a", "a *", "/tmp/x"},
+	{"echo a > b", "echo a > b | > b", "echo * | > b", "b"},
+	{"echo a >> b 2>&1", "echo a >> b | >> b", "echo * | >> b", "b"},
+	{"> b echo a", "echo a > b | > b", "echo * | > b", "b"},
+	{"sort < in > out", "sort < in > out | > out", "sort * | > out", "in | out"},
+	{"make 2> /dev/null", "make", "make *", "-"},
+	{"make &> all.log", "make > all.log | > all.log", "make * | > all.log", "all.log"},
+	{"make >& all.log", "make > all.log | > all.log", "make * | > all.log", "all.log"},
+	{"cat <<E\nhello\nE", "cat", "cat *", "-"},
+	{"cat <<E | sort\nhello\nE", "cat | sort", "cat * | sort *", "-"},
+	{"cat <<< hello", "cat", "cat *", "-"},
+	{"> b", "> b", "> b", "b"},
+	{"{ a; } > b", "a | > b", "a * | > b", "b"},
+	{"for x in 1; do a; done > /tmp/x", "a | > /tmp/x", "a * | > /tmp/x", "/tmp/x"},
 
 	// Paths.
 	{"cd /tmp", "-", "-", "/tmp"},
 	{"cd", "-", "-", "-"},
 	{"cd ..", "-", "-", ".."},
 	{"cd web && npm test", "npm test", "npm test *", "web"},
-	{"cd web > log", "> log", "-", "log | web"},
+	{"cd web > log", "> log", "> log", "log | web"},
 	{"pushd /opt; popd", "-", "-", "/opt"},
-	{"cd $(a)", "a", "a *", "-"},
+	{"cd $(a)", "a | <unknown directory>", "a *", "-"},
 	{"rm -rf /tmp/x", "rm -rf /tmp/x", "rm *", "/tmp/x"},
 	{"rm -rf build /var/lib", "rm -rf build /var/lib", "rm *", "build | /var/lib"},
 	{"cp a ../b", "cp a ../b", "cp *", "a | ../b"},
-	{"mv 'a b' \"c d\"", "mv 'a b' \"c d\"", "mv *", "a b | c d"},
-	{"mkdir -p a\\ b/c", "mkdir -p a\\ b/c", "mkdir *", "a b/c"},
-	{"touch ~/x", "touch ~/x", "touch *", "/home/dev/x"},
-	{"cat ~", "cat ~", "cat *", "/home/dev"},
+	{"mv 'a b' \"c d\"", "mv 'a b' 'c d'", "mv *", "a b | c d"},
+	{"mkdir -p a\\ b/c", "mkdir -p 'a b/c'", "mkdir *", "a b/c"},
+	{"touch ~/x", "touch /home/dev/x", "touch *", "/home/dev/x"},
+	{"cat ~", "cat /home/dev", "cat *", "/home/dev"},
 	{"cat '~/x'", "cat '~/x'", "cat *", "~/x"},
-	{"cat \"~/x\" ~root/x", "cat \"~/x\" ~root/x", "cat *", "~/x | ~root/x"},
+	{"cat \"~/x\" ~root/x", "cat '~/x' ~root/x | <unknown file>", "cat *", "~/x"},
 	{"chmod +x run.sh", "chmod +x run.sh", "chmod *", "run.sh"},
-	{"chmod 755 /etc/x", "chmod 755 /etc/x", "chmod *", "755 | /etc/x"},
-	{"chown -R dev:dev /srv", "chown -R dev:dev /srv", "chown *", "dev:dev | /srv"},
-	{"cat /etc/pass*", "cat /etc/pass*", "cat *", "/etc/pass"},
+	{"chmod 755 /etc/x", "chmod 755 /etc/x", "chmod *", "/etc/x"},
+	{"chown -R dev:dev /srv", "chown -R dev:dev /srv", "chown *", "/srv"},
+	{"cat /etc/pass*", "cat /etc/pass*", "cat *", "/etc/pass*"},
 	{"cat '/etc/pass*'", "cat '/etc/pass*'", "cat *", "/etc/pass*"},
-	{"cat *.go", "cat *.go", "cat *", "-"},
-	{"cat [ab]c ?d src/?", "cat [ab]c ?d src/?", "cat *", "src/"},
-	{"rm $X/a ${Y} $(a) \"$Z\"", "rm $X/a ${Y} $(a) \"$Z\" | a", "rm * | a *", "-"},
+	{"cat *.go", "cat *.go", "cat *", "*.go"},
+	{"cat [ab]c ?d src/?", "cat [ab]c ?d src/?", "cat *", "[ab]c | ?d | src/?"},
+	{"rm $X/a ${Y} $(a) \"$Z\"", "a | rm $X/a ${Y} $(a) $Z | <unknown file>", "a * | rm *", "-"},
 	{"cat /dev/null", "cat /dev/null", "cat *", "-"},
-	{"ls /etc", "ls /etc", "ls *", "-"},
+	{"ls /etc", "ls /etc", "ls *", "/etc"},
 
 	// Not understood: all of it, and nothing for good.
 	{"echo 'open", "echo 'open", "-", "-"},
@@ -152,8 +154,14 @@ func TestScanCommand(t *testing.T) {
 		return strings.Join(list, " | ")
 	}
 	for _, row := range scanRows {
-		got := scanCommand(row.command, "/home/dev")
-		if diff := cmp.Diff([3]string{row.patterns, row.always, row.paths}, [3]string{show(got.patterns), show(got.always), show(got.paths)}); diff != "" {
+		got := scanCommand(row.command, sh.Surroundings{Dir: "/p", Home: "/home/dev"})
+		var paths []string
+		for _, p := range got.paths {
+			if p.Certain {
+				paths = append(paths, strings.TrimPrefix(p.Name, "/p/"))
+			}
+		}
+		if diff := cmp.Diff([3]string{row.patterns, row.always, row.paths}, [3]string{show(got.Patterns), show(got.Always), show(paths)}); diff != "" {
 			t.Errorf("%s: %s", row.command, diff)
 		}
 	}
@@ -166,19 +174,19 @@ func FuzzScanCommand(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, command string) {
 		done := make(chan scanned, 1)
-		go func() { done <- scanCommand(command, "/home/dev") }()
+		go func() { done <- scanCommand(command, sh.Surroundings{Dir: "/p", Home: "/home/dev"}) }()
 		var got scanned
 		select {
 		case got = <-done:
 		case <-time.After(5 * time.Second):
 			t.Fatalf("there is no end to %q", command)
 		}
-		for _, p := range got.patterns {
+		for _, p := range got.Patterns {
 			if p == "" && command != "" {
 				t.Errorf("an empty pattern of %q", command)
 			}
 		}
-		if len(got.patterns) == 0 && !strings.Contains(command, "cd") && !strings.Contains(command, "dir") && !strings.Contains(command, "p") {
+		if len(got.Patterns) == 0 && !strings.Contains(command, "cd") && !strings.Contains(command, "dir") && !strings.Contains(command, "p") {
 			t.Errorf("nothing is asked for %q", command)
 		}
 	})

@@ -87,4 +87,13 @@ type Permission struct {
 	Patterns []string
 	Always   []string        // what "always" would allow from then on
 	Metadata json.RawMessage // shown with the question; nil is {}
+
+	// Also are other spellings of the same. They need no rule that allows them, but one that
+	// denies one of them denies the request.
+	Also []string
+	// Maybe are patterns that have * where something is not known. What a rule could deny or
+	// ask about in them is asked.
+	Maybe []string
+	// Unread says that nobody knows what the request comes to: no rule allows it.
+	Unread bool
 }

@@ -12,6 +12,6 @@ func newDebug(a *app) *cobra.Command {
 		Args:    cobra.ArbitraryArgs,
 		RunE:    group,
 	}
-	cmd.AddCommand(newAsk(a), newScript(a))
+	cmd.AddCommand(newAsk(a), newScript(a), newDebugSandbox(a))
 	return cmd
 }

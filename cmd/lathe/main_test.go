@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/lathe-agent/lathe/sandbox"
 )
 
 var update = flag.Bool("update", false, "rewrite the files that scripts compare with")
@@ -71,6 +73,8 @@ func condition(name string) (bool, error) {
 	switch name {
 	case "root":
 		return os.Geteuid() == 0, nil
+	case "sandbox":
+		return sandbox.Open(sandbox.Config{Launcher: sandbox.Self()}).Kernel().Available(true) == nil, nil
 	default:
 		return false, fmt.Errorf("unknown condition %s", name)
 	}

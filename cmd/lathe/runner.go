@@ -348,6 +348,9 @@ func (r *runner) tell(err error) {
 // call that repeats itself is stopped once with a word to the model, then for good.
 func (r *runner) permission(ctx context.Context, q lathe.PermissionRequest) {
 	switch {
+	case r.flags.auto && q.Permission == "sandbox": // whoever does not look relies on it
+		r.note("! outside of the sandbox: %s: refused, --auto does not give that; a rule for the permission sandbox does", plain(strings.Join(q.Patterns, " ")))
+		r.tell(r.engine.Reply(ctx, q.ID, lathe.Reject, "Nobody is there to let a command leave the sandbox. Do without it, or say at the end what is left to do."))
 	case r.flags.auto:
 		r.tell(r.engine.Reply(ctx, q.ID, lathe.Once, ""))
 	case isTerminal(r.stdin) && isTerminal(r.stderr) && !r.isJSON():
@@ -367,6 +370,12 @@ func (r *runner) permission(ctx context.Context, q lathe.PermissionRequest) {
 // ask lets the person at the terminal decide. Other words are told to the model with a no.
 func (r *runner) ask(ctx context.Context, q lathe.PermissionRequest) (lathe.Reply, string) {
 	r.newLine()
+	if why := reasonOf(q); why != "" {
+		fmt.Fprintf(r.stderr, "  outside of the sandbox, because: %s\n", plain(why))
+	}
+	for _, line := range unknownOf(q) {
+		fmt.Fprintf(r.stderr, "  not known: %s\n", plain(line))
+	}
 	fmt.Fprintf(r.stderr, "? %s %s\n  y once, a always (%s), n no, or say why not: ", plain(q.Permission), plain(strings.Join(q.Patterns, " ")), plain(strings.Join(q.Always, " ")))
 	line, err := reading(ctx, func() ([]byte, error) {
 		text, err := bufio.NewReader(r.stdin).ReadString('\n')

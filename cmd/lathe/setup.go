@@ -26,6 +26,7 @@ type agentSetup struct {
 	app     *app
 	loader  *config.Loader
 	runner  *sandbox.Runner // of commands
+	confine *confinement    // of those of models
 	seen    *tool.Seen
 	outputs string            // where long outputs of tools are kept
 	wire    http.RoundTripper // records or replays; nil is the network
@@ -45,8 +46,9 @@ type known struct {
 }
 
 func newSetup(a *app, at folders) *agentSetup {
+	runner := sandbox.Open(sandbox.Config{Launcher: sandbox.Self()})
 	return &agentSetup{
-		app: a, loader: config.NewLoader(), runner: sandbox.Open(sandbox.Config{Launcher: sandbox.Self()}), seen: tool.NewSeen(),
+		app: a, loader: config.NewLoader(), runner: runner, confine: a.newConfinement(runner.Kernel), seen: tool.NewSeen(),
 		outputs: at.outputs(), dirs: map[string]*known{},
 	}
 }
@@ -180,7 +182,7 @@ func natural(outputs string) lathe.Ruleset {
 		return lathe.Rule{Permission: permission, Pattern: pattern, Action: action}
 	}
 	return lathe.Ruleset{
-		rule("*", "*", lathe.Allow), rule("doom_loop", "*", lathe.Ask),
+		rule("*", "*", lathe.Allow), rule("doom_loop", "*", lathe.Ask), rule("sandbox", "*", lathe.Ask),
 		rule("external_directory", "*", lathe.Ask), rule("external_directory", outputs+"/*", lathe.Allow),
 		rule("question", "*", lathe.Deny), rule("plan_enter", "*", lathe.Deny), rule("plan_exit", "*", lathe.Deny),
 		rule("read", "*", lathe.Allow), rule("read", "*.env", lathe.Ask), rule("read", "*.env.*", lathe.Ask), rule("read", "*.env.example", lathe.Allow),

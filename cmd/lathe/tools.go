@@ -7,6 +7,7 @@ import (
 
 	"github.com/lathe-agent/lathe/config"
 	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/sandbox"
 	"github.com/lathe-agent/lathe/tool"
 )
 
@@ -21,6 +22,7 @@ func (s *agentSetup) equip(k *known, out *engine.Settings) {
 			}
 			return names
 		},
+		Confine: func(call *tool.Call) (sandbox.Profile, error) { return s.confine.profile(c, call) },
 	}
 	out.Tools = tool.NewSet(tool.Builtin(tool.Config{
 		Bash:   bash,

@@ -1,0 +1,195 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/config"
+	"github.com/lathe-agent/lathe/sandbox"
+	"github.com/lathe-agent/lathe/tool"
+)
+
+// confinement says what commands of models are confined to. What it needs of the machine it looks
+// up when the first command runs.
+type confinement struct {
+	app    *app
+	kernel func() sandbox.Kernel
+	caches func() []string
+	tell   func(error) // that commands are not confined, once
+}
+
+func (a *app) newConfinement(kernel func() sandbox.Kernel) *confinement {
+	var once sync.Once
+	return &confinement{
+		app: a, kernel: kernel,
+		caches: sync.OnceValue(func() []string { return toolCaches(a.env, a.home()) }),
+		tell:   func(why error) { once.Do(func() { a.tellUnconfined(why) }) },
+	}
+}
+
+// tellUnconfined says that commands run unconfined: once on a machine, since nobody can change
+// their kernel every day.
+func (a *app) tellUnconfined(why error) {
+	a.log.Info("commands are not confined", "why", why)
+	at, err := findFolders(a.env)
+	if err != nil || sandbox.Self() == "" {
+		return // other systems have none, and need not be told
+	}
+	_ = os.MkdirAll(at.state, 0o700) // the marker shows whether it worked
+	f, err := os.OpenFile(filepath.Join(at.state, "unconfined"), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return
+	}
+	_ = f.Close() // it is empty
+	a.remark("Note: commands are not confined. %v (This is said once; see lathe debug sandbox.)", why)
+}
+
+// boxOf is what the settings say of an agent's sandbox. What the user asked for must hold.
+func boxOf(c config.Config, agent string) (out config.Sandbox, asked bool) {
+	out = c.Sandbox
+	own := c.Agents[agent].Sandbox
+	asked = out.Mode != "" || own.Mode != ""
+	if out.Mode == "" && agent == "plan" || own.Mode != "" {
+		out.Mode = own.Mode
+		if out.Mode == "" {
+			out.Mode = string(sandbox.ReadOnly)
+		}
+	}
+	if own.Write != nil {
+		out.Write = own.Write
+	}
+	if own.Network != nil {
+		out.Network = own.Network
+	}
+	if own.Limits != (config.SandboxLimits{}) {
+		out.Limits = own.Limits
+	}
+	if out.Mode == "" {
+		out.Mode = string(sandbox.Workspace)
+	}
+	return out, asked
+}
+
+// profile is what a command of a call is confined to.
+func (f *confinement) profile(c config.Config, call *tool.Call) (sandbox.Profile, error) {
+	box, asked := boxOf(c, call.Agent)
+	p := sandbox.Profile{
+		Mode: sandbox.Mode(box.Mode), Strict: asked, NoNetwork: box.Network != nil && !*box.Network,
+		Limits: sandbox.Limits{Memory: uint64(box.Limits.Memory), Processes: uint64(box.Limits.Processes), FileSize: uint64(box.Limits.FileSize)},
+	}
+	if !p.Confined() {
+		return sandbox.Profile{Mode: sandbox.Off, Limits: p.Limits}, nil
+	}
+	if err := f.kernel().Available(asked); err != nil {
+		if asked {
+			return p, err
+		}
+		f.tell(err)
+		if sandbox.Self() == "" {
+			p.Limits = sandbox.Limits{} // nothing holds them there
+		}
+		return sandbox.Profile{Mode: sandbox.Off, Limits: p.Limits}, nil
+	}
+	at, err := findFolders(f.app.env)
+	if err != nil {
+		return p, err
+	}
+	f.fill(&p, call, at, box.Write)
+	return p, nil
+}
+
+func (f *confinement) fill(p *sandbox.Profile, call *tool.Call, at folders, extra []string) {
+	root := call.Root
+	if root == "" || root == filepath.Dir(root) {
+		root = call.Dir
+	}
+	if p.Mode == sandbox.ReadOnly {
+		p.Protect = append(p.Protect, root, call.Dir)
+	} else {
+		p.Write = append(p.Write, root)
+		if call.Dir != root {
+			p.Write = append(p.Write, call.Dir)
+		}
+		protectGit(p, root)
+	}
+	for dir := call.Dir; ; dir = filepath.Dir(dir) {
+		p.Protect = append(p.Protect, namesIn(dir, "lathe.json", "lathe.jsonc", "opencode.json", "opencode.jsonc", ".lathe", ".opencode")...)
+		if dir == root || dir == filepath.Dir(dir) {
+			break
+		}
+	}
+	p.Write = append(p.Write, extra...)
+	p.Write = append(p.Write, temporary(f.app.env)...)
+	p.Write = append(p.Write, f.caches()...)
+	p.Protect = append(p.Protect, f.homeNames()...)
+	p.Busy = []string{at.data, at.state, at.owners, at.cache}
+	p.Aside = filepath.Join(at.data, "refused")
+	p.Sockets = append([]string{root, call.Dir}, extra...)
+	if !p.NoNetwork {
+		p.Sockets = append(p.Sockets, f.agents()...)
+	}
+	for _, list := range []*[]string{&p.Write, &p.Protect, &p.Sockets} {
+		*list = slices.DeleteFunc(*list, func(path string) bool { return !filepath.IsAbs(path) })
+	}
+}
+
+// reasonOf is why a model wants to run a command outside of the sandbox.
+func reasonOf(q lathe.PermissionRequest) string {
+	var m struct{ Reason string }
+	if q.Permission != "sandbox" || json.Unmarshal(q.Metadata, &m) != nil {
+		return ""
+	}
+	return m.Reason
+}
+
+// homeNames are those in the user's folder that run something or hold keys.
+func (f *confinement) homeNames() []string {
+	home := f.app.home()
+	if home == "" {
+		return nil
+	}
+	names := namesIn(home, ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".profile", ".zshrc", ".zshenv", ".zprofile", ".zlogin",
+		".zlogout", ".kshrc", ".inputrc", ".xprofile", ".xsessionrc", ".vimrc", ".emacs", ".emacs.d", ".tmux.conf", ".ssh", ".gnupg", ".gitconfig", ".netrc",
+		".npmrc", ".pypirc", ".aws", ".kube", ".docker", ".local/bin", "bin", "go/bin", ".cargo/bin", ".cargo/env", ".cargo/config.toml")
+	config := f.app.userDir()
+	return append(names, namesIn(config, "lathe", "opencode", "fish", "git", "systemd", "autostart", "environment.d", "nvim")...)
+}
+
+// agents are sockets of programs that answer questions and run nothing: names of hosts and users,
+// signatures.
+func (f *confinement) agents() []string {
+	out := []string{"/run/systemd/resolve", "/run/systemd/userdb", "/run/nscd", "/var/lib/sss/pipes"}
+	if s := f.app.env("SSH_AUTH_SOCK"); s != "" {
+		out = append(out, s)
+	}
+	if home := f.app.home(); home != "" {
+		out = append(out, filepath.Join(home, ".gnupg"))
+	}
+	if run := f.app.env("XDG_RUNTIME_DIR"); run != "" {
+		out = append(out, filepath.Join(run, "gnupg"))
+	}
+	return out
+}
+
+// temporary are the folders for files that nobody misses.
+func temporary(env func(string) string) []string {
+	out := []string{"/tmp", "/var/tmp", "/dev/shm"}
+	if dir := env("TMPDIR"); filepath.IsAbs(dir) && !slices.Contains(out, filepath.Clean(dir)) {
+		out = append(out, filepath.Clean(dir))
+	}
+	return out
+}
+
+func namesIn(dir string, names ...string) (out []string) {
+	if dir == "" {
+		return nil
+	}
+	for _, name := range names {
+		out = append(out, filepath.Join(dir, filepath.FromSlash(name)))
+	}
+	return out
+}

@@ -1,0 +1,250 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lathe-agent/lathe/config"
+	"github.com/lathe-agent/lathe/sandbox"
+	"github.com/lathe-agent/lathe/tool"
+)
+
+// box is a machine with a home and a project, and commands in it.
+type box struct {
+	*app
+	t       *testing.T
+	base    string
+	runner  *sandbox.Runner
+	confine *confinement
+	stderr  string
+}
+
+func newBox(t *testing.T, kernel *sandbox.Kernel) *box {
+	t.Helper()
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := newApp()
+	vars := map[string]string{"HOME": base + "/home", "LATHE_DATA": base + "/data", "PATH": os.Getenv("PATH"), "TMPDIR": base + "/temp"}
+	a.env = func(name string) string { return vars[name] }
+	f, err := os.Create(base + "/stderr")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = f.Close() })
+	a.stderr = f
+	r := sandbox.Open(sandbox.Config{Launcher: sandbox.Self(), Kernel: kernel, Grace: 300 * time.Millisecond})
+	t.Cleanup(func() {
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	for _, dir := range []string{"home", "temp", "project"} {
+		if err := os.MkdirAll(filepath.Join(base, dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return &box{app: a, t: t, base: base, runner: r, confine: a.newConfinement(r.Kernel), stderr: f.Name()}
+}
+
+// in runs a script in a folder as a command of a model would be.
+func (b *box) in(dir, agent, script string, c config.Config) (sandbox.Result, string) {
+	b.t.Helper()
+	root := dir
+	if _, err := os.Lstat(filepath.Join(dir, ".git")); err != nil {
+		root = "/"
+	}
+	p, err := b.confine.profile(c, &tool.Call{Agent: agent, Dir: dir, Root: root})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	// All is below the folder for temporary files here.
+	p.Write = slices.DeleteFunc(p.Write, func(path string) bool { return strings.HasPrefix(b.base, path+"/") })
+	var out strings.Builder
+	res, err := b.runner.Run(b.t.Context(), sandbox.Command{
+		Path: "/bin/sh", Args: []string{"-c", script}, Dir: dir, Profile: p,
+		Env: []string{
+			"PATH=" + os.Getenv("PATH"), "HOME=" + b.base + "/home", "GIT_CONFIG_NOSYSTEM=1", "LC_ALL=C",
+			"GIT_AUTHOR_NAME=dev", "GIT_AUTHOR_EMAIL=dev@example.org", "GIT_COMMITTER_NAME=dev", "GIT_COMMITTER_EMAIL=dev@example.org",
+		},
+	}, func(piece []byte) { out.Write(piece) })
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return res, out.String()
+}
+
+func confinable(t *testing.T) {
+	t.Helper()
+	if err := sandbox.Open(sandbox.Config{Launcher: sandbox.Self()}).Kernel().Available(true); err != nil {
+		t.Skip(err)
+	}
+}
+
+func TestBoxOf(t *testing.T) {
+	no := false
+	c := config.Config{
+		Sandbox: config.Sandbox{Network: &no, Write: []string{"/a"}},
+		Agents: map[string]config.Agent{
+			"free": {Sandbox: config.Sandbox{Mode: "off"}}, "other": {Sandbox: config.Sandbox{Write: []string{"/b"}}},
+		},
+	}
+	for _, tt := range []struct {
+		agent, mode string
+		asked       bool
+		write       string
+	}{
+		{"build", "workspace", false, "/a"}, {"plan", "read-only", false, "/a"}, {"free", "off", true, "/a"}, {"other", "workspace", false, "/b"},
+	} {
+		got, asked := boxOf(c, tt.agent)
+		if got.Mode != tt.mode || asked != tt.asked || got.Write[0] != tt.write || *got.Network {
+			t.Errorf("%s: %+v, %v", tt.agent, got, asked)
+		}
+	}
+	c.Sandbox.Mode = "off"
+	if got, asked := boxOf(c, "plan"); got.Mode != "off" || !asked {
+		t.Errorf("plan where it is off: %+v, %v", got, asked)
+	}
+}
+
+// A kernel without Landlock: asked for it is an error, by default it is said once and never again.
+func TestConfine_Unavailable(t *testing.T) {
+	b := newBox(t, &sandbox.Kernel{})
+	call := &tool.Call{Agent: "build", Dir: b.base + "/project", Root: "/"}
+	if _, err := b.confine.profile(config.Config{Sandbox: config.Sandbox{Mode: "workspace"}}, call); !errors.Is(err, sandbox.ErrUnavailable) {
+		t.Errorf("got %v", err)
+	}
+	for range 3 {
+		p, err := b.confine.profile(config.Config{}, call)
+		if err != nil || p.Confined() {
+			t.Errorf("%+v, %v", p, err)
+		}
+		b.confine = b.newConfinement(b.runner.Kernel) // the next process
+	}
+	told, err := os.ReadFile(b.stderr)
+	if err != nil || strings.Count(string(told), "commands are not confined") != 1 || !strings.Contains(string(told), "no Landlock") {
+		t.Errorf("told %q, %v", told, err)
+	}
+}
+
+func TestConfine_Project(t *testing.T) {
+	confinable(t)
+	b := newBox(t, nil)
+	dir := b.base + "/project"
+	for script, works := range map[string]bool{
+		"echo x > a": true, "echo x > $HOME/.bashrc": false, "mkdir -p $HOME/.ssh": false, "echo x > ../other": false, "echo x > ../data/x": false,
+		"echo x > ../temp/x": true,
+	} {
+		if res, out := b.in(dir, "build", script, config.Config{}); (res.Exit == 0) != works {
+			t.Errorf("%s: %+v %s", script, res, out)
+		}
+	}
+	if res, out := b.in(dir, "plan", "echo x > b", config.Config{}); res.Exit == 0 {
+		t.Errorf("plan writes: %s", out)
+	}
+	if res, out := b.in(dir, "build", "echo x > ../other", config.Config{Sandbox: config.Sandbox{Write: []string{b.base}}}); res.Exit != 0 {
+		t.Errorf("a further folder: %s", out)
+	}
+}
+
+// Commits work in a checkout and in a linked work tree of it; what git runs cannot be changed.
+func TestConfine_Git(t *testing.T) {
+	confinable(t)
+	git, err := exec.LookPath("git")
+	if err != nil {
+		t.Skip("git is not installed")
+	}
+	b := newBox(t, nil)
+	main, linked := b.base+"/project", b.base+"/linked"
+	for _, args := range [][]string{
+		{"init", "-q", "-b", "main", main},
+		{"-C", main, "-c", "user.name=dev", "-c", "user.email=dev@example.org", "commit", "-q", "--allow-empty", "-m", "first"},
+		{"-C", main, "worktree", "add", "-q", linked, "-b", "side"},
+	} {
+		cmd := exec.Command(git, args...)
+		cmd.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "HOME="+b.base+"/home")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v %s", args, err, out)
+		}
+	}
+	config0, err := os.ReadFile(main + "/.git/config")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{main, linked} {
+		if res, out := b.in(dir, "build", "echo x > x && git add -A && git commit -q -m second && git branch new-$(basename $PWD) && git log --oneline | wc -l", config.Config{}); res.Exit != 0 || strings.TrimSpace(out) != "2" {
+			t.Errorf("%s: %+v %s", dir, res, out)
+		}
+	}
+	for _, dir := range []string{linked, main} {
+		for _, script := range []string{
+			"git config core.fsmonitor /tmp/evil", "git config --worktree core.pager evil", "echo x > $(git rev-parse --git-common-dir)/hooks/post-commit",
+			"echo /tmp > $(git rev-parse --git-dir)/commondir", "echo 'gitdir: /tmp/evil' > .git", "d=$(git rev-parse --git-common-dir); mv $d $d.old && cp -r $d.old $d",
+			"[ -d .git ] && rm -rf .git; mkdir .git; echo x > .git/config",
+		} {
+			res, out := b.in(dir, "build", script, config.Config{})
+			if res.Exit == 0 && len(res.Undone) == 0 {
+				t.Errorf("%s in %s: %+v %s", script, dir, res, out)
+			}
+		}
+	}
+	if now, err := os.ReadFile(main + "/.git/config"); err != nil || string(now) != string(config0) {
+		t.Errorf("the settings are %q, %v", now, err)
+	}
+	if _, err := os.Lstat(main + "/.git/commondir"); err == nil {
+		t.Error("another common folder is named")
+	}
+}
+
+// A .git that points at a repository which does not know it opens nothing.
+func TestLinkedTree_NotNamedBack(t *testing.T) {
+	base := t.TempDir()
+	for path, text := range map[string]string{
+		"victim/.git/worktrees/w/commondir": "../..\n", "victim/.git/worktrees/w/gitdir": base + "/elsewhere/.git\n", "victim/.git/config": "",
+		"evil/.git": "gitdir: " + base + "/victim/.git/worktrees/w\n", "elsewhere/.git": "gitdir: x\n", "plain/.git": "gitdir: " + base + "/victim/.git\n",
+	} {
+		path = filepath.Join(base, path)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"evil", "plain", "none"} {
+		if own, common, ok := linkedTree(filepath.Join(base, name, ".git")); ok {
+			t.Errorf("%s: %s %s", name, own, common)
+		}
+	}
+	if err := os.WriteFile(base+"/elsewhere/.git", []byte("gitdir: "+base+"/victim/.git/worktrees/w\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, common, ok := linkedTree(base + "/elsewhere/.git"); !ok || filepath.Base(filepath.Dir(common)) != "victim" {
+		t.Errorf("the right one: %s, %v", common, ok)
+	}
+}
+
+func TestToolCaches(t *testing.T) {
+	home := t.TempDir()
+	vars := map[string]string{"PATH": home + "/bin", "GOCACHE": home + "/gocache", "PIP_CACHE_DIR": "relative"}
+	for _, dir := range []string{"bin", ".cache/pip", ".npm"} {
+		if err := os.MkdirAll(filepath.Join(home, dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(home+"/bin/go", nil, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	got := toolCaches(func(name string) string { return vars[name] }, home)
+	want := []string{home + "/gocache", home + "/go/pkg/mod", home + "/go/pkg/sumdb", home + "/.npm", home + "/.cache/pip"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	if _, err := os.Stat(home + "/gocache"); err != nil {
+		t.Error("that of an installed tool was not made:", err)
+	}
+}

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/config"
+	"github.com/lathe-agent/lathe/sandbox"
+	"github.com/lathe-agent/lathe/tool"
+)
+
+func newDebugSandbox(a *app) *cobra.Command {
+	agent := ""
+	cmd := &cobra.Command{
+		Use:   "sandbox [COMMAND]",
+		Short: "What commands are confined to here, and a command in it",
+		Long: `Shows the profile that the commands of a model run under in this directory: what they may
+write, which names inside are protected all the same, and what this kernel holds of it. With
+a command line it runs that as a model's would be, and says what was refused.
+
+Protected names that exist are mounted read-only where the system lets a command have mounts
+of its own. What is made under one that does not exist yet is moved aside when the command
+ends. Without such mounts that is done for all of them.`,
+		Example: `  lathe debug sandbox
+  lathe debug sandbox --agent plan --json
+  lathe debug sandbox 'echo x > ~/.bashrc'`,
+		Args: wantArgs(0, 1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.debugSandbox(c.Context(), agent, strings.Join(args, " "))
+		},
+	}
+	cmd.Flags().StringVar(&agent, "agent", "build", "the agent whose commands they are")
+	a.jsonFlag(cmd)
+	return cmd
+}
+
+// sandboxJSON is what programs read of the sandbox.
+type sandboxJSON struct {
+	Available bool            `json:"available"`
+	Why       string          `json:"why,omitempty"` // it is not
+	Landlock  int             `json:"landlock"`
+	Profile   sandbox.Profile `json:"profile"`
+	Command   *commandJSON    `json:"command,omitempty"`
+}
+
+type commandJSON struct {
+	Command  string          `json:"command"`
+	Output   string          `json:"output"`
+	Metadata json.RawMessage `json:"metadata"`
+}
+
+func (a *app) debugSandbox(ctx context.Context, agent, command string) (err error) {
+	o, err := a.settingsOptions()
+	if err != nil {
+		return err
+	}
+	loaded, err := config.Load(o)
+	if err != nil {
+		return err
+	}
+	runner := sandbox.Open(sandbox.Config{Launcher: sandbox.Self()})
+	defer func() { err = errors.Join(err, runner.Close()) }()
+	confine := a.newConfinement(runner.Kernel)
+	confine.tell = func(error) {} // it is shown below
+	call := &tool.Call{Agent: agent, Dir: o.Directory, Root: o.Worktree}
+	out := sandboxJSON{Landlock: runner.Kernel().Landlock, Available: true}
+	if why := runner.Kernel().Available(false); why != nil {
+		out.Available, out.Why = false, why.Error()
+	}
+	if out.Profile, err = confine.profile(loaded.Config, call); err != nil {
+		return lathe.Errorf(lathe.Invalid, "%w", err)
+	}
+	if command != "" {
+		out.Command, err = a.tryCommand(ctx, runner, out.Profile, *call, command)
+		if err != nil {
+			return err
+		}
+	}
+	if a.json {
+		return a.printJSON(out)
+	}
+	a.showSandbox(out)
+	return nil
+}
+
+// typist is who runs a command typed by the user as a model's: nothing is asked.
+type typist struct{ tool.Host }
+
+func (typist) Ask(context.Context, tool.Permission) error { return nil }
+
+func (typist) Progress(string, json.RawMessage) {}
+
+func (a *app) tryCommand(ctx context.Context, r *sandbox.Runner, p sandbox.Profile, call tool.Call, command string) (*commandJSON, error) {
+	input, err := json.Marshal(map[string]string{"command": command})
+	if err != nil {
+		return nil, err
+	}
+	call.Input, call.Host = input, typist{}
+	res, err := tool.Run(ctx, tool.Bash(tool.BashConfig{
+		Runner: r, Env: os.Environ(), Rest: sandbox.EndRest,
+		Confine: func(*tool.Call) (sandbox.Profile, error) { return p, nil },
+	}), &call)
+	if err != nil {
+		return nil, err
+	}
+	return &commandJSON{Command: command, Output: res.Output, Metadata: res.Metadata}, nil
+}
+
+func (a *app) showSandbox(s sandboxJSON) {
+	p := s.Profile
+	a.printf("Mode      %s\n", p.Mode)
+	switch {
+	case !s.Available:
+		a.printf("Kernel    %s\n", s.Why)
+	default:
+		a.printf("Kernel    Landlock %d\n", s.Landlock)
+	}
+	if p.Confined() && s.Command == nil {
+		network := "on"
+		if p.NoNetwork {
+			network = "off"
+		}
+		a.printf("Network   %s\n", network)
+		a.showPaths("Write", p.Write)
+		a.showPaths("Protected", append(p.Hold, p.Protect...))
+		a.showPaths("Sockets", p.Sockets)
+		a.printf("Aside     %s\n", plain(p.Aside))
+	}
+	if s.Command != nil {
+		a.printf("\n")
+		for line := range strings.Lines(s.Command.Output) {
+			a.printf("%s\n", plain(strings.TrimRight(line, "\n")))
+		}
+	}
+}
+
+// showPaths lists those that exist, and counts the others.
+func (a *app) showPaths(head string, paths []string) {
+	absent := 0
+	for _, path := range paths {
+		if _, err := os.Lstat(path); err != nil {
+			absent++
+			continue
+		}
+		a.printf("%-9s %s\n", head, plain(path))
+		head = ""
+	}
+	if absent > 0 {
+		a.printf("%-9s and %d that are not there\n", head, absent)
+	}
+}

@@ -1,0 +1,252 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"slices"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// Between the launcher and a command that is confined stands this program a third time: in the
+// namespaces of the command it does to itself what cannot be undone, and becomes the command.
+
+const (
+	confineWord = "__sandbox-confine"
+	failureFD   = 3 // closed when the command has taken over
+	planFD      = 4
+)
+
+// failure is why a command did not take over.
+type failure struct {
+	Errno int    `json:"errno,omitempty"` // of its start; 0 is that it was not confined
+	Text  string `json:"text,omitempty"`
+	Mount bool   `json:"mount,omitempty"` // it may work without mounts
+}
+
+// confine is the life of that process: its arguments are the directory, the program and the
+// arguments of the command. The plan comes while it starts.
+func confine(args, env []string) int {
+	runtime.LockOSThread()
+	unix.CloseOnExec(failureFD)
+	unix.CloseOnExec(planFD)
+	f := become(args, env)
+	if b, err := json.Marshal(f); err == nil {
+		_, _ = unix.Write(failureFD, b)
+	}
+	unix.Exit(2)
+	return 2
+}
+
+func become(args, env []string) failure {
+	var p plan
+	if err := json.NewDecoder(os.NewFile(planFD, "plan")).Decode(&p); err != nil {
+		return failure{Text: "read the plan: " + err.Error()}
+	}
+	if p.Mounts {
+		if err := p.mount(); err != nil {
+			return failure{Text: err.Error(), Mount: true}
+		}
+	}
+	if err := unix.Chdir(args[0]); err != nil { // again: what is mounted there may be new
+		return failure{Errno: number(err)}
+	}
+	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0); err != nil {
+		return failure{Text: "die with the launcher: " + err.Error()}
+	}
+	if p.Landlock > 0 {
+		if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+			return failure{Text: "give up new privileges: " + err.Error()}
+		}
+		if err := restrict(p.Landlock, p.Write); err != nil {
+			return failure{Text: "confine the command: " + err.Error()}
+		}
+		if err := forbid(p.NoNetwork); err != nil {
+			return failure{Text: err.Error()}
+		}
+	}
+	if err := p.Limits.set(); err != nil {
+		return failure{Text: err.Error()}
+	}
+	return failure{Errno: number(syscall.Exec(args[1], args[1:], env))}
+}
+
+func number(err error) int {
+	var errno syscall.Errno
+	if errors.As(err, &errno) {
+		return int(errno)
+	}
+	return int(unix.EINVAL)
+}
+
+// mount gives the command a view of the files in which nothing can be changed but what it may
+// write: not their permissions and times either, which Landlock leaves alone. Protected names in it
+// cannot be written, moved or replaced.
+func (p *plan) mount() error {
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+		return fmt.Errorf("mounts of its own: %w", err)
+	}
+	if err := p.readOnly(); err != nil {
+		return err
+	}
+	for _, path := range p.Pin {
+		if err := unix.Mount(path, path, "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
+			return fmt.Errorf("mount %s: %w", path, err)
+		}
+	}
+	for _, path := range p.Bind {
+		if err := unix.Mount(path, path, "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
+			return fmt.Errorf("mount %s: %w", path, err)
+		}
+		if err := unix.MountSetattr(unix.AT_FDCWD, path, unix.AT_RECURSIVE, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}); err != nil {
+			return fmt.Errorf("mount %s read-only: %w", path, err)
+		}
+	}
+	for _, path := range p.Cover {
+		if err := unix.Mount("/dev/null", path, "", unix.MS_BIND, ""); err != nil && err != unix.ENOENT {
+			return fmt.Errorf("cover the socket %s: %w", path, err)
+		}
+	}
+	p.terminals()
+	if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil {
+		return fmt.Errorf("give up the right to mount: %w", err)
+	}
+	return nil
+}
+
+// readOnly makes all mounts read-only but for copies of the writable folders, which keep what they
+// were: what the system mounted read-only could not be made writable again.
+func (p *plan) readOnly() error {
+	var roots []string
+	for _, path := range slices.Sorted(slices.Values(p.Write)) {
+		info, err := os.Lstat(path)
+		if err == nil && info.IsDir() && !slices.ContainsFunc(roots, func(r string) bool { return within(r, path) }) {
+			roots = append(roots, path)
+		}
+	}
+	if slices.Contains(roots, "/") {
+		return nil
+	}
+	copies := make([]int, len(roots))
+	for i, path := range roots {
+		fd, err := unix.OpenTree(unix.AT_FDCWD, path, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_RECURSIVE)
+		if err != nil {
+			return fmt.Errorf("copy the mount of %s: %w", path, err)
+		}
+		copies[i] = fd
+	}
+	if err := unix.MountSetattr(unix.AT_FDCWD, "/", unix.AT_RECURSIVE, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}); err != nil {
+		return fmt.Errorf("mount all read-only: %w", err)
+	}
+	for i, path := range roots {
+		if err := unix.MoveMount(copies[i], "", unix.AT_FDCWD, path, unix.MOVE_MOUNT_F_EMPTY_PATH); err != nil {
+			return fmt.Errorf("mount %s: %w", path, err)
+		}
+		_ = unix.Close(copies[i])
+	}
+	return nil
+}
+
+// terminals gives the command pseudo-terminals of its own, where the system can: those that are
+// there are the user's.
+func (p *plan) terminals() {
+	if unix.Mount("devpts", "/dev/pts", "devpts", unix.MS_NOSUID|unix.MS_NOEXEC, "newinstance,ptmxmode=0666,mode=0620") != nil {
+		return
+	}
+	if unix.Mount("/dev/pts/ptmx", "/dev/ptmx", "", unix.MS_BIND, "") == nil {
+		p.Write = append(p.Write, "/dev/pts", "/dev/ptmx")
+	}
+}
+
+func (l Limits) set() error {
+	for what, n := range map[int]uint64{unix.RLIMIT_DATA: l.Memory, unix.RLIMIT_NPROC: l.Processes, unix.RLIMIT_FSIZE: l.FileSize} {
+		if n == 0 {
+			continue
+		}
+		var now unix.Rlimit
+		if err := unix.Getrlimit(what, &now); err != nil {
+			return fmt.Errorf("read a limit: %w", err)
+		}
+		n = min(n, now.Max) // no one may raise what the user has
+		if err := unix.Setrlimit(what, &unix.Rlimit{Cur: n, Max: n}); err != nil {
+			return fmt.Errorf("set a limit: %w", err)
+		}
+	}
+	return nil
+}
+
+// started is a command that runs confined.
+type started struct {
+	pid    int
+	report Report
+	guard  *guard
+}
+
+// startConfined starts a command below the launcher: with mounts of its own if they can be had.
+func startConfined(r request, dir string, argv, env []string) (started, failure) {
+	mounts := r.Kernel.Mounts && r.Profile.Confined()
+	s, f := r.start(mounts, dir, argv, env)
+	if mounts && f.Mount {
+		return r.start(false, dir, argv, env)
+	}
+	return s, f
+}
+
+// start makes the process that becomes the command, tells it the plan, and waits until it has taken
+// over. The plan is made while the process starts, which takes as long.
+func (r request) start(mounts bool, dir string, argv, env []string) (s started, f failure) {
+	failed, failing, err1 := os.Pipe()
+	planned, planning, err2 := os.Pipe()
+	if err := errors.Join(err1, err2); err != nil {
+		return s, failure{Errno: number(err)} // the launcher ends now, and with it what is open
+	}
+	pid, err := syscall.ForkExec(Self(), append([]string{"lathe", confineWord, dir}, argv...), &syscall.ProcAttr{
+		Dir: dir, Env: env, Files: []uintptr{0, 1, 2, failing.Fd(), planned.Fd()}, Sys: attributes(mounts),
+	})
+	_, _ = failing.Close(), planned.Close() // they are the child's
+	defer func() { _ = failed.Close() }()   // it was only read
+	if err != nil {
+		return s, failure{Errno: number(err), Mount: mounts && err != unix.E2BIG}
+	}
+	p := newPlan(r, mounts)
+	if s.pid = pid; r.Profile.Confined() {
+		guarded := Restored
+		if mounts {
+			guarded = Bound
+		}
+		s.guard, s.report = newGuard(p.watch, r.Profile.Aside), r.Kernel.report(guarded)
+	}
+	err = errors.Join(json.NewEncoder(planning).Encode(p), planning.Close())
+	b, err2 := io.ReadAll(failed)
+	switch err = errors.Join(err, err2); {
+	case len(b) > 0 && json.Unmarshal(b, &f) == nil:
+	case err != nil:
+		f = failure{Text: err.Error()}
+	default:
+		return s, failure{}
+	}
+	_, _ = unix.Wait4(pid, nil, 0, nil)
+	return started{}, f
+}
+
+// attributes are those of its process. The administrator needs no other user to have mounts, and
+// would lose the files of all others with one.
+func attributes(mounts bool) *syscall.SysProcAttr {
+	a := &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
+	if !mounts {
+		return a
+	}
+	a.Cloneflags = unix.CLONE_NEWNS
+	if uid, gid := os.Geteuid(), os.Getegid(); uid != 0 {
+		a.Cloneflags |= unix.CLONE_NEWUSER
+		a.UidMappings = []syscall.SysProcIDMap{{ContainerID: uid, HostID: uid, Size: 1}}
+		a.GidMappings = []syscall.SysProcIDMap{{ContainerID: gid, HostID: gid, Size: 1}}
+		a.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN} // over these mounts, until the command takes over
+	}
+	return a
+}

@@ -1,0 +1,191 @@
+package sandbox
+
+import (
+	"bufio"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// request is what the launcher is told of the sandbox.
+type request struct {
+	Profile Profile `json:"profile"`
+	Kernel  Kernel  `json:"kernel"`
+}
+
+// plan is a profile as it applies to the files that are there.
+type plan struct {
+	Landlock  int      `json:"landlock,omitempty"` // the version to use; 0 confines nothing
+	Write     []string `json:"write,omitempty"`
+	Mounts    bool     `json:"mounts,omitempty"` // it has mounts of its own, with these:
+	Pin       []string `json:"pin,omitempty"`    // as they are, so that they cannot be moved
+	Bind      []string `json:"bind,omitempty"`   // read-only
+	Cover     []string `json:"cover,omitempty"`  // sockets that cannot be reached
+	NoNetwork bool     `json:"noNetwork,omitempty"`
+	Limits    Limits   `json:"limits,omitzero"`
+
+	watch []string // what only the guard can hold
+}
+
+// devices are what every program may write to.
+var devices = []string{"/dev/null", "/dev/zero", "/dev/full"}
+
+func newPlan(r request, mounts bool) *plan {
+	p := &plan{Limits: r.Profile.Limits}
+	if !r.Profile.Confined() {
+		return p
+	}
+	p.Landlock, p.Mounts, p.NoNetwork = r.Kernel.Landlock, mounts, r.Profile.NoNetwork
+	for _, path := range slices.Concat(r.Profile.Write, devices) {
+		if real, err := filepath.EvalSymlinks(path); err == nil && !slices.Contains(p.Write, real) {
+			p.Write = append(p.Write, real)
+		}
+	}
+	for _, path := range r.Profile.Hold {
+		hold(resolve(path))
+	}
+	names := slices.Concat(r.Profile.Protect, r.Profile.Hold)
+	for _, path := range r.Profile.Busy {
+		if real, err := filepath.EvalSymlinks(path); err == nil && mounts {
+			names = append(names, real)
+		}
+	}
+	p.protect(names)
+	if !mounts && r.Profile.Mode == ReadOnly {
+		// Nothing holds a project in a writable folder then, so that folder is none.
+		p.Write = slices.DeleteFunc(p.Write, func(root string) bool {
+			return slices.ContainsFunc(p.watch, func(name string) bool { return within(root, name) })
+		})
+		p.watch = nil
+	}
+	if mounts {
+		p.Cover = sockets(r.Profile.Sockets)
+	}
+	return p
+}
+
+// hold makes a folder that is to be protected, so that it can be. A .git that is a file has none.
+func hold(path string) {
+	if info, err := os.Lstat(filepath.Dir(path)); err == nil && info.IsDir() {
+		_ = os.Mkdir(path, 0o755) // there already, or not ours to make: it is watched then
+	}
+}
+
+// resolve follows the symlinks that lead to a name, not the name itself.
+func resolve(path string) string {
+	dir, base := filepath.Dir(path), filepath.Base(path)
+	if dir == path {
+		return path
+	}
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		return filepath.Join(real, base)
+	}
+	return filepath.Join(resolve(dir), base)
+}
+
+// protect sorts names into those that are bound and those that are watched.
+func (p *plan) protect(names []string) {
+	var bind []string
+	for _, name := range names {
+		name = resolve(name)
+		info, err := os.Lstat(name)
+		switch {
+		case err == nil && info.Mode()&fs.ModeSymlink != 0: // the link, and what it leads to
+			p.watch = append(p.watch, name)
+			if real, err := filepath.EvalSymlinks(name); err == nil {
+				bind = append(bind, real)
+			}
+		case err == nil && p.Mounts:
+			bind = append(bind, name)
+		case err == nil || errors.Is(err, fs.ErrNotExist):
+			p.watch = append(p.watch, name)
+		}
+	}
+	if !p.Mounts {
+		p.watch, bind = append(p.watch, bind...), nil
+	}
+	slices.Sort(bind) // shallow first
+	for _, name := range bind {
+		if p.writable(name) && !slices.ContainsFunc(p.Bind, func(b string) bool { return within(b, name) }) {
+			p.Bind = append(p.Bind, name)
+		}
+	}
+	slices.Sort(p.watch)
+	p.watch = slices.DeleteFunc(slices.Compact(p.watch), func(name string) bool {
+		return !p.writable(name) || slices.ContainsFunc(p.Bind, func(b string) bool { return within(b, name) })
+	})
+	for _, name := range slices.Concat(p.Bind, p.watch) {
+		p.pin(name)
+	}
+	slices.Sort(p.Pin)
+}
+
+func (p *plan) writable(name string) bool {
+	return slices.ContainsFunc(p.Write, func(root string) bool { return within(root, name) })
+}
+
+// pin keeps the folders above a name where they are: who could move them could put others there.
+func (p *plan) pin(name string) {
+	if !p.Mounts {
+		return
+	}
+	for dir := filepath.Dir(name); p.writable(dir); dir = filepath.Dir(dir) {
+		if info, err := os.Lstat(dir); err == nil && info.IsDir() && p.writable(filepath.Dir(dir)) && !slices.Contains(p.Pin, dir) {
+			p.Pin = append(p.Pin, dir)
+		}
+		if dir == filepath.Dir(dir) {
+			return
+		}
+	}
+}
+
+// containerSockets obey whoever reaches them, as the administrator. They may have been made in
+// another network namespace, which the kernel's list does not show.
+var containerSockets = []string{
+	"/run/docker.sock", "/run/podman/podman.sock", "/run/containerd/containerd.sock", "/run/crio/crio.sock",
+	"/run/dbus/system_bus_socket", "/run/systemd/private", "/run/snapd.socket", "/run/libvirt/libvirt-sock",
+}
+
+// sockets returns those of other programs that have a name, but for those that are allowed.
+func sockets(allowed []string) (out []string) {
+	const most = 1000
+	var real []string
+	for _, path := range allowed {
+		if r, err := filepath.EvalSymlinks(path); err == nil {
+			real = append(real, r)
+		}
+	}
+	seen := map[string]bool{}
+	add := func(path string) {
+		if seen[path] || len(out) >= most {
+			return
+		}
+		seen[path] = true
+		path, err := filepath.EvalSymlinks(path)
+		if err != nil || slices.Contains(out, path) {
+			return
+		}
+		info, err := os.Lstat(path)
+		if err == nil && info.Mode()&fs.ModeSocket != 0 && !slices.ContainsFunc(real, func(r string) bool { return within(r, path) }) {
+			out = append(out, path)
+		}
+	}
+	for _, path := range containerSockets {
+		add(path)
+	}
+	f, err := os.Open("/proc/net/unix")
+	if err != nil {
+		return out
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		if _, path, ok := strings.Cut(lines.Text(), " /"); ok {
+			add("/" + path)
+		}
+	}
+	return out
+}

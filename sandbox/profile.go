@@ -1,0 +1,156 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+)
+
+// Mode is how much of the machine a command may change.
+type Mode string
+
+const (
+	// Off leaves a command unconfined.
+	Off Mode = "off"
+	// Workspace lets it write where its profile says and nowhere else.
+	Workspace Mode = "workspace"
+	// ReadOnly is Workspace with a project that cannot be written; who makes the profile leaves
+	// it out of Write and puts it into Protect.
+	ReadOnly Mode = "read-only"
+)
+
+// Profile is what a command is confined to. Its zero value is not confined. Paths are absolute;
+// a name that leads through a symlink is followed when the command starts.
+type Profile struct {
+	Mode Mode `json:"mode,omitempty"`
+	// Write are the folders and files that may be written; those that are not there are left out.
+	Write []string `json:"write,omitempty"`
+	// Protect are names that are never written, also below Write and also when nothing is there
+	// yet. See [Guard] for what holds when.
+	Protect []string `json:"protect,omitempty"`
+	// Hold are folders like those of Protect that are made, empty, where the folder above is
+	// there: what exists can be bound, which is stronger.
+	Hold []string `json:"hold,omitempty"`
+	// Busy are folders like those of Protect that others write to meanwhile: they are bound where
+	// that is possible and never put back.
+	Busy []string `json:"busy,omitempty"`
+	// Sockets are the folders and sockets of others that can be connected to. All other sockets
+	// with a name are covered where the system lets us.
+	Sockets []string `json:"sockets,omitempty"`
+	// Aside is the folder where what a command made under a protected name is moved to, for the
+	// user to look at. It must not be below Write.
+	Aside string `json:"aside,omitempty"`
+	// NoNetwork leaves it sockets of this machine by name and nothing else.
+	NoNetwork bool `json:"noNetwork,omitempty"`
+	// Strict makes it an error when the kernel cannot hold all of it; else the report says what it
+	// does not.
+	Strict bool   `json:"strict,omitempty"`
+	Limits Limits `json:"limits,omitzero"`
+}
+
+// Limits bound each process of a command; 0 is no limit. They hold in every mode.
+type Limits struct {
+	Memory    uint64 `json:"memory,omitempty"`    // bytes of data of one process
+	Processes uint64 `json:"processes,omitempty"` // of the user; the administrator has no limit
+	FileSize  uint64 `json:"fileSize,omitempty"`  // bytes of one file
+}
+
+// Confined reports whether it keeps a command from anything.
+func (p Profile) Confined() bool { return p.Mode == Workspace || p.Mode == ReadOnly }
+
+func (p Profile) zero() bool { return !p.Confined() && p.Limits == Limits{} }
+
+// Guard is how protected names below a writable folder are held.
+type Guard string
+
+const (
+	// Bound: what exists is mounted read-only for the command and cannot be written, moved or
+	// replaced. What does not exist yet is as in Restored.
+	Bound Guard = "bound"
+	// Restored: no mount was possible. What a command did to a protected name is undone when it
+	// ends, and again when its last process does.
+	Restored Guard = "restored"
+)
+
+// Report is what the kernel gave to a confined command.
+type Report struct {
+	Landlock int   `json:"landlock"` // the version of its interface
+	Guard    Guard `json:"guard"`
+	// Missing says in words what of the profile this kernel does not hold.
+	Missing []string `json:"missing,omitempty"`
+}
+
+// Kernel is what a kernel can do for us.
+type Kernel struct {
+	Landlock int  // the version of its interface; 0 is none
+	Mounts   bool // a command can have mounts of its own
+}
+
+// The versions of Landlock that matter.
+const (
+	landlockLeast   = 2 // moves between folders can be allowed
+	landlockFull    = 3 // and truncation refused
+	landlockDevices = 5
+	landlockScopes  = 6
+)
+
+// ErrUnavailable is that a command cannot be confined here as it was asked for.
+var ErrUnavailable = errors.New("the sandbox is not available")
+
+// Available is nil where commands can be confined; strict asks for nothing less than all of it.
+func (k Kernel) Available(strict bool) error {
+	switch {
+	case k.Landlock == 0:
+		return fmt.Errorf("%w: this kernel has no Landlock, or it is switched off (Linux 5.19 and later have it; see the lsm= parameter); set \"sandbox\": \"off\" to run commands unconfined", ErrUnavailable)
+	case k.Landlock < landlockLeast:
+		return fmt.Errorf("%w: the Landlock of this kernel is too old (version %d, needed is %d, Linux 5.19); set \"sandbox\": \"off\" to run commands unconfined", ErrUnavailable, k.Landlock, landlockLeast)
+	case strict && k.Landlock < landlockFull:
+		return fmt.Errorf("%w in full: this kernel cannot refuse to truncate files (Landlock version %d, needed is %d, Linux 6.2); leave \"sandbox\" out of the settings to take what there is", ErrUnavailable, k.Landlock, landlockFull)
+	}
+	return nil
+}
+
+// report says what such a kernel holds of a profile.
+func (k Kernel) report(guard Guard) Report {
+	r := Report{Landlock: k.Landlock, Guard: guard}
+	if k.Landlock < landlockFull {
+		r.Missing = append(r.Missing, "files outside can be truncated (Linux 6.2 refuses it)")
+	}
+	if k.Landlock < landlockDevices {
+		r.Missing = append(r.Missing, "devices can be controlled (Linux 6.10 refuses it)")
+	}
+	if k.Landlock < landlockScopes {
+		r.Missing = append(r.Missing, "processes outside can be signalled, and reached by abstract sockets (Linux 6.12 refuses it)")
+	}
+	if guard != Bound {
+		r.Missing = append(r.Missing, "protected names inside writable folders are restored afterwards, not held",
+			"permissions and times of files outside can be changed", "sockets of other programs can be connected to")
+	}
+	return r
+}
+
+// check finds a profile that cannot be meant.
+func (p Profile) check() error {
+	switch p.Mode {
+	case "", Off, Workspace, ReadOnly:
+	default:
+		return fmt.Errorf("the sandbox mode %q is not known; there are %s, %s and %s", p.Mode, Workspace, ReadOnly, Off)
+	}
+	for _, list := range [][]string{p.Write, p.Protect, p.Hold, p.Busy, p.Sockets} {
+		for _, path := range list {
+			if !filepath.IsAbs(path) || strings.ContainsRune(path, 0) {
+				return fmt.Errorf("the sandbox is given the path %q, which is not absolute", path)
+			}
+		}
+	}
+	if p.Aside != "" && !filepath.IsAbs(p.Aside) {
+		return fmt.Errorf("the sandbox is given the path %q, which is not absolute", p.Aside)
+	}
+	return nil
+}
+
+// within reports whether a path is a folder or below it.
+func within(folder, path string) bool {
+	return folder == path || folder == "/" || strings.HasPrefix(path, folder+string(filepath.Separator))
+}

@@ -1,0 +1,132 @@
+package tool_test
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/lathe-agent/lathe/sandbox"
+	"github.com/lathe-agent/lathe/tool"
+)
+
+// confined is a terminal whose commands may write to the project alone.
+func confined(t *testing.T) *terminal {
+	t.Helper()
+	x := newTerminal(t)
+	if err := x.runner.Kernel().Available(true); err != nil {
+		t.Skip(err)
+	}
+	x.cfg.Confine = func(c *tool.Call) (sandbox.Profile, error) {
+		return sandbox.Profile{
+			Mode: sandbox.Workspace, Strict: true, Write: []string{c.Dir}, Aside: filepath.Join(filepath.Dir(x.dir), "aside"),
+			Protect: []string{filepath.Join(c.Dir, "lathe.json")},
+		}, nil
+	}
+	return x
+}
+
+// sandboxMeta is what clients read of the sandbox.
+func sandboxMeta(t *testing.T, r tool.Result) (out struct {
+	Mode    string
+	Network bool
+	Kernel  *sandbox.Report
+},
+) {
+	t.Helper()
+	var m struct{ Sandbox json.RawMessage }
+	if err := errors.Join(json.Unmarshal(r.Metadata, &m), json.Unmarshal(m.Sandbox, &out)); err != nil {
+		t.Fatalf("%v in %s", err, r.Metadata)
+	}
+	return out
+}
+
+func TestBash_SandboxRefuses(t *testing.T) {
+	x := confined(t)
+	target := filepath.Join(x.out, "new")
+	r, _ := x.bash(t.Context(), in{"command": "echo x > " + target})
+	if _, err := os.Stat(target); err == nil {
+		t.Error("it was written")
+	}
+	for _, want := range []string{"This may be the sandbox (workspace)", x.dir, "lathe.json", `"outside"`} {
+		if !strings.Contains(r.Output, want) {
+			t.Errorf("%q is not in %s", want, r.Output)
+		}
+	}
+	if m := sandboxMeta(t, r); m.Mode != "workspace" || !m.Network || m.Kernel == nil || m.Kernel.Landlock == 0 {
+		t.Errorf("%s", r.Metadata)
+	}
+	r, _ = x.bash(t.Context(), in{"command": "echo x > new && cat new; echo 'Permission denied'"})
+	if strings.Contains(r.Output, "sandbox") || !strings.HasPrefix(r.Output, "x\n") {
+		t.Errorf("a command that worked is told of the sandbox: %s", r.Output)
+	}
+}
+
+func TestBash_SandboxUndoes(t *testing.T) {
+	x := confined(t)
+	r, _ := x.bash(t.Context(), in{"command": "echo {} > lathe.json"})
+	if !strings.Contains(r.Output, "has undone what the command did to "+filepath.Join(x.dir, "lathe.json")) {
+		t.Error(r.Output)
+	}
+	if _, err := os.Lstat(filepath.Join(x.dir, "lathe.json")); err == nil {
+		t.Error("it is there")
+	}
+}
+
+// Outside of the sandbox a command runs when the user allows exactly that, and not otherwise.
+func TestBash_OutsideOfTheSandbox(t *testing.T) {
+	x := confined(t)
+	target := filepath.Join(x.out, "new")
+	input := in{"command": "echo x > " + target, "outside": "the user wants the file"}
+	x.refuse = "sandbox"
+	if _, err := x.run(tool.Bash(x.cfg), input); err == nil || err.Error() != "no sandbox" {
+		t.Errorf("got %v", err)
+	}
+	if _, err := os.Stat(target); err == nil {
+		t.Error("it ran all the same")
+	}
+	x.refuse, x.asked = "", nil
+	r, _ := x.bash(t.Context(), input)
+	if _, err := os.Stat(target); err != nil {
+		t.Errorf("%v: %s", err, r.Output)
+	}
+	last := x.asked[len(x.asked)-1]
+	if last.Name != "sandbox" || last.Always != nil || len(last.Patterns) != 1 || last.Patterns[0] != input["command"] ||
+		!strings.Contains(string(last.Metadata), `"reason":"the user wants the file","sandbox":"workspace"`) {
+		t.Errorf("asked %+v", last)
+	}
+	if m := sandboxMeta(t, r); m.Mode != "off" || m.Kernel != nil {
+		t.Errorf("%s", r.Metadata)
+	}
+}
+
+// Where it was asked for and is not there, nothing runs.
+func TestBash_SandboxUnavailable(t *testing.T) {
+	x := newTerminal(t)
+	r := sandbox.Open(sandbox.Config{Launcher: sandbox.Self(), Kernel: &sandbox.Kernel{}})
+	t.Cleanup(func() { _ = r.Close() })
+	x.cfg.Runner = r
+	x.cfg.Confine = func(c *tool.Call) (sandbox.Profile, error) {
+		return sandbox.Profile{Mode: sandbox.Workspace, Strict: true, Write: []string{c.Dir}}, nil
+	}
+	if _, err := x.run(tool.Bash(x.cfg), in{"command": "echo x > ran"}); err == nil || !strings.Contains(err.Error(), "no Landlock") {
+		t.Errorf("got %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(x.dir, "ran")); err == nil {
+		t.Error("it ran")
+	}
+}
+
+// The user's own command is not confined.
+func TestShell_IsNotConfined(t *testing.T) {
+	x := confined(t)
+	target := filepath.Join(x.out, "new")
+	if _, err := tool.NewShell(x.cfg).Run(t.Context(), x.dir, "echo x > "+target, func(json.RawMessage) {}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(target); err != nil {
+		t.Error(err)
+	}
+}

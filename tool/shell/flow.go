@@ -1,0 +1,361 @@
+package shell
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+func (a *analyser) stmts(list []*syntax.Stmt, sc *scope) {
+	for _, s := range list {
+		if a.over != "" {
+			return
+		}
+		a.stmt(s, sc)
+	}
+}
+
+// stmt reads one statement with all that is in it, and leaves the scope as the statement
+// would leave the shell.
+func (a *analyser) stmt(s *syntax.Stmt, sc *scope) {
+	if s == nil || !a.spend(1) || !a.enter() {
+		return
+	}
+	defer a.leave()
+	if s.Background || s.Coprocess {
+		sc = sc.clone()
+	}
+	if c, ok := s.Cmd.(*syntax.CallExpr); ok {
+		a.call(s, c, sc)
+		return
+	}
+	a.redirects(s.Redirs, sc)
+	switch c := s.Cmd.(type) {
+	case *syntax.Block:
+		a.stmts(c.Stmts, sc)
+	case *syntax.Subshell:
+		a.stmts(c.Stmts, sc.clone())
+	case *syntax.BinaryCmd:
+		a.binary(c, sc)
+	case *syntax.IfClause:
+		a.branch(c, sc)
+	case *syntax.WhileClause:
+		e := effectsOf(c)
+		sc.forget(e)
+		a.stmts(c.Cond, sc)
+		a.stmts(c.Do, sc)
+		sc.forget(e)
+	case *syntax.ForClause:
+		a.loop(c, sc)
+	case *syntax.CaseClause:
+		a.cases(c, sc)
+	case *syntax.FuncDecl:
+		a.function(c, sc)
+	case *syntax.ArithmCmd:
+		a.arithmetic(c.X, sc)
+	case *syntax.LetClause:
+		for _, x := range c.Exprs {
+			a.arithmetic(x, sc)
+		}
+	case *syntax.TestClause:
+		a.test(c.X, sc)
+	case *syntax.DeclClause:
+		a.declare(s, c, sc)
+	case *syntax.TimeClause:
+		a.stmt(c.Stmt, sc)
+	case *syntax.CoprocClause:
+		a.stmt(c.Stmt, sc.clone())
+		sc.forgetAll()
+	case nil:
+	default:
+		a.unknown(UnknownCommand, a.text(s), "it is not understood")
+	}
+}
+
+// binary is a list or a pipe. After "cd x &&" the directory has changed for certain.
+func (a *analyser) binary(c *syntax.BinaryCmd, sc *scope) {
+	switch c.Op {
+	case syntax.AndStmt:
+		before := sc.clone()
+		a.stmt(c.X, sc)
+		right := sc.clone()
+		if isMove(c.X) && !c.X.Negated {
+			right.dirs = withoutOld(before.dirs, sc.dirs)
+		}
+		a.stmt(c.Y, right)
+		a.join(sc, right)
+	case syntax.OrStmt:
+		a.stmt(c.X, sc)
+		right := sc.clone()
+		a.stmt(c.Y, right)
+		a.join(sc, right)
+	default: // each side of a pipe is a shell of its own, but for the last in some shells
+		a.stmt(c.X, sc.clone())
+		right := sc.clone()
+		a.stmt(c.Y, right)
+		a.join(sc, right)
+	}
+}
+
+// isMove reports whether a statement ends with a change of directory.
+func isMove(s *syntax.Stmt) bool {
+	switch c := s.Cmd.(type) {
+	case *syntax.CallExpr:
+		return len(c.Args) > 0 && c.Args[0].Lit() == "cd"
+	case *syntax.BinaryCmd:
+		return c.Op == syntax.AndStmt && isMove(c.Y) && !c.Y.Negated
+	}
+	return false
+}
+
+// withoutOld takes the places out that the shell was in before, as long as one is left.
+func withoutOld(old, now []string) []string {
+	var out []string
+	for _, d := range now {
+		if !contains(old, d) {
+			out = append(out, d)
+		}
+	}
+	if len(out) == 0 {
+		return now
+	}
+	return out
+}
+
+func contains(list []string, s string) bool {
+	for _, x := range list {
+		if x == s {
+			return true
+		}
+	}
+	return false
+}
+
+func (a *analyser) branch(c *syntax.IfClause, sc *scope) {
+	a.stmts(c.Cond, sc)
+	then := sc.clone()
+	a.stmts(c.Then, then)
+	if c.Else != nil && a.enter() {
+		a.branch(c.Else, sc)
+		a.leave()
+	}
+	a.join(sc, then)
+}
+
+func (a *analyser) cases(c *syntax.CaseClause, sc *scope) {
+	a.word(c.Word, sc)
+	var ends []*scope
+	for _, item := range c.Items {
+		for _, p := range item.Patterns {
+			a.word(p, sc)
+		}
+		end := sc.clone()
+		for _, e := range ends { // ;& falls through
+			a.join(end, e)
+		}
+		a.stmts(item.Stmts, end)
+		ends = append(ends, end)
+	}
+	a.join(sc, ends...)
+}
+
+func (a *analyser) loop(c *syntax.ForClause, sc *scope) {
+	e := effectsOf(c)
+	switch l := c.Loop.(type) {
+	case *syntax.WordIter:
+		items := a.words(l.Items, sc)
+		sc.forget(e)
+		a.assigned(l.Name.Value, Word{Why: "it is the variable of a loop"}, sc)
+		sc.set(l.Name.Value, among(items, l, c.Select))
+		a.stmts(c.Do, sc)
+		sc.forget(e)
+	case *syntax.CStyleLoop:
+		a.arithmetic(l.Init, sc)
+		sc.forget(e)
+		if name := initialised(l.Init); name != "" && e.names[name] {
+			sc.set(name, value{number: true})
+		}
+		a.arithmetic(l.Cond, sc)
+		a.stmts(c.Do, sc)
+		a.arithmetic(l.Post, sc)
+		sc.forget(e)
+	}
+}
+
+// initialised is the variable that a loop counts with.
+func initialised(x syntax.ArithmExpr) string {
+	if b, ok := x.(*syntax.BinaryArithm); ok && b.Op == syntax.Assgn {
+		if w, ok := b.X.(*syntax.Word); ok {
+			return w.Lit()
+		}
+	}
+	return ""
+}
+
+// among is what the variable of a loop can be.
+func among(items []Word, l *syntax.WordIter, sel bool) value {
+	if sel || !l.InPos.IsValid() || len(items) > 64 {
+		return value{}
+	}
+	var v value
+	for _, w := range items {
+		if !w.Known {
+			return value{}
+		}
+		v.wild = v.wild || w.Glob
+	}
+	for _, w := range items {
+		switch {
+		case v.wild && !w.Glob:
+			v.among = append(v.among, escape(w.Text))
+		case v.wild:
+			v.among = append(v.among, w.glob)
+		default:
+			v.among = append(v.among, w.Text)
+		}
+	}
+	return v
+}
+
+// function reads a body as anybody might call it.
+func (a *analyser) function(c *syntax.FuncDecl, sc *scope) {
+	if c.Name == nil {
+		a.unknown(UnknownCommand, a.text(c), "the function has no single name")
+		return
+	}
+	a.plan.Functions = append(a.plan.Functions, c.Name.Value)
+	sc.define(c.Name.Value)
+	inner := sc.clone()
+	inner.forgetAll()
+	if effectsOf(c.Body).moves {
+		inner.dirs = nil
+	}
+	a.stmt(c.Body, inner)
+}
+
+// test looks into [[ … ]]. Some of its operators calculate.
+func (a *analyser) test(x syntax.TestExpr, sc *scope) {
+	if !a.spend(1) || !a.enter() {
+		return
+	}
+	defer a.leave()
+	switch x := x.(type) {
+	case *syntax.BinaryTest:
+		switch x.Op {
+		case syntax.TsEql, syntax.TsNeq, syntax.TsLeq, syntax.TsGeq, syntax.TsLss, syntax.TsGtr:
+			for _, side := range []syntax.TestExpr{x.X, x.Y} {
+				if w, ok := side.(*syntax.Word); ok {
+					a.compared(w, sc)
+				}
+			}
+			return
+		}
+		a.test(x.X, sc)
+		a.test(x.Y, sc)
+	case *syntax.UnaryTest:
+		if w, ok := x.X.(*syntax.Word); ok && x.Op == syntax.TsVarSet {
+			if v := a.word(w, sc); !v.Known || !isName(v.Text) {
+				a.unknown(UnknownCommand, v.Text, "the name of a variable is taken from elsewhere; it can hold code")
+			}
+			return
+		}
+		a.test(x.X, sc)
+	case *syntax.ParenTest:
+		a.test(x.X, sc)
+	case *syntax.Word:
+		a.word(x, sc)
+	}
+}
+
+// compared is one side of a comparison of numbers, which the shell calculates.
+func (a *analyser) compared(w *syntax.Word, sc *scope) {
+	if len(w.Parts) == 1 {
+		if q, ok := w.Parts[0].(*syntax.DblQuoted); ok && len(q.Parts) == 1 {
+			w = &syntax.Word{Parts: q.Parts}
+		}
+	}
+	a.operand(w, sc)
+}
+
+// redirects reads where streams come from and go to.
+func (a *analyser) redirects(list []*syntax.Redirect, sc *scope) (texts []string) {
+	for _, r := range list {
+		if t := a.redirect(r, sc); t != "" {
+			texts = append(texts, t)
+		}
+	}
+	return texts
+}
+
+// redirect returns how a redirection reads in the spelling of its command; "" is one that
+// leads to no file.
+func (a *analyser) redirect(r *syntax.Redirect, sc *scope) string {
+	if r.N != nil && strings.HasPrefix(r.N.Value, "{") {
+		a.assigned(strings.Trim(r.N.Value, "{}"), Word{Known: true}, sc)
+		sc.set(strings.Trim(r.N.Value, "{}"), value{number: true})
+	}
+	switch r.Op {
+	case syntax.Hdoc, syntax.DashHdoc:
+		if r.Hdoc != nil {
+			a.word(r.Hdoc, sc)
+		}
+		return ""
+	case syntax.WordHdoc:
+		a.word(r.Word, sc)
+		return ""
+	}
+	w := a.word(r.Word, sc)
+	if r.Op == syntax.DplIn || r.Op == syntax.DplOut {
+		if w.Known && strings.Trim(w.Text, "0123456789-") == "" {
+			return ""
+		}
+	}
+	op, write := ">", true
+	switch r.Op {
+	case syntax.RdrIn, syntax.DplIn:
+		op, write = "<", false
+	case syntax.AppOut, syntax.AppAll:
+		op = ">>"
+	}
+	if w.Known && !w.Glob && isDevice(w.Text) {
+		return ""
+	}
+	text := op + " " + spell(w)
+	if isPipe(r.Word) {
+		return text
+	}
+	switch {
+	case !w.Known && w.Among == nil || w.Glob:
+		a.unknown(UnknownFile, text, "which file it is is not known: "+because(w))
+	case write:
+		a.extra(Writes, text)
+	}
+	a.path(w, sc, write, true)
+	return text
+}
+
+func because(w Word) string {
+	if w.Why == "" {
+		return "it has wildcards"
+	}
+	return w.Why
+}
+
+// isPipe reports whether a word is a process substitution and nothing else.
+func isPipe(w *syntax.Word) bool {
+	if len(w.Parts) != 1 {
+		return false
+	}
+	_, ok := w.Parts[0].(*syntax.ProcSubst)
+	return ok
+}
+
+// isDevice reports whether a path leads to no file of anybody's.
+func isDevice(path string) bool {
+	switch path {
+	case "/dev/null", "/dev/zero", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/random", "/dev/urandom":
+		return true
+	}
+	rest, ok := strings.CutPrefix(path, "/dev/fd/")
+	return ok && rest != "" && allDigits(rest)
+}

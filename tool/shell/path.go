@@ -1,0 +1,208 @@
+package shell
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// path remembers a file or directory that a word names. One that the line does not tell is
+// judged as unknown where it is certain to be a path.
+func (a *analyser) path(w Word, sc *scope, write, certain bool) {
+	if a.far {
+		return
+	}
+	switch {
+	case w.Known && w.Glob:
+		a.place(w.glob, sc, Path{Write: write, Glob: true, Certain: certain})
+	case w.Known:
+		a.place(w.Text, sc, Path{Write: write, Certain: certain})
+	case w.Among != nil:
+		for _, name := range w.Among {
+			a.place(name, sc, Path{Write: write, Glob: w.wild, Certain: certain})
+		}
+	default: // what is known of its beginning tells something
+		if known, _, _ := strings.Cut(w.mask, "*"); strings.HasPrefix(known, "/") {
+			a.place(known, sc, Path{Write: write, Certain: certain})
+		}
+		if certain && w.Why != "it is a pipe to a command" {
+			a.unknown(UnknownFile, w.Text, "which file it is: "+w.Why)
+		}
+	}
+}
+
+// place resolves a name from each directory that the line may be in.
+func (a *analyser) place(name string, sc *scope, p Path) {
+	if name == "" || isDevice(name) || len(name) > 4096 {
+		return
+	}
+	if filepath.IsAbs(name) {
+		a.addPath(clean(name, p.Glob), p)
+		return
+	}
+	if sc.dirs == nil {
+		if p.Certain || strings.Contains(name, "..") {
+			a.unknown(UnknownDirectory, name, "in which directory it lies is not known")
+		}
+		return
+	}
+	for _, dir := range sc.dirs {
+		if p.Glob {
+			dir = escape(dir)
+		}
+		a.addPath(clean(dir+string(filepath.Separator)+name, p.Glob), p)
+	}
+}
+
+// clean keeps a/../ as it is: the shell follows a link before it goes up.
+func clean(name string, glob bool) string {
+	if glob || strings.Contains(name, "..") {
+		return name
+	}
+	return filepath.Clean(name)
+}
+
+func (a *analyser) addPath(name string, p Path) {
+	p.Name = name
+	if !slices.Contains(a.plan.Paths, p) {
+		a.plan.Paths = append(a.plan.Paths, p)
+	}
+}
+
+// arguments finds paths among the arguments of a command.
+func (a *analyser) arguments(v invocation, sc *scope) {
+	name := v.words[0].Text
+	if printsOnly(name) {
+		for _, w := range v.words[1:] {
+			if w.Glob && w.Known {
+				a.path(w, sc, false, false)
+			}
+		}
+		return
+	}
+	certain, write := handlesPaths(name)
+	skip, flags := textsFirst(name), true
+	for _, w := range v.words[1:] {
+		switch {
+		case flags && w.Known && w.Text == "--":
+			flags = false
+		case flags && strings.HasPrefix(w.Text, "-"):
+			if !takesTexts(name) || !strings.HasPrefix(w.Text, "-e") {
+				a.option(w, sc)
+			}
+			if takesTexts(name) && (w.Text == "-e" || w.Text == "-f") {
+				skip = 0
+			}
+		case skip > 0:
+			skip--
+			a.perhaps(w, sc)
+		case name == "chmod" && strings.HasPrefix(w.Text, "+"):
+		default:
+			a.argument(w, sc, write, certain)
+		}
+	}
+}
+
+// perhaps is a word that is a text, unless an option before it made it a path.
+func (a *analyser) perhaps(w Word, sc *scope) {
+	if w.Known && !w.Glob && !a.far && (filepath.IsAbs(w.Text) || strings.Contains(w.Text, "..")) {
+		a.place(w.Text, sc, Path{Present: true})
+	}
+}
+
+// argument is a word that may be a path, or hold one.
+func (a *analyser) argument(w Word, sc *scope, write, certain bool) {
+	if !w.Known {
+		a.path(w, sc, write, certain)
+		return
+	}
+	if rest, ok := strings.CutPrefix(w.Text, "file://"); ok {
+		a.path(Word{Text: rest, Known: true}, sc, write, true)
+		return
+	}
+	if strings.Contains(w.Text, "://") {
+		return
+	}
+	a.path(w, sc, write, certain)
+	if !certain {
+		a.within(w.Text, sc)
+	}
+}
+
+// within finds paths that are part of a word: of=/x, -I/x, @/x, /x:/y.
+func (a *analyser) within(text string, sc *scope) {
+	for i := 1; i < len(text) && i < 1024; i++ {
+		if c := text[i-1]; (c == '=' || c == ':' || c == '@' || c == ',') && (text[i] == '/' || text[i] == '~' || text[i] == '.') {
+			part := text[i:]
+			if end := strings.IndexAny(part, ":,"); end >= 0 {
+				part = part[:end]
+			}
+			if rest, ok := strings.CutPrefix(part, "~/"); ok && a.in.Home != "" {
+				part = filepath.Join(a.in.Home, rest)
+			}
+			if strings.HasPrefix(part, "//") { // an address
+				continue
+			}
+			a.path(Word{Text: part, Known: true}, sc, false, false)
+		}
+	}
+}
+
+// option is a word that begins with a dash; a path may be joined to it.
+func (a *analyser) option(w Word, sc *scope) {
+	if !w.Known {
+		return
+	}
+	a.within(w.Text, sc)
+	if len(w.Text) > 2 && w.Text[1] != '-' {
+		if at := strings.IndexAny(w.Text, "/~"); at >= 2 && at <= 8 && w.Text[at-1] != '=' {
+			a.path(Word{Text: w.Text[at:], Known: true}, sc, false, false)
+		} else if at := strings.Index(w.Text, ".."); at == 2 {
+			a.path(Word{Text: w.Text[2:], Known: true}, sc, false, false)
+		}
+	}
+}
+
+// handlesPaths knows commands all of whose arguments are paths.
+func handlesPaths(name string) (paths, writes bool) {
+	switch name {
+	case "rm", "mv", "mkdir", "touch", "chmod", "chown", "chgrp", "rmdir", "tee", "truncate", "shred", "unlink", "install", "ln", "link", "cp", "mkfifo":
+		return true, true
+	case "cat", "ls", "head", "tail", "less", "more", "stat", "file", "wc", "tac", "nl", "od", "xxd", "hexdump", "strings", "base64",
+		"md5sum", "sha1sum", "sha256sum", "du", "tree", "readlink", "realpath", "cmp", "diff", "source", ".", "bat", "cut", "uniq", "paste", "comm":
+		return true, false
+	}
+	return false, false
+}
+
+// printsOnly knows commands whose arguments are texts.
+func printsOnly(name string) bool {
+	switch name {
+	case "echo", "printf", "true", "false", ":", "exit", "return", "sleep", "kill", "seq", "expr", "basename", "dirname", "date", "uname",
+		"whoami", "which", "type", "hash", "export", "unset", "set", "shift", "test", "[", "declare", "local", "read", "alias", "let", "yes":
+		return true
+	}
+	return false
+}
+
+// textsFirst is how many arguments of a command come before its paths, and are texts.
+func textsFirst(name string) int {
+	if takesTexts(name) {
+		return 1
+	}
+	switch name {
+	case "chmod", "chown", "chgrp", "git", "go", "npm", "cargo":
+		return 1
+	case "tr":
+		return 2
+	}
+	return 0
+}
+
+func takesTexts(name string) bool {
+	switch name {
+	case "grep", "egrep", "fgrep", "rg", "ag", "sed", "awk", "gawk", "mawk", "perl", "jq", "yq":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,280 @@
+// Package shell reads a command line and tells what it would do, without running it.
+//
+// It owns the reading: which commands a line runs, under all the ways to write and to wrap
+// them, what each writes and names, which variables it sets that change what runs, and what
+// cannot be told from the text, with the reason. It does not judge: rules belong to the
+// engine, and package tool makes of a [Plan] what they are asked about.
+//
+// What rules see of a plan, and how the unknown meets them:
+//
+//   - A command has one spelling, [Command.Text]: words without needless quotes, joined by
+//     single spaces, without assignments before it, without the directories of the system
+//     before its name and without wrappers that only start it (env, command, timeout, sh -c).
+//     Rules that allow it are asked about this spelling; rules that deny it are asked about
+//     the others too ([Command.Also]).
+//   - What a rule must see besides is a [Plan.Extra] of its own: a file that is written, a
+//     variable such as PATH that is set, "<unknown command>". A rule for "git status*" says
+//     nothing about those, so they are asked. A rule for everything, "*", allows them: who
+//     said everything meant it.
+//   - An unknown argument is text like "$f". [Command.Maybe] is the spelling with "*" for it:
+//     where a rule that denies or asks could meet that, the command is asked, even if all the
+//     rest is allowed.
+//   - A line that cannot be read, or is too large to be, is asked whole; no rule allows it.
+//
+// All is pure and safe for many goroutines. Start at [Analyse], then flow.go.
+package shell
+
+import (
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// Surroundings is what is known of where a line runs.
+type Surroundings struct {
+	Dir  string // the working directory, absolute
+	Home string // "" where there is none
+	// Env looks up a variable of the environment; nil knows none.
+	Env func(name string) (string, bool)
+}
+
+// Plan is what a line would do.
+type Plan struct {
+	// Unread says why the line is not understood at all; the rest is empty then.
+	Unread   string
+	Commands []Command
+	// Extra is what rules must see besides the commands, in the order it was found.
+	Extra []Extra
+	// Paths are the files and directories that are named, absolute ones and those relative
+	// to a directory the line is known to be in.
+	Paths []Path
+	// Unknown is what the text does not tell.
+	Unknown []Unknown
+	// Functions and Aliases are those the line defines.
+	Functions, Aliases []string
+	// Moved says that the line changes its directory.
+	Moved bool
+}
+
+// Understood reports whether the plan is all the line does, save for what the programs that
+// it names do themselves.
+func (p *Plan) Understood() bool { return p.Unread == "" && len(p.Unknown) == 0 }
+
+// Command is one program or builtin that is run with its arguments.
+type Command struct {
+	Words []Word
+	Text  string   // the one spelling
+	Also  []string // other spellings, that of the wrappers among them
+	Maybe string   // Text with * for what is unknown; "" where all is known
+	// Opaque says what runs code that is not in the line: a script, a make file. "" is nothing.
+	Opaque string
+}
+
+// Word is one argument as the program gets it.
+type Word struct {
+	Text  string // the value; where it is unknown, as it is written
+	Known bool
+	Why   string // it is unknown
+	Glob  bool   // has wildcards, which the shell replaces by names of files
+	// Among is every value an unknown word can have, where those are few.
+	Among []string
+
+	mask string // Text with * for what is unknown
+	bare bool   // an unquoted unknown: any number of words
+	glob string // for a word with wildcards: quoted ones are escaped
+	wild bool   // Among are patterns for names of files
+}
+
+// Kind is what an [Extra] is about.
+type Kind string
+
+// The kinds.
+const (
+	Writes    Kind = "writes"    // a file is written
+	Sets      Kind = "sets"      // a variable or setting that changes what runs
+	IsUnknown Kind = "unknown"   // a command, file or directory that the text does not tell
+	Reads     Kind = "redirects" // a file is read by a redirection of its own
+)
+
+// Extra is something that is judged beside the commands.
+type Extra struct {
+	Kind Kind
+	Text string
+}
+
+// Path is a file or directory that is named.
+type Path struct {
+	Name  string // absolute
+	Write bool
+	Glob  bool // Name is a pattern as for [path/filepath.Glob]
+	// Certain says that the word is a path. Otherwise it only looks like one, and counts if
+	// there is such a file.
+	Certain bool
+	// Present says that it counts only where it is there itself: it is likely a text.
+	Present bool
+}
+
+// Unknown is something that only running the line would tell.
+type Unknown struct {
+	Text string // as it is written
+	Why  string
+}
+
+// The limits of what is read. A line beyond them is asked whole.
+const (
+	maxBytes    = 64 << 10
+	maxNodes    = 6000
+	maxDepth    = 40       // of code within code, and of statements within statements
+	maxWords    = 512      // that one word may expand to
+	maxValue    = 32 << 10 // bytes of a variable that is followed
+	maxChoices  = 64       // values that a word may be one of
+	maxParens   = 400
+	maxComments = 20 // that end in a back-slash
+)
+
+// The texts of what is unknown, which rules may name.
+const (
+	UnknownCommand   = "<unknown command>"
+	UnknownFile      = "<unknown file>"
+	UnknownDirectory = "<unknown directory>"
+	UnknownSetting   = "<unknown assignment>"
+)
+
+// Analyse reads a line, which may be a whole script.
+func Analyse(src string, in Surroundings) Plan {
+	file, read, why := parse(src)
+	if file == nil {
+		return Plan{Unread: why}
+	}
+	a := &analyser{in: in, src: read}
+	a.plan.Commands = make([]Command, 0, min(64, 1+strings.Count(src, ";")+strings.Count(src, "|")+strings.Count(src, "&&")+strings.Count(src, "\n")))
+	sc := newScope(in)
+	a.stmts(file.Stmts, sc)
+	if a.over != "" {
+		return Plan{Unread: a.over}
+	}
+	return a.plan
+}
+
+// parse reads the grammar, within the limits, and returns the source as it was read. Where it
+// fails the reason is given.
+func parse(src string) (file *syntax.File, read, why string) {
+	switch {
+	case len(src) > maxBytes:
+		return nil, "", "it is too long to be read"
+	case strings.Count(src, "(")+strings.Count(src, "{")+strings.Count(src, "`") > maxParens:
+		return nil, "", "it is nested too deeply to be read"
+	case strings.ContainsAny(src, "\x00\r"): // grammars differ about a carriage return
+		return nil, "", "it has a NUL or a carriage return"
+	}
+	comments := strings.Contains(src, "#") && strings.Contains(src, "\\\n")
+	for range maxComments {
+		file, err := syntax.NewParser(syntax.Variant(syntax.LangBash), syntax.KeepComments(comments)).Parse(strings.NewReader(src), "")
+		if err != nil {
+			return nil, "", "its grammar is not understood: " + err.Error()
+		}
+		at := -1
+		if comments {
+			at = continued(file)
+		}
+		if at < 0 {
+			return file, src, ""
+		}
+		src = src[:at] + " " + src[at+1:]
+	}
+	return nil, "", "its comments are not understood"
+}
+
+// continued finds a comment that the parser takes to go on after a back-slash at the end of
+// its line. For a shell it ends there, and what follows runs. The place is the back-slash's.
+func continued(file *syntax.File) int {
+	at := -1
+	syntax.Walk(file, func(n syntax.Node) bool {
+		if c, ok := n.(*syntax.Comment); ok && at < 0 {
+			if i := strings.IndexByte(c.Text, '\n'); i > 0 {
+				at = int(c.Hash.Offset()) + i
+			}
+		}
+		return at < 0
+	})
+	return at
+}
+
+// analyser is the work on one line.
+type analyser struct {
+	in    Surroundings
+	plan  Plan
+	src   string // of the code that is being read; code within it has its own
+	nodes int
+	depth int
+	over  string // a limit that was passed
+
+	via []string // wrappers that stand before the command in work, as they are written
+	far bool     // it runs on another machine: its paths are not ours
+}
+
+// spend counts work; false is the end of it.
+func (a *analyser) spend(n int) bool {
+	a.nodes += n
+	if a.nodes > maxNodes && a.over == "" {
+		a.over = "it is too large to be read"
+	}
+	return a.over == ""
+}
+
+// enter goes one level deeper; false says that it is deep enough.
+func (a *analyser) enter() bool {
+	a.depth++
+	if a.depth > maxDepth && a.over == "" {
+		a.over = "it is nested too deeply to be read"
+	}
+	return a.over == ""
+}
+
+func (a *analyser) leave() { a.depth-- }
+
+// text is code as it is written.
+func (a *analyser) text(n syntax.Node) string {
+	from, to := int(n.Pos().Offset()), int(n.End().Offset())
+	if from > to || to > len(a.src) {
+		return ""
+	}
+	return a.src[from:to]
+}
+
+func (a *analyser) extra(kind Kind, text string) {
+	if e := (Extra{kind, text}); !slices.Contains(a.plan.Extra, e) {
+		a.plan.Extra = append(a.plan.Extra, e)
+	}
+}
+
+// note remembers what is unknown without a word to rules: they see it in the command.
+func (a *analyser) note(text, why string) {
+	if u := (Unknown{text, why}); !slices.Contains(a.plan.Unknown, u) {
+		a.plan.Unknown = append(a.plan.Unknown, u)
+	}
+}
+
+// unknown remembers what is unknown, and that rules must be asked about it.
+func (a *analyser) unknown(marker, text, why string) {
+	a.note(text, why)
+	a.extra(IsUnknown, marker)
+}
+
+// code reads code that stands in a word, such as that of eval.
+func (a *analyser) code(src string, sc *scope) {
+	if !a.enter() {
+		return
+	}
+	defer a.leave()
+	file, read, why := parse(src)
+	if file == nil {
+		a.unknown(UnknownCommand, src, why)
+		return
+	}
+	outer := a.src
+	a.src = read
+	a.stmts(file.Stmts, sc)
+	a.src = outer
+}
