@@ -218,6 +218,10 @@ func cents(m lathe.Money) string {
 
 // reserve holds what the step may cost, and cuts its answer to what was given.
 func (s *stepping) reserve(ctx context.Context, facts ...lathe.Fact) error {
+	if s.full == 0 {
+		s.full = s.prompt.MaxOutput
+	}
+	s.prompt.MaxOutput = s.full // what others held at the last attempt may be free now
 	s.cost = estimated(s.prompt, s.model.Price)
 	g, err := s.runner.reserve(ctx, s.cost.reserve(stepSlot, s.engine.today(), s.settings.Budget), facts...)
 	if err != nil {

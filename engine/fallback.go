@@ -114,6 +114,7 @@ func (s *stepping) retarget(ctx context.Context, st state) error {
 	if s.prompt, err = s.build(ctx, st, s.tools); err != nil {
 		return err
 	}
+	s.full = s.prompt.MaxOutput
 	facts := append([]lathe.Fact{s.busy(), &lathe.MessageChanged{Info: s.fold.message}}, s.fallNote()...)
 	return s.reserve(ctx, facts...)
 }

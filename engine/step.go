@@ -37,6 +37,7 @@ type stepping struct {
 	running int // tools, and texts with their hook
 
 	cost     estimate
+	full     int           // how long the answer may be, were there no budget
 	reserved bool          // what the request may cost is held
 	timeLeft time.Duration // for the session to work; 0 is without end
 	clock    *clock

@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/model"
 	"github.com/lathe-agent/lathe/model/modeltest"
 )
 
@@ -134,6 +136,48 @@ func TestTurn_RequestsUnderWayAreLimited(t *testing.T) {
 		p.rest()
 		if n := len(p.server.Requests()); n != 18 {
 			t.Errorf("%d requests in all", n)
+		}
+	})
+}
+
+// An answer is cut to what is left of the budget, and has its full length again when others
+// have given back what they held.
+func TestTurn_BudgetCutsTheAnswer(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := beginPlay(t, parseScript(t, `
+-- settings --
+budget session cost=0.05
+share 1
+attempts 3
+-- model --
+`), modeltest.Chat)
+		p.server.Respond(func(r modeltest.Request) modeltest.Answer {
+			switch last := r.Prompt.Messages[len(r.Prompt.Messages)-1].Content[0].(model.TextContent).Text; {
+			case last == "long":
+				return modeltest.Answer{modeltest.Text{"On"}, modeltest.Pause(3 * time.Second), modeltest.Usage{Input: 100, Output: 10}, modeltest.Finish("stop")}
+			case r.N <= 4:
+				return modeltest.Answer{modeltest.Status{Code: 500}}
+			default:
+				return modeltest.Answer{modeltest.Text{"Done."}, modeltest.Finish("stop")}
+			}
+		})
+		top := p.session
+		for _, words := range []string{"long", "long", "short"} { // each may cost 1.7 cents
+			child, err := p.Create(t.Context(), p.dir, engine.New{Parent: top, Title: words})
+			p.ok(err)
+			p.sessions = append(p.sessions, child.ID)
+			_, err = p.Submit(t.Context(), child.ID, engine.Prompt{Parts: text(words)})
+			p.ok(err)
+			synctest.Wait()
+		}
+		p.rest()
+		var limits []int
+		for _, r := range p.server.Requests() {
+			limits = append(limits, r.Prompt.MaxOutput)
+		}
+		if slices.Min(limits) >= 8000 || limits[len(limits)-1] != 8000 {
+			t.Errorf("the answers could have %v tokens", limits)
 		}
 	})
 }
