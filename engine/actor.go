@@ -66,9 +66,7 @@ func (e *Engine) rouse(id lathe.SessionID) (*ending, error) {
 	}
 	a := e.actors.awake[id]
 	if a == nil {
-		a = &actor{id: id, engine: e, wake: make(chan struct{}, 1), gone: make(chan struct{}), ending: &ending{done: make(chan struct{})}}
-		e.actors.awake[id] = a
-		e.work.Go(a.live)
+		a = e.awaken(id, nil)
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -88,10 +86,15 @@ func (e *Engine) occupy(id lathe.SessionID, first func(context.Context, *runner)
 	case e.actors.awake[id] != nil:
 		return nil, lathe.Errorf(lathe.Conflict, "Session is busy: %s", id)
 	}
+	return e.awaken(id, first), nil
+}
+
+// awaken starts the actor of a session that has none. The mutex of actors is held.
+func (e *Engine) awaken(id lathe.SessionID, first func(context.Context, *runner) error) *actor {
 	a := &actor{id: id, engine: e, wake: make(chan struct{}, 1), gone: make(chan struct{}), ending: &ending{done: make(chan struct{})}, first: first}
 	e.actors.awake[id] = a
 	e.work.Go(a.live)
-	return a, nil
+	return a
 }
 
 // failure is why the actor left.

@@ -40,7 +40,10 @@ func (e *Engine) Shell(ctx context.Context, id lathe.SessionID, in Command) (lat
 	a, err := e.occupy(id, func(ctx context.Context, r *runner) error {
 		m, err := r.shell(ctx, said, in)
 		done <- outcomeOf[lathe.Message]{m, err}
-		return err
+		if isWrite(err) {
+			return err
+		}
+		return nil // whoever asked is told; prompts that came meanwhile are answered all the same
 	})
 	if err != nil {
 		return lathe.Message{}, err

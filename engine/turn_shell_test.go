@@ -203,6 +203,25 @@ stall`)
 	}
 }
 
+// A command that cannot be run is told to who typed it, and leaves the session as it was for
+// the next prompt.
+func TestShell_CannotRun(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, `text "Here."
+finish stop`)
+	d.ok(d.runner.Close())
+	m, err := d.Shell(t.Context(), d.session, engine.Command{Command: "true"})
+	d.ok(err)
+	if c, ok := m.Parts[0].Body.(*lathe.ToolCall); !ok || c.State.Status() != "error" {
+		t.Errorf("%+v", m.Parts)
+	}
+	got, err := d.Prompt(t.Context(), d.session, engine.Prompt{Parts: text("go on")})
+	d.ok(err)
+	if wordsOf(got) != "Here." {
+		t.Errorf("answered %q", wordsOf(got))
+	}
+}
+
 // The real tools in one turn: they read, search, change and run.
 func TestTurn_RealTools(t *testing.T) {
 	t.Parallel()
