@@ -40,6 +40,10 @@ var archImports = arch.Table{
 	{From: "bus/*", May: []string{"^", ".", "internal/*"}},
 	{From: "store/storetest", May: []string{"^", ".", "internal/*", "lathetest"}},
 	{From: "store/*", May: []string{"^", ".", "internal/*"}},
+	// It leaves out what search leaves out, by the same rules.
+	{From: "workspace/snapshot", May: []string{"workspace", "workspace/search", ".", "internal/*"}},
+	// It lists names by the rules that searches have.
+	{From: "workspace/survey", May: []string{"workspace", "workspace/search", ".", "internal/*"}},
 	{From: "workspace/*", May: []string{"workspace", "sandbox", ".", "internal/*"}},
 	{From: "plugin", May: []string{"workspace", "sandbox", ".", "internal/*"}},
 
@@ -54,7 +58,7 @@ var archImports = arch.Table{
 	{From: "config", May: []string{".", "model/catalog"}},
 
 	// Front ends know the vocabulary and a small interface of their own, never the engine.
-	{From: "server/...", May: []string{".", "internal/*", "workspace", "config", "server/*"}},
+	{From: "server/...", May: []string{".", "internal/*", "workspace", "workspace/git", "workspace/search", "workspace/terminal", "config", "server/*"}},
 	{From: "acp", May: []string{".", "internal/*"}},
 	{From: "client", May: []string{".", "internal/*"}},
 	{From: "tui/...", May: []string{".", "internal/*", "tui/*"}},

@@ -136,6 +136,10 @@ func SessionOf(f Fact) SessionID {
 		return f.Session
 	case *Spent:
 		return f.Session
+	case *Prefaced:
+		return f.Session
+	case *TestsRan:
+		return f.Session
 	case *PartDelta:
 		return f.Session
 	case *SessionIdle:

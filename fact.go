@@ -112,6 +112,18 @@ type (
 		Day     string // 2006-01-02
 		Used    Spending
 	}
+	// Prefaced keeps what goes before the conversation, in place of what was kept before.
+	Prefaced struct {
+		Session SessionID
+		Preface Preface
+	}
+	// TestsRan keeps for a project which command ran its tests. Where there is none, it is
+	// for the directory.
+	TestsRan struct {
+		Session SessionID
+		Project string
+		Run     TestRun
+	}
 )
 
 func (*SessionCreated) Type() string    { return "session.created" }
@@ -134,6 +146,8 @@ func (*Checkpoint) Type() string        { return "" }
 func (*Promote) Type() string           { return "" }
 func (*Interrupted) Type() string       { return "" }
 func (*Spent) Type() string             { return "" }
+func (*Prefaced) Type() string          { return "" }
+func (*TestsRan) Type() string          { return "" }
 
 func (f *SessionCreated) fields(c *codec) { sessionFields(c, &f.Info, &f.Extra) }
 func (f *SessionChanged) fields(c *codec) { sessionFields(c, &f.Info, &f.Extra) }
@@ -228,6 +242,8 @@ func (*Checkpoint) fields(*codec)  {}
 func (*Promote) fields(*codec)     {}
 func (*Interrupted) fields(*codec) {}
 func (*Spent) fields(*codec)       {}
+func (*Prefaced) fields(*codec)    {}
+func (*TestsRan) fields(*codec)    {}
 
 // answers is an array of arrays of strings.
 func answers(c *codec, key string, v *[][]string) {
@@ -286,3 +302,5 @@ func (*Checkpoint) fact()        {}
 func (*Promote) fact()           {}
 func (*Interrupted) fact()       {}
 func (*Spent) fact()             {}
+func (*Prefaced) fact()          {}
+func (*TestsRan) fact()          {}

@@ -14,6 +14,8 @@ type (
 		// Digest stands for the words as they were sent: the same message id with the same
 		// digest is a repetition and harmless, with another one it is a conflict.
 		Digest string
+		// Task says for whom the session works on it from now on.
+		Task Task
 	}
 	// PermissionAnswer answers a permission request.
 	PermissionAnswer struct {
@@ -40,6 +42,16 @@ type Delivery string
 const (
 	Steer Delivery = "steer" // before the next step, the default
 	Queue Delivery = "queue" // when the session would rest, one at a time
+)
+
+// Task is what a child session works for.
+type Task int
+
+// The kinds of tasks.
+const (
+	NoTask     Task = iota // a person's prompt, say
+	Awaited                // a call of the parent waits for its end
+	Background             // its end is told to the parent by a prompt
 )
 
 func (Prompt) input()           {}

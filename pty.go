@@ -11,6 +11,9 @@ type Pty struct {
 	Extra          Extra
 }
 
+// MarshalJSON writes the terminal as the wire has it.
+func (p Pty) MarshalJSON() ([]byte, error) { return encode(nil, &p), nil }
+
 func (p *Pty) fields(c *codec) {
 	str(c, "id", &p.ID)
 	str(c, "title", &p.Title)

@@ -62,9 +62,24 @@ func (d *disk) stat(path string) (fs.FileInfo, error) {
 	if s, ok := d.seen[path]; ok {
 		return s.info, s.err
 	}
-	info, err := os.Stat(path)
+	info, err := look(path)
 	d.seen[path] = sight{info, err}
 	return info, err
+}
+
+// look is os.Stat to which a folder that stands in for settings is nothing.
+func look(path string) (fs.FileInfo, error) {
+	info, err := os.Stat(path)
+	if err == nil && standsIn(info) {
+		return nil, fs.ErrNotExist
+	}
+	return info, err
+}
+
+// standsIn knows the empty folder that keeps a name free of settings while commands of a model run:
+// package sandbox makes it, with permissions that no other folder has.
+func standsIn(info fs.FileInfo) bool {
+	return info.IsDir() && info.Mode()&(fs.ModeSticky|fs.ModePerm) == fs.ModeSticky|0o500
 }
 
 func (d *disk) isDir(path string) bool {
@@ -195,7 +210,7 @@ func (d *disk) rest() {
 // unchanged reports whether everything still is as it was seen.
 func (d *disk) unchanged() bool {
 	for path, was := range d.seen {
-		info, err := os.Stat(path)
+		info, err := look(path)
 		if (err == nil) != (was.err == nil) {
 			return false
 		}

@@ -25,6 +25,9 @@ func Edit(path string, change json.RawMessage) error {
 	d := newDisk()
 	text, err := d.read(target)
 	before, _ := d.stat(target)
+	if info, err := os.Lstat(target); err == nil && standsIn(info) {
+		return lathe.Errorf(lathe.Unavailable, "%s cannot be written while commands of a model run, from which the name is kept; wait for them, or end those in the background. Nothing was changed", path)
+	}
 	if before != nil && err != nil || err != nil && !absent(err) {
 		return lathe.Errorf(lathe.Unavailable, "%s cannot be read: %s; nothing was changed", path, errText(err))
 	}

@@ -15,6 +15,7 @@ type Options struct {
 	UserDir   string   // holds opencode/ and lathe/, $XDG_CONFIG_HOME
 	Managed   []string // the administrator's folders; nil means the system's
 	Env       func(string) (string, bool)
+	Skills    []string // folders of skills that were fetched from addresses
 	// Trusted reports whether the user trusts a project to run what its settings say.
 	Trusted func(root, digest string) bool
 }

@@ -22,7 +22,10 @@ func mainKeys() []entry {
 		key("username", text("the name shown for you; default: that of the system")),
 		key("shell", text("the shell that runs commands; default: $SHELL").needsTrust()),
 		key("logLevel", choice("how much is logged", "DEBUG", "INFO", "WARN", "ERROR")),
-		key("snapshot", toggle("keep snapshots for undo; default: true")),
+		key("snapshot", either("keep what files were, for undo; default: true", toggle("").riskyIf(is("false")), object("",
+			key("enabled", toggle("default: true").riskyIf(is("false"))),
+			key("max_days", whole("how long something can be undone; default: 30", 1)),
+			key("max_megabytes", whole("how large all of it may become; default: 1024", 1))))),
 		key("share", choice("sharing of sessions", "manual", "auto", "disabled").riskyIf(is("auto"))),
 		key("autoupdate", either("update by itself, or only tell", toggle("").riskyIf(is("true")), choice("", "notify"))),
 		key("disabled_providers", list("providers not to use", text(""))),
@@ -55,7 +58,9 @@ func serverKeys() []entry {
 		key("server", object("defaults of the server; flags win",
 			key("port", whole("", 1)), key("hostname", text("")), key("mdns", toggle("")), key("mdnsDomain", text("")),
 			key("cors", list("further origins that may call", text(""))),
-			key("auth", choice("none serves without a password, on loopback only", "none", "password"))).needsTrust()),
+			key("auth", choice("none serves without a password, on loopback only", "none", "password")),
+			key("metrics", toggle("tell figures at /lathe/metrics")),
+			key("traces", toggle("send traces to OTEL_EXPORTER_OTLP_ENDPOINT"))).needsTrust()),
 		key("enterprise", object("a share server of one's own", key("url", text("").needsTrust()))),
 	}
 }
@@ -63,6 +68,11 @@ func serverKeys() []entry {
 func limitKeys() []entry {
 	return []entry{
 		key("subagent_depth", whole("how deep sub-agents may nest; default: 1", 0)),
+		key("subagents", object("tasks that agents hand to others",
+			key("parallel", whole("how many of a session may run at the same time; 0 has no limit, default: 3", 0)),
+			key("writers", whole("how many of them may change files; 0 has no limit, default: 1", 0)),
+			key("brief", whole("the fewest words of a task; default: 40", 0)),
+			key("background", toggle("tasks that report when they are done; default: true")))),
 		key("attachment", object("attachments", key("image", object("images",
 			key("auto_resize", toggle("make large images smaller; default: true")),
 			key("max_width", whole("default: 2000", 1)),
@@ -99,7 +109,9 @@ func enduranceKeys() []entry {
 	}
 	return []entry{
 		key("sandbox", sandboxSpec()),
+		key("checks", checksSpec()),
 		key("resume", choice("a turn that a dead process left: ask shows it, auto goes on by itself; default: ask", "ask", "auto", "off").riskyIf(is("auto"))),
+		key("survey", toggle("tell the first prompt of a session what is in the directory; default: true")),
 		key("retry", object("requests to a model that failed",
 			key("attempts", whole("further ones; default: 5", 0)),
 			key("max_wait", either("the longest a provider may ask to wait; default: 600000", whole("", 1), off())))),
@@ -114,6 +126,27 @@ func enduranceKeys() []entry {
 	}
 }
 
+// checksSpec: what is looked at without a model's goodwill. Without a word a session with a
+// person beside it has few of them, one that nobody watches all.
+func checksSpec() *spec {
+	on := func(name, doc string) entry { return key(name, toggle(doc)) }
+	return object("what lathe looks at itself; true tells the model, false nobody. All are on where nobody watches (no terminal, --format json, CI); default: of the rest those marked *",
+		on("syntax", "* a file that was written can be parsed"),
+		on("todos", "open items on the list when the turn would end; * shown to you"),
+		on("unverified", "code changed and no command ran after it"),
+		on("empty_diff", "work is said to be done and no file changed"),
+		on("checklist", "files changed: the prompt again, and four questions, before the turn ends"),
+		on("leftovers", "stray files and processes that still run; * shown to you"),
+		on("test_memory", "* remember the command that runs the tests of a project"),
+		on("tests_edited", "* a test failed and only tests were changed"),
+		on("loop", "* the same call with the same result, cycles, edits that fail one after the other"),
+		on("no_progress", "15 calls that brought nothing new"),
+		on("budget", "50, 80 and 95 % of steps, money or time are used"),
+		on("cut_off", "* an answer that was cut off is continued"),
+		on("empty_reply", "* an empty answer is asked for again"),
+		on("said_not_done", "a call is announced and not made"))
+}
+
 // sandboxSpec: a project may confine more without trust, not less.
 func sandboxSpec() *spec {
 	looser := func(n *node) bool { return n.text != "read-only" }
@@ -122,6 +155,8 @@ func sandboxSpec() *spec {
 	}
 	return either("how the commands of a model are confined", modes(), object("",
 		key("mode", modes()),
+		key("commands", dict("modes of commands by pattern, as {\"docker *\": \"off\"}; of those that match the strictest counts, and a weaker one only if every command of a line has it",
+			choice("", "workspace", "read-only", "off")).needsTrust()),
 		key("write", list("further folders that may be written", text("")).needsTrust()),
 		key("network", toggle("default: true").riskyIf(is("true"))),
 		key("limits", object("of each process",

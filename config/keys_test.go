@@ -112,14 +112,16 @@ func TestKeys_OfTheReference(t *testing.T) {
 		delete(known, k)
 	}
 	ours := []string{
+		"survey",
 		"server.auth", // decisions: an explicit way to serve without a password
+		"server.metrics", "server.traces",
 		// older settings
 		"theme", "keybinds", "tui", "agent.*.name", "mode.*.name",
 		// described with models, not in the schema of the API
 		"provider.*.models.*.cost.tiers",
 	}
 	// how turns last, what they may use and reach
-	lasting := regexp.MustCompile(`^(resume|(retry|deadline|fallback|budget|webfetch|sandbox)(\..*)?|(agent|mode)\.\*\.(fallback|sandbox)(\..*)?)$`)
+	lasting := regexp.MustCompile(`^(resume|(retry|deadline|fallback|budget|webfetch|sandbox|subagents|checks)(\..*)?|snapshot\..*|(agent|mode)\.\*\.(fallback|sandbox)(\..*)?)$`)
 	for _, k := range names(known) {
 		old := strings.HasPrefix(k, "tui.") || strings.HasPrefix(k, "keybinds.")
 		permission := strings.HasSuffix(k, "permission.todoread") || strings.HasSuffix(k, "permission.codesearch")

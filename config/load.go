@@ -47,6 +47,12 @@ func (l *Loaded) AgentRules(agent string) Rules {
 	return r
 }
 
+// OwnCommand reports whether what a command says was written, or is trusted, by the user.
+func (l *Loaded) OwnCommand(name string) bool {
+	own, ok := l.user.Commands[name]
+	return l.trusted || ok && own.Template == l.Config.Commands[name].Template
+}
+
 // Load reads the settings of a directory. Files that are wrong are an [*Error] that names
 // all of them.
 func Load(o Options) (*Loaded, error) {

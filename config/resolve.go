@@ -17,6 +17,9 @@ type own struct {
 	Skills struct {
 		Paths []string `json:"paths"`
 	} `json:"skills"`
+	Commands map[string]struct {
+		Template string `json:"template"`
+	} `json:"command"`
 }
 
 // finish merges what is left and gives it types.

@@ -1,6 +1,13 @@
 package config
 
-import "testing"
+import (
+	"errors"
+	"os"
+	"syscall"
+	"testing"
+
+	"github.com/lathe-agent/lathe"
+)
 
 // A mode in short form leaves alone what others say of the sandbox: a project that asks for
 // read-only does not switch the network on again.
@@ -13,6 +20,7 @@ func TestSandbox_Forms(t *testing.T) {
 		{"short", `{"sandbox": "off"}`, `{}`, Sandbox{Mode: "off"}},
 		{"short over long", `{"sandbox": {"network": false, "write": ["/srv"]}}`, `{"sandbox": "read-only"}`, Sandbox{Mode: "read-only", Network: &no, Write: []string{"/srv"}}},
 		{"long over short", `{"sandbox": "read-only"}`, `{"sandbox": {"network": false}}`, Sandbox{Mode: "read-only", Network: &no}},
+		{"commands", `{"sandbox": {"commands": {"docker *": "off", "make *": "workspace"}}}`, `{"sandbox": {"commands": {"docker *": "read-only", "npm *": "off"}}}`, Sandbox{Commands: map[string]string{"docker *": "off", "make *": "workspace"}}},
 		{"without trust", `{"sandbox": "workspace"}`, `{"sandbox": "off"}`, Sandbox{Mode: "workspace"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -27,4 +35,31 @@ func TestSandbox_Forms(t *testing.T) {
 	l := w.load()
 	equal(t, l.Config.Sandbox.Write, []string{w.path("home/x"), w.path("home/.config/lathe/y")})
 	equal(t, l.Config.Agents["plan"].Sandbox.Mode, "read-only")
+}
+
+// The folder that keeps a name free while commands run is no settings file, and no reason to warn.
+func TestSandbox_StandIn(t *testing.T) {
+	if os.Getuid() < 0 {
+		t.Skip("this system has no such permissions")
+	}
+	w := newWorld(t)
+	w.write("top/opencode.json", `{"model": "a/b"}`)
+	want := w.load()
+	loader := NewLoader()
+	_, _, err := loader.Load(w.options())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(syscall.Mkdir(w.path("top/lathe.json"), 0o1500), syscall.Mkdir(w.path("top/.lathe"), 0o1500)); err != nil {
+		t.Fatal(err)
+	}
+	got := w.load()
+	equal(t, got.Config, want.Config)
+	equal(t, got.Warnings, want.Warnings)
+	if _, fresh, err := loader.Load(w.options()); err != nil || fresh {
+		t.Error("the settings were read again", err)
+	}
+	if err := Edit(w.path("top/lathe.json"), []byte(`{"model": "c/d"}`)); lathe.CodeOf(err) != lathe.Unavailable {
+		t.Errorf("edited: %v", err)
+	}
 }

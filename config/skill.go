@@ -139,5 +139,8 @@ func (l *loading) skillPlaces(more, mine []string) (out []found) {
 		}
 		out = append(out, place)
 	}
+	for _, path := range l.Skills {
+		out = append(out, found{path: path, layer: User})
+	}
 	return out
 }

@@ -13,7 +13,7 @@ type Config struct {
 	Skills            SkillSources         `json:"skills,omitzero"`
 	References        map[string]Reference `json:"references,omitempty"`
 	Watcher           Watcher              `json:"watcher,omitzero"`
-	Snapshot          *bool                `json:"snapshot,omitempty"`
+	Snapshot          Snapshot             `json:"snapshot,omitzero"`
 	Plugins           []Plugin             `json:"plugin,omitempty"`
 	Share             string               `json:"share,omitempty"`
 	AutoUpdate        AutoUpdate           `json:"autoupdate,omitzero"`
@@ -23,6 +23,7 @@ type Config struct {
 	SmallModel        string               `json:"small_model,omitempty"`
 	DefaultAgent      string               `json:"default_agent,omitempty"`
 	SubagentDepth     *int                 `json:"subagent_depth,omitempty"`
+	Subagents         Subagents            `json:"subagents,omitzero"`
 	Username          string               `json:"username,omitempty"`
 	Agents            map[string]Agent     `json:"agent,omitempty"`
 	Providers         map[string]Provider  `json:"provider,omitempty"`
@@ -37,7 +38,9 @@ type Config struct {
 	WebFetch          WebFetch             `json:"webfetch,omitzero"`
 	Compaction        Compaction           `json:"compaction,omitzero"`
 	Sandbox           Sandbox              `json:"sandbox,omitzero"`
+	Checks            Checks               `json:"checks,omitzero"`
 	Resume            string               `json:"resume,omitempty"` // ask, auto or off
+	Survey            *bool                `json:"survey,omitempty"` // what is here, told with the first prompt
 	Retry             Retry                `json:"retry,omitzero"`
 	Deadline          Deadline             `json:"deadline,omitzero"`
 	Fallback          Fallback             `json:"fallback,omitzero"`
@@ -58,6 +61,8 @@ type (
 		MDNSDomain string   `json:"mdnsDomain,omitempty"`
 		CORS       []string `json:"cors,omitempty"`
 		Auth       string   `json:"auth,omitempty"`
+		Metrics    bool     `json:"metrics,omitempty"`
+		Traces     bool     `json:"traces,omitempty"`
 	}
 	// Command is a slash command. One without a Template changes a built-in one of its name.
 	Command struct {
@@ -257,12 +262,14 @@ type (
 		MaxBytes int `json:"max_bytes,omitempty"`
 	}
 	// Sandbox is how commands are confined. Mode is workspace, read-only, off, or "" for what the
-	// kernel can; the folders of Write are complete.
+	// kernel can; Commands are the modes of commands that match a pattern; the folders of Write are
+	// complete.
 	Sandbox struct {
-		Mode    string        `json:"mode,omitempty"`
-		Write   []string      `json:"write,omitempty"`
-		Network *bool         `json:"network,omitempty"`
-		Limits  SandboxLimits `json:"limits,omitzero"`
+		Mode     string            `json:"mode,omitempty"`
+		Commands map[string]string `json:"commands,omitempty"`
+		Write    []string          `json:"write,omitempty"`
+		Network  *bool             `json:"network,omitempty"`
+		Limits   SandboxLimits     `json:"limits,omitzero"`
 	}
 	// SandboxLimits bound each process of a command; 0 is no limit.
 	SandboxLimits struct {
@@ -281,10 +288,33 @@ type (
 		Subagent Limit `json:"subagent,omitzero"`
 		Ask      Limit `json:"ask,omitzero"`
 	}
+	// Snapshot says whether and how long what files were is kept, for undo.
+	Snapshot struct {
+		Enabled      *bool `json:"enabled,omitempty"`
+		MaxDays      int   `json:"max_days,omitempty"`
+		MaxMegabytes int   `json:"max_megabytes,omitempty"`
+	}
 	// Fallback are the models in place of one that cannot answer.
 	Fallback struct {
 		Models       []string `json:"models,omitempty"`
 		Unauthorized bool     `json:"unauthorized,omitempty"`
+	}
+	// Checks switches what is looked at without a model's goodwill; nil is the default.
+	Checks struct {
+		Syntax      *bool `json:"syntax,omitempty"`
+		Todos       *bool `json:"todos,omitempty"`
+		Unverified  *bool `json:"unverified,omitempty"`
+		EmptyDiff   *bool `json:"empty_diff,omitempty"`
+		Checklist   *bool `json:"checklist,omitempty"`
+		Leftovers   *bool `json:"leftovers,omitempty"`
+		TestMemory  *bool `json:"test_memory,omitempty"`
+		TestsEdited *bool `json:"tests_edited,omitempty"`
+		Loop        *bool `json:"loop,omitempty"`
+		NoProgress  *bool `json:"no_progress,omitempty"`
+		Budget      *bool `json:"budget,omitempty"`
+		CutOff      *bool `json:"cut_off,omitempty"`
+		EmptyReply  *bool `json:"empty_reply,omitempty"`
+		SaidNotDone *bool `json:"said_not_done,omitempty"`
 	}
 	// Budget is how much may be spent. Share is a child's part of its parent's.
 	Budget struct {
@@ -299,6 +329,13 @@ type (
 		Tokens int     `json:"tokens,omitempty"`
 		Steps  int     `json:"steps,omitempty"`
 		Time   int     `json:"time,omitempty"`
+	}
+	// Subagents bound the tasks that agents hand to others; a limit of 0 is none.
+	Subagents struct {
+		Parallel   *int  `json:"parallel,omitempty"`
+		Writers    *int  `json:"writers,omitempty"`
+		Brief      *int  `json:"brief,omitempty"`
+		Background *bool `json:"background,omitempty"`
 	}
 	// WebFetch is where pages may be fetched from.
 	WebFetch struct {

@@ -68,6 +68,15 @@ func (a *AutoUpdate) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, &a.On)
 }
 
+// UnmarshalJSON reads true, false or an object.
+func (s *Snapshot) UnmarshalJSON(data []byte) error {
+	if startsWith(data, '{') {
+		type plain Snapshot
+		return json.Unmarshal(data, (*plain)(s))
+	}
+	return json.Unmarshal(data, &s.Enabled)
+}
+
 // UnmarshalJSON reads a list of models, or an object.
 func (f *Fallback) UnmarshalJSON(data []byte) error {
 	if startsWith(data, '[') {

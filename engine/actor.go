@@ -22,6 +22,9 @@ var errClosing = &lathe.Error{
 	Fault: &lathe.AbortedFault{Message: "The program ended before the answer was complete"},
 }
 
+// errRemoved is why a turn ends whose session is gone.
+var errRemoved = lathe.Errorf(lathe.NotFound, "the session was removed")
+
 // retryLease is how often a session is tried that another process works on.
 const retryLease = 200 * time.Millisecond
 
@@ -164,6 +167,7 @@ func (e *Engine) tell(events []lathe.Event) {
 	for _, ev := range events {
 		if a := e.actors.awake[ev.Session]; a != nil && ev.Seq > 0 {
 			a.hear(ev)
+			e.company.hear(ev)
 		}
 	}
 }
@@ -176,6 +180,10 @@ func (a *actor) hear(ev lathe.Event) {
 	switch f := ev.Fact.(type) {
 	case *lathe.PermissionReplied, *lathe.QuestionReplied, *lathe.QuestionRejected:
 		a.nudge()
+	case *lathe.SessionDeleted: // nothing of it can be written any more, and someone may wait for its end
+		if a.cancel != nil {
+			a.cancel(errRemoved)
+		}
 	case *lathe.MessageChanged:
 		a.events = append(a.events, ev)
 		if _, ok := f.Info.Said.(*lathe.User); ok {
@@ -277,8 +285,14 @@ func (a *actor) work() (msg lathe.Message, err error) {
 		if rested := r.rests(ctx); err == nil {
 			err = rested
 		}
+		if r.patched && err == nil {
+			r.summarize(ctx)
+		}
 		if err != nil && lathe.CodeOf(err) != lathe.Canceled {
 			return r.result(), err
+		}
+		if err == nil {
+			r.report(ctx)
 		}
 		if a.rest(r.result()) && a.errandsDone(ctx, r) {
 			return r.result(), nil
@@ -311,6 +325,9 @@ func (a *actor) isWoken() bool {
 // turn runs a turn that can be cancelled. A bug in it ends the turn, not the process.
 func (a *actor) turn(ctx context.Context, r *runner) (err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
+	defer a.engine.meters.turn()()
+	ctx, span := a.engine.traceTurn(ctx, a.id)
+	defer func() { span.End(failureOf(err)) }()
 	a.mu.Lock()
 	a.cancel = cancel
 	a.mu.Unlock()

@@ -11,6 +11,7 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/store"
 	"github.com/lathe-agent/lathe/tool"
+	"github.com/lathe-agent/lathe/workspace/snapshot"
 )
 
 // ask is a request that waits for a person: a permission, or questions.
@@ -183,8 +184,11 @@ type host struct {
 	by      lathe.ToolRef
 	judge   judge // as it was when the call began
 	history []lathe.Message
+	snap    *snapshot.Step  // nil keeps nothing for an undo
+	frame   *snapshot.Frame // of a call that may change any file
 	clock   *clock          // of the call
 	gone    <-chan struct{} // closed when nobody waits for the call any more
+	model   lathe.ModelRef  // of the answer that makes the call
 }
 
 // Ask returns when the call may go on.
@@ -210,6 +214,7 @@ func (h *host) ask(ctx context.Context, a *ask) (lathe.Reply, error) {
 	if got.reply == lathe.Reject {
 		return "", h.rejected(got)
 	}
+	h.begins(ctx)
 	return got.reply, nil
 }
 
@@ -254,7 +259,8 @@ func (h *host) wait(ctx context.Context, a *ask) (answer, error) {
 		return answer{}, errGone
 	default:
 	}
-	for _, c := range []*clock{h.clock, h.step.clock} {
+	// Who waits for this session waits for the person too.
+	for _, c := range append([]*clock{h.clock, h.step.clock}, h.step.engine.company.clocksAbove(h.step.session.ID)...) {
 		c.hold()
 		defer c.goOn()
 	}
@@ -299,12 +305,25 @@ func (h *host) Question(ctx context.Context, qs []lathe.Question) ([][]string, e
 			text: "The user dismissed the question.",
 		}
 	}
+	h.begins(ctx)
 	return got.answers, nil
 }
 
 // Progress shows what the call is doing.
 func (h *host) Progress(title string, metadata json.RawMessage) {
-	h.feed.put(toolProgressed{h.call, title, metadata})
+	h.feed.put(toolProgressed{call: h.call, title: title, meta: metadata})
+}
+
+// written is Progress that returns when it is written down.
+func (h *host) written(ctx context.Context, title string, metadata json.RawMessage) error {
+	reply := make(chan error, 1)
+	h.feed.put(toolProgressed{h.call, title, metadata, reply})
+	select {
+	case err := <-reply:
+		return err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
 
 // Todos replaces the session's list.

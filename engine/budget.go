@@ -35,14 +35,25 @@ type estimate struct {
 
 // estimated guesses from above. It is pure.
 func estimated(r model.Request, p model.Price) estimate {
-	size, media := 0, 0
+	size, media := lengthOf(r.Messages)
 	for _, s := range r.System {
 		size += len(s)
 	}
 	for _, t := range r.Tools {
 		size += len(t.Name) + len(t.Description) + len(t.Schema)
 	}
-	for _, m := range r.Messages {
+	input := int64(size/bytesPerToken + media)
+	// An input that was not in the cache may be written there.
+	_, cost := model.Count(model.Usage{Input: input}, p)
+	if _, dear := model.Count(model.Usage{Input: input, CacheWrite: input}, p); dear > cost {
+		cost = dear
+	}
+	return estimate{input: input, output: int64(r.MaxOutput), thought: thinking(r.Options), inputCost: cost, price: p}
+}
+
+// lengthOf is how long messages are: their texts in bytes, their media in tokens.
+func lengthOf(messages []model.Message) (size, media int) {
+	for _, m := range messages {
 		for _, c := range m.Content {
 			switch c := c.(type) {
 			case model.TextContent:
@@ -61,13 +72,7 @@ func estimated(r model.Request, p model.Price) estimate {
 			}
 		}
 	}
-	input := int64(size/bytesPerToken + media)
-	// An input that was not in the cache may be written there.
-	_, cost := model.Count(model.Usage{Input: input}, p)
-	if _, dear := model.Count(model.Usage{Input: input, CacheWrite: input}, p); dear > cost {
-		cost = dear
-	}
-	return estimate{input: input, output: int64(r.MaxOutput), thought: thinking(r.Options), inputCost: cost, price: p}
+	return size, media
 }
 
 func tokensOf(f model.FileContent) int {
@@ -242,6 +247,7 @@ func (s *stepping) spend() {
 	s.reserved = false
 	var used lathe.Spending
 	tokens, cost := model.Count(s.fold.usage, s.model.Price)
+	s.engine.meters.model(s.model.Ref).spent(tokens, cost)
 	used.Cost, used.Tokens = cost, lathe.TokensUsed(tokens)
 	if used.Tokens == 0 && s.fold.begun { // cut off before it was counted
 		used = s.cost.total(0)

@@ -16,18 +16,23 @@ func (s *stepping) start(ctx context.Context, w wantTool) {
 	t, c := w.call.tool, s.newCall(w.call)
 	h := c.Host.(*host)
 	s.engine.work.Go(func() {
+		ctx, span := s.engine.traceTool(ctx, c, t.Spec().Name)
+		began := time.Now()
 		res, err := s.bounded(ctx, t, c, h, w.repeated)
+		s.engine.meters.called(t.Spec().Name, time.Since(began), err)
+		span.End(failureOf(err))
 		h.feed.put(toolEnded{w.call, outcome{res, err}})
 	})
 }
 
 // newCall is the call as its tool sees it.
 func (s *stepping) newCall(c *call) *tool.Call {
+	by := s.fold.message.Said.(*lathe.Assistant).Model
 	return &tool.Call{
 		Session: s.session.ID, Message: s.fold.message.ID, ID: c.body().CallID, Agent: s.agent.Name, Model: s.model.Ref,
 		Dir: s.place.Directory, Root: s.place.Worktree, Input: inputOf(c.body().State), Mentioned: s.mentioned,
 		Host: &host{
-			step: s, feed: s.feed, call: c, judge: s.judge, history: s.history,
+			step: s, feed: s.feed, call: c, judge: s.judge, history: s.history, snap: s.snap, model: by,
 			by: lathe.ToolRef{Message: s.fold.message.ID, Call: c.body().CallID},
 		},
 	}
@@ -52,14 +57,14 @@ func (s *stepping) run(ctx context.Context, t tool.Tool, c *tool.Call, h *host, 
 			return tool.Result{}, err
 		}
 	}
-	res, err := tool.Run(ctx, t, c)
+	res, err := s.framed(ctx, t, c, h)
 	if err != nil {
 		return res, err
 	}
 	if res, err = s.output.Cut(spec, res); err != nil { // the result can be used all the same
 		s.engine.log.Warn("an output was cut and could not be kept", "session", s.session.ID, "tool", spec.Name, "error", err)
 	}
-	s.engine.tidy()
+	s.engine.tidy(s.settings.Kept)
 	if hooks.ToolAfter != nil {
 		return hooks.ToolAfter(ctx, spec.Name, c, res)
 	}
@@ -69,6 +74,8 @@ func (s *stepping) run(ctx context.Context, t tool.Tool, c *tool.Call, h *host, 
 // allowed refuses tools the model was not shown.
 func (s *stepping) allowed(spec tool.Spec) error {
 	switch {
+	case s.unasked:
+		return nil
 	case s.last:
 		return &refusal{code: lathe.Denied, text: "This is the last step of the turn: tools are off. Conclude in words."}
 	case s.judge.off[spec.Name]:
@@ -103,18 +110,27 @@ const (
 	tidyEvery = time.Hour
 )
 
-// tidy deletes old outputs of tools, at most once an hour, beside what goes on. Their age is
-// that of the file: names tell no time.
-func (e *Engine) tidy() {
+// tidy deletes old outputs of tools and what is kept of files for too long, at most once an
+// hour, beside what goes on. The age of an output is that of the file: names tell no time.
+func (e *Engine) tidy(k Kept) {
 	now := e.now()
 	last := e.tidied.Load()
-	if e.outputs == "" || last != 0 && now-lathe.Time(last) < lathe.Time(tidyEvery.Milliseconds()) || !e.tidied.CompareAndSwap(last, int64(now)) {
+	if last != 0 && now-lathe.Time(last) < lathe.Time(tidyEvery.Milliseconds()) || !e.tidied.CompareAndSwap(last, int64(now)) {
 		return
 	}
 	e.work.Go(func() {
-		n, err := tool.Prune(e.outputs, now.Std().Add(-outputAge))
-		if n > 0 || err != nil {
-			e.log.Info("old outputs of tools were deleted", "files", n, "error", err)
+		if e.outputs != "" {
+			n, err := tool.Prune(e.outputs, now.Std().Add(-outputAge))
+			if n > 0 || err != nil {
+				e.log.Info("old outputs of tools were deleted", "files", n, "error", err)
+			}
+		}
+		if e.snapshots == nil {
+			return
+		}
+		e.snapshots.Limit(k.Age, k.Bytes)
+		if err := e.snapshots.Tidy(e.ctx); err != nil && e.ctx.Err() == nil {
+			e.log.Warn("what is kept for an undo was not tidied", "error", err)
 		}
 	})
 }

@@ -49,11 +49,11 @@ func (a *answers) next(r modeltest.Request) modeltest.Answer {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	i := slices.IndexFunc(a.left, func(one modeltest.Answer) bool {
-		text := whenOf(one)
-		return text != "" && strings.Contains(string(r.Body), text)
+		texts := whenOf(one)
+		return len(texts) > 0 && !slices.ContainsFunc(texts, func(text string) bool { return !strings.Contains(string(r.Body), text) })
 	})
 	if i < 0 {
-		i = slices.IndexFunc(a.left, func(one modeltest.Answer) bool { return whenOf(one) == "" })
+		i = slices.IndexFunc(a.left, func(one modeltest.Answer) bool { return len(whenOf(one)) == 0 })
 	}
 	switch {
 	case i >= 0:
@@ -67,13 +67,13 @@ func (a *answers) next(r modeltest.Request) modeltest.Answer {
 	}
 }
 
-func whenOf(a modeltest.Answer) string {
+func whenOf(a modeltest.Answer) (texts []string) {
 	for _, s := range a {
 		if w, ok := s.(modeltest.When); ok {
-			return string(w)
+			texts = append(texts, string(w))
 		}
 	}
-	return ""
+	return texts
 }
 
 // look notes how the transcript ended, and whether it would have to end so wherever it is
@@ -113,6 +113,7 @@ func (c *crash) look() {
 func (c *crash) hold() {
 	c.check() // nothing is open, nothing asks, nothing works, and no request was refused
 	c.runs.check(c.playing)
+	c.reportedOnce()
 	for _, id := range c.sessions {
 		c.answered(id)
 	}
@@ -156,7 +157,8 @@ func (c *crash) answered(id lathe.SessionID) {
 		}
 		if a, ok := m.Said.(*lathe.Assistant); ok {
 			open = false
-			if a.Error == nil && a.Finish == "stop" && !hasCalls(m) {
+			isEmpty := wordsOf(m) == "" && c.option("checks", "") != "" // and is asked for again
+			if a.Error == nil && a.Finish == "stop" && !hasCalls(m) && !isEmpty {
 				ends[a.Parent]++
 			}
 		}

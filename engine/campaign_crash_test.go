@@ -15,7 +15,6 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine"
-	"github.com/lathe-agent/lathe/model/modeltest"
 	"github.com/lathe-agent/lathe/store"
 )
 
@@ -162,7 +161,7 @@ type crash struct {
 func (c *crash) run() {
 	s := readScript(c.t, c.file)
 	for i, w := range s.do { // so that what was sent can be sent again
-		if w[0] == "prompt" && !slices.ContainsFunc(w, func(a string) bool { return strings.HasPrefix(a, "id=") }) {
+		if (w[0] == "prompt" || w[0] == "command") && !slices.ContainsFunc(w, func(a string) bool { return strings.HasPrefix(a, "id=") }) {
 			s.do[i] = append(slices.Clone(w), fmt.Sprintf("id=crash%02d", i))
 		}
 	}
@@ -212,9 +211,7 @@ func (c *crash) do(w []string) {
 		c.rest()
 		return
 	case "model":
-		more, err := modeltest.Parse(strings.Join(w[1:], "\n"))
-		c.ok(err)
-		c.model.add(more...)
+		c.model.add(c.answersOf(w[1:])...)
 		return
 	}
 	dies := !c.fate.isStruck()
@@ -313,6 +310,7 @@ func (c *crash) atRest() bool {
 			c.Fatal(err)
 		}
 	}
+	c.adopt()
 	for _, id := range c.sessions { // what a prompt without an answer left waits for a word
 		ctx, cancel := context.WithTimeout(c.Context(), time.Millisecond)
 		_, err := c.Wait(ctx, id)

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/lathe-agent/lathe"
@@ -18,15 +19,8 @@ const (
 	maxRequests = 64
 )
 
-// enter waits for a place among the requests under way; leave gives it back.
-func (e *Engine) enter(ctx context.Context) (leave func(), err error) {
-	select {
-	case e.places <- struct{}{}:
-		return func() { <-e.places }, nil
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
-}
+// errLate is in the cause of a call that its deadline ended.
+var errLate = errors.New("too late")
 
 // of is how long a call of a tool may take, and the setting that says so.
 func (d Deadlines) of(s tool.Spec) (time.Duration, string) {
@@ -50,7 +44,7 @@ func (s *stepping) bounded(ctx context.Context, t tool.Tool, c *tool.Call, h *ho
 	tooLate := tool.Failf("%s was stopped: it ran for more than %s (setting %s). What it did until then may have taken effect; look before you repeat it.",
 		t.Spec().Name, limit, setting)
 	h.clock = startClock(limit, func() {
-		cancel(&lathe.Error{Code: lathe.Canceled, Message: tooLate.Error()})
+		cancel(&lathe.Error{Code: lathe.Canceled, Message: tooLate.Error(), Err: errLate})
 		close(late)
 	})
 	defer h.clock.end()
@@ -70,8 +64,9 @@ func (s *stepping) bounded(ctx context.Context, t tool.Tool, c *tool.Call, h *ho
 	defer timer.Stop()
 	select {
 	case out := <-done:
-		if out.err == nil { // it tells itself what it did
-			return out.result, nil
+		var failure *tool.Failure
+		if out.err == nil || t.Spec().Agent && errors.As(out.err, &failure) { // it tells itself what it did
+			return out.result, out.err
 		}
 	case <-timer.C:
 	}

@@ -29,7 +29,9 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/bus"
+	"github.com/lathe-agent/lathe/internal/otlp"
 	"github.com/lathe-agent/lathe/store"
+	"github.com/lathe-agent/lathe/workspace/snapshot"
 )
 
 // pollEvery is how often a process that has listeners looks for what others wrote.
@@ -44,11 +46,14 @@ type Options struct {
 	IDs     *lathe.IDs
 	Log     *slog.Logger
 	// Setup and what follows are for engines that run turns.
-	Setup    Setup
-	Hooks    Hooks
-	Outputs  string         // folder for long outputs of tools; "" keeps none
-	Requests int            // to models at the same time; 0 is the default
-	Random   func() float64 // in [0, 1)
+	Setup   Setup
+	Hooks   Hooks
+	Outputs string // folder for long outputs of tools; "" keeps none
+	// Snapshots keep what files were, for an undo; nil keeps nothing. Close closes them.
+	Snapshots *snapshot.Store
+	Requests  int            // to models at the same time; 0 is the default
+	Random    func() float64 // in [0, 1)
+	Tracer    *otlp.Tracer   // is told what took how long; nil is nobody
 }
 
 // Engine is the core of the program.
@@ -63,15 +68,21 @@ type Engine struct {
 	version   string
 	log       *slog.Logger
 
-	setup    Setup
-	hooks    Hooks
-	outputs  string
-	random   func() float64
-	places   chan struct{} // one is taken by each request under way
-	actors   actors
-	memories memories
-	versions atomic.Int64
-	tidied   atomic.Int64 // when old outputs were last looked for, ms
+	setup     Setup
+	hooks     Hooks
+	outputs   string
+	snapshots *snapshot.Store
+	random    func() float64
+	places    *queue // of requests under way
+	meters    meters
+	tracer    *otlp.Tracer
+	actors    actors
+	company   company
+	memories  memories
+	versions  atomic.Int64
+	// prefixBreaks counts how often what goes before a conversation became another.
+	prefixBreaks atomic.Int64
+	tidied       atomic.Int64 // when old outputs were last looked for, ms
 
 	unreleased unreleased
 	work       sync.WaitGroup // runners, their tools and errands
@@ -102,7 +113,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	b := bus.New(bus.IDs(o.IDs))
 	e := &Engine{
 		bus: b, ids: o.IDs, now: o.Now, version: o.Version, closed: make(chan struct{}), log: o.Log,
-		setup: o.Setup, hooks: o.Hooks, outputs: o.Outputs, random: o.Random, places: make(chan struct{}, o.Requests),
+		setup: o.Setup, hooks: o.Hooks, outputs: o.Outputs, snapshots: o.Snapshots, random: o.Random, places: newQueue(o.Requests), tracer: o.Tracer,
 	}
 	e.live = &live{bus: b, told: map[lathe.PartID]lathe.Part{}, tell: e.tell, awake: e.isAwake}
 	e.actors.awake = map[lathe.SessionID]*actor{}
@@ -128,7 +139,11 @@ func (e *Engine) Close() error {
 	e.halt()
 	e.bus.Close()
 	e.watch.close()
-	return e.store.Close()
+	err := e.store.Close()
+	if e.snapshots != nil {
+		err = errors.Join(err, e.snapshots.Close())
+	}
+	return err
 }
 
 // closeTime is how long turns have to settle when the engine ends.

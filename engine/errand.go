@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -26,8 +27,13 @@ const (
 )
 
 // errandResult is what an errand brings back. Errands never write: the runner does.
-type errandResult struct {
-	title string
+type errandResult interface {
+	deliver(ctx context.Context, r *runner)
+}
+
+// title is an errand's: a name for the session.
+type title struct {
+	words string
 	err   error
 	spent lathe.Spending
 }
@@ -35,12 +41,12 @@ type errandResult struct {
 // entitle sends for a title when a session begins, if nobody gave it one. It is asked of the
 // small model, beside the first step.
 func (r *runner) entitle(ctx context.Context, s state) {
-	if r.errands > 0 || s.session.Parent != "" || !lathe.IsDefaultTitle(s.session.Title) {
+	if s.session.Parent != "" || !lathe.IsDefaultTitle(s.session.Title) {
 		return
 	}
 	real, until := 0, 0
 	for i, h := range s.messages {
-		if _, ok := h.Said.(*lathe.User); ok && !isSynthetic(h.Parts) {
+		if _, ok := h.Said.(*lathe.User); ok && !IsSynthetic(h.Parts) {
 			if real++; real == 1 {
 				until = i + 1
 			}
@@ -53,14 +59,23 @@ func (r *runner) entitle(ctx context.Context, s state) {
 	history := make([]lathe.Message, until)
 	for i, h := range s.messages[:until] {
 		history[i] = h.Message
+		history[i].Parts = slices.DeleteFunc(slices.Clone(h.Parts), isAside)
 	}
 	e, m := r.engine, r.sample.model
-	if small := r.settings.SmallModel; small.Model != "" {
+	agent, err := r.settings.agent(titleAgent)
+	if err != nil {
+		agent = &Agent{}
+	}
+	small := r.settings.SmallModel
+	if agent.Model != nil {
+		small = *agent.Model
+	}
+	if small.Model != "" {
 		if other, err := e.setup.Model(ctx, r.place, small); err == nil {
 			m = other
 		}
 	}
-	req := titleRequest(m, history)
+	req := titleRequest(m, agent, history)
 	cost := estimated(req, m.Price)
 	want := cost.reserve(titleSlot, e.today(), r.settings.Budget)
 	want.Want.Steps, want.Least.Steps = 0, 0
@@ -68,39 +83,40 @@ func (r *runner) entitle(ctx context.Context, s state) {
 		return // what is left is for the answer
 	}
 	r.errands++
+	id := r.lease.Session
 	e.work.Go(func() {
 		ctx, cancel := context.WithTimeout(e.ctx, titleTime)
 		defer cancel()
-		r.results <- askTitle(ctx, e, m, req, cost)
+		r.results <- askTitle(ctx, e, id, m, req, cost)
 	})
 }
 
 // titleRequest asks for a title.
-func titleRequest(m *Model, history []lathe.Message) model.Request {
+func titleRequest(m *Model, agent *Agent, history []lathe.Message) model.Request {
 	half := 0.5
 	req := model.Request{
-		Model: m.Name, System: []string{strings.TrimSpace(titlePrompt)}, MaxOutput: min(maxOutput, max(m.Output, 1000)),
+		Model: m.Name, System: []string{or(agent.Prompt, strings.TrimSpace(titlePrompt))}, MaxOutput: min(maxOutput, max(m.Output, 1000)),
 		Options: m.Options, Headers: m.Headers,
 		Messages: append([]model.Message{{
 			Role: model.UserRole, Content: []model.Content{model.TextContent{Text: "Generate a title for this conversation:\n"}},
 		}}, titleMessages(history, m)...),
 	}
 	if m.Temperature {
-		req.Temperature = &half
+		req.Temperature = first(agent.Temperature, &half)
 	}
 	return req
 }
 
 // askTitle asks a model for a title.
-func askTitle(ctx context.Context, e *Engine, m *Model, req model.Request, cost estimate) (out errandResult) {
-	leave, err := e.enter(ctx)
+func askTitle(ctx context.Context, e *Engine, id lathe.SessionID, m *Model, req model.Request, cost estimate) (out title) {
+	leave, err := e.enter(ctx, id)
 	if err != nil {
-		return errandResult{err: err}
+		return title{err: err}
 	}
 	defer leave()
 	var text strings.Builder
 	var used model.Usage
-	for ev, err := range m.Client.Stream(ctx, req) {
+	for ev, err := range e.metered(m).Stream(ctx, req) {
 		if err != nil {
 			out.err = err
 			break
@@ -116,9 +132,10 @@ func askTitle(ctx context.Context, e *Engine, m *Model, req model.Request, cost 
 	}
 	if tokens, cost := model.Count(used, m.Price); tokens != (lathe.Tokens{}) {
 		out.spent = lathe.Spending{Cost: cost, Tokens: lathe.TokensUsed(tokens)}
+		e.meters.model(m.Ref).spent(tokens, cost)
 	}
 	out.spent.Steps = 0
-	out.title = cleanTitle(text.String())
+	out.words = cleanTitle(text.String())
 	return out
 }
 
@@ -158,9 +175,14 @@ func cleanTitle(text string) string {
 	return ""
 }
 
-// errandDone takes the result of an errand. A title that someone gave meanwhile stays.
+// errandDone takes the result of an errand.
 func (r *runner) errandDone(ctx context.Context, done errandResult) {
 	r.errands--
+	done.deliver(ctx, r)
+}
+
+// deliver names the session. A title that someone gave meanwhile stays.
+func (done title) deliver(ctx context.Context, r *runner) {
 	if err := r.write(ctx, &lathe.Spent{Session: r.lease.Session, Slot: titleSlot, Day: r.engine.today(), Used: done.spent}); err != nil {
 		r.engine.log.Warn("what a title cost was not counted", "session", r.lease.Session, "error", err)
 	}
@@ -169,12 +191,12 @@ func (r *runner) errandDone(ctx context.Context, done errandResult) {
 		return
 	}
 	r.catchUp()
-	if done.title == "" || !lathe.IsDefaultTitle(r.mem.session.Title) {
+	if done.words == "" || !lathe.IsDefaultTitle(r.mem.session.Title) {
 		return
 	}
 	ctx, cancel := settle(ctx)
 	defer cancel()
-	if _, err := r.engine.store.Edit(ctx, r.lease.Session, lathe.Edit{Title: lathe.Some(done.title)}); err != nil {
+	if _, err := r.engine.store.Edit(ctx, r.lease.Session, lathe.Edit{Title: lathe.Some(done.words)}); err != nil {
 		r.engine.log.Warn("the title could not be kept", "session", r.lease.Session, "error", err)
 	}
 }

@@ -16,13 +16,22 @@ import (
 //
 // Note a cursor only at events whose Last is set, as [lathe.Cursor] with Engine.Feed.
 func (e *Engine) Events(ctx context.Context, scope lathe.Scope, after lathe.Opt[lathe.Cursor]) iter.Seq2[lathe.Event, error] {
+	return e.Follow(ctx, scope, after, func() {})
+}
+
+// Follow is Events for those who gather what they pass on: rest is called when nothing more
+// is queued, before each wait.
+func (e *Engine) Follow(ctx context.Context, scope lathe.Scope, after lathe.Opt[lathe.Cursor], rest func()) iter.Seq2[lathe.Event, error] {
 	return func(yield func(lathe.Event, error) bool) {
-		s := stream{engine: e, scope: scope, yield: yield, at: after.Value}
+		s := stream{engine: e, scope: scope, yield: yield, at: after.Value, rest: rest}
 		if err := s.watch(ctx, after.Set); !s.stopped && !e.isClosed() {
 			yield(lathe.Event{}, err)
 		}
 	}
 }
+
+// Publish tells all who listen some news. What is numbered comes from the store alone.
+func (e *Engine) Publish(news ...lathe.Event) { e.bus.Publish(news...) }
 
 // Feed is the short word that names this database in cursors.
 func (e *Engine) Feed() string { return e.store.Feed() }
@@ -36,6 +45,7 @@ type stream struct {
 	scope   lathe.Scope
 	yield   func(lathe.Event, error) bool
 	at      lathe.Cursor // everything up to here was told
+	rest    func()       // the reader may pass on what it has gathered
 	stopped bool         // the reader wants no more, and must not be called again
 }
 
@@ -119,6 +129,9 @@ func (s *stream) connect(ctx context.Context, sub *bus.Subscription, first, resu
 // follow hands on what the bus has.
 func (s *stream) follow(ctx context.Context, sub *bus.Subscription) error {
 	for {
+		if !sub.Ready() {
+			s.rest()
+		}
 		ev, err := sub.Next(ctx)
 		if err != nil {
 			return err

@@ -19,7 +19,7 @@ const mediaBytes = 20 << 20
 
 // expand reads what the parts of a prompt refer to, and puts it beside them in texts that
 // only the model sees. A file that cannot be read is said, and never fails the prompt.
-func (e *Engine) expand(ctx context.Context, rec lathe.Session, parts []lathe.Part) (out []lathe.Part) {
+func (e *Engine) expand(ctx context.Context, rec lathe.Session, agent string, parts []lathe.Part) (out []lathe.Part) {
 	for _, p := range parts {
 		switch b := p.Body.(type) {
 		case *lathe.File:
@@ -35,13 +35,26 @@ func (e *Engine) expand(ctx context.Context, rec lathe.Session, parts []lathe.Pa
 				}
 			}
 		case *lathe.AgentMention:
-			out = append(out, p, lathe.Part{Body: synthetic(
-				" Turn what the user just wrote into a prompt for the sub-agent " + b.Name + " and hand it over with the task tool.")})
+			text := " Turn what the user just wrote into a prompt for the sub-agent " + b.Name + " and hand it over with the task tool."
+			if e.deniesTask(ctx, rec, agent, b.Name) {
+				text += " The user named it, so that it exists and may be called this once."
+			}
+			out = append(out, p, lathe.Part{Body: synthetic(text)})
 		default:
 			out = append(out, p)
 		}
 	}
 	return out
+}
+
+// deniesTask reports whether an agent may not call another by itself.
+func (e *Engine) deniesTask(ctx context.Context, rec lathe.Session, agent, other string) bool {
+	s, err := e.settingsOf(ctx, rec.Directory)
+	if err != nil {
+		return false
+	}
+	a, err := s.agent(agent)
+	return err == nil && bounds{session: rec.Rules, agent: a.judge()}.evaluate(taskName, other).Action == lathe.Deny
 }
 
 func synthetic(text string) *lathe.Text { return &lathe.Text{Text: text, Synthetic: lathe.Yes} }

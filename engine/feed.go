@@ -47,6 +47,7 @@ type (
 		call  *call
 		title string
 		meta  json.RawMessage
+		reply chan<- error // told when it is written; nil if nobody waits
 	}
 	// toolMarked notes that a repeated call was allowed once.
 	toolMarked struct{ call *call }

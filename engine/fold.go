@@ -11,6 +11,7 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/model"
 	"github.com/lathe-agent/lathe/tool"
+	"github.com/lathe-agent/lathe/workspace/snapshot"
 )
 
 // fold turns what happens in one attempt at a step into facts about its message, and into
@@ -22,6 +23,7 @@ type fold struct {
 	message lathe.Message // the answer, without its parts
 	price   model.Price
 	before  string            // the tree before the step, "" without snapshots
+	patched bool              // the step changed files
 	hooked  bool              // texts are shown to a hook before they end
 	prior   []*lathe.ToolCall // the calls of earlier steps of the turn
 	resolve func(name, input string) (tool.Tool, json.RawMessage)
@@ -34,7 +36,10 @@ type fold struct {
 	usage   model.Usage
 	end     *model.Finish
 	started bool // a tool has started, so that the attempt cannot be made again
-	out     effects
+	// doubtful calls wait for the end of the answer: their arguments may be cut off.
+	doubtful []wantTool
+	watch    *watcher // looks at results; nil does not
+	out      effects
 }
 
 // effects are what a happening leads to: facts to commit, then texts that grow, then things
@@ -97,6 +102,7 @@ func (c *call) body() *lathe.ToolCall { return c.part.Body.(*lathe.ToolCall) }
 func (f *fold) reset() {
 	f.begun, f.started, f.end, f.usage = false, false, nil, model.Usage{}
 	f.blocks, f.calls, f.order, f.born = map[blockKey]*block{}, map[string]*call{}, nil, nil
+	f.doubtful = nil
 }
 
 // take returns the effects so far and begins anew. They are valid until the next call.
@@ -154,7 +160,7 @@ func (f *fold) event(at lathe.Time, ev model.Event) error {
 	case model.Used:
 		f.usage = e.Usage
 	case model.Finish:
-		f.end = &e
+		f.finished(at, e)
 	}
 	return nil
 }
@@ -271,7 +277,7 @@ func (f *fold) isOpen() bool {
 }
 
 // finish closes the step: what it used and cost, the tree after it, what it changed.
-func (f *fold) finish(at lathe.Time, after string, changed []string) {
+func (f *fold) finish(at lathe.Time, p snapshot.Patch) {
 	f.closeBlocks(at)
 	tokens, cost := model.Count(f.usage, f.price)
 	a := *f.message.Said.(*lathe.Assistant)
@@ -280,17 +286,16 @@ func (f *fold) finish(at lathe.Time, after string, changed []string) {
 		a.Finish = f.end.Reason
 	}
 	f.message.Said = &a
-	f.put(f.newPart(&lathe.StepFinish{Reason: a.Finish, Snapshot: after, Cost: cost, Tokens: tokens}), at)
+	f.put(f.newPart(&lathe.StepFinish{Reason: a.Finish, Snapshot: p.After, Cost: cost, Tokens: tokens}), at)
 	f.fact(&lathe.MessageChanged{Info: f.message})
-	f.patch(at, changed)
+	f.patch(at, p)
 }
 
 // patch notes what the step changed.
-func (f *fold) patch(at lathe.Time, changed []string) {
-	if f.before != "" && len(changed) > 0 {
-		f.put(f.newPart(&lathe.Patch{Hash: f.before, Files: changed}), at)
+func (f *fold) patch(at lathe.Time, p snapshot.Patch) {
+	if f.patched = len(p.Files) > 0; f.patched {
+		f.put(f.newPart(&lathe.Patch{Hash: p.Before, Files: p.Files}), at)
 	}
-	f.before = ""
 }
 
 // undo removes the parts of an attempt that failed, so that the next one does not repeat
@@ -306,7 +311,7 @@ func (f *fold) undo() {
 func (f *fold) close(at lathe.Time, fault lathe.Fault) {
 	f.closeBlocks(at)
 	for _, c := range f.order {
-		f.fail(c, "Tool execution aborted", interruptedMark, at)
+		f.fail(c, abortedWords(c.body()), interruptedMark, at)
 	}
 	a := *f.message.Said.(*lathe.Assistant)
 	a.Completed = at

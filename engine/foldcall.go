@@ -27,7 +27,7 @@ func (f *fold) inputStart(at lathe.Time, e model.InputStart) error {
 // mayCall refuses calls from a summary, which is asked for without tools.
 func (f *fold) mayCall(name string) error {
 	if f.message.Said.(*lathe.Assistant).Summary.On() {
-		return lathe.Errorf(lathe.Refused, "the model called the tool %s instead of writing a summary", name)
+		return &lathe.Error{Code: lathe.Refused, Message: "the model called the tool " + name + " instead of writing a summary", Err: errStray}
 	}
 	return nil
 }
@@ -81,7 +81,7 @@ func (f *fold) toolCall(at lathe.Time, e model.ToolCall) error {
 		c.tool, input = f.resolve(e.Name, e.Input)
 		name = c.tool.Spec().Name
 	}
-	repeated := !e.Executed && isRepeated(f.earlier(), name, input)
+	repeated := !e.Executed && (isRepeated(f.earlier(), name, input) || f.watch.goesOn(f.settled(), name, input))
 	next, err := c.body().Run(input, at)
 	if err != nil {
 		return err
@@ -95,10 +95,36 @@ func (f *fold) toolCall(at lathe.Time, e model.ToolCall) error {
 	}
 	c.part.Body = next
 	f.put(c.part, at)
-	if !e.Executed {
-		f.out.wants = append(f.out.wants, wantTool{c, repeated})
+	switch want := (wantTool{c, repeated}); {
+	case e.Executed:
+	case !isWhole(e.Input):
+		f.doubtful = append(f.doubtful, want)
+	default:
+		f.out.wants = append(f.out.wants, want)
 	}
 	return nil
+}
+
+// isWhole reports whether arguments surely came to their end. Others could be mended, or have
+// not begun; whether they were cut off shows when the answer ends.
+func isWhole(input string) bool {
+	input = strings.TrimSpace(input)
+	return input != "" && input != "{}" && json.Valid([]byte(input))
+}
+
+// finished takes the end of the answer in. Calls whose arguments had to be mended run now,
+// unless the answer was cut off: nobody knows what else they were to say.
+func (f *fold) finished(at lathe.Time, e model.Finish) {
+	f.end = &e
+	for _, want := range f.doubtful {
+		isCut := !json.Valid([]byte(want.call.input)) || want.call == f.order[len(f.order)-1]
+		if name := want.call.body().Tool; isCut && e.Reason == model.FinishLength && name != tool.Invalid().Spec().Name {
+			f.fail(want.call, "The answer reached its greatest length in the middle of this call of "+name+", so it was not run. Send it again with less in it: several small calls.", "", at)
+			continue
+		}
+		f.out.wants = append(f.out.wants, want)
+	}
+	f.doubtful = nil
 }
 
 // earlier lists the calls of the turn, oldest first.
@@ -156,8 +182,10 @@ func (f *fold) done(c *call, o outcome, at lathe.Time) {
 		f.complete(c, o.result, at)
 	case errors.As(o.err, &refused):
 		f.fail(c, refused.text, refused.mark, at)
+	case lathe.CodeOf(o.err) == lathe.Rejected: // a tool asked, and the answer was no
+		f.fail(c, o.err.Error(), rejectedMark, at)
 	case lathe.CodeOf(o.err) == lathe.Canceled:
-		f.fail(c, "Tool execution aborted", interruptedMark, at)
+		f.fail(c, abortedWords(c.body()), interruptedMark, at)
 	default:
 		f.fail(c, o.err.Error(), "", at)
 	}
@@ -174,6 +202,10 @@ func (f *fold) complete(c *call, r tool.Result, at lathe.Time) {
 		})
 	}
 	next, err := c.body().Complete(res)
+	if err == nil {
+		res.Output, res.Metadata = withNotes(res.Output, res.Metadata, f.noted(c, next))
+		next, err = c.body().Complete(res)
+	}
 	f.move(c, next, err, at)
 }
 
@@ -187,6 +219,10 @@ func (f *fold) fail(c *call, text, mark string, at lathe.Time) {
 		meta = withMark(meta, mark)
 	}
 	next, err := c.body().Fail(text, meta, at)
+	if err == nil {
+		text, meta = withNotes(text, meta, f.noted(c, next))
+		next, err = c.body().Fail(text, meta, at)
+	}
 	f.move(c, next, err, at)
 }
 

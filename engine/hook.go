@@ -21,14 +21,23 @@ type Hooks struct {
 	Params func(ctx context.Context, id lathe.SessionID, agent string, ref lathe.ModelRef, r *model.Request) error
 	// TextComplete may replace a text when it ends.
 	TextComplete func(ctx context.Context, p lathe.Part, text string) (string, error)
+	// CommandBefore may change what a slash command says before it becomes a prompt.
+	CommandBefore func(ctx context.Context, id lathe.SessionID, name, arguments string, parts []lathe.Part) ([]lathe.Part, error)
 	// ToolBefore may change the arguments of a call; they are judged as it leaves them.
 	ToolBefore func(ctx context.Context, name string, c *tool.Call) (json.RawMessage, error)
 	// ToolAfter may change the result of a call.
 	ToolAfter func(ctx context.Context, name string, c *tool.Call, r tool.Result) (tool.Result, error)
 	// PermissionAsk may answer what a person would be asked; "" leaves it to the person.
 	PermissionAsk func(ctx context.Context, r lathe.PermissionRequest) (lathe.Action, error)
-	// Track names the tree of a session's directory, and Changed the files that differ from
-	// one it named before. Without them there are no snapshots.
-	Track   func(ctx context.Context, s lathe.Session) (string, error)
-	Changed func(ctx context.Context, s lathe.Session, since string) ([]string, error)
+	// Compacting may add to what a summary is asked for with, or ask in other words.
+	Compacting func(ctx context.Context, id lathe.SessionID) (CompactingWords, error)
+	// Continue says whether a turn goes on after its history was compressed; overflow says
+	// that the provider had refused it.
+	Continue func(ctx context.Context, id lathe.SessionID, overflow bool) (bool, error)
+}
+
+// CompactingWords are what a hook wants a summary to be asked for with.
+type CompactingWords struct {
+	Context []string // further texts
+	Prompt  string   // in place of ours; "" keeps it
 }

@@ -177,5 +177,10 @@ func (e *Engine) Dispose(dir string) {
 	}
 }
 
+// EditProject changes what the user gave a project.
+func (e *Engine) EditProject(ctx context.Context, id string, edit store.ProjectEdit) (lathe.Project, error) {
+	return e.store.EditProject(ctx, id, edit)
+}
+
 // Projects lists all projects, the one opened last first.
 func (e *Engine) Projects(ctx context.Context) ([]lathe.Project, error) { return e.store.Projects(ctx) }

@@ -18,6 +18,11 @@ type state struct {
 	steps          int // at most so many a turn; 0 has no limit
 	continueOnDeny bool
 	usable         int // tokens of the model's context; 0 does not compact by itself
+	// For checks:
+	checks Checks
+	edits  bool          // files may be changed
+	tests  lathe.TestRun // the last of the project
+	read   *reading
 }
 
 // next is what a session does next. Sealed.
@@ -30,7 +35,7 @@ type (
 	clean struct{}
 	// promote gives waiting prompts their place.
 	promote struct{ prompts []lathe.MessageID }
-	// subtask runs the sub-agents a prompt asks for.
+	// subtask runs the first of the tasks a prompt still has for sub-agents.
 	subtask struct{ parts []lathe.Part }
 	// compact compresses the history.
 	compact struct{}
@@ -56,6 +61,9 @@ func plan(s state) next {
 	if s.session.Revert != nil && len(s.waiting) > 0 {
 		return clean{}
 	}
+	if s.session.Revert != nil {
+		return stop{} // what is undone is not answered
+	}
 	if steer := s.ready(false); len(steer) > 0 {
 		return promote{steer}
 	}
@@ -63,24 +71,28 @@ func plan(s state) next {
 	if asked < 0 {
 		return s.rest()
 	}
+	asked = s.askedAgain(asked)
 	answers := answersIn(s.messages[asked:])
 	if s.hasFailed(answers) {
 		return s.rest()
 	}
-	if len(answers) == 0 {
-		if tasks := tasksOf(s.messages[asked]); len(tasks) > 0 {
-			return subtask{tasks}
-		}
-		if isCompaction(s.messages[asked]) {
-			return compact{}
-		}
+	if tasks := pendingTasks(s.messages[asked], answers); len(tasks) > 0 {
+		return subtask{tasks}
 	}
-	if s.isFull(answers) {
+	if s.pending() != nil {
 		return compact{}
 	}
 	done := s.stepsDone()
-	if isAnswered(answers) || s.steps > 0 && done >= s.steps {
+	if s.isDone(answers) && (s.steps == 0 || done < s.steps) {
+		if more := s.check(s.messages[asked], answers); more != nil {
+			return more
+		}
+	}
+	if s.isDone(answers) || s.steps > 0 && done >= s.steps {
 		return s.rest()
+	}
+	if s.isFull() {
+		return compact{}
 	}
 	return step{last: s.steps > 0 && done+1 >= s.steps}
 }
@@ -146,6 +158,15 @@ const (
 	stoppedMark  = "stopped"
 )
 
+// isDone reports whether the last answer is the end of the turn. A summary is one only where
+// nothing goes on behind it.
+func (s state) isDone(answers []*held) bool {
+	if n := len(answers); n > 0 && isSummary(answers[n-1]) {
+		return s.endsIn(answers[n-1])
+	}
+	return isAnswered(answers)
+}
+
 // isAnswered is the exit test: the last step ended, and not in calls whose results the
 // model has yet to see. Some servers say stop although they call tools; what the provider
 // ran itself, and what was interrupted, needs no further step. A structured answer is one.
@@ -170,24 +191,24 @@ func isAnswered(answers []*held) bool {
 const interruptedMark = "interrupted"
 
 // stepsDone counts the answers since the last word of the user. One that failed is no step:
-// the last that is allowed, cut off by a kill, may be made again.
+// the last that is allowed, cut off by a kill, may be made again. Nor is a task of the prompt.
 func (s state) stepsDone() (n int) {
 	for _, h := range slices.Backward(s.messages) {
 		if _, ok := h.Said.(*lathe.User); ok {
-			if !isSynthetic(h.Parts) {
+			if isWord(h) {
 				break
 			}
 			continue
 		}
-		if !isBroken(h.Message) {
+		if !isBroken(h.Message) && !isSummary(h) && !isTask(h) {
 			n++
 		}
 	}
 	return n
 }
 
-// isSynthetic reports whether all parts were written by the engine.
-func isSynthetic(parts []lathe.Part) bool {
+// IsSynthetic reports whether all parts were written by the engine.
+func IsSynthetic(parts []lathe.Part) bool {
 	return len(parts) > 0 && !slices.ContainsFunc(parts, func(p lathe.Part) bool {
 		t, ok := p.Body.(*lathe.Text)
 		return !ok || !t.Synthetic.On()
@@ -201,24 +222,4 @@ func tasksOf(h *held) (out []lathe.Part) {
 		}
 	}
 	return out
-}
-
-func isCompaction(h *held) bool {
-	return slices.ContainsFunc(h.Parts, func(p lathe.Part) bool {
-		_, ok := p.Body.(*lathe.Compaction)
-		return ok
-	})
-}
-
-// isFull reports whether the last step used up what the model can take.
-func (s state) isFull(answers []*held) bool {
-	if s.usable == 0 || len(answers) == 0 {
-		return false
-	}
-	a := answers[len(answers)-1].Said.(*lathe.Assistant)
-	count := a.Tokens.Total
-	if count == 0 {
-		count = a.Tokens.Input + a.Tokens.Output + a.Tokens.Cache.Read + a.Tokens.Cache.Write
-	}
-	return a.Finish != "" && !a.Summary.On() && count >= int64(s.usable)
 }

@@ -43,6 +43,7 @@ var (
 	stopped  = lathe.Assistant{Finish: "stop"}
 	calling  = lathe.Assistant{Finish: "tool-calls"}
 	fallen   = lathe.Assistant{Error: &lathe.AbortedFault{}}
+	filled   = lathe.Assistant{Finish: "stop", Tokens: lathe.Tokens{Input: 90, Cache: lathe.CacheTokens{Read: 10}}}
 	reminder = &lathe.Text{Text: "conclude", Synthetic: lathe.Yes}
 )
 
@@ -90,6 +91,26 @@ func TestPlan_Table(t *testing.T) {
 			messages: []*held{u("m1"), a("m2", lathe.Assistant{Finish: "tool-calls", Tokens: lathe.Tokens{Input: 90, Output: 9}}, ran(`{}`))},
 			wants:    "m1", usable: 100,
 		}, "{false}step"},
+		{"an answer that fills the context ends the turn", state{messages: []*held{u("m1"), a("m2", filled, &lathe.Text{})}, wants: "m1", usable: 100}, "{}stop"},
+		{"the next prompt finds it full", state{messages: []*held{u("m1"), a("m2", filled, &lathe.Text{}), u("m3")}, wants: "m3", usable: 100}, "{}compact"},
+		{"a request of ours waits", state{messages: []*held{u("m1"), a("m2", calling, ran(`{}`)), u("c", &lathe.Compaction{Auto: true})}, wants: "m1"}, "{}compact"},
+		{"also behind a prompt that came meanwhile", state{messages: []*held{u("m1"), a("m2", calling), u("c", &lathe.Compaction{Auto: true}), u("m3")}, wants: "m3"}, "{}compact"},
+		{"a summary that was asked for", state{messages: []*held{u("m1", &lathe.Compaction{}), summaryOf("s", "m1", stopped)}, wants: "m1"}, "{}stop"},
+		{"a note behind it changes nothing", state{messages: []*held{u("m1", &lathe.Compaction{}), summaryOf("s", "m1", stopped), u("m2")}, wants: "m1"}, "{}stop"},
+		{"a summary of our own goes on", state{
+			messages: []*held{u("m1"), a("m2", calling), u("c", &lathe.Compaction{Auto: true}), summaryOf("s", "c", stopped), u("n", reminder)}, wants: "m1",
+		}, "{false}step"},
+		{"unless nobody wants that", state{messages: []*held{u("m1"), a("m2", calling, ran(`{}`)), u("c", &lathe.Compaction{Auto: true}), summaryOf("s", "c", stopped)}, wants: "m1"}, "{}stop"},
+		{"a prompt that stayed is answered", state{
+			messages: []*held{u("m1"), a("m2", filled, &lathe.Text{}), u("m3"), u("c", &lathe.Compaction{Auto: true, TailStart: "m3"}), summaryOf("s", "c", stopped)}, wants: "m3", usable: 100,
+		}, "{false}step"},
+		{"a summary that failed ends the turn", state{messages: []*held{u("m1"), a("m2", calling), u("c", &lathe.Compaction{Auto: true}), summaryOf("s", "c", fallen)}, wants: "m1"}, "{}stop"},
+		{"a summary fills nothing, trap 31", state{
+			messages: []*held{u("m1"), u("c", &lathe.Compaction{Auto: true}), summaryOf("s", "c", filled), u("n", reminder)}, wants: "m1", usable: 100,
+		}, "{false}step"},
+		{"a summary is no step", state{
+			messages: []*held{u("m1"), a("m2", calling, ran(`{}`)), u("c", &lathe.Compaction{Auto: true}), summaryOf("s", "c", stopped), u("n", reminder)}, wants: "m1", steps: 2,
+		}, "{true}step"},
 		{"answered", state{messages: []*held{u("m1"), a("m2", stopped, &lathe.Text{})}, wants: "m1"}, "{}stop"},
 		{"calls want another step", state{messages: []*held{u("m1"), a("m2", calling, ran(`{}`))}, wants: "m1"}, "{false}step"},
 		{"stop with calls, trap 51", state{messages: []*held{u("m1"), a("m2", stopped, ran(`{}`))}, wants: "m1"}, "{false}step"},

@@ -12,6 +12,8 @@ import (
 // lasting reads what a transcript says of budgets, deadlines and models in place of others.
 func (p *playing) lasting(s *engine.Settings) {
 	p.Helper()
+	p.long(s)
+	p.checking(s)
 	for _, line := range p.script.settings {
 		switch line[0] {
 		case "budget":

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -29,6 +30,7 @@ import (
 	"github.com/lathe-agent/lathe/tool"
 	"github.com/lathe-agent/lathe/tool/tooltest"
 	"github.com/lathe-agent/lathe/workspace"
+	"github.com/lathe-agent/lathe/workspace/snapshot"
 )
 
 // playing is a transcript under way.
@@ -65,7 +67,9 @@ func beginPlayWith(t *testing.T, s *script, protocol modeltest.Protocol, with fu
 			p.ok(os.WriteFile(filepath.Join(p.dir, name), f.Data, 0o644))
 		}
 	}
+	p.initGit()
 	p.shown = newShown(p.dir)
+	p.shown.apart = p.option("apart", "") != ""
 	empty, err := emptyDatabase()
 	p.ok(err)
 	p.ok(os.WriteFile(filepath.Join(p.data, "lathe.db"), empty, 0o600))
@@ -84,6 +88,26 @@ func beginPlayWith(t *testing.T, s *script, protocol modeltest.Protocol, with fu
 		p.ok(p.Close())
 	})
 	return p
+}
+
+// initGit makes a repository of the directory, with all that is in it committed.
+func (p *playing) initGit() {
+	p.Helper()
+	if p.option("git", "") == "" {
+		return
+	}
+	if _, err := exec.LookPath("git"); err != nil {
+		p.Skip("this transcript needs git, which is not installed")
+	}
+	for _, args := range [][]string{{"init", "-q"}, {"add", "-A"}, {"-c", "user.name=dev", "-c", "user.email=dev@localhost", "commit", "-q", "--allow-empty", "-m", "first"}} {
+		cmd := exec.Command("git", args...)
+		cmd.Dir = p.dir
+		cmd.Env = append(os.Environ(), "GIT_AUTHOR_DATE=2026-01-01T00:00:00Z", "GIT_COMMITTER_DATE=2026-01-01T00:00:00Z", "GIT_CONFIG_GLOBAL="+os.DevNull)
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			p.Fatalf("git %v: %v %s", args, err, out)
+		}
+	}
 }
 
 // emptyDatabase is a new database, made once: to make one takes longer than most turns.
@@ -115,6 +139,9 @@ func (p *playing) open() {
 	o := engine.Options{
 		Driver: p.driver, Blobs: filepath.Join(p.data, "blobs"), Outputs: filepath.Join(p.data, "outputs"), Version: "1.2.3", Now: p.now,
 		IDs: lathe.NewIDsFrom(p.now, randomness(p.opens)), Setup: p, Random: func() float64 { return 0 }, Hooks: p.hooks(),
+	}
+	if p.option("snapshots", "") != "" {
+		o.Snapshots = snapshot.New(snapshot.Options{Dir: filepath.Join(p.data, "snapshots"), Now: func() time.Time { return p.now().Std() }})
 	}
 	if p.with != nil {
 		p.with(&o)
@@ -187,10 +214,13 @@ func (p *playing) rest() {
 	p.Helper()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(p.Context()), time.Hour)
 	defer cancel()
-	for _, id := range p.sessions {
+	p.adopt()
+	for i := 0; i < len(p.sessions); i++ { // some are born meanwhile
+		id := p.sessions[i]
 		if _, err := p.Wait(ctx, id); err != nil && lathe.CodeOf(err) == lathe.Canceled {
 			p.Errorf("the session does not come to rest: %v\n%s", err, p.shown.events())
 		}
+		p.adopt()
 	}
 	synctest.Wait()
 }
@@ -229,7 +259,7 @@ func (p *playing) checkRequests() {
 		if r.Problem != "" {
 			p.Errorf("request %d would be refused: %s", r.N, r.Problem)
 		}
-		if isTitle(r) {
+		if isTitle(r) || isSummary(r) {
 			continue
 		}
 		var now []string
@@ -314,6 +344,9 @@ func (p *playing) files() string {
 	var b strings.Builder
 	p.ok(filepath.WalkDir(p.dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
+			if d != nil && d.Name() == ".git" {
+				return fs.SkipDir
+			}
 			return err
 		}
 		text, err := os.ReadFile(path)
@@ -400,7 +433,13 @@ func (p *playing) Settings(context.Context, workspace.Place) (*engine.Settings, 
 	if p.option("small", "") != "" {
 		s.SmallModel = lathe.ModelRef{Provider: "test", Model: "small"}
 	}
+	if p.option("snapshots", "") != "" {
+		s.Tools = tool.NewSet(append(s.Tools.All(), tooltest.Command())...)
+		s.NoSnapshots = p.option("snapshots", "") == "off"
+	}
 	p.lasting(s)
+	p.contextual(s)
+	p.accompanied(s)
 	return s, nil
 }
 
@@ -412,7 +451,7 @@ func (p *playing) Model(_ context.Context, _ workspace.Place, ref lathe.ModelRef
 	ids := lathe.NewIDsFrom(func() lathe.Time { return lathetest.Now }, randomness(99))
 	at := model.Endpoint{Provider: ref.Provider, BaseURL: p.server.URL, Client: p.server.Client}
 	m := &engine.Model{
-		Ref: ref, Name: ref.Model, Context: 200_000, Output: 8000, Temperature: true,
+		Ref: ref, Name: ref.Model, Context: p.window(ref), Input: p.limit("input", 0), Output: 8000, Temperature: true,
 		Target: model.Target{Provider: ref.Provider, Model: ref.Model},
 		Price:  model.Price{Input: model.PerMillion(1), Output: model.PerMillion(2), CacheRead: model.PerMillion(0.5)},
 		Variants: map[string]map[string]json.RawMessage{
@@ -464,13 +503,6 @@ func (p *playing) hooks() (h engine.Hooks) {
 				}
 				return lathe.Action(line[2]), nil
 			}
-		case "snapshot":
-			n := 0
-			h.Track = func(context.Context, lathe.Session) (string, error) {
-				n++
-				return "tree" + strconv.Itoa(n), nil
-			}
-			h.Changed = func(context.Context, lathe.Session, string) ([]string, error) { return []string{"a.txt"}, nil }
 		}
 	}
 	return h

@@ -44,12 +44,15 @@ func (e *Engine) Recover(ctx context.Context, resume bool) (int, error) {
 	}
 	close(todo)
 	group.Wait()
-	return len(left), errors.Join(errs...)
+	return len(left), errors.Join(append(errs, e.Collect(ctx, "", resume))...)
 }
 
 func (e *Engine) recover(ctx context.Context, one store.Interruption, resume bool) error {
-	var err error
+	task, err := e.store.Task(ctx, one.Session)
 	switch {
+	case err != nil:
+	case task == lathe.Awaited:
+		err = e.orphaned(ctx, one)
 	case resume:
 		err = e.Resume(ctx, one.Session)
 	case one.Dead:
@@ -107,7 +110,11 @@ func (r *runner) mend(ctx context.Context) error {
 	case repair:
 		return r.repair(ctx, next.left)
 	case stop:
-		return nil
+		left, err := r.withdrawAll(ctx) // of a slash command that asked before its prompt was sent
+		if err != nil || len(left) == 0 {
+			return err
+		}
+		return r.write(ctx, left...)
 	default:
 		return r.write(ctx, &lathe.Interrupted{Session: r.lease.Session})
 	}
@@ -132,6 +139,9 @@ func (e *Engine) goOn(ctx context.Context, id lathe.SessionID) error {
 		Agent: said.Agent, Model: said.Model, System: said.System, Tools: said.Tools, Format: said.Format,
 	}}
 	m.Parts = []lathe.Part{{ID: e.ids.Part(), Session: id, Message: m.ID, Body: synthetic(interruptedWords(page.Messages))}}
+	if again := compactAgain(page.Messages); again != nil { // a summary is not gone on with but made again
+		m.Said, m.Parts[0].Body = again.Said, again.Parts[0].Body
+	}
 	if _, err := e.store.Admit(ctx, id, lathe.Prompt{Message: m, Digest: string(m.ID)}); err != nil {
 		return err
 	}
@@ -161,7 +171,7 @@ func interruptedWords(messages []lathe.Message) string {
 	if n := len(messages); n > 0 {
 		for _, p := range messages[n-1].Parts {
 			if c, ok := p.Body.(*lathe.ToolCall); ok && hasMark(metadataOf(c.State), interruptedMark) {
-				calls = append(calls, c.Tool+" "+string(inputOf(c.State)))
+				calls = append(calls, c.Tool+" "+string(inputOf(c.State))+childWords(c))
 			}
 		}
 	}

@@ -4,8 +4,6 @@ import (
 	"context"
 	_ "embed"
 	"encoding/json"
-	"fmt"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -37,7 +35,8 @@ type sample struct {
 	format    *format
 	mentioned bool // the prompt names an agent
 	output    tool.Output
-	err       error // why there is no agent or model
+	summary   lathe.MessageID // the newest of the history
+	err       error           // why there is no agent or model
 }
 
 // sampled asks the settings for what the newest prompt wants, and tells plan.
@@ -48,9 +47,14 @@ func (r *runner) sampled(ctx context.Context, s *state) {
 		return
 	}
 	r.sample = r.engine.sampleFor(ctx, r.place, u)
+	r.summary = lastSummary(s.messages)
 	r.fallSample(ctx)
 	if r.settings != nil {
 		s.continueOnDeny = r.settings.ContinueOnDeny
+		if c := r.settings.Compaction; !c.Off {
+			s.usable = c.usable(r.model)
+		}
+		r.sampleChecks(ctx, s)
 	}
 	if r.agent != nil {
 		s.steps = r.agent.Steps
@@ -78,7 +82,9 @@ func (e *Engine) sampleFor(ctx context.Context, at workspace.Place, u *held) (s 
 		_, ok := p.Body.(*lathe.AgentMention)
 		return ok
 	})
-	s.model, s.err = e.setup.Model(ctx, at, said.Model)
+	if s.model, s.err = e.setup.Model(ctx, at, said.Model); s.err == nil {
+		s.output.Limits = familyOf(s.model.Name).limits(s.output.Limits)
+	}
 	return s
 }
 
@@ -100,7 +106,10 @@ func (r *runner) prepare(ctx context.Context, s state, last bool) (*stepping, er
 	if st.judge, err = r.judgeFor(ctx, s.session); err != nil {
 		return nil, err
 	}
-	for _, h := range s.messages {
+	if err := r.prefaced(ctx, s.session); err != nil {
+		return nil, err
+	}
+	for _, h := range visible(s.messages) {
 		st.history = append(st.history, h.Message)
 	}
 	st.tools = st.settings.Tools
@@ -110,22 +119,17 @@ func (r *runner) prepare(ctx context.Context, s state, last bool) (*stepping, er
 	if st.prompt, err = st.build(ctx, s, st.tools); err != nil {
 		return nil, err
 	}
-	before := ""
-	if r.engine.hooks.Track != nil { // before the request: a tool may run before its step begins
-		if before, err = r.engine.hooks.Track(ctx, s.session); err != nil {
-			return nil, err
-		}
-	}
 	m := r.answer(s)
 	st.fold = &fold{
-		ids: r.engine.ids, message: m, price: st.model.Price, before: before, hooked: r.engine.hooks.TextComplete != nil,
-		resolve: st.tools.Resolve, prior: callsOf(s.messages[exchange(s.messages):]),
+		ids: r.engine.ids, message: m, price: st.model.Price, hooked: r.engine.hooks.TextComplete != nil,
+		resolve: st.tools.Resolve, prior: callsOf(s.messages[exchange(s.messages):]), watch: r.watch(ctx, s),
 	}
 	err = st.reserve(ctx, append([]lathe.Fact{r.busy(), &lathe.MessageChanged{Info: m}}, st.fallNote()...)...)
 	if h := r.mem.byID[m.ID]; h != nil {
 		st.fold.message.Created = h.Created
 	}
 	if err == nil {
+		st.picture()
 		r.entitle(ctx, s)
 	}
 	return st, err
@@ -134,7 +138,7 @@ func (r *runner) prepare(ctx context.Context, s state, last bool) (*stepping, er
 // exchange is where the last word of the user stands.
 func exchange(messages []*held) int {
 	for i, h := range slices.Backward(messages) {
-		if _, ok := h.Said.(*lathe.User); ok && !isSynthetic(h.Parts) {
+		if isWord(h) {
 			return i
 		}
 	}
@@ -144,10 +148,7 @@ func exchange(messages []*held) int {
 // remind writes down that this is the last step. It is a message of its own: words that
 // were only in this request would be missing from the next (I7).
 func (r *runner) remind(ctx context.Context, s *state) error {
-	said := *r.user.Said.(*lathe.User)
-	m := lathe.Message{ID: r.engine.ids.Message(), Session: s.session.ID, Created: r.engine.now(), Said: &lathe.User{
-		Agent: said.Agent, Model: said.Model, System: said.System, Tools: said.Tools, Format: said.Format,
-	}}
+	m := r.ownPrompt(*s)
 	p := lathe.Part{ID: r.engine.ids.Part(), Session: m.Session, Message: m.ID, Body: &lathe.Text{Text: strings.TrimSpace(lastStepPrompt), Synthetic: lathe.Yes}}
 	if err := r.write(ctx, &lathe.MessageChanged{Info: m}, &lathe.PartChanged{Part: p, Time: m.Created}); err != nil {
 		return err
@@ -207,7 +208,7 @@ func (s *stepping) build(ctx context.Context, st state, tools *tool.Set) (model.
 func (s *stepping) request(st state, tools *tool.Set) model.Request {
 	m := s.model
 	req := model.Request{
-		Model: m.Name, System: s.system(), Messages: s.mem.convert(st.messages, m.Target),
+		Model: m.Name, System: s.system(), Messages: s.mem.convert(visible(st.messages), m.Target),
 		MaxOutput: maxOutput, Options: s.options(), Headers: m.Headers, Cache: m.Cache,
 	}
 	if m.Output > 0 {
@@ -217,10 +218,10 @@ func (s *stepping) request(st state, tools *tool.Set) model.Request {
 		req.Temperature = first(s.agent.Temperature, m.DefaultTemperature)
 	}
 	req.TopP, req.TopK = first(s.agent.TopP, m.DefaultTopP), m.DefaultTopK
-	hide, unsuited := s.judge.hide(), tool.Unsuited(m.Name)
-	for _, t := range tools.Visible(func(spec tool.Spec) bool { return hide(spec) || unsuited(spec) }) {
+	hide, unsuited, fam := s.judge.hide(), tool.Unsuited(m.Name), familyOf(m.Name)
+	for _, t := range tools.Visible(func(spec tool.Spec) bool { return hide(spec) || unsuited(spec) || fam.overwhelms(spec) }) {
 		spec := t.Spec()
-		req.Tools = append(req.Tools, model.Tool{Name: spec.Name, Description: spec.Description, Schema: spec.Schema})
+		req.Tools = append(req.Tools, model.Tool{Name: spec.Name, Description: s.described(spec), Schema: spec.Schema})
 	}
 	switch {
 	case len(req.Tools) == 0:
@@ -243,13 +244,15 @@ func first(values ...*float64) *float64 {
 	return nil
 }
 
-// system is what goes before the conversation, as one text.
+// system is what goes before the conversation, as one text: what was sampled, and behind it
+// what belongs to the prompt.
 func (s *stepping) system() []string {
-	prompt := s.agent.Prompt
-	if prompt == "" {
-		prompt = buildPrompt
+	p := s.preface
+	if !isFor(p, s.sample.prefaceKey(s.place)) { // of a model that stands in for another
+		own := s.sample.newPreface(s.session, s.place, s.engine.now())
+		p = &own
 	}
-	texts := append([]string{strings.TrimSpace(prompt), environment(s.session, s.place)}, s.settings.System...)
+	texts := []string{p.Text}
 	if s.format != nil {
 		texts = append(texts, strings.TrimSpace(structuredPrompt))
 	}
@@ -257,13 +260,6 @@ func (s *stepping) system() []string {
 		texts = append(texts, extra)
 	}
 	return []string{strings.Join(texts, "\n\n")}
-}
-
-// environment says where the model works. The day is that of the session's beginning: one
-// that changed at midnight would cost the whole cache.
-func environment(s lathe.Session, at workspace.Place) string {
-	return fmt.Sprintf("Working directory: %s\nTop of the repository: %s\nVersion control: %s\nPlatform: %s\nDate: %s",
-		at.Directory, at.Worktree, or(at.VCS, "none"), runtime.GOOS, s.Created.Std().UTC().Format("2006-01-02"))
 }
 
 func or(s, otherwise string) string {

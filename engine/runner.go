@@ -32,11 +32,19 @@ type runner struct {
 	place   workspace.Place
 	mem     *memory
 	results chan errandResult
-	errands int  // under way
-	titled  bool // a title was sent for
-	worked  bool // the session is not idle
-	broken  int  // requests in a row that failed
+	errands int        // under way
+	titled  bool       // a title was sent for
+	unkept  sync.Once  // tells that commands cannot be undone
+	patched bool       // files were changed since the last summary
+	summing bool       // a summary was sent for
+	summed  lathe.Time // when
+	worked  bool       // the session is not idle
+	broken  int        // requests in a row that failed
 	fallen  fallback
+	read    reading // of the turn's calls
+	// preface is what goes before the conversation, once it was read.
+	preface     *lathe.Preface
+	prefaceRead bool
 }
 
 // growing is an open part of this runner: its text on the bus, and how much of it the
@@ -65,7 +73,7 @@ func (e *Engine) begin(ctx context.Context, a *actor) (*runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.actor, r.results = a, make(chan errandResult, 1)
+	r.actor, r.results, r.summed = a, make(chan errandResult, 1), e.now()
 	if err := r.remember(ctx); err != nil {
 		return nil, errors.Join(err, r.release(ctx))
 	}

@@ -22,6 +22,8 @@ type Prompt struct {
 	Delivery lathe.Delivery
 	NoReply  bool
 	Parts    []lathe.Part // texts, files, agents and subtasks; their ids may be left out
+
+	task lathe.Task // what the session works for from now on
 }
 
 // Prompt sends a prompt and waits until the session rests. It returns the newest answer,
@@ -87,6 +89,7 @@ func (e *Engine) Send(ctx context.Context, id lathe.SessionID, in lathe.Input) e
 // Cancel ends the turn of a session and of all below it, and returns when everything of it
 // is settled. Prompts that wait are held until the next word.
 func (e *Engine) Cancel(ctx context.Context, id lathe.SessionID) error {
+	e.company.leave(id)
 	children, err := e.Children(ctx, id)
 	if err != nil {
 		return err
@@ -223,7 +226,7 @@ func (e *Engine) compose(ctx context.Context, id lathe.SessionID, p Prompt) (lat
 	if m.ID == "" {
 		m.ID = e.ids.Message()
 	}
-	m.Parts = e.expand(ctx, rec, p.Parts)
+	m.Parts = e.expand(ctx, rec, said.Agent, p.Parts)
 	for i := range m.Parts {
 		m.Parts[i].Session, m.Parts[i].Message = id, m.ID
 		if m.Parts[i].ID == "" {
@@ -235,7 +238,7 @@ func (e *Engine) compose(ctx context.Context, id lathe.SessionID, p Prompt) (lat
 			return in, err
 		}
 	}
-	return lathe.Prompt{Message: m, Delivery: p.Delivery, NoReply: p.NoReply, Digest: p.digest()}, nil
+	return lathe.Prompt{Message: m, Delivery: p.Delivery, NoReply: p.NoReply, Digest: p.digest(), Task: p.task}, nil
 }
 
 // check refuses what no session could take.

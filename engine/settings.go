@@ -11,6 +11,7 @@ import (
 	"github.com/lathe-agent/lathe/model"
 	"github.com/lathe-agent/lathe/tool"
 	"github.com/lathe-agent/lathe/workspace"
+	"github.com/lathe-agent/lathe/workspace/survey"
 )
 
 // Setup tells the engine what it may work with. It is asked at the start of each step, so
@@ -30,16 +31,38 @@ type Settings struct {
 	DefaultAgent string         // "" is the first that people may choose
 	DefaultModel lathe.ModelRef // empty if none can be used
 	SmallModel   lathe.ModelRef // for titles; empty means the one of the prompt
-	System       []string       // instructions that go before every model, in their order
+	Instructions []Instruction  // that go before every model, in their order
+	Skills       []lathe.Skill
+	Commands     []SlashCommand
 	Tools        *tool.Set
 	Shell        *tool.Shell // for commands of the user's; nil refuses them
 	Limits       tool.Limits // of what a model sees of a tool's output
+	// NoSnapshots keeps nothing for an undo; Kept bounds what is kept.
+	NoSnapshots bool
+	Kept        Kept
 	// ContinueOnDeny lets the turn go on after the user rejected a call.
 	ContinueOnDeny bool
 	Retry          Retry
 	Deadlines      Deadlines
 	Budget         lathe.Budget
 	Fallback       Fallback
+	Subagents      Subagents
+	Compaction     Compaction
+	// Checks are what is looked at without a model's goodwill.
+	Checks Checks
+	// Headless says that nobody is there to be asked.
+	Headless bool
+	// Survey tells the first prompt of a session what is in its directory; nil does not.
+	Survey    *survey.Config
+	Plans     string // folder for the plans of directories without a repository; "" keeps none
+	Home      string // the user's folder, for names that begin with ~/
+	ShellName string // of models' commands, as the model is told
+}
+
+// Confined is how the commands of an agent are confined, as the model is told.
+type Confined struct {
+	Mode    string // "" is not told
+	Offline bool
 }
 
 // Deadlines bound what is waited for beside the model, whose waits are its client's. Zero
@@ -48,6 +71,12 @@ type Deadlines struct {
 	Tool     time.Duration // one call
 	Subagent time.Duration // one call that is the work of another agent
 	Ask      time.Duration // a person; by default without end
+}
+
+// Kept bounds what is kept for an undo. Zero is the default.
+type Kept struct {
+	Age   time.Duration
+	Bytes int64
 }
 
 // Rules judge requests: a [lathe.Ruleset], or one that also knows whose rules they are.
@@ -60,6 +89,7 @@ type Agent struct {
 	lathe.Agent
 	Judge    Rules            // nil judges by Rules
 	Fallback []lathe.ModelRef // empty are those of the settings
+	Confined Confined
 }
 
 func (a *Agent) judge() Rules {
@@ -91,13 +121,19 @@ type Model struct {
 	Cache    model.CacheTTL
 }
 
-// agent finds an agent by name; "" is the default one.
+// agent finds an agent by name; "" is the default one, which people must be able to choose.
 func (s *Settings) agent(name string) (*Agent, error) {
-	if name == "" {
+	open := func(a *Agent) bool { return a.Mode != lathe.Subagent && !a.Hidden.On() }
+	standard := name == ""
+	if standard {
 		name = s.DefaultAgent
 	}
 	for i := range s.Agents {
-		if a := &s.Agents[i]; a.Name == name || name == "" && a.Mode != lathe.Subagent && !a.Hidden.On() {
+		a := &s.Agents[i]
+		if standard && a.Name == name && !open(a) {
+			return nil, lathe.Errorf(lathe.Invalid, "the default agent %q is hidden or works only for others; set default_agent to one of: %s", name, strings.Join(s.visible(), ", "))
+		}
+		if a.Name == name || name == "" && open(a) {
 			return a, nil
 		}
 	}

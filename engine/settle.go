@@ -10,12 +10,9 @@ import (
 
 // finish closes a step that came to its end.
 func (s *stepping) finish(ctx context.Context) error {
-	after, changed, err := s.snapshot(ctx)
-	if err != nil {
-		return s.failed(ctx, err)
-	}
+	patch := s.changed(ctx)
 	at := s.engine.now()
-	s.fold.finish(at, after, changed)
+	s.fold.finish(at, patch)
 	fault := s.verdict()
 	s.fold.close(at, fault)
 	return s.end(ctx, fault)
@@ -56,12 +53,9 @@ func (s *stepping) failed(ctx context.Context, err error) error {
 		}
 	}
 	s.withdraw()
-	_, changed, serr := s.snapshot(ctx)
-	if serr != nil {
-		s.engine.log.Warn("the changes of a failed step are not known", "session", s.session.ID, "error", serr)
-	}
+	patch := s.changed(ctx)
 	at := s.engine.now()
-	s.fold.patch(at, changed)
+	s.fold.patch(at, patch)
 	fault := faultOf(err)
 	s.fold.close(at, fault)
 	return s.end(ctx, fault)
@@ -79,7 +73,14 @@ func (s *stepping) end(ctx context.Context, fault lathe.Fault) error {
 	if fault == errClosing.Fault { // the program ends, and the turn can go on in the next
 		s.facts = append(s.facts, &lathe.Interrupted{Session: s.session.ID})
 	}
-	return s.flush(ctx)
+	if err := s.flush(ctx); err != nil {
+		return err
+	}
+	if s.fold.patched {
+		s.patched = true
+	}
+	s.sumUp(ctx)
+	return nil
 }
 
 // linger waits a moment for tools that were cancelled.
@@ -124,6 +125,7 @@ func (s *stepping) giveUp(ctx context.Context, again bool) error {
 // pause waits before the next attempt, and says so.
 func (s *stepping) pause(ctx context.Context, n int, next retryPlan) error {
 	now := s.engine.now()
+	s.engine.meters.retries.Add(1)
 	s.engine.log.Warn("the request failed and is made again", "session", s.session.ID, "attempt", n, "wait", next.wait, "error", next.message)
 	err := s.write(ctx, &lathe.StatusChanged{Session: s.session.ID, Status: lathe.Status{
 		Type: lathe.Retrying, Attempt: n, Message: next.message, Next: now + lathe.Time(next.wait.Milliseconds()),
@@ -139,18 +141,4 @@ func (s *stepping) pause(ctx context.Context, n int, next retryPlan) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-}
-
-// snapshot names the tree after the step and what differs from the one before.
-func (s *stepping) snapshot(ctx context.Context) (after string, changed []string, err error) {
-	if s.fold.before == "" {
-		return "", nil, nil
-	}
-	ctx, cancel := settle(ctx)
-	defer cancel()
-	if after, err = s.engine.hooks.Track(ctx, s.session); err != nil {
-		return "", nil, err
-	}
-	changed, err = s.engine.hooks.Changed(ctx, s.session, s.fold.before)
-	return after, changed, err
 }

@@ -36,36 +36,7 @@ func (e *Engine) Shell(ctx context.Context, id lathe.SessionID, in Command) (lat
 	} else if err := lathe.CheckID(lathe.PrefixMessage, string(in.Message)); err != nil {
 		return lathe.Message{}, err
 	}
-	done := make(chan outcomeOf[lathe.Message], 1)
-	a, err := e.occupy(id, func(ctx context.Context, r *runner) error {
-		m, err := r.shell(ctx, said, in)
-		done <- outcomeOf[lathe.Message]{m, err}
-		if isWrite(err) {
-			return err
-		}
-		return nil // whoever asked is told; prompts that came meanwhile are answered all the same
-	})
-	if err != nil {
-		return lathe.Message{}, err
-	}
-	select {
-	case out := <-done:
-		return out.value, out.err
-	case <-a.gone: // it could not begin
-		select {
-		case out := <-done:
-			return out.value, out.err
-		default:
-			return lathe.Message{}, a.failure()
-		}
-	case <-ctx.Done():
-		return lathe.Message{}, context.Cause(ctx)
-	}
-}
-
-type outcomeOf[T any] struct {
-	value T
-	err   error
+	return occupied(ctx, e, id, func(ctx context.Context, r *runner) (lathe.Message, error) { return r.shell(ctx, said, in) })
 }
 
 // shell runs the command and writes down what it prints, as the call of a tool.

@@ -27,6 +27,7 @@ type shown struct {
 	delta string // the part of the last line, if that is a delta
 	grown string // its text
 	title map[lathe.SessionID]string
+	apart bool // what sessions do at one moment stands session by session
 }
 
 func newShown(dir string) *shown {
@@ -37,7 +38,13 @@ func newShown(dir string) *shown {
 func (s *shown) know(id lathe.SessionID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.known = append(s.known, id)
+	s.meet(id)
+}
+
+func (s *shown) meet(id lathe.SessionID) {
+	if !slices.Contains(s.known, id) {
+		s.known = append(s.known, id)
+	}
 }
 
 // id is what goes by that name.
@@ -81,6 +88,13 @@ func (s *shown) events() string {
 func (s *shown) ordered() (out []string) {
 	for from := 0; from < len(s.lines); {
 		to := from + 1
+		if s.apart {
+			to = s.moment(from)
+			run := slices.Clone(s.lines[from:to])
+			slices.SortStableFunc(run, func(a, b string) int { return strings.Compare(whose(a), whose(b)) })
+			out, from = append(out, run...), to
+			continue
+		}
 		for to < len(s.lines) && s.at[from].call > 0 && s.at[to].call > 0 && s.at[to].at.Equal(s.at[from].at) {
 			to++
 		}
@@ -97,6 +111,24 @@ func (s *shown) ordered() (out []string) {
 	return out
 }
 
+// moment is where the lines of a moment end.
+func (s *shown) moment(from int) int {
+	for i := range s.at[from:] {
+		if !s.at[from+i].at.Equal(s.at[from].at) {
+			return from + i
+		}
+	}
+	return len(s.lines)
+}
+
+// whose is the session that a line is of, "" for the first.
+func whose(line string) string {
+	if before, _, ok := strings.Cut(line, ": "); ok && len(before) > 1 && before[0] == 's' && strings.Trim(before[1:], "0123456789") == "" {
+		return before
+	}
+	return ""
+}
+
 // plain takes ids and places of this run out of a text.
 func (s *shown) plain(text string) string {
 	s.mu.Lock()
@@ -111,8 +143,16 @@ func (s *shown) clean(text string) string {
 	for i, id := range s.known {
 		text = strings.ReplaceAll(text, string(id), fmt.Sprintf("s%d", i+1))
 	}
+	text = callID.ReplaceAllString(text, "CALL")
+	text = machine.ReplaceAllString(text, "Machine: …")
 	return outputFile.ReplaceAllString(strings.ReplaceAll(text, s.dir, "DIR"), "OUTPUT")
 }
+
+// machine is what a survey tells of the machine.
+var machine = regexp.MustCompile(`Machine: \d+ cores[^"\\]*`)
+
+// callID is the id of a call that no model made.
+var callID = regexp.MustCompile(`\b01[0-9A-HJKMNP-TV-Z]{24}\b`)
 
 // outputFile is where a long output was put.
 var outputFile = regexp.MustCompile(`/\S*/outputs/tool_[0-9A-Za-z]+`)
@@ -153,13 +193,17 @@ func (s *shown) event(e lathe.Event) {
 		}
 	}()
 	switch f := e.Fact.(type) {
-	case *lathe.ServerConnected, *lathe.SessionIdle, *lathe.SessionCreated, *lathe.ProjectChanged:
+	case *lathe.ServerConnected, *lathe.SessionIdle, *lathe.ProjectChanged:
+	case *lathe.SessionCreated:
+		if f.Info.Parent != "" {
+			s.meet(f.Info.ID)
+		}
 	case *lathe.SessionChanged:
 		var cost lathe.Money
 		if f.Info.Cost != nil { // an import may have none
 			cost = *f.Info.Cost
 		}
-		if text := fmt.Sprintf("session %q cost %s", f.Info.Title, cost); text != s.title[e.Session] {
+		if text := fmt.Sprintf("session %q cost %s%s", f.Info.Title, cost, s.undone(f.Info)); text != s.title[e.Session] {
 			s.title[e.Session] = text
 			s.add(text)
 		}
@@ -169,7 +213,7 @@ func (s *shown) event(e lathe.Event) {
 		s.add("message " + s.message(f.Message) + " removed")
 	case *lathe.PartChanged:
 		name := s.part(f.Part.Message, f.Part.ID)
-		s.add("part " + name + " " + body(f.Part))
+		s.add("part " + name + " " + s.trees(body(f.Part)))
 		if _, ok := f.Part.Body.(*lathe.ToolCall); ok {
 			_, n, _ := strings.Cut(name, "/")
 			s.at[len(s.at)-1].call, _ = strconv.Atoi(n)
@@ -180,7 +224,9 @@ func (s *shown) event(e lathe.Event) {
 		name := s.part(f.Message, f.Part)
 		if s.delta == name {
 			s.grown += f.Delta
-			s.lines[len(s.lines)-1] = fmt.Sprintf("delta %s %q", name, s.grown)
+			i := len(s.lines) - 1
+			before, _, _ := strings.Cut(s.lines[i], "delta ")
+			s.lines[i] = fmt.Sprintf("%sdelta %s %q", before, name, s.grown)
 			return
 		}
 		s.add(fmt.Sprintf("delta %s %q", name, f.Delta))
@@ -201,9 +247,49 @@ func (s *shown) event(e lathe.Event) {
 		s.add(fmt.Sprintf("error %s %s", f.Error.Name(), oneLine(lathe.FaultMessage(f.Error))))
 	case *lathe.TodosChanged:
 		s.add(fmt.Sprintf("todos %d", len(f.Todos)))
+	case *lathe.DiffChanged:
+		s.add("diff" + changesOf(f.Diff))
+	case *lathe.CommandExecuted:
+		s.add(fmt.Sprintf("executed %s %q by %s", f.Name, f.Arguments, s.message(f.Message)))
+	case *lathe.TUIToast:
+		s.add(fmt.Sprintf("toast %s %q", f.Variant, f.Message))
 	default:
 		s.add(e.Fact.Type())
 	}
+}
+
+// trees numbers the trees a text names.
+func (s *shown) trees(text string) string {
+	return treeID.ReplaceAllStringFunc(text, func(id string) string { return s.name("tree", id) })
+}
+
+var treeID = regexp.MustCompile(`\b[0-9a-f]{40}\b`)
+
+// undone shows what a session has changed, and from where on it is undone.
+func (s *shown) undone(rec lathe.Session) (text string) {
+	if c := rec.Summary; c != nil {
+		text = fmt.Sprintf(" changed %d files +%d -%d", c.Files, c.Additions, c.Deletions)
+	}
+	if r := rec.Revert; r != nil {
+		text += " undone from " + s.message(r.Message)
+		if r.Part != "" {
+			text += " part " + s.part(r.Message, r.Part)
+		}
+		text += s.trees(strings.TrimRight(" "+r.Snapshot, " "))
+		for line := range strings.Lines(r.Diff) {
+			if !strings.HasPrefix(line, "@@") && !strings.HasPrefix(line, "diff ") && !strings.HasPrefix(line, "index ") {
+				text += fmt.Sprintf(" %q", strings.TrimSuffix(line, "\n"))
+			}
+		}
+	}
+	return text
+}
+
+func changesOf(diffs []lathe.FileDiff) (text string) {
+	for _, d := range diffs {
+		text += fmt.Sprintf(" %s %s +%d -%d", d.Status, d.File, d.Additions, d.Deletions)
+	}
+	return text
 }
 
 func (s *shown) ref(r *lathe.ToolRef) string {
@@ -224,9 +310,15 @@ func (s *shown) retrying(st lathe.Status) string {
 func (s *shown) said(m lathe.Message) string {
 	switch said := m.Said.(type) {
 	case *lathe.User:
+		if said.Summary != nil {
+			return "user " + said.Agent + " changed" + changesOf(said.Summary.Diffs)
+		}
 		return "user " + said.Agent
 	case *lathe.Assistant:
 		text := "assistant to " + s.message(said.Parent)
+		if said.Summary.On() {
+			text = "summary by " + said.Agent + " of " + said.Model.Model + " to " + s.message(said.Parent)
+		}
 		if said.Finish != "" {
 			text += fmt.Sprintf(" finish %s cost %s tokens %d/%d", said.Finish, said.Cost, said.Tokens.Input, said.Tokens.Output+said.Tokens.Reasoning)
 		}
@@ -255,7 +347,7 @@ func body(p lathe.Part) string {
 		if b.Synthetic.On() {
 			open += " synthetic"
 		}
-		return "text" + open + fmt.Sprintf(" %q", b.Text)
+		return "text" + open + fmt.Sprintf(" %q", b.Text) + spoke(b)
 	case *lathe.Reasoning:
 		return "reasoning" + open + fmt.Sprintf(" %q", b.Text)
 	case *lathe.ToolCall:
@@ -266,6 +358,8 @@ func body(p lathe.Part) string {
 		return strings.TrimSpace("step-start " + b.Snapshot)
 	case *lathe.StepFinish:
 		return strings.TrimSpace(fmt.Sprintf("step-finish %s %s", b.Reason, b.Snapshot))
+	case *lathe.Compaction:
+		return compactionText(b)
 	case *lathe.Patch:
 		return fmt.Sprintf("patch %s %q", b.Hash, b.Files)
 	default:
@@ -280,7 +374,10 @@ func callState(st lathe.ToolState) string {
 	case *lathe.Running:
 		return strings.TrimSpace(fmt.Sprintf("running %s %s %s", t.Input, t.Title, t.Metadata))
 	case *lathe.Completed:
-		text := fmt.Sprintf("completed %q %s", t.Output, t.Metadata)
+		text := fmt.Sprintf("completed %q %s", short(t.Output), t.Metadata)
+		if t.Compacted != 0 {
+			text += " left out"
+		}
 		for _, a := range t.Attachments {
 			text += " " + body(a)
 		}
@@ -302,7 +399,7 @@ func (s *shown) history(messages []lathe.Message) string {
 	for _, m := range messages {
 		fmt.Fprintf(&b, "%s %s\n", s.message(m.ID), s.said(m))
 		for _, p := range m.Parts {
-			fmt.Fprintf(&b, "\t%s\n", body(p))
+			fmt.Fprintf(&b, "\t%s\n", s.trees(body(p)))
 		}
 	}
 	return s.clean(b.String())

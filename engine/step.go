@@ -8,6 +8,7 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/model"
 	"github.com/lathe-agent/lathe/tool"
+	"github.com/lathe-agent/lathe/workspace/snapshot"
 )
 
 const (
@@ -29,8 +30,10 @@ type stepping struct {
 	judge   judge
 	history []lathe.Message
 	last    bool // no tool runs
+	unasked bool // the user's prompt made the call: no rule hides it
 
 	tools *tool.Set
+	snap  *snapshot.Step // keeps what the step changes; nil does not
 
 	facts   []lathe.Fact // not committed yet
 	waiting map[lathe.AskID]toolAsks
@@ -46,12 +49,17 @@ type stepping struct {
 
 // step asks the model once, with as many attempts as it takes. What goes wrong is on its
 // message; an error returned is one of the store.
-func (r *runner) step(ctx context.Context, s state, last bool) error {
+func (r *runner) step(ctx context.Context, s state, last bool) (err error) {
+	ctx, span := r.engine.traceStep(ctx, r.lease.Session)
+	defer func() { span.End(failureOf(err)) }()
 	st, err := r.prepare(ctx, s, last)
 	if err != nil {
 		return r.refuse(ctx, s, err)
 	}
-	defer func() { st.feed.close() }()
+	defer func() {
+		st.feed.close()
+		st.changed(ctx) // if the store failed, whoever repairs the answer asks for it
+	}()
 	ctx, cancel := st.limited(ctx)
 	defer cancel()
 	for n := r.broken + 1; ; n++ {
@@ -64,6 +72,9 @@ func (r *runner) step(ctx context.Context, s state, last bool) error {
 		falls := false
 		if isWrite(err) || ctx.Err() != nil || !next.again {
 			r.broken = 0
+			if over, err := st.overflowed(ctx, s, err); over {
+				return err
+			}
 			if falls = !isWrite(err) && ctx.Err() == nil && r.fall(ctx, st.model.Ref, err); !falls {
 				return st.failed(ctx, err)
 			}
@@ -106,11 +117,12 @@ func (s *stepping) again(ctx context.Context, st state, n int, next retryPlan, f
 func (s *stepping) attempt(ctx context.Context) error {
 	s.fold.reset()
 	s.feed = newFeed()
-	f, client, req, e := s.feed, s.model.Client, s.prompt, s.engine
+	f, req, e, id := s.feed, s.prompt, s.engine, s.session.ID
+	client := e.metered(s.model)
 	stream, cancel := context.WithCancel(ctx)
 	var group sync.WaitGroup
 	group.Go(func() {
-		leave, err := e.enter(stream)
+		leave, err := e.enter(stream, id)
 		if err != nil {
 			f.put(streamEnded{err})
 			return
@@ -179,6 +191,7 @@ func (s *stepping) follow(ctx context.Context) error {
 // cancelled, and looks for answers whose event may have been lost.
 func (s *stepping) save(ctx context.Context) error {
 	s.catchUp() // or what a long step says piles up, told by the store
+	s.sumUp(ctx)
 	// The driver bounds how long a commit takes.
 	if err := s.checkpoint(context.WithoutCancel(ctx)); err != nil {
 		return writeError{err}
@@ -190,6 +203,7 @@ func (s *stepping) save(ctx context.Context) error {
 func (s *stepping) handle(ctx context.Context, it item) (ended bool, err error) {
 	at := s.engine.now()
 	if it.model != nil {
+		s.foresee(ctx, it.model)
 		if err := s.fold.event(at, it.model); err != nil {
 			return true, err
 		}
@@ -204,11 +218,19 @@ func (s *stepping) handle(ctx context.Context, it item) (ended bool, err error) 
 	case toolEnded:
 		s.running--
 		s.fold.done(h.call, h.outcome, at)
+		s.ended(h.call)
 		err = s.carry(ctx)
 		s.withdrawOf(h.call.body().CallID)
 		return false, err
 	case toolProgressed:
 		s.fold.progress(h.call, h.title, h.meta, at)
+		if h.reply != nil {
+			err = s.carry(ctx)
+			if err == nil {
+				err = s.flush(ctx)
+			}
+			h.reply <- err
+		}
 	case toolMarked:
 		s.fold.progress(h.call, "", withMark(nil, doomLoop), at)
 	case toolAsks:

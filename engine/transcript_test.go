@@ -19,6 +19,7 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/model/modeltest"
+	"github.com/lathe-agent/lathe/workspace/snapshot"
 )
 
 // TestTranscripts runs testdata/*.txtar: whole turns against a real store, a real bus and a
@@ -268,16 +269,24 @@ func (p *playing) act(w []string) {
 	case "wait":
 		p.rest()
 	case "model":
-		more, err := modeltest.Parse(strings.Join(w[1:], "\n"))
-		p.ok(err)
-		p.server.Add(more...)
+		p.server.Add(p.answersOf(w[1:])...)
 	case "write":
 		p.ok(os.WriteFile(filepath.Join(p.dir, w[1]), []byte(w[2]), 0o644))
 	case "revoke":
 		p.note(p.Revoke(p.Context(), p.project(), w[1], w[2]))
-	case "revert": // a mark alone: the files stay
-		_, err := p.Update(p.Context(), p.session, lathe.Edit{Revert: lathe.Some(&lathe.Revert{Message: lathe.MessageID(p.shown.id(w[1]))})})
-		p.note(err)
+	case "remove":
+		p.ok(os.Remove(filepath.Join(p.dir, w[1])))
+	case "revert":
+		u := engine.Undo{Message: lathe.MessageID(p.shown.id(w[1]))}
+		for _, word := range w[2:] {
+			if part, ok := strings.CutPrefix(word, "part="); ok {
+				u.Part = lathe.PartID(p.shown.id(part))
+			}
+			u.DryRun = u.DryRun || word == "dry"
+		}
+		p.showUndone(p.Revert(p.Context(), p.session, u))
+	case "unrevert":
+		p.showUndone(p.Unrevert(p.Context(), p.session, engine.Redo{DryRun: len(w) > 1}))
 	case "rules":
 		_, err := p.Update(p.Context(), p.session, lathe.Edit{Rules: lathe.Some(rulesOf(p.T, strings.Join(w[1:], " ")))})
 		p.note(err)
@@ -285,7 +294,7 @@ func (p *playing) act(w []string) {
 		_, err := p.Rename(p.Context(), p.session, w[1])
 		p.note(err)
 	default:
-		if !p.actOnBudgets(w) {
+		if !p.actOnBudgets(w) && !p.actOnContext(w) && !p.actOnLength(w) && !p.actOnTasks(w) {
 			p.actOnSessions(w)
 		}
 	}
@@ -318,10 +327,14 @@ func (p *playing) actOnSessions(w []string) {
 	case "use":
 		n, err := strconv.Atoi(w[1])
 		p.ok(err)
+		if p.adopt(); n > len(p.sessions) {
+			p.note(lathe.Errorf(lathe.NotFound, "there is no session %d", n))
+			return
+		}
 		p.speakTo(p.sessions[n-1])
 		return
 	case "fork":
-		rec, err = p.Fork(p.Context(), p.dir, p.session, "")
+		rec, err = p.Fork(p.Context(), p.dir, p.session, lathe.MessageID(p.shown.id(strings.Join(w[1:], ""))))
 	case "session":
 		rec, err = p.Create(p.Context(), p.dir, engine.New{Title: "Another"})
 	case "child":
@@ -373,7 +386,15 @@ func (p *playing) prompt(args []string) {
 		case "mention":
 			in.Parts = append(in.Parts, lathe.Part{Body: &lathe.AgentMention{Name: val}})
 		case "subtask":
-			in.Parts = append(in.Parts, lathe.Part{Body: &lathe.Subtask{Prompt: "do it", Description: "it", Agent: val}})
+			name, words, ok := strings.Cut(val, ",")
+			if !ok {
+				words = "do it"
+			}
+			in.Parts = append(in.Parts, lathe.Part{Body: &lathe.Subtask{Prompt: words, Description: "it", Agent: name}})
+		case "compaction":
+			in.Parts = append(in.Parts, lathe.Part{Body: &lathe.Compaction{}})
+		case "command":
+			in.Parts[len(in.Parts)-1].Body.(*lathe.Subtask).Command = val
 		case "synthetic":
 			in.Parts = append(in.Parts, lathe.Part{Body: &lathe.Text{Text: val, Synthetic: lathe.Yes}})
 		default:
@@ -399,4 +420,24 @@ func (p *playing) note(err error) {
 		synctest.Wait() // what it was told of comes first
 		p.shown.line(fmt.Sprintf("! %s: %v", lathe.CodeOf(err), err))
 	}
+}
+
+// showUndone shows what an undo did to the files.
+func (p *playing) showUndone(u engine.Undone, err error) {
+	p.Helper()
+	synctest.Wait() // what happened is told first
+	for _, c := range u.Changes {
+		name, _ := filepath.Rel(p.dir, c.Path)
+		what := "restored"
+		switch {
+		case c.Conflict != "":
+			what = "left, " + c.Conflict
+		case c.To == snapshot.Entry{}:
+			what = "removed"
+		case c.From == snapshot.Entry{}:
+			what = "brought back"
+		}
+		p.shown.line(strings.TrimSpace(fmt.Sprintf("file %s %s %s", name, what, c.Note)))
+	}
+	p.note(err)
 }

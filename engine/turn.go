@@ -8,7 +8,7 @@ import (
 
 // turn runs the session until nothing is left to do.
 func (r *runner) turn(ctx context.Context) error {
-	r.fallen = fallback{}
+	r.fallen, r.read = fallback{}, reading{}
 	for ctx.Err() == nil {
 		s, err := r.load(ctx) // kept in memory; only what others changed is read
 		if err != nil && ctx.Err() != nil {
@@ -22,15 +22,19 @@ func (r *runner) turn(ctx context.Context) error {
 		case clean:
 			err = r.clean(ctx, s) // a revert becomes final before new words
 		case promote:
-			err = r.promote(ctx, next.prompts)
+			err = r.promote(ctx, s, next.prompts)
 		case compact:
 			err = r.compact(ctx, s)
 		case subtask:
 			err = r.subtask(ctx, s, next.parts)
 		case step:
-			err = r.step(ctx, s, next.last)
+			if err = r.prune(ctx, s); err == nil {
+				err = r.step(ctx, s, next.last)
+			}
+		case check:
+			err = r.check(ctx, s, next)
 		case stop:
-			return nil
+			return r.prune(ctx, s)
 		}
 		if err != nil {
 			return err
@@ -61,15 +65,6 @@ func (r *runner) load(ctx context.Context) (state, error) {
 	}
 	r.sampled(ctx, &s)
 	return s, nil
-}
-
-// promote gives prompts their place in the history.
-func (r *runner) promote(ctx context.Context, prompts []lathe.MessageID) error {
-	facts := []lathe.Fact{r.busy()}
-	for _, id := range prompts {
-		facts = append(facts, &lathe.Promote{Session: r.lease.Session, Message: id})
-	}
-	return r.write(ctx, facts...)
 }
 
 // busy says that the session is at work.
@@ -103,6 +98,9 @@ func (r *runner) repair(ctx context.Context, left []*held) error {
 		facts = append(facts, r.busy())
 	}
 	for _, h := range left {
+		found := r.rescued(ctx, h)
+		r.patched = r.patched || len(found) > 0
+		facts = append(facts, found...)
 		facts = append(facts, closed(h, r.engine.now())...)
 	}
 	return r.write(ctx, append(facts, &lathe.Interrupted{Session: r.lease.Session})...)
@@ -143,7 +141,7 @@ func ended(p lathe.Part, at lathe.Time) lathe.Body {
 		}
 	case *lathe.ToolCall:
 		if !b.Settled() {
-			if next, err := b.Fail("Tool execution aborted", withMark(metadataOf(b.State), interruptedMark), at); err == nil {
+			if next, err := b.Fail(abortedWords(b), withMark(metadataOf(b.State), interruptedMark), at); err == nil {
 				return next
 			}
 		}
@@ -190,10 +188,13 @@ func (r *runner) clean(ctx context.Context, s state) error {
 			return err
 		}
 	}
-	rec, err := r.engine.store.Edit(ctx, s.session.ID, lathe.Edit{Revert: lathe.Some[*lathe.Revert](nil)})
-	if err == nil {
-		r.mem.session = rec
+	if w, err := r.kept(ctx); err == nil && w != nil {
+		if err := w.Forget(ctx, string(s.session.ID)); err != nil {
+			r.engine.log.Warn("an undo that is final can still be taken back", "session", s.session.ID, "error", err)
+		}
 	}
+	_, err := r.edit(ctx, lathe.Edit{Revert: lathe.Some[*lathe.Revert](nil)})
+	r.patched = r.patched || s.session.Summary != nil // less than before
 	return err
 }
 
@@ -205,19 +206,6 @@ func partsFrom(parts []lathe.Part, id lathe.PartID) []lathe.Part {
 		}
 	}
 	return nil
-}
-
-// compact and subtask end in a clear error for now: there is no way yet to compress a
-// history, nor to run a sub-agent.
-func (r *runner) compact(ctx context.Context, s state) error {
-	return r.refuse(ctx, s, &lathe.Error{
-		Code: lathe.Overflow, Message: "The context is full",
-		Fault: &lathe.OverflowFault{Message: "The conversation does not fit the model's context and cannot be compressed yet. Start a new session, or fork this one at an earlier message."},
-	})
-}
-
-func (r *runner) subtask(ctx context.Context, s state, parts []lathe.Part) error {
-	return r.refuse(ctx, s, lathe.Errorf(lathe.Invalid, "This version cannot run sub-agents yet (%s). Say what you want in words instead.", parts[0].Body.(*lathe.Subtask).Agent))
 }
 
 // refuse answers a prompt with an error: its agent or model is not there, say.
@@ -247,7 +235,7 @@ func (r *runner) abort(ctx context.Context) error {
 		return err
 	}
 	switch plan(s).(type) {
-	case step, compact, subtask:
+	case step, compact, subtask: // what a check would say is not said
 		return r.refuse(ctx, s, context.Cause(ctx))
 	default:
 		return nil
@@ -270,11 +258,18 @@ func (r *runner) answer(s state) lathe.Message {
 	return lathe.Message{ID: r.engine.ids.Message(), Session: s.session.ID, Created: r.engine.now(), Said: a}
 }
 
-func lastUser(messages []*held) *held {
+// lastUser is the newest prompt; a request to compress is one only where there is no other.
+func lastUser(messages []*held) (last *held) {
 	for i := len(messages) - 1; i >= 0; i-- {
-		if _, ok := messages[i].Said.(*lathe.User); ok {
+		if _, ok := messages[i].Said.(*lathe.User); !ok {
+			continue
+		}
+		if compactionOf(messages[i]) == nil {
 			return messages[i]
 		}
+		if last == nil {
+			last = messages[i]
+		}
 	}
-	return nil
+	return last
 }

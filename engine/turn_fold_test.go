@@ -13,6 +13,7 @@ import (
 	"github.com/lathe-agent/lathe/model"
 	"github.com/lathe-agent/lathe/tool"
 	"github.com/lathe-agent/lathe/tool/tooltest"
+	"github.com/lathe-agent/lathe/workspace/snapshot"
 )
 
 // folding is a fold of its own, and what it said so far.
@@ -219,7 +220,7 @@ func TestFold_ClosesWhatIsOpen(t *testing.T) {
 	f := newFolding(t)
 	f.events(model.Start{}, model.ReasoningStart{ID: "r"}, model.ReasoningDelta{ID: "r", Text: "hm "}, model.TextStart{ID: "t"},
 		model.TextDelta{ID: "t", Text: "so "}, model.InputStart{ID: "c", Name: "wait"}, model.Finish{Reason: model.FinishStop})
-	f.finish(9000, "", nil)
+	f.finish(9000, snapshot.Patch{})
 	f.close(9001, nil)
 	f.taken()
 	want := []string{

@@ -252,7 +252,7 @@ func (c *converter) call(t *lathe.ToolCall) {
 // output puts a result's text and media where the target takes them.
 func (c *converter) output(s *lathe.Completed, res *ResultContent) {
 	if s.Compacted != 0 {
-		res.Text = clearedOutput
+		res.Text = cleared(res.Name, s)
 		return
 	}
 	res.Text = c.cut(clean(s.Output))
@@ -270,6 +270,24 @@ func (c *converter) output(s *lathe.Completed, res *ResultContent) {
 			c.media = append(c.media, c.to.media(m))
 		}
 	}
+}
+
+// cleared stands for an output that was left out: what it was, how long, and how to get it back.
+func cleared(tool string, s *lathe.Completed) string {
+	var meta struct{ OutputPath string }
+	_ = json.Unmarshal(s.Metadata, &meta) // without one the call can be made again
+	back := "Look again if you need it, with a call that changes nothing."
+	switch {
+	case meta.OutputPath != "":
+		back = "It is in " + meta.OutputPath + "."
+	case tool == "read" || tool == "grep" || tool == "glob" || tool == "webfetch" || tool == "websearch":
+		back = "Call it again if you need it."
+	}
+	what := tool
+	if title := clean(strings.TrimSpace(s.Title)); title != "" && title != tool {
+		what += " " + title
+	}
+	return fmt.Sprintf("%s\n%s: %d bytes were left out to make room. %s", clearedOutput, what, len(s.Output), back)
 }
 
 // cut shortens an output and says by how much.

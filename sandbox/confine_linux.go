@@ -185,6 +185,7 @@ type started struct {
 	pid    int
 	report Report
 	guard  *guard
+	stands standIns
 }
 
 // startConfined starts a command below the launcher: with mounts of its own if they can be had.
@@ -214,7 +215,7 @@ func (r request) start(mounts bool, dir string, argv, env []string) (s started, 
 		return s, failure{Errno: number(err), Mount: mounts && err != unix.E2BIG}
 	}
 	p := newPlan(r, mounts)
-	if s.pid = pid; r.Profile.Confined() {
+	if s.pid, s.stands = pid, p.stands; r.Profile.Confined() {
 		guarded := Restored
 		if mounts {
 			guarded = Bound
@@ -231,6 +232,7 @@ func (r request) start(mounts bool, dir string, argv, env []string) (s started, 
 		return s, failure{}
 	}
 	_, _ = unix.Wait4(pid, nil, 0, nil)
+	p.stands.leave()
 	return started{}, f
 }
 

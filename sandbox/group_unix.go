@@ -4,7 +4,6 @@ package sandbox
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"sync"
 	"syscall"
@@ -25,29 +24,13 @@ type group struct {
 	asked chan struct{}
 }
 
-func startGroup(c Command, grace time.Duration) (tree, *os.File, error) {
-	out, in, err := os.Pipe()
-	if err != nil {
-		return nil, nil, fmt.Errorf("a pipe for the output: %w", err)
-	}
-	defer func() { _ = in.Close() }()
-	stdin, err := c.stdin()
-	if err != nil {
-		return nil, nil, errors.Join(err, out.Close())
-	}
-	if c.Stdin == nil {
-		defer func() { _ = stdin.Close() }()
-	}
-	env := c.Env
-	if env == nil {
-		env = []string{} // nil would be ours
-	}
-	_ = in.Fd() // which makes it one that blocks, as programs expect
+func startGroup(c Command, s streams, grace time.Duration) (tree, error) {
+	_, _ = s.out.Fd(), s.err.Fd() // which makes them such that block, as programs expect
 	process, err := os.StartProcess(c.Path, append([]string{c.Path}, c.Args...), &os.ProcAttr{
-		Dir: c.Dir, Env: env, Files: []*os.File{stdin, in, in}, Sys: &syscall.SysProcAttr{Setsid: true},
+		Dir: c.Dir, Env: c.environment(), Files: []*os.File{s.in, s.out, s.err}, Sys: &syscall.SysProcAttr{Setsid: true, Setctty: s.in == s.out},
 	})
 	if err != nil {
-		return nil, nil, errors.Join(err, out.Close())
+		return nil, err
 	}
 	g := &group{
 		process: process, grace: grace,
@@ -55,7 +38,7 @@ func startGroup(c Command, grace time.Duration) (tree, *os.File, error) {
 	}
 	g.ask = sync.OnceFunc(func() { close(g.asked) })
 	go g.watch()
-	return g, out, nil
+	return g, nil
 }
 
 // watch waits for the command and then for its group, which only looking again and again tells.

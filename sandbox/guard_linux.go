@@ -17,7 +17,7 @@ import (
 )
 
 // guard knows how protected names were before a command, and puts them back. It is for those that
-// nothing can be mounted on: all that are not there, and where mounts are not possible all of them.
+// nothing can be mounted on: some that are not there, and where mounts are not possible all of them.
 //
 // It works with our rights and not with those of the command, so it never follows a symlink, which
 // the command could have put in its way.
@@ -77,6 +77,9 @@ func look(path string, most int64) (state, error) {
 	if err != nil {
 		return state{}, err
 	}
+	if standsIn(path, info) {
+		return state{}, fs.ErrNotExist
+	}
 	s := state{mode: info.Mode(), size: info.Size(), time: info.ModTime()}
 	switch {
 	case info.Mode()&fs.ModeSymlink != 0:
@@ -130,7 +133,7 @@ func (g *guard) takeAway(name string) (changed bool, err error) {
 		switch {
 		case g.large[name] && path != name:
 			return fs.SkipAll
-		case lookErr == nil && known && was.same(now):
+		case lookErr == nil && known && was.same(now) || errors.Is(lookErr, fs.ErrNotExist):
 			return nil
 		case known && was.mode.IsRegular() && was.data == nil && was.size > 0:
 			changed = true

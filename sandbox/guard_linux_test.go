@@ -33,6 +33,8 @@ var protectedEscapes = map[string]string{
 	"new folder":              `mkdir -p .lathe/agent && echo x > .lathe/agent/build.md`,
 	"new by moving":           `mkdir d && echo x > d/x && mv d .lathe; rm -rf d`,
 	"new as a link":           `ln -s /etc .lathe`,
+	"new work tree settings":  `echo '[core]' > .git/config.worktree`,
+	"new hooks by moving":     `mkdir h && echo x > h/pre-commit && mv -T h .git/hooks; rm -rf h`,
 	"another common folder":   `echo /tmp/evil > .git/commondir`,
 	"write through a link":    `ln -s .git/config link; echo x > link; rm -f link`,
 	"write through a handle":  `exec 3< .git/config; echo x > /proc/self/fd/3`,
@@ -57,10 +59,10 @@ func TestConfine_ProtectedNames(t *testing.T) {
 						t.Errorf("%s is new: %+v %s", path, res, out)
 					}
 				}
-				if strings.HasPrefix(name, "new") && (len(res.Undone) != 1 || res.Lost != "") {
+				if told := strings.HasPrefix(name, "new") && y.guard == sandbox.Restored || name == "another common folder"; told && (len(res.Undone) != 1 || res.Lost != "") {
 					t.Errorf("not told: %+v", res)
 				}
-				if y.guard == sandbox.Bound && !strings.HasPrefix(name, "new") && name != "another common folder" && len(res.Undone) > 0 {
+				if y.guard == sandbox.Bound && name != "another common folder" && len(res.Undone) > 0 {
 					t.Errorf("restored and not refused: %+v", res)
 				}
 			})
@@ -71,6 +73,7 @@ func TestConfine_ProtectedNames(t *testing.T) {
 // Nothing that is moved aside is lost: it could have been the user's.
 func TestConfine_MovedAside(t *testing.T) {
 	yards(t, func(t *testing.T, y *yard) {
+		y.profile.Watch = append(y.profile.Watch, y.project+"/.lathe")
 		res, _ := run(t, y.runner, y.shell(`mkdir .lathe && echo precious > .lathe/x`))
 		if !slices.Equal(res.Undone, []string{y.project + "/.lathe"}) {
 			t.Errorf("%+v", res)
@@ -92,11 +95,11 @@ func TestConfine_LargeFolder(t *testing.T) {
 			write(t, fmt.Sprintf("%s/.lathe/node_modules/%d", y.project, i), "x")
 		}
 		before := tree(t, y.project+"/.lathe")
-		res, out := run(t, y.runner, y.shell("true; echo {} > lathe.jsonc"))
+		res, out := run(t, y.runner, y.shell("true; echo {} > .git/commondir"))
 		if after := tree(t, y.project+"/.lathe"); !maps.Equal(before, after) || res.Lost != "" {
 			t.Errorf("%d files are left of %d: %+v %s", len(after), len(before), res, out)
 		}
-		if !slices.Equal(res.Undone, []string{y.project + "/lathe.jsonc"}) {
+		if !slices.Equal(res.Undone, []string{y.project + "/.git/commondir"}) {
 			t.Errorf("%+v", res)
 		}
 	})

@@ -28,48 +28,34 @@ type job struct {
 	quit  chan struct{}
 }
 
-func (r *Runner) start(c Command) (tree, *os.File, error) {
+func (r *Runner) start(c Command, s streams) (tree, error) {
 	if !c.Profile.zero() {
-		return nil, nil, unsupported()
-	}
-	out, in, err := os.Pipe()
-	if err != nil {
-		return nil, nil, fmt.Errorf("a pipe for the output: %w", err)
-	}
-	defer func() { _ = in.Close() }()
-	stdin, err := c.stdin()
-	if err != nil {
-		return nil, nil, errors.Join(err, out.Close())
-	}
-	if c.Stdin == nil {
-		defer func() { _ = stdin.Close() }()
+		return nil, unsupported()
 	}
 	handle, err := newJob()
 	if err != nil {
-		return nil, nil, errors.Join(fmt.Errorf("a job object: %w", err), out.Close())
-	}
-	env := c.Env
-	if env == nil {
-		env = []string{} // nil would be ours
+		return nil, fmt.Errorf("a job object: %w", err)
 	}
 	process, err := os.StartProcess(c.Path, append([]string{c.Path}, c.Args...), &os.ProcAttr{
-		Dir: c.Dir, Env: env, Files: []*os.File{stdin, in, in},
+		Dir: c.Dir, Env: c.environment(), Files: []*os.File{s.in, s.out, s.err},
 		Sys: &syscall.SysProcAttr{HideWindow: true, CreationFlags: windows.CREATE_NEW_PROCESS_GROUP, CmdLine: commandLine(c)},
 	})
 	if err != nil {
-		return nil, nil, errors.Join(err, windows.CloseHandle(handle), out.Close())
+		return nil, errors.Join(err, windows.CloseHandle(handle))
 	}
 	if err := assign(handle, process.Pid); err != nil { // a command that cannot be ended does not run
-		err = errors.Join(fmt.Errorf("put the command into its job: %w", err), process.Kill(), windows.CloseHandle(handle), out.Close())
+		err = errors.Join(fmt.Errorf("put the command into its job: %w", err), process.Kill(), windows.CloseHandle(handle))
 		_, _ = process.Wait()
-		return nil, nil, err
+		return nil, err
 	}
 	j := &job{process: process, handle: handle, over: make(chan struct{}), empty: make(chan struct{}), quit: make(chan struct{})}
 	j.ask = sync.OnceFunc(func() { _ = windows.TerminateJobObject(handle, 1) })
 	j.left = sync.OnceFunc(func() { close(j.quit) })
 	go j.watch()
-	return j, out, nil
+	return j, nil
 }
+
+func pipe() (out, in *os.File, err error) { return os.Pipe() }
 
 // commandLine is what cmd.exe wants, which does not read quotes as others do; "" is the usual.
 func commandLine(c Command) string {

@@ -93,7 +93,8 @@ type launcher struct {
 
 	killing time.Time // SIGKILL from then on; zero is that nothing is killed
 
-	guard *guard // of protected names; nil where there are none
+	guard  *guard   // of protected names; nil where there are none
+	stands standIns // for those that are not there
 }
 
 func newLauncher(grace string) (*launcher, error) {
@@ -141,6 +142,7 @@ func (l *launcher) run(request, dir string, argv, env []string) {
 	go l.listen()
 	l.loop(signals)
 	l.restore(nil)
+	l.stands.leave()
 	unix.Exit(0) // at once: in a program with the race detector the usual way takes a second
 }
 
@@ -155,12 +157,12 @@ func (l *launcher) start(sandbox, dir string, argv, env []string) report {
 		if f != (failure{}) {
 			return report{Errno: f.Errno, Text: f.Text}
 		}
-		l.guard = s.guard
+		l.guard, l.stands = s.guard, s.stands
 		return report{PID: s.pid, Sandbox: &s.report}
 	}
 	pid, err := syscall.ForkExec(argv[0], argv, &syscall.ProcAttr{
 		Dir: dir, Env: env, Files: []uintptr{0, 1, 2},
-		Sys: &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL},
+		Sys: &syscall.SysProcAttr{Setsid: true, Setctty: isTerminal(1), Pdeathsig: syscall.SIGKILL},
 	})
 	if err != nil {
 		errno, _ := err.(syscall.Errno)
@@ -186,6 +188,28 @@ func (l *launcher) restore(s *wstatus) {
 		s.Lost = err.Error()
 		s.Lost = s.Lost[:min(len(s.Lost), longest)]
 	}
+}
+
+// finish tells how the command ended, once the protected names are as they were. If it was the
+// last of its processes, which is known in a moment if it is, nothing is done to them afterwards:
+// what is made under them from then on is the user's.
+func (l *launcher) finish(s wstatus) {
+	if l.guard == nil {
+		l.tell(report{Exit: &s})
+		return
+	}
+	last := false
+	select {
+	case <-l.empty:
+		last = true
+	case <-time.After(time.Millisecond):
+	}
+	l.restore(&s)
+	if last {
+		l.stands.leave()
+		l.guard = nil
+	}
+	l.tell(report{Exit: &s})
 }
 
 // letGoOfOutput leaves the output to the command, so that it ends when the command has.
@@ -243,13 +267,11 @@ func (l *launcher) loop(signals <-chan os.Signal) {
 		select {
 		case s := <-l.ended:
 			l.over = true
-			l.restore(&s)
-			l.tell(report{Exit: &s})
+			l.finish(s)
 		case <-l.empty:
 			select { // both may have come at once
 			case s := <-l.ended:
-				l.restore(&s)
-				l.tell(report{Exit: &s})
+				l.finish(s)
 			default:
 			}
 			return

@@ -27,9 +27,6 @@ func alive(pid int) bool {
 	return rest[0] != 'Z' && rest[0] != 'X'
 }
 
-// stubborn is a script that runs for ever, whatever it is asked.
-const stubborn = `trap "" TERM INT HUP USR1; echo $$ > %s; while :; do sleep 0.01; done`
-
 // escapes are the ways out of a process group. Each writes its pid to the file "pid".
 var escapes = map[string]string{
 	"background":         `sh -c 'STUBBORN' & while :; do sleep 1; done`,

@@ -23,11 +23,26 @@ func TestMain(m *testing.M) {
 		fmt.Println("returned", err)
 		select {} // with what the command left behind
 	}
+	if len(os.Args) == 4 && os.Args[1] == "host" { // the same for a service
+		r := sandbox.Open(sandbox.Config{Launcher: sandbox.Self()})
+		_, err := r.Start(shell(os.Args[2], os.Args[3]))
+		fmt.Println("started", err)
+		select {}
+	}
+	if len(os.Args) == 4 && os.Args[1] == "terminal" { // and for a terminal
+		r := sandbox.Open(sandbox.Config{Launcher: sandbox.Self()})
+		_, err := r.Terminal(shell(os.Args[2], os.Args[3]), 24, 80)
+		fmt.Println("started", err)
+		select {}
+	}
 	if len(os.Args) > 1 && os.Args[1] == "attempt" { // something that a shell cannot do
 		os.Exit(attempt(os.Args[2:]))
 	}
 	os.Exit(m.Run())
 }
+
+// stubborn is a script that runs for ever, whatever it is asked.
+const stubborn = `trap "" TERM INT HUP USR1; echo $$ > %s; while :; do sleep 0.01; done`
 
 // shell is a command for /bin/sh.
 func shell(dir, script string) sandbox.Command {

@@ -27,7 +27,8 @@ type plan struct {
 	NoNetwork bool     `json:"noNetwork,omitempty"`
 	Limits    Limits   `json:"limits,omitzero"`
 
-	watch []string // what only the guard can hold
+	watch  []string // what only the guard can hold
+	stands standIns // bound in place of what is not there
 }
 
 // devices are what every program may write to.
@@ -44,16 +45,13 @@ func newPlan(r request, mounts bool) *plan {
 			p.Write = append(p.Write, real)
 		}
 	}
-	for _, path := range r.Profile.Hold {
-		hold(resolve(path))
-	}
-	names := slices.Concat(r.Profile.Protect, r.Profile.Hold)
+	names := slices.Concat(r.Profile.Protect, r.Profile.Files, r.Profile.Watch)
 	for _, path := range r.Profile.Busy {
 		if real, err := filepath.EvalSymlinks(path); err == nil && mounts {
 			names = append(names, real)
 		}
 	}
-	p.protect(names)
+	p.protect(names, newAbsent(r.Profile))
 	if !mounts && r.Profile.Mode == ReadOnly {
 		// Nothing holds a project in a writable folder then, so that folder is none.
 		p.Write = slices.DeleteFunc(p.Write, func(root string) bool {
@@ -65,13 +63,6 @@ func newPlan(r request, mounts bool) *plan {
 		p.Cover = sockets(r.Profile.Sockets)
 	}
 	return p
-}
-
-// hold makes a folder that is to be protected, so that it can be. A .git that is a file has none.
-func hold(path string) {
-	if info, err := os.Lstat(filepath.Dir(path)); err == nil && info.IsDir() {
-		_ = os.Mkdir(path, 0o755) // there already, or not ours to make: it is watched then
-	}
 }
 
 // resolve follows the symlinks that lead to a name, not the name itself.
@@ -86,12 +77,32 @@ func resolve(path string) string {
 	return filepath.Join(resolve(dir), base)
 }
 
+// absent says what can stand in for names that are not there.
+type absent struct {
+	none        bool // nothing, for any
+	files, bare map[string]bool
+}
+
+func newAbsent(p Profile) absent {
+	a := absent{none: p.Reads, files: map[string]bool{}, bare: map[string]bool{}}
+	for _, name := range p.Files {
+		a.files[resolve(name)] = true
+	}
+	for _, name := range p.Watch {
+		a.bare[resolve(name)] = true
+	}
+	return a
+}
+
 // protect sorts names into those that are bound and those that are watched.
-func (p *plan) protect(names []string) {
+func (p *plan) protect(names []string, missing absent) {
 	var bind []string
 	for _, name := range names {
 		name = resolve(name)
 		info, err := os.Lstat(name)
+		if err == nil && standsIn(name, info) {
+			err = fs.ErrNotExist
+		}
 		switch {
 		case err == nil && info.Mode()&fs.ModeSymlink != 0: // the link, and what it leads to
 			p.watch = append(p.watch, name)
@@ -107,20 +118,42 @@ func (p *plan) protect(names []string) {
 	if !p.Mounts {
 		p.watch, bind = append(p.watch, bind...), nil
 	}
-	slices.Sort(bind) // shallow first
-	for _, name := range bind {
-		if p.writable(name) && !slices.ContainsFunc(p.Bind, func(b string) bool { return within(b, name) }) {
-			p.Bind = append(p.Bind, name)
-		}
-	}
+	p.bind(bind)
 	slices.Sort(p.watch)
-	p.watch = slices.DeleteFunc(slices.Compact(p.watch), func(name string) bool {
-		return !p.writable(name) || slices.ContainsFunc(p.Bind, func(b string) bool { return within(b, name) })
-	})
+	p.watch = slices.DeleteFunc(slices.Compact(p.watch), func(name string) bool { return !p.writable(name) || p.bound(name) })
+	p.bind(p.standIn(missing))
 	for _, name := range slices.Concat(p.Bind, p.watch) {
 		p.pin(name)
 	}
 	slices.Sort(p.Pin)
+}
+
+func (p *plan) bind(names []string) {
+	slices.Sort(names) // shallow first
+	for _, name := range names {
+		if p.writable(name) && !p.bound(name) {
+			p.Bind = append(p.Bind, name)
+		}
+	}
+}
+
+func (p *plan) bound(name string) bool {
+	return slices.ContainsFunc(p.Bind, func(b string) bool { return within(b, name) })
+}
+
+// standIn puts something under the names that are not there, so that it can be bound. They are
+// watched all the same: others can take it away.
+func (p *plan) standIn(missing absent) (names []string) {
+	for _, name := range p.watch {
+		if !p.Mounts || missing.none || missing.bare[name] {
+			sweep(name)
+			continue
+		}
+		if p.stands.add(name, missing.files[name]) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 func (p *plan) writable(name string) bool {

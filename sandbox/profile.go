@@ -29,9 +29,15 @@ type Profile struct {
 	// Protect are names that are never written, also below Write and also when nothing is there
 	// yet. See [Guard] for what holds when.
 	Protect []string `json:"protect,omitempty"`
-	// Hold are folders like those of Protect that are made, empty, where the folder above is
-	// there: what exists can be bound, which is stronger.
-	Hold []string `json:"hold,omitempty"`
+	// Files are names like those of Protect at which programs want a file: what stands in for one
+	// that is not there is an empty file. For all others it is an empty folder.
+	Files []string `json:"files,omitempty"`
+	// Watch are names like those of Protect for which nothing can stand in: programs fail at
+	// whatever is there.
+	Watch []string `json:"watch,omitempty"`
+	// Reads says that the command is known to write nothing, so that nothing needs to stand in for
+	// names that are not there, where it would be seen. They are watched all the same.
+	Reads bool `json:"reads,omitempty"`
 	// Busy are folders like those of Protect that others write to meanwhile: they are bound where
 	// that is possible and never put back.
 	Busy []string `json:"busy,omitempty"`
@@ -66,7 +72,8 @@ type Guard string
 
 const (
 	// Bound: what exists is mounted read-only for the command and cannot be written, moved or
-	// replaced. What does not exist yet is as in Restored.
+	// replaced. For what does not exist something empty stands in until the last process of the
+	// command has ended. Where nothing can (see [Profile.Watch]) it is as in Restored.
 	Bound Guard = "bound"
 	// Restored: no mount was possible. What a command did to a protected name is undone when it
 	// ends, and again when its last process does.
@@ -137,7 +144,7 @@ func (p Profile) check() error {
 	default:
 		return fmt.Errorf("the sandbox mode %q is not known; there are %s, %s and %s", p.Mode, Workspace, ReadOnly, Off)
 	}
-	for _, list := range [][]string{p.Write, p.Protect, p.Hold, p.Busy, p.Sockets} {
+	for _, list := range [][]string{p.Write, p.Protect, p.Files, p.Watch, p.Busy, p.Sockets} {
 		for _, path := range list {
 			if !filepath.IsAbs(path) || strings.ContainsRune(path, 0) {
 				return fmt.Errorf("the sandbox is given the path %q, which is not absolute", path)

@@ -26,7 +26,7 @@ func (r *Runner) Run(ctx context.Context, c Command, output func([]byte)) (Resul
 		return Result{Exit: -1}, err
 	}
 	began := time.Now()
-	t, out, err := r.start(c)
+	t, out, err := r.begun(c)
 	if err != nil {
 		r.work.Done()
 		return Result{Exit: -1}, explain(c, err)
@@ -39,6 +39,45 @@ func (r *Runner) Run(ctx context.Context, c Command, output func([]byte)) (Resul
 	})
 	res.Took, res.Sandbox = time.Since(began), t.confined()
 	return res, err
+}
+
+// begun starts a command that prints into one pipe.
+func (r *Runner) begun(c Command) (tree, *os.File, error) {
+	stdin, err := c.stdin()
+	if err != nil {
+		return nil, nil, err
+	}
+	if c.Stdin == nil {
+		defer func() { _ = stdin.Close() }()
+	}
+	out, in, err := pipe()
+	if err != nil {
+		return nil, nil, fmt.Errorf("a pipe for the output: %w", err)
+	}
+	defer func() { _ = in.Close() }()
+	s := streams{in: stdin, out: in, err: in}
+	if c.Rest == LeaveRest {
+		s.drain = out
+	}
+	t, err := r.start(c, s)
+	if err != nil {
+		return nil, nil, errors.Join(err, out.Close())
+	}
+	return t, out, nil
+}
+
+// streams are the ends that a command has of its pipes. Who starts it closes them.
+type streams struct {
+	in, out, err *os.File
+	drain        *os.File // the other end of its output, for what may be let go; nil is none
+}
+
+// environment is that of a command: none of its own is not ours.
+func (c Command) environment() []string {
+	if c.Env == nil {
+		return []string{}
+	}
+	return c.Env
 }
 
 // pump passes output on until one of the channels is closed, and returns which; -1 is that the

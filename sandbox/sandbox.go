@@ -14,7 +14,7 @@
 // A [Runner] is safe for use by many goroutines. [Runner.Run] calls its output function in the
 // goroutine of its caller, never after it has returned.
 //
-// Start reading at [Runner.Run]; launch_linux.go is the launcher, confine_linux.go the sandbox.
+// Start reading at [Runner.Run], or [Runner.Start] for programs that live on; launch_linux.go is the launcher, confine_linux.go the sandbox.
 package sandbox
 
 import (

@@ -15,14 +15,14 @@ import (
 // launchTime is how long a launcher may take to say that it runs: ages, for a busy machine.
 const launchTime = 30 * time.Second
 
-func (r *Runner) start(c Command) (tree, *os.File, error) {
+func (r *Runner) start(c Command, s streams) (tree, error) {
 	switch {
 	case r.launcher != "":
-		return r.launch(c)
+		return r.launch(c, s)
 	case !c.Profile.zero():
-		return nil, nil, fmt.Errorf("%w: the runner has no launcher", ErrUnavailable)
+		return nil, fmt.Errorf("%w: the runner has no launcher", ErrUnavailable)
 	}
-	return startGroup(c, r.grace)
+	return startGroup(c, s, r.grace)
 }
 
 // request is what the launcher is told of the sandbox; "" is that there is none.
@@ -49,6 +49,7 @@ type launched struct {
 	control  *os.File
 	pid      int // of the command
 	sandbox  *Report
+	profile  Profile
 
 	over   chan struct{}
 	how    status // valid when over is closed
@@ -56,61 +57,45 @@ type launched struct {
 	listed chan []Process
 }
 
-func (r *Runner) launch(c Command) (tree, *os.File, error) {
+func (r *Runner) launch(c Command, s streams) (tree, error) {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
-		return nil, nil, fmt.Errorf("a socket for the launcher: %w", err)
+		return nil, fmt.Errorf("a socket for the launcher: %w", err)
 	}
 	_ = unix.SetNonblock(pair[0], true) // so that reading it can have an end
 	ours, theirs := os.NewFile(uintptr(pair[0]), "control"), os.NewFile(uintptr(pair[1]), "control")
 	defer func() { _ = theirs.Close() }()
-	out, in, err := pipe()
-	if err != nil {
-		return nil, nil, errors.Join(err, ours.Close())
-	}
-	defer func() { _ = in.Close() }()
 	t := &launched{control: ours, over: make(chan struct{}), empty: make(chan struct{}), listed: make(chan []Process)}
-	if err := t.begin(r, c, theirs, out, in); err != nil {
-		return nil, nil, errors.Join(err, ours.Close(), out.Close())
+	if err := t.begin(r, c, theirs, s); err != nil {
+		return nil, errors.Join(err, ours.Close())
 	}
 	go t.listen()
-	return t, out, nil
+	return t, nil
 }
 
 // pipe makes one whose reader can be given up, and whose writer blocks as programs expect.
 func pipe() (out, in *os.File, err error) {
 	var fds [2]int
 	if err := unix.Pipe2(fds[:], unix.O_CLOEXEC); err != nil {
-		return nil, nil, fmt.Errorf("a pipe for the output: %w", err)
+		return nil, nil, err
 	}
 	_ = unix.SetNonblock(fds[0], true)
 	return os.NewFile(uintptr(fds[0]), "output"), os.NewFile(uintptr(fds[1]), "output"), nil
 }
 
 // begin starts the launcher and waits until it has started the command.
-func (t *launched) begin(r *Runner, c Command, theirs, out, in *os.File) error {
-	stdin, err := c.stdin()
-	if err != nil {
-		return err
-	}
-	if c.Stdin == nil {
-		defer func() { _ = stdin.Close() }()
-	}
-	files := []*os.File{stdin, in, in, theirs}
-	if c.Rest == LeaveRest {
-		files = append(files, out)
+func (t *launched) begin(r *Runner, c Command, theirs *os.File, s streams) error {
+	files := []*os.File{s.in, s.out, s.err, theirs}
+	if s.drain != nil {
+		files = append(files, s.drain)
 	}
 	confined, err := r.request(c.Profile)
 	if err != nil {
 		return err
 	}
 	argv := append([]string{"lathe", launchWord, strconv.FormatInt(r.grace.Milliseconds(), 10), confined, c.Dir, c.Path}, c.Args...)
-	env := c.Env
-	if env == nil {
-		env = []string{} // nil would be ours
-	}
 	t.launcher, err = os.StartProcess(r.launcher, argv, &os.ProcAttr{
-		Dir: "/", Env: env, Files: files, Sys: &syscall.SysProcAttr{Setsid: true},
+		Dir: "/", Env: c.environment(), Files: files, Sys: &syscall.SysProcAttr{Setsid: true},
 	})
 	if err != nil {
 		return err
@@ -121,7 +106,7 @@ func (t *launched) begin(r *Runner, c Command, theirs, out, in *os.File) error {
 	err = t.hear(&first)
 	_ = t.control.SetReadDeadline(time.Time{})
 	if err == nil && first.PID > 0 {
-		t.pid, t.sandbox = first.PID, first.Sandbox
+		t.pid, t.sandbox, t.profile = first.PID, first.Sandbox, c.Profile
 		if first.Sandbox != nil && first.Sandbox.Guard == Restored {
 			r.noMounts.Store(true) // trying costs time
 		}
@@ -129,6 +114,7 @@ func (t *launched) begin(r *Runner, c Command, theirs, out, in *os.File) error {
 	}
 	_ = t.launcher.Kill()
 	_, _ = t.launcher.Wait()
+	c.Profile.sweep()
 	switch {
 	case first.Errno > 0:
 		return syscall.Errno(first.Errno)
@@ -170,6 +156,9 @@ func (t *launched) listen() {
 		_ = unix.Kill(-t.pid, unix.SIGKILL)
 		t.how = status{code: -1, err: fmt.Errorf("the process that looks after the command has ended before it (%v); the command was killed", errors.Join(err, stateError(state)))}
 		close(t.over)
+	}
+	if state == nil || !state.Success() { // it could not do this itself
+		t.profile.sweep()
 	}
 	close(t.empty)
 }

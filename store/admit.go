@@ -102,6 +102,9 @@ func (t *txn) admitPrompt(s *sessionRow, p lathe.Prompt, rows promptRows) error 
 	if err := t.exec(`UPDATE message SET hold = 0 WHERE session = $1 AND hold = 1`, s.n); err != nil {
 		return err
 	}
+	if err := t.putTask(s, p.Task); err != nil {
+		return err
+	}
 	e := lathe.Edit{Touch: true}
 	if u, ok := m.Said.(*lathe.User); ok {
 		e.Agent = lathe.Some(u.Agent)

@@ -66,6 +66,10 @@ func (t *txn) apply(s *sessionRow, f lathe.Fact, enc encoded) error {
 		return t.exec(`UPDATE lease SET interrupted = 1 WHERE session = $1`, s.n)
 	case *lathe.Spent:
 		return t.spent(s, f)
+	case *lathe.Prefaced:
+		return t.putPreface(s, f.Preface)
+	case *lathe.TestsRan:
+		return t.ranTests(f)
 	case *lathe.StatusChanged:
 		return t.putStatus(s, f)
 	case *lathe.TodosChanged:

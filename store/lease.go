@@ -134,7 +134,8 @@ type Interruption struct {
 }
 
 // Interruptions lists the sessions whose turn was cut off, and those with prompts that
-// nobody works on; of one session if it is named.
+// nobody works on; of one session if it is named. A child whose call was repaired is not
+// listed with the others: whoever made the call decides whether it goes on.
 func (s *Store) Interruptions(ctx context.Context, only lathe.SessionID) ([]Interruption, error) {
 	var out []Interruption
 	alive := map[string]bool{}
@@ -144,8 +145,9 @@ func (s *Store) Interruptions(ctx context.Context, only lathe.SessionID) ([]Inte
 			FROM session LEFT JOIN lease ON lease.session = session.n
 			WHERE (lease.owner IS NOT NULL OR lease.interrupted = 1
 				OR session.n IN (SELECT message.session FROM message WHERE waiting > 0 AND hold = 0))
-				AND ($1 = '' OR session.id = $2)`,
-			[]any{string(only), string(only)}, func(row Row) error {
+				AND ($1 = '' OR session.id = $2) AND ($3 <> '' OR session.task <> 1 OR lease.owner IS NOT NULL
+				OR session.n IN (SELECT message.session FROM message WHERE waiting > 0 AND hold = 0))`,
+			[]any{string(only), string(only), string(only)}, func(row Row) error {
 				owner := row.Text(1)
 				if _, known := alive[owner]; !known && owner != "" {
 					alive[owner] = s.driver.Alive(owner)

@@ -109,6 +109,39 @@ func (t *txn) refile(where, arg, project string) error {
 	return err
 }
 
+// ProjectEdit changes what the user gave a project; what is not set stays.
+type ProjectEdit struct {
+	Name           lathe.Opt[string]
+	Icon, Commands json.RawMessage // JSON objects, or nil
+}
+
+// EditProject changes a project and tells.
+func (s *Store) EditProject(ctx context.Context, id string, edit ProjectEdit) (lathe.Project, error) {
+	var rec lathe.Project
+	_, err := s.writer.write(ctx, false, func(t *txn) error {
+		var known bool
+		var err error
+		if rec, known, err = t.project(id); err != nil {
+			return err
+		}
+		if !known {
+			return lathe.Errorf(lathe.NotFound, "Project not found: %s", id)
+		}
+		if edit.Name.Set {
+			rec.Name = edit.Name.Value
+		}
+		if edit.Icon != nil {
+			rec.Icon = edit.Icon
+		}
+		if edit.Commands != nil {
+			rec.Commands = edit.Commands
+		}
+		rec.Time.Updated = t.now
+		return t.putProject(rec)
+	})
+	return rec, err
+}
+
 // Projects lists all projects, the one opened last first.
 func (s *Store) Projects(ctx context.Context) ([]lathe.Project, error) {
 	out := []lathe.Project{}

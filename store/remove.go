@@ -67,7 +67,7 @@ func (t *txn) dropSession(s *sessionRow) error {
 	if err := t.deleteMessages(`session = $1`, s.n); err != nil {
 		return err
 	}
-	for _, table := range []string{`status`, `ask`, `list`, `lease`} {
+	for _, table := range []string{`status`, `ask`, `list`, `lease`, `preface`} {
 		if err := t.exec(`DELETE FROM `+table+` WHERE session = $1`, s.n); err != nil {
 			return err
 		}

@@ -83,10 +83,20 @@ func (a *applying) run(ctx context.Context) (Result, error) {
 	if err := a.compare(files, now); err != nil {
 		return Result{}, err
 	}
-	if err := write(now); err != nil {
+	if err := a.write(ctx, now); err != nil {
 		return Result{}, err
 	}
-	return a.result(now)
+	res, err := a.result(now)
+	if err != nil {
+		return res, err
+	}
+	var lines []string
+	for _, f := range now {
+		if f.Kind != patch.Delete {
+			lines = append(lines, a.cfg.Syntax.look(ctx, a.call, f.to, f.Before, f.After))
+		}
+	}
+	return withSyntax(res, lines...), nil
 }
 
 // patched is what a patch makes of one file.

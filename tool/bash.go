@@ -35,9 +35,9 @@ type BashConfig struct {
 	Timeout time.Duration
 	// Rest is what becomes of processes in the background.
 	Rest sandbox.Rest
-	// Confine is what the command of a call is confined to; nil confines none. The commands of
-	// a [Shell] are the user's own and never confined.
-	Confine func(*Call) (sandbox.Profile, error)
+	// Confine is what the command line of a call is confined to; nil confines none. The commands
+	// of a [Shell] are the user's own and never confined.
+	Confine func(*Call, Line) (sandbox.Profile, error)
 }
 
 // The limits of a command where nothing else is said.
@@ -98,7 +98,7 @@ type bashInput struct {
 
 // Bash returns the tool that runs a command in the user's shell.
 func Bash(cfg BashConfig) Tool {
-	return Define(Spec{Name: "bash", Description: strings.TrimSpace(bashText), Tail: true}, newBash(cfg).run)
+	return Define(Spec{Name: "bash", Description: strings.TrimSpace(bashText), Tail: true, Anywhere: true}, newBash(cfg).run)
 }
 
 func (b *bash) run(ctx context.Context, c *Call, in bashInput) (Result, error) {
@@ -106,14 +106,18 @@ func (b *bash) run(ctx context.Context, c *Call, in bashInput) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	if err := b.permit(ctx, c, in.Command, dir); err != nil {
+	scan := b.scan(in.Command, dir)
+	profile, err := b.confine(c, in, scan)
+	if err != nil {
+		return Result{}, err
+	}
+	if err := b.permit(ctx, c, in.Command, dir, scan); err != nil {
 		return Result{}, err
 	}
 	if now, err := locate(c, in.Workdir); err != nil || now.Path != dir.Path {
 		return Result{}, Failf("The workdir %s leads elsewhere than when the user was asked, so nothing was run. Look at it and call bash again.", dir.Shown)
 	}
-	profile, err := b.confine(ctx, c, in)
-	if err != nil {
+	if profile, err = leaveSandbox(ctx, c, in, profile); err != nil {
 		return Result{}, err
 	}
 	p := b.newPrinted(func(meta json.RawMessage) { c.Host.Progress("", meta) })

@@ -10,8 +10,7 @@ import (
 
 // permit asks for what a command would do: first for the directories outside of the project
 // that it names, then for its commands.
-func (b *bash) permit(ctx context.Context, c *Call, command string, dir target) error {
-	s := b.scan(command, dir)
+func (b *bash) permit(ctx context.Context, c *Call, command string, dir target, s scanned) error {
 	if dirs := outsideDirs(c, dir, s.paths); len(dirs) > 0 {
 		var patterns []string
 		for _, d := range dirs {

@@ -99,8 +99,8 @@ func footer(res sandbox.Result) string {
 // notFoundName is the program a shell did not find, in the words of the usual shells.
 var notFoundName = lazily(`(?m)([^\s:]+): (?:command )?not found$|command not found: (\S+)$`)
 
-// asking is the end of an output that waits for somebody.
-var asking = lazily(`(?i)(\[y/n\]|\(y/n\)|\(yes/no[^)]*\)|pass(word|phrase)[^:\n]*:|\? ?)\s*$`)
+// asking is the end of an output that waits for somebody. A question that ends its line is a message.
+var asking = lazily(`(?i)(\[y/n\]|\(y/n\)|\(yes/no[^)]*\)|pass(word|phrase)[^:\n]*:)\s*$|\? ?$`)
 
 // advice is what the way a command failed tells about the next one.
 func (b *bash) advice(res sandbox.Result, text string) []string {

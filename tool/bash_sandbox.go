@@ -4,23 +4,35 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/sandbox"
+	sh "github.com/lathe-agent/lathe/tool/shell"
 )
 
-// confine returns what a command is confined to. Outside of its sandbox it runs when the user
-// allows that, for this one call; the reason is shown.
-func (b *bash) confine(ctx context.Context, c *Call, in bashInput) (sandbox.Profile, error) {
+// confine returns what a command is confined to. One that is known to write a protected name is not
+// run: nobody needs to be asked about what cannot be.
+func (b *bash) confine(c *Call, in bashInput, s scanned) (sandbox.Profile, error) {
 	if b.Confine == nil {
 		return sandbox.Profile{}, nil
 	}
-	p, err := b.Confine(c)
+	p, err := b.Confine(c, s.line)
 	if err != nil {
 		return p, Failf("The command could not be run: %w", err)
 	}
+	p.Reads = s.line.Reads
+	if name := protectedTarget(p, s.paths); name != "" && strings.TrimSpace(in.Outside) == "" {
+		return p, Failf("Nothing was run: the command would write %s. The sandbox (%s) keeps that name from commands, since other programs run what it says or take their settings from it. %s", name, p.Mode, askOutside)
+	}
+	return p, nil
+}
+
+// leaveSandbox asks to run a command outside of its sandbox, for this one call; the reason is shown.
+func leaveSandbox(ctx context.Context, c *Call, in bashInput, p sandbox.Profile) (sandbox.Profile, error) {
 	reason := strings.TrimSpace(in.Outside)
 	if reason == "" || !p.Confined() {
 		return p, nil
@@ -32,6 +44,47 @@ func (b *bash) confine(ctx context.Context, c *Call, in bashInput) (sandbox.Prof
 		return p, err
 	}
 	return sandbox.Profile{Mode: sandbox.Off, Limits: p.Limits}, nil
+}
+
+// protectedTarget returns a protected name that a command is known to write, or to remove with a
+// folder around it, of which it would leave half; "" is none. In a project that cannot be written
+// there is nothing to say of names.
+func protectedTarget(p sandbox.Profile, paths []sh.Path) string {
+	if p.Mode != sandbox.Workspace {
+		return ""
+	}
+	names := slices.Concat(p.Protect, p.Files, p.Watch)
+	below := func(folder, name string) bool { return strings.HasPrefix(name, folder+string(filepath.Separator)) }
+	for _, path := range paths {
+		if !path.Write || !path.Certain || path.Glob {
+			continue
+		}
+		for _, at := range []string{path.Name, physical(path.Name), followed(path.Name)} {
+			if i := slices.IndexFunc(names, func(name string) bool {
+				return at == name || below(name, at) || path.Removed && below(at, name) && exists(name)
+			}); i >= 0 {
+				return names[i]
+			}
+		}
+	}
+	return ""
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// followed is where a path leads, with links of folders and its own followed; it need not be there.
+func followed(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	dir := filepath.Dir(path)
+	if dir == path {
+		return path
+	}
+	return filepath.Join(followed(dir), filepath.Base(path))
 }
 
 // withSandbox adds the profile in force to the metadata of a call.
@@ -52,11 +105,13 @@ func withSandbox(meta json.RawMessage, p sandbox.Profile, got *sandbox.Report) j
 	return append(append(meta, text...), '}')
 }
 
-// denial is how programs say that they were not let do something, offline that they reach nobody.
+// denial is how programs say that they were not let do something, offline that they reach nobody,
+// folderMet that a folder is where they want to make something.
 var (
 	denial = lazily(`(?i)permission denied|operation not permitted|read-only file system|device or resource busy|no new privileges|cannot connect to the docker daemon|failed to connect to bus|` +
 		`\b(EACCES|EPERM|EROFS|EBUSY)\b`)
-	offline = lazily(`(?i)could not resolve|name resolution|no such host|network is unreachable|address family not supported|\b(ENOTFOUND|EAI_AGAIN)\b`)
+	offline   = lazily(`(?i)could not resolve|name resolution|no such host|network is unreachable|address family not supported|\b(ENOTFOUND|EAI_AGAIN)\b`)
+	folderMet = lazily(`(?i)is a directory|file exists|cannot overwrite directory|\b(EISDIR|EEXIST)\b`)
 )
 
 // refusals say what the sandbox had to do with the way a command ended.
@@ -71,7 +126,7 @@ func refusals(p sandbox.Profile, res sandbox.Result, text string) (out []string)
 		out = append(out, "Protected names were changed and could not be put back; tell the user: "+res.Lost)
 	}
 	failed := res.Exit != 0 || res.TimedOut
-	if !failed || !denial().MatchString(text) && !(p.NoNetwork && offline().MatchString(text)) {
+	if !failed || !denial().MatchString(text) && !(p.NoNetwork && offline().MatchString(text)) && !metFolder(p, text) {
 		return out
 	}
 	where := "nothing of the project"
@@ -86,13 +141,23 @@ func refusals(p sandbox.Profile, res sandbox.Result, text string) (out []string)
 	return append(out, line+" They cannot signal processes that other calls have started. "+askOutside)
 }
 
+// metFolder reports whether a program met the folder that stands in for a protected name.
+func metFolder(p sandbox.Profile, text string) bool {
+	for line := range strings.Lines(text) {
+		if folderMet().MatchString(line) && slices.ContainsFunc(slices.Concat(p.Protect, p.Files), func(name string) bool { return strings.Contains(line, filepath.Base(name)) }) {
+			return true
+		}
+	}
+	return false
+}
+
 const askOutside = `If the user wants exactly this, call bash again with the same command and "outside": why it is needed; the user is asked.`
 
 // protectedNames are some of those in the project.
 func protectedNames(p sandbox.Profile) string {
 	const most = 4
 	var names []string
-	for _, name := range append(p.Hold[:len(p.Hold):len(p.Hold)], p.Protect...) {
+	for _, name := range slices.Concat(p.Protect, p.Files, p.Watch) {
 		if len(p.Write) > 0 && len(names) < most {
 			if rel, err := filepath.Rel(p.Write[0], name); err == nil && !strings.HasPrefix(rel, "..") && rel != "." {
 				names = append(names, rel)

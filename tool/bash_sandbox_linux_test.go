@@ -19,10 +19,10 @@ func confined(t *testing.T) *terminal {
 	if err := x.runner.Kernel().Available(true); err != nil {
 		t.Skip(err)
 	}
-	x.cfg.Confine = func(c *tool.Call) (sandbox.Profile, error) {
+	x.cfg.Confine = func(c *tool.Call, _ tool.Line) (sandbox.Profile, error) {
 		return sandbox.Profile{
 			Mode: sandbox.Workspace, Strict: true, Write: []string{c.Dir}, Aside: filepath.Join(filepath.Dir(x.dir), "aside"),
-			Protect: []string{filepath.Join(c.Dir, "lathe.json")},
+			Protect: []string{filepath.Join(c.Dir, "lathe.json"), filepath.Join(c.Dir, "sub/kept")}, Watch: []string{filepath.Join(c.Dir, "watched")},
 		}, nil
 	}
 	return x
@@ -66,12 +66,56 @@ func TestBash_SandboxRefuses(t *testing.T) {
 
 func TestBash_SandboxUndoes(t *testing.T) {
 	x := confined(t)
-	r, _ := x.bash(t.Context(), in{"command": "echo {} > lathe.json"})
-	if !strings.Contains(r.Output, "has undone what the command did to "+filepath.Join(x.dir, "lathe.json")) {
+	r, _ := x.bash(t.Context(), in{"command": "f=$(echo watched); echo {} > $f"})
+	if !strings.Contains(r.Output, "has undone what the command did to "+filepath.Join(x.dir, "watched")) {
 		t.Error(r.Output)
 	}
-	if _, err := os.Lstat(filepath.Join(x.dir, "lathe.json")); err == nil {
+	if _, err := os.Lstat(filepath.Join(x.dir, "watched")); err == nil {
 		t.Error("it is there")
+	}
+}
+
+// What is known to write a protected name does not begin, and nobody is asked; what is not known to
+// do so fails, and the model hears why.
+func TestBash_SandboxProtects(t *testing.T) {
+	x := confined(t)
+	if err := os.Symlink("lathe.json", filepath.Join(x.dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range []string{
+		"touch ran; echo {} > lathe.json", "touch ran; cd .; echo {} >> ./lathe.json", "touch ran && cp ran lathe.json", "touch ran; f=lathe.json; tee $f",
+		"touch ran; mkdir -p lathe.json/x", "touch ran; rm -f lathe.json", "touch ran; echo x > nowhere/../lathe.json", "touch ran; ln -s /etc lathe.json",
+	} {
+		x.asked = nil
+		r, err := x.run(tool.Bash(x.cfg), in{"command": command})
+		if err == nil || !strings.Contains(err.Error(), filepath.Join(x.dir, "lathe.json")) || !strings.Contains(err.Error(), `"outside"`) || len(x.asked) > 0 {
+			t.Errorf("%s: %v, %v, asked %v", command, err, r.Output, x.asked)
+		}
+	}
+	if _, err := os.Lstat(filepath.Join(x.dir, "ran")); err == nil {
+		t.Error("one has run")
+	}
+	for _, command := range []string{"f=$(echo lathe.json); echo {} > $f", "f=$(echo lathe.json); mkdir $f", "touch x; mv x $(echo lathe.json)/; mkdir -p $(echo lathe.json)/a"} {
+		r, _ := x.bash(t.Context(), in{"command": command})
+		if !strings.Contains(r.Output, "sandbox") || !strings.Contains(r.Output, `"outside"`) {
+			t.Errorf("%s: %s", command, r.Output)
+		}
+		if _, err := os.Lstat(filepath.Join(x.dir, "lathe.json")); err == nil {
+			t.Errorf("%s: it is there", command)
+		}
+	}
+	if err := os.MkdirAll(filepath.Join(x.dir, "sub/kept"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for command, refused := range map[string]bool{"rm -rf sub": true, "mv sub other": true, "rm -rf ./sub/..": true, "touch sub": false, "mkdir -p sub/x": false, "mv x sub": false} {
+		if _, err := x.run(tool.Bash(x.cfg), in{"command": command}); (err != nil) != refused {
+			t.Errorf("%s: %v", command, err)
+		}
+	}
+	for _, command := range []string{"cp link other 2>/dev/null; cat lathe.json; true", "ls; ls -a | cat"} { // which write nothing there
+		if r, err := x.run(tool.Bash(x.cfg), in{"command": command}); err != nil || strings.Contains(r.Output, "sandbox (") || strings.Contains(r.Output, "lathe.json\n") {
+			t.Errorf("%s: %v %s", command, err, r.Output)
+		}
 	}
 }
 
@@ -108,7 +152,7 @@ func TestBash_SandboxUnavailable(t *testing.T) {
 	r := sandbox.Open(sandbox.Config{Launcher: sandbox.Self(), Kernel: &sandbox.Kernel{}})
 	t.Cleanup(func() { _ = r.Close() })
 	x.cfg.Runner = r
-	x.cfg.Confine = func(c *tool.Call) (sandbox.Profile, error) {
+	x.cfg.Confine = func(c *tool.Call, _ tool.Line) (sandbox.Profile, error) {
 		return sandbox.Profile{Mode: sandbox.Workspace, Strict: true, Write: []string{c.Dir}}, nil
 	}
 	if _, err := x.run(tool.Bash(x.cfg), in{"command": "echo x > ran"}); err == nil || !strings.Contains(err.Error(), "no Landlock") {

@@ -14,13 +14,14 @@ type scanned struct {
 	Permission
 	paths   []sh.Path
 	unknown []sh.Unknown
+	line    Line
 }
 
 // scanCommand makes of what a command line would do what rules are asked about. See package
 // shell for how they see it. A line in which there is nothing to judge is asked whole.
 func scanCommand(command string, in sh.Surroundings) scanned {
 	plan := sh.Analyse(command, in)
-	s := scanned{paths: plan.Paths, unknown: plan.Unknown}
+	s := scanned{paths: plan.Paths, unknown: plan.Unknown, line: newLine(plan)}
 	s.Name = "bash"
 	if plan.Unread != "" {
 		s.Patterns, s.Unread = []string{command}, true

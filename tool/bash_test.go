@@ -389,6 +389,7 @@ func TestBash_Advice(t *testing.T) {
 	for _, tt := range []struct{ command, want string }{
 		{"gti status", "There is no program gti on PATH."},
 		{"printf 'Continue? [y/N] '; exit 1", `waited for an answer to "Continue? [y/N]"`},
+		{"printf 'Go on? '; exit 1", `waited for an answer to "Go on?"`},
 		{"printf 'Password: '; sleep 100", `waited for an answer to "Password:"`},
 		{"kill -9 $$", "ended by SIGKILL · 0.0 s\nIt was killed from outside"},
 		{"kill -SEGV $$", "ended by SIGSEGV"},
@@ -397,6 +398,14 @@ func TestBash_Advice(t *testing.T) {
 		if r, _ := x.bash(t.Context(), in{"command": tt.command, "timeout": 300}); !strings.Contains(took.ReplaceAllString(r.Output, " · 0.0 s"), tt.want) {
 			t.Errorf("%s: %s", tt.command, r.Output)
 		}
+	}
+}
+
+// A question that ends its line is part of a message, and nobody was waited for.
+func TestBash_MessageWithAQuestion(t *testing.T) {
+	x := newTerminal(t)
+	if r, _ := x.bash(t.Context(), in{"command": "echo 'Is the daemon running?'; exit 1"}); strings.Contains(r.Output, "waited") {
+		t.Error(r.Output)
 	}
 }
 

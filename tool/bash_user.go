@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/lathe-agent/lathe"
@@ -16,6 +17,14 @@ type Shell struct{ bash *bash }
 
 // NewShell makes one; it takes what [Bash] takes. Its Timeout is not used.
 func NewShell(cfg BashConfig) *Shell { return &Shell{newBash(cfg)} }
+
+// Models names the shell that commands of models are written for; "" if there is none.
+func (s *Shell) Models() string {
+	if path := s.bash.shell().path; path != "" {
+		return strings.TrimSuffix(filepath.Base(path), ".exe")
+	}
+	return ""
+}
 
 // Run runs a command in a directory and shows metadata with the output while it runs, as [Bash]
 // does. What it prints is the result, whatever its exit code; when ctx ends it is ended, and the

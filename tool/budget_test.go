@@ -1,7 +1,6 @@
 package tool_test
 
 import (
-	"context"
 	"strings"
 	"testing"
 
@@ -18,7 +17,7 @@ func budgetOf(name string) int {
 	switch name {
 	case "bash":
 		return 600
-	case "edit", "apply_patch":
+	case "edit", "apply_patch", "task":
 		return 400
 	default:
 		return budgetOther
@@ -34,15 +33,8 @@ func tokens(text string) int {
 // everyTool is each built-in tool, also those that need a setting.
 func everyTool(t *testing.T) []tool.Tool {
 	t.Helper()
-	all := tool.Builtin(tool.Config{Search: tool.SearchConfig{Key: "k"}})
-	plan, ok := tool.PlanExit(tool.PlanConfig{
-		File:  func(*tool.Call) string { return "plan.md" },
-		Build: func(context.Context, *tool.Call, string) error { return nil },
-	})
-	if !ok {
-		t.Fatal("no plan_exit")
-	}
-	return append(all, plan)
+	all := tool.Builtin(tool.Config{Search: tool.SearchConfig{Key: "k"}, Task: tool.TaskConfig{Background: true}})
+	return append(all, tool.PlanExit(), tool.PlanEnter(), tool.Skill(nil))
 }
 
 // The definitions stay within their budgets, each and together, as a model is sent them.
@@ -59,7 +51,7 @@ func TestBuiltin_Budget(t *testing.T) {
 			t.Errorf("%s has about %d tokens, and may have %d: shorten its text or the descriptions of its members", name, n, budgetOf(name))
 		}
 	}
-	for _, name := range []string{"apply_patch", "bash", "edit", "glob", "grep", "plan_exit", "question", "read", "todowrite", "webfetch", "websearch", "write"} {
+	for _, name := range []string{"apply_patch", "bash", "edit", "glob", "grep", "plan_enter", "plan_exit", "question", "read", "skill", "task", "todowrite", "webfetch", "websearch", "write"} {
 		if all[name] == 0 {
 			t.Errorf("%s was not counted", name)
 		}

@@ -10,14 +10,15 @@ type Config struct {
 	Web    WebConfig
 	Search SearchConfig
 	Todo   TodoConfig
+	Task   TaskConfig
 }
 
 // Builtin returns the tools every agent may have, in the order clients know. Which of them a
 // model sees is decided by rules, and by [Unsuited]. There is no websearch without a key.
 func Builtin(c Config) []Tool {
-	edit := EditConfig{Seen: c.Write.Seen}
+	edit := EditConfig{Seen: c.Write.Seen, Syntax: c.Write.Syntax}
 	all := []Tool{
-		Question(), Bash(c.Bash), Read(c.Read), Glob(), Grep(), Edit(edit), Write(c.Write), WebFetch(c.Web), TodoWrite(c.Todo),
+		Question(), Bash(c.Bash), Read(c.Read), Glob(), Grep(), Edit(edit), Write(c.Write), Task(c.Task), WebFetch(c.Web), TodoWrite(c.Todo),
 	}
 	if search, ok := WebSearch(c.Search); ok {
 		all = append(all, search)

@@ -20,10 +20,17 @@ type desk struct {
 	call      tool.Call
 	refuse    string // a permission that is refused
 	onAsk     func(p tool.Permission)
+	onChange  func(paths []string) (func(), error)
 	mu        sync.Mutex
 	asked     []tool.Permission
 	told      []lathe.Fact
 	histories []lathe.Message
+	plan      string
+	switched  []string
+	onSwitch  error
+	handed    []tool.Assignment
+	report    tool.Report // what every task comes to
+	handing   error
 }
 
 func newDesk(t *testing.T) *desk {
@@ -58,7 +65,27 @@ func (d *desk) Ask(_ context.Context, p tool.Permission) error {
 func (d *desk) Question(context.Context, []lathe.Question) ([][]string, error) { return nil, nil }
 func (d *desk) Progress(string, json.RawMessage)                               {}
 func (d *desk) Todos(context.Context, []lathe.Todo) error                      { return nil }
-func (d *desk) History() []lathe.Message                                       { return d.histories }
+func (d *desk) Changing(_ context.Context, paths ...string) (func(), error) {
+	if d.onChange != nil {
+		return d.onChange(paths)
+	}
+	return func() {}, nil
+}
+
+func (d *desk) Delegate(_ context.Context, a tool.Assignment) (tool.Report, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.handed = append(d.handed, a)
+	return d.report, d.handing
+}
+
+func (d *desk) History() []lathe.Message { return d.histories }
+func (d *desk) PlanFile() string         { return d.plan }
+
+func (d *desk) Switch(_ context.Context, agent, text string) error {
+	d.switched = append(d.switched, agent+": "+text)
+	return d.onSwitch
+}
 
 func (d *desk) Tell(f lathe.Fact) {
 	d.mu.Lock()

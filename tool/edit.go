@@ -19,7 +19,8 @@ var editText string
 
 // EditConfig is what the tools that change parts of files are told about their surroundings.
 type EditConfig struct {
-	Seen *Seen // shared with the tools that read and write
+	Seen   *Seen   // shared with the tools that read and write
+	Syntax *Syntax // looks at what was written; nil does not
 }
 
 // editLimit is the size in bytes of the largest file whose parts can be changed.
@@ -99,11 +100,15 @@ func (e editing) run(ctx context.Context) (Result, error) {
 		}
 		diff = changeOf(e.target.Shown, now.text, done.Content)
 	}
-	if err := e.target.Write([]byte(done.Content)); err != nil {
-		return Result{}, Failf("Cannot write %s: %w.", e.target.Shown, err)
+	if err := overwrite(ctx, e.call, e.target, done.Content); err != nil {
+		return Result{}, err
 	}
 	tellEdited(e.call, e.target, old.exists)
-	return e.result(old, done, diff)
+	res, err := e.result(old, done, diff)
+	if err != nil {
+		return res, err
+	}
+	return withSyntax(res, e.cfg.Syntax.look(ctx, e.call, e.target, old.text, done.Content)), nil
 }
 
 // replace works out the new content.

@@ -23,7 +23,13 @@ func (allowing) Question(context.Context, []lathe.Question) ([][]string, error) 
 func (allowing) Progress(string, json.RawMessage)          {}
 func (allowing) Todos(context.Context, []lathe.Todo) error { return nil }
 func (allowing) Tell(lathe.Fact)                           {}
-func (allowing) History() []lathe.Message                  { return nil }
+func (allowing) Delegate(context.Context, tool.Assignment) (tool.Report, error) {
+	return tool.Report{}, nil
+}
+func (allowing) History() []lathe.Message                            { return nil }
+func (allowing) PlanFile() string                                    { return "" }
+func (allowing) Switch(context.Context, string, string) error        { return nil }
+func (allowing) Changing(context.Context, ...string) (func(), error) { return func() {}, nil }
 
 // BenchmarkEdit edits a file of 5 MB and a small one, with permission, diff and write.
 func BenchmarkEdit(b *testing.B) {

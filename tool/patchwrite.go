@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"slices"
@@ -25,6 +26,21 @@ func (a *applying) lock() (unlock func()) {
 			f()
 		}
 	}
+}
+
+// write makes the changes; what the files are is kept before.
+func (a *applying) write(ctx context.Context, files []patched) error {
+	var paths []string
+	for _, f := range files {
+		paths = append(paths, f.from.Path, f.to.Path)
+	}
+	slices.Sort(paths)
+	done, err := changing(ctx, a.call, slices.Compact(paths)...)
+	if err != nil {
+		return err
+	}
+	defer done()
+	return write(files)
 }
 
 // write makes the changes, first what is written and then what goes. Where one fails those that

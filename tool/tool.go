@@ -39,6 +39,8 @@ type Spec struct {
 	Tail bool
 	// Agent says that a call is the work of a whole agent, and may take as long as one.
 	Agent bool
+	// Anywhere says that a call may change any file, not only those it names to Changing.
+	Anywhere bool
 }
 
 // Result is what a call gave.
@@ -75,6 +77,18 @@ type Host interface {
 	Progress(title string, metadata json.RawMessage)
 	// Todos replaces the session's list.
 	Todos(ctx context.Context, list []lathe.Todo) error
+	// Changing is called right before files are written or removed, by their real paths, so
+	// that it can be undone, and done when they are, or when that failed. After an error
+	// nothing must be changed.
+	Changing(ctx context.Context, paths ...string) (done func(), err error)
+	// PlanFile is where the session's plan is kept, as users know it.
+	PlanFile() string
+	// Switch has the session go on with another agent after this step, told by this text.
+	Switch(ctx context.Context, agent, text string) error
+	// Delegate has another agent work in a session of its own and returns its report, or at
+	// once if that works in the background. An error is one of the call; what went wrong there
+	// is in the report.
+	Delegate(ctx context.Context, a Assignment) (Report, error)
 	// Tell publishes news, such as a file that was changed.
 	Tell(f lathe.Fact)
 	// History returns the conversation as this step saw it. It must not be changed.

@@ -21,6 +21,8 @@ type WriteConfig struct {
 	Seen *Seen // shared with the tools that read
 	// Unchecked allows to write over a file that has changed since the model saw it.
 	Unchecked bool
+	// Syntax looks at what was written; nil does not. Edits and patches use it too.
+	Syntax *Syntax
 }
 
 type writeInput struct {
@@ -69,8 +71,8 @@ func (w writing) run(ctx context.Context, content string) (Result, error) {
 	if err := unchanged(w.target, old); err != nil {
 		return Result{}, err
 	}
-	if err := w.target.Write([]byte(after)); err != nil {
-		return Result{}, Failf("Cannot write %s: %w.", w.target.Shown, err)
+	if err := overwrite(ctx, w.call, w.target, after); err != nil {
+		return Result{}, err
 	}
 	sums := map[string]string{w.target.Path: sumOf([]byte(after))}
 	w.cfg.Seen.note(w.call, sums)
@@ -83,7 +85,30 @@ func (w writing) run(ctx context.Context, content string) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	return Result{Title: w.target.Title, Output: w.words(old, content, after), Metadata: withSeen(meta, sums)}, nil
+	res := Result{Title: w.target.Title, Output: w.words(old, content, after), Metadata: withSeen(meta, sums)}
+	return withSyntax(res, w.cfg.Syntax.look(ctx, w.call, w.target, old.text, after)), nil
+}
+
+// overwrite puts a text into a file, whose former content is kept for an undo.
+func overwrite(ctx context.Context, c *Call, t target, text string) error {
+	done, err := changing(ctx, c, t.Path)
+	if err != nil {
+		return err
+	}
+	defer done()
+	if err := t.Write([]byte(text)); err != nil {
+		return Failf("Cannot write %s: %w.", t.Shown, err)
+	}
+	return nil
+}
+
+// changing keeps what files are before they are changed. Nothing is changed that could not
+// be undone.
+func changing(ctx context.Context, c *Call, paths ...string) (done func(), err error) {
+	if done, err = c.Host.Changing(ctx, paths...); err != nil && ctx.Err() == nil {
+		err = Failf("What the file was could not be kept for an undo (%w), so nothing was written. Tell the user; \"snapshot\": false in the settings works without undo.", err)
+	}
+	return done, err
 }
 
 // check refuses to write over what the model does not know.

@@ -164,3 +164,13 @@ func isDir(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()
 }
+
+// GitDirs returns where the repository of the place keeps what belongs to this checkout alone
+// and what all its checkouts share. It reports false without git.
+func (p Place) GitDirs() (own, common string, ok bool) {
+	if p.VCS != "git" {
+		return "", "", false
+	}
+	c, ok := readCheckout(p.Sandbox)
+	return c.gitDir, c.common, ok
+}

@@ -12,3 +12,10 @@ func Top(dir string) (directory, top string, err error) {
 	}
 	return directory, volumeRoot(directory), nil
 }
+
+// GitDirs returns the top of the checkout that holds a directory, its repository, and the folder
+// it shares with other checkouts of it; ok is false where there is none that can be read.
+func GitDirs(dir string) (top, repository, common string, ok bool) {
+	c, ok := findCheckout(realPath(dir))
+	return c.top, c.gitDir, c.common, ok
+}

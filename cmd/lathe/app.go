@@ -17,6 +17,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/internal/otlp"
 	"github.com/lathe-agent/lathe/model/auth"
 )
 
@@ -36,6 +37,8 @@ type app struct {
 	json      bool   // --json
 	trust     bool   // --trust
 	pure      bool   // --pure
+	attach    string // --attach: a server
+	tracer    *otlp.Tracer
 	printLogs bool
 	logLevel  string
 }

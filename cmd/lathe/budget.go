@@ -32,6 +32,23 @@ func retryOf(r config.Retry) engine.Retry {
 	return out
 }
 
+// compactionOf is how the engine is to compress histories; a 0 of the settings is none to it.
+func compactionOf(c config.Compaction) engine.Compaction {
+	number := func(n *int) int {
+		switch {
+		case n == nil:
+			return 0
+		case *n == 0:
+			return -1
+		}
+		return *n
+	}
+	return engine.Compaction{
+		Off: c.Auto != nil && !*c.Auto, Prune: c.Prune != nil && *c.Prune,
+		Reserved: number(c.Reserved), TailTurns: number(c.TailTurns), Recent: number(c.PreserveRecentTokens),
+	}
+}
+
 func budgetOf(b config.Budget) lathe.Budget {
 	out := lathe.Budget{Session: spendingOf(b.Session), Day: spendingOf(b.Day), Project: spendingOf(b.Project), Share: b.Share}
 	if out.Share <= 0 || out.Share > 1 {

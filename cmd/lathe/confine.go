@@ -19,16 +19,23 @@ type confinement struct {
 	app    *app
 	kernel func() sandbox.Kernel
 	caches func() []string
+	looks  bool        // nothing is run for a model: no folder is made for tools
 	tell   func(error) // that commands are not confined, once
 }
 
 func (a *app) newConfinement(kernel func() sandbox.Kernel) *confinement {
 	var once sync.Once
-	return &confinement{
-		app: a, kernel: kernel,
-		caches: sync.OnceValue(func() []string { return toolCaches(a.env, a.home()) }),
-		tell:   func(why error) { once.Do(func() { a.tellUnconfined(why) }) },
-	}
+	f := &confinement{app: a, kernel: kernel, tell: func(why error) { once.Do(func() { a.tellUnconfined(why) }) }}
+	f.caches = sync.OnceValue(func() []string {
+		found, missing := toolCaches(a.env, a.home())
+		for _, path := range missing {
+			if !f.looks && os.MkdirAll(path, 0o755) == nil {
+				found = append(found, path)
+			}
+		}
+		return found
+	})
+	return f
 }
 
 // tellUnconfined says that commands run unconfined: once on a machine, since nobody can change
@@ -53,11 +60,14 @@ func boxOf(c config.Config, agent string) (out config.Sandbox, asked bool) {
 	out = c.Sandbox
 	own := c.Agents[agent].Sandbox
 	asked = out.Mode != "" || own.Mode != ""
-	if out.Mode == "" && agent == "plan" || own.Mode != "" {
+	if out.Mode == "" && (agent == "plan" || agent == "explore") || own.Mode != "" {
 		out.Mode = own.Mode
 		if out.Mode == "" {
 			out.Mode = string(sandbox.ReadOnly)
 		}
+	}
+	if own.Commands != nil {
+		out.Commands = own.Commands
 	}
 	if own.Write != nil {
 		out.Write = own.Write
@@ -74,9 +84,42 @@ func boxOf(c config.Config, agent string) (out config.Sandbox, asked bool) {
 	return out, asked
 }
 
-// profile is what a command of a call is confined to.
-func (f *confinement) profile(c config.Config, call *tool.Call) (sandbox.Profile, error) {
+// modeOf is the mode of a command line. Each command has the strictest mode of the patterns that it
+// matches, or that of its agent, and the line the strictest of all. What is not known of a line
+// makes none weaker, and neither does any pattern for an agent that only reads.
+func modeOf(box config.Sandbox, line tool.Line) string {
+	modes := []string{string(sandbox.Off), string(sandbox.Workspace), string(sandbox.ReadOnly)} // the strictest last
+	base := slices.Index(modes, box.Mode)
+	if len(box.Commands) == 0 || base < 0 {
+		return box.Mode
+	}
+	level := -1
+	if !line.Whole || len(line.Commands) == 0 || box.Mode == string(sandbox.ReadOnly) {
+		level = base
+	}
+	for _, c := range line.Commands {
+		own := -1
+		for pattern, mode := range box.Commands {
+			rank := slices.Index(modes, mode)
+			matches := func(s string) bool { return lathe.Wildcard(pattern, s) }
+			if matches(c.Text) || rank > base && slices.ContainsFunc(c.Also, matches) {
+				own = max(own, rank)
+			}
+		}
+		if own < 0 {
+			own = base
+		}
+		level = max(level, own)
+	}
+	return modes[level]
+}
+
+// profile is what a command line of a call is confined to.
+func (f *confinement) profile(c config.Config, call *tool.Call, line tool.Line) (sandbox.Profile, error) {
 	box, asked := boxOf(c, call.Agent)
+	if mode := modeOf(box, line); mode != box.Mode {
+		box.Mode, asked = mode, true
+	}
 	p := sandbox.Profile{
 		Mode: sandbox.Mode(box.Mode), Strict: asked, NoNetwork: box.Network != nil && !*box.Network,
 		Limits: sandbox.Limits{Memory: uint64(box.Limits.Memory), Processes: uint64(box.Limits.Processes), FileSize: uint64(box.Limits.FileSize)},
@@ -125,14 +168,14 @@ func (f *confinement) fill(p *sandbox.Profile, call *tool.Call, at folders, extr
 	p.Write = append(p.Write, extra...)
 	p.Write = append(p.Write, temporary(f.app.env)...)
 	p.Write = append(p.Write, f.caches()...)
-	p.Protect = append(p.Protect, f.homeNames()...)
+	f.homeNames(p)
 	p.Busy = []string{at.data, at.state, at.owners, at.cache}
 	p.Aside = filepath.Join(at.data, "refused")
-	p.Sockets = append([]string{root, call.Dir}, extra...)
+	p.Sockets = slices.Compact(append([]string{root, call.Dir}, extra...))
 	if !p.NoNetwork {
 		p.Sockets = append(p.Sockets, f.agents()...)
 	}
-	for _, list := range []*[]string{&p.Write, &p.Protect, &p.Sockets} {
+	for _, list := range []*[]string{&p.Write, &p.Protect, &p.Files, &p.Watch, &p.Sockets} {
 		*list = slices.DeleteFunc(*list, func(path string) bool { return !filepath.IsAbs(path) })
 	}
 }
@@ -146,17 +189,14 @@ func reasonOf(q lathe.PermissionRequest) string {
 	return m.Reason
 }
 
-// homeNames are those in the user's folder that run something or hold keys.
-func (f *confinement) homeNames() []string {
+// homeNames protects those in the user's folder that run something or hold keys.
+func (f *confinement) homeNames(p *sandbox.Profile) {
 	home := f.app.home()
-	if home == "" {
-		return nil
-	}
-	names := namesIn(home, ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".profile", ".zshrc", ".zshenv", ".zprofile", ".zlogin",
-		".zlogout", ".kshrc", ".inputrc", ".xprofile", ".xsessionrc", ".vimrc", ".emacs", ".emacs.d", ".tmux.conf", ".ssh", ".gnupg", ".gitconfig", ".netrc",
-		".npmrc", ".pypirc", ".aws", ".kube", ".docker", ".local/bin", "bin", "go/bin", ".cargo/bin", ".cargo/env", ".cargo/config.toml")
-	config := f.app.userDir()
-	return append(names, namesIn(config, "lathe", "opencode", "fish", "git", "systemd", "autostart", "environment.d", "nvim")...)
+	p.Protect = append(p.Protect, namesIn(home, ".emacs.d", ".ssh", ".gnupg", ".aws", ".kube", ".docker", ".local/bin", "bin", "go/bin", ".cargo/bin")...)
+	p.Files = append(p.Files, namesIn(home, ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".profile", ".zshrc", ".zshenv", ".zprofile", ".zlogin",
+		".zlogout", ".kshrc", ".inputrc", ".xprofile", ".xsessionrc", ".vimrc", ".emacs", ".tmux.conf", ".gitconfig", ".netrc", ".npmrc", ".pypirc",
+		".cargo/env", ".cargo/config.toml")...)
+	p.Protect = append(p.Protect, namesIn(f.app.userDir(), "lathe", "opencode", "fish", "git", "systemd", "autostart", "environment.d", "nvim")...)
 }
 
 // agents are sockets of programs that answer questions and run nothing: names of hosts and users,

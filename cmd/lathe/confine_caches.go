@@ -12,14 +12,13 @@ type toolCache struct {
 	program, variable, home, cache string
 }
 
-// toolCaches are the folders of tools that may be written. One of a tool that is installed is made
-// where it is missing, since the tool could not.
-func toolCaches(env func(string) string, home string) []string {
+// toolCaches are the folders of tools that may be written, and those that are missing though their
+// tool is installed: it could not make them itself.
+func toolCaches(env func(string) string, home string) (out, missing []string) {
 	shared := env("XDG_CACHE_HOME")
 	if !filepath.IsAbs(shared) && home != "" {
 		shared = filepath.Join(home, ".cache")
 	}
-	var out []string
 	if list := filepath.SplitList(env("GOPATH")); len(list) > 0 && filepath.IsAbs(list[0]) {
 		out = append(out, filepath.Join(list[0], "pkg"))
 	}
@@ -37,14 +36,16 @@ func toolCaches(env func(string) string, home string) []string {
 		default:
 			continue
 		}
-		if _, err := os.Stat(path); err != nil && (!installed(env, c.program) || os.MkdirAll(path, 0o755) != nil) {
-			continue // the tool could not make it itself
-		}
-		if !slices.Contains(out, path) {
+		_, err := os.Stat(path)
+		switch {
+		case slices.Contains(out, path) || slices.Contains(missing, path):
+		case err == nil:
 			out = append(out, path)
+		case installed(env, c.program):
+			missing = append(missing, path)
 		}
 	}
-	return out
+	return out, missing
 }
 
 func knownCaches() []toolCache {

@@ -61,7 +61,7 @@ func (b *box) in(dir, agent, script string, c config.Config) (sandbox.Result, st
 	if _, err := os.Lstat(filepath.Join(dir, ".git")); err != nil {
 		root = "/"
 	}
-	p, err := b.confine.profile(c, &tool.Call{Agent: agent, Dir: dir, Root: root})
+	p, err := b.confine.profile(c, &tool.Call{Agent: agent, Dir: dir, Root: root}, tool.Line{})
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -118,11 +118,11 @@ func TestBoxOf(t *testing.T) {
 func TestConfine_Unavailable(t *testing.T) {
 	b := newBox(t, &sandbox.Kernel{})
 	call := &tool.Call{Agent: "build", Dir: b.base + "/project", Root: "/"}
-	if _, err := b.confine.profile(config.Config{Sandbox: config.Sandbox{Mode: "workspace"}}, call); !errors.Is(err, sandbox.ErrUnavailable) {
+	if _, err := b.confine.profile(config.Config{Sandbox: config.Sandbox{Mode: "workspace"}}, call, tool.Line{}); !errors.Is(err, sandbox.ErrUnavailable) {
 		t.Errorf("got %v", err)
 	}
 	for range 3 {
-		p, err := b.confine.profile(config.Config{}, call)
+		p, err := b.confine.profile(config.Config{}, call, tool.Line{})
 		if err != nil || p.Confined() {
 			t.Errorf("%+v, %v", p, err)
 		}
@@ -239,12 +239,79 @@ func TestToolCaches(t *testing.T) {
 	if err := os.WriteFile(home+"/bin/go", nil, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	got := toolCaches(func(name string) string { return vars[name] }, home)
-	want := []string{home + "/gocache", home + "/go/pkg/mod", home + "/go/pkg/sumdb", home + "/.npm", home + "/.cache/pip"}
-	if !slices.Equal(got, want) {
+	got, missing := toolCaches(func(name string) string { return vars[name] }, home)
+	if want := []string{home + "/.npm", home + "/.cache/pip"}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	if _, err := os.Stat(home + "/gocache"); err != nil {
-		t.Error("that of an installed tool was not made:", err)
+	if want := []string{home + "/gocache", home + "/go/pkg/mod", home + "/go/pkg/sumdb"}; !slices.Equal(missing, want) {
+		t.Errorf("missing are %v, want %v", missing, want)
+	}
+}
+
+// Folders for tools are made for a command of a model, and not by looking.
+func TestConfine_Caches(t *testing.T) {
+	confinable(t)
+	for _, looks := range []bool{true, false} {
+		b := newBox(t, nil)
+		path := b.env("PATH")
+		b.env = func(name string) string {
+			return map[string]string{"HOME": b.base + "/home", "LATHE_DATA": b.base + "/data", "PATH": b.base + "/bin:" + path, "GOCACHE": b.base + "/home/gocache"}[name]
+		}
+		if err := errors.Join(os.Mkdir(b.base+"/bin", 0o755), os.WriteFile(b.base+"/bin/go", nil, 0o755)); err != nil {
+			t.Fatal(err)
+		}
+		b.confine = b.newConfinement(b.runner.Kernel)
+		b.confine.looks = looks
+		p, err := b.confine.profile(config.Config{}, &tool.Call{Agent: "build", Dir: b.base + "/project", Root: "/"}, tool.Line{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		entries, err := os.ReadDir(b.base + "/home")
+		if err != nil || (len(entries) == 0) != looks || slices.Contains(p.Write, b.base+"/home/gocache") == looks {
+			t.Errorf("looks %v: %v, %v, %v", looks, entries, p.Write, err)
+		}
+	}
+}
+
+// A weaker mode counts when every command of a line has it, a stricter one when any has it; what is
+// not known weakens nothing, and neither does anything for an agent that only reads.
+func TestModeOf(t *testing.T) {
+	line := func(texts ...string) (l tool.Line) {
+		for _, text := range texts {
+			l.Commands = append(l.Commands, tool.LineCommand{Text: text})
+		}
+		l.Whole = true
+		return l
+	}
+	unsure := line("docker ps")
+	unsure.Whole = false
+	wrapped := line("x")
+	wrapped.Commands[0].Also = []string{"ssh host x", "docker x"}
+	rules := map[string]string{"docker *": "off", "docker rm *": "workspace", "curl *": "read-only", "ssh *": "read-only", "npm test*": "workspace"}
+	for _, c := range []struct {
+		base, want string
+		line       tool.Line
+	}{
+		{"workspace", "off", line("docker ps")},
+		{"workspace", "off", line("docker ps", "docker build .")},
+		{"workspace", "workspace", line("docker ps", "ls")},
+		{"workspace", "workspace", line("docker rm x")},
+		{"workspace", "workspace", line("docker ps", "docker rm x")},
+		{"workspace", "read-only", line("docker ps", "curl x")},
+		{"workspace", "read-only", wrapped},
+		{"workspace", "workspace", unsure},
+		{"workspace", "workspace", tool.Line{}},
+		{"workspace", "workspace", line("dockerx ps")},
+		{"off", "workspace", line("npm test")},
+		{"off", "off", line("ls")},
+		{"read-only", "read-only", line("docker ps")},
+		{"read-only", "read-only", line("npm test")},
+	} {
+		if got := modeOf(config.Sandbox{Mode: c.base, Commands: rules}, c.line); got != c.want {
+			t.Errorf("%s of %+v: %s, want %s", c.base, c.line, got, c.want)
+		}
+	}
+	if got := modeOf(config.Sandbox{Mode: "workspace"}, line("docker ps")); got != "workspace" {
+		t.Errorf("without patterns: %s", got)
 	}
 }

@@ -86,6 +86,17 @@ type statsJSON struct {
 	FreeBytes  int64  `json:"freeBytes"`
 	Blobs      int64  `json:"blobs"`
 	BlobBytes  int64  `json:"blobBytes"`
+
+	Snapshots snapshotsJSON `json:"snapshots"`
+}
+
+// snapshotsJSON is what is kept for an undo.
+type snapshotsJSON struct {
+	Path      string `json:"path"`
+	Worktrees int    `json:"worktrees"`
+	Steps     int    `json:"steps"`
+	Objects   int    `json:"objects"`
+	Bytes     int64  `json:"bytes"`
 }
 
 func (a *app) stats(ctx context.Context, e *engine.Engine) error {
@@ -97,13 +108,19 @@ func (a *app) stats(ctx context.Context, e *engine.Engine) error {
 	if err != nil {
 		return err
 	}
+	kept, err := e.Snapshots().Stats(ctx)
+	if err != nil {
+		return err
+	}
 	if a.json {
 		return a.printJSON(statsJSON{
 			at.database(), st.Feed, st.Counter, st.Floor, st.Projects, st.Sessions, st.Messages, st.Parts, st.Open,
 			st.Tombstones, st.Bytes, st.FreeBytes, st.Blobs, st.BlobBytes,
+			snapshotsJSON{at.snapshots(), kept.Worktrees, kept.Steps, kept.Objects, kept.Bytes},
 		})
 	}
-	return pairs(a.out, append([][2]string{{"Database", plain(tilde(at.database(), a.env("HOME")))}}, statsRows(st)...))
+	rows := append([][2]string{{"Database", plain(tilde(at.database(), a.env("HOME")))}}, statsRows(st)...)
+	return pairs(a.out, append(rows, [2]string{"Snapshots", fmt.Sprintf("%s for undo, of %s in %s", byteSize(kept.Bytes), several(kept.Steps, "step"), several(kept.Worktrees, "work tree"))}))
 }
 
 func statsRows(st store.Stats) [][2]string {

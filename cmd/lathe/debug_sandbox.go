@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -24,9 +25,9 @@ func newDebugSandbox(a *app) *cobra.Command {
 write, which names inside are protected all the same, and what this kernel holds of it. With
 a command line it runs that as a model's would be, and says what was refused.
 
-Protected names that exist are mounted read-only where the system lets a command have mounts
-of its own. What is made under one that does not exist yet is moved aside when the command
-ends. Without such mounts that is done for all of them.`,
+Protected names are mounted read-only where the system lets a command have mounts of its own;
+while it runs, an empty folder stands in for one that does not exist. Without such mounts, what
+a command did to them is undone when it ends, and what it made is moved aside.`,
 		Example: `  lathe debug sandbox
   lathe debug sandbox --agent plan --json
   lathe debug sandbox 'echo x > ~/.bashrc'`,
@@ -52,7 +53,7 @@ type sandboxJSON struct {
 type commandJSON struct {
 	Command  string          `json:"command"`
 	Output   string          `json:"output"`
-	Metadata json.RawMessage `json:"metadata"`
+	Metadata json.RawMessage `json:"metadata,omitempty"` // none where nothing was run
 }
 
 func (a *app) debugSandbox(ctx context.Context, agent, command string) (err error) {
@@ -67,17 +68,20 @@ func (a *app) debugSandbox(ctx context.Context, agent, command string) (err erro
 	runner := sandbox.Open(sandbox.Config{Launcher: sandbox.Self()})
 	defer func() { err = errors.Join(err, runner.Close()) }()
 	confine := a.newConfinement(runner.Kernel)
-	confine.tell = func(error) {} // it is shown below
+	confine.tell, confine.looks = func(error) {}, true // it is shown below, and changes nothing
 	call := &tool.Call{Agent: agent, Dir: o.Directory, Root: o.Worktree}
 	out := sandboxJSON{Landlock: runner.Kernel().Landlock, Available: true}
 	if why := runner.Kernel().Available(false); why != nil {
 		out.Available, out.Why = false, why.Error()
 	}
-	if out.Profile, err = confine.profile(loaded.Config, call); err != nil {
+	if out.Profile, err = confine.profile(loaded.Config, call, tool.Line{}); err != nil {
 		return lathe.Errorf(lathe.Invalid, "%w", err)
 	}
 	if command != "" {
-		out.Command, err = a.tryCommand(ctx, runner, out.Profile, *call, command)
+		out.Command, err = a.tryCommand(ctx, runner, *call, command, func(call *tool.Call, line tool.Line) (p sandbox.Profile, err error) {
+			out.Profile, err = confine.profile(loaded.Config, call, line)
+			return out.Profile, err
+		})
 		if err != nil {
 			return err
 		}
@@ -96,17 +100,20 @@ func (typist) Ask(context.Context, tool.Permission) error { return nil }
 
 func (typist) Progress(string, json.RawMessage) {}
 
-func (a *app) tryCommand(ctx context.Context, r *sandbox.Runner, p sandbox.Profile, call tool.Call, command string) (*commandJSON, error) {
+func (a *app) tryCommand(ctx context.Context, r *sandbox.Runner, call tool.Call, command string, confine func(*tool.Call, tool.Line) (sandbox.Profile, error)) (*commandJSON, error) {
 	input, err := json.Marshal(map[string]string{"command": command})
 	if err != nil {
 		return nil, err
 	}
 	call.Input, call.Host = input, typist{}
 	res, err := tool.Run(ctx, tool.Bash(tool.BashConfig{
-		Runner: r, Env: os.Environ(), Rest: sandbox.EndRest,
-		Confine: func(*tool.Call) (sandbox.Profile, error) { return p, nil },
+		Runner: r, Env: os.Environ(), Rest: sandbox.EndRest, Confine: confine,
 	}), &call)
-	if err != nil {
+	var refused *tool.Failure
+	switch {
+	case errors.As(err, &refused) && refused.Err == nil: // what a model would be told
+		return &commandJSON{Command: command, Output: refused.Text}, nil
+	case err != nil:
 		return nil, err
 	}
 	return &commandJSON{Command: command, Output: res.Output, Metadata: res.Metadata}, nil
@@ -128,7 +135,7 @@ func (a *app) showSandbox(s sandboxJSON) {
 		}
 		a.printf("Network   %s\n", network)
 		a.showPaths("Write", p.Write)
-		a.showPaths("Protected", append(p.Hold, p.Protect...))
+		a.showPaths("Protected", slices.Concat(p.Protect, p.Files, p.Watch))
 		a.showPaths("Sockets", p.Sockets)
 		a.printf("Aside     %s\n", plain(p.Aside))
 	}

@@ -167,7 +167,7 @@ func (d *demo) play(ctx context.Context) (err error) {
 	}
 	d.say("A small Go project with a failing test, in a throw-away folder; the model is a script, all else is real.\n")
 	d.say("$ lathe run %q", demoPrompt)
-	r := &runner{app: d.app, flags: runFlags{thinking: true, auto: true}, engine: e, session: s, fresh: true, began: d.now()}
+	r := &runner{app: d.app, flags: runFlags{thinking: true, auto: true}, engine: local{e, d.app}, session: s, fresh: true, began: d.now()}
 	if err := r.follow(ctx, engine.Prompt{Parts: []lathe.Part{{Body: &lathe.Text{Text: demoPrompt}}}}); err != nil {
 		return err
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/engine"
 )
 
 type exportFlags struct {
@@ -44,15 +43,16 @@ version does not know are left out.
 			if f.file == "" {
 				return usagef("-o needs the name of a file, or - for standard output")
 			}
-			return a.with(c.Context(), func(e *engine.Engine) error { return a.export(c.Context(), e, id, f) })
+			return a.onSessions(c.Context(), func(e sessions) error { return a.export(c.Context(), e, id, f) })
 		},
 	}
 	cmd.Flags().StringVarP(&f.file, "output", "o", "-", "write to this `FILE` instead of standard output")
+	a.attachFlag(cmd)
 	cmd.Flags().BoolVar(&f.sanitize, "sanitize", false, "leave out what was said, paths and addresses")
 	return cmd
 }
 
-func (a *app) export(ctx context.Context, e *engine.Engine, arg string, f exportFlags) error {
+func (a *app) export(ctx context.Context, e sessions, arg string, f exportFlags) error {
 	s, err := a.find(ctx, e, arg)
 	if err != nil {
 		return err

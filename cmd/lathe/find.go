@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/engine"
 )
 
 // last is the word for the newest session of the project.
@@ -33,7 +32,7 @@ func idArg(args []string) (string, error) {
 
 // projectQuery selects the root sessions of the project of the current directory. Directories
 // without a repository share one project; there it is those of the directory and below.
-func (a *app) projectQuery(ctx context.Context, e *engine.Engine) (lathe.Query, error) {
+func (a *app) projectQuery(ctx context.Context, e sessions) (lathe.Query, error) {
 	place, err := e.Locate(ctx, a.dir)
 	if err != nil {
 		return lathe.Query{}, err
@@ -47,7 +46,7 @@ func (a *app) projectQuery(ctx context.Context, e *engine.Engine) (lathe.Query, 
 
 // find returns the session a user means: by its id, by enough of its beginning or end, or the
 // newest of the project for "last".
-func (a *app) find(ctx context.Context, e *engine.Engine, arg string) (lathe.Session, error) {
+func (a *app) find(ctx context.Context, e sessions, arg string) (lathe.Session, error) {
 	if arg == last {
 		return a.newest(ctx, e)
 	}
@@ -84,7 +83,7 @@ func fits(id, arg string) bool {
 		strings.HasPrefix(strings.TrimPrefix(id, idPrefix), arg)
 }
 
-func (a *app) newest(ctx context.Context, e *engine.Engine) (lathe.Session, error) {
+func (a *app) newest(ctx context.Context, e sessions) (lathe.Session, error) {
 	q, err := a.projectQuery(ctx, e)
 	if err != nil {
 		return lathe.Session{}, err
@@ -130,7 +129,7 @@ func (e ambiguous) details() (lines []string) {
 }
 
 // below returns a session and all sessions under it.
-func below(ctx context.Context, e *engine.Engine, s lathe.Session) ([]lathe.Session, error) {
+func below(ctx context.Context, e sessions, s lathe.Session) ([]lathe.Session, error) {
 	all := []lathe.Session{s}
 	seen := map[lathe.SessionID]bool{s.ID: true}
 	for i := 0; i < len(all); i++ {

@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/engine"
 )
 
 type listFlags struct {
@@ -56,7 +55,7 @@ func (a *app) list(ctx context.Context, f listFlags) error {
 	}
 	var found []lathe.Session
 	var cut map[lathe.SessionID]bool
-	err := a.with(ctx, func(e *engine.Engine) (err error) {
+	err := a.onSessions(ctx, func(e sessions) (err error) {
 		if found, err = a.query(ctx, e, f); err == nil {
 			cut, err = interruptedOnes(ctx, e)
 		}
@@ -84,16 +83,16 @@ func (a *app) list(ctx context.Context, f listFlags) error {
 }
 
 // interruptedOnes are the sessions whose turn was cut off.
-func interruptedOnes(ctx context.Context, e *engine.Engine) (map[lathe.SessionID]bool, error) {
-	all, err := e.Interruptions(ctx)
+func interruptedOnes(ctx context.Context, e sessions) (map[lathe.SessionID]bool, error) {
+	all, err := e.Interrupted(ctx)
 	cut := map[lathe.SessionID]bool{}
-	for _, i := range all {
-		cut[i.Session] = true
+	for _, id := range all {
+		cut[id] = true
 	}
 	return cut, err
 }
 
-func (a *app) query(ctx context.Context, e *engine.Engine, f listFlags) ([]lathe.Session, error) {
+func (a *app) query(ctx context.Context, e sessions, f listFlags) ([]lathe.Session, error) {
 	q := lathe.Query{Roots: true}
 	if !f.all {
 		var err error

@@ -20,6 +20,7 @@ import (
 	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/sandbox"
 	"github.com/lathe-agent/lathe/store/sqlite"
+	"github.com/lathe-agent/lathe/workspace/snapshot"
 )
 
 func main() {
@@ -62,7 +63,9 @@ func newRoot(a *app) *cobra.Command {
 	a.globalFlags(root)
 	root.AddCommand(
 		newRun(a),
+		newServe(a),
 		newSession(a),
+		newAgent(a),
 		newExport(a),
 		newImport(a),
 		newDB(a),
@@ -94,11 +97,13 @@ func openEngine(ctx context.Context, a *app, at folders, s engine.Setup) (*engin
 		return nil, err
 	}
 	return engine.Open(ctx, engine.Options{
-		Driver:  driver,
-		Blobs:   filepath.Join(at.data, "blobs"),
-		Outputs: at.outputs(),
-		Version: version,
-		Log:     a.log,
-		Setup:   s,
+		Driver:    driver,
+		Blobs:     filepath.Join(at.data, "blobs"),
+		Outputs:   at.outputs(),
+		Snapshots: snapshot.New(snapshot.Options{Dir: at.snapshots(), Log: a.log}),
+		Version:   version,
+		Log:       a.log,
+		Setup:     s,
+		Tracer:    a.tracer,
 	})
 }

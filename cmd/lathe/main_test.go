@@ -52,6 +52,7 @@ func TestScripts(t *testing.T) {
 			"hears":   cmdHears,
 			"mode":    cmdMode,
 			"expand":  cmdExpand,
+			"serves":  cmdServes,
 		},
 	})
 }

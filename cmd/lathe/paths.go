@@ -17,11 +17,15 @@ type folders struct {
 	cache  string // what can be fetched again
 }
 
-func (f folders) database() string    { return filepath.Join(f.data, "lathe.db") }
-func (f folders) credentials() string { return filepath.Join(f.data, "auth.json") }
-func (f folders) outputs() string     { return filepath.Join(f.data, "tool-output") }
-func (f folders) models() string      { return filepath.Join(f.cache, "models.json") }
-func (f folders) choices() string     { return filepath.Join(f.state, "model.json") }
+func (f folders) database() string     { return filepath.Join(f.data, "lathe.db") }
+func (f folders) credentials() string  { return filepath.Join(f.data, "auth.json") }
+func (f folders) outputs() string      { return filepath.Join(f.data, "tool-output") }
+func (f folders) plans() string        { return filepath.Join(f.data, "plans") }
+func (f folders) instructions() string { return filepath.Join(f.cache, "instructions") }
+func (f folders) skills() string       { return filepath.Join(f.cache, "skills") }
+func (f folders) snapshots() string    { return filepath.Join(f.data, "snapshot") }
+func (f folders) models() string       { return filepath.Join(f.cache, "models.json") }
+func (f folders) choices() string      { return filepath.Join(f.state, "model.json") }
 
 // exists reports whether there is a database. What cannot be looked at counts as one, so that
 // opening it says why.

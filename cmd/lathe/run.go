@@ -24,6 +24,7 @@ const exitRefused = 3
 
 type runFlags struct {
 	model, agent, variant string
+	command               string
 	session, title        string
 	next, fork, resume    bool
 	files                 []string
@@ -34,12 +35,7 @@ type runFlags struct {
 	maxCost               float64
 }
 
-func newRun(a *app) *cobra.Command {
-	var f runFlags
-	cmd := &cobra.Command{
-		Use:   "run [WORDS...]",
-		Short: "Give a prompt and print what comes of it",
-		Long: `Gives a prompt to a session of this directory, a new one unless you say which, and prints the
+const runHelp = `Gives a prompt to a session of this directory, a new one unless you say which, and prints the
 answer as it comes: text on standard output; tools, thoughts and at last tokens, cost and time
 on standard error. What is piped in is appended to the words.
 
@@ -49,6 +45,9 @@ and --resume goes on with it, as it does after a crash. A second interrupt ends 
 
 Commands that the agent runs end with their turn's cancel, their time limit, or lathe itself; on
 Linux whatever they started ends too, elsewhere their process group or job.
+
+--command runs a slash command: a built-in one (init, review), one of your settings, of a file
+in a folder commands, or a skill. Shell commands in it need the permissions the agent's would.
 
 --max-cost and its like bound what the session may use; they stay with it, and budget in the
 settings does the same for all sessions, a day or a project. A turn that reaches a limit ends
@@ -60,14 +59,26 @@ error, each with type, timestamp, sessionID and the part.
 --record keeps the traffic with the model in a file, without keys; --replay answers from such
 a file, without a network and without a key, also in another directory.
 
+--attach gives the prompt to a server (lathe serve, here or elsewhere) and shows what comes of it:
+models, tools, files and permissions are the server's. Interrupt ends the turn there too.
+
 Exit codes: 0 answered, 1 failed, 2 wrong usage, 3 stopped for want of a permission,
-130 interrupted.`,
+130 interrupted.`
+
+func newRun(a *app) *cobra.Command {
+	var f runFlags
+	cmd := &cobra.Command{
+		Use:   "run [WORDS...]",
+		Short: "Give a prompt and print what comes of it",
+		Long:  runHelp,
 		Example: `  lathe run "Why does the build fail?"
   git diff | lathe run -m anthropic/claude-haiku-4-5-20251001 "Review this"
   lathe run -c "And now the tests"              # go on with the newest session
+  lathe run --command review HEAD~1             # a slash command with its arguments
   lathe run --resume                            # go on with what a crash cut off
   lathe run --max-cost 0.50 --max-time 10m "Fix the flaky test"
   lathe run -s ses_… --format json "Again" | jq -r 'select(.type == "text").part.text'
+  lathe run --attach http://127.0.0.1:4096 "What is running?"
   lathe run --record turn.jsonl "hello"; lathe run --replay turn.jsonl "hello"`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -79,7 +90,7 @@ Exit codes: 0 answered, 1 failed, 2 wrong usage, 3 stopped for want of a permiss
 				return usagef("--resume goes on with what was begun and takes no words; without it they are the next prompt")
 			}
 			if !f.resume {
-				text, err = a.runText(c.Context(), args)
+				text, err = a.runText(c.Context(), args, f.command != "")
 			}
 			if err != nil {
 				return err
@@ -87,14 +98,15 @@ Exit codes: 0 answered, 1 failed, 2 wrong usage, 3 stopped for want of a permiss
 			return a.run(c.Context(), f, text)
 		},
 	}
-	f.define(cmd)
+	f.define(a, cmd)
 	return cmd
 }
 
-func (f *runFlags) define(cmd *cobra.Command) {
+func (f *runFlags) define(a *app, cmd *cobra.Command) {
 	s := cmd.Flags()
 	s.StringVarP(&f.model, "model", "m", "", "the `MODEL`, as provider/model")
 	s.StringVar(&f.agent, "agent", "", "the `AGENT`")
+	s.StringVar(&f.command, "command", "", "run the slash command `NAME`; the words are its arguments")
 	s.StringVar(&f.variant, "variant", "", "the `LEVEL` of reasoning")
 	s.BoolVarP(&f.next, "continue", "c", false, "go on with the newest session of this project")
 	s.StringVarP(&f.session, "session", "s", "", "go on with the session `ID`")
@@ -106,6 +118,7 @@ func (f *runFlags) define(cmd *cobra.Command) {
 	s.StringVar(&f.record, "record", "", "keep the traffic in this `FILE`")
 	s.StringVar(&f.replay, "replay", "", "answer from this `FILE`, without a network")
 	s.BoolVar(&f.thinking, "thinking", false, "show what the model thinks")
+	a.attachFlag(cmd)
 	s.BoolVar(&f.auto, "auto", false, "give every permission that is asked for, once")
 	s.Float64Var(&f.maxCost, "max-cost", 0, "what the session and all below it may cost, in `DOLLARS`")
 	s.Int64Var(&f.limits.Tokens, "max-tokens", 0, "how many `TOKENS` they may use")
@@ -121,6 +134,8 @@ func (f *runFlags) check() error {
 		return usagef("-c and -s do not go together")
 	case f.resume && (f.next || f.fork || len(f.files) > 0 || f.title != "" || f.model != "" || f.agent != "" || f.variant != ""):
 		return usagef("--resume goes on as it was begun: only -s goes with it")
+	case f.resume && f.command != "":
+		return usagef("--resume goes on with what was begun; --command begins something")
 	case f.fork && !f.next && f.session == "":
 		return usagef("--fork needs -c or -s: say what to copy")
 	case f.maxCost < 0 || f.limits.Tokens < 0 || f.limits.Steps < 0 || f.limits.Time < 0:
@@ -133,7 +148,7 @@ func (f *runFlags) check() error {
 
 // runText is what was typed, words with spaces in quotes as they were, and below it what was
 // piped in.
-func (a *app) runText(ctx context.Context, args []string) (string, error) {
+func (a *app) runText(ctx context.Context, args []string, mayBeEmpty bool) (string, error) {
 	words := make([]string, len(args))
 	for i, w := range args {
 		if words[i] = w; len(args) > 1 && strings.ContainsAny(w, " \t\n") {
@@ -141,7 +156,7 @@ func (a *app) runText(ctx context.Context, args []string) (string, error) {
 		}
 	}
 	text, err := a.withPiped(ctx, strings.Join(words, " "))
-	if err == nil && text == "" {
+	if err == nil && text == "" && !mayBeEmpty {
 		err = usagef("there is nothing to do: `lathe run \"Why does the build fail?\"`, or pipe it in")
 	}
 	return text, err
@@ -149,6 +164,9 @@ func (a *app) runText(ctx context.Context, args []string) (string, error) {
 
 // run opens what a turn needs and closes it again.
 func (a *app) run(ctx context.Context, f runFlags, text string) error {
+	if a.attach != "" {
+		return a.runAttached(ctx, f, text)
+	}
 	if l, err := a.settings(); err == nil { // a broken file is told by whoever needs it
 		a.warnDistrust(l)
 	}
@@ -182,44 +200,64 @@ func (a *app) runRecorded(ctx context.Context, f runFlags, text string) error {
 }
 
 func (a *app) runOn(ctx context.Context, f runFlags, text string, wire http.RoundTripper) (err error) {
-	e, setup, err := a.openAgent(ctx, wire, f.replay != "")
+	e, setup, err := a.openAgent(ctx, wire, f.replay != "", a.isHeadless(f))
 	if err != nil {
 		return err
 	}
 	defer func() { err = closing(setup, closing(e, err)) }()
+	return a.runWith(ctx, local{e, a}, f, text)
+}
+
+// runWith chooses the session and follows the turn.
+func (a *app) runWith(ctx context.Context, e turns, f runFlags, text string) error {
 	prompt, err := a.runPrompt(f, text)
 	if err != nil {
 		return err
+	}
+	if r, ok := e.(*remote); ok {
+		if prompt, err = r.carried(prompt); err != nil {
+			return err
+		}
 	}
 	s, err := a.runSession(ctx, e, f)
 	if err != nil {
 		return err
 	}
-	if f.limits.Cost = lathe.Dollars(f.maxCost); !f.limits.IsZero() {
-		if err := e.Limit(ctx, s.ID, f.limits); err != nil {
-			return err
+	if l, ok := e.(local); ok {
+		if f.limits.Cost = lathe.Dollars(f.maxCost); !f.limits.IsZero() {
+			if err := l.Limit(ctx, s.ID, f.limits); err != nil {
+				return err
+			}
 		}
 	}
 	fresh := !f.next && !f.resume && f.session == "" || f.fork
-	return (&runner{app: a, flags: f, engine: e, session: s, fresh: fresh, began: a.now()}).follow(ctx, prompt)
+	if fresh && f.format != "json" {
+		a.noteLong(s.Directory)
+	}
+	return (&runner{app: a, flags: f, arguments: text, engine: e, session: s, fresh: fresh, began: a.now()}).follow(ctx, prompt)
+}
+
+// isHeadless reports whether nobody watches the turn.
+func (a *app) isHeadless(f runFlags) bool {
+	return f.format == "json" || !isTerminal(a.stdout.file) || a.env("CI") != ""
 }
 
 // openAgent opens an engine that runs turns, and what they work with; both must be closed, in
 // this order.
-func (a *app) openAgent(ctx context.Context, wire http.RoundTripper, keyless bool) (*engine.Engine, io.Closer, error) {
+func (a *app) openAgent(ctx context.Context, wire http.RoundTripper, keyless, headless bool) (*engine.Engine, io.Closer, error) {
 	at, err := findFolders(a.env)
 	if err != nil {
 		return nil, nil, err
 	}
 	s := newSetup(a, at)
-	s.wire, s.keyless = wire, keyless
+	s.wire, s.keyless, s.headless = wire, keyless, headless
 	e, err := openEngine(ctx, a, at, s)
 	return e, s, err
 }
 
 // runSession is the session that is meant, or a new one. A new one may not ask the user
 // things, since nobody may be there.
-func (a *app) runSession(ctx context.Context, e *engine.Engine, f runFlags) (lathe.Session, error) {
+func (a *app) runSession(ctx context.Context, e turns, f runFlags) (lathe.Session, error) {
 	which := f.session
 	if f.next {
 		which = last
@@ -242,7 +280,7 @@ func (a *app) runSession(ctx context.Context, e *engine.Engine, f runFlags) (lat
 }
 
 // newestInterrupted is the session of the project whose turn was cut off last.
-func (a *app) newestInterrupted(ctx context.Context, e *engine.Engine) (lathe.Session, error) {
+func (a *app) newestInterrupted(ctx context.Context, e turns) (lathe.Session, error) {
 	q, err := a.projectQuery(ctx, e)
 	if err != nil {
 		return lathe.Session{}, err
@@ -279,7 +317,9 @@ func (a *app) runPrompt(f runFlags, text string) (engine.Prompt, error) {
 		}
 		p.Parts = append(p.Parts, part)
 	}
-	p.Parts = append(p.Parts, lathe.Part{Body: &lathe.Text{Text: text}})
+	if f.command == "" { // a command makes its own words
+		p.Parts = append(p.Parts, lathe.Part{Body: &lathe.Text{Text: text}})
+	}
 	return p, nil
 }
 

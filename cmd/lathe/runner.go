@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -15,14 +16,17 @@ import (
 // runner follows one turn and shows it.
 type runner struct {
 	*app
-	flags   runFlags
-	engine  *engine.Engine
-	session lathe.Session
-	fresh   bool // it was made for this prompt
-	began   time.Time
+	flags runFlags
+	// arguments are those of a slash command.
+	arguments string
+	engine    turns
+	session   lathe.Session
+	fresh     bool // it was made for this prompt
+	began     time.Time
 
 	reasoning map[lathe.PartID]bool // open ones
 	printed   map[lathe.PartID]bool // texts that are on the screen
+	summary   lathe.MessageID       // the newest one of a compaction: for the model, not for people
 	midLine   bool                  // the screen is in the middle of a line
 	tokens    lathe.Tokens
 	cost      lathe.Money
@@ -30,84 +34,73 @@ type runner struct {
 	loops     int  // repeated calls that were stopped
 	refused   bool // a permission was
 	failed    error
+	below     map[lathe.SessionID]bool // whether other sessions work for this one
 }
 
 // follow sends the prompt and shows what happens until the session rests.
 func (r *runner) follow(ctx context.Context, p engine.Prompt) error {
 	r.reasoning, r.printed = map[lathe.PartID]bool{}, map[lathe.PartID]bool{}
-	listening, stop := context.WithCancel(context.WithoutCancel(ctx))
-	defer stop()
+	listening, stop := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer stop(nil)
 	sent := false
-	defer context.AfterFunc(ctx, stop)()
-	for ev, err := range r.engine.Events(listening, lathe.Scope{Session: r.session.ID}, lathe.Opt[lathe.Cursor]{}) {
+	defer context.AfterFunc(ctx, func() { stop(nil) })()
+	for ev, err := range r.engine.Events(listening, lathe.Scope{}, lathe.Opt[lathe.Cursor]{}) { // children may be anywhere
 		if err != nil {
+			if listening.Err() == nil { // else it was ended here
+				r.lost(err)
+			}
 			break
 		}
 		if !sent { // only now is nothing missed
 			sent = true
-			if err := r.send(ctx, p); err != nil {
+			if err := r.send(ctx, p, stop); err != nil {
 				return r.refusedJSON(err)
 			}
 			continue
 		}
-		if r.show(ctx, ev) {
+		if ev.Session != r.session.ID {
+			r.child(ctx, ev)
+			continue
+		}
+		if r.show(ctx, ev) && !r.waits(ctx) {
 			break
 		}
 	}
 	if err := context.Cause(ctx); err != nil {
+		r.tell(r.engine.quit(ctx, r.session.ID))
 		return r.leave(err)
 	}
+	var refused notSent
+	if errors.As(context.Cause(listening), &refused) {
+		if r.isJSON() && r.failed != nil { // an event has told it
+			return refused.error
+		}
+		return r.refusedJSON(refused.error)
+	}
+	r.whole(ctx)
 	r.linger(ctx)
 	return r.end(ctx)
 }
 
-// send gives the prompt, or lets an interrupted turn go on.
-func (r *runner) send(ctx context.Context, p engine.Prompt) error {
-	if r.flags.resume {
-		left, err := r.engine.Store().Interruptions(ctx, r.session.ID)
-		if err == nil && len(left) == 0 {
-			err = lathe.Errorf(lathe.NotFound, "session %s was not interrupted; `lathe run -s %s WORDS` goes on with it", r.session.ID, r.session.ID)
-		}
-		if err != nil {
-			return err
-		}
-		r.note("> resuming · %s · %s", plain(r.session.Title), r.session.ID)
-		return r.engine.Resume(ctx, r.session.ID)
+// notSent is why nothing will come.
+type notSent struct{ error }
+
+// lost notes why nothing more is heard of the turn.
+func (r *runner) lost(err error) {
+	if lathe.CodeOf(err) != lathe.Canceled {
+		r.failed = err
 	}
-	if err := r.interruption(ctx); err != nil {
-		return err
-	}
-	m, err := r.engine.Submit(ctx, r.session.ID, p)
-	if err == nil {
-		r.begin(m)
-		return nil
-	}
-	if r.fresh { // nothing was said in it
-		r.tell(r.engine.Remove(ctx, r.session.ID))
-	}
-	return err
 }
 
-// interruption looks whether the session's last turn was cut off: by setting it goes on
-// first, or the user is told that it could.
-func (r *runner) interruption(ctx context.Context) error {
-	if r.fresh {
-		return nil
+// whole looks whether a turn of a server that is idle now has come to its end: the server may
+// have died, and another begun in its place.
+func (r *runner) whole(ctx context.Context) {
+	if r.attach == "" || r.failed != nil {
+		return
 	}
-	mode := "ask"
-	if l, err := r.in(r.session.Directory).settings(); err == nil && l.Config.Resume != "" {
-		mode = l.Config.Resume
+	if cut, err := r.engine.wasCut(ctx, r.session.ID); err == nil && cut {
+		r.failed = lathe.Errorf(lathe.Unavailable, "the server ended before the turn did; `lathe run --attach %s --resume -s %s` goes on", plain(r.attach), r.session.ID)
 	}
-	left, err := r.engine.Store().Interruptions(ctx, r.session.ID)
-	if err != nil || len(left) == 0 || mode == "off" {
-		return err
-	}
-	if mode == "auto" {
-		r.note("> the last turn was cut off and goes on")
-		return r.engine.Resume(ctx, r.session.ID)
-	}
-	r.note("> the last turn was cut off; `lathe run --resume -s %s` would have gone on with it", r.session.ID)
-	return nil
 }
 
 // linger lets the title come, if it takes no time.
@@ -125,6 +118,10 @@ const titleTime = 2 * time.Second
 func (r *runner) leave(why error) error {
 	r.newLine()
 	if !r.isJSON() {
+		if r.attach != "" {
+			r.remark("Interrupted, and ended on the server. `lathe run --attach %s -s %s WORDS` goes on.", plain(r.attach), r.session.ID)
+			return why
+		}
 		r.remark("Interrupted. `lathe run --resume -s %s` goes on.", r.session.ID)
 	}
 	return why
@@ -149,12 +146,20 @@ func (r *runner) show(ctx context.Context, ev lathe.Event) bool {
 		r.delta(f)
 	case *lathe.PartChanged:
 		r.part(f.Part)
+	case *lathe.MessageChanged:
+		if a, ok := f.Info.Said.(*lathe.Assistant); ok && a.Summary.On() && r.summary != f.Info.ID {
+			r.summary = f.Info.ID
+			r.note("… the conversation is being compressed")
+		}
 	case *lathe.PartRemoved:
 		if r.printed[f.Part] {
 			r.note("(the connection broke; what stands above is said again)")
 		}
 	case *lathe.SessionFailed:
 		r.fault(f.Error)
+	case *lathe.ServerResync:
+		r.failed = lathe.Errorf(lathe.Unavailable, "too much happened while the server could not be heard; `lathe session show --attach %s %s` shows it", plain(r.attach), r.session.ID)
+		return true
 	case *lathe.PermissionAsked:
 		r.permission(ctx, f.PermissionRequest)
 	case *lathe.QuestionAsked:
@@ -179,7 +184,7 @@ func (r *runner) show(ctx context.Context, ev lathe.Event) bool {
 // attempt that is taken back leaves nothing behind.
 func (r *runner) delta(d *lathe.PartDelta) {
 	switch {
-	case r.isJSON() || !isTerminal(r.stdout.file):
+	case r.isJSON() || !isTerminal(r.stdout.file) || d.Message == r.summary:
 	case !r.reasoning[d.Part]:
 		r.printed[d.Part] = true
 		r.say(plainText(d.Delta))
@@ -229,7 +234,11 @@ func (r *runner) part(p lathe.Part) {
 			r.note("! %s", plain(b.Text))
 			return
 		}
-		if b.Time == nil || b.Time.End == 0 || b.Synthetic.On() {
+		if b.Synthetic.On() {
+			r.checked(p)
+			return
+		}
+		if b.Time == nil || b.Time.End == 0 || p.Message == r.summary {
 			return
 		}
 		r.object("text", p)
@@ -243,6 +252,9 @@ func (r *runner) part(p lathe.Part) {
 			}
 		}
 	case *lathe.ToolCall:
+		if done, ok := b.State.(*lathe.Completed); ok && done.Compacted != 0 {
+			return // an old one that is no longer sent
+		}
 		if b.Settled() {
 			r.object("tool_use", p)
 			r.tool(b)
@@ -401,7 +413,7 @@ func (r *runner) end(ctx context.Context) error {
 	r.newLine()
 	parts := []string{}
 	budget := ""
-	if accounts, err := r.accounts(ctx, r.engine, r.session); err == nil {
+	if accounts, err := r.engine.accounts(ctx, r.session); err == nil {
 		budget = budgetLine(accounts)
 	}
 	for _, s := range []string{tokens(r.tokens), costOf(r.cost), r.now().Sub(r.began).Round(100 * time.Millisecond).String(), budget} {

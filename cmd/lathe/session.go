@@ -8,13 +8,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/engine"
 )
 
 func newSession(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "session",
-		Short: "List, show, fork, rename, archive and delete sessions",
+		Short: "List, show, undo, fork, rename, archive and delete sessions",
 		Long: `A session is a durable conversation about one directory.
 
 Wherever an ID is asked for, its beginning or its end is enough if no other session has
@@ -25,7 +24,8 @@ the same, and "last" is the newest session of the project (except for delete).`,
 		Args: cobra.ArbitraryArgs,
 		RunE: group,
 	}
-	cmd.AddCommand(newList(a), newShow(a), newDelete(a), newFork(a), newRename(a), newArchive(a))
+	a.attachFlag(cmd)
+	cmd.AddCommand(newList(a), newShow(a), newDelete(a), newFork(a), newRename(a), newArchive(a), newDiff(a), newUndo(a), newRedo(a))
 	return cmd
 }
 
@@ -41,7 +41,7 @@ The original stays as it is.`,
   lathe session fork ses_0b22 --at msg_f4ddc1a2e001Vd0Rk3XbT7uQ9p`,
 		Args: wantArgs(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.with(c.Context(), func(e *engine.Engine) error { return a.fork(c.Context(), e, args[0], lathe.MessageID(at)) })
+			return a.onSessions(c.Context(), func(e sessions) error { return a.fork(c.Context(), e, args[0], lathe.MessageID(at)) })
 		},
 	}
 	cmd.Flags().StringVar(&at, "at", "", "copy what comes before this `MESSAGE`")
@@ -49,7 +49,7 @@ The original stays as it is.`,
 	return cmd
 }
 
-func (a *app) fork(ctx context.Context, e *engine.Engine, id string, before lathe.MessageID) error {
+func (a *app) fork(ctx context.Context, e sessions, id string, before lathe.MessageID) error {
 	s, err := a.find(ctx, e, id)
 	if err != nil {
 		return err
@@ -86,7 +86,7 @@ func newRename(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.with(c.Context(), func(e *engine.Engine) error {
+			return a.onSessions(c.Context(), func(e sessions) error {
 				s, err := a.find(c.Context(), e, args[0])
 				if err != nil {
 					return err
@@ -131,7 +131,7 @@ func newArchive(a *app) *cobra.Command {
   lathe session archive 4mKq --undo`,
 		Args: wantArgs(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.with(c.Context(), func(e *engine.Engine) error { return a.archive(c.Context(), e, args[0], undo) })
+			return a.onSessions(c.Context(), func(e sessions) error { return a.archive(c.Context(), e, args[0], undo) })
 		},
 	}
 	cmd.Flags().BoolVar(&undo, "undo", false, "bring the session back")
@@ -139,7 +139,7 @@ func newArchive(a *app) *cobra.Command {
 	return cmd
 }
 
-func (a *app) archive(ctx context.Context, e *engine.Engine, id string, undo bool) error {
+func (a *app) archive(ctx context.Context, e sessions, id string, undo bool) error {
 	s, err := a.find(ctx, e, id)
 	if err != nil {
 		return err

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"os"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -28,18 +27,25 @@ type agentSetup struct {
 	runner  *sandbox.Runner // of commands
 	confine *confinement    // of those of models
 	seen    *tool.Seen
-	outputs string            // where long outputs of tools are kept
-	wire    http.RoundTripper // records or replays; nil is the network
-	keyless bool              // a recording asks for no key
+	outputs string        // where long outputs of tools are kept
+	plans   string        // and plans that belong to no repository
+	pages   *pages        // instructions from addresses
+	skills  *skillIndexes // and skills
+	// headless says that nobody answers questions.
+	headless bool
+	wire     http.RoundTripper // records or replays; nil is the network
+	keyless  bool              // a recording asks for no key
 
-	mu   sync.Mutex // guards dirs
-	dirs map[string]*known
+	mu            sync.Mutex // guards the fields below
+	dirs          map[string]*known
+	fetchedSkills map[string][]string // folders, by directory
 }
 
 // known is what was read of one directory.
 type known struct {
 	loaded    *config.Loaded
 	keys      time.Time // when the credentials changed
+	fetched   int       // how many instructions had come from their addresses
 	providers *providers
 	settings  *engine.Settings
 	models    map[string]*engine.Model
@@ -49,12 +55,17 @@ func newSetup(a *app, at folders) *agentSetup {
 	runner := sandbox.Open(sandbox.Config{Launcher: sandbox.Self()})
 	return &agentSetup{
 		app: a, loader: config.NewLoader(), runner: runner, confine: a.newConfinement(runner.Kernel), seen: tool.NewSeen(),
-		outputs: at.outputs(), dirs: map[string]*known{},
+		outputs: at.outputs(), plans: at.plans(), pages: newPages(at.instructions(), a.log), dirs: map[string]*known{},
+		skills: newSkillIndexes(at.skills(), a.log), fetchedSkills: map[string][]string{},
 	}
 }
 
-// Close ends what commands have left running.
-func (s *agentSetup) Close() error { return s.runner.Close() }
+// Close ends what commands have left running, and what is still being fetched.
+func (s *agentSetup) Close() error {
+	s.pages.close()
+	s.skills.close()
+	return s.runner.Close()
+}
 
 // in is the same program in another directory.
 func (a *app) in(dir string) *app {
@@ -70,7 +81,7 @@ func (s *agentSetup) at(place workspace.Place) (*known, error) {
 	if err != nil {
 		return nil, err
 	}
-	loaded, _, err := s.loader.Load(o)
+	loaded, err := s.load(o)
 	if err != nil {
 		return nil, err
 	}
@@ -82,18 +93,40 @@ func (s *agentSetup) at(place workspace.Place) (*known, error) {
 	if info, err := os.Stat(folders.credentials()); err == nil {
 		keys = info.ModTime()
 	}
+	fetched := s.pages.count()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if k := s.dirs[place.Directory]; k != nil && k.loaded == loaded && k.keys.Equal(keys) {
+	if k := s.dirs[place.Directory]; k != nil && k.loaded == loaded && k.keys.Equal(keys) && k.fetched == fetched {
 		return k, nil
 	}
-	k := &known{loaded: loaded, keys: keys, models: map[string]*engine.Model{}}
+	k := &known{loaded: loaded, keys: keys, fetched: fetched, models: map[string]*engine.Model{}}
 	if k.providers, err = a.providersOf(loaded, folders); err != nil {
 		return nil, err
 	}
-	k.settings = s.read(k)
+	k.settings = s.read(k, place)
 	s.dirs[place.Directory] = k
 	return k, nil
+}
+
+// load reads settings, with the skills that were fetched for them.
+func (s *agentSetup) load(o config.Options) (*config.Loaded, error) {
+	s.mu.Lock()
+	o.Skills = s.fetchedSkills[o.Directory]
+	s.mu.Unlock()
+	loaded, _, err := s.loader.Load(o)
+	if err != nil || s.keyless { // a recording needs no network
+		return loaded, err
+	}
+	folders := s.skills.folders(loaded.Config.Skills.URLs)
+	if slices.Equal(folders, o.Skills) {
+		return loaded, nil
+	}
+	s.mu.Lock()
+	s.fetchedSkills[o.Directory] = folders
+	s.mu.Unlock()
+	o.Skills = folders
+	loaded, _, err = s.loader.Load(o)
+	return loaded, err
 }
 
 // Settings is what the engine needs of a directory's settings.
@@ -105,25 +138,22 @@ func (s *agentSetup) Settings(_ context.Context, place workspace.Place) (*engine
 	return k.settings, nil
 }
 
-func (s *agentSetup) read(k *known) *engine.Settings {
+func (s *agentSetup) read(k *known, place workspace.Place) *engine.Settings {
 	c := k.loaded.Config
 	out := &engine.Settings{
-		Agents: s.agents(k.loaded), DefaultAgent: c.DefaultAgent,
+		Agents: s.agents(k.loaded, place), DefaultAgent: c.DefaultAgent,
 		Limits:         tool.Limits{Lines: c.ToolOutput.MaxLines, Bytes: c.ToolOutput.MaxBytes},
 		ContinueOnDeny: c.Experimental.ContinueLoopOnDeny,
+		NoSnapshots:    c.Snapshot.Enabled != nil && !*c.Snapshot.Enabled,
+		Kept:           engine.Kept{Age: time.Duration(c.Snapshot.MaxDays) * 24 * time.Hour, Bytes: int64(c.Snapshot.MaxMegabytes) << 20},
 		Retry:          retryOf(c.Retry), Budget: budgetOf(c.Budget),
 		Deadlines: engine.Deadlines{Tool: bound(c.Deadline.Tool), Subagent: bound(c.Deadline.Subagent), Ask: bound(c.Deadline.Ask)},
-		Fallback:  engine.Fallback{Models: modelRefs(c.Fallback.Models), Unauthorized: c.Fallback.Unauthorized},
+		Subagents: subagentsOf(c),
+		Fallback:  engine.Fallback{Models: modelRefs(c.Fallback.Models), Unauthorized: c.Fallback.Unauthorized}, Compaction: compactionOf(c.Compaction),
+		Headless: s.headless, Checks: engine.DefaultChecks(s.headless).With(c.Checks.Switches()),
 	}
 	s.equip(k, out)
-	for _, i := range k.loaded.Instructions {
-		if i.Path == "" {
-			continue // addresses are fetched by whoever may open connections
-		}
-		if text, err := os.ReadFile(i.Path); err == nil && len(strings.TrimSpace(string(text))) > 0 {
-			out.System = append(out.System, "Instructions from: "+i.Path+"\n"+strings.TrimSpace(strings.ToValidUTF8(string(text), "\uFFFD")))
-		}
-	}
+	s.brief(k, place, out)
 	if m, err := k.providers.choose(context.Background(), s.app, ""); err == nil {
 		out.DefaultModel = lathe.ModelRef{Provider: m.Provider, Model: m.ID}
 		if small, err := k.providers.catalog.Small(c.SmallModel, m); err == nil {
@@ -131,62 +161,6 @@ func (s *agentSetup) read(k *known) *engine.Settings {
 		}
 	}
 	return out
-}
-
-// agents are the built-in one and those of the settings.
-func (s *agentSetup) agents(l *config.Loaded) (out []engine.Agent) {
-	names := []string{"build"}
-	for name := range l.Config.Agents {
-		if name != "build" {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names[1:])
-	for _, name := range names {
-		own := l.Config.Agents[name]
-		if own.Disable {
-			continue
-		}
-		out = append(out, s.agent(name, own, l.AgentRules(name)))
-	}
-	return out
-}
-
-func (s *agentSetup) agent(name string, own config.Agent, rules config.Rules) engine.Agent {
-	nature := natural(s.outputs)
-	a := lathe.Agent{
-		Name: name, Description: own.Description, Mode: lathe.AgentMode(own.Mode), TopP: own.TopP, Temperature: own.Temperature,
-		Color: own.Color, Variant: own.Variant, Prompt: own.Prompt, Steps: own.Steps, Hidden: lathe.FlagOf(own.Hidden),
-	}
-	if a.Mode == "" {
-		a.Mode = lathe.AnyMode
-	}
-	if name == "build" {
-		a.Mode, a.Native = lathe.Primary, lathe.Yes
-		nature = append(nature, lathe.Rule{Permission: "question", Pattern: "*", Action: lathe.Allow}, lathe.Rule{Permission: "plan_enter", Pattern: "*", Action: lathe.Allow})
-	}
-	if len(own.Options) > 0 {
-		a.Options, _ = json.Marshal(own.Options)
-	}
-	if p, m, err := catalog.Split(own.Model); own.Model != "" && err == nil {
-		a.Model = &lathe.ModelRef{Provider: p, Model: m}
-	}
-	rules.All = append(nature, rules.All...)
-	a.Rules = rules.All
-	return engine.Agent{Agent: a, Judge: rules, Fallback: modelRefs(own.Fallback)}
-}
-
-// natural are the rules every agent begins with.
-func natural(outputs string) lathe.Ruleset {
-	rule := func(permission, pattern string, action lathe.Action) lathe.Rule {
-		return lathe.Rule{Permission: permission, Pattern: pattern, Action: action}
-	}
-	return lathe.Ruleset{
-		rule("*", "*", lathe.Allow), rule("doom_loop", "*", lathe.Ask), rule("sandbox", "*", lathe.Ask),
-		rule("external_directory", "*", lathe.Ask), rule("external_directory", outputs+"/*", lathe.Allow),
-		rule("question", "*", lathe.Deny), rule("plan_enter", "*", lathe.Deny), rule("plan_exit", "*", lathe.Deny),
-		rule("read", "*", lathe.Allow), rule("read", "*.env", lathe.Ask), rule("read", "*.env.*", lathe.Ask), rule("read", "*.env.example", lathe.Allow),
-	}
 }
 
 // Model is a model that can be used in a directory.

@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/engine"
 )
 
 // Messages that show prints unless told otherwise, and how many it holds in memory at a time.
@@ -48,7 +47,7 @@ what the model thought, what tools were given and what they answered.
 			if err != nil {
 				return err
 			}
-			return a.with(c.Context(), func(e *engine.Engine) error {
+			return a.onSessions(c.Context(), func(e sessions) error {
 				s, err := a.find(c.Context(), e, id)
 				if err != nil {
 					return err
@@ -63,7 +62,7 @@ what the model thought, what tools were given and what they answered.
 	return cmd
 }
 
-func (a *app) show(ctx context.Context, e *engine.Engine, s lathe.Session, f showFlags) error {
+func (a *app) show(ctx context.Context, e sessions, s lathe.Session, f showFlags) error {
 	f.whole = f.most == 0
 	switch {
 	case a.json && (f.whole || !f.given):
@@ -76,7 +75,7 @@ func (a *app) show(ctx context.Context, e *engine.Engine, s lathe.Session, f sho
 		return a.printJSON(lathe.Export{Info: s, Messages: page.Messages})
 	}
 	rows := a.record(s)
-	if accounts, err := a.accounts(ctx, e, s); err == nil {
+	if accounts, err := e.accounts(ctx, s); err == nil {
 		rows = append(rows, budgetRows(accounts)...)
 	}
 	if err := pairs(a.out, rows); err != nil {
@@ -97,7 +96,7 @@ func (a *app) show(ctx context.Context, e *engine.Engine, s lathe.Session, f sho
 }
 
 // history hands out all messages of a session, oldest first, a page at a time.
-func history(ctx context.Context, e *engine.Engine, id lathe.SessionID, f func([]lathe.Message) error) error {
+func history(ctx context.Context, e sessions, id lathe.SessionID, f func([]lathe.Message) error) error {
 	places := []lathe.Place{{}}
 	for {
 		page, err := e.Messages(ctx, id, places[len(places)-1], showPage)

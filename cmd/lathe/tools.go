@@ -22,16 +22,26 @@ func (s *agentSetup) equip(k *known, out *engine.Settings) {
 			}
 			return names
 		},
-		Confine: func(call *tool.Call) (sandbox.Profile, error) { return s.confine.profile(c, call) },
+		Confine: func(call *tool.Call, line tool.Line) (sandbox.Profile, error) {
+			return s.confine.profile(c, call, line)
+		},
 	}
-	out.Tools = tool.NewSet(tool.Builtin(tool.Config{
+	var syntax *tool.Syntax
+	if out.Checks[engine.CheckSyntax] != engine.CheckOff {
+		syntax = &tool.Syntax{Env: os.Environ()}
+	}
+	tools := tool.Builtin(tool.Config{
 		Bash:   bash,
 		Read:   tool.ReadConfig{Seen: s.seen, Instructions: []string{"AGENTS.md", "CLAUDE.md", "CONTEXT.md"}, InPrompt: s.inPrompt(k)},
-		Write:  tool.WriteConfig{Seen: s.seen, Unchecked: s.app.variable("DISABLE_FILETIME_CHECK") != ""},
+		Write:  tool.WriteConfig{Seen: s.seen, Unchecked: s.app.variable("DISABLE_FILETIME_CHECK") != "", Syntax: syntax},
 		Web:    webConfig(c.WebFetch, out.Limits),
 		Search: s.search(),
-	})...)
+		Task:   tool.TaskConfig{Background: out.Subagents.Beside},
+	})
+	out.Skills = skillsOf(k.loaded)
+	out.Tools = tool.NewSet(append(tools, tool.Skill(skillEntries(out.Skills)), tool.PlanEnter(), tool.PlanExit())...)
 	out.Shell = tool.NewShell(bash)
+	out.ShellName = out.Shell.Models()
 }
 
 // webConfig says from where pages may come. A proxy that is no address is none: the check of the

@@ -47,6 +47,16 @@ func (c Config) Last(key string) string {
 	return found
 }
 
+// Includes returns the files that it includes, under conditions or not.
+func (c Config) Includes() (paths []string) {
+	for _, s := range c {
+		if s.value != "" && (s.key == "include.path" || strings.HasPrefix(s.key, "includeif.") && strings.HasSuffix(s.key, ".path")) {
+			paths = append(paths, s.value)
+		}
+	}
+	return paths
+}
+
 // ReadConfig reads a configuration file. A missing one is empty, as git has it. Of
 // an oversized one only the whole lines within the limit count, and of a damaged one
 // what comes before the damage: an origin found there is as good as any.

@@ -74,7 +74,7 @@ type (
 	Finish string
 
 	// When keeps the answer for requests that hold this text somewhere in their body, like the
-	// one for a title; they take it before any answer without When.
+	// one for a title; they take it before any answer without When. Of several all must be there.
 	When string
 )
 

@@ -19,7 +19,7 @@ import (
 //	usage 100 20 cache-read=80 reasoning=5    or: usage none
 //	finish tool-calls
 //	chunks 3                                  each text and call after it comes in 3 deltas
-//	when "a title"                            only for requests that hold this text
+//	when "a title"                            only for requests that hold this text, and that of others
 //	pause 50ms · headers · stall · drip 1 50ms
 //	cut · cut 120 · cut clean · cut reset
 //	status 429 retry-after=2 "body"

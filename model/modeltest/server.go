@@ -204,11 +204,11 @@ func (s *Server) take(r Request) (Answer, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i := slices.IndexFunc(s.queue, func(a Answer) bool {
-		text, only := a.when()
-		return only && strings.Contains(string(r.Body), text)
+		texts := a.when()
+		return len(texts) > 0 && !slices.ContainsFunc(texts, func(text string) bool { return !strings.Contains(string(r.Body), text) })
 	})
 	if i < 0 {
-		i = slices.IndexFunc(s.queue, func(a Answer) bool { _, only := a.when(); return !only })
+		i = slices.IndexFunc(s.queue, func(a Answer) bool { return len(a.when()) == 0 })
 	}
 	if i < 0 {
 		return nil, false
@@ -218,11 +218,11 @@ func (s *Server) take(r Request) (Answer, bool) {
 	return a, true
 }
 
-func (a Answer) when() (text string, only bool) {
+func (a Answer) when() (texts []string) {
 	for _, s := range a {
 		if w, ok := s.(When); ok {
-			return string(w), true
+			texts = append(texts, string(w))
 		}
 	}
-	return "", false
+	return texts
 }

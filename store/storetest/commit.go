@@ -60,6 +60,14 @@ func testEveryFact(r *room) {
 			r.same("it has no number", numbered, false)
 			r.same("it is counted", r.sums(l.Session)[0][0], f.Used.Cost.Dollars())
 			events = []lathe.Event{{Fact: f}}
+		case *lathe.Prefaced:
+			r.same("it has no number", numbered, false)
+			r.same("it is kept", r.preface(l.Session), &f.Preface)
+			events = []lathe.Event{{Fact: f}}
+		case *lathe.TestsRan:
+			r.same("it has no number", numbered, false)
+			r.keepsTests(f.Project, f.Run)
+			events = []lathe.Event{{Fact: f}}
 		default:
 			isStored := slices.ContainsFunc(lathetest.Stored(), func(g lathe.Fact) bool { return f.Type() == g.Type() })
 			r.same(fmt.Sprintf("%T is stored", f), numbered, isStored)

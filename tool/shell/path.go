@@ -63,7 +63,7 @@ func clean(name string, glob bool) string {
 }
 
 func (a *analyser) addPath(name string, p Path) {
-	p.Name = name
+	p.Name, p.Removed = name, a.removes
 	if !slices.Contains(a.plan.Paths, p) {
 		a.plan.Paths = append(a.plan.Paths, p)
 	}
@@ -81,8 +81,11 @@ func (a *analyser) arguments(v invocation, sc *scope) {
 		return
 	}
 	certain, write := handlesPaths(name)
-	skip, flags := textsFirst(name), true
-	for _, w := range v.words[1:] {
+	skip, flags, target := textsFirst(name), true, -1
+	if copies(name) || name == "mv" {
+		target = lastOperand(v.words)
+	}
+	for i, w := range v.words[1:] {
 		switch {
 		case flags && w.Known && w.Text == "--":
 			flags = false
@@ -98,9 +101,46 @@ func (a *analyser) arguments(v invocation, sc *scope) {
 			a.perhaps(w, sc)
 		case name == "chmod" && strings.HasPrefix(w.Text, "+"):
 		default:
-			a.argument(w, sc, write, certain)
+			a.removes = removes(name) && target != i+1
+			a.argument(w, sc, write && (target < 0 || target == i+1 || !copies(name)), certain)
+			a.removes = false
 		}
 	}
+}
+
+// copies knows commands that read all their arguments but the last, which they write.
+func copies(name string) bool {
+	return name == "cp" || name == "ln" || name == "link" || name == "install"
+}
+
+// removes knows commands that take their arguments away; of mv that is all but the last.
+func removes(name string) bool {
+	switch name {
+	case "rm", "rmdir", "unlink", "shred", "mv":
+		return true
+	}
+	return false
+}
+
+// lastOperand finds the last argument that is no option. It is -1 where it may not be what is
+// written: an option says so, or something is unknown.
+func lastOperand(words []Word) int {
+	last, flags := -1, true
+	for i, w := range words[1:] {
+		switch {
+		case w.bare || w.Glob:
+			return -1
+		case flags && w.Text == "--":
+			flags = false
+		case flags && len(w.Text) > 1 && w.Text[0] == '-':
+			if !w.Known || strings.HasPrefix(w.Text, "--t") || w.Text[1] != '-' && strings.ContainsAny(w.Text, "dDt") {
+				return -1
+			}
+		default:
+			last = i + 1
+		}
+	}
+	return last
 }
 
 // perhaps is a word that is a text, unless an option before it made it a path.

@@ -107,7 +107,9 @@ type Extra struct {
 type Path struct {
 	Name  string // absolute
 	Write bool
-	Glob  bool // Name is a pattern as for [path/filepath.Glob]
+	// Removed says that it is taken from its place, with all below it.
+	Removed bool
+	Glob    bool // Name is a pattern as for [path/filepath.Glob]
 	// Certain says that the word is a path. Otherwise it only looks like one, and counts if
 	// there is such a file.
 	Certain bool
@@ -210,8 +212,9 @@ type analyser struct {
 	depth int
 	over  string // a limit that was passed
 
-	via []string // wrappers that stand before the command in work, as they are written
-	far bool     // it runs on another machine: its paths are not ours
+	removes bool     // the argument in work is removed or moved
+	via     []string // wrappers that stand before the command in work, as they are written
+	far     bool     // it runs on another machine: its paths are not ours
 }
 
 // spend counts work; false is the end of it.

@@ -200,3 +200,33 @@ func BenchmarkAnalyse(b *testing.B) {
 		shell.Analyse(line, surroundings())
 	}
 }
+
+// What a command writes, and what it takes away, is told apart from what it reads.
+func TestAnalyse_WrittenAndRemoved(t *testing.T) {
+	for line, want := range map[string]string{
+		"cp a b":             "a b:w",
+		"cp -r -- a -b c":    "a -b c:w",
+		"cp -t d a":          "d:w a:w",
+		"ln -sf a b":         "a b:w",
+		"install -m 644 a b": "644 a b:w",
+		"mv a b c":           "a:wr b:wr c:w",
+		"rm -rf a b":         "a:wr b:wr",
+		"touch a; rm a":      "a:w a:wr",
+		"cat a > b":          "b:w a",
+	} {
+		var got []string
+		for _, p := range shell.Analyse(line, shell.Surroundings{Dir: "/p"}).Paths {
+			mark := ""
+			if p.Write {
+				mark = ":w"
+			}
+			if p.Removed {
+				mark += "r"
+			}
+			got = append(got, strings.TrimPrefix(p.Name, "/p/")+mark)
+		}
+		if s := strings.Join(got, " "); s != want {
+			t.Errorf("%s: %q, want %q", line, s, want)
+		}
+	}
+}

@@ -19,7 +19,7 @@ import (
 	"github.com/lathe-agent/lathe/tool"
 )
 
-// All returns one of each, in the order of their functions here.
+// All returns one of each but Command and Bash, in the order of their functions here.
 func All() []tool.Tool {
 	return []tool.Tool{
 		Write(), Wait(), Ask(), Question(), Fail(), Print(), Show(), Todo(), Picture(), Panic(),
@@ -49,6 +49,11 @@ func Write() tool.Tool {
 			return tool.Result{}, err
 		}
 		path := filepath.Join(c.Dir, in.Path)
+		done, err := c.Host.Changing(ctx, path)
+		if err != nil {
+			return tool.Result{}, err
+		}
+		defer done()
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return tool.Result{}, tool.Failf("cannot write %s: %w", in.Path, err)
 		}
@@ -57,6 +62,64 @@ func Write() tool.Tool {
 		}
 		out := fmt.Sprintf("Wrote %s: %d bytes.", in.Path, len(in.Content))
 		return tool.Result{Title: in.Path, Output: out, Metadata: meta}, nil
+	})
+}
+
+// Command returns a tool that asks for the permission bash and writes and removes files below the
+// call's directory without telling which, as a command does.
+func Command() tool.Tool {
+	type input struct {
+		Write  map[string]string `json:"write,omitempty" jsonschema:"texts by file"`
+		Remove []string          `json:"remove,omitempty" jsonschema:"files that go"`
+	}
+	spec := tool.Spec{Name: "command", Description: "Changes files.", Permission: "bash", Anywhere: true}
+	return tool.Define(spec, func(ctx context.Context, c *tool.Call, in input) (tool.Result, error) {
+		if err := c.Host.Ask(ctx, tool.Permission{Name: "bash", Patterns: []string{"command"}, Always: []string{"*"}}); err != nil {
+			return tool.Result{}, err
+		}
+		for path, text := range in.Write {
+			path = filepath.Join(c.Dir, path)
+			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+				return tool.Result{}, tool.Failf("cannot write: %w", err)
+			}
+			if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+				return tool.Result{}, tool.Failf("cannot write: %w", err)
+			}
+		}
+		for _, path := range in.Remove {
+			if err := os.Remove(filepath.Join(c.Dir, path)); err != nil {
+				return tool.Result{}, tool.Failf("cannot remove: %w", err)
+			}
+		}
+		return tool.Result{Title: "command", Output: "Done."}, nil
+	})
+}
+
+// Bash returns a tool by the name of the real one that runs nothing: a call brings its output
+// and exit code along. Its result has the form of the real one's.
+func Bash() tool.Tool {
+	type input struct {
+		Command string `json:"command" jsonschema:"the command line: go test ./..."`
+		Output  string `json:"output,omitempty" jsonschema:"what it prints: ok"`
+		Exit    int    `json:"exit,omitempty" jsonschema:"how it ends: 1"`
+	}
+	spec := tool.Spec{Name: "bash", Description: "Pretends to run a command.", Anywhere: true}
+	return tool.Define(spec, func(_ context.Context, _ *tool.Call, in input) (tool.Result, error) {
+		meta, err := json.Marshal(struct {
+			Output string `json:"output"`
+			Exit   int    `json:"exit"`
+		}{in.Output, in.Exit})
+		if err != nil {
+			return tool.Result{}, err
+		}
+		out := in.Output
+		if out == "" {
+			out = "(no output)"
+		}
+		if in.Exit != 0 {
+			out += fmt.Sprintf("\n\nexit %d", in.Exit)
+		}
+		return tool.Result{Title: in.Command, Output: out, Metadata: meta}, nil
 	})
 }
 
@@ -256,5 +319,22 @@ func Panic() tool.Tool {
 	spec := tool.Spec{Name: "panic", Description: "Panics."}
 	return tool.Define(spec, func(_ context.Context, _ *tool.Call, in input) (tool.Result, error) {
 		panic("tooltest: " + in.Text)
+	})
+}
+
+// Shell returns a tool that stands for the one that runs commands: it asks for the permission
+// bash and prints what would be run. The command false fails.
+func Shell() tool.Tool {
+	type input struct {
+		Command string `json:"command" jsonschema:"the command line: go test ./..."`
+	}
+	return tool.Define(tool.Spec{Name: "bash", Description: "Runs a command."}, func(ctx context.Context, c *tool.Call, in input) (tool.Result, error) {
+		if err := c.Host.Ask(ctx, tool.Permission{Name: "bash", Patterns: []string{in.Command}, Always: []string{in.Command}}); err != nil {
+			return tool.Result{}, err
+		}
+		if in.Command == "false" {
+			return tool.Result{}, tool.Failf("exit 1")
+		}
+		return tool.Result{Title: in.Command, Output: "[" + in.Command + "]\n"}, nil
 	})
 }

@@ -49,8 +49,17 @@ func (h *host) Todos(_ context.Context, list []lathe.Todo) error {
 	return h.deny
 }
 
-func (h *host) Tell(lathe.Fact)          { h.note("tell") }
+func (h *host) Tell(lathe.Fact) { h.note("tell") }
+func (h *host) Delegate(context.Context, tool.Assignment) (tool.Report, error) {
+	return tool.Report{}, nil
+}
 func (h *host) History() []lathe.Message { return nil }
+
+func (h *host) PlanFile() string { return "" }
+
+func (h *host) Switch(context.Context, string, string) error { return nil }
+
+func (h *host) Changing(context.Context, ...string) (func(), error) { return func() {}, nil }
 
 func call(ctx context.Context, t *testing.T, h *host, dir, name, input string) (tool.Result, error) {
 	t.Helper()

@@ -71,6 +71,9 @@ func ParseRegexp(expr string, fold Fold) (*Regexp, error) {
 	return r, nil
 }
 
+// Spans returns where the expression matches within a line, at most n times: pairs of bytes.
+func (r *Regexp) Spans(line string, n int) [][]int { return r.re.FindAllStringIndex(line, n) }
+
 // codePoints writes \u00e4 and \u{e4} as \x{00e4}, the form the standard library knows.
 func codePoints(expr string) string {
 	var out strings.Builder

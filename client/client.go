@@ -1,0 +1,193 @@
+// Package client is a server of ours from afar: the engine's verbs over HTTP.
+//
+// It owns the address, the password, how long an answer may take and how large it may be, what
+// an error of the wire means, and streams of events that find back by themselves. It keeps no
+// state of sessions: [lathe.Transcript] folds events for those who want one. What the reference's
+// API has no words for (an undo that names its files, prompts that are refused aloud, turns that
+// were cut off) it asks under /lathe, which only servers of ours have.
+//
+// A Client is safe for use by many goroutines; it starts none that outlive a call.
+//
+// Start reading at New and Client.call, then events.go.
+package client
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/lathe-agent/lathe"
+)
+
+// Options are the surroundings of a client; all of them may be left out.
+type Options struct {
+	// Directory is what requests are about that name none, by its path on the server; "" is
+	// the server's own.
+	Directory string
+	Username  string // "" is opencode
+	Password  string
+	TLS       *tls.Config                           // of https addresses
+	Proxy     func(*http.Request) (*url.URL, error) // nil uses none
+	Timeout   time.Duration                         // for an answer; 0 is a minute. Prompts and streams have none
+	Silence   time.Duration                         // after which a stream that says nothing is dead; 0 is 45 seconds
+	Patience  time.Duration                         // how long a stream tries to find back; 0 is two minutes
+	MaxBody   int64                                 // bytes of an answer; 0 is 256 MiB
+}
+
+const (
+	usualTimeout  = time.Minute
+	usualSilence  = 45 * time.Second // four heartbeats and a half
+	usualPatience = 2 * time.Minute
+	usualBody     = 256 << 20
+	dialTime      = 10 * time.Second
+)
+
+// Client asks one server.
+type Client struct {
+	options Options
+	base    string // without a slash at its end
+	where   string // for people, without a password
+	local   bool
+	http    *http.Client
+	feed    atomic.Pointer[string] // the word of the last cursor that was seen
+}
+
+// New returns a client for an address: http://, https://, or unix:// and the path of a socket. A
+// name and a password in it win over those of the options. Nothing is asked yet.
+func New(address string, o Options) (*Client, error) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return nil, lathe.Errorf(lathe.Invalid, "this is no address of a server; say http://127.0.0.1:4096 or unix:///path/to/socket")
+	}
+	if name := u.User.Username(); u.User != nil {
+		if word, ok := u.User.Password(); ok {
+			o.Password = word
+		}
+		if name != "" {
+			o.Username = name
+		}
+		u.User = nil
+	}
+	u.RawQuery, u.Fragment = "", ""
+	o.fill()
+	c := &Client{options: o, where: u.String()}
+	dialer := &net.Dialer{Timeout: dialTime}
+	wire := &http.Transport{
+		Proxy: o.Proxy, DialContext: dialer.DialContext, TLSClientConfig: o.TLS, TLSHandshakeTimeout: dialTime,
+		MaxIdleConnsPerHost: 8, IdleConnTimeout: time.Minute,
+	}
+	switch {
+	case u.Scheme == "unix" && u.Host == "" && u.Path != "":
+		path := u.Path
+		wire.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) { return dialer.DialContext(ctx, "unix", path) }
+		c.base, c.local = "http://localhost", true
+	case (u.Scheme == "http" || u.Scheme == "https") && u.Host != "":
+		c.base, c.local = strings.TrimRight(u.String(), "/"), isLoopback(u.Hostname())
+	default:
+		return nil, lathe.Errorf(lathe.Invalid, "%q is no address of a server; say http://127.0.0.1:4096 or unix:///path/to/socket", clip(c.where, 100))
+	}
+	// Whoever is sent elsewhere would take the password along.
+	c.http = &http.Client{Transport: wire, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return c, nil
+}
+
+func (o *Options) fill() {
+	if o.Username == "" {
+		o.Username = "opencode"
+	}
+	if o.Timeout <= 0 {
+		o.Timeout = usualTimeout
+	}
+	if o.Silence <= 0 {
+		o.Silence = usualSilence
+	}
+	if o.Patience <= 0 {
+		o.Patience = usualPatience
+	}
+	if o.MaxBody <= 0 {
+		o.MaxBody = usualBody
+	}
+}
+
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// IsLocal reports whether the server is on this machine, so that paths mean the same to both.
+func (c *Client) IsLocal() bool { return c.local }
+
+// Address is where the server is, without a password.
+func (c *Client) Address() string { return c.where }
+
+// Close lets go of connections that are kept for the next request.
+func (c *Client) Close() error {
+	c.http.CloseIdleConnections()
+	return nil
+}
+
+// request is one question.
+type request struct {
+	method, path string
+	query        url.Values
+	directory    string // "" is that of the options
+	body         any    // a struct of this package; nil is none
+	to           any    // where the answer goes; nil drops it
+	endless      bool   // an answer may take as long as it takes
+	header       *http.Header
+}
+
+var errSlow = errors.New("no answer in time")
+
+// call asks and reads the answer.
+func (c *Client) call(ctx context.Context, r request) error {
+	if !r.endless {
+		var stop context.CancelFunc
+		ctx, stop = context.WithTimeoutCause(ctx, c.options.Timeout, errSlow)
+		defer stop()
+	}
+	req, err := c.prepare(ctx, r)
+	if err != nil {
+		return err
+	}
+	res, err := c.http.Do(req)
+	if err != nil {
+		return c.unreached(ctx, err)
+	}
+	defer res.Body.Close()
+	data, err := io.ReadAll(io.LimitReader(res.Body, c.options.MaxBody+1))
+	switch {
+	case err != nil:
+		return c.unreached(ctx, err)
+	case int64(len(data)) > c.options.MaxBody:
+		return lathe.Errorf(lathe.Overflow, "the answer of %s to %s %s is longer than %d bytes; ask for less", c.where, r.method, r.path, c.options.MaxBody)
+	case res.StatusCode < 200 || res.StatusCode > 299:
+		return c.refused(res, data)
+	}
+	if r.header != nil {
+		*r.header = res.Header
+	}
+	return c.decode(r, data)
+}
+
+// unreached says that the server could not be asked, or did not finish.
+func (c *Client) unreached(ctx context.Context, err error) error {
+	switch cause := context.Cause(ctx); {
+	case errors.Is(cause, errSlow):
+		return lathe.Errorf(lathe.Unavailable, "the server at %s did not answer within %s; is it overloaded?", c.where, c.options.Timeout)
+	case cause != nil:
+		return cause
+	}
+	var wrapped *url.Error
+	if errors.As(err, &wrapped) {
+		err = wrapped.Err // its text repeats the address
+	}
+	return lathe.Errorf(lathe.Unavailable, "the server at %s cannot be reached: %w; start it with `lathe serve`, or check the address", c.where, err)
+}

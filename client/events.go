@@ -1,0 +1,237 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"iter"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/sse"
+)
+
+// Events streams what happens in scope, beginning with server.connected, after a cursor if one
+// is set. A connection that breaks is made anew, and goes on where it was: nothing is missed, and
+// what changed meanwhile comes as its present state. Where that is not possible the stream says
+// server.resync, and the reader must read afresh. It ends with the context, with an error that
+// another attempt would not mend, or when the server stays away. The first connection is not
+// tried again.
+//
+// The number of an event is set where its cursor came with it; Feed has the word that makes a
+// [lathe.Cursor] of it.
+func (c *Client) Events(ctx context.Context, scope lathe.Scope, after lathe.Opt[lathe.Cursor]) iter.Seq2[lathe.Event, error] {
+	return func(yield func(lathe.Event, error) bool) {
+		f := follower{client: c, scope: scope, yield: yield}
+		if after.Set {
+			f.cursor = after.Value.String()
+			if after.Value.Feed == "" {
+				f.cursor = f.cursor[:len(f.cursor)-1] // a bare number is trusted
+			}
+		}
+		if err := f.run(ctx); !f.stopped {
+			yield(lathe.Event{}, err)
+		}
+	}
+}
+
+// Feed is the word that names the server's database in cursors, "" before a stream told it.
+func (c *Client) Feed() string {
+	if word := c.feed.Load(); word != nil {
+		return *word
+	}
+	return ""
+}
+
+const (
+	backoffFrom = 50 * time.Millisecond
+	backoffTo   = 5 * time.Second
+)
+
+// follower is one stream, over as many connections as it takes.
+type follower struct {
+	client  *Client
+	scope   lathe.Scope
+	yield   func(lathe.Event, error) bool
+	dir     string // of the session that is followed
+	cursor  string // everything up to here was told; "" is not known
+	began   bool   // server.connected was told
+	told    bool   // by the present connection
+	stopped bool   // the reader wants no more, and must not be called again
+}
+
+var errSilent = errors.New("nothing was said for too long")
+
+// run connects again and again.
+func (f *follower) run(ctx context.Context) error {
+	if f.scope.Session != "" { // its directory has fewer events than the whole server
+		s, err := f.client.Get(ctx, f.scope.Session)
+		if err != nil {
+			return err
+		}
+		f.dir = s.Directory
+	} else if f.dir = f.scope.Directory; f.dir != "" {
+		at, err := f.client.Locate(ctx, f.dir)
+		if err != nil {
+			return err
+		}
+		f.dir = at.Directory
+	}
+	lost, wait := time.Now(), backoffFrom
+	for {
+		f.told = false
+		err := f.connect(ctx)
+		switch {
+		case f.stopped:
+			return nil
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case !f.began, !passes(err):
+			return err
+		case f.told:
+			lost, wait = time.Now(), backoffFrom
+		case time.Since(lost) > f.client.options.Patience:
+			return err
+		}
+		if err := pause(ctx, wait+rand.N(wait)); err != nil {
+			return err
+		}
+		wait = min(2*wait, backoffTo)
+	}
+}
+
+// passes reports whether another attempt may succeed.
+func passes(err error) bool {
+	switch lathe.CodeOf(err) {
+	case lathe.Unavailable, lathe.Limited, lathe.Internal:
+		return true
+	default:
+		return false
+	}
+}
+
+func pause(ctx context.Context, wait time.Duration) error {
+	t := time.NewTimer(wait)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// connect reads one connection until it breaks, which it always does in the end.
+func (f *follower) connect(ctx context.Context) error {
+	c := f.client
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	// Also before the header: a server that takes a connection and says nothing is dead.
+	dead := time.AfterFunc(c.options.Silence, func() {
+		cancel(lathe.Errorf(lathe.Unavailable, "the server at %s fell silent: %w", c.where, errSilent))
+	})
+	defer dead.Stop()
+	path := "/event"
+	if f.dir == "" {
+		path = "/global/event"
+	}
+	req, err := c.prepare(ctx, request{method: "GET", path: path, query: url.Values{"offsets": {"true"}}, directory: f.dir})
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Accept", "text/event-stream")
+	resumes := f.cursor != ""
+	if resumes {
+		req.Header.Set("Last-Event-ID", f.cursor)
+	}
+	res, err := c.http.Do(req)
+	if err != nil {
+		return c.unreached(ctx, err)
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		data, _ := io.ReadAll(io.LimitReader(res.Body, 64<<10)) // what there is of it
+		return c.refused(res, data)
+	}
+	if f.began && !resumes { // a server without numbers: nobody knows what was missed
+		if !f.tell(lathe.Event{Fact: &lathe.ServerResync{}}) {
+			return nil
+		}
+	}
+	in := sse.NewReader(res.Body)
+	for {
+		one, err := in.Next()
+		if err != nil {
+			return c.unreached(ctx, err)
+		}
+		dead.Reset(c.options.Silence)
+		if err := f.frame(one); err != nil || f.stopped {
+			return err
+		}
+	}
+}
+
+// frame takes one frame in. One that makes no sense ends the connection: what else was lost
+// of it nobody knows, and the next one begins behind the last cursor.
+func (f *follower) frame(one sse.Event) error {
+	ev, err := f.read(one.Data)
+	if err != nil {
+		return lathe.Errorf(lathe.Unavailable, "the server at %s sent an event that makes no sense: %w", f.client.where, err)
+	}
+	f.told = true
+	if len(one.ID) > 0 {
+		if at, err := lathe.ParseCursor(string(one.ID)); err == nil {
+			ev.Seq, ev.Last, f.cursor = at.Seq, true, at.String()
+			f.client.feed.Store(&at.Feed)
+		}
+	}
+	switch ev.Fact.(type) {
+	case *lathe.ServerHeartbeat:
+		return nil
+	case *lathe.ServerConnected:
+		if f.began {
+			return nil // it was told once, and the reader need not know how often the wire broke
+		}
+		f.began = true
+	case *lathe.ServerResync:
+	default:
+		if f.scope.Session != "" && ev.Session != f.scope.Session {
+			return nil
+		}
+	}
+	f.tell(ev)
+	return nil
+}
+
+// read decodes an event of either stream.
+func (f *follower) read(data []byte) (ev lathe.Event, err error) {
+	if f.dir != "" {
+		err = ev.UnmarshalJSON(data)
+		ev.Directory = f.dir
+		return ev, err
+	}
+	var outer struct {
+		Directory string          `json:"directory"`
+		Project   string          `json:"project"`
+		Payload   json.RawMessage `json:"payload"`
+	}
+	if err = json.Unmarshal(data, &outer); err == nil {
+		err = ev.UnmarshalJSON(outer.Payload)
+	}
+	if ev.Project = outer.Project; outer.Directory != "global" {
+		ev.Directory = outer.Directory
+	}
+	return ev, err
+}
+
+// tell hands an event to the reader, and reports whether it wants more.
+func (f *follower) tell(ev lathe.Event) bool {
+	if !f.stopped && !f.yield(ev, nil) {
+		f.stopped = true
+	}
+	return !f.stopped
+}

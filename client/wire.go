@@ -1,0 +1,135 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/lathe-agent/lathe"
+)
+
+// prepare makes the HTTP of a question.
+func (c *Client) prepare(ctx context.Context, r request) (*http.Request, error) {
+	address := c.base + r.path
+	if len(r.query) > 0 {
+		address += "?" + r.query.Encode()
+	}
+	var body io.Reader
+	if r.body != nil {
+		data, err := json.Marshal(r.body)
+		if err != nil {
+			return nil, lathe.Errorf(lathe.Invalid, "this cannot be sent: %w", err)
+		}
+		body = bytes.NewReader(data)
+	}
+	req, err := http.NewRequestWithContext(ctx, r.method, address, body)
+	if err != nil {
+		return nil, lathe.Errorf(lathe.Invalid, "this cannot be asked: %w", err)
+	}
+	if r.body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if c.options.Password != "" {
+		req.SetBasicAuth(c.options.Username, c.options.Password)
+	}
+	dir := r.directory
+	if dir == "" {
+		dir = c.options.Directory
+	}
+	if dir != "" { // a header holds no other letters
+		req.Header.Set("X-Opencode-Directory", url.PathEscape(dir))
+	}
+	return req, nil
+}
+
+// decode reads an answer that is a success.
+func (c *Client) decode(r request, data []byte) error {
+	if r.to == nil {
+		return nil
+	}
+	if err := json.Unmarshal(data, r.to); err != nil {
+		return lathe.Errorf(lathe.Invalid, "%s %s: %s does not answer as a lathe server does (%w); check the address", r.method, r.path, c.where, err)
+	}
+	return nil
+}
+
+// problem is an error as the wire has it, in either of its families.
+type problem struct {
+	Name string `json:"name"`
+	Data struct {
+		Message string `json:"message"`
+	} `json:"data"`
+	Tag     string `json:"_tag"`
+	Message string `json:"message"`
+}
+
+// refused turns an answer that is none into an error with a code.
+func (c *Client) refused(res *http.Response, data []byte) error {
+	var p problem
+	_ = json.Unmarshal(data, &p) // what is no JSON says nothing
+	message := p.Data.Message
+	if message == "" {
+		message = p.Message
+	}
+	if message == "" {
+		message = strings.TrimSpace(p.Name + p.Tag)
+	}
+	code := codeOf(res.StatusCode)
+	switch {
+	case code == lathe.Unauthorized && message == "":
+		return lathe.Errorf(code, "the server at %s wants another password; set LATHE_SERVER_PASSWORD (and LATHE_SERVER_USERNAME) to its own", c.where)
+	case res.StatusCode >= 300 && res.StatusCode < 400:
+		return lathe.Errorf(lathe.Invalid, "%s sends its clients to %s; use that address", c.where, clip(res.Header.Get("Location"), 200))
+	case message == "":
+		return lathe.Errorf(code, "the server at %s answered %s", c.where, res.Status)
+	case p.Tag == "BadRequest" && message == p.Tag:
+		return lathe.Errorf(code, "the server at %s could not make sense of the request", c.where)
+	}
+	return lathe.Errorf(code, "%s", clip(message, 4000))
+}
+
+// codeOf is what a status means, the other way round of what the server does.
+func codeOf(status int) lathe.Code {
+	switch status {
+	case http.StatusNotFound:
+		return lathe.NotFound
+	case http.StatusConflict:
+		return lathe.Conflict
+	case http.StatusForbidden:
+		return lathe.Denied
+	case http.StatusUnauthorized, http.StatusProxyAuthRequired:
+		return lathe.Unauthorized
+	case http.StatusTooManyRequests:
+		return lathe.Limited
+	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return lathe.Unavailable
+	case http.StatusRequestEntityTooLarge:
+		return lathe.Overflow
+	case http.StatusUnprocessableEntity:
+		return lathe.Refused
+	}
+	if status >= 400 && status < 500 {
+		return lathe.Invalid
+	}
+	return lathe.Internal
+}
+
+// clip shortens what a stranger wrote.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "") + "…"
+}
+
+// in is the path of something below a session.
+func in(id lathe.SessionID, below string) string {
+	return "/session/" + url.PathEscape(string(id)) + below
+}
+
+// own is the same among the routes that only our servers have.
+func own(id lathe.SessionID, below string) string { return "/lathe" + in(id, below) }

@@ -1,0 +1,208 @@
+package main
+
+import (
+	"cmp"
+	_ "embed"
+	"encoding/json"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/config"
+	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/model/catalog"
+	"github.com/lathe-agent/lathe/tool"
+	"github.com/lathe-agent/lathe/workspace"
+	"github.com/lathe-agent/lathe/workspace/survey"
+)
+
+// agents are the built-in ones as the settings change them, and those of the settings.
+func (s *agentSetup) agents(l *config.Loaded, place workspace.Place) (out []engine.Agent) {
+	at := s.agentFolders(l, place)
+	known := map[string]bool{}
+	for _, native := range engine.BuiltinAgents(at) {
+		known[native.Name] = true
+		if own := l.Config.Agents[native.Name]; !own.Disable {
+			out = append(out, s.agent(native, own, l, at))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(l.Config.Agents)) {
+		if own := l.Config.Agents[name]; !known[name] && !own.Disable {
+			fresh := lathe.Agent{Name: name, Mode: lathe.AnyMode, Native: lathe.No, Rules: engine.DefaultRules(at)}
+			out = append(out, s.agent(fresh, own, l, at))
+		}
+	}
+	return out
+}
+
+// agentFolders are the places that rules of agents speak of.
+func (s *agentSetup) agentFolders(l *config.Loaded, place workspace.Place) engine.Folders {
+	at := engine.Folders{Worktree: place.Worktree, Outputs: s.outputs, Plans: s.plans, Open: []string{filepath.Join(os.TempDir(), "lathe")}}
+	for _, sk := range l.Skills {
+		at.Open = append(at.Open, filepath.Dir(sk.Path))
+	}
+	for _, name := range slices.Sorted(maps.Keys(l.Config.References)) {
+		if path := l.Config.References[name].Path; path != "" {
+			at.Open = append(at.Open, path)
+		}
+	}
+	return at
+}
+
+// agent lays what the settings say over an agent.
+func (s *agentSetup) agent(a lathe.Agent, own config.Agent, l *config.Loaded, at engine.Folders) engine.Agent {
+	a.Description = cmp.Or(own.Description, a.Description)
+	a.Mode = cmp.Or(lathe.AgentMode(own.Mode), a.Mode)
+	a.Color, a.Variant = cmp.Or(own.Color, a.Color), cmp.Or(own.Variant, a.Variant)
+	a.Prompt, a.Steps = cmp.Or(own.Prompt, a.Prompt), cmp.Or(own.Steps, a.Steps)
+	a.TopP, a.Temperature = cmp.Or(own.TopP, a.TopP), cmp.Or(own.Temperature, a.Temperature)
+	if own.Hidden {
+		a.Hidden = lathe.Yes
+	}
+	if len(own.Options) > 0 {
+		a.Options, _ = json.Marshal(own.Options) // they were JSON
+	}
+	if p, m, err := catalog.Split(own.Model); own.Model != "" && err == nil {
+		a.Model = &lathe.ModelRef{Provider: p, Model: m}
+	}
+	rules := l.AgentRules(a.Name)
+	rules.All = slices.Concat(a.Rules, rules.All)
+	rules.All = append(rules.All, engine.FinalRules(at, rules.All)...)
+	a.Rules = rules.All
+	return engine.Agent{Agent: a, Judge: rules, Fallback: modelRefs(own.Fallback), Confined: s.confined(l.Config, a.Name)}
+}
+
+// confined is how the commands of an agent are confined, as far as it is known beforehand.
+func (s *agentSetup) confined(c config.Config, agent string) engine.Confined {
+	box, asked := boxOf(c, agent)
+	if s.confine.kernel().Available(asked) != nil {
+		return engine.Confined{}
+	}
+	return engine.Confined{Mode: box.Mode, Offline: box.Mode != "off" && box.Network != nil && !*box.Network}
+}
+
+// brief is what models are told of a directory, and what people may call there.
+func (s *agentSetup) brief(k *known, place workspace.Place, out *engine.Settings) {
+	for _, i := range k.loaded.Instructions {
+		name, text := i.Path, ""
+		if i.Path != "" {
+			text = readInstruction(i.Path)
+		} else if name = i.URL; !s.keyless { // a recording needs no network
+			text = s.pages.text(i.URL)
+		}
+		if text = strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD")); text != "" {
+			out.Instructions = append(out.Instructions, engine.Instruction{Name: name, Text: text})
+		}
+	}
+	out.Commands = commandsOf(k.loaded, out.Skills)
+	out.Headless, out.Plans, out.Home = s.headless, s.plans, s.app.home()
+	if on := k.loaded.Config.Survey; on == nil || *on {
+		out.Survey = &survey.Config{Path: s.app.env("PATH")}
+	}
+}
+
+// instructionBytes is how much of an instruction is read.
+const instructionBytes = 1 << 20
+
+// readInstruction is the text of a file; "" if it cannot be read.
+func readInstruction(path string) string {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > instructionBytes {
+		return ""
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
+
+// longInstruction is from how many tokens on an instruction file is worth a word to its author.
+const longInstruction = 2000
+
+// noteLong tells the user of instruction files that are long: every request carries them, and
+// models follow long ones less well.
+func (a *app) noteLong(dir string) {
+	l, err := a.in(dir).settings()
+	if err != nil {
+		return // whoever needs them says so
+	}
+	for _, i := range l.Instructions {
+		if n := len(readInstruction(i.Path)) * 10 / 36; i.Path != "" && n > longInstruction {
+			a.remark("Note: %s has about %s tokens, which every request carries. What a model can see for itself need not be in it.", plain(i.Path), count(n))
+		}
+	}
+}
+
+//go:embed customize.md
+var customizeText string
+
+// ownSkill is the skill that comes with the program; one of its name that is found takes its
+// place.
+const ownSkill = "customize-lathe"
+
+// skillsOf are the skills by name: those that were found, and our own.
+func skillsOf(l *config.Loaded) []lathe.Skill {
+	out := []lathe.Skill{}
+	if !slices.ContainsFunc(l.Skills, func(sk config.Skill) bool { return sk.Name == ownSkill }) {
+		out = append(out, lathe.Skill{Name: ownSkill, Description: "When lathe itself is to be configured: settings, agents, commands, skills, permissions", Location: "<built-in>", Content: customizeText})
+	}
+	for _, sk := range l.Skills {
+		out = append(out, lathe.Skill{Name: sk.Name, Description: sk.Description, Location: sk.Path, Content: sk.Content})
+	}
+	slices.SortFunc(out, func(a, b lathe.Skill) int { return strings.Compare(a.Name, b.Name) })
+	return out
+}
+
+func skillEntries(skills []lathe.Skill) []tool.SkillEntry {
+	out := make([]tool.SkillEntry, len(skills))
+	for i, sk := range skills {
+		out[i] = tool.SkillEntry{Name: sk.Name, Content: sk.Content}
+		if filepath.IsAbs(sk.Location) {
+			out[i].Path = sk.Location
+		}
+	}
+	return out
+}
+
+// commandsOf are the slash commands by name: the built-in ones, over them those of the settings,
+// and skills whose name no command has.
+func commandsOf(l *config.Loaded, skills []lathe.Skill) []engine.SlashCommand {
+	all := map[string]engine.SlashCommand{}
+	for _, c := range engine.BuiltinCommands() {
+		all[c.Name] = engine.SlashCommand{Command: c, Outside: true}
+	}
+	for name, own := range l.Config.Commands {
+		c, there := all[name]
+		if own.Template == "" && !there {
+			continue // it changes nothing that is there
+		}
+		if own.Template != "" {
+			c = engine.SlashCommand{Outside: l.OwnCommand(name), Command: lathe.Command{
+				Name: name, Source: lathe.CommandOwn, Template: own.Template, Hints: engine.Hints(own.Template),
+			}}
+		}
+		c.Description, c.Agent = cmp.Or(own.Description, c.Description), cmp.Or(own.Agent, c.Agent)
+		c.Model, c.Variant = cmp.Or(own.Model, c.Model), cmp.Or(own.Variant, c.Variant)
+		if own.Subtask != nil {
+			c.Subtask = lathe.FlagOf(*own.Subtask)
+		}
+		all[name] = c
+	}
+	for _, sk := range skills {
+		if _, taken := all[sk.Name]; !taken {
+			all[sk.Name] = engine.SlashCommand{Command: lathe.Command{
+				Name: sk.Name, Description: sk.Description, Source: lathe.CommandSkill, Hints: []string{},
+				Template: engine.SkillTemplate(sk),
+			}}
+		}
+	}
+	out := []engine.SlashCommand{}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		out = append(out, all[name])
+	}
+	return out
+}

@@ -1,0 +1,23 @@
+package main
+
+import (
+	"context"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/client"
+	"github.com/lathe-agent/lathe/engine"
+)
+
+// SubmitCommand runs a slash command of the server. It returns when that is done: the wire has no
+// other way; whoever follows the session sees it meanwhile.
+func (r *remote) SubmitCommand(ctx context.Context, id lathe.SessionID, call engine.CommandCall) (lathe.Message, error) {
+	return r.Client.Command(ctx, id, client.Command(call))
+}
+
+// Backgrounds are the server's own business.
+func (r *remote) Backgrounds(context.Context, lathe.SessionID) ([]lathe.Session, error) {
+	return nil, nil
+}
+
+// Collect is done by the server when it begins.
+func (r *remote) Collect(context.Context, lathe.SessionID, bool) error { return nil }

@@ -1,0 +1,196 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lathe-agent/lathe"
+)
+
+func newDiff(a *app) *cobra.Command {
+	var message string
+	var stat bool
+	context := 3
+	cmd := &cobra.Command{
+		Use:   "diff [ID] [--message MESSAGE]",
+		Short: "Show what a session changed in the files",
+		Long: `Shows the changes that the session's own steps made, summed up for each file: not what you
+or other sessions did in between. With --message, only those of the exchange that this
+prompt began. While a session is undone, what was undone.`,
+		Example: `  lathe session diff last
+  lathe session diff last --stat
+  lathe session diff 4mKq --message msg_f4ddc1a2e001Vd0Rk3XbT7uQ9p | less -R`,
+		Args: wantArgs(0, 1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if context < 0 {
+				return usagef("-U %d: want 0 or more", context)
+			}
+			return a.onSession(c.Context(), args, func(e sessions, s lathe.Session) error {
+				return a.diff(c.Context(), e, s, lathe.MessageID(message), diffStyle{context, stat, a.colour(a.stdout.file)})
+			})
+		},
+	}
+	cmd.Flags().StringVar(&message, "message", "", "of the exchange that this `MESSAGE` began")
+	cmd.Flags().BoolVar(&stat, "stat", false, "only how many lines, by file")
+	cmd.Flags().IntVarP(&context, "unified", "U", context, "`N` lines around each change")
+	a.jsonFlag(cmd)
+	return cmd
+}
+
+func (a *app) diff(ctx context.Context, e sessions, s lathe.Session, message lathe.MessageID, style diffStyle) error {
+	diffs, err := e.Diff(ctx, s.ID, message)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(diffs)
+	}
+	if len(diffs) == 0 {
+		a.printf("No file was changed.\n")
+		return nil
+	}
+	if s.Revert != nil && message == "" {
+		a.remark("These changes are undone; `lathe session redo %s` brings them back.", s.ID)
+	}
+	for _, d := range diffs {
+		a.printf("%s", style.show(d))
+	}
+	return nil
+}
+
+// diffStyle is how changes are shown.
+type diffStyle struct {
+	context int
+	stat    bool
+	colour  bool
+}
+
+func (st diffStyle) paint(code, text string) string {
+	if !st.colour {
+		return text
+	}
+	return "\x1b[" + code + "m" + text + "\x1b[0m"
+}
+
+func (st diffStyle) show(d lathe.FileDiff) string {
+	counts := st.paint("32", "+"+count(d.Additions)) + " " + st.paint("31", "-"+count(d.Deletions))
+	head := st.paint("1", plain(d.File))
+	if st.stat {
+		return fmt.Sprintf("%s %s %s\n", pad(d.Status, 8), counts, head)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s %s\n", head, d.Status, counts)
+	if d.Patch == "" {
+		why := "too long to be kept, or not text"
+		if d.Additions+d.Deletions == 0 {
+			why = "not text, or only its mode changed"
+		}
+		fmt.Fprintf(&b, "  (%s)\n", why)
+	}
+	for _, line := range narrowed(d.Patch, st.context) {
+		text := plainText(line)
+		switch {
+		case strings.HasPrefix(line, "@@"):
+			text = st.paint("36", text)
+		case strings.HasPrefix(line, "+"):
+			text = st.paint("32", text)
+		case strings.HasPrefix(line, "-"):
+			text = st.paint("31", text)
+		}
+		fmt.Fprintf(&b, "%s\n", text)
+	}
+	return b.String()
+}
+
+// hunkLine is a line of a hunk and where it stands in both files.
+type hunkLine struct {
+	text     string
+	old, now int
+}
+
+func (l hunkLine) changes() bool { return l.text != "" && (l.text[0] == '+' || l.text[0] == '-') }
+
+// narrowed cuts patches that hold whole files down to the lines around each change.
+func narrowed(patch string, context int) (out []string) {
+	var hunk []hunkLine
+	var old, now, oldLeft, newLeft int
+	for line := range strings.Lines(patch) {
+		line = strings.TrimSuffix(line, "\n")
+		if oldLeft <= 0 && newLeft <= 0 && !strings.HasPrefix(line, `\`) {
+			out = append(out, regrouped(hunk, context)...)
+			hunk = hunk[:0]
+			if n, _ := fmt.Sscanf(hunkHead(line), "@@ -%d,%d +%d,%d", &old, &oldLeft, &now, &newLeft); n < 4 {
+				oldLeft, newLeft = 0, 0 // what stands between hunks
+			}
+			continue
+		}
+		hunk = append(hunk, hunkLine{line, old, now})
+		kind := byte(' ')
+		if line != "" {
+			kind = line[0]
+		}
+		if kind == ' ' || kind == '-' {
+			old, oldLeft = old+1, oldLeft-1
+		}
+		if kind == ' ' || kind == '+' {
+			now, newLeft = now+1, newLeft-1
+		}
+	}
+	return append(out, regrouped(hunk, context)...)
+}
+
+// hunkHead writes out the counts that a head leaves out when they are one.
+func hunkHead(line string) string {
+	f := strings.Fields(line)
+	if len(f) < 3 || f[0] != "@@" {
+		return ""
+	}
+	for i := 1; i < 3; i++ {
+		if !strings.Contains(f[i], ",") {
+			f[i] += ",1"
+		}
+	}
+	return strings.Join(f[:3], " ")
+}
+
+// regrouped makes hunks of the lines around the changes of one.
+func regrouped(lines []hunkLine, context int) (out []string) {
+	for from := 0; from < len(lines); {
+		first := slices.IndexFunc(lines[from:], hunkLine.changes)
+		if first < 0 {
+			return out
+		}
+		begin := max(from, from+first-context)
+		end, last := from+first, from+first
+		for end < len(lines) && end-last <= 2*context {
+			if lines[end].changes() {
+				last = end
+			}
+			end++
+		}
+		end = min(len(lines), last+1+context)
+		group := lines[begin:end]
+		old, now := 0, 0
+		var texts []string
+		for _, l := range group {
+			texts = append(texts, l.text)
+			if strings.HasPrefix(l.text, `\`) {
+				continue
+			}
+			if !strings.HasPrefix(l.text, "+") {
+				old++
+			}
+			if !strings.HasPrefix(l.text, "-") {
+				now++
+			}
+		}
+		out = append(out, fmt.Sprintf("@@ -%d,%d +%d,%d @@", group[0].old, old, group[0].now, now))
+		out = append(out, texts...)
+		from = end
+	}
+	return out
+}

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+)
+
+// pageTime is how long an instruction may take to come.
+const pageTime = 5 * time.Second
+
+// pages are instructions from addresses. Nobody waits for them: what came last time counts until
+// they are here, and what comes later is told to the model as a change.
+type pages struct {
+	dir    string // what came before is kept here
+	log    *slog.Logger
+	client *http.Client
+	ctx    context.Context
+	stop   context.CancelFunc
+	work   sync.WaitGroup
+
+	mu      sync.Mutex // guards the fields below
+	texts   map[string]string
+	arrived int
+}
+
+func newPages(dir string, log *slog.Logger) *pages {
+	ctx, stop := context.WithCancel(context.Background())
+	return &pages{dir: dir, log: log, client: &http.Client{Timeout: pageTime}, ctx: ctx, stop: stop, texts: map[string]string{}}
+}
+
+// close ends what is under way.
+func (p *pages) close() {
+	p.stop()
+	p.work.Wait()
+}
+
+// count is how many have come; it rises when a text changes.
+func (p *pages) count() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.arrived
+}
+
+// text is what an address says, as far as it is known. The first question sends for it.
+func (p *pages) text(address string) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if text, asked := p.texts[address]; asked {
+		return text
+	}
+	kept := readInstruction(p.file(address))
+	p.texts[address] = kept
+	p.work.Go(func() { p.fetch(address, kept) })
+	return kept
+}
+
+func (p *pages) file(address string) string {
+	sum := sha256.Sum256([]byte(address))
+	return filepath.Join(p.dir, hex.EncodeToString(sum[:12])+".md")
+}
+
+func (p *pages) fetch(address, kept string) {
+	text, err := p.get(p.ctx, address)
+	if err != nil {
+		p.log.Warn("instructions could not be fetched", "address", withoutSecrets(address), "error", err)
+		return
+	}
+	if text == kept {
+		return
+	}
+	if err = os.MkdirAll(p.dir, 0o700); err == nil {
+		err = os.WriteFile(p.file(address), []byte(text), 0o600)
+	}
+	if err != nil {
+		p.log.Warn("instructions could not be kept", "error", err)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.texts[address] = text
+	p.arrived++
+}
+
+func (p *pages) get(ctx context.Context, address string) (string, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return "", err
+	}
+	req.Header.Set("User-Agent", "lathe/"+version)
+	resp, err := p.client.Do(req)
+	var failed *url.Error
+	if errors.As(err, &failed) { // without the address, which may hold a secret
+		return "", failed.Err
+	}
+	if err != nil {
+		return "", err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return "", fmt.Errorf("the server says %s", resp.Status)
+	}
+	text, err := io.ReadAll(io.LimitReader(resp.Body, instructionBytes))
+	return string(text), err
+}

@@ -1,0 +1,242 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net"
+	"path/filepath"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/config"
+	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/server"
+)
+
+type serveFlags struct {
+	hostname, socket string
+	port             int
+	noAuth           bool
+	cors, hosts      []string
+	cert, key        string
+	metrics, traces  bool
+}
+
+func newServe(a *app) *cobra.Command {
+	var f serveFlags
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Serve the HTTP API that clients of OpenCode speak",
+		Long:  serveHelp,
+		Example: `  lathe serve                                     on 127.0.0.1, port 4096 or any that is free
+  lathe serve --socket ~/.lathe.sock              only for your own user, no port
+  LATHE_NO_AUTH=1 lathe serve --port 4096         for launchers that know no password
+  lathe serve --hostname 0.0.0.0 --allow-host build.lan --tls-cert cert.pem --tls-key key.pem
+  curl -u opencode:$(cat ~/.local/state/lathe/server-password) http://127.0.0.1:4096/session`,
+		Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return a.serve(c.Context(), f, c.Flags().Changed) },
+	}
+	s := cmd.Flags()
+	s.StringVar(&f.hostname, "hostname", "127.0.0.1", "the `ADDRESS` to listen on")
+	s.IntVar(&f.port, "port", 0, "the `PORT`; 0 is 4096, or any that is free")
+	s.StringVar(&f.socket, "socket", "", "listen on a unix socket at this `PATH` instead")
+	s.BoolVar(&f.noAuth, "no-auth", false, "ask nobody for a password; only on loopback or a socket")
+	s.StringArrayVar(&f.cors, "cors", nil, "let web pages of this `ORIGIN` ask; may be repeated")
+	s.StringArrayVar(&f.hosts, "allow-host", nil, "a `NAME` under which clients reach this server; may be repeated")
+	s.StringVar(&f.cert, "tls-cert", "", "speak TLS with the certificate in this `FILE`")
+	s.StringVar(&f.key, "tls-key", "", "the `FILE` with its key")
+	s.BoolVar(&f.metrics, "metrics", false, "tell figures for Prometheus at /lathe/metrics, to those who have the password")
+	s.BoolVar(&f.traces, "traces", false, "send traces to the collector at OTEL_EXPORTER_OTLP_ENDPOINT")
+	return cmd
+}
+
+const serveHelp = `Serves sessions over HTTP, in the API that the SDKs, editors and the terminal client of OpenCode
+speak, until it is interrupted. When it is ready it prints one line on standard output:
+
+  opencode server listening on http://127.0.0.1:4096
+
+Who may ask. A password is made at the first start and kept in server-password in the state
+folder, which only you can read; our own clients find it there. The name is opencode. Set
+LATHE_SERVER_PASSWORD and LATHE_SERVER_USERNAME (or OPENCODE_…) to choose them. Clients send them
+as HTTP Basic, or as ?auth_token=base64(name:password). To go without, say so: --no-auth, "auth":
+"none" below "server" in the settings, or LATHE_NO_AUTH=1; that works on loopback and sockets only.
+
+Web pages may not ask, with or without a password, unless they come from this machine or are named
+by --cors. A server that is reached under a name, through a proxy or in a network, must be told
+the name with --allow-host; addresses in figures always work.
+
+What it answers is described at /doc, in OpenAPI. Event streams (/event, /global/event) resume from
+where they were: send Last-Event-ID, or ?after=, also after a restart of the server.
+
+Commands of this program use it with --attach: lathe run --attach http://127.0.0.1:4096 "…".
+
+For those who look after it: GET /global/health, figures with --metrics, traces with --traces, and
+--print-logs for one line a request, with the id that answers carry in X-Request-Id. At most 64
+requests to models are under way at the same time; those that wait have their turn by session.
+
+An interrupt ends it in order: turns are settled and can be resumed. So they can after a crash.`
+
+// serve listens until the context ends.
+func (a *app) serve(ctx context.Context, f serveFlags, given func(string) bool) (err error) {
+	settings, err := a.serverSettings()
+	if err != nil {
+		return err
+	}
+	f.fill(settings, given)
+	o, err := a.serverOptions(f, settings)
+	if err != nil {
+		return err
+	}
+	if a.tracer, err = a.openTracer(f.traces); err != nil {
+		return err
+	}
+	defer func() { err = closing(a.tracer, err) }()
+	o.Metrics, o.Tracer = f.metrics, a.tracer
+	l, where, err := f.listen(ctx)
+	if err != nil {
+		return err
+	}
+	at, err := findFolders(a.env)
+	if err != nil {
+		return closing(l, err)
+	}
+	setup := newSetup(a, at)
+	e, err := openEngine(ctx, a, at, setup)
+	if err != nil {
+		return closing(setup, closing(l, err))
+	}
+	defer func() { err = closing(setup, closing(e, err)) }()
+	if err := a.recoverTurns(ctx, e); err != nil {
+		return closing(l, err)
+	}
+	own, b := a.serveBy(e, setup, at)
+	defer own.close()
+	defer func() { err = closing(b.Terminals, err) }()
+	s := server.New(b, o)
+	if o.Password == "" {
+		a.remark("Warning: this server asks for no password; every program of this machine can use it.")
+	}
+	a.printf("opencode server listening on %s\n", where)
+	if err := a.out.Flush(); err != nil {
+		return closing(l, err)
+	}
+	if err := s.Serve(ctx, l); err != nil && !errors.Is(err, net.ErrClosed) {
+		return err
+	}
+	return nil
+}
+
+// serverSettings is what the settings say of the server; those of a project only if it is
+// trusted.
+func (a *app) serverSettings() (config.Server, error) {
+	l, err := a.settings()
+	if err != nil {
+		return config.Server{}, err
+	}
+	return l.Config.Server, nil
+}
+
+// fill takes from the settings what no flag says.
+func (f *serveFlags) fill(c config.Server, given func(string) bool) {
+	if !given("hostname") && c.Hostname != "" {
+		f.hostname = c.Hostname
+	}
+	if !given("port") && c.Port != 0 {
+		f.port = c.Port
+	}
+	f.cors = append(f.cors, c.CORS...)
+	f.metrics, f.traces = f.metrics || c.Metrics, f.traces || c.Traces
+}
+
+// serverOptions settles who may ask.
+func (a *app) serverOptions(f serveFlags, c config.Server) (server.Options, error) {
+	dir, err := filepath.Abs(a.dir)
+	if err != nil {
+		return server.Options{}, err
+	}
+	o := server.Options{
+		Directory: dir, Version: version, Origins: f.cors, Hosts: append(f.hosts, f.hostname), Log: a.log,
+		Username: a.variable("SERVER_USERNAME"), Password: a.variable("SERVER_PASSWORD"),
+	}
+	v := a.env("LATHE_NO_AUTH")
+	open := f.noAuth || o.Password == "" && (c.Auth == "none" || v == "1" || v == "true")
+	switch {
+	case f.noAuth && o.Password != "":
+		return o, usagef("--no-auth and a password in the environment do not go together")
+	case open && !f.isLocal():
+		return o, usagef("a server on %s needs a password: others can reach it; leave out --no-auth, or listen on 127.0.0.1", plain(f.hostname))
+	case !open && o.Password == "":
+		at, err := findFolders(a.env)
+		if err != nil {
+			return o, err
+		}
+		if o.Password, err = serverPassword(at); err != nil {
+			return o, err
+		}
+		a.remark("Clients log in as %s with the password in %s.", plain(cmp.Or(o.Username, "opencode")), a.shown(at.serverPassword()))
+	}
+	return o, nil
+}
+
+// isLocal reports whether only programs of this machine can connect.
+func (f serveFlags) isLocal() bool {
+	if f.socket != "" || f.hostname == "localhost" {
+		return true
+	}
+	ip := net.ParseIP(f.hostname)
+	return ip != nil && ip.IsLoopback()
+}
+
+// listen opens the port or socket, and says how clients reach it.
+func (f serveFlags) listen(ctx context.Context) (l net.Listener, where string, err error) {
+	if (f.cert == "") != (f.key == "") {
+		return nil, "", usagef("--tls-cert and --tls-key go together")
+	}
+	if f.socket != "" {
+		if f.cert != "" {
+			return nil, "", usagef("a socket is private already; --tls-cert is for ports")
+		}
+		path, err := filepath.Abs(f.socket)
+		if err != nil {
+			return nil, "", err
+		}
+		l, err := server.ListenSocket(ctx, path)
+		return l, "unix://" + path, err
+	}
+	if f.port < 0 || f.port > 65535 {
+		return nil, "", usagef("--port %d: want 0 to 65535", f.port)
+	}
+	if l, err = server.Listen(ctx, f.hostname, f.port); err != nil {
+		return nil, "", err
+	}
+	where = "http://"
+	port := l.Addr().(*net.TCPAddr).Port
+	if f.cert != "" {
+		where = "https://"
+		secure, err := server.WithTLS(l, f.cert, f.key)
+		if err != nil {
+			return nil, "", closing(l, err)
+		}
+		l = secure
+	}
+	return l, where + net.JoinHostPort(f.hostname, strconv.Itoa(port)), nil
+}
+
+// recoverTurns looks after what a dead process left: closed, and by setting gone on with.
+func (a *app) recoverTurns(ctx context.Context, e *engine.Engine) error {
+	resume := false
+	if l, err := a.settings(); err == nil { // a broken file is told by whoever needs it
+		resume = l.Config.Resume == "auto"
+	}
+	n, err := e.Recover(ctx, resume)
+	if n > 0 {
+		a.log.Info("turns were cut off", "count", n, "resumed", resume)
+	}
+	if lathe.CodeOf(err) == lathe.Conflict { // another process looks after them
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"context"
+	"sync"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/server"
+	"github.com/lathe-agent/lathe/workspace"
+)
+
+// served is an engine as a server wants it.
+type served struct {
+	*engine.Engine
+	app   *app
+	setup *agentSetup
+	at    folders
+
+	logins logins // those that were begun
+
+	mu   sync.Mutex      // guards dirs
+	dirs map[string]bool // those that were opened
+}
+
+// serveBy makes what a server stands on, and its families. The caller closes the first.
+func (a *app) serveBy(e *engine.Engine, s *agentSetup, at folders) (*served, server.Backend) {
+	b := &served{Engine: e, app: a, setup: s, at: at, dirs: map[string]bool{}}
+	return b, b.withFiles(server.Backend{Feed: e, Instances: b, Sessions: b, Messages: b, Turns: b, Commands: b, Own: b, Meters: e, Asks: e, Settings: b, Providers: b})
+}
+
+// close ends logins that nobody has ended.
+func (b *served) close() { b.logins.close() }
+
+// Open returns where a directory belongs.
+func (b *served) Open(ctx context.Context, dir string) (workspace.Place, lathe.Project, error) {
+	inst, err := b.Instance(ctx, dir)
+	if err == nil {
+		b.mu.Lock()
+		b.dirs[inst.Place.Directory] = true
+		b.mu.Unlock()
+	}
+	return inst.Place, inst.Project, err
+}
+
+// Dispose lets go of a directory, settings included.
+func (b *served) Dispose(dir string) {
+	b.setup.forget(dir)
+	b.Engine.Dispose(dir)
+}
+
+// DisposeAll lets go of all directories that were opened.
+func (b *served) DisposeAll() {
+	b.mu.Lock()
+	dirs := b.dirs
+	b.dirs = map[string]bool{}
+	b.mu.Unlock()
+	for dir := range dirs {
+		b.Dispose(dir)
+	}
+}
+
+// Create begins a session.
+func (b *served) Create(ctx context.Context, dir string, in server.NewSession) (lathe.Session, error) {
+	return b.Engine.Create(ctx, dir, engine.New(in))
+}
+
+// Messages returns a page of a history.
+func (b *served) Messages(ctx context.Context, id lathe.SessionID, before lathe.Place, limit int) ([]lathe.Message, lathe.Opt[lathe.Place], error) {
+	page, err := b.Engine.Messages(ctx, id, before, limit)
+	return page.Messages, lathe.Opt[lathe.Place]{Set: page.More, Value: page.Next}, err
+}
+
+// UpdatePart writes a part.
+func (b *served) UpdatePart(ctx context.Context, p lathe.Part) (lathe.Part, error) {
+	return b.Engine.UpdatePart(ctx, p, "")
+}
+
+// Submit sends a prompt.
+func (b *served) Submit(ctx context.Context, id lathe.SessionID, p server.Prompt) (lathe.Message, error) {
+	return b.Engine.Submit(ctx, id, promptFrom(p))
+}
+
+// Shell runs a command of the user's.
+func (b *served) Shell(ctx context.Context, id lathe.SessionID, in server.ShellCommand) (lathe.Message, error) {
+	return b.Engine.Shell(ctx, id, engine.Command(in))
+}

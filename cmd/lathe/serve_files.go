@@ -1,0 +1,51 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/server"
+	"github.com/lathe-agent/lathe/store"
+	"github.com/lathe-agent/lathe/workspace/git"
+	term "github.com/lathe-agent/lathe/workspace/terminal"
+)
+
+// withFiles adds the families that reach files and programs of this machine. Who takes it closes
+// the terminals.
+func (b *served) withFiles(to server.Backend) server.Backend {
+	program, err := exec.LookPath("git")
+	if err != nil || !filepath.IsAbs(program) {
+		program = "" // whoever needs it is told
+	}
+	env := os.Environ()
+	shell := ""
+	if l, err := b.app.settings(); err == nil { // a broken file is told by whoever needs it
+		shell = l.Config.Shell
+	}
+	home, _ := os.UserHomeDir() // who has none is told ""
+	to.Projects = b
+	to.Folders = server.Folders{Home: home, State: b.at.state, Config: filepath.Join(b.app.userDir(), "lathe")}
+	to.Git = git.New(git.Options{Program: program, Env: env})
+	to.Terminals = term.Open(term.Options{
+		Runner: b.setup.runner, Env: withoutPassword(env), Shell: shell, IDs: lathe.NewIDs(), Publish: b.Publish,
+	})
+	return to
+}
+
+// withoutPassword is an environment for programs of others: what opens this server is not in it.
+func withoutPassword(env []string) []string {
+	return slices.DeleteFunc(slices.Clone(env), func(v string) bool {
+		name, _, _ := strings.Cut(v, "=")
+		return strings.HasSuffix(name, "_SERVER_PASSWORD")
+	})
+}
+
+// EditProject changes what the user gave a project.
+func (b *served) EditProject(ctx context.Context, id string, edit server.ProjectEdit) (lathe.Project, error) {
+	return b.Engine.EditProject(ctx, id, store.ProjectEdit(edit))
+}

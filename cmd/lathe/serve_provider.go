@@ -1,0 +1,276 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+	"time"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/scrub"
+	"github.com/lathe-agent/lathe/model/auth"
+	"github.com/lathe-agent/lathe/model/catalog"
+	"github.com/lathe-agent/lathe/server"
+	"github.com/lathe-agent/lathe/workspace"
+)
+
+// Providers returns those that can be used in a directory, or all of the catalogue.
+func (b *served) Providers(_ context.Context, at workspace.Place, all bool) ([]server.Provider, error) {
+	k, err := b.setup.at(at)
+	if err != nil {
+		return nil, err
+	}
+	var out []server.Provider
+	if all {
+		for _, p := range k.providers.catalog.Providers() {
+			out = append(out, wireProvider(p, "custom"))
+		}
+		return out, nil
+	}
+	for _, one := range k.providers.actives() {
+		if !one.Offered {
+			out = append(out, wireProvider(one.Provider, string(one.Source)))
+		}
+	}
+	return out, nil
+}
+
+// wireProvider is a provider as clients see it, without keys.
+func wireProvider(p *catalog.Provider, source string) server.Provider {
+	out := server.Provider{
+		ID: p.ID, Name: p.Name, Source: source, Env: append([]string{}, p.Env...),
+		Options: map[string]json.RawMessage{}, Models: map[string]json.RawMessage{},
+	}
+	for name, value := range p.Options {
+		if !scrub.IsSecret(name) && name != "headers" {
+			out.Options[name] = value
+		}
+	}
+	for id, m := range p.Models {
+		wire := m.Wire()
+		for name := range wire.Headers {
+			if scrub.IsSecret(name) {
+				delete(wire.Headers, name)
+			}
+		}
+		for name := range wire.Options {
+			if scrub.IsSecret(name) {
+				delete(wire.Options, name)
+			}
+		}
+		out.Models[id], _ = json.Marshal(wire) // JSON in, JSON out
+	}
+	return out
+}
+
+// Defaults is the best model of each provider.
+func (b *served) Defaults(_ context.Context, at workspace.Place) (map[string]string, error) {
+	k, err := b.setup.at(at)
+	if err != nil {
+		return nil, err
+	}
+	return k.providers.catalog.Defaults(), nil
+}
+
+// Methods are the logins there are: the vendor's own first, as the reference lists them, and a key
+// for every provider that takes one.
+func (b *served) Methods(_ context.Context, at workspace.Place) (map[string][]server.LoginMethod, error) {
+	k, err := b.setup.at(at)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string][]server.LoginMethod{}
+	for _, p := range k.providers.catalog.Providers() {
+		if m, ok := b.method(k, p.ID); ok {
+			out[p.ID] = []server.LoginMethod{{Type: "oauth", Label: m.Label}, {Type: "api", Label: "API key"}}
+		}
+	}
+	return out, nil
+}
+
+// method is the login of a provider that can be made here.
+func (b *served) method(k *known, id string) (auth.Method, bool) {
+	m, ok := auth.MethodOf(b.app.logins, id)
+	if m.App == "" { // a wrong type is as if it were absent
+		_ = json.Unmarshal(k.loaded.Config.Providers[id].Options.More["clientId"], &m.App)
+	}
+	return m, ok && (m.App != "" || !m.NeedsApp)
+}
+
+// logins are those that were begun, one for each provider.
+type logins struct {
+	running sync.WaitGroup
+
+	mu    sync.Mutex // guards begun
+	begun map[string]*login
+}
+
+// close ends them all and waits for it.
+func (l *logins) close() {
+	l.mu.Lock()
+	for _, one := range l.begun {
+		one.stop()
+	}
+	l.mu.Unlock()
+	l.running.Wait()
+}
+
+type login struct {
+	stop context.CancelFunc
+	code chan string   // what the user copied from the page
+	done chan struct{} // closed when err is set
+	err  error
+}
+
+// loginTime is how long a login that was begun waits for its user.
+const loginTime = 10 * time.Minute
+
+// replace puts a login in place of the one there was, which ends.
+func (l *logins) replace(id string, next *login) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if old := l.begun[id]; old != nil {
+		old.stop()
+	}
+	if l.begun == nil {
+		l.begun = map[string]*login{}
+	}
+	l.begun[id] = next
+}
+
+func (l *logins) find(id string) *login {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.begun[id]
+}
+
+// Authorize begins a login, which goes on until its user has ended it or time is up. A method that
+// is a key needs nothing.
+func (b *served) Authorize(ctx context.Context, at workspace.Place, id string, index int, _ map[string]string) (*server.Authorization, error) {
+	k, err := b.setup.at(at)
+	if err != nil {
+		return nil, err
+	}
+	m, ok := b.method(k, id)
+	if !ok {
+		return nil, lathe.Errorf(lathe.NotFound, "there is no login to %s; give it a key", plain(id))
+	}
+	if index != 0 {
+		return nil, nil
+	}
+	life, stop := context.WithTimeout(context.WithoutCancel(ctx), loginTime)
+	one := &login{stop: stop, code: make(chan string, 1), done: make(chan struct{})}
+	b.logins.replace(id, one)
+	shown := make(chan auth.Prompt, 1)
+	b.logins.running.Go(func() { b.logIn(life, k, m, one, shown) })
+	select {
+	case p := <-shown:
+		out := &server.Authorization{URL: p.URL, Method: "auto", Instructions: "Log in on the page; this goes on by itself."}
+		if p.Code != "" {
+			out.Instructions = "Enter code: " + p.Code
+		}
+		return out, nil
+	case <-one.done:
+		return nil, one.err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// logIn talks to the vendor and keeps what it gives.
+func (b *served) logIn(ctx context.Context, k *known, m auth.Method, one *login, shown chan<- auth.Prompt) {
+	defer close(one.done)
+	defer one.stop()
+	c, err := b.app.authClient().Login(ctx, m, auth.Talk{
+		Show: func(p auth.Prompt) { shown <- p },
+		Paste: func(ctx context.Context) (string, error) {
+			select {
+			case code := <-one.code:
+				return code, nil
+			case <-ctx.Done():
+				return "", context.Cause(ctx)
+			}
+		},
+	})
+	if err == nil {
+		err = k.providers.file.Set(context.WithoutCancel(ctx), m.Provider, c)
+	}
+	one.err = err
+}
+
+// Complete waits for the end of a login.
+func (b *served) Complete(ctx context.Context, _ workspace.Place, id string, _ int, code string) error {
+	one := b.logins.find(id)
+	if one == nil {
+		return lathe.Errorf(lathe.NotFound, "no login to %s was begun", plain(id))
+	}
+	if code != "" {
+		select {
+		case one.code <- code:
+		default: // it has one already
+		}
+	}
+	select {
+	case <-one.done:
+		return one.err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// credential is one as clients send it: the form of the credential file.
+type credential struct {
+	Type       string            `json:"type"`
+	Key        string            `json:"key"`
+	Metadata   map[string]string `json:"metadata"`
+	Refresh    string            `json:"refresh"`
+	Access     string            `json:"access"`
+	Expires    float64           `json:"expires"`
+	Account    string            `json:"accountId"`
+	Enterprise string            `json:"enterpriseUrl"`
+	Token      string            `json:"token"`
+}
+
+// SetCredential keeps a credential. Nothing of it is in any error.
+func (b *served) SetCredential(ctx context.Context, id string, raw json.RawMessage) error {
+	var in credential
+	if json.Unmarshal(raw, &in) != nil {
+		return lathe.Errorf(lathe.Invalid, "a credential is an object with type api, oauth or wellknown and its strings")
+	}
+	var c auth.Credential
+	switch in.Type {
+	case "api":
+		key, err := auth.ParseKey(in.Key)
+		if err != nil {
+			return lathe.Errorf(lathe.Invalid, "%w", err)
+		}
+		c = auth.Key{Key: key, Metadata: in.Metadata}
+	case "oauth":
+		login := auth.OAuth{Refresh: auth.NewSecret(in.Refresh), Access: auth.NewSecret(in.Access), AccountID: in.Account, EnterpriseURL: in.Enterprise}
+		if in.Expires > 0 {
+			login.Expires = time.UnixMilli(int64(in.Expires))
+		}
+		c = login
+	case "wellknown":
+		c = auth.WellKnown{Variable: in.Key, Token: auth.NewSecret(in.Token)}
+	default:
+		return lathe.Errorf(lathe.Invalid, "a credential has the type api, oauth or wellknown")
+	}
+	f, err := b.app.credentialFile(b.at)
+	if err != nil {
+		return err
+	}
+	return f.Set(ctx, id, c)
+}
+
+// RemoveCredential forgets a credential. One that is not there is forgotten already.
+func (b *served) RemoveCredential(ctx context.Context, id string) error {
+	f, err := b.app.credentialFile(b.at)
+	if err != nil {
+		return err
+	}
+	if err := f.Remove(ctx, id); lathe.CodeOf(err) != lathe.NotFound {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/tailscale/hujson"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/config"
+	"github.com/lathe-agent/lathe/server"
+	"github.com/lathe-agent/lathe/workspace"
+)
+
+// forget lets settings and models of a directory be read anew.
+func (s *agentSetup) forget(dir string) {
+	s.loader.Forget(dir)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.dirs, dir)
+}
+
+// Settings returns those that count in a directory.
+func (b *served) Settings(_ context.Context, at workspace.Place) (*config.Loaded, error) {
+	k, err := b.setup.at(at)
+	if err != nil {
+		return nil, err
+	}
+	return k.loaded, nil
+}
+
+// Tools are what models may use in a directory.
+func (b *served) Tools(ctx context.Context, at workspace.Place) ([]server.Tool, error) {
+	s, err := b.setup.Settings(ctx, at)
+	if err != nil {
+		return nil, err
+	}
+	var out []server.Tool
+	for _, t := range s.Tools.All() {
+		if spec := t.Spec(); !spec.Hidden {
+			out = append(out, server.Tool{ID: spec.Name, Description: spec.Description, Parameters: spec.Schema})
+		}
+	}
+	return out, nil
+}
+
+// userSettings is the user's own file: the one there is, of ours before the reference's.
+func (a *app) userSettings() string {
+	for _, name := range []string{"lathe/lathe.jsonc", "lathe/lathe.json"} {
+		if path := filepath.Join(a.userDir(), name); fileExists(path) {
+			return path
+		}
+	}
+	return filepath.Join(a.userDir(), "lathe", "lathe.jsonc")
+}
+
+// Global is what the user's own file says.
+func (b *served) Global(context.Context) (json.RawMessage, error) {
+	src, err := os.ReadFile(b.app.userSettings())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, lathe.Errorf(lathe.Unavailable, "your settings cannot be read: %w", err)
+	}
+	plain, err := hujson.Standardize(src)
+	if err != nil {
+		return nil, lathe.Errorf(lathe.Invalid, "your settings are not JSON: %w", err)
+	}
+	return plain, nil
+}
+
+// Change writes to the settings file of the directory, one of ours unless there is only one of the
+// reference's.
+func (b *served) Change(_ context.Context, at workspace.Place, change json.RawMessage) error {
+	path := filepath.Join(at.Directory, "lathe.json")
+	for _, name := range []string{"lathe.jsonc", "lathe.json", "opencode.jsonc", "opencode.json"} {
+		if p := filepath.Join(at.Directory, name); fileExists(p) {
+			path = p
+			break
+		}
+	}
+	return config.Edit(path, change)
+}
+
+// ChangeGlobal writes to the user's own file.
+func (b *served) ChangeGlobal(_ context.Context, change json.RawMessage) error {
+	path := b.app.userSettings()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return lathe.Errorf(lathe.Unavailable, "no place for your settings: %w", err)
+	}
+	return config.Edit(path, change)
+}

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/config"
+	"github.com/lathe-agent/lathe/engine"
+)
+
+// leastBrief is how many words a task has at least, where the settings say nothing: a shorter
+// one leaves the agent guessing.
+const leastBrief = 40
+
+// subagentsOf is what the settings say of tasks for other agents.
+func subagentsOf(c config.Config) engine.Subagents {
+	limit := func(n *int) int {
+		switch {
+		case n == nil:
+			return 0 // the engine's own
+		case *n == 0:
+			return -1
+		default:
+			return *n
+		}
+	}
+	s := c.Subagents
+	out := engine.Subagents{
+		Depth: limit(c.SubagentDepth), Parallel: limit(s.Parallel), Writers: limit(s.Writers),
+		Brief: leastBrief, Primary: c.Experimental.PrimaryTools, Beside: s.Background == nil || *s.Background,
+	}
+	if s.Brief != nil {
+		out.Brief = *s.Brief
+	}
+	return out
+}
+
+// child answers what a session asks that works for the one that is shown: nobody else will. All
+// else it does is in the parts of its parent.
+func (r *runner) child(ctx context.Context, ev lathe.Event) {
+	switch f := ev.Fact.(type) {
+	case *lathe.PermissionAsked:
+		if r.isBelow(ctx, ev.Session) {
+			r.note("(the task %s asks)", plain(r.titleOf(ctx, ev.Session)))
+			r.permission(ctx, f.PermissionRequest)
+		}
+	case *lathe.QuestionAsked:
+		if r.isBelow(ctx, ev.Session) {
+			r.note("The task %s asks: %s (nobody is here to answer)", plain(r.titleOf(ctx, ev.Session)), plain(f.Questions[0].Question))
+			r.tell(r.engine.Dismiss(ctx, f.ID))
+		}
+	default:
+	}
+}
+
+// isBelow reports whether a session is a child of the one that is shown, or of one of those.
+func (r *runner) isBelow(ctx context.Context, id lathe.SessionID) bool {
+	if below, known := r.below[id]; known {
+		return below
+	}
+	if r.below == nil {
+		r.below = map[lathe.SessionID]bool{}
+	}
+	r.below[id] = false // and it stays so for one that is its own ancestor
+	s, err := r.engine.Get(ctx, id)
+	r.below[id] = err == nil && s.Parent != "" && (s.Parent == r.session.ID || r.isBelow(ctx, s.Parent))
+	return r.below[id]
+}
+
+func (r *runner) titleOf(ctx context.Context, id lathe.SessionID) string {
+	s, err := r.engine.Get(ctx, id)
+	if err != nil {
+		return string(id)
+	}
+	return s.Title
+}
+
+// waits reports whether tasks in the background have yet to report: they would end with the
+// program, and what they find is for the session to tell.
+func (r *runner) waits(ctx context.Context) bool {
+	tasks, err := r.engine.Backgrounds(ctx, r.session.ID)
+	if err != nil || len(tasks) == 0 {
+		return false
+	}
+	for _, s := range tasks {
+		r.note("# waiting for %s", plain(s.Title))
+	}
+	return true
+}

@@ -1,0 +1,206 @@
+package main
+
+import (
+	"context"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/server"
+	"github.com/lathe-agent/lathe/workspace/snapshot"
+)
+
+type undoFlags struct {
+	message, part string
+	all, dry      bool
+}
+
+func newUndo(a *app) *cobra.Command {
+	var f undoFlags
+	cmd := &cobra.Command{
+		Use:   "undo [ID] [--message MESSAGE | --part PART] [--dry-run]",
+		Short: "Take back the last exchange, or everything from a message on",
+		Long: `Takes back what a session said and did: its files become what they were, its messages are
+hidden and go with the next prompt. Without --message it is the last exchange that is not
+undone yet, so undo can be repeated. "session redo" brings it all back until then.
+
+Only files that the undone steps wrote are touched, and only if they still are what those
+steps left. A file that you have changed since is a conflict: it is listed and left alone,
+and the command ends with exit code 1 although everything else was undone.`,
+		Example: `  lathe session undo last --dry-run
+  lathe session undo last
+  lathe session undo 4mKq --message msg_f4ddc1a2e001Vd0Rk3XbT7uQ9p`,
+		Args: wantArgs(0, 1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.onSession(c.Context(), args, func(e sessions, s lathe.Session) error { return a.undo(c.Context(), e, s, f) })
+		},
+	}
+	f.define(cmd)
+	a.jsonFlag(cmd)
+	return cmd
+}
+
+func newRedo(a *app) *cobra.Command {
+	var f undoFlags
+	cmd := &cobra.Command{
+		Use:   "redo [ID] [--message MESSAGE | --all] [--dry-run]",
+		Short: "Bring back what was undone",
+		Long: `Brings back one exchange that "session undo" took back, or with --message everything before
+that one, or with --all everything. A file that you have changed since is listed and left alone.`,
+		Example: `  lathe session redo last
+  lathe session redo last --all --dry-run`,
+		Args: wantArgs(0, 1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.onSession(c.Context(), args, func(e sessions, s lathe.Session) error { return a.redo(c.Context(), e, s, f) })
+		},
+	}
+	f.define(cmd)
+	cmd.Flags().BoolVar(&f.all, "all", false, "everything that is undone")
+	cmd.MarkFlagsMutuallyExclusive("all", "message")
+	cmd.MarkFlagsMutuallyExclusive("all", "part")
+	a.jsonFlag(cmd)
+	return cmd
+}
+
+func (f *undoFlags) define(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.message, "message", "", "from this `MESSAGE` on")
+	cmd.Flags().StringVar(&f.part, "part", "", "from this `PART` of a message on")
+	cmd.Flags().BoolVarP(&f.dry, "dry-run", "n", false, "say what would be done, and do nothing")
+}
+
+// onSession runs f on the session that is named, or the newest.
+func (a *app) onSession(ctx context.Context, args []string, f func(sessions, lathe.Session) error) error {
+	id, err := idArg(args)
+	if err != nil {
+		return err
+	}
+	return a.onSessions(ctx, func(e sessions) error {
+		s, err := a.find(ctx, e, id)
+		if err != nil {
+			return err
+		}
+		return f(e, s)
+	})
+}
+
+func (f undoFlags) request() server.Undo {
+	return server.Undo{Message: lathe.MessageID(f.message), Part: lathe.PartID(f.part), All: f.all, DryRun: f.dry}
+}
+
+func (a *app) undo(ctx context.Context, e sessions, s lathe.Session, f undoFlags) error {
+	done, err := e.Undo(ctx, s.ID, f.request())
+	if err != nil {
+		return err
+	}
+	return a.undone(done, f.dry, "Undone from "+string(done.Message), "Would undo from "+string(done.Message))
+}
+
+func (a *app) redo(ctx context.Context, e sessions, s lathe.Session, f undoFlags) error {
+	done, err := e.Redo(ctx, s.ID, f.request())
+	switch {
+	case err != nil:
+		return err
+	case done.Message == "":
+		return a.undone(done, f.dry, "Nothing is undone any more", "Would bring back all")
+	}
+	return a.undone(done, f.dry, "Undone now from "+string(done.Message), "Would be undone from "+string(done.Message))
+}
+
+// promptsOf lists what people said, oldest first.
+func promptsOf(ctx context.Context, e sessions, id lathe.SessionID) (ids []lathe.MessageID, err error) {
+	err = history(ctx, e, id, func(messages []lathe.Message) error {
+		for _, m := range messages {
+			if _, ok := m.Said.(*lathe.User); ok && !engine.IsSynthetic(m.Parts) {
+				ids = append(ids, m.ID)
+			}
+		}
+		return nil
+	})
+	return ids, err
+}
+
+// undonePlace is how many prompts are not undone.
+func undonePlace(prompts []lathe.MessageID, r *lathe.Revert) int {
+	if r != nil {
+		for i, id := range prompts {
+			if id == r.Message {
+				return i
+			}
+		}
+	}
+	return len(prompts)
+}
+
+type undoneJSON struct {
+	DryRun  bool                `json:"dryRun"`
+	Session lathe.Session       `json:"session"`
+	Files   []server.UndoneFile `json:"files"`
+}
+
+// undone prints what was done with the files. Conflicts are a failure, told last.
+func (a *app) undone(u server.Undone, dry bool, did, would string) error {
+	conflicts, out := 0, undoneJSON{DryRun: dry, Session: u.Session, Files: u.Files}
+	for _, f := range u.Files {
+		if f.Conflict != "" {
+			conflicts++
+		}
+	}
+	if a.json {
+		if err := a.printJSON(out); err != nil {
+			return err
+		}
+	} else {
+		a.printUndone(out, did, would)
+	}
+	if conflicts == 0 {
+		return nil
+	}
+	a.flushed()
+	verb := "was"
+	if dry {
+		verb = "would be"
+	}
+	a.remark("%s changed since the undone step and %s left alone. Look at them with your editor or `git diff`.", several(conflicts, "file"), verb)
+	return failed{exitFailed}
+}
+
+func (a *app) printUndone(out undoneJSON, did, would string) {
+	if out.DryRun {
+		did = would
+	}
+	a.printf("%s.\n", did)
+	for _, f := range out.Files {
+		mark, extra := "✓", f.Note
+		if f.Conflict != "" {
+			mark, extra = "✗", f.Conflict
+		}
+		name := tilde(f.File, a.env("HOME"))
+		if rel, err := filepath.Rel(out.Session.Directory, filepath.FromSlash(f.File)); err == nil && filepath.IsLocal(rel) {
+			name = rel
+		}
+		line := mark + " " + pad(f.Action, 8) + " " + plain(name)
+		if extra != "" {
+			line += " — " + plain(extra)
+		}
+		a.printf("%s\n", line)
+	}
+	if len(out.Files) == 0 {
+		a.printf("No file was concerned.\n")
+	}
+}
+
+// action says what a change does with its file.
+func action(c snapshot.Change) string {
+	switch {
+	case c.Conflict != "":
+		return "conflict"
+	case c.To == snapshot.Entry{}:
+		return "remove"
+	case c.From == snapshot.Entry{}:
+		return "create"
+	default:
+		return "restore"
+	}
+}

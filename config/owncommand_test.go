@@ -1,0 +1,18 @@
+package config
+
+import "testing"
+
+// A command is the user's own if its words are. One of a project is not, unless the project is
+// trusted; in the place of the user's it counts only then.
+func TestOwnCommand(t *testing.T) {
+	w := newWorld(t)
+	w.write("home/.config/lathe/lathe.json", `{"command": {"mine": {"template": "mine"}, "both": {"template": "mine"}}}`)
+	w.write("top/lathe.json", `{"command": {"theirs": {"template": "theirs"}, "both": {"template": "theirs"}}, "mcp": {"x": {"type": "local", "command": ["x"]}}}`)
+	l := w.load()
+	for name, want := range map[string]bool{"mine": true, "theirs": false, "both": true, "none": false} {
+		equal(t, l.OwnCommand(name), want)
+	}
+	w.trust = yes
+	equal(t, w.load().OwnCommand("theirs"), true)
+	equal(t, w.load().Config.Commands["both"].Template, "theirs")
+}

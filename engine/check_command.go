@@ -1,0 +1,160 @@
+package engine
+
+import (
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// What commands and files are, as far as checks need to know. All of it guesses, so that it
+// errs to the side of saying nothing.
+
+// simple splits a command line into the words of its commands. It knows no quotes: what it
+// reads wrongly is then neither a test nor harmless.
+func simple(line string) (out [][]string) {
+	for _, part := range strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune("&|;\n()", r) }) {
+		words := strings.Fields(part)
+		for len(words) > 0 && isAssignment(words[0]) {
+			words = words[1:]
+		}
+		if len(words) > 0 {
+			out = append(out, words)
+		}
+	}
+	return out
+}
+
+func isAssignment(word string) bool {
+	name, _, ok := strings.Cut(word, "=")
+	return ok && name != "" && strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") == ""
+}
+
+// testPrograms run tests whatever their arguments are.
+var testPrograms = []string{"pytest", "py.test", "jest", "vitest", "mocha", "rspec", "phpunit", "ctest", "tox", "nox", "busted", "bats", "ava", "karma", "gotestsum", "nosetests"}
+
+// testWords run tests when one of the words behind them says so.
+var testWords = map[string][]string{
+	"go": {"test"}, "cargo": {"test", "nextest"}, "npm": {"test", "t"}, "pnpm": {"test", "t"}, "yarn": {"test"}, "bun": {"test"}, "deno": {"test"},
+	"make": {"test", "check", "tests"}, "just": {"test"}, "task": {"test"}, "rake": {"test", "spec"}, "mvn": {"test", "verify"}, "mvnw": {"test", "verify"},
+	"gradle": {"test", "check"}, "gradlew": {"test", "check"}, "dotnet": {"test"}, "mix": {"test"}, "swift": {"test"}, "bazel": {"test"}, "zig": {"test"},
+	"sbt": {"test"}, "lein": {"test"}, "stack": {"test"}, "cabal": {"test"}, "flutter": {"test"}, "dart": {"test"}, "meson": {"test"}, "ninja": {"test"},
+	"composer": {"test"}, "rails": {"test"}, "manage.py": {"test"},
+}
+
+// runners start another program with the rest of their words.
+var runners = []string{"npx", "pnpx", "bunx", "uv", "poetry", "pipenv", "hatch", "bundle", "exec", "run", "time", "timeout", "nice", "env", "xvfb-run", "python", "python3", "-m", "node"}
+
+// runsTests reports whether a command line runs tests.
+func runsTests(line string) bool {
+	return slices.ContainsFunc(simple(line), isTest)
+}
+
+func isTest(words []string) bool {
+	for len(words) > 0 {
+		name := path.Base(words[0])
+		if slices.Contains(testPrograms, name) || name == "unittest" {
+			return true
+		}
+		if behind := testWords[name]; behind != nil {
+			for _, w := range words[1:] {
+				if w, _, _ = strings.Cut(w, ":"); slices.Contains(behind, w) {
+					return true
+				}
+			}
+			return false
+		}
+		if !slices.Contains(runners, name) && !strings.HasPrefix(name, "-") && strings.Trim(name, "0123456789smh.") != "" && !isAssignment(name) {
+			return false
+		}
+		words = words[1:]
+	}
+	return false
+}
+
+// testCommand is a command line as it is kept for later: its tests without what was set for
+// this once, which may be a secret.
+func testCommand(line string) string {
+	const most = 300
+	line = strings.TrimSpace(line)
+	if len(line) > most || strings.ContainsAny(line, "\n<") {
+		return ""
+	}
+	for words := range strings.FieldsSeq(line) {
+		if isAssignment(words) {
+			return ""
+		}
+	}
+	return line
+}
+
+// lookers change nothing, and show nothing about whether a change works.
+var lookers = []string{
+	"ls", "cat", "head", "tail", "pwd", "echo", "printf", "cd", "find", "grep", "rg", "wc", "tree", "which", "file", "stat", "du", "df", "ps",
+	"date", "whoami", "sort", "uniq", "cut", "nl", "less", "more", "sleep", "true", "type", "basename", "dirname", "realpath", "diff",
+}
+
+// gitLookers are the commands of git that change nothing.
+var gitLookers = []string{"status", "diff", "log", "show", "branch", "blame", "rev-parse", "ls-files", "describe"}
+
+// onlyLooks reports whether a command line can change nothing.
+func onlyLooks(line string) bool {
+	all := simple(line)
+	if len(all) == 0 || strings.ContainsAny(line, ">`") || strings.Contains(line, "$(") {
+		return false
+	}
+	for _, words := range all {
+		switch name := path.Base(words[0]); {
+		case name == "git" && len(words) > 1 && slices.Contains(gitLookers, words[1]):
+		case name == "find" && slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(w, "-exec") || w == "-delete" }):
+			return false
+		case !slices.Contains(lookers, name):
+			return false
+		}
+	}
+	return true
+}
+
+// waits reports whether a command is one that may be made again and again.
+func waits(line string) bool {
+	return slices.ContainsFunc(simple(line), func(words []string) bool {
+		return slices.Contains([]string{"sleep", "wait", "watch"}, path.Base(words[0]))
+	})
+}
+
+// codeKinds are the endings of files that can be run, built or tested.
+var codeKinds = []string{
+	".go", ".py", ".pyi", ".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".rs", ".java", ".kt", ".kts", ".scala", ".groovy", ".c", ".h", ".cc", ".cpp",
+	".cxx", ".hpp", ".hh", ".m", ".mm", ".cs", ".fs", ".vb", ".rb", ".php", ".swift", ".dart", ".ex", ".exs", ".erl", ".hs", ".ml", ".mli", ".clj", ".cljs",
+	".lua", ".pl", ".pm", ".r", ".jl", ".zig", ".nim", ".sh", ".bash", ".zsh", ".fish", ".ps1", ".sql", ".vue", ".svelte", ".astro", ".proto", ".sol",
+}
+
+func isCode(file string) bool {
+	return slices.Contains(codeKinds, strings.ToLower(filepath.Ext(file)))
+}
+
+// testNames are the names of files with tests in the usual languages.
+var testNames = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?:_test\.(?:go|py|rb|exs|dart|c|cc|cpp|rs|ml)|\.(?:test|spec)\.[cm]?[jt]sx?|_spec\.rb|_spec\.lua|\.bats)$|^test_.*\.py$|^conftest\.py$|(?:Test|Tests|Spec)\.(?:java|kt|scala|cs|swift|php|groovy)$`)
+})
+
+func isTestFile(file string) bool {
+	if testNames().MatchString(filepath.Base(file)) {
+		return true
+	}
+	for dir := range strings.SplitSeq(filepath.ToSlash(filepath.Dir(file)), "/") {
+		if slices.Contains([]string{"tests", "__tests__", "testdata", "spec", "specs"}, dir) {
+			return true
+		}
+	}
+	return false
+}
+
+// strayNames are the names of files that nobody means to leave.
+var strayNames = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\.(?:orig|rej|bak|tmp|temp|swp|log|pid)$|~$|^(?:test_?tmp|tmp[_-]|temp[_-]|scratch|debug[_-]|nohup\.out$)|^(?:tmp|temp|foo|test123)\.[a-z]+$`)
+})
+
+func isStray(file string) bool { return strayNames().MatchString(filepath.Base(file)) }

@@ -1,0 +1,141 @@
+package engine
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/model"
+)
+
+// Checks of an answer by itself: it was cut off, it is empty, it announces what it does not do.
+
+// cutOff finds an answer that is as long as it may be.
+func (t *turnView) cutOff(state) (finding, bool) {
+	last := t.answers[len(t.answers)-1]
+	a := last.Said.(*lathe.Assistant)
+	if a.Finish != model.FinishLength {
+		return finding{}, false
+	}
+	words := "Your answer was cut off because it reached its greatest length"
+	if a.Tokens.Output > 0 {
+		words += fmt.Sprintf(" (%d tokens)", a.Tokens.Output+a.Tokens.Reasoning)
+	}
+	for _, c := range callsOf([]*held{last}) {
+		if hasMark(metadataOf(c.State), interruptedMark) {
+			return finding{CheckCutOff, 0, fmt.Sprintf("%s, in the middle of a call of %s, which was not run.", words, c.Tool), "Make the call again with less in it: several small ones."}, true
+		}
+	}
+	return finding{CheckCutOff, 0, words + ".", "Go on exactly where it ends, without repeating it, in smaller pieces."}, true
+}
+
+// isEmpty reports whether an answer has neither words nor calls.
+func isEmpty(h *held) bool {
+	return wordsOf(h) == "" && len(callsOf([]*held{h})) == 0 && h.Said.(*lathe.Assistant).Finish != model.FinishLength
+}
+
+// checkEmpty asks once more without a word, then with one. An answer that holds thoughts would
+// be the end of the next request, which providers refuse, so it is followed by words at once.
+func (s state) checkEmpty(t *turnView, answers []*held, say bool) next {
+	if s.checks[CheckEmptyReply] != CheckAct || t.fired[CheckEmptyReply] {
+		return nil
+	}
+	if n := len(answers); !hasThoughts(answers[n-1]) && (n == 1 || !isEmpty(answers[n-2])) && !t.retried() {
+		return step{last: s.steps > 0 && s.stepsDone()+1 >= s.steps}
+	}
+	if !say {
+		return nil
+	}
+	return check{say: []finding{{CheckEmptyReply, 0, fmt.Sprintf("You have answered with nothing %s.", times(t.empty())), "Go on with the task; if it is done, say in words what came of it."}}}
+}
+
+// retried reports whether an empty answer was followed by another attempt.
+func (t *turnView) retried() bool {
+	n := len(t.answers)
+	return n > 1 && slices.ContainsFunc(t.answers[:n-1], isEmpty)
+}
+
+func (t *turnView) empty() (n int) {
+	for _, h := range t.answers {
+		if isEmpty(h) {
+			n++
+		}
+	}
+	return n
+}
+
+func hasThoughts(h *held) bool {
+	return slices.ContainsFunc(h.Parts, func(p lathe.Part) bool {
+		_, ok := p.Body.(*lathe.Reasoning)
+		return ok
+	})
+}
+
+func times(n int) string {
+	switch n {
+	case 1:
+		return "once"
+	case 2:
+		return "twice"
+	default:
+		return fmt.Sprintf("%d times", n)
+	}
+}
+
+// announces is a last sentence that says what comes next.
+var announces = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^(?:(?:ok(?:ay)?|good|great|right|alright|perfect|now|next|first|then|so)[,.!:;]?\s+)*(?:let me|let's|i'll|i’ll|i will|i'm going to|i’m going to|i am going to)\s+(?:now\s+|first\s+|next\s+|also\s+|then\s+|start by\s+|begin by\s+|go ahead and\s+|quickly\s+)*(\p{L}+)`)
+})
+
+// works are the verbs of what a tool does. Others, as in "let me know", announce nothing.
+var works = []string{
+	"run", "running", "check", "checking", "look", "looking", "read", "reading", "open", "search", "searching", "find", "inspect", "examine", "examining", "explore", "exploring",
+	"view", "list", "grep", "fix", "fixing", "edit", "editing", "update", "updating", "write", "writing", "create", "creating", "add", "adding", "remove", "removing", "delete",
+	"implement", "implementing", "change", "changing", "replace", "refactor", "rename", "test", "testing", "verify", "verifying", "build", "compile", "install", "try", "apply", "execute", "investigate", "call", "use", "fetch",
+}
+
+// saidNotDone finds an answer that ends by announcing a call.
+func (t *turnView) saidNotDone(state) (finding, bool) {
+	last := t.answers[len(t.answers)-1]
+	if last.Said.(*lathe.Assistant).Finish != model.FinishStop || len(callsOf([]*held{last})) > 0 {
+		return finding{}, false
+	}
+	sentence := lastSentence(wordsOf(last))
+	m := announces().FindStringSubmatch(sentence)
+	if m == nil || !slices.Contains(works, strings.ToLower(m[1])) || strings.HasSuffix(sentence, "?") || conditional().MatchString(sentence) {
+		return finding{}, false
+	}
+	return finding{CheckSaidNotDone, 0, fmt.Sprintf("You said %q and called no tool.", clipped(sentence, 80)), "Do it now; if nothing is left to do, say so."}, true
+}
+
+// conditional marks offers and things for later, which wait for the user.
+var conditional = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\b(?:if|once|when|unless|until|after) you\b|\byou(?:'d| would)? (?:like|want|prefer|confirm|approve)\b|\bif (?:needed|necessary|so)\b`)
+})
+
+// lastSentence is the end of the last paragraph that is no code.
+func lastSentence(text string) string {
+	if strings.HasSuffix(strings.TrimSpace(text), "```") {
+		return ""
+	}
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	line := strings.Trim(strings.TrimSpace(lines[len(lines)-1]), "*_ ")
+	for i := len(line) - 2; i > 0; i-- {
+		if (line[i-1] == '.' || line[i-1] == '!' || line[i-1] == '?') && line[i] == ' ' {
+			return strings.TrimSpace(line[i:])
+		}
+	}
+	return line
+}
+
+// clipped shortens a text to one line of at most so many characters.
+func clipped(text string, most int) string {
+	runes := []rune(strings.Join(strings.Fields(text), " "))
+	if len(runes) > most {
+		return string(runes[:most-1]) + "…"
+	}
+	return string(runes)
+}

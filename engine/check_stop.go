@@ -1,0 +1,225 @@
+package engine
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/lathe-agent/lathe"
+)
+
+// Checks of a turn that would end.
+
+// todos finds open items on the list that the turn has written.
+func (t *turnView) todos(state) (finding, bool) {
+	const most = 5
+	var open []string
+	for _, todo := range t.list() {
+		if todo.Status == "pending" || todo.Status == "in_progress" {
+			open = append(open, clipped(todo.Content, 40))
+		}
+	}
+	if len(open) == 0 {
+		return finding{check: CheckTodos}, false
+	}
+	shown := strings.Join(open[:min(len(open), most)], "; ")
+	if len(open) > most {
+		shown += "; …"
+	}
+	return finding{CheckTodos, 0, fmt.Sprintf("The list still has %s: %s.", count(len(open), "open item"), shown), "Finish it, or mark what you leave as cancelled and say why."}, true
+}
+
+// list is the list of todos as the turn left it. One of an earlier turn is stale.
+func (t *turnView) list() []lathe.Todo {
+	for _, h := range slices.Backward(t.answers) {
+		for _, c := range slices.Backward(callsOf([]*held{h})) {
+			done, ok := c.State.(*lathe.Completed)
+			var meta struct{ Todos []lathe.Todo }
+			if ok && c.Tool == "todowrite" && json.Unmarshal(done.Metadata, &meta) == nil {
+				return meta.Todos
+			}
+		}
+	}
+	return nil
+}
+
+// unverified finds code that changed without a command behind it that could have shown whether
+// it works.
+func (t *turnView) unverified(s state) (finding, bool) {
+	var files []string
+	for _, d := range t.deeds {
+		if d.command != "" && !d.looks && (len(d.wrote) == 0 || d.test) {
+			files = nil // it ran
+			continue
+		}
+		for _, f := range d.wrote {
+			if isCode(f) && !slices.Contains(d.removed, f) && !slices.Contains(files, f) {
+				files = append(files, f)
+			}
+		}
+	}
+	if len(files) == 0 {
+		return finding{check: CheckUnverified}, false
+	}
+	fact := fmt.Sprintf("The last change of code (%s) was not tried: no build and no test ran after it.", names(files))
+	if known := t.testRun(s); known.Command != "" {
+		fact += " The tests here are run by " + known.String() + "."
+	}
+	return finding{CheckUnverified, 0, fact, "Run what applies and deal with what it shows, or say why nothing can be run."}, true
+}
+
+// testRun is the last test run: of the turn, else of the project.
+func (t *turnView) testRun(s state) lathe.TestRun {
+	for _, d := range slices.Backward(t.deeds) {
+		if d.test && d.exit >= 0 {
+			return lathe.TestRun{Command: clipped(d.command, 120), Exit: d.exit}
+		}
+	}
+	known := s.tests
+	known.Command = clipped(known.Command, 120)
+	return known
+}
+
+// claims are words for work that is done; wishes are prompts that want some.
+var (
+	claims = sync.OnceValue(func() *regexp.Regexp {
+		const done = `(?:fixed|added|updated|changed|implemented|created|removed|renamed|refactored|written|modified|replaced|moved|deleted|corrected|rewritten|converted)`
+		return regexp.MustCompile(`(?i)\b(?:i|we)(?:'ve|’ve| have)?(?: now| just| also| successfully)? (?:` + done + `|wrote|rewrote|made the change)\b|\b(?:is|are|was|were|has been|have been|been) (?:now |successfully )?` + done + `\b|\ball (?:set|done)\b|\bchanges? (?:is|are) (?:complete|done|in place)\b`)
+	})
+	wishes = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)\b(?:fix|add|change|implement|update|create|remove|rename|refactor|write|make|replace|delete|move|convert|correct|rewrite|migrate|extract|port|upgrade|improve|clean up|build)\b`)
+	})
+	questions = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)^(?:what|why|how|which|where|when|who|did|does|do|is|are|was|were|explain|describe|summari[sz]e|tell me|list|show|review|analy[sz]e|compare)\b|\?\s*$`)
+	})
+)
+
+// emptyDiff finds work that is said to be done where no file has changed. What commands or
+// others have changed is not always known; then it says nothing.
+func (t *turnView) emptyDiff(state) (finding, bool) {
+	none := finding{check: CheckEmptyDiff}
+	if len(t.changed()) > 0 || !wishes().MatchString(t.prompt) || questions().MatchString(strings.TrimSpace(t.prompt)) {
+		return none, false
+	}
+	for _, d := range t.deeds {
+		if d.tool == "task" || d.command != "" && !d.looks && !t.tracked {
+			return none, false
+		}
+	}
+	claim := claims().FindString(t.said())
+	if claim == "" {
+		return none, false
+	}
+	return finding{CheckEmptyDiff, 0, fmt.Sprintf("You say %q, but no file has changed since the prompt.", clipped(claim, 40)), "Make the change now, or say plainly that there is none and why."}, true
+}
+
+// checklist asks about a turn that changed files, once, with the prompt it is measured by.
+func (t *turnView) checklist(state) (finding, bool) {
+	const most = 1500 // characters of the prompt
+	files := t.changed()
+	if len(files) == 0 {
+		return finding{check: CheckChecklist}, false
+	}
+	return finding{
+		CheckChecklist, 0, fmt.Sprintf("Before you end: %s changed (%s) for this prompt:\n<prompt>\n%s\n</prompt>\n", count(len(files), "file"), names(files), clippedText(t.prompt, most)),
+		"Is each requirement met? How was each checked? Are there side effects or stray files? What is not done? Repair what is missing, then give your final answer again, complete.",
+	}, true
+}
+
+func clippedText(text string, most int) string {
+	runes := []rune(text)
+	if len(runes) > most {
+		return string(runes[:most-1]) + "…"
+	}
+	return text
+}
+
+// leftovers finds files that nobody means to leave, and processes that still run.
+func (t *turnView) leftovers(state) (finding, bool) {
+	var files, running []string
+	for _, d := range t.deeds {
+		for _, f := range d.made {
+			if isStray(f) && !slices.Contains(files, f) {
+				files = append(files, f)
+			}
+		}
+		gone := func(f string) bool { return slices.Contains(d.removed, f) || mentions(d.command, f) }
+		files = slices.DeleteFunc(files, gone)
+		running = slices.DeleteFunc(running, func(p string) bool { return isEnded(d.command, p) })
+		running = append(running, leftRunning(d)...)
+	}
+	if len(files)+len(running) == 0 {
+		return finding{check: CheckLeftovers}, false
+	}
+	var what []string
+	if len(files) > 0 {
+		what = append(what, "files "+names(files))
+	}
+	if len(running) > 0 {
+		what = append(what, "still running "+strings.Join(running[:min(len(running), 3)], ", "))
+	}
+	return finding{CheckLeftovers, 0, "Left behind: " + strings.Join(what, "; ") + ".", "Clean up what nobody asked for."}, true
+}
+
+// mentions reports whether a command removes or moves a file by its name.
+func mentions(command, file string) bool {
+	for _, words := range simple(command) {
+		if !slices.Contains([]string{"rm", "mv", "git"}, words[0]) {
+			continue
+		}
+		for _, w := range words[1:] {
+			if w = strings.Trim(w, `"'`); w == file || strings.HasSuffix(file, "/"+strings.TrimPrefix(w, "./")) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// leftRunning reads from the result of a command what it left in the background: a number and
+// a name a line.
+func leftRunning(d *deed) (out []string) {
+	_, rest, ok := strings.Cut(d.output, "\nStill running in the background")
+	if d.command == "" || !ok {
+		return nil
+	}
+	_, rest, _ = strings.Cut(rest, ":\n")
+	for line := range strings.Lines(rest) {
+		pid, name, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if _, err := strconv.Atoi(pid); err != nil {
+			break
+		}
+		out = append(out, pid+" "+clipped(name, 30))
+	}
+	return out
+}
+
+// isEnded reports whether a command ends a process, by its number or by its name.
+func isEnded(command, process string) bool {
+	pid, name, _ := strings.Cut(process, " ")
+	for _, words := range simple(command) {
+		switch words[0] {
+		case "kill":
+			if slices.Contains(words, pid) {
+				return true
+			}
+		case "pkill", "killall":
+			if strings.Contains(name, strings.Trim(words[len(words)-1], `"'`)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// count is a number and its noun.
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
+}

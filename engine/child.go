@@ -1,0 +1,390 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/tool"
+)
+
+const (
+	// taskName is the tool that hands work to other agents.
+	taskName = "task"
+	// shownEvery is how often the parent's part follows what a child does, at most.
+	shownEvery = 500 * time.Millisecond
+	// reportBytes is how much of a report the parent's model is told, about 1500 tokens.
+	reportBytes = 6000
+)
+
+// moreWords asks a child that ended without a word for its report.
+const moreWords = "You ended without an answer, and whoever gave you this task sees nothing else. Write the report now: what you found or did, with paths, and what is left open."
+
+// Delegate has another agent work on a task in a child session. Where it waits, for a place
+// or for the child, it holds nothing that others wait for.
+func (h *host) Delegate(ctx context.Context, a tool.Assignment) (tool.Report, error) {
+	s := h.step
+	agent, err := s.delegate(ctx, a)
+	if err != nil {
+		return tool.Report{}, err
+	}
+	if !a.Unasked || !s.unasked && !s.mentions(agent.Name) {
+		meta, _ := json.Marshal(map[string]string{"description": a.Description, "subagent_type": agent.Name})
+		err := h.Ask(ctx, tool.Permission{Name: taskName, Patterns: []string{agent.Name}, Always: []string{"*"}, Metadata: meta})
+		if err != nil {
+			return tool.Report{}, err
+		}
+	}
+	if a.Background {
+		return h.beside(ctx, a, agent)
+	}
+	t, err := h.assigned(ctx, a, agent)
+	if err != nil {
+		return tool.Report{}, err
+	}
+	leave, err := s.engine.company.join(ctx, s.session.ID, s.settings.Subagents, s.writes(agent))
+	if err != nil {
+		return tool.Report{}, err
+	}
+	defer leave()
+	return t.await(ctx)
+}
+
+// beside has a child work in the background.
+func (h *host) beside(ctx context.Context, a tool.Assignment, agent *Agent) (tool.Report, error) {
+	s, e := h.step, h.step.engine
+	leave, ok := e.company.tryJoin(s.session.ID, s.settings.Subagents, s.writes(agent))
+	if !ok {
+		return tool.Report{}, tool.Failf("As many tasks as may run at the same time are at work (settings subagents.parallel and subagents.writers). Go on with something else until one has reported.")
+	}
+	t, err := h.assigned(ctx, a, agent)
+	if err == nil {
+		t.prompt.task = lathe.Background
+		_, err = e.Submit(ctx, t.child.ID, t.prompt)
+	}
+	if err != nil {
+		leave()
+		return tool.Report{}, refused(err)
+	}
+	e.work.Go(func() {
+		defer leave()
+		_, _ = e.Wait(e.ctx, t.child.ID) // its report says how it ended
+	})
+	return tool.Report{
+		Session: t.child.ID, State: tool.TaskRunning, Metadata: t.metadata(),
+		Text: "The task is under way. Its report comes by itself as a message. Do not ask for it; go on, or end your turn if there is nothing else to do.",
+	}, nil
+}
+
+// assigned is a task with its child, which the parent's part names from now on.
+func (h *host) assigned(ctx context.Context, a tool.Assignment, agent *Agent) (*task, error) {
+	child, err := h.childFor(ctx, a, agent)
+	if err != nil {
+		return nil, err
+	}
+	t := &task{host: h, agent: agent, child: child, background: a.Background, handover: &handover{
+		parent: h.step.session.ID, child: child.ID, clocks: []*clock{h.clock, h.step.clock}, changed: make(chan struct{}, 1),
+	}}
+	t.prompt = Prompt{Agent: agent.Name, Parts: []lathe.Part{{Body: &lathe.Text{Text: a.Prompt}}}, task: lathe.Awaited}
+	if t.model = h.model; agent.Model != nil {
+		t.model = lathe.ModelRef{Provider: agent.Model.Provider, Model: agent.Model.Model, Variant: agent.Variant}
+	}
+	t.prompt.Model = &t.model
+	// Before the child begins: whoever repairs this call must know whom it had work.
+	return t, h.written(ctx, a.Description, t.metadata())
+}
+
+// delegate finds the agent of an assignment, and refuses what cannot be done.
+func (s *stepping) delegate(ctx context.Context, a tool.Assignment) (*Agent, error) {
+	depth, err := s.engine.depth(ctx, s.session)
+	if err != nil {
+		return nil, err
+	}
+	limits := s.settings.Subagents
+	if depth >= limits.depth() {
+		return nil, tool.Failf("Tasks may not be handed on from here: sessions nest at most %d deep (setting subagent_depth). Do the work yourself.", limits.depth())
+	}
+	i := slices.IndexFunc(s.settings.Agents, func(o Agent) bool {
+		return o.Name == a.Agent && (s.unasked || o.Mode != lathe.Primary)
+	})
+	if i < 0 {
+		return nil, tool.Failf("There is no agent %q to hand a task to. There are: %s.", a.Agent, strings.Join(s.delegates(), ", "))
+	}
+	if a.Background && !limits.Beside {
+		return nil, tool.Failf("Tasks do not run in the background here (setting subagents.background). Call task without background.")
+	}
+	if n := len(strings.Fields(a.Prompt)); n < limits.Brief && a.Resume == "" && !s.unasked {
+		return nil, tool.Failf("The prompt has %d words, and at least %d are needed (setting subagents.brief): the agent sees nothing else. Add the goal, what is known with paths, what to leave alone, and the exact form of the answer.", n, limits.Brief)
+	}
+	return &s.settings.Agents[i], nil
+}
+
+// depth is how many sessions stand above one.
+func (e *Engine) depth(ctx context.Context, s lathe.Session) (n int, err error) {
+	for seen := map[lathe.SessionID]bool{s.ID: true}; s.Parent != "" && !seen[s.Parent]; n++ {
+		seen[s.Parent] = true
+		parent, err := e.store.Session(ctx, s.Parent)
+		if lathe.CodeOf(err) == lathe.NotFound {
+			return n + 1, nil
+		}
+		if err != nil {
+			return n, err
+		}
+		s = parent
+	}
+	return n, nil
+}
+
+// delegates are the agents that may be given tasks, by name.
+func (s *stepping) delegates() (names []string) {
+	for _, a := range s.settings.Agents {
+		if a.Mode != lathe.Primary && s.judge.action(taskName, a.Name) != lathe.Deny {
+			names = append(names, a.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// described is what a model is told of a tool: that for tasks ends with whom they may go to.
+func (s *stepping) described(spec tool.Spec) string {
+	if !spec.Agent {
+		return spec.Description
+	}
+	text := spec.Description + "\n\nAgents:"
+	for _, name := range s.delegates() {
+		about := "only when the user asks for it"
+		if i := slices.IndexFunc(s.settings.Agents, func(a Agent) bool { return a.Name == name }); s.settings.Agents[i].Description != "" {
+			about = s.settings.Agents[i].Description
+		}
+		text += "\n- " + name + ": " + about
+	}
+	return text
+}
+
+// mentions reports whether the prompt names an agent: then it may be called unasked, for this
+// exchange.
+func (s *stepping) mentions(name string) bool {
+	return slices.ContainsFunc(s.user.Parts, func(p lathe.Part) bool {
+		m, ok := p.Body.(*lathe.AgentMention)
+		return ok && m.Name == name
+	})
+}
+
+// childFor is the session a task is done in: a new one, or one that this session has had work
+// for it before. No other can be gone on with: a session that waited for its brother could be
+// waited for by him.
+func (h *host) childFor(ctx context.Context, a tool.Assignment, agent *Agent) (lathe.Session, error) {
+	s := h.step
+	if a.Resume != "" {
+		child, err := s.engine.store.Session(ctx, a.Resume)
+		if lathe.CodeOf(err) == lathe.NotFound || err == nil && child.Parent != s.session.ID {
+			return child, tool.Failf("%s is no task of this session. Leave task_id out to begin a new one.", a.Resume)
+		}
+		return child, err
+	}
+	inst, err := s.engine.Instance(ctx, s.session.Directory)
+	if err != nil {
+		return lathe.Session{}, err
+	}
+	return s.engine.CreateNext(ctx, inst, New{
+		Parent: s.session.ID, Title: fmt.Sprintf("%s (@%s subagent)", a.Description, agent.Name), Agent: agent.Name, Rules: s.childRules(agent),
+	})
+}
+
+// childRules are the rules a child has beside what it inherits from its parent's. Whatever they
+// say, it is judged by those of all above it too.
+func (s *stepping) childRules(agent *Agent) (own lathe.Ruleset) {
+	deny := func(permission string) {
+		r := lathe.Rule{Permission: permission, Pattern: "*", Action: lathe.Deny}
+		if !slices.Contains(s.session.Rules, r) && !slices.Contains(own, r) {
+			own = append(own, r)
+		}
+	}
+	for _, name := range []string{"todowrite", taskName} {
+		if !slices.ContainsFunc(agent.Rules, func(r lathe.Rule) bool { return r.Permission == name }) {
+			deny(name)
+		}
+	}
+	for _, name := range s.settings.Subagents.Primary {
+		deny(name)
+	}
+	if s.agent.judge().Evaluate("edit", "*").Action == lathe.Deny {
+		deny("edit")
+	}
+	return own
+}
+
+// task is an assignment under way.
+type task struct {
+	*handover
+	host       *host
+	agent      *Agent
+	child      lathe.Session
+	model      lathe.ModelRef
+	prompt     Prompt
+	background bool
+}
+
+// writes reports whether a child may change files as it likes: two of those in one work tree
+// get into each other's way.
+func (s *stepping) writes(agent *Agent) bool {
+	return agent.judge().Evaluate("edit", "*").Action != lathe.Deny && s.judge.action("edit", "*") != lathe.Deny
+}
+
+// metadata is what the parent's part says of the child.
+func (t *task) metadata() json.RawMessage {
+	type model struct {
+		Provider string `json:"providerID"`
+		Model    string `json:"modelID"`
+	}
+	m := struct {
+		Parent     lathe.SessionID `json:"parentSessionId"`
+		Session    lathe.SessionID `json:"sessionId"`
+		Model      model           `json:"model"`
+		Background bool            `json:"background,omitempty"`
+		Job        lathe.SessionID `json:"jobId,omitempty"` // the child too, for clients that ask for it
+		Summary    json.RawMessage `json:"summary,omitempty"`
+		Calls      int             `json:"calls,omitempty"` // summary has only the last of them
+	}{Parent: t.parent, Session: t.child.ID, Model: model{t.model.Provider, t.model.Model}, Background: t.background}
+	if t.background {
+		m.Job = t.child.ID
+	}
+	m.Summary, m.Calls = t.host.step.engine.company.deeds(t.handover)
+	out, _ := json.Marshal(m)
+	return out
+}
+
+// refused is why a child could not be given its prompt.
+func refused(err error) error {
+	switch lathe.CodeOf(err) {
+	case lathe.Canceled, lathe.Internal:
+		return err
+	default:
+		return tool.Failf("The task could not be done: %w", err)
+	}
+}
+
+// await has the child work and waits for its end. One that ends without a word is asked for
+// some, once.
+func (t *task) await(ctx context.Context) (tool.Report, error) {
+	e := t.host.step.engine
+	defer e.company.enter(t.handover)()
+	for again := false; ; again = true {
+		if _, err := e.Submit(ctx, t.child.ID, t.prompt); err != nil {
+			return tool.Report{}, refused(err)
+		}
+		if err := t.follow(ctx); err != nil {
+			return t.stopped(ctx, err)
+		}
+		r, err := t.report(ctx)
+		if r.State == taskSilent && again {
+			r.State, r.Text = tool.TaskFailed, "It ended without an answer, also when asked for one."
+		}
+		if r.Failed() {
+			t.host.Progress("", r.Metadata)
+		}
+		if err != nil || r.State != taskSilent {
+			return r, err
+		}
+		t.prompt.Parts = []lathe.Part{{Body: synthetic(moreWords)}}
+	}
+}
+
+// follow shows what the child does until it rests.
+func (t *task) follow(ctx context.Context) error {
+	e := t.host.step.engine
+	end, err := e.rouse(t.child.ID)
+	if err != nil {
+		return err
+	}
+	var show <-chan time.Time // set while there is something
+	for {
+		select {
+		case <-t.changed:
+			if show == nil {
+				show = time.After(shownEvery)
+			}
+		case <-show:
+			t.host.Progress("", t.metadata())
+			show = nil
+		case <-end.done:
+			if end.err == nil && e.company.isLeaving(t.handover) { // the parent is about to hear it
+				return t.left(ctx)
+			}
+			return end.err
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// left waits for the cancel that has reached the child already.
+func (t *task) left(ctx context.Context) error {
+	timer := time.NewTimer(settleTime)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-timer.C:
+		return errCanceled
+	}
+}
+
+// stopped ends the child of a call that does not wait for it any longer. After a deadline the
+// model is told what the child had found.
+func (t *task) stopped(ctx context.Context, err error) (tool.Report, error) {
+	e := t.host.step.engine
+	if ctx.Err() == nil {
+		return tool.Report{}, refused(err)
+	}
+	if e.ctx.Err() != nil { // the child ends with the program, and can be taken up again
+		return tool.Report{}, err
+	}
+	settled, cancel := settle(ctx)
+	defer cancel()
+	if stopped := e.quit(settled, t.child.ID); stopped != nil {
+		e.log.Warn("a child was not stopped", "session", t.child.ID, "error", stopped)
+	}
+	if !errors.Is(err, errLate) {
+		return tool.Report{}, err
+	}
+	r, failed := t.report(settled)
+	if failed != nil {
+		return r, failed
+	}
+	if r.State == tool.TaskCancelled {
+		r.State, r.Text = tool.TaskFailed, strings.Replace(r.Text, stoppedWords, err.Error()+" task_id goes on with it.", 1)
+	}
+	return r, nil
+}
+
+// quit ends the turn of a session, which nobody but its parent has begun, and waits until
+// that is settled.
+func (e *Engine) quit(ctx context.Context, id lathe.SessionID) error {
+	if _, err := e.store.Admit(ctx, id, lathe.Cancel{}); err != nil {
+		return err
+	}
+	a := e.find(id)
+	if a == nil {
+		return nil
+	}
+	a.mu.Lock()
+	end, running := a.ending, a.cancel != nil
+	a.mu.Unlock()
+	if !running {
+		return nil
+	}
+	a.stop(errCanceled)
+	select {
+	case <-end.done:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

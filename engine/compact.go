@@ -1,0 +1,194 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/lathe-agent/lathe"
+)
+
+// Compaction says how a history that no longer fits is compressed. The zero value does so by
+// itself, and leaves old outputs of tools alone.
+type Compaction struct {
+	Off   bool // not by itself; people can still ask for it
+	Prune bool // leave old outputs of tools out
+	// Reserved is kept free of a model's input limit, in tokens. Here and below 0 is the
+	// default, and negative is none.
+	Reserved int
+	// What stays as it is: so many exchanges at most (0 is as many as fit), of so many tokens.
+	TailTurns, Recent int
+}
+
+const (
+	compactionAgent = "compaction"
+	// maxCompactions is how often a history is compressed without a step getting further.
+	maxCompactions = 3
+	// continueMark is on the prompt that lets the turn go on; clients know it by this name.
+	continueMark = "compaction_continue"
+)
+
+// errStray is why an answer fails that calls tools where a summary was asked for.
+var errStray = errors.New("a call in a summary")
+
+// CompactRequest is a wish to compress a session.
+type CompactRequest struct {
+	Model *lathe.ModelRef // nil is the one of the session
+	Auto  bool            // go on working afterwards
+}
+
+// Compact compresses the history of a session and returns the summary when it is done; what went
+// wrong is on it. A session that is at work finishes its turn first.
+func (e *Engine) Compact(ctx context.Context, id lathe.SessionID, req CompactRequest) (lathe.Message, error) {
+	rec, err := e.store.Session(ctx, id)
+	if err != nil {
+		return lathe.Message{}, err
+	}
+	page, err := e.store.History(ctx, id, lathe.Place{}, 1)
+	if err != nil {
+		return lathe.Message{}, err
+	}
+	if len(page.Messages) == 0 {
+		return lathe.Message{}, lathe.Errorf(lathe.Invalid, "Session %s has nothing to compress yet", id)
+	}
+	wish := Prompt{
+		Agent: rec.Agent, Model: req.Model, Delivery: lathe.Queue,
+		Parts: []lathe.Part{{Body: &lathe.Compaction{Auto: req.Auto}}},
+	}
+	m, err := e.Prompt(ctx, id, wish)
+	if lathe.CodeOf(err) == lathe.NotFound && wish.Agent != "" { // an agent that is gone
+		wish.Agent = ""
+		return e.Prompt(ctx, id, wish)
+	}
+	return m, err
+}
+
+// pending is the request to compress that waits to be done; nil if none does.
+func (s state) pending() *held {
+	for _, h := range slices.Backward(s.messages) {
+		switch {
+		case h.Said.Role() != "user":
+			return nil
+		case compactionOf(h) != nil:
+			return h
+		}
+	}
+	return nil
+}
+
+// endsIn reports whether the turn ends with a summary: it was what the user wanted, or nothing
+// goes on behind its request.
+func (s state) endsIn(summary *held) bool {
+	parent, at := summary.Parent(), -1
+	for i, h := range s.messages {
+		if h.ID == parent {
+			at = i
+		}
+	}
+	if at < 0 || compactionOf(s.messages[at]) == nil {
+		return true
+	}
+	if parent == s.wants && !compactionOf(s.messages[at]).Auto {
+		return true
+	}
+	if unanswered(keptTail(s.messages, at)) >= 0 {
+		return false // words that stayed as they were
+	}
+	return !slices.ContainsFunc(s.messages[at+1:], func(h *held) bool { return h.Said.Role() == "user" && compactionOf(h) == nil })
+}
+
+// isFull reports whether the last step used up what the model can take. What was left out of
+// the context since is taken off.
+func (s state) isFull() bool {
+	if s.usable == 0 {
+		return false
+	}
+	a := s.lastStep()
+	return a != nil && !a.Summary.On() && used(a) >= int64(s.usable) && used(a)-int64(maskedSince(s.messages, a.Completed)) >= int64(s.usable)
+}
+
+// lastStep is the newest answer that came to its end; nil if there is none.
+func (s state) lastStep() *lathe.Assistant {
+	for _, h := range slices.Backward(s.messages) {
+		if a, ok := h.Said.(*lathe.Assistant); ok && a.Finish != "" && (a.Error == nil || !a.Summary.On()) {
+			return a
+		}
+	}
+	return nil
+}
+
+// stuck counts the compactions in a row after which the first step did not fit again. They
+// begin anew when a prompt was answered.
+func (s state) stuck() (n int) {
+	steps := 0
+	for _, h := range slices.Backward(s.messages) {
+		a, ok := h.Said.(*lathe.Assistant)
+		switch {
+		case !ok || a.Summary.On() && a.Error != nil:
+		case a.Summary.On() && steps > 1:
+			return n
+		case a.Summary.On():
+			n++
+			steps = 0
+		case isAnswered([]*held{h}):
+			return n
+		default:
+			steps++
+		}
+	}
+	return n
+}
+
+// compact compresses the history, or writes down that this is to be done. Between the two
+// a process may end: the request is in the history.
+func (r *runner) compact(ctx context.Context, s state) error {
+	if h := s.pending(); h != nil {
+		return r.compress(ctx, s, h)
+	}
+	if done, err := r.makeRoom(ctx, s); done || err != nil {
+		return err
+	}
+	if s.stuck() >= maxCompactions {
+		return r.refuse(ctx, s, r.stuckError())
+	}
+	return r.write(ctx, append([]lathe.Fact{r.busy()}, r.wishToCompact(s, lathe.No)...)...)
+}
+
+// wishToCompact is the request to compress, for the agent and model of the prompt.
+func (r *runner) wishToCompact(s state, overflow lathe.Flag) []lathe.Fact {
+	said := lastUser(s.messages).Said.(*lathe.User)
+	m := lathe.Message{ID: r.engine.ids.Message(), Session: s.session.ID, Created: r.engine.now(), Said: &lathe.User{Agent: said.Agent, Model: said.Model}}
+	p := lathe.Part{ID: r.engine.ids.Part(), Session: m.Session, Message: m.ID, Body: &lathe.Compaction{Auto: true, Overflow: overflow}}
+	return []lathe.Fact{&lathe.MessageChanged{Info: m}, &lathe.PartChanged{Part: p, Time: m.Created}}
+}
+
+func (r *runner) stuckError() error {
+	text := "The conversation was compressed as far as it can be and still does not fit the model's context. Choose a model with a larger one, switch off tools or shorten the instructions it is sent, or start a new session; nothing is lost."
+	return &lathe.Error{Code: lathe.Overflow, Message: text, Fault: &lathe.OverflowFault{Message: text}}
+}
+
+// overflowed ends a step that the provider refused for its length: the history is to be
+// compressed, and the turn goes on. It reports false where that must not happen.
+func (s *stepping) overflowed(ctx context.Context, st state, err error) (bool, error) {
+	if lathe.CodeOf(err) != lathe.Overflow || s.settings.Compaction.Off || isWrite(err) || ctx.Err() != nil {
+		return false, nil
+	}
+	if st.stuck() >= maxCompactions {
+		return true, s.failed(ctx, s.stuckError())
+	}
+	overflow := lathe.Yes
+	if s.fold.started { // what ran has run: its results are part of what is compressed
+		overflow = lathe.No
+		if err := s.giveUp(ctx, false); err != nil {
+			return true, err
+		}
+		return true, s.write(ctx, s.wishToCompact(st, overflow)...)
+	}
+	s.withdraw()
+	s.spend()
+	s.fold.undo()
+	s.fold.close(s.engine.now(), nil)
+	s.facts = append(s.facts, s.fold.take().facts...)
+	s.facts = append(s.facts, s.wishToCompact(st, overflow)...)
+	return true, s.end(ctx, nil)
+}

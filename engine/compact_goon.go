@@ -1,0 +1,108 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/lathe-agent/lathe"
+)
+
+// calledTool reports whether an answer called a tool instead of writing a summary.
+func calledTool(err error) bool { return errors.Is(err, errStray) }
+
+// goesOn are the facts that let the turn go on after a compaction that nobody asked for: the
+// prompt that was refused is said again, or a prompt of ours says to continue. Where words wait
+// to be answered already, nothing is needed.
+func (c *compressing) goesOn(ctx context.Context, at lathe.Time) ([]lathe.Fact, error) {
+	place := slices.Index(c.state.messages, c.request)
+	switch {
+	case !c.wish.Auto:
+		return nil, nil
+	case c.replay != nil:
+		return c.sayAgain(at), nil
+	case unanswered(c.tail) >= 0, slices.ContainsFunc(c.state.messages[place+1:], isWord):
+		return nil, nil
+	}
+	if hook := c.engine.hooks.Continue; hook != nil {
+		on, err := hook(ctx, c.session.ID, c.wish.Overflow.On())
+		if err != nil || !on {
+			return nil, err
+		}
+	}
+	text := strings.TrimSpace(continuePrompt)
+	if c.wish.Overflow.On() && slices.ContainsFunc(c.head, holdsMedia) {
+		text = "What was attached was too large for the model and has been left out; where you need it, say so. " + text
+	}
+	user := lastUser(c.state.messages).Said.(*lathe.User)
+	return c.userFacts(user, at, []lathe.Body{&lathe.Text{
+		Text: text, Synthetic: lathe.Yes, Time: &lathe.Span{Start: at, End: at}, Metadata: withMark(nil, continueMark),
+	}}), nil
+}
+
+// sayAgain repeats the prompt that was refused, with its media named instead of attached.
+func (c *compressing) sayAgain(at lathe.Time) []lathe.Fact {
+	var bodies []lathe.Body
+	for _, p := range c.replay.Parts {
+		switch b := p.Body.(type) {
+		case *lathe.Compaction:
+		case *lathe.File:
+			if isMedia(b) {
+				bodies = append(bodies, &lathe.Text{Text: attached(b)})
+				continue
+			}
+			bodies = append(bodies, b)
+		default:
+			bodies = append(bodies, b)
+		}
+	}
+	return c.userFacts(c.replay.Said.(*lathe.User), at, bodies)
+}
+
+// userFacts make a prompt like another one.
+func (c *compressing) userFacts(like *lathe.User, at lathe.Time, bodies []lathe.Body) []lathe.Fact {
+	m := lathe.Message{ID: c.engine.ids.Message(), Session: c.session.ID, Created: at, Said: &lathe.User{
+		Agent: like.Agent, Model: like.Model, System: like.System, Tools: like.Tools, Format: like.Format,
+	}}
+	facts := []lathe.Fact{&lathe.MessageChanged{Info: m}}
+	for _, b := range bodies {
+		facts = append(facts, &lathe.PartChanged{Part: lathe.Part{ID: c.engine.ids.Part(), Session: m.Session, Message: m.ID, Body: b}, Time: at})
+	}
+	return facts
+}
+
+func isMedia(f *lathe.File) bool {
+	return strings.HasPrefix(f.Mime, "image/") || f.Mime == "application/pdf"
+}
+
+func holdsMedia(h *held) bool {
+	return slices.ContainsFunc(h.Parts, func(p lathe.Part) bool {
+		f, ok := p.Body.(*lathe.File)
+		return ok && isMedia(f)
+	})
+}
+
+// compactAgain is the request to repeat when a process ended before the summary was complete;
+// nil when that is not how the history ends.
+func compactAgain(messages []lathe.Message) *lathe.Message {
+	if len(messages) == 0 {
+		return nil
+	}
+	last := messages[len(messages)-1]
+	if a, ok := last.Said.(*lathe.Assistant); !ok || !a.Summary.On() {
+		return nil
+	}
+	i := slices.IndexFunc(messages, func(m lathe.Message) bool { return m.ID == last.Parent() })
+	if i < 0 {
+		return nil
+	}
+	m := messages[i]
+	for _, p := range m.Parts {
+		if c, ok := p.Body.(*lathe.Compaction); ok {
+			m.Parts = []lathe.Part{{Body: &lathe.Compaction{Auto: c.Auto, Overflow: c.Overflow}}}
+			return &m
+		}
+	}
+	return nil
+}

@@ -1,0 +1,259 @@
+package engine
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/lathe-agent/lathe"
+)
+
+const (
+	promptTokens = 4000 // of the prompts that are kept word by word
+	promptEach   = 6000 // bytes of one of them, where not all fit
+	filesRead    = 10   // named in the records
+	filesChanged = 100
+	testLines    = 5 // of what the last test printed
+)
+
+// records are what we know of a conversation without asking a model: it stands below a
+// summary, because summaries lose just this.
+type records struct {
+	prompts []string
+	changed []changedFile // in the order of their first change
+	read    []readFile    // most often first
+	test    string        // the last command that ran tests
+	result  string        // and what came of it
+	todos   []lathe.Todo
+	file    string // with the whole history, "" if there is none
+}
+
+type changedFile struct {
+	name                 string
+	additions, deletions int
+	counted              bool
+}
+
+type readFile struct {
+	name        string
+	times, last int
+}
+
+// callFacts is what calls say of themselves in their arguments and metadata, each tool some of it.
+type callFacts struct {
+	FilePath string `json:"filePath"`
+	Path     string `json:"path"`
+	Offset   int    `json:"offset"`
+	Limit    int    `json:"limit"`
+	Command  string `json:"command"`
+
+	Written  string `json:"filepath"`
+	Exit     *int   `json:"exit"`
+	FileDiff *struct {
+		File                 string
+		Additions, Deletions int
+	} `json:"filediff"`
+	Files []struct {
+		RelativePath, FilePath string
+		Additions, Deletions   int
+	} `json:"files"`
+}
+
+func factsOf(s lathe.ToolState) (f callFacts) {
+	_ = json.Unmarshal(inputOf(s), &f) // what is not there, or not so, says nothing
+	_ = json.Unmarshal(metadataOf(s), &f)
+	return f
+}
+
+// recordsOf reads a history. What the prompts say counts of prompts only; the rest of all.
+func recordsOf(history, prompts []*held, diffs []lathe.FileDiff) (r records) {
+	for _, h := range prompts {
+		if words := ownWords(h); words != "" && (len(r.prompts) == 0 || r.prompts[len(r.prompts)-1] != words) {
+			r.prompts = append(r.prompts, words)
+		}
+	}
+	changed, read := map[string]int{}, map[string]int{}
+	for _, d := range diffs {
+		changed[d.File] = len(r.changed)
+		r.changed = append(r.changed, changedFile{d.File, d.Additions, d.Deletions, true})
+	}
+	for i, c := range callsOf(history) {
+		done, ok := c.State.(*lathe.Completed)
+		if !ok {
+			continue
+		}
+		f := factsOf(done)
+		for _, one := range f.changes(c.Tool) {
+			r.change(changed, one, len(diffs) == 0)
+		}
+		if c.Tool == "read" && f.FilePath != "" {
+			at, seen := read[f.FilePath]
+			if !seen {
+				at, read[f.FilePath] = len(r.read), len(r.read)
+				r.read = append(r.read, readFile{name: f.FilePath})
+			}
+			r.read[at].times++
+			r.read[at].last = i
+		}
+		if f.Command != "" && runsTests(f.Command) {
+			r.test, r.result = f.Command, testResult(f.Exit, done.Output)
+		}
+	}
+	slices.SortStableFunc(r.read, func(a, b readFile) int {
+		return cmp.Or(cmp.Compare(b.times, a.times), cmp.Compare(b.last, a.last))
+	})
+	return r
+}
+
+// changes are the files a call has changed.
+func (f callFacts) changes(tool string) (out []changedFile) {
+	if f.FileDiff != nil {
+		return []changedFile{{f.FileDiff.File, f.FileDiff.Additions, f.FileDiff.Deletions, true}}
+	}
+	for _, one := range f.Files {
+		out = append(out, changedFile{or(one.RelativePath, one.FilePath), one.Additions, one.Deletions, true})
+	}
+	if len(out) == 0 && tool == "write" {
+		if name := or(f.Written, or(f.FilePath, f.Path)); name != "" {
+			out = append(out, changedFile{name: name})
+		}
+	}
+	return out
+}
+
+// change notes a changed file; its lines are added up unless they are known already.
+func (r *records) change(places map[string]int, one changedFile, add bool) {
+	if one.name == "" {
+		return
+	}
+	at, ok := places[one.name]
+	if !ok {
+		for name, i := range places { // one is told from the top of the repository, the other not
+			if strings.HasSuffix(one.name, "/"+name) || strings.HasSuffix(name, "/"+one.name) {
+				at, ok = i, true
+				break
+			}
+		}
+	}
+	if !ok {
+		places[one.name] = len(r.changed)
+		r.changed = append(r.changed, one)
+		return
+	}
+	if add && one.counted {
+		r.changed[at].additions += one.additions
+		r.changed[at].deletions += one.deletions
+		r.changed[at].counted = true
+	}
+}
+
+// testResult is how a test ended, and its last lines.
+func testResult(exit *int, output string) string {
+	end := "ended"
+	switch {
+	case exit != nil && *exit == 0:
+		end = "passed"
+	case exit != nil:
+		end = fmt.Sprintf("failed (exit %d)", *exit)
+	}
+	lines := strings.Split(strings.TrimSpace(output), "\n")
+	lines = lines[max(0, len(lines)-testLines):]
+	return end + ": " + cutText(strings.Join(lines, "\n"), 600)
+}
+
+// ownWords are a person's own words in a prompt.
+func ownWords(h *held) string {
+	if !isWord(h) {
+		return ""
+	}
+	var texts []string
+	for _, p := range h.Parts {
+		switch b := p.Body.(type) {
+		case *lathe.Text:
+			if !b.Synthetic.On() && !b.Ignored.On() && strings.TrimSpace(b.Text) != "" {
+				texts = append(texts, strings.TrimSpace(b.Text))
+			}
+		case *lathe.File:
+			texts = append(texts, attached(b))
+		default:
+		}
+	}
+	return strings.Join(texts, "\n")
+}
+
+// names lists the changed files.
+func (r records) names() (out []string) {
+	for _, c := range r.changed {
+		out = append(out, c.name)
+	}
+	return out
+}
+
+// text is what is shown to the model below a summary.
+func (r records) text() string {
+	var b strings.Builder
+	b.WriteString("<records>\nKept by the program and exact, also where the memory says otherwise. Read a file again before you edit it.\n")
+	r.writePrompts(&b)
+	if len(r.changed) > 0 {
+		b.WriteString("\nFiles changed:\n")
+		for _, c := range r.changed[max(0, len(r.changed)-filesChanged):] {
+			b.WriteString("- " + c.name)
+			if c.counted {
+				fmt.Fprintf(&b, " +%d -%d", c.additions, c.deletions)
+			}
+			b.WriteByte('\n')
+		}
+	}
+	if len(r.read) > 0 {
+		b.WriteString("\nFiles read most:\n")
+		for _, f := range r.read[:min(filesRead, len(r.read))] {
+			fmt.Fprintf(&b, "- %s (%d times)\n", f.name, f.times)
+		}
+	}
+	if r.test != "" {
+		fmt.Fprintf(&b, "\nLast test: %s\n%s\n", r.test, r.result)
+	}
+	if len(r.todos) > 0 {
+		b.WriteString("\nTodo list:\n")
+		for _, t := range r.todos {
+			fmt.Fprintf(&b, "- [%s] %s\n", t.Status, t.Content)
+		}
+	}
+	if r.file != "" {
+		fmt.Fprintf(&b, "\nThe whole conversation so far, for grep and read with offset and limit: %s\n", r.file)
+	}
+	b.WriteString("</records>")
+	return b.String()
+}
+
+// writePrompts writes what the user said: all of it, or where that is too long the first and
+// the last ones.
+func (r records) writePrompts(b *strings.Builder) {
+	if len(r.prompts) == 0 {
+		return
+	}
+	total, last := 0, r.prompts[len(r.prompts)-1]
+	for _, p := range r.prompts {
+		total += tokensIn(p)
+	}
+	b.WriteString("\nPrompts of the user, oldest first:\n")
+	if total <= promptTokens {
+		for _, p := range r.prompts {
+			writePrompt(b, p)
+		}
+		return
+	}
+	writePrompt(b, cutText(r.prompts[0], promptEach))
+	if n := len(r.prompts) - 2; n > 0 {
+		fmt.Fprintf(b, "(%d more)\n", n)
+	}
+	if len(r.prompts) > 1 {
+		writePrompt(b, cutText(last, promptEach))
+	}
+}
+
+func writePrompt(b *strings.Builder, words string) {
+	b.WriteString("- " + strings.ReplaceAll(words, "\n", "\n  ") + "\n")
+}

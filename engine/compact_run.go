@@ -1,0 +1,426 @@
+package engine
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/model"
+	"github.com/lathe-agent/lathe/workspace/snapshot"
+)
+
+const (
+	// summaryOutput is how long an answer with a summary may be, with what is thought before.
+	summaryOutput = 12_000
+	// summaryTries is how often a model is asked; then our own records are used alone.
+	summaryTries = 2
+)
+
+// compressing is one compaction under way.
+type compressing struct {
+	*stepping
+	state    state
+	request  *held
+	part     lathe.Part // of the request
+	wish     *lathe.Compaction
+	head     []*held // what is summarised
+	tail     []*held // what stays as it is
+	replay   *held   // said again afterwards; nil is nothing
+	previous string  // an earlier summary
+	source   string  // what the summary is made of
+	ask      string
+	context  []string
+	ours     bool // by our own prompt
+	records  records
+}
+
+// compress does what a request to compress asks for. What goes wrong is on the summary; an
+// error returned is one of the store.
+func (r *runner) compress(ctx context.Context, s state, request *held) error {
+	c, err := r.gather(ctx, s, request)
+	if err == nil {
+		err = c.begin(ctx)
+	}
+	if err != nil {
+		return r.refuse(ctx, s, err)
+	}
+	ctx, cancel := c.limited(ctx)
+	defer cancel()
+	return c.run(ctx)
+}
+
+// gather looks at what is to be compressed.
+func (r *runner) gather(ctx context.Context, s state, request *held) (*compressing, error) {
+	if r.sample.err != nil {
+		return nil, r.sample.err
+	}
+	c := &compressing{state: s, request: request, stepping: &stepping{
+		runner: r, sample: r.sample, session: s.session, waiting: map[lathe.AskID]toolAsks{}, tools: r.settings.Tools, last: true,
+	}}
+	for _, p := range request.Parts {
+		if w, ok := p.Body.(*lathe.Compaction); ok {
+			c.part, c.wish = p, w
+			break
+		}
+	}
+	c.divide(slices.Index(s.messages, request))
+	if err := c.isWorthwhile(); err != nil {
+		return nil, err
+	}
+	diffs, err := r.engine.store.Diff(ctx, s.session.ID)
+	if err != nil {
+		return nil, writeError{err}
+	}
+	c.records = recordsOf(s.messages, c.prompts(), diffs)
+	if c.records.todos, err = r.engine.store.Todos(ctx, s.session.ID); err != nil {
+		return nil, writeError{err}
+	}
+	return c, c.prepare(ctx)
+}
+
+// isWorthwhile says why nothing would come of it: there is nothing to compress, or what does
+// not fit is all that is left. Media that are no longer sent may still help.
+func (c *compressing) isWorthwhile() error {
+	switch {
+	case len(c.head) > 0:
+		return nil
+	case c.previous == "":
+		return lathe.Errorf(lathe.Invalid, "There is nothing to compress yet.")
+	case c.wish.Auto && (c.replay == nil || !holdsMedia(c.replay)):
+		return c.stuckError()
+	}
+	return nil
+}
+
+// prompts are the messages that nothing but the records will tell of in their own words.
+func (c *compressing) prompts() []*held {
+	stays := map[*held]bool{c.replay: true}
+	for _, h := range c.tail {
+		stays[h] = true
+	}
+	before := c.state.messages[:slices.Index(c.state.messages, c.request)]
+	return slices.DeleteFunc(appendSaid(nil, before), func(h *held) bool { return stays[h] })
+}
+
+// divide finds what is summarised, what stays, and what is said again.
+func (c *compressing) divide(at int) {
+	before := c.state.messages[:at]
+	history := visible(before)
+	if len(history) > 1 && compactionOf(history[0]) != nil {
+		c.previous, history = modelWords(history[1]), history[2:]
+	}
+	if again := replayed(before, c.wish); again >= 0 && slices.Contains(history, before[again]) {
+		c.replay = before[again]
+		history = history[:slices.Index(history, c.replay)]
+	}
+	answers, settings := c.runner.model, c.settings.Compaction
+	start := tailStart(history, c.mem.sizes(history, answers.Target), settings.tailBudget(settings.usable(answers)), settings.TailTurns)
+	if c.state.stuck() > 0 {
+		start = len(history) // what stayed as it was has not helped
+	}
+	if open := unanswered(history); c.replay == nil && open > 0 && !c.wish.Overflow.On() {
+		start = min(start, open) // the words that are to be answered stay
+	}
+	c.head, c.tail = history[:start], history[start:]
+}
+
+// prepare makes the request for the summary.
+func (c *compressing) prepare(ctx context.Context) error {
+	said := c.request.Said.(*lathe.User)
+	agent, err := c.settings.agent(compactionAgent)
+	if err != nil {
+		agent = &Agent{Agent: lathe.Agent{Name: compactionAgent}}
+	}
+	ref := said.Model
+	if agent.Model != nil {
+		ref = *agent.Model
+	}
+	if now := c.runner.model.Ref; ref.Provider != now.Provider || ref.Model != now.Model {
+		if m, err := c.engine.setup.Model(ctx, c.place, ref); err == nil {
+			c.stepping.model = m // else the one that answers will do
+		}
+	}
+	c.stepping.agent, c.variant, c.format, c.user = agent, "", nil, c.request
+	c.ask, c.ours = compactionAsk, agent.Prompt == "" || strings.TrimSpace(agent.Prompt) == strings.TrimSpace(compactionPrompt)
+	if hook := c.engine.hooks.Compacting; hook != nil {
+		more, err := hook(ctx, c.session.ID)
+		if err != nil {
+			return err
+		}
+		c.context = more.Context
+		if more.Prompt != "" {
+			c.ask, c.ours = more.Prompt, false
+		}
+	}
+	return c.build(ctx, nil)
+}
+
+// build assembles the request: no tools, one text. What was wrong with the last attempt is named.
+func (c *compressing) build(ctx context.Context, faults []string) error {
+	m := c.stepping.model
+	limit := 0
+	if usable := c.settings.Compaction.usable(m); usable > 0 {
+		limit = max(usable-summaryLeast-tokensIn(c.previous+compactionAsk), usable/2) * bytesPerToken
+	}
+	conversation := fitted(serialize(c.head, resultLimit), limit)
+	c.source = conversation + "\n" + c.previous
+	text := compactionText(conversation, c.previous, c.ask, c.context)
+	if len(faults) > 0 {
+		text += "\n\n" + faultsText(faults)
+	}
+	c.prompt = model.Request{
+		Model: m.Name, System: []string{strings.TrimSpace(or(c.stepping.agent.Prompt, compactionPrompt))}, MaxOutput: summaryOutput,
+		Messages: []model.Message{{Role: model.UserRole, Content: []model.Content{model.TextContent{Text: text}}}},
+		Options:  c.options(), Headers: m.Headers, TopP: first(c.stepping.agent.TopP, m.DefaultTopP), TopK: m.DefaultTopK,
+	}
+	if m.Output > 0 {
+		c.prompt.MaxOutput = min(m.Output, summaryOutput)
+	}
+	if m.Temperature {
+		c.prompt.Temperature = first(c.stepping.agent.Temperature, m.DefaultTemperature)
+	}
+	c.full = c.prompt.MaxOutput
+	if c.engine.hooks.Params != nil {
+		return c.engine.hooks.Params(ctx, c.session.ID, compactionAgent, m.Ref, &c.prompt)
+	}
+	return nil
+}
+
+// begin writes the summary's message down, and holds what it may cost.
+func (c *compressing) begin(ctx context.Context) error {
+	m := c.answer(c.state)
+	a := m.Said.(*lathe.Assistant)
+	a.Parent, a.Agent, a.Mode, a.Model, a.Summary = c.request.ID, compactionAgent, compactionAgent, c.stepping.model.Ref, lathe.Yes
+	c.fold = &fold{ids: c.engine.ids, message: m, price: c.stepping.model.Price}
+	c.fold.reset()
+	err := c.reserve(ctx, c.busy(), &lathe.MessageChanged{Info: m})
+	if h := c.mem.byID[m.ID]; h != nil {
+		c.fold.message.Created = h.Created
+	}
+	return err
+}
+
+// run asks for a summary until there is one that can be used.
+func (c *compressing) run(ctx context.Context) error {
+	if len(c.head) == 0 && c.previous != "" { // nothing was said since
+		return c.accept(ctx, c.previous)
+	}
+	for try := 1; ; try++ {
+		words, faults, err := c.tried(ctx)
+		switch {
+		case err != nil:
+			return c.give(ctx, err)
+		case len(faults) == 0:
+			return c.accept(ctx, words)
+		}
+		c.engine.log.Warn("a summary cannot be used", "session", c.session.ID, "attempt", try, "faults", strings.Join(faults, "; "))
+		if err := c.reject(ctx); err != nil {
+			return err
+		}
+		if try == summaryTries {
+			return c.accept(ctx, "")
+		}
+		if err = c.build(ctx, faults); err == nil {
+			err = c.reserve(ctx, c.busy())
+		}
+		if err != nil {
+			return c.give(ctx, err)
+		}
+	}
+}
+
+// tried asks once, with as many attempts as that takes, and looks at what came.
+func (c *compressing) tried(ctx context.Context) (words string, faults []string, err error) {
+	err = c.persist(ctx)
+	if calledTool(err) {
+		return "", []string{"it called a tool, and there are none"}, nil
+	}
+	if err != nil {
+		return "", nil, err
+	}
+	c.fold.closeBlocks(c.engine.now())
+	if err := c.carry(ctx); err != nil {
+		return "", nil, err
+	}
+	if err := c.flush(ctx); err != nil {
+		return "", nil, err
+	}
+	h := *c.mem.byID[c.fold.message.ID]
+	h.Parts = slices.DeleteFunc(slices.Clone(h.Parts), func(p lathe.Part) bool { return !slices.Contains(c.fold.born, p.ID) })
+	words = strings.TrimSpace(thoughts().ReplaceAllString(modelWords(&h), ""))
+	faults = summaryFaults(words, c.source, c.headChanges(), c.ours)
+	if c.fold.end != nil && c.fold.end.Reason == model.FinishLength {
+		faults = append(faults, "it was cut off because it was too long")
+	}
+	return words, faults, nil
+}
+
+// headChanges are the files that what is summarised has changed.
+func (c *compressing) headChanges() []string { return recordsOf(c.head, nil, nil).names() }
+
+// persist makes one request, again and again while that may help.
+func (c *compressing) persist(ctx context.Context) error {
+	for n := 1; ; n++ {
+		err := c.attempt(ctx)
+		c.feed.close()
+		if err == nil || isWrite(err) || ctx.Err() != nil || calledTool(err) {
+			return err
+		}
+		next := c.settings.Retry.retry(err, n, time.UnixMilli(int64(c.engine.now())), c.engine.random())
+		falls := !next.again && c.fall(ctx, c.stepping.model.Ref, err)
+		if !next.again && !falls {
+			return err
+		}
+		if err := c.giveUp(ctx, true); err != nil {
+			return err
+		}
+		var told []lathe.Fact
+		if falls {
+			n = 0
+			if told, err = c.retargeted(ctx); err != nil {
+				return err
+			}
+		} else if err := c.pause(ctx, n, next); err != nil {
+			return err
+		}
+		if err := c.reserve(ctx, append(told, c.busy())...); err != nil {
+			return err
+		}
+	}
+}
+
+// retargeted lets another model write the summary.
+func (c *compressing) retargeted(ctx context.Context) ([]lathe.Fact, error) {
+	c.stepping.model, c.fold.price = c.runner.model, c.runner.model.Price
+	a := *c.fold.message.Said.(*lathe.Assistant)
+	a.Model = c.runner.model.Ref
+	c.fold.message.Said = &a
+	return append(c.fallNote(), &lathe.MessageChanged{Info: c.fold.message}), c.build(ctx, nil)
+}
+
+// reject takes the words of an attempt away; what it cost stays.
+func (c *compressing) reject(ctx context.Context) error {
+	c.spend()
+	at, f := c.engine.now(), c.fold
+	c.dropWords()
+	if tokens, cost := model.Count(f.usage, f.price); tokens != (lathe.Tokens{}) {
+		a := *f.message.Said.(*lathe.Assistant)
+		a.Cost, a.Tokens = a.Cost.Add(cost), tokens
+		f.message.Said = &a
+		f.put(f.newPart(&lathe.StepFinish{Reason: model.FinishUnknown, Cost: cost, Tokens: tokens}), at)
+		f.fact(&lathe.MessageChanged{Info: f.message})
+	}
+	c.facts = append(c.facts, f.take().facts...)
+	f.reset()
+	return c.flush(ctx)
+}
+
+// dropWords removes all that the attempt has said.
+func (c *compressing) dropWords() {
+	f := c.fold
+	clear(f.blocks)
+	for _, p := range c.mem.byID[f.message.ID].Parts {
+		switch p.Body.(type) {
+		case *lathe.Text, *lathe.Reasoning:
+			if slices.Contains(f.born, p.ID) {
+				f.fact(&lathe.PartRemoved{Session: f.message.Session, Message: f.message.ID, Part: p.ID})
+			}
+		default:
+		}
+	}
+}
+
+// give ends a compaction that failed. The history stays as it was.
+func (c *compressing) give(ctx context.Context, err error) error {
+	if isWrite(err) {
+		return err
+	}
+	if lathe.CodeOf(err) == lathe.Overflow {
+		text := "The conversation is too long to be summarised, even without media: the model refused it. Choose a model with a larger context for it (agent.compaction.model in the settings), or start a new session."
+		if c.replay != nil {
+			text = "What was said before the last prompt is too long to be summarised: the model refused it. Choose a model with a larger context for it (agent.compaction.model in the settings), or fork the session at an earlier message."
+		}
+		err = &lathe.Error{Code: lathe.Overflow, Message: text, Err: err, Fault: &lathe.OverflowFault{Message: text}}
+	}
+	if ctx.Err() == nil {
+		a := *c.fold.message.Said.(*lathe.Assistant)
+		a.Finish = "error"
+		c.fold.message.Said = &a
+	}
+	return c.failed(ctx, err)
+}
+
+// accept writes the summary and all that follows from it, in one commit: until then the
+// history is what it was.
+func (c *compressing) accept(ctx context.Context, words string) error {
+	at, f := c.engine.now(), c.fold
+	more, err := c.goesOn(ctx, at)
+	if err != nil {
+		return c.give(ctx, err)
+	}
+	c.keepHistory()
+	if len(f.born) == 0 { // no attempt stands: what is said is ours
+		c.spend()
+		f.begin(at)
+		c.say(words, lathe.Unset, at)
+	} else if h := c.mem.byID[f.message.ID]; modelWords(h) != words {
+		c.dropWords()
+		c.say(words, lathe.Unset, at)
+	}
+	c.say(c.records.text(), lathe.Yes, at)
+	f.end = &model.Finish{Reason: model.FinishStop}
+	f.finish(at, snapshot.Patch{})
+	f.close(at, nil)
+	c.facts = append(c.facts, f.take().facts...)
+	if len(c.tail) > 0 {
+		wish := *c.wish
+		wish.TailStart = c.tail[0].ID
+		c.part.Body = &wish
+		c.facts = append(c.facts, &lathe.PartChanged{Part: c.part, Time: at})
+	}
+	c.facts = append(append(c.facts, more...), &lathe.SessionCompacted{Session: c.session.ID})
+	c.compare(words)
+	return c.end(ctx, nil)
+}
+
+func (c *compressing) say(text string, synthetic lathe.Flag, at lathe.Time) {
+	if text != "" {
+		c.fold.put(c.fold.newPart(&lathe.Text{Text: text, Synthetic: synthetic, Time: &lathe.Span{Start: at, End: at}}), at)
+	}
+}
+
+// compare notices a compaction that makes nothing shorter. One is no harm; after three in a row
+// the turn ends (stuck).
+func (c *compressing) compare(words string) {
+	was, is := sum(c.mem.sizes(c.head, c.runner.model.Target))+tokensIn(c.previous), tokensIn(words)+tokensIn(c.records.text())
+	if is >= was {
+		c.engine.log.Warn("compressing the history has not made it shorter", "session", c.session.ID, "before", was, "after", is)
+	}
+}
+
+// keepHistory writes the whole conversation to a file, in which the model can look things up. It
+// is a help, so that a failure is only noted.
+func (c *compressing) keepHistory() {
+	dir := c.engine.outputs
+	if dir == "" {
+		return
+	}
+	said := appendSaid(nil, c.state.messages[:slices.Index(c.state.messages, c.request)])
+	path := filepath.Join(dir, string(lathe.PrefixTool)+"_history_"+string(c.session.ID)+".txt")
+	err := os.MkdirAll(dir, 0o700)
+	if err == nil {
+		err = os.WriteFile(path+".part", []byte(strings.Join(serialize(said, 0), "\n\n")+"\n"), 0o600)
+	}
+	if err == nil {
+		err = os.Rename(path+".part", path)
+	}
+	if err != nil {
+		c.engine.log.Warn("the whole conversation was not kept in a file", "session", c.session.ID, "error", err)
+		return
+	}
+	c.records.file = path
+}

@@ -1,0 +1,276 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"sync"
+
+	"github.com/lathe-agent/lathe"
+)
+
+// Subagents bound what agents hand to others.
+type Subagents struct {
+	Depth    int      // how deep sessions nest; 0 is 1, negative allows no child
+	Parallel int      // children of one session at work at the same time; 0 is 3, negative has no limit
+	Writers  int      // those of them that may change files; 0 is 1, negative has no limit
+	Brief    int      // the fewest words of a brief; 0 takes any
+	Primary  []string // tools that children do not have
+	// Beside says that tasks may run in the background.
+	Beside bool
+}
+
+func (s Subagents) depth() int {
+	if s.Depth == 0 {
+		return 1
+	}
+	return max(s.Depth, 0)
+}
+
+func (s Subagents) fits(busy, writers int, writes bool) bool {
+	limit := func(n, otherwise int) int {
+		if n == 0 {
+			return otherwise
+		}
+		return n
+	}
+	most, some := limit(s.Parallel, 3), limit(s.Writers, 1)
+	return (most < 0 || busy < most) && (!writes || some < 0 || writers < some)
+}
+
+// company is who works for whom in this process: the calls that wait for a child, and the
+// places of those at work for one parent. It is safe for use by many goroutines. Its mutex
+// comes after that of actors and is never held over anything that waits.
+type company struct {
+	mu    sync.Mutex                      // guards the fields below, and those of what they hold
+	calls map[lathe.SessionID][]*handover // by the child
+	teams map[lathe.SessionID]*team       // by the parent
+}
+
+// handover is a call that waits for a child.
+type handover struct {
+	parent, child lathe.SessionID
+	clocks        []*clock      // that stand while the child asks a person
+	changed       chan struct{} // holds one when the child has done something
+	leaving       bool          // the parent is being cancelled: no word of the child's end
+	done          []shownCall   // the last calls of the child
+	count         int           // of all
+}
+
+// shownCall is a call of a child as clients see it in the parent's part.
+type shownCall struct {
+	ID    lathe.PartID `json:"id"`
+	Tool  string       `json:"tool"`
+	State callShown    `json:"state"`
+}
+
+type callShown struct {
+	Status string `json:"status"`
+	Title  string `json:"title,omitempty"`
+}
+
+// maxDeeds bounds what of a child is shown in its parent's part: each change of it is written
+// and told anew.
+const maxDeeds = 12
+
+// enter makes a call known that waits for a child, until leave.
+func (c *company) enter(h *handover) (leave func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.calls == nil {
+		c.calls = map[lathe.SessionID][]*handover{}
+	}
+	c.calls[h.child] = append(c.calls[h.child], h)
+	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		rest := slices.DeleteFunc(slices.Clone(c.calls[h.child]), func(o *handover) bool { return o == h })
+		if c.calls[h.child] = rest; len(rest) == 0 {
+			delete(c.calls, h.child)
+		}
+	}
+}
+
+// isAwaited reports whether a call of this process waits for a session.
+func (c *company) isAwaited(child lathe.SessionID) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.calls[child]) > 0
+}
+
+// hear notes what a child has done. It is called by the store's writer and does not block;
+// what it costs does not depend on how much was done.
+func (c *company) hear(ev lathe.Event) {
+	p, ok := ev.Fact.(*lathe.PartChanged)
+	if !ok {
+		return
+	}
+	call, ok := p.Part.Body.(*lathe.ToolCall)
+	if !ok {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, h := range c.calls[ev.Session] {
+		h.note(p.Part.ID, call)
+		select {
+		case h.changed <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// note puts a call where it stands already, else at the end. The mutex is held.
+func (h *handover) note(id lathe.PartID, call *lathe.ToolCall) {
+	d := shownCall{ID: id, Tool: call.Tool, State: callShown{Status: call.State.Status()}}
+	switch s := call.State.(type) {
+	case *lathe.Pending, *lathe.Failed:
+	case *lathe.Running:
+		d.State.Title = s.Title
+	case *lathe.Completed:
+		d.State.Title = s.Title
+	}
+	if r := []rune(d.State.Title); len(r) > 80 {
+		d.State.Title = string(r[:79]) + "…"
+	}
+	if i := slices.IndexFunc(h.done, func(o shownCall) bool { return o.ID == id }); i >= 0 {
+		h.done[i] = d
+		return
+	}
+	h.count++
+	if h.done = append(h.done, d); len(h.done) > maxDeeds {
+		h.done = slices.Delete(h.done, 0, 1)
+	}
+}
+
+// deeds are what the child has done, as the members summary and calls.
+func (c *company) deeds(h *handover) (summary json.RawMessage, count int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(h.done) == 0 {
+		return nil, 0
+	}
+	summary, _ = json.Marshal(h.done)
+	return summary, h.count
+}
+
+// clocksAbove are the clocks of all calls, up to the root, that wait for a session.
+func (c *company) clocksAbove(id lathe.SessionID) (out []*clock) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for next := c.calls[id]; len(next) > 0; next = c.calls[next[0].parent] {
+		for _, h := range next {
+			out = append(out, h.clocks...)
+		}
+	}
+	return out
+}
+
+// leave tells the calls of a session that it is being cancelled: its children end first, and
+// what became of them is then no news to it.
+func (c *company) leave(parent lathe.SessionID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, calls := range c.calls {
+		for _, h := range calls {
+			h.leaving = h.leaving || h.parent == parent
+		}
+	}
+}
+
+func (c *company) isLeaving(h *handover) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return h.leaving
+}
+
+// team is the children of one session that are at work, and those that wait for a place. Only
+// children of a session wait for its places, and none of them waits for a brother: so nobody
+// waits for himself.
+type team struct {
+	busy, writers int
+	waiting       []*place
+}
+
+// place is a child's.
+type place struct {
+	limits Subagents
+	writes bool
+	ready  chan struct{} // closed when it is his
+}
+
+// join waits for a place among the children of a session.
+func (c *company) join(ctx context.Context, parent lathe.SessionID, limits Subagents, writes bool) (leave func(), err error) {
+	p := c.queue(parent, limits, writes)
+	select {
+	case <-p.ready:
+		return sync.OnceFunc(func() { c.free(parent, p) }), nil
+	case <-ctx.Done():
+		c.free(parent, p)
+		return nil, context.Cause(ctx)
+	}
+}
+
+// tryJoin takes a place if there is one.
+func (c *company) tryJoin(parent lathe.SessionID, limits Subagents, writes bool) (leave func(), ok bool) {
+	p := c.queue(parent, limits, writes)
+	select {
+	case <-p.ready:
+		return sync.OnceFunc(func() { c.free(parent, p) }), true
+	default:
+		c.free(parent, p)
+		return nil, false
+	}
+}
+
+func (c *company) queue(parent lathe.SessionID, limits Subagents, writes bool) *place {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.teams == nil {
+		c.teams = map[lathe.SessionID]*team{}
+	}
+	t := c.teams[parent]
+	if t == nil {
+		t = &team{}
+		c.teams[parent] = t
+	}
+	p := &place{limits: limits, writes: writes, ready: make(chan struct{})}
+	t.waiting = append(t.waiting, p)
+	t.admit()
+	return p
+}
+
+// free gives a place back, or stops waiting for it.
+func (c *company) free(parent lathe.SessionID, p *place) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t := c.teams[parent]
+	if i := slices.Index(t.waiting, p); i >= 0 {
+		t.waiting = slices.Delete(t.waiting, i, i+1)
+	} else {
+		t.busy--
+		if p.writes {
+			t.writers--
+		}
+	}
+	t.admit()
+	if t.busy == 0 && len(t.waiting) == 0 {
+		delete(c.teams, parent)
+	}
+}
+
+// admit gives free places away, in the order they were asked for; who only reads passes one
+// who waits for another writer. The mutex is held.
+func (t *team) admit() {
+	t.waiting = slices.DeleteFunc(t.waiting, func(p *place) bool {
+		if !p.limits.fits(t.busy, t.writers, p.writes) {
+			return false
+		}
+		t.busy++
+		if p.writes {
+			t.writers++
+		}
+		close(p.ready)
+		return true
+	})
+}

@@ -1,0 +1,203 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"iter"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/metric"
+	"github.com/lathe-agent/lathe/model"
+)
+
+// meters count what turns do: a few additions for each request, tool and turn, none for a delta.
+type meters struct {
+	turns   metric.Histogram // how long they took
+	running atomic.Int64     // turns under way
+	waited  metric.Histogram // of requests, for a place
+	asking  atomic.Int64     // requests that have one
+	retries atomic.Int64
+
+	mu     sync.Mutex // guards the maps; what is in them is never taken out
+	models map[lathe.ModelRef]*modelMeter
+	tools  map[string]*toolMeter
+}
+
+// modelMeter counts the requests to one model.
+type modelMeter struct {
+	done, failed                         atomic.Int64
+	input, output, thought, read, writes atomic.Int64 // tokens
+	cost                                 atomic.Int64 // picodollars
+	first, whole                         metric.Histogram
+}
+
+// toolMeter counts the calls of one tool.
+type toolMeter struct {
+	failed atomic.Int64
+	took   metric.Histogram
+}
+
+// mostNames bounds how many models and tools are told apart: names come from outside.
+const mostNames = 200
+
+// model is the meter of a model; whatever is beyond the bound shares one.
+func (m *meters) model(ref lathe.ModelRef) *modelMeter {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	ref.Variant = ""
+	if m.models[ref] == nil && len(m.models) >= mostNames {
+		ref = lathe.ModelRef{Provider: "other", Model: "other"}
+	}
+	if m.models == nil {
+		m.models = map[lathe.ModelRef]*modelMeter{}
+	}
+	if m.models[ref] == nil {
+		m.models[ref] = &modelMeter{}
+	}
+	return m.models[ref]
+}
+
+func (m *meters) tool(name string) *toolMeter {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.tools[name] == nil && len(m.tools) >= mostNames {
+		name = "other"
+	}
+	if m.tools == nil {
+		m.tools = map[string]*toolMeter{}
+	}
+	if m.tools[name] == nil {
+		m.tools[name] = &toolMeter{}
+	}
+	return m.tools[name]
+}
+
+// turn counts a turn until the function returned is called.
+func (m *meters) turn() (ended func()) {
+	began := time.Now()
+	m.running.Add(1)
+	return func() {
+		m.running.Add(-1)
+		m.turns.Observe(time.Since(began))
+	}
+}
+
+// called counts a call of a tool.
+func (m *meters) called(name string, took time.Duration, err error) {
+	t := m.tool(name)
+	t.took.Observe(took)
+	if err != nil {
+		t.failed.Add(1)
+	}
+}
+
+// spent counts what a request used.
+func (m *modelMeter) spent(t lathe.Tokens, cost lathe.Money) {
+	m.input.Add(t.Input)
+	m.output.Add(t.Output)
+	m.thought.Add(t.Reasoning)
+	m.read.Add(t.Cache.Read)
+	m.writes.Add(t.Cache.Write)
+	m.cost.Add(int64(cost))
+}
+
+// metered is a model whose requests are counted.
+type metered struct {
+	model.Model
+	meter *modelMeter
+}
+
+// Stream passes on what the model says, and looks at the clock twice.
+func (m metered) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Event, error] {
+	return func(yield func(model.Event, error) bool) {
+		began, first := time.Now(), true
+		for ev, err := range m.Model.Stream(ctx, r) {
+			if first && err == nil {
+				first = false
+				m.meter.first.Observe(time.Since(began))
+			}
+			if err != nil {
+				m.meter.failed.Add(1)
+				yield(ev, err)
+				return
+			}
+			if !yield(ev, nil) {
+				return
+			}
+		}
+		m.meter.done.Add(1)
+		m.meter.whole.Observe(time.Since(began))
+	}
+}
+
+// Measure writes what was counted since the engine was opened, and what goes on.
+func (e *Engine) Measure(p *metric.Page) {
+	m := &e.meters
+	p.Gauge("lathe_turns_running", "Turns under way.", float64(m.running.Load()))
+	p.Histogram("lathe_turn_duration_seconds", "How long turns took, from the first word until the session rests.", &m.turns)
+	p.Gauge("lathe_requests_running", "Requests to models under way.", float64(m.asking.Load()))
+	p.Gauge("lathe_requests_waiting", "Requests that wait for a place.", float64(e.places.waiting()))
+	p.Histogram("lathe_request_queue_seconds", "How long requests waited for a place.", &m.waited)
+	p.Counter("lathe_request_retries_total", "Requests that failed and were made again after a pause.", float64(m.retries.Load()))
+	m.measureModels(p)
+	m.measureTools(p)
+}
+
+func (m *meters) measureModels(p *metric.Page) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	refs := make([]lathe.ModelRef, 0, len(m.models))
+	for ref := range m.models {
+		refs = append(refs, ref)
+	}
+	slices.SortFunc(refs, func(a, b lathe.ModelRef) int {
+		return cmp.Or(cmp.Compare(a.Provider, b.Provider), cmp.Compare(a.Model, b.Model))
+	})
+	each := func(write func(one *modelMeter, labels ...string)) {
+		for _, ref := range refs {
+			write(m.models[ref], "provider", ref.Provider, "model", ref.Model)
+		}
+	}
+	each(func(one *modelMeter, labels ...string) {
+		const name, help = "lathe_requests_total", "Requests to models that came to an end."
+		p.Counter(name, help, float64(one.done.Load()), append(labels, "outcome", "answered")...)
+		p.Counter(name, help, float64(one.failed.Load()), append(labels, "outcome", "failed")...)
+	})
+	each(func(one *modelMeter, labels ...string) {
+		const name, help = "lathe_tokens_total", "Tokens that models counted."
+		p.Counter(name, help, float64(one.input.Load()), append(labels, "kind", "input")...)
+		p.Counter(name, help, float64(one.output.Load()), append(labels, "kind", "output")...)
+		p.Counter(name, help, float64(one.thought.Load()), append(labels, "kind", "reasoning")...)
+		p.Counter(name, help, float64(one.read.Load()), append(labels, "kind", "cache_read")...)
+		p.Counter(name, help, float64(one.writes.Load()), append(labels, "kind", "cache_write")...)
+	})
+	each(func(one *modelMeter, labels ...string) {
+		p.Counter("lathe_cost_dollars_total", "What requests cost, by the prices of the catalogue.", float64(one.cost.Load())/1e12, labels...)
+	})
+	each(func(one *modelMeter, labels ...string) {
+		p.Histogram("lathe_request_first_seconds", "From sending a request to the first word of its answer.", &one.first, labels...)
+	})
+	each(func(one *modelMeter, labels ...string) {
+		p.Histogram("lathe_request_duration_seconds", "From sending a request to the end of its answer.", &one.whole, labels...)
+	})
+}
+
+func (m *meters) measureTools(p *metric.Page) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	names := make([]string, 0, len(m.tools))
+	for name := range m.tools {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		p.Counter("lathe_tool_failures_total", "Tool calls that failed or were refused.", float64(m.tools[name].failed.Load()), "tool", name)
+	}
+	for _, name := range names {
+		p.Histogram("lathe_tool_duration_seconds", "How long tool calls took, waiting for a permission included.", &m.tools[name].took, "tool", name)
+	}
+}

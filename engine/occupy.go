@@ -1,0 +1,50 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"github.com/lathe-agent/lathe"
+)
+
+const (
+	// leaveTime is how long an actor that has nothing to do any more may take to leave.
+	leaveTime = 2 * time.Second
+	// restTime is how long one that was told to be at rest may still look busy.
+	restTime = 100 * time.Millisecond
+	// leaveLook is how often it is looked whether it has found something to do.
+	leaveLook = 10 * time.Millisecond
+)
+
+// occupyAtRest is occupy that does not mistake an actor on its way out for one at work: who was
+// told that a session rests may do something with it at once.
+func (e *Engine) occupyAtRest(ctx context.Context, id lathe.SessionID, first func(context.Context, *runner) error) (*actor, error) {
+	tick := time.NewTicker(leaveLook)
+	defer tick.Stop()
+	for began := time.Now(); ; {
+		a, err := e.occupy(id, first)
+		if lathe.CodeOf(err) != lathe.Conflict || time.Since(began) > leaveTime {
+			return a, err
+		}
+		other := e.find(id)
+		if other == nil {
+			continue // it has just left
+		}
+		if other.isAtWork() && time.Since(began) > restTime {
+			return nil, err
+		}
+		select {
+		case <-other.gone:
+		case <-tick.C:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// isAtWork reports whether a turn is under way.
+func (a *actor) isAtWork() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.cancel != nil
+}

@@ -1,0 +1,56 @@
+package engine_test
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/tool"
+	"github.com/lathe-agent/lathe/tool/tooltest"
+)
+
+// checking reads what a transcript says of checks, and of the tools they look at.
+func (p *playing) checking(s *engine.Settings) {
+	p.Helper()
+	if words := strings.Fields(p.option("checks", "")); len(words) > 0 {
+		s.Headless = words[0] == "headless"
+		switches := map[string]bool{}
+		for _, w := range words[1:] {
+			name, value, _ := strings.Cut(w, "=")
+			switches[name] = value == "on"
+		}
+		s.Checks = engine.DefaultChecks(s.Headless).With(switches)
+	}
+	if p.option("tools", "") != "real" {
+		return
+	}
+	seen := tool.NewSeen()
+	edit := tool.EditConfig{Seen: seen}
+	write := tool.WriteConfig{Seen: seen}
+	if s.Checks[engine.CheckSyntax] != engine.CheckOff {
+		write.Syntax = &tool.Syntax{}
+		edit.Syntax = write.Syntax
+	}
+	s.Tools = tool.NewSet(append(s.Tools.All(), tooltest.Bash(), tool.Read(tool.ReadConfig{Seen: seen}), tool.Edit(edit), tool.Write(write),
+		tool.ApplyPatch(edit), tool.TodoWrite(tool.TodoConfig{}))...)
+}
+
+// spoke shows which checks a text is of.
+func spoke(t *lathe.Text) string {
+	said := engine.Firings([]lathe.Message{{Parts: []lathe.Part{{Body: t}}}})
+	var names []string
+	for _, c := range engine.AllChecks() {
+		if said[c] > 0 {
+			names = append(names, string(c))
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	told := "shown"
+	if t.Synthetic.On() {
+		told = "told"
+	}
+	return fmt.Sprintf(" by %s, %s", strings.Join(names, " "), told)
+}

@@ -1,0 +1,161 @@
+package engine_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/tool"
+	"github.com/lathe-agent/lathe/tool/tooltest"
+	"github.com/lathe-agent/lathe/workspace/survey"
+)
+
+// contextual reads what a transcript says of agents, instructions, skills and commands.
+func (p *playing) contextual(s *engine.Settings) {
+	p.Helper()
+	s.Headless = p.option("headless", "") == "yes"
+	s.DefaultAgent = p.option("default-agent", "")
+	s.Plans = filepath.Join(p.dir, "plans")
+	s.Home = filepath.Join(p.dir, "home")
+	if p.option("survey", "") == "yes" {
+		s.Survey = &survey.Config{}
+	}
+	for _, line := range p.script.settings {
+		switch line[0] {
+		case "builtin":
+			p.builtin(s)
+		case "instruction":
+			if text, err := os.ReadFile(filepath.Join(p.dir, line[1])); err == nil {
+				s.Instructions = append(s.Instructions, engine.Instruction{Name: line[1], Text: strings.TrimSpace(string(text))})
+			}
+		case "skills":
+			s.Skills = p.skills()
+			var entries []tool.SkillEntry
+			for _, k := range s.Skills {
+				entries = append(entries, tool.SkillEntry{Name: k.Name, Path: k.Location, Content: k.Content})
+			}
+			s.Tools = tool.NewSet(append(s.Tools.All(), tool.Skill(entries))...)
+		case "shell":
+			s.Tools = tool.NewSet(append(s.Tools.All(), tooltest.Shell())...)
+		case "command":
+			s.Commands = append(s.Commands, p.slash(line[1:]))
+		}
+	}
+}
+
+// builtin gives the agents that come with the program, with the rules of the transcript behind
+// their own, and the tools that change between them.
+func (p *playing) builtin(s *engine.Settings) {
+	at := engine.Folders{Worktree: p.dir, Plans: s.Plans, Outputs: filepath.Join(p.data, "outputs")}
+	s.Agents = nil
+	for _, a := range engine.BuiltinAgents(at) {
+		a.Rules = append(a.Rules, p.script.rules...)
+		s.Agents = append(s.Agents, engine.Agent{Agent: a})
+	}
+	s.Tools = tool.NewSet(append(s.Tools.All(), tool.PlanEnter(), tool.PlanExit(), tool.Edit(tool.EditConfig{}), tool.Write(tool.WriteConfig{}))...)
+}
+
+// skills are the files below the folder skills: the first line says when, the rest what.
+func (p *playing) skills() (out []lathe.Skill) {
+	dirs, err := filepath.Glob(filepath.Join(p.dir, "skills", "*", "SKILL.md"))
+	p.ok(err)
+	for _, path := range dirs {
+		text, err := os.ReadFile(path)
+		p.ok(err)
+		when, content, _ := strings.Cut(string(text), "\n")
+		out = append(out, lathe.Skill{Name: filepath.Base(filepath.Dir(path)), Description: when, Location: path, Content: content})
+	}
+	return out
+}
+
+// slash reads a command: its name, words with =, and its template.
+func (p *playing) slash(words []string) (c engine.SlashCommand) {
+	c.Name, c.Source = words[0], lathe.CommandOwn
+	for _, w := range words[1:] {
+		key, val, _ := strings.Cut(w, "=")
+		switch key {
+		case "agent":
+			c.Agent = val
+		case "model":
+			c.Model = val
+		case "subtask":
+			c.Subtask = lathe.FlagOf(val == "yes")
+		case "outside":
+			c.Outside = val == "yes"
+		case "source":
+			c.Source = lathe.CommandSource(val)
+		default:
+			c.Template = w
+		}
+	}
+	return c
+}
+
+// actOnContext does the lines about commands, folders and what goes before a conversation.
+func (p *playing) actOnContext(w []string) bool {
+	p.Helper()
+	switch w[0] {
+	case "command":
+		call, asks := engine.CommandCall{Command: w[1]}, false
+		for _, word := range w[2:] {
+			key, val, _ := strings.Cut(word, "=")
+			switch key {
+			case "asks":
+				asks = true
+			case "id":
+				call.Message = namedID(val)
+			case "agent":
+				call.Agent = val
+			case "file":
+				call.Parts = append(call.Parts, p.file(val))
+			default:
+				call.Arguments = word
+			}
+		}
+		if !asks {
+			_, err := p.SubmitCommand(p.Context(), p.session, call)
+			p.note(err)
+			return true
+		}
+		id, e := p.session, p.Engine
+		go func() {
+			if _, err := e.SubmitCommand(p.Context(), id, call); err != nil {
+				<-time.After(time.Millisecond) // what it was told of comes first
+				p.shown.line(fmt.Sprintf("! %s: %v", lathe.CodeOf(err), err))
+			}
+		}()
+	case "mkdir":
+		p.ok(os.MkdirAll(filepath.Join(p.dir, w[1]), 0o755))
+	default:
+		return false
+	}
+	return true
+}
+
+// lockedText is a text that many write to.
+type lockedText struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *lockedText) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(b)
+}
+
+func (l *lockedText) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+// namedID is the id that a transcript gives a name to.
+func namedID(name string) lathe.MessageID {
+	return lathe.MessageID("msg_" + name + "0000000000000000000000000000"[:26-len(name)])
+}

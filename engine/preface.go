@@ -1,0 +1,306 @@
+package engine
+
+import (
+	"context"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/hex"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/workspace"
+)
+
+//go:embed prompt/changed.md
+var changedText string
+
+// Instruction is a text that goes before every model.
+type Instruction struct {
+	Name string // its path or address
+	Text string
+}
+
+func (i Instruction) shown() string { return "Instructions from: " + i.Name + "\n" + i.Text }
+
+// The bounds of the list of skills, in bytes: about 40 tokens each, 2,000 in all.
+const (
+	skillBytes = 144
+	listBytes  = 7200
+)
+
+// The names under which what is no file is watched for changes.
+const (
+	environmentSource = "environment"
+	skillSource       = "skills"
+)
+
+// newPreface samples what goes before a conversation, in the order in which parts of it are
+// likely to stay the same. It is pure but for the day.
+func (s *sample) newPreface(session lathe.Session, at workspace.Place, now lathe.Time) lathe.Preface {
+	p := s.prefaceKey(at)
+	core := s.agent.Prompt
+	if core == "" {
+		core = buildPrompt
+	}
+	texts := []string{strings.TrimSpace(core)}
+	if isOwnPrompt(s.agent.Prompt) {
+		texts = append(texts, familyOf(s.model.Name).text())
+	}
+	around := s.environment(session, at)
+	texts = append(texts, around+"\nDate: "+now.Std().Format("2006-01-02"))
+	p.Sources = append(p.Sources, lathe.PrefaceSource{Name: environmentSource, Digest: digestOf(around)})
+	for _, i := range s.settings.Instructions {
+		texts = append(texts, i.shown())
+		p.Sources = append(p.Sources, lathe.PrefaceSource{Name: i.Name, Digest: digestOf(i.Text)})
+	}
+	if list := s.skillList(session); list != "" {
+		texts = append(texts, list)
+		p.Sources = append(p.Sources, lathe.PrefaceSource{Name: skillSource, Digest: digestOf(list)})
+	}
+	p.Text = strings.Join(texts, "\n\n")
+	return p
+}
+
+// prefaceKey is what a preface is made for.
+func (s *sample) prefaceKey(at workspace.Place) lathe.Preface {
+	return lathe.Preface{
+		Agent: s.agent.Name, Model: lathe.ModelRef{Provider: s.model.Ref.Provider, Model: s.model.Ref.Model},
+		Directory: at.Directory, Summary: s.summary,
+	}
+}
+
+func digestOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:8])
+}
+
+// environment says where the model works. The day stands below it: that it passes changes
+// nothing a model must be told of.
+func (s *sample) environment(session lathe.Session, at workspace.Place) string {
+	lines := []string{
+		"# Environment",
+		"Working directory: " + at.Directory,
+		"Top of the repository: " + at.Worktree,
+		"Version control: " + or(at.VCS, "none"),
+		"Platform: " + runtime.GOOS + "/" + runtime.GOARCH,
+	}
+	if s.settings.ShellName != "" {
+		lines = append(lines, "Shell: "+s.settings.ShellName)
+	}
+	if c := s.agent.Confined; c.Mode != "" {
+		line := "Sandbox of commands: " + c.Mode
+		if c.Offline {
+			line += "; no network"
+		}
+		lines = append(lines, line)
+	}
+	lines = append(lines, "Model: "+s.model.Ref.Provider+"/"+s.model.Ref.Model)
+	if s.settings.Headless || session.Parent != "" {
+		lines = append(lines, "Mode: headless. Nobody answers questions: decide, and note at the end what you assumed.")
+	} else {
+		lines = append(lines, "Mode: interactive. The user can be asked when only they can decide.")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// skillList names the skills the agent may load, with when to use them; "" if there are none.
+func (s *sample) skillList(session lathe.Session) string {
+	var skills []lathe.Skill
+	for _, k := range s.usableSkills(session) {
+		if k.Description != "" {
+			skills = append(skills, k)
+		}
+	}
+	if len(skills) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("# Skills\nLoad one with the skill tool before you begin a task that it fits.\n<available_skills>\n")
+	for i, k := range skills {
+		line := clipText(k.Name+" — "+strings.Join(strings.Fields(k.Description), " "), skillBytes)
+		if b.Len()+len(line) > listBytes {
+			fmt.Fprintf(&b, "and %d more\n", len(skills)-i)
+			break
+		}
+		b.WriteString(line + "\n")
+	}
+	b.WriteString("</available_skills>")
+	return b.String()
+}
+
+// usableSkills are those that neither the agent's rules nor the session's deny, by name.
+func (s *sample) usableSkills(session lathe.Session) (out []lathe.Skill) {
+	if s.settings.Tools == nil {
+		return nil
+	}
+	t, ok := s.settings.Tools.Find("skill")
+	b := bounds{session: session.Rules, agent: s.agent.judge(), listed: s.agent.Rules}
+	if !ok || (judge{chain: []bounds{b}}).hide()(t.Spec()) || s.model != nil && familyOf(s.model.Name).overwhelms(t.Spec()) {
+		return nil
+	}
+	for _, k := range s.settings.Skills {
+		if b.evaluate("skill", k.Name).Action != lathe.Deny {
+			out = append(out, k)
+		}
+	}
+	slices.SortFunc(out, func(a, b lathe.Skill) int { return strings.Compare(a.Name, b.Name) })
+	return out
+}
+
+// clipText cuts a text to so many bytes, at the end of a character.
+func clipText(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	text = text[:most-len("…")]
+	for len(text) > 0 && text[len(text)-1]&0xC0 == 0x80 {
+		text = text[:len(text)-1]
+	}
+	if n := len(text); n > 0 && text[n-1] >= 0xC0 {
+		text = text[:n-1]
+	}
+	return text + "…"
+}
+
+// isFor reports whether a preface was made for what asks now.
+func isFor(p *lathe.Preface, other lathe.Preface) bool {
+	return p != nil && p.Agent == other.Agent && p.Model.Provider == other.Model.Provider && p.Model.Model == other.Model.Model &&
+		p.Directory == other.Directory && p.Summary == other.Summary
+}
+
+// lastSummary is the newest message that stands for what was said before it.
+func lastSummary(messages []*held) lathe.MessageID {
+	for _, h := range slices.Backward(messages) {
+		if a, ok := h.Said.(*lathe.Assistant); ok && a.Summary.On() && a.Error == nil && a.Completed != 0 {
+			return h.ID
+		}
+	}
+	return ""
+}
+
+// keptPreface is the one the session has; nil if none was sampled yet. It is read once for
+// each runner: only the holder of the lease writes it.
+func (r *runner) keptPreface(ctx context.Context) (*lathe.Preface, error) {
+	if !r.prefaceRead {
+		p, err := r.engine.store.Preface(ctx, r.lease.Session)
+		if err != nil {
+			return nil, writeError{err}
+		}
+		r.preface, r.prefaceRead = p, true
+	}
+	return r.preface, nil
+}
+
+// prefaced makes sure that a session has what goes before its conversation: a prompt that was
+// never promoted has brought none, nor has one of an older version of the program. A model
+// that stands in for another has its own for as long.
+func (r *runner) prefaced(ctx context.Context, session lathe.Session) error {
+	kept, err := r.keptPreface(ctx)
+	if err != nil || kept != nil && r.fallen.instead != nil {
+		return err
+	}
+	if isFor(kept, r.sample.prefaceKey(r.place)) {
+		return nil
+	}
+	return r.putPreface(ctx, kept, r.sample.newPreface(session, r.place, r.engine.now()))
+}
+
+func (r *runner) putPreface(ctx context.Context, old *lathe.Preface, p lathe.Preface) error {
+	if err := r.write(ctx, &lathe.Prefaced{Session: r.lease.Session, Preface: p}); err != nil {
+		return err
+	}
+	r.brokePrefix(old, p)
+	r.preface = &p
+	return nil
+}
+
+// brokePrefix counts a change for which all that a provider has kept is lost.
+func (r *runner) brokePrefix(old *lathe.Preface, p lathe.Preface) {
+	if old == nil {
+		return
+	}
+	cause := "directory"
+	switch {
+	case old.Agent != p.Agent:
+		cause = "agent"
+	case old.Model.Provider != p.Model.Provider || old.Model.Model != p.Model.Model:
+		cause = "model"
+	case old.Summary != p.Summary:
+		cause = "compaction"
+	}
+	n := r.engine.prefixBreaks.Add(1)
+	r.engine.log.Info("what goes before the conversation has changed", "session", r.lease.Session, "cause", cause, "prefix_breaks", n)
+}
+
+// changedSources says what differs from what the model knows, in words for it; "" if nothing
+// does.
+func (s *sample) changedSources(session lathe.Session, at workspace.Place, known, now []lathe.PrefaceSource) string {
+	was := map[string]string{}
+	for _, k := range known {
+		was[k.Name] = k.Digest
+	}
+	var what, texts []string
+	for _, n := range now {
+		digest, there := was[n.Name]
+		delete(was, n.Name)
+		if there && digest == n.Digest {
+			continue
+		}
+		what = append(what, sourceName(n.Name)+map[bool]string{true: " has changed", false: " was added"}[there])
+		texts = append(texts, s.sourceText(session, at, n.Name))
+	}
+	for _, k := range known { // in their order
+		if _, gone := was[k.Name]; gone {
+			what = append(what, sourceName(k.Name)+" is gone and counts no more")
+		}
+	}
+	if len(what) == 0 {
+		return ""
+	}
+	text := strings.TrimSpace(strings.NewReplacer("{what}", strings.Join(what, "; "), "{text}", strings.Join(texts, "\n\n")).Replace(changedText))
+	return strings.Replace(text, "\n\n</system-reminder>", "\n</system-reminder>", 1)
+}
+
+func sourceName(name string) string {
+	switch name {
+	case environmentSource:
+		return "the environment"
+	case skillSource:
+		return "the list of skills"
+	default:
+		return name
+	}
+}
+
+func (s *sample) sourceText(session lathe.Session, at workspace.Place, name string) string {
+	switch name {
+	case environmentSource:
+		return s.environment(session, at)
+	case skillSource:
+		return s.skillList(session)
+	}
+	for _, i := range s.settings.Instructions {
+		if i.Name == name {
+			return i.shown()
+		}
+	}
+	return ""
+}
+
+// planPath is where the plan of a session is kept: in the repository, else in a folder for all;
+// "" if there is none.
+func planPath(s lathe.Session, at workspace.Place, plans string) string {
+	name := fmt.Sprintf("%d-%s.md", int64(s.Created), or(s.Slug, "plan"))
+	switch {
+	case at.VCS != "":
+		return filepath.Join(at.Worktree, ".lathe", "plans", name)
+	case plans != "":
+		return filepath.Join(plans, name)
+	default:
+		return ""
+	}
+}

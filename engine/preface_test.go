@@ -1,0 +1,194 @@
+package engine
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/tool"
+	"github.com/lathe-agent/lathe/workspace"
+)
+
+// What goes before a conversation may take so many tokens.
+const (
+	budgetCore        = 1500
+	budgetFamily      = 300
+	budgetSmall       = 900
+	budgetEnvironment = 300
+	budgetSurvey      = 600
+	budgetFresh       = 6000
+	budgetTask        = 400 // of a tool that other packages bring
+)
+
+// tokens estimates as the budget of tools does: rather too many than too few.
+func tokens(text string) int {
+	return int(max(float64(len(text))/3.6, float64(len(strings.Fields(text)))*1.4) + 0.5)
+}
+
+// fresh is a sample of a new session with all that comes with the program.
+func freshSample(agent, model string) *sample {
+	s := &sample{
+		settings: &Settings{
+			Tools:     tool.NewSet(append(tool.Builtin(tool.Config{Search: tool.SearchConfig{Key: "k"}}), tool.Skill(nil), tool.PlanEnter(), tool.PlanExit())...),
+			ShellName: "bash",
+		},
+		model: &Model{Ref: lathe.ModelRef{Provider: "provider", Model: model}, Name: model},
+	}
+	for _, a := range BuiltinAgents(Folders{Worktree: "/home/dev/src/project", Outputs: "/o", Plans: "/p"}) {
+		s.settings.Agents = append(s.settings.Agents, Agent{Agent: a, Confined: Confined{Mode: "workspace", Offline: true}})
+	}
+	var err error
+	if s.agent, err = s.settings.agent(agent); err != nil {
+		panic(err)
+	}
+	return s
+}
+
+func somewhere() workspace.Place {
+	dir := "/home/dev/src/" + strings.Repeat("project/", 10)
+	return workspace.Place{Directory: dir, Worktree: dir, Sandbox: dir, VCS: "git"}
+}
+
+// The words before a conversation, and the tools beside them, stay within their budgets for
+// every agent and every family of models.
+func TestPreface_Budget(t *testing.T) {
+	for _, agent := range []string{"build", "plan", "general", "explore"} {
+		for _, model := range []string{"claude-opus-4-6", "gpt-5.2-codex", "gpt-4.1", "gemini-3-pro", "qwen3-coder-480b", "qwen2.5-coder:7b"} {
+			s := freshSample(agent, model)
+			p := s.newPreface(lathe.Session{}, somewhere(), 0)
+			around := s.environment(lathe.Session{}, somewhere()) + "\nDate: 2026-01-01"
+			core, _, _ := strings.Cut(p.Text, "# Environment")
+			family, fam := familyOf(model).text(), familyOf(model)
+			most := budgetCore
+			if fam == smallFamily {
+				most = budgetSmall
+			}
+			if n := tokens(core); n > most || tokens(family) > budgetFamily || tokens(around) > budgetEnvironment {
+				t.Errorf("%s %s: %d tokens before the environment of %d, %d of them of the family, then %d", agent, model, n, most, tokens(family), tokens(around))
+			}
+			defs := 0
+			hide, unsuited := judge{chain: []bounds{{agent: s.agent.judge(), listed: s.agent.Rules}}}.hide(), tool.Unsuited(model)
+			for _, x := range s.settings.Tools.Visible(func(spec tool.Spec) bool { return hide(spec) || unsuited(spec) || fam.overwhelms(spec) }) {
+				spec := x.Spec()
+				defs += tokens(spec.Name + "\n" + spec.Description + "\n" + string(spec.Schema))
+			}
+			all := tokens(p.Text) + defs + budgetSurvey + budgetTask + 2
+			t.Logf("%-8s %-18s %4d core and family, %3d environment, %4d tools, %4d in all with %d for the survey and %d for task",
+				agent, model, tokens(core), tokens(around), defs, all, budgetSurvey, budgetTask)
+			if all >= budgetFresh {
+				t.Errorf("%s %s: a fresh session takes about %d tokens", agent, model, all)
+			}
+		}
+	}
+}
+
+// The order is that of what stays the same the longest, and a user's own prompt stands alone.
+func TestPreface_Order(t *testing.T) {
+	s := freshSample("build", "claude-x")
+	s.settings.Instructions = []Instruction{{"global", "Global."}, {"project", "Project."}}
+	s.settings.Skills = []lathe.Skill{{Name: "b", Description: "when b"}, {Name: "a", Description: "when a"}}
+	text := s.newPreface(lathe.Session{}, somewhere(), 0).Text
+	at := -1
+	for _, part := range []string{"You are lathe", "# This model\nMake calls", "# Environment", "Model: provider/claude-x", "\nDate: ", "Instructions from: global\nGlobal.", "Instructions from: project", "<available_skills>\na — when a\nb — when b\n"} {
+		next := strings.Index(text, part)
+		if next <= at {
+			t.Errorf("%q stands at %d, behind %d", part, next, at)
+		}
+		at = next
+	}
+	own := *s.agent
+	own.Prompt = "Mine."
+	s.agent = &own
+	if text := s.newPreface(lathe.Session{}, somewhere(), 0).Text; !strings.HasPrefix(text, "Mine.\n\n# Environment") {
+		t.Error(text[:100])
+	}
+}
+
+func TestSkillList_Bounded(t *testing.T) {
+	s := freshSample("build", "claude-x")
+	for i := range 500 {
+		s.settings.Skills = append(s.settings.Skills, lathe.Skill{Name: fmt.Sprintf("s%03d", i), Description: strings.Repeat("ä", 300)})
+	}
+	list := s.skillList(lathe.Session{})
+	if tokens(list) > 2100 || !strings.Contains(list, " more\n</available_skills>") || strings.Contains(list, "\uFFFD") {
+		t.Errorf("%d tokens: %s", tokens(list), list[len(list)-200:])
+	}
+	for _, line := range strings.Split(list, "\n") {
+		if len(line) > skillBytes {
+			t.Errorf("%d bytes: %s", len(line), line)
+		}
+	}
+}
+
+func TestFamilyOf(t *testing.T) {
+	for model, want := range map[string]family{
+		"claude-sonnet-4-5": claudeFamily, "anthropic/claude-3-haiku": claudeFamily, "eu.anthropic.claude-opus-4-6-v1:0": claudeFamily,
+		"gpt-5": gptFamily, "gpt-5.2-codex": gptFamily, "codex-mini": gptFamily, "openai/o3": gptFamily, "o4-mini": gptFamily,
+		"gpt-4.1": gpt4Family, "openai/gpt-4o": gpt4Family, "gpt-3.5-turbo": gpt4Family, "chatgpt-4o-latest": gpt4Family,
+		"gemini-2.5-pro": geminiFamily, "models/gemini-3-flash": geminiFamily,
+		"gpt-oss-120b": openFamily, "qwen3-coder-480b-a35b": openFamily, "glm-4.7": openFamily, "kimi-k2": openFamily, "big-pickle": openFamily, "olmo-32b": openFamily,
+		"qwen2.5-coder:7b": smallFamily, "llama-3.1-8b-instruct": smallFamily, "gemma3:4b": smallFamily, "gemma-3n-e4b-it": smallFamily, "deepseek-r1-distill-llama-8b": smallFamily, "phi-4:14b": smallFamily, "qwen3:0.6b": smallFamily,
+		"grok-4b1": openFamily,
+	} {
+		if got := familyOf(model); got != want {
+			t.Errorf("%s is %s, not %s", model, got, want)
+		}
+	}
+}
+
+// The agents that come with the program may do what their tables say.
+func TestBuiltinAgents_Rules(t *testing.T) {
+	at := Folders{Worktree: "/w", Outputs: "/o", Plans: "/data/plans", Open: []string{"/skills/a"}}
+	agents := map[string]lathe.Agent{}
+	var names []string
+	for _, a := range BuiltinAgents(at) {
+		agents[a.Name] = a
+		names = append(names, fmt.Sprintf("%s %s %v", a.Name, a.Mode, a.Hidden.On()))
+	}
+	want := []string{"build primary false", "compaction primary true", "explore subagent false", "general subagent false", "plan primary false", "summary primary true", "title primary true"}
+	if diff := cmp.Diff(want, names); diff != "" {
+		t.Error(diff)
+	}
+	const allow, ask, deny = lathe.Allow, lathe.Ask, lathe.Deny
+	for _, tt := range []struct {
+		permission, pattern                  string
+		build, plan, general, explore, title lathe.Action
+	}{
+		{"edit", "a.go", allow, deny, allow, deny, deny},
+		{"edit", ".lathe/plans/1-a.md", allow, allow, allow, deny, deny},
+		{"edit", ".opencode/plans/1-a.md", allow, allow, allow, deny, deny},
+		{"edit", "../data/plans/1-a.md", allow, allow, allow, deny, deny},
+		{"edit", ".lathe/plans/1-a.go", allow, deny, allow, deny, deny},
+		{"bash", "make", allow, allow, allow, allow, deny},
+		{"task", "general", allow, deny, allow, deny, deny},
+		{"task", "explore", allow, allow, allow, deny, deny},
+		{"todowrite", "*", allow, allow, deny, deny, deny},
+		{"question", "*", allow, allow, deny, deny, deny},
+		{"plan_enter", "*", allow, deny, deny, deny, deny},
+		{"plan_exit", "*", deny, allow, deny, deny, deny},
+		{"read", "a.go", allow, allow, allow, allow, deny},
+		{"read", "x/.env", ask, ask, ask, ask, deny},
+		{"read", "x/.env.example", allow, allow, allow, allow, deny},
+		{"doom_loop", "*", ask, ask, ask, ask, deny},
+		{"sandbox", "x", ask, ask, ask, deny, deny},
+		{"external_directory", "/etc/*", ask, ask, ask, ask, deny},
+		{"external_directory", "/o/*", allow, allow, allow, allow, deny},
+		{"external_directory", "/skills/a/*", allow, allow, allow, allow, deny},
+		{"external_directory", "/data/plans/*", ask, allow, ask, ask, deny},
+	} {
+		for name, want := range map[string]lathe.Action{"build": tt.build, "plan": tt.plan, "general": tt.general, "explore": tt.explore, "title": tt.title} {
+			if got := agents[name].Rules.Evaluate(tt.permission, tt.pattern).Action; got != want {
+				t.Errorf("%s: %s %s is %s, not %s", name, tt.permission, tt.pattern, got, want)
+			}
+		}
+	}
+	if diff := cmp.Diff(lathe.Ruleset{{Permission: "external_directory", Pattern: "/o/*", Action: allow}}, FinalRules(at, nil)); diff != "" {
+		t.Error(diff)
+	}
+	if got := FinalRules(at, lathe.Ruleset{{Permission: "external_directory", Pattern: "/o/*", Action: deny}}); got != nil {
+		t.Error(got)
+	}
+}

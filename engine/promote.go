@@ -1,0 +1,137 @@
+package engine
+
+import (
+	"context"
+	_ "embed"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/workspace/survey"
+)
+
+//go:embed prompt/enterplan.md
+var enterPlanText string
+
+//go:embed prompt/leaveplan.md
+var leavePlanText string
+
+// promote gives prompts their place in the history. What has changed since the last one is
+// written behind the newest of them, as parts that only the model sees: told in any other way
+// it would change what was sent before.
+func (r *runner) promote(ctx context.Context, s state, prompts []lathe.MessageID) error {
+	facts := []lathe.Fact{r.busy()}
+	for _, id := range prompts {
+		facts = append(facts, &lathe.Promote{Session: r.lease.Session, Message: id})
+	}
+	left, err := r.withdrawAll(ctx) // of a command whose process died while it asked
+	if err != nil {
+		return err
+	}
+	facts = append(facts, left...)
+	u := r.mem.byID[prompts[len(prompts)-1]]
+	if u == nil {
+		return r.write(ctx, facts...)
+	}
+	said := r.engine.sampleFor(ctx, r.place, u)
+	if said.err != nil { // the step will say so
+		return r.write(ctx, facts...)
+	}
+	said.summary = lastSummary(s.messages)
+	old, err := r.keptPreface(ctx)
+	if err != nil {
+		return err
+	}
+	fresh := said.newPreface(s.session, r.place, r.engine.now())
+	texts := r.reminders(s, &said)
+	switch {
+	case old == nil:
+		texts = append(r.surveyed(ctx, s, &said), texts...)
+	case isFor(old, fresh) && !r.isCold(s):
+		if told := said.changedSources(s.session, r.place, old.Sources, fresh.Sources); told != "" {
+			texts = append(texts, told)
+		}
+		fresh.Text = old.Text
+	}
+	if old == nil || !isFor(old, fresh) || old.Text != fresh.Text || !slices.Equal(old.Sources, fresh.Sources) {
+		facts = append(facts, &lathe.Prefaced{Session: r.lease.Session, Preface: fresh})
+	}
+	for _, text := range texts {
+		facts = append(facts, &lathe.PartChanged{Time: r.engine.now(), Part: lathe.Part{
+			ID: r.engine.ids.Part(), Session: u.Session, Message: u.ID, Body: synthetic(text),
+		}})
+	}
+	if err := r.write(ctx, facts...); err != nil {
+		return err
+	}
+	if old != nil && !isFor(old, fresh) {
+		r.brokePrefix(old, fresh)
+	}
+	r.preface = &fresh
+	return nil
+}
+
+// coldAfter is how long providers keep what they have seen, at most.
+const coldAfter = time.Hour
+
+// isCold reports whether the session has rested for so long that nothing is lost by sampling
+// anew: then the day is today's, and instructions stand in their place again.
+func (r *runner) isCold(s state) bool {
+	if len(s.messages) == 0 {
+		return false
+	}
+	last := s.messages[len(s.messages)-1]
+	at := last.Created
+	if a, ok := last.Said.(*lathe.Assistant); ok {
+		at = max(at, a.Completed)
+	}
+	return r.engine.now()-at > lathe.Time(coldAfter.Milliseconds())
+}
+
+// surveyed is what the first prompt of a session is given of its surroundings.
+func (r *runner) surveyed(ctx context.Context, s state, said *sample) []string {
+	if said.settings.Survey == nil || s.session.Parent != "" || len(s.messages) > 0 {
+		return nil
+	}
+	if text := survey.Take(ctx, r.place.Directory, *said.settings.Survey); text != "" {
+		return []string{text}
+	}
+	return nil
+}
+
+// reminders say that the mode has changed: on the first prompt of plan mode, and on the first
+// behind it.
+func (r *runner) reminders(s state, said *sample) []string {
+	last := ""
+	if answers := answersIn(s.messages); len(answers) > 0 {
+		last = answers[len(answers)-1].Said.(*lathe.Assistant).Agent
+	}
+	plans := said.agent.Name == planAgent
+	if plans == (last == planAgent) {
+		return nil
+	}
+	file := planPath(s.session, r.place, said.settings.Plans)
+	_, err := os.Stat(file)
+	there := file != "" && err == nil
+	if plans {
+		state := "not there yet"
+		if there {
+			state = "it exists"
+		}
+		return []string{strings.TrimSpace(strings.NewReplacer("{file}", or(file, "none here: give it as your answer"), "{state}", state).Replace(enterPlanText))}
+	}
+	where := ""
+	if there {
+		where = " The plan is in " + file + "."
+	}
+	return []string{strings.TrimSpace(strings.NewReplacer("{agent}", said.agent.Name, "{file}", where).Replace(leavePlanText))}
+}
+
+// isAside reports whether a part is one that promoting a prompt has added: it says nothing of
+// what the user wants.
+func isAside(p lathe.Part) bool {
+	t, ok := p.Body.(*lathe.Text)
+	return ok && t.Synthetic.On() && (strings.HasPrefix(t.Text, survey.Heading) || strings.HasPrefix(t.Text, "<system-reminder>"))
+}

@@ -1,0 +1,322 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/workspace/snapshot"
+)
+
+// Undo says from where on a session is to be undone.
+type Undo struct {
+	Message lathe.MessageID
+	Part    lathe.PartID // "" is the whole message, and the prompt it answers
+	DryRun  bool         // says what would be done, and does nothing
+}
+
+// Redo takes an undo back.
+type Redo struct{ DryRun bool }
+
+// Undone is what an undo or its taking back did to a session and to the files.
+type Undone struct {
+	Session lathe.Session
+	Changes []snapshot.Change // those with a conflict were left alone
+}
+
+// Revert undoes what a session said and did from a point on. Its messages stay until the
+// next prompt; of the files only those are touched that the undone steps wrote, and only if
+// they are what those steps left. A session that is at work refuses it. A point that does not
+// exist changes nothing.
+func (e *Engine) Revert(ctx context.Context, id lathe.SessionID, u Undo) (Undone, error) {
+	return occupied(ctx, e, id, func(ctx context.Context, r *runner) (Undone, error) { return r.revert(ctx, u) })
+}
+
+// Unrevert takes back what Revert did. Files that were changed since are left alone.
+func (e *Engine) Unrevert(ctx context.Context, id lathe.SessionID, d Redo) (Undone, error) {
+	return occupied(ctx, e, id, func(ctx context.Context, r *runner) (Undone, error) { return r.unrevert(ctx, d) })
+}
+
+// occupied does something with a session that rests, as its runner.
+func occupied[T any](ctx context.Context, e *Engine, id lathe.SessionID, do func(context.Context, *runner) (T, error)) (T, error) {
+	var none T
+	if _, err := e.store.Session(ctx, id); err != nil {
+		return none, err
+	}
+	done := make(chan outcomeOf[T], 1)
+	a, err := e.occupyAtRest(ctx, id, func(ctx context.Context, r *runner) error {
+		v, err := do(ctx, r)
+		done <- outcomeOf[T]{v, err}
+		if isWrite(err) {
+			return err
+		}
+		return nil // whoever asked is told; prompts that came meanwhile are answered all the same
+	})
+	if err != nil {
+		return none, err
+	}
+	select {
+	case out := <-done:
+		return out.value, out.err
+	case <-a.gone: // it could not begin
+		select {
+		case out := <-done:
+			return out.value, out.err
+		default:
+			return none, a.failure()
+		}
+	case <-ctx.Done():
+		return none, context.Cause(ctx)
+	}
+}
+
+type outcomeOf[T any] struct {
+	value T
+	err   error
+}
+
+// point is where a session is undone, and what lies behind it.
+type point struct {
+	message lathe.MessageID
+	part    lathe.PartID
+	from    int // the first message that is undone, at least in part
+}
+
+// findPoint finds the place to undo from. A part before which its message has said nothing is
+// the whole message; a whole answer is undone with the prompt it answers.
+func findPoint(messages []*held, message lathe.MessageID, part lathe.PartID) (p point, ok bool) {
+	prompt, at := -1, -1
+	for i, h := range messages {
+		if _, user := h.Said.(*lathe.User); user {
+			prompt = i
+		}
+		if h.ID == message {
+			at = i
+			break
+		}
+	}
+	if at < 0 {
+		return p, false
+	}
+	if part != "" {
+		rest := partsFrom(messages[at].Parts, part)
+		if rest == nil {
+			return p, false
+		}
+		before := messages[at].Parts[:len(messages[at].Parts)-len(rest)]
+		if slices.ContainsFunc(before, isUseful) {
+			return point{message, part, at}, true
+		}
+	}
+	if prompt >= 0 {
+		at = prompt
+	}
+	return point{message: messages[at].ID, from: at}, true
+}
+
+// isUseful says that a part is something said or done.
+func isUseful(p lathe.Part) bool {
+	switch p.Body.(type) {
+	case *lathe.Text, *lathe.ToolCall:
+		return true
+	default:
+		return false
+	}
+}
+
+// doneIn lists the steps of messages that changed files, in their order.
+func doneIn(messages []lathe.Message) (steps []snapshot.Done) {
+	for _, m := range messages {
+		after := ""
+		for _, p := range m.Parts {
+			switch b := p.Body.(type) {
+			case *lathe.StepFinish:
+				after = b.Snapshot
+			case *lathe.Patch:
+				steps = append(steps, snapshot.Done{Key: string(m.ID), Before: b.Hash, After: after, Files: b.Files})
+			default:
+			}
+		}
+	}
+	return steps
+}
+
+// revert undoes the session from a point on.
+func (r *runner) revert(ctx context.Context, u Undo) (Undone, error) {
+	s, err := r.load(ctx)
+	if err != nil {
+		return Undone{}, err
+	}
+	at, ok := findPoint(s.messages, u.Message, u.Part)
+	if !ok {
+		return Undone{Session: s.session}, nil
+	}
+	undone, err := r.below(ctx, s.messages[at.from:])
+	if err != nil {
+		return Undone{}, err
+	}
+	back, changes, err := r.restore(ctx, s, at, doneIn(undone), u.DryRun)
+	if err != nil || u.DryRun {
+		return Undone{Session: s.session, Changes: changes}, err
+	}
+	r.warn(changes)
+	diffs := r.diffs(ctx, doneIn(undone))
+	if err := r.write(ctx, &lathe.DiffChanged{Session: s.session.ID, Diff: diffs}); err != nil {
+		return Undone{}, err
+	}
+	rec, err := r.edit(ctx, lathe.Edit{Revert: lathe.Some(back), Summary: lathe.Some(totals(diffs))})
+	return Undone{Session: rec, Changes: changes}, err
+}
+
+// restore brings the files back. When the session is undone already and is to be undone less
+// far, what was undone is brought forward first; undone further, only the rest is undone.
+func (r *runner) restore(ctx context.Context, s state, at point, steps []snapshot.Done, dry bool) (*lathe.Revert, []snapshot.Change, error) {
+	back := &lathe.Revert{Message: at.message, Part: at.part}
+	w, err := r.kept(ctx)
+	if err != nil || w == nil {
+		return back, nil, err
+	}
+	key := string(s.session.ID)
+	var changes []snapshot.Change
+	if had := s.session.Revert; had != nil {
+		back.Snapshot = had.Snapshot
+		redone, err := w.Redo(ctx, key)
+		if err != nil {
+			return nil, nil, err
+		}
+		if dry {
+			return back, redone.Changes, nil
+		}
+		if _, err := w.Apply(ctx, key, redone); err != nil {
+			return nil, nil, err
+		}
+		if err := w.Forget(ctx, key); err != nil {
+			return nil, nil, err
+		}
+	}
+	plan, err := w.Undo(ctx, steps)
+	if err != nil || dry {
+		return back, plan.Changes, err
+	}
+	done, err := w.Apply(ctx, key, plan)
+	if err != nil {
+		return nil, nil, err
+	}
+	if back.Snapshot == "" {
+		back.Snapshot = done.Tree
+	}
+	back.Diff = done.Diff
+	return back, append(changes, done.Changes...), nil
+}
+
+// unrevert brings back what was undone.
+func (r *runner) unrevert(ctx context.Context, d Redo) (Undone, error) {
+	s, err := r.load(ctx)
+	if err != nil || s.session.Revert == nil {
+		return Undone{Session: s.session}, err
+	}
+	w, err := r.kept(ctx)
+	if err != nil {
+		return Undone{}, err
+	}
+	var changes []snapshot.Change
+	if key := string(s.session.ID); w != nil {
+		plan, err := w.Redo(ctx, key)
+		if err != nil || d.DryRun {
+			return Undone{Session: s.session, Changes: plan.Changes}, err
+		}
+		done, err := w.Apply(ctx, key, plan)
+		if err == nil {
+			err = w.Forget(ctx, key)
+		}
+		if err != nil {
+			return Undone{}, err
+		}
+		changes = done.Changes
+	}
+	if d.DryRun {
+		return Undone{Session: s.session}, nil
+	}
+	r.warn(changes)
+	rec, err := r.edit(ctx, lathe.Edit{Revert: lathe.Some[*lathe.Revert](nil)})
+	if err != nil {
+		return Undone{}, err
+	}
+	r.patched = true
+	return Undone{Session: rec, Changes: changes}, nil
+}
+
+// kept is where the files of the session are kept; nil if they are not.
+func (r *runner) kept(ctx context.Context) (*snapshot.Work, error) {
+	if r.engine.setup == nil {
+		return r.engine.undoable(r.place, &Settings{}), nil
+	}
+	settings, err := r.engine.setup.Settings(ctx, r.place)
+	if err != nil {
+		return nil, err
+	}
+	return r.engine.undoable(r.place, settings), nil
+}
+
+// below lists messages with those of the sessions that were begun since the first of them, by
+// sub-agents: what they did is undone as well. The oldest is first.
+func (r *runner) below(ctx context.Context, messages []*held) ([]lathe.Message, error) {
+	var out []lathe.Message
+	for _, h := range messages {
+		out = append(out, h.Message)
+	}
+	since := out[0].Created
+	todo := []lathe.SessionID{r.lease.Session}
+	for len(todo) > 0 {
+		children, err := r.engine.Children(ctx, todo[0])
+		if err != nil {
+			return nil, err
+		}
+		todo = todo[1:]
+		for _, c := range children {
+			todo = append(todo, c.ID)
+			page, err := r.engine.store.History(ctx, c.ID, lathe.Place{}, 0)
+			if err != nil {
+				return nil, err
+			}
+			for _, m := range page.Messages {
+				if m.Created >= since {
+					out = append(out, m)
+				}
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b lathe.Message) int { return int(a.Created - b.Created) })
+	return out, nil
+}
+
+// edit changes columns of the session's record.
+func (r *runner) edit(ctx context.Context, e lathe.Edit) (lathe.Session, error) {
+	ctx, cancel := settle(ctx)
+	defer cancel()
+	rec, err := r.engine.store.Edit(ctx, r.lease.Session, e)
+	if err == nil {
+		r.mem.session = rec
+	}
+	return rec, err
+}
+
+// warn tells clients which files were left alone: nothing in the session's record has a
+// place for that.
+func (r *runner) warn(changes []snapshot.Change) {
+	var left []string
+	for _, c := range changes {
+		if c.Conflict != "" {
+			left = append(left, fmt.Sprintf("%s (%s)", c.Path, c.Conflict))
+		}
+	}
+	if len(left) == 0 {
+		return
+	}
+	s := r.mem.session
+	r.engine.bus.Publish(lathe.Event{Session: s.ID, Directory: s.Directory, Project: s.Project, Fact: &lathe.TUIToast{
+		Title: "Left as they are", Message: strings.Join(left, "\n"), Variant: "warning",
+	}})
+}

@@ -1,0 +1,103 @@
+package engine
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/workspace/snapshot"
+)
+
+// A point is where its part stands, or the prompt of its message where nothing was said
+// before. (§13.4)
+func TestFindPoint(t *testing.T) {
+	t.Parallel()
+	user := func(id lathe.MessageID) *held {
+		return &held{Message: lathe.Message{ID: id, Said: &lathe.User{}, Parts: []lathe.Part{{ID: "prt_" + lathe.PartID(id), Body: &lathe.Text{Text: "do"}}}}}
+	}
+	answer := func(id, to lathe.MessageID, bodies ...lathe.Body) *held {
+		h := &held{Message: lathe.Message{ID: id, Said: &lathe.Assistant{Parent: to}}}
+		for i, b := range bodies {
+			h.Parts = append(h.Parts, lathe.Part{ID: lathe.PartID(string(id) + string(rune('a'+i))), Body: b})
+		}
+		return h
+	}
+	list := []*held{
+		user("u1"), answer("a1", "u1", &lathe.StepStart{}, &lathe.Text{Text: "x"}, &lathe.ToolCall{State: &lathe.Pending{}}),
+		answer("a2", "u1", &lathe.StepStart{}, &lathe.ToolCall{State: &lathe.Pending{}}, &lathe.Text{Text: "y"}),
+		user("u2"), answer("a3", "u2", &lathe.Text{Text: "z"}),
+	}
+	for _, c := range []struct {
+		message lathe.MessageID
+		part    lathe.PartID
+		want    point
+		found   bool
+	}{
+		{"u1", "", point{message: "u1", from: 0}, true},
+		{"a1", "", point{message: "u1", from: 0}, true},
+		{"a2", "", point{message: "u1", from: 0}, true},
+		{"u2", "", point{message: "u2", from: 3}, true},
+		{"a3", "", point{message: "u2", from: 3}, true},
+		{"a1", "a1a", point{message: "u1", from: 0}, true},
+		{"a1", "a1b", point{message: "u1", from: 0}, true},
+		{"a1", "a1c", point{message: "a1", part: "a1c", from: 1}, true},
+		{"a2", "a2b", point{message: "u1", from: 0}, true},
+		{"a2", "a2c", point{message: "a2", part: "a2c", from: 2}, true},
+		{"u2", "prt_u2", point{message: "u2", from: 3}, true},
+		{"a1", "a2a", point{}, false},
+		{"gone", "", point{}, false},
+	} {
+		got, ok := findPoint(list, c.message, c.part)
+		if ok != c.found || got != c.want {
+			t.Errorf("%s %s: %+v %v, want %+v %v", c.message, c.part, got, ok, c.want, c.found)
+		}
+	}
+}
+
+// A step is undone by what its patch says; what it left is what its finish names.
+func TestDoneIn(t *testing.T) {
+	t.Parallel()
+	patch := func(hash string) lathe.Part {
+		return lathe.Part{Body: &lathe.Patch{Hash: hash, Files: []string{"/p/a"}}}
+	}
+	finish := func(tree string) lathe.Part { return lathe.Part{Body: &lathe.StepFinish{Snapshot: tree}} }
+	got := doneIn([]lathe.Message{
+		{ID: "m1", Parts: []lathe.Part{finish("t2"), patch("t1")}},
+		{ID: "m2", Parts: []lathe.Part{finish("t3")}},
+		{ID: "m3", Parts: []lathe.Part{patch("t3")}},
+	})
+	want := []snapshot.Done{
+		{Key: "m1", Before: "t1", After: "t2", Files: []string{"/p/a"}},
+		{Key: "m3", Before: "t3", Files: []string{"/p/a"}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// What is told of changes is bounded, and the counts are all there.
+func TestBounded(t *testing.T) {
+	t.Parallel()
+	text := make([]byte, maxDiff)
+	diffs := []lathe.FileDiff{{File: "long", Patch: string(text) + "x", Additions: 1}}
+	for range maxDiffs/maxDiff + 2 {
+		diffs = append(diffs, lathe.FileDiff{File: "f", Patch: string(text), Additions: 2, Deletions: 1})
+	}
+	total, with := 0, 0
+	for _, d := range bounded(diffs) {
+		if total += len(d.Patch); d.Patch != "" {
+			with++
+		}
+	}
+	if total > maxDiffs || with != maxDiffs/maxDiff {
+		t.Errorf("%d bytes in %d texts", total, with)
+	}
+	n := len(diffs)
+	if got := totals(bounded(diffs)); got.Files != n || got.Additions != 1+2*(n-1) || got.Deletions != n-1 {
+		t.Errorf("%+v", got)
+	}
+	if diffs[0].Patch == "" {
+		t.Error("what was given is changed")
+	}
+}

@@ -1,0 +1,154 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/model"
+	"github.com/lathe-agent/lathe/tool"
+	"github.com/lathe-agent/lathe/workspace"
+	"github.com/lathe-agent/lathe/workspace/snapshot"
+)
+
+// undoable is where the files of a session's directory are kept for an undo; nil where they are
+// not.
+func (e *Engine) undoable(at workspace.Place, s *Settings) *snapshot.Work {
+	if e.snapshots == nil || s == nil || s.NoSnapshots || at.Directory == "" {
+		return nil
+	}
+	return e.snapshots.Work(at)
+}
+
+// picture begins to keep what the step changes.
+func (s *stepping) picture() {
+	if w := s.engine.undoable(s.place, s.settings); w != nil {
+		s.snap = w.Step(string(s.fold.message.ID))
+	}
+}
+
+// foresee looks at what the model is about to say: with its first word the step begins, and
+// a command that is being written has the tree looked at meanwhile.
+func (s *stepping) foresee(ctx context.Context, ev model.Event) {
+	if s.snap == nil {
+		return
+	}
+	if !s.fold.begun {
+		tree, err := s.snap.Tree(ctx)
+		if err != nil && ctx.Err() == nil {
+			s.engine.log.Warn("the files before a step are not known", "session", s.session.ID, "error", err)
+		}
+		s.fold.before = tree
+	}
+	name := ""
+	switch ev := ev.(type) {
+	case model.InputStart:
+		name = ev.Name
+	case model.ToolCall:
+		name = ev.Name
+	default:
+		return
+	}
+	if t, _ := s.tools.Resolve(name, "{}"); t != nil && t.Spec().Anywhere && !s.last {
+		s.snap.Warm()
+	}
+}
+
+// changed ends the keeping, and says what the step changed. What cannot be said fails
+// nothing: the files are as they are.
+func (s *stepping) changed(ctx context.Context) snapshot.Patch {
+	if s.snap == nil {
+		return snapshot.Patch{}
+	}
+	ctx, cancel := settle(ctx)
+	defer cancel()
+	p, err := s.snap.End(ctx)
+	if err != nil {
+		s.engine.log.Warn("the changes of a step are not known", "session", s.session.ID, "error", err)
+	}
+	s.snap = nil
+	return p
+}
+
+// framed runs a tool that may change any file between two looks at the tree.
+func (s *stepping) framed(ctx context.Context, t tool.Tool, c *tool.Call, h *host) (tool.Result, error) {
+	if h.snap == nil || !t.Spec().Anywhere {
+		return tool.Run(ctx, t, c)
+	}
+	frame, err := h.snap.Frame(ctx)
+	if err != nil {
+		h.unframed(ctx, err)
+		return tool.Run(ctx, t, c)
+	}
+	h.frame = frame
+	defer func() {
+		ctx, cancel := settle(ctx)
+		defer cancel()
+		if err := frame.End(ctx); err != nil {
+			s.engine.log.Warn("what a call changed is not known", "session", s.session.ID, "tool", t.Spec().Name, "error", err)
+		}
+	}()
+	return tool.Run(ctx, t, c)
+}
+
+// unframed lets a call go on whose changes cannot be undone, such as a command in a directory
+// with more files than can be looked at. The user is told once.
+func (h *host) unframed(ctx context.Context, err error) {
+	if ctx.Err() != nil {
+		return
+	}
+	s := h.step
+	s.engine.log.Warn("what a call changes cannot be undone", "session", s.session.ID, "error", err)
+	s.unkept.Do(func() {
+		h.Tell(&lathe.TUIToast{Title: "Commands cannot be undone here", Message: err.Error(), Variant: "warning"})
+	})
+}
+
+// Changing keeps what files are before a tool changes them.
+func (h *host) Changing(ctx context.Context, paths ...string) (done func(), err error) {
+	snap := h.snap
+	if snap == nil {
+		return func() {}, nil
+	}
+	if err := snap.Capture(ctx, paths...); err != nil {
+		return nil, err
+	}
+	return func() {
+		ctx, cancel := settle(ctx)
+		defer cancel()
+		if err := snap.Wrote(ctx, paths...); err != nil {
+			h.step.engine.log.Warn("what a call changed is not known", "session", h.step.session.ID, "error", err)
+		}
+	}, nil
+}
+
+// begins says that a call that had to ask starts only now: what was changed until here, the
+// user has changed.
+func (h *host) begins(ctx context.Context) {
+	if h.frame == nil {
+		return
+	}
+	if err := h.frame.Again(ctx); err != nil {
+		h.unframed(ctx, err)
+	}
+}
+
+// rescued is the patch of an answer whose process died, if it had changed anything.
+func (r *runner) rescued(ctx context.Context, h *held) []lathe.Fact {
+	w := r.engine.undoable(r.place, &Settings{})
+	if w == nil {
+		return nil
+	}
+	p, err := w.Recover(ctx, string(h.ID))
+	if err != nil {
+		r.engine.log.Warn("the changes of a step that was cut off are not known", "session", r.lease.Session, "error", err)
+	}
+	if len(p.Files) == 0 {
+		return nil
+	}
+	return []lathe.Fact{&lathe.PartChanged{Time: r.engine.now(), Part: lathe.Part{
+		ID: r.engine.ids.Part(), Session: r.lease.Session, Message: h.ID, Body: &lathe.Patch{Hash: p.Before, Files: p.Files},
+	}}}
+}
+
+// Snapshots is where what files were is kept; nil if the engine was opened without.
+func (e *Engine) Snapshots() *snapshot.Store { return e.snapshots }

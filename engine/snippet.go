@@ -1,0 +1,208 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/store"
+	"github.com/lathe-agent/lathe/tool"
+)
+
+// errNeedsPerson is what a command of a template meets that only a person can allow.
+var errNeedsPerson = errors.New("a person must allow this")
+
+// printed puts the output of a template's shell commands in their places. They are judged by
+// the rules that hold for the agent's own commands, and run as those do. What is refused by a
+// rule, or fails, is said in its place; what the user rejects ends the command.
+func (c *commanding) printed(ctx context.Context, pieces []piece) (string, error) {
+	outs, errs := make([]string, len(pieces)), make([]error, len(pieces))
+	var group sync.WaitGroup
+	host := &snippetHost{commanding: c}
+	for i, p := range pieces {
+		if outs[i] = p.text; !p.snippet {
+			continue
+		}
+		if host.judge.chain == nil {
+			var err error
+			if host.judge, err = c.judge(ctx); err != nil {
+				return "", err
+			}
+		}
+		group.Go(func() { outs[i], errs[i] = host.run(ctx, p.text) })
+	}
+	group.Wait()
+	for i, p := range pieces {
+		if errors.Is(errs[i], errNeedsPerson) { // one after the other, so that people know what they are asked
+			outs[i], errs[i] = c.asked(ctx, host.judge, p.text)
+		}
+		if errs[i] != nil {
+			return "", errs[i]
+		}
+	}
+	return strings.TrimSpace(strings.Join(outs, "")), nil
+}
+
+// judge is what decides for the agent in the session, as in a step of its own.
+func (c *commanding) judge(ctx context.Context) (judge, error) {
+	r := &runner{engine: c.engine, place: c.place, sample: sample{
+		settings: c.settings, agent: c.agent, user: &held{Message: lathe.Message{Said: &lathe.User{}}},
+	}}
+	return r.judgeFor(ctx, c.session)
+}
+
+// asked runs a command that needs a person's word. The session must rest: a request belongs
+// to whoever works on it.
+func (c *commanding) asked(ctx context.Context, j judge, command string) (string, error) {
+	out, err := occupied(ctx, c.engine, c.session.ID, func(ctx context.Context, r *runner) (string, error) {
+		return (&snippetHost{commanding: c, judge: j, runner: r}).run(ctx, command)
+	})
+	if lathe.CodeOf(err) == lathe.Conflict {
+		err = lathe.Errorf(lathe.Conflict, "the command %s runs %q, which must be asked about, and the session is busy; call it again when the session rests", c.command.Name, command)
+	}
+	return out, err
+}
+
+// snippetHost is the way of a template's command back to the engine. Without a runner it
+// asks nobody.
+type snippetHost struct {
+	*commanding
+	judge  judge
+	runner *runner
+}
+
+// run runs one command by the tool that runs those of models.
+func (h *snippetHost) run(ctx context.Context, command string) (string, error) {
+	t, ok := h.settings.Tools.Find("bash")
+	if !ok || h.judge.hide()(t.Spec()) {
+		return notRun(command, "commands are not allowed here"), nil
+	}
+	input, err := json.Marshal(struct {
+		Command string `json:"command"`
+	}{command})
+	if err != nil {
+		return "", err
+	}
+	res, err := tool.Run(ctx, t, &tool.Call{
+		Session: h.session.ID, Agent: h.agent.Name, Dir: h.place.Directory, Root: h.place.Worktree, Input: input, Host: h,
+	})
+	switch {
+	case err == nil:
+		return strings.TrimRight(res.Output, "\n"), nil
+	case errors.Is(err, errNeedsPerson), ctx.Err() != nil:
+		return "", err
+	case lathe.CodeOf(err) == lathe.Rejected:
+		return "", lathe.Errorf(lathe.Rejected, "the command %s was not carried out: %q was rejected", h.command.Name, command)
+	default:
+		return notRun(command, err.Error()), nil
+	}
+}
+
+func notRun(command, why string) string { return fmt.Sprintf("(%s failed: %s)", command, why) }
+
+// Ask judges, and asks a person if that can be done.
+func (h *snippetHost) Ask(ctx context.Context, p tool.Permission) error {
+	action, err := h.judge.verdict(p)
+	if err != nil || action == lathe.Allow {
+		return err
+	}
+	if h.runner == nil {
+		return errNeedsPerson
+	}
+	a := &ask{permission: &p, loop: true} // it names no call
+	a.id = lathe.AskID(h.engine.ids.New(lathe.PrefixPermission))
+	if hook := h.engine.hooks.PermissionAsk; hook != nil {
+		switch action, err := hook(ctx, a.request(h.session.ID)); {
+		case err != nil || action == lathe.Allow:
+			return err
+		case action == lathe.Deny:
+			return &refusal{code: lathe.Denied, text: "a plugin of the user forbids it"}
+		}
+	}
+	if err := h.runner.write(ctx, &lathe.PermissionAsked{PermissionRequest: a.request(h.session.ID)}); err != nil {
+		return err
+	}
+	return h.await(ctx, a.id)
+}
+
+// await waits for the answer, here or from another process.
+func (h *snippetHost) await(ctx context.Context, id lathe.AskID) error {
+	tick := time.NewTicker(checkpointEvery) // for an answer whose event was lost
+	defer tick.Stop()
+	var late <-chan time.Time
+	if limit := h.settings.Deadlines.Ask; limit > 0 {
+		timer := time.NewTimer(limit)
+		defer timer.Stop()
+		late = timer.C
+	}
+	withdraw := func() error {
+		return h.runner.write(ctx, &lathe.PermissionReplied{Session: h.session.ID, Request: id, Reply: lathe.Reject})
+	}
+	for {
+		got, err := h.engine.store.Answers(context.WithoutCancel(ctx), id)
+		if err != nil {
+			return err
+		}
+		if a, ok := got[id]; ok {
+			return answered(a)
+		}
+		select {
+		case <-h.runner.actor.wake:
+		case <-tick.C:
+		case <-late:
+			return errors.Join(&refusal{code: lathe.Rejected, text: "nobody answered in time"}, withdraw())
+		case <-ctx.Done():
+			return errors.Join(context.Cause(ctx), withdraw())
+		}
+	}
+}
+
+func answered(a store.Answer) error {
+	f, ok := a.Fact.(*lathe.PermissionReplied)
+	if ok && f.Reply != lathe.Reject {
+		return nil
+	}
+	return &refusal{code: lathe.Rejected, text: or(a.Note, "the user rejected it")}
+}
+
+// Question has nobody to ask: it is no turn of a model.
+func (h *snippetHost) Question(context.Context, []lathe.Question) ([][]string, error) {
+	return nil, errNeedsPerson
+}
+
+// Progress is shown nowhere.
+func (h *snippetHost) Progress(string, json.RawMessage) {}
+
+// Todos are a model's.
+func (h *snippetHost) Todos(context.Context, []lathe.Todo) error {
+	return lathe.Errorf(lathe.Invalid, "a command of a template keeps no list")
+}
+
+// Changing keeps nothing for an undo: it belongs to no step that could be undone.
+func (h *snippetHost) Changing(context.Context, ...string) (func(), error) { return func() {}, nil }
+
+// Delegate is a model's.
+func (h *snippetHost) Delegate(context.Context, tool.Assignment) (tool.Report, error) {
+	return tool.Report{}, lathe.Errorf(lathe.Invalid, "a command of a template hands no task on")
+}
+
+// PlanFile is none.
+func (h *snippetHost) PlanFile() string { return "" }
+
+// Switch is a model's.
+func (h *snippetHost) Switch(context.Context, string, string) error {
+	return lathe.Errorf(lathe.Invalid, "a command of a template changes no agent")
+}
+
+// Tell publishes news.
+func (h *snippetHost) Tell(f lathe.Fact) {
+	h.engine.bus.Publish(lathe.Event{Session: h.session.ID, Directory: h.session.Directory, Project: h.session.Project, Fact: f})
+}
+
+// History is empty: there is no step.
+func (h *snippetHost) History() []lathe.Message { return nil }

@@ -1,0 +1,131 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/model"
+	"github.com/lathe-agent/lathe/tool"
+)
+
+// afterCommand asks for words after a task that came of a command.
+const afterCommand = "Summarise for the user what the task above came to, and go on with the work if some is left."
+
+// subtask runs the first of the tasks a prompt holds; the others have their turn in the rounds
+// that follow. It is an answer of its own with one call of the task tool, as if the agent had
+// made it: hooks, deadline and progress are those of any call.
+func (r *runner) subtask(ctx context.Context, s state, parts []lathe.Part) error {
+	if r.sample.err != nil {
+		return r.refuse(ctx, s, r.sample.err)
+	}
+	st, c, err := r.prepareTask(ctx, s, parts[0].Body.(*lathe.Subtask))
+	if err != nil {
+		return r.refuse(ctx, s, err)
+	}
+	defer st.feed.close()
+	ctx, cancel := st.limited(ctx)
+	defer cancel()
+	st.start(ctx, wantTool{call: c})
+	st.feed.put(streamEnded{}) // no model speaks
+	if err := st.follow(ctx); err != nil {
+		return st.failed(ctx, err)
+	}
+	a := *st.fold.message.Said.(*lathe.Assistant)
+	a.Finish = model.FinishCalls
+	st.fold.message.Said = &a
+	st.fold.close(r.engine.now(), nil)
+	if err := st.end(ctx, nil); err != nil || len(parts) > 1 || parts[0].Body.(*lathe.Subtask).Command == "" {
+		return err
+	}
+	return r.say(ctx, s, afterCommand)
+}
+
+// prepareTask makes the step of a task, and writes its answer down with the call.
+func (r *runner) prepareTask(ctx context.Context, s state, t *lathe.Subtask) (*stepping, *call, error) {
+	st := &stepping{runner: r, sample: r.sample, session: s.session, waiting: map[lathe.AskID]toolAsks{}, unasked: true, feed: newFeed()}
+	st.mentioned = true
+	var err error
+	if st.judge, err = r.judgeFor(ctx, s.session); err != nil {
+		return nil, nil, err
+	}
+	st.tools = st.settings.Tools
+	m := r.answer(s)
+	a := m.Said.(*lathe.Assistant)
+	if a.Agent, a.Mode = t.Agent, t.Agent; t.Model != nil {
+		a.Model = *t.Model
+	}
+	st.fold = &fold{ids: r.engine.ids, message: m}
+	st.fold.reset()
+	input, _ := json.Marshal(struct {
+		Prompt      string `json:"prompt"`
+		Description string `json:"description"`
+		Agent       string `json:"subagent_type"`
+		Command     string `json:"command,omitempty"`
+	}{t.Prompt, t.Description, t.Agent, t.Command})
+	now := r.engine.now()
+	c := &call{called: true, tool: taskTool(st.tools), part: st.fold.newPart(&lathe.ToolCall{
+		CallID: r.engine.ids.CallID(), Tool: taskName, State: &lathe.Running{Input: input, Title: t.Description, Start: now},
+	})}
+	st.fold.order = append(st.fold.order, c)
+	err = r.write(ctx, r.busy(), &lathe.MessageChanged{Info: m}, &lathe.PartChanged{Part: c.part, Time: now})
+	if h := r.mem.byID[m.ID]; h != nil {
+		st.fold.message.Created = h.Created
+	}
+	return st, c, err
+}
+
+// say puts words of ours into the conversation, with what the last prompt had of agent and
+// model.
+func (r *runner) say(ctx context.Context, s state, words string) error {
+	said := *r.user.Said.(*lathe.User)
+	m := lathe.Message{ID: r.engine.ids.Message(), Session: s.session.ID, Created: r.engine.now(), Said: &lathe.User{
+		Agent: said.Agent, Model: said.Model, System: said.System, Tools: said.Tools, Format: said.Format,
+	}}
+	p := lathe.Part{ID: r.engine.ids.Part(), Session: m.Session, Message: m.ID, Body: synthetic(words)}
+	return r.write(ctx, &lathe.MessageChanged{Info: m}, &lathe.PartChanged{Part: p, Time: m.Created})
+}
+
+// taskTool is the tool for tasks as a prompt uses it, which may although no model is shown it.
+func taskTool(all *tool.Set) tool.Tool {
+	if all != nil {
+		if t, ok := all.Find(taskName); ok {
+			return promptedTask{t}
+		}
+	}
+	return promptedTask{tool.Task(tool.TaskConfig{})}
+}
+
+// promptedTask says of a failure what clients know.
+type promptedTask struct{ tool.Tool }
+
+func (t promptedTask) Run(ctx context.Context, c *tool.Call) (tool.Result, error) {
+	res, err := t.Tool.Run(ctx, c)
+	switch {
+	case err == nil:
+		return res, nil
+	case lathe.CodeOf(err) == lathe.Canceled:
+		return res, &refusal{code: lathe.Canceled, mark: interruptedMark, text: "Cancelled"}
+	default:
+		return res, tool.Failf("Tool execution failed: %w", err)
+	}
+}
+
+// pendingTasks are the tasks of a prompt that have no answer yet. Each has one of its own, in
+// their order, before anything else is answered.
+func pendingTasks(prompt *held, answers []*held) []lathe.Part {
+	tasks := tasksOf(prompt)
+	if slices.ContainsFunc(answers, func(h *held) bool { return !isTask(h) }) {
+		return nil
+	}
+	return tasks[min(len(answers), len(tasks)):]
+}
+
+// isTask reports whether an answer is the call of a task that a prompt held.
+func isTask(h *held) bool {
+	return len(h.Parts) > 0 && !slices.ContainsFunc(h.Parts, func(p lathe.Part) bool {
+		c, ok := p.Body.(*lathe.ToolCall)
+		return !ok || c.Tool != taskName
+	})
+}

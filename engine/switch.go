@@ -1,0 +1,36 @@
+package engine
+
+import (
+	"context"
+	"path/filepath"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/workspace"
+)
+
+// PlanFile is where the session's plan is kept: from its directory if it lies there.
+func (h *host) PlanFile() string {
+	s := h.step
+	file := planPath(s.session, s.place, s.settings.Plans)
+	if rel, err := filepath.Rel(s.place.Directory, file); err == nil && workspace.Inside(s.place.Directory, file) {
+		return filepath.ToSlash(rel)
+	}
+	return file
+}
+
+// Switch lets another agent go on when the step has ended: a prompt of its own waits for that,
+// so that it survives the process.
+func (h *host) Switch(ctx context.Context, agent, text string) error {
+	s := h.step
+	a, err := s.settings.agent(agent)
+	if err != nil {
+		return err
+	}
+	said := s.user.Said.(*lathe.User)
+	m := lathe.Message{ID: s.engine.ids.Message(), Session: s.session.ID, Said: &lathe.User{
+		Agent: a.Name, Model: said.Model, System: said.System, Tools: said.Tools, Format: said.Format,
+	}}
+	m.Parts = []lathe.Part{{ID: s.engine.ids.Part(), Session: m.Session, Message: m.ID, Body: synthetic(text)}}
+	_, err = s.engine.store.Admit(ctx, s.session.ID, lathe.Prompt{Message: m, Digest: string(m.ID)})
+	return err
+}

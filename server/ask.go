@@ -1,0 +1,135 @@
+package server
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/lathe-agent/lathe"
+)
+
+// Asks are what waits for a person.
+type Asks interface {
+	// Asks returns the requests in scope that wait, oldest first.
+	Asks(ctx context.Context, scope lathe.Scope) ([]lathe.Fact, error)
+	Reply(ctx context.Context, id lathe.AskID, reply lathe.Reply, message string) error
+	Answer(ctx context.Context, id lathe.AskID, answers [][]string) error
+	Dismiss(ctx context.Context, id lathe.AskID) error
+}
+
+func (s *Server) askRoutes() []row {
+	bad, fails := []failure{failsBad}, []failure{failsBad, failsAsk}
+	return []row{
+		answer(row{
+			method: "GET", path: "/permission", name: "permission.list", tag: "permission", fails: bad,
+			summary: "List the permissions that sessions of the directory wait for",
+		}, s.listPermissions),
+		answer(row{
+			method: "POST", path: "/permission/{requestID}/reply", name: "permission.reply", tag: "permission", fails: fails,
+			summary: "Allow or reject what a session wants to do",
+		}, s.replyPermission),
+		answer(row{
+			method: "POST", path: "/session/{sessionID}/permissions/{permissionID}", name: "permission.respond", tag: "session", fails: fails,
+			summary: "Allow or reject what a session wants to do; /permission/{requestID}/reply does the same",
+		}, s.respondPermission),
+		answer(row{
+			method: "GET", path: "/question", name: "question.list", tag: "question", fails: bad,
+			summary: "List the questions that sessions of the directory wait for",
+		}, s.listQuestions),
+		answer(row{
+			method: "POST", path: "/question/{requestID}/reply", name: "question.reply", tag: "question", fails: fails,
+			summary: "Answer questions, a list of choices or words for each",
+		}, s.replyQuestion),
+		answer(row{
+			method: "POST", path: "/question/{requestID}/reject", name: "question.reject", tag: "question", fails: fails,
+			summary: "Refuse to answer questions",
+		}, s.rejectQuestion),
+	}
+}
+
+// asks returns what waits in the directory of the request.
+func (s *Server) asks(c *call) ([]lathe.Fact, error) {
+	at, _, err := c.place()
+	if err != nil {
+		return nil, err
+	}
+	return s.Asks.Asks(c.Context(), lathe.Scope{Directory: at.Directory})
+}
+
+func (s *Server) listPermissions(c *call, _, _ none) (out []lathe.PermissionRequest, err error) {
+	all, err := s.asks(c)
+	for _, f := range all {
+		if p, ok := f.(*lathe.PermissionAsked); ok {
+			out = append(out, p.PermissionRequest)
+		}
+	}
+	return out, err
+}
+
+func (s *Server) listQuestions(c *call, _, _ none) (out []lathe.QuestionRequest, err error) {
+	all, err := s.asks(c)
+	for _, f := range all {
+		if q, ok := f.(*lathe.QuestionAsked); ok {
+			out = append(out, q.QuestionRequest)
+		}
+	}
+	return out, err
+}
+
+type replyBody struct {
+	Reply   lathe.Reply `json:"reply" enum:"once,always,reject"`
+	Message string      `json:"message,omitempty" doc:"what to tell the model with a rejection"`
+}
+
+func (s *Server) replyPermission(c *call, _ none, in replyBody) (bool, error) {
+	return s.permit(c, "requestID", in.Reply, in.Message)
+}
+
+type respondBody struct {
+	Response lathe.Reply `json:"response" enum:"once,always,reject"`
+}
+
+func (s *Server) respondPermission(c *call, _ none, in respondBody) (bool, error) {
+	if _, err := c.sessionID(); err != nil {
+		return false, err
+	}
+	return s.permit(c, "permissionID", in.Response, "")
+}
+
+func (s *Server) permit(c *call, where string, reply lathe.Reply, message string) (bool, error) {
+	id, err := c.pathID(where, lathe.PrefixPermission)
+	if err != nil {
+		return false, err
+	}
+	err = s.Asks.Reply(context.WithoutCancel(c.Context()), lathe.AskID(id), reply, message)
+	return settled(err, "PermissionNotFoundError", "Permission request not found: ", id)
+}
+
+type answersBody struct {
+	Answers [][]string `json:"answers"`
+}
+
+func (s *Server) replyQuestion(c *call, _ none, in answersBody) (bool, error) {
+	id, err := c.pathID("requestID", lathe.PrefixQuestion)
+	if err != nil {
+		return false, err
+	}
+	err = s.Asks.Answer(context.WithoutCancel(c.Context()), lathe.AskID(id), in.Answers)
+	return settled(err, "QuestionNotFoundError", "Question request not found: ", id)
+}
+
+func (s *Server) rejectQuestion(c *call, _, _ none) (bool, error) {
+	id, err := c.pathID("requestID", lathe.PrefixQuestion)
+	if err != nil {
+		return false, err
+	}
+	err = s.Asks.Dismiss(context.WithoutCancel(c.Context()), lathe.AskID(id))
+	return settled(err, "QuestionNotFoundError", "Question request not found: ", id)
+}
+
+// settled says true, or that nobody waits for the answer.
+func settled(err error, tag, words, id string) (bool, error) {
+	if lathe.CodeOf(err) == lathe.NotFound {
+		return false, &problem{status: http.StatusNotFound, body: tagRequest{tag, id, words + id}, cause: err}
+	}
+	return err == nil, err
+}

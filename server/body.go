@@ -1,0 +1,184 @@
+package server
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"reflect"
+	"strings"
+	"time"
+)
+
+// How long a body may take: slowness is for those who wait, not for those who hold a
+// connection open.
+const (
+	bodyPause = 20 * time.Second // between two reads
+	bodyTime  = 5 * time.Minute  // as a whole
+)
+
+// readBody reads the body into a value. What is not JSON, has another type or lacks what is
+// needed is the caller's mistake. Without a body all members are absent.
+func (c *call) readBody(to any) error {
+	data, err := c.bytes()
+	if err != nil {
+		return err
+	}
+	t := reflect.TypeOf(to).Elem()
+	if len(data) == 0 && t.Kind() == reflect.Struct {
+		data = []byte("{}")
+	}
+	if err := json.Unmarshal(data, to); err != nil {
+		return badBody(data, err)
+	}
+	if path := missing(t, data); path != "" {
+		return badRequest("Body", "Missing key at [%q]", path)
+	}
+	return nil
+}
+
+// bytes reads the whole body within limits of size and time.
+func (c *call) bytes() ([]byte, error) {
+	if c.Body == nil || c.Body == http.NoBody {
+		return nil, nil
+	}
+	control := http.NewResponseController(c.w)
+	slow := &patient{r: http.MaxBytesReader(c.w, c.Body, c.server.options.MaxBody), control: control, until: time.Now().Add(bodyTime)}
+	data, err := io.ReadAll(slow)
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &large):
+		hurry(c.w)
+		return nil, &problem{status: http.StatusRequestEntityTooLarge, body: named("BadRequest", badData{
+			Message: "the body is larger than this server takes", Kind: "Body",
+		})}
+	case err != nil:
+		hurry(c.w)
+		return nil, &problem{status: http.StatusRequestTimeout, cause: err, body: named("BadRequest", badData{
+			Message: "the body did not come whole or not in time", Kind: "Body",
+		})}
+	}
+	_ = control.SetReadDeadline(time.Time{}) // the connection lives on; where there is no deadline none is to be taken away
+	return data, nil
+}
+
+// unreadTime is how long the rest of a body may take that nobody reads.
+const unreadTime = time.Second
+
+// hurry bounds what net/http still reads of a body before it answers.
+func hurry(w http.ResponseWriter) {
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(unreadTime)) // as above
+}
+
+// patient reads with a deadline that each piece moves on, up to a last one.
+type patient struct {
+	r       io.Reader
+	control *http.ResponseController
+	until   time.Time
+}
+
+func (p *patient) Read(b []byte) (int, error) {
+	next := time.Now().Add(bodyPause)
+	if next.After(p.until) {
+		next = p.until
+	}
+	_ = p.control.SetReadDeadline(next) // a connection without deadlines is one of a test
+	return p.r.Read(b)
+}
+
+// badBody says what is wrong with a body.
+func badBody(data []byte, err error) error {
+	var wrong *json.UnmarshalTypeError
+	var syntax *json.SyntaxError
+	switch {
+	case errors.As(err, &syntax):
+		return badRequest("Body", "the body is not JSON: %v (at byte %d of %d)", syntax, syntax.Offset, len(data))
+	case errors.As(err, &wrong) && wrong.Field != "":
+		return badRequest("Body", "Expected %s, got %s at [%q]", typeName(wrong.Type), wrong.Value, wrong.Field)
+	case errors.As(err, &wrong):
+		return badRequest("Body", "Expected %s, got %s", typeName(wrong.Type), wrong.Value)
+	default:
+		return badRequest("Body", "%v", err)
+	}
+}
+
+// typeName is how JSON calls a type.
+func typeName(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Bool:
+		return "boolean"
+	case reflect.String:
+		return "string"
+	case reflect.Slice, reflect.Array:
+		return "array"
+	case reflect.Struct, reflect.Map:
+		return "object"
+	case reflect.Pointer:
+		return typeName(t.Elem())
+	default:
+		return "number"
+	}
+}
+
+// missing returns the path of the first member that a type needs and the data, which is known
+// to fit otherwise, does not have. A member is needed unless its tag says omitempty or omitzero.
+func missing(t reflect.Type, data []byte) string {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]()) {
+		return "" // it knows itself
+	}
+	switch t.Kind() {
+	case reflect.Struct:
+		return missingMember(t, data)
+	case reflect.Slice:
+		if e := t.Elem().Kind(); e != reflect.Struct && e != reflect.Pointer {
+			return ""
+		}
+		var items []json.RawMessage
+		_ = json.Unmarshal(data, &items) // it was read before
+		for _, item := range items {
+			if path := missing(t.Elem(), item); path != "" {
+				return path
+			}
+		}
+	default:
+	}
+	return ""
+}
+
+func missingMember(t reflect.Type, data []byte) string {
+	var members map[string]json.RawMessage
+	_ = json.Unmarshal(data, &members) // it was read before
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, optional := jsonName(f)
+		if name == "" {
+			continue
+		}
+		value, ok := members[name]
+		if !ok || string(value) == "null" {
+			if optional {
+				continue
+			}
+			return name
+		}
+		if path := missing(f.Type, value); path != "" {
+			return name + "." + path
+		}
+	}
+	return ""
+}
+
+// jsonName is how a field is called in JSON, "" if it is not there.
+func jsonName(f reflect.StructField) (name string, optional bool) {
+	name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+	if !f.IsExported() || name == "-" {
+		return "", true
+	}
+	if name == "" {
+		name = f.Name
+	}
+	return name, strings.Contains(options, "omit")
+}

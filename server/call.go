@@ -1,0 +1,163 @@
+package server
+
+import (
+	"math"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/workspace"
+)
+
+// call is one request on its way through a handler.
+type call struct {
+	*http.Request
+	server *Server
+	w      *writer
+	row    *row
+}
+
+// sessionID is the {sessionID} of the path.
+func (c *call) sessionID() (lathe.SessionID, error) {
+	id, err := c.pathID("sessionID", lathe.PrefixSession)
+	return lathe.SessionID(id), err
+}
+
+// messageID is the {messageID} of the path.
+func (c *call) messageID() (lathe.MessageID, error) {
+	id, err := c.pathID("messageID", lathe.PrefixMessage)
+	return lathe.MessageID(id), err
+}
+
+// pathID reads an id from the path.
+func (c *call) pathID(name string, prefix lathe.Prefix) (string, error) {
+	id := c.PathValue(name)
+	if err := lathe.CheckID(prefix, id); err != nil {
+		return "", badRequest("Params", "%s: %v", name, err)
+	}
+	return id, nil
+}
+
+// session returns the session the path names.
+func (c *call) session() (lathe.Session, error) {
+	id, err := c.sessionID()
+	if err != nil {
+		return lathe.Session{}, err
+	}
+	return c.server.Sessions.Get(c.Context(), id)
+}
+
+// directory is what the request is about, by its query, its header or the server's own; it
+// need not exist. The routes of a session ask the session instead.
+func (c *call) directory() (string, error) {
+	q := c.URL.Query()
+	for _, name := range []string{"directory", "location[directory]"} {
+		if dir := q.Get(name); dir != "" {
+			return c.cleanDir("Query", dir)
+		}
+	}
+	if dir := c.Header.Get("X-Opencode-Directory"); dir != "" {
+		if plain, err := url.PathUnescape(dir); err == nil {
+			dir = plain
+		}
+		return c.cleanDir("Headers", dir)
+	}
+	return c.server.options.Directory, nil
+}
+
+// cleanDir makes a directory complete. Symbolic links stay as they are.
+func (c *call) cleanDir(kind, dir string) (string, error) {
+	const most = 4096
+	switch {
+	case strings.ContainsRune(dir, 0):
+		return "", badRequest(kind, "directory holds a null byte, which no path has")
+	case len(dir) > most:
+		return "", badRequest(kind, "directory is longer than %d bytes", most)
+	case !filepath.IsAbs(dir):
+		return filepath.Join(c.server.options.Directory, dir), nil
+	}
+	return filepath.Clean(dir), nil
+}
+
+// place opens the instance of the directory the request is about.
+func (c *call) place() (workspace.Place, lathe.Project, error) {
+	dir, err := c.directory()
+	if err != nil {
+		return workspace.Place{}, lathe.Project{}, err
+	}
+	return c.placeOf(dir)
+}
+
+// placeOf opens the instance of a directory. One that cannot be had is the caller's mistake.
+func (c *call) placeOf(dir string) (workspace.Place, lathe.Project, error) {
+	at, project, err := c.server.Instances.Open(c.Context(), dir)
+	switch lathe.CodeOf(err) {
+	case lathe.NotFound, lathe.Denied, lathe.Invalid:
+		return at, project, badRequest("Query", "directory: %v", err)
+	default:
+		return at, project, err
+	}
+}
+
+// loose is a number in a query that is ignored when it is none.
+type loose float64
+
+// readQuery fills a struct whose fields name their parameter in a tag: strings, booleans,
+// whole numbers, loose ones, and pointers to strings, which tell "" from nothing.
+func (c *call) readQuery(to any) error {
+	v := reflect.ValueOf(to).Elem()
+	if v.NumField() == 0 {
+		return nil
+	}
+	q := c.URL.Query()
+	for i := range v.NumField() {
+		name := v.Type().Field(i).Tag.Get("query")
+		if !q.Has(name) {
+			continue
+		}
+		if err := setQuery(v.Field(i), q.Get(name)); err != "" {
+			return badRequest("Query", "%s: %s, not %q", name, err, clip(q.Get(name), 40))
+		}
+	}
+	return nil
+}
+
+// setQuery reads one parameter and says what was expected if it is something else.
+func setQuery(f reflect.Value, text string) string {
+	switch f.Interface().(type) {
+	case string:
+		f.SetString(text)
+	case *string:
+		f.Set(reflect.ValueOf(&text))
+	case bool:
+		if text != "true" && text != "false" {
+			return "expected true or false"
+		}
+		f.SetBool(text == "true")
+	case int:
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 0 {
+			return "expected a whole number from 0 on"
+		}
+		f.SetInt(int64(n))
+	case loose:
+		if n, err := strconv.ParseFloat(text, 64); err == nil && math.Abs(n) < 1<<53 {
+			f.SetFloat(n)
+		}
+	default:
+		panic("server: a query cannot hold " + f.Type().String())
+	}
+	return ""
+}
+
+// clip shortens what a stranger wrote.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "") + "…"
+}

@@ -1,0 +1,145 @@
+package server
+
+import (
+	"context"
+	"strings"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/workspace"
+)
+
+// Commands are slash commands, skills and the compressing of long conversations.
+type Commands interface {
+	// Commands and Skills list those of a directory.
+	Commands(ctx context.Context, at workspace.Place) ([]lathe.Command, error)
+	Skills(ctx context.Context, at workspace.Place) ([]lathe.Skill, error)
+	// Command runs a slash command and waits until the session rests.
+	Command(ctx context.Context, id lathe.SessionID, in SlashCommand) (lathe.Message, error)
+	// Compact compresses the history and returns the summary; what went wrong is on it.
+	Compact(ctx context.Context, id lathe.SessionID, model *lathe.ModelRef, goOn bool) (lathe.Message, error)
+}
+
+// SlashCommand is the call of a slash command.
+type SlashCommand struct {
+	Command   string
+	Arguments string
+	Message   lathe.MessageID
+	Agent     string
+	Model     *lathe.ModelRef
+	Variant   string
+	Parts     []lathe.Part
+}
+
+func (s *Server) commandRoutes() []row {
+	missing, bad := []failure{failsBad, failsMissing}, []failure{failsBad}
+	return []row{
+		answer(row{
+			method: "GET", path: "/command", name: "command.list", tag: "instance", summary: "List the slash commands", fails: bad,
+		}, s.listCommands),
+		answer(row{method: "GET", path: "/skill", name: "app.skills", tag: "instance", summary: "List the skills", fails: bad}, s.listSkills),
+		answer(row{
+			method: "POST", path: "/session/{sessionID}/command", name: "session.command", tag: "session", fails: missing, plain: true,
+			summary: "Run a slash command and wait for the answer",
+		}, s.command),
+		answer(row{
+			method: "POST", path: "/session/{sessionID}/init", name: "session.init", tag: "session", fails: missing, plain: true,
+			summary: "Have the project described for agents",
+		}, s.initSession),
+		answer(row{
+			method: "POST", path: "/session/{sessionID}/summarize", name: "session.summarize", tag: "session", fails: missing, plain: true,
+			summary: "Have a long conversation summed up",
+		}, s.summarize),
+	}
+}
+
+func (s *Server) listCommands(c *call, _, _ none) ([]lathe.Command, error) {
+	at, _, err := c.place()
+	if err != nil {
+		return nil, err
+	}
+	return s.Commands.Commands(c.Context(), at)
+}
+
+func (s *Server) listSkills(c *call, _, _ none) ([]lathe.Skill, error) {
+	at, _, err := c.place()
+	if err != nil {
+		return nil, err
+	}
+	return s.Commands.Skills(c.Context(), at)
+}
+
+type commandBody struct {
+	Message   lathe.MessageID `json:"messageID,omitempty"`
+	Agent     string          `json:"agent,omitempty"`
+	Model     string          `json:"model,omitempty" doc:"as provider/model"`
+	Arguments string          `json:"arguments"`
+	Command   string          `json:"command"`
+	Variant   string          `json:"variant,omitempty"`
+	Parts     []partInput     `json:"parts,omitempty"`
+}
+
+// command answers when the session rests. Whoever goes away leaves the turn running.
+func (s *Server) command(c *call, _ none, in commandBody) (lathe.Message, error) {
+	rec, err := c.session()
+	if err != nil {
+		return lathe.Message{}, err
+	}
+	call := SlashCommand{Command: in.Command, Arguments: in.Arguments, Message: in.Message, Agent: in.Agent, Variant: in.Variant}
+	if in.Model != "" {
+		provider, model, ok := strings.Cut(in.Model, "/")
+		if !ok {
+			return lathe.Message{}, badRequest("Body", "model: %q is not provider/model", clip(in.Model, 100))
+		}
+		call.Model = &lathe.ModelRef{Provider: provider, Model: model}
+	}
+	for _, part := range in.Parts {
+		call.Parts = append(call.Parts, lathe.Part(part))
+	}
+	return s.runCommand(c, rec.ID, call)
+}
+
+func (s *Server) runCommand(c *call, id lathe.SessionID, call SlashCommand) (lathe.Message, error) {
+	if call.Message != "" {
+		if err := lathe.CheckID(lathe.PrefixMessage, string(call.Message)); err != nil {
+			return lathe.Message{}, badRequest("Body", "messageID: %v", err)
+		}
+	}
+	return s.Commands.Command(context.WithoutCancel(c.Context()), id, call)
+}
+
+type initBody struct {
+	Message  lathe.MessageID `json:"messageID"`
+	Provider string          `json:"providerID"`
+	Model    string          `json:"modelID"`
+}
+
+// initSession runs the command that describes a project for agents.
+func (s *Server) initSession(c *call, _ none, in initBody) (bool, error) {
+	rec, err := c.session()
+	if err != nil {
+		return false, err
+	}
+	call := SlashCommand{Command: "init", Message: in.Message}
+	if in.Provider != "" && in.Model != "" {
+		call.Model = &lathe.ModelRef{Provider: in.Provider, Model: in.Model}
+	}
+	_, err = s.runCommand(c, rec.ID, call)
+	return err == nil, err
+}
+
+type summarizeBody struct {
+	Provider string `json:"providerID"`
+	Model    string `json:"modelID"`
+	Auto     bool   `json:"auto,omitempty"`
+}
+
+// summarize answers when the conversation is compressed. That it could not be is told as
+// session.error and stands on the summary.
+func (s *Server) summarize(c *call, _ none, in summarizeBody) (bool, error) {
+	rec, err := c.session()
+	if err != nil {
+		return false, err
+	}
+	_, err = s.Commands.Compact(context.WithoutCancel(c.Context()), rec.ID, &lathe.ModelRef{Provider: in.Provider, Model: in.Model}, in.Auto)
+	return err == nil, err
+}

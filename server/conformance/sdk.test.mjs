@@ -1,0 +1,312 @@
+// Every operation of the SDK's first client, in the order in which a program would use it.
+import test from "node:test"
+import assert from "node:assert/strict"
+import { begin, listen, ok, run } from "./world.mjs"
+import { checkEvent } from "./schema.mjs"
+
+const say = (text) => ({ parts: [{ type: "text", text }] })
+const texts = (m) => m.parts.filter((p) => p.type === "text").map((p) => p.text)
+
+test("a prompt is answered, and told in order", async (t) => {
+  const w = await begin(t, 'text "Hel" "lo."\nfinish stop\n')
+  const events = await listen(w)
+  await events.until((e) => e.type === "server.connected")
+  const s = ok(await w.v1.session.create({ body: { title: "A talk" } }))
+  assert.match(s.id, /^ses_/)
+  assert.equal(s.title, "A talk")
+  assert.equal(s.directory, w.dir)
+  const m = ok(await w.v1.session.prompt({ path: { id: s.id }, body: say("hi") }))
+  assert.equal(m.info.role, "assistant")
+  assert.equal(m.info.finish, "stop")
+  assert.deepEqual(texts(m), ["Hello."])
+  assert.deepEqual(m.parts.map((p) => p.type), ["step-start", "text", "step-finish"])
+  await events.until((e) => e.type === "session.idle")
+  for (const e of events.seen) assert.equal(checkEvent(e), undefined, JSON.stringify(e))
+  const order = events.types()
+  const at = (type, from = 0) => {
+    const i = order.indexOf(type, from)
+    assert.ok(i >= 0, type + " in " + order.join(" "))
+    return i
+  }
+  assert.equal(order[0], "server.connected")
+  const user = at("message.updated", at("session.created"))
+  const part = at("message.part.updated", user)
+  const busy = at("session.status", part)
+  const delta = at("message.part.delta", busy)
+  const idle = at("session.idle", delta)
+  assert.equal(events.seen[idle - 1].properties.status.type, "idle")
+  const said = events.seen.filter((e) => e.type === "message.part.delta").map((e) => e.properties.delta).join("")
+  assert.equal(said, "Hello.")
+  const list = ok(await w.v1.session.messages({ path: { id: s.id } }))
+  assert.deepEqual(list.map((x) => x.info.role), ["user", "assistant"])
+  assert.deepEqual(ok(await w.v1.session.message({ path: { id: s.id, messageID: m.info.id } })), m)
+})
+
+test("sessions are listed, changed, forked and removed", async (t) => {
+  const w = await begin(t, 'text "One."\nfinish stop\n')
+  const a = ok(await w.v1.session.create({ body: { title: "A" } }))
+  const child = ok(await w.v1.session.create({ body: { parentID: a.id } }))
+  assert.match(child.title, /^Child session - /)
+  const b = ok(await w.v1.session.create({}))
+  assert.match(b.title, /^New session - /)
+  assert.deepEqual(ok(await w.v1.session.list()).map((s) => s.id).sort(), [a.id, child.id, b.id].sort())
+  assert.deepEqual(ok(await w.v1.session.children({ path: { id: a.id } })).map((s) => s.id), [child.id])
+  assert.equal(ok(await w.v1.session.update({ path: { id: a.id }, body: { title: "Another" } })).title, "Another")
+  assert.equal(ok(await w.v1.session.get({ path: { id: a.id } })).title, "Another")
+  assert.deepEqual(ok(await w.v1.session.status()), {})
+  assert.deepEqual(ok(await w.v1.session.todo({ path: { id: a.id } })), [])
+  assert.deepEqual(ok(await w.v1.session.diff({ path: { id: a.id } })), [])
+  const m = ok(await w.v1.session.prompt({ path: { id: a.id }, body: say("one") }))
+  const whole = ok(await w.v1.session.fork({ path: { id: a.id }, body: {} }))
+  assert.equal(ok(await w.v1.session.messages({ path: { id: whole.id } })).length, 2)
+  const before = ok(await w.v1.session.fork({ path: { id: a.id }, body: { messageID: m.info.id } }))
+  assert.equal(ok(await w.v1.session.messages({ path: { id: before.id } })).length, 1)
+  assert.equal(ok(await w.v1.session.delete({ path: { id: a.id } })), true)
+  const gone = await w.v1.session.get({ path: { id: child.id } })
+  assert.equal(gone.response.status, 404)
+})
+
+test("a call asks for permission, and is undone and redone", async (t) => {
+  const w = await begin(t, [
+    'call write {"filePath":"notes.txt","content":"three\\n"}', "finish tool-calls", "--", 'text "Written."', "finish stop",
+  ].join("\n"), { "lathe.json": '{"permission":{"edit":"ask"}}' })
+  const events = await listen(w)
+  const s = ok(await w.v1.session.create({}))
+  const answer = w.v1.session.prompt({ path: { id: s.id }, body: say("write") })
+  const asked = await events.until((e) => e.type === "permission.asked")
+  assert.equal(asked.properties.permission, "edit")
+  ok(await w.v1.postSessionIdPermissionsPermissionId({ path: { id: s.id, permissionID: asked.properties.id }, body: { response: "once" } }))
+  const m = ok(await answer)
+  assert.deepEqual(texts(m), ["Written."])
+  const all = ok(await w.v1.session.messages({ path: { id: s.id } }))
+  const call = all.flatMap((x) => x.parts).find((p) => p.type === "tool")
+  assert.equal(call.state.status, "completed")
+  const patch = all.flatMap((x) => x.parts).find((p) => p.type === "patch")
+  assert.deepEqual(patch.files, [w.dir + "/notes.txt"])
+  await events.until((e) => e.type === "session.diff" && e.properties.diff.length === 1)
+  const diff = ok(await w.v1.session.diff({ path: { id: s.id }, query: { messageID: all[0].info.id } }))
+  assert.deepEqual(diff.map((d) => [d.file, d.additions, d.deletions, d.status]), [["notes.txt", 1, 2, "modified"]])
+  const undone = ok(await w.v1.session.revert({ path: { id: s.id }, body: { messageID: all[0].info.id } }))
+  assert.equal(undone.revert.messageID, all[0].info.id)
+  assert.equal(ok(await w.v1.file.read({ query: { path: "notes.txt" } })).content, "one\ntwo")
+  const redone = ok(await w.v1.session.unrevert({ path: { id: s.id } }))
+  assert.equal(redone.revert, undefined)
+  assert.equal(ok(await w.v1.file.read({ query: { path: "notes.txt" } })).content, "three")
+})
+
+test("a prompt that is not waited for, and an abort", async (t) => {
+  const w = await begin(t, 'text "Now"\nstall\n')
+  const events = await listen(w)
+  const s = ok(await w.v1.session.create({}))
+  const sent = await w.v1.session.promptAsync({ path: { id: s.id }, body: say("go on for ever") })
+  assert.equal(sent.response.status, 204)
+  await events.until((e) => e.type === "message.part.delta")
+  assert.equal(ok(await w.v1.session.status())[s.id].type, "busy")
+  assert.equal(ok(await w.v1.session.abort({ path: { id: s.id } })), true)
+  await events.until((e) => e.type === "session.idle")
+  const last = ok(await w.v1.session.messages({ path: { id: s.id } })).at(-1)
+  assert.equal(last.info.error.name, "MessageAbortedError")
+  assert.deepEqual(ok(await w.v1.session.status()), {})
+})
+
+test("a command of the user's", async (t) => {
+  const w = await begin(t)
+  const s = ok(await w.v1.session.create({}))
+  const m = ok(await w.v1.session.shell({ path: { id: s.id }, body: { agent: "build", command: "echo hi there" } }))
+  const list = ok(await w.v1.session.messages({ path: { id: s.id } }))
+  const call = list.flatMap((x) => x.parts).find((p) => p.type === "tool")
+  assert.equal(call.tool, "bash")
+  assert.match(call.state.output, /hi there/)
+  assert.ok(m)
+})
+
+test("a session is shared and unshared", async (t) => {
+  const w = await begin(t)
+  const s = ok(await w.v1.session.create({ body: { title: "For <all> to see" } }))
+  ok(await w.v1.session.prompt({ path: { id: s.id }, body: say("hi") }))
+  const shared = ok(await w.v1.session.share({ path: { id: s.id } }))
+  assert.match(shared.share.url, /^https?:\/\//)
+  const page = await fetch(shared.share.url)
+  assert.equal(page.status, 200)
+  assert.match(page.headers.get("content-type"), /^text\/html/)
+  const data = await (await fetch(shared.share.url + "/data")).json()
+  assert.ok(JSON.stringify(data).includes("For <all> to see"))
+  ok(await w.v1.session.unshare({ path: { id: s.id } }))
+  assert.equal((await fetch(shared.share.url)).status, 404)
+})
+
+test("settings, models, agents and what else there is", async (t) => {
+  const w = await begin(t)
+  const config = ok(await w.v1.config.get())
+  assert.equal(config.model, "script/script")
+  const providers = ok(await w.v1.config.providers())
+  assert.ok(providers.providers.some((p) => p.id === "script"))
+  const all = ok(await w.v1.provider.list())
+  assert.ok(all.connected.includes("script"))
+  assert.equal(typeof ok(await w.v1.provider.auth()), "object")
+  const agents = ok(await w.v1.app.agents())
+  assert.equal(agents[0].name, "build")
+  assert.ok(Array.isArray(ok(await w.v1.command.list())))
+  assert.ok(ok(await w.v1.tool.ids()).includes("bash"))
+  assert.ok(ok(await w.v1.tool.list({ query: { provider: "script", model: "script" } })).some((x) => x.id === "read"))
+  assert.deepEqual(ok(await w.v1.mcp.status()), {})
+  assert.deepEqual(ok(await w.v1.lsp.status()), [])
+  assert.ok(Array.isArray(ok(await w.v1.formatter.status())))
+  const path = ok(await w.v1.path.get())
+  assert.equal(path.directory, w.dir)
+  assert.equal(ok(await w.v1.project.current()).worktree, w.dir)
+  assert.ok(ok(await w.v1.project.list()).some((p) => p.worktree === w.dir))
+  assert.match(ok(await w.v1.vcs.get()).branch, /\w/)
+  assert.equal(ok(await w.v1.app.log({ body: { service: "test", level: "info", message: "hello" } })), true)
+  assert.equal(ok(await w.v1.auth.set({ path: { id: "openrouter" }, body: { type: "api", key: "sk-none" } })), true)
+  assert.equal(ok(await w.v1.config.update({ body: { ...config, username: "dev" } })).username, "dev")
+  assert.equal(ok(await w.v1.instance.dispose()), true)
+  assert.equal(ok(await w.v1.config.get()).username, "dev")
+})
+
+test("files are found and read, and nothing outside", async (t) => {
+  const w = await begin(t, undefined, { "src/deep/code.go": "package deep\n\nfunc Needle() {}\n", "pic.png": Buffer.from([137, 80, 78, 71, 13, 10, 26, 10, 0, 0]) })
+  const hits = ok(await w.v1.find.text({ query: { pattern: "Needle" } }))
+  assert.equal(hits[0].path.text, "src/deep/code.go")
+  assert.equal(hits[0].line_number, 3)
+  assert.equal(hits[0].submatches[0].match.text, "Needle")
+  assert.ok(ok(await w.v1.find.files({ query: { query: "code" } })).includes("src/deep/code.go"))
+  assert.deepEqual(ok(await w.v1.find.symbols({ query: { query: "x" } })), [])
+  const list = ok(await w.v1.file.list({ query: { path: "" } }))
+  assert.ok(list.findIndex((f) => f.name === "src") < list.findIndex((f) => f.name === "notes.txt"))
+  assert.equal(ok(await w.v1.file.read({ query: { path: "notes.txt" } })).content, "one\ntwo")
+  const pic = ok(await w.v1.file.read({ query: { path: "pic.png" } }))
+  assert.equal(pic.encoding, "base64")
+  for (const path of ["../../etc/passwd", "/etc/passwd", "src/../../../etc/passwd"]) {
+    const r = await w.v1.file.read({ query: { path } })
+    assert.ok(!JSON.stringify(r.data ?? "").includes("root:"), path)
+  }
+  assert.deepEqual(ok(await w.v1.file.status()), [])
+})
+
+test("a terminal", async (t) => {
+  const w = await begin(t)
+  const pty = ok(await w.v1.pty.create({ body: { command: "/bin/sh", title: "Mine" } }))
+  assert.equal(pty.status, "running")
+  assert.equal(pty.title, "Mine")
+  const socket = new WebSocket(w.url.replace("http", "ws") + `/pty/${pty.id}/connect?directory=` + encodeURIComponent(w.dir))
+  let out = ""
+  socket.binaryType = "arraybuffer"
+  socket.onmessage = (e) => { if (typeof e.data === "string") out += e.data }
+  await new Promise((resolve, reject) => { socket.onopen = resolve; socket.onerror = reject })
+  socket.send("echo $((20+22))\n")
+  for (let i = 0; i < 200 && !out.includes("42"); i++) await new Promise((r) => setTimeout(r, 25))
+  assert.match(out, /42/)
+  assert.equal(ok(await w.v1.pty.update({ path: { id: pty.id }, body: { title: "Yours", size: { rows: 30, cols: 90 } } })).title, "Yours")
+  assert.deepEqual(ok(await w.v1.pty.list()).map((p) => p.id), [pty.id])
+  const closed = new Promise((r) => { socket.onclose = r })
+  assert.equal(ok(await w.v1.pty.remove({ path: { id: pty.id } })), true)
+  await closed
+  assert.equal((await w.v1.pty.get({ path: { id: pty.id } })).response.status, 404)
+})
+
+test("a terminal program is driven", async (t) => {
+  const w = await begin(t)
+  const events = await listen(w)
+  await events.until((e) => e.type === "server.connected")
+  assert.equal(ok(await w.v1.tui.appendPrompt({ body: { text: "hello" } })), true)
+  for (const op of ["openHelp", "openSessions", "openThemes", "openModels", "submitPrompt", "clearPrompt"]) assert.equal(ok(await w.v1.tui[op]()), true)
+  assert.equal(ok(await w.v1.tui.executeCommand({ body: { command: "agent_cycle" } })), true)
+  assert.equal(ok(await w.v1.tui.showToast({ body: { message: "done", variant: "success" } })), true)
+  await events.until((e) => e.type === "tui.toast.show")
+  const commands = events.seen.filter((e) => e.type === "tui.command.execute").map((e) => e.properties.command)
+  assert.ok(commands.includes("prompt.submit") && commands.includes("agent.cycle"), commands.join())
+  assert.equal(events.seen.find((e) => e.type === "tui.prompt.append").properties.text, "hello")
+  const next = w.v1.tui.control.next()
+  assert.ok(next)
+})
+
+test("the second client speaks as well", async (t) => {
+  const w = await begin(t, [
+    'call question {"questions":[{"question":"Which?","header":"Pick","options":[{"label":"A","description":"a"},{"label":"B","description":"b"}]}]}',
+    "finish tool-calls", "--", 'text "B then."', "finish stop", "--", 'text "More."', "finish stop",
+  ].join("\n"))
+  const events = await listen(w, w.v2)
+  const s = ok(await w.v2.session.create({ title: "Two" }))
+  const answer = w.v2.session.prompt({ sessionID: s.id, parts: [{ type: "text", text: "ask me" }] })
+  const asked = await events.until((e) => e.type === "question.asked")
+  assert.equal(ok(await w.v2.question.list())[0].id, asked.properties.id)
+  assert.equal(ok(await w.v2.question.reply({ requestID: asked.properties.id, answers: [["B"]] })), true)
+  const m = ok(await answer)
+  assert.deepEqual(texts(m), ["B then."])
+  assert.deepEqual(ok(await w.v2.permission.list()), [])
+  const first = ok(await w.v2.session.messages({ sessionID: s.id, limit: 2 }))
+  assert.equal(first.length, 2)
+  ok(await w.v2.session.prompt({ sessionID: s.id, parts: [{ type: "text", text: "more" }] }))
+  const mine = ok(await w.v2.session.messages({ sessionID: s.id }))
+  assert.equal(mine.length, 5)
+  const part = mine.at(-1).parts.find((p) => p.type === "text")
+  ok(await w.v2.part.update({ sessionID: s.id, messageID: mine.at(-1).info.id, partID: part.id, part: { ...part, text: "Edited." } }))
+  assert.equal(ok(await w.v2.session.message({ sessionID: s.id, messageID: mine.at(-1).info.id })).parts.find((p) => p.id === part.id).text, "Edited.")
+  assert.equal(ok(await w.v2.part.delete({ sessionID: s.id, messageID: mine.at(-1).info.id, partID: part.id })), true)
+  assert.equal(ok(await w.v2.session.deleteMessage({ sessionID: s.id, messageID: mine.at(-1).info.id })), true)
+  assert.equal(ok(await w.v2.global.health()).healthy, true)
+  assert.ok(Array.isArray(ok(await w.v2.app.skills())))
+  assert.ok(ok(await w.v2.app.agents()).some((a) => a.name === "build"))
+  assert.ok(Array.isArray(ok(await w.v2.vcs.status())))
+  assert.ok(Array.isArray(ok(await w.v2.vcs.diff({ mode: "git" }))))
+  const project = ok(await w.v2.project.current())
+  assert.equal(ok(await w.v2.project.update({ projectID: project.id, name: "Mine" })).name, "Mine")
+  assert.ok(ok(await w.v2.project.directories({ projectID: project.id })).length >= 1)
+  assert.ok(ok(await w.v2.pty.shells()).length >= 1)
+  assert.ok(ok(await w.v2.experimental.session.list()).some((x) => x.id === s.id))
+  assert.equal(typeof ok(await w.v2.experimental.capabilities.get()), "object")
+  assert.equal((await w.v2.tui.selectSession({ sessionID: "ses_000000000000aaaaaaaaaaaaaa" })).response.status, 404)
+  assert.equal(ok(await w.v2.tui.selectSession({ sessionID: s.id })), true)
+})
+
+test("what the terminal client of the reference asks at its start", async (t) => {
+  const w = await begin(t)
+  const at = "?location%5Bdirectory%5D=" + encodeURIComponent(w.dir)
+  for (const name of ["agent", "reference", "command", "provider", "model", "integration", "skill"]) {
+    const r = await w.fetch("/api/" + name + at)
+    assert.equal(r.status, 200, name)
+    const body = await r.json()
+    assert.equal(body.location.directory, w.dir)
+    assert.ok(Array.isArray(body.data), name)
+  }
+  assert.equal((await (await w.fetch("/api/location" + at)).json()).directory, w.dir)
+  const found = await (await w.fetch("/api/fs/find" + at + "&query=note&limit=20")).json()
+  assert.ok(found.data.some((f) => f.path === "notes.txt" && f.type === "file"))
+  for (const path of ["capabilities", "console", "resource", "workspace", "workspace/status"]) assert.equal((await w.fetch("/experimental/" + path)).status, 200, path)
+})
+
+test("mistakes are answered in words", async (t) => {
+  const w = await begin(t)
+  const s = ok(await w.v1.session.create({}))
+  for (const [method, path, body, statuses] of [
+    ["GET", "/session/ses_000000000000aaaaaaaaaaaaaa", undefined, [404]],
+    ["GET", "/session/nonsense", undefined, [400, 404, 500]],
+    ["GET", `/session/${s.id}/message/msg_000000000000aaaaaaaaaaaaaa`, undefined, [404]],
+    ["POST", `/session/${s.id}/message`, "{", [400, 500]],
+    ["POST", `/session/${s.id}/message`, '{"parts":7}', [400]],
+    ["POST", `/session/${s.id}/message`, '{"parts":[{"type":"text"}]}', [400]],
+    ["POST", "/session", "[]", [400]],
+    ["GET", `/session/${s.id}/message?before=nonsense&limit=1`, undefined, [400]],
+    ["GET", `/session/${s.id}/message?before=e30`, undefined, [400]],
+    ["POST", "/permission/per_000000000000aaaaaaaaaaaaaa/reply", '{"reply":"once"}', [404]],
+    ["POST", "/question/que_000000000000aaaaaaaaaaaaaa/reply", '{"answers":[]}', [404]],
+    ["GET", "/nowhere", undefined, [404]],
+    ["DELETE", "/session", undefined, [404, 405]],
+  ]) {
+    const r = await fetch(w.url + path, { method, body, headers: body ? { "content-type": "application/json" } : {} })
+    const text = await r.text()
+    assert.ok(statuses.includes(r.status), `${method} ${path}: ${r.status} ${text}`)
+    assert.ok(JSON.parse(text), `${method} ${path}`)
+  }
+  assert.equal(ok(await w.v1.session.abort({ path: { id: "ses_000000000000aaaaaaaaaaaaaa" } })), true)
+})
+
+test("commands run at the shell of git see what was done", async (t) => {
+  const w = await begin(t, ['call write {"filePath":"made.txt","content":"x\\n"}', "finish tool-calls", "--", 'text "Made."', "finish stop"].join("\n"))
+  const s = ok(await w.v1.session.create({}))
+  const m = ok(await w.v1.session.prompt({ path: { id: s.id }, body: say("make it") }))
+  assert.match(await run("git", ["status", "--short"], w.dir), /\?\? made\.txt/)
+  ok(await w.v1.session.revert({ path: { id: s.id }, body: { messageID: m.info.parentID } }))
+  assert.equal(await run("git", ["status", "--short"], w.dir), "")
+})

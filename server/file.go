@@ -1,0 +1,260 @@
+package server
+
+import (
+	"cmp"
+	"encoding/base64"
+	"errors"
+	"io/fs"
+	"net/http"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/lathe-agent/lathe/workspace"
+	"github.com/lathe-agent/lathe/workspace/search"
+)
+
+func (s *Server) fileRoutes() []row {
+	return []row{
+		answer(row{
+			method: "GET", path: "/file", name: "file.list", tag: "file", fails: []failure{failsBad},
+			summary: "List a folder of the project, folders first",
+		}, s.listFiles),
+		answer(row{
+			method: "GET", path: "/file/content", name: "file.read", tag: "file", fails: []failure{failsBad},
+			summary: "Read a file of the project",
+		}, s.readFile),
+		answer(row{
+			method: "GET", path: "/file/status", name: "file.status", tag: "file", fails: []failure{failsBad},
+			summary: "List nothing: GET /vcs/status tells which files changed",
+		}, s.nothing),
+	}
+}
+
+type fileQuery struct {
+	Path *string `query:"path"`
+}
+
+// file finds a file that a query names. What leads out of the project, by whatever way, is
+// refused in the same words, there or not.
+func (c *call) file(q fileQuery) (workspace.Place, workspace.File, error) {
+	at, _, err := c.place()
+	if err != nil {
+		return at, workspace.File{}, err
+	}
+	if q.Path == nil {
+		return at, workspace.File{}, badRequest("Query", "Missing key at [\"path\"]")
+	}
+	name := *q.Path
+	switch {
+	case strings.ContainsRune(name, 0):
+		return at, workspace.File{}, badRequest("Query", "path holds a null byte, which no path has")
+	case len(name) > 4096:
+		return at, workspace.File{}, badRequest("Query", "path is longer than 4096 bytes")
+	}
+	outside := badRequest("Query", "path: %s is not in the project; only its own files can be read", clip(name, 200))
+	f, err := workspace.Resolve(at.Directory, name)
+	if err != nil {
+		return at, f, outside
+	}
+	for _, root := range rootsOf(at) {
+		if workspace.Inside(root, f.Path) {
+			return at, f, nil
+		}
+	}
+	return at, f, outside
+}
+
+// rootsOf are the real paths below which everything belongs to the project.
+func rootsOf(at workspace.Place) []string {
+	roots := []string{realDir(at)}
+	if at.VCS == "git" {
+		roots = append(roots, at.Sandbox)
+	}
+	return roots
+}
+
+// realDir is the directory without symlinks on the way.
+func realDir(at workspace.Place) string {
+	if dir, err := filepath.EvalSymlinks(at.Directory); err == nil {
+		return dir
+	}
+	return at.Directory
+}
+
+type fileNode struct {
+	Name     string `json:"name"`
+	Path     string `json:"path" doc:"from the directory; that of a folder ends in a slash"`
+	Absolute string `json:"absolute"`
+	Type     string `json:"type" enum:"file,directory"`
+	Ignored  bool   `json:"ignored"`
+}
+
+func (fileNode) schemaName() string { return "FileNode" }
+
+// mostEntries is how many entries of a folder are listed.
+const mostEntries = 20_000
+
+// listFiles lists a folder, hidden entries too. What is no folder has no entries.
+func (s *Server) listFiles(c *call, q fileQuery, _ none) ([]fileNode, error) {
+	at, f, err := c.file(q)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := f.ReadDir(mostEntries)
+	if err != nil && len(entries) == 0 {
+		return nil, nil
+	}
+	real := realDir(at)
+	below, err := filepath.Rel(real, f.Path)
+	if err != nil {
+		return nil, err
+	}
+	below = filepath.ToSlash(below)
+	rules := rulesAt(at, f.Path)
+	out := make([]fileNode, 0, len(entries))
+	for _, e := range entries {
+		n := fileNode{Name: e.Name(), Path: path.Join(below, e.Name()), Type: "file"}
+		n.Absolute = filepath.Join(at.Directory, filepath.FromSlash(n.Path))
+		dir := e.IsDir() || e.Type()&fs.ModeSymlink != 0 && leadsToDir(at, filepath.Join(f.Path, e.Name()))
+		n.Ignored = rules.ignores(e.Name(), dir)
+		if dir {
+			n.Type, n.Path = "directory", n.Path+"/"
+		}
+		out = append(out, n)
+	}
+	slices.SortFunc(out, func(a, b fileNode) int {
+		return cmp.Or(cmp.Compare(a.Type, b.Type), cmp.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)), cmp.Compare(a.Name, b.Name))
+	})
+	return out, nil
+}
+
+// leadsToDir reports whether a symlink leads to a folder of the project.
+func leadsToDir(at workspace.Place, link string) bool {
+	f, err := workspace.Resolve(at.Directory, link)
+	if err != nil || !f.IsDir() {
+		return false
+	}
+	return slices.ContainsFunc(rootsOf(at), func(root string) bool { return workspace.Inside(root, f.Path) })
+}
+
+// ruled says what is ignored in one folder.
+type ruled struct {
+	dir  string
+	git  *search.GitRules
+	deep bool // the folder itself is ignored, and so is all in it
+}
+
+func (r ruled) ignores(name string, dir bool) bool {
+	return r.deep || name == ".git" || r.git.Ignores(r.dir, name, dir)
+}
+
+// rulesAt reads the ignore files from the top of the project down to a folder.
+func rulesAt(at workspace.Place, dir string) ruled {
+	top := realDir(at)
+	if at.VCS == "git" && workspace.Inside(at.Sandbox, dir) {
+		top = at.Sandbox
+	}
+	r := ruled{dir: filepath.ToSlash(top), git: search.NewGitRules(top).Enter(filepath.ToSlash(top), ignoreText(top))}
+	rel, err := filepath.Rel(top, dir)
+	if err != nil || rel == "." || !filepath.IsLocal(rel) {
+		return r
+	}
+	for name := range strings.SplitSeq(filepath.ToSlash(rel), "/") {
+		r.deep = r.ignores(name, true)
+		r.dir = path.Join(r.dir, name)
+		r.git = r.git.Enter(r.dir, ignoreText(filepath.FromSlash(r.dir)))
+	}
+	return r
+}
+
+// ignoreText is what the ignore files of a folder say together.
+func ignoreText(dir string) string {
+	var out strings.Builder
+	for _, name := range []string{search.GitIgnoreFile, ".ignore"} {
+		f, err := workspace.Resolve(dir, name)
+		if err != nil || f.Path != filepath.Join(dir, name) { // a symlink may lead anywhere
+			continue
+		}
+		if text, err := f.ReadAll(1 << 20); err == nil {
+			out.Write(text)
+			out.WriteByte('\n')
+		}
+	}
+	return out.String()
+}
+
+type fileContent struct {
+	Type     string     `json:"type" enum:"text,binary"`
+	Content  string     `json:"content"`
+	Diff     string     `json:"diff,omitempty"`
+	Patch    *filePatch `json:"patch,omitempty"`
+	Encoding string     `json:"encoding,omitempty" enum:"base64"`
+	MimeType string     `json:"mimeType,omitempty"`
+}
+
+func (fileContent) schemaName() string { return "FileContent" }
+
+// mostContent is how large a file may be that is read, in bytes.
+const mostContent = 32 << 20
+
+// readFile reads a text, trimmed, or an image. Of other files only their kind is told; one that
+// is not there is an empty text.
+func (s *Server) readFile(c *call, q fileQuery, _ none) (fileContent, error) {
+	at, f, err := c.file(q)
+	if err != nil {
+		return fileContent{}, err
+	}
+	if f.IsDir() {
+		return fileContent{}, badRequest("Query", "path: %s is a folder; GET /file lists it", clip(*q.Path, 200))
+	}
+	data, err := f.ReadAll(mostContent)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), err == nil && f.Info == nil:
+		return fileContent{Type: "text"}, nil
+	case errors.Is(err, workspace.ErrTooLarge):
+		return fileContent{}, &problem{status: http.StatusRequestEntityTooLarge, cause: err, body: named("BadRequest", badData{
+			Message: "the file is larger than 32 MiB, which is more than is sent", Kind: "Query",
+		})}
+	case errors.Is(err, workspace.ErrNotFile), errors.Is(err, workspace.ErrMoved), errors.Is(err, os.ErrPermission):
+		return fileContent{}, badRequest("Query", "path: %s cannot be read", clip(*q.Path, 200))
+	case err != nil:
+		return fileContent{}, err
+	}
+	if kind := imageType(f.Path); kind != "" {
+		return fileContent{Type: "binary", Content: base64.StdEncoding.EncodeToString(data), Encoding: "base64", MimeType: kind}, nil
+	}
+	if slices.Contains(data[:min(len(data), 8192)], 0) || !utf8.Valid(data) {
+		return fileContent{Type: "binary"}, nil
+	}
+	out := fileContent{Type: "text", Content: strings.Trim(string(data), " \t\r\n\v\f\uFEFF\u00a0\u2028\u2029")}
+	out.Diff, out.Patch = s.fileDiff(c, at, f)
+	return out, nil
+}
+
+// imageType is the type of an image by its name, "" for all other files.
+func imageType(name string) string {
+	switch strings.ToLower(filepath.Ext(name)) {
+	case ".png":
+		return "image/png"
+	case ".jpg", ".jpeg":
+		return "image/jpeg"
+	case ".gif":
+		return "image/gif"
+	case ".webp":
+		return "image/webp"
+	case ".bmp":
+		return "image/bmp"
+	case ".ico":
+		return "image/x-icon"
+	case ".avif":
+		return "image/avif"
+	case ".tif", ".tiff":
+		return "image/tiff"
+	default:
+		return ""
+	}
+}

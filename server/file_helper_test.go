@@ -1,0 +1,81 @@
+package server_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/sandbox"
+	"github.com/lathe-agent/lathe/server"
+	"github.com/lathe-agent/lathe/store"
+	"github.com/lathe-agent/lathe/workspace/git"
+	"github.com/lathe-agent/lathe/workspace/terminal"
+)
+
+// withFiles adds the families that reach files and programs of this machine.
+func (b backend) withFiles(to server.Backend) server.Backend {
+	program, _ := exec.LookPath("git")
+	to.Projects = b
+	to.Folders = server.Folders{Home: "/home/usr", State: "/state", Config: "/config"}
+	to.Git = git.New(git.Options{Program: program, Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=/nowhere"}})
+	to.Terminals = terminal.Open(terminal.Options{
+		Runner: sandbox.Open(sandbox.Config{}), Env: []string{"PATH=" + os.Getenv("PATH"), "PS1=$ "}, Shell: "/bin/sh",
+		IDs: lathe.NewIDs(), Publish: b.Publish, Most: 5,
+	})
+	return to
+}
+
+func (b backend) EditProject(ctx context.Context, id string, edit server.ProjectEdit) (lathe.Project, error) {
+	return b.Engine.EditProject(ctx, id, store.ProjectEdit(edit))
+}
+
+// git runs git in the world's directory as its user would; without git the test is skipped.
+func (w *world) git(args ...string) {
+	w.Helper()
+	if _, err := exec.LookPath("git"); err != nil {
+		w.Skip("git is not installed")
+	}
+	cmd := exec.Command("git", args...)
+	cmd.Dir = w.dir
+	cmd.Env = []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + w.data, "GIT_CONFIG_NOSYSTEM=1",
+		"GIT_AUTHOR_NAME=dev", "GIT_AUTHOR_EMAIL=dev@example.com", "GIT_COMMITTER_NAME=dev", "GIT_COMMITTER_EMAIL=dev@example.com",
+	}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		w.Fatalf("git %v: %v: %s", args, err, out)
+	}
+}
+
+// repository makes the world's directory a repository with one commit.
+func (w *world) repository() {
+	w.Helper()
+	w.git("init", "--quiet", "-b", "main")
+	w.git("add", "-A")
+	w.git("commit", "--quiet", "--allow-empty", "-m", "first")
+}
+
+// outside is a file beside the world's directory that nobody may read.
+func (w *world) outside() string {
+	w.Helper()
+	path := filepath.Join(w.data, "secret.txt")
+	w.ok(os.WriteFile(path, []byte("SECRET"), 0o600))
+	return path
+}
+
+// link makes a symlink in the world's directory.
+func (w *world) link(to, name string) {
+	w.Helper()
+	w.ok(os.Symlink(to, filepath.Join(w.dir, name)))
+}
+
+// has holds that a text has a part.
+func has(t *testing.T, text, part string) {
+	t.Helper()
+	if !strings.Contains(text, part) {
+		t.Errorf("no %q in %s", part, text)
+	}
+}

@@ -1,0 +1,78 @@
+package server
+
+import (
+	"context"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/workspace"
+)
+
+// Instances are what is known of directories in use.
+type Instances interface {
+	// Open returns where a directory belongs; its error has a code.
+	Open(ctx context.Context, dir string) (workspace.Place, lathe.Project, error)
+	// Projects are all that were ever opened, the latest first.
+	Projects(ctx context.Context) ([]lathe.Project, error)
+	// Dispose lets go of what is known of a directory, and tells its listeners.
+	Dispose(dir string)
+	// DisposeAll does so for all of them.
+	DisposeAll()
+}
+
+func (s *Server) globalRoutes() []row {
+	return []row{
+		answer(row{
+			method: "GET", path: "/global/health", name: "global.health", tag: "global", global: true,
+			summary: "Tell that the server lives, and its version",
+		}, s.health),
+		answer(row{
+			method: "POST", path: "/global/dispose", name: "global.dispose", tag: "global", global: true,
+			summary: "Let go of all instances; the next request makes them anew",
+		}, s.disposeAll),
+		answer(row{
+			method: "POST", path: "/instance/dispose", name: "instance.dispose", tag: "instance",
+			summary: "Let go of the directory's instance; the next request makes it anew",
+		}, s.dispose),
+		answer(row{
+			method: "POST", path: "/global/upgrade", name: "global.upgrade", tag: "global", global: true,
+			summary: "Upgrade the program; this one does not do that to itself",
+		}, s.upgrade),
+	}
+}
+
+type upgradeBody struct {
+	Target string `json:"target,omitempty"`
+}
+
+type upgradeReply struct {
+	Success bool   `json:"success"`
+	Error   string `json:"error,omitempty"`
+}
+
+func (s *Server) upgrade(*call, none, upgradeBody) (upgradeReply, error) {
+	return upgradeReply{Error: "this program does not replace itself; install the version you want beside it and restart the server"}, nil
+}
+
+type healthReply struct {
+	Healthy bool   `json:"healthy"`
+	Version string `json:"version"`
+}
+
+func (s *Server) health(*call, none, none) (healthReply, error) {
+	return healthReply{Healthy: true, Version: s.options.Version}, nil
+}
+
+func (s *Server) disposeAll(*call, none, none) (bool, error) {
+	s.Instances.DisposeAll()
+	s.Feed.Publish(lathe.Event{Fact: &lathe.GlobalDisposed{}})
+	return true, nil
+}
+
+func (s *Server) dispose(c *call, _, _ none) (bool, error) {
+	at, _, err := c.place()
+	if err != nil {
+		return false, err
+	}
+	s.Instances.Dispose(at.Directory)
+	return true, nil
+}

@@ -1,0 +1,179 @@
+package server
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"mime"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// guard decides who may ask. A password keeps out other people and programs. The rest keeps out
+// web pages, which reach loopback from the user's own browser, with and without a password:
+// Host shows that a name of theirs was made to point here, Origin and Sec-Fetch-Site that a page
+// asks, and a body that is no JSON that a form does.
+type guard struct {
+	want    [sha256.Size]byte // of name:password
+	open    bool              // there is no password
+	origins []string
+	hosts   []string
+}
+
+func newGuard(o Options) *guard {
+	name := o.Username
+	if name == "" {
+		name = "opencode"
+	}
+	g := &guard{want: sha256.Sum256([]byte(name + ":" + o.Password)), open: o.Password == "", origins: o.Origins}
+	for _, h := range o.Hosts {
+		g.hosts = append(g.hosts, strings.ToLower(strings.TrimSuffix(h, ".")))
+	}
+	return g
+}
+
+// knows reports whether the request carries the password: as Basic, or as the token of a query,
+// for what cannot send headers.
+func (g *guard) knows(r *http.Request) bool {
+	if g.open {
+		return true
+	}
+	if name, password, ok := r.BasicAuth(); ok {
+		return g.is([]byte(name + ":" + password))
+	}
+	token := r.URL.Query().Get("auth_token")
+	if token == "" {
+		return false
+	}
+	for _, e := range []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding, base64.URLEncoding, base64.RawURLEncoding} {
+		if pair, err := e.DecodeString(token); err == nil {
+			return g.is(pair)
+		}
+	}
+	return false
+}
+
+// is compares in a time that does not depend on how much is right.
+func (g *guard) is(pair []byte) bool {
+	got := sha256.Sum256(pair)
+	return subtle.ConstantTimeCompare(got[:], g.want[:]) == 1
+}
+
+// addressed refuses requests to a name that is not ours: a page whose name was made to point to
+// this machine has its own name in Host. Addresses in figures cannot be made to point anywhere.
+func (g *guard) addressed(r *http.Request) error {
+	if _, unix := r.Context().Value(http.LocalAddrContextKey).(*net.UnixAddr); unix {
+		return nil // no browser reaches it
+	}
+	host := r.Host
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	switch {
+	case host == "localhost", strings.HasSuffix(host, ".localhost"), slices.Contains(g.hosts, host):
+		return nil
+	case net.ParseIP(strings.Trim(host, "[]")) != nil:
+		return nil
+	}
+	return forbidden("This server is not known as %q; use its address, or start it with --allow-host NAME", clip(host, 100))
+}
+
+// allows reports whether pages of an origin may ask.
+func (g *guard) allows(r *http.Request, origin string) bool {
+	u, err := url.Parse(origin)
+	if err != nil || u.Scheme == "" || u.Host == "" || u.User != nil || u.Path != "" {
+		return false
+	}
+	host := u.Hostname()
+	switch {
+	case slices.Contains(g.origins, origin):
+		return true
+	case u.Host == r.Host && u.Scheme == scheme(r): // our own pages; Host was checked
+		return true
+	case u.Scheme == "http" && (host == "localhost" || host == "127.0.0.1"):
+		return true
+	case u.Scheme == "oc" && strings.HasPrefix(u.Host, "renderer"):
+		return true
+	case origin == "tauri://localhost", origin == "http://tauri.localhost", origin == "https://tauri.localhost":
+		return true
+	case u.Scheme == "https" && strings.HasSuffix(host, ".opencode.ai"):
+		return !g.open // somebody else's pages: not without the password
+	}
+	return false
+}
+
+func scheme(r *http.Request) string {
+	if r.TLS != nil {
+		return "https"
+	}
+	return "http"
+}
+
+// cross refuses pages that may not ask, and tells the others what browsers want to hear. It
+// reports whether the request was one of a browser that only asks whether it may.
+func (g *guard) cross(w http.ResponseWriter, r *http.Request) (done bool, err error) {
+	h, origin := w.Header(), r.Header.Get("Origin")
+	h.Add("Vary", "Origin")
+	if origin == "" {
+		if r.Method == http.MethodOptions {
+			w.WriteHeader(http.StatusNoContent)
+		}
+		return r.Method == http.MethodOptions, nil
+	}
+	if !g.allows(r, origin) {
+		return false, forbidden("Pages of %q may not use this server; --cors ORIGIN allows them", clip(origin, 100))
+	}
+	h.Set("Access-Control-Allow-Origin", origin)
+	if r.Method != http.MethodOptions {
+		return false, nil
+	}
+	h.Add("Vary", "Access-Control-Request-Headers")
+	h.Set("Access-Control-Allow-Methods", "GET,HEAD,PUT,PATCH,POST,DELETE")
+	if asked := r.Header.Get("Access-Control-Request-Headers"); asked != "" {
+		h.Set("Access-Control-Allow-Headers", asked)
+	}
+	if r.Header.Get("Access-Control-Request-Private-Network") == "true" {
+		h.Set("Access-Control-Allow-Private-Network", "true")
+	}
+	h.Set("Access-Control-Max-Age", "86400")
+	w.WriteHeader(http.StatusNoContent)
+	return true, nil
+}
+
+// fetched refuses what a page of elsewhere made a browser ask without an origin: pictures,
+// scripts, frames, links. Public pages may be linked to.
+func (g *guard) fetched(r *http.Request, public bool) error {
+	if r.Header.Get("Origin") != "" {
+		return nil // judged by that
+	}
+	switch site := r.Header.Get("Sec-Fetch-Site"); site {
+	case "", "none", "same-origin":
+		return nil
+	default:
+		if public && r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document" {
+			return nil
+		}
+		return forbidden("Pages of other sites may not use this server (Sec-Fetch-Site: %s)", clip(site, 40))
+	}
+}
+
+// checkContentType refuses bodies that are no JSON, which a form can send anywhere unasked.
+func checkContentType(r *http.Request) error {
+	if r.Method == http.MethodGet || r.Method == http.MethodHead {
+		return nil
+	}
+	kind := r.Header.Get("Content-Type")
+	if kind == "" && r.ContentLength == 0 {
+		return nil
+	}
+	if base, _, err := mime.ParseMediaType(kind); err == nil && (base == "application/json" || strings.HasSuffix(base, "+json")) {
+		return nil
+	}
+	return &problem{status: http.StatusUnsupportedMediaType, body: named("BadRequest", badData{
+		Message: "a body is JSON: send it with Content-Type: application/json", Kind: "Headers",
+	})}
+}

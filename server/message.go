@@ -1,0 +1,184 @@
+package server
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+
+	"github.com/lathe-agent/lathe"
+)
+
+// Messages are what was said in sessions.
+type Messages interface {
+	// Messages returns at most limit messages older than a place, oldest first, and the place
+	// before them if there are more. A limit of 0 has no limit.
+	Messages(ctx context.Context, id lathe.SessionID, before lathe.Place, limit int) (page []lathe.Message, next lathe.Opt[lathe.Place], err error)
+	Message(ctx context.Context, session lathe.SessionID, id lathe.MessageID) (lathe.Message, error)
+	RemoveMessage(ctx context.Context, session lathe.SessionID, id lathe.MessageID) error
+	UpdatePart(ctx context.Context, p lathe.Part) (lathe.Part, error)
+	RemovePart(ctx context.Context, session lathe.SessionID, message lathe.MessageID, id lathe.PartID) error
+}
+
+func (s *Server) messageRoutes() []row {
+	missing, busy := []failure{failsBad, failsMissing}, []failure{failsBad, failsMissing, failsBusy}
+	return []row{
+		answer(row{
+			method: "GET", path: "/session/{sessionID}/message", name: "session.messages", tag: "session", fails: []failure{failsBad, failsTag, failsMissing},
+			summary: "List the messages of a session, oldest first; with a limit the newest of them, and a cursor to those before",
+		}, s.listMessages),
+		answer(row{
+			method: "GET", path: "/session/{sessionID}/message/{messageID}", name: "session.message", tag: "session", fails: missing,
+			summary: "Get a message with its parts",
+		}, s.getMessage),
+		answer(row{
+			method: "DELETE", path: "/session/{sessionID}/message/{messageID}", name: "session.deleteMessage", tag: "session", fails: busy,
+			summary: "Delete a message of a session that rests",
+		}, s.deleteMessage),
+		answer(row{
+			method: "PATCH", path: "/session/{sessionID}/message/{messageID}/part/{partID}", name: "part.update", tag: "session", fails: busy,
+			summary: "Replace a part of a message",
+		}, s.updatePart),
+		answer(row{
+			method: "DELETE", path: "/session/{sessionID}/message/{messageID}/part/{partID}", name: "part.delete", tag: "session", fails: busy,
+			summary: "Delete a part of a message",
+		}, s.deletePart),
+	}
+}
+
+type pageQuery struct {
+	Limit  int    `query:"limit"`
+	Before string `query:"before"`
+}
+
+// listMessages returns a page; where the next older one begins is told in headers.
+func (s *Server) listMessages(c *call, q pageQuery, _ none) (messages, error) {
+	rec, err := c.session()
+	if err != nil {
+		return nil, err
+	}
+	var before lathe.Place
+	if q.Before != "" {
+		if q.Limit == 0 {
+			return nil, badTag(lathe.Errorf(lathe.Invalid, "before needs a limit"))
+		}
+		if before, err = readPlace(q.Before); err != nil {
+			return nil, badTag(err)
+		}
+	}
+	page, next, err := s.Messages.Messages(c.Context(), rec.ID, before, q.Limit)
+	if err != nil {
+		return nil, err
+	}
+	if next.Set && q.Limit > 0 {
+		c.pointTo(writePlace(next.Value))
+	}
+	return page, nil
+}
+
+// pointTo tells where the next page is.
+func (c *call) pointTo(cursor string) {
+	next := *c.URL
+	q := next.Query()
+	q.Set("before", cursor)
+	q.Del("auth_token")
+	next.RawQuery, next.Scheme, next.Host = q.Encode(), scheme(c.Request), c.Host
+	h := c.w.Header()
+	h.Set("X-Next-Cursor", cursor)
+	h.Set("Link", "<"+next.String()+`>; rel="next"`)
+	h.Set("Access-Control-Expose-Headers", "Link, X-Next-Cursor")
+}
+
+// placeForm is a place in a history as clients pass it back; to them it is opaque.
+type placeForm struct {
+	ID   string   `json:"id"`
+	Time *float64 `json:"time"`
+}
+
+func writePlace(p lathe.Place) string {
+	at := float64(p.Time)
+	b, _ := json.Marshal(placeForm{p.ID, &at}) // it always can be
+	return base64.RawURLEncoding.EncodeToString(b)
+}
+
+func readPlace(text string) (lathe.Place, error) {
+	var p placeForm
+	b, err := base64.RawURLEncoding.DecodeString(text)
+	if err == nil {
+		err = json.Unmarshal(b, &p)
+	}
+	if err != nil || p.ID == "" || p.Time == nil {
+		return lathe.Place{}, lathe.Errorf(lathe.Invalid, "the cursor is not one of ours; pass back what came with the page before")
+	}
+	return lathe.Place{Time: lathe.Time(*p.Time), ID: p.ID}, nil
+}
+
+// message returns the message the path names.
+func (c *call) message() (lathe.Message, error) {
+	rec, err := c.session()
+	if err != nil {
+		return lathe.Message{}, err
+	}
+	id, err := c.messageID()
+	if err != nil {
+		return lathe.Message{}, err
+	}
+	return c.server.Messages.Message(c.Context(), rec.ID, id)
+}
+
+func (s *Server) getMessage(c *call, _, _ none) (lathe.Message, error) { return c.message() }
+
+func (s *Server) deleteMessage(c *call, _, _ none) (bool, error) {
+	m, err := c.message()
+	if err != nil {
+		return false, err
+	}
+	return true, s.Messages.RemoveMessage(c.Context(), m.Session, m.ID)
+}
+
+// updatePart replaces a part that is there; the body must mean the part of the path.
+func (s *Server) updatePart(c *call, _ none, in lathe.Part) (lathe.Part, error) {
+	m, err := c.message()
+	if err != nil {
+		return in, err
+	}
+	id, err := c.pathID("partID", lathe.PrefixPart)
+	switch {
+	case err != nil:
+		return in, err
+	case in.Body == nil:
+		return in, badRequest("Body", "Missing key at [%q]", "type")
+	case in.ID != lathe.PartID(id), in.Message != m.ID, in.Session != m.Session:
+		return in, badRequest("Body", "Part mismatch: the ids in the body are not those of the path")
+	}
+	return s.Messages.UpdatePart(c.Context(), in)
+}
+
+func (s *Server) deletePart(c *call, _, _ none) (bool, error) {
+	m, err := c.message()
+	if err != nil {
+		return false, err
+	}
+	id, err := c.pathID("partID", lathe.PrefixPart)
+	if err != nil {
+		return false, err
+	}
+	return true, s.Messages.RemovePart(c.Context(), m.Session, m.ID, lathe.PartID(id))
+}
+
+// messages are written one after the other, without a second look at each: histories are long.
+type messages []lathe.Message
+
+// AppendJSON appends the list.
+func (m messages) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '[')
+	for i := range m {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = m[i].AppendJSON(dst)
+	}
+	return append(dst, ']')
+}
+
+// appender is what writes its own JSON into a buffer.
+type appender interface{ AppendJSON(dst []byte) []byte }

@@ -1,0 +1,176 @@
+package server
+
+import (
+	"strconv"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/workspace"
+)
+
+// The routes of the reference's next API that its terminal client touches, and the experimental
+// ones. They answer what the client needs; the rest of that API is not here.
+
+func (s *Server) modernRoutes() []row {
+	bad := []failure{failsBad}
+	rows := []row{
+		answer(row{
+			method: "GET", path: "/api/health", name: "v2.health", tag: "api", global: true, summary: "Tell that the server lives",
+		}, func(*call, none, none) (lifeReply, error) { return lifeReply{true}, nil }),
+		answer(row{
+			method: "GET", path: "/api/location", name: "v2.location.get", tag: "api", fails: bad, summary: "Tell where the directory belongs",
+		}, func(c *call, _, _ none) (location, error) { return c.location() }),
+		answer(row{
+			method: "GET", path: "/experimental/capabilities", name: "experimental.capabilities.get", tag: "experimental", summary: "Tell what the server can do",
+		}, func(*call, none, none) (capabilities, error) { return capabilities{}, nil }),
+		answer(row{
+			method: "GET", path: "/experimental/console", name: "experimental.console.get", tag: "experimental", summary: "Tell which organisations manage providers: none",
+		}, func(*call, none, none) (consoleReply, error) {
+			return consoleReply{ConsoleManagedProviders: []string{}}, nil
+		}),
+		answer(row{
+			method: "GET", path: "/experimental/resource", name: "experimental.resource.list", tag: "experimental", fails: bad, summary: "List the resources of MCP servers",
+		}, s.mcpStatus),
+		answer(row{
+			method: "GET", path: "/experimental/workspace", name: "experimental.workspace.list", tag: "experimental", fails: bad, summary: "List remote workspaces",
+		}, s.nothing),
+		answer(row{
+			method: "GET", path: "/experimental/workspace/status", name: "experimental.workspace.status", tag: "experimental", fails: bad, summary: "Tell how remote workspaces are doing",
+		}, s.nothing),
+		answer(row{
+			method: "GET", path: "/experimental/session", name: "experimental.session.list", tag: "experimental", fails: bad,
+			summary: "List sessions across projects, those that changed last first",
+		}, s.allSessions),
+	}
+	for _, name := range []string{"agent", "reference", "command", "provider", "model", "integration", "skill"} {
+		rows = append(rows, answer(row{
+			method: "GET", path: "/api/" + name, name: "v2." + name + ".list", tag: "api", fails: bad,
+			summary: "List nothing: the classic route of the same name has it",
+		}, s.located))
+	}
+	return rows
+}
+
+type (
+	lifeReply struct {
+		Healthy bool `json:"healthy"`
+	}
+	capabilities struct {
+		BackgroundSubagents bool `json:"backgroundSubagents"`
+	}
+	consoleReply struct {
+		ConsoleManagedProviders []string `json:"consoleManagedProviders"`
+		SwitchableOrgCount      int      `json:"switchableOrgCount"`
+	}
+	// location is where a directory belongs, as the next API tells it.
+	location struct {
+		Directory string          `json:"directory"`
+		Project   locationProject `json:"project"`
+	}
+	locationProject struct {
+		ID        string `json:"id"`
+		Directory string `json:"directory"`
+	}
+	locatedReply struct {
+		Location location `json:"location"`
+		Data     []object `json:"data"`
+	}
+)
+
+func (location) schemaName() string { return "LocationInfo" }
+
+// location is where the directory of the request belongs.
+func (c *call) location() (location, error) {
+	at, _, err := c.place()
+	return locationOf(at), err
+}
+
+func locationOf(at workspace.Place) location {
+	return location{Directory: at.Directory, Project: locationProject{ID: at.ProjectID, Directory: at.Worktree}}
+}
+
+func (s *Server) located(c *call, _, _ none) (locatedReply, error) {
+	where, err := c.location()
+	return locatedReply{Location: where, Data: []object{}}, err
+}
+
+type allQuery struct {
+	Directory string `query:"directory"`
+	Roots     bool   `query:"roots"`
+	Start     loose  `query:"start"`
+	Cursor    loose  `query:"cursor"`
+	Search    string `query:"search"`
+	Limit     loose  `query:"limit"`
+	Archived  bool   `query:"archived"`
+}
+
+// allSessions lists sessions of all projects, each with its project. What follows the page begins
+// at the time that X-Next-Cursor tells.
+func (s *Server) allSessions(c *call, q allQuery, _ none) ([]projectSession, error) {
+	query := lathe.Query{Roots: q.Roots, Since: lathe.Time(q.Start), Search: q.Search, Limit: limitOf(q.Limit, listedSessions) + 1}
+	if q.Archived {
+		query.Archived = lathe.WithArchived
+	}
+	if q.Cursor > 0 {
+		query.Before = lathe.Place{Time: lathe.Time(q.Cursor)}
+	}
+	if q.Directory != "" {
+		dir, err := c.directory()
+		if err != nil {
+			return nil, err
+		}
+		query.Directory = dir
+	}
+	all, err := s.Sessions.List(c.Context(), query)
+	if err != nil {
+		return nil, err
+	}
+	if last := query.Limit - 1; len(all) > last {
+		all = all[:last]
+		c.w.Header().Set("X-Next-Cursor", strconv.FormatInt(int64(all[last-1].Updated), 10))
+		c.w.Header().Set("Access-Control-Expose-Headers", "X-Next-Cursor")
+	}
+	return s.withProjects(c, all)
+}
+
+// projectSession is a session and the project it belongs to, null if that is gone.
+type projectSession struct {
+	session lathe.Session
+	project *lathe.Project
+}
+
+// AppendJSON appends the session with one member more.
+func (p projectSession) AppendJSON(dst []byte) []byte {
+	dst = p.session.AppendJSON(dst)
+	dst = append(dst[:len(dst)-1], `,"project":`...)
+	if p.project == nil {
+		return append(dst, "null}"...)
+	}
+	head := projectHead{p.project.ID, p.project.Name, p.project.Worktree}
+	text, _ := encode(head) // strings always can be
+	return append(append(dst, text...), '}')
+}
+
+// MarshalJSON is AppendJSON for lists.
+func (p projectSession) MarshalJSON() ([]byte, error) { return p.AppendJSON(nil), nil }
+
+type projectHead struct {
+	ID       string `json:"id"`
+	Name     string `json:"name,omitempty"`
+	Worktree string `json:"worktree"`
+}
+
+func (s *Server) withProjects(c *call, all []lathe.Session) ([]projectSession, error) {
+	projects, err := s.Instances.Projects(c.Context())
+	if err != nil {
+		return nil, err
+	}
+	byID := map[string]*lathe.Project{}
+	for i := range projects {
+		byID[projects[i].ID] = &projects[i]
+	}
+	out := make([]projectSession, len(all))
+	for i, one := range all {
+		out[i] = projectSession{one, byID[one.Project]}
+	}
+	return out, nil
+}

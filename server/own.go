@@ -1,0 +1,143 @@
+package server
+
+import (
+	"context"
+
+	"github.com/lathe-agent/lathe"
+)
+
+// Own is what the reference's API has no words for: an undo that says what it does with each
+// file, and turns that were cut off. Its routes stand under /lathe.
+type Own interface {
+	// Undo takes back what a session did from a point on; Redo brings it back.
+	Undo(ctx context.Context, id lathe.SessionID, u Undo) (Undone, error)
+	Redo(ctx context.Context, id lathe.SessionID, u Undo) (Undone, error)
+	// Resume goes on with a turn that was cut off.
+	Resume(ctx context.Context, id lathe.SessionID) error
+	// Interrupted lists the sessions whose turn was cut off.
+	Interrupted(ctx context.Context) ([]lathe.SessionID, error)
+}
+
+// Undo says how far. Without a message an undo is of the last exchange that stands, a redo of the
+// first that does not.
+type Undo struct {
+	Message lathe.MessageID `json:"messageID,omitempty"`
+	Part    lathe.PartID    `json:"partID,omitempty"`
+	All     bool            `json:"all,omitempty" doc:"of a redo: everything"`
+	DryRun  bool            `json:"dryRun,omitempty" doc:"say what would be done, and do nothing"`
+}
+
+// Undone is what an undo or a redo did.
+type Undone struct {
+	Message lathe.MessageID `json:"messageID,omitempty" doc:"from here on the session is undone; absent if nothing is"`
+	Session lathe.Session   `json:"session"`
+	Files   []UndoneFile    `json:"files"`
+}
+
+// UndoneFile is what became of a file.
+type UndoneFile struct {
+	File     string `json:"file"`
+	Action   string `json:"action" enum:"create,remove,restore,conflict"`
+	Conflict string `json:"conflict,omitempty" doc:"why the file was left alone"`
+	Note     string `json:"note,omitempty"`
+}
+
+func (s *Server) ownRoutes() []row {
+	missing, busy := []failure{failsBad, failsMissing}, []failure{failsBad, failsMissing, failsBusy}
+	return []row{
+		answer(row{
+			method: "POST", path: "/lathe/session/{sessionID}/undo", name: "lathe.session.undo", tag: "lathe", fails: busy,
+			summary: "Take back the last exchange, or all from a message on, and tell what became of each file",
+		}, s.undo),
+		answer(row{
+			method: "POST", path: "/lathe/session/{sessionID}/redo", name: "lathe.session.redo", tag: "lathe", fails: busy,
+			summary: "Bring back what was undone, an exchange or up to a message or all of it",
+		}, s.redo),
+		answer(row{
+			method: "POST", path: "/lathe/session/{sessionID}/prompt", name: "lathe.session.prompt", tag: "lathe", fails: busy, plain: true,
+			summary: "Send a prompt; answered with the prompt when it is safe, or with why it was refused",
+		}, s.submit),
+		answer(row{
+			method: "POST", path: "/lathe/session/{sessionID}/wait", name: "lathe.session.wait", tag: "lathe", fails: missing, plain: true,
+			summary: "Wait until the session rests, and get its newest answer",
+		}, s.wait),
+		answer(row{
+			method: "POST", path: "/lathe/session/{sessionID}/resume", name: "lathe.session.resume", tag: "lathe", fails: busy,
+			summary: "Go on with a turn that was cut off",
+		}, s.resume),
+		answer(row{
+			method: "POST", path: "/lathe/session/{sessionID}/unarchive", name: "lathe.session.unarchive", tag: "lathe", fails: missing,
+			summary: "Bring a session back to the list",
+		}, s.unarchive),
+		answer(row{
+			method: "GET", path: "/lathe/interrupted", name: "lathe.interrupted", tag: "lathe", global: true,
+			summary: "List the sessions whose turn was cut off",
+		}, func(c *call, _, _ none) ([]lathe.SessionID, error) { return s.Own.Interrupted(c.Context()) }),
+	}
+}
+
+func (s *Server) undo(c *call, _ none, in Undo) (Undone, error) { return c.undoing(in, s.Own.Undo) }
+
+func (s *Server) redo(c *call, _ none, in Undo) (Undone, error) { return c.undoing(in, s.Own.Redo) }
+
+func (c *call) undoing(in Undo, do func(context.Context, lathe.SessionID, Undo) (Undone, error)) (Undone, error) {
+	rec, err := c.session()
+	if err != nil {
+		return Undone{}, err
+	}
+	if in.Message != "" {
+		if err := lathe.CheckID(lathe.PrefixMessage, string(in.Message)); err != nil {
+			return Undone{}, badRequest("Body", "messageID: %v", err)
+		}
+	}
+	if in.Part != "" {
+		if err := lathe.CheckID(lathe.PrefixPart, string(in.Part)); err != nil {
+			return Undone{}, badRequest("Body", "partID: %v", err)
+		}
+	}
+	out, err := do(context.WithoutCancel(c.Context()), rec.ID, in)
+	if out.Files == nil {
+		out.Files = []UndoneFile{}
+	}
+	return out, err
+}
+
+// submit answers when the prompt is safe, unlike prompt_async with why it is not.
+func (s *Server) submit(c *call, _ none, in promptBody) (lathe.Message, error) {
+	rec, err := c.session()
+	if err != nil {
+		return lathe.Message{}, err
+	}
+	p, err := in.prompt()
+	if err != nil {
+		return lathe.Message{}, err
+	}
+	return s.Turns.Submit(context.WithoutCancel(c.Context()), rec.ID, p)
+}
+
+func (s *Server) wait(c *call, _, _ none) (lathe.Message, error) {
+	rec, err := c.session()
+	if err != nil {
+		return lathe.Message{}, err
+	}
+	ctx, stop := context.WithCancel(c.Context())
+	defer stop()
+	defer context.AfterFunc(s.closing, stop)()
+	return s.Turns.Wait(ctx, rec.ID)
+}
+
+func (s *Server) resume(c *call, _, _ none) (none, error) {
+	rec, err := c.session()
+	if err != nil {
+		return none{}, err
+	}
+	return none{}, s.Own.Resume(context.WithoutCancel(c.Context()), rec.ID)
+}
+
+func (s *Server) unarchive(c *call, _, _ none) (lathe.Session, error) {
+	rec, err := c.session()
+	if err != nil {
+		return rec, err
+	}
+	return s.Sessions.Update(c.Context(), rec.ID, lathe.Edit{Archived: lathe.Some[*lathe.Time](nil)})
+}

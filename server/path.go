@@ -1,0 +1,69 @@
+package server
+
+import (
+	"log/slog"
+)
+
+// Folders are where this machine keeps things, as clients are told.
+type Folders struct {
+	Home, State, Config string
+}
+
+func (s *Server) pathRoutes() []row {
+	return []row{
+		answer(row{
+			method: "GET", path: "/path", name: "path.get", tag: "instance", fails: []failure{failsBad},
+			summary: "Tell the folders of the machine, and where the directory belongs",
+		}, s.paths),
+		answer(row{
+			method: "POST", path: "/log", name: "app.log", tag: "control", fails: []failure{failsBad},
+			summary: "Write a line to the log of the server",
+		}, s.log),
+	}
+}
+
+type pathReply struct {
+	Home      string `json:"home"`
+	State     string `json:"state"`
+	Config    string `json:"config"`
+	Worktree  string `json:"worktree"`
+	Directory string `json:"directory"`
+}
+
+func (pathReply) schemaName() string { return "Path" }
+
+func (s *Server) paths(c *call, _, _ none) (pathReply, error) {
+	at, _, err := c.place()
+	f := s.Folders
+	return pathReply{Home: f.Home, State: f.State, Config: f.Config, Worktree: at.Worktree, Directory: at.Directory}, err
+}
+
+type logBody struct {
+	Service string `json:"service"`
+	Level   string `json:"level" enum:"debug,info,warn,error"`
+	Message string `json:"message"`
+	Extra   object `json:"extra,omitempty"`
+}
+
+// log writes what a client says to our log, cut to what a line can hold.
+func (s *Server) log(c *call, _ none, in logBody) (bool, error) {
+	var level slog.Level
+	switch in.Level {
+	case "debug":
+		level = slog.LevelDebug
+	case "info":
+	case "warn":
+		level = slog.LevelWarn
+	case "error":
+		level = slog.LevelError
+	default:
+		return false, badRequest("Body", "Expected debug, info, warn or error, got %q at [\"level\"]", clip(in.Level, 40))
+	}
+	const most = 8 << 10
+	attrs := []slog.Attr{slog.String("client", clip(in.Service, 100))}
+	if len(in.Extra) > 0 {
+		attrs = append(attrs, slog.String("extra", clip(string(in.Extra), most)))
+	}
+	s.options.Log.LogAttrs(c.Context(), level, clip(in.Message, most), attrs...)
+	return true, nil
+}

@@ -1,0 +1,178 @@
+package server
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/config"
+)
+
+// problem is an error as the wire has it. The reference has two families: {"name","data"}
+// and {"_tag",…}; body is one of either, nil is an empty body.
+type problem struct {
+	status int
+	body   any // a struct of this file
+	cause  error
+}
+
+func (p *problem) Error() string {
+	if p.cause != nil {
+		return p.cause.Error()
+	}
+	text, _ := json.Marshal(p.body) // structs of strings
+	return fmt.Sprintf("%d %s", p.status, text)
+}
+
+func (p *problem) Unwrap() error { return p.cause }
+
+// The bodies of errors.
+type (
+	namedBody struct {
+		Name string `json:"name"`
+		Data any    `json:"data"`
+	}
+	badData struct {
+		Message string `json:"message"`
+		Kind    string `json:"kind"` // Params, Headers, Query, Body or Payload
+	}
+	messageData struct {
+		Message string `json:"message"`
+	}
+	unknownData struct {
+		Message string `json:"message"`
+		Ref     string `json:"ref,omitempty"`
+	}
+	tagOnly struct {
+		Tag string `json:"_tag"`
+	}
+	tagMessage struct {
+		Tag     string `json:"_tag"`
+		Message string `json:"message"`
+	}
+	tagBusy struct {
+		Tag     string          `json:"_tag"`
+		Session lathe.SessionID `json:"sessionID"`
+		Message string          `json:"message"`
+	}
+	tagRequest struct {
+		Tag     string `json:"_tag"`
+		Request string `json:"requestID"`
+		Message string `json:"message"`
+	}
+)
+
+func named(name string, data any) namedBody { return namedBody{name, data} }
+
+// mostMessage is how long a message about a bad request may be, in bytes.
+const mostMessage = 1024
+
+// badRequest says what is wrong in which part of the request.
+func badRequest(kind, format string, args ...any) error {
+	return &problem{status: http.StatusBadRequest, body: named("BadRequest", badData{Message: clip(fmt.Sprintf(format, args...), mostMessage-3), Kind: kind})}
+}
+
+// badTag is a request that a handler refuses, in the second family.
+func badTag(why error) error {
+	return &problem{status: http.StatusBadRequest, body: tagOnly{"BadRequest"}, cause: why}
+}
+
+func notFound(format string, args ...any) error {
+	return &problem{status: http.StatusNotFound, body: named("NotFoundError", messageData{fmt.Sprintf(format, args...)})}
+}
+
+func forbidden(format string, args ...any) error {
+	return &problem{status: http.StatusForbidden, body: named("ForbiddenError", messageData{fmt.Sprintf(format, args...)})}
+}
+
+// errPassword asks for a name and a password.
+var errPassword error = &problem{status: http.StatusUnauthorized}
+
+// problemOf turns any error into one of the wire, by its code. ref names it in the log if it is
+// not the caller's mistake.
+func (c *call) problemOf(err error) (p *problem, ref string) {
+	if errors.As(err, &p) {
+		return p, ""
+	}
+	message := err.Error()
+	var settings *config.Error
+	if errors.As(err, &settings) {
+		return &problem{status: http.StatusBadRequest, body: settings.Wire(), cause: err}, ""
+	}
+	var ours *lathe.Error
+	if errors.As(err, &ours) && ours.Fault != nil {
+		return &problem{status: statusOf(ours.Code), body: json.RawMessage(lathe.EncodeFault(ours.Fault)), cause: err}, ""
+	}
+	code := lathe.CodeOf(err)
+	status := statusOf(code)
+	switch code {
+	case lathe.Invalid:
+		return &problem{status: status, body: named("BadRequest", badData{clip(message, mostMessage-3), "Payload"}), cause: err}, ""
+	case lathe.NotFound:
+		return &problem{status: status, body: named("NotFoundError", messageData{message}), cause: err}, ""
+	case lathe.Conflict:
+		if id := lathe.SessionID(c.PathValue("sessionID")); id != "" {
+			return &problem{status: status, body: tagBusy{"SessionBusyError", id, message}, cause: err}, ""
+		}
+	case lathe.Canceled: // the client is there, so it is us
+		message = "The server is about to end; ask again when it is back. What was begun goes on then"
+	case lathe.Internal:
+		ref := newRef()
+		return &problem{status: status, body: named("UnknownError", unknownData{"The server failed; its log says why, at " + ref, ref}), cause: err}, ref
+	default:
+	}
+	return &problem{status: status, body: named("UnknownError", unknownData{Message: message}), cause: err}, ""
+}
+
+// statusOf is the HTTP status of a code.
+func statusOf(code lathe.Code) int {
+	switch code {
+	case lathe.Invalid:
+		return http.StatusBadRequest
+	case lathe.NotFound:
+		return http.StatusNotFound
+	case lathe.Conflict:
+		return http.StatusConflict
+	case lathe.Denied, lathe.Rejected:
+		return http.StatusForbidden
+	case lathe.Unauthorized:
+		return http.StatusUnauthorized
+	case lathe.Limited:
+		return http.StatusTooManyRequests
+	case lathe.Unavailable, lathe.Canceled:
+		return http.StatusServiceUnavailable
+	case lathe.Overflow:
+		return http.StatusRequestEntityTooLarge
+	case lathe.Refused:
+		return http.StatusUnprocessableEntity
+	default:
+		return http.StatusInternalServerError
+	}
+}
+
+// newRef names a failure for those who read the log.
+func newRef() string {
+	var b [4]byte
+	_, _ = rand.Read(b[:]) // it never fails
+	return "err_" + hex.EncodeToString(b[:])
+}
+
+// failure is a kind of error that a route may answer, for the document.
+type failure int
+
+// The failures.
+const (
+	failsBad     failure = iota // 400, the first family
+	failsTag                    // 400, the second
+	failsMissing                // 404
+	failsBusy                   // 409
+	failsAsk                    // 404 of a permission or question
+	failsProject                // 404 of a project
+	failsPty                    // 404 of a terminal
+	failsTicket                 // 403 of a terminal
+	failsApply                  // 400 of a patch
+)

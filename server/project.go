@@ -1,0 +1,169 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+
+	"github.com/lathe-agent/lathe"
+)
+
+// Projects are the records of projects.
+type Projects interface {
+	// EditProject changes what the user gave a project; its error has a code.
+	EditProject(ctx context.Context, id string, edit ProjectEdit) (lathe.Project, error)
+}
+
+// ProjectEdit is what changes; what is not set stays.
+type ProjectEdit struct {
+	Name           lathe.Opt[string]
+	Icon, Commands json.RawMessage
+}
+
+func (s *Server) projectRoutes() []row {
+	return []row{
+		answer(row{
+			method: "GET", path: "/project", name: "project.list", tag: "project", fails: []failure{failsBad},
+			summary: "List all projects that were ever opened, the latest first",
+		}, s.listProjects),
+		answer(row{
+			method: "GET", path: "/project/current", name: "project.current", tag: "project", fails: []failure{failsBad},
+			summary: "Get the project the directory belongs to",
+		}, s.currentProject),
+		answer(row{
+			method: "POST", path: "/project/git/init", name: "project.initGit", tag: "project", fails: []failure{failsBad},
+			summary: "Make a git repository of the directory",
+		}, s.initProject),
+		answer(row{
+			method: "PATCH", path: "/project/{projectID}", name: "project.update", tag: "project", fails: []failure{failsBad, failsProject},
+			summary: "Change the name, icon or commands of a project",
+		}, s.updateProject),
+		answer(row{
+			method: "GET", path: "/project/{projectID}/directories", name: "project.directories", tag: "project", fails: []failure{failsBad, failsProject},
+			summary: "List the checkouts of a project",
+		}, s.projectDirectories),
+	}
+}
+
+func (s *Server) listProjects(c *call, _, _ none) ([]lathe.Project, error) {
+	if _, _, err := c.place(); err != nil { // which may be a new one
+		return nil, err
+	}
+	return s.Instances.Projects(c.Context())
+}
+
+func (s *Server) currentProject(c *call, _, _ none) (lathe.Project, error) {
+	at, _, err := c.place()
+	if err != nil {
+		return lathe.Project{}, err
+	}
+	return s.project(c, at.ProjectID) // as it is now, not as it was when the directory was opened
+}
+
+// project finds a project by its id.
+func (s *Server) project(c *call, id string) (lathe.Project, error) {
+	all, err := s.Instances.Projects(c.Context())
+	if err != nil {
+		return lathe.Project{}, err
+	}
+	for _, p := range all {
+		if p.ID == id {
+			return p, nil
+		}
+	}
+	return lathe.Project{}, noProject(id)
+}
+
+type tagProject struct {
+	Tag     string `json:"_tag"`
+	Project string `json:"projectID"`
+	Message string `json:"message"`
+}
+
+func noProject(id string) error {
+	id = clip(id, 200)
+	return &problem{status: http.StatusNotFound, body: tagProject{"ProjectNotFoundError", id, "Project not found: " + id}}
+}
+
+// initProject makes a repository of a directory that belongs to none.
+func (s *Server) initProject(c *call, _, _ none) (lathe.Project, error) {
+	at, p, err := c.place()
+	if err != nil || at.VCS == "git" {
+		return p, err
+	}
+	if err := s.Git.Init(c.Context(), at.Directory); err != nil {
+		return p, err
+	}
+	s.Instances.Dispose(at.Directory) // what was known of it is no longer so
+	_, p, err = c.place()
+	return p, err
+}
+
+type (
+	projectBody struct {
+		Name     *string          `json:"name,omitempty"`
+		Icon     *projectIcon     `json:"icon,omitempty"`
+		Commands *projectCommands `json:"commands,omitempty"`
+	}
+	projectIcon struct {
+		URL      string `json:"url,omitempty"`
+		Override string `json:"override,omitempty"`
+		Color    string `json:"color,omitempty"`
+	}
+	projectCommands struct {
+		Start string `json:"start,omitempty" doc:"runs when a workspace of the project is made"`
+	}
+)
+
+// The limits of what is kept of a project: icons come with every event about it.
+const (
+	mostProjectName = 1000
+	mostProjectIcon = 1 << 20
+)
+
+func (s *Server) updateProject(c *call, _ none, in projectBody) (lathe.Project, error) {
+	var edit ProjectEdit
+	if in.Name != nil {
+		edit.Name = lathe.Some(*in.Name)
+	}
+	var err1, err2 error
+	if in.Icon != nil {
+		edit.Icon, err1 = encode(in.Icon)
+	}
+	if in.Commands != nil {
+		edit.Commands, err2 = encode(in.Commands)
+	}
+	switch {
+	case err1 != nil:
+		return lathe.Project{}, err1
+	case err2 != nil:
+		return lathe.Project{}, err2
+	case len(edit.Name.Value) > mostProjectName, len(edit.Icon)+len(edit.Commands) > mostProjectIcon:
+		return lathe.Project{}, badRequest("Body", "name has at most %d bytes, icon and commands %d", mostProjectName, mostProjectIcon)
+	}
+	id := c.PathValue("projectID")
+	p, err := s.Projects.EditProject(c.Context(), id, edit)
+	if lathe.CodeOf(err) == lathe.NotFound {
+		return p, noProject(id)
+	}
+	return p, err
+}
+
+type projectDirectory struct {
+	Directory string `json:"directory"`
+	Strategy  string `json:"strategy,omitempty"`
+}
+
+// projectDirectories lists the main checkout and the linked ones. Directories without a
+// repository have nothing in common.
+func (s *Server) projectDirectories(c *call, _, _ none) ([]projectDirectory, error) {
+	p, err := s.project(c, c.PathValue("projectID"))
+	if err != nil || p.VCS != "git" {
+		return nil, err
+	}
+	out := []projectDirectory{{Directory: p.Worktree}}
+	for _, dir := range p.Sandboxes {
+		out = append(out, projectDirectory{Directory: dir, Strategy: "git_worktree"})
+	}
+	return out, nil
+}

@@ -1,0 +1,223 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/workspace"
+)
+
+// Providers are who serves models, and how a user logs in to them.
+type Providers interface {
+	// Providers returns those that can be used in a directory, or all that are known.
+	Providers(ctx context.Context, at workspace.Place, all bool) ([]Provider, error)
+	// Defaults is the best model of each, by provider.
+	Defaults(ctx context.Context, at workspace.Place) (map[string]string, error)
+	// Methods are the ways to log in, by provider.
+	Methods(ctx context.Context, at workspace.Place) (map[string][]LoginMethod, error)
+	// Authorize begins a login; nil says that there is nothing to do but to give a key.
+	Authorize(ctx context.Context, at workspace.Place, provider string, method int, inputs map[string]string) (*Authorization, error)
+	// Complete waits for the end of a login that was begun, with what the page showed if it did.
+	Complete(ctx context.Context, at workspace.Place, provider string, method int, code string) error
+	// SetCredential keeps one, in the form of the credential file; RemoveCredential forgets it.
+	SetCredential(ctx context.Context, provider string, credential json.RawMessage) error
+	RemoveCredential(ctx context.Context, provider string) error
+}
+
+// Provider is a provider as clients see it. Keys are never among its options.
+type Provider struct {
+	ID      string                     `json:"id"`
+	Name    string                     `json:"name"`
+	Source  string                     `json:"source" enum:"env,config,custom,api"`
+	Env     []string                   `json:"env"`
+	Options map[string]json.RawMessage `json:"options"`
+	Models  map[string]json.RawMessage `json:"models"` // as the catalogue writes them
+}
+
+func (Provider) schemaName() string { return "Provider" }
+
+// LoginMethod is a way to log in.
+type LoginMethod struct {
+	Type  string `json:"type" enum:"oauth,api"`
+	Label string `json:"label"`
+}
+
+func (LoginMethod) schemaName() string { return "ProviderAuthMethod" }
+
+// Authorization is what a user must do to log in.
+type Authorization struct {
+	URL          string `json:"url"`
+	Method       string `json:"method" enum:"auto,code"` // whether the end is noticed, or a code is to be typed
+	Instructions string `json:"instructions"`
+}
+
+func (s *Server) providerRoutes() []row {
+	bad := []failure{failsBad}
+	return []row{
+		answer(row{
+			method: "GET", path: "/config/providers", name: "config.providers", tag: "config", fails: bad,
+			summary: "List the providers that can be used, and the best model of each",
+		}, s.usableProviders),
+		answer(row{
+			method: "GET", path: "/provider", name: "provider.list", tag: "provider", fails: bad,
+			summary: "List all providers, and which of them can be used",
+		}, s.allProviders),
+		answer(row{
+			method: "GET", path: "/provider/auth", name: "provider.auth", tag: "provider", fails: bad,
+			summary: "List the ways to log in, by provider",
+		}, s.loginMethods),
+		answer(row{
+			method: "POST", path: "/provider/{providerID}/oauth/authorize", name: "provider.oauth.authorize", tag: "provider", fails: bad,
+			summary: "Begin to log in",
+		}, s.authorize),
+		answer(row{
+			method: "POST", path: "/provider/{providerID}/oauth/callback", name: "provider.oauth.callback", tag: "provider", fails: bad,
+			summary: "Wait until the login that was begun has ended",
+		}, s.completeLogin),
+		answer(row{
+			method: "PUT", path: "/auth/{providerID}", name: "auth.set", tag: "control", fails: bad, global: true,
+			summary: "Keep a credential of a provider",
+		}, s.setCredential),
+		answer(row{
+			method: "DELETE", path: "/auth/{providerID}", name: "auth.remove", tag: "control", fails: bad, global: true,
+			summary: "Forget the credential of a provider",
+		}, s.removeCredential),
+	}
+}
+
+type usableReply struct {
+	Providers []Provider        `json:"providers"`
+	Default   map[string]string `json:"default"`
+}
+
+func (s *Server) usableProviders(c *call, _, _ none) (usableReply, error) {
+	at, _, err := c.place()
+	if err != nil {
+		return usableReply{}, err
+	}
+	usable, err := s.Providers.Providers(c.Context(), at, false)
+	if err != nil {
+		return usableReply{}, err
+	}
+	defaults, err := s.Providers.Defaults(c.Context(), at)
+	if err != nil {
+		return usableReply{}, err
+	}
+	out := usableReply{Providers: append([]Provider{}, usable...), Default: map[string]string{}}
+	for _, p := range usable {
+		if best := defaults[p.ID]; best != "" {
+			out.Default[p.ID] = best
+		}
+	}
+	return out, nil
+}
+
+type allReply struct {
+	All       []Provider        `json:"all"`
+	Default   map[string]string `json:"default"`
+	Connected []string          `json:"connected"`
+}
+
+// allProviders lists what is known, each that can be used in the form it is used in.
+func (s *Server) allProviders(c *call, _, _ none) (allReply, error) {
+	at, _, err := c.place()
+	if err != nil {
+		return allReply{}, err
+	}
+	all, err := s.Providers.Providers(c.Context(), at, true)
+	if err != nil {
+		return allReply{}, err
+	}
+	usable, err := s.Providers.Providers(c.Context(), at, false)
+	if err != nil {
+		return allReply{}, err
+	}
+	defaults, err := s.Providers.Defaults(c.Context(), at)
+	if err != nil {
+		return allReply{}, err
+	}
+	out := allReply{All: []Provider{}, Default: defaults, Connected: []string{}}
+	used := map[string]bool{}
+	for _, p := range usable {
+		used[p.ID] = true
+		out.All, out.Connected = append(out.All, p), append(out.Connected, p.ID)
+	}
+	for _, p := range all {
+		if !used[p.ID] {
+			out.All = append(out.All, p)
+		}
+	}
+	return out, nil
+}
+
+func (s *Server) loginMethods(c *call, _, _ none) (map[string][]LoginMethod, error) {
+	at, _, err := c.place()
+	if err != nil {
+		return nil, err
+	}
+	return s.Providers.Methods(c.Context(), at)
+}
+
+type authorizeBody struct {
+	Method int               `json:"method"`
+	Inputs map[string]string `json:"inputs,omitempty"`
+}
+
+func (s *Server) authorize(c *call, _ none, in authorizeBody) (*Authorization, error) {
+	at, _, err := c.place()
+	if err != nil {
+		return nil, err
+	}
+	a, err := s.Providers.Authorize(c.Context(), at, c.PathValue("providerID"), in.Method, in.Inputs)
+	return a, loginProblem(err, c.PathValue("providerID"), "ProviderAuthOauthCallbackFailed")
+}
+
+type callbackBody struct {
+	Method int    `json:"method"`
+	Code   string `json:"code,omitempty"`
+}
+
+// completeLogin may take as long as the user does.
+func (s *Server) completeLogin(c *call, _ none, in callbackBody) (bool, error) {
+	at, _, err := c.place()
+	if err != nil {
+		return false, err
+	}
+	ctx, stop := context.WithCancel(c.Context())
+	defer stop()
+	defer context.AfterFunc(s.closing, stop)()
+	err = s.Providers.Complete(ctx, at, c.PathValue("providerID"), in.Method, in.Code)
+	return err == nil, loginProblem(err, c.PathValue("providerID"), "ProviderAuthOauthCallbackFailed")
+}
+
+// loginData is what is told of a login that failed.
+type loginData struct {
+	Provider string `json:"providerID"`
+	Message  string `json:"message"`
+}
+
+// loginProblem gives an error of a login its name: nothing was begun, or it did not succeed.
+func loginProblem(err error, provider, name string) error {
+	switch lathe.CodeOf(err) {
+	case "", lathe.Canceled:
+		return err
+	case lathe.NotFound:
+		name = "ProviderAuthOauthMissing"
+	case lathe.Invalid:
+		name = "ProviderAuthValidationFailed"
+	default:
+	}
+	return &problem{status: http.StatusBadRequest, body: named(name, loginData{provider, err.Error()}), cause: err}
+}
+
+func (s *Server) setCredential(c *call, _ none, in object) (bool, error) {
+	err := s.Providers.SetCredential(c.Context(), c.PathValue("providerID"), json.RawMessage(in))
+	return err == nil, err
+}
+
+func (s *Server) removeCredential(c *call, _, _ none) (bool, error) {
+	err := s.Providers.RemoveCredential(c.Context(), c.PathValue("providerID"))
+	return err == nil, err
+}

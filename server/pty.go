@@ -1,0 +1,138 @@
+package server
+
+import (
+	"net/http"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/workspace"
+	"github.com/lathe-agent/lathe/workspace/terminal"
+)
+
+func (s *Server) ptyRoutes() []row {
+	one := []failure{failsBad, failsPty}
+	return []row{
+		answer(row{
+			method: "GET", path: "/pty/shells", name: "pty.shells", tag: "pty", fails: []failure{failsBad}, summary: "List the shells of this machine",
+		}, s.listShells),
+		answer(row{
+			method: "GET", path: "/pty", name: "pty.list", tag: "pty", fails: []failure{failsBad}, summary: "List the terminals of the directory",
+		}, s.listTerminals),
+		answer(row{
+			method: "POST", path: "/pty", name: "pty.create", tag: "pty", fails: []failure{failsBad}, summary: "Open a terminal in the directory",
+		}, s.createTerminal),
+		answer(row{
+			method: "GET", path: "/pty/{ptyID}", name: "pty.get", tag: "pty", fails: one, summary: "Get a terminal",
+		}, s.getTerminal),
+		answer(row{
+			method: "PUT", path: "/pty/{ptyID}", name: "pty.update", tag: "pty", fails: one, summary: "Change the title or the size of a terminal",
+		}, s.updateTerminal),
+		answer(row{
+			method: "DELETE", path: "/pty/{ptyID}", name: "pty.remove", tag: "pty", fails: one, summary: "End a terminal with all it started",
+		}, s.removeTerminal),
+		answer(row{
+			method: "POST", path: "/pty/{ptyID}/connect-token", name: "pty.connectToken", tag: "pty", fails: []failure{failsBad, failsPty, failsTicket},
+			summary: "Get a ticket for one connection to a terminal, for what cannot send a password",
+		}, s.connectToken),
+		raw(row{
+			// It is public because a ticket is as good as the password; connectTerminal asks for either.
+			method: "GET", path: "/pty/{ptyID}/connect", name: "pty.connect", tag: "pty", fails: []failure{failsBad, failsPty, failsTicket}, public: true, plain: true,
+			summary: "Connect to a terminal over a websocket",
+		}, "application/octet-stream", s.connectTerminal),
+	}
+}
+
+// terminal finds the terminal that the path names, among those of the directory.
+func (s *Server) terminal(c *call) (workspace.Place, *terminal.Terminal, error) {
+	id, err := c.pathID("ptyID", lathe.PrefixPty)
+	if err != nil {
+		return workspace.Place{}, nil, err
+	}
+	at, _, err := c.place()
+	if err != nil {
+		return at, nil, err
+	}
+	t := s.Terminals.Find(at.Directory, lathe.PtyID(id))
+	if t == nil {
+		return at, nil, &problem{status: http.StatusNotFound, body: tagPty{"PtyNotFoundError", id, "Terminal not found: " + id}}
+	}
+	return at, t, nil
+}
+
+type tagPty struct {
+	Tag     string `json:"_tag"`
+	Pty     string `json:"ptyID"`
+	Message string `json:"message"`
+}
+
+func (s *Server) listShells(c *call, _, _ none) ([]terminal.Shell, error) {
+	if _, _, err := c.place(); err != nil {
+		return nil, err
+	}
+	return s.Terminals.Shells(), nil
+}
+
+func (s *Server) listTerminals(c *call, _, _ none) ([]lathe.Pty, error) {
+	at, _, err := c.place()
+	if err != nil {
+		return nil, err
+	}
+	return s.Terminals.List(at.Directory), nil
+}
+
+type ptyBody struct {
+	Command string            `json:"command,omitempty"`
+	Args    []string          `json:"args,omitempty"`
+	Cwd     string            `json:"cwd,omitempty"`
+	Title   string            `json:"title,omitempty"`
+	Env     map[string]string `json:"env,omitempty"`
+}
+
+func (s *Server) createTerminal(c *call, _ none, in ptyBody) (lathe.Pty, error) {
+	at, _, err := c.place()
+	if err != nil {
+		return lathe.Pty{}, err
+	}
+	return s.Terminals.Create(at, terminal.New{Command: in.Command, Args: in.Args, Dir: in.Cwd, Title: in.Title, Env: in.Env})
+}
+
+func (s *Server) getTerminal(c *call, _, _ none) (lathe.Pty, error) {
+	_, t, err := s.terminal(c)
+	if err != nil {
+		return lathe.Pty{}, err
+	}
+	return t.Info(), nil
+}
+
+type (
+	ptyChange struct {
+		Title *string  `json:"title,omitempty"`
+		Size  *ptySize `json:"size,omitempty"`
+	}
+	ptySize struct {
+		Rows int `json:"rows"`
+		Cols int `json:"cols"`
+	}
+)
+
+func (s *Server) updateTerminal(c *call, _ none, in ptyChange) (lathe.Pty, error) {
+	_, t, err := s.terminal(c)
+	if err == nil && in.Size != nil {
+		err = t.Resize(in.Size.Rows, in.Size.Cols)
+	}
+	if err == nil && in.Title != nil {
+		err = t.Rename(*in.Title)
+	}
+	if err != nil {
+		return lathe.Pty{}, err
+	}
+	return t.Info(), nil
+}
+
+func (s *Server) removeTerminal(c *call, _, _ none) (bool, error) {
+	_, t, err := s.terminal(c)
+	if err != nil {
+		return false, err
+	}
+	t.Remove()
+	return true, nil
+}

@@ -1,0 +1,187 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/workspace/terminal"
+)
+
+type connectQuery struct {
+	Cursor string  `query:"cursor"`
+	Ticket *string `query:"ticket"`
+}
+
+const (
+	frameSize  = 64 << 10 // characters of a frame
+	inputSize  = 1 << 20  // bytes of one frame of input
+	inputRate  = 1 << 20  // bytes of input in a second, after which the client has to wait
+	socketTime = 30 * time.Second
+	pingEvery  = 30 * time.Second
+)
+
+// connectTerminal checks who asks and what for, and then is the connection.
+func (s *Server) connectTerminal(c *call, q connectQuery) error {
+	if q.Ticket == nil && !s.guard.knows(c.Request) {
+		return errPassword
+	}
+	if q.Ticket != nil { // a ticket is judged before anything else is told
+		dir, err := c.directory()
+		if err != nil {
+			return err
+		}
+		if !s.tickets.take(*q.Ticket, dir, lathe.PtyID(c.PathValue("ptyID"))) {
+			return noTicket("the ticket is used, too old, or for another terminal; ask for a new one")
+		}
+	}
+	_, t, err := s.terminal(c)
+	if err != nil {
+		return err
+	}
+	from, err := startOf(t, q.Cursor)
+	if err != nil {
+		return err
+	}
+	if !strings.EqualFold(c.Header.Get("Upgrade"), "websocket") {
+		c.w.Header().Set("Upgrade", "websocket")
+		return &problem{status: http.StatusUpgradeRequired, body: named("BadRequest", badData{Message: "connect with a websocket", Kind: "Headers"})}
+	}
+	conn, err := websocket.Accept(c.w, c.Request, &websocket.AcceptOptions{
+		InsecureSkipVerify: true, // the guard has judged the origin, by the rules that hold for all routes
+		CompressionMode:    websocket.CompressionDisabled,
+	})
+	if err != nil {
+		return badRequest("Headers", "%v", err) // Accept has answered already, unless it could not
+	}
+	conn.SetReadLimit(inputSize)
+	s.attach(c.Context(), conn, t, from)
+	return nil
+}
+
+// startOf reads a cursor: where to begin in what was shown.
+func startOf(t *terminal.Terminal, cursor string) (int64, error) {
+	start, end := t.Bounds()
+	if cursor == "" {
+		return start, nil
+	}
+	n, err := strconv.ParseInt(cursor, 10, 64)
+	switch {
+	case err != nil || n < -1:
+		return 0, badRequest("Query", "cursor: expected a whole number from -1 on, not %q", clip(cursor, 40))
+	case n == -1:
+		return end, nil
+	}
+	return min(max(n, start), end), nil
+}
+
+// attach shows a terminal to a client, and lets it type, until one of them ends or the server.
+func (s *Server) attach(ctx context.Context, conn *websocket.Conn, t *terminal.Terminal, from int64) {
+	ctx, stop := context.WithCancel(ctx)
+	gone, leave := context.WithCancel(ctx) // the client takes its leave
+	typed := make(chan struct{})
+	go func() {
+		defer close(typed)
+		defer leave()
+		takeInput(ctx, conn, t)
+	}()
+	code, why := websocket.StatusNormalClosure, ""
+	switch ended := s.show(gone, conn, t, from); {
+	case ended:
+		why = "the program has ended"
+	case s.closing.Err() != nil:
+		code, why = websocket.StatusGoingAway, "the server ends"
+	}
+	_ = conn.Close(code, why) // the client may be gone
+	stop()                    // not before, or the connection would end without a word
+	<-typed
+}
+
+// show sends what was shown, one frame that says up to where, and what comes then. It reports
+// whether the program has ended.
+func (s *Server) show(ctx context.Context, conn *websocket.Conn, t *terminal.Terminal, from int64) (ended bool) {
+	_, end := t.Bounds()
+	for from < end {
+		p := t.Read(from, int(min(frameSize, end-from)))
+		if p.Next <= from || send(ctx, conn, websocket.MessageText, []byte(p.Text)) != nil {
+			break
+		}
+		from = p.Next
+	}
+	mark, _ := json.Marshal(cursorMark{from}) // a number always can be
+	if send(ctx, conn, websocket.MessageBinary, append([]byte{0}, mark...)) != nil {
+		return false
+	}
+	ping := time.NewTicker(pingEvery)
+	defer ping.Stop()
+	for {
+		p := t.Read(from, frameSize)
+		from = p.Next
+		if p.Over {
+			return true
+		}
+		if p.Text != "" {
+			if send(ctx, conn, websocket.MessageText, []byte(p.Text)) != nil {
+				return false
+			}
+			continue
+		}
+		select {
+		case <-p.More:
+		case <-ctx.Done():
+			return false
+		case <-s.closing.Done():
+			return false
+		case <-ping.C:
+			if !alive(ctx, conn) {
+				return false
+			}
+		}
+	}
+}
+
+type cursorMark struct {
+	Cursor int64 `json:"cursor"`
+}
+
+// send writes one frame. A client that takes nothing for a while is cut off.
+func send(ctx context.Context, conn *websocket.Conn, kind websocket.MessageType, data []byte) error {
+	ctx, stop := context.WithTimeout(ctx, socketTime)
+	defer stop()
+	return conn.Write(ctx, kind, data)
+}
+
+// alive asks a client that may have gone without a word.
+func alive(ctx context.Context, conn *websocket.Conn) bool {
+	ctx, stop := context.WithTimeout(ctx, socketTime)
+	defer stop()
+	return conn.Ping(ctx) == nil
+}
+
+// takeInput passes what the client types on, no faster than the limit.
+func takeInput(ctx context.Context, conn *websocket.Conn, t *terminal.Terminal) {
+	var debt time.Duration // how far the client is ahead of its rate
+	last := time.Now()
+	for {
+		_, data, err := conn.Read(ctx)
+		if err != nil || t.Type(data) != nil {
+			return
+		}
+		now := time.Now()
+		debt = max(0, debt-now.Sub(last)) + time.Duration(len(data))*time.Second/inputRate
+		last = now
+		if debt > time.Second {
+			select {
+			case <-time.After(debt - time.Second):
+			case <-ctx.Done():
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,87 @@
+package server
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/lathe-agent/lathe"
+)
+
+const (
+	ticketTime  = time.Minute
+	mostTickets = 1000 // that wait to be used
+)
+
+// tickets let browsers, whose websockets cannot carry a password, connect to one terminal once.
+// Only their hashes are kept, so that finding one does not take longer the more of it is right.
+type tickets struct {
+	mu  sync.Mutex // guards all
+	all map[[sha256.Size]byte]ticket
+}
+
+type ticket struct {
+	dir   string
+	pty   lathe.PtyID
+	until time.Time
+}
+
+// issue makes a ticket; "" is that there are too many.
+func (k *tickets) issue(dir string, id lathe.PtyID) string {
+	word := rand.Text()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	now := time.Now()
+	for sum, t := range k.all {
+		if now.After(t.until) {
+			delete(k.all, sum)
+		}
+	}
+	if len(k.all) >= mostTickets {
+		return ""
+	}
+	if k.all == nil {
+		k.all = map[[sha256.Size]byte]ticket{}
+	}
+	k.all[sha256.Sum256([]byte(word))] = ticket{dir, id, now.Add(ticketTime)}
+	return word
+}
+
+// take uses a ticket up and reports whether it is one for this terminal.
+func (k *tickets) take(word, dir string, id lathe.PtyID) bool {
+	sum := sha256.Sum256([]byte(word))
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	t, ok := k.all[sum]
+	delete(k.all, sum)
+	return ok && t.dir == dir && t.pty == id && time.Now().Before(t.until)
+}
+
+type ticketReply struct {
+	Ticket  string `json:"ticket"`
+	Expires int    `json:"expires_in"`
+}
+
+func (ticketReply) schemaName() string { return "PtyTicketConnectToken" }
+
+// connectToken wants a header that a page of elsewhere cannot send without being asked first.
+func (s *Server) connectToken(c *call, _, _ none) (ticketReply, error) {
+	at, t, err := s.terminal(c)
+	if err != nil {
+		return ticketReply{}, err
+	}
+	if c.Header.Get("X-Opencode-Ticket") != "1" {
+		return ticketReply{}, noTicket("a ticket is asked for with the header x-opencode-ticket: 1")
+	}
+	word := s.tickets.issue(at.Directory, t.Info().ID)
+	if word == "" {
+		return ticketReply{}, lathe.Errorf(lathe.Limited, "there are too many tickets that nobody used; try again in a minute")
+	}
+	return ticketReply{Ticket: word, Expires: int(ticketTime.Seconds())}, nil
+}
+
+func noTicket(why string) error {
+	return &problem{status: http.StatusForbidden, body: tagMessage{"PtyForbiddenError", why}}
+}

@@ -1,0 +1,152 @@
+package server
+
+import (
+	"maps"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// row is one route: what the document says of it, and what answers it. Rows are made with
+// [answer] or [raw], which fill in the types.
+type row struct {
+	method  string
+	path    string // as in net/http: /session/{sessionID}
+	name    string // the operation's id, the reference's where it has one
+	tag     string
+	summary string
+	fails   []failure // what it may answer beside a success
+
+	global bool // is about no directory
+	public bool // asks nobody for a password
+	plain  bool // is never compressed
+	tagged bool // refuses a bad body in the reference's second family of errors
+
+	query, body, reply reflect.Type
+	media              string // of a reply that is not JSON
+	run                func(c *call) error
+}
+
+// none stands for a query, a body or a reply that does not exist.
+type none struct{}
+
+// answer completes a row with a function that reads a query and a body and returns a reply.
+// A reply of none is status 204.
+func answer[Q, In, Out any](r row, f func(c *call, q Q, in In) (Out, error)) row {
+	r.query, r.body, r.reply = reflect.TypeFor[Q](), reflect.TypeFor[In](), reflect.TypeFor[Out]()
+	tagged, hasBody := r.tagged, r.body != reflect.TypeFor[none]()
+	r.run = func(c *call) error {
+		var q Q
+		var in In
+		if err := c.readQuery(&q); err != nil {
+			return err
+		}
+		if hasBody {
+			if err := c.readBody(&in); err != nil {
+				if tagged {
+					return &problem{status: http.StatusBadRequest, body: tagOnly{"BadRequest"}, cause: err}
+				}
+				return err
+			}
+		}
+		out, err := f(c, q, in)
+		if err != nil {
+			return err
+		}
+		return reply(c, out)
+	}
+	return r
+}
+
+// raw completes a row with a function that writes the answer itself: streams, pages,
+// websockets. What it returns is told only if nothing was written yet.
+func raw[Q any](r row, media string, f func(c *call, q Q) error) row {
+	r.query, r.body, r.reply, r.media = reflect.TypeFor[Q](), reflect.TypeFor[none](), reflect.TypeFor[none](), media
+	r.run = func(c *call) error {
+		var q Q
+		if err := c.readQuery(&q); err != nil {
+			return err
+		}
+		return f(c, q)
+	}
+	return r
+}
+
+// routes makes the handlers: one for each path, which knows its methods, and one for all that
+// is unknown.
+func (s *Server) routes() *http.ServeMux {
+	byPath := map[string]*endpoint{}
+	mux := http.NewServeMux()
+	for i := range s.rows {
+		r := &s.rows[i]
+		e := byPath[r.path]
+		if e == nil {
+			e = &endpoint{server: s, methods: map[string]*row{}}
+			byPath[r.path] = e
+			mux.Handle(r.path, e)
+		}
+		e.methods[r.method] = r
+	}
+	if byPath["/"] == nil {
+		mux.Handle("/", &endpoint{server: s})
+	}
+	return mux
+}
+
+// endpoint is one path.
+type endpoint struct {
+	server  *Server
+	methods map[string]*row // none for a path that nobody knows
+}
+
+// find returns the row for a method; HEAD is a GET whose body is not sent.
+func (e *endpoint) find(method string) *row {
+	if r := e.methods[method]; r != nil || method != http.MethodHead {
+		return r
+	}
+	return e.methods[http.MethodGet]
+}
+
+// allow lists the methods of the path.
+func (e *endpoint) allow() string {
+	names := slices.Collect(maps.Keys(e.methods))
+	if e.methods[http.MethodGet] != nil {
+		names = append(names, http.MethodHead)
+	}
+	slices.Sort(names)
+	return strings.Join(slices.Compact(names), ", ")
+}
+
+// ServeHTTP is called by the mux of a server with what its ServeHTTP made of the writer.
+func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	c := &call{Request: r, server: e.server, w: w.(*writer), row: e.find(r.Method)}
+	if err := e.serve(c); err != nil {
+		c.fail(err)
+	}
+}
+
+func (e *endpoint) serve(c *call) error {
+	if err := e.server.guard.fetched(c.Request, c.row != nil && c.row.public); err != nil {
+		return err
+	}
+	if c.row == nil || !c.row.public {
+		if !e.server.guard.knows(c.Request) {
+			return errPassword
+		}
+	}
+	switch {
+	case len(e.methods) == 0:
+		return notFound("There is no route %s %s; GET /doc lists those there are", c.Method, clip(c.URL.Path, 200))
+	case c.row == nil:
+		c.w.Header().Set("Allow", e.allow())
+		return &problem{status: http.StatusMethodNotAllowed, body: named("BadRequest", badData{
+			Message: c.Method + " is not possible here; " + e.allow() + " is", Kind: "Params",
+		})}
+	}
+	if err := checkContentType(c.Request); err != nil {
+		return err
+	}
+	c.w.plain = c.row.plain
+	return c.row.run(c)
+}

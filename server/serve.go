@@ -1,0 +1,77 @@
+package server
+
+import (
+	"fmt"
+	"log/slog"
+	"net/http"
+	"path"
+	"runtime/debug"
+	"strings"
+	"time"
+)
+
+// ServeHTTP answers one request: who asks is judged first, then the route is found.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	began := time.Now()
+	own := &writer{ResponseWriter: w, id: string(s.options.IDs.Event())[len("evt_"):], gzip: wantsGzip(r)}
+	own.Header().Set("X-Request-Id", own.id)
+	defer s.logged(own, r, began)
+	r, span := s.traced(r)
+	defer func() { s.measured(own, r, began, span) }()
+	c := &call{Request: r, server: s, w: own}
+	defer c.recovered()
+	if r.ContentLength != 0 {
+		hurry(own) // whoever reads the body has other times
+	}
+	if err := s.guard.addressed(r); err != nil {
+		c.fail(err)
+		return
+	}
+	done, err := s.guard.cross(own, r)
+	if err != nil {
+		c.fail(err)
+	}
+	if done || err != nil {
+		return
+	}
+	if p := r.URL.EscapedPath(); p != "/" && path.Clean(p) != p { // a mux would send the client elsewhere
+		if err := (&endpoint{server: s}).serve(c); err != nil {
+			c.fail(err)
+		}
+		return
+	}
+	s.mux.ServeHTTP(own, r)
+}
+
+// recovered answers for a handler that panicked.
+func (c *call) recovered() {
+	v := recover()
+	if v == nil {
+		return
+	}
+	if v == http.ErrAbortHandler {
+		panic(v)
+	}
+	c.server.options.Log.Error("a handler panicked", "request", c.w.id, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
+	c.fail(fmt.Errorf("panic: %v", v))
+}
+
+// logged writes one line for each request. Queries are left out: they may hold a password.
+func (s *Server) logged(w *writer, r *http.Request, began time.Time) {
+	ctx := r.Context()
+	if !s.options.Log.Enabled(ctx, slog.LevelInfo) {
+		return
+	}
+	s.options.Log.LogAttrs(ctx, slog.LevelInfo, "request",
+		slog.String("request", w.id), slog.String("method", r.Method), slog.String("path", loggedPath(r)),
+		slog.Int("status", w.status), slog.Int64("bytes", w.bytes), slog.Duration("took", time.Since(began)))
+}
+
+// loggedPath is a path without the secret of a share.
+func loggedPath(r *http.Request) string {
+	if parts := strings.SplitN(r.URL.Path, "/", 5); len(parts) > 3 && parts[1] == "share" {
+		parts[3] = "…"
+		return clip(strings.Join(parts, "/"), 200)
+	}
+	return clip(r.URL.Path, 200)
+}

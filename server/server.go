@@ -1,0 +1,96 @@
+package server
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/otlp"
+	"github.com/lathe-agent/lathe/workspace/git"
+	"github.com/lathe-agent/lathe/workspace/terminal"
+)
+
+// Options are the surroundings of a server.
+type Options struct {
+	Directory string   // what requests are about that name no directory
+	Version   string   // of the program
+	Username  string   // "" is opencode
+	Password  string   // "" lets everyone in: for loopback and tests
+	Origins   []string // of web pages that may ask, beside those that always may
+	Hosts     []string // names of this machine that requests may be addressed to
+	Log       *slog.Logger
+	IDs       *lathe.IDs
+	Heartbeat time.Duration // of streams; 0 is ten seconds
+	MaxBody   int64         // bytes of a request; 0 is 64 MiB
+	Metrics   bool          // figures are told, to those who know the password
+	Tracer    *otlp.Tracer  // is told of requests; nil is nobody
+}
+
+// Backend is what a server stands on, one small interface for each family of routes. All of
+// them are needed.
+type Backend struct {
+	Feed      Feed
+	Instances Instances
+	Sessions  Sessions
+	Messages  Messages
+	Turns     Turns
+	Commands  Commands
+	Own       Own
+	Asks      Asks
+	Settings  Settings
+	Providers Providers
+	Projects  Projects
+	Folders   Folders
+	Git       *git.Git
+	Terminals *terminal.Set
+	Meters    Meters // may be nil
+}
+
+// Server answers requests. Make one with [New]; it is an [http.Handler].
+type Server struct {
+	Backend
+	options Options
+	guard   *guard
+	rows    []row
+	mux     *http.ServeMux
+	pulse   pulse
+	frames  frames
+	meters  meters
+	doc     func() []byte
+
+	branches branches
+	control  control
+	tickets  tickets
+
+	closing context.Context // ends when the server does; streams and waits end with it
+	close   context.CancelFunc
+}
+
+// New returns a server that listens nowhere yet.
+func New(b Backend, o Options) *Server {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.IDs == nil {
+		o.IDs = lathe.NewIDs()
+	}
+	if o.Heartbeat <= 0 {
+		o.Heartbeat = 10 * time.Second
+	}
+	if o.MaxBody <= 0 {
+		o.MaxBody = 64 << 20
+	}
+	s := &Server{Backend: b, options: o, guard: newGuard(o)}
+	s.closing, s.close = context.WithCancel(context.Background())
+	s.pulse = pulse{every: o.Heartbeat, beat: s.beat}
+	s.rows = s.table()
+	s.mux = s.routes()
+	s.doc = sync.OnceValue(func() []byte { return describe(s.rows, o.Version) })
+	return s
+}
+
+// Close ends streams and waits. Requests that come later are answered as before.
+func (s *Server) Close() { s.close() }

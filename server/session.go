@@ -1,0 +1,268 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/lathe-agent/lathe"
+)
+
+// Sessions are the records of sessions and what can be done with them as a whole.
+type Sessions interface {
+	Get(ctx context.Context, id lathe.SessionID) (lathe.Session, error)
+	List(ctx context.Context, q lathe.Query) ([]lathe.Session, error)
+	Create(ctx context.Context, dir string, in NewSession) (lathe.Session, error)
+	Update(ctx context.Context, id lathe.SessionID, edit lathe.Edit) (lathe.Session, error)
+	Remove(ctx context.Context, id lathe.SessionID) error
+	Fork(ctx context.Context, dir string, id lathe.SessionID, before lathe.MessageID) (lathe.Session, error)
+	Statuses(ctx context.Context, s lathe.Scope) (map[lathe.SessionID]lathe.Status, error)
+	Todos(ctx context.Context, id lathe.SessionID) ([]lathe.Todo, error)
+	// Diff is what a session changed, or one exchange of it.
+	Diff(ctx context.Context, id lathe.SessionID, prompt lathe.MessageID) ([]lathe.FileDiff, error)
+}
+
+// NewSession is what a new session may be given; all of it may be left out.
+type NewSession struct {
+	ID        lathe.SessionID
+	Parent    lathe.SessionID
+	Title     string
+	Rules     lathe.Ruleset
+	Agent     string
+	Model     *lathe.SessionModel
+	Metadata  json.RawMessage
+	Workspace lathe.WorkspaceID
+}
+
+func (s *Server) sessionRoutes() []row {
+	bad, missing := []failure{failsBad}, []failure{failsBad, failsMissing}
+	return []row{
+		answer(row{
+			method: "GET", path: "/session", name: "session.list", tag: "session", fails: bad,
+			summary: "List the sessions of the project, those that changed last first",
+		}, s.listSessions),
+		answer(row{
+			method: "POST", path: "/session", name: "session.create", tag: "session", fails: []failure{failsTag}, tagged: true,
+			summary: "Begin a session in the directory",
+		}, s.createSession),
+		answer(row{
+			method: "GET", path: "/session/status", name: "session.status", tag: "session", fails: bad,
+			summary: "Tell what the sessions of the directory are doing; those that rest are left out",
+		}, s.sessionStatus),
+		answer(row{
+			method: "GET", path: "/session/{sessionID}", name: "session.get", tag: "session", fails: missing,
+			summary: "Get a session",
+		}, s.getSession),
+		answer(row{
+			method: "PATCH", path: "/session/{sessionID}", name: "session.update", tag: "session", fails: missing,
+			summary: "Change title, metadata or archive of a session, or add rules to it",
+		}, s.updateSession),
+		answer(row{
+			method: "DELETE", path: "/session/{sessionID}", name: "session.delete", tag: "session", fails: missing,
+			summary: "Delete a session and all below it",
+		}, s.deleteSession),
+		answer(row{
+			method: "GET", path: "/session/{sessionID}/children", name: "session.children", tag: "session", fails: missing,
+			summary: "List the sessions that were begun by this one",
+		}, s.children),
+		answer(row{
+			method: "GET", path: "/session/{sessionID}/todo", name: "session.todo", tag: "session", fails: missing,
+			summary: "Get the session's list of things to do",
+		}, s.todos),
+		answer(row{
+			method: "GET", path: "/session/{sessionID}/diff", name: "session.diff", tag: "session", fails: bad,
+			summary: "Get what the session changed in its project, or one exchange of it",
+		}, s.sessionDiff),
+		answer(row{
+			method: "POST", path: "/session/{sessionID}/fork", name: "session.fork", tag: "session", fails: missing,
+			summary: "Copy a session up to a message",
+		}, s.fork),
+	}
+}
+
+type listQuery struct {
+	Directory string  `query:"directory"`
+	Scope     string  `query:"scope"`
+	Path      *string `query:"path"`
+	Roots     bool    `query:"roots"`
+	Start     loose   `query:"start"`
+	Search    string  `query:"search"`
+	Limit     loose   `query:"limit"`
+}
+
+// listedSessions is how many are listed unless the query says otherwise.
+const listedSessions = 100
+
+// listSessions lists those of the project. A directory in the query, not in the header, narrows
+// the list to it, unless a path or the scope says what is meant.
+func (s *Server) listSessions(c *call, q listQuery, _ none) ([]lathe.Session, error) {
+	at, _, err := c.place()
+	if err != nil {
+		return nil, err
+	}
+	query := lathe.Query{
+		Project: at.ProjectID, Roots: q.Roots, Search: q.Search, Since: lathe.Time(q.Start), Archived: lathe.WithArchived,
+		Limit: limitOf(q.Limit, listedSessions),
+	}
+	switch {
+	case q.Path != nil:
+		query.Path = *q.Path
+	case q.Directory != "" && q.Scope != "project":
+		query.Directory = at.Directory
+	}
+	return s.Sessions.List(c.Context(), query)
+}
+
+// limitOf reads how many are wanted; nothing sensible is the usual number.
+func limitOf(n loose, usual int) int {
+	const most = 1 << 20
+	if n >= 1 {
+		return int(min(n, most))
+	}
+	return usual
+}
+
+type createBody struct {
+	Parent    lathe.SessionID     `json:"parentID,omitempty"`
+	Title     string              `json:"title,omitempty"`
+	Agent     string              `json:"agent,omitempty"`
+	Model     *lathe.SessionModel `json:"model,omitempty"`
+	Metadata  object              `json:"metadata,omitempty"`
+	Rules     lathe.Ruleset       `json:"permission,omitempty"`
+	Workspace lathe.WorkspaceID   `json:"workspaceID,omitempty"`
+}
+
+func (s *Server) createSession(c *call, _ none, in createBody) (lathe.Session, error) {
+	at, _, err := c.place()
+	if err != nil {
+		return lathe.Session{}, err
+	}
+	if in.Parent != "" {
+		if err := lathe.CheckID(lathe.PrefixSession, string(in.Parent)); err != nil {
+			return lathe.Session{}, badTag(err)
+		}
+	}
+	made, err := s.Sessions.Create(c.Context(), at.Directory, NewSession{
+		Parent: in.Parent, Title: in.Title, Agent: in.Agent, Model: in.Model, Metadata: json.RawMessage(in.Metadata), Rules: in.Rules, Workspace: in.Workspace,
+	})
+	if err != nil {
+		return made, err
+	}
+	return s.shareNew(c, at, made)
+}
+
+func (s *Server) sessionStatus(c *call, _, _ none) (map[lathe.SessionID]lathe.Status, error) {
+	at, _, err := c.place()
+	if err != nil {
+		return nil, err
+	}
+	return s.Sessions.Statuses(c.Context(), lathe.Scope{Directory: at.Directory})
+}
+
+func (s *Server) getSession(c *call, _, _ none) (lathe.Session, error) { return c.session() }
+
+type updateBody struct {
+	Title    *string       `json:"title,omitempty"`
+	Metadata object        `json:"metadata,omitempty"`
+	Rules    lathe.Ruleset `json:"permission,omitempty"`
+	Time     struct {
+		Archived *float64 `json:"archived,omitempty"`
+	} `json:"time,omitzero"`
+}
+
+// updateSession changes columns; rules are added to those there are.
+func (s *Server) updateSession(c *call, _ none, in updateBody) (lathe.Session, error) {
+	rec, err := c.session()
+	if err != nil {
+		return rec, err
+	}
+	var edit lathe.Edit
+	if in.Title != nil {
+		edit.Title = lathe.Some(*in.Title)
+	}
+	if in.Metadata != nil {
+		edit.Metadata = lathe.Some(json.RawMessage(in.Metadata))
+	}
+	if len(in.Rules) > 0 {
+		edit.Rules = lathe.Some(append(rec.Rules[:len(rec.Rules):len(rec.Rules)], in.Rules...))
+	}
+	if at := in.Time.Archived; at != nil {
+		archived := lathe.Time(*at)
+		edit.Archived = lathe.Some(&archived)
+	}
+	return s.Sessions.Update(c.Context(), rec.ID, edit)
+}
+
+// deleteSession ends what the session is doing first: nobody would see it.
+func (s *Server) deleteSession(c *call, _, _ none) (bool, error) {
+	rec, err := c.session()
+	if err != nil {
+		return false, err
+	}
+	if err := s.Turns.Cancel(c.Context(), rec.ID); err != nil && lathe.CodeOf(err) != lathe.NotFound {
+		return false, err
+	}
+	if err := s.Sessions.Remove(c.Context(), rec.ID); err != nil {
+		return false, err
+	}
+	return true, nil
+}
+
+func (s *Server) children(c *call, _, _ none) ([]lathe.Session, error) {
+	rec, err := c.session()
+	if err != nil {
+		return nil, err
+	}
+	return s.Sessions.List(c.Context(), lathe.Query{Parent: rec.ID, Archived: lathe.WithArchived})
+}
+
+func (s *Server) todos(c *call, _, _ none) ([]lathe.Todo, error) {
+	rec, err := c.session()
+	if err != nil {
+		return nil, err
+	}
+	return s.Sessions.Todos(c.Context(), rec.ID)
+}
+
+type diffQuery struct {
+	Message string `query:"messageID"`
+}
+
+// sessionDiff knows no error: what does not exist has changed nothing.
+func (s *Server) sessionDiff(c *call, q diffQuery, _ none) ([]lathe.FileDiff, error) {
+	id, err := c.sessionID()
+	if err != nil {
+		return nil, err
+	}
+	diffs, err := s.Sessions.Diff(c.Context(), id, lathe.MessageID(q.Message))
+	if lathe.CodeOf(err) == lathe.NotFound {
+		return nil, nil
+	}
+	return diffs, err
+}
+
+type forkBody struct {
+	Message lathe.MessageID `json:"messageID,omitempty"`
+}
+
+func (s *Server) fork(c *call, _ none, in forkBody) (lathe.Session, error) {
+	rec, err := c.session()
+	if err != nil {
+		return rec, err
+	}
+	return s.Sessions.Fork(c.Context(), rec.Directory, rec.ID, in.Message)
+}
+
+// object is any JSON object, as it came.
+type object json.RawMessage
+
+// UnmarshalJSON takes objects only.
+func (o *object) UnmarshalJSON(data []byte) error {
+	if data[0] != '{' {
+		return lathe.Errorf(lathe.Invalid, "Expected object, got %s", clip(string(data), 40))
+	}
+	*o = append((*o)[:0], data...)
+	return nil
+}
+
+// MarshalJSON writes it as it is.
+func (o object) MarshalJSON() ([]byte, error) { return o, nil }

@@ -1,0 +1,229 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"strings"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/config"
+	"github.com/lathe-agent/lathe/internal/scrub"
+	"github.com/lathe-agent/lathe/workspace"
+)
+
+// Settings are what files, environment and flags say.
+type Settings interface {
+	// Settings returns those that count in a directory; a mistake in them is a *config.Error.
+	Settings(ctx context.Context, at workspace.Place) (*config.Loaded, error)
+	// Agents are those that can be used there, the default one first.
+	Agents(ctx context.Context, at workspace.Place) ([]lathe.Agent, error)
+	// Tools are what models may use there.
+	Tools(ctx context.Context, at workspace.Place) ([]Tool, error)
+	// Global is what the user's own file says.
+	Global(ctx context.Context) (json.RawMessage, error)
+	// Change lays a change over the settings of a directory, ChangeGlobal over the user's own.
+	Change(ctx context.Context, at workspace.Place, change json.RawMessage) error
+	ChangeGlobal(ctx context.Context, change json.RawMessage) error
+}
+
+// Tool is a tool as a model sees it.
+type Tool struct {
+	ID          string          `json:"id"`
+	Description string          `json:"description"`
+	Parameters  json.RawMessage `json:"parameters"`
+}
+
+func (s *Server) settingsRoutes() []row {
+	bad := []failure{failsBad}
+	return []row{
+		answer(row{
+			method: "GET", path: "/config", name: "config.get", tag: "config", fails: bad,
+			summary: "Get the settings that count in the directory; keys and tokens are left out",
+		}, s.getConfig),
+		answer(row{
+			method: "PATCH", path: "/config", name: "config.update", tag: "config", fails: bad,
+			summary: "Lay a change over the settings of the directory",
+		}, s.patchConfig),
+		answer(row{
+			method: "GET", path: "/global/config", name: "global.config.get", tag: "global", fails: bad, global: true,
+			summary: "Get the user's own settings; keys and tokens are left out",
+		}, s.getGlobalConfig),
+		answer(row{
+			method: "PATCH", path: "/global/config", name: "global.config.update", tag: "global", fails: bad, global: true,
+			summary: "Lay a change over the user's own settings",
+		}, s.patchGlobalConfig),
+		answer(row{
+			method: "GET", path: "/agent", name: "app.agents", tag: "instance", fails: bad,
+			summary: "List the agents, the default one first",
+		}, s.listAgents),
+		answer(row{
+			method: "GET", path: "/experimental/tool", name: "tool.list", tag: "experimental", fails: bad,
+			summary: "List the tools with what they take",
+		}, func(c *call, _ toolQuery, _ none) ([]Tool, error) { return c.tools() }),
+		answer(row{
+			method: "GET", path: "/experimental/tool/ids", name: "tool.ids", tag: "experimental", fails: bad,
+			summary: "List the names of the tools",
+		}, s.toolNames),
+	}
+}
+
+// settings are those of the directory of the request.
+func (c *call) settings() (*config.Loaded, workspace.Place, error) {
+	at, _, err := c.place()
+	if err != nil {
+		return nil, at, err
+	}
+	l, err := c.server.Settings.Settings(c.Context(), at)
+	return l, at, err
+}
+
+func (s *Server) getConfig(c *call, _, _ none) (configBody, error) {
+	l, _, err := c.settings()
+	if err != nil {
+		return nil, err
+	}
+	return withoutSecrets(l.Config.Raw)
+}
+
+func (s *Server) getGlobalConfig(c *call, _, _ none) (configBody, error) {
+	own, err := s.Settings.Global(c.Context())
+	if err != nil {
+		return nil, err
+	}
+	return withoutSecrets(own)
+}
+
+// patchConfig lets the instance go: the next request reads what is new.
+func (s *Server) patchConfig(c *call, _ none, in configBody) (configBody, error) {
+	at, _, err := c.place()
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Settings.Change(c.Context(), at, json.RawMessage(in)); err != nil {
+		return nil, err
+	}
+	s.Instances.Dispose(at.Directory)
+	return s.getConfig(c, none{}, none{})
+}
+
+func (s *Server) patchGlobalConfig(c *call, _ none, in configBody) (configBody, error) {
+	if err := s.Settings.ChangeGlobal(c.Context(), json.RawMessage(in)); err != nil {
+		return nil, err
+	}
+	s.Instances.DisposeAll()
+	s.Feed.Publish(lathe.Event{Fact: &lathe.GlobalDisposed{}})
+	return s.getGlobalConfig(c, none{}, none{})
+}
+
+func (s *Server) listAgents(c *call, _, _ none) ([]lathe.Agent, error) {
+	at, _, err := c.place()
+	if err != nil {
+		return nil, err
+	}
+	return s.Settings.Agents(c.Context(), at)
+}
+
+type toolQuery struct {
+	Provider string `query:"provider"`
+	Model    string `query:"model"`
+}
+
+// tools are those of the directory of the request. They are the same for all models.
+func (c *call) tools() ([]Tool, error) {
+	at, _, err := c.place()
+	if err != nil {
+		return nil, err
+	}
+	return c.server.Settings.Tools(c.Context(), at)
+}
+
+func (s *Server) toolNames(c *call, _, _ none) ([]string, error) {
+	all, err := c.tools()
+	names := make([]string, len(all))
+	for i, t := range all {
+		names[i] = t.ID
+	}
+	return names, err
+}
+
+// configBody is settings as JSON.
+type configBody object
+
+// UnmarshalJSON takes objects only.
+func (b *configBody) UnmarshalJSON(data []byte) error { return (*object)(b).UnmarshalJSON(data) }
+
+// AppendJSON appends it as it is.
+func (b configBody) AppendJSON(dst []byte) []byte { return append(dst, b...) }
+
+// withoutSecrets takes out members that carry keys. Whoever sends the rest back as a change
+// loses none of them.
+func withoutSecrets(raw json.RawMessage) (configBody, error) {
+	if len(raw) == 0 {
+		return configBody("{}"), nil
+	}
+	clean, err := scrubbed(raw)
+	return configBody(clean), err
+}
+
+// secretMember reports whether a member of settings holds what only the provider should see.
+func secretMember(name string, value json.RawMessage) bool {
+	return value[0] == '"' && (scrub.IsSecret(name) || strings.EqualFold(name, "clientSecret"))
+}
+
+// scrubbed copies a value without its secret members, in their order.
+func scrubbed(raw json.RawMessage) (json.RawMessage, error) {
+	switch raw[0] {
+	case '{':
+		return scrubbedObject(raw)
+	case '[':
+		var items []json.RawMessage
+		if err := json.Unmarshal(raw, &items); err != nil {
+			return nil, err
+		}
+		out := json.RawMessage{'['}
+		for i, item := range items {
+			clean, err := scrubbed(item)
+			if err != nil {
+				return nil, err
+			}
+			if i > 0 {
+				out = append(out, ',')
+			}
+			out = append(out, clean...)
+		}
+		return append(out, ']'), nil
+	default:
+		return raw, nil
+	}
+}
+
+func scrubbedObject(raw json.RawMessage) (json.RawMessage, error) {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	if _, err := dec.Token(); err != nil {
+		return nil, err
+	}
+	out := json.RawMessage{'{'}
+	for dec.More() {
+		name, err := dec.Token()
+		if err != nil {
+			return nil, err
+		}
+		var value json.RawMessage
+		if err := dec.Decode(&value); err != nil {
+			return nil, err
+		}
+		if secretMember(name.(string), value) {
+			continue
+		}
+		if value, err = scrubbed(value); err != nil {
+			return nil, err
+		}
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		key, _ := json.Marshal(name) // a string
+		out = append(append(append(out, key...), ':'), value...)
+	}
+	return append(out, '}'), nil
+}

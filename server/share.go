@@ -1,0 +1,219 @@
+package server
+
+import (
+	"crypto/rand"
+	"crypto/subtle"
+	_ "embed"
+	"encoding/base64"
+	"net/http"
+	"net/url"
+	"path"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/workspace"
+)
+
+// A share is a page of this very server, at an address that cannot be guessed: the last part of
+// it is a secret, which stands in the session's record and nowhere else. It shows the
+// conversation, live while the session runs, and is gone when the record has no share.
+
+//go:embed share/page.html
+var sharePage []byte
+
+//go:embed share/page.js
+var shareScript []byte
+
+//go:embed share/page.css
+var shareStyle []byte
+
+func (s *Server) shareRoutes() []row {
+	missing := []failure{failsBad, failsMissing}
+	file := func(path, name, media string, data []byte) row {
+		return raw(row{method: "GET", path: path, name: name, tag: "lathe", summary: "Part of the page of a share", global: true, public: true}, media,
+			func(c *call, _ none) error {
+				c.w.page(media, data)
+				return nil
+			})
+	}
+	return []row{
+		answer(row{
+			method: "POST", path: "/session/{sessionID}/share", name: "session.share", tag: "session", fails: missing,
+			summary: "Let everyone who has the address read the session, from this server",
+		}, s.share),
+		answer(row{
+			method: "DELETE", path: "/session/{sessionID}/share", name: "session.unshare", tag: "session", fails: missing,
+			summary: "Take that back",
+		}, s.unshare),
+		file("/share/page.js", "lathe.share.script", "text/javascript; charset=utf-8", shareScript),
+		file("/share/page.css", "lathe.share.style", "text/css; charset=utf-8", shareStyle),
+		raw(row{
+			method: "GET", path: "/share/{sessionID}/{secret}", name: "lathe.share.page", tag: "lathe", fails: missing, global: true, public: true,
+			summary: "Read a shared session as a page",
+		}, "text/html; charset=utf-8", func(c *call, _ none) error {
+			if _, err := c.shared(); err != nil {
+				return err
+			}
+			c.w.page("text/html; charset=utf-8", sharePage)
+			return nil
+		}),
+		answer(row{
+			method: "GET", path: "/share/{sessionID}/{secret}/data", name: "lathe.share.data", tag: "lathe", fails: missing, global: true, public: true,
+			summary: "Read a shared session as JSON",
+		}, s.shareData),
+		raw(row{
+			method: "GET", path: "/share/{sessionID}/{secret}/event", name: "lathe.share.event", tag: "lathe", fails: missing, global: true, public: true,
+			summary: "Follow a shared session",
+		}, "text/event-stream", s.shareEvents),
+	}
+}
+
+// page writes a part of the page, which may load its own script and style and nothing else.
+func (w *writer) page(media string, data []byte) {
+	h := w.Header()
+	h.Set("Content-Type", media)
+	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Robots-Tag", "noindex")
+	w.whole(http.StatusOK, data)
+}
+
+// share gives a session its address. One that is shared already keeps it.
+func (s *Server) share(c *call, _, _ none) (lathe.Session, error) {
+	rec, err := c.session()
+	if err != nil {
+		return rec, err
+	}
+	at, _, err := c.placeOf(rec.Directory)
+	if err == nil {
+		var off bool
+		if off, err = s.shareMode(c, at, "disabled"); off {
+			err = lathe.Errorf(lathe.Denied, "sharing is switched off in the settings")
+		}
+	}
+	if err != nil {
+		return rec, &problem{status: http.StatusInternalServerError, body: tagOnly{"InternalServerError"}, cause: err}
+	}
+	return s.publish(c, rec)
+}
+
+// shareMode reports whether the settings say this of sharing.
+func (s *Server) shareMode(c *call, at workspace.Place, mode string) (bool, error) {
+	l, err := s.Settings.Settings(c.Context(), at)
+	if err != nil {
+		return false, err
+	}
+	return l.Config.Share == mode, nil
+}
+
+// shareNew shares a session at once, where the settings say so. Settings that are wrong are told
+// by whoever needs them.
+func (s *Server) shareNew(c *call, at workspace.Place, rec lathe.Session) (lathe.Session, error) {
+	if auto, err := s.shareMode(c, at, "auto"); err != nil || !auto {
+		return rec, nil
+	}
+	return s.publish(c, rec)
+}
+
+func (s *Server) publish(c *call, rec lathe.Session) (lathe.Session, error) {
+	if rec.Share != nil {
+		return rec, nil
+	}
+	var secret [24]byte
+	_, _ = rand.Read(secret[:]) // it never fails
+	to := url.URL{Scheme: scheme(c.Request), Host: c.Host, Path: path.Join("/share", string(rec.ID), base64.RawURLEncoding.EncodeToString(secret[:]))}
+	return s.Sessions.Update(c.Context(), rec.ID, lathe.Edit{Share: lathe.Some(&lathe.Share{URL: to.String()})})
+}
+
+func (s *Server) unshare(c *call, _, _ none) (lathe.Session, error) {
+	rec, err := c.session()
+	if err != nil {
+		return rec, err
+	}
+	return s.Sessions.Update(c.Context(), rec.ID, lathe.Edit{Share: lathe.Some[*lathe.Share](nil)})
+}
+
+// shared returns the session the path names, if its secret is right. What is wrong is not told.
+func (c *call) shared() (lathe.Session, error) {
+	id, err := c.sessionID()
+	if err == nil {
+		var rec lathe.Session
+		if rec, err = c.server.Sessions.Get(c.Context(), id); err == nil && opens(rec, c.PathValue("secret")) {
+			return rec, nil
+		}
+	}
+	if code := lathe.CodeOf(err); err != nil && code != lathe.NotFound && !isProblem(err) {
+		return lathe.Session{}, err
+	}
+	return lathe.Session{}, notFound("There is no such share; it may have been taken back")
+}
+
+// opens compares the secret of a share, in a time that does not depend on how much is right.
+func opens(rec lathe.Session, secret string) bool {
+	if rec.Share == nil {
+		return false
+	}
+	u, err := url.Parse(rec.Share.URL)
+	if err != nil {
+		return false
+	}
+	want := path.Base(u.Path)
+	return len(want) >= 32 && subtle.ConstantTimeCompare([]byte(want), []byte(secret)) == 1
+}
+
+type shareReply struct {
+	Title    string          `json:"title"`
+	Session  lathe.SessionID `json:"sessionID"`
+	Created  lathe.Time      `json:"created"`
+	Cursor   string          `json:"cursor" doc:"where its event stream goes on"`
+	Messages messages        `json:"messages"`
+}
+
+// shareData is the conversation; of the record only what the page shows.
+func (s *Server) shareData(c *call, _, _ none) (shareReply, error) {
+	rec, err := c.shared()
+	if err != nil {
+		return shareReply{}, err
+	}
+	cursor, err := s.now(c, lathe.Scope{Session: rec.ID})
+	if err != nil {
+		return shareReply{}, err
+	}
+	page, _, err := s.Messages.Messages(c.Context(), rec.ID, lathe.Place{}, 0)
+	c.w.Header().Set("Cache-Control", "no-store")
+	return shareReply{Title: rec.Title, Session: rec.ID, Created: rec.Created, Cursor: cursor, Messages: append(messages{}, page...)}, err
+}
+
+// now is the cursor of this moment.
+func (s *Server) now(c *call, scope lathe.Scope) (string, error) {
+	for ev, err := range s.Feed.Follow(c.Context(), scope, lathe.Opt[lathe.Cursor]{}, func() {}) {
+		if err != nil {
+			return "", err
+		}
+		return lathe.Cursor{Seq: ev.Seq, Feed: s.Feed.Feed()}.String(), nil
+	}
+	return "", lathe.Errorf(lathe.Unavailable, "the server is about to end")
+}
+
+// shareEvents tells what is said, and ends when the share does.
+func (s *Server) shareEvents(c *call, q streamQuery) error {
+	rec, err := c.shared()
+	if err != nil {
+		return err
+	}
+	secret := c.PathValue("secret")
+	return s.stream(c, q, following{scope: lathe.Scope{Session: rec.ID}, filter: func(f lathe.Fact) (send, more bool) {
+		switch f := f.(type) {
+		case *lathe.SessionChanged:
+			return false, opens(f.Info, secret)
+		case *lathe.SessionDeleted:
+			return false, false
+		case *lathe.MessageChanged, *lathe.MessageRemoved, *lathe.PartChanged, *lathe.PartRemoved, *lathe.PartDelta,
+			*lathe.StatusChanged, *lathe.SessionIdle, *lathe.TodosChanged,
+			*lathe.ServerConnected, *lathe.ServerHeartbeat, *lathe.ServerResync:
+			return true, true
+		default:
+			return false, true
+		}
+	}})
+}

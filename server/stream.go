@@ -1,0 +1,226 @@
+package server
+
+import (
+	"context"
+	"iter"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/lathe-agent/lathe"
+)
+
+// Feed is where events come from, and where news goes.
+type Feed interface {
+	// Follow streams what happens in scope, beginning with server.connected, after a cursor if
+	// one is set. rest is called each time nothing more is queued, before it waits.
+	Follow(ctx context.Context, scope lathe.Scope, after lathe.Opt[lathe.Cursor], rest func()) iter.Seq2[lathe.Event, error]
+	// Feed names the database in cursors.
+	Feed() string
+	// Publish tells all who listen.
+	Publish(events ...lathe.Event)
+}
+
+func (s *Server) streamRoutes() []row {
+	return []row{
+		raw(row{
+			method: "GET", path: "/event", name: "event.subscribe", tag: "event",
+			summary: "Stream the events of a directory. Resume with Last-Event-ID, or after",
+		}, "text/event-stream", s.directoryEvents),
+		raw(row{
+			method: "GET", path: "/global/event", name: "global.event", tag: "global", global: true,
+			summary: "Stream the events of all directories. Resume with Last-Event-ID, or after",
+		}, "text/event-stream", s.globalEvents),
+	}
+}
+
+type streamQuery struct {
+	After   string `query:"after"`
+	Offsets bool   `query:"offsets"`
+}
+
+// directoryEvents streams one directory; it ends when its instance is let go.
+func (s *Server) directoryEvents(c *call, q streamQuery) error {
+	at, _, err := c.place()
+	if err != nil {
+		return err
+	}
+	return s.stream(c, q, following{scope: lathe.Scope{Directory: at.Directory}, filter: func(f lathe.Fact) (send, more bool) {
+		_, last := f.(*lathe.InstanceDisposed)
+		return true, !last
+	}})
+}
+
+// globalEvents streams everything, each event with its directory and project.
+func (s *Server) globalEvents(c *call, q streamQuery) error {
+	return s.stream(c, q, following{global: true, filter: func(lathe.Fact) (send, more bool) { return true, true }})
+}
+
+// following is what a stream is about.
+type following struct {
+	scope  lathe.Scope
+	global bool
+	// filter says whether an event is sent, and whether the stream goes on after it.
+	filter func(lathe.Fact) (send, more bool)
+}
+
+// stream writes events until the client goes away, or the server ends. A client that falls
+// behind is brought up to date by the feed; only one that takes nothing for a while is cut off.
+func (s *Server) stream(c *call, q streamQuery, to following) error {
+	var after lathe.Opt[lathe.Cursor]
+	if id := c.Header.Get("Last-Event-ID"); id != "" {
+		q.After = id
+	}
+	if q.After != "" {
+		at, err := lathe.ParseCursor(q.After)
+		if err != nil {
+			return badRequest("Query", "after: %v", err)
+		}
+		after = lathe.Some(at)
+	}
+	h := c.w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("Cache-Control", "no-cache, no-transform")
+	h.Set("X-Accel-Buffering", "no")
+	h.Set("X-Content-Type-Options", "nosniff")
+	if c.Method == http.MethodHead {
+		c.w.WriteHeader(http.StatusOK)
+		return nil
+	}
+	ctx, stop := context.WithCancel(c.Context())
+	defer stop()
+	defer context.AfterFunc(s.closing, stop)()
+	defer s.pulse.enter()()
+	defer s.meters.stream()()
+	out := &outlet{
+		w: c.w, control: http.NewResponseController(c.w), frames: &s.frames, feed: s.Feed.Feed(),
+		form: form{global: to.global, offsets: q.Offsets},
+	}
+	for ev, err := range s.Feed.Follow(ctx, to.scope, after, out.rest) {
+		if err != nil {
+			break
+		}
+		send, more := to.filter(ev.Fact)
+		s.meters.events.Add(1)
+		if send && !out.send(ev) || !more {
+			break
+		}
+	}
+	out.rest()
+	return nil
+}
+
+// beat tells all streams that the server lives.
+func (s *Server) beat() {
+	s.Feed.Publish(lathe.Event{ID: s.options.IDs.Event(), Fact: &lathe.ServerHeartbeat{}})
+	s.branches.lookAll(s)
+}
+
+// outlet is the connection of one stream.
+type outlet struct {
+	w       *writer
+	control *http.ResponseController
+	frames  *frames
+	feed    string
+	form    form
+
+	buf     []byte // frames not yet written
+	dirty   bool   // something was written since the last flush
+	allowed time.Time
+	failed  bool
+}
+
+const (
+	stuckTime = 30 * time.Second // after which a client that takes nothing is cut off
+	fullFrom  = 16 << 10         // bytes that are written without waiting for a rest
+)
+
+// send adds an event; false says that nobody takes it.
+func (o *outlet) send(ev lathe.Event) bool {
+	o.buf = o.frames.append(o.buf, ev, o.form, o.feed)
+	if len(o.buf) >= fullFrom {
+		o.write()
+	}
+	return !o.failed
+}
+
+// rest sends off what was added: nothing more comes for now.
+func (o *outlet) rest() {
+	if o.write(); o.dirty && !o.failed {
+		o.allow()
+		o.failed = o.control.Flush() != nil
+		o.dirty = false
+	}
+}
+
+// write hands what was added to the connection in pieces, each with its own time: who takes
+// some of it is slow, not stuck.
+func (o *outlet) write() {
+	for rest := o.buf; len(rest) > 0 && !o.failed; {
+		n := min(len(rest), fullFrom)
+		o.allow()
+		_, err := o.w.Write(rest[:n])
+		o.failed = err != nil
+		o.dirty, rest = true, rest[n:]
+	}
+	if o.buf = o.buf[:0]; cap(o.buf) > 4*fullFrom {
+		o.buf = nil // one large event must not stay with each of a thousand clients
+	}
+}
+
+// allow moves the deadline on. Once a second is enough, and costs nothing.
+func (o *outlet) allow() {
+	if now := time.Now(); now.Sub(o.allowed) > time.Second {
+		o.allowed = now
+		_ = o.control.SetWriteDeadline(now.Add(stuckTime)) // a connection without deadlines is one of a test
+	}
+}
+
+// pulse beats while anyone is there to feel it.
+type pulse struct {
+	every time.Duration
+	beat  func()
+
+	mu    sync.Mutex // guards the fields below
+	users int
+	stop  context.CancelFunc
+	ended chan struct{} // closed when the goroutine has ended
+}
+
+// enter lets it beat until the function returned is called.
+func (p *pulse) enter() (leave func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.users++; p.users == 1 {
+		ctx, stop := context.WithCancel(context.Background())
+		p.stop, p.ended = stop, make(chan struct{})
+		go p.run(ctx, p.ended)
+	}
+	return p.leave
+}
+
+// leave ends the goroutine with the last who feels it, who waits for that.
+func (p *pulse) leave() {
+	p.mu.Lock()
+	p.users--
+	last, stop, ended := p.users == 0, p.stop, p.ended
+	p.mu.Unlock()
+	if last {
+		stop()
+		<-ended
+	}
+}
+
+func (p *pulse) run(ctx context.Context, ended chan<- struct{}) {
+	defer close(ended)
+	tick := time.NewTicker(p.every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			p.beat()
+		}
+	}
+}

@@ -1,0 +1,202 @@
+package server
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/lathe-agent/lathe"
+)
+
+// The routes that drive terminal clients: each becomes an event that they obey. Who asks for
+// /tui/control/next gets the requests themselves.
+
+func (s *Server) tuiRoutes() []row {
+	bad := []failure{failsBad}
+	rows := []row{
+		answer(row{
+			method: "POST", path: "/tui/append-prompt", name: "tui.appendPrompt", tag: "tui", fails: bad, summary: "Append a text to the prompt",
+		}, s.appendPrompt),
+		answer(row{
+			method: "POST", path: "/tui/execute-command", name: "tui.executeCommand", tag: "tui", fails: bad,
+			summary: "Run a command: an old name as session_new, or a new one as session.new",
+		}, s.executeCommand),
+		answer(row{
+			method: "POST", path: "/tui/show-toast", name: "tui.showToast", tag: "tui", fails: bad, summary: "Show a short message",
+		}, s.showToast),
+		answer(row{
+			method: "POST", path: "/tui/publish", name: "tui.publish", tag: "tui", fails: bad, summary: "Publish an event for terminal clients",
+		}, s.publishTUI),
+		answer(row{
+			method: "POST", path: "/tui/select-session", name: "tui.selectSession", tag: "tui", fails: []failure{failsBad, failsMissing}, summary: "Open a session",
+		}, s.selectSession),
+		answer(row{
+			method: "GET", path: "/tui/control/next", name: "tui.control.next", tag: "tui", fails: bad, summary: "Wait for the next request to terminal clients",
+		}, s.nextControl),
+		answer(row{
+			method: "POST", path: "/tui/control/response", name: "tui.control.response", tag: "tui", fails: bad, summary: "Answer the request that was taken last",
+		}, s.answerControl),
+	}
+	for _, one := range []struct{ path, name, command, summary string }{
+		{"/tui/submit-prompt", "tui.submitPrompt", "prompt.submit", "Send the prompt"},
+		{"/tui/clear-prompt", "tui.clearPrompt", "prompt.clear", "Clear the prompt"},
+		{"/tui/open-help", "tui.openHelp", "help.show", "Open the help"},
+		{"/tui/open-sessions", "tui.openSessions", "session.list", "Open the list of sessions"},
+		{"/tui/open-themes", "tui.openThemes", "theme.switch", "Open the list of themes"},
+		{"/tui/open-models", "tui.openModels", "model.list", "Open the list of models"},
+	} {
+		rows = append(rows, answer(row{method: "POST", path: one.path, name: one.name, tag: "tui", fails: bad, summary: one.summary},
+			func(c *call, _, _ none) (bool, error) {
+				return s.drive(c, &lathe.TUICommand{Command: one.command}, none{})
+			}))
+	}
+	return rows
+}
+
+// drive tells terminal clients of the directory, and hands the request to one that waits for it.
+func (s *Server) drive(c *call, f lathe.Fact, body any) (bool, error) {
+	at, _, err := c.place()
+	if err != nil {
+		return false, err
+	}
+	text, err := encode(body)
+	if err != nil {
+		return false, err
+	}
+	s.Feed.Publish(lathe.Event{ID: s.options.IDs.Event(), Directory: at.Directory, Project: at.ProjectID, Fact: f})
+	s.control.put(at.Directory, controlRequest{Path: c.URL.Path, Body: text})
+	return true, nil
+}
+
+type promptText struct {
+	Text string `json:"text"`
+}
+
+func (s *Server) appendPrompt(c *call, _ none, in promptText) (bool, error) {
+	return s.drive(c, &lathe.TUIPromptAppend{Text: in.Text}, in)
+}
+
+type tuiCommand struct {
+	Command string `json:"command"`
+}
+
+// oldCommands are the names that clients used before, and what they are called now.
+var oldCommands = map[string]string{
+	"session_new": "session.new", "session_share": "session.share", "session_interrupt": "session.interrupt", "session_compact": "session.compact",
+	"messages_page_up": "session.page.up", "messages_page_down": "session.page.down", "messages_line_up": "session.line.up",
+	"messages_line_down": "session.line.down", "messages_half_page_up": "session.half.page.up", "messages_half_page_down": "session.half.page.down",
+	"messages_first": "session.first", "messages_last": "session.last", "agent_cycle": "agent.cycle",
+}
+
+// executeCommand passes names with a dot on as they are. Names that nobody knows do nothing.
+func (s *Server) executeCommand(c *call, _ none, in tuiCommand) (bool, error) {
+	name := oldCommands[in.Command]
+	if name == "" && strings.Contains(in.Command, ".") {
+		name = in.Command
+	}
+	if name == "" {
+		_, _, err := c.place()
+		return err == nil, err
+	}
+	return s.drive(c, &lathe.TUICommand{Command: name}, in)
+}
+
+type toastBody struct {
+	Title    string `json:"title,omitempty"`
+	Message  string `json:"message"`
+	Variant  string `json:"variant" enum:"info,success,warning,error"`
+	Duration *int   `json:"duration,omitempty" doc:"milliseconds"`
+}
+
+func (in toastBody) fact() (*lathe.TUIToast, error) {
+	switch in.Variant {
+	case "info", "success", "warning", "error":
+	default:
+		return nil, badRequest("Body", "Expected info, success, warning or error, got %q at [\"variant\"]", clip(in.Variant, 40))
+	}
+	f := &lathe.TUIToast{Title: in.Title, Message: in.Message, Variant: in.Variant}
+	if in.Duration != nil {
+		if f.Duration = *in.Duration; f.Duration <= 0 {
+			return nil, badRequest("Body", "Expected a number above 0, got %d at [\"duration\"]", f.Duration)
+		}
+	}
+	return f, nil
+}
+
+func (s *Server) showToast(c *call, _ none, in toastBody) (bool, error) {
+	f, err := in.fact()
+	if err != nil {
+		return false, err
+	}
+	return s.drive(c, f, in)
+}
+
+type sessionBody struct {
+	Session lathe.SessionID `json:"sessionID"`
+}
+
+func (s *Server) selectSession(c *call, _ none, in sessionBody) (bool, error) {
+	f, err := s.selected(c, in)
+	if err != nil {
+		return false, err
+	}
+	return s.drive(c, f, in)
+}
+
+// selected is the event that opens a session, which must be there.
+func (s *Server) selected(c *call, in sessionBody) (lathe.Fact, error) {
+	if err := lathe.CheckID(lathe.PrefixSession, string(in.Session)); err != nil {
+		return nil, badRequest("Body", "sessionID: %v", err)
+	}
+	if _, err := s.Sessions.Get(c.Context(), in.Session); err != nil {
+		return nil, err
+	}
+	return &lathe.TUISessionSelect{Session: in.Session}, nil
+}
+
+type publishBody struct {
+	Type       string `json:"type" enum:"tui.prompt.append,tui.command.execute,tui.toast.show,tui.session.select"`
+	Properties object `json:"properties"`
+}
+
+// publishTUI publishes one of the four events, each with the members it needs.
+func (s *Server) publishTUI(c *call, _ none, in publishBody) (bool, error) {
+	var f lathe.Fact
+	var err error
+	switch in.Type {
+	case "tui.prompt.append":
+		var p promptText
+		err = c.readProperties(in.Properties, &p)
+		f = &lathe.TUIPromptAppend{Text: p.Text}
+	case "tui.command.execute":
+		var p tuiCommand
+		err = c.readProperties(in.Properties, &p)
+		f = &lathe.TUICommand{Command: p.Command}
+	case "tui.toast.show":
+		var p toastBody
+		if err = c.readProperties(in.Properties, &p); err == nil {
+			f, err = p.fact()
+		}
+	case "tui.session.select":
+		var p sessionBody
+		if err = c.readProperties(in.Properties, &p); err == nil {
+			f, err = s.selected(c, p)
+		}
+	default:
+		return false, badRequest("Body", "Expected an event of terminal clients, as tui.toast.show, got %q at [\"type\"]", clip(in.Type, 40))
+	}
+	if err != nil {
+		return false, err
+	}
+	return s.drive(c, f, in)
+}
+
+// readProperties is readBody for a part of it.
+func (c *call) readProperties(data object, to any) error {
+	if err := json.Unmarshal(data, to); err != nil {
+		return badBody(data, err)
+	}
+	if path := missing(typeOf(to), data); path != "" {
+		return badRequest("Body", "Missing key at [\"properties\"][%q]", path)
+	}
+	return nil
+}

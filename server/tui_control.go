@@ -1,0 +1,101 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"reflect"
+	"sync"
+	"time"
+
+	"github.com/lathe-agent/lathe"
+)
+
+// typeOf is the type that a pointer points to.
+func typeOf(p any) reflect.Type { return reflect.TypeOf(p).Elem() }
+
+// controlRequest is a request to terminal clients, as one that asks for it gets it.
+type controlRequest struct {
+	Path string          `json:"path"`
+	Body json.RawMessage `json:"body"`
+}
+
+// control keeps requests for clients that take them one by one. They are kept for a directory
+// only while somebody asks for them now and then, or they would pile up for nobody.
+type control struct {
+	mu   sync.Mutex // guards dirs
+	dirs map[string]*controlQueue
+}
+
+type controlQueue struct {
+	requests chan controlRequest
+	asked    time.Time // when somebody asked last
+	waiting  int       // who ask now
+}
+
+const (
+	controlRoom = 100         // requests that wait; more are dropped
+	controlTime = time.Minute // for which they are kept after somebody asked
+)
+
+// put keeps a request if somebody is there to take it.
+func (q *control) put(dir string, r controlRequest) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for name, one := range q.dirs {
+		if one.waiting == 0 && time.Since(one.asked) > controlTime {
+			delete(q.dirs, name)
+		}
+	}
+	if one := q.dirs[dir]; one != nil {
+		select {
+		case one.requests <- r:
+		default: // whoever is that slow has missed the moment anyway
+		}
+	}
+}
+
+// enter notes that somebody waits; leave that they no longer do.
+func (q *control) enter(dir string) (requests <-chan controlRequest, leave func()) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	one := q.dirs[dir]
+	if one == nil {
+		one = &controlQueue{requests: make(chan controlRequest, controlRoom)}
+		if q.dirs == nil {
+			q.dirs = map[string]*controlQueue{}
+		}
+		q.dirs[dir] = one
+	}
+	one.waiting++
+	return one.requests, func() {
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		one.waiting--
+		one.asked = time.Now()
+	}
+}
+
+// nextControl waits for a request until the client goes away, or the server ends.
+func (s *Server) nextControl(c *call, _, _ none) (controlRequest, error) {
+	at, _, err := c.place()
+	if err != nil {
+		return controlRequest{}, err
+	}
+	ctx, stop := context.WithCancel(c.Context())
+	defer stop()
+	defer context.AfterFunc(s.closing, stop)()
+	requests, leave := s.control.enter(at.Directory)
+	defer leave()
+	select {
+	case r := <-requests:
+		return r, nil
+	case <-ctx.Done():
+		return controlRequest{}, lathe.Errorf(lathe.Unavailable, "the server ends; nothing more comes")
+	}
+}
+
+// answerControl takes any answer: those who drive clients have theirs already.
+func (s *Server) answerControl(c *call, _ none, _ json.RawMessage) (bool, error) {
+	_, _, err := c.place()
+	return err == nil, err
+}

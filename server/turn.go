@@ -1,0 +1,264 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/lathe-agent/lathe"
+)
+
+// Turns are what sessions do.
+type Turns interface {
+	// Submit sends a prompt; it is safe when it returns.
+	Submit(ctx context.Context, id lathe.SessionID, p Prompt) (lathe.Message, error)
+	// Wait waits until the session rests, and returns its newest answer.
+	Wait(ctx context.Context, id lathe.SessionID) (lathe.Message, error)
+	// Cancel ends what a session and all below it are doing.
+	Cancel(ctx context.Context, id lathe.SessionID) error
+	// Shell runs a command of the user's.
+	Shell(ctx context.Context, id lathe.SessionID, in ShellCommand) (lathe.Message, error)
+	// Revert undoes from a message, or a part of it, on; Unrevert takes that back.
+	Revert(ctx context.Context, id lathe.SessionID, message lathe.MessageID, part lathe.PartID) (lathe.Session, error)
+	Unrevert(ctx context.Context, id lathe.SessionID) (lathe.Session, error)
+}
+
+// Prompt is what someone wants of a session. All but Parts may be left out.
+type Prompt struct {
+	ID       lathe.MessageID
+	Agent    string
+	Model    *lathe.ModelRef
+	Variant  string
+	System   string
+	Tools    map[string]bool
+	Format   json.RawMessage
+	Delivery lathe.Delivery
+	NoReply  bool
+	Parts    []lathe.Part
+}
+
+// ShellCommand is a command that the user typed.
+type ShellCommand struct {
+	Agent   string
+	Model   *lathe.ModelRef
+	Message lathe.MessageID
+	Command string
+}
+
+func (s *Server) turnRoutes() []row {
+	missing, busy := []failure{failsBad, failsMissing}, []failure{failsBad, failsMissing, failsBusy}
+	return []row{
+		answer(row{
+			method: "POST", path: "/session/{sessionID}/message", name: "session.prompt", tag: "session", fails: missing, plain: true,
+			summary: "Send a prompt and wait for the answer. Going away does not end the turn",
+		}, s.prompt),
+		answer(row{
+			method: "POST", path: "/session/{sessionID}/prompt_async", name: "session.prompt_async", tag: "session", fails: missing, plain: true,
+			summary: "Send a prompt; what comes of it is told on the event stream",
+		}, s.promptAsync),
+		answer(row{
+			method: "POST", path: "/session/{sessionID}/shell", name: "session.shell", tag: "session", fails: busy, plain: true,
+			summary: "Run a shell command of the user's in a session that rests",
+		}, s.shell),
+		answer(row{
+			method: "POST", path: "/session/{sessionID}/abort", name: "session.abort", tag: "session", fails: []failure{failsBad},
+			summary: "End the turn of a session and of all below it",
+		}, s.abort),
+		answer(row{
+			method: "POST", path: "/session/{sessionID}/revert", name: "session.revert", tag: "session", fails: busy,
+			summary: "Undo what the session said and did from a message on",
+		}, s.revert),
+		answer(row{
+			method: "POST", path: "/session/{sessionID}/unrevert", name: "session.unrevert", tag: "session", fails: busy,
+			summary: "Take an undo back",
+		}, s.unrevert),
+	}
+}
+
+type promptBody struct {
+	Message lathe.MessageID `json:"messageID,omitempty"`
+	Model   *modelBody      `json:"model,omitempty"`
+	Agent   string          `json:"agent,omitempty"`
+	Variant string          `json:"variant,omitempty"`
+	NoReply bool            `json:"noReply,omitempty"`
+	System  string          `json:"system,omitempty"`
+	Tools   map[string]bool `json:"tools,omitempty"`
+	Format  object          `json:"format,omitempty"`
+	Parts   []partInput     `json:"parts"`
+}
+
+type modelBody struct {
+	Provider string `json:"providerID"`
+	Model    string `json:"modelID"`
+}
+
+func (m *modelBody) ref() *lathe.ModelRef {
+	if m == nil {
+		return nil
+	}
+	return &lathe.ModelRef{Provider: m.Provider, Model: m.Model}
+}
+
+// prompt checks the body and makes what the engine takes.
+func (b promptBody) prompt() (Prompt, error) {
+	p := Prompt{
+		ID: b.Message, Agent: b.Agent, Model: b.Model.ref(), Variant: b.Variant, System: b.System, Tools: b.Tools,
+		Format: json.RawMessage(b.Format), NoReply: b.NoReply,
+	}
+	if b.Message != "" {
+		if err := lathe.CheckID(lathe.PrefixMessage, string(b.Message)); err != nil {
+			return p, badRequest("Body", "messageID: %v", err)
+		}
+	}
+	for _, part := range b.Parts {
+		p.Parts = append(p.Parts, lathe.Part(part))
+	}
+	return p, nil
+}
+
+// partInput is a part of a prompt: a text, a file, an agent or a subtask.
+type partInput lathe.Part
+
+// needed are the members that a part of a prompt cannot do without.
+func needed(kind string) []string {
+	switch kind {
+	case "text":
+		return []string{"text"}
+	case "file":
+		return []string{"mime", "url"}
+	case "agent":
+		return []string{"name"}
+	case "subtask":
+		return []string{"prompt", "description", "agent"}
+	default:
+		return nil
+	}
+}
+
+// UnmarshalJSON reads a part and sees that nothing is missing.
+func (p *partInput) UnmarshalJSON(data []byte) error {
+	var have map[string]json.RawMessage
+	if err := json.Unmarshal(data, &have); err != nil {
+		return err
+	}
+	kind := ""
+	_ = json.Unmarshal(have["type"], &kind) // another type is none
+	members := needed(kind)
+	if members == nil {
+		return lathe.Errorf(lathe.Invalid, `parts: type is text, file, agent or subtask, not %s`, clip(string(have["type"]), 40))
+	}
+	for _, name := range members {
+		if v, ok := have[name]; !ok || string(v) == "null" {
+			return lathe.Errorf(lathe.Invalid, "Missing key at [%q] of a part of type %s", name, kind)
+		}
+	}
+	var part lathe.Part
+	if err := json.Unmarshal(data, &part); err != nil {
+		return err
+	}
+	if part.ID != "" {
+		if err := lathe.CheckID(lathe.PrefixPart, string(part.ID)); err != nil {
+			return err
+		}
+	}
+	*p = partInput(part)
+	return nil
+}
+
+// prompt answers when the session rests. Whoever goes away leaves the turn running.
+func (s *Server) prompt(c *call, _ none, in promptBody) (lathe.Message, error) {
+	rec, err := c.session()
+	if err != nil {
+		return lathe.Message{}, err
+	}
+	p, err := in.prompt()
+	if err != nil {
+		return lathe.Message{}, err
+	}
+	m, err := s.Turns.Submit(context.WithoutCancel(c.Context()), rec.ID, p)
+	if err != nil || p.NoReply {
+		return m, err
+	}
+	ctx, stop := context.WithCancel(c.Context())
+	defer stop()
+	defer context.AfterFunc(s.closing, stop)()
+	return s.Turns.Wait(ctx, rec.ID)
+}
+
+// promptAsync answers when the prompt is safe. What keeps it from being answered, such as a
+// model that does not exist, is told as session.error.
+func (s *Server) promptAsync(c *call, _ none, in promptBody) (none, error) {
+	rec, err := c.session()
+	if err != nil {
+		return none{}, err
+	}
+	p, err := in.prompt()
+	if err != nil {
+		return none{}, err
+	}
+	_, err = s.Turns.Submit(context.WithoutCancel(c.Context()), rec.ID, p)
+	switch lathe.CodeOf(err) {
+	case lathe.Conflict, lathe.Unavailable, lathe.Internal:
+		return none{}, err
+	default:
+		return none{}, nil
+	}
+}
+
+type shellBody struct {
+	Message lathe.MessageID `json:"messageID,omitempty"`
+	Agent   string          `json:"agent"`
+	Model   *modelBody      `json:"model,omitempty"`
+	Command string          `json:"command"`
+}
+
+// shell answers when the command has ended. Whoever goes away leaves it running; abort ends it.
+func (s *Server) shell(c *call, _ none, in shellBody) (lathe.Message, error) {
+	rec, err := c.session()
+	if err != nil {
+		return lathe.Message{}, err
+	}
+	if in.Message != "" {
+		if err := lathe.CheckID(lathe.PrefixMessage, string(in.Message)); err != nil {
+			return lathe.Message{}, badRequest("Body", "messageID: %v", err)
+		}
+	}
+	return s.Turns.Shell(context.WithoutCancel(c.Context()), rec.ID, ShellCommand{Agent: in.Agent, Model: in.Model.ref(), Message: in.Message, Command: in.Command})
+}
+
+// abort of a session that nobody knows has nothing to do.
+func (s *Server) abort(c *call, _, _ none) (bool, error) {
+	id, err := c.sessionID()
+	if err != nil {
+		return false, err
+	}
+	err = s.Turns.Cancel(context.WithoutCancel(c.Context()), id)
+	if lathe.CodeOf(err) == lathe.NotFound {
+		return true, nil
+	}
+	return true, err
+}
+
+type revertBody struct {
+	Message lathe.MessageID `json:"messageID"`
+	Part    lathe.PartID    `json:"partID,omitempty"`
+}
+
+// revert to a message that nobody knows changes nothing.
+func (s *Server) revert(c *call, _ none, in revertBody) (lathe.Session, error) {
+	rec, err := c.session()
+	if err != nil {
+		return rec, err
+	}
+	if err := lathe.CheckID(lathe.PrefixMessage, string(in.Message)); err != nil {
+		return rec, badRequest("Body", "messageID: %v", err)
+	}
+	return s.Turns.Revert(context.WithoutCancel(c.Context()), rec.ID, in.Message, in.Part)
+}
+
+func (s *Server) unrevert(c *call, _, _ none) (lathe.Session, error) {
+	rec, err := c.session()
+	if err != nil {
+		return rec, err
+	}
+	return s.Turns.Unrevert(context.WithoutCancel(c.Context()), rec.ID)
+}

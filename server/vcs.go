@@ -1,0 +1,200 @@
+package server
+
+import (
+	"errors"
+	"net/http"
+	"strconv"
+	"sync"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/workspace"
+	"github.com/lathe-agent/lathe/workspace/git"
+)
+
+func (s *Server) vcsRoutes() []row {
+	bad := []failure{failsBad}
+	return []row{
+		answer(row{
+			method: "GET", path: "/vcs", name: "vcs.get", tag: "instance", fails: bad,
+			summary: "Tell the branch and the default branch; both are null outside git",
+		}, s.vcs),
+		answer(row{
+			method: "GET", path: "/vcs/status", name: "vcs.status", tag: "instance", fails: bad,
+			summary: "List the files that differ from the last commit",
+		}, s.vcsStatus),
+		answer(row{
+			method: "GET", path: "/vcs/diff", name: "vcs.diff", tag: "instance", fails: bad,
+			summary: "List what differs from the last commit, or since the branch left the default one",
+		}, s.vcsDiff),
+		raw(row{
+			method: "GET", path: "/vcs/diff/raw", name: "vcs.diff.raw", tag: "instance", fails: bad,
+			summary: "Get all that differs from the last commit as one patch",
+		}, "text/x-diff", s.vcsPatch),
+		answer(row{
+			method: "POST", path: "/vcs/apply", name: "vcs.apply", tag: "instance", fails: []failure{failsBad, failsApply},
+			summary: "Change the files as a patch says, wholly or not at all",
+		}, s.vcsApply),
+	}
+}
+
+type vcsReply struct {
+	Branch  *string `json:"branch"`
+	Default *string `json:"default_branch"`
+}
+
+func (vcsReply) schemaName() string { return "VcsInfo" }
+
+func (s *Server) vcs(c *call, _, _ none) (vcsReply, error) {
+	at, _, err := c.place()
+	if err != nil {
+		return vcsReply{}, err
+	}
+	branch, main := s.branches.look(s, at), git.DefaultBranch(c.Context(), at)
+	return vcsReply{Branch: orNull(branch), Default: orNull(main)}, nil
+}
+
+func orNull(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+// branches remembers which branch directories were on that somebody asked about, to tell when it
+// is another one. It is looked at when asked, and with every heartbeat of streams.
+type branches struct {
+	mu  sync.Mutex // guards all
+	all map[string]seenBranch
+}
+
+type seenBranch struct {
+	at   workspace.Place
+	name string
+}
+
+// mostBranches is how many directories are watched; beyond it, others are forgotten.
+const mostBranches = 100
+
+// look returns the branch of a place, and tells if it was another one before.
+func (b *branches) look(s *Server, at workspace.Place) string {
+	name := git.Branch(at)
+	b.mu.Lock()
+	was, known := b.all[at.Directory]
+	if b.all == nil || len(b.all) >= mostBranches && !known {
+		b.all = map[string]seenBranch{}
+	}
+	b.all[at.Directory] = seenBranch{at, name}
+	b.mu.Unlock()
+	if known && was.name != name {
+		s.Feed.Publish(lathe.Event{
+			ID: s.options.IDs.Event(), Directory: at.Directory, Project: at.ProjectID, Fact: &lathe.BranchChanged{Branch: name},
+		})
+	}
+	return name
+}
+
+// lookAll looks at all that are known.
+func (b *branches) lookAll(s *Server) {
+	b.mu.Lock()
+	var places []workspace.Place
+	for _, seen := range b.all {
+		places = append(places, seen.at)
+	}
+	b.mu.Unlock()
+	for _, at := range places {
+		b.look(s, at)
+	}
+}
+
+type vcsFile struct {
+	File      string `json:"file"`
+	Additions int    `json:"additions"`
+	Deletions int    `json:"deletions"`
+	Status    string `json:"status" enum:"added,deleted,modified"`
+}
+
+func (vcsFile) schemaName() string { return "VcsFileStatus" }
+
+func (s *Server) vcsStatus(c *call, _, _ none) ([]vcsFile, error) {
+	at, _, err := c.place()
+	if err != nil {
+		return nil, err
+	}
+	all, err := s.Git.Diff(c.Context(), at, git.Ask{Mode: git.Uncommitted, Bare: true})
+	out := make([]vcsFile, 0, len(all))
+	for _, d := range all {
+		out = append(out, vcsFile{d.File, d.Additions, d.Deletions, d.Status})
+	}
+	return out, err
+}
+
+type vcsQuery struct {
+	Mode    string  `query:"mode"`
+	Context *string `query:"context"`
+}
+
+func (s *Server) vcsDiff(c *call, q vcsQuery, _ none) ([]lathe.FileDiff, error) {
+	at, _, err := c.place()
+	if err != nil {
+		return nil, err
+	}
+	mode := git.Mode(q.Mode)
+	if mode != git.Uncommitted && mode != git.SinceBranch {
+		return nil, badRequest("Query", "mode: expected git or branch, not %q", clip(q.Mode, 40))
+	}
+	ask := git.Ask{Mode: mode, Context: git.DefaultContext}
+	if q.Context != nil {
+		n, err := strconv.Atoi(*q.Context)
+		if err != nil || n < 0 {
+			return nil, badRequest("Query", "context: expected a whole number from 0 on, not %q", clip(*q.Context, 40))
+		}
+		ask.Context = n
+	}
+	return s.Git.Diff(c.Context(), at, ask)
+}
+
+// vcsPatch is what git apply takes elsewhere.
+func (s *Server) vcsPatch(c *call, _ none) error {
+	at, _, err := c.place()
+	if err != nil {
+		return err
+	}
+	patch, err := s.Git.Patch(c.Context(), at)
+	if err != nil {
+		return err
+	}
+	c.w.Header().Set("Content-Type", "text/x-diff; charset=utf-8")
+	c.w.whole(http.StatusOK, patch)
+	return nil
+}
+
+type (
+	patchBody struct {
+		Patch string `json:"patch"`
+	}
+	applyReply struct {
+		Applied bool `json:"applied"`
+	}
+	applyData struct {
+		Message string `json:"message"`
+		Reason  string `json:"reason"`
+	}
+)
+
+func (s *Server) vcsApply(c *call, _ none, in patchBody) (applyReply, error) {
+	at, _, err := c.place()
+	if err != nil {
+		return applyReply{}, err
+	}
+	err = s.Git.Apply(c.Context(), at, in.Patch)
+	reason := ""
+	switch {
+	case errors.Is(err, git.ErrNoGit):
+		reason = "non-git"
+	case errors.Is(err, git.ErrNotClean):
+		reason = "not-clean"
+	default:
+		return applyReply{Applied: err == nil}, err
+	}
+	return applyReply{}, &problem{status: http.StatusBadRequest, cause: err, body: named("VcsApplyError", applyData{clip(err.Error(), mostMessage), reason})}
+}

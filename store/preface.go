@@ -1,0 +1,35 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/lathe-agent/lathe"
+)
+
+// Preface returns what was kept to go before a session's conversation; nil if nothing was.
+func (s *Store) Preface(ctx context.Context, id lathe.SessionID) (out *lathe.Preface, err error) {
+	err = s.read(ctx, func(r Reader) error {
+		return r.Query(`SELECT preface.data FROM preface JOIN session ON session.n = preface.session WHERE session.id = $1`,
+			[]any{string(id)}, func(row Row) error {
+				out = &lathe.Preface{}
+				return json.Unmarshal(row.Bytes(0), out)
+			})
+	})
+	return out, err
+}
+
+func (t *txn) putPreface(s *sessionRow, p lathe.Preface) error {
+	data, err := json.Marshal(p)
+	if err != nil {
+		return err
+	}
+	return t.exec(`INSERT INTO preface (session, data) VALUES ($1, $2)
+		ON CONFLICT (session) DO UPDATE SET data = excluded.data`, s.n, data)
+}
+
+// copyPreface lets a fork begin with the same bytes: what a provider has kept of the original
+// serves it too.
+func (t *txn) copyPreface(from, to *sessionRow) error {
+	return t.exec(`INSERT INTO preface (session, data) SELECT $1, data FROM preface WHERE session = $2`, to.n, from.n)
+}

@@ -1,0 +1,25 @@
+package store
+
+import (
+	"context"
+
+	"github.com/lathe-agent/lathe"
+)
+
+// ranTests keeps the last test run of a project.
+func (t *txn) ranTests(f *lathe.TestsRan) error {
+	return t.exec(`INSERT INTO tests (project, command, exit, at) VALUES ($1,$2,$3,$4)
+		ON CONFLICT (project) DO UPDATE SET command = excluded.command, exit = excluded.exit, at = excluded.at`,
+		f.Project, f.Run.Command, f.Run.Exit, float64(f.Run.At))
+}
+
+// Tests returns the last test run of a project; the zero value if none is known.
+func (s *Store) Tests(ctx context.Context, project string) (run lathe.TestRun, err error) {
+	err = s.read(ctx, func(r Reader) error {
+		return r.Query(`SELECT command, exit, at FROM tests WHERE project = $1`, []any{project}, func(row Row) error {
+			run = lathe.TestRun{Command: row.Text(0), Exit: int(row.Int(1)), At: lathe.Time(row.Float(2))}
+			return nil
+		})
+	})
+	return run, err
+}

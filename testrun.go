@@ -1,0 +1,23 @@
+package lathe
+
+import "strconv"
+
+// TestRun is the command that ran a project's tests, and how it ended.
+type TestRun struct {
+	Command string
+	Exit    int
+	At      Time
+}
+
+// String is what a model is told of it: the command, and whether it passed. It is "" where
+// none is known.
+func (t TestRun) String() string {
+	switch {
+	case t.Command == "":
+		return ""
+	case t.Exit == 0:
+		return "`" + t.Command + "` (passed last time)"
+	default:
+		return "`" + t.Command + "` (failed last time, exit " + strconv.Itoa(t.Exit) + ")"
+	}
+}

@@ -1,0 +1,114 @@
+package tool_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lathe-agent/lathe/tool"
+)
+
+// changes are calls of tools that change files, each of a project with a.txt and b.txt, and
+// the files they must tell before.
+func changes(d *desk) map[string]struct {
+	tool  tool.Tool
+	input map[string]any
+	files []string
+} {
+	type c = struct {
+		tool  tool.Tool
+		input map[string]any
+		files []string
+	}
+	seen := tool.NewSeen()
+	edit := tool.EditConfig{Seen: seen}
+	a, n := filepath.Join(d.dir, "a.txt"), filepath.Join(d.dir, "new", "n.txt")
+	return map[string]c{
+		"write":  {tool.Write(tool.WriteConfig{Seen: seen}), map[string]any{"filePath": a, "content": "A\n"}, []string{"a.txt"}},
+		"create": {tool.Write(tool.WriteConfig{Seen: seen}), map[string]any{"filePath": n, "content": "N\n"}, []string{"new/n.txt"}},
+		"edit":   {tool.Edit(edit), map[string]any{"filePath": a, "oldString": "a", "newString": "A"}, []string{"a.txt"}},
+		"patch": {
+			tool.ApplyPatch(edit),
+			map[string]any{"patchText": "*** Begin Patch\n*** Update File: a.txt\n@@\n-a\n+A\n*** Delete File: b.txt\n*** Add File: c.txt\n+c\n*** End Patch"},
+			[]string{"a.txt", "b.txt", "c.txt"},
+		},
+		"move": {
+			tool.ApplyPatch(edit),
+			map[string]any{"patchText": "*** Begin Patch\n*** Update File: a.txt\n*** Move to: m.txt\n@@\n-a\n+A\n*** End Patch"},
+			[]string{"a.txt", "m.txt"},
+		},
+	}
+}
+
+func tree(t *testing.T, dir string) (out string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
+		if err == nil && !e.IsDir() {
+			data, _ := os.ReadFile(path)
+			out += path[len(dir):] + "=" + string(data)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// Every tool that changes files says which before it does, by real paths, and says when it is
+// done.
+func TestChanging(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"write", "create", "edit", "patch", "move"} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t)
+			d.put("a.txt", "a\n")
+			d.put("b.txt", "b\n")
+			c := changes(d)[name]
+			before, during, told := tree(t, d.dir), "", []string{}
+			d.onChange = func(paths []string) (func(), error) {
+				during, told = tree(t, d.dir), append(told, paths...)
+				return func() { told = append(told, "done"); during += "|" + tree(t, d.dir) }, nil
+			}
+			if _, err := d.run(c.tool, c.input); err != nil {
+				t.Fatal(err)
+			}
+			var want []string
+			for _, f := range c.files {
+				want = append(want, filepath.Join(d.dir, filepath.FromSlash(f)))
+			}
+			if want = append(want, "done"); !slices.Equal(told, want) {
+				t.Errorf("told %q, want %q", told, want)
+			}
+			if after := tree(t, d.dir); during != before+"|"+after || before == after {
+				t.Errorf("before %q, during %q, after %q", before, during, after)
+			}
+		})
+	}
+}
+
+// What cannot be kept for an undo is not changed.
+func TestChanging_Refused(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"write", "create", "edit", "patch", "move"} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t)
+			d.put("a.txt", "a\n")
+			d.put("b.txt", "b\n")
+			before := tree(t, d.dir)
+			d.onChange = func([]string) (func(), error) { return nil, errors.New("no space left") }
+			c := changes(d)[name]
+			_, err := d.run(c.tool, c.input)
+			var f *tool.Failure
+			if !errors.As(err, &f) || !strings.Contains(f.Text, "no space left") || !strings.Contains(f.Text, "nothing was written") {
+				t.Errorf("%v", err)
+			}
+			if after := tree(t, d.dir); after != before {
+				t.Errorf("changed: %q, was %q", after, before)
+			}
+		})
+	}
+}

@@ -1,0 +1,53 @@
+package tool_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lathe-agent/lathe/tool"
+)
+
+func TestSkill(t *testing.T) {
+	d := newDesk(t)
+	path := d.put("skills/notes/SKILL.md", "ignored: the settings have read it")
+	d.put("skills/notes/.hidden", "x")
+	for i := range 12 {
+		d.put(fmt.Sprintf("skills/notes/sub/%02d.txt", i), "x")
+	}
+	x := tool.Skill([]tool.SkillEntry{{Name: "notes", Path: path, Content: "\nWrite notes.\n"}, {Name: "own", Content: "Inside."}})
+	r := d.must(x, in{"name": "notes"})
+	dir := d.dir + "/skills/notes"
+	files := "<file>" + dir + "/.hidden</file>\n"
+	for i := range 9 {
+		files += fmt.Sprintf("<file>%s/sub/%02d.txt</file>\n", dir, i)
+	}
+	want := "<skill_content name=\"notes\">\n# Skill: notes\n\nWrite notes.\n\nBase directory: " + dir +
+		" (paths in the skill are relative to it)\n<skill_files>\n" + files + "</skill_files>\n</skill_content>"
+	if diff := cmp.Diff(want, r.Output); diff != "" || r.Title != "Loaded skill: notes" {
+		t.Error(r.Title, diff)
+	}
+	if diff := cmp.Diff(fmt.Sprintf(`{"name":"notes","dir":%q}`, dir), string(r.Metadata)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]tool.Permission{{Name: "skill", Patterns: []string{"notes"}, Always: []string{"notes"}}}, d.asked); diff != "" {
+		t.Error(diff)
+	}
+	if got := d.must(x, in{"name": "own"}).Output; got != "<skill_content name=\"own\">\n# Skill: own\n\nInside.\n</skill_content>" {
+		t.Error(got)
+	}
+}
+
+func TestSkill_Refused(t *testing.T) {
+	d := newDesk(t)
+	d.refuse = "skill"
+	x := tool.Skill([]tool.SkillEntry{{Name: "release-notes", Content: "secret"}, {Name: "own", Content: "Inside."}})
+	if got := d.fails(x, in{"name": "own"}); got != "no skill" {
+		t.Error(got)
+	}
+	if got := d.fails(x, in{"name": "notes"}); got != `There is no skill "notes". The nearest are: release-notes, own. Call skill with {"name":"release-notes"}, or go on without.` {
+		t.Error(got)
+	}
+	contains(t, d.fails(tool.Skill(nil), in{"name": "notes"}), "no skills here at all")
+}

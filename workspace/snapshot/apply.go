@@ -1,0 +1,392 @@
+package snapshot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/lathe-agent/lathe"
+)
+
+func (t *worktree) undoPath(key string) string { return t.path(undoDir, fileName(key)+recordSuffix) }
+
+// errMeanwhile says that a file is no longer what the plan was made for.
+var errMeanwhile = errors.New("it was changed just now; it stays as it is")
+
+// Apply does what a plan says, except its conflicts. Each file is looked at again right before it is
+// replaced; one that changed meanwhile becomes a conflict. If anything else fails, all is as before. What
+// is done under one key adds up, until Redo and Apply take it back or Forget makes it final. Diff shows
+// everything under the key.
+func (w *Work) Apply(ctx context.Context, key string, p Plan) (Applied, error) {
+	t := w.t
+	t.load()
+	release, err := t.lock(ctx)
+	if err != nil {
+		return Applied{}, lathe.Errorf(lathe.Unavailable, "undo: %w", err)
+	}
+	defer release()
+	if err := t.mendLocked(); err != nil {
+		return Applied{}, err
+	}
+	done := Applied{Plan: Plan{slices.Clone(p.Changes)}}
+	t.prepare(done.Changes)
+	known, _ := t.moment()
+	if done.Tree, err = t.objects.keepRoot(known); err != nil {
+		return Applied{}, lathe.Errorf(lathe.Unavailable, "undo: %w", err)
+	}
+	r, err := readRecord(t.undoPath(key))
+	if err != nil {
+		return Applied{}, lathe.Errorf(lathe.Unavailable, "undo: %w", err)
+	}
+	if r == nil {
+		r = &record{Key: key}
+	}
+	r.Time = t.store.o.Now().UTC()
+	if err := t.run(r, done.Changes); err != nil {
+		return Applied{}, lathe.Errorf(lathe.Unavailable, "undo: %w", err)
+	}
+	done.Diff = t.diffText(r.Files)
+	t.saveSoon()
+	return done, nil
+}
+
+// prepare looks at the files of a plan again and keeps what they are.
+func (t *worktree) prepare(changes []Change) {
+	deleted := map[string]bool{}
+	for i := range changes { // by path: what is above comes first
+		c := &changes[i]
+		rel, ok := t.rel(c.Path)
+		switch {
+		case c.Conflict != "":
+			continue
+		case !ok:
+			c.Conflict = whyOutside
+			continue
+		}
+		c.complete(rel)
+		now, err := t.look(rel, true)
+		now = now.unblock(deleted)
+		switch {
+		case err != nil:
+			c.Conflict = err.Error()
+		case now.blocked != "":
+			c.Conflict = now.blocked
+		case !now.state.same(c.from):
+			c.Conflict = errMeanwhile.Error()
+		case !t.available(c.to):
+			c.Conflict = whyNotKept
+		default:
+			c.from = now.state
+			deleted[rel] = c.deletes()
+			t.note(rel, now.knownItem(), nil)
+		}
+	}
+}
+
+// complete fills in what a plan that was written down and read again does not have.
+func (c *Change) complete(rel string) {
+	if c.rel == rel {
+		return
+	}
+	c.rel = rel
+	c.from = state{Mode: c.From.Mode, ID: c.From.ID}
+	c.to = treeEntry{mode: c.To.Mode}.state()
+	c.to.ID = c.To.ID
+}
+
+// run replaces files between two writings of the record: the first says what may be half done, the
+// second that it is whole.
+func (t *worktree) run(r *record, changes []Change) error {
+	var todo []*Change
+	for i := range changes {
+		if c := &changes[i]; c.Conflict == "" {
+			todo = append(todo, c)
+			r.Running = append(r.Running, fileTrace{c.rel, []span{{Before: c.from, After: c.to, Made: t.missing(c)}}})
+		}
+	}
+	if len(todo) == 0 {
+		return nil
+	}
+	file := t.undoPath(r.Key)
+	// What is about to be replaced must be safe before it is.
+	if err := errors.Join(t.objects.sync(), t.writeRecord(file, r, true)); err != nil {
+		return err
+	}
+	running := maps.Collect(func(yield func(string, span) bool) {
+		for _, f := range r.Running {
+			if !yield(f.Path, f.Spans[0]) {
+				return
+			}
+		}
+	})
+	for _, c := range inOrder(todo) {
+		err := t.replace(c.rel, c.from, c.to, c.made)
+		if errors.Is(err, errMeanwhile) {
+			c.Conflict = err.Error()
+			delete(running, c.rel)
+			continue
+		}
+		if err != nil {
+			return errors.Join(err, t.takeBack(file, r))
+		}
+	}
+	r.Running = nil
+	r.merge(running)
+	for _, c := range todo {
+		if now, err := t.look(c.rel, false); err == nil {
+			t.note(c.rel, now.knownItem(), nil)
+		}
+	}
+	if len(r.Files) == 0 {
+		return t.disk.remove(file)
+	}
+	return t.writeRecord(file, r, true)
+}
+
+// missing counts the directories that have to be made for a file.
+func (t *worktree) missing(c *Change) int {
+	if c.to.absent() {
+		return 0
+	}
+	now, err := t.look(c.rel, false)
+	if err != nil {
+		return 0
+	}
+	return now.missing
+}
+
+// inOrder puts what goes before what comes, so that a file can take the place of a directory and the
+// other way round.
+func inOrder(todo []*Change) []*Change {
+	out := slices.Clone(todo)
+	slices.SortStableFunc(out, func(a, b *Change) int {
+		switch x, y := a.to.absent(), b.to.absent(); {
+		case x && !y:
+			return -1
+		case y && !x:
+			return 1
+		case x && y: // the deepest first
+			return strings.Compare(b.rel, a.rel)
+		}
+		return strings.Compare(a.rel, b.rel)
+	})
+	return out
+}
+
+// merge adds what was done to what was done before under the same key.
+func (r *record) merge(done map[string]span) {
+	for i := range r.Files {
+		f := &r.Files[i]
+		if s, ok := done[f.Path]; ok {
+			f.Spans = netSpans(append(f.Spans, s))
+			delete(done, f.Path)
+		}
+	}
+	for path, s := range done {
+		r.Files = append(r.Files, fileTrace{path, []span{s}})
+	}
+	r.Files = slices.DeleteFunc(r.Files, func(f fileTrace) bool { return len(f.Spans) == 0 })
+	slices.SortFunc(r.Files, func(a, b fileTrace) int { return strings.Compare(a.Path, b.Path) })
+}
+
+// takeBack undoes what a record says is running, as far as nobody else has been there.
+func (t *worktree) takeBack(file string, r *record) error {
+	var back []*Change
+	deleted := map[string]bool{}
+	for _, f := range r.Running {
+		s := f.Spans[0]
+		now, err := t.look(f.Path, false)
+		if err != nil {
+			return err
+		}
+		if now = now.unblock(deleted); now.state.same(s.After) && now.blocked == "" {
+			c := &Change{rel: f.Path, from: s.After, to: s.Before, made: s.Made}
+			deleted[f.Path] = c.deletes()
+			back = append(back, c)
+		}
+	}
+	for _, c := range inOrder(back) {
+		if err := t.replace(c.rel, c.from, c.to, c.made); err != nil && !errors.Is(err, errMeanwhile) {
+			return err
+		}
+		if now, err := t.look(c.rel, false); err == nil {
+			t.note(c.rel, now.knownItem(), nil)
+		}
+	}
+	r.Running = nil
+	if len(r.Files) == 0 {
+		return t.disk.remove(file)
+	}
+	return t.writeRecord(file, r, true)
+}
+
+// mend takes back what an interrupted process was applying.
+func (t *worktree) mend(ctx context.Context) error {
+	names, err := os.ReadDir(t.path(undoDir))
+	if errors.Is(err, fs.ErrNotExist) || err == nil && len(names) == 0 {
+		return nil
+	}
+	release, err := t.lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	return t.mendLocked()
+}
+
+// mendOnce is mend for those who only look; they need nothing else that is loaded.
+func (t *worktree) mendOnce() {
+	ctx, cancel := context.WithTimeout(context.Background(), maxLockWait)
+	defer cancel()
+	if err := t.mend(ctx); err != nil {
+		t.store.o.Log.Warn("an undo that was interrupted cannot be taken back", "dir", t.root, "error", err)
+	}
+}
+
+func (t *worktree) mendLocked() error {
+	names, err := os.ReadDir(t.path(undoDir))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, name := range names {
+		if !strings.HasSuffix(name.Name(), recordSuffix) || strings.HasPrefix(name.Name(), tempPrefix) {
+			continue
+		}
+		file := t.path(undoDir, name.Name())
+		r, err := readRecord(file)
+		if err != nil {
+			return err
+		}
+		if r != nil && len(r.Running) > 0 {
+			if err := t.takeBack(file, r); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// replace makes a path what it is to be, if it still is what it was. No symlink is followed, neither on
+// the way nor at its end.
+func (t *worktree) replace(rel string, from, to state, made int) error {
+	root, err := os.OpenRoot(t.root)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	name := filepath.FromSlash(rel)
+	if to.absent() {
+		return t.delete(root, rel, from, made)
+	}
+	id, _ := parseOID(to.ID)
+	data, err := t.objects.blob(id)
+	if err != nil {
+		return fmt.Errorf("restore %s: %w", rel, err)
+	}
+	if above, ok, err := lookAbove(root, rel); err != nil {
+		return err
+	} else if !ok {
+		if above.blocked != "" {
+			return errMeanwhile
+		}
+		t.disk.at("mkdir", rel)
+		if err := root.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+			return meanwhile(err)
+		}
+	}
+	temp := filepath.Join(filepath.Dir(name), ".lathe-"+strings.TrimPrefix(tempName(), tempPrefix)+".tmp")
+	t.disk.at("stage", rel)
+	if err := stage(root, temp, to, t.permFor(root, name, from, to), data); err != nil {
+		_ = root.Remove(temp) // what failed is told
+		return fmt.Errorf("restore %s: %w", rel, err)
+	}
+	if err := t.stillIs(rel, from); err != nil {
+		_ = root.Remove(temp)
+		return err
+	}
+	t.disk.at("replace", rel)
+	if err := root.Rename(temp, name); err != nil {
+		_ = root.Remove(temp)
+		return meanwhile(err)
+	}
+	return nil
+}
+
+// meanwhile makes an obstacle on the way a conflict; anything else is a failure.
+func meanwhile(err error) error {
+	if isGone(err) || errors.Is(err, fs.ErrExist) || isFolder(err) {
+		return errMeanwhile
+	}
+	return err
+}
+
+func (t *worktree) stillIs(rel string, from state) error {
+	now, err := t.look(rel, false)
+	if err != nil {
+		return err
+	}
+	if now.blocked != "" || !now.state.same(from) {
+		return errMeanwhile
+	}
+	return nil
+}
+
+func (t *worktree) delete(root *os.Root, rel string, from state, made int) error {
+	if err := t.stillIs(rel, from); err != nil {
+		return err
+	}
+	t.disk.at("delete", rel)
+	if err := root.Remove(filepath.FromSlash(rel)); err != nil {
+		return meanwhile(err)
+	}
+	for above := path.Dir(rel); made > 0 && above != "."; above, made = path.Dir(above), made-1 {
+		if root.Remove(filepath.FromSlash(above)) != nil {
+			break // something else is in it
+		}
+	}
+	return nil
+}
+
+// permFor is the protection a restored file gets: what the file that is there has, with or without the
+// right to run it, or else what it had.
+func (t *worktree) permFor(root *os.Root, name string, from, to state) fs.FileMode {
+	perm := fs.FileMode(to.Perm) & 0o777
+	if info, err := root.Lstat(name); err == nil && !from.absent() && info.Mode().IsRegular() {
+		perm = info.Mode().Perm()
+	}
+	if perm == 0 {
+		perm = 0o644
+	}
+	if to.Mode == modeExec {
+		return perm | perm&0o444>>2 | 0o100
+	}
+	return perm &^ 0o111
+}
+
+// stage writes a file or link beside its place.
+func stage(root *os.Root, temp string, to state, perm fs.FileMode, data []byte) error {
+	if to.Mode == modeLink {
+		return root.Symlink(filepath.FromSlash(string(data)), temp)
+	}
+	f, err := root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Chmod(perm)
+	}
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	return err
+}
+
+func isFolder(err error) bool { return errors.Is(err, errIsDir) || errors.Is(err, errNotEmpty) }

@@ -1,0 +1,115 @@
+package snapshot
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/lathe-agent/lathe/internal/filelock"
+)
+
+// sweep replaces heaps that hold much that nothing refers to by one that holds the rest.
+func (h *house) sweep(ctx context.Context) error {
+	var waste, small []*heapList
+	for _, l := range h.heaps {
+		used := int64(0)
+		for _, e := range l.entries {
+			if h.objects[e.id].marked {
+				used += int64(headSize + e.size)
+			}
+		}
+		switch {
+		case time.Since(l.young) < graceTime:
+		case used == 0 || l.size-used > l.size/wasteShare:
+			waste = append(waste, l)
+		case l.size < smallHeap:
+			small = append(small, l)
+		}
+	}
+	if len(small) > manyHeaps {
+		waste = append(waste, small...)
+	}
+	if len(waste) > 0 {
+		if err := h.compact(ctx, waste); err != nil {
+			return err
+		}
+	}
+	return h.leave()
+}
+
+// compact copies what is referred to out of heaps and removes them. Those that are being written stay.
+func (h *house) compact(ctx context.Context, heaps []*heapList) error {
+	temp := h.path(objectsDir, tempName())
+	h.disk.at("create", temp)
+	out, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	var done []string
+	copied := map[oid]bool{}
+	for _, l := range heaps {
+		if err = ctx.Err(); err != nil {
+			break
+		}
+		var free bool
+		if free, err = h.copyHeap(out, l, copied); err != nil {
+			break
+		}
+		if free {
+			done = append(done, l.path)
+		}
+	}
+	if err == nil {
+		err = out.Sync()
+	}
+	if err = errors.Join(err, out.Close()); err != nil || len(copied) == 0 {
+		if failed := h.disk.remove(temp); err != nil {
+			return errors.Join(err, failed)
+		}
+	} else {
+		h.disk.at("rename", temp)
+		if err := os.Rename(temp, h.path(objectsDir, strings.TrimPrefix(filepath.Base(temp), tempPrefix))); err != nil {
+			return err
+		}
+	}
+	for _, path := range done {
+		if err := h.disk.remove(path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// copyHeap copies the objects of one heap that are referred to and not copied yet. It reports whether
+// the heap can go.
+func (h *house) copyHeap(out *os.File, l *heapList, copied map[oid]bool) (bool, error) {
+	in, err := os.OpenFile(l.path, os.O_RDWR, 0)
+	if err != nil {
+		return false, nil // it went meanwhile
+	}
+	defer in.Close()
+	if filelock.TryLock(in) != nil {
+		return false, nil // someone writes it
+	}
+	if info, err := in.Stat(); err != nil || info.Size() != l.size {
+		return false, err
+	}
+	h.disk.at("copy", l.path)
+	for _, e := range l.entries {
+		if copied[e.id] || !h.objects[e.id].marked {
+			continue
+		}
+		record := make([]byte, headSize+e.size)
+		if _, err := in.ReadAt(record, e.off-int64(headSize)); err != nil {
+			return false, err
+		}
+		if _, err := out.Write(record); err != nil {
+			return false, err
+		}
+		copied[e.id] = true
+	}
+	return true, nil
+}

@@ -1,0 +1,149 @@
+package snapshot
+
+import (
+	"bytes"
+	"context"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/aymanbagabas/go-udiff"
+
+	"github.com/lathe-agent/lathe"
+)
+
+const (
+	// maxDiff is how large a text may be that is compared line by line.
+	maxDiff = 8 << 20
+	// binaryHead is how much of a file git looks at to tell text from other things.
+	binaryHead = 8000
+	// textContext is how many lines of context a diff for people has.
+	textContext = 3
+)
+
+// Diffs shows what steps changed, for each file from before the first to after the last. A file that a
+// person edited between two steps shows the parts of the steps alone.
+func (w *Work) Diffs(ctx context.Context, steps []Done) ([]lathe.FileDiff, error) {
+	files, _, err := w.t.histories(ctx, steps)
+	if err != nil {
+		return nil, err
+	}
+	var out []lathe.FileDiff
+	for _, rel := range slices.Sorted(maps.Keys(files)) {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if d, ok := w.t.fileDiff(rel, netSpans(files[rel].spans), math.MaxInt32); ok {
+			out = append(out, d)
+		}
+	}
+	return out, nil
+}
+
+// fileDiff shows the changes of one file. It reports false if there is none.
+func (t *worktree) fileDiff(rel string, spans []span, context int) (lathe.FileDiff, bool) {
+	d := lathe.FileDiff{File: rel}
+	if len(spans) == 0 {
+		return d, false
+	}
+	first, last := spans[0].Before, spans[len(spans)-1].After
+	switch {
+	case first.absent() && last.absent():
+		return d, false
+	case first.absent():
+		d.Status = "added"
+	case last.absent():
+		d.Status = "deleted"
+	default:
+		d.Status = "modified"
+	}
+	for _, s := range spans {
+		before, ok := t.text(s.Before)
+		after, ok2 := t.text(s.After)
+		if !ok || !ok2 {
+			return lathe.FileDiff{File: rel, Status: d.Status}, true
+		}
+		patch, added, deleted := unified(rel, before, after, context)
+		d.Patch += patch
+		d.Additions += added
+		d.Deletions += deleted
+	}
+	return d, true
+}
+
+// text returns a content as text. It reports false for what is binary, too large or not kept.
+func (t *worktree) text(s state) (string, bool) {
+	if s.absent() {
+		return "", true
+	}
+	id, ok := parseOID(s.ID)
+	if !ok {
+		return "", false
+	}
+	data, err := t.objects.blob(id)
+	if err != nil || len(data) > maxDiff || bytes.IndexByte(data[:min(len(data), binaryHead)], 0) >= 0 {
+		return "", false
+	}
+	return string(data), true
+}
+
+// unified compares two texts, and counts lines that came and went.
+func unified(rel, before, after string, context int) (patch string, added, deleted int) {
+	if before == after {
+		return "", 0, 0
+	}
+	context = min(context, 1+strings.Count(before, "\n")) // it counts them one by one
+	u, err := udiff.ToUnifiedDiff("a/"+rel, "b/"+rel, before, udiff.Lines(before, after), context)
+	if err != nil {
+		return "", 0, 0
+	}
+	for _, h := range u.Hunks {
+		for _, l := range h.Lines {
+			switch l.Kind {
+			case udiff.Insert:
+				added++
+			case udiff.Delete:
+				deleted++
+			case udiff.Equal:
+			}
+		}
+	}
+	return u.String(), added, deleted
+}
+
+// diffText is what people read of changes: a head for each file, and the lines that differ with a few
+// around them.
+func (t *worktree) diffText(files []fileTrace) string {
+	var b strings.Builder
+	for _, f := range files {
+		spans := netSpans(f.Spans)
+		d, ok := t.fileDiff(f.Path, spans, textContext)
+		if !ok {
+			continue
+		}
+		first, last := spans[0].Before, spans[len(spans)-1].After
+		b.WriteString("diff --git a/" + f.Path + " b/" + f.Path + "\n")
+		b.WriteString(modeLines(first, last))
+		_, okFirst := t.text(first)
+		_, okLast := t.text(last)
+		if !okFirst || !okLast {
+			b.WriteString("Binary files differ\n")
+			continue
+		}
+		b.WriteString(d.Patch)
+	}
+	return strings.TrimSpace(b.String())
+}
+
+func modeLines(before, after state) string {
+	switch {
+	case before.absent():
+		return "new file mode " + octal(after.Mode) + "\n"
+	case after.absent():
+		return "deleted file mode " + octal(before.Mode) + "\n"
+	case before.Mode != after.Mode:
+		return "old mode " + octal(before.Mode) + "\nnew mode " + octal(after.Mode) + "\n"
+	}
+	return ""
+}

@@ -1,0 +1,220 @@
+package snapshot
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// maxAdopt is up to how many contents that a frame changed are copied out of the project's own
+// objects. More change only when branches do, and those stay in the project.
+const maxAdopt = 2000
+
+// Frame is the time in which a command may change anything.
+type Frame struct {
+	step  *Step
+	start *dir
+	seq   uint64
+	began time.Time
+	ended bool
+}
+
+// Frame begins right before a command starts. It walks the tree, unless Warm began to just now; what
+// changed until here is the user's.
+func (st *Step) Frame(ctx context.Context) (*Frame, error) {
+	f := &Frame{step: st}
+	st.t.mu.Lock()
+	st.t.frames++
+	st.t.mu.Unlock()
+	if err := st.walked(ctx); err != nil {
+		f.leave()
+		return nil, err
+	}
+	f.begin()
+	return f, nil
+}
+
+// Again begins the frame anew: the command starts only now, and what changed until here is the user's.
+func (f *Frame) Again(ctx context.Context) error {
+	if f.ended {
+		return errEnded
+	}
+	if err := f.step.t.walk(ctx, f.step.work.below); err != nil {
+		return err
+	}
+	f.begin()
+	return nil
+}
+
+func (f *Frame) begin() {
+	f.start, f.seq = f.step.t.moment()
+	f.began = time.Now()
+}
+
+func (f *Frame) leave() {
+	t := f.step.t
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.frames--; t.frames == 0 {
+		clear(t.touched)
+	}
+}
+
+// End keeps what changed since the frame began. What another step captured meanwhile is that step's.
+func (f *Frame) End(ctx context.Context) error {
+	if f.ended {
+		return nil
+	}
+	f.ended = true
+	defer f.leave()
+	t := f.step.t
+	if err := t.walk(background(ctx), f.step.work.below); err != nil {
+		return err
+	}
+	found := f.found()
+	if len(found) == 0 {
+		return nil
+	}
+	foreign := t.foreign(f.step.key, f.began)
+	st := f.step
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if st.ended {
+		return errEnded
+	}
+	var lines []entry
+	for path, s := range found {
+		if foreign[path] {
+			continue
+		}
+		st.trace(path).add(s)
+		lines = append(lines, entry{Path: pathText(path), Before: &s.Before, After: &s.After, Made: s.Made, From: s.from, To: s.to})
+	}
+	if st.journal == nil {
+		var err error
+		if st.journal, err = t.openJournal(st.key); err != nil {
+			return err
+		}
+	}
+	return st.journal.append(t.disk, lines...)
+}
+
+// found lists what changed between the two walks and is not another step's.
+func (f *Frame) found() map[string]span {
+	t := f.step.t
+	end, seq := t.moment()
+	t.mu.Lock()
+	others := map[string]bool{}
+	for path, touch := range t.touched {
+		if touch.step != f.step && touch.seq > f.seq {
+			others[path] = true
+		}
+	}
+	for path, step := range t.open {
+		others[path] = others[path] || step != f.step
+	}
+	t.mu.Unlock()
+	found := map[string]span{}
+	adopted := 0
+	compare(f.start, end, "", func(path string, a, b *item) {
+		if others[path] || a.passed() || b.passed() || repoItem(a) || repoItem(b) {
+			return
+		}
+		s := span{Before: a.state(), After: b.state(), from: f.seq, to: seq}
+		if a == nil {
+			s.Made = missingAbove(f.start, path)
+		}
+		if adopted++; a != nil && !s.Before.Lost && adopted <= maxAdopt && a.mode != modeRepo {
+			s.Before.Lost = !t.objects.adopt(a.id, a.stat.size)
+		}
+		found[path] = s
+	})
+	return found
+}
+
+func repoItem(it *item) bool { return it != nil && it.mode == modeRepo }
+
+// missingAbove counts the directories above a path that are not in a state of the tree.
+func missingAbove(known *dir, path string) int {
+	_, depth := known.at(path)
+	return countSlashes(path) - depth
+}
+
+func countSlashes(path string) (n int) {
+	for i := range len(path) {
+		if path[i] == '/' {
+			n++
+		}
+	}
+	return n
+}
+
+// foreign lists what steps of other processes captured since a moment: in the journals of those that
+// run, and in the records of those that have ended.
+func (t *worktree) foreign(key string, since time.Time) map[string]bool {
+	out := map[string]bool{}
+	if !t.crowded() {
+		return out
+	}
+	note := func(path string, spans ...span) {
+		for _, s := range spans {
+			if s.Time >= since.UnixNano() {
+				out[path] = true
+			}
+		}
+	}
+	for _, file := range changedSince(t.path(openDir), time.Time{}) {
+		if filepath.Base(file) == fileName(key) || isDead(file) {
+			continue
+		}
+		f, err := os.Open(file)
+		if err != nil {
+			continue
+		}
+		traces, _, _ := readJournal(f)
+		_ = f.Close() // only read
+		for path, tr := range traces {
+			note(path, tr.spans...)
+			if tr.open != nil {
+				out[path] = true
+			}
+		}
+	}
+	for _, file := range changedSince(t.path(stepsDir), since) {
+		if r, err := readRecord(file); err == nil && r != nil && r.Key != key {
+			for _, ft := range r.Files {
+				note(ft.Path, ft.Spans...)
+			}
+		}
+	}
+	return out
+}
+
+// crowded reports whether other processes may use the work tree.
+func (t *worktree) crowded() bool {
+	entries, err := os.ReadDir(t.path(liveDir))
+	others := 0
+	for _, e := range entries {
+		if !strings.HasSuffix(e.Name(), indexSuffix) && e.Name() != t.live.name {
+			others++
+		}
+	}
+	return err != nil || others > 0
+}
+
+// changedSince lists the files of a directory that changed since a moment.
+func changedSince(dir string, since time.Time) []string {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	var out []string
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && !strings.HasPrefix(e.Name(), tempPrefix) && !info.ModTime().Before(since.Add(-racyTime)) {
+			out = append(out, filepath.Join(dir, e.Name()))
+		}
+	}
+	return out
+}

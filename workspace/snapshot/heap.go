@@ -1,0 +1,237 @@
+package snapshot
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/lathe-agent/lathe/internal/filelock"
+)
+
+// Objects lie in heaps: files to which one process appends. To make a file for each object would cost
+// a step more than everything else it does. A heap that has grown enough, or whose process is gone, is
+// never written again; only tidying replaces it by a smaller one.
+
+const (
+	// heapSize is from which size on a heap is closed and another begun.
+	heapSize = 16 << 20
+	// headSize is what stands before each object: its name, and how many bytes follow.
+	headSize = len(oid{}) + 4
+	// graceTime is how long after its last change a heap is not judged: someone may be about to refer to
+	// what is in it.
+	graceTime = time.Hour
+)
+
+// heap is one such file. Objects.mu guards it.
+type heap struct {
+	path  string
+	file  *os.File // open for reading, the own one also for writing
+	size  int64    // up to where it was read
+	young time.Time
+}
+
+// spot is where an object lies.
+type spot struct {
+	heap *heap
+	off  int64 // of its compressed form
+	size int
+}
+
+// append writes an object to the heap of this process. Objects.mu is held: what is behind another
+// object can only be found once that one is whole.
+func (o *objects) append(id oid, body []byte) error {
+	if o.own == nil {
+		if err := o.begin(); err != nil {
+			return err
+		}
+	}
+	h := o.own
+	record := make([]byte, 0, headSize+len(body))
+	record = append(record, id[:]...)
+	record = binary.BigEndian.AppendUint32(record, uint32(len(body)))
+	record = append(record, body...)
+	o.disk.at("append", h.path)
+	if _, err := h.file.WriteAt(record, h.size); err != nil {
+		return err // what was written of it is written over by the next
+	}
+	o.where[id] = spot{h, h.size + int64(headSize), len(body)}
+	h.size += int64(len(record))
+	if h.size >= o.heapSize {
+		return o.seal()
+	}
+	return nil
+}
+
+// begin makes a heap. Its lock says that it is being written.
+func (o *objects) begin() error {
+	path := filepath.Join(o.dir, strings.TrimPrefix(tempName(), tempPrefix))
+	o.disk.at("create", path)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = os.MkdirAll(o.dir, 0o700); err == nil {
+			f, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if err := filelock.TryLock(f); err != nil {
+		return errors.Join(err, f.Close())
+	}
+	o.own = &heap{path: path, file: f}
+	o.heaps[path] = o.own
+	return nil
+}
+
+// seal ends the heap of this process; the next object begins another.
+func (o *objects) seal() error {
+	h := o.own
+	if h == nil {
+		return nil
+	}
+	o.own = nil
+	read, err := os.Open(h.path)
+	if err != nil {
+		o.drop(h)
+		return nil
+	}
+	written := h.file
+	h.file, h.young = read, time.Now()
+	return written.Close()
+}
+
+// find reads which objects there are.
+func (o *objects) find() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.refresh()
+}
+
+// refresh finds heaps that came or grew since.
+func (o *objects) refresh() error {
+	entries, err := os.ReadDir(o.dir)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return err
+	}
+	there := map[string]bool{}
+	for _, e := range entries {
+		path := filepath.Join(o.dir, e.Name())
+		there[path] = true
+		if strings.HasPrefix(e.Name(), tempPrefix) || o.own != nil && o.own.path == path {
+			continue
+		}
+		if err := o.scan(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	for path, h := range o.heaps {
+		if !there[path] && h != o.own {
+			o.drop(h) // tidied away
+		}
+	}
+	return nil
+}
+
+// scan reads the names of what a heap has gained.
+func (o *objects) scan(path string) error {
+	h := o.heaps[path]
+	if h == nil {
+		f, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		h = &heap{path: path, file: f}
+		o.heaps[path] = h
+	}
+	info, err := h.file.Stat()
+	if err != nil {
+		return err
+	}
+	h.young = info.ModTime()
+	return h.entries(info.Size(), func(id oid, off int64, size int) { o.where[id] = spot{h, off, size} })
+}
+
+// entries calls found for each object up to a size, and notes how far it came. One that is not whole is
+// the end: its writer was killed, or writes it now.
+func (h *heap) entries(limit int64, found func(id oid, off int64, size int)) error {
+	var head [headSize]byte
+	for h.size+int64(headSize) <= limit {
+		if _, err := h.file.ReadAt(head[:], h.size); err != nil {
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			return err
+		}
+		id, size := oid(head[:len(oid{})]), int64(binary.BigEndian.Uint32(head[len(oid{}):]))
+		next := h.size + int64(headSize) + size
+		if next > limit || size == 0 {
+			return nil
+		}
+		found(id, h.size+int64(headSize), int(size))
+		h.size = next
+	}
+	return nil
+}
+
+// drop forgets a heap that is gone.
+func (o *objects) drop(h *heap) {
+	delete(o.heaps, h.path)
+	for id, s := range o.where {
+		if s.heap == h {
+			delete(o.where, id)
+		}
+	}
+	_ = h.file.Close() // it was only read
+}
+
+// body returns the compressed form of an object of ours.
+func (o *objects) body(id oid) ([]byte, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for try := 0; ; try++ {
+		if s, ok := o.where[id]; ok {
+			body := make([]byte, s.size)
+			if _, err := s.heap.file.ReadAt(body, s.off); err != nil {
+				return nil, fmt.Errorf("read a snapshot: %w", err)
+			}
+			return body, nil
+		}
+		if try > 0 {
+			return nil, fs.ErrNotExist
+		}
+		if err := o.refresh(); err != nil {
+			return nil, fmt.Errorf("read a snapshot: %w", err)
+		}
+	}
+}
+
+// sync makes what this process has written survive a power cut.
+func (o *objects) sync() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.own == nil {
+		return nil
+	}
+	return o.own.file.Sync()
+}
+
+func (o *objects) close() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	err := o.seal()
+	for _, h := range o.heaps {
+		_ = h.file.Close() // it was only read
+	}
+	clear(o.heaps)
+	clear(o.where)
+	return err
+}

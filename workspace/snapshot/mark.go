@@ -1,0 +1,142 @@
+package snapshot
+
+import (
+	"os"
+	"slices"
+	"strings"
+)
+
+// marker marks what is referred to, and counts the bytes that were not marked before.
+type marker struct {
+	house *house
+	bytes int64
+	mine  []oid
+}
+
+func (m *marker) object(id oid) bool {
+	o, ok := m.house.objects[id]
+	if !ok || o.marked {
+		return false
+	}
+	o.marked = true
+	m.house.objects[id] = o
+	m.bytes += o.size
+	m.mine = append(m.mine, id)
+	return true
+}
+
+// forget takes back all marks of this marker.
+func (m *marker) forget() {
+	for _, id := range m.mine {
+		o := m.house.objects[id]
+		o.marked = false
+		m.house.objects[id] = o
+	}
+}
+
+func (m *marker) tree(id oid) {
+	if !m.object(id) {
+		return
+	}
+	entries, err := m.house.worktree.objects.readTree(id)
+	if err != nil {
+		return // what cannot be read keeps nothing
+	}
+	for _, e := range entries {
+		if e.mode == modeTree {
+			m.tree(e.id)
+		} else {
+			m.object(e.id)
+		}
+	}
+}
+
+func (m *marker) state(s state) {
+	if id, ok := parseOID(s.ID); ok {
+		m.object(id)
+	}
+}
+
+func (m *marker) record(r *record) {
+	for _, f := range append(slices.Clone(r.Files), r.Running...) {
+		for _, s := range f.Spans {
+			m.state(s.Before)
+			m.state(s.After)
+		}
+	}
+	for _, tree := range [...]string{r.Before, r.After} {
+		if id, ok := parseOID(tree); ok {
+			m.tree(id)
+		}
+	}
+}
+
+func (m *marker) journal(file string) {
+	f, err := os.Open(file)
+	if err != nil {
+		return
+	}
+	traces, _, _ := readJournal(f)
+	_ = f.Close() // only read
+	for _, tr := range traces {
+		if tr.open != nil {
+			m.state(tr.open.Before)
+		}
+		for _, s := range tr.spans {
+			m.state(s.Before)
+			m.state(s.After)
+		}
+	}
+}
+
+func (m *marker) index(file string) {
+	if known, err := readIndex(file); err == nil {
+		m.known(known)
+	}
+}
+
+// known marks what an index refers to, with the trees that it takes for kept.
+func (m *marker) known(d *dir) {
+	if id := d.tree.Load(); id != nil {
+		m.object(*id)
+	}
+	for i := range d.items {
+		if it := &d.items[i]; it.sub != nil {
+			m.known(it.sub)
+		} else if it.mode != 0 {
+			m.object(it.id)
+		}
+	}
+}
+
+// markRoots marks what stays in any case: what processes that live know, steps that run, and undoing
+// that was interrupted.
+func (h *house) markRoots(m *marker) {
+	if h.live {
+		m.index(h.path(indexFile))
+	}
+	lives, _ := os.ReadDir(h.path(liveDir))
+	for _, e := range lives {
+		if name, ok := strings.CutSuffix(e.Name(), indexSuffix); ok && !isDead(h.path(liveDir, name)) {
+			m.index(h.path(liveDir, e.Name()))
+		}
+	}
+	h.mu.Lock()
+	known := h.worktree.known
+	h.mu.Unlock()
+	if known != nil {
+		m.known(known)
+	}
+	journals, _ := os.ReadDir(h.path(openDir))
+	for _, e := range journals {
+		if file := h.path(openDir, e.Name()); !isDead(file) {
+			m.journal(file)
+		}
+	}
+	undos, _ := os.ReadDir(h.path(undoDir))
+	for _, e := range undos {
+		if r, err := readRecord(h.path(undoDir, e.Name())); err == nil && r != nil && len(r.Running) > 0 {
+			m.record(r)
+		}
+	}
+}

@@ -1,0 +1,7 @@
+//go:build darwin || freebsd || netbsd
+
+package snapshot
+
+import "syscall"
+
+func changeTime(s *syscall.Stat_t) int64 { return s.Ctimespec.Nano() }

@@ -1,0 +1,210 @@
+package snapshot
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/lathe-agent/lathe"
+)
+
+// Why a file is left alone.
+const (
+	whyChanged = "it was changed after the step; it stays as it is now"
+	whyUnknown = "nobody knows what the step left in it; it stays as it is now"
+	whyNotKept = "what it was before is no longer kept"
+	whyOutside = "it is outside of the work tree"
+)
+
+// history is what the undone steps did to one file, the oldest first.
+type history struct {
+	spans []span
+	why   string // a conflict that is known already
+}
+
+// Undo plans to take steps back, which are given oldest first. It touches nothing.
+func (w *Work) Undo(ctx context.Context, steps []Done) (Plan, error) {
+	w.t.mendOnce()
+	files, outside, err := w.t.histories(ctx, steps)
+	if err != nil {
+		return Plan{}, err
+	}
+	p, err := w.t.plan(ctx, files)
+	for _, path := range outside {
+		p.Changes = append(p.Changes, Change{Path: path, Conflict: whyOutside})
+	}
+	p.sort()
+	return p, err
+}
+
+func (p *Plan) sort() {
+	slices.SortFunc(p.Changes, func(a, b Change) int {
+		switch {
+		case a.Path < b.Path:
+			return -1
+		case a.Path > b.Path:
+			return 1
+		}
+		return 0
+	})
+}
+
+// Redo plans to take back what was applied under a key. It touches nothing.
+func (w *Work) Redo(ctx context.Context, key string) (Plan, error) {
+	w.t.mendOnce()
+	r, err := readRecord(w.t.undoPath(key))
+	if err != nil {
+		return Plan{}, lathe.Errorf(lathe.Unavailable, "redo: %w", err)
+	}
+	if r == nil {
+		return Plan{}, nil
+	}
+	files := map[string]*history{}
+	for _, f := range r.Files {
+		files[f.Path] = &history{spans: f.Spans}
+	}
+	return w.t.plan(ctx, files)
+}
+
+// histories puts together what steps did to each file.
+func (t *worktree) histories(ctx context.Context, steps []Done) (files map[string]*history, outside []string, err error) {
+	files = map[string]*history{}
+	add := func(path string, why string, spans ...span) {
+		h := files[path]
+		if h == nil {
+			h = &history{}
+			files[path] = h
+		}
+		h.spans = append(h.spans, spans...)
+		h.why = why
+	}
+	for _, done := range steps {
+		if ctx.Err() != nil {
+			return nil, nil, context.Cause(ctx)
+		}
+		r, err := readRecord(t.recordPath(done.Key))
+		if err != nil {
+			t.store.o.Log.Warn("read the record of a step", "error", err)
+		}
+		if r != nil && r.Key == done.Key {
+			for _, f := range r.Files {
+				add(f.Path, "", f.Spans...)
+			}
+			continue
+		}
+		for _, path := range done.Files {
+			rel, ok := t.rel(path)
+			if !ok {
+				outside = append(outside, path)
+				continue
+			}
+			s, why := t.spanOf(done, rel)
+			add(rel, why, s)
+		}
+	}
+	slices.Sort(outside)
+	return files, slices.Compact(outside), nil
+}
+
+// spanOf reads what a step did to a file from its two trees, where there is no record of it.
+func (t *worktree) spanOf(done Done, rel string) (span, string) {
+	s := span{Before: state{Lost: true}, After: state{Lost: true}}
+	read := func(tree string, into *state) bool {
+		id, err := parseTree(tree)
+		if err != nil {
+			return false
+		}
+		e, err := t.objects.entryIn(id, rel)
+		if err != nil {
+			return false
+		}
+		*into = e.state()
+		return true
+	}
+	known := read(done.Before, &s.Before)
+	switch {
+	case !read(done.After, &s.After):
+		return s, whyUnknown
+	case !known:
+		return s, whyNotKept
+	}
+	return s, ""
+}
+
+// plan decides for each file what can be taken back.
+func (t *worktree) plan(ctx context.Context, files map[string]*history) (Plan, error) {
+	var p Plan
+	deleted := map[string]bool{}                          // links that go, out of the way of what is below them
+	for _, rel := range slices.Sorted(maps.Keys(files)) { // what is above comes first
+		if ctx.Err() != nil {
+			return Plan{}, context.Cause(ctx)
+		}
+		now, err := t.look(rel, false)
+		if err != nil {
+			return Plan{}, lathe.Errorf(lathe.Unavailable, "look at %s: %w", t.abs(rel), err)
+		}
+		if c, ok := t.planFile(rel, files[rel], now.unblock(deleted)); ok {
+			p.Changes = append(p.Changes, c)
+			deleted[rel] = c.deletes()
+		}
+	}
+	return p, nil
+}
+
+// planFile compares what is there with what the last step left. It reports false where there is
+// nothing to do.
+func (t *worktree) planFile(rel string, h *history, now seen) (Change, bool) {
+	spans := netSpans(h.spans)
+	if len(spans) == 0 {
+		return Change{}, false
+	}
+	last := len(spans) - 1
+	// Spans that are left do not follow each other: between them a person was at work, and behind
+	// that nothing is taken back.
+	target := spans[last]
+	c := Change{Path: t.abs(rel), From: now.entry(), To: target.Before.entry(), rel: rel, from: now.state, to: target.Before, made: target.Made}
+	switch {
+	case now.state.same(target.Before):
+		return c, false
+	case now.blocked != "":
+		c.Conflict = now.blocked
+	case h.why != "":
+		c.Conflict = h.why
+	case now.Lost || target.After.Lost && target.After.Mode != 0 && now.Mode == target.After.Mode:
+		c.Conflict = fmt.Sprintf("it is larger than %d MB, and such files are not kept", maxContent>>20)
+	case target.After.Lost:
+		c.Conflict = whyUnknown
+	case !now.state.same(target.After):
+		c.Conflict = whyChanged
+	case target.Before.Lost || !t.available(target.Before):
+		c.Conflict = whyNotKept
+	case last > 0:
+		c.Note = "it was also edited by someone else between the steps, so it goes back to that edit and no further"
+	}
+	return c, true
+}
+
+// deletes reports whether the change takes a symlink away.
+func (c *Change) deletes() bool {
+	return c.Conflict == "" && c.from.Mode == modeLink && c.to.absent()
+}
+
+// available reports whether a state can be restored.
+func (t *worktree) available(s state) bool {
+	id, ok := parseOID(s.ID)
+	return s.absent() || ok && t.objects.has(id)
+}
+
+// Forget makes what was applied under a key final: it can no longer be taken back.
+func (w *Work) Forget(ctx context.Context, key string) error {
+	release, err := w.t.lock(ctx)
+	if err == nil {
+		defer release()
+		err = w.t.disk.remove(w.t.undoPath(key))
+	}
+	if err != nil {
+		return lathe.Errorf(lathe.Unavailable, "let go of an undo: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,492 @@
+package snapshot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/gitobj"
+	"github.com/lathe-agent/lathe/workspace/search"
+)
+
+const (
+	// maxUntracked is how large a file may be that neither git nor we know yet.
+	maxUntracked = 2 << 20
+	// maxFresh is how many files a walk takes in that git does not have: somebody's home is no project.
+	maxFresh = 200_000
+	// maxDepth is how deep a walk goes; every level keeps a directory open.
+	maxDepth = 256
+	// maxWorkers is where more of them only wait for the same disk.
+	maxWorkers = 8
+	scanRoom   = 32 << 10
+	repoDir    = ".git"
+)
+
+// listed is an entry as its directory has it.
+type listed struct {
+	name string
+	kind entryKind
+	old  int // where it is among the items known before; -1 if it is not
+}
+
+type entryKind uint8
+
+const (
+	aSpecial entryKind = iota // never opened
+	aFile
+	aLink
+	aFolder
+)
+
+// walker is one walk: what is known of a tree is compared with what is there.
+type walker struct {
+	root    string // with slashes
+	objects *objects
+	staged  staged
+	budget  int64    // bytes that may be kept
+	newcome int64    // files that may be new
+	own     []string // directories of ours, which are not looked into
+
+	tokens chan struct{} // for who may help
+	rooms  sync.Pool     // of *walkRoom
+	stop   atomic.Bool
+	stored atomic.Int64
+	fresh  atomic.Int64
+	mu     sync.Mutex
+	err    error // the first
+}
+
+type walkRoom struct {
+	scan [scanRoom]byte
+	list []listed
+}
+
+// errTooMuch says that a tree is too large to be kept.
+var errTooMuch = errors.New("too much for one snapshot")
+
+// errNested says that a directory is another repository.
+var errNested = errors.New("another repository")
+
+// walk reads the tree below a path and returns the whole as it then is known.
+func (w *walker) walk(ctx context.Context, known *dir, below string, rules *search.GitRules) (*dir, error) {
+	w.tokens = make(chan struct{}, min(runtime.GOMAXPROCS(0), maxWorkers)-1)
+	w.rooms.New = func() any { return &walkRoom{} }
+	defer context.AfterFunc(ctx, func() { w.stop.Store(true) })()
+	top, err := openHandle(w.root)
+	if err != nil {
+		return nil, lathe.Errorf(lathe.Unavailable, "look at the files of %s: %w", w.root, err)
+	}
+	defer top.close()
+	next, err := w.descend(top, "", below, known, rules)
+	if cause := context.Cause(ctx); cause != nil {
+		return nil, cause
+	}
+	return next, errors.Join(err, w.err)
+}
+
+// descend goes down to the directory a walk is for.
+func (w *walker) descend(h handle, path, below string, known *dir, above *search.GitRules) (*dir, error) {
+	if below == "" {
+		return w.dir(h, path, known, above)
+	}
+	name, rest, _ := strings.Cut(below, "/")
+	rules := w.rulesIn(h, path, known, above)
+	if rules.Ignores(w.abs(path), name, true) {
+		return known, nil
+	}
+	in, err := h.open(name)
+	if err != nil {
+		return known, nil
+	}
+	defer in.close()
+	var sub *dir
+	if it := known.get(name); it != nil {
+		sub = it.sub
+	}
+	next, err := w.descend(in, join(path, name), rest, sub, rules)
+	if err != nil || next == sub {
+		return known, err
+	}
+	return known.with(name, item{sub: next}), nil
+}
+
+func (w *walker) abs(path string) string {
+	if path == "" {
+		return w.root
+	}
+	return join(w.root, path)
+}
+
+func join(dir, name string) string {
+	if dir == "" {
+		return name
+	}
+	if dir[len(dir)-1] == '/' {
+		return dir + name
+	}
+	return dir + "/" + name
+}
+
+// rulesIn returns the ignore rules that hold in a directory: those from before if nothing changed.
+func (w *walker) rulesIn(h handle, path string, known *dir, above *search.GitRules) *search.GitRules {
+	s, mode, err := h.lstat(search.GitIgnoreFile)
+	has := err == nil && mode&kindMask == 0o100000
+	if known != nil && known.rules != nil && known.above == above {
+		it := known.get(search.GitIgnoreFile)
+		if !has && known.rules == above {
+			return above
+		}
+		if has && it.isFile() && it.stat == s && !it.is(racy) && known.rules != above {
+			return known.rules
+		}
+	}
+	if !has {
+		return above
+	}
+	data, _, _, _, err := h.read(search.GitIgnoreFile, aFile)
+	if err != nil || len(data) == 0 {
+		return above
+	}
+	return above.Enter(w.abs(path), string(data))
+}
+
+// dir reads one directory and all below it.
+func (w *walker) dir(h handle, path string, known *dir, above *search.GitRules) (*dir, error) {
+	room := w.rooms.Get().(*walkRoom)
+	defer w.rooms.Put(room)
+	list, err := h.list(known, room.list[:0], &room.scan)
+	room.list = list
+	if err != nil {
+		return nil, err
+	}
+	hasRules := false
+	for i := range list {
+		hasRules = hasRules || list[i].name == search.GitIgnoreFile
+		if list[i].name == repoDir && path != "" && list[i].kind != aSpecial {
+			return nil, errNested
+		}
+	}
+	rules := above
+	if hasRules {
+		rules = w.rulesIn(h, path, known, above)
+	}
+	scan := scan{walker: w, h: h, path: path, known: known, rules: rules, seen: make([]bool, known.len())}
+	scan.trusted = known != nil && known.rules == rules
+	for i := range list {
+		if w.stop.Load() {
+			break
+		}
+		if list[i].name != repoDir {
+			scan.entry(&list[i])
+		}
+	}
+	scan.join()
+	return scan.result(above), nil
+}
+
+// scan is the reading of one directory.
+type scan struct {
+	*walker
+	h       handle
+	path    string
+	known   *dir
+	rules   *search.GitRules
+	trusted bool // the rules are those of the last walk
+	seen    []bool
+	news    []item // new ones, and those that replace one that is known
+	below   sync.WaitGroup
+	mu      sync.Mutex // guards news while others help
+}
+
+func (s *scan) add(it item) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.news = append(s.news, it)
+}
+
+// entry looks at one entry.
+func (s *scan) entry(e *listed) {
+	var old *item
+	if e.old >= 0 {
+		old = &s.known.items[e.old]
+		s.seen[e.old] = true
+	}
+	if s.isIgnored(e, old) {
+		s.pass(e, old, ignored)
+		return
+	}
+	switch e.kind {
+	case aFolder:
+		s.folder(e, old)
+	case aFile, aLink:
+		s.file(e, old)
+	default:
+		s.pass(e, old, 0)
+	}
+}
+
+// isIgnored asks the rules, unless they were asked for the same thing before.
+func (s *scan) isIgnored(e *listed, old *item) bool {
+	isDir := e.kind == aFolder
+	if s.trusted && old != nil && !old.is(unjudged) {
+		if wasDir := old.sub != nil || old.is(folder) || old.mode == modeRepo; wasDir == isDir {
+			return old.is(ignored)
+		}
+	}
+	return s.rules.Ignores(s.abs(s.path), e.name, isDir)
+}
+
+// pass notes that something is there that is not looked at.
+func (s *scan) pass(e *listed, old *item, why itemFlags) {
+	if e.kind == aFolder {
+		why |= folder
+	}
+	if old.passed() && old.flags == why {
+		return
+	}
+	s.add(item{name: e.name, flags: why})
+}
+
+// folder reads a directory, by a helper if one is free.
+func (s *scan) folder(e *listed, old *item) {
+	name, place := e.name, e.old
+	path := join(s.path, name)
+	if s.path == "" && kernelDir(s.abs(path)) || slices.Contains(s.own, path) || strings.Count(path, "/") > maxDepth {
+		s.pass(e, old, 0)
+		return
+	}
+	if old == nil || old.mode == modeRepo {
+		if there, ok := s.staged.find(path); ok && there.Mode == modeRepo {
+			if id, ok := there.ID.Sum1(); ok && (old == nil || old.id != id) {
+				s.add(item{name: name, mode: modeRepo, id: id})
+			}
+			return
+		}
+	}
+	select {
+	case s.tokens <- struct{}{}:
+		s.below.Go(func() {
+			defer func() { <-s.tokens }()
+			s.read(listed{name, aFolder, place}, path, old)
+		})
+	default:
+		s.read(listed{name, aFolder, place}, path, old)
+	}
+}
+
+func (s *scan) read(e listed, path string, old *item) {
+	defer func() {
+		if r := recover(); r != nil { // nobody else can catch it
+			s.fail(fmt.Errorf("look at %s: %v", path, r))
+		}
+	}()
+	var known *dir
+	if old != nil {
+		known = old.sub
+	}
+	in, err := s.h.open(e.name)
+	if err == nil {
+		defer in.close()
+		var next *dir
+		if next, err = s.dir(in, path, known, s.rules); err == nil {
+			if next != known || old == nil || old.flags != 0 {
+				s.add(item{name: e.name, sub: next})
+			}
+			return
+		}
+	}
+	switch {
+	case isGone(err):
+		if e.old >= 0 {
+			s.seen[e.old] = false
+		}
+	case errors.Is(err, errNested) || known == nil:
+		s.pass(&e, old, 0)
+	default: // what was readable once is not taken for deleted
+	}
+}
+
+func (w *walker) fail(err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err == nil {
+		w.err = err
+	}
+	w.stop.Store(true)
+}
+
+// file looks at a file or link.
+func (s *scan) file(e *listed, old *item) {
+	now, mode, err := s.h.lstat(e.name)
+	if err != nil {
+		if isGone(err) && e.old >= 0 {
+			s.seen[e.old] = false
+		}
+		return
+	}
+	if mode == 0 {
+		s.pass(e, old, 0)
+		return
+	}
+	if old.isFile() && old.mode == mode && old.stat == now && old.flags&(racy|unjudged|pinned) == 0 {
+		return
+	}
+	it := s.renew(e, old, now, mode)
+	if it.mode == 0 {
+		s.pass(e, old, 0)
+		return
+	}
+	if old == nil || *old != it {
+		s.add(it)
+	}
+}
+
+// renew is the item of a file that is not as it was known.
+func (s *scan) renew(e *listed, old *item, now stat, mode uint32) item {
+	it := item{name: e.name, mode: mode, stat: now}
+	path := join(s.path, e.name)
+	entry, tracked := s.staged.find(path)
+	switch {
+	case now.size > maxUntracked && !tracked && !old.isFile():
+		return item{}
+	case now.size > maxContent:
+		it.flags = lost
+		return it
+	}
+	looksClean := tracked && s.staged.clean(entry, now, mode)
+	if looksClean && s.staged.exact {
+		if id, ok := entry.ID.Sum1(); ok && s.objects.repo.has(id) {
+			it.id = id
+			return it
+		}
+	}
+	for try := 0; ; try++ {
+		data, st, mode, steady, err := s.h.read(e.name, e.kind)
+		if err != nil || mode == 0 || data == nil && st.size > maxContent {
+			if errors.Is(err, fs.ErrPermission) && old.isFile() {
+				return *old
+			}
+			return item{}
+		}
+		if !steady && try < 3 {
+			continue
+		}
+		it.stat, it.mode, it.id = st, mode, hashObject(gitobj.BlobKind, data)
+		if !steady || st.racy(time.Now()) {
+			it.flags |= racy
+		}
+		if (!old.isFile() || old.id != it.id) && !s.keep(&it, data, looksClean) {
+			it.flags |= lost
+			it.id = oid{}
+		}
+		return it
+	}
+}
+
+// keep makes a content an object. What is large and came out of a filter is not kept: the project has
+// it in another form.
+func (s *scan) keep(it *item, data []byte, filtered bool) bool {
+	if s.objects.repo.has(it.id) {
+		return true
+	}
+	if filtered && len(data) > maxUntracked {
+		return false
+	}
+	if s.stored.Add(int64(len(data))) > s.budget || s.fresh.Add(1) > s.newcome {
+		s.fail(lathe.Errorf(lathe.Unavailable, "the files below %s are too many to be kept for undo (over %d MB or %d files that git does not have): %w; start in a smaller directory, or list what is not yours in .gitignore", s.root, s.budget>>20, s.newcome, errTooMuch))
+		return false
+	}
+	if err := s.objects.keep(it.id, gitobj.BlobKind, data); err != nil {
+		s.fail(err)
+		return false
+	}
+	return true
+}
+
+func (s *scan) join() { s.below.Wait() }
+
+// result puts the directory together; the one known before if nothing changed.
+func (s *scan) result(above *search.GitRules) *dir {
+	missing := 0
+	for i, seen := range s.seen {
+		if seen {
+			continue
+		}
+		missing++
+		if kept, ok := s.absent(&s.known.items[i], s.path); ok {
+			s.news = append(s.news, kept)
+		}
+	}
+	if len(s.news) == 0 && missing == 0 && s.known != nil && s.known.rules == s.rules && s.known.above == above {
+		return s.known
+	}
+	next := &dir{above: above, rules: s.rules}
+	next.items = make([]item, 0, len(s.seen)-missing+len(s.news))
+	replaced := make(map[string]bool, len(s.news))
+	for i := range s.news {
+		replaced[s.news[i].name] = true
+	}
+	for i, seen := range s.seen {
+		if seen && !replaced[s.known.items[i].name] {
+			next.items = append(next.items, s.known.items[i])
+		}
+	}
+	next.items = append(next.items, s.news...)
+	slices.SortFunc(next.items, func(a, b item) int { return strings.Compare(a.name, b.name) })
+	return next
+}
+
+// absent is what stays of an item that is not on disk: what git does not check out on purpose.
+func (s *scan) absent(it *item, path string) (item, bool) {
+	path = join(path, it.name)
+	if it.sub == nil {
+		if e, ok := s.staged.find(path); ok && e.Skip && it.isFile() {
+			kept := *it
+			kept.flags = pinned
+			return kept, true
+		}
+		return item{}, false
+	}
+	if e, ok := s.staged.find(path + "/"); ok && e.Mode == modeTree { // a sparse index has it as a whole
+		return *it, true
+	}
+	kept := &dir{}
+	for i := range it.sub.items {
+		if below, ok := s.absent(&it.sub.items[i], path); ok {
+			kept.items = append(kept.items, below)
+		}
+	}
+	return item{name: it.name, sub: kept}, len(kept.items) > 0
+}
+
+// kernelDir reports whether a directory of Linux holds no files of anybody.
+func kernelDir(path string) bool {
+	return runtime.GOOS == "linux" && (path == "/proc" || path == "/sys" || path == "/dev")
+}
+
+// rootRules returns what is ignored in the whole work tree; the same value as long as the exclude file
+// stays as it is.
+func (t *worktree) rootRules() *search.GitRules {
+	var now stat
+	if t.project.common != "" {
+		if info, err := os.Stat(filepath.Join(t.project.common, "info", "exclude")); err == nil {
+			now = statOf(info)
+		}
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.rules == nil || t.exclude != now {
+		t.rules, t.exclude = search.NewGitRules(t.root), now
+	}
+	return t.rules
+}

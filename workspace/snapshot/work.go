@@ -1,0 +1,345 @@
+package snapshot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/lathe-agent/lathe/internal/filelock"
+	"github.com/lathe-agent/lathe/workspace"
+	"github.com/lathe-agent/lathe/workspace/search"
+)
+
+// What lies in the directory of a work tree.
+const (
+	rootFile   = "root"    // its path, for people
+	indexFile  = "index"   // what was known when it was last let go
+	lockFile   = "lock"    // held by those who change the files of the work tree
+	objectsDir = "objects" // contents and trees
+	stepsDir   = "steps"   // a record for each step
+	openDir    = "open"    // a journal for each step that runs
+	undoDir    = "undo"    // what was applied and can be taken back
+	liveDir    = "live"    // a lock and an index for each process
+)
+
+// saveEvery is how often what is known is saved while steps go on.
+const saveEvery = 30 * time.Second
+
+// refuseTime is how long a tree that was too large is not tried again.
+const refuseTime = 10 * time.Minute
+
+// Work is a work tree as a session sees it.
+type Work struct {
+	t     *worktree
+	below string // where walks stay, with slashes; "" is all
+}
+
+// worktree is what all sessions of one work tree share.
+type worktree struct {
+	store   *Store
+	disk    *disk
+	root    string // real
+	dir     string // where its store is
+	project *project
+	objects *objects
+	walking chan struct{} // held by the one walk at a time
+
+	once sync.Once // for load
+	live live
+
+	mu      sync.Mutex // guards the rest
+	known   *dir
+	rules   *search.GitRules // of info/exclude
+	exclude stat
+	seq     uint64           // counts what was seen, so that it can be put in order
+	touched map[string]touch // what tools wrote while a frame is open
+	open    map[string]*Step // what tools are about to write
+	frames  int
+	dirty   bool // known is not saved
+	saved   time.Time
+	saving  bool
+
+	refused   error // why the tree cannot be walked
+	refusedAt time.Time
+}
+
+// touch says which step was the last to capture a path.
+type touch struct {
+	seq  uint64
+	step *Step
+}
+
+// live is what tells other processes that this one uses the work tree.
+type live struct {
+	file *os.File
+	name string
+}
+
+func (t *worktree) path(parts ...string) string {
+	return filepath.Join(append([]string{t.dir}, parts...)...)
+}
+
+// rel is the path below the root with slashes. It reports false for what is outside or git's own.
+func (t *worktree) rel(file string) (string, bool) {
+	file = filepath.FromSlash(file)
+	if !filepath.IsAbs(file) || !workspace.Inside(t.root, file) {
+		return "", false
+	}
+	rel, err := filepath.Rel(t.root, file)
+	if err != nil || rel == "." {
+		return "", false
+	}
+	rel = filepath.ToSlash(rel)
+	for name := range strings.SplitSeq(rel, "/") {
+		if strings.EqualFold(name, repoDir) {
+			return "", false
+		}
+	}
+	return rel, true
+}
+
+// ownDirs are the directories of this program that lie in the work tree, as they do in somebody's home:
+// the store, and what is kept beside it. What changes in there is nobody's work.
+func (t *worktree) ownDirs() []string {
+	var own []string
+	dir := real(t.store.o.Dir)
+	for _, dir := range [...]string{dir, filepath.Dir(dir)} {
+		if rel, err := filepath.Rel(t.root, dir); err == nil && rel != "." && filepath.IsLocal(rel) {
+			own = append(own, filepath.ToSlash(rel))
+		}
+	}
+	return own
+}
+
+// abs is the path as patches have it.
+func (t *worktree) abs(rel string) string { return path.Join(filepath.ToSlash(t.root), rel) }
+
+// spelled reports whether the disk has a file under exactly this name: where letters fold, another
+// spelling is another file that only looks like this one.
+func (t *worktree) spelled(rel string) bool {
+	full := filepath.Join(t.root, filepath.FromSlash(rel))
+	dir, err := workspace.Resolve(t.root, filepath.Dir(full))
+	if err != nil {
+		return true
+	}
+	info, err := os.Lstat(full)
+	if err != nil || info.Mode()&fs.ModeSymlink != 0 {
+		return true
+	}
+	f, err := workspace.Resolve(dir.Path, filepath.Base(full))
+	return err != nil || filepath.Base(f.Path) == filepath.Base(full)
+}
+
+// load brings back what is known, once. What fails in it only costs time later.
+func (t *worktree) load() {
+	t.once.Do(func() {
+		if err := t.enter(); err != nil {
+			t.store.o.Log.Warn("snapshots of a directory cannot be kept", "dir", t.root, "error", err)
+		}
+		if err := t.objects.find(); err != nil {
+			t.store.o.Log.Warn("snapshots cannot be read", "dir", t.root, "error", err)
+		}
+		known, err := t.readIndexes()
+		if known == nil {
+			known = t.seed()
+		}
+		if err != nil {
+			t.store.o.Log.Debug("read the index of snapshots", "dir", t.root, "error", err)
+		}
+		t.mu.Lock()
+		t.known, t.saved = known, time.Now()
+		t.mu.Unlock()
+		ctx, cancel := context.WithTimeout(context.Background(), maxLockWait)
+		defer cancel()
+		if err := t.mend(ctx); err != nil {
+			t.store.o.Log.Warn("an undo that was interrupted cannot be taken back", "dir", t.root, "error", err)
+		}
+	})
+}
+
+// enter makes the directory and tells others that it is in use.
+func (t *worktree) enter() error {
+	if err := os.MkdirAll(t.path(liveDir), 0o700); err != nil {
+		return err
+	}
+	if _, err := os.Lstat(t.path(rootFile)); errors.Is(err, fs.ErrNotExist) {
+		if err := t.disk.write(t.path(rootFile), []byte(t.root+"\n"), false); err != nil {
+			return err
+		}
+	}
+	t.live.name = strconv.FormatUint(rand.Uint64(), 36)
+	f, err := os.OpenFile(t.path(liveDir, t.live.name), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := filelock.TryLock(f); err != nil {
+		return errors.Join(err, f.Close())
+	}
+	t.live.file = f
+	// What others refer to while they live is not tidied away, also when the index is replaced.
+	_ = os.Link(t.path(indexFile), t.path(liveDir, t.live.name+indexSuffix)) // without it, or without links, there is less to lose
+	return nil
+}
+
+// lock keeps others from changing files of the work tree and records of undoing.
+func (t *worktree) lock(ctx context.Context) (func(), error) {
+	if err := os.MkdirAll(t.dir, 0o700); err != nil {
+		return nil, fmt.Errorf("lock the snapshots of %s: %w", t.root, err)
+	}
+	return filelock.Lock(ctx, t.path(lockFile))
+}
+
+// walk brings what is known below a path up to date.
+func (t *worktree) walk(ctx context.Context, below string) error {
+	t.load()
+	select {
+	case t.walking <- struct{}{}:
+		defer func() { <-t.walking }()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	rules := t.rootRules()
+	t.mu.Lock()
+	base, refused := t.known, t.refused
+	if time.Since(t.refusedAt) > refuseTime {
+		refused = nil
+	}
+	t.mu.Unlock()
+	if refused != nil {
+		return refused
+	}
+	_, most := t.store.limits()
+	w := &walker{
+		root: filepath.ToSlash(t.root), objects: t.objects, staged: t.project.index(), own: t.ownDirs(),
+		budget: most / 2, newcome: maxFresh,
+	}
+	next, err := w.walk(ctx, base, below, rules)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if errors.Is(err, errTooMuch) {
+		t.refused, t.refusedAt = err, time.Now()
+	}
+	if err != nil {
+		return err
+	}
+	if t.known != base { // tools wrote meanwhile, and they know better
+		compareAll(base, t.known, func(path string, it item) { next = next.with(path, it) })
+	}
+	if next != t.known {
+		t.known, t.dirty = next, true
+	}
+	return nil
+}
+
+// compareAll calls set for each path whose item became another, also where only its stat did.
+func compareAll(a, b *dir, set func(path string, it item)) {
+	compare(a, b, "", func(path string, _, y *item) {
+		if y == nil {
+			set(path, item{})
+		} else {
+			set(path, *y)
+		}
+	})
+}
+
+// note sets what is known of one path and returns the number of that moment.
+func (t *worktree) note(rel string, it item, step *Step) uint64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.seq++
+	it.flags |= unjudged
+	if it.mode == 0 {
+		it.flags = 0
+	}
+	old, _ := t.known.at(rel)
+	if isDir := old != nil && old.sub != nil; !sameKnown(old, &it) && (it.mode != 0 || !isDir) {
+		t.known, t.dirty = t.known.with(rel, it), true
+	}
+	if step != nil && t.frames > 0 {
+		t.touched[rel] = touch{t.seq, step}
+	}
+	return t.seq
+}
+
+// opening notes that a tool of a step is about to write a path, until closing.
+func (t *worktree) opening(rel string, st *Step) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.open[rel] = st
+}
+
+func (t *worktree) closing(rel string, st *Step) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.open[rel] == st {
+		delete(t.open, rel)
+	}
+}
+
+// closeAll forgets what a step that has ended was about to write.
+func (t *worktree) closeAll(st *Step) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	maps.DeleteFunc(t.open, func(_ string, by *Step) bool { return by == st })
+}
+
+// sameKnown reports whether an item adds nothing to what is known.
+func sameKnown(old, it *item) bool {
+	if old == nil || it.mode == 0 || old.sub != nil {
+		return old == nil && it.mode == 0
+	}
+	return old.mode == it.mode && old.id == it.id && old.stat == it.stat && (old.flags|unjudged) == it.flags
+}
+
+// moment returns what is known now and a number that is later than all before.
+func (t *worktree) moment() (*dir, uint64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.seq++
+	return t.known, t.seq
+}
+
+// saveSoon saves what is known beside the caller, if that was long ago.
+func (t *worktree) saveSoon() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.dirty || t.saving || t.live.file == nil || time.Since(t.saved) < saveEvery {
+		return
+	}
+	t.saving = true
+	t.store.beside(func() {
+		if err := t.save(t.path(liveDir, t.live.name+indexSuffix)); err != nil {
+			t.store.o.Log.Debug("save the index of snapshots", "dir", t.root, "error", err)
+		}
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.saving = false
+	})
+}
+
+func (t *worktree) close() error {
+	var errs []error
+	t.mu.Lock()
+	dirty := t.dirty
+	t.mu.Unlock()
+	if t.live.file != nil {
+		if dirty {
+			errs = append(errs, t.save(t.path(indexFile)))
+		}
+		errs = append(errs,
+			t.disk.remove(t.path(liveDir, t.live.name+indexSuffix)),
+			t.disk.remove(t.path(liveDir, t.live.name)),
+			t.live.file.Close())
+	}
+	return errors.Join(append(errs, t.objects.close(), t.project.close())...)
+}

@@ -1,0 +1,148 @@
+// Package survey tells in a few lines what a directory holds and what the machine has for it, so
+// that a model need not find out first.
+//
+// It reads names, a few manifests, and the index of a repository; it executes nothing, follows no
+// links, and gives up at its deadline. It owns no state: [Take] may be called by many goroutines.
+//
+// Start reading at Take; tree.go lists names, manifest.go reads commands, git.go the repository.
+package survey
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+)
+
+// The bounds of a survey.
+const (
+	deadline  = 300 * time.Millisecond
+	maxBytes  = 2000 // about 550 tokens
+	maxNames  = 60
+	maxRead   = 64 << 10 // of a manifest
+	maxListed = 20_000   // names of one directory
+)
+
+// Config is what a survey needs to know of the program's surroundings.
+type Config struct {
+	Path string // folders of programs, as in the variable PATH
+}
+
+// Heading is how every survey begins.
+const Heading = "What is here, as this session begins:"
+
+// Take describes a directory. It is "" if that takes too long, or nothing can be said.
+func Take(ctx context.Context, dir string, cfg Config) string {
+	ctx, cancel := context.WithTimeout(ctx, deadline)
+	defer cancel()
+	done := make(chan string, 1)
+	go func() { done <- take(ctx, dir, cfg) }() // a read of a dead network folder cannot be ended
+	select {
+	case text := <-done:
+		return text
+	case <-ctx.Done():
+		return ""
+	}
+}
+
+func take(ctx context.Context, dir string, cfg Config) string {
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return ""
+	}
+	lines := []string{Heading}
+	lines = append(lines, tree(ctx, real)...)
+	lines = append(lines, repository(ctx, real)...)
+	lines = append(lines, manifests(real)...)
+	if have := programs(cfg.Path); len(have) > 0 {
+		lines = append(lines, "On PATH: "+strings.Join(have, ", "))
+	}
+	lines = append(lines, machine())
+	if ctx.Err() != nil || len(lines) == 2 {
+		return ""
+	}
+	return cut(strings.Join(lines, "\n"))
+}
+
+// cut shortens a survey at the end of a line.
+func cut(text string) string {
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	if len(text) <= maxBytes {
+		return text
+	}
+	text = text[:maxBytes]
+	return text[:strings.LastIndexByte(text, '\n')] + "\n…"
+}
+
+// programs are those that tell what kind of work can be done here.
+func programs(path string) (have []string) {
+	for _, name := range []string{
+		"go", "node", "bun", "deno", "python3", "python", "cargo", "java", "make", "docker", "rg", "git",
+		"npm", "pnpm", "yarn", "pip", "uv", "poetry", "mvn", "gradle", "apt-get", "brew",
+	} {
+		if name == "python" && slices.Contains(have, "python3") {
+			continue
+		}
+		if onPath(path, name) {
+			have = append(have, name)
+		}
+	}
+	return have
+}
+
+func onPath(path, name string) bool {
+	for _, dir := range filepath.SplitList(path) {
+		if !filepath.IsAbs(dir) {
+			continue
+		}
+		for _, suffix := range suffixes() {
+			info, err := os.Stat(filepath.Join(dir, name+suffix))
+			if err == nil && info.Mode().IsRegular() && (runtime.GOOS == "windows" || info.Mode()&0o111 != 0) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func suffixes() []string {
+	if runtime.GOOS == "windows" {
+		return []string{".exe", ".cmd", ".bat"}
+	}
+	return []string{""}
+}
+
+// machine tells how much work fits.
+func machine() string {
+	line := fmt.Sprintf("Machine: %d cores", runtime.NumCPU())
+	for _, l := range strings.Split(string(readSome("/proc/meminfo")), "\n") {
+		var kb int64
+		if n, _ := fmt.Sscanf(l, "MemAvailable: %d kB", &kb); n == 1 {
+			line += fmt.Sprintf(", %.1f GB of memory free", float64(kb)/(1<<20))
+		}
+	}
+	return line
+}
+
+// readSome reads the beginning of a regular file; nil if there is none.
+func readSome(path string) []byte {
+	info, err := os.Lstat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxRead))
+	if err != nil {
+		return nil
+	}
+	return data
+}
