@@ -10,6 +10,7 @@ type Edit struct {
 	Compacting Opt[Time]
 	Metadata   Opt[json.RawMessage]
 	Rules      Opt[Ruleset]
+	AddRules   Ruleset // behind those there are
 	Share      Opt[*Share]
 	Summary    Opt[*SessionSummary]
 	Revert     Opt[*Revert]

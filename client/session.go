@@ -204,7 +204,7 @@ func (c *Client) Update(ctx context.Context, id lathe.SessionID, edit lathe.Edit
 	if edit.Title.Set {
 		body.Title = &edit.Title.Value
 	}
-	body.Metadata, body.Rules = edit.Metadata.Value, edit.Rules.Value
+	body.Metadata, body.Rules = edit.Metadata.Value, edit.AddRules
 	if at := edit.Archived.Value; at != nil {
 		body.Time = &changeTime{float64(*at)}
 	}

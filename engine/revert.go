@@ -187,7 +187,8 @@ func (r *runner) restore(ctx context.Context, s state, at point, steps []snapsho
 			return nil, nil, err
 		}
 		if dry {
-			return back, redone.Changes, nil
+			plan, err := w.Foresee(ctx, redone, steps)
+			return back, plan.Changes, err
 		}
 		if _, err := w.Apply(ctx, key, redone); err != nil {
 			return nil, nil, err

@@ -175,15 +175,12 @@ func (s *Server) updateSession(c *call, _ none, in updateBody) (lathe.Session, e
 	if err != nil {
 		return rec, err
 	}
-	var edit lathe.Edit
+	edit := lathe.Edit{AddRules: in.Rules}
 	if in.Title != nil {
 		edit.Title = lathe.Some(*in.Title)
 	}
 	if in.Metadata != nil {
 		edit.Metadata = lathe.Some(json.RawMessage(in.Metadata))
-	}
-	if len(in.Rules) > 0 {
-		edit.Rules = lathe.Some(append(rec.Rules[:len(rec.Rules):len(rec.Rules)], in.Rules...))
 	}
 	if at := in.Time.Archived; at != nil {
 		archived := lathe.Time(*at)

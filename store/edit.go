@@ -28,6 +28,16 @@ func (s *Store) Edit(ctx context.Context, id lathe.SessionID, e lathe.Edit) (lat
 
 // edit changes the columns and tells the whole record.
 func (t *txn) edit(row *sessionRow, e lathe.Edit) error {
+	if len(e.AddRules) > 0 { // nobody writes between this and what follows
+		rec, err := oneSession(t.tx, `n = $1`, row.n)
+		if err != nil {
+			return err
+		}
+		if e.Rules.Set {
+			rec.Rules = e.Rules.Value
+		}
+		e.Rules = lathe.Some(append(rec.Rules[:len(rec.Rules):len(rec.Rules)], e.AddRules...))
+	}
 	set, args := editColumns(e, t.now)
 	seq := t.next()
 	args = append(args, seq, row.n)

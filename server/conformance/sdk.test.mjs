@@ -310,3 +310,46 @@ test("commands run at the shell of git see what was done", async (t) => {
   ok(await w.v1.session.revert({ path: { id: s.id }, body: { messageID: m.info.parentID } }))
   assert.equal(await run("git", ["status", "--short"], w.dir), "")
 })
+
+test("slash commands run, and a conversation is summed up", async (t) => {
+  const w = await begin(t, [
+    'text "Good day, world."', "finish stop", "--",
+    'text "Nothing of use."', "finish stop", "--", 'text "Nothing of use."', "finish stop", "--",
+    'text "After it."', "finish stop",
+  ].join("\n"), { ".opencode/command/greet.md": "---\ndescription: Greets\n---\nGreet $1 politely.\n" })
+  const events = await listen(w)
+  const names = ok(await w.v1.command.list()).map((c) => c.name)
+  for (const name of ["greet", "init", "review"]) assert.ok(names.includes(name), names.join())
+  const s = ok(await w.v1.session.create({}))
+  const m = ok(await w.v1.session.command({ path: { id: s.id }, body: { command: "greet", arguments: "world" } }))
+  assert.deepEqual(texts(m), ["Good day, world."])
+  const executed = await events.until((e) => e.type === "command.executed")
+  assert.deepEqual([executed.properties.name, executed.properties.arguments], ["greet", "world"])
+  const said = ok(await w.v1.session.messages({ path: { id: s.id } }))
+  assert.ok(texts(said[0]).includes("Greet world politely."))
+  const bad = await w.v1.session.command({ path: { id: s.id }, body: { command: "nonsense", arguments: "" } })
+  assert.ok(bad.response.status >= 400 && JSON.stringify(bad.error).includes("greet"), JSON.stringify(bad.error))
+  assert.equal(ok(await w.v1.session.summarize({ path: { id: s.id }, body: { providerID: "script", modelID: "script" } })), true)
+  await events.until((e) => e.type === "session.compacted")
+  const list = ok(await w.v1.session.messages({ path: { id: s.id } }))
+  assert.ok(list.some((x) => x.info.role === "assistant" && x.info.summary === true))
+  assert.ok(list.some((x) => x.parts.some((p) => p.type === "compaction")))
+  assert.deepEqual(texts(ok(await w.v1.session.prompt({ path: { id: s.id }, body: say("and now") }))), ["After it."])
+  for (const e of events.seen) assert.equal(checkEvent(e), undefined, JSON.stringify(e))
+})
+
+test("a subagent works in a session of its own", async (t) => {
+  const brief = "Look through the notes of this project and say how many lines the file has. Use the read tool, look at nothing else, change nothing at all, and answer with one short sentence that holds the number and the name of the file, please."
+  const w = await begin(t, [
+    `call task {"description":"count lines","prompt":${JSON.stringify(brief)},"subagent_type":"explore"}`, "finish tool-calls", "--",
+    'text "Two lines in notes.txt."', "finish stop", "--", 'text "It has two lines."', "finish stop",
+  ].join("\n"))
+  const s = ok(await w.v1.session.create({}))
+  const m = ok(await w.v1.session.prompt({ path: { id: s.id }, body: say("how long is it?") }))
+  assert.deepEqual(texts(m), ["It has two lines."])
+  const children = ok(await w.v1.session.children({ path: { id: s.id } }))
+  assert.equal(children.length, 1)
+  const call = ok(await w.v1.session.messages({ path: { id: s.id } })).flatMap((x) => x.parts).find((p) => p.type === "tool")
+  assert.equal(call.state.metadata.sessionId, children[0].id)
+  assert.match(call.state.output, /Two lines in notes\.txt\./)
+})

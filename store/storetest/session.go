@@ -18,6 +18,7 @@ func sessionTests() map[string]func(*room) {
 		"UnknownIsNotFound":           testSessionUnknown,
 		"EditChangesOnlyWhatIsSet":    testEditColumns,
 		"EditCanTakeAway":             testEditClears,
+		"EditAddsRulesOfMany":         testEditAddsRules,
 		"EditTouches":                 testEditTouch,
 		"EditIsTold":                  testEditTold,
 		"NoFieldLostAmongManyEditors": func(r *room) { testEditors(r, r.Store, r.Store) },
@@ -108,6 +109,30 @@ func testEditColumns(r *room) {
 		c.apply(&want)
 		r.same("what Edit returns", must(r.Edit(ctx(), want.ID, c.edit))(r), want)
 		r.same("what is stored", must(r.Session(ctx(), want.ID))(r), want)
+	}
+}
+
+// testEditAddsRules adds rules from many sides at once; none is lost.
+func testEditAddsRules(r *room) {
+	id := r.session()
+	const many = 20
+	var group sync.WaitGroup
+	errs := make([]error, many)
+	for n := range many {
+		group.Go(func() {
+			_, errs[n] = r.Edit(ctx(), id, lathe.Edit{AddRules: lathe.Ruleset{{Permission: "bash", Pattern: fmt.Sprintf("make %d", n), Action: lathe.Allow}}})
+		})
+	}
+	group.Wait()
+	for _, err := range errs {
+		r.ok(err)
+	}
+	found := map[string]bool{}
+	for _, rule := range must(r.Session(ctx(), id))(r).Rules {
+		found[rule.Pattern] = true
+	}
+	for n := range many {
+		r.same(fmt.Sprintf("rule %d is there", n), found[fmt.Sprintf("make %d", n)], true)
 	}
 }
 

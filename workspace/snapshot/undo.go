@@ -30,7 +30,7 @@ func (w *Work) Undo(ctx context.Context, steps []Done) (Plan, error) {
 	if err != nil {
 		return Plan{}, err
 	}
-	p, err := w.t.plan(ctx, files)
+	p, err := w.t.plan(ctx, files, nil)
 	for _, path := range outside {
 		p.Changes = append(p.Changes, Change{Path: path, Conflict: whyOutside})
 	}
@@ -64,7 +64,41 @@ func (w *Work) Redo(ctx context.Context, key string) (Plan, error) {
 	for _, f := range r.Files {
 		files[f.Path] = &history{spans: f.Spans}
 	}
-	return w.t.plan(ctx, files)
+	return w.t.plan(ctx, files, nil)
+}
+
+// Foresee plans to take steps back after another plan has been applied, and returns what both
+// together come to. It touches nothing.
+func (w *Work) Foresee(ctx context.Context, first Plan, steps []Done) (Plan, error) {
+	files, outside, err := w.t.histories(ctx, steps)
+	if err != nil {
+		return Plan{}, err
+	}
+	before, net := map[string]Change{}, map[string]Change{}
+	for _, c := range first.Changes {
+		net[c.Path] = c
+		if c.Conflict == "" {
+			before[c.rel] = c
+		}
+	}
+	p, err := w.t.plan(ctx, files, before)
+	if err != nil {
+		return Plan{}, err
+	}
+	for _, c := range p.Changes {
+		if was, ok := before[c.rel]; ok {
+			c.From, c.from = was.From, was.from
+		}
+		if net[c.Path] = c; c.Conflict == "" && c.from.same(c.to) {
+			delete(net, c.Path)
+		}
+	}
+	for _, path := range outside {
+		net[path] = Change{Path: path, Conflict: whyOutside}
+	}
+	out := Plan{Changes: slices.Collect(maps.Values(net))}
+	out.sort()
+	return out, nil
 }
 
 // histories puts together what steps did to each file.
@@ -132,8 +166,8 @@ func (t *worktree) spanOf(done Done, rel string) (span, string) {
 	return s, ""
 }
 
-// plan decides for each file what can be taken back.
-func (t *worktree) plan(ctx context.Context, files map[string]*history) (Plan, error) {
+// plan decides for each file what can be taken back. What is to come first is taken as done.
+func (t *worktree) plan(ctx context.Context, files map[string]*history, first map[string]Change) (Plan, error) {
 	var p Plan
 	deleted := map[string]bool{}                          // links that go, out of the way of what is below them
 	for _, rel := range slices.Sorted(maps.Keys(files)) { // what is above comes first
@@ -143,6 +177,9 @@ func (t *worktree) plan(ctx context.Context, files map[string]*history) (Plan, e
 		now, err := t.look(rel, false)
 		if err != nil {
 			return Plan{}, lathe.Errorf(lathe.Unavailable, "look at %s: %w", t.abs(rel), err)
+		}
+		if c, ok := first[rel]; ok {
+			now.state = c.to
 		}
 		if c, ok := t.planFile(rel, files[rel], now.unblock(deleted)); ok {
 			p.Changes = append(p.Changes, c)
