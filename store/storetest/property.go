@@ -163,7 +163,7 @@ func (h *actors) checkLive(heard *listener) {
 // cursor. The feed tells neither; one who was cut off inside the commit that asked, and
 // has heard it all the same, keeps it.
 func (h *actors) forgot(heard []lathe.Event, cursor int64) bool {
-	for i := len(heard) - 1; i >= 0 && heard[i].Seq != cursor; i-- {
+	for i := len(heard) - 1; i >= 0 && (heard[i].Seq == 0 || heard[i].Seq != cursor); i-- { // news has no number
 		switch f := heard[i].Fact.(type) {
 		case *lathe.PermissionAsked, *lathe.QuestionAsked:
 			if !slices.ContainsFunc(h.now[lathe.SessionOf(f)].Asks, func(g lathe.Fact) bool { return cmp.Equal(f, g) }) {
