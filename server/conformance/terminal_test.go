@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"net"
+	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -44,8 +46,17 @@ func TestTerminalClient(t *testing.T) {
 	w.has("notes.txt", "three\n")
 	w.keys("C-u", "and now", "Enter")
 	w.see("second", "The second answer.")
-	w.keys("/sessions", "Enter")
-	w.see("sessions", "Sessions", "write the notes")
+	w.keys("/fork")
+	w.see("", "Fork")
+	w.keys("Enter")
+	w.see("fork", "Fork session", "Full session")
+	w.keys("Enter")
+	w.forked("From a script (fork #1)")
+	w.lacks("Fork session")
+	w.keys("/sessions")
+	w.see("", "Switch session")
+	w.keys("Enter")
+	w.see("sessions", "Sessions", "(fork #1)")
 }
 
 // fetched installs the client; without a network, tmux or npm there is nothing to try.
@@ -74,7 +85,7 @@ func fetched(t *testing.T) string {
 // terminal is a client in a terminal, attached to a server with a project.
 type terminal struct {
 	*testing.T
-	dir, socket string
+	dir, socket, url string
 }
 
 func newTerminal(t *testing.T, client, script string) *terminal {
@@ -104,9 +115,9 @@ func newTerminal(t *testing.T, client, script string) *terminal {
 	content, err := json.Marshal(settings)
 	w.ok(err)
 	line := w.first(append(env, "OPENCODE_CONFIG_CONTENT="+string(content)), "\n", bin, "-C", w.dir, "serve", "--port", fmt.Sprint(free(t)))
-	url := line[strings.Index(line, "http"):]
+	w.url = strings.TrimSpace(line[strings.Index(line, "http"):])
 	w.tmux("new-session", "-d", "-s", "it", "-x", "120", "-y", "40",
-		fmt.Sprintf("HOME=%s XDG_CONFIG_HOME=%s/c XDG_DATA_HOME=%s/d XDG_STATE_HOME=%s/s XDG_CACHE_HOME=%s/x %s attach %s --dir %s", home, home, home, home, home, client, strings.TrimSpace(url), w.dir))
+		fmt.Sprintf("HOME=%s XDG_CONFIG_HOME=%s/c XDG_DATA_HOME=%s/d XDG_STATE_HOME=%s/s XDG_CACHE_HOME=%s/x %s attach %s --dir %s", home, home, home, home, home, client, w.url, w.dir))
 	t.Cleanup(func() { _ = exec.Command("tmux", "-S", w.socket, "kill-server").Run() })
 	return w
 }
@@ -201,6 +212,46 @@ func (w *terminal) keep(name, screen string) {
 	}
 	screen = strings.ReplaceAll(screen, w.dir, "~/project")
 	w.ok(os.WriteFile(filepath.Join(dir, name+".txt"), []byte(strings.TrimRight(screen, "\n")+"\n"), 0o600))
+}
+
+// lacks waits until a text has left the screen.
+func (w *terminal) lacks(text string) {
+	w.Helper()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	deadline := time.After(20 * time.Second)
+	for strings.Contains(w.tmux("capture-pane", "-p", "-t", "it"), text) {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			w.Fatalf("%q stays on the screen", text)
+		}
+	}
+}
+
+// forked waits until the server has a session of that title.
+func (w *terminal) forked(title string) {
+	w.Helper()
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	deadline := time.After(30 * time.Second)
+	for {
+		var list []struct{ Title string }
+		answer, err := http.Get(w.url + "/session?directory=" + url.QueryEscape(w.dir))
+		w.ok(err)
+		w.ok(json.NewDecoder(answer.Body).Decode(&list))
+		w.ok(answer.Body.Close())
+		for _, s := range list {
+			if s.Title == title {
+				return
+			}
+		}
+		select {
+		case <-tick.C:
+		case <-deadline:
+			w.Fatalf("there is no session %q: %v", title, list)
+		}
+	}
 }
 
 // has waits until a file of the project holds a text.
