@@ -2,6 +2,7 @@
 import test from "node:test"
 import assert from "node:assert/strict"
 import { begin, listen, ok, run } from "./world.mjs"
+import { Validator } from "@seriousme/openapi-schema-validator"
 import { checkEvent } from "./schema.mjs"
 
 const say = (text) => ({ parts: [{ type: "text", text }] })
@@ -352,4 +353,15 @@ test("a subagent works in a session of its own", async (t) => {
   const call = ok(await w.v1.session.messages({ path: { id: s.id } })).flatMap((x) => x.parts).find((p) => p.type === "tool")
   assert.equal(call.state.metadata.sessionId, children[0].id)
   assert.match(call.state.output, /Two lines in notes\.txt\./)
+})
+
+test("the description of the API is valid, and names what it answers with", async (t) => {
+  const w = await begin(t)
+  const doc = await (await fetch(w.url + "/doc")).json()
+  const found = await new Validator().validate(doc)
+  assert.ok(found.valid, JSON.stringify(found.errors, null, 1))
+  assert.match(doc.openapi, /^3\.1/)
+  const unions = Object.values(doc.components.schemas).filter((s) => s.discriminator)
+  assert.ok(unions.length >= 3, "unions with a discriminator: " + unions.length)
+  for (const [path, methods] of Object.entries(doc.paths)) for (const [method, op] of Object.entries(methods)) assert.ok(op.operationId, method + " " + path)
 })
