@@ -13,13 +13,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/BurntSushi/toml"
 	yaml "github.com/goccy/go-yaml/parser"
 	"github.com/tailscale/hujson"
 )
 
-// Syntax looks whether what was written can be parsed. Go, JSON and YAML are read here; shell
-// scripts, JavaScript and Python by bash, node and python where they are installed, without
-// the settings of the project. TOML is not looked at: nothing here reads it.
+// Syntax looks whether what was written can be parsed. Go, JSON, YAML and TOML are read here;
+// shell scripts, JavaScript and Python by bash, node and python where they are installed,
+// without the settings of the project.
 type Syntax struct {
 	Env   []string      // where programs are found
 	Limit time.Duration // for all of it; 0 is 300 ms
@@ -50,6 +51,8 @@ func (s *Syntax) of(file, text string) parse {
 		return parseJSON
 	case ".yaml", ".yml":
 		return parseYAML
+	case ".toml":
+		return parseTOML
 	case ".sh", ".bash":
 		if first, _, _ := strings.Cut(text, "\n"); strings.HasPrefix(first, "#!") && !strings.Contains(first, "sh") || strings.Contains(first, "zsh") || strings.Contains(first, "fish") {
 			return nil
@@ -132,6 +135,17 @@ func more(n int) string {
 		return ""
 	}
 	return fmt.Sprintf(" (and %d more)", n)
+}
+
+// parseTOML reads a file of settings as most package managers have them.
+func parseTOML(_ context.Context, _, text string) string {
+	var v map[string]any
+	_, err := toml.Decode(strings.TrimPrefix(text, bom), &v)
+	var wrong toml.ParseError
+	if errors.As(err, &wrong) {
+		return fmt.Sprintf("line %d: %s", wrong.Position.Line, wrong.Message)
+	}
+	return ""
 }
 
 func parseJSON(_ context.Context, file, text string) string {
