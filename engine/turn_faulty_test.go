@@ -46,6 +46,13 @@ func (f *faulty) fails() (fails, commit bool) {
 	return f.from > 0 && (f.writes == f.from || f.writes > f.from && !f.single), f.commit
 }
 
+// failed reports whether the write that is to fail was reached.
+func (f *faulty) failed() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.from > 0 && f.writes >= f.from
+}
+
 // count is how many writes there were.
 func (f *faulty) count() int {
 	f.mu.Lock()
