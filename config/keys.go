@@ -133,6 +133,7 @@ func checksSpec() *spec {
 	return object("what lathe looks at itself; true tells the model, false nobody. All are on where nobody watches (no terminal, --format json, CI); default: of the rest those marked *",
 		on("syntax", "* a file that was written can be parsed"),
 		on("todos", "open items on the list when the turn would end; * shown to you"),
+		on("stale_todos", "* 12 calls and changed files since the list was written"),
 		on("unverified", "code changed and no command ran after it"),
 		on("empty_diff", "work is said to be done and no file changed"),
 		on("checklist", "files changed: the prompt again, and four questions, before the turn ends"),

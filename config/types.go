@@ -303,6 +303,7 @@ type (
 	Checks struct {
 		Syntax      *bool `json:"syntax,omitempty"`
 		Todos       *bool `json:"todos,omitempty"`
+		StaleTodos  *bool `json:"stale_todos,omitempty"`
 		Unverified  *bool `json:"unverified,omitempty"`
 		EmptyDiff   *bool `json:"empty_diff,omitempty"`
 		Checklist   *bool `json:"checklist,omitempty"`

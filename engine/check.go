@@ -20,6 +20,7 @@ type Check string
 const (
 	CheckSyntax      Check = "syntax"        // a file that was written can be parsed; see tool.Syntax
 	CheckTodos       Check = "todos"         // the list has open items at the end
+	CheckStaleTodos  Check = "stale_todos"   // much was done since the list was written
 	CheckUnverified  Check = "unverified"    // code changed and no command ran since
 	CheckEmptyDiff   Check = "empty_diff"    // work is said to be done and no file changed
 	CheckChecklist   Check = "checklist"     // files changed: the prompt again, and four questions
@@ -50,7 +51,7 @@ type Checks map[Check]CheckMode
 // DefaultChecks are those of sessions with a person beside them, or, headless, without one.
 func DefaultChecks(headless bool) Checks {
 	c := Checks{
-		CheckSyntax: CheckAct, CheckTodos: CheckShow, CheckLeftovers: CheckShow, CheckTestMemory: CheckAct, CheckTestsEdited: CheckAct,
+		CheckSyntax: CheckAct, CheckTodos: CheckShow, CheckStaleTodos: CheckAct, CheckLeftovers: CheckShow, CheckTestMemory: CheckAct, CheckTestsEdited: CheckAct,
 		CheckLoop: CheckAct, CheckCutOff: CheckAct, CheckEmptyReply: CheckAct,
 	}
 	if headless {
@@ -64,7 +65,7 @@ func DefaultChecks(headless bool) Checks {
 // AllChecks lists the checks in the order of their explanation.
 func AllChecks() []Check {
 	return []Check{
-		CheckSyntax, CheckTodos, CheckUnverified, CheckEmptyDiff, CheckChecklist, CheckLeftovers, CheckTestMemory, CheckTestsEdited,
+		CheckSyntax, CheckTodos, CheckStaleTodos, CheckUnverified, CheckEmptyDiff, CheckChecklist, CheckLeftovers, CheckTestMemory, CheckTestsEdited,
 		CheckLoop, CheckNoProgress, CheckBudget, CheckCutOff, CheckEmptyReply, CheckSaidNotDone,
 	}
 }

@@ -25,6 +25,8 @@ const (
 	cycleLevel = 2
 	// idleCalls in a row that bring nothing are no progress.
 	idleCalls = 15
+	// staleCalls since the list of todos was written, some of which changed files, make it stale.
+	staleCalls = 12
 )
 
 // watcher looks at the results of a step's calls.
@@ -44,7 +46,7 @@ type share struct {
 // ended before it.
 func (w *watcher) look(now *deed, step []*deed) (found []finding) {
 	all := slices.Concat(w.before, step)
-	for _, find := range []func([]*deed, *deed) (finding, bool){repeats, cycles, failsAgain, idles, editsTests, w.spends} {
+	for _, find := range []func([]*deed, *deed) (finding, bool){repeats, cycles, failsAgain, idles, editsTests, staleTodos, w.spends} {
 		f, ok := find(all, now)
 		if ok && w.checks[f.check] == CheckAct {
 			found = append(found, f)
@@ -200,6 +202,31 @@ func editsTests(before []*deed, now *deed) (finding, bool) {
 		CheckTestsEdited, 0, fmt.Sprintf("%s failed with exit %d, and in this turn only tests were changed (%s), no source.", clipped(failed.command, 60), failed.exit, names(now.wrote)),
 		"Make sure that the test was wrong and not the code.",
 	}, true
+}
+
+// staleTodos finds that much was done since the list was written, and files were changed.
+func staleTodos(before []*deed, now *deed) (finding, bool) {
+	var files []string
+	calls, all := 0, append(slices.Clip(before), now)
+	for _, d := range slices.Backward(all) {
+		if slices.Contains(d.checks, CheckStaleTodos) {
+			return finding{}, false
+		}
+		if d.tool != "todowrite" || d.failed {
+			calls++
+			files = append(files, d.wrote...)
+			continue
+		}
+		slices.Sort(files)
+		if files = slices.Compact(files); calls < staleCalls || len(files) == 0 || len(d.open) == 0 {
+			return finding{}, false
+		}
+		return finding{
+			CheckStaleTodos, 0, fmt.Sprintf("since the list was written there were %s and %s; open on it: %s.", count(calls, "call"), count(len(files), "changed file"), listed(d.open, 3)),
+			"Bring it up to date.",
+		}, true
+	}
+	return finding{}, false
 }
 
 // budgetMarks are the parts of a budget, in percent, at which what remains is told.

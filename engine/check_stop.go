@@ -14,37 +14,39 @@ import (
 
 // Checks of a turn that would end.
 
-// todos finds open items on the list that the turn has written.
+// todos finds open items on the list that the turn has written; one of an earlier turn is stale.
 func (t *turnView) todos(state) (finding, bool) {
-	const most = 5
-	var open []string
-	for _, todo := range t.list() {
+	for _, d := range slices.Backward(t.deeds) {
+		if d.tool != "todowrite" || d.failed {
+			continue
+		}
+		if len(d.open) == 0 {
+			break
+		}
+		return finding{CheckTodos, 0, fmt.Sprintf("The list still has %s: %s.", count(len(d.open), "open item"), listed(d.open, 5)), "Finish it, or mark what you leave as cancelled and say why."}, true
+	}
+	return finding{check: CheckTodos}, false
+}
+
+// openTodos are the items of a list that are still to be done.
+func openTodos(meta json.RawMessage) (open []string) {
+	var m struct{ Todos []lathe.Todo }
+	_ = json.Unmarshal(meta, &m) // what is no list has none
+	for _, todo := range m.Todos {
 		if todo.Status == "pending" || todo.Status == "in_progress" {
 			open = append(open, clipped(todo.Content, 40))
 		}
 	}
-	if len(open) == 0 {
-		return finding{check: CheckTodos}, false
-	}
-	shown := strings.Join(open[:min(len(open), most)], "; ")
-	if len(open) > most {
-		shown += "; …"
-	}
-	return finding{CheckTodos, 0, fmt.Sprintf("The list still has %s: %s.", count(len(open), "open item"), shown), "Finish it, or mark what you leave as cancelled and say why."}, true
+	return open
 }
 
-// list is the list of todos as the turn left it. One of an earlier turn is stale.
-func (t *turnView) list() []lathe.Todo {
-	for _, h := range slices.Backward(t.answers) {
-		for _, c := range slices.Backward(callsOf([]*held{h})) {
-			done, ok := c.State.(*lathe.Completed)
-			var meta struct{ Todos []lathe.Todo }
-			if ok && c.Tool == "todowrite" && json.Unmarshal(done.Metadata, &meta) == nil {
-				return meta.Todos
-			}
-		}
+// listed is the first few of some items.
+func listed(items []string, most int) string {
+	shown := strings.Join(items[:min(len(items), most)], "; ")
+	if len(items) > most {
+		shown += "; …"
 	}
-	return nil
+	return shown
 }
 
 // unverified finds code that changed without a command behind it that could have shown whether

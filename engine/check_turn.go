@@ -37,7 +37,8 @@ type deed struct {
 	test    bool // the command runs tests
 	looks   bool // the command changes nothing
 
-	target               string // the file it is about, "" if none
+	open                 []string // items of the list it wrote
+	target               string   // the file it is about, "" if none
 	wrote, made, removed []string
 	checks               []Check
 	levels               map[Check]int
@@ -259,6 +260,8 @@ func (d *deed) read(meta json.RawMessage) {
 		if !d.failed && d.tool != "read" {
 			d.written(meta)
 		}
+	case "todowrite":
+		d.open = openTodos(meta)
 	case "apply_patch":
 		d.target = patchTarget(in.PatchText)
 		if !d.failed {

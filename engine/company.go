@@ -223,6 +223,12 @@ func (c *company) tryJoin(parent lathe.SessionID, limits Subagents, writes bool)
 	}
 }
 
+// occupy takes a place whether there is one or not: for a child that had it before.
+func (c *company) occupy(parent lathe.SessionID, writes bool) (leave func()) {
+	p := c.queue(parent, Subagents{Parallel: -1, Writers: -1}, writes)
+	return sync.OnceFunc(func() { c.free(parent, p) })
+}
+
 func (c *company) queue(parent lathe.SessionID, limits Subagents, writes bool) *place {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -53,6 +53,8 @@ func (e *Engine) recover(ctx context.Context, one store.Interruption, resume boo
 	case err != nil:
 	case task == lathe.Awaited:
 		err = e.orphaned(ctx, one)
+	case resume && task == lathe.Background:
+		err = e.goOnBeside(ctx, one.Session)
 	case resume:
 		err = e.Resume(ctx, one.Session)
 	case one.Dead:
@@ -106,7 +108,17 @@ func (r *runner) mend(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	switch next := plan(s).(type) {
+	next := plan(s)
+	if c, ok := next.(check); ok && len(c.say) == 0 { // all was done but to tell people what was found
+		if err := r.check(ctx, s, c); err != nil {
+			return err
+		}
+		if s, err = r.load(ctx); err != nil {
+			return err
+		}
+		next = plan(s)
+	}
+	switch next := next.(type) {
 	case repair:
 		return r.repair(ctx, next.left)
 	case stop:
@@ -138,7 +150,10 @@ func (e *Engine) goOn(ctx context.Context, id lathe.SessionID) error {
 	m := lathe.Message{ID: lathe.MessageID("msg_" + hex.EncodeToString(sum[:])[:26]), Session: id, Said: &lathe.User{
 		Agent: said.Agent, Model: said.Model, System: said.System, Tools: said.Tools, Format: said.Format,
 	}}
-	m.Parts = []lathe.Part{{ID: e.ids.Part(), Session: id, Message: m.ID, Body: synthetic(interruptedWords(page.Messages))}}
+	m.Parts = append([]lathe.Part{{Body: synthetic(interruptedWords(page.Messages))}}, tasksLeft(*last, page.Messages)...)
+	for i := range m.Parts {
+		m.Parts[i].ID, m.Parts[i].Session, m.Parts[i].Message = e.ids.Part(), id, m.ID
+	}
 	if again := compactAgain(page.Messages); again != nil { // a summary is not gone on with but made again
 		m.Said, m.Parts[0].Body = again.Said, again.Parts[0].Body
 	}

@@ -299,9 +299,38 @@ func (e *Engine) Collect(ctx context.Context, parent lathe.SessionID, resume boo
 	return err
 }
 
+// goOnBeside lets a task in the background go on. It has its place among those of its parent
+// again, also where more are at work now than may begin.
+func (e *Engine) goOnBeside(ctx context.Context, id lathe.SessionID) error {
+	child, err := e.store.Session(ctx, id)
+	if err != nil {
+		return err
+	}
+	leave := e.company.occupy(child.Parent, e.mayWrite(ctx, child))
+	if err = e.Resume(ctx, id); err != nil || e.find(id) == nil { // it failed, rests, or another process has it
+		leave()
+		return err
+	}
+	e.work.Go(func() {
+		defer leave()
+		_, _ = e.Wait(e.ctx, id) // its report says how it ended
+	})
+	return nil
+}
+
+// mayWrite reports whether a session may change files as it likes; what is not known may.
+func (e *Engine) mayWrite(ctx context.Context, s lathe.Session) bool {
+	settings, err := e.settingsOf(ctx, s.Directory)
+	if err != nil {
+		return true
+	}
+	a, err := settings.agent(s.Agent)
+	return err != nil || a.judge().Evaluate("edit", "*").Action != lathe.Deny && s.Rules.Evaluate("edit", "*").Action != lathe.Deny
+}
+
 func (e *Engine) collect(ctx context.Context, child lathe.Session, resume bool) error {
 	if resume {
-		return e.Resume(ctx, child.ID)
+		return e.goOnBeside(ctx, child.ID)
 	}
 	err := e.alone(ctx, child.ID, func(r *runner) error { return r.mend(ctx) })
 	if lathe.CodeOf(err) == lathe.Conflict {

@@ -122,6 +122,21 @@ func pendingTasks(prompt *held, answers []*held) []lathe.Part {
 	return tasks[min(len(answers), len(tasks)):]
 }
 
+// tasksLeft are the tasks of a prompt that were still to come when the one before them was cut
+// off with its process; that one is an answer already.
+func tasksLeft(prompt lathe.Message, history []lathe.Message) []lathe.Part {
+	from := slices.IndexFunc(history, func(m lathe.Message) bool { return m.ID == prompt.ID })
+	var answers []*held
+	for _, m := range history[from+1:] {
+		answers = append(answers, &held{Message: m})
+	}
+	left := slices.Clone(pendingTasks(&held{Message: prompt}, answers))
+	for i := range left {
+		left[i] = lathe.Part{Body: left[i].Body}
+	}
+	return left
+}
+
 // isTask reports whether an answer is the call of a task that a prompt held.
 func isTask(h *held) bool {
 	return len(h.Parts) > 0 && !slices.ContainsFunc(h.Parts, func(p lathe.Part) bool {
