@@ -221,7 +221,7 @@ func (h *host) ask(ctx context.Context, a *ask) (lathe.Reply, error) {
 // hook lets a plugin answer what a person would be asked; no reply leaves it to the person.
 // It runs beside the runner, so that one that takes its time holds up nothing else.
 func (h *host) hook(ctx context.Context, a *ask) (got answer, err error) {
-	hook := h.step.engine.hooks.PermissionAsk
+	hook := h.step.settings.Hooks.PermissionAsk
 	if hook == nil || h.judge.allApproved(*a.permission) {
 		return got, nil
 	}

@@ -41,7 +41,7 @@ func (s *stepping) newCall(c *call) *tool.Call {
 // run takes a call through its hooks, its rules and its tool. It is in a goroutine of its
 // own and writes nothing.
 func (s *stepping) run(ctx context.Context, t tool.Tool, c *tool.Call, h *host, repeated bool) (tool.Result, error) {
-	spec, hooks := t.Spec(), s.engine.hooks
+	spec, hooks := t.Spec(), &s.settings.Hooks
 	if err := s.allowed(spec); err != nil {
 		return tool.Result{}, err
 	}

@@ -59,7 +59,7 @@ func (j *jump) run(t *testing.T, by time.Duration) {
 	s := parseScript(t, "-- settings --\ndeadline tool=10m ask=10m\nbudget session time=30m\n-- rules --\nask edit *\n-- model --\n")
 	s.model = j.answer
 	var offset atomic.Int64
-	p := beginPlayWith(t, s, modeltest.Anthropic, func(o *engine.Options) {
+	p := beginPlayWith(t, s, modeltest.Anthropic, func(o *opening) {
 		now := o.Now
 		o.Now = func() lathe.Time { return now() + lathe.Time(offset.Load()) }
 		o.IDs = lathe.NewIDsFrom(o.Now, randomness(1))

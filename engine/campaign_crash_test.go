@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/store"
 )
 
@@ -171,7 +170,7 @@ func (c *crash) run() {
 	c.model = &answers{all: s.model, left: slices.Clone(s.model)}
 	s.model = nil
 	synctest.Test(c.t, func(t *testing.T) {
-		c.playing = beginPlayWith(t, s, s.protocols[0], func(o *engine.Options) {
+		c.playing = beginPlayWith(t, s, s.protocols[0], func(o *opening) {
 			c.last = &mortal{Driver: o.Driver, fate: &c.fate}
 			o.Driver = c.last
 			c.runs.watch(o)

@@ -21,7 +21,7 @@ import (
 )
 
 // beginLong is beginErrand with words that need room, on a database of the test's own.
-func beginLong(t *testing.T, with func(*engine.Options)) *playing {
+func beginLong(t *testing.T, with func(*opening)) *playing {
 	t.Helper()
 	p := beginPlayWith(t, parseScript(t, errand), modeltest.Chat, with)
 	long := strings.Repeat("All work and no play. ", 300)
@@ -88,7 +88,7 @@ func TestCampaign_StoreLacks(t *testing.T) {
 		writes := 0
 		begin := func(t *testing.T) (*playing, *sqlitetest.Database) {
 			var d *sqlitetest.Database
-			p := beginLong(t, func(o *engine.Options) {
+			p := beginLong(t, func(o *opening) {
 				d = sqlitetest.Wrap(o.Driver)
 				o.Driver = d
 			})
@@ -181,7 +181,7 @@ func (s slow) Begin(ctx context.Context, durable bool) (store.Tx, error) {
 
 // beginSlow is beginLong on a slow disk.
 func beginSlow(t *testing.T) *playing {
-	return beginLong(t, func(o *engine.Options) { o.Driver = slow{o.Driver} })
+	return beginLong(t, func(o *opening) { o.Driver = slow{o.Driver} })
 }
 
 // A disk that takes two seconds for a write makes turns slow, not wrong: of one session, and

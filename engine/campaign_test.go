@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/tool"
 )
 
@@ -59,7 +58,7 @@ type runs struct {
 func runKey(m lathe.MessageID, call string) string { return string(m) + " " + call }
 
 // watch lets an engine count its calls.
-func (r *runs) watch(o *engine.Options) {
+func (r *runs) watch(o *opening) {
 	before := o.Hooks.ToolBefore
 	o.Hooks.ToolBefore = func(ctx context.Context, name string, c *tool.Call) (json.RawMessage, error) {
 		r.mu.Lock()

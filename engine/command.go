@@ -136,7 +136,7 @@ func (e *Engine) commandPrompt(ctx context.Context, rec lathe.Session, call Comm
 	} else {
 		p.Parts = c.parts(text, references(said))
 	}
-	if hook := e.hooks.CommandBefore; hook != nil {
+	if hook := c.settings.Hooks.CommandBefore; hook != nil {
 		p.Parts, err = hook(ctx, rec.ID, call.Command, call.Arguments, p.Parts)
 	}
 	return p, err

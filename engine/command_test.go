@@ -17,7 +17,7 @@ import (
 )
 
 // commandPlay runs f with a session whose settings are those of a transcript.
-func commandPlay(t *testing.T, text string, with func(*engine.Options), f func(p *playing)) {
+func commandPlay(t *testing.T, text string, with func(*opening), f func(p *playing)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		p := beginPlayWith(t, parseScript(t, text), modeltest.Anthropic, with)
@@ -77,7 +77,7 @@ func TestCommand_Builtin(t *testing.T) {
 // back later than the caller who left.
 func TestCommand_HookAndEnd(t *testing.T) {
 	text := "-- settings --\ncommand a \"Do $1.\"\n-- model --\npause 1s\ntext \"Done.\"\nfinish stop\n"
-	hook := func(o *engine.Options) {
+	hook := func(o *opening) {
 		o.Hooks.CommandBefore = func(_ context.Context, _ lathe.SessionID, name, arguments string, parts []lathe.Part) ([]lathe.Part, error) {
 			return append(parts, lathe.Part{Body: &lathe.Text{Text: "(" + name + " " + arguments + ")"}}), nil
 		}
@@ -143,7 +143,7 @@ func TestLists(t *testing.T) {
 func TestPreface_BreaksAreCounted(t *testing.T) {
 	var log lockedText
 	text := "-- settings --\ninstruction A.md\n-- files/A.md --\nBe brief.\n-- model --\n" + strings.Repeat("text \"Yes.\"\nfinish stop\n--\n", 5) + "text \"No.\"\nfinish stop\n"
-	with := func(o *engine.Options) { o.Log = slog.New(slog.NewJSONHandler(&log, nil)) }
+	with := func(o *opening) { o.Log = slog.New(slog.NewJSONHandler(&log, nil)) }
 	commandPlay(t, text, with, func(p *playing) {
 		for _, line := range [][]string{
 			{"prompt", "one"},

@@ -25,8 +25,8 @@ func (c *compressing) goesOn(ctx context.Context, at lathe.Time) ([]lathe.Fact, 
 	case unanswered(c.tail) >= 0, slices.ContainsFunc(c.state.messages[place+1:], isWord):
 		return nil, nil
 	}
-	if hook := c.engine.hooks.Continue; hook != nil {
-		on, err := hook(ctx, c.session.ID, c.wish.Overflow.On())
+	if hook := c.settings.Hooks.Continue; hook != nil {
+		on, err := hook(ctx, c.occasion(), c.wish.Overflow.On())
 		if err != nil || !on {
 			return nil, err
 		}

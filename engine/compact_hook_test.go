@@ -31,12 +31,12 @@ func TestCompact_Hooks(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := parseScript(t, fullThenSummary)
-		p := beginPlayWith(t, s, s.protocols[0], func(o *engine.Options) {
+		p := beginPlayWith(t, s, s.protocols[0], func(o *opening) {
 			o.Hooks.Compacting = func(context.Context, lathe.SessionID) (engine.CompactingWords, error) {
 				return engine.CompactingWords{Context: []string{"The weather is fine."}, Prompt: "Say what happened."}, nil
 			}
-			o.Hooks.Params = func(_ context.Context, _ lathe.SessionID, agent string, _ lathe.ModelRef, r *model.Request) error {
-				if agent == "compaction" {
+			o.Hooks.Params = func(_ context.Context, on engine.Occasion, r *model.Request) error {
+				if on.Agent == "compaction" {
 					r.System = append(r.System, "Be brief.")
 				}
 				return nil
@@ -61,8 +61,8 @@ func TestCompact_HookStopsIt(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := parseScript(t, strings.Replace(fullThenSummary, "-- model --", "compaction-agent prompt=short\n-- model --", 1))
-		p := beginPlayWith(t, s, s.protocols[0], func(o *engine.Options) {
-			o.Hooks.Continue = func(_ context.Context, _ lathe.SessionID, overflow bool) (bool, error) {
+		p := beginPlayWith(t, s, s.protocols[0], func(o *opening) {
+			o.Hooks.Continue = func(_ context.Context, _ engine.Occasion, overflow bool) (bool, error) {
 				if overflow {
 					t.Error("nothing was refused")
 				}

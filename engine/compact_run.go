@@ -146,7 +146,7 @@ func (c *compressing) prepare(ctx context.Context) error {
 	}
 	c.stepping.agent, c.variant, c.format, c.user = agent, "", nil, c.request
 	c.ask, c.ours = compactionAsk, agent.Prompt == "" || strings.TrimSpace(agent.Prompt) == strings.TrimSpace(compactionPrompt)
-	if hook := c.engine.hooks.Compacting; hook != nil {
+	if hook := c.settings.Hooks.Compacting; hook != nil {
 		more, err := hook(ctx, c.session.ID)
 		if err != nil {
 			return err
@@ -166,7 +166,11 @@ func (c *compressing) build(ctx context.Context, faults []string) error {
 	if usable := c.settings.Compaction.usable(m); usable > 0 {
 		limit = max(usable-summaryLeast-tokensIn(c.previous+compactionAsk), usable/2) * bytesPerToken
 	}
-	conversation := fitted(serialize(c.head, resultLimit), limit)
+	head, err := c.transformed(ctx, c.head)
+	if err != nil {
+		return err
+	}
+	conversation := fitted(serialize(head, resultLimit), limit)
 	c.source = conversation + "\n" + c.previous
 	text := compactionText(conversation, c.previous, c.ask, c.context)
 	if len(faults) > 0 {
@@ -184,8 +188,8 @@ func (c *compressing) build(ctx context.Context, faults []string) error {
 		c.prompt.Temperature = first(c.stepping.agent.Temperature, m.DefaultTemperature)
 	}
 	c.full = c.prompt.MaxOutput
-	if c.engine.hooks.Params != nil {
-		return c.engine.hooks.Params(ctx, c.session.ID, compactionAgent, m.Ref, &c.prompt)
+	if hook := c.settings.Hooks.Params; hook != nil {
+		return hook(ctx, c.occasion(), &c.prompt)
 	}
 	return nil
 }

@@ -47,7 +47,6 @@ type Options struct {
 	Log     *slog.Logger
 	// Setup and what follows are for engines that run turns.
 	Setup   Setup
-	Hooks   Hooks
 	Outputs string // folder for long outputs of tools; "" keeps none
 	// Snapshots keep what files were, for an undo; nil keeps nothing. Close closes them.
 	Snapshots *snapshot.Store
@@ -69,7 +68,6 @@ type Engine struct {
 	log       *slog.Logger
 
 	setup     Setup
-	hooks     Hooks
 	outputs   string
 	snapshots *snapshot.Store
 	random    func() float64
@@ -113,7 +111,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	b := bus.New(bus.IDs(o.IDs))
 	e := &Engine{
 		bus: b, ids: o.IDs, now: o.Now, version: o.Version, closed: make(chan struct{}), log: o.Log,
-		setup: o.Setup, hooks: o.Hooks, outputs: o.Outputs, snapshots: o.Snapshots, random: o.Random, places: newQueue(o.Requests), tracer: o.Tracer,
+		setup: o.Setup, outputs: o.Outputs, snapshots: o.Snapshots, random: o.Random, places: newQueue(o.Requests), tracer: o.Tracer,
 	}
 	e.live = &live{bus: b, told: map[lathe.PartID]lathe.Part{}, tell: e.tell, awake: e.isAwake}
 	e.actors.awake = map[lathe.SessionID]*actor{}

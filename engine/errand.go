@@ -83,10 +83,16 @@ func (r *runner) entitle(ctx context.Context, s state) {
 		return // what is left is for the answer
 	}
 	r.errands++
-	id := r.lease.Session
+	id, hook, on := r.lease.Session, r.settings.Hooks.Params, Occasion{r.lease.Session, titleAgent, m.Ref, r.user.Message}
 	e.work.Go(func() {
 		ctx, cancel := context.WithTimeout(e.ctx, titleTime)
 		defer cancel()
+		if hook != nil {
+			if err := hook(ctx, on, &req); err != nil {
+				r.results <- title{err: err}
+				return
+			}
+		}
 		r.results <- askTitle(ctx, e, id, m, req, cost)
 	})
 }

@@ -9,16 +9,19 @@ import (
 	"github.com/lathe-agent/lathe/tool"
 )
 
-// Hooks are the points at which others take part in a turn. Each may be nil. An error of a
-// hook fails what it takes part in. They are called by many goroutines.
+// Hooks are the points at which others take part in the turns of a directory. Each may be nil.
+// An error of a hook fails what it takes part in. They are called by many goroutines.
 type Hooks struct {
 	// ChatMessage may change a prompt before it is written down.
 	ChatMessage func(ctx context.Context, m *lathe.Message) error
+	// Messages may change what a request tells of the conversation, for that request alone. What
+	// it is given must not be changed in place.
+	Messages func(ctx context.Context, history []lathe.Message) ([]lathe.Message, error)
 	// System may change what goes before the conversation.
-	System func(ctx context.Context, id lathe.SessionID, ref lathe.ModelRef, system []string) ([]string, error)
+	System func(ctx context.Context, o Occasion, system []string) ([]string, error)
 	// Params may change a request before it is sent: temperature and its like, options,
 	// headers.
-	Params func(ctx context.Context, id lathe.SessionID, agent string, ref lathe.ModelRef, r *model.Request) error
+	Params func(ctx context.Context, o Occasion, r *model.Request) error
 	// TextComplete may replace a text when it ends.
 	TextComplete func(ctx context.Context, p lathe.Part, text string) (string, error)
 	// CommandBefore may change what a slash command says before it becomes a prompt.
@@ -33,11 +36,56 @@ type Hooks struct {
 	Compacting func(ctx context.Context, id lathe.SessionID) (CompactingWords, error)
 	// Continue says whether a turn goes on after its history was compressed; overflow says
 	// that the provider had refused it.
-	Continue func(ctx context.Context, id lathe.SessionID, overflow bool) (bool, error)
+	Continue func(ctx context.Context, o Occasion, overflow bool) (bool, error)
+}
+
+// Occasion is what a request to a model is made for.
+type Occasion struct {
+	Session lathe.SessionID
+	Agent   string
+	Model   lathe.ModelRef
+	Prompt  lathe.Message // that is answered
 }
 
 // CompactingWords are what a hook wants a summary to be asked for with.
 type CompactingWords struct {
 	Context []string // further texts
 	Prompt  string   // in place of ours; "" keeps it
+}
+
+// occasion is what the step asks its model for.
+func (s *stepping) occasion() Occasion {
+	return Occasion{Session: s.session.ID, Agent: s.agent.Name, Model: s.model.Ref, Prompt: s.user.Message}
+}
+
+// told is what a model is told of messages. What a hook makes of them is made anew each time.
+func (s *stepping) told(ctx context.Context, messages []*held) ([]model.Message, error) {
+	hook := s.settings.Hooks.Messages
+	if hook == nil {
+		return s.mem.convert(messages, s.model.Target), nil
+	}
+	changed, err := hook(ctx, plainMessages(messages))
+	return model.Convert(changed, s.model.Target), err
+}
+
+// transformed is a part of the history as a hook wants a model to see it.
+func (s *stepping) transformed(ctx context.Context, messages []*held) ([]*held, error) {
+	hook := s.settings.Hooks.Messages
+	if hook == nil {
+		return messages, nil
+	}
+	changed, err := hook(ctx, plainMessages(messages))
+	out := make([]*held, len(changed))
+	for i, m := range changed {
+		out[i] = &held{Message: m}
+	}
+	return out, err
+}
+
+func plainMessages(messages []*held) []lathe.Message {
+	out := make([]lathe.Message, len(messages))
+	for i, h := range messages {
+		out[i] = h.Message
+	}
+	return out
 }

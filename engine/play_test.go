@@ -33,6 +33,12 @@ import (
 	"github.com/lathe-agent/lathe/workspace/snapshot"
 )
 
+// opening is what an engine is opened with, and the hooks of its settings.
+type opening struct {
+	engine.Options
+	Hooks engine.Hooks
+}
+
 // playing is a transcript under way.
 type playing struct {
 	*testing.T
@@ -45,8 +51,9 @@ type playing struct {
 	data     string
 	dir      string
 	opens    uint64
-	driver   *faulty               // the open database
-	with     func(*engine.Options) // what a test wants otherwise; nil is nothing
+	driver   *faulty        // the open database
+	with     func(*opening) // what a test wants otherwise; nil is nothing
+	hooked   engine.Hooks   // of the engine that is open
 	shown    *shown
 	stop     context.CancelFunc // ends the listening
 	listened chan struct{}
@@ -58,7 +65,7 @@ func beginPlay(t *testing.T, s *script, protocol modeltest.Protocol) *playing {
 }
 
 // beginPlayWith lets with change the options of every engine that is opened.
-func beginPlayWith(t *testing.T, s *script, protocol modeltest.Protocol, with func(*engine.Options)) *playing {
+func beginPlayWith(t *testing.T, s *script, protocol modeltest.Protocol, with func(*opening)) *playing {
 	t.Helper()
 	p := &playing{T: t, script: s, protocol: protocol, server: modeltest.Pipe(t, s.model), data: t.TempDir(), dir: t.TempDir(), with: with}
 	for _, f := range s.archive.Files {
@@ -136,17 +143,18 @@ func (p *playing) open() {
 	d, err := sqlite.Open(context.WithoutCancel(p.Context()), sqlite.Options{Path: filepath.Join(p.data, "lathe.db")})
 	p.ok(err)
 	p.driver = &faulty{Driver: d}
-	o := engine.Options{
+	o := opening{Hooks: p.hooks(), Options: engine.Options{
 		Driver: p.driver, Blobs: filepath.Join(p.data, "blobs"), Outputs: filepath.Join(p.data, "outputs"), Version: "1.2.3", Now: p.now,
-		IDs: lathe.NewIDsFrom(p.now, randomness(p.opens)), Setup: p, Random: func() float64 { return 0 }, Hooks: p.hooks(),
-	}
+		IDs: lathe.NewIDsFrom(p.now, randomness(p.opens)), Setup: p, Random: func() float64 { return 0 },
+	}}
 	if p.option("snapshots", "") != "" {
 		o.Snapshots = snapshot.New(snapshot.Options{Dir: filepath.Join(p.data, "snapshots"), Now: func() time.Time { return p.now().Std() }})
 	}
 	if p.with != nil {
 		p.with(&o)
 	}
-	p.Engine, err = engine.Open(context.WithoutCancel(p.Context()), o)
+	p.hooked = o.Hooks
+	p.Engine, err = engine.Open(context.WithoutCancel(p.Context()), o.Options)
 	p.ok(err)
 }
 
@@ -429,6 +437,7 @@ func (p *playing) Settings(context.Context, workspace.Place) (*engine.Settings, 
 		Limits:         tool.Limits{Lines: p.number("lines"), Bytes: p.number("bytes")},
 		ContinueOnDeny: p.option("continue-on-deny", "no") == "yes",
 		Retry:          engine.Retry{Attempts: p.number("attempts")},
+		Hooks:          p.hooked,
 	}
 	if p.option("small", "") != "" {
 		s.SmallModel = lathe.ModelRef{Provider: "test", Model: "small"}
@@ -490,6 +499,17 @@ func (p *playing) hooks() (h engine.Hooks) {
 		case "before":
 			h.ToolBefore = func(context.Context, string, *tool.Call) (json.RawMessage, error) {
 				return json.RawMessage(line[2]), nil
+			}
+		case "messages":
+			h.Messages = func(_ context.Context, history []lathe.Message) ([]lathe.Message, error) {
+				if len(line) > 2 {
+					return nil, errors.New(line[2])
+				}
+				return history[len(history)-1:], nil
+			}
+		case "system":
+			h.System = func(_ context.Context, on engine.Occasion, system []string) ([]string, error) {
+				return append([]string{"Spoken for " + on.Agent + " by " + on.Model.Model + ".\n\nIt goes on."}, system...), nil
 			}
 		case "after":
 			h.ToolAfter = func(_ context.Context, _ string, _ *tool.Call, r tool.Result) (tool.Result, error) {

@@ -121,7 +121,7 @@ func (r *runner) prepare(ctx context.Context, s state, last bool) (*stepping, er
 	}
 	m := r.answer(s)
 	st.fold = &fold{
-		ids: r.engine.ids, message: m, price: st.model.Price, hooked: r.engine.hooks.TextComplete != nil,
+		ids: r.engine.ids, message: m, price: st.model.Price, hooked: st.settings.Hooks.TextComplete != nil,
 		resolve: st.tools.Resolve, prior: callsOf(s.messages[exchange(s.messages):]), watch: r.watch(ctx, s),
 	}
 	err = st.reserve(ctx, append([]lathe.Fact{r.busy(), &lathe.MessageChanged{Info: m}}, st.fallNote()...)...)
@@ -190,25 +190,28 @@ func (r *runner) judgeFor(ctx context.Context, session lathe.Session) (judge, er
 // build assembles the request. The same history gives the same bytes: tools are sorted,
 // and nothing in it depends on the hour.
 func (s *stepping) build(ctx context.Context, st state, tools *tool.Set) (model.Request, error) {
-	req := s.request(st, tools)
-	hooks := s.engine.hooks
+	req := s.request(tools)
+	hooks := &s.settings.Hooks
 	var err error
+	if req.Messages, err = s.told(ctx, visible(st.messages)); err != nil {
+		return req, err
+	}
 	if hooks.System != nil {
-		if req.System, err = hooks.System(ctx, s.session.ID, s.model.Ref, req.System); err != nil {
+		if req.System, err = hooks.System(ctx, s.occasion(), req.System); err != nil {
 			return req, err
 		}
 	}
 	if hooks.Params != nil {
-		err = hooks.Params(ctx, s.session.ID, s.agent.Name, s.model.Ref, &req)
+		err = hooks.Params(ctx, s.occasion(), &req)
 	}
 	return req, err
 }
 
-// request is the pure half of build.
-func (s *stepping) request(st state, tools *tool.Set) model.Request {
+// request is the pure half of build, without the conversation.
+func (s *stepping) request(tools *tool.Set) model.Request {
 	m := s.model
 	req := model.Request{
-		Model: m.Name, System: s.system(), Messages: s.mem.convert(visible(st.messages), m.Target),
+		Model: m.Name, System: s.system(),
 		MaxOutput: maxOutput, Options: s.options(), Headers: m.Headers, Cache: m.Cache,
 	}
 	if m.Output > 0 {

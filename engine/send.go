@@ -217,7 +217,7 @@ func (e *Engine) compose(ctx context.Context, id lathe.SessionID, p Prompt) (lat
 	if err != nil {
 		return in, err
 	}
-	said, err := e.choose(ctx, rec, p)
+	said, settings, err := e.choose(ctx, rec, p)
 	if err != nil {
 		e.complain(rec, err)
 		return in, err
@@ -233,8 +233,8 @@ func (e *Engine) compose(ctx context.Context, id lathe.SessionID, p Prompt) (lat
 			m.Parts[i].ID = e.ids.Part()
 		}
 	}
-	if e.hooks.ChatMessage != nil {
-		if err := e.hooks.ChatMessage(ctx, &m); err != nil {
+	if hook := settings.Hooks.ChatMessage; hook != nil {
+		if err := hook(ctx, &m); err != nil {
 			return in, err
 		}
 	}
@@ -291,28 +291,28 @@ func (p Prompt) digest() string {
 
 // choose settles agent, model and variant: what the prompt says, else the agent, else what
 // the session used before, else the default.
-func (e *Engine) choose(ctx context.Context, rec lathe.Session, p Prompt) (*lathe.User, error) {
+func (e *Engine) choose(ctx context.Context, rec lathe.Session, p Prompt) (*lathe.User, *Settings, error) {
 	if e.setup == nil {
-		return nil, lathe.Errorf(lathe.Unavailable, "this engine was opened without models")
+		return nil, nil, lathe.Errorf(lathe.Unavailable, "this engine was opened without models")
 	}
 	inst, err := e.Instance(ctx, rec.Directory)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	settings, err := e.setup.Settings(ctx, inst.Place)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	agent, err := settings.agent(p.Agent)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	u := &lathe.User{Agent: agent.Name, System: p.System, Format: p.Format}
 	if len(p.Tools) > 0 {
 		u.Tools, _ = json.Marshal(p.Tools)
 	}
 	u.Model, err = chooseModel(rec, agent, settings, p)
-	return u, err
+	return u, settings, err
 }
 
 func chooseModel(rec lathe.Session, agent *Agent, settings *Settings, p Prompt) (lathe.ModelRef, error) {

@@ -50,6 +50,8 @@ type Settings struct {
 	Compaction     Compaction
 	// Checks are what is looked at without a model's goodwill.
 	Checks Checks
+	// Hooks are the points at which others take part.
+	Hooks Hooks
 	// Headless says that nobody is there to be asked.
 	Headless bool
 	// Survey tells the first prompt of a session what is in its directory; nil does not.

@@ -27,7 +27,7 @@ func (e *Engine) Shell(ctx context.Context, id lathe.SessionID, in Command) (lat
 	if err != nil {
 		return lathe.Message{}, err
 	}
-	said, err := e.choose(ctx, rec, Prompt{Agent: in.Agent, Model: in.Model})
+	said, _, err := e.choose(ctx, rec, Prompt{Agent: in.Agent, Model: in.Model})
 	if err != nil {
 		return lathe.Message{}, err
 	}

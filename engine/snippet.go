@@ -116,7 +116,7 @@ func (h *snippetHost) Ask(ctx context.Context, p tool.Permission) error {
 	}
 	a := &ask{permission: &p, loop: true} // it names no call
 	a.id = lathe.AskID(h.engine.ids.New(lathe.PrefixPermission))
-	if hook := h.engine.hooks.PermissionAsk; hook != nil {
+	if hook := h.settings.Hooks.PermissionAsk; hook != nil {
 		switch action, err := hook(ctx, a.request(h.session.ID)); {
 		case err != nil || action == lathe.Allow:
 			return err

@@ -294,7 +294,7 @@ func (s *stepping) flush(ctx context.Context) error {
 // show lets the hook see a text that ends.
 func (s *stepping) show(ctx context.Context, w wantText) {
 	s.running++
-	f, hook, session, message := s.feed, s.engine.hooks.TextComplete, s.session.ID, s.fold.message.ID
+	f, hook, session, message := s.feed, s.settings.Hooks.TextComplete, s.session.ID, s.fold.message.ID
 	s.engine.work.Go(func() {
 		text, err := hook(ctx, lathe.Part{ID: w.part, Session: session, Message: message, Body: &lathe.Text{}}, w.text)
 		if err != nil {

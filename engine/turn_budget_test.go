@@ -115,7 +115,7 @@ func TestTurn_RequestsUnderWayAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := beginPlayWith(t, parseScript(t, `
 -- model --
-`), modeltest.Chat, func(o *engine.Options) { o.Requests = 2 })
+`), modeltest.Chat, func(o *opening) { o.Requests = 2 })
 		p.server.Respond(func(r modeltest.Request) modeltest.Answer {
 			if len(r.Prompt.Messages) > 1 {
 				return modeltest.Answer{modeltest.Text{"Done."}, modeltest.Finish("stop")}
