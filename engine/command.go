@@ -26,6 +26,9 @@ type SlashCommand struct {
 	// Outside lets its template name files outside of the project. Those of a project that
 	// nobody trusts could make a file of the user's part of a prompt.
 	Outside bool
+	// Fetch gets the template when the command is called, from whoever offers it; nil has it in
+	// Template. What comes from elsewhere names no files and runs nothing.
+	Fetch func(ctx context.Context) (string, error)
 }
 
 // CommandCall is a call of a slash command.
@@ -122,6 +125,12 @@ func (e *Engine) commandPrompt(ctx context.Context, rec lathe.Session, call Comm
 	if err := c.prepare(ctx); err != nil {
 		return Prompt{}, err
 	}
+	if c.command.Fetch != nil {
+		var err error
+		if c.command.Template, err = c.command.Fetch(ctx); err != nil {
+			return Prompt{}, lathe.Errorf(lathe.Unavailable, "the command %s could not be fetched: %w", c.command.Name, err)
+		}
+	}
 	pieces, said := c.pieces()
 	text, err := c.printed(ctx, pieces)
 	if err != nil {
@@ -150,6 +159,14 @@ func (c *commanding) pieces() (list []piece, said string) {
 		return []piece{{text: c.command.Template}, {text: "\n\n" + c.call.Arguments}}, c.call.Arguments
 	}
 	list = fill(c.command.Template, c.call.Arguments)
+	if c.command.Source == lathe.CommandMCP {
+		for i, p := range list {
+			if p.snippet {
+				list[i] = piece{text: "!`" + p.text + "`"}
+			}
+		}
+		return list, c.call.Arguments
+	}
 	for _, p := range list {
 		if !p.snippet {
 			said += p.text + " "

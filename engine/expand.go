@@ -62,6 +62,9 @@ func synthetic(text string) *lathe.Text { return &lathe.Text{Text: text, Synthet
 // expandFile returns the parts that stand for an attachment.
 func (e *Engine) expandFile(ctx context.Context, rec lathe.Session, f *lathe.File) ([]lathe.Body, error) {
 	scheme, _, _ := strings.Cut(f.URL, ":")
+	if server, uri, ok := resourceOf(f); ok {
+		return e.expandResource(ctx, rec, f, server, uri)
+	}
 	switch {
 	case scheme == "data" && f.Mime == "text/plain":
 		text, err := dataText(f.URL)

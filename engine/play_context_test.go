@@ -1,6 +1,8 @@
 package engine_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -42,9 +44,26 @@ func (p *playing) contextual(s *engine.Settings) {
 			s.Tools = tool.NewSet(append(s.Tools.All(), tool.Skill(entries))...)
 		case "shell":
 			s.Tools = tool.NewSet(append(s.Tools.All(), tooltest.Shell())...)
+		case "resources":
+			s.Resource = resource
 		case "command":
 			s.Commands = append(s.Commands, p.slash(line[1:]))
 		}
+	}
+}
+
+// resource is what the server of a transcript offers.
+func resource(_ context.Context, server, uri string) ([]engine.Resource, error) {
+	switch {
+	case server != "docs":
+		return nil, lathe.Errorf(lathe.NotFound, "there is no server %q", server)
+	case uri == "docs://a":
+		return []engine.Resource{
+			{URI: uri, Mime: "text/plain", Text: "A word."}, {URI: uri, Mime: "image/png", Blob: []byte("png")},
+			{URI: uri, Mime: "video/mp4", Blob: []byte("mp4")}, {URI: uri, Mime: "image/gif", Blob: make([]byte, 10<<20+1)},
+		}, nil
+	default:
+		return nil, lathe.Errorf(lathe.NotFound, "it has no %s", uri)
 	}
 }
 
@@ -89,6 +108,13 @@ func (p *playing) slash(words []string) (c engine.SlashCommand) {
 			c.Outside = val == "yes"
 		case "source":
 			c.Source = lathe.CommandSource(val)
+		case "fetch":
+			c.Fetch = func(context.Context) (string, error) {
+				if val != "yes" {
+					return "", errors.New(val)
+				}
+				return "Fetched. " + words[len(words)-1], nil
+			}
 		default:
 			c.Template = w
 		}

@@ -50,6 +50,8 @@ type Settings struct {
 	Compaction     Compaction
 	// Checks are what is looked at without a model's goodwill.
 	Checks Checks
+	// Resource reads what a server of tools offers under an address; nil has none.
+	Resource func(ctx context.Context, server, uri string) ([]Resource, error)
 	// Hooks are the points at which others take part.
 	Hooks Hooks
 	// Headless says that nobody is there to be asked.

@@ -383,6 +383,10 @@ func (p *playing) prompt(args []string) {
 			in.NoReply = true
 		case "file":
 			in.Parts = append(in.Parts, p.file(val))
+		case "resource":
+			server, uri, _ := strings.Cut(val, ",")
+			source := &lathe.FileSource{Type: "resource", Extra: lathe.Extra(fmt.Sprintf(`"clientName":%q,"uri":%q`, server, uri))}
+			in.Parts = append(in.Parts, lathe.Part{Body: &lathe.File{Mime: "text/plain", URL: uri, Filename: "it", Source: source}})
 		case "mention":
 			in.Parts = append(in.Parts, lathe.Part{Body: &lathe.AgentMention{Name: val}})
 		case "subtask":
