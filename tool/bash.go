@@ -27,6 +27,9 @@ type BashConfig struct {
 	// first command runs. Keep names those that commands get all the same. See [Scrub].
 	Secrets func() []string
 	Keep    []string
+	// Add returns variables that a command gets beside those, in this directory; the call is nil
+	// for one that the user typed. nil adds none.
+	Add func(ctx context.Context, dir string, c *Call) (map[string]string, error)
 	// Output is where long outputs go. Its limits are 1,000 lines and 30 KB where it has none.
 	Output Output
 	// FileBytes is the most that is kept of one output in a file; 0 is 100 MB.
@@ -106,7 +109,11 @@ func (b *bash) run(ctx context.Context, c *Call, in bashInput) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	scan := b.scan(in.Command, dir)
+	env, err := b.environment(ctx, b.env(), dir.Path, c)
+	if err != nil {
+		return Result{}, err
+	}
+	scan := b.scan(in.Command, dir, env)
 	profile, err := b.confine(c, in, scan)
 	if err != nil {
 		return Result{}, err
@@ -122,7 +129,7 @@ func (b *bash) run(ctx context.Context, c *Call, in bashInput) (Result, error) {
 	}
 	p := b.newPrinted(func(meta json.RawMessage) { c.Host.Progress("", meta) })
 	res, err := b.Runner.Run(ctx, sandbox.Command{
-		Path: b.shell().path, Args: b.shell().args(in.Command), Dir: dir.Path, Env: b.env(), Timeout: timeout, Rest: b.Rest, Profile: profile,
+		Path: b.shell().path, Args: b.shell().args(in.Command), Dir: dir.Path, Env: env, Timeout: timeout, Rest: b.Rest, Profile: profile,
 	}, p.write)
 	p.end()
 	if err != nil {

@@ -1,6 +1,8 @@
 package tool
 
 import (
+	"context"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -103,6 +105,24 @@ func variable(env []string, name string) string {
 		}
 	}
 	return ""
+}
+
+// environment is what a command finds, with what others add to it.
+func (b *bash) environment(ctx context.Context, base []string, dir string, c *Call) ([]string, error) {
+	if b.Add == nil {
+		return base, nil
+	}
+	more, err := b.Add(ctx, dir, c)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(more)) {
+		if name == "" || strings.ContainsAny(name, "=\x00") || strings.ContainsRune(more[name], 0) {
+			return nil, Failf("A plugin gave a variable that no command can have: %q. Nothing was run.", name)
+		}
+		base = append(slices.Clip(base), name+"="+more[name])
+	}
+	return base, nil
 }
 
 func sameVariable(a, b string) bool {

@@ -32,12 +32,12 @@ func (b *bash) permit(ctx context.Context, c *Call, command string, dir target, 
 
 // scan reads a command in the grammar of the shell that runs it. Of a shell whose grammar is
 // not known, rules for everything are all that can allow a command.
-func (b *bash) scan(command string, dir target) scanned {
+func (b *bash) scan(command string, dir target, env []string) scanned {
 	if !b.shell().posix() {
 		return scanned{Permission: Permission{Name: "bash", Patterns: []string{command, sh.UnknownCommand}, Maybe: []string{"*"}}}
 	}
 	return scanCommand(command, sh.Surroundings{Dir: dir.Path, Home: b.home, Env: func(name string) (string, bool) {
-		value := variable(b.env(), name)
+		value := variable(env, name)
 		return value, value != ""
 	}})
 }

@@ -142,6 +142,33 @@ func TestBash(t *testing.T) {
 	}
 }
 
+// What others add to the environment is there when a command runs and when it is judged, and it
+// is no way around either.
+func TestBash_AddedEnvironment(t *testing.T) {
+	x := newTerminal(t)
+	more := map[string]string{"WHO": "plugin", "TARGET": "/etc/x"}
+	x.cfg.Add = func(_ context.Context, dir string, c *tool.Call) (map[string]string, error) {
+		if dir != x.dir || c == nil || c.ID != x.call.ID {
+			t.Errorf("asked for %s, %v", dir, c)
+		}
+		return more, nil
+	}
+	if r, _ := x.bash(t.Context(), in{"command": "echo $WHO"}); r.Output != "plugin\n" {
+		t.Errorf("%q", r.Output)
+	}
+	x.asked = nil
+	x.bash(t.Context(), in{"command": "cat $TARGET || true"})
+	if len(x.asked) == 0 || x.asked[0].Name != "external_directory" || x.asked[0].Patterns[0] != "/etc/*" {
+		t.Errorf("asked %v", x.asked)
+	}
+	for _, name := range []string{"", "A=B", "A\x00"} {
+		more = map[string]string{name: "x"}
+		if _, err := x.run(tool.Bash(x.cfg), in{"command": "echo ran"}); err == nil || !strings.Contains(err.Error(), "no command can have") {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}
+
 func TestBash_Workdir(t *testing.T) {
 	x := newTerminal(t)
 	x.put("sub/file", "")

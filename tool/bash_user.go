@@ -34,9 +34,13 @@ func (s *Shell) Run(ctx context.Context, dir, command string, show func(metadata
 	if sh.path == "" {
 		return Result{}, lathe.Errorf(lathe.Invalid, "there is no shell on this machine; set \"shell\" in the settings")
 	}
+	env, err := b.environment(ctx, withoutTerminal(b.Env), dir, nil)
+	if err != nil {
+		return Result{}, err
+	}
 	p := b.newPrinted(show)
 	res, err := b.Runner.Run(ctx, sandbox.Command{
-		Path: sh.path, Args: sh.asUser(dir, command), Dir: dir, Env: withoutTerminal(b.Env), Rest: b.Rest,
+		Path: sh.path, Args: sh.asUser(dir, command), Dir: dir, Env: env, Rest: b.Rest,
 	}, p.write)
 	p.end()
 	if err != nil {
