@@ -16,6 +16,7 @@ type Options struct {
 	Managed   []string // the administrator's folders; nil means the system's
 	Env       func(string) (string, bool)
 	Skills    []string // folders of skills that were fetched from addresses
+	Added     string   // settings that the user's plugins add, as JSON; only the administrator's count more
 	// Trusted reports whether the user trusts a project to run what its settings say.
 	Trusted func(root, digest string) bool
 }

@@ -146,6 +146,9 @@ func (l *loading) readAll() {
 	for _, v := range l.variables("CONFIG_CONTENT") {
 		l.inline(v, "")
 	}
+	if l.Added != "" {
+		l.inline(variable{"the settings that plugins add", l.Added}, "")
+	}
 	for _, f := range l.managed() {
 		l.read(f, settings())
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -197,4 +198,35 @@ func TestLoader_Parallel(t *testing.T) {
 		t.Fatal(err)
 	}
 	equal(t, got.Config.Model, "m/49")
+}
+
+// What plugins add counts like the user's own, below the administrator's, and is read anew when it
+// becomes another.
+func TestLoad_Added(t *testing.T) {
+	w := newWorld(t)
+	w.files(`
+-- top/lathe.json --
+{"model": "a/b", "agent": {"plan": {"steps": 3}}}
+-- managed/opencode.json --
+{"share": "disabled"}
+`)
+	o := w.options()
+	o.Managed = []string{w.path("managed")}
+	o.Added = `{"agent": {"plan": {"steps": 9}, "helper": {"prompt": "Help."}}, "share": "auto", "command": {"x": {"template": "Do."}}}`
+	l := NewLoader()
+	loaded, _, err := l.Load(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := loaded.Config
+	if c.Agents["plan"].Steps != 9 || c.Agents["helper"].Prompt != "Help." || c.Share != "disabled" || c.Model != "a/b" || !loaded.OwnCommand("x") {
+		t.Errorf("%+v", c)
+	}
+	if _, fresh, _ := l.Load(o); fresh {
+		t.Error("read again although nothing changed")
+	}
+	o.Added = `{"agent": 3}`
+	if _, fresh, err := l.Load(o); !fresh || err == nil || !strings.Contains(err.Error(), "plugins add") {
+		t.Errorf("%v %v", fresh, err)
+	}
 }
