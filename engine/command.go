@@ -26,9 +26,9 @@ type SlashCommand struct {
 	// Outside lets its template name files outside of the project. Those of a project that
 	// nobody trusts could make a file of the user's part of a prompt.
 	Outside bool
-	// Fetch gets the template when the command is called, from whoever offers it; nil has it in
-	// Template. What comes from elsewhere names no files and runs nothing.
-	Fetch func(ctx context.Context) (string, error)
+	// Fetch gets what the command says from whoever offers it, who puts the arguments in; nil
+	// has it in Template. What comes from elsewhere names no files and runs nothing.
+	Fetch func(ctx context.Context, arguments []string) (string, error)
 }
 
 // CommandCall is a call of a slash command.
@@ -127,7 +127,7 @@ func (e *Engine) commandPrompt(ctx context.Context, rec lathe.Session, call Comm
 	}
 	if c.command.Fetch != nil {
 		var err error
-		if c.command.Template, err = c.command.Fetch(ctx); err != nil {
+		if c.command.Template, err = c.command.Fetch(ctx, splitArguments(call.Arguments)); err != nil {
 			return Prompt{}, lathe.Errorf(lathe.Unavailable, "the command %s could not be fetched: %w", c.command.Name, err)
 		}
 	}
@@ -158,15 +158,10 @@ func (c *commanding) pieces() (list []piece, said string) {
 	if c.command.Source == lathe.CommandSkill {
 		return []piece{{text: c.command.Template}, {text: "\n\n" + c.call.Arguments}}, c.call.Arguments
 	}
-	list = fill(c.command.Template, c.call.Arguments)
-	if c.command.Source == lathe.CommandMCP {
-		for i, p := range list {
-			if p.snippet {
-				list[i] = piece{text: "!`" + p.text + "`"}
-			}
-		}
-		return list, c.call.Arguments
+	if c.command.Fetch != nil {
+		return []piece{{text: c.command.Template}}, c.call.Arguments
 	}
+	list = fill(c.command.Template, c.call.Arguments)
 	for _, p := range list {
 		if !p.snippet {
 			said += p.text + " "

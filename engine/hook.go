@@ -12,7 +12,7 @@ import (
 // Hooks are the points at which others take part in the turns of a directory. Each may be nil.
 // An error of a hook fails what it takes part in. They are called by many goroutines.
 type Hooks struct {
-	// ChatMessage may change a prompt before it is written down.
+	// ChatMessage may change a prompt before it is written down. Parts that it adds need no id.
 	ChatMessage func(ctx context.Context, m *lathe.Message) error
 	// Messages may change what a request tells of the conversation, for that request alone. What
 	// it is given must not be changed in place.

@@ -109,11 +109,11 @@ func (p *playing) slash(words []string) (c engine.SlashCommand) {
 		case "source":
 			c.Source = lathe.CommandSource(val)
 		case "fetch":
-			c.Fetch = func(context.Context) (string, error) {
+			c.Fetch = func(_ context.Context, args []string) (string, error) {
 				if val != "yes" {
 					return "", errors.New(val)
 				}
-				return "Fetched. " + words[len(words)-1], nil
+				return fmt.Sprintf("Fetched for %q. %s", args, words[len(words)-1]), nil
 			}
 		default:
 			c.Template = w

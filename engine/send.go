@@ -227,18 +227,27 @@ func (e *Engine) compose(ctx context.Context, id lathe.SessionID, p Prompt) (lat
 		m.ID = e.ids.Message()
 	}
 	m.Parts = e.expand(ctx, rec, said.Agent, p.Parts)
-	for i := range m.Parts {
-		m.Parts[i].Session, m.Parts[i].Message = id, m.ID
-		if m.Parts[i].ID == "" {
-			m.Parts[i].ID = e.ids.Part()
-		}
-	}
+	e.own(&m)
 	if hook := settings.Hooks.ChatMessage; hook != nil {
 		if err := hook(ctx, &m); err != nil {
 			return in, err
 		}
+		if err := checkParts(m.Parts); err != nil {
+			return in, err
+		}
+		e.own(&m)
 	}
 	return lathe.Prompt{Message: m, Delivery: p.Delivery, NoReply: p.NoReply, Digest: p.digest(), Task: p.task}, nil
+}
+
+// own gives parts what they need to belong to their message.
+func (e *Engine) own(m *lathe.Message) {
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		if p.Session, p.Message = m.Session, m.ID; p.ID == "" {
+			p.ID = e.ids.Part()
+		}
+	}
 }
 
 // check refuses what no session could take.
@@ -254,7 +263,11 @@ func (p Prompt) check() error {
 	if _, err := readFormat(p.Format); err != nil {
 		return err
 	}
-	for _, part := range p.Parts {
+	return checkParts(p.Parts)
+}
+
+func checkParts(parts []lathe.Part) error {
+	for _, part := range parts {
 		switch part.Body.(type) {
 		case *lathe.Text, *lathe.File, *lathe.AgentMention, *lathe.Subtask, *lathe.Compaction:
 		case nil:
