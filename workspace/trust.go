@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/lathe-agent/lathe/internal/wholefile"
 )
 
 // Trust remembers which projects may run what their settings say. Each decision is a file
@@ -55,26 +57,11 @@ func (t *Trust) read(path string) (g Grant, ok bool, err error) {
 
 // Grant writes a decision down.
 func (t *Trust) Grant(g Grant) error {
-	if err := os.MkdirAll(t.dir, 0o700); err != nil {
-		return err
-	}
 	b, err := json.MarshalIndent(g, "", "  ")
 	if err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(t.dir, "new-*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(append(b, '\n'))
-	err = errors.Join(err, f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), t.path(g.Root, g.Digest))
-	}
-	if err != nil {
-		_ = os.Remove(f.Name())
-	}
-	return err
+	return wholefile.Write(t.path(g.Root, g.Digest), append(b, '\n'))
 }
 
 // Revoke takes all decisions about a project back and reports whether there were any.

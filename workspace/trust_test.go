@@ -100,7 +100,7 @@ func TestTrust_List(t *testing.T) {
 	for _, i := range []int{2, 0, 1} {
 		grant(t, trust, want[i])
 	}
-	write(t, filepath.Join(dir, "new-123"), "left by a crash")
+	write(t, filepath.Join(dir, ".new-123"), "left by a crash")
 	write(t, filepath.Join(dir, "broken.json"), "{")
 	mkdir(t, filepath.Join(dir, "folder.json"))
 	if got, err := trust.List(); err != nil || !reflect.DeepEqual(got, want) {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/internal/filelock"
+	"github.com/lathe-agent/lathe/internal/wholefile"
 )
 
 // Source is where credentials come from.
@@ -273,32 +274,10 @@ func (f *File) lock(ctx context.Context) (release func(), err error) {
 	return nil, lathe.Errorf(lathe.Unavailable, "lock the credentials: %w", err)
 }
 
-// replace puts a file in place whole or not at all, readable by its owner only.
+// replace puts the file in place; a link stays one.
 func replace(path string, text []byte) error {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real // the link stays one
+		path = real
 	}
-	tmp, err := os.CreateTemp(filepath.Dir(path), ".auth-*") // its mode is 0600
-	if err != nil {
-		return err
-	}
-	defer func() { _ = os.Remove(tmp.Name()) }() // gone already when all went well
-	_, err = tmp.Write(text)
-	if err == nil {
-		err = tmp.Sync()
-	}
-	if closed := tmp.Close(); err == nil {
-		err = closed
-	}
-	if err == nil {
-		err = os.Rename(tmp.Name(), path)
-	}
-	if err != nil {
-		return err
-	}
-	if dir, err := os.Open(filepath.Dir(path)); err == nil {
-		_ = dir.Sync() // not every system can
-		_ = dir.Close()
-	}
-	return nil
+	return wholefile.Write(path, text)
 }

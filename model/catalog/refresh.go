@@ -8,12 +8,11 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/wholefile"
 )
 
 // Home is where the catalogue is fetched from unless someone says otherwise.
@@ -78,7 +77,7 @@ func Refresh(ctx context.Context, c *http.Client, from, path string) (Refreshed,
 	if out.Models == 0 {
 		return out, lathe.Errorf(lathe.Unavailable, "%s has no models; what you had stays as it is", out.From)
 	}
-	if err := replace(path, src); err != nil {
+	if err := wholefile.Write(path, src); err != nil {
 		return out, lathe.Errorf(lathe.Unavailable, "keep the model catalogue: %w", err)
 	}
 	return out, nil
@@ -153,21 +152,4 @@ func because(parent, ctx context.Context, err error) error {
 		return of.Err
 	}
 	return err
-}
-
-// replace puts a file in place whole or not at all.
-func replace(path string, text []byte) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
-	}
-	tmp, err := os.CreateTemp(filepath.Dir(path), ".models-*")
-	if err != nil {
-		return err
-	}
-	defer func() { _ = os.Remove(tmp.Name()) }() // gone already when all went well
-	_, err = tmp.Write(text)
-	if err = errors.Join(err, tmp.Sync(), tmp.Close()); err != nil {
-		return err
-	}
-	return os.Rename(tmp.Name(), path)
 }

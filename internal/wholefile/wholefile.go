@@ -1,0 +1,42 @@
+// Package wholefile puts a file in place whole or not at all: whoever reads it, also after a crash or a
+// full disk, finds what was there before or all that is there now.
+//
+// It holds no state. Start reading at [Write].
+package wholefile
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+)
+
+// Write writes a file that its owner alone may read, in place of one that is there, and makes its folder
+// if need be. Of several who write at the same time the last one wins. A link is replaced, not followed.
+func Write(path string, data []byte) error {
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(dir, ".new-*") // its mode is 0600
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name()) // it is of no use to anyone
+		return err
+	}
+	Sync(dir)
+	return nil
+}
+
+// Sync lets the names in a folder survive a power cut, where the system can do that.
+func Sync(dir string) {
+	if f, err := os.Open(dir); err == nil {
+		_ = f.Sync() // not every system can
+		_ = f.Close()
+	}
+}
