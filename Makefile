@@ -34,7 +34,7 @@ test: ## vet, then every test, shuffled; with the race detector where it can run
 		race=; export CGO_ENABLED=0; \
 	fi; \
 	echo "==> $(GO) vet ./..." && $(GO) vet ./... && \
-	echo "==> $(GO) test $$race -shuffle=on ./..." && $(GO) test $$race -shuffle=on ./... && \
+	echo "==> $(GO) test $$race -shuffle=on -timeout 25m ./..." && $(GO) test $$race -shuffle=on -timeout 25m ./... && \
 	if [ -n "$$race" ]; then $(MAKE) --no-print-directory wires; fi
 
 # With the race detector a transcript runs on two wires; this runs it on all.
@@ -46,7 +46,7 @@ check: fmt-check vet lint arch ## all that a change must pass: format, vet, stat
 	@why="$(NO_RACE)"; if [ -n "$$why" ]; then \
 		echo "make check needs the race detector: $$why (make test does without)" >&2; exit 1; fi
 	$(call say,test -race -shuffle=on)
-	@$(GO) test -race -shuffle=on ./...
+	@$(GO) test -race -shuffle=on -timeout 25m ./...
 	@$(MAKE) --no-print-directory wires
 
 fmt: ## format all Go files

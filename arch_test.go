@@ -54,6 +54,8 @@ var archImports = arch.Table{
 	// The engine holds the store and the bus themselves: what differs between one machine and many lies
 	// below them, in the store's driver and in what feeds the bus.
 	{From: "engine", May: []string{".", "store", "bus", "model", "tool", "workspace/...", "plugin", "internal/*"}},
+	// It brings together who speaks with other processes and the engine, which knows neither.
+	{From: "guest", May: []string{".", "engine", "model", "plugin", "tool", "tool/mcp", "workspace", "sandbox", "internal/*"}},
 	{From: "lathetest", May: []string{"."}},
 	{From: "config", May: []string{".", "model/catalog"}},
 
@@ -78,6 +80,7 @@ var archFences = []arch.Fence{
 	{Import: "github.com/spf13", Only: []string{"cmd/..."}, Why: "only cmd reads flags"},
 	{Import: "charm.land/catwalk", Only: []string{"model/catalog"}, Why: "its types and its mistakes stay behind our own catalogue"},
 	{Import: "github.com/aws", Only: []string{"model/aws"}, Why: "only the package that signs for Amazon needs Amazon's code"},
+	{Import: "github.com/modelcontextprotocol", Only: []string{"tool/mcp", "cmd/..."}, Why: "what servers send is checked behind our own types"},
 	{Import: "charm.land/bubbletea", Only: []string{"tui/..."}, Why: "only tui knows that a terminal exists"},
 	{Import: "charm.land/bubbles", Only: []string{"tui/..."}, Why: "only tui knows that a terminal exists"},
 	{Import: "charm.land/lipgloss", Only: []string{"tui/...", "cmd/..."}, Why: "no colour elsewhere"},

@@ -141,6 +141,9 @@ func problemIn(s *source, at int, key []string, message string) Problem {
 		end = s.starts[n+1]
 	}
 	line, mark := excerpt(hide(string(s.text[start:end])), at-start)
+	if s.leaves { // what lies outside may be anything, and is not the project's to show
+		line, mark, message = "", 0, "is wrong; what stands here is not shown, since the file lies outside the project"
+	}
 	return Problem{
 		Path: s.name, Line: n + 1, Column: utf8.RuneCount(s.text[start:at]) + 1,
 		Key: slices.Clone(key), Message: message, Source: line, mark: mark,

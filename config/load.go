@@ -162,8 +162,11 @@ func (l *loading) readAll() {
 
 func (l *loading) read(f found, table *spec) {
 	s, err := l.readSource(f.path, f.layer, table)
-	if s != nil && err == nil {
+	switch {
+	case s != nil && err == nil:
 		s.leaves = l.leaves(f)
+	case s != nil && l.leaves(f): // its text is not the project's to show
+		err = &Error{Kind: err.Kind, Path: f.path, Message: "is not valid; its text is not shown, since it lies outside the project"}
 	}
 	l.take(s, err)
 }

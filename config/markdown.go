@@ -14,12 +14,12 @@ const maxHead = 16 << 10
 
 // readMarkdown reads a markdown file with a head between --- lines. The source's root is
 // the head; the body comes beside it, trimmed.
-func (l *loading) readMarkdown(path string, layer Layer) (s *source, body string, err *Error) {
+func (l *loading) readMarkdown(path string, layer Layer, leaves bool) (s *source, body string, err *Error) {
 	text, readErr := l.disk.read(path)
 	if readErr != nil {
 		return nil, "", &Error{Kind: FrontmatterError, Path: path, Message: "cannot be read: " + errText(readErr)}
 	}
-	s = &source{name: path, dir: filepath.Dir(path), layer: layer, table: settings(), text: text}
+	s = &source{name: path, dir: filepath.Dir(path), layer: layer, table: settings(), text: text, leaves: leaves}
 	body, err = s.parseMarkdown()
 	return s, body, err
 }
@@ -127,12 +127,11 @@ func (l *loading) markdown(dir found) {
 				if kind.primary && strings.Contains(f.name, "/") {
 					continue // modes do not nest
 				}
-				s, body, err := l.readMarkdown(f.path, dir.layer)
+				s, body, err := l.readMarkdown(f.path, dir.layer, f.leaves)
 				if err != nil {
 					l.leaveOut(err)
 					continue
 				}
-				s.leaves = f.leaves
 				s.root = kind.setting(s, strings.TrimSuffix(f.name, ".md"), body)
 				l.take(s, nil)
 			}

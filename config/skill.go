@@ -89,7 +89,7 @@ func (l *loading) skill(path string, layer Layer) (sk Skill, ok bool) {
 
 // readSkill returns one without a name where there is none.
 func (l *loading) readSkill(path string, layer Layer) Skill {
-	s, body, err := l.readMarkdown(path, layer)
+	s, body, err := l.readMarkdown(path, layer, false)
 	if err != nil {
 		l.leaveOut(err)
 		return Skill{}

@@ -59,8 +59,10 @@ func resource(_ context.Context, server, uri string) ([]engine.Resource, error) 
 		return nil, lathe.Errorf(lathe.NotFound, "there is no server %q", server)
 	case uri == "docs://a":
 		return []engine.Resource{
-			{URI: uri, Mime: "text/plain", Text: "A word."}, {URI: uri, Mime: "image/png", Blob: []byte("png")},
-			{URI: uri, Mime: "video/mp4", Blob: []byte("mp4")}, {URI: uri, Mime: "image/gif", Blob: make([]byte, 10<<20+1)},
+			{URI: uri, Mime: "text/plain", Text: "A word."},
+			{URI: uri, Mime: "image/png", Blob: []byte("png")},
+			{URI: uri, Mime: "video/mp4", Blob: []byte("mp4")},
+			{URI: uri, Mime: "image/gif", Blob: make([]byte, 10<<20+1)},
 		}, nil
 	default:
 		return nil, lathe.Errorf(lathe.NotFound, "it has no %s", uri)

@@ -8,6 +8,7 @@ import (
 	"github.com/lathe-agent/lathe/config"
 	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/server"
+	"github.com/lathe-agent/lathe/tool/mcp"
 	"github.com/lathe-agent/lathe/workspace"
 )
 
@@ -16,7 +17,7 @@ import (
 type backend struct{ *engine.Engine }
 
 func (b backend) all(s *settings) server.Backend {
-	return b.withFiles(server.Backend{Feed: b, Instances: b, Sessions: b, Messages: b, Turns: b, Commands: b, Own: b, Asks: b, Settings: s, Meters: b})
+	return b.withFiles(server.Backend{Feed: b, Instances: b, Sessions: b, Messages: b, Turns: b, Commands: b, Own: b, Asks: b, Settings: s, ToolServers: toolServers{s.hub}, Meters: b})
 }
 
 func (b backend) Open(ctx context.Context, dir string) (workspace.Place, lathe.Project, error) {
@@ -63,7 +64,9 @@ func (b backend) Unrevert(ctx context.Context, id lathe.SessionID) (lathe.Sessio
 // settings are the same in every directory.
 type settings struct {
 	loaded config.Loaded
+	agents []lathe.Agent
 	err    error
+	hub    *mcp.Hub
 }
 
 func (s *settings) Settings(context.Context, workspace.Place) (*config.Loaded, error) {
@@ -71,7 +74,7 @@ func (s *settings) Settings(context.Context, workspace.Place) (*config.Loaded, e
 }
 
 func (s *settings) Agents(context.Context, workspace.Place) ([]lathe.Agent, error) {
-	return nil, s.err
+	return s.agents, s.err
 }
 
 func (s *settings) Tools(context.Context, workspace.Place) ([]server.Tool, error) { return nil, s.err }

@@ -22,6 +22,7 @@ import (
 	"github.com/lathe-agent/lathe/server"
 	"github.com/lathe-agent/lathe/store/sqlite"
 	"github.com/lathe-agent/lathe/tool"
+	"github.com/lathe-agent/lathe/tool/mcp"
 	"github.com/lathe-agent/lathe/tool/tooltest"
 	"github.com/lathe-agent/lathe/workspace"
 )
@@ -62,6 +63,7 @@ func (w *world) open(with ...func(*server.Options)) {
 	for _, f := range with {
 		f(&o)
 	}
+	w.settings.hub = mcp.Open(mcp.Options{Dir: w.dir})
 	all := backend{w.engine}.all(&w.settings)
 	w.server = server.New(all, o)
 	listening := httptest.NewServer(w.server)
@@ -70,6 +72,7 @@ func (w *world) open(with ...func(*server.Options)) {
 	w.Cleanup(func() {
 		w.server.Close()
 		listening.Close()
+		w.settings.hub.Close()
 		w.ok(all.Terminals.Close())
 		w.ok(e.Close())
 	})

@@ -8,7 +8,7 @@ import (
 )
 
 // The routes of the reference's next API that its terminal client touches, and the experimental
-// ones. They answer what the client needs; the rest of that API is not here.
+// ones. The rest of that API is not here. The lists are in modern_list.go and modern_provider.go.
 
 func (s *Server) modernRoutes() []row {
 	bad := []failure{failsBad}
@@ -28,9 +28,6 @@ func (s *Server) modernRoutes() []row {
 			return consoleReply{ConsoleManagedProviders: []string{}}, nil
 		}),
 		answer(row{
-			method: "GET", path: "/experimental/resource", name: "experimental.resource.list", tag: "experimental", fails: bad, summary: "List the resources of MCP servers",
-		}, s.mcpStatus),
-		answer(row{
 			method: "GET", path: "/experimental/workspace", name: "experimental.workspace.list", tag: "experimental", fails: bad, summary: "List remote workspaces",
 		}, s.nothing),
 		answer(row{
@@ -41,13 +38,7 @@ func (s *Server) modernRoutes() []row {
 			summary: "List sessions across projects, those that changed last first",
 		}, s.allSessions),
 	}
-	for _, name := range []string{"agent", "reference", "command", "provider", "model", "integration", "skill"} {
-		rows = append(rows, answer(row{
-			method: "GET", path: "/api/" + name, name: "v2." + name + ".list", tag: "api", fails: bad,
-			summary: "List nothing: the classic route of the same name has it",
-		}, s.located))
-	}
-	return rows
+	return append(rows, s.modernLists()...)
 }
 
 type (
@@ -70,10 +61,6 @@ type (
 		ID        string `json:"id"`
 		Directory string `json:"directory"`
 	}
-	locatedReply struct {
-		Location location `json:"location"`
-		Data     []object `json:"data"`
-	}
 )
 
 func (location) schemaName() string { return "LocationInfo" }
@@ -86,11 +73,6 @@ func (c *call) location() (location, error) {
 
 func locationOf(at workspace.Place) location {
 	return location{Directory: at.Directory, Project: locationProject{ID: at.ProjectID, Directory: at.Worktree}}
-}
-
-func (s *Server) located(c *call, _, _ none) (locatedReply, error) {
-	where, err := c.location()
-	return locatedReply{Location: where, Data: []object{}}, err
 }
 
 type allQuery struct {
@@ -106,7 +88,7 @@ type allQuery struct {
 // allSessions lists sessions of all projects, each with its project. What follows the page begins
 // at the time that X-Next-Cursor tells.
 func (s *Server) allSessions(c *call, q allQuery, _ none) ([]projectSession, error) {
-	query := lathe.Query{Roots: q.Roots, Since: lathe.Time(q.Start), Search: q.Search, Limit: limitOf(q.Limit, listedSessions) + 1}
+	query := lathe.Query{Roots: q.Roots, Since: lathe.Time(q.Start), Search: q.Search}
 	if q.Archived {
 		query.Archived = lathe.WithArchived
 	}
@@ -120,16 +102,36 @@ func (s *Server) allSessions(c *call, q allQuery, _ none) ([]projectSession, err
 		}
 		query.Directory = dir
 	}
-	all, err := s.Sessions.List(c.Context(), query)
+	all, more, err := s.page(c, query, limitOf(q.Limit, listedSessions))
 	if err != nil {
 		return nil, err
 	}
-	if last := query.Limit - 1; len(all) > last {
-		all = all[:last]
-		c.w.Header().Set("X-Next-Cursor", strconv.FormatInt(int64(all[last-1].Updated), 10))
+	if more {
+		c.w.Header().Set("X-Next-Cursor", strconv.FormatInt(int64(all[len(all)-1].Updated), 10))
 		c.w.Header().Set("Access-Control-Expose-Headers", "X-Next-Cursor")
 	}
 	return s.withProjects(c, all)
+}
+
+// page lists so many sessions, and those beyond that changed in the same millisecond as the last of
+// them: what follows is asked for by time, and they would be on no page. It reports whether there
+// are more.
+func (s *Server) page(c *call, query lathe.Query, size int) (all []lathe.Session, more bool, err error) {
+	for query.Limit = size + 1; ; query.Limit *= 2 {
+		if all, err = s.Sessions.List(c.Context(), query); err != nil {
+			return nil, false, err
+		}
+		end := size
+		for end < len(all) && all[end].Updated == all[end-1].Updated {
+			end++
+		}
+		switch {
+		case end < len(all):
+			return all[:end], true, nil
+		case len(all) < query.Limit:
+			return all, false, nil
+		}
+	}
 }
 
 // projectSession is a session and the project it belongs to, null if that is gone.

@@ -3,7 +3,7 @@ package server_test
 import (
 	"encoding/json"
 	"net/http"
-	"strings"
+	"slices"
 	"testing"
 
 	"github.com/lathe-agent/lathe"
@@ -51,6 +51,28 @@ func TestModern_AllSessions(t *testing.T) {
 	}
 }
 
+// Sessions that changed in the same millisecond are on one page, however small pages are.
+func TestModern_AllSessionsOfOneMoment(t *testing.T) {
+	w := begin(t, "")
+	for i, updated := range []lathe.Time{9, 5, 5, 5, 5, 5, 2, 2, 1} {
+		_, err := w.engine.Import(t.Context(), w.dir, lathe.Export{Info: lathe.Session{ID: lathe.SessionID("ses_" + string(rune('a'+i))), Created: 1, Updated: updated, Title: "x"}})
+		w.ok(err)
+	}
+	var sizes []int
+	for next := ""; ; {
+		var page []lathe.Session
+		a := w.want(http.StatusOK, &page, "GET", "/experimental/session?limit=2"+next, "")
+		sizes = append(sizes, len(page))
+		if next = a.Header.Get("X-Next-Cursor"); next == "" {
+			break
+		}
+		next = "&cursor=" + next
+	}
+	if !slices.Equal(sizes, []int{6, 2, 1}) {
+		t.Errorf("pages of %v", sizes)
+	}
+}
+
 func TestModern_WhatTheTerminalClientAsks(t *testing.T) {
 	w := begin(t, "")
 	where, _ := json.Marshal(w.dir)
@@ -61,21 +83,12 @@ func TestModern_WhatTheTerminalClientAsks(t *testing.T) {
 		"/api/agent":                     `{"location":` + place + `,"data":[]}`,
 		"/experimental/capabilities":     `{"backgroundSubagents":false}`,
 		"/experimental/console":          `{"consoleManagedProviders":[],"switchableOrgCount":0}`,
-		"/experimental/resource":         `{}`,
 		"/experimental/workspace":        `[]`,
 		"/experimental/workspace/status": `[]`,
 		"/experimental/tool/ids":         `[]`,
 		"/command":                       `[]`,
-		"/mcp":                           `{}`,
 	} {
 		w.want(http.StatusOK, nil, "GET", path, "").is(w, want)
 	}
-	for _, path := range []string{"/api/reference", "/api/command", "/api/provider", "/api/model", "/api/integration", "/api/skill"} {
-		if a := w.want(http.StatusOK, nil, "GET", path+"?location[directory]="+w.dir, ""); !strings.HasSuffix(string(a.body), `"data":[]}`) {
-			t.Errorf("%s: %s", path, a.body)
-		}
-	}
-	w.want(http.StatusNotFound, nil, "POST", "/mcp/some/connect", "").is(w, `{"_tag":"McpServerNotFoundError","name":"some","message":"MCP server not found: some"}`)
-	w.want(http.StatusBadRequest, nil, "POST", "/mcp", `{"name":"x","config":{"type":"local","command":["x"]}}`)
 	w.want(http.StatusOK, nil, "POST", "/global/upgrade", `{}`)
 }

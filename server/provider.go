@@ -17,6 +17,8 @@ type Providers interface {
 	Defaults(ctx context.Context, at workspace.Place) (map[string]string, error)
 	// Methods are the ways to log in, by provider.
 	Methods(ctx context.Context, at workspace.Place) (map[string][]LoginMethod, error)
+	// Integrations are all providers with the ways to log in, and the credentials there are.
+	Integrations(ctx context.Context, at workspace.Place) ([]Integration, error)
 	// Authorize begins a login; nil says that there is nothing to do but to give a key.
 	Authorize(ctx context.Context, at workspace.Place, provider string, method int, inputs map[string]string) (*Authorization, error)
 	// Complete waits for the end of a login that was begun, with what the page showed if it did.
@@ -34,6 +36,9 @@ type Provider struct {
 	Env     []string                   `json:"env"`
 	Options map[string]json.RawMessage `json:"options"`
 	Models  map[string]json.RawMessage `json:"models"` // as the catalogue writes them
+
+	Package string `json:"-"` // names the protocol; only the next API tells it of a provider
+	Address string `json:"-"`
 }
 
 func (Provider) schemaName() string { return "Provider" }

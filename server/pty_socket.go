@@ -27,6 +27,9 @@ const (
 	pingEvery  = 30 * time.Second
 )
 
+// noTerminal is how a connection ends whose terminal is not there; before there is one it is 404.
+const noTerminal websocket.StatusCode = 4404
+
 // connectTerminal checks who asks and what for, and then is the connection.
 func (s *Server) connectTerminal(c *call, q connectQuery) error {
 	if q.Ticket == nil && !s.guard.knows(c.Request) {
@@ -41,7 +44,7 @@ func (s *Server) connectTerminal(c *call, q connectQuery) error {
 			return noTicket("the ticket is used, too old, or for another terminal; ask for a new one")
 		}
 	}
-	_, t, err := s.terminal(c)
+	at, t, err := s.terminal(c)
 	if err != nil {
 		return err
 	}
@@ -59,6 +62,10 @@ func (s *Server) connectTerminal(c *call, q connectQuery) error {
 	})
 	if err != nil {
 		return badRequest("Headers", "%v", err) // Accept has answered already, unless it could not
+	}
+	if s.Terminals.Find(at.Directory, t.Info().ID) == nil { // it went while the connection was made
+		_ = conn.Close(noTerminal, "there is no such terminal any more")
+		return nil
 	}
 	conn.SetReadLimit(inputSize)
 	s.attach(c.Context(), conn, t, from)

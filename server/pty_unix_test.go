@@ -3,11 +3,14 @@
 package server_test
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -356,5 +359,34 @@ func TestPty_InputRate(t *testing.T) {
 	c.until("taken")
 	if took := time.Since(began); took < time.Second {
 		t.Errorf("2.6 MB were taken in %v", took)
+	}
+}
+
+// hijackSpy does something right before a request becomes a connection.
+type hijackSpy struct {
+	http.ResponseWriter
+	first func()
+}
+
+func (h hijackSpy) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	h.first()
+	return http.NewResponseController(h.ResponseWriter).Hijack()
+}
+
+// A terminal that is found, and gone before the websocket stands, ends the connection with the
+// code for it; one that was never there is 404 and no websocket.
+func TestPty_GoneWhileConnecting(t *testing.T) {
+	w := begin(t, "")
+	p := w.terminal(`{"command":"/bin/sh"}`)
+	between := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		w.server.ServeHTTP(hijackSpy{rw, func() { w.server.Terminals.Find(w.dir, p.ID).Remove() }}, r)
+	}))
+	defer between.Close()
+	w.url, w.http = between.URL, between.Client()
+	if code := w.connect(p.ID, "").closed(); code != 4404 {
+		t.Errorf("closed with %d", code)
+	}
+	if _, res, err := w.dial(p.ID, ""); err == nil || res.StatusCode != http.StatusNotFound {
+		t.Errorf("then %v %v", res, err)
 	}
 }

@@ -32,21 +32,22 @@ type Options struct {
 // Backend is what a server stands on, one small interface for each family of routes. All of
 // them are needed.
 type Backend struct {
-	Feed      Feed
-	Instances Instances
-	Sessions  Sessions
-	Messages  Messages
-	Turns     Turns
-	Commands  Commands
-	Own       Own
-	Asks      Asks
-	Settings  Settings
-	Providers Providers
-	Projects  Projects
-	Folders   Folders
-	Git       *git.Git
-	Terminals *terminal.Set
-	Meters    Meters // may be nil
+	Feed        Feed
+	Instances   Instances
+	Sessions    Sessions
+	Messages    Messages
+	Turns       Turns
+	Commands    Commands
+	Own         Own
+	Asks        Asks
+	Settings    Settings
+	Providers   Providers
+	ToolServers ToolServers
+	Projects    Projects
+	Folders     Folders
+	Git         *git.Git
+	Terminals   *terminal.Set
+	Meters      Meters // may be nil
 }
 
 // Server answers requests. Make one with [New]; it is an [http.Handler].

@@ -16,6 +16,7 @@ func (s *Server) table() []row {
 		s.providerRoutes(),
 		s.commandRoutes(),
 		s.emptyRoutes(),
+		s.mcpRoutes(),
 		s.modernRoutes(),
 		s.pathRoutes(),
 		s.projectRoutes(),

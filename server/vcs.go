@@ -125,7 +125,15 @@ func (s *Server) vcsStatus(c *call, _, _ none) ([]vcsFile, error) {
 	for _, d := range all {
 		out = append(out, vcsFile{d.File, d.Additions, d.Deletions, d.Status})
 	}
-	return out, err
+	return out, unreadable(err)
+}
+
+// unreadable says that git cannot read a repository: that is the repository's fault, not ours.
+func unreadable(err error) error {
+	if err == nil || lathe.CodeOf(err) != lathe.Internal {
+		return err
+	}
+	return lathe.Errorf(lathe.Unavailable, "git cannot read this repository: %w", err)
 }
 
 type vcsQuery struct {
@@ -150,7 +158,8 @@ func (s *Server) vcsDiff(c *call, q vcsQuery, _ none) ([]lathe.FileDiff, error) 
 		}
 		ask.Context = n
 	}
-	return s.Git.Diff(c.Context(), at, ask)
+	all, err := s.Git.Diff(c.Context(), at, ask)
+	return all, unreadable(err)
 }
 
 // vcsPatch is what git apply takes elsewhere.
@@ -161,7 +170,7 @@ func (s *Server) vcsPatch(c *call, _ none) error {
 	}
 	patch, err := s.Git.Patch(c.Context(), at)
 	if err != nil {
-		return err
+		return unreadable(err)
 	}
 	c.w.Header().Set("Content-Type", "text/x-diff; charset=utf-8")
 	c.w.whole(http.StatusOK, patch)

@@ -111,3 +111,16 @@ func TestVCS_Hostile(t *testing.T) {
 		t.Error("a command of the project ran")
 	}
 }
+
+// A repository that git cannot read is told as that, and is no failure of the server.
+func TestVCS_Corrupt(t *testing.T) {
+	w := begin(t, "")
+	w.write("a.txt", "one\n")
+	w.repository()
+	w.write(".git/index", "DIRC\xff\xff\xff\xff nonsense")
+	for _, path := range []string{"/vcs/status", "/vcs/diff?mode=git", "/vcs/diff/raw"} {
+		if a := w.want(http.StatusServiceUnavailable, nil, "GET", path, ""); !strings.Contains(string(a.body), "git cannot read this repository") {
+			t.Errorf("%s: %s", path, a.body)
+		}
+	}
+}

@@ -81,11 +81,11 @@ func (a *app) knownAgents(ctx context.Context) ([]lathe.Agent, error) {
 	if err != nil {
 		return nil, closing(s, err)
 	}
-	settings, err := s.Settings(ctx, place)
+	k, _, err := s.visited(ctx, place)
 	if err != nil {
 		return nil, closing(s, err)
 	}
-	return settings.Ordered(), s.Close()
+	return k.settings.Ordered(), s.Close()
 }
 
 type agentFlags struct {

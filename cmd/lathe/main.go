@@ -64,6 +64,7 @@ func newRoot(a *app) *cobra.Command {
 	root.AddCommand(
 		newRun(a),
 		newServe(a),
+		newMCP(a),
 		newSession(a),
 		newAgent(a),
 		newExport(a),
@@ -74,6 +75,7 @@ func newRoot(a *app) *cobra.Command {
 		newPermission(a),
 		newModels(a),
 		newAuth(a),
+		newPlugin(a),
 		newDebug(a),
 		newCompletion(a),
 		newDemo(a),

@@ -252,6 +252,7 @@ func (a *app) openAgent(ctx context.Context, wire http.RoundTripper, keyless, he
 	s := newSetup(a, at)
 	s.wire, s.keyless, s.headless = wire, keyless, headless
 	e, err := openEngine(ctx, a, at, s)
+	s.attach(e)
 	return e, s, err
 }
 

@@ -108,6 +108,7 @@ func (a *app) serve(ctx context.Context, f serveFlags, given func(string) bool) 
 	if err != nil {
 		return closing(setup, closing(l, err))
 	}
+	setup.attach(e)
 	defer func() { err = closing(setup, closing(e, err)) }()
 	if err := a.recoverTurns(ctx, e); err != nil {
 		return closing(l, err)

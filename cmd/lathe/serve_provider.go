@@ -39,7 +39,7 @@ func (b *served) Providers(_ context.Context, at workspace.Place, all bool) ([]s
 func wireProvider(p *catalog.Provider, source string) server.Provider {
 	out := server.Provider{
 		ID: p.ID, Name: p.Name, Source: source, Env: append([]string{}, p.Env...),
-		Options: map[string]json.RawMessage{}, Models: map[string]json.RawMessage{},
+		Options: map[string]json.RawMessage{}, Models: map[string]json.RawMessage{}, Package: p.NPM, Address: p.API,
 	}
 	for name, value := range p.Options {
 		if !scrub.IsSecret(name) && name != "headers" {

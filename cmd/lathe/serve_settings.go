@@ -18,6 +18,7 @@ import (
 
 // forget lets settings and models of a directory be read anew.
 func (s *agentSetup) forget(dir string) {
+	s.visits.forget(dir)
 	s.loader.Forget(dir)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -25,8 +26,8 @@ func (s *agentSetup) forget(dir string) {
 }
 
 // Settings returns those that count in a directory.
-func (b *served) Settings(_ context.Context, at workspace.Place) (*config.Loaded, error) {
-	k, err := b.setup.at(at)
+func (b *served) Settings(ctx context.Context, at workspace.Place) (*config.Loaded, error) {
+	k, _, err := b.setup.visited(ctx, at)
 	if err != nil {
 		return nil, err
 	}
@@ -60,16 +61,21 @@ func (a *app) userSettings() string {
 
 // Global is what the user's own file says.
 func (b *served) Global(context.Context) (json.RawMessage, error) {
-	src, err := os.ReadFile(b.app.userSettings())
+	return readSettings(b.app.userSettings())
+}
+
+// readSettings is a settings file as plain JSON, nil if there is none.
+func readSettings(path string) (json.RawMessage, error) {
+	src, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, lathe.Errorf(lathe.Unavailable, "your settings cannot be read: %w", err)
+		return nil, lathe.Errorf(lathe.Unavailable, "the settings cannot be read: %w", err)
 	}
 	plain, err := hujson.Standardize(src)
 	if err != nil {
-		return nil, lathe.Errorf(lathe.Invalid, "your settings are not JSON: %w", err)
+		return nil, lathe.Errorf(lathe.Invalid, "%s is not JSON: %w", path, err)
 	}
 	return plain, nil
 }
@@ -77,14 +83,17 @@ func (b *served) Global(context.Context) (json.RawMessage, error) {
 // Change writes to the settings file of the directory, one of ours unless there is only one of the
 // reference's.
 func (b *served) Change(_ context.Context, at workspace.Place, change json.RawMessage) error {
-	path := filepath.Join(at.Directory, "lathe.json")
+	return config.Edit(directorySettings(at.Directory), change)
+}
+
+// directorySettings is the settings file of a directory that is written to.
+func directorySettings(dir string) string {
 	for _, name := range []string{"lathe.jsonc", "lathe.json", "opencode.jsonc", "opencode.json"} {
-		if p := filepath.Join(at.Directory, name); fileExists(p) {
-			path = p
-			break
+		if path := filepath.Join(dir, name); fileExists(path) {
+			return path
 		}
 	}
-	return config.Edit(path, change)
+	return filepath.Join(dir, "lathe.json")
 }
 
 // ChangeGlobal writes to the user's own file.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"os"
 	"slices"
@@ -39,6 +40,9 @@ type agentSetup struct {
 	mu            sync.Mutex // guards the fields below
 	dirs          map[string]*known
 	fetchedSkills map[string][]string // folders, by directory
+	added         map[string]string   // by plugins to the settings of a directory
+
+	visits visits
 }
 
 // known is what was read of one directory.
@@ -56,15 +60,16 @@ func newSetup(a *app, at folders) *agentSetup {
 	return &agentSetup{
 		app: a, loader: config.NewLoader(), runner: runner, confine: a.newConfinement(runner.Kernel), seen: tool.NewSeen(),
 		outputs: at.outputs(), plans: at.plans(), pages: newPages(at.instructions(), a.log), dirs: map[string]*known{},
-		skills: newSkillIndexes(at.skills(), a.log), fetchedSkills: map[string][]string{},
+		skills: newSkillIndexes(at.skills(), a.log), fetchedSkills: map[string][]string{}, added: map[string]string{},
+		visits: visits{at: at, dirs: map[string]*visit{}},
 	}
 }
 
-// Close ends what commands have left running, and what is still being fetched.
+// Close ends guests, what commands have left running, and what is still being fetched.
 func (s *agentSetup) Close() error {
 	s.pages.close()
 	s.skills.close()
-	return s.runner.Close()
+	return errors.Join(s.visits.close(), s.runner.Close())
 }
 
 // in is the same program in another directory.
@@ -111,7 +116,7 @@ func (s *agentSetup) at(place workspace.Place) (*known, error) {
 // load reads settings, with the skills that were fetched for them.
 func (s *agentSetup) load(o config.Options) (*config.Loaded, error) {
 	s.mu.Lock()
-	o.Skills = s.fetchedSkills[o.Directory]
+	o.Skills, o.Added = s.fetchedSkills[o.Directory], s.added[o.Directory]
 	s.mu.Unlock()
 	loaded, _, err := s.loader.Load(o)
 	if err != nil || s.keyless { // a recording needs no network
@@ -129,15 +134,6 @@ func (s *agentSetup) load(o config.Options) (*config.Loaded, error) {
 	return loaded, err
 }
 
-// Settings is what the engine needs of a directory's settings.
-func (s *agentSetup) Settings(_ context.Context, place workspace.Place) (*engine.Settings, error) {
-	k, err := s.at(place)
-	if err != nil {
-		return nil, err
-	}
-	return k.settings, nil
-}
-
 func (s *agentSetup) read(k *known, place workspace.Place) *engine.Settings {
 	c := k.loaded.Config
 	out := &engine.Settings{
@@ -152,7 +148,7 @@ func (s *agentSetup) read(k *known, place workspace.Place) *engine.Settings {
 		Fallback:  engine.Fallback{Models: modelRefs(c.Fallback.Models), Unauthorized: c.Fallback.Unauthorized}, Compaction: compactionOf(c.Compaction),
 		Headless: s.headless, Checks: engine.DefaultChecks(s.headless).With(c.Checks.Switches()),
 	}
-	s.equip(k, out)
+	s.equip(k, place, out)
 	s.brief(k, place, out)
 	if m, err := k.providers.choose(context.Background(), s.app, ""); err == nil {
 		out.DefaultModel = lathe.ModelRef{Provider: m.Provider, Model: m.ID}

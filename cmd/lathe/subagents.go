@@ -49,6 +49,10 @@ func (r *runner) child(ctx context.Context, ev lathe.Event) {
 			r.note("The task %s asks: %s (nobody is here to answer)", plain(r.titleOf(ctx, ev.Session)), plain(f.Questions[0].Question))
 			r.tell(r.engine.Dismiss(ctx, f.ID))
 		}
+	case *lathe.SessionFailed: // of no session: a plugin, say
+		if ev.Session == "" && (ev.Directory == "" || ev.Directory == r.session.Directory) {
+			r.note("! %s", plain(lathe.FaultMessage(f.Error)))
+		}
 	default:
 	}
 }

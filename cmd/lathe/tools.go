@@ -9,13 +9,14 @@ import (
 	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/sandbox"
 	"github.com/lathe-agent/lathe/tool"
+	"github.com/lathe-agent/lathe/workspace"
 )
 
 // equip gives the agents of a directory their tools, and the user a shell.
-func (s *agentSetup) equip(k *known, out *engine.Settings) {
+func (s *agentSetup) equip(k *known, place workspace.Place, out *engine.Settings) {
 	c := k.loaded.Config
 	bash := tool.BashConfig{
-		Runner: s.runner, Shell: c.Shell, Env: os.Environ(), Output: tool.Output{Dir: s.outputs, Limits: out.Limits},
+		Runner: s.runner, Shell: c.Shell, Env: os.Environ(), Add: s.env(place.Directory), Output: tool.Output{Dir: s.outputs, Limits: out.Limits},
 		Secrets: func() (names []string) { // when the first command runs: the list is long
 			for _, p := range k.providers.catalog.Providers() {
 				names = append(names, p.Env...)

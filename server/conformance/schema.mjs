@@ -6,6 +6,19 @@ import { join } from "node:path"
 import Ajv from "ajv/dist/2020.js"
 
 const doc = JSON.parse(gunzipSync(readFileSync(join(import.meta.dirname, "opencode-openapi.json.gz"))))
+// The document has the shapes of the lists of the next API, but not their routes; these stand as in
+// the types of the SDK.
+for (const [name, shape] of Object.entries({
+  agent: "AgentV2Info", command: "CommandV2Info", model: "ModelV2Info", provider: "ProviderV2Info",
+  skill: "SkillV2Info", reference: "ReferenceInfo", integration: "IntegrationInfo",
+})) {
+  const at = (schema) => ({ $ref: "#/components/schemas/" + schema })
+  const schema = {
+    type: "object", required: ["location", "data"], additionalProperties: false,
+    properties: { location: at("LocationInfo"), data: { type: "array", items: at(shape) } },
+  }
+  doc.paths["/api/" + name] = { get: { responses: { 200: { content: { "application/json": { schema } } } } } }
+}
 const ajv = new Ajv({ strict: false, allErrors: false, validateFormats: false })
 ajv.addSchema(doc, "doc")
 

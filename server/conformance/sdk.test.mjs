@@ -165,6 +165,32 @@ test("settings, models, agents and what else there is", async (t) => {
   assert.equal(ok(await w.v1.config.get()).username, "dev")
 })
 
+test("MCP servers are added, used, switched off and on; here lathe is one itself", async (t) => {
+  const w = await begin(t, `call own_sessions {"limit":5}
+finish tool-calls
+--
+text "Seen."
+finish stop
+`)
+  assert.deepEqual(ok(await w.v1.mcp.status()), {})
+  const config = { type: "local", command: [process.env.LATHE_BIN, "mcp", "serve", "-C", w.dir] }
+  assert.deepEqual(ok(await w.v1.mcp.add({ body: { name: "own", config } })), { own: { status: "connected" } })
+  assert.ok(ok(await w.v1.tool.ids()).includes("own_sessions"))
+  const s = ok(await w.v1.session.create({ body: { title: "With a server" } }))
+  ok(await w.v1.session.prompt({ path: { id: s.id }, body: { parts: [{ type: "text", text: "look" }] } }))
+  const messages = ok(await w.v1.session.messages({ path: { id: s.id } }))
+  const call = messages.flatMap((m) => m.parts).find((p) => p.type === "tool")
+  assert.equal(call.tool, "own_sessions")
+  assert.equal(call.state.status, "completed", call.state.error)
+  assert.match(call.state.output, /With a server/)
+  assert.equal(ok(await w.v1.mcp.disconnect({ path: { name: "own" } })), true)
+  assert.deepEqual(ok(await w.v2.mcp.status()), { own: { status: "disabled" } })
+  assert.equal(ok(await w.v1.mcp.connect({ path: { name: "own" } })), true)
+  assert.deepEqual(ok(await w.v1.mcp.status()), { own: { status: "connected" } })
+  assert.equal((await w.v1.mcp.connect({ path: { name: "other" } })).response.status, 404)
+  assert.equal((await w.v1.mcp.auth.start({ path: { name: "own" } })).response.status, 400)
+})
+
 test("files are found and read, and nothing outside", async (t) => {
   const w = await begin(t, undefined, { "src/deep/code.go": "package deep\n\nfunc Needle() {}\n", "pic.png": Buffer.from([137, 80, 78, 71, 13, 10, 26, 10, 0, 0]) })
   const hits = ok(await w.v1.find.text({ query: { pattern: "Needle" } }))
@@ -264,17 +290,57 @@ test("the second client speaks as well", async (t) => {
 test("what the terminal client of the reference asks at its start", async (t) => {
   const w = await begin(t)
   const at = "?location%5Bdirectory%5D=" + encodeURIComponent(w.dir)
-  for (const name of ["agent", "reference", "command", "provider", "model", "integration", "skill"]) {
-    const r = await w.fetch("/api/" + name + at)
-    assert.equal(r.status, 200, name)
-    const body = await r.json()
-    assert.equal(body.location.directory, w.dir)
-    assert.ok(Array.isArray(body.data), name)
-  }
   assert.equal((await (await w.fetch("/api/location" + at)).json()).directory, w.dir)
   const found = await (await w.fetch("/api/fs/find" + at + "&query=note&limit=20")).json()
   assert.ok(found.data.some((f) => f.path === "notes.txt" && f.type === "file"))
   for (const path of ["capabilities", "console", "resource", "workspace", "workspace/status"]) assert.equal((await w.fetch("/experimental/" + path)).status, 200, path)
+})
+
+test("the lists of the next API have what the classic ones have", async (t) => {
+  const w = await begin(t, undefined, {
+    ".opencode/command/greet.md": "---\ndescription: Greets\nmodel: script/script\nsubtask: true\n---\nGreet $1 politely.\n",
+    ".opencode/skill/bake/SKILL.md": "---\nname: bake\ndescription: Bakes a cake\n---\nBake.\n",
+    ".opencode/agent/poet.md": "---\ndescription: Rhymes\nmode: primary\nsteps: 4\ncolor: accent\ntemperature: 0.5\npermission:\n  edit: deny\n---\nRhyme.\n",
+    "opencode.json": JSON.stringify({ references: { notes: { path: "./docs", description: "Notes" }, far: "https://example.com/x.git" } }),
+    "docs/a.md": "a\n",
+  })
+  const location = { directory: w.dir }
+  const list = async (name) => {
+    const body = ok(await w.v2.v2[name].list({ location }))
+    assert.equal(body.location.directory, w.dir, name)
+    return body.data
+  }
+  const names = (all, key = "name") => all.map((x) => x[key]).sort()
+  const agents = await list("agent")
+  assert.deepEqual(names(agents, "id"), names(ok(await w.v1.app.agents())))
+  const poet = agents.find((a) => a.id === "poet")
+  assert.deepEqual([poet.mode, poet.description, poet.system, poet.steps, poet.color], ["primary", "Rhymes", "Rhyme.", 4, "accent"])
+  assert.ok(poet.permissions.some((r) => r.action === "edit" && r.resource === "*" && r.effect === "deny"))
+  const commands = await list("command")
+  assert.deepEqual(names(commands), names(ok(await w.v1.command.list())))
+  assert.deepEqual(commands.find((c) => c.name === "greet"), {
+    name: "greet", description: "Greets", template: "Greet $1 politely.", model: { providerID: "script", id: "script" }, subtask: true,
+  })
+  const bake = (await list("skill")).find((s) => s.name === "bake")
+  assert.deepEqual([bake.description, bake.slash, bake.location, bake.content.trim()], ["Bakes a cake", true, w.dir + "/.opencode/skill/bake/SKILL.md", "Bake."])
+  ok(await w.v1.auth.set({ path: { id: "anthropic" }, body: { type: "api", key: "sk-never-shown" } }))
+  const classic = ok(await w.v1.config.providers()).providers
+  assert.deepEqual(names(await list("provider"), "id"), names(classic, "id"))
+  const models = await list("model")
+  assert.deepEqual(names(models, "id"), classic.flatMap((p) => Object.keys(p.models)).sort())
+  assert.ok(models.some((m) => m.id === "script" && m.providerID === "script"))
+  const big = models.filter((m) => m.providerID === "anthropic")
+  assert.ok(big.some((m) => m.limit.context > 0 && m.cost[0].input > 0 && m.variants.length > 0), JSON.stringify(big))
+  assert.ok(models.every((m, i) => i === 0 || models[i - 1].time.released >= m.time.released))
+  const all = ok(await w.v1.provider.list()).all
+  const integrations = await list("integration")
+  assert.deepEqual(names(integrations, "id"), names(all, "id"))
+  assert.ok(integrations.find((i) => i.id === "openai").methods.some((m) => m.type === "env" && m.names.includes("OPENAI_API_KEY")))
+  assert.deepEqual(integrations.find((i) => i.id === "anthropic").connections[0], { type: "credential", id: "anthropic", label: "API key" })
+  for (const data of [models, integrations, await list("provider")]) assert.ok(!JSON.stringify(data).includes("sk-never-shown"))
+  assert.deepEqual(await list("reference"), [
+    { name: "notes", path: w.dir + "/docs", description: "Notes", source: { type: "local", path: w.dir + "/docs", description: "Notes" } },
+  ])
 })
 
 test("mistakes are answered in words", async (t) => {

@@ -1,0 +1,21 @@
+package main
+
+import "github.com/spf13/cobra"
+
+func newMCP(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "mcp",
+		Short: "Work with MCP: servers of tools, and lathe as one",
+		Long: `MCP is how programs offer tools to models. The settings name the servers that lathe uses: their
+tools are called SERVER_TOOL, their prompts are slash commands. lathe can be such a server
+itself: others give it prompts, and list and read its sessions (lathe mcp serve).`,
+		Example: `  lathe mcp add files -- npx -y @modelcontextprotocol/server-filesystem .
+  lathe mcp list
+  lathe mcp auth github
+  lathe mcp serve -C ~/src/app`,
+		Args: cobra.ArbitraryArgs,
+		RunE: group,
+	}
+	cmd.AddCommand(newMCPList(a), newMCPAdd(a), newMCPAuth(a), newMCPLogout(a), newMCPDebug(a), newMCPServe(a))
+	return cmd
+}

@@ -1,0 +1,214 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/config"
+)
+
+type mcpAddFlags struct {
+	url          string
+	env, headers []string
+	global       bool
+	replace      bool
+}
+
+func newMCPAdd(a *app) *cobra.Command {
+	var f mcpAddFlags
+	cmd := &cobra.Command{
+		Use:   "add [NAME] [--url ADDRESS | -- COMMAND…]",
+		Short: "Add an MCP server to the settings",
+		Long: `Writes a server to the project's settings (--global: to yours, for all projects). A local one is
+a command that speaks MCP over its input and output; a remote one has an address. On a
+terminal it asks for what you do not say. A project's servers start only when the project
+is trusted (lathe trust).`,
+		Example: `  lathe mcp add files -- npx -y @modelcontextprotocol/server-filesystem .
+  lathe mcp add --global github --url https://api.githubcopilot.com/mcp/
+  lathe mcp add db --env PGHOST=localhost -- ./tools/db-mcp --read-only
+  lathe mcp add docs --url https://docs.example/mcp --header "Authorization=Bearer {env:DOCS_TOKEN}"`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(c *cobra.Command, args []string) error {
+			name, command, err := mcpWords(args, c.ArgsLenAtDash())
+			if err != nil {
+				return err
+			}
+			return a.addServer(c.Context(), f, name, command)
+		},
+	}
+	s := cmd.Flags()
+	s.StringVar(&f.url, "url", "", "the `ADDRESS` of a remote server")
+	s.StringArrayVar(&f.env, "env", nil, "a variable for a local server (`NAME=VALUE`); may be repeated")
+	s.StringArrayVar(&f.headers, "header", nil, "a header for a remote server (`NAME=VALUE`); may be repeated")
+	s.BoolVarP(&f.global, "global", "g", false, "in your settings, for all projects")
+	s.BoolVarP(&f.replace, "force", "f", false, "replace a server of the same name")
+	a.jsonFlag(cmd)
+	return cmd
+}
+
+// mcpWords sorts the arguments by the dash that stands before a command.
+func mcpWords(args []string, dash int) (name string, command []string, err error) {
+	before := args
+	if dash >= 0 {
+		before, command = args[:dash], args[dash:]
+	}
+	switch {
+	case len(before) > 1:
+		return "", nil, usagef("a command stands behind --: `lathe mcp add %s -- %s`", before[0], strings.Join(before[1:], " "))
+	case len(before) == 1:
+		name = before[0]
+	}
+	return name, command, nil
+}
+
+func (a *app) addServer(ctx context.Context, f mcpAddFlags, name string, command []string) error {
+	var err error
+	if name == "" || f.url == "" && len(command) == 0 {
+		if name, command, err = a.askServer(ctx, &f, name); err != nil {
+			return err
+		}
+	}
+	one, err := f.server(command)
+	if err != nil {
+		return err
+	}
+	path, err := a.settingsFile(f.global)
+	if err != nil {
+		return err
+	}
+	there, err := namesServer(path, name)
+	if err != nil {
+		return err
+	}
+	if there && !f.replace {
+		return lathe.Errorf(lathe.Conflict, "%s has an MCP server %s already; --force replaces it", a.shown(path), quote(name))
+	}
+	if there { // else the old one would be under it
+		if err := config.Edit(path, json.RawMessage(`{"mcp":{`+jsonText(name)+`:null}}`)); err != nil {
+			return err
+		}
+	}
+	change, err := json.Marshal(map[string]any{"mcp": map[string]any{name: one}})
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	if err := config.Edit(path, change); err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(map[string]string{"name": name, "path": path})
+	}
+	a.printf("Added %s to %s\n", plain(name), a.shown(path))
+	a.remark("`lathe mcp list` tells whether it can be reached.")
+	return nil
+}
+
+// namesServer reports whether a settings file has an MCP server of that name, trusted or not.
+func namesServer(path, name string) (bool, error) {
+	text, err := readSettings(path)
+	if err != nil || text == nil {
+		return false, err
+	}
+	var c struct {
+		MCP map[string]json.RawMessage `json:"mcp"`
+	}
+	if err := json.Unmarshal(text, &c); err != nil {
+		return false, lathe.Errorf(lathe.Invalid, "%s: %w", path, err)
+	}
+	_, there := c.MCP[name]
+	return there, nil
+}
+
+func jsonText(s string) string { return string(lathe.AppendJSONString(nil, s)) }
+
+// settingsFile is the file that commands write settings to.
+func (a *app) settingsFile(global bool) (string, error) {
+	if global {
+		return a.userSettings(), nil
+	}
+	dir, err := filepath.Abs(a.dir)
+	return directorySettings(dir), err
+}
+
+// server is what the flags say in the words of the settings.
+func (f mcpAddFlags) server(command []string) (map[string]any, error) {
+	pairs := func(flag string, list []string) (map[string]string, error) {
+		out := map[string]string{}
+		for _, p := range list {
+			name, value, ok := strings.Cut(p, "=")
+			if !ok || name == "" {
+				return nil, usagef("--%s %s: want NAME=VALUE", flag, plain(p))
+			}
+			out[name] = value
+		}
+		return out, nil
+	}
+	env, err := pairs("env", f.env)
+	if err != nil {
+		return nil, err
+	}
+	headers, err := pairs("header", f.headers)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case f.url != "" && len(command) > 0:
+		return nil, usagef("--url and a command do not go together: a server is remote or local")
+	case f.url != "" && len(env) > 0:
+		return nil, usagef("--env is for local servers; a remote one takes --header")
+	case len(command) > 0 && len(headers) > 0:
+		return nil, usagef("--header is for remote servers; a local one takes --env")
+	case f.url != "" && !strings.HasPrefix(f.url, "https://") && !strings.HasPrefix(f.url, "http://"):
+		return nil, usagef("--url %s: an address begins with https:// or http://", plain(f.url))
+	}
+	out := map[string]any{"type": "local", "command": command}
+	if f.url != "" {
+		out = map[string]any{"type": "remote", "url": f.url}
+	}
+	if len(env) > 0 {
+		out["environment"] = env
+	}
+	if len(headers) > 0 {
+		out["headers"] = headers
+	}
+	return out, nil
+}
+
+// askServer asks on a terminal for what was not said.
+func (a *app) askServer(ctx context.Context, f *mcpAddFlags, name string) (string, []string, error) {
+	if !isTerminal(a.stdin) || a.json {
+		return "", nil, usagef("say a name and how to reach it: `lathe mcp add files -- npx -y @modelcontextprotocol/server-filesystem .`, or --url")
+	}
+	var err error
+	if name == "" {
+		a.ask("Name: ")
+		if name, err = a.readLine(ctx); err != nil {
+			return "", nil, err
+		}
+	}
+	if name == "" {
+		return "", nil, usagef("a server needs a name")
+	}
+	a.ask("Command, or an address that begins with https://: ")
+	line, err := a.readLine(ctx)
+	if err != nil {
+		return "", nil, err
+	}
+	if strings.HasPrefix(line, "https://") || strings.HasPrefix(line, "http://") {
+		f.url = line
+		return name, nil, nil
+	}
+	if line == "" {
+		return "", nil, usagef("a server needs a command or an address")
+	}
+	return name, strings.Fields(line), nil
+}

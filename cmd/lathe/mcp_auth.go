@@ -1,0 +1,168 @@
+package main
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/config"
+	"github.com/lathe-agent/lathe/tool/mcp"
+)
+
+func newMCPAuth(a *app) *cobra.Command {
+	var noBrowser bool
+	cmd := &cobra.Command{
+		Use:   "auth [NAME]",
+		Short: "Log in to an MCP server",
+		Long: `Opens the page at which a remote server lets you agree, waits up to five minutes until the
+browser comes back, and keeps the login in mcp-auth.json in the data folder, readable by you
+alone. All processes share it, and it is renewed by itself.`,
+		Example: `  lathe mcp auth github
+  lathe mcp auth list`,
+		Args: wantArgs(0, 1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.onServers(func(h *mcp.Hub, settings map[string]config.MCPServer) error {
+				name, err := a.chooseServer(c.Context(), settings, args)
+				if err != nil {
+					return err
+				}
+				return a.serverLogin(c.Context(), h, name, noBrowser)
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&noBrowser, "no-browser", false, "do not open a browser, only print the address")
+	list := &cobra.Command{
+		Use: "list", Aliases: []string{"ls"}, Short: "Show to which MCP servers you are logged in", Example: "  lathe mcp auth list --json", Args: noArgs,
+		RunE: func(*cobra.Command, []string) error { return a.listServerLogins() },
+	}
+	a.jsonFlag(list)
+	cmd.AddCommand(list)
+	return cmd
+}
+
+// remotes are the servers that one could log in to, by name.
+func remotes(settings map[string]config.MCPServer) (names []string) {
+	for _, name := range slices.Sorted(maps.Keys(settings)) {
+		if s := settings[name]; s.URL != "" && !s.OAuth.Off {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// chooseServer is the one that is named, or the only one, or the one the user chooses.
+func (a *app) chooseServer(ctx context.Context, settings map[string]config.MCPServer, args []string) (string, error) {
+	if len(args) > 0 {
+		if _, ok := settings[args[0]]; !ok {
+			return "", noSuchServer(settings, args[0])
+		}
+		return args[0], nil
+	}
+	names := remotes(settings)
+	switch {
+	case len(names) == 0:
+		return "", lathe.Errorf(lathe.NotFound, "the settings name no remote MCP server that one could log in to")
+	case len(names) == 1:
+		return names[0], nil
+	case !isTerminal(a.stdin):
+		return "", usagef("name the server: `lathe mcp auth %s`", names[0])
+	}
+	var choices []choice
+	for _, n := range names {
+		choices = append(choices, choice{n, n})
+	}
+	c, err := a.choose(ctx, "Server", choices)
+	return c.id, err
+}
+
+func (a *app) serverLogin(ctx context.Context, h *mcp.Hub, name string, noBrowser bool) error {
+	open := func(page string) error {
+		a.remark("Open this page and log in:\n\n  %s\n\nWaiting for you …", plain(page))
+		if noBrowser || !isTerminal(a.stdin) || !isTerminal(a.stderr) {
+			return nil
+		}
+		return a.browse(page)
+	}
+	_ = h.Connect(ctx, name) // one that lets us in already needs no login
+	if err := h.Login(ctx, name, open); err != nil {
+		return err
+	}
+	a.printf("Logged in to %s.\n", plain(name))
+	return nil
+}
+
+// loginOf tells of the login to a server.
+func (a *app) loginOf(name, url string) (mcp.Login, error) {
+	at, err := findFolders(a.env)
+	if err != nil {
+		return mcp.LoggedOut, err
+	}
+	return (&visits{at: at}).logins().Login(name, url)
+}
+
+type serverLoginJSON struct {
+	Name  string    `json:"name"`
+	URL   string    `json:"url"`
+	Login mcp.Login `json:"status"`
+}
+
+func (a *app) listServerLogins() error {
+	l, err := a.settings()
+	if err != nil {
+		return err
+	}
+	list := []serverLoginJSON{}
+	for _, name := range remotes(l.Config.MCP) {
+		url := l.Config.MCP[name].URL
+		login, err := a.loginOf(name, url)
+		if err != nil {
+			return err
+		}
+		list = append(list, serverLoginJSON{name, url, login})
+	}
+	if a.json {
+		return a.printJSON(list)
+	}
+	if len(list) == 0 {
+		a.remark("The settings name no remote MCP server that one could log in to.")
+		return nil
+	}
+	t := table{head: []string{"Server", "Login", "Address"}, flexible: []int{2}, paths: -1}
+	for _, s := range list {
+		t.rows = append(t.rows, []string{plain(s.Name), string(s.Login), plain(s.URL)})
+	}
+	return t.write(a.out, a.width())
+}
+
+func newMCPLogout(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:     "logout [NAME]",
+		Short:   "Forget the login to an MCP server",
+		Example: "  lathe mcp logout github",
+		Args:    wantArgs(0, 1),
+		RunE: func(c *cobra.Command, args []string) error {
+			l, err := a.settings()
+			if err != nil {
+				return err
+			}
+			at, err := findFolders(a.env)
+			if err != nil {
+				return err
+			}
+			name := ""
+			if len(args) > 0 { // one that the settings no longer name may be forgotten, too
+				name = args[0]
+			} else if name, err = a.chooseServer(c.Context(), l.Config.MCP, nil); err != nil {
+				return err
+			}
+			if err := (&visits{at: at}).logins().Remove(c.Context(), name); err != nil {
+				return err
+			}
+			a.printf("Forgot the login to %s.\n", plain(name))
+			return nil
+		},
+	}
+}

@@ -1,0 +1,215 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/config"
+	"github.com/lathe-agent/lathe/tool/mcp"
+)
+
+// mcpServers opens the servers of the directory's settings for a command, which closes them.
+func (a *app) mcpServers() (h *mcp.Hub, settings map[string]config.MCPServer, done func() error, err error) {
+	l, err := a.settings()
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	a.warnDistrust(l)
+	at, err := findFolders(a.env)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	dir, err := filepath.Abs(a.dir)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	s := newSetup(a, at)
+	h = mcp.Open(mcp.Options{
+		Dir: dir, Servers: serversOf(l.Config), Runner: s.runner, Env: os.Environ(), Tokens: s.visits.logins(), Log: a.log, Version: version, Transport: proxied(),
+		Timeout: time.Duration(l.Config.Experimental.MCPTimeout) * time.Millisecond,
+	})
+	return h, l.Config.MCP, func() error { h.Close(); return s.Close() }, nil
+}
+
+// onServers does something with the servers of the directory.
+func (a *app) onServers(do func(h *mcp.Hub, settings map[string]config.MCPServer) error) error {
+	h, settings, done, err := a.mcpServers()
+	if err != nil {
+		return err
+	}
+	err = do(h, settings)
+	if ended := done(); err == nil {
+		err = ended
+	}
+	return err
+}
+
+func newMCPList(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "list",
+		Aliases: []string{"ls"},
+		Short:   "Show the MCP servers and whether they can be reached",
+		Long: `Connects to every server that the settings name, and tells how that went: ✓ connected, ○ off,
+✗ failed and why, ? a login is needed (lathe mcp auth NAME).`,
+		Example: "  lathe mcp list\n  lathe mcp list --json",
+		Args:    noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return a.onServers(func(h *mcp.Hub, settings map[string]config.MCPServer) error {
+				return a.listServers(c.Context(), h, settings)
+			})
+		},
+	}
+	a.jsonFlag(cmd)
+	return cmd
+}
+
+type serverJSON struct {
+	Name    string   `json:"name"`
+	Status  string   `json:"status"`
+	Error   string   `json:"error,omitempty"`
+	Tools   int      `json:"tools"`
+	Command []string `json:"command,omitempty"`
+	URL     string   `json:"url,omitempty"`
+	Notes   []string `json:"notes,omitempty"`
+}
+
+func (a *app) listServers(ctx context.Context, h *mcp.Hub, settings map[string]config.MCPServer) error {
+	if len(settings) == 0 && !a.json {
+		a.remark("There are no MCP servers in the settings. Add one: lathe mcp add NAME -- COMMAND, or lathe mcp add NAME --url ADDRESS")
+		return nil
+	}
+	var all sync.WaitGroup
+	for name, s := range settings {
+		if s.Enabled == nil || *s.Enabled {
+			all.Go(func() { _ = h.Connect(ctx, name) }) // its state says how it went
+		}
+	}
+	all.Wait()
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	status := h.Status()
+	list := []serverJSON{}
+	for _, name := range slices.Sorted(maps.Keys(settings)) {
+		s := status[name]
+		list = append(list, serverJSON{name, string(s.State), s.Error, s.Tools, settings[name].Command, settings[name].URL, s.Notes})
+	}
+	if a.json {
+		return a.printJSON(list)
+	}
+	for _, s := range list {
+		a.printf("%s %s\n", mcpMark(s.Status), plain(s.Name+"  "+s.words()))
+		a.printf("    %s\n", plain(cmp.Or(s.URL, strings.Join(s.Command, " "))))
+		for _, note := range s.Notes {
+			a.printf("    note: %s\n", plain(note))
+		}
+	}
+	return nil
+}
+
+func mcpMark(state string) string {
+	switch mcp.State(state) {
+	case mcp.Connected:
+		return "✓"
+	case mcp.Disabled:
+		return "○"
+	case mcp.NeedsAuth, mcp.NeedsClient:
+		return "?"
+	default:
+		return "✗"
+	}
+}
+
+func (s serverJSON) words() string {
+	switch mcp.State(s.Status) {
+	case mcp.Connected:
+		if s.Tools == 1 {
+			return "connected, 1 tool"
+		}
+		return fmt.Sprintf("connected, %d tools", s.Tools)
+	case mcp.NeedsAuth:
+		return "needs a login: lathe mcp auth " + s.Name
+	case mcp.NeedsClient:
+		return "needs a client id (oauth.clientId in its settings): " + s.Error
+	case mcp.Disabled:
+		return "off (enabled: false)"
+	default:
+		return strings.TrimSuffix("failed: "+s.Error, ": ")
+	}
+}
+
+func newMCPDebug(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "debug NAME",
+		Short: "Connect to an MCP server and show all that comes of it",
+		Long: `Connects to one server, also to one that is off, and prints what it offers, or what went wrong
+with the end of what it printed. Nothing is called.`,
+		Example: "  lathe mcp debug github",
+		Args:    wantArgs(1, 1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.onServers(func(h *mcp.Hub, settings map[string]config.MCPServer) error {
+				return a.debugServer(c.Context(), h, settings, args[0])
+			})
+		},
+	}
+	return cmd
+}
+
+func (a *app) debugServer(ctx context.Context, h *mcp.Hub, settings map[string]config.MCPServer, name string) error {
+	s, ok := settings[name]
+	if !ok {
+		return noSuchServer(settings, name)
+	}
+	began := a.now()
+	a.printf("Server   %s\n", plain(name))
+	if s.URL != "" {
+		a.printf("Address  %s\n", plain(s.URL))
+		if login, err := a.loginOf(name, s.URL); err == nil {
+			a.printf("Login    %s\n", login)
+		}
+	} else {
+		a.printf("Command  %s\n", plain(strings.Join(s.Command, " ")))
+	}
+	a.flushed()
+	if err := h.Connect(ctx, name); err != nil {
+		return err
+	}
+	a.printf("State    connected in %s\n", a.now().Sub(began).Round(time.Millisecond))
+	for _, note := range h.Status()[name].Notes {
+		a.printf("Note     %s\n", plain(note))
+	}
+	for _, t := range h.Tools() {
+		spec := t.Spec()
+		a.printf("Tool     %s\n", plain(spec.Name+"  "+firstLine(spec.Description)))
+	}
+	for _, p := range h.Prompts() {
+		a.printf("Prompt   /%s\n", plain(p.Command()+"  "+firstLine(p.Description)))
+	}
+	for _, r := range h.Resources(ctx) {
+		a.printf("Resource %s\n", plain(r.URI+"  "+firstLine(r.Name)))
+	}
+	return nil
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	return line
+}
+
+func noSuchServer(settings map[string]config.MCPServer, name string) error {
+	if len(settings) == 0 {
+		return lathe.Errorf(lathe.NotFound, "there is no MCP server %s: the settings name none", quote(name))
+	}
+	return lathe.Errorf(lathe.NotFound, "there is no MCP server %s; the settings name: %s", quote(name), plain(strings.Join(slices.Sorted(maps.Keys(settings)), ", ")))
+}

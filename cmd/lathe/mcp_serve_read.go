@@ -1,0 +1,141 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/lathe-agent/lathe"
+)
+
+// Bounds of what a call returns, so that no session fills the context of whoever reads it.
+const (
+	mcpSessions     = 20
+	mcpMostSessions = 200
+	mcpMessages     = 20
+	mcpMostMessages = 200
+	mcpMostBytes    = 96 << 10
+)
+
+type (
+	mcpListArgs struct {
+		Limit    int    `json:"limit,omitempty" jsonschema:"at most so many; 20 if left out, 200 at most"`
+		Search   string `json:"search,omitempty" jsonschema:"only those with this text in their title"`
+		Archived bool   `json:"archived,omitempty" jsonschema:"the archived ones instead"`
+	}
+	mcpListReply struct {
+		Sessions []mcpSession `json:"sessions"`
+	}
+	mcpSession struct {
+		ID          string `json:"id"`
+		Title       string `json:"title"`
+		Directory   string `json:"directory"`
+		Created     int64  `json:"created" jsonschema:"in milliseconds since 1970"`
+		Updated     int64  `json:"updated" jsonschema:"in milliseconds since 1970"`
+		Interrupted bool   `json:"interrupted,omitempty" jsonschema:"its last turn was cut off"`
+	}
+)
+
+// sessions lists those of the project.
+func (h *mcpHost) sessions(ctx context.Context, _ *mcp.CallToolRequest, in mcpListArgs) (*mcp.CallToolResult, mcpListReply, error) {
+	out := mcpListReply{Sessions: []mcpSession{}}
+	if in.Limit < 0 {
+		return nil, out, lathe.Errorf(lathe.Invalid, "limit is %d; want 0 or more", in.Limit)
+	}
+	if in.Limit == 0 {
+		in.Limit = mcpSessions
+	}
+	var found []lathe.Session
+	var cut map[lathe.SessionID]bool
+	e, err := h.look()
+	if err == nil {
+		if found, err = h.query(ctx, e, listFlags{most: min(in.Limit, mcpMostSessions), archived: in.Archived, search: in.Search}); err == nil {
+			cut, err = interruptedOnes(ctx, e)
+		}
+	}
+	if err != nil && !errors.As(err, new(noDatabase)) {
+		return nil, out, err
+	}
+	for _, s := range found {
+		out.Sessions = append(out.Sessions, mcpSession{
+			ID: string(s.ID), Title: plain(s.Title), Directory: s.Directory,
+			Created: int64(s.Created), Updated: int64(s.Updated), Interrupted: cut[s.ID],
+		})
+	}
+	text := listFlags{archived: in.Archived, search: in.Search, all: true}.nothing()
+	if len(found) > 0 {
+		var b bytes.Buffer
+		if err := h.sessionTable(found, cut, true).write(&b, 0); err != nil {
+			return nil, out, err
+		}
+		text = b.String()
+	}
+	return mcpText(text), out, nil
+}
+
+type (
+	mcpReadArgs struct {
+		Session  string `json:"session" jsonschema:"the id, enough of its beginning or end, or last for the newest of the project"`
+		Messages int    `json:"messages,omitempty" jsonschema:"the newest so many; 20 if left out, 200 at most"`
+		Full     bool   `json:"full,omitempty" jsonschema:"also what the model thought, and what tools were given and answered"`
+	}
+	mcpReadReply struct {
+		ID        string `json:"id"`
+		Title     string `json:"title"`
+		Messages  int    `json:"messages" jsonschema:"how many are shown"`
+		More      bool   `json:"more" jsonschema:"older messages were left out"`
+		Shortened bool   `json:"shortened" jsonschema:"the text was too long, and its beginning was cut off"`
+	}
+)
+
+// session shows one as a transcript.
+func (h *mcpHost) session(ctx context.Context, _ *mcp.CallToolRequest, in mcpReadArgs) (*mcp.CallToolResult, mcpReadReply, error) {
+	if in.Messages < 0 {
+		return nil, mcpReadReply{}, lathe.Errorf(lathe.Invalid, "messages is %d; want 0 or more", in.Messages)
+	}
+	if in.Messages == 0 {
+		in.Messages = mcpMessages
+	}
+	e, err := h.look()
+	if err != nil {
+		return nil, mcpReadReply{}, err
+	}
+	s, err := h.ours(ctx, e, in.Session)
+	if err != nil {
+		return nil, mcpReadReply{}, err
+	}
+	page, err := e.Messages(ctx, s.ID, lathe.Place{}, min(in.Messages, mcpMostMessages))
+	if err != nil {
+		return nil, mcpReadReply{}, err
+	}
+	var head, body bytes.Buffer
+	t := transcript{out: &body, now: h.now(), detail: in.Full}
+	if err := errors.Join(pairs(&head, h.record(s)), t.messages(page.Messages)); err != nil {
+		return nil, mcpReadReply{}, err
+	}
+	text, short := lastOf(body.String(), mcpMostBytes)
+	if page.More {
+		head.WriteString("\n… older messages are left out\n")
+	}
+	return mcpText(head.String() + text), mcpReadReply{ID: string(s.ID), Title: plain(s.Title), Messages: len(page.Messages), More: page.More, Shortened: short}, nil
+}
+
+func mcpText(text string) *mcp.CallToolResult {
+	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}}
+}
+
+// lastOf is the end of a text that is too long, from the beginning of a line on.
+func lastOf(text string, most int) (string, bool) {
+	if len(text) <= most {
+		return text, false
+	}
+	rest := text[len(text)-most:]
+	if _, after, ok := strings.Cut(rest, "\n"); ok {
+		rest = after
+	}
+	return fmt.Sprintf("… %s before this were left out\n%s", byteSize(int64(len(text)-len(rest))), strings.ToValidUTF8(rest, "")), true
+}

@@ -1,0 +1,199 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/config"
+	"github.com/lathe-agent/lathe/plugin"
+	"github.com/lathe-agent/lathe/workspace"
+)
+
+func newPlugin(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "plugin [MODULE]",
+		Aliases: []string{"plug"},
+		Short:   "Add plugins, and see how they are doing",
+		Long: `A plugin takes part in turns: it sees and changes prompts, requests, calls and results, answers
+permission questions, and brings tools. It is a package of npm, a JavaScript or TypeScript file
+(both need Node 20 or bun), or any program that speaks lathe's protocol (docs/plugins.md).
+"lathe plugin MODULE" is short for "lathe plugin add MODULE".`,
+		Example: `  lathe plugin opencode-notify
+  lathe plugin add -g ./tools/guard.py
+  lathe plugin list`,
+		Args: cobra.ArbitraryArgs,
+	}
+	add, list := newPluginAdd(a), newPluginList(a)
+	cmd.RunE = func(c *cobra.Command, args []string) error {
+		if len(args) == 1 && strings.ContainsAny(args[0], "/@.-") { // else it is a command that was mistyped
+			return add.RunE(c, args)
+		}
+		return group(c, args)
+	}
+	cmd.Flags().AddFlagSet(add.Flags())
+	cmd.AddCommand(add, list)
+	return cmd
+}
+
+func newPluginAdd(a *app) *cobra.Command {
+	var global, replace bool
+	cmd := &cobra.Command{
+		Use:   "add MODULE",
+		Short: "Load a plugin, and name it in the settings",
+		Long: `Installs and loads the plugin to see whether it works, then adds it to the project's settings
+(--global: to yours, for all projects). Packages are installed in the cache folder without
+their install scripts. What a plugin does it does with your rights.`,
+		Example: `  lathe plugin add opencode-notify@1
+  lathe plugin add --global ~/src/guard/guard.py`,
+		Args: wantArgs(1, 1),
+		RunE: func(c *cobra.Command, args []string) error { return a.addPlugin(c.Context(), args[0], global, replace) },
+	}
+	cmd.Flags().BoolVarP(&global, "global", "g", false, "in your settings, for all projects")
+	cmd.Flags().BoolVarP(&replace, "force", "f", false, "also if another version is named there, or it cannot be loaded")
+	a.jsonFlag(cmd)
+	return cmd
+}
+
+func (a *app) addPlugin(ctx context.Context, spec string, global, force bool) error {
+	if strings.HasPrefix(spec, ".") || filepath.IsAbs(spec) || strings.HasPrefix(spec, "~") {
+		path := spec
+		if rest, ok := strings.CutPrefix(spec, "~/"); ok {
+			path = filepath.Join(a.home(), rest)
+		}
+		abs, err := filepath.Abs(path)
+		if err != nil {
+			return err
+		}
+		if !fileExists(abs) {
+			return lathe.Errorf(lathe.NotFound, "there is no file %s", plain(abs))
+		}
+		spec = abs
+	}
+	status, err := a.tryPlugin(ctx, spec)
+	if err != nil {
+		return err
+	}
+	if status.State == plugin.Failed && !force {
+		return lathe.Errorf(lathe.Unavailable, "%s cannot be loaded: %s; it was not added (--force adds it all the same)", plain(spec), plain(status.Reason))
+	}
+	path, err := a.settingsFile(global)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	if err := config.AddPlugin(path, spec, force); err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(struct {
+			plugin.Status
+			Path string `json:"path"`
+		}{status, path})
+	}
+	a.printf("Added %s to %s\n", plain(spec), a.shown(path))
+	a.printf("  %s\n", plain(pluginWords(status)))
+	return nil
+}
+
+// tryPlugin loads one plugin alone.
+func (a *app) tryPlugin(ctx context.Context, spec string) (plugin.Status, error) {
+	all, err := a.loadPlugins(ctx, []plugin.Plugin{{Spec: spec}}, nil)
+	if err != nil {
+		return plugin.Status{}, err
+	}
+	return all[0], nil
+}
+
+// loadPlugins loads plugins, without an engine, to see how they do.
+func (a *app) loadPlugins(ctx context.Context, plugins []plugin.Plugin, tools []string) ([]plugin.Status, error) {
+	at, err := findFolders(a.env)
+	if err != nil {
+		return nil, err
+	}
+	place, err := workspace.Locate(ctx, a.dir, nil)
+	if err != nil {
+		return nil, err
+	}
+	s := newSetup(a, at)
+	c := plugin.Open(plugin.Options{
+		Dir: place.Directory, Worktree: place.Worktree, Plugins: plugins, Tools: tools, Runner: s.runner,
+		Cache: filepath.Join(at.cache, "plugins"), Env: os.Environ(), Log: a.log,
+	})
+	err = c.Start(ctx)
+	all := c.Status()
+	return all, closing(s, closing(c, err))
+}
+
+func newPluginList(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "list",
+		Aliases: []string{"ls"},
+		Short:   "Show the plugins of the directory, what they do, and what went wrong",
+		Example: "  lathe plugin list\n  lathe plugin list --json",
+		Args:    noArgs,
+		RunE:    func(c *cobra.Command, _ []string) error { return a.listPlugins(c.Context()) },
+	}
+	a.jsonFlag(cmd)
+	return cmd
+}
+
+func (a *app) listPlugins(ctx context.Context) error {
+	l, err := a.settings()
+	if err != nil {
+		return err
+	}
+	a.warnDistrust(l)
+	plugins := (&agentSetup{app: a}).pluginsOf(l)
+	all := []plugin.Status{}
+	if len(plugins)+len(l.Tools) > 0 {
+		if all, err = a.loadPlugins(ctx, plugins, l.Tools); err != nil {
+			return err
+		}
+	}
+	if a.json {
+		return a.printJSON(all)
+	}
+	if len(all) == 0 {
+		a.remark("There are no plugins here. Add one: lathe plugin add MODULE")
+		return nil
+	}
+	for _, s := range all {
+		mark := "✓"
+		if s.State != plugin.Ready {
+			mark = "✗"
+		}
+		a.printf("%s %s\n    %s\n", mark, plain(s.Name), plain(pluginWords(s)))
+	}
+	return nil
+}
+
+// pluginWords say in a line what a plugin does.
+func pluginWords(s plugin.Status) string {
+	if s.State != plugin.Ready {
+		return strings.TrimSuffix(string(s.State)+": "+s.Reason, ": ")
+	}
+	var words []string
+	if len(s.Hooks) > 0 {
+		words = append(words, "hooks: "+strings.Join(s.Hooks, ", "))
+	}
+	if len(s.Tools) > 0 {
+		words = append(words, "tools: "+strings.Join(s.Tools, ", "))
+	}
+	if s.Auth != "" {
+		words = append(words, "logins for "+s.Auth+" (not used)")
+	}
+	if s.Provider != "" {
+		words = append(words, "models of "+s.Provider+" (not used)")
+	}
+	if len(words) == 0 {
+		return "loaded; it has no hooks and no tools"
+	}
+	return strings.Join(words, "; ")
+}

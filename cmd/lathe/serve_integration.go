@@ -1,0 +1,63 @@
+package main
+
+import (
+	"context"
+	"slices"
+
+	"github.com/lathe-agent/lathe/model/auth"
+	"github.com/lathe-agent/lathe/model/catalog"
+	"github.com/lathe-agent/lathe/model/provider"
+	"github.com/lathe-agent/lathe/server"
+	"github.com/lathe-agent/lathe/workspace"
+)
+
+// Integrations are all providers of the catalogue: how a user logs in to them, and which
+// credentials of theirs were found. It is the name of a credential that is told, never the secret.
+func (b *served) Integrations(_ context.Context, at workspace.Place) ([]server.Integration, error) {
+	k, err := b.setup.at(at)
+	if err != nil {
+		return nil, err
+	}
+	stored, err := k.providers.file.All() // a login may have ended since the settings were read
+	if err != nil {
+		return nil, err
+	}
+	var out []server.Integration
+	for _, p := range k.providers.catalog.Providers() {
+		out = append(out, server.Integration{ID: p.ID, Name: p.Name, Methods: b.waysIn(k, p), Connections: b.connections(p, stored[p.ID])})
+	}
+	return out, nil
+}
+
+// waysIn are the vendor's own login, a key, and variables. Who needs none of them has none.
+func (b *served) waysIn(k *known, p *catalog.Provider) []server.IntegrationMethod {
+	out := []server.IntegrationMethod{}
+	if m, ok := b.method(k, p.ID); ok {
+		out = append(out, server.IntegrationMethod{Type: "oauth", ID: p.ID, Label: m.Label})
+	}
+	names := provider.Variables(p)
+	if len(names) > 0 || len(out) > 0 {
+		out = append(out, server.IntegrationMethod{Type: "key", Label: "API key"})
+	}
+	if len(names) > 0 {
+		out = append(out, server.IntegrationMethod{Type: "env", Names: names})
+	}
+	return out
+}
+
+// connections are the credential of the file and the variables that are set.
+func (b *served) connections(p *catalog.Provider, c auth.Credential) []server.Connection {
+	out := []server.Connection{}
+	switch c.(type) {
+	case auth.Key:
+		out = append(out, server.Connection{Type: "credential", ID: p.ID, Label: "API key"})
+	case auth.OAuth:
+		out = append(out, server.Connection{Type: "credential", ID: p.ID, Label: "Login"})
+	case auth.WellKnown, nil: // a token of an organisation is for a variable
+	}
+	set := slices.DeleteFunc(provider.Variables(p), func(name string) bool { return b.app.env(name) == "" })
+	for _, name := range set {
+		out = append(out, server.Connection{Type: "env", Name: name})
+	}
+	return out
+}

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/config"
+	"github.com/lathe-agent/lathe/server"
+	"github.com/lathe-agent/lathe/tool/mcp"
+	"github.com/lathe-agent/lathe/workspace"
+)
+
+// hub are the servers of tools of a directory, nil if its settings name none. To add one, it is made
+// all the same.
+func (s *agentSetup) hub(ctx context.Context, at workspace.Place, adding bool) (*mcp.Hub, error) {
+	k, v, err := s.visited(ctx, at)
+	if err != nil || v == nil && !adding {
+		return nil, err
+	}
+	if v == nil {
+		v = s.welcome(ctx, k, at)
+	}
+	return v.Servers(), nil
+}
+
+// ServerStatus begins to connect to servers that were not used yet.
+func (b *served) ServerStatus(ctx context.Context, at workspace.Place) (map[string]server.ServerStatus, error) {
+	out := map[string]server.ServerStatus{}
+	h, err := b.setup.hub(ctx, at, false)
+	if err != nil || h == nil {
+		return out, err
+	}
+	h.Begin()
+	for name, s := range h.Status() {
+		out[name] = wireStatus(s)
+	}
+	return out, nil
+}
+
+func wireStatus(s mcp.Status) server.ServerStatus {
+	out := server.ServerStatus{Status: string(s.State.Wire())}
+	if s.State == mcp.Failed || s.State == mcp.NeedsClient {
+		out.Error = s.Error
+	}
+	return out
+}
+
+// AddServer adds a server until the program ends.
+func (b *served) AddServer(ctx context.Context, at workspace.Place, name string, settings json.RawMessage) error {
+	one, err := config.ReadMCPServer(settings)
+	if err != nil {
+		return err
+	}
+	h, err := b.setup.hub(ctx, at, true)
+	if err != nil {
+		return err
+	}
+	return h.Add(ctx, serverOf(name, one))
+}
+
+// onServer does something with a server of a directory.
+func (b *served) onServer(ctx context.Context, at workspace.Place, name string, do func(*mcp.Hub) error) error {
+	h, err := b.setup.hub(ctx, at, false)
+	if err != nil {
+		return err
+	}
+	if h == nil {
+		return lathe.Errorf(lathe.NotFound, "there is no MCP server %q", name)
+	}
+	return do(h)
+}
+
+// ConnectServer connects to a server, also to one that is switched off.
+func (b *served) ConnectServer(ctx context.Context, at workspace.Place, name string) error {
+	return b.onServer(ctx, at, name, func(h *mcp.Hub) error { return h.Connect(ctx, name) })
+}
+
+// DisconnectServer switches a server off until it is connected again.
+func (b *served) DisconnectServer(ctx context.Context, at workspace.Place, name string) error {
+	return b.onServer(ctx, at, name, func(h *mcp.Hub) error { return h.Disconnect(name) })
+}
+
+// BeginServerLogin returns the page at which the user logs in.
+func (b *served) BeginServerLogin(ctx context.Context, at workspace.Place, name string) (page, state string, err error) {
+	err = b.onServer(ctx, at, name, func(h *mcp.Hub) (err error) {
+		page, state, err = h.BeginLogin(ctx, name)
+		return err
+	})
+	return page, state, err
+}
+
+// ServerLogin opens that page in a browser of this machine, and waits.
+func (b *served) ServerLogin(ctx context.Context, at workspace.Place, name string) error {
+	return b.onServer(ctx, at, name, func(h *mcp.Hub) error { return h.Login(ctx, name, b.app.browse) })
+}
+
+// EndServerLogin ends a login with its code.
+func (b *served) EndServerLogin(ctx context.Context, at workspace.Place, name, code string) error {
+	return b.onServer(ctx, at, name, func(h *mcp.Hub) error { return h.EndLogin(ctx, name, code) })
+}
+
+// ServerLogout forgets a login.
+func (b *served) ServerLogout(ctx context.Context, at workspace.Place, name string) error {
+	return b.onServer(ctx, at, name, func(h *mcp.Hub) error { return h.Logout(ctx, name) })
+}
+
+// Resources are what connected servers can be asked to read.
+func (b *served) Resources(ctx context.Context, at workspace.Place) (map[string]server.ServerResource, error) {
+	out := map[string]server.ServerResource{}
+	h, err := b.setup.hub(ctx, at, false)
+	if err != nil || h == nil {
+		return out, err
+	}
+	for _, r := range h.Resources(ctx) {
+		out[r.Server+":"+r.URI] = server.ServerResource{Name: r.Name, URI: r.URI, Description: r.Description, Mime: r.Mime, Server: r.Server}
+	}
+	return out, nil
+}

@@ -1,0 +1,28 @@
+package config
+
+import (
+	"encoding/json"
+
+	"github.com/lathe-agent/lathe"
+)
+
+// ReadMCPServer reads an MCP server in the words of the settings, as clients send it. Nothing is put in
+// for variables.
+func ReadMCPServer(data json.RawMessage) (out MCPServer, err error) {
+	text, err := json.Marshal(map[string]json.RawMessage{"it": data})
+	if err != nil {
+		return out, lathe.Errorf(lathe.Invalid, "the settings of the server are not JSON")
+	}
+	s := &source{name: "the server", layer: User, table: settings(), under: "mcp", text: text}
+	wrong := s.parse(substitution{inert: true})
+	if wrong == nil {
+		wrong = s.check()
+	}
+	if wrong != nil {
+		return out, wrong
+	}
+	if err := json.Unmarshal(data, &out); err != nil || len(out.Command) == 0 && out.URL == "" {
+		return out, lathe.Errorf(lathe.Invalid, "a server is {\"type\":\"local\",\"command\":[…]} or {\"type\":\"remote\",\"url\":…}")
+	}
+	return out, nil
+}

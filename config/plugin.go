@@ -1,0 +1,41 @@
+package config
+
+import (
+	"encoding/json"
+
+	"github.com/lathe-agent/lathe"
+)
+
+// AddPlugin names a plugin in a settings file, behind those it has. Another version of the same is a
+// Conflict, or replaced. A file that is not there is made.
+func AddPlugin(path, spec string, replace bool) error {
+	text, err := newDisk().read(linkTarget(path))
+	if err != nil && !absent(err) {
+		return lathe.Errorf(lathe.Unavailable, "%s cannot be read: %s; nothing was changed", path, errText(err))
+	}
+	s := &source{name: path, text: text, table: settings()}
+	if err := s.parse(substitution{inert: true}); err != nil {
+		return err
+	}
+	own := &node{kind: isString, text: spec}
+	list := []json.RawMessage{}
+	if there := s.root.get("plugin"); there != nil {
+		for _, it := range there.items {
+			if pluginName(it) == pluginName(own) {
+				switch {
+				case it.kind == isString && it.text == spec:
+					return nil
+				case !replace:
+					return lathe.Errorf(lathe.Conflict, "%s names %s already; --force replaces it", path, it.appendJSON(nil))
+				}
+				continue
+			}
+			list = append(list, it.appendJSON(nil))
+		}
+	}
+	change, err := json.Marshal(map[string][]json.RawMessage{"plugin": append(list, own.appendJSON(nil))})
+	if err != nil {
+		return err
+	}
+	return Edit(path, change)
+}

@@ -1,0 +1,192 @@
+// Package guest lets others take part in the turns of a directory: plugins that answer hooks and
+// bring tools, and servers of tools that speak MCP.
+//
+// It owns their lifetimes and nothing of what they say: [plugin] and [mcp] speak with them, the engine
+// knows only hooks, tools, commands and texts. Guests of a directory are opened when its settings name
+// some, start at the first use, and end with [Guests.Close].
+//
+// Guests are safe for use by many goroutines. Start reading at [Guests.Join]; hooks.go has what each hook
+// is given and may change.
+package guest
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+	"log/slog"
+	"net/http"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/plugin"
+	"github.com/lathe-agent/lathe/sandbox"
+	"github.com/lathe-agent/lathe/tool"
+	"github.com/lathe-agent/lathe/tool/mcp"
+	"github.com/lathe-agent/lathe/workspace"
+)
+
+// Options are who the guests are and what they may use.
+type Options struct {
+	Place   workspace.Place
+	Project lathe.Project
+	Plugins []plugin.Plugin
+	Tools   []string // files of custom tools
+	Servers []mcp.Server
+	// Wait is how long the first step waits for servers whose tools were never seen; 0 waits for none.
+	Wait    time.Duration
+	Timeout time.Duration // of calls to servers that have none of their own
+	Runner  *sandbox.Runner
+	Cache   string // a folder
+	Env     []string
+	Tokens  *mcp.Tokens
+	// Transport carries requests to remote servers; nil is one without a proxy.
+	Transport http.RoundTripper
+	// Client answers what plugins ask of the server.
+	Client http.Handler
+	// Models describes a model and its provider in the words of the wire.
+	Models func(lathe.ModelRef) (model, provider json.RawMessage)
+	// Events are what happens in the directory from now on; nil has none.
+	Events  func(ctx context.Context) iter.Seq2[lathe.Event, error]
+	Tell    func(lathe.Fact)
+	Log     *slog.Logger
+	Version string
+}
+
+// Guests are those of one directory.
+type Guests struct {
+	Options
+	plugins *plugin.Company // nil without any
+	servers *mcp.Hub        // nil until there is one
+	ctx     context.Context // ends with Close
+	cancel  context.CancelFunc
+	work    sync.WaitGroup
+
+	mu     sync.Mutex // guards the fields below
+	waited bool       // for servers
+	heard  bool       // events are passed on
+	joined joined
+}
+
+// joined is what was made of settings, until they or the servers change.
+type joined struct {
+	base       *engine.Settings
+	generation uint64
+	out        *engine.Settings
+}
+
+// Open makes guests. It starts nothing.
+func Open(o Options) *Guests {
+	g := &Guests{Options: o}
+	g.ctx, g.cancel = context.WithCancel(context.Background())
+	if len(o.Plugins)+len(o.Tools) > 0 {
+		project, _ := json.Marshal(o.Project) // a record of ours
+		g.plugins = plugin.Open(plugin.Options{
+			Dir: o.Place.Directory, Worktree: o.Place.Worktree, Project: project, Plugins: o.Plugins, Tools: o.Tools, Runner: o.Runner,
+			Cache: filepath.Join(o.Cache, "plugins"), Env: o.Env, Client: o.Client, ServerURL: "http://lathe.internal/", Tell: o.Tell, Log: o.Log,
+		})
+	}
+	g.servers = mcp.Open(mcp.Options{
+		Dir: o.Place.Directory, Servers: o.Servers, Runner: o.Runner, Env: o.Env, Tokens: o.Tokens, Cache: filepath.Join(o.Cache, "mcp"),
+		Tell: o.Tell, Log: o.Log, Version: o.Version, Timeout: o.Timeout, Transport: o.Transport,
+	})
+	return g
+}
+
+// Servers are the servers of tools. More may be added while the program runs.
+func (g *Guests) Servers() *mcp.Hub { return g.servers }
+
+// Plugins tells how they are doing.
+func (g *Guests) Plugins() []plugin.Status {
+	if g.plugins == nil {
+		return nil
+	}
+	return g.plugins.Status()
+}
+
+// Close ends all of them, with all their processes, and waits for it.
+func (g *Guests) Close() error {
+	g.cancel()
+	var err error
+	if g.plugins != nil {
+		err = g.plugins.Close()
+	}
+	g.servers.Close()
+	g.work.Wait()
+	return err
+}
+
+// Join adds what guests bring to the settings of the directory. It loads the plugins first, and
+// begins to connect to servers without waiting for them.
+func (g *Guests) Join(ctx context.Context, base *engine.Settings) (*engine.Settings, error) {
+	if g.plugins != nil {
+		if err := g.plugins.Start(ctx); err != nil {
+			return nil, err
+		}
+		g.listen()
+	}
+	g.await(ctx, base.Headless)
+	brought := g.servers.Tools()
+	generation := g.servers.Generation()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.joined.out != nil && g.joined.base == base && g.joined.generation == generation {
+		return g.joined.out, nil
+	}
+	out := *base
+	tools, err := g.defined(ctx, g.tools(base.Tools.All(), brought))
+	if err != nil {
+		return nil, err
+	}
+	out.Tools = tool.NewSet(tools...)
+	if out.SmallModel, err = g.smallModel(ctx, base.DefaultModel, base.SmallModel); err != nil {
+		return nil, err
+	}
+	out.Hooks = g.hooks(base.Hooks)
+	out.Commands = g.commands(base.Commands)
+	out.Instructions = g.instructions(base.Instructions)
+	out.Resource = g.resource
+	g.joined = joined{base, generation, &out}
+	return g.joined.out, nil
+}
+
+// await gives servers that were never seen some time before the first step where nobody watches:
+// there is no second prompt that could use what comes later.
+func (g *Guests) await(ctx context.Context, headless bool) {
+	g.mu.Lock()
+	wait := headless && !g.waited && g.Wait > 0
+	g.waited = true
+	g.mu.Unlock()
+	if wait {
+		ctx, cancel := context.WithTimeout(ctx, g.Wait)
+		defer cancel()
+		g.servers.Ready(ctx)
+	}
+}
+
+// listen passes events on to plugins that want them.
+func (g *Guests) listen() {
+	if g.Events == nil || !g.plugins.Has("event") && !g.plugins.Has("event.part.delta") {
+		return
+	}
+	g.mu.Lock()
+	heard := g.heard
+	g.heard = true
+	g.mu.Unlock()
+	if heard {
+		return
+	}
+	g.work.Go(func() {
+		for e, err := range g.Events(g.ctx) {
+			if err != nil {
+				if g.ctx.Err() == nil {
+					g.Log.Warn("plugins no longer hear events", "directory", g.Place.Directory, "error", err)
+				}
+				return
+			}
+			g.plugins.Event(e)
+		}
+	})
+}

@@ -1,0 +1,167 @@
+package guest
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strconv"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/plugin"
+	"github.com/lathe-agent/lathe/tool"
+)
+
+// tools are those of the settings, of plugins and of servers. A plugin's takes the place of another of
+// its name, as its author means it to; a server's name is made up here, so that it takes no place.
+func (g *Guests) tools(base, brought []tool.Tool) []tool.Tool {
+	out := slices.Clone(base)
+	if g.plugins != nil {
+		for _, t := range g.plugins.Tools() {
+			out = append(out, pluginTool{g.plugins, t})
+		}
+	}
+	taken := map[string]bool{}
+	for _, t := range out {
+		taken[t.Spec().Name] = true
+	}
+	for _, t := range brought {
+		if name := t.Spec().Name; taken[name] {
+			g.Log.Warn("a tool of an MCP server is left out: its name is taken", "tool", name)
+			continue
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+// pluginTool is a tool that a plugin runs.
+type pluginTool struct {
+	company *plugin.Company
+	plugin.Tool
+}
+
+// Spec describes it. What it writes nobody knows.
+func (t pluginTool) Spec() tool.Spec {
+	return tool.Spec{Name: t.ID, Description: t.Description, Schema: t.Schema, Anywhere: true}
+}
+
+// Run asks as for any other tool, and has the plugin do it.
+func (t pluginTool) Run(ctx context.Context, c *tool.Call) (tool.Result, error) {
+	if err := c.Host.Ask(ctx, tool.Permission{Name: t.ID, Patterns: []string{"*"}, Always: []string{"*"}}); err != nil {
+		return tool.Result{}, err
+	}
+	res, err := t.company.Execute(ctx, t.ID, c.Input, plugin.ToolContext{
+		Session: c.Session, Message: c.Message, Call: c.ID, Agent: c.Agent, Directory: c.Dir, Worktree: c.Root,
+	}, plugin.ToolBack{
+		Ask: func(ctx context.Context, a plugin.Ask) error {
+			return c.Host.Ask(ctx, tool.Permission{Name: a.Permission, Patterns: a.Patterns, Always: a.Always, Metadata: a.Metadata})
+		},
+		Progress: func(p plugin.Progress) { c.Host.Progress(p.Title, p.Metadata) },
+	})
+	switch {
+	case err == nil:
+	case ctx.Err() != nil:
+		return tool.Result{}, context.Cause(ctx)
+	case lathe.CodeOf(err) == lathe.Rejected, lathe.CodeOf(err) == lathe.Denied: // what it asked for was refused
+		return tool.Result{}, err
+	default:
+		return tool.Result{}, tool.Failf("%w", err)
+	}
+	out := tool.Result{Title: res.Title, Output: res.Output, Metadata: res.Metadata}
+	for _, a := range res.Attachments {
+		out.Attachments = append(out.Attachments, &lathe.File{Mime: a.Mime, URL: a.URL, Filename: a.Filename})
+	}
+	return out, nil
+}
+
+// defined lets plugins say what models are told of tools.
+func (g *Guests) defined(ctx context.Context, tools []tool.Tool) ([]tool.Tool, error) {
+	if g.plugins == nil || !g.plugins.Has("tool.definition") {
+		return tools, nil
+	}
+	for i, t := range tools {
+		spec := t.Spec()
+		if spec.Hidden {
+			continue
+		}
+		in := struct {
+			ID string `json:"toolID"`
+		}{spec.Name}
+		out := struct {
+			Description string          `json:"description"`
+			Parameters  json.RawMessage `json:"parameters"`
+		}{spec.Description, spec.Schema}
+		if err := call(ctx, g, "tool.definition", in, &out); err != nil {
+			return nil, err
+		}
+		spec.Description, spec.Schema = out.Description, out.Parameters
+		tools[i] = redefined{t, spec}
+	}
+	return tools, nil
+}
+
+// redefined is a tool that is described in other words.
+type redefined struct {
+	tool.Tool
+	spec tool.Spec
+}
+
+func (r redefined) Spec() tool.Spec { return r.spec }
+
+// Env are the variables that plugins add to a command; the call is nil for one of the user's.
+func (g *Guests) Env(ctx context.Context, dir string, c *tool.Call) (map[string]string, error) {
+	if g.plugins == nil || !g.plugins.Has("shell.env") {
+		return nil, nil
+	}
+	in := struct {
+		Dir     string          `json:"cwd"`
+		Session lathe.SessionID `json:"sessionID,omitempty"`
+		Call    string          `json:"callID,omitempty"`
+	}{Dir: dir}
+	if c != nil {
+		in.Session, in.Call = c.Session, c.ID
+	}
+	out := struct {
+		Env map[string]string `json:"env"`
+	}{map[string]string{}}
+	err := call(ctx, g, "shell.env", in, &out)
+	return out.Env, err
+}
+
+// commands are those of the settings, and the prompts of servers behind them.
+func (g *Guests) commands(base []engine.SlashCommand) []engine.SlashCommand {
+	out := slices.Clone(base)
+	for _, p := range g.servers.Prompts() {
+		if slices.ContainsFunc(out, func(c engine.SlashCommand) bool { return c.Name == p.Command() }) {
+			continue
+		}
+		c := engine.SlashCommand{Command: lathe.Command{Name: p.Command(), Description: p.Description, Source: lathe.CommandMCP, Hints: []string{}}}
+		for i := range p.Arguments {
+			c.Hints = append(c.Hints, "$"+strconv.Itoa(i+1))
+		}
+		c.Fetch = func(ctx context.Context, arguments []string) (string, error) {
+			return g.servers.Prompt(ctx, p.Server, p.Name, p.Positional(arguments))
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// instructions are those of the settings, then what servers say of themselves.
+func (g *Guests) instructions(base []engine.Instruction) []engine.Instruction {
+	out := slices.Clone(base)
+	for _, i := range g.servers.Instructions() {
+		out = append(out, engine.Instruction{Name: "the MCP server " + i.Server, Text: i.Text})
+	}
+	return out
+}
+
+func (g *Guests) resource(ctx context.Context, server, uri string) ([]engine.Resource, error) {
+	contents, err := g.servers.ReadResource(ctx, server, uri)
+	out := make([]engine.Resource, len(contents))
+	for i, c := range contents {
+		out[i] = engine.Resource(c)
+	}
+	return out, err
+}

@@ -1,0 +1,299 @@
+package jsonrpc
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"sync/atomic"
+)
+
+// The limits where nothing else is said.
+const (
+	DefaultMaxMessage = 16 << 20
+	DefaultQueue      = 256
+	DefaultConcurrent = 64
+	DefaultMaxSkipped = 10_000
+)
+
+// Config is how a connection behaves; its zero value can be used, and answers no request.
+type Config struct {
+	Framing Framing
+	// MaxMessage is the longest message in bytes, either way.
+	MaxMessage int
+	// Queue is how many messages may wait to be written.
+	Queue int
+	// Concurrent is how many requests of the other side are answered at once; more are refused.
+	Concurrent int
+	// MaxSkipped is how many messages in a row may be nonsense before the connection ends.
+	MaxSkipped int
+	// Handle answers a request, in a goroutine of its own; its context ends when the other side
+	// cancels it or the connection ends. An *Error goes out as it is.
+	Handle func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
+	// Notify hears a notification, in the order they came in the goroutine that reads: it must not
+	// wait for the other side.
+	Notify func(method string, params json.RawMessage)
+	// Skipped hears why something was passed over, in the goroutine that reads.
+	Skipped func(reason error)
+}
+
+func (c Config) withDefaults() Config {
+	set := func(p *int, value int) {
+		if *p <= 0 {
+			*p = value
+		}
+	}
+	set(&c.MaxMessage, DefaultMaxMessage)
+	set(&c.Queue, DefaultQueue)
+	set(&c.Concurrent, DefaultConcurrent)
+	set(&c.MaxSkipped, DefaultMaxSkipped)
+	return c
+}
+
+// Conn is a conversation with another program.
+type Conn struct {
+	conf    Config
+	w       io.WriteCloser
+	r       io.ReadCloser
+	out     chan []byte
+	last    atomic.Int64 // number of the last call
+	skipped atomic.Int64
+	busy    chan struct{} // one place for each request being answered
+	ctx     context.Context
+	stop    context.CancelFunc
+	done    chan struct{} // closed when reading has ended
+	wrote   chan struct{} // closed when writing has ended
+
+	mu      sync.Mutex
+	calls   map[int64]chan reply
+	answers map[string]context.CancelFunc // of requests, by their id
+	err     error                         // why it ended
+	closed  bool
+}
+
+// reply is the end of a call.
+type reply struct {
+	result json.RawMessage
+	err    error
+}
+
+// Open begins a conversation over a pair of pipes, which belong to it from now on.
+func Open(r io.ReadCloser, w io.WriteCloser, conf Config) *Conn {
+	conf = conf.withDefaults()
+	ctx, stop := context.WithCancel(context.Background())
+	c := &Conn{
+		conf: conf, r: r, w: w, out: make(chan []byte, conf.Queue), busy: make(chan struct{}, conf.Concurrent),
+		ctx: ctx, stop: stop, done: make(chan struct{}), wrote: make(chan struct{}),
+		calls: map[int64]chan reply{}, answers: map[string]context.CancelFunc{},
+	}
+	go c.write()
+	go c.read()
+	return c
+}
+
+// Done is closed when the other side has ended or Close was called; Err then says why.
+func (c *Conn) Done() <-chan struct{} { return c.done }
+
+// Err is why the conversation ended, nil while it goes on.
+func (c *Conn) Err() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.err
+}
+
+// Skipped is how much was passed over so far because it was no message, or none we had use for.
+func (c *Conn) Skipped() int { return int(c.skipped.Load()) }
+
+// Close ends the conversation: calls fail, both pipes are closed.
+func (c *Conn) Close() error {
+	c.end(ErrClosed)
+	_ = c.r.Close() // the other side may have closed it
+	<-c.wrote
+	<-c.done
+	return nil
+}
+
+// Call asks the other side and waits for its answer. When the context ends it returns at once and
+// tells the other side, whose answer is then dropped. An error of the other side is an *Error.
+func (c *Conn) Call(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	id := c.last.Add(1)
+	data := request(id, method, params)
+	if len(data) > c.conf.MaxMessage {
+		return nil, fmt.Errorf("%s: %d bytes: %w", method, len(data), ErrTooLarge)
+	}
+	got := make(chan reply, 1)
+	c.mu.Lock()
+	if c.closed {
+		err := c.err
+		c.mu.Unlock()
+		return nil, err
+	}
+	c.calls[id] = got
+	c.mu.Unlock()
+	defer c.forget(id)
+	if err := c.send(ctx, data); err != nil {
+		return nil, err
+	}
+	select {
+	case r := <-got:
+		return r.result, r.err
+	case <-ctx.Done():
+		// Where the queue is full the other side does not read, and would not hear of it anyway.
+		_ = c.TryNotify(cancelMethod, fmt.Appendf(nil, `{"id":%d}`, id))
+		return nil, context.Cause(ctx)
+	}
+}
+
+func (c *Conn) forget(id int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.calls, id)
+}
+
+// Notify tells the other side something; it waits for room in the queue, not for the other side.
+func (c *Conn) Notify(ctx context.Context, method string, params json.RawMessage) error {
+	data := request(0, method, params)
+	if len(data) > c.conf.MaxMessage {
+		return fmt.Errorf("%s: %d bytes: %w", method, len(data), ErrTooLarge)
+	}
+	return c.send(ctx, data)
+}
+
+// TryNotify is Notify that fails with [ErrFull] where it would have to wait.
+func (c *Conn) TryNotify(method string, params json.RawMessage) error {
+	data := request(0, method, params)
+	if len(data) > c.conf.MaxMessage {
+		return fmt.Errorf("%s: %d bytes: %w", method, len(data), ErrTooLarge)
+	}
+	if c.ctx.Err() != nil { // asked alone, since a choice among what is ready is made by chance
+		return c.Err()
+	}
+	select {
+	case c.out <- framed(c.conf.Framing, data):
+		return nil
+	default:
+		return ErrFull
+	}
+}
+
+func (c *Conn) send(ctx context.Context, data []byte) error {
+	switch {
+	case c.ctx.Err() != nil:
+		return c.Err()
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	}
+	select {
+	case <-c.ctx.Done():
+		return c.Err()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case c.out <- framed(c.conf.Framing, data):
+		return nil
+	}
+}
+
+// write is the goroutine that writes. A pipe that breaks ends the conversation.
+func (c *Conn) write() {
+	defer close(c.wrote)
+	for {
+		select {
+		case <-c.ctx.Done():
+			return
+		case data := <-c.out:
+			if _, err := c.w.Write(data); err != nil {
+				c.end(fmt.Errorf("%w: %w", ErrClosed, err))
+				return
+			}
+		}
+	}
+}
+
+// end lets all calls fail and stops reading and writing; only the first reason counts.
+func (c *Conn) end(why error) {
+	c.mu.Lock()
+	if c.closed {
+		c.mu.Unlock()
+		return
+	}
+	c.closed, c.err = true, why
+	waiting := c.calls
+	c.calls = map[int64]chan reply{}
+	c.mu.Unlock()
+	for _, got := range waiting {
+		got <- reply{err: why} // each has room for one, and was taken out of the list by one
+	}
+	c.stop()
+	_ = c.w.Close() // which also frees a write that the other side does not take
+}
+
+// read is the goroutine that reads.
+func (c *Conn) read() {
+	defer close(c.done)
+	f := newFrames(c.r, c.conf.Framing, c.conf.MaxMessage)
+	row := 0 // of nonsense without a message between
+	for {
+		data, err := f.next()
+		var long *tooLong
+		switch {
+		case errors.As(err, &long):
+			err = c.overlong(long)
+		case err != nil:
+			c.end(closing(err))
+			return
+		default:
+			err = c.take(data)
+		}
+		if err == nil {
+			row = 0
+			continue
+		}
+		c.skip(err)
+		if row++; row >= c.conf.MaxSkipped {
+			c.end(fmt.Errorf("%w: %d in a row", ErrNonsense, row))
+			return
+		}
+	}
+}
+
+// closing is why reading ended, as callers are told.
+func closing(err error) error {
+	switch {
+	case errors.Is(err, ErrNonsense):
+		return err
+	case errors.Is(err, io.EOF):
+		return fmt.Errorf("%w by the other side", ErrClosed)
+	default:
+		return fmt.Errorf("%w: %w", ErrClosed, err)
+	}
+}
+
+func (c *Conn) skip(why error) {
+	c.skipped.Add(1)
+	if c.conf.Skipped != nil {
+		c.conf.Skipped(why)
+	}
+}
+
+// overlong lets the call fail whose answer was too long.
+func (c *Conn) overlong(m *tooLong) error {
+	err := fmt.Errorf("%w: %w, at most %d are taken", ErrTooLarge, m, c.conf.MaxMessage)
+	if id := headID(m.head); id != 0 && c.settle(id, reply{err: err}) {
+		return nil
+	}
+	return err
+}
+
+// settle ends a call and reports whether there was one.
+func (c *Conn) settle(id int64, r reply) bool {
+	c.mu.Lock()
+	got, ok := c.calls[id]
+	delete(c.calls, id)
+	c.mu.Unlock()
+	if ok {
+		got <- r
+	}
+	return ok
+}

@@ -1,0 +1,130 @@
+package jsonrpc
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// take does what a message asks for. Its bytes are the reader's, so what outlives it is copied.
+func (c *Conn) take(data []byte) error {
+	if len(bytes.TrimSpace(data)) == 0 {
+		return nil // empty lines do no harm
+	}
+	m, err := readMessage(data)
+	if err != nil {
+		return fmt.Errorf("no message: %w", err)
+	}
+	switch {
+	case m.Method == nil:
+		r := reply{result: m.Result} // Unmarshal has copied it
+		if m.Error != nil {
+			r = reply{err: m.Error}
+		}
+		if id := number(m.ID); id == 0 || id > c.last.Load() {
+			return fmt.Errorf("an answer to %s, which was not asked", clip(m.ID))
+		} else {
+			c.settle(id, r) // or it was given up, and the answer comes too late
+		}
+	case m.ID == nil && *m.Method == cancelMethod:
+		return c.cancel(m.Params)
+	case m.ID == nil:
+		if c.conf.Notify != nil {
+			c.conf.Notify(*m.Method, m.Params)
+		}
+	default:
+		return c.accept(m)
+	}
+	return nil
+}
+
+// cancel ends a request of the other side, if it is still being answered.
+func (c *Conn) cancel(params json.RawMessage) error {
+	var p struct {
+		ID json.RawMessage `json:"id"`
+	}
+	if err := json.Unmarshal(params, &p); err != nil || len(p.ID) == 0 {
+		return fmt.Errorf("%s without an id", cancelMethod)
+	}
+	c.mu.Lock()
+	stop := c.answers[string(p.ID)]
+	c.mu.Unlock()
+	if stop != nil {
+		stop()
+	}
+	return nil
+}
+
+// accept answers a request in a goroutine of its own.
+func (c *Conn) accept(m message) error {
+	if c.conf.Handle == nil {
+		return c.refuse(m.ID, &Error{Code: CodeMethodNotFound, Message: "there is no method " + *m.Method})
+	}
+	select {
+	case c.busy <- struct{}{}:
+	default:
+		return c.refuse(m.ID, &Error{Code: CodeBusy, Message: fmt.Sprintf("%d requests are being answered, which is all at once", c.conf.Concurrent)})
+	}
+	ctx, stop := context.WithCancel(c.ctx)
+	c.mu.Lock()
+	_, twice := c.answers[string(m.ID)]
+	if !twice {
+		c.answers[string(m.ID)] = stop
+	}
+	c.mu.Unlock()
+	if twice {
+		stop()
+		<-c.busy
+		return c.refuse(m.ID, &Error{Code: CodeInvalidRequest, Message: "a request with this id is being answered"})
+	}
+	go func() { // it ends with its handler, whose context ends with the connection
+		defer func() { <-c.busy }()
+		defer stop()
+		data := c.handle(ctx, m)
+		c.mu.Lock()
+		delete(c.answers, string(m.ID))
+		c.mu.Unlock()
+		_ = c.send(c.ctx, data) // or the connection has ended
+	}()
+	return nil
+}
+
+// refuse answers without work, and does not wait where the other side writes more than it reads.
+func (c *Conn) refuse(id json.RawMessage, why *Error) error {
+	select {
+	case c.out <- framed(c.conf.Framing, failure(id, why)):
+		return nil
+	default:
+		return fmt.Errorf("a request that could not even be refused: %w", ErrFull)
+	}
+}
+
+// handle runs the handler and encodes what came of it.
+func (c *Conn) handle(ctx context.Context, m message) []byte {
+	result, err := c.conf.Handle(ctx, *m.Method, m.Params)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return failure(m.ID, &Error{Code: CodeCanceled, Message: "the request was canceled"})
+	case err != nil:
+		return failure(m.ID, err)
+	}
+	data := answer(m.ID, result)
+	if len(data) > c.conf.MaxMessage {
+		return failure(m.ID, fmt.Errorf("the answer has %d bytes: %w", len(data), ErrTooLarge))
+	}
+	return data
+}
+
+// clip is a piece of what the other side wrote, for a message.
+func clip(b []byte) string {
+	const most = 60
+	if len(b) > most {
+		return fmt.Sprintf("%q…", b[:most])
+	}
+	return fmt.Sprintf("%q", b)
+}
+
+// IsClosed reports whether an error says that there is nobody to talk to any more.
+func IsClosed(err error) bool { return errors.Is(err, ErrClosed) || errors.Is(err, ErrNonsense) }

@@ -1,0 +1,187 @@
+package plugin
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+	"time"
+
+	"github.com/lathe-agent/lathe"
+)
+
+const (
+	eventHook = "event"
+	// deltaHook is what a plugin lists among its hooks to hear of growing texts too.
+	deltaHook = "event.part.delta"
+
+	queueMost = 4096      // events that wait for one process
+	batchMost = 64        // events in one message
+	batchSize = 256 << 10 // bytes in one message, but for a single event
+	eventTime = 10 * time.Second
+)
+
+// Event tells the plugins that listen. It never blocks: what they cannot take is dropped and counted,
+// and of several states of one part that wait behind each other only the last is told. Before the plugins are loaded some
+// events are kept for them; an event alone does not load them.
+func (c *Company) Event(e lathe.Event) {
+	if len(c.members) == 0 || e.Fact == nil {
+		return
+	}
+	if !c.started.Load() {
+		c.mu.Lock()
+		if !c.started.Load() { // asked again under the lock, with which it is set
+			if _, delta := e.Fact.(*lathe.PartDelta); !delta && len(c.early) < earlyMost {
+				c.early = append(c.early, e)
+			}
+			c.mu.Unlock()
+			return
+		}
+		c.mu.Unlock()
+	}
+	c.spread(e)
+}
+
+// spread puts an event into the queue of each process with a listener.
+func (c *Company) spread(e lathe.Event) {
+	hook := eventHook
+	if _, delta := e.Fact.(*lathe.PartDelta); delta {
+		hook = deltaHook
+	}
+	for _, p := range c.processes() {
+		for _, m := range p.members {
+			if m.has(hook) {
+				p.events.add(e)
+				break
+			}
+		}
+	}
+}
+
+// queue holds the events for one process. Its goroutine runs while there are some.
+type queue struct {
+	peer *peer
+
+	mu      sync.Mutex
+	waiting []lathe.Event
+	parts   map[lathe.PartID]int // where in waiting the last state of a part is
+	busy    bool
+	closed  bool
+	dropped int // altogether
+	untold  int // since the last message
+}
+
+func newQueue(p *peer) *queue { return &queue{peer: p, parts: map[lathe.PartID]int{}} }
+
+func (q *queue) add(e lathe.Event) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed {
+		return
+	}
+	part, isPart := e.Fact.(*lathe.PartChanged)
+	if isPart {
+		if i, ok := q.parts[part.Part.ID]; ok {
+			q.waiting[i] = e
+			return
+		}
+	}
+	if len(q.waiting) >= queueMost {
+		q.dropped++
+		q.untold++
+		return
+	}
+	if isPart {
+		q.parts[part.Part.ID] = len(q.waiting)
+	} else {
+		// A state that comes behind this event must not be told before it.
+		clear(q.parts)
+	}
+	q.waiting = append(q.waiting, e)
+	if !q.busy && q.peer.company.enter() == nil {
+		q.busy = true
+		go q.run()
+	}
+}
+
+// run sends what waits until nothing does.
+func (q *queue) run() {
+	defer q.peer.company.work.Done()
+	for {
+		batch, dropped := q.next()
+		if batch == nil {
+			return
+		}
+		q.send(batch, dropped)
+	}
+}
+
+// next takes the events of one message; nil is that there are none and run ends.
+func (q *queue) next() ([]lathe.Event, int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.waiting) == 0 || q.closed {
+		q.busy = false
+		q.waiting = nil
+		return nil, 0
+	}
+	n := min(len(q.waiting), batchMost)
+	batch := q.waiting[:n:n]
+	q.waiting = q.waiting[n:]
+	clear(q.parts)
+	dropped := q.untold
+	q.untold = 0
+	return batch, dropped
+}
+
+// send tells a process of events; one that does not take them loses them.
+func (q *queue) send(batch []lathe.Event, dropped int) {
+	ctx, cancel := context.WithTimeoutCause(q.peer.company.life, eventTime, errSlow)
+	defer cancel()
+	l, err := q.peer.ready(ctx)
+	if err != nil {
+		q.lose(len(batch))
+		return
+	}
+	for len(batch) > 0 {
+		list := []byte{'['}
+		n := 0
+		for n < len(batch) && (n == 0 || len(list) < batchSize) {
+			if n > 0 {
+				list = append(list, ',')
+			}
+			list = batch[n].AppendJSON(list)
+			n++
+		}
+		o := (&object{}).raw("events", json.RawMessage(append(list, ']')))
+		if dropped > 0 {
+			o.num("dropped", dropped)
+		}
+		if err := l.conn.Notify(ctx, "event", o.done()); err != nil {
+			q.lose(len(batch))
+			if ctx.Err() != nil {
+				l.suspect(nil)
+			}
+			return
+		}
+		batch, dropped = batch[n:], 0
+	}
+}
+
+func (q *queue) lose(n int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.dropped += n
+	q.untold += n
+}
+
+func (q *queue) lost() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.dropped
+}
+
+func (q *queue) close() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.closed = true
+}

@@ -1,0 +1,74 @@
+package plugin
+
+import (
+	"fmt"
+
+	"github.com/lathe-agent/lathe"
+)
+
+// maxFaults is how many calls in a row a plugin may spoil before it is switched off. What counts is a
+// call that ran out of time, that ended with its process, or whose answer cannot be used; of the calls
+// that one stuck or ended process spoils, one counts. An error that a hook throws does not count: it is how a
+// plugin says no.
+const maxFaults = 3
+
+// fault counts a spoilt call and returns what its caller is told.
+func (m *member) fault(doing, what string) error {
+	m.mu.Lock()
+	m.faults++
+	off := m.faults >= maxFaults && m.state != Off
+	if off {
+		m.state = Off
+		m.reason = fmt.Sprintf("switched off after %d failures in a row, the last: %s: %s", m.faults, doing, what)
+	}
+	reason := m.reason
+	m.mu.Unlock()
+	if off {
+		m.company.report(m.name, fmt.Sprintf("plugin %s %s; restart lathe to try it again", m.name, reason))
+	} else {
+		m.company.opt.Log.Warn("a plugin failed", "plugin", m.name, "in", doing, "because", what)
+	}
+	return m.problem(doing, what)
+}
+
+// problem is the error of a call that the plugin spoilt, or that another one spoilt for it.
+func (m *member) problem(doing, what string) error {
+	return lathe.Errorf(lathe.Unavailable, "plugin %s: %s: %s", m.name, doing, what)
+}
+
+// well ends a row of faults.
+func (m *member) well() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.faults = 0
+}
+
+// fail notes that a plugin cannot be loaded.
+func (p *peer) fail(m *member, err error) {
+	m.set(Failed, err.Error())
+	p.company.report(m.name, fmt.Sprintf("plugin %s could not be loaded: %s", m.name, err))
+}
+
+// failed notes that a process could not be started, or was given up.
+func (p *peer) failed(err error, forGood bool) {
+	told := false
+	for _, m := range p.members {
+		state, _ := m.stateNow()
+		switch {
+		case state == Off || state == Failed:
+			continue
+		case forGood:
+			m.set(Failed, err.Error())
+		}
+		if !told || m.kind == kindProgram {
+			told = true
+			p.company.report(m.name, fmt.Sprintf("plugin %s does not run: %s", m.name, err))
+		}
+	}
+}
+
+// report tells people of a failure: in the log, and as news without a session.
+func (c *Company) report(plugin, message string) {
+	c.opt.Log.Error("plugin failed", "plugin", plugin, "message", message)
+	c.opt.Tell(&lathe.SessionFailed{Error: &lathe.UnknownFault{Message: message}})
+}

@@ -1,0 +1,219 @@
+package plugin
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/lathe-agent/lathe/internal/jsonrpc"
+	"github.com/lathe-agent/lathe/sandbox"
+)
+
+// Protocol is the number of the protocol, which plugins are told first.
+const Protocol = 1
+
+const (
+	maxMessage  = 64 << 20 // a whole history with pictures goes through messages.transform
+	maxJunk     = 2000     // lines in a row that are no message
+	probeTime   = 2 * time.Second
+	disposeTime = 2 * time.Second
+	writeQueue  = 128
+)
+
+// link is one life of a process.
+type link struct {
+	peer  *peer
+	svc   *sandbox.Service
+	conn  *jsonrpc.Conn
+	began time.Time
+	logs  *valve
+	life  context.Context // ends with the process
+	end   context.CancelFunc
+	over  chan struct{} // closed when its end was dealt with
+
+	mu      sync.Mutex
+	calls   map[int64]*running // calls of tools, by the number the plugin is told
+	streams map[int64]context.CancelFunc
+	serial  int64
+	probing bool
+	blamed  map[*member]bool // for the end of this process, or that it is stuck
+	killed  string           // why we ended it
+}
+
+// launch starts a process and loads what belongs in it. culprit is the member that took it down.
+func (p *peer) launch(ctx context.Context) (l *link, culprit *member, err error) {
+	cmd, err := p.command()
+	if err != nil {
+		return nil, nil, err
+	}
+	svc, err := p.company.opt.Runner.Start(cmd)
+	if err != nil {
+		return nil, nil, err
+	}
+	life, end := context.WithCancel(ctx)
+	l = &link{
+		peer: p, svc: svc, began: time.Now(), logs: newValve(), life: life, end: end, over: make(chan struct{}),
+		calls: map[int64]*running{}, streams: map[int64]context.CancelFunc{}, blamed: map[*member]bool{},
+	}
+	l.conn = jsonrpc.Open(svc.Stdout, svc.Stdin, jsonrpc.Config{
+		MaxMessage: maxMessage, MaxSkipped: maxJunk, Queue: writeQueue, Handle: l.handle, Notify: l.notify,
+	})
+	if culprit, err = l.load(ctx); err != nil {
+		err = l.explain(err)
+		l.kill("it could not be loaded")
+		return nil, culprit, err
+	}
+	return l, nil, nil
+}
+
+// kill ends the process, at once as far as callers can tell.
+func (l *link) kill(why string) {
+	l.mu.Lock()
+	if l.killed == "" {
+		l.killed = why
+	}
+	l.mu.Unlock()
+	l.end()
+	_ = l.conn.Close()
+	_, _ = l.svc.Stop() // how it ended is in what it said
+}
+
+// watch waits for the end of the process and cleans up behind it. The company waits for it.
+func (l *link) watch(p *peer) {
+	if err := p.company.enter(); err != nil { // closed meanwhile
+		l.kill(err.Error())
+		p.mu.Lock()
+		p.link = nil
+		p.mu.Unlock()
+		close(l.over)
+		return
+	}
+	go func() {
+		defer p.company.work.Done()
+		defer close(l.over)
+		select {
+		case <-l.conn.Done():
+		case <-l.svc.Done():
+		}
+		why := l.ended()
+		l.kill(why)
+		p.died(l, l.explain(errors.New(why)).Error())
+	}()
+}
+
+// ended is why a conversation is over.
+func (l *link) ended() string {
+	l.mu.Lock()
+	killed := l.killed
+	l.mu.Unlock()
+	if killed != "" {
+		return killed
+	}
+	if err := l.conn.Err(); errors.Is(err, jsonrpc.ErrNonsense) {
+		return fmt.Sprintf("it wrote %d lines on its standard output that are no messages; only the protocol may be written there", l.conn.Skipped())
+	}
+	return "its process ended by itself"
+}
+
+// explain adds to an error the last that the process said.
+func (l *link) explain(err error) error {
+	if jsonrpc.IsClosed(err) {
+		_, _ = l.svc.Stop()
+		err = errors.New(l.ended())
+	}
+	said := strings.TrimSpace(l.svc.Errors())
+	if said == "" {
+		return err
+	}
+	if len(said) > saidMost {
+		said = "…" + strings.ToValidUTF8(said[len(said)-saidMost:], "")
+	}
+	return fmt.Errorf("%w; it said: %s", err, said)
+}
+
+// saidMost is how much of its error output stands in a message.
+const saidMost = 600
+
+// blame reports whether the end of the process is to be counted against a plugin: once, however many of its
+// calls ended with it.
+func (l *link) blame(m *member) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	already := l.blamed[m]
+	l.blamed[m] = true
+	return !already
+}
+
+// suspect is called when a call ran out of time: a process that does not even answer a ping is stuck,
+// and only a new one helps. It reports whether the call counts against its plugin, which it does not while the
+// process is under suspicion already.
+func (l *link) suspect(m *member) bool {
+	l.mu.Lock()
+	already := l.probing || l.killed != ""
+	l.probing = true
+	if !already {
+		l.blamed[m] = true
+	}
+	l.mu.Unlock()
+	if already || l.peer.company.enter() != nil {
+		return false
+	}
+	go func() {
+		defer l.peer.company.work.Done()
+		ctx, cancel := context.WithTimeout(l.life, probeTime)
+		defer cancel()
+		_, err := l.conn.Call(ctx, "ping", nil)
+		var answer *jsonrpc.Error
+		l.mu.Lock()
+		l.probing = false
+		if err != nil && !errors.As(err, &answer) && l.killed == "" {
+			l.killed = "it no longer answered"
+		}
+		stuck := l.killed != ""
+		if !stuck {
+			delete(l.blamed, m)
+		}
+		l.mu.Unlock()
+		if stuck {
+			_ = l.conn.Close() // the watcher does the rest
+		}
+	}()
+	return true
+}
+
+// object encodes members that are JSON or texts already; nil ones are left out.
+type object struct{ b []byte }
+
+func (o *object) raw(name string, value json.RawMessage) *object {
+	if len(value) == 0 {
+		return o
+	}
+	if len(o.b) == 0 {
+		o.b = append(o.b, '{')
+	} else {
+		o.b = append(o.b, ',')
+	}
+	o.b = append(append(append(o.b, '"'), name...), '"', ':')
+	o.b = append(o.b, value...)
+	return o
+}
+
+func (o *object) str(name, value string) *object {
+	data, _ := json.Marshal(value) // a text always can be
+	return o.raw(name, data)
+}
+
+func (o *object) num(name string, value int) *object {
+	return o.raw(name, fmt.Appendf(nil, "%d", value))
+}
+
+func (o *object) done() json.RawMessage {
+	if len(o.b) == 0 {
+		return json.RawMessage("{}")
+	}
+	return append(o.b, '}')
+}

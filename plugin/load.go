@@ -1,0 +1,251 @@
+package plugin
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"sync"
+
+	"github.com/lathe-agent/lathe/internal/jsonrpc"
+	"github.com/lathe-agent/lathe/sandbox"
+)
+
+// What a plugin may bring.
+const (
+	maxHooks       = 64
+	maxTools       = 256
+	maxDescription = 64 << 10
+	maxSchema      = 256 << 10
+)
+
+// toolID is what the providers of models take as the name of a tool.
+var toolID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`) })
+
+// command is what to start for a peer.
+func (p *peer) command() (sandbox.Command, error) {
+	o := p.company.opt
+	c := sandbox.Command{Dir: o.Dir, Env: o.Env}
+	var err error
+	switch m := p.members[0]; {
+	case m.kind != kindProgram:
+		c.Path, c.Args, err = p.company.hostCommand()
+	case len(m.command) > 0:
+		c.Path, err = lookPath(o.Dir, o.Env, m.command[0])
+		c.Args = m.command[1:]
+	default:
+		c.Path, err = executable(m.spec)
+	}
+	return c, err
+}
+
+// executable checks that a path can be started, and says what to do where it cannot.
+func executable(path string) (string, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return "", err
+	case info.IsDir():
+		return "", fmt.Errorf("%s is a folder without a package.json", path)
+	case info.Mode().Perm()&0o111 == 0 && runtime.GOOS != "windows":
+		return "", fmt.Errorf("%s is neither JavaScript nor executable: chmod +x it, or give the words of a command", path)
+	}
+	return path, nil
+}
+
+// offer is what a plugin says it has.
+type offer struct {
+	Name     string   `json:"name"`
+	Hooks    []string `json:"hooks"`
+	Tools    []Tool   `json:"tools"`
+	Auth     string   `json:"auth"`
+	Provider string   `json:"provider"`
+}
+
+// load brings the members of a process that has just started to life.
+func (l *link) load(ctx context.Context) (culprit *member, err error) {
+	p := l.peer
+	if m := p.members[0]; m.kind == kindProgram {
+		m.set(Loading, "")
+		data, err := l.within(ctx, "initialize", l.greeting().raw("options", m.options).done())
+		if err == nil {
+			err = m.take(data)
+		}
+		if err != nil {
+			return m, err
+		}
+		return nil, nil
+	}
+	support, err := p.company.provided()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := l.within(ctx, "initialize", l.greeting().raw("support", support).done()); err != nil {
+		return nil, fmt.Errorf("start the JavaScript host: %w", err)
+	}
+	packages := p.packages(ctx)
+	for _, m := range p.members {
+		if s, _ := m.stateNow(); s == Off || s == Failed {
+			continue
+		}
+		m.set(Loading, "")
+		if err := l.module(ctx, m, packages[m]); err != nil {
+			if name := missing(err); name != "" && p.company.provide(ctx, name) {
+				return nil, errAgain
+			}
+			if l.alive() {
+				p.fail(m, err)
+				continue
+			}
+			return m, err
+		}
+	}
+	if !p.anyLeft() {
+		return nil, errPointless
+	}
+	return nil, nil
+}
+
+// fetched is a package in the cache, or why it is not there.
+type fetched struct {
+	dir string
+	err error
+}
+
+// packages installs what the members need, all at once.
+func (p *peer) packages(ctx context.Context) map[*member]fetched {
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	out := map[*member]fetched{}
+	for _, m := range p.members {
+		if s, _ := m.stateNow(); m.kind != kindPackage || s == Off || s == Failed {
+			continue
+		}
+		all.Go(func() {
+			dir, err := p.company.install(ctx, m.spec)
+			mu.Lock()
+			defer mu.Unlock()
+			out[m] = fetched{dir, err}
+		})
+	}
+	all.Wait()
+	return out
+}
+
+// module loads one plugin, or one file of tools, into the JavaScript host.
+func (l *link) module(ctx context.Context, m *member, pkg fetched) error {
+	path := m.spec
+	if m.kind == kindPackage {
+		if pkg.err != nil {
+			return pkg.err
+		}
+		path = pkg.dir
+	}
+	o := (&object{}).num("plugin", m.index).str("kind", string(m.kind)).str("path", path)
+	data, err := l.within(ctx, "load", o.raw("options", m.options).done())
+	if err != nil {
+		return err
+	}
+	return m.take(data)
+}
+
+// greeting is what every process is told first.
+func (l *link) greeting() *object {
+	o := l.peer.company.opt
+	project := o.Project
+	if len(project) == 0 {
+		project = json.RawMessage("{}")
+	}
+	return (&object{}).num("protocol", Protocol).str("directory", o.Dir).str("worktree", o.Worktree).
+		raw("project", project).str("serverUrl", o.ServerURL)
+}
+
+// within is a call that must be answered in the time for loading.
+func (l *link) within(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	limit := l.peer.company.opt.Timeouts.Load
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("it was not ready within %s", limit))
+	defer cancel()
+	return l.conn.Call(ctx, method, params)
+}
+
+// alive asks whether the process still answers after something failed in it.
+func (l *link) alive() bool {
+	ctx, cancel := context.WithTimeout(l.life, probeTime)
+	defer cancel()
+	_, err := l.conn.Call(ctx, "ping", nil)
+	var answer *jsonrpc.Error
+	return err == nil || errors.As(err, &answer)
+}
+
+// take checks what a plugin says it has, and keeps it.
+func (m *member) take(data json.RawMessage) error {
+	var o offer
+	if err := json.Unmarshal(data, &o); err != nil {
+		return fmt.Errorf("its answer to initialize is not what the protocol says: %w", err)
+	}
+	if len(o.Hooks) > maxHooks || len(o.Tools) > maxTools {
+		return fmt.Errorf("it offers %d hooks and %d tools; at most %d and %d are taken", len(o.Hooks), len(o.Tools), maxHooks, maxTools)
+	}
+	for i := range o.Tools {
+		t := &o.Tools[i]
+		var schema map[string]json.RawMessage
+		if len(t.Schema) == 0 {
+			t.Schema = json.RawMessage(`{"type":"object","properties":{}}`)
+		}
+		switch {
+		case !toolID().MatchString(t.ID):
+			return fmt.Errorf("%.80q cannot be the name of a tool: at most 64 letters, digits, _ and -", t.ID)
+		case len(t.Description) > maxDescription || len(t.Schema) > maxSchema:
+			return fmt.Errorf("the description or the schema of the tool %s is too long", t.ID)
+		case json.Unmarshal(t.Schema, &schema) != nil:
+			return fmt.Errorf("the schema of the tool %s is not an object", t.ID)
+		}
+		t.Plugin = m.name
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.hooks, m.tools, m.auth, m.provider = o.Hooks, o.Tools, o.Auth, o.Provider
+	m.deltas = slices.Contains(o.Hooks, deltaHook)
+	if m.state != Off {
+		m.state, m.reason = Ready, ""
+	}
+	return nil
+}
+
+// lookPath finds a program by the PATH of an environment, which need not be ours.
+func lookPath(dir string, env []string, name string) (string, error) {
+	if filepath.Base(name) != name {
+		return executable(pathOf(dir, name))
+	}
+	for _, folder := range filepath.SplitList(variable(env, "PATH")) {
+		for _, ext := range extensions() {
+			path := filepath.Join(folder, name+ext)
+			if info, err := os.Stat(path); filepath.IsAbs(path) && err == nil && info.Mode().IsRegular() && (runtime.GOOS == "windows" || info.Mode().Perm()&0o111 != 0) {
+				return path, nil
+			}
+		}
+	}
+	return "", fmt.Errorf("%s is not installed, or not on the PATH", name)
+}
+
+func extensions() []string {
+	if runtime.GOOS == "windows" {
+		return []string{".exe", ".cmd", ".bat", ""}
+	}
+	return []string{""}
+}
+
+// variable is the last value of a name, as programs read it.
+func variable(env []string, name string) string {
+	for _, line := range slices.Backward(env) {
+		if len(line) > len(name) && line[len(name)] == '=' && line[:len(name)] == name {
+			return line[len(name)+1:]
+		}
+	}
+	return ""
+}

@@ -1,0 +1,185 @@
+package plugin
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// kind is who runs a plugin.
+type kind string
+
+const (
+	kindModule  kind = "module"  // a file or folder of JavaScript
+	kindPackage kind = "package" // of the npm registry
+	kindProgram kind = "program" // speaks the protocol itself
+	kindTools   kind = "tools"   // a file of custom tools
+)
+
+// State is how a plugin is doing.
+type State string
+
+// The states of a plugin.
+const (
+	Waiting State = "waiting" // not used yet
+	Loading State = "loading"
+	Ready   State = "ready"
+	Failed  State = "failed" // it could not be loaded
+	Off     State = "off"    // it failed too often and is no longer called
+)
+
+// member is one plugin, or one file of tools.
+type member struct {
+	company *Company
+	index   int
+	name    string // for people
+	kind    kind
+	spec    string // a path, a package, or what was said
+	command []string
+	options json.RawMessage
+
+	mu       sync.Mutex
+	peer     *peer // where it runs
+	state    State
+	reason   string // of Failed and Off
+	hooks    []string
+	tools    []Tool
+	auth     string // the provider it has logins for
+	provider string // the provider it has models for
+	faults   int    // in a row
+	deltas   bool   // it wants to hear of growing texts
+}
+
+// newMember sorts an entry of the settings by who runs it.
+func newMember(c *Company, index int, p Plugin, tools string) *member {
+	m := &member{company: c, index: index, name: p.Spec, spec: p.Spec, options: p.Options, state: Waiting, kind: kindPackage}
+	switch {
+	case tools != "":
+		m.kind, m.name = kindTools, path.Base(filepath.ToSlash(tools))
+	case len(p.Command) > 0:
+		m.kind, m.command = kindProgram, p.Command
+		m.name = cmp.Or(p.Spec, strings.Join(p.Command, " "))
+	case isPath(p.Spec):
+		m.spec = pathOf(c.opt.Dir, p.Spec)
+		m.name = path.Base(filepath.ToSlash(m.spec))
+		m.kind = kindProgram
+		if info, err := os.Stat(m.spec); isScript(m.spec) || err == nil && info.IsDir() {
+			m.kind = kindModule
+		}
+	}
+	return m
+}
+
+func isPath(spec string) bool {
+	return filepath.IsAbs(spec) || slices.ContainsFunc([]string{"/", "./", "../", `.\`, `..\`, "file:"}, func(p string) bool {
+		return strings.HasPrefix(spec, p)
+	})
+}
+
+func pathOf(dir, spec string) string {
+	if u, err := url.Parse(spec); err == nil && u.Scheme == "file" {
+		spec = filepath.FromSlash(u.Path)
+		if len(spec) > 2 && spec[0] == '\\' && spec[2] == ':' { // file:///C:/x
+			spec = spec[1:]
+		}
+	}
+	if !filepath.IsAbs(spec) {
+		spec = filepath.Join(dir, spec)
+	}
+	return filepath.Clean(spec)
+}
+
+// isScript reports whether a path is a file for the JavaScript host. A folder is one too, as a package
+// that was not published.
+func isScript(name string) bool {
+	switch strings.ToLower(filepath.Ext(name)) {
+	case ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts":
+		return true
+	}
+	return false
+}
+
+// has reports whether it would be called for a hook. One that could not be loaded would not.
+func (m *member) has(hook string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.state != Off && m.state != Failed && slices.Contains(m.hooks, hook)
+}
+
+// set changes its state where it may: what is off stays off.
+func (m *member) set(s State, reason string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.state != Off {
+		m.state, m.reason = s, reason
+	}
+}
+
+func (m *member) stateNow() (State, string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.state, m.reason
+}
+
+// process is where it runs now.
+func (m *member) process() *peer {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.peer
+}
+
+// ready returns its process, started if need be.
+func (m *member) ready(ctx context.Context) (*link, error) {
+	for {
+		l, err := m.process().ready(ctx)
+		if !errors.Is(err, errSplit) || pause(ctx, time.Millisecond) != nil { // which is when it has its new one
+			return l, err
+		}
+	}
+}
+
+// Status is how a plugin is doing, for people.
+type Status struct {
+	Name     string   `json:"name"`
+	Spec     string   `json:"spec"`
+	Kind     string   `json:"kind"` // module, package, program or tools
+	State    State    `json:"state"`
+	Reason   string   `json:"reason,omitempty"`
+	Hooks    []string `json:"hooks,omitempty"`
+	Tools    []string `json:"tools,omitempty"`
+	Auth     string   `json:"auth,omitempty"`     // the provider it offers logins for
+	Provider string   `json:"provider,omitempty"` // the provider it offers models for
+	Faults   int      `json:"faults,omitempty"`   // in a row: time-outs, crashes, nonsense
+	Restarts int      `json:"restarts,omitempty"` // of its process
+	Process  string   `json:"process"`            // which it may share with others
+	Stderr   string   `json:"stderr,omitempty"`   // the end of what the process said there
+	Skipped  int      `json:"skipped,omitempty"`  // lines of its process that were no message
+	Dropped  int      `json:"dropped,omitempty"`  // events and log lines beyond what is taken
+}
+
+// Status tells of all plugins, in load order. It starts nothing.
+func (c *Company) Status() []Status {
+	out := make([]Status, 0, len(c.members))
+	for _, m := range c.members {
+		s := Status{Name: m.name, Spec: m.spec, Kind: string(m.kind)}
+		m.mu.Lock()
+		s.State, s.Reason, s.Auth, s.Provider, s.Faults = m.state, m.reason, m.auth, m.provider, m.faults
+		s.Hooks = slices.Clone(m.hooks)
+		for _, t := range m.tools {
+			s.Tools = append(s.Tools, t.ID)
+		}
+		m.mu.Unlock()
+		m.process().describe(&s)
+		out = append(out, s)
+	}
+	return out
+}

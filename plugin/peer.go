@@ -1,0 +1,305 @@
+package plugin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/lathe-agent/lathe"
+)
+
+// hostName is what people read where the process of all JavaScript plugins is meant.
+const hostName = "JavaScript host"
+
+// How often a process is started again.
+const (
+	maxDeaths    = 6                      // in a row, before it is given up
+	healthy      = time.Minute            // a life as long as this ends the row
+	splitDeaths  = 2                      // in a row, before JavaScript plugins no longer share a process
+	firstBackoff = 100 * time.Millisecond // before the second start; four times as long before each next
+)
+
+// peer is a place for a process: it has one, or will have one again, or was given up.
+type peer struct {
+	company *Company
+	name    string
+	members []*member
+	events  *queue
+
+	mu       sync.Mutex
+	link     *link         // nil while no process is ready
+	starting chan struct{} // closed when the start under way has ended; nil if there is none
+	err      error         // of the last start
+	tried    bool          // a start has ended
+	gone     bool          // given up, or closed
+	deaths   int           // in a row
+	restarts int
+	waitTo   time.Time // no start before
+	stderr   string    // of the last process
+	skipped  int       // of all processes before
+}
+
+func newPeer(c *Company, name string, members ...*member) *peer {
+	p := &peer{company: c, name: name}
+	p.events = newQueue(p)
+	for _, m := range members {
+		p.take(m)
+	}
+	return p
+}
+
+// take gives a member its place, before anyone uses the peer.
+func (p *peer) take(m *member) {
+	p.members = append(p.members, m)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.peer = p
+}
+
+// ready returns the process, started if need be: by one caller for all.
+func (p *peer) ready(ctx context.Context) (*link, error) {
+	p.mu.Lock()
+	for l := p.link; l != nil; l = p.link {
+		p.mu.Unlock()
+		if l.conn.Err() == nil {
+			return l, nil
+		}
+		select {
+		case <-l.over: // then what comes of its end is decided
+		case <-ctx.Done():
+			return nil, fmt.Errorf("%s has just ended: %w", p.name, context.Cause(ctx))
+		}
+		p.mu.Lock()
+	}
+	if p.gone {
+		defer p.mu.Unlock()
+		return nil, p.err
+	}
+	if p.starting == nil {
+		if err := p.company.enter(); err != nil {
+			p.mu.Unlock()
+			return nil, err
+		}
+		p.starting = make(chan struct{})
+		go p.start(p.starting)
+	}
+	starting := p.starting
+	p.mu.Unlock()
+	select {
+	case <-starting:
+	case <-ctx.Done():
+		return nil, fmt.Errorf("%s is not ready yet: %w", p.name, context.Cause(ctx))
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.link == nil && p.err == nil {
+		return nil, fmt.Errorf("%s ended as soon as it was ready", p.name)
+	}
+	return p.link, p.err
+}
+
+// enter counts a goroutine that Close waits for.
+func (c *Company) enter() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return errClosed
+	}
+	c.work.Add(1)
+	return nil
+}
+
+// start brings the process up, in a goroutine of its own.
+func (p *peer) start(done chan struct{}) {
+	defer p.company.work.Done()
+	ctx := p.company.life
+	p.mu.Lock()
+	first, wait := !p.tried, time.Until(p.waitTo)
+	p.mu.Unlock()
+	var l *link
+	err := pause(ctx, wait)
+	if err == nil {
+		l, err = p.bring(ctx)
+	}
+	p.mu.Lock()
+	p.tried, p.link, p.err, p.starting = true, l, err, nil
+	var giveUp bool
+	if err != nil {
+		p.deaths++
+		p.waitTo = time.Now().Add(backoff(p.deaths))
+		// What fails at first will most likely fail again: a file that is missing, a syntax error.
+		giveUp = first || p.deaths >= maxDeaths || errors.Is(err, errPointless)
+		p.gone = p.gone || giveUp
+	} else if !first {
+		p.restarts++
+	}
+	p.mu.Unlock()
+	if err != nil && ctx.Err() == nil {
+		p.failed(err, giveUp)
+	}
+	close(done)
+	if l != nil {
+		p.company.opt.Log.Info("plugins are ready", "process", p.name, "restart", !first)
+		l.watch(p)
+	}
+}
+
+// errPointless is the reason not to try again.
+var errPointless = errors.New("there is nothing left to run in it")
+
+// bring starts the process until it stands. A plugin that takes the whole process with it while it is
+// loaded is left out of the next attempt, so that the others get theirs.
+func (p *peer) bring(ctx context.Context) (*link, error) {
+	for {
+		l, culprit, err := p.launch(ctx)
+		if errors.Is(err, errAgain) && ctx.Err() == nil {
+			continue
+		}
+		if err == nil || culprit == nil || ctx.Err() != nil {
+			return l, err
+		}
+		p.fail(culprit, err)
+		if !p.anyLeft() {
+			return nil, fmt.Errorf("%w: %w", errPointless, err)
+		}
+	}
+}
+
+// anyLeft reports whether a member is worth a process.
+func (p *peer) anyLeft() bool {
+	for _, m := range p.members {
+		if s, _ := m.stateNow(); s != Off && s != Failed {
+			return true
+		}
+	}
+	return false
+}
+
+// died notes the end of a process that was ready, for whatever reason.
+func (p *peer) died(l *link, why string) {
+	p.mu.Lock()
+	if p.link == l {
+		p.link = nil
+	}
+	if time.Since(l.began) > healthy {
+		p.deaths = 0
+	}
+	p.deaths++
+	p.waitTo = time.Now().Add(backoff(p.deaths))
+	p.stderr, p.skipped = l.svc.Errors(), p.skipped+l.conn.Skipped()
+	closed := p.gone
+	split := !p.gone && p.name == hostName && p.deaths >= splitDeaths && len(p.members) > 1
+	switch {
+	case split: // before anyone can start the shared one again
+		p.gone, p.err = true, errSplit
+	case p.deaths >= maxDeaths && !p.gone:
+		p.gone = true
+		p.err = lathe.Errorf(lathe.Unavailable, "%s ended %d times and is not started again; restart lathe when it is mended", p.name, p.deaths)
+	}
+	err, gone := p.err, p.gone
+	p.mu.Unlock()
+	if closed {
+		return
+	}
+	p.company.report(p.name, fmt.Sprintf("%s ended: %s", p.name, why))
+	switch {
+	case split:
+		p.split()
+	case gone:
+		p.failed(err, true)
+	}
+}
+
+func backoff(deaths int) time.Duration {
+	d := firstBackoff
+	for range deaths - 1 {
+		d *= 4
+	}
+	return d
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return ctx.Err()
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-t.C:
+		return nil
+	}
+}
+
+// errSplit says that the members of a peer have other ones now.
+var errSplit = errors.New("each plugin has a process of its own now")
+
+// split gives each plugin of the JavaScript host a host of its own, once the shared one has ended so often that
+// one of them must be to blame, and nobody knows which. From then on it only harms itself.
+func (p *peer) split() {
+	p.mu.Lock()
+	restarts, stderr, skipped := p.restarts, p.stderr, p.skipped
+	p.mu.Unlock()
+	p.events.close()
+	var own []*peer
+	for _, m := range p.members {
+		q := newPeer(p.company, hostName+" of "+m.name, m)
+		q.tried, q.restarts, q.stderr, q.skipped = true, restarts, stderr, skipped
+		own = append(own, q)
+	}
+	c := p.company
+	c.mu.Lock()
+	others := slices.DeleteFunc(slices.Clone(c.peers), func(q *peer) bool { return q == p })
+	c.peers = append(others, own...)
+	closed := c.closed
+	c.mu.Unlock()
+	if closed { // while Close looked at those before
+		for _, q := range own {
+			q.dispose()
+		}
+	}
+	c.opt.Log.Warn("the JavaScript host ended too often; each plugin has one of its own now")
+}
+
+// dispose tells the plugins that it is over.
+func (p *peer) dispose() {
+	p.mu.Lock()
+	p.gone, p.err = true, errClosed
+	l := p.link
+	p.mu.Unlock()
+	p.events.close()
+	if l == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(p.company.life, disposeTime)
+	defer cancel()
+	_, _ = l.conn.Call(ctx, "dispose", nil) // it ends anyway
+}
+
+// close ends the process; its watcher waits for the rest.
+func (p *peer) close() {
+	p.mu.Lock()
+	l := p.link
+	p.mu.Unlock()
+	if l != nil {
+		_ = l.conn.Close()
+	}
+}
+
+// describe adds what is known of the process to a status.
+func (p *peer) describe(s *Status) {
+	p.mu.Lock()
+	s.Process, s.Restarts, s.Stderr, s.Skipped = p.name, p.restarts, p.stderr, p.skipped
+	l := p.link
+	p.mu.Unlock()
+	s.Dropped = p.events.lost()
+	if l != nil {
+		s.Stderr = l.svc.Errors()
+		s.Skipped += l.conn.Skipped()
+		s.Dropped += l.logs.lost()
+	}
+}

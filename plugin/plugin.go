@@ -1,0 +1,237 @@
+// Package plugin runs the plugins of a directory in processes of their own and speaks with them:
+// programs in any language that know our protocol (docs/plugins.md), and JavaScript written for
+// OpenCode's plugin package, all of it in one host that ships inside the binary (host/*.mjs).
+//
+// It owns those processes, what they may cost (time, sizes, restarts), the packages it installs for
+// them, and the protocol. It does not decide which plugins are trusted, nor what a hook means: it
+// carries JSON to each plugin in load order and back, and checks that what comes back can be used.
+//
+// A [Company] is the plugins of one directory. It is safe for use by many goroutines. It starts
+// nothing until the first use, and a company without plugins costs nothing at all.
+//
+// Start reading at [Open] and [Company.Call]; peer.go is a process and its restarts, fault.go the rule
+// by which a plugin is switched off.
+package plugin
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/sandbox"
+)
+
+// Options is what a company is opened with.
+type Options struct {
+	Dir      string // the directory, absolute; processes start in it
+	Worktree string
+	Project  json.RawMessage // the project's record, as the wire has it
+	Plugins  []Plugin        // in load order
+	Tools    []string        // files of custom tools, absolute, in load order
+	Runner   *sandbox.Runner // starts the processes, and ends them with us
+	// Cache is a folder of ours for installed packages and the files of the host.
+	Cache string
+	// Env is the whole environment of the processes; programs are found by its PATH.
+	Env []string
+	// Client answers what plugins ask of the server through their SDK client; nil answers 503.
+	Client http.Handler
+	// ServerURL is told to plugins; requests to it go to Client, whatever it says.
+	ServerURL string
+	// Tell publishes news: a plugin that failed is a *lathe.SessionFailed without a session.
+	Tell     func(lathe.Fact)
+	Log      *slog.Logger
+	Timeouts Timeouts
+}
+
+// Plugin is one entry of the settings.
+type Plugin struct {
+	// Spec is a path or file URL (.js, .mjs, .cjs, .ts, .mts or a folder with a package.json: for the
+	// JavaScript host; any other must be an executable file, which speaks the protocol itself), or
+	// else a package of the npm registry: name, name@version, @scope/name@version. A path begins with
+	// "/", "./", "../" or "file:".
+	Spec string
+	// Command is the words of a program that speaks the protocol; Spec is then only its name.
+	Command []string
+	// Options are handed to the plugin as they are.
+	Options json.RawMessage
+}
+
+// Timeouts are how long plugins may take; 0 is the default of each.
+type Timeouts struct {
+	Hook    time.Duration // one hook of one plugin: 10 s
+	Load    time.Duration // from the start of a process to its hooks: 30 s
+	Install time.Duration // one npm package: 5 min
+	Tool    time.Duration // one call of a tool: 10 min
+}
+
+func (t Timeouts) withDefaults() Timeouts {
+	set := func(p *time.Duration, value time.Duration) {
+		if *p <= 0 {
+			*p = value
+		}
+	}
+	set(&t.Hook, 10*time.Second)
+	set(&t.Load, 30*time.Second)
+	set(&t.Install, 5*time.Minute)
+	set(&t.Tool, 10*time.Minute)
+	return t
+}
+
+// Company is the plugins of one directory.
+type Company struct {
+	opt     Options
+	members []*member          // in load order: the plugins, then the files of tools
+	stop    context.CancelFunc // ends what is under way
+	life    context.Context
+	work    sync.WaitGroup
+	started atomic.Bool // loading has been tried for all
+
+	mu      sync.Mutex
+	peers   []*peer
+	support map[string]fetched // packages that were installed for the host
+	loading chan struct{}      // closed when it is done; nil before the first use
+	closed  bool
+	early   []lathe.Event // told before anyone could hear
+}
+
+// earlyMost is how many events wait for plugins that are not loaded yet.
+const earlyMost = 256
+
+// Open makes a company. It starts nothing and reads no file.
+func Open(o Options) *Company {
+	o.Timeouts = o.Timeouts.withDefaults()
+	if o.Log == nil {
+		o.Log = slog.New(slog.NewTextHandler(io.Discard, nil))
+	}
+	if o.Tell == nil {
+		o.Tell = func(lathe.Fact) {}
+	}
+	life, stop := context.WithCancel(context.Background())
+	c := &Company{opt: o, life: life, stop: stop, support: map[string]fetched{}}
+	for _, p := range o.Plugins {
+		c.members = append(c.members, newMember(c, len(c.members), p, ""))
+	}
+	for _, file := range o.Tools {
+		c.members = append(c.members, newMember(c, len(c.members), Plugin{Spec: file}, file))
+	}
+	c.assign()
+	return c
+}
+
+// assign gives each member its process: one for all of JavaScript, one for each program.
+func (c *Company) assign() {
+	var host *peer
+	for _, m := range c.members {
+		if m.kind == kindProgram {
+			c.peers = append(c.peers, newPeer(c, m.name, m))
+			continue
+		}
+		if host == nil {
+			host = newPeer(c, hostName)
+			c.peers = append(c.peers, host)
+		}
+		host.take(m)
+	}
+}
+
+// processes are the places for processes as they are now.
+func (c *Company) processes() []*peer {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.peers // which is replaced, never changed
+}
+
+var errClosed = errors.New("the plugins of this directory are closed")
+
+// Start loads the plugins and returns when that is done, however many of them failed: those are
+// told, and found in [Company.Status]. It fails when the context ends, while loading goes on. Call,
+// Tools and Execute call it.
+func (c *Company) Start(ctx context.Context) error {
+	if c.started.Load() || len(c.members) == 0 {
+		return nil
+	}
+	c.mu.Lock()
+	if c.closed {
+		c.mu.Unlock()
+		return errClosed
+	}
+	if c.loading == nil {
+		c.loading = make(chan struct{})
+		c.work.Add(1)
+		go c.load(c.loading)
+	}
+	loading := c.loading
+	c.mu.Unlock()
+	select {
+	case <-loading:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// load starts all processes at once.
+func (c *Company) load(done chan struct{}) {
+	defer c.work.Done()
+	defer close(done)
+	var all sync.WaitGroup
+	for _, p := range c.processes() {
+		all.Go(func() { _, _ = p.ready(c.life) }) // a failure is its members' state
+	}
+	all.Wait()
+	c.mu.Lock()
+	early := c.early
+	c.early = nil
+	c.started.Store(true)
+	c.mu.Unlock()
+	for _, e := range early {
+		c.spread(e)
+	}
+}
+
+// Has reports whether a hook may have anyone to call. It is false where nothing is configured, and
+// true for all hooks while the plugins are not loaded.
+func (c *Company) Has(hook string) bool {
+	if len(c.members) == 0 {
+		return false
+	}
+	if !c.started.Load() {
+		return true
+	}
+	for _, m := range c.members {
+		if m.has(hook) {
+			return true
+		}
+	}
+	return false
+}
+
+// Close lets the plugins put themselves away, ends their processes and waits for them.
+func (c *Company) Close() error {
+	c.mu.Lock()
+	if c.closed {
+		c.mu.Unlock()
+		c.work.Wait()
+		return nil
+	}
+	c.closed = true
+	c.mu.Unlock()
+	var all sync.WaitGroup
+	for _, p := range c.processes() {
+		all.Go(p.dispose)
+	}
+	all.Wait()
+	c.stop()
+	for _, p := range c.processes() {
+		p.close()
+	}
+	c.work.Wait()
+	return nil
+}

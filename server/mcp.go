@@ -1,0 +1,212 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/workspace"
+)
+
+// ToolServers are the MCP servers of a directory. A server that is not known is NotFound, one that
+// has no logins Invalid.
+type ToolServers interface {
+	// ServerStatus tells how each is doing, and begins to connect to those nobody has used yet.
+	ServerStatus(ctx context.Context, at workspace.Place) (map[string]ServerStatus, error)
+	// AddServer adds one for as long as the program runs, and connects to it.
+	AddServer(ctx context.Context, at workspace.Place, name string, settings json.RawMessage) error
+	ConnectServer(ctx context.Context, at workspace.Place, name string) error
+	DisconnectServer(ctx context.Context, at workspace.Place, name string) error
+	// BeginServerLogin returns the page the user must visit, "" if there is no need, and its state.
+	BeginServerLogin(ctx context.Context, at workspace.Place, name string) (page, state string, err error)
+	// ServerLogin opens that page and waits for the user; EndServerLogin takes the code instead.
+	ServerLogin(ctx context.Context, at workspace.Place, name string) error
+	EndServerLogin(ctx context.Context, at workspace.Place, name, code string) error
+	ServerLogout(ctx context.Context, at workspace.Place, name string) error
+	// Resources are what connected servers can be asked to read, by "server:uri".
+	Resources(ctx context.Context, at workspace.Place) (map[string]ServerResource, error)
+}
+
+// ServerStatus is how an MCP server is doing.
+type ServerStatus struct {
+	Status string `json:"status" enum:"connected,disabled,failed,needs_auth,needs_client_registration"`
+	Error  string `json:"error,omitempty"`
+}
+
+func (ServerStatus) schemaName() string { return "MCPStatus" }
+
+// ServerResource is something an MCP server can be asked to read.
+type ServerResource struct {
+	Name        string `json:"name"`
+	URI         string `json:"uri"`
+	Description string `json:"description,omitempty"`
+	Mime        string `json:"mimeType,omitempty"`
+	Server      string `json:"client"`
+}
+
+func (ServerResource) schemaName() string { return "McpResource" }
+
+func (s *Server) mcpRoutes() []row {
+	bad, missing := []failure{failsBad}, []failure{failsBad, failsMissing}
+	one := func(method, path, name, summary string) row {
+		return row{method: method, path: "/mcp/{name}" + path, name: name, tag: "mcp", summary: summary, fails: missing}
+	}
+	return []row{
+		answer(row{
+			method: "GET", path: "/mcp", name: "mcp.status", tag: "mcp", summary: "Tell how the MCP servers are doing", fails: bad,
+		}, s.mcpStatus),
+		answer(row{
+			method: "POST", path: "/mcp", name: "mcp.add", tag: "mcp", summary: "Add an MCP server for as long as this program runs", fails: bad,
+		}, s.addMCP),
+		answer(one("POST", "/auth", "mcp.auth.start", "Begin to log in to an MCP server"), s.mcpLogin),
+		answer(one("DELETE", "/auth", "mcp.auth.remove", "Forget the login to an MCP server"), s.mcpLogout),
+		answer(one("POST", "/auth/callback", "mcp.auth.callback", "End a login to an MCP server with a code"), s.mcpCode),
+		answer(one("POST", "/auth/authenticate", "mcp.auth.authenticate", "Log in to an MCP server and wait for it"), s.mcpAuthenticate),
+		answer(one("POST", "/connect", "mcp.connect", "Connect to an MCP server"), s.connectMCP),
+		answer(one("POST", "/disconnect", "mcp.disconnect", "Disconnect from an MCP server"), s.disconnectMCP),
+		answer(row{
+			method: "GET", path: "/experimental/resource", name: "experimental.resource.list", tag: "experimental", fails: bad, summary: "List the resources of MCP servers",
+		}, s.mcpResources),
+	}
+}
+
+func (s *Server) mcpStatus(c *call, _, _ none) (map[string]ServerStatus, error) {
+	at, _, err := c.place()
+	if err != nil {
+		return nil, err
+	}
+	return s.ToolServers.ServerStatus(c.Context(), at)
+}
+
+type mcpBody struct {
+	Name   string `json:"name"`
+	Config object `json:"config"`
+}
+
+func (s *Server) addMCP(c *call, _ none, in mcpBody) (map[string]ServerStatus, error) {
+	at, _, err := c.place()
+	if err != nil {
+		return nil, err
+	}
+	switch err := s.ToolServers.AddServer(c.Context(), at, in.Name, json.RawMessage(in.Config)); lathe.CodeOf(err) {
+	case lathe.Invalid:
+		return nil, badRequest("Payload", "%v", err)
+	default: // that it cannot be reached is its state
+		return s.ToolServers.ServerStatus(c.Context(), at)
+	}
+}
+
+// tagServer is the body of an error that names a server.
+type tagServer struct {
+	Tag     string `json:"_tag"`
+	Name    string `json:"name"`
+	Message string `json:"message"`
+}
+
+// unsupported is the body for a server that has no logins.
+type unsupported struct {
+	Error string `json:"error"`
+}
+
+// ofServer does something with the server that the path names, and says what went wrong in the
+// words of this family.
+func (s *Server) ofServer(c *call, do func(ctx context.Context, at workspace.Place, name string) error) error {
+	at, _, err := c.place()
+	if err != nil {
+		return err
+	}
+	name := c.PathValue("name")
+	all, err := s.ToolServers.ServerStatus(c.Context(), at)
+	if err != nil {
+		return err
+	}
+	if _, ok := all[name]; !ok {
+		return &problem{
+			status: http.StatusNotFound, body: tagServer{"McpServerNotFoundError", name, "MCP server not found: " + clip(name, 100)},
+			cause: lathe.Errorf(lathe.NotFound, "no MCP server"),
+		}
+	}
+	return do(c.Context(), at, name)
+}
+
+// login is ofServer for what only servers with logins can.
+func (s *Server) login(c *call, do func(ctx context.Context, at workspace.Place, name string) error) error {
+	err := s.ofServer(c, do)
+	if lathe.CodeOf(err) == lathe.Invalid {
+		return &problem{status: http.StatusBadRequest, body: unsupported{clip(err.Error(), mostMessage)}, cause: err}
+	}
+	return err
+}
+
+type loginReply struct {
+	URL   string `json:"authorizationUrl"`
+	State string `json:"oauthState"`
+}
+
+func (s *Server) mcpLogin(c *call, _, _ none) (out loginReply, err error) {
+	err = s.login(c, func(ctx context.Context, at workspace.Place, name string) error {
+		out.URL, out.State, err = s.ToolServers.BeginServerLogin(ctx, at, name)
+		return err
+	})
+	return out, err
+}
+
+type goneReply struct {
+	Success bool `json:"success"`
+}
+
+func (s *Server) mcpLogout(c *call, _, _ none) (goneReply, error) {
+	return goneReply{true}, s.ofServer(c, s.ToolServers.ServerLogout)
+}
+
+type codeBody struct {
+	Code string `json:"code"`
+}
+
+func (s *Server) mcpCode(c *call, _ none, in codeBody) (out ServerStatus, err error) {
+	err = s.login(c, func(ctx context.Context, at workspace.Place, name string) error {
+		if err := s.ToolServers.EndServerLogin(ctx, at, name, in.Code); err != nil {
+			return badRequest("Payload", "%v", err)
+		}
+		out, err = s.statusOf(ctx, at, name)
+		return err
+	})
+	return out, err
+}
+
+func (s *Server) mcpAuthenticate(c *call, _, _ none) (out ServerStatus, err error) {
+	err = s.login(c, func(ctx context.Context, at workspace.Place, name string) error {
+		if err := s.ToolServers.ServerLogin(ctx, at, name); lathe.CodeOf(err) == lathe.Invalid {
+			return err
+		} // else its state says how it ended
+		out, err = s.statusOf(ctx, at, name)
+		return err
+	})
+	return out, err
+}
+
+func (s *Server) statusOf(ctx context.Context, at workspace.Place, name string) (ServerStatus, error) {
+	all, err := s.ToolServers.ServerStatus(ctx, at)
+	return all[name], err
+}
+
+// connectMCP answers true whatever comes of it: the state tells.
+func (s *Server) connectMCP(c *call, _, _ none) (bool, error) {
+	return true, s.ofServer(c, func(ctx context.Context, at workspace.Place, name string) error {
+		_ = s.ToolServers.ConnectServer(ctx, at, name) // its state says why not
+		return nil
+	})
+}
+
+func (s *Server) disconnectMCP(c *call, _, _ none) (bool, error) {
+	return true, s.ofServer(c, s.ToolServers.DisconnectServer)
+}
+
+func (s *Server) mcpResources(c *call, _, _ none) (map[string]ServerResource, error) {
+	at, _, err := c.place()
+	if err != nil {
+		return nil, err
+	}
+	return s.ToolServers.Resources(c.Context(), at)
+}

@@ -1,0 +1,236 @@
+package server
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/workspace"
+)
+
+// The lists of the reference's next API: what the classic routes tell, in its newer shapes. They
+// stand on the same backends, so that the two can never differ in what they know.
+
+func (s *Server) modernLists() []row {
+	return []row{
+		listed(s, "agent", "List the agents, the default one first", s.modernAgents),
+		listed(s, "command", "List the slash commands", s.modernCommands),
+		listed(s, "skill", "List the skills, and which of them are slash commands", s.modernSkills),
+		listed(s, "provider", "List the providers that can be used", s.modernProviders),
+		listed(s, "model", "List the models that can be used, the newest first", s.modernModels),
+		listed(s, "integration", "List all providers with the ways to log in, and what they are logged in with", s.integrations),
+		listed(s, "reference", "List the folders that settings give a name; repositories are not fetched, so they are not among them", s.references),
+	}
+}
+
+// locatedReply is a list and where it holds.
+type locatedReply[T any] struct {
+	Location location `json:"location"`
+	Data     []T      `json:"data"`
+}
+
+// listed is the route of a list.
+func listed[T any](_ *Server, name, summary string, list func(c *call, at workspace.Place) ([]T, error)) row {
+	return answer(row{
+		method: "GET", path: "/api/" + name, name: "v2." + name + ".list", tag: "api", fails: []failure{failsBad}, summary: summary,
+	}, func(c *call, _, _ none) (locatedReply[T], error) {
+		at, _, err := c.place()
+		if err != nil {
+			return locatedReply[T]{}, err
+		}
+		all, err := list(c, at)
+		return locatedReply[T]{Location: locationOf(at), Data: append([]T{}, all...)}, err
+	})
+}
+
+type (
+	modernAgent struct {
+		ID          string          `json:"id"`
+		Model       *modernModelRef `json:"model,omitempty"`
+		Request     modernRequest   `json:"request"`
+		System      string          `json:"system,omitempty"`
+		Description string          `json:"description,omitempty"`
+		Mode        string          `json:"mode" enum:"subagent,primary,all"`
+		Hidden      bool            `json:"hidden"`
+		Color       string          `json:"color,omitempty"`
+		Steps       int             `json:"steps,omitempty"`
+		Permissions []modernRule    `json:"permissions"`
+	}
+	modernModelRef struct {
+		ID       string `json:"id"`
+		Provider string `json:"providerID"`
+		Variant  string `json:"variant,omitempty"`
+	}
+	// modernRequest is what is added to requests for a model. Headers that carry keys are not told.
+	modernRequest struct {
+		Headers map[string]string          `json:"headers"`
+		Body    map[string]json.RawMessage `json:"body"`
+	}
+	modernRule struct {
+		Action   string `json:"action"`
+		Resource string `json:"resource"`
+		Effect   string `json:"effect" enum:"allow,deny,ask"`
+	}
+)
+
+func (modernAgent) schemaName() string    { return "AgentV2Info" }
+func (modernModelRef) schemaName() string { return "ModelRef" }
+func (modernRequest) schemaName() string  { return "ProviderRequest" }
+func (modernRule) schemaName() string     { return "PermissionV2Rule" }
+
+func (s *Server) modernAgents(c *call, at workspace.Place) ([]modernAgent, error) {
+	all, err := s.Settings.Agents(c.Context(), at)
+	out := make([]modernAgent, len(all))
+	for i, a := range all {
+		out[i] = modernAgentOf(a)
+	}
+	return out, err
+}
+
+// isColor reports whether the next API takes it for one: six hexadecimal digits, or a word.
+func isColor(s string) bool {
+	if digits, ok := strings.CutPrefix(s, "#"); ok {
+		_, err := hex.DecodeString(digits)
+		return err == nil && len(digits) == 6
+	}
+	return slices.Contains([]string{"primary", "secondary", "accent", "success", "warning", "error", "info"}, s)
+}
+
+func modernAgentOf(a lathe.Agent) modernAgent {
+	out := modernAgent{
+		ID: a.Name, Request: modernRequestOf(a), System: a.Prompt, Description: a.Description, Mode: string(a.Mode),
+		Hidden: a.Hidden == lathe.Yes, Steps: max(a.Steps, 0), Permissions: make([]modernRule, len(a.Rules)),
+	}
+	if a.Model != nil {
+		out.Model = &modernModelRef{ID: a.Model.Model, Provider: a.Model.Provider, Variant: a.Variant}
+	}
+	if isColor(a.Color) {
+		out.Color = a.Color
+	}
+	for i, r := range a.Rules {
+		out.Permissions[i] = modernRule{Action: r.Permission, Resource: r.Pattern, Effect: string(r.Action)}
+	}
+	return out
+}
+
+// modernRequestOf has the options of an agent, and how its models are sampled.
+func modernRequestOf(a lathe.Agent) modernRequest {
+	body := map[string]json.RawMessage{}
+	if len(a.Options) > 0 {
+		_ = json.Unmarshal(a.Options, &body) // an object, or the agent could not be read
+	}
+	for name, value := range map[string]*float64{"temperature": a.Temperature, "topP": a.TopP} {
+		if value != nil {
+			body[name], _ = json.Marshal(*value) // settings have no infinities
+		}
+	}
+	return modernRequest{Headers: map[string]string{}, Body: withoutKeys(body)}
+}
+
+// withoutKeys drops the members that hold what only a provider should see.
+func withoutKeys(m map[string]json.RawMessage) map[string]json.RawMessage {
+	out := make(map[string]json.RawMessage, len(m))
+	for name, value := range m {
+		if len(value) == 0 || secretMember(name, value) {
+			continue
+		}
+		if clean, err := scrubbed(value); err == nil {
+			out[name] = clean
+		}
+	}
+	return out
+}
+
+type (
+	modernCommand struct {
+		Name        string          `json:"name"`
+		Template    string          `json:"template"`
+		Description string          `json:"description,omitempty"`
+		Agent       string          `json:"agent,omitempty"`
+		Model       *modernModelRef `json:"model,omitempty"`
+		Subtask     bool            `json:"subtask,omitempty"`
+	}
+	modernSkill struct {
+		Name        string `json:"name"`
+		Description string `json:"description,omitempty"`
+		Slash       bool   `json:"slash,omitempty"`
+		Location    string `json:"location"`
+		Content     string `json:"content"`
+	}
+)
+
+func (modernCommand) schemaName() string { return "CommandV2Info" }
+func (modernSkill) schemaName() string   { return "SkillV2Info" }
+
+func (s *Server) modernCommands(c *call, at workspace.Place) ([]modernCommand, error) {
+	all, err := s.Commands.Commands(c.Context(), at)
+	out := make([]modernCommand, len(all))
+	for i, m := range all {
+		out[i] = modernCommand{Name: m.Name, Template: m.Template, Description: m.Description, Agent: m.Agent, Subtask: m.Subtask == lathe.Yes}
+		if provider, model, ok := strings.Cut(m.Model, "/"); ok {
+			out[i].Model = &modernModelRef{ID: model, Provider: provider}
+		}
+	}
+	return out, err
+}
+
+// modernSkills says of each skill whether people can call it: a command of their own with its name
+// takes its place.
+func (s *Server) modernSkills(c *call, at workspace.Place) ([]modernSkill, error) {
+	commands, err := s.Commands.Commands(c.Context(), at)
+	if err != nil {
+		return nil, err
+	}
+	slash := map[string]bool{}
+	for _, m := range commands {
+		slash[m.Name] = m.Source == lathe.CommandSkill
+	}
+	all, err := s.Commands.Skills(c.Context(), at)
+	out := make([]modernSkill, len(all))
+	for i, k := range all {
+		out[i] = modernSkill{Name: k.Name, Description: k.Description, Slash: slash[k.Name], Location: k.Location, Content: k.Content}
+	}
+	return out, err
+}
+
+type (
+	reference struct {
+		Name        string          `json:"name"`
+		Path        string          `json:"path"`
+		Description string          `json:"description,omitempty"`
+		Hidden      bool            `json:"hidden,omitempty"`
+		Source      referenceSource `json:"source"`
+	}
+	referenceSource struct {
+		Type        string `json:"type" enum:"local"`
+		Path        string `json:"path"`
+		Description string `json:"description,omitempty"`
+		Hidden      bool   `json:"hidden,omitempty"`
+	}
+)
+
+func (reference) schemaName() string       { return "ReferenceInfo" }
+func (referenceSource) schemaName() string { return "ReferenceLocalSource" }
+
+// references are the folders that settings give a name, by name. A repository is never fetched, so
+// that there is no folder to tell.
+func (s *Server) references(c *call, at workspace.Place) (out []reference, err error) {
+	l, err := s.Settings.Settings(c.Context(), at)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(l.Config.References)) {
+		r := l.Config.References[name]
+		if r.Path == "" {
+			continue
+		}
+		out = append(out, reference{
+			Name: name, Path: r.Path, Description: r.Description, Hidden: r.Hidden,
+			Source: referenceSource{Type: "local", Path: r.Path, Description: r.Description, Hidden: r.Hidden},
+		})
+	}
+	return out, nil
+}

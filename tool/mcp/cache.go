@@ -1,0 +1,116 @@
+package mcp
+
+import (
+	"cmp"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lathe-agent/lathe/internal/wholefile"
+)
+
+// What is kept on disk: a file for each server, so that its tools are known before it has answered.
+const (
+	keptVersion = 1
+	mostKept    = 8 << 20 // bytes of one file
+	mostFiles   = 200
+	keptEnding  = ".json"
+)
+
+// keptFile is what stands in such a file.
+type keptFile struct {
+	Version int      `json:"version"`
+	Server  string   `json:"server"` // for people who look
+	Listing *listing `json:"listing"`
+}
+
+// recall reads what the server offered last time. A file that cannot be used is as none.
+func (p *peer) recall() {
+	if p.hub.o.Cache == "" {
+		return
+	}
+	f, err := os.Open(p.keptPath())
+	if err != nil {
+		return
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() || info.Size() > mostKept {
+		return
+	}
+	data, err := io.ReadAll(io.LimitReader(f, mostKept))
+	if err != nil {
+		return
+	}
+	var kept keptFile
+	if json.Unmarshal(data, &kept) != nil || kept.Version != keptVersion || kept.Listing == nil || len(kept.Listing.Tools) > mostTools {
+		return
+	}
+	for _, o := range kept.Listing.Tools {
+		if o.Name == "" || !isObject(o.Schema) {
+			return
+		}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.now.known == nil {
+		p.now.known, p.now.since = kept.Listing, info.ModTime()
+	}
+	p.hub.changed()
+}
+
+func (p *peer) keptPath() string {
+	return filepath.Join(p.hub.o.Cache, p.def.key()+keptEnding)
+}
+
+// keepListing writes down what the server offers, whole or not at all. It is no loss if that fails.
+func (p *peer) keepListing(list *listing) {
+	dir := p.hub.o.Cache
+	if dir == "" {
+		return
+	}
+	data, err := json.Marshal(keptFile{keptVersion, p.def.Name, list})
+	if err == nil {
+		err = wholefile.Write(p.keptPath(), data)
+	}
+	if err != nil {
+		p.hub.o.Log.Debug("mcp tools were not kept", "server", p.def.Name, "error", err)
+		return
+	}
+	prune(dir, mostFiles)
+}
+
+// confirmListing notes that what is kept is still so.
+func (p *peer) confirmListing() {
+	if p.hub.o.Cache != "" {
+		now := time.Now()
+		_ = os.Chtimes(p.keptPath(), now, now) // at worst it is asked again sooner
+	}
+}
+
+// prune removes the oldest files when there are too many.
+func prune(dir string, most int) {
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) <= most {
+		return
+	}
+	type file struct {
+		path string
+		at   int64
+	}
+	var files []file
+	for _, e := range entries {
+		info, err := e.Info()
+		if err == nil && info.Mode().IsRegular() && (strings.HasSuffix(e.Name(), keptEnding) || strings.HasPrefix(e.Name(), ".new-")) {
+			files = append(files, file{filepath.Join(dir, e.Name()), info.ModTime().UnixNano()})
+		}
+	}
+	slices.SortFunc(files, func(a, b file) int { return cmp.Compare(b.at, a.at) })
+	for _, f := range files[min(most, len(files)):] {
+		_ = os.Remove(f.path) // another may have been faster
+	}
+}

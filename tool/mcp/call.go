@@ -1,0 +1,209 @@
+package mcp
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/lathe-agent/lathe/tool"
+)
+
+const (
+	// mostCalls is how often a call is tried that can be tried again.
+	mostCalls = 3
+	// mostCall is the longest a call may take, whatever progress its server tells of.
+	mostCall = time.Hour
+	// showPause is the least time between two showings of a call's progress.
+	showPause = 250 * time.Millisecond
+)
+
+// build makes the tools of all servers: those for resources, then those of the servers by name.
+// Names that two servers share are settled by the order of the servers' names, so that a name
+// means the same tool each time.
+func (h *Hub) build() []tool.Tool {
+	taken := map[string]string{}
+	for _, name := range resourceTools {
+		taken[name] = "this program"
+	}
+	prefixes, resources := map[string]int{}, false
+	var out []tool.Tool
+	for _, p := range h.all() {
+		prefix := sanitise(p.def.Name)
+		if prefixes[prefix]++; prefixes[prefix] > 1 { // also where the other is not connected
+			prefix += "_" + strconv.Itoa(prefixes[prefix])
+		}
+		p.mu.Lock()
+		list := p.now.offers()
+		p.mu.Unlock()
+		if list == nil {
+			continue
+		}
+		resources = resources || list.Resources
+		var clash []string
+		for _, o := range list.Tools {
+			name := toolName(prefix, o.Name)
+			if other, twice := taken[name]; twice {
+				clash = append(clash, fmt.Sprintf("tool %s was left out: %s has one named %s", clip(o.Name, 100), other, name))
+				continue
+			}
+			taken[name] = p.def.Name
+			out = append(out, p.tool(name, o))
+		}
+		p.clashed(clash)
+	}
+	if resources {
+		out = append(h.resourceTools(), out...)
+	}
+	return out
+}
+
+// clashed notes which tools were left out.
+func (p *peer) clashed(list []string) {
+	p.mu.Lock()
+	before := len(p.clash)
+	p.clash = list
+	p.mu.Unlock()
+	if len(list) != before {
+		for _, text := range list[:min(len(list), mostNotes)] {
+			p.hub.o.Log.Warn("mcp server", "server", p.def.Name, "note", text)
+		}
+	}
+}
+
+// tool makes the tool of an offer.
+//
+// A server on this machine may change any file, so its calls are framed; one that calls its tool
+// read-only is believed, because all that a lie gains is an undo that knows less, and the frame
+// costs two walks over the project. A remote server reaches no file.
+func (p *peer) tool(name string, o offer) tool.Tool {
+	about := cmp.Or(o.Description, "The tool "+line(o.Name, 100)+" of MCP server "+p.def.Name+".") // some providers want a text
+	spec := tool.Spec{Name: name, Description: about, Schema: o.Schema, Anywhere: p.def.near() && !o.ReadOnly}
+	return tool.Raw(spec, func(ctx context.Context, c *tool.Call) (tool.Result, error) {
+		if err := c.Host.Ask(ctx, tool.Permission{Name: name, Patterns: []string{"*"}, Always: []string{"*"}}); err != nil {
+			return tool.Result{}, err
+		}
+		raw, err := p.call(ctx, c, o)
+		if err != nil {
+			return tool.Result{}, p.failure(ctx, o, err)
+		}
+		return p.result(raw)
+	})
+}
+
+// call calls a tool. It is called again if the server did not take the call, and one that does no
+// harm if the server was lost meanwhile.
+func (p *peer) call(ctx context.Context, c *tool.Call, o offer) (json.RawMessage, error) {
+	for tries := 1; ; tries++ {
+		l, err := p.connected(ctx)
+		if err != nil {
+			return nil, &absentError{err}
+		}
+		raw, err := l.call(ctx, c, o)
+		var lost *lostError
+		var unsent *unsentError
+		if tries == mostCalls || ctx.Err() != nil || !errors.As(err, &unsent) && !(o.Repeatable && errors.As(err, &lost)) {
+			return raw, err
+		}
+	}
+}
+
+// absentError is that a call was never sent.
+type absentError struct{ err error }
+
+func (e *absentError) Error() string { return e.err.Error() }
+func (e *absentError) Unwrap() error { return e.err }
+
+// lateError is that no answer came in time.
+type lateError struct{ err error }
+
+func (e *lateError) Error() string { return e.err.Error() }
+
+// call sends a call and waits for its answer, longer as long as its server tells of progress.
+func (l *link) call(ctx context.Context, c *tool.Call, o offer) (json.RawMessage, error) {
+	token, news, forget := l.watch()
+	defer forget()
+	q := &question{Name: o.Name, Arguments: c.Input}
+	q.SetMeta(map[string]any{"progressToken": token})
+	limit := l.p.timeout()
+	ctx, cancel := context.WithTimeout(ctx, max(mostCall, limit))
+	defer cancel()
+	type outcome struct {
+		raw json.RawMessage
+		err error
+	}
+	done := make(chan outcome, 1)
+	sent, abandon := context.WithCancel(ctx)
+	defer abandon()
+	go func() { // it returns soon after abandon at the latest
+		raw, err := l.ask(sent, "tools/call", q)
+		done <- outcome{raw, err}
+	}()
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	var shown time.Time
+	for {
+		select {
+		case out := <-done:
+			return out.raw, out.err
+		case n := <-news:
+			timer.Reset(limit)
+			if now := time.Now(); now.Sub(shown) > showPause {
+				shown = now
+				c.Host.Progress(n.String(), nil)
+			}
+		case <-timer.C:
+			abandon() // the server is told
+			<-done
+			return nil, &lateError{l.p.slow("to answer")}
+		}
+	}
+}
+
+// String is the progress in a few words.
+func (p progress) String() string {
+	part := ""
+	switch {
+	case p.total > 0:
+		part = fmt.Sprintf("%.0f %%", 100*min(max(p.done/p.total, 0), 1))
+	case p.done > 0:
+		part = strconv.FormatFloat(p.done, 'g', 6, 64)
+	}
+	switch {
+	case part == "":
+		return p.text
+	case p.text == "":
+		return part
+	}
+	return p.text + " (" + part + ")"
+}
+
+// failure is what the model is told of a call that gave nothing.
+func (p *peer) failure(ctx context.Context, o offer, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	name, tried := p.def.Name, line(o.Name, 100)
+	done := "It may have been done or not: look before you call it again."
+	if o.ReadOnly {
+		done = "Nothing was changed by it."
+	}
+	var absent *absentError
+	var said *saidError
+	var late *lateError
+	var denied *deniedError
+	switch {
+	case errors.As(err, &denied):
+		return tool.Failf("%s. The call was not made.", p.absent(state{at: denied.state}).Error())
+	case errors.As(err, &absent):
+		return tool.Failf("%s. The call was not made.", hide(line(err.Error(), 1200), p.def.secrets()))
+	case errors.As(err, &said):
+		return tool.Failf("MCP server %s refused the call of %s: %s", name, tried, hide(said.Error(), p.def.secrets()))
+	case errors.As(err, &late):
+		return tool.Failf("MCP server %s did not answer the call of %s: %s. The call was canceled. %s", name, tried, p.show(err), done)
+	}
+	return tool.Failf("MCP server %s was lost during the call of %s: %s. %s", name, tried, p.show(err), done)
+}

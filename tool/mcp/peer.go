@@ -1,0 +1,395 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/lathe-agent/lathe"
+)
+
+// Reconnecting to a server that ended: so often, with pauses that double. One that lived for a
+// while begins anew.
+const (
+	mostTries  = 5
+	firstPause = time.Second
+	mostPause  = 30 * time.Second
+	steadyTime = time.Minute
+	// refetchPause is the least time between two readings of lists that change.
+	refetchPause = 500 * time.Millisecond
+)
+
+// peer is one server of a hub: whether it is wanted, what it offers, and its connection.
+type peer struct {
+	hub  *Hub
+	def  Server
+	wake chan struct{} // cuts the pause before an attempt short
+	read sync.Once     // of what is kept on disk
+
+	mu    sync.Mutex
+	now   state
+	off   bool
+	news  chan struct{} // closed and replaced when now changes
+	quit  context.CancelFunc
+	over  chan struct{} // closed when the goroutine that keeps it connected has returned; nil: there is none
+	clash []string      // tools left out because another server has their names
+}
+
+// state is what is known of a server at one time.
+type state struct {
+	at     State
+	err    error     // why the last attempt or connection ended
+	known  *listing  // what it offers; nil is that nobody knows
+	since  time.Time // when that was last read from the server, where it comes from the disk
+	proven bool      // it was connected since the hub was opened
+	link   *link     // while it is connected
+}
+
+func newPeer(h *Hub, s Server) *peer {
+	p := &peer{hub: h, def: s, wake: make(chan struct{}, 1), news: make(chan struct{}), off: s.Disabled}
+	p.now.at = Connecting
+	if s.Disabled {
+		p.now.at = Disabled
+	}
+	return p
+}
+
+// start has the server connected in the background, if it is on and nobody is at it.
+func (p *peer) start() {
+	p.read.Do(p.recall)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.off || p.over != nil {
+		return
+	}
+	ctx, quit := context.WithCancel(p.hub.ctx)
+	over := make(chan struct{})
+	if !p.hub.spawn(func() {
+		defer close(over)
+		defer quit()
+		p.keep(ctx, over)
+	}) {
+		quit()
+		p.now.at, p.now.err = Failed, errClosed
+		return
+	}
+	p.quit, p.over = quit, over
+	p.now.at = Connecting
+	p.tell()
+}
+
+// errClosed is what is left to say when the hub is closed.
+var errClosed = errors.New("the session's servers are being shut down")
+
+// spawn runs f in a goroutine that Close waits for; false is that it is too late.
+func (h *Hub) spawn(f func()) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		return false
+	}
+	h.work.Go(f)
+	return true
+}
+
+// tell wakes all who wait for a change; p.mu is held.
+func (p *peer) tell() {
+	close(p.news)
+	p.news = make(chan struct{})
+}
+
+// set changes the state, if over is still the goroutine in charge.
+func (p *peer) set(over chan struct{}, change func(*state)) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.over != over {
+		return false
+	}
+	change(&p.now)
+	p.tell()
+	return true
+}
+
+// stop switches the server off and waits for its end.
+func (p *peer) stop() {
+	p.mu.Lock()
+	over, quit := p.over, p.quit
+	p.off, p.over, p.quit = true, nil, nil
+	p.now.at, p.now.err, p.now.link = Disabled, nil, nil
+	p.tell()
+	p.mu.Unlock()
+	p.hub.changed()
+	if over != nil {
+		quit()
+		<-over
+	}
+}
+
+// on undoes stop; it connects to nothing yet.
+func (p *peer) on() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.off = false
+}
+
+// keep connects, and connects again when the connection ends, until that is hopeless.
+func (p *peer) keep(ctx context.Context, over chan struct{}) {
+	for tries := 0; ; {
+		began := time.Now()
+		met, err := p.live(ctx, over)
+		if ctx.Err() != nil { // whoever wanted that has set the state
+			p.give(over, Failed, errClosed)
+			return
+		}
+		p.hub.o.Log.Info("mcp server disconnected", "server", p.def.Name, "error", p.show(err))
+		if met && time.Since(began) > steadyTime {
+			tries = 0
+		}
+		var denied *deniedError
+		switch {
+		case errors.As(err, &denied):
+			p.give(over, denied.state, err)
+			p.toast(denied.state)
+			return
+		case !met && tries == 0: // it never worked: nothing says that waiting would help
+			p.give(over, Failed, err)
+			return
+		case tries >= mostTries:
+			p.give(over, Failed, fmt.Errorf("it ended %d times in a row: %w", tries+1, err))
+			return
+		}
+		p.set(over, func(s *state) { s.at, s.err, s.link = Connecting, err, nil })
+		p.pause(ctx, p.hub.first<<tries)
+		tries++
+	}
+}
+
+// give ends the attempts with a state that lasts.
+func (p *peer) give(over chan struct{}, at State, err error) {
+	p.set(over, func(s *state) {
+		s.at, s.err, s.link = at, err, nil
+		p.over, p.quit = nil, nil
+	})
+	p.hub.changed()
+}
+
+// pause waits before the next attempt. A call that needs the server does not.
+func (p *peer) pause(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(min(d, mostPause))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-p.wake:
+	case <-ctx.Done():
+	}
+}
+
+// live is one connection from its beginning to its end; met is that there was one.
+func (p *peer) live(ctx context.Context, over chan struct{}) (met bool, err error) {
+	l, err := p.dial(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer l.close()
+	list, err := p.fetch(ctx, l)
+	if err != nil {
+		return false, err
+	}
+	p.adopt(over, l, list)
+	for {
+		select {
+		case <-l.gone:
+			return true, l.because(l.why())
+		case <-l.ctx.Done():
+			return true, l.because(errLost)
+		case <-l.stale:
+		}
+		if list, err := p.fetch(ctx, l); err == nil {
+			p.adopt(over, l, list)
+		} else if ctx.Err() == nil {
+			p.hub.o.Log.Warn("mcp lists could not be read again", "server", p.def.Name, "error", p.show(err))
+		}
+		timer := time.NewTimer(refetchPause)
+		select {
+		case <-timer.C:
+		case <-l.gone:
+		case <-l.ctx.Done():
+		}
+		timer.Stop()
+	}
+}
+
+// fetch asks a server what it offers.
+func (p *peer) fetch(ctx context.Context, l *link) (*listing, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, p.timeout(), p.slow("to list what it offers"))
+	defer cancel()
+	return l.list(ctx)
+}
+
+// adopt makes what a server offers known.
+func (p *peer) adopt(over chan struct{}, l *link, list *listing) {
+	var before *listing
+	mine := p.set(over, func(s *state) {
+		before = s.known
+		s.at, s.err, s.known, s.proven, s.link = Connected, nil, list, true, l
+	})
+	if !mine {
+		return
+	}
+	p.hub.changed()
+	if before.same(list) {
+		p.confirmListing()
+		return
+	}
+	p.keepListing(list)
+	for _, note := range list.notes {
+		p.hub.o.Log.Warn("mcp server", "server", p.def.Name, "note", note)
+	}
+	if !before.sameTools(list) {
+		p.hub.o.Tell(&lathe.MCPToolsChanged{Server: p.def.Name})
+	}
+}
+
+// freshTime is how long what a server has told is taken for what it offers, before it is asked again.
+const freshTime = 24 * time.Hour
+
+// fresh reports whether the server need not be asked what it offers.
+func (p *peer) fresh() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.now.known != nil && time.Since(p.now.since) < freshTime
+}
+
+// untried reports whether nobody has tried to connect to it yet.
+func (p *peer) untried() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.over == nil && p.now.at == Connecting
+}
+
+func (p *peer) isConnected() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.now.link != nil
+}
+
+// settled waits until the server is not about to be connected, or enough is known of it.
+func (p *peer) settled(ctx context.Context, enough func(state) bool) state {
+	for {
+		p.mu.Lock()
+		now, news := p.now, p.news
+		p.mu.Unlock()
+		between := now.at == Connecting || now.link != nil && now.link.ended() // which is about to be noticed
+		if !between || enough(now) {
+			return now
+		}
+		select {
+		case <-news:
+		case <-ctx.Done():
+			return now
+		}
+	}
+}
+
+// connected returns the connection, waiting for it no longer than a call may take. A server that
+// failed is tried once more; one that is off stays so.
+func (p *peer) connected(ctx context.Context) (*link, error) {
+	p.mu.Lock()
+	l := p.now.link
+	p.mu.Unlock()
+	if l != nil && !l.ended() {
+		return l, nil
+	}
+	p.start()
+	select {
+	case p.wake <- struct{}{}:
+	default:
+	}
+	wait, cancel := context.WithTimeout(ctx, p.timeout())
+	defer cancel()
+	now := p.settled(wait, func(s state) bool { return s.link != nil && !s.link.ended() })
+	switch {
+	case now.link != nil && !now.link.ended():
+		return now.link, nil
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case wait.Err() != nil:
+		return nil, lathe.Errorf(lathe.Unavailable, "MCP server %s: %w", p.def.Name, p.slow("to connect"))
+	}
+	return nil, p.absent(now)
+}
+
+// absent says why there is no connection, and what to do about it.
+func (p *peer) absent(s state) error {
+	name := p.def.Name
+	switch s.at {
+	case Disabled:
+		return lathe.Errorf(lathe.Unavailable, "MCP server %s is switched off", name)
+	case NeedsAuth:
+		return lathe.Errorf(lathe.Unauthorized, "MCP server %s needs a login; the user can run: lathe mcp auth %s", name, name)
+	case NeedsClient:
+		return lathe.Errorf(lathe.Unauthorized, "MCP server %s needs a login and registers no clients; the user must set \"oauth\": {\"clientId\": …} for it in the settings", name)
+	default:
+		return lathe.Errorf(lathe.Unavailable, "MCP server %s is not connected: %s", name, p.show(s.err))
+	}
+}
+
+func (p *peer) timeout() time.Duration {
+	switch {
+	case p.def.Timeout > 0:
+		return p.def.Timeout
+	case p.hub.o.Timeout > 0:
+		return p.hub.o.Timeout
+	}
+	return DefaultTimeout
+}
+
+// slow is that a deadline has passed.
+func (p *peer) slow(what string) error {
+	return fmt.Errorf("it took longer than %v %s; \"timeout\" in its settings allows more", p.timeout(), what)
+}
+
+// show is an error as people and models may read it: one line without secrets.
+func (p *peer) show(err error) string {
+	if err == nil {
+		return "it has not been tried"
+	}
+	return hide(line(err.Error(), 1000), p.def.secrets())
+}
+
+// status is what Status tells of it.
+func (p *peer) status() Status {
+	p.mu.Lock()
+	now, clash := p.now, p.clash
+	p.mu.Unlock()
+	s := Status{State: now.at}
+	if now.err != nil {
+		s.Error = p.show(now.err)
+	}
+	if list := now.offers(); list != nil {
+		s.Tools, s.Notes = len(list.Tools)-len(clash), slices.Concat(list.notes, clash)
+	}
+	return s
+}
+
+// offers is what of a server can be used: also while it is away, if it is likely to come back.
+func (s state) offers() *listing {
+	switch s.at {
+	case Connected, Connecting:
+		return s.known
+	case Failed:
+		if s.proven { // a call tries again
+			return s.known
+		}
+	}
+	return nil
+}
+
+// toast tells the user that a login is needed.
+func (p *peer) toast(at State) {
+	text := p.absent(state{at: at}).Error()
+	p.hub.o.Tell(&lathe.TUIToast{Title: "MCP: " + clip(clean(p.def.Name), 100), Message: text, Variant: "warning", Duration: 8000})
+}

@@ -1,0 +1,151 @@
+package mcp
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"net/url"
+	"strings"
+	"unicode/utf8"
+)
+
+// sanitise makes a part of a tool's name: what is outside [A-Za-z0-9_-] becomes _, counted as
+// UTF-16 does, so that names are those of the reference.
+func sanitise(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '_', r == '-':
+			b.WriteRune(r)
+		case r > 0xFFFF:
+			b.WriteString("__")
+		default:
+			b.WriteByte('_')
+		}
+	}
+	return b.String()
+}
+
+// mostName is the longest name of a tool that every provider takes.
+const mostName = 64
+
+// toolName is the name under which a model knows a tool. One that is too long for providers ends
+// in a mark of the whole, so that two of them stay two.
+func toolName(server, name string) string {
+	full := sanitise(server) + "_" + sanitise(name)
+	if len(full) <= mostName {
+		return full
+	}
+	sum := sha256.Sum256([]byte(full))
+	return full[:mostName-9] + "_" + hex.EncodeToString(sum[:4])
+}
+
+// clip cuts a text to that many bytes.
+func clip(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	for most > 0 && !utf8.RuneStart(s[most]) {
+		most--
+	}
+	return s[:most] + "…"
+}
+
+// clean takes out of a text what is not for reading: terminal sequences, control characters,
+// marks that turn or hide other characters, bytes that are no text.
+func clean(s string) string {
+	if plain(s) {
+		return s
+	}
+	var b strings.Builder
+	b.Grow(len(s))
+	for i := 0; i < len(s); {
+		if s[i] == 0x1b {
+			i += escape(s[i:])
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(s[i:])
+		if (r != utf8.RuneError || n > 1) && !unseen(r) {
+			b.WriteString(s[i : i+n])
+		}
+		i += n
+	}
+	return b.String()
+}
+
+// plain reports whether a text has nothing to take out, for the many that have not.
+func plain(s string) bool {
+	for _, r := range s {
+		if r == utf8.RuneError || unseen(r) {
+			return false
+		}
+	}
+	return true
+}
+
+func unseen(r rune) bool {
+	switch {
+	case r == '\n' || r == '\t':
+		return false
+	case r < 0x20, r >= 0x7f && r <= 0x9f:
+		return true
+	case r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069: // they turn the direction of others
+		return true
+	}
+	return r >= 0xe0000 && r <= 0xe007f // a text that no one sees and models read
+}
+
+// escape returns the length of the terminal sequence at the start of s.
+func escape(s string) int {
+	if len(s) < 2 {
+		return len(s)
+	}
+	switch s[1] {
+	case '[':
+		for i := 2; i < len(s); i++ {
+			if s[i] >= 0x40 && s[i] <= 0x7e {
+				return i + 1
+			}
+			if s[i] < 0x20 || s[i] > 0x7e { // not one after all
+				return i
+			}
+		}
+		return len(s)
+	case ']', 'P', '_', '^', 'X':
+		for i := 2; i < len(s); i++ {
+			if s[i] == 0x07 {
+				return i + 1
+			}
+			if strings.HasPrefix(s[i:], "\x1b\\") {
+				return i + 2
+			}
+			if s[i] == '\n' || s[i] == 0x1b { // it was left open
+				return i
+			}
+		}
+		return len(s)
+	}
+	if s[1] < 0x80 {
+		return 2
+	}
+	return 1
+}
+
+// line is a text as one line of a message.
+func line(s string, most int) string {
+	return clip(strings.Join(strings.Fields(clean(s)), " "), most)
+}
+
+// leastSecret is the length from which a value is looked for in texts: shorter ones are words.
+const leastSecret = 6
+
+// hide takes secrets out of a text that is shown.
+func hide(s string, secrets []string) string {
+	for _, secret := range secrets {
+		if len(secret) < leastSecret {
+			continue
+		}
+		s = strings.ReplaceAll(s, secret, "[secret]")
+		s = strings.ReplaceAll(s, url.QueryEscape(secret), "[secret]")
+	}
+	return s
+}
