@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/internal/filelock"
 	"github.com/lathe-agent/lathe/internal/jsonrpc"
 	"github.com/lathe-agent/lathe/internal/wholefile"
@@ -148,6 +149,7 @@ func (c *Company) fetchPackage(ctx context.Context, home, spec string) error {
 		args = []string{"add", "--ignore-scripts", "--omit=peer", spec}
 	}
 	c.opt.Log.Info("installing a package for plugins", "package", spec, "folder", home)
+	c.opt.Tell(&lathe.TUIToast{Title: "Plugins", Message: "Installing " + spec + " for plugins …", Variant: "info", Duration: 5000})
 	var out []byte
 	res, err := c.opt.Runner.Run(ctx, sandbox.Command{Path: path, Args: args, Dir: home, Env: c.opt.Env, Rest: sandbox.EndRest}, func(b []byte) {
 		out = append(out, b[:min(len(b), max(0, installOutput-len(out)))]...)

@@ -125,6 +125,11 @@ func (a *app) loadPlugins(ctx context.Context, plugins []plugin.Plugin, tools []
 	c := plugin.Open(plugin.Options{
 		Dir: place.Directory, Worktree: place.Worktree, Plugins: plugins, Tools: tools, Runner: s.runner,
 		Cache: filepath.Join(at.cache, "plugins"), Env: os.Environ(), Log: a.log,
+		Tell: func(f lathe.Fact) {
+			if t, ok := f.(*lathe.TUIToast); ok {
+				a.remark("%s", plain(t.Message))
+			}
+		},
 	})
 	err = c.Start(ctx)
 	all := c.Status()

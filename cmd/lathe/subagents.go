@@ -35,6 +35,11 @@ func subagentsOf(c config.Config) engine.Subagents {
 	return out
 }
 
+// isAround reports whether something happens in the directory and in no session: a plugin fails, say.
+func (r *runner) isAround(ev lathe.Event) bool {
+	return ev.Session == "" && (ev.Directory == "" || ev.Directory == r.session.Directory)
+}
+
 // child answers what a session asks that works for the one that is shown: nobody else will. All
 // else it does is in the parts of its parent.
 func (r *runner) child(ctx context.Context, ev lathe.Event) {
@@ -49,9 +54,13 @@ func (r *runner) child(ctx context.Context, ev lathe.Event) {
 			r.note("The task %s asks: %s (nobody is here to answer)", plain(r.titleOf(ctx, ev.Session)), plain(f.Questions[0].Question))
 			r.tell(r.engine.Dismiss(ctx, f.ID))
 		}
-	case *lathe.SessionFailed: // of no session: a plugin, say
-		if ev.Session == "" && (ev.Directory == "" || ev.Directory == r.session.Directory) {
+	case *lathe.SessionFailed:
+		if r.isAround(ev) {
 			r.note("! %s", plain(lathe.FaultMessage(f.Error)))
+		}
+	case *lathe.TUIToast: // a package that is being installed, a login that is needed
+		if r.isAround(ev) {
+			r.note("> %s", plain(f.Message))
 		}
 	default:
 	}
