@@ -79,7 +79,7 @@ func TestJoin_Plugin(t *testing.T) {
 	}
 	w.asked(`shell.env {"cwd":"` + w.dir + `","sessionID":"ses_1","callID":"c"}`)
 	events <- lathe.Event{Directory: w.dir, Fact: &lathe.InstanceDisposed{Directory: w.dir}}
-	for deadline := time.Now().Add(10 * time.Second); !slices.Contains(w.was(), "event server.instance.disposed"); {
+	for deadline := time.Now().Add(60 * time.Second); !slices.Contains(w.was(), "event server.instance.disposed"); {
 		if time.Now().After(deadline) {
 			t.Fatalf("the plugin heard of no event: %q", w.was())
 		}

@@ -153,7 +153,7 @@ func contains(t testing.TB, text string, words ...string) {
 // told waits for news with all the words.
 func (w *world) told(words ...string) {
 	w.Helper()
-	late := time.After(20 * time.Second)
+	late := time.After(60 * time.Second)
 	var other []string
 	for {
 		select {
@@ -228,7 +228,7 @@ func (w *world) line(word string) {
 	w.logs.mu.Unlock()
 	select {
 	case <-seen:
-	case <-time.After(20 * time.Second):
+	case <-time.After(60 * time.Second):
 		w.Fatalf("%q was not logged:\n%s\n%s", word, w.logs, w.state())
 	}
 }
@@ -241,7 +241,7 @@ func (w *world) said(name string, words ...string) {
 		if !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(text, word) }) {
 			return
 		}
-		if time.Since(began) > 20*time.Second {
+		if time.Since(began) > 60*time.Second {
 			w.Fatalf("%s said only %q", name, text)
 		}
 	}

@@ -109,7 +109,7 @@ func TestJS_LoadFailures(t *testing.T) {
 		"waits.js":  `await new Promise(() => setInterval(() => {}, 1e6)); export const A = async () => ({})`,
 		"good.js":   `export const A = async () => ({ "chat.params": (i, o) => { o.good = true } })`,
 	})
-	w.opt.Timeouts.Load = 3 * time.Second
+	w.opt.Timeouts.Load = 6 * time.Second
 	w.js("./syntax.js", "./throws.js", "./missing.js", "./exits.js", "./empty.js", "./import.js", "./blocks.js", "./waits.js", "./good.js")
 	if got := w.call("chat.params", "{}", "{}"); got != `{"good":true}` {
 		t.Error(got)
@@ -137,7 +137,7 @@ func TestJS_Faults(t *testing.T) {
 		"good.js": `export const A = async () => ({ "tool.execute.after": (i, o) => { o.title = "good" } })
 			setTimeout(() => { throw new Error("later") }, 1); Promise.reject(new Error("nobody listens"))`,
 	})
-	w.opt.Timeouts.Hook = 1500 * time.Millisecond
+	w.opt.Timeouts.Hook, w.opt.Timeouts.Probe = 3*time.Second, 8*time.Second // the machine may be busy
 	w.js("./bad.js", "./good.js")
 	after := func() {
 		t.Helper()
@@ -148,7 +148,7 @@ func TestJS_Faults(t *testing.T) {
 	after()
 	w.line("nobody listens")
 	w.line("later")
-	w.fails(lathe.Unavailable, "shell.env", `{"env":{}}`, "plugin bad.js: shell.env: no answer within 1.5s")
+	w.fails(lathe.Unavailable, "shell.env", `{"env":{}}`, "plugin bad.js: shell.env: no answer within 3s")
 	after()
 	if s := w.status("good.js"); s.Restarts != 0 {
 		t.Errorf("a promise that never ends is no reason for a restart: %+v", s)
@@ -176,13 +176,13 @@ func TestJS_Split(t *testing.T) {
 		"bad.js":  `export const A = async () => ({ event: async () => { await null; console.error("blocking"); for (;;) {} } })`,
 		"good.js": `export const A = async () => ({ "chat.params": (i, o) => { o.good = true } })`,
 	})
-	w.opt.Timeouts.Hook = time.Second
+	w.opt.Timeouts.Hook = 4 * time.Second
 	w.js("./bad.js", "./good.js").start()
 	for round := range 6 {
 		w.c.Event(lathe.Event{Fact: &lathe.SessionIdle{Session: "ses_1"}})
 		failed := false
 		for began := time.Now(); ; {
-			if time.Since(began) > 30*time.Second {
+			if time.Since(began) > 90*time.Second {
 				t.Fatalf("round %d does not end\n%s", round, w.state())
 			}
 			got, err := w.c.Call(t.Context(), "chat.params", nil, json.RawMessage(`{}`))

@@ -19,7 +19,6 @@ const Protocol = 1
 const (
 	maxMessage  = 64 << 20 // a whole history with pictures goes through messages.transform
 	maxJunk     = 2000     // lines in a row that are no message
-	probeTime   = 2 * time.Second
 	disposeTime = 2 * time.Second
 	writeQueue  = 128
 )
@@ -164,7 +163,7 @@ func (l *link) suspect(m *member) bool {
 	}
 	go func() {
 		defer l.peer.company.work.Done()
-		ctx, cancel := context.WithTimeout(l.life, probeTime)
+		ctx, cancel := context.WithTimeout(l.life, l.peer.company.opt.Timeouts.Probe)
 		defer cancel()
 		_, err := l.conn.Call(ctx, "ping", nil)
 		var answer *jsonrpc.Error

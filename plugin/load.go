@@ -175,7 +175,7 @@ func (l *link) within(ctx context.Context, method string, params json.RawMessage
 
 // alive asks whether the process still answers after something failed in it.
 func (l *link) alive() bool {
-	ctx, cancel := context.WithTimeout(l.life, probeTime)
+	ctx, cancel := context.WithTimeout(l.life, l.peer.company.opt.Timeouts.Probe)
 	defer cancel()
 	_, err := l.conn.Call(ctx, "ping", nil)
 	var answer *jsonrpc.Error

@@ -247,8 +247,9 @@ func (p *peer) split() {
 	p.events.close()
 	var own []*peer
 	for _, m := range p.members {
-		q := newPeer(p.company, hostName+" of "+m.name, m)
+		q := newPeer(p.company, hostName+" of "+m.name)
 		q.tried, q.restarts, q.stderr, q.skipped = true, restarts, stderr, skipped
+		q.take(m) // from now on others see it
 		own = append(own, q)
 	}
 	c := p.company

@@ -69,6 +69,7 @@ type Timeouts struct {
 	Load    time.Duration // from the start of a process to its hooks: 30 s
 	Install time.Duration // one npm package: 5 min
 	Tool    time.Duration // one call of a tool: 10 min
+	Probe   time.Duration // a sign of life from a process that is suspected to be stuck: 3 s
 }
 
 func (t Timeouts) withDefaults() Timeouts {
@@ -81,6 +82,7 @@ func (t Timeouts) withDefaults() Timeouts {
 	set(&t.Load, 30*time.Second)
 	set(&t.Install, 5*time.Minute)
 	set(&t.Tool, 10*time.Minute)
+	set(&t.Probe, 3*time.Second)
 	return t
 }
 

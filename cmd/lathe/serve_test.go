@@ -470,7 +470,7 @@ func TestServe_ToldToEndInATurn(t *testing.T) {
 		if last := stored[len(stored)-1]; partsText(last) == "again done" {
 			break
 		}
-		if time.Since(begin) > 20*time.Second {
+		if time.Since(begin) > time.Minute {
 			t.Fatalf("it did not go on: %d messages, the last says %q", len(stored), partsText(stored[len(stored)-1]))
 		}
 	}

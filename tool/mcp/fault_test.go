@@ -237,7 +237,7 @@ func TestFault_CloseWhileConnecting(t *testing.T) {
 	w.hub.Tools()
 	began := time.Now()
 	w.hub.Close()
-	if took := time.Since(began); took > 8*time.Second {
+	if took := time.Since(began); took > 30*time.Second {
 		t.Errorf("it took %v", took)
 	}
 	if err := w.hub.Connect(t.Context(), "1"); err == nil {
@@ -269,5 +269,5 @@ func TestFault_NothingIsLeft(t *testing.T) {
 		t.Error("this test counts nothing")
 	}
 	w.hub.Close()
-	eventually(t, 5*time.Second, "no goroutine of the hub", func() bool { return ours() == 0 })
+	eventually(t, 60*time.Second, "no goroutine of the hub", func() bool { return ours() == 0 })
 }

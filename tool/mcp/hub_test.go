@@ -47,7 +47,7 @@ func TestHub_Tools(t *testing.T) {
 	equal(t, string(echo.Schema), `{"type":"object","properties":{"text":{"type":"string"}},"required":["text"],"additionalProperties":false}`)
 	equal(t, echo.Anywhere, false) // it says that it only reads
 	equal(t, w.tool("my_server_fail").Spec().Anywhere, true)
-	eventually(t, 10*time.Second, "it is told", func() bool { return slices.Equal(w.told.changes(), []string{"my server"}) })
+	eventually(t, 60*time.Second, "it is told", func() bool { return slices.Equal(w.told.changes(), []string{"my server"}) })
 	if got := w.hub.Instructions(); len(got) != 1 || got[0].Text != "Be good. my server" {
 		t.Errorf("instructions %v", got)
 	}
@@ -112,7 +112,7 @@ func TestHub_CancelIsForwarded(t *testing.T) {
 	if _, err := w.call(ctx, &desk{}, "s_wait", `{"File":"`+file+`"}`); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
-	eventually(t, 10*time.Second, "the server hears of it", func() bool { _, err := os.Stat(file); return err == nil })
+	eventually(t, 60*time.Second, "the server hears of it", func() bool { _, err := os.Stat(file); return err == nil })
 	equal(t, w.must("s_echo", `{"text":"still there"}`).Output, "still there")
 }
 
@@ -125,7 +125,7 @@ func TestHub_Deadline(t *testing.T) {
 	}
 	file := filepath.Join(w.dir, "canceled")
 	w.fails("s_wait", `{"File":"`+file+`"}`, "did not answer", "500ms", "timeout", "may have been done")
-	eventually(t, 10*time.Second, "the server hears of it", func() bool { _, err := os.Stat(file); return err == nil })
+	eventually(t, 60*time.Second, "the server hears of it", func() bool { _, err := os.Stat(file); return err == nil })
 }
 
 func TestHub_ToolsChange(t *testing.T) {
@@ -133,12 +133,12 @@ func TestHub_ToolsChange(t *testing.T) {
 	w.ready()
 	before := w.hub.Generation()
 	w.must("s_grow", `{}`)
-	eventually(t, 10*time.Second, "the new tool", func() bool { return slices.Contains(names(w.hub.Tools()), "s_grown") })
+	eventually(t, 60*time.Second, "the new tool", func() bool { return slices.Contains(names(w.hub.Tools()), "s_grown") })
 	equal(t, w.must("s_grown", `{}`).Output, "new")
 	if w.hub.Generation() == before {
 		t.Error("the generation is the same")
 	}
-	eventually(t, 10*time.Second, "it is told", func() bool { return slices.Equal(w.told.changes(), []string{"s", "s"}) })
+	eventually(t, 60*time.Second, "it is told", func() bool { return slices.Equal(w.told.changes(), []string{"s", "s"}) })
 }
 
 func TestHub_DeathAndReturn(t *testing.T) {

@@ -79,7 +79,7 @@ func TestHub_StartsLate(t *testing.T) {
 // connected waits until the server is, which takes so many starts.
 func connected(t *testing.T, w *world, starts int, started func() int) {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); w.hub.Status()["s"].State != mcp.Connected; {
+	for deadline := time.Now().Add(60 * time.Second); w.hub.Status()["s"].State != mcp.Connected; {
 		if time.Now().After(deadline) {
 			t.Fatalf("%+v", w.hub.Status())
 		}

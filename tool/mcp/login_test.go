@@ -87,7 +87,7 @@ func TestLogin_InTheBrowser(t *testing.T) {
 	w := g.open(t, path, nil)
 	w.ready()
 	equal(t, w.hub.Status()["g"].State, mcp.NeedsAuth)
-	eventually(t, 10*time.Second, "the user is told", func() bool {
+	eventually(t, 60*time.Second, "the user is told", func() bool {
 		toast, ok := w.told.last().(*lathe.TUIToast)
 		return ok && strings.Contains(toast.Message, "lathe mcp auth g")
 	})
@@ -126,7 +126,7 @@ func TestLogin_InTheBrowser(t *testing.T) {
 	if err := w.hub.Logout(t.Context(), "g"); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, 10*time.Second, "it needs a login", func() bool { return w.hub.Status()["g"].State == mcp.NeedsAuth })
+	eventually(t, 60*time.Second, "it needs a login", func() bool { return w.hub.Status()["g"].State == mcp.NeedsAuth })
 	_, err = tool.Run(t.Context(), kept, &tool.Call{Input: json.RawMessage(`{"text":""}`), Host: &desk{}})
 	has(t, err.Error(), "lathe mcp auth g", "was not made")
 }
@@ -209,7 +209,7 @@ func TestLogin_CanceledAndBusy(t *testing.T) {
 	if f, ok := told.(*lathe.MCPBrowserFailed); !ok || f.Name != "g" || f.URL == "" {
 		t.Errorf("told %v", told)
 	}
-	eventually(t, 10*time.Second, "the port is free", func() bool {
+	eventually(t, 60*time.Second, "the port is free", func() bool {
 		l, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(port))
 		if err == nil {
 			t.Cleanup(func() { _ = l.Close() })
@@ -250,7 +250,7 @@ func TestLogin_RefreshedOnce(t *testing.T) {
 	clear(g.refresh) // and now the login itself
 	g.mu.Unlock()
 	w.fails("g_echo", `{"text":"x"}`, "lathe mcp auth g")
-	eventually(t, 10*time.Second, "it needs a login", func() bool { return w.hub.Status()["g"].State == mcp.NeedsAuth })
+	eventually(t, 60*time.Second, "it needs a login", func() bool { return w.hub.Status()["g"].State == mcp.NeedsAuth })
 }
 
 // loginProcess connects with a login that has expired, when it is told to, and says what came.
@@ -301,7 +301,7 @@ func TestLogin_RefreshedOnceByProcesses(t *testing.T) {
 		}
 		said, started = append(said, out), append(started, cmd)
 	}
-	eventually(t, 20*time.Second, "one asks for a new token", func() bool { n, _ := g.counts(); return n > 0 })
+	eventually(t, 60*time.Second, "one asks for a new token", func() bool { n, _ := g.counts(); return n > 0 })
 	time.AfterFunc(500*time.Millisecond, func() { close(g.hold) }) // time for the others to make the mistake
 	for i, cmd := range started {
 		if err := cmd.Wait(); err != nil {

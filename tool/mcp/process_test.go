@@ -57,7 +57,7 @@ func TestFault_ProcessesEndWithTheHub(t *testing.T) {
 		t.Fatal("there was nothing to end")
 	}
 	w.hub.Close()
-	eventually(t, 10*time.Second, "all are gone", func() bool { return !slices.ContainsFunc(left, alive) })
+	eventually(t, 60*time.Second, "all are gone", func() bool { return !slices.ContainsFunc(left, alive) })
 }
 
 // hubProcess is a program with a hub, to be killed.
@@ -101,7 +101,7 @@ func TestFault_ProcessesEndWhenWeAreKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait() // it was killed
-	eventually(t, 10*time.Second, "all are gone", func() bool { return !slices.ContainsFunc(left, alive) })
+	eventually(t, 60*time.Second, "all are gone", func() bool { return !slices.ContainsFunc(left, alive) })
 }
 
 func TestHub_Confined(t *testing.T) {
