@@ -47,6 +47,7 @@ func Run(t *testing.T, fresh func(tb testing.TB, dir string) Database) {
 		{"Sessions", listTests()},
 		{"Project", projectTests()},
 		{"History", historyTests()},
+		{"Walk", walkTests()},
 		{"Commit", commitTests()},
 		{"Usage", usageTests()},
 		{"Budget", budgetTests()},

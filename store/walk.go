@@ -1,0 +1,110 @@
+package store
+
+import (
+	"context"
+
+	"github.com/lathe-agent/lathe"
+)
+
+// Walk calls f with every message of the sessions that a query selects, session after session in
+// the query's order, oldest message first; since, if it is not 0, leaves out what was said before.
+// It is for those who count: it holds one message at a time, whatever the database holds, and
+// leaves out what would be read for nothing. Thoughts and old snapshots are not in the parts,
+// large values are empty, and parts that still grow have the text of their rows.
+func (s *Store) Walk(ctx context.Context, q lathe.Query, since lathe.Time, f func(lathe.Session, lathe.Message) error) error {
+	sql, args := sessionQuery(q)
+	return s.read(ctx, func(r Reader) error {
+		return r.Query(sql, args, func(row Row) error {
+			if err := context.Cause(ctx); err != nil {
+				return lathe.Errorf(lathe.Canceled, "the count was ended: %w", err)
+			}
+			rec, n, _, _, err := readSession(row)
+			if err != nil {
+				return err
+			}
+			return s.walkSession(r, n, rec.ID, since, func(m lathe.Message) error { return f(rec, m) })
+		})
+	})
+}
+
+// walkColumns are those of messages, and behind them id, type and data of a part. One statement
+// for a session: a hundred thousand small ones would be most of the time.
+const walkColumns = messageColumns + `, part.id, part.type, part.data`
+
+func (s *Store) walkSession(r Reader, session int64, id lathe.SessionID, since lathe.Time, f func(lathe.Message) error) error {
+	var m lathe.Message
+	open := int64(0) // the row of m
+	flush := func() error {
+		if open == 0 {
+			return nil
+		}
+		return f(m)
+	}
+	err := r.Query(`SELECT `+walkColumns+` FROM message
+		LEFT JOIN part ON part.message = message.n AND part.type NOT IN ('reasoning', 'snapshot')
+		WHERE message.session = $1 AND message.created >= $2 ORDER BY message.created, message.id, part.n`,
+		[]any{session, float64(since)}, func(row Row) error {
+			if n := row.Int(0); n != open {
+				if err := flush(); err != nil {
+					return err
+				}
+				var err error
+				if m, err = leanMessage(row, id); err != nil {
+					return err
+				}
+				open = n
+			}
+			if row.Null(8) {
+				return nil
+			}
+			p, err := leanPart(row, m)
+			m.Parts = append(m.Parts, p)
+			return err
+		})
+	if err != nil {
+		return err
+	}
+	return flush()
+}
+
+func leanMessage(row Row, session lathe.SessionID) (lathe.Message, error) {
+	m := lathe.Message{ID: lathe.MessageID(row.Text(1)), Session: session, Created: lathe.Time(row.Float(3))}
+	if err := m.ReadRow(row.Text(2), withoutLarge(row.Bytes(5))); err != nil {
+		return m, lathe.Errorf(lathe.Internal, "message %s: %w", m.ID, err)
+	}
+	if !row.Null(4) {
+		m = m.WithParent(lathe.MessageID(row.Text(4)))
+	}
+	return m, nil
+}
+
+func leanPart(row Row, of lathe.Message) (lathe.Part, error) {
+	p := lathe.Part{ID: lathe.PartID(row.Text(8)), Session: of.Session, Message: of.ID}
+	if err := p.ReadRow(row.Text(9), withoutLarge(row.Bytes(10))); err != nil {
+		return p, lathe.Errorf(lathe.Internal, "part %s: %w", p.ID, err)
+	}
+	return p, nil
+}
+
+// withoutLarge is the JSON of a row with an empty text for each value that is in a file.
+func withoutLarge(data []byte) []byte {
+	if len(data) == 0 || data[0] != blobMark {
+		return data
+	}
+	data = data[1:]
+	out := make([]byte, 0, len(data))
+	for i := 0; i < len(data); i++ {
+		switch data[i] {
+		case '"':
+			end := endOfString(data, i)
+			out = append(out, data[i:end]...)
+			i = end - 1
+		case '@':
+			out = append(out, `""`...)
+			i += hashLen
+		default:
+			out = append(out, data[i])
+		}
+	}
+	return out
+}
