@@ -56,6 +56,8 @@ var archImports = arch.Table{
 	{From: "engine", May: []string{".", "store", "bus", "model", "tool", "workspace/...", "plugin", "internal/*"}},
 	// It brings together who speaks with other processes and the engine, which knows neither.
 	{From: "guest", May: []string{".", "engine", "model", "plugin", "tool", "tool/mcp", "workspace", "sandbox", "internal/*"}},
+	// It reads records with the engine's eyes.
+	{From: "tally", May: []string{".", "engine", "model"}},
 	{From: "lathetest", May: []string{"."}},
 	{From: "config", May: []string{".", "model/catalog"}},
 

@@ -1,0 +1,119 @@
+package tally
+
+import (
+	"encoding/json"
+	"hash/maphash"
+	"strings"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine"
+)
+
+// call is what one settled call tells.
+type call struct {
+	tool     string
+	failed   bool
+	kind     string // of the failure
+	refused  bool   // by a person
+	key      uint64 // the tool and its arguments
+	result   uint64
+	input    json.RawMessage
+	output   string
+	target   string // the file it is about, "" if none
+	command  string // of a shell
+	exit     int    // of the command, -1 if it is not known
+	cut      bool   // the output was
+	cutTo    string // the file that holds all of it
+	timedOut bool
+	start    lathe.Time
+	end      lathe.Time
+}
+
+// meta is what of the metadata of a call is looked at.
+type meta struct {
+	Truncated  bool   `json:"truncated"`
+	OutputPath string `json:"outputPath"`
+	Exit       *int   `json:"exit"`
+	Rejected   bool   `json:"rejected"`
+	Stopped    bool   `json:"stopped"`
+	Cut        bool   `json:"interrupted"`
+}
+
+// readCall reads a call that came to its end.
+func readCall(c *lathe.ToolCall, seed maphash.Seed) (call, bool) {
+	out := call{tool: c.Tool, exit: -1}
+	var said json.RawMessage
+	switch s := c.State.(type) {
+	case *lathe.Completed:
+		out.input, out.output, out.start, out.end, said = s.Input, s.Output, s.Start, s.End, s.Metadata
+	case *lathe.Failed:
+		out.input, out.output, out.start, out.end, said = s.Input, s.Error, s.Start, s.End, s.Metadata
+		out.failed = true
+	case *lathe.Pending, *lathe.Running:
+		return out, false
+	}
+	var m meta
+	if len(said) > 0 {
+		_ = json.Unmarshal(said, &m) // what another program wrote may say nothing
+	}
+	out.cut, out.cutTo, out.refused = m.Truncated, m.OutputPath, m.Rejected || m.Stopped
+	if m.Exit != nil {
+		out.exit = *m.Exit
+	}
+	switch {
+	case !out.failed:
+	case out.refused:
+		out.kind = kindPermission
+	case m.Cut:
+		out.kind = kindAborted
+	default:
+		out.kind = kindOf(out.output)
+	}
+	out.about()
+	out.timedOut = out.kind == kindTimeout || out.tool == "bash" && endsLate(out.output)
+	out.key = maphash.String(seed, out.tool) ^ maphash.Bytes(seed, out.input)
+	out.result = maphash.String(seed, out.output)
+	return out, true
+}
+
+// about takes from the arguments which file or command is meant.
+func (c *call) about() {
+	switch c.tool {
+	case "read", "edit", "write", "multiedit", "apply_patch", "patch", "bash":
+	default:
+		return
+	}
+	var in struct {
+		FilePath  string `json:"filePath"`
+		Path      string `json:"path"`
+		Command   string `json:"command"`
+		PatchText string `json:"patchText"`
+	}
+	_ = json.Unmarshal(c.input, &in) // what is not there is about nothing
+	c.command, c.target = in.Command, in.FilePath
+	if c.target == "" {
+		c.target = in.Path
+	}
+	if in.PatchText != "" {
+		c.target = engine.PatchTarget(in.PatchText)
+	}
+	if c.tool != "bash" {
+		c.command = ""
+	}
+}
+
+// edits reports whether the call changes a file.
+func (c *call) edits() bool {
+	switch c.tool {
+	case "edit", "write", "multiedit", "apply_patch", "patch":
+		return true
+	}
+	return false
+}
+
+// endsLate reports whether the output of a command ends with the note that its time was over.
+func endsLate(output string) bool {
+	const most = 1000
+	end := output[max(0, len(output)-most):]
+	return strings.Contains(end, "ran longer than its limit") || strings.Contains(end, "exceeding timeout") || strings.Contains(end, "timed out after")
+}
