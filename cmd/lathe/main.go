@@ -69,6 +69,7 @@ func newRoot(a *app) *cobra.Command {
 		newAgent(a),
 		newExport(a),
 		newImport(a),
+		newStats(a),
 		newDB(a),
 		newConfig(a),
 		newTrust(a),

@@ -1,0 +1,242 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/tally"
+)
+
+type statsFlags struct {
+	days     int
+	tools    int
+	models   int
+	project  string
+	all      bool
+	by       string
+	harness  bool
+	limited  bool // --days is given
+	named    bool // --project is
+	byModels bool // --models is
+}
+
+// noLimit is how many models --models shows without a number.
+const noLimit = "0"
+
+func newStats(a *app) *cobra.Command {
+	var f statsFlags
+	cmd := &cobra.Command{
+		Use:   "stats",
+		Short: "What was used: tokens, cost, tools, by model, day and project",
+		Long: `Counts what the sessions of this project have used, those of sub-agents and archived ones
+included: messages, tokens, cost, and the calls of tools. Where there is no repository, the
+sessions of the directory and below count.
+
+--by shows one table alone, with all its rows. --harness shows how the work went: how often
+tools fail and why, what is done twice, what the cache saves, whether changes were tested.
+A ! marks what is worth a look. All of it is read from the sessions; nothing is sent anywhere.
+
+Days are those of your time zone. The cost is what the catalogue's prices make of the tokens
+of answers; titles of sessions are not in it.`,
+		Example: `  lathe stats --days 7
+  lathe stats --all --by project
+  lathe stats --models 5 --tools 10
+  lathe stats --harness --days 30
+  lathe stats --json | jq .usage.cost`,
+		Args: wantArgs(0, 1),
+		RunE: func(c *cobra.Command, args []string) error {
+			set := c.Flags().Changed
+			f.limited, f.named, f.byModels = set("days"), set("project"), set("models")
+			if err := f.check(args); err != nil {
+				return err
+			}
+			return a.printStats(c.Context(), f)
+		},
+	}
+	s := cmd.Flags()
+	s.IntVar(&f.days, "days", 0, "only the last `N` days, today included")
+	s.IntVar(&f.tools, "tools", 0, "at most `N` tools; 0 is all of them")
+	s.IntVar(&f.models, "models", 0, "show models too, at most `N`")
+	s.Lookup("models").NoOptDefVal = noLimit
+	s.StringVar(&f.project, "project", "", "of the project `P`: its directory, its name or its id")
+	s.BoolVar(&f.all, "all", false, "of all projects")
+	s.StringVar(&f.by, "by", "", "show only what was used by `WHAT`: model, tool, day or project")
+	s.BoolVar(&f.harness, "harness", false, "show how the work went instead")
+	a.jsonFlag(cmd)
+	return cmd
+}
+
+// check looks at the flags. The number of --models may stand apart from it, as an argument.
+func (f *statsFlags) check(args []string) error {
+	if len(args) > 0 {
+		n, err := strconv.Atoi(args[0])
+		if err != nil || !f.byModels || f.models != 0 {
+			return usagef("`lathe stats` does not know what to do with %s; `lathe stats --help` shows how", quote(args[0]))
+		}
+		f.models = n
+	}
+	switch {
+	case f.days < 0 || f.tools < 0 || f.models < 0:
+		return usagef("--days, --tools and --models want 0 or more")
+	case f.all && f.named && f.project != "":
+		return usagef("--all and --project do not go together")
+	case f.harness && f.by != "":
+		return usagef("--harness and --by do not go together")
+	case f.by != "" && !slices.Contains([]string{"model", "tool", "day", "project"}, f.by):
+		return usagef("--by %s: want model, tool, day or project", quote(f.by))
+	}
+	return nil
+}
+
+// since is the midnight that counting begins at, 0 if it begins at the beginning.
+func (f statsFlags) since(now time.Time) lathe.Time {
+	if !f.limited {
+		return 0
+	}
+	y, m, d := now.Date()
+	return lathe.TimeOf(time.Date(y, m, d-max(f.days-1, 0), 0, 0, 0, 0, now.Location()))
+}
+
+// statsScopeJSON says what was counted.
+type statsScopeJSON struct {
+	Project string     `json:"projectID,omitempty"` // of all if there is none
+	Path    string     `json:"path,omitempty"`
+	Since   lathe.Time `json:"since,omitempty"`
+}
+
+type statsOutJSON struct {
+	Scope statsScopeJSON `json:"scope"`
+	tally.Figures
+	CostPerDay       float64 `json:"costPerDay"`
+	TokensPerSession int64   `json:"tokensPerSession"`
+}
+
+func (a *app) printStats(ctx context.Context, f statsFlags) error {
+	var q lathe.Query
+	since := f.since(a.now())
+	count := tally.New(a.now().Location(), f.harness)
+	var projects []lathe.Project
+	err := a.with(ctx, func(e *engine.Engine) (err error) {
+		if q, err = a.statsQuery(ctx, e, f); err != nil {
+			return err
+		}
+		if projects, err = e.Projects(ctx); err != nil {
+			return err
+		}
+		return e.Store().Walk(ctx, q, since, func(s lathe.Session, m lathe.Message) error {
+			count.Add(s, m)
+			return nil
+		})
+	})
+	if err != nil && !errors.As(err, new(noDatabase)) {
+		return err
+	}
+	got := count.Figures()
+	for i, p := range got.ByProject {
+		if j := slices.IndexFunc(projects, func(one lathe.Project) bool { return one.ID == p.ID }); j >= 0 && p.ID != lathe.GlobalProject {
+			got.ByProject[i].Worktree = projects[j].Worktree
+		}
+	}
+	if a.json {
+		return a.printJSON(statsOutJSON{
+			statsScopeJSON{q.Project, q.Path, since}, got, (got.Usage.Cost / lathe.Money(max(got.Days, 1))).Dollars(), got.TokensPerSession(),
+		})
+	}
+	if got.Messages == 0 {
+		a.remark("%s", f.nothing())
+		return nil
+	}
+	return a.statsView(f, got).print()
+}
+
+// nothing says that there is nothing to count, and where there may be.
+func (f statsFlags) nothing() string {
+	what := "Nothing was said"
+	if !f.all {
+		what += " in this project"
+	}
+	if f.limited {
+		return what + " in these days; without --days all of them count."
+	}
+	if f.all {
+		return what + " yet. `lathe run` or `lathe demo` begins, `lathe import` brings a session in."
+	}
+	return what + " yet; --all counts all projects."
+}
+
+// statsQuery selects the sessions that count.
+func (a *app) statsQuery(ctx context.Context, e *engine.Engine, f statsFlags) (q lathe.Query, err error) {
+	switch {
+	case f.all:
+	case f.project != "":
+		q.Project, err = a.findProject(ctx, e, f.project)
+	default:
+		q, err = a.projectQuery(ctx, local{e, a})
+	}
+	q.Roots, q.Archived = false, lathe.WithArchived
+	return q, err
+}
+
+// findProject is the project a user means: by id, by its directory, or by its name.
+func (a *app) findProject(ctx context.Context, e *engine.Engine, name string) (string, error) {
+	all, err := e.Projects(ctx)
+	if err != nil {
+		return "", err
+	}
+	var fit []lathe.Project
+	for _, p := range all {
+		switch {
+		case p.ID == name:
+			return p.ID, nil
+		case p.ID != lathe.GlobalProject && (strings.EqualFold(filepath.Base(p.Worktree), name) || strings.EqualFold(p.Name, name)):
+			fit = append(fit, p)
+		}
+	}
+	switch {
+	case len(fit) == 1:
+		return fit[0].ID, nil
+	case len(fit) > 1:
+		return "", ambiguousProject{name, fit}
+	}
+	if path := a.relative(name); fileExists(path) {
+		place, err := e.Locate(ctx, path)
+		return place.ProjectID, err
+	}
+	return "", lathe.Errorf(lathe.NotFound, "there is no project %s; `lathe stats --all --by project` lists them", quote(name))
+}
+
+// relative is a path as seen from the directory that is meant.
+func (a *app) relative(path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(a.dir, path)
+}
+
+// ambiguousProject is a name that several projects have.
+type ambiguousProject struct {
+	name string
+	fit  []lathe.Project
+}
+
+func (e ambiguousProject) Error() string {
+	return quote(e.name) + " is the name of " + several(len(e.fit), "project") + "; give the directory"
+}
+
+func (e ambiguousProject) Unwrap() error { return lathe.Errorf(lathe.Conflict, "%s", e.Error()) }
+
+func (e ambiguousProject) details() (lines []string) {
+	for _, p := range e.fit[:min(len(e.fit), mostCandidates)] {
+		lines = append(lines, plain(p.Worktree))
+	}
+	return lines
+}

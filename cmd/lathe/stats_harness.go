@@ -1,0 +1,183 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/lathe-agent/lathe/tally"
+)
+
+// finding is a line of `stats --harness`.
+type finding struct {
+	name, value string
+	watch       bool // it is worth a look
+}
+
+// harness prints how the work went.
+func (v *statsView) harness() error {
+	h := *v.figures.Harness
+	for _, s := range []struct {
+		title string
+		lines []finding
+	}{
+		{"Turns", turnFindings(h)},
+		{"Calls", callFindings(h)},
+		{"Outputs and time", outputFindings(h)},
+		{"Checks and ends", v.endFindings(h)},
+	} {
+		v.title(s.title)
+		if err := v.findings(s.lines); err != nil {
+			return err
+		}
+	}
+	if err := v.errorTable(h); err != nil {
+		return err
+	}
+	v.title("What the records do not tell")
+	for _, line := range h.Unknown {
+		for i, part := range wrapWords(line, v.columns()-2) {
+			v.app.printf("%s%s\n", []string{"- ", "  "}[min(i, 1)], part)
+		}
+	}
+	return nil
+}
+
+func (v *statsView) columns() int {
+	if v.screen > 0 {
+		return v.screen
+	}
+	return chartWidth
+}
+
+func (v *statsView) findings(lines []finding) error {
+	var rows [][2]string
+	for _, l := range lines {
+		mark := "  "
+		if l.watch {
+			mark = "! "
+		}
+		rows = append(rows, [2]string{mark + l.name, l.value})
+	}
+	return v.list(rows)
+}
+
+func turnFindings(h tally.Harness) []finding {
+	t := h.TokensPerTurn
+	return []finding{
+		{"Turns", count(h.Turns), false},
+		{"Steps a turn", decimal(h.StepsPerTurn), false},
+		{"Calls a step", decimal(h.CallsPerStep), h.Calls > 0 && h.CallsPerStep < 1.3},
+		{"Several calls at once", rate(h.Parallel), false},
+		{"Cost a turn", "$" + strconv.FormatFloat(h.CostPerTurn, 'f', 4, 64), false},
+		{"Tokens a turn", fmt.Sprintf("%s in, %s out", short(t.In()), short(t.Output+t.Reasoning)), false},
+		{"  fresh", short(t.Input), false},
+		{"  from cache", short(t.CacheRead), false},
+		{"  to cache", short(t.CacheWrite), false},
+		{"  reasoning", short(t.Reasoning), false},
+		{"Tokens a step", short(h.TokensPerStep.Total()), false},
+		{"Cache, later steps", percent(h.CacheHits), h.Steps > h.Turns && h.CacheHits < 0.85},
+		{"Cache lost", rate(h.CacheRestarts), h.CacheRestarts.Count > 0},
+	}
+}
+
+func callFindings(h tally.Harness) []finding {
+	arguments := tally.Rate{Count: h.ErrorKinds["arguments"], Of: h.Calls}
+	return []finding{
+		{"Calls", count(h.Calls), false},
+		{"Failed", rate(h.Errors), h.Errors.Share() > 0.05},
+		{"Wrong arguments", rate(arguments), arguments.Share() > 0.01},
+		{"Edits done", rate(h.Edits), false},
+		{"First edit failed", rate(h.FirstEdits), h.FirstEdits.Share() > 0.08},
+		{"Recovered in 3 calls", rate(h.Recovered), h.Recovered.Of > 0 && h.Recovered.Share() < 0.7},
+		{"Repeated reads", rate(h.RepeatedReads), h.RepeatedReads.Share() > 0.15},
+		{"Repeated calls", rate(h.RepeatedCalls), h.RepeatedCalls.Count > 0},
+		{"Loops", count(h.Loops), h.Loops > 0},
+		{"Retries on record", count(h.Retries), false},
+	}
+}
+
+func outputFindings(h tally.Harness) []finding {
+	largest := []string{}
+	for _, o := range h.Outputs[:min(len(h.Outputs), 3)] {
+		largest = append(largest, plain(o.Tool)+" "+percent(o.Share))
+	}
+	never := tally.Rate{Count: h.Opened.Of - h.Opened.Count, Of: h.Opened.Of}
+	return []finding{
+		{"Outputs", byteSize(h.OutputBytes), false},
+		{"  largest", strings.Join(largest, ", "), false},
+		{"Cut short", rate(h.Truncated), false},
+		{"  never opened", rate(never), never.Share() > 0.5},
+		{"Time of models", took(h.Time.Model), false},
+		{"Time of tools", took(h.Time.Tools), false},
+		{"Calls over a minute", rate(h.Time.Long), false},
+		{"Timed out", rate(h.Time.TimedOut), h.Time.TimedOut.Share() > 0.02},
+	}
+}
+
+func (v *statsView) endFindings(h tally.Harness) []finding {
+	ver := h.Verified
+	turns := ver.Passed + ver.Failed + ver.None
+	fired := 0
+	for _, n := range v.figures.Checks {
+		fired += n
+	}
+	out := []finding{
+		{"Turns with code changed", count(turns), false},
+		{"  tests passed after", rate(tally.Rate{Count: ver.Passed, Of: turns}), false},
+		{"  tests failed after", rate(tally.Rate{Count: ver.Failed, Of: turns}), false},
+		{"  no tests after", rate(tally.Rate{Count: ver.None, Of: turns}), turns > 0 && float64(ver.None) > 0.3*float64(turns)},
+		{"Checks fired", count(fired), false},
+		{"  led to a change", rate(h.CheckLed), h.CheckLed.Of > 0 && h.CheckLed.Share() < 0.1},
+		{"Compactions", fmt.Sprintf("%s, %s tokens before", count(h.Compactions.Count), short(h.Compactions.TokensBefore)), false},
+		{"  read again after", count(h.Compactions.Rereads), h.Compactions.Rereads > 5*max(h.Compactions.Count, 1)},
+		{"Sub-agents", fmt.Sprintf("%s, %s of the cost", count(h.Subagents.Sessions), percent(h.Subagents.CostShare)), false},
+		{"  tokens", short(h.Subagents.Tokens), false},
+		{"  a report", byteSize(h.Subagents.ReportBytes), false},
+	}
+	for _, end := range slices.Sorted(maps.Keys(h.Ends)) {
+		out = append(out, finding{"Ended: " + end, rate(tally.Rate{Count: h.Ends[end], Of: h.Turns}), false})
+	}
+	return out
+}
+
+// errorTable lists failures by tool and kind.
+func (v *statsView) errorTable(h tally.Harness) error {
+	if len(h.ByTool) == 0 {
+		return nil
+	}
+	t := table{head: []string{"Tool", "Failed", "Share", "Kinds"}, flexible: []int{3, 0}, paths: -1}
+	for _, e := range h.ByTool {
+		kinds := slices.Sorted(maps.Keys(e.Kinds))
+		slices.SortStableFunc(kinds, func(a, b string) int { return e.Kinds[b] - e.Kinds[a] })
+		for i, k := range kinds {
+			kinds[i] = fmt.Sprintf("%s %s", k, count(e.Kinds[k]))
+		}
+		t.rows = append(t.rows, []string{plain(e.Tool), count(e.Errors.Count), percent(e.Errors.Share()), strings.Join(kinds, ", ")})
+	}
+	v.title("Failures by tool and kind")
+	return t.write(v.app.out, v.screen)
+}
+
+func rate(r tally.Rate) string {
+	if r.Of == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%s (%s of %s)", percent(r.Share()), count(r.Count), count(r.Of))
+}
+
+func decimal(f float64) string { return strconv.FormatFloat(f, 'f', 1, 64) }
+
+// wrapWords breaks a line between its words.
+func wrapWords(line string, width int) (out []string) {
+	for _, w := range strings.Fields(line) {
+		if last := len(out) - 1; last >= 0 && columns(out[last])+1+columns(w) <= width {
+			out[last] += " " + w
+		} else {
+			out = append(out, w)
+		}
+	}
+	return out
+}

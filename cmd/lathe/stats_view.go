@@ -1,0 +1,307 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/tally"
+)
+
+// statsView prints figures for people.
+type statsView struct {
+	app     *app
+	flags   statsFlags
+	figures tally.Figures
+	screen  int
+	colour  bool
+	begun   bool // something is above
+}
+
+func (a *app) statsView(f statsFlags, got tally.Figures) *statsView {
+	return &statsView{app: a, flags: f, figures: got, screen: a.width(), colour: a.colour(a.stdout.file)}
+}
+
+func (v *statsView) print() error {
+	if v.flags.harness {
+		return v.harness()
+	}
+	show := map[string]func(most int) error{"model": v.models, "tool": v.tools, "day": v.days, "project": v.projects}
+	if f := show[v.flags.by]; f != nil {
+		return f(v.mostOf(v.flags.by))
+	}
+	if err := v.overview(); err != nil {
+		return err
+	}
+	if v.flags.byModels {
+		if err := v.models(v.flags.models); err != nil {
+			return err
+		}
+	}
+	if err := v.tools(v.flags.tools); err != nil {
+		return err
+	}
+	const month = 31
+	if err := v.days(month); err != nil {
+		return err
+	}
+	if v.flags.all && len(v.figures.ByProject) > 1 {
+		const projects = 10
+		if err := v.projects(projects); err != nil {
+			return err
+		}
+	}
+	return v.checks()
+}
+
+// mostOf is how many rows a table alone may have; 0 is all.
+func (v *statsView) mostOf(by string) int {
+	switch by {
+	case "tool":
+		return v.flags.tools
+	case "model":
+		return v.flags.models
+	}
+	return 0
+}
+
+// title begins a section.
+func (v *statsView) title(words string) {
+	if v.begun {
+		v.app.printf("\n")
+	}
+	v.begun = true
+	if v.colour {
+		words = "\x1b[1m" + words + "\x1b[0m"
+	}
+	v.app.printf("%s\n", words)
+}
+
+func (v *statsView) paint(bar string) string {
+	if v.colour {
+		return "\x1b[36m" + bar + "\x1b[0m"
+	}
+	return bar
+}
+
+// list prints names and values, no wider than the screen.
+func (v *statsView) list(rows [][2]string) error {
+	widest := 0
+	for _, r := range rows {
+		widest = max(widest, columns(r[0]))
+	}
+	for i, r := range rows {
+		if v.screen > 0 {
+			rows[i][1] = clip(r[1], max(leastColumn, v.screen-widest-len(columnGap)))
+		}
+	}
+	return pairs(v.app.out, rows)
+}
+
+func (v *statsView) overview() error {
+	f := v.figures
+	sessions := count(f.Sessions)
+	if f.Subagents > 0 {
+		sessions += fmt.Sprintf(" (and %s of sub-agents)", count(f.Subagents))
+	}
+	v.title("Overview")
+	err := v.list([][2]string{
+		{"Sessions", sessions},
+		{"Messages", fmt.Sprintf("%s (%s)", count(f.Messages), several(f.Prompts, "prompt"))},
+		{"Tool calls", count(f.Calls)},
+		{"Days", count(f.Days)},
+		{"First", v.date(f.First)},
+		{"Last", v.date(f.Last)},
+	})
+	if err != nil {
+		return err
+	}
+	t := f.Usage.Tokens
+	cached := ""
+	if t.In() > 0 {
+		cached = fmt.Sprintf(" (%s of input)", percent(float64(t.CacheRead)/float64(t.In())))
+	}
+	v.title("Cost and tokens")
+	return v.list([][2]string{
+		{"Cost", money(f.Usage.Cost)},
+		{"  a day", money(f.Usage.Cost / lathe.Money(max(f.Days, 1)))},
+		{"  a session", money(f.Usage.Cost / lathe.Money(max(f.Sessions, 1)))},
+		{"Tokens", count(t.Total())},
+		{"  a day", count(t.Total() / int64(max(f.Days, 1)))},
+		{"  a session", fmt.Sprintf("%s (median %s)", count(f.TokensPerSession()), count(f.MedianTokens))},
+		{"Input", count(t.Input)},
+		{"Output", count(t.Output)},
+		{"Reasoning", count(t.Reasoning)},
+		{"Cache read", count(t.CacheRead) + cached},
+		{"Cache write", count(t.CacheWrite)},
+	})
+}
+
+func (v *statsView) date(at lathe.Time) string {
+	return at.Std().In(v.app.now().Location()).Format("2 Jan 2006")
+}
+
+// priced reports whether anything had a price; otherwise bars are of tokens.
+func (v *statsView) priced() bool { return v.figures.Usage.Cost > 0 }
+
+func (v *statsView) weight(u tally.Usage) float64 {
+	if v.priced() {
+		return float64(u.Cost)
+	}
+	return float64(u.Tokens.Total())
+}
+
+// chart prints the first rows of a chart, and how many there are behind them.
+func (v *statsView) chart(title string, c chart, most int) error {
+	v.title(title)
+	more := 0
+	if most > 0 && len(c.rows) > most {
+		more = len(c.rows) - most
+		c.rows = c.rows[:most]
+	}
+	err := c.write(v.app.out, v.screen, v.paint)
+	if more > 0 {
+		v.app.printf("… and %s more\n", count(more))
+	}
+	return err
+}
+
+func (v *statsView) models(most int) error {
+	c := chart{head: []string{"Model", "Cost", "Tokens", "Answers", "Errors", "In", "Out", "Cached"}}
+	for _, m := range v.figures.ByModel {
+		t := m.Usage.Tokens
+		c.rows = append(c.rows, bar{plain(m.Name()), []string{
+			money(m.Usage.Cost), short(t.Total()), count(m.Answers), count(m.Errors), short(t.Input), short(t.Output + t.Reasoning), short(t.CacheRead),
+		}, v.weight(m.Usage)})
+	}
+	return v.chart("Models", c, most)
+}
+
+func (v *statsView) tools(most int) error {
+	if len(v.figures.ByTool) == 0 {
+		return nil
+	}
+	c := chart{head: []string{"Tool", "Calls", "Share", "Errors", "Time"}}
+	for _, t := range v.figures.ByTool {
+		errs := "0"
+		if t.Errors > 0 {
+			errs = fmt.Sprintf("%s (%s)", count(t.Errors), percent(float64(t.Errors)/float64(t.Calls)))
+		}
+		c.rows = append(c.rows, bar{plain(t.Name), []string{
+			count(t.Calls), percent(float64(t.Calls) / float64(max(v.figures.Calls, 1))), errs, took(t.Milliseconds),
+		}, float64(t.Calls)})
+	}
+	return v.chart("Tools", c, most)
+}
+
+// days shows the newest ones, the oldest of them first.
+func (v *statsView) days(most int) error {
+	all, title := v.figures.ByDay, "Days"
+	if most > 0 && len(all) > most {
+		all = all[len(all)-most:]
+		title = fmt.Sprintf("Days (the last %d of %s)", most, count(v.figures.Days))
+	}
+	c := chart{head: []string{"Day", "Cost", "Tokens", "Messages"}}
+	for _, d := range all {
+		c.rows = append(c.rows, bar{d.Date, []string{money(d.Usage.Cost), short(d.Usage.Tokens.Total()), count(d.Messages)}, v.weight(d.Usage)})
+	}
+	return v.chart(title, c, 0)
+}
+
+func (v *statsView) projects(most int) error {
+	c := chart{head: []string{"Project", "Cost", "Tokens", "Sessions", "Messages"}}
+	for _, p := range v.figures.ByProject {
+		name := "(no repository)"
+		switch {
+		case p.Worktree != "":
+			name = plain(tilde(p.Worktree, v.app.env("HOME")))
+		case p.ID != lathe.GlobalProject:
+			name = plain(p.ID)
+		}
+		c.rows = append(c.rows, bar{name, []string{money(p.Usage.Cost), short(p.Usage.Tokens.Total()), count(p.Sessions), count(p.Messages)}, v.weight(p.Usage)})
+	}
+	return v.chart("Projects", c, most)
+}
+
+// checks are those that have fired.
+func (v *statsView) checks() error {
+	if len(v.figures.Checks) == 0 {
+		return nil
+	}
+	c := chart{head: []string{"Check", "Fired"}}
+	names := slices.Sorted(maps.Keys(v.figures.Checks))
+	slices.SortStableFunc(names, func(a, b string) int { return v.figures.Checks[b] - v.figures.Checks[a] })
+	for _, name := range names {
+		n := v.figures.Checks[name]
+		c.rows = append(c.rows, bar{plain(name), []string{count(n)}, float64(n)})
+	}
+	return v.chart("Checks that fired", c, 0)
+}
+
+// money shows dollars to the cent, and what is less than a few of them to its first digits.
+func money(m lathe.Money) string {
+	d := m.Dollars()
+	switch {
+	case m == 0:
+		return "$0"
+	case d >= 0.095:
+		return "$" + thousands(strconv.FormatFloat(d, 'f', 2, 64))
+	default:
+		return "$" + strconv.FormatFloat(d, 'f', 4, 64)
+	}
+}
+
+func thousands(number string) string {
+	whole, cents, _ := strings.Cut(number, ".")
+	n, err := strconv.ParseInt(whole, 10, 64)
+	if err != nil {
+		return number
+	}
+	return count(n) + "." + cents
+}
+
+// short shows a large number with three digits.
+func short(n int64) string {
+	if n < 10_000 {
+		return count(n)
+	}
+	f, unit := float64(n), ""
+	for _, unit = range []string{"K", "M", "G", "T"} {
+		if f /= 1000; f < 999.5 {
+			break
+		}
+	}
+	digits := 0
+	if f < 99.95 {
+		digits = 1
+	}
+	return strconv.FormatFloat(f, 'f', digits, 64) + unit
+}
+
+func percent(share float64) string {
+	switch p := share * 100; {
+	case p > 0 && p < 0.95:
+		return strconv.FormatFloat(p, 'f', 1, 64) + "%"
+	default:
+		return strconv.FormatFloat(p, 'f', 0, 64) + "%"
+	}
+}
+
+// took is a time that tools or models have worked.
+func took(milliseconds int64) string {
+	d := time.Duration(milliseconds) * time.Millisecond
+	switch {
+	case d < time.Second:
+		return d.String()
+	case d < time.Minute:
+		return d.Round(100 * time.Millisecond).String()
+	case d < time.Hour:
+		return d.Round(time.Second).String()
+	default:
+		return fmt.Sprintf("%sh%02dm", count(int64(d.Hours())), int(d.Minutes())%60)
+	}
+}
