@@ -9,7 +9,7 @@ import (
 // Walk calls f with every message of the sessions that a query selects, session after session in
 // the query's order, oldest message first; since, if it is not 0, leaves out what was said before.
 // It is for those who count: it holds one message at a time, whatever the database holds, and
-// leaves out what would be read for nothing. Thoughts and old snapshots are not in the parts,
+// leaves out what would be read for nothing. Thoughts, starts of steps and old snapshots are not in the parts,
 // large values are empty, and parts that still grow have the text of their rows.
 func (s *Store) Walk(ctx context.Context, q lathe.Query, since lathe.Time, f func(lathe.Session, lathe.Message) error) error {
 	sql, args := sessionQuery(q)
@@ -41,7 +41,7 @@ func (s *Store) walkSession(r Reader, session int64, id lathe.SessionID, since l
 		return f(m)
 	}
 	err := r.Query(`SELECT `+walkColumns+` FROM message
-		LEFT JOIN part ON part.message = message.n AND part.type NOT IN ('reasoning', 'snapshot')
+		LEFT JOIN part ON part.message = message.n AND part.type NOT IN ('reasoning', 'snapshot', 'step-start')
 		WHERE message.session = $1 AND message.created >= $2 ORDER BY message.created, message.id, part.n`,
 		[]any{session, float64(since)}, func(row Row) error {
 			if n := row.Int(0); n != open {

@@ -116,7 +116,7 @@ func (a *app) askModel(ctx context.Context, f askFlags, text string) error {
 	if err != nil {
 		return err
 	}
-	m, err := p.choose(ctx, a, f.model)
+	m, err := a.askedModel(ctx, p, f)
 	if err != nil {
 		return err
 	}
@@ -141,6 +141,24 @@ func (a *app) askModel(ctx context.Context, f askFlags, text string) error {
 	default:
 		return send(http.DefaultTransport)
 	}
+}
+
+// askedModel is the model that is meant; who has none gets help with it.
+func (a *app) askedModel(ctx context.Context, p *providers, f askFlags) (*catalog.Model, error) {
+	m, err := p.choose(ctx, a, f.model)
+	if err == nil || f.model != "" || p.settings.Config.Model != "" || f.replay != "" {
+		return m, err
+	}
+	ref, err := a.firstRun(ctx, p, isTerminal(a.stdout.file))
+	if err != nil {
+		return nil, err
+	}
+	fresh, err := a.providers() // a login has changed what can be used
+	if err != nil {
+		return nil, err
+	}
+	*p = *fresh
+	return p.choose(ctx, a, ref)
 }
 
 // question opens the model, with a request that asks nothing yet.

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/model/provider"
+)
+
+// codeNoModel is the exit code of a command that needs a model where none can be used.
+const codeNoModel = 5
+
+// noModel says that nobody has set up a provider yet, and what to do about it.
+type noModel struct{}
+
+func (noModel) Error() string { return "there is no model to ask: no provider is set up yet" }
+
+func (e noModel) Unwrap() error { return lathe.Errorf(lathe.Unauthorized, "%s", e.Error()) }
+
+func (noModel) details() []string {
+	return []string{
+		"lathe auth login        keep the key of a provider, or log in to one",
+		"lathe models --local    find models of this machine (Ollama, LM Studio …), for `lathe run -m`",
+		"lathe demo              see it work first, without a key and without a network",
+	}
+}
+
+// needsModel tells who cannot be asked what is missing.
+func (a *app) needsModel() error {
+	if a.json {
+		a.failJSON(noModel{})
+	}
+	a.fail(noModel{})
+	return failed{codeNoModel}
+}
+
+// haveModel looks before a session is made whether a turn would have a model, and helps if not.
+func (a *app) haveModel(ctx context.Context, e *engine.Engine, setup io.Closer, f *runFlags) error {
+	s, ok := setup.(engine.Setup)
+	if !ok || f.model != "" || f.command != "" || f.replay != "" || f.session != "" || f.next || f.resume {
+		return nil // what they name has a model, or the engine says what is wrong
+	}
+	place, err := e.Locate(ctx, a.dir)
+	if err != nil {
+		return nil // as the session will say
+	}
+	settings, err := s.Settings(ctx, place)
+	if err != nil || settings.DefaultModel.Model != "" || hasOwnModel(settings, f.agent) {
+		return nil
+	}
+	p, err := a.providers()
+	if err != nil {
+		return nil
+	}
+	if p.settings.Config.Model != "" { // it is set up, and something is wrong with it
+		_, err := p.choose(ctx, a, "")
+		return err
+	}
+	f.model, err = a.firstRun(ctx, p, !a.isHeadless(*f))
+	return err
+}
+
+// hasOwnModel reports whether the agent of a prompt brings its model along.
+func hasOwnModel(s *engine.Settings, name string) bool {
+	if name == "" {
+		name = s.DefaultAgent
+	}
+	return slices.ContainsFunc(s.Agents, func(a engine.Agent) bool { return a.Model != nil && (name == "" || a.Name == name) })
+}
+
+// The choices of the first run that are no servers.
+const (
+	chooseLogin = "login"
+	chooseDemo  = "demo"
+)
+
+// firstRun offers what can be done without a provider, to those who are there to choose. It
+// returns the model to use, "" if it is now the one of the settings.
+func (a *app) firstRun(ctx context.Context, p *providers, watched bool) (string, error) {
+	if !watched || a.json || !isTerminal(a.stdin) || !isTerminal(a.stderr) {
+		return "", a.needsModel()
+	}
+	a.remark("There is no model to ask yet: no provider is set up.")
+	found := p.discover(ctx, a, "")
+	if err := context.Cause(ctx); err != nil {
+		return "", err
+	}
+	choices := []choice{{chooseLogin, "Log in to a provider, or give its key"}}
+	for _, f := range found {
+		choices = append(choices, choice{f.Vendor.ID, fmt.Sprintf("Use %s, which has %s", f.Vendor.Name, several(len(f.Models), "model"))})
+	}
+	if len(found) == 0 {
+		a.remark("No model server answers on this machine either (Ollama, LM Studio, llama.cpp, vLLM).")
+	}
+	c, err := a.choose(ctx, "What do you want to do", append(choices, choice{chooseDemo, "See the demo, without a key and without a network"}))
+	switch {
+	case context.Cause(ctx) != nil:
+		return "", context.Cause(ctx)
+	case err != nil: // nothing was chosen
+		a.remark("")
+		return "", a.needsModel()
+	case c.id == chooseLogin:
+		return "", a.login(ctx, loginFlags{})
+	case c.id == chooseDemo:
+		return "", a.demoInstead(ctx)
+	}
+	return a.chooseLocal(ctx, found, c.id)
+}
+
+// chooseLocal is a model of a server on this machine.
+func (a *app) chooseLocal(ctx context.Context, found []provider.Found, id string) (string, error) {
+	i := slices.IndexFunc(found, func(f provider.Found) bool { return f.Vendor.ID == id })
+	name := found[i].Models[0]
+	if len(found[i].Models) > 1 {
+		var choices []choice
+		for _, m := range found[i].Models {
+			choices = append(choices, choice{m, m})
+		}
+		c, err := a.choose(ctx, "Model", choices)
+		if err != nil {
+			return "", err
+		}
+		name = c.id
+	}
+	ref := id + "/" + name
+	a.remark("To use it always, put this into your settings (`lathe config path` shows where): \"model\": %q", ref)
+	return ref, nil
+}
+
+// demoInstead shows the demo; the prompt is not answered, so the command is not done.
+func (a *app) demoInstead(ctx context.Context) error {
+	demo := newDemo(a)
+	demo.SilenceErrors, demo.SilenceUsage = true, true
+	demo.SetArgs([]string{})
+	if err := demo.ExecuteContext(ctx); err != nil {
+		return err
+	}
+	return failed{codeNoModel}
+}
