@@ -52,9 +52,9 @@ func (a *app) haveModel(ctx context.Context, e *engine.Engine, setup io.Closer, 
 	if err != nil || settings.DefaultModel.Model != "" || hasOwnModel(settings, f.agent) {
 		return nil
 	}
-	p, err := a.providers()
+	p, err := a.quietProviders()
 	if err != nil {
-		return nil
+		return err
 	}
 	if p.settings.Config.Model != "" { // it is set up, and something is wrong with it
 		_, err := p.choose(ctx, a, "")
@@ -62,6 +62,19 @@ func (a *app) haveModel(ctx context.Context, e *engine.Engine, setup io.Closer, 
 	}
 	f.model, err = a.firstRun(ctx, p, !a.isHeadless(*f))
 	return err
+}
+
+// quietProviders is providers for who has been warned already.
+func (a *app) quietProviders() (*providers, error) {
+	at, err := findFolders(a.env)
+	if err != nil {
+		return nil, err
+	}
+	l, err := a.settings()
+	if err != nil {
+		return nil, err
+	}
+	return a.providersOf(l, at)
 }
 
 // hasOwnModel reports whether the agent of a prompt brings its model along.

@@ -81,7 +81,10 @@ func newRoot(a *app) *cobra.Command {
 		newCompletion(a),
 		newDemo(a),
 		newVersion(a),
+		newUpgrade(a),
+		newUninstall(a),
 	)
+	addLater(root)
 	return settle(a, root)
 }
 

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lathe-agent/lathe"
+)
+
+// laterCommands are words that the reference knows and that are not built yet. They answer, so
+// that whoever tries them learns what there is instead; no list shows them.
+var laterCommands = []struct{ name, what, instead string }{
+	{"acp", "the Agent Client Protocol for editors", "Until then `lathe serve` speaks HTTP, and `lathe mcp serve` MCP."},
+	{"web", "the page in the browser", "Until then `lathe serve` has the same over HTTP, for any client of OpenCode."},
+	{"github", "the GitHub app and its workflow", "In a workflow of your own `lathe run --format json` works without anybody to ask."},
+	{"pr", "checking out a pull request", "Until then: `gh pr checkout NUMBER`, then `lathe run`."},
+	{"console", "a hosted account", "Nothing here needs one: `lathe auth login` keeps your keys."},
+	{"generate", "printing the OpenAPI document", "Until then `lathe serve` has it at /doc: `curl http://127.0.0.1:4096/doc`."},
+}
+
+// addLater adds what comes later to the root: commands that are not listed, and --mini.
+func addLater(root *cobra.Command) {
+	for _, l := range laterCommands {
+		root.AddCommand(&cobra.Command{
+			Use: l.name, Hidden: true, Short: "Comes later: " + l.what, Long: "Comes later: " + l.what + ". " + l.instead,
+			DisableFlagParsing: true, // whatever is asked of it, the answer is the same
+			RunE: func(c *cobra.Command, args []string) error {
+				if slices.Contains(args, "--help") || slices.Contains(args, "-h") {
+					return c.Help()
+				}
+				return comesLater("lathe "+l.name+": "+l.what, l.instead)
+			},
+		})
+	}
+	root.AddCommand(newAttach())
+	root.Flags().Bool("mini", false, "a small screen of lines")
+	_ = root.Flags().MarkHidden("mini") // it is there
+	run := root.RunE
+	root.RunE = func(c *cobra.Command, args []string) error {
+		if mini, err := c.Flags().GetBool("mini"); err == nil && mini {
+			return comesLater("--mini", "Until then `lathe run` answers in lines, and `lathe run -c` goes on.")
+		}
+		return run(c, args)
+	}
+}
+
+func newAttach() *cobra.Command {
+	return &cobra.Command{
+		Use:    "attach URL",
+		Hidden: true,
+		Short:  "Comes later: the terminal program on a server",
+		Long: `Comes with the terminal program. Until then run, session, export and import work on a server with
+--attach.`,
+		Example: `  lathe run --attach http://127.0.0.1:4096 "What is running?"
+  lathe session list --attach http://127.0.0.1:4096`,
+		DisableFlagParsing: true,
+		RunE: func(c *cobra.Command, args []string) error {
+			if slices.Contains(args, "--help") || slices.Contains(args, "-h") {
+				return c.Help()
+			}
+			url := "http://127.0.0.1:4096"
+			if len(args) > 0 && len(args[0]) > 0 && args[0][0] != '-' {
+				url = plain(args[0])
+			}
+			return comesLater("lathe attach comes with the terminal program, which", "Until then: `lathe run --attach "+url+" \"…\"`.")
+		},
+	}
+}
+
+func comesLater(what, instead string) error {
+	return lathe.Errorf(lathe.Unavailable, "%s comes later. %s", what, instead)
+}

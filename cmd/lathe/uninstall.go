@@ -1,0 +1,177 @@
+package main
+
+import (
+	"context"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+type uninstallFlags struct {
+	keepSettings, keepData, dryRun bool
+}
+
+func newUninstall(a *app) *cobra.Command {
+	var f uninstallFlags
+	cmd := &cobra.Command{
+		Use:   "uninstall",
+		Short: "Print what lathe keeps where, and how to remove it",
+		Long: `Prints which folders hold what, how much that is, and the commands that remove them and the
+program. It deletes nothing, with --dry-run or without: your sessions and keys are yours to
+delete. Folders of OpenCode are not lathe's, and not in the list.`,
+		Example: `  lathe uninstall
+  lathe uninstall --keep-data        # leave sessions and keys
+  lathe export last -o session.json  # to keep a session elsewhere first`,
+		Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return a.uninstall(c.Context(), f) },
+	}
+	s := cmd.Flags()
+	s.BoolVarP(&f.keepSettings, "keep-config", "c", false, "leave your settings out of the commands")
+	s.BoolVarP(&f.keepData, "keep-data", "d", false, "leave sessions, keys and caches out of the commands")
+	s.BoolVar(&f.dryRun, "dry-run", false, "the same: nothing is ever deleted")
+	a.jsonFlag(cmd)
+	return cmd
+}
+
+// holding is something that lathe keeps on this machine.
+type holding struct {
+	What  string   `json:"what"`
+	Paths []string `json:"paths"`
+	Bytes int64    `json:"bytes"`
+	Files int      `json:"files"`
+}
+
+type uninstallJSON struct {
+	Program  installation `json:"program"`
+	Holdings []holding `json:"holdings"`
+	Commands []string  `json:"commands"`
+}
+
+func (a *app) uninstall(ctx context.Context, f uninstallFlags) error {
+	at, err := findFolders(a.env)
+	if err != nil {
+		return err
+	}
+	settings := ""
+	if dir := a.userDir(); dir != "" {
+		settings = filepath.Join(dir, "lathe")
+	}
+	held, err := holdings(ctx, at, settings)
+	if err != nil {
+		return err
+	}
+	in := a.howInstalled("latest")
+	commands := append(removals(f, at, settings), in.Remove)
+	if a.json {
+		return a.printJSON(uninstallJSON{in, held, commands})
+	}
+	if err := a.holdingTable(held).write(a.out, a.width()); err != nil {
+		return err
+	}
+	a.printf("\nTo remove it, with no lathe running:\n")
+	for _, c := range commands {
+		a.printf("  %s\n", plain(c))
+	}
+	a.flushed()
+	a.remark("Nothing was deleted. `lathe export ID -o FILE` keeps a session elsewhere.")
+	return nil
+}
+
+func (a *app) holdingTable(held []holding) table {
+	t := table{head: []string{"What", "Size", "Files", "Where"}, flexible: []int{3, 0}, paths: 3}
+	for _, h := range held {
+		t.rows = append(t.rows, []string{h.What, byteSize(h.Bytes), count(h.Files), a.shown(h.Paths[0])})
+	}
+	if len(held) == 0 {
+		t.rows = append(t.rows, []string{"nothing", "0 B", "0", ""})
+	}
+	return t
+}
+
+// holdings are what there is of what lathe keeps, with sizes. What lies in a folder of another
+// row counts there.
+func holdings(ctx context.Context, at folders, settings string) (out []holding, err error) {
+	counted := map[string]bool{}
+	for _, h := range []holding{
+		{What: "sessions", Paths: []string{at.database(), at.database() + "-wal", at.database() + "-shm", at.database() + ".lock", filepath.Join(at.data, "blobs")}},
+		{What: "what undo needs", Paths: []string{at.snapshots()}},
+		{What: "outputs of tools", Paths: []string{at.outputs()}},
+		{What: "plans", Paths: []string{at.plans()}},
+		{What: "keys and logins", Paths: []string{at.credentials()}},
+		{What: "cache", Paths: []string{at.cache}},
+		{What: "state", Paths: []string{at.owners, at.state}},
+		{What: "other data", Paths: []string{at.data}},
+		{What: "your settings", Paths: []string{settings}},
+	} {
+		found := false
+		for _, p := range h.Paths {
+			is, err := h.weigh(ctx, p, counted)
+			if err != nil {
+				return nil, err
+			}
+			found = found || is
+			counted[p] = true
+		}
+		if found && (h.Files > 0 || h.What != "other data") {
+			out = append(out, h)
+		}
+	}
+	return out, nil
+}
+
+// weigh adds what is at a path, without what was counted. What may not be read has no size.
+func (h *holding) weigh(ctx context.Context, path string, counted map[string]bool) (found bool, err error) {
+	if path == "" || counted[path] {
+		return false, nil
+	}
+	if _, err := os.Lstat(path); err != nil {
+		return false, nil
+	}
+	err = filepath.WalkDir(path, func(p string, d fs.DirEntry, err error) error {
+		switch {
+		case context.Cause(ctx) != nil:
+			return context.Cause(ctx)
+		case err != nil:
+			return nil
+		case p != path && counted[p] && d.IsDir():
+			return filepath.SkipDir
+		case d.IsDir() || p != path && counted[p]:
+			return nil
+		}
+		h.Files++
+		if info, err := d.Info(); err == nil && info.Mode().IsRegular() {
+			h.Bytes += info.Size()
+		}
+		return nil
+	})
+	return true, err
+}
+
+// removals are commands that remove the folders.
+func removals(f uninstallFlags, at folders, settings string) (out []string) {
+	var dirs []string
+	if !f.keepData {
+		dirs = append(dirs, at.data, at.state, at.cache)
+	}
+	if !f.keepSettings && settings != "" {
+		dirs = append(dirs, settings)
+	}
+	var words []string
+	for _, dir := range dirs {
+		inside := strings.HasPrefix(dir, at.data+string(filepath.Separator)) && !f.keepData
+		if _, err := os.Lstat(dir); err == nil && !inside {
+			words = append(words, shellWord(dir))
+		}
+	}
+	if len(words) == 0 {
+		return nil
+	}
+	if runtime.GOOS == "windows" {
+		return []string{"Remove-Item -Recurse " + strings.Join(words, ", ")}
+	}
+	return []string{"rm -r " + strings.Join(words, " ")}
+}

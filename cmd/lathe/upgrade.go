@@ -1,0 +1,171 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+const (
+	modulePath   = "github.com/lathe-agent/lathe"
+	releasesPage = "https://" + modulePath + "/releases"
+)
+
+// installation is how this program came to where it is.
+type installation struct {
+	Path   string `json:"path"`
+	Method string `json:"method"` // go, source, brew, nix, package or binary
+	// Upgrade, Versions and Remove are commands for people to run, or pages to look at.
+	Upgrade  string `json:"upgrade"`
+	Versions string `json:"versions"`
+	Remove   string `json:"remove"`
+}
+
+func newUpgrade(a *app) *cobra.Command {
+	var check bool
+	cmd := &cobra.Command{
+		Use:   "upgrade [VERSION]",
+		Short: "Print how to get another version",
+		Long: `Prints how to upgrade, by how this program was installed: with go install, from its source, as a
+package, or as a binary. It changes nothing, and asks no server: programs that replace
+themselves are hard to trust.
+
+--check prints the version you have and where the newest one is shown.`,
+		Example: `  lathe upgrade
+  lathe upgrade --check
+  lathe upgrade v0.2.0`,
+		Args: wantArgs(0, 1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			to := "latest"
+			if len(args) > 0 {
+				to = plain(args[0])
+			}
+			return a.upgrade(to, check)
+		},
+	}
+	cmd.Flags().BoolVar(&check, "check", false, "print this version and where the newest is shown")
+	a.jsonFlag(cmd)
+	return cmd
+}
+
+func (a *app) upgrade(to string, check bool) error {
+	in := a.howInstalled(to)
+	if a.json {
+		return a.printJSON(struct {
+			Version string `json:"version"`
+			installation
+		}{version, in})
+	}
+	rows := [][2]string{{"Version", version}, {"Program", a.shown(in.Path) + " (" + methodWords(in.Method) + ")"}}
+	if check {
+		return pairs(a.out, append(rows, [2]string{"Newest", in.Versions}))
+	}
+	return pairs(a.out, append(rows, [2]string{"Upgrade", in.Upgrade}))
+}
+
+func methodWords(method string) string {
+	switch method {
+	case "go":
+		return "installed with go"
+	case "source":
+		return "built from its source"
+	case "brew":
+		return "installed with Homebrew"
+	case "nix":
+		return "installed with Nix"
+	case "package":
+		return "installed by your system"
+	}
+	return "a binary on its own"
+}
+
+// howInstalled looks where this program is and says what that means.
+func (a *app) howInstalled(to string) installation {
+	path, err := os.Executable()
+	if err != nil {
+		path = os.Args[0]
+	}
+	real := path
+	if p, err := filepath.EvalSymlinks(path); err == nil {
+		real = p
+	}
+	built := ""
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Path == modulePath {
+		built = info.Main.Version
+	}
+	return placed{path: path, real: real, built: built, env: a.env, home: a.home()}.howInstalled(to)
+}
+
+// placed is what can be known of where a program is.
+type placed struct {
+	path, real string
+	built      string // the version its module was fetched with, "(devel)" or "" if it was not
+	env        func(string) string
+	home       string
+}
+
+func (p placed) howInstalled(to string) installation {
+	remove := "rm " + shellWord(p.path)
+	if runtime.GOOS == "windows" {
+		remove = "del " + shellWord(p.path)
+	}
+	in := installation{Path: p.path, Versions: releasesPage, Remove: remove}
+	slashed := filepath.ToSlash(p.real)
+	switch top := sourceTop(p.real); {
+	case strings.Contains(slashed, "/Cellar/") || strings.Contains(slashed, "/homebrew/"):
+		in.Method, in.Upgrade, in.Versions, in.Remove = "brew", "brew upgrade lathe", "brew info lathe", "brew uninstall lathe"
+	case strings.HasPrefix(slashed, "/nix/store/"):
+		in.Method, in.Upgrade, in.Remove = "nix", "upgrade it where your Nix configuration names it", "take it out of your Nix configuration"
+	case strings.HasPrefix(slashed, "/usr/bin/") || strings.HasPrefix(slashed, "/usr/lib") || strings.HasPrefix(slashed, "/snap/"):
+		in.Method = "package"
+		in.Upgrade = "with the package manager of your system (`dpkg -S " + p.real + "` or `rpm -qf " + p.real + "` names the package)"
+		in.Remove = in.Upgrade
+	case top != "":
+		in.Method, in.Upgrade = "source", "git -C "+shellWord(top)+" pull && make -C "+shellWord(top)+" build"
+	case p.isGoBin() || p.built != "" && p.built != "(devel)":
+		in.Method, in.Upgrade = "go", "go install "+modulePath+"/cmd/lathe@"+to
+		in.Versions = "go list -m -versions " + modulePath
+	default:
+		in.Method, in.Upgrade = "binary", "put the binary of "+releasesPage+" in place of "+shellWord(p.path)
+	}
+	return in
+}
+
+// isGoBin reports whether the program is where go puts programs.
+func (p placed) isGoBin() bool {
+	dirs := []string{p.env("GOBIN"), filepath.Join(p.home, "go", "bin")}
+	for _, path := range filepath.SplitList(p.env("GOPATH")) {
+		dirs = append(dirs, filepath.Join(path, "bin"))
+	}
+	for _, dir := range dirs {
+		if filepath.IsAbs(dir) && (filepath.Dir(p.path) == filepath.Clean(dir) || filepath.Dir(p.real) == filepath.Clean(dir)) {
+			return true
+		}
+	}
+	return false
+}
+
+// sourceTop is the checkout a program was built in, "" if it is in none.
+func sourceTop(path string) string {
+	for dir := filepath.Dir(path); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		if src, err := os.ReadFile(filepath.Join(dir, "go.mod")); err == nil {
+			if line, _, _ := strings.Cut(string(src), "\n"); strings.TrimSpace(line) == "module "+modulePath {
+				return dir
+			}
+			return ""
+		}
+	}
+	return ""
+}
+
+// shellWord is a path as one word of a shell.
+func shellWord(path string) string {
+	if strings.Trim(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+:\\~") == "" && path != "" {
+		return path
+	}
+	return "'" + strings.ReplaceAll(plain(path), "'", `'\''`) + "'"
+}
