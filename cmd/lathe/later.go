@@ -29,7 +29,7 @@ func addLater(root *cobra.Command) {
 				if slices.Contains(args, "--help") || slices.Contains(args, "-h") {
 					return c.Help()
 				}
-				return comesLater("lathe "+l.name+": "+l.what, l.instead)
+				return comesLater("lathe "+l.name+" ("+l.what+")", l.instead)
 			},
 		})
 	}

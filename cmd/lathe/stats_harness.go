@@ -72,10 +72,11 @@ func turnFindings(h tally.Harness) []finding {
 		{"Calls a step", decimal(h.CallsPerStep), h.Calls > 0 && h.CallsPerStep < 1.3},
 		{"Several calls at once", rate(h.Parallel), false},
 		{"Cost a turn", "$" + strconv.FormatFloat(h.CostPerTurn, 'f', 4, 64), false},
-		{"Tokens a turn", fmt.Sprintf("%s in, %s out", short(t.In()), short(t.Output+t.Reasoning)), false},
-		{"  fresh", short(t.Input), false},
+		{"Tokens a turn", short(t.Total()), false},
+		{"  fresh input", short(t.Input), false},
 		{"  from cache", short(t.CacheRead), false},
 		{"  to cache", short(t.CacheWrite), false},
+		{"  output", short(t.Output), false},
 		{"  reasoning", short(t.Reasoning), false},
 		{"Tokens a step", short(h.TokensPerStep.Total()), false},
 		{"Cache, later steps", percent(h.CacheHits), h.Steps > h.Turns && h.CacheHits < 0.85},
@@ -101,7 +102,7 @@ func callFindings(h tally.Harness) []finding {
 
 func outputFindings(h tally.Harness) []finding {
 	largest := []string{}
-	for _, o := range h.Outputs[:min(len(h.Outputs), 3)] {
+	for _, o := range h.Outputs[:min(len(h.Outputs), 2)] {
 		largest = append(largest, plain(o.Tool)+" "+percent(o.Share))
 	}
 	never := tally.Rate{Count: h.Opened.Of - h.Opened.Count, Of: h.Opened.Of}
@@ -131,12 +132,19 @@ func (v *statsView) endFindings(h tally.Harness) []finding {
 		{"  no tests after", rate(tally.Rate{Count: ver.None, Of: turns}), turns > 0 && float64(ver.None) > 0.3*float64(turns)},
 		{"Checks fired", count(fired), false},
 		{"  led to a change", rate(h.CheckLed), h.CheckLed.Of > 0 && h.CheckLed.Share() < 0.1},
-		{"Compactions", fmt.Sprintf("%s, %s tokens before", count(h.Compactions.Count), short(h.Compactions.TokensBefore)), false},
+	}
+	for _, name := range slices.Sorted(maps.Keys(v.figures.Checks)) {
+		out = append(out, finding{"  " + plain(name), count(v.figures.Checks[name]), false})
+	}
+	out = append(out, []finding{
+		{"Compactions", count(h.Compactions.Count), false},
+		{"  tokens before", short(h.Compactions.TokensBefore), false},
 		{"  read again after", count(h.Compactions.Rereads), h.Compactions.Rereads > 5*max(h.Compactions.Count, 1)},
-		{"Sub-agents", fmt.Sprintf("%s, %s of the cost", count(h.Subagents.Sessions), percent(h.Subagents.CostShare)), false},
+		{"Sub-agents", count(h.Subagents.Sessions), false},
+		{"  share of the cost", percent(h.Subagents.CostShare), false},
 		{"  tokens", short(h.Subagents.Tokens), false},
 		{"  a report", byteSize(h.Subagents.ReportBytes), false},
-	}
+	}...)
 	for _, end := range slices.Sorted(maps.Keys(h.Ends)) {
 		out = append(out, finding{"Ended: " + end, rate(tally.Rate{Count: h.Ends[end], Of: h.Turns}), false})
 	}

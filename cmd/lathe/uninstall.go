@@ -47,8 +47,8 @@ type holding struct {
 
 type uninstallJSON struct {
 	Program  installation `json:"program"`
-	Holdings []holding `json:"holdings"`
-	Commands []string  `json:"commands"`
+	Holdings []holding    `json:"holdings"`
+	Commands []string     `json:"commands"`
 }
 
 func (a *app) uninstall(ctx context.Context, f uninstallFlags) error {
@@ -103,20 +103,19 @@ func holdings(ctx context.Context, at folders, settings string) (out []holding, 
 		{What: "plans", Paths: []string{at.plans()}},
 		{What: "keys and logins", Paths: []string{at.credentials()}},
 		{What: "cache", Paths: []string{at.cache}},
-		{What: "state", Paths: []string{at.owners, at.state}},
+		{What: "state", Paths: []string{at.state, at.owners}},
 		{What: "other data", Paths: []string{at.data}},
 		{What: "your settings", Paths: []string{settings}},
 	} {
-		found := false
-		for _, p := range h.Paths {
-			is, err := h.weigh(ctx, p, counted)
-			if err != nil {
+		places := h.Paths
+		h.Paths = nil
+		for _, p := range places {
+			if err := h.weigh(ctx, p, counted); err != nil {
 				return nil, err
 			}
-			found = found || is
 			counted[p] = true
 		}
-		if found && (h.Files > 0 || h.What != "other data") {
+		if h.Files > 0 {
 			out = append(out, h)
 		}
 	}
@@ -124,14 +123,15 @@ func holdings(ctx context.Context, at folders, settings string) (out []holding, 
 }
 
 // weigh adds what is at a path, without what was counted. What may not be read has no size.
-func (h *holding) weigh(ctx context.Context, path string, counted map[string]bool) (found bool, err error) {
+func (h *holding) weigh(ctx context.Context, path string, counted map[string]bool) error {
 	if path == "" || counted[path] {
-		return false, nil
+		return nil
 	}
 	if _, err := os.Lstat(path); err != nil {
-		return false, nil
+		return nil
 	}
-	err = filepath.WalkDir(path, func(p string, d fs.DirEntry, err error) error {
+	h.Paths = append(h.Paths, path)
+	return filepath.WalkDir(path, func(p string, d fs.DirEntry, err error) error {
 		switch {
 		case context.Cause(ctx) != nil:
 			return context.Cause(ctx)
@@ -148,7 +148,6 @@ func (h *holding) weigh(ctx context.Context, path string, counted map[string]boo
 		}
 		return nil
 	})
-	return true, err
 }
 
 // removals are commands that remove the folders.
