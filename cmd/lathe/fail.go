@@ -65,6 +65,9 @@ func (a *app) finish(ctx context.Context, err error, args []string) int {
 		a.failJSON(err)
 	}
 	a.fail(err)
+	if errors.As(err, new(noModel)) {
+		return codeNoModel
+	}
 	if errors.As(err, new(usageError)) {
 		return exitUsage
 	}

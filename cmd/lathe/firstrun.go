@@ -29,15 +29,6 @@ func (noModel) details() []string {
 	}
 }
 
-// needsModel tells who cannot be asked what is missing.
-func (a *app) needsModel() error {
-	if a.json {
-		a.failJSON(noModel{})
-	}
-	a.fail(noModel{})
-	return failed{codeNoModel}
-}
-
 // haveModel looks before a session is made whether a turn would have a model, and helps if not.
 func (a *app) haveModel(ctx context.Context, e *engine.Engine, setup io.Closer, f *runFlags) error {
 	s, ok := setup.(engine.Setup)
@@ -95,7 +86,7 @@ const (
 // returns the model to use, "" if it is now the one of the settings.
 func (a *app) firstRun(ctx context.Context, p *providers, watched bool) (string, error) {
 	if !watched || a.json || !isTerminal(a.stdin) || !isTerminal(a.stderr) {
-		return "", a.needsModel()
+		return "", noModel{}
 	}
 	a.remark("There is no model to ask yet: no provider is set up.")
 	found := p.discover(ctx, a, "")
@@ -115,7 +106,7 @@ func (a *app) firstRun(ctx context.Context, p *providers, watched bool) (string,
 		return "", context.Cause(ctx)
 	case err != nil: // nothing was chosen
 		a.remark("")
-		return "", a.needsModel()
+		return "", noModel{}
 	case c.id == chooseLogin:
 		return "", a.login(ctx, loginFlags{})
 	case c.id == chooseDemo:
