@@ -63,6 +63,8 @@ func TestPipe_ClosedByReader(t *testing.T) {
 		{"session", "list"},
 		{"session", "list", "--json"},
 		{"session", "show"},
+		{"stats"},
+		{"stats", "--harness", "--json"},
 		{"export", "1b5e"},
 		{"--help"},
 		{"version"},

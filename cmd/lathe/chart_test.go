@@ -1,0 +1,117 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A chart is never wider than its screen, whatever is in it, and names give way last.
+func TestChart_Width(t *testing.T) {
+	c := chart{head: []string{"Name", "First", "Second", "Third"}, rows: []bar{
+		{"a-rather-long-name-of-a-thing/日本語のモデル", []string{"1", "1,234,567", "12 (3%)"}, 3},
+		{"b", []string{"$1,234.56", "1", ""}, 0.001},
+		{"none", []string{"0", "0", "0"}, 0},
+	}}
+	for screen := 20; screen <= 200; screen++ {
+		var out bytes.Buffer
+		if err := c.write(&out, screen, func(s string) string { return s }); err != nil {
+			t.Fatal(err)
+		}
+		for _, line := range strings.Split(out.String(), "\n") {
+			if columns(line) > screen {
+				t.Fatalf("%d columns on a screen of %d: %s", columns(line), screen, line)
+			}
+		}
+		if got := strings.Count(out.String(), "█"); screen >= 40 && (got < leastBar || got > mostBar) {
+			t.Errorf("the longest bar has %d columns on a screen of %d:\n%s", got, screen, out.String())
+		}
+		if screen >= 40 && !strings.Contains(out.String(), "▏") {
+			t.Errorf("a little is not shown on a screen of %d:\n%s", screen, out.String())
+		}
+	}
+}
+
+func TestChart_Figures(t *testing.T) {
+	for n, want := range map[int64]string{0: "0", 999: "999", 9999: "9,999", 10_000: "10.0K", 99_949: "99.9K", 99_950: "100K", 999_499: "999K", 999_500: "1.0M", 12_345_678: "12.3M", 5e15: "5000T"} {
+		if got := short(n); got != want {
+			t.Errorf("short(%d) is %s, not %s", n, got, want)
+		}
+	}
+	for share, want := range map[float64]string{0: "0%", 0.001: "0.1%", 0.0099: "1%", 0.5: "50%", 1: "100%"} {
+		if got := percent(share); got != want {
+			t.Errorf("percent(%g) is %s, not %s", share, got, want)
+		}
+	}
+	for ms, want := range map[int64]string{0: "0s", 12: "12ms", 1234: "1.2s", 61_000: "1m1s", 7_260_000: "2h01m", 4_000_000_000: "1,111h06m"} {
+		if got := took(ms); got != want {
+			t.Errorf("took(%d) is %s, not %s", ms, got, want)
+		}
+	}
+}
+
+// How a program was installed is told by where it is.
+func TestUpgrade_Placed(t *testing.T) {
+	checkout, other := t.TempDir(), t.TempDir()
+	for dir, module := range map[string]string{checkout: modulePath, other: "example.test/other"} {
+		if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module "+module+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		path, built, variable, method, upgrade string
+	}{
+		{"/home/dev/go/bin/lathe", "(devel)", "", "go", "go install " + modulePath + "/cmd/lathe@v1.2.3"},
+		{"/opt/tools/lathe", "(devel)", "GOBIN=/opt/tools", "go", "go install"},
+		{"/opt/work/bin/lathe", "(devel)", "GOPATH=/x:/opt/work", "go", "go install"},
+		{"/opt/tools/lathe", "v0.3.0", "", "go", "go install"},
+		{"/opt/tools/lathe", "(devel)", "", "binary", "put the binary of " + releasesPage},
+		{"/opt/tools/lathe", "", "GOBIN=tools", "binary", "put the binary"},
+		{"/opt/homebrew/bin/lathe", "", "", "brew", "brew upgrade lathe"},
+		{"/usr/local/Cellar/lathe/1/bin/lathe", "v1", "", "brew", "brew upgrade lathe"},
+		{"/nix/store/abc-lathe/bin/lathe", "", "", "nix", "upgrade it where"},
+		{"/usr/bin/lathe", "v1", "", "package", "with the package manager"},
+		{checkout + "/bin/lathe", "(devel)", "", "source", "git -C " + checkout + " pull && make -C "},
+		{other + "/lathe", "", "", "binary", "put the binary"},
+	} {
+		env := func(name string) string {
+			key, value, _ := strings.Cut(c.variable, "=")
+			if key == name {
+				return value
+			}
+			return ""
+		}
+		got := placed{path: c.path, real: c.path, built: c.built, env: env, home: "/home/dev"}.howInstalled("v1.2.3")
+		if got.Method != c.method || !strings.HasPrefix(got.Upgrade, c.upgrade) || got.Remove == "" || got.Versions == "" {
+			t.Errorf("%s (%s, %s): %+v", c.path, c.built, c.variable, got)
+		}
+	}
+}
+
+func TestUpgrade_ShellWord(t *testing.T) {
+	for path, want := range map[string]string{"/a/b-c.d": "/a/b-c.d", "/a b": "'/a b'", "/it's": `'/it'\''s'`, "": "''", "/a;b": "'/a;b'", "/$x": "'/$x'"} {
+		if got := shellWord(path); got != want {
+			t.Errorf("%q is %s, not %s", path, got, want)
+		}
+	}
+}
+
+// Colour is for screens: bars and titles have it there, and nowhere else.
+func TestStats_Colour(t *testing.T) {
+	var plainOut bytes.Buffer
+	c := chart{head: []string{"Day", "Cost"}, rows: []bar{{"2025-03-10", []string{"$1"}, 1}}}
+	v := &statsView{colour: true}
+	if err := c.write(&plainOut, 40, v.paint); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := plainOut.String(), "\x1b[36m██████████████████████\x1b[0m\n"; !strings.HasSuffix(got, want) {
+		t.Errorf("%q", got)
+	}
+	home := t.TempDir()
+	must(t, home, "import", sample(t, "work.json"))
+	if out := must(t, home, "stats"); strings.Contains(out, "\x1b") || !strings.Contains(out, "█") {
+		t.Errorf("%q", out)
+	}
+}
