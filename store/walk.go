@@ -1,7 +1,9 @@
 package store
 
 import (
+	"cmp"
 	"context"
+	"slices"
 
 	"github.com/lathe-agent/lathe"
 )
@@ -27,22 +29,29 @@ func (s *Store) Walk(ctx context.Context, q lathe.Query, since lathe.Time, f fun
 	})
 }
 
-// walkColumns are those of messages, and behind them id, type and data of a part. One statement
+// walkColumns are those of messages, and behind them id, type, data and row of a part. One statement
 // for a session: a hundred thousand small ones would be most of the time.
-const walkColumns = messageColumns + `, part.id, part.type, part.data`
+const walkColumns = messageColumns + `, part.id, part.type, part.data, part.n`
 
 func (s *Store) walkSession(r Reader, session int64, id lathe.SessionID, since lathe.Time, f func(lathe.Message) error) error {
 	var m lathe.Message
+	var born []bornPart
 	open := int64(0) // the row of m
 	flush := func() error {
 		if open == 0 {
 			return nil
 		}
+		// The database would copy all their data to sort them, and mostly they are in order.
+		slices.SortFunc(born, func(a, b bornPart) int { return cmp.Compare(a.n, b.n) })
+		for _, b := range born {
+			m.Parts = append(m.Parts, b.part)
+		}
+		born = born[:0]
 		return f(m)
 	}
 	err := r.Query(`SELECT `+walkColumns+` FROM message
 		LEFT JOIN part ON part.message = message.n AND part.type NOT IN ('reasoning', 'snapshot', 'step-start')
-		WHERE message.session = $1 AND message.created >= $2 ORDER BY message.created, message.id, part.n`,
+		WHERE message.session = $1 AND message.created >= $2 ORDER BY message.created, message.id`,
 		[]any{session, float64(since)}, func(row Row) error {
 			if n := row.Int(0); n != open {
 				if err := flush(); err != nil {
@@ -58,13 +67,19 @@ func (s *Store) walkSession(r Reader, session int64, id lathe.SessionID, since l
 				return nil
 			}
 			p, err := leanPart(row, m)
-			m.Parts = append(m.Parts, p)
+			born = append(born, bornPart{row.Int(11), p})
 			return err
 		})
 	if err != nil {
 		return err
 	}
 	return flush()
+}
+
+// bornPart is a part and when it was born.
+type bornPart struct {
+	n    int64
+	part lathe.Part
 }
 
 func leanMessage(row Row, session lathe.SessionID) (lathe.Message, error) {
