@@ -31,7 +31,7 @@ func (noModel) details() []string {
 
 // haveModel looks before a session is made whether a turn would have a model, and helps if not.
 func (a *app) haveModel(ctx context.Context, e *engine.Engine, setup io.Closer, f *runFlags) error {
-	s, ok := setup.(engine.Setup)
+	s, ok := setup.(*agentSetup)
 	if !ok || f.model != "" || f.command != "" || f.replay != "" || f.session != "" || f.next || f.resume {
 		return nil // what they name has a model, or the engine says what is wrong
 	}
@@ -39,9 +39,12 @@ func (a *app) haveModel(ctx context.Context, e *engine.Engine, setup io.Closer, 
 	if err != nil {
 		return nil // as the session will say
 	}
-	settings, err := s.Settings(ctx, place)
-	if err != nil || settings.DefaultModel.Model != "" || hasOwnModel(settings, f.agent) {
+	k, err := s.at(place) // without plugins: nobody hears yet what they have to say
+	if err != nil || hasModel(k.settings, f.agent) {
 		return nil
+	}
+	if settings, err := s.Settings(ctx, place); err != nil || hasModel(settings, f.agent) { // a plugin brought one
+		return err
 	}
 	p, err := a.quietProviders()
 	if err != nil {
@@ -68,12 +71,15 @@ func (a *app) quietProviders() (*providers, error) {
 	return a.providersOf(l, at)
 }
 
-// hasOwnModel reports whether the agent of a prompt brings its model along.
-func hasOwnModel(s *engine.Settings, name string) bool {
-	if name == "" {
-		name = s.DefaultAgent
+// hasModel reports whether there is a model for a prompt: one to use without being told, or the
+// one that its agent brings along.
+func hasModel(s *engine.Settings, agent string) bool {
+	if agent == "" {
+		agent = s.DefaultAgent
 	}
-	return slices.ContainsFunc(s.Agents, func(a engine.Agent) bool { return a.Model != nil && (name == "" || a.Name == name) })
+	return s.DefaultModel.Model != "" || slices.ContainsFunc(s.Agents, func(a engine.Agent) bool {
+		return a.Model != nil && (agent == "" || a.Name == agent)
+	})
 }
 
 // The choices of the first run that are no servers.
