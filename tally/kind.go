@@ -31,7 +31,7 @@ var kinds = []struct {
 	}},
 	{kindAmbiguous, []string{"multiple matches", "more than one", "several times", "times in", "places", "ambiguous"}},
 	{kindArguments, []string{
-		"arguments", "invalid", "is empty", "must be", "must begin", "does not fit", "schema", "cannot be used", "there is no tool", "unavailable tool",
+		"arguments", "invalid", "is empty", "must be", "must begin", "does not fit", "are needed", "schema", "cannot be used", "there is no tool", "unavailable tool",
 		"is past the end", "not a url", "identical", "escaped once too often",
 	}},
 	{kindMissing, []string{"not found", "does not exist", "no such file", "there is no", "is not in", "could not find", "failed to find", "not a directory", "not in the file"}},

@@ -72,6 +72,7 @@ of answers; titles of sessions are not in it.`,
 	s.StringVar(&f.by, "by", "", "show only what was used by `WHAT`: model, tool, day or project")
 	s.BoolVar(&f.harness, "harness", false, "show how the work went instead")
 	a.jsonFlag(cmd)
+	_ = cmd.RegisterFlagCompletionFunc("by", cobra.FixedCompletions([]string{"model", "tool", "day", "project"}, cobra.ShellCompDirectiveNoFileComp)) // the flag is there
 	return cmd
 }
 
