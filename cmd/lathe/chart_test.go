@@ -54,6 +54,7 @@ func TestChart_Figures(t *testing.T) {
 
 // How a program was installed is told by where it is.
 func TestUpgrade_Placed(t *testing.T) {
+	needUnix(t)
 	checkout, other := t.TempDir(), t.TempDir()
 	for dir, module := range map[string]string{checkout: modulePath, other: "example.test/other"} {
 		if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module "+module+"\n"), 0o600); err != nil {
