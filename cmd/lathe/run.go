@@ -62,8 +62,8 @@ a file, without a network and without a key, also in another directory.
 --attach gives the prompt to a server (lathe serve, here or elsewhere) and shows what comes of it:
 models, tools, files and permissions are the server's. Interrupt ends the turn there too.
 
-Exit codes: 0 answered, 1 failed, 2 wrong usage, 3 stopped for want of a permission, 5 no model
-can be used yet, 130 interrupted.`
+Exit codes: 0 answered, 1 failed, 2 wrong usage, 3 stopped for want of a permission,
+130 interrupted.`
 
 func newRun(a *app) *cobra.Command {
 	var f runFlags
@@ -204,10 +204,10 @@ func (a *app) runOn(ctx context.Context, f runFlags, text string, wire http.Roun
 	if err != nil {
 		return err
 	}
-	defer func() { err = closing(setup, closing(e, err)) }()
 	if err := a.haveModel(ctx, e, setup, &f); err != nil {
-		return err
+		return closing(setup, closing(e, err))
 	}
+	defer func() { err = closing(setup, closing(e, err)) }()
 	return a.runWith(ctx, local{e, a}, f, text)
 }
 
