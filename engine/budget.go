@@ -212,7 +212,15 @@ func overspent(id lathe.SessionID, a lathe.Account, by store.Measure, want store
 		fmt.Fprintf(&out, " or give this session more with lathe run -s %s %s", a.Key, flag)
 	}
 	out.WriteString(", then send the next prompt; nothing is lost.")
-	return lathe.Errorf(lathe.Denied, "%s", out.String())
+	return overBudget(out.String())
+}
+
+// BudgetRef is what an [lathe.UnknownFault] refers to that ended a turn for want of budget: the wire
+// has no name for it, and programs must not read words.
+const BudgetRef = "budget"
+
+func overBudget(words string) error {
+	return &lathe.Error{Code: lathe.Denied, Message: words, Fault: &lathe.UnknownFault{Message: words, Ref: BudgetRef}}
 }
 
 // cents rounds up: what is guessed has no more digits.
@@ -273,8 +281,8 @@ func (s *stepping) limited(ctx context.Context) (context.Context, context.Cancel
 	ctx, cancel := context.WithCancelCause(ctx)
 	left := s.timeLeft
 	s.clock = startClock(left, func() {
-		cancel(lathe.Errorf(lathe.Denied, "The time of the budget is used up: this step could take %s. Raise budget.session.time in the settings or give this session more with lathe run -s %s --max-time, then send the next prompt; nothing is lost.",
-			left.Round(time.Second), s.session.ID))
+		cancel(overBudget(fmt.Sprintf("The time of the budget is used up: this step could take %s. Raise budget.session.time in the settings or give this session more with lathe run -s %s --max-time, then send the next prompt; nothing is lost.",
+			left.Round(time.Second), s.session.ID)))
 	})
 	return ctx, func() {
 		s.clock.end()

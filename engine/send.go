@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"slices"
 
 	"github.com/lathe-agent/lathe"
@@ -250,6 +251,9 @@ func (e *Engine) own(m *lathe.Message) {
 	}
 }
 
+// ErrNoModel says that neither the prompt nor the settings name a model, and no provider can be used.
+var ErrNoModel = errors.New("there is no model to ask")
+
 // check refuses what no session could take.
 func (p Prompt) check() error {
 	if p.ID != "" {
@@ -348,7 +352,7 @@ func chooseModel(rec lathe.Session, agent *Agent, settings *Settings, p Prompt) 
 	candidates = append(candidates, settings.DefaultModel)
 	i := slices.IndexFunc(candidates, func(m lathe.ModelRef) bool { return m.Provider != "" && m.Model != "" })
 	if i < 0 {
-		return lathe.ModelRef{}, lathe.Errorf(lathe.Invalid, "there is no model to ask: name one (provider/model), set \"model\" in the settings, or log in to a provider")
+		return lathe.ModelRef{}, lathe.Errorf(lathe.Invalid, "%w: name one (provider/model), set \"model\" in the settings, or log in to a provider", ErrNoModel)
 	}
 	ref := candidates[i]
 	if p.Variant != "" {

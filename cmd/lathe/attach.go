@@ -183,7 +183,11 @@ func (a *app) runAttached(ctx context.Context, f runFlags, text string) error {
 	case f.record != "" || f.replay != "":
 		return usagef("--record and --replay are for turns of this process; leave out --attach")
 	case f.maxCost != 0 || !f.limits.IsZero():
-		return usagef("--max-cost and its like are for turns of this process; budget in the settings of the server does the same")
+		return usagef("--budget, --max-cost and their like are for turns of this process; budget in the settings of the server does the same")
+	case len(sessionRules(f.rules)) > 0 && (f.next || f.session != "" || f.resume):
+		return usagef("--deny is for new sessions with --attach: a server keeps the rules of a session for good; its settings can deny it")
+	case hasExceptions(sessionRules(f.rules)):
+		return usagef("--allow behind --deny is for turns of this process: what the settings of a server deny is not known here")
 	}
 	r, err := a.dial()
 	if err != nil {

@@ -71,6 +71,10 @@ func (a *app) finish(ctx context.Context, err error, args []string) int {
 	if errors.As(err, new(usageError)) {
 		return exitUsage
 	}
+	var own coded
+	if errors.As(err, &own) {
+		return own.code
+	}
 	return exitFailed
 }
 

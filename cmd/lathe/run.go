@@ -19,9 +19,6 @@ import (
 	"github.com/lathe-agent/lathe/model/record"
 )
 
-// exitRefused says that the turn ended because something needed a permission nobody gave.
-const exitRefused = 3
-
 type runFlags struct {
 	model, agent, variant string
 	command               string
@@ -33,14 +30,24 @@ type runFlags struct {
 	thinking, auto        bool
 	limits                lathe.Spending
 	maxCost               float64
+	rules                 lathe.Ruleset // --allow and --deny
+	judge                 engine.Setup  // knows what the settings deny; nil with --attach
+	schema                string        // --output-schema
+	share                 bool
 }
 
 const runHelp = `Gives a prompt to a session of this directory, a new one unless you say which, and prints the
 answer as it comes: text on standard output; tools, thoughts and at last tokens, cost and time
 on standard error. What is piped in is appended to the words.
 
-What needs a permission is asked on a terminal; elsewhere it is refused, unless --auto allows
-everything once. Interrupt (Ctrl-C) ends the turn in order; what was said stays in the session,
+On a terminal the answer is a live view: text as it is meant to look, a line for each tool with its
+time and result, and at last tokens, cost, files changed and time. NO_COLOR, TERM=dumb, --print-logs
+or a pipe make it plain text.
+
+What needs a permission is asked on a terminal; elsewhere it is refused, unless --yes allows
+everything once. --allow and --deny are rules for this run: a permission (edit, bash, webfetch …), or
+one and a pattern; the last that matches counts. --allow answers what would be asked, and never what
+the settings deny. Interrupt (Ctrl-C) ends the turn in order; what was said stays in the session,
 and --resume goes on with it, as it does after a crash. A second interrupt ends at once.
 
 Commands that the agent runs end with their turn's cancel, their time limit, or lathe itself; on
@@ -49,12 +56,16 @@ Linux whatever they started ends too, elsewhere their process group or job.
 --command runs a slash command: a built-in one (init, review), one of your settings, of a file
 in a folder commands, or a skill. Shell commands in it need the permissions the agent's would.
 
---max-cost and its like bound what the session may use; they stay with it, and budget in the
+--budget (or --max-cost) and its like bound what the session may use; they stay with it, and budget in the
 settings does the same for all sessions, a day or a project. A turn that reaches a limit ends
 with an error that says what was spent, and the next prompt goes on.
 
 --format json prints an object a line: step_start, text, reasoning, tool_use, step_finish and
-error, each with type, timestamp, sessionID and the part.
+error, each with type, timestamp, sessionID and the part. --format stream-json prints every event of
+the session and of those that work for it, as a server would tell it, and last a line of type result
+with status, exit code, text, tokens, cost, files and session, however the turn ends.
+
+--output-schema wants an answer that fits a JSON schema, and prints nothing but that.
 
 --record keeps the traffic with the model in a file, without keys; --replay answers from such
 a file, without a network and without a key, also in another directory.
@@ -62,8 +73,11 @@ a file, without a network and without a key, also in another directory.
 --attach gives the prompt to a server (lathe serve, here or elsewhere) and shows what comes of it:
 models, tools, files and permissions are the server's. Interrupt ends the turn there too.
 
-Exit codes: 0 answered, 1 failed, 2 wrong usage, 3 stopped for want of a permission,
-130 interrupted.`
+--share lets everyone who has the address read the session; it is a page of the server of --attach.
+
+Exit codes: 0 done, 1 failed (the model, the network, anything else), 2 wrong usage, 3 a permission
+was refused, 4 a budget is used up, 5 no provider or no credential that it takes, 130 interrupted
+or ended by someone else, 143 terminated.`
 
 func newRun(a *app) *cobra.Command {
 	var f runFlags
@@ -76,13 +90,15 @@ func newRun(a *app) *cobra.Command {
   lathe run -c "And now the tests"              # go on with the newest session
   lathe run --command review HEAD~1             # a slash command with its arguments
   lathe run --resume                            # go on with what a crash cut off
-  lathe run --max-cost 0.50 --max-time 10m "Fix the flaky test"
+  lathe run --budget 0.50 --max-time 10m "Fix the flaky test"
+  lathe run --allow 'bash:git *' --deny edit "What changed since Monday?"
+  lathe run --output-schema '{"type":"object","properties":{"bugs":{"type":"integer"}}}' "Count"
   lathe run -s ses_… --format json "Again" | jq -r 'select(.type == "text").part.text'
   lathe run --attach http://127.0.0.1:4096 "What is running?"
   lathe run --record turn.jsonl "hello"; lathe run --replay turn.jsonl "hello"`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := f.check(); err != nil {
+			if err := f.check(a); err != nil {
 				return err
 			}
 			text, err := "", error(nil)
@@ -95,7 +111,7 @@ func newRun(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.run(c.Context(), f, text)
+			return a.told(f, withCode(a.run(c.Context(), f, text)))
 		},
 	}
 	f.define(a, cmd)
@@ -114,19 +130,25 @@ func (f *runFlags) define(a *app, cmd *cobra.Command) {
 	s.BoolVar(&f.fork, "fork", false, "go on in a copy of it")
 	s.StringVar(&f.title, "title", "", "the `TITLE` of a new session")
 	s.StringArrayVarP(&f.files, "file", "f", nil, "attach a `FILE` or folder; may be repeated")
-	s.StringVar(&f.format, "format", "default", "`FORMAT` of the output: default or json")
+	s.StringVar(&f.format, "format", "default", "`FORMAT` of the output: default, json or stream-json")
+	s.StringVar(&f.schema, "output-schema", "", "print an answer that fits this JSON `SCHEMA`: a file, or the schema itself")
 	s.StringVar(&f.record, "record", "", "keep the traffic in this `FILE`")
 	s.StringVar(&f.replay, "replay", "", "answer from this `FILE`, without a network")
 	s.BoolVar(&f.thinking, "thinking", false, "show what the model thinks")
 	a.attachFlag(cmd)
 	s.BoolVar(&f.auto, "auto", false, "give every permission that is asked for, once")
+	s.BoolVar(&f.auto, "yes", false, "the same as --auto")
+	s.Var(ruleFlag{&f.rules, lathe.Allow}, "allow", "allow what this `RULE` names, as in edit or 'bash:git *'; may be repeated")
+	s.Var(ruleFlag{&f.rules, lathe.Deny}, "deny", "deny what this `RULE` names; may be repeated")
+	s.BoolVar(&f.share, "share", false, "let others read the session on the server of --attach, and print the address")
 	s.Float64Var(&f.maxCost, "max-cost", 0, "what the session and all below it may cost, in `DOLLARS`")
+	s.Float64Var(&f.maxCost, "budget", 0, "the same as --max-cost, in `DOLLARS`")
 	s.Int64Var(&f.limits.Tokens, "max-tokens", 0, "how many `TOKENS` they may use")
 	s.Int64Var(&f.limits.Steps, "max-steps", 0, "how many `STEPS` they may take")
 	s.DurationVar(&f.limits.Time, "max-time", 0, "how long the session may work, as in 90s or 1h30m (`TIME`)")
 }
 
-func (f *runFlags) check() error {
+func (f *runFlags) check(a *app) error {
 	switch {
 	case f.record != "" && f.replay != "":
 		return usagef("--record and --replay do not go together")
@@ -140,10 +162,12 @@ func (f *runFlags) check() error {
 		return usagef("--fork needs -c or -s: say what to copy")
 	case f.maxCost < 0 || f.limits.Tokens < 0 || f.limits.Steps < 0 || f.limits.Time < 0:
 		return usagef("a limit is more than 0: --max-cost 1.50, --max-time 10m")
-	case f.format != "default" && f.format != "json":
-		return usagef("--format is default or json, not %s", plain(f.format))
+	case f.format != "default" && f.format != "json" && f.format != streamJSON:
+		return usagef("--format is default, json or stream-json, not %s", plain(f.format))
+	case f.share && a.attach == "":
+		return usagef("--share shows the session on a page of a server: start one with `lathe serve` and add --attach URL")
 	}
-	return nil
+	return f.checkSchema()
 }
 
 // runText is what was typed, words with spaces in quotes as they were, and below it what was
@@ -208,6 +232,7 @@ func (a *app) runOn(ctx context.Context, f runFlags, text string, wire http.Roun
 		return closing(setup, closing(e, err))
 	}
 	defer func() { err = closing(setup, closing(e, err)) }()
+	f.judge, _ = setup.(engine.Setup)
 	return a.runWith(ctx, local{e, a}, f, text)
 }
 
@@ -234,15 +259,22 @@ func (a *app) runWith(ctx context.Context, e turns, f runFlags, text string) err
 		}
 	}
 	fresh := !f.next && !f.resume && f.session == "" || f.fork
-	if fresh && f.format != "json" {
+	if fresh && f.format == "default" {
 		a.noteLong(s.Directory)
 	}
-	return (&runner{app: a, flags: f, arguments: text, engine: e, session: s, fresh: fresh, began: a.now()}).follow(ctx, prompt)
+	r := &runner{app: a, flags: f, arguments: text, engine: e, session: s, fresh: fresh, began: a.now()}
+	if err := r.shared(ctx); err != nil {
+		return err
+	}
+	if l, ok := e.(local); ok && (!fresh || f.fork) {
+		return l.withRules(ctx, s, f.rules, func() error { return r.follow(ctx, prompt) })
+	}
+	return r.follow(ctx, prompt)
 }
 
 // isHeadless reports whether nobody watches the turn.
 func (a *app) isHeadless(f runFlags) bool {
-	return f.format == "json" || !isTerminal(a.stdout.file) || a.env("CI") != ""
+	return f.format != "default" || f.schema != "" || !isTerminal(a.stdout.file) || a.env("CI") != ""
 }
 
 // openAgent opens an engine that runs turns, and what they work with; both must be closed, in
@@ -274,7 +306,7 @@ func (a *app) runSession(ctx context.Context, e turns, f runFlags) (lathe.Sessio
 		for _, name := range []string{"question", "plan_enter", "plan_exit"} {
 			rules = append(rules, lathe.Rule{Permission: name, Pattern: "*", Action: lathe.Deny})
 		}
-		return e.Create(ctx, a.dir, engine.New{Title: f.title, Rules: rules})
+		return e.Create(ctx, a.dir, engine.New{Title: f.title, Rules: append(rules, sessionRules(f.rules)...)})
 	}
 	s, err := a.find(ctx, e, which)
 	if err != nil || !f.fork {
@@ -307,6 +339,9 @@ func (a *app) newestInterrupted(ctx context.Context, e turns) (lathe.Session, er
 
 func (a *app) runPrompt(f runFlags, text string) (engine.Prompt, error) {
 	p := engine.Prompt{Agent: f.agent, Variant: f.variant}
+	if f.schema != "" {
+		p.Format = formatOf(f.schema)
+	}
 	if f.model != "" {
 		vendor, name, err := catalog.Split(f.model)
 		if err != nil {

@@ -35,10 +35,17 @@ type runner struct {
 	refused   bool // a permission was
 	failed    error
 	below     map[lathe.SessionID]bool // whether other sessions work for this one
+
+	view       *view             // on a terminal; nil prints plain text
+	agent      string            // who answers
+	prompts    []lathe.MessageID // that were answered
+	said       []string          // texts of the newest answer
+	saidIn     lathe.MessageID
+	structured json.RawMessage
 }
 
-// follow sends the prompt and shows what happens until the session rests.
-func (r *runner) follow(ctx context.Context, p engine.Prompt) error {
+// turn sends the prompt and shows what happens until the session rests.
+func (r *runner) turn(ctx context.Context, p engine.Prompt) error {
 	r.reasoning, r.printed = map[lathe.PartID]bool{}, map[lathe.PartID]bool{}
 	listening, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer stop(nil)
@@ -58,6 +65,7 @@ func (r *runner) follow(ctx context.Context, p engine.Prompt) error {
 			}
 			continue
 		}
+		r.streamed(ctx, ev)
 		if ev.Session != r.session.ID {
 			r.child(ctx, ev)
 			continue
@@ -127,7 +135,8 @@ func (r *runner) leave(why error) error {
 	return why
 }
 
-func (r *runner) isJSON() bool { return r.flags.format == "json" }
+// isJSON reports whether standard output is for programs alone.
+func (r *runner) isJSON() bool { return r.flags.format == "json" || r.streams() }
 
 // begin says who answers.
 func (r *runner) begin(m lathe.Message) {
@@ -147,6 +156,7 @@ func (r *runner) show(ctx context.Context, ev lathe.Event) bool {
 	case *lathe.PartChanged:
 		r.part(f.Part)
 	case *lathe.MessageChanged:
+		r.noted(f.Info)
 		if a, ok := f.Info.Said.(*lathe.Assistant); ok && a.Summary.On() && r.summary != f.Info.ID {
 			r.summary = f.Info.ID
 			r.note("… the conversation is being compressed")
@@ -184,7 +194,7 @@ func (r *runner) show(ctx context.Context, ev lathe.Event) bool {
 // attempt that is taken back leaves nothing behind.
 func (r *runner) delta(d *lathe.PartDelta) {
 	switch {
-	case r.isJSON() || !isTerminal(r.stdout.file) || d.Message == r.summary:
+	case r.isJSON() || r.flags.schema != "" || !isTerminal(r.stdout.file) || d.Message == r.summary:
 	case !r.reasoning[d.Part]:
 		r.printed[d.Part] = true
 		r.say(plainText(d.Delta))
@@ -242,6 +252,7 @@ func (r *runner) part(p lathe.Part) {
 			return
 		}
 		r.object("text", p)
+		r.answered(p.Message, b.Text)
 		r.text(p.ID, b.Text)
 	case *lathe.Reasoning:
 		r.reasoning[p.ID] = b.Time.End == 0
@@ -268,7 +279,7 @@ func (r *runner) part(p lathe.Part) {
 
 func (r *runner) text(id lathe.PartID, text string) {
 	switch {
-	case r.isJSON():
+	case r.isJSON() || r.flags.schema != "":
 	case r.printed[id]:
 		r.newLine()
 	case strings.TrimSpace(text) != "":
@@ -325,7 +336,7 @@ type runLine struct {
 func (r *runner) object(kind string, p lathe.Part) { r.print(runLine{Type: kind, Part: &p}) }
 
 func (r *runner) print(l runLine) {
-	if !r.isJSON() {
+	if r.flags.format != "json" {
 		return
 	}
 	l.Timestamp, l.Session = r.now().UnixMilli(), r.session.ID
@@ -339,7 +350,7 @@ func (r *runner) print(l runLine) {
 // fault shows an error of the turn.
 func (r *runner) fault(f lathe.Fault) {
 	r.print(runLine{Type: "error", Error: lathe.EncodeFault(f)})
-	r.failed = lathe.Errorf(lathe.Internal, "%s", lathe.FaultMessage(f))
+	r.failed = coded{lathe.Errorf(lathe.Internal, "%s", lathe.FaultMessage(f)), codeOfFault(f)}
 }
 
 // refusedJSON shows a prompt that could not be sent.
@@ -359,7 +370,12 @@ func (r *runner) tell(err error) {
 // permission answers a request: by the flag, by the person at the terminal, else with no. A
 // call that repeats itself is stopped once with a word to the model, then for good.
 func (r *runner) permission(ctx context.Context, q lathe.PermissionRequest) {
+	rule := r.ruled(ctx, q)
 	switch {
+	case rule == lathe.Deny:
+		r.tell(r.engine.Reply(ctx, q.ID, lathe.Reject, "A rule of the user's settings forbids this."))
+	case rule == lathe.Allow:
+		r.tell(r.engine.Reply(ctx, q.ID, lathe.Once, ""))
 	case r.flags.auto && q.Permission == "sandbox": // whoever does not look relies on it
 		r.note("! outside of the sandbox: %s: refused, --auto does not give that; a rule for the permission sandbox does", plain(strings.Join(q.Patterns, " ")))
 		r.tell(r.engine.Reply(ctx, q.ID, lathe.Reject, "Nobody is there to let a command leave the sandbox. Do without it, or say at the end what is left to do."))
@@ -424,11 +440,13 @@ func (r *runner) end(ctx context.Context) error {
 	r.note("%s", strings.Join(parts, " · "))
 	switch {
 	case r.failed != nil && r.isJSON():
-		return failed{exitFailed} // told in its line
+		return failed{codeOfError(r.failed)} // told in its line
 	case r.failed != nil:
 		return r.failed
 	case r.refused:
 		return failed{exitRefused}
+	case r.flags.schema != "" && (r.structured == nil || !r.isJSON()):
+		return r.printStructured()
 	}
 	return nil
 }

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine"
+)
+
+// ruleFlag is --allow or --deny: they go into one list, because the last rule that matches counts.
+type ruleFlag struct {
+	rules  *lathe.Ruleset
+	action lathe.Action
+}
+
+// Set reads PERMISSION or PERMISSION:PATTERN.
+func (f ruleFlag) Set(text string) error {
+	name, pattern, narrowed := strings.Cut(text, ":")
+	name = strings.TrimSpace(name)
+	if name == "" || narrowed && strings.TrimSpace(pattern) == "" || strings.ContainsAny(name, " \t/") {
+		return usagef("write a permission, or permission:pattern: edit, 'bash:git *'")
+	}
+	if !narrowed {
+		pattern = "*"
+	}
+	*f.rules = append(*f.rules, lathe.Rule{Permission: name, Pattern: pattern, Action: f.action})
+	return nil
+}
+
+func (f ruleFlag) String() string { return "" }
+
+// Type is what the help calls a value.
+func (f ruleFlag) Type() string { return "RULE" }
+
+// sessionRules are those of the flags that the session must have: what is denied, and behind a deny
+// what is not meant by it. That is asked about, and answered here: a rule of a session counts
+// before those of the settings, and must not allow what they deny.
+func sessionRules(flags lathe.Ruleset) lathe.Ruleset {
+	first := slices.IndexFunc(flags, func(r lathe.Rule) bool { return r.Action == lathe.Deny })
+	if first < 0 {
+		return nil
+	}
+	out := slices.Clone(flags[first:])
+	for i := range out {
+		if out[i].Action == lathe.Allow {
+			out[i].Action = lathe.Ask
+		}
+	}
+	return out
+}
+
+// hasExceptions reports whether rules hold something to ask about.
+func hasExceptions(rules lathe.Ruleset) bool {
+	return slices.ContainsFunc(rules, func(r lathe.Rule) bool { return r.Action == lathe.Ask })
+}
+
+// ruled is what the flags say of a request: allowed is one whose every pattern is, and that holds
+// nothing its text does not tell.
+func (r *runner) ruled(ctx context.Context, q lathe.PermissionRequest) lathe.Action {
+	rules := r.flags.rules
+	if len(rules) == 0 || len(q.Patterns) == 0 {
+		return lathe.Ask
+	}
+	if slices.ContainsFunc(q.Patterns, func(pattern string) bool { return r.deniedBefore(ctx, q, pattern) }) {
+		return lathe.Deny
+	}
+	allowed := func(pattern string) bool { return rules.Evaluate(q.Permission, pattern).Action == lathe.Allow }
+	if len(unknownOf(q)) > 0 || slices.ContainsFunc(q.Patterns, func(pattern string) bool { return !allowed(pattern) }) {
+		return lathe.Ask
+	}
+	return lathe.Allow
+}
+
+// deniedBefore reports whether the settings deny what a rule of the flags brought into question.
+func (r *runner) deniedBefore(ctx context.Context, q lathe.PermissionRequest, pattern string) bool {
+	if r.flags.judge == nil || !hasExceptions(sessionRules(r.flags.rules)) {
+		return false // then nothing that is denied is asked
+	}
+	s, err := r.engine.Get(ctx, q.Session)
+	if err != nil {
+		return true
+	}
+	at, err := r.engine.Locate(ctx, s.Directory)
+	if err != nil {
+		return true
+	}
+	settings, err := r.flags.judge.Settings(ctx, at)
+	if err != nil {
+		return true
+	}
+	return slices.ContainsFunc(settings.Agents, func(a engine.Agent) bool {
+		return (a.Name == r.agent || a.Name == s.Agent) && judged(a, q.Permission, pattern) == lathe.Deny
+	})
+}
+
+func judged(a engine.Agent, permission, pattern string) lathe.Action {
+	if a.Judge != nil {
+		return a.Judge.Evaluate(permission, pattern).Action
+	}
+	return a.Rules.Evaluate(permission, pattern).Action
+}
+
+// withRules gives a session that is gone on with the rules of the flags while f runs. If the program
+// dies, they stay: that is the stricter way.
+func (l local) withRules(ctx context.Context, s lathe.Session, flags lathe.Ruleset, f func() error) error {
+	rules := sessionRules(flags)
+	if len(rules) == 0 {
+		return f()
+	}
+	if _, err := l.Update(ctx, s.ID, lathe.Edit{Rules: lathe.Some(append(slices.Clip(s.Rules), rules...))}); err != nil {
+		return err
+	}
+	err := f()
+	if _, e := l.Update(context.WithoutCancel(ctx), s.ID, lathe.Edit{Rules: lathe.Some(s.Rules)}); err == nil && lathe.CodeOf(e) != lathe.NotFound {
+		err = e
+	}
+	return err
+}

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/tool"
+)
+
+// checkSchema reads the schema of the answer if a file is named, so that from here on the flag
+// holds the schema itself.
+func (f *runFlags) checkSchema() error {
+	switch {
+	case f.schema == "":
+		return nil
+	case f.format == "json":
+		return usagef("--output-schema prints the answer alone; --format stream-json has it in its result, --format json has no place for it")
+	case f.command != "" || f.resume:
+		return usagef("--output-schema is for prompts; --command and --resume answer as they were written")
+	}
+	text := []byte(f.schema)
+	if !strings.HasPrefix(strings.TrimSpace(f.schema), "{") {
+		var err error
+		text, err = os.ReadFile(f.schema)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return usagef("--output-schema: there is no file %s; name one, or write the schema itself: '{\"type\":\"object\"}'", plain(f.schema))
+		case err != nil:
+			return usagef("--output-schema: %v", err)
+		}
+	}
+	var object map[string]json.RawMessage
+	if err := json.Unmarshal(text, &object); err != nil || object == nil {
+		return usagef("--output-schema: this is no JSON object: %v", err)
+	}
+	delete(object, "$schema") // every one is read the same way
+	bare, err := json.Marshal(object)
+	if err == nil {
+		err = tool.CheckSchema(bare)
+	}
+	if err != nil {
+		return usagef("--output-schema: %v", err)
+	}
+	f.schema = string(bytes.TrimSpace(text))
+	return nil
+}
+
+// formatOf is what a prompt says of a structured answer.
+func formatOf(schema string) json.RawMessage {
+	return json.RawMessage(`{"type":"json_schema","schema":` + schema + `}`)
+}
+
+// printStructured prints the answer that was asked for, or says that there is none.
+func (r *runner) printStructured() error {
+	if r.structured == nil {
+		return lathe.Errorf(lathe.Refused, "the model did not give the structured answer it was asked for; try again, or another model")
+	}
+	var line bytes.Buffer
+	if err := json.Compact(&line, r.structured); err != nil {
+		return err
+	}
+	r.printf("%s\n", line.Bytes())
+	return nil
+}
