@@ -84,7 +84,7 @@ func (a *app) printResult(l resultLine) {
 // follow shows a turn, live where that can be, and tells how it ended.
 func (r *runner) follow(ctx context.Context, p engine.Prompt) error {
 	if r.isLive() {
-		r.view = startView(r.app)
+		r.view, r.titles = startView(r.app), map[lathe.SessionID]string{}
 		defer r.closeView()
 	}
 	err := r.turn(ctx, p)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -36,7 +35,8 @@ type runner struct {
 	failed    error
 	below     map[lathe.SessionID]bool // whether other sessions work for this one
 
-	view       *view             // on a terminal; nil prints plain text
+	view       *view // on a terminal; nil prints plain text
+	titles     map[lathe.SessionID]string
 	agent      string            // who answers
 	prompts    []lathe.MessageID // that were answered
 	said       []string          // texts of the newest answer
@@ -150,6 +150,7 @@ func (r *runner) begin(m lathe.Message) {
 
 // show shows one event, and reports whether the turn has ended.
 func (r *runner) show(ctx context.Context, ev lathe.Event) bool {
+	r.watch(ev.Fact)
 	switch f := ev.Fact.(type) {
 	case *lathe.PartDelta:
 		r.delta(f)
@@ -162,7 +163,7 @@ func (r *runner) show(ctx context.Context, ev lathe.Event) bool {
 			r.note("… the conversation is being compressed")
 		}
 	case *lathe.PartRemoved:
-		if r.printed[f.Part] {
+		if r.printed[f.Part] && r.view == nil {
 			r.note("(the connection broke; what stands above is said again)")
 		}
 	case *lathe.SessionFailed:
@@ -195,6 +196,8 @@ func (r *runner) show(ctx context.Context, ev lathe.Event) bool {
 func (r *runner) delta(d *lathe.PartDelta) {
 	switch {
 	case r.isJSON() || r.flags.schema != "" || !isTerminal(r.stdout.file) || d.Message == r.summary:
+	case r.view != nil:
+		r.grow(d)
 	case !r.reasoning[d.Part]:
 		r.printed[d.Part] = true
 		r.say(plainText(d.Delta))
@@ -227,7 +230,7 @@ func (r *runner) note(format string, args ...any) {
 }
 
 func (r *runner) dim(text string) string {
-	if r.colour(r.stderr) {
+	if r.view == nil && r.colour(r.stderr) {
 		return "\x1b[2m" + text + "\x1b[0m"
 	}
 	return text
@@ -256,6 +259,7 @@ func (r *runner) part(p lathe.Part) {
 		r.text(p.ID, b.Text)
 	case *lathe.Reasoning:
 		r.reasoning[p.ID] = b.Time.End == 0
+		r.grown(p.ID, b.Time.End != 0)
 		if b.Time.End != 0 && r.flags.thinking {
 			r.object("reasoning", p)
 			if !isTerminal(r.stdout.file) && b.Text != "" {
@@ -280,6 +284,11 @@ func (r *runner) part(p lathe.Part) {
 func (r *runner) text(id lathe.PartID, text string) {
 	switch {
 	case r.isJSON() || r.flags.schema != "":
+	case r.view != nil:
+		if !r.printed[id] {
+			r.grow(&lathe.PartDelta{Part: id, Delta: text})
+		}
+		r.grown(id, true)
 	case r.printed[id]:
 		r.newLine()
 	case strings.TrimSpace(text) != "":
@@ -289,6 +298,9 @@ func (r *runner) text(id lathe.PartID, text string) {
 
 // tool shows a call that ended in one line.
 func (r *runner) tool(c *lathe.ToolCall) {
+	if r.view != nil { // which has shown it
+		return
+	}
 	switch s := c.State.(type) {
 	case *lathe.Completed:
 		title := s.Title
@@ -397,22 +409,19 @@ func (r *runner) permission(ctx context.Context, q lathe.PermissionRequest) {
 
 // ask lets the person at the terminal decide. Other words are told to the model with a no.
 func (r *runner) ask(ctx context.Context, q lathe.PermissionRequest) (lathe.Reply, string) {
-	r.newLine()
+	var about []string
 	if why := reasonOf(q); why != "" {
-		fmt.Fprintf(r.stderr, "  outside of the sandbox, because: %s\n", plain(why))
+		about = append(about, "  outside of the sandbox, because: "+plain(why))
 	}
 	for _, line := range unknownOf(q) {
-		fmt.Fprintf(r.stderr, "  not known: %s\n", plain(line))
+		about = append(about, "  not known: "+plain(line))
 	}
-	fmt.Fprintf(r.stderr, "? %s %s\n  y once, a always (%s), n no, or say why not: ", plain(q.Permission), plain(strings.Join(q.Patterns, " ")), plain(strings.Join(q.Always, " ")))
-	line, err := reading(ctx, func() ([]byte, error) {
-		text, err := bufio.NewReader(r.stdin).ReadString('\n')
-		return []byte(text), err
-	})
+	about = append(about, "? "+plain(q.Permission)+" "+plain(strings.Join(q.Patterns, " ")))
+	line, err := r.asked(ctx, about, "y once, a always ("+plain(strings.Join(q.Always, " "))+"), n no, or say why not:")
 	if err != nil {
 		return lathe.Reject, ""
 	}
-	switch answer := strings.TrimSpace(string(line)); strings.ToLower(answer) {
+	switch answer := strings.TrimSpace(line); strings.ToLower(answer) {
 	case "y", "yes":
 		return lathe.Once, ""
 	case "a", "always":
@@ -432,7 +441,7 @@ func (r *runner) end(ctx context.Context) error {
 	if accounts, err := r.engine.accounts(ctx, r.session); err == nil {
 		budget = budgetLine(accounts)
 	}
-	for _, s := range []string{tokens(r.tokens), costOf(r.cost), r.now().Sub(r.began).Round(100 * time.Millisecond).String(), budget} {
+	for _, s := range []string{tokens(r.tokens), costOf(r.cost), r.changes(ctx), r.lasted(), budget} {
 		if s != "" {
 			parts = append(parts, s)
 		}

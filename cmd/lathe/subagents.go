@@ -43,6 +43,7 @@ func (r *runner) isAround(ev lathe.Event) bool {
 // child answers what a session asks that works for the one that is shown: nobody else will. All
 // else it does is in the parts of its parent.
 func (r *runner) child(ctx context.Context, ev lathe.Event) {
+	r.watchBelow(ctx, ev)
 	switch f := ev.Fact.(type) {
 	case *lathe.PermissionAsked:
 		if r.isBelow(ctx, ev.Session) {

@@ -31,8 +31,14 @@ type terminal struct {
 	gone bool
 }
 
-// onTerminal starts lathe on a terminal.
+// onTerminal starts lathe on a terminal that does not tell its size.
 func onTerminal(t *testing.T, home string, env []string, args ...string) *terminal {
+	t.Helper()
+	return onScreen(t, home, 0, 0, env, args...)
+}
+
+// onScreen starts lathe on a terminal of so many columns and rows.
+func onScreen(t *testing.T, home string, columns, rows uint16, env []string, args ...string) *terminal {
 	t.Helper()
 	user, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
@@ -44,6 +50,9 @@ func onTerminal(t *testing.T, home string, env []string, args ...string) *termin
 		t.Fatal(err)
 	}
 	if err := unix.IoctlSetPointerInt(int(user.Fd()), unix.TIOCSPTLCK, 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.IoctlSetWinsize(int(user.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Col: columns, Row: rows}); err != nil {
 		t.Fatal(err)
 	}
 	program, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)

@@ -1,5 +1,300 @@
 package main
-type view struct{}
-func startView(a *app) *view { return nil }
-func (r *runner) isLive() bool { return false }
-func (r *runner) closeView() {}
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/lathe-agent/lathe"
+)
+
+// view is the live picture of a turn on a terminal: above, what is said and done, which stays as it
+// was written; below it a few rows that are drawn anew while something is under way.
+//
+// One goroutine owns the screen and standard output. Nothing on the terminal is ever switched on that
+// would have to be switched off again: the cursor stays visible, each write ends the styles it began.
+// So there is nothing to restore, however the program ends.
+type view struct {
+	ops  chan func(*screen)
+	done chan struct{}
+}
+
+// frame is how often the picture may change, and how fast the sign of work turns.
+const frame = 80 * time.Millisecond
+
+func startView(a *app) *view {
+	v := &view{ops: make(chan func(*screen), 64), done: make(chan struct{})}
+	s := &screen{app: a, now: a.now(), size: func() (int, int) { return a.screenSize() }}
+	go func() {
+		defer close(v.done)
+		s.run(v.ops)
+	}()
+	return v
+}
+
+// do has the screen changed.
+func (v *view) do(f func(*screen)) { v.ops <- f }
+
+// close draws the last picture, without what was under way, and waits for it.
+func (v *view) close() {
+	close(v.ops)
+	<-v.done
+}
+
+// screenSize is the size of the terminal, or a usual one where it does not say.
+func (a *app) screenSize() (width, height int) {
+	width, height, err := term.GetSize(int(a.stdout.file.Fd()))
+	if err != nil || width <= 0 {
+		width = max(a.width(), 0)
+	}
+	if width == 0 {
+		width = 80
+	}
+	if height <= 0 {
+		height = 24
+	}
+	return width, height
+}
+
+// screen is what the view's goroutine knows.
+type screen struct {
+	app  *app
+	size func() (width, height int)
+	now  time.Time
+	turn int // of the sign of work
+
+	words  *markdown // what is being said, nil if nothing is
+	saying lathe.PartID
+	told   bool // rows of it are above
+	calls  []*call
+	idle   time.Time // since when the model is waited for; zero if it is not
+	asking []row     // a question, and nothing moves
+
+	above []row // rows to be written above
+	last  kind  // what the newest of them is
+	below []row // what is drawn anew, as it stands on the screen; the cursor is at its end
+}
+
+// kind is what a row belongs to: between kinds an empty row is left.
+type kind int
+
+const (
+	nothing kind = iota
+	remarks
+	answers
+	deeds
+)
+
+func (s *screen) run(ops <-chan func(*screen)) {
+	tick := time.NewTicker(frame)
+	defer tick.Stop()
+	for {
+		select {
+		case f, open := <-ops:
+			if !open {
+				s.end()
+				return
+			}
+			f(s)
+			if len(ops) == 0 && s.app.now().Sub(s.now) >= frame {
+				s.draw()
+			}
+		case <-tick.C:
+			s.turn++
+			s.draw()
+		}
+	}
+}
+
+// width is how many columns are used: two are left for the ^C that a terminal shows by itself.
+func (s *screen) width() int {
+	w, _ := s.size()
+	return max(leastText, w-2)
+}
+
+// add puts rows above for good.
+func (s *screen) add(what kind, rows ...row) {
+	if len(rows) == 0 {
+		return
+	}
+	if s.last != nothing && s.last != what {
+		s.above = append(s.above, row{})
+	}
+	s.last = what
+	s.above = append(s.above, rows...)
+}
+
+// draw writes what is new above and all that is below, in one piece.
+func (s *screen) draw() {
+	s.now = s.app.now()
+	width, height := s.size()
+	below := s.asking
+	if below == nil {
+		below = s.live(max(1, height-1))
+	}
+	if len(s.above) == 0 && same(below, s.below) {
+		return
+	}
+	var b strings.Builder
+	b.WriteString(erased(s.below, width))
+	for _, r := range s.above {
+		b.WriteString(r.text + "\n")
+	}
+	for i, r := range below {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(r.text)
+	}
+	s.above, s.below = nil, below
+	s.app.printf("%s", b.String())
+	s.app.flushed()
+}
+
+// erased moves to the first of some rows and removes them. Of a terminal that became narrower each
+// may take several.
+func erased(rows []row, width int) string {
+	if len(rows) == 0 {
+		return ""
+	}
+	up := -1
+	for _, r := range rows {
+		up += max(1, (r.width+width-1)/width)
+	}
+	if up == 0 {
+		return "\r\x1b[J"
+	}
+	return fmt.Sprintf("\r\x1b[%dA\x1b[J", up)
+}
+
+func same(a, b []row) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// live is what is under way, in at most so many rows: the end of the text that grows, the calls that
+// run, or that the model is waited for.
+func (s *screen) live(most int) (out []row) {
+	for _, c := range s.calls {
+		out = append(out, s.callRows(c, 0, true)...)
+	}
+	out = out[max(0, len(out)-most):]
+	var text []row
+	if s.words != nil {
+		text = s.words.pending(s.width())
+	}
+	if room := most - len(out) - 1; len(text) > room { // it would leave the screen, where nothing can be drawn anew
+		s.say(s.words.cut(len(s.words.open)*max(1, room/2)/len(text), s.width()))
+		text = s.words.pending(s.width())
+		text = text[max(0, len(text)-max(1, room)):]
+	}
+	if len(text) > 0 {
+		if s.last != nothing && s.last != answers && !s.told {
+			text = append([]row{{}}, text...)
+		}
+		if len(out) > 0 {
+			text = append(text, row{})
+		}
+		return append(text, out...)
+	}
+	if len(out) == 0 && !s.idle.IsZero() {
+		out = append(out, drawn(joined(s.sign(), cells(" working · "+elapsed(s.now.Sub(s.idle)), dim))))
+	}
+	if len(out) > 0 && s.last != nothing && s.last != deeds && most > 1 {
+		out = append([]row{{}}, out...)
+	}
+	return out
+}
+
+// sign is the sign of work, which turns.
+func (s *screen) sign() []cell {
+	all := []rune("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
+	return cells(string(all[s.turn%len(all)]), cyan)
+}
+
+// elapsed is a duration as people read it.
+func elapsed(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%.1fs", d.Seconds())
+	case d < time.Hour:
+		return fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
+	default:
+		return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
+	}
+}
+
+// grow takes more of a text. Another one ends the one before.
+func (s *screen) grow(id lathe.PartID, text string, look style) {
+	if s.words == nil || s.saying != id {
+		s.endText()
+		s.words, s.saying, s.told = &markdown{look: look}, id, false
+		text = strings.TrimLeft(text, "\n")
+	}
+	s.say(s.words.write(text, s.width()))
+}
+
+func (s *screen) say(rows []row) {
+	s.add(answers, rows...)
+	s.told = s.told || len(rows) > 0
+}
+
+// endText completes the text that is being said.
+func (s *screen) endText() {
+	if s.words != nil {
+		s.say(s.words.end(s.width()))
+	}
+	s.words, s.saying, s.told = nil, "", false
+}
+
+// takeBack forgets a text that will be said again, as far as it can be forgotten.
+func (s *screen) takeBack(id lathe.PartID) {
+	if s.saying != id || s.told {
+		s.endText()
+		s.remark("(the connection broke; what stands above is said again)")
+		return
+	}
+	s.words, s.saying = nil, ""
+}
+
+// remark tells something beside the answer.
+func (s *screen) remark(text string) {
+	s.endText()
+	line, indent := "", []cell(nil)
+	write := func() {
+		s.add(remarks, wrapped(cells(line, dim), indent, cells("  ", 0), s.width())...)
+		indent = cells("  ", 0)
+	}
+	for i, piece := range strings.Split(text, " · ") { // where it is best broken
+		switch longer := line + " · " + piece; {
+		case i == 0:
+			line = piece
+		case columns(longer) > s.width()-widthOf(indent):
+			write()
+			line = piece
+		default:
+			line = longer
+		}
+	}
+	write()
+}
+
+// end leaves on the screen what stays.
+func (s *screen) end() {
+	s.endText()
+	for _, c := range s.calls {
+		c.breakOff(s.app.now())
+		s.add(deeds, s.callRows(c, 0, false)...)
+	}
+	s.calls, s.idle, s.asking = nil, time.Time{}, nil
+	s.draw()
+}
