@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -87,4 +88,144 @@ func TestView_Golden(t *testing.T) {
 	}
 }
 
-var _ = unix.Winsize{}
+// Where nothing may be styled the text is printed as it comes, and tools have their line when they end.
+func TestView_Plain(t *testing.T) {
+	for _, env := range []string{"NO_COLOR=1", "TERM=dumb"} {
+		t.Run(env, func(t *testing.T) {
+			t.Parallel()
+			home, _ := viewHome(t, "text \"**Plain**\\n\"\ncall bash {\"command\":\"echo hi\"}\nfinish tool-calls\n--\ntext \"End.\"\nfinish stop")
+			code, sent := onScreen(t, home, 40, 24, []string{env}, "-C", "p", "run", "--title", "A view", "show all").end()
+			if want := "**Plain**\r\n$ echo hi\r\nEnd.\r\n"; code != 0 || strings.Contains(sent, "\x1b") || !strings.Contains(sent, want) {
+				t.Errorf("%d %q", code, sent)
+			}
+		})
+	}
+}
+
+// A turn that ends in the middle, wherever that is, leaves what was said, the way to go on, the exit code
+// of its signal, and a terminal as it was.
+func TestView_Interrupt(t *testing.T) {
+	touch := "text \"Here **is**\\nsome\"\ncall bash {\"command\":\"touch x\"}\nfinish tool-calls"
+	for _, tt := range []struct {
+		name, script, until string
+		signal              syscall.Signal // 0 types Ctrl-C
+		code                int
+		want                []string
+	}{
+		{"text", "text \"Here **is**\\nsome\"\nstall", "some", 0, 130, []string{"Here is\nsome\n", "Interrupted. `lathe run --resume"}},
+		{"thought", "reasoning \"hm\"\nstall", "working", 0, 130, []string{"Interrupted. `lathe run --resume"}},
+		{"tool", "call bash {\"command\":\"sleep 60\"}\nfinish tool-calls", "sleep 60", 0, 130, []string{"✗ bash sleep 60 · ", "Interrupted."}},
+		{"question", touch, "say why not:", 0, 130, []string{"Here is\nsome\n", "Interrupted."}},
+		{"terminate", "text \"Here **is**\\nsome\"\nstall", "some", syscall.SIGTERM, 143, []string{"Here is\nsome\n", "Interrupted."}},
+		{"kill", "text \"Here **is**\\nsome\"\nstall", "some", syscall.SIGKILL, -1, []string{"Here is\nsome\n"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			home, _ := viewHome(t, tt.script)
+			x := onScreen(t, home, 60, 24, nil, "-C", "p", "run", "--title", "A view", "show all")
+			before, err := unix.IoctlGetTermios(int(x.user.Fd()), unix.TCGETS)
+			if err != nil {
+				t.Fatal(err)
+			}
+			x.see(tt.until)
+			if tt.signal == 0 {
+				x.enter("\x03")
+			} else if err := x.cmd.Process.Signal(tt.signal); err != nil {
+				t.Fatal(err)
+			}
+			code, sent := x.end()
+			g := seenOn(60, 24, sent)
+			if g.look != "" || code != tt.code || len(g.odd) > 0 {
+				t.Errorf("exit code %d, not %d; look %q; %v", code, tt.code, g.look, g.odd)
+			}
+			after, err := unix.IoctlGetTermios(int(x.user.Fd()), unix.TCGETS)
+			if err != nil || *after != *before {
+				t.Errorf("the terminal is left in another state: %v", err)
+			}
+			seen := g.plain()
+			for _, want := range tt.want {
+				if strings.Count(seen, want) != 1 {
+					t.Errorf("%q is there %d times:\n%s", want, strings.Count(seen, want), seen)
+				}
+			}
+		})
+	}
+}
+
+// A question stands below what is under way; when it is answered a row says how, and the turn goes on.
+func TestView_Question(t *testing.T) {
+	why := strings.Repeat("because it is not wanted here ", 4)
+	for _, tt := range []struct {
+		typed, want string
+		code        int
+	}{
+		{"y\r", "? bash touch x → y", 0},
+		{"\r", "? bash touch x → no", 3},
+		{why + "\r", "? bash touch x → because it is", 0},
+	} {
+		t.Run(strings.TrimSpace(tt.typed), func(t *testing.T) {
+			t.Parallel()
+			home, _ := viewHome(t, "text \"I touch it.\"\ncall bash {\"command\":\"touch x\"}\nfinish tool-calls\n--\ntext \"End.\"\nfinish stop")
+			x := onScreen(t, home, 40, 24, nil, "-C", "p", "run", "--title", "A view", "show all")
+			x.see("say why not:")
+			x.enter(tt.typed)
+			code, sent := x.end()
+			seen := seenOn(40, 24, sent).plain()
+			if code != tt.code || strings.Contains(seen, "why not") || strings.Count(seen, "I touch it.") != 1 || strings.Count(seen, "bash touch x · ") != 1 {
+				t.Errorf("%d\n%s", code, seen)
+			}
+			if !strings.Contains(seen, tt.want) {
+				t.Errorf("no %q in\n%s", tt.want, seen)
+			}
+		})
+	}
+}
+
+// What fails is told below the picture.
+func TestView_Error(t *testing.T) {
+	home, _ := viewHome(t, `status 400 "{\"error\":{\"message\":\"no such thing\"}}"`)
+	code, sent := onScreen(t, home, 40, 24, nil, "-C", "p", "run", "--title", "A view", "show all").end()
+	if seen := seenOn(40, 24, sent).plain(); code != 1 || !strings.Contains(seen, "\nError: ") || strings.Contains(seen, "working") {
+		t.Errorf("%d\n%s", code, seen)
+	}
+}
+
+// A terminal that becomes narrower while something runs has nothing twice.
+func TestView_Resize(t *testing.T) {
+	home, server := viewHome(t, "text \"A first line.\\nAnother that is open and long enough to be broken at forty columns\"\npause 1s\ntext \" now.\"\nfinish stop")
+	x := onScreen(t, home, 100, 24, nil, "-C", "p", "run", "--title", "A view", "show all")
+	before := x.see("forty columns")
+	if err := unix.IoctlSetWinsize(int(x.user.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Col: 40, Row: 24}); err != nil {
+		t.Fatal(err)
+	}
+	code, sent := x.end()
+	g := seenOn(100, 24, before)
+	g.narrow(40)
+	g.write(strings.TrimPrefix(sent, before))
+	seen := g.plain()
+	if want := "A first line.\nAnother that is open and long enough\nto be broken at forty columns now.\n"; code != 0 || !strings.Contains(seen, want) || strings.Count(seen, "Another") != 1 {
+		t.Errorf("%d %d\n%s", code, len(server.Requests()), seen)
+	}
+}
+
+// Nobody can read what is said: that is no reason to hang, and the exit code tells.
+func TestView_ClosedOutput(t *testing.T) {
+	home, _ := viewHome(t, "text \"Said.\"\nfinish stop")
+	cmd := command(t, home, "-C", "p", "run", "--title", "A view", "show all")
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stdout = w
+	err = cmd.Run()
+	if e := w.Close(); e != nil {
+		t.Error(e)
+	}
+	if code := exitCode(err); code != 0 { // who reads has seen enough
+		t.Errorf("exit code %d: %v", code, err)
+	}
+	noneLeft(t, home)
+}

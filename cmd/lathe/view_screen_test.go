@@ -104,6 +104,23 @@ func (g *glass) put(text string, r rune) {
 	g.col += w
 }
 
+// narrow makes the terminal narrower, as those do that break their long rows anew.
+func (g *glass) narrow(width int) {
+	var rows [][]cell2
+	for i, line := range g.rows {
+		for len(line) > width {
+			rows = append(rows, line[:width:width])
+			line = line[width:]
+		}
+		rows = append(rows, line)
+		if i == g.row {
+			g.row, g.col = len(rows)-1, min(g.col, len(line))
+			break
+		}
+	}
+	g.width, g.rows = width, rows
+}
+
 // String shows all rows; where the look changes its codes stand in ‹›.
 func (g *glass) String() string {
 	var b strings.Builder

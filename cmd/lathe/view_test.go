@@ -1,0 +1,176 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/lathe-agent/lathe"
+)
+
+// painter is a screen without its goroutine, and the terminal that it writes to.
+type painter struct {
+	*screen
+	sent  *bytes.Buffer
+	glass *glass
+}
+
+func newPainter(width, height int) *painter {
+	p := &painter{sent: new(bytes.Buffer), glass: newGlass(width, height)}
+	now := time.UnixMilli(0)
+	a := &app{out: bufio.NewWriter(p.sent), now: func() time.Time { return now }}
+	p.screen = &screen{app: a, size: func() (int, int) { return p.glass.width, p.glass.height }}
+	return p
+}
+
+func (p *painter) paint() string {
+	p.draw()
+	p.glass.write(strings.ReplaceAll(p.sent.String(), "\n", "\r\n")) // as the line discipline does
+	p.sent.Reset()
+	return p.glass.String()
+}
+
+// sampleText has every kind of block, and marks that are not what they seem.
+const sampleText = "# One\n\nWords **with *both*** and `co**de` in it, " +
+	"[a link](http://x.test) and 2 * 3 * 4.\n\n\n- item\n   - below it 日本語日本語\n10) ten\n> quote\n> > deeper\n```\n**code**\n\n\ttab\n```\n***\nAt \\*last\\* é 👩‍💻 🇫🇷 ~~gone~~."
+
+// However a text is cut into pieces, and whenever it is drawn meanwhile, the screen holds the same at
+// its end: nothing is lost, and nothing is there twice.
+func TestView_Pieces(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		width := rapid.IntRange(12, 100).Draw(t, "width")
+		whole := newPainter(width, 200)
+		whole.grow("prt_1", sampleText, 0)
+		whole.end()
+		want := whole.paint()
+
+		p := newPainter(width, 200)
+		for rest := []rune(sampleText); len(rest) > 0; {
+			n := rapid.IntRange(1, len(rest)).Draw(t, "piece")
+			p.grow("prt_1", string(rest[:n]), 0)
+			rest = rest[n:]
+			if rapid.Bool().Draw(t, "drawn") {
+				p.paint()
+			}
+		}
+		p.end()
+		if got := p.paint(); got != want {
+			t.Fatalf("got:\n%s\nwant:\n%s", got, want)
+		}
+	})
+}
+
+// A line that is longer than the screen is high is written down piece by piece, every word of it once.
+func TestView_TallLine(t *testing.T) {
+	for _, height := range []int{2, 5, 10} {
+		p := newPainter(30, height)
+		words := ""
+		for i := range 400 {
+			word := "w" + count(i) + " "
+			words += word
+			p.grow("prt_1", word, 0)
+			p.paint()
+		}
+		p.end()
+		p.paint()
+		if got := strings.Join(strings.Fields(p.glass.plain()), " "); got != strings.TrimSpace(words) {
+			t.Errorf("height %d: got\n%s", height, got)
+		}
+	}
+	p := newPainter(30, 10)
+	p.grow("prt_1", strings.Repeat("x", 3*longestLine), 0)
+	p.end()
+	p.paint()
+	if got := strings.Count(p.glass.plain(), "x"); got != 3*longestLine {
+		t.Errorf("%d of %d characters of a word without end", got, 3*longestLine)
+	}
+}
+
+// What a line looks like.
+func TestView_Inline(t *testing.T) {
+	for text, want := range map[string]string{
+		"a **b** c":                   "a ‹1›b‹› c",
+		"**b *c* d**":                 "‹1›b ‹1;3›c‹1› d‹›",
+		"`a*b*` ``c`d``":              "‹36›a*b*‹› ‹36›c`d‹›",
+		"snake_case_name _it_ __b__":  "snake_case_name ‹3›it‹› ‹1›b‹›",
+		"2 * 3 * 4, a*, **open `open": "2 * 3 * 4, a*, **open `open",
+		`\*not\* \_this\_`:            "*not* _this_",
+		"[l](u) [x] [y](a b) [z]()":   "‹4›l‹2› (u)‹› [x] [y](a b) [z]()",
+		"~~gone~~ ~5":                 "‹9›gone‹› ~5",
+		"## Head `x` ##":              "‹1›Head ‹1;36›x‹›",
+		"#hash and 1.5 -no":           "#hash and 1.5 -no",
+		"- [ ] todo":                  "☐ todo",
+		"> - a **b**":                 "‹2›│ ‹›• a ‹1›b‹›",
+	} {
+		p := newPainter(80, 24)
+		p.grow("prt_1", text+"\n", 0)
+		got, _, _ := strings.Cut(p.paint(), "\n")
+		if got != want {
+			t.Errorf("%q is\n%s, not\n%s", text, got, want)
+		}
+	}
+}
+
+// Nothing a model says moves the cursor, and an escape that comes in two pieces is none either.
+func TestView_Hostile(t *testing.T) {
+	p := newPainter(40, 24)
+	for _, piece := range []string{"a\x1b", "[2Jb\x07\r", "\nc\u202e"} {
+		p.grow("prt_1", plainText(piece), 0)
+		p.paint()
+	}
+	p.end()
+	p.paint()
+	if got := p.glass.String(); len(p.glass.odd) > 0 || !strings.HasPrefix(got, "a␛[2Jb␇\nc\uFFFD\n") {
+		t.Errorf("%q", got)
+	}
+}
+
+// A text that is taken back while it was only below is gone without a word; else people are told.
+func TestView_TakenBack(t *testing.T) {
+	p := newPainter(60, 24)
+	p.grow("prt_1", "Half a", 0)
+	p.paint()
+	p.takeBack("prt_1")
+	p.grow("prt_2", "Whole.\nAnd", 0)
+	p.paint()
+	p.takeBack("prt_2")
+	p.end()
+	if got, want := p.paint(), "Whole.\nAnd\n\n‹2›(the connection broke; what stands above is said again)‹›\n\n"; got != want {
+		t.Errorf("%q", got)
+	}
+}
+
+// Calls are written down in the order they began, those of a task below it, and what did not end says so.
+func TestView_Calls(t *testing.T) {
+	running := func(tool, input, meta string) *lathe.ToolCall {
+		return &lathe.ToolCall{Tool: tool, State: &lathe.Running{Input: []byte(input), Metadata: []byte(meta)}}
+	}
+	done := func(tool, title, meta string) *lathe.ToolCall {
+		return &lathe.ToolCall{Tool: tool, State: &lathe.Completed{Title: title, Metadata: []byte(meta), Start: 1, End: 61_001}}
+	}
+	p := newPainter(50, 24)
+	p.change("", "prt_1", running("bash", `{"command":"make"}`, ""))
+	p.change("", "prt_2", running("task", `{"description":"look"}`, `{"sessionId":"ses_1"}`))
+	p.change("ses_1", "prt_3", running("grep", `{"pattern":"x"}`, ""))
+	p.change("ses_1", "prt_3", done("grep", "x", ""))
+	p.change("ses_1", "prt_4", running("task", `{"description":"deeper"}`, `{"sessionId":"ses_2"}`))
+	p.change("ses_2", "prt_5", done("read", "a.go", ""))
+	p.change("", "prt_2", done("task", "look", `{"sessionId":"ses_1"}`))
+	want := "⠋ bash make · 0.0s\n✓ task look · 1m01s\n  ✓ grep x · 1m01s\n  ⠋ task deeper · 0.0s\n    ✓ read a.go · 1m01s\n"
+	if p.paint(); p.glass.plain() != want {
+		t.Errorf("while they run:\n%s", p.glass.plain())
+	}
+	p.beside("ses_9", "beside")
+	p.change("ses_9", "prt_6", done("bash", "false", `{"exit":1}`))
+	p.rested("ses_9")
+	p.end()
+	want = "✗ bash make · not finished · 0.0s\n✓ task look · 1m01s\n  ✓ grep x · 1m01s\n  ⠋ task deeper · 0.0s\n    ✓ read a.go · 1m01s\n✓ task beside · 0.0s\n  ✗ bash false · exit 1 · 1m01s\n"
+	want = strings.Replace(want, "⠋ task deeper", "✗ task deeper · not finished", 1) + "\n"
+	if p.paint(); p.glass.plain() != want {
+		t.Errorf("at the end:\n%s\nnot\n%s", p.glass.plain(), want)
+	}
+}
