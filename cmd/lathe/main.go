@@ -4,8 +4,9 @@
 // where the files are and what the environment says. It decides nothing about sessions; that is
 // the engine's. Every part of the program is named once in this file.
 //
-// A command runs in one goroutine with a context that ends at an interrupt. Two more exist: one
-// waits for signals, one for a standard input that has nothing to say.
+// A command runs in one goroutine with a context that ends at an interrupt. Three more exist: one
+// waits for signals, one for a standard input that has nothing to say, one draws the live view of a
+// turn (view.go).
 //
 // Start reading here, then app.go; each command has a file of its own.
 package main
@@ -91,7 +92,7 @@ func newRoot(a *app) *cobra.Command {
 const rootHelp = `lathe is a coding agent. It keeps every message, every tool call and every change of them
 in one database that survives kills and power cuts, and goes on where it was cut off.
 
-Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted, 143 terminated.
+Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted, 143 terminated; run has some more.
 Results go to standard output, remarks and errors to standard error.
 Environment: LATHE_DATA names the data folder, NO_COLOR turns colour off, LATHE_TRUST=1 lets
 a project run what its settings say (see lathe trust).`

@@ -138,6 +138,10 @@ func (f *runFlags) define(a *app, cmd *cobra.Command) {
 	a.attachFlag(cmd)
 	s.BoolVar(&f.auto, "auto", false, "give every permission that is asked for, once")
 	s.BoolVar(&f.auto, "yes", false, "the same as --auto")
+	for _, old := range []string{"yolo", "dangerously-skip-permissions"} { // names that users of the reference know
+		s.BoolVar(&f.auto, old, false, "the same as --auto")
+		_ = s.MarkHidden(old) // it was defined just now
+	}
 	s.Var(ruleFlag{&f.rules, lathe.Allow}, "allow", "allow what this `RULE` names, as in edit or 'bash:git *'; may be repeated")
 	s.Var(ruleFlag{&f.rules, lathe.Deny}, "deny", "deny what this `RULE` names; may be repeated")
 	s.BoolVar(&f.share, "share", false, "let others read the session on the server of --attach, and print the address")

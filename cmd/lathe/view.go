@@ -67,6 +67,7 @@ type screen struct {
 
 	words  *markdown // what is being said, nil if nothing is
 	saying lathe.PartID
+	voice  kind // answers or thoughts
 	told   bool // rows of it are above
 	calls  []*call
 	idle   time.Time // since when the model is waited for; zero if it is not
@@ -84,6 +85,7 @@ const (
 	nothing kind = iota
 	remarks
 	answers
+	thoughts
 	deeds
 )
 
@@ -198,7 +200,7 @@ func (s *screen) live(most int) (out []row) {
 		text = text[max(0, len(text)-max(1, room)):]
 	}
 	if len(text) > 0 {
-		if s.last != nothing && s.last != answers && !s.told {
+		if s.last != nothing && s.last != s.voice {
 			text = append([]row{{}}, text...)
 		}
 		if len(out) > 0 {
@@ -238,13 +240,16 @@ func (s *screen) grow(id lathe.PartID, text string, look style) {
 	if s.words == nil || s.saying != id {
 		s.endText()
 		s.words, s.saying, s.told = &markdown{look: look}, id, false
+		if s.voice = answers; look != 0 {
+			s.voice = thoughts
+		}
 		text = strings.TrimLeft(text, "\n")
 	}
 	s.say(s.words.write(text, s.width()))
 }
 
 func (s *screen) say(rows []row) {
-	s.add(answers, rows...)
+	s.add(s.voice, rows...)
 	s.told = s.told || len(rows) > 0
 }
 

@@ -3,11 +3,10 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
-
-	"pgregory.net/rapid"
 
 	"github.com/lathe-agent/lathe"
 )
@@ -41,8 +40,9 @@ const sampleText = "# One\n\nWords **with *both*** and `co**de` in it, " +
 // However a text is cut into pieces, and whenever it is drawn meanwhile, the screen holds the same at
 // its end: nothing is lost, and nothing is there twice.
 func TestView_Pieces(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		width := rapid.IntRange(12, 100).Draw(t, "width")
+	for seed := range uint64(300) {
+		random := rand.New(rand.NewPCG(seed, 1))
+		width := 12 + random.IntN(90)
 		whole := newPainter(width, 200)
 		whole.grow("prt_1", sampleText, 0)
 		whole.end()
@@ -50,18 +50,18 @@ func TestView_Pieces(t *testing.T) {
 
 		p := newPainter(width, 200)
 		for rest := []rune(sampleText); len(rest) > 0; {
-			n := rapid.IntRange(1, len(rest)).Draw(t, "piece")
+			n := 1 + random.IntN(min(len(rest), 1+random.IntN(60)))
 			p.grow("prt_1", string(rest[:n]), 0)
 			rest = rest[n:]
-			if rapid.Bool().Draw(t, "drawn") {
+			if random.IntN(2) == 0 {
 				p.paint()
 			}
 		}
 		p.end()
 		if got := p.paint(); got != want {
-			t.Fatalf("got:\n%s\nwant:\n%s", got, want)
+			t.Fatalf("seed %d, width %d: got:\n%s\nwant:\n%s", seed, width, got, want)
 		}
-	})
+	}
 }
 
 // A line that is longer than the screen is high is written down piece by piece, every word of it once.
