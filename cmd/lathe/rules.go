@@ -56,43 +56,59 @@ func hasExceptions(rules lathe.Ruleset) bool {
 	return slices.ContainsFunc(rules, func(r lathe.Rule) bool { return r.Action == lathe.Ask })
 }
 
-// ruled is what the flags say of a request: allowed is one whose every pattern is, and that holds
-// nothing its text does not tell.
+// ruled is what the flags say of a request: allowed is one whose every pattern is. The settings are
+// asked too: what a flag brought into question must not be what they deny, and neither must what the
+// text of a command leaves open.
 func (r *runner) ruled(ctx context.Context, q lathe.PermissionRequest) lathe.Action {
 	rules := r.flags.rules
 	if len(rules) == 0 || len(q.Patterns) == 0 {
 		return lathe.Ask
 	}
-	if slices.ContainsFunc(q.Patterns, func(pattern string) bool { return r.deniedBefore(ctx, q, pattern) }) {
-		return lathe.Deny
+	exceptions, open := hasExceptions(sessionRules(rules)), len(unknownOf(q)) > 0
+	for _, a := range r.judges(ctx, q, exceptions || open) {
+		denied := func(pattern string) bool { return judged(a, q.Permission, pattern) == lathe.Deny }
+		switch {
+		case exceptions && slices.ContainsFunc(q.Patterns, denied):
+			return lathe.Deny
+		case open && (a.Name == "" || slices.ContainsFunc(a.Rules, func(r lathe.Rule) bool { return isSpecificDeny(r, q.Permission) })):
+			return lathe.Ask
+		}
 	}
-	allowed := func(pattern string) bool { return rules.Evaluate(q.Permission, pattern).Action == lathe.Allow }
-	if len(unknownOf(q)) > 0 || slices.ContainsFunc(q.Patterns, func(pattern string) bool { return !allowed(pattern) }) {
+	if slices.ContainsFunc(q.Patterns, func(pattern string) bool { return rules.Evaluate(q.Permission, pattern).Action != lathe.Allow }) {
 		return lathe.Ask
 	}
 	return lathe.Allow
 }
 
-// deniedBefore reports whether the settings deny what a rule of the flags brought into question.
-func (r *runner) deniedBefore(ctx context.Context, q lathe.PermissionRequest, pattern string) bool {
-	if r.flags.judge == nil || !hasExceptions(sessionRules(r.flags.rules)) {
-		return false // then nothing that is denied is asked
+func isSpecificDeny(r lathe.Rule, permission string) bool {
+	return r.Action == lathe.Deny && r.Pattern != "*" && lathe.Wildcard(r.Permission, permission)
+}
+
+// judges are the agents whose rules of the settings bind a request, if those are wanted: that of the
+// turn, and that of the session which asks. One without a name, which denies all, stands for those that
+// are not known.
+func (r *runner) judges(ctx context.Context, q lathe.PermissionRequest, wanted bool) []engine.Agent {
+	if !wanted {
+		return nil
 	}
+	unknown := []engine.Agent{{Agent: lathe.Agent{Rules: lathe.Ruleset{{Permission: "*", Pattern: "*", Action: lathe.Deny}}}}}
 	s, err := r.engine.Get(ctx, q.Session)
-	if err != nil {
-		return true
+	if err != nil || r.flags.judge == nil {
+		return unknown
 	}
 	at, err := r.engine.Locate(ctx, s.Directory)
 	if err != nil {
-		return true
+		return unknown
 	}
 	settings, err := r.flags.judge.Settings(ctx, at)
 	if err != nil {
-		return true
+		return unknown
 	}
-	return slices.ContainsFunc(settings.Agents, func(a engine.Agent) bool {
-		return (a.Name == r.agent || a.Name == s.Agent) && judged(a, q.Permission, pattern) == lathe.Deny
-	})
+	out := slices.DeleteFunc(slices.Clone(settings.Agents), func(a engine.Agent) bool { return a.Name != r.agent && a.Name != s.Agent })
+	if len(out) == 0 {
+		return unknown
+	}
+	return out
 }
 
 func judged(a engine.Agent, permission, pattern string) lathe.Action {
