@@ -156,28 +156,44 @@ func TestView_Interrupt(t *testing.T) {
 func TestView_Question(t *testing.T) {
 	why := strings.Repeat("because it is not wanted here ", 4)
 	for _, tt := range []struct {
-		typed, want string
-		code        int
+		name, typed, answer, rest string
+		code                      int
 	}{
-		{"y\r", "? bash touch x → y", 0},
-		{"\r", "? bash touch x → no", 3},
-		{why + "\r", "? bash touch x → because it is", 0},
+		{"yes", "y\r", "y", "✓ bash touch x · 0.0s\n\nEnd.\n\n", 0},
+		{"no", "\r", "no", "✗ bash touch x · The user reje… · 0.0s\n\n", 3},
+		{"words", why + "\r", "because it is not\n  wanted here because it is not wanted\n  here because it is not wanted here\n  because it is not wanted here", "✗ bash touch x · The user reje… · 0.0s\n\nEnd.\n\n", 0},
 	} {
-		t.Run(strings.TrimSpace(tt.typed), func(t *testing.T) {
+		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			home, _ := viewHome(t, "text \"I touch it.\"\ncall bash {\"command\":\"touch x\"}\nfinish tool-calls\n--\ntext \"End.\"\nfinish stop")
 			x := onScreen(t, home, 40, 24, nil, "-C", "p", "run", "--title", "A view", "show all")
 			x.see("say why not:")
 			x.enter(tt.typed)
 			code, sent := x.end()
-			seen := seenOn(40, 24, sent).plain()
-			if code != tt.code || strings.Contains(seen, "why not") || strings.Count(seen, "I touch it.") != 1 || strings.Count(seen, "bash touch x · ") != 1 {
-				t.Errorf("%d\n%s", code, seen)
-			}
-			if !strings.Contains(seen, tt.want) {
-				t.Errorf("no %q in\n%s", tt.want, seen)
+			seen := steady(seenOn(40, 24, sent).plain(), home)
+			want := "> build · own/m\n  ses_00000000000000000000000000\n\nI touch it.\n\n? bash touch x → " + tt.answer + "\n\n" + tt.rest
+			if code != tt.code || !strings.HasPrefix(seen, want) {
+				t.Errorf("%d\n%s\nnot\n%s", code, seen, want)
 			}
 		})
+	}
+}
+
+// Thoughts are shown where they are wanted, dim and as they are, and apart from the answer.
+func TestView_Thinking(t *testing.T) {
+	home, _ := viewHome(t, "reasoning \"so **it**\" \" is\"\ntext \"It is **it**.\"\nfinish stop")
+	settings := filepath.Join(home, ".config", "lathe", "lathe.json")
+	src, err := os.ReadFile(settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	src = []byte(strings.Replace(string(src), `"m":{`, `"m":{"interleaved":{"field":"reasoning_content"},`, 1))
+	if err := os.WriteFile(settings, src, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, sent := onScreen(t, home, 60, 24, nil, "-C", "p", "run", "--thinking", "--title", "A view", "show all").end()
+	if seen := seenOn(60, 24, sent).String(); code != 0 || !strings.Contains(seen, "\n\n‹2›so **it** is‹›\n\nIt is ‹1›it‹›.\n") {
+		t.Errorf("%d\n%s", code, seen)
 	}
 }
 
