@@ -71,6 +71,7 @@ type screen struct {
 	told   bool // rows of it are above
 	calls  []*call
 	idle   time.Time // since when the model is waited for; zero if it is not
+	muses  bool      // and it thinks, unseen
 	asking []row     // a question, and nothing moves
 
 	above []row // rows to be written above
@@ -208,14 +209,22 @@ func (s *screen) live(most int) (out []row) {
 		}
 		return append(text, out...)
 	}
-	if len(out) == 0 && !s.idle.IsZero() {
-		out = append(out, drawn(joined(s.sign(), cells(" working · "+elapsed(s.now.Sub(s.idle)), dim))))
+	if waits := s.now.Sub(s.idle); len(out) == 0 && !s.idle.IsZero() && waits >= patience {
+		word := " working · "
+		if s.muses {
+			word = " thinking · "
+		}
+		out = append(out, drawn(joined(s.sign(), cells(word+elapsed(waits), dim))))
 	}
 	if len(out) > 0 && s.last != nothing && s.last != deeds && most > 1 {
 		out = append([]row{{}}, out...)
 	}
 	return out
 }
+
+// patience is how long nothing may happen before it is said that something does: less would flicker
+// between the lines of an answer.
+const patience = 400 * time.Millisecond
 
 // sign is the sign of work, which turns.
 func (s *screen) sign() []cell {
@@ -246,6 +255,9 @@ func (s *screen) grow(id lathe.PartID, text string, look style) {
 		text = strings.TrimLeft(text, "\n")
 	}
 	s.say(s.words.write(text, s.width()))
+	if !s.idle.IsZero() {
+		s.idle = s.app.now()
+	}
 }
 
 func (s *screen) say(rows []row) {
@@ -279,7 +291,7 @@ func (s *screen) remark(text string) {
 		s.add(remarks, wrapped(cells(line, dim), indent, cells("  ", 0), s.width())...)
 		indent = cells("  ", 0)
 	}
-	for i, piece := range strings.Split(text, " · ") { // where it is best broken
+	for i, piece := range strings.Split(strings.ReplaceAll(text, "\n", " "), " · ") { // where it is best broken
 		switch longer := line + " · " + piece; {
 		case i == 0:
 			line = piece

@@ -113,7 +113,7 @@ func TestView_Interrupt(t *testing.T) {
 		want                []string
 	}{
 		{"text", "text \"Here **is**\\nsome\"\nstall", "some", 0, 130, []string{"Here is\nsome\n", "Interrupted. `lathe run --resume"}},
-		{"thought", "reasoning \"hm\"\nstall", "working", 0, 130, []string{"Interrupted. `lathe run --resume"}},
+		{"thought", "stall", "working", 0, 130, []string{"Interrupted. `lathe run --resume"}},
 		{"tool", "call bash {\"command\":\"sleep 60\"}\nfinish tool-calls", "sleep 60", 0, 130, []string{"✗ bash sleep 60 · ", "Interrupted."}},
 		{"question", touch, "say why not:", 0, 130, []string{"Here is\nsome\n", "Interrupted."}},
 		{"terminate", "text \"Here **is**\\nsome\"\nstall", "some", syscall.SIGTERM, 143, []string{"Here is\nsome\n", "Interrupted."}},

@@ -42,8 +42,14 @@ func (r *runner) watch(f lathe.Fact) {
 	}
 	switch f := f.(type) {
 	case *lathe.PartChanged:
-		if t, ok := f.Part.Body.(*lathe.ToolCall); ok && !isCompacted(t) {
-			r.view.do(func(s *screen) { s.change("", f.Part.ID, t) })
+		switch b := f.Part.Body.(type) {
+		case *lathe.ToolCall:
+			if !isCompacted(b) {
+				r.view.do(func(s *screen) { s.change("", f.Part.ID, b) })
+			}
+		case *lathe.Reasoning:
+			r.view.do(func(s *screen) { s.muses = b.Time.End == 0 })
+		default:
 		}
 	case *lathe.PartRemoved:
 		if r.printed[f.Part] {
@@ -52,7 +58,7 @@ func (r *runner) watch(f lathe.Fact) {
 	case *lathe.StatusChanged:
 		busy := f.Status.Type == lathe.Busy
 		r.view.do(func(s *screen) {
-			if s.idle = (time.Time{}); busy {
+			if s.idle, s.muses = (time.Time{}), false; busy {
 				s.idle = s.app.now()
 			}
 		})

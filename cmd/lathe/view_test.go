@@ -144,6 +144,33 @@ func TestView_TakenBack(t *testing.T) {
 	}
 }
 
+// Who waits sees that, but not between the words of an answer.
+func TestView_Waiting(t *testing.T) {
+	p := newPainter(60, 24)
+	now := time.UnixMilli(1000)
+	p.app.now = func() time.Time { return now }
+	p.idle = now
+	for _, step := range []struct {
+		after  time.Duration
+		change func()
+		want   string
+	}{
+		{100 * time.Millisecond, func() {}, "\n"},
+		{time.Second, func() {}, "⠋ working · 1.1s\n"},
+		{0, func() { p.muses = true }, "⠋ thinking · 1.1s\n"},
+		{0, func() { p.grow("prt_1", "One.\n", 0) }, "One.\n\n"},
+		{time.Second, func() {}, "One.\n\n⠋ thinking · 1.0s\n"},
+		{0, func() { p.grow("prt_1", "Two", 0) }, "One.\nTwo\n"},
+	} {
+		now = now.Add(step.after)
+		step.change()
+		p.paint()
+		if got := p.glass.plain(); got != step.want {
+			t.Errorf("%q, not %q", got, step.want)
+		}
+	}
+}
+
 // Calls are written down in the order they began, those of a task below it, and what did not end says so.
 func TestView_Calls(t *testing.T) {
 	running := func(tool, input, meta string) *lathe.ToolCall {
