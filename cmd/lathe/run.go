@@ -130,7 +130,7 @@ func (f *runFlags) define(a *app, cmd *cobra.Command) {
 	s.BoolVar(&f.fork, "fork", false, "go on in a copy of it")
 	s.StringVar(&f.title, "title", "", "the `TITLE` of a new session")
 	s.StringArrayVarP(&f.files, "file", "f", nil, "attach a `FILE` or folder; may be repeated")
-	s.StringVar(&f.format, "format", "default", "`FORMAT` of the output: default, json or stream-json")
+	s.StringVar(&f.format, "format", "default", "`FORMAT` of the output: default (or text), json or stream-json")
 	s.StringVar(&f.schema, "output-schema", "", "print an answer that fits this JSON `SCHEMA`: a file, or the schema itself")
 	s.StringVar(&f.record, "record", "", "keep the traffic in this `FILE`")
 	s.StringVar(&f.replay, "replay", "", "answer from this `FILE`, without a network")
@@ -153,6 +153,9 @@ func (f *runFlags) define(a *app, cmd *cobra.Command) {
 }
 
 func (f *runFlags) check(a *app) error {
+	if f.format == "text" {
+		f.format = "default"
+	}
 	switch {
 	case f.record != "" && f.replay != "":
 		return usagef("--record and --replay do not go together")

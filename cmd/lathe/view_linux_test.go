@@ -208,7 +208,7 @@ func TestView_Error(t *testing.T) {
 
 // A terminal that becomes narrower while something runs has nothing twice.
 func TestView_Resize(t *testing.T) {
-	home, server := viewHome(t, "text \"A first line.\\nAnother that is open and long enough to be broken at forty columns\"\npause 1s\ntext \" now.\"\nfinish stop")
+	home, server := viewHome(t, "text \"A first line.\\nAnother that is open and long enough to be broken at forty columns\"\npause 2s\ntext \" now.\"\nfinish stop")
 	x := onScreen(t, home, 100, 24, nil, "-C", "p", "run", "--title", "A view", "show all")
 	before := x.see("forty columns")
 	if err := unix.IoctlSetWinsize(int(x.user.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Col: 40, Row: 24}); err != nil {
