@@ -66,7 +66,7 @@ func (a *app) finish(ctx context.Context, err error, args []string) int {
 	}
 	a.fail(err)
 	if errors.As(err, new(noModel)) {
-		return codeNoModel
+		return exitNoModel
 	}
 	if errors.As(err, new(usageError)) {
 		return exitUsage

@@ -11,9 +11,6 @@ import (
 	"github.com/lathe-agent/lathe/model/provider"
 )
 
-// codeNoModel is the exit code of a command that needs a model where none can be used.
-const codeNoModel = 5
-
 // noModel says that nobody has set up a provider yet, and what to do about it.
 type noModel struct{}
 
@@ -149,5 +146,5 @@ func (a *app) demoInstead(ctx context.Context) error {
 	if err := demo.ExecuteContext(ctx); err != nil {
 		return err
 	}
-	return failed{codeNoModel}
+	return failed{exitNoModel}
 }
