@@ -53,6 +53,7 @@ func TestScripts(t *testing.T) {
 			"mode":    cmdMode,
 			"expand":  cmdExpand,
 			"serves":  cmdServes,
+			"tools":   cmdTools,
 		},
 	})
 }
@@ -67,7 +68,20 @@ func setup(env *testscript.Env) error {
 	if env.Getenv("GORACE") == "" {
 		env.Setenv("GORACE", "atexit_sleep_ms=0") // else each command sleeps a second
 	}
+	env.Setenv("GOCACHE", goCache()) // else the demo builds the library of Go each time
 	return os.CopyFS(filepath.Join(env.WorkDir, "samples"), os.DirFS(filepath.Join("testdata", "samples")))
+}
+
+// goCache is where go keeps what it has built, "" if that is not known.
+func goCache() string {
+	if dir := os.Getenv("GOCACHE"); dir != "" {
+		return dir
+	}
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(dir, "go-build")
 }
 
 func condition(name string) (bool, error) {

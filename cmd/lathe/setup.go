@@ -26,6 +26,7 @@ type agentSetup struct {
 	app     *app
 	loader  *config.Loader
 	runner  *sandbox.Runner // of commands
+	environ []string        // of commands; nil is that of the program
 	confine *confinement    // of those of models
 	seen    *tool.Seen
 	outputs string        // where long outputs of tools are kept

@@ -16,7 +16,7 @@ import (
 func (s *agentSetup) equip(k *known, place workspace.Place, out *engine.Settings) {
 	c := k.loaded.Config
 	bash := tool.BashConfig{
-		Runner: s.runner, Shell: c.Shell, Env: os.Environ(), Add: s.env(place.Directory), Output: tool.Output{Dir: s.outputs, Limits: out.Limits},
+		Runner: s.runner, Shell: c.Shell, Env: s.commandEnv(), Add: s.env(place.Directory), Output: tool.Output{Dir: s.outputs, Limits: out.Limits},
 		Secrets: func() (names []string) { // when the first command runs: the list is long
 			for _, p := range k.providers.catalog.Providers() {
 				names = append(names, p.Env...)
@@ -43,6 +43,14 @@ func (s *agentSetup) equip(k *known, place workspace.Place, out *engine.Settings
 	out.Tools = tool.NewSet(append(tools, tool.Skill(skillEntries(out.Skills)), tool.PlanEnter(), tool.PlanExit())...)
 	out.Shell = tool.NewShell(bash)
 	out.ShellName = out.Shell.Models()
+}
+
+// commandEnv is the environment of commands.
+func (s *agentSetup) commandEnv() []string {
+	if s.environ != nil {
+		return s.environ
+	}
+	return os.Environ()
 }
 
 // webConfig says from where pages may come. A proxy that is no address is none: the check of the

@@ -1,0 +1,288 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/model/modeltest"
+	"github.com/lathe-agent/lathe/sandbox"
+)
+
+const demoPrompt = "The test fails. Find out why, and mend it."
+
+// demoPace is how fast the story goes, for people who read along.
+type demoPace struct {
+	word, step time.Duration
+}
+
+var readingPace = demoPace{word: 30 * time.Millisecond, step: 600 * time.Millisecond}
+
+// script is what the model says, at this pace.
+func (p demoPace) script(s modeltest.Script) modeltest.Script {
+	if p == (demoPace{}) {
+		return s
+	}
+	out := make(modeltest.Script, len(s))
+	for i, answer := range s {
+		out[i] = append(out[i], modeltest.Pause(p.step))
+		for _, step := range answer {
+			switch step := step.(type) {
+			case modeltest.Text:
+				for _, word := range strings.SplitAfter(strings.Join(step, ""), " ") {
+					out[i] = append(out[i], modeltest.Text{word}, modeltest.Pause(p.word))
+				}
+			case modeltest.Reasoning:
+				for _, word := range strings.SplitAfter(strings.Join(step.Chunks, ""), " ") {
+					out[i] = append(out[i], modeltest.Reasoning{Chunks: []string{word}}, modeltest.Pause(p.word))
+				}
+			default:
+				out[i] = append(out[i], step)
+			}
+		}
+	}
+	return out
+}
+
+// wait is a moment for reading what is on the screen.
+func (d *demo) wait(ctx context.Context) {
+	if d.pace.step > 0 {
+		select {
+		case <-time.After(d.pace.step):
+		case <-ctx.Done():
+		}
+	}
+}
+
+// play opens the engine, has the turn run as `lathe run` does, and shows what came of it.
+func (d *demo) play(ctx context.Context) (err error) {
+	script, err := modeltest.Parse(d.project.script)
+	if err != nil {
+		return err
+	}
+	if d.server, err = modeltest.Listen(d.pace.script(script)); err != nil {
+		return lathe.Errorf(lathe.Unavailable, "the scripted model cannot listen on this machine: %w", err)
+	}
+	defer d.server.Close()
+	at, err := findFolders(d.env)
+	if err != nil {
+		return err
+	}
+	d.setup = newSetup(d.app, at)
+	d.setup.environ = d.commandEnv()
+	e, err := openEngine(ctx, d.app, at, d)
+	if err != nil {
+		return fmt.Errorf("%w; set TMPDIR to a folder with some megabytes of room", err)
+	}
+	defer func() { err = closing(d.setup, closing(e, err)) }()
+	s, err := e.Create(ctx, d.dir, engine.New{Title: "A failing test"})
+	if err != nil {
+		return err
+	}
+	d.prologue(ctx)
+	watched := &demoTurns{local: local{e, d.app}, demo: d, asks: map[lathe.AskID]lathe.PermissionRequest{}, shown: map[lathe.PartID]bool{}}
+	r := &runner{app: d.app, flags: runFlags{thinking: true, auto: true}, engine: watched, session: s, fresh: true, began: d.now()}
+	watched.note = r.note
+	if err := r.follow(ctx, engine.Prompt{Parts: []lathe.Part{{Body: &lathe.Text{Text: demoPrompt}}}}); err != nil {
+		return err
+	}
+	return d.conclude(ctx, watched.local, s)
+}
+
+func (d *demo) prologue(ctx context.Context) {
+	if d.project.name == "shell" {
+		d.tell("There is no Go on this machine, so a shell script is mended instead of a Go program.")
+		d.say("")
+	}
+	d.tell("A small " + d.project.name + " project with a failing test, in a throw-away folder. The model is a script, and so is what it costs; the tools, the test and all else are real.")
+	d.say("")
+	d.command("lathe run %q", demoPrompt)
+	d.wait(ctx)
+}
+
+// conclude shows the change, takes it back, and says what to type next.
+func (d *demo) conclude(ctx context.Context, e local, s lathe.Session) error {
+	d.chapter(ctx, "What changed:", "lathe session diff")
+	if err := d.diff(ctx, e, s, "", diffStyle{context: 2, colour: d.colour(d.stdout.file)}); err != nil {
+		return err
+	}
+	d.chapter(ctx, "All of it can be taken back:", "lathe session undo")
+	if err := d.undo(ctx, e, s, undoFlags{}); err != nil {
+		return err
+	}
+	d.chapter(ctx, "And the test fails again:", "%s", d.project.test)
+	if err := d.tested(ctx); err != nil {
+		return err
+	}
+	d.chapter(ctx, "Nothing of this is left. With a model of your own:", "")
+	rows := [][2]string{
+		{"lathe auth login", "keep the key of a provider"},
+		{"lathe models --local", "or find a model on this machine"},
+		{`lathe run "Why does the build fail?"`, "in any project"},
+		{"lathe session show", "what was said and done"},
+		{"lathe --help", "the rest"},
+	}
+	if most := d.width(); most > 0 && most < 72 {
+		for _, row := range rows {
+			d.say("  %s\n      %s", row[0], row[1])
+		}
+		return nil
+	}
+	for _, row := range rows {
+		d.say("  %s %s", pad(row[0], 37), row[1])
+	}
+	return nil
+}
+
+// tested runs the test as the user would, and shows what it says.
+func (d *demo) tested(ctx context.Context) error {
+	words := strings.Fields(d.project.test)
+	program, err := exec.LookPath(words[0])
+	if err != nil {
+		return err
+	}
+	var out bytes.Buffer
+	_, err = d.setup.runner.Run(ctx, sandbox.Command{Path: program, Args: words[1:], Dir: d.dir, Env: d.commandEnv(), Rest: sandbox.EndRest},
+		func(b []byte) { out.Write(b) })
+	if err != nil {
+		return err
+	}
+	d.say("%s", indented(out.String(), d.width()))
+	return context.Cause(ctx)
+}
+
+// chapter begins a part of the story: words, and what one would type for it.
+func (d *demo) chapter(ctx context.Context, words, command string, args ...any) {
+	d.wait(ctx)
+	d.say("")
+	d.tell(words)
+	if command != "" {
+		d.command(command, args...)
+	}
+	d.wait(ctx)
+}
+
+func (d *demo) command(format string, args ...any) {
+	line := "$ " + fmt.Sprintf(format, args...)
+	if d.colour(d.stdout.file) {
+		line = "\x1b[1m" + line + "\x1b[0m"
+	}
+	d.say("%s", line)
+}
+
+// tell prints words, as wide as the screen is.
+func (d *demo) tell(words string) {
+	most := d.width()
+	if most <= 0 || most > 100 {
+		most = 100
+	}
+	line := ""
+	for _, w := range strings.Fields(words) {
+		if line != "" && columns(line)+1+columns(w) > most {
+			d.say("%s", line)
+			line = ""
+		}
+		line = strings.TrimLeft(line+" "+w, " ")
+	}
+	d.say("%s", line)
+}
+
+// say prints a line at once: the story is told as it happens.
+func (d *demo) say(format string, args ...any) {
+	d.printf(format+"\n", args...)
+	d.flushed()
+}
+
+// demoTurns lets the story be seen in more detail than a turn usually is: what commands say, the
+// list, and the question with its answer.
+type demoTurns struct {
+	local
+	demo  *demo
+	note  func(format string, args ...any)
+	asks  map[lathe.AskID]lathe.PermissionRequest
+	shown map[lathe.PartID]bool
+}
+
+// Events are those of the engine. What is told of one comes after it.
+func (t *demoTurns) Events(ctx context.Context, scope lathe.Scope, after lathe.Opt[lathe.Cursor]) iter.Seq2[lathe.Event, error] {
+	return func(yield func(lathe.Event, error) bool) {
+		for ev, err := range t.local.Events(ctx, scope, after) {
+			if f, ok := ev.Fact.(*lathe.PermissionAsked); ok {
+				t.asks[f.ID] = f.PermissionRequest
+			}
+			if !yield(ev, err) {
+				return
+			}
+			if f, ok := ev.Fact.(*lathe.PartChanged); ok && !t.shown[f.Part.ID] {
+				t.detail(f.Part)
+			}
+		}
+	}
+}
+
+// Reply answers a question the way a person would: seen by all, and for good.
+func (t *demoTurns) Reply(ctx context.Context, id lathe.AskID, reply lathe.Reply, message string) error {
+	if q, ok := t.asks[id]; ok && reply == lathe.Once {
+		reply = lathe.Always
+		t.note("? %s %s", plain(q.Permission), plain(strings.Join(q.Patterns, " ")))
+		t.demo.wait(ctx)
+		t.note("  y once, a always (%s), n no: a", plain(strings.Join(q.Always, " ")))
+		t.note("  (the demo answers for you)")
+		t.demo.wait(ctx)
+	}
+	return t.local.Reply(ctx, id, reply, message)
+}
+
+// detail shows what a call that ended brought.
+func (t *demoTurns) detail(p lathe.Part) {
+	c, ok := p.Body.(*lathe.ToolCall)
+	if !ok {
+		return
+	}
+	done, ok := c.State.(*lathe.Completed)
+	if !ok {
+		return
+	}
+	t.shown[p.ID] = true
+	switch c.Tool {
+	case "todowrite":
+		var in struct {
+			Todos []struct{ Content, Status string }
+		}
+		if json.Unmarshal(done.Input, &in) != nil {
+			return
+		}
+		for _, todo := range in.Todos {
+			mark := map[string]string{"completed": "✓", "in_progress": "•"}[todo.Status]
+			t.note("  %s %s", pad(mark, 1), plain(todo.Content))
+		}
+	case "bash":
+		t.note("%s", indented(done.Output, t.demo.width()))
+	}
+}
+
+// indented is what a command printed, without what only a model needs to know.
+func indented(output string, screen int) string {
+	var out []string
+	for line := range strings.Lines(strings.TrimSpace(output)) {
+		if strings.HasPrefix(line, "<") { // remarks to the model
+			break
+		}
+		if strings.TrimSpace(line) == "" {
+			continue
+		}
+		line = "  " + strings.ReplaceAll(plainText(strings.TrimRight(line, "\r\n")), "\t", "  ")
+		if screen > 0 {
+			line = clip(line, screen)
+		}
+		out = append(out, line)
+	}
+	return strings.Join(out, "\n")
+}
