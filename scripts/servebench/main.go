@@ -80,7 +80,7 @@ func measure(o options, names []string) error {
 	for _, f := range []struct {
 		name string
 		take func(context.Context) error
-	}{{"start", b.start}, {"delta", b.delta}, {"step", b.step}, {"many", b.many}} {
+	}{{"start", b.start}, {"delta", b.delta}, {"step", b.step}, {"many", b.many}, {"run", b.run}} {
 		if len(names) > 0 && !slices.Contains(names, f.name) {
 			continue
 		}
