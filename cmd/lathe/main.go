@@ -41,6 +41,9 @@ func run(args []string) int {
 	defer stop()
 	a := newApp()
 	root := newRoot(a)
+	if completes(args) {
+		completing(a, root)
+	}
 	root.SetArgs(args)
 	return a.finish(ctx, root.ExecuteContext(ctx), args)
 }

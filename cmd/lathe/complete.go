@@ -1,0 +1,233 @@
+package main
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/lathe-agent/lathe/workspace"
+)
+
+// completes reports whether a shell asks how a command line may go on.
+func completes(args []string) bool {
+	return len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd)
+}
+
+// words are what may stand in one place. What cannot be found out is no error there: a shell has
+// nowhere to show it.
+type words func(ctx context.Context) []cobra.Completion
+
+// completing tells the commands what may follow. It is done only when a shell asks, and what it
+// calls reads settings, catalogue and database, but starts no plugin, no server and no network.
+func completing(a *app, root *cobra.Command) {
+	all := completions{a}
+	flags := map[string]words{
+		"model": all.models, "agent": all.agents, "session": all.sessions, "command": all.commands, "provider": all.providers,
+	}
+	places := map[string]words{
+		"models": all.vendorsAndModels, "auth login": all.providers, "auth logout": all.credentials, "completion": nil,
+		"mcp auth": all.servers, "mcp logout": all.servers, "mcp debug": all.servers, "debug agent": all.agents,
+	}
+	each(root, func(c *cobra.Command) {
+		path := strings.TrimPrefix(c.CommandPath(), "lathe ")
+		if find, ok := places[path]; ok && find != nil {
+			c.ValidArgsFunction = first(find)
+		}
+		if _, wants, _ := strings.Cut(c.Use, " "); strings.HasPrefix(strings.TrimLeft(wants, "["), "ID") {
+			c.ValidArgsFunction = first(all.sessions)
+		}
+		visit := func(f *pflag.Flag) {
+			find := flags[f.Name]
+			if list := choicesOf(f); list != nil {
+				find = func(context.Context) []cobra.Completion { return list }
+			}
+			switch {
+			case find != nil:
+				_ = c.RegisterFlagCompletionFunc(f.Name, anywhere(find)) // fails only for a second one
+			case f.Name == "dir" || f.Name == "path":
+				f.Annotations = map[string][]string{cobra.BashCompSubdirsInDir: {}}
+			}
+		}
+		c.PersistentFlags().VisitAll(visit)
+		c.LocalNonPersistentFlags().VisitAll(visit)
+	})
+}
+
+// each calls f for a command and all below it.
+func each(c *cobra.Command, f func(*cobra.Command)) {
+	f(c)
+	for _, sub := range c.Commands() {
+		each(sub, f)
+	}
+}
+
+// choicesOf are the values that the help of a flag lists: "the FORMAT: table or json".
+func choicesOf(f *pflag.Flag) []cobra.Completion {
+	if !slices.Contains([]string{"format", "log-level", "method", "by"}, f.Name) {
+		return nil
+	}
+	_, list, ok := strings.Cut(f.Usage, ": ")
+	if !ok {
+		return nil
+	}
+	list, _, _ = strings.Cut(list, ";")
+	return strings.FieldsFunc(strings.ReplaceAll(list, " or ", ","), func(r rune) bool { return r == ',' || r == ' ' })
+}
+
+// first completes the first argument of a command, or all if it takes many.
+func first(find words) cobra.CompletionFunc {
+	return func(c *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if len(args) > 0 && !strings.Contains(c.Use, "...") {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return anywhere(find)(c, args, begun)
+	}
+}
+
+func anywhere(find words) cobra.CompletionFunc {
+	return func(c *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		list := slices.DeleteFunc(find(c.Context()), func(w cobra.Completion) bool {
+			word, _, _ := strings.Cut(w, "\t")
+			return !strings.HasPrefix(word, begun) || slices.Contains(args, word)
+		})
+		return list, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+	}
+}
+
+// described is a word with what it means, in one line.
+func described(word, means string) cobra.Completion {
+	if means = oneLine(plain(means)); means == "" {
+		return plain(word)
+	}
+	return cobra.CompletionWithDesc(plain(word), clip(means, 60))
+}
+
+// completions finds the words.
+type completions struct{ app *app }
+
+// mostSessions is how many sessions are offered, the newest.
+const mostSessions = 50
+
+func (x completions) sessions(ctx context.Context) (out []cobra.Completion) {
+	if x.app.attach != "" {
+		return nil // a server may be far away
+	}
+	_ = x.app.onSessions(ctx, func(e sessions) error {
+		q, err := x.app.projectQuery(ctx, e)
+		if err != nil {
+			return err
+		}
+		q.Limit = mostSessions
+		all, err := e.List(ctx, q)
+		for _, s := range all {
+			out = append(out, described(string(s.ID), ago(s.Updated, x.app.now())+" · "+s.Title))
+		}
+		return err
+	})
+	return out
+}
+
+// known is what the settings of the directory say, without what plugins would add.
+func (x completions) known(ctx context.Context, f func(*known)) {
+	at, err := findFolders(x.app.env)
+	if err != nil {
+		return
+	}
+	s := newSetup(x.app, at)
+	s.keyless = true // fetches nothing
+	if place, err := workspace.Locate(ctx, x.app.dir, nil); err == nil {
+		if k, err := s.at(place); err == nil {
+			f(k)
+		}
+	}
+	_ = s.Close() // nothing was started
+}
+
+func (x completions) agents(ctx context.Context) (out []cobra.Completion) {
+	x.known(ctx, func(k *known) {
+		for _, g := range k.settings.Ordered() {
+			if !g.Hidden.On() {
+				out = append(out, described(g.Name, g.Description))
+			}
+		}
+	})
+	return out
+}
+
+func (x completions) commands(ctx context.Context) (out []cobra.Completion) {
+	x.known(ctx, func(k *known) {
+		for _, c := range k.settings.Commands {
+			out = append(out, described(c.Name, c.Description))
+		}
+	})
+	return out
+}
+
+// usable is what settings and credentials make usable; nil if that is not known.
+func (x completions) usable() *providers {
+	at, err := findFolders(x.app.env)
+	if err != nil {
+		return nil
+	}
+	l, err := x.app.settings()
+	if err != nil {
+		return nil
+	}
+	p, err := x.app.providersOf(l, at)
+	if err != nil {
+		return nil
+	}
+	return p
+}
+
+func (x completions) models(context.Context) (out []cobra.Completion) {
+	p := x.usable()
+	if p == nil {
+		return nil
+	}
+	for _, one := range p.actives() {
+		for _, m := range models(one.Provider) {
+			out = append(out, described(m.Ref(), m.Name))
+		}
+	}
+	return out
+}
+
+func (x completions) providers(context.Context) (out []cobra.Completion) {
+	p := x.usable()
+	if p == nil {
+		return nil
+	}
+	for _, one := range p.catalog.Providers() {
+		out = append(out, described(one.ID, one.Name))
+	}
+	return out
+}
+
+func (x completions) vendorsAndModels(ctx context.Context) []cobra.Completion {
+	return append(x.providers(ctx), x.models(ctx)...)
+}
+
+func (x completions) credentials(context.Context) (out []cobra.Completion) {
+	p := x.usable()
+	if p == nil || p.file == nil {
+		return nil
+	}
+	all, err := p.file.All()
+	if err != nil {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(all))
+}
+
+func (x completions) servers(context.Context) []cobra.Completion {
+	l, err := x.app.settings()
+	if err != nil {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(l.Config.MCP))
+}
