@@ -15,8 +15,13 @@ func newDB(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "db",
 		Short: "Look at the database: size, soundness, place",
+		Long: `Looks at the database. A question in SQL is answered as lines of fields, or as JSON; nothing can
+be changed that way, and it may be asked while others use the database. The tables are ours and
+may change with a version: programs had better read "session list --json" and "export".`,
 		Example: `  lathe db stats
-  lathe db check && lathe db vacuum`,
+  lathe db check && lathe db vacuum
+  lathe db "SELECT name FROM sqlite_schema WHERE type = 'table'"
+  lathe db --format json "SELECT id, title FROM session LIMIT 3"`,
 		Args: cobra.ArbitraryArgs,
 		RunE: group,
 	}
@@ -27,6 +32,7 @@ func newDB(a *app) *cobra.Command {
 		a.dbCommand("vacuum", "Give unused space back to the system", "  lathe db vacuum", a.vacuum),
 		newDBPath(a),
 	)
+	a.questions(cmd)
 	return cmd
 }
 

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lathe-agent/lathe/store/sqlite"
+)
+
+// questions lets `db` be asked something in SQL.
+func (a *app) questions(cmd *cobra.Command) {
+	format := ""
+	cmd.Flags().StringVar(&format, "format", "tsv", "`FORMAT` of the answer to a question: tsv or json")
+	cmd.RunE = func(c *cobra.Command, args []string) error {
+		if len(args) == 0 || len(args) == 1 && !strings.ContainsAny(args[0], " \n\t") {
+			return group(c, args)
+		}
+		if len(args) > 1 {
+			return usagef("a question is one argument: `lathe db \"SELECT id FROM session\"`")
+		}
+		if format != "tsv" && format != "json" {
+			return usagef("--format %s: want tsv or json", quote(format))
+		}
+		return a.answerSQL(c.Context(), args[0], format == "json")
+	}
+}
+
+// answerSQL prints the rows that answer a question: a line each behind one of names, or a list of objects.
+func (a *app) answerSQL(ctx context.Context, sql string, asJSON bool) error {
+	at, err := findFolders(a.env)
+	if err != nil {
+		return err
+	}
+	if !at.exists() {
+		return noDatabase{at.database()}
+	}
+	rows := 0
+	err = sqlite.Look(ctx, at.database(), sql, func(columns []string, cells []sqlite.Cell) error {
+		rows++
+		if asJSON {
+			before := ",\n  "
+			if rows == 1 {
+				before = "[\n  "
+			}
+			a.printf("%s%s", before, objectOf(columns, cells))
+			return nil
+		}
+		line := make([]string, len(cells))
+		if rows == 1 {
+			for i, c := range columns {
+				line[i] = oneCell(c)
+			}
+			a.printf("%s\n", strings.Join(line, "\t"))
+		}
+		for i, c := range cells {
+			line[i] = oneCell(c.Text)
+		}
+		a.printf("%s\n", strings.Join(line, "\t"))
+		return nil
+	})
+	switch {
+	case err != nil || !asJSON:
+	case rows == 0:
+		a.printf("[]\n")
+	default:
+		a.printf("\n]\n")
+	}
+	return err
+}
+
+// objectOf is a row as JSON, its members in the order they were asked for.
+func objectOf(columns []string, cells []sqlite.Cell) string {
+	var b strings.Builder
+	for i, c := range cells {
+		name, err := json.Marshal(columns[i])
+		if err != nil { // no text has one
+			continue
+		}
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.Write(name)
+		b.WriteString(": ")
+		b.Write(c.JSON)
+	}
+	return "{" + b.String() + "}"
+}
+
+// oneCell is a value in one field of one line.
+func oneCell(text string) string {
+	return plain(strings.NewReplacer("\t", " ", "\r\n", " ", "\n", " ").Replace(text))
+}

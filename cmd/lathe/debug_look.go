@@ -1,0 +1,216 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/sandbox"
+	"github.com/lathe-agent/lathe/tool"
+	"github.com/lathe-agent/lathe/workspace"
+)
+
+// debugLooks are the commands that show what the program knows.
+func debugLooks(a *app) []*cobra.Command {
+	settings := newConfigShow(a)
+	settings.Use, settings.Example = "config", "  lathe debug config | jq .permission"
+	paths := &cobra.Command{
+		Use: "paths", Short: "Where everything is kept", Example: "  lathe debug paths\n  du -sh \"$(lathe debug paths --json | jq -r .data)\"",
+		Args: noArgs, RunE: func(*cobra.Command, []string) error { return a.debugPaths() },
+	}
+	info := &cobra.Command{
+		Use: "info", Short: "What a report of a bug should say of this machine", Example: "  lathe debug info",
+		Args: noArgs, RunE: func(*cobra.Command, []string) error { return a.debugInfo() },
+	}
+	projects := &cobra.Command{
+		Use: "projects", Aliases: []string{"scrap"}, Short: "The projects that the database knows, as JSON", Example: "  lathe debug projects | jq -r '.[].worktree'",
+		Args: noArgs, RunE: func(c *cobra.Command, _ []string) error {
+			return a.with(c.Context(), func(e *engine.Engine) error {
+				all, err := e.Projects(c.Context())
+				if err != nil {
+					return err
+				}
+				return a.printJSON(all)
+			})
+		},
+	}
+	agent := &cobra.Command{
+		Use: "agent NAME", Short: "An agent as it counts here, with its rules and tools, as JSON",
+		Example: "  lathe debug agent plan | jq -r '.tools | to_entries[] | select(.value).key'",
+		Args:    wantArgs(1, 1), RunE: func(c *cobra.Command, args []string) error { return a.debugAgent(c.Context(), args[0]) },
+	}
+	skill := &cobra.Command{
+		Use: "skill", Short: "The skills of this directory, as JSON", Example: "  lathe debug skill | jq -r '.[].name'",
+		Args: noArgs, RunE: func(*cobra.Command, []string) error {
+			l, err := a.settings()
+			if err != nil {
+				return err
+			}
+			a.warnDistrust(l)
+			return a.printJSON(skillsOf(l))
+		},
+	}
+	a.jsonFlag(paths)
+	a.jsonFlag(info)
+	return []*cobra.Command{settings, paths, info, agent, skill, projects, newDebugFind(a)}
+}
+
+// placesJSON are the folders and files of the program.
+type placesJSON struct {
+	Home        string `json:"home"`
+	Config      string `json:"config"`
+	Data        string `json:"data"`
+	Database    string `json:"database"`
+	Credentials string `json:"credentials"`
+	Outputs     string `json:"outputs"`
+	Snapshots   string `json:"snapshots"`
+	State       string `json:"state"`
+	Cache       string `json:"cache"`
+}
+
+func (a *app) debugPaths() error {
+	at, err := findFolders(a.env)
+	if err != nil {
+		return err
+	}
+	p := placesJSON{
+		a.home(), filepath.Join(a.userDir(), "lathe"), at.data, at.database(), at.credentials(), at.outputs(), at.snapshots(), at.state, at.cache,
+	}
+	if a.json {
+		return a.printJSON(p)
+	}
+	return pairs(a.out, [][2]string{
+		{"home", plain(p.Home)},
+		{"config", plain(p.Config)},
+		{"data", plain(p.Data)},
+		{"database", plain(p.Database)},
+		{"credentials", plain(p.Credentials)},
+		{"outputs", plain(p.Outputs)},
+		{"snapshots", plain(p.Snapshots)},
+		{"state", plain(p.State)},
+		{"cache", plain(p.Cache)},
+	})
+}
+
+// infoJSON is what the program sees of the machine; nothing in it is secret.
+type infoJSON struct {
+	Version  string   `json:"version"`
+	Go       string   `json:"go"`
+	Platform string   `json:"platform"`
+	Terminal string   `json:"terminal"`
+	Shell    string   `json:"shell"`
+	Sandbox  string   `json:"sandbox"`
+	Settings []string `json:"settings"`
+	Plugins  int      `json:"plugins"`
+	Servers  int      `json:"mcpServers"`
+}
+
+func (a *app) debugInfo() error {
+	l, err := a.settings()
+	if err != nil {
+		return err
+	}
+	i := infoJSON{
+		Version: version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Terminal: a.terminalInfo(),
+		Shell: a.env("SHELL"), Sandbox: "commands can be confined", Settings: []string{}, Plugins: len(l.Config.Plugins), Servers: len(l.Config.MCP),
+	}
+	runner := sandbox.Open(sandbox.Config{Launcher: sandbox.Self()})
+	if why := runner.Kernel().Available(false); why != nil {
+		i.Sandbox = why.Error()
+	}
+	if err := runner.Close(); err != nil {
+		return err
+	}
+	for _, s := range l.Sources {
+		i.Settings = append(i.Settings, a.shown(s.Name))
+	}
+	if a.json {
+		return a.printJSON(i)
+	}
+	return pairs(a.out, [][2]string{
+		{"lathe", i.Version},
+		{"Go", i.Go},
+		{"System", i.Platform},
+		{"Terminal", plain(i.Terminal)},
+		{"Shell", plain(i.Shell)},
+		{"Sandbox", oneLine(i.Sandbox)},
+		{"Settings", plain(strings.Join(i.Settings, ", "))},
+		{"Plugins", fmt.Sprintf("%s, %s", count(i.Plugins), several(i.Servers, "MCP server"))},
+	})
+}
+
+// terminalInfo says what is known of the screen.
+func (a *app) terminalInfo() string {
+	what := a.env("TERM")
+	if what == "" {
+		what = "TERM is not set"
+	}
+	if n := a.width(); n > 0 {
+		what += fmt.Sprintf(", %d columns", n)
+	}
+	if !isTerminal(a.stdout.file) {
+		what += ", but the output goes elsewhere"
+	} else if !a.colour(a.stdout.file) {
+		what += ", without colour"
+	}
+	return what
+}
+
+// agentJSON is an agent, and which tools it may use at all.
+type agentJSON struct {
+	lathe.Agent
+	tools map[string]bool
+}
+
+// MarshalJSON writes the tools beside the agent's own members.
+func (x agentJSON) MarshalJSON() ([]byte, error) {
+	own, err := json.Marshal(x.Agent)
+	if err != nil {
+		return nil, err
+	}
+	tools, err := json.Marshal(x.tools)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Concat(own[:len(own)-1], []byte(`,"tools":`), tools, []byte("}")), nil
+}
+
+func (a *app) debugAgent(ctx context.Context, name string) error {
+	at, err := findFolders(a.env)
+	if err != nil {
+		return err
+	}
+	s := newSetup(a, at)
+	defer func() { _ = s.Close() }() // nothing was started
+	place, err := workspace.Locate(ctx, a.dir, nil)
+	if err != nil {
+		return err
+	}
+	k, err := s.at(place)
+	if err != nil {
+		return err
+	}
+	names := []string{}
+	for _, g := range k.settings.Agents {
+		if names = append(names, g.Name); g.Name != name {
+			continue
+		}
+		out := agentJSON{g.Agent, map[string]bool{}}
+		hidden := tool.Hidden(g.Rules)
+		for _, t := range k.settings.Tools.All() {
+			if spec := t.Spec(); !spec.Hidden {
+				out.tools[spec.Name] = !hidden(spec)
+			}
+		}
+		return a.printJSON(out)
+	}
+	return lathe.Errorf(lathe.NotFound, "there is no agent %s here; there are %s", quote(name), plain(strings.Join(names, ", ")))
+}

@@ -1,0 +1,113 @@
+package sqlite
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"zombiezen.com/go/sqlite"
+
+	"github.com/lathe-agent/lathe"
+)
+
+// Cell is a value of a row, as a text and as JSON; what is no text is base64 there.
+type Cell struct {
+	Text string
+	JSON json.RawMessage
+}
+
+// Look runs one question of a person on a database that exists, beside whoever uses it: it can read
+// everything and change nothing. Row is called with the names of the columns and the values.
+func Look(ctx context.Context, path, question string, row func(columns []string, cells []Cell) error) (err error) {
+	c, err := sqlite.OpenConn(path, sqlite.OpenReadWrite) // readers of a log must be able to write beside it
+	if err != nil {
+		return lathe.Errorf(lathe.Unavailable, "cannot open %s: %w", path, err)
+	}
+	defer func() { err = errors.Join(err, c.Close()) }()
+	c.SetBusyTimeout(lockWait)
+	c.SetInterrupt(ctx.Done())
+	if err := c.SetAuthorizer(sqlite.AuthorizeFunc(onlyReads)); err != nil {
+		return err
+	}
+	s, rest, err := c.PrepareTransient(question)
+	if err != nil {
+		return asked(ctx, err)
+	}
+	defer func() { err = errors.Join(err, s.Finalize()) }()
+	if left := strings.Trim(question[len(question)-rest:], "; \t\r\n"); left != "" {
+		return lathe.Errorf(lathe.Invalid, "ask one thing at a time: what follows the first statement is %q", left)
+	}
+	columns := make([]string, s.ColumnCount())
+	for i := range columns {
+		columns[i] = s.ColumnName(i)
+	}
+	for {
+		more, err := s.Step()
+		if err != nil {
+			return asked(ctx, err)
+		}
+		if !more {
+			return nil
+		}
+		cells := make([]Cell, len(columns))
+		for i := range cells {
+			cells[i] = cell(s, i)
+		}
+		if err := row(columns, cells); err != nil {
+			return err
+		}
+	}
+}
+
+// onlyReads allows questions, and no statement that changes a row, a table, a setting or a file.
+func onlyReads(a sqlite.Action) sqlite.AuthResult {
+	switch a.Type() {
+	case sqlite.OpSelect, sqlite.OpRead, sqlite.OpFunction, sqlite.OpRecursive:
+		return sqlite.AuthResultOK
+	default:
+		return sqlite.AuthResultDeny
+	}
+}
+
+// asked says what is wrong with a question.
+func asked(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if sqlite.ErrCode(err).ToPrimary() == sqlite.ResultAuth {
+		return lathe.Errorf(lathe.Denied, "only questions (SELECT) are allowed here: nothing of the database can be changed this way")
+	}
+	return lathe.Errorf(lathe.Invalid, "%w; the tables are in sqlite_schema", err)
+}
+
+func cell(s *sqlite.Stmt, i int) Cell {
+	switch s.ColumnType(i) {
+	case sqlite.TypeNull:
+		return Cell{"", json.RawMessage("null")}
+	case sqlite.TypeInteger:
+		n := strconv.FormatInt(s.ColumnInt64(i), 10)
+		return Cell{n, json.RawMessage(n)}
+	case sqlite.TypeFloat:
+		text := s.ColumnText(i)
+		if !json.Valid([]byte(text)) { // Inf
+			return Cell{text, json.RawMessage(strconv.Quote(text))}
+		}
+		return Cell{text, json.RawMessage(text)}
+	case sqlite.TypeBlob:
+		data := make([]byte, s.ColumnLen(i))
+		s.ColumnBytes(i, data)
+		text := base64.StdEncoding.EncodeToString(data)
+		return Cell{text, json.RawMessage(`"` + text + `"`)}
+	default:
+		text := strings.ToValidUTF8(s.ColumnText(i), "\uFFFD")
+		quoted, err := json.Marshal(text)
+		if err != nil { // no text has one
+			quoted = fmt.Appendf(nil, "%q", err.Error())
+		}
+		return Cell{text, quoted}
+	}
+}
