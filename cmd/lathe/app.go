@@ -71,7 +71,13 @@ func (a *app) globalFlags(root *cobra.Command) {
 	f.BoolVar(&a.trust, "trust", false, "let the project run what its settings say, this once")
 	f.BoolVar(&a.pure, "pure", false, "load no plugins from outside")
 	root.Flags().BoolP("version", "v", false, "print the version")
-	root.PersistentPreRunE = func(*cobra.Command, []string) error { return a.startLog() }
+	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
+		a.printLogs = a.printLogs || a.isOn("PRINT_LOGS")
+		if v := a.variable("LOG_LEVEL"); v != "" && !c.Flags().Changed("log-level") {
+			a.logLevel = v
+		}
+		return a.startLog()
+	}
 }
 
 func (a *app) jsonFlag(cmd *cobra.Command) {

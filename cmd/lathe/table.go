@@ -23,12 +23,17 @@ const (
 	columnGap   = "  "
 )
 
-// write prints the table in so many columns; 0 has no limit.
+// write prints the table in so many columns; 0 has no limit. On a screen that is too narrow for it
+// each cell has a line of its own.
 func (t table) write(w io.Writer, screen int) error {
 	widths := t.widths(screen)
 	total := len(columnGap) * (len(widths) - 1)
 	for _, n := range widths {
 		total += n
+	}
+	if screen > 0 && total > screen {
+		_, err := io.WriteString(w, t.stacked(screen))
+		return err
 	}
 	var b strings.Builder
 	t.line(&b, t.head, widths)
@@ -38,6 +43,25 @@ func (t table) write(w io.Writer, screen int) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// stacked is the rows below each other. The first cell, by which a row is named, is never cut.
+func (t table) stacked(screen int) string {
+	var b strings.Builder
+	for _, row := range t.rows {
+		for i, cell := range row {
+			switch {
+			case i == 0:
+				b.WriteString(cell + "\n")
+			case cell == "":
+			case i == t.paths:
+				b.WriteString(columnGap + clipLeft(cell, max(leastColumn, screen-len(columnGap))) + "\n")
+			default:
+				b.WriteString(columnGap + clip(cell, max(leastColumn, screen-len(columnGap))) + "\n")
+			}
+		}
+	}
+	return b.String()
 }
 
 func (t table) widths(screen int) []int {

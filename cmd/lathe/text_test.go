@@ -155,7 +155,7 @@ func TestTable_FitsTheScreen(t *testing.T) {
 		head: []string{"ID", "Title", "Directory"}, flexible: []int{1, 2}, paths: 2,
 		rows: [][]string{{"1", strings.Repeat("long title ", 5), "/a/very/long/way/down/to/here"}, {"2", "日本", "/"}},
 	}
-	for _, screen := range []int{40, 60, 80} {
+	for _, screen := range []int{20, 40, 60, 80} {
 		var b strings.Builder
 		if err := tab.write(&b, screen); err != nil {
 			t.Fatal(err)

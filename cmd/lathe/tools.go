@@ -4,6 +4,9 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
 
 	"github.com/lathe-agent/lathe/config"
 	"github.com/lathe-agent/lathe/engine"
@@ -16,7 +19,7 @@ import (
 func (s *agentSetup) equip(k *known, place workspace.Place, out *engine.Settings) {
 	c := k.loaded.Config
 	bash := tool.BashConfig{
-		Runner: s.runner, Shell: c.Shell, Env: s.commandEnv(), Add: s.env(place.Directory), Output: tool.Output{Dir: s.outputs, Limits: out.Limits},
+		Runner: s.runner, Shell: c.Shell, Env: s.commandEnv(), Timeout: s.app.commandTime(), Add: s.env(place.Directory), Output: tool.Output{Dir: s.outputs, Limits: out.Limits},
 		Secrets: func() (names []string) { // when the first command runs: the list is long
 			for _, p := range k.providers.catalog.Providers() {
 				names = append(names, p.Env...)
@@ -45,12 +48,22 @@ func (s *agentSetup) equip(k *known, place workspace.Place, out *engine.Settings
 	out.ShellName = out.Shell.Models()
 }
 
-// commandEnv is the environment of commands.
+// commandEnv is the environment of commands. By the last ones they can tell that an agent runs them.
 func (s *agentSetup) commandEnv() []string {
-	if s.environ != nil {
-		return s.environ
+	env := s.environ
+	if env == nil {
+		env = os.Environ()
 	}
-	return os.Environ()
+	return append(slices.Clip(env), "AGENT=1", "OPENCODE=1", "OPENCODE_PID="+strconv.Itoa(os.Getpid()))
+}
+
+// commandTime is how long commands may run that have no limit of their own; 0 is the tool's.
+func (a *app) commandTime() time.Duration {
+	n, err := strconv.Atoi(a.variable("EXPERIMENTAL_BASH_DEFAULT_TIMEOUT_MS"))
+	if err != nil || n <= 0 {
+		return 0
+	}
+	return time.Duration(n) * time.Millisecond
 }
 
 // webConfig says from where pages may come. A proxy that is no address is none: the check of the
@@ -63,11 +76,12 @@ func webConfig(c config.WebFetch, limits tool.Limits) tool.WebConfig {
 	return out
 }
 
-// search is who is asked what the web knows: whose key is there.
+// search is who is asked what the web knows: whose key is there, or who is named if both are.
 func (s *agentSetup) search() tool.SearchConfig {
 	c := tool.SearchConfig{Provider: "exa", Key: s.app.env("EXA_API_KEY"), Agent: "lathe/" + version}
-	if c.Key == "" {
-		c.Provider, c.Key = "parallel", s.app.env("PARALLEL_API_KEY")
+	other := s.app.env("PARALLEL_API_KEY")
+	if c.Key == "" || other != "" && s.app.variable("WEBSEARCH_PROVIDER") == "parallel" {
+		c.Provider, c.Key = "parallel", other
 	}
 	return c
 }

@@ -81,11 +81,14 @@ func (t *transcript) speaker(m lathe.Message) string {
 	return strings.Join(slices.DeleteFunc(words, func(s string) bool { return s == "" }), " · ")
 }
 
-// rule is a line with a name at each end.
+// rule is a line with a name at each end, or two lines where both do not fit into one.
 func (t *transcript) rule(left, right string) string {
 	width := ruleWidth
 	if t.width > 0 {
 		width = min(t.width, ruleMost)
+	}
+	if width < columns(right)+leastColumn+8 {
+		return "── " + clip(left, max(leastColumn, width-3)) + "\n   " + right
 	}
 	left = clip(left, max(leastColumn, width-columns(right)-8))
 	fill := max(2, width-columns(left)-columns(right)-5)
