@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -45,8 +46,7 @@ func (a *app) answerSQL(ctx context.Context, sql string, asJSON bool) error {
 			if rows == 1 {
 				before = "[\n  "
 			}
-			a.printf("%s%s", before, objectOf(columns, cells))
-			return nil
+			return a.row("%s%s", before, objectOf(columns, cells))
 		}
 		line := make([]string, len(cells))
 		if rows == 1 {
@@ -58,8 +58,7 @@ func (a *app) answerSQL(ctx context.Context, sql string, asJSON bool) error {
 		for i, c := range cells {
 			line[i] = oneCell(c.Text)
 		}
-		a.printf("%s\n", strings.Join(line, "\t"))
-		return nil
+		return a.row("%s\n", strings.Join(line, "\t"))
 	})
 	switch {
 	case err != nil || !asJSON:
@@ -68,6 +67,12 @@ func (a *app) answerSQL(ctx context.Context, sql string, asJSON bool) error {
 	default:
 		a.printf("\n]\n")
 	}
+	return err
+}
+
+// row prints one, and fails when nobody reads any more: there may be no end of them.
+func (a *app) row(format string, args ...any) error {
+	_, err := fmt.Fprintf(a.out, format, args...)
 	return err
 }
 
