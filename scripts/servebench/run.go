@@ -34,7 +34,7 @@ func (b *bench) run(ctx context.Context) error {
 	for i := range 22 {
 		cmd := exec.CommandContext(ctx, b.lathe, "run", "-m", b.model, "--title", "one", "hello")
 		cmd.Dir = project
-		cmd.Env = append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME=", "XDG_DATA_HOME=", "XDG_STATE_HOME=", "XDG_CACHE_HOME=",
+		cmd.Env = append(cmd.Environ(), "HOME="+home, "XDG_CONFIG_HOME=", "XDG_DATA_HOME=", "XDG_STATE_HOME=", "XDG_CACHE_HOME=",
 			"LATHE_DATA="+filepath.Join(home, "data"), "LATHE_CONFIG_CONTENT="+settingsFor(b.provider.listener.Addr().String()))
 		began := time.Now()
 		out, err := cmd.CombinedOutput()
