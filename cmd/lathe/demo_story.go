@@ -275,7 +275,7 @@ func indented(output string, screen int) string {
 		if strings.HasPrefix(line, "<") { // remarks to the model
 			break
 		}
-		if strings.TrimSpace(line) == "" {
+		if strings.TrimSpace(line) == "" || strings.HasPrefix(line, "exit ") && strings.Contains(line, " · ") {
 			continue
 		}
 		line = "  " + strings.ReplaceAll(plainText(strings.TrimRight(line, "\r\n")), "\t", "  ")
