@@ -13,7 +13,7 @@ import (
 
 func newDB(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "db",
+		Use:   "db [QUERY]",
 		Short: "Look at the database: size, soundness, place",
 		Long: `Looks at the database. A question in SQL is answered as lines of fields, or as JSON; nothing can
 be changed that way, and it may be asked while others use the database. The tables are ours and

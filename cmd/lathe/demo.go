@@ -67,7 +67,7 @@ func (a *app) demo(ctx context.Context, f demoFlags) (err error) {
 		}
 		err = errors.Join(err, os.RemoveAll(root))
 	}()
-	if d.project, err = chooseDemo(ctx, root); err != nil {
+	if d.project, err = pickDemo(ctx, root); err != nil {
 		return err
 	}
 	if !f.fast && isTerminal(a.stdout.file) {
@@ -174,8 +174,8 @@ func (d *demo) lay() error {
 			return err
 		}
 	}
-	files := maps.Clone(d.project.files)
-	maps.Copy(files, demoRepository)
+	files := demoRepository()
+	maps.Copy(files, d.project.files)
 	for name, text := range files {
 		path := filepath.Join(d.dir, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {

@@ -41,8 +41,6 @@ func onTerminalSized(t *testing.T, home string, width uint16, env []string, args
 	return x
 }
 
-var escape = regexp.MustCompile("\x1b\\[[0-9;?]*[A-Za-z]")
-
 // On a screen the story has colours unless they are not wanted, and fits into few columns.
 func TestDemo_OnATerminal(t *testing.T) {
 	t.Parallel()
@@ -68,7 +66,7 @@ func TestDemo_ForReaders(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
 	code, seen := demoOn(t, home, 100, nil).end()
-	text := escape.ReplaceAllString(seen, "")
+	text := regexp.MustCompile("\x1b\\[[0-9;?]*[A-Za-z]").ReplaceAllString(seen, "")
 	if code != 0 || !strings.Contains(text, "I run the test first.") || !strings.Contains(text, "The test passes. ") || !strings.Contains(text, "lathe auth login") {
 		t.Errorf("%d\n%s", code, text)
 	}

@@ -32,16 +32,14 @@ type demoProject struct {
 }
 
 // demoRepository makes a project a repository, also where there is no git.
-var demoRepository = map[string]string{
-	".git/HEAD":         "ref: refs/heads/main\n",
-	".git/config":       "[core]\n\trepositoryformatversion = 0\n",
-	".git/objects/keep": "",
-	".git/refs/keep":    "",
+func demoRepository() map[string]string {
+	return map[string]string{
+		".git/HEAD": "ref: refs/heads/main\n", ".git/config": "[core]\n\trepositoryformatversion = 0\n", ".git/objects/keep": "", ".git/refs/keep": "",
+	}
 }
 
-var demoGo = demoProject{
-	name: "Go", test: "go test ./...", script: demoScript,
-	files: map[string]string{
+func demoGo() demoProject {
+	return demoProject{name: "Go", test: "go test ./...", script: demoScript, files: map[string]string{
 		"go.mod": "module example.test/slug\n\ngo 1.21\n",
 		"slug.go": `// Package slug makes names for addresses.
 package slug
@@ -68,13 +66,12 @@ func TestMake(t *testing.T) {
 	}
 }
 `,
-	},
+	}}
 }
 
 // demoShell is for machines without Go.
-var demoShell = demoProject{
-	name: "shell", test: "sh test.sh", script: demoShellScript,
-	files: map[string]string{
+func demoShell() demoProject {
+	return demoProject{name: "shell", test: "sh test.sh", script: demoShellScript, files: map[string]string{
 		"slug.sh": `# slug TITLE makes a name for an address: small letters, words joined by dashes.
 slug() {
 	printf '%s' "$1" | tr 'A-Z ' 'a-z-'
@@ -94,16 +91,16 @@ check " Two  spaces " two-spaces
 [ $failed = 1 ] || echo ok
 exit $failed
 `,
-	},
+	}}
 }
 
-// chooseDemo takes the project in Go where there is Go, else one that a shell can test.
-func chooseDemo(ctx context.Context, root string) (demoProject, error) {
+// pickDemo takes the project in Go where there is Go, else one that a shell can test.
+func pickDemo(ctx context.Context, root string) (demoProject, error) {
 	if p, ok := goDemo(ctx, root); ok {
 		return p, nil
 	}
 	if _, err := exec.LookPath("sh"); err == nil && runtime.GOOS != "windows" {
-		return demoShell, nil
+		return demoShell(), nil
 	}
 	return demoProject{}, lathe.Errorf(lathe.Unavailable, "the demo mends a small program and runs its test, and this machine has neither go nor a shell for it: install Go, or begin with `lathe auth login`")
 }
@@ -134,7 +131,7 @@ func goDemo(ctx context.Context, root string) (demoProject, bool) {
 	if !isWritable(cache) {
 		cache = filepath.Join(root, "go-build")
 	}
-	p := demoGo
+	p := demoGo()
 	p.env = []string{
 		"GOCACHE=" + cache, "GOPATH=" + filepath.Join(root, "go"), "GOENV=off", "GOFLAGS=", "GOPROXY=off",
 		"GOTOOLCHAIN=local", "GOWORK=off", "GO111MODULE=on",
