@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/http"
 	"net/url"
 	"os"
 	"path"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -19,17 +21,17 @@ import (
 
 func newImport(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "import [FILE]",
+		Use:   "import [FILE | LINK]",
 		Short: "Take in an exported session",
 		Long: `Takes in a session that lathe or OpenCode exported, of any version of it, or the data of a
-share link, from a file or from standard input ("-" or nothing). It belongs to the current
-directory (or that of -C) from then on. Ids and times stay as they are.
+share link: from a file, from the link, or from standard input ("-" or nothing). It belongs to
+the current directory (or that of -C) from then on. Ids and times stay as they are.
 
 The session comes in whole or not at all. If it is here already, what is missing is added
 and nothing is overwritten.`,
 		Example: `  lathe import session.json
   ssh build lathe export last | lathe import
-  curl -fsSL https://share.example/api/shares/abc/data | lathe import -`,
+  lathe import https://share.example/s/abc`,
 		Args: wantArgs(0, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			name := "-"
@@ -103,7 +105,11 @@ func notImported(name string, err error) error {
 // readExport reads the whole file, as much of it as is ever accepted.
 func (a *app) readExport(ctx context.Context, name string) ([]byte, error) {
 	if link, err := url.Parse(name); err == nil && (link.Scheme == "http" || link.Scheme == "https") {
-		return nil, shareLink(link)
+		data, err := fetchShare(ctx, link)
+		if err != nil {
+			return nil, notImported(link.Redacted(), err)
+		}
+		return data, nil
 	}
 	from := a.stdin
 	if name != "-" {
@@ -150,9 +156,37 @@ func fileError(err error) error {
 	}
 }
 
-// shareLink says how to import a shared session for as long as links are not fetched.
-func shareLink(link *url.URL) error {
-	data := *link
-	data.Path, data.RawQuery, data.Fragment = "/api/shares/"+path.Base(link.Path)+"/data", "", ""
-	return lathe.Errorf(lathe.Invalid, "links are fetched in a later version; until then: curl -fsSL %s | lathe import -", plain(data.String()))
+// shareTime is how long the data of a link may take.
+const shareTime = time.Minute
+
+// fetchShare fetches the data behind the link of a shared session, or the link itself if it is the
+// data's.
+func fetchShare(ctx context.Context, link *url.URL) ([]byte, error) {
+	from := *link
+	if !strings.HasSuffix(from.Path, "/data") {
+		from.Path = "/api/shares/" + path.Base(link.Path) + "/data"
+	}
+	from.RawQuery, from.Fragment = "", ""
+	ctx, stop := context.WithTimeout(ctx, shareTime)
+	defer stop()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, from.String(), nil)
+	if err != nil {
+		return nil, lathe.Errorf(lathe.Invalid, "%w", err)
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		if cause := context.Cause(ctx); errors.As(cause, new(interrupt)) {
+			return nil, cause
+		}
+		return nil, lathe.Errorf(lathe.Unavailable, "%w; look at the address, or fetch the file and import that", err)
+	}
+	defer func() { _ = res.Body.Close() }() // it has been read, or is not wanted
+	if res.StatusCode != http.StatusOK {
+		return nil, lathe.Errorf(lathe.NotFound, "%s answers %s; the link may be wrong, or no longer shared", plain(from.Host), res.Status)
+	}
+	data, err := io.ReadAll(io.LimitReader(res.Body, lathe.MaxExport+1))
+	if err != nil {
+		return nil, lathe.Errorf(lathe.Unavailable, "%w", err)
+	}
+	return data, nil
 }
