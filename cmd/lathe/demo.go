@@ -35,7 +35,7 @@ has. Then it shows what changed, undoes it, and runs the test once more.
 
 It needs no key, no network, no git, and not even Go: without it the project is a shell script.
 It takes some seconds and removes what it made, also when you interrupt it. Your own sessions
-and settings are not touched.`,
+and settings are not touched; Go's build cache is used if there is one, as by every go command.`,
 		Example: `  lathe demo
   lathe demo --fast    # without pauses for reading
   lathe demo --keep    # and look around in what it made`,
@@ -151,6 +151,7 @@ type demo struct {
 	pace    demoPace
 	server  *modeltest.Server
 	setup   *agentSetup
+	stop    context.CancelCauseFunc
 }
 
 func (d *demo) data() string { return filepath.Join(d.root, "data") }

@@ -29,6 +29,7 @@ type demoProject struct {
 	script string // what the model says
 	files  map[string]string
 	env    []string // for its commands, as name=value
+	remark string   // what is to be said of it, "" for nothing
 }
 
 // demoRepository makes a project a repository, also where there is no git.
@@ -71,7 +72,8 @@ func TestMake(t *testing.T) {
 
 // demoShell is for machines without Go.
 func demoShell() demoProject {
-	return demoProject{name: "shell", test: "sh test.sh", script: demoShellScript, files: map[string]string{
+	const remark = "There is no Go on this machine, so a shell script is mended instead of a Go program."
+	return demoProject{name: "shell", test: "sh test.sh", script: demoShellScript, remark: remark, files: map[string]string{
 		"slug.sh": `# slug TITLE makes a name for an address: small letters, words joined by dashes.
 slug() {
 	printf '%s' "$1" | tr 'A-Z ' 'a-z-'
@@ -127,11 +129,11 @@ func goDemo(ctx context.Context, root string) (demoProject, bool) {
 	if err != nil {
 		return demoProject{}, false // it is there and does not work
 	}
-	cache := strings.TrimSpace(string(out))
+	cache, p := strings.TrimSpace(string(out)), demoGo()
 	if !isWritable(cache) {
 		cache = filepath.Join(root, "go-build")
+		p.remark = "Go has no build cache here, so the first test takes a while: its library is built for it."
 	}
-	p := demoGo()
 	p.env = []string{
 		"GOCACHE=" + cache, "GOPATH=" + filepath.Join(root, "go"), "GOENV=off", "GOFLAGS=", "GOPROXY=off",
 		"GOTOOLCHAIN=local", "GOWORK=off", "GO111MODULE=on",

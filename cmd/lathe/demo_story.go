@@ -63,6 +63,8 @@ func (d *demo) wait(ctx context.Context) {
 
 // play opens the engine, has the turn run as `lathe run` does, and shows what came of it.
 func (d *demo) play(ctx context.Context) (err error) {
+	ctx, d.stop = context.WithCancelCause(ctx)
+	defer d.stop(nil)
 	script, err := modeltest.Parse(d.project.script)
 	if err != nil {
 		return err
@@ -97,8 +99,8 @@ func (d *demo) play(ctx context.Context) (err error) {
 }
 
 func (d *demo) prologue(ctx context.Context) {
-	if d.project.name == "shell" {
-		d.tell("There is no Go on this machine, so a shell script is mended instead of a Go program.")
+	if d.project.remark != "" {
+		d.tell(d.project.remark)
 		d.say("")
 	}
 	d.tell("A small " + d.project.name + " project with a failing test, in a throw-away folder. The model is a script, and so is what it costs; the tools, the test and all else are real.")
@@ -197,7 +199,14 @@ func (d *demo) tell(words string) {
 // say prints a line at once: the story is told as it happens.
 func (d *demo) say(format string, args ...any) {
 	d.printf(format+"\n", args...)
-	d.flushed()
+	d.heard()
+}
+
+// heard ends the story when nobody listens any more.
+func (d *demo) heard() {
+	if err := d.out.Flush(); err != nil && d.stop != nil {
+		d.stop(err)
+	}
 }
 
 // demoTurns lets the story be seen in more detail than a turn usually is: what commands say, the
@@ -220,6 +229,7 @@ func (t *demoTurns) Events(ctx context.Context, scope lathe.Scope, after lathe.O
 			if !yield(ev, err) {
 				return
 			}
+			t.demo.heard()
 			if f, ok := ev.Fact.(*lathe.PartChanged); ok && !t.shown[f.Part.ID] {
 				t.detail(f.Part)
 			}
