@@ -40,7 +40,6 @@ func TestCommands_TeachByExample(t *testing.T) {
 // what is measured below.
 var latheCall = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|[|&$(;]\s*|ssh build )lathe ([a-z][^|&;)]*)`) })
 
-
 // checkExample holds a shell line against the commands and flags that exist.
 func checkExample(t *testing.T, root *cobra.Command, line string) {
 	t.Helper()

@@ -67,7 +67,7 @@ func (a *app) demo(ctx context.Context, f demoFlags) (err error) {
 		}
 		err = errors.Join(err, os.RemoveAll(root))
 	}()
-	if d.project, err = pickDemo(ctx, root); err != nil {
+	if d.project, err = demoFor(ctx, root); err != nil {
 		return err
 	}
 	if !f.fast && isTerminal(a.stdout.file) {

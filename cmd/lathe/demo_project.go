@@ -96,8 +96,8 @@ exit $failed
 	}}
 }
 
-// pickDemo takes the project in Go where there is Go, else one that a shell can test.
-func pickDemo(ctx context.Context, root string) (demoProject, error) {
+// demoFor takes the project in Go where there is Go, else one that a shell can test.
+func demoFor(ctx context.Context, root string) (demoProject, error) {
 	if p, ok := goDemo(ctx, root); ok {
 		return p, nil
 	}
