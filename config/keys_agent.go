@@ -11,20 +11,20 @@ var agentTable = sync.OnceValue(func() *spec {
 	colour.match, colour.form = regexp.MustCompile(`^#[0-9a-fA-F]{6}$`), `a colour like "#ff8800"`
 	return object("",
 		key("description", text("when to use it")),
-		key("mode", choice("", "subagent", "primary", "all")),
-		key("model", text("the model, as provider/model")),
-		key("variant", text("")),
+		key("mode", choice("primary works for you, subagent for other agents; default: all", "subagent", "primary", "all")),
+		key("model", text("the model, as provider/model; default: that of the session")),
+		key("variant", text("the level of reasoning")),
 		key("prompt", text("the system prompt")),
-		key("temperature", num("")),
-		key("top_p", num("")),
+		key("temperature", num("of its model")),
+		key("top_p", num("of its model")),
 		key("steps", whole("how many steps before it must conclude", 1)),
 		key("permission", permissionSpec()),
 		key("fallback", list("models in place of one that cannot answer, as provider/model", text("")).needsTrust()),
 		key("sandbox", sandboxSpec()),
 		key("color", colour),
 		key("hidden", toggle("not offered for @")),
-		key("disable", toggle("")),
-		key("options", dict("options for the provider", anything("")).riskyIf(holdsAddress)),
+		key("disable", toggle("as if there were none of this name")),
+		key("options", dict("options for the provider of its model", anything("")).riskyIf(holdsAddress)),
 		old("name", text(""), "the key is the name"),
 		old("tools", toolsSpec(), "use permission"),
 		old("maxSteps", whole("", 1), "use steps"),
@@ -34,8 +34,8 @@ var agentTable = sync.OnceValue(func() *spec {
 func commandSpec() *spec {
 	return object("",
 		core("template", text("what is said; $1, $2 and $ARGUMENTS stand for arguments").riskyIf(runsShell)),
-		key("description", text("")), key("agent", text("")), key("model", text("the model, as provider/model")),
-		key("variant", text("")), key("subtask", toggle("run it in a sub-agent")))
+		key("description", text("what it is for")), key("agent", text("who does it; default: the agent of the session")),
+		key("model", text("the model, as provider/model")), key("variant", text("the level of reasoning")), key("subtask", toggle("run it in a sub-agent")))
 }
 
 // permissionSpec: of a project, only rules that allow need trust; it may always forbid more.

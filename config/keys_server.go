@@ -1,17 +1,21 @@
 package config
 
 // limit is a time in milliseconds, or none.
-func limit() *spec { return either("milliseconds, or false", whole("", 1), off()) }
+func limit(doc string) *spec { return either(doc, whole("", 1), off()) }
 
 func providerSpec() *spec {
 	options := object("options of the provider",
-		key("apiKey", text("").needsTrust()), key("baseURL", text("").needsTrust()), key("enterpriseUrl", text("").needsTrust()),
-		key("setCacheKey", toggle("")), key("timeout", limit()), key("headerTimeout", limit()), key("chunkTimeout", limit()),
+		key("apiKey", text("its key, best as {env:NAME} or {file:path}").needsTrust()), key("baseURL", text("its address").needsTrust()),
+		key("enterpriseUrl", text("the address of a GitHub of one's own, for Copilot").needsTrust()),
+		key("setCacheKey", toggle("send the session as the key of the cache of prompts; default: what suits the provider")),
+		key("timeout", limit("how long is waited for it, in milliseconds; default: 300000")),
+		key("headerTimeout", limit("the same until it answers; default: timeout")),
+		key("chunkTimeout", limit("the same between two pieces of an answer; default: timeout")),
 	).with(anything("").needsTrust()) // headers, credentials: whatever a provider knows
 	return object("",
-		key("api", text("its address").needsTrust()), key("name", text("")),
-		key("env", list("the variables that may hold its key", text("")).needsTrust()), key("id", text("")),
-		key("npm", text("which protocol it speaks").needsTrust()),
+		key("api", text("its address, where the options name none").needsTrust()), key("name", text("for people")),
+		key("env", list("the variables that may hold its key", text("")).needsTrust()), key("id", text("has no effect; the key is the id")),
+		key("npm", text("which protocol it speaks, by the name of a package: @ai-sdk/anthropic, @ai-sdk/openai-compatible and the like").needsTrust()),
 		key("whitelist", list("the only models to offer", text(""))), key("blacklist", list("models not to offer", text(""))),
 		key("options", options), key("models", dict("models by id", modelSpec())))
 }
@@ -19,44 +23,47 @@ func providerSpec() *spec {
 func modelSpec() *spec {
 	price := func(more ...entry) *spec {
 		return object("dollars per million tokens", append([]entry{
-			must("input", num("")), must("output", num("")), key("cache_read", num("")), key("cache_write", num("")),
+			must("input", num("what is sent")), must("output", num("what is answered")), key("cache_read", num("what is read from the cache")),
+			key("cache_write", num("what is written to it")),
 		}, more...)...)
 	}
 	modality := list("", choice("", "text", "audio", "image", "video", "pdf"))
 	return object("",
-		key("id", text("its id at the provider")), key("name", text("")), key("family", text("")), key("release_date", text("")),
-		key("attachment", toggle("")), key("reasoning", toggle("")), key("temperature", toggle("")), key("tool_call", toggle("")),
-		key("interleaved", either("", toggle(""), text(""), object("", must("field", text(""))))),
-		key("cost", price(key("context_over_200k", price()), key("tiers", anything(""))).needsTrust()), // a budget is counted with it
-		key("limit", object("in tokens", must("context", num("")), key("input", num("")), must("output", num("")))),
-		key("modalities", object("", key("input", modality), key("output", modality))),
-		key("experimental", anything("")), key("status", choice("", "alpha", "beta", "deprecated", "active")),
-		key("provider", object("", key("npm", text("").needsTrust()), key("api", text("").needsTrust()))),
+		key("id", text("its id at the provider; default: the key")), key("name", text("for people")), key("family", text("which models it belongs to")),
+		key("release_date", text("as 2026-01-31")), key("attachment", toggle("it reads attachments")), key("reasoning", toggle("it can think before it answers")),
+		key("temperature", toggle("it takes a temperature")), key("tool_call", toggle("it can call tools")),
+		key("interleaved", either("its thoughts are sent back to it, under which name", toggle(""), text(""), object("", must("field", text("the name"))))),
+		key("cost", price(key("context_over_200k", price()), key("tiers", anything("prices by size of the request"))).needsTrust()), // a budget is counted with it
+		key("limit", object("in tokens", must("context", num("the window, both together")), key("input", num("what may be sent")), must("output", num("what may be answered")))),
+		key("modalities", object("what it takes and gives", key("input", modality), key("output", modality))),
+		key("experimental", anything("modes of it that its maker calls so")), key("status", choice("how finished it is", "alpha", "beta", "deprecated", "active")),
+		key("provider", object("where it differs from its provider", key("npm", text("the protocol").needsTrust()), key("api", text("the address").needsTrust()))),
 		key("options", dict("options for the provider", anything("")).riskyIf(holdsAddress)),
-		key("headers", dict("", text("")).needsTrust()),
-		key("variants", dict("named sets of options", object("", key("disabled", toggle(""))).with(anything("").riskyIf(holdsAddress)))))
+		key("headers", dict("HTTP headers to send", text("")).needsTrust()),
+		key("variants", dict("named sets of options", object("", key("disabled", toggle("not offered"))).with(anything("").riskyIf(holdsAddress)))))
 }
 
 // mcpSpec: an entry that only says enabled switches one of a lower source.
 func mcpSpec() *spec {
-	port := whole("", 1)
+	port := whole("of the page the browser is sent back to; default: any", 1)
 	port.most = 65535
-	oauth := object("", key("clientId", text("")), key("clientSecret", text("")), key("scope", text("")),
-		key("callbackPort", port), key("redirectUri", text("")))
+	oauth := object("", key("clientId", text("of a client that was registered by hand")), key("clientSecret", text("its secret")), key("scope", text("what is asked for")),
+		key("callbackPort", port), key("redirectUri", text("where the browser is sent back to")))
 	return either("",
-		object("", must("type", choice("", "local")), must("command", list("the command with its arguments", text(""))),
-			key("cwd", text("")), key("environment", dict("", text(""))), key("enabled", toggle("")), key("timeout", whole("milliseconds", 1))).needsTrust(),
-		object("", must("type", choice("", "remote")), must("url", text("")), key("headers", dict("", text(""))),
-			key("oauth", either("", oauth, off())), key("enabled", toggle("")), key("timeout", whole("milliseconds", 1))).needsTrust(),
+		object("", must("type", choice("a program, or an address", "local")), must("command", list("the command with its arguments", text(""))),
+			key("cwd", text("where it runs; default: the project")), key("environment", dict("variables it gets", text(""))),
+			key("enabled", toggle("default: true")), key("timeout", whole("how long it may take, in milliseconds; default: 30000", 1))).needsTrust(),
+		object("", must("type", choice("", "remote")), must("url", text("its address")), key("headers", dict("HTTP headers to send", text(""))),
+			key("oauth", either("how to log in; false does not", oauth, off())), key("enabled", toggle("")), key("timeout", whole("milliseconds", 1))).needsTrust(),
 		object("", must("enabled", toggle("").riskyIf(is("true")))))
 }
 
 func formatterSpec() *spec {
-	return object("", key("disabled", toggle("")), key("command", list("the command; the file stands for $FILE, or is appended", text(""))),
-		key("environment", dict("", text(""))), key("extensions", list("", text(""))))
+	return object("", key("disabled", toggle("not used")), key("command", list("the command; the file stands for $FILE, or is appended", text(""))),
+		key("environment", dict("variables it gets", text(""))), key("extensions", list("of files it formats", text(""))))
 }
 
 func lspSpec() *spec {
-	return object("", key("command", list("", text(""))), key("extensions", list("", text(""))), key("disabled", toggle("")),
-		key("env", dict("", text(""))), key("initialization", dict("", anything(""))))
+	return object("", key("command", list("the command with its arguments", text(""))), key("extensions", list("of files it knows", text(""))), key("disabled", toggle("not used")),
+		key("env", dict("variables it gets", text(""))), key("initialization", dict("what it is told first", anything(""))))
 }

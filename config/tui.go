@@ -67,28 +67,28 @@ func (w *Width) UnmarshalJSON(data []byte) error {
 
 // tuiTable is the table of everything tui.json may say.
 var tuiTable = sync.OnceValue(func() *spec {
-	speed, volume := num("lines for one turn of the wheel"), num("0 to 1")
+	speed, volume := num("lines for one turn of the wheel"), num("how loud")
 	speed.bound, speed.above = true, true
 	volume.bound, volume.most = true, 1
 	binding := either("keys, separated by commas; none or false switches off",
 		text(""), off(), dict("", anything("")), list("", anything("")))
 	return object("Settings of the terminal program.",
 		key("$schema", text("where editors find the schema of this file")),
-		key("theme", text("")),
+		key("theme", text("the name of a theme")),
 		key("keybinds", dict("keys by what they do", binding).needsTrust()), // the key for yes could share the session
 		key("leader_timeout", whole("milliseconds; default: 2000", 1)),
 		key("plugin", list("plugins of the terminal program", pluginSpec()).needsTrust()),
-		key("plugin_enabled", dict("", toggle("").riskyIf(is("true")))),
+		key("plugin_enabled", dict("plugins that are on or off, by name", toggle("").riskyIf(is("true")))),
 		key("scroll_speed", speed),
-		key("scroll_acceleration", object("", key("enabled", toggle("")))),
-		key("diff_style", choice("", "auto", "stacked")),
-		key("mouse", toggle("default: true")),
-		key("cursor", object("", key("style", choice("", "block", "line", "underline", "default")), key("blinking", toggle("")))),
-		key("prompt", object("", key("max_height", whole("", 1)), key("max_width", either("", whole("", 1), choice("", "auto"))))),
-		key("attention", object("",
-			key("enabled", toggle("default: false")), key("notifications", toggle("default: true")), key("sound", toggle("default: true")),
-			key("volume", volume), key("sound_pack", text("").needsTrust()),
-			key("sounds", dict("default, question, permission, error, done, subagent_done", text("")).needsTrust()))),
+		key("scroll_acceleration", object("faster on long turns", key("enabled", toggle("")))),
+		key("diff_style", choice("side by side where there is room, or one below the other", "auto", "stacked")),
+		key("mouse", toggle("whether the program takes the mouse; default: true")),
+		key("cursor", object("the cursor", key("style", choice("its form", "block", "line", "underline", "default")), key("blinking", toggle("whether it blinks")))),
+		key("prompt", object("the box you write in", key("max_height", whole("in lines", 1)), key("max_width", either("in columns", whole("", 1), choice("", "auto"))))),
+		key("attention", object("how you are called when something is done or asked",
+			key("enabled", toggle("all of it; default: false")), key("notifications", toggle("of the desktop; default: true")), key("sound", toggle("a sound; default: true")),
+			key("volume", volume), key("sound_pack", text("which sounds").needsTrust()),
+			key("sounds", dict("files of sounds for default, question, permission, error, done and subagent_done", text("")).needsTrust()))),
 	)
 })
 

@@ -110,7 +110,7 @@ in any) and prints its path. On a terminal it asks for what you do not say; else
 and --description are needed. What is not among --permissions is denied.`,
 		Example: `  lathe agent create
   lathe agent create --name docs --description "Writes documentation" --mode subagent
-  lathe agent create --global --name look --description "Looks only" --permissions read,grep,glob -m anthropic/claude-haiku-4-5`,
+  lathe agent create --global --name look --description "Looks only" --permissions read,grep,glob -m anthropic/claude-haiku-4-5-20251001`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return a.createAgent(c.Context(), f, c.Flags().Changed("permissions"))

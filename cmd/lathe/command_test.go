@@ -3,7 +3,6 @@ package main
 import (
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -67,25 +66,6 @@ func checkExample(t *testing.T, root *cobra.Command, line string) {
 				t.Errorf("%q: %s has no flag %s", strings.TrimSpace(line), c.CommandPath(), w)
 			}
 		}
-	}
-}
-
-// The commands of the README are those of the program.
-func TestReadme_Commands(t *testing.T) {
-	page, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	root := newRoot(newApp())
-	n := 0
-	for line := range strings.Lines(string(page)) {
-		if call, ok := strings.CutPrefix(strings.TrimSpace(line), "$ "); ok {
-			checkExample(t, root, call)
-			n++
-		}
-	}
-	if n < 10 {
-		t.Errorf("the README shows %d commands; that is too few to learn from", n)
 	}
 }
 

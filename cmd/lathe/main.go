@@ -84,6 +84,7 @@ func newRoot(a *app) *cobra.Command {
 		newDebug(a),
 		newCompletion(a),
 		newDemo(a),
+		newMan(a),
 		newVersion(a),
 		newUpgrade(a),
 		newUninstall(a),
