@@ -90,7 +90,7 @@ func (d *demo) play(ctx context.Context) (err error) {
 	}
 	d.prologue(ctx)
 	watched := &demoTurns{local: local{e, d.app}, demo: d, asks: map[lathe.AskID]lathe.PermissionRequest{}, shown: map[lathe.PartID]bool{}}
-	r := &runner{app: d.app, flags: runFlags{thinking: true, auto: true}, engine: watched, session: s, fresh: true, began: d.now()}
+	r := &runner{app: d.app, flags: runFlags{thinking: true, auto: true}, engine: watched, session: s, fresh: true, plainly: true, began: d.now()}
 	watched.note = r.note
 	if err := r.follow(ctx, engine.Prompt{Parts: []lathe.Part{{Body: &lathe.Text{Text: demoPrompt}}}}); err != nil {
 		return err

@@ -36,6 +36,7 @@ type runner struct {
 	below     map[lathe.SessionID]bool // whether other sessions work for this one
 
 	view       *view // on a terminal; nil prints plain text
+	plainly    bool  // also there, for one who writes between the lines
 	titles     map[lathe.SessionID]string
 	agent      string            // who answers
 	prompts    []lathe.MessageID // that were answered

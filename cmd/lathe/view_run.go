@@ -14,7 +14,7 @@ import (
 // isLive reports whether the turn is shown as a picture: both streams are a screen that can do it,
 // and nothing else writes there.
 func (r *runner) isLive() bool {
-	return r.colour(r.stdout.file) && r.colour(r.stderr) && !r.isJSON() && r.flags.schema == "" && !r.printLogs
+	return !r.plainly && r.colour(r.stdout.file) && r.colour(r.stderr) && !r.isJSON() && r.flags.schema == "" && !r.printLogs
 }
 
 // remark tells something: in the picture, or on standard error.
