@@ -27,6 +27,7 @@ type spec struct {
 	// risky reports whether a value runs or redirects something: of a project it counts
 	// only once that is trusted. nil means that none does.
 	risky func(*node) bool
+	all   bool // of its values needs trust, but for those that switch it off
 }
 
 type entry struct {
@@ -81,7 +82,10 @@ func (s *spec) with(rest *spec) *spec {
 }
 
 // needsTrust marks a setting of which a project's value counts only once it is trusted.
-func (s *spec) needsTrust() *spec { return s.riskyIf(func(*node) bool { return true }) }
+func (s *spec) needsTrust() *spec {
+	s.all = true
+	return s.riskyIf(func(*node) bool { return true })
+}
 
 func (s *spec) riskyIf(risky func(*node) bool) *spec {
 	s.risky = risky

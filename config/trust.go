@@ -123,12 +123,12 @@ type riskTaker struct {
 // take reports whether the value must go.
 func (t *riskTaker) take(s *spec, n *node) bool {
 	taken := t.own.takes(t.path, n)
-	if !taken && harmless(n) {
-		return false
-	}
 	var fit *spec
 	if s != nil {
 		fit = s.pick(n)
+	}
+	if !taken && harmless(n) && (s == nil || s.all || fit == nil || fit.all) {
+		return false
 	}
 	if taken || n.asks || n.leaves || s != nil && s.risky != nil && s.risky(n) || fit != nil && fit.risky != nil && fit.risky(n) {
 		t.found = append(t.found, Risk{

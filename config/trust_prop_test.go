@@ -21,7 +21,7 @@ var (
 	}
 	harmlessParts = []string{
 		`"username": "u%d"`, `"agent": {"a": {"prompt": "p%d"}}`, `"compaction": {"reserved": %d}`, `"watcher": {"ignore": ["i%d"]}`,
-		`"snapshot": false, "later": %d`, `"formatter": false, "autoupdate": false, "subagent_depth": %d`,
+		`"formatter": false, "autoupdate": false, "subagent_depth": %d`,
 	}
 )
 

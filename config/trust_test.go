@@ -342,3 +342,16 @@ func TestHold_PoliciesOfBoth(t *testing.T) {
 		{"provider.use", "allow", "evil"}, {"provider.use", "deny", "*"}, {"provider.use", "allow", "a"},
 	})
 }
+
+// What only switches something off is harmless, but not where that is the risk: no snapshots is no undo.
+func TestTrust_Snapshots(t *testing.T) {
+	for text, counts := range map[string]bool{
+		`{"snapshot": false}`: false, `{"snapshot": {"enabled": false}}`: false, `{"snapshot": true}`: true, `{"lsp": false}`: true, `{"mcp": {"x": {"enabled": false}}}`: true,
+	} {
+		w := newWorld(t)
+		w.write("top/lathe.json", text)
+		if l := w.load(); (l.Distrust == nil) != counts {
+			t.Errorf("%s: %+v", text, l.Distrust)
+		}
+	}
+}
