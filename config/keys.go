@@ -26,7 +26,7 @@ func mainKeys() []entry {
 			key("enabled", toggle("whether it is kept; default: true").riskyIf(is("false"))),
 			key("max_days", whole("how long something can be undone; default: 30", 1)),
 			key("max_megabytes", whole("how large all of it may become; default: 1024", 1))))),
-		key("share", choice("sharing of sessions; has no effect yet, nothing is ever shared", "manual", "auto", "disabled").riskyIf(is("auto"))),
+		key("share", choice("sharing of sessions as pages of a server (lathe serve): when asked, all of them, or never; default: manual", "manual", "auto", "disabled").riskyIf(is("auto"))),
 		key("autoupdate", either("update by itself, or only tell; has no effect, lathe never does", toggle("").riskyIf(is("true")), choice("", "notify"))),
 		key("disabled_providers", list("providers not to use", text(""))),
 		key("enabled_providers", list("the only providers to use", text(""))),
