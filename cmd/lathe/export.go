@@ -23,8 +23,8 @@ func newExport(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export [ID]",
 		Short: "Write a session as JSON",
-		Long: `Writes a whole session as JSON: {"info", "messages": [{"info", "parts"}]}. Without an ID it
-is the newest session of the project. OpenCode and lathe can import the result.
+		Long: `Writes a whole session as JSON: {"info", "messages": [{"info", "parts"}]}. Without an ID you
+choose one on a terminal; elsewhere it is the newest of the project. OpenCode and lathe can import the result.
 
 --sanitize replaces everything a person or a model wrote, and all paths, addresses and
 hashes, by placeholders; ids, times, models, tool names and counts stay. Members this
@@ -43,7 +43,14 @@ version does not know are left out.
 			if f.file == "" {
 				return usagef("-o needs the name of a file, or - for standard output")
 			}
-			return a.onSessions(c.Context(), func(e sessions) error { return a.export(c.Context(), e, id, f) })
+			return a.onSessions(c.Context(), func(e sessions) error {
+				if len(args) == 0 {
+					if id, err = a.chooseSession(c.Context(), e); err != nil {
+						return err
+					}
+				}
+				return a.export(c.Context(), e, id, f)
+			})
 		},
 	}
 	cmd.Flags().StringVarP(&f.file, "output", "o", "-", "write to this `FILE` instead of standard output")

@@ -29,6 +29,7 @@ func newList(a *app) *cobra.Command {
 		Long: `Lists the sessions of the project the current directory belongs to, the one that
 changed last first. Sessions of sub-agents and archived ones are left out.
 Where there is no repository, the sessions of the directory and below are listed.
+On a terminal a list that is longer than the screen goes through $PAGER, or less; -n does not.
 
 --json prints the whole records, --format json only id, title, times, project and directory.`,
 		Example: `  lathe session list -n 10
@@ -78,7 +79,12 @@ func (a *app) list(ctx context.Context, f listFlags) error {
 		if slices.ContainsFunc(found, func(s lathe.Session) bool { return cut[s.ID] }) {
 			defer a.remark("Interrupted ones go on with `lathe run --resume -s ID`.")
 		}
-		return a.sessionTable(found, cut, f.all).write(a.out, a.width())
+		var b strings.Builder
+		if err := a.sessionTable(found, cut, f.all).write(&b, a.width()); err != nil || f.most > 0 {
+			a.printf("%s", b.String())
+			return err
+		}
+		return a.paged(ctx, b.String())
 	}
 }
 

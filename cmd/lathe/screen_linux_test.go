@@ -70,3 +70,51 @@ func TestScreen_NothingSaid(t *testing.T) {
 		}
 	}
 }
+
+// A list that is longer than the screen goes through the user's pager, a short one and one of a given
+// length do not.
+func TestScreen_Pager(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	for _, name := range []string{"first.json", "second.json"} {
+		must(t, home, "import", sample(t, name))
+	}
+	pager := filepath.Join(home, "pager")
+	if err := os.WriteFile(pager, []byte("#!/bin/sh\necho paged $1\nexec cat\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	env := []string{"PAGER=" + pager + " -x"}
+	for rows, paged := range map[uint16]bool{3: true, 40: false} {
+		code, seen := onScreen(t, home, 100, rows, env, "session", "list", "--all").end()
+		if code != 0 || strings.Contains(seen, "paged -x") != paged || !strings.Contains(seen, "ses_4fc0a81bbffeQ2mTzX8rWcVyLk") {
+			t.Errorf("%d rows: %d\n%s", rows, code, seen)
+		}
+	}
+	for _, args := range [][]string{{"session", "list", "--all", "-n", "5"}, {"session", "list", "--all", "--json"}} {
+		if code, seen := onScreen(t, home, 100, 3, env, args...).end(); code != 0 || strings.Contains(seen, "paged") {
+			t.Errorf("%q: %d\n%s", args, code, seen)
+		}
+	}
+	if code, seen := onScreen(t, home, 100, 3, []string{"PAGER=/nonexistent/pager"}, "session", "list", "--all").end(); code != 0 || !strings.Contains(seen, "ses_4fc0a81bbffeQ2mTzX8rWcVyLk") {
+		t.Errorf("without a pager: %d\n%s", code, seen)
+	}
+}
+
+// Who names no session on a terminal chooses the one to export.
+func TestScreen_ChooseExport(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	for _, name := range []string{"first.json", "second.json"} {
+		must(t, home, "import", sample(t, name))
+	}
+	file := filepath.Join(home, "out.json")
+	x := onScreen(t, home, 100, 40, nil, "export", "-o", file)
+	x.see("Session:")
+	x.see("Number or name: ")
+	x.enter("2\r")
+	code, seen := x.end()
+	text, err := os.ReadFile(file)
+	if code != 0 || err != nil || !strings.Contains(seen, "Exported session: ses_") || !strings.Contains(string(text), `"messages"`) {
+		t.Errorf("%d %v\n%s", code, err, seen)
+	}
+}

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"io"
+	"os/exec"
+	"strings"
+
+	"golang.org/x/term"
+
+	"github.com/lathe-agent/lathe"
+)
+
+// paged prints a text that may be longer than the screen: there through the user's pager, or less,
+// else as it is. Who ends the pager early has seen enough.
+func (a *app) paged(ctx context.Context, text string) error {
+	program, ok := a.pager(strings.Count(text, "\n"))
+	if !ok {
+		_, err := io.WriteString(a.out, text)
+		return err
+	}
+	a.flushed()
+	cmd := exec.CommandContext(ctx, program[0], program[1:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(text), a.stdout.file, a.stderr
+	_ = cmd.Run() // that it was left early, or fails, is between it and the user
+	return nil
+}
+
+// pager is the program to read so many lines with; none where they fit, or nobody reads.
+func (a *app) pager(lines int) ([]string, bool) {
+	if !isTerminal(a.stdin) || !isTerminal(a.stdout.file) || a.env("TERM") == "dumb" {
+		return nil, false
+	}
+	if _, height, err := term.GetSize(int(a.stdout.file.Fd())); err != nil || lines < height {
+		return nil, false
+	}
+	words := strings.Fields(a.env("PAGER"))
+	if len(words) == 0 {
+		words = []string{"less", "-R", "-S"}
+	}
+	if words[0] == "cat" {
+		return nil, false
+	}
+	path, err := exec.LookPath(words[0])
+	if err != nil {
+		return nil, false
+	}
+	return append([]string{path}, words[1:]...), true
+}
+
+// chooseSession lets a user on a terminal choose one of the project's sessions; "last" where nobody is
+// there to choose, or there is no choice.
+func (a *app) chooseSession(ctx context.Context, e sessions) (string, error) {
+	if !isTerminal(a.stdin) || !isTerminal(a.stderr) {
+		return last, nil
+	}
+	q, err := a.projectQuery(ctx, e)
+	if err != nil {
+		return "", err
+	}
+	q.Limit = 200
+	all, err := e.List(ctx, q)
+	if err != nil || len(all) < 2 {
+		return last, err
+	}
+	var choices []choice
+	for _, s := range all {
+		choices = append(choices, choice{string(s.ID), sessionLine(s)})
+	}
+	c, err := a.choose(ctx, "Session", choices)
+	return c.id, err
+}
+
+func sessionLine(s lathe.Session) string { return s.Title + ", " + s.Updated.Std().Format("2 Jan 15:04") }
