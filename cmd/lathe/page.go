@@ -71,4 +71,6 @@ func (a *app) chooseSession(ctx context.Context, e sessions) (string, error) {
 	return c.id, err
 }
 
-func sessionLine(s lathe.Session) string { return s.Title + ", " + s.Updated.Std().Format("2 Jan 15:04") }
+func sessionLine(s lathe.Session) string {
+	return s.Title + ", " + s.Updated.Std().Format("2 Jan 15:04")
+}
