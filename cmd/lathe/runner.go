@@ -263,7 +263,11 @@ func (r *runner) part(p lathe.Part) {
 		r.grown(p.ID, b.Time.End != 0)
 		if b.Time.End != 0 && r.flags.thinking {
 			r.object("reasoning", p)
-			if !isTerminal(r.stdout.file) && b.Text != "" {
+			switch {
+			case r.view != nil || r.isJSON():
+			case isTerminal(r.stdout.file):
+				r.newLine()
+			case b.Text != "":
 				r.note("Thinking: %s", plainText(b.Text))
 			}
 		}
