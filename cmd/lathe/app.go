@@ -66,7 +66,7 @@ func (f *countingFile) Write(b []byte) (int, error) {
 func (a *app) globalFlags(root *cobra.Command) {
 	f := root.PersistentFlags()
 	f.StringVarP(&a.dir, "dir", "C", ".", "the `DIRECTORY` whose project is meant")
-	f.BoolVar(&a.printLogs, "print-logs", false, "print logs on standard error")
+	f.BoolVar(&a.printLogs, "print-logs", false, "print logs on standard error, not into log/lathe.log of the data folder")
 	f.StringVar(&a.logLevel, "log-level", "INFO", "`LEVEL` of the logs: DEBUG, INFO, WARN or ERROR")
 	f.BoolVar(&a.trust, "trust", false, "let the project run what its settings say, this once")
 	f.BoolVar(&a.pure, "pure", false, "load no plugins from outside")
@@ -89,9 +89,11 @@ func (a *app) startLog() error {
 	if err := level.UnmarshalText([]byte(a.logLevel)); err != nil || strings.ContainsAny(a.logLevel, "+-") {
 		return usagef("--log-level %s: want DEBUG, INFO, WARN or ERROR", plain(a.logLevel))
 	}
+	var to io.Writer = &logFile{find: func() (folders, error) { return findFolders(a.env) }}
 	if a.printLogs {
-		a.log = slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: level}))
+		to = a.stderr
 	}
+	a.log = slog.New(slog.NewTextHandler(to, &slog.HandlerOptions{Level: level}))
 	return nil
 }
 

@@ -31,7 +31,7 @@ func (a *app) pager(lines int) ([]string, bool) {
 	if !isTerminal(a.stdin) || !isTerminal(a.stdout.file) || a.env("TERM") == "dumb" {
 		return nil, false
 	}
-	if _, height, err := term.GetSize(int(a.stdout.file.Fd())); err != nil || lines < height {
+	if _, height, err := term.GetSize(int(a.stdout.file.Fd())); err != nil || height <= 0 || lines < height { // 0 is that nobody knows
 		return nil, false
 	}
 	words := strings.Fields(a.env("PAGER"))

@@ -20,6 +20,7 @@ type folders struct {
 func (f folders) database() string     { return filepath.Join(f.data, "lathe.db") }
 func (f folders) credentials() string  { return filepath.Join(f.data, "auth.json") }
 func (f folders) outputs() string      { return filepath.Join(f.data, "tool-output") }
+func (f folders) logs() string         { return filepath.Join(f.data, "log", "lathe.log") }
 func (f folders) plans() string        { return filepath.Join(f.data, "plans") }
 func (f folders) instructions() string { return filepath.Join(f.cache, "instructions") }
 func (f folders) skills() string       { return filepath.Join(f.cache, "skills") }

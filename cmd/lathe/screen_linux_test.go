@@ -84,7 +84,7 @@ func TestScreen_Pager(t *testing.T) {
 		t.Fatal(err)
 	}
 	env := []string{"PAGER=" + pager + " -x"}
-	for rows, paged := range map[uint16]bool{3: true, 40: false} {
+	for rows, paged := range map[uint16]bool{0: false, 3: true, 40: false} {
 		code, seen := onScreen(t, home, 100, rows, env, "session", "list", "--all").end()
 		if code != 0 || strings.Contains(seen, "paged -x") != paged || !strings.Contains(seen, "ses_4fc0a81bbffeQ2mTzX8rWcVyLk") {
 			t.Errorf("%d rows: %d\n%s", rows, code, seen)

@@ -68,7 +68,10 @@ func onScreen(t *testing.T, home string, columns, rows uint16, env []string, arg
 		t.Fatal(err)
 	}
 	_ = program.Close()
-	late := time.AfterFunc(30*time.Second, func() { _ = x.cmd.Process.Kill() }) // so that the screen is told
+	late := time.AfterFunc(90*time.Second, func() { // so that the screen is told
+		_ = x.cmd.Process.Kill()
+		x.leave()
+	})
 	t.Cleanup(func() { late.Stop() })
 	go x.watch()
 	return x
@@ -81,13 +84,23 @@ func (x *terminal) watch() {
 		n, err := x.user.Read(b)
 		x.mu.Lock()
 		x.seen.Write(b[:n])
-		x.gone = err != nil
+		x.gone = x.gone || err != nil
 		x.more.Broadcast()
 		x.mu.Unlock()
 		if err != nil {
 			return
 		}
 	}
+}
+
+// leave takes the program for gone after a while: now and then the kernel does not tell who reads.
+func (x *terminal) leave() *time.Timer {
+	return time.AfterFunc(10*time.Second, func() {
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		x.gone = true
+		x.more.Broadcast()
+	})
 }
 
 // see waits until a text is on the screen and returns all that is.
@@ -116,6 +129,7 @@ func (x *terminal) enter(text string) {
 func (x *terminal) end() (int, string) {
 	x.t.Helper()
 	code := exitCode(x.cmd.Wait())
+	defer x.leave().Stop()
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for !x.gone {
