@@ -176,21 +176,47 @@ func (t *worktree) journalPath(key string) string { return t.path(openDir, fileN
 func (t *worktree) openJournal(key string) (*journal, error) {
 	path := t.journalPath(key)
 	t.disk.at("create", path)
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
-	if errors.Is(err, fs.ErrNotExist) {
-		if err = os.MkdirAll(filepath.Dir(path), 0o700); err == nil {
-			f, err = os.OpenFile(path, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
+	var err error
+	for range 100 { // who tidies may look at it, or take it or its folder away, before it is ours
+		var f *os.File
+		if f, err = lockJournal(path); err == nil {
+			return &journal{f, path}, nil
+		}
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+				return nil, fmt.Errorf("keep what a step changes: %w", err)
+			}
+		case errors.Is(err, filelock.ErrHeld):
+			time.Sleep(time.Millisecond)
+		default:
+			return nil, fmt.Errorf("keep what a step changes: %w", err)
 		}
 	}
-	if err == nil {
-		if err = filelock.TryLock(f); err != nil {
-			_ = f.Close() // nothing was written
+	return nil, fmt.Errorf("keep what a step changes: %w", err)
+}
+
+// lockJournal opens a journal that is there or new, and makes it ours. That it is gone again is
+// fs.ErrNotExist.
+func lockJournal(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err = filelock.TryLock(f); err == nil {
+		var here, there os.FileInfo
+		if here, err = f.Stat(); err == nil {
+			there, err = os.Stat(path)
+		}
+		if err == nil && !os.SameFile(here, there) {
+			err = fs.ErrNotExist
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("keep what a step changes: %w", err)
+		_ = f.Close() // nothing was written
+		return nil, err
 	}
-	return &journal{f, path}, nil
+	return f, nil
 }
 
 func (j *journal) append(d *disk, entries ...entry) error {
@@ -341,10 +367,12 @@ func (t *worktree) record(j *journal, r *record) error {
 		return err
 	}
 	t.disk.at("rename", j.path)
-	err = os.Rename(j.path, t.recordPath(r.Key))
-	if errors.Is(err, fs.ErrNotExist) {
-		if err = os.MkdirAll(t.path(stepsDir), 0o700); err == nil {
-			err = os.Rename(j.path, t.recordPath(r.Key))
+	for range 100 { // who tidies takes empty folders away, perhaps again and again
+		if err = os.Rename(j.path, t.recordPath(r.Key)); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		if err := os.MkdirAll(t.path(stepsDir), 0o700); err != nil {
+			return err
 		}
 	}
 	return err

@@ -119,7 +119,7 @@ func (s *Store) tidy(ctx context.Context) error {
 			}
 			m.forget()
 		}
-		if err := r.house.disk.remove(r.file); err != nil {
+		if err := r.remove(); err != nil {
 			return err
 		}
 	}
@@ -129,6 +129,24 @@ func (s *Store) tidy(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// remove takes it away, unless it is a journal that a step has taken over since it was found dead.
+func (r room) remove() error {
+	if filepath.Dir(r.file) == r.house.path(openDir) {
+		f, err := os.OpenFile(r.file, os.O_RDWR, 0)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		defer f.Close() // until it is gone nobody else can have it
+		if filelock.TryLock(f) != nil {
+			return nil
+		}
+	}
+	return r.house.disk.remove(r.file)
 }
 
 // close lets go of a work tree that this process does not use.
