@@ -66,7 +66,7 @@ func TestUpgrade_Placed(t *testing.T) {
 	}{
 		{"/home/dev/go/bin/lathe", "(devel)", "", "go", "go install " + modulePath + "/cmd/lathe@v1.2.3"},
 		{"/opt/tools/lathe", "(devel)", "GOBIN=/opt/tools", "go", "go install"},
-		{"/opt/work/bin/lathe", "(devel)", "GOPATH=/x:/opt/work", "go", "go install"},
+		{"/opt/gopath/bin/lathe", "(devel)", "GOPATH=/x:/opt/gopath", "go", "go install"},
 		{"/opt/tools/lathe", "v0.3.0", "", "go", "go install"},
 		{"/opt/tools/lathe", "(devel)", "", "binary", "put the binary of " + releasesPage},
 		{"/opt/tools/lathe", "", "GOBIN=tools", "binary", "put the binary"},
