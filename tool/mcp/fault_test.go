@@ -84,10 +84,10 @@ func TestFault_ServersThatWork(t *testing.T) {
 
 func TestFault_NeverAnswers(t *testing.T) {
 	s := bad(t, "never answers")
-	s.Timeout = 2 * time.Second
+	s.Timeout = 5 * time.Second
 	w := open(t, []mcp.Server{s})
 	w.ready()
-	w.fails("h_go", `{}`, "did not answer", "2s", "may have been done")
+	w.fails("h_go", `{}`, "did not answer", "5s", "may have been done")
 	equal(t, w.hub.Status()["h"].State, mcp.Connected)
 }
 

@@ -129,9 +129,9 @@ func addTools(s *sdk.Server) {
 	})
 }
 
-// steps tells of its progress every 100 ms, ten times.
+// steps tells of its progress every 400 ms, ten times.
 func steps(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-	tick := time.NewTicker(100 * time.Millisecond)
+	tick := time.NewTicker(400 * time.Millisecond)
 	defer tick.Stop()
 	for i := range 10 {
 		<-tick.C
