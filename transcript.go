@@ -18,11 +18,13 @@ type Transcript struct {
 	orphans  map[MessageID][]*heldPart
 	asks     []Fact // PermissionAsked and QuestionAsked that wait
 	stale    bool
+	changes  int // how many there were: the next revision
 }
 
 type heldMessage struct {
 	Message
 	parts []*heldPart // by birth
+	rev   int
 }
 
 // heldPart is a part as it was last told, and its text with the deltas since.
@@ -30,6 +32,7 @@ type heldPart struct {
 	part  Part
 	grown strings.Builder // empty before the first delta
 	units int             // length of grown in UTF-16 units
+	rev   int
 }
 
 // NewTranscript begins with what was read of a session; events continue from there.
@@ -122,7 +125,7 @@ func askID(f Fact) AskID {
 
 func (t *Transcript) message(m Message) {
 	m.Parts = nil
-	held := &heldMessage{Message: m}
+	held := &heldMessage{Message: m, rev: t.revision()}
 	if i := t.find(m.ID); i >= 0 {
 		held.parts = t.messages[i].parts
 		t.messages = slices.Delete(t.messages, i, i+1)
@@ -170,7 +173,7 @@ func (t *Transcript) part(p Part) {
 		held = &heldPart{}
 		t.setParts(p.Message, append(parts, held))
 	}
-	held.part = p
+	held.part, held.rev = p, t.revision()
 	held.grown.Reset()
 }
 
@@ -215,6 +218,7 @@ func (t *Transcript) delta(d *PartDelta) {
 	}
 	held.grown.WriteString(text)
 	held.units += UTF16Len(text)
+	held.rev = t.revision()
 }
 
 // ended reports whether the text is final: a delta for it comes late.
@@ -272,11 +276,16 @@ func (t *Transcript) Messages() []Message {
 		out[i] = m.Message
 		out[i].Parts = make([]Part, len(m.parts))
 		for j, p := range m.parts {
-			out[i].Parts[j] = p.part
-			if p.grown.Len() > 0 {
-				out[i].Parts[j] = p.part.WithText(p.grown.String())
-			}
+			out[i].Parts[j] = p.now()
 		}
 	}
 	return out
+}
+
+// now is the part with its text as it is.
+func (h *heldPart) now() Part {
+	if h.grown.Len() > 0 {
+		return h.part.WithText(h.grown.String())
+	}
+	return h.part
 }

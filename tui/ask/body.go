@@ -1,0 +1,284 @@
+package ask
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"github.com/lathe-agent/lathe/tui/dialog"
+	"github.com/lathe-agent/lathe/tui/style"
+)
+
+// meta is what tools say of their requests; see the table of permissions. Others may say what they like.
+type meta struct {
+	Command     string          `json:"command"`
+	Reason      string          `json:"reason"`
+	Sandbox     json.RawMessage `json:"sandbox"`
+	File        string          `json:"filepath"`
+	Parent      string          `json:"parentDir"`
+	Diff        string          `json:"diff"`
+	Directories []string        `json:"directories"`
+	Pattern     string          `json:"pattern"`
+	Path        string          `json:"path"`
+	Include     string          `json:"include"`
+	URL         string          `json:"url"`
+	Query       string          `json:"query"`
+	Description string          `json:"description"`
+	Agent       string          `json:"subagent_type"`
+	Operation   string          `json:"operation"`
+	Source      string          `json:"filePath"`
+	Tool        string          `json:"tool"`
+	Input       json.RawMessage `json:"input"`
+	Server      string          `json:"server"`
+	URI         string          `json:"uri"`
+	Unknown     []struct {
+		Text string `json:"text"`
+		Why  string `json:"why"`
+	} `json:"unknown"`
+}
+
+// outside reports whether a command would run without the sandbox that others have.
+func (p *Permission) outside() bool {
+	if p.asked.Permission == "sandbox" {
+		return true
+	}
+	var mode string
+	if json.Unmarshal(p.meta.Sandbox, &mode) != nil {
+		var long struct{ Mode string }
+		_ = json.Unmarshal(p.meta.Sandbox, &long)
+		mode = long.Mode
+	}
+	return mode == "off"
+}
+
+// title is what is asked, in a line: a sign and words. What is named there stands whole in the body.
+func (p *Permission) title() (icon, text string) {
+	m := &p.meta
+	switch p.asked.Permission {
+	case "edit":
+		return "←", "Change " + first(m.File, p.patterns())
+	case "read", "list":
+		if m.URI != "" || m.Server != "" {
+			return "→", "Read from the tool server " + m.Server
+		}
+		return "→", "Read " + p.patterns()
+	case "glob":
+		return "✱", "Look for files named " + first(m.Pattern, p.patterns())
+	case "grep":
+		return "✱", "Search files for " + first(m.Pattern, p.patterns())
+	case "bash":
+		if p.outside() {
+			return "$", "Run a command without a sandbox"
+		}
+		return "$", "Run a command"
+	case "sandbox":
+		return "$", "Run a command outside of the sandbox"
+	case "task":
+		return "│", "Start the agent " + first(m.Agent, p.patterns())
+	case "webfetch":
+		return "%", "Fetch a page"
+	case "websearch":
+		return "◈", "Search the web"
+	case "external_directory":
+		return "→", "Reach outside of the project"
+	case "doom_loop":
+		return "↻", "Make the same call again: " + first(m.Tool, p.patterns())
+	case "skill":
+		return "→", "Load the skill " + p.patterns()
+	case "todowrite":
+		return "⚙", "Change the list of things to do"
+	case "lsp":
+		return "⚙", "Ask the language server: " + m.Operation
+	default:
+		return "⚙", "Use " + p.asked.Permission
+	}
+}
+
+func first(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+func (p *Permission) patterns() string { return strings.Join(p.asked.Patterns, ", ") }
+
+// body is what is asked about, in rows, kept for a width and a theme.
+type body struct {
+	rows  []style.Line
+	width int
+	theme *style.Theme
+}
+
+// rows returns the body for a width.
+func (p *Permission) rows(th *style.Theme, width int) []style.Line {
+	if p.body.theme != th || p.body.width != width {
+		w := &writer{th: th, width: width}
+		if p.stage == confirming {
+			p.writeAlways(w)
+		} else {
+			p.write(w)
+		}
+		if w.hidden {
+			note := style.Of("There are hidden characters in it; they are written out.", style.Bold(th.Warning))
+			w.rows = append(note.Wrap(width, nil), w.rows...)
+		}
+		p.body = body{w.rows, width, th}
+	}
+	return p.body.rows
+}
+
+// writer collects rows.
+type writer struct {
+	th     *style.Theme
+	width  int
+	rows   []style.Line
+	hidden bool
+}
+
+// text writes a text of any kind, whole.
+func (w *writer) text(text string, look style.Attr) {
+	lines, hidden := visible(text, look, style.Attr{FG: w.th.Warning, Bold: true})
+	w.rows, w.hidden = append(w.rows, dialog.Wrapped(lines, w.width)...), w.hidden || hidden
+}
+
+// named writes a label and a text behind it.
+func (w *writer) named(label, text string) {
+	if text == "" {
+		return
+	}
+	lines, hidden := visible(text, style.Fg(w.th.Text), style.Attr{FG: w.th.Warning, Bold: true})
+	lines[0] = append(style.Of(label+" ", style.Fg(w.th.TextMuted)), lines[0]...)
+	w.rows, w.hidden = append(w.rows, dialog.Wrapped(lines, w.width)...), w.hidden || hidden
+}
+
+func (w *writer) note(text string, look style.Attr) {
+	w.rows = append(w.rows, style.Of(text, look).Wrap(w.width, nil)...)
+}
+
+func (w *writer) gap() {
+	if len(w.rows) > 0 {
+		w.rows = append(w.rows, nil)
+	}
+}
+
+// write writes what is asked about.
+func (p *Permission) write(w *writer) {
+	m := &p.meta
+	switch p.asked.Permission {
+	case "edit":
+		p.writeEdit(w)
+	case "bash", "sandbox":
+		p.writeCommand(w)
+	case "external_directory":
+		w.named("Folder", first(strings.Join(m.Directories, ", "), m.Parent))
+		w.named("File", m.File)
+		w.list("Pattern", p.asked.Patterns)
+		if m.Command != "" {
+			w.named("For", m.Command)
+		}
+	case "doom_loop":
+		w.note("It made this call several times in a row, with the same arguments.", style.Fg(w.th.TextMuted))
+		w.named("Tool", first(m.Tool, p.patterns()))
+		w.json(m.Input)
+	case "task":
+		w.named("Agent", first(m.Agent, p.patterns()))
+		w.named("Task", m.Description)
+	case "glob", "grep":
+		w.named("Pattern", first(m.Pattern, p.patterns()))
+		w.named("In", m.Path)
+		w.named("Files", m.Include)
+	case "webfetch":
+		w.named("Address", first(m.URL, p.patterns()))
+	case "websearch":
+		w.named("Query", first(m.Query, p.patterns()))
+	case "read", "list", "skill", "lsp":
+		w.named("Server", m.Server)
+		w.named("Address", m.URI)
+		w.named("File", m.Source)
+		w.list("", p.asked.Patterns)
+	default:
+		w.list("", p.asked.Patterns)
+		w.json(p.asked.Metadata)
+	}
+}
+
+func (p *Permission) writeEdit(w *writer) {
+	if icon, title := p.title(); style.Width(icon+" "+title) > w.width || strings.Contains(title, "\n") {
+		w.named("File", first(p.meta.File, p.patterns()))
+	}
+	switch {
+	case strings.TrimSpace(p.meta.Diff) == "":
+	case p.o.Diff != nil:
+		if name := firstHidden(p.meta.Diff); name != "" {
+			w.note("There are hidden characters in this change, such as "+name+".", style.Bold(w.th.Warning))
+		}
+		w.gap()
+		for _, l := range p.o.Diff(p.meta.Diff, w.width) {
+			w.rows = append(w.rows, l.Truncate(w.width))
+		}
+	default:
+		w.gap()
+		w.text(p.meta.Diff, style.Fg(w.th.Text))
+	}
+}
+
+// writeCommand writes a command to the letter, and what is known of it that a person should know.
+func (p *Permission) writeCommand(w *writer) {
+	if p.outside() {
+		w.note("Nothing confines it: it can write and reach whatever you can.", style.Bold(w.th.Warning))
+		w.named("Because", p.meta.Reason)
+		w.gap()
+	}
+	w.text(first(p.meta.Command, strings.Join(p.asked.Patterns, "\n")), style.Bold(w.th.Text))
+	if len(p.meta.Unknown) == 0 {
+		return
+	}
+	w.gap()
+	w.note("What this does cannot be known before:", style.Fg(w.th.Warning))
+	for _, u := range p.meta.Unknown {
+		w.named("·", strings.TrimSuffix(u.Text+"  "+u.Why, "  "))
+	}
+}
+
+// writeAlways writes exactly what "always" would allow.
+func (p *Permission) writeAlways(w *writer) {
+	if len(p.asked.Always) == 1 && p.asked.Always[0] == "*" {
+		w.note("From now on "+p.asked.Permission+" is allowed for everything, without asking:", style.Fg(w.th.Text))
+	} else {
+		w.note("From now on "+p.asked.Permission+" is allowed without asking for:", style.Fg(w.th.Text))
+	}
+	w.gap()
+	for _, pattern := range p.asked.Always {
+		w.named("·", first(pattern, `""`))
+	}
+	w.gap()
+	w.note("This holds until the program ends.", style.Fg(w.th.TextMuted))
+}
+
+// list writes patterns that say something.
+func (w *writer) list(label string, list []string) {
+	for _, s := range list {
+		switch {
+		case s == "*" && len(list) == 1:
+		case label == "":
+			w.text(s, style.Fg(w.th.Text))
+		default:
+			w.named(label, s)
+		}
+	}
+}
+
+// json writes arguments, indented.
+func (w *writer) json(data json.RawMessage) {
+	if data = bytes.TrimSpace(data); len(data) == 0 || string(data) == "{}" || string(data) == "null" {
+		return
+	}
+	var out bytes.Buffer
+	if json.Indent(&out, data, "", "  ") != nil {
+		out.Reset()
+		out.Write(data)
+	}
+	w.gap()
+	w.text(out.String(), style.Fg(w.th.Text))
+}

@@ -1,0 +1,264 @@
+package ask
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/tui/dialog"
+	"github.com/lathe-agent/lathe/tui/key"
+	"github.com/lathe-agent/lathe/tui/style"
+)
+
+// Options are what a permission's region is told beside the request.
+type Options struct {
+	// Diff draws a patch. Without it the patch is shown as it is.
+	Diff func(patch string, width int) []style.Line
+	From string // the sub-agent that asks; "" is the session itself
+}
+
+// Permission asks whether a call may go on. Make one with NewPermission.
+type Permission struct {
+	keys    *key.Map
+	asked   lathe.PermissionRequest
+	meta    meta
+	o       Options
+	waiting int
+
+	guard  guard
+	stage  stage
+	at     int // the choice under the cursor
+	full   bool
+	reason dialog.Field
+	top    int
+
+	body   body
+	seen   seen
+	choice []choice
+}
+
+// stage is what is being asked.
+type stage uint8
+
+const (
+	choosing   stage = iota
+	confirming       // whether it may always go on
+	explaining       // why it may not
+)
+
+// choice is a button.
+type choice struct {
+	does        what
+	long, short string
+}
+
+type what uint8
+
+const (
+	allowOnce what = iota
+	allowAlways
+	reject
+	confirm
+	cancel
+)
+
+// seen is where things were drawn last.
+type seen struct {
+	shown, all       int // rows of the body
+	cursorX, cursorY int
+	buttons          []place
+}
+
+// place is a button on the screen.
+type place struct {
+	y, from, to int
+	does        what
+}
+
+// NewPermission makes the region for a request.
+func NewPermission(m *key.Map, asked *lathe.PermissionAsked, o Options) *Permission {
+	p := &Permission{keys: m, asked: asked.PermissionRequest, o: o}
+	// A member of another type than expected is left out; the others count.
+	_ = json.Unmarshal(p.asked.Metadata, &p.meta)
+	p.enter(choosing)
+	return p
+}
+
+// ID names the request, for those who answer it.
+func (p *Permission) ID() lathe.AskID { return p.asked.ID }
+
+// Shown says when the region appeared on the screen.
+func (p *Permission) Shown(at time.Time) { p.guard.shut(at) }
+
+// SetWaiting says how many more wait behind this one.
+func (p *Permission) SetWaiting(n int) { p.waiting = n }
+
+// Fullscreen reports whether the region wants all of the screen.
+func (p *Permission) Fullscreen() bool { return p.full }
+
+// enter goes to a stage.
+func (p *Permission) enter(s stage) {
+	p.stage, p.at, p.top = s, 0, 0
+	p.body = body{}
+	switch s {
+	case choosing:
+		p.choice = []choice{{allowOnce, "Allow once", "Once"}}
+		if len(p.asked.Always) > 0 {
+			p.choice = append(p.choice, choice{allowAlways, "Allow always", "Always"})
+		}
+		p.choice = append(p.choice, choice{reject, "Reject", "Reject"})
+	case confirming:
+		p.choice = []choice{{confirm, "Confirm", "Confirm"}, {cancel, "Cancel", "Cancel"}}
+	case explaining:
+		p.choice = nil
+	}
+}
+
+// Key takes a key at a time.
+func (p *Permission) Key(k tea.KeyPressMsg, now time.Time) Out {
+	if p.guard.holds(now) {
+		return None{}
+	}
+	if p.stage == explaining {
+		return p.explain(k)
+	}
+	switch {
+	case k.IsRepeat && !isScroll(k):
+		return None{} // a key that is held down was pressed for something else
+	case p.keys.Match(k, key.PermissionPromptFullscreen):
+		p.full = !p.full
+		return None{}
+	case p.keys.Match(k, key.DialogSelectSubmit):
+		return p.do(p.choice[p.at].does, now)
+	case isEscape(k):
+		if p.stage == confirming {
+			return p.do(cancel, now)
+		}
+		return p.do(reject, now)
+	}
+	switch s := k.String(); s {
+	case "left", "h", "shift+tab":
+		p.at = (p.at + len(p.choice) - 1) % len(p.choice)
+	case "right", "l", "tab":
+		p.at = (p.at + 1) % len(p.choice)
+	case "1", "2", "3":
+		if i := int(s[0] - '1'); i < len(p.choice) {
+			p.at = i
+			return p.do(p.choice[i].does, now)
+		}
+	default:
+		return p.scrollKey(s)
+	}
+	return None{}
+}
+
+func isEscape(k tea.KeyPressMsg) bool {
+	return k.Code == tea.KeyEscape || k.Code == 'c' && k.Mod.Contains(tea.ModCtrl)
+}
+
+func isScroll(k tea.KeyPressMsg) bool {
+	switch k.String() {
+	case "up", "down", "j", "k", "pgup", "pgdown":
+		return true
+	default:
+		return false
+	}
+}
+
+// scrollKey moves the body, if there is more of it than is seen.
+func (p *Permission) scrollKey(name string) Out {
+	if p.seen.all <= p.seen.shown {
+		return Unused{}
+	}
+	page := max(1, p.seen.shown-1)
+	switch name {
+	case "up", "k":
+		p.Wheel(-1)
+	case "down", "j":
+		p.Wheel(1)
+	case "pgup", "ctrl+b":
+		p.Wheel(-page)
+	case "pgdown", "space", " ":
+		p.Wheel(page)
+	case "home", "g":
+		p.top = 0
+	case "end", "G":
+		p.Wheel(p.seen.all)
+	default:
+		return Unused{}
+	}
+	return None{}
+}
+
+// do does what a button says. What appears next is new, so keys are held back again before it can allow
+// anything for good.
+func (p *Permission) do(w what, now time.Time) Out {
+	switch w {
+	case allowOnce:
+		return Reply{Reply: lathe.Once}
+	case confirm:
+		return Reply{Reply: lathe.Always}
+	case allowAlways:
+		p.enter(confirming)
+		p.guard.shut(now)
+	case cancel:
+		p.enter(choosing)
+		p.at = 1 // where it was
+		p.guard.shut(now)
+	case reject:
+		p.enter(explaining)
+	}
+	return None{}
+}
+
+// explain edits the reason: enter rejects with it, or without one ends the turn.
+func (p *Permission) explain(k tea.KeyPressMsg) Out {
+	text := strings.TrimSpace(p.reason.Text())
+	switch {
+	case p.keys.Match(k, key.DialogPromptSubmit):
+		return Reply{Reply: lathe.Reject, Message: text}
+	case isEscape(k):
+		if text == "" {
+			return Reply{Reply: lathe.Reject}
+		}
+		p.reason.Set("")
+	case k.Code == tea.KeyUp, k.Code == tea.KeyTab:
+		p.enter(choosing)
+		p.at = len(p.choice) - 1 // still at Reject: the enter that was meant for the reason allows nothing
+	case !p.reason.Key(p.keys, k):
+		return Unused{}
+	}
+	return None{}
+}
+
+// Paste goes into the reason, and nowhere else: nothing is allowed or rejected by pasting.
+func (p *Permission) Paste(text string) Out {
+	if p.stage == explaining {
+		p.reason.Paste(text)
+	}
+	return None{}
+}
+
+// Click presses a button at a time.
+func (p *Permission) Click(x, y int, now time.Time) Out {
+	for _, b := range p.seen.buttons {
+		if y == b.y && x >= b.from && x < b.to {
+			if p.guard.holds(now) {
+				return None{}
+			}
+			return p.do(b.does, now)
+		}
+	}
+	return None{}
+}
+
+// Wheel scrolls what is asked about.
+func (p *Permission) Wheel(dy int) { p.top = max(0, min(p.top+dy, p.seen.all-p.seen.shown)) }
+
+// Cursor is in the reason.
+func (p *Permission) Cursor() (x, y int, ok bool) {
+	return p.seen.cursorX, p.seen.cursorY, p.stage == explaining
+}

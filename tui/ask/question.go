@@ -1,0 +1,273 @@
+package ask
+
+import (
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/tui/dialog"
+	"github.com/lathe-agent/lathe/tui/key"
+)
+
+// Question asks what the model wants to know: one tab for each question, and one to look at the answers before
+// they are sent. A single question with a single answer has no tabs. Make one with NewQuestion.
+type Question struct {
+	keys  *key.Map
+	id    lathe.AskID
+	list  []asked
+	tab   int // len(list) is the one that confirms
+	guard guard
+
+	editing bool // an answer of one's own
+	text    dialog.Field
+
+	top  int
+	rows page
+	seen struct {
+		first, shown     int // rows of the page
+		cursorX, cursorY int
+		tabs             [][2]int // columns from and to
+		tabsY            int
+	}
+	drift bool // scrolled by wheel, so the cursor need not be seen
+}
+
+// asked is a question and what was answered so far.
+type asked struct {
+	lathe.Question
+	at     int
+	picked []bool
+	own    string // an answer of one's own; "" is none
+}
+
+// hasOwn reports whether an own answer is allowed.
+func (a *asked) hasOwn() bool { return a.Custom != lathe.No }
+
+// choices is how many rows there are to go through.
+func (a *asked) choices() int {
+	n := len(a.Options)
+	if a.hasOwn() {
+		n++
+	}
+	return n
+}
+
+// answers are the labels as they were given, in their order, and the own answer behind them.
+func (a *asked) answers() []string {
+	out := []string{}
+	for i, on := range a.picked {
+		if on {
+			out = append(out, a.Options[i].Label)
+		}
+	}
+	if a.own != "" {
+		out = append(out, a.own)
+	}
+	return out
+}
+
+// NewQuestion makes the region for a request.
+func NewQuestion(m *key.Map, q *lathe.QuestionAsked) *Question {
+	r := &Question{keys: m, id: q.ID}
+	for _, x := range q.Questions {
+		r.list = append(r.list, asked{Question: x, picked: make([]bool, len(x.Options))})
+	}
+	return r
+}
+
+// ID names the request, for those who answer it.
+func (q *Question) ID() lathe.AskID { return q.id }
+
+// Shown says when the region appeared on the screen.
+func (q *Question) Shown(at time.Time) { q.guard.shut(at) }
+
+// simple reports whether one pick is all that is wanted.
+func (q *Question) simple() bool { return len(q.list) == 1 && !q.list[0].Multiple.On() }
+
+// tabs is how many there are.
+func (q *Question) tabs() int {
+	if q.simple() {
+		return 1
+	}
+	return len(q.list) + 1
+}
+
+// here is the question on the screen, nil on the tab that confirms.
+func (q *Question) here() *asked {
+	if q.tab < len(q.list) {
+		return &q.list[q.tab]
+	}
+	return nil
+}
+
+// Key takes a key at a time.
+func (q *Question) Key(k tea.KeyPressMsg, now time.Time) Out {
+	if q.guard.holds(now) {
+		return None{}
+	}
+	if q.editing {
+		return q.edit(k)
+	}
+	q.drift = false
+	switch s := k.String(); {
+	case isEscape(k):
+		return Dismiss{}
+	case k.IsRepeat && !isScroll(k):
+		return None{}
+	case q.keys.Match(k, key.DialogSelectSubmit):
+		return q.submit()
+	case s == "tab" || s == "right" || s == "l":
+		q.turn(1)
+	case s == "shift+tab" || s == "left" || s == "h":
+		q.turn(-1)
+	case s == "j" || q.keys.Match(k, key.DialogSelectNext):
+		q.move(1)
+	case s == "k" || q.keys.Match(k, key.DialogSelectPrev):
+		q.move(-1)
+	case q.keys.Match(k, key.DialogSelectPageDown):
+		q.Wheel(max(1, q.seen.shown-1))
+	case q.keys.Match(k, key.DialogSelectPageUp):
+		q.Wheel(-max(1, q.seen.shown-1))
+	case k.Code == tea.KeySpace && q.here() != nil && q.here().Multiple.On():
+		return q.pick(q.here().at)
+	case len(s) == 1 && s[0] >= '1' && s[0] <= '9' && q.here() != nil:
+		return q.pick(int(s[0] - '1'))
+	default:
+		return Unused{}
+	}
+	return None{}
+}
+
+// turn goes to another tab, around at the ends.
+func (q *Question) turn(d int) { q.open((q.tab + d + q.tabs()) % q.tabs()) }
+
+func (q *Question) open(tab int) {
+	if tab != q.tab {
+		q.tab, q.top, q.editing, q.drift, q.rows = tab, 0, false, false, page{}
+	}
+}
+
+func (q *Question) move(d int) {
+	a := q.here()
+	if a == nil || a.choices() == 0 {
+		q.Wheel(d)
+		return
+	}
+	a.at = (a.at + d + a.choices()) % a.choices()
+}
+
+func (q *Question) submit() Out {
+	a := q.here()
+	if a == nil {
+		return q.answer()
+	}
+	if a.choices() == 0 {
+		return q.next()
+	}
+	return q.pick(a.at)
+}
+
+// pick takes a row: an option, or the answer of one's own, which is to be written then.
+func (q *Question) pick(i int) Out {
+	a := q.here()
+	if i >= a.choices() {
+		return None{}
+	}
+	a.at = i
+	switch {
+	case i == len(a.Options):
+		q.editing = true
+		q.text.Set(a.own)
+		return None{}
+	case a.Multiple.On():
+		a.picked[i] = !a.picked[i]
+		return None{}
+	default:
+		clear(a.picked)
+		a.picked[i], a.own = true, ""
+		return q.next()
+	}
+}
+
+// next goes on after an answer that is the only one.
+func (q *Question) next() Out {
+	if q.simple() {
+		return q.answer()
+	}
+	q.turn(1)
+	return None{}
+}
+
+func (q *Question) answer() Out {
+	out := Answer{Answers: make([][]string, len(q.list))}
+	for i := range q.list {
+		out.Answers[i] = q.list[i].answers()
+	}
+	return out
+}
+
+// edit writes an answer of one's own. An empty one takes it back.
+func (q *Question) edit(k tea.KeyPressMsg) Out {
+	a := q.here()
+	switch {
+	case isEscape(k):
+		q.editing = false
+	case q.keys.Match(k, key.DialogPromptSubmit):
+		q.editing = false
+		if a.own = strings.TrimSpace(q.text.Text()); a.own == "" || a.Multiple.On() {
+			return None{}
+		}
+		clear(a.picked)
+		return q.next()
+	case !q.text.Key(q.keys, k):
+		return Unused{}
+	}
+	return None{}
+}
+
+// Paste goes into an answer that is being written, and nowhere else.
+func (q *Question) Paste(text string) Out {
+	if q.editing {
+		q.text.Paste(text)
+	}
+	return None{}
+}
+
+// Click picks an option or opens a tab, at a time.
+func (q *Question) Click(x, y int, now time.Time) Out {
+	if q.tabs() > 1 && y == q.seen.tabsY {
+		for i, t := range q.seen.tabs {
+			if x >= t[0] && x < t[1] && !q.guard.holds(now) {
+				q.open(i)
+			}
+		}
+		return None{}
+	}
+	i := q.top + y - q.seen.first
+	if y < q.seen.first || y >= q.seen.first+q.seen.shown || i >= len(q.rows.rows) || q.guard.holds(now) {
+		return None{}
+	}
+	if q.here() == nil {
+		return q.answer()
+	}
+	if option := q.rows.rows[i].option; option >= 0 {
+		if q.editing && option != len(q.here().Options) {
+			q.editing = false
+		}
+		return q.pick(option)
+	}
+	return None{}
+}
+
+// Wheel scrolls a long question.
+func (q *Question) Wheel(dy int) {
+	q.top = max(0, min(q.top+dy, len(q.rows.rows)-q.seen.shown))
+	q.drift = true
+}
+
+// Cursor is in the answer that is being written.
+func (q *Question) Cursor() (x, y int, ok bool) {
+	return q.seen.cursorX, q.seen.cursorY, q.editing && q.seen.cursorY >= 0
+}

@@ -1,0 +1,196 @@
+package tui
+
+import (
+	"context"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/tui/ask"
+	"github.com/lathe-agent/lathe/tui/diff"
+	"github.com/lathe-agent/lathe/tui/host"
+	"github.com/lathe-agent/lathe/tui/style"
+)
+
+// asking is what waits for an answer on the screen: a permission or a question.
+type asking struct {
+	id         lathe.AskID
+	permission *ask.Permission
+	question   *ask.Question
+	quiet      time.Time // since when no key came that was meant for the prompt
+}
+
+// lookForAsks shows the oldest request of the session on the screen, and of those that work for it. Sessions
+// that work for another show none: their root does.
+func (p *program) lookForAsks() tea.Cmd {
+	if p.session == "" || p.isChild() {
+		p.asking = nil
+		return p.approve()
+	}
+	all := p.world.Asks(p.session)
+	if p.o.Start.Auto {
+		p.asking = nil
+		return p.approve()
+	}
+	if len(all) == 0 {
+		p.asking = nil
+		return nil
+	}
+	id := requestID(all[0])
+	if p.asking == nil || p.asking.id != id {
+		p.asking = p.newAsking(all[0], id)
+	}
+	if p.asking != nil && p.asking.permission != nil {
+		p.asking.permission.SetWaiting(len(all) - 1)
+	}
+	return nil
+}
+
+// approve gives every permission that is asked for, where the user has said so.
+func (p *program) approve() tea.Cmd {
+	if !p.o.Start.Auto {
+		return nil
+	}
+	var cmds []tea.Cmd
+	for _, f := range p.world.AllAsks() {
+		r, ok := f.(*lathe.PermissionAsked)
+		if !ok || p.approved[r.ID] {
+			continue
+		}
+		if p.approved == nil {
+			p.approved = map[lathe.AskID]bool{}
+		}
+		p.approved[r.ID] = true
+		cmds = append(cmds, p.call("give a permission", func(ctx context.Context, e host.Engine) (then, error) {
+			return nil, e.Reply(ctx, r.ID, lathe.Once, "")
+		}))
+	}
+	return tea.Batch(cmds...)
+}
+
+func requestID(f lathe.Fact) lathe.AskID {
+	switch f := f.(type) {
+	case *lathe.PermissionAsked:
+		return f.ID
+	case *lathe.QuestionAsked:
+		return f.ID
+	default:
+		return ""
+	}
+}
+
+func (p *program) newAsking(f lathe.Fact, id lathe.AskID) *asking {
+	a := &asking{id: id, quiet: p.now()}
+	switch f := f.(type) {
+	case *lathe.PermissionAsked:
+		o := ask.Options{Diff: func(patch string, width int) []style.Line {
+			return diff.Lines(patch, diff.Options{Theme: p.theme(), Width: width, Split: width > 116 && !p.wants.Stacked, Wrap: true})
+		}}
+		if s, ok := p.world.Session(f.Session); ok && f.Session != p.session {
+			o.From = s.Agent
+			if o.From == "" {
+				o.From = s.Title
+			}
+		}
+		a.permission = ask.NewPermission(p.keys, f, o)
+	case *lathe.QuestionAsked:
+		a.question = ask.NewQuestion(p.keys, f)
+	default: // world keeps no other facts as requests
+		return nil
+	}
+	a.shown(p.now())
+	return a
+}
+
+// askKey gives a key to what is asked. Somebody in the middle of a sentence goes on typing it: those keys still
+// go to the prompt, which comes back as they left it.
+func (p *program) askKey(k tea.KeyPressMsg) (tea.Cmd, bool) {
+	a := p.asking
+	if now := p.now(); k.Text != "" && now.Sub(a.quiet) < ask.Quiet && !p.edit.IsEmpty() {
+		a.quiet = now
+		a.shown(now) // its own wait begins anew, too: an enter behind the sentence must not allow anything
+		p.edit.Insert(k.Text)
+		return nil, true
+	}
+	var out ask.Out
+	if a.permission != nil {
+		out = a.permission.Key(k, p.now())
+	} else {
+		out = a.question.Key(k, p.now())
+	}
+	if _, unused := out.(ask.Unused); unused {
+		return nil, false
+	}
+	return p.answerAsk(out), true
+}
+
+// answerAsk tells the engine what was said.
+func (p *program) answerAsk(out ask.Out) tea.Cmd {
+	id := p.asking.id
+	switch out := out.(type) {
+	case ask.Reply:
+		return p.call("answer", func(ctx context.Context, e host.Engine) (then, error) {
+			return nil, e.Reply(ctx, id, out.Reply, out.Message)
+		})
+	case ask.Answer:
+		return p.call("answer", func(ctx context.Context, e host.Engine) (then, error) {
+			return nil, e.Answer(ctx, id, out.Answers)
+		})
+	case ask.Dismiss:
+		return p.call("dismiss the question", func(ctx context.Context, e host.Engine) (then, error) {
+			return nil, e.Dismiss(ctx, id)
+		})
+	default:
+		return nil
+	}
+}
+
+// shown tells the region that it has just come into sight.
+func (a *asking) shown(at time.Time) {
+	if a.permission != nil {
+		a.permission.Shown(at)
+	} else {
+		a.question.Shown(at)
+	}
+}
+
+func (a *asking) view(p *program, th *style.Theme, width, height int) []style.Line {
+	if a.permission == nil {
+		return a.question.View(th, width, height)
+	}
+	if !a.permission.Fullscreen() {
+		height = max(8, height*2/3)
+	}
+	return a.permission.View(th, width, min(height, p.height))
+}
+
+func (a *asking) cursor() (x, y int, ok bool) {
+	if a.permission != nil {
+		return a.permission.Cursor()
+	}
+	return a.question.Cursor()
+}
+
+func (a *asking) paste(text string) {
+	if a.permission != nil {
+		a.permission.Paste(text)
+		return
+	}
+	a.question.Paste(text)
+}
+
+func (a *asking) wheel(dy int) {
+	if a.permission != nil {
+		a.permission.Wheel(dy)
+	} else {
+		a.question.Wheel(dy)
+	}
+}
+
+func (a *asking) click(p *program, x, y int) tea.Cmd {
+	if a.permission != nil {
+		return p.answerAsk(a.permission.Click(x, y, p.now()))
+	}
+	return p.answerAsk(a.question.Click(x, y, p.now()))
+}

@@ -1,0 +1,150 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/lathetest"
+)
+
+// benchParts is how long the session is that is drawn.
+const benchParts = 10_000
+
+// streaming is a program that shows a long session at its end, and an answer that grows in it.
+type streaming struct {
+	p      *program
+	answer lathe.Message
+	part   lathe.Part
+	said   int // UTF-16 units
+	word   int
+}
+
+func newStreaming(tb testing.TB) *streaming {
+	tb.Helper()
+	x := lathetest.Long(benchParts)
+	p := newProgram(tb.Context(), Options{Dir: x.Info.Directory, Look: Look{Mouse: true}})
+	p.world.Look(x.Info.ID)
+	p.world.Read(x.Info, x.Messages, "", nil, nil)
+	p.session = x.Info.ID
+	p.Update(tea.WindowSizeMsg{Width: 120, Height: 40})
+	ids := lathe.NewIDs()
+	s := &streaming{p: p}
+	s.answer = lathe.Message{ID: ids.Message(), Session: x.Info.ID, Created: x.Info.Updated + 100_000, Said: &lathe.Assistant{
+		Parent: x.Messages[len(x.Messages)-2].ID, Agent: "build", Model: lathetest.Model(),
+	}}
+	s.part = lathe.Part{ID: ids.Part(), Session: x.Info.ID, Message: s.answer.ID, Body: &lathe.Text{Time: &lathe.Span{Start: s.answer.Created}}}
+	s.tell(
+		&lathe.StatusChanged{Session: x.Info.ID, Status: lathe.Status{Type: lathe.Busy}},
+		&lathe.MessageChanged{Info: s.answer}, &lathe.PartChanged{Part: s.part},
+	)
+	return s
+}
+
+// tell gives the program a batch, and draws.
+func (s *streaming) tell(facts ...lathe.Fact) {
+	b := batch{}
+	for _, f := range facts {
+		b.events = append(b.events, lathe.Event{Session: s.part.Session, Fact: f})
+	}
+	s.p.Update(b)
+	s.p.View()
+}
+
+// frame is one: the words that come meanwhile at 200 a second, now and then a beat of what moves.
+func (s *streaming) frame() time.Duration {
+	var facts []lathe.Fact
+	for range 4 { // 60 batches a second have three or four
+		w := benchWord(s.word)
+		facts = append(facts, &lathe.PartDelta{
+			Session: s.part.Session, Message: s.answer.ID, Part: s.part.ID, Field: "text", Delta: w, Offset: s.said,
+		})
+		s.word, s.said = s.word+1, s.said+len(w)
+	}
+	began := time.Now()
+	if s.word%24 == 0 {
+		s.p.Update(tickBeat)
+	}
+	s.tell(facts...)
+	return time.Since(began)
+}
+
+// benchWord is a word of an answer in markdown, with paragraphs, lists and code.
+func benchWord(i int) string {
+	switch i % 400 {
+	case 100:
+		return "\n\n- a **list** "
+	case 150:
+		return "\n- more of it "
+	case 200:
+		return "\n\n```go\nfunc f() {\n"
+	case 300:
+		return "\n}\n```\n\n"
+	}
+	if i%12 == 11 && i%400 > 200 && i%400 < 300 {
+		return fmt.Sprintf("x%d := %d\n", i, i)
+	}
+	if i%80 == 79 {
+		return "word.\n\n"
+	}
+	return fmt.Sprintf("word%d ", i%97)
+}
+
+// percentiles reports how long frames took.
+func percentiles(b *testing.B, took []time.Duration, unit string) {
+	slices.Sort(took)
+	at := func(part float64) float64 {
+		return float64(took[min(int(float64(len(took))*part), len(took)-1)]) / float64(time.Millisecond)
+	}
+	b.ReportMetric(at(0.5), unit+"p50-ms")
+	b.ReportMetric(at(0.99), unit+"p99-ms")
+	b.ReportMetric(at(1), unit+"worst-ms")
+}
+
+// BenchmarkFrame takes in words and draws, as 60 times a second while a model streams into a session of
+// 10,000 parts. 2,400 frames are an answer of 40 seconds.
+func BenchmarkFrame(b *testing.B) {
+	s := newStreaming(b)
+	var took []time.Duration
+	for b.Loop() {
+		took = append(took, s.frame())
+	}
+	percentiles(b, took, "")
+}
+
+// BenchmarkKey types while the session is there: a character and its frame.
+func BenchmarkKey(b *testing.B) {
+	s := newStreaming(b)
+	var took []time.Duration
+	for b.Loop() {
+		began := time.Now()
+		s.p.Update(tea.KeyPressMsg{Code: 'x', Text: "x"})
+		s.p.View()
+		took = append(took, time.Since(began))
+		if s.p.edit.Text() != "" && len(took)%200 == 0 {
+			s.p.edit.Clear()
+		}
+	}
+	percentiles(b, took, "")
+}
+
+// BenchmarkScroll goes up by a page, through all of it and again from the end.
+func BenchmarkScroll(b *testing.B) {
+	s := newStreaming(b)
+	var took []time.Duration
+	for b.Loop() {
+		began := time.Now()
+		s.p.Update(tea.KeyPressMsg{Code: tea.KeyPgUp})
+		v := s.p.View()
+		took = append(took, time.Since(began))
+		if strings.Contains(v.Content, "Prompt 0:") {
+			s.p.chat().ToEnd()
+		}
+	}
+	percentiles(b, took, "")
+}

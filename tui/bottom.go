@@ -1,0 +1,126 @@
+package tui
+
+import (
+	"time"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/tui/key"
+	"github.com/lathe-agent/lathe/tui/status"
+	"github.com/lathe-agent/lathe/tui/style"
+)
+
+// usage is how many tokens the last answer took, how many its model can take, and what the session cost.
+func (p *program) usage(t *lathe.Transcript) (tokens, window int64, cost float64) {
+	s := t.Session()
+	if s.Cost != nil {
+		cost = s.Cost.Dollars()
+	}
+	for i := t.Count() - 1; i >= 0 && i >= t.Count()-200; i-- {
+		a, ok := t.Held(i).Said().(*lathe.Assistant)
+		if !ok {
+			continue
+		}
+		u := a.Tokens
+		n := u.Input + u.Output + u.Reasoning + u.Cache.Read + u.Cache.Write
+		if n == 0 {
+			continue
+		}
+		if m, ok := p.findModel(a.Model); ok {
+			window = int64(m.Context)
+		}
+		return n, window, cost
+	}
+	return 0, 0, cost
+}
+
+func percent(tokens, window int64) int {
+	if window <= 0 {
+		return -1
+	}
+	return int(tokens * 100 / window)
+}
+
+// statusLines are what stands below the prompt.
+func (p *program) statusLines(th *style.Theme, width int) []style.Line {
+	v := status.Values{
+		Agent: title(p.choice.agent), AgentColor: p.agentColor(p.choice.agent), Shell: p.edit.InShell(),
+		Frame: p.motion(), Percent: -1, Auto: p.o.Start.Auto, Interrupt: p.keys.Label(key.SessionInterrupt),
+		Hints: []status.Hint{
+			{Key: p.keys.Label(key.CommandList), Does: "commands"}, {Key: p.keys.Label(key.AgentCycle), Does: "agents"},
+		},
+	}
+	if m, ok := p.model(); ok {
+		v.Model, v.Provider, v.Variant = m.Name, m.Ref.Provider, p.variant()
+		if len(m.Variants) > 0 {
+			v.Hints = append(v.Hints, status.Hint{Key: p.keys.Label(key.VariantCycle), Does: "variants"})
+		}
+	} else if !p.world.Loaded {
+		v.Model = "…"
+	}
+	if o := p.opened(); o != nil {
+		tokens, window, cost := p.usage(o.Transcript)
+		v.Tokens, v.Percent, v.Cost = tokens, percent(tokens, window), cost
+		v.Queued = len(p.queued())
+		if s := p.world.Status(p.session); s.Type != lathe.Idle {
+			v.Busy, v.Interrupting = true, p.now().Sub(p.interrupt) <= escapeTime
+			if s.Type == lathe.Retrying {
+				v.Retry = &status.Retry{Attempt: s.Attempt, Message: s.Message, At: time.UnixMilli(int64(s.Next))}
+			}
+		}
+	}
+	return status.View(th, v, width, p.now())
+}
+
+// motion is the frame of what moves, below 0 where nothing is to.
+func (p *program) motion() int {
+	if !p.kv.Animations {
+		return -1
+	}
+	return p.beat
+}
+
+func title(s string) string {
+	if s == "" {
+		return s
+	}
+	if c := s[0]; c >= 'a' && c <= 'z' {
+		return string(c-'a'+'A') + s[1:]
+	}
+	return s
+}
+
+// childFooter stands in the place of the prompt in a session that works for another.
+func (p *program) childFooter(th *style.Theme, width int) []style.Line {
+	return status.Footer(th, p.childValues(), width)
+}
+
+func (p *program) childValues() status.Child {
+	t := p.opened().Transcript
+	s := t.Session()
+	tokens, window, cost := p.usage(t)
+	c := status.Child{
+		Agent: title(s.Agent), Title: s.Title, Color: p.agentColor(s.Agent), Busy: p.world.Busy(s.ID), Frame: p.motion(),
+		Tokens: tokens, Percent: percent(tokens, window), Cost: cost,
+		ParentKey: p.keys.Label(key.SessionParent), PrevKey: p.keys.Label(key.SessionChildCycleReverse), NextKey: p.keys.Label(key.SessionChildCycle),
+	}
+	for i, x := range p.world.Children(s.Parent) {
+		c.Of++
+		if x.ID == s.ID {
+			c.Number = i + 1
+		}
+	}
+	return c
+}
+
+// serverCounts is how many servers of tools work, and how many should and do not.
+func (p *program) serverCounts() (good, bad int) {
+	for _, s := range p.world.Servers {
+		switch s.Status {
+		case "connected":
+			good++
+		case "failed", "needs_auth", "needs_client_registration":
+			bad++
+		}
+	}
+	return good, bad
+}

@@ -1,0 +1,242 @@
+package chat
+
+import (
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/tui/markdown"
+	"github.com/lathe-agent/lathe/tui/style"
+)
+
+// blockID finds a block in what was drawn.
+type blockID struct {
+	message lathe.MessageID
+	part    lathe.PartID
+	kind    blockKind
+}
+
+type blockKind uint8
+
+const (
+	partBlock blockKind = iota
+	userBlock
+	closeBlock
+	revertBlock
+)
+
+// block is a drawn block and what it was drawn from.
+type block struct {
+	lines []style.Line
+	lead  int // empty rows above them
+	pad   int // columns left of them
+	stamp stamp
+	drawn bool
+	used  int // the last frame that wanted it
+
+	doc   *markdown.Doc // of a text, which knows what it has drawn before
+	child lathe.SessionID
+	folds bool // whether it can be unfolded
+}
+
+// stamp is all that the rows of a block depend on, beside the look of all.
+type stamp struct {
+	rev, parts  int
+	open, tight bool
+	queued      bool
+	frame       int   // of what moves
+	second      int64 // of what counts
+	child       Child
+}
+
+// id names the block at a spot.
+func (w *walk) id(s spot) blockID {
+	if s.message >= w.count {
+		return blockID{kind: revertBlock}
+	}
+	h := w.t.Held(s.message)
+	if _, user := h.Said().(*lathe.User); user {
+		return blockID{message: h.ID(), kind: userBlock}
+	}
+	if s.block >= h.Len() {
+		return blockID{message: h.ID(), kind: closeBlock}
+	}
+	part, _, _ := h.Peek(s.block)
+	return blockID{message: h.ID(), part: part}
+}
+
+// draw makes the rows anew if anything they depend on has changed.
+func (b *block) draw(w *walk, s spot, id blockID) {
+	now := w.stamp(s, id)
+	if b.drawn && now == b.stamp {
+		return
+	}
+	b.stamp, b.drawn = now, true
+	b.child, b.folds, b.pad = "", false, 0
+	switch id.kind {
+	case revertBlock:
+		b.lines = w.reverted()
+	case userBlock:
+		b.lines = w.user(w.t.Held(s.message), now.queued)
+	case closeBlock:
+		b.lines = w.closing(s.message)
+	default:
+		b.lines = w.part(b, w.t.Held(s.message), s.block)
+	}
+	b.lead = 0
+	if len(b.lines) > 0 && !now.tight {
+		b.lead = 1
+	}
+}
+
+// height is how many rows the block has.
+func (b *block) height() int { return b.lead + len(b.lines) }
+
+// row is one of them, behind the margin. What is not on the screen is never copied.
+func (b *block) row(i int) style.Line {
+	if i -= b.lead; i < 0 {
+		return nil
+	}
+	if b.pad == 0 {
+		return b.lines[i]
+	}
+	return append(style.Line{{Text: "  "}}, b.lines[i]...)
+}
+
+func (w *walk) stamp(s spot, id blockID) (out stamp) {
+	if s.message >= w.count {
+		return stamp{rev: w.t.Count(), parts: w.count}
+	}
+	h := w.t.Held(s.message)
+	switch id.kind {
+	case userBlock:
+		out.rev, out.parts, out.queued = h.Rev(), h.Len(), s.message > w.busy
+		for i := range h.Len() {
+			_, _, rev := h.Peek(i)
+			out.rev += rev
+		}
+	case closeBlock:
+		out.rev, out.parts = h.Rev(), h.Len()
+	default:
+		_, body, rev := h.Peek(s.block)
+		out.rev, out.open, out.tight = rev, w.c.open[id.part], w.tight(s)
+		if isLive(body) {
+			out.frame, out.second = w.env.Frame, w.env.Now.Unix()
+			out.child = w.childOf(body)
+		}
+	}
+	return out
+}
+
+// isLive reports whether something about a part moves while nothing is told of it.
+func isLive(b lathe.Body) bool {
+	switch b := b.(type) {
+	case *lathe.ToolCall:
+		return !b.Settled()
+	case *lathe.Reasoning:
+		return b.Time.End == 0
+	default:
+		return false
+	}
+}
+
+// form is how a part is shown.
+type form uint8
+
+const (
+	hidden form = iota
+	inline      // one row, close to its neighbours
+	boxed       // with space around it
+)
+
+// form tells how a part is shown without drawing it.
+func (w *walk) form(id lathe.PartID, b lathe.Body) form {
+	switch b := b.(type) {
+	case *lathe.Text:
+		if b.Synthetic.On() || b.Text == "" && b.Time != nil && b.Time.End != 0 {
+			return hidden
+		}
+		return boxed
+	case *lathe.Reasoning:
+		if b.Text == "" && b.Time.End != 0 {
+			return hidden
+		}
+		if w.env.Show.Thinking != w.c.open[id] {
+			return boxed
+		}
+		return inline
+	case *lathe.ToolCall:
+		return w.toolForm(id, b)
+	case *lathe.File, *lathe.Compaction:
+		return inline
+	default:
+		return hidden
+	}
+}
+
+// tight reports whether a block stands directly below the one before it.
+func (w *walk) tight(s spot) bool {
+	h := w.t.Held(s.message)
+	if id, body, _ := h.Peek(s.block); w.form(id, body) != inline {
+		return false
+	}
+	for n, at, ok := 0, s, true; n < 32; n++ {
+		if at, ok = w.before(at); !ok || at.message >= w.count {
+			return false
+		}
+		h := w.t.Held(at.message)
+		if _, user := h.Said().(*lathe.User); user {
+			return false
+		}
+		if at.block >= h.Len() {
+			if w.closes(at.message) {
+				return false
+			}
+			continue
+		}
+		id, body, _ := h.Peek(at.block)
+		if f := w.form(id, body); f != hidden {
+			return f == inline
+		}
+	}
+	return false
+}
+
+// part draws a part of an answer.
+func (w *walk) part(b *block, h lathe.Held, i int) []style.Line {
+	id, body, _ := h.Peek(i)
+	if w.form(id, body) == hidden {
+		return nil
+	}
+	switch body := body.(type) {
+	case *lathe.Text:
+		p := h.Part(i)
+		return w.text(b, p.GrowingText(), p.Open())
+	case *lathe.Reasoning:
+		return w.reasoning(b, id, h.Part(i).Body.(*lathe.Reasoning))
+	case *lathe.ToolCall:
+		return w.tool(b, id, body)
+	case *lathe.File:
+		return []style.Line{indent(w.badge(body)).Truncate(w.env.Width)}
+	case *lathe.Compaction:
+		return []style.Line{w.rule("Compaction")}
+	default:
+		return nil
+	}
+}
+
+// margin is what stands left of all that is said in an answer.
+const margin = 2
+
+// indent moves a row behind the margin.
+func indent(l style.Line) style.Line {
+	return append(style.Line{{Text: "  "}}, l...)
+}
+
+// text draws an answer. Rows that were drawn before are taken as they are.
+func (w *walk) text(b *block, text string, growing bool) []style.Line {
+	if b.doc == nil {
+		b.doc = &markdown.Doc{}
+	}
+	b.doc.Set(text)
+	rows := b.doc.Lines(markdown.Look{Theme: w.env.Theme, Width: max(1, w.env.Width-2*margin), Conceal: !w.env.Show.Raw, Growing: growing})
+	b.pad = margin
+	return rows
+}

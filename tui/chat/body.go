@@ -1,0 +1,336 @@
+package chat
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/tui/diff"
+	"github.com/lathe-agent/lathe/tui/markdown"
+	"github.com/lathe-agent/lathe/tui/style"
+)
+
+// How many rows are shown of what can be unfolded, and of what is unfolded: a screen is not a pager.
+const (
+	foldedOutput  = 10
+	foldedDiff    = 24
+	foldedGeneric = 3
+	mostRows      = 2000
+)
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+// body draws what came of a call.
+func (w *walk) body(c *call, width int, open bool) []style.Line {
+	switch c.tool {
+	case "bash":
+		return w.output(c.shown(), width, open, c.running, foldedOutput)
+	case "read":
+		return w.readBody(c, width, open)
+	case "write":
+		return append(w.written(c, width, open), w.diagnostics(c, width)...)
+	case "edit":
+		return append(w.diff(c.meta.Diff, width, open), w.diagnostics(c, width)...)
+	case "apply_patch":
+		return w.patched(c, width, open)
+	case "todowrite":
+		return w.todos(c, width)
+	case "question":
+		return w.answers(c, width)
+	case "task":
+		return w.taskBody(c, width)
+	case "glob", "grep", "webfetch", "websearch", "skill", "list":
+		if open {
+			return w.output(c.output, width, true, false, foldedOutput)
+		}
+		return nil
+	default:
+		if open || w.env.Show.Generic {
+			return w.output(c.output, width, open, false, foldedGeneric)
+		}
+		return nil
+	}
+}
+
+// shown is the output of a command: what it has told of it, or all of it.
+func (c *call) shown() string {
+	if c.meta.Output != "" || c.running {
+		return c.meta.Output
+	}
+	return c.output
+}
+
+// output draws text that a program wrote: its first rows, while it runs its last ones.
+func (w *walk) output(text string, width int, open, running bool, folded int) []style.Line {
+	th := w.env.Theme
+	text = strings.TrimRight(stripEscapes(text), "\n ")
+	if text == "" {
+		return nil
+	}
+	most := folded
+	if open {
+		most = mostRows
+	}
+	var note string
+	lines, left := clip(text, most, running)
+	if left > 0 {
+		note = fmt.Sprintf("… %d more lines", left)
+		if !open {
+			note += ", click to unfold"
+		}
+		if running {
+			note = fmt.Sprintf("… %d lines before", left)
+		}
+	}
+	var rows []style.Line
+	if note != "" && running {
+		rows = append(rows, w.boxRow(style.Of(note, style.Fg(th.TextMuted)), width))
+	}
+	for _, l := range style.Lines(lines, style.Fg(th.TextMuted)) {
+		for _, r := range l.Wrap(max(1, width-2), nil) {
+			rows = append(rows, w.boxRow(r, width))
+		}
+	}
+	if note != "" && !running {
+		rows = append(rows, w.boxRow(style.Of(note, style.Fg(th.TextMuted)), width))
+	}
+	return rows
+}
+
+// boxRow is a row on a ground of its own, behind a thin bar.
+func (w *walk) boxRow(l style.Line, width int) style.Line {
+	th := w.env.Theme
+	out := style.Line{{Text: "│ ", Attr: style.Fg(th.BorderSubtle)}}
+	return append(out, l.Truncate(max(1, width-2))...)
+}
+
+// clip takes the first or the last lines of a text without splitting all of it.
+func clip(text string, most int, last bool) (kept string, left int) {
+	total := strings.Count(text, "\n") + 1
+	if total <= most {
+		return text, 0
+	}
+	at := 0
+	if last {
+		at = len(text)
+		for range most {
+			at = strings.LastIndexByte(text[:at], '\n')
+		}
+		return text[at+1:], total - most
+	}
+	for range most {
+		at += strings.IndexByte(text[at:], '\n') + 1
+	}
+	return text[:at-1], total - most
+}
+
+// failure draws why a call failed.
+func (w *walk) failure(c *call, width int, open bool) []style.Line {
+	th := w.env.Theme
+	most := 3
+	if open {
+		most = mostRows
+	}
+	text, left := clip(strings.TrimSpace(c.failed), most, false)
+	var rows []style.Line
+	for _, l := range style.Lines(text, style.Fg(th.Error)) {
+		rows = append(rows, l.Wrap(max(1, width-2), nil)...)
+	}
+	if !open && len(rows) > most {
+		rows, left = rows[:most], left+1
+	}
+	if left > 0 {
+		rows = append(rows, style.Of("… click to unfold", style.Fg(th.TextMuted)))
+	}
+	for i, r := range rows {
+		rows[i] = w.boxRow(r, width)
+	}
+	return rows
+}
+
+func (w *walk) readBody(c *call, width int, open bool) (rows []style.Line) {
+	for _, p := range c.meta.Loaded {
+		rows = append(rows, style.Of("  ↳ loaded "+w.path(p), style.Fg(w.env.Theme.TextMuted)).Truncate(width))
+	}
+	if open {
+		rows = append(rows, w.output(c.output, width, true, false, foldedOutput)...)
+	}
+	return rows
+}
+
+// written draws a file that was written, with the numbers of its lines.
+func (w *walk) written(c *call, width int, open bool) []style.Line {
+	th := w.env.Theme
+	most := foldedOutput
+	if open {
+		most = mostRows
+	}
+	text, left := clip(strings.TrimRight(c.args.Content, "\n"), most, false)
+	code := markdown.Code(ext(c.args.FilePath), text, th)
+	digits := len(fmt.Sprint(len(code)))
+	rows := make([]style.Line, 0, len(code)+1)
+	for i, l := range code {
+		row := style.Of(fmt.Sprintf("%*d ", digits, i+1), style.Fg(th.DiffLineNumber))
+		rows = append(rows, w.boxRow(append(row, l...), width))
+	}
+	if left > 0 {
+		rows = append(rows, w.boxRow(style.Of(fmt.Sprintf("… %d more lines, click to unfold", left), style.Fg(th.TextMuted)), width))
+	}
+	return rows
+}
+
+// ext is what a file's name says of its language.
+func ext(file string) string {
+	if i := strings.LastIndexAny(file, "./\\"); i >= 0 {
+		return file[i+1:]
+	}
+	return file
+}
+
+func (w *walk) diff(patch string, width int, open bool) []style.Line {
+	if patch == "" {
+		return nil
+	}
+	most := foldedDiff
+	if open {
+		most = mostRows
+	}
+	return diff.Lines(patch, diff.Options{
+		Theme: w.env.Theme, Width: width, Split: width > 116 && !w.env.Show.Stacked, Wrap: !w.env.Show.CutDiff, Max: most,
+	})
+}
+
+// patched draws what was done to each file.
+func (w *walk) patched(c *call, width int, open bool) (rows []style.Line) {
+	th := w.env.Theme
+	for _, f := range c.meta.Files {
+		verb := map[string]string{"add": "Created", "delete": "Deleted", "move": "Moved"}[f.Type]
+		if verb == "" {
+			verb = "Patched"
+		}
+		file := f.RelativePath
+		if file == "" {
+			file = w.path(f.FilePath)
+		}
+		l := style.Of(verb+" "+file, style.Fg(th.Text))
+		if f.MovePath != "" {
+			l = l.Add(" → "+w.path(f.MovePath), style.Fg(th.Text))
+		}
+		l = l.Add(fmt.Sprintf(" +%d", f.Additions), style.Fg(th.DiffAdded)).Add(fmt.Sprintf(" −%d", f.Deletions), style.Fg(th.DiffRemoved))
+		rows = append(rows, l.Truncate(width))
+		if f.Type != "delete" || open {
+			rows = append(rows, w.diff(f.Patch, width, open)...)
+		}
+	}
+	return rows
+}
+
+// diagnostics draws the first errors that a language server has about what was written.
+func (w *walk) diagnostics(c *call, width int) (rows []style.Line) {
+	const most = 3
+	for _, file := range sortedKeys(c.meta.Diagnose) {
+		for _, d := range c.meta.Diagnose[file] {
+			if d.Severity > 1 || len(rows) == most {
+				continue
+			}
+			at := fmt.Sprintf("%s:%d:%d ", w.path(file), d.Range.Start.Line+1, d.Range.Start.Character+1)
+			rows = append(rows, style.Of("! "+at+oneLine(d.Message), style.Fg(w.env.Theme.Error)).Truncate(width))
+		}
+	}
+	return rows
+}
+
+// Todos draws a list of things to do.
+func Todos(th *style.Theme, todos []lathe.Todo, width int) (rows []style.Line) {
+	for _, t := range todos {
+		mark, look := "[ ] ", style.Fg(th.TextMuted)
+		switch t.Status {
+		case "completed":
+			mark, look = "[✓] ", style.Fg(th.Success)
+		case "in_progress":
+			mark, look = "[•] ", style.Fg(th.Warning)
+		case "cancelled":
+			mark, look = "[–] ", style.Attr{FG: th.TextMuted, Strike: true}
+		}
+		l := style.Of(mark, look).Add(oneLine(t.Content), look)
+		rows = append(rows, l.Wrap(max(1, width), style.Plain("    "))...)
+	}
+	return rows
+}
+
+func (w *walk) todos(c *call, width int) []style.Line {
+	todos := c.meta.Todos
+	if todos == nil {
+		todos = c.args.Todos
+	}
+	rows := Todos(w.env.Theme, todos, width-2)
+	for i, r := range rows {
+		rows[i] = w.boxRow(r, width)
+	}
+	return rows
+}
+
+// answers draws questions and what was answered.
+func (w *walk) answers(c *call, width int) (rows []style.Line) {
+	th := w.env.Theme
+	for i, q := range c.args.Questions {
+		rows = append(rows, style.Of(q.Question, style.Fg(th.TextMuted)).Wrap(max(1, width-2), nil)...)
+		switch {
+		case i < len(c.meta.Answers) && len(c.meta.Answers[i]) > 0:
+			rows = append(rows, style.Of(strings.Join(c.meta.Answers[i], ", "), style.Fg(th.Text)).Wrap(max(1, width-2), nil)...)
+		case !c.running:
+			rows = append(rows, style.Of("no answer", style.Attr{FG: th.TextMuted, Italic: true}))
+		}
+	}
+	for i, r := range rows {
+		rows[i] = w.boxRow(r, width)
+	}
+	return rows
+}
+
+// taskBody says what the session that works for a call does, or did.
+func (w *walk) taskBody(c *call, width int) []style.Line {
+	muted := style.Fg(w.env.Theme.TextMuted)
+	var ch Child
+	ok := false
+	if w.env.Child != nil {
+		ch, ok = w.env.Child(c.meta.Session)
+	}
+	words := ""
+	switch {
+	case c.running && ch.Retry != "":
+		words = ch.Retry
+	case c.running && ch.Doing != "":
+		words = ch.Doing
+	case ok && ch.Calls > 0:
+		words = fmt.Sprintf("%d calls", ch.Calls)
+	case c.meta.Backdrop:
+		words = "in the background"
+	}
+	if words == "" {
+		return nil
+	}
+	return []style.Line{style.Of("  ↳ "+words, muted).Truncate(width)}
+}
+
+// childOf is what is known of the session that works for a call.
+func (w *walk) childOf(b lathe.Body) (c Child) {
+	t, ok := b.(*lathe.ToolCall)
+	if !ok || t.Tool != "task" || w.env.Child == nil {
+		return c
+	}
+	parsed := read(t)
+	c, _ = w.env.Child(parsed.meta.Session)
+	return c
+}
+
+// stripEscapes takes the colours of programs out: what they mean is not known here, and their remains would
+// stand as text.
+func stripEscapes(s string) string {
+	if !strings.Contains(s, "\x1b") {
+		return s
+	}
+	return style.StripEscapes(s)
+}

@@ -1,0 +1,224 @@
+package chat
+
+import (
+	"slices"
+	"time"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/tui/style"
+)
+
+// Env is what the conversation is drawn with.
+type Env struct {
+	Theme         *style.Theme
+	Width, Height int
+	Now           time.Time
+	Frame         int // of what moves
+	Show          Show
+	Dir, Home     string // paths below the first are shown from there, below the second from ~
+
+	// AgentColor is the colour of an agent, ModelName what people call a model, Child what is known of a
+	// session that works for this one. Each may be nil.
+	AgentColor func(agent string) style.Color
+	ModelName  func(lathe.ModelRef) string
+	Child      func(lathe.SessionID) (Child, bool)
+	// RedoKey is what takes an undo back.
+	RedoKey string
+}
+
+// Show is what a user wants to see.
+type Show struct {
+	Thinking   bool // reasoning unfolded
+	Details    bool // calls that have ended
+	Generic    bool // output of tools that have no view of their own
+	Timestamps bool
+	Metadata   bool // the line that closes an answer
+	Raw        bool // the marks of markdown
+	Stacked    bool // diffs never side by side
+	CutDiff    bool // long lines of diffs cut instead of wrapped
+}
+
+// Child is a session that works for this one.
+type Child struct {
+	Doing string // what it does at present
+	Calls int    // how many calls it has made
+	Retry string // what it waits for
+}
+
+// Chat is the state of the view.
+type Chat struct {
+	top      anchor // the first row on the screen; zero follows the end
+	open     map[lathe.PartID]bool
+	cache    map[blockID]*block
+	look     look
+	used     int // counts frames, for what was not used lately
+	rows     []row
+	marked   lathe.MessageID // found by a jump
+	atEnd    bool
+	hasOlder bool // whether the top of what is here is on the screen
+}
+
+// anchor is a row of a block.
+type anchor struct {
+	message lathe.MessageID
+	block   int
+	line    int
+}
+
+// row is what a row on the screen belongs to.
+type row struct {
+	id   blockID
+	line int
+}
+
+// New begins at the end.
+func New() *Chat {
+	return &Chat{open: map[lathe.PartID]bool{}, cache: map[blockID]*block{}, atEnd: true}
+}
+
+// look is what all rows were drawn with: another makes them all again.
+type look struct {
+	theme     *style.Theme
+	width     int
+	show      Show
+	dir, home string
+}
+
+// keepBlocks is how many drawn blocks are kept beside those on the screen.
+const keepBlocks = 400
+
+// View draws what fits. The result is never higher than env.Height.
+func (c *Chat) View(t *lathe.Transcript, env Env) []style.Line {
+	if l := (look{env.Theme, env.Width, env.Show, env.Dir, env.Home}); l != c.look {
+		c.look = l
+		clear(c.cache)
+	}
+	c.used++
+	w := c.walk(t, env)
+	var lines []style.Line
+	if c.top == (anchor{}) {
+		lines = c.fromEnd(w)
+	} else {
+		lines = c.fromTop(w)
+	}
+	c.forget()
+	return lines
+}
+
+// fromEnd fills the screen from the last row up.
+func (c *Chat) fromEnd(w *walk) []style.Line {
+	at, ok := w.last()
+	var spots []spot
+	n := 0
+	for ok && n < w.env.Height {
+		if h := w.block(at).height(); h > 0 {
+			spots, n = append(spots, at), n+h
+		}
+		at, ok = w.before(at)
+	}
+	c.atEnd, c.hasOlder = true, n <= w.env.Height
+	var out []style.Line
+	c.rows = c.rows[:0]
+	skip := max(0, n-w.env.Height)
+	for _, at := range slices.Backward(spots) {
+		out = c.emit(out, w, at, skip)
+		skip = 0
+	}
+	return out
+}
+
+// emit puts the rows of a block on the screen as far as there is room.
+func (c *Chat) emit(out []style.Line, w *walk, at spot, from int) []style.Line {
+	b, id := w.block(at), w.id(at)
+	for j := from; j < b.height() && len(out) < w.env.Height; j++ {
+		out = append(out, b.row(j))
+		c.rows = append(c.rows, row{id, j})
+	}
+	return out
+}
+
+// fromTop fills the screen from the row that is looked at. Where that leaves the end of the history above the
+// end of the screen, the end is followed again.
+func (c *Chat) fromTop(w *walk) []style.Line {
+	at, ok := w.find(c.top)
+	if !ok {
+		c.top = anchor{}
+		return c.fromEnd(w)
+	}
+	first, skip := at, c.top.line
+	var out []style.Line
+	c.rows = c.rows[:0]
+	for ok && len(out) < w.env.Height {
+		out = c.emit(out, w, at, skip)
+		skip = 0
+		at, ok = w.after(at)
+	}
+	if len(out) < w.env.Height {
+		c.top = anchor{}
+		return c.fromEnd(w)
+	}
+	c.atEnd = false
+	_, older := w.before(first)
+	c.hasOlder = !older && c.top.line == 0
+	return out
+}
+
+// AtEnd reports whether the end of the history was on the screen, and is followed.
+func (c *Chat) AtEnd() bool { return c.atEnd }
+
+// AtTop reports whether the beginning of what is known was on the screen: older messages may be wanted.
+func (c *Chat) AtTop() bool { return c.hasOlder }
+
+// forget drops drawn blocks that were not on the screen lately.
+func (c *Chat) forget() {
+	if len(c.cache) <= keepBlocks+len(c.rows) {
+		return
+	}
+	for id, b := range c.cache {
+		if b.used < c.used-1 {
+			delete(c.cache, id)
+		}
+	}
+}
+
+// Target is what a row on the screen belongs to.
+type Target struct {
+	Message lathe.MessageID
+	Part    lathe.PartID    // "" for a message of the user
+	Child   lathe.SessionID // the session that works for a call
+	User    bool
+}
+
+// At tells what is at a row of the last view.
+func (c *Chat) At(y int) (Target, bool) {
+	if y < 0 || y >= len(c.rows) {
+		return Target{}, false
+	}
+	id := c.rows[y].id
+	b := c.cache[id]
+	if b == nil {
+		return Target{}, false
+	}
+	return Target{Message: id.message, Part: id.part, Child: b.child, User: id.part == "" && id.kind == userBlock}, true
+}
+
+// Toggle unfolds a part, or folds it.
+func (c *Chat) Toggle(id lathe.PartID) {
+	if c.open[id] {
+		delete(c.open, id)
+	} else {
+		c.open[id] = true
+	}
+}
+
+// ToggleLast unfolds or folds the last part on the screen that can be.
+func (c *Chat) ToggleLast() bool {
+	for y := len(c.rows) - 1; y >= 0; y-- {
+		id := c.rows[y].id
+		if b := c.cache[id]; b != nil && b.folds {
+			c.Toggle(id.part)
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,281 @@
+package chat
+
+import (
+	"fmt"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/tui/markdown"
+	"github.com/lathe-agent/lathe/tui/style"
+)
+
+// user draws a prompt: a panel with a bar in the colour of its agent.
+func (w *walk) user(h lathe.Held, queued bool) []style.Line {
+	th, m := w.env.Theme, h.Message()
+	said := m.Said.(*lathe.User)
+	var rows []style.Line
+	width := max(1, w.env.Width-4)
+	var badges style.Line
+	for i := range h.Len() {
+		switch b := h.Part(i).Body.(type) {
+		case *lathe.Text:
+			if !b.Synthetic.On() {
+				rows = append(rows, style.WrapAll(style.Lines(strings.TrimRight(b.Text, "\n"), style.Fg(th.Text)), width, nil)...)
+			}
+		case *lathe.File:
+			badges = append(append(badges, w.badge(b)...), style.Span{Text: " "})
+		case *lathe.Compaction:
+			return []style.Line{w.rule("Compaction")}
+		case *lathe.Subtask:
+			rows = append(rows, style.Of("↳ "+b.Agent+": "+b.Description, style.Fg(th.TextMuted)).Truncate(width))
+		default:
+		}
+	}
+	if len(badges) > 0 {
+		rows = append(rows, badges.Wrap(width, nil)...)
+	}
+	if len(rows) == 0 {
+		return nil // written by the engine: a note to the model
+	}
+	if last := w.stateOf(m, queued); len(last) > 0 {
+		rows = append(rows, last.Truncate(width))
+	}
+	return w.panel(rows, w.agentColor(said.Agent))
+}
+
+// stateOf is the last row of a prompt: whether it waits, and when it was said.
+func (w *walk) stateOf(m lathe.Message, queued bool) (l style.Line) {
+	th := w.env.Theme
+	if queued {
+		l = style.Line{{Text: " QUEUED ", Attr: style.Attr{FG: th.Background, BG: th.Accent, Bold: true}}}
+	}
+	if w.env.Show.Timestamps {
+		if len(l) > 0 {
+			l = l.Add(" ", style.Attr{})
+		}
+		l = l.Add(clock(m.Created, w.env.Now), style.Fg(th.TextMuted))
+	}
+	return l
+}
+
+// panel puts rows on a ground of their own, with a bar at the left and air above and below.
+func (w *walk) panel(rows []style.Line, bar style.Color) []style.Line {
+	th := w.env.Theme
+	out := make([]style.Line, 0, len(rows)+2)
+	add := func(l style.Line) {
+		line := style.Line{{Text: "┃", Attr: style.Attr{FG: bar, BG: th.BackgroundPanel}}, {Text: " ", Attr: style.Attr{BG: th.BackgroundPanel}}}
+		out = append(out, append(line, l.On(th.BackgroundPanel)...).Fit(w.env.Width, style.Attr{BG: th.BackgroundPanel}))
+	}
+	for _, r := range rows {
+		add(r)
+	}
+	return out
+}
+
+// badge is a file in short.
+func (w *walk) badge(f *lathe.File) style.Line {
+	th := w.env.Theme
+	kind := "file"
+	switch {
+	case strings.HasPrefix(f.Mime, "image/"):
+		kind = "img"
+	case f.Mime == "application/pdf":
+		kind = "pdf"
+	case f.Mime == "application/x-directory":
+		kind = "dir"
+	case strings.HasPrefix(f.Mime, "text/"):
+		kind = "txt"
+	}
+	name := f.Filename
+	if name == "" && !strings.HasPrefix(f.URL, "data:") {
+		name = path.Base(f.URL)
+	}
+	return style.Of(" "+kind+" ", style.Attr{FG: th.Background, BG: th.Secondary, Bold: true}).
+		Add(" "+name+" ", style.Attr{FG: th.TextMuted, BG: th.BackgroundElement})
+}
+
+// rule is a line across with words in its middle.
+func (w *walk) rule(words string) style.Line {
+	th := w.env.Theme
+	side := max(1, (w.env.Width-style.Width(words)-2)/2)
+	bar := strings.Repeat("─", side)
+	return style.Of(bar, style.Fg(th.BorderSubtle)).Add(" "+words+" ", style.Fg(th.TextMuted)).Add(bar, style.Fg(th.BorderSubtle)).Truncate(w.env.Width)
+}
+
+// reasoning draws what was thought: one row, or all of it.
+func (w *walk) reasoning(b *block, id lathe.PartID, r *lathe.Reasoning) []style.Line {
+	th := w.env.Theme
+	b.folds, b.pad = true, margin
+	title, rest := splitTitle(r.Text)
+	var head style.Line
+	muted := style.Attr{FG: th.TextMuted, Italic: true}
+	switch {
+	case r.Time.End == 0:
+		head = style.Of(spinner(w.env.Frame)+" ", style.Fg(th.Accent)).Add("Thinking", muted)
+	case w.form(id, r) == inline:
+		head = style.Of("+ ", style.Fg(th.TextMuted)).Add("Thought", muted)
+	default:
+		head = style.Of("− ", style.Fg(th.TextMuted)).Add("Thought", muted)
+	}
+	if title != "" {
+		head = head.Add(": "+title, muted)
+	}
+	if r.Time.End > r.Time.Start {
+		head = head.Add(" · "+took(time.Duration(r.Time.End-r.Time.Start)*time.Millisecond), style.Fg(th.TextMuted))
+	}
+	width := max(1, w.env.Width-2*margin)
+	rows := []style.Line{head.Truncate(width)}
+	if w.form(id, r) == inline {
+		return rows
+	}
+	if b.doc == nil {
+		b.doc = &markdown.Doc{}
+	}
+	b.doc.Set(rest)
+	color := th.Thinking()
+	for _, l := range b.doc.Lines(markdown.Look{Theme: th, Width: max(1, width-2), Conceal: true}) {
+		rows = append(rows, append(style.Line{{Text: "│ ", Attr: style.Fg(th.BorderSubtle)}}, l.With(func(a style.Attr) style.Attr {
+			a.FG = color
+			return a
+		})...))
+	}
+	return rows
+}
+
+// splitTitle takes a bold first line off a thought: models begin with what they think about.
+func splitTitle(text string) (title, rest string) {
+	t := strings.TrimLeft(text, " \n")
+	if !strings.HasPrefix(t, "**") {
+		return "", text
+	}
+	line, rest, _ := strings.Cut(t, "\n")
+	line = strings.TrimSpace(line)
+	if len(line) < 5 || !strings.HasSuffix(line, "**") || strings.Count(line, "**") != 2 {
+		return "", text
+	}
+	return line[2 : len(line)-2], strings.TrimLeft(rest, "\n")
+}
+
+// closes reports whether something is said at the end of an answer.
+func (w *walk) closes(message int) bool {
+	a, ok := w.t.Held(message).Said().(*lathe.Assistant)
+	if !ok {
+		return false
+	}
+	return a.Error != nil || w.env.Show.Metadata && a.Completed != 0 && a.Finish != "" && a.Finish != "tool-calls"
+}
+
+// closing draws the end of an answer: what went wrong, or who answered in what time.
+func (w *walk) closing(message int) []style.Line {
+	if !w.closes(message) {
+		return nil
+	}
+	th, m := w.env.Theme, w.t.Held(message).Message()
+	a := m.Said.(*lathe.Assistant)
+	var rows []style.Line
+	_, aborted := a.Error.(*lathe.AbortedFault)
+	if a.Error != nil && !aborted {
+		rows = w.fault(a.Error)
+	}
+	if !w.env.Show.Metadata && !aborted {
+		return rows
+	}
+	color := w.agentColor(a.Agent)
+	if aborted {
+		color = th.TextMuted
+	}
+	l := style.Of("▣ ", style.Fg(color)).Add(name(a.Agent), style.Fg(th.Text)).Add(" · "+w.modelName(a.Model), style.Fg(th.TextMuted))
+	if d := w.since(a, m.Created); d > 0 {
+		l = l.Add(" · "+took(d), style.Fg(th.TextMuted))
+	}
+	if aborted {
+		l = l.Add(" · interrupted", style.Fg(th.Warning))
+	}
+	return append(rows, indent(l).Truncate(w.env.Width))
+}
+
+// since is how long the exchange took, from its prompt on.
+func (w *walk) since(a *lathe.Assistant, began lathe.Time) time.Duration {
+	if a.Completed == 0 {
+		return 0
+	}
+	if i := w.t.Find(a.Parent); i >= 0 {
+		began = w.t.Held(i).Message().Created
+	}
+	return time.Duration(a.Completed-began) * time.Millisecond
+}
+
+// fault draws why an answer failed.
+func (w *walk) fault(f lathe.Fault) []style.Line {
+	th := w.env.Theme
+	rows := style.WrapAll(style.Lines(FaultText(f), style.Fg(th.Text)), max(1, w.env.Width-6), nil)
+	const most = 20
+	if len(rows) > most {
+		rows = append(rows[:most], style.Of("…", style.Fg(th.TextMuted)))
+	}
+	out := make([]style.Line, len(rows))
+	for i, r := range rows {
+		out[i] = indent(append(style.Line{{Text: "┃ ", Attr: style.Fg(th.Error)}}, r...))
+	}
+	return out
+}
+
+// FaultText says in words why an answer failed, and what can be done.
+func FaultText(f lathe.Fault) string {
+	text := lathe.FaultMessage(f)
+	switch f := f.(type) {
+	case *lathe.ProviderAuthFault:
+		return fmt.Sprintf("%s does not accept the credentials: %s\nLog in again with /connect.", f.ProviderID, text)
+	case *lathe.OutputLengthFault:
+		return "The answer was cut off at the longest the model may write. Say “go on”, or ask for less at once."
+	case *lathe.APIFault:
+		if f.StatusCode > 0 {
+			return fmt.Sprintf("%s (HTTP %d)", text, f.StatusCode)
+		}
+	case *lathe.OverflowFault:
+		return text + "\nThe conversation is longer than the model can read: /compact makes it shorter."
+	case *lathe.ContentFilterFault:
+		return "The provider withheld the answer. " + text
+	case *lathe.UnknownFault, *lathe.AbortedFault, *lathe.StructuredOutputFault, *lathe.OtherFault:
+	}
+	if text == "" {
+		return f.Name()
+	}
+	return text
+}
+
+// reverted tells what was taken back.
+func (w *walk) reverted() []style.Line {
+	th := w.env.Theme
+	n := 0
+	for i := w.count; i < w.t.Count(); i++ {
+		if _, user := w.t.Held(i).Said().(*lathe.User); user {
+			n++
+		}
+	}
+	words := "1 message was taken back"
+	if n != 1 {
+		words = fmt.Sprintf("%d messages were taken back", n)
+	}
+	redo := w.env.RedoKey
+	if redo == "" {
+		redo = "/redo"
+	}
+	rows := []style.Line{style.Of(words, style.Fg(th.Text)), style.Of(redo+" or /redo brings it back", style.Fg(th.TextMuted))}
+	for _, d := range w.t.Diff() {
+		rows = append(rows, w.changed(d.File, d.Additions, d.Deletions))
+	}
+	for i := range rows {
+		rows[i] = rows[i].Truncate(max(1, w.env.Width-4))
+	}
+	return w.panel(rows, th.Warning)
+}
+
+// changed is a file and how many lines of it changed.
+func (w *walk) changed(file string, added, removed int) style.Line {
+	th := w.env.Theme
+	return style.Of(w.path(file), style.Fg(th.TextMuted)).
+		Add(fmt.Sprintf(" +%d", added), style.Fg(th.DiffAdded)).Add(fmt.Sprintf(" −%d", removed), style.Fg(th.DiffRemoved))
+}

@@ -1,0 +1,332 @@
+package chat
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/tui/style"
+)
+
+// call is a call of a tool in the shape that views need, whatever its state.
+type call struct {
+	tool, title    string
+	input          json.RawMessage
+	args           args
+	meta           meta
+	output, failed string
+	pending        bool
+	running        bool
+	began, ended   lathe.Time
+}
+
+// args are the arguments that views show, of all tools together.
+type args struct {
+	Command, Workdir, Pattern, Path, Include string
+	FilePath, Content, URL, Query, Name      string
+	Offset, Limit                            int
+	Description                              string
+	Agent                                    string `json:"subagent_type"`
+	Todos                                    []lathe.Todo
+	Questions                                []lathe.Question
+}
+
+// meta is what tools tell for people.
+type meta struct {
+	Output   string
+	Exit     *int
+	Diff     string
+	Files    []fileMeta
+	Count    *int
+	Matches  *int
+	Loaded   []string
+	Todos    []lathe.Todo
+	Answers  [][]string
+	Session  lathe.SessionID `json:"sessionId"`
+	Backdrop bool            `json:"background"`
+	FileDiff *struct{ Additions, Deletions int }
+	Diagnose map[string][]diagnostic `json:"diagnostics"`
+}
+
+type fileMeta struct {
+	Type, RelativePath, FilePath, MovePath, Patch string
+	Additions, Deletions                          int
+}
+
+type diagnostic struct {
+	Severity int
+	Message  string
+	Range    struct{ Start struct{ Line, Character int } }
+}
+
+// read brings a call into shape. What does not fit is left out: arguments come from models.
+func read(t *lathe.ToolCall) (c call) {
+	c.tool = t.Tool
+	var metadata json.RawMessage
+	switch s := t.State.(type) {
+	case *lathe.Pending:
+		c.input, c.pending = s.Input, true
+	case *lathe.Running:
+		c.input, metadata, c.title, c.running, c.began = s.Input, s.Metadata, s.Title, true, s.Start
+	case *lathe.Completed:
+		c.input, metadata, c.title, c.output, c.began, c.ended = s.Input, s.Metadata, s.Title, s.Output, s.Start, s.End
+	case *lathe.Failed:
+		c.input, metadata, c.failed, c.began, c.ended = s.Input, s.Metadata, s.Error, s.Start, s.End
+		if c.failed == "" {
+			c.failed = "failed"
+		}
+	}
+	_ = json.Unmarshal(c.input, &c.args) // as far as it is ours
+	_ = json.Unmarshal(metadata, &c.meta)
+	return c
+}
+
+// isRefused reports whether a call was kept from running by a rule or a person: nothing went wrong.
+func (c *call) isRefused() bool {
+	for _, words := range [...]string{"rejected permission", "specified a rule", "user dismissed", "QuestionRejectedError"} {
+		if strings.Contains(c.failed, words) {
+			return true
+		}
+	}
+	return false
+}
+
+// toolForm tells how a call is shown.
+func (w *walk) toolForm(id lathe.PartID, t *lathe.ToolCall) form {
+	switch s := t.State.(type) {
+	case *lathe.Pending:
+		return inline
+	case *lathe.Failed:
+		if w.c.open[id] {
+			return boxed
+		}
+		return inline
+	case *lathe.Running:
+		switch t.Tool {
+		case "bash", "todowrite", "edit", "apply_patch":
+			if len(s.Metadata) > 40 {
+				return boxed
+			}
+		}
+		return inline
+	case *lathe.Completed:
+		return w.doneForm(id, t.Tool, s)
+	default:
+		return inline
+	}
+}
+
+func (w *walk) doneForm(id lathe.PartID, tool string, s *lathe.Completed) form {
+	switch tool {
+	case "edit", "write", "apply_patch", "todowrite", "question":
+		return boxed
+	case "bash":
+		if s.Output == "" && len(s.Metadata) < 40 {
+			return inline
+		}
+		return boxed
+	case "read", "glob", "grep", "webfetch", "websearch", "task", "skill", "list", "plan_enter", "plan_exit":
+	default:
+		if w.env.Show.Generic || w.c.open[id] {
+			return boxed
+		}
+	}
+	if w.c.open[id] {
+		return boxed
+	}
+	if !w.env.Show.Details && tool != "task" {
+		return hidden
+	}
+	return inline
+}
+
+// tool draws a call: what it is about, and what came of it where that says more than a word.
+func (w *walk) tool(b *block, id lathe.PartID, t *lathe.ToolCall) []style.Line {
+	c := read(t)
+	b.child, b.pad = c.meta.Session, margin
+	width := max(1, w.env.Width-2*margin)
+	rows := []style.Line{w.head(&c, width)}
+	open := w.c.open[id]
+	b.folds = c.tool != "task"
+	switch {
+	case c.failed != "":
+		if !c.isRefused() || open {
+			rows = append(rows, w.failure(&c, width, open)...)
+		}
+	case c.pending:
+	default:
+		rows = append(rows, w.body(&c, width, open)...)
+	}
+	return rows
+}
+
+// head is the row that says what a call does.
+func (w *walk) head(c *call, width int) style.Line {
+	th := w.env.Theme
+	icon, words := w.words(c)
+	look := style.Fg(th.TextMuted)
+	sign := style.Of(icon+" ", look)
+	switch {
+	case c.pending || c.running:
+		sign = style.Of(spinner(w.env.Frame)+" ", style.Fg(th.Accent))
+		look = style.Fg(th.Text)
+		if c.pending {
+			look = style.Fg(th.TextMuted)
+			words += " …"
+		}
+	case c.isRefused():
+		look = style.Attr{FG: th.TextMuted, Strike: true}
+	case c.failed != "":
+		look = style.Fg(th.Error)
+		sign = style.Of("✗ ", look)
+	}
+	end := w.ending(c)
+	room := max(4, width-2-end.Width())
+	return append(append(sign, style.Of(words, look).Truncate(room)...), end...).Truncate(width)
+}
+
+// ending is what a head says at its end: a time, a code, a count of lines.
+func (w *walk) ending(c *call) (l style.Line) {
+	th := w.env.Theme
+	muted := style.Fg(th.TextMuted)
+	if c.running {
+		if d := w.env.Now.Sub(time.UnixMilli(int64(c.began))); c.began > 0 && d >= time.Second {
+			l = l.Add(" "+took(d.Truncate(time.Second)), muted)
+		}
+		return l
+	}
+	if c.isRefused() {
+		return l.Add(" not allowed", muted)
+	}
+	if f := c.meta.FileDiff; f != nil && c.tool == "edit" {
+		l = l.Add(fmt.Sprintf(" +%d", f.Additions), style.Fg(th.DiffAdded)).Add(fmt.Sprintf(" −%d", f.Deletions), style.Fg(th.DiffRemoved))
+	}
+	if c.tool == "bash" && c.meta.Exit != nil && *c.meta.Exit != 0 {
+		l = l.Add(fmt.Sprintf(" exit %d", *c.meta.Exit), style.Fg(th.Error))
+	}
+	if d := time.Duration(c.ended-c.began) * time.Millisecond; d >= 2*time.Second {
+		l = l.Add(" "+took(d), muted)
+	}
+	return l
+}
+
+// words are the icon of a call and what it is about.
+func (w *walk) words(c *call) (icon, words string) {
+	a := &c.args
+	switch c.tool {
+	case "bash":
+		return "$", w.orVerb(oneLine(a.Command), c, "Preparing a command")
+	case "read":
+		s := "Read " + w.path(a.FilePath)
+		if a.Offset > 0 {
+			s += fmt.Sprintf(" from line %d", a.Offset)
+		}
+		if a.Limit > 0 {
+			s += fmt.Sprintf(" (%d lines)", a.Limit)
+		}
+		return "→", w.orVerb(s, c, "Reading")
+	case "write":
+		return "←", w.orVerb("Write "+w.path(a.FilePath), c, "Writing a file")
+	case "edit":
+		return "←", w.orVerb("Edit "+w.path(a.FilePath), c, "Preparing an edit")
+	case "apply_patch":
+		return "%", w.patchWords(c)
+	case "glob":
+		return "✱", w.orVerb(found("Glob", a.Pattern, w.path(a.Path), c.meta.Count), c, "Finding files")
+	case "grep":
+		return "✱", w.orVerb(found("Grep", a.Pattern, w.path(a.Path), c.meta.Matches), c, "Searching")
+	case "webfetch":
+		return "%", w.orVerb("Fetch "+a.URL, c, "Fetching")
+	case "websearch":
+		return "◈", w.orVerb(fmt.Sprintf("Search the web for “%s”", a.Query), c, "Searching the web")
+	case "skill":
+		return "→", w.orVerb(fmt.Sprintf("Skill “%s”", a.Name), c, "Loading a skill")
+	case "task":
+		return w.taskWords(c)
+	case "todowrite":
+		return "≡", "Plan"
+	case "question":
+		return "?", "Questions"
+	default:
+		return "⚙", c.tool + short(c.input)
+	}
+}
+
+// orVerb says what is being prepared while there are no arguments yet.
+func (w *walk) orVerb(words string, c *call, verb string) string {
+	if c.pending && len(c.input) <= 2 {
+		return verb
+	}
+	return words
+}
+
+func (w *walk) patchWords(c *call) string {
+	switch n := len(c.meta.Files); {
+	case n == 1:
+		return "Patch " + c.meta.Files[0].RelativePath
+	case n > 1:
+		return fmt.Sprintf("Patch %d files", n)
+	case c.pending:
+		return "Preparing a patch"
+	default:
+		return "Patch"
+	}
+}
+
+func found(verb, pattern, in string, n *int) string {
+	s := fmt.Sprintf("%s “%s”", verb, pattern)
+	if in != "" && in != "." {
+		s += " in " + in
+	}
+	switch {
+	case n == nil:
+	case *n == 1:
+		s += " (1 match)"
+	default:
+		s += fmt.Sprintf(" (%d matches)", *n)
+	}
+	return s
+}
+
+func (w *walk) taskWords(c *call) (icon, words string) {
+	icon = "✓"
+	if c.running || c.pending {
+		icon = "│"
+	}
+	if c.args.Agent == "" {
+		return icon, "Preparing a task"
+	}
+	return icon, name(c.args.Agent) + ": " + c.args.Description
+}
+
+// short writes arguments as `[key=value, …]`.
+func short(input json.RawMessage) string {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(input, &fields) != nil || len(fields) == 0 {
+		return ""
+	}
+	var out []string
+	for _, k := range sortedKeys(fields) {
+		v := string(fields[k])
+		var s string
+		if json.Unmarshal(fields[k], &s) == nil {
+			v = s
+		}
+		if v = oneLine(v); len(v) > 60 {
+			v = style.Plain(v).Truncate(60).Text()
+		}
+		out = append(out, k+"="+v)
+	}
+	return " [" + strings.Join(out, ", ") + "]"
+}
+
+// oneLine makes one line of many.
+func oneLine(s string) string {
+	line, rest, more := strings.Cut(strings.TrimSpace(s), "\n")
+	if more && strings.TrimSpace(rest) != "" {
+		line += " …"
+	}
+	return line
+}

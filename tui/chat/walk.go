@@ -1,0 +1,217 @@
+package chat
+
+import "github.com/lathe-agent/lathe"
+
+// walk goes over the blocks of a history, of which it draws those that are asked for.
+type walk struct {
+	c     *Chat
+	t     *lathe.Transcript
+	env   Env
+	count int // messages that are shown: those that were taken back are not
+	tail  int // 1 when something stands behind them: what was taken back
+	busy  int // the message from which on prompts wait, count when none do
+}
+
+// spot is a block: of a message, its parts in their order and then its close.
+type spot struct{ message, block int }
+
+func (c *Chat) walk(t *lathe.Transcript, env Env) *walk {
+	w := &walk{c: c, t: t, env: env, count: t.Count()}
+	if r := t.Session().Revert; r != nil {
+		if i := t.Find(r.Message); i >= 0 {
+			w.count, w.tail = i, 1
+		}
+	}
+	w.busy = w.count
+	for i := w.count - 1; i >= 0 && i >= w.count-50; i-- {
+		if a, ok := t.Held(i).Said().(*lathe.Assistant); ok {
+			if a.Completed == 0 && a.Error == nil {
+				w.busy = i
+			}
+			break
+		}
+	}
+	return w
+}
+
+// blocks is how many blocks a message has.
+func (w *walk) blocks(message int) int {
+	if message >= w.count {
+		return 1
+	}
+	h := w.t.Held(message)
+	if _, user := h.Said().(*lathe.User); user {
+		return 1
+	}
+	return h.Len() + 1
+}
+
+func (w *walk) last() (spot, bool) {
+	n := w.count + w.tail
+	if n == 0 {
+		return spot{}, false
+	}
+	return spot{n - 1, w.blocks(n-1) - 1}, true
+}
+
+func (w *walk) before(s spot) (spot, bool) {
+	if s.block > 0 {
+		return spot{s.message, s.block - 1}, true
+	}
+	if s.message == 0 {
+		return s, false
+	}
+	return spot{s.message - 1, w.blocks(s.message-1) - 1}, true
+}
+
+func (w *walk) after(s spot) (spot, bool) {
+	if s.block+1 < w.blocks(s.message) {
+		return spot{s.message, s.block + 1}, true
+	}
+	if s.message+1 >= w.count+w.tail {
+		return s, false
+	}
+	return spot{s.message + 1, 0}, true
+}
+
+// find returns the block of an anchor, or the nearest there is of its message.
+func (w *walk) find(a anchor) (spot, bool) {
+	i := w.t.Find(a.message)
+	if i < 0 || i >= w.count {
+		return spot{}, false
+	}
+	return spot{i, min(a.block, w.blocks(i)-1)}, true
+}
+
+func (w *walk) anchor(s spot, line int) anchor {
+	if s.message >= w.count {
+		return anchor{}
+	}
+	return anchor{w.t.Held(s.message).ID(), s.block, line}
+}
+
+// Scroll moves the view by rows, up when negative.
+func (c *Chat) Scroll(t *lathe.Transcript, env Env, rows int) {
+	w := c.walk(t, env)
+	at, line, ok := c.first(w)
+	if !ok || rows == 0 {
+		return
+	}
+	for rows < 0 {
+		if line >= -rows {
+			line, rows = line+rows, 0
+			break
+		}
+		rows += line
+		line = 0
+		prev, more := w.before(at)
+		if !more {
+			break
+		}
+		at = prev
+		line = w.block(at).height()
+	}
+	for rows > 0 {
+		left := w.block(at).height() - line
+		if rows < left {
+			line += rows
+			break
+		}
+		next, more := w.after(at)
+		if !more {
+			c.ToEnd()
+			return
+		}
+		rows, at, line = rows-left, next, 0
+	}
+	c.top = w.anchor(at, line)
+}
+
+// first is the block and the row at the top of the screen.
+func (c *Chat) first(w *walk) (spot, int, bool) {
+	if c.top != (anchor{}) {
+		if at, ok := w.find(c.top); ok {
+			return at, c.top.line, true
+		}
+	}
+	at, ok := w.last()
+	if !ok {
+		return at, 0, false
+	}
+	need := w.env.Height
+	for {
+		n := w.block(at).height()
+		if n >= need {
+			return at, n - need, true
+		}
+		need -= n
+		prev, more := w.before(at)
+		if !more {
+			return at, 0, true
+		}
+		at = prev
+	}
+}
+
+// Extent is which messages were on the screen at last, of how many.
+func (c *Chat) Extent(t *lathe.Transcript) (first, last, count int) {
+	count = t.Count()
+	if len(c.rows) == 0 || count == 0 {
+		return 0, 0, count
+	}
+	place := func(r row) int { return max(0, t.Find(r.id.message)) }
+	first, last = place(c.rows[0]), place(c.rows[len(c.rows)-1])
+	if c.atEnd {
+		last = count - 1
+	}
+	return first, max(first, last), count
+}
+
+// ToEnd follows the end again.
+func (c *Chat) ToEnd() { c.top = anchor{} }
+
+// ToTop goes to the beginning of what is known.
+func (c *Chat) ToTop(t *lathe.Transcript) {
+	if t.Count() > 0 {
+		c.top = anchor{message: t.Held(0).ID()}
+	}
+}
+
+// To brings a message to the top of the screen.
+func (c *Chat) To(id lathe.MessageID) { c.top, c.marked = anchor{message: id}, id }
+
+// Neighbour is the message of the user before (back) or behind the top of the screen, "" when there is none.
+func (c *Chat) Neighbour(t *lathe.Transcript, env Env, back bool) lathe.MessageID {
+	w := c.walk(t, env)
+	at, line, ok := c.first(w)
+	if !ok {
+		return ""
+	}
+	i, step := at.message, 1
+	if back {
+		step = -1
+		if at.block == 0 && line <= 1 { // it stands there already
+			i--
+		}
+	} else {
+		i++
+	}
+	for ; i >= 0 && i < w.count; i += step {
+		if _, user := t.Held(i).Said().(*lathe.User); user {
+			return t.Held(i).ID()
+		}
+	}
+	return ""
+}
+
+// block draws a block, or takes what was drawn before.
+func (w *walk) block(s spot) *block {
+	id, b := w.id(s), (*block)(nil)
+	if b = w.c.cache[id]; b == nil {
+		b = &block{}
+		w.c.cache[id] = b
+	}
+	b.used = w.c.used
+	b.draw(w, s, id)
+	return b
+}

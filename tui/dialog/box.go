@@ -1,0 +1,186 @@
+package dialog
+
+import (
+	"strings"
+
+	"github.com/lathe-agent/lathe/tui/style"
+)
+
+// The widths of boxes where the screen has room.
+const (
+	narrow = 56
+	medium = 72
+	wide   = 96
+	least  = 20
+)
+
+// boxWidth is how wide a box becomes that would like to be so wide.
+func boxWidth(want, screen int) int {
+	if screen > want+2 {
+		return want
+	}
+	return max(screen, least)
+}
+
+// bar is the part of a long list that is seen, for the right edge of a box. Its zero value draws none.
+type bar struct{ from, top, shown, all int }
+
+// thumb reports whether a row of the box is where the bar's handle is.
+func (b bar) thumb(y int) bool {
+	if b.all <= b.shown || b.shown <= 0 || y < b.from || y >= b.from+b.shown {
+		return false
+	}
+	size := max(1, b.shown*b.shown/b.all)
+	at := b.top * (b.shown - size) / max(1, b.all-b.shown)
+	return y-b.from >= at && y-b.from < at+size
+}
+
+// box draws a frame with a title around rows. Rows are cut to its width less four.
+func box(th *style.Theme, title string, rows []style.Line, width int, b bar) []style.Line {
+	edge := style.Attr{FG: th.Border, BG: th.BackgroundPanel}
+	out := make([]style.Line, 0, len(rows)+2)
+	out = append(out, boxTop(th, title, width, edge))
+	for i, r := range rows {
+		right := style.Span{Text: "│", Attr: edge}
+		if b.thumb(i) {
+			right = style.Span{Text: "┃", Attr: style.Attr{FG: th.BorderActive, BG: th.BackgroundPanel}}
+		}
+		line := style.Line{{Text: "│", Attr: edge}}
+		line = append(line, r.On(th.BackgroundPanel).Fit(width-2, style.Attr{BG: th.BackgroundPanel})...)
+		out = append(out, append(line, right))
+	}
+	return append(out, style.Line{{Text: "╰" + strings.Repeat("─", max(0, width-2)) + "╯", Attr: edge}})
+}
+
+// corner is the width of a box that was drawn, at whose upper right end one can click to close it.
+type corner int
+
+func (c corner) hit(x, y int) bool { return y == 0 && x >= int(c)-6 && x < int(c) }
+
+func boxTop(th *style.Theme, title string, width int, edge style.Attr) style.Line {
+	const out = " esc "
+	line := style.Line{{Text: "╭", Attr: edge}}
+	room := width - 2 - len(out) - 1
+	head := style.Of(" "+firstLine(title)+" ", style.Attr{FG: th.Text, BG: th.BackgroundPanel, Bold: true}).Truncate(room)
+	if strings.TrimSpace(title) == "" {
+		head = nil
+	}
+	line = append(line, head...)
+	line = append(line, style.Span{Text: strings.Repeat("─", max(0, width-2-head.Width()-len(out))), Attr: edge})
+	line = append(line, style.Span{Text: out, Attr: style.Attr{FG: th.TextMuted, BG: th.BackgroundPanel}})
+	return append(line, style.Span{Text: "╮", Attr: edge})
+}
+
+// indent puts a space before a row, so that texts do not touch the frame.
+func indent(rows []style.Line) []style.Line {
+	out := make([]style.Line, len(rows))
+	for i, r := range rows {
+		out[i] = append(style.Line{{Text: " "}}, r...)
+	}
+	return out
+}
+
+// budget is how many rows are left for a box.
+type budget int
+
+// take returns as many of the rows as there is room for, at most so many.
+func (b *budget) take(rows []style.Line, most int) []style.Line {
+	n := max(0, min(len(rows), most, int(*b)))
+	*b -= budget(n)
+	return rows[:n]
+}
+
+// gap returns an empty row, if there are rows before it and there is room.
+func (b *budget) gap(before []style.Line) []style.Line {
+	if len(before) == 0 {
+		return nil
+	}
+	return b.take([]style.Line{nil}, 1)
+}
+
+// hint is a key and what it does.
+type hint struct{ key, does string }
+
+// hints draws what keys do, in as many rows as it takes.
+func hints(th *style.Theme, list []hint, width int) []style.Line {
+	var rows []style.Line
+	var row style.Line
+	used := 0
+	for _, h := range list {
+		if h.key == "" {
+			continue
+		}
+		piece := style.Of(h.key, style.Fg(th.Text)).Add(" "+h.does, style.Fg(th.TextMuted)).Truncate(width)
+		w := piece.Width()
+		if used > 0 && used+3+w > width {
+			rows, row, used = append(rows, row), nil, 0
+		}
+		if used > 0 {
+			row, used = row.Add("   ", style.Attr{}), used+3
+		}
+		row, used = append(row, piece...), used+w
+	}
+	if used > 0 {
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// paragraphs wraps texts of any origin for a box.
+func paragraphs(text string, a style.Attr, width int) []style.Line {
+	if strings.TrimSpace(text) == "" {
+		return nil
+	}
+	const most = 64 << 10 // no note is longer, and nobody waits for one
+	if len(text) > most {
+		text = text[:most] + " …"
+	}
+	return Wrapped(style.Lines(text, a), width)
+}
+
+// Wrapped breaks lines like style.WrapAll; a word without end costs no more than its length.
+func Wrapped(lines []style.Line, width int) []style.Line {
+	var out []style.Line
+	for _, l := range lines {
+		out = append(out, pieces(l).Wrap(width, nil)...)
+	}
+	return out
+}
+
+// pieces cuts long spans, since a word is measured anew for each row that it fills.
+func pieces(l style.Line) style.Line {
+	const most = 1 << 10
+	long := false
+	for _, s := range l {
+		long = long || len(s.Text) > most
+	}
+	if !long {
+		return l
+	}
+	var out style.Line
+	for _, s := range l {
+		for len(s.Text) > most {
+			n := most
+			for n > most-16 && s.Text[n]&0xc0 == 0x80 {
+				n--
+			}
+			out = append(out, style.Span{Text: s.Text[:n], Attr: s.Attr})
+			s.Text = s.Text[n:]
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// firstLine is what a title shows of a text: its first line with something in it, and not more than a title can be.
+func firstLine(text string) string {
+	const most = 1 << 10
+	text = strings.TrimLeft(text, " \t\r\n")
+	if at := strings.IndexAny(text, "\r\n"); at >= 0 {
+		text = text[:at]
+	}
+	if len(text) > most {
+		text = text[:most]
+	}
+	return text
+}

@@ -1,0 +1,190 @@
+package dialog
+
+import (
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/lathe-agent/lathe/tui/key"
+	"github.com/lathe-agent/lathe/tui/style"
+)
+
+// Yes and No are what a Confirm tells as Chosen.
+const (
+	Yes = "yes"
+	No  = "no"
+)
+
+// ConfirmOptions are what a question begins with.
+type ConfirmOptions struct {
+	Title, Text string
+	Yes, No     string // what the buttons say; "Yes" and "No" without
+	Danger      bool   // begins at No, in the colour of errors
+}
+
+// Confirm asks yes or no. Make one with NewConfirm.
+type Confirm struct {
+	corner corner
+	keys   *key.Map
+	o      ConfirmOptions
+	alone  bool // only one button: an alert
+	no     bool // the cursor is on No
+	text   scroll
+
+	buttonY int
+	buttons [2][2]int // columns from and to of each
+}
+
+// NewConfirm makes a question.
+func NewConfirm(m *key.Map, o ConfirmOptions) *Confirm {
+	if o.Yes == "" {
+		o.Yes = "Yes"
+	}
+	if o.No == "" {
+		o.No = "No"
+	}
+	return &Confirm{keys: m, o: o, no: o.Danger}
+}
+
+// Alert tells something that must be seen.
+type Alert struct{ c Confirm }
+
+// NewAlert makes one; an empty button says OK.
+func NewAlert(m *key.Map, title, text string) *Alert {
+	return &Alert{Confirm{keys: m, o: ConfirmOptions{Title: title, Text: text, Yes: "OK"}, alone: true}}
+}
+
+// Key takes a key.
+func (a *Alert) Key(k tea.KeyPressMsg) Out { return ended(a.c.Key(k)) }
+
+// Paste does nothing.
+func (a *Alert) Paste(text string) Out { return None{} }
+
+// Click takes a click.
+func (a *Alert) Click(x, y int) Out { return ended(a.c.Click(x, y)) }
+
+// Wheel scrolls a long text.
+func (a *Alert) Wheel(dy int) Out { return a.c.Wheel(dy) }
+
+// View draws the box.
+func (a *Alert) View(th *style.Theme, width, height int) []style.Line {
+	return a.c.View(th, width, height)
+}
+
+// Cursor is nowhere.
+func (a *Alert) Cursor() (x, y int, ok bool) { return 0, 0, false }
+
+// ended makes Closed of a choice: there is only one.
+func ended(o Out) Out {
+	if _, ok := o.(Chosen); ok {
+		return Closed{}
+	}
+	return o
+}
+
+// Key takes a key.
+func (c *Confirm) Key(k tea.KeyPressMsg) Out {
+	switch {
+	case closes(k):
+		return Closed{}
+	case c.text.key(c.keys, k):
+		return None{}
+	case c.keys.Match(k, key.DialogSelectSubmit):
+		return c.chosen(c.no)
+	}
+	switch k.String() {
+	case "y", "Y":
+		return c.chosen(false)
+	case "n", "N":
+		return c.chosen(!c.alone)
+	case "left", "h":
+		c.no = false
+	case "right", "l":
+		c.no = !c.alone
+	case "tab", "shift+tab":
+		c.no = !c.no && !c.alone
+	}
+	return None{}
+}
+
+func (c *Confirm) chosen(no bool) Out {
+	if no {
+		return Chosen{ID: No}
+	}
+	return Chosen{ID: Yes}
+}
+
+// Paste does nothing: nobody says yes by pasting.
+func (c *Confirm) Paste(string) Out { return None{} }
+
+// Click presses a button.
+func (c *Confirm) Click(x, y int) Out {
+	if c.corner.hit(x, y) {
+		return Closed{}
+	}
+	if y == c.buttonY {
+		for i, b := range c.buttons {
+			if x >= b[0] && x < b[1] {
+				return c.chosen(i == 1)
+			}
+		}
+	}
+	return None{}
+}
+
+// Wheel scrolls a long text.
+func (c *Confirm) Wheel(dy int) Out {
+	c.text.move(dy)
+	return None{}
+}
+
+// Cursor is nowhere.
+func (c *Confirm) Cursor() (x, y int, ok bool) { return 0, 0, false }
+
+// View draws the box.
+func (c *Confirm) View(th *style.Theme, width, height int) []style.Line {
+	width = boxWidth(narrow, width)
+	c.corner = corner(width)
+	text := paragraphs(c.o.Text, style.Fg(th.Text), width-4)
+	c.text.fit(len(text), min(len(text), max(1, height-4)))
+	rows := indent(text[c.text.top : c.text.top+c.text.shown])
+	if len(rows)+4 <= height {
+		rows = append(rows, nil)
+	}
+	c.buttonY = 1 + len(rows)
+	row := style.Line{{Text: strings.Repeat(" ", max(1, width-2-c.buttonsWidth()-1))}}
+	c.buttons = [2][2]int{}
+	for i, name := range [...]string{c.o.Yes, c.o.No} {
+		if i == 1 {
+			if c.alone {
+				break
+			}
+			row = row.Add("  ", style.Attr{})
+		}
+		from := 1 + row.Width()
+		row = row.Add(Button(th, name, (i == 1) == c.no, c.o.Danger && i == 0))
+		c.buttons[i] = [2]int{from, 1 + row.Width()}
+	}
+	rows = append(rows, row)
+	return box(th, c.o.Title, rows, width, bar{0, c.text.top, c.text.shown, c.text.all})
+}
+
+func (c *Confirm) buttonsWidth() int {
+	w := style.Width(style.Clean(c.o.Yes)) + 2
+	if !c.alone {
+		w += style.Width(style.Clean(c.o.No)) + 4
+	}
+	return w
+}
+
+// Button draws a button. The chosen one has brackets too, for screens without colours.
+func Button(th *style.Theme, name string, on, danger bool) (text string, a style.Attr) {
+	if !on {
+		return " " + name + " ", style.Attr{FG: th.Text, BG: th.BackgroundElement}
+	}
+	bg := th.Primary
+	if danger {
+		bg = th.Error
+	}
+	return "[" + name + "]", style.Attr{FG: th.SelectedText.Or(th.Background), BG: bg, Bold: true}
+}

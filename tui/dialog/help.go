@@ -1,0 +1,163 @@
+package dialog
+
+import (
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/lathe-agent/lathe/tui/key"
+	"github.com/lathe-agent/lathe/tui/style"
+)
+
+// Help is the table of all keys, by group, with a filter. Make one with NewHelp.
+type Help struct {
+	corner  corner
+	keys    *key.Map
+	entries []helpEntry
+	query   Field
+	see     scroll
+	cursor  int
+
+	// What was drawn last, and for what.
+	rows  []style.Line
+	theme *style.Theme
+	width int
+	asked string
+	tall  int
+}
+
+type helpEntry struct {
+	group, label, does, name string
+	hay                      hay
+}
+
+// NewHelp makes the table of what the keys do now. What has no key stands there too, with the name that
+// settings would give it one by.
+func NewHelp(m *key.Map) *Help {
+	h := &Help{keys: m}
+	for _, e := range key.All() {
+		x := helpEntry{group: string(e.Group), label: strings.Join(m.Labels(e.Name), ", "), does: e.Does, name: string(e.Name)}
+		x.hay = newHay(e.Does, x.label, x.name, x.group)
+		h.entries = append(h.entries, x)
+	}
+	return h
+}
+
+// Key takes a key.
+func (h *Help) Key(k tea.KeyPressMsg) Out {
+	switch {
+	case closes(k), h.keys.Match(k, key.DialogSelectSubmit):
+		return Closed{}
+	case h.see.key(h.keys, k):
+		return None{}
+	}
+	h.query.Key(h.keys, k)
+	return None{}
+}
+
+// Paste puts a text into the filter.
+func (h *Help) Paste(text string) Out {
+	h.query.Paste(text)
+	return None{}
+}
+
+// Click closes it at the corner.
+func (h *Help) Click(x, y int) Out {
+	if h.corner.hit(x, y) {
+		return Closed{}
+	}
+	return None{}
+}
+
+// Wheel scrolls.
+func (h *Help) Wheel(dy int) Out {
+	h.see.move(dy)
+	return None{}
+}
+
+// Cursor is where the filter is edited.
+func (h *Help) Cursor() (x, y int, ok bool) { return h.cursor, 1, true }
+
+// View draws the box.
+func (h *Help) View(th *style.Theme, width, height int) []style.Line {
+	width = boxWidth(medium, width)
+	h.corner = corner(width)
+	if h.theme != th || h.width != width || h.asked != h.query.Text() {
+		if h.asked != h.query.Text() {
+			h.see.top = 0
+		}
+		h.theme, h.width, h.asked = th, width, h.query.Text()
+		h.rows = h.table(th, width-2)
+	}
+	text, at := h.query.View(style.Fg(th.Text), width-2-4)
+	h.cursor = fieldColumn + at
+	row := append(style.Of(" › ", style.Fg(th.Primary)), text...)
+	if h.query.Text() == "" {
+		row = row.Add("Type to search", style.Fg(th.TextMuted))
+	}
+	room := max(1, height-4)
+	h.tall = max(h.tall, min(len(h.rows), room))
+	h.see.fit(len(h.rows), min(h.tall, room))
+	rows := append([]style.Line{row, nil}, h.rows[h.see.top:h.see.top+h.see.shown]...)
+	for len(rows) < 2+min(h.tall, room) {
+		rows = append(rows, nil)
+	}
+	return box(th, "Keys", rows, width, bar{2, h.see.top, h.see.shown, h.see.all})
+}
+
+// table draws the entries that the filter leaves: side by side, or below each other where it is narrow.
+func (h *Help) table(th *style.Theme, width int) []style.Line {
+	n := newNeedle(h.query.Text())
+	var m matcher
+	var rows []style.Line
+	group := ""
+	left := min(24, width/3)
+	for i := range h.entries {
+		e := &h.entries[i]
+		if _, ok := m.score(n, &e.hay); !ok {
+			continue
+		}
+		if e.group != group {
+			if group != "" {
+				rows = append(rows, nil)
+			}
+			rows, group = append(rows, style.Of(" "+e.group, style.Bold(th.Accent))), e.group
+		}
+		rows = append(rows, helpRows(th, e, width, left)...)
+	}
+	if len(rows) == 0 {
+		rows = []style.Line{style.Of(" Nothing found. Type less.", style.Fg(th.TextMuted))}
+	}
+	return rows
+}
+
+func helpRows(th *style.Theme, e *helpEntry, width, left int) []style.Line {
+	keys, look := e.label, style.Fg(th.Primary)
+	if keys == "" {
+		keys, look = "–", style.Fg(th.TextMuted)
+	}
+	does := style.Of(e.does, style.Fg(th.Text))
+	if e.label == "" {
+		does = does.Add("  "+e.name, style.Fg(th.TextMuted))
+	}
+	if width < 50 {
+		hang := style.Plain("   ")
+		rows := append(style.Plain(" "), does...).Wrap(width-1, hang)
+		return append(rows, append(style.Plain("   "), style.Of(keys, look)...).Wrap(width-1, hang)...)
+	}
+	label := style.Of(keys, look).Wrap(left-1, nil)
+	text := does.Wrap(width-left-2, nil)
+	rows := make([]style.Line, max(len(label), len(text)))
+	for i := range rows {
+		row := style.Plain(" ")
+		if i < len(label) {
+			row = append(row, label[i]...)
+		}
+		if i < len(text) {
+			row = append(row.Fit(left+1, style.Attr{}), text[i]...)
+		}
+		rows[i] = slices.Clip(row)
+	}
+	return rows
+}

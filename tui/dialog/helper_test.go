@@ -1,0 +1,208 @@
+package dialog_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/tui/dialog"
+	"github.com/lathe-agent/lathe/tui/host"
+	"github.com/lathe-agent/lathe/tui/key"
+	"github.com/lathe-agent/lathe/tui/style"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// opened is what all dialogs have in common.
+type opened interface {
+	Key(k tea.KeyPressMsg) dialog.Out
+	Paste(text string) dialog.Out
+	Click(x, y int) dialog.Out
+	Wheel(dy int) dialog.Out
+	View(th *style.Theme, width, height int) []style.Line
+	Cursor() (x, y int, ok bool)
+}
+
+func keys(t testing.TB) *key.Map {
+	t.Helper()
+	return mustKeys(t)
+}
+
+// failer is what tests and properties have in common.
+type failer interface {
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+}
+
+func mustKeys(t failer) *key.Map {
+	m, err := key.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// press makes a key of its name, as a terminal would send it.
+func press(name string) tea.KeyPressMsg {
+	var k tea.KeyPressMsg
+	for {
+		mod, rest, ok := strings.Cut(name, "+")
+		if !ok || mod == "" {
+			break
+		}
+		k.Mod |= map[string]tea.KeyMod{"ctrl": tea.ModCtrl, "alt": tea.ModAlt, "shift": tea.ModShift}[mod]
+		name = rest
+	}
+	special := map[string]rune{
+		"enter": tea.KeyEnter, "esc": tea.KeyEscape, "tab": tea.KeyTab, "up": tea.KeyUp, "down": tea.KeyDown,
+		"left": tea.KeyLeft, "right": tea.KeyRight, "home": tea.KeyHome, "end": tea.KeyEnd, "pgup": tea.KeyPgUp,
+		"pgdown": tea.KeyPgDown, "backspace": tea.KeyBackspace, "delete": tea.KeyDelete, "space": tea.KeySpace, "f5": tea.KeyF5,
+	}
+	if code, ok := special[name]; ok {
+		k.Code = code
+		if name == "space" && k.Mod == 0 {
+			k.Text = " "
+		}
+		return k
+	}
+	k.Code = []rune(name)[0]
+	if k.Mod&(tea.ModCtrl|tea.ModAlt) == 0 {
+		k.Text = name
+	}
+	return k
+}
+
+// send presses keys and returns what the last came to.
+func send(d opened, names ...string) (out dialog.Out) {
+	for _, n := range names {
+		out = d.Key(press(n))
+	}
+	return out
+}
+
+func write(d opened, text string) {
+	for _, r := range text {
+		d.Key(tea.KeyPressMsg{Code: r, Text: string(r)})
+	}
+}
+
+// frame draws a dialog and checks what holds for all of them.
+func frame(t testing.TB, d opened, width, height int) string {
+	t.Helper()
+	return look(t, d, width, height)
+}
+
+func look(t failer, d opened, width, height int) string {
+	lines := d.View(style.Default(true), width, height)
+	for i, l := range lines {
+		if w := l.Width(); w > max(width, 20) || w != lines[0].Width() {
+			t.Fatalf("row %d is %d wide, the screen is %d, the first row %d: %q", i, w, width, lines[0].Width(), l.Text())
+		}
+		for _, s := range l {
+			if style.Clean(s.Text) != s.Text {
+				t.Fatalf("row %d is not clean: %q", i, s.Text)
+			}
+		}
+	}
+	if len(lines) > max(height, 5) {
+		t.Fatalf("%d rows where the screen has %d:\n%s", len(lines), height, style.Text(lines))
+	}
+	if x, y, ok := d.Cursor(); ok && (y < 0 || y >= len(lines) || x < 0 || x >= lines[0].Width()) {
+		t.Fatalf("the cursor is at %d,%d, outside of %d×%d:\n%s", x, y, lines[0].Width(), len(lines), style.Text(lines))
+	}
+	return style.Text(lines)
+}
+
+// golden compares frames at the usual widths with files.
+func golden(t *testing.T, name string, d opened) {
+	t.Helper()
+	for _, width := range []int{40, 80, 120} {
+		got := frame(t, d, width, 30) + "\n"
+		file := filepath.Join("testdata", fmt.Sprintf("%s-%d.txt", name, width))
+		if *update {
+			if err := os.MkdirAll("testdata", 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		want, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got != string(want) {
+			t.Errorf("%s differs; run with -update and look at the change. Now:\n%s", file, got)
+		}
+	}
+}
+
+var now = time.Date(2026, 11, 15, 18, 30, 0, 0, time.UTC)
+
+func ago(d time.Duration) lathe.Time { return lathe.TimeOf(now.Add(-d)) }
+
+const dayLong = 24 * time.Hour
+
+func someSessions() dialog.Sessions {
+	mk := func(id, title string, age time.Duration) lathe.Session {
+		return lathe.Session{ID: lathe.SessionID(id), Title: title, Created: ago(age), Updated: ago(age), Directory: "/home/dev/app"}
+	}
+	list := []lathe.Session{
+		mk("ses_1", "Fix the parser of dates", 10*time.Minute),
+		mk("ses_2", "Why is the build slow?", 3*time.Hour),
+		mk("ses_3", "日本語のタイトルを直す", 26*time.Hour),
+		mk("ses_4", "A very long title that goes on about everything that was said in the first prompt and more", 3*dayLong),
+		mk("ses_5", "Release notes", 20*dayLong),
+		mk("ses_6", "Last year's idea", 400*dayLong),
+		mk("ses_7", "Pinned work", 5*dayLong),
+	}
+	list[4].Directory = "/home/dev/other"
+	child := mk("ses_8", "child", time.Minute)
+	child.Parent = "ses_1"
+	return dialog.Sessions{
+		List: append(list, child), Current: "ses_2", Directory: "/home/dev/app", Pinned: []lathe.SessionID{"ses_7"},
+		Running: map[lathe.SessionID]lathe.Status{"ses_1": {Type: lathe.Busy}}, Now: now,
+	}
+}
+
+func someModels() dialog.Models {
+	ref := func(p, m string) lathe.ModelRef { return lathe.ModelRef{Provider: p, Model: m} }
+	return dialog.Models{
+		Providers: []host.Provider{
+			{ID: "acme", Name: "Acme", Models: []host.Model{
+				{Ref: ref("acme", "large-2"), Name: "Large 2", Released: "2026-01-01", Reasoning: true, Context: 200_000, In: 3, Out: 15},
+				{Ref: ref("acme", "large-3"), Name: "Large 3", Released: "2026-06-01", Reasoning: true, Context: 1_000_000, In: 5, Out: 25},
+				{Ref: ref("acme", "old"), Name: "Old", Released: "2027-01-01", Status: "deprecated", Context: 8192, In: 0.5, Out: 1.5},
+			}},
+			{ID: "local", Name: "Local", Models: []host.Model{
+				{Ref: ref("local", "org/tiny"), Name: "Tiny with a name that is rather long for a model", Context: 32_768},
+			}},
+		},
+		Favorite: []lathe.ModelRef{ref("acme", "large-3")},
+		Recent:   []lathe.ModelRef{ref("local", "org/tiny"), ref("acme", "large-3"), ref("gone", "x")},
+		Current:  ref("acme", "large-2"),
+	}
+}
+
+func someMessages() []lathe.Message {
+	user := func(id, text string, age time.Duration) lathe.Message {
+		return lathe.Message{ID: lathe.MessageID(id), Created: ago(age), Said: &lathe.User{}, Parts: []lathe.Part{
+			{Body: &lathe.Text{Text: "hidden", Synthetic: lathe.Yes}}, {Body: &lathe.Text{Text: text}},
+		}}
+	}
+	files := lathe.Message{ID: "msg_3", Created: ago(time.Hour), Said: &lathe.User{}, Parts: []lathe.Part{{Body: &lathe.File{Filename: "plan.pdf", Mime: "application/pdf"}}}}
+	return []lathe.Message{
+		user("msg_1", "\n  Read the code and\ntell me what it does", 50*time.Hour),
+		{ID: "msg_2", Created: ago(49 * time.Hour), Said: &lathe.Assistant{}},
+		files,
+		user("msg_4", "Now make it faster", 5*time.Minute),
+	}
+}

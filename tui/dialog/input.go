@@ -1,0 +1,170 @@
+package dialog
+
+import (
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/lathe-agent/lathe/tui/key"
+	"github.com/lathe-agent/lathe/tui/style"
+)
+
+// InputOptions are what an input begins with.
+type InputOptions struct {
+	Title, Description string
+	Placeholder, Text  string
+	Link               string // an address that belongs to it; a click or ctrl+y copies it
+	Secret             bool   // shows dots
+	Required           bool   // nothing is not an answer
+	Does               string // what enter does, "save" without it
+}
+
+// Input asks for one line. Make one with NewInput.
+type Input struct {
+	corner corner
+	keys   *key.Map
+	o      InputOptions
+	text   Field
+	busy   string
+	err    string
+
+	fieldY, cursor   int
+	linkFrom, linkTo int // rows of the address
+}
+
+// NewInput makes an input.
+func NewInput(m *key.Map, o InputOptions) *Input {
+	in := &Input{keys: m, o: o}
+	in.text.Set(o.Text)
+	return in
+}
+
+// SetError says what is wrong with the text that was entered; typing takes it away.
+func (in *Input) SetError(text string) { in.err, in.busy = text, "" }
+
+// SetBusy says what is being waited for. Until then nothing can be entered.
+func (in *Input) SetBusy(text string) { in.busy, in.err = text, "" }
+
+// Key takes a key.
+func (in *Input) Key(k tea.KeyPressMsg) Out {
+	switch {
+	case closes(k):
+		return Closed{}
+	case in.busy != "":
+		return None{}
+	case in.o.Link != "" && isCopy(k):
+		return Copy{in.o.Link}
+	case in.keys.Match(k, key.DialogPromptSubmit):
+		text := strings.TrimSpace(in.text.Text())
+		if text == "" && in.o.Required {
+			in.err = "Type something first, or press esc."
+			return None{}
+		}
+		return Entered{text}
+	}
+	if in.text.Key(in.keys, k) {
+		in.err = ""
+	}
+	return None{}
+}
+
+// isCopy is the key that copies where letters are typed.
+func isCopy(k tea.KeyPressMsg) bool { return k.Code == 'y' && k.Mod.Contains(tea.ModCtrl) }
+
+// Paste inserts a text. It never enters it.
+func (in *Input) Paste(text string) Out {
+	if in.busy == "" {
+		in.text.Paste(text)
+		in.err = ""
+	}
+	return None{}
+}
+
+// Click puts the cursor, or copies the address.
+func (in *Input) Click(x, y int) Out {
+	if in.corner.hit(x, y) {
+		return Closed{}
+	}
+	switch {
+	case y == in.fieldY && in.busy == "" && !in.o.Secret:
+		in.text.Click(x - fieldColumn)
+	case y >= in.linkFrom && y < in.linkTo:
+		return Copy{in.o.Link}
+	}
+	return None{}
+}
+
+// Wheel has nothing to scroll.
+func (in *Input) Wheel(int) Out { return None{} }
+
+// Cursor is where the text is edited.
+func (in *Input) Cursor() (x, y int, ok bool) { return in.cursor, in.fieldY, in.busy == "" }
+
+// View draws the box. Where it is low, the field and what is wrong with it come first, then the address.
+func (in *Input) View(th *style.Theme, width, height int) []style.Line {
+	width = boxWidth(medium, width)
+	in.corner = corner(width)
+	inner := width - 4
+	left := budget(max(1, height-2) - 1) // the field
+	var under []style.Line
+	if in.err != "" {
+		under = left.take(indent(paragraphs(in.err, style.Fg(th.Error), inner)), 4)
+	} else if in.busy != "" {
+		under = left.take(indent(paragraphs(in.busy, style.Fg(th.TextMuted), inner)), 4)
+	}
+	var link []style.Line
+	if in.o.Link != "" {
+		link = left.take(indent(linkRows(th, in.o.Link, inner, max(1, int(left)))), int(left))
+	}
+	about := left.take(indent(paragraphs(in.o.Description, style.Fg(th.TextMuted), inner)), int(left)*2/3)
+	rows := append(about, left.gap(about)...)
+	in.linkFrom, in.linkTo = 1+len(rows), 1+len(rows)+len(link)
+	rows = append(append(rows, link...), left.gap(link)...)
+	in.fieldY = 1 + len(rows)
+	rows = append(append(rows, in.field(th, width-2)), under...)
+	if foot := indent(hints(th, in.hints(), inner)); int(left) > len(foot) {
+		rows = append(append(rows, nil), foot...)
+	}
+	return box(th, in.o.Title, rows, width, bar{})
+}
+
+func (in *Input) hints() []hint {
+	does := in.o.Does
+	if does == "" {
+		does = "save"
+	}
+	list := []hint{{in.keys.Label(key.DialogPromptSubmit), does}, {"esc", "cancel"}}
+	if in.o.Link != "" {
+		list = append(list, hint{"ctrl+y", "copy the address"})
+	}
+	return list
+}
+
+// field draws the line that is edited, with room for a space at both ends.
+func (in *Input) field(th *style.Theme, width int) style.Line {
+	draw := in.text.View
+	if in.o.Secret {
+		draw = in.text.Secret
+	}
+	line, at := draw(style.Attr{FG: th.Text, BG: th.BackgroundElement}, width-4)
+	in.cursor = fieldColumn + at
+	if in.text.Text() == "" {
+		line = style.Of(in.o.Placeholder, style.Attr{FG: th.TextMuted, BG: th.BackgroundElement}).Truncate(width - 4)
+	}
+	row := append(style.Of(" › ", style.Fg(th.Primary)), line...)
+	return row.Fit(width-1, style.Attr{BG: th.BackgroundElement})
+}
+
+// linkRows draws an address whole, over as many rows as it takes, since a person may have to copy it by hand.
+func linkRows(th *style.Theme, url string, width, most int) []style.Line {
+	const longest = 8 << 10
+	if len(url) > longest {
+		url = url[:longest] // nobody types it, and Copy has all of it
+	}
+	rows := Wrapped([]style.Line{style.Of(url, style.Attr{FG: th.Info, Underline: true, Link: url})}, width)
+	if len(rows) > most {
+		rows = rows[:most]
+		rows[most-1] = rows[most-1].Cut(0, width-1).Add("…", style.Fg(th.TextMuted))
+	}
+	return rows
+}

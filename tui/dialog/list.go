@@ -1,0 +1,451 @@
+package dialog
+
+import (
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/lathe-agent/lathe/tui/key"
+	"github.com/lathe-agent/lathe/tui/style"
+)
+
+// Mark stands before an entry.
+type Mark uint8
+
+// The marks of entries.
+const (
+	NoMark  Mark = iota
+	Current      // the one in use
+	Running      // something goes on in it
+	Done         // connected, switched on, ready
+	Failed
+	Starred
+)
+
+// Item is an entry of a list. Its texts may come from anywhere.
+type Item struct {
+	ID       string // not shown; may be there twice in different groups
+	Title    string
+	Detail   string // behind the title, where there is room
+	Right    string // at the right edge
+	Group    string // heading; entries of a group stand together
+	Search   string // words that find it though they are not shown
+	Mark     Mark
+	Tint     style.Color // of the mark and, where there is none, of a dot
+	Disabled bool        // shown, not chosen
+}
+
+// Extra is a key that does something else with an entry than enter.
+type Extra struct {
+	Name    key.Name
+	Does    string // a word or two for the footer
+	Confirm string // when set, the key is to be pressed twice, and this is said after the first time
+	Any     bool   // works without an entry, too
+}
+
+// Options are what a list begins with.
+type Options struct {
+	Title, Placeholder string
+	Empty              string // said when there are no entries at all
+	Items              []Item
+	Extras             []Extra
+	Selected           string // an entry's id; "" is the first
+	Last               bool   // without Selected begin at the end
+	Live               bool   // tells with Moved what is under the cursor
+	Ask                bool   // tells with Query what is typed, for others to search too
+	Wide               bool
+}
+
+// List is entries to pick from, with a filter. Make one with NewList.
+type List struct {
+	keys *key.Map
+	o    Options
+
+	query  Field
+	hays   []hay // of the entries, made when first needed
+	match  matcher
+	needle needle
+	hits   []int // entries that fit the query, best first; all without one
+	asked  string
+
+	rows []row
+	at   int // row under the cursor, -1 when there is none to choose
+	top  int // first row shown
+	tall int // rows that were there once: a box that shrinks while one types is hard to look at
+
+	signs   bool // some entry has a mark, so all keep room for one
+	armed   armed
+	drawn   bool // since the entries came; before, nobody knows how many fit
+	went    bool // to the entry under the cursor, since the query changed
+	frame   int
+	loading bool
+	note    string
+
+	seen   shown
+	corner corner
+}
+
+// row is a row of the list: an entry, a heading or a gap.
+type row struct {
+	kind rowKind
+	item int // for a heading, the first entry below it
+}
+
+type rowKind uint8
+
+const (
+	rowItem rowKind = iota
+	rowHead
+	rowGap
+)
+
+// armed is what the next press of a key will really do.
+type armed struct {
+	id   string
+	name key.Name
+}
+
+// shown is where things were drawn last.
+type shown struct{ first, count, field, cursor int }
+
+// NewList makes a list.
+func NewList(m *key.Map, o Options) *List {
+	l := &List{keys: m, o: o, at: -1}
+	l.signs = slices.ContainsFunc(o.Items, hasSign)
+	l.filter()
+	l.selectID(o.Selected)
+	return l
+}
+
+// SetItems replaces the entries. The query stays, and so does the entry under the cursor where somebody went to
+// it; otherwise the cursor is where it would be had the list begun with these.
+func (l *List) SetItems(items []Item) {
+	was, had := l.under()
+	had = had && (l.went || l.needle == nil)
+	at, top, press := l.at, l.top, l.armed
+	l.o.Items, l.hays, l.hits, l.asked, l.armed = items, nil, nil, "", armed{}
+	l.signs = slices.ContainsFunc(items, hasSign)
+	l.filter()
+	switch {
+	case !had:
+		if l.needle == nil {
+			l.selectID(l.o.Selected)
+		}
+		l.drawn = false
+		return
+	case l.selectItem(was), l.selectID(was.ID):
+		l.armed = press // a list that is filled anew all the time must still be one to delete from
+	default:
+		l.at = l.choosable(min(at, len(l.rows)-1), -1)
+	}
+	l.top = top
+	l.reveal()
+}
+
+// under is the entry under the cursor.
+func (l *List) under() (it Item, ok bool) {
+	if l.at < 0 || l.at >= len(l.rows) {
+		return Item{}, false
+	}
+	return l.o.Items[l.rows[l.at].item], true
+}
+
+// selectItem goes to an entry in the group it was in.
+func (l *List) selectItem(was Item) bool {
+	return l.selectRow(func(it *Item) bool { return it.ID == was.ID && it.Group == was.Group })
+}
+
+func hasSign(it Item) bool { return it.Mark != NoMark || it.Tint.IsSet() }
+
+// SetLoading says that entries are still being fetched.
+func (l *List) SetLoading(on bool) { l.loading = on }
+
+// SetNote says something below the entries, such as what went wrong with one.
+func (l *List) SetNote(text string) { l.note = text }
+
+// SetFrame moves the marks of entries in which something goes on.
+func (l *List) SetFrame(n int) { l.frame = n }
+
+// Selected is the entry under the cursor.
+func (l *List) Selected() (id string, ok bool) {
+	it, ok := l.under()
+	return it.ID, ok
+}
+
+// Text is what the filter says.
+func (l *List) Text() string { return l.query.Text() }
+
+// filter finds the entries that fit the query. A query that only grew is looked for in what was found before.
+func (l *List) filter() {
+	query := l.query.Text()
+	if len(newNeedle(query)) == 0 {
+		l.needle, l.asked = nil, ""
+		l.hits = l.hits[:0]
+		for i := range l.o.Items {
+			l.hits = append(l.hits, i)
+		}
+		l.layout()
+		return
+	}
+	l.fold()
+	from := l.hits
+	if l.asked == "" || len(query) < len(l.asked) || query[:len(l.asked)] != l.asked {
+		from = nil
+	}
+	l.needle, l.asked = newNeedle(query), query
+	l.rank(from)
+	l.layout()
+}
+
+func (l *List) fold() {
+	if l.hays != nil {
+		return
+	}
+	l.hays = make([]hay, len(l.o.Items))
+	for i, it := range l.o.Items {
+		l.hays[i] = newHay(firstLine(it.Title), it.Detail, it.Group, it.Search)
+	}
+}
+
+// rank sorts what fits, of all entries or of some. Score and place are packed into one number, since
+// sorting numbers is several times faster than sorting with a function.
+func (l *List) rank(from []int) {
+	packed := make([]uint64, 0, len(l.o.Items))
+	try := func(i int) {
+		if s, ok := l.match.score(l.needle, &l.hays[i]); ok {
+			packed = append(packed, uint64(1<<31-min(s, 1<<31-1))<<32|uint64(uint32(i)))
+		}
+	}
+	if from != nil {
+		for _, i := range from {
+			try(i)
+		}
+	} else {
+		for i := range l.o.Items {
+			try(i)
+		}
+	}
+	slices.Sort(packed)
+	l.hits = make([]int, len(packed))
+	for k, p := range packed {
+		l.hits[k] = int(uint32(p))
+	}
+}
+
+// layout makes rows: with headings, or when something is searched for the best first, each entry once.
+func (l *List) layout() {
+	l.rows = l.rows[:0]
+	var had map[string]bool
+	if l.needle != nil {
+		had = make(map[string]bool, len(l.hits))
+	}
+	group := ""
+	for n, i := range l.hits {
+		it := &l.o.Items[i]
+		if had != nil {
+			if had[it.ID] {
+				continue
+			}
+			had[it.ID] = true
+		} else if it.Group != "" && (n == 0 || it.Group != group) {
+			if n > 0 {
+				l.rows = append(l.rows, row{kind: rowGap})
+			}
+			l.rows = append(l.rows, row{rowHead, i})
+		}
+		group = it.Group
+		l.rows = append(l.rows, row{rowItem, i})
+	}
+	l.at, l.top = l.choosable(0, 1), 0
+	if l.needle == nil && l.o.Last && l.o.Selected == "" {
+		l.at = l.choosable(len(l.rows)-1, -1)
+		l.reveal()
+	}
+}
+
+// choosable is the nearest row from one on that can be chosen, in a direction and then in the other; -1 is none.
+func (l *List) choosable(from, step int) int {
+	for _, d := range [...]int{step, -step} {
+		for i := max(from, 0); i >= 0 && i < len(l.rows); i += d {
+			if r := l.rows[i]; r.kind == rowItem && !l.o.Items[r.item].Disabled {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+func (l *List) selectID(id string) bool {
+	return id != "" && l.selectRow(func(it *Item) bool { return it.ID == id })
+}
+
+func (l *List) selectRow(is func(*Item) bool) bool {
+	for i, r := range l.rows {
+		if it := &l.o.Items[r.item]; r.kind == rowItem && !it.Disabled && is(it) {
+			l.at = i
+			l.reveal()
+			return true
+		}
+	}
+	return false
+}
+
+// reveal scrolls as little as needed to show the row under the cursor, with its heading if it is the first below it.
+func (l *List) reveal() {
+	l.keep()
+	if l.at > 0 && l.at == l.top && l.rows[l.at-1].kind == rowHead && l.seen.count > 1 {
+		l.top--
+	}
+}
+
+// keep scrolls as little as needed to show the row under the cursor.
+func (l *List) keep() {
+	n := max(1, l.seen.count)
+	if l.at >= 0 {
+		l.top = max(min(l.top, l.at), l.at-n+1)
+	}
+	l.top = max(0, min(l.top, len(l.rows)-n))
+}
+
+// Key takes a key.
+func (l *List) Key(k tea.KeyPressMsg) Out {
+	was := l.armed
+	l.armed = armed{}
+	if closes(k) {
+		return Closed{}
+	}
+	for _, e := range l.o.Extras {
+		if l.keys.Match(k, e.Name) {
+			return l.extra(e, was)
+		}
+	}
+	if name, ok := l.keys.First(k, key.DialogSelectSubmit, key.DialogSelectPrev, key.DialogSelectNext,
+		key.DialogSelectPageUp, key.DialogSelectPageDown, key.DialogSelectHome, key.DialogSelectEnd); ok {
+		return l.do(name)
+	}
+	before := l.query.Text()
+	if !l.query.Key(l.keys, k) || l.query.Text() == before {
+		return None{}
+	}
+	return l.typed()
+}
+
+// Paste puts a text into the filter. It never chooses.
+func (l *List) Paste(text string) Out {
+	l.armed = armed{}
+	before := l.query.Text()
+	if l.query.Paste(text); l.query.Text() == before {
+		return None{}
+	}
+	return l.typed()
+}
+
+func (l *List) typed() Out {
+	was, _ := l.Selected()
+	l.went = false
+	l.filter()
+	if l.o.Ask {
+		return Query{l.query.Text()}
+	}
+	return l.moved(was)
+}
+
+func (l *List) moved(was string) Out {
+	if now, _ := l.Selected(); l.o.Live && now != was {
+		return Moved{now}
+	}
+	return None{}
+}
+
+func (l *List) extra(e Extra, was armed) Out {
+	id, ok := l.Selected()
+	if !ok && !e.Any {
+		return None{}
+	}
+	if now := (armed{id, e.Name}); e.Confirm != "" && was != now {
+		l.armed = now
+		return None{}
+	}
+	return Chosen{id, e.Name}
+}
+
+func (l *List) do(name key.Name) Out {
+	was, ok := l.Selected()
+	page := max(1, l.seen.count-1)
+	switch name {
+	case key.DialogSelectSubmit:
+		if !ok {
+			return None{}
+		}
+		return Chosen{ID: was}
+	case key.DialogSelectPrev:
+		l.step(-1)
+	case key.DialogSelectNext:
+		l.step(1)
+	case key.DialogSelectPageUp:
+		l.at = l.choosable(max(0, l.at-page), -1)
+	case key.DialogSelectPageDown:
+		l.at = l.choosable(min(len(l.rows)-1, l.at+page), 1)
+	case key.DialogSelectHome:
+		l.at, l.top = l.choosable(0, 1), 0
+	case key.DialogSelectEnd:
+		l.at = l.choosable(len(l.rows)-1, -1)
+	}
+	l.went = true
+	l.reveal()
+	return l.moved(was)
+}
+
+// step goes to the entry before or behind, and around at the ends.
+func (l *List) step(d int) {
+	for i := l.at + d; i >= 0 && i < len(l.rows); i += d {
+		if r := l.rows[i]; r.kind == rowItem && !l.o.Items[r.item].Disabled {
+			l.at = i
+			return
+		}
+	}
+	if d > 0 {
+		l.at, l.top = l.choosable(0, 1), 0
+	} else {
+		l.at = l.choosable(len(l.rows)-1, -1)
+	}
+}
+
+// Click chooses an entry, or puts the cursor into the filter.
+func (l *List) Click(x, y int) Out {
+	l.armed = armed{}
+	if l.corner.hit(x, y) {
+		return Closed{}
+	}
+	if y == l.seen.field {
+		l.query.Click(x - fieldColumn)
+		return None{}
+	}
+	i := l.top + y - l.seen.first
+	if y < l.seen.first || y >= l.seen.first+l.seen.count || i >= len(l.rows) || x < 0 {
+		return None{}
+	}
+	r := l.rows[i]
+	if r.kind != rowItem || l.o.Items[r.item].Disabled {
+		return None{}
+	}
+	l.at, l.went = i, true
+	return Chosen{ID: l.o.Items[r.item].ID}
+}
+
+// Wheel scrolls; the cursor stays among what is seen.
+func (l *List) Wheel(dy int) Out {
+	l.armed = armed{}
+	was, _ := l.Selected()
+	n := max(1, l.seen.count)
+	l.top, l.went = max(0, min(l.top+dy, len(l.rows)-n)), true
+	if l.at >= 0 {
+		if l.at < l.top {
+			l.at = l.choosable(l.top, 1)
+		}
+		if l.at >= l.top+n {
+			l.at = l.choosable(l.top+n-1, -1)
+		}
+	}
+	return l.moved(was)
+}

@@ -1,0 +1,269 @@
+package dialog
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/lathe-agent/lathe/tui/style"
+)
+
+// fieldColumn is where the text of a filter begins: frame, space, sign, space.
+const fieldColumn = 4
+
+// View draws the box.
+func (l *List) View(th *style.Theme, width, height int) []style.Line {
+	want := medium
+	if l.o.Wide {
+		want = wide
+	}
+	width = boxWidth(want, width)
+	l.corner = corner(width)
+	roomy := height >= 14
+	foot := l.foot(th, width-6)
+	rows := []style.Line{l.filterRow(th, width-2)}
+	if roomy {
+		rows = append(rows, nil)
+		if len(foot) > 0 {
+			foot = append([]style.Line{nil}, foot...)
+		}
+	}
+	room := height - 2 - len(rows) - len(foot)
+	if room < 1 { // entries before hints
+		foot, room = nil, max(1, height-2-len(rows))
+	}
+	l.seen.field, l.seen.first = 1, 1+len(rows)
+	l.seen.count = min(l.wanted(), room, max(8, height*2/3))
+	if l.drawn {
+		l.keep()
+	} else {
+		l.drawn, l.top = true, 0
+		l.reveal()
+	}
+	from := len(rows)
+	rows = append(rows, l.entries(th, width-2)...)
+	rows = append(rows, foot...)
+	return box(th, l.o.Title, rows, width, bar{from, l.top, l.seen.count, len(l.rows)})
+}
+
+// wanted is how many rows the list would like to have: never fewer than it had.
+func (l *List) wanted() int {
+	l.tall = max(l.tall, len(l.rows), 3)
+	return l.tall
+}
+
+// Cursor is where the filter is edited.
+func (l *List) Cursor() (x, y int, ok bool) { return l.seen.cursor, l.seen.field, true }
+
+func (l *List) filterRow(th *style.Theme, width int) style.Line {
+	count := ""
+	if l.needle != nil {
+		count = strconv.Itoa(len(l.rows)) + " found "
+	}
+	text, at := l.query.View(style.Fg(th.Text), max(1, width-3-len(count)-1))
+	l.seen.cursor = fieldColumn + at
+	row := style.Of(" › ", style.Fg(th.Primary))
+	if l.query.Text() == "" {
+		hint := l.o.Placeholder
+		if hint == "" {
+			hint = "Type to search"
+		}
+		row = row.Add(hint, style.Fg(th.TextMuted)).Truncate(width)
+	} else {
+		row = append(row, text...)
+	}
+	if count != "" {
+		row = row.Fit(width-len(count), style.Attr{}).Add(count, style.Fg(th.TextMuted))
+	}
+	return row
+}
+
+func (l *List) entries(th *style.Theme, width int) []style.Line {
+	out := make([]style.Line, l.seen.count)
+	if len(l.rows) == 0 {
+		out[0] = append(style.Line{{Text: "   "}}, l.nothing(th)...)
+		return out
+	}
+	for i := range out {
+		n := l.top + i
+		if n >= len(l.rows) {
+			break
+		}
+		switch r := l.rows[n]; r.kind {
+		case rowHead:
+			out[i] = style.Of("   "+firstLine(l.o.Items[r.item].Group), style.Bold(th.Accent)).Truncate(width)
+		case rowItem:
+			out[i] = l.entry(th, &l.o.Items[r.item], n == l.at, width)
+		case rowGap:
+		}
+	}
+	return out
+}
+
+func (l *List) nothing(th *style.Theme) style.Line {
+	switch {
+	case l.loading:
+		return style.Of(spinner(l.frame)+" Looking …", style.Fg(th.TextMuted))
+	case len(l.o.Items) == 0 && l.o.Empty != "":
+		return style.Of(l.o.Empty, style.Fg(th.TextMuted))
+	default:
+		return style.Of("Nothing found. Type less.", style.Fg(th.TextMuted))
+	}
+}
+
+// entry draws an entry: cursor, mark, title, detail, and what stands at the right.
+func (l *List) entry(th *style.Theme, it *Item, on bool, width int) style.Line {
+	look := looksOf(th, it, on)
+	title := firstLine(it.Title)
+	if title == "" {
+		title = "(no title)"
+	}
+	if confirm := l.confirming(it, on); confirm != "" {
+		text := style.Attr{FG: th.Background.Or(th.SelectedText), BG: th.Error, Bold: true}
+		return style.Of(" › "+confirm, text).Fit(width, text)
+	}
+	lead := "   "
+	if on {
+		lead = " › "
+	}
+	line := style.Of(lead, look.mark)
+	if l.signs {
+		line = line.Add(l.sign(it)+" ", look.mark)
+	}
+	room := width - 1 - line.Width()
+	right := it.Right
+	name := l.titled(title, look, on)
+	have := name.Width()
+	if w := style.Width(style.Clean(right)); right != "" && min(have, room*3/5)+2+w > room {
+		right = "" // a name that can be read is worth more
+	}
+	left := room
+	if right != "" {
+		left -= 2 + style.Width(style.Clean(right))
+	}
+	if detail := l.detail(it); detail != "" && have+2+8 <= left {
+		name = append(name, style.Of("  "+detail, look.muted).Truncate(left-have)...)
+	}
+	line = append(line, name.Truncate(left)...)
+	if right != "" {
+		line = line.Fit(width-1-style.Width(style.Clean(right)), look.text).Add(right, look.muted)
+	}
+	return line.Fit(width, look.text)
+}
+
+// detail is what stands behind a title; without headings the group says where an entry belongs.
+func (l *List) detail(it *Item) string {
+	detail := firstLine(it.Detail)
+	if l.needle != nil && it.Group != "" {
+		return strings.TrimSuffix(firstLine(it.Group)+" · "+detail, " · ")
+	}
+	return detail
+}
+
+func (l *List) confirming(it *Item, on bool) string {
+	if !on || l.armed.name == "" || l.armed.id != it.ID {
+		return ""
+	}
+	for _, e := range l.o.Extras {
+		if e.Name == l.armed.name {
+			return e.Confirm
+		}
+	}
+	return ""
+}
+
+// titled marks the characters that the query found.
+func (l *List) titled(title string, look looks, on bool) style.Line {
+	if l.needle == nil {
+		return style.Of(title, look.text)
+	}
+	var out style.Line
+	at := 0
+	for _, hit := range found(l.needle, title) {
+		if hit < at {
+			continue
+		}
+		end := hit + firstSize(title[hit:])
+		found := look.found
+		found.Underline = on
+		out = out.Add(title[at:hit], look.text).Add(title[hit:end], found)
+		at = end
+	}
+	return out.Add(title[at:], look.text)
+}
+
+type looks struct{ text, muted, mark, found style.Attr }
+
+func looksOf(th *style.Theme, it *Item, on bool) looks {
+	switch {
+	case on:
+		a := style.Attr{FG: th.SelectedText.Or(th.Background), BG: th.Primary, Bold: true}
+		quiet := a
+		quiet.Bold = false
+		return looks{a, quiet, a, a}
+	case it.Disabled:
+		a := style.Fg(th.TextMuted)
+		return looks{a, a, a, a}
+	default:
+		mark := it.Tint.Or(markColor(th, it.Mark))
+		return looks{style.Fg(th.Text), style.Fg(th.TextMuted), style.Fg(mark), style.Bold(th.Primary)}
+	}
+}
+
+func markColor(th *style.Theme, m Mark) style.Color {
+	switch m {
+	case Current, Running:
+		return th.Primary
+	case Done:
+		return th.Success
+	case Failed:
+		return th.Error
+	case Starred:
+		return th.Warning
+	case NoMark:
+	}
+	return th.TextMuted
+}
+
+// sign is what stands before a title.
+func (l *List) sign(it *Item) string {
+	switch it.Mark {
+	case Current:
+		return "●"
+	case Running:
+		return spinner(l.frame)
+	case Done:
+		return "✓"
+	case Failed:
+		return "✗"
+	case Starred:
+		return "★"
+	case NoMark:
+	}
+	if it.Tint.IsSet() {
+		return "■"
+	}
+	return " "
+}
+
+// spinner is a sign that moves with the frame.
+func spinner(frame int) string {
+	signs := [...]string{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"}
+	return signs[uint(frame)%uint(len(signs))]
+}
+
+// foot is what else can be done.
+func (l *List) foot(th *style.Theme, width int) []style.Line {
+	var list []hint
+	for _, e := range l.o.Extras {
+		list = append(list, hint{l.keys.Label(e.Name), e.Does})
+	}
+	out := hints(th, list, width)
+	if l.note != "" {
+		note := paragraphs(l.note, style.Fg(th.Error), width)
+		out = append(note[:min(len(note), 3)], out...)
+	}
+	for i := range out {
+		out[i] = append(style.Line{{Text: "   "}}, out[i]...)
+	}
+	return out
+}

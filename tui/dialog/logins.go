@@ -1,0 +1,120 @@
+package dialog
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/lathe-agent/lathe/tui/host"
+	"github.com/lathe-agent/lathe/tui/key"
+)
+
+// popular are the providers that most people look for, in the order they are offered.
+func popular() []string {
+	return []string{"anthropic", "openai", "google", "github-copilot", "openrouter", "amazon-bedrock", "azure", "mistral", "deepseek", "xai", "groq", "ollama"}
+}
+
+// NewProviders picks a provider to log in to: Chosen has its id.
+func NewProviders(m *key.Map, p host.Providers) *List {
+	return NewList(m, Options{
+		Title: "Connect a provider", Placeholder: "Search providers", Items: ProviderItems(p),
+		Empty: "No providers are known.",
+	})
+}
+
+// ProviderItems are the entries of NewProviders, for SetItems.
+func ProviderItems(p host.Providers) []Item {
+	var out []Item
+	connected := map[string]bool{}
+	for _, c := range p.Connected {
+		connected[c.ID] = true
+	}
+	all := slices.Clone(p.All)
+	for _, c := range p.Connected { // one of the settings' own need not be known elsewhere
+		if !slices.ContainsFunc(all, func(x host.Provider) bool { return x.ID == c.ID }) {
+			all = append(all, c)
+		}
+	}
+	first := popular()
+	rank := func(x host.Provider) int {
+		if i := slices.Index(first, x.ID); i >= 0 {
+			return i
+		}
+		return len(first)
+	}
+	slices.SortStableFunc(all, func(a, b host.Provider) int {
+		if d := rank(a) - rank(b); d != 0 {
+			return d
+		}
+		return strings.Compare(strings.ToLower(providerName(a)), strings.ToLower(providerName(b)))
+	})
+	for _, x := range all {
+		it := Item{ID: x.ID, Title: providerName(x), Group: "Others", Search: x.ID}
+		if rank(x) < len(first) {
+			it.Group = "Popular"
+		}
+		if len(x.Env) > 0 {
+			it.Detail = x.Env[0]
+		}
+		if connected[x.ID] {
+			it.Mark, it.Right = Done, "connected"
+		}
+		out = append(out, it)
+	}
+	return out
+}
+
+func providerName(p host.Provider) string {
+	if p.Name != "" {
+		return p.Name
+	}
+	return p.ID
+}
+
+// NewMethods picks a way to log in: Chosen has its number.
+func NewMethods(m *key.Map, p host.Provider, methods []host.LoginMethod) *List {
+	var items []Item
+	for i, x := range methods {
+		it := Item{ID: strconv.Itoa(i), Title: x.Label, Right: "with a key"}
+		if x.Browser {
+			it.Right = "in the browser"
+		}
+		if it.Title == "" {
+			it.Title = "Log in"
+		}
+		items = append(items, it)
+	}
+	return NewList(m, Options{Title: "Log in to " + providerName(p), Items: items})
+}
+
+// NewKeyInput asks for a provider's key: Entered has it. It is never shown.
+func NewKeyInput(m *key.Map, p host.Provider) *Input {
+	about := "Paste the key that " + providerName(p) + " gave you. It is kept on this machine and sent to nobody else."
+	if len(p.Env) > 0 {
+		about += "\nThe variable " + p.Env[0] + " would do as well."
+	}
+	return NewInput(m, InputOptions{
+		Title: "Key of " + providerName(p), Description: about, Placeholder: "Key", Secret: true, Required: true, Does: "log in",
+	})
+}
+
+// NewCodeInput asks for the code that a page shows after a login: Entered has it, Copy the address.
+func NewCodeInput(m *key.Map, p host.Provider, a host.Authorization) *Input {
+	about := a.Instructions
+	if about == "" {
+		about = "Open this page, log in, and paste the code that it shows."
+	}
+	return NewInput(m, InputOptions{
+		Title: "Log in to " + providerName(p), Description: about, Link: a.URL, Placeholder: "Code", Required: true, Does: "log in",
+	})
+}
+
+// NewLoginWait shows the page to log in at, while the end of it is waited for: Chosen with Open wants the page
+// opened, Copy its address copied.
+func NewLoginWait(m *key.Map, p host.Provider, a host.Authorization) *Wait {
+	about := "Open this page and log in there."
+	if a.Instructions != "" {
+		about += "\n" + a.Instructions
+	}
+	return NewWait(m, "Log in to "+providerName(p), about, a.URL)
+}

@@ -1,0 +1,113 @@
+package dialog
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/tui/key"
+)
+
+// What NewMessageActions offers.
+const (
+	RevertMessage = "revert"
+	CopyMessage   = "copy"
+	ForkMessage   = "fork"
+)
+
+// WholeSession is what NewFork tells when nothing is to be left out.
+const WholeSession = "whole"
+
+// NewTimeline picks a prompt of a session, newest last: Chosen has the id of its message.
+func NewTimeline(m *key.Map, messages []lathe.Message, now time.Time) *List {
+	return NewList(m, Options{
+		Title: "Timeline", Placeholder: "Search prompts", Items: promptItems(messages, now), Last: true, Wide: true,
+		Empty: "Nothing was said yet.",
+	})
+}
+
+// NewFork picks the prompt before which a copy of the session ends: Chosen has its id, or WholeSession.
+func NewFork(m *key.Map, messages []lathe.Message, now time.Time) *List {
+	items := []Item{{ID: WholeSession, Title: "The whole session"}}
+	for _, it := range promptItems(messages, now) {
+		it.Group = "Everything before"
+		items = append(items, it)
+	}
+	return NewList(m, Options{Title: "Fork session", Placeholder: "Search prompts", Items: items, Wide: true})
+}
+
+func promptItems(messages []lathe.Message, now time.Time) []Item {
+	var out []Item
+	for _, m := range messages {
+		if isUser(m) {
+			out = append(out, Item{ID: string(m.ID), Title: said(m), Right: clock(m.Created.Std(), now)})
+		}
+	}
+	return out
+}
+
+// NewMessageActions picks what to do with a message: Chosen has RevertMessage, CopyMessage or ForkMessage.
+func NewMessageActions(m *key.Map) *List {
+	return NewList(m, Options{Title: "Message", Items: []Item{
+		{ID: RevertMessage, Title: "Revert", Detail: "undo words and files back to here"},
+		{ID: CopyMessage, Title: "Copy", Detail: "its text, to the clipboard"},
+		{ID: ForkMessage, Title: "Fork", Detail: "a new session with what came before"},
+	}})
+}
+
+// NewQueued shows prompts that wait behind the turn that runs: Chosen has the id of one.
+func NewQueued(m *key.Map, messages []lathe.Message, now time.Time) *List {
+	return NewList(m, Options{
+		Title: "Queued prompts", Items: promptItems(messages, now), Wide: true, Empty: "No prompt is waiting.",
+	})
+}
+
+// Stashed is a prompt that was put aside.
+type Stashed struct {
+	Text  string
+	Files int
+	At    time.Time
+}
+
+// NewStash picks a prompt that was put aside, newest first: Chosen has its index in the list that was given, and
+// stash_delete as its key.
+func NewStash(m *key.Map, list []Stashed, now time.Time) *List {
+	return NewList(m, Options{
+		Title: "Stash", Placeholder: "Search prompts", Items: StashItems(list, now), Wide: true,
+		Empty:  "Nothing is put aside.",
+		Extras: []Extra{{Name: key.StashDelete, Does: "delete", Confirm: "Press " + m.Label(key.StashDelete) + " again to delete"}},
+	})
+}
+
+// StashItems are the entries of NewStash, for SetItems after one was deleted.
+func StashItems(list []Stashed, now time.Time) []Item {
+	var out []Item
+	for i := len(list) - 1; i >= 0; i-- {
+		it := Item{ID: strconv.Itoa(i), Title: firstLine(list[i].Text), Right: clock(list[i].At, now)}
+		if list[i].Files > 0 {
+			it.Detail = count(list[i].Files, "file")
+		}
+		out = append(out, it)
+	}
+	return out
+}
+
+// The fields of NewExport.
+const (
+	ExportFile     = "file"
+	ExportThinking = "thinking"
+	ExportTools    = "tools"
+	ExportMetadata = "metadata"
+	ExportOpen     = "open"
+)
+
+// NewExport asks how a session is to be written to a file: Filled has the fields named Export….
+func NewExport(m *key.Map, file string) *Form {
+	return NewForm(m, "Export session", "export", []FormField{
+		{ID: ExportFile, Label: "File", Text: file, Placeholder: "session.md"},
+		{ID: ExportThinking, Label: "With thinking", Check: true},
+		{ID: ExportTools, Label: "With details of tools", Check: true, On: true},
+		{ID: ExportMetadata, Label: "With model and duration", Check: true, On: true},
+		{ID: ExportOpen, Label: "Open in the editor, do not save", Check: true},
+	})
+}

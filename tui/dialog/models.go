@@ -1,0 +1,164 @@
+package dialog
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/tui/host"
+	"github.com/lathe-agent/lathe/tui/key"
+	"github.com/lathe-agent/lathe/tui/style"
+)
+
+// Models is what the dialog of models shows.
+type Models struct {
+	Providers        []host.Provider // those that can be used
+	Favorite, Recent []lathe.ModelRef
+	Current          lathe.ModelRef
+}
+
+// ModelID is the id under which a model is chosen. Its variant is not part of it.
+func ModelID(ref lathe.ModelRef) string { return ref.Provider + "/" + ref.Model }
+
+// ParseModelID is the reverse of ModelID.
+func ParseModelID(id string) lathe.ModelRef {
+	provider, model, _ := strings.Cut(id, "/")
+	return lathe.ModelRef{Provider: provider, Model: model}
+}
+
+// NewModels picks a model: Chosen has its ModelID, and model_favorite_toggle or model_provider_list as its key.
+func NewModels(m *key.Map, s Models) *List {
+	return NewList(m, Options{
+		Title: "Models", Placeholder: "Search models", Wide: true,
+		Empty: "No provider is connected. Press " + m.Label(key.ModelProviderList) + " to log in.",
+		Items: s.Items(), Selected: ModelID(s.Current),
+		Extras: []Extra{
+			{Name: key.ModelFavoriteToggle, Does: "favourite"},
+			{Name: key.ModelProviderList, Does: "connect a provider", Any: true},
+		},
+	})
+}
+
+// Items are the entries, for SetItems when a favourite was added.
+func (s Models) Items() []Item {
+	var out []Item
+	add := func(group string, refs, not []lathe.ModelRef) {
+		for _, ref := range refs {
+			if slices.ContainsFunc(not, func(x lathe.ModelRef) bool { return sameModel(x, ref) }) {
+				continue
+			}
+			if p, model, ok := s.find(ref); ok {
+				it := s.item(model)
+				it.Group, it.Detail = group, strings.TrimSuffix(p.Name+" · "+it.Detail, " · ")
+				out = append(out, it)
+			}
+		}
+	}
+	const recents = 5 // of the ten that are kept: more would push the rest away
+	add("Favourites", s.Favorite, nil)
+	add("Recent", s.Recent[:min(len(s.Recent), recents)], s.Favorite)
+	for _, p := range s.Providers {
+		models := slices.Clone(p.Models)
+		slices.SortStableFunc(models, newest)
+		for _, model := range models {
+			it := s.item(model)
+			it.Group = p.Name
+			if it.Group == "" {
+				it.Group = p.ID
+			}
+			out = append(out, it)
+		}
+	}
+	return out
+}
+
+// newest puts models that are not to be used any more last, and of the rest the latest first.
+func newest(a, b host.Model) int {
+	if x, y := isDeprecated(a), isDeprecated(b); x != y {
+		if x {
+			return 1
+		}
+		return -1
+	}
+	if c := strings.Compare(b.Released, a.Released); c != 0 {
+		return c
+	}
+	return strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name))
+}
+
+func isDeprecated(m host.Model) bool { return m.Status == "deprecated" }
+
+func sameModel(a, b lathe.ModelRef) bool { return a.Provider == b.Provider && a.Model == b.Model }
+
+func (s Models) find(ref lathe.ModelRef) (host.Provider, host.Model, bool) {
+	for _, p := range s.Providers {
+		if p.ID != ref.Provider {
+			continue
+		}
+		for _, m := range p.Models {
+			if sameModel(m.Ref, ref) {
+				return p, m, true
+			}
+		}
+	}
+	return host.Provider{}, host.Model{}, false
+}
+
+func (s Models) item(m host.Model) Item {
+	it := Item{ID: ModelID(m.Ref), Title: m.Name, Search: m.Ref.Provider + "/" + m.Ref.Model}
+	if it.Title == "" {
+		it.Title = m.Ref.Model
+	}
+	var tags []string
+	if m.Status != "" && m.Status != "active" {
+		tags = append(tags, m.Status)
+	}
+	if m.Reasoning {
+		tags = append(tags, "thinks")
+	}
+	it.Detail = strings.Join(tags, " · ")
+	it.Right = strings.TrimPrefix(tokens(m.Context)+"  "+price(m), "  ")
+	switch {
+	case sameModel(m.Ref, s.Current):
+		it.Mark = Current
+	case slices.ContainsFunc(s.Favorite, func(x lathe.ModelRef) bool { return sameModel(x, m.Ref) }):
+		it.Mark = Starred
+	}
+	return it
+}
+
+// NewVariants picks a level of reasoning: Chosen has its name, "" for the model's own.
+func NewVariants(m *key.Map, variants []string, current string) *List {
+	items := []Item{{Title: "Default", Detail: "what the model does by itself"}}
+	for _, v := range variants {
+		items = append(items, Item{ID: v, Title: v})
+	}
+	for i := range items {
+		if items[i].ID == current {
+			items[i].Mark = Current
+		}
+	}
+	return NewList(m, Options{Title: "Variants", Items: items, Selected: current})
+}
+
+// NewAgents picks an agent of those people may talk to: Chosen has its name.
+func NewAgents(m *key.Map, agents []lathe.Agent, current string, color func(lathe.Agent) style.Color) *List {
+	var items []Item
+	for _, a := range agents {
+		if a.Mode == lathe.Subagent || a.Hidden.On() {
+			continue
+		}
+		it := Item{ID: a.Name, Title: a.Name, Detail: a.Description}
+		if color != nil {
+			it.Tint = color(a)
+		}
+		if a.Native.On() {
+			it.Right = "built in"
+		}
+		if a.Name == current {
+			it.Mark = Current
+		}
+		items = append(items, it)
+	}
+	return NewList(m, Options{Title: "Agents", Items: items, Selected: current, Wide: true, Empty: "There are no agents."})
+}

@@ -1,0 +1,119 @@
+package dialog
+
+import (
+	"strings"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/tui/host"
+	"github.com/lathe-agent/lathe/tui/key"
+)
+
+// NewThemes picks a theme: Moved tells which one to show meanwhile, Closed wants the old one back.
+func NewThemes(m *key.Map, names []string, current string) *List {
+	var items []Item
+	for _, n := range names {
+		it := Item{ID: n, Title: n}
+		if n == current {
+			it.Mark = Current
+		}
+		items = append(items, it)
+	}
+	return NewList(m, Options{Title: "Themes", Placeholder: "Search themes", Items: items, Selected: current, Live: true, Empty: "There are no themes."})
+}
+
+// NewToolServers switches servers of tools on and off: Chosen has a name, whatever key was pressed.
+func NewToolServers(m *key.Map, servers []host.ToolServer) *List {
+	return NewList(m, Options{
+		Title: "Tool servers (MCP)", Placeholder: "Search servers", Items: ToolServerItems(servers), Wide: true,
+		Empty:  "No tool servers are set up. Add them under \"mcp\" in the settings.",
+		Extras: []Extra{{Name: key.DialogMCPToggle, Does: "switch on or off"}},
+	})
+}
+
+// ToolServerItems are the entries of NewToolServers, for SetItems after one was switched.
+func ToolServerItems(servers []host.ToolServer) []Item {
+	var out []Item
+	for _, s := range servers {
+		it := Item{ID: s.Name, Title: s.Name, Right: strings.ReplaceAll(s.Status, "_", " "), Detail: s.Error}
+		switch s.Status {
+		case "connected":
+			it.Mark = Done
+			if s.Tools > 0 {
+				it.Detail = count(s.Tools, "tool")
+			}
+		case "failed":
+			it.Mark = Failed
+		case "needs_auth", "needs_client_registration":
+			it.Mark, it.Right = Failed, "log in needed"
+			if it.Detail == "" {
+				it.Detail = "lathe mcp auth " + s.Name
+			}
+		case "connecting":
+			it.Mark = Running
+		case "disabled":
+			it.Right = "off"
+		}
+		out = append(out, it)
+	}
+	return out
+}
+
+// NewSkills picks a skill: Chosen has its name.
+func NewSkills(m *key.Map, skills []lathe.Skill) *List {
+	var items []Item
+	for _, s := range skills {
+		items = append(items, Item{ID: s.Name, Title: s.Name, Detail: s.Description})
+	}
+	return NewList(m, Options{
+		Title: "Skills", Placeholder: "Search skills", Items: items, Wide: true,
+		Empty: "There are no skills. Put one at .lathe/skills/NAME/SKILL.md.",
+	})
+}
+
+// Action is an entry of the palette.
+type Action struct {
+	ID        string   // what Chosen tells
+	Key       key.Name // whose keys are shown; may be empty
+	Title     string
+	Group     string
+	Slash     string // how the prompt knows it, such as "/new"
+	Suggested bool   // shown first, too
+}
+
+// NewPalette picks something to do: Chosen has the id of an action.
+func NewPalette(m *key.Map, actions []Action) *List {
+	var items []Item
+	add := func(a Action, group string) {
+		it := Item{ID: a.ID, Title: a.Title, Detail: a.Slash, Group: group, Search: string(a.Key)}
+		if a.Key != "" {
+			it.Right = m.Label(a.Key)
+		}
+		items = append(items, it)
+	}
+	for _, a := range actions {
+		if a.Suggested {
+			add(a, "Suggested")
+		}
+	}
+	for _, group := range groupsOf(actions) {
+		for _, a := range actions {
+			if a.Group == group {
+				add(a, group)
+			}
+		}
+	}
+	return NewList(m, Options{Title: "Commands", Placeholder: "Search commands", Items: items})
+}
+
+// groupsOf lists the groups in the order they first appear.
+func groupsOf(actions []Action) []string {
+	var out []string
+	had := map[string]bool{}
+	for _, a := range actions {
+		if !had[a.Group] {
+			had[a.Group] = true
+			out = append(out, a.Group)
+		}
+	}
+	return out
+}

@@ -1,0 +1,133 @@
+package dialog
+
+import (
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/tui/key"
+)
+
+// Sessions is what the dialog of sessions shows.
+type Sessions struct {
+	List      []lathe.Session // sub-agents and archived ones are left out
+	Current   lathe.SessionID
+	Directory string            // others say where they are
+	Pinned    []lathe.SessionID // in the order of their slots
+	Running   map[lathe.SessionID]lathe.Status
+	Now       time.Time // its zone is the one days are counted in
+}
+
+// NewSessions picks a session: Chosen has its id, and session_delete, session_rename or session_pin_toggle as
+// its key. What is typed comes as Query too.
+func NewSessions(m *key.Map, s Sessions) *List {
+	return NewList(m, Options{
+		Title: "Sessions", Placeholder: "Search sessions", Empty: "No sessions yet. Type a prompt to begin one.",
+		Items: s.Items(m), Selected: string(s.Current), Ask: true, Wide: true,
+		Extras: []Extra{
+			{Name: key.SessionDelete, Does: "delete", Confirm: "Press " + m.Label(key.SessionDelete) + " again to delete"},
+			{Name: key.SessionRename, Does: "rename"},
+			{Name: key.SessionPinToggle, Does: "pin"},
+		},
+	})
+}
+
+// Items are the entries, for SetItems when something has changed.
+func (s Sessions) Items(m *key.Map) []Item {
+	roots := slices.DeleteFunc(slices.Clone(s.List), func(x lathe.Session) bool {
+		return x.Parent != "" || x.Archived != nil && *x.Archived > 0
+	})
+	slices.SortStableFunc(roots, func(a, b lathe.Session) int {
+		switch {
+		case a.Updated > b.Updated:
+			return -1
+		case a.Updated < b.Updated:
+			return 1
+		default:
+			return strings.Compare(string(a.ID), string(b.ID))
+		}
+	})
+	var out []Item
+	for slot, id := range s.Pinned {
+		if i := slices.IndexFunc(roots, func(x lathe.Session) bool { return x.ID == id }); i >= 0 {
+			it := s.item(roots[i])
+			it.Group = "Pinned"
+			if slots := quickSlots(); slot < len(slots) {
+				it.Right = m.Label(slots[slot])
+			}
+			out = append(out, it)
+		}
+	}
+	for _, x := range roots {
+		if slices.Contains(s.Pinned, x.ID) {
+			continue
+		}
+		it := s.item(x)
+		it.Group = day(x.Updated.Std(), s.Now)
+		out = append(out, it)
+	}
+	return out
+}
+
+func quickSlots() []key.Name {
+	return []key.Name{
+		key.SessionQuickSwitch1, key.SessionQuickSwitch2, key.SessionQuickSwitch3,
+		key.SessionQuickSwitch4, key.SessionQuickSwitch5, key.SessionQuickSwitch6,
+		key.SessionQuickSwitch7, key.SessionQuickSwitch8, key.SessionQuickSwitch9,
+	}
+}
+
+func (s Sessions) item(x lathe.Session) Item {
+	it := Item{ID: string(x.ID), Title: x.Title, Search: x.Slug}
+	if at := x.Updated.Std(); !at.IsZero() {
+		it.Right = at.In(s.Now.Location()).Format("15:04")
+	}
+	if s.Directory != "" && x.Directory != s.Directory {
+		it.Detail = path.Base(strings.ReplaceAll(x.Directory, "\\", "/"))
+	}
+	if x.ID == s.Current {
+		it.Mark = Current
+	}
+	if st, ok := s.Running[x.ID]; ok && st.Type != lathe.Idle && st.Type != "" {
+		it.Mark = Running
+	}
+	return it
+}
+
+// NewSubagents picks a child of a session: Chosen has its id.
+func NewSubagents(m *key.Map, s Sessions) *List {
+	list := slices.Clone(s.List)
+	slices.SortStableFunc(list, func(a, b lathe.Session) int {
+		switch {
+		case a.Created < b.Created:
+			return -1
+		case a.Created > b.Created:
+			return 1
+		default:
+			return 0
+		}
+	})
+	var items []Item
+	for _, x := range list {
+		it := s.item(x)
+		it.Detail = x.Agent
+		items = append(items, it)
+	}
+	return NewList(m, Options{Title: "Subagents", Items: items, Selected: string(s.Current), Empty: "This session has no subagents."})
+}
+
+// NewRename asks for a session's title.
+func NewRename(m *key.Map, title string) *Input {
+	return NewInput(m, InputOptions{Title: "Rename session", Text: title, Placeholder: "Title", Required: true, Does: "rename"})
+}
+
+// NewShareConsent asks before a session is put where others can read it.
+func NewShareConsent(m *key.Map) *Confirm {
+	return NewConfirm(m, ConfirmOptions{
+		Title: "Share this session?", Yes: "Share", No: "Cancel", Danger: true,
+		Text: "Everybody who has the address can read the whole session: prompts, answers, and what tools read and wrote. " +
+			"It stays there until you take it back with /unshare.",
+	})
+}

@@ -1,0 +1,89 @@
+package dialog
+
+import (
+	"strings"
+
+	"github.com/lathe-agent/lathe/tui/host"
+	"github.com/lathe-agent/lathe/tui/key"
+	"github.com/lathe-agent/lathe/tui/style"
+)
+
+// Status is what the dialog of the same name tells.
+type Status struct {
+	Info      host.Info
+	Session   string // its id, if one is open
+	Model     string
+	Providers []host.Provider // that can be used
+	Servers   []host.ToolServer
+	Others    []StatusSection // what else there is to tell
+}
+
+// StatusSection is a heading with lines.
+type StatusSection struct {
+	Title string
+	Lines []string
+}
+
+// NewStatus tells how things are.
+func NewStatus(m *key.Map, s Status) *Text {
+	return NewText(m, "Status", s.lines)
+}
+
+func (s Status) lines(th *style.Theme) []style.Line {
+	var out []style.Line
+	pair := func(name, value string) {
+		if value != "" {
+			out = append(out, style.Of(name+strings.Repeat(" ", max(1, 11-len(name))), style.Fg(th.TextMuted)).Add(value, style.Fg(th.Text)))
+		}
+	}
+	pair("Version", s.Info.Version)
+	pair("Folder", s.Info.Directory)
+	pair("Branch", s.Info.Branch)
+	pair("Session", s.Session)
+	pair("Model", s.Model)
+	if s.Info.Remote {
+		pair("Engine", "on another machine")
+	}
+	if !s.Info.Trusted {
+		out = append(out, style.Of("Settings of this project wait for your trust: lathe trust", style.Fg(th.Warning)))
+	}
+	head := func(title string) { out = append(out, nil, style.Of(title, style.Bold(th.Accent))) }
+	head("Providers")
+	for _, p := range s.Providers {
+		out = append(out, style.Of("✓ ", style.Fg(th.Success)).Add(providerName(p), style.Fg(th.Text)).
+			Add("  "+count(len(p.Models), "model"), style.Fg(th.TextMuted)))
+	}
+	if len(s.Providers) == 0 {
+		out = append(out, style.Of("None is connected. Log in with /connect.", style.Fg(th.Warning)))
+	}
+	head("Tool servers (MCP)")
+	for _, x := range ToolServerItems(s.Servers) {
+		out = append(out, serverLine(th, x))
+	}
+	if len(s.Servers) == 0 {
+		out = append(out, style.Of("None is set up.", style.Fg(th.TextMuted)))
+	}
+	for _, o := range s.Others {
+		head(o.Title)
+		for _, l := range o.Lines {
+			out = append(out, style.Of(l, style.Fg(th.Text)))
+		}
+	}
+	return out
+}
+
+func serverLine(th *style.Theme, it Item) style.Line {
+	sign := map[Mark]string{Done: "✓ ", Failed: "✗ ", Running: "… "}[it.Mark]
+	if sign == "" {
+		sign = "· "
+	}
+	line := style.Of(sign, style.Fg(markColor(th, it.Mark))).Add(it.Title, style.Fg(th.Text)).Add("  "+it.Right, style.Fg(th.TextMuted))
+	if it.Detail == "" {
+		return line
+	}
+	look := style.Fg(th.TextMuted)
+	if it.Mark == Failed {
+		look = style.Fg(th.Error)
+	}
+	return line.Add("  "+it.Detail, look)
+}

@@ -1,0 +1,74 @@
+package dialog
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/lathe-agent/lathe/tui/key"
+	"github.com/lathe-agent/lathe/tui/style"
+)
+
+// Text shows lines that are read and scrolled. Make one with NewText.
+type Text struct {
+	corner corner
+	keys   *key.Map
+	title  string
+	lines  func(th *style.Theme) []style.Line
+	see    scroll
+
+	// What was wrapped last, and for what.
+	rows  []style.Line
+	theme *style.Theme
+	width int
+}
+
+// NewText makes a text of lines that are written when the theme is known.
+func NewText(m *key.Map, title string, lines func(th *style.Theme) []style.Line) *Text {
+	return &Text{keys: m, title: title, lines: lines}
+}
+
+// Key takes a key.
+func (t *Text) Key(k tea.KeyPressMsg) Out {
+	switch {
+	case closes(k), k.String() == "q", t.keys.Match(k, key.DialogSelectSubmit):
+		return Closed{}
+	case t.see.key(t.keys, k):
+	case k.String() == "j":
+		t.see.move(1)
+	case k.String() == "k":
+		t.see.move(-1)
+	case k.Code == tea.KeySpace:
+		t.see.move(max(1, t.see.shown-1))
+	}
+	return None{}
+}
+
+// Paste does nothing.
+func (t *Text) Paste(string) Out { return None{} }
+
+// Click closes it at the corner.
+func (t *Text) Click(x, y int) Out {
+	if t.corner.hit(x, y) {
+		return Closed{}
+	}
+	return None{}
+}
+
+// Wheel scrolls.
+func (t *Text) Wheel(dy int) Out {
+	t.see.move(dy)
+	return None{}
+}
+
+// Cursor is nowhere.
+func (t *Text) Cursor() (x, y int, ok bool) { return 0, 0, false }
+
+// View draws the box.
+func (t *Text) View(th *style.Theme, width, height int) []style.Line {
+	width = boxWidth(medium, width)
+	t.corner = corner(width)
+	if t.theme != th || t.width != width {
+		t.rows, t.theme, t.width = indent(Wrapped(t.lines(th), width-4)), th, width
+	}
+	t.see.fit(len(t.rows), max(1, height-2))
+	return box(th, t.title, t.rows[t.see.top:t.see.top+t.see.shown], width, bar{0, t.see.top, t.see.shown, t.see.all})
+}

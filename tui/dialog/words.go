@@ -1,0 +1,122 @@
+package dialog
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/tui/host"
+)
+
+// day is the heading of a day as seen from now, in now's zone.
+func day(t, now time.Time) string {
+	if t.IsZero() {
+		return "Earlier"
+	}
+	t = t.In(now.Location())
+	midnight := func(x time.Time) time.Time { return time.Date(x.Year(), x.Month(), x.Day(), 0, 0, 0, 0, time.UTC) }
+	switch days := int(midnight(now).Sub(midnight(t)).Hours() / 24); {
+	case days == 0:
+		return "Today"
+	case days == 1:
+		return "Yesterday"
+	case days > 1 && days < 7:
+		return t.Format("Monday")
+	case t.Year() == now.Year():
+		return t.Format("Mon 2 January")
+	default:
+		return t.Format("2 January 2006")
+	}
+}
+
+// clock is the time of a day, or the day where it is not today.
+func clock(t, now time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	t = t.In(now.Location())
+	switch day(t, now) {
+	case "Today":
+		return t.Format("15:04")
+	case "Yesterday":
+		return "yesterday " + t.Format("15:04")
+	default:
+		if t.Year() == now.Year() {
+			return t.Format("2 Jan 15:04")
+		}
+		return t.Format("2 Jan 2006")
+	}
+}
+
+// tokens writes a number of tokens: 128k, 1M.
+func tokens(n int) string {
+	switch {
+	case n <= 0:
+		return ""
+	case n < 1000:
+		return strconv.Itoa(n)
+	case n < 999_500:
+		return strconv.Itoa((n+500)/1000) + "k"
+	default:
+		return strings.TrimSuffix(strconv.FormatFloat(float64(n)/1e6, 'f', 1, 64), ".0") + "M"
+	}
+}
+
+// price writes dollars for a million tokens, in and out.
+func price(m host.Model) string {
+	if m.IsFree() {
+		return "free"
+	}
+	return dollars(m.In) + "/" + dollars(m.Out)
+}
+
+func dollars(v float64) string {
+	text := strconv.FormatFloat(v, 'f', 2, 64)
+	if v > 0 && v < 0.01 {
+		text = strconv.FormatFloat(v, 'g', 2, 64)
+	}
+	if strings.Contains(text, ".") {
+		text = strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
+	}
+	return "$" + text
+}
+
+// said is what a person wrote in a message, in one line; a message of files is called by them.
+func said(m lathe.Message) string {
+	var files []string
+	for _, p := range m.Parts {
+		switch b := p.Body.(type) {
+		case *lathe.Text:
+			if !b.Synthetic.On() && !b.Ignored.On() {
+				if line := firstLine(b.Text); line != "" {
+					return line
+				}
+			}
+		case *lathe.File:
+			name := b.Filename
+			if name == "" {
+				name = b.Mime
+			}
+			files = append(files, name)
+		default:
+		}
+	}
+	if len(files) > 0 {
+		return "[" + strings.Join(files, ", ") + "]"
+	}
+	return "(no text)"
+}
+
+func isUser(m lathe.Message) bool {
+	_, ok := m.Said.(*lathe.User)
+	return ok
+}
+
+// count writes a number of things: "1 file", "2 files".
+func count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return strconv.Itoa(n) + " " + thing + "s"
+}

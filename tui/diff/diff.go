@@ -1,0 +1,91 @@
+// Package diff reads patches and draws them: unified or side by side, with line numbers, the colours of the
+// language and the words that changed. It owns what a patch means on the screen; where patches come from is
+// not its business, so it trusts none of them.
+//
+// Lines draws a whole patch, for blocks in a conversation. A Sheet draws single rows of one file when they are
+// asked for, so that a viewer of a very large change draws only what is seen. Everything belongs to one
+// goroutine. Start with Lines; parse.go reads, sheet.go lays out, row.go draws, word.go compares words.
+package diff
+
+import (
+	"strconv"
+
+	"github.com/lathe-agent/lathe/tui/style"
+)
+
+// Options is how a patch is shown.
+type Options struct {
+	Theme *style.Theme
+	Width int
+	Split bool   // old and new side by side, where the width allows it
+	Wrap  bool   // long lines go on in the next row; otherwise they are cut
+	Lang  string // the language, where the name of the file does not tell
+	Max   int    // rows at most, 0 for all
+}
+
+// minSplit is the width below which two sides cannot be read.
+const minSplit = 60
+
+func (o Options) split() bool { return o.Split && o.Width >= minSplit }
+
+// Lines draws a patch. Files get a head where there are several. What is no patch is shown as it is.
+func Lines(patch string, o Options) []style.Line {
+	o.Width = max(o.Width, 1)
+	files := Parse(patch)
+	if len(files) == 0 {
+		if patch == "" {
+			return nil
+		}
+		return capped(style.WrapAll(style.Lines(patch, style.Fg(o.Theme.Text)), o.Width, nil), 0, o)
+	}
+	var out []style.Line
+	left := 0 // rows of the patch that are not drawn
+	for i := range files {
+		s := NewSheet(&files[i], o.Lang)
+		for k := range s.Len(o) {
+			it := s.items(o)[k]
+			if it.kind == itemHunk && it.first || it.kind == itemFile && len(files) == 1 {
+				continue
+			}
+			if o.Max > 0 && len(out) > o.Max {
+				left++
+				continue
+			}
+			if it.kind == itemFile && len(out) > 0 {
+				out = append(out, nil)
+			}
+			out = append(out, s.Row(k, o)...)
+		}
+	}
+	return capped(out, left, o)
+}
+
+// capped cuts rows to what is allowed; the last then says how many more there are.
+func capped(rows []style.Line, left int, o Options) []style.Line {
+	if o.Max <= 0 || len(rows)+left <= o.Max {
+		return rows
+	}
+	left += len(rows) - (o.Max - 1)
+	rows = rows[:o.Max-1]
+	word := " more lines"
+	if left == 1 {
+		word = " more line"
+	}
+	note := style.Of("… "+strconv.Itoa(left)+word, style.Fg(o.Theme.TextMuted))
+	return append(rows, note.Truncate(o.Width))
+}
+
+// Stat counts the lines that a file gains and loses.
+func Stat(f File) (added, removed int) {
+	for _, h := range f.Hunks {
+		for _, r := range h.Rows {
+			switch r.Op {
+			case '+':
+				added++
+			case '-':
+				removed++
+			}
+		}
+	}
+	return added, removed
+}

@@ -1,0 +1,63 @@
+package editor
+
+import "slices"
+
+// mostHistory is how many prompts can be called back.
+const mostHistory = 50
+
+// leastRemembered is how long a text must be to be remembered when it is thrown away.
+const leastRemembered = 20
+
+// history is what was sent, and where in it the person is.
+type history struct {
+	all   []Draft // oldest first
+	at    int     // how far back; 0 is what is being written
+	draft Draft   // what was being written when the person went back
+}
+
+// SetHistory says what was sent before, oldest first.
+func (e *Editor) SetHistory(all []Draft) {
+	if len(all) > mostHistory {
+		all = all[len(all)-mostHistory:]
+	}
+	e.hist = history{all: slices.Clone(all)}
+}
+
+// remember adds a draft, unless it is the last one again.
+func (h *history) remember(d Draft) {
+	h.at = 0
+	if n := len(h.all); n > 0 && h.all[n-1].Input == d.Input && h.all[n-1].Mode == d.Mode {
+		h.all[n-1] = d
+		return
+	}
+	h.all = append(h.all, d)
+	if len(h.all) > mostHistory {
+		h.all = slices.Delete(h.all, 0, len(h.all)-mostHistory)
+	}
+}
+
+// recall goes n steps back, or forth when it is negative; false when there is nothing.
+func (e *Editor) recall(n int) bool {
+	h := &e.hist
+	to := h.at + n
+	if to < 0 || to > len(h.all) {
+		return false
+	}
+	if h.at == 0 {
+		h.draft = e.Draft()
+	}
+	d := h.draft
+	if to > 0 {
+		d = h.all[len(h.all)-to]
+	}
+	h.at = to
+	e.past.settle()
+	e.edit(pos{}, e.buf.end(), d.lines()) // so that undo brings back what was written over
+	e.past.settle()
+	e.shell = d.Mode == shellMode
+	if n > 0 {
+		e.moveTo(e.rowEnd(pos{})) // the next step back must not need a walk through the lines
+	}
+	e.sug.close()
+	return true
+}

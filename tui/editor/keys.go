@@ -1,0 +1,249 @@
+package editor
+
+import (
+	"unicode"
+	"unicode/utf8"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/lathe-agent/lathe/tui/key"
+)
+
+// Key takes a key.
+func (e *Editor) Key(k tea.KeyPressMsg) Out {
+	if out := e.suggestKey(k); out != nil {
+		return out
+	}
+	if isTyped(k) {
+		return e.typed(k.Text)
+	}
+	if out := e.promptKey(k); out != nil {
+		return out
+	}
+	if !e.IsEmpty() || e.marked {
+		if e.motionKey(k) {
+			return e.looked(false)
+		}
+	}
+	if e.changeKey(k) {
+		return e.looked(true)
+	}
+	out := e.historyKey(k)
+	if out == (NotHandled{}) && isComposed(k) {
+		return e.typed(k.Text)
+	}
+	return out
+}
+
+// isComposed reports whether a key was made with AltGr, which some terminals tell as ctrl and alt.
+func isComposed(k tea.KeyPressMsg) bool {
+	both := tea.ModCtrl | tea.ModAlt
+	k.Mod, both = k.Mod&^both, k.Mod&both^both
+	return both == 0 && isTyped(k)
+}
+
+// isTyped reports whether a key writes something.
+func isTyped(k tea.KeyPressMsg) bool {
+	if k.Text == "" || k.Mod&(tea.ModCtrl|tea.ModAlt|tea.ModMeta|tea.ModSuper|tea.ModHyper) != 0 {
+		return false
+	}
+	r, _ := utf8.DecodeRuneInString(k.Text)
+	return !unicode.IsControl(r)
+}
+
+// typed puts what was typed into the text.
+func (e *Editor) typed(text string) Out {
+	if text == "!" && !e.shell && !e.marked && e.cursor == (pos{}) {
+		e.shell = true
+		e.sug.close()
+		return Nothing{}
+	}
+	e.insert(plain(tidy(text)))
+	return e.looked(true)
+}
+
+// promptKey takes the keys that are about the prompt as a whole; nil when it is none.
+func (e *Editor) promptKey(k tea.KeyPressMsg) Out {
+	name, ok := e.keys.First(k, key.InputSubmit, key.InputNewline, key.InputClear, key.InputPaste, key.EditorOpen,
+		key.PromptSubmit, key.PromptStash, key.PromptStashPop)
+	if !ok {
+		if e.IsEmpty() && e.keys.Match(k, key.AppExit) {
+			return e.leave()
+		}
+		return e.shellKey(k)
+	}
+	switch name {
+	case key.InputSubmit, key.PromptSubmit:
+		return e.Submit()
+	case key.InputNewline:
+		e.insert(plain("\n"))
+		return e.looked(true)
+	case key.InputClear:
+		if e.IsEmpty() {
+			return e.leave()
+		}
+		return e.throwAway()
+	case key.InputPaste:
+		return WantClipboard{}
+	case key.EditorOpen:
+		return OpenEditor{}
+	case key.PromptStash:
+		if d, ok := e.Stash(); ok {
+			return Stash{d}
+		}
+		return Nothing{}
+	case key.PromptStashPop:
+		return Unstash{}
+	default:
+		return nil
+	}
+}
+
+// shellKey leaves the mode for the shell.
+func (e *Editor) shellKey(k tea.KeyPressMsg) Out {
+	if !e.shell {
+		return nil
+	}
+	if e.keys.Match(k, key.SessionInterrupt) || e.cursor == (pos{}) && !e.marked && e.keys.Match(k, key.InputBackspace) {
+		e.shell = false
+		return Nothing{}
+	}
+	return nil
+}
+
+// leave answers a key for leaving in an empty prompt.
+func (e *Editor) leave() Out {
+	if e.shell {
+		e.shell = false
+		return Nothing{}
+	}
+	return Quit{}
+}
+
+// throwAway empties the prompt. What took some work to write can be called back.
+func (e *Editor) throwAway() Out {
+	d := e.Draft()
+	e.past.settle()
+	e.edit(pos{}, e.buf.end(), plain(""))
+	e.past.settle()
+	e.shell, e.hist.at = false, 0
+	e.sug.close()
+	if utf8.RuneCountInString(d.Input) < leastRemembered {
+		return Nothing{}
+	}
+	e.hist.remember(d)
+	return Remember{d}
+}
+
+// motion is a way to go; the flag says that what lies between is selected.
+type motion struct {
+	name  key.Name
+	marks key.Name // the same with a selection; "" when there is none
+	to    func(e *Editor, p pos) pos
+}
+
+// motions are those that forget the column they began in.
+func motions() []motion {
+	return []motion{
+		{key.InputMoveLeft, key.InputSelectLeft, func(e *Editor, p pos) pos { return e.buf.left(p) }},
+		{key.InputMoveRight, key.InputSelectRight, func(e *Editor, p pos) pos { return e.buf.right(p) }},
+		{key.InputWordForward, key.InputSelectWordForward, func(e *Editor, p pos) pos { return e.buf.wordRight(p) }},
+		{key.InputWordBackward, key.InputSelectWordBackward, func(e *Editor, p pos) pos { return e.buf.wordLeft(p) }},
+		{key.InputLineHome, key.InputSelectLineHome, func(_ *Editor, p pos) pos { return pos{p.line, 0} }},
+		{key.InputLineEnd, key.InputSelectLineEnd, func(e *Editor, p pos) pos { return pos{p.line, len(e.lineAt(p).text)} }},
+		{key.InputVisualLineHome, key.InputSelectVisualLineHome, (*Editor).rowHome},
+		{key.InputVisualLineEnd, key.InputSelectVisualLineEnd, (*Editor).rowEnd},
+		{key.InputBufferHome, key.InputSelectBufferHome, func(*Editor, pos) pos { return pos{} }},
+		{key.InputBufferEnd, key.InputSelectBufferEnd, func(e *Editor, _ pos) pos { return e.buf.end() }},
+	}
+}
+
+// motionKey moves the cursor; false when the key is for something else.
+func (e *Editor) motionKey(k tea.KeyPressMsg) bool {
+	for _, m := range motions() {
+		switch {
+		case e.keys.Match(k, m.name):
+			from, to := e.selection()
+			switch {
+			case e.marked && m.name == key.InputMoveLeft:
+				e.moveTo(from)
+			case e.marked && m.name == key.InputMoveRight:
+				e.moveTo(to)
+			default:
+				e.moveTo(m.to(e, e.cursor))
+			}
+			return true
+		case e.keys.Match(k, m.marks):
+			e.markTo(m.to(e, e.cursor))
+			e.goal = -1
+			return true
+		}
+	}
+	if e.keys.Match(k, key.InputSelectAll) {
+		e.anchor, e.marked = pos{}, true
+		e.cursor, e.goal = e.buf.end(), -1
+		return true
+	}
+	return e.rowKey(k)
+}
+
+// rowKey moves between rows; at the first and the last one the key is for the history.
+func (e *Editor) rowKey(k tea.KeyPressMsg) bool {
+	name, ok := e.keys.First(k, key.InputMoveUp, key.InputMoveDown, key.InputSelectUp, key.InputSelectDown)
+	if !ok {
+		return false
+	}
+	x := e.goal
+	if x < 0 {
+		x = e.columnOf(e.cursor)
+	}
+	to, moved := e.up(e.cursor, x)
+	if name == key.InputMoveDown || name == key.InputSelectDown {
+		to, moved = e.down(e.cursor, x)
+	}
+	switch name {
+	case key.InputSelectUp, key.InputSelectDown:
+		if !moved {
+			to = pos{}
+			if name == key.InputSelectDown {
+				to = e.buf.end()
+			}
+		}
+		e.markTo(to)
+	default:
+		if !moved {
+			return false
+		}
+		e.moveTo(to)
+	}
+	e.goal = x
+	return true
+}
+
+// markTo moves the cursor and selects what it passes.
+func (e *Editor) markTo(p pos) {
+	if !e.marked {
+		e.anchor, e.marked = e.cursor, true
+	}
+	e.cursor = p
+	e.marked = e.cursor != e.anchor
+	e.past.settle()
+}
+
+// historyKey goes through what was sent.
+func (e *Editor) historyKey(k tea.KeyPressMsg) Out {
+	switch {
+	case e.keys.Match(k, key.HistoryPrevious) && e.recall(1), e.keys.Match(k, key.HistoryNext) && e.recall(-1):
+		return Nothing{}
+	}
+	name, ok := e.keys.First(k, key.InputMoveUp, key.InputMoveDown)
+	if !ok || e.IsEmpty() {
+		return NotHandled{}
+	}
+	if name == key.InputMoveUp { // nothing to call back: to the very start, or the very end
+		e.moveTo(pos{})
+	} else {
+		e.moveTo(e.buf.end())
+	}
+	return Nothing{}
+}

@@ -1,0 +1,64 @@
+package editor
+
+import "github.com/lathe-agent/lathe"
+
+// Out is what is to be done after a key, a paste or a click. Sealed.
+type Out interface{ out() }
+
+type (
+	// NotHandled says that the key means nothing here.
+	NotHandled struct{}
+	// Nothing says that all is done.
+	Nothing struct{}
+	// Submit is a prompt to send: a text, then files and agents. The editor is empty afterwards.
+	Submit struct {
+		Text  string // as the first part has it
+		Parts []lathe.Part
+		Draft Draft // for the history
+	}
+	// ServerCommand is a slash command that the engine knows, to send.
+	ServerCommand struct {
+		Name, Arguments string
+		Parts           []lathe.Part // files and agents of the arguments
+		Draft           Draft
+	}
+	// RunCommand is a slash command of this program.
+	RunCommand struct{ Name, Arguments string }
+	// Shell is a line for the shell.
+	Shell struct {
+		Line  string
+		Draft Draft
+	}
+	// WantFiles asks for SetFiles with files that fit.
+	WantFiles struct{ Query string }
+	// WantAttachment asks to read a file of this machine, then for Attach; or, where it cannot be read, for
+	// PasteText with the text.
+	WantAttachment struct{ Path, Text string }
+	// WantClipboard asks for what the clipboard holds: Attach for a picture, Paste for a text.
+	WantClipboard struct{}
+	// OpenEditor asks to edit the text elsewhere: TextForEditor, then FromEditor.
+	OpenEditor struct{}
+	// Remember asks to add a text to the history that was thrown away.
+	Remember struct{ Draft Draft }
+	// Stash asks to keep a draft. The editor is empty afterwards.
+	Stash struct{ Draft Draft }
+	// Unstash asks for Restore with what was kept last.
+	Unstash struct{}
+	// Quit says that the person wants to leave.
+	Quit struct{}
+)
+
+func (NotHandled) out()     {}
+func (Nothing) out()        {}
+func (Submit) out()         {}
+func (ServerCommand) out()  {}
+func (RunCommand) out()     {}
+func (Shell) out()          {}
+func (WantFiles) out()      {}
+func (WantAttachment) out() {}
+func (WantClipboard) out()  {}
+func (OpenEditor) out()     {}
+func (Remember) out()       {}
+func (Stash) out()          {}
+func (Unstash) out()        {}
+func (Quit) out()           {}

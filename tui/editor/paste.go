@@ -1,0 +1,149 @@
+package editor
+
+import (
+	"fmt"
+	"net/url"
+	"path"
+	"strings"
+	"unicode/utf8"
+)
+
+// From these sizes on a paste becomes a token.
+const (
+	pasteLines = 3
+	pasteChars = 151
+)
+
+// Paste takes a text that was pasted, or a file that was dropped onto the terminal, which comes as its path.
+func (e *Editor) Paste(text string) Out {
+	text = tidy(text)
+	if !e.shell {
+		if file, ok := droppedFile(text); ok {
+			if isMedia(file) {
+				return WantAttachment{Path: file, Text: text}
+			}
+			if strings.HasPrefix(strings.TrimSpace(text), "file://") {
+				e.putToken(fileToken(file, 0, 0))
+				return e.looked(true)
+			}
+		}
+	}
+	return e.PasteText(text)
+}
+
+// PasteText takes a text that was pasted and is nothing else.
+func (e *Editor) PasteText(text string) Out {
+	text = tidy(text)
+	if text == "" {
+		return Nothing{}
+	}
+	if lines := strings.Count(strings.TrimSpace(text), "\n") + 1; !e.shell && !e.rawPaste &&
+		(lines >= pasteLines || len(text) >= pasteChars && utf8.RuneCountInString(text) >= pasteChars) {
+		e.putToken(&Token{Kind: KindPaste, Text: fmt.Sprintf("[Pasted ~%d lines]", lines), Body: text})
+		return e.looked(true)
+	}
+	e.past.settle()
+	e.insert(plain(text))
+	e.past.settle()
+	return e.looked(true)
+}
+
+// droppedFile reads a paste as the path of one file, in the ways terminals and shells write them.
+func droppedFile(text string) (string, bool) {
+	s := strings.TrimSpace(text)
+	if s == "" || len(s) > 4096 || strings.Contains(s, "\n") {
+		return "", false
+	}
+	if strings.HasPrefix(s, "file://") {
+		u, err := url.Parse(s)
+		if err != nil || u.Path == "" || u.Host != "" && u.Host != "localhost" {
+			return "", false
+		}
+		return u.Path, true
+	}
+	if q := s[0]; len(s) > 2 && (q == '\'' || q == '"') && s[len(s)-1] == q {
+		s = s[1 : len(s)-1]
+		if q == '\'' {
+			s = strings.ReplaceAll(s, `'\''`, "'")
+		}
+		return s, isRooted(s)
+	}
+	if !isRooted(s) {
+		return "", false
+	}
+	if s[0] == '/' || s[0] == '~' {
+		return unescape(s)
+	}
+	return s, true
+}
+
+// isRooted reports whether a text begins like the path of a file and not like a sentence.
+func isRooted(s string) bool {
+	return strings.HasPrefix(s, "/") || strings.HasPrefix(s, "~/") || strings.HasPrefix(s, "./") || slashed(s) != s
+}
+
+// unescape takes the backslashes of a shell out. A space without one is no part of a path.
+func unescape(s string) (string, bool) {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		switch {
+		case s[i] == '\\' && i+1 < len(s):
+			i++
+		case s[i] == ' ':
+			return "", false
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String(), true
+}
+
+// isMedia reports whether a file is one that goes along as it is.
+func isMedia(file string) bool {
+	switch strings.ToLower(path.Ext(file)) {
+	case ".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".avif", ".heic", ".pdf", ".svg":
+		return true
+	default:
+		return false
+	}
+}
+
+// Attach puts a picture, a document or any other file into the prompt.
+func (e *Editor) Attach(name, mime string, data []byte) Out {
+	name = strings.ReplaceAll(tidy(path.Base(strings.ReplaceAll(name, `\`, "/"))), "\n", " ")
+	mime, _, _ = strings.Cut(mime, ";")
+	t := &Token{Kind: KindMedia, Name: name, Mime: mime, Data: data}
+	switch {
+	case mime == "image/svg+xml", strings.HasPrefix(mime, "text/") && strings.EqualFold(path.Ext(name), ".svg"):
+		t = &Token{Kind: KindPaste, Text: "[SVG: " + name + "]", Name: name, Body: tidy(string(data))}
+	case strings.HasPrefix(mime, "image/"):
+		t.Text = fmt.Sprintf("[Image %d]", 1+e.countMedia(func(t *Token) bool { return strings.HasPrefix(t.Mime, "image/") }))
+	case mime == "application/pdf":
+		t.Text = fmt.Sprintf("[PDF %d]", 1+e.countMedia(func(t *Token) bool { return t.Mime == "application/pdf" }))
+	case strings.HasPrefix(mime, "text/"):
+		return e.PasteText(string(data))
+	default:
+		t.Text = "[File: " + name + "]"
+	}
+	e.putToken(t)
+	return e.looked(true)
+}
+
+// TextForEditor returns the text to edit elsewhere, with tokens as they are shown.
+func (e *Editor) TextForEditor() string { return e.buf.text() }
+
+// FromEditor takes a text that was edited elsewhere. Where it still has the words of a token, it is that token.
+func (e *Editor) FromEditor(text string) {
+	text = strings.TrimRight(tidy(text), "\n")
+	d := Draft{Input: text}
+	at := 0
+	for _, t := range e.tokens() { // one that was moved before another is text afterwards
+		if i := strings.Index(text[at:], t.Text); i >= 0 {
+			d.Parts = append(d.Parts, Placed{at + i, *t})
+			at += i + len(t.Text)
+		}
+	}
+	e.past.settle()
+	e.edit(pos{}, e.buf.end(), d.lines())
+	e.past.settle()
+	e.sug.close()
+}

@@ -1,0 +1,134 @@
+package editor
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/lathe-agent/lathe"
+)
+
+// said is the text as it is sent: pastes are put in, and each other token has its place.
+type said struct {
+	text string
+	toks []Placed // by bytes of text
+}
+
+// expand writes the text out, from a byte of its first line on, without spaces around it.
+func (e *Editor) expand(from int) said {
+	var b strings.Builder
+	var out said
+	for i, l := range e.buf.lines {
+		at := 0
+		if i == 0 {
+			at = from
+		} else {
+			b.WriteByte('\n')
+		}
+		for _, p := range l.toks {
+			if p.at < at {
+				continue
+			}
+			b.WriteString(l.text[at:p.at])
+			at = p.end()
+			if p.tok.Kind == KindPaste {
+				b.WriteString(p.tok.Body)
+				continue
+			}
+			out.toks = append(out.toks, Placed{b.Len(), *p.tok})
+			b.WriteString(p.tok.Text)
+		}
+		b.WriteString(l.text[at:])
+	}
+	full := b.String()
+	out.text = strings.TrimSpace(full)
+	lost := len(full) - len(strings.TrimLeftFunc(full, isSpace))
+	for i := range out.toks {
+		out.toks[i].At -= lost
+	}
+	return out
+}
+
+func isSpace(r rune) bool { return strings.TrimSpace(string(r)) == "" }
+
+// mentioned makes parts of the tokens.
+func (s said) mentioned(dir string) []lathe.Part {
+	var out []lathe.Part
+	done, n := 0, 0 // so that a long text is counted once
+	for _, p := range s.toks {
+		n += units(s.text[done:p.At])
+		done = p.At
+		if body := p.Token.part(dir, n, n+units(p.Token.Text)); body != nil {
+			out = append(out, lathe.Part{Body: body})
+		}
+	}
+	return out
+}
+
+// Submit sends what is there, as the key for it does.
+func (e *Editor) Submit() Out {
+	if e.isBlank() {
+		return Nothing{}
+	}
+	d := e.Draft()
+	first := e.buf.lines[0].text
+	switch {
+	case e.shell:
+		line := e.expand(0).text
+		e.sent(d)
+		return Shell{Line: line, Draft: d}
+	case e.buf.size < 20 && isExitWord(strings.TrimSpace(d.Input)):
+		e.Clear()
+		return Quit{}
+	case strings.HasPrefix(first, "/"):
+		if out := e.submitCommand(first, d); out != nil {
+			return out
+		}
+	}
+	s := e.expand(0)
+	parts := append([]lathe.Part{{Body: &lathe.Text{Text: s.text}}}, s.mentioned(e.dir)...)
+	e.sent(d)
+	return Submit{Text: s.text, Parts: parts, Draft: d}
+}
+
+// isBlank reports whether there is nothing to send.
+func (e *Editor) isBlank() bool {
+	for _, l := range e.buf.lines {
+		if strings.TrimSpace(l.text) != "" {
+			return false
+		}
+	}
+	return true
+}
+
+// sent empties the prompt and remembers what was in it.
+func (e *Editor) sent(d Draft) {
+	e.Clear()
+	e.hist.remember(d)
+}
+
+func isExitWord(s string) bool { return s == "exit" || s == "quit" || s == ":q" }
+
+// submitCommand sends a text that begins with a slash; nil when no command has the name.
+func (e *Editor) submitCommand(first string, d Draft) Out {
+	name, _, _ := strings.Cut(strings.TrimPrefix(first, "/"), " ")
+	name, _, _ = strings.Cut(name, "\t")
+	i := slices.IndexFunc(e.sug.commands, func(c Command) bool { return c.Name == name || slices.Contains(c.Aliases, name) })
+	if i < 0 {
+		return nil
+	}
+	c := e.sug.commands[i]
+	s := e.expand(len("/") + len(name))
+	if c.Local {
+		if s.text != "" && !c.Arguments {
+			return nil
+		}
+		e.Clear()
+		return RunCommand{Name: c.Name, Arguments: s.text}
+	}
+	parts := slices.DeleteFunc(s.mentioned(e.dir), func(p lathe.Part) bool {
+		_, file := p.Body.(*lathe.File)
+		return !file
+	})
+	e.sent(d)
+	return ServerCommand{Name: c.Name, Arguments: s.text, Parts: parts, Draft: d}
+}

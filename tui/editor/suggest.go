@@ -1,0 +1,284 @@
+package editor
+
+import (
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/lathe-agent/lathe/tui/key"
+)
+
+// Command is something that / offers.
+type Command struct {
+	Name        string // without the slash
+	Aliases     []string
+	Description string
+	Arguments   bool // takes some; one of this program without them runs at once
+	Local       bool // of this program; others are the engine's
+}
+
+// Agent is someone that @ offers.
+type Agent struct{ Name, Description string }
+
+// Bounds of suggestions.
+const (
+	popupRows = 10
+	mostQuery = 256 // bytes of a word that may be looked for
+)
+
+type suggestKind uint8
+
+const (
+	noSuggest suggestKind = iota
+	slashSuggest
+	mentionSuggest
+)
+
+// item is a row of the suggestions.
+type item struct {
+	command *Command
+	agent   *Agent
+	file    string
+}
+
+// suggest is what is offered for the word at the cursor.
+type suggest struct {
+	commands []Command
+	agents   []Agent
+	files    []string
+	filesFor string // what they were looked for with
+	asked    string // what was asked for last
+	waits    bool   // whether it was asked for at all
+
+	kind   suggestKind
+	from   pos // of the / or @
+	query  string
+	hidden bool // closed by hand, until another word
+	items  []item
+	sel    int
+}
+
+func (s *suggest) close() {
+	s.kind, s.items, s.sel, s.query, s.hidden, s.waits = noSuggest, nil, 0, "", false, false
+}
+
+// SetCommands says what / offers.
+func (e *Editor) SetCommands(all []Command) {
+	e.sug.commands = slices.Clone(all)
+	e.sug.fill()
+}
+
+// SetAgents says whom @ offers.
+func (e *Editor) SetAgents(all []Agent) {
+	e.sug.agents = slices.Clone(all)
+	e.sug.fill()
+}
+
+// SetFiles brings the files that WantFiles asked for, best first; folders end with a slash. Those for a word that is
+// no longer there are dropped.
+func (e *Editor) SetFiles(query string, files []string) {
+	s := &e.sug
+	if s.kind != mentionSuggest || query != s.fileQuery() {
+		return
+	}
+	s.files, s.filesFor = slices.Clone(files), query
+	s.fill()
+}
+
+// Suggesting reports whether suggestions show.
+func (e *Editor) Suggesting() bool { return e.sug.open() }
+
+func (s *suggest) open() bool { return s.kind != noSuggest && !s.hidden && len(s.items) > 0 }
+
+func (s *suggest) fileQuery() string {
+	file, _, _ := cutRange(s.query)
+	return file
+}
+
+// looked looks at the word at the cursor after a key; changed says that the text is another. It asks for files
+// when that takes some.
+func (e *Editor) looked(changed bool) Out {
+	s := &e.sug
+	kind, from := e.trigger()
+	if kind == noSuggest {
+		s.close()
+		return Nothing{}
+	}
+	if s.kind != kind || s.from != from {
+		if !changed {
+			s.close()
+			return Nothing{}
+		}
+		s.close()
+		s.kind, s.from = kind, from
+	}
+	query := e.lineAt(from).text[from.off+1 : e.cursor.off]
+	if s.query != query {
+		s.query, s.sel = query, 0
+	}
+	s.fill()
+	if ask := s.fileQuery(); kind == mentionSuggest && !s.hidden && (!s.waits || ask != s.asked) {
+		s.asked, s.waits = ask, true
+		return WantFiles{ask}
+	}
+	return Nothing{}
+}
+
+// trigger finds the / or @ of the word at the cursor.
+func (e *Editor) trigger() (suggestKind, pos) {
+	if e.shell || e.marked {
+		return noSuggest, pos{}
+	}
+	l, end := e.lineAt(e.cursor), e.cursor.off
+	for i := end - 1; i >= 0 && i >= end-mostQuery; i-- {
+		c := l.text[i]
+		if c == ' ' || c == '\t' {
+			break
+		}
+		if len(l.toks) > 0 {
+			if _, ok := l.tokenAround(i); ok {
+				break
+			}
+		}
+		first := i == 0 || l.text[i-1] == ' ' || l.text[i-1] == '\t'
+		switch {
+		case c == '@' && first:
+			return mentionSuggest, pos{e.cursor.line, i}
+		case c == '/' && i == 0 && e.cursor.line == 0:
+			return slashSuggest, pos{}
+		}
+	}
+	return noSuggest, pos{}
+}
+
+// fill chooses what fits the word.
+func (s *suggest) fill() {
+	s.items = s.items[:0]
+	switch s.kind {
+	case slashSuggest:
+		s.fillCommands()
+	case mentionSuggest:
+		s.fillMentions()
+	case noSuggest:
+	}
+	s.sel = max(0, min(s.sel, len(s.items)-1))
+}
+
+func (s *suggest) fillCommands() {
+	type scored struct {
+		item
+		score int
+	}
+	var found []scored
+	for i := range s.commands {
+		c := &s.commands[i]
+		best := max(fuzzy(s.query, c.Name), mentions(s.query, c.Description))
+		for _, a := range c.Aliases {
+			best = max(best, fuzzy(s.query, a)-1)
+		}
+		if best > 0 {
+			found = append(found, scored{item{command: c}, best})
+		}
+	}
+	slices.SortStableFunc(found, func(a, b scored) int { return b.score - a.score })
+	for _, f := range found {
+		s.items = append(s.items, f.item)
+	}
+}
+
+func (s *suggest) fillMentions() {
+	s.fillAgents(true)
+	query := s.fileQuery()
+	for _, f := range s.files {
+		// Until those for this word are there, those for the last one that still fit.
+		if f != "" && (s.filesFor == query || fuzzy(query, f) > 0) {
+			s.items = append(s.items, item{file: f})
+		}
+	}
+	s.fillAgents(false)
+}
+
+// fillAgents adds those whose name begins with the word, or those that fit in another way.
+func (s *suggest) fillAgents(begins bool) {
+	query := strings.ToLower(s.query)
+	for i := range s.agents {
+		name := s.agents[i].Name
+		if strings.HasPrefix(strings.ToLower(name), query) == begins && fuzzy(s.query, name) > 0 {
+			s.items = append(s.items, item{agent: &s.agents[i]})
+		}
+	}
+}
+
+// suggestKey takes a key while suggestions show; nil when it is for the text.
+func (e *Editor) suggestKey(k tea.KeyPressMsg) Out {
+	s := &e.sug
+	if !s.open() {
+		return nil
+	}
+	name, ok := e.keys.First(k, key.PromptAutocompletePrev, key.PromptAutocompleteNext, key.PromptAutocompleteHide,
+		key.PromptAutocompleteSelect, key.PromptAutocompleteComplete)
+	if !ok {
+		return nil
+	}
+	n := len(s.items)
+	switch name {
+	case key.PromptAutocompletePrev:
+		s.sel = (s.sel + n - 1) % n
+	case key.PromptAutocompleteNext:
+		s.sel = (s.sel + 1) % n
+	case key.PromptAutocompleteHide:
+		s.hidden = true
+	case key.PromptAutocompleteSelect:
+		return e.choose(s.items[s.sel], false)
+	default:
+		return e.choose(s.items[s.sel], true)
+	}
+	return Nothing{}
+}
+
+// choose takes a suggestion. Completing opens a folder instead of taking it.
+func (e *Editor) choose(it item, completing bool) Out {
+	s := &e.sug
+	from, query := s.from, s.query
+	switch {
+	case it.command != nil:
+		return e.chooseCommand(*it.command, query, completing)
+	case it.agent != nil:
+		e.putTokenAt(from, e.cursor, agentToken(it.agent.Name))
+	case completing && strings.HasSuffix(it.file, "/") && !strings.ContainsAny(it.file, " \t\n"): // a word ends at a space
+		e.past.settle()
+		e.edit(from, e.cursor, plain(tidy("@"+it.file)))
+		return e.looked(true)
+	default:
+		_, start, end := cutRange(query)
+		if strings.HasSuffix(it.file, "/") {
+			start, end = 0, 0
+		}
+		e.putTokenAt(from, e.cursor, fileToken(it.file, start, end))
+	}
+	s.close()
+	return Nothing{}
+}
+
+func (e *Editor) chooseCommand(c Command, query string, completing bool) Out {
+	switch {
+	case c.Local && !c.Arguments && !completing:
+		e.past.settle()
+		e.edit(pos{}, e.cursor, plain("")) // what stood behind it stays
+		e.past.settle()
+		e.moveTo(pos{})
+		e.sug.close()
+		return RunCommand{Name: c.Name}
+	case !completing && query == c.Name && !c.Local:
+		return e.Submit() // typed to its end, so there is nothing to complete
+	}
+	to, first := e.cursor, e.buf.lines[0]
+	for to.off < len(first.text) && e.buf.isWord(to) {
+		to = e.buf.right(to) // the rest of the word
+	}
+	e.past.settle()
+	e.edit(pos{}, to, plain(tidy("/"+c.Name)+" "))
+	e.sug.close()
+	return Nothing{}
+}

@@ -1,0 +1,149 @@
+package editor
+
+import (
+	"encoding/base64"
+	"fmt"
+	"net/url"
+	"path"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/tui/style"
+)
+
+// Kind says what a token stands for.
+type Kind string
+
+// The kinds of tokens.
+const (
+	KindFile  Kind = "file"  // a file or folder, by its path
+	KindAgent Kind = "agent" // an agent, by its name
+	KindPaste Kind = "paste" // a text that is put in its place when it is sent
+	KindMedia Kind = "media" // a picture, a document, anything that goes along as it is
+)
+
+// Token is a stretch of the prompt that stands for something. It does not change.
+type Token struct {
+	Kind Kind   `json:"kind"`
+	Text string `json:"text"` // as it is shown: one line, not empty
+
+	Path  string `json:"path,omitempty"`  // of a file, as it was chosen
+	Start int    `json:"start,omitempty"` // first line of a range, from 1
+	End   int    `json:"end,omitempty"`   // last line of it
+	Name  string `json:"name,omitempty"`  // of an agent, or of the file that media came from
+	Body  string `json:"body,omitempty"`  // what was pasted
+	Mime  string `json:"mime,omitempty"`
+	Data  []byte `json:"data,omitempty"`
+}
+
+// usable makes a token from elsewhere fit for a line.
+func (t Token) usable() (*Token, bool) {
+	t.Text = strings.ReplaceAll(tidy(t.Text), "\n", " ")
+	switch t.Kind {
+	case KindFile, KindAgent, KindPaste, KindMedia:
+		return &t, t.Text != ""
+	default:
+		return nil, false
+	}
+}
+
+var rangeForm = regexp.MustCompile(`#L?(\d{1,7})(?:-L?(\d{1,7})?)?$`)
+
+// cutRange takes a range of lines off the end of a path.
+func cutRange(s string) (file string, start, end int) {
+	m := rangeForm.FindStringSubmatchIndex(s)
+	if m == nil {
+		return s, 0, 0
+	}
+	start, _ = strconv.Atoi(s[m[2]:m[3]])
+	if end = start; m[4] >= 0 {
+		end, _ = strconv.Atoi(s[m[4]:m[5]])
+	}
+	if start < 1 || end < start {
+		return s[:m[0]], 0, 0
+	}
+	return s[:m[0]], start, end
+}
+
+// fileToken stands for a file, or for lines of it.
+func fileToken(file string, start, end int) *Token {
+	t := &Token{Kind: KindFile, Path: file, Text: "@" + strings.ReplaceAll(tidy(file), "\n", " "), Start: start, End: end}
+	switch {
+	case start > 0 && end > start:
+		t.Text += fmt.Sprintf("#%d-%d", start, end)
+	case start > 0:
+		t.Text += fmt.Sprintf("#%d", start)
+	}
+	return t
+}
+
+func agentToken(name string) *Token {
+	return &Token{Kind: KindAgent, Name: name, Text: "@" + strings.ReplaceAll(tidy(name), "\n", " ")}
+}
+
+// part is what a token becomes when it is sent, where it stands in the text in units of UTF-16; nil when the text
+// says it all.
+func (t *Token) part(dir string, start, end int) lathe.Body {
+	at := lathe.Mention{Value: t.Text, Start: start, End: end}
+	switch t.Kind {
+	case KindAgent:
+		return &lathe.AgentMention{Name: t.Name, Source: &at}
+	case KindFile:
+		f := &lathe.File{
+			Mime: "text/plain", URL: t.fileURL(dir), Filename: t.Path,
+			Source: &lathe.FileSource{Type: "file", Path: t.Path, Text: at},
+		}
+		if strings.HasSuffix(t.Path, "/") {
+			f.Mime = "application/x-directory"
+		}
+		return f
+	case KindMedia:
+		return &lathe.File{
+			Mime: t.Mime, Filename: t.Name,
+			URL:    "data:" + t.Mime + ";base64," + base64.StdEncoding.EncodeToString(t.Data),
+			Source: &lathe.FileSource{Type: "file", Path: t.Name, Text: at},
+		}
+	default:
+		return nil
+	}
+}
+
+// fileURL names the file for the engine, whose directory may be on another system than ours.
+func (t *Token) fileURL(dir string) string {
+	file := slashed(t.Path)
+	if !strings.HasPrefix(file, "/") {
+		file = strings.TrimSuffix(slashed(dir), "/") + "/" + strings.TrimPrefix(file, "./")
+	}
+	if cleaned := path.Clean(file); cleaned != "/" && strings.HasSuffix(file, "/") {
+		file = cleaned + "/"
+	} else {
+		file = cleaned
+	}
+	u := url.URL{Scheme: "file", Path: file}
+	if t.Start > 0 {
+		u.RawQuery = fmt.Sprintf("start=%d&end=%d", t.Start, max(t.Start, t.End))
+	}
+	return u.String()
+}
+
+// slashed writes a path of Windows as addresses do; others stay as they are.
+func slashed(p string) string {
+	if len(p) >= 2 && p[1] == ':' && (p[0]|0x20) >= 'a' && (p[0]|0x20) <= 'z' {
+		return "/" + strings.ReplaceAll(p, `\`, "/")
+	}
+	return p
+}
+
+// look is the colour of a token.
+func (t *Token) look(th *style.Theme) style.Attr {
+	switch t.Kind {
+	case KindAgent:
+		return style.Bold(th.Accent)
+	case KindFile:
+		return style.Bold(th.Warning)
+	default:
+		return style.Attr{FG: th.Background.Or(th.SelectedText), BG: th.Secondary, Bold: true}
+	}
+}

@@ -1,0 +1,106 @@
+package editor
+
+import "unicode"
+
+// Bounds of what can be undone.
+const (
+	mostChanges = 500
+	mostUndo    = 8 << 20 // bytes
+)
+
+// change is an edit and what it takes to take it back.
+type change struct {
+	at, end        pos // where the new text is
+	removed, added []*line
+	before, after  pos // of the cursor
+}
+
+func (c change) weight() int { return sizeOf(c.removed) + sizeOf(c.added) + 64 }
+
+// past is what was edited, oldest first, and what was taken back of it.
+type past struct {
+	done, undone []change
+	weight       int // of done
+	open         bool
+}
+
+// settle makes the next edit one of its own.
+func (p *past) settle() { p.open = false }
+
+// add notes an edit. Letters that are typed one behind the other are one, word by word.
+func (p *past) add(c change) {
+	p.undone = nil
+	if k := len(p.done) - 1; p.open && k >= 0 && p.done[k].joins(c) {
+		last := &p.done[k]
+		last.added = []*line{joined(last.added[0], c.added[0])}
+		last.end, last.after = c.end, c.after
+		p.weight += len(c.added[0].text)
+		return
+	}
+	p.done = append(p.done, c)
+	p.weight += c.weight()
+	p.trim()
+	p.open = len(c.added) == 1 && sizeOf(c.removed) == 0 && len(c.added[0].toks) == 0 && c.added[0].text != ""
+}
+
+// trim forgets the oldest, several at once so that not every key pays for it.
+func (p *past) trim() {
+	drop, most := 0, len(p.done)
+	if most > mostChanges {
+		most -= mostChanges / 5
+	}
+	for left := len(p.done); left > most || p.weight > mostUndo && left > 1; left-- {
+		p.weight -= p.done[drop].weight()
+		drop++
+	}
+	if drop > 0 {
+		p.done = append(make([]change, 0, mostChanges+1), p.done[drop:]...)
+	}
+}
+
+// joins reports whether an edit goes on where this one ended, inside of a word.
+func (c change) joins(next change) bool {
+	if len(next.added) != 1 || sizeOf(next.removed) != 0 || next.at != c.end || len(next.added[0].text) > 16 || len(c.added[0].text) > 400 {
+		return false
+	}
+	now := next.added[0].text
+	if now == "" || len(next.added[0].toks) > 0 {
+		return false
+	}
+	was := c.added[0].text
+	return unicode.IsSpace(rune(now[0])) || !unicode.IsSpace(rune(was[len(was)-1]))
+}
+
+// undo takes the last edit back.
+func (e *Editor) undo() {
+	p := &e.past
+	k := len(p.done) - 1
+	if k < 0 {
+		return
+	}
+	c := p.done[k]
+	p.done, p.weight, p.open = p.done[:k], p.weight-c.weight(), false
+	p.undone = append(p.undone, c)
+	e.buf.replace(c.at, c.end, c.removed)
+	e.cursor, e.marked, e.goal = c.before, false, -1
+}
+
+// redo does it again.
+func (e *Editor) redo() {
+	p := &e.past
+	k := len(p.undone) - 1
+	if k < 0 {
+		return
+	}
+	c := p.undone[k]
+	p.undone = p.undone[:k]
+	from := c.at
+	to := pos{from.line + len(c.removed) - 1, len(c.removed[len(c.removed)-1].text)}
+	if len(c.removed) == 1 {
+		to.off += from.off
+	}
+	e.buf.replace(from, to, c.added)
+	p.done = append(p.done, c)
+	p.weight, p.open = p.weight+c.weight(), false
+	e.cursor, e.marked, e.goal = c.after, false, -1
+}

@@ -1,0 +1,61 @@
+package home
+
+import (
+	"strings"
+
+	"github.com/lathe-agent/lathe/tui/style"
+)
+
+// picture is our name, a sign for a square. Two rows of squares make one row of cells.
+const picture = `
+##............##....##............
+##............##....##............
+##....####...#####..#####....####.
+##.......##...##....##..##..##..##
+##....#####...##....##..##..######
+##...##..##...##....##..##..##....
+##...##..##...##....##..##..##....
+.##...#####....###..##..##...####.`
+
+// smallBelow is the width from which on the picture has room.
+const smallBelow = 50
+
+// mark draws the name, from one colour of the theme to another.
+func mark(th *style.Theme, small bool) []style.Line {
+	if small {
+		return []style.Line{style.Of("▞ ", style.Fg(th.Secondary)).Add("lathe", style.Bold(th.Primary))}
+	}
+	rows := strings.Split(strings.TrimPrefix(picture, "\n"), "\n")
+	width := 0
+	for _, r := range rows {
+		width = max(width, len(r))
+	}
+	var out []style.Line
+	for y := 0; y < len(rows); y += 2 {
+		l := make(style.Line, 0, width)
+		for x := range width {
+			share := 1 - float64(x)/float64(width)
+			l = append(l, style.Span{Text: half(isSet(rows, x, y), isSet(rows, x, y+1)), Attr: style.Fg(th.Primary.Blend(th.Secondary, share))})
+		}
+		out = append(out, l)
+	}
+	return out
+}
+
+func isSet(rows []string, x, y int) bool {
+	return y < len(rows) && x < len(rows[y]) && rows[y][x] == '#'
+}
+
+// half is the cell of two squares.
+func half(upper, lower bool) string {
+	switch {
+	case upper && lower:
+		return "█"
+	case upper:
+		return "▀"
+	case lower:
+		return "▄"
+	default:
+		return " "
+	}
+}

@@ -1,0 +1,138 @@
+package key
+
+import (
+	"unicode"
+	"unicode/utf8"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// press is everything that a key from a terminal may stand for.
+type press struct {
+	sure  [3]chord // what the terminal said, in its several spellings
+	n     int
+	alias [2]chord // other keys that send the same in an old terminal
+	m     int
+}
+
+func (p *press) add(c chord) {
+	for _, have := range p.sure[:p.n] {
+		if have == c {
+			return
+		}
+	}
+	if p.n < len(p.sure) {
+		p.sure[p.n], p.n = c, p.n+1
+	}
+}
+
+// read brings a key to our form. afterLeader also takes letters of another alphabet by where they are on the
+// keyboard, as keys with modifiers always do.
+func read(k tea.KeyPressMsg, afterLeader bool) press {
+	var p press
+	first := chord{mod: k.Mod &^ (tea.ModCapsLock | tea.ModNumLock | tea.ModScrollLock), code: mainField(k.Code), leader: afterLeader}
+	if first.mod.Contains(tea.ModMeta) {
+		first.mod = first.mod&^tea.ModMeta | tea.ModAlt
+	}
+	first = first.plain()
+	p.add(first)
+	if first.mod.Contains(tea.ModShift) && !unicode.IsLetter(first.code) {
+		for _, r := range [...]rune{shifted(k), typed(k)} {
+			if r != 0 && r != first.code {
+				p.add(chord{mod: first.mod &^ tea.ModShift, code: r, leader: afterLeader})
+			}
+		}
+	}
+	if k.BaseCode != 0 && first.code > unicode.MaxASCII && first.code < tea.KeyExtended && (afterLeader || first.mod&^tea.ModShift != 0) {
+		p.add(chord{mod: first.mod, code: k.BaseCode, leader: afterLeader}.plain())
+	}
+	p.addAliases(first)
+	return p
+}
+
+// addAliases adds the keys that an old terminal cannot tell from this one.
+func (p *press) addAliases(c chord) {
+	other := func(code rune) {
+		p.alias[p.m] = chord{mod: c.mod, code: code, leader: c.leader}
+		p.m++
+	}
+	if !c.mod.Contains(tea.ModCtrl) {
+		return
+	}
+	switch c.code {
+	case '_': // one byte for three keys
+		other('-')
+		other('/')
+	case 'h':
+		other(tea.KeyBackspace)
+	case tea.KeySpace:
+		other('@')
+	case '^':
+		other('6')
+	default:
+	}
+}
+
+// shifted is what shift makes of a key, where the terminal tells; it repeats the base key when it does not.
+func shifted(k tea.KeyPressMsg) rune {
+	if k.ShiftedCode == k.BaseCode {
+		return 0
+	}
+	return k.ShiftedCode
+}
+
+// typed is the one character that a key typed.
+func typed(k tea.KeyPressMsg) rune {
+	r, n := utf8.DecodeRuneInString(k.Text)
+	if n == 0 || n != len(k.Text) || r == utf8.RuneError {
+		return 0
+	}
+	return r
+}
+
+// mainField gives the key of the main field for one of the keypad.
+func mainField(code rune) rune {
+	if code >= tea.KeyKp0 && code <= tea.KeyKp9 {
+		return '0' + code - tea.KeyKp0
+	}
+	switch code {
+	case tea.KeyKpEnter:
+		return tea.KeyEnter
+	case tea.KeyKpEqual:
+		return '='
+	case tea.KeyKpMultiply:
+		return '*'
+	case tea.KeyKpPlus:
+		return '+'
+	case tea.KeyKpComma, tea.KeyKpSep:
+		return ','
+	case tea.KeyKpMinus:
+		return '-'
+	case tea.KeyKpDecimal:
+		return '.'
+	case tea.KeyKpDivide:
+		return '/'
+	case tea.KeyKpUp:
+		return tea.KeyUp
+	case tea.KeyKpDown:
+		return tea.KeyDown
+	case tea.KeyKpLeft:
+		return tea.KeyLeft
+	case tea.KeyKpRight:
+		return tea.KeyRight
+	case tea.KeyKpPgUp:
+		return tea.KeyPgUp
+	case tea.KeyKpPgDown:
+		return tea.KeyPgDown
+	case tea.KeyKpHome, tea.KeyFind:
+		return tea.KeyHome
+	case tea.KeyKpEnd, tea.KeySelect:
+		return tea.KeyEnd
+	case tea.KeyKpInsert:
+		return tea.KeyInsert
+	case tea.KeyKpDelete:
+		return tea.KeyDelete
+	default:
+		return code
+	}
+}

@@ -1,0 +1,115 @@
+package tui
+
+import (
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/lathe-agent/lathe/tui/editor"
+	"github.com/lathe-agent/lathe/tui/key"
+)
+
+// pressed takes a key to the region that has it: what lies above the rest first.
+func (p *program) pressed(k tea.KeyPressMsg) tea.Cmd {
+	p.selection = selection{}
+	if p.panel.Key(k, p.keys, p.afterLeader()) {
+		return nil
+	}
+	if p.afterLeader() {
+		return p.leaderKey(k)
+	}
+	switch {
+	case p.over != nil:
+		return p.overlaid(p.over.box.Key(k))
+	case p.review != nil:
+		return p.reviewed(p.review.Key(k))
+	case p.asking != nil:
+		if cmd, ok := p.askKey(k); ok {
+			return cmd
+		}
+	case p.offers.shown(p):
+		if cmd, ok := p.offerKey(k); ok {
+			return cmd
+		}
+	}
+	if p.keys.Leader(k) {
+		p.leader = p.now()
+		return p.after(p.leaderTimeout(), tickLeader)
+	}
+	if p.asking == nil && !p.isChild() {
+		if cmd, ok := p.editKey(k); ok {
+			return cmd
+		}
+	}
+	return p.globalKey(k)
+}
+
+// editKey gives a key to the prompt. Some keys scroll while the prompt is empty, and move in it otherwise.
+func (p *program) editKey(k tea.KeyPressMsg) (tea.Cmd, bool) {
+	if p.edit.IsEmpty() && p.session != "" {
+		if n, ok := p.keys.First(k, key.MessagesFirst, key.MessagesLast, key.SessionBackground); ok && (n != key.SessionBackground || p.world.Busy(p.session)) {
+			return p.doAction(n), true
+		}
+	}
+	out := p.edit.Key(k)
+	if _, no := out.(editor.NotHandled); no {
+		return nil, false
+	}
+	return p.edited(out), true
+}
+
+// globalKey does what a key means wherever one is.
+func (p *program) globalKey(k tea.KeyPressMsg) tea.Cmd {
+	for i := range p.actions() {
+		a := &p.actions()[i]
+		if a.name != "" && p.keys.Match(k, a.name) && a.fits(p) {
+			return a.do(p)
+		}
+	}
+	if p.keys.Match(k, key.AppExit) {
+		return p.quit()
+	}
+	return nil
+}
+
+// afterLeader reports whether the leader was pressed and its time has not run out.
+func (p *program) afterLeader() bool {
+	return !p.leader.IsZero() && p.now().Sub(p.leader) < p.leaderTimeout()
+}
+
+func (p *program) leaderTimeout() time.Duration {
+	if t := p.o.Look.LeaderTimeout; t > 0 {
+		return t
+	}
+	return 2 * time.Second
+}
+
+// leaderKey does what a key means behind the leader.
+func (p *program) leaderKey(k tea.KeyPressMsg) tea.Cmd {
+	p.leader = time.Time{}
+	for i := range p.actions() {
+		a := &p.actions()[i]
+		if a.name == "" || !a.fits(p) {
+			continue
+		}
+		if _, ok := p.keys.AfterLeader(k, a.name); ok {
+			return a.do(p)
+		}
+	}
+	if _, ok := p.keys.AfterLeader(k, key.AppExit); ok {
+		return p.quit()
+	}
+	return nil
+}
+
+// quit leaves the program. A draft is not lost: it is kept as the last of the history.
+func (p *program) quit() tea.Cmd {
+	p.keepDraft()
+	return tea.Quit
+}
+
+// isChild reports whether the session on the screen works for another: it takes no prompts.
+func (p *program) isChild() bool {
+	o := p.opened()
+	return o != nil && o.Transcript.Session().Parent != ""
+}

@@ -1,0 +1,134 @@
+package markdown
+
+import (
+	"bytes"
+	"unicode"
+	"unicode/utf8"
+)
+
+// reach is how far back from the end a mark counts as half written. What has been open for longer is a sign
+// that stands for itself.
+const reach = 160
+
+// closed ends marks at the end of a text that is still being written, so that what they hold looks at once
+// as it will look: **bo, `co, [link](htt.
+func closed(src []byte) []byte {
+	var open [][]byte // marks, the innermost last
+	var since []int
+	prev := ' '
+	for i := 0; i < len(src); {
+		c := src[i]
+		switch {
+		case c == '\\' && i+1 < len(src):
+			prev = rune(src[i+1])
+			i += 2
+			continue
+		case c == '`':
+			n := runOf(string(src[i:min(len(src), i+64)]), '`')
+			end := closingRun(src[i+n:], n)
+			if end < 0 {
+				return withClosers(openCode(src, i, n), open, since)
+			}
+			i, prev = i+n+end+n, '`'
+			continue
+		case c == '*' || c == '_' || c == '~':
+			n := 1
+			for i+n < len(src) && src[i+n] == c {
+				n++
+			}
+			next, _ := utf8.DecodeRune(src[i+n:])
+			if i+n == len(src) {
+				return withClosers(lastMark(src, i, n, open), open, since)
+			}
+			open, since = toggled(open, since, src[i:i+n], i, prev, next)
+			i, prev = i+n, rune(c)
+			continue
+		case c == ']' && i+1 < len(src) && src[i+1] == '(':
+			if end := bytes.IndexAny(src[i:], ")\n "); end < 0 && len(src)-i < 2048 {
+				return withClosers(append(append([]byte(nil), src[:i]...), "]()"...), open, since)
+			}
+		}
+		r, n := utf8.DecodeRune(src[i:])
+		prev, i = r, i+n
+	}
+	return withClosers(src, open, since)
+}
+
+// closingRun finds a run of exactly n backticks.
+func closingRun(src []byte, n int) int {
+	for i := 0; i < len(src); i++ {
+		if src[i] != '`' {
+			continue
+		}
+		k := 1
+		for i+k < len(src) && src[i+k] == '`' {
+			k++
+		}
+		if k == n {
+			return i
+		}
+		i += k - 1
+	}
+	return -1
+}
+
+// openCode closes code that was begun at i with n backticks.
+func openCode(src []byte, i, n int) []byte {
+	switch held := bytes.TrimRight(src[i+n:], "`"); {
+	case len(src)-i > reach:
+		return src
+	case len(bytes.TrimSpace(held)) == 0:
+		return src[:i] // nothing in it yet
+	default:
+		out := append([]byte(nil), src[:i+n+len(held)]...)
+		return append(out, src[i:i+n]...)
+	}
+}
+
+// lastMark leaves a mark at the very end away: it opens what is not there yet, or closes what will be closed
+// anyway.
+func lastMark(src []byte, i, n int, open [][]byte) []byte {
+	if i > 0 && src[i-1] != ' ' && len(open) == 0 {
+		return src // behind a word and with nothing to close, it is a sign
+	}
+	return src[:i]
+}
+
+// toggled opens or closes a mark by what stands around it.
+func toggled(open [][]byte, since []int, mark []byte, at int, prev, next rune) ([][]byte, []int) {
+	before, after := unicode.IsSpace(prev), unicode.IsSpace(next)
+	if mark[0] == '~' && len(mark) != 2 || len(mark) > 3 {
+		return open, since
+	}
+	if mark[0] == '_' && isWord(prev) && isWord(next) {
+		return open, since
+	}
+	if k := len(open) - 1; k >= 0 && !before && bytes.Equal(open[k], mark) {
+		return open[:k], since[:k]
+	}
+	if !after && (before || !isWord(prev)) {
+		return append(open, mark), append(since, at)
+	}
+	return open, since
+}
+
+func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+
+// withClosers puts the ends of open marks behind the text, before spaces at its end.
+func withClosers(src []byte, open [][]byte, since []int) []byte {
+	body := bytes.TrimRight(src, " \n")
+	var out []byte
+	for k := len(open) - 1; k >= 0; k-- {
+		if len(src)-since[k] > reach || since[k]+len(open[k]) >= len(body) {
+			continue
+		}
+		if out == nil {
+			out = append([]byte(nil), body...)
+		}
+		out = append(out, open[k]...)
+	}
+	if out == nil {
+		return src
+	}
+	return append(out, src[len(body):]...)
+}

@@ -1,0 +1,196 @@
+// Package markdown draws texts of models: markdown as lines of a screen, and code in the colours of its
+// language. It owns how a text is divided into blocks and how each of them looks; it knows nothing of where
+// the text comes from.
+//
+// A Doc is made for texts that grow: what has been drawn and can no longer change is kept, so that a further
+// word costs the same behind a long text as behind a short one. It reads blocks by itself (scan.go), since no
+// parser we know can go on where it stopped; what stands within a block is read by goldmark and drawn by
+// pen.go. Code is coloured line by line by lexer.go.
+//
+// Everything here belongs to one goroutine. Start with Doc.Lines.
+package markdown
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/yuin/goldmark/parser"
+
+	"github.com/lathe-agent/lathe/tui/style"
+)
+
+// Look is how a text is shown.
+type Look struct {
+	Theme   *style.Theme
+	Width   int
+	Conceal bool // marks of the syntax are hidden
+	Growing bool // more will follow: marks at the end that are only half written count as closed
+}
+
+// Doc is a text that may grow. The zero value is an empty one.
+type Doc struct {
+	text string
+	at   int  // so much of it has been read
+	long bool // what follows is a further part of a line
+	scan scanner
+	done []leaf // drawn by pen
+	todo []leaf
+	refs []parser.Reference
+
+	pen   pen
+	shown []style.Line
+	look  Look
+	valid bool // shown is what text looks like
+}
+
+// maxRefs is how many definitions of links a text may have. Each may change what was drawn before it.
+const maxRefs = 64
+
+// Set gives the whole text. It costs little where the text only grew.
+func (d *Doc) Set(text string) {
+	if !strings.HasPrefix(text, d.text) {
+		*d = Doc{pen: pen{rows: d.pen.rows[:0]}}
+	}
+	if len(text) > len(d.text) {
+		d.text, d.valid = text, false
+		d.read()
+	}
+}
+
+// read goes through the lines that are complete, and through parts of those that are too long.
+func (d *Doc) read() {
+	for {
+		part, n, whole := nextLine(d.text[d.at:])
+		if n == 0 {
+			break
+		}
+		if d.long {
+			d.scan.more(part)
+		} else {
+			d.scan.line(part)
+		}
+		d.at, d.long = d.at+n, !whole
+	}
+	for _, l := range d.scan.out {
+		d.define(l)
+	}
+	d.todo = append(d.todo, d.scan.out...)
+	d.scan.out = nil
+}
+
+// nextLine returns the first line and how much of the text it takes, with its end. Where the line is longer
+// than maxLeaf, it returns a part of it. Nothing is returned while the line may still grow.
+func nextLine(text string) (line string, n int, whole bool) {
+	window := text[:min(len(text), maxLeaf)]
+	if i := strings.IndexByte(window, '\n'); i >= 0 {
+		return text[:i], i + 1, true
+	}
+	if len(text) < maxLeaf+utf8.UTFMax {
+		return "", 0, false
+	}
+	n = strings.LastIndexByte(window, ' ')
+	if n < maxLeaf/2 {
+		for n = maxLeaf; !utf8.RuneStart(text[n]) && n > maxLeaf-utf8.UTFMax; {
+			n--
+		}
+	}
+	return text[:n], n, false
+}
+
+// define takes the addresses that a paragraph defines for links elsewhere in the text.
+func (d *Doc) define(l leaf) {
+	if l.kind != leafPara || len(l.text) == 0 || l.text[0] != '[' || !bytes.Contains(l.text, []byte("]:")) {
+		return
+	}
+	before := len(d.refs)
+	_, pc := parse(l.text, nil)
+	for _, ref := range definitions(pc) {
+		known := slices.ContainsFunc(d.refs, func(r parser.Reference) bool { return bytes.EqualFold(r.Label(), ref.Label()) })
+		if len(d.refs) < maxRefs && !known { // the first definition counts
+			d.refs = append(d.refs, ref)
+		}
+	}
+	if len(d.refs) > before && len(d.done) > 0 {
+		d.redraw()
+	}
+}
+
+// redraw begins anew with what has been drawn.
+func (d *Doc) redraw() {
+	d.todo = append(d.done, d.todo...)
+	d.done = nil
+	d.pen = pen{rows: d.pen.rows[:0]}
+}
+
+// Lines returns the rows of the text, none wider than the width. They belong to the Doc: they must not be
+// changed, and hold until the next call of one of its methods.
+func (d *Doc) Lines(o Look) []style.Line {
+	o.Width = max(o.Width, 1)
+	if d.valid && o == d.look {
+		return d.shown
+	}
+	if was := d.look; was.Theme != o.Theme || was.Width != o.Width || was.Conceal != o.Conceal {
+		d.redraw()
+	}
+	d.look, d.valid = o, true
+	d.pen.look, d.pen.refs = o, d.refs
+	for _, l := range d.todo {
+		d.pen.draw(&l)
+		d.keep(l)
+	}
+	d.todo = nil
+	d.shown = d.tail()
+	return d.shown
+}
+
+// keep remembers a leaf for the day on which the width changes. Lines of the same code become one leaf.
+func (d *Doc) keep(l leaf) {
+	if k := len(d.done) - 1; k >= 0 && !l.cont && (l.kind == leafCode || l.kind == leafHTML) {
+		if p := &d.done[k]; p.kind == l.kind && p.block == l.block && len(p.text) < maxLeaf {
+			p.text = append(append(p.text, '\n'), l.text...)
+			return
+		}
+	}
+	d.done = append(d.done, l)
+}
+
+// tail draws what may still change behind what no longer can: the open paragraph and the last line.
+func (d *Doc) tail() []style.Line {
+	s := d.scan.copied()
+	if rest := d.text[d.at:]; rest != "" && !(d.look.Growing && !d.long && isHalfMark(rest)) {
+		if d.long {
+			s.more(rest)
+		} else {
+			s.line(rest)
+		}
+	}
+	s.flush()
+	p := d.pen
+	for i := range s.out {
+		p.open = d.look.Growing && i == len(s.out)-1
+		p.draw(&s.out[i])
+	}
+	d.pen.rows = p.rows[:len(d.pen.rows)]
+	return p.rows
+}
+
+// isHalfMark reports whether a last line is only the beginning of a mark. Shown as it is, it would turn the
+// paragraph above into a heading for a moment.
+func isHalfMark(line string) bool {
+	t := strings.TrimLeft(line, " ")
+	return t == "" || len(t) <= 2 && strings.Trim(t, "-=*`~_+|") == "" || len(t) < 7 && strings.Trim(t, "#") == ""
+}
+
+// Code returns code in the colours of its language (a name as in a fence, or a file's path), one line for
+// each of its lines, not wrapped.
+func Code(lang, code string, th *style.Theme) []style.Line {
+	code = strings.TrimSuffix(strings.ReplaceAll(code, "\r\n", "\n"), "\n")
+	x := NewLexer(lang)
+	out := make([]style.Line, 0, strings.Count(code, "\n")+1)
+	for line := range strings.SplitSeq(code, "\n") {
+		out = append(out, x.Line(line, th))
+	}
+	return out
+}

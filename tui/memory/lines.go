@@ -1,0 +1,104 @@
+package memory
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+)
+
+// linesOf reads the values of a file of lines, oldest first; broken counts the lines that are none.
+func linesOf[T any](data []byte, usable func(T) bool) (out []T, broken int) {
+	for line := range bytes.Lines(data) {
+		if line = bytes.TrimSpace(line); len(line) == 0 {
+			continue
+		}
+		var v T
+		if json.Unmarshal(line, &v) != nil || !usable(v) {
+			broken++
+			continue
+		}
+		out = append(out, v)
+	}
+	return out, broken
+}
+
+// latest keeps the last so many.
+func latest[T any](all []T, most int) []T { return all[max(0, len(all)-most):] }
+
+// trimmer makes a file of lines anew, with the latest only; broken counts the lines that could not be read.
+type trimmer func(data []byte) (kept []byte, broken int, err error)
+
+// rewrite writes a file of lines anew. If lines of it could not be read, the old one is kept beside it.
+func (m *Memory) rewrite(name string, old, kept []byte, broken int) error {
+	if broken > 0 {
+		if err := m.write(name+".broken", old); err != nil {
+			return err
+		}
+	}
+	return m.write(name, kept)
+}
+
+// appendLine adds a value to a file of lines. When there are twice as many as are wanted, the file is written anew
+// by trim, so that most calls write one line only.
+func appendLine[T any](ctx context.Context, m *Memory, name string, v T, most int, trim trimmer) error {
+	line, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	line = append(line, '\n')
+	return m.locked(ctx, func() error {
+		data, err := m.read(name)
+		switch {
+		case errors.Is(err, errBroken):
+			if err := m.setAside(name); err != nil {
+				return err
+			}
+		case err != nil:
+			return err
+		}
+		if bytes.Count(data, []byte("\n"))+1 > 2*most {
+			kept, broken, err := trim(append(endLine(data), line...))
+			if err != nil {
+				return err
+			}
+			return m.rewrite(name, data, kept, broken)
+		}
+		if len(data) > 0 && data[len(data)-1] != '\n' { // a line that was cut off must not take this one with it
+			line = append([]byte("\n"), line...)
+		}
+		return m.add(name, line)
+	})
+}
+
+func endLine(data []byte) []byte {
+	if len(data) > 0 && data[len(data)-1] != '\n' {
+		return append(data, '\n')
+	}
+	return data
+}
+
+// add writes at the end of a file.
+func (m *Memory) add(name string, data []byte) error {
+	f, err := os.OpenFile(filepath.Join(m.dir, name), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	return errors.Join(err, f.Close())
+}
+
+// joinLines writes values as lines.
+func joinLines[T any](all []T) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	for _, v := range all {
+		if err := enc.Encode(v); err != nil {
+			return nil, err
+		}
+	}
+	return b.Bytes(), nil
+}

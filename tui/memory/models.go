@@ -1,0 +1,148 @@
+package memory
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"github.com/lathe-agent/lathe"
+)
+
+// mostRecent is how many models are remembered as used.
+const mostRecent = 10
+
+// Models are those that were used and those that are liked.
+type Models struct {
+	Recent   []lathe.ModelRef  // latest first
+	Favorite []lathe.ModelRef  // in the order they were chosen
+	Variant  map[string]string // level of reasoning, by provider/model
+}
+
+// Models reads them.
+func (m *Memory) Models() (Models, error) {
+	all, err := m.object(modelsFile)
+	return modelsOf(all), err
+}
+
+func modelsOf(all map[string]json.RawMessage) Models {
+	out := Models{Recent: refsOf(all["recent"]), Favorite: refsOf(all["favorite"]), Variant: map[string]string{}}
+	var variants map[string]json.RawMessage
+	_ = json.Unmarshal(all["variant"], &variants) // what is no object is none
+	for name, raw := range variants {
+		var v string
+		if json.Unmarshal(raw, &v) == nil && v != "" {
+			out.Variant[name] = v
+		}
+	}
+	return out
+}
+
+// refsOf reads a list of models and leaves out what is none.
+func refsOf(raw json.RawMessage) []lathe.ModelRef {
+	var list []json.RawMessage
+	_ = json.Unmarshal(raw, &list) // what is no list is none
+	var out []lathe.ModelRef
+	for _, item := range list {
+		var ref lathe.ModelRef
+		if json.Unmarshal(item, &ref) == nil && ref.Provider != "" && ref.Model != "" && !slices.ContainsFunc(out, isModel(ref)) {
+			out = append(out, lathe.ModelRef{Provider: ref.Provider, Model: ref.Model})
+		}
+	}
+	return out
+}
+
+func isModel(ref lathe.ModelRef) func(lathe.ModelRef) bool {
+	return func(r lathe.ModelRef) bool { return r.Provider == ref.Provider && r.Model == ref.Model }
+}
+
+// SaveRecent puts a model first among those that were used.
+func (m *Memory) SaveRecent(ctx context.Context, ref lathe.ModelRef) error {
+	return m.changeObject(ctx, modelsFile, func(all map[string]json.RawMessage) bool {
+		was := refsOf(all["recent"])
+		if len(was) > 0 && isModel(ref)(was[0]) {
+			return false
+		}
+		is := append([]lathe.ModelRef{{Provider: ref.Provider, Model: ref.Model}}, slices.DeleteFunc(was, isModel(ref))...)
+		return put(all, "recent", is[:min(len(is), mostRecent)])
+	})
+}
+
+// SaveFavorite adds a model to those that are liked, or takes it out.
+func (m *Memory) SaveFavorite(ctx context.Context, ref lathe.ModelRef, liked bool) error {
+	return m.changeObject(ctx, modelsFile, func(all map[string]json.RawMessage) bool {
+		list := refsOf(all["favorite"])
+		if has := slices.ContainsFunc(list, isModel(ref)); has == liked {
+			return false
+		}
+		if liked {
+			list = append(list, lathe.ModelRef{Provider: ref.Provider, Model: ref.Model})
+		} else {
+			list = slices.DeleteFunc(list, isModel(ref))
+		}
+		return put(all, "favorite", list)
+	})
+}
+
+// SaveVariant remembers the level of reasoning of a model; "" forgets it.
+func (m *Memory) SaveVariant(ctx context.Context, ref lathe.ModelRef, variant string) error {
+	return m.changeObject(ctx, modelsFile, func(all map[string]json.RawMessage) bool {
+		variants, name := modelsOf(all).Variant, ref.Provider+"/"+ref.Model
+		if variants[name] == variant {
+			return false
+		}
+		if variant == "" {
+			delete(variants, name)
+		} else {
+			variants[name] = variant
+		}
+		return put(all, "variant", variants)
+	})
+}
+
+// put sets a member. What we keep can always be written; were it not so, the file stays as it is.
+func put[T any](all map[string]json.RawMessage, name string, v T) bool {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return false
+	}
+	all[name] = raw
+	return true
+}
+
+// Pinned reads which sessions are pinned, in their order.
+func (m *Memory) Pinned() ([]lathe.SessionID, error) {
+	all, err := m.object(sessionsFile)
+	return pinnedOf(all), err
+}
+
+func pinnedOf(all map[string]json.RawMessage) []lathe.SessionID {
+	var list []json.RawMessage
+	_ = json.Unmarshal(all["pinned"], &list) // what is no list is none
+	var out []lathe.SessionID
+	for _, raw := range list {
+		var id lathe.SessionID
+		if json.Unmarshal(raw, &id) == nil && id != "" && !slices.Contains(out, id) {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// SavePinned pins a session behind the others, or takes it out.
+func (m *Memory) SavePinned(ctx context.Context, id lathe.SessionID, pinned bool) error {
+	return m.changeObject(ctx, sessionsFile, func(all map[string]json.RawMessage) bool {
+		list := pinnedOf(all)
+		if slices.Contains(list, id) == pinned {
+			return false
+		}
+		if pinned {
+			list = append(list, id)
+		} else {
+			list = slices.DeleteFunc(list, func(other lathe.SessionID) bool { return other == id })
+		}
+		if list == nil {
+			list = []lathe.SessionID{}
+		}
+		return put(all, "pinned", list)
+	})
+}

@@ -1,0 +1,100 @@
+package memory
+
+import (
+	"context"
+	"slices"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/tui/editor"
+)
+
+// Bounds of what is kept of prompts.
+const (
+	mostPrompts = 50
+	mostToken   = 256 << 10 // bytes of an attachment; of larger ones the words stay
+)
+
+// Stashed is a draft that was put aside.
+type Stashed struct {
+	editor.Draft
+	At lathe.Time `json:"timestamp"`
+}
+
+// History reads the prompts that were sent, oldest first.
+func (m *Memory) History() ([]editor.Draft, error) {
+	data, err := m.read(historyFile)
+	all, _ := linesOf(data, isPrompt)
+	return latest(all, mostPrompts), err
+}
+
+func isPrompt(d editor.Draft) bool { return !d.IsEmpty() }
+
+// SaveHistory adds a prompt to those that were sent.
+func (m *Memory) SaveHistory(ctx context.Context, d editor.Draft) error {
+	d = d.Light(mostToken)
+	d.Cursor = 0
+	return appendLine(ctx, m, historyFile, d, mostPrompts, func(data []byte) ([]byte, int, error) {
+		all, broken := linesOf(data, isPrompt)
+		kept, err := joinLines(latest(all, mostPrompts))
+		return kept, broken, err
+	})
+}
+
+// Stash reads the drafts that were put aside, oldest first.
+func (m *Memory) Stash() ([]Stashed, error) {
+	data, err := m.read(stashFile)
+	all, _ := linesOf(data, isStashed)
+	return latest(all, mostPrompts), err
+}
+
+func isStashed(s Stashed) bool { return !s.IsEmpty() }
+
+// SaveStash puts a draft aside.
+func (m *Memory) SaveStash(ctx context.Context, d editor.Draft, now lathe.Time) error {
+	return appendLine(ctx, m, stashFile, Stashed{d, now}, mostPrompts, func(data []byte) ([]byte, int, error) {
+		all, broken := linesOf(data, isStashed)
+		kept, err := joinLines(latest(all, mostPrompts))
+		return kept, broken, err
+	})
+}
+
+// DropStash takes a draft out that was put aside.
+func (m *Memory) DropStash(ctx context.Context, s Stashed) error {
+	_, _, err := m.takeStash(ctx, func(all []Stashed) int {
+		return slices.IndexFunc(all, func(o Stashed) bool { return o.At == s.At && o.Input == s.Input })
+	})
+	return err
+}
+
+// PopStash takes out the draft that was put aside last; false when there is none. Of two processes only one gets
+// it.
+func (m *Memory) PopStash(ctx context.Context) (Stashed, bool, error) {
+	return m.takeStash(ctx, func(all []Stashed) int { return len(all) - 1 })
+}
+
+// takeStash takes out the one that find points at, -1 for none.
+func (m *Memory) takeStash(ctx context.Context, find func([]Stashed) int) (taken Stashed, ok bool, err error) {
+	err = m.locked(ctx, func() error {
+		data, err := m.read(stashFile)
+		if err != nil {
+			return err
+		}
+		all, broken := linesOf(data, isStashed)
+		all = latest(all, mostPrompts)
+		i := find(all)
+		if i < 0 {
+			return nil
+		}
+		one := all[i]
+		kept, err := joinLines(slices.Delete(all, i, i+1))
+		if err != nil {
+			return err
+		}
+		if err := m.rewrite(stashFile, data, kept, broken); err != nil {
+			return err
+		}
+		taken, ok = one, true
+		return nil
+	})
+	return taken, ok, err
+}

@@ -1,0 +1,255 @@
+package tui
+
+import (
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/lathe-agent/lathe/tui/dialog"
+	"github.com/lathe-agent/lathe/tui/status"
+	"github.com/lathe-agent/lathe/tui/style"
+	"github.com/lathe-agent/lathe/tui/toast"
+)
+
+// selection is what was dragged over with the mouse.
+type selection struct {
+	from, to point
+	held     bool // the button is down
+	moved    bool
+}
+
+type point struct{ x, y int }
+
+// mouse takes what the mouse did to the region below it.
+func (p *program) mouse(msg tea.MouseMsg) tea.Cmd {
+	m := msg.Mouse()
+	switch msg.(type) {
+	case tea.MouseWheelMsg:
+		return p.wheel(m)
+	case tea.MouseClickMsg:
+		if m.Button == tea.MouseLeft {
+			p.selection = selection{from: point{m.X, m.Y}, to: point{m.X, m.Y}, held: true}
+		}
+	case tea.MouseMotionMsg:
+		if !p.selection.held {
+			p.dirty = false
+			return nil
+		}
+		p.selection.to = point{m.X, m.Y}
+		p.selection.moved = p.selection.moved || p.selection.to != p.selection.from
+	case tea.MouseReleaseMsg:
+		return p.released(m)
+	}
+	return nil
+}
+
+// released ends a drag, which copies, or a click.
+func (p *program) released(m tea.Mouse) tea.Cmd {
+	s := p.selection
+	if !s.held {
+		return nil
+	}
+	if s.moved {
+		p.selection.held = false
+		if text := s.text(p.lines); strings.TrimSpace(text) != "" {
+			return p.copy(text)
+		}
+		return nil
+	}
+	p.selection = selection{}
+	return p.click(m.X, m.Y)
+}
+
+func (p *program) wheel(m tea.Mouse) tea.Cmd {
+	dy := 1
+	switch m.Button {
+	case tea.MouseWheelUp:
+		dy = -1
+	case tea.MouseWheelDown:
+	default:
+		return nil
+	}
+	switch f := p.frame(); {
+	case p.over != nil:
+		return p.overlaid(p.over.box.Wheel(dy))
+	case p.review != nil:
+		p.review.Wheel(m.X, dy*p.notch())
+		return nil
+	case p.session != "" && f.sideX > 0 && m.X >= f.sideX:
+		p.side.Wheel(dy * p.notch())
+		return nil
+	case p.asking != nil && m.Y >= f.promptY:
+		p.asking.wheel(dy)
+		return nil
+	default:
+		return p.scroll(dy * p.notch())
+	}
+}
+
+// notch is how many rows a notch of the wheel is.
+func (p *program) notch() int {
+	if s := p.o.Look.ScrollSpeed; s > 0 {
+		return max(1, int(s+0.5))
+	}
+	return 3
+}
+
+func (p *program) click(x, y int) tea.Cmd {
+	f := p.frame()
+	if p.toasts.Len() > 0 && x >= p.width-60 && p.toasts.Click(y-1, p.now()) {
+		return nil
+	}
+	if p.over == nil && p.panel.Shown(p.afterLeader()) && y >= p.panelY {
+		out := p.panel.Click(x, y-p.panelY)
+		p.leader = time.Time{}
+		return p.doAction(out.Name)
+	}
+	switch {
+	case p.over != nil:
+		return p.clickOver(x, y)
+	case p.review != nil:
+		return p.reviewed(p.review.Click(x, y))
+	case p.session != "" && f.sideX > 0 && x >= f.sideX:
+		if out := p.side.Click(x-f.sideX, y); out.File != "" {
+			return p.reviewFile(out.File)
+		}
+		return nil
+	case p.edit.Suggesting() && f.popupRows > 0 && y >= f.popupY && y < f.popupY+f.popupRows:
+		return p.edited(p.edit.ClickPopup(y - f.popupY))
+	case p.session == "":
+		return p.clickHome(x, y)
+	case y < f.chatHeight:
+		return p.clickChat(y)
+	case p.asking != nil:
+		return p.asking.click(p, x-f.promptX, y-f.promptY)
+	case p.isChild():
+		return p.clickFooter(x, y)
+	}
+	return p.edited(p.edit.Click(x-f.promptX, y-f.promptY-1))
+}
+
+func (p *program) clickHome(x, y int) tea.Cmd {
+	f := p.frame()
+	if p.offers.shown(p) {
+		return p.offerOut(p.offers.setup.Click(x-f.promptX, y-f.promptY))
+	}
+	return p.edited(p.edit.Click(x-f.promptX, y-f.promptY))
+}
+
+// clickOver is a click while a dialog lies over the rest: outside of it, it closes.
+func (p *program) clickOver(x, y int) tea.Cmd {
+	o := p.over
+	rows := o.box.View(p.theme(), p.width, max(1, p.height-2))
+	w := 0
+	for _, r := range rows {
+		w = max(w, r.Width())
+	}
+	if x < o.x || x >= o.x+w || y < o.y || y >= o.y+len(rows) {
+		return p.overlaid(dialog.Closed{})
+	}
+	return p.overlaid(o.box.Click(x-o.x, y-o.y))
+}
+
+// clickChat unfolds a part, opens the session behind a call, or offers what can be done with a prompt.
+func (p *program) clickChat(y int) tea.Cmd {
+	t, ok := p.chat().At(y)
+	switch {
+	case !ok:
+		return nil
+	case t.User && !p.isChild():
+		return p.messageDialog(t.Message)
+	case t.Child != "":
+		return p.openSession(t.Child)
+	case t.Part != "":
+		p.chat().Toggle(t.Part)
+	}
+	return nil
+}
+
+func (p *program) clickFooter(x, y int) tea.Cmd {
+	f := p.frame()
+	switch status.FooterHit(p.theme(), p.childValues(), f.promptWidth, x-f.promptX, y-f.promptY-1) {
+	case status.Parent:
+		return p.toParent()
+	case status.Prev:
+		return p.sibling(-1)
+	case status.Next:
+		return p.sibling(1)
+	default:
+		return nil
+	}
+}
+
+// ordered returns the two ends as one reads them.
+func (s selection) ordered() (from, to point) {
+	if s.to.y < s.from.y || s.to.y == s.from.y && s.to.x < s.from.x {
+		return s.to, s.from
+	}
+	return s.from, s.to
+}
+
+// span is which cells of a row are selected.
+func (s selection) span(y, width int) (from, to int, ok bool) {
+	a, b := s.ordered()
+	if y < a.y || y > b.y {
+		return 0, 0, false
+	}
+	from, to = 0, width
+	if y == a.y {
+		from = a.x
+	}
+	if y == b.y {
+		to = min(width, b.x+1)
+	}
+	return from, to, from < to
+}
+
+// over shows what is selected.
+func (s selection) over(_ *style.Theme, lines []style.Line) []style.Line {
+	if !s.moved {
+		return lines
+	}
+	out := make([]style.Line, len(lines))
+	for y, l := range lines {
+		out[y] = l
+		if from, to, ok := s.span(y, l.Width()); ok {
+			part := l.Cut(from, to).With(func(a style.Attr) style.Attr { a.Invert = !a.Invert; return a })
+			out[y] = l.Over(from, part)
+		}
+	}
+	return out
+}
+
+// text is what is selected.
+func (s selection) text(lines []style.Line) string {
+	var b strings.Builder
+	for y, l := range lines {
+		if from, to, ok := s.span(y, l.Width()); ok {
+			if b.Len() > 0 {
+				b.WriteByte('\n')
+			}
+			b.WriteString(strings.TrimRight(l.Cut(from, to).Text(), " "))
+		}
+	}
+	return b.String()
+}
+
+// copy puts a text on the clipboard: by the terminal, which also works from far away, and by the means of this
+// machine.
+func (p *program) copy(text string) tea.Cmd {
+	cmds := []tea.Cmd{tea.SetClipboard(text), p.say(toast.Info, "Copied")}
+	if p.o.Copy != nil {
+		cmds = append(cmds, func() tea.Msg {
+			if !p.calls.enter() {
+				return nil
+			}
+			defer p.calls.wg.Done()
+			if err := p.o.Copy(text); err != nil {
+				p.log("copy: %v", err)
+			}
+			return nil
+		})
+	}
+	return tea.Batch(cmds...)
+}

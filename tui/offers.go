@@ -1,0 +1,85 @@
+package tui
+
+import (
+	"context"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/lathe-agent/lathe/tui/home"
+	"github.com/lathe-agent/lathe/tui/host"
+)
+
+// offers are what somebody without a provider can do.
+type offers struct {
+	on    bool
+	asked bool
+	list  []Offer
+	setup home.Setup
+}
+
+// shown reports whether they stand in the place of the prompt.
+func (o *offers) shown(p *program) bool { return o.on && p.session == "" }
+
+// offerFirst looks for what can be done without a provider, and offers it.
+func (p *program) offerFirst() tea.Cmd {
+	if len(p.world.Providers.Connected) > 0 {
+		return nil
+	}
+	p.offers.on = true
+	if p.offers.asked {
+		return nil
+	}
+	if p.o.FirstRun == nil {
+		p.offers.setup.Set(nil)
+		return nil
+	}
+	p.offers.asked = true
+	return func() tea.Msg {
+		if !p.calls.enter() {
+			return nil
+		}
+		defer p.calls.wg.Done()
+		found := p.o.FirstRun(p.ctx)
+		return answered{then: func() tea.Cmd {
+			p.offers.list = found
+			var choices []home.Choice
+			for _, f := range found {
+				choices = append(choices, home.Choice{ID: f.ID, Title: f.Title, Detail: f.Detail})
+			}
+			p.offers.setup.Set(choices)
+			return nil
+		}}
+	}
+}
+
+func (p *program) offerKey(k tea.KeyPressMsg) (tea.Cmd, bool) {
+	out := p.offers.setup.Key(k, p.keys)
+	if !out.Handled {
+		return nil, false
+	}
+	return p.offerOut(out), true
+}
+
+// offerOut does what was chosen.
+func (p *program) offerOut(out home.Out) tea.Cmd {
+	for _, f := range p.offers.list {
+		if f.ID != out.Chosen {
+			continue
+		}
+		switch {
+		case f.Login:
+			return p.providersDialog()
+		case f.Do == nil:
+			p.offer = f.ID
+			return p.quit()
+		}
+		return p.call("do that", func(ctx context.Context, e host.Engine) (then, error) {
+			if err := f.Do(ctx); err != nil {
+				return nil, err
+			}
+			p.log("taken up: %s", f.Title)
+			return func() tea.Cmd { p.offers = offers{}; return p.learn() }, nil
+		})
+	}
+	return nil
+}

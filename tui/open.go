@@ -1,0 +1,351 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/tui/chat"
+	"github.com/lathe-agent/lathe/tui/host"
+	"github.com/lathe-agent/lathe/tui/toast"
+	"github.com/lathe-agent/lathe/tui/world"
+)
+
+// pageSize is how many messages are read at a time.
+const pageSize = 100
+
+// openEngine gets the engine and begins to listen to it.
+func (p *program) openEngine() tea.Cmd {
+	return func() tea.Msg {
+		if !p.calls.enter() {
+			return nil
+		}
+		defer p.calls.wg.Done()
+		e, err := p.o.Open(p.ctx)
+		if err != nil {
+			return answered{then: func() tea.Cmd { return p.fail(err) }}
+		}
+		return answered{then: func() tea.Cmd { return p.begun(e) }}
+	}
+}
+
+// begun goes on when the engine is there: events first, so that nothing is missed, then what there is to know.
+func (p *program) begun(e host.Engine) tea.Cmd {
+	p.engine = e
+	if p.calls.enter() {
+		go func() {
+			defer p.calls.wg.Done()
+			p.feed.follow(p.ctx, e)
+		}()
+	}
+	return tea.Batch(p.next(), p.learn(), p.first())
+}
+
+// fail shows why the program cannot work.
+func (p *program) fail(err error) tea.Cmd {
+	p.fatalError = err
+	return tea.Quit
+}
+
+// learn reads what there is to choose from. What fails is told and the rest goes on.
+func (p *program) learn() tea.Cmd {
+	return tea.Batch(
+		p.call("read the providers", func(ctx context.Context, e host.Engine) (then, error) {
+			providers, err := e.Providers(ctx)
+			if err != nil {
+				return nil, err
+			}
+			agents, err := e.Agents(ctx)
+			return func() tea.Cmd { return p.learnt(providers, agents) }, err
+		}),
+		p.call("read the commands", func(ctx context.Context, e host.Engine) (then, error) {
+			commands, err := e.Commands(ctx)
+			return func() tea.Cmd { p.setCommands(commands); return nil }, err
+		}),
+		p.call("read the skills", func(ctx context.Context, e host.Engine) (then, error) {
+			skills, err := e.Skills(ctx)
+			return func() tea.Cmd { p.world.Skills = skills; return nil }, err
+		}),
+		p.call("read the directory", func(ctx context.Context, e host.Engine) (then, error) {
+			info, err := e.Info(ctx)
+			if err != nil {
+				return nil, err
+			}
+			return func() tea.Cmd { p.world.Info = info; return nil }, nil
+		}),
+		p.learnServers(), p.learnWork(),
+	)
+}
+
+func (p *program) learnServers() tea.Cmd {
+	return p.call("read the tool servers", func(ctx context.Context, e host.Engine) (then, error) {
+		servers, err := e.ToolServers(ctx)
+		return func() tea.Cmd { p.world.Servers = servers; return p.refreshOverlay() }, err
+	})
+}
+
+// learnWork reads who is at work and what waits for an answer.
+func (p *program) learnWork() tea.Cmd {
+	return p.call("read what is under way", func(ctx context.Context, e host.Engine) (then, error) {
+		statuses, err := e.Statuses(ctx)
+		if err != nil {
+			return nil, err
+		}
+		asks, err := e.Asks(ctx)
+		return func() tea.Cmd {
+			p.world.LearnStatuses(statuses)
+			p.world.LearnAsks(asks)
+			return tea.Batch(p.lookForAsks(), p.animate())
+		}, err
+	})
+}
+
+// learnt takes in who answers, and sends what was given on the command line.
+func (p *program) learnt(providers host.Providers, agents []lathe.Agent) tea.Cmd {
+	p.world.Providers, p.world.Agents, p.world.Loaded = providers, agents, true
+	p.setAgents(agents)
+	p.choice.settle(p)
+	if len(providers.Connected) == 0 {
+		return p.offerFirst()
+	}
+	p.offers = offers{}
+	return p.sendFirst()
+}
+
+// first opens what the command line asked for.
+func (p *program) first() tea.Cmd {
+	s := p.o.Start
+	switch {
+	case s.Session != "" && s.Fork:
+		return p.fork(s.Session, "")
+	case s.Session != "":
+		return p.openSession(s.Session)
+	case s.Continue:
+		return p.call("find the last session", func(ctx context.Context, e host.Engine) (then, error) {
+			all, err := e.List(ctx, host.SessionQuery{Limit: 20})
+			i := slices.IndexFunc(all, func(s lathe.Session) bool { return s.Parent == "" })
+			if err != nil || i < 0 {
+				return nil, err
+			}
+			return func() tea.Cmd {
+				if p.o.Start.Fork {
+					return p.fork(all[i].ID, "")
+				}
+				return p.openSession(all[i].ID)
+			}, nil
+		})
+	default:
+		return nil
+	}
+}
+
+// openSession shows a session, which is read if it was not before.
+func (p *program) openSession(id lathe.SessionID) tea.Cmd {
+	if id != p.session {
+		p.keepDraft()
+		p.session = id
+		p.bringDraft()
+		p.interrupt = p.interrupt.AddDate(-1, 0, 0)
+	}
+	if o := p.world.Look(id); o.Transcript != nil && !o.Transcript.Stale() {
+		return tea.Batch(p.shown(), p.animate())
+	}
+	return p.readSession(id)
+}
+
+// readSession reads the newest page of a session and what belongs to it.
+func (p *program) readSession(id lathe.SessionID) tea.Cmd {
+	o := p.world.Look(id)
+	if o.Fetching {
+		return nil
+	}
+	o.Fetching = true
+	return p.call("open the session", func(ctx context.Context, e host.Engine) (then, error) {
+		s, err := e.Get(ctx, id)
+		if err != nil {
+			return func() tea.Cmd { return p.leave(id) }, err
+		}
+		page, older, err := e.Messages(ctx, id, "", pageSize)
+		if err != nil {
+			return func() tea.Cmd { o.Fetching = false; return nil }, err
+		}
+		todos, err1 := e.Todos(ctx, id)
+		diff, err2 := e.Diff(ctx, id, "")
+		children, err3 := e.Children(ctx, id)
+		if err := firstOf(err1, err2, err3); err != nil {
+			p.log("beside session %s: %v", id, err) // the conversation itself is there
+		}
+		return func() tea.Cmd {
+			p.world.Read(s, page, older, todos, diff)
+			p.world.Learn(children...)
+			return tea.Batch(p.shown(), p.animate())
+		}, nil
+	})
+}
+
+func firstOf(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// shown does what belongs to a session that has come onto the screen.
+func (p *program) shown() tea.Cmd {
+	o := p.opened()
+	if o == nil {
+		return nil
+	}
+	p.choice.follow(p, o.Transcript)
+	return tea.Batch(p.lookForAsks(), p.sendFirst())
+}
+
+// readOlder reads the page before, when the top of what is known is on the screen.
+func (p *program) readOlder() tea.Cmd {
+	o := p.opened()
+	if o == nil || o.Older == "" || o.Reading {
+		return nil
+	}
+	o.Reading = true
+	before := o.Older
+	return p.call("read older messages", func(ctx context.Context, e host.Engine) (then, error) {
+		page, older, err := e.Messages(ctx, o.ID, before, pageSize)
+		return func() tea.Cmd {
+			if o.Reading = false; err == nil {
+				o.Transcript.Include(page)
+				o.Older = older
+			}
+			return nil
+		}, err
+	})
+}
+
+// leave goes back to the home screen if this session is on the screen.
+func (p *program) leave(id lathe.SessionID) tea.Cmd {
+	if p.session != id {
+		return nil
+	}
+	p.keepDraft()
+	p.session, p.asking = "", nil
+	p.bringDraft()
+	delete(p.chats, id)
+	return nil
+}
+
+// fork makes a copy of a session, up to a message if one is given, and shows it.
+func (p *program) fork(id lathe.SessionID, before lathe.MessageID) tea.Cmd {
+	return p.call("fork the session", func(ctx context.Context, e host.Engine) (then, error) {
+		s, err := e.Fork(ctx, id, before)
+		if err != nil {
+			return nil, err
+		}
+		return func() tea.Cmd {
+			p.world.Learn(s)
+			return tea.Batch(p.openSession(s.ID), p.say(toast.Success, "This is a copy now; the other is as it was"))
+		}, nil
+	})
+}
+
+// told takes in events.
+func (p *program) told(b batch) tea.Cmd {
+	p.lastBatch = p.now()
+	var cmds []tea.Cmd
+	for _, e := range b.events {
+		for _, n := range p.world.Apply(e) {
+			cmds = append(cmds, p.noted(n))
+		}
+	}
+	if b.err != nil {
+		cmds = append(cmds, p.say(toast.Error, fmt.Sprintf("No more news from the engine: %s", words(b.err))))
+	} else {
+		cmds = append(cmds, p.next())
+	}
+	return tea.Batch(append(cmds, p.lookForAsks(), p.animate(), p.refreshOverlay())...)
+}
+
+// noted does what a note asks for.
+func (p *program) noted(n world.Note) tea.Cmd {
+	here := n.Session == p.session && n.Session != ""
+	switch n.Kind {
+	case world.Ended:
+		return p.turnEnded(n.Session)
+	case world.Failed:
+		if here && p.o.Look.Attention {
+			return p.attract("A turn failed")
+		}
+	case world.Asked:
+		return p.attract("Your answer is wanted")
+	case world.Gone:
+		return p.leave(n.Session)
+	case world.Renewed:
+		return p.learn()
+	case world.Lost:
+		return p.readAgain(n.Session)
+	case world.Branched:
+		p.world.Info.Branch = n.Text
+	case world.Say:
+		return p.say(toast.Info, n.Text)
+	case world.Insert:
+		p.edit.Insert(n.Text)
+	case world.Do:
+		return p.doNamed(n.Text)
+	case world.Select:
+		return p.openSession(n.Session)
+	case world.Compact:
+		if here {
+			return p.say(toast.Success, "The conversation was compacted")
+		}
+	case world.Stranger:
+		return p.meet(n.Session)
+	}
+	return nil
+}
+
+// meet finds out whose session it is that asks.
+func (p *program) meet(id lathe.SessionID) tea.Cmd {
+	return p.call("find out who asks", func(ctx context.Context, e host.Engine) (then, error) {
+		s, err := e.Get(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		return func() tea.Cmd { p.world.Learn(s); return p.lookForAsks() }, nil
+	})
+}
+
+// readAgain reads sessions afresh after something was missed.
+func (p *program) readAgain(id lathe.SessionID) tea.Cmd {
+	if id != "" && id != p.session {
+		p.world.Forget(id) // it is read when it is looked at
+		return nil
+	}
+	p.world.Leave(p.session)
+	cmd := p.learnWork()
+	if p.session == "" {
+		return cmd
+	}
+	return tea.Batch(cmd, p.readSession(p.session)) // what is on the screen stays there until then
+}
+
+// env is what the conversation is drawn with.
+func (p *program) env() chat.Env {
+	f := p.frame()
+	return chat.Env{
+		Theme: p.theme(), Width: f.chatWidth, Height: f.chatHeight, Now: p.now(), Frame: p.beat, Show: p.wants,
+		Dir: p.world.Info.Directory, Home: p.world.Info.Home,
+		AgentColor: p.agentColor, ModelName: p.modelName, Child: p.child, RedoKey: p.keys.Label("messages_redo"),
+	}
+}
+
+func (p *program) child(id lathe.SessionID) (chat.Child, bool) {
+	doing, calls, ok := p.world.Work(id)
+	c := chat.Child{Doing: doing, Calls: calls}
+	if s := p.world.Status(id); s.Type == lathe.Retrying {
+		c.Retry = "waits: " + s.Message
+	}
+	return c, ok
+}

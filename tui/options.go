@@ -1,0 +1,80 @@
+package tui
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"time"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/tui/host"
+)
+
+// Options are what the program begins with. The zero value of most is a good choice.
+type Options struct {
+	// Open gives the engine. It is called once, after the first frame is on the screen.
+	Open func(ctx context.Context) (host.Engine, error)
+
+	Version string
+	Dir     string // shown until the engine says more
+	Start   Start
+	Look    Look
+
+	Keys  map[string]json.RawMessage // by name, over the defaults
+	State string                     // folder for what is remembered between runs; "" remembers nothing
+	// Editor is the command that edits a prompt outside, as words; empty has none.
+	Editor []string
+	// FirstRun looks for what someone without a provider could use. It may take a moment.
+	FirstRun func(ctx context.Context) []Offer
+	// ReadFile reads an attachment from this machine, up to a size that is sensible.
+	ReadFile func(path string) ([]byte, error)
+	// Copy puts a text on the clipboard of this machine by its own means, beside what the terminal does. It may be nil.
+	Copy func(text string) error
+	// Browse opens a page in the user's browser. It may be nil.
+	Browse func(url string) error
+	// Log writes a line where the user does not see it. It may be nil.
+	Log func(format string, args ...any)
+
+	In, Out *os.File
+	Env     []string // TERM, COLORTERM, NO_COLOR and their like
+	Now     func() time.Time
+}
+
+// Start says what to show first.
+type Start struct {
+	Session  lathe.SessionID // this one
+	Continue bool            // the last one of the directory
+	Fork     bool            // a copy of it
+	Prompt   string          // sent when a model is ready
+	Agent    string
+	Model    string // as provider/model
+	Auto     bool   // every permission is given, once each
+}
+
+// Look is what settings say of the screen.
+type Look struct {
+	Theme           string
+	ThemeDirs       []string // folders with theme files, nearest first
+	Mouse           bool
+	ScrollSpeed     float64       // lines a notch; 0 is 3
+	Stacked         bool          // diffs never side by side
+	LeaderTimeout   time.Duration // 0 is two seconds
+	PromptMaxHeight int           // 0 is a third of the screen, 6 at least
+	Attention       bool          // tell when the terminal is not looked at
+}
+
+// Offer is something that somebody without a provider can do.
+type Offer struct {
+	ID, Title, Detail string
+	// Do makes it so; afterwards the providers are read again. Nil ends the program with this offer as its end.
+	Do func(ctx context.Context) error
+	// Login opens the dialog of providers instead.
+	Login bool
+}
+
+// Ended says how the program ended.
+type Ended struct {
+	Session lathe.SessionID // the one on the screen, if any
+	Title   string
+	Offer   string // the id of an offer that ends the program
+}

@@ -1,0 +1,169 @@
+package tui
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/tui/chat"
+	"github.com/lathe-agent/lathe/tui/dialog"
+	"github.com/lathe-agent/lathe/tui/host"
+	"github.com/lathe-agent/lathe/tui/toast"
+)
+
+// whole reads a session to its beginning.
+func whole(ctx context.Context, e host.Engine, id lathe.SessionID) (s lathe.Session, all []lathe.Message, err error) {
+	if s, err = e.Get(ctx, id); err != nil {
+		return s, nil, err
+	}
+	before := ""
+	for {
+		page, older, err := e.Messages(ctx, id, before, pageSize)
+		if err != nil {
+			return s, nil, err
+		}
+		all = append(page, all...)
+		if older == "" || len(page) == 0 {
+			return s, all, nil
+		}
+		before = older
+	}
+}
+
+func (p *program) include() chat.Include {
+	return chat.Include{Thinking: p.wants.Thinking, Tools: p.wants.Details, Metadata: p.wants.Metadata, ModelName: p.modelName, Location: p.now().Location()}
+}
+
+// copyTranscript puts the whole session on the clipboard.
+func (p *program) copyTranscript() tea.Cmd {
+	id, in := p.session, p.include()
+	names := p.modelNames()
+	in.ModelName = names
+	return p.call("copy the transcript", func(ctx context.Context, e host.Engine) (then, error) {
+		s, all, err := whole(ctx, e, id)
+		if err != nil {
+			return nil, err
+		}
+		text := chat.Markdown(s, all, in)
+		return func() tea.Cmd { return p.copy(text) }, nil
+	})
+}
+
+// modelNames is modelName for use beside the screen.
+func (p *program) modelNames() func(lathe.ModelRef) string {
+	names := map[string]string{}
+	for _, pr := range p.world.Providers.Connected {
+		for _, m := range pr.Models {
+			names[modelKey(m.Ref)] = m.Name
+		}
+	}
+	return func(r lathe.ModelRef) string {
+		if n := names[modelKey(r)]; n != "" {
+			return n
+		}
+		return r.Model
+	}
+}
+
+// exportDialog writes a session to a file of this machine.
+func (p *program) exportDialog() tea.Cmd {
+	s, _ := p.world.Session(p.session)
+	return p.show(&overlay{box: dialog.NewExport(p.keys, fileName(s)), on: func(out dialog.Out) tea.Cmd {
+		if f, ok := out.(dialog.Filled); ok {
+			return p.export(f)
+		}
+		return nil
+	}})
+}
+
+// fileName makes one of a title.
+func fileName(s lathe.Session) string {
+	var b strings.Builder
+	for _, r := range strings.ToLower(s.Title) {
+		switch {
+		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9':
+			b.WriteRune(r)
+		case b.Len() > 0 && !strings.HasSuffix(b.String(), "-"):
+			b.WriteByte('-')
+		}
+		if b.Len() >= 40 {
+			break
+		}
+	}
+	if name := strings.Trim(b.String(), "-"); name != "" {
+		return name + ".md"
+	}
+	return string(s.ID) + ".md"
+}
+
+func (p *program) export(f dialog.Filled) tea.Cmd {
+	in := chat.Include{Thinking: f.Checks[dialog.ExportThinking], Tools: f.Checks[dialog.ExportTools], Metadata: f.Checks[dialog.ExportMetadata], ModelName: p.modelNames(), Location: p.now().Location()}
+	path, id, open := f.Texts[dialog.ExportFile], p.session, f.Checks[dialog.ExportOpen]
+	if path == "" {
+		return p.say(toast.Warning, "Give the file a name")
+	}
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(p.o.Dir, path)
+	}
+	return p.call("export the session", func(ctx context.Context, e host.Engine) (then, error) {
+		s, all, err := whole(ctx, e, id)
+		if err != nil {
+			return nil, err
+		}
+		text := chat.Markdown(s, all, in)
+		if open {
+			return func() tea.Cmd { return p.editText(text, nil) }, nil
+		}
+		file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666) // nothing is written over
+		if err != nil {
+			return nil, err
+		}
+		_, err = file.WriteString(text)
+		if err2 := file.Close(); err == nil {
+			err = err2
+		}
+		return func() tea.Cmd { return p.say(toast.Success, "Written to "+path) }, err
+	})
+}
+
+// copyAnswer copies what was said last.
+func (p *program) copyAnswer() tea.Cmd {
+	o := p.opened()
+	if o == nil {
+		return nil
+	}
+	for i := o.Transcript.Count() - 1; i >= 0; i-- {
+		h := o.Transcript.Held(i)
+		if h.Said().Role() != "assistant" {
+			continue
+		}
+		if text := saidIn(h); text != "" {
+			return p.copy(text)
+		}
+	}
+	return p.say(toast.Info, "There is no answer to copy")
+}
+
+func (p *program) copyMessage(id lathe.MessageID) tea.Cmd {
+	if o := p.opened(); o != nil {
+		if i := o.Transcript.Find(id); i >= 0 {
+			return p.copy(saidIn(o.Transcript.Held(i)))
+		}
+	}
+	return nil
+}
+
+// saidIn is the text of a message.
+func saidIn(h lathe.Held) string {
+	var out []string
+	for i := range h.Len() {
+		if t, ok := h.Part(i).Body.(*lathe.Text); ok && !t.Synthetic.On() && strings.TrimSpace(t.Text) != "" {
+			out = append(out, strings.TrimSpace(t.Text))
+		}
+	}
+	return strings.Join(out, "\n\n")
+}

@@ -1,0 +1,134 @@
+package tui
+
+import (
+	"context"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/tui/chat"
+	"github.com/lathe-agent/lathe/tui/editor"
+	"github.com/lathe-agent/lathe/tui/host"
+	"github.com/lathe-agent/lathe/tui/key"
+	"github.com/lathe-agent/lathe/tui/memory"
+	"github.com/lathe-agent/lathe/tui/review"
+	"github.com/lathe-agent/lathe/tui/toast"
+	"github.com/lathe-agent/lathe/tui/world"
+)
+
+// program is the root: it holds the regions and routes between them, the engine and the terminal.
+type program struct {
+	o      Options
+	ctx    context.Context // of the program's whole life; calls end with it
+	calls  calls
+	engine host.Engine // nil until it is open
+	feed   *feed
+	keys   *key.Map
+	memory *memory.Memory
+	world  *world.World
+	ids    *lathe.IDs
+
+	screen
+	session   lathe.SessionID // "" on the home screen
+	chats     map[lathe.SessionID]*chat.Chat
+	drafts    map[lathe.SessionID]editor.Draft
+	edit      *editor.Editor
+	over      *overlay // what lies over the rest
+	asking    *asking  // what waits for an answer on this screen
+	review    *review.Review
+	reviewing source
+	toasts    toast.Stack
+	choice    choice
+	kv        kv
+	kept      kept
+	offers    offers
+
+	approved map[lathe.AskID]bool // given without asking, where the user has said so
+
+	leader     time.Time // when the leader was pressed; zero when it was not
+	interrupt  time.Time // when interrupting was asked for the first time
+	lastBatch  time.Time
+	offer      string
+	fatalError error
+}
+
+// newProgram makes the program without looking at anything outside of it: the first frame must come at once.
+func newProgram(ctx context.Context, o Options) *program {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	p := &program{
+		o: o, ctx: ctx, feed: newFeed(), ids: lathe.NewIDs(), world: world.New(), memory: memory.Open(o.State),
+		chats: map[lathe.SessionID]*chat.Chat{}, drafts: map[lathe.SessionID]editor.Draft{},
+	}
+	p.world.Info = host.Info{Directory: o.Dir, Version: o.Version}
+	var err error
+	if p.keys, err = key.New(o.Keys); err != nil {
+		p.trouble = append(p.trouble, err.Error())
+	}
+	p.edit = editor.New(p.keys)
+	p.begin()
+	return p
+}
+
+// Init opens the engine behind the first frame.
+func (p *program) Init() tea.Cmd {
+	return tea.Batch(tea.RequestBackgroundColor, tea.RequestForegroundColor, p.openEngine(), p.recall())
+}
+
+// Update takes what happened to who has to do with it.
+func (p *program) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	p.dirty = true
+	switch msg := msg.(type) {
+	case tea.KeyPressMsg:
+		return p, p.pressed(msg)
+	case batch:
+		return p, p.told(msg)
+	case answered:
+		return p, p.answer(msg)
+	case tea.PasteMsg:
+		return p, p.pasted(msg.Content)
+	case tea.MouseMsg:
+		return p, p.mouse(msg)
+	case tea.WindowSizeMsg:
+		p.width, p.height = msg.Width, msg.Height
+	case tea.FocusMsg:
+		p.blurred = false
+	case tea.BlurMsg:
+		p.blurred = true
+	case tea.BackgroundColorMsg:
+		p.sawBackground(msg.Color, msg.IsDark())
+	case tea.ForegroundColorMsg:
+		p.sawForeground(msg.Color)
+	case tick:
+		return p, p.ticked(msg)
+	default:
+		p.dirty = false
+	}
+	return p, nil
+}
+
+// now is the time as the program has it.
+func (p *program) now() time.Time { return p.o.Now() }
+
+// opened is the session on the screen, nil when there is none or it was not read yet.
+func (p *program) opened() *world.Open {
+	if p.session == "" {
+		return nil
+	}
+	if o := p.world.Opened(p.session); o != nil && o.Transcript != nil {
+		return o
+	}
+	return nil
+}
+
+// chat is the view of the session on the screen.
+func (p *program) chat() *chat.Chat {
+	c := p.chats[p.session]
+	if c == nil {
+		c = chat.New()
+		p.chats[p.session] = c
+	}
+	return c
+}

@@ -1,0 +1,276 @@
+// Package review is the diff viewer: a tree of changed files at the left, their patches at the right. It owns
+// where one stands in a change, what is folded and what has been looked through; where changes come from is the
+// root's business.
+//
+// Only what is seen is read and drawn: a patch is parsed when one comes to it, so a change of thousands of
+// files opens at once. Everything belongs to one goroutine. Start with Key and View; tree.go is the left side,
+// patch.go the right.
+package review
+
+import (
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/tui/diff"
+	"github.com/lathe-agent/lathe/tui/key"
+	"github.com/lathe-agent/lathe/tui/style"
+)
+
+// Options are fixed for a viewer.
+type Options struct {
+	Keys  *key.Map
+	Split bool // how patches are shown at first, where the width allows it
+	Wrap  bool // long lines go on in the next row
+}
+
+// Out is what the root must do next.
+type Out int
+
+// What a key or a click may ask for.
+const (
+	NotHandled   Out = iota
+	Handled          // draw anew
+	Close            // leave the viewer
+	SwitchSource     // show another change: call Loading, then Set
+)
+
+// Review is the viewer. Make one with New.
+type Review struct {
+	opt    Options
+	source string
+	note   string // instead of files: what is going on
+
+	files    []file
+	tree     tree
+	at       place
+	added    int
+	removed  int
+	reviewed int
+
+	hideTree, inTree, single, help bool
+
+	theme         *style.Theme // of the last View, as are the sizes; nil before the first
+	width, height int
+	hits          []place
+}
+
+// file is one file of the change. Its sheet is made when it is first seen.
+type file struct {
+	lathe.FileDiff
+	sheet            *diff.Sheet
+	folded, reviewed bool
+}
+
+// New opens a viewer that waits for a change.
+func New(o Options) *Review {
+	r := &Review{opt: o, width: 80, height: 24}
+	r.Loading("")
+	return r
+}
+
+// Loading says that a change is being read.
+func (r *Review) Loading(source string) { r.empty(source, "Reading the changes…") }
+
+// Fail says that a change could not be read, and why.
+func (r *Review) Fail(source, why string) { r.empty(source, why) }
+
+func (r *Review) empty(source, note string) {
+	r.source, r.note, r.files, r.tree = source, note, nil, tree{}
+	r.at, r.added, r.removed, r.reviewed = place{}, 0, 0, 0
+}
+
+// Set shows a change. Files that were looked through stay so where their patch is the same.
+func (r *Review) Set(source string, files []lathe.FileDiff) {
+	was := map[string]file{}
+	for _, f := range r.files {
+		was[f.File] = f
+	}
+	here := ""
+	if len(r.files) > 0 && source == r.source {
+		here = r.files[r.at.file].File
+	}
+	r.empty(source, "")
+	if len(files) == 0 {
+		r.note = "Nothing has changed."
+		return
+	}
+	r.files = make([]file, len(files))
+	for i, f := range files {
+		r.files[i].FileDiff = f
+		if o := was[f.File]; o.reviewed && o.Patch == f.Patch {
+			r.files[i].reviewed, r.files[i].folded = true, true
+			r.reviewed++
+		}
+		r.added, r.removed = r.added+f.Additions, r.removed+f.Deletions
+	}
+	r.tree = newTree(r.files)
+	for i := range r.files {
+		if r.files[i].File == here {
+			r.jump(place{file: i})
+			return
+		}
+	}
+	r.jump(place{})
+}
+
+// Key takes a key.
+func (r *Review) Key(k tea.KeyPressMsg) Out {
+	if r.help {
+		r.help = false
+		return Handled
+	}
+	if name, ok := r.opt.Keys.First(k, key.DiffClose, key.DiffSwitchSource, key.DiffHelp); ok {
+		switch name {
+		case key.DiffClose:
+			return Close
+		case key.DiffSwitchSource:
+			return SwitchSource
+		}
+		r.help = true
+		return Handled
+	}
+	if len(r.files) == 0 {
+		return NotHandled
+	}
+	if r.command(k) || r.move(k) {
+		return Handled
+	}
+	return NotHandled
+}
+
+// command takes the keys that have names.
+func (r *Review) command(k tea.KeyPressMsg) bool {
+	name, ok := r.opt.Keys.First(k, key.DiffToggle, key.DiffExpand, key.DiffExpandAll, key.DiffCollapse, key.DiffSwitchFocus,
+		key.DiffNextHunk, key.DiffPreviousHunk, key.DiffNextFile, key.DiffPreviousFile, key.DiffToggleFileTree,
+		key.DiffSinglePatch, key.DiffToggleView)
+	if !ok {
+		if k.String() == "m" {
+			r.mark()
+			return true
+		}
+		return false
+	}
+	switch name {
+	case key.DiffToggle:
+		r.toggle()
+	case key.DiffExpand:
+		r.expand()
+	case key.DiffCollapse:
+		r.collapse()
+	case key.DiffExpandAll:
+		r.expandAll()
+	case key.DiffSwitchFocus:
+		r.inTree = !r.inTree && !r.hideTree
+	case key.DiffNextHunk:
+		r.nextHunk()
+	case key.DiffPreviousHunk:
+		r.previousHunk()
+	case key.DiffNextFile:
+		r.jump(place{file: min(r.at.file+1, len(r.files)-1)})
+	case key.DiffPreviousFile:
+		r.previousFile()
+	case key.DiffToggleFileTree:
+		r.hideTree = !r.hideTree
+		r.inTree = r.inTree && !r.hideTree
+	case key.DiffSinglePatch:
+		r.single = !r.single
+	case key.DiffToggleView:
+		r.turn()
+	}
+	return true
+}
+
+// move takes the keys that go up and down, which are the same everywhere.
+func (r *Review) move(k tea.KeyPressMsg) bool {
+	page := max(r.bodyHeight()-2, 1)
+	n := 0
+	switch k.String() {
+	case "up", "k":
+		n = -1
+	case "down", "j":
+		n = 1
+	case "pgup":
+		n = -page
+	case "pgdown":
+		n = page
+	case "ctrl+u":
+		n = -page / 2
+	case "ctrl+d":
+		n = page / 2
+	case "home", "g":
+		n = -1 << 30
+	case "end", "G", "shift+g":
+		n = 1 << 30
+	default:
+		return false
+	}
+	if r.inTree {
+		r.walkTree(n)
+	} else {
+		r.scroll(n)
+	}
+	return true
+}
+
+// Wheel scrolls what lies at column x, up for less than 0.
+func (r *Review) Wheel(x, dy int) {
+	if len(r.files) == 0 || r.help {
+		return
+	}
+	if r.overTree(x) {
+		r.tree.scroll(dy, r.bodyHeight())
+		return
+	}
+	r.scroll(dy)
+}
+
+// Click takes a click: on a file or a folder of the tree, or on the head of a patch, which folds it.
+func (r *Review) Click(x, y int) Out {
+	if r.help {
+		r.help = false
+		return Handled
+	}
+	y-- // below the title
+	if len(r.files) == 0 || y < 0 || y >= r.bodyHeight() {
+		return NotHandled
+	}
+	if r.overTree(x) {
+		i := r.tree.top + y
+		if i >= len(r.tree.seen) {
+			return NotHandled
+		}
+		r.tree.cursor, r.inTree = i, true
+		r.toggle()
+		return Handled
+	}
+	r.inTree = false
+	if y < len(r.hits) && r.hits[y].row == 0 && r.hits[y].file >= 0 {
+		r.fold(r.hits[y].file)
+	}
+	return Handled
+}
+
+// mark says that a file has been looked through, folds it and goes on to the next; or takes that back.
+func (r *Review) mark() {
+	f := &r.files[r.at.file]
+	f.reviewed = !f.reviewed
+	f.folded = f.reviewed
+	if !f.reviewed {
+		r.reviewed--
+		return
+	}
+	r.reviewed++
+	next := slices.IndexFunc(r.files[r.at.file:], func(f file) bool { return !f.reviewed })
+	if next < 0 {
+		next = slices.IndexFunc(r.files, func(f file) bool { return !f.reviewed }) - r.at.file
+	}
+	if to := r.at.file + next; to >= 0 {
+		r.jump(place{file: to})
+	}
+}
+
+func (r *Review) options(th *style.Theme, width int) diff.Options {
+	return diff.Options{Theme: th, Width: width, Split: r.opt.Split, Wrap: r.opt.Wrap}
+}

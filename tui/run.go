@@ -1,0 +1,65 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// Run shows the program until the user leaves it or the context ends. The terminal is as it was afterwards,
+// also when something went badly wrong.
+func Run(ctx context.Context, o Options) (Ended, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	p := newProgram(ctx, o)
+	t := tea.NewProgram(p, o.programOptions(ctx)...)
+	last, err := t.Run()
+	cancel()
+	p.calls.wait(5 * time.Second)
+	if err := p.saveLast(); err != nil {
+		p.log("what is remembered could not be written: %v", err)
+	}
+	switch {
+	case errors.Is(err, tea.ErrProgramPanic):
+		return p.ended(), fmt.Errorf("the terminal program failed: %w; the session goes on where it was", err)
+	case errors.Is(err, tea.ErrInterrupted), errors.Is(err, tea.ErrProgramKilled):
+		return p.ended(), context.Cause(ctx)
+	case err != nil:
+		return p.ended(), err
+	}
+	if q, ok := last.(*program); ok {
+		return q.ended(), q.fatalError
+	}
+	return p.ended(), nil
+}
+
+func (o *Options) programOptions(ctx context.Context) []tea.ProgramOption {
+	out := []tea.ProgramOption{tea.WithContext(ctx), tea.WithFPS(60)}
+	if o.In != nil {
+		out = append(out, tea.WithInput(o.In))
+	}
+	if o.Out != nil {
+		out = append(out, tea.WithOutput(o.Out))
+	}
+	if o.Env != nil {
+		out = append(out, tea.WithEnvironment(o.Env))
+	}
+	return out
+}
+
+func (p *program) ended() Ended {
+	out := Ended{Session: p.session, Offer: p.offer}
+	if s, ok := p.world.Session(p.session); ok {
+		out.Title = s.Title
+	}
+	return out
+}
+
+func (p *program) log(format string, args ...any) {
+	if p.o.Log != nil {
+		p.o.Log(format, args...)
+	}
+}

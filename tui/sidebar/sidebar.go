@@ -1,0 +1,127 @@
+// Package sidebar owns the column at the right of a session: what it is called, how full the model's window
+// is, what it costs, the servers of tools, what is still to do, and which files changed.
+//
+// It draws what it is given and remembers only which lists are folded and how far it is scrolled. It is not
+// safe for use by several goroutines. Start with Values and Sidebar.View.
+package sidebar
+
+import (
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/tui/host"
+	"github.com/lathe-agent/lathe/tui/style"
+)
+
+// Width is how wide the column is where there is room.
+const Width = 42
+
+// Values are what the column tells.
+type Values struct {
+	Title string // empty in the session of a subagent
+	Share string // an address
+	// Hint, when set, stands above everything else: something that is missing and what to do about it.
+	Hint string
+
+	Tokens  int64
+	Window  int64 // tokens the model can take; 0 is not known
+	Cost    float64
+	Servers []host.ToolServer
+	Todos   []lathe.Todo
+	Files   []lathe.FileDiff
+
+	Directory, Branch, Version string // the directory as people write it
+}
+
+// Section is a part of the column that can be folded.
+type Section int
+
+// The parts.
+const (
+	Servers Section = iota
+	Todos
+	Files
+	sections
+)
+
+// foldable is from how many entries on a list can be folded.
+const foldable = 3
+
+// Sidebar remembers how a person set the column up. The zero value has everything open.
+type Sidebar struct {
+	folded [sections]bool
+	top    int // rows scrolled
+	// What was drawn last, to know what is clicked and how far one can scroll.
+	rows   []target
+	height int // of what scrolls
+	total  int
+}
+
+// target is what a click on a row means.
+type target struct {
+	head    bool
+	section Section
+	file    string
+}
+
+// Out says what a click asks for.
+type Out struct {
+	Handled bool
+	File    string // a changed file that is to be shown
+}
+
+// Fold folds or opens a part.
+func (s *Sidebar) Fold(part Section, folded bool) { s.folded[part] = folded }
+
+// Folded reports whether a part is folded.
+func (s *Sidebar) Folded(part Section) bool { return s.folded[part] }
+
+// Click folds or opens the part whose heading is there, or asks for a file.
+func (s *Sidebar) Click(_, y int) Out {
+	if y < 0 || y >= s.height || y+s.top >= len(s.rows) {
+		return Out{}
+	}
+	if y == s.height-1 && s.isMore() { // the line that says so
+		s.Wheel(max(1, s.height/2))
+		return Out{Handled: true}
+	}
+	switch t := s.rows[y+s.top]; {
+	case t.head:
+		s.folded[t.section] = !s.folded[t.section]
+		return Out{Handled: true}
+	case t.file != "":
+		return Out{Handled: true, File: t.file}
+	default:
+		return Out{}
+	}
+}
+
+// Wheel scrolls, where there is more than fits.
+func (s *Sidebar) Wheel(dy int) { s.top = max(0, min(s.top+dy, s.total-s.height)) }
+
+// isMore reports whether something is below what was drawn.
+func (s *Sidebar) isMore() bool { return s.total-s.top > s.height }
+
+// View draws the column on the theme's panel, exactly as wide and as high as asked.
+func (s *Sidebar) View(th *style.Theme, v Values, width, height int) []style.Line {
+	if width < 1 || height < 1 {
+		return nil
+	}
+	d := drawing{th: th, width: width, pad: 2}
+	if width < 30 {
+		d.pad = 1
+	}
+	d.inner = max(1, width-2*d.pad)
+	d.all(s, &v)
+	foot := d.footer(&v)
+	if len(foot)+4 > height { // what is above is more important
+		foot = nil
+	}
+	s.height = height - len(foot)
+	s.rows, s.total = d.targets, len(d.lines)
+	s.Wheel(0)
+	lines := d.lines[s.top:min(len(d.lines), s.top+s.height)]
+	if s.isMore() {
+		lines = append(lines[:s.height-1:s.height-1], d.indent(style.Of("↓ more", style.Fg(th.TextMuted))))
+	}
+	out := style.Block(lines, width, s.height, th.BackgroundPanel)
+	return append(out, style.Block(foot, width, len(foot), th.BackgroundPanel)...)
+}

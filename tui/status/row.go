@@ -1,0 +1,93 @@
+package status
+
+import "github.com/lathe-agent/lathe/tui/style"
+
+// item is a piece of a row that can go when there is no room. Rank 0 stays, the highest goes first.
+type item struct {
+	line style.Line
+	rank int
+	part Part
+}
+
+// row is what stands at the left and at the right of a line.
+type row struct {
+	left, right []item
+	between     style.Line // items of the same side
+}
+
+// gap is the least room between the sides.
+const gap = 2
+
+// fit drops items until the row has room in width.
+func (r row) fit(width int) row {
+	for r.width() > width {
+		worst, side, at := 0, 0, 0
+		for s, items := range [][]item{r.left, r.right} {
+			for i, it := range items {
+				if it.rank > 0 && it.rank >= worst {
+					worst, side, at = it.rank, s, i
+				}
+			}
+		}
+		switch {
+		case worst == 0:
+			return r
+		case side == 0:
+			r.left = without(r.left, at)
+		default:
+			r.right = without(r.right, at)
+		}
+	}
+	return r
+}
+
+func without(items []item, at int) []item {
+	return append(items[:at:at], items[at+1:]...)
+}
+
+func (r row) width() int {
+	w := r.side(r.left).Width() + r.side(r.right).Width()
+	if len(r.left) > 0 && len(r.right) > 0 {
+		w += gap
+	}
+	return w
+}
+
+func (r row) side(items []item) (out style.Line) {
+	for i, it := range items {
+		if i > 0 {
+			out = append(out, r.between...)
+		}
+		out = append(out, it.line...)
+	}
+	return out
+}
+
+// draw makes the row as wide as asked.
+func (r row) draw(width int) style.Line {
+	r = r.fit(width)
+	left, right := r.side(r.left), r.side(r.right)
+	if rw := right.Width(); rw > 0 && rw <= width {
+		return append(left.Fit(width-rw, style.Attr{}), right...)
+	}
+	return append(left, right...).Truncate(width)
+}
+
+// partAt finds the part at a column of the drawn row.
+func (r row) partAt(x, width int) Part {
+	r = r.fit(width)
+	find := func(items []item, at int) Part {
+		for _, it := range items {
+			if w := it.line.Width(); x >= at && x < at+w {
+				return it.part
+			} else {
+				at += w + r.between.Width()
+			}
+		}
+		return None
+	}
+	if p := find(r.left, 0); p != None {
+		return p
+	}
+	return find(r.right, width-r.side(r.right).Width())
+}

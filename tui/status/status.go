@@ -1,0 +1,180 @@
+// Package status owns the lines under the prompt: who answers, what it costs, what is under way and which keys
+// help now; and the lines that stand there instead in the session of a subagent.
+//
+// Everything is a pure function of values; the time and the number of the animation's frame are given. Start
+// with Values and View.
+package status
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/lathe-agent/lathe/tui/style"
+)
+
+// Height is how many rows View and Footer draw, always: nothing above them may jump.
+const Height = 2
+
+// Values are what the lines tell.
+type Values struct {
+	Agent      string
+	AgentColor style.Color // none takes the theme's
+	// Model is what people call it. Without a model the line says that one is missing.
+	Model, Provider, Variant string
+	Shell                    bool // what is typed goes to a shell
+
+	Busy         bool
+	Frame        int  // of the animation, counted by the caller; below 0 nothing moves
+	Interrupting bool // the key was pressed once
+	Interrupt    string
+	Retry        *Retry
+	Queued       int // prompts that wait
+
+	Tokens  int64
+	Percent int // of the model's window; below 0 is not known
+	Cost    float64
+	Auto    bool // permissions are given without asking
+
+	Hints []Hint // most important first
+}
+
+// Retry is an attempt that failed and the time of the next.
+type Retry struct {
+	Attempt int
+	Message string
+	At      time.Time
+}
+
+// Hint is a key and what it does.
+type Hint struct{ Key, Does string }
+
+// View draws the lines.
+func View(th *style.Theme, v Values, width int, now time.Time) []style.Line {
+	return []style.Line{v.who(th).draw(width), v.doing(th, now).draw(width)}
+}
+
+// who is the upper line: who answers, and what it took so far.
+func (v *Values) who(th *style.Theme) row {
+	muted := style.Fg(th.TextMuted)
+	r := row{between: style.Of(" · ", muted)}
+	color := v.AgentColor.Or(th.Primary)
+	add := func(line style.Line, rank int) { r.left = append(r.left, item{line: line, rank: rank}) }
+	switch {
+	case v.Shell:
+		add(style.Of("Shell", style.Bold(th.Warning)), 0)
+		add(style.Of("esc leaves", muted), 2)
+	case v.Model == "":
+		add(style.Of(v.Agent, style.Bold(color)), 0)
+		add(style.Of("no model yet: /connect", style.Fg(th.Warning)), 1)
+	default:
+		add(style.Of(v.Agent, style.Bold(color)), 0)
+		add(style.Of(v.Model, style.Fg(th.Text)), 1)
+		if v.Provider != "" {
+			add(style.Of(v.Provider, muted), 6)
+		}
+		if v.Variant != "" {
+			add(style.Of(v.Variant, style.Fg(th.Warning)), 3)
+		}
+	}
+	if v.Auto {
+		r.right = append(r.right, item{line: style.Of("auto-approve", style.Bold(th.Error))})
+	}
+	r.right = append(r.right, spent(th, v.Tokens, v.Percent, v.Cost)...)
+	return r
+}
+
+// spent is what a session took, as two items.
+func spent(th *style.Theme, tokens int64, percent int, cost float64) (out []item) {
+	if tokens <= 0 && cost <= 0 {
+		return nil
+	}
+	color := th.TextMuted
+	text := style.Count(tokens)
+	if percent >= 0 {
+		text += " (" + strconv.Itoa(percent) + "%)"
+		switch {
+		case percent >= 90:
+			color = th.Error
+		case percent >= 75:
+			color = th.Warning
+		}
+	}
+	out = append(out, item{line: style.Of(text, style.Fg(color)), rank: 4})
+	if cost > 0 {
+		out = append(out, item{line: style.Of(style.Money(cost), style.Fg(th.TextMuted)), rank: 5})
+	}
+	return out
+}
+
+// doing is the lower line: what is under way, and what keys do.
+func (v *Values) doing(th *style.Theme, now time.Time) row {
+	r := row{between: style.Plain("  ")}
+	if v.Busy {
+		r.left = append(r.left, item{line: bar(th, v.AgentColor.Or(th.Primary), v.Frame)})
+		if v.Retry != nil {
+			r.left = append(r.left, v.Retry.items(th, now)...)
+		}
+		interrupt := v.Interrupt
+		if interrupt == "" {
+			interrupt = "esc"
+		}
+		hint := keyHint(th, interrupt, "interrupt")
+		if v.Interrupting {
+			hint = style.Of(interrupt+" again to interrupt", style.Bold(th.Error))
+		}
+		r.left = append(r.left, item{line: hint, rank: 1})
+	}
+	if v.Queued > 0 {
+		r.right = append(r.right, item{line: style.Of(strconv.Itoa(v.Queued)+" queued", style.Fg(th.Warning)), rank: 3})
+	}
+	for i, h := range v.Hints {
+		if h.Key == "" { // the user took the key away
+			continue
+		}
+		r.right = append(r.right, item{line: keyHint(th, h.Key, h.Does), rank: 10 + i})
+	}
+	return r
+}
+
+func keyHint(th *style.Theme, key, does string) style.Line {
+	return style.Of(key, style.Fg(th.Text)).Add(" "+does, style.Fg(th.TextMuted))
+}
+
+// maxReason is how much of a failure's message the line shows, in cells.
+const maxReason = 50
+
+// items tell why and when it is tried again.
+func (r *Retry) items(th *style.Theme, now time.Time) (out []item) {
+	if r.Message != "" {
+		out = append(out, item{line: style.Of(firstLine(r.Message), style.Fg(th.Error)).Truncate(maxReason), rank: 5})
+	}
+	when := "trying again"
+	if left := r.At.Sub(now); left > 0 {
+		when = "again in " + countdown(left)
+	}
+	out = append(out, item{line: style.Of(when, style.Fg(th.Warning)), rank: 2})
+	if r.Attempt > 0 {
+		out = append(out, item{line: style.Of("attempt "+strconv.Itoa(r.Attempt), style.Fg(th.TextMuted)), rank: 6})
+	}
+	return out
+}
+
+// countdown writes a time in whole seconds, the one that has begun included: one that shows 0 looks stuck.
+func countdown(left time.Duration) string {
+	left = (left + time.Second - 1).Truncate(time.Second)
+	if left < time.Minute {
+		return strconv.Itoa(int(left/time.Second)) + "s"
+	}
+	return style.Duration(left)
+}
+
+// firstLine is the beginning of a message that may be a whole page.
+func firstLine(s string) string {
+	const most = 4 * maxReason
+	for i := range min(len(s), most) {
+		if s[i] == '\n' || s[i] == '\r' {
+			return s[:i]
+		}
+	}
+	return s[:min(len(s), most)]
+}

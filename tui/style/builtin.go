@@ -1,0 +1,86 @@
+package style
+
+import "slices"
+
+// DefaultName is the theme of those who chose none.
+const DefaultName = "lathe"
+
+// SystemName is the theme that takes its colours from the terminal.
+const SystemName = "system"
+
+// Default is the theme of those who chose none.
+func Default(dark bool) *Theme { return derive(DefaultName, defaultSeed(dark)).adjust() }
+
+func defaultSeed(dark bool) seed {
+	if dark {
+		return seed{
+			bg: Hex(0x14161a), text: Hex(0xe6e4df), primary: Hex(0xe8a35c), secondary: Hex(0x7fb4ca), accent: Hex(0xc79bd6),
+			red: Hex(0xe5746b), yellow: Hex(0xe0c16c), green: Hex(0x8fbf7a), blue: Hex(0x7aa5e0), muted: Hex(0x868b96),
+		}
+	}
+	return seed{
+		bg: Hex(0xfaf8f4), text: Hex(0x24262b), primary: Hex(0xa8590f), secondary: Hex(0x23718c), accent: Hex(0x8242a0),
+		red: Hex(0xb8362c), yellow: Hex(0x8a6a00), green: Hex(0x3e7a2a), blue: Hex(0x2a5cb0), muted: Hex(0x6c6f78),
+	}
+}
+
+// Names lists the themes there are without any file, in the order to show them: ours, the terminal's, then by
+// name.
+func Names() []string {
+	all := recipes()
+	out := make([]string, 0, len(all)+2)
+	out = append(out, DefaultName, SystemName)
+	for _, r := range all {
+		out = append(out, r.name)
+	}
+	slices.Sort(out[2:])
+	return out
+}
+
+// Builtin makes the theme of a name. Nothing is made of themes that nobody asks for.
+func Builtin(name string, dark bool) (*Theme, bool) {
+	switch name {
+	case DefaultName, "":
+		return Default(dark), true
+	case "opencode": // what settings of others call the theme that is there anyway
+		t := Default(dark)
+		t.Name = name
+		return t, true
+	case SystemName:
+		return System(dark, Color{}, Color{}), true
+	}
+	for _, r := range recipes() {
+		if r.name == name {
+			return derive(name, r.seed(dark)).adjust(), true
+		}
+	}
+	return nil, false
+}
+
+// System makes a theme of the terminal's own colours. Text and background are what the terminal says it uses;
+// where it did not, they are none, and so is everything that would have to be mixed from them.
+func System(dark bool, text, background Color) *Theme {
+	s := seed{
+		bg: background, text: text, muted: Palette(8), primary: Palette(4), secondary: Palette(6), accent: Palette(5),
+		red: Palette(1), yellow: Palette(3), green: Palette(2), blue: Palette(4),
+	}
+	if dark { // the bright ones read better there
+		s.primary, s.secondary, s.accent = Palette(12), Palette(14), Palette(13)
+		s.red, s.yellow, s.green, s.blue = Palette(9), Palette(11), Palette(10), Palette(12)
+	}
+	if text.kind == trueColor && background.kind == trueColor {
+		s.muted = readable(text.Blend(background, 0.5), text, quietContrast+0.4, background, text.Blend(background, 0.09))
+	}
+	t := derive(SystemName, s)
+	if background.kind == trueColor {
+		green, red := oklch(0.7, 0.15, 145), oklch(0.65, 0.17, 25)
+		t.DiffAddedBg, t.DiffRemovedBg = green.Blend(background, 0.14), red.Blend(background, 0.14)
+		t.DiffAddedLineNumberBg, t.DiffRemovedLineNumberBg = green.Blend(background, 0.2), red.Blend(background, 0.2)
+	}
+	// Something must stand out on a line of the primary colour.
+	t.SelectedText = Palette(15)
+	if dark {
+		t.SelectedText = Palette(0)
+	}
+	return t
+}

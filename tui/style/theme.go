@@ -1,0 +1,66 @@
+package style
+
+// Theme is a set of colours by what they are for, under the names that theme files use.
+type Theme struct {
+	Name string
+
+	Primary, Secondary, Accent     Color
+	Error, Warning, Success, Info  Color
+	Text, TextMuted                Color
+	SelectedText                   Color // selectedListItemText
+	Background                     Color
+	BackgroundPanel                Color // panels and messages of the user
+	BackgroundElement              Color // inputs, code, what is hovered
+	BackgroundMenu                 Color
+	Border, BorderActive           Color
+	BorderSubtle                   Color
+	DiffAdded, DiffRemoved         Color
+	DiffContext, DiffHunkHeader    Color
+	DiffHighlightAdded             Color
+	DiffHighlightRemoved           Color
+	DiffAddedBg, DiffRemovedBg     Color
+	DiffContextBg, DiffLineNumber  Color
+	DiffAddedLineNumberBg          Color
+	DiffRemovedLineNumberBg        Color
+	MarkdownText, MarkdownHeading  Color
+	MarkdownLink, MarkdownLinkText Color
+	MarkdownCode                   Color
+	MarkdownBlockQuote             Color
+	MarkdownEmph, MarkdownStrong   Color
+	MarkdownHorizontalRule         Color
+	MarkdownListItem               Color
+	MarkdownListEnumeration        Color
+	MarkdownImage                  Color
+	MarkdownImageText              Color
+	MarkdownCodeBlock              Color
+	SyntaxComment, SyntaxKeyword   Color
+	SyntaxFunction, SyntaxVariable Color
+	SyntaxString, SyntaxNumber     Color
+	SyntaxType, SyntaxOperator     Color
+	SyntaxPunctuation              Color
+
+	ThinkingOpacity float64 // how much of the text's colour reasoning keeps, 0 to 1
+}
+
+// Thinking is the colour of reasoning.
+func (t *Theme) Thinking() Color {
+	share := t.ThinkingOpacity
+	if share <= 0 || share > 1 {
+		share = 0.6
+	}
+	if mixed := t.Text.Blend(t.Background, share); mixed != t.Text {
+		return mixed
+	}
+	return t.TextMuted
+}
+
+// Dim makes a line recede behind something that lies over it.
+func (t *Theme) Dim(l Line) Line {
+	return l.With(func(a Attr) Attr {
+		bg := a.BG
+		if !bg.IsSet() {
+			bg = t.Background
+		}
+		return Attr{FG: a.FG.Or(t.Text).Blend(bg, 0.35).Or(t.TextMuted), BG: a.BG.Blend(RGB(0, 0, 0), 0.6), Faint: a.FG.kind != trueColor}
+	})
+}

@@ -1,0 +1,186 @@
+// Package toast owns the short notes that come and go at the top right of the screen. Time is given by the
+// caller; nothing here waits for it. It is not safe for use by several goroutines. Start with Stack.
+package toast
+
+import (
+	"time"
+
+	"github.com/lathe-agent/lathe/tui/style"
+)
+
+// Variant says of what kind a note is.
+type Variant int
+
+// The kinds of notes.
+const (
+	Info Variant = iota
+	Success
+	Warning
+	Error
+)
+
+const (
+	usual    = 5 * time.Second
+	maxShown = 3
+	maxKept  = 20 // those that wait included; who writes more than that has one thing to say
+	maxWidth = 60
+	maxRows  = 8    // of one note
+	maxText  = 2000 // bytes of one note; there is no room for more
+)
+
+// Note is something to say.
+type Note struct {
+	Variant     Variant
+	Title, Text string        // either may be empty
+	For         time.Duration // how long it stays; 0 is five seconds
+}
+
+// Stack holds the notes on the screen, oldest first, and those that wait for a place. The zero value is empty.
+type Stack struct {
+	notes []shown
+	rows  []int // of each note on the screen, as it was drawn last
+}
+
+type shown struct {
+	Note
+	until time.Time // zero while it waits
+}
+
+// Add says something. A note that is there already stays for longer instead.
+func (s *Stack) Add(n Note, now time.Time) {
+	if n.For <= 0 {
+		n.For = usual
+	}
+	n.Title, n.Text = n.Title[:min(len(n.Title), maxText)], n.Text[:min(len(n.Text), maxText)]
+	for i := range s.notes {
+		if old := s.notes[i]; old.Variant == n.Variant && old.Title == n.Title && old.Text == n.Text {
+			s.notes[i].Note = n
+			if !old.until.IsZero() {
+				s.notes[i].until = now.Add(n.For)
+			}
+			return
+		}
+	}
+	if len(s.notes) >= maxKept {
+		return
+	}
+	s.notes = append(s.notes, shown{Note: n})
+	s.place(now)
+}
+
+// place gives those that wait the places that are free.
+func (s *Stack) place(now time.Time) {
+	for i := range min(len(s.notes), maxShown) {
+		if s.notes[i].until.IsZero() {
+			s.notes[i].until = now.Add(s.notes[i].For)
+		}
+	}
+}
+
+// Expire takes away what was there for long enough and reports whether something changed.
+func (s *Stack) Expire(now time.Time) bool {
+	kept := s.notes[:0]
+	for _, n := range s.notes {
+		if n.until.IsZero() || now.Before(n.until) {
+			kept = append(kept, n)
+		}
+	}
+	changed := len(kept) < len(s.notes)
+	clear(s.notes[len(kept):])
+	s.notes = kept
+	s.place(now)
+	return changed
+}
+
+// Next is when the next note goes; false without notes.
+func (s *Stack) Next() (at time.Time, ok bool) {
+	for _, n := range s.notes {
+		if !n.until.IsZero() && (!ok || n.until.Before(at)) {
+			at, ok = n.until, true
+		}
+	}
+	return at, ok
+}
+
+// Len is how many notes are on the screen.
+func (s *Stack) Len() int { return min(len(s.notes), maxShown) }
+
+// Clear takes all notes away.
+func (s *Stack) Clear() { s.notes = nil }
+
+// Click takes away the note at a row of the view and reports whether there was one. Others move up.
+func (s *Stack) Click(y int, now time.Time) bool {
+	for i, rows := range s.rows {
+		if y < 0 || i >= len(s.notes) {
+			return false
+		}
+		if y < rows {
+			s.notes = append(s.notes[:i], s.notes[i+1:]...)
+			s.rows = nil
+			s.place(now)
+			return true
+		}
+		y -= rows
+	}
+	return false
+}
+
+// View draws the notes for a screen of this width: rows that all are as wide as the widest, to be laid over
+// the right edge. It is nil without notes.
+func (s *Stack) View(th *style.Theme, width int) []style.Line {
+	s.rows = s.rows[:0]
+	width = min(width, maxWidth)
+	if len(s.notes) == 0 || width < 6 {
+		return nil
+	}
+	var out []style.Line
+	widest := 0
+	for _, n := range s.notes[:s.Len()] {
+		rows := n.view(th, width-1) // a space at the right
+		s.rows = append(s.rows, len(rows))
+		for _, row := range rows {
+			widest = max(widest, row.Width())
+		}
+		out = append(out, rows...)
+	}
+	return style.Block(out, widest+1, len(out), th.BackgroundMenu)
+}
+
+// view draws one note: a bar in the colour of its kind, a title, a text.
+func (n Note) view(th *style.Theme, width int) []style.Line {
+	color, sign := n.Variant.look(th)
+	bar := style.Of("▌ ", style.Fg(color))
+	hang := append(bar[:1:1], style.Span{Text: "  "})
+	var out []style.Line
+	first := bar.Add(sign+" ", style.Bold(color))
+	add := func(text string, a style.Attr) {
+		for _, l := range style.Lines(text, a) {
+			out = append(out, append(first[:len(first):len(first)], l...).Wrap(width, hang)...)
+			first = hang
+		}
+	}
+	if n.Title != "" {
+		add(n.Title, style.Bold(th.Text))
+	}
+	if n.Text != "" {
+		add(n.Text, style.Fg(th.Text))
+	}
+	if len(out) > maxRows {
+		out = append(out[:maxRows-1], hang.Add("…", style.Fg(th.TextMuted)))
+	}
+	return out
+}
+
+// look is the colour of a kind and its sign, for those who cannot tell colours apart.
+func (v Variant) look(th *style.Theme) (c style.Color, sign string) {
+	switch v {
+	case Success:
+		return th.Success, "✓"
+	case Warning:
+		return th.Warning, "!"
+	case Error:
+		return th.Error, "✗"
+	default:
+		return th.Info, "i"
+	}
+}
