@@ -236,7 +236,7 @@ func TestClient_Socket(t *testing.T) {
 	if err != nil {
 		t.Skip("no unix sockets here:", err)
 	}
-	s, terminals := newServer(w)
+	s, terminals := newServer(w, password)
 	h := &http.Server{Handler: s, ReadHeaderTimeout: time.Minute}
 	go func() { _ = h.Serve(l) }()
 	t.Cleanup(func() {

@@ -2,6 +2,7 @@ package client_test
 
 import (
 	"context"
+	"encoding/json"
 	"net"
 	"net/http"
 	"os/exec"
@@ -72,7 +73,7 @@ func (w *world) start() {
 	l, err := lc.Listen(w.Context(), "tcp", w.address)
 	w.ok(err)
 	w.address = l.Addr().String()
-	s, terminals := newServer(w)
+	s, terminals := newServer(w, password)
 	h := &http.Server{Handler: s, ReadHeaderTimeout: time.Minute}
 	served := make(chan error, 1)
 	go func() { served <- h.Serve(l) }()
@@ -87,12 +88,13 @@ func (w *world) start() {
 	}
 }
 
-func newServer(w *world) (*server.Server, *terminal.Set) {
+func newServer(w *world, password string) (*server.Server, *terminal.Set) {
 	b := backend{w.engine}
 	program, _ := exec.LookPath("git")
 	terminals := terminal.Open(terminal.Options{Runner: sandbox.Open(sandbox.Config{}), IDs: lathe.NewIDs(), Publish: w.engine.Publish, Most: 1})
 	return server.New(server.Backend{
-		Feed: b, Instances: b, Sessions: b, Messages: b, Turns: b, Commands: b, Own: b, Asks: b, Settings: noSettings{}, Projects: nil,
+		Feed: b, Instances: b, Sessions: b, Messages: b, Turns: b, Commands: b, Own: b, Asks: b, Settings: noSettings{b}, Projects: nil,
+		Providers: &shop{keys: map[string]string{}}, ToolServers: &toolServers{off: map[string]bool{}}, Folders: server.Folders{Home: w.data},
 		Git: git.New(git.Options{Program: program}), Terminals: terminals,
 	}, server.Options{Directory: w.dir, Version: "1.2.3", Password: password, Heartbeat: time.Second}), terminals
 }
@@ -209,11 +211,21 @@ func (b backend) Compact(ctx context.Context, id lathe.SessionID, model *lathe.M
 	return b.Engine.Compact(ctx, id, engine.CompactRequest{Model: model, Auto: goOn})
 }
 
-// noSettings are none; what else is asked of settings no client asks.
-type noSettings struct{ anySettings }
+// noSettings are none but the agents of the engine; what else is asked of settings no client asks.
+type noSettings struct{ backend }
 
-type anySettings = server.Settings
+func (n noSettings) Agents(ctx context.Context, at workspace.Place) ([]lathe.Agent, error) {
+	return n.Engine.Agents(ctx, at.Directory)
+}
+
+func (noSettings) Tools(context.Context, workspace.Place) ([]server.Tool, error) { return nil, nil }
+
+func (noSettings) Global(context.Context) (json.RawMessage, error) { return nil, nil }
+
+func (noSettings) Change(context.Context, workspace.Place, json.RawMessage) error { return nil }
+
+func (noSettings) ChangeGlobal(context.Context, json.RawMessage) error { return nil }
 
 func (noSettings) Settings(context.Context, workspace.Place) (*config.Loaded, error) {
-	return &config.Loaded{}, nil
+	return &config.Loaded{Config: config.Config{Raw: json.RawMessage(`{"model":"shop/new"}`)}}, nil
 }

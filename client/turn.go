@@ -20,7 +20,9 @@ type Prompt struct {
 	Tools   map[string]bool
 	Format  json.RawMessage
 	NoReply bool
-	Parts   []lathe.Part // their ids may be left out
+	// Delivery says when it takes its place while a turn runs: steer, which "" is too, or queue.
+	Delivery lathe.Delivery
+	Parts    []lathe.Part // their ids may be left out
 }
 
 type promptBody struct {
@@ -32,7 +34,9 @@ type promptBody struct {
 	System  string          `json:"system,omitempty"`
 	Tools   map[string]bool `json:"tools,omitempty"`
 	Format  json.RawMessage `json:"format,omitempty"`
-	Parts   []part          `json:"parts"`
+
+	Delivery lathe.Delivery `json:"delivery,omitempty"`
+	Parts    []part         `json:"parts"`
 }
 
 type modelBody struct {
@@ -67,7 +71,7 @@ func (p part) MarshalJSON() ([]byte, error) {
 func (p Prompt) body() promptBody {
 	b := promptBody{
 		Message: p.ID, Model: bodyOf(p.Model), Agent: p.Agent, Variant: p.Variant, NoReply: p.NoReply,
-		System: p.System, Tools: p.Tools, Format: p.Format, Parts: []part{},
+		System: p.System, Tools: p.Tools, Format: p.Format, Delivery: p.Delivery, Parts: []part{},
 	}
 	for _, one := range p.Parts {
 		b.Parts = append(b.Parts, part(one))

@@ -84,6 +84,8 @@ type promptBody struct {
 	Tools   map[string]bool `json:"tools,omitempty"`
 	Format  object          `json:"format,omitempty"`
 	Parts   []partInput     `json:"parts"`
+
+	Delivery lathe.Delivery `json:"delivery,omitempty" enum:"steer,queue" doc:"of ours: while a turn runs, before its next step or behind it"`
 }
 
 type modelBody struct {
@@ -102,7 +104,7 @@ func (m *modelBody) ref() *lathe.ModelRef {
 func (b promptBody) prompt() (Prompt, error) {
 	p := Prompt{
 		ID: b.Message, Agent: b.Agent, Model: b.Model.ref(), Variant: b.Variant, System: b.System, Tools: b.Tools,
-		Format: json.RawMessage(b.Format), NoReply: b.NoReply,
+		Format: json.RawMessage(b.Format), NoReply: b.NoReply, Delivery: b.Delivery,
 	}
 	if b.Message != "" {
 		if err := lathe.CheckID(lathe.PrefixMessage, string(b.Message)); err != nil {

@@ -38,16 +38,18 @@ It takes some seconds and removes what it made, also when you interrupt it. Your
 and settings are not touched; Go's build cache is used if there is one, as by every go command.`,
 		Example: `  lathe demo
   lathe demo --fast    # without pauses for reading
+  lathe demo --tui     # in the terminal program: you answer, and look around
   lathe demo --keep    # and look around in what it made`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return a.demo(c.Context(), f) },
 	}
 	cmd.Flags().BoolVar(&f.keep, "keep", false, "keep the folder and say where it is")
 	cmd.Flags().BoolVar(&f.fast, "fast", false, "do not wait for people who read along")
+	cmd.Flags().BoolVar(&f.tui, "tui", false, "show it in the terminal program")
 	return cmd
 }
 
-type demoFlags struct{ keep, fast bool }
+type demoFlags struct{ keep, fast, tui bool }
 
 // demo plays the story in a folder of its own.
 func (a *app) demo(ctx context.Context, f demoFlags) (err error) {
@@ -76,6 +78,9 @@ func (a *app) demo(ctx context.Context, f demoFlags) (err error) {
 	d.env, d.stderr = demoEnv(a.env, d), d.stdout.file // it is one story
 	if err := d.lay(); err != nil {
 		return noRoom(root, err)
+	}
+	if f.tui {
+		return noRoom(root, d.screened(ctx))
 	}
 	return noRoom(root, d.play(ctx))
 }

@@ -65,23 +65,13 @@ func (d *demo) wait(ctx context.Context) {
 func (d *demo) play(ctx context.Context) (err error) {
 	ctx, d.stop = context.WithCancelCause(ctx)
 	defer d.stop(nil)
-	script, err := modeltest.Parse(d.project.script)
-	if err != nil {
+	if err := d.listen(); err != nil {
 		return err
-	}
-	if d.server, err = modeltest.Listen(d.pace.script(script)); err != nil {
-		return lathe.Errorf(lathe.Unavailable, "the scripted model cannot listen on this machine: %w", err)
 	}
 	defer d.server.Close()
-	at, err := findFolders(d.env)
+	e, _, err := d.openDemo(ctx)
 	if err != nil {
 		return err
-	}
-	d.setup = newSetup(d.app, at)
-	d.setup.environ = d.commandEnv()
-	e, err := openEngine(ctx, d.app, at, d)
-	if err != nil {
-		return fmt.Errorf("%w; set TMPDIR to a folder with some megabytes of room", err)
 	}
 	defer func() { err = closing(d.setup, closing(e, err)) }()
 	s, err := e.Create(ctx, d.dir, engine.New{Title: "A failing test"})
@@ -96,6 +86,33 @@ func (d *demo) play(ctx context.Context) (err error) {
 		return err
 	}
 	return d.conclude(ctx, watched.local, s)
+}
+
+// listen lets the model speak.
+func (d *demo) listen() error {
+	script, err := modeltest.Parse(d.project.script)
+	if err != nil {
+		return err
+	}
+	if d.server, err = modeltest.Listen(append(d.pace.script(script), farewell()...)); err != nil {
+		return lathe.Errorf(lathe.Unavailable, "the scripted model cannot listen on this machine: %w", err)
+	}
+	return nil
+}
+
+// openDemo opens the engine of the stage.
+func (d *demo) openDemo(ctx context.Context) (*engine.Engine, folders, error) {
+	at, err := findFolders(d.env)
+	if err != nil {
+		return nil, at, err
+	}
+	d.setup = newSetup(d.app, at)
+	d.setup.environ = d.commandEnv()
+	e, err := openEngine(ctx, d.app, at, d)
+	if err != nil {
+		return nil, at, closing(d.setup, fmt.Errorf("%w; set TMPDIR to a folder with some megabytes of room", err))
+	}
+	return e, at, nil
 }
 
 func (d *demo) prologue(ctx context.Context) {

@@ -130,7 +130,7 @@ func settle(a *app, root *cobra.Command) *cobra.Command {
 		return usagef("%s; `%s --help` shows how", says, c.CommandPath())
 	})
 	root.SetHelpCommand(newHelp(root))
-	root.SetUsageTemplate(strings.Replace(root.UsageTemplate(), "Usage:{{if .Runnable}}", "Usage:{{if and .Runnable (not .HasAvailableSubCommands)}}", 1))
+	root.SetUsageTemplate(strings.Replace(root.UsageTemplate(), "Usage:{{if .Runnable}}", "Usage:{{if not .HasParent}}\n  {{.CommandPath}} [PROJECT] [flags]{{end}}{{if and .Runnable (not .HasAvailableSubCommands)}}", 1))
 	return root
 }
 

@@ -33,7 +33,6 @@ func addLater(root *cobra.Command) {
 			},
 		})
 	}
-	root.AddCommand(newAttach())
 	root.Flags().Bool("mini", false, "a small screen of lines")
 	_ = root.Flags().MarkHidden("mini") // it is there
 	run := root.RunE
@@ -42,29 +41,6 @@ func addLater(root *cobra.Command) {
 			return comesLater("--mini", "Until then `lathe run` answers in lines, and `lathe run -c` goes on.")
 		}
 		return run(c, args)
-	}
-}
-
-func newAttach() *cobra.Command {
-	return &cobra.Command{
-		Use:    "attach URL",
-		Hidden: true,
-		Short:  "Comes later: the terminal program on a server",
-		Long: `Comes with the terminal program. Until then run, session, export and import work on a server with
---attach.`,
-		Example: `  lathe run --attach http://127.0.0.1:4096 "What is running?"
-  lathe session list --attach http://127.0.0.1:4096`,
-		DisableFlagParsing: true,
-		RunE: func(c *cobra.Command, args []string) error {
-			if slices.Contains(args, "--help") || slices.Contains(args, "-h") {
-				return c.Help()
-			}
-			url := "http://127.0.0.1:4096"
-			if len(args) > 0 && len(args[0]) > 0 && args[0][0] != '-' {
-				url = plain(args[0])
-			}
-			return comesLater("lathe attach comes with the terminal program, which", "Until then: `lathe run --attach "+url+" \"…\"`.")
-		},
 	}
 }
 

@@ -28,6 +28,9 @@ func main() {
 	if code, mine := sandbox.Launch(os.Args, os.Environ); mine { // a command of a turn, watched over
 		os.Exit(code)
 	}
+	if wardenCall(os.Args) { // looks after a terminal
+		return
+	}
 	if asksVersion(os.Args) { // before anything else is made: programs ask often
 		_, _ = os.Stdout.WriteString(version + "\n")
 		return
@@ -50,11 +53,14 @@ func run(args []string) int {
 
 // newRoot lists the commands.
 func newRoot(a *app) *cobra.Command {
+	var f tuiFlags
 	root := &cobra.Command{
 		Use:   "lathe",
 		Short: "A coding agent whose sessions last",
 		Long:  rootHelp,
-		Example: `  lathe demo                       see it work, without a key and without a network
+		Example: `  lathe                            the terminal program, in this directory
+  lathe -c                         where you left off
+  lathe demo                       see it work, without a key and without a network
   lathe auth login                 keep the key of a model provider
   lathe run "Why does it fail?"    give it something to do
   lathe session list               the sessions of this project
@@ -62,11 +68,13 @@ func newRoot(a *app) *cobra.Command {
   lathe import opencode-export.json
   lathe export last -o session.json`,
 		Args: cobra.ArbitraryArgs,
-		RunE: group,
+		RunE: a.front(&f),
 	}
+	f.define(root)
 	a.globalFlags(root)
 	root.AddCommand(
 		newRun(a),
+		newAttach(a),
 		newServe(a),
 		newMCP(a),
 		newSession(a),
@@ -95,6 +103,9 @@ func newRoot(a *app) *cobra.Command {
 
 const rootHelp = `lathe is a coding agent. It keeps every message, every tool call and every change of them
 in one database that survives kills and power cuts, and goes on where it was cut off.
+
+Without a command it is a terminal program, in the directory PROJECT or where you are. What is piped
+in is sent as the first prompt, before that of --prompt.
 
 Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted, 143 terminated; run has some more.
 Results go to standard output, remarks and errors to standard error.

@@ -1,0 +1,306 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/client"
+	"github.com/lathe-agent/lathe/config"
+	"github.com/lathe-agent/lathe/tui"
+	"github.com/lathe-agent/lathe/tui/host"
+)
+
+// tuiFlags are those of the terminal program, here and on a server.
+type tuiFlags struct {
+	next, fork, auto   bool
+	session            string
+	prompt             string
+	agent, model       string
+	username, password string
+}
+
+func (f *tuiFlags) define(cmd *cobra.Command) {
+	s := cmd.Flags()
+	s.BoolVarP(&f.next, "continue", "c", false, "go on with the newest session of this directory")
+	s.StringVarP(&f.session, "session", "s", "", "go on with the session `ID`")
+	s.BoolVar(&f.fork, "fork", false, "go on in a copy of it")
+	s.StringVar(&f.prompt, "prompt", "", "`WORDS` to begin with")
+	s.StringVar(&f.agent, "agent", "", "the `AGENT`")
+	s.StringVarP(&f.model, "model", "m", "", "the `MODEL`, as provider/model")
+	s.BoolVar(&f.auto, "auto", false, "give every permission that is asked for, once")
+}
+
+func (f *tuiFlags) check() error {
+	provider, model, ok := strings.Cut(f.model, "/")
+	switch {
+	case f.next && f.session != "":
+		return usagef("-c and -s do not go together")
+	case f.fork && !f.next && f.session == "":
+		return usagef("--fork needs -c or -s: say what to copy")
+	case f.session != "" && lathe.CheckID(lathe.PrefixSession, f.session) != nil:
+		return usagef("-s %s: that is no session; `lathe session list` shows those there are", quote(f.session))
+	case f.model != "" && (!ok || provider == "" || model == ""):
+		return usagef("-m %s: a model is written provider/model; `lathe models` lists them", quote(f.model))
+	}
+	return nil
+}
+
+func (f *tuiFlags) start() tui.Start {
+	return tui.Start{
+		Session: lathe.SessionID(f.session), Continue: f.next, Fork: f.fork, Prompt: f.prompt, Agent: f.agent, Model: f.model, Auto: f.auto,
+	}
+}
+
+// front is the program without a command: the terminal program, in a directory if one is named.
+func (a *app) front(f *tuiFlags) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, args []string) error {
+		if asked, err := c.Flags().GetBool("version"); err == nil && asked {
+			return group(c, nil)
+		}
+		if len(args) > 0 {
+			if err := a.project(c, args); err != nil {
+				return err
+			}
+		}
+		if err := f.check(); err != nil {
+			return err
+		}
+		return a.tui(c.Context(), *f)
+	}
+}
+
+// project takes the argument for the directory to work in. What is none was meant as a command.
+func (a *app) project(c *cobra.Command, args []string) error {
+	info, err := os.Stat(args[0])
+	switch {
+	case args[0] != "" && err == nil && info.IsDir():
+	case strings.ContainsAny(args[0], `/\`) || args[0] == "." || args[0] == "..":
+		return lathe.Errorf(lathe.NotFound, "there is no directory %s; say where your project is", quote(args[0]))
+	default:
+		return unknownCommand(c, args[0])
+	}
+	switch {
+	case len(args) > 1:
+		return usagef("`lathe` does not know what to do with %s behind a directory; `lathe --help` shows how", quote(args[1]))
+	case a.dir != ".":
+		return usagef("-C %s and %s are two directories; name one", quote(a.dir), quote(args[0]))
+	}
+	a.dir = args[0]
+	return nil
+}
+
+// stage is what the terminal program runs on.
+type stage struct {
+	app   *app // remarks of this one do not reach the screen
+	flags tuiFlags
+	open  func(ctx context.Context) (*tuiEngine, error)
+	// offers looks for what somebody without a provider can do; nil has nothing to offer.
+	offers func(ctx context.Context) []tui.Offer
+	state  string // folder of what is remembered; "" remembers nothing
+	again  string // what goes on with the session, but for its id; "" is not to be told
+}
+
+// tui shows the terminal program on an engine of this process.
+func (a *app) tui(ctx context.Context, f tuiFlags) error {
+	in, piped, err := a.screen(ctx)
+	if err != nil {
+		return err
+	}
+	defer in.close()
+	f.prompt = strings.TrimSpace(strings.TrimSpace(piped) + "\n" + f.prompt)
+	at, err := findFolders(a.env)
+	if err != nil {
+		return err
+	}
+	own, tell := a.offScreen()
+	defer tell()
+	ended, err := own.perform(ctx, in.file, stage{
+		app: own, flags: f, open: own.openTUI, offers: own.tuiOffers, state: at.state, again: a.again("lathe"),
+	})
+	if err != nil || ended.Offer != chooseDemo {
+		return err
+	}
+	tell()
+	return a.demo(ctx, demoFlags{tui: true})
+}
+
+// again is what brings one back to this directory, without the session.
+func (a *app) again(command string) string {
+	if a.dir == "." {
+		return command
+	}
+	return command + " -C " + shellWord(a.dir)
+}
+
+// perform runs the program, and tells afterwards how to go on.
+func (a *app) perform(ctx context.Context, in *os.File, s stage) (tui.Ended, error) {
+	l, err := a.settings()
+	if err != nil {
+		return tui.Ended{}, err
+	}
+	dir, err := filepath.Abs(a.dir)
+	if err != nil {
+		return tui.Ended{}, err
+	}
+	door := &opener{open: s.open}
+	watch := newWarden(in, a.stdout.file)
+	ended, err := tui.Run(ctx, tui.Options{
+		Open: func(ctx context.Context) (host.Engine, error) {
+			if err := watch.begin(); err != nil {
+				a.log.Warn("nobody looks after the terminal", "error", err)
+			}
+			e, err := door.enter(ctx)
+			if err != nil {
+				return nil, err // not an engine that is none
+			}
+			return e, nil
+		},
+		Version: version, Dir: dir, Start: s.flags.start(), Look: a.look(l.TUI, dir), Keys: l.TUI.Keybinds, State: s.state,
+		Editor: editorWords(a.env), FirstRun: s.offers, ReadFile: readAttachment, Copy: a.copier(), Browse: a.browse,
+		Log: func(format string, args ...any) { a.log.Info(fmt.Sprintf(format, args...)) },
+		In:  in, Out: a.stdout.file, Env: os.Environ(), Now: a.now,
+	})
+	watch.end()
+	err = closing(door, err)
+	if err == nil || lathe.CodeOf(err) == lathe.Canceled {
+		err = context.Cause(ctx) // a signal has its own exit code
+	}
+	if ended.Session != "" && s.again != "" {
+		a.epilogue(ended, s.again)
+	}
+	return ended, err
+}
+
+// epilogue says how to go on with the session that was on the screen.
+func (a *app) epilogue(e tui.Ended, again string) {
+	mark := func(s string) string { return s }
+	if a.colour(a.stdout.file) {
+		mark = func(s string) string { return "\x1b[2m" + s + "\x1b[0m" }
+	}
+	if title := plain(e.Title); title != "" {
+		a.printf("%s%s\n", mark("Session   "), title)
+	}
+	a.printf("%s%s -s %s\n", mark("Continue  "), again, plain(string(e.Session)))
+}
+
+// look is what settings and environment say of the screen.
+func (a *app) look(t config.TUI, dir string) tui.Look {
+	return tui.Look{
+		Theme: t.Theme, ThemeDirs: a.themeDirs(dir),
+		Mouse:       (t.Mouse == nil || *t.Mouse) && !a.isOn("DISABLE_MOUSE"),
+		ScrollSpeed: t.ScrollSpeed, Stacked: t.DiffStyle == "stacked",
+		LeaderTimeout: time.Duration(t.LeaderTimeout) * time.Millisecond, PromptMaxHeight: t.Prompt.MaxHeight,
+		Attention: t.Attention.Enabled && (t.Attention.Notifications == nil || *t.Attention.Notifications),
+	}
+}
+
+// themeDirs are the folders of theme files: those of the project up to its top, then the user's.
+func (a *app) themeDirs(dir string) (out []string) {
+	if o, err := a.settingsOptions(); err == nil && !a.isOn("DISABLE_PROJECT_CONFIG") {
+		top := o.Worktree
+		if top == filepath.Dir(top) { // in no repository
+			top = dir
+		}
+		for at := dir; ; at = filepath.Dir(at) {
+			out = append(out, filepath.Join(at, ".lathe", "themes"), filepath.Join(at, ".opencode", "themes"))
+			if at == top || at == filepath.Dir(at) {
+				break
+			}
+		}
+	}
+	if user := a.userDir(); user != "" {
+		out = append(out, filepath.Join(user, "lathe", "themes"), filepath.Join(user, "opencode", "themes"))
+	}
+	return out
+}
+
+func newAttach(a *app) *cobra.Command {
+	var f tuiFlags
+	cmd := &cobra.Command{
+		Use:   "attach URL",
+		Short: "The terminal program on a server",
+		Long: `Shows the sessions of a server (lathe serve, here or elsewhere) in the terminal program. Models,
+tools, files and permissions are the server's; the session goes on when you leave.
+
+The directory is the one you are in, if the server is on this machine; elsewhere it is the server's
+own, or the one of its directories that -C (--dir) names. The password is that of --password, of
+LATHE_SERVER_PASSWORD, or, for a server of this machine, the one that lathe serve keeps.`,
+		Example: `  lathe attach http://127.0.0.1:4096
+  lathe attach unix:///run/user/1000/lathe.sock -c
+  LATHE_SERVER_PASSWORD=… lathe attach https://build.lan:4096 --dir /srv/app`,
+		Args: wantArgs(1, 1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := f.check(); err != nil {
+				return err
+			}
+			a.attach = args[0]
+			return a.tuiAttached(c.Context(), f)
+		},
+	}
+	f.define(cmd)
+	cmd.Flags().StringVarP(&f.password, "password", "p", "", "the `PASSWORD` of the server; others of this machine can see it, the environment is better")
+	cmd.Flags().StringVarP(&f.username, "username", "u", "", "the `NAME` to log in with; opencode unless the server has another")
+	return cmd
+}
+
+// tuiAttached shows the terminal program on a server. What is wrong with the address is told before the
+// screen is taken.
+func (a *app) tuiAttached(ctx context.Context, f tuiFlags) error {
+	in, piped, err := a.screen(ctx)
+	if err != nil {
+		return err
+	}
+	defer in.close()
+	f.prompt = strings.TrimSpace(strings.TrimSpace(piped) + "\n" + f.prompt)
+	own, tell := a.offScreen()
+	defer tell()
+	r, err := own.in(a.dir).withLogin(f).dial()
+	if err != nil {
+		return err
+	}
+	if _, err := r.Client.Locate(ctx, ""); err != nil {
+		return closing(r, err)
+	}
+	if f.session != "" {
+		if _, err := r.Get(ctx, lathe.SessionID(f.session)); err != nil {
+			return closing(r, err)
+		}
+	}
+	at, err := findFolders(a.env)
+	if err != nil {
+		return closing(r, err)
+	}
+	_, err = own.perform(ctx, in.file, stage{
+		app: own, flags: f, state: at.state, again: a.again("lathe attach " + shellWord(r.Address())),
+		open: func(context.Context) (*tuiEngine, error) { return attachedEngine(own, r.Client), nil },
+	})
+	return closing(r, err)
+}
+
+// attachedEngine is one of a server elsewhere.
+func attachedEngine(a *app, c *client.Client) *tuiEngine {
+	h := newTUIHost(c, a)
+	return &tuiEngine{host: h, close: h.Close}
+}
+
+// withLogin lets flags count before the environment where a server wants a name and a password.
+func (a *app) withLogin(f tuiFlags) *app {
+	other, env := *a, a.env
+	other.env = func(name string) string {
+		switch {
+		case name == "LATHE_SERVER_PASSWORD" && f.password != "":
+			return f.password
+		case name == "LATHE_SERVER_USERNAME" && f.username != "":
+			return f.username
+		}
+		return env(name)
+	}
+	return &other
+}

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/config"
+	"github.com/lathe-agent/lathe/model/provider"
+	"github.com/lathe-agent/lathe/tui"
+)
+
+// mostLocal is how many models of one server are offered; the others are found in its list.
+const mostLocal = 4
+
+// tuiOffers is what somebody without a provider can do in the terminal program.
+func (a *app) tuiOffers(ctx context.Context) []tui.Offer {
+	out := []tui.Offer{{ID: chooseLogin, Title: "Log in to a provider, or give its key", Login: true}}
+	p, err := a.quietProviders()
+	if err != nil {
+		a.log.Warn("providers are not known", "error", err)
+	} else {
+		for _, f := range p.discover(ctx, a, "") {
+			out = append(out, a.localOffers(f)...)
+		}
+	}
+	return append(out, tui.Offer{ID: chooseDemo, Title: "See the demo", Detail: "without a key and without a network"})
+}
+
+// localOffers are the models of a server on this machine.
+func (a *app) localOffers(f provider.Found) (out []tui.Offer) {
+	for i, name := range f.Models {
+		if i == mostLocal {
+			break
+		}
+		ref := f.Vendor.ID + "/" + name
+		out = append(out, tui.Offer{
+			ID: ref, Title: "Use " + name, Detail: fmt.Sprintf("of %s, on this machine", f.Vendor.Name),
+			Do: func(context.Context) error { return a.useModel(ref) },
+		})
+	}
+	return out
+}
+
+// useModel makes a model the one of the user's settings.
+func (a *app) useModel(ref string) error {
+	change, err := json.Marshal(struct {
+		Model string `json:"model"`
+	}{ref})
+	if err != nil {
+		return err
+	}
+	path := a.userSettings()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return lathe.Errorf(lathe.Unavailable, "no place for your settings: %w", err)
+	}
+	return config.Edit(path, change)
+}

@@ -1,0 +1,374 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/client"
+	"github.com/lathe-agent/lathe/model/modeltest"
+	"github.com/lathe-agent/lathe/tui/host"
+)
+
+// tuiHome is a home with a scripted model and a project; the program is opened in it as the terminal
+// program opens it.
+func tuiHome(t *testing.T, script string) (*app, *modeltest.Server) {
+	t.Helper()
+	m := modeltest.Start(t, modeltest.MustParse(script))
+	home := serveHome(t, m.URL)
+	a := newApp()
+	a.dir = filepath.Join(home, "p")
+	if err := os.MkdirAll(a.dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	a.env = func(name string) string {
+		switch name {
+		case "HOME":
+			return home
+		case "LATHE_DATA":
+			return filepath.Join(home, "data")
+		case "PATH", "TMPDIR":
+			return os.Getenv(name)
+		}
+		return ""
+	}
+	return a, m
+}
+
+// opened is the engine as the terminal program has it, closed with the test.
+func opened(t *testing.T, a *app) *tuiHost {
+	t.Helper()
+	door := &opener{open: a.openTUI}
+	h, err := door.enter(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := door.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return h
+}
+
+// hears reads events until one fits.
+func hears(t *testing.T, h host.Engine, begin func(), fits func(lathe.Event) bool) {
+	t.Helper()
+	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+	defer stop()
+	begun := false
+	for ev, err := range h.Events(ctx, lathe.Opt[lathe.Cursor]{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, ok := ev.Fact.(*lathe.ServerConnected); ok {
+			if begun {
+				t.Fatal("it says twice that it is connected")
+			}
+			begun = true
+			begin()
+			continue
+		}
+		if fits(ev) {
+			return
+		}
+	}
+}
+
+func rests(id lathe.SessionID) func(lathe.Event) bool {
+	return func(ev lathe.Event) bool {
+		f, ok := ev.Fact.(*lathe.StatusChanged)
+		return ok && f.Session == id && f.Status.Type == lathe.Idle
+	}
+}
+
+func wrote(words string) []lathe.Part { return []lathe.Part{{Body: &lathe.Text{Text: words}}} }
+
+// A whole conversation over the small interface, without a port.
+func TestTUIHost_Conversation(t *testing.T) {
+	a, m := tuiHome(t, "text \"One.\"\nfinish stop\n--\ntext \"Two.\"\nfinish stop\n--\ntext \"In short.\"\nfinish stop")
+	h, ctx := opened(t, a), t.Context()
+	ok := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := h.Create(ctx, host.NewSession{Title: "t"})
+	ok(err)
+	hears(t, h, func() { ok(h.Submit(ctx, s.ID, host.Prompt{Parts: wrote("first")})) }, rests(s.ID))
+	page, older, err := h.Messages(ctx, s.ID, "", 50)
+	ok(err)
+	if len(page) != 2 || older != "" {
+		t.Errorf("%d messages, then %q", len(page), older)
+	}
+	hears(t, h, func() { ok(h.Command(ctx, s.ID, host.Command{Name: "init", Arguments: "all"})) }, rests(s.ID))
+	if n := len(m.Requests()); n != 2 {
+		t.Errorf("%d requests", n)
+	}
+	if err := h.Command(ctx, s.ID, host.Command{Name: "nonesuch"}); err == nil || !strings.Contains(err.Error(), "nonesuch") {
+		t.Errorf("a command that is none: %v", err)
+	}
+	hears(t, h, func() { ok(h.Compact(ctx, s.ID, lathe.ModelRef{Provider: "script", Model: "script"})) }, rests(s.ID))
+	undone, err := h.Undo(ctx, s.ID, page[0].ID)
+	ok(err)
+	if undone.Session.Revert == nil {
+		t.Errorf("undone: %+v", undone)
+	}
+	redone, err := h.Redo(ctx, s.ID)
+	ok(err)
+	if redone.Session.ID != s.ID {
+		t.Errorf("redone: %+v", redone)
+	}
+	ok(h.Shell(ctx, s.ID, host.Shell{Line: "echo hi", Agent: "build"}))
+	copied, err := h.Fork(ctx, s.ID, "")
+	ok(err)
+	_, err = h.Rename(ctx, copied.ID, "copy")
+	ok(err)
+	list, err := h.List(ctx, host.SessionQuery{Search: "cop", Limit: 5})
+	ok(err)
+	all, err := h.List(ctx, host.SessionQuery{All: true})
+	ok(err)
+	if len(list) != 1 || list[0].ID != copied.ID || len(all) != 2 {
+		t.Errorf("found %d of %d", len(list), len(all))
+	}
+	ok(h.Remove(ctx, copied.ID))
+	ok(h.Cancel(ctx, s.ID))
+	asks, err := h.Asks(ctx)
+	ok(err)
+	status, err := h.Statuses(ctx)
+	ok(err)
+	todos, err := h.Todos(ctx, s.ID)
+	ok(err)
+	diffs, err := h.Diff(ctx, s.ID, "")
+	ok(err)
+	children, err := h.Children(ctx, s.ID)
+	ok(err)
+	if len(asks)+len(status)+len(todos)+len(diffs)+len(children) != 0 {
+		t.Errorf("asks %v, status %v, todos %v, diffs %v, children %v", asks, status, todos, diffs, children)
+	}
+}
+
+func TestTUIHost_Catalogue(t *testing.T) {
+	a, _ := tuiHome(t, "")
+	if err := os.WriteFile(filepath.Join(a.dir, "one.txt"), []byte("one\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h, ctx := opened(t, a), t.Context()
+	info, err := h.Info(ctx)
+	if err != nil || info.Directory != a.dir || info.Version != version || !info.Trusted || info.Remote || info.Home == "" {
+		t.Errorf("%+v, %v", info, err)
+	}
+	p, err := h.Providers(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ref := lathe.ModelRef{Provider: "script", Model: "script"}
+	if len(p.Connected) != 1 || p.Connected[0].Models[0].Ref != ref || p.Connected[0].Models[0].Out != 2 || len(p.All) < 10 || p.Model == nil || *p.Model != ref {
+		t.Errorf("connected %+v, model %v, %d known", p.Connected, p.Model, len(p.All))
+	}
+	agents, err := h.Agents(ctx)
+	if err != nil || agents[0].Name != "build" {
+		t.Errorf("%v, %v", agents, err)
+	}
+	commands, err := h.Commands(ctx)
+	if err != nil || !slices.ContainsFunc(commands, func(c lathe.Command) bool { return c.Name == "init" }) {
+		t.Errorf("%v, %v", commands, err)
+	}
+	if _, err := h.Skills(ctx); err != nil {
+		t.Error(err)
+	}
+	servers, err := h.ToolServers(ctx)
+	if err != nil || len(servers) != 0 {
+		t.Errorf("%v, %v", servers, err)
+	}
+	if err := h.ConnectTools(ctx, "none", true); lathe.CodeOf(err) != lathe.NotFound {
+		t.Errorf("a server that is none: %v", err)
+	}
+	files, err := h.Find(ctx, "one", 5)
+	if err != nil || !slices.Contains(files, "one.txt") {
+		t.Errorf("%v, %v", files, err)
+	}
+	ways, err := h.Methods(ctx)
+	if err != nil || len(ways["openrouter"]) != 2 || !ways["openrouter"][0].Browser || ways["openrouter"][1].Browser {
+		t.Errorf("%v, %v", ways, err)
+	}
+	if err := h.SetKey(ctx, "anthropic", "sk-test-1"); err != nil {
+		t.Fatal(err)
+	}
+	if p, err = h.Providers(ctx); err != nil || !slices.ContainsFunc(p.Connected, func(p host.Provider) bool { return p.ID == "anthropic" && len(p.Models) > 0 }) {
+		t.Errorf("the key opens nothing: %v", err)
+	}
+}
+
+// A project with settings that wait for trust says so.
+func TestTUIHost_Distrust(t *testing.T) {
+	a, _ := tuiHome(t, "")
+	if err := os.WriteFile(filepath.Join(a.dir, "lathe.json"), []byte(`{"mcp":{"x":{"type":"local","command":["x"]}}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := opened(t, a).Info(t.Context()); err != nil || info.Trusted {
+		t.Errorf("%+v, %v", info, err)
+	}
+}
+
+// Events of another directory are told once a session of it is looked at, and nothing is missed meanwhile.
+func TestTUIHost_OtherDirectory(t *testing.T) {
+	a, _ := tuiHome(t, "text \"One.\"\nfinish stop\n--\ntext \"Two.\"\nfinish stop")
+	h, ctx := opened(t, a), t.Context()
+	other, err := h.client.Create(ctx, filepath.Dir(a.dir), client.NewSession{Title: "there"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mine, err := h.Create(ctx, host.NewSession{Title: "here"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	submit := func(id lathe.SessionID) {
+		t.Helper()
+		if err := h.Submit(ctx, id, host.Prompt{Parts: wrote("go")}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	looked := false
+	hears(t, h, func() { submit(mine.ID) }, func(ev lathe.Event) bool {
+		if ev.Session == other.ID && !looked {
+			t.Errorf("told of another directory: %s", ev.Fact.Type())
+		}
+		if rests(mine.ID)(ev) && !looked {
+			if _, err := h.Get(ctx, other.ID); err != nil {
+				t.Error(err)
+			}
+			looked = true
+			submit(other.ID)
+		}
+		return rests(other.ID)(ev)
+	})
+}
+
+// Who leaves while a turn runs and a command is waited for leaves nothing running, and it can be resumed.
+func TestTUIHost_LeavesMidTurn(t *testing.T) {
+	a, m := tuiHome(t, "text \"Half of \"\nstall")
+	door := &opener{open: a.openTUI}
+	h, err := door.enter(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := h.Create(t.Context(), host.NewSession{Title: "t"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Command(t.Context(), s.ID, host.Command{Name: "review"}); err != nil {
+		t.Fatal(err)
+	}
+	untilAsked(t, m)
+	if err := door.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := h.Get(context.Background(), s.ID); lathe.CodeOf(err) != lathe.Unavailable {
+		t.Errorf("asked too late: %v", err)
+	}
+	if _, err := door.enter(t.Context()); err == nil {
+		t.Error("opened too late")
+	}
+	again := opened(t, a)
+	cut, err := again.client.Interrupted(t.Context())
+	if err != nil || !slices.Contains(cut, s.ID) {
+		t.Errorf("cut off: %v, %v", cut, err)
+	}
+}
+
+// The same over a wire.
+func TestTUIHost_Attached(t *testing.T) {
+	needUnix(t)
+	m := modeltest.Start(t, modeltest.MustParse("text \"One.\"\nfinish stop"))
+	home := serveHome(t, m.URL)
+	s := startServe(t, home, []string{"LATHE_NO_AUTH=1"})
+	defer s.end()
+	c, err := client.New(s.url, client.Options{Directory: home})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := attachedEngine(newApp(), c)
+	defer func() {
+		if err := closing(c, e.close()); err != nil {
+			t.Error(err)
+		}
+	}()
+	one, err := e.host.Create(t.Context(), host.NewSession{Title: "t"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	hears(t, e.host, func() {
+		if err := e.host.Submit(t.Context(), one.ID, host.Prompt{Parts: wrote("go")}); err != nil {
+			t.Fatal(err)
+		}
+	}, rests(one.ID))
+	if info, err := e.host.Info(t.Context()); err != nil || info.Remote || !info.Trusted {
+		t.Errorf("%+v, %v", info, err)
+	}
+}
+
+// Somebody without a provider is offered what there is, and a model of this machine becomes the one of
+// the settings.
+func TestTUIHost_Offers(t *testing.T) {
+	a, m := tuiHome(t, "")
+	m.Offer("tiny", "large")
+	settings := filepath.Join(a.env("HOME"), ".config", "lathe", "lathe.json")
+	src := `{"disabled_providers":["opencode","lmstudio","llama.cpp","vllm"],"provider":{"ollama":{"options":{"baseURL":"` + m.URL + `/v1"}}}}`
+	if err := os.WriteFile(settings, []byte(src), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h := opened(t, a)
+	p, err := h.Providers(t.Context())
+	if err != nil || len(p.Connected) != 0 {
+		t.Fatalf("connected %+v, %v", p.Connected, err)
+	}
+	offers := a.tuiOffers(t.Context())
+	if len(offers) != 4 || !offers[0].Login || offers[len(offers)-1].ID != chooseDemo || offers[len(offers)-1].Do != nil || offers[1].Do == nil {
+		t.Fatalf("offers %+v", offers)
+	}
+	if err := offers[1].Do(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if p, err = h.Providers(t.Context()); err != nil || p.Model == nil || p.Model.Provider+"/"+p.Model.Model != offers[1].ID || len(p.Connected) != 1 || p.Connected[0].ID != "ollama" {
+		t.Errorf("model %v, connected %+v, %v", p.Model, p.Connected, err)
+	}
+}
+
+// Changes of git, through the engine.
+func TestTUIHost_Changes(t *testing.T) {
+	program, err := exec.LookPath("git")
+	if err != nil {
+		t.Skip("there is no git here")
+	}
+	a, _ := tuiHome(t, "")
+	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"-c", "user.name=dev", "-c", "user.email=dev@example.test", "commit", "-q", "--allow-empty", "-m", "first"}} {
+		cmd := exec.Command(program, args...)
+		cmd.Dir = a.dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(a.dir, "new.txt"), []byte("new\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h := opened(t, a)
+	info, err := h.Info(t.Context())
+	if err != nil || info.Branch != "main" {
+		t.Errorf("%+v, %v", info, err)
+	}
+	diffs, err := h.Changes(t.Context(), host.Uncommitted)
+	if err != nil || len(diffs) != 1 || diffs[0].File != "new.txt" {
+		t.Errorf("%v, %v", diffs, err)
+	}
+	if diffs, err := h.Changes(t.Context(), host.Branch); err != nil || len(diffs) != 0 { // it is the default one
+		t.Errorf("%v, %v", diffs, err)
+	}
+}

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"path/filepath"
+	"sync"
+
+	"github.com/lathe-agent/lathe/client"
+	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/server"
+)
+
+// tuiEngine is what the terminal program speaks with, and how it is ended.
+type tuiEngine struct {
+	host  *tuiHost
+	close func() error
+}
+
+// opener opens the engine once the screen is there, and closes what was opened, also when the user
+// leaves while that is still under way.
+type opener struct {
+	open func(ctx context.Context) (*tuiEngine, error)
+
+	running sync.WaitGroup
+
+	mu     sync.Mutex // guards the fields below
+	left   bool
+	engine *tuiEngine
+}
+
+// enter opens.
+func (o *opener) enter(ctx context.Context) (*tuiHost, error) {
+	o.mu.Lock()
+	if o.left {
+		o.mu.Unlock()
+		return nil, context.Canceled
+	}
+	o.running.Add(1)
+	o.mu.Unlock()
+	defer o.running.Done()
+	e, err := o.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.engine = e
+	return e.host, nil
+}
+
+// Close waits for what is being opened, and closes it.
+func (o *opener) Close() error {
+	o.mu.Lock()
+	o.left = true
+	o.mu.Unlock()
+	o.running.Wait()
+	if o.engine == nil {
+		return nil
+	}
+	return o.engine.close()
+}
+
+// openTUI opens the engine as serve does, and speaks with it without a port.
+func (a *app) openTUI(ctx context.Context) (*tuiEngine, error) {
+	at, err := findFolders(a.env)
+	if err != nil {
+		return nil, err
+	}
+	setup := newSetup(a, at)
+	e, err := openEngine(ctx, a, at, setup)
+	if err != nil {
+		return nil, closing(setup, err)
+	}
+	setup.attach(e)
+	if err := a.recoverTurns(ctx, e); err != nil {
+		return nil, closing(setup, closing(e, err))
+	}
+	return a.within(e, setup, at, nil)
+}
+
+// within serves an engine to this process alone. It closes both, also when it fails. change may put
+// something else below the server.
+func (a *app) within(e *engine.Engine, setup *agentSetup, at folders, change func(*server.Backend)) (*tuiEngine, error) {
+	own, b := a.serveBy(e, setup, at)
+	if change != nil {
+		change(&b)
+	}
+	dir, err := filepath.Abs(a.dir)
+	if err != nil {
+		return nil, closing(setup, closing(e, closing(b.Terminals, err)))
+	}
+	// There is no password: nobody else reaches it.
+	s := server.New(b, server.Options{Directory: dir, Version: version, Log: a.quietLog()})
+	c, err := client.New("", client.Options{Handler: s, Directory: dir})
+	if err != nil {
+		return nil, closing(setup, closing(e, closing(b.Terminals, err)))
+	}
+	h := newTUIHost(c, a)
+	h.trusted = func() bool {
+		l, err := a.settings()
+		return err != nil || l.Distrust == nil // a broken file is told by whoever needs it
+	}
+	return &tuiEngine{host: h, close: func() error {
+		s.Close() // streams and waits
+		err := h.Close()
+		own.close()
+		err = closing(b.Terminals, err)
+		err = closing(e, err) // turns are settled, and with them what waits for their end
+		return closing(setup, closing(c, err))
+	}}, nil
+}
+
+// quietLog leaves out that each request was answered, unless someone wants to know everything.
+func (a *app) quietLog() *slog.Logger {
+	if a.log.Enabled(context.Background(), slog.LevelDebug) {
+		return a.log
+	}
+	return slog.New(quietHandler{a.log.Handler()})
+}
+
+type quietHandler struct{ slog.Handler }
+
+// Enabled takes warnings and errors only.
+func (h quietHandler) Enabled(ctx context.Context, level slog.Level) bool {
+	return level >= slog.LevelWarn && h.Handler.Enabled(ctx, level)
+}
+
+// WithAttrs keeps the rule.
+func (h quietHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return quietHandler{h.Handler.WithAttrs(attrs)}
+}
+
+// WithGroup keeps the rule.
+func (h quietHandler) WithGroup(name string) slog.Handler {
+	return quietHandler{h.Handler.WithGroup(name)}
+}

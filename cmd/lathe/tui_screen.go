@@ -1,0 +1,143 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"strings"
+	"sync"
+
+	"github.com/lathe-agent/lathe"
+)
+
+// keyboard is where keys come from.
+type keyboard struct {
+	file   *os.File
+	opened bool // by us
+}
+
+func (k keyboard) close() {
+	if k.opened {
+		_ = k.file.Close() // it was only read
+	}
+}
+
+// screen looks whether there is a terminal to show something on. What is piped in is the beginning of a
+// prompt; keys then come from the terminal itself.
+func (a *app) screen(ctx context.Context) (keyboard, string, error) {
+	const instead = "`lathe run \"…\"` answers in lines, `lathe --help` lists the commands"
+	switch {
+	case !isTerminal(a.stdout.file):
+		return keyboard{}, "", usagef("the terminal program needs a terminal, and standard output is none; %s", instead)
+	case a.env("TERM") == "dumb":
+		return keyboard{}, "", usagef("the terminal program needs a terminal that can move its cursor, and TERM=dumb says that this one cannot; %s", instead)
+	case isTerminal(a.stdin):
+		return keyboard{file: a.stdin}, "", nil
+	}
+	keys, err := os.OpenFile(terminalDevice, os.O_RDWR, 0)
+	if err != nil {
+		return keyboard{}, "", usagef("the terminal program needs a keyboard, and standard input is none; %s", instead)
+	}
+	k := keyboard{file: keys, opened: true}
+	text, err := a.withPiped(ctx, "")
+	if err != nil {
+		k.close()
+	}
+	return k, text, err
+}
+
+// mostRemarks is how much is kept of what was said while the screen was taken, in bytes.
+const mostRemarks = 64 << 10
+
+// offScreen is the same program whose remarks and logs do not reach the screen. Once it is free, tell
+// prints the remarks.
+func (a *app) offScreen() (own *app, tell func()) {
+	other := *a
+	if a.printLogs && isTerminal(a.stderr) { // to the file instead
+		other.printLogs = false
+		if other.startLog() != nil { // the level was right before
+			other.log = a.log
+		}
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		other.log.Warn("remarks are lost", "error", err)
+		return &other, func() {}
+	}
+	other.stderr = w
+	var said bytes.Buffer
+	var reading sync.WaitGroup
+	reading.Go(func() {
+		_, _ = io.CopyN(&said, r, mostRemarks) // its end is the end of the pipe
+		_, _ = io.Copy(io.Discard, r)
+		_ = r.Close()
+	})
+	return &other, sync.OnceFunc(func() {
+		_ = w.Close()
+		reading.Wait()
+		if said.Len() > 0 {
+			a.flushed()
+			_, _ = a.stderr.Write(said.Bytes())
+		}
+	})
+}
+
+// editorWords is the user's editor with its arguments; nil is none.
+func editorWords(env func(string) string) []string {
+	for _, name := range []string{"VISUAL", "EDITOR"} {
+		if words := splitWords(env(name)); len(words) > 0 {
+			return words
+		}
+	}
+	return nil
+}
+
+// splitWords cuts a command at spaces outside of quotes.
+func splitWords(line string) (out []string) {
+	var word strings.Builder
+	begun, quote := false, rune(0)
+	end := func() {
+		if begun {
+			out = append(out, word.String())
+		}
+		word.Reset()
+		begun = false
+	}
+	for _, r := range line {
+		switch {
+		case quote != 0 && r == quote:
+			quote = 0
+		case quote == 0 && (r == '"' || r == '\''):
+			quote, begun = r, true
+		case quote == 0 && (r == ' ' || r == '\t'):
+			end()
+		default:
+			word.WriteRune(r)
+			begun = true
+		}
+	}
+	end()
+	return out
+}
+
+// readAttachment reads a file that goes with a prompt.
+func readAttachment(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, lathe.Errorf(lathe.Invalid, "%s is no file", plain(path))
+	}
+	data, err := io.ReadAll(io.LimitReader(f, mostCarried+1))
+	if err == nil && len(data) > mostCarried {
+		return nil, lathe.Errorf(lathe.Overflow, "%s is longer than %s", plain(path), byteSize(mostCarried))
+	}
+	return data, err
+}

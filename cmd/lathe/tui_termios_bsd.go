@@ -1,0 +1,10 @@
+//go:build darwin || dragonfly || freebsd || netbsd || openbsd
+
+package main
+
+import "golang.org/x/sys/unix"
+
+const (
+	readTermios  = unix.TIOCGETA
+	writeTermios = unix.TIOCSETA
+)

@@ -1,0 +1,10 @@
+//go:build unix && !darwin && !dragonfly && !freebsd && !netbsd && !openbsd
+
+package main
+
+import "golang.org/x/sys/unix"
+
+const (
+	readTermios  = unix.TCGETS
+	writeTermios = unix.TCSETS
+)
