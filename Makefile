@@ -85,6 +85,7 @@ docs: ## write what of the documents is made from the code: the reference of set
 pictures: build ## draw the pictures of the documents, from real runs
 	$(call say,docs/pictures)
 	@$(GO) run ./scripts/picture -o docs/pictures/demo.svg -- bin/lathe demo
+	@./scripts/screens
 
 demo: ## watch a whole turn without a key and without a network
 	@$(GO) run ./cmd/lathe demo

@@ -4,6 +4,7 @@
 //
 //	go run ./scripts/picture -o docs/pictures/demo.svg -- ./bin/lathe demo
 //	go run ./scripts/picture -o ask.svg -type 'y\n' -- lathe run "Push it"
+//	tmux capture-pane -e -p | go run ./scripts/picture -o screen.svg -title lathe -
 //
 // The command has -cols columns, a terminal that knows colours, and on Linux and macOS nothing else of the
 // machine but its environment. What is to be typed is typed when the screen has been still for a second.
@@ -12,9 +13,11 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -33,13 +36,19 @@ func main() {
 	title := flag.String("title", "", "what stands above; without, the command")
 	flag.Parse()
 	if *out == "" || flag.NArg() == 0 {
-		fmt.Fprintln(os.Stderr, "usage: picture -o FILE [-cols N] [-type TEXT] -- COMMAND [ARGUMENTS]")
+		fmt.Fprintln(os.Stderr, "usage: picture -o FILE [-cols N] [-type TEXT] -- COMMAND [ARGUMENTS], or - for what is captured already")
 		os.Exit(2)
 	}
 	if *title == "" {
 		*title = "$ " + commandLine(flag.Args())
 	}
-	s, err := show(flag.Args(), *cols, *rows, strings.ReplaceAll(*typed, `\n`, "\r"))
+	var s *screen
+	var err error
+	if flag.Arg(0) == "-" {
+		s, err = read(os.Stdin, *cols)
+	} else {
+		s, err = show(flag.Args(), *cols, *rows, strings.ReplaceAll(*typed, `\n`, "\r"))
+	}
 	if err == nil {
 		err = os.WriteFile(*out, []byte(s.svg(*title)), 0o644)
 	}
@@ -47,6 +56,17 @@ func main() {
 		fmt.Fprintln(os.Stderr, "picture:", err)
 		os.Exit(1)
 	}
+}
+
+// read takes a screen that somebody else captured.
+func read(from io.Reader, cols int) (*screen, error) {
+	data, err := io.ReadAll(from)
+	if err != nil {
+		return nil, err
+	}
+	s := newScreen(cols)
+	s.write(bytes.ReplaceAll(data, []byte("\n"), []byte("\r\n")))
+	return s, nil
 }
 
 // commandLine is how the command would be typed.

@@ -149,3 +149,23 @@ func TestFilesAndLoad(t *testing.T) {
 		}
 	}
 }
+
+// The theme file that the documents show is one.
+func TestParse_OfTheDocuments(t *testing.T) {
+	page, err := os.ReadFile("../../docs/tui.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, ok := strings.Cut(string(page), "```json\n")
+	block, _, closed := strings.Cut(rest, "```")
+	if !ok || !closed {
+		t.Fatal("docs/tui.md shows no theme file")
+	}
+	th, err := style.Parse("mine", []byte(block), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if th.Primary != style.Hex(0xe8a35c) || th.Background != style.Hex(0x1b1d22) {
+		t.Errorf("primary %s, background %s", th.Primary, th.Background)
+	}
+}
