@@ -7,6 +7,7 @@ import (
 
 	"github.com/lathe-agent/lathe/tui/editor"
 	"github.com/lathe-agent/lathe/tui/key"
+	"github.com/lathe-agent/lathe/tui/review"
 )
 
 // pressed takes a key to the region that has it: what lies above the rest first.
@@ -22,7 +23,11 @@ func (p *program) pressed(k tea.KeyPressMsg) tea.Cmd {
 	case p.over != nil:
 		return p.overlaid(p.over.box.Key(k))
 	case p.review != nil:
-		return p.reviewed(p.review.Key(k))
+		out := p.review.Key(k)
+		if out == review.NotHandled && p.keys.Match(k, key.AppExit) {
+			out = review.Close
+		}
+		return p.reviewed(out)
 	case p.asking != nil:
 		if cmd, ok := p.askKey(k); ok {
 			return cmd
@@ -36,7 +41,7 @@ func (p *program) pressed(k tea.KeyPressMsg) tea.Cmd {
 		p.leader = p.now()
 		return p.after(p.leaderTimeout(), tickLeader)
 	}
-	if p.asking == nil && !p.isChild() {
+	if p.asking == nil && !p.isChild() && !p.offers.shown(p) {
 		if cmd, ok := p.editKey(k); ok {
 			return cmd
 		}

@@ -238,7 +238,12 @@ func (s selection) text(lines []style.Line) string {
 // copy puts a text on the clipboard: by the terminal, which also works from far away, and by the means of this
 // machine.
 func (p *program) copy(text string) tea.Cmd {
-	cmds := []tea.Cmd{tea.SetClipboard(text), p.say(toast.Info, "Copied")}
+	return tea.Batch(p.copyQuietly(text), p.say(toast.Info, "Copied"))
+}
+
+// copyQuietly is copy for who says more about it.
+func (p *program) copyQuietly(text string) tea.Cmd {
+	cmds := []tea.Cmd{tea.SetClipboard(text)}
 	if p.o.Copy != nil {
 		cmds = append(cmds, func() tea.Msg {
 			if !p.calls.enter() {

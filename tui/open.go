@@ -106,6 +106,7 @@ func (p *program) learnWork() tea.Cmd {
 // learnt takes in who answers, and sends what was given on the command line.
 func (p *program) learnt(providers host.Providers, agents []lathe.Agent) tea.Cmd {
 	p.world.Providers, p.world.Agents, p.world.Loaded = providers, agents, true
+	p.learnings++
 	p.setAgents(agents)
 	p.choice.settle(p)
 	if len(providers.Connected) == 0 {
@@ -337,7 +338,7 @@ func (p *program) env() chat.Env {
 	return chat.Env{
 		Theme: p.theme(), Width: f.chatWidth, Height: f.chatHeight, Now: p.now(), Frame: p.beat, Show: p.wants,
 		Dir: p.world.Info.Directory, Home: p.world.Info.Home,
-		AgentColor: p.agentColor, ModelName: p.modelName, Child: p.child, RedoKey: p.keys.Label("messages_redo"),
+		AgentColor: p.agentColor, ModelName: p.modelName, Epoch: p.learnings, Child: p.child, RedoKey: p.keys.Label("messages_redo"),
 	}
 }
 

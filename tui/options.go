@@ -30,6 +30,8 @@ type Options struct {
 	ReadFile func(path string) ([]byte, error)
 	// Copy puts a text on the clipboard of this machine by its own means, beside what the terminal does. It may be nil.
 	Copy func(text string) error
+	// Clipboard reads a picture from the clipboard of this machine; nil data says that there is none. It may be nil.
+	Clipboard func(ctx context.Context) (mime string, data []byte)
 	// Browse opens a page in the user's browser. It may be nil.
 	Browse func(url string) error
 	// Log writes a line where the user does not see it. It may be nil.

@@ -49,6 +49,8 @@ type program struct {
 	leader     time.Time // when the leader was pressed; zero when it was not
 	interrupt  time.Time // when interrupting was asked for the first time
 	lastBatch  time.Time
+	learnings  int // how often names were read
+	broughtUp  string // what an undo put into the prompt
 	offer      string
 	fatalError error
 }
@@ -89,12 +91,15 @@ func (p *program) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return p, p.answer(msg)
 	case tea.PasteMsg:
 		return p, p.pasted(msg.Content)
+	case tea.ClipboardMsg:
+		return p, p.pasted(msg.Content)
 	case tea.MouseMsg:
 		return p, p.mouse(msg)
 	case tea.WindowSizeMsg:
 		p.width, p.height = msg.Width, msg.Height
 	case tea.FocusMsg:
 		p.blurred = false
+		return p, tea.RequestBackgroundColor // it may have gone from light to dark meanwhile
 	case tea.BlurMsg:
 		p.blurred = true
 	case tea.BackgroundColorMsg:

@@ -33,7 +33,7 @@ func (p *program) edited(out editor.Out) tea.Cmd {
 	case editor.WantAttachment:
 		return p.attach(out)
 	case editor.WantClipboard:
-		return tea.ReadClipboard
+		return p.readClipboard()
 	case editor.OpenEditor:
 		return p.editOutside()
 	case editor.Remember:
@@ -168,6 +168,22 @@ func (p *program) attach(w editor.WantAttachment) tea.Cmd {
 			return p.edited(p.edit.Attach(filepath.Base(w.Path), http.DetectContentType(data), data))
 		}}
 	}
+}
+
+// readClipboard asks for what was copied: a picture of this machine, else the text that the terminal has.
+func (p *program) readClipboard() tea.Cmd {
+	if p.o.Clipboard == nil {
+		return tea.ReadClipboard
+	}
+	return p.recalled("read the clipboard", func(ctx context.Context) (then, error) {
+		mime, data := p.o.Clipboard(ctx)
+		return func() tea.Cmd {
+			if len(data) == 0 {
+				return tea.ReadClipboard
+			}
+			return p.edited(p.edit.Attach("clipboard", mime, data))
+		}, nil
+	})
 }
 
 // editOutside opens the user's editor on what is in the prompt.

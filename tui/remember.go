@@ -61,6 +61,7 @@ func (p *program) recall() tea.Cmd {
 			}
 		}
 		return answered{then: func() tea.Cmd {
+			k.history = append(k.history, p.kept.history...) // what was sent before this was read
 			p.kept, p.kv = k, settings
 			p.edit.SetHistory(k.history)
 			p.applyKV()
@@ -82,6 +83,9 @@ func (p *program) saveLast() error {
 
 // addHistory keeps a prompt for the next time.
 func (p *program) addHistory(d editor.Draft) tea.Cmd {
+	if n := len(p.kept.history); n > 0 && p.kept.history[n-1].Input == d.Input {
+		return nil // the same again
+	}
 	p.kept.history = append(p.kept.history, d)
 	if n := len(p.kept.history); n > 50 {
 		p.kept.history = p.kept.history[n-50:]

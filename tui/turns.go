@@ -114,12 +114,7 @@ func (p *program) undoTo(id lathe.MessageID) tea.Cmd {
 	if i < 0 {
 		return nil
 	}
-	h := o.Transcript.Held(i)
-	var parts []lathe.Part
-	for j := range h.Len() {
-		parts = append(parts, h.Part(j))
-	}
-	draft := editor.DraftOf(parts)
+	draft := draftOf(o.Transcript.Held(i))
 	session := p.session
 	stop := p.world.Busy(session)
 	return p.call("take it back", func(ctx context.Context, e host.Engine) (then, error) {
@@ -134,12 +129,41 @@ func (p *program) undoTo(id lathe.MessageID) tea.Cmd {
 		}
 		return func() tea.Cmd {
 			p.chat().ToEnd()
-			if p.edit.IsEmpty() {
-				p.edit.Restore(draft)
-			}
+			p.bringUp(draft)
 			return p.sayUndone("Taken back", done)
 		}, nil
 	})
+}
+
+// draftOf makes a message ready to be said again.
+func draftOf(h lathe.Held) editor.Draft {
+	var parts []lathe.Part
+	for j := range h.Len() {
+		parts = append(parts, h.Part(j))
+	}
+	return editor.DraftOf(parts)
+}
+
+// bringUp puts the words of what was taken back into the prompt, unless the user has begun to write there.
+func (p *program) bringUp(d editor.Draft) {
+	if p.edit.IsEmpty() || p.edit.Text() == p.broughtUp {
+		p.edit.Restore(d)
+		p.broughtUp = p.edit.Text()
+	}
+}
+
+// bringUpNext follows a redo with the prompt: the next message that is taken back, or nothing any more.
+func (p *program) bringUpNext(s lathe.Session) {
+	if p.edit.IsEmpty() {
+		return
+	}
+	var d editor.Draft
+	if o := p.opened(); o != nil && s.Revert != nil {
+		if i := o.Transcript.Find(s.Revert.Message); i >= 0 {
+			d = draftOf(o.Transcript.Held(i))
+		}
+	}
+	p.bringUp(d)
 }
 
 func (p *program) redo() tea.Cmd {
@@ -152,7 +176,10 @@ func (p *program) redo() tea.Cmd {
 		if err != nil {
 			return nil, err
 		}
-		return func() tea.Cmd { return p.sayUndone("Brought back", done) }, nil
+		return func() tea.Cmd {
+			p.bringUpNext(done.Session)
+			return p.sayUndone("Brought back", done)
+		}, nil
 	})
 }
 
@@ -170,7 +197,10 @@ func (p *program) sayUndone(what string, u host.Undone) tea.Cmd {
 // share makes a session readable for others, when the user has agreed once.
 func (p *program) share() tea.Cmd {
 	if !p.kv.ShareConsent {
-		return p.show(&overlay{box: dialog.NewShareConsent(p.keys), on: chosen(func(dialog.Chosen) tea.Cmd {
+		return p.show(&overlay{box: dialog.NewShareConsent(p.keys), on: chosen(func(c dialog.Chosen) tea.Cmd {
+			if c.ID != dialog.Yes {
+				return nil
+			}
 			return tea.Batch(p.keep(func(kv *kv) { kv.ShareConsent = true }), p.shareNow())
 		})})
 	}
@@ -188,7 +218,7 @@ func (p *program) shareNow() tea.Cmd {
 			if s.Share == nil {
 				return nil
 			}
-			return tea.Batch(p.copy(s.Share.URL), p.say(toast.Success, "Shared, the address is copied: "+s.Share.URL))
+			return tea.Batch(p.copyQuietly(s.Share.URL), p.say(toast.Success, "Shared, the address is copied: "+s.Share.URL))
 		}, nil
 	})
 }

@@ -25,8 +25,11 @@ const (
 // block is a drawn block and what it was drawn from.
 type block struct {
 	lines []style.Line
-	lead  int // empty rows above them
-	pad   int // columns left of them
+	head  []style.Line // rows above them
+	lead  int          // empty rows above those
+	pad   int          // columns left of all
+	bar   style.Span   // left of the rows but for the head, if any
+	tint  style.Color  // of their text, if any
 	stamp stamp
 	drawn bool
 	used  int // the last frame that wanted it
@@ -70,6 +73,7 @@ func (b *block) draw(w *walk, s spot, id blockID) {
 	}
 	b.stamp, b.drawn = now, true
 	b.child, b.folds, b.pad = "", false, 0
+	b.head, b.bar, b.tint = nil, style.Span{}, style.Color{}
 	switch id.kind {
 	case revertBlock:
 		b.lines = w.reverted()
@@ -81,23 +85,34 @@ func (b *block) draw(w *walk, s spot, id blockID) {
 		b.lines = w.part(b, w.t.Held(s.message), s.block)
 	}
 	b.lead = 0
-	if len(b.lines) > 0 && !now.tight {
+	if len(b.lines)+len(b.head) > 0 && !now.tight {
 		b.lead = 1
 	}
 }
 
 // height is how many rows the block has.
-func (b *block) height() int { return b.lead + len(b.lines) }
+func (b *block) height() int { return b.lead + len(b.head) + len(b.lines) }
 
 // row is one of them, behind the margin. What is not on the screen is never copied.
 func (b *block) row(i int) style.Line {
 	if i -= b.lead; i < 0 {
 		return nil
 	}
-	if b.pad == 0 {
-		return b.lines[i]
+	var l style.Line
+	if b.pad > 0 {
+		l = style.Line{{Text: "  "}}
 	}
-	return append(style.Line{{Text: "  "}}, b.lines[i]...)
+	if i < len(b.head) {
+		return append(l, b.head[i]...)
+	}
+	i -= len(b.head)
+	if b.bar.Text != "" {
+		l = append(l, b.bar)
+	}
+	if !b.tint.IsSet() {
+		return append(l, b.lines[i]...)
+	}
+	return append(l, b.lines[i].With(func(a style.Attr) style.Attr { a.FG = b.tint; return a })...)
 }
 
 func (w *walk) stamp(s spot, id blockID) (out stamp) {

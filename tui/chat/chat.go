@@ -22,6 +22,8 @@ type Env struct {
 	AgentColor func(agent string) style.Color
 	ModelName  func(lathe.ModelRef) string
 	Child      func(lathe.SessionID) (Child, bool)
+	// Epoch is another when the first two may say something else than before.
+	Epoch int
 	// RedoKey is what takes an undo back.
 	RedoKey string
 }
@@ -82,6 +84,7 @@ type look struct {
 	width     int
 	show      Show
 	dir, home string
+	epoch     int
 }
 
 // keepBlocks is how many drawn blocks are kept beside those on the screen.
@@ -89,7 +92,7 @@ const keepBlocks = 400
 
 // View draws what fits. The result is never higher than env.Height.
 func (c *Chat) View(t *lathe.Transcript, env Env) []style.Line {
-	if l := (look{env.Theme, env.Width, env.Show, env.Dir, env.Home}); l != c.look {
+	if l := (look{env.Theme, env.Width, env.Show, env.Dir, env.Home, env.Epoch}); l != c.look {
 		c.look = l
 		clear(c.cache)
 	}

@@ -134,14 +134,10 @@ func (w *walk) reasoning(b *block, id lathe.PartID, r *lathe.Reasoning) []style.
 		b.doc = &markdown.Doc{}
 	}
 	b.doc.Set(rest)
-	color := th.Thinking()
-	for _, l := range b.doc.Lines(markdown.Look{Theme: th, Width: max(1, width-2), Conceal: true}) {
-		rows = append(rows, append(style.Line{{Text: "│ ", Attr: style.Fg(th.BorderSubtle)}}, l.With(func(a style.Attr) style.Attr {
-			a.FG = color
-			return a
-		})...))
-	}
-	return rows
+	b.head = rows
+	b.bar = style.Span{Text: "│ ", Attr: style.Fg(th.BorderSubtle)}
+	b.tint = th.Thinking()
+	return b.doc.Lines(markdown.Look{Theme: th, Width: max(1, width-2), Conceal: true, Growing: r.Time.End == 0})
 }
 
 // splitTitle takes a bold first line off a thought: models begin with what they think about.

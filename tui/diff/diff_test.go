@@ -145,6 +145,30 @@ func TestLines_Colours(t *testing.T) {
 	}
 }
 
+// Changed words can be read in every theme, and stand out in that of the terminal itself.
+func TestHighlight_Themes(t *testing.T) {
+	for _, name := range style.Names() {
+		for _, dark := range []bool{true, false} {
+			th, ok := style.Builtin(name, dark)
+			if !ok {
+				t.Fatalf("there is no theme %s", name)
+			}
+			for _, a := range []style.Attr{
+				highlight(th.DiffHighlightAdded, th.DiffAdded, th.DiffAddedBg),
+				highlight(th.DiffHighlightRemoved, th.DiffRemoved, th.DiffRemovedBg),
+			} {
+				if a.BG.IsSet() {
+					if c := style.Contrast(a.FG, a.BG); c < 4 {
+						t.Errorf("%s, dark %v: a changed word has a contrast of %.1f", name, dark, c)
+					}
+				} else if !a.Underline {
+					t.Errorf("%s: a changed word does not stand out: %+v", name, a)
+				}
+			}
+		}
+	}
+}
+
 // A comment reaches over lines, on each side by itself.
 func TestLines_CommentOverLines(t *testing.T) {
 	th := style.Default(true)

@@ -171,10 +171,10 @@ func (s *Sheet) text(i int, op byte, o Options) style.Line {
 		return line
 	}
 	th := o.Theme
-	mark := style.Attr{FG: th.DiffHighlightAdded, BG: th.DiffAdded.Blend(th.DiffAddedBg, 0.3), Bold: true}
+	mark := highlight(th.DiffHighlightAdded, th.DiffAdded, th.DiffAddedBg)
 	old, now := s.flat[r.mate].Text, r.Text
 	if op == '-' {
-		mark = style.Attr{FG: th.DiffHighlightRemoved, BG: th.DiffRemoved.Blend(th.DiffRemovedBg, 0.3), Bold: true}
+		mark = highlight(th.DiffHighlightRemoved, th.DiffRemoved, th.DiffRemovedBg)
 		old, now = now, old
 	}
 	gone, come := changed(style.Clean(beginning(old, maxWords)), style.Clean(beginning(now, maxWords)))
@@ -182,6 +182,17 @@ func (s *Sheet) text(i int, op byte, o Options) style.Line {
 		return marked(line, gone, mark)
 	}
 	return marked(line, come, mark)
+}
+
+// highlight is how changed words look: on as strong a ground as they can be read on. Where there is none, as
+// with colours of the terminal's own, which cannot be mixed, they are underlined.
+func highlight(text, strong, ground style.Color) style.Attr {
+	for _, share := range [...]float64{0.25, 0.17, 0.1} {
+		if mixed := strong.Blend(ground, share); mixed != strong && style.Contrast(text, mixed) >= 4 {
+			return style.Attr{FG: text, BG: mixed, Bold: true}
+		}
+	}
+	return style.Attr{FG: text, Bold: true, Underline: true}
 }
 
 // cut keeps what is drawn of a very long line, and says how much is not.

@@ -81,18 +81,18 @@ func (d *Doc) read() {
 }
 
 // nextLine returns the first line and how much of the text it takes, with its end. Where the line is longer
-// than maxLeaf, it returns a part of it. Nothing is returned while the line may still grow.
+// than maxPara, it returns a part of it. Nothing is returned while the line may still grow.
 func nextLine(text string) (line string, n int, whole bool) {
-	window := text[:min(len(text), maxLeaf)]
-	if i := strings.IndexByte(window, '\n'); i >= 0 {
+	const window = maxPara + utf8.UTFMax
+	if i := strings.IndexByte(text[:min(len(text), window)], '\n'); i >= 0 {
 		return text[:i], i + 1, true
 	}
-	if len(text) < maxLeaf+utf8.UTFMax {
+	if len(text) < window {
 		return "", 0, false
 	}
-	n = strings.LastIndexByte(window, ' ')
-	if n < maxLeaf/2 {
-		for n = maxLeaf; !utf8.RuneStart(text[n]) && n > maxLeaf-utf8.UTFMax; {
+	n = strings.LastIndexByte(text[:maxPara], ' ')
+	if n < maxPara/2 {
+		for n = maxPara; !utf8.RuneStart(text[n]) && n > maxPara-utf8.UTFMax; {
 			n--
 		}
 	}

@@ -71,6 +71,16 @@ func TestDoc_OpenCode(t *testing.T) {
 	}
 }
 
+// A line about as long as what is drawn at once is still one line.
+func TestDoc_LineAtTheLimit(t *testing.T) {
+	for n := maxPara - 5; n < maxPara+10; n++ {
+		lines := drawn("```\n"+strings.Repeat("x", n)+"\ny", look(5000))
+		if got := style.Text(lines); got != " "+strings.Repeat("x", n)+"\n y" {
+			t.Errorf("%d characters and one below give %d rows", n, len(lines))
+		}
+	}
+}
+
 // A line that is longer than what is drawn at once shows no seam.
 func TestDoc_LongLine(t *testing.T) {
 	text := strings.Repeat("words of one line ", 2000)
@@ -237,6 +247,7 @@ func TestDoc_Hostile(t *testing.T) {
 		evil, "# " + evil, "- " + evil, "> " + evil, "```" + evil + "\n" + evil, "`" + evil + "`", "[" + evil + "](http://a/" + evil + ")",
 		"| " + evil + " |\n|---|\n| " + evil + " |", "<div " + evil, strings.Repeat("> ", 500) + "deep", strings.Repeat("- ", 500) + "deep",
 		strings.Repeat("[", 5000), strings.Repeat("*a ", 5000), strings.Repeat("`", 5001), strings.Repeat("| a ", 5000) + "\n" + strings.Repeat("|-", 5000),
+		strings.Repeat("x", 1<<20), "```\n" + strings.Repeat("漢", 1<<18),
 	} {
 		for _, l := range drawn(text, look(40)) {
 			s := l.Text()

@@ -47,7 +47,8 @@ type container struct {
 }
 
 const (
-	maxLeaf  = 4096 // bytes of a paragraph that are drawn as a whole; longer ones are drawn in parts
+	maxPara  = 2048 // bytes of a paragraph or a line that are drawn as a whole; longer ones are drawn in parts
+	maxLeaf  = 4096 // the same of a table, whose columns should know more of it, and of code that is kept
 	maxDepth = 16   // containers in each other
 )
 
@@ -325,7 +326,7 @@ func (s *scanner) para(text string) {
 		s.open = s.placed(leaf{kind: leafPara, text: []byte(text)})
 		return
 	}
-	if len(s.open.text)+len(text) > maxLeaf {
+	if size := len(s.open.text) + len(text); size > maxPara && (size > maxLeaf || tableHead(s.open) == nil) {
 		l := leaf{kind: leafPara, text: []byte(text), in: s.stack, shared: len(s.stack), head: tableHead(s.open)}
 		s.flush()
 		s.open, s.last = l, s.stack

@@ -282,12 +282,14 @@ func TestMentions(t *testing.T) {
 		equal(t, known.Sort(files, 100*day, name), []string{"often", "new", "old", "a", "b"})
 	}
 	equal(t, memory.Mentions{}.Sort(files, 1, name), files)
-	for i := range 2100 {
-		path := fmt.Sprintf("/w/%d", i)
-		f = f.Add(path, lathe.Time(200*day+i))
-		check(t, m.SaveMention(ctx, f, path))
+	var lines strings.Builder
+	for i := range 1995 {
+		fmt.Fprintf(&lines, `{"path":"/w/%d","frequency":1,"lastOpen":%d}`+"\n", i, 200*day+i)
 	}
-	if n := strings.Count(fileOf(t, dir, "frecency.jsonl"), "\n"); n > 2000 {
+	put(t, dir, "frecency.jsonl", fileOf(t, dir, "frecency.jsonl")+lines.String())
+	f = f.Add("/w/2099", 300*day)
+	check(t, m.SaveMention(ctx, f, "/w/2099"))
+	if n := strings.Count(fileOf(t, dir, "frecency.jsonl"), "\n"); n != 1000 {
 		t.Errorf("%d lines", n)
 	}
 	read = must[memory.Mentions](t)(m.Mentions())

@@ -226,7 +226,7 @@ func (r *Review) turn() {
 			k = i
 		}
 	}
-	r.opt.Split = !r.opt.Split
+	r.opt.Split, r.turned = !r.split(o.Width), true
 	if now := r.sheet(r.at.file).Hunks(r.measure()); r.at.row > 1 && k < len(now) {
 		r.jump(place{file: r.at.file, row: now[k]})
 		return

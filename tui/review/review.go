@@ -21,7 +21,7 @@ import (
 // Options are fixed for a viewer.
 type Options struct {
 	Keys  *key.Map
-	Split bool // how patches are shown at first, where the width allows it
+	Split bool // patches are in two columns where there is room, until one asks otherwise
 	Wrap  bool // long lines go on in the next row
 }
 
@@ -50,6 +50,7 @@ type Review struct {
 	reviewed int
 
 	hideTree, inTree, single, help bool
+	turned                         bool // one asked for one column or two
 
 	theme         *style.Theme // of the last View, as are the sizes; nil before the first
 	width, height int
@@ -272,5 +273,11 @@ func (r *Review) mark() {
 }
 
 func (r *Review) options(th *style.Theme, width int) diff.Options {
-	return diff.Options{Theme: th, Width: width, Split: r.opt.Split, Wrap: r.opt.Wrap}
+	return diff.Options{Theme: th, Width: width, Split: r.split(width), Wrap: r.opt.Wrap}
 }
+
+// split reports whether patches are in two columns at a width. Who asked for it gets it where one can read at
+// all; otherwise only where there is room to spare.
+func (r *Review) split(width int) bool { return r.opt.Split && (r.turned || width >= minSplit) }
+
+const minSplit = 100

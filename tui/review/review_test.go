@@ -192,6 +192,26 @@ func TestMark_StaysWherePatchIsTheSame(t *testing.T) {
 	}
 }
 
+// Two columns come by themselves only where there is room, and by the key everywhere.
+func TestSplit_Room(t *testing.T) {
+	th := style.Default(true)
+	two := func(r *Review, width int) bool { return strings.Count(r.View(th, width, 20)[3].Text(), "│") == 2 }
+	r := New(Options{Keys: keys(t), Split: true})
+	r.Set("uncommitted", change())
+	if two(r, 100) || !two(r, 160) {
+		t.Errorf("two columns: %v at 100, %v at 160; want only the latter", two(r, 100), two(r, 160))
+	}
+	two(r, 100)
+	r.Key(press("v"))
+	if !two(r, 100) {
+		t.Error("v does not give two columns")
+	}
+	r.Key(press("v"))
+	if two(r, 160) {
+		t.Error("v does not give one column again")
+	}
+}
+
 func TestClick(t *testing.T) {
 	r := opened(t, change())
 	th := style.Default(true)

@@ -209,7 +209,7 @@ func (r *Review) hints(th *style.Theme) style.Line {
 		return r.hint(r.hint(l, key.DiffClose, "close", th), key.DiffSwitchSource, "other changes", th)
 	}
 	view := "two columns"
-	if r.opt.Split {
+	if r.split(r.patchWidth()) {
 		view = "one column"
 	}
 	for _, h := range []struct {

@@ -1,0 +1,70 @@
+package tui
+
+import (
+	"reflect"
+	"sync"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// How often the terminal library looks whether there is something to draw: at its best while something
+// happens, so that a key shows soon, and hardly ever while nothing does.
+const (
+	paceRate  = 120 // a second, the most it takes
+	paceAwake = time.Second / paceRate
+	paceRest  = time.Hour
+	paceAfter = 250 * time.Millisecond // with nothing new
+)
+
+// pace is how often frames go out. The library ticks for ever, which alone is nearly the share of a processor
+// that the whole program may use at rest; so it is given a ticker that we can slow down. The zero value does
+// nothing.
+type pace struct {
+	ticker *time.Ticker // nil where the library has no place for it any more
+
+	mu    sync.Mutex // guards what follows
+	slow  bool
+	sleep *time.Timer
+}
+
+// drive gives the library our ticker. It has no option for that: its own field is set before it begins, and it
+// resets the ticker that it finds.
+func (c *pace) drive(t *tea.Program) bool {
+	f := reflect.ValueOf(t).Elem().FieldByName("ticker")
+	if !f.IsValid() || f.Type() != reflect.TypeFor[*time.Ticker]() {
+		return false
+	}
+	c.ticker = time.NewTicker(paceAwake)
+	reflect.NewAt(f.Type(), f.Addr().UnsafePointer()).Elem().Set(reflect.ValueOf(c.ticker))
+	c.sleep = time.AfterFunc(paceAfter, c.rest)
+	return true
+}
+
+// wake lets frames go out for a while. Whatever may change the screen calls it.
+func (c *pace) wake() {
+	if c.ticker == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.sleep.Reset(paceAfter)
+	if c.slow {
+		c.slow = false
+		c.ticker.Reset(paceAwake)
+	}
+}
+
+func (c *pace) rest() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.slow = true
+	c.ticker.Reset(paceRest)
+}
+
+// end stops it.
+func (c *pace) end() {
+	if c.ticker != nil {
+		c.sleep.Stop()
+	}
+}
