@@ -25,8 +25,15 @@ import (
 // The number of an event is set where its cursor came with it; Feed has the word that makes a
 // [lathe.Cursor] of it.
 func (c *Client) Events(ctx context.Context, scope lathe.Scope, after lathe.Opt[lathe.Cursor]) iter.Seq2[lathe.Event, error] {
+	return c.Follow(ctx, scope, after, nil)
+}
+
+// Follow is Events for somebody who is told of a broken connection: with the error when it is noticed, and with
+// nil when there is a new one. They can give up themselves, so that the stream never does for the
+// server's being away. broken is called by who reads the stream, between events.
+func (c *Client) Follow(ctx context.Context, scope lathe.Scope, after lathe.Opt[lathe.Cursor], broken func(error)) iter.Seq2[lathe.Event, error] {
 	return func(yield func(lathe.Event, error) bool) {
-		f := follower{client: c, scope: scope, yield: yield}
+		f := follower{client: c, scope: scope, yield: yield, broken: broken}
 		if after.Set {
 			f.cursor = after.Value.String()
 			if after.Value.Feed == "" {
@@ -62,6 +69,8 @@ type follower struct {
 	began   bool   // server.connected was told
 	told    bool   // by the present connection
 	stopped bool   // the reader wants no more, and must not be called again
+	broken  func(error)
+	isLost  bool // it was told that the connection is
 }
 
 var errSilent = errors.New("nothing was said for too long")
@@ -94,13 +103,22 @@ func (f *follower) run(ctx context.Context) error {
 			return err
 		case f.told:
 			lost, wait = time.Now(), backoffFrom
-		case time.Since(lost) > f.client.options.Patience:
+		case f.broken == nil && time.Since(lost) > f.client.options.Patience:
 			return err
 		}
+		f.lose(err)
 		if err := pause(ctx, wait+rand.N(wait)); err != nil {
 			return err
 		}
 		wait = min(2*wait, backoffTo)
+	}
+}
+
+// lose tells that the connection is lost, or found again.
+func (f *follower) lose(err error) {
+	if lost := err != nil; f.broken != nil && lost != f.isLost {
+		f.isLost = lost
+		f.broken(err)
 	}
 }
 
@@ -157,6 +175,7 @@ func (f *follower) connect(ctx context.Context) error {
 		data, _ := io.ReadAll(io.LimitReader(res.Body, 64<<10)) // what there is of it
 		return c.refused(res, data)
 	}
+	f.lose(nil)
 	if f.began && !resumes { // a server without numbers: nobody knows what was missed
 		if !f.tell(lathe.Event{Fact: &lathe.ServerResync{}}) {
 			return nil

@@ -215,3 +215,30 @@ func TestEvents_End(t *testing.T) {
 		}
 	}
 }
+
+// TestFollow_TellsOfBreaks ends the server while a stream is read by somebody who wants to know: the break is told and
+// its end, however long that takes and whatever patience others have.
+func TestFollow_TellsOfBreaks(t *testing.T) {
+	w := begin(t, "")
+	c := w.dial(func(o *client.Options) { o.Patience = time.Nanosecond })
+	ctx, stop := context.WithTimeout(t.Context(), 60*time.Second)
+	defer stop()
+	var told []string
+	broken := func(err error) {
+		told = append(told, fmt.Sprint(lathe.CodeOf(err) == lathe.Unavailable))
+		if err != nil {
+			w.start()
+		}
+	}
+	for ev, err := range c.Follow(ctx, lathe.Scope{}, lathe.Opt[lathe.Cursor]{}, broken) {
+		w.ok(err)
+		if _, first := ev.Fact.(*lathe.ServerConnected); first {
+			w.end()
+			continue
+		}
+		break
+	}
+	if got := strings.Join(told, " "); got != "true false" {
+		t.Errorf("told %s", got)
+	}
+}

@@ -117,7 +117,7 @@ type answering struct {
 // run calls the handler, whose panics end its answer and nothing else.
 func (a *answering) run(h http.Handler, r *http.Request) {
 	defer func() {
-		_ = r.Body.Close() // as a transport must
+		_ = r.Body.Close()          // as a transport must
 		err := context.Cause(a.ctx) // half an answer is none
 		if v := recover(); v != nil {
 			err = fmt.Errorf("the handler panicked: %v", v)

@@ -90,7 +90,7 @@ func echo(w http.ResponseWriter, r *http.Request) {
 }
 
 func TestInproc_LargeBodies(t *testing.T) {
-	const size = 24 << 20
+	const size = 8 << 20
 	h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		data, _ := io.ReadAll(r.Body)
 		if len(data) < size {

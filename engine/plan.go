@@ -72,7 +72,7 @@ func plan(s state) next {
 		return s.rest()
 	}
 	asked = s.askedAgain(asked)
-	answers := answersIn(s.messages[asked:])
+	answers := answersIn(withoutShell(s.messages[asked:]))
 	if s.hasFailed(answers) {
 		return s.rest()
 	}

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"slices"
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/tool"
@@ -117,4 +118,30 @@ func (r *runner) endShell(ctx context.Context, part lathe.Part, res tool.Result,
 	m.Said, m.Parts = &a, nil
 	err = r.write(ctx, &lathe.PartChanged{Part: part, Time: now}, &lathe.MessageChanged{Info: m})
 	return r.mem.byID[part.Message].Message, err
+}
+
+// withoutShell leaves out the commands that the user ran behind a prompt: what they printed is no answer to it, and
+// wants none.
+func withoutShell(messages []*held) []*held {
+	if !slices.ContainsFunc(messages, isShellPrompt) {
+		return messages
+	}
+	var run lathe.MessageID
+	return slices.DeleteFunc(slices.Clone(messages), func(h *held) bool {
+		if isShellPrompt(h) {
+			run = h.ID
+			return true
+		}
+		a, ok := h.Said.(*lathe.Assistant)
+		return ok && run != "" && a.Parent == run
+	})
+}
+
+// isShellPrompt reports whether a message stands for a command of the user's.
+func isShellPrompt(h *held) bool {
+	if _, ok := h.Said.(*lathe.User); !ok || len(h.Parts) != 1 {
+		return false
+	}
+	t, ok := h.Parts[0].Body.(*lathe.Text)
+	return ok && t.Synthetic.On() && t.Text == shellPrompt
 }

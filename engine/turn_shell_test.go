@@ -132,6 +132,24 @@ finish stop`)
 	}
 }
 
+// A command behind an answer asks the model nothing. (§6.14)
+func TestShell_BehindAnAnswerAsksNothing(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, `text "I see."
+finish stop`)
+	if _, err := d.Prompt(t.Context(), d.session, engine.Prompt{Parts: text("look")}); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		_, err := d.Shell(t.Context(), d.session, engine.Command{Command: "echo hello"})
+		d.ok(err)
+		d.ok(d.Drain(t.Context()))
+	}
+	if n := len(d.server.Requests()); n != 1 {
+		t.Errorf("%d requests", n)
+	}
+}
+
 // A prompt sent meanwhile is answered afterwards, and a second command is refused. (item 12)
 func TestShell_WhileItRuns(t *testing.T) {
 	t.Parallel()

@@ -69,8 +69,21 @@ func (p *program) doAction(n key.Name) tea.Cmd {
 	return nil
 }
 
-// doNamed does what clients of the HTTP API call a command: with dots or by the name of a key.
+// doNamed does what clients of the HTTP API ask of the screen: by their names with dots, or by that of a key.
 func (p *program) doNamed(name string) tea.Cmd {
+	switch name {
+	case "prompt.submit":
+		return p.edited(p.edit.Submit())
+	case "prompt.clear":
+		p.edit.Clear()
+		return nil
+	}
+	if rest, ok := strings.CutPrefix(name, "session."); ok {
+		switch rest {
+		case "page.up", "page.down", "line.up", "line.down", "half.page.up", "half.page.down", "first", "last":
+			name = "messages." + rest
+		}
+	}
 	return p.doAction(key.Name(strings.ReplaceAll(name, ".", "_")))
 }
 

@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"slices"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -284,11 +285,29 @@ func (p *program) serversDialog() tea.Cmd {
 		}
 		on := p.world.Servers[i].Status != "connected"
 		return p.call("switch "+c.ID, func(ctx context.Context, e host.Engine) (then, error) {
-			err := e.ConnectTools(ctx, c.ID, on)
-			return p.learnServers, err
+			if err := e.ConnectTools(ctx, c.ID, on); err != nil {
+				return p.learnServers, err
+			}
+			all, err := e.ToolServers(ctx)
+			return func() tea.Cmd { return p.switched(c.ID, on, all) }, err
 		})
 	})
 	return tea.Batch(p.show(o), p.learnServers())
+}
+
+// switched shows what became of a server of tools that was switched on or off.
+func (p *program) switched(name string, on bool, all []host.ToolServer) tea.Cmd {
+	p.world.Servers = all
+	p.refreshOverlay()
+	i := slices.IndexFunc(all, func(s host.ToolServer) bool { return s.Name == name })
+	if i < 0 || !on || all[i].Status == "connected" {
+		return nil
+	}
+	why := all[i].Error
+	if why == "" {
+		why = "it is " + strings.ReplaceAll(all[i].Status, "_", " ")
+	}
+	return p.say(toast.Error, "Could not connect "+name+": "+why)
 }
 
 func (p *program) skillsDialog() tea.Cmd {

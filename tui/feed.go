@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -21,12 +22,14 @@ type feed struct {
 	mu     sync.Mutex // guards what follows
 	events []lathe.Event
 	err    error
+	lost   error // why there is no connection at present
 }
 
 // batch is what was told since the last one.
 type batch struct {
 	events []lathe.Event
 	err    error // the end of all events
+	lost   error // why no more come at present
 }
 
 func newFeed() *feed { return &feed{ready: make(chan struct{}, 1)} }
@@ -35,7 +38,7 @@ func newFeed() *feed { return &feed{ready: make(chan struct{}, 1)} }
 func (f *feed) follow(ctx context.Context, e host.Engine) {
 	for ev, err := range e.Events(ctx, lathe.Opt[lathe.Cursor]{}) {
 		f.put(ev, err)
-		if err != nil {
+		if broken := (*host.Broken)(nil); err != nil && !errors.As(err, &broken) {
 			return
 		}
 	}
@@ -43,9 +46,13 @@ func (f *feed) follow(ctx context.Context, e host.Engine) {
 
 func (f *feed) put(e lathe.Event, err error) {
 	f.mu.Lock()
-	if err != nil {
+	var broken *host.Broken
+	switch {
+	case errors.As(err, &broken):
+		f.lost = broken.Err
+	case err != nil:
 		f.err = err
-	} else {
+	default:
 		f.events = append(f.events, e)
 	}
 	f.mu.Unlock()
@@ -79,7 +86,7 @@ func (p *program) next() tea.Cmd {
 		}
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		b := batch{f.events, f.err}
+		b := batch{f.events, f.err, f.lost}
 		f.events = nil
 		return b
 	}

@@ -5,9 +5,11 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/tui/editor"
 	"github.com/lathe-agent/lathe/tui/key"
 	"github.com/lathe-agent/lathe/tui/review"
+	"github.com/lathe-agent/lathe/tui/toast"
 )
 
 // pressed takes a key to the region that has it: what lies above the rest first.
@@ -60,6 +62,9 @@ func (p *program) editKey(k tea.KeyPressMsg) (tea.Cmd, bool) {
 	if _, no := out.(editor.NotHandled); no {
 		return nil, false
 	}
+	if _, quit := out.(editor.Quit); quit && p.keys.Match(k, key.AppExit) {
+		return p.quitKey(), true
+	}
 	return p.edited(out), true
 }
 
@@ -72,7 +77,7 @@ func (p *program) globalKey(k tea.KeyPressMsg) tea.Cmd {
 		}
 	}
 	if p.keys.Match(k, key.AppExit) {
-		return p.quit()
+		return p.quitKey()
 	}
 	return nil
 }
@@ -105,6 +110,26 @@ func (p *program) leaderKey(k tea.KeyPressMsg) tea.Cmd {
 		return p.quit()
 	}
 	return nil
+}
+
+// quitKey leaves the program. Where that would cut a turn off, it wants to be pressed again: the key is also what
+// empties a prompt.
+func (p *program) quitKey() tea.Cmd {
+	if p.o.Remote || !p.anyTurn() || p.now().Sub(p.leaving) < escapeTime {
+		return p.quit()
+	}
+	p.leaving = p.now()
+	return p.say(toast.Warning, "A turn is under way. Again leaves and cuts it off; /go goes on with it later")
+}
+
+// anyTurn reports whether a turn is under way in any session.
+func (p *program) anyTurn() bool {
+	for _, s := range p.world.Statuses() {
+		if s.Type != lathe.Idle {
+			return true
+		}
+	}
+	return false
 }
 
 // quit leaves the program. A draft is not lost: it is kept as the last of the history.

@@ -35,6 +35,7 @@ type screen struct {
 	wants    chat.Show
 	themes   themes
 	tip      int
+	epoch    int // counts how often names of models and colours of agents were read
 
 	trouble    []string // what is wrong with settings
 	allActions []action
@@ -70,6 +71,7 @@ func (p *program) frame() frame {
 
 // View draws the screen, unless it would be the same again.
 func (p *program) View() tea.View {
+	p.pace.wake()
 	if !p.dirty && p.last.Content != "" {
 		return p.last
 	}
@@ -139,6 +141,8 @@ func (p *program) drawHome(th *style.Theme) ([]style.Line, *tea.Cursor) {
 		v.Note = "Opening …"
 	case len(p.trouble) > 0:
 		v.Note, v.Failed = strings.Join(p.trouble, "\n"), true
+	case !info.Trusted && info.Home != "": // which is known together
+		v.Note = distrusted
 	case !p.kv.TipsHidden:
 		v.Tip = home.Tip(p.tip, p.keys.Label)
 	}
@@ -160,8 +164,11 @@ func (p *program) drawSession(th *style.Theme) ([]style.Line, *tea.Cursor) {
 	}
 	f.promptWidth = f.chatWidth
 	bottom, cursor := p.drawBottom(th, &f)
-	f.chatHeight = max(0, p.height-len(bottom))
-	f.promptY, f.statusY = f.chatHeight, f.chatHeight+f.promptHeight
+	f.promptY = max(0, p.height-len(bottom))
+	f.chatHeight, f.statusY = f.promptY, f.promptY+f.promptHeight
+	if p.asking != nil {
+		f.chatHeight = max(0, f.chatHeight-1) // an empty row between what is said and what is asked
+	}
 	p.at = f
 	var said []style.Line
 	if o := p.opened(); o != nil {
@@ -169,7 +176,7 @@ func (p *program) drawSession(th *style.Theme) ([]style.Line, *tea.Cursor) {
 	} else {
 		said = []style.Line{nil, style.Of("  Reading the session …", style.Fg(th.TextMuted))}
 	}
-	lines := style.Block(said, f.chatWidth, f.chatHeight, th.Background)
+	lines := style.Block(said, f.chatWidth, f.promptY, th.Background)
 	p.layScrollbar(th, f, lines)
 	lines = append(lines, style.Block(bottom, f.chatWidth, len(bottom), th.Background)...)
 	lines = p.layPopup(th, &f, lines)
@@ -216,6 +223,8 @@ func (p *program) drawPrompt(th *style.Theme, width, height int) []style.Line {
 		look.Placeholder = "What do you want to do?"
 	case p.world.Busy(p.session):
 		look.Placeholder = "Add something while it works"
+	case p.isCut():
+		look.Placeholder = "This turn was cut off: /go goes on with it"
 	}
 	return p.edit.View(th, look, width, height)
 }
@@ -244,6 +253,9 @@ func (p *program) layPopup(th *style.Theme, f *frame, lines []style.Line) []styl
 	rows := p.edit.Popup(th, f.promptWidth)
 	f.popupRows = len(rows)
 	f.popupY = f.promptY - len(rows)
+	if p.session != "" {
+		f.popupY++ // the row above the prompt is empty there
+	}
 	if f.popupY < 0 {
 		f.popupY = f.promptY + f.promptHeight
 	}
@@ -278,7 +290,7 @@ func (p *program) layScrollbar(th *style.Theme, f frame, lines []style.Line) {
 		if y >= from && y < to {
 			bar = style.Of("┃", style.Fg(th.BorderActive))
 		}
-		lines[y] = lines[y].Over(f.chatWidth-1, bar)
+		lines[y] = lines[y].Over(f.chatWidth-1, bar.On(th.Background))
 	}
 }
 
@@ -292,7 +304,9 @@ func (p *program) layOver(th *style.Theme, lines []style.Line) ([]style.Line, *t
 	}
 	o.x, o.y = max(0, (p.width-w)/2), max(0, min((p.height-len(rows))/3, p.height-len(rows)))
 	for i, l := range lines {
-		lines[i] = th.Dim(l)
+		if !o.clear {
+			lines[i] = th.Dim(l)
+		}
 	}
 	lines = lay(lines, rows, o.x, o.y)
 	if x, y, ok := o.box.Cursor(); ok {
@@ -338,7 +352,11 @@ func (p *program) hasSide() bool {
 }
 
 func (p *program) laySide(th *style.Theme, f frame, lines []style.Line) []style.Line {
-	rows := p.side.View(th, p.sideValues(), min(p.width, sidebar.Width), p.height)
+	height := p.height
+	if f.chatWidth == p.width { // it lies over the conversation, never over the prompt
+		height = f.chatHeight
+	}
+	rows := p.side.View(th, p.sideValues(), min(p.width, sidebar.Width), height)
 	return lay(lines, rows, f.sideX, 0)
 }
 

@@ -103,7 +103,7 @@ func (p *program) loggedIn(provider host.Provider) tea.Cmd {
 		}
 		return func() tea.Cmd {
 			p.world.Providers, p.offers = providers, offers{}
-			p.learnings++
+			p.epoch++
 			return p.modelsDialog()
 		}, nil
 	}))

@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"image/color"
+	"slices"
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/tui/style"
@@ -17,6 +18,7 @@ type themes struct {
 
 	text, ground style.Color // of the terminal itself, where it tells
 
+	wrong    string // what was said of the one that is wanted
 	made     *style.Theme
 	madeName string
 	madeDark bool
@@ -32,7 +34,9 @@ func (p *program) theme() *style.Theme {
 	if t.made == nil || t.madeName != name || t.madeDark != t.dark {
 		made, err := p.findTheme(name, t.dark)
 		if err != nil {
-			p.trouble = append(p.trouble, err.Error())
+			if t.trial == "" && !slices.Contains(p.trouble, err.Error()) { // one that is looked at is told of there
+				p.trouble, t.wrong = append(p.trouble, err.Error()), err.Error()
+			}
 			made = style.Default(t.dark)
 		}
 		t.made, t.madeName, t.madeDark = made, name, t.dark

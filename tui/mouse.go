@@ -119,7 +119,7 @@ func (p *program) click(x, y int) tea.Cmd {
 		return p.edited(p.edit.ClickPopup(y - f.popupY))
 	case p.session == "":
 		return p.clickHome(x, y)
-	case y < f.chatHeight:
+	case y < f.promptY:
 		return p.clickChat(y)
 	case p.asking != nil:
 		return p.asking.click(p, x-f.promptX, y-f.promptY)

@@ -22,7 +22,7 @@ func (p *program) setCommands(of []lathe.Command) {
 		if about == "" {
 			about = a.title
 		}
-		all = append(all, editor.Command{Name: a.slash[0], Aliases: a.slash[1:], Description: about, Local: true, Arguments: a.with != nil})
+		all = append(all, editor.Command{Name: a.slash[0], Aliases: a.slash[1:], Description: about, Local: true, Arguments: a.with != nil, Hidden: !a.fits(p)})
 		for _, s := range a.slash {
 			taken[s] = true
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/lathe-agent/lathe/tui/home"
 	"github.com/lathe-agent/lathe/tui/host"
+	"github.com/lathe-agent/lathe/tui/key"
 )
 
 // offers are what somebody without a provider can do.
@@ -53,6 +54,10 @@ func (p *program) offerFirst() tea.Cmd {
 }
 
 func (p *program) offerKey(k tea.KeyPressMsg) (tea.Cmd, bool) {
+	if p.keys.Match(k, key.SessionInterrupt) { // later; there is more to see than answers
+		p.offers.on = false
+		return nil, true
+	}
 	out := p.offers.setup.Key(k, p.keys)
 	if !out.Handled {
 		return nil, false

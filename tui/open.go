@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/tui/chat"
+	"github.com/lathe-agent/lathe/tui/editor"
 	"github.com/lathe-agent/lathe/tui/host"
 	"github.com/lathe-agent/lathe/tui/toast"
 	"github.com/lathe-agent/lathe/tui/world"
@@ -41,7 +43,8 @@ func (p *program) begun(e host.Engine) tea.Cmd {
 			p.feed.follow(p.ctx, e)
 		}()
 	}
-	return tea.Batch(p.next(), p.learn(), p.first())
+	p.serverWait = time.Second
+	return tea.Batch(p.next(), p.learn(), p.first(), p.after(p.serverWait, tickServers))
 }
 
 // fail shows why the program cannot work.
@@ -74,10 +77,23 @@ func (p *program) learn() tea.Cmd {
 			if err != nil {
 				return nil, err
 			}
-			return func() tea.Cmd { p.world.Info = info; return nil }, nil
+			return func() tea.Cmd { return p.arrived(info) }, nil
 		}),
 		p.learnServers(), p.learnWork(),
 	)
+}
+
+// distrusted says why settings of the project do not count.
+const distrusted = "Settings of this project wait for your trust: look at them, then run lathe trust there"
+
+// arrived takes in where we are. That settings do not count is told where the home screen, which does too, is not seen.
+func (p *program) arrived(info host.Info) tea.Cmd {
+	first := p.world.Info.Home == ""
+	p.world.Info = info
+	if first && !info.Trusted && (p.o.Start.Session != "" || p.o.Start.Continue) {
+		return p.say(toast.Warning, distrusted)
+	}
+	return nil
 }
 
 func (p *program) learnServers() tea.Cmd {
@@ -85,6 +101,17 @@ func (p *program) learnServers() tea.Cmd {
 		servers, err := e.ToolServers(ctx)
 		return func() tea.Cmd { p.world.Servers = servers; return p.refreshOverlay() }, err
 	})
+}
+
+// lookAtServers reads them again as long as some may be about to connect: nobody tells when one fails to.
+func (p *program) lookAtServers() tea.Cmd {
+	if !slices.ContainsFunc(p.world.Servers, func(s host.ToolServer) bool { return s.Status == "disabled" }) {
+		return nil
+	}
+	if p.serverWait *= 3; p.serverWait > time.Minute {
+		return nil
+	}
+	return tea.Batch(p.learnServers(), p.after(p.serverWait, tickServers))
 }
 
 // learnWork reads who is at work and what waits for an answer.
@@ -106,7 +133,7 @@ func (p *program) learnWork() tea.Cmd {
 // learnt takes in who answers, and sends what was given on the command line.
 func (p *program) learnt(providers host.Providers, agents []lathe.Agent) tea.Cmd {
 	p.world.Providers, p.world.Agents, p.world.Loaded = providers, agents, true
-	p.learnings++
+	p.epoch++
 	p.setAgents(agents)
 	p.choice.settle(p)
 	if len(providers.Connected) == 0 {
@@ -203,7 +230,7 @@ func (p *program) shown() tea.Cmd {
 		return nil
 	}
 	p.choice.follow(p, o.Transcript)
-	return tea.Batch(p.lookForAsks(), p.sendFirst())
+	return tea.Batch(p.lookForAsks(), p.sendFirst(), p.lookForCut())
 }
 
 // readOlder reads the page before, when the top of what is known is on the screen.
@@ -240,6 +267,12 @@ func (p *program) leave(id lathe.SessionID) tea.Cmd {
 
 // fork makes a copy of a session, up to a message if one is given, and shows it.
 func (p *program) fork(id lathe.SessionID, before lathe.MessageID) tea.Cmd {
+	var again editor.Draft // of the message that the copy ends before: it is to be said otherwise
+	if o := p.opened(); o != nil && before != "" {
+		if i := o.Transcript.Find(before); i >= 0 {
+			again = draftOf(o.Transcript.Held(i))
+		}
+	}
 	return p.call("fork the session", func(ctx context.Context, e host.Engine) (then, error) {
 		s, err := e.Fork(ctx, id, before)
 		if err != nil {
@@ -247,7 +280,11 @@ func (p *program) fork(id lathe.SessionID, before lathe.MessageID) tea.Cmd {
 		}
 		return func() tea.Cmd {
 			p.world.Learn(s)
-			return tea.Batch(p.openSession(s.ID), p.say(toast.Success, "This is a copy now; the other is as it was"))
+			cmd := p.openSession(s.ID)
+			if p.edit.IsEmpty() {
+				p.edit.Restore(again)
+			}
+			return tea.Batch(cmd, p.say(toast.Success, "This is a copy now; the other is as it was"))
 		}, nil
 	})
 }
@@ -261,6 +298,7 @@ func (p *program) told(b batch) tea.Cmd {
 			cmds = append(cmds, p.noted(n))
 		}
 	}
+	cmds = append(cmds, p.connection(b.lost))
 	if b.err != nil {
 		cmds = append(cmds, p.say(toast.Error, fmt.Sprintf("No more news from the engine: %s", words(b.err))))
 	} else {
@@ -282,7 +320,7 @@ func (p *program) noted(n world.Note) tea.Cmd {
 	case world.Asked:
 		return p.attract("Your answer is wanted")
 	case world.Gone:
-		return p.leave(n.Session)
+		return tea.Batch(p.unpin(n.Session), p.leave(n.Session))
 	case world.Renewed:
 		return p.learn()
 	case world.Lost:
@@ -290,7 +328,7 @@ func (p *program) noted(n world.Note) tea.Cmd {
 	case world.Branched:
 		p.world.Info.Branch = n.Text
 	case world.Say:
-		return p.say(toast.Info, n.Text)
+		return p.sayFor(n.Toast)
 	case world.Insert:
 		p.edit.Insert(n.Text)
 	case world.Do:
@@ -338,7 +376,7 @@ func (p *program) env() chat.Env {
 	return chat.Env{
 		Theme: p.theme(), Width: f.chatWidth, Height: f.chatHeight, Now: p.now(), Frame: p.beat, Show: p.wants,
 		Dir: p.world.Info.Directory, Home: p.world.Info.Home,
-		AgentColor: p.agentColor, ModelName: p.modelName, Epoch: p.learnings, Child: p.child, RedoKey: p.keys.Label("messages_redo"),
+		AgentColor: p.agentColor, ModelName: p.modelName, Epoch: p.epoch, Child: p.child, RedoKey: p.keys.Label("messages_redo"),
 	}
 }
 

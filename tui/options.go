@@ -17,6 +17,7 @@ type Options struct {
 
 	Version string
 	Dir     string // shown until the engine says more
+	Remote  bool   // the engine goes on when the program ends
 	Start   Start
 	Look    Look
 
@@ -79,4 +80,5 @@ type Ended struct {
 	Session lathe.SessionID // the one on the screen, if any
 	Title   string
 	Offer   string // the id of an offer that ends the program
+	Cut     bool   // its turn was under way, and ended with the program
 }

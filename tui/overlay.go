@@ -28,6 +28,8 @@ type overlay struct {
 	fill func()
 	// stays keeps it open when something is chosen in it.
 	stays bool
+	// clear leaves the rest of the screen as it is, for a choice that shows there.
+	clear bool
 
 	x, y int // where it was drawn
 }

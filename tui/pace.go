@@ -8,12 +8,12 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// How often the terminal library looks whether there is something to draw: at its best while something
+// How often the terminal library looks whether there is something to draw: often while something
 // happens, so that a key shows soon, and hardly ever while nothing does.
 const (
 	paceRate  = 120 // a second, the most it takes
 	paceAwake = time.Second / paceRate
-	paceRest  = time.Hour
+	paceRest  = 500 * time.Millisecond // for a frame that a slow terminal has kept waiting beyond the while
 	paceAfter = 250 * time.Millisecond // with nothing new
 )
 

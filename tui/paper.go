@@ -2,6 +2,9 @@ package tui
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -72,12 +75,40 @@ func (p *program) modelNames() func(lathe.ModelRef) string {
 // exportDialog writes a session to a file of this machine.
 func (p *program) exportDialog() tea.Cmd {
 	s, _ := p.world.Session(p.session)
-	return p.show(&overlay{box: dialog.NewExport(p.keys, fileName(s)), on: func(out dialog.Out) tea.Cmd {
-		if f, ok := out.(dialog.Filled); ok {
-			return p.export(f)
+	return p.recalled("find a name for the file", func(context.Context) (then, error) {
+		name := freeName(p.o.Dir, fileName(s))
+		return func() tea.Cmd {
+			return p.show(&overlay{box: dialog.NewExport(p.keys, name), on: func(out dialog.Out) tea.Cmd {
+				if f, ok := out.(dialog.Filled); ok {
+					return p.export(f)
+				}
+				return nil
+			}})
+		}, nil
+	})
+}
+
+// freeName is a name that no file has yet, as far as one looks for it.
+func freeName(dir, name string) string {
+	base, ext := strings.TrimSuffix(name, filepath.Ext(name)), filepath.Ext(name)
+	for i := 2; i < 100; i++ {
+		if _, err := os.Lstat(filepath.Join(dir, name)); err != nil {
+			break
 		}
-		return nil
-	}})
+		name = fmt.Sprintf("%s-%d%s", base, i, ext)
+	}
+	return name
+}
+
+// localPath is where a file is that somebody names.
+func (p *program) localPath(path string) string {
+	if rest, ok := strings.CutPrefix(path, "~/"); ok && p.world.Info.Home != "" && !p.world.Info.Remote {
+		return filepath.Join(p.world.Info.Home, rest)
+	}
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(p.o.Dir, path)
 }
 
 // fileName makes one of a title.
@@ -106,9 +137,8 @@ func (p *program) export(f dialog.Filled) tea.Cmd {
 	if path == "" {
 		return p.say(toast.Warning, "Give the file a name")
 	}
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(p.o.Dir, path)
-	}
+	path = p.localPath(path)
+	shown := p.tilde(path)
 	return p.call("export the session", func(ctx context.Context, e host.Engine) (then, error) {
 		s, all, err := whole(ctx, e, id)
 		if err != nil {
@@ -119,6 +149,9 @@ func (p *program) export(f dialog.Filled) tea.Cmd {
 			return func() tea.Cmd { return p.editText(text, nil) }, nil
 		}
 		file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666) // nothing is written over
+		if errors.Is(err, fs.ErrExist) {
+			return nil, lathe.Errorf(lathe.Conflict, "%s is there already: give another name", shown)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -126,7 +159,10 @@ func (p *program) export(f dialog.Filled) tea.Cmd {
 		if err2 := file.Close(); err == nil {
 			err = err2
 		}
-		return func() tea.Cmd { return p.say(toast.Success, "Written to "+path) }, err
+		if err != nil {
+			return nil, err
+		}
+		return func() tea.Cmd { return p.say(toast.Success, "Written to "+shown) }, nil
 	})
 }
 

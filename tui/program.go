@@ -22,6 +22,7 @@ type program struct {
 	o      Options
 	ctx    context.Context // of the program's whole life; calls end with it
 	calls  calls
+	pace   pace
 	engine host.Engine // nil until it is open
 	feed   *feed
 	keys   *key.Map
@@ -48,9 +49,12 @@ type program struct {
 
 	leader     time.Time // when the leader was pressed; zero when it was not
 	interrupt  time.Time // when interrupting was asked for the first time
+	leaving    time.Time // when leaving was asked for the first time while a turn was under way
 	lastBatch  time.Time
-	learnings  int // how often names were read
-	broughtUp  string // what an undo put into the prompt
+	lost       error                    // why there is no connection to the engine at present
+	cut        map[lathe.SessionID]bool // whose turn was cut off
+	serverWait time.Duration            // until servers of tools are looked at again
+	broughtUp  string                   // what an undo put into the prompt
 	offer      string
 	fatalError error
 }

@@ -229,7 +229,7 @@ func (p *program) pasted(text string) tea.Cmd {
 	case p.asking != nil:
 		p.asking.paste(text)
 		return nil
-	case p.review != nil || p.isChild():
+	case p.review != nil || p.isChild() || p.offers.shown(p):
 		return nil
 	default:
 		return p.edited(p.edit.Paste(text))
@@ -240,4 +240,7 @@ func (p *program) pasted(text string) tea.Cmd {
 func (p *program) keepDraft() { p.drafts[p.session] = p.edit.Draft() }
 
 // bringDraft takes it back.
-func (p *program) bringDraft() { p.edit.Restore(p.drafts[p.session]) }
+func (p *program) bringDraft() {
+	p.setCommands(nil) // some have meaning only in a session
+	p.edit.Restore(p.drafts[p.session])
+}

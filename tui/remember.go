@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -65,9 +66,18 @@ func (p *program) recall() tea.Cmd {
 			p.kept, p.kv = k, settings
 			p.edit.SetHistory(k.history)
 			p.applyKV()
-			return nil
+			return p.sayTrouble()
 		}}
 	}
+}
+
+// sayTrouble tells what is wrong with settings where the home screen, which does too, is not seen.
+func (p *program) sayTrouble() tea.Cmd {
+	p.theme()
+	if len(p.trouble) == 0 || p.o.Start.Session == "" && !p.o.Start.Continue {
+		return nil
+	}
+	return p.say(toast.Warning, strings.Join(p.trouble, "\n"))
 }
 
 // saveLast keeps what was being typed when the program ended.
@@ -149,6 +159,14 @@ func (p *program) pin(id lathe.SessionID) tea.Cmd {
 		p.kept.pinned = slices.DeleteFunc(slices.Clone(p.kept.pinned), func(o lathe.SessionID) bool { return o == id })
 	}
 	return p.aside("keep the pin", func(ctx context.Context) error { return p.memory.SavePinned(ctx, id, on) })
+}
+
+// unpin gives the place of a session free that is no more.
+func (p *program) unpin(id lathe.SessionID) tea.Cmd {
+	if !slices.Contains(p.kept.pinned, id) {
+		return nil
+	}
+	return p.pin(id)
 }
 
 // quickSwitch opens a pinned session by its place.

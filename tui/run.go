@@ -16,7 +16,9 @@ func Run(ctx context.Context, o Options) (Ended, error) {
 	defer cancel()
 	p := newProgram(ctx, o)
 	t := tea.NewProgram(p, o.programOptions(ctx)...)
+	p.pace.drive(t)
 	last, err := t.Run()
+	p.pace.end()
 	cancel()
 	p.calls.wait(5 * time.Second)
 	if err := p.saveLast(); err != nil {
@@ -37,7 +39,8 @@ func Run(ctx context.Context, o Options) (Ended, error) {
 }
 
 func (o *Options) programOptions(ctx context.Context) []tea.ProgramOption {
-	out := []tea.ProgramOption{tea.WithContext(ctx), tea.WithFPS(60)}
+	// Signals end the context. The library's own handler of them would wait for ever for a loop that has ended so.
+	out := []tea.ProgramOption{tea.WithContext(ctx), tea.WithFPS(paceRate), tea.WithoutSignalHandler()}
 	if o.In != nil {
 		out = append(out, tea.WithInput(o.In))
 	}
@@ -51,7 +54,7 @@ func (o *Options) programOptions(ctx context.Context) []tea.ProgramOption {
 }
 
 func (p *program) ended() Ended {
-	out := Ended{Session: p.session, Offer: p.offer}
+	out := Ended{Session: p.session, Offer: p.offer, Cut: p.session != "" && !p.o.Remote && p.world.Busy(p.session)}
 	if s, ok := p.world.Session(p.session); ok {
 		out.Title = s.Title
 	}

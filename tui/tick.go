@@ -1,10 +1,12 @@
 package tui
 
 import (
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/tui/toast"
 )
 
@@ -13,11 +15,12 @@ type tick int
 
 // What times are for.
 const (
-	tickBeat   tick = iota // something moves
-	tickToast              // a note has been there for long enough
-	tickLeader             // the leader is forgotten
-	tickEscape             // the first escape is forgotten
-	tickTip                // another tip
+	tickBeat    tick = iota // something moves
+	tickToast               // a note has been there for long enough
+	tickLeader              // the leader is forgotten
+	tickEscape              // the first escape is forgotten
+	tickTip                 // another tip
+	tickServers             // servers of tools have had time to connect
 )
 
 // beatTime is how often what moves does.
@@ -44,6 +47,8 @@ func (p *program) ticked(t tick) tea.Cmd {
 		}
 	case tickEscape:
 	case tickTip:
+	case tickServers:
+		return p.lookAtServers()
 	}
 	return nil
 }
@@ -62,12 +67,30 @@ func (p *program) moves() bool {
 	if p.session == "" {
 		return p.engine == nil
 	}
-	return p.opened() == nil || p.world.AnyBusy(p.session)
+	return p.opened() == nil || p.lost == nil && p.world.AnyBusy(p.session)
 }
 
 // say shows a note at the top right.
 func (p *program) say(v toast.Variant, text string) tea.Cmd {
 	p.toasts.Add(toast.Note{Variant: v, Text: text}, p.now())
+	return p.toastTick()
+}
+
+// sayFor shows a note of somebody else. Paths in it are shown from the directory.
+func (p *program) sayFor(t *lathe.TUIToast) tea.Cmd {
+	n := toast.Note{Title: t.Title, Text: t.Message, For: time.Duration(t.Duration) * time.Millisecond}
+	if dir := p.world.Info.Directory; dir != "" {
+		n.Text = strings.ReplaceAll(n.Text, dir+"/", "")
+	}
+	switch t.Variant {
+	case "success":
+		n.Variant = toast.Success
+	case "warning":
+		n.Variant = toast.Warning
+	case "error":
+		n.Variant = toast.Error
+	}
+	p.toasts.Add(n, p.now())
 	return p.toastTick()
 }
 

@@ -1,6 +1,9 @@
 package tui
 
 import (
+	"maps"
+	"slices"
+
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/lathe-agent/lathe/tui/dialog"
@@ -60,10 +63,10 @@ func modeName(isDark bool) string {
 
 func (p *program) toggleSide() tea.Cmd {
 	mode := shown
-	switch {
-	case p.hasSide():
+	switch wide := p.width > 120; {
+	case p.hasSide() && wide:
 		mode = hidden
-	case p.width > 120:
+	case p.hasSide() != wide: // as it would be by itself
 		mode = "auto"
 	}
 	return p.keep(func(k *kv) { k.Sidebar = mode })
@@ -96,23 +99,42 @@ func (p *program) toggleAuto() tea.Cmd {
 // themesDialog shows each theme while it is looked at.
 func (p *program) themesDialog() tea.Cmd {
 	names := style.Names()
-	for name := range style.Files(p.o.Look.ThemeDirs) {
-		if _, ours := style.Builtin(name, true); !ours {
+	for _, name := range slices.Sorted(maps.Keys(style.Files(p.o.Look.ThemeDirs))) {
+		if !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
-	o := &overlay{box: dialog.NewThemes(p.keys, names, p.theme().Name)}
+	current := p.themes.name
+	if current == "" {
+		current = p.theme().Name
+	}
+	o := &overlay{box: dialog.NewThemes(p.keys, names, current), clear: true}
 	o.closed = func() tea.Cmd { p.themes.trial = ""; return nil }
 	o.on = func(out dialog.Out) tea.Cmd {
 		switch out := out.(type) {
 		case dialog.Moved:
 			p.themes.trial = out.ID
+			cmd, _ := p.sayBroken(out.ID)
+			return cmd
 		case dialog.Chosen:
-			p.themes.trial, p.themes.name = "", out.ID
+			p.themes.trial = ""
+			if cmd, broken := p.sayBroken(out.ID); broken {
+				return cmd
+			}
+			p.themes.name = out.ID
+			p.trouble = slices.DeleteFunc(p.trouble, func(s string) bool { return s == p.themes.wrong })
 			return p.keep(func(kv *kv) { kv.Theme = out.ID })
 		default: // a list of themes tells no more
 		}
 		return nil
 	}
 	return p.show(o)
+}
+
+// sayBroken tells what is wrong with a theme, if something is.
+func (p *program) sayBroken(name string) (cmd tea.Cmd, broken bool) {
+	if _, err := p.findTheme(name, p.themes.dark); err != nil {
+		return p.say(toast.Error, err.Error()), true
+	}
+	return nil, false
 }

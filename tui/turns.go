@@ -3,7 +3,6 @@ package tui
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -45,6 +44,7 @@ func (p *program) interruptTurn() tea.Cmd {
 
 // turnEnded tells of it if nobody looks.
 func (p *program) turnEnded(id lathe.SessionID) tea.Cmd {
+	delete(p.cut, id)
 	if s, ok := p.world.Session(id); !ok || s.Parent != "" {
 		return nil
 	}
@@ -183,10 +183,10 @@ func (p *program) redo() tea.Cmd {
 	})
 }
 
-// sayUndone tells what became of files; what was left alone is what must not be missed.
+// sayUndone tells what became of files. Which were left alone the engine tells everybody who looks at the session.
 func (p *program) sayUndone(what string, u host.Undone) tea.Cmd {
-	if len(u.Conflicts) > 0 {
-		return p.say(toast.Warning, fmt.Sprintf("%s, but left alone because they were changed since: %s", what, strings.Join(u.Conflicts, ", ")))
+	if n := len(u.Conflicts); n > 0 {
+		return p.say(toast.Warning, fmt.Sprintf("%s; files changed: %d, left as they are: %d", what, len(u.Changed), n))
 	}
 	if n := len(u.Changed); n > 0 {
 		return p.say(toast.Success, fmt.Sprintf("%s; files changed: %d", what, n))

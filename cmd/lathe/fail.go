@@ -78,13 +78,17 @@ func (a *app) finish(ctx context.Context, err error, args []string) int {
 	return exitFailed
 }
 
-// fail prints one line that says what happened and what to do next.
+// fail prints one line that says what happened and what to do next, and below it the place it speaks of.
 func (a *app) fail(err error) {
 	word := "Error:"
 	if a.colour(a.stderr) {
 		word = "\x1b[31mError:\x1b[0m"
 	}
-	a.remark("%s %s", word, oneLine(err.Error()))
+	said, excerpt := parted(err.Error())
+	a.remark("%s %s", word, said)
+	for _, line := range excerpt {
+		a.remark("%s", line)
+	}
 	var more details
 	if errors.As(err, &more) {
 		for _, line := range more.details() {
@@ -103,7 +107,8 @@ type errorJSON struct {
 // failJSON prints the error where programs look for the result.
 func (a *app) failJSON(err error) {
 	var e errorJSON
-	e.Error.Code, e.Error.Message = lathe.CodeOf(err), oneLine(err.Error())
+	e.Error.Code = lathe.CodeOf(err)
+	e.Error.Message, _ = parted(err.Error())
 	if errors.As(err, new(usageError)) {
 		e.Error.Code = lathe.Invalid
 	}
@@ -114,6 +119,19 @@ func (a *app) failJSON(err error) {
 // oneLine joins the lines of several errors.
 func oneLine(s string) string {
 	return plain(strings.ReplaceAll(strings.TrimSpace(s), "\n", "; "))
+}
+
+// parted joins the lines of several errors, and gives the lines of a file that they show, which are indented.
+func parted(s string) (said string, excerpt []string) {
+	var words []string
+	for l := range strings.SplitSeq(strings.TrimSpace(s), "\n") {
+		if strings.HasPrefix(l, "  ") {
+			excerpt = append(excerpt, strings.Map(visible, strings.ToValidUTF8(l, "\uFFFD")))
+		} else {
+			words = append(words, l)
+		}
+	}
+	return oneLine(strings.Join(words, "\n")), excerpt
 }
 
 // settle makes a tree of commands fail and help in our way.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -104,6 +105,7 @@ type stage struct {
 	// offers looks for what somebody without a provider can do; nil has nothing to offer.
 	offers func(ctx context.Context) []tui.Offer
 	state  string // folder of what is remembered; "" remembers nothing
+	remote bool   // the engine is not of this process
 	again  string // what goes on with the session, but for its id; "" is not to be told
 }
 
@@ -149,31 +151,42 @@ func (a *app) perform(ctx context.Context, in *os.File, s stage) (tui.Ended, err
 	if err != nil {
 		return tui.Ended{}, err
 	}
-	door := &opener{open: s.open}
+	ctx, stop := untilHangup(ctx)
+	defer stop()
 	watch := newWarden(in, a.stdout.file)
+	door := &opener{open: func(ctx context.Context) (*tuiEngine, error) {
+		if err := watch.begin(); err != nil {
+			a.log.Warn("nobody looks after the terminal", "error", err)
+		}
+		e, err := s.open(ctx)
+		if err == nil {
+			a.keepCrashes() // the data folder is there now
+		}
+		return e, err
+	}}
 	ended, err := tui.Run(ctx, tui.Options{
 		Open: func(ctx context.Context) (host.Engine, error) {
-			if err := watch.begin(); err != nil {
-				a.log.Warn("nobody looks after the terminal", "error", err)
-			}
 			e, err := door.enter(ctx)
 			if err != nil {
 				return nil, err // not an engine that is none
 			}
 			return e, nil
 		},
-		Version: version, Dir: dir, Start: s.flags.start(), Look: a.look(l.TUI, dir), Keys: l.TUI.Keybinds, State: s.state,
+		Version: version, Dir: dir, Remote: s.remote, Start: s.flags.start(), Look: a.look(l.TUI, dir), Keys: l.TUI.Keybinds, State: s.state,
 		Editor: editorWords(a.env), FirstRun: s.offers, ReadFile: readAttachment, Copy: a.copier(), Browse: a.browse,
 		Log: func(format string, args ...any) { a.log.Info(fmt.Sprintf(format, args...)) },
 		In:  in, Out: a.stdout.file, Env: os.Environ(), Now: a.now,
 	})
-	watch.end()
 	err = closing(door, err)
+	watch.end()
 	if err == nil || lathe.CodeOf(err) == lathe.Canceled {
 		err = context.Cause(ctx) // a signal has its own exit code
 	}
 	if ended.Session != "" && s.again != "" {
 		a.epilogue(ended, s.again)
+	}
+	if i, ok := interrupted(ctx); ok && i.signal == syscall.SIGHUP {
+		return ended, failed{i.exitCode()} // there is nobody to tell
 	}
 	return ended, err
 }
@@ -188,6 +201,10 @@ func (a *app) epilogue(e tui.Ended, again string) {
 		a.printf("%s%s\n", mark("Session   "), title)
 	}
 	a.printf("%s%s -s %s\n", mark("Continue  "), again, plain(string(e.Session)))
+	if e.Cut {
+		a.printf("%s\n", mark("          /go there goes on with the turn that was cut off"))
+	}
+	a.flushed() // also when a signal ended it
 }
 
 // look is what settings and environment say of the screen.
@@ -278,7 +295,7 @@ func (a *app) tuiAttached(ctx context.Context, f tuiFlags) error {
 		return closing(r, err)
 	}
 	_, err = own.perform(ctx, in.file, stage{
-		app: own, flags: f, state: at.state, again: a.again("lathe attach " + shellWord(r.Address())),
+		app: own, flags: f, state: at.state, remote: true, again: a.again("lathe attach " + shellWord(r.Address())),
 		open: func(context.Context) (*tuiEngine, error) { return attachedEngine(own, r.Client), nil },
 	})
 	return closing(r, err)

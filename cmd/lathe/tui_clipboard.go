@@ -16,11 +16,9 @@ const clipboardTime = 3 * time.Second
 // clipboard is the command that takes a text for the clipboard of this machine; nil is none. Over a
 // connection from elsewhere that would be somebody else's clipboard, and the terminal's own way remains.
 func clipboard(env func(string) string, has func(string) bool) []string {
-	if env("SSH_CONNECTION") != "" || env("SSH_TTY") != "" {
-		return nil
-	}
 	var ways [][]string
 	switch {
+	case env("SSH_CONNECTION") != "" || env("SSH_TTY") != "":
 	case runtime.GOOS == "darwin":
 		ways = [][]string{{"pbcopy"}}
 	case runtime.GOOS == "windows":
@@ -35,6 +33,9 @@ func clipboard(env func(string) string, has func(string) bool) []string {
 		if env("WSL_DISTRO_NAME") != "" {
 			ways = append(ways, []string{"clip.exe"})
 		}
+	}
+	if env("TMUX") != "" { // which lets programs in it reach the terminal's clipboard only when it was told to
+		ways = append(ways, []string{"tmux", "load-buffer", "-w", "-"})
 	}
 	for _, way := range ways {
 		if has(way[0]) {

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/tui/host"
 )
 
 // dirs are directories besides our own.
@@ -67,6 +68,10 @@ func (h *tuiHost) Events(ctx context.Context, after lathe.Opt[lathe.Cursor]) ite
 			if !s.follow(ctx, scope, h.beyond.changed) {
 				return
 			}
+			// Without a number nobody knows what came between the two.
+			if !s.cursor.Set && !yield(lathe.Event{Fact: &lathe.ServerResync{}}, nil) {
+				return
+			}
 		}
 		s.follow(ctx, lathe.Scope{}, nil)
 	}
@@ -78,6 +83,7 @@ type tuiStream struct {
 	yield  func(lathe.Event, error) bool
 	cursor lathe.Opt[lathe.Cursor] // behind which it goes on
 	began  bool                    // server.connected was told
+	left   bool                    // the reader wants no more
 }
 
 // follow tells what happens in a scope. True says that it was widened, and all else that this was the end.
@@ -99,7 +105,16 @@ func (s *tuiStream) follow(ctx context.Context, scope lathe.Scope, widened <-cha
 		case <-ctx.Done():
 		}
 	}()
-	for ev, err := range s.host.client.Events(ctx, scope, s.cursor) {
+	broken := func(err error) {
+		if !s.left && !s.yield(lathe.Event{}, &host.Broken{Err: err}) {
+			s.left = true
+			stop()
+		}
+	}
+	for ev, err := range s.host.client.Follow(ctx, scope, s.cursor, broken) {
+		if s.left {
+			return false
+		}
 		select {
 		case <-wide: // what came meanwhile comes again
 			return true
@@ -127,5 +142,8 @@ func (s *tuiStream) tell(ev lathe.Event) bool {
 		}
 		s.began = true
 	}
-	return !s.host.beyond.wants(ev.Directory) || s.yield(ev, nil)
+	if s.host.beyond.wants(ev.Directory) {
+		s.left = !s.yield(ev, nil)
+	}
+	return !s.left
 }

@@ -96,6 +96,9 @@ func (h *tuiHost) Fork(ctx context.Context, id lathe.SessionID, before lathe.Mes
 
 // Share lets others read a session.
 func (h *tuiHost) Share(ctx context.Context, id lathe.SessionID) (lathe.Session, error) {
+	if h.trusted != nil { // the engine is in this process, and no address leads to it
+		return lathe.Session{}, lathe.Errorf(lathe.Unavailable, "nobody could read it: run lathe serve, open it with lathe attach, and share there")
+	}
 	return h.client.Share(ctx, id)
 }
 
@@ -200,6 +203,11 @@ func (h *tuiHost) Shell(ctx context.Context, id lathe.SessionID, s host.Shell) e
 // Cancel ends a turn.
 func (h *tuiHost) Cancel(ctx context.Context, id lathe.SessionID) error {
 	return h.client.Cancel(ctx, id)
+}
+
+// Interrupted lists the sessions whose turn was cut off.
+func (h *tuiHost) Interrupted(ctx context.Context) ([]lathe.SessionID, error) {
+	return h.client.Interrupted(ctx)
 }
 
 // Resume goes on with a turn that was cut off.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -140,16 +141,21 @@ func TestTUIHost_Conversation(t *testing.T) {
 	}
 	ok(h.Remove(ctx, copied.ID))
 	ok(h.Cancel(ctx, s.ID))
-	asks, err := h.Asks(ctx)
-	ok(err)
-	status, err := h.Statuses(ctx)
-	ok(err)
-	todos, err := h.Todos(ctx, s.ID)
-	ok(err)
-	diffs, err := h.Diff(ctx, s.ID, "")
-	ok(err)
-	children, err := h.Children(ctx, s.ID)
-	ok(err)
+	nothingElse(t, h, s.ID)
+}
+
+// nothingElse holds that a session is at rest and has nothing besides what was said.
+func nothingElse(t *testing.T, h host.Engine, id lathe.SessionID) {
+	t.Helper()
+	ctx := t.Context()
+	asks, err1 := h.Asks(ctx)
+	status, err2 := h.Statuses(ctx)
+	todos, err3 := h.Todos(ctx, id)
+	diffs, err4 := h.Diff(ctx, id, "")
+	children, err5 := h.Children(ctx, id)
+	if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
+		t.Fatal(err)
+	}
 	if len(asks)+len(status)+len(todos)+len(diffs)+len(children) != 0 {
 		t.Errorf("asks %v, status %v, todos %v, diffs %v, children %v", asks, status, todos, diffs, children)
 	}
@@ -370,5 +376,21 @@ func TestTUIHost_Changes(t *testing.T) {
 	}
 	if diffs, err := h.Changes(t.Context(), host.Branch); err != nil || len(diffs) != 0 { // it is the default one
 		t.Errorf("%v, %v", diffs, err)
+	}
+}
+
+// An engine of this process has no address that others could read a session at.
+func TestTUIHost_SharesNothingByItself(t *testing.T) {
+	a, _ := tuiHome(t, "")
+	h, ctx := opened(t, a), t.Context()
+	s, err := h.Create(ctx, host.NewSession{Agent: "build"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.Share(ctx, s.ID); lathe.CodeOf(err) != lathe.Unavailable {
+		t.Errorf("shared: %v", err)
+	}
+	if s, err := h.Get(ctx, s.ID); err != nil || s.Share != nil {
+		t.Errorf("%+v, %v", s.Share, err)
 	}
 }

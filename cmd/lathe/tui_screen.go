@@ -5,8 +5,12 @@ import (
 	"context"
 	"io"
 	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"sync"
+	"syscall"
 
 	"github.com/lathe-agent/lathe"
 )
@@ -45,6 +49,55 @@ func (a *app) screen(ctx context.Context) (keyboard, string, error) {
 		k.close()
 	}
 	return k, text, err
+}
+
+// mostCrash is how long the file of crashes grows before it begins anew, in bytes.
+const mostCrash = 1 << 20
+
+// keepCrashes lets what the runtime says of a crash also go to a file beside the logs: on the screen it is gone
+// with it.
+func (a *app) keepCrashes() {
+	at, err := findFolders(a.env)
+	if err != nil {
+		return
+	}
+	path := filepath.Join(filepath.Dir(at.logs()), "crash.txt")
+	if os.MkdirAll(filepath.Dir(path), 0o700) != nil {
+		return
+	}
+	if info, err := os.Stat(path); err == nil && info.Size() > mostCrash {
+		_ = os.Truncate(path, 0) // else it grows on
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	if err := debug.SetCrashOutput(f, debug.CrashOptions{}); err != nil {
+		a.log.Warn("crashes are not written down", "error", err)
+	}
+}
+
+// untilHangup gives a context that also ends when the terminal is gone, so that what was begun is ended in
+// order.
+func untilHangup(parent context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(parent)
+	caught := make(chan os.Signal, 1)
+	signal.Notify(caught, syscall.SIGHUP)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		select {
+		case s := <-caught:
+			cancel(interrupt{s})
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(caught)
+		cancel(nil)
+		<-done
+	}
 }
 
 // mostRemarks is how much is kept of what was said while the screen was taken, in bytes.

@@ -38,6 +38,8 @@ func TestTUI_Clipboard(t *testing.T) {
 		{"DISPLAY", "", ""},
 		{"", "xclip", ""},
 		{"DISPLAY SSH_CONNECTION", "xclip", ""},
+		{"DISPLAY TMUX", "xclip tmux", "xclip -selection clipboard"},
+		{"TMUX SSH_TTY", "xclip tmux", "tmux load-buffer -w -"},
 	} {
 		set, there := strings.Fields(tt.env), strings.Fields(tt.programs)
 		got := clipboard(func(name string) string {

@@ -113,14 +113,20 @@ func (x *pane) screen() string {
 // until waits until something is so.
 func (x *pane) until(what string, is func() bool) {
 	x.t.Helper()
+	x.untilThen(what, is, x.screen)
+}
+
+// untilThen is until that shows something else if it never is.
+func (x *pane) untilThen(what string, is func() bool, show func() string) {
+	x.t.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	late := time.After(40 * time.Second)
+	late := time.After(20 * time.Second)
 	for !is() {
 		select {
 		case <-tick.C:
 		case <-late:
-			x.t.Fatalf("never: %s\n%s", what, x.screen())
+			x.t.Fatalf("never: %s\n%s", what, show())
 		}
 	}
 }
@@ -178,29 +184,35 @@ func (x *pane) restored() {
 		}
 	}
 	if after := x.stty(); after != x.before {
-		x.t.Errorf("the terminal was %s and is %s", x.before, after)
+		x.t.Errorf("the terminal was %s and is %s\n%s", x.before, after, x.screen())
 	}
 }
 
-// pid is the process of the program: the nearest below the shell that is called so.
+// pid is the process of the program.
 func (x *pane) pid() int {
 	x.t.Helper()
-	for level := []string{x.flag("pane_pid")}; len(level) > 0; {
+	all := x.running()
+	if len(all) == 0 {
+		x.t.Fatal("it does not run")
+	}
+	return all[0]
+}
+
+// running are the processes of the program nearest to the shell.
+func (x *pane) running() (out []int) {
+	x.t.Helper()
+	for level := []string{x.flag("pane_pid")}; len(level) > 0 && len(out) == 0; {
 		var next []string
 		for _, one := range level {
 			name, err := os.ReadFile("/proc/" + one + "/comm")
 			if err == nil && strings.TrimSpace(string(name)) == "lathe" {
 				n, _ := strconv.Atoi(one) // the kernel wrote it
-				return n
+				out = append(out, n)
 			}
-			children, err := os.ReadFile("/proc/" + one + "/task/" + one + "/children")
-			if err != nil {
-				x.t.Skipf("this kernel does not tell who the children of a process are: %v", err)
-			}
+			children, _ := os.ReadFile("/proc/" + one + "/task/" + one + "/children") // it may have ended
 			next = append(next, strings.Fields(string(children))...)
 		}
 		level = next
 	}
-	x.t.Fatal("it does not run")
-	return 0
+	return out
 }

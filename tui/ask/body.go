@@ -253,7 +253,7 @@ func (p *Permission) writeAlways(w *writer) {
 		w.named("·", first(pattern, `""`))
 	}
 	w.gap()
-	w.note("This holds until the program ends.", style.Fg(w.th.TextMuted))
+	w.note("This holds in this project, also later; `lathe permission` takes it back.", style.Fg(w.th.TextMuted))
 }
 
 // list writes patterns that say something.

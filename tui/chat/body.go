@@ -305,7 +305,7 @@ func (w *walk) taskBody(c *call, width int) []style.Line {
 	case c.running && ch.Doing != "":
 		words = ch.Doing
 	case ok && ch.Calls > 0:
-		words = fmt.Sprintf("%d calls", ch.Calls)
+		words = plural(ch.Calls, "call")
 	case c.meta.Backdrop:
 		words = "in the background"
 	}

@@ -69,8 +69,9 @@ type anchor struct {
 
 // row is what a row on the screen belongs to.
 type row struct {
-	id   blockID
-	line int
+	id    blockID
+	block int
+	line  int
 }
 
 // New begins at the end.
@@ -135,7 +136,7 @@ func (c *Chat) emit(out []style.Line, w *walk, at spot, from int) []style.Line {
 	b, id := w.block(at), w.id(at)
 	for j := from; j < b.height() && len(out) < w.env.Height; j++ {
 		out = append(out, b.row(j))
-		c.rows = append(c.rows, row{id, j})
+		c.rows = append(c.rows, row{id, at.block, j})
 	}
 	return out
 }
@@ -156,7 +157,7 @@ func (c *Chat) fromTop(w *walk) []style.Line {
 		skip = 0
 		at, ok = w.after(at)
 	}
-	if len(out) < w.env.Height {
+	if len(out) < w.env.Height || c.isEnd(w, at, ok) {
 		c.top = anchor{}
 		return c.fromEnd(w)
 	}
@@ -164,6 +165,24 @@ func (c *Chat) fromTop(w *walk) []style.Line {
 	_, older := w.before(first)
 	c.hasOlder = !older && c.top.line == 0
 	return out
+}
+
+// isEnd reports whether nothing is left below the rows on the screen: neither of their last block nor, from at on,
+// of others.
+func (c *Chat) isEnd(w *walk, at spot, more bool) bool {
+	if len(c.rows) == 0 {
+		return false
+	}
+	last := c.rows[len(c.rows)-1]
+	if b := c.cache[last.id]; b == nil || last.line+1 < b.height() {
+		return false
+	}
+	for ; more; at, more = w.after(at) {
+		if w.block(at).height() > 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // AtEnd reports whether the end of the history was on the screen, and is followed.
@@ -205,13 +224,27 @@ func (c *Chat) At(y int) (Target, bool) {
 	return Target{Message: id.message, Part: id.part, Child: b.child, User: id.part == "" && id.kind == userBlock}, true
 }
 
-// Toggle unfolds a part, or folds it.
+// Toggle unfolds a part, or folds it. What stands above stays where it is: one reads on where one has clicked.
 func (c *Chat) Toggle(id lathe.PartID) {
+	if !c.folds(id) {
+		return
+	}
+	if r := c.rows[0]; r.id.message != "" {
+		c.top = anchor{r.id.message, r.block, r.line}
+	}
 	if c.open[id] {
 		delete(c.open, id)
 	} else {
 		c.open[id] = true
 	}
+}
+
+// folds reports whether a part on the screen can be unfolded or folded.
+func (c *Chat) folds(part lathe.PartID) bool {
+	return slices.ContainsFunc(c.rows, func(r row) bool {
+		b := c.cache[r.id]
+		return r.id.part == part && b != nil && b.folds
+	})
 }
 
 // ToggleLast unfolds or folds the last part on the screen that can be.

@@ -319,6 +319,38 @@ func TestToggle_Unfolds(t *testing.T) {
 	}
 }
 
+// Who unfolds something reads on where it was: what stands above stays. A text that cannot be unfolded changes nothing.
+func TestToggle_KeepsItsPlace(t *testing.T) {
+	k := newTalk().user(text(strings.Repeat("said before\n\n", 20)))
+	tr := k.answer("stop", done("bash", `{"command":"seq 30"}`, `{"output":"`+strings.Repeat(`row\n`, 30)+`","exit":0}`, ""), text("the end")).transcript()
+	c, e := chat.New(), env(60, 20)
+	first := func() string { return style.Text(c.View(tr, e)[:5]) }
+	was := first()
+	c.Toggle("prt_00001_00001")
+	if c.View(tr, e); !c.AtEnd() {
+		t.Error("the end is not followed after a click on a text")
+	}
+	c.Toggle("prt_00001_00000")
+	if got := first(); got != was {
+		t.Errorf("the top moved from\n%s\nto\n%s", was, got)
+	}
+	if n := strings.Count(style.Text(c.View(tr, e)), "row"); n <= 10 {
+		t.Errorf("%d rows are on the screen", n)
+	}
+	c.Toggle("prt_00001_00000")
+	if c.View(tr, e); !c.AtEnd() {
+		t.Error("the end is not followed after folding")
+	}
+}
+
+func TestFaultText_SaysWhatToDo(t *testing.T) {
+	for code, want := range map[int]string{401: "/connect", 403: "/connect", 404: "/models", 500: "(HTTP 500)"} {
+		if got := chat.FaultText(&lathe.APIFault{Message: "no", StatusCode: code}); !strings.Contains(got, want) {
+			t.Errorf("%d: %q", code, got)
+		}
+	}
+}
+
 func TestMarkdown(t *testing.T) {
 	k := everything()
 	got := chat.Markdown(lathe.Session{ID: "ses_1", Title: "Greeting", Created: k.messages[0].Created, Updated: k.at}, k.messages[:4], chat.Include{Thinking: true, Tools: true, Metadata: true})

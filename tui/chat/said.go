@@ -228,7 +228,7 @@ func FaultText(f lathe.Fault) string {
 		return "The answer was cut off at the longest the model may write. Say “go on”, or ask for less at once."
 	case *lathe.APIFault:
 		if f.StatusCode > 0 {
-			return fmt.Sprintf("%s (HTTP %d)", text, f.StatusCode)
+			return fmt.Sprintf("%s (HTTP %d)%s", text, f.StatusCode, statusAdvice(f.StatusCode))
 		}
 	case *lathe.OverflowFault:
 		return text + "\nThe conversation is longer than the model can read: /compact makes it shorter."
@@ -240,6 +240,20 @@ func FaultText(f lathe.Fault) string {
 		return f.Name()
 	}
 	return text
+}
+
+// statusAdvice is what a user can do about the refusal of a provider.
+func statusAdvice(code int) string {
+	switch code {
+	case 401, 403:
+		return "\nThe key may be wrong or too old: log in again with /connect."
+	case 402:
+		return "\nThe account may be out of credit. Another model may answer: /models."
+	case 404:
+		return "\nThe model may not be there: choose another with /models."
+	default:
+		return ""
+	}
 }
 
 // reverted tells what was taken back.

@@ -17,6 +17,14 @@ func spinner(frame int) string {
 	return string(r[frame%len(r)])
 }
 
+// plural counts things.
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
 // took writes a time as people say it.
 func took(d time.Duration) string {
 	switch {

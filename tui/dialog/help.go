@@ -29,6 +29,7 @@ type Help struct {
 
 type helpEntry struct {
 	group, label, does, name string
+	labels                   []string
 	hay                      hay
 }
 
@@ -37,7 +38,11 @@ type helpEntry struct {
 func NewHelp(m *key.Map) *Help {
 	h := &Help{keys: m}
 	for _, e := range key.All() {
-		x := helpEntry{group: string(e.Group), label: strings.Join(m.Labels(e.Name), ", "), does: e.Does, name: string(e.Name)}
+		if key.IsIdle(e.Name) {
+			continue
+		}
+		labels := m.Labels(e.Name)
+		x := helpEntry{group: string(e.Group), labels: labels, label: strings.Join(labels, ", "), does: e.Does, name: string(e.Name)}
 		x.hay = newHay(e.Does, x.label, x.name, x.group)
 		h.entries = append(h.entries, x)
 	}
@@ -147,6 +152,9 @@ func helpRows(th *style.Theme, e *helpEntry, width, left int) []style.Line {
 		return append(rows, append(style.Plain("   "), style.Of(keys, look)...).Wrap(width-1, hang)...)
 	}
 	label := style.Of(keys, look).Wrap(left-1, nil)
+	if len(label) > 1 {
+		label = labelRows(e.labels, look, left-1)
+	}
 	text := does.Wrap(width-left-2, nil)
 	rows := make([]style.Line, max(len(label), len(text)))
 	for i := range rows {
@@ -160,4 +168,23 @@ func helpRows(th *style.Theme, e *helpEntry, width, left int) []style.Line {
 		rows[i] = slices.Clip(row)
 	}
 	return rows
+}
+
+// labelRows writes keys below each other where they do not fit beside each other, none of them torn.
+func labelRows(labels []string, look style.Attr, width int) (rows []style.Line) {
+	row := ""
+	for i, l := range labels {
+		if i < len(labels)-1 {
+			l += ","
+		}
+		switch {
+		case row == "":
+			row = l
+		case style.Width(row)+1+style.Width(l) <= width:
+			row += " " + l
+		default:
+			rows, row = append(rows, style.Of(row, look).Truncate(width)), l
+		}
+	}
+	return append(rows, style.Of(row, look).Truncate(width))
 }

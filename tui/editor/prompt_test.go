@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/tui/style"
 )
 
 func TestSubmit(t *testing.T) {
@@ -319,4 +320,17 @@ func TestPopup_Window(t *testing.T) {
 	}
 	same(t, e.ClickPopup(10), NotHandled{})
 	same(t, e.ClickPopup(3), RunCommand{Name: "c03"})
+}
+
+// A command that does not fit is run by who knows it, and not suggested.
+func TestCommands_Hidden(t *testing.T) {
+	t.Parallel()
+	e := newEditor(t)
+	e.SetCommands([]Command{{Name: "share", Local: true, Hidden: true}, {Name: "show", Local: true}})
+	typeIn(t, e, "/sh")
+	if got := style.Text(e.Popup(style.Default(true), 40)); strings.Contains(got, "share") || !strings.Contains(got, "show") {
+		t.Errorf("suggested:\n%s", got)
+	}
+	e.Restore(Draft{Input: "/share"})
+	same(t, e.Submit(), RunCommand{Name: "share"})
 }

@@ -16,6 +16,7 @@ type Command struct {
 	Description string
 	Arguments   bool // takes some; one of this program without them runs at once
 	Local       bool // of this program; others are the engine's
+	Hidden      bool // can be run and is not suggested
 }
 
 // Agent is someone that @ offers.
@@ -173,6 +174,9 @@ func (s *suggest) fillCommands() {
 	var found []scored
 	for i := range s.commands {
 		c := &s.commands[i]
+		if c.Hidden {
+			continue
+		}
 		best := max(fuzzy(s.query, c.Name), mentions(s.query, c.Description))
 		for _, a := range c.Aliases {
 			best = max(best, fuzzy(s.query, a)-1)

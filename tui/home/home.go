@@ -146,7 +146,11 @@ func footer(th *style.Theme, v *Values, width int) style.Line {
 		if v.Broken > 0 {
 			color = th.Error
 		}
-		servers = style.Of("⊙ ", style.Fg(color)).Add(strconv.Itoa(v.Servers)+" MCP", style.Fg(th.Text)).Add(" /status", muted)
+		count := strconv.Itoa(v.Servers) + " MCP"
+		if v.Broken > 0 {
+			count += ", " + strconv.Itoa(v.Broken) + " failed"
+		}
+		servers = style.Of("⊙ ", style.Fg(color)).Add(count, style.Fg(th.Text)).Add(" /status", muted)
 	}
 	place := v.Dir
 	if v.Branch != "" {

@@ -114,7 +114,7 @@ func (s *Setup) View(th *style.Theme, width int) []style.Line {
 		add(-1, "", style.Of("Leave, run ", style.Fg(th.TextMuted)).Add("lathe auth login", style.Fg(th.Text)).Add(", and start again.", style.Fg(th.TextMuted)))
 	default:
 		add(-1, "", nil)
-		add(-1, "", style.Of("↑↓", style.Fg(th.Text)).Add(" move  ", style.Fg(th.TextMuted)).Add("enter", style.Fg(th.Text)).Add(" choose", style.Fg(th.TextMuted)))
+		add(-1, "", style.Of("↑↓", style.Fg(th.Text)).Add(" move  ", style.Fg(th.TextMuted)).Add("enter", style.Fg(th.Text)).Add(" choose  ", style.Fg(th.TextMuted)).Add("esc", style.Fg(th.Text)).Add(" later", style.Fg(th.TextMuted)))
 	}
 	return style.Block(out, width, len(out), th.BackgroundElement)
 }

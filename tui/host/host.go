@@ -60,9 +60,26 @@ type Histories interface {
 	Diff(ctx context.Context, id lathe.SessionID, prompt lathe.MessageID) ([]lathe.FileDiff, error)
 	// Statuses are those of the sessions that do something.
 	Statuses(ctx context.Context) (map[lathe.SessionID]lathe.Status, error)
-	// Events go on for ever, from now or from a cursor, over lost connections too.
+	// Interrupted lists the sessions whose turn was cut off.
+	Interrupted(ctx context.Context) ([]lathe.SessionID, error)
+	// Events go on for ever, from now or from a cursor, over lost connections too. Those are told as a *Broken; every
+	// other error is the end.
 	Events(ctx context.Context, after lathe.Opt[lathe.Cursor]) iter.Seq2[lathe.Event, error]
 }
+
+// Broken says that the connection to the engine is lost, and is being sought; without Err, that it was found.
+type Broken struct{ Err error }
+
+// Error says so.
+func (b *Broken) Error() string {
+	if b.Err == nil {
+		return "the connection was found again"
+	}
+	return "the connection is lost: " + b.Err.Error()
+}
+
+// Unwrap is what broke it.
+func (b *Broken) Unwrap() error { return b.Err }
 
 // Turns are things to do. All but Shell return when what was asked is written down, not when it is done.
 type Turns interface {

@@ -35,6 +35,19 @@ func All() []Entry {
 	return out
 }
 
+// IsIdle reports whether a name is one that settings may give keys to and that does nothing here: what it is for
+// does not exist, or needs no key.
+func IsIdle(n Name) bool {
+	switch n {
+	case AppDebug, AppConsole, AppHeapSnapshot, AppToggleFileContext, DocsOpen, DebugView, ConsoleOrgSwitch, WorkspaceSet,
+		PluginManager, PluginInstall, SessionMove, SessionBackground, PromptEditorContextClear, DialogMoveSessionNew,
+		DialogMoveSessionDelete, DialogMoveSessionRefresh, PluginsToggle, DialogPluginsInstall:
+		return true
+	default:
+		return false
+	}
+}
+
 type row struct {
 	name Name
 	keys string

@@ -28,7 +28,8 @@ type Values struct {
 	Interrupting bool // the key was pressed once
 	Interrupt    string
 	Retry        *Retry
-	Queued       int // prompts that wait
+	Queued       int  // prompts that wait
+	Lost         bool // nobody knows what is under way: there is no connection
 
 	Tokens  int64
 	Percent int // of the model's window; below 0 is not known
@@ -58,7 +59,11 @@ func (v *Values) who(th *style.Theme) row {
 	muted := style.Fg(th.TextMuted)
 	r := row{between: style.Of(" · ", muted)}
 	color := v.AgentColor.Or(th.Primary)
-	add := func(line style.Line, rank int) { r.left = append(r.left, item{line: line, rank: rank}) }
+	add := func(line style.Line, rank int) {
+		if line.Width() > 0 {
+			r.left = append(r.left, item{line: line, rank: rank})
+		}
+	}
 	switch {
 	case v.Shell:
 		add(style.Of("Shell", style.Bold(th.Warning)), 0)
@@ -109,7 +114,9 @@ func spent(th *style.Theme, tokens int64, percent int, cost float64) (out []item
 // doing is the lower line: what is under way, and what keys do.
 func (v *Values) doing(th *style.Theme, now time.Time) row {
 	r := row{between: style.Plain("  ")}
-	if v.Busy {
+	if v.Lost {
+		r.left = append(r.left, item{line: style.Of("no connection to the server, trying again …", style.Bold(th.Error))})
+	} else if v.Busy {
 		r.left = append(r.left, item{line: bar(th, v.AgentColor.Or(th.Primary), v.Frame)})
 		if v.Retry != nil {
 			r.left = append(r.left, v.Retry.items(th, now)...)

@@ -60,6 +60,7 @@ type Note struct {
 	Kind    Kind
 	Session lathe.SessionID
 	Text    string
+	Toast   *lathe.TUIToast // of Say
 }
 
 // Kind is what happened.
@@ -74,7 +75,7 @@ const (
 	Renewed              // settings may have changed: read the catalogue again
 	Lost                 // events are missing: read what is looked at again
 	Branched             // the branch is another; Text is its name
-	Say                  // somebody wants a note shown; Text
+	Say                  // somebody wants a note shown; Toast
 	Insert               // somebody wants Text in the prompt
 	Do                   // somebody wants a command run; Text is its name
 	Select               // somebody wants another session shown
@@ -138,7 +139,7 @@ func news(f lathe.Fact) []Note {
 	case *lathe.BranchChanged:
 		return []Note{{Kind: Branched, Text: f.Branch}}
 	case *lathe.TUIToast:
-		return []Note{{Kind: Say, Text: f.Message}}
+		return []Note{{Kind: Say, Toast: f}}
 	case *lathe.TUIPromptAppend:
 		return []Note{{Kind: Insert, Text: f.Text}}
 	case *lathe.TUICommand:

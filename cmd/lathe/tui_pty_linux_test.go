@@ -1,0 +1,92 @@
+package main
+
+import (
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// What the program asks of a terminal, and what takes it back.
+var tuiModes = map[string]string{"\x1b[?1049h": "\x1b[?1049l", "\x1b[?2004h": "\x1b[?2004l", "\x1b[?25l": "\x1b[?25h", "\x1b[?1006h": "\x1b[?1006l"}
+
+// takenBack looks that everything that was asked of the terminal was taken back.
+func takenBack(t *testing.T, sent string) {
+	t.Helper()
+	if !strings.Contains(sent, "\x1b[?1049h") {
+		t.Errorf("the screen was never taken: %q", sent)
+	}
+	for on, off := range tuiModes {
+		if at := strings.LastIndex(sent, on); at >= 0 && !strings.Contains(sent[at:], off) {
+			t.Errorf("%q is not taken back", on)
+		}
+	}
+}
+
+// The program on a bare terminal, with and without colours: it takes the screen, answers, and leaves the
+// terminal as it was, by keys and by signals.
+func TestTUIPty_Leaves(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		env    []string
+		keys   string
+		signal syscall.Signal
+		code   int
+	}{
+		{"ctrl-c", nil, "\x03", 0, 0},
+		{"ctrl-d", []string{"TERM=xterm-256color"}, "\x04", 0, 0},
+		{"word", []string{"TERM=xterm-256color", "COLORTERM=truecolor"}, "exit\r", 0, 0},
+		{"no colours", []string{"NO_COLOR=1"}, "\x03", 0, 0},
+		{"no mouse", []string{"OPENCODE_DISABLE_MOUSE=1"}, "\x03", 0, 0},
+		{"terminated", nil, "", syscall.SIGTERM, 143},
+		{"interrupted", nil, "", syscall.SIGINT, 130},
+		{"hangup", nil, "", syscall.SIGHUP, 129},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			home := screenHome(t, "text \"Hello there.\"\nfinish stop")
+			env := append([]string{"XDG_CONFIG_HOME=" + home + "/.config", "CI="}, tt.env...)
+			x := onScreen(t, home, 80, 24, env, "-C", "p", "--prompt", "hello")
+			before, err := unix.IoctlGetTermios(int(x.user.Fd()), unix.TCGETS)
+			if err != nil {
+				t.Fatal(err)
+			}
+			x.see("there.")
+			if tt.signal != 0 {
+				err = x.cmd.Process.Signal(tt.signal)
+			} else {
+				x.enter(tt.keys)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			code, sent := x.end()
+			if code != tt.code {
+				t.Errorf("exit code %d, not %d", code, tt.code)
+			}
+			takenBack(t, sent)
+			after, err := unix.IoctlGetTermios(int(x.user.Fd()), unix.TCGETS)
+			if err != nil || *after != *before {
+				t.Errorf("the terminal is left in another state: %v", err)
+			}
+			if mouse := strings.Contains(sent, "\x1b[?1006h"); mouse == (tt.name == "no mouse") {
+				t.Errorf("the mouse is taken: %v", mouse)
+			}
+			if tail := sent[strings.LastIndex(sent, "\x1b[?1049l"):]; !strings.Contains(tail, "lathe -C p -s ses_") {
+				t.Errorf("the way back is not told: %q", tail)
+			}
+			noneLeft(t, home)
+		})
+	}
+}
+
+// A session that is not there, or settings that make no sense, are told on the terminal that is left.
+func TestTUIPty_Errors(t *testing.T) {
+	t.Parallel()
+	home := screenHome(t, "")
+	env := []string{"XDG_CONFIG_HOME=" + home + "/.config", `LATHE_CONFIG_CONTENT={"model":3}`}
+	if code, seen := onScreen(t, home, 80, 24, env, "-C", "p").end(); code != 1 || !strings.Contains(seen, "model") || strings.Contains(seen, "\x1b[?1049h") {
+		t.Errorf("%d %q", code, seen)
+	}
+}

@@ -1,0 +1,120 @@
+// Command tuibench measures the terminal program from outside, in a pseudo-terminal of 120 columns and 40
+// rows: how soon its first frame is there, how soon a key shows while a model streams into a session of
+// 10,000 parts, what scrolling in it takes, and what it costs when nothing happens.
+//
+//	tuibench -lathe ./bin/lathe              all of it
+//	tuibench -lathe ./bin/lathe first idle   some of it
+//
+// Each figure is a line: name, value, unit, and where there is one its limit and whether it is kept. It ends
+// with 1 when a limit is passed, with 2 when something could not be measured. The figures are those of one
+// machine that does nothing else: its load is told beside them.
+//
+// Start reading here; measure.go has the figures, terminal.go the terminal, stage.go what is shown in it,
+// provider.go the model, floor.go what a key is held against.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"time"
+)
+
+func main() {
+	if len(os.Args) == 2 && os.Args[1] == echoName {
+		echoMain()
+		return
+	}
+	b := &bench{out: os.Stdout}
+	flag.StringVar(&b.lathe, "lathe", "", "the program to measure")
+	flag.IntVar(&b.starts, "starts", 20, "how many times it is started for the first frame")
+	flag.IntVar(&b.parts, "parts", 10_000, "how many parts the session has")
+	flag.DurationVar(&b.streams, "stream", 10*time.Second, "how long the model streams")
+	flag.DurationVar(&b.rests, "rest", 5*time.Second, "how long it is watched while nothing happens")
+	flag.Parse()
+	err := b.take(flag.Args())
+	switch {
+	case errors.Is(err, errOver):
+		os.Exit(1)
+	case err != nil:
+		fmt.Fprintln(os.Stderr, "tuibench:", err)
+		os.Exit(2)
+	}
+}
+
+// errOver says that a limit was passed; the line of the figure has said which.
+var errOver = errors.New("a limit was passed")
+
+// bench takes figures and prints them.
+type bench struct {
+	lathe          string
+	starts, parts  int
+	streams, rests time.Duration
+	out            io.Writer
+	over           bool
+	*stage
+}
+
+// take takes the figures that are named, or all.
+func (b *bench) take(names []string) error {
+	if b.lathe == "" {
+		return errors.New("say which program to measure: tuibench -lathe ./bin/lathe")
+	}
+	ctx, stop := context.WithTimeout(context.Background(), 10*time.Minute)
+	defer stop()
+	var err error
+	if b.stage, err = newStage(ctx, b.lathe, b.parts); err != nil {
+		return err
+	}
+	defer b.close()
+	for _, f := range []struct {
+		name string
+		take func(context.Context) error
+	}{{"first", b.first}, {"idle", b.idle}, {"stream", b.stream}} {
+		if len(names) > 0 && !slices.Contains(names, f.name) {
+			continue
+		}
+		if err := f.take(ctx); err != nil {
+			return fmt.Errorf("%s: %w", f.name, err)
+		}
+	}
+	if l := load(); l >= 0 {
+		b.figure("load", l, "processes")
+	}
+	if b.over {
+		return errOver
+	}
+	return nil
+}
+
+// figure prints one that has no limit.
+func (b *bench) figure(name string, value float64, unit string) {
+	_, _ = fmt.Fprintf(b.out, "%-24s %8.4g %s\n", name, value, unit)
+}
+
+// limited prints one that has.
+func (b *bench) limited(name string, value, limit float64, unit string) {
+	verdict := "ok"
+	if value > limit {
+		verdict, b.over = "over", true
+	}
+	_, _ = fmt.Fprintf(b.out, "%-24s %8.4g %-10s < %-6.4g %s\n", name, value, unit, limit, verdict)
+}
+
+// durations are many of one kind.
+type durations []time.Duration
+
+// at is the one of which such a part is shorter, in milliseconds.
+func (d durations) at(part float64) float64 {
+	if len(d) == 0 {
+		return 0
+	}
+	slices.Sort(d)
+	return ms(d[min(int(float64(len(d))*part), len(d)-1)])
+}
+
+func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

@@ -1,0 +1,428 @@
+package tui
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/tui/host"
+	"github.com/lathe-agent/lathe/tui/key"
+	"github.com/lathe-agent/lathe/tui/style"
+)
+
+func inSample() Options { return Options{Start: Start{Session: sampleID}} }
+
+// Nothing is shared by a no, and a yes is asked for once.
+func TestShare_Consent(t *testing.T) {
+	onStage(t, sample(), inSample(), func(s *stage) {
+		s.slash("share")
+		s.press("enter") // the button that is marked says no
+		s.did()
+		s.slash("share")
+		s.press("esc")
+		s.did()
+		s.slash("share")
+		s.press("y")
+		s.did("share ses_1")
+		s.sees("Shared, the address is copied")
+		s.slash("share")
+		s.did("share ses_1")
+		if want := "https://example.com/s/1"; !slices.Contains(s.copied, want) {
+			t.Errorf("copied: %q", s.copied)
+		}
+	})
+}
+
+// What an undo takes back can be said again: each undo brings its own words up, unless others were written there.
+func TestUndo_BringsWordsUp(t *testing.T) {
+	onStage(t, sample(), inSample(), func(s *stage) {
+		at := func(m lathe.MessageID) {
+			info, _ := s.engine.find(sampleID)
+			if m != "" {
+				info.Revert = &lathe.Revert{Message: m}
+			}
+			s.engine.undone = host.Undone{Session: info}
+		}
+		undo := func(keys string, m lathe.MessageID, want string) {
+			t.Helper()
+			at(m)
+			s.press("ctrl+x", keys)
+			s.tell(&lathe.SessionChanged{Info: s.engine.undone.Session})
+			if got := s.p.edit.Text(); got != want {
+				t.Errorf("in the prompt: %q, want %q", got, want)
+			}
+		}
+		undo("u", "msg_3", "Thank you")
+		undo("u", "msg_0", "Mend the greeting.\nThe test fails.")
+		undo("r", "msg_3", "Thank you")
+		undo("r", "", "")
+		s.did("undo ses_1 msg_3", "undo ses_1 msg_0", "redo ses_1", "redo ses_1")
+		s.typed("words of mine")
+		undo("u", "msg_3", "words of mine")
+		undo("r", "", "words of mine")
+	})
+}
+
+// Files that an undo left alone are counted here, and named once, by the engine, from the directory.
+func TestUndo_Conflicts(t *testing.T) {
+	onStage(t, sample(), inSample(), func(s *stage) {
+		s.engine.undone = host.Undone{Changed: []string{"/w/app/a"}, Conflicts: []string{"/w/app/b.go"}}
+		s.press("ctrl+x", "u")
+		s.tell(&lathe.TUIToast{Title: "Left as they are", Message: "/w/app/b.go (it was changed)", Variant: "warning"})
+		s.sees("files changed: 1, left as they are: 1", "! Left as they are", "b.go (it was changed)")
+		s.lacks("/w/app/b.go")
+	})
+}
+
+// Without a provider no key goes into a prompt that nobody sees.
+func TestOffers_Keys(t *testing.T) {
+	e := sample()
+	e.providers = host.Providers{All: e.providers.All}
+	o := Options{FirstRun: func(context.Context) []Offer {
+		return []Offer{{ID: "login", Title: "Log in", Login: true}, {ID: "demo", Title: "See the demo"}}
+	}}
+	onStage(t, e, o, func(s *stage) {
+		s.typed("hello")
+		s.send(tea.PasteMsg{Content: "hello"})
+		if got := s.p.edit.Text(); got != "" {
+			t.Errorf("in the hidden prompt: %q", got)
+		}
+		s.press("esc")
+		s.sees("What do you want to do?", "no model yet: /connect")
+		s.typed("hello")
+		s.press("enter")
+		s.sees("There is no model to answer yet", "1. Log in")
+		if got := s.p.edit.Text(); got != "hello" {
+			t.Errorf("the prompt is lost: %q", got)
+		}
+		s.press("1")
+		s.sees("Connect a provider")
+		s.press("esc", "ctrl+c")
+		if !s.quit {
+			t.Error("ctrl+c does not leave")
+		}
+	})
+}
+
+// Servers of tools connect while one looks at the first screen, and one that cannot says so without being asked.
+func TestServers_LateFailure(t *testing.T) {
+	e := sample()
+	e.servers = []host.ToolServer{{Name: "docs", Status: "disabled"}}
+	onStage(t, e, Options{}, func(s *stage) {
+		s.lacks("MCP")
+		s.engine.servers = []host.ToolServer{{Name: "docs", Status: "failed", Error: "there is no program docs"}}
+		s.pass(5 * time.Second)
+		s.sees("0 MCP, 1 failed")
+		s.slash("mcps")
+		s.press("space")
+		s.did("connect docs true")
+		s.sees("Could not connect docs: there is no program docs")
+	})
+}
+
+// A session that is deleted takes two presses, and gives the place it was pinned to free.
+func TestSessions_DeletePinned(t *testing.T) {
+	dir := t.TempDir()
+	o := inSample()
+	o.State = dir
+	onStage(t, sample(), o, func(s *stage) {
+		s.press("ctrl+x", "l", "down", "ctrl+f")
+		s.sees("Pinned", "ctrl+x 1")
+		s.press("ctrl+d")
+		s.did()
+		s.sees("again to delete")
+		s.press("ctrl+d")
+		s.did("remove ses_2")
+		s.lacks("Write a parser")
+		s.tell(&lathe.SessionDeleted{Info: lathe.Session{ID: "ses_2"}})
+		s.press("esc", "ctrl+x", "1")
+		s.sees("No session is pinned there")
+	})
+	if data, err := os.ReadFile(filepath.Join(dir, "session.json")); err != nil || strings.Contains(string(data), "ses_2") {
+		t.Errorf("kept: %s %v", data, err)
+	}
+}
+
+// A session is found by its title, renamed where it is listed, and opened.
+func TestSessions_SearchRenameOpen(t *testing.T) {
+	onStage(t, sample(), inSample(), func(s *stage) {
+		s.press("ctrl+x", "l")
+		s.typed("parser")
+		s.lacks("日本語の題")
+		s.press("ctrl+r")
+		s.typed(" in Go")
+		s.press("enter")
+		s.did("rename ses_2 Write a parser in Go")
+		s.sees("Write a parser in Go", "日本語の題")
+		s.typed("parser")
+		s.press("enter")
+		if s.p.session != "ses_2" {
+			t.Errorf("on the screen is %s", s.p.session)
+		}
+		if got := s.p.View().WindowTitle; got != "lathe | Write a parser in Go" {
+			t.Errorf("the window is called %q", got)
+		}
+	})
+}
+
+// A copy that ends before a message has the words of the message in its prompt.
+func TestFork_BringsWords(t *testing.T) {
+	onStage(t, sample(), inSample(), func(s *stage) {
+		s.click("Thank you")
+		s.press("down", "down", "enter")
+		s.did("fork ses_1 msg_3")
+		if got := s.p.edit.Text(); got != "Thank you" || s.p.session != "ses_fork" {
+			t.Errorf("in the prompt of %s: %q", s.p.session, got)
+		}
+	})
+}
+
+// Names of models are those that people know, also where the session was read before the providers.
+func TestNames_ReadLate(t *testing.T) {
+	e := sample()
+	providers := e.providers
+	e.providers = host.Providers{}
+	onStage(t, e, inSample(), func(s *stage) {
+		s.sees("Build · m-1")
+		s.engine.providers = providers
+		s.tell(&lathe.ModelsRefreshed{})
+		s.sees("▣ Build · Model One")
+		s.lacks("m-1")
+	})
+}
+
+// Commands that need a session are not suggested without one, and say so when they are typed all the same.
+func TestCommands_WhereTheyFit(t *testing.T) {
+	onStage(t, sample(), Options{}, func(s *stage) {
+		s.typed("/sha")
+		s.lacks("/share")
+		s.typed("re")
+		s.press("enter")
+		s.sees("/share needs a session")
+		s.did()
+		s.press("ctrl+x", "l", "enter")
+		s.typed("/sha")
+		s.sees("/share", "Share session")
+	})
+}
+
+// The help has nothing that does nothing, and no action is among that.
+func TestHelp_OnlyWhatThereIs(t *testing.T) {
+	onStage(t, sample(), Options{}, func(s *stage) {
+		s.slash("help")
+		s.typed("plugin")
+		s.sees("Nothing found")
+		for _, a := range s.p.actions() {
+			if key.IsIdle(a.name) {
+				t.Errorf("%s does something", a.name)
+			}
+		}
+	})
+}
+
+// A model is chosen with how hard it thinks; both are there after the next start.
+func TestModels_Kept(t *testing.T) {
+	dir := t.TempDir()
+	onStage(t, sample(), Options{State: dir}, func(s *stage) {
+		s.slash("models")
+		s.typed("two")
+		s.press("ctrl+f", "enter")
+		s.sees("Variants", "Default")
+		s.press("end", "enter")
+		s.sees("Build · Model Two · acme · high")
+	})
+	e := sample()
+	e.providers.Model = nil
+	onStage(t, e, Options{State: dir}, func(s *stage) {
+		s.sees("Build · Model Two · acme · high")
+		s.slash("models")
+		s.sees("Favourites")
+	})
+}
+
+// What is switched stays so.
+func TestToggles_Kept(t *testing.T) {
+	dir := t.TempDir()
+	o := inSample()
+	o.State = dir
+	onStage(t, sample(), o, func(s *stage) {
+		s.slash("thinking")
+		s.slash("timestamps")
+		s.press("ctrl+p")
+		s.typed("window title")
+		s.press("enter")
+	})
+	onStage(t, sample(), o, func(s *stage) {
+		s.resize(80, 60)
+		s.sees("I look for it.", "23:55")
+		if got := s.p.View().WindowTitle; got != "" {
+			t.Errorf("the window is called %q", got)
+		}
+	})
+}
+
+// The column at the right is there by itself where there is room; elsewhere it is only for now, and never over the
+// prompt.
+func TestSide_Toggle(t *testing.T) {
+	onStage(t, sample(), inSample(), func(s *stage) {
+		s.lacks("Context")
+		s.press("ctrl+x", "b")
+		s.sees("Context", "ctrl+p commands  tab agents")
+		s.press("ctrl+x", "b")
+		s.lacks("Context")
+		s.resize(140, 40)
+		s.sees("Context")
+		s.press("ctrl+x", "b")
+		s.lacks("Context")
+		s.press("ctrl+x", "b")
+		s.sees("Context")
+	})
+}
+
+// The bar of the place in a session stands on the ground of the rest.
+func TestScrollbar_Ground(t *testing.T) {
+	onStage(t, sample(), inSample(), func(s *stage) {
+		s.press("ctrl+p")
+		s.typed("toggle scrollbar")
+		s.press("enter")
+		s.screen()
+		for _, sp := range s.p.lines[5].Cut(79, 80) {
+			if sp.Text != "┃" && sp.Text != "│" || sp.Attr.BG != s.p.theme().Background {
+				t.Errorf("at the edge: %+v", sp)
+			}
+		}
+	})
+}
+
+func themeFiles(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"mine.json": `{"theme":{"primary":"#ff0000"}}`, "bad.json": `{"theme":{"primary":"#zz0000"}}`, "no.json": `{`,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// Themes show while they are looked at; one that is broken says what is wrong and is not taken.
+func TestThemes_Preview(t *testing.T) {
+	state := t.TempDir()
+	o := Options{State: state, Look: Look{ThemeDirs: []string{themeFiles(t), "/nowhere"}}}
+	red := style.RGB(255, 0, 0)
+	onStage(t, sample(), o, func(s *stage) {
+		before := s.p.theme().Primary
+		s.slash("themes")
+		s.typed("mine")
+		if s.p.theme().Primary != red {
+			t.Error("it does not show while it is looked at")
+		}
+		s.press("esc")
+		if s.p.theme().Primary != before {
+			t.Error("it stays without being chosen")
+		}
+		s.slash("themes")
+		s.typed("bad")
+		s.sees("#zz0000")
+		s.press("enter")
+		if s.p.theme().Primary != before {
+			t.Error("a broken one was taken")
+		}
+		s.pass(time.Minute)
+		s.slash("themes")
+		s.typed("mine")
+		s.press("enter")
+	})
+	onStage(t, sample(), o, func(s *stage) {
+		if s.p.theme().Primary != red {
+			t.Error("it was not kept")
+		}
+	})
+}
+
+// A theme that is wanted and cannot be had is told, on each screen, until another is chosen.
+func TestThemes_Missing(t *testing.T) {
+	o := Options{Look: Look{Theme: "nosuch"}}
+	onStage(t, sample(), o, func(s *stage) {
+		s.sees(`there is no theme "nosuch"`)
+		s.slash("themes")
+		s.press("enter")
+		s.lacks("nosuch")
+	})
+	o.Start.Session = sampleID
+	onStage(t, sample(), o, func(s *stage) { s.sees(`! there is no theme "nosuch"`) })
+}
+
+// A session is written to a file that was not there, and never over another.
+func TestExport(t *testing.T) {
+	dir := t.TempDir()
+	e := sample()
+	e.info = host.Info{Directory: dir, Home: dir, Version: "0.9.0", Trusted: true}
+	onStage(t, e, inSample(), func(s *stage) {
+		s.press("ctrl+x", "x", "enter")
+		s.sees("Written to ~/mend-the-greeting.md")
+		s.press("ctrl+x", "x")
+		s.sees("mend-the-greeting-2.md")
+		s.press("ctrl+u")
+		s.typed("~/mend-the-greeting.md")
+		s.press("enter")
+		s.sees("there already: give another name")
+	})
+	data, err := os.ReadFile(filepath.Join(dir, "mend-the-greeting.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"# Mend the greeting\n", "## User\n\nMend the greeting.\nThe test fails.", "## Assistant (Build · Model One · ", "**Tool: bash**"} {
+		if !strings.Contains(string(data), want) {
+			t.Errorf("%q is not in the file:\n%s", want, data)
+		}
+	}
+}
+
+// The transcript and the last answer go to the clipboard.
+func TestCopy(t *testing.T) {
+	onStage(t, sample(), inSample(), func(s *stage) {
+		s.press("ctrl+x", "y")
+		s.slash("copy")
+		if len(s.copied) != 2 || !strings.HasPrefix(s.copied[0], "You are welcome.") || !strings.HasPrefix(s.copied[1], "# Mend the greeting\n") {
+			t.Errorf("copied: %q", s.copied)
+		}
+		s.sees("Copied")
+	})
+}
+
+// Light and dark follow the terminal until one is chosen.
+func TestThemes_LightAndDark(t *testing.T) {
+	onStage(t, sample(), Options{}, func(s *stage) {
+		white := tea.BackgroundColorMsg{Color: style.RGB(255, 255, 255).Image()}
+		s.send(white)
+		if s.p.theme().Background == style.Default(true).Background {
+			t.Error("it is dark on white")
+		}
+		s.press("ctrl+p")
+		s.typed("switch light and dark")
+		s.press("enter")
+		s.send(white)
+		if s.p.theme().Background != style.Default(true).Background {
+			t.Error("what was chosen does not stay")
+		}
+	})
+}
+
+// That settings of the project do not count yet is told on the first screen that is seen.
+func TestTrust_Told(t *testing.T) {
+	e := sample()
+	e.info = host.Info{Directory: "/w/app", Home: "/home/dev"}
+	onStage(t, e, Options{}, func(s *stage) { s.sees("wait for your trust: look at them, then run lathe") })
+	onStage(t, e, inSample(), func(s *stage) { s.sees("! Settings of this project") })
+	onStage(t, sample(), Options{}, func(s *stage) { s.lacks("trust") })
+}

@@ -1,0 +1,102 @@
+package tui
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/tui/host"
+)
+
+// While there is no connection the screen says so, and nothing on it claims to be at work.
+func TestConnection_IsLostAndFound(t *testing.T) {
+	e := sample()
+	e.statuses = map[lathe.SessionID]lathe.Status{sampleID: {Type: lathe.Busy}}
+	onStage(t, e, Options{Start: Start{Session: sampleID}}, func(s *stage) {
+		s.sees("interrupt")
+		s.p.feed.put(lathe.Event{}, &host.Broken{Err: errors.New("refused")})
+		s.pass(2 * frameTime)
+		s.sees("no connection to the server, trying again")
+		s.lacks("interrupt")
+		if s.p.moves() {
+			t.Error("something moves")
+		}
+		e.statuses, e.cut = map[lathe.SessionID]lathe.Status{}, []lathe.SessionID{sampleID}
+		s.p.feed.put(lathe.Event{}, &host.Broken{})
+		s.tell(&lathe.StatusChanged{Session: sampleID, Status: lathe.Status{Type: lathe.Idle}})
+		s.sees("The server is there again")
+		s.lacks("no connection")
+	})
+}
+
+// Who opens a session whose turn was cut off reads how to go on with it, until it has gone on.
+func TestCut_IsTold(t *testing.T) {
+	e := sample()
+	e.cut = []lathe.SessionID{sampleID}
+	onStage(t, e, Options{Start: Start{Session: sampleID}}, func(s *stage) {
+		s.sees("This turn was cut off: /go goes on with it")
+		s.slash("go")
+		s.did("resume " + string(sampleID))
+		s.tell(&lathe.StatusChanged{Session: sampleID, Status: lathe.Status{Type: lathe.Busy}})
+		s.lacks("cut off")
+		s.tell(&lathe.StatusChanged{Session: sampleID, Status: lathe.Status{Type: lathe.Idle}}, &lathe.SessionIdle{Session: sampleID})
+		s.lacks("cut off")
+	})
+}
+
+// The key that leaves wants to be pressed twice where it would cut a turn off, and only there.
+func TestQuit_WhileATurnRuns(t *testing.T) {
+	busy := func() *canned {
+		e := sample()
+		e.statuses = map[lathe.SessionID]lathe.Status{sampleID: {Type: lathe.Busy}}
+		return e
+	}
+	onStage(t, busy(), Options{Start: Start{Session: sampleID}}, func(s *stage) {
+		s.press("ctrl+c")
+		s.sees("A turn is under way")
+		if s.quit {
+			t.Fatal("it left at once")
+		}
+		s.press("ctrl+c")
+		if !s.quit || !s.p.ended().Cut {
+			t.Errorf("it did not leave, or did not tell: %+v", s.p.ended())
+		}
+	})
+	onStage(t, busy(), Options{Start: Start{Session: sampleID}, Remote: true}, func(s *stage) {
+		if s.press("ctrl+c"); !s.quit || s.p.ended().Cut {
+			t.Errorf("a turn elsewhere keeps one here, or was cut off: %+v", s.p.ended())
+		}
+	})
+	onStage(t, sample(), Options{Start: Start{Session: sampleID}}, func(s *stage) {
+		if s.press("ctrl+c"); !s.quit {
+			t.Error("it did not leave")
+		}
+	})
+	onStage(t, busy(), Options{Start: Start{Session: sampleID}}, func(s *stage) {
+		s.typed("exit")
+		if s.press("enter"); !s.quit {
+			t.Error("a word that means it did not leave")
+		}
+	})
+}
+
+// What is suggested stands right above the prompt, and what is asked has an empty row above it.
+func TestSession_Rows(t *testing.T) {
+	onStage(t, sample(), Options{Start: Start{Session: sampleID}}, func(s *stage) {
+		s.typed("/sessions")
+		rows := strings.Split(s.screen(), "\n")
+		y := s.p.at.promptY
+		if !strings.Contains(rows[y-1], "Switch session") || strings.TrimSpace(rows[y]) == "" || !strings.Contains(rows[y+1], "/sessions") {
+			t.Errorf("not above each other:\n%s", s.screen())
+		}
+	})
+	e := sample()
+	e.asks = []lathe.Fact{&lathe.PermissionAsked{PermissionRequest: lathe.PermissionRequest{ID: "per_1", Session: sampleID, Permission: "bash", Patterns: []string{"ls"}}}}
+	onStage(t, e, Options{Start: Start{Session: sampleID}}, func(s *stage) {
+		rows := strings.Split(s.screen(), "\n")
+		if y := s.p.at.promptY; !strings.Contains(rows[y], "Permission required") || strings.TrimSpace(rows[y-1]) != "" {
+			t.Errorf("no empty row:\n%s", s.screen())
+		}
+	})
+}

@@ -1,0 +1,78 @@
+package tui
+
+import (
+	"context"
+	"testing"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/tui/host"
+)
+
+// Whole screens at the widths that count, as they are read: see testdata.
+func TestScreens(t *testing.T) {
+	in := func(keys ...string) func(s *stage) { return func(s *stage) { s.press(keys...) } }
+	slash := func(name string) func(s *stage) { return func(s *stage) { s.slash(name) } }
+	for _, tt := range []struct {
+		name string
+		home bool
+		do   func(s *stage)
+	}{
+		{"home", true, func(*stage) {}},
+		{"home-completion", true, func(s *stage) { s.typed("/se") }},
+		{"palette", true, in("ctrl+p")},
+		{"help", true, slash("help")},
+		{"status", true, slash("status")},
+		{"mcps", true, slash("mcps")},
+		{"models", true, slash("models")},
+		{"agents", true, slash("agents")},
+		{"providers", true, slash("connect")},
+		{"themes", true, slash("themes")},
+		{"session", false, func(*stage) {}},
+		{"session-side", false, in("ctrl+x", "b")},
+		{"sessions", false, in("ctrl+x", "l")},
+		{"timeline", false, in("ctrl+x", "g")},
+		{"message", false, func(s *stage) { s.click("Thank you") }},
+		{"fork", false, slash("fork")},
+		{"rename", false, in("ctrl+r")},
+		{"export", false, in("ctrl+x", "x")},
+		{"share", false, slash("share")},
+		{"review", false, slash("diff")},
+		{"leader", false, in("ctrl+x")},
+		{"thinking", false, slash("thinking")},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			o := Options{}
+			if !tt.home {
+				o.Start.Session = sampleID
+			}
+			onStage(t, sample(), o, func(s *stage) {
+				tt.do(s)
+				s.golden(tt.name)
+			})
+		})
+	}
+}
+
+// What somebody sees who has no provider, and while the engine is not there yet.
+func TestScreens_First(t *testing.T) {
+	e := sample()
+	e.providers = host.Providers{All: e.providers.All}
+	o := Options{FirstRun: func(context.Context) []Offer {
+		return []Offer{{ID: "login", Title: "Log in to a provider, or give its key", Login: true}, {ID: "demo", Title: "See the demo", Detail: "without a key"}}
+	}}
+	onStage(t, e, o, func(s *stage) { s.golden("first") })
+	never := Options{Open: func(ctx context.Context) (host.Engine, error) { <-ctx.Done(); return nil, ctx.Err() }}
+	onStage(t, sample(), never, func(s *stage) { s.golden("opening") })
+}
+
+// A turn that runs: what moves, what is asked, what waits.
+func TestScreens_Busy(t *testing.T) {
+	onStage(t, sample(), Options{Start: Start{Session: sampleID}}, func(s *stage) {
+		s.tell(&lathe.StatusChanged{Session: sampleID, Status: lathe.Status{Type: lathe.Busy}})
+		s.golden("busy")
+		s.press("esc")
+		s.sees("esc again to interrupt")
+		s.press("esc")
+		s.did("cancel ses_1")
+	})
+}
