@@ -14,7 +14,8 @@ func newDebug(a *app) *cobra.Command {
 		Args: cobra.ArbitraryArgs,
 		RunE: group,
 	}
-	cmd.AddCommand(newAsk(a), newScript(a), newDebugSandbox(a))
+	cmd.AddCommand(newAsk(a), newScript(a), newDebugSandbox(a), newDebugFile(a), newDebugSnapshot(a))
+	cmd.AddCommand(debugStarts(a)...)
 	cmd.AddCommand(debugLooks(a)...)
 	return cmd
 }

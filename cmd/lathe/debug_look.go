@@ -42,11 +42,6 @@ func debugLooks(a *app) []*cobra.Command {
 			})
 		},
 	}
-	agent := &cobra.Command{
-		Use: "agent NAME", Short: "An agent as it counts here, with its rules and tools, as JSON",
-		Example: "  lathe debug agent plan | jq -r '.tools | to_entries[] | select(.value).key'",
-		Args:    wantArgs(1, 1), RunE: func(c *cobra.Command, args []string) error { return a.debugAgent(c.Context(), args[0]) },
-	}
 	skill := &cobra.Command{
 		Use: "skill", Short: "The skills of this directory, as JSON", Example: "  lathe debug skill | jq -r '.[].name'",
 		Args: noArgs, RunE: func(*cobra.Command, []string) error {
@@ -60,7 +55,7 @@ func debugLooks(a *app) []*cobra.Command {
 	}
 	a.jsonFlag(paths)
 	a.jsonFlag(info)
-	return []*cobra.Command{settings, paths, info, agent, skill, projects, newDebugFind(a)}
+	return []*cobra.Command{settings, paths, info, newDebugAgent(a), skill, projects, newDebugFind(a)}
 }
 
 // placesJSON are the folders and files of the program.
@@ -183,13 +178,36 @@ func (x agentJSON) MarshalJSON() ([]byte, error) {
 	return slices.Concat(own[:len(own)-1], []byte(`,"tools":`), tools, []byte("}")), nil
 }
 
-func (a *app) debugAgent(ctx context.Context, name string) error {
+func newDebugAgent(a *app) *cobra.Command {
+	var call trialCall
+	cmd := &cobra.Command{
+		Use: "agent NAME", Short: "An agent as it counts here, with its rules and tools, or one call of a tool, as JSON",
+		Long: `Prints an agent as it counts here: its settings, its rules, and which tools it may use.
+
+--tool runs one of its tools with --params, under its rules, and prints what a model would be told. What
+the rules ask about needs --yes. There is no session: what a call changes, no undo takes back.`,
+		Example: `  lathe debug agent plan | jq -r '.tools | to_entries[] | select(.value).key'
+  lathe debug agent build --tool grep --params '{"pattern": "func main"}' | jq -r .output`,
+		Args: wantArgs(1, 1), RunE: func(c *cobra.Command, args []string) error {
+			if call.tool == "" && (call.params != "" || call.yes) {
+				return usagef("--params and --yes are for a call of a tool: add --tool NAME")
+			}
+			return a.debugAgent(c.Context(), args[0], call)
+		},
+	}
+	cmd.Flags().StringVar(&call.tool, "tool", "", "run the tool `NAME` as the agent would")
+	cmd.Flags().StringVar(&call.params, "params", "", "what it is given, as `JSON`")
+	cmd.Flags().BoolVar(&call.yes, "yes", false, "give what the rules ask about")
+	return cmd
+}
+
+func (a *app) debugAgent(ctx context.Context, name string, call trialCall) (err error) {
 	at, err := findFolders(a.env)
 	if err != nil {
 		return err
 	}
 	s := newSetup(a, at)
-	defer func() { _ = s.Close() }() // nothing was started
+	defer func() { err = closing(s, err) }()
 	place, err := workspace.Locate(ctx, a.dir, nil)
 	if err != nil {
 		return err
@@ -202,6 +220,9 @@ func (a *app) debugAgent(ctx context.Context, name string) error {
 	for _, g := range k.settings.Agents {
 		if names = append(names, g.Name); g.Name != name {
 			continue
+		}
+		if call.tool != "" {
+			return a.tryTool(ctx, place, k.settings.Tools, g, call)
 		}
 		out := agentJSON{g.Agent, map[string]bool{}}
 		hidden := tool.Hidden(g.Rules)

@@ -1,0 +1,196 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lathe-agent/lathe/config"
+	"github.com/lathe-agent/lathe/server"
+	"github.com/lathe-agent/lathe/workspace"
+)
+
+// debugStarts are the commands about how the program begins and what it would tell clients.
+func debugStarts(a *app) []*cobra.Command {
+	startup := &cobra.Command{
+		Use: "startup", Short: "How long each part of a start takes", Example: "  lathe debug startup --json", Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return a.debugStartup(c.Context()) },
+	}
+	a.jsonFlag(startup)
+	wait := &cobra.Command{
+		Use: "wait", Short: "Open the engine on this directory and wait for an interrupt",
+		Long: `Opens database, settings, plugins and MCP servers of this directory as a turn would, says so, and waits
+for an interrupt: for a look at the process, and at what the guests print with --print-logs.`,
+		Example: "  lathe debug wait --print-logs", Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return a.debugWait(c.Context()) },
+	}
+	next := &cobra.Command{
+		Use: "v2 [LIST]", Short: "What clients of the next API are told of this directory, as JSON",
+		Long:    "Prints the lists of the next API: agent, command, skill, provider, model, integration, reference; or one of them.",
+		Example: "  lathe debug v2 agent | jq -r '.data[].id'", Args: wantArgs(0, 1), ValidArgs: modernLists(),
+		RunE: func(c *cobra.Command, args []string) error { return a.debugModern(c.Context(), args) },
+	}
+	lsp := &cobra.Command{
+		Use: "lsp", Short: "Comes later: language servers", Hidden: true, Example: "  lathe debug rg search 'func main'", DisableFlagParsing: true,
+		RunE: func(*cobra.Command, []string) error {
+			return comesLater("lathe debug lsp (language servers)", "Until then `lathe debug rg search` finds text, and an agent runs your linters with bash.")
+		},
+	}
+	return []*cobra.Command{startup, wait, next, lsp}
+}
+
+// tookJSON is a part of a start, in milliseconds.
+type tookJSON struct {
+	Part  string  `json:"part"`
+	Took  float64 `json:"ms"`
+	About string  `json:"about,omitempty"`
+}
+
+// debugStartup does what a turn does before it begins, except for guests. What is not there is not made.
+func (a *app) debugStartup(ctx context.Context) error {
+	at, err := findFolders(a.env)
+	if err != nil {
+		return err
+	}
+	var out []tookJSON
+	timed := func(part string, f func() (string, error)) {
+		began := a.now()
+		about, e := f()
+		if e != nil {
+			about = e.Error()
+		}
+		out = append(out, tookJSON{part, float64(a.now().Sub(began).Microseconds()) / 1000, about})
+	}
+	var o config.Options
+	timed("project", func() (string, error) {
+		o, err = a.settingsOptions()
+		return o.Worktree, err
+	})
+	timed("settings", func() (string, error) {
+		l, err := config.Load(o)
+		if err != nil {
+			return "", err
+		}
+		return several(len(l.Sources), "source"), nil
+	})
+	s := newSetup(a, at)
+	timed("catalogue", func() (string, error) {
+		place, err := workspace.Locate(ctx, a.dir, nil)
+		if err != nil {
+			return "", err
+		}
+		k, err := s.at(place)
+		if err != nil {
+			return "", err
+		}
+		return several(len(k.providers.catalog.Providers()), "provider"), nil
+	})
+	if err := s.Close(); err != nil {
+		return err
+	}
+	if at.exists() {
+		timed("database", func() (string, error) {
+			e, err := openEngine(ctx, a, at, nil)
+			if err != nil {
+				return "", err
+			}
+			return a.shown(at.database()), e.Close()
+		})
+	}
+	return a.showStartup(out)
+}
+
+func (a *app) showStartup(parts []tookJSON) error {
+	if a.json {
+		return a.printJSON(parts)
+	}
+	var rows [][2]string
+	sum := 0.0
+	for _, p := range parts {
+		sum += p.Took
+		rows = append(rows, [2]string{p.Part, fmt.Sprintf("%7.1f ms  %s", p.Took, oneLine(p.About))})
+	}
+	return pairs(a.out, append(rows, [2]string{"together", fmt.Sprintf("%7.1f ms", sum)}))
+}
+
+// debugWait holds a directory open until the context ends.
+func (a *app) debugWait(ctx context.Context) error {
+	return a.withServer(ctx, func(_ *server.Server, setup *agentSetup) error {
+		place, err := workspace.Locate(ctx, a.dir, nil)
+		if err != nil {
+			return err
+		}
+		began := a.now()
+		if _, err := setup.Settings(ctx, place); err != nil {
+			return err
+		}
+		a.printf("Open after %v, until an interrupt.\n", a.now().Sub(began).Round(time.Millisecond))
+		if err := a.out.Flush(); err != nil {
+			return err
+		}
+		<-ctx.Done()
+		return nil
+	})
+}
+
+// withServer runs f on a server of this directory that listens nowhere.
+func (a *app) withServer(ctx context.Context, f func(*server.Server, *agentSetup) error) (err error) {
+	at, err := findFolders(a.env)
+	if err != nil {
+		return err
+	}
+	if !at.exists() {
+		return noDatabase{at.database()}
+	}
+	setup := newSetup(a, at)
+	e, err := openEngine(ctx, a, at, setup)
+	if err != nil {
+		return closing(setup, err)
+	}
+	setup.attach(e)
+	defer func() { err = closing(setup, closing(e, err)) }()
+	place, err := workspace.Locate(ctx, a.dir, nil)
+	if err != nil {
+		return err
+	}
+	own, b := a.serveBy(e, setup, at)
+	defer own.close()
+	defer func() { err = closing(b.Terminals, err) }()
+	s := server.New(b, server.Options{Directory: place.Directory, Version: version, Log: a.log})
+	defer s.Close()
+	return f(s, setup)
+}
+
+func modernLists() []string {
+	return []string{"agent", "command", "skill", "provider", "model", "integration", "reference"}
+}
+
+// debugModern asks a server of this process for one list, or for all.
+func (a *app) debugModern(ctx context.Context, args []string) error {
+	lists := modernLists()
+	if len(args) == 1 {
+		if lists = args; !slices.Contains(modernLists(), args[0]) {
+			return usagef("there is no list %s; there are %s", quote(args[0]), strings.Join(modernLists(), ", "))
+		}
+	}
+	return a.withServer(ctx, func(s *server.Server, _ *agentSetup) error {
+		all := map[string]json.RawMessage{}
+		for _, name := range lists {
+			reply, err := askServer(ctx, s, "/api/"+name, url.Values{})
+			if err != nil {
+				return err
+			}
+			if len(args) == 1 {
+				return a.printJSON(reply)
+			}
+			all[name] = reply
+		}
+		return a.printJSON(all)
+	})
+}
