@@ -57,7 +57,7 @@ func serverKeys() []entry {
 		key("lsp", either("language servers: all built-in ones, or by name; has no effect yet", toggle(""), dict("", lspSpec())).needsTrust()),
 		key("server", object("defaults of the server; flags win",
 			key("port", whole("where it listens; default: 4096, or any that is free", 1)), key("hostname", text("the address it listens on; default: 127.0.0.1")),
-			key("mdns", toggle("announce it in the network; has no effect yet")), key("mdnsDomain", text("has no effect yet")),
+			key("mdns", toggle("announce it in the local network, and listen on 0.0.0.0 unless hostname is set; default: false")), key("mdnsDomain", text("the name it has there; default: opencode.local")),
 			key("cors", list("further origins that may call", text(""))),
 			key("auth", choice("none serves without a password, on loopback only; default: password", "none", "password")),
 			key("metrics", toggle("tell figures at /lathe/metrics; default: false")),

@@ -38,6 +38,8 @@ type app struct {
 	trust     bool   // --trust
 	pure      bool   // --pure
 	attach    string // --attach: a server
+	username  string // -u and
+	password  string // -p: what it wants to know
 	tracer    *otlp.Tracer
 	printLogs bool
 	logLevel  string

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"errors"
@@ -38,7 +39,7 @@ type remote struct {
 // environment; a server of this machine is also sent the one that servers of this user keep,
 // which no other one must see.
 func (a *app) dial() (*remote, error) {
-	o := client.Options{Username: a.variable("SERVER_USERNAME"), Password: a.variable("SERVER_PASSWORD")}
+	o := client.Options{Username: cmp.Or(a.username, a.variable("SERVER_USERNAME")), Password: cmp.Or(a.password, a.variable("SERVER_PASSWORD"))}
 	c, err := client.New(a.attach, o)
 	if err != nil {
 		return nil, err

@@ -34,6 +34,8 @@ type runFlags struct {
 	judge                 engine.Setup  // knows what the settings deny; nil with --attach
 	schema                string        // --output-schema
 	share                 bool
+	interactive           bool // -i
+	port                  int
 }
 
 const runHelp = `Gives a prompt to a session of this directory, a new one unless you say which, and prints the
@@ -72,6 +74,10 @@ a file, without a network and without a key, also in another directory.
 
 --attach gives the prompt to a server (lathe serve, here or elsewhere) and shows what comes of it:
 models, tools, files and permissions are the server's. Interrupt ends the turn there too.
+
+-u and -p are its name and password; better give them in LATHE_SERVER_USERNAME and LATHE_SERVER_PASSWORD.
+
+--port serves this turn at a port of this machine, as lathe serve would, for clients that want to watch.
 
 --share lets everyone who has the address read the session; it is a page of the server of --attach.
 
@@ -136,6 +142,11 @@ func (f *runFlags) define(a *app, cmd *cobra.Command) {
 	s.StringVar(&f.replay, "replay", "", "answer from this `FILE`, without a network")
 	s.BoolVar(&f.thinking, "thinking", false, "show what the model thinks")
 	a.attachFlag(cmd)
+	s.StringVarP(&a.username, "username", "u", "", "the `NAME` for the server of --attach; default: LATHE_SERVER_USERNAME, or opencode")
+	s.StringVarP(&a.password, "password", "p", "", "its `PASSWORD`, which others on this machine can see here; default: LATHE_SERVER_PASSWORD")
+	s.IntVar(&f.port, "port", 0, "let other clients follow at this `PORT` of this machine while it runs")
+	s.BoolVarP(&f.interactive, "interactive", "i", false, "comes later: a small screen of lines")
+	_ = s.MarkHidden("interactive") // it was defined just now
 	s.BoolVar(&f.auto, "auto", false, "give every permission that is asked for, once")
 	s.BoolVar(&f.auto, "yes", false, "the same as --auto")
 	for _, old := range []string{"yolo", "dangerously-skip-permissions"} { // names that users of the reference know
@@ -173,6 +184,9 @@ func (f *runFlags) check(a *app) error {
 		return usagef("--format is default, json or stream-json, not %s", plain(f.format))
 	case f.share && a.attach == "":
 		return usagef("--share shows the session on a page of a server: start one with `lathe serve` and add --attach URL")
+	}
+	if err := f.checkReach(a); err != nil {
+		return err
 	}
 	return f.checkSchema()
 }
@@ -239,8 +253,8 @@ func (a *app) runOn(ctx context.Context, f runFlags, text string, wire http.Roun
 		return closing(setup, closing(e, err))
 	}
 	defer func() { err = closing(setup, closing(e, err)) }()
-	f.judge, _ = setup.(engine.Setup)
-	return a.runWith(ctx, local{e, a}, f, text)
+	f.judge = setup
+	return a.reachable(ctx, f.port, e, setup, func() error { return a.runWith(ctx, local{e, a}, f, text) })
 }
 
 // runWith chooses the session and follows the turn.
@@ -286,7 +300,7 @@ func (a *app) isHeadless(f runFlags) bool {
 
 // openAgent opens an engine that runs turns, and what they work with; both must be closed, in
 // this order.
-func (a *app) openAgent(ctx context.Context, wire http.RoundTripper, keyless, headless bool) (*engine.Engine, io.Closer, error) {
+func (a *app) openAgent(ctx context.Context, wire http.RoundTripper, keyless, headless bool) (*engine.Engine, *agentSetup, error) {
 	at, err := findFolders(a.env)
 	if err != nil {
 		return nil, nil, err

@@ -23,6 +23,8 @@ type serveFlags struct {
 	cors, hosts      []string
 	cert, key        string
 	metrics, traces  bool
+	mdns             bool
+	mdnsDomain       string
 }
 
 func newServe(a *app) *cobra.Command {
@@ -35,6 +37,7 @@ func newServe(a *app) *cobra.Command {
   lathe serve --socket ~/.lathe.sock              only for your own user, no port
   LATHE_NO_AUTH=1 lathe serve --port 4096         for launchers that know no password
   lathe serve --hostname 0.0.0.0 --allow-host build.lan --tls-cert cert.pem --tls-key key.pem
+  lathe serve --mdns                              for all in this network who have the password: http://opencode.local:4096
   curl -u opencode:$(cat ~/.local/state/lathe/server-password) http://127.0.0.1:4096/session`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return a.serve(c.Context(), f, c.Flags().Changed) },
@@ -48,6 +51,8 @@ func newServe(a *app) *cobra.Command {
 	s.StringArrayVar(&f.hosts, "allow-host", nil, "a `NAME` under which clients reach this server; may be repeated")
 	s.StringVar(&f.cert, "tls-cert", "", "speak TLS with the certificate in this `FILE`")
 	s.StringVar(&f.key, "tls-key", "", "the `FILE` with its key")
+	s.BoolVar(&f.mdns, "mdns", false, "announce it in the local network; it then listens on 0.0.0.0 unless --hostname is given")
+	s.StringVar(&f.mdnsDomain, "mdns-domain", defaultDomain, "the `NAME` under which the network finds it")
 	s.BoolVar(&f.metrics, "metrics", false, "tell figures for Prometheus at /lathe/metrics, to those who have the password")
 	s.BoolVar(&f.traces, "traces", false, "send traces to the collector at OTEL_EXPORTER_OTLP_ENDPOINT")
 	return cmd
@@ -68,6 +73,10 @@ Web pages may not ask, with or without a password, unless they come from this ma
 by --cors. A server that is reached under a name, through a proxy or in a network, must be told
 the name with --allow-host; addresses in figures always work.
 
+--mdns tells the local network by multicast DNS that it is there, as opencode-PORT of type _http._tcp,
+and lets clients call it opencode.local or what --mdns-domain says. A password is needed then, and what
+is said is not encrypted without --tls-cert. On loopback there is nobody to tell.
+
 What it answers is described at /doc, in OpenAPI. Event streams (/event, /global/event) resume from
 where they were: send Last-Event-ID, or ?after=, also after a restart of the server.
 
@@ -86,6 +95,9 @@ func (a *app) serve(ctx context.Context, f serveFlags, given func(string) bool) 
 		return err
 	}
 	f.fill(settings, given)
+	if err := f.checkAnnounced(given("mdns")); err != nil {
+		return err
+	}
 	o, err := a.serverOptions(f, settings)
 	if err != nil {
 		return err
@@ -117,6 +129,7 @@ func (a *app) serve(ctx context.Context, f serveFlags, given func(string) bool) 
 	defer own.close()
 	defer func() { err = closing(b.Terminals, err) }()
 	s := server.New(b, o)
+	defer a.announce(f, l.Addr())()
 	if o.Password == "" {
 		a.remark("Warning: this server asks for no password; every program of this machine can use it.")
 	}
@@ -148,6 +161,13 @@ func (f *serveFlags) fill(c config.Server, given func(string) bool) {
 	if !given("port") && c.Port != 0 {
 		f.port = c.Port
 	}
+	if !given("mdns-domain") && c.MDNSDomain != "" {
+		f.mdnsDomain = c.MDNSDomain
+	}
+	f.mdns = f.mdns || c.MDNS && !given("mdns")
+	if f.mdns && !given("hostname") && c.Hostname == "" && f.socket == "" {
+		f.hostname = "0.0.0.0"
+	}
 	f.cors = append(f.cors, c.CORS...)
 	f.metrics, f.traces = f.metrics || c.Metrics, f.traces || c.Traces
 }
@@ -161,6 +181,9 @@ func (a *app) serverOptions(f serveFlags, c config.Server) (server.Options, erro
 	o := server.Options{
 		Directory: dir, Version: version, Origins: f.cors, Hosts: append(f.hosts, f.hostname), Log: a.log,
 		Username: a.variable("SERVER_USERNAME"), Password: a.variable("SERVER_PASSWORD"),
+	}
+	if f.mdns {
+		o.Hosts = append(o.Hosts, f.mdnsDomain)
 	}
 	v := a.env("LATHE_NO_AUTH")
 	open := f.noAuth || o.Password == "" && (c.Auth == "none" || v == "1" || v == "true")

@@ -91,7 +91,9 @@ func TestImports(t *testing.T) {
 		"stray: no row in the import table")
 	expect(t, tree.Suites(nil), "cmd/x/main.go:5: only tests")
 	expect(t, tree.Suites(map[string]string{"cmd/x": "store/storetest"}))
-	expect(t, tree.StandardOnly(".", "internal/*"), "internal/in/x.go:5: not github.com/other/thing")
+	expect(t, tree.StandardOnly(nil, ".", "internal/*"), "internal/in/x.go:5: not github.com/other/thing")
+	expect(t, tree.StandardOnly(map[string]string{"internal/in": "github.com/other"}, ".", "internal/*"))
+	expect(t, tree.StandardOnly(map[string]string{"internal/in": "github.com/oth"}, ".", "internal/*"), "internal/in/x.go:5: not github.com/other/thing")
 	expect(t, tree.Fences([]Fence{{"database/sql", []string{"store/..."}, "SQL"}}),
 		"internal/in/x.go:4: database/sql belongs in store/...")
 }

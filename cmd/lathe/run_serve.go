@@ -1,0 +1,60 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net"
+
+	"github.com/lathe-agent/lathe/config"
+	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/server"
+)
+
+// checkReach refuses what does not go together of the flags for servers.
+func (f *runFlags) checkReach(a *app) error {
+	switch {
+	case f.interactive:
+		return usagef("-i comes with the small screen of lines (--mini), which comes later; until then `lathe run` asks what it needs, and `lathe run -c` goes on")
+	case a.attach == "" && (a.username != "" || a.password != ""):
+		return usagef("-u and -p are for a server: add --attach URL")
+	case a.attach != "" && f.port != 0:
+		return usagef("--port is for a server here, and --attach uses one that runs; choose one of them")
+	case f.port < 0 || f.port > 65535:
+		return usagef("--port %d: want 1 to 65535", f.port)
+	}
+	return nil
+}
+
+// reachable lets other clients follow the turn at a port of this machine while f runs.
+func (a *app) reachable(ctx context.Context, port int, e *engine.Engine, s *agentSetup, f func() error) (err error) {
+	if port == 0 {
+		return f()
+	}
+	flags := serveFlags{hostname: "127.0.0.1", port: port}
+	o, err := a.serverOptions(flags, config.Server{})
+	if err != nil {
+		return err
+	}
+	l, where, err := flags.listen(ctx)
+	if err != nil {
+		return err
+	}
+	at, err := findFolders(a.env)
+	if err != nil {
+		return closing(l, err)
+	}
+	own, b := a.serveBy(e, s, at)
+	defer own.close()
+	defer func() { err = closing(b.Terminals, err) }()
+	a.remark("Others can follow at %s.", where)
+	served := make(chan error, 1)
+	ending, end := context.WithCancel(context.WithoutCancel(ctx))
+	go func() { served <- server.New(b, o).Serve(ending, l) }()
+	defer func() {
+		end()
+		if e := <-served; err == nil && e != nil && !errors.Is(e, net.ErrClosed) {
+			err = e
+		}
+	}()
+	return f()
+}
