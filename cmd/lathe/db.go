@@ -14,14 +14,16 @@ import (
 func newDB(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "db [QUERY]",
-		Short: "Look at the database: size, soundness, place",
+		Short: "Look at the database: size, soundness, place, questions in SQL",
 		Long: `Looks at the database. A question in SQL is answered as lines of fields, or as JSON; nothing can
-be changed that way, and it may be asked while others use the database. The tables are ours and
-may change with a version: programs had better read "session list --json" and "export".`,
+be changed that way, and it may be asked while others use the database. Without one, questions are
+read from the terminal or from standard input, each up to a semicolon. The tables are ours and may
+change with a version: programs had better read "session list --json" and "export".`,
 		Example: `  lathe db stats
   lathe db check && lathe db vacuum
   lathe db "SELECT name FROM sqlite_schema WHERE type = 'table'"
-  lathe db --format json "SELECT id, title FROM session LIMIT 3"`,
+  lathe db --format json "SELECT id, title FROM session LIMIT 3"
+  lathe db < questions.sql`,
 		Args: cobra.ArbitraryArgs,
 		RunE: group,
 	}

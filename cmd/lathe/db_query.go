@@ -14,16 +14,19 @@ import (
 // questions lets `db` be asked something in SQL.
 func (a *app) questions(cmd *cobra.Command) {
 	format := ""
-	cmd.Flags().StringVar(&format, "format", "tsv", "`FORMAT` of the answer to a question: tsv or json")
+	cmd.Flags().StringVar(&format, "format", "", "`FORMAT` of answers: tsv or json; without it a table where you type, and tsv elsewhere")
 	cmd.RunE = func(c *cobra.Command, args []string) error {
-		if len(args) == 0 || len(args) == 1 && !strings.ContainsAny(args[0], " \n\t") {
+		if len(args) == 1 && !strings.ContainsAny(args[0], " \n\t") {
 			return group(c, args)
 		}
 		if len(args) > 1 {
 			return usagef("a question is one argument: `lathe db \"SELECT id FROM session\"`")
 		}
-		if format != "tsv" && format != "json" {
+		if format != "" && format != "tsv" && format != "json" {
 			return usagef("--format %s: want tsv or json", quote(format))
+		}
+		if len(args) == 0 {
+			return a.shellSQL(c, format)
 		}
 		return a.answerSQL(c.Context(), args[0], format == "json")
 	}

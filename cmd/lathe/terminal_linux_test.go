@@ -274,3 +274,22 @@ func TestTerminal_Ask(t *testing.T) {
 		t.Errorf("%q", seen)
 	}
 }
+
+// At a terminal a mistake is told and the next question awaited; answers are tables.
+func TestTerminal_SQL(t *testing.T) {
+	home := t.TempDir()
+	must(t, home, "import", sample(t, "first.json"))
+	x := onTerminal(t, home, nil, "db")
+	x.see("lathe> ")
+	x.enter("SELECT nosuch;\n")
+	x.see("no such column")
+	x.enter("SELECT title\n")
+	x.see("  ...> ")
+	x.enter("FROM session;\n")
+	x.see("Fix the flaky checkout test")
+	x.see("1 row.")
+	x.enter(".quit\n")
+	if code, seen := x.end(); code != 0 || !strings.Contains(seen, "───") {
+		t.Errorf("exit code %d:\n%s", code, seen)
+	}
+}

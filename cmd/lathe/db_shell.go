@@ -1,0 +1,224 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"regexp"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lathe-agent/lathe/store/sqlite"
+)
+
+const (
+	mostAsked = 1 << 20 // bytes of one question
+	mostRows  = 1000    // of a table; who wants more wants no table
+)
+
+// sqlShell asks the database what is typed, question by question.
+type sqlShell struct {
+	app    *app
+	from   *bufio.Reader
+	typed  bool // by a person at a terminal
+	format string
+	asked  int
+}
+
+// shellSQL reads questions from standard input until its end. At a terminal a mistake is told and the
+// next question awaited; elsewhere it ends the command.
+func (a *app) shellSQL(c *cobra.Command, format string) error {
+	at, err := findFolders(a.env)
+	if err != nil {
+		return err
+	}
+	s := &sqlShell{app: a, from: bufio.NewReader(a.stdin), typed: isTerminal(a.stdin), format: format}
+	if s.typed && !at.exists() {
+		return noDatabase{at.database()}
+	}
+	if s.format == "" && isTerminal(a.stdout.file) {
+		s.format = "table"
+	}
+	if s.typed {
+		a.remark("%s, to be read only. A question ends with ; — .tables lists the tables, .schema TABLE its columns, .quit ends.", a.shown(at.database()))
+	}
+	if err := s.run(c.Context()); err != nil || s.asked > 0 || s.typed {
+		return err
+	}
+	return group(c, nil) // nothing was asked: this is how
+}
+
+func (s *sqlShell) run(ctx context.Context) error {
+	pending := ""
+	for {
+		line, err := s.line(ctx, pending != "")
+		ended := errors.Is(err, io.EOF)
+		if err != nil && !ended {
+			return err
+		}
+		if pending == "" && strings.HasPrefix(strings.TrimSpace(line), ".") {
+			quit, err := s.command(ctx, strings.Fields(line))
+			if quit || s.told(err) != nil {
+				return err
+			}
+			continue
+		}
+		pending += line
+		if len(pending) > mostAsked {
+			return usagef("a question has at most %s; does it end with ;?", byteSize(mostAsked))
+		}
+		for {
+			question, rest, whole := cutStatement(pending)
+			if !whole && !ended {
+				break
+			}
+			if pending = rest; !isBlank(question) {
+				if err := s.told(s.ask(ctx, question)); err != nil {
+					return err
+				}
+			}
+			if pending == "" {
+				break
+			}
+		}
+		if strings.TrimSpace(pending) == "" {
+			pending = ""
+		}
+		if ended {
+			if s.typed {
+				s.app.remark("")
+			}
+			return nil
+		}
+	}
+}
+
+// line reads the next one, with its end.
+func (s *sqlShell) line(ctx context.Context, goesOn bool) (string, error) {
+	if s.typed {
+		prompt := "lathe> "
+		if goesOn {
+			prompt = "  ...> "
+		}
+		s.app.flushed()
+		if _, err := s.app.stderr.WriteString(prompt); err != nil {
+			return "", err
+		}
+	}
+	line, err := reading(ctx, func() ([]byte, error) { return s.from.ReadBytes('\n') })
+	return string(line), err
+}
+
+// told tells a person of a mistake and goes on; elsewhere it is the end.
+func (s *sqlShell) told(err error) error {
+	if err == nil || !s.typed || errors.As(err, new(interrupt)) {
+		return err
+	}
+	s.app.flushed()
+	s.app.fail(err)
+	return nil
+}
+
+// command is a line that begins with a dot.
+func (s *sqlShell) command(ctx context.Context, words []string) (quit bool, err error) {
+	s.asked++
+	switch words[0] {
+	case ".quit", ".exit":
+		return true, nil
+	case ".tables":
+		return false, s.ask(ctx, sqlite.TablesQuestion)
+	case ".schema":
+		if len(words) == 2 {
+			return false, s.ask(ctx, sqlite.SchemaQuestion(words[1]))
+		}
+		return false, usagef(".schema TABLE shows the columns of one; .tables lists them")
+	default:
+		return false, usagef("there is no %s; there are .tables, .schema TABLE and .quit", plain(words[0]))
+	}
+}
+
+// ask answers one question.
+func (s *sqlShell) ask(ctx context.Context, question string) error {
+	if s.asked++; s.format != "table" {
+		err := s.app.answerSQL(ctx, question, s.format == "json")
+		s.app.flushed() // what was answered stays, whatever comes next
+		return err
+	}
+	at, err := findFolders(s.app.env)
+	if err != nil {
+		return err
+	}
+	t, rows := table{paths: -1}, 0
+	err = sqlite.Look(ctx, at.database(), question, func(columns []string, cells []sqlite.Cell) error {
+		if rows++; rows > mostRows {
+			return errEnoughRows
+		}
+		if rows == 1 {
+			for i, c := range columns {
+				t.head, t.flexible = append(t.head, oneCell(c)), append(t.flexible, len(columns)-1-i)
+			}
+		}
+		row := make([]string, len(cells))
+		for i, c := range cells {
+			row[i] = oneCell(c.Text)
+		}
+		t.rows = append(t.rows, row)
+		return nil
+	})
+	if err != nil && !errors.Is(err, errEnoughRows) {
+		return err
+	}
+	if rows > 0 {
+		if err := t.write(s.app.out, s.app.width()); err != nil {
+			return err
+		}
+	}
+	s.app.flushed()
+	if rows > mostRows {
+		s.app.remark("The first %s; `lathe db \"…\"` prints all.", count(mostRows))
+	} else {
+		s.app.remark("%s.", several(rows, "row"))
+	}
+	return nil
+}
+
+var errEnoughRows = errors.New("enough rows")
+
+// isBlank reports whether there is nothing in a question but comments.
+func isBlank(question string) bool {
+	return strings.Trim(regexp.MustCompile(`(?s)--[^\n]*|/\*.*?(\*/|$)`).ReplaceAllString(question, ""), "; \t\r\n") == ""
+}
+
+// cutStatement cuts the first statement off, with its semicolon. One in a text, a name or a comment
+// ends nothing.
+func cutStatement(text string) (first, rest string, whole bool) {
+	for i := 0; i < len(text); i++ {
+		end := ""
+		switch {
+		case text[i] == ';':
+			return text[:i+1], text[i+1:], true
+		case text[i] == '\'' || text[i] == '"' || text[i] == '`':
+			end = text[i : i+1]
+		case text[i] == '[':
+			end = "]"
+		case strings.HasPrefix(text[i:], "--"):
+			end = "\n"
+		case strings.HasPrefix(text[i:], "/*"):
+			end = "*/"
+		default:
+			continue
+		}
+		skip := 1
+		if end == "*/" {
+			skip = 2
+		}
+		n := strings.Index(text[i+skip:], end)
+		if n < 0 {
+			break
+		}
+		i += skip + n + len(end) - 1
+	}
+	return text, "", false
+}
