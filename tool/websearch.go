@@ -46,6 +46,7 @@ type SearchConfig struct {
 	Searcher Searcher // if it is not nil, the rest is not used
 	Provider string   // exa or parallel; "" is exa
 	Key      string   // the provider's
+	Keyless  bool     // it is asked without a key, which it may refuse
 	Endpoint string   // "" is the provider's own
 	Agent    string   // the product as servers see it; "" is lathe
 	// Transport sends the requests; nil is one without proxies.

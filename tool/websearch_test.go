@@ -33,6 +33,38 @@ func TestWebSearch_Absent(t *testing.T) {
 	}
 }
 
+// Who wants no key is sent none, and who wants one all the same is told where it goes.
+func TestWebSearch_Keyless(t *testing.T) {
+	for provider, refuses := range map[string]bool{"exa": false, "parallel": true} {
+		seen := ""
+		at := site(t, func(w http.ResponseWriter, r *http.Request) {
+			seen = r.URL.String() + "|" + r.Header.Get("Authorization")
+			if refuses {
+				w.WriteHeader(http.StatusUnauthorized)
+				return
+			}
+			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprint(w, found)
+		})
+		x, ok := tool.WebSearch(tool.SearchConfig{Provider: provider, Endpoint: at + "/mcp", Keyless: true})
+		if !ok {
+			t.Fatal("there is no tool")
+		}
+		c := newClerk(t)
+		if refuses {
+			contains(t, c.fails(x, in{"query": "go"}), "wants a key, which the user can give in EXA_API_KEY or PARALLEL_API_KEY")
+		} else {
+			contains(t, c.must(x, in{"query": "go"}).Output, "https://go.dev")
+		}
+		if seen != "/mcp|" {
+			t.Errorf("%s was sent %s", provider, seen)
+		}
+		gone := tool.SearchConfig{Provider: provider, Endpoint: "http://127.0.0.1:1/mcp", Keyless: true}
+		x, _ = tool.WebSearch(gone)
+		contains(t, c.fails(x, in{"query": "go"}), "connection refused")
+	}
+}
+
 const found = `{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"Title: Go\nURL: https://go.dev"},{"type":"text","text":"second"}]}}`
 
 func TestWebSearch_Exa(t *testing.T) {

@@ -18,7 +18,7 @@ import (
 
 // searcher makes the searcher of the settings; nil if there can be none.
 func (cfg SearchConfig) searcher() Searcher {
-	if cfg.Key == "" {
+	if cfg.Key == "" && !cfg.Keyless {
 		return nil
 	}
 	r := remoteSearch{key: cfg.Key, agent: cmp.Or(cfg.Agent, "lathe"), transport: cfg.Transport}
@@ -46,9 +46,11 @@ func (s exaSearch) Search(ctx context.Context, q SearchQuery) (string, error) {
 	if err != nil {
 		return "", errors.New("its address in the settings is not a URL")
 	}
-	query := u.Query()
-	query.Set("exaApiKey", s.key)
-	u.RawQuery = query.Encode()
+	if s.key != "" {
+		query := u.Query()
+		query.Set("exaApiKey", s.key)
+		u.RawQuery = query.Encode()
+	}
 	req, err := s.request(ctx, u, "web_search_exa", struct {
 		Query      string `json:"query"`
 		Type       string `json:"type"`
@@ -81,7 +83,9 @@ func (s parallelSearch) Search(ctx context.Context, q SearchQuery) (string, erro
 	if err != nil {
 		return "", err
 	}
-	req.Header.Set("Authorization", "Bearer "+s.key)
+	if s.key != "" {
+		req.Header.Set("Authorization", "Bearer "+s.key)
+	}
 	return s.send(req)
 }
 
@@ -123,6 +127,8 @@ func (s remoteSearch) send(req *http.Request) (string, error) {
 	}
 	defer res.Body.Close()
 	switch {
+	case s.key == "" && (res.StatusCode == http.StatusUnauthorized || res.StatusCode == http.StatusForbidden):
+		return "", fmt.Errorf("the provider wants a key, which the user can give in EXA_API_KEY or PARALLEL_API_KEY (status %d)", res.StatusCode)
 	case res.StatusCode == http.StatusUnauthorized || res.StatusCode == http.StatusForbidden:
 		return "", fmt.Errorf("the provider refused the key of the user's settings (status %d)", res.StatusCode)
 	case res.StatusCode == http.StatusTooManyRequests:
@@ -195,8 +201,10 @@ func (s remoteSearch) answer(data []byte) (text string, usable bool, _ error) {
 // hidden is an error without the key, wherever it came from.
 func (s remoteSearch) hidden(err error) error {
 	text := err.Error()
-	for _, key := range []string{s.key, url.QueryEscape(s.key)} {
-		text = strings.ReplaceAll(text, key, "[key]")
+	if s.key != "" {
+		for _, key := range []string{s.key, url.QueryEscape(s.key)} {
+			text = strings.ReplaceAll(text, key, "[key]")
+		}
 	}
 	return errors.New(text)
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -63,7 +62,7 @@ func newDBPath(a *app) *cobra.Command {
 				return err
 			}
 			if a.json {
-				return a.printJSON(pathsJSON{at.database(), filepath.Join(at.data, "blobs"), at.owners})
+				return a.printJSON(pathsJSON{at.database(), at.blobs(), at.owners})
 			}
 			a.printf("%s\n", at.database())
 			return nil

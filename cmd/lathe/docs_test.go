@@ -360,6 +360,17 @@ func TestDocs_Variables(t *testing.T) {
 			t.Errorf("docs/settings.md tells %s, which nothing reads", name)
 		}
 	}
+	_, known, _ := strings.Cut(string(page), "Known from OpenCode, without effect here:")
+	known, _, _ = strings.Cut(known, "\n\n")
+	names := regexp.MustCompile("`OPENCODE_([A-Z_]*[A-Z])`").FindAllStringSubmatch(known, -1)
+	if len(names) < 5 {
+		t.Error("docs/settings.md does not tell what has no effect")
+	}
+	for _, m := range names {
+		if m[1] != "DB" && read["LATHE_"+m[1]] {
+			t.Errorf("docs/settings.md says that %s has no effect, and it is read", m[0])
+		}
+	}
 }
 
 // The index leads to every page.

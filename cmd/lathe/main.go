@@ -14,7 +14,6 @@ package main
 import (
 	"context"
 	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -120,7 +119,7 @@ func openEngine(ctx context.Context, a *app, at folders, s engine.Setup) (*engin
 	}
 	return engine.Open(ctx, engine.Options{
 		Driver:    driver,
-		Blobs:     filepath.Join(at.data, "blobs"),
+		Blobs:     at.blobs(),
 		Outputs:   at.outputs(),
 		Snapshots: snapshot.New(snapshot.Options{Dir: at.snapshots(), Log: a.log}),
 		Version:   version,

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,9 +16,10 @@ type folders struct {
 	owners string // the locks of running processes
 	state  string // what is remembered for convenience
 	cache  string // what can be fetched again
+	db     string // the database, if it is elsewhere
 }
 
-func (f folders) database() string     { return filepath.Join(f.data, "lathe.db") }
+func (f folders) database() string     { return cmp.Or(f.db, filepath.Join(f.data, "lathe.db")) }
 func (f folders) credentials() string  { return filepath.Join(f.data, "auth.json") }
 func (f folders) outputs() string      { return filepath.Join(f.data, "tool-output") }
 func (f folders) logs() string         { return filepath.Join(f.data, "log", "lathe.log") }
@@ -28,6 +30,14 @@ func (f folders) snapshots() string    { return filepath.Join(f.data, "snapshot"
 func (f folders) models() string       { return filepath.Join(f.cache, "models.json") }
 func (f folders) choices() string      { return filepath.Join(f.state, "model.json") }
 
+// blobs is where large values are: with their database, since what no row there names is removed.
+func (f folders) blobs() string {
+	if f.db != "" {
+		return f.db + ".blobs"
+	}
+	return filepath.Join(f.data, "blobs")
+}
+
 // exists reports whether there is a database. What cannot be looked at counts as one, so that
 // opening it says why.
 func (f folders) exists() bool {
@@ -35,9 +45,25 @@ func (f folders) exists() bool {
 	return !os.IsNotExist(err)
 }
 
-// findFolders reads the environment. LATHE_DATA holds everything of its database, locks included:
-// processes that share a database must see each other's locks, whatever else they are told.
+// findFolders reads the environment. LATHE_DB names another database, a path from the data folder on. Its
+// large values and locks are beside it: processes that share a database must see each other's locks,
+// whatever else they are told. The reference's own variable is not read: what it names is not ours.
 func findFolders(env func(string) string) (folders, error) {
+	at, err := dataFolders(env)
+	if db := env("LATHE_DB"); db != "" && err == nil {
+		if db == ":memory:" {
+			return at, lathe.Errorf(lathe.Invalid, "LATHE_DB names a file; for a database that leaves nothing behind set LATHE_DATA to a folder that you delete")
+		}
+		if at.db = filepath.Clean(db); !filepath.IsAbs(db) {
+			at.db = filepath.Join(at.data, db)
+		}
+		at.owners = at.db + ".owners"
+	}
+	return at, err
+}
+
+// dataFolders are those that hold everything.
+func dataFolders(env func(string) string) (folders, error) {
 	if dir := env("LATHE_DATA"); dir != "" {
 		data, err := filepath.Abs(dir)
 		if err != nil {

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"time"
@@ -19,7 +21,7 @@ import (
 func (s *agentSetup) equip(k *known, place workspace.Place, out *engine.Settings) {
 	c := k.loaded.Config
 	bash := tool.BashConfig{
-		Runner: s.runner, Shell: c.Shell, Env: s.commandEnv(), Timeout: s.app.commandTime(), Add: s.env(place.Directory), Output: tool.Output{Dir: s.outputs, Limits: out.Limits},
+		Runner: s.runner, Shell: s.app.shell(c.Shell), Env: s.commandEnv(), Timeout: s.app.commandTime(), Add: s.env(place.Directory), Output: tool.Output{Dir: s.outputs, Limits: out.Limits},
 		Secrets: func() (names []string) { // when the first command runs: the list is long
 			for _, p := range k.providers.catalog.Providers() {
 				names = append(names, p.Env...)
@@ -42,6 +44,9 @@ func (s *agentSetup) equip(k *known, place workspace.Place, out *engine.Settings
 		Search: s.search(),
 		Task:   tool.TaskConfig{Background: out.Subagents.Beside},
 	})
+	if !s.app.canQuestion() {
+		tools = slices.DeleteFunc(tools, func(t tool.Tool) bool { return t.Spec().Name == "question" })
+	}
 	out.Skills = skillsOf(k.loaded)
 	out.Tools = tool.NewSet(append(tools, tool.Skill(skillEntries(out.Skills)), tool.PlanEnter(), tool.PlanExit())...)
 	out.Shell = tool.NewShell(bash)
@@ -76,14 +81,38 @@ func webConfig(c config.WebFetch, limits tool.Limits) tool.WebConfig {
 	return out
 }
 
-// search is who is asked what the web knows: whose key is there, or who is named if both are.
+// search is who is asked what the web knows: who is named, if that is possible, else whose key is there,
+// else who is to be asked without one.
 func (s *agentSetup) search() tool.SearchConfig {
-	c := tool.SearchConfig{Provider: "exa", Key: s.app.env("EXA_API_KEY"), Agent: "lathe/" + version}
-	other := s.app.env("PARALLEL_API_KEY")
-	if c.Key == "" || other != "" && s.app.variable("WEBSEARCH_PROVIDER") == "parallel" {
-		c.Provider, c.Key = "parallel", other
+	a := s.app
+	exa := tool.SearchConfig{Provider: "exa", Key: a.env("EXA_API_KEY"), Keyless: a.isOn("ENABLE_EXA") || a.isOn("EXPERIMENTAL_EXA")}
+	other := tool.SearchConfig{Provider: "parallel", Key: a.env("PARALLEL_API_KEY"), Keyless: a.isOn("ENABLE_PARALLEL") || a.isOn("EXPERIMENTAL_PARALLEL")}
+	named := a.variable("WEBSEARCH_PROVIDER")
+	c := exa
+	switch {
+	case named == other.Provider && (other.Key != "" || other.Keyless):
+		c = other
+	case named == exa.Provider && (exa.Key != "" || exa.Keyless):
+	case exa.Key != "":
+	case other.Key != "" || other.Keyless:
+		c = other
 	}
+	c.Agent = "lathe/" + version
 	return c
+}
+
+// canQuestion reports whether the client of this process can show the questions of the tool question.
+func (a *app) canQuestion() bool {
+	client := cmp.Or(a.variable("CLIENT"), "cli")
+	return client == "cli" || client == "app" || client == "desktop" || a.isOn("ENABLE_QUESTION_TOOL")
+}
+
+// shell is the one for commands: that of the settings, or on Windows the bash that comes with git.
+func (a *app) shell(settings string) string {
+	if settings == "" && runtime.GOOS == "windows" {
+		return a.variable("GIT_BASH_PATH")
+	}
+	return settings
 }
 
 // inPrompt are the instruction files that every model is given already.

@@ -97,7 +97,7 @@ func (a *app) holdingTable(held []holding) table {
 func holdings(ctx context.Context, at folders, settings string) (out []holding, err error) {
 	counted := map[string]bool{}
 	for _, h := range []holding{
-		{What: "sessions", Paths: []string{at.database(), at.database() + "-wal", at.database() + "-shm", at.database() + ".lock", filepath.Join(at.data, "blobs")}},
+		{What: "sessions", Paths: []string{at.database(), at.database() + "-wal", at.database() + "-shm", at.database() + ".lock", at.blobs()}},
 		{What: "what undo needs", Paths: []string{at.snapshots()}},
 		{What: "outputs of tools", Paths: []string{at.outputs()}},
 		{What: "plans", Paths: []string{at.plans()}},
