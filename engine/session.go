@@ -48,7 +48,7 @@ func (e *Engine) CreateNext(ctx context.Context, inst Instance, in New) (lathe.S
 			return s, err
 		}
 		s.Parent = parent.ID
-		s.Rules = inherit(parent.Rules, in.Rules)
+		s.Rules = append(inherit(parent.Rules), in.Rules...)
 	}
 	if s.Title = in.Title; s.Title == "" {
 		s.Title = lathe.DefaultTitle(s.Parent != "", s.Created)
@@ -66,15 +66,45 @@ func (e *Engine) record(inst Instance) lathe.Session {
 	}
 }
 
-// inherit puts before a child's own rules what it must not exceed of its parent's.
-func inherit(parent, own lathe.Ruleset) lathe.Ruleset {
-	var out lathe.Ruleset
-	for _, r := range parent {
-		if (r.Action == lathe.Deny || r.Permission == "external_directory") && !slices.Contains(out, r) {
+// inherit is what a child must not exceed of its parent's rules. A deny that has exceptions behind it is
+// left to the parent's own rules, by which the child is judged too: as a rule of the child it would deny
+// the exceptions, and an exception as a rule of the child would be above what its agent is denied.
+func inherit(parent lathe.Ruleset) (out lathe.Ruleset) {
+	for i, r := range parent {
+		excepted := func(o lathe.Rule) bool {
+			return o.Action != lathe.Deny && (lathe.Wildcard(r.Permission, o.Permission) || lathe.Wildcard(o.Permission, r.Permission))
+		}
+		switch {
+		case slices.Contains(out, r):
+		case r.Permission == "external_directory", r.Action == lathe.Deny && !slices.ContainsFunc(parent[i+1:], excepted):
 			out = append(out, r)
 		}
 	}
-	return append(out, own...)
+	return out
+}
+
+// bounded are the rules of a session that is to stand alone: whatever its ancestors are denied it is
+// denied by itself, exceptions included.
+func (e *Engine) bounded(ctx context.Context, s lathe.Session) (lathe.Ruleset, error) {
+	rules, seen := s.Rules, map[lathe.SessionID]bool{s.ID: true}
+	for s.Parent != "" && !seen[s.Parent] {
+		seen[s.Parent] = true
+		parent, err := e.store.Session(ctx, s.Parent)
+		if lathe.CodeOf(err) == lathe.NotFound {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		var denied lathe.Ruleset
+		for _, r := range parent.Rules {
+			if r.Action == lathe.Deny && !slices.Contains(rules, r) && !slices.Contains(denied, r) {
+				denied = append(denied, r)
+			}
+		}
+		rules, s = append(denied, rules...), parent
+	}
+	return rules, nil
 }
 
 // Get returns a session by its id, whatever its project.
@@ -145,7 +175,10 @@ func (e *Engine) Fork(ctx context.Context, dir string, id lathe.SessionID, befor
 		return lathe.Session{}, err
 	}
 	s := e.record(inst)
-	s.Title, s.Rules = lathe.ForkTitle(from.Title), from.Rules
+	if s.Rules, err = e.bounded(ctx, from); err != nil {
+		return lathe.Session{}, err
+	}
+	s.Title = lathe.ForkTitle(from.Title)
 	s.Metadata, s.Workspace = from.Metadata, from.Workspace
 	if err := e.store.Fork(ctx, id, before, s); err != nil {
 		return lathe.Session{}, err

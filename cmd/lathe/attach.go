@@ -155,9 +155,10 @@ func (r *remote) accounts(context.Context, lathe.Session) ([]lathe.Account, erro
 
 // Submit sends a prompt.
 func (r *remote) Submit(ctx context.Context, id lathe.SessionID, p engine.Prompt) (lathe.Message, error) {
-	return r.Client.Submit(ctx, id, client.Prompt{
+	m, err := r.Client.Submit(ctx, id, client.Prompt{
 		ID: p.ID, Agent: p.Agent, Model: p.Model, Variant: p.Variant, System: p.System, Tools: p.Tools, Format: p.Format, NoReply: p.NoReply, Parts: p.Parts,
 	})
+	return m, asNoModel(err)
 }
 
 func (r *remote) wasCut(ctx context.Context, id lathe.SessionID) (bool, error) {
