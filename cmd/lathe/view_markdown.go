@@ -15,6 +15,7 @@ type markdown struct {
 	more  bool   // the open line goes on with one whose beginning is drawn
 	blank bool   // an empty line is due before the next one
 	began bool
+	table []string // lines that may be a table, held back
 }
 
 // longestLine is how many bytes of a line are looked at together: what is longer is cut at a space, so
@@ -45,7 +46,7 @@ func (m *markdown) end(width int) (out []row) {
 		out = m.line(m.open, width)
 	}
 	m.open, m.more = "", false
-	return out
+	return append(out, m.release(width)...)
 }
 
 // cut completes so many bytes of the open line, or less: up to a space.
@@ -62,18 +63,23 @@ func (m *markdown) cut(most, width int) []row {
 	}
 	line := m.open[:at]
 	m.open = m.open[at:]
-	out := m.line(line, width)
+	out := append(m.release(width), m.drawLine(line, width)...)
 	m.more, m.blank = true, false
 	return out
 }
 
 // pending is the open line as it came.
 func (m *markdown) pending(width int) (out []row) {
-	if m.open == "" {
+	if m.open == "" && len(m.table) == 0 {
 		return nil
 	}
 	if m.blank {
 		out = append(out, row{})
+	}
+	if len(m.table) > 0 {
+		if out = append(out, m.holding()); m.open == "" || m.holds(m.open) {
+			return out
+		}
 	}
 	indent := cells("", m.look)
 	if m.fence != "" {
@@ -84,8 +90,17 @@ func (m *markdown) pending(width int) (out []row) {
 
 const codeIndent = "  "
 
-// line draws a line that is complete.
+// line takes a line that is complete: it is drawn, or held back where it may belong to a table.
 func (m *markdown) line(text string, width int) []row {
+	text = strings.TrimRight(text, " \t\r")
+	if m.holds(text) {
+		return m.hold(text, width)
+	}
+	return append(m.release(width), m.drawLine(text, width)...)
+}
+
+// drawLine draws a line by itself.
+func (m *markdown) drawLine(text string, width int) []row {
 	text = strings.TrimRight(text, " \t\r")
 	var out []row
 	switch {

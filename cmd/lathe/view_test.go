@@ -35,7 +35,7 @@ func (p *painter) paint() string {
 
 // sampleText has every kind of block, and marks that are not what they seem.
 const sampleText = "# One\n\nWords **with *both*** and `co**de` in it, " +
-	"[a link](http://x.test) and 2 * 3 * 4.\n\n\n- item\n   - below it 日本語日本語\n10) ten\n> quote\n> > deeper\n```\n**code**\n\n\ttab\n```\n***\nAt \\*last\\* é 👩‍💻 🇫🇷 ~~gone~~."
+	"[a link](http://x.test) and 2 * 3 * 4.\n\n\n- item\n   - below it 日本語日本語\n10) ten\n> quote\n> > deeper\n```\n**code**\n\n\ttab\n```\n***\n| Name | Bytes |  |\n|:--|--:|---|\n| `a` and **b** 日本 | 12 |\n| c \\| d | 1234567 | long words that have to be broken | more |\n|no table\nAt \\*last\\* é 👩‍💻 🇫🇷 ~~gone~~."
 
 // However a text is cut into pieces, and whenever it is drawn meanwhile, the screen holds the same at
 // its end: nothing is lost, and nothing is there twice.
