@@ -32,6 +32,7 @@ type app struct {
 	log    *slog.Logger
 	logins []auth.Method           // how one can log in without a key
 	browse func(page string) error // opens a page in the user's browser
+	onDraw func()                  // is called whenever the live view draws; nil but in tests
 
 	dir       string // --dir
 	json      bool   // --json

@@ -34,14 +34,13 @@ func main() {
 		_, _ = os.Stdout.WriteString(version + "\n")
 		return
 	}
-	os.Exit(run(os.Args[1:]))
+	os.Exit(run(newApp(), os.Args[1:]))
 }
 
 // run executes one command line and returns the exit code.
-func run(args []string) int {
+func run(a *app, args []string) int {
 	ctx, stop := untilSignal(context.Background())
 	defer stop()
-	a := newApp()
 	root := newRoot(a)
 	if completes(args) {
 		completing(a, root)

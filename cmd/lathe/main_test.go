@@ -23,7 +23,7 @@ var update = flag.Bool("update", false, "rewrite the files that scripts compare 
 
 // TestMain makes this test program the command `lathe` of the scripts.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"lathe": main})
+	testscript.Main(m, map[string]func(){"lathe": main, "lathe-breaks": breaks})
 }
 
 func TestScripts(t *testing.T) {

@@ -66,6 +66,7 @@ func (r *runner) turn(ctx context.Context, p engine.Prompt) error {
 			}
 			continue
 		}
+		r.dropView()
 		r.streamed(ctx, ev)
 		if ev.Session != r.session.ID {
 			r.child(ctx, ev)

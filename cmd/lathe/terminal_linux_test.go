@@ -40,6 +40,22 @@ func onTerminal(t *testing.T, home string, env []string, args ...string) *termin
 // onScreen starts lathe on a terminal of so many columns and rows.
 func onScreen(t *testing.T, home string, columns, rows uint16, env []string, args ...string) *terminal {
 	t.Helper()
+	return onScreenBy(t, "lathe", home, columns, rows, env, args...)
+}
+
+// stateOf is how a terminal is set.
+func stateOf(t *testing.T, user *os.File) unix.Termios {
+	t.Helper()
+	state, err := unix.IoctlGetTermios(int(user.Fd()), unix.TCGETS)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return *state
+}
+
+// onScreenBy starts another program there, one of the scripts.
+func onScreenBy(t *testing.T, program, home string, columns, rows uint16, env []string, args ...string) *terminal {
+	t.Helper()
 	user, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
 		t.Skipf("this machine has no pseudo-terminals: %v", err)
@@ -55,19 +71,23 @@ func onScreen(t *testing.T, home string, columns, rows uint16, env []string, arg
 	if err := unix.IoctlSetWinsize(int(user.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Col: columns, Row: rows}); err != nil {
 		t.Fatal(err)
 	}
-	program, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
+	screen, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	x := &terminal{t: t, user: user, cmd: command(t, home, args...)}
 	x.more = sync.NewCond(&x.mu)
 	x.cmd.Env = append(append(x.cmd.Env, "TERM=xterm"), env...)
-	x.cmd.Stdin, x.cmd.Stdout, x.cmd.Stderr = program, program, program
+	if x.cmd.Path, err = exec.LookPath(program); err != nil {
+		t.Fatal(err)
+	}
+	x.cmd.Args[0] = program
+	x.cmd.Stdin, x.cmd.Stdout, x.cmd.Stderr = screen, screen, screen
 	x.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	if err := x.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	_ = program.Close()
+	_ = screen.Close()
 	late := time.AfterFunc(90*time.Second, func() { // so that the screen is told
 		_ = x.cmd.Process.Kill()
 		x.leave()

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -15,27 +16,62 @@ import (
 //
 // One goroutine owns the screen and standard output. Nothing on the terminal is ever switched on that
 // would have to be switched off again: the cursor stays visible, each write ends the styles it began.
-// So there is nothing to restore, however the program ends.
+// So there is nothing to restore, however the program ends. A mistake in the drawing ends the picture,
+// and not the turn.
 type view struct {
-	ops  chan func(*screen)
-	done chan struct{}
+	ops    chan func(*screen)
+	done   chan struct{}
+	broken chan struct{} // closed when the picture has ended by a mistake
+	why    string        // then; read after broken or done
 }
 
 // frame is how often the picture may change, and how fast the sign of work turns.
 const frame = 80 * time.Millisecond
 
 func startView(a *app) *view {
-	v := &view{ops: make(chan func(*screen), 64), done: make(chan struct{})}
+	v := &view{ops: make(chan func(*screen), 64), done: make(chan struct{}), broken: make(chan struct{})}
 	s := &screen{app: a, now: a.now(), size: func() (int, int) { return a.screenSize() }}
 	go func() {
 		defer close(v.done)
+		defer v.caught(s)
 		s.run(v.ops)
 	}()
 	return v
 }
 
+// caught ends a picture in which something went wrong: what comes next begins a line of its own, in the
+// usual look. Nobody who wants the screen changed is kept waiting.
+func (v *view) caught(s *screen) {
+	p := recover()
+	if p == nil {
+		return
+	}
+	s.app.log.Error("the live view failed", "panic", p, "stack", string(debug.Stack()))
+	s.app.printf("\x1b[0m\n")
+	s.app.flushed()
+	v.why = fmt.Sprint(p)
+	close(v.broken)
+	for range v.ops { // until it is closed
+	}
+}
+
 // do has the screen changed.
 func (v *view) do(f func(*screen)) { v.ops <- f }
+
+// did has the screen changed and waits for it; it is false for a picture that has ended.
+func (v *view) did(f func(*screen)) bool {
+	done := make(chan struct{})
+	v.do(func(s *screen) {
+		f(s)
+		close(done)
+	})
+	select {
+	case <-done:
+		return true
+	case <-v.broken:
+		return false
+	}
+}
 
 // close draws the last picture, without what was under way, and waits for it.
 func (v *view) close() {
@@ -132,6 +168,9 @@ func (s *screen) add(what kind, rows ...row) {
 // draw writes what is new above and all that is below, in one piece.
 func (s *screen) draw() {
 	s.now = s.app.now()
+	if s.app.onDraw != nil {
+		s.app.onDraw()
+	}
 	width, height := s.size()
 	below := s.asking
 	if below == nil {

@@ -29,9 +29,25 @@ func (r *runner) remark(format string, args ...any) {
 
 // closeView ends the picture; what comes now is printed below it.
 func (r *runner) closeView() {
-	if r.view != nil {
-		r.view.close()
-		r.view = nil
+	if r.view == nil {
+		return
+	}
+	r.view.close()
+	why := r.view.why
+	if r.view = nil; why != "" {
+		r.remark("Warning: the live view failed: %s. That is a mistake of lathe; its log says where. The turn goes on as plain text, and `lathe session show %s` has what is missing here.", oneLine(why), r.session.ID)
+	}
+}
+
+// dropView lets the turn go on as plain text when the picture has ended by a mistake.
+func (r *runner) dropView() {
+	if r.view == nil {
+		return
+	}
+	select {
+	case <-r.view.broken:
+		r.closeView()
+	default:
 	}
 }
 
@@ -152,9 +168,10 @@ func (r *runner) lasted() string {
 // asked puts a question and reads the answer. In the picture nothing moves meanwhile.
 func (r *runner) asked(ctx context.Context, about []string, choices string) (string, error) {
 	r.newLine()
-	if r.view != nil {
-		r.view.do(func(s *screen) { s.ask(about, choices) })
-	} else {
+	if r.view != nil && !r.view.did(func(s *screen) { s.ask(about, choices) }) {
+		r.dropView()
+	}
+	if r.view == nil {
 		fmt.Fprintf(r.stderr, "%s\n  %s ", strings.Join(about, "\n"), choices)
 	}
 	line, err := reading(ctx, func() ([]byte, error) {

@@ -1,0 +1,24 @@
+package main
+
+import (
+	"os"
+	"strconv"
+
+	"github.com/lathe-agent/lathe/sandbox"
+)
+
+// breaks is lathe with a live view that fails when it draws for the time that DRAWS says.
+func breaks() {
+	if code, mine := sandbox.Launch(os.Args, os.Environ); mine {
+		os.Exit(code)
+	}
+	a := newApp()
+	left, _ := strconv.Atoi(os.Getenv("DRAWS"))
+	a.onDraw = func() {
+		if left--; left == 0 {
+			var rows []row
+			_ = rows[1]
+		}
+	}
+	os.Exit(run(a, os.Args[1:]))
+}
