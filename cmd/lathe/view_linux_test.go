@@ -122,8 +122,11 @@ func TestView_Interrupt(t *testing.T) {
 		{"tool", "call bash {\"command\":\"sleep 60\"}\nfinish tool-calls", "sleep 60", 0, 130, []string{"✗ bash sleep 60 · ", "Interrupted."}},
 		{"question", touch, "say why not:", 0, 130, []string{"Here is\nsome\n", "Interrupted."}},
 		{"retry", "status 429 retry-after=60 \"{}\"", "attempt 2 in", 0, 130, []string{"attempt 2 in", "Interrupted. `lathe run --resume"}},
-		{"task", "when \"You find things.\"\ncall bash {\"command\":\"sleep 60\"}\nfinish tool-calls\n--\nwhen \"show all\"\ncall task {\"description\":\"find it\",\"prompt\":\"IT one two three four five six seven eight nine ten eleven\",\"subagent_type\":\"finder\"}\nfinish tool-calls",
-			"sleep 60", 0, 130, []string{"✗ task find it · ", "✗ bash sleep 60 · ", "Interrupted."}},
+		{
+			"task", "when \"You find things.\"\ncall bash {\"command\":\"sleep 60\"}\nfinish tool-calls\n--\nwhen \"show all\"\ncall task {\"description\":\"find it\",\"prompt\":\"IT one two three four five six seven eight nine ten eleven\",\"subagent_type\":\"finder\"}\nfinish tool-calls",
+			"sleep 60", 0, 130,
+			[]string{"✗ task find it · ", "✗ bash sleep 60 · ", "Interrupted."},
+		},
 		{"table", "text \"Here **is**\\n| a | b |\\n|---|---|\\n| 1 | 2 |\\n\"\nstall", "so far", 0, 130, []string{"Here is\na │ b\n──┼──\n1 │ 2\n", "Interrupted."}},
 		{"terminate", "text \"Here **is**\\nsome\"\nstall", "some", syscall.SIGTERM, 143, []string{"Here is\nsome\n", "Interrupted."}},
 		{"kill", "text \"Here **is**\\nsome\"\nstall", "some", syscall.SIGKILL, -1, []string{"Here is\nsome\n"}},
