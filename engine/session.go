@@ -71,8 +71,9 @@ func (e *Engine) record(inst Instance) lathe.Session {
 // the exceptions, and an exception as a rule of the child would be above what its agent is denied.
 func inherit(parent lathe.Ruleset) (out lathe.Ruleset) {
 	for i, r := range parent {
+		meets := func(a, b string) bool { return lathe.Wildcard(a, b) || lathe.Wildcard(b, a) }
 		excepted := func(o lathe.Rule) bool {
-			return o.Action != lathe.Deny && (lathe.Wildcard(r.Permission, o.Permission) || lathe.Wildcard(o.Permission, r.Permission))
+			return o.Action != lathe.Deny && meets(r.Permission, o.Permission) && meets(r.Pattern, o.Pattern)
 		}
 		switch {
 		case slices.Contains(out, r):

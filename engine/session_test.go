@@ -99,12 +99,12 @@ func TestCreate_Child(t *testing.T) {
 	w.same("the rules of the parent", w.get(parent.ID).Rules, parent.Rules)
 
 	// A deny with exceptions is the parent's to judge by. Who stands alone is denied it whole.
-	strict := w.session(engine.New{Rules: lathe.Ruleset{rule("edit", "*", lathe.Deny), rule("bash", "*", lathe.Deny), rule("bash", "go test *", lathe.Ask)}})
+	strict := w.session(engine.New{Rules: lathe.Ruleset{rule("edit", "*", lathe.Deny), rule("bash", "*", lathe.Deny), rule("bash", "go test *", lathe.Ask), rule("read", "a", lathe.Deny), rule("read", "b", lathe.Ask)}})
 	bound := w.session(engine.New{Parent: strict.ID})
-	w.same("rules", bound.Rules, lathe.Ruleset{rule("edit", "*", lathe.Deny)})
+	w.same("rules", bound.Rules, lathe.Ruleset{rule("edit", "*", lathe.Deny), rule("read", "a", lathe.Deny)})
 	below := w.session(engine.New{Parent: bound.ID})
 	alone := must(w.Fork(t.Context(), w.dir, below.ID, ""))(w)
-	w.same("rules of a copy", alone.Rules, lathe.Ruleset{rule("bash", "*", lathe.Deny), rule("edit", "*", lathe.Deny)})
+	w.same("rules of a copy", alone.Rules, lathe.Ruleset{rule("bash", "*", lathe.Deny), rule("edit", "*", lathe.Deny), rule("read", "a", lathe.Deny)})
 
 	free := w.session()
 	if kid := w.session(engine.New{Parent: free.ID}); kid.Rules != nil {
