@@ -312,4 +312,12 @@ func TestTerminal_SQL(t *testing.T) {
 	if code, seen := x.end(); code != 0 || !strings.Contains(seen, "───") {
 		t.Errorf("exit code %d:\n%s", code, seen)
 	}
+	for typed, want := range map[string]int{"\x03": 130, "\x04": 0} { // Ctrl-C, Ctrl-D
+		x := onTerminal(t, home, nil, "db")
+		x.see("lathe> ")
+		x.enter(typed)
+		if code, seen := x.end(); code != want || strings.Contains(seen, "Error") {
+			t.Errorf("%q: exit code %d:\n%s", typed, code, seen)
+		}
+	}
 }
