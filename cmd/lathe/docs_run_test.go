@@ -25,15 +25,21 @@ type otherwise struct {
 }
 
 const (
-	serves    = "serves" // it is started, answers, and is told to end
-	typed     = "it is typed on a terminal; TestTerminal_Login does that"
-	noNetwork = "it fetches a program from the network"
+	serves      = "serves" // it is started, answers, and is told to end
+	typed       = "it is typed on a terminal; TestTerminal_Login does that"
+	noNetwork   = "it fetches a program from the network"
+	takesScreen = "it takes a terminal; the tests called TestTUIScreen run it on one"
 )
 
 func otherwiseRun() []otherwise {
 	return []otherwise{
 		{"README.md", "lathe auth login anthropic", "echo sk-x | lathe auth login anthropic", typed},
 		{"README.md", "source <(lathe completion bash)", "source <(lathe completion bash) && complete -p lathe", "it is seen to have had an effect"},
+		{"docs/tui.md", "lathe ~/src/app", "", takesScreen},
+		{"docs/tui.md", "lathe -c", "", takesScreen},
+		{"docs/tui.md", "lathe --prompt", "", takesScreen},
+		{"docs/tui.md", "lathe attach", "", takesScreen},
+		{"docs/tui.md", "lathe demo --tui", "", takesScreen},
 		{"README.md", "lathe run --resume", "", "nothing was cut off; TestSignal_DuringATurn does that"},
 		{"README.md", "lathe serve", serves, "it has no end"},
 		{"docs/mcp.md", "lathe mcp list", "", noNetwork},
@@ -204,8 +210,8 @@ func TestDocs_Run(t *testing.T) {
 		total += len(lines)
 		needed := map[string]bool{}
 		for _, o := range table {
-			if needed[o.line] = true; o.doc != doc {
-				delete(needed, o.line)
+			if o.doc == doc {
+				needed[o.line] = true
 			}
 		}
 		if len(lines) == 0 && len(needed) == 0 {
