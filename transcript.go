@@ -86,11 +86,11 @@ func (t *Transcript) Apply(e Event) {
 }
 
 func (t *Transcript) ask(f Fact) {
-	id := askID(f)
+	id := AskOf(f)
 	if id == "" {
 		return
 	}
-	i := slices.IndexFunc(t.asks, func(a Fact) bool { return askID(a) == id })
+	i := slices.IndexFunc(t.asks, func(a Fact) bool { return AskOf(a) == id })
 	switch f.(type) {
 	case *PermissionAsked, *QuestionAsked:
 		if i < 0 {
@@ -105,8 +105,8 @@ func (t *Transcript) ask(f Fact) {
 	}
 }
 
-// askID returns the request a fact asks or answers.
-func askID(f Fact) AskID {
+// AskOf returns the request that a fact asks or answers, "" for others.
+func AskOf(f Fact) AskID {
 	switch f := f.(type) {
 	case *PermissionAsked:
 		return f.ID

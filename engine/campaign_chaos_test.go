@@ -220,7 +220,7 @@ func (p *playing) settledIn(limit time.Duration) error {
 		asks, err := p.Asks(p.Context(), lathe.Scope{})
 		p.ok(err)
 		for _, a := range asks {
-			if err := p.Reply(p.Context(), askID(a), lathe.Once, ""); err != nil {
+			if err := p.Reply(p.Context(), lathe.AskOf(a), lathe.Once, ""); err != nil {
 				cancel()
 				return errors.Join(err, ignore(<-done))
 			}

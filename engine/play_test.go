@@ -380,23 +380,12 @@ func (p *playing) pending(name string) lathe.AskID {
 		asks, err := p.Asks(p.Context(), lathe.Scope{})
 		p.ok(err)
 		if len(asks) > 0 {
-			return askID(asks[0])
+			return lathe.AskOf(asks[0])
 		}
 		<-time.After(10 * time.Millisecond)
 		synctest.Wait()
 	}
 	return "per_none"
-}
-
-func askID(f lathe.Fact) lathe.AskID {
-	switch f := f.(type) {
-	case *lathe.PermissionAsked:
-		return f.ID
-	case *lathe.QuestionAsked:
-		return f.ID
-	default:
-		return ""
-	}
 }
 
 func (p *playing) ok(err error) {

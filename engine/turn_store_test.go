@@ -67,7 +67,7 @@ func (p *playing) settled() error {
 		asks, err := p.Asks(p.Context(), lathe.Scope{})
 		p.ok(err)
 		for _, a := range asks {
-			if err := p.Reply(p.Context(), askID(a), lathe.Once, ""); err != nil {
+			if err := p.Reply(p.Context(), lathe.AskOf(a), lathe.Once, ""); err != nil {
 				cancel()
 				return errors.Join(err, ignore(<-done))
 			}
@@ -179,7 +179,7 @@ func (p *playing) answerAll() {
 	asks, err := p.Asks(p.Context(), lathe.Scope{})
 	p.ok(err)
 	for _, a := range asks {
-		p.ok(p.Reply(p.Context(), askID(a), lathe.Once, ""))
+		p.ok(p.Reply(p.Context(), lathe.AskOf(a), lathe.Once, ""))
 	}
 	synctest.Wait()
 }

@@ -81,7 +81,7 @@ func TestTurn_PromptAndReplyFromAnotherProcess(t *testing.T) {
 		if len(asks) != 1 {
 			t.Fatalf("%d requests are seen there", len(asks))
 		}
-		there.ok(there.Reply(t.Context(), askID(asks[0]), lathe.Once, ""))
+		there.ok(there.Reply(t.Context(), lathe.AskOf(asks[0]), lathe.Once, ""))
 		first, second := <-got, <-got
 		here.ok(first.err)
 		here.ok(second.err)

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -10,7 +11,9 @@ import (
 	"github.com/lathe-agent/lathe/tui/ask"
 	"github.com/lathe-agent/lathe/tui/diff"
 	"github.com/lathe-agent/lathe/tui/host"
+	"github.com/lathe-agent/lathe/tui/key"
 	"github.com/lathe-agent/lathe/tui/style"
+	"github.com/lathe-agent/lathe/tui/toast"
 )
 
 // asking is what waits for an answer on the screen: a permission or a question.
@@ -37,7 +40,7 @@ func (p *program) lookForAsks() tea.Cmd {
 		p.asking = nil
 		return nil
 	}
-	id := requestID(all[0])
+	id := lathe.AskOf(all[0])
 	if p.asking == nil || p.asking.id != id {
 		p.asking = p.newAsking(all[0], id)
 	}
@@ -45,6 +48,35 @@ func (p *program) lookForAsks() tea.Cmd {
 		p.asking.permission.SetWaiting(len(all) - 1)
 	}
 	return nil
+}
+
+// askedElsewhere tells of a request that this screen does not show: of another session, or of the one above it.
+func (p *program) askedElsewhere(id lathe.SessionID) tea.Cmd {
+	if _, known := p.world.Session(id); !known || p.o.Start.Auto { // who is not known is met first
+		return nil
+	}
+	root, here := p.root(id), p.root(p.session)
+	switch {
+	case root.ID != here.ID:
+		return p.say(toast.Warning, fmt.Sprintf("“%s” waits for your answer: /sessions", root.Title))
+	case p.isChild():
+		return p.say(toast.Warning, "Your answer is wanted; "+p.keys.Label(key.SessionParent)+" goes to where it is asked")
+	default:
+		return nil
+	}
+}
+
+// root is the session at the top of those that work for each other.
+func (p *program) root(id lathe.SessionID) lathe.Session {
+	s, _ := p.world.Session(id)
+	for range 32 { // as deep as anybody goes
+		up, ok := p.world.Session(s.Parent)
+		if !ok {
+			break
+		}
+		s = up
+	}
+	return s
 }
 
 // approve gives every permission that is asked for, where the user has said so.
@@ -67,17 +99,6 @@ func (p *program) approve() tea.Cmd {
 		}))
 	}
 	return tea.Batch(cmds...)
-}
-
-func requestID(f lathe.Fact) lathe.AskID {
-	switch f := f.(type) {
-	case *lathe.PermissionAsked:
-		return f.ID
-	case *lathe.QuestionAsked:
-		return f.ID
-	default:
-		return ""
-	}
 }
 
 func (p *program) newAsking(f lathe.Fact, id lathe.AskID) *asking {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	uv "github.com/charmbracelet/ultraviolet"
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/tui/host"
@@ -22,6 +23,8 @@ func inSample() Options { return Options{Start: Start{Session: sampleID}} }
 // Nothing is shared by a no, and a yes is asked for once.
 func TestShare_Consent(t *testing.T) {
 	onStage(t, sample(), inSample(), func(s *stage) {
+		s.slash("unshare")
+		s.sees("This session is not shared")
 		s.slash("share")
 		s.press("enter") // the button that is marked says no
 		s.did()
@@ -156,7 +159,9 @@ func TestSessions_SearchRenameOpen(t *testing.T) {
 		s.press("ctrl+x", "l")
 		s.typed("parser")
 		s.lacks("日本語の題")
-		s.press("ctrl+r")
+		s.typed("x")
+		s.sees("Nothing found")
+		s.press("backspace", "ctrl+r")
 		s.typed(" in Go")
 		s.press("enter")
 		s.did("rename ses_2 Write a parser in Go")
@@ -403,6 +408,9 @@ func TestCopy(t *testing.T) {
 // Light and dark follow the terminal until one is chosen.
 func TestThemes_LightAndDark(t *testing.T) {
 	onStage(t, sample(), Options{}, func(s *stage) {
+		if _, cmd := s.p.Update(uv.LightColorSchemeEvent{}); cmd == nil {
+			t.Error("it does not look what the terminal changed to")
+		}
 		white := tea.BackgroundColorMsg{Color: style.RGB(255, 255, 255).Image()}
 		s.send(white)
 		if s.p.theme().Background == style.Default(true).Background {

@@ -134,6 +134,11 @@ func (c *canned) Share(_ context.Context, id lathe.SessionID) (lathe.Session, er
 	return s, c.did("share", id)
 }
 
+func (c *canned) Unshare(_ context.Context, id lathe.SessionID) (lathe.Session, error) {
+	s, _ := c.find(id)
+	return s, c.did("unshare", id)
+}
+
 func (c *canned) Messages(_ context.Context, id lathe.SessionID, _ string, _ int) ([]lathe.Message, string, error) {
 	return c.messages[id], "", nil
 }

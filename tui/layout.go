@@ -2,6 +2,7 @@ package tui
 
 import (
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -23,6 +24,8 @@ type screen struct {
 	lines         []style.Line // of the last frame, for selecting with the mouse
 	at            frame
 	selection     selection
+	wheelAt       time.Time // of the last notch
+	wheelRun      int       // how many came shortly behind each other
 
 	beat     int // counts while something moves
 	beating  bool
@@ -83,12 +86,27 @@ func (p *program) View() tea.View {
 	if p.o.Look.Mouse {
 		v.MouseMode = tea.MouseModeCellMotion
 	}
-	v.Cursor = cursor
-	if p.kv.TerminalTitle {
+	v.Cursor = p.o.Look.Cursor.on(cursor)
+	if p.kv.TerminalTitle && !p.o.Look.NoTitle {
 		v.WindowTitle = p.windowTitle()
 	}
 	p.last = v
 	return v
+}
+
+// on gives a cursor its looks.
+func (c Cursor) on(at *tea.Cursor) *tea.Cursor {
+	if at == nil {
+		return nil
+	}
+	switch {
+	case c.Line:
+		at.Shape = tea.CursorBar
+	case c.Underline:
+		at.Shape = tea.CursorUnderline
+	}
+	at.Blink = !c.Still
+	return at
 }
 
 func (p *program) windowTitle() string {
@@ -119,12 +137,18 @@ func (p *program) draw() (lines []style.Line, cursor *tea.Cursor) {
 	if p.over != nil {
 		lines, cursor = p.layOver(th, lines)
 	}
-	return p.layToasts(th, lines), cursor
+	lines = p.layToasts(th, lines)
+	if p.width < 20 { // which regions do not know
+		for i, l := range lines {
+			lines[i] = l.Cut(0, p.width)
+		}
+	}
+	return lines, cursor
 }
 
 // drawHome is the screen without a session.
 func (p *program) drawHome(th *style.Theme) ([]style.Line, *tea.Cursor) {
-	f := frame{chatWidth: p.width, chatHeight: p.height, promptWidth: home.PromptWidth(p.width, 0)}
+	f := frame{chatWidth: p.width, chatHeight: p.height, promptWidth: home.PromptWidth(p.width, p.o.Look.PromptMaxWidth)}
 	var prompt []style.Line
 	if p.offers.shown(p) {
 		prompt = p.offers.setup.View(th, f.promptWidth)
@@ -173,6 +197,9 @@ func (p *program) drawSession(th *style.Theme) ([]style.Line, *tea.Cursor) {
 	var said []style.Line
 	if o := p.opened(); o != nil {
 		said = p.chat().View(o.Transcript, p.env())
+		if p.hasBelow() && len(bottom) > 0 {
+			bottom[0] = style.Of("  ↓ more below", style.Fg(th.TextMuted))
+		}
 	} else {
 		said = []style.Line{nil, style.Of("  Reading the session …", style.Fg(th.TextMuted))}
 	}
@@ -189,6 +216,10 @@ func (p *program) drawSession(th *style.Theme) ([]style.Line, *tea.Cursor) {
 	}
 	return lines[:min(len(lines), p.height)], cursor
 }
+
+// hasBelow reports whether the end of the conversation is out of sight, where there is a row to say so: the one
+// above the prompt.
+func (p *program) hasBelow() bool { return p.asking == nil && p.opened() != nil && !p.chat().AtEnd() }
 
 // drawBottom is what stands below the conversation: something to answer, the prompt, or a way back.
 func (p *program) drawBottom(th *style.Theme, f *frame) (rows []style.Line, cursor *tea.Cursor) {
@@ -223,7 +254,9 @@ func (p *program) drawPrompt(th *style.Theme, width, height int) []style.Line {
 		look.Placeholder = "What do you want to do?"
 	case p.world.Busy(p.session):
 		look.Placeholder = "Add something while it works"
-	case p.isCut():
+	case p.waits():
+		look.Placeholder = "What you sent waits: /go goes on with it"
+	case p.cut[p.session]:
 		look.Placeholder = "This turn was cut off: /go goes on with it"
 	}
 	return p.edit.View(th, look, width, height)

@@ -47,5 +47,23 @@ func (p *program) lookForCut() tea.Cmd {
 	})
 }
 
-// isCut reports whether the session on the screen waits for somebody to go on with its turn.
-func (p *program) isCut() bool { return p.cut[p.session] && !p.world.Busy(p.session) }
+// waits reports whether prompts on the screen wait although nothing is under way: those that were sent before the
+// turn was interrupted are held until somebody says go.
+func (p *program) waits() bool {
+	o := p.opened()
+	if o == nil || p.world.Busy(p.session) {
+		return false
+	}
+	said := false
+	for i := o.Transcript.Count() - 1; i >= 0; i-- {
+		h := o.Transcript.Held(i)
+		a, answer := h.Said().(*lathe.Assistant)
+		if !answer {
+			said = said || isSaid(h)
+			continue
+		}
+		_, aborted := a.Error.(*lathe.AbortedFault)
+		return said && (aborted || p.cut[p.session])
+	}
+	return false
+}

@@ -40,8 +40,14 @@ func TestCut_IsTold(t *testing.T) {
 		s.did("resume " + string(sampleID))
 		s.tell(&lathe.StatusChanged{Session: sampleID, Status: lathe.Status{Type: lathe.Busy}})
 		s.lacks("cut off")
+		s.slash("go")
+		s.sees("It is at work already")
+		e.cut = nil
 		s.tell(&lathe.StatusChanged{Session: sampleID, Status: lathe.Status{Type: lathe.Idle}}, &lathe.SessionIdle{Session: sampleID})
 		s.lacks("cut off")
+		s.slash("go")
+		s.sees("Nothing was cut off here")
+		s.did()
 	})
 }
 
@@ -98,5 +104,34 @@ func TestSession_Rows(t *testing.T) {
 		if y := s.p.at.promptY; !strings.Contains(rows[y], "Permission required") || strings.TrimSpace(rows[y-1]) != "" {
 			t.Errorf("no empty row:\n%s", s.screen())
 		}
+	})
+}
+
+// Prompts that were queued behind a turn which was interrupted still wait, and the screen says for what.
+func TestWaits_AfterAnInterrupt(t *testing.T) {
+	e := sample()
+	at := e.messages[sampleID][0].Created
+	e.messages[sampleID] = []lathe.Message{
+		{ID: "msg_1", Session: sampleID, Created: at, Said: &lathe.User{Agent: "build"}, Parts: []lathe.Part{{ID: "prt_1", Session: sampleID, Message: "msg_1", Body: &lathe.Text{Text: "first"}}}},
+		{ID: "msg_2", Session: sampleID, Created: at, Said: &lathe.Assistant{Parent: "msg_1", Completed: at + 9, Error: &lathe.AbortedFault{}}},
+		{ID: "msg_3", Session: sampleID, Created: at, Said: &lathe.User{Agent: "build"}, Parts: []lathe.Part{{ID: "prt_3", Session: sampleID, Message: "msg_3", Body: &lathe.Text{Text: "second"}}}},
+	}
+	onStage(t, e, Options{Start: Start{Session: sampleID}}, func(s *stage) {
+		s.sees("QUEUED", "What you sent waits: /go goes on with it")
+		s.tell(&lathe.StatusChanged{Session: sampleID, Status: lathe.Status{Type: lathe.Busy}})
+		s.lacks("What you sent waits")
+	})
+}
+
+// Who has scrolled up sees that there is more below, and gets there with a click.
+func TestScroll_SaysThatThereIsMoreBelow(t *testing.T) {
+	onStage(t, sample(), inSample(), func(s *stage) {
+		s.resize(80, 12)
+		s.lacks("more below")
+		s.press("pgup")
+		s.sees("↓ more below")
+		s.click("more below")
+		s.lacks("more below")
+		s.sees("greet.go")
 	})
 }

@@ -87,12 +87,23 @@ func (p *program) wheel(m tea.Mouse) tea.Cmd {
 	}
 }
 
-// notch is how many rows a notch of the wheel is.
+// notch is how many rows a notch of the wheel is. Where the user wants that, they become more while the wheel is
+// turned on and on.
 func (p *program) notch() int {
+	rows := 3
 	if s := p.o.Look.ScrollSpeed; s > 0 {
-		return max(1, int(s+0.5))
+		rows = max(1, int(s+0.5))
 	}
-	return 3
+	if !p.o.Look.Acceleration {
+		return rows
+	}
+	now := p.now()
+	if now.Sub(p.wheelAt) > 80*time.Millisecond {
+		p.wheelRun = 0
+	}
+	p.wheelAt = now
+	p.wheelRun++
+	return rows * min(1+p.wheelRun/4, 8)
 }
 
 func (p *program) click(x, y int) tea.Cmd {
@@ -123,6 +134,9 @@ func (p *program) click(x, y int) tea.Cmd {
 		return p.clickChat(y)
 	case p.asking != nil:
 		return p.asking.click(p, x-f.promptX, y-f.promptY)
+	case y == f.promptY && p.hasBelow():
+		p.chat().ToEnd()
+		return nil
 	case p.isChild():
 		return p.clickFooter(x, y)
 	}

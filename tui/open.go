@@ -146,6 +146,8 @@ func (p *program) learnt(providers host.Providers, agents []lathe.Agent) tea.Cmd
 // first opens what the command line asked for.
 func (p *program) first() tea.Cmd {
 	s := p.o.Start
+	p.opening = s.Session != "" || s.Continue
+	p.carry = p.opening
 	switch {
 	case s.Session != "" && s.Fork:
 		return p.fork(s.Session, "")
@@ -156,7 +158,7 @@ func (p *program) first() tea.Cmd {
 			all, err := e.List(ctx, host.SessionQuery{Limit: 20})
 			i := slices.IndexFunc(all, func(s lathe.Session) bool { return s.Parent == "" })
 			if err != nil || i < 0 {
-				return nil, err
+				return func() tea.Cmd { p.opening, p.carry = false, false; return p.sendFirst() }, err
 			}
 			return func() tea.Cmd {
 				if p.o.Start.Fork {
@@ -173,11 +175,17 @@ func (p *program) first() tea.Cmd {
 // openSession shows a session, which is read if it was not before.
 func (p *program) openSession(id lathe.SessionID) tea.Cmd {
 	if id != p.session {
+		d := p.edit.Draft()
 		p.keepDraft()
 		p.session = id
 		p.bringDraft()
+		if p.carry && p.edit.IsEmpty() {
+			p.edit.Restore(d)
+			delete(p.drafts, "")
+		}
 		p.interrupt = p.interrupt.AddDate(-1, 0, 0)
 	}
+	p.carry = false
 	if o := p.world.Look(id); o.Transcript != nil && !o.Transcript.Stale() {
 		return tea.Batch(p.shown(), p.animate())
 	}
@@ -194,11 +202,11 @@ func (p *program) readSession(id lathe.SessionID) tea.Cmd {
 	return p.call("open the session", func(ctx context.Context, e host.Engine) (then, error) {
 		s, err := e.Get(ctx, id)
 		if err != nil {
-			return func() tea.Cmd { return p.leave(id) }, err
+			return func() tea.Cmd { return tea.Batch(p.leave(id), p.notOpened()) }, err
 		}
 		page, older, err := e.Messages(ctx, id, "", pageSize)
 		if err != nil {
-			return func() tea.Cmd { o.Fetching = false; return nil }, err
+			return func() tea.Cmd { o.Fetching = false; return p.notOpened() }, err
 		}
 		todos, err1 := e.Todos(ctx, id)
 		diff, err2 := e.Diff(ctx, id, "")
@@ -229,8 +237,23 @@ func (p *program) shown() tea.Cmd {
 	if o == nil {
 		return nil
 	}
+	p.opening = false
 	p.choice.follow(p, o.Transcript)
 	return tea.Batch(p.lookForAsks(), p.sendFirst(), p.lookForCut())
+}
+
+// notOpened goes on when what the command line asked for cannot be shown. Its prompt was not meant for another
+// session: it is left to the user.
+func (p *program) notOpened() tea.Cmd {
+	if !p.opening {
+		return nil
+	}
+	p.opening, p.carry, p.early = false, false, nil
+	if p.edit.IsEmpty() && p.o.Start.Prompt != "" {
+		p.edit.Insert(p.o.Start.Prompt)
+	}
+	p.o.Start.Prompt = ""
+	return nil
 }
 
 // readOlder reads the page before, when the top of what is known is on the screen.
@@ -276,7 +299,7 @@ func (p *program) fork(id lathe.SessionID, before lathe.MessageID) tea.Cmd {
 	return p.call("fork the session", func(ctx context.Context, e host.Engine) (then, error) {
 		s, err := e.Fork(ctx, id, before)
 		if err != nil {
-			return nil, err
+			return p.notOpened, err
 		}
 		return func() tea.Cmd {
 			p.world.Learn(s)
@@ -318,7 +341,7 @@ func (p *program) noted(n world.Note) tea.Cmd {
 			return p.attract("A turn failed")
 		}
 	case world.Asked:
-		return p.attract("Your answer is wanted")
+		return tea.Batch(p.attract("Your answer is wanted"), p.askedElsewhere(n.Session))
 	case world.Gone:
 		return tea.Batch(p.unpin(n.Session), p.leave(n.Session))
 	case world.Renewed:
@@ -352,7 +375,10 @@ func (p *program) meet(id lathe.SessionID) tea.Cmd {
 		if err != nil {
 			return nil, err
 		}
-		return func() tea.Cmd { p.world.Learn(s); return p.lookForAsks() }, nil
+		return func() tea.Cmd {
+			p.world.Learn(s)
+			return tea.Batch(p.lookForAsks(), p.askedElsewhere(id))
+		}, nil
 	})
 }
 
@@ -376,7 +402,7 @@ func (p *program) env() chat.Env {
 	return chat.Env{
 		Theme: p.theme(), Width: f.chatWidth, Height: f.chatHeight, Now: p.now(), Frame: p.beat, Show: p.wants,
 		Dir: p.world.Info.Directory, Home: p.world.Info.Home,
-		AgentColor: p.agentColor, ModelName: p.modelName, Epoch: p.epoch, Child: p.child, RedoKey: p.keys.Label("messages_redo"),
+		AgentColor: p.agentColor, ModelName: p.modelName, Epoch: p.epoch, Child: p.child, RedoKey: p.keys.Label("messages_redo"), Waiting: p.waits(),
 	}
 }
 

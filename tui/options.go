@@ -31,7 +31,8 @@ type Options struct {
 	ReadFile func(path string) ([]byte, error)
 	// Copy puts a text on the clipboard of this machine by its own means, beside what the terminal does. It may be nil.
 	Copy func(text string) error
-	// Clipboard reads a picture from the clipboard of this machine; nil data says that there is none. It may be nil.
+	// Clipboard reads a picture or a text from the clipboard of this machine; nil data says that there is none. It may
+	// be nil.
 	Clipboard func(ctx context.Context) (mime string, data []byte)
 	// Browse opens a page in the user's browser. It may be nil.
 	Browse func(url string) error
@@ -63,7 +64,18 @@ type Look struct {
 	Stacked         bool          // diffs never side by side
 	LeaderTimeout   time.Duration // 0 is two seconds
 	PromptMaxHeight int           // 0 is a third of the screen, 6 at least
-	Attention       bool          // tell when the terminal is not looked at
+	PromptMaxWidth  int           // on the home screen; 0 is 75, below 0 is a share of the screen
+	Cursor          Cursor
+	Acceleration    bool // a wheel that is turned on and on scrolls faster
+	NoTitle         bool // the window keeps its own
+	Attention       bool // tell when the terminal is not looked at
+	Bell            bool // and ring
+}
+
+// Cursor is how the cursor looks.
+type Cursor struct {
+	Line, Underline bool // instead of a block
+	Still           bool // it does not blink
 }
 
 // Offer is something that somebody without a provider can do.

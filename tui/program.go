@@ -5,6 +5,8 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	uv "github.com/charmbracelet/ultraviolet"
+	"github.com/charmbracelet/x/ansi"
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/tui/chat"
@@ -49,6 +51,9 @@ type program struct {
 
 	leader     time.Time // when the leader was pressed; zero when it was not
 	interrupt  time.Time // when interrupting was asked for the first time
+	opening    bool           // what the command line asked for is not on the screen yet
+	carry      bool           // what is typed goes along to the session that comes: it is meant for that one
+	early      *editor.Submit // sent before there was anybody to answer
 	leaving    time.Time // when leaving was asked for the first time while a turn was under way
 	lastBatch  time.Time
 	lost       error                    // why there is no connection to the engine at present
@@ -80,7 +85,7 @@ func newProgram(ctx context.Context, o Options) *program {
 
 // Init opens the engine behind the first frame.
 func (p *program) Init() tea.Cmd {
-	return tea.Batch(tea.RequestBackgroundColor, tea.RequestForegroundColor, p.openEngine(), p.recall())
+	return tea.Batch(tea.Raw(ansi.SetModeLightDark), tea.RequestBackgroundColor, tea.RequestForegroundColor, p.openEngine(), p.recall())
 }
 
 // Update takes what happened to who has to do with it.
@@ -110,6 +115,8 @@ func (p *program) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		p.sawBackground(msg.Color, msg.IsDark())
 	case tea.ForegroundColorMsg:
 		p.sawForeground(msg.Color)
+	case uv.DarkColorSchemeEvent, uv.LightColorSchemeEvent:
+		return p, tea.RequestBackgroundColor // which tells the colour, too
 	case tick:
 		return p, p.ticked(msg)
 	default:

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -52,6 +53,11 @@ func (p *program) edited(out editor.Out) tea.Cmd {
 // submit sends a prompt, to a new session if none is on the screen. While a turn runs it steers that turn, or
 // waits for its end.
 func (p *program) submit(s editor.Submit, steer bool) tea.Cmd {
+	if p.isEarly() {
+		p.edit.Restore(s.Draft)
+		p.early = &s
+		return p.say(toast.Info, "Opening; it is sent in a moment")
+	}
 	ref := p.ref()
 	if ref == nil {
 		p.edit.Restore(s.Draft) // nothing is lost
@@ -69,6 +75,7 @@ func (p *program) inSession(what string, d editor.Draft, do func(ctx context.Con
 	if id != "" {
 		p.chat().ToEnd()
 	}
+	p.carry = id == ""
 	return p.longCall(what, func(ctx context.Context, e host.Engine) (then, error) {
 		if id == "" {
 			s, err := e.Create(ctx, host.NewSession{Agent: agent})
@@ -93,6 +100,7 @@ func (p *program) feedNew(s lathe.Session) {
 // giveBack puts a draft back that could not be sent.
 func (p *program) giveBack(d editor.Draft) then {
 	return func() tea.Cmd {
+		p.carry = false
 		if p.edit.IsEmpty() {
 			p.edit.Restore(d)
 		}
@@ -114,16 +122,27 @@ func (p *program) runShell(s editor.Shell) tea.Cmd {
 	}))
 }
 
-// sendFirst sends the prompt of the command line, once a model is there and the session is open.
+// sendFirst sends the prompt of the command line, or what somebody sent too early, once a model is there and the
+// session is open.
 func (p *program) sendFirst() tea.Cmd {
-	text := p.o.Start.Prompt
-	opening := p.o.Start.Session != "" || p.o.Start.Continue
-	if text == "" || !p.world.Loaded || opening && p.opened() == nil {
+	if p.isEarly() {
 		return nil
 	}
-	p.o.Start.Prompt = ""
-	return p.submit(plainPrompt(text), true)
+	if text := p.o.Start.Prompt; text != "" {
+		p.o.Start.Prompt = ""
+		return p.submit(plainPrompt(text), true) // the other comes when its session is shown
+	}
+	s := p.early
+	p.early = nil
+	if s == nil || !reflect.DeepEqual(p.edit.Draft(), s.Draft) { // they have thought of something better
+		return nil
+	}
+	p.edit.Restore(editor.Draft{})
+	return p.submit(*s, true)
 }
+
+// isEarly reports whether nobody is there yet whom a prompt could be sent to.
+func (p *program) isEarly() bool { return !p.world.Loaded || p.opening }
 
 func plainPrompt(text string) editor.Submit {
 	return editor.Submit{Text: text, Parts: []lathe.Part{{Body: &lathe.Text{Text: text}}}, Draft: editor.Draft{Input: text}}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 )
 
 // Run shows the program until the user leaves it or the context ends. The terminal is as it was afterwards,
@@ -19,6 +20,9 @@ func Run(ctx context.Context, o Options) (Ended, error) {
 	p.pace.drive(t)
 	last, err := t.Run()
 	p.pace.end()
+	if o.Out != nil { // the library does not know of it
+		_, _ = o.Out.WriteString(ansi.ResetModeLightDark)
+	}
 	cancel()
 	p.calls.wait(5 * time.Second)
 	if err := p.saveLast(); err != nil {

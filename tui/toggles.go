@@ -44,7 +44,7 @@ func viewActions() []action {
 		{name: key.MessagesToggleConceal, title: "Toggle markdown marks", group: g, when: inSession, do: func(p *program) tea.Cmd { p.wants.Raw = !p.wants.Raw; return nil }},
 		{name: key.AppToggleAnimations, title: "Toggle animations", group: g, do: flag(func(k *kv) *bool { return &k.Animations }, "Things move", "Nothing moves")},
 		{name: key.AppTogglePasteSummary, title: "Toggle summary of pastes", group: g, do: flag(func(k *kv) *bool { return &k.PasteSummary }, "Long pastes are shown as one word", "Pastes are shown whole")},
-		{name: key.AppToggleSessionDirectoryFilter, title: "Toggle sessions of other directories", group: g, do: flag(func(k *kv) *bool { return &k.SessionDirectoryFilter }, "Only sessions of this directory are listed", "Sessions of all directories are listed")},
+		{name: key.AppToggleSessionDirectoryFilter, title: "Toggle sessions of other directories", group: g, do: flag(func(k *kv) *bool { return &k.SessionDirectoryFilter }, "Only sessions of this directory are listed", "Sessions of all directories of the project are listed")},
 		{name: key.TerminalTitleToggle, title: "Toggle window title", group: g, do: flag(func(k *kv) *bool { return &k.TerminalTitle }, "The window has a title", "The window keeps its title")},
 		{name: key.TipsToggle, title: "Toggle tips", group: g, when: atHome, do: flag(func(k *kv) *bool { return &k.TipsHidden }, "Tips are hidden", "Tips are shown")},
 		{name: key.ScrollbarToggle, title: "Toggle scrollbar", group: g, do: flag(func(k *kv) *bool { return &k.Scrollbar }, "The place in the session is shown at the right", "The place in the session is not shown")},

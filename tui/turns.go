@@ -52,10 +52,18 @@ func (p *program) turnEnded(id lathe.SessionID) tea.Cmd {
 	return p.attract("The turn has ended")
 }
 
-// resumeTurn goes on with what a dead process left.
+// resumeTurn goes on with what a dead process left, or with prompts that were held.
 func (p *program) resumeTurn() tea.Cmd {
-	id := p.session
-	return p.call("go on", func(ctx context.Context, e host.Engine) (then, error) { return nil, e.Resume(ctx, id) })
+	id, waits := p.session, p.waits()
+	if p.world.Busy(id) {
+		return p.say(toast.Info, "It is at work already")
+	}
+	return p.call("go on", func(ctx context.Context, e host.Engine) (then, error) {
+		if cut, err := e.Interrupted(ctx); err == nil && !waits && !slices.Contains(cut, id) {
+			return func() tea.Cmd { return p.say(toast.Info, "Nothing was cut off here: say what to do next") }, nil
+		}
+		return nil, e.Resume(ctx, id)
+	})
 }
 
 func (p *program) compact() tea.Cmd {
@@ -225,6 +233,9 @@ func (p *program) shareNow() tea.Cmd {
 
 func (p *program) unshare() tea.Cmd {
 	id := p.session
+	if o := p.opened(); o != nil && o.Transcript.Session().Share == nil {
+		return p.say(toast.Info, "This session is not shared")
+	}
 	return p.call("stop sharing", func(ctx context.Context, e host.Engine) (then, error) {
 		_, err := e.Unshare(ctx, id)
 		if err != nil {

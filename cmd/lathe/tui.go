@@ -173,7 +173,7 @@ func (a *app) perform(ctx context.Context, in *os.File, s stage) (tui.Ended, err
 			return e, nil
 		},
 		Version: version, Dir: dir, Remote: s.remote, Start: s.flags.start(), Look: a.look(l.TUI, dir), Keys: l.TUI.Keybinds, State: s.state,
-		Editor: editorWords(a.env), FirstRun: s.offers, ReadFile: readAttachment, Copy: a.copier(), Browse: a.browse,
+		Editor: editorWords(a.env), FirstRun: s.offers, ReadFile: readAttachment, Copy: a.copier(), Clipboard: a.paster(), Browse: a.browse,
 		Log: func(format string, args ...any) { a.log.Info(fmt.Sprintf(format, args...)) },
 		In:  in, Out: a.stdout.file, Env: os.Environ(), Now: a.now,
 	})
@@ -215,7 +215,20 @@ func (a *app) look(t config.TUI, dir string) tui.Look {
 		ScrollSpeed: t.ScrollSpeed, Stacked: t.DiffStyle == "stacked",
 		LeaderTimeout: time.Duration(t.LeaderTimeout) * time.Millisecond, PromptMaxHeight: t.Prompt.MaxHeight,
 		Attention: t.Attention.Enabled && (t.Attention.Notifications == nil || *t.Attention.Notifications),
+		Bell:      t.Attention.Enabled && (t.Attention.Sound == nil || *t.Attention.Sound),
+		Cursor: tui.Cursor{
+			Line: t.Cursor.Style == "line", Underline: t.Cursor.Style == "underline", Still: t.Cursor.Blinking != nil && !*t.Cursor.Blinking,
+		},
+		PromptMaxWidth: promptWidth(t.Prompt.MaxWidth), Acceleration: t.ScrollAcceleration.Enabled, NoTitle: a.isOn("DISABLE_TERMINAL_TITLE"),
 	}
+}
+
+// promptWidth is the width of the prompt as the terminal program has it: below 0 is what fits.
+func promptWidth(w config.Width) int {
+	if w.Auto {
+		return -1
+	}
+	return w.Cells
 }
 
 // themeDirs are the folders of theme files: those of the project up to its top, then the user's.

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"net/http"
 	"os/exec"
 	"runtime"
 	"strings"
@@ -61,4 +63,71 @@ func (a *app) copier() func(text string) error {
 		}
 		return nil
 	}
+}
+
+// clipboardReads are the commands that print what the clipboard of this machine holds, in the order in which they are
+// tried: pictures first, which as a text would be nothing.
+func clipboardReads(env func(string) string, has func(string) bool) (out [][]string) {
+	var ways [][]string
+	switch {
+	case env("SSH_CONNECTION") != "" || env("SSH_TTY") != "":
+	case runtime.GOOS == "darwin":
+		ways = [][]string{{"pngpaste", "-"}, {"pbpaste"}}
+	case runtime.GOOS == "windows":
+		ways = [][]string{{"powershell", "-NoProfile", "-Command", "Get-Clipboard -Raw"}}
+	default:
+		if env("WAYLAND_DISPLAY") != "" {
+			ways = append(ways, []string{"wl-paste", "--type", "image/png"}, []string{"wl-paste", "--no-newline"})
+		}
+		if env("DISPLAY") != "" {
+			ways = append(ways, []string{"xclip", "-selection", "clipboard", "-t", "image/png", "-o"},
+				[]string{"xclip", "-selection", "clipboard", "-o"}, []string{"xsel", "--clipboard", "--output"})
+		}
+		if env("WSL_DISTRO_NAME") != "" {
+			ways = append(ways, []string{"powershell.exe", "-NoProfile", "-Command", "Get-Clipboard -Raw"})
+		}
+	}
+	if env("TMUX") != "" {
+		ways = append(ways, []string{"tmux", "save-buffer", "-"})
+	}
+	for _, way := range ways {
+		if has(way[0]) {
+			out = append(out, way)
+		}
+	}
+	return out
+}
+
+// paster reads the clipboard of this machine; nil cannot.
+func (a *app) paster() func(ctx context.Context) (mime string, data []byte) {
+	ways := clipboardReads(a.env, func(name string) bool { _, err := exec.LookPath(name); return err == nil })
+	if len(ways) == 0 {
+		return nil
+	}
+	return func(ctx context.Context) (mime string, data []byte) {
+		ctx, stop := context.WithTimeout(ctx, clipboardTime)
+		defer stop()
+		for _, way := range ways {
+			got := &capped{most: mostCarried}
+			cmd := exec.CommandContext(ctx, way[0], way[1:]...)
+			cmd.Stdout = got
+			if err := cmd.Run(); err == nil && got.Len() > 0 {
+				return http.DetectContentType(got.Bytes()), got.Bytes()
+			}
+		}
+		return "", nil
+	}
+}
+
+// capped keeps what is written to it, and refuses what is too much.
+type capped struct {
+	bytes.Buffer
+	most int
+}
+
+func (c *capped) Write(b []byte) (int, error) {
+	if c.Len()+len(b) > c.most {
+		return 0, lathe.Errorf(lathe.Overflow, "it is longer than %s", byteSize(int64(c.most)))
+	}
+	return c.Buffer.Write(b)
 }

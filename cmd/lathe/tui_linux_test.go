@@ -57,6 +57,19 @@ func (x *pane) signalled(s syscall.Signal) {
 	}
 }
 
+// leave leaves by the key, which is to be pressed twice where a turn is not over.
+func (x *pane) leave() {
+	x.t.Helper()
+	x.until("it is left", func() bool {
+		if x.flag("alternate_on") == "0" { // from here on the key is a signal
+			return x.isBack()
+		}
+		x.keys("C-c")
+		<-time.After(300 * time.Millisecond)
+		return false
+	})
+}
+
 // agree says yes to a permission, once it can have been read.
 func (x *pane) agree() {
 	x.t.Helper()
@@ -108,7 +121,7 @@ func TestTUIScreen_Conversation(t *testing.T) {
 	x.see("say hello")
 	x.keys("Enter")
 	x.see("Hello there, 世界")
-	x.keys("C-d")
+	x.leave()
 	x.restored()
 	seen := x.screen()
 	found := regexp.MustCompile(`Continue +lathe -s (ses_[0-9A-Za-z]{26})`).FindStringSubmatch(strings.ReplaceAll(seen, "\n", ""))
@@ -117,7 +130,7 @@ func TestTUIScreen_Conversation(t *testing.T) {
 	}
 	x.run("clear; lathe -s " + found[1])
 	x.see("Hello there, 世界")
-	x.keys("C-d")
+	x.leave()
 	x.restored()
 	noneLeft(t, x.home)
 }
@@ -136,7 +149,7 @@ func TestTUIScreen_Paste(t *testing.T) {
 	x.see("short")
 	x.keys("C-c") // clears
 	x.gone("short")
-	x.keys("C-c") // leaves
+	x.leave()
 	x.restored()
 }
 
@@ -153,7 +166,7 @@ func TestTUIScreen_Resize(t *testing.T) {
 		x.resize(30+i*5, 10+i)
 	}
 	x.see("here.")
-	x.keys("C-c")
+	x.leave()
 	x.restored()
 }
 
@@ -172,7 +185,7 @@ func TestTUIScreen_Scroll(t *testing.T) {
 	x.see("line-000")
 	x.keys("C-M-g") // the last
 	x.see("line-199")
-	x.keys("C-c")
+	x.leave()
 	x.restored()
 }
 
@@ -188,7 +201,7 @@ func TestTUIScreen_Interrupt(t *testing.T) {
 	x.typed("next")
 	x.keys("Enter")
 	x.see("Here again.")
-	x.keys("C-c")
+	x.leave()
 	x.restored()
 }
 
@@ -207,7 +220,7 @@ func TestTUIScreen_Permission(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(x.home, "p", "x")); err != nil {
 		t.Error(err)
 	}
-	x.keys("C-c")
+	x.leave()
 	x.restored()
 }
 
@@ -223,7 +236,7 @@ func TestTUIScreen_Suspend(t *testing.T) {
 	x.see("Said before.")
 	x.typed("alive")
 	x.see("alive")
-	x.keys("C-c", "C-c")
+	x.leave()
 	x.restored()
 	noneLeft(t, x.home)
 }
@@ -238,7 +251,7 @@ func TestTUIScreen_Piped(t *testing.T) {
 	}
 	x.typed("keys")
 	x.see("keys")
-	x.keys("C-c", "C-c")
+	x.leave()
 	x.restored()
 }
 
@@ -253,7 +266,7 @@ func TestTUIScreen_FirstRun(t *testing.T) {
 	x.run("lathe")
 	x.see("Log in to a provider")
 	x.see("See the demo")
-	x.keys("C-c")
+	x.leave()
 	x.restored()
 	noneLeft(t, x.home)
 }
@@ -267,7 +280,7 @@ func TestTUIScreen_Colours(t *testing.T) {
 		if sent := x.do("capture-pane", "-p", "-e"); regexp.MustCompile(`\x1b\[[0-9;]*[34]8;[25]`).MatchString(sent) != coloured {
 			t.Errorf("%s: %q", env, sent)
 		}
-		x.keys("C-c")
+		x.leave()
 		x.restored()
 	}
 	home, _ := viewHome(t, "")
@@ -292,7 +305,7 @@ func TestTUIScreen_Attach(t *testing.T) {
 	x.typed("hello")
 	x.keys("Enter")
 	x.see("From afar.")
-	x.keys("C-c")
+	x.leave()
 	x.restored()
 	if seen := strings.ReplaceAll(x.screen(), "\n", ""); !strings.Contains(seen, "lathe attach "+s.url+" -s ses_") {
 		t.Errorf("the way back is not told:\n%s", seen)
@@ -317,7 +330,7 @@ func TestTUIScreen_Demo(t *testing.T) {
 	x.typed("and now?")
 	x.keys("Enter")
 	x.see("all of the script")
-	x.keys("C-c")
+	x.leave()
 	x.restored()
 	x.see("Nothing of the demo is left.")
 	noneLeft(t, x.home)

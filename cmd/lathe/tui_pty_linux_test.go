@@ -34,11 +34,11 @@ func TestTUIPty_Leaves(t *testing.T) {
 		signal syscall.Signal
 		code   int
 	}{
-		{"ctrl-c", nil, "\x03", 0, 0},
-		{"ctrl-d", []string{"TERM=xterm-256color"}, "\x04", 0, 0},
+		{"ctrl-c", nil, "\x03\x03", 0, 0},
+		{"ctrl-d", []string{"TERM=xterm-256color"}, "\x04\x04", 0, 0},
 		{"word", []string{"TERM=xterm-256color", "COLORTERM=truecolor"}, "exit\r", 0, 0},
-		{"no colours", []string{"NO_COLOR=1"}, "\x03", 0, 0},
-		{"no mouse", []string{"OPENCODE_DISABLE_MOUSE=1"}, "\x03", 0, 0},
+		{"no colours", []string{"NO_COLOR=1"}, "\x03\x03", 0, 0},
+		{"no mouse", []string{"OPENCODE_DISABLE_MOUSE=1"}, "\x03\x03", 0, 0},
 		{"terminated", nil, "", syscall.SIGTERM, 143},
 		{"interrupted", nil, "", syscall.SIGINT, 130},
 		{"hangup", nil, "", syscall.SIGHUP, 129},
@@ -53,6 +53,7 @@ func TestTUIPty_Leaves(t *testing.T) {
 				t.Fatal(err)
 			}
 			x.see("there.")
+			x.see("▣") // the answer is whole
 			if tt.signal != 0 {
 				err = x.cmd.Process.Signal(tt.signal)
 			} else {

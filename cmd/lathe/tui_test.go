@@ -54,6 +54,32 @@ func TestTUI_Clipboard(t *testing.T) {
 	}
 }
 
+// What is in the clipboard is read by what the machine has for it, pictures first.
+func TestTUI_ClipboardReads(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the ways of Linux")
+	}
+	bin := t.TempDir()
+	for name, body := range map[string]string{"wl-paste": `[ "$1" = --type ] && exit 1; printf text`, "xclip": `printf '\211PNG\r\n\032\n1234'`} {
+		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+body+"\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	for env, want := range map[string]string{"WAYLAND_DISPLAY": "text/plain; charset=utf-8", "DISPLAY": "image/png"} {
+		a := newApp()
+		a.env = func(name string) string { return map[string]string{env: "1"}[name] }
+		if mime, data := a.paster()(t.Context()); mime != want || len(data) == 0 {
+			t.Errorf("%s: %s %q", env, mime, data)
+		}
+	}
+	a := newApp()
+	a.env = func(name string) string { return map[string]string{"DISPLAY": "1", "SSH_TTY": "1"}[name] }
+	if a.paster() != nil {
+		t.Error("over a connection from elsewhere it reads a clipboard")
+	}
+}
+
 // What settings and environment say of the screen.
 func TestTUI_Look(t *testing.T) {
 	a, off := newApp(), false

@@ -170,7 +170,22 @@ func (x *pane) stty() string {
 // shell waits until the shell has the terminal back.
 func (x *pane) shell() {
 	x.t.Helper()
-	x.until("the shell is back", func() bool { return x.flag("pane_current_command") == "sh" })
+	x.until("the shell is back", x.isBack)
+}
+
+// isBack reports whether the shell has the terminal. A program that was stopped has not.
+func (x *pane) isBack() bool {
+	x.t.Helper()
+	if x.flag("pane_current_command") != "sh" {
+		return false
+	}
+	for _, one := range x.running() {
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", one))
+		if err == nil && !strings.Contains(string(stat), ") T ") {
+			return false
+		}
+	}
+	return true
 }
 
 // restored holds the terminal against what it was.

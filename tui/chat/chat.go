@@ -24,6 +24,8 @@ type Env struct {
 	Child      func(lathe.SessionID) (Child, bool)
 	// Epoch is another when the first two may say something else than before.
 	Epoch int
+	// Waiting says that prompts behind the last answer wait, although nothing is under way.
+	Waiting bool
 	// RedoKey is what takes an undo back.
 	RedoKey string
 }

@@ -25,7 +25,7 @@ func (c *Chat) walk(t *lathe.Transcript, env Env) *walk {
 	w.busy = w.count
 	for i := w.count - 1; i >= 0 && i >= w.count-50; i-- {
 		if a, ok := t.Held(i).Said().(*lathe.Assistant); ok {
-			if a.Completed == 0 && a.Error == nil {
+			if a.Completed == 0 && a.Error == nil || env.Waiting {
 				w.busy = i
 			}
 			break

@@ -103,7 +103,7 @@ func (l *List) nothing(th *style.Theme) style.Line {
 	switch {
 	case l.loading:
 		return style.Of(spinner(l.frame)+" Looking …", style.Fg(th.TextMuted))
-	case len(l.o.Items) == 0 && l.o.Empty != "":
+	case len(l.o.Items) == 0 && l.o.Empty != "" && l.Text() == "": // who searches elsewhere gives what was found
 		return style.Of(l.o.Empty, style.Fg(th.TextMuted))
 	default:
 		return style.Of("Nothing found. Type less.", style.Fg(th.TextMuted))

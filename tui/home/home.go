@@ -162,6 +162,9 @@ func footer(th *style.Theme, v *Values, width int) style.Line {
 		if servers.Width() > room-10 { // the hint is the first to go
 			servers = servers[:2]
 		}
+		if v.Broken > 0 && servers.Width() > room-10 { // its colour tells, too
+			servers = style.Of("⊙ ", style.Fg(th.Error)).Add(strconv.Itoa(v.Servers)+" MCP", style.Fg(th.Text))
+		}
 		room -= servers.Width() + 2
 	}
 	if w := left.Width(); w > room { // the end of a path tells more

@@ -33,6 +33,8 @@ func Money(dollars float64) string {
 	switch {
 	case math.IsNaN(dollars) || dollars <= 0:
 		return "$0.00"
+	case dollars < 0.00005:
+		return "<$0.0001"
 	case dollars < 0.005:
 		return "$" + strconv.FormatFloat(dollars, 'f', 4, 64)
 	default:

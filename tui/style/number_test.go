@@ -16,7 +16,7 @@ func TestNumbers(t *testing.T) {
 			t.Errorf("Count(%d) = %s, want %s", n, got, want)
 		}
 	}
-	for n, want := range map[float64]string{0: "$0.00", -1: "$0.00", 0.0012: "$0.0012", 0.01: "$0.01", 1.239: "$1.24", 120: "$120.00"} {
+	for n, want := range map[float64]string{0: "$0.00", -1: "$0.00", 0.00001: "<$0.0001", 0.0012: "$0.0012", 0.01: "$0.01", 1.239: "$1.24", 120: "$120.00"} {
 		if got := style.Money(n); got != want {
 			t.Errorf("Money(%v) = %s, want %s", n, got, want)
 		}

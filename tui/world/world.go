@@ -196,7 +196,7 @@ func (w *World) work(id lathe.SessionID, p lathe.Part) {
 
 func (w *World) asked(f lathe.Fact) []Note {
 	id := lathe.SessionOf(f)
-	if slices.ContainsFunc(w.asks, func(o lathe.Fact) bool { return askID(o) == askID(f) }) {
+	if slices.ContainsFunc(w.asks, func(o lathe.Fact) bool { return lathe.AskOf(o) == lathe.AskOf(f) }) {
 		return nil
 	}
 	w.asks = append(w.asks, f)
@@ -208,16 +208,5 @@ func (w *World) asked(f lathe.Fact) []Note {
 }
 
 func (w *World) settled(id lathe.AskID) {
-	w.asks = slices.DeleteFunc(w.asks, func(f lathe.Fact) bool { return askID(f) == id })
-}
-
-func askID(f lathe.Fact) lathe.AskID {
-	switch f := f.(type) {
-	case *lathe.PermissionAsked:
-		return f.ID
-	case *lathe.QuestionAsked:
-		return f.ID
-	default:
-		return ""
-	}
+	w.asks = slices.DeleteFunc(w.asks, func(f lathe.Fact) bool { return lathe.AskOf(f) == id })
 }

@@ -1,0 +1,86 @@
+package tui
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/lathe-agent/lathe/tui/style"
+)
+
+// A wheel that is turned on and on goes faster, where that is wanted, and slow again after a rest.
+func TestNotch_Acceleration(t *testing.T) {
+	now := time.Unix(1000, 0)
+	o := Options{Now: func() time.Time { return now }, Look: Look{ScrollSpeed: 2}}
+	p := newProgram(context.Background(), o)
+	for range 20 {
+		if n := p.notch(); n != 2 {
+			t.Fatalf("a notch is %d rows without acceleration, want 2", n)
+		}
+	}
+	p.o.Look.Acceleration = true
+	first, last := p.notch(), 0
+	for range 40 {
+		now = now.Add(10 * time.Millisecond)
+		last = p.notch()
+	}
+	if first != 2 || last != 16 {
+		t.Errorf("from %d rows to %d, want from 2 to 16", first, last)
+	}
+	now = now.Add(time.Second)
+	if n := p.notch(); n != 2 {
+		t.Errorf("after a rest a notch is %d rows", n)
+	}
+}
+
+func TestCursor_Looks(t *testing.T) {
+	if c := (Cursor{}).on(nil); c != nil {
+		t.Error("a cursor out of nothing")
+	}
+	if c := (Cursor{Line: true, Still: true}).on(tea.NewCursor(1, 2)); c.Shape != tea.CursorBar || c.Blink || c.X != 1 || c.Y != 2 {
+		t.Errorf("%+v", c)
+	}
+	if c := (Cursor{Underline: true}).on(tea.NewCursor(1, 2)); c.Shape != tea.CursorUnderline || !c.Blink {
+		t.Errorf("%+v", c)
+	}
+}
+
+// Nobody is called while somebody looks, and what is called out is one line of text.
+func TestAttract(t *testing.T) {
+	p := newProgram(context.Background(), Options{Look: Look{Attention: true, Bell: true}})
+	if p.attract("done") != nil {
+		t.Error("called while the terminal is looked at")
+	}
+	p.blurred = true
+	cmd := p.attract("a\x1b]0;x\x07b;c\nd")
+	if cmd == nil {
+		t.Fatal("not called")
+	}
+	raw, ok := cmd().(tea.RawMsg)
+	if !ok {
+		t.Fatalf("%T", cmd())
+	}
+	s, _ := raw.Msg.(string)
+	if !strings.HasPrefix(s, "\a\x1b]9;a]0,xb,c d\x07") || strings.Count(s, "\x1b]") != 2 {
+		t.Errorf("%q", s)
+	}
+	p.o.Look = Look{Bell: true}
+	if raw, _ := p.attract("done")().(tea.RawMsg); raw.Msg != "\a" {
+		t.Errorf("the bell alone is %q", raw.Msg)
+	}
+}
+
+func TestNamedColor(t *testing.T) {
+	th := style.Default(true)
+	for in, want := range map[string]style.Color{"accent": th.Accent, "#010203": style.RGB(1, 2, 3)} {
+		if got, ok := namedColor(th, in); !ok || got != want {
+			t.Errorf("%s: %v %v", in, got, ok)
+		}
+	}
+	if _, ok := namedColor(th, "#12"); ok {
+		t.Error("half a colour counts")
+	}
+}
