@@ -21,6 +21,7 @@ type Options struct {
 	Password  string   // "" lets everyone in: for loopback and tests
 	Origins   []string // of web pages that may ask, beside those that always may
 	Hosts     []string // names of this machine that requests may be addressed to
+	Private   bool     // nobody but this process reaches it, so that no session is shared by itself
 	Log       *slog.Logger
 	IDs       *lathe.IDs
 	Heartbeat time.Duration // of streams; 0 is ten seconds

@@ -109,6 +109,9 @@ func (s *Server) shareMode(c *call, at workspace.Place, mode string) (bool, erro
 // shareNew shares a session at once, where the settings say so. Settings that are wrong are told
 // by whoever needs them.
 func (s *Server) shareNew(c *call, at workspace.Place, rec lathe.Session) (lathe.Session, error) {
+	if s.options.Private {
+		return rec, nil
+	}
 	if auto, err := s.shareMode(c, at, "auto"); err != nil || !auto {
 		return rec, nil
 	}

@@ -66,6 +66,14 @@ func (p *program) askedElsewhere(id lathe.SessionID) tea.Cmd {
 	}
 }
 
+// wantedAbove says, in a session that works for another, that an answer is wanted there.
+func (p *program) wantedAbove(th *style.Theme) style.Line {
+	if len(p.world.Asks(p.root(p.session).ID)) == 0 {
+		return nil
+	}
+	return style.Of("  △ Your answer is wanted: "+p.keys.Label(key.SessionParent), style.Bold(th.Warning))
+}
+
 // root is the session at the top of those that work for each other.
 func (p *program) root(id lathe.SessionID) lathe.Session {
 	s, _ := p.world.Session(id)

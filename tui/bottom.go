@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"strings"
 	"time"
 
 	"github.com/lathe-agent/lathe"
@@ -71,6 +72,19 @@ func (p *program) statusLines(th *style.Theme, width int) []style.Line {
 	return status.View(th, v, width, p.now())
 }
 
+// retryReason says above the prompt why an answer is tried again, where the lines below it had no room for that.
+func (p *program) retryReason(th *style.Theme, width int, below []style.Line) style.Line {
+	s := p.world.Status(p.session)
+	if s.Type != lathe.Retrying || p.lost != nil || s.Message == "" {
+		return nil
+	}
+	reason := style.Of(style.FirstLine(s.Message), style.Fg(th.Error))
+	if strings.Contains(style.Text(below), reason.Text()) {
+		return nil
+	}
+	return append(style.Plain("  "), reason...).Truncate(width)
+}
+
 // motion is the frame of what moves, below 0 where nothing is to.
 func (p *program) motion() int {
 	if !p.kv.Animations {
@@ -102,6 +116,7 @@ func (p *program) childValues() status.Child {
 		Agent: title(s.Agent), Title: s.Title, Color: p.agentColor(s.Agent), Busy: p.world.Busy(s.ID), Frame: p.motion(),
 		Tokens: tokens, Percent: percent(tokens, window), Cost: cost,
 		ParentKey: p.keys.Label(key.SessionParent), PrevKey: p.keys.Label(key.SessionChildCycleReverse), NextKey: p.keys.Label(key.SessionChildCycle),
+		Interrupt: p.keys.Label(key.SessionInterrupt), Interrupting: p.now().Sub(p.interrupt) <= escapeTime,
 	}
 	for i, x := range p.world.Children(s.Parent) {
 		c.Of++

@@ -51,6 +51,7 @@ func (p *program) sessionsDialog() tea.Cmd {
 	list := dialog.NewSessions(p.keys, shown())
 	list.SetLoading(true)
 	o := &overlay{box: list, stays: true, fill: func() { list.SetItems(shown().Items(p.keys)) }}
+	o.spins = func() bool { return len(p.world.Statuses()) > 0 }
 	search := func(text string) tea.Cmd {
 		return p.call("list the sessions", func(ctx context.Context, e host.Engine) (then, error) {
 			all, err := e.List(ctx, host.SessionQuery{Search: text, All: !p.kv.SessionDirectoryFilter, Limit: 200})

@@ -434,3 +434,49 @@ func TestTrust_Told(t *testing.T) {
 	onStage(t, e, inSample(), func(s *stage) { s.sees("! Settings of this project") })
 	onStage(t, sample(), Options{}, func(s *stage) { s.lacks("trust") })
 }
+
+// An agent or a model that there is not is told, and no other gets the prompt instead.
+func TestStart_Wrong(t *testing.T) {
+	o := Options{Start: Start{Agent: "explore", Model: "acme/m-9", Prompt: "do it"}}
+	onStage(t, sample(), o, func(s *stage) {
+		s.sees(`There is no agent "explore"`, `There is no model "acme/m-9"`, "┃ do it", "Build · Model One")
+		s.did()
+		s.press("enter")
+		s.did("create build", "submit ses_new3 do it")
+	})
+	o.Start.Agent, o.Start.Model = "plan", "acme/m-2"
+	onStage(t, sample(), o, func(s *stage) {
+		s.lacks("There is no")
+		s.did("create plan", "submit ses_new3 do it")
+	})
+}
+
+// Who wants to go on where nothing is, is told.
+func TestStart_NothingToContinue(t *testing.T) {
+	e := sample()
+	e.sessions = nil
+	onStage(t, e, Options{Start: Start{Continue: true}}, func(s *stage) { s.sees("There is no session here to continue") })
+}
+
+// Changes are those of the session, else of the working tree; where there is no repository, that is said.
+func TestReview_Sources(t *testing.T) {
+	onStage(t, sample(), inSample(), func(s *stage) {
+		s.slash("diff")
+		s.sees("this session · 2 files +3 −1")
+		s.press("d")
+		s.sees("the last prompt")
+		s.press("d")
+		s.sees("not committed · 2 files")
+		s.press("d")
+		s.sees("this branch", "Nothing has changed")
+		s.press("q")
+		s.sees("Thank you")
+	})
+	e := sample()
+	e.info = host.Info{Directory: "/w/app", Home: "/home/dev", Trusted: true}
+	e.changes = nil
+	onStage(t, e, Options{}, func(s *stage) {
+		s.slash("diff")
+		s.sees("not committed", "this is no git repository")
+	})
+}

@@ -2,17 +2,19 @@ package tui
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/tui/host"
+	"github.com/lathe-agent/lathe/tui/memory"
 )
 
 // slowly opens an engine after a second.
 func slowly(e *canned) Options {
 	return Options{Open: func(context.Context) (host.Engine, error) {
-		time.Sleep(time.Second)
+		<-time.After(time.Second)
 		return e, nil
 	}}
 }
@@ -89,4 +91,46 @@ func TestFirst_PromptWithoutItsSession(t *testing.T) {
 		s.did()
 		s.sees("Could not open the session", "begin")
 	})
+}
+
+// A command for the shell cannot be run while a turn is; it stays in the prompt.
+func TestShell_WhileATurnRuns(t *testing.T) {
+	e := sample()
+	e.statuses = map[lathe.SessionID]lathe.Status{sampleID: {Type: lathe.Busy}}
+	onStage(t, e, inSample(), func(s *stage) {
+		s.typed("!ls")
+		s.press("enter")
+		s.did()
+		s.sees("Commands wait for the end of the turn", "Shell")
+		if got := s.p.edit.Draft().Input; got != "ls" {
+			t.Errorf("the prompt is %q", got)
+		}
+		s.tell(&lathe.StatusChanged{Session: sampleID, Status: lathe.Status{Type: lathe.Idle}})
+		s.press("enter")
+		s.did("shell " + string(sampleID) + " ls")
+	})
+}
+
+// What was being typed when the program ends is called back the next time: here, and in sessions that were left.
+func TestSaveLast_AllDrafts(t *testing.T) {
+	state := t.TempDir()
+	onStage(t, sample(), Options{State: state, Start: Start{Session: sampleID}}, func(s *stage) {
+		s.typed("the draft of the first session")
+		s.press("ctrl+x", "n")
+		s.typed("short")
+		s.run(s.p.openSession("ses_2"))
+		s.settle()
+		s.typed("the draft of the second session")
+		if err := s.p.saveLast(); err != nil {
+			t.Fatal(err)
+		}
+	})
+	var got []string
+	all, err := memory.Open(state).History()
+	for _, d := range all {
+		got = append(got, d.Input)
+	}
+	if want := []string{"the draft of the first session", "the draft of the second session"}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("kept %q, %v", got, err)
+	}
 }

@@ -46,6 +46,9 @@ type canned struct {
 	cut       []lathe.SessionID // turns that a dead process left
 	asks      []lathe.Fact
 	files     []string
+	methods   map[string][]host.LoginMethod
+	page      host.Authorization
+	away      chan struct{} // closed when who logs in has done it
 	undone    host.Undone
 	fails     map[string]error // by the word that done has of a call
 	done      []string         // what was asked for, in order
@@ -229,8 +232,20 @@ func (c *canned) Changes(_ context.Context, from host.Source) ([]lathe.FileDiff,
 	return c.changes[from], nil
 }
 
-func (c *canned) Methods(context.Context) (map[string][]host.LoginMethod, error) { return nil, nil }
-func (c *canned) SetKey(_ context.Context, provider, _ string) error             { return c.did("key", provider) }
+func (c *canned) Methods(context.Context) (map[string][]host.LoginMethod, error) {
+	return c.methods, nil
+}
+
+func (c *canned) Authorize(_ context.Context, provider string, n int) (host.Authorization, error) {
+	return c.page, c.did("authorize", provider, n)
+}
+
+func (c *canned) Complete(_ context.Context, provider string, n int, code string) error {
+	<-c.away
+	return c.did("complete", provider, n, code)
+}
+
+func (c *canned) SetKey(_ context.Context, provider, _ string) error { return c.did("key", provider) }
 
 // stage is a program on a screen, in a bubble of time of its own: what it calls comes back before the next key, and no
 // time passes unless a test sleeps.
@@ -266,6 +281,7 @@ func onStage(t *testing.T, e *canned, o Options, test func(s *stage)) {
 			s.copied = append(s.copied, text)
 			return nil
 		}
+		o.Now = func() time.Time { return time.Now().UTC() }
 		s.p = newProgram(ctx, o)
 		s.send(tea.WindowSizeMsg{Width: 80, Height: 24})
 		s.run(s.p.Init())
@@ -447,43 +463,4 @@ func compare(t *testing.T, path, got string) {
 	if diff := cmp.Diff(string(want), got); diff != "" {
 		t.Errorf("%s differs (-want +got); if that is right, run with -update:\n%s", path, diff)
 	}
-}
-
-// keyPress makes a key of its name.
-func keyPress(t *testing.T, name string) tea.KeyPressMsg {
-	t.Helper()
-	k := tea.KeyPressMsg{}
-	words := strings.Split(name, "+")
-	for _, m := range words[:len(words)-1] {
-		switch m {
-		case "ctrl":
-			k.Mod |= tea.ModCtrl
-		case "alt":
-			k.Mod |= tea.ModAlt
-		case "shift":
-			k.Mod |= tea.ModShift
-		default:
-			t.Fatalf("%s: %s is no modifier", name, m)
-		}
-	}
-	last := words[len(words)-1]
-	named := map[string]rune{
-		"enter": tea.KeyEnter, "esc": tea.KeyEscape, "tab": tea.KeyTab, "up": tea.KeyUp, "down": tea.KeyDown, "left": tea.KeyLeft,
-		"right": tea.KeyRight, "home": tea.KeyHome, "end": tea.KeyEnd, "pgup": tea.KeyPgUp, "pgdown": tea.KeyPgDown, "space": tea.KeySpace,
-		"backspace": tea.KeyBackspace, "delete": tea.KeyDelete, "f2": tea.KeyF2,
-	}
-	if code, ok := named[last]; ok {
-		if k.Code = code; code == tea.KeySpace && k.Mod == 0 {
-			k.Text = " "
-		}
-		return k
-	}
-	if r := []rune(last); len(r) == 1 {
-		if k.Code = r[0]; k.Mod&^tea.ModShift == 0 {
-			k.Text = last
-		}
-		return k
-	}
-	t.Fatalf("%s is no key", name)
-	return k
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/tui/chat"
+	"github.com/lathe-agent/lathe/tui/dialog"
 	"github.com/lathe-agent/lathe/tui/editor"
 	"github.com/lathe-agent/lathe/tui/home"
 	"github.com/lathe-agent/lathe/tui/key"
@@ -62,6 +63,11 @@ type frame struct {
 	promptHeight          int
 	statusY               int
 	popupY, popupRows     int
+}
+
+// onSide reports whether a cell is of the column at the right, which may lie over the conversation.
+func (f *frame) onSide(x, y int) bool {
+	return f.sideX > 0 && x >= f.sideX && (f.chatWidth == f.sideX || y < f.chatHeight)
 }
 
 // frame is that of the last view; before the first it is guessed.
@@ -197,7 +203,7 @@ func (p *program) drawSession(th *style.Theme) ([]style.Line, *tea.Cursor) {
 	var said []style.Line
 	if o := p.opened(); o != nil {
 		said = p.chat().View(o.Transcript, p.env())
-		if p.hasBelow() && len(bottom) > 0 {
+		if p.hasBelow() && len(bottom) > 0 && bottom[0] == nil {
 			bottom[0] = style.Of("  ↓ more below", style.Fg(th.TextMuted))
 		}
 	} else {
@@ -232,13 +238,14 @@ func (p *program) drawBottom(th *style.Theme, f *frame) (rows []style.Line, curs
 		return rows, cursor
 	}
 	if p.isChild() {
-		rows = append([]style.Line{nil}, p.childFooter(th, f.promptWidth)...)
+		rows = append([]style.Line{p.wantedAbove(th)}, p.childFooter(th, f.promptWidth)...)
 		f.promptHeight = 1
 		return rows, nil
 	}
-	rows = append([]style.Line{nil}, p.drawPrompt(th, f.promptWidth, p.promptMax())...)
+	below := p.statusLines(th, f.promptWidth)
+	rows = append([]style.Line{p.retryReason(th, f.promptWidth, below)}, p.drawPrompt(th, f.promptWidth, p.promptMax())...)
 	f.promptHeight = len(rows)
-	rows = append(rows, p.statusLines(th, f.promptWidth)...)
+	rows = append(rows, below...)
 	if x, y, ok := p.edit.Cursor(); ok {
 		cursor = tea.NewCursor(x, y+1)
 	}
@@ -330,11 +337,15 @@ func (p *program) layScrollbar(th *style.Theme, f frame, lines []style.Line) {
 // layOver puts a dialog over the screen, which recedes.
 func (p *program) layOver(th *style.Theme, lines []style.Line) ([]style.Line, *tea.Cursor) {
 	o := p.over
+	if l, ok := o.box.(*dialog.List); ok {
+		l.SetFrame(max(0, p.motion()))
+	}
 	rows := o.box.View(th, p.width, max(1, p.height-2))
 	w := 0
 	for _, r := range rows {
 		w = max(w, r.Width())
 	}
+	o.width = w
 	o.x, o.y = max(0, (p.width-w)/2), max(0, min((p.height-len(rows))/3, p.height-len(rows)))
 	for i, l := range lines {
 		if !o.clear {

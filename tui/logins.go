@@ -77,10 +77,11 @@ func (p *program) keyDialog(provider host.Provider) tea.Cmd {
 
 // authorize shows the page to log in at, and waits for the end of it or for its code.
 func (p *program) authorize(provider host.Provider, n int, a host.Authorization) tea.Cmd {
+	var waiting *overlay
 	complete := func(code string) tea.Cmd {
 		return p.longCall("log in", func(ctx context.Context, e host.Engine) (then, error) {
 			if err := e.Complete(ctx, provider.ID, n, code); err != nil {
-				return nil, err
+				return func() tea.Cmd { p.giveUp(waiting); return nil }, err
 			}
 			return func() tea.Cmd { return p.loggedIn(provider) }, nil
 		})
@@ -89,8 +90,15 @@ func (p *program) authorize(provider host.Provider, n int, a host.Authorization)
 		return tea.Batch(p.browse(a.URL), p.show(&overlay{box: dialog.NewCodeInput(p.keys, provider, a), on: entered(complete)}))
 	}
 	box := dialog.NewLoginWait(p.keys, provider, a)
-	o := &overlay{box: box, stays: true, on: chosen(func(dialog.Chosen) tea.Cmd { return p.browse(a.URL) })}
-	return tea.Batch(p.browse(a.URL), p.show(o), complete(""))
+	waiting = &overlay{box: box, stays: true, on: chosen(func(dialog.Chosen) tea.Cmd { return p.browse(a.URL) })}
+	return tea.Batch(p.browse(a.URL), p.show(waiting), complete(""))
+}
+
+// giveUp takes a dialog away that waits for what will not come any more.
+func (p *program) giveUp(o *overlay) {
+	if o != nil && p.over == o {
+		p.over = nil
+	}
 }
 
 // loggedIn reads anew who can answer, and lets choose.

@@ -17,7 +17,7 @@ func TestConnection_IsLostAndFound(t *testing.T) {
 		s.sees("interrupt")
 		s.p.feed.put(lathe.Event{}, &host.Broken{Err: errors.New("refused")})
 		s.pass(2 * frameTime)
-		s.sees("no connection to the server, trying again")
+		s.sees("no connection, trying again")
 		s.lacks("interrupt")
 		if s.p.moves() {
 			t.Error("something moves")

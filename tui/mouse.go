@@ -17,6 +17,9 @@ type selection struct {
 	from, to point
 	held     bool // the button is down
 	moved    bool
+
+	left, right int  // the columns of the region where it began; what stands beside is not meant
+	said        bool // it is of the conversation
 }
 
 type point struct{ x, y int }
@@ -29,7 +32,7 @@ func (p *program) mouse(msg tea.MouseMsg) tea.Cmd {
 		return p.wheel(m)
 	case tea.MouseClickMsg:
 		if m.Button == tea.MouseLeft {
-			p.selection = selection{from: point{m.X, m.Y}, to: point{m.X, m.Y}, held: true}
+			p.selection = p.selectFrom(point{m.X, m.Y})
 		}
 	case tea.MouseMotionMsg:
 		if !p.selection.held {
@@ -42,6 +45,29 @@ func (p *program) mouse(msg tea.MouseMsg) tea.Cmd {
 		return p.released(m)
 	}
 	return nil
+}
+
+// selectFrom begins a selection, in the region that is there.
+func (p *program) selectFrom(at point) selection {
+	s := selection{from: at, to: at, held: true, right: p.width}
+	f := p.frame()
+	switch {
+	case p.over != nil:
+		if w := p.over.width; at.x >= p.over.x && at.x < p.over.x+w {
+			s.left, s.right = p.over.x+1, p.over.x+w-1 // without its frame
+		}
+	case p.review != nil || p.session == "":
+	case f.sideX > 0 && at.x >= f.sideX:
+		s.left = f.sideX
+	default:
+		if f.sideX > 0 {
+			s.right = f.sideX
+		}
+		if at.x >= 2 { // left of that are margins and bars
+			s.left, s.said = 2, true
+		}
+	}
+	return s
 }
 
 // released ends a drag, which copies, or a click.
@@ -62,6 +88,9 @@ func (p *program) released(m tea.Mouse) tea.Cmd {
 }
 
 func (p *program) wheel(m tea.Mouse) tea.Cmd {
+	if !p.selection.held {
+		p.selection = selection{} // what it lay on moves away below it
+	}
 	dy := 1
 	switch m.Button {
 	case tea.MouseWheelUp:
@@ -76,7 +105,7 @@ func (p *program) wheel(m tea.Mouse) tea.Cmd {
 	case p.review != nil:
 		p.review.Wheel(m.X, dy*p.notch())
 		return nil
-	case p.session != "" && f.sideX > 0 && m.X >= f.sideX:
+	case p.session != "" && f.onSide(m.X, m.Y):
 		p.side.Wheel(dy * p.notch())
 		return nil
 	case p.asking != nil && m.Y >= f.promptY:
@@ -121,7 +150,7 @@ func (p *program) click(x, y int) tea.Cmd {
 		return p.clickOver(x, y)
 	case p.review != nil:
 		return p.reviewed(p.review.Click(x, y))
-	case p.session != "" && f.sideX > 0 && x >= f.sideX:
+	case p.session != "" && f.onSide(x, y):
 		if out := p.side.Click(x-f.sideX, y); out.File != "" {
 			return p.reviewFile(out.File)
 		}
@@ -209,12 +238,12 @@ func (s selection) span(y, width int) (from, to int, ok bool) {
 	if y < a.y || y > b.y {
 		return 0, 0, false
 	}
-	from, to = 0, width
+	from, to = s.left, min(width, s.right)
 	if y == a.y {
-		from = a.x
+		from = max(from, a.x)
 	}
 	if y == b.y {
-		to = min(width, b.x+1)
+		to = min(to, b.x+1)
 	}
 	return from, to, from < to
 }
@@ -243,7 +272,11 @@ func (s selection) text(lines []style.Line) string {
 			if b.Len() > 0 {
 				b.WriteByte('\n')
 			}
-			b.WriteString(strings.TrimRight(l.Cut(from, to).Text(), " "))
+			row := l.Cut(from, to).Text()
+			if s.said && from == s.left {
+				row = strings.TrimPrefix(row, "│ ") // left of what a tool printed
+			}
+			b.WriteString(strings.TrimRight(row, " "))
 		}
 	}
 	return b.String()

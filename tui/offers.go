@@ -30,27 +30,29 @@ func (p *program) offerFirst() tea.Cmd {
 	if p.offers.asked {
 		return nil
 	}
+	p.offers.asked = true
 	if p.o.FirstRun == nil {
-		p.offers.setup.Set(nil)
+		p.setOffers([]Offer{{ID: "login", Title: "Log in to a provider, or give its key", Login: true}})
 		return nil
 	}
-	p.offers.asked = true
 	return func() tea.Msg {
 		if !p.calls.enter() {
 			return nil
 		}
 		defer p.calls.wg.Done()
 		found := p.o.FirstRun(p.ctx)
-		return answered{then: func() tea.Cmd {
-			p.offers.list = found
-			var choices []home.Choice
-			for _, f := range found {
-				choices = append(choices, home.Choice{ID: f.ID, Title: f.Title, Detail: f.Detail})
-			}
-			p.offers.setup.Set(choices)
-			return nil
-		}}
+		return answered{then: func() tea.Cmd { p.setOffers(found); return nil }}
 	}
+}
+
+// setOffers shows what can be done.
+func (p *program) setOffers(found []Offer) {
+	p.offers.list = found
+	var choices []home.Choice
+	for _, f := range found {
+		choices = append(choices, home.Choice{ID: f.ID, Title: f.Title, Detail: f.Detail})
+	}
+	p.offers.setup.Set(choices)
 }
 
 func (p *program) offerKey(k tea.KeyPressMsg) (tea.Cmd, bool) {

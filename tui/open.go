@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -140,7 +141,32 @@ func (p *program) learnt(providers host.Providers, agents []lathe.Agent) tea.Cmd
 		return p.offerFirst()
 	}
 	p.offers = offers{}
-	return p.sendFirst()
+	return tea.Batch(p.sayWrongStart(), p.sendFirst())
+}
+
+// sayWrongStart tells, once, what the command line names and there is not. Nobody else gets the prompt in its stead
+// unless the user sends it.
+func (p *program) sayWrongStart() tea.Cmd {
+	s := &p.o.Start
+	var wrong []string
+	if s.Agent != "" && !slices.ContainsFunc(p.world.Agents, func(a lathe.Agent) bool { return a.Name == s.Agent && isOffered(a) }) {
+		wrong = append(wrong, fmt.Sprintf("There is no agent %q to talk to: /agents lists them", s.Agent))
+		s.Agent = ""
+	}
+	if ref, ok := parseModel(s.Model); s.Model != "" {
+		if _, known := p.findModel(ref); !ok || !known {
+			wrong = append(wrong, fmt.Sprintf("There is no model %q here: /models lists those there are", s.Model))
+			s.Model = ""
+		}
+	}
+	if len(wrong) == 0 {
+		return nil
+	}
+	if s.Prompt != "" {
+		p.edit.Insert(s.Prompt)
+		s.Prompt = ""
+	}
+	return p.say(toast.Error, strings.Join(wrong, "\n"))
 }
 
 // first opens what the command line asked for.
@@ -158,7 +184,13 @@ func (p *program) first() tea.Cmd {
 			all, err := e.List(ctx, host.SessionQuery{Limit: 20})
 			i := slices.IndexFunc(all, func(s lathe.Session) bool { return s.Parent == "" })
 			if err != nil || i < 0 {
-				return func() tea.Cmd { p.opening, p.carry = false, false; return p.sendFirst() }, err
+				return func() tea.Cmd {
+					p.opening, p.carry = false, false
+					if err != nil {
+						return p.sendFirst()
+					}
+					return tea.Batch(p.say(toast.Info, "There is no session here to continue: this is a new one"), p.sendFirst())
+				}, err
 			}
 			return func() tea.Cmd {
 				if p.o.Start.Fork {

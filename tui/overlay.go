@@ -28,10 +28,12 @@ type overlay struct {
 	fill func()
 	// stays keeps it open when something is chosen in it.
 	stays bool
+	// spins, if any, reports whether something in it moves.
+	spins func() bool
 	// clear leaves the rest of the screen as it is, for a choice that shows there.
 	clear bool
 
-	x, y int // where it was drawn
+	x, y, width int // where it was drawn
 }
 
 // show puts a dialog over the rest.

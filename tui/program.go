@@ -41,6 +41,7 @@ type program struct {
 	asking    *asking  // what waits for an answer on this screen
 	review    *review.Review
 	reviewing source
+	reviewAt  string // the file to begin with
 	toasts    toast.Stack
 	choice    choice
 	kv        kv
@@ -49,12 +50,12 @@ type program struct {
 
 	approved map[lathe.AskID]bool // given without asking, where the user has said so
 
-	leader     time.Time // when the leader was pressed; zero when it was not
-	interrupt  time.Time // when interrupting was asked for the first time
+	leader     time.Time      // when the leader was pressed; zero when it was not
+	interrupt  time.Time      // when interrupting was asked for the first time
 	opening    bool           // what the command line asked for is not on the screen yet
 	carry      bool           // what is typed goes along to the session that comes: it is meant for that one
 	early      *editor.Submit // sent before there was anybody to answer
-	leaving    time.Time // when leaving was asked for the first time while a turn was under way
+	leaving    time.Time      // when leaving was asked for the first time while a turn was under way
 	lastBatch  time.Time
 	lost       error                    // why there is no connection to the engine at present
 	cut        map[lathe.SessionID]bool // whose turn was cut off

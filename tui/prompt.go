@@ -15,6 +15,7 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/tui/editor"
 	"github.com/lathe-agent/lathe/tui/host"
+	"github.com/lathe-agent/lathe/tui/key"
 	"github.com/lathe-agent/lathe/tui/toast"
 )
 
@@ -116,6 +117,10 @@ func (p *program) serverCommand(c editor.ServerCommand) tea.Cmd {
 }
 
 func (p *program) runShell(s editor.Shell) tea.Cmd {
+	if p.session != "" && p.world.Busy(p.session) {
+		p.edit.Restore(s.Draft)
+		return p.say(toast.Warning, "Commands wait for the end of the turn; "+p.keys.Label(key.SessionInterrupt)+" twice ends it now")
+	}
 	sh := host.Shell{Line: s.Line, Agent: p.choice.agent, Model: p.ref()}
 	return tea.Batch(p.addHistory(s.Draft), p.inSession("run the command", s.Draft, func(ctx context.Context, e host.Engine, id lathe.SessionID) error {
 		return e.Shell(ctx, id, sh)

@@ -2,6 +2,8 @@ package tui
 
 import (
 	"context"
+	"errors"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -80,15 +82,21 @@ func (p *program) sayTrouble() tea.Cmd {
 	return p.say(toast.Warning, strings.Join(p.trouble, "\n"))
 }
 
-// saveLast keeps what was being typed when the program ended.
+// saveLast keeps what was being typed when the program ended, here and in other sessions.
 func (p *program) saveLast() error {
-	d := p.edit.Draft()
-	if d.IsEmpty() || len(d.Input) < 20 {
-		return nil
-	}
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
-	return p.memory.SaveHistory(ctx, d)
+	p.keepDraft()
+	var errs []error
+	for _, id := range slices.Sorted(maps.Keys(p.drafts)) {
+		if d := p.drafts[id]; id != p.session && len(d.Input) >= 20 {
+			errs = append(errs, p.memory.SaveHistory(ctx, d))
+		}
+	}
+	if d := p.drafts[p.session]; len(d.Input) >= 20 { // the last one comes back first
+		errs = append(errs, p.memory.SaveHistory(ctx, d))
+	}
+	return errors.Join(errs...)
 }
 
 // addHistory keeps a prompt for the next time.

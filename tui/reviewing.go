@@ -40,9 +40,10 @@ func (p *program) newReview() {
 }
 
 // reviewFile shows what the session did to a file.
-func (p *program) reviewFile(string) tea.Cmd {
+func (p *program) reviewFile(path string) tea.Cmd {
 	p.reviewing = fromSession
 	p.newReview()
+	p.reviewAt = path
 	return p.readChanges()
 }
 
@@ -88,8 +89,12 @@ func (p *program) readChanges() tea.Cmd {
 			case p.review != r || p.reviewing != from: // another is wanted by now
 			case err != nil:
 				r.Fail(from.name(), words(err))
+			case len(files) == 0 && from >= fromTree && p.world.Info.Branch == "":
+				r.Fail(from.name(), "There is nothing to compare with: this is no git repository, or no branch of one.")
 			default:
 				r.Set(from.name(), files)
+				r.Open(p.reviewAt)
+				p.reviewAt = ""
 			}
 			return nil
 		}, nil

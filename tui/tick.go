@@ -64,6 +64,9 @@ func (p *program) animate() tea.Cmd {
 
 // moves reports whether something on the screen moves.
 func (p *program) moves() bool {
+	if p.over != nil && p.over.spins != nil && p.over.spins() {
+		return true
+	}
 	if p.session == "" {
 		return p.engine == nil
 	}

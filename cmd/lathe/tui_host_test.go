@@ -321,6 +321,36 @@ func TestTUIHost_Attached(t *testing.T) {
 	}
 }
 
+// A server that goes away is told of, and sought for as long as somebody listens.
+func TestTUIHost_TellsOfABreak(t *testing.T) {
+	needUnix(t)
+	m := modeltest.Start(t, modeltest.MustParse("text \"One.\"\nfinish stop"))
+	home := serveHome(t, m.URL)
+	s := startServe(t, home, []string{"LATHE_NO_AUTH=1"})
+	c, err := client.New(s.url, client.Options{Directory: home, Patience: time.Nanosecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := attachedEngine(newApp(), c)
+	defer func() {
+		if err := closing(c, e.close()); err != nil {
+			t.Error(err)
+		}
+	}()
+	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+	defer stop()
+	var last error
+	for _, err := range e.host.Events(ctx, lathe.Opt[lathe.Cursor]{}) {
+		if last = err; err != nil {
+			break
+		}
+		s.end()
+	}
+	if broken := (*host.Broken)(nil); !errors.As(last, &broken) || broken.Err == nil {
+		t.Errorf("told %v", last)
+	}
+}
+
 // Somebody without a provider is offered what there is, and a model of this machine becomes the one of
 // the settings.
 func TestTUIHost_Offers(t *testing.T) {
@@ -382,10 +412,18 @@ func TestTUIHost_Changes(t *testing.T) {
 // An engine of this process has no address that others could read a session at.
 func TestTUIHost_SharesNothingByItself(t *testing.T) {
 	a, _ := tuiHome(t, "")
-	h, ctx := opened(t, a), t.Context()
-	s, err := h.Create(ctx, host.NewSession{Agent: "build"})
+	settings := filepath.Join(a.env("HOME"), ".config", "lathe", "lathe.json")
+	was, err := os.ReadFile(settings)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if err := os.WriteFile(settings, []byte(strings.Replace(string(was), "{", `{"share":"auto",`, 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h, ctx := opened(t, a), t.Context()
+	s, err := h.Create(ctx, host.NewSession{Agent: "build"})
+	if err != nil || s.Share != nil {
+		t.Fatal(s.Share, err)
 	}
 	if _, err := h.Share(ctx, s.ID); lathe.CodeOf(err) != lathe.Unavailable {
 		t.Errorf("shared: %v", err)

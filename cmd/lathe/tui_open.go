@@ -91,7 +91,7 @@ func (a *app) within(e *engine.Engine, setup *agentSetup, at folders, change fun
 		return nil, closing(setup, closing(e, closing(b.Terminals, err)))
 	}
 	// There is no password: nobody else reaches it.
-	s := server.New(b, server.Options{Directory: dir, Version: version, Log: a.quietLog()})
+	s := server.New(b, server.Options{Directory: dir, Version: version, Private: true, Log: a.quietLog()})
 	c, err := client.New("", client.Options{Handler: s, Directory: dir})
 	if err != nil {
 		return nil, closing(setup, closing(e, closing(b.Terminals, err)))

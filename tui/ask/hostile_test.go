@@ -11,16 +11,8 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/tui/ask"
 	"github.com/lathe-agent/lathe/tui/style"
+	"github.com/lathe-agent/lathe/tui/styletest"
 )
-
-// hostile are texts that try to do something to the screen.
-func hostile() []string {
-	return []string{
-		"", " ", "\n\n\n", "\x1b]0;title\x07\x1b[2J\x1b[H", "\u202eevil\u2066x\u2069", "a\x00b", "\xff\xfe", strings.Repeat("x", 3000),
-		"日本語のテキスト", "e\u0301\u0302\u0303", "👩‍👩‍👧‍👦 ✈️ 🏽", "שלום עולם", "\t\ttabs", "\r\nreturn\rreturn",
-		strings.Repeat("a\u0300", 500), strings.Repeat("\n", 300), "\U000e0041\U000e0042", "\u3164\u2800\u00a0",
-	}
-}
 
 func names() []string {
 	return []string{
@@ -30,7 +22,7 @@ func names() []string {
 }
 
 func makers() map[string]func(t *rapid.T) region {
-	m := hostile()
+	m := styletest.Hostile()
 	return map[string]func(t *rapid.T) region{
 		"permission": func(t *rapid.T) region {
 			text := rapid.SampledFrom(m).Draw(t, "text")
@@ -39,7 +31,7 @@ func makers() map[string]func(t *rapid.T) region {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p := ask.NewPermission(mustKeys(t), &lathe.PermissionAsked{PermissionRequest: lathe.PermissionRequest{
+			p := ask.NewPermission(styletest.Keys(t), &lathe.PermissionAsked{PermissionRequest: lathe.PermissionRequest{
 				Permission: name, Patterns: []string{text}, Always: rapid.SampledFrom([][]string{nil, {text}, {"*"}}).Draw(t, "always"), Metadata: meta,
 			}}, ask.Options{From: text})
 			p.SetWaiting(3)
@@ -57,7 +49,7 @@ func makers() map[string]func(t *rapid.T) region {
 				}
 				list = append(list, q)
 			}
-			return ask.NewQuestion(mustKeys(t), &lathe.QuestionAsked{QuestionRequest: lathe.QuestionRequest{Questions: list}})
+			return ask.NewQuestion(styletest.Keys(t), &lathe.QuestionAsked{QuestionRequest: lathe.QuestionRequest{Questions: list}})
 		},
 	}
 }
@@ -74,7 +66,7 @@ func TestRegions_AnyKeys(t *testing.T) {
 					now = now.Add(time.Duration(rapid.IntRange(0, 1000).Draw(t, "wait")) * time.Millisecond)
 					switch rapid.IntRange(0, 9).Draw(t, "what") {
 					case 0:
-						if out := r.Paste(rapid.SampledFrom(hostile()).Draw(t, "paste")); out != (ask.None{}) {
+						if out := r.Paste(rapid.SampledFrom(styletest.Hostile()).Draw(t, "paste")); out != (ask.None{}) {
 							t.Fatalf("a paste came to %#v", out)
 						}
 					case 1:
@@ -82,7 +74,7 @@ func TestRegions_AnyKeys(t *testing.T) {
 					case 2:
 						r.Wheel(rapid.IntRange(-50, 50).Draw(t, "dy"))
 					default:
-						r.Key(press(rapid.SampledFrom(names()).Draw(t, "key")), now)
+						r.Key(styletest.Press(rapid.SampledFrom(names()).Draw(t, "key")), now)
 					}
 					look(t, r, rapid.SampledFrom([]int{20, 21, 40, 80, 120}).Draw(t, "width"), rapid.IntRange(3, 40).Draw(t, "height"))
 				}

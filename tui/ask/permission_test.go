@@ -12,6 +12,7 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/tui/ask"
 	"github.com/lathe-agent/lathe/tui/style"
+	"github.com/lathe-agent/lathe/tui/styletest"
 )
 
 // permission makes a region as the engine would ask for it.
@@ -20,7 +21,7 @@ func permission(t testing.TB, name, metadata string, patterns, always []string) 
 	if metadata != "" && !json.Valid([]byte(metadata)) {
 		t.Fatalf("not JSON: %s", metadata)
 	}
-	return ask.NewPermission(keys(t), &lathe.PermissionAsked{PermissionRequest: lathe.PermissionRequest{
+	return ask.NewPermission(styletest.Keys(t), &lathe.PermissionAsked{PermissionRequest: lathe.PermissionRequest{
 		ID: "per_1", Session: "ses_1", Permission: name, Patterns: patterns, Always: always, Metadata: json.RawMessage(metadata),
 	}}, ask.Options{Diff: plainDiff})
 }
@@ -87,7 +88,7 @@ func TestPermission_GoldenStages(t *testing.T) {
 	send(everything, "2")
 	golden(t, "permission-everything", everything)
 
-	sub := ask.NewPermission(keys(t), &lathe.PermissionAsked{PermissionRequest: lathe.PermissionRequest{Permission: "bash", Patterns: []string{"ls"}}}, ask.Options{From: "explore"})
+	sub := ask.NewPermission(styletest.Keys(t), &lathe.PermissionAsked{PermissionRequest: lathe.PermissionRequest{Permission: "bash", Patterns: []string{"ls"}}}, ask.Options{From: "explore"})
 	sub.SetWaiting(2)
 	golden(t, "permission-subagent", sub)
 
@@ -160,33 +161,33 @@ func TestPermission_HoldsKeysBack(t *testing.T) {
 		case '\n':
 			name = "enter"
 		}
-		want(t, p.Key(press(name), at), ask.None{})
+		want(t, p.Key(styletest.Press(name), at), ask.None{})
 	}
-	want(t, p.Key(press("enter"), at.Add(ask.Quiet-time.Millisecond)), ask.None{})
-	want(t, p.Key(press("enter"), at.Add(2*ask.Quiet)), ask.Reply{Reply: lathe.Once})
+	want(t, p.Key(styletest.Press("enter"), at.Add(ask.Quiet-time.Millisecond)), ask.None{})
+	want(t, p.Key(styletest.Press("enter"), at.Add(2*ask.Quiet)), ask.Reply{Reply: lathe.Once})
 
 	never := bash(t, "x") // Shown was forgotten: the first key only begins the wait
-	want(t, never.Key(press("enter"), start), ask.None{})
-	want(t, never.Key(press("enter"), start.Add(ask.Quiet)), ask.Reply{Reply: lathe.Once})
+	want(t, never.Key(styletest.Press("enter"), start), ask.None{})
+	want(t, never.Key(styletest.Press("enter"), start.Add(ask.Quiet)), ask.Reply{Reply: lathe.Once})
 
 	held := bash(t, "x")
 	held.Shown(start)
-	k := press("enter")
+	k := styletest.Press("enter")
 	k.IsRepeat = true
 	want(t, held.Key(k, ready), ask.None{})
 
 	twice := bash(t, "x") // two quick presses do not allow for ever
 	twice.Shown(start)
-	twice.Key(press("2"), ready)
-	want(t, twice.Key(press("enter"), ready.Add(50*time.Millisecond)), ask.None{})
-	want(t, twice.Key(press("enter"), ready.Add(time.Second)), ask.Reply{Reply: lathe.Always})
+	twice.Key(styletest.Press("2"), ready)
+	want(t, twice.Key(styletest.Press("enter"), ready.Add(50*time.Millisecond)), ask.None{})
+	want(t, twice.Key(styletest.Press("enter"), ready.Add(time.Second)), ask.Reply{Reply: lathe.Always})
 
 	// A reason is typed at once, and all of it.
 	why := bash(t, "x")
 	why.Shown(start)
-	why.Key(press("3"), ready)
+	why.Key(styletest.Press("3"), ready)
 	write(why, "no")
-	want(t, why.Key(press("enter"), ready), ask.Reply{Reply: lathe.Reject, Message: "no"})
+	want(t, why.Key(styletest.Press("enter"), ready), ask.Reply{Reply: lathe.Reject, Message: "no"})
 }
 
 func TestPermission_PasteNeverAnswers(t *testing.T) {

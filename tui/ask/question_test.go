@@ -9,11 +9,12 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/tui/ask"
 	"github.com/lathe-agent/lathe/tui/style"
+	"github.com/lathe-agent/lathe/tui/styletest"
 )
 
 func question(t testing.TB, list ...lathe.Question) *ask.Question {
 	t.Helper()
-	return ask.NewQuestion(keys(t), &lathe.QuestionAsked{QuestionRequest: lathe.QuestionRequest{ID: "que_1", Questions: list}})
+	return ask.NewQuestion(styletest.Keys(t), &lathe.QuestionAsked{QuestionRequest: lathe.QuestionRequest{ID: "que_1", Questions: list}})
 }
 
 func base() lathe.Question {
@@ -112,10 +113,10 @@ func TestQuestion_AnswersAreExact(t *testing.T) {
 func TestQuestion_HoldsKeysBack(t *testing.T) {
 	q := question(t, base())
 	q.Shown(start)
-	want(t, q.Key(press("1"), start.Add(100*time.Millisecond)), ask.None{})
-	want(t, q.Key(press("enter"), start.Add(300*time.Millisecond)), ask.None{})
+	want(t, q.Key(styletest.Press("1"), start.Add(100*time.Millisecond)), ask.None{})
+	want(t, q.Key(styletest.Press("enter"), start.Add(300*time.Millisecond)), ask.None{})
 	want(t, q.Paste("1\n"), ask.None{})
-	want(t, q.Key(press("1"), start.Add(time.Second)), ask.Answer{Answers: [][]string{{"SQLite"}}})
+	want(t, q.Key(styletest.Press("1"), start.Add(time.Second)), ask.Answer{Answers: [][]string{{"SQLite"}}})
 }
 
 func TestQuestion_Mouse(t *testing.T) {

@@ -305,7 +305,7 @@ func (w *walk) taskBody(c *call, width int) []style.Line {
 	case c.running && ch.Doing != "":
 		words = ch.Doing
 	case ok && ch.Calls > 0:
-		words = plural(ch.Calls, "call")
+		words = style.Plural(ch.Calls, "call")
 	case c.meta.Backdrop:
 		words = "in the background"
 	}

@@ -2,10 +2,7 @@ package chat_test
 
 import (
 	"encoding/json"
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -16,9 +13,8 @@ import (
 	"github.com/lathe-agent/lathe/lathetest"
 	"github.com/lathe-agent/lathe/tui/chat"
 	"github.com/lathe-agent/lathe/tui/style"
+	"github.com/lathe-agent/lathe/tui/styletest"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 var noon = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
 
@@ -130,27 +126,6 @@ func everything() *talk {
 	return k
 }
 
-func golden(t *testing.T, name string, lines []style.Line) {
-	t.Helper()
-	path := filepath.Join("testdata", name+".txt")
-	got := style.Text(lines) + "\n"
-	if *update {
-		if err := os.MkdirAll("testdata", 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(got), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("%s is not as it was; -update writes it. Now:\n%s", path, got)
-	}
-}
-
 func TestView_Everything(t *testing.T) {
 	for _, width := range []int{40, 80, 120, 160} {
 		e := env(width, 400)
@@ -161,12 +136,8 @@ func TestView_Everything(t *testing.T) {
 			return chat.Child{Calls: 7}, id == "ses_2"
 		}
 		lines := chat.New().View(everything().transcript(), e)
-		golden(t, fmt.Sprintf("everything-%d", width), lines)
-		for i, l := range lines {
-			if l.Width() > width {
-				t.Errorf("row %d is %d wide at %d: %q", i, l.Width(), width, l.Text())
-			}
-		}
+		styletest.Golden(t, fmt.Sprintf("everything-%d", width), style.Text(lines))
+		styletest.CheckWidth(t, lines, width)
 	}
 }
 
@@ -179,7 +150,7 @@ func TestView_Toggles(t *testing.T) {
 	} {
 		e := env(80, 400)
 		e.Show = show
-		golden(t, "toggle-"+name, chat.New().View(tr, e))
+		styletest.Golden(t, "toggle-"+name, style.Text(chat.New().View(tr, e)))
 	}
 }
 
@@ -189,7 +160,7 @@ func TestView_Reverted(t *testing.T) {
 	tr := lathe.NewTranscript(s, k.messages)
 	tr.Apply(lathe.Event{Session: "ses_1", Fact: &lathe.DiffChanged{Session: "ses_1", Diff: []lathe.FileDiff{{File: "greet.go", Additions: 1, Deletions: 2}}}})
 	lines := chat.New().View(tr, env(80, 10))
-	golden(t, "reverted", lines)
+	styletest.Golden(t, "reverted", style.Text(lines))
 }
 
 func TestView_Faults(t *testing.T) {
@@ -217,10 +188,8 @@ func TestView_EveryVariant(t *testing.T) {
 	tr := newTalk().user(bodies...).answer("stop", bodies...).transcript()
 	c := chat.New()
 	for _, width := range []int{1, 7, 20, 200} {
-		for i, l := range c.View(tr, env(width, 1000)) {
-			if width >= 7 && l.Width() > width {
-				t.Errorf("row %d is %d wide at %d: %q", i, l.Width(), width, l.Text())
-			}
+		if lines := c.View(tr, env(width, 1000)); width >= 7 {
+			styletest.CheckWidth(t, lines, width)
 		}
 	}
 }
@@ -354,7 +323,7 @@ func TestFaultText_SaysWhatToDo(t *testing.T) {
 func TestMarkdown(t *testing.T) {
 	k := everything()
 	got := chat.Markdown(lathe.Session{ID: "ses_1", Title: "Greeting", Created: k.messages[0].Created, Updated: k.at}, k.messages[:4], chat.Include{Thinking: true, Tools: true, Metadata: true})
-	golden(t, "export", style.Lines(got, style.Attr{}))
+	styletest.Golden(t, "export", style.Text(style.Lines(got, style.Attr{})))
 	short := chat.Markdown(lathe.Session{}, k.messages, chat.Include{})
 	for _, not := range []string{"Thinking", "Tool:", "a note to the model", "Build ·"} {
 		if strings.Contains(short, not) {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/tui/style"
 )
 
 // Include says what a transcript on paper has beside what was said.
@@ -59,9 +60,9 @@ func (in Include) who(a *lathe.Assistant, began lathe.Time) string {
 	if in.ModelName != nil {
 		model = in.ModelName(a.Model)
 	}
-	out := name(a.Agent) + " · " + model
+	out := style.Capital(a.Agent) + " · " + model
 	if a.Completed > 0 {
-		out += " · " + took(time.Duration(a.Completed-began)*time.Millisecond)
+		out += " · " + style.Duration(time.Duration(a.Completed-began)*time.Millisecond)
 	}
 	return out
 }

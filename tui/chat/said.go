@@ -55,7 +55,7 @@ func (w *walk) stateOf(m lathe.Message, queued bool) (l style.Line) {
 		if len(l) > 0 {
 			l = l.Add(" ", style.Attr{})
 		}
-		l = l.Add(clock(m.Created, w.env.Now), style.Fg(th.TextMuted))
+		l = l.Add(style.Clock(m.Created.Std(), w.env.Now), style.Fg(th.TextMuted))
 	}
 	return l
 }
@@ -113,7 +113,7 @@ func (w *walk) reasoning(b *block, id lathe.PartID, r *lathe.Reasoning) []style.
 	muted := style.Attr{FG: th.TextMuted, Italic: true}
 	switch {
 	case r.Time.End == 0:
-		head = style.Of(spinner(w.env.Frame)+" ", style.Fg(th.Accent)).Add("Thinking", muted)
+		head = style.Of(style.Spinner(w.env.Frame)+" ", style.Fg(th.Accent)).Add("Thinking", muted)
 	case w.form(id, r) == inline:
 		head = style.Of("+ ", style.Fg(th.TextMuted)).Add("Thought", muted)
 	default:
@@ -123,7 +123,7 @@ func (w *walk) reasoning(b *block, id lathe.PartID, r *lathe.Reasoning) []style.
 		head = head.Add(": "+title, muted)
 	}
 	if r.Time.End > r.Time.Start {
-		head = head.Add(" · "+took(time.Duration(r.Time.End-r.Time.Start)*time.Millisecond), style.Fg(th.TextMuted))
+		head = head.Add(" · "+style.Duration(time.Duration(r.Time.End-r.Time.Start)*time.Millisecond), style.Fg(th.TextMuted))
 	}
 	width := max(1, w.env.Width-2*margin)
 	rows := []style.Line{head.Truncate(width)}
@@ -182,9 +182,9 @@ func (w *walk) closing(message int) []style.Line {
 	if aborted {
 		color = th.TextMuted
 	}
-	l := style.Of("▣ ", style.Fg(color)).Add(name(a.Agent), style.Fg(th.Text)).Add(" · "+w.modelName(a.Model), style.Fg(th.TextMuted))
+	l := style.Of("▣ ", style.Fg(color)).Add(style.Capital(a.Agent), style.Fg(th.Text)).Add(" · "+w.modelName(a.Model), style.Fg(th.TextMuted))
 	if d := w.since(a, m.Created); d > 0 {
-		l = l.Add(" · "+took(d), style.Fg(th.TextMuted))
+		l = l.Add(" · "+style.Duration(d), style.Fg(th.TextMuted))
 	}
 	if aborted {
 		l = l.Add(" · interrupted", style.Fg(th.Warning))

@@ -170,7 +170,7 @@ func (w *walk) head(c *call, width int) style.Line {
 	sign := style.Of(icon+" ", look)
 	switch {
 	case c.pending || c.running:
-		sign = style.Of(spinner(w.env.Frame)+" ", style.Fg(th.Accent))
+		sign = style.Of(style.Spinner(w.env.Frame)+" ", style.Fg(th.Accent))
 		look = style.Fg(th.Text)
 		if c.pending {
 			look = style.Fg(th.TextMuted)
@@ -193,7 +193,7 @@ func (w *walk) ending(c *call) (l style.Line) {
 	muted := style.Fg(th.TextMuted)
 	if c.running {
 		if d := w.env.Now.Sub(time.UnixMilli(int64(c.began))); c.began > 0 && d >= time.Second {
-			l = l.Add(" "+took(d.Truncate(time.Second)), muted)
+			l = l.Add(" "+style.Duration(d.Truncate(time.Second)), muted)
 		}
 		return l
 	}
@@ -207,7 +207,7 @@ func (w *walk) ending(c *call) (l style.Line) {
 		l = l.Add(fmt.Sprintf(" exit %d", *c.meta.Exit), style.Fg(th.Error))
 	}
 	if d := time.Duration(c.ended-c.began) * time.Millisecond; d >= 2*time.Second {
-		l = l.Add(" "+took(d), muted)
+		l = l.Add(" "+style.Duration(d), muted)
 	}
 	return l
 }
@@ -298,7 +298,7 @@ func (w *walk) taskWords(c *call) (icon, words string) {
 	if c.args.Agent == "" {
 		return icon, "Preparing a task"
 	}
-	return icon, name(c.args.Agent) + ": " + c.args.Description
+	return icon, style.Capital(c.args.Agent) + ": " + c.args.Description
 }
 
 // short writes arguments as `[key=value, …]`.

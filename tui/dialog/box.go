@@ -61,7 +61,7 @@ func boxTop(th *style.Theme, title string, width int, edge style.Attr) style.Lin
 	const out = " esc "
 	line := style.Line{{Text: "╭", Attr: edge}}
 	room := width - 2 - len(out) - 1
-	head := style.Of(" "+firstLine(title)+" ", style.Attr{FG: th.Text, BG: th.BackgroundPanel, Bold: true}).Truncate(room)
+	head := style.Of(" "+style.FirstLine(title)+" ", style.Attr{FG: th.Text, BG: th.BackgroundPanel, Bold: true}).Truncate(room)
 	if strings.TrimSpace(title) == "" {
 		head = nil
 	}
@@ -170,17 +170,4 @@ func pieces(l style.Line) style.Line {
 		out = append(out, s)
 	}
 	return out
-}
-
-// firstLine is what a title shows of a text: its first line with something in it, and not more than a title can be.
-func firstLine(text string) string {
-	const most = 1 << 10
-	text = strings.TrimLeft(text, " \t\r\n")
-	if at := strings.IndexAny(text, "\r\n"); at >= 0 {
-		text = text[:at]
-	}
-	if len(text) > most {
-		text = text[:most]
-	}
-	return text
 }

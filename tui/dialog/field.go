@@ -48,8 +48,7 @@ func (f *Field) insert(text string) {
 
 // Key edits the text. It reports whether the key was one for it.
 func (f *Field) Key(m *key.Map, k tea.KeyPressMsg) bool {
-	const with = tea.ModCtrl | tea.ModAlt | tea.ModMeta | tea.ModSuper | tea.ModHyper
-	if k.Text != "" && k.Mod&with == 0 {
+	if key.IsTyped(k) {
 		f.insert(k.Text)
 		return true
 	}
@@ -57,10 +56,15 @@ func (f *Field) Key(m *key.Map, k tea.KeyPressMsg) bool {
 		key.InputVisualLineHome, key.InputVisualLineEnd, key.InputBufferHome, key.InputBufferEnd,
 		key.InputBackspace, key.InputDelete, key.InputDeleteLine, key.InputDeleteToLineEnd, key.InputDeleteToLineStart,
 		key.InputWordForward, key.InputWordBackward, key.InputDeleteWordForward, key.InputDeleteWordBackward)
-	if ok {
+	switch {
+	case ok:
 		f.do(name)
+	case key.IsComposed(k):
+		f.insert(k.Text)
+	default:
+		return false
 	}
-	return ok
+	return true
 }
 
 func (f *Field) do(name key.Name) {

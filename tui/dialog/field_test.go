@@ -10,10 +10,11 @@ import (
 
 	"github.com/lathe-agent/lathe/tui/dialog"
 	"github.com/lathe-agent/lathe/tui/style"
+	"github.com/lathe-agent/lathe/tui/styletest"
 )
 
 func TestField_Edits(t *testing.T) {
-	m := keys(t)
+	m := styletest.Keys(t)
 	for _, c := range []struct{ keys, want string }{
 		{"a b c", "abc"},
 		{"a b left x", "axb"},
@@ -31,14 +32,17 @@ func TestField_Edits(t *testing.T) {
 	} {
 		var f dialog.Field
 		for _, k := range strings.Fields(c.keys) {
-			f.Key(m, press(k))
+			f.Key(m, styletest.Press(k))
 		}
 		if f.Text() != c.want {
 			t.Errorf("%s gives %q, want %q", c.keys, f.Text(), c.want)
 		}
 	}
 	var f dialog.Field
-	if f.Key(m, press("f5")) || f.Key(m, press("enter")) {
+	if k := (tea.KeyPressMsg{Code: 'q', Text: "@", Mod: tea.ModCtrl | tea.ModAlt}); !f.Key(m, k) || f.Text() != "@" {
+		t.Errorf("AltGr writes %q", f.Text())
+	}
+	if f.Key(m, styletest.Press("f5")) || f.Key(m, styletest.Press("enter")) {
 		t.Error("takes keys that are not its own")
 	}
 	f.Paste(strings.Repeat("日", 1<<20))
@@ -50,26 +54,26 @@ func TestField_Edits(t *testing.T) {
 // Against a simple model: typing and deleting plain letters.
 func TestField_Model(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		m := mustKeys(t)
+		m := styletest.Keys(t)
 		var f dialog.Field
 		var text []rune
 		at := 0
 		for range rapid.IntRange(0, 60).Draw(t, "steps") {
 			switch rapid.IntRange(0, 6).Draw(t, "what") {
 			case 0:
-				f.Key(m, press("left"))
+				f.Key(m, styletest.Press("left"))
 				at = max(0, at-1)
 			case 1:
-				f.Key(m, press("right"))
+				f.Key(m, styletest.Press("right"))
 				at = min(len(text), at+1)
 			case 2:
-				f.Key(m, press("backspace"))
+				f.Key(m, styletest.Press("backspace"))
 				if at > 0 {
 					text = append(text[:at-1:at-1], text[at:]...)
 					at--
 				}
 			case 3:
-				f.Key(m, press("delete"))
+				f.Key(m, styletest.Press("delete"))
 				if at < len(text) {
 					text = append(text[:at:at], text[at+1:]...)
 				}

@@ -159,9 +159,9 @@ func (f *Form) row(th *style.Theme, i, width int) style.Line {
 		if x.On {
 			box = "[✓] "
 		}
-		return row.Add(box+firstLine(x.Label), look).Truncate(width)
+		return row.Add(box+style.FirstLine(x.Label), look).Truncate(width)
 	}
-	row = row.Add(firstLine(x.Label)+" ", look).Truncate(width / 2)
+	row = row.Add(style.FirstLine(x.Label)+" ", look).Truncate(width / 2)
 	room := max(1, width-row.Width()-2)
 	on := style.Attr{FG: th.Text, BG: th.BackgroundElement}
 	text, at := x.text.View(on, room)

@@ -9,6 +9,7 @@ import (
 	"github.com/lathe-agent/lathe/tui/host"
 	"github.com/lathe-agent/lathe/tui/key"
 	"github.com/lathe-agent/lathe/tui/style"
+	"github.com/lathe-agent/lathe/tui/styletest"
 )
 
 var (
@@ -70,29 +71,29 @@ func every(m *key.Map) map[string]opened {
 }
 
 func TestDialogs_Golden(t *testing.T) {
-	for name, d := range every(keys(t)) {
+	for name, d := range every(styletest.Keys(t)) {
 		t.Run(name, func(t *testing.T) { golden(t, name, d) })
 	}
 }
 
 func TestList_GoldenFiltered(t *testing.T) {
-	l := dialog.NewModels(keys(t), someModels())
+	l := dialog.NewModels(styletest.Keys(t), someModels())
 	frame(t, l, 80, 30)
 	write(l, "lar")
 	golden(t, "models-filtered", l)
 	write(l, "zzz")
 	golden(t, "models-nothing", l)
 
-	s := dialog.NewSessions(keys(t), someSessions())
+	s := dialog.NewSessions(styletest.Keys(t), someSessions())
 	send(s, "ctrl+d")
 	golden(t, "sessions-deleting", s)
 
-	in := dialog.NewKeyInput(keys(t), acme)
+	in := dialog.NewKeyInput(styletest.Keys(t), acme)
 	in.Paste(" sk-secret-0123456789\n")
 	in.SetError("The key was refused. Look whether it was copied whole.")
 	golden(t, "key-refused", in)
 
-	w := dialog.NewLoginWait(keys(t), acme, page)
+	w := dialog.NewLoginWait(styletest.Keys(t), acme, page)
 	w.SetError("The login took too long. Press enter and try again.")
 	golden(t, "login-failed", w)
 }

@@ -6,6 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/lathe-agent/lathe/tui/fuzzy"
 	"github.com/lathe-agent/lathe/tui/key"
 	"github.com/lathe-agent/lathe/tui/style"
 )
@@ -30,7 +31,7 @@ type Help struct {
 type helpEntry struct {
 	group, label, does, name string
 	labels                   []string
-	hay                      hay
+	text                     fuzzy.Text
 }
 
 // NewHelp makes the table of what the keys do now. What has no key stands there too, with the name that
@@ -43,7 +44,7 @@ func NewHelp(m *key.Map) *Help {
 		}
 		labels := m.Labels(e.Name)
 		x := helpEntry{group: string(e.Group), labels: labels, label: strings.Join(labels, ", "), does: e.Does, name: string(e.Name)}
-		x.hay = newHay(e.Does, x.label, x.name, x.group)
+		x.text = fuzzy.NewText(e.Does, x.label, x.name, x.group)
 		h.entries = append(h.entries, x)
 	}
 	return h
@@ -113,14 +114,14 @@ func (h *Help) View(th *style.Theme, width, height int) []style.Line {
 
 // table draws the entries that the filter leaves: side by side, or below each other where it is narrow.
 func (h *Help) table(th *style.Theme, width int) []style.Line {
-	n := newNeedle(h.query.Text())
-	var m matcher
+	q := fuzzy.NewQuery(h.query.Text())
+	var m fuzzy.Matcher
 	var rows []style.Line
 	group := ""
 	left := min(24, width/3)
 	for i := range h.entries {
 		e := &h.entries[i]
-		if _, ok := m.score(n, &e.hay); !ok {
+		if _, ok := m.Score(q, &e.text); !ok {
 			continue
 		}
 		if e.group != group {

@@ -1,11 +1,6 @@
 package dialog_test
 
 import (
-	"flag"
-	"fmt"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -14,11 +9,9 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/tui/dialog"
 	"github.com/lathe-agent/lathe/tui/host"
-	"github.com/lathe-agent/lathe/tui/key"
 	"github.com/lathe-agent/lathe/tui/style"
+	"github.com/lathe-agent/lathe/tui/styletest"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 // opened is what all dialogs have in common.
 type opened interface {
@@ -30,59 +23,10 @@ type opened interface {
 	Cursor() (x, y int, ok bool)
 }
 
-func keys(t testing.TB) *key.Map {
-	t.Helper()
-	return mustKeys(t)
-}
-
-// failer is what tests and properties have in common.
-type failer interface {
-	Fatal(args ...any)
-	Fatalf(format string, args ...any)
-}
-
-func mustKeys(t failer) *key.Map {
-	m, err := key.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
-}
-
-// press makes a key of its name, as a terminal would send it.
-func press(name string) tea.KeyPressMsg {
-	var k tea.KeyPressMsg
-	for {
-		mod, rest, ok := strings.Cut(name, "+")
-		if !ok || mod == "" {
-			break
-		}
-		k.Mod |= map[string]tea.KeyMod{"ctrl": tea.ModCtrl, "alt": tea.ModAlt, "shift": tea.ModShift}[mod]
-		name = rest
-	}
-	special := map[string]rune{
-		"enter": tea.KeyEnter, "esc": tea.KeyEscape, "tab": tea.KeyTab, "up": tea.KeyUp, "down": tea.KeyDown,
-		"left": tea.KeyLeft, "right": tea.KeyRight, "home": tea.KeyHome, "end": tea.KeyEnd, "pgup": tea.KeyPgUp,
-		"pgdown": tea.KeyPgDown, "backspace": tea.KeyBackspace, "delete": tea.KeyDelete, "space": tea.KeySpace, "f5": tea.KeyF5,
-	}
-	if code, ok := special[name]; ok {
-		k.Code = code
-		if name == "space" && k.Mod == 0 {
-			k.Text = " "
-		}
-		return k
-	}
-	k.Code = []rune(name)[0]
-	if k.Mod&(tea.ModCtrl|tea.ModAlt) == 0 {
-		k.Text = name
-	}
-	return k
-}
-
 // send presses keys and returns what the last came to.
 func send(d opened, names ...string) (out dialog.Out) {
 	for _, n := range names {
-		out = d.Key(press(n))
+		out = d.Key(styletest.Press(n))
 	}
 	return out
 }
@@ -94,55 +38,33 @@ func write(d opened, text string) {
 }
 
 // frame draws a dialog and checks what holds for all of them.
-func frame(t testing.TB, d opened, width, height int) string {
+func frame(t styletest.TB, d opened, width, height int) string {
 	t.Helper()
-	return look(t, d, width, height)
+	return style.Text(look(t, d, width, height))
 }
 
-func look(t failer, d opened, width, height int) string {
+func look(t styletest.TB, d opened, width, height int) []style.Line {
+	t.Helper()
 	lines := d.View(style.Default(true), width, height)
 	for i, l := range lines {
 		if w := l.Width(); w > max(width, 20) || w != lines[0].Width() {
 			t.Fatalf("row %d is %d wide, the screen is %d, the first row %d: %q", i, w, width, lines[0].Width(), l.Text())
 		}
-		for _, s := range l {
-			if style.Clean(s.Text) != s.Text {
-				t.Fatalf("row %d is not clean: %q", i, s.Text)
-			}
-		}
 	}
+	styletest.CheckClean(t, lines)
 	if len(lines) > max(height, 5) {
 		t.Fatalf("%d rows where the screen has %d:\n%s", len(lines), height, style.Text(lines))
 	}
-	if x, y, ok := d.Cursor(); ok && (y < 0 || y >= len(lines) || x < 0 || x >= lines[0].Width()) {
-		t.Fatalf("the cursor is at %d,%d, outside of %d×%d:\n%s", x, y, lines[0].Width(), len(lines), style.Text(lines))
+	if x, y, ok := d.Cursor(); ok {
+		styletest.CheckCursor(t, lines, lines[0].Width(), x, y)
 	}
-	return style.Text(lines)
+	return lines
 }
 
 // golden compares frames at the usual widths with files.
 func golden(t *testing.T, name string, d opened) {
 	t.Helper()
-	for _, width := range []int{40, 80, 120} {
-		got := frame(t, d, width, 30) + "\n"
-		file := filepath.Join("testdata", fmt.Sprintf("%s-%d.txt", name, width))
-		if *update {
-			if err := os.MkdirAll("testdata", 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-				t.Fatal(err)
-			}
-			continue
-		}
-		want, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got != string(want) {
-			t.Errorf("%s differs; run with -update and look at the change. Now:\n%s", file, got)
-		}
-	}
+	styletest.Frames(t, name, func(width int) []style.Line { return look(t, d, width, 30) })
 }
 
 var now = time.Date(2026, 11, 15, 18, 30, 0, 0, time.UTC)

@@ -14,16 +14,8 @@ import (
 	"github.com/lathe-agent/lathe/tui/host"
 	"github.com/lathe-agent/lathe/tui/key"
 	"github.com/lathe-agent/lathe/tui/style"
+	"github.com/lathe-agent/lathe/tui/styletest"
 )
-
-// hostile are texts that try to do something to the screen.
-func hostile() []string {
-	return []string{
-		"", " ", "\n\n\n", "\x1b]0;title\x07\x1b[2J\x1b[H", "\u202eevil\u2066x\u2069", "a\x00b", "\xff\xfe", strings.Repeat("x", 3000),
-		"日本語のテキスト", "e\u0301\u0302\u0303", "👩‍👩‍👧‍👦 ✈️ 🏽", "שלום עולם", "\t\ttabs", "\r\nreturn\rreturn",
-		strings.Repeat("a\u0300", 500), strings.Repeat("\n", 300), "\U000e0041", "İstanbul ǅ ß", strings.Repeat("日", 200),
-	}
-}
 
 // hostileDialogs makes every kind of dialog with one text everywhere.
 func hostileDialogs(m *key.Map, s string) map[string]opened {
@@ -69,8 +61,8 @@ func names() []string {
 // Whatever is shown and whatever is pressed, a dialog stands and stays within the screen.
 func TestDialogs_AnyKeys(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		m := mustKeys(t)
-		all := hostileDialogs(m, rapid.SampledFrom(hostile()).Draw(t, "text"))
+		m := styletest.Keys(t)
+		all := hostileDialogs(m, rapid.SampledFrom(styletest.Hostile()).Draw(t, "text"))
 		if rapid.Bool().Draw(t, "usual") {
 			all = every(m)
 		}
@@ -78,17 +70,17 @@ func TestDialogs_AnyKeys(t *testing.T) {
 		for range rapid.IntRange(1, 30).Draw(t, "steps") {
 			switch rapid.IntRange(0, 9).Draw(t, "what") {
 			case 0:
-				d.Paste(rapid.SampledFrom(hostile()).Draw(t, "paste"))
+				d.Paste(rapid.SampledFrom(styletest.Hostile()).Draw(t, "paste"))
 			case 1:
 				d.Click(rapid.IntRange(-2, 130).Draw(t, "x"), rapid.IntRange(-2, 40).Draw(t, "y"))
 			case 2:
 				d.Wheel(rapid.IntRange(-50, 50).Draw(t, "dy"))
 			case 3:
 				if l, ok := d.(*dialog.List); ok {
-					l.SetItems(items(rapid.SliceOfN(rapid.SampledFrom(hostile()), 0, 30).Draw(t, "items")...))
+					l.SetItems(items(rapid.SliceOfN(rapid.SampledFrom(styletest.Hostile()), 0, 30).Draw(t, "items")...))
 				}
 			default:
-				d.Key(press(rapid.SampledFrom(names()).Draw(t, "key")))
+				d.Key(styletest.Press(rapid.SampledFrom(names()).Draw(t, "key")))
 			}
 			look(t, d, rapid.SampledFrom([]int{20, 21, 40, 80, 120}).Draw(t, "width"), rapid.IntRange(5, 40).Draw(t, "height"))
 		}
@@ -98,12 +90,12 @@ func TestDialogs_AnyKeys(t *testing.T) {
 // Texts of a megabyte cost no more than a glance.
 func TestDialogs_Megabyte(t *testing.T) {
 	for _, s := range []string{strings.Repeat("x", 1<<20), strings.Repeat("日 \x1b[m", 1<<18)} {
-		for name, d := range hostileDialogs(keys(t), s) {
+		for name, d := range hostileDialogs(styletest.Keys(t), s) {
 			if text := frame(t, d, 60, 20); text == "" {
 				t.Errorf("%s shows nothing", name)
 			}
 			d.Paste(s)
-			d.Key(press("x"))
+			d.Key(styletest.Press("x"))
 			frame(t, d, 60, 20)
 		}
 	}
@@ -111,7 +103,7 @@ func TestDialogs_Megabyte(t *testing.T) {
 
 // A key that was typed must never be readable on the screen.
 func TestInput_Secret(t *testing.T) {
-	in := dialog.NewKeyInput(keys(t), acme)
+	in := dialog.NewKeyInput(styletest.Keys(t), acme)
 	in.Paste("  sk-0123456789\n")
 	if text := frame(t, in, 60, 20); strings.Contains(text, "sk-") || !strings.Contains(text, strings.Repeat("•", 13)) {
 		t.Errorf("the key is seen, or it is not seen that there is one:\n%s", text)
@@ -120,7 +112,7 @@ func TestInput_Secret(t *testing.T) {
 }
 
 func TestInput_Keys(t *testing.T) {
-	in := dialog.NewRename(keys(t), "old title")
+	in := dialog.NewRename(styletest.Keys(t), "old title")
 	want(t, send(in, "ctrl+w", "n", "e", "w", "enter"), dialog.Entered{Text: "old new"})
 	want(t, send(in, "ctrl+u", "enter"), dialog.None{})
 	if text := frame(t, in, 60, 20); !strings.Contains(text, "Type something") {
@@ -130,7 +122,7 @@ func TestInput_Keys(t *testing.T) {
 	want(t, send(in, "x", "enter"), dialog.None{})
 	want(t, send(in, "esc"), dialog.Closed{})
 
-	code := dialog.NewCodeInput(keys(t), acme, page)
+	code := dialog.NewCodeInput(styletest.Keys(t), acme, page)
 	want(t, send(code, "ctrl+y"), dialog.Copy{Text: page.URL})
 	frame(t, code, 80, 20)
 	want(t, code.Click(10, 3), dialog.Copy{Text: page.URL})
@@ -153,13 +145,13 @@ func TestConfirm_Keys(t *testing.T) {
 		{false, "n", no},
 		{false, "esc", dialog.Closed{}},
 	} {
-		d := dialog.NewConfirm(keys(t), dialog.ConfirmOptions{Title: "?", Text: "text", Danger: c.danger})
+		d := dialog.NewConfirm(styletest.Keys(t), dialog.ConfirmOptions{Title: "?", Text: "text", Danger: c.danger})
 		t.Run(c.keys, func(t *testing.T) { want(t, send(d, strings.Fields(c.keys)...), c.out) })
 		want(t, d.Paste("y\n"), dialog.None{})
 	}
-	want(t, send(dialog.NewAlert(keys(t), "a", "b"), "enter"), dialog.Closed{})
-	want(t, send(dialog.NewAlert(keys(t), "a", "b"), "right", "enter"), dialog.Closed{})
-	d := dialog.NewConfirm(keys(t), dialog.ConfirmOptions{Title: "?", Text: "text"})
+	want(t, send(dialog.NewAlert(styletest.Keys(t), "a", "b"), "enter"), dialog.Closed{})
+	want(t, send(dialog.NewAlert(styletest.Keys(t), "a", "b"), "right", "enter"), dialog.Closed{})
+	d := dialog.NewConfirm(styletest.Keys(t), dialog.ConfirmOptions{Title: "?", Text: "text"})
 	lines := strings.Split(frame(t, d, 60, 20), "\n")
 	y := len(lines) - 2
 	want(t, d.Click(style.Width(lines[y][:strings.Index(lines[y], "No")]), y), no)
@@ -167,7 +159,7 @@ func TestConfirm_Keys(t *testing.T) {
 }
 
 func TestForm_Keys(t *testing.T) {
-	f := dialog.NewExport(keys(t), "a.md")
+	f := dialog.NewExport(styletest.Keys(t), "a.md")
 	frame(t, f, 60, 20)
 	out := send(f, "backspace", "backspace", "t", "tab", "space", "down", "space", "shift+tab", "shift+tab", "x", "enter")
 	want(t, out, dialog.Filled{
@@ -181,7 +173,7 @@ func TestForm_Keys(t *testing.T) {
 }
 
 func TestHelp_FilterAndScroll(t *testing.T) {
-	h := dialog.NewHelp(keys(t))
+	h := dialog.NewHelp(styletest.Keys(t))
 	first := frame(t, h, 80, 20)
 	send(h, "pgdown")
 	if frame(t, h, 80, 20) == first {
@@ -195,7 +187,7 @@ func TestHelp_FilterAndScroll(t *testing.T) {
 }
 
 func TestWait_Keys(t *testing.T) {
-	w := dialog.NewLoginWait(keys(t), acme, page)
+	w := dialog.NewLoginWait(styletest.Keys(t), acme, page)
 	want(t, send(w, "c"), dialog.Copy{Text: page.URL})
 	want(t, send(w, "enter"), dialog.Chosen{ID: dialog.Open})
 	frame(t, w, 80, 20)
@@ -217,7 +209,7 @@ func TestSessions_Days(t *testing.T) {
 	at("future", local.Add(48*time.Hour))
 	list = append(list, lathe.Session{ID: "never", Title: "never"})
 	groups := map[string]string{}
-	for _, it := range (dialog.Sessions{List: list, Now: local}).Items(keys(t)) {
+	for _, it := range (dialog.Sessions{List: list, Now: local}).Items(styletest.Keys(t)) {
 		groups[it.ID] = it.Group
 	}
 	want := map[string]string{"today": "Today", "yesterday": "Yesterday", "week": "Thursday", "future": "Tue 17 November", "never": "Earlier"}

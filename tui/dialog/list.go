@@ -5,6 +5,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/lathe-agent/lathe/tui/fuzzy"
 	"github.com/lathe-agent/lathe/tui/key"
 	"github.com/lathe-agent/lathe/tui/style"
 )
@@ -62,9 +63,9 @@ type List struct {
 	o    Options
 
 	query  Field
-	hays   []hay // of the entries, made when first needed
-	match  matcher
-	needle needle
+	texts  []fuzzy.Text // of the entries, made when first needed
+	match  fuzzy.Matcher
+	sought fuzzy.Query
 	hits   []int // entries that fit the query, best first; all without one
 	asked  string
 
@@ -121,14 +122,14 @@ func NewList(m *key.Map, o Options) *List {
 // it; otherwise the cursor is where it would be had the list begun with these.
 func (l *List) SetItems(items []Item) {
 	was, had := l.under()
-	had = had && (l.went || l.needle == nil)
+	had = had && (l.went || l.sought == nil)
 	at, top, press := l.at, l.top, l.armed
-	l.o.Items, l.hays, l.hits, l.asked, l.armed = items, nil, nil, "", armed{}
+	l.o.Items, l.texts, l.hits, l.asked, l.armed = items, nil, nil, "", armed{}
 	l.signs = slices.ContainsFunc(items, hasSign)
 	l.filter()
 	switch {
 	case !had:
-		if l.needle == nil {
+		if l.sought == nil {
 			l.selectID(l.o.Selected)
 		}
 		l.drawn = false
@@ -178,8 +179,8 @@ func (l *List) Text() string { return l.query.Text() }
 // filter finds the entries that fit the query. A query that only grew is looked for in what was found before.
 func (l *List) filter() {
 	query := l.query.Text()
-	if len(newNeedle(query)) == 0 {
-		l.needle, l.asked = nil, ""
+	if len(fuzzy.NewQuery(query)) == 0 {
+		l.sought, l.asked = nil, ""
 		l.hits = l.hits[:0]
 		for i := range l.o.Items {
 			l.hits = append(l.hits, i)
@@ -192,18 +193,18 @@ func (l *List) filter() {
 	if l.asked == "" || len(query) < len(l.asked) || query[:len(l.asked)] != l.asked {
 		from = nil
 	}
-	l.needle, l.asked = newNeedle(query), query
+	l.sought, l.asked = fuzzy.NewQuery(query), query
 	l.rank(from)
 	l.layout()
 }
 
 func (l *List) fold() {
-	if l.hays != nil {
+	if l.texts != nil {
 		return
 	}
-	l.hays = make([]hay, len(l.o.Items))
+	l.texts = make([]fuzzy.Text, len(l.o.Items))
 	for i, it := range l.o.Items {
-		l.hays[i] = newHay(firstLine(it.Title), it.Detail, it.Group, it.Search)
+		l.texts[i] = fuzzy.NewText(style.FirstLine(it.Title), it.Detail, it.Group, it.Search)
 	}
 }
 
@@ -212,7 +213,7 @@ func (l *List) fold() {
 func (l *List) rank(from []int) {
 	packed := make([]uint64, 0, len(l.o.Items))
 	try := func(i int) {
-		if s, ok := l.match.score(l.needle, &l.hays[i]); ok {
+		if s, ok := l.match.Score(l.sought, &l.texts[i]); ok {
 			packed = append(packed, uint64(1<<31-min(s, 1<<31-1))<<32|uint64(uint32(i)))
 		}
 	}
@@ -236,7 +237,7 @@ func (l *List) rank(from []int) {
 func (l *List) layout() {
 	l.rows = l.rows[:0]
 	var had map[string]bool
-	if l.needle != nil {
+	if l.sought != nil {
 		had = make(map[string]bool, len(l.hits))
 	}
 	group := ""
@@ -257,7 +258,7 @@ func (l *List) layout() {
 		l.rows = append(l.rows, row{rowItem, i})
 	}
 	l.at, l.top = l.choosable(0, 1), 0
-	if l.needle == nil && l.o.Last && l.o.Selected == "" {
+	if l.sought == nil && l.o.Last && l.o.Selected == "" {
 		l.at = l.choosable(len(l.rows)-1, -1)
 		l.reveal()
 	}

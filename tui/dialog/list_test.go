@@ -10,6 +10,7 @@ import (
 	"github.com/lathe-agent/lathe/tui/dialog"
 	"github.com/lathe-agent/lathe/tui/key"
 	"github.com/lathe-agent/lathe/tui/style"
+	"github.com/lathe-agent/lathe/tui/styletest"
 )
 
 func items(names ...string) []dialog.Item {
@@ -35,7 +36,7 @@ func selected(t *testing.T, l *dialog.List, id string) {
 }
 
 func TestList_MovesAndChooses(t *testing.T) {
-	l := dialog.NewList(keys(t), dialog.Options{Items: items("a", "b", "c", "d")})
+	l := dialog.NewList(styletest.Keys(t), dialog.Options{Items: items("a", "b", "c", "d")})
 	frame(t, l, 60, 20)
 	selected(t, l, "a")
 	want(t, send(l, "down", "ctrl+n", "ctrl+p", "enter"), dialog.Chosen{ID: "b"})
@@ -53,7 +54,7 @@ func TestList_MovesAndChooses(t *testing.T) {
 func TestList_SkipsDisabledAndHeadings(t *testing.T) {
 	list := items("a", "b", "c")
 	list[0].Disabled, list[2].Group = true, "More"
-	l := dialog.NewList(keys(t), dialog.Options{Items: list})
+	l := dialog.NewList(styletest.Keys(t), dialog.Options{Items: list})
 	frame(t, l, 60, 20)
 	selected(t, l, "b")
 	send(l, "down")
@@ -66,12 +67,12 @@ func TestList_SkipsDisabledAndHeadings(t *testing.T) {
 
 	off := items("x")
 	off[0].Disabled = true
-	none := dialog.NewList(keys(t), dialog.Options{Items: off})
+	none := dialog.NewList(styletest.Keys(t), dialog.Options{Items: off})
 	want(t, send(none, "down", "end", "pgdown", "enter"), dialog.None{})
 }
 
 func TestList_FilterRanks(t *testing.T) {
-	l := dialog.NewList(keys(t), dialog.Options{Items: items("bugs", "a git stash", "git status", "Google Search", "nothing")})
+	l := dialog.NewList(styletest.Keys(t), dialog.Options{Items: items("bugs", "a git stash", "git status", "Google Search", "nothing")})
 	write(l, "gs")
 	got := strings.Fields(strings.ReplaceAll(frame(t, l, 60, 20), "│", " "))
 	selected(t, l, "git status")
@@ -98,7 +99,7 @@ func TestList_GrowingQueryFindsTheSame(t *testing.T) {
 	for i := range 500 {
 		list = append(list, dialog.Item{ID: fmt.Sprint(i), Title: fmt.Sprintf("entry %d of %x", i, i*7919), Detail: fmt.Sprint(i % 13)})
 	}
-	slow, fast := dialog.NewList(keys(t), dialog.Options{Items: list}), dialog.NewList(keys(t), dialog.Options{Items: list})
+	slow, fast := dialog.NewList(styletest.Keys(t), dialog.Options{Items: list}), dialog.NewList(styletest.Keys(t), dialog.Options{Items: list})
 	write(slow, "ent 1 f")
 	fast.Paste("ent 1 f")
 	if a, b := frame(t, slow, 80, 40), frame(t, fast, 80, 40); a != b {
@@ -107,7 +108,7 @@ func TestList_GrowingQueryFindsTheSame(t *testing.T) {
 }
 
 func TestList_DuplicatesOnceWhenFiltered(t *testing.T) {
-	l := dialog.NewModels(keys(t), someModels())
+	l := dialog.NewModels(styletest.Keys(t), someModels())
 	write(l, "large3")
 	if text := frame(t, l, 80, 30); strings.Count(text, "Large 3") != 1 {
 		t.Errorf("want it once:\n%s", text)
@@ -115,7 +116,7 @@ func TestList_DuplicatesOnceWhenFiltered(t *testing.T) {
 }
 
 func TestList_ExtraKeys(t *testing.T) {
-	l := dialog.NewSessions(keys(t), someSessions())
+	l := dialog.NewSessions(styletest.Keys(t), someSessions())
 	frame(t, l, 80, 30)
 	want(t, send(l, "ctrl+r"), dialog.Chosen{ID: "ses_2", Key: key.SessionRename})
 	want(t, send(l, "ctrl+d"), dialog.None{})
@@ -129,18 +130,18 @@ func TestList_ExtraKeys(t *testing.T) {
 	if text := frame(t, l, 80, 30); strings.Contains(text, "again to delete") {
 		t.Errorf("still says that it waits:\n%s", text)
 	}
-	models := dialog.NewModels(keys(t), dialog.Models{})
+	models := dialog.NewModels(styletest.Keys(t), dialog.Models{})
 	want(t, send(models, "ctrl+f"), dialog.None{}) // no entry
 	want(t, send(models, "ctrl+a"), dialog.Chosen{Key: key.ModelProviderList})
 }
 
 func TestList_TellsQueryAndMoves(t *testing.T) {
-	s := dialog.NewSessions(keys(t), someSessions())
+	s := dialog.NewSessions(styletest.Keys(t), someSessions())
 	want(t, send(s, "b"), dialog.Query{Text: "b"})
 	want(t, s.Paste("uild\n"), dialog.Query{Text: "build"})
 	want(t, send(s, "left"), dialog.None{})
 
-	th := dialog.NewThemes(keys(t), []string{"one", "two", "three"}, "two")
+	th := dialog.NewThemes(styletest.Keys(t), []string{"one", "two", "three"}, "two")
 	frame(t, th, 80, 30)
 	want(t, send(th, "down"), dialog.Moved{ID: "three"})
 	want(t, send(th, "t"), dialog.Moved{ID: "two"})
@@ -150,7 +151,7 @@ func TestList_TellsQueryAndMoves(t *testing.T) {
 }
 
 func TestList_SetItemsKeepsPlace(t *testing.T) {
-	l := dialog.NewList(keys(t), dialog.Options{Items: items("a", "b", "c")})
+	l := dialog.NewList(styletest.Keys(t), dialog.Options{Items: items("a", "b", "c")})
 	frame(t, l, 60, 20)
 	send(l, "down")
 	l.SetItems(items("z", "y", "b", "c"))
@@ -169,7 +170,7 @@ func TestList_SetItemsWhileUsed(t *testing.T) {
 	for i := range 100 {
 		list = append(list, dialog.Item{ID: fmt.Sprint(i), Title: fmt.Sprint("entry ", i)})
 	}
-	l := dialog.NewList(keys(t), dialog.Options{Items: list, Extras: []dialog.Extra{{Name: key.SessionDelete, Does: "delete", Confirm: "again?"}}})
+	l := dialog.NewList(styletest.Keys(t), dialog.Options{Items: list, Extras: []dialog.Extra{{Name: key.SessionDelete, Does: "delete", Confirm: "again?"}}})
 	frame(t, l, 60, 20)
 	l.Wheel(30)
 	send(l, "down", "ctrl+d")
@@ -185,16 +186,16 @@ func TestList_SetItemsWhileUsed(t *testing.T) {
 
 	// Entries that come late: the cursor is on the one in use; while one searches, on the best.
 	s := someSessions()
-	late := dialog.NewSessions(keys(t), dialog.Sessions{Current: s.Current, Now: now})
-	late.SetItems(s.Items(keys(t)))
+	late := dialog.NewSessions(styletest.Keys(t), dialog.Sessions{Current: s.Current, Now: now})
+	late.SetItems(s.Items(styletest.Keys(t)))
 	selected(t, late, "ses_2")
 	write(late, "e")
-	late.SetItems(append(s.Items(keys(t)), dialog.Item{ID: "best", Title: "e"}))
+	late.SetItems(append(s.Items(styletest.Keys(t)), dialog.Item{ID: "best", Title: "e"}))
 	selected(t, late, "best")
 
 	// What is there twice stays the one of the two that it was.
 	m := someModels()
-	models := dialog.NewModels(keys(t), m)
+	models := dialog.NewModels(styletest.Keys(t), m)
 	frame(t, models, 80, 30)
 	m.Favorite = append(m.Favorite, m.Current)
 	models.SetItems(m.Items())
@@ -209,7 +210,7 @@ func TestList_WheelAndClick(t *testing.T) {
 	for i := range 100 {
 		list = append(list, dialog.Item{ID: fmt.Sprint(i), Title: fmt.Sprint("entry ", i)})
 	}
-	l := dialog.NewList(keys(t), dialog.Options{Items: list})
+	l := dialog.NewList(styletest.Keys(t), dialog.Options{Items: list})
 	frame(t, l, 60, 20)
 	l.Wheel(10)
 	selected(t, l, "10")
@@ -234,7 +235,7 @@ func TestList_WheelOverHeadings(t *testing.T) {
 	for i := range 60 {
 		list = append(list, dialog.Item{ID: fmt.Sprint(i), Title: fmt.Sprint("entry ", i), Group: fmt.Sprint("group ", i/2)})
 	}
-	l := dialog.NewList(keys(t), dialog.Options{Items: list})
+	l := dialog.NewList(styletest.Keys(t), dialog.Options{Items: list})
 	frame(t, l, 60, 20)
 	for range 150 {
 		l.Wheel(1)
@@ -262,7 +263,7 @@ func TestList_WheelOverHeadings(t *testing.T) {
 
 // The word in the corner can be clicked.
 func TestDialogs_Corner(t *testing.T) {
-	for name, d := range every(keys(t)) {
+	for name, d := range every(styletest.Keys(t)) {
 		first, _, _ := strings.Cut(frame(t, d, 80, 30), "\n")
 		if out := d.Click(style.Width(first)-4, 0); out != (dialog.Closed{}) {
 			t.Errorf("%s: a click on %q gives %#v", name, first, out)
@@ -272,7 +273,7 @@ func TestDialogs_Corner(t *testing.T) {
 
 func TestList_Colours(t *testing.T) {
 	th := style.Default(true)
-	l := dialog.NewSessions(keys(t), someSessions())
+	l := dialog.NewSessions(styletest.Keys(t), someSessions())
 	l.View(th, 80, 30)
 	write(l, "par")
 	rows := l.View(th, 80, 30)
@@ -306,7 +307,7 @@ func BenchmarkList_Type(b *testing.B) {
 	for i := range 10_000 {
 		list = append(list, dialog.Item{ID: fmt.Sprint(i), Title: fmt.Sprintf("Fix the %d. thing in package number %x of many", i, i*2654435761), Group: fmt.Sprint("day ", i/40), Right: "12:00"})
 	}
-	l := dialog.NewList(keys(b), dialog.Options{Items: list, Wide: true})
+	l := dialog.NewList(styletest.Keys(b), dialog.Options{Items: list, Wide: true})
 	th := style.Default(true)
 	b.Run("Letter", func(b *testing.B) {
 		for b.Loop() {
@@ -337,7 +338,7 @@ func BenchmarkList_Type(b *testing.B) {
 		}
 	})
 	b.Run("Open", func(b *testing.B) {
-		m := keys(b)
+		m := styletest.Keys(b)
 		for b.Loop() {
 			dialog.NewList(m, dialog.Options{Items: list}).View(th, 100, 40)
 		}

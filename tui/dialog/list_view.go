@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/lathe-agent/lathe/tui/fuzzy"
 	"github.com/lathe-agent/lathe/tui/style"
 )
 
@@ -56,7 +57,7 @@ func (l *List) Cursor() (x, y int, ok bool) { return l.seen.cursor, l.seen.field
 
 func (l *List) filterRow(th *style.Theme, width int) style.Line {
 	count := ""
-	if l.needle != nil {
+	if l.sought != nil {
 		count = strconv.Itoa(len(l.rows)) + " found "
 	}
 	text, at := l.query.View(style.Fg(th.Text), max(1, width-3-len(count)-1))
@@ -90,7 +91,7 @@ func (l *List) entries(th *style.Theme, width int) []style.Line {
 		}
 		switch r := l.rows[n]; r.kind {
 		case rowHead:
-			out[i] = style.Of("   "+firstLine(l.o.Items[r.item].Group), style.Bold(th.Accent)).Truncate(width)
+			out[i] = style.Of("   "+style.FirstLine(l.o.Items[r.item].Group), style.Bold(th.Accent)).Truncate(width)
 		case rowItem:
 			out[i] = l.entry(th, &l.o.Items[r.item], n == l.at, width)
 		case rowGap:
@@ -102,7 +103,7 @@ func (l *List) entries(th *style.Theme, width int) []style.Line {
 func (l *List) nothing(th *style.Theme) style.Line {
 	switch {
 	case l.loading:
-		return style.Of(spinner(l.frame)+" Looking …", style.Fg(th.TextMuted))
+		return style.Of(style.Spinner(l.frame)+" Looking …", style.Fg(th.TextMuted))
 	case len(l.o.Items) == 0 && l.o.Empty != "" && l.Text() == "": // who searches elsewhere gives what was found
 		return style.Of(l.o.Empty, style.Fg(th.TextMuted))
 	default:
@@ -113,7 +114,7 @@ func (l *List) nothing(th *style.Theme) style.Line {
 // entry draws an entry: cursor, mark, title, detail, and what stands at the right.
 func (l *List) entry(th *style.Theme, it *Item, on bool, width int) style.Line {
 	look := looksOf(th, it, on)
-	title := firstLine(it.Title)
+	title := style.FirstLine(it.Title)
 	if title == "" {
 		title = "(no title)"
 	}
@@ -152,9 +153,9 @@ func (l *List) entry(th *style.Theme, it *Item, on bool, width int) style.Line {
 
 // detail is what stands behind a title; without headings the group says where an entry belongs.
 func (l *List) detail(it *Item) string {
-	detail := firstLine(it.Detail)
-	if l.needle != nil && it.Group != "" {
-		return strings.TrimSuffix(firstLine(it.Group)+" · "+detail, " · ")
+	detail := style.FirstLine(it.Detail)
+	if l.sought != nil && it.Group != "" {
+		return strings.TrimSuffix(style.FirstLine(it.Group)+" · "+detail, " · ")
 	}
 	return detail
 }
@@ -173,12 +174,12 @@ func (l *List) confirming(it *Item, on bool) string {
 
 // titled marks the characters that the query found.
 func (l *List) titled(title string, look looks, on bool) style.Line {
-	if l.needle == nil {
+	if l.sought == nil {
 		return style.Of(title, look.text)
 	}
 	var out style.Line
 	at := 0
-	for _, hit := range found(l.needle, title) {
+	for _, hit := range fuzzy.Found(l.sought, title) {
 		if hit < at {
 			continue
 		}
@@ -230,7 +231,7 @@ func (l *List) sign(it *Item) string {
 	case Current:
 		return "●"
 	case Running:
-		return spinner(l.frame)
+		return style.Spinner(l.frame)
 	case Done:
 		return "✓"
 	case Failed:
@@ -243,12 +244,6 @@ func (l *List) sign(it *Item) string {
 		return "■"
 	}
 	return " "
-}
-
-// spinner is a sign that moves with the frame.
-func spinner(frame int) string {
-	signs := [...]string{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"}
-	return signs[uint(frame)%uint(len(signs))]
 }
 
 // foot is what else can be done.

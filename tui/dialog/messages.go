@@ -6,6 +6,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/tui/key"
+	"github.com/lathe-agent/lathe/tui/style"
 )
 
 // What NewMessageActions offers.
@@ -40,7 +41,7 @@ func promptItems(messages []lathe.Message, now time.Time) []Item {
 	var out []Item
 	for _, m := range messages {
 		if isUser(m) {
-			out = append(out, Item{ID: string(m.ID), Title: said(m), Right: clock(m.Created.Std(), now)})
+			out = append(out, Item{ID: string(m.ID), Title: said(m), Right: style.Clock(m.Created.Std(), now)})
 		}
 	}
 	return out
@@ -83,9 +84,9 @@ func NewStash(m *key.Map, list []Stashed, now time.Time) *List {
 func StashItems(list []Stashed, now time.Time) []Item {
 	var out []Item
 	for i := len(list) - 1; i >= 0; i-- {
-		it := Item{ID: strconv.Itoa(i), Title: firstLine(list[i].Text), Right: clock(list[i].At, now)}
+		it := Item{ID: strconv.Itoa(i), Title: style.FirstLine(list[i].Text), Right: style.Clock(list[i].At, now)}
 		if list[i].Files > 0 {
-			it.Detail = count(list[i].Files, "file")
+			it.Detail = style.Plural(list[i].Files, "file")
 		}
 		out = append(out, it)
 	}

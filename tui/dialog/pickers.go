@@ -6,6 +6,7 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/tui/host"
 	"github.com/lathe-agent/lathe/tui/key"
+	"github.com/lathe-agent/lathe/tui/style"
 )
 
 // NewThemes picks a theme: Moved tells which one to show meanwhile, Closed wants the old one back.
@@ -39,7 +40,7 @@ func ToolServerItems(servers []host.ToolServer) []Item {
 		case "connected":
 			it.Mark = Done
 			if s.Tools > 0 {
-				it.Detail = count(s.Tools, "tool")
+				it.Detail = style.Plural(s.Tools, "tool")
 			}
 		case "failed":
 			it.Mark = Failed

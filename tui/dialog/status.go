@@ -51,7 +51,7 @@ func (s Status) lines(th *style.Theme) []style.Line {
 	head("Providers")
 	for _, p := range s.Providers {
 		out = append(out, style.Of("✓ ", style.Fg(th.Success)).Add(providerName(p), style.Fg(th.Text)).
-			Add("  "+count(len(p.Models), "model"), style.Fg(th.TextMuted)))
+			Add("  "+style.Plural(len(p.Models), "model"), style.Fg(th.TextMuted)))
 	}
 	if len(s.Providers) == 0 {
 		out = append(out, style.Of("None is connected. Log in with /connect.", style.Fg(th.Warning)))

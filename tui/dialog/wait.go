@@ -70,7 +70,7 @@ func (w *Wait) View(th *style.Theme, width, height int) []style.Line {
 	w.corner = corner(width)
 	inner := width - 4
 	left := budget(max(1, height-2))
-	state := []style.Line{style.Of(" "+spinner(w.frame)+" Waiting …", style.Fg(th.TextMuted))}
+	state := []style.Line{style.Of(" "+style.Spinner(w.frame)+" Waiting …", style.Fg(th.TextMuted))}
 	if w.err != "" {
 		state = indent(paragraphs(w.err, style.Fg(th.Error), inner))
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/tui/host"
+	"github.com/lathe-agent/lathe/tui/style"
 )
 
 // day is the heading of a day as seen from now, in now's zone.
@@ -27,25 +28,6 @@ func day(t, now time.Time) string {
 		return t.Format("Mon 2 January")
 	default:
 		return t.Format("2 January 2006")
-	}
-}
-
-// clock is the time of a day, or the day where it is not today.
-func clock(t, now time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	t = t.In(now.Location())
-	switch day(t, now) {
-	case "Today":
-		return t.Format("15:04")
-	case "Yesterday":
-		return "yesterday " + t.Format("15:04")
-	default:
-		if t.Year() == now.Year() {
-			return t.Format("2 Jan 15:04")
-		}
-		return t.Format("2 Jan 2006")
 	}
 }
 
@@ -89,7 +71,7 @@ func said(m lathe.Message) string {
 		switch b := p.Body.(type) {
 		case *lathe.Text:
 			if !b.Synthetic.On() && !b.Ignored.On() {
-				if line := firstLine(b.Text); line != "" {
+				if line := style.FirstLine(b.Text); line != "" {
 					return line
 				}
 			}
@@ -111,12 +93,4 @@ func said(m lathe.Message) string {
 func isUser(m lathe.Message) bool {
 	_, ok := m.Said.(*lathe.User)
 	return ok
-}
-
-// count writes a number of things: "1 file", "2 files".
-func count(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return strconv.Itoa(n) + " " + thing + "s"
 }

@@ -1,10 +1,8 @@
 package diff
 
 import (
-	"flag"
 	"fmt"
 	"os"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -12,27 +10,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lathe-agent/lathe/tui/style"
+	"github.com/lathe-agent/lathe/tui/styletest"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
-
-// golden compares a picture of the screen with the file that has it.
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name+".txt")
-	if *update {
-		if err := os.WriteFile(path, []byte(got+"\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatalf("%v; go test -update writes it", err)
-	}
-	if got+"\n" != string(want) {
-		t.Errorf("%s differs; -update rewrites it\n%s", path, got)
-	}
-}
 
 func sample(t testing.TB) string {
 	t.Helper()
@@ -48,11 +27,11 @@ func options(width int) Options { return Options{Theme: style.Default(true), Wid
 func TestLines_Golden(t *testing.T) {
 	for _, width := range []int{20, 40, 80, 120} {
 		o := options(width)
-		golden(t, fmt.Sprintf("unified-%d", width), style.Text(Lines(sample(t), o)))
+		styletest.Golden(t, fmt.Sprintf("unified-%d", width), style.Text(Lines(sample(t), o)))
 		o.Wrap = true
-		golden(t, fmt.Sprintf("wrapped-%d", width), style.Text(Lines(sample(t), o)))
+		styletest.Golden(t, fmt.Sprintf("wrapped-%d", width), style.Text(Lines(sample(t), o)))
 		o.Split = true
-		golden(t, fmt.Sprintf("split-%d", width), style.Text(Lines(sample(t), o)))
+		styletest.Golden(t, fmt.Sprintf("split-%d", width), style.Text(Lines(sample(t), o)))
 	}
 }
 
@@ -257,10 +236,8 @@ func TestLines_AnyText(t *testing.T) {
 		if o.Max > 0 && len(rows) > o.Max {
 			t.Fatalf("%d rows, more than %d", len(rows), o.Max)
 		}
+		styletest.CheckWidth(t, rows, o.Width)
 		for i, l := range rows {
-			if l.Width() > o.Width {
-				t.Fatalf("row %d is %d wide, more than %d: %q", i, l.Width(), o.Width, l.Text())
-			}
 			if strings.ContainsAny(l.Text(), "\x1b\u202e\x00\n") {
 				t.Fatalf("row %d has characters that a terminal obeys: %q", i, l.Text())
 			}

@@ -22,6 +22,7 @@ type Editor struct {
 	hist history
 	sug  suggest
 
+	fresh    pos  // behind a file that was chosen right before; the zero place is none
 	rawPaste bool // long pastes stay as they are
 	width    int  // of the text, as last shown
 	height   int

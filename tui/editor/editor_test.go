@@ -10,12 +10,13 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/tui/style"
+	"github.com/lathe-agent/lathe/tui/styletest"
 )
 
 // newEditor makes one as wide as a small terminal.
 func newEditor(t *testing.T) *Editor {
 	t.Helper()
-	e := New(testKeys(t))
+	e := New(styletest.Keys(t))
 	e.SetDir("/work/app")
 	e.SetCommands([]Command{
 		{Name: "new", Aliases: []string{"clear"}, Description: "Start a new session", Local: true},
@@ -34,29 +35,7 @@ func press(t *testing.T, e *Editor, names ...string) Out {
 	t.Helper()
 	var out Out
 	for _, name := range names {
-		var k tea.KeyPressMsg
-		rest := name
-		for {
-			head, tail, ok := strings.Cut(rest, "+")
-			if !ok || tail == "" {
-				break
-			}
-			k.Mod |= map[string]tea.KeyMod{"ctrl": tea.ModCtrl, "alt": tea.ModAlt, "shift": tea.ModShift, "super": tea.ModSuper}[head]
-			rest = tail
-		}
-		codes := map[string]rune{
-			"enter": tea.KeyEnter, "esc": tea.KeyEscape, "tab": tea.KeyTab, "up": tea.KeyUp, "down": tea.KeyDown, "left": tea.KeyLeft,
-			"right": tea.KeyRight, "home": tea.KeyHome, "end": tea.KeyEnd, "backspace": tea.KeyBackspace, "delete": tea.KeyDelete,
-		}
-		code, ok := codes[rest]
-		if !ok {
-			code = []rune(rest)[0]
-			if k.Mod == 0 {
-				k.Text = rest
-			}
-		}
-		k.Code = code
-		out = e.Key(k)
+		out = e.Key(styletest.Press(name))
 	}
 	return out
 }

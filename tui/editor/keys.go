@@ -1,7 +1,6 @@
 package editor
 
 import (
-	"unicode"
 	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
@@ -14,7 +13,7 @@ func (e *Editor) Key(k tea.KeyPressMsg) Out {
 	if out := e.suggestKey(k); out != nil {
 		return out
 	}
-	if isTyped(k) {
+	if key.IsTyped(k) {
 		return e.typed(k.Text)
 	}
 	if out := e.promptKey(k); out != nil {
@@ -29,26 +28,10 @@ func (e *Editor) Key(k tea.KeyPressMsg) Out {
 		return e.looked(true)
 	}
 	out := e.historyKey(k)
-	if out == (NotHandled{}) && isComposed(k) {
+	if out == (NotHandled{}) && key.IsComposed(k) {
 		return e.typed(k.Text)
 	}
 	return out
-}
-
-// isComposed reports whether a key was made with AltGr, which some terminals tell as ctrl and alt.
-func isComposed(k tea.KeyPressMsg) bool {
-	both := tea.ModCtrl | tea.ModAlt
-	k.Mod, both = k.Mod&^both, k.Mod&both^both
-	return both == 0 && isTyped(k)
-}
-
-// isTyped reports whether a key writes something.
-func isTyped(k tea.KeyPressMsg) bool {
-	if k.Text == "" || k.Mod&(tea.ModCtrl|tea.ModAlt|tea.ModMeta|tea.ModSuper|tea.ModHyper) != 0 {
-		return false
-	}
-	r, _ := utf8.DecodeRuneInString(k.Text)
-	return !unicode.IsControl(r)
 }
 
 // typed puts what was typed into the text.
@@ -58,6 +41,13 @@ func (e *Editor) typed(text string) Out {
 		e.sug.close()
 		return Nothing{}
 	}
+	switch {
+	case text == " " && e.takeExact():
+		return Nothing{}
+	case text == "#" && e.reopen():
+		return e.looked(true)
+	}
+	e.fresh = pos{}
 	e.insert(plain(tidy(text)))
 	return e.looked(true)
 }

@@ -2,6 +2,7 @@ package editor
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -238,6 +239,27 @@ func TestPaste(t *testing.T) {
 	}
 }
 
+// A mention that was typed to its end is one; lines can still be said of a file that was just chosen.
+func TestMention_TypedOut(t *testing.T) {
+	t.Parallel()
+	e := newEditor(t)
+	typeIn(t, e, "see @main.go")
+	e.SetFiles("main.go", []string{"cmd/main.go", "main.go"})
+	typeIn(t, e, " and @general or @gen x")
+	want(t, e, "see {@main.go} and {@general} or @gen x|")
+	e = newEditor(t)
+	typeIn(t, e, "@mai")
+	e.SetFiles("mai", []string{"main.go"})
+	press(t, e, "enter")
+	want(t, e, "{@main.go} |")
+	same(t, typeIn(t, e, "#"), WantFiles{"main.go#"})
+	same(t, typeIn(t, e, "5"), WantFiles{"main.go"})
+	typeIn(t, e, "-9")
+	e.SetFiles("main.go", []string{"main.go"})
+	typeIn(t, e, " is #1")
+	want(t, e, "{@main.go#5-9} is #1|")
+}
+
 func TestPaste_Files(t *testing.T) {
 	t.Parallel()
 	for text, path := range map[string]string{
@@ -282,21 +304,27 @@ func TestAttach(t *testing.T) {
 	}
 }
 
-func TestFuzzy(t *testing.T) {
+// A command typed to its end is the first, then what fits best, the shorter of two alike; one that only its
+// description speaks of is the last.
+func TestCommands_Order(t *testing.T) {
 	t.Parallel()
-	for _, tt := range []struct{ query, better, worse string }{
-		{"mo", "models", "commodore"},
-		{"sn", "session_new", "season"},
-		{"re", "re", "review"},
-		{"ä", "Äpfel", "x"},
-		{"gc", "goClient", "magic"},
-	} {
-		if a, b := fuzzy(tt.query, tt.better), fuzzy(tt.query, tt.worse); a <= b {
-			t.Errorf("%s: %s has %d, %s has %d", tt.query, tt.better, a, tt.worse, b)
-		}
+	e := newEditor(t)
+	e.SetCommands([]Command{
+		{Name: "share", Description: "Make a new link", Local: true},
+		{Name: "renew", Local: true},
+		{Name: "newest", Local: true},
+		{Name: "start", Aliases: []string{"newly"}, Local: true},
+		{Name: "newer", Local: true},
+		{Name: "new", Local: true},
+		{Name: "other", Description: "anew", Local: true},
+	})
+	typeIn(t, e, "/new")
+	var got []string
+	for _, it := range e.sug.items {
+		got = append(got, it.command.Name)
 	}
-	if fuzzy("ba", "ab") != 0 || fuzzy("", "x") == 0 || fuzzy("x", "") != 0 {
-		t.Error("the edges")
+	if want := []string{"new", "newer", "newest", "start", "renew", "share"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 

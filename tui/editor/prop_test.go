@@ -10,8 +10,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"pgregory.net/rapid"
 
-	"github.com/lathe-agent/lathe/tui/key"
 	"github.com/lathe-agent/lathe/tui/style"
+	"github.com/lathe-agent/lathe/tui/styletest"
 )
 
 // bits are what random texts are made of: all that has a width, a joint or a meaning of its own.
@@ -22,14 +22,6 @@ var bits = []string{
 
 func drawText(t *rapid.T, name string) string {
 	return strings.Join(rapid.SliceOfN(rapid.SampledFrom(bits), 0, 12).Draw(t, name), "")
-}
-
-func testKeys(t interface{ Fatal(...any) }) *key.Map {
-	m, err := key.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
 }
 
 func named(code rune, mod tea.KeyMod) tea.KeyPressMsg { return tea.KeyPressMsg{Code: code, Mod: mod} }
@@ -113,7 +105,7 @@ func TestEditor_Random(t *testing.T) {
 	t.Parallel()
 	th, all := style.Default(true), keysOfEditing()
 	rapid.Check(t, func(t *rapid.T) {
-		e := New(testKeys(t))
+		e := New(styletest.Keys(t))
 		e.SetDir("/work")
 		e.SetCommands([]Command{{Name: "new", Local: true}, {Name: "review", Arguments: true}})
 		e.SetAgents([]Agent{{Name: "general"}})
@@ -195,7 +187,7 @@ func (m *model) cut(from, to int) {
 func TestEditor_Model(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		e, m := New(testKeys(t)), &model{}
+		e, m := New(styletest.Keys(t)), &model{}
 		e.SetPasteSummary(false)
 		e.View(style.Default(true), Look{}, 20, 5)
 		press := func(code rune, mod tea.KeyMod) { e.Key(named(code, mod)) }
@@ -262,7 +254,7 @@ func TestEditor_Model(t *testing.T) {
 func TestEditor_UndoAll(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		e := New(testKeys(t))
+		e := New(styletest.Keys(t))
 		e.View(style.Default(true), Look{}, 20, 5)
 		start := drawText(t, "start")
 		e.Restore(Draft{Input: start})

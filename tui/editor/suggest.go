@@ -1,11 +1,13 @@
 package editor
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/lathe-agent/lathe/tui/fuzzy"
 	"github.com/lathe-agent/lathe/tui/key"
 )
 
@@ -58,6 +60,7 @@ type suggest struct {
 	hidden bool // closed by hand, until another word
 	items  []item
 	sel    int
+	match  fuzzy.Matcher
 }
 
 func (s *suggest) close() {
@@ -168,47 +171,80 @@ func (s *suggest) fill() {
 
 func (s *suggest) fillCommands() {
 	type scored struct {
-		item
+		*Command
 		score int
 	}
 	var found []scored
+	query := fuzzy.NewQuery(s.query)
 	for i := range s.commands {
 		c := &s.commands[i]
 		if c.Hidden {
 			continue
 		}
-		best := max(fuzzy(s.query, c.Name), mentions(s.query, c.Description))
+		best, ok := s.fits(query, c.Name)
 		for _, a := range c.Aliases {
-			best = max(best, fuzzy(s.query, a)-1)
+			if score, fits := s.fits(query, a); fits {
+				best, ok = max(best, score-1), true
+			}
 		}
-		if best > 0 {
-			found = append(found, scored{item{command: c}, best})
+		if ok || mentions(c.Description, s.query) { // which is worth less than any letters of a name
+			found = append(found, scored{c, best})
 		}
 	}
-	slices.SortStableFunc(found, func(a, b scored) int { return b.score - a.score })
+	if s.query != "" {
+		slices.SortStableFunc(found, func(a, b scored) int {
+			return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(len(a.Name), len(b.Name)))
+		})
+	}
 	for _, f := range found {
-		s.items = append(s.items, f.item)
+		s.items = append(s.items, item{command: f.Command})
 	}
+}
+
+// fits tells whether a text fits what was typed, and how well.
+func (s *suggest) fits(query fuzzy.Query, text string) (int, bool) {
+	t := fuzzy.NewText(text)
+	return s.match.Score(query, &t)
+}
+
+// mentions tells whether a word of a description begins with what was typed.
+func mentions(description, query string) bool {
+	if len(query) < 2 {
+		return false
+	}
+	query = strings.ToLower(query)
+	for word := range strings.FieldsSeq(strings.ToLower(description)) {
+		if strings.HasPrefix(word, query) {
+			return true
+		}
+	}
+	return false
 }
 
 func (s *suggest) fillMentions() {
 	s.fillAgents(true)
 	query := s.fileQuery()
+	letters := fuzzy.NewQuery(query)
 	for _, f := range s.files {
-		// Until those for this word are there, those for the last one that still fit.
-		if f != "" && (s.filesFor == query || fuzzy(query, f) > 0) {
-			s.items = append(s.items, item{file: f})
+		if f == "" {
+			continue
 		}
+		if s.filesFor != query { // until those for this word are there, those for the last one that still fit
+			if _, ok := s.fits(letters, f); !ok {
+				continue
+			}
+		}
+		s.items = append(s.items, item{file: f})
 	}
 	s.fillAgents(false)
 }
 
 // fillAgents adds those whose name begins with the word, or those that fit in another way.
 func (s *suggest) fillAgents(begins bool) {
-	query := strings.ToLower(s.query)
+	lower, query := strings.ToLower(s.query), fuzzy.NewQuery(s.query)
 	for i := range s.agents {
 		name := s.agents[i].Name
-		if strings.HasPrefix(strings.ToLower(name), query) == begins && fuzzy(s.query, name) > 0 {
+		if _, ok := s.fits(query, name); ok && strings.HasPrefix(strings.ToLower(name), lower) == begins {
 			s.items = append(s.items, item{agent: &s.agents[i]})
 		}
 	}
@@ -260,9 +296,41 @@ func (e *Editor) choose(it item, completing bool) Out {
 			start, end = 0, 0
 		}
 		e.putTokenAt(from, e.cursor, fileToken(it.file, start, end))
+		e.fresh = e.cursor
 	}
 	s.close()
 	return Nothing{}
+}
+
+// takeExact takes the mention that was typed to its end: a space behind it means that, too.
+func (e *Editor) takeExact() bool {
+	s := &e.sug
+	if !s.open() || s.kind != mentionSuggest {
+		return false
+	}
+	file := s.fileQuery()
+	for _, it := range s.items {
+		if it.agent != nil && it.agent.Name == s.query || it.file != "" && it.file == file {
+			e.choose(it, false)
+			return true
+		}
+	}
+	return false
+}
+
+// reopen makes text again of a file that was chosen right before: lines of it are to follow.
+func (e *Editor) reopen() bool {
+	l, off := e.lineAt(e.cursor), e.cursor.off
+	if e.shell || e.marked || off < 2 || e.fresh != e.cursor {
+		return false
+	}
+	t, ok := l.tokenBefore(off - 1)
+	if !ok || t.end() != off-1 || t.tok.Kind != KindFile || t.tok.Start > 0 || strings.HasSuffix(t.tok.Path, "/") || strings.ContainsAny(t.tok.Text, " \t") {
+		return false
+	}
+	e.past.settle()
+	e.edit(pos{e.cursor.line, t.at}, e.cursor, plain(t.tok.Text+"#"))
+	return true
 }
 
 func (e *Editor) chooseCommand(c Command, query string, completing bool) Out {

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/tui/style"
@@ -49,11 +50,11 @@ func (t Token) usable() (*Token, bool) {
 	}
 }
 
-var rangeForm = regexp.MustCompile(`#L?(\d{1,7})(?:-L?(\d{1,7})?)?$`)
+var rangeForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`#L?(\d{1,7})(?:-L?(\d{1,7})?)?$`) })
 
 // cutRange takes a range of lines off the end of a path.
 func cutRange(s string) (file string, start, end int) {
-	m := rangeForm.FindStringSubmatchIndex(s)
+	m := rangeForm().FindStringSubmatchIndex(s)
 	if m == nil {
 		return s, 0, 0
 	}

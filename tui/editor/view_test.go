@@ -1,41 +1,15 @@
 package editor
 
 import (
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/lathe-agent/lathe/tui/style"
+	"github.com/lathe-agent/lathe/tui/styletest"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
-
-// golden compares frames with testdata/<name>-<width>.txt.
-func golden(t *testing.T, name string, width int, lines []style.Line) {
-	t.Helper()
-	got := style.Text(lines) + "\n"
-	path := filepath.Join("testdata", fmt.Sprintf("%s-%d.txt", name, width))
-	if *update {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	wanted, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(wanted) {
-		t.Errorf("%s differs; -update rewrites it:\n%s", path, got)
-	}
-}
 
 // scenes are what the frames show.
 func scenes(t *testing.T) map[string]func(*Editor) {
@@ -85,28 +59,10 @@ func TestView_Golden(t *testing.T) {
 			x, y, _ := e.Cursor()
 			all := append(e.Popup(th, width), style.Plain(strings.Repeat("─", width)))
 			all = append(all, rows...)
-			for _, l := range all {
-				if l.Width() > width {
-					t.Errorf("%s: %d cells at %d", name, l.Width(), width)
-				}
-			}
-			golden(t, name, width, append(all, style.Plain(fmt.Sprintf("cursor %d,%d", x, y))))
+			styletest.CheckWidth(t, all, width)
+			styletest.Golden(t, fmt.Sprintf("%s-%d", name, width), style.Text(append(all, style.Plain(fmt.Sprintf("cursor %d,%d", x, y)))))
 		}
 	}
-}
-
-// spanOf finds the piece of a view that begins with a text.
-func spanOf(t *testing.T, lines []style.Line, text string) style.Attr {
-	t.Helper()
-	for _, l := range lines {
-		for _, s := range l {
-			if strings.HasPrefix(s.Text, text) {
-				return s.Attr
-			}
-		}
-	}
-	t.Fatalf("%q does not show in\n%s", text, style.Text(lines))
-	return style.Attr{}
 }
 
 func TestView_Looks(t *testing.T) {
@@ -116,7 +72,7 @@ func TestView_Looks(t *testing.T) {
 	view := func() []style.Line {
 		return e.View(th, Look{Bar: th.Accent, Placeholder: "Type"}, 60, 6)
 	}
-	if got := spanOf(t, view(), "Type"); got.FG != th.TextMuted || got.BG != th.BackgroundElement {
+	if got := styletest.Look(t, view(), "Type"); got.FG != th.TextMuted || got.BG != th.BackgroundElement {
 		t.Errorf("placeholder %+v", got)
 	}
 	if _, _, ok := e.Cursor(); ok {
@@ -137,17 +93,17 @@ func TestView_Looks(t *testing.T) {
 		"[Image 1]": {FG: th.Background, BG: th.Secondary, Bold: true},
 		"marked":    {FG: th.SelectedText, BG: th.Primary},
 	} {
-		if got := spanOf(t, rows, text); got != want {
+		if got := styletest.Look(t, rows, text); got != want {
 			t.Errorf("%s: %+v", text, got)
 		}
 	}
 	e.Clear()
 	typeIn(t, e, "/re")
 	popup := e.Popup(th, 60)
-	if got := spanOf(t, popup, " /rename"); got.BG != th.Primary || got.FG != th.SelectedText {
+	if got := styletest.Look(t, popup, " /rename"); got.BG != th.Primary || got.FG != th.SelectedText {
 		t.Errorf("chosen: %+v", got)
 	}
-	if got := spanOf(t, popup, " /review"); got.BG != th.BackgroundMenu || got.FG != th.Text {
+	if got := styletest.Look(t, popup, " /review"); got.BG != th.BackgroundMenu || got.FG != th.Text {
 		t.Errorf("another: %+v", got)
 	}
 }
@@ -221,7 +177,7 @@ func BenchmarkKey(b *testing.B) {
 		{"wide-1MB", strings.Repeat("漢", 1<<20/3)},
 	} {
 		b.Run(tt.name, func(b *testing.B) {
-			e := New(testKeys(b))
+			e := New(styletest.Keys(b))
 			e.SetPasteSummary(false)
 			e.Restore(Draft{Input: tt.text, Cursor: len(tt.text) / 2})
 			e.View(th, Look{Focused: true}, 80, 10)

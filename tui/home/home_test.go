@@ -9,17 +9,9 @@ import (
 	"github.com/lathe-agent/lathe/tui/home"
 	"github.com/lathe-agent/lathe/tui/key"
 	"github.com/lathe-agent/lathe/tui/style"
+	"github.com/lathe-agent/lathe/tui/styletest"
 	"pgregory.net/rapid"
 )
-
-func keys(t testing.TB) *key.Map {
-	t.Helper()
-	m, err := key.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
-}
 
 func prompt(width int) []style.Line {
 	return []style.Line{
@@ -30,36 +22,36 @@ func prompt(width int) []style.Line {
 
 func sample(t testing.TB) home.Values {
 	t.Helper()
-	return home.Values{Tip: home.Tip(9, keys(t).Label), Dir: "~/work/parser", Branch: "comments", Servers: 2, Version: "0.9.0"}
+	return home.Values{Tip: home.Tip(9, styletest.Keys(t).Label), Dir: "~/work/parser", Branch: "comments", Servers: 2, Version: "0.9.0"}
 }
 
 func TestGolden(t *testing.T) {
 	th := style.Default(true)
-	golden(t, "home", func(width int) []style.Line {
+	styletest.Frames(t, "home", func(width int) []style.Line {
 		w := home.PromptWidth(width, 0)
 		lines, _, _ := home.View(th, sample(t), width, 24, prompt(w), w)
 		return lines
 	})
-	golden(t, "low", func(width int) []style.Line {
+	styletest.Frames(t, "low", func(width int) []style.Line {
 		w := home.PromptWidth(width, -1)
 		lines, _, _ := home.View(th, sample(t), width, 9, prompt(w), w)
 		return lines
 	})
-	golden(t, "failed", func(width int) []style.Line {
+	styletest.Frames(t, "failed", func(width int) []style.Line {
 		w := home.PromptWidth(width, 0)
 		v := sample(t)
 		v.Note, v.Failed, v.Broken = "The settings could not be read: ~/.config/lathe/lathe.json line 3: a comma is missing.", true, 1
 		lines, _, _ := home.View(th, v, width, 24, prompt(w), w)
 		return lines
 	})
-	golden(t, "setup", func(width int) []style.Line {
+	styletest.Frames(t, "setup", func(width int) []style.Line {
 		w := home.PromptWidth(width, 0)
 		s := &home.Setup{}
 		s.Set(choices())
 		lines, _, _ := home.View(th, home.Values{Dir: "~/work", Version: "0.9.0"}, width, 24, s.View(th, w), w)
 		return lines
 	})
-	golden(t, "looking", func(width int) []style.Line {
+	styletest.Frames(t, "looking", func(width int) []style.Line {
 		var s home.Setup
 		return s.View(th, home.PromptWidth(width, 0))
 	})
@@ -78,7 +70,7 @@ func choices() []home.Choice {
 func TestView_Place(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w, h := rapid.IntRange(1, 200).Draw(t, "w"), rapid.IntRange(1, 60).Draw(t, "h")
-		text := rapid.OneOf(rapid.SampledFrom(hostile), rapid.String())
+		text := rapid.OneOf(rapid.SampledFrom(append(styletest.Hostile(), styletest.Megabyte())), rapid.String())
 		v := home.Values{
 			Tip: text.Draw(t, "tip"), Note: rapid.SampledFrom([]string{"", "a note"}).Draw(t, "note"), Dir: text.Draw(t, "dir"), Branch: text.Draw(t, "branch"),
 			Servers: rapid.IntRange(0, 3).Draw(t, "servers"), Version: rapid.SampledFrom([]string{"", "1.0", "1.0.0-with.a.long.name"}).Draw(t, "version"),
@@ -115,17 +107,17 @@ func TestView_Colors(t *testing.T) {
 	th := style.Default(true)
 	lines, _, _ := home.View(th, sample(t), 80, 24, prompt(75), 75)
 	for text, want := range map[string]style.Color{"Tip": th.Warning, "ctrl+x u": th.Text, "⊙": th.Success, "0.9.0": th.TextMuted} {
-		if got := colorOf(t, lines, text); got.FG != want || got.BG != th.Background {
+		if got := styletest.Look(t, lines, text); got.FG != want || got.BG != th.Background {
 			t.Errorf("%s: %v on %v, want %v", text, got.FG, got.BG, want)
 		}
 	}
-	if first, last := colorOf(t, lines, "█").FG, th.Secondary; first == last || first != th.Primary {
+	if first, last := styletest.Look(t, lines, "█").FG, th.Secondary; first == last || first != th.Primary {
 		t.Errorf("the name begins in %v", first)
 	}
 }
 
 func TestTips(t *testing.T) {
-	m := keys(t)
+	m := styletest.Keys(t)
 	seen := map[string]bool{}
 	for i := range 100 {
 		text := home.Tip(i, m.Label)
@@ -148,7 +140,7 @@ func TestTips(t *testing.T) {
 }
 
 func TestSetup_Keys(t *testing.T) {
-	m := keys(t)
+	m := styletest.Keys(t)
 	var s home.Setup
 	if out := s.Key(tea.KeyPressMsg{Code: tea.KeyEnter}, m); out.Handled {
 		t.Errorf("without choices: %+v", out)
@@ -205,18 +197,18 @@ func TestSetup_Click(t *testing.T) {
 	if out := s.Click(0, 100); out.Handled {
 		t.Errorf("below: %+v", out)
 	}
-	if got := colorOf(t, s.View(th, 60), "Leave"); got.FG != th.Primary || !got.Bold { // it was clicked last
+	if got := styletest.Look(t, s.View(th, 60), "Leave"); got.FG != th.Primary || !got.Bold { // it was clicked last
 		t.Errorf("the mark: %+v", got)
 	}
 }
 
 func TestSetup_Anything(t *testing.T) {
-	m := keys(t)
-	for _, text := range hostile {
+	m := styletest.Keys(t)
+	for _, text := range append(styletest.Hostile(), styletest.Megabyte()) {
 		var s home.Setup
 		s.Set([]home.Choice{{ID: "x", Title: text, Detail: text}})
 		for _, w := range []int{1, 4, 20, 40} {
-			checkWidth(t, s.View(style.Default(true), w), w)
+			styletest.CheckWidth(t, s.View(style.Default(true), w), w)
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {
@@ -236,7 +228,7 @@ func TestSetup_Anything(t *testing.T) {
 				s.Key(k, m)
 			}
 			w := rapid.IntRange(0, 90).Draw(t, "w")
-			checkWidth(t, s.View(style.Default(true), w), w)
+			styletest.CheckWidth(t, s.View(style.Default(true), w), w)
 		}
 	})
 }

@@ -26,7 +26,7 @@ func tips() []tip {
 		{"`%` goes through the models you used last.", key.ModelCycleRecent},
 		{"`%` takes back your last prompt and the changes it made to files.", key.MessagesUndo},
 		{"`%` brings back what you have undone.", key.MessagesRedo},
-		{"You can go on writing while the model works; your prompt waits in line.", ""},
+		{"You can go on writing while the model works: it hears you before its next step. `/queue` waits for the end.", ""},
 		{"`%` twice stops the model at once; what it has done so far stays.", key.SessionInterrupt},
 		{"`%` writes a line break into the prompt.", key.InputNewline},
 		{"`%` opens the prompt in your own editor.", key.EditorOpen},

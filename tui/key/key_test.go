@@ -127,6 +127,26 @@ func TestMatch_Not(t *testing.T) {
 	}
 }
 
+func TestIsTyped(t *testing.T) {
+	for _, c := range []struct {
+		key             tea.KeyPressMsg
+		typed, composed bool
+	}{
+		{tea.KeyPressMsg{Code: 'a', Text: "a"}, true, false},
+		{tea.KeyPressMsg{Code: 'a', Text: "A", Mod: tea.ModShift}, true, false},
+		{tea.KeyPressMsg{Code: 'a', Text: "A", Mod: tea.ModShift | tea.ModCapsLock}, true, false},
+		{tea.KeyPressMsg{Code: tea.KeyEnter}, false, false},
+		{tea.KeyPressMsg{Code: tea.KeyEnter, Text: "\r"}, false, false},
+		{tea.KeyPressMsg{Code: 'a', Text: "a", Mod: tea.ModAlt}, false, false},
+		{tea.KeyPressMsg{Code: 'q', Text: "@", Mod: tea.ModCtrl | tea.ModAlt}, false, true},
+		{tea.KeyPressMsg{Code: 'q', Mod: tea.ModCtrl | tea.ModAlt}, false, false},
+	} {
+		if typed, composed := key.IsTyped(c.key), key.IsComposed(c.key); typed != c.typed || composed != c.composed {
+			t.Errorf("%+v: typed %v, composed %v", c.key, typed, composed)
+		}
+	}
+}
+
 func TestAfterLeader(t *testing.T) {
 	t.Parallel()
 	m := newMap(t, `{}`)

@@ -81,6 +81,23 @@ func shifted(k tea.KeyPressMsg) rune {
 	return k.ShiftedCode
 }
 
+// IsTyped reports whether a key writes something.
+func IsTyped(k tea.KeyPressMsg) bool {
+	if k.Text == "" || k.Mod&(tea.ModCtrl|tea.ModAlt|tea.ModMeta|tea.ModSuper|tea.ModHyper) != 0 {
+		return false
+	}
+	r, _ := utf8.DecodeRuneInString(k.Text)
+	return !unicode.IsControl(r)
+}
+
+// IsComposed reports whether a key was made with AltGr, which some terminals tell as ctrl and alt. It writes
+// something if it has no other meaning.
+func IsComposed(k tea.KeyPressMsg) bool {
+	both := tea.ModCtrl | tea.ModAlt
+	k.Mod, both = k.Mod&^both, k.Mod&both^both
+	return both == 0 && IsTyped(k)
+}
+
 // typed is the one character that a key typed.
 func typed(k tea.KeyPressMsg) rune {
 	r, n := utf8.DecodeRuneInString(k.Text)

@@ -1,10 +1,8 @@
 package markdown
 
 import (
-	"flag"
 	"fmt"
 	"os"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -12,27 +10,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lathe-agent/lathe/tui/style"
+	"github.com/lathe-agent/lathe/tui/styletest"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
-
-// golden compares a picture of the screen with the file that has it.
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name+".txt")
-	if *update {
-		if err := os.WriteFile(path, []byte(got+"\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatalf("%v; go test -update writes it", err)
-	}
-	if got+"\n" != string(want) {
-		t.Errorf("%s differs; -update rewrites it\n%s", path, got)
-	}
-}
 
 func sample(t testing.TB) string {
 	t.Helper()
@@ -53,11 +32,11 @@ func look(width int) Look { return Look{Theme: style.Default(true), Width: width
 
 func TestDoc_Golden(t *testing.T) {
 	for _, width := range []int{20, 40, 80, 120} {
-		golden(t, fmt.Sprintf("sample-%d", width), style.Text(drawn(sample(t), look(width))))
+		styletest.Golden(t, fmt.Sprintf("sample-%d", width), style.Text(drawn(sample(t), look(width))))
 	}
 	o := look(80)
 	o.Conceal = false
-	golden(t, "marks-80", style.Text(drawn(sample(t), o)))
+	styletest.Golden(t, "marks-80", style.Text(drawn(sample(t), o)))
 }
 
 // pieces of text that mean something to the parser.
@@ -103,11 +82,7 @@ func TestDoc_PiecesDoNotMatter(t *testing.T) {
 		if !reflect.DeepEqual(norm(got), norm(want)) {
 			t.Fatalf("in pieces:\n%s\nat once:\n%s", style.Text(got), style.Text(want))
 		}
-		for i, l := range got {
-			if w := l.Width(); w > o.Width {
-				t.Fatalf("row %d is %d wide, more than %d: %q", i, w, o.Width, l.Text())
-			}
-		}
+		styletest.CheckWidth(t, got, o.Width)
 	})
 }
 

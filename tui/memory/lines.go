@@ -51,12 +51,7 @@ func appendLine[T any](ctx context.Context, m *Memory, name string, v T, most in
 	line = append(line, '\n')
 	return m.locked(ctx, func() error {
 		data, err := m.read(name)
-		switch {
-		case errors.Is(err, errBroken):
-			if err := m.setAside(name); err != nil {
-				return err
-			}
-		case err != nil:
+		if err := m.setAside(name, err); err != nil {
 			return err
 		}
 		if bytes.Count(data, []byte("\n"))+1 > 2*most {

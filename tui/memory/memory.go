@@ -100,8 +100,12 @@ func (m *Memory) write(name string, data []byte) error {
 	return wholefile.Write(filepath.Join(m.dir, name), data)
 }
 
-// setAside moves a broken file out of the way. It must not stand in the way of what is to be written.
-func (m *Memory) setAside(name string) error {
+// setAside looks at how a file was read: a broken one is moved, so that it does not stand in the way of what is to
+// be written. What else went wrong is returned.
+func (m *Memory) setAside(name string, err error) error {
+	if !errors.Is(err, errBroken) {
+		return err
+	}
 	path := filepath.Join(m.dir, name)
 	return os.Rename(path, path+".broken")
 }
@@ -124,12 +128,7 @@ func (m *Memory) object(name string) (map[string]json.RawMessage, error) {
 func (m *Memory) changeObject(ctx context.Context, name string, change func(map[string]json.RawMessage) (changed bool)) error {
 	return m.locked(ctx, func() error {
 		all, err := m.object(name)
-		switch {
-		case errors.Is(err, errBroken):
-			if err := m.setAside(name); err != nil {
-				return err
-			}
-		case err != nil:
+		if err := m.setAside(name, err); err != nil {
 			return err
 		}
 		if !change(all) {

@@ -116,6 +116,24 @@ func (r *Review) Set(source string, files []lathe.FileDiff) {
 	r.jump(place{})
 }
 
+// File is the file one is at, "" without any.
+func (r *Review) File() string {
+	if len(r.files) == 0 {
+		return ""
+	}
+	return r.files[r.at.file].File
+}
+
+// Open goes to a file of the change, if it is there.
+func (r *Review) Open(path string) {
+	for i := range r.files {
+		if r.files[i].File == path {
+			r.jump(place{file: i})
+			return
+		}
+	}
+}
+
 // Key takes a key.
 func (r *Review) Key(k tea.KeyPressMsg) Out {
 	if r.help {

@@ -1,50 +1,18 @@
 package review
 
 import (
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	tea "charm.land/bubbletea/v2"
 	"pgregory.net/rapid"
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/tui/key"
 	"github.com/lathe-agent/lathe/tui/style"
+	"github.com/lathe-agent/lathe/tui/styletest"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
-
-// golden compares a picture of the screen with the file that has it.
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name+".txt")
-	if *update {
-		if err := os.WriteFile(path, []byte(got+"\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatalf("%v; go test -update writes it", err)
-	}
-	if got+"\n" != string(want) {
-		t.Errorf("%s differs; -update rewrites it\n%s", path, got)
-	}
-}
-
-func keys(t testing.TB) *key.Map {
-	t.Helper()
-	m, err := key.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
-}
 
 func change() []lathe.FileDiff {
 	return []lathe.FileDiff{
@@ -57,20 +25,9 @@ func change() []lathe.FileDiff {
 }
 
 func opened(t testing.TB, files []lathe.FileDiff) *Review {
-	r := New(Options{Keys: keys(t)})
+	r := New(Options{Keys: styletest.Keys(t)})
 	r.Set("uncommitted", files)
 	return r
-}
-
-func press(s string) tea.KeyPressMsg {
-	special := map[string]rune{
-		"esc": tea.KeyEscape, "enter": tea.KeyEnter, "tab": tea.KeyTab, "up": tea.KeyUp, "down": tea.KeyDown, "left": tea.KeyLeft,
-		"right": tea.KeyRight, "pgup": tea.KeyPgUp, "pgdown": tea.KeyPgDown, "home": tea.KeyHome, "end": tea.KeyEnd, "space": tea.KeySpace,
-	}
-	if c, ok := special[s]; ok {
-		return tea.KeyPressMsg{Code: c}
-	}
-	return tea.KeyPressMsg{Code: []rune(s)[0], Text: s}
 }
 
 func TestView_Golden(t *testing.T) {
@@ -79,9 +36,9 @@ func TestView_Golden(t *testing.T) {
 		shot := func(name string, r *Review, pressed ...string) {
 			for _, k := range pressed {
 				r.View(th, width, 22)
-				r.Key(press(k))
+				r.Key(styletest.Press(k))
 			}
-			golden(t, fmt.Sprintf("%s-%d", name, width), style.Text(r.View(th, width, 22)))
+			styletest.Golden(t, fmt.Sprintf("%s-%d", name, width), style.Text(r.View(th, width, 22)))
 		}
 		shot("all", opened(t, change()))
 		shot("tree", opened(t, change()), "tab", "down", "down", "left", "left")
@@ -91,18 +48,18 @@ func TestView_Golden(t *testing.T) {
 		shot("help", opened(t, change()), "?")
 		shot("notree", opened(t, change()), "b", "end")
 		shot("nothing", opened(t, nil))
-		shot("loading", New(Options{Keys: keys(t)}))
+		shot("loading", New(Options{Keys: styletest.Keys(t)}))
 	}
 }
 
 func TestKey_Out(t *testing.T) {
 	r := opened(t, change())
 	for k, want := range map[string]Out{"esc": Close, "q": Close, "d": SwitchSource, "n": Handled, "z": NotHandled} {
-		if got := r.Key(press(k)); got != want {
+		if got := r.Key(styletest.Press(k)); got != want {
 			t.Errorf("%s gives %v, want %v", k, got, want)
 		}
 	}
-	if got := opened(t, nil).Key(press("esc")); got != Close {
+	if got := opened(t, nil).Key(styletest.Press("esc")); got != Close {
 		t.Errorf("without files esc gives %v", got)
 	}
 }
@@ -110,7 +67,7 @@ func TestKey_Out(t *testing.T) {
 // Up and down are each other's opposite, and everything can be reached.
 func TestScroll_WholeChange(t *testing.T) {
 	for _, wrap := range []bool{false, true} {
-		r := New(Options{Keys: keys(t), Wrap: wrap})
+		r := New(Options{Keys: styletest.Keys(t), Wrap: wrap})
 		r.Set("uncommitted", change())
 		th := style.Default(true)
 		r.View(th, 70, 8)
@@ -126,7 +83,7 @@ func TestScroll_WholeChange(t *testing.T) {
 		for range 60 {
 			note()
 			way = append(way, r.at)
-			r.Key(press("down"))
+			r.Key(styletest.Press("down"))
 		}
 		last := r.at
 		for _, w := range []string{"old()", "Page", "日本語", "package", "new()"} {
@@ -134,16 +91,16 @@ func TestScroll_WholeChange(t *testing.T) {
 				t.Errorf("wrap %v: %q was never seen", wrap, w)
 			}
 		}
-		r.Key(press("home"))
+		r.Key(styletest.Press("home"))
 		if r.at != way[0] {
 			t.Errorf("home goes to %v, not %v", r.at, way[0])
 		}
-		r.Key(press("end"))
+		r.Key(styletest.Press("end"))
 		if r.at != last {
 			t.Errorf("end goes to %v, walking to %v", r.at, last)
 		}
 		for range 60 {
-			r.Key(press("up"))
+			r.Key(styletest.Press("up"))
 		}
 		if r.at != way[0] {
 			t.Errorf("walking up ends at %v", r.at)
@@ -156,7 +113,7 @@ func TestHunksAndFiles(t *testing.T) {
 	r.View(style.Default(true), 100, 20)
 	var way []string
 	for range 8 {
-		r.Key(press("]"))
+		r.Key(styletest.Press("]"))
 		way = append(way, fmt.Sprintf("%s:%d", r.files[r.at.file].File, r.at.row))
 	}
 	want := "docs/guide/deep/page.md:1 tool/gone.go:1 tool/read.go:1 tool/read.go:7 漢字/ファイル.txt:1"
@@ -164,7 +121,7 @@ func TestHunksAndFiles(t *testing.T) {
 		t.Errorf("hunks are visited as %s; want %s", got, want)
 	}
 	for range 8 {
-		r.Key(press("p"))
+		r.Key(styletest.Press("p"))
 	}
 	if r.at.file != 0 {
 		t.Errorf("p does not lead to the first file but to %d", r.at.file)
@@ -174,7 +131,7 @@ func TestHunksAndFiles(t *testing.T) {
 func TestMark_StaysWherePatchIsTheSame(t *testing.T) {
 	r := opened(t, change())
 	first := r.files[0].File
-	r.Key(press("m"))
+	r.Key(styletest.Press("m"))
 	if !r.files[0].reviewed || r.at.file != 1 {
 		t.Fatalf("m marks %v and goes to %d", r.files[0].reviewed, r.at.file)
 	}
@@ -196,17 +153,17 @@ func TestMark_StaysWherePatchIsTheSame(t *testing.T) {
 func TestSplit_Room(t *testing.T) {
 	th := style.Default(true)
 	two := func(r *Review, width int) bool { return strings.Count(r.View(th, width, 20)[3].Text(), "│") == 2 }
-	r := New(Options{Keys: keys(t), Split: true})
+	r := New(Options{Keys: styletest.Keys(t), Split: true})
 	r.Set("uncommitted", change())
 	if two(r, 100) || !two(r, 160) {
 		t.Errorf("two columns: %v at 100, %v at 160; want only the latter", two(r, 100), two(r, 160))
 	}
 	two(r, 100)
-	r.Key(press("v"))
+	r.Key(styletest.Press("v"))
 	if !two(r, 100) {
 		t.Error("v does not give two columns")
 	}
-	r.Key(press("v"))
+	r.Key(styletest.Press("v"))
 	if two(r, 160) {
 		t.Error("v does not give one column again")
 	}
@@ -234,7 +191,7 @@ func TestClick(t *testing.T) {
 func TestView_Colours(t *testing.T) {
 	th := style.Default(true)
 	r := opened(t, change())
-	r.Key(press("tab"))
+	r.Key(styletest.Press("tab"))
 	rows := r.View(th, 100, 20)
 	found := false
 	for _, l := range rows {
@@ -275,7 +232,7 @@ func TestKeys_Any(t *testing.T) {
 					}
 				}
 			default:
-				r.Key(press(rapid.SampledFrom(all).Draw(t, "key")))
+				r.Key(styletest.Press(rapid.SampledFrom(all).Draw(t, "key")))
 			}
 		}
 	})
@@ -293,7 +250,7 @@ func large(files, lines int) []lathe.FileDiff {
 
 func BenchmarkOpen(b *testing.B) {
 	files := large(5000, 20)
-	m := keys(b)
+	m := styletest.Keys(b)
 	th := style.Default(true)
 	for b.Loop() {
 		r := New(Options{Keys: m})
@@ -306,7 +263,7 @@ func BenchmarkScroll(b *testing.B) {
 	for name, files := range map[string][]lathe.FileDiff{"5000files": large(5000, 20), "1file": large(1, 100_000)} {
 		for _, wrap := range []bool{false, true} {
 			b.Run(fmt.Sprintf("%s/wrap=%v", name, wrap), func(b *testing.B) {
-				r := New(Options{Keys: keys(b), Wrap: wrap})
+				r := New(Options{Keys: styletest.Keys(b), Wrap: wrap})
 				r.Set("branch", files)
 				th := style.Default(true)
 				r.View(th, 160, 50)
@@ -324,10 +281,10 @@ func BenchmarkEnd(b *testing.B) {
 	for name, files := range map[string][]lathe.FileDiff{"5000files": large(5000, 20), "1file": large(1, 100_000)} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				r := New(Options{Keys: keys(b)})
+				r := New(Options{Keys: styletest.Keys(b)})
 				r.Set("branch", files)
 				r.View(th, 160, 50)
-				r.Key(press("end"))
+				r.Key(styletest.Press("end"))
 				r.View(th, 160, 50)
 			}
 		})

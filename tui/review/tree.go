@@ -168,13 +168,21 @@ func (r *Review) toggle() {
 		return
 	}
 	n := r.tree.current()
-	if n.file >= 0 {
-		r.jump(place{file: n.file})
-		r.inTree = false
+	if r.enter(n) {
 		return
 	}
 	n.closed = !n.closed
 	r.tree.look()
+}
+
+// enter goes from the tree to the patch of a file; a folder has none.
+func (r *Review) enter(n *node) bool {
+	if n.file < 0 {
+		return false
+	}
+	r.jump(place{file: n.file})
+	r.inTree = false
+	return true
 }
 
 func (r *Review) expand() {
@@ -183,9 +191,7 @@ func (r *Review) expand() {
 		return
 	}
 	n := r.tree.current()
-	if n.file >= 0 {
-		r.jump(place{file: n.file})
-		r.inTree = false
+	if r.enter(n) {
 		return
 	}
 	if !n.closed {

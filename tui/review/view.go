@@ -186,20 +186,13 @@ func (r *Review) title(th *style.Theme) style.Line {
 		l = l.Add(" · "+r.source, style.Fg(th.Text))
 	}
 	if n := len(r.files); n > 0 {
-		l = l.Add(" · "+count(n, "file"), muted).Add(" +"+strconv.Itoa(r.added), style.Fg(th.DiffAdded)).
+		l = l.Add(" · "+style.Plural(n, "file"), muted).Add(" +"+strconv.Itoa(r.added), style.Fg(th.DiffAdded)).
 			Add(" −"+strconv.Itoa(r.removed), style.Fg(th.DiffRemoved))
 		if r.reviewed > 0 {
 			l = l.Add(" · "+strconv.Itoa(r.reviewed)+" reviewed", muted)
 		}
 	}
 	return l.Truncate(r.width)
-}
-
-func count(n int, word string) string {
-	if n != 1 {
-		word += "s"
-	}
-	return strconv.Itoa(n) + " " + word
 }
 
 // hints are the keys of most use; those that do not fit are left away.

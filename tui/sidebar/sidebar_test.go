@@ -9,6 +9,7 @@ import (
 	"github.com/lathe-agent/lathe/tui/host"
 	"github.com/lathe-agent/lathe/tui/sidebar"
 	"github.com/lathe-agent/lathe/tui/style"
+	"github.com/lathe-agent/lathe/tui/styletest"
 	"pgregory.net/rapid"
 )
 
@@ -35,17 +36,17 @@ func sample() sidebar.Values {
 
 func TestGolden(t *testing.T) {
 	th := style.Default(true)
-	golden(t, "full", func(width int) []style.Line {
+	styletest.Frames(t, "full", func(width int) []style.Line {
 		var s sidebar.Sidebar
 		return s.View(th, sample(), min(width, sidebar.Width), 40)
 	})
-	golden(t, "low", func(width int) []style.Line { // scrolled, in a low window
+	styletest.Frames(t, "low", func(width int) []style.Line { // scrolled, in a low window
 		var s sidebar.Sidebar
 		s.View(th, sample(), min(width, sidebar.Width), 16)
 		s.Wheel(5)
 		return s.View(th, sample(), min(width, sidebar.Width), 16)
 	})
-	golden(t, "new", func(width int) []style.Line {
+	styletest.Frames(t, "new", func(width int) []style.Line {
 		var s sidebar.Sidebar
 		v := sidebar.Values{Hint: "No provider is connected. Type /connect to log in.", Directory: "~/work", Version: "0.9.0"}
 		return s.View(th, v, width, 16)
@@ -126,14 +127,14 @@ func TestView_Colors(t *testing.T) {
 	var s sidebar.Sidebar
 	rows := s.View(th, sample(), sidebar.Width, 40)
 	for text, want := range map[string]style.Color{"+41": th.DiffAdded, "−7": th.DiffRemoved, "[•]": th.Warning, "Context": th.Text, "█": th.Success, "https://": th.Info} {
-		if got := colorOf(t, rows, text); got.FG != want || !got.BG.IsSet() {
+		if got := styletest.Look(t, rows, text); got.FG != want || !got.BG.IsSet() {
 			t.Errorf("%s is %v on %v, want %v", text, got.FG, got.BG, want)
 		}
 	}
 	for tokens, want := range map[int64]style.Color{1000: th.Success, 160_000: th.Warning, 190_000: th.Error, 900_000: th.Error} {
 		v := sample()
 		v.Tokens = tokens
-		if got := colorOf(t, s.View(th, v, sidebar.Width, 40)[5:8], "of 200K").FG; got != th.TextMuted {
+		if got := styletest.Look(t, s.View(th, v, sidebar.Width, 40)[5:8], "of 200K").FG; got != th.TextMuted {
 			t.Errorf("words: %v", got)
 		}
 		for _, row := range s.View(th, v, sidebar.Width, 40)[6:8] {
@@ -145,7 +146,7 @@ func TestView_Colors(t *testing.T) {
 }
 
 func TestView_Exact(t *testing.T) {
-	text := rapid.OneOf(rapid.SampledFrom(hostile), rapid.String())
+	text := rapid.OneOf(rapid.SampledFrom(append(styletest.Hostile(), styletest.Megabyte())), rapid.String())
 	rapid.Check(t, func(t *rapid.T) {
 		v := sample()
 		v.Title, v.Share, v.Directory, v.Hint = text.Draw(t, "title"), text.Draw(t, "share"), text.Draw(t, "dir"), text.Draw(t, "hint")

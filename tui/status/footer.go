@@ -29,6 +29,9 @@ type Child struct {
 	Cost         float64
 
 	ParentKey, PrevKey, NextKey string // labels; without one it can still be clicked
+
+	Interrupting bool // the key was pressed once
+	Interrupt    string
 }
 
 // Footer draws what stands in the place of the prompt where there is nothing to type.
@@ -57,7 +60,7 @@ func (c *Child) who(th *style.Theme) row {
 		r.left = append(r.left, item{line: style.Of(strconv.Itoa(c.Number)+" of "+strconv.Itoa(c.Of), muted), rank: 3})
 	}
 	if c.Title != "" {
-		r.left = append(r.left, item{line: style.Of(firstLine(c.Title), style.Fg(th.Text)).Truncate(maxReason), rank: 2})
+		r.left = append(r.left, item{line: style.Of(style.FirstLine(c.Title), style.Fg(th.Text)).Truncate(maxReason), rank: 2})
 	}
 	if c.Busy {
 		r.left = append(r.left, item{line: bar(th, color, c.Frame), rank: 1})
@@ -79,6 +82,9 @@ func (c *Child) ways(th *style.Theme) row {
 	if c.Of != 1 {
 		add(Prev, "Prev", c.PrevKey, 2)
 		add(Next, "Next", c.NextKey, 1)
+	}
+	if c.Busy && c.Interrupt != "" {
+		r.right = append(r.right, item{line: interruptHint(th, c.Interrupt, c.Interrupting), rank: 3})
 	}
 	return r
 }

@@ -111,11 +111,19 @@ func spent(th *style.Theme, tokens int64, percent int, cost float64) (out []item
 	return out
 }
 
+// interruptHint says what ends a turn.
+func interruptHint(th *style.Theme, key string, once bool) style.Line {
+	if once {
+		return style.Of(key+" again to interrupt", style.Bold(th.Error))
+	}
+	return keyHint(th, key, "interrupt")
+}
+
 // doing is the lower line: what is under way, and what keys do.
 func (v *Values) doing(th *style.Theme, now time.Time) row {
 	r := row{between: style.Plain("  ")}
 	if v.Lost {
-		r.left = append(r.left, item{line: style.Of("no connection to the server, trying again …", style.Bold(th.Error))})
+		r.left = append(r.left, item{line: style.Of("no connection, trying again …", style.Bold(th.Error))})
 	} else if v.Busy {
 		r.left = append(r.left, item{line: bar(th, v.AgentColor.Or(th.Primary), v.Frame)})
 		if v.Retry != nil {
@@ -125,11 +133,7 @@ func (v *Values) doing(th *style.Theme, now time.Time) row {
 		if interrupt == "" {
 			interrupt = "esc"
 		}
-		hint := keyHint(th, interrupt, "interrupt")
-		if v.Interrupting {
-			hint = style.Of(interrupt+" again to interrupt", style.Bold(th.Error))
-		}
-		r.left = append(r.left, item{line: hint, rank: 1})
+		r.left = append(r.left, item{line: interruptHint(th, interrupt, v.Interrupting), rank: 1})
 	}
 	if v.Queued > 0 {
 		r.right = append(r.right, item{line: style.Of(strconv.Itoa(v.Queued)+" queued", style.Fg(th.Warning)), rank: 3})
@@ -153,7 +157,7 @@ const maxReason = 50
 // items tell why and when it is tried again.
 func (r *Retry) items(th *style.Theme, now time.Time) (out []item) {
 	if r.Message != "" {
-		out = append(out, item{line: style.Of(firstLine(r.Message), style.Fg(th.Error)).Truncate(maxReason), rank: 5})
+		out = append(out, item{line: style.Of(style.FirstLine(r.Message), style.Fg(th.Error)).Truncate(maxReason), rank: 5})
 	}
 	when := "trying again"
 	if left := r.At.Sub(now); left > 0 {
@@ -173,15 +177,4 @@ func countdown(left time.Duration) string {
 		return strconv.Itoa(int(left/time.Second)) + "s"
 	}
 	return style.Duration(left)
-}
-
-// firstLine is the beginning of a message that may be a whole page.
-func firstLine(s string) string {
-	const most = 4 * maxReason
-	for i := range min(len(s), most) {
-		if s[i] == '\n' || s[i] == '\r' {
-			return s[:i]
-		}
-	}
-	return s[:min(len(s), most)]
 }

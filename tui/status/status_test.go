@@ -7,6 +7,7 @@ import (
 
 	"github.com/lathe-agent/lathe/tui/status"
 	"github.com/lathe-agent/lathe/tui/style"
+	"github.com/lathe-agent/lathe/tui/styletest"
 	"pgregory.net/rapid"
 )
 
@@ -38,10 +39,10 @@ func TestGolden(t *testing.T) {
 		"idle": idle(), "busy": busy(), "retry": retry, "shell": shell,
 		"new": {Agent: "Plan", Percent: -1, Hints: hints()},
 	} {
-		golden(t, name, func(width int) []style.Line { return status.View(style.Default(true), v, width, now) })
+		styletest.Frames(t, name, func(width int) []style.Line { return status.View(style.Default(true), v, width, now) })
 	}
 	child := child()
-	golden(t, "child", func(width int) []style.Line { return status.Footer(style.Default(true), child, width) })
+	styletest.Frames(t, "child", func(width int) []style.Line { return status.Footer(style.Default(true), child, width) })
 }
 
 func child() status.Child {
@@ -85,16 +86,16 @@ func TestView_Colors(t *testing.T) {
 	for text, want := range map[string]style.Color{
 		"Build": v.AgentColor, "48.2K": th.Error, "auto-approve": th.Error, "Anthropic": th.TextMuted, "2 queued": th.Warning, "commands": th.TextMuted,
 	} {
-		if got := colorOf(t, rows, text).FG; got != want {
+		if got := styletest.Look(t, rows, text).FG; got != want {
 			t.Errorf("%s is %v, want %v", text, got, want)
 		}
 	}
 	v.Percent = 80
-	if got := colorOf(t, status.View(th, v, 120, now), "48.2K").FG; got != th.Warning {
+	if got := styletest.Look(t, status.View(th, v, 120, now), "48.2K").FG; got != th.Warning {
 		t.Errorf("a window that is nearly full is %v", got)
 	}
 	v.Interrupting = true
-	if got := colorOf(t, status.View(th, v, 120, now), "esc again to interrupt"); got.FG != th.Error || !got.Bold {
+	if got := styletest.Look(t, status.View(th, v, 120, now), "esc again to interrupt"); got.FG != th.Error || !got.Bold {
 		t.Errorf("the second press: %+v", got)
 	}
 }
@@ -163,7 +164,7 @@ func TestFooter_Hit(t *testing.T) {
 }
 
 func TestAnything(t *testing.T) {
-	text := rapid.OneOf(rapid.SampledFrom(hostile[:4]), rapid.SampledFrom(hostile[5:]), rapid.String())
+	text := rapid.OneOf(rapid.SampledFrom(styletest.Hostile()), rapid.String())
 	rapid.Check(t, func(t *rapid.T) {
 		v := status.Values{
 			Agent: text.Draw(t, "agent"), Model: text.Draw(t, "model"), Provider: text.Draw(t, "provider"), Variant: text.Draw(t, "variant"),
@@ -173,14 +174,14 @@ func TestAnything(t *testing.T) {
 		}
 		width := rapid.IntRange(1, 130).Draw(t, "width")
 		rows := status.View(style.Default(true), v, width, now)
-		checkWidth(t, rows, width)
+		styletest.CheckWidth(t, rows, width)
 		c := status.Child{Agent: v.Agent, Title: v.Model, Of: rapid.IntRange(0, 3).Draw(t, "of"), Busy: v.Busy, Frame: v.Frame, Tokens: v.Tokens, Cost: v.Cost}
-		checkWidth(t, status.Footer(style.Default(true), c, width), width)
+		styletest.CheckWidth(t, status.Footer(style.Default(true), c, width), width)
 		status.FooterHit(style.Default(true), c, width, rapid.IntRange(-5, 150).Draw(t, "x"), 1)
 	})
 	v := busy()
-	v.Agent, v.Model = hostile[4], hostile[4]
-	checkWidth(t, status.View(style.Default(true), v, 40, now), 40)
+	v.Agent, v.Model = styletest.Megabyte(), styletest.Megabyte()
+	styletest.CheckWidth(t, status.View(style.Default(true), v, 40, now), 40)
 }
 
 func BenchmarkView(b *testing.B) {

@@ -53,13 +53,3 @@ func lines() *rapid.Generator[style.Line] {
 
 // bare is a text without its spaces.
 func bare(s string) string { return strings.ReplaceAll(s, " ", "") }
-
-// checkWidth fails where a row is wider than asked.
-func checkWidth(t rapid.TB, rows []style.Line, width int) {
-	t.Helper()
-	for i, row := range rows {
-		if w := row.Width(); w > width {
-			t.Fatalf("row %d is %d wide, asked for %d: %q", i, w, width, row.Text())
-		}
-	}
-}

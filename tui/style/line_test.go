@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/lathe-agent/lathe/tui/style"
+	"github.com/lathe-agent/lathe/tui/styletest"
 	"pgregory.net/rapid"
 )
 
@@ -19,7 +20,7 @@ func TestWrap_WidthAndNothingLost(t *testing.T) {
 		hang := style.Plain(strings.Repeat("|", rapid.IntRange(0, 5).Draw(t, "hang")))
 		before := l.Text()
 		rows := l.Wrap(width, hang)
-		checkWidth(t, rows, width)
+		styletest.CheckWidth(t, rows, width)
 		if l.Text() != before {
 			t.Fatalf("Wrap changed what it was given: %q to %q", before, l.Text())
 		}
@@ -93,7 +94,7 @@ func TestCut_Idempotent(t *testing.T) {
 		l := lines().Draw(t, "line")
 		w := rapid.IntRange(0, 40).Draw(t, "width")
 		once := l.Cut(0, w)
-		checkWidth(t, []style.Line{once}, w)
+		styletest.CheckWidth(t, []style.Line{once}, w)
 		if twice := once.Cut(0, w); twice.Text() != once.Text() {
 			t.Fatalf("Cut(0, %d): %q, then %q", w, once.Text(), twice.Text())
 		}
@@ -127,7 +128,7 @@ func TestFit_Exact(t *testing.T) {
 		if got := l.Fit(w, style.Attr{}).Width(); got != w {
 			t.Fatalf("Fit(%d) is %d wide", w, got)
 		}
-		checkWidth(t, []style.Line{l.Truncate(w)}, w)
+		styletest.CheckWidth(t, []style.Line{l.Truncate(w)}, w)
 	})
 }
 
@@ -227,7 +228,7 @@ func TestWrap_LongWord(t *testing.T) {
 	for _, text := range []string{strings.Repeat("x", 1<<20), strings.Repeat("漢", 1<<18), "a" + strings.Repeat("\u0301", 1<<19), strings.Repeat("\u1100", 1<<16)} {
 		begin := time.Now()
 		rows := style.Plain(text).Wrap(80, nil)
-		checkWidth(t, rows, 80)
+		styletest.CheckWidth(t, rows, 80)
 		if took := time.Since(begin); took > 5*time.Second {
 			t.Errorf("%d bytes took %v", len(text), took)
 		}

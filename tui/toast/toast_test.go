@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe/tui/style"
+	"github.com/lathe-agent/lathe/tui/styletest"
 	"github.com/lathe-agent/lathe/tui/toast"
 	"pgregory.net/rapid"
 )
@@ -13,7 +14,7 @@ import (
 var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
 func TestGolden(t *testing.T) {
-	golden(t, "three", func(width int) []style.Line {
+	styletest.Frames(t, "three", func(width int) []style.Line {
 		var s toast.Stack
 		s.Add(toast.Note{Text: "Copied to the clipboard."}, start)
 		s.Add(toast.Note{Variant: toast.Success, Title: "Shared", Text: "The address is in the clipboard: https://example.com/s/abc123"}, start)
@@ -81,10 +82,10 @@ func TestStack_Colors(t *testing.T) {
 		var s toast.Stack
 		s.Add(toast.Note{Variant: v, Text: "text"}, start)
 		rows := s.View(th, 40)
-		if got := colorOf(t, rows, "▌").FG; got != want {
+		if got := styletest.Look(t, rows, "▌").FG; got != want {
 			t.Errorf("variant %d: bar %v, want %v", v, got, want)
 		}
-		if got := colorOf(t, rows, "text"); got.FG != th.Text || got.BG != th.BackgroundMenu {
+		if got := styletest.Look(t, rows, "text"); got.FG != th.Text || got.BG != th.BackgroundMenu {
 			t.Errorf("variant %d: text %+v", v, got)
 		}
 	}
@@ -106,14 +107,14 @@ func TestStack_Anything(t *testing.T) {
 				s.Click(rapid.IntRange(-2, 30).Draw(t, "y"), now)
 			}
 			w := rapid.IntRange(0, 100).Draw(t, "w")
-			checkWidth(t, s.View(th, w), min(w, 60))
+			styletest.CheckWidth(t, s.View(th, w), min(w, 60))
 		}
 	})
-	for _, text := range hostile {
+	for _, text := range append(styletest.Hostile(), styletest.Megabyte()) {
 		var s toast.Stack
 		s.Add(toast.Note{Title: text, Text: text}, start)
 		rows := s.View(style.Default(true), 20)
-		checkWidth(t, rows, 20)
+		styletest.CheckWidth(t, rows, 20)
 		if len(rows) > 8 {
 			t.Errorf("%d rows of %.20q", len(rows), text)
 		}

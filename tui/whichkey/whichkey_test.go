@@ -9,18 +9,10 @@ import (
 
 	"github.com/lathe-agent/lathe/tui/key"
 	"github.com/lathe-agent/lathe/tui/style"
+	"github.com/lathe-agent/lathe/tui/styletest"
 	"github.com/lathe-agent/lathe/tui/whichkey"
 	"pgregory.net/rapid"
 )
-
-func keys(t testing.TB) *key.Map {
-	t.Helper()
-	m, err := key.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
-}
 
 // all are all names there are.
 func all() (out []key.Name) {
@@ -37,33 +29,33 @@ func press(mod tea.KeyMod, code rune) tea.KeyPressMsg { return tea.KeyPressMsg{C
 const both = tea.ModCtrl | tea.ModAlt
 
 func TestGolden(t *testing.T) {
-	m := keys(t)
+	m := styletest.Keys(t)
 	th := style.Default(true)
-	golden(t, "leader", func(width int) []style.Line {
+	styletest.Frames(t, "leader", func(width int) []style.Line {
 		var p whichkey.Panel
 		return p.View(th, m, leader(), width, 12)
 	})
-	golden(t, "group", func(width int) []style.Line {
+	styletest.Frames(t, "group", func(width int) []style.Line {
 		var p whichkey.Panel
 		p.View(th, m, leader(), width, 12)
 		p.Key(press(both, tea.KeyRight), m, true)
 		p.Key(press(both, tea.KeyRight), m, true)
 		return p.View(th, m, leader(), width, 12)
 	})
-	golden(t, "mode", func(width int) []style.Line {
+	styletest.Frames(t, "mode", func(width int) []style.Line {
 		var p whichkey.Panel
 		p.Key(press(both|tea.ModShift, 'k'), m, false)
 		now := whichkey.Now{Title: "Diff viewer", Names: []key.Name{key.DiffClose, key.DiffToggle, key.DiffNextHunk, key.DiffPreviousHunk, key.DiffOpen, key.AppExit}}
 		return p.View(th, m, now, width, 12)
 	})
-	golden(t, "none", func(width int) []style.Line {
+	styletest.Frames(t, "none", func(width int) []style.Line {
 		var p whichkey.Panel
 		return p.View(th, m, whichkey.Now{Title: "ctrl+x"}, width, 12)
 	})
 }
 
 func TestPanel_Shown(t *testing.T) {
-	m := keys(t)
+	m := styletest.Keys(t)
 	var p whichkey.Panel
 	if p.Shown(false) || !p.Shown(true) {
 		t.Error("it opens only after the leader")
@@ -90,14 +82,14 @@ func TestPanel_Shown(t *testing.T) {
 
 // Every key that can follow the leader is on some page.
 func TestPanel_Pages(t *testing.T) {
-	m := keys(t)
+	m := styletest.Keys(t)
 	th := style.Default(true)
 	for _, width := range []int{20, 40, 80, 200} {
 		var p whichkey.Panel
 		var seen strings.Builder
 		for range 60 {
 			rows := p.View(th, m, leader(), width, 6)
-			checkWidth(t, rows, width)
+			styletest.CheckWidth(t, rows, width)
 			seen.WriteString(style.Text(rows[1:]) + "\n")
 			p.Key(press(both, tea.KeyPgDown), m, true)
 		}
@@ -117,7 +109,7 @@ func TestPanel_Pages(t *testing.T) {
 }
 
 func TestPanel_Click(t *testing.T) {
-	m := keys(t)
+	m := styletest.Keys(t)
 	th := style.Default(true)
 	var p whichkey.Panel
 	rows := p.View(th, m, leader(), 120, 14)
@@ -156,30 +148,30 @@ func TestPanel_OwnKeys(t *testing.T) {
 }
 
 func TestPanel_Colors(t *testing.T) {
-	m := keys(t)
+	m := styletest.Keys(t)
 	th := style.Default(true)
 	var p whichkey.Panel
 	rows := p.View(th, m, leader(), 120, 14)
 	for text, want := range map[string]style.Color{"ctrl+x": th.Primary, "Choose a theme": th.TextMuted, "All": th.Text} {
-		if got := colorOf(t, rows, text); got.FG != want || got.BG != th.BackgroundPanel {
+		if got := styletest.Look(t, rows, text); got.FG != want || got.BG != th.BackgroundPanel {
 			t.Errorf("%s: %v on %v", text, got.FG, got.BG)
 		}
 	}
 }
 
 func TestPanel_Anything(t *testing.T) {
-	m := keys(t)
+	m := styletest.Keys(t)
 	names := all()
 	rapid.Check(t, func(t *rapid.T) {
 		var p whichkey.Panel
 		for range rapid.IntRange(1, 20).Draw(t, "steps") {
 			now := whichkey.Now{
-				Title: rapid.SampledFrom(hostile).Draw(t, "title"), AfterLeader: rapid.Bool().Draw(t, "after"),
+				Title: rapid.SampledFrom(append(styletest.Hostile(), styletest.Megabyte())).Draw(t, "title"), AfterLeader: rapid.Bool().Draw(t, "after"),
 				Names: names[:rapid.IntRange(0, len(names)).Draw(t, "n")],
 			}
 			w, h := rapid.IntRange(1, 150).Draw(t, "w"), rapid.IntRange(1, 30).Draw(t, "h")
 			rows := p.View(style.Default(true), m, now, w, h)
-			checkWidth(t, rows, w)
+			styletest.CheckWidth(t, rows, w)
 			if len(rows) > h {
 				t.Fatalf("%d rows, asked for %d", len(rows), h)
 			}
@@ -192,7 +184,7 @@ func TestPanel_Anything(t *testing.T) {
 }
 
 func BenchmarkView(b *testing.B) {
-	m, now, th := keys(b), leader(), style.Default(true)
+	m, now, th := styletest.Keys(b), leader(), style.Default(true)
 	var p whichkey.Panel
 	b.ReportAllocs()
 	for b.Loop() {

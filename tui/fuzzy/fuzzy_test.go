@@ -1,4 +1,4 @@
-package dialog
+package fuzzy
 
 import (
 	"fmt"
@@ -11,9 +11,9 @@ import (
 )
 
 func scoreOf(query, title string, others ...string) (int, bool) {
-	var m matcher
-	h := newHay(title, others...)
-	return m.score(newNeedle(query), &h)
+	var m Matcher
+	h := NewText(title, others...)
+	return m.Score(NewQuery(query), &h)
 }
 
 func TestFuzzy_Order(t *testing.T) {
@@ -24,6 +24,10 @@ func TestFuzzy_Order(t *testing.T) {
 		{"sn", "SessionNew", "asian"},
 		{"42", "large 42", "4x2"},
 		{"new", "new", "newer"},
+		{"re", "re", "ret"},
+		{"mo", "models", "commodore"},
+		{"sn", "session_new", "season"},
+		{"gc", "goClient", "magic"},
 		{"new session", "New session", "session renewal"},
 		{"äp", "Äpfel", "ä sauce p"},
 	} {
@@ -50,6 +54,9 @@ func TestFuzzy_Finds(t *testing.T) {
 		{"tit word", "title", "word", true},
 		{"tit x", "title", "word", false},
 		{"\x00\xff", "x", "", false},
+		{"x", "", "", false},
+		{strings.Repeat("a", 100), strings.Repeat("ab", 100), "", true},
+		{strings.Repeat("a", 100) + "c", strings.Repeat("ab", 100), "", false}, // not only what counts must be there
 	} {
 		if _, ok := scoreOf(c.query, c.title, c.other); ok != c.want {
 			t.Errorf("%q in %q, %q: %v", c.query, c.title, c.other, ok)
@@ -81,7 +88,7 @@ func TestFuzzy_Property(t *testing.T) {
 			t.Fatalf("%q in %q: %v with %d, want %v", query, title, got, s, ok)
 		}
 		n := 0
-		for _, at := range found(newNeedle(query), title) {
+		for _, at := range Found(NewQuery(query), title) {
 			r, _ := utf8.DecodeRuneInString(title[at:])
 			if !strings.ContainsRune(strings.ToLower(query), unicode.ToLower(r)) {
 				t.Fatalf("%q at %d of %q is not of %q", r, at, title, query)
@@ -99,7 +106,7 @@ func FuzzMatch(f *testing.F) {
 	f.Add("\xff", "\xff\u0301", "")
 	f.Fuzz(func(t *testing.T, query, title, other string) {
 		scoreOf(query, title, other)
-		for _, at := range found(newNeedle(query), title) {
+		for _, at := range Found(NewQuery(query), title) {
 			if at < 0 || at >= len(title) {
 				t.Fatalf("found at %d of %q", at, title)
 			}
@@ -108,17 +115,17 @@ func FuzzMatch(f *testing.F) {
 }
 
 func BenchmarkFuzzy_TenThousand(b *testing.B) {
-	var hays []hay
+	var texts []Text
 	for i := range 10_000 {
-		hays = append(hays, newHay(fmt.Sprintf("Fix the %d. thing in package number %x of many", i, i*2654435761)))
+		texts = append(texts, NewText(fmt.Sprintf("Fix the %d. thing in package number %x of many", i, i*2654435761)))
 	}
 	for _, query := range []string{"p", "pack", "fix many", "qqq"} {
-		n := newNeedle(query)
-		var m matcher
+		n := NewQuery(query)
+		var m Matcher
 		b.Run(query, func(b *testing.B) {
 			for b.Loop() {
-				for i := range hays {
-					m.score(n, &hays[i])
+				for i := range texts {
+					m.Score(n, &texts[i])
 				}
 			}
 		})

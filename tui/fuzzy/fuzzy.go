@@ -1,4 +1,7 @@
-package dialog
+// Package fuzzy finds texts by a few of their letters: what is typed must stand in a text in order, with holes, and
+// the better it fits the more it is worth. It is pure, and quick enough for ten thousand texts at each key. Start
+// with Matcher.Score.
+package fuzzy
 
 import (
 	"slices"
@@ -16,44 +19,46 @@ const (
 	scoreDigit = 4 // a number begins or ends inside of a word
 	scoreHole  = 1
 	scoreOther = 6 // for each letter of a word found beside the title
+	scoreWhole = 4 // nothing is left over
 	noMatch    = -1 << 30
 
-	maxHay    = 400 // letters of a title that are searched
-	maxNeedle = 64
-	maxWords  = 8
+	maxLetters = 400 // of a title that are searched
+	maxScored  = 64  // of a word that count for what it is worth; all of it must be there
+	maxWords   = 8
 )
 
-// hay is a text ready to be searched: its letters folded, and how well a match begins at each.
-type hay struct {
+// Text is ready to be searched: its letters folded, and how well a match begins at each.
+type Text struct {
 	letters []rune
 	starts  []uint8
 	mask    uint64
 	other   string // folded, searched only for whole pieces
 }
 
-// newHay folds a title and what else is said of it. Only a beginning of very long texts is searched.
-func newHay(title string, others ...string) hay {
-	var h hay
+// NewText folds a title and what else is said of it, which is searched for whole pieces only. Of very long texts
+// only the beginning is searched.
+func NewText(title string, others ...string) Text {
+	var h Text
 	h.letters, h.starts, _ = foldTitle(title)
 	for _, r := range h.letters {
 		h.mask |= bit(r)
 	}
-	for i, o := range others {
-		if len(o) > 4*maxHay {
-			others[i] = o[:4*maxHay]
-		}
+	var other strings.Builder
+	for _, o := range others {
+		other.WriteString(o[:min(len(o), 4*maxLetters)])
+		other.WriteByte('\n')
 	}
-	h.other = strings.ToLower(strings.Join(others, "\n"))
+	h.other = strings.ToLower(other.String())
 	return h
 }
 
 // foldTitle returns small letters without marks, what a match at each is worth, and their byte offsets.
 func foldTitle(title string) (letters []rune, starts []uint8, offsets []int) {
-	n := min(len(title), maxHay)
+	n := min(len(title), maxLetters)
 	letters, starts, offsets = make([]rune, 0, n), make([]uint8, 0, n), make([]int, 0, n)
 	var last rune
 	for at, r := range title {
-		if len(letters) == maxHay {
+		if len(letters) == maxLetters {
 			break
 		}
 		if unicode.Is(unicode.Mn, r) {
@@ -100,8 +105,8 @@ func fold(r rune) rune {
 // bit is a letter's place in a mask; many share one.
 func bit(r rune) uint64 { return 1 << (uint32(r) % 64) }
 
-// needle is what is searched for: words that must all be found.
-type needle []word
+// Query is what is searched for: words that must all be found. The empty one is found in everything.
+type Query []word
 
 type word struct {
 	letters []rune
@@ -109,15 +114,15 @@ type word struct {
 	mask    uint64
 }
 
-func newNeedle(query string) needle {
-	var out needle
+// NewQuery takes what was typed apart.
+func NewQuery(query string) Query {
+	var out Query
 	for _, f := range strings.Fields(query) {
 		if len(out) == maxWords {
 			break
 		}
 		w := word{text: strings.ToLower(f)}
 		w.letters, _, _ = foldTitle(f)
-		w.letters = w.letters[:min(len(w.letters), maxNeedle)]
 		for _, r := range w.letters {
 			w.mask |= bit(r)
 		}
@@ -128,14 +133,14 @@ func newNeedle(query string) needle {
 	return out
 }
 
-// matcher keeps the table of a search between its texts.
-type matcher struct{ hit []int32 }
+// Matcher keeps the table of a search between its texts. The zero one is ready.
+type Matcher struct{ hit []int32 }
 
-// score tells how well all words are found, or false.
-func (m *matcher) score(n needle, h *hay) (int, bool) {
+// Score tells how well all words are found, or false.
+func (m *Matcher) Score(q Query, h *Text) (int, bool) {
 	sum := 0
-	for i := range n {
-		w := &n[i]
+	for i := range q {
+		w := &q[i]
 		s := int32(noMatch)
 		if w.mask&^h.mask == 0 && len(w.letters) <= len(h.letters) {
 			s = m.word(w.letters, h)
@@ -153,10 +158,15 @@ func (m *matcher) score(n needle, h *hay) (int, bool) {
 
 // word finds the best way to read the letters, in their order, out of a text: for each letter in turn, what the
 // best match that ends at a place is worth, from what the matches of the letter before were worth.
-func (m *matcher) word(letters []rune, h *hay) int32 {
+func (m *Matcher) word(letters []rune, h *Text) int32 {
 	if !isSubsequence(letters, h.letters) {
 		return noMatch
 	}
+	whole := int32(0)
+	if len(letters) == len(h.letters) {
+		whole = scoreWhole
+	}
+	letters = letters[:min(len(letters), maxScored)]
 	from, to := slices.Index(h.letters, letters[0]), len(h.letters)
 	for h.letters[to-1] != letters[len(letters)-1] {
 		to--
@@ -174,11 +184,11 @@ func (m *matcher) word(letters []rune, h *hay) int32 {
 		top = m.next(r, h, from, to)
 		from++
 	}
-	return max(top-int32(min(len(h.letters)/4, 10)), 1) // of two that fit alike, the shorter
+	return max(top+whole-int32(min(len(h.letters)/4, 10)), 1) // of two that fit alike, the shorter
 }
 
 // next takes one more letter, and tells what the best match is worth then.
-func (m *matcher) next(r rune, h *hay, from, to int) int32 {
+func (m *Matcher) next(r rune, h *Text, from, to int) int32 {
 	top, run, before := int32(noMatch), int32(noMatch), int32(noMatch) // run ends further left, before just left
 	for j := from; j < to; j++ {
 		old := m.hit[j]
@@ -206,12 +216,12 @@ func isSubsequence(letters, text []rune) bool {
 	return false
 }
 
-// found returns the byte offsets of the characters of a title that words were found at, for showing them. It
+// Found returns the byte offsets of the characters of a title that words were found at, for showing them. It
 // takes a whole piece where there is one and the first letters otherwise, which is near enough.
-func found(n needle, title string) []int {
+func Found(q Query, title string) []int {
 	letters, starts, offsets := foldTitle(title)
 	var out []int
-	for _, w := range n {
+	for _, w := range q {
 		if at := piece(w.letters, letters, starts); at >= 0 {
 			out = append(out, offsets[at:at+len(w.letters)]...)
 			continue

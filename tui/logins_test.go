@@ -1,0 +1,76 @@
+package tui
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/lathe-agent/lathe/tui/host"
+)
+
+// browsed is an engine where one logs in with a page.
+func browsed(wantsCode bool) *canned {
+	e := sample()
+	e.methods = map[string][]host.LoginMethod{"other": {{Browser: true, Label: "In the browser"}, {Label: "With a key"}}}
+	e.page = host.Authorization{URL: "https://example.com/in", Instructions: "Type ABCD there.", WantsCode: wantsCode}
+	return e
+}
+
+// A login with a page waits for its end, and the dialog goes with it, whatever the end is.
+func TestLogin_Page(t *testing.T) {
+	for _, fails := range []error{nil, errors.New("nobody came")} {
+		e := browsed(false)
+		e.fails = map[string]error{"complete": fails}
+		onStage(t, e, Options{}, func(s *stage) {
+			s.engine.away = make(chan struct{})
+			s.slash("connect")
+			s.typed("other")
+			s.press("enter", "enter")
+			s.sees("https://example.com/in", "ABCD")
+			s.did("authorize other 0")
+			close(s.engine.away)
+			s.settle()
+			s.did("complete other 0")
+			s.lacks("https://example.com/in")
+			if fails != nil {
+				s.sees("Could not log in: nobody came")
+			} else {
+				s.sees("Logged in to Other", "Models")
+			}
+		})
+	}
+}
+
+// A page may give a code to type, and a key is asked for where that is the way.
+func TestLogin_CodeAndKey(t *testing.T) {
+	onStage(t, browsed(true), Options{}, func(s *stage) {
+		s.engine.away = make(chan struct{})
+		close(s.engine.away)
+		s.slash("connect")
+		s.typed("other")
+		s.press("enter", "enter")
+		s.typed("C0DE")
+		s.press("enter")
+		s.did("authorize other 0", "complete other 0 C0DE")
+		s.press("esc")
+		s.slash("connect")
+		s.typed("other")
+		s.press("enter", "down", "enter")
+		s.sees("OTHER_KEY")
+		s.typed("sk-secret")
+		s.lacks("sk-secret")
+		s.press("enter")
+		s.did("key other")
+		s.sees("Logged in to Other")
+	})
+}
+
+// Whoever shows a server without a provider can log in there, too.
+func TestOffers_LoginAlways(t *testing.T) {
+	e := sample()
+	e.providers = host.Providers{All: e.providers.All}
+	onStage(t, e, Options{}, func(s *stage) {
+		s.sees("1. Log in to a provider")
+		s.press("enter")
+		s.sees("Connect a provider")
+	})
+}
