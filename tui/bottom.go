@@ -44,7 +44,7 @@ func percent(tokens, window int64) int {
 // statusLines are what stands below the prompt.
 func (p *program) statusLines(th *style.Theme, width int) []style.Line {
 	v := status.Values{
-		Agent: title(p.choice.agent), AgentColor: p.agentColor(p.choice.agent), Shell: p.edit.InShell(),
+		Agent: style.Capital(p.choice.agent), AgentColor: p.agentColor(p.choice.agent), Shell: p.edit.InShell(),
 		Frame: p.motion(), Percent: -1, Auto: p.o.Start.Auto, Lost: p.lost != nil, Interrupt: p.keys.Label(key.SessionInterrupt),
 		Hints: []status.Hint{
 			{Key: p.keys.Label(key.CommandList), Does: "commands"}, {Key: p.keys.Label(key.AgentCycle), Does: "agents"},
@@ -93,16 +93,6 @@ func (p *program) motion() int {
 	return p.beat
 }
 
-func title(s string) string {
-	if s == "" {
-		return s
-	}
-	if c := s[0]; c >= 'a' && c <= 'z' {
-		return string(c-'a'+'A') + s[1:]
-	}
-	return s
-}
-
 // childFooter stands in the place of the prompt in a session that works for another.
 func (p *program) childFooter(th *style.Theme, width int) []style.Line {
 	return status.Footer(th, p.childValues(), width)
@@ -113,7 +103,7 @@ func (p *program) childValues() status.Child {
 	s := t.Session()
 	tokens, window, cost := p.usage(t)
 	c := status.Child{
-		Agent: title(s.Agent), Title: s.Title, Color: p.agentColor(s.Agent), Busy: p.world.Busy(s.ID), Frame: p.motion(),
+		Agent: style.Capital(s.Agent), Title: s.Title, Color: p.agentColor(s.Agent), Busy: p.world.Busy(s.ID), Frame: p.motion(),
 		Tokens: tokens, Percent: percent(tokens, window), Cost: cost,
 		ParentKey: p.keys.Label(key.SessionParent), PrevKey: p.keys.Label(key.SessionChildCycleReverse), NextKey: p.keys.Label(key.SessionChildCycle),
 		Interrupt: p.keys.Label(key.SessionInterrupt), Interrupting: p.now().Sub(p.interrupt) <= escapeTime,

@@ -54,7 +54,7 @@ func (p *program) pressed(k tea.KeyPressMsg) tea.Cmd {
 // editKey gives a key to the prompt. Some keys scroll while the prompt is empty, and move in it otherwise.
 func (p *program) editKey(k tea.KeyPressMsg) (tea.Cmd, bool) {
 	if p.edit.IsEmpty() && p.session != "" {
-		if n, ok := p.keys.First(k, key.MessagesFirst, key.MessagesLast, key.SessionBackground); ok && (n != key.SessionBackground || p.world.Busy(p.session)) {
+		if n, ok := p.keys.First(k, key.MessagesFirst, key.MessagesLast); ok {
 			return p.doAction(n), true
 		}
 	}
