@@ -3,9 +3,9 @@
 // the text comes from.
 //
 // A Doc is made for texts that grow: what has been drawn and can no longer change is kept, so that a further
-// word costs the same behind a long text as behind a short one. It reads blocks by itself (scan.go), since no
-// parser we know can go on where it stopped; what stands within a block is read by goldmark and drawn by
-// pen.go. Code is coloured line by line by lexer.go.
+// word costs the same behind a long text as behind a short one. It reads blocks line by line (scan.go) and
+// goes on where it stopped. What stands within one is taken apart by parse.go, its words are read by words.go
+// and runs.go, and pen.go draws them. Code is coloured line by line by lexer.go.
 //
 // Everything here belongs to one goroutine. Start with Doc.Lines.
 package markdown
@@ -15,8 +15,6 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/yuin/goldmark/parser"
 
 	"github.com/lathe-agent/lathe/tui/style"
 )
@@ -37,7 +35,7 @@ type Doc struct {
 	scan scanner
 	done []leaf // drawn by pen
 	todo []leaf
-	refs []parser.Reference
+	refs []reference
 
 	pen   pen
 	shown []style.Line
@@ -105,9 +103,8 @@ func (d *Doc) define(l leaf) {
 		return
 	}
 	before := len(d.refs)
-	_, pc := parse(l.text, nil)
-	for _, ref := range definitions(pc) {
-		known := slices.ContainsFunc(d.refs, func(r parser.Reference) bool { return bytes.EqualFold(r.Label(), ref.Label()) })
+	for _, ref := range parse(l.text, l.kind).refs {
+		known := slices.ContainsFunc(d.refs, func(r reference) bool { return r.label == ref.label })
 		if len(d.refs) < maxRefs && !known { // the first definition counts
 			d.refs = append(d.refs, ref)
 		}

@@ -225,6 +225,9 @@ func TestDoc_Blocks(t *testing.T) {
 		{"break", "a<br>b", "a\nb"},
 		{"wide", "漢字漢字漢字漢字漢字漢字漢字漢字", "漢字漢字漢字漢字漢字漢字漢字漢\n字"},
 		{"table with marks", "|a|b|\n|-|-|\n|`x`|**y**|", "a │ b\n──┼──\nx │ y"},
+		{"no heading in a task", "- [ ] # a", "[ ] # a"},
+		{"table of a short head", "|a|\n|-|-|\n|b|c|", "a │\n──┼──\nb │ c"},
+		{"table with a rule below", "|a|\n|-|\n|b|\n\n---", "a\n─\nb\n\n" + strings.Repeat("─", 30)},
 		{"piped cell", "|a|\n|-|\n|x\\|y|", "a\n───\nx|y"},
 	} {
 		if got := style.Text(drawn(c.text, look(30))); got != c.want {

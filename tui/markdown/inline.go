@@ -1,12 +1,7 @@
 package markdown
 
 import (
-	"bytes"
 	"strings"
-
-	"github.com/yuin/goldmark/ast"
-	east "github.com/yuin/goldmark/extension/ast"
-	"github.com/yuin/goldmark/util"
 
 	"github.com/lathe-agent/lathe/tui/style"
 )
@@ -27,23 +22,20 @@ func (p *pen) words(l *leaf, before style.Line, width int) []style.Line {
 	if len(before) > 0 && len(src) > 0 && src[0] == ' ' { // the parser takes it for an indentation
 		before = before[:len(before):len(before)].Add(" ", style.Fg(p.look.Theme.MarkdownText))
 	}
-	root, _ := parse(src, p.refs)
+	found := parse(src, l.kind)
 	var out []style.Line
-	for n := root.FirstChild(); n != nil; n = n.NextSibling() {
-		if !n.HasChildren() && n.Kind() != ast.KindHeading {
-			continue // the definition of a link
-		}
+	for _, b := range found.blocks {
 		if len(out) > 0 {
 			out = append(out, nil)
 		}
-		if t, ok := n.(*east.Table); ok {
-			out = append(out, p.table(t, src, l.head != nil, width)...)
+		if b.table != nil {
+			out = append(out, p.table(b.table, found.refs, l.head != nil, width)...)
 			continue
 		}
-		w := inline{th: p.look.Theme, conceal: p.look.Conceal, src: src}
+		w := p.inline(found.refs)
 		w.lines = []style.Line{join(before, lead)}
 		before, lead = nil, nil
-		w.block(n)
+		w.block(b)
 		for i, line := range w.lines {
 			if i > 0 && len(hang) > 0 {
 				line = join(hang, line)
@@ -83,12 +75,18 @@ func (p *pen) task(box byte) style.Line {
 	return style.Line{{Text: mark, Attr: style.Fg(p.look.Theme.Success)}}
 }
 
-// inline gathers what stands within a block, a line for each that the text has.
+// inline draws what stands within a block, a line for each that the text has.
 type inline struct {
 	th      *style.Theme
 	conceal bool
-	src     []byte
+	cell    bool // of a table
+	refs    [2][]reference
 	lines   []style.Line
+	around  []style.Attr // the looks of what is open
+}
+
+func (p *pen) inline(refs []reference) inline {
+	return inline{th: p.look.Theme, conceal: p.look.Conceal, refs: [2][]reference{p.refs, refs}}
 }
 
 func (w *inline) put(text string, a style.Attr) {
@@ -103,127 +101,147 @@ func (w *inline) mark(text string) {
 	}
 }
 
-func (w *inline) block(n ast.Node) {
+func (w *inline) block(b part) {
 	a := style.Fg(w.th.MarkdownText)
-	if h, ok := n.(*ast.Heading); ok {
+	if b.level > 0 {
 		a = style.Bold(w.th.MarkdownHeading)
-		a.Underline = h.Level == 1 && w.conceal
-		w.mark(strings.Repeat("#", h.Level) + " ")
+		a.Underline = b.level == 1 && w.conceal
+		w.mark(strings.Repeat("#", b.level) + " ")
 	}
-	w.children(n, a)
+	w.text(b.text, a)
 }
 
-func (w *inline) children(n ast.Node, a style.Attr) {
-	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
-		w.node(c, a)
-	}
-}
-
-func (w *inline) node(n ast.Node, a style.Attr) {
-	switch n := n.(type) {
-	case *ast.Text:
-		w.put(plainText(n.Segment.Value(w.src), n.IsRaw()), a)
-		if n.SoftLineBreak() || n.HardLineBreak() {
+// text draws words that look so where nothing else is said of them.
+func (w *inline) text(text []byte, a style.Attr) {
+	read := reader{src: text, refs: w.refs}
+	read.read()
+	for i := 0; i < len(read.tokens); i++ {
+		t := read.tokens[i]
+		switch t.kind {
+		case tokenText:
+			for ; i+1 < len(read.tokens) && read.isText(i+1); i++ {
+				t.to = read.tokens[i+1].to
+			}
+			w.put(plainText(text[t.from:t.to]), a)
+		case tokenBreak:
 			w.lines = append(w.lines, nil)
+		case tokenCode:
+			w.code(string(text[t.from:t.to]), a)
+		case tokenHTML:
+			w.html(string(text[t.from:t.to]), a)
+		case tokenAddress:
+			b := a
+			b.FG, b.Underline, b.Link = w.th.MarkdownLink, true, address(t.url)
+			w.put(string(text[t.from:t.to]), b)
+		case tokenRun:
+			a = w.run(&read.runs[t.run], read.takes, a)
+		case tokenOpen:
+			w.around = append(w.around, a)
+			a = w.open(t, a)
+		case tokenClose:
+			w.close(t)
+			a = w.pop()
 		}
-	case *ast.String:
-		w.put(plainText(n.Value, n.IsRaw() || n.IsCode()), a)
-	case *ast.CodeSpan:
-		w.code(n, a)
-	case *ast.Emphasis:
-		w.emphasis(n, a)
-	case *east.Strikethrough:
-		a.Strike = true
-		w.mark("~~")
-		w.children(n, a)
-		w.mark("~~")
-	case *ast.Link:
-		w.link(n, string(n.Destination), a)
-	case *ast.Image:
-		w.image(n, a)
-	case *ast.AutoLink:
-		url := string(n.URL(w.src))
-		if n.AutoLinkType == ast.AutoLinkEmail && !strings.HasPrefix(url, "mailto:") {
-			url = "mailto:" + url
+	}
+}
+
+func (w *inline) pop() style.Attr {
+	k := len(w.around) - 1
+	a := w.around[k]
+	w.around = w.around[:k]
+	return a
+}
+
+// run ends what signs close, shows those that mean nothing, and begins what they open. It returns how the
+// text behind them looks.
+func (w *inline) run(r *signRun, takes []take, a style.Attr) style.Attr {
+	for k := r.closed; k != 0; k = takes[k].next {
+		w.mark(signOf(r.sign, takes[k].n))
+		a = w.pop()
+	}
+	if r.left > 0 {
+		w.put(strings.Repeat(string(rune(r.sign)), r.left), a)
+	}
+	for k := r.opened; k != 0; k = takes[k].next {
+		w.around = append(w.around, a)
+		w.mark(signOf(r.sign, takes[k].n))
+		if r.sign == '~' {
+			a.Strike = true
+		} else {
+			a = w.emphasis(takes[k].n > 1, a)
 		}
-		a.FG, a.Underline, a.Link = w.th.MarkdownLink, true, address(url)
-		w.put(string(n.Label(w.src)), a)
-	case *ast.RawHTML:
-		for i := range n.Segments.Len() {
-			seg := n.Segments.At(i)
-			w.html(string(seg.Value(w.src)), a)
-		}
+	}
+	return a
+}
+
+// signOf is how a mark is shown: one for each meaning.
+func signOf(sign byte, n int32) string {
+	switch {
+	case sign == '~':
+		return "~~"
+	case n > 1:
+		return "**"
 	default:
-		w.children(n, a)
+		return "*"
 	}
 }
 
-// plainText resolves what stands for other characters.
-func plainText(b []byte, raw bool) string {
-	if raw || !bytes.ContainsAny(b, "\\&") {
-		return string(b)
-	}
-	return string(util.ResolveEntityNames(util.ResolveNumericReferences(util.UnescapePunctuations(b))))
-}
-
-func (w *inline) code(n *ast.CodeSpan, a style.Attr) {
-	a.FG, a.BG = w.th.MarkdownCode, w.th.BackgroundElement
-	w.mark("`")
-	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
-		if t, ok := c.(*ast.Text); ok {
-			w.put(strings.ReplaceAll(string(t.Segment.Value(w.src)), "\n", " "), a)
-		}
-	}
-	w.mark("`")
-}
-
-func (w *inline) emphasis(n *ast.Emphasis, a style.Attr) {
+func (w *inline) emphasis(strong bool, a style.Attr) style.Attr {
 	heading := a.Bold && a.FG == w.th.MarkdownHeading
-	sign := "*"
-	if n.Level > 1 {
-		a.Bold, sign = true, "**"
+	if strong {
+		a.Bold = true
 		if !heading {
 			a.FG = w.th.MarkdownStrong
 		}
-	} else {
-		a.Italic = true
-		if !heading && !a.Bold {
-			a.FG = w.th.MarkdownEmph
-		}
+		return a
 	}
-	w.mark(sign)
-	w.children(n, a)
-	w.mark(sign)
+	a.Italic = true
+	if !heading && !a.Bold {
+		a.FG = w.th.MarkdownEmph
+	}
+	return a
 }
 
-func (w *inline) link(n ast.Node, url string, a style.Attr) {
-	a.FG, a.Underline, a.Link = w.th.MarkdownLinkText, true, address(url)
-	w.mark("[")
-	w.children(n, a)
-	w.mark("](")
-	if !w.conceal {
-		w.put(url, style.Attr{FG: w.th.MarkdownLink, Link: address(url)})
+func (w *inline) code(text string, a style.Attr) {
+	a.FG, a.BG = w.th.MarkdownCode, w.th.BackgroundElement
+	if w.cell {
+		text = strings.ReplaceAll(text, `\|`, "|")
 	}
-	w.mark(")")
+	w.mark("`")
+	w.put(strings.ReplaceAll(text, "\n", " "), a)
+	w.mark("`")
 }
 
-// image shows what a picture is of; where it lies only if nothing else is known of it.
-func (w *inline) image(n *ast.Image, a style.Attr) {
-	url := string(n.Destination)
-	a.FG, a.Link = w.th.MarkdownImageText, address(url)
+// open begins a link, or an image: that shows what it is of, and where it lies only if nothing else is known
+// of it. It returns how its text looks.
+func (w *inline) open(t token, a style.Attr) style.Attr {
+	a.Link = address(t.url)
+	if !t.image {
+		a.FG, a.Underline = w.th.MarkdownLinkText, true
+		w.mark("[")
+		return a
+	}
+	a.FG = w.th.MarkdownImageText
 	if w.conceal {
 		w.put("▣ ", style.Fg(w.th.MarkdownImage))
 	}
 	w.mark("![")
-	if n.HasChildren() {
-		w.children(n, a)
-	} else if w.conceal {
-		w.put(url, a)
+	if t.empty && w.conceal {
+		w.put(t.url, a)
+	}
+	return a
+}
+
+func (w *inline) close(t token) {
+	if w.conceal {
+		return
+	}
+	color := w.th.MarkdownLink
+	if t.image {
+		color = w.th.MarkdownImage
 	}
 	w.mark("](")
-	if !w.conceal {
-		w.put(url, style.Attr{FG: w.th.MarkdownImage, Link: address(url)})
-	}
+	w.put(t.url, style.Attr{FG: color, Link: address(t.url)})
 	w.mark(")")
 }
 
@@ -235,15 +253,4 @@ func (w *inline) html(tag string, a style.Attr) {
 	}
 	a.FG = w.th.TextMuted
 	w.put(tag, a)
-}
-
-// address returns where a click may lead: the web, a mailbox, a file. Everything else is only shown.
-func address(url string) string {
-	low := strings.ToLower(url)
-	for _, scheme := range [...]string{"http://", "https://", "mailto:", "file://"} {
-		if strings.HasPrefix(low, scheme) {
-			return string(util.URLEscape([]byte(url), true))
-		}
-	}
-	return ""
 }

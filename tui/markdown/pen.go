@@ -4,8 +4,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/yuin/goldmark/parser"
-
 	"github.com/lathe-agent/lathe/tui/style"
 )
 
@@ -13,7 +11,7 @@ import (
 // rows behind its own are written.
 type pen struct {
 	look Look
-	refs []parser.Reference
+	refs []reference
 	rows []style.Line
 
 	gap   bool // an empty row is due before the next

@@ -1,9 +1,8 @@
 package markdown
 
 import (
+	"bytes"
 	"strings"
-
-	east "github.com/yuin/goldmark/extension/ast"
 
 	"github.com/lathe-agent/lathe/tui/style"
 )
@@ -15,10 +14,94 @@ const minColumn = 6
 // maxColumns bounds what one line can cost.
 const maxColumns = 64
 
+// table is the text of one.
+type table struct {
+	align []align
+	rows  [][][]byte // the first is its head; each has a cell for each column
+}
+
+type align uint8
+
+const (
+	alignLeft align = iota
+	alignCenter
+	alignRight
+)
+
+// tableIn finds a table in a paragraph, and what stands before it.
+func tableIn(text []byte) (before []byte, t *table) {
+	var head []byte // the line before
+	at := 0         // where it begins
+	for rest := text; len(rest) > 0; {
+		line, more, _ := bytes.Cut(rest, []byte("\n"))
+		if columns := delimiters(line); columns != nil && len(rest) < len(text) {
+			names := cellsOf(head, len(columns)+1)
+			if len(names) > len(columns) {
+				return nil, nil
+			}
+			t = &table{align: columns, rows: [][][]byte{filled(names, len(columns))}}
+			for len(more) > 0 {
+				line, more, _ = bytes.Cut(more, []byte("\n"))
+				t.rows = append(t.rows, filled(cellsOf(line, len(columns)), len(columns)))
+			}
+			return bytes.TrimRight(text[:at], blanks), t
+		}
+		head, at = line, len(text)-len(rest)
+		rest = more
+	}
+	return nil, nil
+}
+
+// filled adds the cells that a row lacks.
+func filled(row [][]byte, n int) [][]byte { return append(row, make([][]byte, n-len(row))...) }
+
+// delimiters reads the line below the head of a table; nil if it is none.
+func delimiters(line []byte) []align {
+	line = bytes.Trim(line, blanks)
+	if len(line) < 2 || len(bytes.Trim(line, "|:- \t")) > 0 || len(bytes.Trim(line, "-")) == 0 {
+		return nil
+	}
+	line = bytes.TrimSuffix(bytes.TrimPrefix(line, []byte("|")), []byte("|"))
+	var out []align
+	for cell := range bytes.SplitSeq(line, []byte("|")) {
+		cell = bytes.Trim(cell, blanks)
+		dashes := bytes.TrimSuffix(bytes.TrimPrefix(cell, []byte(":")), []byte(":"))
+		if len(dashes) == 0 || len(bytes.Trim(dashes, "-")) > 0 {
+			return nil
+		}
+		a := alignLeft
+		if cell[len(cell)-1] == ':' {
+			a = alignRight
+			if cell[0] == ':' {
+				a = alignCenter
+			}
+		}
+		out = append(out, a)
+	}
+	return out
+}
+
+// cellsOf splits a row, into so many cells at most. A bar behind a backslash is one of the text.
+func cellsOf(line []byte, most int) [][]byte {
+	line = bytes.TrimPrefix(bytes.Trim(line, blanks), []byte("|"))
+	if n := len(line); n > 0 && line[n-1] == '|' && (n == 1 || line[n-2] != '\\') {
+		line = line[:n-1]
+	}
+	var out [][]byte
+	begin := 0
+	for i := 0; i <= len(line) && len(out) < most; i++ {
+		if i == len(line) && begin < i || i < len(line) && line[i] == '|' && (i == 0 || line[i-1] != '\\') {
+			out = append(out, bytes.Trim(line[begin:i], blanks))
+			begin = i + 1
+		}
+	}
+	return out
+}
+
 // table draws a table. One of which an earlier part has been drawn goes on with the same columns.
-func (p *pen) table(t *east.Table, src []byte, goesOn bool, width int) []style.Line {
-	rows := p.cells(t, src)
-	n := min(len(t.Alignments), maxColumns)
+func (p *pen) table(t *table, refs []reference, goesOn bool, width int) []style.Line {
+	rows := p.cells(t, refs)
+	n := min(len(t.align), maxColumns)
 	if n == 0 || len(rows) == 0 {
 		return nil
 	}
@@ -34,7 +117,7 @@ func (p *pen) table(t *east.Table, src []byte, goesOn bool, width int) []style.L
 		if i == 0 && goesOn {
 			continue
 		}
-		out = append(out, p.tableRow(row, t.Alignments)...)
+		out = append(out, p.tableRow(row, t.align)...)
 		if i == 0 {
 			out = append(out, p.tableRule())
 		}
@@ -42,18 +125,19 @@ func (p *pen) table(t *east.Table, src []byte, goesOn bool, width int) []style.L
 	return out
 }
 
-// cells reads what stands in a table; the first row is its head.
-func (p *pen) cells(t *east.Table, src []byte) [][]style.Line {
-	var out [][]style.Line
-	for r := t.FirstChild(); r != nil; r = r.NextSibling() {
+// cells draws what stands in a table; the first row is its head.
+func (p *pen) cells(t *table, refs []reference) [][]style.Line {
+	out := make([][]style.Line, 0, len(t.rows))
+	for i, cells := range t.rows {
 		a := style.Fg(p.look.Theme.MarkdownText)
-		if len(out) == 0 {
+		if i == 0 {
 			a = style.Bold(p.look.Theme.MarkdownHeading)
 		}
-		var row []style.Line
-		for c := r.FirstChild(); c != nil && len(row) < maxColumns; c = c.NextSibling() {
-			w := inline{th: p.look.Theme, conceal: p.look.Conceal, src: src, lines: []style.Line{nil}}
-			w.children(c, a)
+		row := make([]style.Line, 0, len(cells))
+		for _, text := range cells[:min(len(cells), maxColumns)] {
+			w := p.inline(refs)
+			w.cell, w.lines = true, []style.Line{nil}
+			w.text(text, a)
 			cell := w.lines[0]
 			for _, more := range w.lines[1:] {
 				cell = join(cell.Add(" ", a), more)
@@ -105,7 +189,7 @@ func fit(want []int, room int) []int {
 }
 
 // tableRow draws one row; its cells may be of several rows of the screen.
-func (p *pen) tableRow(row []style.Line, align []east.Alignment) []style.Line {
+func (p *pen) tableRow(row []style.Line, align []align) []style.Line {
 	wrapped := make([][]style.Line, len(p.cols))
 	height := 1
 	for i, w := range p.cols {
@@ -131,13 +215,13 @@ func (p *pen) tableRow(row []style.Line, align []east.Alignment) []style.Line {
 	return out
 }
 
-func aligned(cell style.Line, width int, a east.Alignment) style.Line {
+func aligned(cell style.Line, width int, a align) style.Line {
 	free := max(width-cell.Width(), 0)
 	left := 0
 	switch a {
-	case east.AlignRight:
+	case alignRight:
 		left = free
-	case east.AlignCenter:
+	case alignCenter:
 		left = free / 2
 	}
 	if left > 0 {
