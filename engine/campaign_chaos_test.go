@@ -220,7 +220,8 @@ func (p *playing) settledIn(limit time.Duration) error {
 		asks, err := p.Asks(p.Context(), lathe.Scope{})
 		p.ok(err)
 		for _, a := range asks {
-			if err := p.Reply(p.Context(), lathe.AskOf(a), lathe.Once, ""); err != nil {
+			err := p.Reply(p.Context(), lathe.AskOf(a), lathe.Once, "")
+			if err != nil && lathe.CodeOf(err) != lathe.NotFound { // who asked may have given up in this moment
 				cancel()
 				return errors.Join(err, ignore(<-done))
 			}

@@ -25,6 +25,8 @@ type terminal struct {
 	cmd  *exec.Cmd
 	user *os.File // what the user types and sees
 
+	before unix.Termios // as it was when nothing had been started
+
 	mu   sync.Mutex // guards what follows
 	seen strings.Builder
 	more *sync.Cond
@@ -84,6 +86,7 @@ func onScreenBy(t *testing.T, program, home string, columns, rows uint16, env []
 	x.cmd.Args[0] = program
 	x.cmd.Stdin, x.cmd.Stdout, x.cmd.Stderr = screen, screen, screen
 	x.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	x.before = stateOf(t, user) // nobody has touched it yet
 	if err := x.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

@@ -4,8 +4,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-
-	"golang.org/x/sys/unix"
 )
 
 // What the program asks of a terminal, and what takes it back.
@@ -48,10 +46,7 @@ func TestTUIPty_Leaves(t *testing.T) {
 			home := screenHome(t, "text \"Hello there.\"\nfinish stop")
 			env := append([]string{"XDG_CONFIG_HOME=" + home + "/.config", "CI="}, tt.env...)
 			x := onScreen(t, home, 80, 24, env, "-C", "p", "--prompt", "hello")
-			before, err := unix.IoctlGetTermios(int(x.user.Fd()), unix.TCGETS)
-			if err != nil {
-				t.Fatal(err)
-			}
+			var err error
 			x.see("there.")
 			x.see("▣") // the answer is whole
 			if tt.signal != 0 {
@@ -67,9 +62,8 @@ func TestTUIPty_Leaves(t *testing.T) {
 				t.Errorf("exit code %d, not %d", code, tt.code)
 			}
 			takenBack(t, sent)
-			after, err := unix.IoctlGetTermios(int(x.user.Fd()), unix.TCGETS)
-			if err != nil || *after != *before {
-				t.Errorf("the terminal is left in another state: %v", err)
+			if stateOf(t, x.user) != x.before {
+				t.Error("the terminal is left in another state")
 			}
 			if mouse := strings.Contains(sent, "\x1b[?1006h"); mouse == (tt.name == "no mouse") {
 				t.Errorf("the mouse is taken: %v", mouse)

@@ -15,11 +15,10 @@ func TestView_Broken(t *testing.T) {
 			t.Parallel()
 			home, _ := viewHome(t, script)
 			x := onScreenBy(t, "lathe-breaks", home, 60, 24, []string{"DRAWS=" + draws}, "-C", "p", "run", "--title", "A view", "show all")
-			before := stateOf(t, x.user)
 			x.see("say why not:")
 			x.enter("y\r")
 			code, sent := x.end()
-			if after := stateOf(t, x.user); after != before {
+			if stateOf(t, x.user) != x.before {
 				t.Error("the terminal is left in another state")
 			}
 			g := seenOn(60, 24, sent)

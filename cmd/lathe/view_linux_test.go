@@ -135,10 +135,6 @@ func TestView_Interrupt(t *testing.T) {
 			t.Parallel()
 			home, _ := viewHome(t, tt.script)
 			x := onScreen(t, home, 60, 24, nil, "-C", "p", "run", "--title", "A view", "show all")
-			before, err := unix.IoctlGetTermios(int(x.user.Fd()), unix.TCGETS)
-			if err != nil {
-				t.Fatal(err)
-			}
 			x.see(tt.until)
 			if tt.signal == 0 {
 				x.enter("\x03")
@@ -150,9 +146,8 @@ func TestView_Interrupt(t *testing.T) {
 			if g.look != "" || code != tt.code || len(g.odd) > 0 {
 				t.Errorf("exit code %d, not %d; look %q; %v", code, tt.code, g.look, g.odd)
 			}
-			after, err := unix.IoctlGetTermios(int(x.user.Fd()), unix.TCGETS)
-			if err != nil || *after != *before {
-				t.Errorf("the terminal is left in another state: %v", err)
+			if stateOf(t, x.user) != x.before {
+				t.Error("the terminal is left in another state")
 			}
 			seen := g.plain()
 			for _, want := range tt.want {
