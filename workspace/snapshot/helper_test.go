@@ -205,7 +205,9 @@ func newGit(t testing.TB) gitRunner {
 	home := t.TempDir()
 	return gitRunner{t, append(env, "HOME="+home, "XDG_CONFIG_HOME="+home, "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1",
 		"GIT_TERMINAL_PROMPT=0", "LC_ALL=C", "GIT_AUTHOR_NAME=A", "GIT_AUTHOR_EMAIL=a@example.org", "GIT_COMMITTER_NAME=A", "GIT_COMMITTER_EMAIL=a@example.org",
-		"GIT_ALLOW_PROTOCOL=file")}
+		"GIT_ALLOW_PROTOCOL=file",
+		// Git tidies up in the background of a commit, and writes where a test takes its folder away.
+		"GIT_CONFIG_COUNT=2", "GIT_CONFIG_KEY_0=gc.auto", "GIT_CONFIG_VALUE_0=0", "GIT_CONFIG_KEY_1=maintenance.auto", "GIT_CONFIG_VALUE_1=false")}
 }
 
 func (g gitRunner) run(dir string, args ...string) string {
