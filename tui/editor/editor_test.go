@@ -17,7 +17,7 @@ import (
 func newEditor(t *testing.T) *Editor {
 	t.Helper()
 	e := New(styletest.Keys(t))
-	e.SetDir("/work/app")
+	e.SetDir("/code/app")
 	e.SetCommands([]Command{
 		{Name: "new", Aliases: []string{"clear"}, Description: "Start a new session", Local: true},
 		{Name: "rename", Description: "Rename the session", Local: true, Arguments: true},

@@ -57,8 +57,8 @@ func TestSubmit_Parts(t *testing.T) {
 	}
 	same(t, out.Parts, []lathe.Part{
 		{Body: &lathe.Text{Text: text}},
-		file("cmd/a b/main.go", "file:///work/app/cmd/a%20b/main.go", "text/plain", "@cmd/a b/main.go", 9),
-		file("docs/", "file:///work/app/docs/", "application/x-directory", "@docs/", 26),
+		file("cmd/a b/main.go", "file:///code/app/cmd/a%20b/main.go", "text/plain", "@cmd/a b/main.go", 9),
+		file("docs/", "file:///code/app/docs/", "application/x-directory", "@docs/", 26),
 		file("/abs/x.go", "file:///abs/x.go?start=12&end=40", "text/plain", "@/abs/x.go#12-40", 33),
 		{Body: &lathe.AgentMention{Name: "general", Source: &lathe.Mention{Value: "@general", Start: 50, End: 58}}},
 		file("shot.png", "data:image/png;base64,cG5n", "image/png", "[Image 1]", 59),
@@ -143,7 +143,7 @@ func TestCommands_Files(t *testing.T) {
 		t.Fatalf("%#v", out)
 	}
 	f, ok := out.Parts[0].Body.(*lathe.File)
-	if !ok || f.URL != "file:///work/app/a.go" || f.Source.Text.Start != 0 {
+	if !ok || f.URL != "file:///code/app/a.go" || f.Source.Text.Start != 0 {
 		t.Errorf("%+v", f)
 	}
 }

@@ -22,7 +22,7 @@ func prompt(width int) []style.Line {
 
 func sample(t testing.TB) home.Values {
 	t.Helper()
-	return home.Values{Tip: home.Tip(9, styletest.Keys(t).Label), Dir: "~/work/parser", Branch: "comments", Servers: 2, Version: "0.9.0"}
+	return home.Values{Tip: home.Tip(9, styletest.Keys(t).Label), Dir: "~/code/parser", Branch: "comments", Servers: 2, Version: "0.9.0"}
 }
 
 func TestGolden(t *testing.T) {

@@ -30,7 +30,7 @@ func sample() sidebar.Values {
 			{Content: "Rewrite everything", Status: "cancelled"},
 		},
 		Files:     []lathe.FileDiff{{File: "parser/lexer.go", Additions: 41, Deletions: 7}, {File: "some/where/very/deep/in/the/tree/of/folders/parser_test.go", Additions: 1200}},
-		Directory: "~/work/parser", Branch: "comments", Version: "0.9.0",
+		Directory: "~/code/parser", Branch: "comments", Version: "0.9.0",
 	}
 }
 
@@ -83,7 +83,7 @@ func TestClick(t *testing.T) {
 	if out := s.Click(3, rowOf(t, rows, "lexer.go")); out.File != "parser/lexer.go" {
 		t.Errorf("a file: %+v", out)
 	}
-	for _, text := range []string{"Modified files", "Context", "~/work/parser"} { // two entries are no list to fold
+	for _, text := range []string{"Modified files", "Context", "~/code/parser"} { // two entries are no list to fold
 		if out := s.Click(3, rowOf(t, rows, text)); out.Handled {
 			t.Errorf("%s: %+v", text, out)
 		}
