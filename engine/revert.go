@@ -179,16 +179,16 @@ func (r *runner) restore(ctx context.Context, s state, at point, steps []snapsho
 		return back, nil, err
 	}
 	key := string(s.session.ID)
-	var changes []snapshot.Change
-	if had := s.session.Revert; had != nil {
+	had := s.session.Revert
+	var net snapshot.Plan
+	if had != nil {
 		back.Snapshot = had.Snapshot
 		redone, err := w.Redo(ctx, key)
 		if err != nil {
 			return nil, nil, err
 		}
-		if dry {
-			plan, err := w.Foresee(ctx, redone, steps)
-			return back, plan.Changes, err
+		if net, err = w.Foresee(ctx, redone, steps); err != nil || dry {
+			return back, net.Changes, err
 		}
 		if _, err := w.Apply(ctx, key, redone); err != nil {
 			return nil, nil, err
@@ -209,7 +209,23 @@ func (r *runner) restore(ctx context.Context, s state, at point, steps []snapsho
 		back.Snapshot = done.Tree
 	}
 	back.Diff = done.Diff
-	return back, append(changes, done.Changes...), nil
+	if had != nil {
+		return back, inAll(net.Changes, done.Changes), nil
+	}
+	return back, done.Changes, nil
+}
+
+// inAll is what became of the files when they were brought forward and then back: what was
+// foreseen for both together, but for those that turned out to be in conflict.
+func inAll(foreseen, done []snapshot.Change) []snapshot.Change {
+	out := slices.Clone(foreseen)
+	for _, c := range done {
+		if c.Conflict != "" {
+			out = slices.DeleteFunc(out, func(had snapshot.Change) bool { return had.Path == c.Path })
+			out = append(out, c)
+		}
+	}
+	return out
 }
 
 // unrevert brings back what was undone.

@@ -43,13 +43,16 @@ and {file:…} are shown as they are, so the output may hold secrets.
   lathe config show --sources
   lathe config show -C ~/src/app | jq .permission`,
 		Args: noArgs,
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(c *cobra.Command, _ []string) error {
+			if sources && resolved && c.Flags().Changed("resolved") {
+				return usagef("--resolved and --sources do not go together")
+			}
 			l, err := a.settings()
 			if err != nil {
 				return err
 			}
 			a.warnDistrust(l)
-			if sources {
+			if sources || !resolved {
 				return a.showSources(l)
 			}
 			var b bytes.Buffer

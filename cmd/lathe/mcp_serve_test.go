@@ -271,11 +271,13 @@ text "Looked at."
 finish stop`
 	for _, yes := range []bool{false, true} {
 		t.Run(fmt.Sprint(yes), func(t *testing.T) {
-			args := []string{}
+			const settings = `{"permission":{"bash":"ask"},"sandbox":"off"}`
+			var w *mcpWorld
 			if yes {
-				args = append(args, "--yes")
+				w = mcpBegin(t, script, settings, "--yes")
+			} else {
+				w = mcpBegin(t, script, settings)
 			}
-			w := mcpBegin(t, script, `{"permission":{"bash":"ask"},"sandbox":"off"}`, args...)
 			var ran mcpRunReply
 			r, text := w.call(t.Context(), "run", map[string]any{"prompt": "Make it", "title": "Making"}, &ran)
 			_, err := os.Stat(filepath.Join(w.home, "made"))

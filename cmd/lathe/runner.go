@@ -147,6 +147,26 @@ func (r *runner) begin(m lathe.Message) {
 	}
 	if u, ok := m.Said.(*lathe.User); ok {
 		r.note("> %s · %s · %s", plain(u.Agent), plain(u.Model.Provider+"/"+u.Model.Model), r.session.ID)
+		r.checkLevel(u.Model)
+	}
+}
+
+// checkLevel tells whoever asked for a level of reasoning that the model has none of that name:
+// it answers all the same, as any client of a server is answered.
+func (r *runner) checkLevel(ref lathe.ModelRef) {
+	if r.flags.variant == "" || r.attach != "" {
+		return
+	}
+	p, err := r.quietProviders()
+	if err != nil {
+		return
+	}
+	m, err := p.catalog.Model(ref.Provider, ref.Model)
+	if err != nil {
+		return // the answer says why
+	}
+	if _, ok := m.Variant(r.flags.variant); !ok {
+		r.note("! %v", noVariant(m, r.flags.variant))
 	}
 }
 

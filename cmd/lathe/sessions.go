@@ -201,6 +201,9 @@ func (l local) target(ctx context.Context, id lathe.SessionID, in server.Undo) (
 
 // undoneOf is what an engine did with the files, as clients are told.
 func undoneOf(from lathe.MessageID, u engine.Undone) server.Undone {
+	if r := u.Session.Revert; r != nil && from != "" {
+		from = r.Message // an answer goes with the prompt it answers
+	}
 	out := server.Undone{Message: from, Session: u.Session, Files: []server.UndoneFile{}}
 	for _, c := range u.Changes {
 		out.Files = append(out.Files, server.UndoneFile{File: filepath.ToSlash(c.Path), Action: action(c), Conflict: c.Conflict, Note: c.Note})

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -241,16 +242,40 @@ func TestTerminal_DeviceLogin(t *testing.T) {
 		}
 	}))
 	defer vendor.Close()
-	home := t.TempDir()
-	settings := []string{`LATHE_CONFIG_CONTENT={"provider":{"github-copilot":{"options":{"clientId":"app-1"}}}}`, "PATH=" + home}
-	x := onTerminal(t, home, settings, "auth", "login", "github-copilot", "--enterprise-url", vendor.URL)
-	x.see("Number or name: ")
-	x.enter("1\r")
-	code, seen := x.end()
-	if code != 0 || !strings.Contains(seen, "Open https://github.example/device and type this code there: AB12-CD34") || strings.Contains(seen, "hidden") || polls != 2 {
-		t.Errorf("%d, %d polls\n%s", code, polls, seen)
+	for _, args := range [][]string{
+		{"auth", "login", "github-copilot", "--enterprise-url", vendor.URL},
+		{"auth", "login", "github-copilot", "--enterprise-url", vendor.URL, "--client-id", "app-1", "--no-browser"},
+	} {
+		polls = 0
+		loginByCode(t, &polls, vendor.URL, args)
 	}
-	for _, want := range []string{`"refresh": "gho_hidden"`, `"expires": 0`, `"clientId": "app-1"`, `"enterpriseUrl": "` + vendor.URL + `"`} {
+}
+
+// loginByCode logs in on a terminal whose machine has a browser, which notes that it was opened.
+func loginByCode(t *testing.T, polls *int, vendor string, args []string) {
+	t.Helper()
+	home := t.TempDir()
+	opened := filepath.Join(home, "opened")
+	if err := os.WriteFile(filepath.Join(home, "xdg-open"), []byte("#!/bin/sh\n: > '"+opened+"'\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	env, byFlag := []string{"PATH=" + home}, slices.Contains(args, "--client-id")
+	if !byFlag {
+		env = append(env, `LATHE_CONFIG_CONTENT={"provider":{"github-copilot":{"options":{"clientId":"app-1"}}}}`)
+	}
+	x := onTerminal(t, home, env, args...)
+	if !byFlag { // an app of one's own is for one way alone
+		x.see("Number or name: ")
+		x.enter("1\r")
+	}
+	code, seen := x.end()
+	if _, err := os.Stat(opened); (err != nil) != slices.Contains(args, "--no-browser") {
+		t.Errorf("%v: the browser: %v", args, err)
+	}
+	if code != 0 || !strings.Contains(seen, "Open https://github.example/device and type this code there: AB12-CD34") || strings.Contains(seen, "hidden") || *polls != 2 {
+		t.Errorf("%d, %d polls\n%s", code, *polls, seen)
+	}
+	for _, want := range []string{`"refresh": "gho_hidden"`, `"expires": 0`, `"clientId": "app-1"`, `"enterpriseUrl": "` + vendor + `"`} {
 		if got := credentialsIn(t, home); !strings.Contains(got, want) {
 			t.Errorf("%s is not in %s", want, got)
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -73,6 +74,55 @@ func TestTUIPty_Leaves(t *testing.T) {
 			}
 			noneLeft(t, home)
 		})
+	}
+}
+
+// The flags of attach: who logs in, who answers and how, and which session it is.
+func TestTUIPty_AttachFlags(t *testing.T) {
+	t.Parallel()
+	home := screenHome(t, `text "A plan of sorts."
+finish stop
+--
+call bash {"command":"touch made","description":"make it"}
+finish tool-calls
+--
+text "It is made."
+finish stop`)
+	config := "XDG_CONFIG_HOME=" + home + "/.config"
+	s := startServe(t, home, []string{"OPENCODE_SERVER_USERNAME=usr", "OPENCODE_SERVER_PASSWORD=word"}, "--port", "0")
+	defer s.end()
+	env := []string{config, "CI=", "LATHE_DATA=" + home + "/other"} // no password of a server of ours is here
+
+	x := onScreen(t, home, 80, 24, env, "attach", s.url, "-u", "usr", "-p", "wrong")
+	if code, seen := x.end(); code != 1 || !strings.Contains(seen, "password") || strings.Contains(seen, "wrong") {
+		t.Errorf("a wrong password: %d %q", code, seen)
+	}
+
+	x = onScreen(t, home, 80, 24, env, "-C", home+"/p", "attach", s.url, "-u", "usr", "-p", "word", "--agent", "plan", "-m", "own/m", "--prompt", "plan it")
+	x.see("sorts.")
+	x.see("▣")
+	x.see("Plan")
+	x.enter("\x03\x03")
+	code, seen := x.end()
+	id := regexp.MustCompile(`-s (ses_\w+)`).FindStringSubmatch(seen)
+	if code != 0 || id == nil {
+		t.Fatalf("%d %q", code, seen)
+	}
+
+	x = onScreen(t, home, 80, 24, env, "-C", home+"/p", "attach", s.url, "-u", "usr", "-p", "word", "--continue", "--agent", "build", "--auto", "--prompt", "make it")
+	x.see("sorts.")
+	x.see("made.") // nobody was asked
+	x.enter("\x03\x03")
+	if code, seen := x.end(); code != 0 || !strings.Contains(seen, id[1]) {
+		t.Errorf("going on: %d %q", code, seen)
+	}
+
+	x = onScreen(t, home, 80, 24, env, "-C", home+"/p", "attach", s.url, "-u", "usr", "-p", "word", "--session", id[1])
+	x.see("sorts.")
+	x.see("made.")
+	x.enter("\x03\x03")
+	if code, _ := x.end(); code != 0 {
+		t.Errorf("by its name: %d", code)
 	}
 }
 

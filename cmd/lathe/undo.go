@@ -53,13 +53,14 @@ that one, or with --all everything. A file that you have changed since is listed
   lathe session redo last --all --dry-run`,
 		Args: wantArgs(0, 1),
 		RunE: func(c *cobra.Command, args []string) error {
+			if f.all && (f.message != "" || f.part != "") {
+				return usagef("--all brings back everything; leave out --message and --part, or --all")
+			}
 			return a.onSession(c.Context(), args, func(e sessions, s lathe.Session) error { return a.redo(c.Context(), e, s, f) })
 		},
 	}
 	f.define(cmd)
 	cmd.Flags().BoolVar(&f.all, "all", false, "everything that is undone")
-	cmd.MarkFlagsMutuallyExclusive("all", "message")
-	cmd.MarkFlagsMutuallyExclusive("all", "part")
 	a.jsonFlag(cmd)
 	return cmd
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -49,10 +50,7 @@ func Look(ctx context.Context, path, question string, row func(columns []string,
 	if left := strings.Trim(question[len(question)-rest:], "; \t\r\n"); left != "" {
 		return lathe.Errorf(lathe.Invalid, "ask one thing at a time: what follows the first statement is %q", left)
 	}
-	columns := make([]string, s.ColumnCount())
-	for i := range columns {
-		columns[i] = s.ColumnName(i)
-	}
+	columns := columnsOf(c, s, question)
 	for {
 		more, err := s.Step()
 		if err != nil {
@@ -69,6 +67,28 @@ func Look(ctx context.Context, path, question string, row func(columns []string,
 			return err
 		}
 	}
+}
+
+// columnsOf names the columns of a question. The library knows only the last of those that share
+// a name; the database itself tells them apart (id, id:1) when it is asked for all columns of
+// the question.
+func columnsOf(c *sqlite.Conn, s *sqlite.Stmt, question string) []string {
+	columns := make([]string, s.ColumnCount())
+	for i := range columns {
+		columns[i] = s.ColumnName(i)
+	}
+	if !slices.Contains(columns, "") {
+		return columns
+	}
+	all, _, err := c.PrepareTransient("SELECT * FROM (" + strings.TrimRight(question, "; \t\r\n") + "\n)")
+	if err != nil {
+		return columns
+	}
+	for i := range columns {
+		columns[i] = all.ColumnName(i)
+	}
+	_ = all.Finalize() // it never ran
+	return columns
 }
 
 // onlyReads allows questions, and no statement that changes a row, a table, a setting or a file.

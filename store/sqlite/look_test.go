@@ -31,6 +31,10 @@ func TestLook(t *testing.T) {
 	if got, err := look("SELECT count(*) FROM session"); err != nil || !slices.Equal(got, []string{"count(*)=0=0"}) {
 		t.Errorf("%q %v", got, err)
 	}
+	got, err = look("SELECT a.id, b.id, 2 FROM (SELECT 1 AS id) a, (SELECT 3 AS id) b -- twice\n;")
+	if err != nil || !slices.Equal(got, []string{"id=1=1", "id:1=3=3", "2=2=2"}) {
+		t.Errorf("%q %v", got, err)
+	}
 	for _, bad := range []string{
 		"DELETE FROM session", "UPDATE session SET id = 'x'", "DROP TABLE session", "CREATE TABLE x (y)", "PRAGMA journal_mode = DELETE",
 		"PRAGMA query_only = OFF", "VACUUM", "VACUUM INTO '" + dir + "/copy.db'", "ATTACH '" + dir + "/other.db' AS o", "BEGIN IMMEDIATE",
