@@ -1,6 +1,7 @@
 package dialog
 
 import (
+	"math"
 	"slices"
 
 	tea "charm.land/bubbletea/v2"
@@ -214,7 +215,7 @@ func (l *List) rank(from []int) {
 	packed := make([]uint64, 0, len(l.o.Items))
 	try := func(i int) {
 		if s, ok := l.match.Score(l.sought, &l.texts[i]); ok {
-			packed = append(packed, uint64(1<<31-min(s, 1<<31-1))<<32|uint64(uint32(i)))
+			packed = append(packed, uint64(math.MaxInt32-min(s, math.MaxInt32))<<32|uint64(uint32(i)))
 		}
 	}
 	if from != nil {
