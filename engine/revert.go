@@ -170,8 +170,9 @@ func (r *runner) revert(ctx context.Context, u Undo) (Undone, error) {
 	return Undone{Session: rec, Changes: changes}, err
 }
 
-// restore brings the files back. When the session is undone already and is to be undone less
-// far, what was undone is brought forward first; undone further, only the rest is undone.
+// restore brings the files back. When the session is undone already, all between is done in one
+// go: files that are to be undone less far come forward, others go back further, the rest is not
+// touched; and whoever is killed in the middle finds either the one or the other.
 func (r *runner) restore(ctx context.Context, s state, at point, steps []snapshot.Done, dry bool) (*lathe.Revert, []snapshot.Change, error) {
 	back := &lathe.Revert{Message: at.message, Part: at.part}
 	w, err := r.kept(ctx)
@@ -179,25 +180,13 @@ func (r *runner) restore(ctx context.Context, s state, at point, steps []snapsho
 		return back, nil, err
 	}
 	key := string(s.session.ID)
-	had := s.session.Revert
-	var net snapshot.Plan
-	if had != nil {
+	var plan snapshot.Plan
+	if had := s.session.Revert; had != nil {
 		back.Snapshot = had.Snapshot
-		redone, err := w.Redo(ctx, key)
-		if err != nil {
-			return nil, nil, err
-		}
-		if net, err = w.Foresee(ctx, redone, steps); err != nil || dry {
-			return back, net.Changes, err
-		}
-		if _, err := w.Apply(ctx, key, redone); err != nil {
-			return nil, nil, err
-		}
-		if err := w.Forget(ctx, key); err != nil {
-			return nil, nil, err
-		}
+		plan, err = w.UndoAnew(ctx, key, steps)
+	} else {
+		plan, err = w.Undo(ctx, steps)
 	}
-	plan, err := w.Undo(ctx, steps)
 	if err != nil || dry {
 		return back, plan.Changes, err
 	}
@@ -209,23 +198,7 @@ func (r *runner) restore(ctx context.Context, s state, at point, steps []snapsho
 		back.Snapshot = done.Tree
 	}
 	back.Diff = done.Diff
-	if had != nil {
-		return back, inAll(net.Changes, done.Changes), nil
-	}
 	return back, done.Changes, nil
-}
-
-// inAll is what became of the files when they were brought forward and then back: what was
-// foreseen for both together, but for those that turned out to be in conflict.
-func inAll(foreseen, done []snapshot.Change) []snapshot.Change {
-	out := slices.Clone(foreseen)
-	for _, c := range done {
-		if c.Conflict != "" {
-			out = slices.DeleteFunc(out, func(had snapshot.Change) bool { return had.Path == c.Path })
-			out = append(out, c)
-		}
-	}
-	return out
 }
 
 // unrevert brings back what was undone.

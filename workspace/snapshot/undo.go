@@ -67,9 +67,13 @@ func (w *Work) Redo(ctx context.Context, key string) (Plan, error) {
 	return w.t.plan(ctx, files, nil)
 }
 
-// Foresee plans to take steps back after another plan has been applied, and returns what both
-// together come to. It touches nothing.
-func (w *Work) Foresee(ctx context.Context, first Plan, steps []Done) (Plan, error) {
+// UndoAnew plans to take back what was applied under a key and then steps, and returns what both
+// together come to. It touches nothing; what is applied adds up under the key.
+func (w *Work) UndoAnew(ctx context.Context, key string, steps []Done) (Plan, error) {
+	first, err := w.Redo(ctx, key)
+	if err != nil {
+		return Plan{}, err
+	}
 	files, outside, err := w.t.histories(ctx, steps)
 	if err != nil {
 		return Plan{}, err
