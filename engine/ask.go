@@ -243,11 +243,11 @@ func (h *host) rejected(got answer) error {
 		return &refusal{code: lathe.Denied, text: "A plugin of the user forbids this call. It was not run."}
 	}
 	if got.note != "" {
-		return &refusal{code: lathe.Rejected, text: "The user rejected this call and says: " + got.note}
+		return &refusal{code: lathe.Rejected, text: "The user rejected permission for this call and says: " + got.note}
 	}
 	return &refusal{
 		code: lathe.Rejected, mark: rejectedMark,
-		text: "The user rejected this call. It was not run.",
+		text: "The user rejected permission for this call. It was not run.",
 	}
 }
 

@@ -81,7 +81,7 @@ func (s *stepping) allowed(spec tool.Spec) error {
 	case s.judge.off[spec.Name]:
 		return &refusal{code: lathe.Denied, text: "The user has switched off " + spec.Name + " for this prompt. Go on without it."}
 	case !spec.Hidden && s.judge.hide()(spec):
-		return &refusal{code: lathe.Denied, text: "A rule of the user's settings forbids the tool " + spec.Name + ". Go on without it."}
+		return &refusal{code: lathe.Denied, text: "The user has specified a rule that forbids the tool " + spec.Name + ". Go on without it."}
 	default:
 		return nil
 	}

@@ -111,7 +111,7 @@ func (j judge) denied(p tool.Permission, pattern string) error {
 		}
 	}
 	list, _ := json.Marshal(rules)
-	return &refusal{code: lathe.Denied, text: "A rule of the user's settings forbids this call: " + p.Name + " " + quoteList([]string{pattern}) +
+	return &refusal{code: lathe.Denied, text: "The user has specified a rule that forbids this call: " + p.Name + " " + quoteList([]string{pattern}) +
 		". It was not run. Rules for " + p.Name + ": " + string(list)}
 }
 

@@ -97,3 +97,20 @@ func TestJudge_ChildIsNeverWider(t *testing.T) {
 		}
 	})
 }
+
+// Clients tell a refusal from a failure by these words.
+func TestRefusal_WordsOfClients(t *testing.T) {
+	j := judge{chain: []bounds{bound(lathe.Ruleset{rule(lathe.Deny, "bash", "*")})}}
+	_, denied := j.verdict(tool.Permission{Name: "bash", Patterns: []string{"ls"}})
+	hidden := (&stepping{judge: j}).allowed(tool.Spec{Name: "bash"})
+	for words, err := range map[string][]error{
+		"specified a rule":    {denied, hidden},
+		"rejected permission": {(&host{}).rejected(answer{}), (&host{}).rejected(answer{note: "not now"})},
+	} {
+		for _, err := range err {
+			if err == nil || !strings.Contains(err.Error(), words) {
+				t.Errorf("%v: does not say %q", err, words)
+			}
+		}
+	}
+}
