@@ -5,6 +5,8 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"io/fs"
+	"os"
 	"strings"
 
 	"github.com/lathe-agent/lathe"
@@ -60,10 +62,20 @@ func (a *applying) locate(ctx context.Context) error {
 				}
 				a.targets[t.Shown] = t
 			}
+			if goes := f.Kind == patch.Delete || f.MoveTo != "" && name == &f.Path; goes && isLink(t.Name) {
+				return Failf("apply_patch verification failed: Line %d of patchText: %s is a symlink to %s, and only files are deleted or moved. "+
+					"Nothing was changed. Name the file itself, or remove the link with a command, such as rm.", f.Line, t.Name, t.Shown)
+			}
 			*name = t.Shown
 		}
 	}
 	return nil
+}
+
+// isLink reports whether a name itself is a symlink, wherever its directory lies.
+func isLink(name string) bool {
+	info, err := os.Lstat(name)
+	return err == nil && info.Mode()&fs.ModeSymlink != 0
 }
 
 func (a *applying) run(ctx context.Context) (Result, error) {

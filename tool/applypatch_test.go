@@ -335,3 +335,32 @@ func TestApplyPatch_AllOrNothing(t *testing.T) {
 		}
 	})
 }
+
+// A symlink is not deleted or moved: what it leads to would go, and the link would stay.
+func TestApplyPatch_GoesNotThroughSymlink(t *testing.T) {
+	d := newDesk(t)
+	d.put("AGENTS.md", "rules\n")
+	d.link("AGENTS.md", "CLAUDE.md")
+	d.link(".", "here")
+	for _, body := range []string{
+		"*** Delete File: CLAUDE.md\n",
+		"*** Update File: CLAUDE.md\n*** Move to: B.md\n@@\n-rules\n+more\n",
+		"*** Update File: AGENTS.md\n@@\n-rules\n+more\n*** Delete File: CLAUDE.md\n",
+	} {
+		_, err := d.run(tool.ApplyPatch(tool.EditConfig{}), patchCall(body))
+		if err == nil || !strings.Contains(err.Error(), "CLAUDE.md is a symlink to "+filepath.Join(d.dir, "AGENTS.md")) {
+			t.Errorf("%s: %v", body, err)
+		}
+		if got := d.content("AGENTS.md"); got != "rules\n" || len(d.asked) > 0 {
+			t.Errorf("%s: %q, asked %v", body, got, d.asked)
+		}
+	}
+	d.must(tool.ApplyPatch(tool.EditConfig{}), patchCall("*** Update File: CLAUDE.md\n@@\n-rules\n+more\n"))
+	if got := d.content("AGENTS.md"); got != "more\n" {
+		t.Errorf("updated: %q", got)
+	}
+	d.must(tool.ApplyPatch(tool.EditConfig{}), patchCall("*** Delete File: here/AGENTS.md\n")) // the file itself, by another way
+	if _, err := os.Stat(filepath.Join(d.dir, "AGENTS.md")); !errors.Is(err, fs.ErrNotExist) {
+		t.Error("still there", err)
+	}
+}
