@@ -252,8 +252,11 @@ func (s *Server) fork(c *call, _ none, in forkBody) (lathe.Session, error) {
 // object is any JSON object, as it came.
 type object json.RawMessage
 
-// UnmarshalJSON takes objects only.
+// UnmarshalJSON takes objects only; null is none.
 func (o *object) UnmarshalJSON(data []byte) error {
+	if string(data) == "null" {
+		return nil
+	}
 	if data[0] != '{' {
 		return lathe.Errorf(lathe.Invalid, "Expected object, got %s", clip(string(data), 40))
 	}

@@ -151,7 +151,12 @@ func (s *Server) toolNames(c *call, _, _ none) ([]string, error) {
 type configBody object
 
 // UnmarshalJSON takes objects only.
-func (b *configBody) UnmarshalJSON(data []byte) error { return (*object)(b).UnmarshalJSON(data) }
+func (b *configBody) UnmarshalJSON(data []byte) error {
+	if string(data) == "null" {
+		return lathe.Errorf(lathe.Invalid, "Expected object, got null")
+	}
+	return (*object)(b).UnmarshalJSON(data)
+}
 
 // AppendJSON appends it as it is.
 func (b configBody) AppendJSON(dst []byte) []byte { return append(dst, b...) }
