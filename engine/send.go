@@ -207,23 +207,30 @@ func (e *Engine) Todos(ctx context.Context, id lathe.SessionID) ([]lathe.Todo, e
 	return e.store.Todos(ctx, id)
 }
 
-// compose makes the user message of a prompt: agent and model are chosen, what its parts
-// refer to is read.
+// compose makes the user message of a prompt. Why there can be none is told to the listeners of
+// the session: who sent it need not wait for the answer.
 func (e *Engine) compose(ctx context.Context, id lathe.SessionID, p Prompt) (lathe.Prompt, error) {
-	var in lathe.Prompt
-	if err := p.check(); err != nil {
-		return in, err
-	}
 	rec, err := e.store.Session(ctx, id)
 	if err != nil {
+		return lathe.Prompt{}, err
+	}
+	in, err := e.composed(ctx, rec, p)
+	if err != nil {
+		e.complain(rec, err)
+	}
+	return in, err
+}
+
+// composed chooses agent and model, and reads what the parts refer to.
+func (e *Engine) composed(ctx context.Context, rec lathe.Session, p Prompt) (in lathe.Prompt, err error) {
+	if err := p.check(); err != nil {
 		return in, err
 	}
 	said, settings, err := e.choose(ctx, rec, p)
 	if err != nil {
-		e.complain(rec, err)
 		return in, err
 	}
-	m := lathe.Message{ID: p.ID, Session: id, Said: said}
+	m := lathe.Message{ID: p.ID, Session: rec.ID, Said: said}
 	if m.ID == "" {
 		m.ID = e.ids.Message()
 	}

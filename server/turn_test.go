@@ -96,6 +96,10 @@ finish stop`)
 	l = w.listen("/event")
 	w.want(http.StatusNoContent, nil, "POST", "/session/"+string(s.ID)+"/prompt_async", `{"model":{"providerID":"nobody","modelID":"x"},"agent":"ghost","parts":[{"type":"text","text":"x"}]}`)
 	l.until("session.error")
+	for _, bad := range []string{`"format":{"type":"json_schema"}`, `"delivery":"soon"`} { // who sent it has gone on
+		w.want(http.StatusNoContent, nil, "POST", "/session/"+string(s.ID)+"/prompt_async", `{`+bad+`,"parts":[{"type":"text","text":"x"}]}`)
+		l.until("session.error")
+	}
 }
 
 func TestPrompt_RefusesBadOnes(t *testing.T) {
