@@ -160,9 +160,18 @@ func (f *fold) event(at lathe.Time, ev model.Event) error {
 	case model.Used:
 		f.usage = e.Usage
 	case model.Finish:
+		if e.Reason == model.FinishError {
+			return brokenEnd(e)
+		}
 		f.finished(at, e)
 	}
 	return nil
+}
+
+// brokenEnd is the error of an answer that its provider ended with one, and says nothing more
+// about: a call it could not read, say, or a server behind it that went away.
+func brokenEnd(e model.Finish) error {
+	return model.Failure{Type: "server_error", Message: "the provider ended its answer with an error: " + e.Raw}.Error()
 }
 
 // open begins a block. A second start of one that is open must not reset its text.
