@@ -156,10 +156,12 @@ func (f Failure) classify(message string) (lathe.Code, bool) {
 	has := func(words ...string) bool {
 		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(kind, w) })
 	}
+	// Too many tokens are too many in a minute, then: a shorter history would not help.
+	limited := f.Status == 429 || has("rate_limit", "too_many_requests", "resource_exhausted")
 	switch {
 	case has("context_length_exceeded", "request_too_large", "model_context_window_exceeded") || f.Status == 413:
 		return lathe.Overflow, false
-	case !notOverflow().MatchString(message) && overflowWords().MatchString(message):
+	case !limited && !notOverflow().MatchString(message) && overflowWords().MatchString(message):
 		return lathe.Overflow, false
 	case has("content_filter", "content_policy", "safety", "refusal"):
 		return lathe.Refused, false
@@ -167,7 +169,7 @@ func (f Failure) classify(message string) (lathe.Code, bool) {
 		return lathe.Unauthorized, false
 	case f.Status == 401 || f.Status == 403 || has("authentication_error", "permission_error", "invalid_api_key"):
 		return lathe.Unauthorized, false
-	case f.Status == 429 || has("rate_limit", "too_many_requests", "resource_exhausted"):
+	case limited:
 		return lathe.Limited, true
 	case f.Status == 404 && strings.HasPrefix(f.Provider, "openai"):
 		return lathe.Unavailable, true // it comes and goes there
