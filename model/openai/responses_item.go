@@ -45,20 +45,31 @@ type growth struct {
 	delta []byte // a JSON string with its quotes
 }
 
-// find returns an item by its place. Ids are second: some gateways change them with each event.
-func (d *responsesDecoder) find(index number, id []byte) *output {
+// find returns an item by its place, of several there the one with the id, else the last. Some
+// gateways change ids with each event, some give all items one place.
+func (d *responsesDecoder) find(index number, id []byte) (found *output) {
 	for i := len(d.items) - 1; i >= 0; i-- {
-		if o := d.items[i]; index.Known && o.index == index || !index.Known && len(id) > 0 && o.itemID == string(id) {
+		o := d.items[i]
+		known := len(id) > 0 && o.itemID == string(id)
+		switch {
+		case known && (!index.Known || o.index == index):
 			return o
+		case index.Known && o.index == index && found == nil:
+			found = o
 		}
 	}
-	return nil
+	return found
+}
+
+// isOther reports whether an item on the wire is not the one that was found in its place.
+func (o *output) isOther(w *wireItem) bool {
+	return w.ID != "" && o.itemID != "" && w.ID != o.itemID
 }
 
 // added begins an item.
 func (d *responsesDecoder) added(index number, raw json.RawMessage) error {
 	w := readItem(raw)
-	if d.find(index, []byte(w.ID)) == nil {
+	if o := d.find(index, []byte(w.ID)); o == nil || o.isOther(w) {
 		d.begin(index, w)
 	}
 	return nil
@@ -89,16 +100,15 @@ func (d *responsesDecoder) isTaken(id string) bool {
 	return slices.ContainsFunc(d.items[:len(d.items)-1], func(o *output) bool { return o.id == id })
 }
 
-// implied begins an item that only its pieces tell of.
-func (d *responsesDecoder) implied(g growth) *output {
-	kind := "message"
+// of is the kind of item that a piece belongs to.
+func (g growth) of() string {
 	switch g.kind {
 	case "response.function_call_arguments.delta":
-		kind = "function_call"
+		return "function_call"
 	case "response.reasoning_summary_text.delta", "response.reasoning_text.delta":
-		kind = "reasoning"
+		return "reasoning"
 	}
-	return d.begin(g.index, &wireItem{Type: kind, ID: string(g.item)})
+	return "message"
 }
 
 // grow extends an item.
@@ -107,8 +117,8 @@ func (d *responsesDecoder) grow(g growth) error {
 		return nil
 	}
 	o := d.find(g.index, g.item)
-	if o == nil {
-		o = d.implied(g)
+	if o == nil || o.kind != g.of() { // only its pieces tell of it
+		o = d.begin(g.index, &wireItem{Type: g.of(), ID: string(g.item)})
 	}
 	if o.ended {
 		return nil
@@ -180,7 +190,7 @@ func (d *responsesDecoder) endThought(o *output, encrypted string) {
 func (d *responsesDecoder) settled(index number, raw json.RawMessage) error {
 	w := readItem(raw)
 	o := d.find(index, []byte(w.ID))
-	if o == nil {
+	if o == nil || o.isOther(w) && (o.ended || o.kind != w.Type) {
 		o = d.begin(index, w)
 	}
 	if o.ended {

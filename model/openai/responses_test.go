@@ -46,6 +46,41 @@ func TestResponses_Items(t *testing.T) {
 			text x1 + "Hi"
 			text x1 end {"openai":{"itemId":"x3"}}
 			` + used + `finish stop completed`},
+		{"one index for all", []string{
+			`{"type":"response.output_item.added","output_index":0,"item":{"type":"message","id":"m1"}}`,
+			`{"type":"response.output_text.delta","output_index":0,"item_id":"m1","content_index":0,"delta":"Hi"}`,
+			`{"type":"response.output_item.done","output_index":0,"item":{"type":"message","id":"m1"}}`,
+			`{"type":"response.output_item.added","output_index":0,"item":{"type":"function_call","id":"f1","call_id":"a","name":"f"}}`,
+			`{"type":"response.function_call_arguments.delta","output_index":0,"item_id":"f1","delta":"{}"}`,
+			`{"type":"response.output_item.added","output_index":0,"item":{"type":"function_call","id":"f2","call_id":"b","name":"g"}}`,
+			`{"type":"response.function_call_arguments.delta","output_index":0,"item_id":"f2","delta":"{\"x\":1}"}`,
+			`{"type":"response.output_item.done","output_index":0,"item":{"type":"function_call","id":"f1","call_id":"a","name":"f","arguments":"{}"}}`,
+			`{"type":"response.output_item.done","output_index":0,"item":{"type":"function_call","id":"f2","call_id":"b","name":"g","arguments":"{\"x\":1}"}}`,
+		}, `
+			text m1
+			text m1 + "Hi"
+			text m1 end {"openai":{"itemId":"m1"}}
+			input a of f
+			input a + "{}"
+			input b of g
+			input b + "{\"x\":1}"
+			input a end
+			call a f {} {"openai":{"itemId":"f1"}}
+			input b end
+			call b g {"x":1} {"openai":{"itemId":"f2"}}
+			` + used + `finish tool-calls completed`},
+		{"one index for all, only whole items", []string{
+			`{"type":"response.output_item.done","output_index":0,"item":{"type":"message","id":"m1","content":[{"type":"output_text","text":"Hi"}]}}`,
+			`{"type":"response.output_item.done","output_index":0,"item":{"type":"function_call","id":"f1","call_id":"a","name":"f","arguments":"{}"}}`,
+		}, `
+			text m1
+			text m1 + "Hi"
+			text m1 end {"openai":{"itemId":"m1"}}
+			input a of f
+			input a + "{}"
+			input a end
+			call a f {} {"openai":{"itemId":"f1"}}
+			` + used + `finish tool-calls completed`},
 		{"no index", []string{
 			`{"type":"response.output_item.added","item":{"type":"message","id":"m1"}}`,
 			`{"type":"response.output_text.delta","item_id":"m1","delta":"Hi"}`,
