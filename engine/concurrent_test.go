@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine"
 )
 
 // Title, time, summary, metadata and the sums of usage are changed by many at once, in one
@@ -106,4 +107,26 @@ func onlyForward(t *testing.T, events []lathe.Event) (last lathe.Session) {
 		before, last = now, c.Info
 	}
 	return last
+}
+
+// A cancel goes on to the session itself when a child is removed meanwhile.
+func TestCancel_ChildrenGo(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	inst, err := w.Instance(t.Context(), w.dir)
+	w.ok(err)
+	s := w.session()
+	var children []lathe.SessionID
+	for range 100 {
+		c, err := w.CreateNext(t.Context(), inst, engine.New{Parent: s.ID})
+		w.ok(err)
+		children = append(children, c.ID)
+	}
+	var removing sync.WaitGroup
+	for _, id := range children {
+		removing.Go(func() { w.ok(w.Remove(t.Context(), id)) })
+	}
+	err = w.Cancel(t.Context(), s.ID)
+	removing.Wait()
+	w.ok(err)
 }

@@ -95,12 +95,13 @@ func (e *Engine) Cancel(ctx context.Context, id lathe.SessionID) error {
 	if err != nil {
 		return err
 	}
+	var failed []error // of one child: the others, and the session itself, end all the same
 	for _, c := range children {
-		if err := e.Cancel(ctx, c.ID); err != nil {
-			return err
+		if err := e.Cancel(ctx, c.ID); lathe.CodeOf(err) != lathe.NotFound { // else it was removed meanwhile
+			failed = append(failed, err)
 		}
 	}
-	return e.Send(ctx, id, lathe.Cancel{})
+	return errors.Join(append(failed, e.Send(ctx, id, lathe.Cancel{}))...)
 }
 
 // halted ends the turn of this process. A session that rests is told to be idle once more:
