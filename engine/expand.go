@@ -27,13 +27,7 @@ func (e *Engine) expand(ctx context.Context, rec lathe.Session, agent string, pa
 			if err != nil {
 				e.complain(rec, err)
 			}
-			for _, body := range bodies {
-				if _, own := body.(*lathe.File); own {
-					out = append(out, lathe.Part{ID: p.ID, Body: body})
-				} else {
-					out = append(out, lathe.Part{Body: body})
-				}
-			}
+			out = append(out, standIns(p.ID, bodies)...)
 		case *lathe.AgentMention:
 			text := " Turn what the user just wrote into a prompt for the sub-agent " + b.Name + " and hand it over with the task tool."
 			if e.deniesTask(ctx, rec, agent, b.Name) {
@@ -45,6 +39,22 @@ func (e *Engine) expand(ctx context.Context, rec lathe.Session, agent string, pa
 		}
 	}
 	return out
+}
+
+// standIns are the parts that stand for an attachment. Its id is that of the last file: two parts
+// of one id would be one.
+func standIns(id lathe.PartID, bodies []lathe.Body) []lathe.Part {
+	parts, own := make([]lathe.Part, len(bodies)), -1
+	for i, b := range bodies {
+		parts[i].Body = b
+		if _, ok := b.(*lathe.File); ok {
+			own = i
+		}
+	}
+	if own >= 0 {
+		parts[own].ID = id
+	}
+	return parts
 }
 
 // deniesTask reports whether an agent may not call another by itself.

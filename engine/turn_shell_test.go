@@ -27,6 +27,8 @@ type desk struct {
 	dir     string
 	runner  *sandbox.Runner
 	session lathe.SessionID
+
+	resource func(ctx context.Context, server, uri string) ([]engine.Resource, error)
 }
 
 func newDesk(t *testing.T, script string) *desk {
@@ -74,6 +76,7 @@ func (d *desk) Settings(context.Context, workspace.Place) (*engine.Settings, err
 		DefaultModel: lathe.ModelRef{Provider: "test", Model: "big"},
 		Tools:        tool.NewSet(tool.Builtin(tool.Config{Bash: bash, Read: tool.ReadConfig{Seen: seen}, Write: tool.WriteConfig{Seen: seen}})...),
 		Shell:        tool.NewShell(bash),
+		Resource:     d.resource,
 	}, nil
 }
 
