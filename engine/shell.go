@@ -51,6 +51,9 @@ func (r *runner) shell(ctx context.Context, said *lathe.User, in Command) (lathe
 			return lathe.Message{}, err
 		}
 	}
+	if r.mem.byID[in.Message] != nil {
+		return lathe.Message{}, lathe.Errorf(lathe.Conflict, "message %s is there already; use a new id", in.Message)
+	}
 	settings, err := r.engine.setup.Settings(ctx, r.place)
 	if err != nil {
 		return lathe.Message{}, err

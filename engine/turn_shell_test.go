@@ -272,3 +272,24 @@ finish stop`)
 		t.Errorf("%q, %s", data, requests[len(requests)-1].String())
 	}
 }
+
+// The message of a command is a new one: what was said stays.
+func TestShell_MessageIsTaken(t *testing.T) {
+	d := newDesk(t, "")
+	said, err := d.Submit(t.Context(), d.session, engine.Prompt{NoReply: true, Parts: []lathe.Part{{Body: &lathe.Text{Text: "keep me"}}}})
+	d.ok(err)
+	if _, err := d.Shell(t.Context(), d.session, engine.Command{Message: said.ID, Command: "echo hi"}); lathe.CodeOf(err) != lathe.Conflict {
+		t.Errorf("ran under the id of another message: %v", err)
+	}
+	page, err := d.Messages(t.Context(), d.session, lathe.Place{}, 0)
+	d.ok(err)
+	if len(page.Messages) != 1 || len(page.Messages[0].Parts) != 1 {
+		t.Errorf("the session holds %d messages, the first %d parts", len(page.Messages), len(page.Messages[0].Parts))
+	}
+	own := lathe.MessageID("msg_own")
+	for _, want := range []lathe.Code{"", lathe.Conflict} {
+		if _, err := d.Shell(t.Context(), d.session, engine.Command{Message: own, Command: "echo hi"}); lathe.CodeOf(err) != want {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
