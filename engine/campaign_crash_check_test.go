@@ -184,7 +184,11 @@ func hasCalls(m lathe.Message) bool {
 // what may be spent has no say here.
 func (c *crash) everywhere() {
 	synctest.Wait()
-	c.script.settings = slices.DeleteFunc(c.script.settings, func(w []string) bool { return w[0] == "budget" })
+	c.script.settings = slices.DeleteFunc(c.script.settings, func(w []string) bool {
+		fails := w[0] == "hook" && (w[1] == "messages" || w[1] == "text") && len(w) > 2
+		return w[0] == "budget" || fails
+	})
+	c.hooked = c.hooks()
 	if slices.ContainsFunc(c.script.do, func(w []string) bool { return w[0] == "limit" }) {
 		return
 	}
