@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
@@ -25,6 +26,9 @@ func (c *call) readBody(to any) error {
 		return err
 	}
 	t := reflect.TypeOf(to).Elem()
+	if t == reflect.TypeFor[object]() && string(bytes.TrimSpace(data)) == "null" {
+		return badRequest("Body", "Expected object, got null")
+	}
 	if len(data) == 0 && t.Kind() == reflect.Struct {
 		data = []byte("{}")
 	}

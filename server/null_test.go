@@ -58,3 +58,16 @@ func TestBody_NullIsAbsent(t *testing.T) {
 		t.Errorf("only %d routes have a body that may leave something out", tried)
 	}
 }
+
+// The body itself is not left out by that.
+func TestBody_NullIsNoObject(t *testing.T) {
+	w := begin(t, "")
+	for _, route := range []string{"PATCH /config", "PATCH /global/config", "PUT /auth/acme"} {
+		method, path, _ := strings.Cut(route, " ")
+		for _, body := range []string{"null", " null ", "[]", "7"} {
+			if a := w.ask(method, path, body); a.StatusCode != http.StatusBadRequest || !strings.Contains(string(a.body), "Expected object") {
+				t.Errorf("%s with %q: %d %s", route, body, a.StatusCode, a.body)
+			}
+		}
+	}
+}
