@@ -35,6 +35,7 @@ var roles = map[string]func(args []string) error{
 	"crash": crashChild,
 	"fill":  fillChild,
 	"full":  fullChild,
+	"scant": scantChild,
 	"limit": limitChild,
 	"open":  openChild,
 	"pair":  pairChild,

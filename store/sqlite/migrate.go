@@ -221,7 +221,8 @@ func removeAll(temp string) error {
 	return nil
 }
 
-// fill makes the schema in an empty file; path is what errors call it.
+// fill makes the schema in an empty file, all of it in that file and nothing in its log,
+// which does not move with it; path is what errors call it.
 func fill(temp, path string, steps []step) error {
 	c, err := sqlite.OpenConn(temp, sqlite.OpenReadWrite)
 	if err != nil {
@@ -237,7 +238,11 @@ func fill(temp, path string, steps []step) error {
 			return errors.Join(explain(path, err), c.Close())
 		}
 	}
-	return errors.Join(apply(c, path, steps), explain(path, c.Close()))
+	err = apply(c, path, steps)
+	if err == nil { // closing copies it too, but does not tell when there is no room for that
+		err = explain(path, sqlitex.ExecuteTransient(c, `PRAGMA wal_checkpoint(TRUNCATE)`, nil))
+	}
+	return errors.Join(err, explain(path, c.Close()))
 }
 
 // migrate brings an older file up to date.
