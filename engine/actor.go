@@ -33,8 +33,9 @@ const retryLease = 200 * time.Millisecond
 type actor struct {
 	id     lathe.SessionID
 	engine *Engine
-	wake   chan struct{} // holds one after an input
-	gone   chan struct{} // closed when it sleeps again
+	wake   chan struct{}  // holds one after an input
+	gone   chan struct{}  // closed when it sleeps again
+	broken *lathe.Session // whose turn the store stopped, once clients are told; its goroutine's own
 
 	mu     sync.Mutex // guards the fields below
 	woken  bool       // an input came that the runner has not seen
@@ -211,12 +212,15 @@ func (a *actor) live() {
 		msg, err := a.work()
 		a.broke(err)
 		if a.leave(msg, err) {
+			if a.broken != nil { // its rest was perhaps not written down
+				a.engine.idle(*a.broken)
+			}
 			return
 		}
 	}
 }
 
-// broke tells that a turn stopped because the store failed: what cannot be written down
+// broke tells once that a turn stopped because the store failed: what cannot be written down
 // clients would never hear of. A session that is gone, or another's, has not stopped here.
 func (a *actor) broke(err error) {
 	e := a.engine
@@ -224,11 +228,12 @@ func (a *actor) broke(err error) {
 	case "", lathe.Canceled, lathe.Conflict, lathe.NotFound:
 		return
 	}
-	if e.ctx.Err() != nil {
+	if e.ctx.Err() != nil || a.broken != nil {
 		return // the program ends, and the next one takes it up
 	}
 	e.log.Error("a turn stopped", "session", a.id, "error", err)
 	if rec, gone := e.store.Session(e.ctx, a.id); gone == nil {
+		a.broken = &rec
 		e.complain(rec, err)
 	}
 }
@@ -282,6 +287,7 @@ func (a *actor) work() (msg lathe.Message, err error) {
 	}()
 	for {
 		err := a.turn(ctx, r)
+		a.broke(err) // before clients hear that it rests, and go
 		if rested := r.rests(ctx); err == nil {
 			err = rested
 		}

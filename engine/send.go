@@ -136,12 +136,17 @@ func (e *Engine) calm(ctx context.Context, id lathe.SessionID) error {
 	if err != nil || len(busy) > 0 { // another process sees the mark on its lease
 		return err
 	}
-	ev := lathe.Event{Session: id, Directory: s.Directory, Project: s.Project}
-	ev.Fact = &lathe.StatusChanged{Session: id, Status: lathe.Status{Type: lathe.Idle}}
-	idle := ev
-	idle.Fact = &lathe.SessionIdle{Session: id}
-	e.bus.Publish(ev, idle)
+	e.idle(s)
 	return nil
+}
+
+// idle tells the listeners of a session that it rests, without writing that down.
+func (e *Engine) idle(s lathe.Session) {
+	ev := lathe.Event{Session: s.ID, Directory: s.Directory, Project: s.Project}
+	ev.Fact = &lathe.StatusChanged{Session: s.ID, Status: lathe.Status{Type: lathe.Idle}}
+	idle := ev
+	idle.Fact = &lathe.SessionIdle{Session: s.ID}
+	e.bus.Publish(ev, idle)
 }
 
 // Asks returns the requests in scope that wait for a person, oldest first.

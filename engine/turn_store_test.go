@@ -123,9 +123,28 @@ func TestTurn_StoreFailsForGood(t *testing.T) {
 		if told := err != nil && strings.Contains(err.Error(), errDisk.Error()); !told && (err != nil || !p.answered()) {
 			p.Errorf("whoever waits is told %v\n%s", err, p.shown.events())
 		}
+		p.toldIdle()
 		p.kill()
 		p.goesOn()
 	})
+}
+
+// toldIdle looks that clients who saw the turn, or why it stopped, also hear that it is over;
+// and not before they heard why, or they would take it for done.
+func (p *playing) toldIdle() {
+	p.Helper()
+	synctest.Wait()
+	asks, err := p.Asks(p.Context(), lathe.Scope{})
+	p.ok(err)
+	events := "\n" + p.shown.events()
+	turn := events[max(strings.LastIndex(events, "\nstatus busy"), 0):]
+	why, idle := strings.Index(turn, "\nerror "), strings.Index(turn, "\nstatus idle")
+	if len(asks) > 0 || why < 0 && turn == events {
+		return // it waits, or was never seen
+	}
+	if idle < 0 || idle < why && !p.answered() {
+		p.Errorf("clients do not hear that the session rests, or too early:\n%s", events)
+	}
 }
 
 // A store that fails once, for every write: the same process goes on with the next word.
@@ -140,6 +159,7 @@ func TestTurn_StoreFailsOnce(t *testing.T) {
 			}
 		}
 		told(p.runErrand())
+		p.toldIdle()
 		told(p.settled())
 		for tries := 0; !p.driver.failed() && tries < 20; tries++ { // the last writes come when the session rests
 			<-time.After(time.Second)

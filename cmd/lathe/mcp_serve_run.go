@@ -218,7 +218,7 @@ func (t *mcpTurn) hear(ctx context.Context, ev lathe.Event) bool {
 	case *lathe.StatusChanged:
 		switch f.Status.Type {
 		case lathe.Idle:
-			return t.busy // before, it is that of a turn that was cut off
+			return t.busy || t.failed != nil // before, it is that of a turn that was cut off
 		case lathe.Busy:
 			t.busy = true
 		case lathe.Retrying:

@@ -201,7 +201,7 @@ func (r *runner) show(ctx context.Context, ev lathe.Event) bool {
 	case *lathe.StatusChanged:
 		switch f.Status.Type {
 		case lathe.Idle:
-			return r.busy // before, it is that of a turn that was cut off
+			return r.busy || r.failed != nil // before, it is that of a turn that was cut off
 		case lathe.Busy:
 			r.busy = true
 		case lathe.Retrying:
