@@ -5,13 +5,16 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"math"
 	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine"
@@ -104,6 +107,9 @@ func newRun(a *app) *cobra.Command {
   lathe run --record turn.jsonl "hello"; lathe run --replay turn.jsonl "hello"`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
+			if err := givenNothing(c.Flags()); err != nil {
+				return err
+			}
 			if err := f.check(a); err != nil {
 				return err
 			}
@@ -178,8 +184,6 @@ func (f *runFlags) check(a *app) error {
 		return usagef("--resume goes on with what was begun; --command begins something")
 	case f.fork && !f.next && f.session == "":
 		return usagef("--fork needs -c or -s: say what to copy")
-	case f.maxCost < 0 || f.limits.Tokens < 0 || f.limits.Steps < 0 || f.limits.Time < 0:
-		return usagef("a limit is more than 0: --max-cost 1.50, --max-time 10m")
 	case f.format != "default" && f.format != "json" && f.format != streamJSON:
 		return usagef("--format is default, json or stream-json, not %s", plain(f.format))
 	case f.share && a.attach == "":
@@ -189,6 +193,33 @@ func (f *runFlags) check(a *app) error {
 		return err
 	}
 	return f.checkSchema()
+}
+
+// givenNothing refuses flags that were given without what they need. A script whose variable is
+// not set would else do something else than it says: run without a limit, in another session,
+// on this machine.
+func givenNothing(s *pflag.FlagSet) error {
+	for _, name := range []string{"max-cost", "budget", "max-tokens", "max-steps", "max-time"} {
+		var n float64
+		switch {
+		case !s.Changed(name):
+			continue
+		case name == "max-time":
+			d, _ := s.GetDuration(name)
+			n = d.Seconds()
+		default: // the flag has parsed it as a number
+			n, _ = strconv.ParseFloat(s.Lookup(name).Value.String(), 64)
+		}
+		if !(n > 0) || math.IsInf(n, 1) {
+			return usagef("--%s %s: a limit is more than 0, as in --max-cost 1.50 or --max-time 10m; leave it out for none", name, s.Lookup(name).Value)
+		}
+	}
+	for _, name := range []string{"session", "attach", "command", "output-schema", "record", "replay"} {
+		if flag := s.Lookup(name); flag.Changed && strings.TrimSpace(flag.Value.String()) == "" {
+			return usagef("--%s is empty; say which, or leave it out", name)
+		}
+	}
+	return nil
 }
 
 // runText is what was typed, words with spaces in quotes as they were, and below it what was
