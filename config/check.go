@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // checker walks the value of a source. Wrong kinds are errors; unknown and deprecated
@@ -36,11 +37,11 @@ func (c *checker) fail(n *node, message string) *Problem {
 	return &c.errs[len(c.errs)-1]
 }
 
-func (c *checker) warn(m member, message string) *Problem {
+func (c *checker) warn(at place, message string) *Problem {
 	if len(c.warns) >= maxProblems {
 		return &Problem{}
 	}
-	c.warns = append(c.warns, problemAt(m.at, c.path, message))
+	c.warns = append(c.warns, problemAt(at, c.path, message))
 	return &c.warns[len(c.warns)-1]
 }
 
@@ -67,6 +68,9 @@ func (c *checker) value(s *spec, n *node) {
 
 func (c *checker) text(s *spec, n *node) {
 	if s.allows(n.text) {
+		if s.model && n.text != "" && !namesModel(n.text) {
+			c.warn(n.at, strconv.Quote(shorten(n.text, 60))+" is not a model: write provider/model, as `lathe models` lists them")
+		}
 		return
 	}
 	message := n.text + " is not allowed"
@@ -77,6 +81,12 @@ func (c *checker) text(s *spec, n *node) {
 	if len(s.enum) > 1 {
 		p.Hint = nearest(n.text, s.enum)
 	}
+}
+
+// namesModel reports whether there is a provider and a model in a name.
+func namesModel(name string) bool {
+	provider, model, _ := strings.Cut(name, "/")
+	return provider != "" && model != ""
 }
 
 func (c *checker) number(s *spec, n *node) {
@@ -130,11 +140,16 @@ func (c *checker) object(s *spec, n *node) {
 		switch e, known := s.find(m.key); {
 		case known:
 			if e.old != "" {
-				c.warn(m, "is deprecated: "+e.old)
+				c.warn(m.at, "is deprecated: "+e.old)
+			}
+			if s.near != "" && !s.has(m.key) && len(c.warns) < maxProblems {
+				if hint := nearest(m.key, s.names()); hint != "" {
+					c.warn(m.at, s.near).Hint = hint
+				}
 			}
 			c.value(e.spec, m.val)
 		case s.keys != nil && len(c.warns) < maxProblems: // looking for a hint takes time
-			c.warn(m, "is not a setting and has no effect").Hint = nearest(m.key, s.names())
+			c.warn(m.at, "is not a setting and has no effect").Hint = nearest(m.key, s.names())
 		}
 		c.path = c.path[:len(c.path)-1]
 	}

@@ -65,6 +65,7 @@ func TestFault_Bytes(t *testing.T) {
 		{"too deep", strings.Repeat(`{"a":`, 100_000), "top/lathe.json:1:2501: is nested more than 500 deep\n  " + strings.Repeat(`{"a":`, 20) + "\n  " + strings.Repeat(" ", 50) + "^"},
 		{"too deep a list", `{"a": ` + strings.Repeat(`[`, 1_000_000), "top/lathe.json:1:506: is nested more than 500 deep\n  " + strings.Repeat(`[`, 100) + "\n  " + strings.Repeat(" ", 50) + "^"},
 		{"huge number", `{"subagent_depth": ` + strings.Repeat("9", 1000) + `}`, "top/lathe.json:1:20: subagent_depth: " + strings.Repeat("9", 30) + "… is too large\n  {\"subagent_depth\": " + strings.Repeat("9", 81) + "\n                     ^"},
+		{"no budget", `{"budget": {"day": {"cost": 0}}}`, "top/lathe.json:1:29: budget.day.cost: 0 is too small: it must be more than 0\n  {\"budget\": {\"day\": {\"cost\": 0}}}\n                              ^"},
 		{"tiny number", `{"agent": {"a": {"steps": 1e-400}}}`, "top/lathe.json:1:27: agent.a.steps: 1e-400 is too small: it must be 1 or more\n  {\"agent\": {\"a\": {\"steps\": 1e-400}}}\n                            ^"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -81,6 +82,26 @@ func TestFault_Bytes(t *testing.T) {
 }
 
 // A folder of a file's name is not read, and said to be none.
+// What cannot be meant is pointed out: a permission that is almost one of ours, and a model
+// that nobody could find. Tools of others have any name, and files of the reference are read
+// as they are, so that neither is wrong.
+func TestFault_Mistyped(t *testing.T) {
+	w := newWorld(t)
+	w.write("top/lathe.json", `{
+  "model": "opus", "small_model": "", "fallback": ["a/b", "/c"],
+  "permission": {"edti": "deny", "github_push": "ask", "Bash": {"*": "ask"}, "*": "ask"},
+  "agent": {"a": {"model": "a/b/c", "permission": {"tasks": "deny"}, "fallback": ["x"]}}
+}`)
+	equal(t, w.warnings(w.load()), []string{
+		"top/lathe.json:2:12: model: \"opus\" is not a model: write provider/model, as `lathe models` lists them",
+		"top/lathe.json:2:59: fallback.1: \"/c\" is not a model: write provider/model, as `lathe models` lists them",
+		`top/lathe.json:3:18: permission.edti: is no permission that lathe has; it counts for a tool of just that name; did you mean "edit"?`,
+		`top/lathe.json:3:56: permission.Bash: is no permission that lathe has; it counts for a tool of just that name; did you mean "bash"?`,
+		`top/lathe.json:4:52: agent.a.permission.tasks: is no permission that lathe has; it counts for a tool of just that name; did you mean "task"?`,
+		"top/lathe.json:4:83: agent.a.fallback.0: \"x\" is not a model: write provider/model, as `lathe models` lists them",
+	})
+}
+
 func TestFault_FolderForFile(t *testing.T) {
 	w := newWorld(t)
 	for _, name := range []string{"top/lathe.json", "top/AGENTS.md", "top/.lathe/agent/a.md", "top/.claude/skills/x/SKILL.md", "top/tui.json"} {

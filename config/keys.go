@@ -16,8 +16,8 @@ var settings = sync.OnceValue(func() *spec {
 func mainKeys() []entry {
 	return []entry{
 		key("$schema", text("where editors find the schema of this file")),
-		key("model", text("the model to use, as provider/model; default: the one used last, else a good one of the providers that have a key")),
-		key("small_model", text("the model for titles, as provider/model; default: a small one of the same provider")),
+		key("model", modelName("the model to use, as provider/model; default: the one used last, else a good one of the providers that have a key")),
+		key("small_model", modelName("the model for titles, as provider/model; default: a small one of the same provider")),
 		key("default_agent", text("the agent to begin with; default: build")),
 		key("username", text("the name that clients show for you; default: that of the system")),
 		key("shell", text("the shell that runs commands; default: $SHELL").needsTrust()),
@@ -103,9 +103,9 @@ func limitKeys() []entry {
 
 // enduranceKeys are about turns that last: what interrupts them, and how much they may use.
 func enduranceKeys() []entry {
-	models := func(doc string) *spec { return list(doc, text("")).needsTrust() } // they see what is said
+	models := func(doc string) *spec { return list(doc, modelName("")).needsTrust() } // they see what is said
 	spending := func(doc string) *spec {
-		return object(doc, key("cost", num("dollars")), key("tokens", whole("of all kinds", 1)),
+		return object(doc, key("cost", positive("dollars")), key("tokens", whole("of all kinds", 1)),
 			key("steps", whole("requests to a model", 1)), key("time", whole("milliseconds of work; waiting for you is none", 1)))
 	}
 	return []entry{

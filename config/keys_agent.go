@@ -12,14 +12,14 @@ var agentTable = sync.OnceValue(func() *spec {
 	return object("",
 		key("description", text("when to use it")),
 		key("mode", choice("primary works for you, subagent for other agents; default: all", "subagent", "primary", "all")),
-		key("model", text("the model, as provider/model; default: that of the session")),
+		key("model", modelName("the model, as provider/model; default: that of the session")),
 		key("variant", text("the level of reasoning")),
 		key("prompt", text("the system prompt")),
 		key("temperature", num("of its model")),
 		key("top_p", num("of its model")),
 		key("steps", whole("how many steps before it must conclude", 1)),
 		key("permission", permissionSpec()),
-		key("fallback", list("models in place of one that cannot answer, as provider/model", text("")).needsTrust()),
+		key("fallback", list("models in place of one that cannot answer, as provider/model", modelName("")).needsTrust()),
 		key("sandbox", sandboxSpec()),
 		key("color", colour),
 		key("hidden", toggle("not offered for @")),
@@ -35,7 +35,7 @@ func commandSpec() *spec {
 	return object("",
 		core("template", text("what is said; $1, $2 and $ARGUMENTS stand for arguments").riskyIf(runsShell)),
 		key("description", text("what it is for")), key("agent", text("who does it; default: the agent of the session")),
-		key("model", text("the model, as provider/model")), key("variant", text("the level of reasoning")), key("subtask", toggle("run it in a sub-agent")))
+		key("model", modelName("the model, as provider/model")), key("variant", text("the level of reasoning")), key("subtask", toggle("run it in a sub-agent")))
 }
 
 // permissionSpec: of a project, only rules that allow need trust; it may always forbid more.
@@ -51,7 +51,21 @@ func permissionSpec() *spec {
 	for _, name := range []string{"todowrite", "todoread", "question", "doom_loop"} {
 		keys = append(keys, key(name, action)) // these have no patterns
 	}
-	return either("one action for everything, or rules", action, object("permissions by name; the order counts", keys...).with(rule))
+	rules := object("permissions by name; the order counts", keys...).with(rule) // tools of others have any name
+	rules.near = noPermission
+	return either("one action for everything, or rules", action, rules)
+}
+
+const noPermission = "is no permission that lathe has; it counts for a tool of just that name"
+
+// MeantPermission says what is wrong with the name of a permission that is almost one of ours,
+// "" of others: tools that plugins and MCP servers bring have any name.
+func MeantPermission(name string) string {
+	rules := permissionSpec().any[1]
+	if hint := nearest(name, rules.names()); hint != "" && hint != name {
+		return Problem{Message: noPermission, Hint: hint}.text()
+	}
+	return ""
 }
 
 // toolsSpec: switching a tool on is the same as allowing it.

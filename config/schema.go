@@ -21,6 +21,8 @@ type spec struct {
 	most  float64 // of a number; 0 is no limit
 	keys  []entry // of an object
 	rest  *spec   // of an object: its other members; nil means unknown ones are pointed out
+	near  string  // of an object: what is said of other members that are named almost like one of keys
+	model bool    // a string that names a model; what cannot be one is pointed out
 	items *spec   // of an array
 	first *spec   // of an array: its first item, which must be there
 	any   []*spec // alternatives, instead of all the above
@@ -53,6 +55,13 @@ func off() *spec { return &spec{kind: isBool, enum: []string{"false"}} }
 func whole(doc string, least float64) *spec {
 	return &spec{kind: isNumber, doc: doc, whole: true, least: least, bound: true, most: 1 << 53}
 }
+
+// modelName is a model, as provider/model. One that is not so written is left out by whoever
+// looks for it, so that it is no error.
+func modelName(doc string) *spec { return &spec{kind: isString, doc: doc, model: true} }
+
+// positive is a number above 0: nothing is no limit.
+func positive(doc string) *spec { return &spec{kind: isNumber, doc: doc, bound: true, above: true} }
 
 func num(doc string) *spec { return &spec{kind: isNumber, doc: doc} }
 

@@ -177,7 +177,7 @@ func (a *app) checkConfig() error {
 			return err
 		}
 	case len(out) == 0:
-		a.printf("The settings are fine: %d sources.\n", len(l.Sources))
+		a.printf("The settings are fine: %s.\n", several(len(l.Sources), "source"))
 	default:
 		a.printf("%d wrong, %d without effect or deprecated.\n", len(out)-warnings, warnings)
 	}

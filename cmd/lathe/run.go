@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/config"
 	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/model/catalog"
 	"github.com/lathe-agent/lathe/model/record"
@@ -240,11 +241,17 @@ func (a *app) runText(ctx context.Context, args []string, mayBeEmpty bool) (stri
 
 // run opens what a turn needs and closes it again.
 func (a *app) run(ctx context.Context, f runFlags, text string) error {
+	for _, r := range f.rules {
+		if wrong := config.MeantPermission(r.Permission); wrong != "" {
+			a.remark("Warning: --%s %s: %s", r.Action, plain(r.Permission), wrong)
+		}
+	}
 	if a.attach != "" {
 		return a.runAttached(ctx, f, text)
 	}
 	if l, err := a.settings(); err == nil { // a broken file is told by whoever needs it
 		a.warnDistrust(l)
+		a.warnMeant(l)
 	}
 	switch {
 	case f.replay != "":

@@ -120,6 +120,18 @@ func (a *app) warnDistrust(l *config.Loaded) {
 	a.remark("Look at them, then run `lathe trust` in %s, or pass --trust once.", plain(l.Distrust.Root))
 }
 
+// warnMeant tells what of the settings was meant to count and does not: a file that is named and
+// not there, a key that is mistyped. The rest is for whoever looks: `lathe config check`.
+func (a *app) warnMeant(l *config.Loaded) {
+	for _, p := range l.Warnings {
+		if p.Hint == "" && p.Line > 0 {
+			continue
+		}
+		p.Source = "" // one line is enough here
+		a.remark("Warning: %s", plain(p.String()))
+	}
+}
+
 // fileExists reports whether there is a file of that name.
 func fileExists(path string) bool {
 	_, err := os.Stat(path)
