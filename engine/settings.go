@@ -127,7 +127,8 @@ type Model struct {
 
 // agent finds an agent by name; "" is the default one, which people must be able to choose.
 func (s *Settings) agent(name string) (*Agent, error) {
-	open := func(a *Agent) bool { return a.Mode != lathe.Subagent && !a.Hidden.On() }
+	visible := func(a *Agent) bool { return !a.Hidden.On() }
+	open := func(a *Agent) bool { return a.Mode != lathe.Subagent && visible(a) }
 	standard := name == ""
 	if standard {
 		name = s.DefaultAgent
@@ -135,19 +136,23 @@ func (s *Settings) agent(name string) (*Agent, error) {
 	for i := range s.Agents {
 		a := &s.Agents[i]
 		if standard && a.Name == name && !open(a) {
-			return nil, lathe.Errorf(lathe.Invalid, "the default agent %q is hidden or works only for others; set default_agent to one of: %s", name, strings.Join(s.visible(), ", "))
+			return nil, lathe.Errorf(lathe.Invalid, "the default agent %q is hidden or works only for others; set default_agent to one of: %s", name, strings.Join(s.names(open), ", "))
 		}
 		if a.Name == name || name == "" && open(a) {
 			return a, nil
 		}
 	}
-	return nil, lathe.Errorf(lathe.NotFound, "Agent not found: %q. Available agents: %s", name, strings.Join(s.visible(), ", "))
+	if standard && name != "" {
+		return nil, lathe.Errorf(lathe.NotFound, "there is no agent %q, which default_agent names; set it to one of: %s", name, strings.Join(s.names(open), ", "))
+	}
+	return nil, lathe.Errorf(lathe.NotFound, "Agent not found: %q. Available agents: %s", name, strings.Join(s.names(visible), ", "))
 }
 
-func (s *Settings) visible() (names []string) {
-	for _, a := range s.Agents {
-		if !a.Hidden.On() {
-			names = append(names, a.Name)
+// names are those of the agents for which is holds.
+func (s *Settings) names(is func(*Agent) bool) (names []string) {
+	for i := range s.Agents {
+		if is(&s.Agents[i]) {
+			names = append(names, s.Agents[i].Name)
 		}
 	}
 	slices.Sort(names)

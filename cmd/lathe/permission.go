@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 
 	"github.com/spf13/cobra"
 
@@ -23,7 +24,15 @@ never overrides a rule of your settings that denies. Here you see it, and take i
 	list := &cobra.Command{
 		Use: "list", Short: "List what is allowed for good", Example: "  lathe permission list --json", Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return a.with(c.Context(), func(e *engine.Engine) error { return a.approvals(c.Context(), e) })
+			var rules lathe.Ruleset
+			err := a.with(c.Context(), func(e *engine.Engine) (err error) {
+				rules, err = a.approved(c.Context(), e)
+				return err
+			})
+			if err != nil && !errors.As(err, new(noDatabase)) { // without one nothing was ever allowed
+				return err
+			}
+			return a.approvals(rules)
 		},
 	}
 	a.jsonFlag(list)
@@ -43,11 +52,7 @@ type approvalJSON struct {
 	Pattern    string `json:"pattern"`
 }
 
-func (a *app) approvals(ctx context.Context, e *engine.Engine) error {
-	rules, err := a.approved(ctx, e)
-	if err != nil {
-		return err
-	}
+func (a *app) approvals(rules lathe.Ruleset) error {
 	t, list := table{head: []string{"Permission", "Pattern"}, flexible: []int{1}, paths: -1}, []approvalJSON{}
 	for _, r := range rules {
 		t.rows = append(t.rows, []string{plain(r.Permission), plain(r.Pattern)})
