@@ -33,7 +33,11 @@ func idArg(args []string) (string, error) {
 // projectQuery selects the root sessions of the project of the current directory. Directories
 // without a repository share one project; there it is those of the directory and below.
 func (a *app) projectQuery(ctx context.Context, e sessions) (lathe.Query, error) {
-	place, err := e.Locate(ctx, a.dir)
+	return queryOf(ctx, e, a.dir)
+}
+
+func queryOf(ctx context.Context, e sessions, dir string) (lathe.Query, error) {
+	place, err := e.Locate(ctx, dir)
 	if err != nil {
 		return lathe.Query{}, err
 	}

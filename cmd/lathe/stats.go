@@ -179,7 +179,7 @@ func (a *app) statsQuery(ctx context.Context, e *engine.Engine, f statsFlags) (q
 	switch {
 	case f.all:
 	case f.project != "":
-		q.Project, err = a.findProject(ctx, e, f.project)
+		q, err = a.findProject(ctx, e, f.project)
 	default:
 		q, err = a.projectQuery(ctx, local{e, a})
 	}
@@ -187,32 +187,32 @@ func (a *app) statsQuery(ctx context.Context, e *engine.Engine, f statsFlags) (q
 	return q, err
 }
 
-// findProject is the project a user means: by id, by its directory, or by its name.
-func (a *app) findProject(ctx context.Context, e *engine.Engine, name string) (string, error) {
+// findProject is the project a user means: by id, by its directory, or by its name. A directory
+// without a repository means what is in it and below.
+func (a *app) findProject(ctx context.Context, e *engine.Engine, name string) (q lathe.Query, err error) {
 	all, err := e.Projects(ctx)
 	if err != nil {
-		return "", err
+		return q, err
 	}
 	var fit []lathe.Project
 	for _, p := range all {
 		switch {
 		case p.ID == name:
-			return p.ID, nil
+			return lathe.Query{Project: p.ID}, nil
 		case p.ID != lathe.GlobalProject && (strings.EqualFold(filepath.Base(p.Worktree), name) || strings.EqualFold(p.Name, name)):
 			fit = append(fit, p)
 		}
 	}
 	switch {
 	case len(fit) == 1:
-		return fit[0].ID, nil
+		return lathe.Query{Project: fit[0].ID}, nil
 	case len(fit) > 1:
-		return "", ambiguousProject{name, fit}
+		return q, ambiguousProject{name, fit}
 	}
 	if path := a.relative(name); fileExists(path) {
-		place, err := e.Locate(ctx, path)
-		return place.ProjectID, err
+		return queryOf(ctx, local{e, a}, path)
 	}
-	return "", lathe.Errorf(lathe.NotFound, "there is no project %s; `lathe stats --all --by project` lists them", quote(name))
+	return q, lathe.Errorf(lathe.NotFound, "there is no project %s; `lathe stats --all --by project` lists them", quote(name))
 }
 
 // relative is a path as seen from the directory that is meant.
