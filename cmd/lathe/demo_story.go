@@ -144,7 +144,8 @@ func (d *demo) conclude(ctx context.Context, e local, s lathe.Session) error {
 	rows := [][2]string{
 		{"lathe auth login", "keep the key of a provider"},
 		{"lathe models --local", "or find a model on this machine"},
-		{`lathe run "Why does the build fail?"`, "in any project"},
+		{"lathe", "the terminal program, in any project"},
+		{`lathe run "Why does the build fail?"`, "or one prompt at a time"},
 		{"lathe session show", "what was said and done"},
 		{"lathe --help", "the rest"},
 	}
