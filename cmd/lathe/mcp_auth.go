@@ -158,7 +158,16 @@ func newMCPLogout(a *app) *cobra.Command {
 			} else if name, err = a.chooseServer(c.Context(), l.Config.MCP, nil); err != nil {
 				return err
 			}
-			if err := (&visits{at: at}).logins().Remove(c.Context(), name); err != nil {
+			logins := (&visits{at: at}).logins()
+			if kept, err := logins.Knows(name); err != nil || !kept {
+				if _, named := l.Config.MCP[name]; err == nil && !named {
+					err = lathe.Errorf(lathe.NotFound, "there is no MCP server %s, and no login to one of that name; `lathe mcp auth list` shows those there are", quote(name))
+				}
+				if err != nil {
+					return err
+				}
+			}
+			if err := logins.Remove(c.Context(), name); err != nil {
 				return err
 			}
 			a.printf("Forgot the login to %s.\n", plain(name))

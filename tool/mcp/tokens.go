@@ -99,6 +99,13 @@ func (t *Tokens) Login(name, url string) (Login, error) {
 	return Expired, nil
 }
 
+// Knows reports whether anything is kept of a server, at whichever address.
+func (t *Tokens) Knows(name string) (bool, error) {
+	all, err := t.load()
+	_, kept := all[name]
+	return kept, err
+}
+
 // Remove forgets all of a server; there need not be anything.
 func (t *Tokens) Remove(ctx context.Context, name string) error {
 	t.mu.Lock()
