@@ -44,7 +44,7 @@ func Look(ctx context.Context, path, question string, row func(columns []string,
 	}
 	s, rest, err := c.PrepareTransient(question)
 	if err != nil {
-		return asked(ctx, err)
+		return asked(ctx, path, err)
 	}
 	defer func() { err = errors.Join(err, s.Finalize()) }()
 	if left := strings.Trim(question[len(question)-rest:], "; \t\r\n"); left != "" {
@@ -54,7 +54,7 @@ func Look(ctx context.Context, path, question string, row func(columns []string,
 	for {
 		more, err := s.Step()
 		if err != nil {
-			return asked(ctx, err)
+			return asked(ctx, path, err)
 		}
 		if !more {
 			return nil
@@ -101,13 +101,16 @@ func onlyReads(a sqlite.Action) sqlite.AuthResult {
 	}
 }
 
-// asked says what is wrong with a question.
-func asked(ctx context.Context, err error) error {
+// asked says what is wrong with a question, or with the database.
+func asked(ctx context.Context, path string, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if sqlite.ErrCode(err).ToPrimary() == sqlite.ResultAuth {
+	switch sqlite.ErrCode(err).ToPrimary() {
+	case sqlite.ResultAuth:
 		return lathe.Errorf(lathe.Denied, "only questions (SELECT) are allowed here: nothing of the database can be changed this way")
+	case sqlite.ResultCorrupt, sqlite.ResultNotADB, sqlite.ResultIOErr, sqlite.ResultBusy, sqlite.ResultCantOpen, sqlite.ResultFull:
+		return explain(path, err)
 	}
 	return lathe.Errorf(lathe.Invalid, "%w; the tables are in sqlite_schema", err)
 }
