@@ -31,8 +31,9 @@ func main() {
 		return
 	}
 	if asksVersion(os.Args) { // before anything else is made: programs ask often
-		_, _ = os.Stdout.WriteString(version + "\n")
-		return
+		if _, err := os.Stdout.WriteString(version + "\n"); err == nil {
+			return
+		} // else it is told as any command tells it
 	}
 	os.Exit(run(newApp(), os.Args[1:]))
 }
