@@ -148,7 +148,7 @@ func settle(a *app, root *cobra.Command) *cobra.Command {
 		return usagef("%s; `%s --help` shows how", says, c.CommandPath())
 	})
 	root.SetHelpCommand(newHelp(root))
-	root.SetUsageTemplate(strings.Replace(root.UsageTemplate(), "Usage:{{if .Runnable}}", "Usage:{{if not .HasParent}}\n  {{.CommandPath}} [PROJECT] [flags]{{end}}{{if and .Runnable (not .HasAvailableSubCommands)}}", 1))
+	root.SetUsageTemplate(strings.Replace(root.UsageTemplate(), "Usage:{{if .Runnable}}", "Usage:{{if not .HasParent}}\n  {{.CommandPath}} [PROJECT] [flags]{{end}}{{if and .Runnable (or (not .HasAvailableSubCommands) (and .HasParent (gt (len .Use) (len .Name))))}}", 1))
 	return root
 }
 
@@ -173,7 +173,8 @@ func unknownCommand(c *cobra.Command, name string) error {
 	if name == "" {
 		return usagef("the command is empty; `%s --help` lists the commands", path)
 	}
-	for c.SuggestionsMinimumDistance = 1; c.SuggestionsMinimumDistance <= 2; c.SuggestionsMinimumDistance++ {
+	most := min(2, len(name)/2) // two letters are within two of any other two
+	for c.SuggestionsMinimumDistance = 1; c.SuggestionsMinimumDistance <= max(most, 1); c.SuggestionsMinimumDistance++ {
 		near := c.SuggestionsFor(name)
 		if slices.Contains(near, name) { // behind --, where nothing is a command
 			return usagef("%s must come before --: `%s %s`", name, path, name)
