@@ -135,6 +135,9 @@ func (p *program) anyTurn() bool {
 // quit leaves the program. A draft is not lost: it is kept as the last of the history.
 func (p *program) quit() tea.Cmd {
 	p.keepDraft()
+	if p.o.Leaving != nil {
+		p.o.Leaving()
+	}
 	return tea.Quit
 }
 

@@ -51,7 +51,7 @@ func (p *program) begun(e host.Engine) tea.Cmd {
 // fail shows why the program cannot work.
 func (p *program) fail(err error) tea.Cmd {
 	p.fatalError = err
-	return tea.Quit
+	return p.quit()
 }
 
 // learn reads what there is to choose from. What fails is told and the rest goes on.

@@ -36,6 +36,8 @@ type Options struct {
 	Clipboard func(ctx context.Context) (mime string, data []byte)
 	// Browse opens a page in the user's browser. It may be nil.
 	Browse func(url string) error
+	// Leaving is called when the user wants to leave. It may be nil.
+	Leaving func()
 	// Log writes a line where the user does not see it. It may be nil.
 	Log func(format string, args ...any)
 
@@ -93,4 +95,6 @@ type Ended struct {
 	Title   string
 	Offer   string // the id of an offer that ends the program
 	Cut     bool   // its turn was under way, and ended with the program
+	// Deaf says that the terminal takes nothing: whoever writes to it waits, and what puts it in order is not written.
+	Deaf bool
 }

@@ -25,6 +25,7 @@ type pace struct {
 
 	mu    sync.Mutex // guards what follows
 	slow  bool
+	held  bool // the terminal takes nothing
 	sleep *time.Timer
 }
 
@@ -48,6 +49,9 @@ func (c *pace) wake() {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.held {
+		return
+	}
 	c.sleep.Reset(paceAfter)
 	if c.slow {
 		c.slow = false
@@ -58,8 +62,33 @@ func (c *pace) wake() {
 func (c *pace) rest() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.held {
+		return
+	}
 	c.slow = true
 	c.ticker.Reset(paceRest)
+}
+
+// hold lets no frame go out until release.
+func (c *pace) hold() {
+	if c.ticker == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.held, c.slow = true, true
+	c.ticker.Reset(time.Hour)
+}
+
+// release ends hold, with a frame.
+func (c *pace) release() {
+	if c.ticker == nil {
+		return
+	}
+	c.mu.Lock()
+	c.held = false
+	c.mu.Unlock()
+	c.wake()
 }
 
 // end stops it.

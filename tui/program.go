@@ -62,6 +62,7 @@ type program struct {
 	serverWait time.Duration            // until servers of tools are looked at again
 	broughtUp  string                   // what an undo put into the prompt
 	offer      string
+	deaf       bool // the terminal took nothing at the end
 	fatalError error
 }
 

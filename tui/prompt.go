@@ -233,6 +233,9 @@ func (p *program) editText(text string, done func(string)) tea.Cmd {
 		return p.say(toast.Error, words(err))
 	}
 	cmd := exec.Command(p.o.Editor[0], append(slices.Clone(p.o.Editor[1:]), path)...)
+	if p.o.Out != nil { // what the library has is no file, and an editor wants a terminal
+		cmd.Stdout = p.o.Out
+	}
 	return tea.ExecProcess(cmd, func(err error) tea.Msg {
 		text, readErr := os.ReadFile(path)
 		_ = os.Remove(path) // it is in the temporary folder

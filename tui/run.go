@@ -16,18 +16,23 @@ func Run(ctx context.Context, o Options) (Ended, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	p := newProgram(ctx, o)
-	t := tea.NewProgram(p, o.programOptions(ctx)...)
+	out := &outlet{file: o.Out, pace: &p.pace}
+	t := tea.NewProgram(p, o.programOptions(out)...)
 	p.pace.drive(t)
+	// Told by its own context the library would close its reader while that reads.
+	forget := context.AfterFunc(ctx, t.Quit)
 	last, err := t.Run()
+	forget()
 	p.pace.end()
 	if o.Out != nil { // the library does not know of it
-		_, _ = o.Out.WriteString(ansi.ResetModeLightDark)
+		_, _ = out.Write([]byte(ansi.ResetModeLightDark))
 	}
 	cancel()
 	p.calls.wait(5 * time.Second)
 	if err := p.saveLast(); err != nil {
 		p.log("what is remembered could not be written: %v", err)
 	}
+	p.deaf = !out.end(time.Second)
 	switch {
 	case errors.Is(err, tea.ErrProgramPanic):
 		return p.ended(), fmt.Errorf("the terminal program failed: %w; the session goes on where it was", err)
@@ -42,14 +47,14 @@ func Run(ctx context.Context, o Options) (Ended, error) {
 	return p.ended(), nil
 }
 
-func (o *Options) programOptions(ctx context.Context) []tea.ProgramOption {
+func (o *Options) programOptions(screen *outlet) []tea.ProgramOption {
 	// Signals end the context. The library's own handler of them would wait for ever for a loop that has ended so.
-	out := []tea.ProgramOption{tea.WithContext(ctx), tea.WithFPS(paceRate), tea.WithoutSignalHandler()}
+	out := []tea.ProgramOption{tea.WithFPS(paceRate), tea.WithoutSignalHandler()}
 	if o.In != nil {
 		out = append(out, tea.WithInput(o.In))
 	}
 	if o.Out != nil {
-		out = append(out, tea.WithOutput(o.Out))
+		out = append(out, tea.WithOutput(screen))
 	}
 	if o.Env != nil {
 		out = append(out, tea.WithEnvironment(o.Env))
@@ -58,7 +63,7 @@ func (o *Options) programOptions(ctx context.Context) []tea.ProgramOption {
 }
 
 func (p *program) ended() Ended {
-	out := Ended{Session: p.session, Offer: p.offer, Cut: p.session != "" && !p.o.Remote && p.world.Busy(p.session)}
+	out := Ended{Session: p.session, Offer: p.offer, Deaf: p.deaf, Cut: p.session != "" && !p.o.Remote && p.world.Busy(p.session)}
 	if s, ok := p.world.Session(p.session); ok {
 		out.Title = s.Title
 	}

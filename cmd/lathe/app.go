@@ -44,6 +44,7 @@ type app struct {
 	tracer    *otlp.Tracer
 	printLogs bool
 	logLevel  string
+	deaf      bool // the terminal takes nothing any more
 }
 
 func newApp() *app {

@@ -25,8 +25,8 @@ func (d *demo) screened(ctx context.Context) error {
 	}
 	defer d.server.Close()
 	// The session is there already: a title of its own would be asked of the script.
-	_, err = own.perform(ctx, in.file, stage{app: own, flags: tuiFlags{next: true, prompt: demoPrompt}, open: d.openTUI})
-	if err == nil {
+	ended, err := own.perform(ctx, in.file, stage{app: own, flags: tuiFlags{next: true, prompt: demoPrompt}, open: d.openTUI})
+	if err == nil && !ended.Deaf {
 		d.tell("Nothing of the demo is left. With a model of your own: `lathe auth login` keeps the key of a provider, and `lathe` begins in any project.")
 	}
 	return err

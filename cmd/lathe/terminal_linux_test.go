@@ -32,6 +32,7 @@ type terminal struct {
 	seen strings.Builder
 	more *sync.Cond
 	gone bool
+	deaf bool // nobody reads what it shows
 }
 
 // onTerminal starts lathe on a terminal that does not tell its size.
@@ -110,6 +111,9 @@ func (x *terminal) watch() {
 		x.seen.Write(b[:n])
 		x.gone = x.gone || err != nil
 		x.more.Broadcast()
+		for x.deaf {
+			x.more.Wait()
+		}
 		x.mu.Unlock()
 		if err != nil {
 			return
@@ -127,6 +131,14 @@ func (x *terminal) leave() *time.Timer {
 	})
 }
 
+// reads says whether what is shown is read.
+func (x *terminal) reads(on bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.deaf = !on
+	x.more.Broadcast()
+}
+
 // see waits until a text is on the screen and returns all that is.
 func (x *terminal) see(text string) string {
 	x.t.Helper()
@@ -139,6 +151,14 @@ func (x *terminal) see(text string) string {
 		x.more.Wait()
 	}
 	return x.seen.String()
+}
+
+// resize makes it so wide and high.
+func (x *terminal) resize(columns, rows uint16) {
+	x.t.Helper()
+	if err := unix.IoctlSetWinsize(int(x.user.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Col: columns, Row: rows}); err != nil {
+		x.t.Fatal(err)
+	}
 }
 
 // enter types something.

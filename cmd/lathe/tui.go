@@ -153,6 +153,8 @@ func (a *app) perform(ctx context.Context, in *os.File, s stage) (tui.Ended, err
 	}
 	ctx, stop := untilHangup(ctx)
 	defer stop()
+	limit := a.limitLeaving(ctx, os.Exit)
+	defer limit.end()
 	watch := newWarden(in, a.stdout.file)
 	door := &opener{open: func(ctx context.Context) (*tuiEngine, error) {
 		if err := watch.begin(); err != nil {
@@ -173,15 +175,20 @@ func (a *app) perform(ctx context.Context, in *os.File, s stage) (tui.Ended, err
 			return e, nil
 		},
 		Version: version, Dir: dir, Remote: s.remote, Start: s.flags.start(), Look: a.look(l.TUI, dir), Keys: l.TUI.Keybinds, State: s.state,
-		Editor: editorWords(a.env), FirstRun: s.offers, ReadFile: readAttachment, Copy: a.copier(), Clipboard: a.paster(), Browse: a.browse,
+		Editor: editorWords(a.env), FirstRun: s.offers, ReadFile: readAttachment, Copy: a.copier(), Clipboard: a.paster(), Browse: a.browse, Leaving: limit.begin,
 		Log: func(format string, args ...any) { a.log.Info(fmt.Sprintf(format, args...)) },
 		In:  in, Out: a.stdout.file, Env: os.Environ(), Now: a.now,
 	})
+	limit.begin()
 	err = closing(door, err)
-	watch.end()
 	if err == nil || lathe.CodeOf(err) == lathe.Canceled {
 		err = context.Cause(ctx) // a signal has its own exit code
 	}
+	if ended.Deaf {
+		watch.leave()
+		return ended, a.toNobody(err)
+	}
+	watch.end()
 	if ended.Session != "" && s.again != "" {
 		a.epilogue(ended, s.again)
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // What the program asks of a terminal, and what takes it back.
@@ -72,6 +73,78 @@ func TestTUIPty_Leaves(t *testing.T) {
 			if tail := sent[strings.LastIndex(sent, "\x1b[?1049l"):]; !strings.Contains(tail, "lathe -C p -s ses_") {
 				t.Errorf("the way back is not told: %q", tail)
 			}
+			noneLeft(t, home)
+		})
+	}
+}
+
+// fill lets a terminal that nobody reads take as much as it can: each size is a whole screen, and it holds a few.
+func (x *terminal) fill() {
+	x.t.Helper()
+	x.reads(false)
+	for i := range 60 {
+		x.resize(180+uint16(i%2), 50)
+		<-time.After(20 * time.Millisecond)
+	}
+}
+
+// A terminal that takes nothing for a while: keys count meanwhile, and when it goes on it shows what is then.
+func TestTUIPty_Held(t *testing.T) {
+	t.Parallel()
+	home := screenHome(t, "text \"Hello there.\"\nfinish stop")
+	x := onScreen(t, home, 180, 50, []string{"XDG_CONFIG_HOME=" + home + "/.config", "CI="}, "-C", "p", "--prompt", "hello")
+	x.see("▣")
+	x.fill()
+	x.enter("§") // one, since what changes later is drawn in pieces
+	x.reads(true)
+	x.see("§")
+	x.enter("\x03\x03")
+	code, sent := x.end()
+	if code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	takenBack(t, sent)
+	noneLeft(t, home)
+}
+
+// A terminal that takes nothing any more, and a flood of keys besides: whoever leaves is out all the same, and what
+// the screen needs to be in order comes when it is read again.
+func TestTUIPty_Deaf(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		keys   string
+		signal syscall.Signal
+		code   int
+	}{
+		{"keys", "\x03\x03", 0, 0},
+		{"terminated", "", syscall.SIGTERM, 143},
+		{"hangup", "", syscall.SIGHUP, 129},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			home := screenHome(t, "text \"Hello there.\"\nfinish stop")
+			x := onScreen(t, home, 180, 50, []string{"XDG_CONFIG_HOME=" + home + "/.config", "CI="}, "-C", "p", "--prompt", "hello")
+			x.see("▣")
+			x.fill()
+			began := time.Now()
+			if tt.signal != 0 {
+				x.enter(strings.Repeat("flood ", 500))
+				if err := x.cmd.Process.Signal(tt.signal); err != nil {
+					t.Fatal(err)
+				}
+			} else {
+				x.enter(tt.keys)
+			}
+			err := x.cmd.Wait()
+			if took := time.Since(began); took > 15*time.Second || exitCode(err) != tt.code {
+				t.Errorf("it was left after %v with the code %d, not %d", took, exitCode(err), tt.code)
+			}
+			if stateOf(t, x.user) != x.before {
+				t.Error("the terminal is left in another state")
+			}
+			x.reads(true)
+			_, sent := x.end()
+			takenBack(t, sent)
 			noneLeft(t, home)
 		})
 	}

@@ -129,7 +129,7 @@ func (a *app) offScreen() (own *app, tell func()) {
 	return &other, sync.OnceFunc(func() {
 		_ = w.Close()
 		reading.Wait()
-		if said.Len() > 0 {
+		if said.Len() > 0 && !other.deaf {
 			a.flushed()
 			_, _ = a.stderr.Write(said.Bytes())
 		}

@@ -24,8 +24,8 @@ const terminalDevice = "/dev/tty"
 const wardenWord = "__terminal-warden"
 
 // warden puts the terminal in order when the program that took it cannot: killed, out of memory, or ended by
-// a panic in a goroutine that nobody could catch. It is a process of its own that waits for the end of a
-// pipe. Whoever leaves in order says so, and it does nothing.
+// a panic in a goroutine that nobody could catch, or left with a terminal that takes nothing. It is a process of
+// its own that waits for the end of a pipe. Whoever leaves in order says so, and it does nothing.
 type warden struct {
 	in, out *os.File
 	before  *unix.Termios // nil where it could not be read
@@ -87,6 +87,17 @@ func (w *warden) end() {
 	w.child = nil
 }
 
+// leave lets it put in order what the terminal does not take now. It outlives us until that is read.
+func (w *warden) leave() {
+	if w.child == nil {
+		return
+	}
+	_, _ = w.pipe.Write([]byte{'r'})
+	_ = w.pipe.Close()
+	_ = w.child.Process.Release()
+	w.child = nil
+}
+
 // wardenCall runs the process that looks after a terminal; mine says that this one is it.
 func wardenCall(args []string) (mine bool) {
 	if len(args) != 3 || args[1] != wardenWord {
@@ -110,12 +121,18 @@ func wardenCall(args []string) (mine bool) {
 	if now, err := unix.IoctlGetTermios(3, readTermios); err == nil && *now == *taken {
 		_ = unix.IoctlSetTermios(3, writeTermios, &before)
 	}
-	_, _ = os.Stdout.WriteString(wardenReset)
+	text := wardenReset
+	if !bytes.HasSuffix(said, []byte{'r'}) {
+		text += wardenWords
+	}
+	_, _ = os.Stdout.WriteString(text)
 	return true
 }
 
 // wardenReset takes back what a program may have asked of a terminal: drawing held back, keys told in
-// another way, pasting marked, the mouse, focus and colours told, the other screen, the cursor. Then it says
-// what happened, since whatever else was printed is gone with that screen.
+// another way, pasting marked, the mouse, focus and colours told, the other screen, the cursor.
 const wardenReset = "\x1b[?2026l\x1b[<u\x1b[>4;0m\x1b[?2004l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[?2031l" +
-	"\x1b[?1049l\x1b[0m\x1b[?25h\x1b[0 q\r\nlathe did not end in order; what was said is kept, and `lathe -c` goes on.\r\n"
+	"\x1b[?1049l\x1b[0m\x1b[?25h\x1b[0 q\r\n"
+
+// wardenWords say what happened, since whatever else was printed is gone with that screen.
+const wardenWords = "lathe did not end in order; what was said is kept, and `lathe -c` goes on.\r\n"

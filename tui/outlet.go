@@ -1,0 +1,107 @@
+package tui
+
+import (
+	"os"
+	"sync"
+	"time"
+)
+
+// outletPatience is how long who draws waits for the terminal to take a frame.
+const outletPatience = 250 * time.Millisecond
+
+// outlet is the way to the terminal. One that takes nothing (a connection that is gone without a word, a window
+// that is held) would keep whoever writes to it, and with him keys, signals and the end of the program; here it
+// keeps a goroutine. Until it goes on no frame is made: the next one shows what is then.
+type outlet struct {
+	file *os.File
+	pace *pace
+
+	mu   sync.Mutex // guards what follows
+	rest []byte     // not begun to be written yet
+	err  error
+	done chan struct{} // closed when all is taken; nil when it is
+	late bool          // the terminal has kept somebody waiting, and still does
+}
+
+// Write waits until the terminal has taken it, but not for long.
+func (o *outlet) Write(b []byte) (int, error) {
+	o.mu.Lock()
+	o.rest = append(o.rest, b...)
+	if o.done == nil {
+		o.done = make(chan struct{})
+		go o.drain()
+	}
+	done, late := o.done, o.late
+	o.mu.Unlock()
+	if !late {
+		waited(done, outletPatience)
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.done == done && !o.late {
+		o.late = true
+		o.pace.hold()
+	}
+	if err := o.err; err != nil {
+		o.err = nil
+		return 0, err
+	}
+	return len(b), nil
+}
+
+// drain writes until there is nothing more. The last that was written may outlive the program's wish to end.
+func (o *outlet) drain() {
+	for {
+		o.mu.Lock()
+		b := o.rest
+		o.rest = nil
+		if len(b) == 0 {
+			close(o.done)
+			o.done = nil
+			if o.late {
+				o.late = false
+				o.pace.release()
+			}
+			o.mu.Unlock()
+			return
+		}
+		o.mu.Unlock()
+		if _, err := o.file.Write(b); err != nil {
+			o.mu.Lock()
+			o.err = err
+			o.mu.Unlock()
+		}
+	}
+}
+
+// end waits for so long until all is taken, and reports whether it is.
+func (o *outlet) end(most time.Duration) bool {
+	o.mu.Lock()
+	done := o.done
+	o.mu.Unlock()
+	return done == nil || waited(done, most)
+}
+
+// waited waits for something, and reports whether it came in time.
+func waited(c <-chan struct{}, most time.Duration) bool {
+	t := time.NewTimer(most)
+	defer t.Stop()
+	select {
+	case <-c:
+		return true
+	case <-t.C:
+		return false
+	}
+}
+
+// Read, Close and Fd are there for the terminal library, which wants to know the size of the terminal and its
+// abilities. It closes nothing.
+
+// Read reads from the terminal.
+func (o *outlet) Read(b []byte) (int, error) { return o.file.Read(b) }
+
+// Close leaves it open: it is not ours.
+func (o *outlet) Close() error { return nil }
+
+// Fd is its descriptor.
+func (o *outlet) Fd() uintptr { return o.file.Fd() }
