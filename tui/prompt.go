@@ -34,6 +34,8 @@ func (p *program) edited(out editor.Out) tea.Cmd {
 		return p.findFiles(out.Query)
 	case editor.WantAttachment:
 		return p.attach(out)
+	case editor.WantDropped:
+		return p.dropped(out)
 	case editor.WantClipboard:
 		return p.readClipboard()
 	case editor.OpenEditor:
@@ -192,6 +194,64 @@ func (p *program) attach(w editor.WantAttachment) tea.Cmd {
 			return p.edited(p.edit.Attach(filepath.Base(w.Path), http.DetectContentType(data), data))
 		}}
 	}
+}
+
+// dropped puts several files into the prompt. One that is not there, or a server elsewhere that does not have it, lets
+// all of it be the text that it was.
+func (p *program) dropped(w editor.WantDropped) tea.Cmd {
+	if p.o.ReadFile == nil {
+		p.edit.PasteText(w.Text)
+		return nil
+	}
+	dir, remote := p.world.Info.Directory, p.o.Remote
+	return p.recalled("read what was dropped", func(context.Context) (then, error) {
+		found := make([]droppedFile, 0, len(w.Paths))
+		for _, path := range w.Paths {
+			f, err := p.readDropped(path, dir, remote)
+			if err != nil {
+				return func() tea.Cmd { return p.edited(p.edit.PasteText(w.Text)) }, nil
+			}
+			found = append(found, f)
+		}
+		return func() tea.Cmd {
+			var cmds []tea.Cmd
+			for _, f := range found {
+				if f.data == nil {
+					cmds = append(cmds, p.edited(p.edit.Mention(f.path)))
+				} else {
+					cmds = append(cmds, p.edited(p.edit.Attach(filepath.Base(f.path), http.DetectContentType(f.data), f.data)))
+				}
+			}
+			return tea.Batch(cmds...)
+		}, nil
+	})
+}
+
+type droppedFile struct {
+	path string
+	data []byte // nil for what is only named
+}
+
+// readDropped looks at one of them.
+func (p *program) readDropped(path, dir string, remote bool) (droppedFile, error) {
+	if editor.IsMedia(path) {
+		data, err := p.o.ReadFile(path)
+		return droppedFile{path, data}, err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return droppedFile{}, err
+	}
+	if remote {
+		return droppedFile{}, os.ErrNotExist // there
+	}
+	if below, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(below) && below != "." {
+		path = filepath.ToSlash(below)
+	}
+	if info.IsDir() {
+		path = strings.TrimSuffix(path, "/") + "/"
+	}
+	return droppedFile{path: path}, nil
 }
 
 // readClipboard asks for what was copied: a picture of this machine, else the text that the terminal has.

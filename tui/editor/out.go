@@ -34,6 +34,12 @@ type (
 	// WantAttachment asks to read a file of this machine, then for Attach; or, where it cannot be read, for
 	// PasteText with the text.
 	WantAttachment struct{ Path, Text string }
+	// WantDropped asks for several files of this machine that were dropped at once: Attach for what goes along as it
+	// is, Mention for the rest; or, where one of them is not there, for PasteText with the text.
+	WantDropped struct {
+		Paths []string
+		Text  string
+	}
 	// WantClipboard asks for what the clipboard holds: Attach for a picture, Paste for a text.
 	WantClipboard struct{}
 	// OpenEditor asks to edit the text elsewhere: TextForEditor, then FromEditor.
@@ -56,6 +62,7 @@ func (RunCommand) out()     {}
 func (Shell) out()          {}
 func (WantFiles) out()      {}
 func (WantAttachment) out() {}
+func (WantDropped) out()    {}
 func (WantClipboard) out()  {}
 func (OpenEditor) out()     {}
 func (Remember) out()       {}

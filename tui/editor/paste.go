@@ -14,21 +14,29 @@ const (
 	pasteChars = 151
 )
 
-// Paste takes a text that was pasted, or a file that was dropped onto the terminal, which comes as its path.
+// Paste takes a text that was pasted, or files that were dropped onto the terminal, which come as their paths.
 func (e *Editor) Paste(text string) Out {
 	text = tidy(text)
 	if !e.shell {
+		if files := droppedFiles(text); len(files) > 1 {
+			return WantDropped{Paths: files, Text: text}
+		}
 		if file, ok := droppedFile(text); ok {
-			if isMedia(file) {
+			if IsMedia(file) {
 				return WantAttachment{Path: file, Text: text}
 			}
 			if strings.HasPrefix(strings.TrimSpace(text), "file://") {
-				e.putToken(fileToken(file, 0, 0))
-				return e.looked(true)
+				return e.Mention(file)
 			}
 		}
 	}
 	return e.PasteText(text)
+}
+
+// Mention puts a file into the prompt by its path.
+func (e *Editor) Mention(file string) Out {
+	e.putToken(fileToken(file, 0, 0))
+	return e.looked(true)
 }
 
 // PasteText takes a text that was pasted and is nothing else.
@@ -77,6 +85,45 @@ func droppedFile(text string) (string, bool) {
 	return s, true
 }
 
+// droppedFiles reads a paste as the paths of several files, each as droppedFile has it, with spaces between them; nil
+// if any of it is something else.
+func droppedFiles(text string) (files []string) {
+	rest := strings.TrimSpace(text)
+	if len(rest) > 64<<10 {
+		return nil
+	}
+	for rest != "" {
+		n := wordEnd(rest)
+		file, ok := droppedFile(rest[:n])
+		if !ok || strings.HasPrefix(file, "./") { // nobody drops that
+			return nil
+		}
+		files = append(files, file)
+		rest = strings.TrimLeft(rest[n:], " ")
+	}
+	return files
+}
+
+// wordEnd is where the first word of a command line ends. Paths of Windows have no escapes.
+func wordEnd(s string) int {
+	quote, escapes := byte(0), slashed(s) == s
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '\\' && escapes && quote == 0:
+			i++
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '\'' || c == '"':
+			quote = c
+		case c == ' ':
+			return i
+		}
+	}
+	return len(s)
+}
+
 // isRooted reports whether a text begins like the path of a file and not like a sentence.
 func isRooted(s string) bool {
 	return strings.HasPrefix(s, "/") || strings.HasPrefix(s, "~/") || strings.HasPrefix(s, "./") || slashed(s) != s
@@ -97,8 +144,8 @@ func unescape(s string) (string, bool) {
 	return b.String(), true
 }
 
-// isMedia reports whether a file is one that goes along as it is.
-func isMedia(file string) bool {
+// IsMedia reports whether a file is one that goes along as it is, by its name.
+func IsMedia(file string) bool {
 	switch strings.ToLower(path.Ext(file)) {
 	case ".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".avif", ".heic", ".pdf", ".svg":
 		return true

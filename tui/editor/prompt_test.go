@@ -280,6 +280,22 @@ func TestPaste_Files(t *testing.T) {
 		e.Paste(text)
 		want(t, e, text+"|")
 	}
+	for text, paths := range map[string][]string{
+		"/tmp/a.png /tmp/b.go ":                       {"/tmp/a.png", "/tmp/b.go"},
+		`/tmp/a\ b.go  /tmp/it\'s.go`:                 {"/tmp/a b.go", "/tmp/it's.go"},
+		`'/tmp/a b.go' '/tmp/it'\''s.go' "/tmp/c d/"`: {"/tmp/a b.go", "/tmp/it's.go", "/tmp/c d/"},
+		"file:///tmp/a%20b.go file:///tmp/c.png":      {"/tmp/a b.go", "/tmp/c.png"},
+		`C:\Users\usr\a.go "C:\a b\c.go"`:             {`C:\Users\usr\a.go`, `C:\a b\c.go`},
+	} {
+		e := newEditor(t)
+		same(t, e.Paste(text), WantDropped{Paths: paths, Text: text})
+		want(t, e, "|")
+	}
+	for _, text := range []string{"/bin/cp a /tmp/b", "/tmp/a and /tmp/b", "'/tmp/a /tmp/b", "/tmp/a \"", "./a ./b", "/bin/ls -l /tmp"} {
+		e := newEditor(t)
+		e.Paste(text)
+		want(t, e, text+"|")
+	}
 	e := newEditor(t)
 	press(t, e, "!")
 	e.Paste("/tmp/a.png")
