@@ -117,7 +117,7 @@ func (s Models) item(m host.Model) Item {
 		tags = append(tags, "thinks")
 	}
 	it.Detail = strings.Join(tags, " · ")
-	it.Right = strings.TrimPrefix(tokens(m.Context)+"  "+price(m), "  ")
+	it.Right = strings.TrimSpace(tokens(m.Context) + "  " + price(m))
 	switch {
 	case sameModel(m.Ref, s.Current):
 		it.Mark = Current

@@ -45,10 +45,13 @@ func tokens(n int) string {
 	}
 }
 
-// price writes dollars for a million tokens, in and out.
+// price writes dollars for a million tokens, in and out; "" where that is not known.
 func price(m host.Model) string {
-	if m.IsFree() {
+	switch {
+	case m.IsFree():
 		return "free"
+	case !m.IsPriced():
+		return ""
 	}
 	return dollars(m.In) + "/" + dollars(m.Out)
 }

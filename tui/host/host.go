@@ -172,13 +172,17 @@ type Model struct {
 	Reasoning       bool    // thinks before it answers
 	Images          bool    // reads pictures
 	Context, Output int     // in tokens; 0 is not known
-	In, Out         float64 // dollars for a million tokens
+	In, Out         float64 // dollars for a million tokens; both 0 may be free or not known
 	CacheRead       float64
 	Variants        []string // levels of reasoning
 }
 
-// IsFree reports whether the model costs nothing.
-func (m Model) IsFree() bool { return m.In == 0 && m.Out == 0 }
+// IsPriced reports whether it is known what the model costs by tokens: the wire has no word for what it does not know,
+// for a plan that is paid otherwise, and for a machine of one's own.
+func (m Model) IsPriced() bool { return m.In != 0 || m.Out != 0 }
+
+// IsFree reports whether the model costs nothing. Only of this provider a price of nothing says so.
+func (m Model) IsFree() bool { return !m.IsPriced() && m.Ref.Provider == "opencode" }
 
 // ToolServer is a server of tools and how it is.
 type ToolServer struct {

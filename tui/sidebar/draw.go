@@ -104,7 +104,10 @@ func (d *drawing) context(v *Values) {
 		text = fmt.Sprintf("%s of %s tokens, %d%%", style.Count(v.Tokens), style.Count(v.Window), percent)
 		d.add(target{}, d.bar(percent))
 	}
-	d.add(target{}, d.muted(text), d.muted(style.Money(v.Cost)+" spent"))
+	d.add(target{}, d.muted(text))
+	if v.Cost > 0 || v.Tokens == 0 { // what has no price is not known to be free
+		d.add(target{}, d.muted(style.Money(v.Cost)+" spent"))
+	}
 }
 
 // bar draws a share of the width, in eighths of cells.
