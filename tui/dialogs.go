@@ -138,10 +138,11 @@ func (p *program) childrenDialog(children []lathe.Session) tea.Cmd {
 // timelineDialog jumps to a prompt, and offers what can be done with it.
 func (p *program) timelineDialog() tea.Cmd {
 	box := dialog.NewTimeline(p.keys, p.prompts(), p.now())
-	return p.show(&overlay{box: box, on: chosen(func(c dialog.Chosen) tea.Cmd {
+	fill := func() { box.SetItems(dialog.TimelineItems(p.prompts(), p.now())) }
+	return tea.Batch(p.show(&overlay{box: box, whole: fill, on: chosen(func(c dialog.Chosen) tea.Cmd {
 		p.chat().To(lathe.MessageID(c.ID))
 		return p.messageDialog(lathe.MessageID(c.ID))
-	})})
+	})}), p.readOlder())
 }
 
 // prompts are what people said in the session on the screen, as far as it was read.
@@ -178,12 +179,14 @@ func (p *program) messageDialog(id lathe.MessageID) tea.Cmd {
 }
 
 func (p *program) forkDialog() tea.Cmd {
-	return p.show(&overlay{box: dialog.NewFork(p.keys, p.prompts(), p.now()), on: chosen(func(c dialog.Chosen) tea.Cmd {
+	box := dialog.NewFork(p.keys, p.prompts(), p.now())
+	fill := func() { box.SetItems(dialog.ForkItems(p.prompts(), p.now())) }
+	return tea.Batch(p.show(&overlay{box: box, whole: fill, on: chosen(func(c dialog.Chosen) tea.Cmd {
 		if c.ID == dialog.WholeSession {
 			return p.fork(p.session, "")
 		}
 		return p.fork(p.session, lathe.MessageID(c.ID))
-	})})
+	})}), p.readOlder())
 }
 
 // queueDialog shows prompts that wait for the turn to end.

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -174,6 +175,38 @@ func TestSessions_SearchRenameOpen(t *testing.T) {
 		if got := s.p.View().WindowTitle; got != "lathe | Write a parser in Go" {
 			t.Errorf("the window is called %q", got)
 		}
+	})
+}
+
+// The timeline and the choice of where to fork reach to the beginning of a session that was not read so far, and what is
+// chosen there is on the screen.
+func TestTimeline_Whole(t *testing.T) {
+	e := sample()
+	talk := sampleTalk(1000)
+	var long []lathe.Message
+	for i := range 60 {
+		m := talk[3*(i%2)] // the two prompts
+		m.ID, m.Created = lathe.MessageID(fmt.Sprintf("msg_%03d", i)), lathe.Time(1000*i+1000)
+		m.Parts = []lathe.Part{{ID: lathe.PartID(fmt.Sprintf("prt_%03d", i)), Session: sampleID, Message: m.ID, Body: &lathe.Text{Text: fmt.Sprintf("prompt number %d", i)}}}
+		long = append(long, m)
+	}
+	e.messages[sampleID], e.few = long, 7
+	onStage(t, e, inSample(), func(s *stage) {
+		s.sees("prompt number 59")
+		s.lacks("prompt number 0")
+		s.press("ctrl+x", "g")
+		s.sees("› prompt number 59") // what is under the cursor stays so
+		s.press("home")
+		s.sees("› prompt number 0 ")
+		s.press("enter", "esc")
+		s.sees("prompt number 0")
+		s.lacks("prompt number 59")
+	})
+	onStage(t, e, inSample(), func(s *stage) {
+		s.slash("fork")
+		s.typed("number 0")
+		s.press("enter")
+		s.did("fork ses_1 msg_000")
 	})
 }
 

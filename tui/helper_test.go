@@ -39,6 +39,7 @@ type canned struct {
 	servers   []host.ToolServer
 	sessions  []lathe.Session
 	messages  map[lathe.SessionID][]lathe.Message
+	few       int // messages at a time; 0 is all
 	todos     map[lathe.SessionID][]lathe.Todo
 	diffs     map[lathe.SessionID][]lathe.FileDiff
 	changes   map[host.Source][]lathe.FileDiff
@@ -142,8 +143,19 @@ func (c *canned) Unshare(_ context.Context, id lathe.SessionID) (lathe.Session, 
 	return s, c.did("unshare", id)
 }
 
-func (c *canned) Messages(_ context.Context, id lathe.SessionID, _ string, _ int) ([]lathe.Message, string, error) {
-	return c.messages[id], "", nil
+func (c *canned) Messages(_ context.Context, id lathe.SessionID, before string, _ int) ([]lathe.Message, string, error) {
+	all := c.messages[id]
+	if c.few == 0 {
+		return all, "", nil
+	}
+	if at := slices.IndexFunc(all, func(m lathe.Message) bool { return string(m.ID) == before }); at >= 0 {
+		all = all[:at]
+	}
+	if len(all) <= c.few {
+		return all, "", nil
+	}
+	all = all[len(all)-c.few:]
+	return all, string(all[0].ID), nil
 }
 
 func (c *canned) Todos(_ context.Context, id lathe.SessionID) ([]lathe.Todo, error) {

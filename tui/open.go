@@ -302,10 +302,20 @@ func (p *program) readOlder() tea.Cmd {
 			if o.Reading = false; err == nil {
 				o.Transcript.Include(page)
 				o.Older = older
+				return p.readOn()
 			}
 			return nil
 		}, err
 	})
+}
+
+// readOn goes on reading older messages while a dialog wants all of them.
+func (p *program) readOn() tea.Cmd {
+	if p.over == nil || p.over.whole == nil {
+		return nil
+	}
+	p.over.whole()
+	return p.readOlder()
 }
 
 // leave goes back to the home screen if this session is on the screen.

@@ -26,6 +26,8 @@ type overlay struct {
 	closed func() tea.Cmd
 	// fill, if any, fills it anew when what it shows has changed.
 	fill func()
+	// whole, if any, wants the session on the screen to be read to its beginning, and is called as it is.
+	whole func()
 	// stays keeps it open when something is chosen in it.
 	stays bool
 	// spins, if any, reports whether something in it moves.

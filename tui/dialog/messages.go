@@ -22,22 +22,28 @@ const WholeSession = "whole"
 // NewTimeline picks a prompt of a session, newest last: Chosen has the id of its message.
 func NewTimeline(m *key.Map, messages []lathe.Message, now time.Time) *List {
 	return NewList(m, Options{
-		Title: "Timeline", Placeholder: "Search prompts", Items: promptItems(messages, now), Last: true, Wide: true,
+		Title: "Timeline", Placeholder: "Search prompts", Items: TimelineItems(messages, now), Last: true, Wide: true,
 		Empty: "Nothing was said yet.",
 	})
 }
 
 // NewFork picks the prompt before which a copy of the session ends: Chosen has its id, or WholeSession.
 func NewFork(m *key.Map, messages []lathe.Message, now time.Time) *List {
+	return NewList(m, Options{Title: "Fork session", Placeholder: "Search prompts", Items: ForkItems(messages, now), Wide: true})
+}
+
+// ForkItems are the entries of NewFork, for SetItems when more of the session was read.
+func ForkItems(messages []lathe.Message, now time.Time) []Item {
 	items := []Item{{ID: WholeSession, Title: "The whole session"}}
-	for _, it := range promptItems(messages, now) {
+	for _, it := range TimelineItems(messages, now) {
 		it.Group = "Everything before"
 		items = append(items, it)
 	}
-	return NewList(m, Options{Title: "Fork session", Placeholder: "Search prompts", Items: items, Wide: true})
+	return items
 }
 
-func promptItems(messages []lathe.Message, now time.Time) []Item {
+// TimelineItems are the entries of NewTimeline, for SetItems when more of the session was read.
+func TimelineItems(messages []lathe.Message, now time.Time) []Item {
 	var out []Item
 	for _, m := range messages {
 		if isUser(m) {
@@ -59,7 +65,7 @@ func NewMessageActions(m *key.Map) *List {
 // NewQueued shows prompts that wait behind the turn that runs: Chosen has the id of one.
 func NewQueued(m *key.Map, messages []lathe.Message, now time.Time) *List {
 	return NewList(m, Options{
-		Title: "Queued prompts", Items: promptItems(messages, now), Wide: true, Empty: "No prompt is waiting.",
+		Title: "Queued prompts", Items: TimelineItems(messages, now), Wide: true, Empty: "No prompt is waiting.",
 	})
 }
 
