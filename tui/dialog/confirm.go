@@ -27,7 +27,6 @@ type Confirm struct {
 	corner corner
 	keys   *key.Map
 	o      ConfirmOptions
-	alone  bool // only one button: an alert
 	no     bool // the cursor is on No
 	text   scroll
 
@@ -46,42 +45,6 @@ func NewConfirm(m *key.Map, o ConfirmOptions) *Confirm {
 	return &Confirm{keys: m, o: o, no: o.Danger}
 }
 
-// Alert tells something that must be seen.
-type Alert struct{ c Confirm }
-
-// NewAlert makes one; an empty button says OK.
-func NewAlert(m *key.Map, title, text string) *Alert {
-	return &Alert{Confirm{keys: m, o: ConfirmOptions{Title: title, Text: text, Yes: "OK"}, alone: true}}
-}
-
-// Key takes a key.
-func (a *Alert) Key(k tea.KeyPressMsg) Out { return ended(a.c.Key(k)) }
-
-// Paste does nothing.
-func (a *Alert) Paste(text string) Out { return None{} }
-
-// Click takes a click.
-func (a *Alert) Click(x, y int) Out { return ended(a.c.Click(x, y)) }
-
-// Wheel scrolls a long text.
-func (a *Alert) Wheel(dy int) Out { return a.c.Wheel(dy) }
-
-// View draws the box.
-func (a *Alert) View(th *style.Theme, width, height int) []style.Line {
-	return a.c.View(th, width, height)
-}
-
-// Cursor is nowhere.
-func (a *Alert) Cursor() (x, y int, ok bool) { return 0, 0, false }
-
-// ended makes Closed of a choice: there is only one.
-func ended(o Out) Out {
-	if _, ok := o.(Chosen); ok {
-		return Closed{}
-	}
-	return o
-}
-
 // Key takes a key.
 func (c *Confirm) Key(k tea.KeyPressMsg) Out {
 	switch {
@@ -96,13 +59,13 @@ func (c *Confirm) Key(k tea.KeyPressMsg) Out {
 	case "y", "Y":
 		return c.chosen(false)
 	case "n", "N":
-		return c.chosen(!c.alone)
+		return c.chosen(true)
 	case "left", "h":
 		c.no = false
 	case "right", "l":
-		c.no = !c.alone
+		c.no = true
 	case "tab", "shift+tab":
-		c.no = !c.no && !c.alone
+		c.no = !c.no
 	}
 	return None{}
 }
@@ -156,9 +119,6 @@ func (c *Confirm) View(th *style.Theme, width, height int) []style.Line {
 	c.buttons = [2][2]int{}
 	for i, name := range [...]string{c.o.Yes, c.o.No} {
 		if i == 1 {
-			if c.alone {
-				break
-			}
 			row = row.Add("  ", style.Attr{})
 		}
 		from := 1 + row.Width()
@@ -170,11 +130,7 @@ func (c *Confirm) View(th *style.Theme, width, height int) []style.Line {
 }
 
 func (c *Confirm) buttonsWidth() int {
-	w := style.Width(style.Clean(c.o.Yes)) + 2
-	if !c.alone {
-		w += style.Width(style.Clean(c.o.No)) + 4
-	}
-	return w
+	return style.Width(style.Clean(c.o.Yes)) + style.Width(style.Clean(c.o.No)) + 6
 }
 
 // Button draws a button. The chosen one has brackets too, for screens without colours.

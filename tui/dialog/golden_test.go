@@ -64,7 +64,6 @@ func every(m *key.Map) map[string]opened {
 		"queued":  dialog.NewQueued(m, someMessages(), now),
 		"status":  dialog.NewStatus(m, dialog.Status{Info: host.Info{Version: "1.2.3", Directory: "/home/dev/app", Branch: "main"}, Session: "ses_1", Model: "acme/large-3", Providers: []host.Provider{acme}, Servers: servers, Others: []dialog.StatusSection{{Title: "Plugins", Lines: []string{"notify"}}}}),
 		"help":    dialog.NewHelp(m),
-		"alert":   dialog.NewAlert(m, "Could not connect", "The server does not answer. Look whether it runs, then try again."),
 		"empty":   dialog.NewSkills(m, nil),
 		"confirm": dialog.NewConfirm(m, dialog.ConfirmOptions{Title: "Stop the turn?", Text: "What it did so far stays."}),
 	}
@@ -87,13 +86,4 @@ func TestList_GoldenFiltered(t *testing.T) {
 	s := dialog.NewSessions(styletest.Keys(t), someSessions())
 	send(s, "ctrl+d")
 	golden(t, "sessions-deleting", s)
-
-	in := dialog.NewKeyInput(styletest.Keys(t), acme)
-	in.Paste(" sk-secret-0123456789\n")
-	in.SetError("The key was refused. Look whether it was copied whole.")
-	golden(t, "key-refused", in)
-
-	w := dialog.NewLoginWait(styletest.Keys(t), acme, page)
-	w.SetError("The login took too long. Press enter and try again.")
-	golden(t, "login-failed", w)
 }

@@ -24,19 +24,15 @@ func hostileDialogs(m *key.Map, s string) map[string]opened {
 	provider := host.Provider{ID: s, Name: s, Env: []string{s}, Models: []host.Model{{Ref: lathe.ModelRef{Provider: s, Model: s}, Name: s, Status: s, In: 1e-9, Out: 1e300, Context: 1 << 40}}}
 	message := lathe.Message{ID: "m", Said: &lathe.User{}, Parts: []lathe.Part{{Body: &lathe.Text{Text: s}}, {Body: &lathe.File{Filename: s, Mime: s}}}}
 	list := dialog.NewList(m, dialog.Options{
-		Title: s, Placeholder: s, Empty: s, Items: []dialog.Item{item, {ID: "2", Title: s, Group: s, Disabled: true}, item}, Live: true,
+		Title: s, Placeholder: s, Empty: s, Items: []dialog.Item{item, {ID: "2", Title: s, Group: s}, item}, Live: true,
 		Extras: []dialog.Extra{{Name: key.SessionDelete, Does: s, Confirm: s + "?"}},
 	})
-	list.SetNote(s)
 	input := dialog.NewInput(m, dialog.InputOptions{Title: s, Description: s, Placeholder: s, Text: s, Link: s})
-	input.SetError(s)
 	secret := dialog.NewInput(m, dialog.InputOptions{Title: s, Text: s, Secret: true})
 	wait := dialog.NewWait(m, s, s, s)
-	wait.SetError(s)
 	return map[string]opened{
 		"list": list, "input": input, "secret": secret, "wait": wait,
 		"confirm":   dialog.NewConfirm(m, dialog.ConfirmOptions{Title: s, Text: s}),
-		"alert":     dialog.NewAlert(m, s, s),
 		"form":      dialog.NewForm(m, s, s, []dialog.FormField{{ID: "a", Label: s, Text: s, Placeholder: s}, {ID: "b", Label: s, Check: true}}),
 		"formless":  dialog.NewForm(m, s, s, nil),
 		"help":      dialog.NewHelp(m),
@@ -118,8 +114,6 @@ func TestInput_Keys(t *testing.T) {
 	if text := frame(t, in, 60, 20); !strings.Contains(text, "Type something") {
 		t.Errorf("does not say why nothing happens:\n%s", text)
 	}
-	in.SetBusy("Saving …")
-	want(t, send(in, "x", "enter"), dialog.None{})
 	want(t, send(in, "esc"), dialog.Closed{})
 
 	code := dialog.NewCodeInput(styletest.Keys(t), acme, page)
@@ -149,8 +143,6 @@ func TestConfirm_Keys(t *testing.T) {
 		t.Run(c.keys, func(t *testing.T) { want(t, send(d, strings.Fields(c.keys)...), c.out) })
 		want(t, d.Paste("y\n"), dialog.None{})
 	}
-	want(t, send(dialog.NewAlert(styletest.Keys(t), "a", "b"), "enter"), dialog.Closed{})
-	want(t, send(dialog.NewAlert(styletest.Keys(t), "a", "b"), "right", "enter"), dialog.Closed{})
 	d := dialog.NewConfirm(styletest.Keys(t), dialog.ConfirmOptions{Title: "?", Text: "text"})
 	lines := strings.Split(frame(t, d, 60, 20), "\n")
 	y := len(lines) - 2
@@ -192,8 +184,6 @@ func TestWait_Keys(t *testing.T) {
 	want(t, send(w, "enter"), dialog.Chosen{ID: dialog.Open})
 	frame(t, w, 80, 20)
 	want(t, w.Click(5, 5), dialog.Copy{Text: page.URL})
-	w.SetError("no")
-	want(t, send(w, "enter"), dialog.Closed{})
 }
 
 func TestSessions_Days(t *testing.T) {

@@ -25,8 +25,7 @@ type Input struct {
 	keys   *key.Map
 	o      InputOptions
 	text   Field
-	busy   string
-	err    string
+	err    string // why nothing came of enter; typing takes it away
 
 	fieldY, cursor   int
 	linkFrom, linkTo int // rows of the address
@@ -39,19 +38,11 @@ func NewInput(m *key.Map, o InputOptions) *Input {
 	return in
 }
 
-// SetError says what is wrong with the text that was entered; typing takes it away.
-func (in *Input) SetError(text string) { in.err, in.busy = text, "" }
-
-// SetBusy says what is being waited for. Until then nothing can be entered.
-func (in *Input) SetBusy(text string) { in.busy, in.err = text, "" }
-
 // Key takes a key.
 func (in *Input) Key(k tea.KeyPressMsg) Out {
 	switch {
 	case closes(k):
 		return Closed{}
-	case in.busy != "":
-		return None{}
 	case in.o.Link != "" && isCopy(k):
 		return Copy{in.o.Link}
 	case in.keys.Match(k, key.DialogPromptSubmit):
@@ -73,10 +64,8 @@ func isCopy(k tea.KeyPressMsg) bool { return k.Code == 'y' && k.Mod.Contains(tea
 
 // Paste inserts a text. It never enters it.
 func (in *Input) Paste(text string) Out {
-	if in.busy == "" {
-		in.text.Paste(text)
-		in.err = ""
-	}
+	in.text.Paste(text)
+	in.err = ""
 	return None{}
 }
 
@@ -86,7 +75,7 @@ func (in *Input) Click(x, y int) Out {
 		return Closed{}
 	}
 	switch {
-	case y == in.fieldY && in.busy == "" && !in.o.Secret:
+	case y == in.fieldY && !in.o.Secret:
 		in.text.Click(x - fieldColumn)
 	case y >= in.linkFrom && y < in.linkTo:
 		return Copy{in.o.Link}
@@ -98,7 +87,7 @@ func (in *Input) Click(x, y int) Out {
 func (in *Input) Wheel(int) Out { return None{} }
 
 // Cursor is where the text is edited.
-func (in *Input) Cursor() (x, y int, ok bool) { return in.cursor, in.fieldY, in.busy == "" }
+func (in *Input) Cursor() (x, y int, ok bool) { return in.cursor, in.fieldY, true }
 
 // View draws the box. Where it is low, the field and what is wrong with it come first, then the address.
 func (in *Input) View(th *style.Theme, width, height int) []style.Line {
@@ -109,8 +98,6 @@ func (in *Input) View(th *style.Theme, width, height int) []style.Line {
 	var under []style.Line
 	if in.err != "" {
 		under = left.take(indent(paragraphs(in.err, style.Fg(th.Error), inner)), 4)
-	} else if in.busy != "" {
-		under = left.take(indent(paragraphs(in.busy, style.Fg(th.TextMuted), inner)), 4)
 	}
 	var link []style.Line
 	if in.o.Link != "" {

@@ -26,15 +26,14 @@ const (
 
 // Item is an entry of a list. Its texts may come from anywhere.
 type Item struct {
-	ID       string // not shown; may be there twice in different groups
-	Title    string
-	Detail   string // behind the title, where there is room
-	Right    string // at the right edge
-	Group    string // heading; entries of a group stand together
-	Search   string // words that find it though they are not shown
-	Mark     Mark
-	Tint     style.Color // of the mark and, where there is none, of a dot
-	Disabled bool        // shown, not chosen
+	ID     string // not shown; may be there twice in different groups
+	Title  string
+	Detail string // behind the title, where there is room
+	Right  string // at the right edge
+	Group  string // heading; entries of a group stand together
+	Search string // words that find it though they are not shown
+	Mark   Mark
+	Tint   style.Color // of the mark and, where there is none, of a dot
 }
 
 // Extra is a key that does something else with an entry than enter.
@@ -81,7 +80,6 @@ type List struct {
 	went    bool // to the entry under the cursor, since the query changed
 	frame   int
 	loading bool
-	note    string
 
 	seen   shown
 	corner corner
@@ -161,9 +159,6 @@ func hasSign(it Item) bool { return it.Mark != NoMark || it.Tint.IsSet() }
 
 // SetLoading says that entries are still being fetched.
 func (l *List) SetLoading(on bool) { l.loading = on }
-
-// SetNote says something below the entries, such as what went wrong with one.
-func (l *List) SetNote(text string) { l.note = text }
 
 // SetFrame moves the marks of entries in which something goes on.
 func (l *List) SetFrame(n int) { l.frame = n }
@@ -269,7 +264,7 @@ func (l *List) layout() {
 func (l *List) choosable(from, step int) int {
 	for _, d := range [...]int{step, -step} {
 		for i := max(from, 0); i >= 0 && i < len(l.rows); i += d {
-			if r := l.rows[i]; r.kind == rowItem && !l.o.Items[r.item].Disabled {
+			if l.rows[i].kind == rowItem {
 				return i
 			}
 		}
@@ -283,7 +278,7 @@ func (l *List) selectID(id string) bool {
 
 func (l *List) selectRow(is func(*Item) bool) bool {
 	for i, r := range l.rows {
-		if it := &l.o.Items[r.item]; r.kind == rowItem && !it.Disabled && is(it) {
+		if r.kind == rowItem && is(&l.o.Items[r.item]) {
 			l.at = i
 			l.reveal()
 			return true
@@ -401,7 +396,7 @@ func (l *List) do(name key.Name) Out {
 // step goes to the entry before or behind, and around at the ends.
 func (l *List) step(d int) {
 	for i := l.at + d; i >= 0 && i < len(l.rows); i += d {
-		if r := l.rows[i]; r.kind == rowItem && !l.o.Items[r.item].Disabled {
+		if l.rows[i].kind == rowItem {
 			l.at = i
 			return
 		}
@@ -428,7 +423,7 @@ func (l *List) Click(x, y int) Out {
 		return None{}
 	}
 	r := l.rows[i]
-	if r.kind != rowItem || l.o.Items[r.item].Disabled {
+	if r.kind != rowItem {
 		return None{}
 	}
 	l.at, l.went = i, true

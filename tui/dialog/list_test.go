@@ -52,23 +52,19 @@ func TestList_MovesAndChooses(t *testing.T) {
 	want(t, send(l, "ctrl+c"), dialog.Closed{})
 }
 
-func TestList_SkipsDisabledAndHeadings(t *testing.T) {
+func TestList_SkipsHeadings(t *testing.T) {
 	list := items("a", "b", "c")
-	list[0].Disabled, list[2].Group = true, "More"
+	list[2].Group = "More"
 	l := dialog.NewList(styletest.Keys(t), dialog.Options{Items: list})
 	frame(t, l, 60, 20)
-	selected(t, l, "b")
-	send(l, "down")
+	send(l, "down", "down")
 	selected(t, l, "c")
-	send(l, "down")
+	send(l, "up")
 	selected(t, l, "b")
-	want(t, l.Click(5, 3), dialog.None{}) // a, which is switched off
-	want(t, l.Click(5, 5), dialog.None{}) // the heading is two below b
+	want(t, l.Click(5, 6), dialog.None{}) // the heading is two below b
 	want(t, l.Click(5, 4), dialog.Chosen{ID: "b"})
 
-	off := items("x")
-	off[0].Disabled = true
-	none := dialog.NewList(styletest.Keys(t), dialog.Options{Items: off})
+	none := dialog.NewList(styletest.Keys(t), dialog.Options{})
 	want(t, send(none, "down", "end", "pgdown", "enter"), dialog.None{})
 }
 

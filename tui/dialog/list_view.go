@@ -195,19 +195,14 @@ func (l *List) titled(title string, look looks, on bool) style.Line {
 type looks struct{ text, muted, mark, found style.Attr }
 
 func looksOf(th *style.Theme, it *Item, on bool) looks {
-	switch {
-	case on:
+	if on {
 		a := style.Attr{FG: th.SelectedText.Or(th.Background), BG: th.Primary, Bold: true}
 		quiet := a
 		quiet.Bold = false
 		return looks{a, quiet, a, a}
-	case it.Disabled:
-		a := style.Fg(th.TextMuted)
-		return looks{a, a, a, a}
-	default:
-		mark := it.Tint.Or(markColor(th, it.Mark))
-		return looks{style.Fg(th.Text), style.Fg(th.TextMuted), style.Fg(mark), style.Bold(th.Primary)}
 	}
+	mark := it.Tint.Or(markColor(th, it.Mark))
+	return looks{style.Fg(th.Text), style.Fg(th.TextMuted), style.Fg(mark), style.Bold(th.Primary)}
 }
 
 func markColor(th *style.Theme, m Mark) style.Color {
@@ -253,10 +248,6 @@ func (l *List) foot(th *style.Theme, width int) []style.Line {
 		list = append(list, hint{l.keys.Label(e.Name), e.Does})
 	}
 	out := hints(th, list, width)
-	if l.note != "" {
-		note := paragraphs(l.note, style.Fg(th.Error), width)
-		out = append(note[:min(len(note), 3)], out...)
-	}
 	for i := range out {
 		out[i] = append(style.Line{{Text: "   "}}, out[i]...)
 	}

@@ -16,7 +16,6 @@ type Wait struct {
 	keys               *key.Map
 	title, text, link  string
 	frame              int
-	err                string
 	linkFrom, linkUpTo int
 }
 
@@ -28,13 +27,10 @@ func NewWait(m *key.Map, title, text, link string) *Wait {
 // SetFrame moves the sign that something is waited for.
 func (w *Wait) SetFrame(n int) { w.frame = n }
 
-// SetError says that there is nothing to wait for any more.
-func (w *Wait) SetError(text string) { w.err = text }
-
 // Key takes a key.
 func (w *Wait) Key(k tea.KeyPressMsg) Out {
 	switch {
-	case closes(k), w.err != "" && w.keys.Match(k, key.DialogSelectSubmit):
+	case closes(k):
 		return Closed{}
 	case w.link != "" && (k.String() == "c" || isCopy(k)):
 		return Copy{w.link}
@@ -70,11 +66,7 @@ func (w *Wait) View(th *style.Theme, width, height int) []style.Line {
 	w.corner = corner(width)
 	inner := width - 4
 	left := budget(max(1, height-2))
-	state := []style.Line{style.Of(" "+style.Spinner(w.frame)+" Waiting …", style.Fg(th.TextMuted))}
-	if w.err != "" {
-		state = indent(paragraphs(w.err, style.Fg(th.Error), inner))
-	}
-	state = left.take(state, 4)
+	state := left.take([]style.Line{style.Of(" "+style.Spinner(w.frame)+" Waiting …", style.Fg(th.TextMuted))}, 1)
 	var link []style.Line
 	list := []hint{{"esc", "cancel"}}
 	if w.link != "" {
