@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"slices"
 
@@ -201,30 +200,4 @@ func (e *Engine) Message(ctx context.Context, session lathe.SessionID, id lathe.
 // Statuses returns what every session in scope is doing, idle ones left out.
 func (e *Engine) Statuses(ctx context.Context, s lathe.Scope) (map[lathe.SessionID]lathe.Status, error) {
 	return e.store.Statuses(ctx, s)
-}
-
-// cursor is the opaque form of a place in a history.
-type cursor struct {
-	ID   string   `json:"id"`
-	Time *float64 `json:"time"`
-}
-
-// EncodePlace writes a place as clients pass it back in before.
-func EncodePlace(p lathe.Place) string {
-	at := float64(p.Time)
-	b, _ := json.Marshal(cursor{p.ID, &at})
-	return base64.RawURLEncoding.EncodeToString(b)
-}
-
-// DecodePlace reads what EncodePlace wrote.
-func DecodePlace(s string) (lathe.Place, error) {
-	var c cursor
-	b, err := base64.RawURLEncoding.DecodeString(s)
-	if err == nil {
-		err = json.Unmarshal(b, &c)
-	}
-	if err != nil || c.ID == "" || c.Time == nil {
-		return lathe.Place{}, lathe.Errorf(lathe.Invalid, "the cursor is not one of ours; pass back what came with the page before")
-	}
-	return lathe.Place{Time: lathe.Time(*c.Time), ID: c.ID}, nil
 }
