@@ -316,9 +316,8 @@ func FuzzCommit(f *testing.F) {
 	f.Add([]byte("tree " + id + "\nparent " + id + "\nparent " + id + "\nauthor A <a> 1 +0000\ncommitter A <a> 2 +0000\n\nx"))
 	f.Add([]byte("object " + id + "\ntype commit\ntag x\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		c, err := parseCommit(data, sha1Size)
-		if err == nil && (c.Tree.IsZero() || len(c.Parents) > len(data)/sha1Size) {
-			t.Fatalf("%+v", c)
+		if parents, err := parseCommit(data, sha1Size); err == nil && len(parents) > len(data)/sha1Size {
+			t.Fatalf("%+v", parents)
 		}
 		if id, err := parseTag(data, sha1Size); err == nil && id.IsZero() {
 			t.Fatal("a tag on nothing")

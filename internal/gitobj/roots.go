@@ -141,15 +141,15 @@ func (w *walk) run(ctx context.Context) error {
 		if kind != CommitKind {
 			return fmt.Errorf("parent %s: %w", s.id, corrupt("it is a %s", kind))
 		}
-		c, err := parseCommit(data, w.repo.hash)
+		parents, err := parseCommit(data, w.repo.hash)
 		if err != nil {
 			return fmt.Errorf("commit %s: %w", s.id, err)
 		}
-		if len(c.Parents) == 0 || w.shallow[s.id] {
+		if len(parents) == 0 || w.shallow[s.id] {
 			w.roots = append(w.roots, s.id)
 			continue
 		}
-		for _, p := range c.Parents {
+		for _, p := range parents {
 			if err := w.push(p); err != nil {
 				return err
 			}
