@@ -82,19 +82,6 @@ func Inside(parent, child string) bool {
 	return rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
-// Contains says whether path lies in the project as the session sees it: in its
-// directory, or in its checkout. A whole volume is never a checkout in this sense,
-// or everything would be inside. A relative path starts at Directory.
-func (p Place) Contains(path string) bool {
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(p.Directory, path)
-	}
-	if Inside(p.Directory, path) {
-		return true
-	}
-	return p.Sandbox != "" && p.Sandbox != volumeRoot(p.Sandbox) && Inside(p.Sandbox, path)
-}
-
 // absolute returns the cleaned, absolute form of dir if it is a directory.
 func absolute(dir string) (string, error) {
 	if dir == "" {

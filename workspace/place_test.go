@@ -39,35 +39,6 @@ func TestInside(t *testing.T) {
 	}
 }
 
-func TestPlace_Contains(t *testing.T) {
-	root := volumeRoot(realTemp(t))
-	at := func(path string) string { return filepath.Join(root, filepath.FromSlash(path)) }
-	linked := Place{Directory: at("w/x/sub"), Sandbox: at("w/x"), Worktree: at("w/main")}
-	loose := Place{Directory: at("home/me"), Sandbox: root, Worktree: root}
-	for _, c := range []struct {
-		place Place
-		path  string
-		want  bool
-	}{
-		{linked, at("w/x/sub/f"), true},
-		{linked, at("w/x/f"), true},
-		{linked, at("w/x"), true},
-		{linked, at("w/xy"), false},
-		{linked, at("w/main/f"), false}, // the main checkout is another one
-		{linked, "f", true},
-		{linked, filepath.Join("..", "f"), true},
-		{linked, filepath.Join("..", "..", "f"), false},
-		{loose, at("home/me/f"), true},
-		{loose, at("home/you"), false},
-		{loose, at("etc/passwd"), false},
-		{Place{Directory: at("a")}, at("b"), false},
-	} {
-		if got := c.place.Contains(c.path); got != c.want {
-			t.Errorf("%+v.Contains(%q) = %v", c.place, c.path, got)
-		}
-	}
-}
-
 func TestLocate_WithoutRepository(t *testing.T) {
 	dir := outside(t)
 	same(t, locate(t, dir, nil), nowhere(dir))
