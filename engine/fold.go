@@ -3,7 +3,6 @@ package engine
 import (
 	"bytes"
 	"encoding/json"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -278,11 +277,6 @@ func (f *fold) closeBlocks(at lathe.Time) {
 			break
 		}
 	}
-}
-
-// isOpen reports whether anything of the step has yet to end.
-func (f *fold) isOpen() bool {
-	return len(f.blocks) > 0 || slices.ContainsFunc(f.order, func(c *call) bool { return !c.body().Settled() })
 }
 
 // finish closes the step: what it used and cost, the tree after it, what it changed.

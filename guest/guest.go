@@ -98,14 +98,6 @@ func Open(o Options) *Guests {
 // Servers are the servers of tools. More may be added while the program runs.
 func (g *Guests) Servers() *mcp.Hub { return g.servers }
 
-// Plugins tells how they are doing.
-func (g *Guests) Plugins() []plugin.Status {
-	if g.plugins == nil {
-		return nil
-	}
-	return g.plugins.Status()
-}
-
 // Close ends all of them, with all their processes, and waits for it.
 func (g *Guests) Close() error {
 	g.cancel()

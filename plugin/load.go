@@ -210,7 +210,6 @@ func (m *member) take(data json.RawMessage) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.hooks, m.tools, m.auth, m.provider = o.Hooks, o.Tools, o.Auth, o.Provider
-	m.deltas = slices.Contains(o.Hooks, deltaHook)
 	if m.state != Off {
 		m.state, m.reason = Ready, ""
 	}

@@ -56,7 +56,6 @@ type member struct {
 	auth     string // the provider it has logins for
 	provider string // the provider it has models for
 	faults   int    // in a row
-	deltas   bool   // it wants to hear of growing texts
 }
 
 // newMember sorts an entry of the settings by who runs it.

@@ -30,10 +30,7 @@ func (a *app) attachFlag(cmd *cobra.Command) {
 }
 
 // remote is a server, as the commands want it.
-type remote struct {
-	*client.Client
-	app *app
-}
+type remote struct{ *client.Client }
 
 // dial prepares the connection to the server that --attach names. The password is that of the
 // environment; a server of this machine is also sent the one that servers of this user keep,
@@ -65,7 +62,7 @@ func (a *app) dial() (*remote, error) {
 		return nil, err
 	}
 	a.attach = c.Address() // what people are told to type has no password
-	return &remote{c, a}, nil
+	return &remote{c}, nil
 }
 
 // Locate tells where the directory of the command belongs on the server.
