@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -14,7 +13,6 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
-	"time"
 )
 
 // target is a server that is measured.
@@ -131,30 +129,4 @@ func (t *target) session(ctx context.Context, title string) (string, error) {
 func (b *bench) prompt(words string) string {
 	vendor, name, _ := strings.Cut(b.model, "/")
 	return fmt.Sprintf(`{"model":{"providerID":%q,"modelID":%q},"parts":[{"type":"text","text":%q}]}`, vendor, name, words)
-}
-
-// memory is what a process has of it, in MB; 0 where the system does not say.
-func memory(pid int) float64 {
-	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
-	var size, pages float64
-	if err != nil {
-		return 0
-	}
-	if _, err := fmt.Sscan(string(data), &size, &pages); err != nil {
-		return 0
-	}
-	return pages * float64(os.Getpagesize()) / (1 << 20)
-}
-
-// processorTime is what a process has used of it; 0 where the system does not say.
-func processorTime(pid int) time.Duration {
-	const perSecond = 100 // of the ticks that Linux counts for programs
-	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return 0
-	}
-	f := strings.Fields(string(data[bytes.LastIndexByte(data, ')')+1:]))
-	user, _ := strconv.ParseInt(f[11], 10, 64)
-	system, _ := strconv.ParseInt(f[12], 10, 64)
-	return time.Duration(user+system) * time.Second / perSecond
 }

@@ -22,6 +22,8 @@ import (
 	"os"
 	"slices"
 	"time"
+
+	"github.com/lathe-agent/lathe/scripts/gauge"
 )
 
 func main() {
@@ -82,7 +84,7 @@ func (b *bench) take(names []string) error {
 			return fmt.Errorf("%s: %w", f.name, err)
 		}
 	}
-	if l := load(); l >= 0 {
+	if l := gauge.Load(); l >= 0 {
 		b.figure("load", l, "processes")
 	}
 	if b.over {
