@@ -53,6 +53,16 @@ type ending struct {
 	err     error
 }
 
+// wait returns what came of the turn, once it has ended.
+func (e *ending) wait(ctx context.Context) (lathe.Message, error) {
+	select {
+	case <-e.done:
+		return e.message, e.err
+	case <-ctx.Done():
+		return lathe.Message{}, context.Cause(ctx)
+	}
+}
+
 // actors are the sessions that are awake.
 type actors struct {
 	mu     sync.Mutex // guards the fields below; actors' own mutexes come after it

@@ -370,21 +370,6 @@ func (e *Engine) quit(ctx context.Context, id lathe.SessionID) error {
 	if _, err := e.store.Admit(ctx, id, lathe.Cancel{}); err != nil {
 		return err
 	}
-	a := e.find(id)
-	if a == nil {
-		return nil
-	}
-	a.mu.Lock()
-	end, running := a.ending, a.cancel != nil
-	a.mu.Unlock()
-	if !running {
-		return nil
-	}
-	a.stop(errCanceled)
-	select {
-	case <-end.done:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+	_, err := e.endTurn(ctx, id)
+	return err
 }

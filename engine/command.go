@@ -61,12 +61,7 @@ func (e *Engine) Command(ctx context.Context, id lathe.SessionID, call CommandCa
 	if err != nil {
 		return lathe.Message{}, err
 	}
-	select {
-	case <-end.done:
-		return end.message, end.err
-	case <-ctx.Done():
-		return lathe.Message{}, context.Cause(ctx)
-	}
+	return end.wait(ctx)
 }
 
 // SubmitCommand is [Engine.Command] without waiting for the answer: it returns the prompt.

@@ -56,12 +56,7 @@ func (e *Engine) Wait(ctx context.Context, id lathe.SessionID) (lathe.Message, e
 	if err != nil {
 		return lathe.Message{}, err
 	}
-	select {
-	case <-end.done:
-		return end.message, end.err
-	case <-ctx.Done():
-		return lathe.Message{}, context.Cause(ctx)
-	}
+	return end.wait(ctx)
 }
 
 // Send hands an input to a session: it is durable when Send returns, and acted upon soon.
@@ -107,22 +102,30 @@ func (e *Engine) Cancel(ctx context.Context, id lathe.SessionID) error {
 // halted ends the turn of this process. A session that rests is told to be idle once more:
 // a client may think otherwise.
 func (e *Engine) halted(ctx context.Context, id lathe.SessionID) error {
+	if ran, err := e.endTurn(ctx, id); ran {
+		return err
+	}
+	return e.calm(ctx, id)
+}
+
+// endTurn ends the turn of this process, if it runs one, and waits until that is settled.
+func (e *Engine) endTurn(ctx context.Context, id lathe.SessionID) (ran bool, err error) {
 	a := e.find(id)
 	if a == nil {
-		return e.calm(ctx, id)
+		return false, nil
 	}
 	a.mu.Lock()
 	end, running := a.ending, a.cancel != nil
 	a.mu.Unlock()
 	if !running {
-		return e.calm(ctx, id)
+		return false, nil
 	}
 	a.stop(errCanceled)
 	select {
 	case <-end.done:
-		return nil
+		return true, nil
 	case <-ctx.Done():
-		return context.Cause(ctx)
+		return true, context.Cause(ctx)
 	}
 }
 
