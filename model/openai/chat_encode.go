@@ -167,20 +167,10 @@ func (w chatWriter) message(m model.Message, ttl model.CacheTTL) []byte {
 	case model.ToolRole:
 		return w.results(m, ttl)
 	}
-	var parts []part
-	for _, c := range m.Content {
-		switch c := c.(type) {
-		case model.TextContent:
-			parts = append(parts, textPart(c.Text))
-		case model.FileContent:
-			parts = append(parts, media(c, chatForm))
-		default:
-		}
+	if parts := userParts(m, chatForm); len(parts) > 0 {
+		return w.plain("user", parts, ttl)
 	}
-	if len(parts) == 0 {
-		return nil
-	}
-	return w.plain("user", parts, ttl)
+	return nil
 }
 
 // plain encodes a message of nothing but a role and content.

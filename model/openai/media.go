@@ -17,6 +17,20 @@ type part struct {
 
 func textPart(s string) part { return part{text: s, isText: true} }
 
+// userParts is what a user says: words and files.
+func userParts(m model.Message, how form) (out []part) {
+	for _, c := range m.Content {
+		switch c := c.(type) {
+		case model.TextContent:
+			out = append(out, textPart(c.Text))
+		case model.FileContent:
+			out = append(out, media(c, how))
+		default:
+		}
+	}
+	return out
+}
+
 // appendParts writes pieces with commas between them; text is what stands before words.
 func appendParts(b []byte, parts []part, text string) []byte {
 	for i, p := range parts {

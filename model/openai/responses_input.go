@@ -51,17 +51,7 @@ func (w *inputWriter) message(m model.Message) {
 }
 
 func (w *inputWriter) user(m model.Message) {
-	var parts []part
-	for _, c := range m.Content {
-		switch c := c.(type) {
-		case model.TextContent:
-			parts = append(parts, textPart(c.Text))
-		case model.FileContent:
-			parts = append(parts, media(c, responsesForm))
-		default:
-		}
-	}
-	if len(parts) > 0 {
+	if parts := userParts(m, responsesForm); len(parts) > 0 {
 		w.b = append(w.parts(append(w.b, `{"role":"user","content":`...), parts), '}')
 	}
 }
