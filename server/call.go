@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"math"
 	"net/http"
 	"net/url"
@@ -81,6 +82,13 @@ func (c *call) cleanDir(kind, dir string) (string, error) {
 		return filepath.Join(c.server.options.Directory, dir), nil
 	}
 	return filepath.Clean(dir), nil
+}
+
+// lasting is the context of an answer that may take long: it ends when the server closes, too.
+func (c *call) lasting() (ctx context.Context, stop context.CancelFunc) {
+	ctx, cancel := context.WithCancel(c.Context())
+	forget := context.AfterFunc(c.server.closing, cancel)
+	return ctx, func() { forget(); cancel() }
 }
 
 // place opens the instance of the directory the request is about.

@@ -104,15 +104,11 @@ func (c *call) undoing(in Undo, do func(context.Context, lathe.SessionID, Undo) 
 
 // submit answers when the prompt is safe, unlike prompt_async with why it is not.
 func (s *Server) submit(c *call, _ none, in promptBody) (lathe.Message, error) {
-	rec, err := c.session()
+	id, p, err := c.prompted(in)
 	if err != nil {
 		return lathe.Message{}, err
 	}
-	p, err := in.prompt()
-	if err != nil {
-		return lathe.Message{}, err
-	}
-	return s.Turns.Submit(context.WithoutCancel(c.Context()), rec.ID, p)
+	return s.Turns.Submit(context.WithoutCancel(c.Context()), id, p)
 }
 
 func (s *Server) wait(c *call, _, _ none) (lathe.Message, error) {
@@ -120,10 +116,7 @@ func (s *Server) wait(c *call, _, _ none) (lathe.Message, error) {
 	if err != nil {
 		return lathe.Message{}, err
 	}
-	ctx, stop := context.WithCancel(c.Context())
-	defer stop()
-	defer context.AfterFunc(s.closing, stop)()
-	return s.Turns.Wait(ctx, rec.ID)
+	return s.rest(c, rec.ID)
 }
 
 func (s *Server) resume(c *call, _, _ none) (none, error) {

@@ -190,9 +190,8 @@ func (s *Server) completeLogin(c *call, _ none, in callbackBody) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	ctx, stop := context.WithCancel(c.Context())
+	ctx, stop := c.lasting()
 	defer stop()
-	defer context.AfterFunc(s.closing, stop)()
 	err = s.Providers.Complete(ctx, at, c.PathValue("providerID"), in.Method, in.Code)
 	return err == nil, loginProblem(err, c.PathValue("providerID"), "ProviderAuthOauthCallbackFailed")
 }

@@ -87,9 +87,8 @@ func (s *Server) stream(c *call, q streamQuery, to following) error {
 		c.w.WriteHeader(http.StatusOK)
 		return nil
 	}
-	ctx, stop := context.WithCancel(c.Context())
+	ctx, stop := c.lasting()
 	defer stop()
-	defer context.AfterFunc(s.closing, stop)()
 	defer s.pulse.enter()()
 	defer s.meters.stream()()
 	out := &outlet{

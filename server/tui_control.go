@@ -1,7 +1,6 @@
 package server
 
 import (
-	"context"
 	"encoding/json"
 	"reflect"
 	"sync"
@@ -81,9 +80,8 @@ func (s *Server) nextControl(c *call, _, _ none) (controlRequest, error) {
 	if err != nil {
 		return controlRequest{}, err
 	}
-	ctx, stop := context.WithCancel(c.Context())
+	ctx, stop := c.lasting()
 	defer stop()
-	defer context.AfterFunc(s.closing, stop)()
 	requests, leave := s.control.enter(at.Directory)
 	defer leave()
 	select {

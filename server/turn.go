@@ -166,38 +166,44 @@ func (p *partInput) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// prompt answers when the session rests. Whoever goes away leaves the turn running.
-func (s *Server) prompt(c *call, _ none, in promptBody) (lathe.Message, error) {
+// prompted is the session that the path names and the prompt of the body.
+func (c *call) prompted(in promptBody) (lathe.SessionID, Prompt, error) {
 	rec, err := c.session()
 	if err != nil {
-		return lathe.Message{}, err
+		return "", Prompt{}, err
 	}
 	p, err := in.prompt()
+	return rec.ID, p, err
+}
+
+// prompt answers when the session rests. Whoever goes away leaves the turn running.
+func (s *Server) prompt(c *call, _ none, in promptBody) (lathe.Message, error) {
+	id, p, err := c.prompted(in)
 	if err != nil {
 		return lathe.Message{}, err
 	}
-	m, err := s.Turns.Submit(context.WithoutCancel(c.Context()), rec.ID, p)
+	m, err := s.Turns.Submit(context.WithoutCancel(c.Context()), id, p)
 	if err != nil || p.NoReply {
 		return m, err
 	}
-	ctx, stop := context.WithCancel(c.Context())
+	return s.rest(c, id)
+}
+
+// rest waits until a session rests, and returns its newest answer.
+func (s *Server) rest(c *call, id lathe.SessionID) (lathe.Message, error) {
+	ctx, stop := c.lasting()
 	defer stop()
-	defer context.AfterFunc(s.closing, stop)()
-	return s.Turns.Wait(ctx, rec.ID)
+	return s.Turns.Wait(ctx, id)
 }
 
 // promptAsync answers when the prompt is safe. What keeps it from being answered, such as a
 // model that does not exist, is told as session.error.
 func (s *Server) promptAsync(c *call, _ none, in promptBody) (none, error) {
-	rec, err := c.session()
+	id, p, err := c.prompted(in)
 	if err != nil {
 		return none{}, err
 	}
-	p, err := in.prompt()
-	if err != nil {
-		return none{}, err
-	}
-	_, err = s.Turns.Submit(context.WithoutCancel(c.Context()), rec.ID, p)
+	_, err = s.Turns.Submit(context.WithoutCancel(c.Context()), id, p)
 	switch lathe.CodeOf(err) {
 	case lathe.Conflict, lathe.Unavailable, lathe.Internal:
 		return none{}, err
