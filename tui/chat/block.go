@@ -231,7 +231,7 @@ func (w *walk) part(b *block, h lathe.Held, i int) []style.Line {
 	case *lathe.File:
 		return []style.Line{indent(w.badge(body)).Truncate(w.env.Width)}
 	case *lathe.Compaction:
-		return []style.Line{w.rule("Compaction")}
+		return []style.Line{w.compacted()}
 	default:
 		return nil
 	}

@@ -57,7 +57,6 @@ type Chat struct {
 	look     look
 	used     int // counts frames, for what was not used lately
 	rows     []row
-	marked   lathe.MessageID // found by a jump
 	atEnd    bool
 	hasOlder bool // whether the top of what is here is on the screen
 }

@@ -27,7 +27,7 @@ func (w *walk) user(h lathe.Held, queued bool) []style.Line {
 		case *lathe.File:
 			badges = append(append(badges, w.badge(b)...), style.Span{Text: " "})
 		case *lathe.Compaction:
-			return []style.Line{w.rule("Compaction")}
+			return []style.Line{w.compacted()}
 		case *lathe.Subtask:
 			rows = append(rows, style.Of("↳ "+b.Agent+": "+b.Description, style.Fg(th.TextMuted)).Truncate(width))
 		default:
@@ -96,8 +96,9 @@ func (w *walk) badge(f *lathe.File) style.Line {
 		Add(" "+name+" ", style.Attr{FG: th.TextMuted, BG: th.BackgroundElement})
 }
 
-// rule is a line across with words in its middle.
-func (w *walk) rule(words string) style.Line {
+// compacted is a line across, below which the conversation is a summary.
+func (w *walk) compacted() style.Line {
+	const words = "Compaction"
 	th := w.env.Theme
 	side := max(1, (w.env.Width-style.Width(words)-2)/2)
 	bar := strings.Repeat("─", side)

@@ -12,7 +12,7 @@ import (
 
 // call is a call of a tool in the shape that views need, whatever its state.
 type call struct {
-	tool, title    string
+	tool           string
 	input          json.RawMessage
 	args           args
 	meta           meta
@@ -24,13 +24,13 @@ type call struct {
 
 // args are the arguments that views show, of all tools together.
 type args struct {
-	Command, Workdir, Pattern, Path, Include string
-	FilePath, Content, URL, Query, Name      string
-	Offset, Limit                            int
-	Description                              string
-	Agent                                    string `json:"subagent_type"`
-	Todos                                    []lathe.Todo
-	Questions                                []lathe.Question
+	Command, Pattern, Path              string
+	FilePath, Content, URL, Query, Name string
+	Offset, Limit                       int
+	Description                         string
+	Agent                               string `json:"subagent_type"`
+	Todos                               []lathe.Todo
+	Questions                           []lathe.Question
 }
 
 // meta is what tools tell for people.
@@ -69,9 +69,9 @@ func read(t *lathe.ToolCall) (c call) {
 	case *lathe.Pending:
 		c.input, c.pending = s.Input, true
 	case *lathe.Running:
-		c.input, metadata, c.title, c.running, c.began = s.Input, s.Metadata, s.Title, true, s.Start
+		c.input, metadata, c.running, c.began = s.Input, s.Metadata, true, s.Start
 	case *lathe.Completed:
-		c.input, metadata, c.title, c.output, c.began, c.ended = s.Input, s.Metadata, s.Title, s.Output, s.Start, s.End
+		c.input, metadata, c.output, c.began, c.ended = s.Input, s.Metadata, s.Output, s.Start, s.End
 	case *lathe.Failed:
 		c.input, metadata, c.failed, c.began, c.ended = s.Input, s.Metadata, s.Error, s.Start, s.End
 		if c.failed == "" {

@@ -178,7 +178,7 @@ func (c *Chat) ToTop(t *lathe.Transcript) {
 }
 
 // To brings a message to the top of the screen.
-func (c *Chat) To(id lathe.MessageID) { c.top, c.marked = anchor{message: id}, id }
+func (c *Chat) To(id lathe.MessageID) { c.top = anchor{message: id} }
 
 // Neighbour is the message of the user before (back) or behind the top of the screen, "" when there is none.
 func (c *Chat) Neighbour(t *lathe.Transcript, env Env, back bool) lathe.MessageID {

@@ -17,10 +17,9 @@ import (
 type Options struct {
 	Theme *style.Theme
 	Width int
-	Split bool   // old and new side by side, where the width allows it
-	Wrap  bool   // long lines go on in the next row; otherwise they are cut
-	Lang  string // the language, where the name of the file does not tell
-	Max   int    // rows at most, 0 for all
+	Split bool // old and new side by side, where the width allows it
+	Wrap  bool // long lines go on in the next row; otherwise they are cut
+	Max   int  // rows at most, 0 for all
 }
 
 // minSplit is the width below which two sides cannot be read.
@@ -41,7 +40,7 @@ func Lines(patch string, o Options) []style.Line {
 	var out []style.Line
 	left := 0 // rows of the patch that are not drawn
 	for i := range files {
-		s := NewSheet(&files[i], o.Lang)
+		s := NewSheet(&files[i])
 		for k := range s.Len(o) {
 			it := s.items(o)[k]
 			if it.kind == itemHunk && it.first || it.kind == itemFile && len(files) == 1 {

@@ -53,10 +53,10 @@ func Parse(patch string) []File {
 	for p.at < len(p.lines) {
 		line := p.line(0)
 		switch {
-		case p.inHunk() && p.row(line):
+		case p.open && p.row(line):
 		case strings.HasPrefix(line, "@@"):
 			p.hunk(line)
-		case p.isNames(0):
+		case p.isNames():
 			p.names()
 			continue
 		default:
@@ -83,18 +83,16 @@ func (p *reader) line(ahead int) string {
 	return strings.TrimSuffix(p.lines[p.at+ahead], "\r")
 }
 
-func (p *reader) inHunk() bool { return p.open }
-
 // isNames reports whether the two lines from here are the names of a file.
-func (p *reader) isNames(ahead int) bool {
-	return strings.HasPrefix(p.line(ahead), "--- ") && strings.HasPrefix(p.line(ahead+1), "+++ ")
+func (p *reader) isNames() bool {
+	return strings.HasPrefix(p.line(0), "--- ") && strings.HasPrefix(p.line(1), "+++ ")
 }
 
 // row takes a line of the open hunk; false if the hunk has ended. Lines are believed before counts: models
 // count badly.
 func (p *reader) row(line string) bool {
 	full := p.oldLeft <= 0 && p.newLeft <= 0
-	if p.isNames(0) {
+	if p.isNames() {
 		// A removed "-- x" above an added "++ y" looks the same, but then the counts end just there.
 		real := p.oldLeft == 1 && p.newLeft == 1
 		if full || !real && strings.HasPrefix(p.line(2), "@@") {

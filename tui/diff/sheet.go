@@ -11,7 +11,6 @@ import (
 // same options; rows are numbered anew where Split changes.
 type Sheet struct {
 	file  *File
-	lang  string
 	flat  []flatRow
 	digit int // of the longest line number
 	uni   []item
@@ -52,12 +51,9 @@ type item struct {
 // maxDrawn is how many drawn rows are kept.
 const maxDrawn = 2000
 
-// NewSheet lays out a file. The language is that of its name, or of lang where that says nothing.
-func NewSheet(f *File, lang string) *Sheet {
-	s := &Sheet{file: f, lang: f.Path()}
-	if x := markdown.NewLexer(s.lang); !x.Knows() {
-		s.lang = lang
-	}
+// NewSheet lays out a file. Its name tells the language.
+func NewSheet(f *File) *Sheet {
+	s := &Sheet{file: f}
 	last := 1
 	for h, hunk := range f.Hunks {
 		old, now := hunk.Old, hunk.New
@@ -216,7 +212,7 @@ func (s *Sheet) lexer(i int) markdown.Lexer {
 	for k := len(s.lexed); k <= i; k++ {
 		r := &s.flat[k]
 		if k == 0 || r.hunk != s.flat[k-1].hunk {
-			s.old = markdown.NewLexer(s.lang)
+			s.old = markdown.NewLexer(s.file.Path())
 			s.new = s.old
 		}
 		switch r.Op {

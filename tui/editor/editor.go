@@ -40,9 +40,6 @@ func New(keys *key.Map) *Editor {
 // SetDir says what paths of mentions are relative to.
 func (e *Editor) SetDir(dir string) { e.dir = dir }
 
-// SetKeys changes what keys mean.
-func (e *Editor) SetKeys(keys *key.Map) { e.keys = keys }
-
 // SetPasteSummary says whether long pastes become a token.
 func (e *Editor) SetPasteSummary(on bool) { e.rawPaste = !on }
 
@@ -54,16 +51,6 @@ func (e *Editor) InShell() bool { return e.shell }
 
 // Text returns the text with tokens as they are shown.
 func (e *Editor) Text() string { return e.buf.text() }
-
-// Selected returns the text that is selected.
-func (e *Editor) Selected() string {
-	if !e.marked {
-		return ""
-	}
-	from, to := e.selection()
-	part := newBuffer(e.buf.slice(from, to))
-	return part.text()
-}
 
 // Draft returns what is there, to be kept.
 func (e *Editor) Draft() Draft { return draftOf(&e.buf, e.shell, e.cursor) }

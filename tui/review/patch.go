@@ -32,7 +32,7 @@ func (r *Review) sheet(i int) *diff.Sheet {
 	case diff.Added, diff.Deleted:
 		d.Status = diff.Status(f.Status)
 	}
-	f.sheet = diff.NewSheet(&d, "")
+	f.sheet = diff.NewSheet(&d)
 	return f.sheet
 }
 

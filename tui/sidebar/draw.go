@@ -19,10 +19,10 @@ const (
 
 // drawing collects rows and what a click on each means.
 type drawing struct {
-	th                *style.Theme
-	width, inner, pad int
-	lines             []style.Line
-	targets           []target
+	th         *style.Theme
+	inner, pad int // columns between the margins, and of each
+	lines      []style.Line
+	targets    []target
 }
 
 // indent puts a line between the margins.
@@ -71,7 +71,7 @@ func (d *drawing) all(s *Sidebar, v *Values) {
 }
 
 // heading begins a list and reports whether its entries are to be drawn.
-func (d *drawing) heading(s *Sidebar, part Section, name string, n int) bool {
+func (d *drawing) heading(s *Sidebar, part section, name string, n int) bool {
 	d.add(target{}, nil)
 	t, sign := target{}, ""
 	if n >= foldable {
@@ -133,7 +133,7 @@ func (d *drawing) bar(percent int) style.Line {
 }
 
 func (d *drawing) servers(s *Sidebar, all []host.ToolServer) {
-	if len(all) == 0 || !d.heading(s, Servers, "MCP", len(all)) {
+	if len(all) == 0 || !d.heading(s, servers, "MCP", len(all)) {
 		return
 	}
 	for _, m := range all[:min(len(all), maxList)] {
@@ -163,7 +163,7 @@ func (d *drawing) todos(s *Sidebar, all []lathe.Todo) {
 	for _, t := range all {
 		open = open || isOpen(t)
 	}
-	if !open || !d.heading(s, Todos, "Todo", len(all)) {
+	if !open || !d.heading(s, todos, "Todo", len(all)) {
 		return
 	}
 	for _, t := range all[:min(len(all), maxList)] {
@@ -184,7 +184,7 @@ func (d *drawing) todos(s *Sidebar, all []lathe.Todo) {
 func isOpen(t lathe.Todo) bool { return t.Status != "completed" && t.Status != "cancelled" }
 
 func (d *drawing) files(s *Sidebar, all []lathe.FileDiff) {
-	if len(all) == 0 || !d.heading(s, Files, "Modified files", len(all)) {
+	if len(all) == 0 || !d.heading(s, files, "Modified files", len(all)) {
 		return
 	}
 	for _, f := range all[:min(len(all), maxList)] {

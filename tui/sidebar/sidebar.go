@@ -31,14 +31,13 @@ type Values struct {
 	Directory, Branch, Version string // the directory as people write it
 }
 
-// Section is a part of the column that can be folded.
-type Section int
+// section is a part of the column that can be folded.
+type section int
 
-// The parts.
 const (
-	Servers Section = iota
-	Todos
-	Files
+	servers section = iota
+	todos
+	files
 	sections
 )
 
@@ -58,7 +57,7 @@ type Sidebar struct {
 // target is what a click on a row means.
 type target struct {
 	head    bool
-	section Section
+	section section
 	file    string
 }
 
@@ -67,12 +66,6 @@ type Out struct {
 	Handled bool
 	File    string // a changed file that is to be shown
 }
-
-// Fold folds or opens a part.
-func (s *Sidebar) Fold(part Section, folded bool) { s.folded[part] = folded }
-
-// Folded reports whether a part is folded.
-func (s *Sidebar) Folded(part Section) bool { return s.folded[part] }
 
 // Click folds or opens the part whose heading is there, or asks for a file.
 func (s *Sidebar) Click(_, y int) Out {
@@ -105,7 +98,7 @@ func (s *Sidebar) View(th *style.Theme, v Values, width, height int) []style.Lin
 	if width < 1 || height < 1 {
 		return nil
 	}
-	d := drawing{th: th, width: width, pad: 2}
+	d := drawing{th: th, pad: 2}
 	if width < 30 {
 		d.pad = 1
 	}

@@ -105,9 +105,6 @@ func (s *Stack) Next() (at time.Time, ok bool) {
 // Len is how many notes are on the screen.
 func (s *Stack) Len() int { return min(len(s.notes), maxShown) }
 
-// Clear takes all notes away.
-func (s *Stack) Clear() { s.notes = nil }
-
 // Click takes away the note at a row of the view and reports whether there was one. Others move up.
 func (s *Stack) Click(y int, now time.Time) bool {
 	for i, rows := range s.rows {

@@ -48,15 +48,6 @@ type Out struct {
 // Shown reports whether the panel is to be drawn; pending says that the leader was pressed.
 func (p *Panel) Shown(pending bool) bool { return p.open || pending && !p.quiet }
 
-// SetPending says whether the panel opens by itself after the leader.
-func (p *Panel) SetPending(on bool) { p.quiet = !on }
-
-// Pending reports whether the panel opens by itself after the leader.
-func (p *Panel) Pending() bool { return !p.quiet }
-
-// Close closes the panel.
-func (p *Panel) Close() { p.open, p.top, p.group = false, 0, 0 }
-
 // Reset goes back to the beginning, for another set of keys.
 func (p *Panel) Reset() { p.top, p.group = 0, 0 }
 
