@@ -188,7 +188,7 @@ func hintLine(th *style.Theme, list []string, width int) style.Line {
 		if list[i] == "" {
 			continue
 		}
-		next := style.Of(list[i], style.Fg(th.Text)).Add(" "+list[i+1], style.Fg(th.TextMuted))
+		next := th.Hint(list[i], list[i+1])
 		if len(row) > 0 {
 			next = append(style.Plain("  "), next...)
 		}

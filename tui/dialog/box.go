@@ -110,7 +110,7 @@ func hints(th *style.Theme, list []hint, width int) []style.Line {
 		if h.key == "" {
 			continue
 		}
-		piece := style.Of(h.key, style.Fg(th.Text)).Add(" "+h.does, style.Fg(th.TextMuted)).Truncate(width)
+		piece := th.Hint(h.key, h.does).Truncate(width)
 		w := piece.Width()
 		if used > 0 && used+3+w > width {
 			rows, row, used = append(rows, row), nil, 0
@@ -160,12 +160,9 @@ func pieces(l style.Line) style.Line {
 	var out style.Line
 	for _, s := range l {
 		for len(s.Text) > most {
-			n := most
-			for n > most-16 && s.Text[n]&0xc0 == 0x80 {
-				n--
-			}
-			out = append(out, style.Span{Text: s.Text[:n], Attr: s.Attr})
-			s.Text = s.Text[n:]
+			head := style.Beginning(s.Text, most)
+			out = append(out, style.Span{Text: head, Attr: s.Attr})
+			s.Text = s.Text[len(head):]
 		}
 		out = append(out, s)
 	}

@@ -36,12 +36,7 @@ func (f *Field) Paste(text string) { f.insert(strings.Trim(text, "\r\n\t ")) }
 
 func (f *Field) insert(text string) {
 	text = style.Clean(strings.ReplaceAll(text, "\r\n", "\n"))
-	if room := maxField - len(f.text); len(text) > room {
-		for room > 0 && !utf8.RuneStart(text[room]) {
-			room--
-		}
-		text = text[:room]
-	}
+	text = style.Beginning(text, maxField-len(f.text))
 	f.text = f.text[:f.at] + text + f.text[f.at:]
 	f.at = f.border(f.at + len(text))
 }

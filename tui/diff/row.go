@@ -159,7 +159,7 @@ func (s *Sheet) text(i int, op byte, o Options) style.Line {
 	r := &s.flat[i]
 	text := r.Text
 	if !o.Wrap {
-		text = beginning(text, 4*o.Width+64) // no more can be seen
+		text = style.Beginning(text, 4*o.Width+64) // no more can be seen
 	}
 	text = cut(text)
 	x := s.lexer(i)
@@ -177,7 +177,7 @@ func (s *Sheet) text(i int, op byte, o Options) style.Line {
 		mark = highlight(th.DiffHighlightRemoved, th.DiffRemoved, th.DiffRemovedBg)
 		old, now = now, old
 	}
-	gone, come := changed(style.Clean(beginning(old, maxWords)), style.Clean(beginning(now, maxWords)))
+	gone, come := changed(style.Clean(style.Beginning(old, maxWords)), style.Clean(style.Beginning(now, maxWords)))
 	if op == '-' {
 		return marked(line, gone, mark)
 	}
@@ -200,19 +200,8 @@ func cut(text string) string {
 	if len(text) <= maxText {
 		return text
 	}
-	head := beginning(text, maxText)
+	head := style.Beginning(text, maxText)
 	return head + " … " + strconv.Itoa(len(text)-len(head)) + " more bytes"
-}
-
-// beginning returns at most n bytes of a text, whole characters.
-func beginning(text string, n int) string {
-	if len(text) <= n {
-		return text
-	}
-	for n > 0 && text[n]&0xc0 == 0x80 {
-		n--
-	}
-	return text[:n]
 }
 
 // marked gives looks to stretches of a line.

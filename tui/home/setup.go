@@ -2,7 +2,6 @@ package home
 
 import (
 	"strconv"
-	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -121,6 +120,7 @@ func (s *Setup) View(th *style.Theme, width int) []style.Line {
 
 // line draws a choice.
 func (s *Setup) line(th *style.Theme, i int, c Choice) style.Line {
+	const most = 300 // bytes of a text that comes from elsewhere
 	mark, number, title, detail := "  ", style.Fg(th.TextMuted), style.Fg(th.Text), style.Fg(th.TextMuted)
 	if i == s.at {
 		mark, number, title = "› ", style.Bold(th.Primary), style.Bold(th.Primary)
@@ -129,22 +129,9 @@ func (s *Setup) line(th *style.Theme, i int, c Choice) style.Line {
 	if i > 8 {
 		sign = "   "
 	}
-	l := style.Of(mark+sign, number).Add(clip(c.Title), title)
+	l := style.Of(mark+sign, number).Add(style.Beginning(c.Title, most), title)
 	if c.Detail != "" {
-		l = l.Add("  "+clip(c.Detail), detail)
+		l = l.Add("  "+style.Beginning(c.Detail, most), detail)
 	}
 	return l
-}
-
-// clip bounds a text that comes from elsewhere.
-func clip(s string) string {
-	const most = 300
-	if len(s) <= most {
-		return s
-	}
-	end := most
-	for end > 0 && !utf8.RuneStart(s[end]) {
-		end--
-	}
-	return s[:end]
 }

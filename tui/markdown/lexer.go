@@ -2,7 +2,6 @@ package markdown
 
 import (
 	"strings"
-	"unicode/utf8"
 
 	"github.com/lathe-agent/lathe/tui/style"
 )
@@ -53,17 +52,9 @@ func (x *Lexer) Line(text string, th *style.Theme) style.Line {
 	if x.lang == nil {
 		return style.Line{{Text: text, Attr: style.Fg(th.MarkdownCodeBlock)}}
 	}
-	rest := ""
-	if len(text) > maxLexed {
-		n := maxLexed
-		for n > 0 && !utf8.RuneStart(text[n]) {
-			n--
-		}
-		text, rest = text[:n], text[n:]
-	}
-	r := run{text: text, th: th}
+	r := run{text: style.Beginning(text, maxLexed), th: th}
 	x.run(&r)
-	r.put(rest, plain)
+	r.put(text[len(r.text):], plain)
 	return r.out
 }
 
@@ -72,10 +63,7 @@ func (x *Lexer) Skip(text string) {
 	if x.lang == nil || text == "" {
 		return
 	}
-	r := run{text: style.Clean(text)}
-	if len(r.text) > maxLexed {
-		r.text = r.text[:maxLexed]
-	}
+	r := run{text: style.Beginning(style.Clean(text), maxLexed)}
 	x.run(&r)
 }
 

@@ -235,7 +235,7 @@ func (r *Review) hint(l style.Line, name key.Name, word string, th *style.Theme)
 	if len(l) > 0 {
 		longer = longer.Add("  ", style.Attr{})
 	}
-	longer = longer.Add(label, style.Fg(th.Text)).Add(" "+word, style.Fg(th.TextMuted))
+	longer = append(longer, th.Hint(label, word)...)
 	if longer.Width() > r.width {
 		return l
 	}

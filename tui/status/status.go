@@ -116,7 +116,7 @@ func interruptHint(th *style.Theme, key string, once bool) style.Line {
 	if once {
 		return style.Of(key+" again to interrupt", style.Bold(th.Error))
 	}
-	return keyHint(th, key, "interrupt")
+	return th.Hint(key, "interrupt")
 }
 
 // doing is the lower line: what is under way, and what keys do.
@@ -142,13 +142,9 @@ func (v *Values) doing(th *style.Theme, now time.Time) row {
 		if h.Key == "" { // the user took the key away
 			continue
 		}
-		r.right = append(r.right, item{line: keyHint(th, h.Key, h.Does), rank: 10 + i})
+		r.right = append(r.right, item{line: th.Hint(h.Key, h.Does), rank: 10 + i})
 	}
 	return r
-}
-
-func keyHint(th *style.Theme, key, does string) style.Line {
-	return style.Of(key, style.Fg(th.Text)).Add(" "+does, style.Fg(th.TextMuted))
 }
 
 // maxReason is how much of a failure's message the line shows, in cells.

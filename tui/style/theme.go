@@ -42,6 +42,11 @@ type Theme struct {
 	ThinkingOpacity float64 // how much of the text's colour reasoning keeps, 0 to 1
 }
 
+// Hint is a key and what it does.
+func (t *Theme) Hint(key, does string) Line {
+	return Of(key, Fg(t.Text)).Add(" "+does, Fg(t.TextMuted))
+}
+
 // Thinking is the colour of reasoning.
 func (t *Theme) Thinking() Color {
 	share := t.ThinkingOpacity

@@ -25,12 +25,22 @@ func Capital(name string) string {
 	return name
 }
 
+// Beginning returns at most n bytes of a text, in whole characters.
+func Beginning(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	for n > 0 && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return text[:n]
+}
+
 // FirstLine is what a place of one line shows of a text: its first line with something in it, and not more than any
 // such place can hold.
 func FirstLine(text string) string {
 	const most = 1 << 10
-	text = strings.TrimLeft(text, " \t\r\n")
-	text = text[:min(len(text), most)]
+	text = Beginning(strings.TrimLeft(text, " \t\r\n"), most)
 	if at := strings.IndexAny(text, "\r\n"); at >= 0 {
 		text = text[:at]
 	}

@@ -52,3 +52,22 @@ func TestClock(t *testing.T) {
 		t.Errorf("over the new year: %q", got)
 	}
 }
+
+func TestBeginning(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		n    int
+		want string
+	}{
+		{"abc", 3, "abc"},
+		{"abc", 2, "ab"},
+		{"日本", 3, "日"},
+		{"日本", 5, "日"},
+		{"日本", 2, ""},
+		{"", 0, ""},
+	} {
+		if got := style.Beginning(c.text, c.n); got != c.want {
+			t.Errorf("%d bytes of %q are %q, want %q", c.n, c.text, got, c.want)
+		}
+	}
+}
