@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"strings"
 
-	"github.com/lathe-agent/lathe/tui/dialog"
 	"github.com/lathe-agent/lathe/tui/style"
 )
 
@@ -139,7 +138,7 @@ type writer struct {
 // text writes a text of any kind, whole.
 func (w *writer) text(text string, look style.Attr) {
 	lines, hidden := visible(text, look, style.Attr{FG: w.th.Warning, Bold: true})
-	w.rows, w.hidden = append(w.rows, dialog.Wrapped(lines, w.width)...), w.hidden || hidden
+	w.rows, w.hidden = append(w.rows, style.WrapAll(lines, w.width)...), w.hidden || hidden
 }
 
 // named writes a label and a text behind it.
@@ -149,7 +148,7 @@ func (w *writer) named(label, text string) {
 	}
 	lines, hidden := visible(text, style.Fg(w.th.Text), style.Attr{FG: w.th.Warning, Bold: true})
 	lines[0] = append(style.Of(label+" ", style.Fg(w.th.TextMuted)), lines[0]...)
-	w.rows, w.hidden = append(w.rows, dialog.Wrapped(lines, w.width)...), w.hidden || hidden
+	w.rows, w.hidden = append(w.rows, style.WrapAll(lines, w.width)...), w.hidden || hidden
 }
 
 func (w *writer) note(text string, look style.Attr) {

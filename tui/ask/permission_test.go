@@ -27,7 +27,7 @@ func permission(t testing.TB, name, metadata string, patterns, always []string) 
 }
 
 func plainDiff(patch string, width int) []style.Line {
-	return style.WrapAll(style.Lines(strings.TrimSuffix(patch, "\n"), style.Attr{}), width, nil)
+	return style.WrapAll(style.Lines(strings.TrimSuffix(patch, "\n"), style.Attr{}), width)
 }
 
 func bash(t testing.TB, command string) *ask.Permission {

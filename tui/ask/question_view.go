@@ -106,7 +106,7 @@ func (q *Question) layout(th *style.Theme, width int) []pageRow {
 	odd := style.Fg(th.Warning)
 	add := func(text string, look style.Attr, option int, lead int) {
 		lines, _ := visible(text, look, odd)
-		for _, l := range dialog.Wrapped(lines, max(1, width-lead)) {
+		for _, l := range style.WrapAll(lines, max(1, width-lead)) {
 			out = append(out, pageRow{append(style.Plain(strings.Repeat(" ", lead)), l...), option, false})
 		}
 	}

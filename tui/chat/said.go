@@ -22,7 +22,7 @@ func (w *walk) user(h lathe.Held, queued bool) []style.Line {
 		switch b := h.Part(i).Body.(type) {
 		case *lathe.Text:
 			if !b.Synthetic.On() {
-				rows = append(rows, style.WrapAll(style.Lines(strings.TrimRight(b.Text, "\n"), style.Fg(th.Text)), width, nil)...)
+				rows = append(rows, style.WrapAll(style.Lines(strings.TrimRight(b.Text, "\n"), style.Fg(th.Text)), width)...)
 			}
 		case *lathe.File:
 			badges = append(append(badges, w.badge(b)...), style.Span{Text: " "})
@@ -207,7 +207,7 @@ func (w *walk) since(a *lathe.Assistant, began lathe.Time) time.Duration {
 // fault draws why an answer failed.
 func (w *walk) fault(f lathe.Fault) []style.Line {
 	th := w.env.Theme
-	rows := style.WrapAll(style.Lines(FaultText(f), style.Fg(th.Text)), max(1, w.env.Width-6), nil)
+	rows := style.WrapAll(style.Lines(FaultText(f), style.Fg(th.Text)), max(1, w.env.Width-6))
 	const most = 20
 	if len(rows) > most {
 		rows = append(rows[:most], style.Of("…", style.Fg(th.TextMuted)))

@@ -135,36 +135,5 @@ func paragraphs(text string, a style.Attr, width int) []style.Line {
 	if len(text) > most {
 		text = text[:most] + " …"
 	}
-	return Wrapped(style.Lines(text, a), width)
-}
-
-// Wrapped breaks lines like style.WrapAll; a word without end costs no more than its length.
-func Wrapped(lines []style.Line, width int) []style.Line {
-	var out []style.Line
-	for _, l := range lines {
-		out = append(out, pieces(l).Wrap(width, nil)...)
-	}
-	return out
-}
-
-// pieces cuts long spans, since a word is measured anew for each row that it fills.
-func pieces(l style.Line) style.Line {
-	const most = 1 << 10
-	long := false
-	for _, s := range l {
-		long = long || len(s.Text) > most
-	}
-	if !long {
-		return l
-	}
-	var out style.Line
-	for _, s := range l {
-		for len(s.Text) > most {
-			head := style.Beginning(s.Text, most)
-			out = append(out, style.Span{Text: head, Attr: s.Attr})
-			s.Text = s.Text[len(head):]
-		}
-		out = append(out, s)
-	}
-	return out
+	return style.WrapAll(style.Lines(text, a), width)
 }

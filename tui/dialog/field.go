@@ -3,10 +3,8 @@ package dialog
 import (
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/x/ansi"
 
 	"github.com/lathe-agent/lathe/tui/key"
 	"github.com/lathe-agent/lathe/tui/style"
@@ -141,13 +139,8 @@ func notInWord(r rune) bool { return !inWord(r) }
 
 // firstSize is how many bytes the first character of a text has, as a person counts characters.
 func firstSize(s string) int {
-	if s[0] < utf8.RuneSelf && (len(s) == 1 || s[1] < utf8.RuneSelf) {
-		return 1
-	}
-	if c, _ := ansi.FirstGraphemeCluster(s, ansi.WcWidth); c != "" {
-		return len(c)
-	}
-	return 1
+	c, _, _ := style.Next(s)
+	return len(c)
 }
 
 // View draws at most width cells around the cursor and tells its column among them.
@@ -186,12 +179,11 @@ func (f *Field) Click(x int) {
 	column := f.left + x
 	at, used := 0, 0
 	for at < len(f.text) {
-		n := firstSize(f.text[at:])
-		w := style.Width(f.text[at : at+n])
+		c, w, _ := style.Next(f.text[at:])
 		if used+w > column {
 			break
 		}
-		at, used = at+n, used+w
+		at, used = at+len(c), used+w
 	}
 	f.at = at
 }

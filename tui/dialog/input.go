@@ -148,7 +148,7 @@ func linkRows(th *style.Theme, url string, width, most int) []style.Line {
 	if len(url) > longest {
 		url = url[:longest] // nobody types it, and Copy has all of it
 	}
-	rows := Wrapped([]style.Line{style.Of(url, style.Attr{FG: th.Info, Underline: true, Link: url})}, width)
+	rows := style.Of(url, style.Attr{FG: th.Info, Underline: true, Link: url}).Wrap(width, nil)
 	if len(rows) > most {
 		rows = rows[:most]
 		rows[most-1] = rows[most-1].Cut(0, width-1).Add("…", style.Fg(th.TextMuted))

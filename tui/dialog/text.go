@@ -67,7 +67,7 @@ func (t *Text) View(th *style.Theme, width, height int) []style.Line {
 	width = boxWidth(medium, width)
 	t.corner = corner(width)
 	if t.theme != th || t.width != width {
-		t.rows, t.theme, t.width = indent(Wrapped(t.lines(th), width-4)), th, width
+		t.rows, t.theme, t.width = indent(style.WrapAll(t.lines(th), width-4)), th, width
 	}
 	t.see.fit(len(t.rows), max(1, height-2))
 	return box(th, t.title, t.rows[t.see.top:t.see.top+t.see.shown], width, bar{0, t.see.top, t.see.shown, t.see.all})

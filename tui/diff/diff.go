@@ -35,7 +35,7 @@ func Lines(patch string, o Options) []style.Line {
 		if patch == "" {
 			return nil
 		}
-		return capped(style.WrapAll(style.Lines(patch, style.Fg(o.Theme.Text)), o.Width, nil), 0, o)
+		return capped(style.WrapAll(style.Lines(patch, style.Fg(o.Theme.Text)), o.Width), 0, o)
 	}
 	var out []style.Line
 	left := 0 // rows of the patch that are not drawn

@@ -102,9 +102,7 @@ func (v *Values) below(th *style.Theme, width, room int) []style.Line {
 		if v.Failed {
 			color = th.Error
 		}
-		for _, l := range style.Lines(v.Note[:min(len(v.Note), maxNote)], style.Fg(color)) {
-			rows = append(rows, l.Wrap(width, nil)...)
-		}
+		rows = style.WrapAll(style.Lines(style.Beginning(v.Note, maxNote), style.Fg(color)), width)
 		rows = rows[:min(len(rows), max(0, room-1))]
 	case v.Tip != "":
 		rows = tipLine(th, v.Tip).Wrap(width, style.Plain("  "))

@@ -120,7 +120,7 @@ func cutText(text string, from, to, w int) string {
 	for rest := text; rest != "" && at <= to; { // marks without a width may stand at the end
 		var c string
 		var n int
-		c, n, rest = next(rest)
+		c, n, rest = Next(rest)
 		switch {
 		case at >= from && at+n <= to:
 			b.WriteString(c)
@@ -141,8 +141,8 @@ func isASCII(s string) bool {
 	return true
 }
 
-// next splits the first character off: what a person sees as one, with marks that combine.
-func next(s string) (c string, width int, rest string) {
+// Next splits the first character off a text that is not empty: what a person sees as one, with marks that combine.
+func Next(s string) (c string, width int, rest string) {
 	if s[0] < 0x80 && (len(s) == 1 || s[1] < 0x80) {
 		return s[:1], 1, s[1:]
 	}

@@ -162,7 +162,7 @@ func trimRight(l Line) Line {
 func takeCells(text string, n int) (head string, used int) {
 	at := 0
 	for rest := text; rest != ""; {
-		c, w, r := next(rest)
+		c, w, r := Next(rest)
 		if used+w > n {
 			break
 		}
@@ -186,7 +186,7 @@ func wordEnd(s string) int {
 			i++
 			continue
 		}
-		c, n, _ := next(s[i:])
+		c, n, _ := Next(s[i:])
 		if n > 1 && i > 0 {
 			break
 		}
@@ -199,15 +199,15 @@ func wordEnd(s string) int {
 
 // isWide reports whether a word is one wide character.
 func isWide(word string) bool {
-	_, n, rest := next(word)
+	_, n, rest := Next(word)
 	return n > 1 && rest == ""
 }
 
 // WrapAll wraps each of the lines.
-func WrapAll(lines []Line, width int, hang Line) []Line {
+func WrapAll(lines []Line, width int) []Line {
 	out := make([]Line, 0, len(lines))
 	for _, l := range lines {
-		out = append(out, l.Wrap(width, hang)...)
+		out = append(out, l.Wrap(width, nil)...)
 	}
 	return out
 }
