@@ -133,7 +133,7 @@ func (p *Permission) Key(k tea.KeyPressMsg, now time.Time) Out {
 		return None{}
 	case p.keys.Match(k, key.DialogSelectSubmit):
 		return p.do(p.choice[p.at].does, now)
-	case isEscape(k):
+	case dialog.Closes(k):
 		if p.stage == confirming {
 			return p.do(cancel, now)
 		}
@@ -153,10 +153,6 @@ func (p *Permission) Key(k tea.KeyPressMsg, now time.Time) Out {
 		return p.scrollKey(s)
 	}
 	return None{}
-}
-
-func isEscape(k tea.KeyPressMsg) bool {
-	return k.Code == tea.KeyEscape || k.Code == 'c' && k.Mod.Contains(tea.ModCtrl)
 }
 
 func isScroll(k tea.KeyPressMsg) bool {
@@ -220,7 +216,7 @@ func (p *Permission) explain(k tea.KeyPressMsg) Out {
 	switch {
 	case p.keys.Match(k, key.DialogPromptSubmit):
 		return Reply{Reply: lathe.Reject, Message: text}
-	case isEscape(k):
+	case dialog.Closes(k):
 		if text == "" {
 			return Reply{Reply: lathe.Reject}
 		}

@@ -112,7 +112,7 @@ func (q *Question) Key(k tea.KeyPressMsg, now time.Time) Out {
 	}
 	q.drift = false
 	switch s := k.String(); {
-	case isEscape(k):
+	case dialog.Closes(k):
 		return Dismiss{}
 	case k.IsRepeat && !isScroll(k):
 		return None{}
@@ -212,7 +212,7 @@ func (q *Question) answer() Out {
 func (q *Question) edit(k tea.KeyPressMsg) Out {
 	a := q.here()
 	switch {
-	case isEscape(k):
+	case dialog.Closes(k):
 		q.editing = false
 	case q.keys.Match(k, key.DialogPromptSubmit):
 		q.editing = false

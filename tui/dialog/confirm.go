@@ -24,11 +24,11 @@ type ConfirmOptions struct {
 
 // Confirm asks yes or no. Make one with NewConfirm.
 type Confirm struct {
-	corner corner
-	keys   *key.Map
-	o      ConfirmOptions
-	no     bool // the cursor is on No
-	text   scroll
+	quiet // nobody says yes by pasting
+	keys  *key.Map
+	o     ConfirmOptions
+	no    bool // the cursor is on No
+	text  scroll
 
 	buttonY int
 	buttons [2][2]int // columns from and to of each
@@ -48,7 +48,7 @@ func NewConfirm(m *key.Map, o ConfirmOptions) *Confirm {
 // Key takes a key.
 func (c *Confirm) Key(k tea.KeyPressMsg) Out {
 	switch {
-	case closes(k):
+	case Closes(k):
 		return Closed{}
 	case c.text.key(c.keys, k):
 		return None{}
@@ -77,22 +77,14 @@ func (c *Confirm) chosen(no bool) Out {
 	return Chosen{ID: Yes}
 }
 
-// Paste does nothing: nobody says yes by pasting.
-func (c *Confirm) Paste(string) Out { return None{} }
-
 // Click presses a button.
 func (c *Confirm) Click(x, y int) Out {
-	if c.corner.hit(x, y) {
-		return Closed{}
-	}
-	if y == c.buttonY {
-		for i, b := range c.buttons {
-			if x >= b[0] && x < b[1] {
-				return c.chosen(i == 1)
-			}
+	for i, b := range c.buttons {
+		if y == c.buttonY && x >= b[0] && x < b[1] {
+			return c.chosen(i == 1)
 		}
 	}
-	return None{}
+	return c.quiet.Click(x, y)
 }
 
 // Wheel scrolls a long text.
@@ -100,9 +92,6 @@ func (c *Confirm) Wheel(dy int) Out {
 	c.text.move(dy)
 	return None{}
 }
-
-// Cursor is nowhere.
-func (c *Confirm) Cursor() (x, y int, ok bool) { return 0, 0, false }
 
 // View draws the box.
 func (c *Confirm) View(th *style.Theme, width, height int) []style.Line {

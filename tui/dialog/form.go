@@ -47,7 +47,7 @@ func NewForm(m *key.Map, title, does string, fields []FormField) *Form {
 
 // Key takes a key.
 func (f *Form) Key(k tea.KeyPressMsg) Out {
-	if closes(k) {
+	if Closes(k) {
 		return Closed{}
 	}
 	if f.keys.Match(k, key.DialogPromptSubmit) {

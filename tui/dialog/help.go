@@ -13,7 +13,7 @@ import (
 
 // Help is the table of all keys, by group, with a filter. Make one with NewHelp.
 type Help struct {
-	corner  corner
+	quiet
 	keys    *key.Map
 	entries []helpEntry
 	query   Field
@@ -53,7 +53,7 @@ func NewHelp(m *key.Map) *Help {
 // Key takes a key.
 func (h *Help) Key(k tea.KeyPressMsg) Out {
 	switch {
-	case closes(k), h.keys.Match(k, key.DialogSelectSubmit):
+	case Closes(k), h.keys.Match(k, key.DialogSelectSubmit):
 		return Closed{}
 	case h.see.key(h.keys, k):
 		return None{}
@@ -65,14 +65,6 @@ func (h *Help) Key(k tea.KeyPressMsg) Out {
 // Paste puts a text into the filter.
 func (h *Help) Paste(text string) Out {
 	h.query.Paste(text)
-	return None{}
-}
-
-// Click closes it at the corner.
-func (h *Help) Click(x, y int) Out {
-	if h.corner.hit(x, y) {
-		return Closed{}
-	}
 	return None{}
 }
 

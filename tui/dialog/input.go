@@ -21,11 +21,11 @@ type InputOptions struct {
 
 // Input asks for one line. Make one with NewInput.
 type Input struct {
-	corner corner
-	keys   *key.Map
-	o      InputOptions
-	text   Field
-	err    string // why nothing came of enter; typing takes it away
+	quiet
+	keys *key.Map
+	o    InputOptions
+	text Field
+	err  string // why nothing came of enter; typing takes it away
 
 	fieldY, cursor   int
 	linkFrom, linkTo int // rows of the address
@@ -41,7 +41,7 @@ func NewInput(m *key.Map, o InputOptions) *Input {
 // Key takes a key.
 func (in *Input) Key(k tea.KeyPressMsg) Out {
 	switch {
-	case closes(k):
+	case Closes(k):
 		return Closed{}
 	case in.o.Link != "" && isCopy(k):
 		return Copy{in.o.Link}
@@ -71,20 +71,14 @@ func (in *Input) Paste(text string) Out {
 
 // Click puts the cursor, or copies the address.
 func (in *Input) Click(x, y int) Out {
-	if in.corner.hit(x, y) {
-		return Closed{}
-	}
 	switch {
 	case y == in.fieldY && !in.o.Secret:
 		in.text.Click(x - fieldColumn)
 	case y >= in.linkFrom && y < in.linkTo:
 		return Copy{in.o.Link}
 	}
-	return None{}
+	return in.quiet.Click(x, y)
 }
-
-// Wheel has nothing to scroll.
-func (in *Input) Wheel(int) Out { return None{} }
 
 // Cursor is where the text is edited.
 func (in *Input) Cursor() (x, y int, ok bool) { return in.cursor, in.fieldY, true }

@@ -308,7 +308,7 @@ func (l *List) keep() {
 func (l *List) Key(k tea.KeyPressMsg) Out {
 	was := l.armed
 	l.armed = armed{}
-	if closes(k) {
+	if Closes(k) {
 		return Closed{}
 	}
 	for _, e := range l.o.Extras {

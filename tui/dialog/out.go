@@ -45,8 +45,28 @@ func (Entered) isOut() {}
 func (Filled) isOut()  {}
 func (Copy) isOut()    {}
 
-// closes reports whether a key closes any dialog. These two are not for settings: somebody who has bound
+// quiet is a dialog that takes nothing but keys, and a click at its corner. Others are made of it.
+type quiet struct{ corner corner }
+
+// Paste does nothing.
+func (*quiet) Paste(string) Out { return None{} }
+
+// Click closes it at the corner.
+func (q *quiet) Click(x, y int) Out {
+	if q.corner.hit(x, y) {
+		return Closed{}
+	}
+	return None{}
+}
+
+// Wheel has nothing to scroll.
+func (*quiet) Wheel(int) Out { return None{} }
+
+// Cursor is nowhere.
+func (*quiet) Cursor() (x, y int, ok bool) { return 0, 0, false }
+
+// Closes reports whether a key closes any dialog. These two are not for settings: somebody who has bound
 // everything away must still get out.
-func closes(k tea.KeyPressMsg) bool {
+func Closes(k tea.KeyPressMsg) bool {
 	return k.Code == tea.KeyEscape || k.Code == 'c' && k.Mod.Contains(tea.ModCtrl)
 }

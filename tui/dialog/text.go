@@ -9,11 +9,11 @@ import (
 
 // Text shows lines that are read and scrolled. Make one with NewText.
 type Text struct {
-	corner corner
-	keys   *key.Map
-	title  string
-	lines  func(th *style.Theme) []style.Line
-	see    scroll
+	quiet
+	keys  *key.Map
+	title string
+	lines func(th *style.Theme) []style.Line
+	see   scroll
 
 	// What was wrapped last, and for what.
 	rows  []style.Line
@@ -29,7 +29,7 @@ func NewText(m *key.Map, title string, lines func(th *style.Theme) []style.Line)
 // Key takes a key.
 func (t *Text) Key(k tea.KeyPressMsg) Out {
 	switch {
-	case closes(k), k.String() == "q", t.keys.Match(k, key.DialogSelectSubmit):
+	case Closes(k), k.String() == "q", t.keys.Match(k, key.DialogSelectSubmit):
 		return Closed{}
 	case t.see.key(t.keys, k):
 	case k.String() == "j":
@@ -42,25 +42,11 @@ func (t *Text) Key(k tea.KeyPressMsg) Out {
 	return None{}
 }
 
-// Paste does nothing.
-func (t *Text) Paste(string) Out { return None{} }
-
-// Click closes it at the corner.
-func (t *Text) Click(x, y int) Out {
-	if t.corner.hit(x, y) {
-		return Closed{}
-	}
-	return None{}
-}
-
 // Wheel scrolls.
 func (t *Text) Wheel(dy int) Out {
 	t.see.move(dy)
 	return None{}
 }
-
-// Cursor is nowhere.
-func (t *Text) Cursor() (x, y int, ok bool) { return 0, 0, false }
 
 // View draws the box.
 func (t *Text) View(th *style.Theme, width, height int) []style.Line {

@@ -12,7 +12,7 @@ const Open = "open"
 
 // Wait shows an address to open and waits for something to happen elsewhere. Make one with NewWait.
 type Wait struct {
-	corner             corner
+	quiet
 	keys               *key.Map
 	title, text, link  string
 	frame              int
@@ -30,7 +30,7 @@ func (w *Wait) SetFrame(n int) { w.frame = n }
 // Key takes a key.
 func (w *Wait) Key(k tea.KeyPressMsg) Out {
 	switch {
-	case closes(k):
+	case Closes(k):
 		return Closed{}
 	case w.link != "" && (k.String() == "c" || isCopy(k)):
 		return Copy{w.link}
@@ -40,25 +40,13 @@ func (w *Wait) Key(k tea.KeyPressMsg) Out {
 	return None{}
 }
 
-// Paste does nothing.
-func (w *Wait) Paste(string) Out { return None{} }
-
 // Click copies the address.
 func (w *Wait) Click(x, y int) Out {
-	if w.corner.hit(x, y) {
-		return Closed{}
-	}
 	if y >= w.linkFrom && y < w.linkUpTo {
 		return Copy{w.link}
 	}
-	return None{}
+	return w.quiet.Click(x, y)
 }
-
-// Wheel has nothing to scroll.
-func (w *Wait) Wheel(int) Out { return None{} }
-
-// Cursor is nowhere.
-func (w *Wait) Cursor() (x, y int, ok bool) { return 0, 0, false }
 
 // View draws the box.
 func (w *Wait) View(th *style.Theme, width, height int) []style.Line {
