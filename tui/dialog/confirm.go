@@ -1,6 +1,7 @@
 package dialog
 
 import (
+	"cmp"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -36,12 +37,7 @@ type Confirm struct {
 
 // NewConfirm makes a question.
 func NewConfirm(m *key.Map, o ConfirmOptions) *Confirm {
-	if o.Yes == "" {
-		o.Yes = "Yes"
-	}
-	if o.No == "" {
-		o.No = "No"
-	}
+	o.Yes, o.No = cmp.Or(o.Yes, "Yes"), cmp.Or(o.No, "No")
 	return &Confirm{keys: m, o: o, no: o.Danger}
 }
 

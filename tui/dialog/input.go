@@ -1,6 +1,7 @@
 package dialog
 
 import (
+	"cmp"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -110,11 +111,7 @@ func (in *Input) View(th *style.Theme, width, height int) []style.Line {
 }
 
 func (in *Input) hints() []hint {
-	does := in.o.Does
-	if does == "" {
-		does = "save"
-	}
-	list := []hint{{in.keys.Label(key.DialogPromptSubmit), does}, {"esc", "cancel"}}
+	list := []hint{{in.keys.Label(key.DialogPromptSubmit), cmp.Or(in.o.Does, "save")}, {"esc", "cancel"}}
 	if in.o.Link != "" {
 		list = append(list, hint{"ctrl+y", "copy the address"})
 	}

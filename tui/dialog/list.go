@@ -3,6 +3,7 @@ package dialog
 import (
 	"math"
 	"slices"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -155,6 +156,16 @@ func (l *List) selectItem(was Item) bool {
 	return l.selectRow(func(it *Item) bool { return it.ID == was.ID && it.Group == was.Group })
 }
 
+// marked marks the entry that is in use.
+func marked(items []Item, current string) []Item {
+	for i := range items {
+		if items[i].ID == current {
+			items[i].Mark = Current
+		}
+	}
+	return items
+}
+
 func hasSign(it Item) bool { return it.Mark != NoMark || it.Tint.IsSet() }
 
 // SetLoading says that entries are still being fetched.
@@ -175,22 +186,19 @@ func (l *List) Text() string { return l.query.Text() }
 // filter finds the entries that fit the query. A query that only grew is looked for in what was found before.
 func (l *List) filter() {
 	query := l.query.Text()
-	if len(fuzzy.NewQuery(query)) == 0 {
-		l.sought, l.asked = nil, ""
+	if l.asked == "" || !strings.HasPrefix(query, l.asked) {
 		l.hits = l.hits[:0]
 		for i := range l.o.Items {
 			l.hits = append(l.hits, i)
 		}
-		l.layout()
-		return
-	}
-	l.fold()
-	from := l.hits
-	if l.asked == "" || len(query) < len(l.asked) || query[:len(l.asked)] != l.asked {
-		from = nil
 	}
 	l.sought, l.asked = fuzzy.NewQuery(query), query
-	l.rank(from)
+	if len(l.sought) == 0 {
+		l.sought, l.asked = nil, ""
+	} else {
+		l.fold()
+		l.rank()
+	}
 	l.layout()
 }
 
@@ -204,28 +212,19 @@ func (l *List) fold() {
 	}
 }
 
-// rank sorts what fits, of all entries or of some. Score and place are packed into one number, since
-// sorting numbers is several times faster than sorting with a function.
-func (l *List) rank(from []int) {
-	packed := make([]uint64, 0, len(l.o.Items))
-	try := func(i int) {
+// rank leaves of the hits what fits, the best first. Score and place are packed into one number, since sorting
+// numbers is several times faster than sorting with a function.
+func (l *List) rank() {
+	packed := make([]uint64, 0, len(l.hits))
+	for _, i := range l.hits {
 		if s, ok := l.match.Score(l.sought, &l.texts[i]); ok {
 			packed = append(packed, uint64(math.MaxInt32-min(s, math.MaxInt32))<<32|uint64(uint32(i)))
 		}
 	}
-	if from != nil {
-		for _, i := range from {
-			try(i)
-		}
-	} else {
-		for i := range l.o.Items {
-			try(i)
-		}
-	}
 	slices.Sort(packed)
-	l.hits = make([]int, len(packed))
-	for k, p := range packed {
-		l.hits[k] = int(uint32(p))
+	l.hits = l.hits[:0]
+	for _, p := range packed {
+		l.hits = append(l.hits, int(uint32(p)))
 	}
 }
 

@@ -1,6 +1,7 @@
 package dialog
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -64,11 +65,7 @@ func (l *List) filterRow(th *style.Theme, width int) style.Line {
 	l.seen.cursor = fieldColumn + at
 	row := style.Of(" › ", style.Fg(th.Primary))
 	if l.query.Text() == "" {
-		hint := l.o.Placeholder
-		if hint == "" {
-			hint = "Type to search"
-		}
-		row = row.Add(hint, style.Fg(th.TextMuted)).Truncate(width)
+		row = row.Add(cmp.Or(l.o.Placeholder, "Type to search"), style.Fg(th.TextMuted)).Truncate(width)
 	} else {
 		row = append(row, text...)
 	}
@@ -114,10 +111,7 @@ func (l *List) nothing(th *style.Theme) style.Line {
 // entry draws an entry: cursor, mark, title, detail, and what stands at the right.
 func (l *List) entry(th *style.Theme, it *Item, on bool, width int) style.Line {
 	look := looksOf(th, it, on)
-	title := style.FirstLine(it.Title)
-	if title == "" {
-		title = "(no title)"
-	}
+	title := cmp.Or(style.FirstLine(it.Title), "(no title)")
 	if confirm := l.confirming(it, on); confirm != "" {
 		text := style.Attr{FG: th.Background.Or(th.SelectedText), BG: th.Error, Bold: true}
 		return style.Of(" › "+confirm, text).Fit(width, text)
@@ -131,22 +125,22 @@ func (l *List) entry(th *style.Theme, it *Item, on bool, width int) style.Line {
 		line = line.Add(l.sign(it)+" ", look.mark)
 	}
 	room := width - 1 - line.Width()
-	right := it.Right
+	right, wide := it.Right, style.Width(style.Clean(it.Right))
 	name := l.titled(title, look, on)
 	have := name.Width()
-	if w := style.Width(style.Clean(right)); right != "" && min(have, room*3/5)+2+w > room {
+	if min(have, room*3/5)+2+wide > room {
 		right = "" // a name that can be read is worth more
 	}
 	left := room
 	if right != "" {
-		left -= 2 + style.Width(style.Clean(right))
+		left -= 2 + wide
 	}
 	if detail := l.detail(it); detail != "" && have+2+8 <= left {
 		name = append(name, style.Of("  "+detail, look.muted).Truncate(left-have)...)
 	}
 	line = append(line, name.Truncate(left)...)
 	if right != "" {
-		line = line.Fit(width-1-style.Width(style.Clean(right)), look.text).Add(right, look.muted)
+		line = line.Fit(width-1-wide, look.text).Add(right, look.muted)
 	}
 	return line.Fit(width, look.text)
 }

@@ -1,6 +1,7 @@
 package dialog
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -43,10 +44,7 @@ func ProviderItems(p host.Providers) []Item {
 		return len(first)
 	}
 	slices.SortStableFunc(all, func(a, b host.Provider) int {
-		if d := rank(a) - rank(b); d != 0 {
-			return d
-		}
-		return strings.Compare(strings.ToLower(providerName(a)), strings.ToLower(providerName(b)))
+		return cmp.Or(rank(a)-rank(b), strings.Compare(strings.ToLower(providerName(a)), strings.ToLower(providerName(b))))
 	})
 	for _, x := range all {
 		it := Item{ID: x.ID, Title: providerName(x), Group: "Others", Search: x.ID}
@@ -64,23 +62,15 @@ func ProviderItems(p host.Providers) []Item {
 	return out
 }
 
-func providerName(p host.Provider) string {
-	if p.Name != "" {
-		return p.Name
-	}
-	return p.ID
-}
+func providerName(p host.Provider) string { return cmp.Or(p.Name, p.ID) }
 
 // NewMethods picks a way to log in: Chosen has its number.
 func NewMethods(m *key.Map, p host.Provider, methods []host.LoginMethod) *List {
 	var items []Item
 	for i, x := range methods {
-		it := Item{ID: strconv.Itoa(i), Title: x.Label, Right: "with a key"}
+		it := Item{ID: strconv.Itoa(i), Title: cmp.Or(x.Label, "Log in"), Right: "with a key"}
 		if x.Browser {
 			it.Right = "in the browser"
-		}
-		if it.Title == "" {
-			it.Title = "Log in"
 		}
 		items = append(items, it)
 	}
@@ -100,10 +90,7 @@ func NewKeyInput(m *key.Map, p host.Provider) *Input {
 
 // NewCodeInput asks for the code that a page shows after a login: Entered has it, Copy the address.
 func NewCodeInput(m *key.Map, p host.Provider, a host.Authorization) *Input {
-	about := a.Instructions
-	if about == "" {
-		about = "Open this page, log in, and paste the code that it shows."
-	}
+	about := cmp.Or(a.Instructions, "Open this page, log in, and paste the code that it shows.")
 	return NewInput(m, InputOptions{
 		Title: "Log in to " + providerName(p), Description: about, Link: a.URL, Placeholder: "Code", Required: true, Does: "log in",
 	})

@@ -1,6 +1,7 @@
 package dialog
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -44,7 +45,7 @@ func (s Models) Items() []Item {
 	var out []Item
 	add := func(group string, refs, not []lathe.ModelRef) {
 		for _, ref := range refs {
-			if slices.ContainsFunc(not, func(x lathe.ModelRef) bool { return sameModel(x, ref) }) {
+			if has(not, ref) {
 				continue
 			}
 			if p, model, ok := s.find(ref); ok {
@@ -62,10 +63,7 @@ func (s Models) Items() []Item {
 		slices.SortStableFunc(models, newest)
 		for _, model := range models {
 			it := s.item(model)
-			it.Group = p.Name
-			if it.Group == "" {
-				it.Group = p.ID
-			}
+			it.Group = providerName(p)
 			out = append(out, it)
 		}
 	}
@@ -74,21 +72,20 @@ func (s Models) Items() []Item {
 
 // newest puts models that are not to be used any more last, and of the rest the latest first.
 func newest(a, b host.Model) int {
-	if x, y := isDeprecated(a), isDeprecated(b); x != y {
+	if x, y := a.Status == "deprecated", b.Status == "deprecated"; x != y {
 		if x {
 			return 1
 		}
 		return -1
 	}
-	if c := strings.Compare(b.Released, a.Released); c != 0 {
-		return c
-	}
-	return strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name))
+	return cmp.Or(strings.Compare(b.Released, a.Released), strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)))
 }
 
-func isDeprecated(m host.Model) bool { return m.Status == "deprecated" }
-
 func sameModel(a, b lathe.ModelRef) bool { return a.Provider == b.Provider && a.Model == b.Model }
+
+func has(list []lathe.ModelRef, ref lathe.ModelRef) bool {
+	return slices.ContainsFunc(list, func(x lathe.ModelRef) bool { return sameModel(x, ref) })
+}
 
 func (s Models) find(ref lathe.ModelRef) (host.Provider, host.Model, bool) {
 	for _, p := range s.Providers {
@@ -105,10 +102,7 @@ func (s Models) find(ref lathe.ModelRef) (host.Provider, host.Model, bool) {
 }
 
 func (s Models) item(m host.Model) Item {
-	it := Item{ID: ModelID(m.Ref), Title: m.Name, Search: m.Ref.Provider + "/" + m.Ref.Model}
-	if it.Title == "" {
-		it.Title = m.Ref.Model
-	}
+	it := Item{ID: ModelID(m.Ref), Title: cmp.Or(m.Name, m.Ref.Model), Search: ModelID(m.Ref)}
 	var tags []string
 	if m.Status != "" && m.Status != "active" {
 		tags = append(tags, m.Status)
@@ -121,7 +115,7 @@ func (s Models) item(m host.Model) Item {
 	switch {
 	case sameModel(m.Ref, s.Current):
 		it.Mark = Current
-	case slices.ContainsFunc(s.Favorite, func(x lathe.ModelRef) bool { return sameModel(x, m.Ref) }):
+	case has(s.Favorite, m.Ref):
 		it.Mark = Starred
 	}
 	return it
@@ -133,12 +127,7 @@ func NewVariants(m *key.Map, variants []string, current string) *List {
 	for _, v := range variants {
 		items = append(items, Item{ID: v, Title: v})
 	}
-	for i := range items {
-		if items[i].ID == current {
-			items[i].Mark = Current
-		}
-	}
-	return NewList(m, Options{Title: "Variants", Items: items, Selected: current})
+	return NewList(m, Options{Title: "Variants", Items: marked(items, current), Selected: current})
 }
 
 // NewAgents picks an agent of those people may talk to: Chosen has its name.
@@ -155,10 +144,7 @@ func NewAgents(m *key.Map, agents []lathe.Agent, current string, color func(lath
 		if a.Native.On() {
 			it.Right = "built in"
 		}
-		if a.Name == current {
-			it.Mark = Current
-		}
 		items = append(items, it)
 	}
-	return NewList(m, Options{Title: "Agents", Items: items, Selected: current, Wide: true, Empty: "There are no agents."})
+	return NewList(m, Options{Title: "Agents", Items: marked(items, current), Selected: current, Wide: true, Empty: "There are no agents."})
 }

@@ -1,6 +1,7 @@
 package dialog
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/lathe-agent/lathe"
@@ -13,13 +14,9 @@ import (
 func NewThemes(m *key.Map, names []string, current string) *List {
 	var items []Item
 	for _, n := range names {
-		it := Item{ID: n, Title: n}
-		if n == current {
-			it.Mark = Current
-		}
-		items = append(items, it)
+		items = append(items, Item{ID: n, Title: n})
 	}
-	return NewList(m, Options{Title: "Themes", Placeholder: "Search themes", Items: items, Selected: current, Live: true, Empty: "There are no themes."})
+	return NewList(m, Options{Title: "Themes", Placeholder: "Search themes", Items: marked(items, current), Selected: current, Live: true, Empty: "There are no themes."})
 }
 
 // NewToolServers switches servers of tools on and off: Chosen has a name, whatever key was pressed.
@@ -96,7 +93,13 @@ func NewPalette(m *key.Map, actions []Action) *List {
 			add(a, "Suggested")
 		}
 	}
-	for _, group := range groupsOf(actions) {
+	var groups []string // in the order they first appear
+	for _, a := range actions {
+		if !slices.Contains(groups, a.Group) {
+			groups = append(groups, a.Group)
+		}
+	}
+	for _, group := range groups {
 		for _, a := range actions {
 			if a.Group == group {
 				add(a, group)
@@ -104,17 +107,4 @@ func NewPalette(m *key.Map, actions []Action) *List {
 		}
 	}
 	return NewList(m, Options{Title: "Commands", Placeholder: "Search commands", Items: items})
-}
-
-// groupsOf lists the groups in the order they first appear.
-func groupsOf(actions []Action) []string {
-	var out []string
-	had := map[string]bool{}
-	for _, a := range actions {
-		if !had[a.Group] {
-			had[a.Group] = true
-			out = append(out, a.Group)
-		}
-	}
-	return out
 }

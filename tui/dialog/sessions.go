@@ -1,6 +1,7 @@
 package dialog
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -40,14 +41,7 @@ func (s Sessions) Items(m *key.Map) []Item {
 		return x.Parent != "" || x.Archived != nil && *x.Archived > 0
 	})
 	slices.SortStableFunc(roots, func(a, b lathe.Session) int {
-		switch {
-		case a.Updated > b.Updated:
-			return -1
-		case a.Updated < b.Updated:
-			return 1
-		default:
-			return strings.Compare(string(a.ID), string(b.ID))
-		}
+		return cmp.Or(cmp.Compare(b.Updated, a.Updated), cmp.Compare(a.ID, b.ID))
 	})
 	var out []Item
 	for slot, id := range s.Pinned {
@@ -99,16 +93,7 @@ func (s Sessions) item(x lathe.Session) Item {
 // NewSubagents picks a child of a session: Chosen has its id.
 func NewSubagents(m *key.Map, s Sessions) *List {
 	list := slices.Clone(s.List)
-	slices.SortStableFunc(list, func(a, b lathe.Session) int {
-		switch {
-		case a.Created < b.Created:
-			return -1
-		case a.Created > b.Created:
-			return 1
-		default:
-			return 0
-		}
-	})
+	slices.SortStableFunc(list, func(a, b lathe.Session) int { return cmp.Compare(a.Created, b.Created) })
 	var items []Item
 	for _, x := range list {
 		it := s.item(x)

@@ -1,6 +1,7 @@
 package dialog
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"time"
@@ -79,11 +80,7 @@ func said(m lathe.Message) string {
 				}
 			}
 		case *lathe.File:
-			name := b.Filename
-			if name == "" {
-				name = b.Mime
-			}
-			files = append(files, name)
+			files = append(files, cmp.Or(b.Filename, b.Mime))
 		default:
 		}
 	}
