@@ -195,6 +195,9 @@ func units(s string) (n int) {
 	return n
 }
 
+// tidyLine is tidy for a text that stands in one line.
+func tidyLine(s string) string { return strings.ReplaceAll(tidy(s), "\n", " ") }
+
 // tidy makes a text from anywhere fit to be edited: valid UTF-8, lines end with \n, and no control characters but
 // tabs.
 func tidy(s string) string {

@@ -1,7 +1,7 @@
 package editor
 
 import (
-	"slices"
+	"strings"
 
 	"github.com/lathe-agent/lathe/tui/key"
 )
@@ -85,12 +85,16 @@ func (e *Editor) Insert(text string) Out {
 	return e.looked(true)
 }
 
-// selection returns the two ends in order.
+// selection returns the two ends in order; both are the cursor where nothing is selected.
 func (e *Editor) selection() (from, to pos) {
-	if e.anchor.before(e.cursor) {
+	switch {
+	case !e.marked:
+		return e.cursor, e.cursor
+	case e.anchor.before(e.cursor):
 		return e.anchor, e.cursor
+	default:
+		return e.cursor, e.anchor
 	}
-	return e.cursor, e.anchor
 }
 
 // moveTo puts the cursor somewhere and selects nothing.
@@ -101,10 +105,7 @@ func (e *Editor) moveTo(p pos) {
 
 // insert puts lines in place of the selection, or at the cursor.
 func (e *Editor) insert(lines []*line) {
-	from, to := e.cursor, e.cursor
-	if e.marked {
-		from, to = e.selection()
-	}
+	from, to := e.selection()
 	e.edit(from, to, lines)
 }
 
@@ -118,12 +119,16 @@ func (e *Editor) edit(from, to pos, with []*line) {
 	e.cursor, e.marked, e.goal = at, false, -1
 }
 
+// editAlone is edit with a step of undo for itself.
+func (e *Editor) editAlone(from, to pos, with []*line) {
+	e.past.settle()
+	e.edit(from, to, with)
+	e.past.settle()
+}
+
 // putToken puts a token and a space at the cursor.
 func (e *Editor) putToken(t *Token) {
-	from, to := e.cursor, e.cursor
-	if e.marked {
-		from, to = e.selection()
-	}
+	from, to := e.selection()
 	e.putTokenAt(from, to, t)
 }
 
@@ -133,12 +138,10 @@ func (e *Editor) putTokenAt(from, to pos, t *Token) {
 	if rest == "" || rest[0] != ' ' || cluster(rest) > 1 {
 		l.text += " "
 	}
-	e.past.settle()
-	e.edit(from, to, []*line{l})
+	e.editAlone(from, to, []*line{l})
 	if len(l.text) == len(t.Text) { // over the space that is there
 		e.cursor.off++
 	}
-	e.past.settle()
 }
 
 // tokens lists those of the text in order.
@@ -155,7 +158,12 @@ func (e *Editor) tokens() []*Token {
 // lineAt is the line of a place.
 func (e *Editor) lineAt(p pos) *line { return e.buf.lines[p.line] }
 
-// countMedia numbers pictures and documents, each for itself.
-func (e *Editor) countMedia(isOne func(*Token) bool) int {
-	return len(slices.DeleteFunc(e.tokens(), func(t *Token) bool { return !isOne(t) }))
+// countMedia counts the pictures, or the documents of a kind: they are numbered, each kind for itself.
+func (e *Editor) countMedia(mime string) (n int) {
+	for _, t := range e.tokens() {
+		if strings.HasPrefix(t.Mime, mime) {
+			n++
+		}
+	}
+	return n
 }

@@ -51,9 +51,7 @@ func (e *Editor) recall(n int) bool {
 		d = h.all[len(h.all)-to]
 	}
 	h.at = to
-	e.past.settle()
-	e.edit(pos{}, e.buf.end(), d.lines()) // so that undo brings back what was written over
-	e.past.settle()
+	e.editAlone(pos{}, e.buf.end(), d.lines()) // so that undo brings back what was written over
 	e.shell = d.Mode == shellMode
 	if n > 0 {
 		e.moveTo(e.rowEnd(pos{})) // the next step back must not need a walk through the lines

@@ -113,9 +113,7 @@ func (e *Editor) leave() Out {
 // throwAway empties the prompt. What took some work to write can be called back.
 func (e *Editor) throwAway() Out {
 	d := e.Draft()
-	e.past.settle()
-	e.edit(pos{}, e.buf.end(), plain(""))
-	e.past.settle()
+	e.editAlone(pos{}, e.buf.end(), plain(""))
 	e.shell, e.hist.at = false, 0
 	e.sug.close()
 	if utf8.RuneCountInString(d.Input) < leastRemembered {
@@ -125,10 +123,10 @@ func (e *Editor) throwAway() Out {
 	return Remember{d}
 }
 
-// motion is a way to go; the flag says that what lies between is selected.
+// motion is a way to go.
 type motion struct {
 	name  key.Name
-	marks key.Name // the same with a selection; "" when there is none
+	marks key.Name // the same, with what lies between selected
 	to    func(e *Editor, p pos) pos
 }
 
@@ -153,15 +151,13 @@ func (e *Editor) motionKey(k tea.KeyPressMsg) bool {
 	for _, m := range motions() {
 		switch {
 		case e.keys.Match(k, m.name):
-			from, to := e.selection()
-			switch {
-			case e.marked && m.name == key.InputMoveLeft:
-				e.moveTo(from)
-			case e.marked && m.name == key.InputMoveRight:
-				e.moveTo(to)
-			default:
-				e.moveTo(m.to(e, e.cursor))
+			to := m.to(e, e.cursor)
+			if e.marked && m.name == key.InputMoveLeft {
+				to, _ = e.selection()
+			} else if e.marked && m.name == key.InputMoveRight {
+				_, to = e.selection()
 			}
+			e.moveTo(to)
 			return true
 		case e.keys.Match(k, m.marks):
 			e.markTo(m.to(e, e.cursor))
@@ -183,28 +179,21 @@ func (e *Editor) rowKey(k tea.KeyPressMsg) bool {
 	if !ok {
 		return false
 	}
-	x := e.goal
-	if x < 0 {
-		x = e.columnOf(e.cursor)
-	}
-	to, moved := e.up(e.cursor, x)
+	x, step, edge := e.aim(), e.up, pos{}
 	if name == key.InputMoveDown || name == key.InputSelectDown {
-		to, moved = e.down(e.cursor, x)
+		step, edge = e.down, e.buf.end()
 	}
-	switch name {
-	case key.InputSelectUp, key.InputSelectDown:
-		if !moved {
-			to = pos{}
-			if name == key.InputSelectDown {
-				to = e.buf.end()
-			}
-		}
+	to, moved := step(e.cursor, x)
+	marks := name == key.InputSelectUp || name == key.InputSelectDown
+	switch {
+	case marks && moved:
 		e.markTo(to)
-	default:
-		if !moved {
-			return false
-		}
+	case marks:
+		e.markTo(edge)
+	case moved:
 		e.moveTo(to)
+	default:
+		return false
 	}
 	e.goal = x
 	return true

@@ -130,6 +130,14 @@ func (e *Editor) rowEnd(p pos) pos {
 	return pos{p.line, max(p.off, l.prev(to))}
 }
 
+// aim is the column that up and down keep to.
+func (e *Editor) aim() int {
+	if e.goal >= 0 {
+		return e.goal
+	}
+	return e.columnOf(e.cursor)
+}
+
 // columnOf is the cell of a place in its row.
 func (e *Editor) columnOf(p pos) int {
 	l := e.lineAt(p)

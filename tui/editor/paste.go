@@ -50,9 +50,8 @@ func (e *Editor) PasteText(text string) Out {
 		e.putToken(&Token{Kind: KindPaste, Text: fmt.Sprintf("[Pasted ~%d lines]", lines), Body: text})
 		return e.looked(true)
 	}
-	e.past.settle()
-	e.insert(plain(text))
-	e.past.settle()
+	from, to := e.selection()
+	e.editAlone(from, to, plain(text))
 	return e.looked(true)
 }
 
@@ -156,16 +155,16 @@ func IsMedia(file string) bool {
 
 // Attach puts a picture, a document or any other file into the prompt.
 func (e *Editor) Attach(name, mime string, data []byte) Out {
-	name = strings.ReplaceAll(tidy(path.Base(strings.ReplaceAll(name, `\`, "/"))), "\n", " ")
+	name = tidyLine(path.Base(strings.ReplaceAll(name, `\`, "/")))
 	mime, _, _ = strings.Cut(mime, ";")
 	t := &Token{Kind: KindMedia, Name: name, Mime: mime, Data: data}
 	switch {
 	case mime == "image/svg+xml", strings.HasPrefix(mime, "text/") && strings.EqualFold(path.Ext(name), ".svg"):
 		t = &Token{Kind: KindPaste, Text: "[SVG: " + name + "]", Name: name, Body: tidy(string(data))}
 	case strings.HasPrefix(mime, "image/"):
-		t.Text = fmt.Sprintf("[Image %d]", 1+e.countMedia(func(t *Token) bool { return strings.HasPrefix(t.Mime, "image/") }))
+		t.Text = fmt.Sprintf("[Image %d]", 1+e.countMedia("image/"))
 	case mime == "application/pdf":
-		t.Text = fmt.Sprintf("[PDF %d]", 1+e.countMedia(func(t *Token) bool { return t.Mime == "application/pdf" }))
+		t.Text = fmt.Sprintf("[PDF %d]", 1+e.countMedia("application/pdf"))
 	case strings.HasPrefix(mime, "text/"):
 		return e.PasteText(string(data))
 	default:
@@ -189,8 +188,6 @@ func (e *Editor) FromEditor(text string) {
 			at += i + len(t.Text)
 		}
 	}
-	e.past.settle()
-	e.edit(pos{}, e.buf.end(), d.lines())
-	e.past.settle()
+	e.editAlone(pos{}, e.buf.end(), d.lines())
 	e.sug.close()
 }

@@ -20,14 +20,12 @@ func (e *Editor) scroll() {
 		}
 		below++
 	}
-	if missing := e.height - below; missing > 0 {
-		for ; missing > 0; missing-- {
-			p, ok := e.rowAbove(e.top)
-			if !ok {
-				break
-			}
-			e.top, y = p, y+1
+	for ; below < e.height; below++ {
+		p, ok := e.rowAbove(e.top)
+		if !ok {
+			break
 		}
+		e.top, y = p, y+1
 	}
 	e.caretX, e.caretY = gutter+min(e.columnOf(e.cursor), e.width), y
 }
@@ -98,10 +96,7 @@ func (e *Editor) Click(x, y int) Out {
 
 // Wheel moves the cursor by rows, and with it what shows.
 func (e *Editor) Wheel(rows int) Out {
-	x := e.goal
-	if x < 0 {
-		x = e.columnOf(e.cursor)
-	}
+	x := e.aim()
 	p, moved := e.cursor, false
 	for step := rows; step != 0; {
 		var ok bool

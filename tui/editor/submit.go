@@ -3,6 +3,7 @@ package editor
 import (
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/lathe-agent/lathe"
 )
@@ -41,14 +42,12 @@ func (e *Editor) expand(from int) said {
 	}
 	full := b.String()
 	out.text = strings.TrimSpace(full)
-	lost := len(full) - len(strings.TrimLeftFunc(full, isSpace))
+	lost := len(full) - len(strings.TrimLeftFunc(full, unicode.IsSpace))
 	for i := range out.toks {
 		out.toks[i].At -= lost
 	}
 	return out
 }
-
-func isSpace(r rune) bool { return strings.TrimSpace(string(r)) == "" }
 
 // mentioned makes parts of the tokens.
 func (s said) mentioned(dir string) []lathe.Part {

@@ -336,9 +336,7 @@ func (e *Editor) reopen() bool {
 func (e *Editor) chooseCommand(c Command, query string, completing bool) Out {
 	switch {
 	case c.Local && !c.Arguments && !completing:
-		e.past.settle()
-		e.edit(pos{}, e.cursor, plain("")) // what stood behind it stays
-		e.past.settle()
+		e.editAlone(pos{}, e.cursor, plain("")) // what stood behind it stays
 		e.moveTo(pos{})
 		e.sug.close()
 		return RunCommand{Name: c.Name}

@@ -41,7 +41,7 @@ type Token struct {
 
 // usable makes a token from elsewhere fit for a line.
 func (t Token) usable() (*Token, bool) {
-	t.Text = strings.ReplaceAll(tidy(t.Text), "\n", " ")
+	t.Text = tidyLine(t.Text)
 	switch t.Kind {
 	case KindFile, KindAgent, KindPaste, KindMedia:
 		return &t, t.Text != ""
@@ -70,7 +70,7 @@ func cutRange(s string) (file string, start, end int) {
 
 // fileToken stands for a file, or for lines of it.
 func fileToken(file string, start, end int) *Token {
-	t := &Token{Kind: KindFile, Path: file, Text: "@" + strings.ReplaceAll(tidy(file), "\n", " "), Start: start, End: end}
+	t := &Token{Kind: KindFile, Path: file, Text: "@" + tidyLine(file), Start: start, End: end}
 	switch {
 	case start > 0 && end > start:
 		t.Text += fmt.Sprintf("#%d-%d", start, end)
@@ -81,7 +81,7 @@ func fileToken(file string, start, end int) *Token {
 }
 
 func agentToken(name string) *Token {
-	return &Token{Kind: KindAgent, Name: name, Text: "@" + strings.ReplaceAll(tidy(name), "\n", " ")}
+	return &Token{Kind: KindAgent, Name: name, Text: "@" + tidyLine(name)}
 }
 
 // part is what a token becomes when it is sent, where it stands in the text in units of UTF-16; nil when the text
