@@ -55,7 +55,7 @@ func (w *walk) id(s spot) blockID {
 		return blockID{kind: revertBlock}
 	}
 	h := w.t.Held(s.message)
-	if _, user := h.Said().(*lathe.User); user {
+	if isUser(h) {
 		return blockID{message: h.ID(), kind: userBlock}
 	}
 	if s.block >= h.Len() {
@@ -197,7 +197,7 @@ func (w *walk) tight(s spot) bool {
 			return false
 		}
 		h := w.t.Held(at.message)
-		if _, user := h.Said().(*lathe.User); user {
+		if isUser(h) {
 			return false
 		}
 		if at.block >= h.Len() {
@@ -245,13 +245,17 @@ func indent(l style.Line) style.Line {
 	return append(style.Line{{Text: "  "}}, l...)
 }
 
-// text draws an answer. Rows that were drawn before are taken as they are.
+// text draws an answer.
 func (w *walk) text(b *block, text string, growing bool) []style.Line {
+	b.pad = margin
+	return b.markdown(text, markdown.Look{Theme: w.env.Theme, Width: max(1, w.env.Width-2*margin), Conceal: !w.env.Show.Raw, Growing: growing})
+}
+
+// markdown draws a text of a model. Rows that were drawn before are taken as they are.
+func (b *block) markdown(text string, look markdown.Look) []style.Line {
 	if b.doc == nil {
 		b.doc = &markdown.Doc{}
 	}
 	b.doc.Set(text)
-	rows := b.doc.Lines(markdown.Look{Theme: w.env.Theme, Width: max(1, w.env.Width-2*margin), Conceal: !w.env.Show.Raw, Growing: growing})
-	b.pad = margin
-	return rows
+	return b.doc.Lines(look)
 }

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -17,10 +18,17 @@ const (
 	foldedOutput  = 10
 	foldedDiff    = 24
 	foldedGeneric = 3
+	foldedFailure = 3
 	mostRows      = 2000
 )
 
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+// most is how many rows of something are shown.
+func most(open bool, folded int) int {
+	if open {
+		return mostRows
+	}
+	return folded
+}
 
 // body draws what came of a call.
 func (w *walk) body(c *call, width int, open bool) []style.Line {
@@ -64,17 +72,12 @@ func (c *call) shown() string {
 
 // output draws text that a program wrote: its first rows, while it runs its last ones.
 func (w *walk) output(text string, width int, open, running bool, folded int) []style.Line {
-	th := w.env.Theme
-	text = strings.TrimRight(stripEscapes(text), "\n ")
+	text = strings.TrimRight(style.StripEscapes(text), "\n ")
 	if text == "" {
 		return nil
 	}
-	most := folded
-	if open {
-		most = mostRows
-	}
 	var note string
-	lines, left := clip(text, most, running)
+	lines, left := clip(text, most(open, folded), running)
 	if left > 0 {
 		note = fmt.Sprintf("… %d more lines", left)
 		if !open {
@@ -84,26 +87,25 @@ func (w *walk) output(text string, width int, open, running bool, folded int) []
 			note = fmt.Sprintf("… %d lines before", left)
 		}
 	}
-	var rows []style.Line
-	if note != "" && running {
-		rows = append(rows, w.boxRow(style.Of(note, style.Fg(th.TextMuted)), width))
+	muted := style.Fg(w.env.Theme.TextMuted)
+	rows := style.WrapAll(style.Lines(lines, muted), max(1, width-2))
+	switch {
+	case note == "":
+	case running:
+		rows = append([]style.Line{style.Of(note, muted)}, rows...)
+	default:
+		rows = append(rows, style.Of(note, muted))
 	}
-	for _, l := range style.Lines(lines, style.Fg(th.TextMuted)) {
-		for _, r := range l.Wrap(max(1, width-2), nil) {
-			rows = append(rows, w.boxRow(r, width))
-		}
-	}
-	if note != "" && !running {
-		rows = append(rows, w.boxRow(style.Of(note, style.Fg(th.TextMuted)), width))
-	}
-	return rows
+	return w.box(rows, width)
 }
 
-// boxRow is a row on a ground of its own, behind a thin bar.
-func (w *walk) boxRow(l style.Line, width int) style.Line {
-	th := w.env.Theme
-	out := style.Line{{Text: "│ ", Attr: style.Fg(th.BorderSubtle)}}
-	return append(out, l.Truncate(max(1, width-2))...)
+// box puts rows behind a thin bar.
+func (w *walk) box(rows []style.Line, width int) []style.Line {
+	bar := style.Span{Text: "│ ", Attr: style.Fg(w.env.Theme.BorderSubtle)}
+	for i, r := range rows {
+		rows[i] = append(style.Line{bar}, r.Truncate(max(1, width-2))...)
+	}
+	return rows
 }
 
 // clip takes the first or the last lines of a text without splitting all of it.
@@ -129,25 +131,15 @@ func clip(text string, most int, last bool) (kept string, left int) {
 // failure draws why a call failed.
 func (w *walk) failure(c *call, width int, open bool) []style.Line {
 	th := w.env.Theme
-	most := 3
-	if open {
-		most = mostRows
-	}
-	text, left := clip(strings.TrimSpace(c.failed), most, false)
-	var rows []style.Line
-	for _, l := range style.Lines(text, style.Fg(th.Error)) {
-		rows = append(rows, l.Wrap(max(1, width-2), nil)...)
-	}
-	if !open && len(rows) > most {
-		rows, left = rows[:most], left+1
+	text, left := clip(strings.TrimSpace(c.failed), most(open, foldedFailure), false)
+	rows := style.WrapAll(style.Lines(text, style.Fg(th.Error)), max(1, width-2))
+	if !open && len(rows) > foldedFailure {
+		rows, left = rows[:foldedFailure], left+1
 	}
 	if left > 0 {
 		rows = append(rows, style.Of("… click to unfold", style.Fg(th.TextMuted)))
 	}
-	for i, r := range rows {
-		rows[i] = w.boxRow(r, width)
-	}
-	return rows
+	return w.box(rows, width)
 }
 
 func (w *walk) readBody(c *call, width int, open bool) (rows []style.Line) {
@@ -163,22 +155,18 @@ func (w *walk) readBody(c *call, width int, open bool) (rows []style.Line) {
 // written draws a file that was written, with the numbers of its lines.
 func (w *walk) written(c *call, width int, open bool) []style.Line {
 	th := w.env.Theme
-	most := foldedOutput
-	if open {
-		most = mostRows
-	}
-	text, left := clip(strings.TrimRight(c.args.Content, "\n"), most, false)
+	text, left := clip(strings.TrimRight(c.args.Content, "\n"), most(open, foldedOutput), false)
 	code := markdown.Code(ext(c.args.FilePath), text, th)
 	digits := len(fmt.Sprint(len(code)))
 	rows := make([]style.Line, 0, len(code)+1)
 	for i, l := range code {
 		row := style.Of(fmt.Sprintf("%*d ", digits, i+1), style.Fg(th.DiffLineNumber))
-		rows = append(rows, w.boxRow(append(row, l...), width))
+		rows = append(rows, append(row, l...))
 	}
 	if left > 0 {
-		rows = append(rows, w.boxRow(style.Of(fmt.Sprintf("… %d more lines, click to unfold", left), style.Fg(th.TextMuted)), width))
+		rows = append(rows, style.Of(fmt.Sprintf("… %d more lines, click to unfold", left), style.Fg(th.TextMuted)))
 	}
-	return rows
+	return w.box(rows, width)
 }
 
 // ext is what a file's name says of its language.
@@ -193,12 +181,8 @@ func (w *walk) diff(patch string, width int, open bool) []style.Line {
 	if patch == "" {
 		return nil
 	}
-	most := foldedDiff
-	if open {
-		most = mostRows
-	}
 	return diff.Lines(patch, diff.Options{
-		Theme: w.env.Theme, Width: width, Split: width > 116 && !w.env.Show.Stacked, Wrap: !w.env.Show.CutDiff, Max: most,
+		Theme: w.env.Theme, Width: width, Split: width > 116 && !w.env.Show.Stacked, Wrap: !w.env.Show.CutDiff, Max: most(open, foldedDiff),
 	})
 }
 
@@ -207,19 +191,11 @@ func (w *walk) patched(c *call, width int, open bool) (rows []style.Line) {
 	th := w.env.Theme
 	for _, f := range c.meta.Files {
 		verb := map[string]string{"add": "Created", "delete": "Deleted", "move": "Moved"}[f.Type]
-		if verb == "" {
-			verb = "Patched"
-		}
-		file := f.RelativePath
-		if file == "" {
-			file = w.path(f.FilePath)
-		}
-		l := style.Of(verb+" "+file, style.Fg(th.Text))
+		l := style.Of(cmp.Or(verb, "Patched")+" "+cmp.Or(f.RelativePath, w.path(f.FilePath)), style.Fg(th.Text))
 		if f.MovePath != "" {
 			l = l.Add(" → "+w.path(f.MovePath), style.Fg(th.Text))
 		}
-		l = l.Add(fmt.Sprintf(" +%d", f.Additions), style.Fg(th.DiffAdded)).Add(fmt.Sprintf(" −%d", f.Deletions), style.Fg(th.DiffRemoved))
-		rows = append(rows, l.Truncate(width))
+		rows = append(rows, append(l, w.counts(f.Additions, f.Deletions)...).Truncate(width))
 		if f.Type != "delete" || open {
 			rows = append(rows, w.diff(f.Patch, width, open)...)
 		}
@@ -229,10 +205,10 @@ func (w *walk) patched(c *call, width int, open bool) (rows []style.Line) {
 
 // diagnostics draws the first errors that a language server has about what was written.
 func (w *walk) diagnostics(c *call, width int) (rows []style.Line) {
-	const most = 3
-	for _, file := range sortedKeys(c.meta.Diagnose) {
+	const shown = 3
+	for _, file := range slices.Sorted(maps.Keys(c.meta.Diagnose)) {
 		for _, d := range c.meta.Diagnose[file] {
-			if d.Severity > 1 || len(rows) == most {
+			if d.Severity > 1 || len(rows) == shown {
 				continue
 			}
 			at := fmt.Sprintf("%s:%d:%d ", w.path(file), d.Range.Start.Line+1, d.Range.Start.Character+1)
@@ -265,11 +241,7 @@ func (w *walk) todos(c *call, width int) []style.Line {
 	if todos == nil {
 		todos = c.args.Todos
 	}
-	rows := Todos(w.env.Theme, todos, width-2)
-	for i, r := range rows {
-		rows[i] = w.boxRow(r, width)
-	}
-	return rows
+	return w.box(Todos(w.env.Theme, todos, width-2), width)
 }
 
 // answers draws questions and what was answered.
@@ -284,10 +256,7 @@ func (w *walk) answers(c *call, width int) (rows []style.Line) {
 			rows = append(rows, style.Of("no answer", style.Attr{FG: th.TextMuted, Italic: true}))
 		}
 	}
-	for i, r := range rows {
-		rows[i] = w.boxRow(r, width)
-	}
-	return rows
+	return w.box(rows, width)
 }
 
 // taskBody says what the session that works for a call does, or did.
@@ -324,13 +293,4 @@ func (w *walk) childOf(b lathe.Body) (c Child) {
 	parsed := read(t)
 	c, _ = w.env.Child(parsed.meta.Session)
 	return c
-}
-
-// stripEscapes takes the colours of programs out: what they mean is not known here, and their remains would
-// stand as text.
-func stripEscapes(s string) string {
-	if !strings.Contains(s, "\x1b") {
-		return s
-	}
-	return style.StripEscapes(s)
 }

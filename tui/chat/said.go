@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"strings"
@@ -60,18 +61,14 @@ func (w *walk) stateOf(m lathe.Message, queued bool) (l style.Line) {
 	return l
 }
 
-// panel puts rows on a ground of their own, with a bar at the left and air above and below.
+// panel puts rows on a ground of their own, with a bar at the left.
 func (w *walk) panel(rows []style.Line, bar style.Color) []style.Line {
-	th := w.env.Theme
-	out := make([]style.Line, 0, len(rows)+2)
-	add := func(l style.Line) {
-		line := style.Line{{Text: "┃", Attr: style.Attr{FG: bar, BG: th.BackgroundPanel}}, {Text: " ", Attr: style.Attr{BG: th.BackgroundPanel}}}
-		out = append(out, append(line, l.On(th.BackgroundPanel)...).Fit(w.env.Width, style.Attr{BG: th.BackgroundPanel}))
+	ground := style.Attr{BG: w.env.Theme.BackgroundPanel}
+	for i, r := range rows {
+		line := style.Line{{Text: "┃", Attr: style.Fg(bar).On(ground.BG)}, {Text: " ", Attr: ground}}
+		rows[i] = append(line, r.On(ground.BG)...).Fit(w.env.Width, ground)
 	}
-	for _, r := range rows {
-		add(r)
-	}
-	return out
+	return rows
 }
 
 // badge is a file in short.
@@ -131,14 +128,10 @@ func (w *walk) reasoning(b *block, id lathe.PartID, r *lathe.Reasoning) []style.
 	if w.form(id, r) == inline {
 		return rows
 	}
-	if b.doc == nil {
-		b.doc = &markdown.Doc{}
-	}
-	b.doc.Set(rest)
 	b.head = rows
 	b.bar = style.Span{Text: "│ ", Attr: style.Fg(th.BorderSubtle)}
 	b.tint = th.Thinking()
-	return b.doc.Lines(markdown.Look{Theme: th, Width: max(1, width-2), Conceal: true, Growing: r.Time.End == 0})
+	return b.markdown(rest, markdown.Look{Theme: th, Width: max(1, width-2), Conceal: true, Growing: r.Time.End == 0})
 }
 
 // splitTitle takes a bold first line off a thought: models begin with what they think about.
@@ -262,7 +255,7 @@ func (w *walk) reverted() []style.Line {
 	th := w.env.Theme
 	n := 0
 	for i := w.count; i < w.t.Count(); i++ {
-		if _, user := w.t.Held(i).Said().(*lathe.User); user {
+		if isUser(w.t.Held(i)) {
 			n++
 		}
 	}
@@ -270,13 +263,10 @@ func (w *walk) reverted() []style.Line {
 	if n != 1 {
 		words = fmt.Sprintf("%d messages were taken back", n)
 	}
-	redo := w.env.RedoKey
-	if redo == "" {
-		redo = "/redo"
-	}
+	redo := cmp.Or(w.env.RedoKey, "/redo")
 	rows := []style.Line{style.Of(words, style.Fg(th.Text)), style.Of(redo+" or /redo brings it back", style.Fg(th.TextMuted))}
 	for _, d := range w.t.Diff() {
-		rows = append(rows, w.changed(d.File, d.Additions, d.Deletions))
+		rows = append(rows, append(style.Of(w.path(d.File), style.Fg(th.TextMuted)), w.counts(d.Additions, d.Deletions)...))
 	}
 	for i := range rows {
 		rows[i] = rows[i].Truncate(max(1, w.env.Width-4))
@@ -284,9 +274,8 @@ func (w *walk) reverted() []style.Line {
 	return w.panel(rows, th.Warning)
 }
 
-// changed is a file and how many lines of it changed.
-func (w *walk) changed(file string, added, removed int) style.Line {
+// counts is how many lines of a file changed.
+func (w *walk) counts(added, removed int) style.Line {
 	th := w.env.Theme
-	return style.Of(w.path(file), style.Fg(th.TextMuted)).
-		Add(fmt.Sprintf(" +%d", added), style.Fg(th.DiffAdded)).Add(fmt.Sprintf(" −%d", removed), style.Fg(th.DiffRemoved))
+	return style.Of(fmt.Sprintf(" +%d", added), style.Fg(th.DiffAdded)).Add(fmt.Sprintf(" −%d", removed), style.Fg(th.DiffRemoved))
 }

@@ -3,6 +3,8 @@ package chat
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -201,7 +203,7 @@ func (w *walk) ending(c *call) (l style.Line) {
 		return l.Add(" not allowed", muted)
 	}
 	if f := c.meta.FileDiff; f != nil && c.tool == "edit" {
-		l = l.Add(fmt.Sprintf(" +%d", f.Additions), style.Fg(th.DiffAdded)).Add(fmt.Sprintf(" −%d", f.Deletions), style.Fg(th.DiffRemoved))
+		l = w.counts(f.Additions, f.Deletions)
 	}
 	if c.tool == "bash" && c.meta.Exit != nil && *c.meta.Exit != 0 {
 		l = l.Add(fmt.Sprintf(" exit %d", *c.meta.Exit), style.Fg(th.Error))
@@ -308,7 +310,7 @@ func short(input json.RawMessage) string {
 		return ""
 	}
 	var out []string
-	for _, k := range sortedKeys(fields) {
+	for _, k := range slices.Sorted(maps.Keys(fields)) {
 		v := string(fields[k])
 		var s string
 		if json.Unmarshal(fields[k], &s) == nil {

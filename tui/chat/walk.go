@@ -40,10 +40,15 @@ func (w *walk) blocks(message int) int {
 		return 1
 	}
 	h := w.t.Held(message)
-	if _, user := h.Said().(*lathe.User); user {
+	if isUser(h) {
 		return 1
 	}
 	return h.Len() + 1
+}
+
+func isUser(h lathe.Held) bool {
+	_, ok := h.Said().(*lathe.User)
+	return ok
 }
 
 func (w *walk) last() (spot, bool) {
@@ -197,8 +202,8 @@ func (c *Chat) Neighbour(t *lathe.Transcript, env Env, back bool) lathe.MessageI
 		i++
 	}
 	for ; i >= 0 && i < w.count; i += step {
-		if _, user := t.Held(i).Said().(*lathe.User); user {
-			return t.Held(i).ID()
+		if h := t.Held(i); isUser(h) {
+			return h.ID()
 		}
 	}
 	return ""

@@ -133,5 +133,10 @@ func Lines(text string, a Attr) []Line {
 }
 
 // StripEscapes takes whole escape sequences out of what a program wrote, so that no half of them is left as
-// text.
-func StripEscapes(s string) string { return ansi.Strip(s) }
+// text: what its colours mean is not known here.
+func StripEscapes(s string) string {
+	if !strings.Contains(s, "\x1b") {
+		return s
+	}
+	return ansi.Strip(s)
+}
