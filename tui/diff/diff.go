@@ -66,12 +66,19 @@ func capped(rows []style.Line, left int, o Options) []style.Line {
 	}
 	left += len(rows) - (o.Max - 1)
 	rows = rows[:o.Max-1]
-	word := " more lines"
-	if left == 1 {
-		word = " more line"
-	}
-	note := style.Of("… "+strconv.Itoa(left)+word, style.Fg(o.Theme.TextMuted))
+	note := style.Of("… "+style.Plural(left, "more line"), style.Fg(o.Theme.TextMuted))
 	return append(rows, note.Truncate(o.Width))
+}
+
+// Counts writes how many lines were added and removed, where there are any.
+func Counts(th *style.Theme, added, removed int) (l style.Line) {
+	if added > 0 {
+		l = l.Add(" +"+strconv.Itoa(added), style.Fg(th.DiffAdded))
+	}
+	if removed > 0 {
+		l = l.Add(" −"+strconv.Itoa(removed), style.Fg(th.DiffRemoved))
+	}
+	return l
 }
 
 // Stat counts the lines that a file gains and loses.

@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 )
@@ -26,12 +27,7 @@ type File struct {
 }
 
 // Path is the name to call the file by.
-func (f *File) Path() string {
-	if f.New != "" {
-		return f.New
-	}
-	return f.Old
-}
+func (f *File) Path() string { return cmp.Or(f.New, f.Old) }
 
 // Hunk is a stretch of lines.
 type Hunk struct {

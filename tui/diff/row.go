@@ -1,6 +1,8 @@
 package diff
 
 import (
+	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -88,22 +90,12 @@ func (s *Sheet) head(o Options) style.Line {
 	case Renamed, Copied:
 		mark, c = "→ ", th.DiffHunkHeader
 	}
-	path := f.Path()
-	if path == "" {
-		path = "(no name)"
-	}
-	l := style.Of(mark, style.Bold(c)).Add(path, style.Bold(th.Text))
+	l := style.Of(mark, style.Bold(c)).Add(cmp.Or(f.Path(), "(no name)"), style.Bold(th.Text))
 	if (f.Status == Renamed || f.Status == Copied) && f.Old != f.New {
 		l = l.Add(" (from "+f.Old+")", style.Fg(th.TextMuted))
 	}
 	added, removed := Stat(*f)
-	if added > 0 {
-		l = l.Add(" +"+strconv.Itoa(added), style.Fg(th.DiffAdded))
-	}
-	if removed > 0 {
-		l = l.Add(" −"+strconv.Itoa(removed), style.Fg(th.DiffRemoved))
-	}
-	return l
+	return append(l, Counts(th, added, removed)...)
 }
 
 func (s *Sheet) side(i int, op byte, width int, o Options) []style.Line {
@@ -142,14 +134,13 @@ func (s *Sheet) numbered(i, n int, op byte, width int, o Options) []style.Line {
 	fill := style.Attr{BG: bg}
 	out := make([]style.Line, len(rows))
 	for y, r := range rows {
-		lead := gutter
-		if y > 0 {
-			lead = gutter.With(func(a style.Attr) style.Attr { return a })
-			for k := range lead {
-				lead[k].Text = strings.Repeat(" ", style.Width(lead[k].Text))
+		if y == 1 { // a number stands once
+			gutter = slices.Clone(gutter)
+			for k := range gutter {
+				gutter[k].Text = strings.Repeat(" ", style.Width(gutter[k].Text))
 			}
 		}
-		out[y] = append(lead[:len(lead):len(lead)], r...).On(bg).Fit(width, fill)
+		out[y] = append(slices.Clip(gutter), r...).On(bg).Fit(width, fill)
 	}
 	return out
 }

@@ -82,9 +82,7 @@ func (s *Sheet) pair() {
 			i++
 			continue
 		}
-		hunk := s.flat[i].hunk
-		gone := s.run(i, '-', hunk)
-		come := s.run(i+gone, '+', hunk)
+		gone, come := s.runs(i)
 		for k := range min(gone, come) {
 			s.flat[i+k].mate, s.flat[i+gone+k].mate = i+gone+k, i+k
 		}
@@ -92,13 +90,16 @@ func (s *Sheet) pair() {
 	}
 }
 
-// run counts lines of a kind from i on.
-func (s *Sheet) run(i int, op byte, hunk int) int {
-	n := 0
-	for i+n < len(s.flat) && s.flat[i+n].Op == op && s.flat[i+n].hunk == hunk {
-		n++
+// runs counts the lines that are removed from i on, and those that are added behind them.
+func (s *Sheet) runs(i int) (gone, come int) {
+	run := func(from int, op byte) (n int) {
+		for from+n < len(s.flat) && s.flat[from+n].Op == op && s.flat[from+n].hunk == s.flat[i].hunk {
+			n++
+		}
+		return n
 	}
-	return n
+	gone = run(i, '-')
+	return gone, run(i+gone, '+')
 }
 
 // Len is how many rows there are, wrapped ones counted once.
@@ -189,9 +190,7 @@ func (s *Sheet) layPairs(from, to int) []item {
 			i++
 			continue
 		}
-		hunk := s.flat[i].hunk
-		gone := s.run(i, '-', hunk)
-		come := s.run(i+gone, '+', hunk)
+		gone, come := s.runs(i)
 		for k := range max(gone, come) {
 			it := item{left: -1, right: -1}
 			if k < gone {
@@ -224,13 +223,15 @@ func (s *Sheet) lexer(i int) markdown.Lexer {
 			s.new.Skip(r.Text)
 		default:
 			s.lexed = append(s.lexed, s.new)
-			if same := s.old.Same(s.new); r.Op == ' ' {
-				s.new.Skip(r.Text)
-				if same {
-					s.old = s.new
-				} else {
-					s.old.Skip(r.Text)
-				}
+			if r.Op != ' ' {
+				continue
+			}
+			same := s.old.Same(s.new)
+			s.new.Skip(r.Text)
+			if same {
+				s.old = s.new
+			} else {
+				s.old.Skip(r.Text)
 			}
 		}
 	}

@@ -107,13 +107,8 @@ func (r *Review) Set(source string, files []lathe.FileDiff) {
 		r.added, r.removed = r.added+f.Additions, r.removed+f.Deletions
 	}
 	r.tree = newTree(r.files)
-	for i := range r.files {
-		if r.files[i].File == here {
-			r.jump(place{file: i})
-			return
-		}
-	}
 	r.jump(place{})
+	r.Open(here)
 }
 
 // File is the file one is at, "" without any.

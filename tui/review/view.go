@@ -28,10 +28,7 @@ func (r *Review) treeWidth() int {
 
 func (r *Review) patchWidth() int {
 	w := r.treeWidth()
-	if w == 0 {
-		return r.width
-	}
-	if w == r.width { // it is hidden, and will have the whole width
+	if w == 0 || w == r.width { // alone, or hidden by the tree: then it will have the whole width
 		return r.width
 	}
 	return r.width - w - 1
@@ -111,19 +108,19 @@ func (r *Review) patchRows(th *style.Theme, height int) []style.Line {
 // headRow is the head of a patch, with the mark of those who have looked through it.
 func (r *Review) headRow(i int, o diff.Options) style.Line {
 	f := &r.files[i]
-	a := style.Fg(o.Theme.TextMuted)
 	var l style.Line
 	if f.reviewed {
 		l = l.Add("✓ ", style.Fg(o.Theme.Success))
 	}
 	l = append(l, r.sheet(i).Row(0, o)[0]...)
 	if f.folded && !r.single {
-		l = l.Add(" ⋯", a)
+		l = l.Add(" ⋯", style.Fg(o.Theme.TextMuted))
 	}
+	bg := o.Theme.BackgroundPanel
 	if i == r.at.file && !r.inTree {
-		return l.Truncate(o.Width).On(o.Theme.BackgroundElement).Fit(o.Width, style.Attr{BG: o.Theme.BackgroundElement})
+		bg = o.Theme.BackgroundElement
 	}
-	return l.Truncate(o.Width).On(o.Theme.BackgroundPanel).Fit(o.Width, style.Attr{BG: o.Theme.BackgroundPanel})
+	return l.Truncate(o.Width).On(bg).Fit(o.Width, style.Attr{BG: bg})
 }
 
 func (r *Review) treeRows(th *style.Theme, width, height int) []style.Line {
@@ -163,13 +160,7 @@ func (r *Review) treeRow(n *node, th *style.Theme, width int) style.Line {
 	case f.Status == string(diff.Deleted):
 		mark, c = "- ", th.DiffRemoved
 	}
-	var stat style.Line
-	if f.Additions > 0 {
-		stat = stat.Add(" +"+strconv.Itoa(f.Additions), style.Fg(th.DiffAdded))
-	}
-	if f.Deletions > 0 {
-		stat = stat.Add(" −"+strconv.Itoa(f.Deletions), style.Fg(th.DiffRemoved))
-	}
+	stat := diff.Counts(th, f.Additions, f.Deletions)
 	l := style.Of(indent+mark+n.name, style.Fg(c))
 	room := width - stat.Width()
 	if room < 10 {
