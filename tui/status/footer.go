@@ -1,6 +1,7 @@
 package status
 
 import (
+	"cmp"
 	"strconv"
 
 	"github.com/lathe-agent/lathe/tui/style"
@@ -51,11 +52,7 @@ func (c *Child) who(th *style.Theme) row {
 	muted := style.Fg(th.TextMuted)
 	color := c.Color.Or(th.Secondary)
 	r := row{between: style.Of(" · ", muted)}
-	name := c.Agent
-	if name == "" {
-		name = "subagent"
-	}
-	r.left = append(r.left, item{line: style.Of(name, style.Bold(color))})
+	r.left = append(r.left, item{line: style.Of(cmp.Or(c.Agent, "subagent"), style.Bold(color))})
 	if c.Of > 1 {
 		r.left = append(r.left, item{line: style.Of(strconv.Itoa(c.Number)+" of "+strconv.Itoa(c.Of), muted), rank: 3})
 	}

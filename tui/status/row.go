@@ -1,6 +1,10 @@
 package status
 
-import "github.com/lathe-agent/lathe/tui/style"
+import (
+	"slices"
+
+	"github.com/lathe-agent/lathe/tui/style"
+)
 
 // item is a piece of a row that can go when there is no room. Rank 0 stays, the highest goes first.
 type item struct {
@@ -33,16 +37,12 @@ func (r row) fit(width int) row {
 		case worst == 0:
 			return r
 		case side == 0:
-			r.left = without(r.left, at)
+			r.left = slices.Delete(slices.Clone(r.left), at, at+1)
 		default:
-			r.right = without(r.right, at)
+			r.right = slices.Delete(slices.Clone(r.right), at, at+1)
 		}
 	}
 	return r
-}
-
-func without(items []item, at int) []item {
-	return append(items[:at:at], items[at+1:]...)
 }
 
 func (r row) width() int {
@@ -78,11 +78,11 @@ func (r row) partAt(x, width int) Part {
 	r = r.fit(width)
 	find := func(items []item, at int) Part {
 		for _, it := range items {
-			if w := it.line.Width(); x >= at && x < at+w {
+			w := it.line.Width()
+			if x >= at && x < at+w {
 				return it.part
-			} else {
-				at += w + r.between.Width()
 			}
+			at += w + r.between.Width()
 		}
 		return None
 	}

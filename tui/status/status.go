@@ -6,6 +6,7 @@
 package status
 
 import (
+	"cmp"
 	"strconv"
 	"time"
 
@@ -129,11 +130,7 @@ func (v *Values) doing(th *style.Theme, now time.Time) row {
 		if v.Retry != nil {
 			r.left = append(r.left, v.Retry.items(th, now)...)
 		}
-		interrupt := v.Interrupt
-		if interrupt == "" {
-			interrupt = "esc"
-		}
-		r.left = append(r.left, item{line: interruptHint(th, interrupt, v.Interrupting), rank: 1})
+		r.left = append(r.left, item{line: interruptHint(th, cmp.Or(v.Interrupt, "esc"), v.Interrupting), rank: 1})
 	}
 	if v.Queued > 0 {
 		r.right = append(r.right, item{line: style.Of(strconv.Itoa(v.Queued)+" queued", style.Fg(th.Warning)), rank: 3})

@@ -219,11 +219,9 @@ func (r *resolver) word(key, s string, raw json.RawMessage) (value, error) {
 	if other, ok := r.theme[s]; ok {
 		return r.lookUp(key, "theme."+s, other)
 	}
-	if isName(s) { // a colour that the file leaves to us
-		for _, n := range Default(r.dark).names() {
-			if n.name == s {
-				return value{*n.color, 1}, nil
-			}
+	for _, n := range Default(r.dark).names() {
+		if n.name == s { // a colour that the file leaves to us
+			return value{*n.color, 1}, nil
 		}
 	}
 	return value{}, badColor(key, raw)

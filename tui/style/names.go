@@ -2,6 +2,7 @@ package style
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -73,23 +74,13 @@ type named struct {
 
 // isName reports whether theme files may use this name for a colour.
 func isName(s string) bool {
-	for _, n := range new(Theme).names() {
-		if n.name == s {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(new(Theme).names(), func(n named) bool { return n.name == s })
 }
 
 // checkNames finds names that are nearly right: those would have no effect and nobody would know why. Names
 // that are like none of ours may be from a newer program and do no harm.
 func (r *resolver) checkNames() error {
-	keys := make([]string, 0, len(r.theme))
-	for k := range r.theme {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	for _, k := range keys {
+	for _, k := range slices.Sorted(maps.Keys(r.theme)) {
 		if k == "thinkingOpacity" || isName(k) || len(k) > 40 {
 			continue
 		}

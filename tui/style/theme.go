@@ -62,10 +62,6 @@ func (t *Theme) Thinking() Color {
 // Dim makes a line recede behind something that lies over it.
 func (t *Theme) Dim(l Line) Line {
 	return l.With(func(a Attr) Attr {
-		bg := a.BG
-		if !bg.IsSet() {
-			bg = t.Background
-		}
-		return Attr{FG: a.FG.Or(t.Text).Blend(bg, 0.35).Or(t.TextMuted), BG: a.BG.Blend(RGB(0, 0, 0), 0.6), Faint: a.FG.kind != trueColor}
+		return Attr{FG: a.FG.Or(t.Text).Blend(a.BG.Or(t.Background), 0.35).Or(t.TextMuted), BG: a.BG.Blend(RGB(0, 0, 0), 0.6), Faint: a.FG.kind != trueColor}
 	})
 }

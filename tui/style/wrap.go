@@ -8,9 +8,7 @@ import (
 // Wrap breaks a line into rows of at most width cells: between words where it can, inside of them where it
 // must. Rows after the first begin with hang, which counts into the width.
 func (l Line) Wrap(width int, hang Line) []Line {
-	if width < 1 {
-		width = 1
-	}
+	width = max(width, 1)
 	if l.Width() <= width {
 		return []Line{l}
 	}

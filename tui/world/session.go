@@ -1,6 +1,7 @@
 package world
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/lathe-agent/lathe"
@@ -138,13 +139,7 @@ func (w *World) Children(id lathe.SessionID) (out []lathe.Session) {
 		}
 	}
 	slices.SortFunc(out, func(a, b lathe.Session) int {
-		if a.Created != b.Created {
-			return int(a.Created - b.Created)
-		}
-		if a.ID < b.ID {
-			return -1
-		}
-		return 1
+		return cmp.Or(cmp.Compare(a.Created, b.Created), cmp.Compare(a.ID, b.ID))
 	})
 	return out
 }
