@@ -24,7 +24,7 @@ func closed(src []byte) []byte {
 			i += 2
 			continue
 		case c == '`':
-			n := runOf(string(src[i:min(len(src), i+64)]), '`')
+			n := runOf(src[i:], '`')
 			end := closingRun(src[i+n:], n)
 			if end < 0 {
 				return withClosers(openCode(src, i, n), open, since)
@@ -32,10 +32,7 @@ func closed(src []byte) []byte {
 			i, prev = i+n+end+n, '`'
 			continue
 		case c == '*' || c == '_' || c == '~':
-			n := 1
-			for i+n < len(src) && src[i+n] == c {
-				n++
-			}
+			n := runOf(src[i:], c)
 			next, _ := utf8.DecodeRune(src[i+n:])
 			if i+n == len(src) {
 				return withClosers(lastMark(src, i, n, open), open, since)
@@ -56,18 +53,12 @@ func closed(src []byte) []byte {
 
 // closingRun finds a run of exactly n backticks.
 func closingRun(src []byte, n int) int {
-	for i := 0; i < len(src); i++ {
-		if src[i] != '`' {
-			continue
-		}
-		k := 1
-		for i+k < len(src) && src[i+k] == '`' {
-			k++
-		}
+	for i := 0; i < len(src); {
+		k := runOf(src[i:], '`')
 		if k == n {
 			return i
 		}
-		i += k - 1
+		i += max(k, 1)
 	}
 	return -1
 }

@@ -226,11 +226,7 @@ func (x *Lexer) token(r *run) {
 	c := rest[0]
 	switch {
 	case c == ' ':
-		n := 1
-		for n < len(rest) && rest[n] == ' ' {
-			n++
-		}
-		r.take(n, plain)
+		r.take(runOf(rest, ' '), plain)
 	case x.comment(r), x.string(r):
 	case isDigit(c):
 		r.take(numberLen(rest), number)

@@ -7,13 +7,7 @@ import (
 
 // What begins and ends blocks. All take a line without its indentation.
 
-func indentOf(s string) int {
-	n := 0
-	for n < len(s) && s[n] == ' ' {
-		n++
-	}
-	return n
-}
+func indentOf(s string) int { return runOf(s, ' ') }
 
 func isBlank(s string) bool { return strings.Trim(s, " \t") == "" }
 
@@ -35,7 +29,7 @@ func detab(s string) string {
 }
 
 // runOf counts how often a sign stands at the beginning.
-func runOf(s string, sign byte) int {
+func runOf[T string | []byte](s T, sign byte) int {
 	n := 0
 	for n < len(s) && s[n] == sign {
 		n++

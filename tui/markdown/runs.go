@@ -27,7 +27,7 @@ type take struct {
 
 // sign reads a run.
 func (w *reader) sign(c byte) {
-	n := runOf(string(w.src[w.at:min(len(w.src), w.at+3)]), c)
+	n := runOf(w.src[w.at:min(len(w.src), w.at+3)], c) // of many ~ each is looked at
 	if c == '~' && (n > 2 || w.at > 0 && w.src[w.at-1] == '~') {
 		w.at++ // three and more stand for themselves
 		w.bareAt = w.at

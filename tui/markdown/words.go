@@ -151,7 +151,7 @@ func (w *reader) escape() {
 
 // code reads what stands between backticks.
 func (w *reader) code() {
-	n := ticksAt(w.src, w.at)
+	n := runOf(w.src[w.at:], '`')
 	end := -1
 	if last, known := w.ticks[n]; w.ticks == nil || known && last >= w.at+n {
 		end = closingRun(w.src[w.at+n:], n)
@@ -172,14 +172,6 @@ func (w *reader) code() {
 	w.add(token{kind: tokenCode, from: int32(from), to: int32(to)}, 2*n+end)
 }
 
-func ticksAt(src []byte, at int) int {
-	n := 0
-	for at+n < len(src) && src[at+n] == '`' {
-		n++
-	}
-	return n
-}
-
 // countTicks notes where the last run of backticks of each length stands.
 func (w *reader) countTicks(at int) {
 	w.ticks = map[int]int{}
@@ -189,7 +181,7 @@ func (w *reader) countTicks(at int) {
 			return
 		}
 		at += i
-		n := ticksAt(w.src, at)
+		n := runOf(w.src[at:], '`')
 		w.ticks[n] = at
 		at += n
 	}
