@@ -244,6 +244,16 @@ func TestDoc_TableAsRecords(t *testing.T) {
 	}
 }
 
+// The head of a long table is read again for each of its parts; that of something that only looks like one is not.
+func TestDoc_LongParagraphIsNoTable(t *testing.T) {
+	for _, below := range []string{"| - - |", "|-|"} {
+		text := "first | second | third\n" + below + strings.Repeat("\nand | more | of it", 600)
+		if got := strings.Count(style.Text(drawn(text, look(80))), "first"); got != 1 {
+			t.Errorf("%q: the first line is drawn %d times", below, got)
+		}
+	}
+}
+
 func TestDoc_Hostile(t *testing.T) {
 	evil := "\x1b[31mred\x1b]8;;http://x\x07 \u202eturned\u2066 \x00\x07\xff\xfe"
 	for _, text := range []string{

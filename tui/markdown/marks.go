@@ -157,8 +157,7 @@ func tableHead(l leaf) []byte {
 	if i := bytes.IndexByte(l.text[first+1:], '\n'); i >= 0 {
 		second = first + 1 + i
 	}
-	line := l.text[first+1 : second]
-	if bytes.IndexByte(line, '|') < 0 || bytes.IndexByte(line, '-') < 0 || len(bytes.Trim(line, "|:- \t")) > 0 {
+	if _, t := tableIn(l.text[:second]); t == nil {
 		return nil
 	}
 	return append(append([]byte(nil), l.text[:second]...), '\n')
