@@ -140,7 +140,10 @@ func (d *drawing) servers(s *Sidebar, all []host.ToolServer) {
 		color, note := d.th.TextMuted, m.Status
 		switch m.Status {
 		case "connected":
-			color, note = d.th.Success, strconv.Itoa(m.Tools)+" tools"
+			color = d.th.Success
+			if m.Tools > 0 { // 0 is not known
+				note = style.Plural(m.Tools, "tool")
+			}
 		case "failed":
 			color = d.th.Error
 			if m.Error != "" {

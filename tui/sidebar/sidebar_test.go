@@ -65,6 +65,18 @@ func rowOf(t *testing.T, rows []style.Line, text string) int {
 	return -1
 }
 
+// Engines need not tell how many tools a server has.
+func TestServers_Tools(t *testing.T) {
+	for n, want := range map[int]string{0: "● files connected", 1: "● files 1 tool", 2: "● files 2 tools"} {
+		v := sidebar.Values{Servers: []host.ToolServer{{Name: "files", Status: "connected", Tools: n}}}
+		var s sidebar.Sidebar
+		rows := s.View(style.Default(true), v, sidebar.Width, 20)
+		if got := strings.TrimSpace(rows[rowOf(t, rows, "files")].Text()); got != want {
+			t.Errorf("%d tools: %q, want %q", n, got, want)
+		}
+	}
+}
+
 func TestClick(t *testing.T) {
 	th := style.Default(true)
 	var s sidebar.Sidebar
