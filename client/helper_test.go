@@ -14,14 +14,11 @@ import (
 	"github.com/lathe-agent/lathe/client"
 	"github.com/lathe-agent/lathe/config"
 	"github.com/lathe-agent/lathe/engine"
-	"github.com/lathe-agent/lathe/model"
 	"github.com/lathe-agent/lathe/model/modeltest"
-	"github.com/lathe-agent/lathe/model/openai"
 	"github.com/lathe-agent/lathe/sandbox"
 	"github.com/lathe-agent/lathe/server"
+	"github.com/lathe-agent/lathe/server/servertest"
 	"github.com/lathe-agent/lathe/store/sqlite"
-	"github.com/lathe-agent/lathe/tool"
-	"github.com/lathe-agent/lathe/tool/tooltest"
 	"github.com/lathe-agent/lathe/workspace"
 	"github.com/lathe-agent/lathe/workspace/git"
 	"github.com/lathe-agent/lathe/workspace/terminal"
@@ -66,7 +63,7 @@ func (w *world) start() {
 	driver, err := sqlite.Open(context.Background(), sqlite.Options{Path: filepath.Join(w.data, "lathe.db")})
 	w.ok(err)
 	w.engine, err = engine.Open(context.Background(), engine.Options{
-		Driver: driver, Blobs: filepath.Join(w.data, "blobs"), Outputs: filepath.Join(w.data, "outputs"), Version: "1.2.3", Setup: setup{w},
+		Driver: driver, Blobs: filepath.Join(w.data, "blobs"), Outputs: filepath.Join(w.data, "outputs"), Version: "1.2.3", Setup: servertest.Setup{Server: w.model},
 	})
 	w.ok(err)
 	var lc net.ListenConfig
@@ -89,7 +86,7 @@ func (w *world) start() {
 }
 
 func newServer(w *world, password string) (*server.Server, *terminal.Set) {
-	b := backend{w.engine}
+	b := servertest.Backend{Engine: w.engine}
 	program, _ := exec.LookPath("git")
 	terminals := terminal.Open(terminal.Options{Runner: sandbox.Open(sandbox.Config{}), IDs: lathe.NewIDs(), Publish: w.engine.Publish, Most: 1})
 	return server.New(server.Backend{
@@ -112,107 +109,8 @@ func (w *world) dial(with ...func(*client.Options)) *client.Client {
 	return c
 }
 
-// setup offers one agent, the small tools of tooltest and the scripted model.
-type setup struct{ *world }
-
-func (s setup) Settings(context.Context, workspace.Place) (*engine.Settings, error) {
-	rules := lathe.Ruleset{{Permission: "*", Pattern: "*", Action: lathe.Allow}, {Permission: "look", Pattern: "*", Action: lathe.Ask}}
-	return &engine.Settings{
-		Agents:       []engine.Agent{{Agent: lathe.Agent{Name: "build", Mode: lathe.Primary, Rules: rules}}},
-		DefaultModel: lathe.ModelRef{Provider: "test", Model: "big"},
-		Tools:        tool.NewSet(tooltest.All()...),
-	}, nil
-}
-
-func (s setup) Model(_ context.Context, _ workspace.Place, ref lathe.ModelRef) (*engine.Model, error) {
-	at := model.Endpoint{Provider: ref.Provider, BaseURL: s.model.URL, Client: s.model.Client}
-	return &engine.Model{
-		Ref: ref, Name: ref.Model, Context: 200_000, Output: 8000,
-		Target: model.Target{Provider: ref.Provider, Model: ref.Model},
-		Client: openai.NewChat(at, lathe.NewIDs(), openai.Dialect{}),
-	}, nil
-}
-
-// backend is an engine as a server wants it.
-type backend struct{ *engine.Engine }
-
-func (b backend) Open(ctx context.Context, dir string) (workspace.Place, lathe.Project, error) {
-	inst, err := b.Instance(ctx, dir)
-	return inst.Place, inst.Project, err
-}
-
-func (b backend) DisposeAll() {}
-
-func (b backend) Create(ctx context.Context, dir string, in server.NewSession) (lathe.Session, error) {
-	return b.Engine.Create(ctx, dir, engine.New(in))
-}
-
-func (b backend) Messages(ctx context.Context, id lathe.SessionID, before lathe.Place, limit int) ([]lathe.Message, lathe.Opt[lathe.Place], error) {
-	page, err := b.Engine.Messages(ctx, id, before, limit)
-	return page.Messages, lathe.Opt[lathe.Place]{Set: page.More, Value: page.Next}, err
-}
-
-func (b backend) UpdatePart(ctx context.Context, p lathe.Part) (lathe.Part, error) {
-	return b.Engine.UpdatePart(ctx, p, "")
-}
-
-func (b backend) Submit(ctx context.Context, id lathe.SessionID, p server.Prompt) (lathe.Message, error) {
-	return b.Engine.Submit(ctx, id, engine.Prompt{
-		ID: p.ID, Agent: p.Agent, Model: p.Model, Variant: p.Variant, System: p.System, Tools: p.Tools, Format: p.Format,
-		Delivery: p.Delivery, NoReply: p.NoReply, Parts: p.Parts,
-	})
-}
-
-func (b backend) Shell(ctx context.Context, id lathe.SessionID, in server.ShellCommand) (lathe.Message, error) {
-	return b.Engine.Shell(ctx, id, engine.Command(in))
-}
-
-func (b backend) Revert(ctx context.Context, id lathe.SessionID, m lathe.MessageID, p lathe.PartID) (lathe.Session, error) {
-	u, err := b.Engine.Revert(ctx, id, engine.Undo{Message: m, Part: p})
-	return u.Session, err
-}
-
-func (b backend) Unrevert(ctx context.Context, id lathe.SessionID) (lathe.Session, error) {
-	u, err := b.Engine.Unrevert(ctx, id, engine.Redo{})
-	return u.Session, err
-}
-
-func (b backend) Undo(ctx context.Context, id lathe.SessionID, u server.Undo) (server.Undone, error) {
-	done, err := b.Engine.Revert(ctx, id, engine.Undo{Message: u.Message, Part: u.Part, DryRun: u.DryRun})
-	return server.Undone{Message: u.Message, Session: done.Session}, err
-}
-
-func (b backend) Redo(ctx context.Context, id lathe.SessionID, u server.Undo) (server.Undone, error) {
-	done, err := b.Engine.Unrevert(ctx, id, engine.Redo{DryRun: u.DryRun})
-	return server.Undone{Session: done.Session}, err
-}
-
-func (b backend) Interrupted(ctx context.Context) (ids []lathe.SessionID, err error) {
-	all, err := b.Interruptions(ctx)
-	for _, i := range all {
-		ids = append(ids, i.Session)
-	}
-	return ids, err
-}
-
-func (b backend) Commands(ctx context.Context, at workspace.Place) ([]lathe.Command, error) {
-	return b.Engine.Commands(ctx, at.Directory)
-}
-
-func (b backend) Skills(ctx context.Context, at workspace.Place) ([]lathe.Skill, error) {
-	return b.Engine.Skills(ctx, at.Directory)
-}
-
-func (b backend) Command(ctx context.Context, id lathe.SessionID, in server.SlashCommand) (lathe.Message, error) {
-	return b.Engine.Command(ctx, id, engine.CommandCall(in))
-}
-
-func (b backend) Compact(ctx context.Context, id lathe.SessionID, model *lathe.ModelRef, goOn bool) (lathe.Message, error) {
-	return b.Engine.Compact(ctx, id, engine.CompactRequest{Model: model, Auto: goOn})
-}
-
 // noSettings are none but the agents of the engine; what else is asked of settings no client asks.
-type noSettings struct{ backend }
+type noSettings struct{ servertest.Backend }
 
 func (n noSettings) Agents(ctx context.Context, at workspace.Place) ([]lathe.Agent, error) {
 	return n.Engine.Agents(ctx, at.Directory)

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe/server"
+	"github.com/lathe-agent/lathe/server/servertest"
 )
 
 // locked is a server with a password.
@@ -167,7 +168,7 @@ func TestGuard_Directories(t *testing.T) {
 func served(t *testing.T, o server.Options) string {
 	t.Helper()
 	w := begin(t, "")
-	s := server.New(backend{w.engine}.all(&w.settings), o)
+	s := server.New(backend{servertest.Backend{Engine: w.engine}}.all(&w.settings), o)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	w.ok(err)
 	ended := make(chan error, 1)

@@ -16,15 +16,11 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/internal/sse"
-	"github.com/lathe-agent/lathe/model"
 	"github.com/lathe-agent/lathe/model/modeltest"
-	"github.com/lathe-agent/lathe/model/openai"
 	"github.com/lathe-agent/lathe/server"
+	"github.com/lathe-agent/lathe/server/servertest"
 	"github.com/lathe-agent/lathe/store/sqlite"
-	"github.com/lathe-agent/lathe/tool"
 	"github.com/lathe-agent/lathe/tool/mcp"
-	"github.com/lathe-agent/lathe/tool/tooltest"
-	"github.com/lathe-agent/lathe/workspace"
 )
 
 // world is a server on a real engine with a new database, and a scripted model behind it.
@@ -56,7 +52,7 @@ func (w *world) open(with ...func(*server.Options)) {
 	driver, err := sqlite.Open(context.Background(), sqlite.Options{Path: filepath.Join(w.data, "lathe.db")})
 	w.ok(err)
 	w.engine, err = engine.Open(context.Background(), engine.Options{
-		Driver: driver, Blobs: filepath.Join(w.data, "blobs"), Outputs: filepath.Join(w.data, "outputs"), Version: "1.2.3", Setup: setup{w},
+		Driver: driver, Blobs: filepath.Join(w.data, "blobs"), Outputs: filepath.Join(w.data, "outputs"), Version: "1.2.3", Setup: servertest.Setup{Server: w.model},
 	})
 	w.ok(err)
 	o := server.Options{Directory: w.dir, Version: "1.2.3"}
@@ -64,7 +60,7 @@ func (w *world) open(with ...func(*server.Options)) {
 		f(&o)
 	}
 	w.settings.hub = mcp.Open(mcp.Options{Dir: w.dir})
-	all := backend{w.engine}.all(&w.settings)
+	all := backend{servertest.Backend{Engine: w.engine}}.all(&w.settings)
 	w.server = server.New(all, o)
 	listening := httptest.NewServer(w.server)
 	w.url, w.http = listening.URL, listening.Client()
@@ -76,30 +72,6 @@ func (w *world) open(with ...func(*server.Options)) {
 		w.ok(all.Terminals.Close())
 		w.ok(e.Close())
 	})
-}
-
-// setup offers one agent, the small tools of tooltest and the scripted model.
-type setup struct{ *world }
-
-func (s setup) Settings(context.Context, workspace.Place) (*engine.Settings, error) {
-	rules := lathe.Ruleset{{Permission: "*", Pattern: "*", Action: lathe.Allow}, {Permission: "look", Pattern: "*", Action: lathe.Ask}}
-	return &engine.Settings{
-		Agents:       []engine.Agent{{Agent: lathe.Agent{Name: "build", Mode: lathe.Primary, Rules: rules}}},
-		DefaultModel: lathe.ModelRef{Provider: "test", Model: "big"},
-		Tools:        tool.NewSet(tooltest.All()...),
-	}, nil
-}
-
-func (s setup) Model(_ context.Context, _ workspace.Place, ref lathe.ModelRef) (*engine.Model, error) {
-	if ref.Provider != "test" {
-		return nil, lathe.Errorf(lathe.NotFound, "Model not found: %s/%s.", ref.Provider, ref.Model)
-	}
-	at := model.Endpoint{Provider: ref.Provider, BaseURL: s.model.URL, Client: s.model.Client}
-	return &engine.Model{
-		Ref: ref, Name: ref.Model, Context: 200_000, Output: 8000,
-		Target: model.Target{Provider: ref.Provider, Model: ref.Model},
-		Client: openai.NewChat(at, lathe.NewIDs(), openai.Dialect{}),
-	}, nil
 }
 
 func (w *world) ok(err error) {

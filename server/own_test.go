@@ -1,41 +1,12 @@
 package server_test
 
 import (
-	"context"
 	"net/http"
-	"path/filepath"
 	"testing"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/server"
 )
-
-// Undo undoes from a message; what is meant without one is for the program to find out.
-func (b backend) Undo(ctx context.Context, id lathe.SessionID, u server.Undo) (server.Undone, error) {
-	if u.Message == "" {
-		return server.Undone{}, lathe.Errorf(lathe.NotFound, "there is nothing to undo in %s", id)
-	}
-	done, err := b.Engine.Revert(ctx, id, engine.Undo{Message: u.Message, Part: u.Part, DryRun: u.DryRun})
-	out := server.Undone{Message: u.Message, Session: done.Session}
-	for _, c := range done.Changes {
-		out.Files = append(out.Files, server.UndoneFile{File: filepath.ToSlash(c.Path), Action: "restore", Conflict: c.Conflict, Note: c.Note})
-	}
-	return out, err
-}
-
-func (b backend) Redo(ctx context.Context, id lathe.SessionID, u server.Undo) (server.Undone, error) {
-	done, err := b.Engine.Unrevert(ctx, id, engine.Redo{DryRun: u.DryRun})
-	return server.Undone{Session: done.Session}, err
-}
-
-func (b backend) Interrupted(ctx context.Context) (ids []lathe.SessionID, err error) {
-	all, err := b.Interruptions(ctx)
-	for _, i := range all {
-		ids = append(ids, i.Session)
-	}
-	return ids, err
-}
 
 func TestOwn_UndoTellsWhatItDid(t *testing.T) {
 	w := begin(t, "text \"Hi.\"\nfinish stop\n")
