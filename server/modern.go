@@ -102,7 +102,7 @@ func (s *Server) allSessions(c *call, q allQuery, _ none) ([]projectSession, err
 		}
 		query.Directory = dir
 	}
-	all, more, err := s.page(c, query, limitOf(q.Limit, listedSessions))
+	all, more, err := s.page(c, query, limitOf(q.Limit))
 	if err != nil {
 		return nil, err
 	}

@@ -176,7 +176,7 @@ func (s *Server) authorize(c *call, _ none, in authorizeBody) (*Authorization, e
 		return nil, err
 	}
 	a, err := s.Providers.Authorize(c.Context(), at, c.PathValue("providerID"), in.Method, in.Inputs)
-	return a, loginProblem(err, c.PathValue("providerID"), "ProviderAuthOauthCallbackFailed")
+	return a, loginProblem(err, c.PathValue("providerID"))
 }
 
 type callbackBody struct {
@@ -193,7 +193,7 @@ func (s *Server) completeLogin(c *call, _ none, in callbackBody) (bool, error) {
 	ctx, stop := c.lasting()
 	defer stop()
 	err = s.Providers.Complete(ctx, at, c.PathValue("providerID"), in.Method, in.Code)
-	return err == nil, loginProblem(err, c.PathValue("providerID"), "ProviderAuthOauthCallbackFailed")
+	return err == nil, loginProblem(err, c.PathValue("providerID"))
 }
 
 // loginData is what is told of a login that failed.
@@ -203,7 +203,8 @@ type loginData struct {
 }
 
 // loginProblem gives an error of a login its name: nothing was begun, or it did not succeed.
-func loginProblem(err error, provider, name string) error {
+func loginProblem(err error, provider string) error {
+	name := "ProviderAuthOauthCallbackFailed"
 	switch lathe.CodeOf(err) {
 	case "", lathe.Canceled:
 		return err

@@ -101,7 +101,7 @@ func (s *Server) listSessions(c *call, q listQuery, _ none) ([]lathe.Session, er
 	}
 	query := lathe.Query{
 		Project: at.ProjectID, Roots: q.Roots, Search: q.Search, Since: lathe.Time(q.Start), Archived: lathe.WithArchived,
-		Limit: limitOf(q.Limit, listedSessions),
+		Limit: limitOf(q.Limit),
 	}
 	switch {
 	case q.Path != nil:
@@ -112,13 +112,13 @@ func (s *Server) listSessions(c *call, q listQuery, _ none) ([]lathe.Session, er
 	return s.Sessions.List(c.Context(), query)
 }
 
-// limitOf reads how many are wanted; nothing sensible is the usual number.
-func limitOf(n loose, usual int) int {
+// limitOf reads how many sessions are wanted; nothing sensible is the usual number.
+func limitOf(n loose) int {
 	const most = 1 << 20
 	if n >= 1 {
 		return int(min(n, most))
 	}
-	return usual
+	return listedSessions
 }
 
 type createBody struct {

@@ -65,7 +65,7 @@ func similar(name string, names []string) []string {
 	slices.SortStableFunc(out, func(a, b string) int { // the nearest in length is the likeliest
 		return max(len(a)-len(name), len(name)-len(a)) - max(len(b)-len(name), len(name)-len(b))
 	})
-	for _, n := range nearest(name, names, 3) {
+	for _, n := range nearest(name, names) {
 		few := spelling.Distance([]rune(strings.ToLower(n)), []rune(low)) <= max(2, len(low)/4)
 		if few && !slices.Contains(out, n) {
 			out = append(out, n)

@@ -8,8 +8,8 @@ import (
 	"github.com/lathe-agent/lathe/internal/spelling"
 )
 
-// nearest returns up to n of the names, the most similar first.
-func nearest(name string, names []string, n int) []string {
+// nearest returns up to three of the names, the most similar first.
+func nearest(name string, names []string) []string {
 	const longest = 64 // no tool has a longer name, and a model may send anything
 	wanted := []rune(folded(clip(name)))
 	wanted = wanted[:min(len(wanted), longest)]
@@ -31,7 +31,7 @@ func nearest(name string, names []string, n int) []string {
 		return cmp.Or(cmp.Compare(a.cost, b.cost), strings.Compare(a.name, b.name))
 	})
 	var out []string
-	for _, c := range all[:min(n, len(all))] {
+	for _, c := range all[:min(3, len(all))] {
 		out = append(out, c.name)
 	}
 	return out

@@ -195,7 +195,7 @@ func (s *Set) unknown(name string) string {
 			return text + fmt.Sprintf(" What you mean is %s here, with other arguments.%s", ours, exampleOf(t))
 		}
 	}
-	if near := nearest(name, names, 3); len(near) > 0 {
+	if near := nearest(name, names); len(near) > 0 {
 		text += fmt.Sprintf(" The nearest there are: %s.", listedNames(near))
 	}
 	return text

@@ -62,7 +62,7 @@ func unknownSkill(name string, skills []SkillEntry) error {
 	for _, s := range skills {
 		names = append(names, s.Name)
 	}
-	near := nearest(name, names, 3)
+	near := nearest(name, names)
 	call, err := json.Marshal(map[string]string{"name": near[0]})
 	if err != nil {
 		return err

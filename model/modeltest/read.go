@@ -51,14 +51,12 @@ func signed(s string) model.Meta {
 }
 
 // media reads a data address; any other stays an address.
-func media(mime, name, address string) model.FileContent {
+func media(name, address string) model.FileContent {
 	head, data, ok := strings.Cut(address, ",")
 	if !ok || !strings.HasPrefix(head, "data:") {
-		return model.FileContent{Mime: mime, Name: name, URL: address}
+		return model.FileContent{Name: name, URL: address}
 	}
-	if mime == "" {
-		mime, _, _ = strings.Cut(strings.TrimPrefix(head, "data:"), ";")
-	}
+	mime, _, _ := strings.Cut(strings.TrimPrefix(head, "data:"), ";")
 	return model.FileContent{Mime: mime, Name: name, Data: data}
 }
 

@@ -42,7 +42,7 @@ func (p openaiPart) content() (model.Content, error) {
 			}
 			address = box.URL
 		}
-		return media("", "", address), nil
+		return media("", address), nil
 	case "input_audio":
 		mime := map[string]string{"wav": "audio/wav", "mp3": "audio/mpeg"}[p.InputAudio.Format]
 		if mime == "" {
@@ -50,9 +50,9 @@ func (p openaiPart) content() (model.Content, error) {
 		}
 		return model.FileContent{Mime: mime, Data: p.InputAudio.Data}, nil
 	case "file":
-		return media("", p.File.Filename, p.File.FileData), nil
+		return media(p.File.Filename, p.File.FileData), nil
 	case "input_file":
-		return media("", p.Filename, cmp.Or(p.FileData, p.FileURL)), nil
+		return media(p.Filename, cmp.Or(p.FileData, p.FileURL)), nil
 	default:
 		return nil, unknown("content", p.Type)
 	}

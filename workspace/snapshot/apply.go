@@ -116,7 +116,7 @@ func (t *worktree) run(r *record, changes []Change) error {
 	}
 	file := t.undoPath(r.Key)
 	// What is about to be replaced must be safe before it is.
-	if err := errors.Join(t.objects.sync(), t.writeRecord(file, r, true)); err != nil {
+	if err := errors.Join(t.objects.sync(), t.writeRecord(file, r)); err != nil {
 		return err
 	}
 	running := maps.Collect(func(yield func(string, span) bool) {
@@ -147,7 +147,7 @@ func (t *worktree) run(r *record, changes []Change) error {
 	if len(r.Files) == 0 {
 		return t.disk.remove(file)
 	}
-	return t.writeRecord(file, r, true)
+	return t.writeRecord(file, r)
 }
 
 // missing counts the directories that have to be made for a file.
@@ -224,7 +224,7 @@ func (t *worktree) takeBack(file string, r *record) error {
 	if len(r.Files) == 0 {
 		return t.disk.remove(file)
 	}
-	return t.writeRecord(file, r, true)
+	return t.writeRecord(file, r)
 }
 
 // mend takes back what an interrupted process was applying.

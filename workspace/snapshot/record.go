@@ -103,10 +103,10 @@ func readRecord(file string) (*record, error) {
 	return &r, nil
 }
 
-func (t *worktree) writeRecord(file string, r *record, synced bool) error {
+func (t *worktree) writeRecord(file string, r *record) error {
 	data, err := json.Marshal(r)
 	if err == nil {
-		err = t.disk.write(file, data, synced)
+		err = t.disk.write(file, data, true)
 	}
 	if err != nil {
 		return fmt.Errorf("keep what can be undone: %w", err)
