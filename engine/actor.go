@@ -41,9 +41,9 @@ type actor struct {
 	woken  bool       // an input came that the runner has not seen
 	events []lathe.Event
 	ending *ending
-	cancel context.CancelCauseFunc // of the turn under way; nil between turns
-
-	first func(context.Context, *runner) error // to be done before anything else, once; nil
+	cancel context.CancelCauseFunc              // of the turn under way; nil between turns
+	rests  bool                                 // its turn has ended; errands may be under way
+	first  func(context.Context, *runner) error // to be done before anything else, once; nil
 }
 
 // ending is the end of a turn, as its callers wait for it. Its result is set before done is closed.
@@ -90,17 +90,42 @@ func (e *Engine) rouse(id lathe.SessionID) (*ending, error) {
 }
 
 // occupy wakes a session that nobody works on, to do something before anything else. One
-// that is awake, here or elsewhere, is busy.
+// that is at work, here or elsewhere, is busy; one that only waits for its errands is not.
 func (e *Engine) occupy(id lathe.SessionID, first func(context.Context, *runner) error) (*actor, error) {
 	e.actors.mu.Lock()
 	defer e.actors.mu.Unlock()
-	switch {
-	case e.actors.closed:
+	if e.actors.closed {
 		return nil, lathe.Errorf(lathe.Unavailable, "the engine is closed")
-	case e.actors.awake[id] != nil:
+	}
+	a := e.actors.awake[id]
+	switch {
+	case a == nil:
+		return e.awaken(id, first), nil
+	case !a.engage(first):
 		return nil, lathe.Errorf(lathe.Conflict, "Session is busy: %s", id)
 	}
-	return e.awaken(id, first), nil
+	return a, nil
+}
+
+// engage gives an actor at rest something to do, and reports whether it is one.
+func (a *actor) engage(first func(context.Context, *runner) error) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !a.rests || a.woken {
+		return false
+	}
+	a.first, a.rests = first, false
+	a.nudge()
+	return true
+}
+
+// begins notes that a turn is under way, and returns what is to be done first.
+func (a *actor) begins(cancel context.CancelCauseFunc) (first func(context.Context, *runner) error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	first = a.first
+	a.cancel, a.rests, a.first = cancel, false, nil
+	return first
 }
 
 // awaken starts the actor of a session that has none. The mutex of actors is held.
@@ -255,7 +280,8 @@ func (a *actor) leave(msg lathe.Message, err error) bool {
 	defer e.actors.mu.Unlock()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.woken && err == nil && !e.actors.closed {
+	a.rests = false
+	if (a.woken || a.first != nil) && err == nil && !e.actors.closed {
 		return false
 	}
 	delete(e.actors.awake, a.id)
@@ -279,6 +305,7 @@ func (a *actor) rest(msg lathe.Message) bool {
 	}
 	a.ending.finish(msg, nil)
 	a.ending = &ending{done: make(chan struct{})}
+	a.rests = true
 	return true
 }
 
@@ -324,12 +351,19 @@ func (a *actor) errandsDone(ctx context.Context, r *runner) bool {
 		case done := <-r.results:
 			r.errandDone(ctx, done)
 		case <-a.wake:
-			if a.isWoken() {
+			if a.isCalled() {
 				return false
 			}
 		}
 	}
 	return true
+}
+
+// isCalled reports whether there is something to do.
+func (a *actor) isCalled() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.woken || a.first != nil
 }
 
 func (a *actor) isWoken() bool {
@@ -344,9 +378,7 @@ func (a *actor) turn(ctx context.Context, r *runner) (err error) {
 	defer a.engine.meters.turn()()
 	ctx, span := a.engine.traceTurn(ctx, a.id)
 	defer func() { span.End(failureOf(err)) }()
-	a.mu.Lock()
-	a.cancel = cancel
-	a.mu.Unlock()
+	first := a.begins(cancel)
 	defer func() {
 		if p := recover(); p != nil {
 			a.engine.log.Error("a turn failed", "session", a.id, "panic", p, "stack", string(debug.Stack()))
@@ -357,10 +389,9 @@ func (a *actor) turn(ctx context.Context, r *runner) (err error) {
 		a.mu.Unlock()
 		cancel(nil)
 	}()
-	if first := a.first; first != nil {
-		a.first = nil
+	if first != nil {
 		if err := first(ctx, r); err != nil {
-			return err
+			return nilIfDone(err)
 		}
 	}
 	return r.turn(ctx)

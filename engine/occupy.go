@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/lathe-agent/lathe"
@@ -40,6 +41,33 @@ func (e *Engine) occupyAtRest(ctx context.Context, id lathe.SessionID, first fun
 			return nil, context.Cause(ctx)
 		}
 	}
+}
+
+// errDone is what something says that was done first where no turn is to follow.
+var errDone = errors.New("done")
+
+func nilIfDone(err error) error {
+	if errors.Is(err, errDone) {
+		return nil
+	}
+	return err
+}
+
+// edited changes messages of a session that nobody works on; no turn begins by that. One that is
+// awake, because it waits for errands or is about to leave, changes them itself.
+func (e *Engine) edited(ctx context.Context, id lathe.SessionID, f func(*runner) error) error {
+	if e.find(id) == nil {
+		return e.alone(ctx, id, f)
+	}
+	done := make(chan outcomeOf[struct{}], 1)
+	a, err := e.occupyAtRest(ctx, id, func(_ context.Context, r *runner) error {
+		done <- outcomeOf[struct{}]{err: f(r)}
+		return errDone
+	})
+	if err == nil {
+		_, err = outcomeFrom(ctx, a, done)
+	}
+	return err
 }
 
 // isAtWork reports whether a turn is under way.

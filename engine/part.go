@@ -26,7 +26,7 @@ func (e *Engine) UpdateMessage(ctx context.Context, m lathe.Message) (lathe.Mess
 	if m.Created == 0 {
 		m.Created = e.now()
 	}
-	err := e.alone(ctx, m.Session, func(r *runner) error {
+	err := e.edited(ctx, m.Session, func(r *runner) error {
 		events, err := r.commit(ctx, &lathe.MessageChanged{Info: m})
 		if err == nil {
 			m.Created = events[0].Fact.(*lathe.MessageChanged).Info.Created
@@ -42,7 +42,7 @@ func (e *Engine) UpdatePart(ctx context.Context, p lathe.Part, delta string) (la
 	if err := lathe.CheckID(lathe.PrefixPart, string(p.ID)); err != nil {
 		return p, err
 	}
-	err := e.alone(ctx, p.Session, func(r *runner) (err error) {
+	err := e.edited(ctx, p.Session, func(r *runner) (err error) {
 		if delta == "" {
 			_, err = r.commit(ctx, &lathe.PartChanged{Part: p})
 			return err
@@ -77,7 +77,7 @@ func (r *runner) extend(ctx context.Context, p lathe.Part, delta string) (lathe.
 
 // RemoveMessage deletes a message and its parts.
 func (e *Engine) RemoveMessage(ctx context.Context, session lathe.SessionID, id lathe.MessageID) error {
-	return e.alone(ctx, session, func(r *runner) error {
+	return e.edited(ctx, session, func(r *runner) error {
 		_, err := r.commit(ctx, &lathe.MessageRemoved{Session: session, Message: id})
 		return err
 	})
@@ -85,7 +85,7 @@ func (e *Engine) RemoveMessage(ctx context.Context, session lathe.SessionID, id 
 
 // RemovePart deletes a part.
 func (e *Engine) RemovePart(ctx context.Context, session lathe.SessionID, message lathe.MessageID, id lathe.PartID) error {
-	return e.alone(ctx, session, func(r *runner) error {
+	return e.edited(ctx, session, func(r *runner) error {
 		_, err := r.commit(ctx, &lathe.PartRemoved{Session: session, Message: message, Part: id})
 		return err
 	})

@@ -57,6 +57,11 @@ func occupied[T any](ctx context.Context, e *Engine, id lathe.SessionID, do func
 	if err != nil {
 		return none, err
 	}
+	return outcomeFrom(ctx, a, done)
+}
+
+// outcomeFrom waits for what an actor was given to do first.
+func outcomeFrom[T any](ctx context.Context, a *actor, done <-chan outcomeOf[T]) (none T, _ error) {
 	select {
 	case out := <-done:
 		return out.value, out.err
