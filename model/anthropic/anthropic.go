@@ -15,7 +15,6 @@ import (
 	"net/url"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/internal/sse"
 	"github.com/lathe-agent/lathe/model"
 	"github.com/lathe-agent/lathe/model/wire"
 )
@@ -48,7 +47,7 @@ func (c *Client) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Ev
 		}
 		err := c.endpoint.Ask(ctx, model.Outgoing{Path: path, Body: c.encoder.request(r), Header: r.Headers}, failure, func(resp *http.Response) {
 			d := &decoder{provider: c.endpoint.Provider, ids: wire.NewCallIDs(c.ids)}
-			wire.Relay(ctx, sse.NewReader(resp.Body).Next, d, yield)
+			wire.Events(ctx, c.endpoint.Provider, resp.Body, failure, d, yield)
 		})
 		if err != nil {
 			yield(nil, err)

@@ -150,3 +150,22 @@ func TestWire_SameID(t *testing.T) {
 		}
 	}
 }
+
+// Success with something else than a stream is a refusal that says what came, on every wire that
+// has text on it.
+func TestWire_NoStream(t *testing.T) {
+	for _, p := range modeltest.Protocols() {
+		if p == modeltest.Bedrock {
+			continue
+		}
+		for body, want := range map[string]string{
+			"\n<!DOCTYPE html><html>Sign in</html>":                                               "error invalid: the provider sent a web page instead of an answer; check its address",
+			`{"type":"error","error":{"type":"api_error","status":"UNAVAILABLE","message":"no"}}`: "error unavailable: no",
+		} {
+			s := modeltest.Start(t, modeltest.Script{{modeltest.Raw(body)}})
+			if got := transcript(t.Context(), client(s, p, model.Deadlines{}), hello); got != want {
+				t.Errorf("%s: %q, want %q", p, got, want)
+			}
+		}
+	}
+}

@@ -106,7 +106,7 @@ func stream(ctx context.Context, e model.Endpoint, o model.Outgoing, d decoder, 
 // read yields what a body says, which need not be the stream that was asked for.
 func read(ctx context.Context, provider string, body io.Reader, d decoder, yield func(model.Event, error) bool) {
 	r := bufio.NewReaderSize(body, 32<<10)
-	switch firstByte(r) {
+	switch wire.FirstByte(r) {
 	case '{', '[':
 		data, err := io.ReadAll(io.LimitReader(r, sse.MaxEvent+1))
 		if err == nil && len(data) > sse.MaxEvent {
@@ -119,23 +119,8 @@ func read(ctx context.Context, provider string, body io.Reader, d decoder, yield
 		events, err := d.whole(data)
 		wire.Yield(yield, events, err)
 	case '<':
-		page, _ := io.ReadAll(io.LimitReader(r, 4<<10))
-		yield(nil, model.Failure{Provider: provider, Body: page, Message: "the provider sent a web page instead of an answer; check its address"}.Error())
+		yield(nil, wire.Page(provider, r))
 	default:
 		wire.Relay(ctx, sse.NewReader(r).Next, d, yield)
-	}
-}
-
-// firstByte looks at the first byte that is not white space.
-func firstByte(r *bufio.Reader) byte {
-	for {
-		b, err := r.Peek(1)
-		if err != nil {
-			return 0 // whoever reads on meets the error again
-		}
-		if b[0] != ' ' && b[0] != '\n' && b[0] != '\r' && b[0] != '\t' {
-			return b[0]
-		}
-		_, _ = r.Discard(1)
 	}
 }

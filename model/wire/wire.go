@@ -10,10 +10,13 @@
 package wire
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"io"
 
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/sse"
 	"github.com/lathe-agent/lathe/model"
 )
 
@@ -48,6 +51,45 @@ func Relay[Piece any](ctx context.Context, next func() (Piece, error), d Decoder
 			return
 		}
 	}
+}
+
+// Events relays an answer that is to come as server-sent events. One that comes as something else
+// is a refusal, whatever its status: an object of JSON that says why, or a page.
+func Events(ctx context.Context, provider string, body io.Reader, refused func(model.Failure) *lathe.Error, d Decoder[sse.Event], yield func(model.Event, error) bool) {
+	r := bufio.NewReaderSize(body, 32<<10)
+	switch FirstByte(r) {
+	case '{', '[':
+		said, err := io.ReadAll(io.LimitReader(r, 64<<10))
+		if err != nil {
+			yield(nil, model.TransportError(ctx, err))
+			return
+		}
+		yield(nil, refused(model.Failure{Provider: provider, Body: said}))
+	case '<':
+		yield(nil, Page(provider, r))
+	default:
+		Relay(ctx, sse.NewReader(r).Next, d, yield)
+	}
+}
+
+// FirstByte looks at the first byte of an answer that is not white space.
+func FirstByte(r *bufio.Reader) byte {
+	for {
+		b, err := r.Peek(1)
+		if err != nil {
+			return 0 // whoever reads on meets the error again
+		}
+		if b[0] != ' ' && b[0] != '\n' && b[0] != '\r' && b[0] != '\t' {
+			return b[0]
+		}
+		_, _ = r.Discard(1)
+	}
+}
+
+// Page is the error of an answer that is a page for people.
+func Page(provider string, r io.Reader) error {
+	page, _ := io.ReadAll(io.LimitReader(r, 4<<10))
+	return model.Failure{Provider: provider, Body: page, Message: "the provider sent a web page instead of an answer; check its address"}.Error()
 }
 
 // Yield hands on events and the error after them, and reports whether to go on.
