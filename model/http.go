@@ -165,19 +165,54 @@ type watchedBody struct {
 	dog   *watchdog
 	gap   time.Duration
 	ctx   context.Context
-	begun bool // the first bytes have come
+	begun bool          // the first bytes have come
+	heard bool          // somebody tells what comes of them, see Heard
+	vain  time.Duration // waited since something did
+}
+
+// quietGaps is how many gaps long a provider may go on without a word: comments and pings keep a
+// connection alive that has no one at its other end.
+const quietGaps = 12
+
+// Heard is yield for events of an answer with this body, which is told that something came of its
+// bytes. It is given up when that stays out for too long.
+func Heard(body io.Reader, yield func(Event, error) bool) func(Event, error) bool {
+	b, ok := body.(*watchedBody)
+	if !ok {
+		return yield
+	}
+	b.heard = true
+	return func(e Event, err error) bool {
+		b.vain = 0
+		return yield(e, err)
+	}
+}
+
+// tooQuiet is the error of a body of which nothing comes any more, nil while there is hope.
+func (b *watchedBody) tooQuiet() error {
+	limit := quietGaps * b.gap
+	if !b.heard || b.gap <= 0 || b.vain <= limit {
+		return nil
+	}
+	return broken(fmt.Sprintf("the provider sent signs of life and nothing else for %s", limit), context.DeadlineExceeded,
+		"code", "timeout", "timeoutMs", strconv.FormatInt(limit.Milliseconds(), 10))
 }
 
 func (b *watchedBody) Read(p []byte) (int, error) {
 	b.dog.wait()
+	began := time.Now()
 	n, err := b.body.Read(p)
+	b.vain += time.Since(began)
 	b.dog.rest()
 	if n > 0 && !b.begun {
 		b.begun = true
 		b.dog.watch(b.gap, "the provider sent nothing for %s in the middle of its answer")
 	}
-	if err != nil && !errors.Is(err, io.EOF) {
+	switch quiet := b.tooQuiet(); {
+	case err != nil && !errors.Is(err, io.EOF):
 		err = TransportError(b.ctx, err)
+	case err == nil && quiet != nil:
+		err = quiet
 	}
 	return n, err
 }

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/lathe-agent/lathe"
@@ -167,5 +168,44 @@ func TestWire_NoStream(t *testing.T) {
 				t.Errorf("%s: %q, want %q", p, got, want)
 			}
 		}
+	}
+}
+
+// A provider that only shows that it lives is given up. (decisions: a deadline on every wait)
+func TestWire_OnlySignsOfLife(t *testing.T) {
+	limits := model.Deadlines{Gap: 30 * time.Second}
+	for _, p := range modeltest.Protocols() {
+		signs := []string{": processing\n\n"}
+		switch p {
+		case modeltest.Bedrock:
+			continue
+		case modeltest.Anthropic:
+			signs = append(signs, "event: ping\ndata: {\"type\": \"ping\"}\n\n")
+		}
+		for _, sign := range signs {
+			synctest.Test(t, func(t *testing.T) {
+				answer := modeltest.Answer{modeltest.Text{"a"}}
+				for range 100 {
+					answer = append(answer, modeltest.Pause(20*time.Second), modeltest.Raw(sign))
+				}
+				s := modeltest.Pipe(t, modeltest.Script{answer})
+				start := time.Now()
+				got := transcript(t.Context(), client(s, p, limits), hello)
+				took := time.Since(start)
+				if got != "text a\nerror unavailable: the provider sent signs of life and nothing else for 6m0s" || took > 7*time.Minute {
+					t.Errorf("%q on %s: %q after %s", sign, p, got, took)
+				}
+			})
+		}
+		synctest.Test(t, func(t *testing.T) { // words in between are a sign of more
+			answer := modeltest.Answer{}
+			for range 20 {
+				answer = append(answer, modeltest.Text{"a"}, modeltest.Pause(20*time.Second), modeltest.Raw(signs[0]))
+			}
+			s := modeltest.Pipe(t, modeltest.Script{answer})
+			if got := transcript(t.Context(), client(s, p, limits), hello); strings.Contains(got, "error") || !strings.HasSuffix(got, "finish stop") {
+				t.Errorf("%s: %q", p, got)
+			}
+		})
 	}
 }

@@ -121,6 +121,6 @@ func read(ctx context.Context, provider string, body io.Reader, d decoder, yield
 	case '<':
 		yield(nil, wire.Page(provider, r))
 	default:
-		wire.Relay(ctx, sse.NewReader(r).Next, d, yield)
+		wire.Relay(ctx, sse.NewReader(r).Next, d, model.Heard(body, yield))
 	}
 }

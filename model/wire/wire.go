@@ -68,7 +68,7 @@ func Events(ctx context.Context, provider string, body io.Reader, refused func(m
 	case '<':
 		yield(nil, Page(provider, r))
 	default:
-		Relay(ctx, sse.NewReader(r).Next, d, yield)
+		Relay(ctx, sse.NewReader(r).Next, d, model.Heard(body, yield))
 	}
 }
 
