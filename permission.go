@@ -33,6 +33,19 @@ func (r *Rule) fields(c *codec) {
 	c.rest(&r.Extra)
 }
 
+// Check refuses rules that say nothing anybody knows.
+func (rs Ruleset) Check() error {
+	for _, r := range rs {
+		switch {
+		case r.Action != Allow && r.Action != Ask && r.Action != Deny:
+			return Errorf(Invalid, "the action of a rule is allow, ask or deny, not %q", r.Action)
+		case r.Permission == "":
+			return Errorf(Invalid, "a rule names a permission, as bash, or * for all")
+		}
+	}
+	return nil
+}
+
 // Evaluate returns the last rule that matches, or one that asks.
 func (rs Ruleset) Evaluate(permission, pattern string) Rule {
 	for i := len(rs) - 1; i >= 0; i-- {

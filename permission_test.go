@@ -145,3 +145,21 @@ func TestEvaluate(t *testing.T) {
 		t.Errorf("the last rule does not win: %+v", got)
 	}
 }
+
+func TestRuleset_Check(t *testing.T) {
+	for _, r := range []lathe.Rule{
+		{Permission: "bash", Pattern: "*", Action: "maybe"},
+		{Permission: "bash", Pattern: "*"},
+		{Permission: "bash", Pattern: "*", Action: "Deny"},
+		{Pattern: "*", Action: lathe.Deny},
+	} {
+		if err := (lathe.Ruleset{{Permission: "read", Pattern: "*", Action: lathe.Allow}, r}).Check(); lathe.CodeOf(err) != lathe.Invalid {
+			t.Errorf("%+v: %v", r, err)
+		}
+	}
+	for _, a := range []lathe.Action{lathe.Allow, lathe.Ask, lathe.Deny} {
+		if err := (lathe.Ruleset{{Permission: "*", Pattern: "", Action: a}}).Check(); err != nil {
+			t.Errorf("%s: %v", a, err)
+		}
+	}
+}

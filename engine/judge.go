@@ -41,9 +41,10 @@ func (j judge) action(permission, pattern string) lathe.Action {
 	worst := lathe.Allow
 	for _, b := range j.chain {
 		switch b.evaluate(permission, pattern).Action {
+		case lathe.Allow:
 		case lathe.Deny:
 			return lathe.Deny
-		case lathe.Ask:
+		default: // also what nobody knows, as an import may have it
 			worst = lathe.Ask
 		}
 	}

@@ -27,6 +27,8 @@ func TestJudge_Verdict(t *testing.T) {
 		want     lathe.Action
 	}{
 		{"no rule asks", judge{chain: []bounds{bound(nil)}}, []string{"ls"}, lathe.Ask},
+		{"what nobody knows asks", judge{chain: []bounds{bound(wide, rule("maybe", "bash", "*"))}}, []string{"ls"}, lathe.Ask},
+		{"and so does nothing", judge{chain: []bounds{bound(wide, rule("", "bash", "*"))}}, []string{"ls"}, lathe.Ask},
 		{"nothing to judge is allowed", judge{chain: []bounds{bound(nil)}}, nil, lathe.Allow},
 		{"the last rule that matches", judge{chain: []bounds{bound(lathe.Ruleset{rule(lathe.Deny, "bash", "*"), rule(lathe.Allow, "bash", "ls")})}}, []string{"ls"}, lathe.Allow},
 		{"order is everything", judge{chain: []bounds{bound(lathe.Ruleset{rule(lathe.Allow, "bash", "ls"), rule(lathe.Deny, "bash", "*")})}}, []string{"ls"}, lathe.Deny},

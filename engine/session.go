@@ -34,6 +34,9 @@ func (e *Engine) Create(ctx context.Context, dir string, in New) (lathe.Session,
 // is denied, and may go outside where its parent may.
 func (e *Engine) CreateNext(ctx context.Context, inst Instance, in New) (lathe.Session, error) {
 	s := e.record(inst)
+	if err := in.Rules.Check(); err != nil {
+		return s, err
+	}
 	if in.ID != "" {
 		if err := lathe.CheckID(lathe.PrefixSession, string(in.ID)); err != nil {
 			return s, err
@@ -124,6 +127,9 @@ func (e *Engine) Children(ctx context.Context, id lathe.SessionID) ([]lathe.Sess
 
 // Update changes single columns of a session and returns the record as it is then.
 func (e *Engine) Update(ctx context.Context, id lathe.SessionID, edit lathe.Edit) (lathe.Session, error) {
+	if err := edit.AddRules.Check(); err != nil {
+		return lathe.Session{}, err
+	}
 	return e.store.Edit(ctx, id, edit)
 }
 

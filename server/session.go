@@ -141,6 +141,9 @@ func (s *Server) createSession(c *call, _ none, in createBody) (lathe.Session, e
 			return lathe.Session{}, badTag(err)
 		}
 	}
+	if err := in.Rules.Check(); err != nil {
+		return lathe.Session{}, badTag(err)
+	}
 	made, err := s.Sessions.Create(c.Context(), at.Directory, NewSession{
 		Parent: in.Parent, Title: in.Title, Agent: in.Agent, Model: in.Model, Metadata: json.RawMessage(in.Metadata), Rules: in.Rules, Workspace: in.Workspace,
 	})
@@ -174,6 +177,9 @@ func (s *Server) updateSession(c *call, _ none, in updateBody) (lathe.Session, e
 	rec, err := c.session()
 	if err != nil {
 		return rec, err
+	}
+	if err := in.Rules.Check(); err != nil {
+		return rec, badRequest("Body", "permission: %v", err)
 	}
 	edit := lathe.Edit{AddRules: in.Rules}
 	if in.Title != nil {

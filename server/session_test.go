@@ -1,0 +1,26 @@
+package server_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/lathe-agent/lathe"
+)
+
+// A rule that nobody knows is refused, and not taken for one that allows.
+func TestSession_RulesNobodyKnows(t *testing.T) {
+	w := begin(t, "")
+	s := w.session()
+	for _, rule := range []string{`{"permission":"bash","pattern":"*","action":"denied"}`, `{"permission":"bash","pattern":"*"}`, `{"pattern":"*","action":"deny"}`} {
+		w.want(http.StatusBadRequest, nil, "POST", "/session", `{"permission":[`+rule+`]}`).is(w, `{"_tag":"BadRequest"}`)
+		if a := w.want(http.StatusBadRequest, nil, "PATCH", "/session/"+string(s.ID), `{"title":"x","permission":[`+rule+`]}`); !strings.Contains(string(a.body), "permission: ") {
+			t.Errorf("%s: %s", rule, a.body)
+		}
+	}
+	var now lathe.Session
+	w.want(http.StatusOK, &now, "GET", "/session/"+string(s.ID), "")
+	if now.Title != s.Title || now.Rules != nil {
+		t.Errorf("it is %+v", now)
+	}
+}
