@@ -189,6 +189,9 @@ func (s *Server) updateSession(c *call, _ none, in updateBody) (lathe.Session, e
 		edit.Metadata = lathe.Some(json.RawMessage(in.Metadata))
 	}
 	if at := in.Time.Archived; at != nil {
+		if *at < 0 || *at >= 1<<53 {
+			return rec, badRequest("Body", "time.archived: expected milliseconds since 1970, not %v", *at)
+		}
 		archived := lathe.Time(*at)
 		edit.Archived = lathe.Some(&archived)
 	}

@@ -24,3 +24,17 @@ func TestSession_RulesNobodyKnows(t *testing.T) {
 		t.Errorf("it is %+v", now)
 	}
 }
+
+// A time that is none is not written: others could not read it. (trap 11)
+func TestSession_ArchivedWhen(t *testing.T) {
+	w := begin(t, "")
+	s := w.session()
+	for _, at := range []string{"-1", "1e300"} {
+		w.want(http.StatusBadRequest, nil, "PATCH", "/session/"+string(s.ID), `{"time":{"archived":`+at+`}}`)
+	}
+	var now lathe.Session
+	w.want(http.StatusOK, &now, "GET", "/session/"+string(s.ID), "")
+	if now.Archived != nil {
+		t.Errorf("archived at %v", *now.Archived)
+	}
+}
