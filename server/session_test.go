@@ -38,3 +38,10 @@ func TestSession_ArchivedWhen(t *testing.T) {
 		t.Errorf("archived at %v", *now.Archived)
 	}
 }
+
+// What is too long to be searched for is the caller's mistake.
+func TestSession_LongSearch(t *testing.T) {
+	w := begin(t, "")
+	w.want(http.StatusOK, nil, "GET", "/session?search="+strings.Repeat("%25", 10_000), "")
+	w.want(http.StatusBadRequest, nil, "GET", "/session?search="+strings.Repeat("a", 60_000), "")
+}

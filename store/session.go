@@ -175,8 +175,14 @@ func oneSession(r Reader, where string, arg any) (out lathe.Session, err error) 
 	return out, err
 }
 
+// maxSearch is how long a search for titles may be; databases take no pattern of any length.
+const maxSearch = 10_000
+
 // Sessions lists sessions by their last change, newest first; equal times by id.
 func (s *Store) Sessions(ctx context.Context, q lathe.Query) ([]lathe.Session, error) {
+	if len(q.Search) > maxSearch {
+		return nil, lathe.Errorf(lathe.Invalid, "what is searched for has %d bytes; at most %d can be", len(q.Search), maxSearch)
+	}
 	sql, args := sessionQuery(q)
 	out := []lathe.Session{}
 	err := s.read(ctx, func(r Reader) error {
