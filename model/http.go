@@ -95,11 +95,24 @@ func (e Endpoint) do(req *http.Request, body []byte) (*http.Response, error) {
 			return nil, err
 		}
 	}
-	client := e.Client
-	if client == nil {
-		client = http.DefaultClient
+	client := http.Client{}
+	if e.Client != nil {
+		client = *e.Client
+	}
+	if client.CheckRedirect == nil {
+		client.CheckRedirect = stays
 	}
 	return client.Do(req)
+}
+
+// stays follows a provider that sends the same request to another path of its own. Keys travel in
+// headers that net/http takes along to wherever it is sent, and the conversation with them.
+func stays(req *http.Request, via []*http.Request) error {
+	first, most := via[0], 5
+	if req.Method != first.Method || req.URL.Host != first.URL.Host || req.URL.Scheme != first.URL.Scheme && req.URL.Scheme != "https" || len(via) > most {
+		return http.ErrUseLastResponse
+	}
+	return nil
 }
 
 // watchdog cancels a request whose provider lets us wait for too long. It counts only while

@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -12,6 +13,7 @@ import (
 	"runtime"
 	"runtime/pprof"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -349,5 +351,53 @@ func TestPost_NoLeaks(t *testing.T) {
 		var all strings.Builder
 		_ = pprof.Lookup("goroutine").WriteTo(&all, 1) // a builder takes everything
 		t.Errorf("%d goroutines, %d before:\n%s", n, before, all.String())
+	}
+}
+
+// A key and a conversation go where the user sent them, and nowhere else.
+func TestAsk_SentAway(t *testing.T) {
+	var elsewhere atomic.Int32
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { elsewhere.Add(1) }))
+	defer other.Close()
+	home := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		switch r.URL.Path {
+		case "/307", "/302":
+			status := http.StatusTemporaryRedirect
+			if r.URL.Path == "/302" {
+				status = http.StatusFound
+			}
+			http.Redirect(w, r, other.URL+"/v1?key=sk-secret-1", status)
+		case "/moved":
+			http.Redirect(w, r, "/new", http.StatusPermanentRedirect)
+		case "/round":
+			http.Redirect(w, r, "/round", http.StatusPermanentRedirect)
+		default:
+			fmt.Fprintf(w, "%s %s %s", r.URL.Path, r.Header.Get("X-Api-Key"), body)
+		}
+	}))
+	defer home.Close()
+	ask := func(path string) (said string, err error) {
+		e := model.Endpoint{Provider: "acme", BaseURL: home.URL, Header: map[string]string{"X-Api-Key": "sk-secret-1"}}
+		err = e.Ask(t.Context(), model.Outgoing{Path: path, Body: []byte("words")}, func(f model.Failure) *lathe.Error { return f.Error() }, func(resp *http.Response) {
+			body, _ := io.ReadAll(resp.Body)
+			said = string(body)
+		})
+		return said, err
+	}
+	for _, path := range []string{"/307", "/302"} {
+		_, err := ask(path)
+		if lathe.CodeOf(err) != lathe.Invalid || !strings.Contains(err.Error(), other.URL+"/v1, ") || strings.Contains(err.Error(), "sk-secret") {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	if n := elsewhere.Load(); n != 0 {
+		t.Errorf("another server was asked %d times", n)
+	}
+	if said, err := ask("/moved"); err != nil || said != "/new sk-secret-1 words" {
+		t.Errorf("%q, %v", said, err)
+	}
+	if _, err := ask("/round"); lathe.CodeOf(err) != lathe.Invalid {
+		t.Errorf("went round: %v", err)
 	}
 }

@@ -22,11 +22,26 @@ func (e Endpoint) Ask(ctx context.Context, o Outgoing, refused func(f Failure) *
 		return err
 	}
 	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode/100 == 3 && resp.Header.Get("Location") != "" {
+		return sentAway(e.Provider, resp)
+	}
 	if resp.StatusCode != http.StatusOK {
 		return refused(ReadFailure(e.Provider, resp))
 	}
 	read(resp)
 	return nil
+}
+
+// sentAway is the error of a provider that is elsewhere now, where its key may not be.
+func sentAway(provider string, resp *http.Response) error {
+	f := ReadFailure(provider, resp)
+	where := "another address"
+	if to, err := resp.Location(); err == nil {
+		to.RawQuery, to.User, to.Fragment = "", nil, ""
+		where = to.String()
+	}
+	f.Body, f.Message = nil, "the provider sends its clients to "+where+", and neither key nor prompt goes there unasked; if that is right, make it the baseURL in the settings"
+	return f.Error()
 }
 
 // WithHeader returns an endpoint that sends a header, unless it has one of that name.
