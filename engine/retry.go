@@ -47,7 +47,7 @@ func (r Retry) retry(err error, n int, now time.Time, random float64) retryPlan 
 		return retryPlan{}
 	}
 	wait, told := retryAfter(err, now)
-	if !told {
+	if !told || wait <= 0 { // at once is over in a moment, with all attempts
 		wait = backoff(n, random)
 	}
 	if wait > max(maxWait, retryCap) {

@@ -41,6 +41,7 @@ func TestRetry_Table(t *testing.T) {
 		{"seconds", Retry{}, api(lathe.Limited, map[string]string{"retry-after": "7"}), 4, 0, retryPlan{true, 7 * time.Second, "Provider is overloaded"}},
 		{"a date", Retry{}, api(lathe.Limited, map[string]string{"retry-after": "Fri, 02 Jan 2026 03:04:25 GMT"}), 1, 0, retryPlan{true, 20 * time.Second, "Provider is overloaded"}},
 		{"a date that is past", Retry{}, api(lathe.Limited, map[string]string{"retry-after": "Fri, 02 Jan 2026 03:04:00 GMT"}), 1, 0, retryPlan{true, 2 * time.Second, "Provider is overloaded"}},
+		{"at once", Retry{}, api(lathe.Limited, map[string]string{"retry-after": "0"}), 2, 0, retryPlan{true, 4 * time.Second, "Provider is overloaded"}},
 		{"nonsense", Retry{}, api(lathe.Limited, map[string]string{"retry-after": "soon"}), 1, 0, retryPlan{true, 2 * time.Second, "Provider is overloaded"}},
 		{"an hour is too long", Retry{}, api(lathe.Limited, map[string]string{"retry-after": "3600"}), 1, 0, retryPlan{}},
 		{"unless told", Retry{MaxWait: 2 * time.Hour}, api(lathe.Limited, map[string]string{"retry-after": "3600"}), 1, 0, retryPlan{true, time.Hour, "Provider is overloaded"}},
