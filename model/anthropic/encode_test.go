@@ -77,3 +77,20 @@ func TestRequest_NoBreakpointOnThoughts(t *testing.T) {
 		}
 	}
 }
+
+// A failure always says something: the provider refuses a history in which one does not.
+func TestRequest_FailureWithoutWords(t *testing.T) {
+	for text, want := range map[string]string{
+		"":     `"is_error":true,"content":[{"type":"text","text":"(no output)"}]`,
+		" \n":  `"is_error":true,"content":[{"type":"text","text":"(no output)"}]`,
+		"gone": `"is_error":true,"content":[{"type":"text","text":"gone"}]`,
+	} {
+		r := model.Request{Model: "c", Messages: []model.Message{
+			{Role: model.AssistantRole, Content: []model.Content{model.CallContent{ID: "c1", Name: "x"}}},
+			{Role: model.ToolRole, Content: []model.Content{model.ResultContent{ID: "c1", Name: "x", Text: text, Failed: true}}},
+		}}
+		if body := string((&encoder{}).request(r)); !strings.Contains(body, want) {
+			t.Errorf("%q: %s", text, body)
+		}
+	}
+}

@@ -103,9 +103,12 @@ func appendResult(b []byte, c model.ResultContent) []byte {
 		b = append(b, `,"is_error":true`...)
 	}
 	b = append(b, `,"content":[`...)
-	n := 0
-	if c.Text != "" {
-		b = appendText(b, c.Text)
+	text, n := c.Text, 0
+	if c.Failed && len(c.Media) == 0 && strings.TrimSpace(text) == "" {
+		text = "(no output)" // a failure without a word is refused, and every request behind it
+	}
+	if text != "" {
+		b = appendText(b, text)
 		n++
 	}
 	for _, f := range c.Media {

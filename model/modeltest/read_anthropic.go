@@ -154,5 +154,8 @@ func (b anthropicBlock) result() (model.Content, error) {
 			return nil, unknown("tool_result", p.Type)
 		}
 	}
+	if out.Failed && out.Text == "" && len(out.Media) == 0 {
+		return nil, fmt.Errorf("tool_result: content cannot be empty if `is_error` is true")
+	}
 	return out, nil
 }

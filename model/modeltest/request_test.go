@@ -168,6 +168,7 @@ func TestRequest_Problems(t *testing.T) {
 		{"/messages", `{"model":"m","messages":[{"role":"user","content":"a"}]}`, "max_tokens: this field is required"},
 		{"/messages", anthropic(`[]`), "at least one message"},
 		{"/messages", anthropic(`[{"role":"user","content":[]}]`), "messages.0: the content must not be empty"},
+		{"/messages", anthropic(`[{"role":"user","content":[{"type":"text","text":"a"}]},{"role":"assistant","content":[{"type":"tool_use","id":"c1","name":"x","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","is_error":true,"content":[]}]}]`), "messages.2.content.0: tool_result: content cannot be empty if `is_error` is true"},
 		{"/messages", anthropic(`[{"role":"user","content":""}]`), "messages.0.content.0: text content blocks must be non-empty"},
 		{"/messages", anthropic(`[{"role":"user","content":" "}]`), "text content blocks must not be empty"},
 		{"/messages", anthropic(`[{"role":"system","content":"a"}]`), `"system" is not a role`},
