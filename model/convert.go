@@ -74,7 +74,7 @@ func userContent(parts []lathe.Part, to Target) (out []Content) {
 	for _, p := range parts {
 		switch b := p.Body.(type) {
 		case *lathe.Text:
-			if !b.Ignored.On() && b.Text != "" {
+			if !b.Ignored.On() && strings.TrimSpace(b.Text) != "" { // a blank one is refused by some
 				out = append(out, TextContent{Text: clean(b.Text)})
 			}
 		case *lathe.File:

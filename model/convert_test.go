@@ -113,6 +113,7 @@ func TestConvert_User(t *testing.T) {
 		{"ignored text is not", []lathe.Message{user(&lathe.Text{Text: "hi", Ignored: lathe.Yes})}, target, nil},
 		{"text that says it is not ignored", []lathe.Message{user(&lathe.Text{Text: "hi", Ignored: lathe.No})}, target, []model.Message{fromUser(text{Text: "hi"})}},
 		{"empty text", []lathe.Message{user(&lathe.Text{}, &lathe.Text{Text: "b"})}, target, []model.Message{fromUser(text{Text: "b"})}},
+		{"blank text", []lathe.Message{user(&lathe.Text{Text: " \n"}, image)}, target, []model.Message{fromUser(file{Mime: "image/png", Name: "a.png", Data: "AA=="})}},
 		{"broken text", []lathe.Message{user(&lathe.Text{Text: "a\xed\xa0\x80b"})}, target, []model.Message{fromUser(text{Text: "a\uFFFDb"})}},
 		{"order", []lathe.Message{user(&lathe.Text{Text: "a"}, image, &lathe.Text{Text: "b"})}, target, []model.Message{
 			fromUser(text{Text: "a"}, file{Mime: "image/png", Name: "a.png", Data: "AA=="}, text{Text: "b"}),
