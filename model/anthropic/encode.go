@@ -158,7 +158,7 @@ func encodeTool(t model.Tool) []byte {
 // appendMessages writes the history; the last two turns are cache breakpoints, unless they end in
 // a thought.
 func (e *encoder) appendMessages(b []byte, r model.Request) []byte {
-	turns := e.kept.Turns("", r.Messages, encodeMessage)
+	turns := e.kept.Turns("", wire.UniqueCalls(r.Messages), encodeMessage)
 	return wire.Join(append(b, `,"messages":[`...), turns, func(b []byte, t wire.Turn) []byte {
 		return append(append(append(b, `{"role":"`...), t.Role...), `","content":[`...)
 	}, func(b []byte, i int) []byte {

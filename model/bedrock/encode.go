@@ -39,7 +39,9 @@ func (e *encoder) request(r model.Request) []byte {
 	if m.mistral {
 		w.callID, variant, messages = wire.ShortCallID, "m", wire.SeparateResults(r.Messages)
 	}
-	if !m.claude {
+	if m.claude {
+		messages = wire.UniqueCalls(messages)
+	} else {
 		r.Cache = model.NoCache // others refuse the mark
 	}
 	b := append(make([]byte, 0, 16<<10), '{')

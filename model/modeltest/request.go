@@ -149,7 +149,7 @@ func problem(p Protocol, r model.Request) string {
 	case p == Anthropic && r.MaxOutput <= 0:
 		return "max_tokens: this field is required"
 	}
-	waiting := map[string]bool{} // calls of the message before
+	waiting, used := map[string]bool{}, map[string]bool{} // calls of the message before, and of all
 	for i, m := range r.Messages {
 		if len(m.Content) == 0 {
 			return fmt.Sprintf("messages.%d: the content must not be empty", i)
@@ -164,10 +164,10 @@ func problem(p Protocol, r model.Request) string {
 					return fmt.Sprintf("messages.%d: text content blocks must not be empty", i)
 				}
 			case model.CallContent:
-				if waiting[c.ID] {
+				if waiting[c.ID] || p == Anthropic && used[c.ID] {
 					return fmt.Sprintf("messages.%d: two calls have the id %q", i, c.ID)
 				}
-				if !c.Executed {
+				if used[c.ID] = true; !c.Executed {
 					waiting[c.ID] = true
 				}
 			case model.ResultContent:

@@ -95,7 +95,7 @@ func (e *chatEncoder) messages(r model.Request) [][]byte {
 	w := chatWriter{dialect: e.dialect, claude: strings.Contains(strings.ToLower(r.Model), "claude")}
 	variant := "m"
 	if w.claude {
-		variant = "c"
+		variant, r.Messages = "c", wire.UniqueCalls(r.Messages)
 	}
 	out := w.system(r)
 	if e.dialect.ShortIDs {

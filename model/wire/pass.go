@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/lathe-agent/lathe/model"
@@ -32,6 +33,64 @@ func SeparateResults(messages []model.Message) []model.Message {
 		out = append(out, m)
 	}
 	return out
+}
+
+// UniqueCalls gives a call another id whose own an earlier one had, and its result with it. Servers of
+// Claude refuse a history in which two calls have one, and those of other models begin anew with each
+// answer. Ids are told apart as [PlainCallID] leaves them. What is right stays as it is.
+func UniqueCalls(messages []model.Message) []model.Message {
+	taken, now := map[string]bool{}, map[string]string{} // ids so far, and what the last call of an id is called
+	var out []model.Message
+	for i, m := range messages {
+		var changed []model.Content
+		for j, c := range m.Content {
+			switch was := c.(type) {
+			case model.CallContent:
+				id := was.ID
+				for n := 2; taken[PlainCallID(id)]; n++ {
+					id = was.ID + "_" + strconv.Itoa(n)
+				}
+				taken[PlainCallID(id)], now[was.ID] = true, id
+				was.ID = id
+				c = was
+			case model.ResultContent:
+				if id, ok := now[was.ID]; ok {
+					was.ID = id
+					c = was
+				}
+			default: // has no id
+			}
+			if changed == nil && !sameCall(c, m.Content[j]) {
+				changed = slices.Clone(m.Content)
+			}
+			if changed != nil {
+				changed[j] = c
+			}
+		}
+		if changed == nil {
+			continue
+		}
+		if out == nil {
+			out = slices.Clone(messages)
+		}
+		out[i].Content, out[i].Key = changed, "" // kept by what it holds: where it stands makes it
+	}
+	if out == nil {
+		return messages
+	}
+	return out
+}
+
+// sameCall reports whether a call or a result has kept its id.
+func sameCall(a, b model.Content) bool {
+	switch a := a.(type) {
+	case model.CallContent:
+		return a.ID == b.(model.CallContent).ID
+	case model.ResultContent:
+		return a.ID == b.(model.ResultContent).ID
+	default:
+		return true
+	}
 }
 
 // HasCalls reports whether a history holds calls of tools.

@@ -264,3 +264,47 @@ func TestKept_Turns(t *testing.T) {
 		t.Errorf("%s", body)
 	}
 }
+
+// Calls of one id become calls of several, each with its own result; what is right stays.
+func TestUniqueCalls(t *testing.T) {
+	step := func(key string, ids ...string) []model.Message {
+		call, result := model.Message{Role: model.AssistantRole, Key: key}, model.Message{Role: model.ToolRole, Key: key + "r"}
+		for _, id := range ids {
+			call.Content = append(call.Content, model.TextContent{Text: "a"}, model.CallContent{ID: id, Name: "f"})
+			result.Content = append(result.Content, model.ResultContent{ID: id, Name: "f", Text: key})
+		}
+		return []model.Message{call, result}
+	}
+	history := func(steps ...[]model.Message) (out []model.Message) {
+		for _, s := range steps {
+			out = append(out, s...)
+		}
+		return out
+	}
+	for name, c := range map[string]struct{ in, want []model.Message }{
+		"none twice":       {history(step("1", "a", "b"), step("2", "c")), history(step("1", "a", "b"), step("2", "c"))},
+		"begun anew":       {history(step("1", "a", "b"), step("2", "a"), step("3", "a")), history(step("1", "a", "b"), step("", "a_2"), step("", "a_3"))},
+		"another is there": {history(step("1", "a_2"), step("2", "a"), step("3", "a")), history(step("1", "a_2"), step("2", "a"), step("", "a_3"))},
+		"the same for it":  {history(step("1", "f.x:0"), step("2", "f_x_0")), history(step("1", "f.x:0"), step("", "f_x_0_2"))},
+	} {
+		before := fmt.Sprint(c.in)
+		got := wire.UniqueCalls(c.in)
+		for i := range c.want {
+			if c.want[i].Key == "" || c.want[i].Key == "r" { // made anew: its words are those of what it was
+				c.want[i].Key = ""
+				for j, part := range c.want[i].Content {
+					if res, ok := part.(model.ResultContent); ok {
+						res.Text = got[i].Content[j].(model.ResultContent).Text
+						c.want[i].Content[j] = res
+					}
+				}
+			}
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+		if fmt.Sprint(c.in) != before {
+			t.Errorf("%s: what came in was changed", name)
+		}
+	}
+}
