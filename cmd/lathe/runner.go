@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/lathe-agent/lathe"
@@ -29,9 +30,10 @@ type runner struct {
 	midLine   bool                  // the screen is in the middle of a line
 	tokens    lathe.Tokens
 	cost      lathe.Money
-	busy      bool // the turn has begun
-	loops     int  // repeated calls that were stopped
-	refused   bool // a permission was
+	busy      bool        // the turn has begun
+	given     atomic.Bool // the prompt was taken
+	loops     int         // repeated calls that were stopped
+	refused   bool        // a permission was
 	failed    error
 	below     map[lathe.SessionID]bool // whether other sessions work for this one
 
@@ -201,7 +203,7 @@ func (r *runner) show(ctx context.Context, ev lathe.Event) bool {
 	case *lathe.StatusChanged:
 		switch f.Status.Type {
 		case lathe.Idle:
-			return r.busy || r.failed != nil // before, it is that of a turn that was cut off
+			return r.busy || r.failed != nil && r.given.Load() // before, it is that of a turn that was cut off
 		case lathe.Busy:
 			r.busy = true
 		case lathe.Retrying:

@@ -22,6 +22,7 @@ func (r *runner) send(ctx context.Context, p engine.Prompt, stop context.CancelC
 		if err != nil {
 			return err
 		}
+		r.given.Store(true)
 		r.note("> resuming · %s · %s", plain(r.session.Title), r.session.ID)
 		if err := r.engine.Collect(ctx, r.session.ID, true); err != nil || !cut {
 			return err
@@ -43,6 +44,7 @@ func (r *runner) send(ctx context.Context, p engine.Prompt, stop context.CancelC
 	}
 	m, err := r.engine.Submit(ctx, r.session.ID, p)
 	if err == nil {
+		r.given.Store(true)
 		r.begin(m)
 		return nil
 	}
@@ -68,7 +70,9 @@ func (r *runner) submitCommand(ctx context.Context, p engine.Prompt, stop contex
 	if err != nil {
 		r.unmake(ctx)
 		stop(notSent{err})
+		return
 	}
+	r.given.Store(true)
 }
 
 // interruption looks whether the session's last turn was cut off: by setting it goes on
