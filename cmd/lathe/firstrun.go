@@ -29,7 +29,10 @@ func (noModel) details() []string {
 // haveModel looks before a session is made whether a turn would have a model, and helps if not.
 func (a *app) haveModel(ctx context.Context, e *engine.Engine, setup io.Closer, f *runFlags) error {
 	s, ok := setup.(*agentSetup)
-	if !ok || f.model != "" || f.command != "" || f.replay != "" || f.session != "" || f.next || f.resume {
+	if ok && f.model != "" {
+		return a.knownModel(ctx, *f)
+	}
+	if !ok || f.command != "" || f.replay != "" || f.session != "" || f.next || f.resume {
 		return nil // what they name has a model, or the engine says what is wrong
 	}
 	place, err := e.Locate(ctx, a.dir)
@@ -53,6 +56,27 @@ func (a *app) haveModel(ctx context.Context, e *engine.Engine, setup io.Closer, 
 	}
 	f.model, err = a.firstRun(ctx, p, !a.isHeadless(*f))
 	return err
+}
+
+// knownModel refuses a model that nobody has, before a session is made for it: the next `run -c`
+// would go on there, with that model. Programs are told in the session, by an object; a fallback or
+// a plugin may know better.
+func (a *app) knownModel(ctx context.Context, f runFlags) error {
+	if f.format != "default" || f.replay != "" || f.session != "" || f.next {
+		return nil
+	}
+	p, err := a.quietProviders()
+	if err != nil {
+		return err
+	}
+	c := p.settings.Config
+	if len(c.Fallback.Models)+len(c.Agents[f.agent].Fallback)+len(c.Plugins)+len(p.settings.Plugins) > 0 {
+		return nil
+	}
+	if _, err := p.choose(ctx, a, f.model); lathe.CodeOf(err) == lathe.NotFound {
+		return err
+	}
+	return nil
 }
 
 // quietProviders is providers for who has been warned already.
