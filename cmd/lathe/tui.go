@@ -45,12 +45,20 @@ func (f *tuiFlags) check() error {
 		return usagef("-c and -s do not go together")
 	case f.fork && !f.next && f.session == "":
 		return usagef("--fork needs -c or -s: say what to copy")
-	case f.session != "" && lathe.CheckID(lathe.PrefixSession, f.session) != nil:
-		return usagef("-s %s: that is no session; `lathe session list` shows those there are", quote(f.session))
 	case f.model != "" && (!ok || provider == "" || model == ""):
 		return usagef("-m %s: a model is written provider/model; `lathe models` lists them", quote(f.model))
 	}
 	return nil
+}
+
+// meant puts the whole id of the session in place of what names it. What is wrong with that is told
+// before the screen is taken.
+func (f *tuiFlags) meant(ctx context.Context, a *app, e sessions) error {
+	s, err := a.find(ctx, e, f.session)
+	if err == nil {
+		f.session = string(s.ID)
+	}
+	return err
 }
 
 func (f *tuiFlags) start() tui.Start {
@@ -111,6 +119,11 @@ type stage struct {
 
 // tui shows the terminal program on an engine of this process.
 func (a *app) tui(ctx context.Context, f tuiFlags) error {
+	if f.session != "" {
+		if err := a.onSessions(ctx, func(e sessions) error { return f.meant(ctx, a, e) }); err != nil {
+			return err
+		}
+	}
 	in, piped, err := a.screen(ctx)
 	if err != nil {
 		return err
@@ -298,7 +311,8 @@ func (a *app) tuiAttached(ctx context.Context, f tuiFlags) error {
 	f.prompt = strings.TrimSpace(strings.TrimSpace(piped) + "\n" + f.prompt)
 	own, tell := a.offScreen()
 	defer tell()
-	r, err := own.in(a.dir).withLogin(f).dial()
+	guest := own.in(a.dir).withLogin(f)
+	r, err := guest.dial()
 	if err != nil {
 		return err
 	}
@@ -306,7 +320,7 @@ func (a *app) tuiAttached(ctx context.Context, f tuiFlags) error {
 		return closing(r, err)
 	}
 	if f.session != "" {
-		if _, err := r.Get(ctx, lathe.SessionID(f.session)); err != nil {
+		if err := f.meant(ctx, guest, r); err != nil {
 			return closing(r, err)
 		}
 	}

@@ -199,6 +199,24 @@ finish stop`)
 	}
 }
 
+// A session is named by a part of its id, or as the last one, as for every other command.
+func TestTUIPty_SessionByPart(t *testing.T) {
+	for _, name := range []string{"last", "4fc0", "WcVyLk"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			home := screenHome(t, "")
+			must(t, home, "import", "-C", "p", sample(t, "first.json"))
+			env := []string{"XDG_CONFIG_HOME=" + home + "/.config", "CI="}
+			x := onScreen(t, home, 80, 24, env, "-C", "p", "-s", name)
+			x.see("checkout_test")
+			x.enter("\x03\x03")
+			if code, seen := x.end(); code != 0 || !strings.Contains(seen, "lathe -C p -s ses_4fc0a81bbffeQ2mTzX8rWcVyLk") {
+				t.Errorf("%d %q", code, seen)
+			}
+		})
+	}
+}
+
 // A session that is not there, or settings that make no sense, are told on the terminal that is left.
 func TestTUIPty_Errors(t *testing.T) {
 	t.Parallel()
