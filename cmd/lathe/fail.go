@@ -168,10 +168,32 @@ func group(c *cobra.Command, args []string) error {
 	return failed{exitUsage}
 }
 
+// otherWords are what people try who know other programs, with what does it here. The nearest
+// name would lead them elsewhere.
+var otherWords = map[string]string{
+	"lathe login":          "`lathe auth login` keeps the key of a provider",
+	"lathe logout":         "`lathe auth logout` forgets a key",
+	"lathe ls":             "`lathe session list` lists the sessions of this project",
+	"lathe list":           "`lathe session list` lists the sessions of this project",
+	"lathe tui":            "`lathe` alone is the terminal program",
+	"lathe chat":           "`lathe` alone is the terminal program",
+	"lathe resume":         "`lathe -c` goes on with the newest session, `lathe run --resume` with a turn that was cut off",
+	"lathe continue":       "`lathe -c` goes on with the newest session, `lathe run -c WORDS` with one prompt",
+	"lathe init":           "`lathe run --command init` writes an AGENTS.md",
+	"lathe undo":           "`lathe session undo` takes back what the last exchange changed",
+	"lathe session resume": "`lathe run --resume -s ID` goes on with a turn that was cut off, `lathe -s ID` with any session",
+	"lathe config set":     "edit the file that `lathe config path` names; `lathe config check` looks for mistakes",
+	"lathe config edit":    "edit the file that `lathe config path` names; `lathe config check` looks for mistakes",
+	"lathe config get":     "`lathe config show` prints the settings that count here, as JSON",
+}
+
 func unknownCommand(c *cobra.Command, name string) error {
 	path := c.CommandPath()
 	if name == "" {
 		return usagef("the command is empty; `%s --help` lists the commands", path)
+	}
+	if instead := otherWords[path+" "+name]; instead != "" {
+		return usagef("there is no command `%s %s`: %s", path, name, instead)
 	}
 	most := min(2, len(name)/2) // two letters are within two of any other two
 	for c.SuggestionsMinimumDistance = 1; c.SuggestionsMinimumDistance <= max(most, 1); c.SuggestionsMinimumDistance++ {
