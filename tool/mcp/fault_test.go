@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/tool"
 	"github.com/lathe-agent/lathe/tool/mcp"
 )
@@ -48,6 +49,10 @@ func TestFault_ServersThatCannotBeUsed(t *testing.T) {
 			st := w.hub.Status()["h"]
 			equal(t, st.State, mcp.Failed)
 			has(t, st.Error, c.words...)
+			toast, _ := w.told.last().(*lathe.TUIToast)
+			if toast == nil || !strings.Contains(toast.Message, "MCP server h is not connected: "+st.Error) || toast.Variant != "warning" {
+				t.Errorf("the user is told %+v", toast)
+			}
 			if strings.ContainsAny(st.Error, "\x1b\n") {
 				t.Errorf("%q", st.Error)
 			}

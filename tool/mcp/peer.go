@@ -152,13 +152,13 @@ func (p *peer) keep(ctx context.Context, over chan struct{}) {
 		switch {
 		case errors.As(err, &denied):
 			p.give(over, denied.state, err)
-			p.toast(denied.state)
+			p.toast(p.absent(state{at: denied.state}).Error())
 			return
 		case !met && tries == 0: // it never worked: nothing says that waiting would help
-			p.give(over, Failed, err)
+			p.lost(over, err)
 			return
 		case tries >= mostTries:
-			p.give(over, Failed, fmt.Errorf("it ended %d times in a row: %w", tries+1, err))
+			p.lost(over, fmt.Errorf("it ended %d times in a row: %w", tries+1, err))
 			return
 		}
 		p.set(over, func(s *state) { s.at, s.err, s.link = Connecting, err, nil })
@@ -174,6 +174,13 @@ func (p *peer) give(over chan struct{}, at State, err error) {
 		p.over, p.quit = nil, nil
 	})
 	p.hub.changed()
+}
+
+// lost gives up a server that does not work, and tells the user: its tools are not there, and a
+// model that misses them does not know of them.
+func (p *peer) lost(over chan struct{}, err error) {
+	p.toast(p.absent(state{at: Failed, err: err}).Error() + "; lathe mcp debug " + p.def.Name + " shows more")
+	p.give(over, Failed, err)
 }
 
 // pause waits before the next attempt. A call that needs the server does not.
@@ -388,8 +395,7 @@ func (s state) offers() *listing {
 	return nil
 }
 
-// toast tells the user that a login is needed.
-func (p *peer) toast(at State) {
-	text := p.absent(state{at: at}).Error()
+// toast tells the user what only they can mend.
+func (p *peer) toast(text string) {
 	p.hub.o.Tell(&lathe.TUIToast{Title: "MCP: " + clip(clean(p.def.Name), 100), Message: text, Variant: "warning", Duration: 8000})
 }
