@@ -78,7 +78,11 @@ func (l *List) filterRow(th *style.Theme, width int) style.Line {
 func (l *List) entries(th *style.Theme, width int) []style.Line {
 	out := make([]style.Line, l.seen.count)
 	if len(l.rows) == 0 {
-		out[0] = append(style.Line{{Text: "   "}}, l.nothing(th)...)
+		for i, row := range l.nothing(th).Wrap(max(1, width-4), nil) {
+			if i < len(out) {
+				out[i] = append(style.Line{{Text: "   "}}, row...)
+			}
+		}
 		return out
 	}
 	for i := range out {
