@@ -65,7 +65,11 @@ func (p *program) loginBy(provider host.Provider, methods []host.LoginMethod, n 
 }
 
 func (p *program) keyDialog(provider host.Provider) tea.Cmd {
-	return p.show(&overlay{box: dialog.NewKeyInput(p.keys, provider), on: entered(func(key string) tea.Cmd {
+	keeper := "on this machine"
+	if p.o.Remote {
+		keeper = "on the server"
+	}
+	return p.show(&overlay{box: dialog.NewKeyInput(p.keys, provider, keeper), on: entered(func(key string) tea.Cmd {
 		return p.call("keep the key", func(ctx context.Context, e host.Engine) (then, error) {
 			if err := e.SetKey(ctx, provider.ID, key); err != nil {
 				return nil, err

@@ -74,3 +74,15 @@ func TestOffers_LoginAlways(t *testing.T) {
 		s.sees("Connect a provider")
 	})
 }
+
+// Who types a key is told who keeps it: a server elsewhere is another machine.
+func TestLogin_Keeper(t *testing.T) {
+	for remote, words := range map[bool]string{false: "It is kept on this machine", true: "It is kept on the server"} {
+		onStage(t, sample(), Options{Remote: remote}, func(s *stage) {
+			s.slash("connect")
+			s.typed("other")
+			s.press("enter")
+			s.sees(words)
+		})
+	}
+}

@@ -46,7 +46,7 @@ func every(m *key.Map) map[string]opened {
 		"themes":    dialog.NewThemes(m, []string{"lathe", "nord", "system"}, "nord"),
 		"providers": dialog.NewProviders(m, providers),
 		"methods":   dialog.NewMethods(m, acme, []host.LoginMethod{{Browser: true, Label: "Acme account"}, {Label: "Key"}}),
-		"key":       dialog.NewKeyInput(m, acme),
+		"key":       dialog.NewKeyInput(m, acme, "on this machine"),
 		"code":      dialog.NewCodeInput(m, acme, page),
 		"login":     dialog.NewLoginWait(m, acme, page),
 		"mcps":      dialog.NewToolServers(m, servers),

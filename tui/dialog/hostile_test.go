@@ -99,7 +99,7 @@ func TestDialogs_Megabyte(t *testing.T) {
 
 // A key that was typed must never be readable on the screen.
 func TestInput_Secret(t *testing.T) {
-	in := dialog.NewKeyInput(styletest.Keys(t), acme)
+	in := dialog.NewKeyInput(styletest.Keys(t), acme, "on this machine")
 	in.Paste("  sk-0123456789\n")
 	if text := frame(t, in, 60, 20); strings.Contains(text, "sk-") || !strings.Contains(text, strings.Repeat("•", 13)) {
 		t.Errorf("the key is seen, or it is not seen that there is one:\n%s", text)

@@ -77,9 +77,9 @@ func NewMethods(m *key.Map, p host.Provider, methods []host.LoginMethod) *List {
 	return NewList(m, Options{Title: "Log in to " + providerName(p), Items: items})
 }
 
-// NewKeyInput asks for a provider's key: Entered has it. It is never shown.
-func NewKeyInput(m *key.Map, p host.Provider) *Input {
-	about := "Paste the key that " + providerName(p) + " gave you. It is kept on this machine and sent to nobody else."
+// NewKeyInput asks for a provider's key, which is kept where the words of keeper say: Entered has it. It is never shown.
+func NewKeyInput(m *key.Map, p host.Provider, keeper string) *Input {
+	about := "Paste the key that " + providerName(p) + " gave you. It is kept " + keeper + " and sent to nobody else."
 	if len(p.Env) > 0 {
 		about += "\nThe variable " + p.Env[0] + " would do as well."
 	}
