@@ -178,9 +178,8 @@ func TestSessions_SearchRenameOpen(t *testing.T) {
 	})
 }
 
-// The timeline and the choice of where to fork reach to the beginning of a session that was not read so far, and what is
-// chosen there is on the screen.
-func TestTimeline_Whole(t *testing.T) {
+// longSample is one whose session has many prompts, which are read a few at a time.
+func longSample() *canned {
 	e := sample()
 	talk := sampleTalk(1000)
 	var long []lathe.Message
@@ -190,7 +189,29 @@ func TestTimeline_Whole(t *testing.T) {
 		m.Parts = []lathe.Part{{ID: lathe.PartID(fmt.Sprintf("prt_%03d", i)), Session: sampleID, Message: m.ID, Body: &lathe.Text{Text: fmt.Sprintf("prompt number %d", i)}}}
 		long = append(long, m)
 	}
-	e.messages[sampleID], e.few = long, 7
+	e.messages[sampleID], e.few = long, 20
+	return e
+}
+
+// The key for the first message goes there, also where that was not read yet; who moves on is left alone.
+func TestScroll_First(t *testing.T) {
+	onStage(t, longSample(), inSample(), func(s *stage) {
+		s.press("ctrl+g")
+		s.sees("prompt number 0\n")
+		s.lacks("prompt number 59")
+	})
+	onStage(t, longSample(), inSample(), func(s *stage) {
+		s.send(keyPress(t, "ctrl+g"))
+		s.send(keyPress(t, "end"))
+		s.settle()
+		s.sees("prompt number 59")
+	})
+}
+
+// The timeline and the choice of where to fork reach to the beginning of a session that was not read so far, and what is
+// chosen there is on the screen.
+func TestTimeline_Whole(t *testing.T) {
+	e := longSample()
 	onStage(t, e, inSample(), func(s *stage) {
 		s.sees("prompt number 59")
 		s.lacks("prompt number 0")

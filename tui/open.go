@@ -302,20 +302,28 @@ func (p *program) readOlder() tea.Cmd {
 			if o.Reading = false; err == nil {
 				o.Transcript.Include(page)
 				o.Older = older
-				return p.readOn()
+				return p.readOn(o)
 			}
 			return nil
 		}, err
 	})
 }
 
-// readOn goes on reading older messages while a dialog wants all of them.
-func (p *program) readOn() tea.Cmd {
-	if p.over == nil || p.over.whole == nil {
-		return nil
+// readOn goes on reading older messages while somebody wants all of them: a dialog, or who went to the beginning and
+// has not moved since.
+func (p *program) readOn(o *world.Open) tea.Cmd {
+	if p.beginning = p.beginning && o == p.opened() && p.chat().AtTop(); p.beginning {
+		p.chat().ToTop(o.Transcript)
+		p.beginning = o.Older != ""
 	}
-	p.over.whole()
-	return p.readOlder()
+	whole := p.over != nil && p.over.whole != nil
+	if whole {
+		p.over.whole()
+	}
+	if whole || p.beginning {
+		return p.readOlder()
+	}
+	return nil
 }
 
 // leave goes back to the home screen if this session is on the screen.

@@ -289,12 +289,14 @@ func (p *program) scroll(rows int) tea.Cmd {
 	return p.moreAbove(c)
 }
 
+// scrollTop goes to the beginning of the session, also where that was not read yet.
 func (p *program) scrollTop() tea.Cmd {
 	o := p.opened()
 	if o == nil {
 		return nil
 	}
 	p.chat().ToTop(o.Transcript)
+	p.beginning = o.Older != ""
 	return p.readOlder()
 }
 

@@ -121,7 +121,7 @@ func (c *Chat) fromEnd(w *walk) []style.Line {
 		}
 		at, ok = w.before(at)
 	}
-	c.atEnd, c.hasOlder = true, n <= w.env.Height
+	c.atEnd, c.hasOlder = true, !ok && n <= w.env.Height
 	var out []style.Line
 	c.rows = c.rows[:0]
 	skip := max(0, n-w.env.Height)
