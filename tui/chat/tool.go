@@ -31,6 +31,7 @@ type args struct {
 	Offset, Limit                       int
 	Description                         string
 	Agent                               string `json:"subagent_type"`
+	Tool, Error                         string // of a call that was none
 	Todos                               []lathe.Todo
 	Questions                           []lathe.Question
 }
@@ -111,6 +112,8 @@ func (w *walk) toolForm(id lathe.PartID, t *lathe.ToolCall) form {
 			if len(s.Metadata) > 40 {
 				return boxed
 			}
+		case "write", "question":
+			return boxed
 		}
 		return inline
 	case *lathe.Completed:
@@ -251,6 +254,8 @@ func (w *walk) words(c *call) (icon, words string) {
 		return "≡", "Plan"
 	case "question":
 		return "?", "Questions"
+	case "invalid": // the engine's, in the place of a call that could not be made
+		return "✗", w.orVerb(strings.TrimSpace(a.Tool+": "+oneLine(a.Error)), c, "Preparing a call")
 	default:
 		return "⚙", c.tool + short(c.input)
 	}
