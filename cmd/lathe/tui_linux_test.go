@@ -241,6 +241,26 @@ func TestTUIScreen_Suspend(t *testing.T) {
 	noneLeft(t, x.home)
 }
 
+// The user's own editor has the terminal, and what it wrote is in the prompt.
+func TestTUIScreen_Editor(t *testing.T) {
+	t.Parallel()
+	home := screenHome(t, "text \"Said.\"\nfinish stop")
+	editor := filepath.Join(home, "edit")
+	if err := os.WriteFile(editor, []byte("#!/bin/sh\n[ -t 0 ] && [ -t 1 ] && [ -t 2 ] && printf ' and on a terminal' >> \"$1\"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	x := inTmux(t, home, 80, 24, "EDITOR="+editor)
+	x.run("lathe")
+	x.see(" own")
+	x.typed("by hand")
+	x.see("by hand")
+	x.keys("C-x", "e")
+	x.see("by hand and on a terminal")
+	x.keys("C-c")
+	x.leave()
+	x.restored()
+}
+
 // What is piped in is the first prompt.
 func TestTUIScreen_Piped(t *testing.T) {
 	t.Parallel()
