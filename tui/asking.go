@@ -50,6 +50,15 @@ func (p *program) lookForAsks() tea.Cmd {
 	return nil
 }
 
+// waiting are the sessions that ask something, for themselves or for who works for them.
+func (p *program) waiting() map[lathe.SessionID]bool {
+	out := map[lathe.SessionID]bool{}
+	for _, f := range p.world.AllAsks() {
+		out[p.root(lathe.SessionOf(f)).ID] = true
+	}
+	return out
+}
+
 // askedElsewhere tells of a request that this screen does not show: of another session, or of the one above it.
 func (p *program) askedElsewhere(id lathe.SessionID) tea.Cmd {
 	if _, known := p.world.Session(id); !known || p.o.Start.Auto { // who is not known is met first

@@ -20,6 +20,11 @@ func TestAsk_OfAnotherSession(t *testing.T) {
 		s.tell(askFor("per_1", "ses_2"))
 		s.sees("“Write a parser” waits for your answer: /sessions")
 		s.lacks("Permission required")
+		s.pass(10 * time.Second) // the note is gone
+		s.slash("sessions")
+		s.sees("Write a parser  waits for your answer")
+		s.tell(&lathe.PermissionReplied{Session: "ses_2", Request: "per_1", Reply: lathe.Once})
+		s.lacks("waits for your answer")
 	})
 	e := sample()
 	e.sessions = append(e.sessions, lathe.Session{ID: "ses_child", Parent: sampleID, Title: "look around", Agent: "explore"})

@@ -45,7 +45,7 @@ func (p *program) sessionsDialog() tea.Cmd {
 	shown := func() dialog.Sessions {
 		return dialog.Sessions{
 			List: found, Current: p.session, Directory: p.world.Info.Directory, Pinned: p.pinned(),
-			Running: p.world.Statuses(), Now: p.now(),
+			Running: p.world.Statuses(), Waiting: p.waiting(), Now: p.now(),
 		}
 	}
 	list := dialog.NewSessions(p.keys, shown())

@@ -18,7 +18,8 @@ type Sessions struct {
 	Directory string            // others say where they are
 	Pinned    []lathe.SessionID // in the order of their slots
 	Running   map[lathe.SessionID]lathe.Status
-	Now       time.Time // its zone is the one days are counted in
+	Waiting   map[lathe.SessionID]bool // for an answer of the user
+	Now       time.Time                // its zone is the one days are counted in
 }
 
 // NewSessions picks a session: Chosen has its id, and session_delete, session_rename or session_pin_toggle as
@@ -86,6 +87,9 @@ func (s Sessions) item(x lathe.Session) Item {
 	}
 	if st, ok := s.Running[x.ID]; ok && st.Type != lathe.Idle && st.Type != "" {
 		it.Mark = Running
+	}
+	if s.Waiting[x.ID] {
+		it.Detail = strings.TrimPrefix(it.Detail+" · waits for your answer", " · ")
 	}
 	return it
 }
