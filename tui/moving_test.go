@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"encoding/json"
 	"testing"
 	"time"
 
@@ -23,5 +24,24 @@ func TestSessions_Spin(t *testing.T) {
 		if s.p.beating {
 			t.Error("it ticks on though nobody works")
 		}
+	})
+}
+
+// A sub-agent that has not begun, since few may work at the same time, is said to wait.
+func TestTask_WaitsForItsTurn(t *testing.T) {
+	e := sample()
+	e.sessions = append(e.sessions, lathe.Session{ID: "ses_child", Parent: sampleID, Title: "look around", Agent: "explore"})
+	e.statuses = map[lathe.SessionID]lathe.Status{sampleID: {Type: lathe.Busy}}
+	last := e.messages[sampleID][len(e.messages[sampleID])-1]
+	last.Parts = append(last.Parts, lathe.Part{ID: "prt_task", Session: sampleID, Message: last.ID, Body: &lathe.ToolCall{
+		CallID: "c", Tool: "task", State: &lathe.Running{
+			Input: json.RawMessage(`{"subagent_type":"explore","description":"look around"}`), Metadata: json.RawMessage(`{"sessionId":"ses_child"}`),
+		},
+	}})
+	e.messages[sampleID][len(e.messages[sampleID])-1] = last
+	onStage(t, e, inSample(), func(s *stage) {
+		s.sees("Explore: look around", "↳ waits for its turn")
+		s.tell(&lathe.StatusChanged{Session: "ses_child", Status: lathe.Status{Type: lathe.Busy}})
+		s.lacks("waits for its turn")
 	})
 }

@@ -459,8 +459,11 @@ func (p *program) env() chat.Env {
 func (p *program) child(id lathe.SessionID) (chat.Child, bool) {
 	doing, calls, ok := p.world.Work(id)
 	c := chat.Child{Doing: doing, Calls: calls}
-	if s := p.world.Status(id); s.Type == lathe.Retrying {
+	switch s := p.world.Status(id); {
+	case s.Type == lathe.Retrying:
 		c.Retry = "waits: " + s.Message
+	case id != "" && !p.world.Busy(id) && calls == 0: // few may work at the same time
+		c.Retry = "waits for its turn"
 	}
 	return c, ok
 }
