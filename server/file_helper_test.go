@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/gittest"
 	"github.com/lathe-agent/lathe/sandbox"
 	"github.com/lathe-agent/lathe/server"
 	"github.com/lathe-agent/lathe/store"
@@ -36,18 +37,7 @@ func (b backend) EditProject(ctx context.Context, id string, edit server.Project
 // git runs git in the world's directory as its user would; without git the test is skipped.
 func (w *world) git(args ...string) {
 	w.Helper()
-	if _, err := exec.LookPath("git"); err != nil {
-		w.Skip("git is not installed")
-	}
-	cmd := exec.Command("git", args...)
-	cmd.Dir = w.dir
-	cmd.Env = []string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + w.data, "GIT_CONFIG_NOSYSTEM=1",
-		"GIT_AUTHOR_NAME=dev", "GIT_AUTHOR_EMAIL=dev@example.com", "GIT_COMMITTER_NAME=dev", "GIT_COMMITTER_EMAIL=dev@example.com",
-	}
-	if out, err := cmd.CombinedOutput(); err != nil {
-		w.Fatalf("git %v: %v: %s", args, err, out)
-	}
+	gittest.New(w.TB).Run(w.dir, args...)
 }
 
 // repository makes the world's directory a repository with one commit.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/internal/gittest"
 	"github.com/lathe-agent/lathe/internal/sse"
 	"github.com/lathe-agent/lathe/model/modeltest"
 	"github.com/lathe-agent/lathe/server"
@@ -41,7 +42,7 @@ type world struct {
 // changes the options.
 func begin(t testing.TB, script string, with ...func(*server.Options)) *world {
 	t.Helper()
-	w := &world{TB: t, dir: realTemp(t), data: t.TempDir(), model: modeltest.Start(t, modeltest.MustParse(script))}
+	w := &world{TB: t, dir: gittest.RealTemp(t), data: t.TempDir(), model: modeltest.Start(t, modeltest.MustParse(script))}
 	w.open(with...)
 	return w
 }
@@ -220,16 +221,6 @@ func (l *listening) until(kind string) (all []frame) {
 			return all
 		}
 	}
-}
-
-// realTemp is a new folder by its real name.
-func realTemp(t testing.TB) string {
-	t.Helper()
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return dir
 }
 
 // write makes a file in the world's directory.

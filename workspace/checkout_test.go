@@ -9,15 +9,16 @@ import (
 	"testing"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/gittest"
 )
 
 func TestLocate_LinkedWorktree(t *testing.T) {
 	git := newGit(t)
-	base := realTemp(t)
+	base := gittest.RealTemp(t)
 	top := git.repo(filepath.Join(base, "main"), "one")
 	write(t, filepath.Join(top, ".git", "opencode"), "cached-id\n")
 	linked := filepath.Join(base, "linked tree")
-	git.run(top, "worktree", "add", "-q", "--detach", linked)
+	git.Run(top, "worktree", "add", "-q", "--detach", linked)
 	sub := mkdir(t, filepath.Join(linked, "sub"))
 	want := Place{
 		Directory: sub, Worktree: top, Sandbox: linked, VCS: "git",
@@ -26,11 +27,11 @@ func TestLocate_LinkedWorktree(t *testing.T) {
 	same(t, locate(t, sub, nil), want)
 
 	// The same with relative links, as newer git writes them on request.
-	name := filepath.Base(git.run(linked, "rev-parse", "--git-dir"))
+	name := filepath.Base(git.Run(linked, "rev-parse", "--git-dir"))
 	write(t, filepath.Join(linked, ".git"), "gitdir: ../main/.git/worktrees/"+name+"\n")
 	same(t, locate(t, sub, nil), want)
 
-	git.run(top, "remote", "add", "origin", "https://example.org/x")
+	git.Run(top, "remote", "add", "origin", "https://example.org/x")
 	want.ProjectID, want.Remote = remoteID("example.org/x"), "example.org/x"
 	same(t, locate(t, sub, nil), want)
 }
@@ -38,10 +39,10 @@ func TestLocate_LinkedWorktree(t *testing.T) {
 // All checkouts of a repository read its history once between them.
 func TestLocate_LinkedWorktreeSharesMemory(t *testing.T) {
 	git := newGit(t)
-	base := realTemp(t)
+	base := gittest.RealTemp(t)
 	top := git.repo(filepath.Join(base, "main"), "one")
 	linked := filepath.Join(base, "linked")
-	git.run(top, "worktree", "add", "-q", "--detach", linked)
+	git.Run(top, "worktree", "add", "-q", "--detach", linked)
 	mem := notes{}
 	a, b := locate(t, top, mem), locate(t, linked, mem)
 	if a.ProjectID != b.ProjectID || a.ProjectID == lathe.GlobalProject || len(mem) != 1 {
@@ -54,14 +55,14 @@ func TestLocate_Bare(t *testing.T) {
 	base := outside(t)
 	source := git.repo(filepath.Join(base, "source"), "one")
 	bare := filepath.Join(base, "project.git")
-	git.run(base, "clone", "-q", "--bare", source, bare)
+	git.Run(base, "clone", "-q", "--bare", source, bare)
 	// There is no checkout to work in, so the bare repository itself is a plain directory.
 	same(t, locate(t, bare, nil), nowhere(bare))
 
 	// Its worktrees are checkouts, and it is what they share.
 	linked := filepath.Join(base, "linked")
-	git.run(bare, "worktree", "add", "-q", linked)
-	root := git.run(bare, "rev-list", "--max-parents=0", "HEAD")
+	git.Run(bare, "worktree", "add", "-q", linked)
+	root := git.Run(bare, "rev-list", "--max-parents=0", "HEAD")
 	same(t, locate(t, linked, nil), Place{
 		Directory: linked, Worktree: bare, Sandbox: linked, VCS: "git", ProjectID: root,
 	})
@@ -69,26 +70,26 @@ func TestLocate_Bare(t *testing.T) {
 
 func TestLocate_Submodule(t *testing.T) {
 	git := newGit(t)
-	base := realTemp(t)
+	base := gittest.RealTemp(t)
 	lib := git.repo(filepath.Join(base, "lib"), "library")
-	root := git.run(lib, "rev-list", "--max-parents=0", "HEAD")
+	root := git.Run(lib, "rev-list", "--max-parents=0", "HEAD")
 	top := git.repo(filepath.Join(base, "app"), "application")
-	git.run(top, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", lib, "deps/lib")
+	git.Run(top, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", lib, "deps/lib")
 	sub := filepath.Join(top, "deps", "lib")
 	same(t, locate(t, sub, nil), Place{Directory: sub, Worktree: sub, Sandbox: sub, VCS: "git", ProjectID: root})
 
 	// A linked worktree of a submodule finds the way back to it.
 	linked := filepath.Join(base, "linked")
-	git.run(sub, "worktree", "add", "-q", linked)
+	git.Run(sub, "worktree", "add", "-q", linked)
 	same(t, locate(t, linked, nil), Place{Directory: linked, Worktree: sub, Sandbox: linked, VCS: "git", ProjectID: root})
 }
 
 func TestLocate_SeparateGitDirectory(t *testing.T) {
 	git := newGit(t)
-	base := realTemp(t)
+	base := gittest.RealTemp(t)
 	top := mkdir(t, filepath.Join(base, "work"))
-	git.run(top, "init", "-q", "--separate-git-dir", filepath.Join(base, "store"))
-	git.run(top, "remote", "add", "origin", "https://example.org/x")
+	git.Run(top, "init", "-q", "--separate-git-dir", filepath.Join(base, "store"))
+	git.Run(top, "remote", "add", "origin", "https://example.org/x")
 	want := Place{
 		Directory: top, Worktree: top, Sandbox: top, VCS: "git",
 		ProjectID: remoteID("example.org/x"), Remote: "example.org/x",
@@ -106,7 +107,7 @@ func TestLocate_Symlinks(t *testing.T) {
 	git := newGit(t)
 	base := outside(t)
 	top := git.repo(filepath.Join(base, "repo"), "one")
-	git.run(top, "remote", "add", "origin", "https://example.org/x")
+	git.Run(top, "remote", "add", "origin", "https://example.org/x")
 	sub := mkdir(t, filepath.Join(top, "sub"))
 	away := mkdir(t, filepath.Join(base, "away"))
 	want := Place{
@@ -159,8 +160,8 @@ func TestLocate_Broken(t *testing.T) {
 			same(t, locate(t, dir, nil), nowhere(dir))
 
 			git := newGit(t)
-			outer := git.repo(realTemp(t), "one")
-			git.run(outer, "remote", "add", "origin", "https://example.org/x")
+			outer := git.repo(gittest.RealTemp(t), "one")
+			git.Run(outer, "remote", "add", "origin", "https://example.org/x")
 			inner := mkdir(t, filepath.Join(outer, "inner"))
 			c.spoil(t, inner)
 			same(t, locate(t, inner, nil), Place{
@@ -192,8 +193,8 @@ func damage(name, text string) func(*testing.T, string) {
 // A configuration with an error still names the origin if that comes before it.
 func TestLocate_DamagedConfig(t *testing.T) {
 	git := newGit(t)
-	top := git.repo(realTemp(t), "one")
-	root := git.run(top, "rev-parse", "HEAD")
+	top := git.repo(gittest.RealTemp(t), "one")
+	root := git.Run(top, "rev-parse", "HEAD")
 	config := filepath.Join(top, ".git", "config")
 	write(t, config, "[remote \"origin\"]\nurl = https://example.org/x\n<<<<<<<\n")
 	if got := locate(t, top, nil).Remote; got != "example.org/x" {
@@ -212,8 +213,8 @@ func TestLocate_DamagedConfig(t *testing.T) {
 
 func TestLocate_OldHead(t *testing.T) {
 	git := newGit(t)
-	top := git.repo(realTemp(t))
-	git.run(top, "remote", "add", "origin", "https://example.org/x")
+	top := git.repo(gittest.RealTemp(t))
+	git.Run(top, "remote", "add", "origin", "https://example.org/x")
 	head := filepath.Join(top, ".git", "HEAD")
 	if err := os.Remove(head); err != nil {
 		t.Fatal(err)
@@ -226,8 +227,8 @@ func TestLocate_OldHead(t *testing.T) {
 
 func TestLocate_Deep(t *testing.T) {
 	git := newGit(t)
-	top := git.repo(realTemp(t))
-	git.run(top, "remote", "add", "origin", "https://example.org/x")
+	top := git.repo(gittest.RealTemp(t))
+	git.Run(top, "remote", "add", "origin", "https://example.org/x")
 	const depth = 900 // Windows and macOS allow about a thousand bytes
 	path := strings.Repeat("d/", min(depth, (1000-len(top))/2-20)) + "d"
 	deep := filepath.Join(top, filepath.FromSlash(path))

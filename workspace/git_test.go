@@ -2,70 +2,26 @@ package workspace
 
 import (
 	"os"
-	"os/exec"
-	"path/filepath"
-	"slices"
-	"strings"
 	"testing"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/gittest"
 )
 
-// gitRunner runs the real git with a known author and without anybody's configuration.
-type gitRunner struct {
-	t    testing.TB
-	home string
-}
+type gitRunner struct{ gittest.Git }
 
 func newGit(t testing.TB) gitRunner {
 	t.Helper()
-	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("git is not installed: ", err)
-	}
-	return gitRunner{t: t, home: t.TempDir()}
-}
-
-func (g gitRunner) try(dir string, args ...string) (string, error) {
-	cmd := exec.CommandContext(g.t.Context(), "git", args...)
-	cmd.Dir = dir
-	cmd.Env = append(slices.DeleteFunc(cmd.Environ(), func(e string) bool { return strings.HasPrefix(strings.ToUpper(e), "GIT_") }),
-		"HOME="+g.home, "XDG_CONFIG_HOME="+g.home, "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1",
-		"GIT_AUTHOR_NAME=A", "GIT_AUTHOR_EMAIL=a@example.org", "GIT_AUTHOR_DATE=2026-01-01T00:00:00Z",
-		"GIT_COMMITTER_NAME=A", "GIT_COMMITTER_EMAIL=a@example.org", "GIT_COMMITTER_DATE=2026-01-01T00:00:00Z",
-		"LC_ALL=C")
-	out, err := cmd.Output()
-	return string(out), err
-}
-
-func (g gitRunner) run(dir string, args ...string) string {
-	g.t.Helper()
-	out, err := g.try(dir, args...)
-	if err != nil {
-		if failed, ok := err.(*exec.ExitError); ok {
-			g.t.Fatalf("git %q: %v\n%s", args, err, failed.Stderr)
-		}
-		g.t.Fatalf("git %q: %v", args, err)
-	}
-	return strings.TrimSpace(out)
+	return gitRunner{gittest.New(t)}
 }
 
 // repo makes a repository at dir with one empty commit for each message.
 func (g gitRunner) repo(dir string, messages ...string) string {
-	g.t.Helper()
-	mkdir(g.t, dir)
-	g.run(dir, "init", "-q", "-b", "main")
+	g.Helper()
+	mkdir(g, dir)
+	g.Run(dir, "init", "-q", "-b", "main")
 	for _, message := range messages {
-		g.run(dir, "commit", "-q", "--allow-empty", "-m", message)
-	}
-	return dir
-}
-
-// realTemp is a temporary directory without symlinks in its path.
-func realTemp(t testing.TB) string {
-	t.Helper()
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
+		g.Run(dir, "commit", "-q", "--allow-empty", "-m", message)
 	}
 	return dir
 }

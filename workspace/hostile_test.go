@@ -10,12 +10,13 @@ import (
 	"testing"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/gittest"
 )
 
 // trap is a script that a repository would like to have run; it leaves a mark.
 func trap(t *testing.T) (script, mark string) {
 	t.Helper()
-	dir := realTemp(t)
+	dir := gittest.RealTemp(t)
 	script, mark = filepath.Join(dir, "trap"), filepath.Join(dir, "mark")
 	write(t, script, "#!/bin/sh\n: > '"+mark+"'\nexit 1\n")
 	if err := os.Chmod(script, 0o700); err != nil {
@@ -34,14 +35,14 @@ func sprung(t *testing.T, mark string) bool {
 func TestLocate_HostileConfig(t *testing.T) {
 	git := newGit(t)
 	script, mark := trap(t)
-	top := git.repo(realTemp(t), "one")
+	top := git.repo(gittest.RealTemp(t), "one")
 	hooks := mkdir(t, filepath.Join(top, "hooks"))
 	for _, name := range []string{"post-checkout", "post-index-change", "reference-transaction"} {
 		if err := os.Symlink(script, filepath.Join(hooks, name)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	root := git.run(top, "rev-list", "--max-parents=0", "HEAD")
+	root := git.Run(top, "rev-list", "--max-parents=0", "HEAD")
 	for key, value := range map[string]string{
 		"core.fsmonitor": script, "core.hooksPath": hooks, "core.pager": script, "pager.rev-list": script,
 		"core.sshCommand": script, "core.askPass": script, "core.editor": script, "core.gitProxy": script,
@@ -49,7 +50,7 @@ func TestLocate_HostileConfig(t *testing.T) {
 		"log.showSignature": "true", "diff.external": script, "alias.rev-list": "!" + script,
 		"core.worktree": "/", "uploadpack.packObjectsHook": script,
 	} {
-		git.run(top, "config", key, value)
+		git.Run(top, "config", key, value)
 	}
 	same(t, locate(t, top, nil), Place{Directory: top, Worktree: top, Sandbox: top, VCS: "git", ProjectID: root})
 	if sprung(t, mark) {
@@ -65,23 +66,23 @@ func TestLocate_HostilePartialClone(t *testing.T) {
 	for name, settings := range map[string][]string{
 		"helper": {"remote.evil.url=ext::" + script, "protocol.ext.allow=always"},
 		"ssh":    {"remote.evil.url=ssh://host/x", "core.sshCommand=" + script, "ssh.variant=simple"},
-		"upload": {"remote.evil.url=" + realTemp(t), "remote.evil.uploadpack=" + script},
+		"upload": {"remote.evil.url=" + gittest.RealTemp(t), "remote.evil.uploadpack=" + script},
 		"proxy":  {"remote.evil.url=git://host/x", "core.gitProxy=" + script},
 	} {
 		t.Run(name, func(t *testing.T) {
-			top := git.repo(realTemp(t), "one")
-			head := git.run(top, "rev-parse", "HEAD")
+			top := git.repo(gittest.RealTemp(t), "one")
+			head := git.Run(top, "rev-parse", "HEAD")
 			for _, s := range append(settings,
 				"core.repositoryFormatVersion=1", "extensions.partialClone=evil", "remote.evil.promisor=true") {
 				key, value, _ := strings.Cut(s, "=")
-				git.run(top, "config", key, value)
+				git.Run(top, "config", key, value)
 			}
 			object := filepath.Join(top, ".git", "objects", head[:2], head[2:])
 			if err := os.Remove(object); err != nil {
 				t.Fatal(err)
 			}
 			// The trap must work, or its silence would prove nothing.
-			if _, err := git.try(top, "rev-list", "--max-parents=0", "--all"); err == nil || !sprung(t, mark) {
+			if _, err := git.Try(top, "rev-list", "--max-parents=0", "--all"); err == nil || !sprung(t, mark) {
 				t.Logf("this git does not fall into the trap (%v)", err)
 			}
 			_ = os.Remove(mark)
@@ -99,8 +100,8 @@ func TestLocate_HostilePartialClone(t *testing.T) {
 func TestLocate_NoProcess(t *testing.T) {
 	git := newGit(t)
 	script, mark := trap(t)
-	top := git.repo(realTemp(t), "one")
-	bin := realTemp(t)
+	top := git.repo(gittest.RealTemp(t), "one")
+	bin := gittest.RealTemp(t)
 	if err := os.Symlink(script, filepath.Join(bin, "git")); err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +135,7 @@ func TestLocate_Pipes(t *testing.T) {
 		})
 	}
 	git := newGit(t)
-	top := git.repo(realTemp(t), "one")
+	top := git.repo(gittest.RealTemp(t), "one")
 	pipe(t, filepath.Join(top, ".git", "opencode"))
 	if got := locate(t, top, nil); got.Cached != "" || got.ProjectID == lathe.GlobalProject {
 		t.Errorf("%+v", got)
@@ -145,7 +146,7 @@ func TestLocate_Pipes(t *testing.T) {
 func TestFirstRoot_Pipes(t *testing.T) {
 	git := newGit(t)
 	for _, name := range []string{"packed-refs", "shallow", "refs/heads/pipe", "objects/info/alternates", "objects/pack/x.idx", "worktrees"} {
-		top := git.repo(realTemp(t), "one")
+		top := git.repo(gittest.RealTemp(t), "one")
 		pipe(t, filepath.Join(top, ".git", filepath.FromSlash(name)))
 		if got := locate(t, top, nil); got.VCS != "git" {
 			t.Errorf("%s: %+v", name, got)

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/lathe-agent/lathe/internal/gittest"
 )
 
 // notes is a Memory in a map.
@@ -23,8 +25,8 @@ func (n notes) Remember(_ context.Context, key, value string) error {
 
 func TestLocate_Remote(t *testing.T) {
 	git := newGit(t)
-	top := git.repo(filepath.Join(realTemp(t), "my répo"), "one")
-	git.run(top, "remote", "add", "origin", "git@GitHub.com:Owner/Repo.git")
+	top := git.repo(filepath.Join(gittest.RealTemp(t), "my répo"), "one")
+	git.Run(top, "remote", "add", "origin", "git@GitHub.com:Owner/Repo.git")
 	want := Place{
 		Directory: top, Worktree: top, Sandbox: top, VCS: "git",
 		ProjectID: remoteID("github.com/Owner/Repo"), Remote: "github.com/Owner/Repo",
@@ -43,10 +45,10 @@ func TestLocate_Remote(t *testing.T) {
 // Git fetches from the first of several URLs, and so identity follows the first.
 func TestLocate_ManyURLs(t *testing.T) {
 	git := newGit(t)
-	top := git.repo(realTemp(t))
-	git.run(top, "remote", "add", "origin", "https://one.example/a")
-	git.run(top, "remote", "set-url", "--add", "origin", "https://two.example/b")
-	want := normalizeRemote(git.run(top, "remote", "get-url", "origin"))
+	top := git.repo(gittest.RealTemp(t))
+	git.Run(top, "remote", "add", "origin", "https://one.example/a")
+	git.Run(top, "remote", "set-url", "--add", "origin", "https://two.example/b")
+	want := normalizeRemote(git.Run(top, "remote", "get-url", "origin"))
 	if got := locate(t, top, nil).Remote; got != want || got != "one.example/a" {
 		t.Errorf("remote %q, git says %q", got, want)
 	}
@@ -54,10 +56,10 @@ func TestLocate_ManyURLs(t *testing.T) {
 
 func TestLocate_RootCommit(t *testing.T) {
 	git := newGit(t)
-	top := git.repo(realTemp(t), "one", "two")
-	git.run(top, "remote", "add", "origin", "/srv/git/local.git") // names nothing that others share
-	git.run(top, "remote", "add", "upstream", "https://example.org/x")
-	root := git.run(top, "rev-list", "--max-parents=0", "HEAD")
+	top := git.repo(gittest.RealTemp(t), "one", "two")
+	git.Run(top, "remote", "add", "origin", "/srv/git/local.git") // names nothing that others share
+	git.Run(top, "remote", "add", "upstream", "https://example.org/x")
+	root := git.Run(top, "rev-list", "--max-parents=0", "HEAD")
 	want := Place{Directory: top, Worktree: top, Sandbox: top, VCS: "git", ProjectID: root}
 	same(t, locate(t, top, nil), want)
 
@@ -76,10 +78,10 @@ func TestLocate_RootCommit(t *testing.T) {
 
 func TestLocate_TwoRoots(t *testing.T) {
 	git := newGit(t)
-	top := git.repo(realTemp(t), "one")
-	git.run(top, "checkout", "-q", "--orphan", "other")
-	git.run(top, "commit", "-q", "--allow-empty", "-m", "another root")
-	roots := strings.Fields(git.run(top, "rev-list", "--max-parents=0", "--all"))
+	top := git.repo(gittest.RealTemp(t), "one")
+	git.Run(top, "checkout", "-q", "--orphan", "other")
+	git.Run(top, "commit", "-q", "--allow-empty", "-m", "another root")
+	roots := strings.Fields(git.Run(top, "rev-list", "--max-parents=0", "--all"))
 	if len(roots) != 2 {
 		t.Fatalf("roots %q", roots)
 	}
@@ -90,7 +92,7 @@ func TestLocate_TwoRoots(t *testing.T) {
 
 func TestLocate_NoCommits(t *testing.T) {
 	git := newGit(t)
-	top := git.repo(realTemp(t))
+	top := git.repo(gittest.RealTemp(t))
 	mem := notes{}
 	want := nowhere(top)
 	want.Worktree, want.Sandbox, want.VCS = top, top, "git"
@@ -102,9 +104,9 @@ func TestLocate_NoCommits(t *testing.T) {
 
 func TestLocate_Cached(t *testing.T) {
 	git := newGit(t)
-	top := git.repo(realTemp(t), "one")
+	top := git.repo(gittest.RealTemp(t), "one")
 	file := filepath.Join(top, ".git", "opencode")
-	root := git.run(top, "rev-list", "--max-parents=0", "HEAD")
+	root := git.Run(top, "rev-list", "--max-parents=0", "HEAD")
 	for _, c := range []struct{ name, text, cached string }{
 		{"plain", "abc123", "abc123"},
 		{"spaces around", "  abc123\r\n", "abc123"},
@@ -136,7 +138,7 @@ func TestLocate_Cached(t *testing.T) {
 		})
 	}
 	write(t, file, "abc123")
-	git.run(top, "remote", "add", "origin", "https://example.org/x")
+	git.Run(top, "remote", "add", "origin", "https://example.org/x")
 	if got := locate(t, top, nil); got.ProjectID != remoteID("example.org/x") || got.Cached != "abc123" {
 		t.Errorf("the origin must win and the cached id be told: %+v", got)
 	}
@@ -144,14 +146,14 @@ func TestLocate_Cached(t *testing.T) {
 
 func TestLocate_MemoryFails(t *testing.T) {
 	git := newGit(t)
-	top := git.repo(realTemp(t), "one")
+	top := git.repo(gittest.RealTemp(t), "one")
 	broken := errors.New("disk full")
 	for _, mem := range []Memory{failing{recall: broken}, failing{remember: broken}} {
 		if _, err := Locate(t.Context(), top, mem); !errors.Is(err, broken) {
 			t.Errorf("%+v: error %v", mem, err)
 		}
 	}
-	git.run(top, "remote", "add", "origin", "https://example.org/x")
+	git.Run(top, "remote", "add", "origin", "https://example.org/x")
 	locate(t, top, failing{recall: broken}) // is not asked
 }
 

@@ -8,10 +8,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/lathe-agent/lathe/internal/gittest"
 )
 
 func TestInside(t *testing.T) {
-	root := volumeRoot(realTemp(t))
+	root := volumeRoot(gittest.RealTemp(t))
 	at := func(path string) string { return filepath.Join(root, filepath.FromSlash(path)) }
 	for _, c := range []struct {
 		parent, child string
@@ -57,7 +59,7 @@ func TestLocate_RelativeDirectory(t *testing.T) {
 }
 
 func TestLocate_NoSuchDirectory(t *testing.T) {
-	dir := realTemp(t)
+	dir := gittest.RealTemp(t)
 	file := filepath.Join(dir, "file")
 	write(t, file, "x")
 	for _, c := range []struct {
@@ -84,7 +86,7 @@ func TestLocate_Cancelled(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("the user left")
 	cancel(why)
-	if _, err := Locate(ctx, realTemp(t), nil); !errors.Is(err, why) {
+	if _, err := Locate(ctx, gittest.RealTemp(t), nil); !errors.Is(err, why) {
 		t.Errorf("error %v, want %v", err, why)
 	}
 }
@@ -92,7 +94,7 @@ func TestLocate_Cancelled(t *testing.T) {
 // outside is a temporary directory that lies in no repository.
 func outside(t testing.TB) string {
 	t.Helper()
-	dir := realTemp(t)
+	dir := gittest.RealTemp(t)
 	if c, ok := findCheckout(dir); ok {
 		t.Skipf("the temporary directory lies in the repository %s", c.top)
 	}

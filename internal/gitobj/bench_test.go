@@ -44,9 +44,9 @@ func BenchmarkRoots(b *testing.B) {
 
 func BenchmarkObject(b *testing.B) {
 	git, dir := longHistory(b, 2_000)
-	git.run(dir, "repack", "-adfq", "--depth=50")
+	git.Run(dir, "repack", "-adfq", "--depth=50")
 	var ids []ID
-	for name := range bytes.SplitSeq([]byte(git.run(dir, "cat-file", "--batch-all-objects", "--batch-check=%(objectname)")), []byte("\n")) {
+	for name := range bytes.SplitSeq([]byte(git.Run(dir, "cat-file", "--batch-all-objects", "--batch-check=%(objectname)")), []byte("\n")) {
 		id, ok := parseHex(name)
 		if !ok {
 			b.Fatalf("%q", name)

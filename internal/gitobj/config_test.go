@@ -76,7 +76,7 @@ func TestParseConfig_AgreesWithGit(t *testing.T) {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		out, failed := git.try(t.TempDir(), "config", "--file", file, "--list", "--null")
+		out, failed := git.Try(t.TempDir(), "config", "--file", file, "--list", "--null")
 		got, err := parseConfig([]byte(text))
 		if (err != nil) != (failed != nil) {
 			t.Errorf("%q: our error is %v, git's %v", text, err, failed)

@@ -2,86 +2,44 @@ package gitobj
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/lathe-agent/lathe/internal/gittest"
 )
 
-// gitRunner runs the real git, which is the judge here, without anybody's configuration.
-type gitRunner struct {
-	t   testing.TB
-	env []string
-}
+// gitRunner runs the real git, which is the judge here.
+type gitRunner struct{ gittest.Git }
 
 func newGit(t testing.TB) gitRunner {
 	t.Helper()
-	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("git is not installed: ", err)
-	}
-	env := slices.DeleteFunc(os.Environ(), func(e string) bool { return strings.HasPrefix(strings.ToUpper(e), "GIT_") })
-	home := t.TempDir()
-	return gitRunner{t, append(env, "HOME="+home, "XDG_CONFIG_HOME="+home, "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1",
-		"GIT_NO_REPLACE_OBJECTS=1", "GIT_TERMINAL_PROMPT=0", "LC_ALL=C", "GIT_AUTHOR_DATE=2026-01-01T00:00:00Z", "GIT_COMMITTER_DATE=2026-01-01T00:00:00Z",
-		"GIT_AUTHOR_NAME=A", "GIT_AUTHOR_EMAIL=a@example.org", "GIT_COMMITTER_NAME=A", "GIT_COMMITTER_EMAIL=a@example.org")}
-}
-
-func (g gitRunner) pipe(dir string, input []byte, args ...string) (string, error) {
-	cmd := exec.CommandContext(context.WithoutCancel(g.t.Context()), "git", args...)
-	cmd.Dir, cmd.Env, cmd.Stdin = dir, g.env, bytes.NewReader(input)
-	var errs bytes.Buffer
-	cmd.Stderr = &errs
-	out, err := cmd.Output()
-	if err != nil {
-		err = fmt.Errorf("git %q: %w\n%s", args, err, errs.Bytes())
-	}
-	return string(out), err
-}
-
-func (g gitRunner) try(dir string, args ...string) (string, error) { return g.pipe(dir, nil, args...) }
-
-func (g gitRunner) run(dir string, args ...string) string {
-	g.t.Helper()
-	out, err := g.try(dir, args...)
-	if err != nil {
-		g.t.Fatal(err)
-	}
-	return strings.TrimSpace(out)
+	return gitRunner{gittest.New(t, "GIT_NO_REPLACE_OBJECTS=1")}
 }
 
 // repo makes a bare repository, whose git directory is the folder itself.
 func (g gitRunner) repo(format string) string {
-	g.t.Helper()
-	dir := filepath.Join(realTemp(g.t), "repo.git")
-	if _, err := g.try(filepath.Dir(dir), "init", "-q", "--bare", "-b", "main", "--object-format="+format, dir); err != nil {
-		g.t.Skip("this git knows no "+format+": ", err)
-	}
-	return dir
-}
-
-func realTemp(t testing.TB) string {
-	t.Helper()
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
+	g.Helper()
+	dir := filepath.Join(gittest.RealTemp(g), "repo.git")
+	if _, err := g.Try(filepath.Dir(dir), "init", "-q", "--bare", "-b", "main", "--object-format="+format, dir); err != nil {
+		g.Skip("this git knows no "+format+": ", err)
 	}
 	return dir
 }
 
 // load feeds a stream to git fast-import. Few objects stay loose, many become a pack.
 func (g gitRunner) load(dir string, stream []byte, loose bool) {
-	g.t.Helper()
+	g.Helper()
 	limit := "1"
 	if loose {
 		limit = "100000000"
 	}
-	if _, err := g.pipe(dir, stream, "-c", "fastimport.unpackLimit="+limit, "-c", "core.fsync=none", "fast-import", "--quiet", "--force"); err != nil {
-		g.t.Fatal(err)
+	if _, err := g.Pipe(dir, stream, "-c", "fastimport.unpackLimit="+limit, "-c", "core.fsync=none", "fast-import", "--quiet", "--force"); err != nil {
+		g.Fatal(err)
 	}
 }
 
@@ -149,7 +107,7 @@ func agree(t *testing.T, git gitRunner, checkout, gitDir, commonDir string) {
 
 func agreeObjects(t *testing.T, git gitRunner, checkout string, r *Repo) {
 	t.Helper()
-	out, err := git.try(checkout, "cat-file", "--batch-all-objects", "--batch")
+	out, err := git.Try(checkout, "cat-file", "--batch-all-objects", "--batch")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +140,7 @@ func agreeCommits(t *testing.T, git gitRunner, checkout string, r *Repo) {
 	if _, err := os.Stat(filepath.Join(r.common, "shallow")); err == nil {
 		return // git shows no parents there
 	}
-	for line := range strings.Lines(git.run(checkout, "log", "--all", "--format=%H %P")) {
+	for line := range strings.Lines(git.Run(checkout, "log", "--all", "--format=%H %P")) {
 		f := strings.Fields(line)
 		id, err := ParseID(f[0])
 		if err != nil {
@@ -217,7 +175,7 @@ func agreeRefs(t *testing.T, git gitRunner, checkout string, r *Repo) {
 	}
 	slices.Sort(got)
 	var want []string
-	for line := range strings.Lines(git.run(checkout, "for-each-ref", "--format=%(refname) %(objectname) %(symref)")) {
+	for line := range strings.Lines(git.Run(checkout, "for-each-ref", "--format=%(refname) %(objectname) %(symref)")) {
 		want = append(want, strings.TrimRight(line, "\n"))
 	}
 	for i := range want {
@@ -232,8 +190,8 @@ func agreeRefs(t *testing.T, git gitRunner, checkout string, r *Repo) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	symbolic, _ := git.try(checkout, "symbolic-ref", "HEAD")
-	hash, _ := git.try(checkout, "rev-parse", "--verify", "--quiet", "HEAD^{}")
+	symbolic, _ := git.Try(checkout, "symbolic-ref", "HEAD")
+	hash, _ := git.Try(checkout, "rev-parse", "--verify", "--quiet", "HEAD^{}")
 	if strings.TrimSpace(symbolic) != head.Target || strings.TrimSpace(hash) != head.ID.String() {
 		t.Errorf("HEAD %+v, want %s %s", head, symbolic, hash)
 	}
@@ -253,7 +211,7 @@ func agreeRoots(t *testing.T, git gitRunner, checkout string, r *Repo) {
 	for _, id := range roots {
 		got = append(got, id.String())
 	}
-	want := strings.Fields(git.run(checkout, "rev-list", "--max-parents=0", "--all"))
+	want := strings.Fields(git.Run(checkout, "rev-list", "--max-parents=0", "--all"))
 	slices.Sort(want)
 	if !slices.Equal(got, want) {
 		t.Errorf("roots %q, want %q", got, want)

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/lathe-agent/lathe/internal/gittest"
 )
 
 func TestRepo_AgreesWithGit(t *testing.T) {
@@ -37,7 +39,7 @@ func TestRepo_AgreesWithGit(t *testing.T) {
 					git.load(dir, history(rng, 40), false)
 				}
 				for _, args := range c.then {
-					git.run(dir, args...)
+					git.Run(dir, args...)
 				}
 				if c.name == "long offsets" {
 					longOffsets(t, git, dir)
@@ -62,7 +64,7 @@ func longOffsets(t *testing.T, git gitRunner, dir string) {
 	if err := os.Remove(idx); err != nil {
 		t.Fatal(err)
 	}
-	git.run(dir, "index-pack", "--index-version=2,0x40", "-o", idx, packs[0])
+	git.Run(dir, "index-pack", "--index-version=2,0x40", "-o", idx, packs[0])
 }
 
 // Refs of all sorts: tags on tags, on trees and on blobs, symbolic ones, a detached HEAD,
@@ -71,21 +73,21 @@ func TestRefs_AgreeWithGit(t *testing.T) {
 	git := newGit(t)
 	dir := git.repo("sha1")
 	git.load(dir, history(rand.New(rand.NewPCG(5, 6)), 40), false)
-	tree, first := git.run(dir, "rev-parse", "main^{tree}"), git.run(dir, "rev-parse", "main")
-	blob := git.run(dir, "rev-parse", "main:dir")
-	git.run(dir, "tag", "-a", "-m", "x", "on-commit", "main")
-	git.run(dir, "tag", "-a", "-m", "x", "on-tag", "on-commit")
-	git.run(dir, "tag", "-a", "-m", "x", "on-tree", tree)
-	git.run(dir, "tag", "on-blob", blob)
-	git.run(dir, "pack-refs", "--all")
-	git.run(dir, "update-ref", "refs/heads/main", git.run(dir, "rev-parse", "b1"))
-	git.run(dir, "update-ref", "refs/stash", first)
-	git.run(dir, "update-ref", "refs/a/deep/er/name", first)
-	git.run(dir, "symbolic-ref", "refs/remotes/origin/HEAD", "refs/heads/b2")
-	git.run(dir, "symbolic-ref", "refs/heads/twice", "refs/remotes/origin/HEAD")
+	tree, first := git.Run(dir, "rev-parse", "main^{tree}"), git.Run(dir, "rev-parse", "main")
+	blob := git.Run(dir, "rev-parse", "main:dir")
+	git.Run(dir, "tag", "-a", "-m", "x", "on-commit", "main")
+	git.Run(dir, "tag", "-a", "-m", "x", "on-tag", "on-commit")
+	git.Run(dir, "tag", "-a", "-m", "x", "on-tree", tree)
+	git.Run(dir, "tag", "on-blob", blob)
+	git.Run(dir, "pack-refs", "--all")
+	git.Run(dir, "update-ref", "refs/heads/main", git.Run(dir, "rev-parse", "b1"))
+	git.Run(dir, "update-ref", "refs/stash", first)
+	git.Run(dir, "update-ref", "refs/a/deep/er/name", first)
+	git.Run(dir, "symbolic-ref", "refs/remotes/origin/HEAD", "refs/heads/b2")
+	git.Run(dir, "symbolic-ref", "refs/heads/twice", "refs/remotes/origin/HEAD")
 	agree(t, git, dir, dir, dir)
 
-	git.run(dir, "update-ref", "--no-deref", "HEAD", first)
+	git.Run(dir, "update-ref", "--no-deref", "HEAD", first)
 	agree(t, git, dir, dir, dir)
 
 	// What leads nowhere is passed over.
@@ -154,18 +156,18 @@ func TestRepo_Worktrees(t *testing.T) {
 	git.load(dir, history(rand.New(rand.NewPCG(7, 8)), 30), false)
 	base := filepath.Dir(dir)
 	for _, name := range []string{"one", "two"} {
-		git.run(dir, "worktree", "add", "-q", "--detach", filepath.Join(base, name), "main")
+		git.Run(dir, "worktree", "add", "-q", "--detach", filepath.Join(base, name), "main")
 	}
 	one, two := filepath.Join(base, "one"), filepath.Join(base, "two")
 	// A root that only a detached checkout knows, and refs that are a checkout's own.
-	git.run(two, "checkout", "-q", "--orphan", "lonely")
-	git.run(two, "commit", "-q", "--allow-empty", "-m", "lonely")
-	git.run(two, "checkout", "-q", "--detach")
-	git.run(two, "update-ref", "-d", "refs/heads/lonely")
-	git.run(one, "update-ref", "refs/bisect/bad", "main")
-	git.run(one, "update-ref", "refs/worktree/mine", "main")
-	git.run(dir, "update-ref", "refs/bisect/good", "main")
-	git.run(dir, "pack-refs", "--all")
+	git.Run(two, "checkout", "-q", "--orphan", "lonely")
+	git.Run(two, "commit", "-q", "--allow-empty", "-m", "lonely")
+	git.Run(two, "checkout", "-q", "--detach")
+	git.Run(two, "update-ref", "-d", "refs/heads/lonely")
+	git.Run(one, "update-ref", "refs/bisect/bad", "main")
+	git.Run(one, "update-ref", "refs/worktree/mine", "main")
+	git.Run(dir, "update-ref", "refs/bisect/good", "main")
+	git.Run(dir, "pack-refs", "--all")
 	agree(t, git, dir, dir, dir)
 	agree(t, git, one, filepath.Join(dir, "worktrees", "one"), dir)
 	agree(t, git, two, filepath.Join(dir, "worktrees", "two"), dir)
@@ -176,8 +178,8 @@ func TestRoots_Shallow(t *testing.T) {
 	dir := git.repo("sha1")
 	git.load(dir, history(rand.New(rand.NewPCG(9, 10)), 60), false)
 	for _, depth := range []int{1, 3} {
-		clone := filepath.Join(realTemp(t), "clone.git")
-		git.run(dir, "clone", "-q", "--bare", "--no-single-branch", fmt.Sprintf("--depth=%d", depth), "file://"+filepath.ToSlash(dir), clone)
+		clone := filepath.Join(gittest.RealTemp(t), "clone.git")
+		git.Run(dir, "clone", "-q", "--bare", "--no-single-branch", fmt.Sprintf("--depth=%d", depth), "file://"+filepath.ToSlash(dir), clone)
 		agree(t, git, clone, clone, clone)
 	}
 }
@@ -187,10 +189,10 @@ func TestRepo_Alternates(t *testing.T) {
 	git := newGit(t)
 	dir := git.repo("sha1")
 	git.load(dir, history(rand.New(rand.NewPCG(11, 12)), 30), false)
-	base := realTemp(t)
+	base := gittest.RealTemp(t)
 	first, second := filepath.Join(base, "first.git"), filepath.Join(base, "second.git")
-	git.run(base, "clone", "-q", "--bare", "--shared", dir, first)
-	git.run(base, "clone", "-q", "--bare", "--shared", first, second)
+	git.Run(base, "clone", "-q", "--bare", "--shared", dir, first)
+	git.Run(base, "clone", "-q", "--bare", "--shared", first, second)
 	agree(t, git, second, second, second)
 
 	// In a circle, to nowhere, to a file: git reads on, and so do we.
@@ -207,8 +209,8 @@ func TestRepo_Replacements(t *testing.T) {
 	git := newGit(t)
 	dir := git.repo("sha1")
 	git.load(dir, history(rand.New(rand.NewPCG(13, 14)), 20), false)
-	child := git.run(dir, "rev-list", "--min-parents=1", "--all", "-1")
-	git.run(dir, "replace", "--graft", child)
+	child := git.Run(dir, "rev-list", "--min-parents=1", "--all", "-1")
+	git.Run(dir, "replace", "--graft", child)
 	agree(t, git, dir, dir, dir)
 }
 
@@ -217,7 +219,7 @@ func TestOpen_UnknownFormats(t *testing.T) {
 	for _, setting := range []string{"extensions.objectFormat=sha3", "extensions.refStorage=reftable"} {
 		dir := git.repo("sha1")
 		key, value, _ := strings.Cut(setting, "=")
-		git.run(dir, "config", key, value)
+		git.Run(dir, "config", key, value)
 		if r, err := Open(dir, dir); err == nil {
 			t.Errorf("%s was opened: %+v", setting, r)
 		}

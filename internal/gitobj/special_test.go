@@ -17,7 +17,7 @@ func TestRepo_Pipes(t *testing.T) {
 	dir := git.repo("sha1")
 	git.load(dir, history(rand.New(rand.NewPCG(21, 22)), 10), true)
 	git.load(dir, history(rand.New(rand.NewPCG(23, 24)), 10), false)
-	git.run(dir, "pack-refs", "--all")
+	git.Run(dir, "pack-refs", "--all")
 	r := open(t, dir, dir)
 	head, err := r.Head()
 	if err != nil {

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/lathe-agent/lathe/internal/gittest"
 )
 
 // Git lists its index in every version as we read it.
@@ -14,8 +16,8 @@ func TestIndex_AgreesWithGit(t *testing.T) {
 	git := newGit(t)
 	for _, version := range []string{"2", "3", "4"} {
 		t.Run("version "+version, func(t *testing.T) {
-			dir := realTemp(t)
-			git.run(dir, "init", "-q", "-b", "main", ".")
+			dir := gittest.RealTemp(t)
+			git.Run(dir, "init", "-q", "-b", "main", ".")
 			for i, name := range []string{"a", "a-b", "a/b/c", "a/b/cd", "ünï", strings.Repeat("long", 40), "z/.x", "run"} {
 				path := filepath.Join(dir, name)
 				if name == "a" {
@@ -31,16 +33,16 @@ func TestIndex_AgreesWithGit(t *testing.T) {
 			if err := os.Chmod(filepath.Join(dir, "run"), 0o755); err != nil {
 				t.Fatal(err)
 			}
-			git.run(dir, "add", "-A")
-			git.run(dir, "commit", "-q", "-m", "x")
+			git.Run(dir, "add", "-A")
+			git.Run(dir, "commit", "-q", "-m", "x")
 			if err := os.WriteFile(filepath.Join(dir, "intended"), nil, 0o644); err != nil {
 				t.Fatal(err)
 			}
 			if version != "2" {
-				git.run(dir, "add", "-N", "intended")
-				git.run(dir, "update-index", "--skip-worktree", "a-b")
+				git.Run(dir, "add", "-N", "intended")
+				git.Run(dir, "update-index", "--skip-worktree", "a-b")
 			}
-			git.run(dir, "update-index", "--index-version", version)
+			git.Run(dir, "update-index", "--index-version", version)
 			r := open(t, filepath.Join(dir, ".git"), filepath.Join(dir, ".git"))
 			list, err := r.Index()
 			if err != nil {
@@ -60,7 +62,7 @@ func TestIndex_AgreesWithGit(t *testing.T) {
 					t.Errorf("%s is not in the repository", e.Path)
 				}
 			}
-			if want := git.run(dir, "ls-files", "-s", "-z"); got.String() != want {
+			if want := git.Run(dir, "ls-files", "-s", "-z"); got.String() != want {
 				t.Errorf("\ngot  %q\nwant %q", got.String(), want)
 			}
 		})
@@ -69,21 +71,21 @@ func TestIndex_AgreesWithGit(t *testing.T) {
 
 func TestIndex_Unmerged(t *testing.T) {
 	git := newGit(t)
-	dir := realTemp(t)
-	git.run(dir, "init", "-q", "-b", "main", ".")
+	dir := gittest.RealTemp(t)
+	git.Run(dir, "init", "-q", "-b", "main", ".")
 	write := func(text string) {
 		if err := os.WriteFile(filepath.Join(dir, "f"), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		git.run(dir, "add", "-A")
-		git.run(dir, "commit", "-q", "--allow-empty", "-m", text)
+		git.Run(dir, "add", "-A")
+		git.Run(dir, "commit", "-q", "--allow-empty", "-m", text)
 	}
 	write("base")
-	git.run(dir, "checkout", "-q", "-b", "other")
+	git.Run(dir, "checkout", "-q", "-b", "other")
 	write("theirs")
-	git.run(dir, "checkout", "-q", "main")
+	git.Run(dir, "checkout", "-q", "main")
 	write("ours")
-	if _, err := git.try(dir, "merge", "-q", "other"); err == nil {
+	if _, err := git.Try(dir, "merge", "-q", "other"); err == nil {
 		t.Fatal("the merge has no conflict")
 	}
 	r := open(t, filepath.Join(dir, ".git"), filepath.Join(dir, ".git"))

@@ -17,7 +17,7 @@ func TestIndex_InFile(t *testing.T) {
 	for _, version := range []string{"1", "2"} {
 		dir := git.repo("sha1")
 		git.load(dir, history(rand.New(rand.NewPCG(31, 32)), 50), false)
-		git.run(dir, "-c", "pack.indexVersion="+version, "repack", "-adfq")
+		git.Run(dir, "-c", "pack.indexVersion="+version, "repack", "-adfq")
 		r := open(t, dir, dir)
 		budget := int64(0)
 		p, err := r.openPack(r.packs[0].path, &budget)
@@ -40,7 +40,7 @@ func TestRoots_Damage(t *testing.T) {
 	dir := git.repo("sha1")
 	first := commit(t, git, dir, "")
 	second := commit(t, git, dir, first)
-	tree := git.run(dir, "rev-parse", first+"^{tree}")
+	tree := git.Run(dir, "rev-parse", first+"^{tree}")
 	for _, c := range []struct {
 		name, id string
 		want     error
@@ -78,7 +78,7 @@ func TestRoots_Damage(t *testing.T) {
 // commit makes a commit without files, whatever its parent is.
 func commit(t *testing.T, git gitRunner, dir, parent string) string {
 	t.Helper()
-	tree, err := git.pipe(dir, nil, "mktree")
+	tree, err := git.Pipe(dir, nil, "mktree")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func commit(t *testing.T, git gitRunner, dir, parent string) string {
 // rawCommit writes a commit that git would not make.
 func rawCommit(t *testing.T, git gitRunner, dir, text string) string {
 	t.Helper()
-	out, err := git.pipe(dir, []byte(text), "hash-object", "-t", "commit", "-w", "--stdin", "--literally")
+	out, err := git.Pipe(dir, []byte(text), "hash-object", "-t", "commit", "-w", "--stdin", "--literally")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,10 +5,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/lathe-agent/lathe/internal/gittest"
 )
 
 // What no hostile repository may bring into the settings of its user. Fixtures write the
@@ -49,10 +50,7 @@ type fixture struct {
 
 func newScene(t *testing.T, f fixture) *scene {
 	t.Helper()
-	base, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	base := gittest.RealTemp(t)
 	s := &scene{
 		t: t, dir: filepath.Join(base, "work", "repo"), outside: filepath.Join(base, "outside"),
 		trap: filepath.Join(base, "trap"), mark: filepath.Join(base, "mark"),
@@ -66,7 +64,7 @@ func newScene(t *testing.T, f fixture) *scene {
 		t.Fatal(err)
 	}
 	s.write(filepath.Join(s.outside, "secret"), secret+"\n")
-	git := newGit(t, s.user.Home)
+	git := gitRunner{gittest.New(t)}
 	if err := os.CopyFS(s.dir, os.DirFS(template(t))); err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +94,7 @@ var templateOnce = sync.OnceValues(func() (string, error) {
 	}
 	for _, args := range [][]string{{"init", "-q", "-b", "main", "--template="}, {"commit", "-q", "--allow-empty", "-m", "one"}} {
 		cmd := exec.Command("git", args...)
-		cmd.Dir, cmd.Env = dir, gitEnv(dir)
+		cmd.Dir, cmd.Env = dir, gittest.Env(dir)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return dir, fmt.Errorf("git %q: %w\n%s", args, err, out)
 		}
@@ -160,44 +158,13 @@ func (s *scene) sprung() bool {
 }
 
 // gitRunner runs the real git to build repositories, never to open them.
-type gitRunner struct {
-	t   *testing.T
-	env []string
-}
-
-func newGit(t *testing.T, home string) gitRunner {
-	t.Helper()
-	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("git is not installed: ", err)
-	}
-	return gitRunner{t, gitEnv(home)}
-}
-
-func gitEnv(home string) []string {
-	env := slices.DeleteFunc(os.Environ(), func(e string) bool { return strings.HasPrefix(strings.ToUpper(e), "GIT_") })
-	return append(env, "HOME="+home, "XDG_CONFIG_HOME="+home, "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1",
-		"GIT_TERMINAL_PROMPT=0", "LC_ALL=C", "GIT_AUTHOR_NAME=A", "GIT_AUTHOR_EMAIL=a@example.org", "GIT_COMMITTER_NAME=A", "GIT_COMMITTER_EMAIL=a@example.org")
-}
-
-func (g gitRunner) run(dir string, args ...string) string {
-	g.t.Helper()
-	cmd := exec.CommandContext(g.t.Context(), "git", args...)
-	cmd.Dir, cmd.Env = dir, g.env
-	out, err := cmd.Output()
-	if failed, ok := err.(*exec.ExitError); ok {
-		err = fmt.Errorf("%w\n%s", err, failed.Stderr)
-	}
-	if err != nil {
-		g.t.Fatalf("git %q: %v", args, err)
-	}
-	return strings.TrimSpace(string(out))
-}
+type gitRunner struct{ gittest.Git }
 
 // set writes lines of git configuration.
 func (g gitRunner) set(s *scene, settings ...string) {
-	g.t.Helper()
+	g.Helper()
 	for _, setting := range settings {
 		key, value, _ := strings.Cut(s.fill(setting), "=")
-		g.run(s.dir, "config", "--add", key, value)
+		g.Run(s.dir, "config", "--add", key, value)
 	}
 }

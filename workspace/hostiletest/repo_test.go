@@ -38,7 +38,7 @@ var gitFixtures = []fixture{
 			"uploadpack.packObjectsHook=TRAP", "core.alternateRefsCommand=TRAP", "protocol.ext.allow=always", "remote.x.url=ext::TRAP")
 	}},
 	{name: "promisor", inert: true, build: func(s *scene, git gitRunner) {
-		head := git.run(s.dir, "rev-parse", "HEAD")
+		head := git.Run(s.dir, "rev-parse", "HEAD")
 		git.set(s, "core.repositoryFormatVersion=1", "extensions.partialClone=evil", "remote.evil.promisor=true",
 			"remote.evil.url=ext::TRAP", "protocol.ext.allow=always")
 		if err := os.Remove(s.path(".git/objects/" + head[:2] + "/" + head[2:])); err != nil {
@@ -54,10 +54,10 @@ var gitFixtures = []fixture{
 	}},
 	{name: "worktree everywhere", inert: true, build: func(s *scene, git gitRunner) { git.set(s, "core.worktree=/", "core.bare=false") }},
 	{name: "nested bare repository", inert: true, open: "lib/bare", build: func(s *scene, git gitRunner) {
-		git.run(s.dir, "init", "-q", "--bare", s.path("lib/bare"))
+		git.Run(s.dir, "init", "-q", "--bare", s.path("lib/bare"))
 		for _, setting := range []string{"core.fsmonitor=TRAP", "core.hooksPath=TRAP", "core.worktree=/", "remote.origin.url=https://EVIL/x"} {
 			key, value, _ := strings.Cut(s.fill(setting), "=")
-			git.run(s.path("lib/bare"), "config", key, value)
+			git.Run(s.path("lib/bare"), "config", key, value)
 		}
 	}},
 	{name: "git directory elsewhere", inert: true, build: func(s *scene, git gitRunner) {

@@ -163,8 +163,8 @@ func BenchmarkFirst(b *testing.B) {
 	})
 	b.Run("git again", func(b *testing.B) {
 		for b.Loop() {
-			git.run(dir, "add", "-A")
-			git.run(dir, "write-tree")
+			git.Run(dir, "add", "-A")
+			git.Run(dir, "write-tree")
 		}
 		reportMS(b, b.Elapsed(), "ms")
 	})

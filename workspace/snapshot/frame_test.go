@@ -367,7 +367,7 @@ func TestTrack_HundredThousand(t *testing.T) {
 	git := newGit(t)
 	dir := realTemp(t)
 	plant(t, dir, 100_000)
-	git.run(dir, "init", "-q")
+	git.Run(dir, "init", "-q")
 	b := newBench(t, dir)
 	began := time.Now()
 	got := must2(b.work.Track(t.Context()))(t)

@@ -50,14 +50,14 @@ func TestTrack_DifferentialToGit(t *testing.T) {
 			git.repo(dir)
 			settle(t, dir)
 		} else {
-			git.run(dir, "init", "-q")
+			git.Run(dir, "init", "-q")
 		}
 		b = newBench(t, dir)
 		for range 4 {
 			got, err := b.work.Track(t.Context())
 			must(t, err)
 			if want := git.writeTree(dir); got != want {
-				rt.Fatalf("our tree %s, git's %s of %q\n%s", got, want, b.files(), git.run(dir, "--git-dir="+filepath.Join(dir, ".git"), "ls-tree", "-r", want))
+				rt.Fatalf("our tree %s, git's %s of %q\n%s", got, want, b.files(), git.Run(dir, "--git-dir="+filepath.Join(dir, ".git"), "ls-tree", "-r", want))
 			}
 			trees++
 			for range rapid.IntRange(1, 3).Draw(rt, "changes") {
@@ -82,20 +82,20 @@ func TestObjects_ReadByGit(t *testing.T) {
 	b.tool(st, "dir/a", func() { b.write("dir/a", "other\n") })
 	done := b.end(st)
 	bare := filepath.Join(realTemp(t), "bare")
-	git.run(b.dir, "init", "-q", "--bare", bare)
+	git.Run(b.dir, "init", "-q", "--bare", bare)
 	o := b.work.t.objects
 	for id := range o.where {
 		name := id.String()
 		must(t, os.MkdirAll(filepath.Join(bare, "objects", name[:2]), 0o755))
 		must(t, os.WriteFile(filepath.Join(bare, "objects", name[:2], name[2:]), must2(o.body(id))(t), 0o644))
 	}
-	if got := git.run(bare, "cat-file", "blob", done.Before+":dir/a"); got != "content" {
+	if got := git.Run(bare, "cat-file", "blob", done.Before+":dir/a"); got != "content" {
 		t.Errorf("before is %q", got)
 	}
-	if got := git.run(bare, "cat-file", "blob", done.After+":dir/a"); got != "other" {
+	if got := git.Run(bare, "cat-file", "blob", done.After+":dir/a"); got != "other" {
 		t.Errorf("after is %q", got)
 	}
-	git.run(bare, "fsck", "--strict", "--no-dangling")
+	git.Run(bare, "fsck", "--strict", "--no-dangling")
 	if objects := len(o.where); objects < 6 {
 		t.Errorf("%d objects", objects)
 	}
@@ -108,7 +108,7 @@ func TestWork_LinkedWorktrees(t *testing.T) {
 	b.write("f", "main\n")
 	git.repo(b.dir)
 	linked := filepath.Join(realTemp(t), "linked")
-	git.run(b.dir, "worktree", "add", "-q", "-b", "other", linked)
+	git.Run(b.dir, "worktree", "add", "-q", "-b", "other", linked)
 	b = newBench(t, b.dir)
 	c := &bench{t: t, dir: linked, store: b.store}
 	c.work = c.at(linked)
@@ -150,18 +150,18 @@ func TestFrame_SparseCheckout(t *testing.T) {
 				b.write(name, name+"\n")
 			}
 			git.repo(b.dir)
-			want := git.run(b.dir, "write-tree")
-			git.run(b.dir, "sparse-checkout", "set", "--cone", sparse, "in")
+			want := git.Run(b.dir, "write-tree")
+			git.Run(b.dir, "sparse-checkout", "set", "--cone", sparse, "in")
 			b = newBench(t, b.dir)
 			if got := must2(b.work.Track(t.Context()))(t); got != want {
 				t.Errorf("tree %s, want %s", got, want)
 			}
 			st := b.step()
 			b.command(st, func() {
-				git.run(b.dir, "sparse-checkout", "disable")
+				git.Run(b.dir, "sparse-checkout", "disable")
 				b.write("in/a", "changed\n")
 			})
-			b.command(st, func() { git.run(b.dir, "sparse-checkout", "set", "--cone", sparse, "in") })
+			b.command(st, func() { git.Run(b.dir, "sparse-checkout", "set", "--cone", sparse, "in") })
 			if got := b.rels(b.end(st).Files); fmt.Sprint(got) != "[in/a]" {
 				t.Errorf("files %q", got)
 			}
@@ -178,9 +178,9 @@ func TestFrame_Submodule(t *testing.T) {
 	b := newBench(t, realTemp(t))
 	b.write("f", "f\n")
 	git.repo(b.dir)
-	git.run(b.dir, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", inner.dir, "sub")
+	git.Run(b.dir, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", inner.dir, "sub")
 	git.commit(b.dir)
-	want := git.run(b.dir, "write-tree")
+	want := git.Run(b.dir, "write-tree")
 	b = newBench(t, b.dir)
 	if got := must2(b.work.Track(t.Context()))(t); got != want {
 		t.Errorf("tree %s, want %s", got, want)
@@ -189,7 +189,7 @@ func TestFrame_Submodule(t *testing.T) {
 	b.command(st, func() {
 		b.write("sub/x", "changed\n")
 		b.write("nested/y", "y\n")
-		git.run(b.path("nested"), "init", "-q")
+		git.Run(b.path("nested"), "init", "-q")
 		b.write("f", "changed\n")
 	})
 	done := b.end(st)
@@ -215,9 +215,9 @@ func TestSeed_Filters(t *testing.T) {
 			if attributes != "" {
 				b.write(".gitattributes", attributes)
 			}
-			git.run(b.dir, "init", "-q", "-b", "main")
-			git.run(b.dir, "-c", "core.autocrlf=true", "add", "-A")
-			git.run(b.dir, "-c", "core.autocrlf=true", "commit", "-q", "-m", "first")
+			git.Run(b.dir, "init", "-q", "-b", "main")
+			git.Run(b.dir, "-c", "core.autocrlf=true", "add", "-A")
+			git.Run(b.dir, "-c", "core.autocrlf=true", "commit", "-q", "-m", "first")
 			settle(t, b.dir)
 			b = newBench(t, b.dir)
 			st := b.step()
@@ -272,7 +272,7 @@ func TestProject_Untouched(t *testing.T) {
 	if after := look(); after != before {
 		t.Errorf("before\n%s\nafter\n%s", before, after)
 	}
-	if got := git.run(b.dir, "status", "--porcelain"); got != "" {
+	if got := git.Run(b.dir, "status", "--porcelain"); got != "" {
 		t.Errorf("git sees changes after the undo:\n%s", got)
 	}
 }

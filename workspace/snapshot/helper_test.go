@@ -1,16 +1,14 @@
 package snapshot
 
 import (
-	"bytes"
 	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/lathe-agent/lathe/internal/gittest"
 	"github.com/lathe-agent/lathe/workspace"
 )
 
@@ -190,63 +188,33 @@ func (b *bench) rels(files []string) []string {
 	return out
 }
 
-// gitRunner runs the real git, which is the judge, without anybody's configuration.
-type gitRunner struct {
-	t   testing.TB
-	env []string
-}
+// gitRunner runs the real git, which is the judge.
+type gitRunner struct{ gittest.Git }
 
 func newGit(t testing.TB) gitRunner {
 	t.Helper()
-	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("git is not installed: ", err)
-	}
-	env := slices.DeleteFunc(os.Environ(), func(e string) bool { return strings.HasPrefix(strings.ToUpper(e), "GIT_") })
-	home := t.TempDir()
-	return gitRunner{t, append(env, "HOME="+home, "XDG_CONFIG_HOME="+home, "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1",
-		"GIT_TERMINAL_PROMPT=0", "LC_ALL=C", "GIT_AUTHOR_NAME=A", "GIT_AUTHOR_EMAIL=a@example.org", "GIT_COMMITTER_NAME=A", "GIT_COMMITTER_EMAIL=a@example.org",
-		"GIT_ALLOW_PROTOCOL=file",
-		// Git tidies up in the background of a commit, and writes where a test takes its folder away.
-		"GIT_CONFIG_COUNT=2", "GIT_CONFIG_KEY_0=gc.auto", "GIT_CONFIG_VALUE_0=0", "GIT_CONFIG_KEY_1=maintenance.auto", "GIT_CONFIG_VALUE_1=false")}
-}
-
-func (g gitRunner) run(dir string, args ...string) string {
-	g.t.Helper()
-	return g.runEnv(dir, nil, args...)
-}
-
-func (g gitRunner) runEnv(dir string, env []string, args ...string) string {
-	g.t.Helper()
-	cmd := exec.CommandContext(context.WithoutCancel(g.t.Context()), "git", args...)
-	cmd.Dir, cmd.Env = dir, append(slices.Clone(g.env), env...)
-	var errs bytes.Buffer
-	cmd.Stderr = &errs
-	out, err := cmd.Output()
-	if err != nil {
-		g.t.Fatalf("git %q: %v\n%s", args, err, errs.Bytes())
-	}
-	return strings.TrimRight(string(out), "\n")
+	return gitRunner{gittest.New(t)}
 }
 
 // repo makes a repository with what is in the directory committed.
 func (g gitRunner) repo(dir string) {
-	g.t.Helper()
-	g.run(dir, "init", "-q", "-b", "main")
+	g.Helper()
+	g.Run(dir, "init", "-q", "-b", "main")
 	g.commit(dir)
 }
 
 func (g gitRunner) commit(dir string) {
-	g.t.Helper()
-	g.run(dir, "add", "-A")
-	g.run(dir, "commit", "-q", "--allow-empty", "-m", "first")
+	g.Helper()
+	g.Run(dir, "add", "-A")
+	g.Run(dir, "commit", "-q", "--allow-empty", "-m", "first")
 }
 
 // writeTree is the tree git would make of the directory, by an index of its own.
 func (g gitRunner) writeTree(dir string) string {
-	g.t.Helper()
-	index := "GIT_INDEX_FILE=" + filepath.Join(g.t.TempDir(), "index")
-	g.runEnv(dir, []string{index}, "-c", "core.autocrlf=false", "add", "-A", ".")
-	return g.runEnv(dir, []string{index}, "write-tree")
+	g.Helper()
+	apart := g.With("GIT_INDEX_FILE=" + filepath.Join(g.TempDir(), "index"))
+	apart.Run(dir, "-c", "core.autocrlf=false", "add", "-A", ".")
+	return apart.Run(dir, "write-tree")
 }
 
 // settle makes the index of a repository younger than all files, which is what git leaves after a while:
