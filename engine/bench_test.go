@@ -15,6 +15,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/internal/gittest"
 	"github.com/lathe-agent/lathe/model"
 	"github.com/lathe-agent/lathe/model/anthropic"
 	"github.com/lathe-agent/lathe/model/gemini"
@@ -49,7 +50,7 @@ type bench struct {
 
 func newBench(tb testing.TB, url string, client *http.Client, tools ...tool.Tool) *bench {
 	tb.Helper()
-	b := &bench{TB: tb, url: url, client: client, dir: realTemp(tb), now: lathe.Now, clients: map[lathe.ModelRef]*engine.Model{}}
+	b := &bench{TB: tb, url: url, client: client, dir: gittest.RealTemp(tb), now: lathe.Now, clients: map[lathe.ModelRef]*engine.Model{}}
 	allow := lathe.Ruleset{{Permission: "*", Pattern: "*", Action: lathe.Allow}}
 	b.set = &engine.Settings{
 		Agents: []engine.Agent{{Agent: lathe.Agent{Name: "build", Mode: lathe.Primary, Rules: allow}}},

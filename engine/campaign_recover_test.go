@@ -10,6 +10,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/internal/gittest"
 	"github.com/lathe-agent/lathe/lathetest"
 	"github.com/lathe-agent/lathe/store/sqlite"
 )
@@ -98,7 +99,7 @@ func copyFile(tb testing.TB, from, to string) {
 func leaveInterrupted(tb testing.TB) (data string) {
 	tb.Helper()
 	data = tb.TempDir()
-	dir := realTemp(tb)
+	dir := gittest.RealTemp(tb)
 	e := openPlain(tb, data)
 	ids := lathe.NewIDs()
 	for range interrupted {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/internal/gittest"
 	"github.com/lathe-agent/lathe/lathetest"
 )
 
@@ -31,7 +32,7 @@ func TestEvents_PropertyTwoProcesses(t *testing.T) {
 }
 
 func property(t *testing.T, processes int) {
-	root := realTemp(t)
+	root := gittest.RealTemp(t)
 	n := 0
 	rapid.Check(t, func(t *rapid.T) {
 		n++

@@ -11,6 +11,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/internal/gittest"
 	"github.com/lathe-agent/lathe/store"
 	"github.com/lathe-agent/lathe/store/sqlite"
 )
@@ -173,7 +174,7 @@ func TestEvents_CommitWhileConnecting(t *testing.T) {
 func TestEvents_Scope(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	other := realTemp(t)
+	other := gittest.RealTemp(t)
 	a := w.session()
 	b := must(w.Create(t.Context(), other, engine.New{}))(w)
 	start := lathe.Cursor{Seq: w.counter()}

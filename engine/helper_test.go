@@ -7,9 +7,7 @@ import (
 	"iter"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 
@@ -19,6 +17,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/internal/gittest"
 	"github.com/lathe-agent/lathe/lathetest"
 	"github.com/lathe-agent/lathe/store/sqlite"
 )
@@ -74,7 +73,7 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	return worldIn(t, t.TempDir(), realTemp(t))
+	return worldIn(t, t.TempDir(), gittest.RealTemp(t))
 }
 
 func worldIn(t tb, data, dir string) *world {
@@ -373,41 +372,16 @@ func kinds(events []lathe.Event) []string {
 	return out
 }
 
-// realTemp is a temporary directory without symlinks in its path.
-func realTemp(t testing.TB) string {
-	t.Helper()
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return dir
-}
-
-// git runs the real git with a known author and without anybody's configuration.
+// git runs the real git.
 func git(t testing.TB, dir string, args ...string) string {
 	t.Helper()
-	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("git is not installed: ", err)
-	}
-	cmd := exec.CommandContext(t.Context(), "git", append([]string{"-c", "user.name=A", "-c", "user.email=a@example.org"}, args...)...)
-	cmd.Dir = dir
-	for _, v := range cmd.Environ() {
-		if !strings.HasPrefix(v, "GIT_") || strings.HasPrefix(v, "GIT_CONFIG_GLOBAL=") {
-			cmd.Env = append(cmd.Env, v)
-		}
-	}
-	cmd.Env = append(cmd.Env, "GIT_CONFIG_NOSYSTEM=1", "LC_ALL=C")
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("git %q: %v\n%s", args, err, out)
-	}
-	return strings.TrimSpace(string(out))
+	return gittest.New(t).Run(dir, args...)
 }
 
 // repo makes a repository with one commit.
 func repo(t testing.TB) string {
 	t.Helper()
-	dir := realTemp(t)
+	dir := gittest.RealTemp(t)
 	git(t, dir, "init", "-q", "-b", "main")
 	git(t, dir, "commit", "-q", "--allow-empty", "-m", "one")
 	return dir

@@ -13,6 +13,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/internal/gittest"
 	"github.com/lathe-agent/lathe/store"
 	"github.com/lathe-agent/lathe/store/sqlite"
 )
@@ -123,7 +124,7 @@ func TestLocate(t *testing.T) {
 func TestInstance_LetGoWhenIdle(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	other := realTemp(t)
+	other := gittest.RealTemp(t)
 	const minute = lathe.Time(60_000)
 	l := w.listen(lathe.Scope{})
 	use := func(dir string) int {
@@ -251,7 +252,7 @@ func TestInstance_WaiterIsCancelled(t *testing.T) {
 func TestDispose(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	other := realTemp(t)
+	other := gittest.RealTemp(t)
 	all, here, there := w.listen(lathe.Scope{}), w.listen(lathe.Scope{Directory: w.dir}), w.listen(lathe.Scope{Directory: other})
 	must(w.Instance(t.Context(), w.dir))(w)
 	for _, l := range []*listener{all, here, there} {
@@ -271,7 +272,7 @@ func TestProjects(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	top := repo(t)
-	linked := filepath.Join(realTemp(t), "linked")
+	linked := filepath.Join(gittest.RealTemp(t), "linked")
 	git(t, top, "worktree", "add", "-q", linked)
 	must(w.Instance(t.Context(), w.dir))(w)
 	born := w.clock.now()
@@ -296,7 +297,7 @@ func TestProjects(t *testing.T) {
 func TestProject_AdoptsWhatWasGlobal(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	top := realTemp(t)
+	top := gittest.RealTemp(t)
 	sub := mkdir(t, filepath.Join(top, "sub"))
 	create := func(dir string) lathe.Session { return must(w.Create(t.Context(), dir, engine.New{}))(w) }
 	mine, below, other := create(top), create(sub), create(w.dir)

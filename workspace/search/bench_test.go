@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/lathe-agent/lathe/internal/gittest"
 )
 
 const (
@@ -21,7 +23,7 @@ const (
 // benchTree makes a tree of many small files of something like source code, the same each time.
 func benchTree(b *testing.B) string {
 	b.Helper()
-	root := realTemp(b)
+	root := gittest.RealTemp(b)
 	rnd := rand.New(rand.NewPCG(7, 7))
 	words := strings.Fields(`func return error context string int if else for range switch case default nil true false
 		package import type struct interface map chan select go defer const var byte buffer reader writer close open read

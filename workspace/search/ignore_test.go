@@ -12,6 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/lathe-agent/lathe/internal/gittest"
 )
 
 // gitRepo makes a repository for git to judge, of which the user's own settings know nothing.
@@ -21,7 +23,7 @@ func gitRepo(t testing.TB) (dir string, git func(stdin string, args ...string) s
 	if err != nil {
 		t.Skip("git is not installed; it is the oracle of this test")
 	}
-	dir = realTemp(t)
+	dir = gittest.RealTemp(t)
 	git = func(stdin string, args ...string) string {
 		cmd := exec.Command(program, args...)
 		cmd.Dir = dir
@@ -36,16 +38,6 @@ func gitRepo(t testing.TB) (dir string, git func(stdin string, args ...string) s
 	}
 	git("", "init", "-q")
 	return dir, git
-}
-
-// realTemp is a temporary directory by its real path, as a walk wants it.
-func realTemp(t testing.TB) string {
-	t.Helper()
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return dir
 }
 
 func write(t testing.TB, dir, name, text string) {
@@ -186,7 +178,7 @@ func TestIgnore_LinkedWorkTree(t *testing.T) {
 }
 
 func TestIgnore_Precedence(t *testing.T) {
-	root := realTemp(t)
+	root := gittest.RealTemp(t)
 	for name, text := range map[string]string{
 		".git/info/exclude": "e\n", ".gitignore": "g\n!e2\nx\n", ".ignore": "!g\ni\n", ".rgignore": "!i\nr\n", "e": "", "g": "", "i": "", "r": "", "x": "",
 		"sub/.gitignore": "!x\n", "sub/x": "", "sub/r": "", "inner/.git/HEAD": "", "inner/x": "", "inner/r": "",

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"syscall"
 	"testing"
+
+	"github.com/lathe-agent/lathe/internal/gittest"
 )
 
 func mustPipe(t *testing.T, path string) {
@@ -20,7 +22,7 @@ func mustPipe(t *testing.T, path string) {
 // A pipe nobody writes to would block whoever opens it, be it found in the tree, in the place of an
 // ignore file, or in the place of a file since the directory was listed.
 func TestSearch_Pipes(t *testing.T) {
-	root := realTemp(t)
+	root := gittest.RealTemp(t)
 	write(t, root, ".git/HEAD", "")
 	write(t, root, "sub/a", "needle\n")
 	write(t, root, ".git/info/x", "")

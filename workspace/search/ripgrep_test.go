@@ -11,6 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/lathe-agent/lathe/internal/gittest"
 )
 
 // ripgrep returns a function that runs it in a directory, without anybody's settings.
@@ -100,7 +102,7 @@ func pathOf(line string) string {
 
 // drawTree makes a tree with ignore files at all levels, in and out of repositories.
 func drawTree(t *rapid.T, tb testing.TB) string {
-	root := realTemp(tb)
+	root := gittest.RealTemp(tb)
 	name := rapid.SampledFrom([]string{"a.go", "b.go", "a.md", "x.log", "y.log", ".env", ".hidden.go", "Makefile", "f", "foo.test.js", "out", "bin", "a-b_c", "ä.txt", "sp ace"})
 	dir := rapid.SampledFrom([]string{"", "src", "src/deep/er", "build", "build/x", ".cfg", "node_modules/m", "src/node_modules", "vendor/v", "out", "src/out/y", "nested/repo", "nested/repo/src"})
 	piece := rapid.SampledFrom([]string{"foo", "bar", "Foo", " ", "\t", "x = 1", "err", "(", ")", "\n", "\n", "\r\n", "42", "baz;", "//"})

@@ -17,6 +17,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/gittest"
 )
 
 // kindAt is what is at a path; other where nothing is.
@@ -44,7 +45,7 @@ func mustLink(t *testing.T, target, name string) {
 
 func TestVolume_StaysInside(t *testing.T) {
 	volumes(t, func(t *testing.T, open func(string) (volume, error)) {
-		top := realTemp(t)
+		top := gittest.RealTemp(t)
 		root := filepath.Join(top, "root")
 		write(t, top, "out/secret", "secret")
 		write(t, root, "dir/file", "text")
@@ -85,7 +86,7 @@ func TestVolume_StaysInside(t *testing.T) {
 
 // A directory that becomes a symlink between its listing and its visit is not followed.
 func TestVolume_SwappedDirectory(t *testing.T) {
-	top := realTemp(t)
+	top := gittest.RealTemp(t)
 	root := filepath.Join(top, "root")
 	write(t, top, "out/secret", "secret")
 	write(t, root, "dir/secret", "harmless")
@@ -109,7 +110,7 @@ func TestVolume_SwappedDirectory(t *testing.T) {
 }
 
 func TestGlob_Special(t *testing.T) {
-	root := realTemp(t)
+	root := gittest.RealTemp(t)
 	write(t, root, "a.txt", "")
 	write(t, root, "sub/b.txt", "")
 	mustLink(t, "..", filepath.Join(root, "sub", "loop"))
@@ -121,7 +122,7 @@ func TestGlob_Special(t *testing.T) {
 }
 
 func TestGlob_NamesThatAreNoUTF8(t *testing.T) {
-	root := realTemp(t)
+	root := gittest.RealTemp(t)
 	name := "a\xff\xfe.txt"
 	if err := os.WriteFile(filepath.Join(root, name), []byte("needle\n"), 0o644); err != nil {
 		t.Skipf("no such names here: %v", err)
@@ -137,7 +138,7 @@ func TestGlob_NamesThatAreNoUTF8(t *testing.T) {
 }
 
 func TestGlob_HiddenWhereThePatternSaysSo(t *testing.T) {
-	root := realTemp(t)
+	root := gittest.RealTemp(t)
 	for _, name := range []string{".github/workflows/ci.yml", ".env", "src/.env", "a.yml", ".git/config", "sub/.git"} {
 		write(t, root, name, "")
 	}
@@ -163,7 +164,7 @@ func TestGlob_HiddenWhereThePatternSaysSo(t *testing.T) {
 }
 
 func TestGlob_LimitAndCounts(t *testing.T) {
-	root := realTemp(t)
+	root := gittest.RealTemp(t)
 	for i := range 30 {
 		write(t, root, fmt.Sprintf("src/%s/f%02d.go", []string{"a", "b", "b"}[i%3], i), "")
 	}
@@ -179,7 +180,7 @@ func TestGlob_LimitAndCounts(t *testing.T) {
 }
 
 func TestGrep_LimitKeepsTheFirst(t *testing.T) {
-	root := realTemp(t)
+	root := gittest.RealTemp(t)
 	for i := range 500 {
 		write(t, root, fmt.Sprintf("d%02d/f%03d", i%50, i), strings.Repeat("hit\nmiss\n", 3))
 	}
@@ -211,7 +212,7 @@ func TestGrep_UnreadableIsCounted(t *testing.T) {
 	if os.Getuid() <= 0 {
 		t.Skip("nothing is unreadable for this user")
 	}
-	root := realTemp(t)
+	root := gittest.RealTemp(t)
 	write(t, root, "closed/a", "needle")
 	write(t, root, "b", "needle")
 	write(t, root, "c", "needle")
@@ -229,7 +230,7 @@ func TestGrep_UnreadableIsCounted(t *testing.T) {
 
 // Files come and go while the tree is searched; those that stay are found all the same.
 func TestGrep_VanishingFiles(t *testing.T) {
-	root := realTemp(t)
+	root := gittest.RealTemp(t)
 	for i := range 200 {
 		write(t, root, fmt.Sprintf("stay/d%d/f%d", i%20, i), "needle\n")
 	}
@@ -263,7 +264,7 @@ func TestGrep_VanishingFiles(t *testing.T) {
 }
 
 func TestSearch_Roots(t *testing.T) {
-	root := realTemp(t)
+	root := gittest.RealTemp(t)
 	write(t, root, "file", "")
 	mustLink(t, root, filepath.Join(root, "link"))
 	all := mustPattern(t, "**")
@@ -299,7 +300,7 @@ func (s slow) visit(folder, string, string) {
 }
 
 func TestWalk_CancelStopsWorkers(t *testing.T) {
-	root := realTemp(t)
+	root := gittest.RealTemp(t)
 	for i := range 300 {
 		write(t, root, fmt.Sprintf("%d/f", i), "")
 	}
@@ -327,7 +328,7 @@ func TestWalk_CancelStopsWorkers(t *testing.T) {
 }
 
 func TestGrep_CancelInALargeFile(t *testing.T) {
-	root := realTemp(t)
+	root := gittest.RealTemp(t)
 	f, err := os.Create(filepath.Join(root, "large"))
 	if err != nil {
 		t.Fatal(err)
@@ -354,7 +355,7 @@ type panics struct{}
 func (panics) visit(folder, string, string) { panic("boom") }
 
 func TestWalk_PanicIsAnError(t *testing.T) {
-	root := realTemp(t)
+	root := gittest.RealTemp(t)
 	write(t, root, "a", "")
 	w, err := newWalk(root)
 	if err != nil {

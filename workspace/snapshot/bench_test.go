@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/lathe-agent/lathe/internal/gittest"
 )
 
 // plant makes a tree with so many files, twenty to a directory, of a few kilobytes each.
@@ -53,7 +55,7 @@ func sizeOf(t testing.TB, dir string) (size int64) {
 // planted is a repository with so many files, and a second that git had nothing to do in.
 func planted(t testing.TB, files int) string {
 	t.Helper()
-	dir := realTemp(t)
+	dir := gittest.RealTemp(t)
 	plant(t, dir, files)
 	git := newGit(t)
 	git.repo(dir)
@@ -151,7 +153,7 @@ func BenchmarkFirst(b *testing.B) {
 	}
 	b.Run("with git", func(b *testing.B) { track(b, dir) })
 	b.Run("without git", func(b *testing.B) {
-		plain := realTemp(b)
+		plain := gittest.RealTemp(b)
 		plant(b, plain, 20_000)
 		track(b, plain)
 	})

@@ -10,11 +10,13 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/lathe-agent/lathe/internal/gittest"
 )
 
 // Rules that a command changes make files come and go in our eyes only.
 func TestFrame_IgnoreRulesChange(t *testing.T) {
-	b := newBench(t, realTemp(t))
+	b := newBench(t, gittest.RealTemp(t))
 	b.write(".gitignore", "secret\nbuild/\n")
 	b.write("secret", "mine\n")
 	b.write("build/out", "mine\n")
@@ -39,7 +41,7 @@ func TestFrame_IgnoreRulesChange(t *testing.T) {
 // What a pattern ignores stays out also if git tracks it, and rules of info/exclude count.
 func TestFrame_IgnoredButTracked(t *testing.T) {
 	git := newGit(t)
-	b := newBench(t, realTemp(t))
+	b := newBench(t, gittest.RealTemp(t))
 	b.write("tracked.log", "1\n")
 	b.write("out/x", "1\n")
 	git.repo(b.dir)
@@ -60,7 +62,7 @@ func TestFrame_IgnoredButTracked(t *testing.T) {
 // A tool captures what it writes, ignored or not, and a walk does not look into what is ignored because
 // of that.
 func TestCapture_Ignored(t *testing.T) {
-	b := newBench(t, realTemp(t))
+	b := newBench(t, gittest.RealTemp(t))
 	b.write(".gitignore", "build/\n.env\n")
 	b.write(".env", "KEY=1\n")
 	b.write("build/huge", "x\n")
@@ -84,7 +86,7 @@ func TestCapture_Ignored(t *testing.T) {
 
 func TestFrame_Large(t *testing.T) {
 	git := newGit(t)
-	b := newBench(t, realTemp(t))
+	b := newBench(t, gittest.RealTemp(t))
 	large := strings.Repeat("0123456789abcde\n", maxUntracked/16) + "x"
 	b.write("tracked", large)
 	b.write("grows", "small\n")
@@ -112,7 +114,7 @@ func TestFrame_Large(t *testing.T) {
 
 // Above the limit the change is told and cannot be undone.
 func TestCapture_TooLarge(t *testing.T) {
-	b := newBench(t, realTemp(t))
+	b := newBench(t, gittest.RealTemp(t))
 	must(t, os.WriteFile(b.path("huge"), nil, 0o644))
 	must(t, os.Truncate(b.path("huge"), maxContent+1))
 	st := b.step()
@@ -129,7 +131,7 @@ func TestCapture_TooLarge(t *testing.T) {
 }
 
 func TestFrame_SpecialFiles(t *testing.T) {
-	b := newBench(t, realTemp(t))
+	b := newBench(t, gittest.RealTemp(t))
 	b.write("f", "1\n")
 	makeSpecial(t, b.path("pipe"), b.path("socket"))
 	st := b.step()
@@ -152,7 +154,7 @@ func TestFrame_UnreadableFolder(t *testing.T) {
 	if os.Getuid() == 0 {
 		t.Skip("root can read everything")
 	}
-	b := newBench(t, realTemp(t))
+	b := newBench(t, gittest.RealTemp(t))
 	b.write("shut/f", "1\n")
 	b.write("closes/f", "1\n")
 	must(t, os.Chmod(b.path("shut"), 0))
@@ -172,7 +174,7 @@ func TestFrame_UnreadableFolder(t *testing.T) {
 }
 
 func TestFrame_Renames(t *testing.T) {
-	b := newBench(t, realTemp(t))
+	b := newBench(t, gittest.RealTemp(t))
 	b.write("name", "1\n")
 	b.write("dir/a", "2\n")
 	b.write("dir/b", "3\n")
@@ -209,7 +211,7 @@ func TestFrame_Renames(t *testing.T) {
 // A session in a folder of a repository sees only what is below it, under the names of the whole.
 func TestFrame_Subdirectory(t *testing.T) {
 	git := newGit(t)
-	b := newBench(t, realTemp(t))
+	b := newBench(t, gittest.RealTemp(t))
 	b.write("top", "1\n")
 	b.write("sub/in/f", "1\n")
 	b.write(".gitignore", "*.o\n")
@@ -243,7 +245,7 @@ func TestFrame_Subdirectory(t *testing.T) {
 func TestFrame_OverlappingSteps(t *testing.T) {
 	for _, process := range []string{"one process", "two processes"} {
 		t.Run(process, func(t *testing.T) {
-			b := newBench(t, realTemp(t))
+			b := newBench(t, gittest.RealTemp(t))
 			b.write("a", "1\n")
 			b.write("b", "1\n")
 			other := b
@@ -282,7 +284,7 @@ func TestFrame_OverlappingSteps(t *testing.T) {
 
 // While a person is asked whether a command may run, what changes is the user's.
 func TestFrame_Again(t *testing.T) {
-	b := newBench(t, realTemp(t))
+	b := newBench(t, gittest.RealTemp(t))
 	b.write("f", "1\n")
 	st := b.step()
 	st.Warm()
@@ -298,7 +300,7 @@ func TestFrame_Again(t *testing.T) {
 
 // A file that is written all the time is taken as it was at some moment.
 func TestFrame_FileChangesWhileRead(t *testing.T) {
-	b := newBench(t, realTemp(t))
+	b := newBench(t, gittest.RealTemp(t))
 	stop, done := make(chan struct{}), make(chan struct{})
 	line := strings.Repeat("x", 1<<16)
 	f, err := os.OpenFile(b.path("log"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
@@ -336,7 +338,7 @@ func TestFrame_FileChangesWhileRead(t *testing.T) {
 }
 
 func TestTrack_Empty(t *testing.T) {
-	b := newBench(t, realTemp(t))
+	b := newBench(t, gittest.RealTemp(t))
 	if got := must2(b.work.Track(t.Context()))(t); got != "4b825dc642cb6eb9a060e54bf8d69288fbee4904" {
 		t.Errorf("an empty tree is %s", got)
 	}
@@ -348,7 +350,7 @@ func TestTrack_Empty(t *testing.T) {
 // Steps with file tools never walk, whatever the size of the tree: a file that no tool named is not
 // even looked at.
 func TestStep_ToolsDoNotWalk(t *testing.T) {
-	b := newBench(t, realTemp(t))
+	b := newBench(t, gittest.RealTemp(t))
 	b.write("f", "1\n")
 	b.write("unseen/deep", "1\n")
 	st := b.step()
@@ -365,7 +367,7 @@ func TestTrack_HundredThousand(t *testing.T) {
 		t.Skip("set LATHE_CAMPAIGN=all to make 100,000 files")
 	}
 	git := newGit(t)
-	dir := realTemp(t)
+	dir := gittest.RealTemp(t)
 	plant(t, dir, 100_000)
 	git.Run(dir, "init", "-q")
 	b := newBench(t, dir)
@@ -386,7 +388,7 @@ func TestTrack_HundredThousand(t *testing.T) {
 
 // A large ignored folder costs nothing: it is not entered.
 func TestFrame_IgnoredFolder(t *testing.T) {
-	b := newBench(t, realTemp(t))
+	b := newBench(t, gittest.RealTemp(t))
 	b.write(".gitignore", "/big\n")
 	must(t, os.MkdirAll(b.path("big/a/b"), 0o755))
 	must(t, os.WriteFile(b.path("big/a/b/huge"), nil, 0o644))
@@ -404,8 +406,8 @@ func TestFrame_IgnoredFolder(t *testing.T) {
 
 // Nothing is read or written through symlinks that lead out.
 func TestApply_Symlinks(t *testing.T) {
-	b := newBench(t, realTemp(t))
-	outside := realTemp(t)
+	b := newBench(t, gittest.RealTemp(t))
+	outside := gittest.RealTemp(t)
 	must(t, os.WriteFile(filepath.Join(outside, "f"), []byte("agent\n"), 0o644))
 	b.write("dir/f", "user\n")
 	st := b.step()
@@ -431,7 +433,7 @@ func TestApply_Symlinks(t *testing.T) {
 
 // A file that was deleted comes back with the protection it had.
 func TestApply_Permissions(t *testing.T) {
-	b := newBench(t, realTemp(t))
+	b := newBench(t, gittest.RealTemp(t))
 	b.write("secret", "1\n")
 	must(t, os.Chmod(b.path("secret"), 0o600))
 	st := b.step()

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/lathe-agent/lathe/internal/gittest"
 )
 
 // Our tree of a directory is the one git makes of it, whatever is in it, and stays so while it changes.
@@ -19,7 +21,7 @@ func TestTrack_DifferentialToGit(t *testing.T) {
 		if trees > 100 && os.Getenv("LATHE_CAMPAIGN") == "" {
 			return // git takes its time
 		}
-		dir, err := os.MkdirTemp(realTemp(t), "git")
+		dir, err := os.MkdirTemp(gittest.RealTemp(t), "git")
 		must(t, err)
 		b := newBench(t, dir)
 		names := []string{"a", "a-b", "a.b", "a/b", "a0", "z/deep/er/x", "z/.gitignore", ".gitignore", ".git.x", "ünï/ß", ":x", "sp ace/ta\tb", "-dash", "[x]*", "z/deep/k.o"}
@@ -76,12 +78,12 @@ func TestTrack_DifferentialToGit(t *testing.T) {
 // What git reads from our objects is what we meant.
 func TestObjects_ReadByGit(t *testing.T) {
 	git := newGit(t)
-	b := newBench(t, realTemp(t))
+	b := newBench(t, gittest.RealTemp(t))
 	b.write("dir/a", "content\n")
 	st := b.step()
 	b.tool(st, "dir/a", func() { b.write("dir/a", "other\n") })
 	done := b.end(st)
-	bare := filepath.Join(realTemp(t), "bare")
+	bare := filepath.Join(gittest.RealTemp(t), "bare")
 	git.Run(b.dir, "init", "-q", "--bare", bare)
 	o := b.work.t.objects
 	for id := range o.where {
@@ -104,10 +106,10 @@ func TestObjects_ReadByGit(t *testing.T) {
 // Two linked worktrees of one repository have nothing in common.
 func TestWork_LinkedWorktrees(t *testing.T) {
 	git := newGit(t)
-	b := newBench(t, realTemp(t))
+	b := newBench(t, gittest.RealTemp(t))
 	b.write("f", "main\n")
 	git.repo(b.dir)
-	linked := filepath.Join(realTemp(t), "linked")
+	linked := filepath.Join(gittest.RealTemp(t), "linked")
 	git.Run(b.dir, "worktree", "add", "-q", "-b", "other", linked)
 	b = newBench(t, b.dir)
 	c := &bench{t: t, dir: linked, store: b.store}
@@ -145,7 +147,7 @@ func TestFrame_SparseCheckout(t *testing.T) {
 	for _, sparse := range []string{"--no-sparse-index", "--sparse-index"} {
 		t.Run(sparse, func(t *testing.T) {
 			git := newGit(t)
-			b := newBench(t, realTemp(t))
+			b := newBench(t, gittest.RealTemp(t))
 			for _, name := range []string{"in/a", "out/b", "out/deep/c", "top"} {
 				b.write(name, name+"\n")
 			}
@@ -172,10 +174,10 @@ func TestFrame_SparseCheckout(t *testing.T) {
 // A submodule is its commit, and what lies in it is its own.
 func TestFrame_Submodule(t *testing.T) {
 	git := newGit(t)
-	inner := newBench(t, realTemp(t))
+	inner := newBench(t, gittest.RealTemp(t))
 	inner.write("x", "x\n")
 	git.repo(inner.dir)
-	b := newBench(t, realTemp(t))
+	b := newBench(t, gittest.RealTemp(t))
 	b.write("f", "f\n")
 	git.repo(b.dir)
 	git.Run(b.dir, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", inner.dir, "sub")
@@ -210,7 +212,7 @@ func TestSeed_Filters(t *testing.T) {
 	git := newGit(t)
 	for _, attributes := range []string{"*.bat text eol=crlf\n", ""} {
 		t.Run(fmt.Sprintf("%q", attributes), func(t *testing.T) {
-			b := newBench(t, realTemp(t))
+			b := newBench(t, gittest.RealTemp(t))
 			b.write("run.bat", "one\r\ntwo\r\n")
 			if attributes != "" {
 				b.write(".gitattributes", attributes)
@@ -244,7 +246,7 @@ func TestConverts(t *testing.T) {
 // The project's own repository is only read.
 func TestProject_Untouched(t *testing.T) {
 	git := newGit(t)
-	b := newBench(t, realTemp(t))
+	b := newBench(t, gittest.RealTemp(t))
 	b.write("a", "1\n")
 	b.write("dir/b", "1\n")
 	git.repo(b.dir)

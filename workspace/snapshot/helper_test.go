@@ -21,19 +21,10 @@ type bench struct {
 	keys  int
 }
 
-func realTemp(t testing.TB) string {
-	t.Helper()
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return dir
-}
-
 func newBench(t testing.TB, dir string) *bench {
 	t.Helper()
 	b := &bench{t: t, dir: dir}
-	b.open(filepath.Join(realTemp(t), "store"))
+	b.open(filepath.Join(gittest.RealTemp(t), "store"))
 	return b
 }
 

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lathe-agent/lathe/internal/gittest"
 	"github.com/lathe-agent/lathe/workspace"
 )
 
@@ -118,7 +119,7 @@ func everyPoint(t *testing.T, scene string, prepare, check func(b *bench, point 
 	t.Helper()
 	points := 0
 	for point := 1; ; point++ {
-		b := newBench(t, realTemp(t))
+		b := newBench(t, gittest.RealTemp(t))
 		prepare(b, point)
 		must(t, b.store.Close())
 		died := killAt(t, scene, point, b.dir, b.store.o.Dir)

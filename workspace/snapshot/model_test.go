@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/lathe-agent/lathe/internal/gittest"
 )
 
 // The undo model: an agent and a person work on the same files, and now and then the agent's work is
@@ -145,7 +147,7 @@ func TestUndo_Model(t *testing.T) {
 }
 
 func oneModel(t *testing.T, rt *rapid.T, total map[string]int) {
-	dir, err := os.MkdirTemp(realTemp(t), "model")
+	dir, err := os.MkdirTemp(gittest.RealTemp(t), "model")
 	must(t, err)
 	b := newBench(t, dir)
 	m := &model{t: rt, b: b, acts: map[string][]act{}, count: total}

@@ -8,11 +8,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/lathe-agent/lathe/internal/gittest"
 )
 
 // A name need not be text.
 func TestFrame_Names(t *testing.T) {
-	b := newBench(t, realTemp(t))
+	b := newBench(t, gittest.RealTemp(t))
 	names := []string{"\xff\xfe", "base64:x", "new\nline", " ", "-", ":(top)x", "é", "e\u0301", "\\"}
 	for _, name := range names {
 		if os.WriteFile(b.path(name), []byte("1"), 0o644) != nil {
@@ -43,7 +45,7 @@ func TestFrame_Names(t *testing.T) {
 
 // In somebody's home our own files are not part of the project.
 func TestFrame_OwnFiles(t *testing.T) {
-	dir := realTemp(t)
+	dir := gittest.RealTemp(t)
 	b := &bench{t: t, dir: dir}
 	b.write(".data/lathe/other.db", "1\n")
 	b.open(filepath.Join(dir, ".data", "lathe", "snapshot"))
@@ -59,7 +61,7 @@ func TestFrame_OwnFiles(t *testing.T) {
 
 // A tree that is too large is refused once, not read again and again.
 func TestFrame_TooMuch(t *testing.T) {
-	b := newBench(t, realTemp(t))
+	b := newBench(t, gittest.RealTemp(t))
 	b.store.o.MaxBytes = 1000
 	b.write("f", strings.Repeat("x", 2000))
 	st := b.step()

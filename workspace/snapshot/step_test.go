@@ -6,10 +6,12 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/lathe-agent/lathe/internal/gittest"
 )
 
 func TestStep_ToolsAndCommands(t *testing.T) {
-	b := newBench(t, realTemp(t))
+	b := newBench(t, gittest.RealTemp(t))
 	b.write("a.txt", "one\n")
 	b.write("dir/b.txt", "two\n")
 	before := b.files()
@@ -51,7 +53,7 @@ func TestStep_ToolsAndCommands(t *testing.T) {
 
 func TestTrack_AgreesWithGit(t *testing.T) {
 	git := newGit(t)
-	b := newBench(t, realTemp(t))
+	b := newBench(t, gittest.RealTemp(t))
 	b.write("a.txt", "one\n")
 	b.write("dir/b.txt", "two\n")
 	b.write("dir-x", "x")
@@ -78,7 +80,7 @@ func TestTrack_AgreesWithGit(t *testing.T) {
 
 // The tree of a step is what is known: what tools wrote is in it without any walk.
 func TestStep_Tree(t *testing.T) {
-	b := newBench(t, realTemp(t))
+	b := newBench(t, gittest.RealTemp(t))
 	b.write("a", "1\n")
 	first := must2(b.work.Track(t.Context()))(t)
 	st := b.step()
@@ -95,7 +97,7 @@ func TestStep_Tree(t *testing.T) {
 
 // A file that was written in the moment it was read is read again.
 func TestWalk_Racy(t *testing.T) {
-	b := newBench(t, realTemp(t))
+	b := newBench(t, gittest.RealTemp(t))
 	b.write("a", "1\n")
 	old := time.Now().Add(-time.Hour)
 	must(t, os.Chtimes(b.path("a"), old, old))

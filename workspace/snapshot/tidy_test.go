@@ -12,12 +12,13 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe/internal/gitobj"
+	"github.com/lathe-agent/lathe/internal/gittest"
 )
 
 // A month of work stays within its limits, and what is young enough can still be undone.
 func TestTidy_Month(t *testing.T) {
 	const limit, days, perDay = 3 << 20, 31, 30
-	b := newBench(t, realTemp(t))
+	b := newBench(t, gittest.RealTemp(t))
 	now := time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC)
 	b.store.o.Now = func() time.Time { return now }
 	b.store.o.MaxBytes = limit
@@ -82,7 +83,7 @@ func TestTidy_Month(t *testing.T) {
 
 // Tidying beside steps that run takes nothing from them.
 func TestTidy_BesideSteps(t *testing.T) {
-	b := newBench(t, realTemp(t))
+	b := newBench(t, gittest.RealTemp(t))
 	b.work.t.objects.heapSize = 1 // what is written is done with at once
 	for i := range 10 {
 		b.write(fmt.Sprint("f", i), fmt.Sprint("first ", i))
@@ -136,7 +137,7 @@ func TestTidy_BesideSteps(t *testing.T) {
 
 // What nothing refers to stays for an hour: someone may be about to.
 func TestTidy_Grace(t *testing.T) {
-	b := newBench(t, realTemp(t))
+	b := newBench(t, gittest.RealTemp(t))
 	b.work.t.load()
 	id := must2(b.work.t.objects.put(gitobj.BlobKind, []byte("orphan")))(t)
 	b.work.t.objects.heapSize = 1
@@ -155,7 +156,7 @@ func TestTidy_Grace(t *testing.T) {
 }
 
 func TestStats(t *testing.T) {
-	dir := realTemp(t)
+	dir := gittest.RealTemp(t)
 	b := newBench(t, dir)
 	if got := must2(b.store.Stats(t.Context()))(t); got != (Stats{}) {
 		t.Errorf("an empty store: %+v", got)
@@ -174,7 +175,7 @@ func TestStats(t *testing.T) {
 func TestStore_Restart(t *testing.T) {
 	for _, end := range []string{"closed", "killed"} {
 		t.Run(end, func(t *testing.T) {
-			b := newBench(t, realTemp(t))
+			b := newBench(t, gittest.RealTemp(t))
 			b.write("dir/f", "1\n")
 			old := time.Now().Add(-time.Hour)
 			must(t, os.Chtimes(b.path("dir/f"), old, old))
@@ -202,7 +203,7 @@ func TestStore_Restart(t *testing.T) {
 
 // An index that is damaged is none.
 func TestStore_DamagedIndex(t *testing.T) {
-	b := newBench(t, realTemp(t))
+	b := newBench(t, gittest.RealTemp(t))
 	b.write("dir/f", "1\n")
 	want := must2(b.work.Track(t.Context()))(t)
 	must(t, b.store.Close())

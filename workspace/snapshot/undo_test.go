@@ -10,11 +10,12 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/gittest"
 )
 
 // What the user did to a file is never lost: a conflict, or a stop at the user's version.
 func TestUndo_UserEdits(t *testing.T) {
-	b := newBench(t, realTemp(t))
+	b := newBench(t, gittest.RealTemp(t))
 	for _, name := range []string{"after", "between", "within", "deleted", "same"} {
 		b.write(name, "first\n")
 	}
@@ -59,7 +60,7 @@ func TestUndo_UserEdits(t *testing.T) {
 
 // A file that changes between the plan and its doing is left alone, and the others are not.
 func TestApply_LooksAgain(t *testing.T) {
-	b := newBench(t, realTemp(t))
+	b := newBench(t, gittest.RealTemp(t))
 	b.write("a", "first\n")
 	b.write("b", "first\n")
 	st := b.step()
@@ -94,7 +95,7 @@ func TestApply_LooksAgain(t *testing.T) {
 
 // A plan that was written down in between is as good as one that was not.
 func TestApply_PlanFromElsewhere(t *testing.T) {
-	b := newBench(t, realTemp(t))
+	b := newBench(t, gittest.RealTemp(t))
 	b.write("a", "first\n")
 	st := b.step()
 	b.tool(st, "a", func() { b.write("a", "agent\n") })
@@ -111,7 +112,7 @@ func TestApply_PlanFromElsewhere(t *testing.T) {
 }
 
 func TestRedo_AddsUp(t *testing.T) {
-	b := newBench(t, realTemp(t))
+	b := newBench(t, gittest.RealTemp(t))
 	b.write("a", "0\n")
 	var done []Done
 	for i := 1; i <= 3; i++ {
@@ -143,7 +144,7 @@ func TestRedo_AddsUp(t *testing.T) {
 
 // Old and imported sessions have trees and no records.
 func TestUndo_WithoutRecords(t *testing.T) {
-	b := newBench(t, realTemp(t))
+	b := newBench(t, gittest.RealTemp(t))
 	b.write("a", "first\n")
 	st := b.step()
 	b.tool(st, "a", func() { b.write("a", "agent\n") })
@@ -172,7 +173,7 @@ func TestUndo_WithoutRecords(t *testing.T) {
 
 // What a dead step captured long before the file was last written may be anybody's.
 func TestRecover_LateWrite(t *testing.T) {
-	b := newBench(t, realTemp(t))
+	b := newBench(t, gittest.RealTemp(t))
 	b.write("a", "first\n")
 	st := b.work.Step("msg_dead")
 	must(t, st.Capture(t.Context(), b.path("a")))
@@ -195,7 +196,7 @@ func TestRecover_LateWrite(t *testing.T) {
 }
 
 func TestDiffs(t *testing.T) {
-	b := newBench(t, realTemp(t))
+	b := newBench(t, gittest.RealTemp(t))
 	b.write("mod", "a\nb\nc\n")
 	b.write("del", "x\ny\n")
 	b.write("bin", "\x00\x01")
@@ -231,7 +232,7 @@ func TestDiffs(t *testing.T) {
 
 // The operations by the names the wire's specification has for them.
 func TestOperations(t *testing.T) {
-	b := newBench(t, realTemp(t))
+	b := newBench(t, gittest.RealTemp(t))
 	b.write("a", "1\n")
 	b.write("gone", "1\n")
 	tree := must2(b.work.Track(t.Context()))(t)
