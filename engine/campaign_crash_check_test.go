@@ -192,6 +192,9 @@ func (c *crash) everywhere() {
 	if slices.ContainsFunc(c.script.do, func(w []string) bool { return w[0] == "limit" }) {
 		return
 	}
+	if slices.ContainsFunc(c.script.settings, func(w []string) bool { return len(w) > 2 && w[0] == "hook" && w[1] == "messages" }) {
+		return // no request of its passes the hook
+	}
 	c.server.Respond(func(modeltest.Request) modeltest.Answer {
 		return modeltest.Answer{modeltest.Text{"It is."}, modeltest.Finish("stop")}
 	})
