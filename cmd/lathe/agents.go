@@ -85,7 +85,7 @@ func (s *agentSetup) confined(c config.Config, agent string) engine.Confined {
 }
 
 // brief is what models are told of a directory, and what people may call there.
-func (s *agentSetup) brief(k *known, place workspace.Place, out *engine.Settings) {
+func (s *agentSetup) brief(k *known, out *engine.Settings) {
 	for _, i := range k.loaded.Instructions {
 		name, text := i.Path, ""
 		if i.Path != "" {

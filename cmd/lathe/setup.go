@@ -150,7 +150,7 @@ func (s *agentSetup) read(k *known, place workspace.Place) *engine.Settings {
 		Headless: s.headless, Checks: engine.DefaultChecks(s.headless).With(c.Checks.Switches()),
 	}
 	s.equip(k, place, out)
-	s.brief(k, place, out)
+	s.brief(k, out)
 	if m, err := k.providers.choose(context.Background(), s.app, ""); err == nil {
 		out.DefaultModel = lathe.ModelRef{Provider: m.Provider, Model: m.ID}
 		if small, err := k.providers.catalog.Small(c.SmallModel, m); err == nil {

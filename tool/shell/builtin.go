@@ -225,7 +225,7 @@ func (a *analyser) setting(w Word, sc *scope) {
 		return
 	}
 	name = strings.TrimSuffix(name, "+")
-	a.assigned(name, Word{Text: text, Known: w.Known, Why: w.Why}, sc)
+	a.assigned(name, Word{Text: text, Known: w.Known, Why: w.Why})
 	sc.set(name, value{})
 }
 
@@ -267,7 +267,7 @@ func (a *analyser) target(name string, sc *scope) {
 		a.unknown(UnknownCommand, name, "the subscript is calculated, which could run commands")
 	}
 	if isName(head) {
-		a.assigned(head, Word{Why: "it is read from elsewhere"}, sc)
+		a.assigned(head, Word{Why: "it is read from elsewhere"})
 		sc.set(head, value{})
 	}
 }

@@ -165,7 +165,7 @@ func (a *analyser) loop(c *syntax.ForClause, sc *scope) {
 	case *syntax.WordIter:
 		items := a.words(l.Items, sc)
 		sc.forget(e)
-		a.assigned(l.Name.Value, Word{Why: "it is the variable of a loop"}, sc)
+		a.assigned(l.Name.Value, Word{Why: "it is the variable of a loop"})
 		sc.set(l.Name.Value, among(items, l, c.Select))
 		a.stmts(c.Do, sc)
 		sc.forget(e)
@@ -291,7 +291,7 @@ func (a *analyser) redirects(list []*syntax.Redirect, sc *scope) (texts []string
 // leads to no file.
 func (a *analyser) redirect(r *syntax.Redirect, sc *scope) string {
 	if r.N != nil && strings.HasPrefix(r.N.Value, "{") {
-		a.assigned(strings.Trim(r.N.Value, "{}"), Word{Known: true}, sc)
+		a.assigned(strings.Trim(r.N.Value, "{}"), Word{Known: true})
 		sc.set(strings.Trim(r.N.Value, "{}"), value{number: true})
 	}
 	switch r.Op {

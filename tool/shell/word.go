@@ -321,7 +321,7 @@ func (a *analyser) transformed(p *syntax.ParamExp, sc *scope) {
 	switch p.Exp.Op {
 	case syntax.AssignUnset, syntax.AssignUnsetOrNull:
 		if p.Param != nil {
-			a.assigned(p.Param.Value, w, sc)
+			a.assigned(p.Param.Value, w)
 			sc.set(p.Param.Value, value{})
 		}
 	case syntax.OtherParamOps:
@@ -390,7 +390,7 @@ func (a *analyser) counted(w *syntax.Word, fresh bool, sc *scope) {
 	if !fresh {
 		a.operand(w, sc)
 	}
-	a.assigned(name, Word{Known: true, Text: "0"}, sc)
+	a.assigned(name, Word{Known: true, Text: "0"})
 	sc.set(name, value{number: true})
 }
 

@@ -116,7 +116,7 @@ func (q *Question) layout(th *style.Theme, width int) []pageRow {
 	}
 	add(question, style.Bold(th.Text), -1, 0)
 	out = append(out, pageRow{nil, -1, false})
-	lead := q.lead(a)
+	lead := a.lead()
 	for i, o := range a.Options {
 		from := len(out)
 		label := o.Label
@@ -136,7 +136,7 @@ func (q *Question) layout(th *style.Theme, width int) []pageRow {
 }
 
 // lead is how many cells stand before a label: cursor, number, box.
-func (q *Question) lead(a *asked) int {
+func (a *asked) lead() int {
 	n := 2 + len(fmt.Sprint(a.choices())) + 2
 	if a.Multiple.On() {
 		n += 4

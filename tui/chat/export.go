@@ -81,13 +81,13 @@ func (in Include) part(b *strings.Builder, body lathe.Body) {
 		fmt.Fprintf(b, "\n_File: %s_\n", p.Filename)
 	case *lathe.ToolCall:
 		if in.Tools {
-			in.call(b, p)
+			exportCall(b, p)
 		}
 	default:
 	}
 }
 
-func (in Include) call(b *strings.Builder, t *lathe.ToolCall) {
+func exportCall(b *strings.Builder, t *lathe.ToolCall) {
 	fmt.Fprintf(b, "\n**Tool: %s**\n", t.Tool)
 	c := read(t)
 	if len(c.input) > 2 {

@@ -222,7 +222,7 @@ func (w *walk) words(c *call) (icon, words string) {
 	a := &c.args
 	switch c.tool {
 	case "bash":
-		return "$", w.orVerb(oneLine(a.Command), c, "Preparing a command")
+		return "$", orVerb(oneLine(a.Command), c, "Preparing a command")
 	case "read":
 		s := "Read " + w.path(a.FilePath)
 		if a.Offset > 0 {
@@ -231,25 +231,25 @@ func (w *walk) words(c *call) (icon, words string) {
 		if a.Limit > 0 {
 			s += fmt.Sprintf(" (%d lines)", a.Limit)
 		}
-		return "→", w.orVerb(s, c, "Reading")
+		return "→", orVerb(s, c, "Reading")
 	case "write":
-		return "←", w.orVerb("Write "+w.path(a.FilePath), c, "Writing a file")
+		return "←", orVerb("Write "+w.path(a.FilePath), c, "Writing a file")
 	case "edit":
-		return "←", w.orVerb("Edit "+w.path(a.FilePath), c, "Preparing an edit")
+		return "←", orVerb("Edit "+w.path(a.FilePath), c, "Preparing an edit")
 	case "apply_patch":
-		return "%", w.patchWords(c)
+		return "%", patchWords(c)
 	case "glob":
-		return "✱", w.orVerb(found("Glob", a.Pattern, w.path(a.Path), c.meta.Count), c, "Finding files")
+		return "✱", orVerb(found("Glob", a.Pattern, w.path(a.Path), c.meta.Count), c, "Finding files")
 	case "grep":
-		return "✱", w.orVerb(found("Grep", a.Pattern, w.path(a.Path), c.meta.Matches), c, "Searching")
+		return "✱", orVerb(found("Grep", a.Pattern, w.path(a.Path), c.meta.Matches), c, "Searching")
 	case "webfetch":
-		return "%", w.orVerb("Fetch "+a.URL, c, "Fetching")
+		return "%", orVerb("Fetch "+a.URL, c, "Fetching")
 	case "websearch":
-		return "◈", w.orVerb(fmt.Sprintf("Search the web for “%s”", a.Query), c, "Searching the web")
+		return "◈", orVerb(fmt.Sprintf("Search the web for “%s”", a.Query), c, "Searching the web")
 	case "skill":
-		return "→", w.orVerb(fmt.Sprintf("Skill “%s”", a.Name), c, "Loading a skill")
+		return "→", orVerb(fmt.Sprintf("Skill “%s”", a.Name), c, "Loading a skill")
 	case "task":
-		return w.taskWords(c)
+		return taskWords(c)
 	case "todowrite":
 		return "≡", "Plan"
 	case "question":
@@ -262,14 +262,14 @@ func (w *walk) words(c *call) (icon, words string) {
 }
 
 // orVerb says what is being prepared while there are no arguments yet.
-func (w *walk) orVerb(words string, c *call, verb string) string {
+func orVerb(words string, c *call, verb string) string {
 	if c.pending && len(c.input) <= 2 {
 		return verb
 	}
 	return words
 }
 
-func (w *walk) patchWords(c *call) string {
+func patchWords(c *call) string {
 	switch n := len(c.meta.Files); {
 	case n == 1:
 		return "Patch " + c.meta.Files[0].RelativePath
@@ -297,7 +297,7 @@ func found(verb, pattern, in string, n *int) string {
 	return s
 }
 
-func (w *walk) taskWords(c *call) (icon, words string) {
+func taskWords(c *call) (icon, words string) {
 	icon = "✓"
 	if c.running || c.pending {
 		icon = "│"

@@ -49,13 +49,13 @@ func (c *Confirm) Key(k tea.KeyPressMsg) Out {
 	case c.text.key(c.keys, k):
 		return None{}
 	case c.keys.Match(k, key.DialogSelectSubmit):
-		return c.chosen(c.no)
+		return chosen(c.no)
 	}
 	switch k.String() {
 	case "y", "Y":
-		return c.chosen(false)
+		return chosen(false)
 	case "n", "N":
-		return c.chosen(true)
+		return chosen(true)
 	case "left", "h":
 		c.no = false
 	case "right", "l":
@@ -66,7 +66,7 @@ func (c *Confirm) Key(k tea.KeyPressMsg) Out {
 	return None{}
 }
 
-func (c *Confirm) chosen(no bool) Out {
+func chosen(no bool) Out {
 	if no {
 		return Chosen{ID: No}
 	}
@@ -77,7 +77,7 @@ func (c *Confirm) chosen(no bool) Out {
 func (c *Confirm) Click(x, y int) Out {
 	for i, b := range c.buttons {
 		if y == c.buttonY && x >= b[0] && x < b[1] {
-			return c.chosen(i == 1)
+			return chosen(i == 1)
 		}
 	}
 	return c.quiet.Click(x, y)

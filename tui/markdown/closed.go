@@ -35,7 +35,7 @@ func closed(src []byte) []byte {
 			n := runOf(src[i:], c)
 			next, _ := utf8.DecodeRune(src[i+n:])
 			if i+n == len(src) {
-				return withClosers(lastMark(src, i, n, open), open, since)
+				return withClosers(lastMark(src, i, open), open, since)
 			}
 			open, since = toggled(open, since, src[i:i+n], i, prev, next)
 			i, prev = i+n, rune(c)
@@ -78,7 +78,7 @@ func openCode(src []byte, i, n int) []byte {
 
 // lastMark leaves a mark at the very end away: it opens what is not there yet, or closes what will be closed
 // anyway.
-func lastMark(src []byte, i, n int, open [][]byte) []byte {
+func lastMark(src []byte, i int, open [][]byte) []byte {
 	if i > 0 && src[i-1] != ' ' && len(open) == 0 {
 		return src // behind a word and with nothing to close, it is a sign
 	}
