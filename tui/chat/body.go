@@ -218,30 +218,17 @@ func (w *walk) diagnostics(c *call, width int) (rows []style.Line) {
 	return rows
 }
 
-// Todos draws a list of things to do.
-func Todos(th *style.Theme, todos []lathe.Todo, width int) (rows []style.Line) {
-	for _, t := range todos {
-		mark, look := "[ ] ", style.Fg(th.TextMuted)
-		switch t.Status {
-		case "completed":
-			mark, look = "[✓] ", style.Fg(th.Success)
-		case "in_progress":
-			mark, look = "[•] ", style.Fg(th.Warning)
-		case "cancelled":
-			mark, look = "[–] ", style.Attr{FG: th.TextMuted, Strike: true}
-		}
-		l := style.Of(mark, look).Add(oneLine(t.Content), look)
-		rows = append(rows, l.Wrap(max(1, width), style.Plain("    "))...)
-	}
-	return rows
-}
-
-func (w *walk) todos(c *call, width int) []style.Line {
+func (w *walk) todos(c *call, width int) (rows []style.Line) {
 	todos := c.meta.Todos
 	if todos == nil {
 		todos = c.args.Todos
 	}
-	return w.box(Todos(w.env.Theme, todos, width-2), width)
+	for _, t := range todos {
+		box, look := w.env.Theme.Todo(t.Status)
+		l := style.Of(box, look).Add(oneLine(t.Content), look)
+		rows = append(rows, l.Wrap(max(1, width-2), style.Plain("    "))...)
+	}
+	return w.box(rows, width)
 }
 
 // answers draws questions and what was answered.

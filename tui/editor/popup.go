@@ -35,7 +35,7 @@ func (e *Editor) Popup(th *style.Theme, width int) []style.Line {
 			look, bg = style.Bold(th.SelectedText), th.Primary
 			muted = style.Fg(th.SelectedText)
 		}
-		l := style.Of(" "+shorten(r[0], width-2), look)
+		l := style.Of(" "+style.Tail(r[0], width-2), look)
 		if r[1] != "" && width > 30 {
 			l = l.Truncate(names+1).Fit(names+3, look)
 			l = l.Add(r[1], muted)
@@ -43,16 +43,6 @@ func (e *Editor) Popup(th *style.Theme, width int) []style.Line {
 		out = append(out, l.Truncate(max(1, width-1)).On(bg).Fit(width, style.Attr{BG: bg}))
 	}
 	return out
-}
-
-// shorten cuts the start of a name off that is too long: the end of a path tells more.
-func shorten(name string, width int) string {
-	l := style.Plain(name)
-	w := l.Width()
-	if w <= width || width < 2 {
-		return name
-	}
-	return "…" + l.Cut(w-width+1, w).Text()
 }
 
 // label says what a suggestion is called, and what it is.

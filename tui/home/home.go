@@ -154,7 +154,6 @@ func footer(th *style.Theme, v *Values, width int) style.Line {
 	if v.Branch != "" {
 		place += ":" + v.Branch
 	}
-	left := style.Of(place, muted)
 	room := inner - right.Width() - 2
 	if len(servers) > 0 {
 		if servers.Width() > room-10 { // the hint is the first to go
@@ -165,11 +164,9 @@ func footer(th *style.Theme, v *Values, width int) style.Line {
 		}
 		room -= servers.Width() + 2
 	}
-	if w := left.Width(); w > room { // the end of a path tells more
-		left = append(style.Of("…", muted), left.Cut(w-room+1, w)...)
-	}
-	if room < 2 {
-		left = nil
+	var left style.Line
+	if room >= 2 {
+		left = style.Of(style.Tail(place, room), muted)
 	}
 	if len(servers) > 0 {
 		if len(left) > 0 {

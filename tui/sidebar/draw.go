@@ -112,13 +112,7 @@ func (d *drawing) context(v *Values) {
 
 // bar draws a share of the width, in eighths of cells.
 func (d *drawing) bar(percent int) style.Line {
-	color := d.th.Success
-	switch {
-	case percent >= 90:
-		color = d.th.Error
-	case percent >= 75:
-		color = d.th.Warning
-	}
+	color := d.th.Full(percent).Or(d.th.Success)
 	eighths := min(d.inner*8, max(0, d.inner*8*percent/100))
 	text := strings.Repeat("█", eighths/8)
 	if part := eighths % 8; part > 0 {
@@ -170,16 +164,11 @@ func (d *drawing) todos(s *Sidebar, all []lathe.Todo) {
 		return
 	}
 	for _, t := range all[:min(len(all), maxList)] {
-		mark, a := "[ ] ", style.Fg(d.th.TextMuted)
-		switch t.Status {
-		case "in_progress":
-			mark, a = "[•] ", style.Fg(d.th.Warning)
-		case "completed":
-			mark = "[✓] "
-		case "cancelled":
-			mark, a = "[–] ", style.Attr{FG: d.th.TextMuted, Strike: true}
+		box, a := d.th.Todo(t.Status)
+		if t.Status == "completed" { // what is left is to be seen
+			a = style.Fg(d.th.TextMuted)
 		}
-		d.add(target{}, d.wrap(mark+t.Content, a, "    ", 3)...)
+		d.add(target{}, d.wrap(box+t.Content, a, "    ", 3)...)
 	}
 	d.more(len(all))
 }
@@ -198,21 +187,11 @@ func (d *drawing) files(s *Sidebar, all []lathe.FileDiff) {
 		if f.Deletions > 0 {
 			counts = counts.Add(" −"+style.Count(int64(f.Deletions)), style.Fg(d.th.DiffRemoved))
 		}
-		name := tail(f.File, max(1, d.inner-counts.Width()))
+		name := style.Tail(f.File, max(1, d.inner-counts.Width()))
 		l := style.Of(name, style.Fg(d.th.TextMuted)).Fit(max(1, d.inner-counts.Width()), style.Attr{})
 		d.add(target{file: f.File}, append(l, counts...))
 	}
 	d.more(len(all))
-}
-
-// tail keeps the end of a path: the name of the file tells more than where it is.
-func tail(path string, width int) string {
-	l := style.Plain(path)
-	w := l.Width()
-	if w <= width {
-		return path
-	}
-	return "…" + l.Cut(w-width+1, w).Text()
 }
 
 func (d *drawing) footer(v *Values) []style.Line {
@@ -222,7 +201,7 @@ func (d *drawing) footer(v *Values) []style.Line {
 		if v.Branch != "" {
 			place += ":" + v.Branch
 		}
-		out = append(out, d.indent(d.muted(tail(place, d.inner))))
+		out = append(out, d.indent(d.muted(style.Tail(place, d.inner))))
 	}
 	if v.Version != "" {
 		out = append(out, d.indent(style.Of("● ", style.Fg(d.th.Success)).Add("lathe ", style.Bold(d.th.Text)).Add(first(v.Version), style.Fg(d.th.TextMuted))))

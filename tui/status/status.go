@@ -94,18 +94,11 @@ func spent(th *style.Theme, tokens int64, percent int, cost float64) (out []item
 	if tokens <= 0 && cost <= 0 {
 		return nil
 	}
-	color := th.TextMuted
 	text := style.Count(tokens)
 	if percent >= 0 {
 		text += " (" + strconv.Itoa(percent) + "%)"
-		switch {
-		case percent >= 90:
-			color = th.Error
-		case percent >= 75:
-			color = th.Warning
-		}
 	}
-	out = append(out, item{line: style.Of(text, style.Fg(color)), rank: 4})
+	out = append(out, item{line: style.Of(text, style.Fg(th.Full(percent).Or(th.TextMuted))), rank: 4})
 	if cost > 0 {
 		out = append(out, item{line: style.Of(style.Money(cost), style.Fg(th.TextMuted)), rank: 5})
 	}

@@ -47,6 +47,32 @@ func (t *Theme) Hint(key, does string) Line {
 	return Of(key, Fg(t.Text)).Add(" "+does, Fg(t.TextMuted))
 }
 
+// Full is the colour of something that is nearly full, none as long as there is room.
+func (t *Theme) Full(percent int) Color {
+	switch {
+	case percent >= 90:
+		return t.Error
+	case percent >= 75:
+		return t.Warning
+	default:
+		return Color{}
+	}
+}
+
+// Todo is the box before something to do and how both look, by its status.
+func (t *Theme) Todo(status string) (box string, a Attr) {
+	switch status {
+	case "completed":
+		return "[✓] ", Fg(t.Success)
+	case "in_progress":
+		return "[•] ", Fg(t.Warning)
+	case "cancelled":
+		return "[–] ", Attr{FG: t.TextMuted, Strike: true}
+	default:
+		return "[ ] ", Fg(t.TextMuted)
+	}
+}
+
 // Thinking is the colour of reasoning.
 func (t *Theme) Thinking() Color {
 	share := t.ThinkingOpacity

@@ -36,6 +36,16 @@ func Beginning(text string, n int) string {
 	return text[:n]
 }
 
+// Tail is a path in so many cells: of one that is too long the end, which tells more than the beginning.
+func Tail(path string, width int) string {
+	l := Plain(path)
+	w := l.Width()
+	if w <= width {
+		return path
+	}
+	return "…" + l.Cut(w-width+1, w).Text()
+}
+
 // FirstLine is what a place of one line shows of a text: its first line with something in it, and not more than any
 // such place can hold.
 func FirstLine(text string) string {

@@ -10,6 +10,10 @@ import (
 
 func TestWords(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
+		{style.Tail("a/b.go", 6), "a/b.go"},
+		{style.Tail("a/b.go", 5), "…b.go"},
+		{style.Tail("日本語", 4), "… 語"}, // half of a wide character is a space
+		{style.Tail("a/b.go", 0), "…"},
 		{style.Plural(0, "file"), "0 files"},
 		{style.Plural(1, "file"), "1 file"},
 		{style.Plural(2, "file"), "2 files"},
