@@ -31,6 +31,15 @@ func latest[T any](all []T, most int) []T { return all[max(0, len(all)-most):] }
 // trimmer makes a file of lines anew, with the latest only; broken counts the lines that could not be read.
 type trimmer func(data []byte) (kept []byte, broken int, err error)
 
+// keepLatest makes a trimmer of what a line must be.
+func keepLatest[T any](most int, usable func(T) bool) trimmer {
+	return func(data []byte) ([]byte, int, error) {
+		all, broken := linesOf(data, usable)
+		kept, err := joinLines(latest(all, most))
+		return kept, broken, err
+	}
+}
+
 // rewrite writes a file of lines anew. If lines of it could not be read, the old one is kept beside it.
 func (m *Memory) rewrite(name string, old, kept []byte, broken int) error {
 	if broken > 0 {

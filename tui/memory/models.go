@@ -38,14 +38,23 @@ func modelsOf(all map[string]json.RawMessage) Models {
 }
 
 // refsOf reads a list of models and leaves out what is none.
-func refsOf(raw json.RawMessage) []lathe.ModelRef {
+func refsOf(raw json.RawMessage) (out []lathe.ModelRef) {
+	for _, ref := range itemsOf[lathe.ModelRef](raw) {
+		if ref.Provider != "" && ref.Model != "" && !slices.ContainsFunc(out, isModel(ref)) {
+			out = append(out, lathe.ModelRef{Provider: ref.Provider, Model: ref.Model})
+		}
+	}
+	return out
+}
+
+// itemsOf reads a list and leaves out what is of another type.
+func itemsOf[T any](raw json.RawMessage) (out []T) {
 	var list []json.RawMessage
 	_ = json.Unmarshal(raw, &list) // what is no list is none
-	var out []lathe.ModelRef
 	for _, item := range list {
-		var ref lathe.ModelRef
-		if json.Unmarshal(item, &ref) == nil && ref.Provider != "" && ref.Model != "" && !slices.ContainsFunc(out, isModel(ref)) {
-			out = append(out, lathe.ModelRef{Provider: ref.Provider, Model: ref.Model})
+		var v T
+		if json.Unmarshal(item, &v) == nil {
+			out = append(out, v)
 		}
 	}
 	return out
@@ -115,13 +124,9 @@ func (m *Memory) Pinned() ([]lathe.SessionID, error) {
 	return pinnedOf(all), err
 }
 
-func pinnedOf(all map[string]json.RawMessage) []lathe.SessionID {
-	var list []json.RawMessage
-	_ = json.Unmarshal(all["pinned"], &list) // what is no list is none
-	var out []lathe.SessionID
-	for _, raw := range list {
-		var id lathe.SessionID
-		if json.Unmarshal(raw, &id) == nil && id != "" && !slices.Contains(out, id) {
+func pinnedOf(all map[string]json.RawMessage) (out []lathe.SessionID) {
+	for _, id := range itemsOf[lathe.SessionID](all["pinned"]) {
+		if id != "" && !slices.Contains(out, id) {
 			out = append(out, id)
 		}
 	}
@@ -139,9 +144,6 @@ func (m *Memory) SavePinned(ctx context.Context, id lathe.SessionID, pinned bool
 			list = append(list, id)
 		} else {
 			list = slices.DeleteFunc(list, func(other lathe.SessionID) bool { return other == id })
-		}
-		if list == nil {
-			list = []lathe.SessionID{}
 		}
 		return put(all, "pinned", list)
 	})

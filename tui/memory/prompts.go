@@ -33,11 +33,7 @@ func isPrompt(d editor.Draft) bool { return !d.IsEmpty() }
 func (m *Memory) SaveHistory(ctx context.Context, d editor.Draft) error {
 	d = d.Light(mostToken)
 	d.Cursor = 0
-	return appendLine(ctx, m, historyFile, d, mostPrompts, func(data []byte) ([]byte, int, error) {
-		all, broken := linesOf(data, isPrompt)
-		kept, err := joinLines(latest(all, mostPrompts))
-		return kept, broken, err
-	})
+	return appendLine(ctx, m, historyFile, d, mostPrompts, keepLatest(mostPrompts, isPrompt))
 }
 
 // Stash reads the drafts that were put aside, oldest first.
@@ -51,11 +47,7 @@ func isStashed(s Stashed) bool { return !s.IsEmpty() }
 
 // SaveStash puts a draft aside.
 func (m *Memory) SaveStash(ctx context.Context, d editor.Draft, now lathe.Time) error {
-	return appendLine(ctx, m, stashFile, Stashed{d, now}, mostPrompts, func(data []byte) ([]byte, int, error) {
-		all, broken := linesOf(data, isStashed)
-		kept, err := joinLines(latest(all, mostPrompts))
-		return kept, broken, err
-	})
+	return appendLine(ctx, m, stashFile, Stashed{d, now}, mostPrompts, keepLatest(mostPrompts, isStashed))
 }
 
 // DropStash takes a draft out that was put aside.
