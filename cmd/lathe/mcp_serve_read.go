@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,17 +44,15 @@ type (
 // sessions lists those of the project.
 func (h *mcpHost) sessions(ctx context.Context, _ *mcp.CallToolRequest, in mcpListArgs) (*mcp.CallToolResult, mcpListReply, error) {
 	out := mcpListReply{Sessions: []mcpSession{}}
-	if in.Limit < 0 {
-		return nil, out, lathe.Errorf(lathe.Invalid, "limit is %d; want 0 or more", in.Limit)
-	}
-	if in.Limit == 0 {
-		in.Limit = mcpSessions
+	most, err := mcpLimit("limit", in.Limit, mcpSessions, mcpMostSessions)
+	if err != nil {
+		return nil, out, err
 	}
 	var found []lathe.Session
 	var cut map[lathe.SessionID]bool
 	e, err := h.look()
 	if err == nil {
-		if found, err = h.query(ctx, e, listFlags{most: min(in.Limit, mcpMostSessions), archived: in.Archived, search: in.Search}); err == nil {
+		if found, err = h.query(ctx, e, listFlags{most: most, archived: in.Archived, search: in.Search}); err == nil {
 			cut, err = interruptedOnes(ctx, e)
 		}
 	}
@@ -94,11 +93,9 @@ type (
 
 // session shows one as a transcript.
 func (h *mcpHost) session(ctx context.Context, _ *mcp.CallToolRequest, in mcpReadArgs) (*mcp.CallToolResult, mcpReadReply, error) {
-	if in.Messages < 0 {
-		return nil, mcpReadReply{}, lathe.Errorf(lathe.Invalid, "messages is %d; want 0 or more", in.Messages)
-	}
-	if in.Messages == 0 {
-		in.Messages = mcpMessages
+	most, err := mcpLimit("messages", in.Messages, mcpMessages, mcpMostMessages)
+	if err != nil {
+		return nil, mcpReadReply{}, err
 	}
 	e, err := h.look()
 	if err != nil {
@@ -108,7 +105,7 @@ func (h *mcpHost) session(ctx context.Context, _ *mcp.CallToolRequest, in mcpRea
 	if err != nil {
 		return nil, mcpReadReply{}, err
 	}
-	page, err := e.Messages(ctx, s.ID, lathe.Place{}, min(in.Messages, mcpMostMessages))
+	page, err := e.Messages(ctx, s.ID, lathe.Place{}, most)
 	if err != nil {
 		return nil, mcpReadReply{}, err
 	}
@@ -122,6 +119,14 @@ func (h *mcpHost) session(ctx context.Context, _ *mcp.CallToolRequest, in mcpRea
 		head.WriteString("\n… older messages are left out\n")
 	}
 	return mcpText(head.String() + text), mcpReadReply{ID: string(s.ID), Title: plain(s.Title), Messages: len(page.Messages), More: page.More, Shortened: short}, nil
+}
+
+// mcpLimit is how many of something are wanted; 0 is the usual number.
+func mcpLimit(name string, n, usual, most int) (int, error) {
+	if n < 0 {
+		return 0, lathe.Errorf(lathe.Invalid, "%s is %d; want 0 or more", name, n)
+	}
+	return min(cmp.Or(n, usual), most), nil
 }
 
 func mcpText(text string) *mcp.CallToolResult {
