@@ -65,8 +65,8 @@ func lookup(name string) *language {
 	}
 	base := path.Base(strings.ReplaceAll(name, "\\", "/"))
 	for _, key := range []string{name, base, strings.TrimPrefix(path.Ext(base), "."), stem(base)} {
-		if l := aliases()[key]; l != "" {
-			return languages()[l]()
+		if build := languages()[key]; build != nil {
+			return build()
 		}
 	}
 	return nil
@@ -81,57 +81,45 @@ func stem(base string) string {
 	return ""
 }
 
-// aliases are the names and endings of each language.
-var aliases = sync.OnceValue(func() map[string]string {
-	out := map[string]string{}
-	for name, also := range map[string]string{
-		"go":       "golang go.mod",
-		"js":       "javascript mjs cjs jsx ts typescript tsx mts cts node",
-		"python":   "py py3 pyi pyw python3 starlark bzl",
-		"rust":     "rs",
-		"c":        "h cpp c++ cc cxx hpp hh hxx objc objective-c m mm ino cu glsl",
-		"java":     "groovy gradle scala sc",
-		"kotlin":   "kt kts",
-		"csharp":   "cs c# dotnet",
-		"swift":    "",
-		"ruby":     "rb rake gemspec gemfile rakefile podfile crystal cr",
-		"php":      "phtml",
-		"sh":       "bash zsh shell shellscript ksh fish console shell-session env .env .bashrc .zshrc .profile dotenv",
-		"sql":      "mysql postgres postgresql sqlite plsql pgsql",
-		"json":     "jsonc json5 jsonl ndjson webmanifest ipynb",
-		"yaml":     "yml",
-		"toml":     "ini cfg conf properties editorconfig lock cargo.lock",
-		"html":     "xml xhtml svg vue svelte xsl xsd plist htm astro",
-		"css":      "scss sass less",
-		"lua":      "luau",
-		"markdown": "md mdx",
-		"diff":     "patch",
-		"docker":   "dockerfile containerfile",
-		"make":     "makefile mk gnumakefile",
-		"zig":      "",
-		"elixir":   "ex exs",
-		"proto":    "protobuf",
-		"hcl":      "tf terraform tfvars",
-	} {
-		out[name] = name
-		for _, a := range strings.Fields(also) {
-			out[a] = name
-		}
-	}
-	return out
-})
-
-// languages are built one by one, when they are first asked for.
+// languages has each under all its names and endings. They are built one by one, when they are first asked for.
 var languages = sync.OnceValue(func() map[string]func() *language {
 	out := map[string]func() *language{}
-	for name, build := range map[string]func() *language{
-		"go": langGo, "js": langJS, "python": langPython, "rust": langRust, "c": langC, "java": langJava,
-		"kotlin": langKotlin, "csharp": langCSharp, "swift": langSwift, "ruby": langRuby, "php": langPHP,
-		"sh": langShell, "sql": langSQL, "json": langJSON, "yaml": langYAML, "toml": langTOML, "html": langHTML,
-		"css": langCSS, "lua": langLua, "markdown": langMarkdown, "diff": langDiff, "docker": langDocker,
-		"make": langMake, "zig": langZig, "elixir": langElixir, "proto": langProto, "hcl": langHCL,
+	for _, l := range [...]struct {
+		names string
+		build func() *language
+	}{
+		{"go golang go.mod", langGo},
+		{"js javascript mjs cjs jsx ts typescript tsx mts cts node", langJS},
+		{"python py py3 pyi pyw python3 starlark bzl", langPython},
+		{"rust rs", langRust},
+		{"c h cpp c++ cc cxx hpp hh hxx objc objective-c m mm ino cu glsl", langC},
+		{"java groovy gradle scala sc", langJava},
+		{"kotlin kt kts", langKotlin},
+		{"csharp cs c# dotnet", langCSharp},
+		{"swift", langSwift},
+		{"ruby rb rake gemspec gemfile rakefile podfile crystal cr", langRuby},
+		{"php phtml", langPHP},
+		{"sh bash zsh shell shellscript ksh fish console shell-session env .env .bashrc .zshrc .profile dotenv", langShell},
+		{"sql mysql postgres postgresql sqlite plsql pgsql", langSQL},
+		{"json jsonc json5 jsonl ndjson webmanifest ipynb", langJSON},
+		{"yaml yml", langYAML},
+		{"toml ini cfg conf properties editorconfig lock cargo.lock", langTOML},
+		{"html xml xhtml svg vue svelte xsl xsd plist htm astro", langHTML},
+		{"css scss sass less", langCSS},
+		{"lua luau", langLua},
+		{"markdown md mdx", langMarkdown},
+		{"diff patch", langDiff},
+		{"docker dockerfile containerfile", langDocker},
+		{"make makefile mk gnumakefile", langMake},
+		{"zig", langZig},
+		{"elixir ex exs", langElixir},
+		{"proto protobuf", langProto},
+		{"hcl tf terraform tfvars", langHCL},
 	} {
-		out[name] = sync.OnceValue(build)
+		build := sync.OnceValue(l.build)
+		for name := range strings.FieldsSeq(l.names) {
+			out[name] = build
+		}
 	}
 	return out
 })
