@@ -107,49 +107,43 @@ func typed(k tea.KeyPressMsg) rune {
 	return r
 }
 
+// keypad has the key of the main field for each of the keypad that is no digit.
+var keypad = [...]struct{ pad, main rune }{
+	{tea.KeyKpEnter, tea.KeyEnter},
+	{tea.KeyKpEqual, '='},
+	{tea.KeyKpMultiply, '*'},
+	{tea.KeyKpPlus, '+'},
+	{tea.KeyKpComma, ','},
+	{tea.KeyKpSep, ','},
+	{tea.KeyKpMinus, '-'},
+	{tea.KeyKpDecimal, '.'},
+	{tea.KeyKpDivide, '/'},
+	{tea.KeyKpUp, tea.KeyUp},
+	{tea.KeyKpDown, tea.KeyDown},
+	{tea.KeyKpLeft, tea.KeyLeft},
+	{tea.KeyKpRight, tea.KeyRight},
+	{tea.KeyKpPgUp, tea.KeyPgUp},
+	{tea.KeyKpPgDown, tea.KeyPgDown},
+	{tea.KeyKpHome, tea.KeyHome},
+	{tea.KeyFind, tea.KeyHome},
+	{tea.KeyKpEnd, tea.KeyEnd},
+	{tea.KeySelect, tea.KeyEnd},
+	{tea.KeyKpInsert, tea.KeyInsert},
+	{tea.KeyKpDelete, tea.KeyDelete},
+}
+
 // mainField gives the key of the main field for one of the keypad.
 func mainField(code rune) rune {
+	if code < tea.KeyExtended {
+		return code
+	}
 	if code >= tea.KeyKp0 && code <= tea.KeyKp9 {
 		return '0' + code - tea.KeyKp0
 	}
-	switch code {
-	case tea.KeyKpEnter:
-		return tea.KeyEnter
-	case tea.KeyKpEqual:
-		return '='
-	case tea.KeyKpMultiply:
-		return '*'
-	case tea.KeyKpPlus:
-		return '+'
-	case tea.KeyKpComma, tea.KeyKpSep:
-		return ','
-	case tea.KeyKpMinus:
-		return '-'
-	case tea.KeyKpDecimal:
-		return '.'
-	case tea.KeyKpDivide:
-		return '/'
-	case tea.KeyKpUp:
-		return tea.KeyUp
-	case tea.KeyKpDown:
-		return tea.KeyDown
-	case tea.KeyKpLeft:
-		return tea.KeyLeft
-	case tea.KeyKpRight:
-		return tea.KeyRight
-	case tea.KeyKpPgUp:
-		return tea.KeyPgUp
-	case tea.KeyKpPgDown:
-		return tea.KeyPgDown
-	case tea.KeyKpHome, tea.KeyFind:
-		return tea.KeyHome
-	case tea.KeyKpEnd, tea.KeySelect:
-		return tea.KeyEnd
-	case tea.KeyKpInsert:
-		return tea.KeyInsert
-	case tea.KeyKpDelete:
-		return tea.KeyDelete
-	default:
-		return code
+	for _, k := range keypad {
+		if k.pad == code {
+			return k.main
+		}
 	}
+	return code
 }
