@@ -255,7 +255,7 @@ func (w *walk) words(c *call) (icon, words string) {
 	case "question":
 		return "?", "Questions"
 	case "invalid": // the engine's, in the place of a call that could not be made
-		return "✗", w.orVerb(strings.TrimSpace(a.Tool+": "+oneLine(a.Error)), c, "Preparing a call")
+		return "✗", orVerb(strings.TrimSpace(a.Tool+": "+oneLine(a.Error)), c, "Preparing a call")
 	default:
 		return "⚙", c.tool + short(c.input)
 	}
