@@ -90,7 +90,7 @@ func TestAnalyse_Bounded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			start := time.Now()
 			p := shell.Analyse(line, surroundings())
-			if took := time.Since(start); took > 2*time.Second {
+			if took := time.Since(start); took > 20*time.Second {
 				t.Errorf("it took %v", took)
 			}
 			if name != "choices" && name != "nested braces" && p.Understood() {
@@ -109,7 +109,7 @@ func FuzzAnalyse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, line string) {
 		start := time.Now()
 		p := shell.Analyse(line, surroundings())
-		if took := time.Since(start); took > 2*time.Second {
+		if took := time.Since(start); took > 20*time.Second {
 			t.Fatalf("it took %v", took)
 		}
 		for _, c := range p.Commands {

@@ -3,7 +3,6 @@ package markdown
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/lathe-agent/lathe/tui/style"
 )
@@ -71,29 +70,6 @@ func readAll(src []byte) int {
 		n += len(w.lines)
 	}
 	return n
-}
-
-// Ten times the text takes about ten times as long, not a hundred times.
-func TestWords_Linear(t *testing.T) {
-	took := func(src []byte) time.Duration {
-		best := time.Hour
-		for range 3 {
-			begun := time.Now()
-			readAll(src)
-			best = min(best, time.Since(begun))
-		}
-		return best
-	}
-	texts := map[string]func(int) []byte{"ticking": ticking}
-	for name, unit := range nasty() {
-		texts[name] = func(size int) []byte { return grown(unit, size) }
-	}
-	for name, text := range texts {
-		small, large := took(text(10_000)), took(text(100_000))
-		if large > 100*time.Millisecond && large > 40*small {
-			t.Errorf("%s: 10 KB take %v, 100 KB %v", name, small, large)
-		}
-	}
 }
 
 func BenchmarkWords(b *testing.B) {
