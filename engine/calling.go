@@ -64,6 +64,7 @@ func (s *stepping) run(ctx context.Context, t tool.Tool, c *tool.Call, h *host, 
 	if res, err = s.output.Cut(spec, res); err != nil { // the result can be used all the same
 		s.engine.log.Warn("an output was cut and could not be kept", "session", s.session.ID, "tool", spec.Name, "error", err)
 	}
+	res = s.settings.Images.shown(res)
 	s.engine.tidy(s.settings.Kept)
 	if hooks.ToolAfter != nil {
 		return hooks.ToolAfter(ctx, spec.Name, c, res)

@@ -254,6 +254,7 @@ func (e *Engine) composed(ctx context.Context, rec lathe.Session, p Prompt) (in 
 		}
 		e.own(&m)
 	}
+	settings.Images.prompted(m.Parts)
 	return lathe.Prompt{Message: m, Delivery: p.Delivery, NoReply: p.NoReply, Digest: p.digest(), Task: p.task}, nil
 }
 

@@ -48,6 +48,7 @@ type Settings struct {
 	Fallback       Fallback
 	Subagents      Subagents
 	Compaction     Compaction
+	Images         Images
 	// Checks are what is looked at without a model's goodwill.
 	Checks Checks
 	// Resource reads what a server of tools offers under an address; nil has none.

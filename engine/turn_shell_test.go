@@ -29,6 +29,7 @@ type desk struct {
 	session lathe.SessionID
 
 	resource func(ctx context.Context, server, uri string) ([]engine.Resource, error)
+	images   engine.Images
 }
 
 func newDesk(t *testing.T, script string) *desk {
@@ -77,6 +78,7 @@ func (d *desk) Settings(context.Context, workspace.Place) (*engine.Settings, err
 		Tools:        tool.NewSet(tool.Builtin(tool.Config{Bash: bash, Read: tool.ReadConfig{Seen: seen}, Write: tool.WriteConfig{Seen: seen}})...),
 		Shell:        tool.NewShell(bash),
 		Resource:     d.resource,
+		Images:       d.images,
 	}, nil
 }
 

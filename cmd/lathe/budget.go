@@ -131,3 +131,8 @@ func budgetLine(accounts []lathe.Account) string {
 	whose := map[lathe.AccountKind]string{lathe.SessionAccount: "budget ", lathe.DayAccount: "budget today ", lathe.ProjectAccount: "budget of the project "}[best.Kind]
 	return whose + spentOf(best)
 }
+
+// imagesOf is how images are made smaller, as the engine has it.
+func imagesOf(c config.ImageAttachment) engine.Images {
+	return engine.Images{Off: c.AutoResize != nil && !*c.AutoResize, Width: c.MaxWidth, Height: c.MaxHeight, Bytes: c.MaxBase64Bytes}
+}

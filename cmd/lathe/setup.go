@@ -145,8 +145,8 @@ func (s *agentSetup) read(k *known, place workspace.Place) *engine.Settings {
 		Kept:           engine.Kept{Age: time.Duration(c.Snapshot.MaxDays) * 24 * time.Hour, Bytes: int64(c.Snapshot.MaxMegabytes) << 20},
 		Retry:          retryOf(c.Retry), Budget: budgetOf(c.Budget),
 		Deadlines: engine.Deadlines{Tool: bound(c.Deadline.Tool), Subagent: bound(c.Deadline.Subagent), Ask: bound(c.Deadline.Ask)},
-		Subagents: subagentsOf(c),
-		Fallback:  engine.Fallback{Models: modelRefs(c.Fallback.Models), Unauthorized: c.Fallback.Unauthorized}, Compaction: compactionOf(c.Compaction),
+		Subagents: subagentsOf(c), Images: imagesOf(c.Attachment.Image),
+		Fallback: engine.Fallback{Models: modelRefs(c.Fallback.Models), Unauthorized: c.Fallback.Unauthorized}, Compaction: compactionOf(c.Compaction),
 		Headless: s.headless, Checks: engine.DefaultChecks(s.headless).With(c.Checks.Switches()),
 	}
 	s.equip(k, place, out)

@@ -1,0 +1,91 @@
+package engine
+
+import (
+	"encoding/base64"
+	"fmt"
+	"strings"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/picture"
+	"github.com/lathe-agent/lathe/tool"
+)
+
+// Images bound the images that models are shown. Providers refuse larger ones, and with them every
+// later request of the session. Zero fields mean the defaults.
+type Images struct {
+	Off           bool // leaves them as they are
+	Width, Height int  // pixels
+	Bytes         int  // as base64
+}
+
+const (
+	imageSide  = 2000
+	imageBytes = 5 << 20
+)
+
+func (i Images) limits() picture.Limits {
+	l := picture.Limits{Width: i.Width, Height: i.Height, Bytes: i.Bytes}
+	if l.Width <= 0 {
+		l.Width = imageSide
+	}
+	if l.Height <= 0 {
+		l.Height = imageSide
+	}
+	if l.Bytes <= 0 {
+		l.Bytes = imageBytes
+	}
+	l.Bytes = l.Bytes / 4 * 3 // before it is base64
+	return l
+}
+
+// fit is a file with its image within the limits; nil where that cannot be. Other files stay.
+func (i Images) fit(f *lathe.File) *lathe.File {
+	head, data, ok := strings.Cut(f.URL, ";base64,")
+	if i.Off || !ok || !strings.HasPrefix(f.Mime, "image/") || !strings.HasPrefix(head, "data:") {
+		return f
+	}
+	raw, err := base64.StdEncoding.DecodeString(data)
+	if err != nil {
+		return f // whoever sends it on says so
+	}
+	small, mime, ok := picture.Fit(raw, f.Mime, i.limits())
+	if !ok {
+		return nil
+	}
+	if mime == f.Mime && len(small) == len(raw) {
+		return f
+	}
+	out := *f
+	out.Mime, out.URL = mime, "data:"+mime+";base64,"+base64.StdEncoding.EncodeToString(small)
+	return &out
+}
+
+// prompted fits the images of a prompt. One that cannot be is said.
+func (i Images) prompted(parts []lathe.Part) {
+	for n, p := range parts {
+		f, ok := p.Body.(*lathe.File)
+		if !ok {
+			continue
+		}
+		if small := i.fit(f); small != nil {
+			parts[n].Body = small
+		} else {
+			parts[n].Body = synthetic(fmt.Sprintf("[The image %s was left out: it is too large to be shown and could not be made smaller.]", or(f.Filename, f.Mime)))
+		}
+	}
+}
+
+// shown fits the images of a result. How many cannot be is said behind its words.
+func (i Images) shown(r tool.Result) tool.Result {
+	var kept []*lathe.File
+	for _, f := range r.Attachments {
+		if small := i.fit(f); small != nil {
+			kept = append(kept, small)
+		}
+	}
+	if lost := len(r.Attachments) - len(kept); lost > 0 {
+		r.Output = strings.TrimLeft(fmt.Sprintf("%s\n\n[%d of %d attachments left out: too large to be shown, and they could not be made smaller.]", r.Output, lost, len(r.Attachments)), "\n")
+	}
+	r.Attachments = kept
+	return r
+}
