@@ -279,6 +279,17 @@ func (e *Engine) Backgrounds(ctx context.Context, parent lathe.SessionID) ([]lat
 	return e.store.Backgrounds(ctx, parent)
 }
 
+// GoesOn reports whether a session is at work, or about to be: a prompt waits that nobody holds. A
+// report may have come right behind the moment in which the session was told to be idle.
+func (e *Engine) GoesOn(ctx context.Context, id lathe.SessionID) (bool, error) {
+	waiting, _, err := e.store.Inbox(ctx, id)
+	if err != nil || slices.ContainsFunc(waiting, func(w store.Waiting) bool { return !w.Hold }) {
+		return err == nil, err
+	}
+	busy, err := e.store.Statuses(ctx, lathe.Scope{Session: id})
+	return len(busy) > 0, err
+}
+
 // Collect looks after background tasks of a session whose process has died, or of all sessions
 // if it is "": with resume they go on, otherwise their parent is told that they were cut off.
 func (e *Engine) Collect(ctx context.Context, parent lathe.SessionID, resume bool) error {

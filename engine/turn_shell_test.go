@@ -295,3 +295,24 @@ func TestShell_MessageIsTaken(t *testing.T) {
 		}
 	}
 }
+
+// A session goes on while a prompt waits or is answered, and not while one is held.
+func TestGoesOn(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, "text \"a\"\nstall")
+	goesOn := func(want bool, when string) {
+		t.Helper()
+		got, err := d.GoesOn(t.Context(), d.session)
+		d.ok(err)
+		if got != want {
+			t.Errorf("%s: %v", when, got)
+		}
+	}
+	goesOn(false, "nothing was said")
+	_, err := d.Submit(t.Context(), d.session, engine.Prompt{Parts: text("look")})
+	d.ok(err)
+	goesOn(true, "a prompt waits, or is answered")
+	d.ok(d.Send(t.Context(), d.session, lathe.Cancel{}))
+	d.ok(d.Drain(t.Context()))
+	goesOn(false, "the turn was cancelled")
+}

@@ -29,5 +29,8 @@ func (r *remote) Backgrounds(context.Context, lathe.SessionID) ([]lathe.Session,
 	return nil, nil
 }
 
+// GoesOn is, too.
+func (r *remote) GoesOn(context.Context, lathe.SessionID) (bool, error) { return false, nil }
+
 // Collect is done by the server when it begins.
 func (r *remote) Collect(context.Context, lathe.SessionID, bool) error { return nil }

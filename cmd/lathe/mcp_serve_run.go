@@ -194,7 +194,11 @@ func (t *mcpTurn) end(ctx context.Context, why error) error {
 // waits reports whether tasks in the background have yet to report.
 func (t *mcpTurn) waits(ctx context.Context) bool {
 	tasks, err := t.engine.Backgrounds(ctx, t.session.ID)
-	return err == nil && len(tasks) > 0
+	if err != nil || len(tasks) > 0 {
+		return err == nil
+	}
+	more, err := t.engine.GoesOn(ctx, t.session.ID) // the last may have reported just now
+	return err == nil && more
 }
 
 // hear takes one event of the session, and reports whether the turn has ended.

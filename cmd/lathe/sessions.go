@@ -69,6 +69,8 @@ type companies interface {
 	// after those whose process has died.
 	Backgrounds(ctx context.Context, parent lathe.SessionID) ([]lathe.Session, error)
 	Collect(ctx context.Context, parent lathe.SessionID, resume bool) error
+	// GoesOn reports whether a session that was told to rest has something to do all the same.
+	GoesOn(ctx context.Context, id lathe.SessionID) (bool, error)
 }
 
 // runEnds are how a program leaves a turn.

@@ -93,8 +93,12 @@ func (r *runner) titleOf(ctx context.Context, id lathe.SessionID) string {
 // program, and what they find is for the session to tell.
 func (r *runner) waits(ctx context.Context) bool {
 	tasks, err := r.engine.Backgrounds(ctx, r.session.ID)
-	if err != nil || len(tasks) == 0 {
+	if err != nil {
 		return false
+	}
+	if len(tasks) == 0 { // the last may have reported just now
+		more, err := r.engine.GoesOn(ctx, r.session.ID)
+		return err == nil && more
 	}
 	for _, s := range tasks {
 		r.note("# waiting for %s", plain(s.Title))
