@@ -111,16 +111,17 @@ func (a *app) readExport(ctx context.Context, name string) ([]byte, error) {
 		}
 		return data, nil
 	}
-	from := a.stdin
-	if name != "-" {
-		f, err := os.Open(name)
+	data, err := reading(ctx, func() ([]byte, error) {
+		if name == "-" {
+			return readWhole(a.stdin)
+		}
+		f, err := os.Open(name) // which waits for a writer if it is a pipe
 		if err != nil {
-			return nil, notImported(name, fileError(err))
+			return nil, err
 		}
 		defer func() { _ = f.Close() }()
-		from = f
-	}
-	data, err := reading(ctx, func() ([]byte, error) { return readWhole(from) })
+		return readWhole(f)
+	})
 	if err != nil {
 		return nil, notImported(name, fileError(err))
 	}
