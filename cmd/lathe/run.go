@@ -442,6 +442,8 @@ func (a *app) attached(name string) (lathe.Part, error) {
 	switch {
 	case info.IsDir():
 		mime = "application/x-directory"
+	case !info.Mode().IsRegular(): // <(…) of a shell, which can be read once and has no name later
+		return lathe.Part{}, lathe.Errorf(lathe.Invalid, "%s is no file that stays: write it to one, or pipe it in: `… | lathe run WORDS`", plain(name))
 	default:
 		if m, ok := media[strings.ToLower(filepath.Ext(path))]; ok {
 			mime = m
