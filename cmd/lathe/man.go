@@ -34,10 +34,12 @@ func manual(root *cobra.Command) string {
 	p.macro(".SH NAME")
 	p.macro("lathe \\- " + roff(strings.ToLower(root.Short[:1])+root.Short[1:]))
 	p.macro(".SH SYNOPSIS")
-	p.macro(".B lathe\n.I COMMAND\n[\\fIFLAGS\\fR]")
+	p.macro(".B lathe\n[\\fIPROJECT\\fR]\n[\\fIFLAGS\\fR]\n.PP\n.B lathe\n.I COMMAND\n[\\fIFLAGS\\fR]")
 	p.macro(".SH DESCRIPTION")
 	p.prose(root.Long)
 	p.examples(root.Example)
+	p.macro(".SH FLAGS OF THE TERMINAL PROGRAM")
+	p.flags(root.LocalNonPersistentFlags().FlagUsages())
 	p.macro(".SH COMMANDS")
 	for _, c := range root.Commands() {
 		p.command(c)

@@ -42,6 +42,12 @@ func TestMan_Whole(t *testing.T) {
 	}
 	_, global, _ := strings.Cut(page, ".SH FLAGS OF ALL COMMANDS")
 	flagsIn(t, "lathe", root.PersistentFlags().FlagUsages(), unroff(global))
+	_, own, _ := strings.Cut(page, ".SH FLAGS OF THE TERMINAL PROGRAM")
+	own, _, _ = strings.Cut(own, ".SH COMMANDS")
+	flagsIn(t, "lathe", root.LocalNonPersistentFlags().FlagUsages(), unroff(own))
+	if !strings.Contains(unroff(own), "--prompt") {
+		t.Error("the flags of the program without a command are not told")
+	}
 }
 
 // Every line that a formatter would take for its own is one we mean.
