@@ -197,7 +197,7 @@ func TestPost_Refused(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = fetch(t.Context(), model.Endpoint{Provider: "acme", BaseURL: "http://" + address, Client: &http.Client{Transport: &http.Transport{}}})
-	if lathe.CodeOf(err) != lathe.Unavailable || err.Error() != "the provider cannot be reached: the connection was refused" || !errors.Is(err, syscall.ECONNREFUSED) {
+	if lathe.CodeOf(err) != lathe.Unavailable || err.Error() != "the provider cannot be reached: the connection to "+address+" was refused" || !errors.Is(err, syscall.ECONNREFUSED) {
 		t.Error(err)
 	}
 }

@@ -38,10 +38,18 @@ func TransportError(ctx context.Context, err error) error {
 	case strings.Contains(err.Error(), "connection reset"):
 		return broken("Connection reset by server", err, "code", "ECONNRESET", "syscall", syscallOf(err), "message", innermost(err))
 	case strings.Contains(err.Error(), "connection refused"):
-		return broken("the provider cannot be reached: the connection was refused", err, "code", "ECONNREFUSED")
+		return broken("the provider cannot be reached: the connection"+toWhere(err)+" was refused", err, "code", "ECONNREFUSED")
 	default:
 		return broken("the connection to the provider failed: "+innermost(err), err, "code", "transport")
 	}
+}
+
+// toWhere says who was called, which may be a proxy, or a server of this machine that is not up.
+func toWhere(err error) string {
+	if op, ok := errors.AsType[*net.OpError](err); ok && op.Addr != nil {
+		return " to " + op.Addr.String()
+	}
+	return ""
 }
 
 // innermost is the text of the first cause, without what each layer put before it.
