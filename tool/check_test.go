@@ -101,6 +101,8 @@ func TestCheckSchema(t *testing.T) {
 		{`{"$defs":{"a":7},"$ref":"#/$defs/a"}`, "not a JSON schema"},
 		{`{"default":7,"$ref":"#/default"}`, "not a schema"},
 		{`{"items":{"pattern":"("}}`, "pattern"},
+		{`{"properties":{"n":{"type":"integr"}}}`, `type "integr": there are object, array`},
+		{`{"type":["object","nil"]}`, `type "nil"`},
 	}
 	for _, tt := range tests {
 		err := CheckSchema(json.RawMessage(tt.schema))

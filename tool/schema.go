@@ -22,7 +22,7 @@ type schema struct {
 	root     *jsonschema.Schema
 	refs     map[string]*jsonschema.Schema // by the text of the reference, only what was found
 	patterns map[string]*regexp.Regexp     // by their text, only those Go can read
-	missing  []string                      // references and patterns that cannot be used
+	missing  []string                      // references, patterns and types that cannot be used
 }
 
 // compile reads a schema. What it cannot follow in one from outside (a reference to another
@@ -46,6 +46,9 @@ func parseSchema(raw []byte) (*jsonschema.Schema, error) {
 	return s, nil
 }
 
+// kinds are the types that values have.
+var kinds = []string{"object", "array", "string", "number", "integer", "boolean", "null"}
+
 // ready finds references and compiles patterns; raw is the document that references point into.
 func ready(root *jsonschema.Schema, raw []byte) *schema {
 	s := &schema{root: root, refs: map[string]*jsonschema.Schema{}, patterns: map[string]*regexp.Regexp{}}
@@ -55,6 +58,11 @@ func ready(root *jsonschema.Schema, raw []byte) *schema {
 		todo = append(todo[:len(todo)-1], children(next)...)
 		if len(next.PropertyOrder) < len(next.Properties) {
 			next.PropertyOrder = slices.Sorted(maps.Keys(next.Properties))
+		}
+		for _, t := range typesOf(next) {
+			if !slices.Contains(kinds, t) { // nothing would ever fit
+				s.missing = append(s.missing, fmt.Sprintf("type %q: there are %s", clip(t), strings.Join(kinds, ", ")))
+			}
 		}
 		s.compilePattern(next.Pattern)
 		for p := range next.PatternProperties {
