@@ -104,3 +104,15 @@ func TestPrune(t *testing.T) {
 		t.Error(left, err)
 	}
 }
+
+// Whoever waits for a server and then asks for its tools must not be given a list of before: with
+// the change of a state the list has to be made anew, not a moment later.
+func TestPeer_HubKnowsOfEveryChange(t *testing.T) {
+	h := &Hub{}
+	p := newPeer(h, Server{Name: "s"})
+	p.over = make(chan struct{})
+	before := h.grown.Load()
+	if !p.set(p.over, func(s *state) { s.at = Connected }) || h.grown.Load() == before {
+		t.Error("it is connected, and the hub does not know")
+	}
+}

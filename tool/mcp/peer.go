@@ -101,7 +101,8 @@ func (p *peer) tell() {
 	p.news = make(chan struct{})
 }
 
-// set changes the state, if over is still the goroutine in charge.
+// set changes the state, if over is still the goroutine in charge. Whoever sees the change finds
+// that the hub knows of it.
 func (p *peer) set(over chan struct{}, change func(*state)) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -109,6 +110,7 @@ func (p *peer) set(over chan struct{}, change func(*state)) bool {
 		return false
 	}
 	change(&p.now)
+	p.hub.changed()
 	p.tell()
 	return true
 }
@@ -119,9 +121,9 @@ func (p *peer) stop() {
 	over, quit := p.over, p.quit
 	p.off, p.over, p.quit = true, nil, nil
 	p.now.at, p.now.err, p.now.link = Disabled, nil, nil
+	p.hub.changed()
 	p.tell()
 	p.mu.Unlock()
-	p.hub.changed()
 	if over != nil {
 		quit()
 		<-over
@@ -173,7 +175,6 @@ func (p *peer) give(over chan struct{}, at State, err error) {
 		s.at, s.err, s.link = at, err, nil
 		p.over, p.quit = nil, nil
 	})
-	p.hub.changed()
 }
 
 // lost gives up a server that does not work, and tells the user: its tools are not there, and a
@@ -246,7 +247,6 @@ func (p *peer) adopt(over chan struct{}, l *link, list *listing) {
 	if !mine {
 		return
 	}
-	p.hub.changed()
 	if before.same(list) {
 		p.confirmListing()
 		return
