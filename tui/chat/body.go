@@ -131,15 +131,32 @@ func clip(text string, most int, last bool) (kept string, left int) {
 // failure draws why a call failed.
 func (w *walk) failure(c *call, width int, open bool) []style.Line {
 	th := w.env.Theme
-	text, left := clip(strings.TrimSpace(c.failed), most(open, foldedFailure), false)
+	why, hint := c.failed, "… click to unfold"
+	if c.tool == "task" {
+		why, hint = inEnvelope(why), "…"
+		if c.meta.Session != "" {
+			hint += " click to go there"
+		}
+	}
+	text, left := clip(strings.TrimSpace(why), most(open, foldedFailure), false)
 	rows := style.WrapAll(style.Lines(text, style.Fg(th.Error)), max(1, width-2))
 	if !open && len(rows) > foldedFailure {
 		rows, left = rows[:foldedFailure], left+1
 	}
 	if left > 0 {
-		rows = append(rows, style.Of("… click to unfold", style.Fg(th.TextMuted)))
+		rows = append(rows, style.Of(hint, style.Fg(th.TextMuted)))
 	}
 	return w.box(rows, width)
+}
+
+// inEnvelope is what a report on a task says, without what is around it for the model.
+func inEnvelope(report string) string {
+	_, text, ok := strings.Cut(report, "<task_error>")
+	if !ok {
+		return report
+	}
+	text, _, _ = strings.Cut(text, "</task_error>")
+	return text
 }
 
 func (w *walk) readBody(c *call, width int, open bool) (rows []style.Line) {

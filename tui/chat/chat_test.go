@@ -69,8 +69,12 @@ func done(tool, input, meta, output string) *lathe.ToolCall {
 	}}
 }
 
-func failed(tool, input, why string) *lathe.ToolCall {
-	return &lathe.ToolCall{CallID: "c", Tool: tool, State: &lathe.Failed{Input: json.RawMessage(input), Error: why, Start: 1000, End: 5000}}
+func failed(tool, input, why string, meta ...string) *lathe.ToolCall {
+	f := &lathe.Failed{Input: json.RawMessage(input), Error: why, Start: 1000, End: 5000}
+	if len(meta) > 0 {
+		f.Metadata = json.RawMessage(meta[0])
+	}
+	return &lathe.ToolCall{CallID: "c", Tool: tool, State: f}
 }
 
 func running(tool, input, meta string) *lathe.ToolCall {
@@ -111,6 +115,7 @@ func everything() *talk {
 		done("todowrite", `{}`, `{"todos":[{"content":"find it","status":"completed"},{"content":"mend it","status":"in_progress"},{"content":"test it","status":"pending"},{"content":"ship it","status":"cancelled"}]}`, "…"),
 		done("question", `{"questions":[{"question":"Which one?","header":"One","options":[]}]}`, `{"answers":[["Both"]]}`, "…"),
 		done("task", `{"subagent_type":"explore","description":"find callers"}`, `{"sessionId":"ses_2"}`, "…"),
+		failed("task", `{"subagent_type":"explore","description":"find more"}`, "<task id=\"ses_9\" state=\"error\">\n<task_error>\nThe user rejected its call of bash.\nTwo.\nThree.\nFour.\n</task_error>\n1 step, 20 tokens\n</task>", `{"sessionId":"ses_9"}`),
 		done("webfetch", `{"url":"https://example.com/a"}`, `{}`, "…"),
 		done("websearch", `{"query":"go 1.26"}`, `{}`, "…"),
 		done("skill", `{"name":"release"}`, `{}`, "…"),
