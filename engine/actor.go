@@ -54,10 +54,10 @@ type ending struct {
 }
 
 // wait returns what came of the turn, once it has ended.
-func (e *ending) wait(ctx context.Context) (lathe.Message, error) {
+func (r *ending) wait(ctx context.Context) (lathe.Message, error) {
 	select {
-	case <-e.done:
-		return e.message, e.err
+	case <-r.done:
+		return r.message, r.err
 	case <-ctx.Done():
 		return lathe.Message{}, context.Cause(ctx)
 	}
