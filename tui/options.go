@@ -25,6 +25,8 @@ type Options struct {
 	State string                     // folder for what is remembered between runs; "" remembers nothing
 	// Editor is the command that edits a prompt outside, as words; empty has none.
 	Editor []string
+	// Lend is called when that command gets the terminal, and back when it has ended. It may be nil.
+	Lend func() (back func())
 	// FirstRun looks for what someone without a provider could use. It may take a moment.
 	FirstRun func(ctx context.Context) []Offer
 	// ReadFile reads an attachment from this machine, up to a size that is sensible.

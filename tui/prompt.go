@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -293,10 +294,7 @@ func (p *program) editText(text string, done func(string)) tea.Cmd {
 		return p.say(toast.Error, words(err))
 	}
 	cmd := exec.Command(p.o.Editor[0], append(slices.Clone(p.o.Editor[1:]), path)...)
-	if p.o.Out != nil { // what the library has is no file, and an editor wants a terminal
-		cmd.Stdout = p.o.Out
-	}
-	return tea.ExecProcess(cmd, func(err error) tea.Msg {
+	return tea.Exec(lent{cmd, p.o}, func(err error) tea.Msg {
 		text, readErr := os.ReadFile(path)
 		_ = os.Remove(path) // it is in the temporary folder
 		return answered{what: "use your editor", err: firstOf(err, readErr), then: func() tea.Cmd {
@@ -306,6 +304,30 @@ func (p *program) editText(text string, done func(string)) tea.Cmd {
 			return nil
 		}}
 	})
+}
+
+// lent is a command that has the terminal while it runs: ours, since what the library has is no file.
+type lent struct {
+	*exec.Cmd
+	o Options
+}
+
+func (c lent) SetStdin(r io.Reader) { c.Stdin = r }
+
+func (c lent) SetStdout(w io.Writer) {
+	if c.Stdout = w; c.o.Out != nil {
+		c.Stdout = c.o.Out
+	}
+}
+
+func (c lent) SetStderr(w io.Writer) { c.Stderr = w }
+
+// Run runs it to its end.
+func (c lent) Run() error {
+	if c.o.Lend != nil {
+		defer c.o.Lend()()
+	}
+	return c.Cmd.Run()
 }
 
 // pasted takes a paste to who has the keys.

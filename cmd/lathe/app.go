@@ -10,6 +10,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -33,6 +34,7 @@ type app struct {
 	logins []auth.Method           // how one can log in without a key
 	browse func(page string) error // opens a page in the user's browser
 	onDraw func()                  // is called whenever the live view draws; nil but in tests
+	lent   *atomic.Int32           // how many other programs have the terminal
 
 	dir       string // --dir
 	json      bool   // --json
@@ -51,7 +53,7 @@ func newApp() *app {
 	stdout := &countingFile{file: os.Stdout}
 	return &app{
 		stdin: os.Stdin, out: bufio.NewWriterSize(stdout, 64<<10), stdout: stdout, stderr: os.Stderr,
-		env: os.Getenv, now: time.Now, log: slog.New(slog.DiscardHandler), logins: auth.Methods(), browse: browse,
+		env: os.Getenv, now: time.Now, log: slog.New(slog.DiscardHandler), logins: auth.Methods(), browse: browse, lent: new(atomic.Int32),
 	}
 }
 

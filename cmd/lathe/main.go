@@ -40,7 +40,7 @@ func main() {
 
 // run executes one command line and returns the exit code.
 func run(a *app, args []string) int {
-	ctx, stop := untilSignal(context.Background())
+	ctx, stop := untilSignal(context.Background(), a.lent)
 	defer stop()
 	root := newRoot(a)
 	if completes(args) {

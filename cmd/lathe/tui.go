@@ -188,7 +188,7 @@ func (a *app) perform(ctx context.Context, in *os.File, s stage) (tui.Ended, err
 			return e, nil
 		},
 		Version: version, Dir: dir, Remote: s.remote, Start: s.flags.start(), Look: a.look(l.TUI, dir), Keys: l.TUI.Keybinds, State: s.state,
-		Editor: editorWords(a.env), FirstRun: s.offers, ReadFile: readAttachment, Copy: a.copier(), Clipboard: a.paster(), Browse: a.browse, Leaving: limit.begin,
+		Editor: editorWords(a.env), FirstRun: s.offers, ReadFile: readAttachment, Copy: a.copier(), Clipboard: a.paster(), Browse: a.browse, Leaving: limit.begin, Lend: a.lend,
 		Log: func(format string, args ...any) { a.log.Info(fmt.Sprintf(format, args...)) },
 		In:  in, Out: a.stdout.file, Env: os.Environ(), Now: a.now,
 	})

@@ -261,6 +261,30 @@ func TestTUIScreen_Editor(t *testing.T) {
 	x.restored()
 }
 
+// An interrupt that is typed while an editor has the terminal is the editor's.
+func TestTUIScreen_EditorInterrupted(t *testing.T) {
+	t.Parallel()
+	home := screenHome(t, "text \"Said.\"\nfinish stop")
+	editor := filepath.Join(home, "edit")
+	if err := os.WriteFile(editor, []byte("#!/bin/sh\necho edi''ting\nexec sleep 60\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	x := inTmux(t, home, 80, 24, "EDITOR="+editor)
+	x.run("lathe")
+	x.see(" own")
+	x.typed("by hand")
+	x.see("by hand")
+	x.keys("C-x", "e")
+	x.see("editing")
+	x.keys("C-c")
+	x.see("Could not use your editor")
+	x.see("by hand")
+	x.keys("C-c")
+	x.gone("by hand")
+	x.leave()
+	x.restored()
+}
+
 // What is piped in is the first prompt.
 func TestTUIScreen_Piped(t *testing.T) {
 	t.Parallel()
