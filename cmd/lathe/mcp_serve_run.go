@@ -197,6 +197,9 @@ func (t *mcpTurn) waits(ctx context.Context) bool {
 	if err != nil || len(tasks) > 0 {
 		return err == nil
 	}
+	if t.failed != nil {
+		return false // the store may have stopped it, and then it cannot say that it rests
+	}
 	more, err := t.engine.GoesOn(ctx, t.session.ID) // the last may have reported just now
 	return err == nil && more
 }

@@ -96,6 +96,9 @@ func (r *runner) waits(ctx context.Context) bool {
 	if err != nil {
 		return false
 	}
+	if len(tasks) == 0 && r.failed != nil {
+		return false // the store may have stopped it, and then it cannot say that it rests
+	}
 	if len(tasks) == 0 { // the last may have reported just now
 		more, err := r.engine.GoesOn(ctx, r.session.ID)
 		return err == nil && more
