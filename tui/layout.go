@@ -8,7 +8,6 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/tui/chat"
-	"github.com/lathe-agent/lathe/tui/dialog"
 	"github.com/lathe-agent/lathe/tui/editor"
 	"github.com/lathe-agent/lathe/tui/home"
 	"github.com/lathe-agent/lathe/tui/key"
@@ -337,8 +336,8 @@ func (p *program) layScrollbar(th *style.Theme, f frame, lines []style.Line) {
 // layOver puts a dialog over the screen, which recedes.
 func (p *program) layOver(th *style.Theme, lines []style.Line) ([]style.Line, *tea.Cursor) {
 	o := p.over
-	if l, ok := o.box.(*dialog.List); ok {
-		l.SetFrame(max(0, p.motion()))
+	if m, ok := o.box.(interface{ SetFrame(n int) }); ok {
+		m.SetFrame(max(0, p.motion()))
 	}
 	rows := o.box.View(th, p.width, max(1, p.height-2))
 	w := 0

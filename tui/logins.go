@@ -94,7 +94,7 @@ func (p *program) authorize(provider host.Provider, n int, a host.Authorization)
 		return tea.Batch(p.browse(a.URL), p.show(&overlay{box: dialog.NewCodeInput(p.keys, provider, a), on: entered(complete)}))
 	}
 	box := dialog.NewLoginWait(p.keys, provider, a)
-	waiting = &overlay{box: box, stays: true, on: chosen(func(dialog.Chosen) tea.Cmd { return p.browse(a.URL) })}
+	waiting = &overlay{box: box, stays: true, spins: func() bool { return true }, on: chosen(func(dialog.Chosen) tea.Cmd { return p.browse(a.URL) })}
 	return tea.Batch(p.browse(a.URL), p.show(waiting), complete(""))
 }
 

@@ -27,6 +27,10 @@ func TestLogin_Page(t *testing.T) {
 			s.press("enter", "enter")
 			s.sees("https://example.com/in", "ABCD")
 			s.did("authorize other 0")
+			before := s.screen()
+			if s.pass(beatTime); s.screen() == before {
+				t.Error("nothing shows that it is waited for")
+			}
 			close(s.engine.away)
 			s.settle()
 			s.did("complete other 0")

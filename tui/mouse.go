@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/lathe-agent/lathe/tui/dialog"
+	"github.com/lathe-agent/lathe/tui/editor"
 	"github.com/lathe-agent/lathe/tui/status"
 	"github.com/lathe-agent/lathe/tui/style"
 	"github.com/lathe-agent/lathe/tui/toast"
@@ -111,9 +112,13 @@ func (p *program) wheel(m tea.Mouse) tea.Cmd {
 	case p.asking != nil && m.Y >= f.promptY:
 		p.asking.wheel(dy)
 		return nil
-	default:
-		return p.scroll(dy * p.notch())
+	case p.asking == nil && !p.isChild() && m.Y >= f.promptY && m.Y < f.promptY+f.promptHeight:
+		out := p.edit.Wheel(dy)
+		if _, ends := out.(editor.NotHandled); !ends { // else there is no more of it
+			return p.edited(out)
+		}
 	}
+	return p.scroll(dy * p.notch())
 }
 
 // notch is how many rows a notch of the wheel is. Where the user wants that, they become more while the wheel is

@@ -46,3 +46,32 @@ func TestSelect_StaysInItsRegion(t *testing.T) {
 		}
 	})
 }
+
+// The wheel over the prompt goes through what is typed, and at its end through the conversation.
+func TestWheel_Prompt(t *testing.T) {
+	onStage(t, sample(), inSample(), func(s *stage) {
+		for _, word := range []string{"one", "two", "three"} {
+			s.typed(word)
+			s.press("ctrl+j")
+		}
+		up := func() {
+			s.send(tea.MouseWheelMsg(tea.Mouse{X: 5, Y: s.p.frame().promptY + 1, Button: tea.MouseWheelUp}))
+			s.settle()
+		}
+		row := func() int { return s.p.View().Cursor.Y }
+		last, screen := row(), s.screen()
+		for range 3 {
+			up()
+		}
+		if got := row(); got != last-3 {
+			t.Errorf("the cursor is in row %d, not %d", got, last-3)
+		}
+		if s.screen() != screen {
+			t.Error("the conversation moved as well")
+		}
+		up()
+		if s.screen() == screen {
+			t.Error("at the end of what is typed nothing moves")
+		}
+	})
+}
