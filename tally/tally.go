@@ -52,10 +52,14 @@ func New(zone *time.Location, withHabits bool) *Tally {
 	return t
 }
 
-// Add counts a message. Those of a session come together.
+// Add counts a message. Those of a session come together. One that is older than its session is
+// the copy that a fork has of it: it was said and paid for once, in the session it came from.
 func (t *Tally) Add(s lathe.Session, m lathe.Message) {
 	if s.ID != t.session {
 		t.begin(s)
+	}
+	if m.Created < s.Created {
+		return
 	}
 	f := &t.figures
 	f.Messages++
