@@ -131,6 +131,7 @@ func TestJS_LoadFailures(t *testing.T) {
 
 // A plugin that stops the whole host is found out and left out; the others go on in a new one.
 func TestJS_Faults(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, map[string]string{
 		"bad.js": `export const A = async () => ({
 			"chat.params": () => { for (;;) {} }, "chat.headers": () => { process.reallyExit(1) }, "shell.env": () => new Promise(() => {}) })`,

@@ -86,6 +86,7 @@ func TestCompany_Order(t *testing.T) {
 
 // What a plugin does wrong is its own error, and after three in a row it is left out; the others go on.
 func TestCompany_Faults(t *testing.T) {
+	t.Parallel()
 	for behaviour, words := range map[string]string{
 		"hangs":       "no answer within 3s",
 		"crashes":     "its process ended during the call",
@@ -159,6 +160,7 @@ func TestCompany_Restart(t *testing.T) {
 
 // Plugins that cannot be loaded are told of, and the others work.
 func TestCompany_LoadFailures(t *testing.T) {
+	t.Parallel()
 	for behaviour, words := range map[string]string{
 		"dies-at-start": "it said: I am dies-at-start\nno such library",
 		"never-ready":   "it was not ready within 6s",
@@ -211,6 +213,7 @@ func TestCompany_Cancel(t *testing.T) {
 }
 
 func TestCompany_ToolFaults(t *testing.T) {
+	t.Parallel()
 	w := programs(t, stub("crashes"), stub("hangs"), stub("nonsense"), stub("well"))
 	w.start()
 	if got := len(w.c.Tools()); got != 4 {

@@ -22,6 +22,7 @@ func bad(t testing.TB, mode string, args ...string) mcp.Server {
 }
 
 func TestFault_ServersThatCannotBeUsed(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		mode  string
 		words []string
@@ -88,6 +89,7 @@ func TestFault_ServersThatWork(t *testing.T) {
 }
 
 func TestFault_NeverAnswers(t *testing.T) {
+	t.Parallel()
 	s := bad(t, "never answers")
 	s.Timeout = 5 * time.Second
 	w := open(t, []mcp.Server{s})

@@ -86,6 +86,7 @@ func TestHub_MixedContent(t *testing.T) {
 
 // TestHub_Progress calls a tool that takes longer than its deadline, and tells that it is at work.
 func TestHub_Progress(t *testing.T) {
+	t.Parallel()
 	s := good(t, "s")
 	s.Timeout = 3 * time.Second // long enough to begin, also on a busy machine
 	w := open(t, []mcp.Server{s}, func(o *mcp.Options) { o.Timeout = 0 })
@@ -117,6 +118,7 @@ func TestHub_CancelIsForwarded(t *testing.T) {
 }
 
 func TestHub_Deadline(t *testing.T) {
+	t.Parallel()
 	s := good(t, "s")
 	s.Timeout = 4 * time.Second
 	w := open(t, []mcp.Server{s})

@@ -197,6 +197,7 @@ func TestLogin_NeedsAClient(t *testing.T) {
 }
 
 func TestLogin_CanceledAndBusy(t *testing.T) {
+	t.Parallel()
 	g := newGuarded(t)
 	port := freePort(t)
 	w := g.open(t, filepath.Join(t.TempDir(), "mcp-auth.json"), func(s *mcp.Server) { s.OAuth.CallbackPort = port })

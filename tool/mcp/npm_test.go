@@ -58,6 +58,7 @@ func published(t *testing.T) string {
 }
 
 func TestPublished_Everything(t *testing.T) {
+	t.Parallel()
 	bin := published(t)
 	w := open(t, []mcp.Server{{Name: "everything", Command: []string{filepath.Join(bin, "mcp-server-everything"), "stdio"}, Timeout: 30 * time.Second}})
 	w.ready()
@@ -108,6 +109,7 @@ func everything(t *testing.T, w *world) {
 }
 
 func TestPublished_EverythingOverHTTP(t *testing.T) {
+	t.Parallel()
 	bin := published(t)
 	for mode, path := range map[string]string{"streamableHttp": "/mcp", "sse": "/sse"} {
 		t.Run(mode, func(t *testing.T) {

@@ -55,6 +55,7 @@ func (s *site) values(name string) (out []string) {
 }
 
 func TestRemote_Streamable(t *testing.T) {
+	t.Parallel()
 	s := serve(t, streamable())
 	w := open(t, []mcp.Server{{Name: "r", URL: s.URL + "/mcp?key=hidden-in-query", Headers: map[string]string{"X-Key": "sesame-4711"}}})
 	w.ready()
@@ -96,6 +97,7 @@ func TestRemote_SSE(t *testing.T) {
 }
 
 func TestRemote_Faults(t *testing.T) {
+	t.Parallel()
 	status := func(code int) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "secret detail sesame-4711", code) })
 	}
@@ -168,6 +170,7 @@ func TestRemote_NobodyThere(t *testing.T) {
 // TestRemote_HangingStream has a server that takes the request for its own messages and says
 // nothing, not even that it will.
 func TestRemote_HangingStream(t *testing.T) {
+	t.Parallel()
 	inner := streamable()
 	s := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodGet {
