@@ -29,10 +29,7 @@ func (noModel) details() []string {
 // haveModel looks before a session is made whether a turn would have a model, and helps if not.
 func (a *app) haveModel(ctx context.Context, e *engine.Engine, setup io.Closer, f *runFlags) error {
 	s, ok := setup.(*agentSetup)
-	if ok && f.model != "" {
-		return a.knownModel(ctx, *f)
-	}
-	if !ok || f.command != "" || f.replay != "" || f.session != "" || f.next || f.resume {
+	if !ok || f.command != "" && f.model == "" || f.replay != "" || f.session != "" || f.next || f.resume {
 		return nil // what they name has a model, or the engine says what is wrong
 	}
 	place, err := e.Locate(ctx, a.dir)
@@ -40,7 +37,12 @@ func (a *app) haveModel(ctx context.Context, e *engine.Engine, setup io.Closer, 
 		return nil // as the session will say
 	}
 	k, err := s.at(place) // without plugins: nobody hears yet what they have to say
-	if err != nil || hasModel(k.settings, f.agent) {
+	switch {
+	case err != nil:
+		return nil
+	case f.model != "":
+		return a.knownModel(ctx, k.providers, *f)
+	case hasModel(k.settings, f.agent):
 		return nil
 	}
 	if settings, err := s.Settings(ctx, place); err != nil || hasModel(settings, f.agent) { // a plugin brought one
@@ -61,16 +63,9 @@ func (a *app) haveModel(ctx context.Context, e *engine.Engine, setup io.Closer, 
 // knownModel refuses a model that nobody has, before a session is made for it: the next `run -c`
 // would go on there, with that model. Programs are told in the session, by an object; a fallback or
 // a plugin may know better.
-func (a *app) knownModel(ctx context.Context, f runFlags) error {
-	if f.format != "default" || f.replay != "" || f.session != "" || f.next {
-		return nil
-	}
-	p, err := a.quietProviders()
-	if err != nil {
-		return err
-	}
+func (a *app) knownModel(ctx context.Context, p *providers, f runFlags) error {
 	c := p.settings.Config
-	if len(c.Fallback.Models)+len(c.Agents[f.agent].Fallback)+len(c.Plugins)+len(p.settings.Plugins) > 0 {
+	if f.format != "default" || len(c.Fallback.Models)+len(c.Agents[f.agent].Fallback)+len(c.Plugins)+len(p.settings.Plugins) > 0 {
 		return nil
 	}
 	if _, err := p.choose(ctx, a, f.model); lathe.CodeOf(err) == lathe.NotFound {

@@ -141,7 +141,7 @@ func (l local) Undo(ctx context.Context, id lathe.SessionID, in server.Undo) (se
 		return server.Undone{}, lathe.Errorf(lathe.NotFound, "there is nothing to undo in %s", id)
 	}
 	done, err := l.Revert(ctx, id, u)
-	return undoneOf(u.Message, done), err
+	return undoneOf(u, done), err
 }
 
 // Redo brings back the first exchange that is undone, all before a point, or everything.
@@ -168,10 +168,10 @@ func (l local) Redo(ctx context.Context, id lathe.SessionID, in server.Undo) (se
 	}
 	if u.Message == "" {
 		done, err := l.Unrevert(ctx, id, engine.Redo{DryRun: in.DryRun})
-		return undoneOf("", done), err
+		return undoneOf(engine.Undo{}, done), err
 	}
 	done, err := l.Revert(ctx, id, u)
-	return undoneOf(u.Message, done), err
+	return undoneOf(u, done), err
 }
 
 // target is the point that is named. The engine passes over one that does not exist.
@@ -202,12 +202,13 @@ func (l local) target(ctx context.Context, id lathe.SessionID, in server.Undo) (
 }
 
 // undoneOf is what an engine did with the files, as clients are told.
-func undoneOf(from lathe.MessageID, u engine.Undone) server.Undone {
-	if r := u.Session.Revert; r != nil && from != "" {
+func undoneOf(u engine.Undo, done engine.Undone) server.Undone {
+	from := u.Message
+	if r := done.Session.Revert; r != nil && from != "" && !u.DryRun {
 		from = r.Message // an answer goes with the prompt it answers
 	}
-	out := server.Undone{Message: from, Session: u.Session, Files: []server.UndoneFile{}}
-	for _, c := range u.Changes {
+	out := server.Undone{Message: from, Session: done.Session, Files: []server.UndoneFile{}}
+	for _, c := range done.Changes {
 		out.Files = append(out.Files, server.UndoneFile{File: filepath.ToSlash(c.Path), Action: action(c), Conflict: c.Conflict, Note: c.Note})
 	}
 	return out
