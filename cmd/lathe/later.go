@@ -33,11 +33,17 @@ func addLater(root *cobra.Command) {
 			},
 		})
 	}
-	root.Flags().Bool("mini", false, "a small screen of lines")
-	_ = root.Flags().MarkHidden("mini") // it is there
-	run := root.RunE
-	root.RunE = func(c *cobra.Command, args []string) error {
-		if mini, err := c.Flags().GetBool("mini"); err == nil && mini {
+	lacksMini(root)
+}
+
+// lacksMini gives a command that shows the terminal program the flag --mini, which says that it
+// comes later.
+func lacksMini(c *cobra.Command) {
+	mini := c.Flags().Bool("mini", false, "a small screen of lines")
+	_ = c.Flags().MarkHidden("mini") // it is there
+	run := c.RunE
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if *mini {
 			return comesLater("--mini", "Until then `lathe run` answers in lines, and `lathe run -c` goes on.")
 		}
 		return run(c, args)

@@ -297,6 +297,7 @@ LATHE_SERVER_PASSWORD, or, for a server of this machine, the one that lathe serv
 	f.define(cmd)
 	cmd.Flags().StringVarP(&f.password, "password", "p", "", "the `PASSWORD` of the server; others of this machine can see it, the environment is better")
 	cmd.Flags().StringVarP(&f.username, "username", "u", "", "the `NAME` to log in with; opencode unless the server has another")
+	lacksMini(cmd)
 	return cmd
 }
 
