@@ -241,12 +241,12 @@ func TestTUIScreen_Suspend(t *testing.T) {
 	noneLeft(t, x.home)
 }
 
-// The user's own editor has the terminal, and what it wrote is in the prompt.
-func TestTUIScreen_Editor(t *testing.T) {
-	t.Parallel()
+// editing is the program with something typed, which an editor of the user's has now: a script.
+func editing(t *testing.T, script string) *pane {
+	t.Helper()
 	home := screenHome(t, "text \"Said.\"\nfinish stop")
 	editor := filepath.Join(home, "edit")
-	if err := os.WriteFile(editor, []byte("#!/bin/sh\n[ -t 0 ] && [ -t 1 ] && [ -t 2 ] && printf ' and on a terminal' >> \"$1\"\n"), 0o700); err != nil {
+	if err := os.WriteFile(editor, []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	x := inTmux(t, home, 80, 24, "EDITOR="+editor)
@@ -255,6 +255,13 @@ func TestTUIScreen_Editor(t *testing.T) {
 	x.typed("by hand")
 	x.see("by hand")
 	x.keys("C-x", "e")
+	return x
+}
+
+// The user's own editor has the terminal, and what it wrote is in the prompt.
+func TestTUIScreen_Editor(t *testing.T) {
+	t.Parallel()
+	x := editing(t, "#!/bin/sh\n[ -t 0 ] && [ -t 1 ] && [ -t 2 ] && printf ' and on a terminal' >> \"$1\"\n")
 	x.see("by hand and on a terminal")
 	x.keys("C-c")
 	x.leave()
@@ -264,17 +271,7 @@ func TestTUIScreen_Editor(t *testing.T) {
 // An interrupt that is typed while an editor has the terminal is the editor's.
 func TestTUIScreen_EditorInterrupted(t *testing.T) {
 	t.Parallel()
-	home := screenHome(t, "text \"Said.\"\nfinish stop")
-	editor := filepath.Join(home, "edit")
-	if err := os.WriteFile(editor, []byte("#!/bin/sh\necho edi''ting\nexec sleep 60\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	x := inTmux(t, home, 80, 24, "EDITOR="+editor)
-	x.run("lathe")
-	x.see(" own")
-	x.typed("by hand")
-	x.see("by hand")
-	x.keys("C-x", "e")
+	x := editing(t, "#!/bin/sh\necho edi''ting\nexec sleep 60\n")
 	x.see("editing")
 	x.keys("C-c")
 	x.see("Could not use your editor")
