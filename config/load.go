@@ -6,8 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-
-	"github.com/lathe-agent/lathe"
 )
 
 // Loaded is everything the settings of a directory say.
@@ -32,19 +30,6 @@ type Source struct {
 	Name  string
 	Layer Layer
 	Keys  []string // what it sets
-}
-
-// Rules returns the rules of the settings for a permission.
-func (l *Loaded) Rules() Rules {
-	return Rules{User: lathe.Ruleset(l.user.Permission), All: lathe.Ruleset(l.Config.Permission), Distrusted: !l.trusted}
-}
-
-// AgentRules returns the rules of the settings with those of an agent behind them.
-func (l *Loaded) AgentRules(agent string) Rules {
-	r := l.Rules()
-	r.User = slices.Concat(r.User, lathe.Ruleset(l.user.Agents[agent].Permission))
-	r.All = slices.Concat(r.All, lathe.Ruleset(l.Config.Agents[agent].Permission))
-	return r
 }
 
 // OwnCommand reports whether what a command says was written, or is trusted, by the user.

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/tailscale/hujson"
@@ -89,30 +88,4 @@ func (p Permission) expand(home string) {
 			p[i].Pattern = home + pattern[len("$HOME"):]
 		}
 	}
-}
-
-// Rules are what the settings say about a permission. All are those of every source, User
-// those of the user and the administrator alone: what they deny, no project allows. What an
-// agent has by nature goes before All, what the user says later goes behind both.
-type Rules struct {
-	User lathe.Ruleset
-	All  lathe.Ruleset
-	// Distrusted is set unless the user trusts the project. It has no rules that allow, but
-	// even its others change the order of the user's, which must not turn an ask into less.
-	Distrusted bool
-}
-
-// Evaluate returns the rule that counts.
-func (r Rules) Evaluate(permission, pattern string) lathe.Rule {
-	rule := r.All.Evaluate(permission, pattern)
-	for _, own := range slices.Backward(r.User) {
-		if !lathe.Wildcard(own.Permission, permission) || !lathe.Wildcard(own.Pattern, pattern) {
-			continue
-		}
-		if own.Action == lathe.Deny || r.Distrusted && own.Action == lathe.Ask && rule.Action == lathe.Allow {
-			return own
-		}
-		break
-	}
-	return rule
 }

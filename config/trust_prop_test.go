@@ -144,9 +144,7 @@ func TestRules_ProjectNeverWidens(t *testing.T) {
 				for _, pattern := range []string{"git push", "git", "rm -r", w.path("home/x"), "else"} {
 					// As in use: the defaults of an agent come before the settings.
 					judge := func(l *Loaded) lathe.Action {
-						r := l.AgentRules(agent)
-						r.All = slices.Concat(defaults, r.All)
-						return r.Evaluate(permission, pattern).Action
+						return l.AgentRules(agent, defaults, nil).Evaluate(permission, pattern).Action
 					}
 					own := judge(alone)
 					if got := judge(trusted); own == lathe.Deny && got != lathe.Deny {

@@ -16,7 +16,8 @@ type judge struct {
 	off      map[string]bool // tools the prompt switched off
 }
 
-// bounds are what one session may do: what its own rules say, else what its agent's do.
+// bounds are what one session may do: what its own rules say, else what its agent's do. No rule
+// of a session loosens what the agent itself is denied.
 type bounds struct {
 	session lathe.Ruleset
 	agent   Rules
@@ -26,9 +27,15 @@ type bounds struct {
 // evaluate returns the rule that counts.
 func (b bounds) evaluate(permission, pattern string) lathe.Rule {
 	for _, r := range slices.Backward(b.session) {
-		if lathe.Wildcard(r.Permission, permission) && lathe.Wildcard(r.Pattern, pattern) {
-			return r
+		if !lathe.Wildcard(r.Permission, permission) || !lathe.Wildcard(r.Pattern, pattern) {
+			continue
 		}
+		if own, ok := b.agent.(limiter); ok && r.Action != lathe.Deny {
+			if limit, denied := own.Limit(permission, pattern); denied {
+				return limit
+			}
+		}
+		return r
 	}
 	return b.agent.Evaluate(permission, pattern)
 }

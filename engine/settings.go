@@ -89,6 +89,12 @@ type Rules interface {
 	Evaluate(permission, pattern string) lathe.Rule
 }
 
+// limiter is implemented by rules that know which denies are the agent's own: no rule of a
+// session loosens these.
+type limiter interface {
+	Limit(permission, pattern string) (lathe.Rule, bool)
+}
+
 // Agent is an agent, and how its rules are judged.
 type Agent struct {
 	lathe.Agent

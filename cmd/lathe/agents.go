@@ -68,10 +68,12 @@ func (s *agentSetup) agent(a lathe.Agent, own config.Agent, l *config.Loaded, at
 	if p, m, err := catalog.Split(own.Model); own.Model != "" && err == nil {
 		a.Model = &lathe.ModelRef{Provider: p, Model: m}
 	}
-	rules := l.AgentRules(a.Name)
-	rules.All = slices.Concat(a.Rules, rules.All)
-	rules.All = append(rules.All, engine.FinalRules(at, rules.All)...)
-	a.Rules = rules.All
+	defaults := engine.DefaultRules(at)
+	limits := a.Rules[len(defaults):] // every agent's rules begin with the defaults
+	rules := l.AgentRules(a.Name, defaults, limits)
+	final := engine.FinalRules(at, rules.All)
+	rules.All = append(rules.All, final...)
+	a.Rules = append(l.AgentList(a.Name, defaults, limits), final...)
 	return engine.Agent{Agent: a, Judge: rules, Fallback: modelRefs(own.Fallback), Confined: s.confined(l.Config, a.Name)}
 }
 
