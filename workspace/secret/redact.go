@@ -1,0 +1,53 @@
+package secret
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+)
+
+// Format is how the secrets of a file are told from its other settings.
+type Format string
+
+const (
+	// Lines is a file of single settings, as .npmrc or pip.conf: lines with secrets go.
+	Lines Format = "lines"
+	// XML is one with elements for passwords, whose contents go.
+	XML Format = "xml"
+	// JSON is one of which nothing stays.
+	JSON Format = "json"
+)
+
+var (
+	secretLine = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)_auth|auth_?token|_?password|passwd|secret|credential|token|api_?key|private_?key|certfile|keyfile|\bkey\s*[:=]|://[^/\s"']*@|` +
+			`BEGIN [A-Z ]*PRIVATE|^\s*"?BUNDLE_[A-Z0-9_]*__`)
+	})
+	secretElement = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?is)<(?:password|passphrase|privateKey)\b[^>]*>[^<]*</[^>]*>|<add\b[^>]*password[^>]*>|<apikeys>.*?</apikeys>`)
+	})
+	urlUser = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`://[^/\s@"'<>]+@`) })
+)
+
+// Redact returns what of a file is no secret, in a form that its programs can read.
+func Redact(f Format, text string) string {
+	switch f {
+	case JSON:
+		return "{}\n"
+	case XML:
+		return urlUser().ReplaceAllString(secretElement().ReplaceAllString(text, ""), "://")
+	}
+	var out strings.Builder
+	dropping := false
+	for line := range strings.Lines(text) {
+		// A value may go on in lines that are indented, or that end the one before with a \.
+		continued := strings.HasPrefix(line, " ") || strings.HasPrefix(line, "\t")
+		if secretLine().MatchString(line) || dropping && continued {
+			dropping = true
+			continue
+		}
+		dropping = false
+		out.WriteString(line)
+	}
+	return out.String()
+}

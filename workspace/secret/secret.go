@@ -1,0 +1,165 @@
+// Package secret knows where a user's credentials lie: private keys, tokens of command lines,
+// browser profiles, password stores, histories of what was typed.
+//
+// It is one table (table.go) with a reason for each place, which the sandbox hides from commands and
+// the file tools ask about. It opens nothing by itself and reads no environment: callers pass both
+// the home folder and the variables.
+//
+// Start reading at [Find]; [Places.Of] answers for one path.
+package secret
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+)
+
+// Place is a file or a folder with credentials. It need not be there.
+type Place struct {
+	Path   string // absolute
+	Reason string // a few words: "SSH private keys"
+	Tool   string // the program whose lines may see it when sandbox.credentials names it; "" is none
+	// Redact is not empty for a file whose other lines programs need.
+	Redact Format
+
+	show []string // patterns of names directly in it that are no secrets
+}
+
+// Places are those of one user.
+type Places []Place
+
+// Find lists the places of a user. The variables move some of them; env may be nil.
+func Find(home string, env func(string) string) Places {
+	if env == nil {
+		env = func(string) string { return "" }
+	}
+	roots := map[base]string{}
+	if home != "" {
+		roots = map[base]string{0: home, config: filepath.Join(home, ".config"), data: filepath.Join(home, ".local", "share")}
+	}
+	moved := map[base]string{config: env("XDG_CONFIG_HOME"), data: env("XDG_DATA_HOME")}
+	var out Places
+	seen := map[string]bool{}
+	add := func(r row, path string) {
+		path = filepath.Clean(path)
+		// What contains the home folder is no place of credentials, whatever a variable says.
+		if !filepath.IsAbs(path) || seen[path] || within(path, home) {
+			return
+		}
+		seen[path] = true
+		out = append(out, Place{Path: path, Reason: r.reason, Tool: r.tool, Redact: r.redact, show: r.show})
+	}
+	for _, r := range rows() {
+		for _, root := range []string{roots[r.base], moved[r.base]} {
+			if filepath.IsAbs(root) {
+				add(r, filepath.Join(root, filepath.FromSlash(r.path)))
+			}
+		}
+		if runtime.GOOS == "darwin" && r.base == config && home != "" {
+			add(r, filepath.Join(home, "Library", "Application Support", filepath.FromSlash(r.path)))
+		}
+		if r.env != "" {
+			for _, path := range filepath.SplitList(env(r.env)) {
+				add(r, filepath.Join(path, r.below))
+			}
+		}
+	}
+	return out
+}
+
+// Path reports why a path of a user is not to be read unasked. The path is absolute and has its
+// symlinks resolved; home may be given with or without. It makes the table each time: who asks about
+// many paths calls [Find] once.
+func Path(home, path string) (reason string, ok bool) {
+	p, ok := Find(home, nil).Of(path)
+	if !ok {
+		if real, err := filepath.EvalSymlinks(home); err == nil && real != home {
+			p, ok = Find(real, nil).Of(path)
+		}
+	}
+	return p.Reason, ok
+}
+
+// Of returns the place that a path is, or is in. Names in a folder that are no secrets, as
+// ~/.ssh/known_hosts, are in none.
+func (ps Places) Of(path string) (Place, bool) {
+	path = filepath.Clean(path)
+	for _, p := range ps {
+		if p.holds(path) {
+			return p, true
+		}
+	}
+	return Place{}, false
+}
+
+func (p Place) holds(path string) bool {
+	place := fold(p.Path)
+	path = fold(path)
+	if strings.ContainsRune(filepath.Base(place), '*') {
+		return filepath.Dir(path) == filepath.Dir(place) && matches(filepath.Base(place), filepath.Base(path))
+	}
+	if !within(place, path) {
+		return false
+	}
+	rest := strings.TrimPrefix(strings.TrimPrefix(path, place), string(filepath.Separator))
+	name, _, _ := strings.Cut(rest, string(filepath.Separator))
+	return name == "" || !p.shows(name)
+}
+
+func (p Place) shows(name string) bool {
+	return slices.ContainsFunc(p.show, func(pattern string) bool { return matches(fold(pattern), name) })
+}
+
+// There returns what of the place exists, and the names in it that are no secrets.
+func (p Place) There() (hide, show []string) {
+	if strings.ContainsRune(filepath.Base(p.Path), '*') {
+		hide, _ = filepath.Glob(p.Path) // the pattern is ours
+		return hide, nil
+	}
+	if _, err := os.Stat(p.Path); err != nil {
+		return nil, nil
+	}
+	if len(p.show) > 0 {
+		entries, _ := os.ReadDir(p.Path) // what cannot be listed shows nothing
+		for _, e := range entries {
+			// A link could lead to a key.
+			if e.Type()&os.ModeSymlink == 0 && p.shows(fold(e.Name())) {
+				show = append(show, filepath.Join(p.Path, e.Name()))
+			}
+		}
+	}
+	return []string{p.Path}, show
+}
+
+// Tools are the names that sandbox.credentials knows.
+func Tools() []string {
+	var out []string
+	for _, r := range rows() {
+		if r.tool != "" {
+			out = append(out, r.tool)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+func matches(pattern, name string) bool {
+	ok, _ := filepath.Match(pattern, name) // the patterns are ours
+	return ok
+}
+
+// fold makes names equal that the file systems of this system take for one.
+func fold(path string) string {
+	if runtime.GOOS == "darwin" || runtime.GOOS == "windows" {
+		return strings.ToLower(path)
+	}
+	return path
+}
+
+// within reports whether a path is a folder or below it.
+func within(folder, path string) bool {
+	rest, ok := strings.CutPrefix(path, folder)
+	return ok && (rest == "" || rest[0] == filepath.Separator || folder == string(filepath.Separator))
+}
