@@ -52,7 +52,14 @@ const (
 	Once   Reply = "once"
 	Always Reply = "always"
 	Reject Reply = "reject"
+
+	// Unattended rejects because nobody is there to be asked: the call fails and the turn continues.
+	// On the wire and in events it is a reject.
+	Unattended Reply = "unattended"
 )
+
+// UnattendedHeader is the HTTP header that makes a reject an [Unattended] one.
+const UnattendedHeader = "X-Lathe-Unattended"
 
 func (r *PermissionRequest) fields(c *codec) {
 	str(c, "id", &r.ID)

@@ -22,6 +22,8 @@ type (
 		Ask     AskID
 		Reply   Reply
 		Message string // what the user says to a rejected call; not on the wire
+		// Unattended says that no person rejected: nobody was there to be asked.
+		Unattended bool
 	}
 	// QuestionAnswer answers a question; an empty list of answers with Reject set dismisses it.
 	QuestionAnswer struct {

@@ -33,7 +33,12 @@ func (c *Client) Reply(ctx context.Context, id lathe.AskID, reply lathe.Reply, m
 		Reply   lathe.Reply `json:"reply"`
 		Message string      `json:"message,omitempty"`
 	}{reply, message}
-	return c.call(ctx, request{method: "POST", path: "/permission/" + url.PathEscape(string(id)) + "/reply", body: body})
+	r := request{method: "POST", path: "/permission/" + url.PathEscape(string(id)) + "/reply"}
+	if reply == lathe.Unattended {
+		body.Reply, r.unattended = lathe.Reject, true
+	}
+	r.body = body
+	return c.call(ctx, r)
 }
 
 // Answer answers questions, a list of choices or words for each.

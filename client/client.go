@@ -162,6 +162,7 @@ type request struct {
 	to           any    // where the answer goes; nil drops it
 	endless      bool   // an answer may take as long as it takes
 	header       *http.Header
+	unattended   bool // a rejection that no person gave
 }
 
 var errSlow = errors.New("no answer in time")

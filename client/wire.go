@@ -36,6 +36,9 @@ func (c *Client) prepare(ctx context.Context, r request) (*http.Request, error) 
 	if c.options.Password != "" {
 		req.SetBasicAuth(c.options.Username, c.options.Password)
 	}
+	if r.unattended {
+		req.Header.Set(lathe.UnattendedHeader, "true")
+	}
 	dir := r.directory
 	if dir == "" {
 		dir = c.options.Directory

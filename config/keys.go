@@ -116,6 +116,7 @@ func enduranceKeys() []entry {
 		key("retry", object("requests to a model that failed",
 			key("attempts", whole("further ones; default: 5", 0)),
 			key("max_wait", either("the longest a provider may ask to wait; default: 600000", whole("", 1), off())))),
+		key("permission_unattended", choice("a permission request in lathe serve: wait for an answer, or refuse it at once so that the turn continues without; default: wait", "wait", "refuse")),
 		key("deadline", object("how long is waited, in milliseconds or false; for a model's see provider.*.options",
 			key("tool", limit("of a call of a tool; default: 7200000")), key("subagent", limit("of a task of a sub-agent; default: 43200000")),
 			key("ask", limit("for you to answer; default: false")))),

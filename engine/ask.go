@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/lathe-agent/lathe"
@@ -31,6 +32,8 @@ type answer struct {
 	dismissed bool // a question, or anything that was withdrawn
 	expired   bool // nobody answered in time
 	plugin    bool // it is not a person's
+	// unattended says that nobody was there to answer: the call fails, and the turn continues.
+	unattended bool
 }
 
 // asked writes a request down for people to see. What an approval has come to allow
@@ -107,11 +110,12 @@ func (s *stepping) hear(ctx context.Context) error {
 func (s *stepping) deliver(ctx context.Context, h toolAsks, got store.Answer) error {
 	switch f := got.Fact.(type) {
 	case *lathe.PermissionReplied:
-		h.reply <- answer{reply: f.Reply, note: got.Note}
-		switch f.Reply {
-		case lathe.Reject:
+		h.reply <- answer{reply: f.Reply, note: got.Note, unattended: got.Unattended}
+		switch {
+		case got.Unattended: // it says nothing about other requests
+		case f.Reply == lathe.Reject:
 			s.settleOthers(func(tool.Permission) bool { return true }, answer{reply: lathe.Reject})
-		case lathe.Always:
+		case f.Reply == lathe.Always:
 			for _, pattern := range h.ask.permission.Always {
 				s.judge.approved = append(slices.Clip(s.judge.approved), lathe.Rule{
 					Permission: h.ask.permission.Name, Pattern: pattern, Action: lathe.Allow,
@@ -205,14 +209,18 @@ func (h *host) ask(ctx context.Context, a *ask) (lathe.Reply, error) {
 		return "", err
 	}
 	got, err := h.hook(ctx, a)
-	if err == nil && got.reply == "" {
+	switch {
+	case err != nil || got.reply != "":
+	case h.step.settings.Unattended && !h.judge.allApproved(*a.permission):
+		got = answer{reply: lathe.Reject, unattended: true}
+	default:
 		got, err = h.wait(ctx, a)
 	}
 	if err != nil {
 		return "", err
 	}
 	if got.reply == lathe.Reject {
-		return "", h.rejected(got)
+		return "", h.rejected(*a.permission, got)
 	}
 	h.begins(ctx)
 	return got.reply, nil
@@ -235,7 +243,10 @@ func (h *host) hook(ctx context.Context, a *ask) (got answer, err error) {
 	return got, err
 }
 
-func (h *host) rejected(got answer) error {
+func (h *host) rejected(p tool.Permission, got answer) error {
+	if got.unattended {
+		return unattendedRefusal(p, got.note)
+	}
 	if got.expired {
 		return &refusal{code: lathe.Rejected, text: h.unanswered("It was not run.")}
 	}
@@ -249,6 +260,17 @@ func (h *host) rejected(got answer) error {
 		code: lathe.Rejected, mark: rejectedMark,
 		text: "The user rejected permission for this call. It was not run.",
 	}
+}
+
+// unattendedRefusal is a request that nobody can answer. It does not end the turn: the model
+// works around it and says what is left.
+func unattendedRefusal(p tool.Permission, note string) error {
+	what := strings.Join(p.Patterns, " ")
+	text := fmt.Sprintf("Not allowed here: %s needs the permission %q and nobody is attached to give it. It was not run.", shortened(what, 300), p.Name)
+	if note != "" {
+		text += " " + note
+	}
+	return &refusal{code: lathe.Denied, mark: unattendedMark, text: text + " Work without it, and say at the end what is left."}
 }
 
 func (h *host) wait(ctx context.Context, a *ask) (answer, error) {

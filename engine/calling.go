@@ -40,7 +40,7 @@ func (s *stepping) newCall(c *call) *tool.Call {
 
 // run takes a call through its hooks, its rules and its tool. It is in a goroutine of its
 // own and writes nothing.
-func (s *stepping) run(ctx context.Context, t tool.Tool, c *tool.Call, h *host, repeated bool) (tool.Result, error) {
+func (s *stepping) run(ctx context.Context, t tool.Tool, c *tool.Call, h *host, repeated int) (tool.Result, error) {
 	spec, hooks := t.Spec(), &s.settings.Hooks
 	if err := s.allowed(spec); err != nil {
 		return tool.Result{}, err
@@ -52,8 +52,8 @@ func (s *stepping) run(ctx context.Context, t tool.Tool, c *tool.Call, h *host, 
 		}
 		c.Input = input
 	}
-	if repeated {
-		if err := h.askLoop(ctx, spec.Name, c.Input); err != nil {
+	if repeated > 0 {
+		if err := h.askLoop(ctx, spec.Name, c.Input, repeated); err != nil {
 			return tool.Result{}, err
 		}
 	}
@@ -89,12 +89,16 @@ func (s *stepping) allowed(spec tool.Spec) error {
 }
 
 // askLoop asks before a call runs that repeats the ones before it. No and never end the
-// turn; once lets it run and starts the count anew.
-func (h *host) askLoop(ctx context.Context, name string, input json.RawMessage) error {
+// turn; once lets it run and starts the count anew. Without a person the call fails; time says how
+// often in a row, and the last of [mostRepeats] ends the turn.
+func (h *host) askLoop(ctx context.Context, name string, input json.RawMessage, time int) error {
 	meta := withMember(withMember(nil, "tool", lathe.AppendJSONString(nil, name)), "input", input)
 	p := &tool.Permission{Name: doomLoop, Patterns: []string{name}, Always: []string{name}, Metadata: meta}
 	reply, err := h.ask(ctx, &ask{by: h.by, permission: p, loop: true})
 	if r, ok := err.(*refusal); ok {
+		if r.mark == unattendedMark {
+			return repeatRefusal(time)
+		}
 		if r.code == lathe.Denied || r.mark != "" {
 			return &refusal{code: r.code, mark: stoppedMark, text: "The same call was made several times in a row. It was stopped. " + r.text}
 		}
@@ -104,6 +108,17 @@ func (h *host) askLoop(ctx context.Context, name string, input json.RawMessage) 
 		h.feed.put(toolMarked{h.call})
 	}
 	return err
+}
+
+// mostRepeats is how many refusals in a row of the same repeated call end the turn without a person.
+const mostRepeats = 3
+
+func repeatRefusal(time int) error {
+	if time >= mostRepeats {
+		return &refusal{code: lathe.Denied, mark: stoppedMark, text: "The same call was made again after it was refused. It was not run, and the turn ends here."}
+	}
+	return &refusal{code: lathe.Denied, mark: repeatedMark, text: "The same call was made several times in a row with the same result. It was not run again. " +
+		"Change the approach: use other arguments or another tool, or conclude and say what is left."}
 }
 
 const (

@@ -36,7 +36,7 @@ func (d Deadlines) of(s tool.Spec) (time.Duration, string) {
 
 // bounded runs a call under its deadline. One that does not end then is left behind: what it
 // says later is heard by nobody.
-func (s *stepping) bounded(ctx context.Context, t tool.Tool, c *tool.Call, h *host, repeated bool) (tool.Result, error) {
+func (s *stepping) bounded(ctx context.Context, t tool.Tool, c *tool.Call, h *host, repeated int) (tool.Result, error) {
 	limit, setting := s.settings.Deadlines.of(t.Spec())
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -61,7 +61,7 @@ type (
 	// wantTool starts the tool of a call; asked first if it repeats itself.
 	wantTool struct {
 		call     *call
-		repeated bool
+		repeated int // how often it is asked about, refusals right before it included; 0 is that it repeats nothing
 	}
 	// wantText shows a text to the hook; completed brings it back.
 	wantText struct {

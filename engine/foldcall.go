@@ -81,7 +81,10 @@ func (f *fold) toolCall(at lathe.Time, e model.ToolCall) error {
 		c.tool, input = f.resolve(e.Name, e.Input)
 		name = c.tool.Spec().Name
 	}
-	repeated := !e.Executed && (isRepeated(f.earlier(), name, input) || f.watch.goesOn(f.settled(), name, input))
+	repeated := 0
+	if !e.Executed && (isRepeated(f.earlier(), name, input) || f.watch.goesOn(f.settled(), name, input)) {
+		repeated = 1 + refusedRepeats(f.earlier(), name, input)
+	}
 	next, err := c.body().Run(input, at)
 	if err != nil {
 		return err

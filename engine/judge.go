@@ -138,7 +138,7 @@ func (j judge) hide() func(tool.Spec) bool {
 type refusal struct {
 	code lathe.Code // Denied by a rule, Rejected by a person
 	text string
-	// mark is put on the call, if not "": then the turn ends with this step.
+	// mark is put on the call, if not "": with [rejectedMark] and [stoppedMark] the turn ends with this step.
 	mark string
 }
 

@@ -3,6 +3,7 @@ package engine
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 
 	"github.com/lathe-agent/lathe"
 )
@@ -33,6 +34,22 @@ func isRepeated(before []*lathe.ToolCall, tool string, input json.RawMessage) bo
 		same++
 	}
 	return same >= doomAfter
+}
+
+// refusedRepeats counts the calls like this one, right before it, that were refused because they
+// repeated themselves.
+func refusedRepeats(before []*lathe.ToolCall, tool string, input json.RawMessage) (n int) {
+	want := canonical(input)
+	for _, c := range slices.Backward(before) {
+		if _, pending := c.State.(*lathe.Pending); pending {
+			continue // its arguments are not known yet
+		}
+		if c.Tool != tool || !bytes.Equal(canonical(inputOf(c.State)), want) || !hasMark(metadataOf(c.State), repeatedMark) {
+			break
+		}
+		n++
+	}
+	return n
 }
 
 // callsOf lists the calls of messages, oldest first.

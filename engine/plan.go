@@ -158,6 +158,13 @@ const (
 	stoppedMark  = "stopped"
 )
 
+// The marks on a call that failed because nobody was there to give a permission: the turn continues.
+// The second is on a repeated call; see [refusedRepeats].
+const (
+	unattendedMark = "unattended"
+	repeatedMark   = "repeated"
+)
+
 // isDone reports whether the last answer is the end of the turn. A summary is one only where
 // nothing goes on behind it.
 func (s state) isDone(answers []*held) bool {

@@ -74,8 +74,16 @@ func verdictOf(m lathe.Message) (state, text string) {
 		return tool.TaskFailed, lathe.FaultMessage(fault)
 	}
 	for _, p := range m.Parts {
-		if c, ok := p.Body.(*lathe.ToolCall); ok && (hasMark(metadataOf(c.State), rejectedMark) || hasMark(metadataOf(c.State), stoppedMark)) {
-			return tool.TaskFailed, "The user rejected its call of " + c.Tool + " " + shortened(string(inputOf(c.State)), 300) + ", which ended it. Do not do the same in another way."
+		c, ok := p.Body.(*lathe.ToolCall)
+		if !ok {
+			continue
+		}
+		what := c.Tool + " " + shortened(string(inputOf(c.State)), 300)
+		switch meta := metadataOf(c.State); {
+		case hasMark(meta, rejectedMark):
+			return tool.TaskFailed, "The user rejected its call of " + what + ", which ended it. Do not do the same in another way."
+		case hasMark(meta, stoppedMark):
+			return tool.TaskFailed, "It repeated its call of " + what + " until it was stopped. Take another approach."
 		}
 	}
 	return tool.TaskCompleted, lastText(m)

@@ -159,12 +159,16 @@ func (e *Engine) Asks(ctx context.Context, scope lathe.Scope) ([]lathe.Fact, err
 
 // Reply answers a permission request. What is said with a rejection goes to the model.
 func (e *Engine) Reply(ctx context.Context, id lathe.AskID, reply lathe.Reply, message string) error {
+	unattended := reply == lathe.Unattended
+	if unattended {
+		reply = lathe.Reject
+	}
 	switch reply {
 	case lathe.Once, lathe.Always, lathe.Reject:
 	default:
 		return lathe.Errorf(lathe.Invalid, "a reply is once, always or reject, not %q", reply)
 	}
-	return e.settleAsk(ctx, id, lathe.PermissionAnswer{Ask: id, Reply: reply, Message: message})
+	return e.settleAsk(ctx, id, lathe.PermissionAnswer{Ask: id, Reply: reply, Message: message, Unattended: unattended})
 }
 
 // Answer answers questions, a list of choices or words for each.

@@ -57,6 +57,9 @@ type Settings struct {
 	Hooks Hooks
 	// Headless says that nobody is there to be asked.
 	Headless bool
+	// Unattended refuses every permission that neither rules, approvals nor hooks give: the call
+	// fails and the turn continues. Without it a request waits for a person.
+	Unattended bool
 	// Survey tells the first prompt of a session what is in its directory; nil does not.
 	Survey    *survey.Config
 	Plans     string // folder for the plans of directories without a repository; "" keeps none

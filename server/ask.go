@@ -100,6 +100,9 @@ func (s *Server) permit(c *call, where string, reply lathe.Reply, message string
 	if err != nil {
 		return false, err
 	}
+	if reply == lathe.Reject && c.Header.Get(lathe.UnattendedHeader) != "" {
+		reply = lathe.Unattended
+	}
 	err = s.Asks.Reply(context.WithoutCancel(c.Context()), lathe.AskID(id), reply, message)
 	return settled(err, "PermissionNotFoundError", "Permission request not found: ", id)
 }

@@ -31,7 +31,7 @@ func (s *Store) Admit(ctx context.Context, id lathe.SessionID, in lathe.Input) (
 					return err
 				}
 			}
-			return t.admitAnswer(row, in.Ask, &lathe.PermissionReplied{Session: id, Request: in.Ask, Reply: in.Reply}, in.Message)
+			return t.admitAnswer(row, in.Ask, &lathe.PermissionReplied{Session: id, Request: in.Ask, Reply: in.Reply}, noteOf(in))
 		case lathe.QuestionAnswer:
 			if in.Reject {
 				return t.admitAnswer(row, in.Ask, &lathe.QuestionRejected{Session: id, Request: in.Ask}, "")

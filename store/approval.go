@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"strings"
 
 	"github.com/lathe-agent/lathe"
 )
@@ -10,7 +11,20 @@ import (
 // Answer is what a person said to a request.
 type Answer struct {
 	Fact lathe.Fact // PermissionReplied, QuestionReplied or QuestionRejected
-	Note string     // what the user said with a rejection
+	Note string     // what was said with a rejection
+	// Unattended says that the rejection is a program's: no person was there.
+	Unattended bool
+}
+
+// unattended marks the note of a rejection that no person gave. No note of a person begins with it.
+const unattended = "\x1e"
+
+// noteOf is the note that is kept with an answer.
+func noteOf(a lathe.PermissionAnswer) string {
+	if a.Unattended {
+		return unattended + a.Message
+	}
+	return strings.TrimLeft(a.Message, unattended)
 }
 
 // Answers returns the answers that the requests named have got; those that wait are left
@@ -22,7 +36,8 @@ func (s *Store) Answers(ctx context.Context, ids ...lathe.AskID) (map[lathe.AskI
 			err := r.Query(`SELECT answer, note FROM ask WHERE id = $1 AND answer IS NOT NULL`, []any{string(id)}, func(row Row) error {
 				var e lathe.Event
 				err := json.Unmarshal(row.Bytes(0), &e)
-				out[id] = Answer{Fact: e.Fact, Note: row.Text(1)}
+				note, mark := strings.CutPrefix(row.Text(1), unattended)
+				out[id] = Answer{Fact: e.Fact, Note: note, Unattended: mark}
 				return err
 			})
 			if err != nil {

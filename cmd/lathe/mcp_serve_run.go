@@ -26,7 +26,7 @@ type (
 	}
 	mcpRunReply struct {
 		Session string   `json:"session" jsonschema:"its id; pass it as session to go on"`
-		Status  string   `json:"status" jsonschema:"done, refused (it stopped for want of a permission), or failed"`
+		Status  string   `json:"status" jsonschema:"done, refused (something needed a permission that nobody could give; the text says what is left), or failed"`
 		Text    string   `json:"text" jsonschema:"what the agent said"`
 		Error   string   `json:"error,omitempty"`
 		Refused []string `json:"refused,omitempty" jsonschema:"what needed a permission that nobody could give"`
@@ -123,13 +123,11 @@ type mcpTurn struct {
 
 	texts   []string
 	refused []string
-	loops   int // repeated calls that were stopped
 	tools   int
 	tokens  lathe.Tokens
 	cost    lathe.Money
 	summary lathe.MessageID // of a compaction: for the model
 	busy    bool
-	stopped bool // for want of a permission
 	failed  error
 	below   map[lathe.SessionID]bool
 }
@@ -266,16 +264,11 @@ func (t *mcpTurn) permission(ctx context.Context, q lathe.PermissionRequest) {
 	case t.host.flags.yes && q.Permission != "sandbox":
 		t.tell(t.engine.Reply(ctx, q.ID, lathe.Once, ""))
 		return
-	case t.host.flags.yes: // whoever does not look relies on it
-		t.tell(t.engine.Reply(ctx, q.ID, lathe.Reject, "Nobody is there to let a command leave the sandbox. Do without it, or say at the end what is left to do."))
-	case q.Permission == "doom_loop" && t.loops == 0:
-		t.loops++
-		t.tell(t.engine.Reply(ctx, q.ID, lathe.Reject, "This same call was made several times in a row with the same result. Do something else, or conclude."))
+	case q.Permission == "doom_loop":
+		t.tell(t.engine.Reply(ctx, q.ID, lathe.Unattended, ""))
 		return
-	default:
-		t.stopped = true
-		t.tell(t.engine.Reply(ctx, q.ID, lathe.Reject, ""))
 	}
+	t.tell(t.engine.Reply(ctx, q.ID, lathe.Unattended, ""))
 	t.refused = append(t.refused, what)
 	t.told.say("refused: %s", what)
 }
@@ -329,7 +322,7 @@ func (t *mcpTurn) reply() mcpRunReply {
 	switch {
 	case t.failed != nil:
 		out.Status, out.Error = "failed", oneLine(plain(t.failed.Error()))
-	case t.stopped:
+	case len(t.refused) > 0:
 		out.Status = "refused"
 	}
 	return out

@@ -50,8 +50,8 @@ On a terminal the answer is a live view: text as it is meant to look, a line for
 time and result, and at last tokens, cost, files changed and time. NO_COLOR, TERM=dumb, --print-logs
 or a pipe make it plain text.
 
-What needs a permission is asked on a terminal; elsewhere it is refused, unless --yes allows
-everything once. --allow and --deny are rules for this run: a permission (edit, bash, webfetch …), or
+What needs a permission is asked on a terminal; elsewhere the call fails and the turn continues,
+unless --yes allows everything once. --allow and --deny are rules for this run: a permission (edit, bash, webfetch …), or
 one and a pattern; the last that matches counts. --allow answers what would be asked, and never what
 the settings deny. Interrupt (Ctrl-C) ends the turn in order; what was said stays in the session,
 and --resume goes on with it, as it does after a crash. A second interrupt ends at once.

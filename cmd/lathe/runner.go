@@ -32,7 +32,6 @@ type runner struct {
 	cost      lathe.Money
 	busy      bool        // the turn has begun
 	given     atomic.Bool // the prompt was taken
-	loops     int         // repeated calls that were stopped
 	refused   bool        // a permission was
 	failed    error
 	below     map[lathe.SessionID]bool // whether other sessions work for this one
@@ -326,6 +325,9 @@ func (r *runner) text(id lathe.PartID, text string) {
 
 // tool shows a call that ended in one line.
 func (r *runner) tool(c *lathe.ToolCall) {
+	if f, ok := c.State.(*lathe.Failed); ok && isRefused(f.Metadata) {
+		r.refused = true
+	}
 	if r.view != nil { // which has shown it
 		return
 	}
@@ -340,6 +342,13 @@ func (r *runner) tool(c *lathe.ToolCall) {
 		r.note("✗ %s failed: %s", plain(c.Tool), clip(oneLine(plain(s.Error)), 200))
 	default:
 	}
+}
+
+// isRefused reports whether a call was not run because nobody could allow it, or because it
+// repeated itself until the turn was ended.
+func isRefused(metadata json.RawMessage) bool {
+	var m struct{ Unattended, Stopped bool }
+	return json.Unmarshal(metadata, &m) == nil && (m.Unattended || m.Stopped)
 }
 
 // icon is the sign of a tool, as users of the reference know it.
@@ -404,60 +413,6 @@ func (r *runner) refusedJSON(err error) error {
 func (r *runner) tell(err error) {
 	if err != nil && lathe.CodeOf(err) != lathe.NotFound { // someone else was faster
 		r.log.Warn("the answer was not taken", "error", err)
-	}
-}
-
-// permission answers a request: by the flag, by the person at the terminal, else with no. A
-// call that repeats itself is stopped once with a word to the model, then for good.
-func (r *runner) permission(ctx context.Context, q lathe.PermissionRequest) {
-	rule := r.ruled(ctx, q)
-	switch {
-	case rule == lathe.Deny:
-		r.tell(r.engine.Reply(ctx, q.ID, lathe.Reject, "A rule of the user's settings forbids this."))
-	case rule == lathe.Allow:
-		r.tell(r.engine.Reply(ctx, q.ID, lathe.Once, ""))
-	case r.flags.auto && q.Permission == "sandbox": // whoever does not look relies on it
-		r.note("! outside of the sandbox: %s: refused, --auto does not give that; a rule for the permission sandbox does", plain(strings.Join(q.Patterns, " ")))
-		r.tell(r.engine.Reply(ctx, q.ID, lathe.Reject, "Nobody is there to let a command leave the sandbox. Do without it, or say at the end what is left to do."))
-	case r.flags.auto:
-		r.tell(r.engine.Reply(ctx, q.ID, lathe.Once, ""))
-	case isTerminal(r.stdin) && isTerminal(r.stderr) && !r.isJSON():
-		reply, words := r.ask(ctx, q)
-		r.refused = r.refused || reply == lathe.Reject && words == ""
-		r.tell(r.engine.Reply(ctx, q.ID, reply, words))
-	case q.Permission == "doom_loop" && r.loops == 0:
-		r.loops++
-		r.tell(r.engine.Reply(ctx, q.ID, lathe.Reject, "This same call was made several times in a row with the same result. Do something else, or conclude."))
-	default:
-		r.refused = true
-		r.note("! %s %s needs a permission; refused (--auto gives it)", plain(q.Permission), plain(strings.Join(q.Patterns, " ")))
-		r.tell(r.engine.Reply(ctx, q.ID, lathe.Reject, ""))
-	}
-}
-
-// ask lets the person at the terminal decide. Other words are told to the model with a no.
-func (r *runner) ask(ctx context.Context, q lathe.PermissionRequest) (lathe.Reply, string) {
-	var about []string
-	if why := reasonOf(q); why != "" {
-		about = append(about, "  outside of the sandbox, because: "+plain(why))
-	}
-	for _, line := range unknownOf(q) {
-		about = append(about, "  not known: "+plain(line))
-	}
-	about = append(about, "? "+plain(q.Permission)+" "+plain(strings.Join(q.Patterns, " ")))
-	line, err := r.asked(ctx, about, "y once, a always ("+plain(strings.Join(q.Always, " "))+"), n no, or say why not:")
-	if err != nil {
-		return lathe.Reject, ""
-	}
-	switch answer := strings.TrimSpace(line); strings.ToLower(answer) {
-	case "y", "yes":
-		return lathe.Once, ""
-	case "a", "always":
-		return lathe.Always, ""
-	case "", "n", "no":
-		return lathe.Reject, ""
-	default:
-		return lathe.Reject, answer
 	}
 }
 

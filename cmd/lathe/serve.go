@@ -116,6 +116,7 @@ func (a *app) serve(ctx context.Context, f serveFlags, given func(string) bool) 
 		return closing(l, err)
 	}
 	setup := newSetup(a, at)
+	setup.serves = true
 	e, err := openEngine(ctx, a, at, setup)
 	if err != nil {
 		return closing(setup, closing(l, err))

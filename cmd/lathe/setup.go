@@ -35,8 +35,10 @@ type agentSetup struct {
 	skills  *skillIndexes // and skills
 	// headless says that nobody answers questions.
 	headless bool
-	wire     http.RoundTripper // records or replays; nil is the network
-	keyless  bool              // a recording asks for no key
+	// serves says that it is a server's: clients may answer permission requests, or nobody.
+	serves  bool
+	wire    http.RoundTripper // records or replays; nil is the network
+	keyless bool              // a recording asks for no key
 
 	mu            sync.Mutex // guards the fields below
 	dirs          map[string]*known
@@ -147,7 +149,7 @@ func (s *agentSetup) read(k *known, place workspace.Place) *engine.Settings {
 		Deadlines: engine.Deadlines{Tool: bound(c.Deadline.Tool), Subagent: bound(c.Deadline.Subagent), Ask: bound(c.Deadline.Ask)},
 		Subagents: subagentsOf(c), Images: imagesOf(c.Attachment.Image),
 		Fallback: engine.Fallback{Models: modelRefs(c.Fallback.Models), Unauthorized: c.Fallback.Unauthorized}, Compaction: compactionOf(c.Compaction),
-		Headless: s.headless, Checks: engine.DefaultChecks(s.headless).With(c.Checks.Switches()),
+		Headless: s.headless, Unattended: s.serves && c.Unattended == "refuse", Checks: engine.DefaultChecks(s.headless).With(c.Checks.Switches()),
 	}
 	s.equip(k, place, out)
 	s.brief(k, out)
