@@ -52,10 +52,23 @@ func mcpSpec() *spec {
 	return either("",
 		object("", must("type", choice("a program, or an address", "local")), must("command", list("the command with its arguments", text(""))),
 			key("cwd", text("where it runs; default: the project")), key("environment", dict("variables it gets", text(""))),
-			key("enabled", toggle("default: true")), key("timeout", whole("how long it may take, in milliseconds; default: 30000", 1))).needsTrust(),
+			key("enabled", toggle("default: true")), key("timeout", whole("how long it may take, in milliseconds; default: 30000", 1)),
+			key("sandbox", serverSandboxSpec())).needsTrust(),
 		object("", must("type", choice("", "remote")), must("url", text("its address")), key("headers", dict("HTTP headers to send", text(""))),
 			key("oauth", either("how to log in; false does not", oauth, off())), key("enabled", toggle("")), key("timeout", whole("milliseconds", 1))).needsTrust(),
 		object("", must("enabled", toggle("").riskyIf(is("true")))))
+}
+
+// serverSandboxSpec: a server is no command line, so it has no patterns of them.
+func serverSandboxSpec() *spec {
+	modes := func() *spec {
+		return choice("what the server may write: the project, nothing of it, or all; default: workspace where the kernel can", "workspace", "read-only", "off")
+	}
+	return either("how the server is confined", modes(), object("",
+		key("mode", modes()),
+		key("write", list("further folders that it may write", text(""))),
+		key("read", list("places of credentials that it may read", text(""))),
+		key("credentials", list("tools whose credentials it may read, as \"gh\"", text("")))))
 }
 
 func formatterSpec() *spec {

@@ -25,6 +25,11 @@ func (s *source) normalise(home string) {
 		s.placeSounds(s.root.get("tui"), home)
 	}
 	s.placeSandbox(s.root, home)
+	if servers := s.root.get("mcp"); servers != nil {
+		for _, m := range servers.members {
+			s.placeSandbox(m.val, home)
+		}
+	}
 	for _, key := range []string{"agent", "mode"} {
 		if agents := s.root.get(key); agents != nil {
 			for _, m := range agents.members {
@@ -108,9 +113,11 @@ func (s *source) placeSandbox(n *node, home string) {
 		n.put("sandbox", mode)
 		return
 	}
-	if write := box.get("write"); write != nil {
-		for _, path := range write.items {
-			path.text = s.complete(path.text, home)
+	for _, key := range []string{"write", "read"} {
+		if paths := box.get(key); paths != nil {
+			for _, path := range paths.items {
+				path.text = s.complete(path.text, home)
+			}
 		}
 	}
 }

@@ -21,6 +21,8 @@ func TestSandbox_Forms(t *testing.T) {
 		{"short over long", `{"sandbox": {"network": false, "write": ["/srv"]}}`, `{"sandbox": "read-only"}`, Sandbox{Mode: "read-only", Network: &no, Write: []string{"/srv"}}},
 		{"long over short", `{"sandbox": "read-only"}`, `{"sandbox": {"network": false}}`, Sandbox{Mode: "read-only", Network: &no}},
 		{"commands", `{"sandbox": {"commands": {"docker *": "off", "make *": "workspace"}}}`, `{"sandbox": {"commands": {"docker *": "read-only", "npm *": "off"}}}`, Sandbox{Commands: map[string]string{"docker *": "off", "make *": "workspace"}}},
+		{"credentials without trust", `{}`, `{"sandbox": {"read": ["~/.aws"], "credentials": ["gh"], "ssh_agent": true, "network": false}}`, Sandbox{Network: &no}},
+		{"credentials", `{"sandbox": {"read": ["/k"], "credentials": ["gh"], "ssh_agent": false}}`, `{}`, Sandbox{Read: []string{"/k"}, Credentials: []string{"gh"}, SSHAgent: &no}},
 		{"without trust", `{"sandbox": "workspace"}`, `{"sandbox": "off"}`, Sandbox{Mode: "workspace"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -31,9 +33,11 @@ func TestSandbox_Forms(t *testing.T) {
 		})
 	}
 	w := newWorld(t)
-	w.write("home/.config/lathe/lathe.json", `{"sandbox": {"write": ["~/x", "y"]}, "agent": {"plan": {"sandbox": "read-only"}}}`)
+	w.write("home/.config/lathe/lathe.json", `{"sandbox": {"write": ["~/x", "y"], "read": ["~/.aws"]}, "mcp": {"s": {"type": "local", "command": ["x"], "sandbox": "off"}}, "agent": {"plan": {"sandbox": "read-only"}}}`)
 	l := w.load()
 	equal(t, l.Config.Sandbox.Write, []string{w.path("home/x"), w.path("home/.config/lathe/y")})
+	equal(t, l.Config.Sandbox.Read, []string{w.path("home/.aws")})
+	equal(t, l.Config.MCP["s"].Sandbox, ServerSandbox{Mode: "off"})
 	equal(t, l.Config.Agents["plan"].Sandbox.Mode, "read-only")
 }
 

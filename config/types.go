@@ -217,6 +217,15 @@ type (
 		OAuth       OAuth             `json:"oauth,omitzero"`
 		Enabled     *bool             `json:"enabled,omitempty"`
 		Timeout     int               `json:"timeout,omitempty"` // milliseconds
+		// Sandbox is how a local server is confined; its zero value is workspace.
+		Sandbox ServerSandbox `json:"sandbox,omitzero"`
+	}
+	// ServerSandbox is how a program is confined that runs beside sessions.
+	ServerSandbox struct {
+		Mode        string   `json:"mode,omitempty"`
+		Write       []string `json:"write,omitempty"`
+		Read        []string `json:"read,omitempty"`
+		Credentials []string `json:"credentials,omitempty"`
 	}
 	// OAuth is how to log in to a remote server; Off means not at all.
 	OAuth struct {
@@ -269,8 +278,13 @@ type (
 		Mode     string            `json:"mode,omitempty"`
 		Commands map[string]string `json:"commands,omitempty"`
 		Write    []string          `json:"write,omitempty"`
-		Network  *bool             `json:"network,omitempty"`
-		Limits   SandboxLimits     `json:"limits,omitzero"`
+		// Read are places of credentials that are not hidden. Credentials are the tools whose lines
+		// see their own. SSHAgent is nil for lines of git and ssh only.
+		Read        []string      `json:"read,omitempty"`
+		Credentials []string      `json:"credentials,omitempty"`
+		SSHAgent    *bool         `json:"ssh_agent,omitempty"`
+		Network     *bool         `json:"network,omitempty"`
+		Limits      SandboxLimits `json:"limits,omitzero"`
 	}
 	// SandboxLimits bound each process of a command; 0 is no limit.
 	SandboxLimits struct {

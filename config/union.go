@@ -95,6 +95,15 @@ func (s *Sandbox) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*plain)(s))
 }
 
+// UnmarshalJSON reads a mode, or an object.
+func (s *ServerSandbox) UnmarshalJSON(data []byte) error {
+	if startsWith(data, '"') {
+		return json.Unmarshal(data, &s.Mode)
+	}
+	type plain ServerSandbox
+	return json.Unmarshal(data, (*plain)(s))
+}
+
 // UnmarshalJSON reads a number or false.
 func (l *Limit) UnmarshalJSON(data []byte) error {
 	if string(data) == "false" {
