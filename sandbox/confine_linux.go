@@ -1,13 +1,13 @@
 package sandbox
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"runtime"
-	"slices"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -27,6 +27,32 @@ type failure struct {
 	Errno int    `json:"errno,omitempty"` // of its start; 0 is that it was not confined
 	Text  string `json:"text,omitempty"`
 	Mount bool   `json:"mount,omitempty"` // it may work without mounts
+	// Missing is what of its mounts it does not have, said before it takes over; then nothing else
+	// is set.
+	Missing []string `json:"missing,omitempty"`
+}
+
+func (f failure) failed() bool { return f.Errno != 0 || f.Text != "" }
+
+// say tells the launcher.
+func (f failure) say() {
+	if b, err := json.Marshal(f); err == nil {
+		_, _ = unix.Write(failureFD, b)
+	}
+}
+
+// failures is what the process said until the command took over, if it did.
+func failures(b []byte, missing []string) (failure, []string) {
+	var f failure
+	for d := json.NewDecoder(bytes.NewReader(b)); ; {
+		var next failure
+		if err := d.Decode(&next); err != nil {
+			return f, missing
+		}
+		if missing = append(missing, next.Missing...); next.Missing == nil {
+			f = next
+		}
+	}
 }
 
 // confine is the life of that process: its arguments are the directory, the program and the
@@ -35,10 +61,7 @@ func confine(args, env []string) int {
 	runtime.LockOSThread()
 	unix.CloseOnExec(failureFD)
 	unix.CloseOnExec(planFD)
-	f := become(args, env)
-	if b, err := json.Marshal(f); err == nil {
-		_, _ = unix.Write(failureFD, b)
-	}
+	become(args, env).say()
 	unix.Exit(2)
 	return 2
 }
@@ -63,7 +86,7 @@ func become(args, env []string) failure {
 		if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 			return failure{Text: "give up new privileges: " + err.Error()}
 		}
-		if err := restrict(p.Landlock, p.Write); err != nil {
+		if err := restrict(p.Landlock, p.Write, p.Read); err != nil {
 			return failure{Text: "confine the command: " + err.Error()}
 		}
 		if err := forbid(p.NoNetwork); err != nil {
@@ -72,6 +95,9 @@ func become(args, env []string) failure {
 	}
 	if err := p.Limits.set(); err != nil {
 		return failure{Text: err.Error()}
+	}
+	if p.missing != nil {
+		failure{Missing: p.missing}.say()
 	}
 	return failure{Errno: number(syscall.Exec(args[1], args[1:], env))}
 }
@@ -82,74 +108,6 @@ func number(err error) int {
 		return int(errno)
 	}
 	return int(unix.EINVAL)
-}
-
-// mount gives the command a view of the files in which nothing can be changed but what it may
-// write: not their permissions and times either, which Landlock leaves alone. Protected names in it
-// cannot be written, moved or replaced.
-func (p *plan) mount() error {
-	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
-		return fmt.Errorf("mounts of its own: %w", err)
-	}
-	if err := p.readOnly(); err != nil {
-		return err
-	}
-	for _, path := range p.Pin {
-		if err := unix.Mount(path, path, "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
-			return fmt.Errorf("mount %s: %w", path, err)
-		}
-	}
-	for _, path := range p.Bind {
-		if err := unix.Mount(path, path, "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
-			return fmt.Errorf("mount %s: %w", path, err)
-		}
-		if err := unix.MountSetattr(unix.AT_FDCWD, path, unix.AT_RECURSIVE, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}); err != nil {
-			return fmt.Errorf("mount %s read-only: %w", path, err)
-		}
-	}
-	for _, path := range p.Cover {
-		if err := unix.Mount("/dev/null", path, "", unix.MS_BIND, ""); err != nil && err != unix.ENOENT {
-			return fmt.Errorf("cover the socket %s: %w", path, err)
-		}
-	}
-	p.terminals()
-	if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil {
-		return fmt.Errorf("give up the right to mount: %w", err)
-	}
-	return nil
-}
-
-// readOnly makes all mounts read-only but for copies of the writable folders, which keep what they
-// were: what the system mounted read-only could not be made writable again.
-func (p *plan) readOnly() error {
-	var roots []string
-	for _, path := range slices.Sorted(slices.Values(p.Write)) {
-		info, err := os.Lstat(path)
-		if err == nil && info.IsDir() && !slices.ContainsFunc(roots, func(r string) bool { return within(r, path) }) {
-			roots = append(roots, path)
-		}
-	}
-	if slices.Contains(roots, "/") {
-		return nil
-	}
-	copies := make([]int, len(roots))
-	for i, path := range roots {
-		fd, err := unix.OpenTree(unix.AT_FDCWD, path, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_RECURSIVE)
-		if err != nil {
-			return fmt.Errorf("copy the mount of %s: %w", path, err)
-		}
-		copies[i] = fd
-	}
-	if err := unix.MountSetattr(unix.AT_FDCWD, "/", unix.AT_RECURSIVE, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}); err != nil {
-		return fmt.Errorf("mount all read-only: %w", err)
-	}
-	for i, path := range roots {
-		if err := unix.MoveMount(copies[i], "", unix.AT_FDCWD, path, unix.MOVE_MOUNT_F_EMPTY_PATH); err != nil {
-			return fmt.Errorf("mount %s: %w", path, err)
-		}
-		_ = unix.Close(copies[i])
-	}
-	return nil
 }
 
 // terminals gives the command pseudo-terminals of its own, where the system can: those that are
@@ -214,18 +172,24 @@ func (r request) start(mounts bool, dir string, argv, env []string) (s started, 
 	if err != nil {
 		return s, failure{Errno: number(err), Mount: mounts && err != unix.E2BIG}
 	}
-	p := newPlan(r, mounts)
+	p, planErr := newPlan(r, mounts, place{dir: dir, env: env})
 	if s.pid, s.stands = pid, p.stands; r.Profile.Confined() {
 		guarded := Restored
 		if mounts {
 			guarded = Bound
 		}
-		s.guard, s.report = newGuard(p.watch, r.Profile.Aside), r.Kernel.report(guarded)
+		s.guard, s.report = newGuard(p.watch, r.Profile.Aside), r.Kernel.report(r.Profile, guarded)
 	}
-	err = errors.Join(json.NewEncoder(planning).Encode(p), planning.Close())
+	if planErr == nil {
+		err = json.NewEncoder(planning).Encode(p)
+	}
+	err = errors.Join(err, planning.Close())
 	b, err2 := io.ReadAll(failed)
+	f, s.report.Missing = failures(b, s.report.Missing)
 	switch err = errors.Join(err, err2); {
-	case len(b) > 0 && json.Unmarshal(b, &f) == nil:
+	case planErr != nil:
+		f = failure{Text: planErr.Error()}
+	case f.failed():
 	case err != nil:
 		f = failure{Text: err.Error()}
 	default:
@@ -248,7 +212,8 @@ func attributes(mounts bool) *syscall.SysProcAttr {
 		a.Cloneflags |= unix.CLONE_NEWUSER
 		a.UidMappings = []syscall.SysProcIDMap{{ContainerID: uid, HostID: uid, Size: 1}}
 		a.GidMappings = []syscall.SysProcIDMap{{ContainerID: gid, HostID: gid, Size: 1}}
-		a.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN} // over these mounts, until the command takes over
+		// Over these mounts, until the command takes over. Overlays work with the rights of who made them.
+		a.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_SETPCAP, unix.CAP_DAC_OVERRIDE, unix.CAP_FOWNER, unix.CAP_CHOWN}
 	}
 	return a
 }

@@ -43,8 +43,9 @@ func landlockVersion() int {
 	return int(v)
 }
 
-// restrict lets this thread write below some paths and nowhere else, for ever.
-func restrict(version int, write []string) error {
+// restrict lets this thread write below some paths and nowhere else, for ever, and, if any are given,
+// read files below others.
+func restrict(version int, write, read []string) error {
 	attr := ruleset{fs: inFolder | unix.LANDLOCK_ACCESS_FS_WRITE_FILE}
 	if version >= landlockFull {
 		attr.fs |= truncateFile
@@ -55,12 +56,20 @@ func restrict(version int, write []string) error {
 	if version >= landlockScopes {
 		attr.scoped = scopeAbstract | scopeSignal
 	}
+	if read != nil {
+		attr.fs |= unix.LANDLOCK_ACCESS_FS_READ_FILE
+	}
 	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr), 0)
 	if errno != 0 {
 		return fmt.Errorf("make the rules: %w", errno)
 	}
 	for _, path := range write {
-		if err := allow(int(fd), path, attr.fs); err != nil {
+		if err := allow(int(fd), path, attr.fs, 0); err != nil {
+			return err
+		}
+	}
+	for _, path := range read { // a link could lead to what is hidden
+		if err := allow(int(fd), path, unix.LANDLOCK_ACCESS_FS_READ_FILE, unix.O_NOFOLLOW); err != nil {
 			return err
 		}
 	}
@@ -70,8 +79,8 @@ func restrict(version int, write []string) error {
 	return unix.Close(int(fd))
 }
 
-func allow(rules int, path string, handled uint64) error {
-	fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
+func allow(rules int, path string, handled uint64, flags int) error {
+	fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC|flags, 0)
 	if err == unix.ENOENT {
 		return nil // gone since we looked
 	}

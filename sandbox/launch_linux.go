@@ -154,7 +154,7 @@ func (l *launcher) start(sandbox, dir string, argv, env []string) report {
 			return report{Text: "read the profile: " + err.Error()}
 		}
 		s, f := startConfined(r, dir, argv, env)
-		if f != (failure{}) {
+		if f.failed() {
 			return report{Errno: f.Errno, Text: f.Text}
 		}
 		l.guard, l.stands = s.guard, s.stands

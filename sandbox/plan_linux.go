@@ -20,30 +20,37 @@ type request struct {
 type plan struct {
 	Landlock  int      `json:"landlock,omitempty"` // the version to use; 0 confines nothing
 	Write     []string `json:"write,omitempty"`
+	Read      []string `json:"read,omitempty"`   // all files that can be read; nil is all
 	Mounts    bool     `json:"mounts,omitempty"` // it has mounts of its own, with these:
-	Pin       []string `json:"pin,omitempty"`    // as they are, so that they cannot be moved
-	Bind      []string `json:"bind,omitempty"`   // read-only
-	Cover     []string `json:"cover,omitempty"`  // sockets that cannot be reached
+	Steps     []step   `json:"steps,omitempty"`
+	Cover     []string `json:"cover,omitempty"` // sockets that cannot be reached
 	NoNetwork bool     `json:"noNetwork,omitempty"`
 	Limits    Limits   `json:"limits,omitzero"`
 
-	watch  []string // what only the guard can hold
-	stands standIns // bound in place of what is not there
+	pins  []string // folders that cannot be moved
+	binds []string // what is mounted read-only
+	watch []string // what only the guard can hold
+
+	missing []string // mounts that could not be made
+	stands  standIns // bound in place of what is not there
 }
 
 // devices are what every program may write to.
 var devices = []string{"/dev/null", "/dev/zero", "/dev/full"}
 
-func newPlan(r request, mounts bool) *plan {
+func newPlan(r request, mounts bool, c place) (*plan, error) {
 	p := &plan{Limits: r.Profile.Limits}
 	if !r.Profile.Confined() {
-		return p
+		return p, nil
 	}
 	p.Landlock, p.Mounts, p.NoNetwork = r.Kernel.Landlock, mounts, r.Profile.NoNetwork
 	for _, path := range slices.Concat(r.Profile.Write, devices) {
 		if real, err := filepath.EvalSymlinks(path); err == nil && !slices.Contains(p.Write, real) {
 			p.Write = append(p.Write, real)
 		}
+	}
+	if mounts && r.Profile.Temp != "" { // what lies in the temporary folders of the machine can be written for other reasons only
+		p.Write = slices.DeleteFunc(p.Write, func(path string) bool { return slices.Contains(realTemporary(), path) })
 	}
 	names := slices.Concat(r.Profile.Protect, r.Profile.Files, r.Profile.Watch)
 	for _, path := range r.Profile.Busy {
@@ -59,10 +66,12 @@ func newPlan(r request, mounts bool) *plan {
 		})
 		p.watch = nil
 	}
-	if mounts {
-		p.Cover = sockets(r.Profile.Sockets)
+	if !mounts {
+		p.Read = readable(hidden(r.Profile, p.Write).outside(p.Write))
+		return p, nil
 	}
-	return p
+	p.Cover = sockets(r.Profile.Sockets)
+	return p, p.view(r.Profile, c)
 }
 
 // resolve follows the symlinks that lead to a name, not the name itself.
@@ -122,23 +131,23 @@ func (p *plan) protect(names []string, missing absent) {
 	slices.Sort(p.watch)
 	p.watch = slices.DeleteFunc(slices.Compact(p.watch), func(name string) bool { return !p.writable(name) || p.bound(name) })
 	p.bind(p.standIn(missing))
-	for _, name := range slices.Concat(p.Bind, p.watch) {
+	for _, name := range slices.Concat(p.binds, p.watch) {
 		p.pin(name)
 	}
-	slices.Sort(p.Pin)
+	slices.Sort(p.pins)
 }
 
 func (p *plan) bind(names []string) {
 	slices.Sort(names) // shallow first
 	for _, name := range names {
 		if p.writable(name) && !p.bound(name) {
-			p.Bind = append(p.Bind, name)
+			p.binds = append(p.binds, name)
 		}
 	}
 }
 
 func (p *plan) bound(name string) bool {
-	return slices.ContainsFunc(p.Bind, func(b string) bool { return within(b, name) })
+	return slices.ContainsFunc(p.binds, func(b string) bool { return within(b, name) })
 }
 
 // standIn puts something under the names that are not there, so that it can be bound. They are
@@ -166,8 +175,8 @@ func (p *plan) pin(name string) {
 		return
 	}
 	for dir := filepath.Dir(name); p.writable(dir); dir = filepath.Dir(dir) {
-		if info, err := os.Lstat(dir); err == nil && info.IsDir() && p.writable(filepath.Dir(dir)) && !slices.Contains(p.Pin, dir) {
-			p.Pin = append(p.Pin, dir)
+		if info, err := os.Lstat(dir); err == nil && info.IsDir() && p.writable(filepath.Dir(dir)) && !slices.Contains(p.pins, dir) {
+			p.pins = append(p.pins, dir)
 		}
 		if dir == filepath.Dir(dir) {
 			return

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -41,6 +42,19 @@ type Profile struct {
 	// Busy are folders like those of Protect that others write to meanwhile: they are bound where
 	// that is possible and never put back.
 	Busy []string `json:"busy,omitempty"`
+	// Hide are folders and files that the command cannot see: something empty is mounted in their
+	// place. Without mounts Landlock lets it read no file of them, except where they lie below Write.
+	Hide []string `json:"hide,omitempty"`
+	// Show are names at or below hidden folders that stay visible, read-only unless below Write.
+	Show []string `json:"show,omitempty"`
+	// Mounts are made after all others, in order. Their sources may be hidden.
+	Mounts []Mount `json:"mounts,omitempty"`
+	// Temp is a folder that is mounted as /tmp and /var/tmp. What the command needs of the real
+	// ones stays visible: its directory, its home, entries of its PATH, Write, Show and Sockets.
+	// Empty: it has the real ones.
+	Temp string `json:"temp,omitempty"`
+	// Session is shared by commands that see and signal each other's processes.
+	Session string `json:"session,omitempty"`
 	// Sockets are the folders and sockets of others that can be connected to. All other sockets
 	// with a name are covered where the system lets us.
 	Sockets []string `json:"sockets,omitempty"`
@@ -53,6 +67,27 @@ type Profile struct {
 	// does not.
 	Strict bool   `json:"strict,omitempty"`
 	Limits Limits `json:"limits,omitzero"`
+}
+
+// MountType is the kind of a [Mount].
+type MountType string
+
+const (
+	// BindMount shows Source at Target.
+	BindMount MountType = "bind"
+	// OverlayMount shows Source at Target; changes go to Upper, which needs the empty folder Work
+	// on the same file system. The kernel leaves a folder without permissions in Work.
+	OverlayMount MountType = "overlay"
+)
+
+// Mount is one that a command has beside those of its profile. Target must exist.
+type Mount struct {
+	Type     MountType `json:"type"`
+	Source   string    `json:"source"`
+	Target   string    `json:"target"`
+	ReadOnly bool      `json:"readOnly,omitempty"`
+	Upper    string    `json:"upper,omitempty"`
+	Work     string    `json:"work,omitempty"`
 }
 
 // Limits bound each process of a command; 0 is no limit. They hold in every mode.
@@ -119,7 +154,7 @@ func (k Kernel) Available(strict bool) error {
 }
 
 // report says what such a kernel holds of a profile.
-func (k Kernel) report(guard Guard) Report {
+func (k Kernel) report(p Profile, guard Guard) Report {
 	r := Report{Landlock: k.Landlock, Guard: guard}
 	if k.Landlock < landlockFull {
 		r.Missing = append(r.Missing, "files outside can be truncated (Linux 6.2 refuses it)")
@@ -133,8 +168,25 @@ func (k Kernel) report(guard Guard) Report {
 	if guard != Bound {
 		r.Missing = append(r.Missing, "protected names inside writable folders are restored afterwards, not held",
 			"permissions and times of files outside can be changed", "sockets of other programs can be connected to")
+		r.Missing = append(r.Missing, p.withoutMounts()...)
 	}
 	return r
+}
+
+// withoutMounts says what of a profile needs mounts.
+func (p Profile) withoutMounts() (missing []string) {
+	for _, name := range p.Hide {
+		if slices.ContainsFunc(p.Write, func(root string) bool { return within(root, name) }) {
+			missing = append(missing, name+" is not hidden, since it lies in a folder that can be written")
+		}
+	}
+	if p.Temp != "" {
+		missing = append(missing, "/tmp is the one of the machine, not one of the session")
+	}
+	for _, m := range p.Mounts {
+		missing = append(missing, "nothing is mounted at "+m.Target)
+	}
+	return missing
 }
 
 // check finds a profile that cannot be meant.
@@ -144,15 +196,26 @@ func (p Profile) check() error {
 	default:
 		return fmt.Errorf("the sandbox mode %q is not known; there are %s, %s and %s", p.Mode, Workspace, ReadOnly, Off)
 	}
-	for _, list := range [][]string{p.Write, p.Protect, p.Files, p.Watch, p.Busy, p.Sockets} {
-		for _, path := range list {
-			if !filepath.IsAbs(path) || strings.ContainsRune(path, 0) {
-				return fmt.Errorf("the sandbox is given the path %q, which is not absolute", path)
-			}
+	paths := slices.Concat(p.Write, p.Protect, p.Files, p.Watch, p.Busy, p.Hide, p.Show, p.Sockets)
+	for _, m := range p.Mounts {
+		paths = append(paths, m.Source, m.Target)
+		switch m.Type {
+		case BindMount:
+		case OverlayMount:
+			paths = append(paths, m.Upper, m.Work)
+		default:
+			return fmt.Errorf("the sandbox is given a mount of the type %q for %s; there are %s and %s", m.Type, m.Target, BindMount, OverlayMount)
 		}
 	}
-	if p.Aside != "" && !filepath.IsAbs(p.Aside) {
-		return fmt.Errorf("the sandbox is given the path %q, which is not absolute", p.Aside)
+	for _, path := range []string{p.Aside, p.Temp} {
+		if path != "" {
+			paths = append(paths, path)
+		}
+	}
+	for _, path := range paths {
+		if !filepath.IsAbs(path) || strings.ContainsRune(path, 0) {
+			return fmt.Errorf("the sandbox is given the path %q, which is not absolute", path)
+		}
 	}
 	return nil
 }
