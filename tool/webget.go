@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/lathe-agent/lathe/internal/netaddr"
 )
 
 // fetched is what a server answered: a body, or where to go instead.
@@ -155,7 +157,7 @@ func (f *fetching) denied(host string, e *addressError) error {
 	how := "For a server of the user's own, use bash with curl."
 	if f.hops > 0 {
 		how = fmt.Sprintf("%s was redirected there; leave it.", clip(f.in.URL))
-	} else if metadataService(e.addr) != "" {
+	} else if netaddr.Metadata(e.addr) != "" {
 		how = "Do without it."
 	}
 	return &Failure{
