@@ -26,7 +26,8 @@ var archImports = arch.Table{
 	{From: "model", May: []string{".", "internal/*"}},
 	{From: "bus", May: []string{".", "internal/*"}},
 	{From: "store", May: []string{".", "internal/*"}},
-	{From: "sandbox", May: []string{".", "internal/*"}},
+	{From: "sandbox", May: []string{".", "sandbox/egress", "internal/*"}},
+	{From: "sandbox/egress", May: []string{"internal/*"}},
 	{From: "workspace", May: []string{".", "internal/*"}},
 
 	// It is where a line of the catalogue becomes a client, so it names the protocols and the credentials.

@@ -1,0 +1,285 @@
+package egress
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/netip"
+	"strings"
+	"sync"
+	"time"
+)
+
+// What a client of the proxy may take.
+const (
+	mostConns   = 512              // at once; more wait to be accepted
+	headerBytes = 64 << 10         // of a request
+	answerBytes = 256 << 10        // of the header of an answer
+	greetTime   = 30 * time.Second // from being accepted to having said what is wanted
+	keepTime    = 2 * time.Minute  // between two requests
+	answerTime  = 10 * time.Minute // until the header of an answer comes
+)
+
+// Config is what a [Proxy] is opened with.
+type Config struct {
+	List List
+	// Resolver looks names up; nil is the system's.
+	Resolver *net.Resolver
+	// Never reports addresses that no list opens: those of lathe's own server. nil is none.
+	Never func(netip.AddrPort) bool
+	// Refused is told of each refusal, by many goroutines; nil is nobody.
+	Refused func(*Refusal)
+}
+
+// Proxy connects the clients of its listeners to the hosts of its list: by HTTP (CONNECT, and plain
+// requests), and by SOCKS 5. It is safe for use by many goroutines.
+type Proxy struct {
+	list     List
+	resolver *net.Resolver
+	never    func(netip.AddrPort) bool
+	refused  func(*Refusal)
+	forward  *httputil.ReverseProxy
+	slots    chan struct{}
+
+	ctx  context.Context // ends all connections
+	stop context.CancelFunc
+	work sync.WaitGroup
+}
+
+// Open makes a proxy. It listens nowhere.
+func Open(c Config) *Proxy {
+	p := &Proxy{list: c.List, resolver: c.Resolver, never: c.Never, refused: c.Refused, slots: make(chan struct{}, mostConns)}
+	p.ctx, p.stop = context.WithCancel(context.Background())
+	p.forward = &httputil.ReverseProxy{
+		Rewrite: func(*httputil.ProxyRequest) {}, // it goes where its URL says, and its header Host is made from that
+		Transport: &http.Transport{
+			DialContext: func(ctx context.Context, _, address string) (net.Conn, error) {
+				host, port, err := net.SplitHostPort(address)
+				if err != nil {
+					return nil, err
+				}
+				return p.dial(ctx, host, port)
+			},
+			DisableCompression: true, IdleConnTimeout: keepTime, ResponseHeaderTimeout: answerTime, MaxResponseHeaderBytes: answerBytes,
+		},
+		FlushInterval: -1,
+		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
+			code, text := p.explain(err)
+			http.Error(w, text, code)
+		},
+		ErrorLog: log.New(io.Discard, "", 0),
+	}
+	return p
+}
+
+// Close ends all connections and waits for them. Whoever made the listeners closes them before, and
+// waits until they are served no more.
+func (p *Proxy) Close() {
+	p.stop()
+	p.work.Wait()
+	p.forward.Transport.(*http.Transport).CloseIdleConnections()
+}
+
+// acceptAll gives each connection of a listener to serve, in a goroutine of its own, until the
+// listener is closed or ctx has ended. There are as many at once as slots has room for.
+func acceptAll(ctx context.Context, l net.Listener, slots chan struct{}, work *sync.WaitGroup, serve func(net.Conn)) {
+	for {
+		select {
+		case slots <- struct{}{}:
+		case <-ctx.Done():
+			return
+		}
+		conn, err := l.Accept()
+		if err != nil {
+			<-slots
+			if errors.Is(err, net.ErrClosed) {
+				return
+			}
+			select { // out of files, most likely
+			case <-time.After(100 * time.Millisecond):
+			case <-ctx.Done():
+				return
+			}
+			continue
+		}
+		work.Go(func() {
+			defer func() { <-slots }()
+			serve(newIdleConn(conn))
+		})
+	}
+}
+
+// Serve is the proxy on a listener; it returns when that is closed, or the proxy is.
+func (p *Proxy) Serve(l net.Listener) {
+	conns := &handed{conns: make(chan net.Conn), addr: l.Addr(), over: p.ctx.Done()}
+	web := &http.Server{
+		Handler: p, ReadHeaderTimeout: greetTime, IdleTimeout: keepTime, MaxHeaderBytes: headerBytes,
+		ErrorLog: log.New(io.Discard, "", 0), BaseContext: func(net.Listener) context.Context { return p.ctx },
+	}
+	p.work.Go(func() { _ = web.Serve(conns) }) // until the proxy is closed
+	p.work.Go(func() {
+		<-p.ctx.Done()
+		_ = web.Close()
+	})
+	acceptAll(p.ctx, l, p.slots, &p.work, func(c net.Conn) { p.greet(c, conns) })
+}
+
+// greet finds out by the first byte which protocol a client speaks.
+func (p *Proxy) greet(c net.Conn, web *handed) {
+	stop := context.AfterFunc(p.ctx, func() { _ = c.Close() })
+	defer stop()
+	_ = c.SetReadDeadline(time.Now().Add(greetTime))
+	r := bufio.NewReader(c)
+	first, err := r.Peek(1)
+	if err != nil {
+		_ = c.Close()
+		return
+	}
+	if first[0] == socksVersion {
+		p.socks(c, r)
+		return
+	}
+	done := make(chan struct{})
+	if !web.hand(&readConn{Conn: c, from: r, done: sync.OnceFunc(func() { close(done) })}) {
+		_ = c.Close()
+		return
+	}
+	<-done // its slot is in use as long
+}
+
+// ServeHTTP serves one request of a client.
+func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch {
+	case r.Method == http.MethodConnect:
+		p.connect(w, r)
+	case r.URL.Scheme != "http" || r.URL.Host == "":
+		http.Error(w, "This is the proxy of lathe's sandbox. It takes CONNECT, and requests for whole http:// URLs.", http.StatusBadRequest)
+	default:
+		p.forward.ServeHTTP(w, r)
+	}
+}
+
+func (p *Proxy) connect(w http.ResponseWriter, r *http.Request) {
+	host, port, err := net.SplitHostPort(r.Host)
+	if err != nil {
+		http.Error(w, "CONNECT needs a host and a port.", http.StatusBadRequest)
+		return
+	}
+	there, err := p.dial(r.Context(), host, port)
+	code, text := http.StatusOK, "Connection established"
+	if err != nil {
+		code, text = p.explain(err)
+	}
+	here, buf, hijacked := http.NewResponseController(w).Hijack()
+	if hijacked != nil {
+		if there != nil {
+			_ = there.Close()
+		}
+		return
+	}
+	if err != nil {
+		// Many programs show the first line and not the body.
+		_, _ = fmt.Fprintf(here, "HTTP/1.1 %d %s\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s\n", code, text, len(text)+1, text)
+		_ = here.Close()
+		return
+	}
+	if _, err := fmt.Fprintf(here, "HTTP/1.1 %d %s\r\n\r\n", code, text); err != nil {
+		_, _ = here.Close(), there.Close()
+		return
+	}
+	_ = here.SetDeadline(time.Time{})
+	carry(p.ctx, here, there, buf)
+}
+
+// explain says in one line of ASCII why there is no connection, and notes a refusal.
+func (p *Proxy) explain(err error) (code int, text string) {
+	code, text = http.StatusBadGateway, "lathe: "+err.Error()
+	var refusal *Refusal
+	var timeout net.Error
+	switch {
+	case errors.As(err, &refusal):
+		code, text = http.StatusForbidden, "lathe: "+refusal.Error()
+		if p.refused != nil {
+			p.refused(refusal)
+		}
+	case errors.As(err, &timeout) && timeout.Timeout():
+		code = http.StatusGatewayTimeout
+	}
+	return code, strings.Map(func(c rune) rune {
+		if c < ' ' || c > '~' {
+			return '?'
+		}
+		return c
+	}, text)
+}
+
+// Forward carries the connections of a listener to a port of this machine, which the list must have.
+// It returns as [Proxy.Serve] does.
+func (p *Proxy) Forward(l net.Listener, port uint16) {
+	acceptAll(p.ctx, l, p.slots, &p.work, func(c net.Conn) {
+		there, err := p.dial(p.ctx, "localhost", fmt.Sprint(port))
+		if err != nil {
+			_, _ = p.explain(err) // there is nobody to tell in words
+			_ = c.Close()
+			return
+		}
+		carry(p.ctx, c, there, c)
+	})
+}
+
+// handed is a listener for connections that others have accepted.
+type handed struct {
+	conns chan net.Conn
+	addr  net.Addr
+	over  <-chan struct{}
+}
+
+func (h *handed) hand(c net.Conn) bool {
+	select {
+	case h.conns <- c:
+		return true
+	case <-h.over:
+		return false
+	}
+}
+
+func (h *handed) Accept() (net.Conn, error) {
+	select {
+	case c := <-h.conns:
+		return c, nil
+	case <-h.over:
+		return nil, net.ErrClosed
+	}
+}
+
+func (h *handed) Close() error { return nil }
+
+func (h *handed) Addr() net.Addr { return h.addr }
+
+// readConn is a connection of which something was read already.
+type readConn struct {
+	net.Conn
+	from *bufio.Reader
+	done func() // it is closed
+}
+
+func (c *readConn) Read(b []byte) (int, error) { return c.from.Read(b) }
+
+func (c *readConn) Close() error {
+	defer c.done()
+	return c.Conn.Close()
+}
+
+// CloseWrite tells the client that nothing more comes.
+func (c *readConn) CloseWrite() error {
+	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
+		return half.CloseWrite()
+	}
+	return c.Close()
+}
