@@ -209,7 +209,10 @@ func isCheckPrompt(h *held) bool {
 	if _, ok := h.Said.(*lathe.User); !ok || !IsSynthetic(h.Parts) {
 		return false
 	}
-	return slices.ContainsFunc(h.Parts, func(p lathe.Part) bool { return len(spokenIn(p.Body.(*lathe.Text).Metadata).Checks) > 0 })
+	return slices.ContainsFunc(h.Parts, func(p lathe.Part) bool {
+		text := p.Body.(*lathe.Text)
+		return !text.Ignored.On() && len(spokenIn(text.Metadata).Checks) > 0
+	})
 }
 
 // Firings counts what checks said in messages, by their names.
@@ -238,12 +241,13 @@ func Firings(messages []lathe.Message) map[Check]int {
 func (r *runner) check(ctx context.Context, s state, c check) error {
 	var facts []lathe.Fact
 	at := r.engine.now()
-	last := lastAnswer(s.messages)
+	asked := lastAnswer(s.messages).Said.(*lathe.Assistant).Parent
 	for _, f := range c.show {
 		r.fired(f, "people")
+		// On the prompt: programs take the last text behind it for the answer.
 		facts = append(facts, &lathe.PartChanged{Time: at, Part: lathe.Part{
-			ID: r.engine.ids.Part(), Session: s.session.ID, Message: last.ID,
-			Body: &lathe.Text{Text: f.fact, Ignored: lathe.Yes, Time: &lathe.Span{Start: at, End: at}, Metadata: withSpoken(nil, f)},
+			ID: r.engine.ids.Part(), Session: s.session.ID, Message: asked,
+			Body: &lathe.Text{Text: f.fact, Synthetic: lathe.Yes, Ignored: lathe.Yes, Metadata: withSpoken(nil, f)},
 		}})
 	}
 	if len(c.say) > 0 {

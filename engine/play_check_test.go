@@ -49,7 +49,7 @@ func spoke(t *lathe.Text) string {
 		return ""
 	}
 	told := "shown"
-	if t.Synthetic.On() {
+	if !t.Ignored.On() {
 		told = "told"
 	}
 	return fmt.Sprintf(" by %s, %s", strings.Join(names, " "), told)

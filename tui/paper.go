@@ -197,7 +197,7 @@ func (p *program) copyMessage(id lathe.MessageID) tea.Cmd {
 func saidIn(h lathe.Held) string {
 	var out []string
 	for i := range h.Len() {
-		if t, ok := h.Part(i).Body.(*lathe.Text); ok && !t.Synthetic.On() && strings.TrimSpace(t.Text) != "" {
+		if t, ok := h.Part(i).Body.(*lathe.Text); ok && !t.Synthetic.On() && !t.Ignored.On() && strings.TrimSpace(t.Text) != "" {
 			out = append(out, strings.TrimSpace(t.Text))
 		}
 	}

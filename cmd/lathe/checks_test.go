@@ -3,10 +3,13 @@ package main
 import (
 	"encoding/json"
 	"reflect"
+	"strings"
 	"testing"
 
+	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/config"
 	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/model/modeltest"
 )
 
 // The settings know each check by the name the engine has for it, and no other.
@@ -31,4 +34,42 @@ func TestChecks_Names(t *testing.T) {
 			t.Errorf("%s cannot be switched off", name)
 		}
 	}
+}
+
+// The answer is the last text of a turn that ends with an open todo: what the check says of it
+// stands on the prompt. Clients such as OpenCode's GitHub action take the last text for the answer.
+func TestChecks_AnswerIsTheLastText(t *testing.T) {
+	needUnix(t)
+	m := modeltest.Start(t, modeltest.MustParse(`call todowrite {"todos":[{"content":"one","status":"completed"},{"content":"two","status":"pending"}]}
+finish tool-calls
+--
+text "All done."
+finish stop
+`))
+	s := startServe(t, serveHome(t, m.URL), []string{"LATHE_NO_AUTH=1"})
+	var session lathe.Session
+	s.ask(200, &session, "POST", "/session", `{"title": "Todo"}`)
+	at := "/session/" + string(session.ID) + "/message"
+	texts := func(m lathe.Message) (out []string) {
+		for _, p := range m.Parts {
+			if text, ok := p.Body.(*lathe.Text); ok {
+				out = append(out, text.Text)
+			}
+		}
+		return out
+	}
+	var answer lathe.Message
+	s.ask(200, &answer, "POST", at, `{"parts": [{"type": "text", "text": "do it"}]}`)
+	if got := strings.Join(texts(answer), "|"); got != "All done." {
+		t.Errorf("the answer is %q", got)
+	}
+	var history []lathe.Message
+	s.ask(200, &history, "GET", at, "")
+	if got := strings.Join(texts(history[len(history)-1]), "|"); got != "All done." {
+		t.Errorf("the last message is %q", got)
+	}
+	if got := strings.Join(texts(history[0]), "|"); !strings.HasSuffix(got, "|The list still has 1 open item: two.") {
+		t.Errorf("the prompt has %q", got)
+	}
+	s.end()
 }

@@ -283,7 +283,7 @@ func (t *mcpTurn) tell(err error) {
 func (t *mcpTurn) part(p lathe.Part) {
 	switch b := p.Body.(type) {
 	case *lathe.Text:
-		if b.Synthetic.On() || b.Time == nil || b.Time.End == 0 || p.Message == t.summary || strings.TrimSpace(b.Text) == "" {
+		if b.Synthetic.On() || b.Ignored.On() || b.Time == nil || b.Time.End == 0 || p.Message == t.summary || strings.TrimSpace(b.Text) == "" {
 			return
 		}
 		text := strings.TrimSpace(plainText(b.Text))

@@ -265,8 +265,8 @@ func (r *runner) part(p lathe.Part) {
 	case *lathe.StepStart:
 		r.object("step_start", p)
 	case *lathe.Text:
-		if b.Ignored.On() && b.Time != nil { // what the engine says of the answer
-			r.object("text", p)
+		if b.Ignored.On() && (b.Time != nil || b.Synthetic.On()) { // a note of the engine, not the answer
+			r.object("note", p)
 			r.note("! %s", plain(b.Text))
 			return
 		}

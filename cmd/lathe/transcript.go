@@ -100,10 +100,10 @@ func (t *transcript) part(p lathe.Part) string {
 	switch b := p.Body.(type) {
 	case *lathe.Text:
 		switch {
-		case b.Synthetic.On() && !t.detail:
-			return ""
 		case b.Ignored.On():
 			return "! " + t.line(b.Text) // said of the answer, not by it
+		case b.Synthetic.On() && !t.detail:
+			return ""
 		}
 		return plainText(b.Text)
 	case *lathe.Reasoning:

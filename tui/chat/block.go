@@ -129,6 +129,11 @@ func (w *walk) stamp(s spot, id blockID) (out stamp) {
 		}
 	case closeBlock:
 		out.rev, out.parts = h.Rev(), h.Len()
+		if a, ok := h.Said().(*lathe.Assistant); ok { // the notes stand on its prompt
+			if i := w.t.Find(a.Parent); i >= 0 {
+				out.parts += w.t.Held(i).Len()
+			}
+		}
 	default:
 		_, body, rev := h.Peek(s.block)
 		out.rev, out.open, out.tight = rev, w.c.open[id.part], w.tight(s)

@@ -148,6 +148,18 @@ func TestView_Everything(t *testing.T) {
 	}
 }
 
+// What a check says of an answer stands below the answer and not in the prompt that keeps it.
+func TestView_Notes(t *testing.T) {
+	k := newTalk()
+	k.user(&lathe.Text{Text: "Mend it."}, &lathe.Text{Text: "The list still has 1 open item: two.", Synthetic: lathe.Yes, Ignored: lathe.Yes})
+	k.answer("stop", text("All done."))
+	screen := style.Text(chat.New().View(k.transcript(), env(60, 20)))
+	answer, note := strings.Index(screen, "All done."), strings.Index(screen, "! The list still has 1 open item: two.")
+	if answer < 0 || note < answer || strings.Count(screen, "open item") != 1 {
+		t.Errorf("the note is not below the answer:\n%s", screen)
+	}
+}
+
 func TestView_Toggles(t *testing.T) {
 	tr := everything().transcript()
 	for name, show := range map[string]chat.Show{

@@ -70,7 +70,7 @@ func (in Include) who(a *lathe.Assistant, began lathe.Time) string {
 func (in Include) part(b *strings.Builder, body lathe.Body) {
 	switch p := body.(type) {
 	case *lathe.Text:
-		if !p.Synthetic.On() && strings.TrimSpace(p.Text) != "" {
+		if !p.Synthetic.On() && !p.Ignored.On() && strings.TrimSpace(p.Text) != "" {
 			fmt.Fprintf(b, "\n%s\n", strings.TrimSpace(p.Text))
 		}
 	case *lathe.Reasoning:

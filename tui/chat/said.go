@@ -154,7 +154,25 @@ func (w *walk) closes(message int) bool {
 	if !ok {
 		return false
 	}
-	return a.Error != nil || w.env.Show.Metadata && a.Completed != 0 && a.Finish != "" && a.Finish != "tool-calls"
+	ended := a.Completed != 0 && a.Finish != "" && a.Finish != "tool-calls"
+	return a.Error != nil || ended && (w.env.Show.Metadata || len(w.notes(a)) > 0)
+}
+
+// notes are what checks say about an answer, kept on its prompt: they are shown and not sent to a model.
+func (w *walk) notes(a *lathe.Assistant) (out []string) {
+	i := w.t.Find(a.Parent)
+	if i < 0 {
+		return nil
+	}
+	h := w.t.Held(i)
+	for i := range h.Len() {
+		if _, body, _ := h.Peek(i); body != nil {
+			if t, ok := body.(*lathe.Text); ok && t.Ignored.On() && t.Synthetic.On() {
+				out = append(out, t.Text)
+			}
+		}
+	}
+	return out
 }
 
 // closing draws the end of an answer: what went wrong, or who answered in what time.
@@ -168,6 +186,11 @@ func (w *walk) closing(message int) []style.Line {
 	_, aborted := a.Error.(*lathe.AbortedFault)
 	if a.Error != nil && !aborted {
 		rows = w.fault(a.Error)
+	}
+	for _, note := range w.notes(a) {
+		for _, l := range style.WrapAll(style.Lines("! "+note, style.Fg(th.TextMuted)), max(1, w.env.Width-2*margin)) {
+			rows = append(rows, indent(l))
+		}
 	}
 	if !w.env.Show.Metadata && !aborted {
 		return rows
