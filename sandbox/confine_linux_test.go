@@ -425,3 +425,17 @@ func BenchmarkConfine(b *testing.B) {
 		})
 	}
 }
+
+// A profile sets variables in place of those of the command; without a sandbox it sets none.
+func TestConfine_Env(t *testing.T) {
+	yards(t, func(t *testing.T, y *yard) {
+		y.profile.Env = []string{"OUT=mine", "MORE=x"}
+		if _, out := run(t, y.runner, y.shell(`printf '%s ' "$OUT" "$MORE"; env | grep -c ^OUT=`)); out != "mine x 1\n" {
+			t.Errorf("got %q", out)
+		}
+		y.profile.Mode = sandbox.Off
+		if _, out := run(t, y.runner, y.shell(`printf '%s ' "$OUT" "$MORE"`)); out != y.outside+"  " {
+			t.Errorf("without a sandbox: %q", out)
+		}
+	})
+}

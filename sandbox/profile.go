@@ -61,6 +61,9 @@ type Profile struct {
 	// Aside is the folder where what a command made under a protected name is moved to, for the
 	// user to look at. It must not be below Write.
 	Aside string `json:"aside,omitempty"`
+	// Env are variables, as name=value, that a confined command has in place of those of its
+	// environment.
+	Env []string `json:"-"`
 	// NoNetwork leaves it sockets of this machine by name and nothing else.
 	NoNetwork bool `json:"noNetwork,omitempty"`
 	// Strict makes it an error when the kernel cannot hold all of it; else the report says what it

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -72,12 +74,21 @@ type streams struct {
 	drain        *os.File // the other end of its output, for what may be let go; nil is none
 }
 
-// environment is that of a command: none of its own is not ours.
+// environment is that of a command, with what its profile sets: none of its own is not ours.
 func (c Command) environment() []string {
-	if c.Env == nil {
-		return []string{}
+	if !c.Profile.Confined() || len(c.Profile.Env) == 0 {
+		return slices.Concat([]string{}, c.Env)
 	}
-	return c.Env
+	set := map[string]bool{}
+	for _, v := range c.Profile.Env {
+		name, _, _ := strings.Cut(v, "=")
+		set[name] = true
+	}
+	out := slices.DeleteFunc(slices.Clone(c.Env), func(v string) bool {
+		name, _, _ := strings.Cut(v, "=")
+		return set[name]
+	})
+	return append(out, c.Profile.Env...)
 }
 
 // pump passes output on until one of the channels is closed, and returns which; -1 is that the
