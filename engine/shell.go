@@ -15,6 +15,7 @@ type Command struct {
 	Model   *lathe.ModelRef
 	Message lathe.MessageID // of the prompt that stands for it; "" makes one
 	Command string
+	Local   bool // the user typed it into this program, so that nothing confines it
 }
 
 // shellPrompt is what the model is told before a command of the user's.
@@ -66,7 +67,9 @@ func (r *runner) shell(ctx context.Context, said *lathe.User, in Command) (lathe
 		return lathe.Message{}, err
 	}
 	var failure error
-	res, err := settings.Shell.Run(ctx, r.place.Directory, in.Command, func(metadata json.RawMessage) {
+	res, err := settings.Shell.Run(ctx, tool.Typed{
+		Session: r.lease.Session, Agent: said.Agent, Dir: r.place.Directory, Root: r.place.Worktree, Command: in.Command, Local: in.Local,
+	}, func(metadata json.RawMessage) {
 		if next, err := part.Body.(*lathe.ToolCall).Progress("", metadata); err == nil && failure == nil {
 			part.Body = next
 			failure = r.write(ctx, &lathe.PartChanged{Part: part, Time: r.engine.now()})

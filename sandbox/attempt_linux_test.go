@@ -30,6 +30,8 @@ func try(what, on string) error {
 			err = conn.Close()
 		}
 		return err
+	case "stay", "leave", "undumpable", "thread", "send away":
+		return connectAs(what, on)
 	case "trace":
 		return syscall.PtraceAttach(pid)
 	case "truncate":

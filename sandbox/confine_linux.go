@@ -203,7 +203,7 @@ func (r request) start(mounts bool, dir string, argv, env []string) (s started, 
 // attributes are those of its process. The administrator needs no other user to have mounts, and
 // would lose the files of all others with one.
 func attributes(mounts bool) *syscall.SysProcAttr {
-	a := &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
+	a := &syscall.SysProcAttr{Setsid: true, Setctty: isTerminal(1), Pdeathsig: syscall.SIGKILL}
 	if !mounts {
 		return a
 	}

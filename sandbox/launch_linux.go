@@ -21,6 +21,7 @@ import (
 
 const (
 	launchWord = "__sandbox-launch"
+	ownWord    = "__sandbox-own" // the same for a command that may use our server; see Peers
 
 	controlFD = 3 // the socket to whoever started us
 	drainFD   = 4 // the other side of the output, for a command whose rest may be let go
@@ -61,7 +62,7 @@ type wstatus struct {
 // In any other process it costs a comparison.
 func Launch(args []string, environ func() []string) (exit int, mine bool) {
 	switch {
-	case len(args) < 2 || args[1] != launchWord && args[1] != confineWord:
+	case len(args) < 2 || args[1] != launchWord && args[1] != ownWord && args[1] != confineWord:
 		return 0, false
 	case len(args) >= 4 && args[1] == confineWord:
 		return confine(args[2:], environ()), true

@@ -61,6 +61,8 @@ type Command struct {
 	Rest Rest
 	// Profile confines it; the zero value does not.
 	Profile Profile
+	// Own says that the user typed it. Where nothing confines it, it may use our server (see [Peers]).
+	Own bool
 }
 
 // Rest is what becomes of the processes a command leaves behind.
@@ -112,6 +114,7 @@ type Runner struct {
 
 	mu     sync.Mutex
 	live   map[tree]chan struct{} // closed when the tree is let go
+	last   time.Time              // when a tree was started or gone last
 	closed bool
 }
 
@@ -203,6 +206,7 @@ func (r *Runner) enter(t tree) {
 		}
 		r.mu.Lock()
 		delete(r.live, t)
+		r.last = time.Now()
 		r.mu.Unlock()
 	}()
 }
@@ -226,5 +230,6 @@ func (r *Runner) begin() error {
 		return errClosed
 	}
 	r.work.Add(1)
+	r.last = time.Now()
 	return nil
 }

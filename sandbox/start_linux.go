@@ -93,7 +93,7 @@ func (t *launched) begin(r *Runner, c Command, theirs *os.File, s streams) error
 	if err != nil {
 		return err
 	}
-	argv := append([]string{"lathe", launchWord, strconv.FormatInt(r.grace.Milliseconds(), 10), confined, c.Dir, c.Path}, c.Args...)
+	argv := append([]string{"lathe", c.launchWord(), strconv.FormatInt(r.grace.Milliseconds(), 10), confined, c.Dir, c.Path}, c.Args...)
 	t.launcher, err = os.StartProcess(r.launcher, argv, &os.ProcAttr{
 		Dir: "/", Env: c.environment(), Files: files, Sys: &syscall.SysProcAttr{Setsid: true},
 	})
@@ -122,6 +122,13 @@ func (t *launched) begin(r *Runner, c Command, theirs *os.File, s streams) error
 		return fmt.Errorf("%w: %s", ErrUnavailable, first.Text)
 	}
 	return fmt.Errorf("the launcher %s did not start the command (does its main call sandbox.Launch?): %w", r.launcher, err)
+}
+
+func (c Command) launchWord() string {
+	if c.Own && !c.Profile.Confined() {
+		return ownWord
+	}
+	return launchWord
 }
 
 func (t *launched) hear(r *report) error {

@@ -29,7 +29,7 @@ const (
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	h := &http.Server{
 		Handler: s, ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: headerSize,
-		ErrorLog: slog.NewLogLogger(s.options.Log.Handler(), slog.LevelDebug),
+		ErrorLog: slog.NewLogLogger(s.options.Log.Handler(), slog.LevelDebug), ConnContext: s.withPeer,
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()

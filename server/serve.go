@@ -23,7 +23,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.ContentLength != 0 {
 		hurry(own) // whoever reads the body has other times
 	}
-	if err := s.guard.addressed(r); err != nil {
+	err := checkPeer(r)
+	if err == nil {
+		err = s.guard.addressed(r)
+	}
+	if err != nil {
 		c.fail(err)
 		return
 	}

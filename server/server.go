@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"log/slog"
+	"net"
 	"net/http"
 	"sync"
 	"time"
@@ -28,6 +29,9 @@ type Options struct {
 	MaxBody   int64         // bytes of a request; 0 is 64 MiB
 	Metrics   bool          // figures are told, to those who know the password
 	Tracer    *otlp.Tracer  // is told of requests; nil is nobody
+	// Peer says why a client may not use this server, with or without a password: a command of an
+	// agent, for one. It is asked once for each connection that [Server.Serve] accepts; nil lets all in.
+	Peer func(net.Conn) error
 }
 
 // Backend is what a server stands on, one small interface for each family of routes. All of

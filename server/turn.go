@@ -42,6 +42,7 @@ type ShellCommand struct {
 	Model   *lathe.ModelRef
 	Message lathe.MessageID
 	Command string
+	Local   bool // it was typed into the program that has this server for itself
 }
 
 func (s *Server) turnRoutes() []row {
@@ -230,7 +231,7 @@ func (s *Server) shell(c *call, _ none, in shellBody) (lathe.Message, error) {
 			return lathe.Message{}, badRequest("Body", "messageID: %v", err)
 		}
 	}
-	return s.Turns.Shell(context.WithoutCancel(c.Context()), rec.ID, ShellCommand{Agent: in.Agent, Model: in.Model.ref(), Message: in.Message, Command: in.Command})
+	return s.Turns.Shell(context.WithoutCancel(c.Context()), rec.ID, ShellCommand{Agent: in.Agent, Model: in.Model.ref(), Message: in.Message, Command: in.Command, Local: s.options.Private})
 }
 
 // abort of a session that nobody knows has nothing to do.

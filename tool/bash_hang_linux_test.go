@@ -150,7 +150,7 @@ func TestShell(t *testing.T) {
 	x.cfg.Secrets = func() []string { return []string{"ANTHROPIC_API_KEY"} }
 	x.cfg.Timeout = time.Nanosecond // which is for models
 	shell := tool.NewShell(x.cfg)
-	r, err := shell.Run(t.Context(), x.dir, "greet; pwd; echo $FROM_RC $TERM $# $ANTHROPIC_API_KEY; exit 3", func(meta json.RawMessage) { x.Progress("", meta) })
+	r, err := shell.Run(t.Context(), tool.Typed{Dir: x.dir, Command: "greet; pwd; echo $FROM_RC $TERM $# $ANTHROPIC_API_KEY; exit 3"}, func(meta json.RawMessage) { x.Progress("", meta) })
 	if want := "hello\n" + x.dir + "\nyes dumb 0 one\n"; err != nil || r.Output != want || r.Title != "" {
 		t.Errorf("%v, %q %q; want %q", err, r.Title, r.Output, want)
 	}
@@ -167,7 +167,7 @@ func TestShell_Aborted(t *testing.T) {
 		x := newTerminal(t)
 		x.cfg.Shell = name
 		ctx, cancel := context.WithCancel(t.Context())
-		r, err := tool.NewShell(x.cfg).Run(ctx, x.dir, "echo begun; sleep 100", func(meta json.RawMessage) {
+		r, err := tool.NewShell(x.cfg).Run(ctx, tool.Typed{Dir: x.dir, Command: "echo begun; sleep 100"}, func(meta json.RawMessage) {
 			if strings.Contains(string(meta), "begun") {
 				cancel()
 			}
@@ -178,7 +178,7 @@ func TestShell_Aborted(t *testing.T) {
 		cancel()
 	}
 	x := newTerminal(t)
-	if _, err := tool.NewShell(x.cfg).Run(t.Context(), x.dir+"/none", "true", func(json.RawMessage) {}); err == nil || !strings.Contains(err.Error(), "does not exist") {
+	if _, err := tool.NewShell(x.cfg).Run(t.Context(), tool.Typed{Dir: x.dir + "/none", Command: "true"}, func(json.RawMessage) {}); err == nil || !strings.Contains(err.Error(), "does not exist") {
 		t.Errorf("%v", err)
 	}
 }

@@ -163,14 +163,17 @@ func TestBash_SandboxUnavailable(t *testing.T) {
 	}
 }
 
-// The user's own command is not confined.
-func TestShell_IsNotConfined(t *testing.T) {
+// What the user types into this program is not confined; what a client sends is.
+func TestShell_Confined(t *testing.T) {
 	x := confined(t)
-	target := filepath.Join(x.out, "new")
-	if _, err := tool.NewShell(x.cfg).Run(t.Context(), x.dir, "echo x > "+target, func(json.RawMessage) {}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(target); err != nil {
-		t.Error(err)
+	for _, local := range []bool{false, true} {
+		target := filepath.Join(x.out, "new")
+		in := tool.Typed{Dir: x.dir, Root: x.dir, Agent: "build", Command: "echo x > " + target, Local: local}
+		if _, err := tool.NewShell(x.cfg).Run(t.Context(), in, func(json.RawMessage) {}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(target); (err == nil) != local {
+			t.Errorf("typed here: %v, and the file: %v", local, err)
+		}
 	}
 }

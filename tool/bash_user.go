@@ -26,13 +26,41 @@ func (s *Shell) Models() string {
 	return ""
 }
 
+// Typed is a command that the user typed in a session.
+type Typed struct {
+	Session lathe.SessionID
+	Agent   string // of the session
+	Dir     string
+	Root    string // as in [Call]
+	Command string
+	// Local says that the user typed it into this program. Whoever sent it otherwise has the
+	// sandbox of the agent.
+	Local bool
+}
+
+// confine is what a command is confined to.
+func (s *Shell) confine(in Typed) (sandbox.Profile, error) {
+	if in.Local || s.bash.Confine == nil {
+		return sandbox.Profile{}, nil
+	}
+	p, err := s.bash.Confine(&Call{Session: in.Session, Agent: in.Agent, Dir: in.Dir, Root: in.Root}, Line{})
+	if err != nil {
+		return p, fmt.Errorf("run a shell command: %w", err)
+	}
+	return p, nil
+}
+
 // Run runs a command in a directory and shows metadata with the output while it runs, as [Bash]
 // does. What it prints is the result, whatever its exit code; when ctx ends it is ended, and the
 // result has what there was and says so. An error is that it could not be run.
-func (s *Shell) Run(ctx context.Context, dir, command string, show func(metadata json.RawMessage)) (Result, error) {
-	b, sh := s.bash, s.bash.own()
+func (s *Shell) Run(ctx context.Context, in Typed, show func(metadata json.RawMessage)) (Result, error) {
+	b, sh, dir := s.bash, s.bash.own(), in.Dir
 	if sh.path == "" {
 		return Result{}, lathe.Errorf(lathe.Invalid, "there is no shell on this machine; set \"shell\" in the settings")
+	}
+	profile, err := s.confine(in)
+	if err != nil {
+		return Result{}, err
 	}
 	env, err := b.environment(ctx, withoutTerminal(b.Env), dir, nil)
 	if err != nil {
@@ -40,7 +68,7 @@ func (s *Shell) Run(ctx context.Context, dir, command string, show func(metadata
 	}
 	p := b.newPrinted(show)
 	res, err := b.Runner.Run(ctx, sandbox.Command{
-		Path: sh.path, Args: sh.asUser(dir, command), Dir: dir, Env: env, Rest: b.Rest,
+		Path: sh.path, Args: sh.asUser(dir, in.Command), Dir: dir, Env: env, Rest: b.Rest, Profile: profile, Own: true,
 	}, p.write)
 	p.end()
 	if err != nil {

@@ -13,7 +13,9 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/config"
 	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/sandbox"
 	"github.com/lathe-agent/lathe/server"
+	"github.com/lathe-agent/lathe/store/sqlite"
 )
 
 type serveFlags struct {
@@ -129,6 +131,7 @@ func (a *app) serve(ctx context.Context, f serveFlags, given func(string) bool) 
 	own, b := a.serveBy(e, setup, at)
 	defer own.close()
 	defer func() { err = closing(b.Terminals, err) }()
+	o.Peer = a.peers(setup, at).Check
 	s := server.New(b, o)
 	defer a.announce(f, l.Addr())()
 	if o.Password == "" {
@@ -142,6 +145,12 @@ func (a *app) serve(ctx context.Context, f serveFlags, given func(string) bool) 
 		return err
 	}
 	return nil
+}
+
+// peers tells the user's clients from commands: those of this process, and of others that share
+// the database.
+func (a *app) peers(s *agentSetup, at folders) *sandbox.Peers {
+	return &sandbox.Peers{Runner: s.runner, Others: func() bool { return sqlite.Running(at.owners) > 1 }}
 }
 
 // serverSettings is what the settings say of the server; those of a project only if it is

@@ -33,6 +33,7 @@ func (b *served) withFiles(to server.Backend) server.Backend {
 	to.Git = git.New(git.Options{Program: program, Env: env})
 	to.Terminals = term.Open(term.Options{
 		Runner: b.setup.runner, Env: withoutPassword(env), Shell: shell, IDs: lathe.NewIDs(), Publish: b.Publish,
+		Confine: b.setup.confineTerminal,
 	})
 	return to
 }

@@ -76,6 +76,16 @@ func owners(dir string) (names []string) {
 	return names
 }
 
+// Running counts the processes that have a database with this folder of locks open, ours among them.
+func Running(dir string) (n int) {
+	for _, name := range owners(dir) {
+		if isAlive(dir, name) {
+			n++
+		}
+	}
+	return n
+}
+
 func ownerPath(dir, name string) string { return filepath.Join(dir, name+ownerSuffix) }
 
 func (o *owner) path(name string) string { return ownerPath(o.dir, name) }

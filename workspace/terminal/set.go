@@ -21,6 +21,8 @@ type Options struct {
 	IDs     *lathe.IDs
 	Publish func(...lathe.Event) // tells what happens
 	Most    int                  // terminals at a time; 0 is 50
+	// Confine says what the terminals of a directory are confined to; nil is nothing.
+	Confine func(workspace.Place) (sandbox.Profile, error)
 }
 
 // Set is all terminals of this process.
@@ -190,7 +192,7 @@ const (
 
 // command checks what a terminal is given, and completes it.
 func (s *Set) command(at workspace.Place, in New) (sandbox.Command, error) {
-	c := sandbox.Command{Dir: at.Directory, Args: in.Args}
+	c := sandbox.Command{Dir: at.Directory, Args: in.Args, Own: true}
 	if err := in.check(); err != nil {
 		return c, err
 	}
@@ -211,6 +213,12 @@ func (s *Set) command(at workspace.Place, in New) (sandbox.Command, error) {
 		c.Args = []string{"-l"}
 	}
 	c.Env = s.environment(in.Env)
+	if s.Confine != nil {
+		var err error
+		if c.Profile, err = s.Confine(at); err != nil {
+			return c, lathe.Errorf(lathe.Unavailable, "open a terminal: %w", err)
+		}
+	}
 	return c, nil
 }
 

@@ -1,0 +1,31 @@
+package server
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"sync"
+)
+
+// peerKey is where the context of a connection has the judgment of its client.
+type peerKey struct{}
+
+// withPeer judges the client of a connection when its first request comes, since accepting must not wait.
+func (s *Server) withPeer(ctx context.Context, c net.Conn) context.Context {
+	if s.options.Peer == nil {
+		return ctx
+	}
+	return context.WithValue(ctx, peerKey{}, sync.OnceValue(func() error { return s.options.Peer(c) }))
+}
+
+// checkPeer refuses clients that may not use this server whatever they know.
+func checkPeer(r *http.Request) error {
+	judge, ok := r.Context().Value(peerKey{}).(func() error)
+	if !ok {
+		return nil
+	}
+	if err := judge(); err != nil {
+		return forbidden("Commands, MCP servers and plugins may not use the server of lathe: %v", err)
+	}
+	return nil
+}
