@@ -43,7 +43,7 @@ func ruleOf(action lathe.Action, permission, pattern string) lathe.Rule {
 // DefaultRules are those every agent's list begins with.
 func DefaultRules(f Folders) lathe.Ruleset {
 	rules := lathe.Ruleset{
-		ruleOf(lathe.Allow, "*", "*"), ruleOf(lathe.Ask, "doom_loop", "*"), ruleOf(lathe.Ask, "sandbox", "*"),
+		ruleOf(lathe.Allow, "*", "*"), ruleOf(lathe.Ask, "doom_loop", "*"), ruleOf(lathe.Ask, sandboxPermission, "*"),
 	}
 	rules = append(rules, outsideRules(f)...)
 	rules = append(rules, ruleOf(lathe.Deny, "question", "*"), ruleOf(lathe.Deny, "plan_enter", "*"), ruleOf(lathe.Deny, "plan_exit", "*"))

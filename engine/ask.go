@@ -226,6 +226,9 @@ func (h *host) ask(ctx context.Context, a *ask) (lathe.Reply, error) {
 	return got.reply, nil
 }
 
+// sandboxPermission lets a call out of the sandbox, or write what other programs obey.
+const sandboxPermission = "sandbox"
+
 // hook lets a plugin answer what a person would be asked; no reply leaves it to the person.
 // It runs beside the runner, so that one that takes its time holds up nothing else.
 func (h *host) hook(ctx context.Context, a *ask) (got answer, err error) {
@@ -234,10 +237,11 @@ func (h *host) hook(ctx context.Context, a *ask) (got answer, err error) {
 		return got, nil
 	}
 	action, err := hook(ctx, a.request(h.step.session.ID))
-	switch action {
-	case lathe.Allow:
+	switch {
+	case action == lathe.Allow && a.permission.Name == sandboxPermission: // only a person or a rule gives it
+	case action == lathe.Allow:
 		got.reply = lathe.Once
-	case lathe.Deny:
+	case action == lathe.Deny:
 		got.reply, got.plugin = lathe.Reject, true
 	}
 	return got, err

@@ -189,11 +189,12 @@ func metas(files []patched) (list []fileMeta, diff string) {
 // ask asks once for everything.
 func (a *applying) ask(ctx context.Context, files []patched) error {
 	var patterns, paths []string
+	var targets []target
 	for _, f := range files {
-		patterns = append(patterns, f.from.patterns()...)
+		targets, patterns = append(targets, f.from), append(patterns, f.from.patterns()...)
 		paths = append(paths, f.Path)
 		if f.Kind == patch.Move {
-			patterns = append(patterns, f.to.patterns()...)
+			targets, patterns = append(targets, f.to), append(patterns, f.to.patterns()...)
 			paths = append(paths, f.MoveTo)
 		}
 	}
@@ -206,7 +207,10 @@ func (a *applying) ask(ctx context.Context, files []patched) error {
 	if err != nil {
 		return err
 	}
-	return a.call.Host.Ask(ctx, Permission{Name: "edit", Patterns: patterns, Always: []string{"*"}, Metadata: meta})
+	if err := a.call.Host.Ask(ctx, Permission{Name: "edit", Patterns: patterns, Always: []string{"*"}, Metadata: meta}); err != nil {
+		return err
+	}
+	return askGuarded(ctx, a.call, a.cfg.Guard, targets, diff)
 }
 
 // compare refuses where the patch, after the user was asked, comes to something else than the

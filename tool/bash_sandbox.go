@@ -37,6 +37,9 @@ func leaveSandbox(ctx context.Context, c *Call, in bashInput, p sandbox.Profile)
 	if reason == "" || !p.Confined() {
 		return p, nil
 	}
+	if strings.HasPrefix(strings.TrimSpace(in.Command), editPrefix) { // rules would take it for a file
+		return p, Failf("No command begins with %q, so nothing was run.", editPrefix)
+	}
 	meta := lathe.AppendJSONString([]byte(`{"command":`), in.Command)
 	meta = lathe.AppendJSONString(append(meta, `,"reason":`...), reason)
 	meta = append(lathe.AppendJSONString(append(meta, `,"sandbox":`...), string(p.Mode)), '}')

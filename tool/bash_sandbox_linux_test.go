@@ -177,3 +177,12 @@ func TestShell_Confined(t *testing.T) {
 		}
 	}
 }
+
+// A rule for protected files ("edit:.husky/*") opens no way out of the sandbox for command lines.
+func TestBash_NoCommandLikeAFile(t *testing.T) {
+	x := confined(t)
+	_, err := x.run(tool.Bash(x.cfg), in{"command": "edit:.husky/x; touch out", "outside": "because"})
+	if err == nil || !strings.Contains(err.Error(), "nothing was run") {
+		t.Errorf("error %v", err)
+	}
+}

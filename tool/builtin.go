@@ -16,7 +16,7 @@ type Config struct {
 // Builtin returns the tools every agent may have, in the order clients know. Which of them a
 // model sees is decided by rules, and by [Unsuited]. There is no websearch without a key.
 func Builtin(c Config) []Tool {
-	edit := EditConfig{Seen: c.Write.Seen, Syntax: c.Write.Syntax}
+	edit := EditConfig{Seen: c.Write.Seen, Syntax: c.Write.Syntax, Guard: c.Write.Guard}
 	all := []Tool{
 		Question(), Bash(c.Bash), Read(c.Read), Glob(), Grep(), Edit(edit), Write(c.Write), Task(c.Task), WebFetch(c.Web), TodoWrite(c.Todo),
 	}

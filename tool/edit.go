@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/lathe-agent/lathe/workspace"
+	"github.com/lathe-agent/lathe/workspace/guarded"
 	"github.com/lathe-agent/lathe/workspace/patch"
 )
 
@@ -19,8 +20,9 @@ var editText string
 
 // EditConfig is what the tools that change parts of files are told about their surroundings.
 type EditConfig struct {
-	Seen   *Seen   // shared with the tools that read and write
-	Syntax *Syntax // looks at what was written; nil does not
+	Seen   *Seen        // shared with the tools that read and write
+	Syntax *Syntax      // looks at what was written; nil does not
+	Guard  guarded.List // the files that are never written without a question
 }
 
 // editLimit is the size in bytes of the largest file whose parts can be changed.
@@ -85,7 +87,7 @@ func (e editing) run(ctx context.Context) (Result, error) {
 		return Result{}, err
 	}
 	diff := changeOf(e.target.Shown, old.text, done.Content)
-	if err := askEdit(ctx, e.call, []target{e.target}, diff.Diff); err != nil {
+	if err := askEdit(ctx, e.call, e.cfg.Guard, e.target, diff.Diff); err != nil {
 		return Result{}, err
 	}
 	unlock := e.cfg.Seen.lock(e.target.Path)

@@ -61,6 +61,16 @@ func (t target) patterns() []string {
 	return []string{t.Rel}
 }
 
+// real is the file with the name it was asked by below the real directory of the session, so that
+// both of its names differ only where a link inside was followed.
+func (t target) real(c *Call) workspace.File {
+	f := t.File
+	if workspace.Inside(c.Dir, f.Name) {
+		f.Name = rebase(c.Dir, realDir(c.Dir), f.Name)
+	}
+	return f
+}
+
 // outside asks for the permission to leave the project, where the target lies outside of it:
 // of the session's directory and of the checkout. Tools call it before they ask for what they
 // do.

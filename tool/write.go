@@ -11,6 +11,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/workspace"
+	"github.com/lathe-agent/lathe/workspace/guarded"
 )
 
 //go:embed write.md
@@ -23,6 +24,8 @@ type WriteConfig struct {
 	Unchecked bool
 	// Syntax looks at what was written; nil does not. Edits and patches use it too.
 	Syntax *Syntax
+	// Guard is the files that are never written without a question. Edits and patches use it too.
+	Guard guarded.List
 }
 
 type writeInput struct {
@@ -63,7 +66,7 @@ func (w writing) run(ctx context.Context, content string) (Result, error) {
 	}
 	after := old.formed(content)
 	diff := old.changed(w.target.Shown, after)
-	if err := askEdit(ctx, w.call, []target{w.target}, diff.Diff); err != nil {
+	if err := askEdit(ctx, w.call, w.cfg.Guard, w.target, diff.Diff); err != nil {
 		return Result{}, err
 	}
 	unlock := w.cfg.Seen.lock(w.target.Path)
@@ -229,21 +232,19 @@ func lineCount(text string) int {
 	return n
 }
 
-// askEdit asks for the permission to change files, and shows how.
-func askEdit(ctx context.Context, c *Call, targets []target, diff string) error {
-	var patterns, paths []string
-	for _, t := range targets {
-		patterns = append(patterns, t.patterns()...)
-		paths = append(paths, t.Shown)
-	}
+// askEdit asks for the permission to change a file, and shows how.
+func askEdit(ctx context.Context, c *Call, guard guarded.List, t target, diff string) error {
 	meta, err := json.Marshal(struct {
 		Path string `json:"filepath"`
 		Diff string `json:"diff"`
-	}{strings.Join(paths, ", "), diff})
+	}{t.Shown, diff})
 	if err != nil {
 		return err
 	}
-	return c.Host.Ask(ctx, Permission{Name: "edit", Patterns: patterns, Always: []string{"*"}, Metadata: meta})
+	if err := c.Host.Ask(ctx, Permission{Name: "edit", Patterns: t.patterns(), Always: []string{"*"}, Metadata: meta}); err != nil {
+		return err
+	}
+	return askGuarded(ctx, c, guard, []target{t}, diff)
 }
 
 // tellEdited publishes that a file was written.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -160,7 +159,7 @@ func (f *confinement) fill(p *sandbox.Profile, call *tool.Call, at folders, extr
 		protectGit(p, root)
 	}
 	for dir := call.Dir; ; dir = filepath.Dir(dir) {
-		p.Protect = append(p.Protect, namesIn(dir, "lathe.json", "lathe.jsonc", "opencode.json", "opencode.jsonc", ".lathe", ".opencode")...)
+		protectGuarded(p, dir)
 		if dir == root || dir == filepath.Dir(dir) {
 			break
 		}
@@ -169,7 +168,7 @@ func (f *confinement) fill(p *sandbox.Profile, call *tool.Call, at folders, extr
 	p.Write = append(p.Write, temporary(f.app.env)...)
 	p.Write = append(p.Write, f.caches()...)
 	f.homeNames(p)
-	p.Busy = []string{at.data, at.state, at.owners, at.cache}
+	p.Busy = append(p.Busy, at.data, at.state, at.owners, at.cache)
 	p.Aside = filepath.Join(at.data, "refused")
 	p.Sockets = slices.Compact(append([]string{root, call.Dir}, extra...))
 	if !p.NoNetwork {
@@ -178,25 +177,6 @@ func (f *confinement) fill(p *sandbox.Profile, call *tool.Call, at folders, extr
 	for _, list := range []*[]string{&p.Write, &p.Protect, &p.Files, &p.Watch, &p.Sockets} {
 		*list = slices.DeleteFunc(*list, func(path string) bool { return !filepath.IsAbs(path) })
 	}
-}
-
-// reasonOf is why a model wants to run a command outside of the sandbox.
-func reasonOf(q lathe.PermissionRequest) string {
-	var m struct{ Reason string }
-	if q.Permission != "sandbox" || json.Unmarshal(q.Metadata, &m) != nil {
-		return ""
-	}
-	return m.Reason
-}
-
-// homeNames protects those in the user's folder that run something or hold keys.
-func (f *confinement) homeNames(p *sandbox.Profile) {
-	home := f.app.home()
-	p.Protect = append(p.Protect, namesIn(home, ".emacs.d", ".ssh", ".gnupg", ".aws", ".kube", ".docker", ".local/bin", "bin", "go/bin", ".cargo/bin")...)
-	p.Files = append(p.Files, namesIn(home, ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".profile", ".zshrc", ".zshenv", ".zprofile", ".zlogin",
-		".zlogout", ".kshrc", ".inputrc", ".xprofile", ".xsessionrc", ".vimrc", ".emacs", ".tmux.conf", ".gitconfig", ".netrc", ".npmrc", ".pypirc",
-		".cargo/env", ".cargo/config.toml")...)
-	p.Protect = append(p.Protect, namesIn(f.app.userDir(), "lathe", "opencode", "fish", "git", "systemd", "autostart", "environment.d", "nvim")...)
 }
 
 // agents are sockets of programs that answer questions and run nothing: names of hosts and users,

@@ -268,7 +268,7 @@ func (t *mcpTurn) permission(ctx context.Context, q lathe.PermissionRequest) {
 		t.tell(t.engine.Reply(ctx, q.ID, lathe.Unattended, ""))
 		return
 	}
-	t.tell(t.engine.Reply(ctx, q.ID, lathe.Unattended, ""))
+	t.tell(t.engine.Reply(ctx, q.ID, lathe.Unattended, sandboxAskOf(q).words()))
 	t.refused = append(t.refused, what)
 	t.told.say("refused: %s", what)
 }

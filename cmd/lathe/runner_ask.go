@@ -18,8 +18,9 @@ func (r *runner) permission(ctx context.Context, q lathe.PermissionRequest) {
 		r.tell(r.engine.Reply(ctx, q.ID, lathe.Once, ""))
 	case r.flags.auto && q.Permission == "sandbox": // whoever does not look relies on it
 		r.refused = true
-		r.note("! outside of the sandbox: %s: refused, --auto does not give that; a rule for the permission sandbox does", plain(strings.Join(q.Patterns, " ")))
-		r.tell(r.engine.Reply(ctx, q.ID, lathe.Unattended, ""))
+		asked := sandboxAskOf(q)
+		r.note("! %s: refused, --auto does not give that; a rule for the permission sandbox does", asked.what(q))
+		r.tell(r.engine.Reply(ctx, q.ID, lathe.Unattended, asked.words()))
 	case r.flags.auto:
 		r.tell(r.engine.Reply(ctx, q.ID, lathe.Once, ""))
 	case isTerminal(r.stdin) && isTerminal(r.stderr) && !r.isJSON():
@@ -29,7 +30,7 @@ func (r *runner) permission(ctx context.Context, q lathe.PermissionRequest) {
 	default:
 		r.refused = r.refused || q.Permission != "doom_loop"
 		r.note("! %s %s needs a permission; refused%s", plain(q.Permission), plain(strings.Join(q.Patterns, " ")), wayOf(q.Permission))
-		r.tell(r.engine.Reply(ctx, q.ID, lathe.Unattended, ""))
+		r.tell(r.engine.Reply(ctx, q.ID, lathe.Unattended, sandboxAskOf(q).words()))
 	}
 }
 
@@ -47,8 +48,8 @@ func wayOf(permission string) string {
 // ask lets the person at the terminal decide. Other words are told to the model with a no.
 func (r *runner) ask(ctx context.Context, q lathe.PermissionRequest) (lathe.Reply, string) {
 	var about []string
-	if why := reasonOf(q); why != "" {
-		about = append(about, "  outside of the sandbox, because: "+plain(why))
+	if line := sandboxAskOf(q).about(); line != "" {
+		about = append(about, line)
 	}
 	for _, line := range unknownOf(q) {
 		about = append(about, "  not known: "+plain(line))

@@ -39,7 +39,7 @@ func (s *agentSetup) equip(k *known, place workspace.Place, out *engine.Settings
 	tools := tool.Builtin(tool.Config{
 		Bash:   bash,
 		Read:   tool.ReadConfig{Seen: s.seen, Instructions: []string{"AGENTS.md", "CLAUDE.md", "CONTEXT.md"}, InPrompt: s.inPrompt(k)},
-		Write:  tool.WriteConfig{Seen: s.seen, Unchecked: s.app.variable("DISABLE_FILETIME_CHECK") != "", Syntax: syntax},
+		Write:  tool.WriteConfig{Seen: s.seen, Unchecked: s.app.variable("DISABLE_FILETIME_CHECK") != "", Syntax: syntax, Guard: s.app.guardList()},
 		Web:    webConfig(c.WebFetch, out.Limits),
 		Search: s.search(),
 		Task:   tool.TaskConfig{Background: out.Subagents.Beside},

@@ -50,6 +50,11 @@ func (p *Permission) outside() bool {
 	return mode == "off"
 }
 
+// guarded reports whether it is about a file that other programs obey, not about a command.
+func (p *Permission) guarded() bool {
+	return p.asked.Permission == "sandbox" && p.meta.File != "" && p.meta.Command == ""
+}
+
 // title is what is asked, in a line: a sign and words. What is named there stands whole in the body.
 func (p *Permission) title() (icon, text string) {
 	m := &p.meta
@@ -71,6 +76,9 @@ func (p *Permission) title() (icon, text string) {
 		}
 		return "$", "Run a command"
 	case "sandbox":
+		if p.guarded() {
+			return "←", "Change a protected file: " + m.File
+		}
 		return "$", "Run a command outside of the sandbox"
 	case "task":
 		return "│", "Start the agent " + first(m.Agent, p.patterns())
@@ -167,7 +175,14 @@ func (p *Permission) write(w *writer) {
 	switch p.asked.Permission {
 	case "edit":
 		p.writeEdit(w)
-	case "bash", "sandbox":
+	case "sandbox":
+		if !p.guarded() {
+			p.writeCommand(w)
+			return
+		}
+		w.named("Protected:", m.Reason)
+		p.writeEdit(w)
+	case "bash":
 		p.writeCommand(w)
 	case "external_directory":
 		w.named("Folder", first(strings.Join(m.Directories, ", "), m.Parent))

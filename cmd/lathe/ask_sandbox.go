@@ -1,0 +1,51 @@
+package main
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/lathe-agent/lathe"
+)
+
+// sandboxAsk is a request for the permission sandbox: to run a command outside of it, or to change
+// a file that other programs obey.
+type sandboxAsk struct {
+	File   string `json:"filepath"` // "" for a command
+	Reason string `json:"reason"`
+}
+
+// sandboxAskOf reads one. Of a request of another kind nothing is in it.
+func sandboxAskOf(q lathe.PermissionRequest) (a sandboxAsk) {
+	if q.Permission == "sandbox" {
+		_ = json.Unmarshal(q.Metadata, &a) // without, there is nothing more to say
+	}
+	return a
+}
+
+// about is the line for a person who is asked, "" if there is nothing to say.
+func (a sandboxAsk) about() string {
+	switch {
+	case a.Reason == "":
+		return ""
+	case a.File != "":
+		return "  protected file: " + plain(a.Reason)
+	}
+	return "  outside of the sandbox, because: " + plain(a.Reason)
+}
+
+// what says to the user what was asked for.
+func (a sandboxAsk) what(q lathe.PermissionRequest) string {
+	what := plain(strings.Join(q.Patterns, " "))
+	if a.File != "" {
+		return "protected file " + what + " (" + plain(a.Reason) + ")"
+	}
+	return "outside of the sandbox: " + what
+}
+
+// words say to the model why a file is protected.
+func (a sandboxAsk) words() string {
+	if a.File == "" {
+		return ""
+	}
+	return "The file is protected: " + a.Reason + "."
+}

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"path/filepath"
+
+	"github.com/lathe-agent/lathe/sandbox"
+	"github.com/lathe-agent/lathe/workspace/guarded"
+)
+
+// guardList is the files that no tool writes without a question.
+func (a *app) guardList() guarded.List {
+	list := guarded.List{Home: realFolder(a.home()), Config: realFolder(a.userDir())}
+	at, err := findFolders(a.env)
+	if err != nil {
+		return list
+	}
+	for _, dir := range []string{at.data, at.state, at.owners, at.cache} {
+		list.Own = append(list.Own, realFolder(dir))
+	}
+	list.Plans = realFolder(at.plans())
+	return list
+}
+
+// realFolder is a folder without symlinks as far as it is there.
+func realFolder(dir string) string {
+	if dir == "" || filepath.Dir(dir) == dir {
+		return dir
+	}
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		return real
+	}
+	return filepath.Join(realFolder(filepath.Dir(dir)), filepath.Base(dir))
+}
+
+// protectGuarded keeps the guarded names of a folder from commands: the same that file tools ask
+// about.
+func protectGuarded(p *sandbox.Profile, dir string) {
+	p.Protect = append(p.Protect, guarded.Names(dir, guarded.StandIn)...)
+	p.Watch = append(p.Watch, guarded.Names(dir, guarded.Watch)...)
+	for _, name := range guarded.Names(dir, guarded.Busy) {
+		if fileExists(name) {
+			p.Busy = append(p.Busy, name)
+		} else {
+			p.Watch = append(p.Watch, name)
+		}
+	}
+}
+
+// homeNames protects those in the user's folder that run something or hold keys.
+func (f *confinement) homeNames(p *sandbox.Profile) {
+	home := f.app.home()
+	p.Protect = append(p.Protect, namesIn(home, guarded.HomeFolders()...)...)
+	p.Files = append(p.Files, namesIn(home, guarded.HomeFiles()...)...)
+	p.Protect = append(p.Protect, namesIn(f.app.userDir(), guarded.ConfigFolders()...)...)
+}

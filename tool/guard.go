@@ -1,0 +1,46 @@
+package tool
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/lathe-agent/lathe/workspace/guarded"
+)
+
+// editPrefix begins what rules of the permission sandbox have for files: "edit:.git/config". The
+// other requests for it are command lines, and no rule for files may let one of those out.
+const editPrefix = "edit:"
+
+// askGuarded asks before files are changed that other programs obey, whatever else is allowed. The
+// permission is that of leaving the sandbox, since a change to one of them does just that.
+func askGuarded(ctx context.Context, c *Call, list guarded.List, targets []target, diff string) error {
+	var patterns, paths, reasons []string
+	for _, t := range targets {
+		why, ok := list.Check(projectOf(c), t.real(c))
+		if !ok {
+			continue
+		}
+		for _, p := range t.patterns() {
+			patterns = appendNew(patterns, editPrefix+p)
+		}
+		paths, reasons = appendNew(paths, t.Shown), appendNew(reasons, why)
+	}
+	if len(patterns) == 0 {
+		return nil
+	}
+	meta, err := json.Marshal(struct {
+		Path   string `json:"filepath"`
+		Reason string `json:"reason"`
+		Diff   string `json:"diff"`
+	}{strings.Join(paths, ", "), strings.Join(reasons, "; "), diff})
+	if err != nil {
+		return err
+	}
+	return c.Host.Ask(ctx, Permission{Name: "sandbox", Patterns: slices.Clip(patterns), Metadata: meta})
+}
+
+func projectOf(c *Call) guarded.Project {
+	return guarded.Project{Dir: realDir(c.Dir), Root: realDir(c.Root)}
+}

@@ -1,0 +1,101 @@
+package guarded
+
+import (
+	"path/filepath"
+	"strings"
+
+	"github.com/lathe-agent/lathe/workspace"
+)
+
+// List is what is guarded on a machine. The zero List guards what is so in every project. Paths are
+// absolute and real.
+type List struct {
+	Home   string   // the user's folder: names with a dot in it are guarded
+	Config string   // the user's folder for settings
+	Own    []string // folders of this program
+	// Open are folders below those that are written unasked, Plans one of which the texts (*.md) are.
+	Open  []string
+	Plans string
+}
+
+// Project is where a session works: its directory, and the top of its checkout or the root of the
+// disk. Both are real paths.
+type Project struct{ Dir, Root string }
+
+// Check says why a file is guarded, in a few words for a person. The file is judged by both of its
+// names: as it was asked for, and where that leads.
+func (l List) Check(p Project, f workspace.File) (why string, ok bool) {
+	path, name := p.below(f.Path), p.below(f.Name)
+	linked := path != name
+	for _, n := range []string{path, name} {
+		if l.open(f.Path) && n == path {
+			continue
+		}
+		if why, ok := nameOf(n, linked); ok {
+			return why, true
+		}
+	}
+	if l.open(f.Path) {
+		return "", false
+	}
+	if why, ok := onDisk(f.Path, l.Home); ok {
+		return why, true
+	}
+	return l.elsewhere(p, f.Path)
+}
+
+// below is the part of a path that is judged by its names. What the project itself lies in was
+// chosen by the user, such as .claude/worktrees/x, unless that is a repository of its own.
+func (p Project) below(path string) string {
+	base := p.Root
+	if base == "" || filepath.Dir(base) == base || workspace.Inside(p.Dir, path) && exists(filepath.Join(p.Dir, ".git")) {
+		base = p.Dir
+	}
+	if base == "" || !workspace.Inside(base, path) || hasGit(base) {
+		return path
+	}
+	rel, err := filepath.Rel(base, path)
+	if err != nil {
+		return path
+	}
+	return rel
+}
+
+// elsewhere is what is guarded beside projects: what belongs to this program, and what programs of
+// the user obey.
+func (l List) elsewhere(p Project, path string) (string, bool) {
+	for _, dir := range l.Own {
+		if dir != "" && workspace.Inside(dir, path) {
+			return whyOwn, true
+		}
+	}
+	for _, n := range ConfigFolders() {
+		if l.Config != "" && workspace.Inside(filepath.Join(l.Config, n), path) {
+			return whyHome, true
+		}
+	}
+	rel, err := filepath.Rel(l.Home, path)
+	if l.Home == "" || err != nil || !workspace.Inside(l.Home, path) {
+		return "", false
+	}
+	for _, n := range append(HomeFolders(), HomeFiles()...) {
+		if workspace.Inside(filepath.FromSlash(n), rel) {
+			return whyHome, true
+		}
+	}
+	project := workspace.Inside(p.Dir, path) || filepath.Dir(p.Root) != p.Root && workspace.Inside(p.Root, path)
+	if !project && strings.HasPrefix(rel, ".") {
+		return whyHome, true
+	}
+	return "", false
+}
+
+// open reports whether a path lies in a folder that is written unasked.
+func (l List) open(path string) bool {
+	for _, dir := range l.Open {
+		if dir != "" && workspace.Inside(dir, path) {
+			return true
+		}
+	}
+	return l.Plans != "" && filepath.Dir(path) == l.Plans && strings.HasSuffix(path, ".md")
+}
