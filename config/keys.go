@@ -116,6 +116,7 @@ func enduranceKeys() []entry {
 		key("retry", object("requests to a model that failed",
 			key("attempts", whole("further ones; default: 5", 0)),
 			key("max_wait", either("the longest a provider may ask to wait; default: 600000", whole("", 1), off())))),
+		key("prompt_cache", choice("how long providers that charge for it remember a prompt: auto is an hour for headless turns that wait long for tools, where that is cheaper; default: auto", "auto", "5m", "1h", "off")),
 		key("permission_unattended", choice("a permission request in lathe serve: wait for an answer, or refuse it at once so that the turn continues without; default: wait", "wait", "refuse")),
 		key("deadline", object("how long is waited, in milliseconds or false; for a model's see provider.*.options",
 			key("tool", limit("of a call of a tool; default: 7200000")), key("subagent", limit("of a task of a sub-agent; default: 43200000")),

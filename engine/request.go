@@ -50,6 +50,7 @@ func (r *runner) sampled(ctx context.Context, s *state) {
 	r.summary = lastSummary(s.messages)
 	r.fallSample(ctx)
 	if r.settings != nil {
+		r.model = cached(r.model, r.settings.PromptCache, r.settings.Headless && hasLongWait(s.messages[exchange(s.messages):]))
 		s.continueOnDeny = r.settings.ContinueOnDeny
 		if c := r.settings.Compaction; !c.Off {
 			s.usable = c.usable(r.model)
@@ -224,7 +225,7 @@ func (s *stepping) request(tools *tool.Set) model.Request {
 	hide, unsuited, fam := s.judge.hide(), tool.Unsuited(m.Name), familyOf(m.Name)
 	for _, t := range tools.Visible(func(spec tool.Spec) bool { return hide(spec) || unsuited(spec) || fam.overwhelms(spec) }) {
 		spec := t.Spec()
-		req.Tools = append(req.Tools, model.Tool{Name: spec.Name, Description: s.described(spec), Schema: spec.Schema})
+		req.Tools = append(req.Tools, model.Tool{Name: spec.Name, Description: s.described(spec), Schema: spec.Schema, Freeform: (*model.Freeform)(spec.Freeform)})
 	}
 	switch {
 	case len(req.Tools) == 0:

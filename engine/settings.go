@@ -57,6 +57,8 @@ type Settings struct {
 	Hooks Hooks
 	// Headless says that nobody is there to be asked.
 	Headless bool
+	// PromptCache is how long providers are asked to remember a prompt.
+	PromptCache PromptCache
 	// Unattended refuses every permission that neither rules, approvals nor hooks give: the call
 	// fails and the turn continues. Without it a request waits for a person.
 	Unattended bool

@@ -58,6 +58,15 @@ const (
 type Tool struct {
 	Name, Description string
 	Schema            json.RawMessage
+	// Freeform lets protocols that can offer the tool with plain text as its input; nil is JSON only.
+	Freeform *Freeform
+}
+
+// Freeform is an input that is one plain text. Wherever the call is kept or run, the text is the
+// member Argument of its JSON input.
+type Freeform struct {
+	Argument string
+	Grammar  string // in Lark's notation
 }
 
 // Role is who speaks in a message.

@@ -2,6 +2,7 @@ package model
 
 import (
 	"math"
+	"slices"
 
 	"github.com/lathe-agent/lathe"
 )
@@ -46,6 +47,27 @@ func (p Price) at(input int64) Price {
 		}
 	}
 	return best
+}
+
+// ForHour is the price when a prompt is kept for an hour: providers take twice the input for what
+// they write then.
+func (p Price) ForHour() Price {
+	if p.CacheWrite > 0 {
+		p.CacheWrite = max(p.CacheWrite, 2*p.Input)
+	}
+	for i, t := range p.Tiers {
+		if i == 0 {
+			p.Tiers = slices.Clone(p.Tiers)
+		}
+		p.Tiers[i].Price = t.Price.ForHour()
+	}
+	return p
+}
+
+// HourPays reports whether keeping a prompt for an hour costs less than writing it once more: what it
+// costs beyond the short time is less than what one write instead of a read costs.
+func (p Price) HourPays() bool {
+	return p.CacheWrite > 0 && p.ForHour().CacheWrite-p.CacheWrite < p.CacheWrite-p.CacheRead
 }
 
 // Count splits what was used the way messages show it, and adds up what it cost. Counts

@@ -16,6 +16,9 @@ import (
 //go:embed applypatch.md
 var applyPatchText string
 
+//go:embed applypatch.lark
+var applyPatchGrammar string
+
 type applyPatchInput struct {
 	PatchText string `json:"patchText" jsonschema:"the whole patch, from *** Begin Patch to *** End Patch"`
 }
@@ -23,6 +26,7 @@ type applyPatchInput struct {
 // ApplyPatch returns the tool that changes files by a patch, all of them or none.
 func ApplyPatch(cfg EditConfig) Tool {
 	spec := Spec{Name: "apply_patch", Description: strings.TrimSpace(applyPatchText), Permission: "edit"}
+	spec.Freeform = &Freeform{Argument: "patchText", Grammar: strings.TrimSpace(applyPatchGrammar)}
 	return Define(spec, func(ctx context.Context, c *Call, in applyPatchInput) (Result, error) {
 		p, err := patch.Parse(in.PatchText)
 		if err != nil {

@@ -39,8 +39,16 @@ type Spec struct {
 	Tail bool
 	// Agent says that a call is the work of a whole agent, and may take as long as one.
 	Agent bool
+	// Freeform says that models trained for it may write the input as plain text.
+	Freeform *Freeform
 	// Anywhere says that a call may change any file, not only those it names to Changing.
 	Anywhere bool
+}
+
+// Freeform is an input that is one plain text: the member Argument of the JSON input.
+type Freeform struct {
+	Argument string
+	Grammar  string // in Lark's notation
 }
 
 // Result is what a call gave.

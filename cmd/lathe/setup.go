@@ -149,7 +149,8 @@ func (s *agentSetup) read(k *known, place workspace.Place) *engine.Settings {
 		Deadlines: engine.Deadlines{Tool: bound(c.Deadline.Tool), Subagent: bound(c.Deadline.Subagent), Ask: bound(c.Deadline.Ask)},
 		Subagents: subagentsOf(c), Images: imagesOf(c.Attachment.Image),
 		Fallback: engine.Fallback{Models: modelRefs(c.Fallback.Models), Unauthorized: c.Fallback.Unauthorized}, Compaction: compactionOf(c.Compaction),
-		Headless: s.headless, Unattended: s.serves && c.Unattended == "refuse", Checks: engine.DefaultChecks(s.headless).With(c.Checks.Switches()),
+		PromptCache: engine.PromptCache(c.PromptCache),
+		Headless:    s.headless, Unattended: s.serves && c.Unattended == "refuse", Checks: engine.DefaultChecks(s.headless).With(c.Checks.Switches()),
 	}
 	s.equip(k, place, out)
 	s.brief(k, out)

@@ -25,8 +25,9 @@ type decoder struct {
 	usage   model.Usage
 	counted bool
 	calls   int
-	code    string // the id of the last code that the provider ran
-	reason  string // why it finished, in the provider's word
+	open    *partialCall // whose arguments are still coming
+	code    string       // the id of the last code that the provider ran
+	reason  string       // why it finished, in the provider's word
 	done    bool
 	slow    bool // tests read everything on the general path
 	out     []model.Event
@@ -62,15 +63,20 @@ type wireUsage struct {
 	Total      int64 `json:"totalTokenCount"`
 }
 
+type functionCall struct {
+	ID   string          `json:"id"`
+	Name string          `json:"name"`
+	Args json.RawMessage `json:"args"`
+
+	PartialArgs  []partialArg `json:"partialArgs"`
+	WillContinue bool         `json:"willContinue"`
+}
+
 type part struct {
-	Text             json.RawMessage `json:"text"`
-	Thought          bool            `json:"thought"`
-	ThoughtSignature string          `json:"thoughtSignature"`
-	FunctionCall     *struct {
-		ID   string          `json:"id"`
-		Name string          `json:"name"`
-		Args json.RawMessage `json:"args"`
-	} `json:"functionCall"`
+	Text                json.RawMessage `json:"text"`
+	Thought             bool            `json:"thought"`
+	ThoughtSignature    string          `json:"thoughtSignature"`
+	FunctionCall        *functionCall   `json:"functionCall"`
 	ExecutableCode      json.RawMessage `json:"executableCode"`
 	CodeExecutionResult json.RawMessage `json:"codeExecutionResult"`
 }
@@ -158,13 +164,7 @@ func (d *decoder) part(p part) error {
 	switch {
 	case p.FunctionCall != nil:
 		d.end()
-		id, input := d.ids.Take(p.FunctionCall.ID), string(p.FunctionCall.Args)
-		if input == "" || input == "null" {
-			input = "{}"
-		}
-		d.calls++
-		d.emit(model.InputStart{ID: id, Name: p.FunctionCall.Name}, model.InputDelta{ID: id, Text: input}, model.InputEnd{ID: id},
-			model.ToolCall{ID: id, Name: p.FunctionCall.Name, Input: input, Meta: signatureMeta(p.ThoughtSignature)})
+		return d.call(*p.FunctionCall, p.ThoughtSignature)
 	case p.ExecutableCode != nil:
 		d.end()
 		d.code = d.ids.Take("")
@@ -176,6 +176,46 @@ func (d *decoder) part(p part) error {
 		return d.text(p.Text, p.Thought, p.ThoughtSignature)
 	}
 	return nil
+}
+
+// call reads a call, or a piece of one whose arguments are streamed. One that never ends is never
+// made a call.
+func (d *decoder) call(f functionCall, signature string) error {
+	if d.open == nil && !f.WillContinue && len(f.PartialArgs) == 0 {
+		input := string(f.Args)
+		if input == "" || input == "null" {
+			input = "{}"
+		}
+		id := d.ids.Take(f.ID)
+		d.emit(model.InputStart{ID: id, Name: f.Name})
+		d.called(id, f.Name, input, signature)
+		return nil
+	}
+	if d.open != nil && f.Name != "" { // another begins: the one before has no end
+		d.emit(model.InputEnd{ID: d.open.id})
+		d.open = nil
+	}
+	if d.open == nil {
+		d.open = &partialCall{id: d.ids.Take(f.ID), name: f.Name, args: &argument{}}
+		d.emit(model.InputStart{ID: d.open.id, Name: f.Name})
+	}
+	if signature != "" {
+		d.open.signature = signature
+	}
+	if err := d.open.take(f); err != nil {
+		return model.Failure{Provider: d.provider, Message: "the provider sent broken arguments of a tool call: " + err.Error(), Type: "server_error"}.Error()
+	}
+	if c := d.open; !f.WillContinue {
+		d.open = nil
+		d.called(c.id, c.name, string(c.args.append(nil)), c.signature)
+	}
+	return nil
+}
+
+func (d *decoder) called(id, name, input, signature string) {
+	d.calls++
+	d.emit(model.InputDelta{ID: id, Text: input}, model.InputEnd{ID: id},
+		model.ToolCall{ID: id, Name: name, Input: input, Meta: signatureMeta(signature)})
 }
 
 // text extends the block of its kind by a JSON string as it stood on the wire, or begins one. A
@@ -221,6 +261,12 @@ func (d *decoder) Broke(cause error) ([]model.Event, error) {
 	d.out = d.out[:0]
 	d.done = true
 	d.end()
+	if d.open != nil { // cut off in the middle of a call, whatever it says
+		d.emit(model.InputEnd{ID: d.open.id})
+		if d.reason == "STOP" {
+			d.reason = "MALFORMED_FUNCTION_CALL"
+		}
+	}
 	if d.reason == "" {
 		return d.out, cause
 	}

@@ -17,6 +17,7 @@ type responsesItem struct {
 	CallID    string          `json:"call_id"`
 	Name      string          `json:"name"`
 	Arguments string          `json:"arguments"`
+	Input     string          `json:"input"`
 	Output    json.RawMessage `json:"output"`
 	Action    json.RawMessage `json:"action"`
 	Encrypted string          `json:"encrypted_content"`
@@ -30,9 +31,13 @@ type responsesBody struct {
 	Instructions string          `json:"instructions"`
 	Input        json.RawMessage `json:"input"`
 	Tools        []struct {
+		Type        string          `json:"type"`
 		Name        string          `json:"name"`
 		Description string          `json:"description"`
 		Parameters  json.RawMessage `json:"parameters"`
+		Format      struct {
+			Definition string `json:"definition"`
+		} `json:"format"`
 	} `json:"tools"`
 	ToolChoice  json.RawMessage `json:"tool_choice"`
 	MaxOutput   int             `json:"max_output_tokens"`
@@ -54,7 +59,11 @@ func (r *Request) readResponses() error {
 		p.System = append(p.System, b.Instructions)
 	}
 	for _, t := range b.Tools {
-		p.Tools = append(p.Tools, model.Tool{Name: t.Name, Description: t.Description, Schema: t.Parameters})
+		tool := model.Tool{Name: t.Name, Description: t.Description, Schema: t.Parameters}
+		if t.Type == "custom" {
+			tool.Freeform = &model.Freeform{Argument: "input", Grammar: t.Format.Definition}
+		}
+		p.Tools = append(p.Tools, tool)
 	}
 	items, err := parts(b.Input, func(s string) responsesItem {
 		return responsesItem{Role: "user", Content: appendString(nil, s)}
@@ -76,7 +85,9 @@ func (r *Request) responsesItem(item responsesItem) error {
 		return r.responsesMessage(item)
 	case item.Type == "function_call":
 		r.say(model.AssistantRole, model.CallContent{ID: item.CallID, Name: item.Name, Input: arguments(item.Arguments)})
-	case item.Type == "function_call_output":
+	case item.Type == "custom_tool_call":
+		r.say(model.AssistantRole, model.CallContent{ID: item.CallID, Name: item.Name, Input: appendString(nil, item.Input)})
+	case item.Type == "function_call_output" || item.Type == "custom_tool_call_output":
 		res, err := result(item.CallID, item.Output)
 		if err != nil {
 			return err

@@ -2,6 +2,7 @@ package modeltest
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -160,32 +161,49 @@ func (s *responsesStream) reason(r Reasoning) {
 	}
 }
 
-func (c Call) responses(id, status, args string) js {
-	return obj("id", id, "type", "function_call", "status", status, "arguments", args, "call_id", c.ID, "name", c.Name)
-}
-
 // calls come in turns: all open, a piece of each, then all close.
 func (s *responsesStream) calls(calls []Call) {
 	s.close("")
 	first, pieces, most := len(s.done), make([][]string, len(calls)), 0
+	forms := make([]callForm, len(calls))
 	for i, c := range calls {
-		s.tell("response.output_item.added", "item", c.responses(s.item("fc_", first+i), "in_progress", ""), "output_index", first+i)
-		pieces[i] = cut(c.Args, c.Pieces)
+		forms[i] = s.form(c)
+		s.tell("response.output_item.added", "item", forms[i].item(c, s.item("fc_", first+i), "in_progress", ""), "output_index", first+i)
+		pieces[i] = cut(forms[i].input, c.Pieces)
 		most = max(most, len(pieces[i]))
 	}
 	for k := range most {
 		for i := range calls {
 			if k < len(pieces[i]) {
-				s.tell("response.function_call_arguments.delta", "delta", pieces[i][k], "item_id", s.item("fc_", first+i),
+				s.tell("response."+forms[i].event+".delta", "delta", pieces[i][k], "item_id", s.item("fc_", first+i),
 					"obfuscation", "", "output_index", first+i)
 			}
 		}
 	}
 	for i, c := range calls {
 		id := s.item("fc_", first+i)
-		s.tell("response.function_call_arguments.done", "arguments", c.Args, "item_id", id, "output_index", first+i)
-		s.settle(c.responses(id, "completed", c.Args))
+		s.tell("response."+forms[i].event+".done", forms[i].member, forms[i].input, "item_id", id, "output_index", first+i)
+		s.settle(forms[i].item(c, id, "completed", forms[i].input))
 	}
+}
+
+// callForm is how a call stands on the wire: as a function with JSON, or as a custom tool with text.
+type callForm struct{ kind, event, member, input string }
+
+func (s *responsesStream) form(c Call) callForm {
+	var members map[string]string
+	for _, t := range s.req.Prompt.Tools {
+		if t.Name == c.Name && t.Freeform != nil && json.Unmarshal([]byte(c.Args), &members) == nil && len(members) == 1 {
+			for _, text := range members {
+				return callForm{"custom_tool_call", "custom_tool_call_input", "input", text}
+			}
+		}
+	}
+	return callForm{"function_call", "function_call_arguments", "arguments", c.Args}
+}
+
+func (f callForm) item(c Call, id, status, input string) js {
+	return obj("id", id, "type", f.kind, "status", status, f.member, input, "call_id", c.ID, "name", c.Name)
 }
 
 func (e Executed) responses(id string) js {

@@ -27,7 +27,7 @@ func (a answering) responsesWhole(steps []Step) js {
 		case Reasoning:
 			items = append(items, a.reasoning(a.item("rs_", n), s.Chunks[0], s.Signature))
 		case Call:
-			items = append(items, s.responses(a.item("fc_", n), "completed", s.Args))
+			items = append(items, callForm{"function_call", "", "arguments", s.Args}.item(s, a.item("fc_", n), "completed", s.Args))
 		case Executed:
 			items = append(items, s.responses(a.item("ws_", n)))
 		default:

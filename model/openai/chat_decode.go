@@ -29,6 +29,8 @@ type chatDecoder struct {
 	cited   map[string]bool
 	usage   model.Usage
 	counted bool
+	billed  bool // a chunk told what was used
+	summed  bool // the last chunk did, for the first time, and said nothing else
 	refused bool
 	finish  string
 	raw     string // the server's word for it
@@ -50,7 +52,7 @@ func (d *chatDecoder) IsDone() bool { return d.done }
 func (d *chatDecoder) Decode(e sse.Event) ([]model.Event, error) {
 	if d.started {
 		if s, ok := scanChunk(e.Data); ok {
-			d.out = d.out[:0]
+			d.out, d.summed = d.out[:0], false
 			err := d.scanned(s)
 			return d.out, err
 		}
@@ -74,12 +76,15 @@ func (d *chatDecoder) general(name, data []byte) ([]model.Event, error) {
 	}
 	var c chunk
 	if err := wire.Unmarshal(data, &c); err != nil {
+		d.summed = false
 		return d.Broke(wire.Garbled(d.provider, data, err))
 	}
 	if c.failed() || string(name) == "error" {
 		return nil, failure(model.Failure{Provider: d.provider, Body: bytes.Clone(data)})
 	}
 	err := d.chunk(&c)
+	d.summed = c.hasUsage() && len(c.Choices) == 0 && !d.billed
+	d.billed = d.billed || c.hasUsage()
 	return d.out, err
 }
 
@@ -96,15 +101,20 @@ func (d *chatDecoder) whole(data []byte) ([]model.Event, error) {
 }
 
 // Broke ends an answer whose server only left out its last word: when it had said why it
-// stopped, nothing is missing.
+// stopped, nothing is missing. The same holds when it has told, once and at the very end, what the
+// answer used, and no call is open: such servers never say why.
 func (d *chatDecoder) Broke(cause error) ([]model.Event, error) {
 	d.out = d.out[:0]
-	if d.finish == "" {
+	complete := d.summed && d.blocks > 0 && d.settled == len(d.calls)
+	if d.finish == "" && !complete {
 		return nil, cause
 	}
 	d.close()
 	return d.out, nil
 }
+
+// hasUsage reports whether a chunk tells what was used.
+func (c *chunk) hasUsage() bool { return c.Usage != nil || c.Groq != nil && c.Groq.Usage != nil }
 
 // failed reports whether the chunk is an error. One that has choices is not, whatever else
 // it holds.

@@ -79,11 +79,22 @@ func TestChat_Finish(t *testing.T) {
 func TestChat_End(t *testing.T) {
 	const incomplete = "error unavailable: the answer broke off before its end"
 	words := "start c1 m\ntext 0\ntext 0 + \"Hi\"\n"
+	const (
+		hi    = `{"id":"c1","model":"m","choices":[{"delta":{"content":"Hi"}}]}`
+		sum   = `{"id":"c1","model":"m","choices":[],"usage":{"prompt_tokens":9,"completion_tokens":4}}`
+		total = "used in=9 read=0 write=0 out=4 reasoning=0 total=0\n"
+	)
 	for _, c := range []struct{ name, body, want string }{
 		{"no reason until the end", chunks("", `"content":"Hi"`), words + "text 0 end\nfinish unknown"},
 		{"no [DONE]", strings.ReplaceAll(chunks("stop", `"content":"Hi"`), "data: [DONE]\n\n", ""), words + "text 0 end\nfinish stop stop"},
 		{"half of [DONE]", strings.ReplaceAll(chunks("stop", `"content":"Hi"`), "[DONE]\n\n", "[DO"), words + "text 0 end\nfinish stop stop"},
 		{"neither", strings.ReplaceAll(chunks("", `"content":"Hi"`), "data: [DONE]\n\n", ""), words + incomplete},
+		{"neither, but what was used at the end", sseBody(hi, sum), words + total + "text 0 end\nfinish unknown"},
+		{"what was used all along", sseBody(`{"id":"c1","model":"m","choices":[{"delta":{"content":"Hi"}}],"usage":{"prompt_tokens":9,"completion_tokens":3}}`, sum), "start c1 m\ntext 0\ntext 0 + \"Hi\"\nused in=9 read=0 write=0 out=3 reasoning=0 total=0\n" + total + incomplete},
+		{"what was used, and more behind it", sseBody(hi, sum, `{"id":"c1","choices":[{"delta":{"content":"!"}}]}`), words + total + "text 0 + \"!\"\n" + incomplete},
+		{"what was used, with a call open", sseBody(hi, `{"id":"c1","choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x"}}]}}]}`, sum), words + "text 0 end\ninput a of f\ninput a + \"{\\\"x\"\n" + total + incomplete},
+		{"what was used, and nothing said", sseBody(`{"id":"c1","model":"m","choices":[{"delta":{}}]}`, sum), "start c1 m\n" + total + incomplete},
+		{"what was used, then garbage", sseBody(hi, sum, "what}"), words + total + "error unavailable: the provider sent what is not JSON"},
 		{"half a chunk", strings.ReplaceAll(chunks("", `"content":"Hi"`), "data: [DONE]\n\n", `data: {"id":"c1","choices":[{"del`), words + incomplete},
 		{"nothing", "", incomplete},
 		{"only [DONE]", sseBody("[DONE]"), incomplete},

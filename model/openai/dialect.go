@@ -36,6 +36,8 @@ type Dialect struct {
 	// Costs takes the amount the server puts on an answer for what it cost: for models
 	// whose price nobody knows.
 	Costs bool `json:"costs,omitempty"`
+	// Custom offers tools with a free form as custom tools, in Responses.
+	Custom bool `json:"custom,omitempty"`
 	// Instructions puts the system texts into a field of their own, in Responses.
 	Instructions bool `json:"instructions,omitempty"`
 }

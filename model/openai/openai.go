@@ -65,10 +65,21 @@ func NewResponses(e model.Endpoint, ids *lathe.IDs, d Dialect) *Responses {
 // Stream sends a request and yields its answer.
 func (c *Responses) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Event, error] {
 	return func(yield func(model.Event, error) bool) {
-		d := &responsesDecoder{provider: c.endpoint.Provider, callID: newCallID(c.ids)}
+		d := &responsesDecoder{provider: c.endpoint.Provider, callID: newCallID(c.ids), freeform: freeform(r.Tools)}
 		path := c.dialect.path("/responses", r.Model)
 		stream(ctx, c.endpoint, model.Outgoing{Path: path, Body: c.encoder.request(r), Header: r.Headers}, d, yield)
 	}
+}
+
+// freeform names the argument of each tool that takes plain text.
+func freeform(tools []model.Tool) map[string]string {
+	names := map[string]string{}
+	for _, t := range tools {
+		if t.Freeform != nil {
+			names[t.Name] = t.Freeform.Argument
+		}
+	}
+	return names
 }
 
 func newCallID(ids *lathe.IDs) func() string {

@@ -14,6 +14,7 @@ import (
 type responsesDecoder struct {
 	provider string
 	callID   func() string
+	freeform map[string]string // the argument that holds the text, by the name of a custom tool
 
 	out     []model.Event // of the event at hand
 	items   []*output
@@ -75,10 +76,10 @@ func (d *responsesDecoder) known(e *responsesEvent) error {
 	case "response.output_item.done":
 		return d.settled(e.OutputIndex, e.Item)
 	case "response.output_text.delta", "response.refusal.delta", "response.reasoning_summary_text.delta",
-		"response.reasoning_text.delta", "response.function_call_arguments.delta":
+		"response.reasoning_text.delta", "response.function_call_arguments.delta", "response.custom_tool_call_input.delta":
 		return d.grow(growth{kind: e.Type, item: []byte(e.ItemID), index: e.OutputIndex, part: e.part(), delta: e.Delta})
 	case "response.output_text.done", "response.refusal.done", "response.reasoning_summary_text.done",
-		"response.reasoning_text.done", "response.function_call_arguments.done":
+		"response.reasoning_text.done", "response.function_call_arguments.done", "response.custom_tool_call_input.done":
 		return d.catchUp(e)
 	case "response.reasoning_summary_part.added":
 		if o := d.find(e.OutputIndex, []byte(e.ItemID)); o != nil && o.kind == "reasoning" {
@@ -112,6 +113,8 @@ func (d *responsesDecoder) catchUp(e *responsesEvent) error {
 		whole = e.Refusal
 	case "response.function_call_arguments.done":
 		whole = e.Arguments
+	case "response.custom_tool_call_input.done":
+		whole = e.Input
 	}
 	kind := strings.TrimSuffix(e.Type, ".done") + ".delta"
 	return d.grow(growth{kind: kind, item: []byte(e.ItemID), index: e.OutputIndex, part: e.part(), delta: whole})

@@ -52,6 +52,12 @@ func (e *responsesEncoder) request(r model.Request) []byte {
 }
 
 func (e *responsesEncoder) tool(t model.Tool) []byte {
+	if t.Freeform != nil && e.dialect.Custom {
+		b := lathe.AppendJSONString([]byte(`{"type":"custom","name":`), t.Name)
+		b = lathe.AppendJSONString(append(b, `,"description":`...), t.Description)
+		b = lathe.AppendJSONString(append(b, `,"format":{"type":"grammar","syntax":"lark","definition":`...), t.Freeform.Grammar)
+		return append(b, `}}`...)
+	}
 	b := e.dialect.function([]byte(`{"type":"function",`), t)
 	return append(b, `,"strict":false}`...) // the protocol is strict unless told not to be
 }

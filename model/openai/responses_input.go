@@ -182,6 +182,13 @@ func (w *inputWriter) call(c model.CallContent) {
 	if c.Executed || w.refer(readMeta(c.Meta).ItemID) {
 		return // what the provider ran is told with its result
 	}
+	if text, ok := customText(c); ok {
+		w.item(`{"type":"custom_tool_call","call_id":`)
+		w.b = lathe.AppendJSONString(w.b, w.callID(c.ID))
+		w.b = lathe.AppendJSONString(append(w.b, `,"name":`...), c.Name)
+		w.b = append(lathe.AppendJSONString(append(w.b, `,"input":`...), text), '}')
+		return
+	}
 	w.item(`{"type":"function_call","call_id":`)
 	w.b = lathe.AppendJSONString(w.b, w.callID(c.ID))
 	w.b = lathe.AppendJSONString(append(w.b, `,"name":`...), c.Name)
@@ -189,12 +196,29 @@ func (w *inputWriter) call(c model.CallContent) {
 	w.b = append(w.b, '}')
 }
 
+// customText is the input of a call that was made in plain text, as the model wrote it.
+func customText(c model.CallContent) (text string, ok bool) {
+	if !readMeta(c.Meta).Custom {
+		return "", false
+	}
+	var members map[string]string
+	_ = wire.Unmarshal(c.Input, &members) // what is something else is told as it is
+	for _, text = range members {
+		return text, len(members) == 1
+	}
+	return string(c.Input), true
+}
+
 func (w *inputWriter) result(c model.ResultContent) {
 	if c.Executed {
 		w.hosted(c)
 		return
 	}
-	w.item(`{"type":"function_call_output","call_id":`)
+	kind := `{"type":"function_call_output","call_id":`
+	if readMeta(c.Meta).Custom {
+		kind = `{"type":"custom_tool_call_output","call_id":`
+	}
+	w.item(kind)
 	w.b = lathe.AppendJSONString(w.b, w.callID(c.ID))
 	w.b = append(w.b, `,"output":`...)
 	if len(c.Media) == 0 {

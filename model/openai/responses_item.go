@@ -82,12 +82,12 @@ func (d *responsesDecoder) begin(index number, w *wireItem) *output {
 	switch {
 	case w.Type == "reasoning":
 		d.openThought(o, thoughtPart{})
-	case w.Type == "function_call":
+	case w.Type == functionCall || w.Type == customCall || wantsAnswer(w):
 		d.called = true
 		if o.id = w.CallID; o.id == "" || d.isTaken(w.CallID) {
 			o.id = d.callID()
 		}
-		o.open = true
+		o.open, o.name = true, or(o.name, d.nameless(w.Type))
 		d.emit(model.InputStart{ID: o.id, Name: o.name})
 	case isHosted(w.Type):
 		o.open, o.name = true, w.Type
@@ -104,7 +104,9 @@ func (d *responsesDecoder) isTaken(id string) bool {
 func (g growth) of() string {
 	switch g.kind {
 	case "response.function_call_arguments.delta":
-		return "function_call"
+		return functionCall
+	case "response.custom_tool_call_input.delta":
+		return customCall
 	case "response.reasoning_summary_text.delta", "response.reasoning_text.delta":
 		return "reasoning"
 	}
@@ -150,9 +152,11 @@ func (d *responsesDecoder) append(o *output, text string) {
 		d.emit(model.TextDelta{ID: o.id, Text: text})
 	case "reasoning":
 		d.emit(model.ReasoningDelta{ID: o.id, Text: text})
-	case "function_call":
+	case functionCall:
 		o.input.WriteString(text)
 		d.emit(model.InputDelta{ID: o.id, Text: text})
+	case customCall:
+		d.appendCustom(o, text)
 	}
 }
 
@@ -207,6 +211,10 @@ func (d *responsesDecoder) settled(index number, raw json.RawMessage) error {
 	if err := d.missing(o, w); err != nil {
 		return err
 	}
+	if o.kind == w.Type && o.kind != functionCall && o.kind != customCall && wantsAnswer(w) {
+		d.endForeign(o, raw)
+		return nil
+	}
 	d.end(o, w)
 	return nil
 }
@@ -246,8 +254,10 @@ func (d *responsesDecoder) missing(o *output, w *wireItem) error {
 				return err
 			}
 		}
-	case "function_call":
+	case functionCall:
 		return piece("response.function_call_arguments.delta", 0, w.Arguments)
+	case customCall:
+		return piece("response.custom_tool_call_input.delta", 0, w.Input)
 	}
 	return nil
 }
@@ -268,8 +278,10 @@ func (d *responsesDecoder) end(o *output, w *wireItem) {
 		}
 	case "reasoning":
 		d.endThought(o, or(w.Encrypted, o.locked))
-	case "function_call":
+	case functionCall:
 		d.endCall(o, w)
+	case customCall:
+		d.endCustom(o)
 	default:
 		if o.open { // a hosted call whose end never came
 			d.endHosted(o, w, nil)

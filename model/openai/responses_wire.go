@@ -2,6 +2,7 @@ package openai
 
 import (
 	"encoding/json"
+	"strings"
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/model"
@@ -21,6 +22,7 @@ type responsesEvent struct {
 	Text         json.RawMessage `json:"text"`
 	Refusal      json.RawMessage `json:"refusal"`
 	Arguments    json.RawMessage `json:"arguments"`
+	Input        json.RawMessage `json:"input"`
 	Annotation   annotation      `json:"annotation"`
 	Error        json.RawMessage `json:"error"`
 	Copilot      *copilotUsage   `json:"copilot_usage"`
@@ -48,6 +50,7 @@ type wireItem struct {
 	CallID    string          `json:"call_id"`
 	Name      string          `json:"name"`
 	Arguments json.RawMessage `json:"arguments"`
+	Input     json.RawMessage `json:"input"` // of a custom tool: a text
 	Encrypted string          `json:"encrypted_content"`
 	Phase     string          `json:"phase"`
 	Action    json.RawMessage `json:"action"`
@@ -96,18 +99,25 @@ func isHosted(kind string) bool {
 	return false
 }
 
+// wantsAnswer reports whether an item is a call of a tool that we do not offer: it names a call
+// whose result the provider waits for.
+func wantsAnswer(w *wireItem) bool {
+	return strings.HasSuffix(w.Type, "_call") && w.CallID != "" && !isHosted(w.Type)
+}
+
 // itemMeta is what an item's blocks carry, so that it can be given back.
 type itemMeta struct {
 	ItemID    string          `json:"itemId,omitempty"`
 	Encrypted string          `json:"reasoningEncryptedContent,omitempty"`
 	Raw       bool            `json:"reasoningText,omitempty"` // the thoughts themselves, not their summary
 	Phase     string          `json:"phase,omitempty"`
-	Type      string          `json:"type,omitempty"` // of a call the provider ran
+	Type      string          `json:"type,omitempty"`   // of a call the provider ran
+	Custom    bool            `json:"custom,omitempty"` // a call whose input was plain text
 	Extra     json.RawMessage `json:"extraContent,omitempty"`
 }
 
 func (m itemMeta) encode() model.Meta {
-	if m.ItemID == "" && m.Encrypted == "" && !m.Raw && m.Phase == "" && m.Type == "" {
+	if m.ItemID == "" && m.Encrypted == "" && !m.Raw && m.Phase == "" && m.Type == "" && !m.Custom {
 		return nil
 	}
 	b := []byte(`{"openai":{`)
@@ -125,12 +135,16 @@ func (m itemMeta) encode() model.Meta {
 	add("reasoningEncryptedContent", m.Encrypted)
 	add("phase", m.Phase)
 	add("type", m.Type)
-	if m.Raw {
-		if b[len(b)-1] != '{' {
+	flag := func(name string, on bool) {
+		if on && b[len(b)-1] != '{' {
 			b = append(b, ',')
 		}
-		b = append(b, `"reasoningText":true`...)
+		if on {
+			b = append(append(append(b, '"'), name...), `":true`...)
+		}
 	}
+	flag("reasoningText", m.Raw)
+	flag("custom", m.Custom)
 	b = append(b, '}')
 	if m.Type != "" {
 		b = append(b, `,"providerExecuted":true`...)

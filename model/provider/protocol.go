@@ -112,6 +112,8 @@ func (c *client) dialect(p Protocol) openai.Dialect {
 		if c.model.Reasoning {
 			d.Reasoning = "encrypted"
 		}
+		// Its own servers know custom tools; gateways may not.
+		d.Custom = (c.model.NPM == catalog.OpenAI || c.model.NPM == catalog.Azure) && strings.HasPrefix(id, "gpt-") && !strings.HasPrefix(id, "gpt-4")
 	} else if c.model.Interleaved.On {
 		d.Reasoning = "reasoning_content"
 		if f := c.model.Interleaved.Field; f != "" {
