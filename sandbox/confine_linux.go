@@ -89,12 +89,17 @@ func become(args, env []string) failure {
 		if err := restrict(p.Landlock, p.Write, p.Read); err != nil {
 			return failure{Text: "confine the command: " + err.Error()}
 		}
-		if err := forbid(p.NoNetwork); err != nil {
-			return failure{Text: err.Error()}
-		}
 	}
 	if err := p.Limits.set(); err != nil {
 		return failure{Text: err.Error()}
+	}
+	if p.Landlock > 0 {
+		if err := dropCapabilities(); err != nil {
+			return failure{Text: err.Error()}
+		}
+		if err := forbid(p.NoNetwork); err != nil {
+			return failure{Text: err.Error()}
+		}
 	}
 	if p.missing != nil {
 		failure{Missing: p.missing}.say()

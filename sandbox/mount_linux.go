@@ -39,9 +39,6 @@ func (p *plan) mount() error {
 		}
 	}
 	p.terminals()
-	if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil {
-		return fmt.Errorf("give up the right to mount: %w", err)
-	}
 	return nil
 }
 

@@ -227,3 +227,12 @@ func (p Profile) check() error {
 func within(folder, path string) bool {
 	return folder == path || folder == "/" || strings.HasPrefix(path, folder+string(filepath.Separator))
 }
+
+// SessionTemp is the folder that is /tmp of the commands of a session, below the folder for data; ""
+// is that there is none. Who needs it makes it, for its user alone.
+func SessionTemp(data, session string) string {
+	if data == "" || session == "" || session != filepath.Base(session) || session == "." || session == ".." {
+		return ""
+	}
+	return filepath.Join(data, "tmp", session)
+}

@@ -81,6 +81,7 @@ func hidden(p Profile, write []string) veil {
 			v[path] = false
 		}
 	}
+	maps.DeleteFunc(v, func(path string, hides bool) bool { return hides == v.hides(filepath.Dir(path)) }) // as it would be anyway
 	return v
 }
 

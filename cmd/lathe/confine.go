@@ -168,13 +168,14 @@ func (f *confinement) fill(p *sandbox.Profile, call *tool.Call, at folders, extr
 	p.Write = append(p.Write, temporary(f.app.env)...)
 	p.Write = append(p.Write, f.caches()...)
 	f.homeNames(p)
-	p.Busy = append(p.Busy, at.data, at.state, at.owners, at.cache)
+	f.hideOwn(p, at)
 	p.Aside = filepath.Join(at.data, "refused")
 	p.Sockets = slices.Compact(append([]string{root, call.Dir}, extra...))
 	if !p.NoNetwork {
 		p.Sockets = append(p.Sockets, f.agents()...)
 	}
-	for _, list := range []*[]string{&p.Write, &p.Protect, &p.Files, &p.Watch, &p.Sockets} {
+	f.private(p, call, at)
+	for _, list := range []*[]string{&p.Write, &p.Protect, &p.Files, &p.Watch, &p.Sockets, &p.Hide, &p.Show} {
 		*list = slices.DeleteFunc(*list, func(path string) bool { return !filepath.IsAbs(path) })
 	}
 }
