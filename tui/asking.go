@@ -22,32 +22,47 @@ type asking struct {
 	permission *ask.Permission
 	question   *ask.Question
 	quiet      time.Time // since when no key came that was meant for the prompt
+	sent       bool      // an answer was
 }
 
 // lookForAsks shows the oldest request of the session on the screen, and of those that work for it. Sessions
 // that work for another show none: their root does.
 func (p *program) lookForAsks() tea.Cmd {
-	if p.session == "" || p.isChild() {
-		p.asking = nil
-		return p.approve()
+	if p.session == "" || p.isChild() || p.o.Start.Auto {
+		return tea.Batch(p.dropAsking(), p.approve())
 	}
 	all := p.world.Asks(p.session)
-	if p.o.Start.Auto {
-		p.asking = nil
-		return p.approve()
-	}
 	if len(all) == 0 {
-		p.asking = nil
-		return nil
+		return p.dropAsking()
 	}
+	var kept tea.Cmd
 	id := lathe.AskOf(all[0])
 	if p.asking == nil || p.asking.id != id {
+		kept = p.dropAsking()
 		p.asking = p.newAsking(all[0], id)
 	}
 	if p.asking != nil && p.asking.permission != nil {
 		p.asking.permission.SetWaiting(len(all) - 1)
 	}
-	return nil
+	return kept
+}
+
+// dropAsking takes what is asked from the screen. Words that were not sent are kept.
+func (p *program) dropAsking() tea.Cmd {
+	a := p.asking
+	p.asking = nil
+	if a == nil || a.sent {
+		return nil
+	}
+	return p.keepTyped(a.words())
+}
+
+// words are what was typed for an answer and not sent.
+func (a *asking) words() string {
+	if a.permission != nil {
+		return a.permission.Words()
+	}
+	return a.question.Words()
 }
 
 // waiting are the sessions that ask something, for themselves or for who works for them.
@@ -141,12 +156,15 @@ func (p *program) newAsking(f lathe.Fact, id lathe.AskID) *asking {
 	return a
 }
 
-// askKey gives a key to what is asked. Somebody in the middle of a sentence goes on typing it: those keys still
-// go to the prompt, which comes back as they left it.
+// askKey gives a key to what is asked. Keys that are typed in the first moment, or go on without a pause, were meant for
+// the prompt: there they go, and it comes back as it was left. No choice is selected then.
 func (p *program) askKey(k tea.KeyPressMsg) (tea.Cmd, bool) {
 	a := p.asking
-	if now := p.now(); k.Text != "" && now.Sub(a.quiet) < ask.Quiet && !p.edit.IsEmpty() {
+	if now := p.now(); (key.IsTyped(k) || key.IsComposed(k)) && now.Sub(a.quiet) < ask.Quiet {
 		a.quiet = now
+		if a.permission != nil {
+			a.permission.Deselect()
+		}
 		a.shown(now) // its own wait begins anew, too: an enter behind the sentence must not allow anything
 		p.edit.Insert(k.Text)
 		return nil, true
@@ -168,10 +186,12 @@ func (p *program) answerAsk(out ask.Out) tea.Cmd {
 	id := p.asking.id
 	switch out := out.(type) {
 	case ask.Reply:
+		p.asking.sent = out.Reply == lathe.Reject && out.Message != ""
 		return p.call("answer", func(ctx context.Context, e host.Engine) (then, error) {
 			return nil, e.Reply(ctx, id, out.Reply, out.Message)
 		})
 	case ask.Answer:
+		p.asking.sent = true
 		return p.call("answer", func(ctx context.Context, e host.Engine) (then, error) {
 			return nil, e.Answer(ctx, id, out.Answers)
 		})

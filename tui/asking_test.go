@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/tui/memory"
 )
 
 func askFor(id lathe.AskID, session lathe.SessionID) lathe.Fact {
@@ -73,4 +74,90 @@ func TestRetry_SaysWhy(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A sentence that is typed at a permission rejects it, in these words, and is shown as what it is.
+func TestAsk_SentenceRejects(t *testing.T) {
+	onStage(t, sample(), inSample(), func(s *stage) {
+		s.tell(askFor("per_1", sampleID))
+		s.pass(time.Second)
+		s.typed("no, stop it")
+		s.sees("Reject with these words:", "no, stop it", "enter reject")
+		s.did()
+		s.press("enter")
+		s.did("reply per_1 reject no, stop it")
+	})
+}
+
+// What is typed as a permission appears goes to the prompt, and an enter long after it confirms nothing: something
+// must be selected.
+func TestAsk_TypedAsItAppears(t *testing.T) {
+	for _, before := range []string{"", "fix "} {
+		onStage(t, sample(), inSample(), func(s *stage) {
+			s.typed(before)
+			s.tell(askFor("per_1", sampleID))
+			s.typed("the test")
+			s.pass(time.Second)
+			s.press("enter")
+			s.did()
+			s.sees("Permission required", "1-3 ←→ select")
+			if got := s.p.edit.Text(); got != before+"the test" {
+				t.Errorf("the prompt has %q", got)
+			}
+			s.press("1", "enter")
+			s.did("reply per_1 once")
+		})
+	}
+}
+
+// keptIn is what the memory has put aside, newest first, and whether the history has the same as its last.
+func keptIn(t *testing.T, state string) (text string, both bool) {
+	t.Helper()
+	aside, err := memory.Open(state).Stash()
+	if err != nil || len(aside) == 0 {
+		t.Fatalf("nothing is put aside: %v", err)
+	}
+	history, err := memory.Open(state).History()
+	if err != nil || len(history) == 0 {
+		t.Fatalf("the history is empty: %v", err)
+	}
+	text = aside[len(aside)-1].Input
+	return text, history[len(history)-1].Input == text
+}
+
+// What was typed and not sent is kept in the history and in the stash, wherever it was typed.
+func TestTyped_IsKept(t *testing.T) {
+	for name, tt := range map[string]struct {
+		do   func(s *stage)
+		want string
+	}{
+		"a short draft": {func(s *stage) { s.typed("wait"); s.press("ctrl+c"); s.sees("Cleared; the history and /stash have it") }, "wait"},
+		"a dialog":      {func(s *stage) { s.slash("rename"); s.press("ctrl+u"); s.typed("a better name"); s.press("esc") }, "a better name"},
+		"words that somebody else made needless": {func(s *stage) {
+			s.tell(askFor("per_1", sampleID))
+			s.pass(time.Second)
+			s.typed("rather not")
+			s.tell(&lathe.PermissionReplied{Session: sampleID, Request: "per_1", Reply: lathe.Once})
+			s.sees("What you typed is kept: /stash")
+		}, "rather not"},
+		"leaving with words": {func(s *stage) {
+			s.tell(askFor("per_1", sampleID))
+			s.pass(time.Second)
+			s.typed("hm")
+			if err := s.p.saveLast(); err != nil {
+				t.Error(err)
+			}
+		}, "hm"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			state := t.TempDir()
+			onStage(t, sample(), Options{State: state, Start: Start{Session: sampleID}}, func(s *stage) {
+				tt.do(s)
+				s.settle()
+			})
+			if got, both := keptIn(t, state); got != tt.want || !both {
+				t.Errorf("kept %q, in both %v", got, both)
+			}
+		})
+	}
 }

@@ -130,7 +130,10 @@ func TestSaveLast_AllDrafts(t *testing.T) {
 	for _, d := range all {
 		got = append(got, d.Input)
 	}
-	if want := []string{"the draft of the first session", "the draft of the second session"}; err != nil || !slices.Equal(got, want) {
+	if want := []string{"short", "the draft of the first session", "the draft of the second session"}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("kept %q, %v", got, err)
+	}
+	if aside, err := memory.Open(state).Stash(); err != nil || len(aside) != 3 {
+		t.Errorf("put aside %v, %v", aside, err)
 	}
 }

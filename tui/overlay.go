@@ -52,10 +52,14 @@ func (p *program) overlaid(out dialog.Out) tea.Cmd {
 		return nil
 	case dialog.Closed:
 		p.over = nil
-		if o.closed != nil {
-			return o.closed()
+		var kept tea.Cmd
+		if b, ok := o.box.(interface{ Typed() string }); ok {
+			kept = p.keepTyped(b.Typed())
 		}
-		return nil
+		if o.closed != nil {
+			return tea.Batch(kept, o.closed())
+		}
+		return kept
 	case dialog.Copy:
 		return p.copy(out.Text)
 	case dialog.Moved, dialog.Query:

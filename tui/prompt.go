@@ -42,7 +42,7 @@ func (p *program) edited(out editor.Out) tea.Cmd {
 	case editor.OpenEditor:
 		return p.editOutside()
 	case editor.Remember:
-		return p.addHistory(out.Draft)
+		return p.keepAside(out.Draft, "Cleared; the history and /stash have it")
 	case editor.Stash:
 		return p.keepStash(out.Draft)
 	case editor.Unstash:

@@ -87,28 +87,33 @@ func (p *program) saveLast() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
 	p.keepDraft()
+	at := lathe.Time(p.now().UnixMilli())
 	var errs []error
 	for _, id := range slices.Sorted(maps.Keys(p.drafts)) {
-		if d := p.drafts[id]; id != p.session && len(d.Input) >= 20 {
-			errs = append(errs, p.memory.SaveHistory(ctx, d))
+		if id != p.session {
+			errs = append(errs, p.saveDraft(ctx, p.drafts[id], at))
 		}
 	}
-	if d := p.drafts[p.session]; len(d.Input) >= 20 { // the last one comes back first
-		errs = append(errs, p.memory.SaveHistory(ctx, d))
+	if a := p.asking; a != nil && !a.sent {
+		errs = append(errs, p.saveDraft(ctx, editor.Draft{Input: a.words()}, at))
 	}
+	errs = append(errs, p.saveDraft(ctx, p.drafts[p.session], at)) // the last one comes back first
 	return errors.Join(errs...)
+}
+
+// saveDraft keeps what was not sent, in the history and in the stash.
+func (p *program) saveDraft(ctx context.Context, d editor.Draft, at lathe.Time) error {
+	if d.IsEmpty() {
+		return nil
+	}
+	return errors.Join(p.memory.SaveHistory(ctx, d), p.memory.SaveStash(ctx, d, at))
 }
 
 // addHistory keeps a prompt for the next time.
 func (p *program) addHistory(d editor.Draft) tea.Cmd {
-	if n := len(p.kept.history); n > 0 && p.kept.history[n-1].Input == d.Input {
-		return nil // the same again
+	if !p.recallable(d) {
+		return nil
 	}
-	p.kept.history = append(p.kept.history, d)
-	if n := len(p.kept.history); n > 50 {
-		p.kept.history = p.kept.history[n-50:]
-	}
-	p.edit.SetHistory(p.kept.history)
 	cmds := []tea.Cmd{p.aside("keep the prompt", func(ctx context.Context) error { return p.memory.SaveHistory(ctx, d) })}
 	for _, path := range d.Files() {
 		p.kept.mentions = p.kept.mentions.Add(p.fileKey(path), lathe.Time(p.now().UnixMilli()))
@@ -116,6 +121,19 @@ func (p *program) addHistory(d editor.Draft) tea.Cmd {
 		cmds = append(cmds, p.aside("keep a mention", func(ctx context.Context) error { return p.memory.SaveMention(ctx, known, name) }))
 	}
 	return tea.Batch(cmds...)
+}
+
+// recallable puts a prompt into the history of this run; false if it is the last one again.
+func (p *program) recallable(d editor.Draft) bool {
+	if n := len(p.kept.history); n > 0 && p.kept.history[n-1].Input == d.Input {
+		return false
+	}
+	p.kept.history = append(p.kept.history, d)
+	if n := len(p.kept.history); n > 50 {
+		p.kept.history = p.kept.history[n-50:]
+	}
+	p.edit.SetHistory(p.kept.history)
+	return true
 }
 
 // fileKey is what a file is remembered by: projects have files of the same name.
@@ -197,6 +215,21 @@ func (p *program) stash() tea.Cmd {
 func (p *program) keepStash(d editor.Draft) tea.Cmd {
 	at := lathe.Time(p.now().UnixMilli())
 	return tea.Batch(p.say(toast.Info, "Put aside"), p.aside("put a prompt aside", func(ctx context.Context) error { return p.memory.SaveStash(ctx, d, at) }))
+}
+
+// keepAside keeps what was not sent where it can be called back: in the history and in the stash.
+func (p *program) keepAside(d editor.Draft, note string) tea.Cmd {
+	p.recallable(d)
+	at := lathe.Time(p.now().UnixMilli())
+	return tea.Batch(p.say(toast.Info, note), p.aside("keep a draft", func(ctx context.Context) error { return p.saveDraft(ctx, d, at) }))
+}
+
+// keepTyped keeps a text that was typed into something that is gone.
+func (p *program) keepTyped(text string) tea.Cmd {
+	if text == "" {
+		return nil
+	}
+	return p.keepAside(editor.Draft{Input: text}, "What you typed is kept: /stash")
 }
 
 // unstash takes back what was put aside last.

@@ -55,18 +55,24 @@ func (r *runner) ask(ctx context.Context, q lathe.PermissionRequest) (lathe.Repl
 		about = append(about, "  not known: "+plain(line))
 	}
 	about = append(about, "? "+plain(q.Permission)+" "+plain(strings.Join(q.Patterns, " ")))
-	line, err := r.asked(ctx, about, "y once, a always ("+plain(strings.Join(q.Always, " "))+"), n no, or say why not:")
-	if err != nil {
-		return lathe.Reject, ""
-	}
-	switch answer := strings.TrimSpace(line); strings.ToLower(answer) {
-	case "y", "yes":
-		return lathe.Once, ""
-	case "a", "always":
-		return lathe.Always, ""
-	case "", "n", "no":
-		return lathe.Reject, ""
-	default:
-		return lathe.Reject, answer
+	choices := "y once, a always (" + plain(strings.Join(q.Always, " ")) + "), n no, or say why not:"
+	for {
+		line, err := r.asked(ctx, about, choices)
+		if err != nil {
+			return lathe.Reject, ""
+		}
+		// Only a line of one letter gives a permission. A word that means the same is asked about again.
+		switch answer := strings.TrimSpace(line); strings.ToLower(answer) {
+		case "y":
+			return lathe.Once, ""
+		case "a":
+			return lathe.Always, ""
+		case "", "n", "no":
+			return lathe.Reject, ""
+		case "yes", "always":
+			choices = "answer with one letter: y once, a always, n no, or say why not:"
+		default:
+			return lathe.Reject, answer
+		}
 	}
 }

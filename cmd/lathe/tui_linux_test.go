@@ -224,6 +224,24 @@ func TestTUIScreen_Permission(t *testing.T) {
 	x.restored()
 }
 
+// A sentence that is typed at a permission rejects it: nothing is done, and the model reads the words.
+func TestTUIScreen_SentenceRejects(t *testing.T) {
+	t.Parallel()
+	x := tuiStart(t, "call bash {\"command\":\"touch x\"}\nfinish tool-calls\n--\ntext \"Then not.\"\nfinish stop", 80, 30, "lathe --prompt hello")
+	x.see("Permission required")
+	<-time.After(time.Second) // it can have been read
+	x.typed("no, stop it")
+	x.see("Reject with these words:")
+	x.see("› no, stop it")
+	x.keys("Enter")
+	x.see("Then not.")
+	if _, err := os.Stat(filepath.Join(x.home, "p", "x")); err == nil {
+		t.Error("a no was taken for a yes")
+	}
+	x.leave()
+	x.restored()
+}
+
 // Ctrl-Z gives the terminal back for a while.
 func TestTUIScreen_Suspend(t *testing.T) {
 	t.Parallel()

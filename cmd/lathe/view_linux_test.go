@@ -186,6 +186,26 @@ func TestView_Question(t *testing.T) {
 	}
 }
 
+// Only a line of one letter gives a permission: a word is asked about again, and a sentence is a no.
+func TestView_QuestionWantsALetter(t *testing.T) {
+	t.Parallel()
+	home, _ := viewHome(t, "call bash {\"command\":\"touch x\"}\nfinish tool-calls\n--\ntext \"End.\"\nfinish stop")
+	x := onScreen(t, home, 100, 24, nil, "-C", "p", "run", "--title", "A view", "show all")
+	x.see("say why not:")
+	x.enter("yes\r")
+	x.see("answer with one letter:")
+	if _, err := os.Stat(filepath.Join(home, "p", "x")); err == nil {
+		t.Error("a word gave the permission")
+	}
+	x.enter("yes, but not now\r")
+	if code, sent := x.end(); code != 0 || !strings.Contains(seenOn(100, 24, sent).plain(), "End.") {
+		t.Errorf("exit code %d\n%s", code, seenOn(100, 24, sent).plain())
+	}
+	if _, err := os.Stat(filepath.Join(home, "p", "x")); err == nil {
+		t.Error("a sentence gave the permission")
+	}
+}
+
 // Thoughts are shown where they are wanted, dim and as they are, and apart from the answer.
 func TestView_Thinking(t *testing.T) {
 	home, _ := viewHome(t, "reasoning \"so **it**\" \" is\"\ntext \"It is **it**.\"\nfinish stop")

@@ -30,8 +30,9 @@ type Permission struct {
 
 	guard  guard
 	stage  stage
-	at     int // the choice under the cursor
+	at     int // the choice under the cursor; -1 is none, and enter confirms nothing
 	full   bool
+	typed  bool // the rejection began with words: only esc goes back
 	reason dialog.Field
 	top    int
 
@@ -101,7 +102,7 @@ func (p *Permission) Fullscreen() bool { return p.full }
 
 // enter goes to a stage.
 func (p *Permission) enter(s stage) {
-	p.stage, p.at, p.top = s, 0, 0
+	p.stage, p.at, p.top, p.typed = s, 0, 0, false
 	p.body = body{}
 	switch s {
 	case choosing:
@@ -117,47 +118,68 @@ func (p *Permission) enter(s stage) {
 	}
 }
 
-// Key takes a key at a time.
+// Key takes a key at a time. Digits and arrows select, enter confirms. Whatever else can be printed begins the
+// words of a rejection: a sentence never gives a permission.
 func (p *Permission) Key(k tea.KeyPressMsg, now time.Time) Out {
+	typed := key.IsTyped(k) || key.IsComposed(k)
 	if p.guard.holds(now) {
+		if typed {
+			p.Deselect()
+		}
 		return None{}
 	}
 	if p.stage == explaining {
 		return p.explain(k)
 	}
+	s := k.String()
 	switch {
 	case k.IsRepeat && !isScroll(k):
 		return None{} // a key that is held down was pressed for something else
 	case p.keys.Match(k, key.PermissionPromptFullscreen):
 		p.full = !p.full
-		return None{}
+	case p.isChoice(s):
+		p.at = int(s[0] - '1')
+	case typed:
+		p.enter(explaining)
+		p.typed = true
+		p.reason.Key(p.keys, k)
 	case p.keys.Match(k, key.DialogSelectSubmit):
-		return p.do(p.choice[p.at].does, now)
+		if p.at >= 0 {
+			return p.do(p.choice[p.at].does, now)
+		}
+	case dialog.Closes(k) && p.stage == confirming:
+		return p.do(cancel, now)
 	case dialog.Closes(k):
-		if p.stage == confirming {
-			return p.do(cancel, now)
-		}
 		return p.do(reject, now)
-	}
-	switch s := k.String(); s {
-	case "left", "h", "shift+tab":
-		p.at = (p.at + len(p.choice) - 1) % len(p.choice)
-	case "right", "l", "tab":
+	case s == "left" || s == "shift+tab":
+		p.at = (max(p.at, 0) + len(p.choice) - 1) % len(p.choice)
+	case s == "right" || s == "tab":
 		p.at = (p.at + 1) % len(p.choice)
-	case "1", "2", "3":
-		if i := int(s[0] - '1'); i < len(p.choice) {
-			p.at = i
-			return p.do(p.choice[i].does, now)
-		}
 	default:
 		return p.scrollKey(s)
 	}
 	return None{}
 }
 
+// isChoice reports whether a key is the number of a button.
+func (p *Permission) isChoice(name string) bool {
+	return len(name) == 1 && name[0] >= '1' && int(name[0]-'1') < len(p.choice)
+}
+
+// Deselect takes the choice back, so that enter confirms nothing until something is selected: what was typed right
+// before went to the prompt, and so may be meant the enter behind it.
+func (p *Permission) Deselect() {
+	if p.stage != explaining {
+		p.at = -1
+	}
+}
+
+// Words are those of a rejection that is not sent yet.
+func (p *Permission) Words() string { return strings.TrimSpace(p.reason.Text()) }
+
 func isScroll(k tea.KeyPressMsg) bool {
 	switch k.String() {
-	case "up", "down", "j", "k", "pgup", "pgdown":
+	case "up", "down", "pgup", "pgdown":
 		return true
 	default:
 		return false
@@ -171,17 +193,17 @@ func (p *Permission) scrollKey(name string) Out {
 	}
 	page := max(1, p.seen.shown-1)
 	switch name {
-	case "up", "k":
+	case "up":
 		p.Wheel(-1)
-	case "down", "j":
+	case "down":
 		p.Wheel(1)
 	case "pgup", "ctrl+b":
 		p.Wheel(-page)
-	case "pgdown", "space", " ":
+	case "pgdown":
 		p.Wheel(page)
-	case "home", "g":
+	case "home":
 		p.top = 0
-	case "end", "G":
+	case "end":
 		p.Wheel(p.seen.all)
 	default:
 		return Unused{}
@@ -210,28 +232,30 @@ func (p *Permission) do(w what, now time.Time) Out {
 	return None{}
 }
 
-// explain edits the reason: enter rejects with it, or without one ends the turn.
+// explain edits the words of the rejection: enter rejects with them, or without any ends the turn. Words stay when one
+// goes back to the choices by esc, which is the only way then.
 func (p *Permission) explain(k tea.KeyPressMsg) Out {
-	text := strings.TrimSpace(p.reason.Text())
+	text := p.Words()
 	switch {
 	case p.keys.Match(k, key.DialogPromptSubmit):
 		return Reply{Reply: lathe.Reject, Message: text}
-	case dialog.Closes(k):
-		if text == "" {
-			return Reply{Reply: lathe.Reject}
-		}
-		p.reason.Set("")
-	case k.Code == tea.KeyUp, k.Code == tea.KeyTab:
+	case dialog.Closes(k) && text == "" && !p.typed:
+		return Reply{Reply: lathe.Reject}
+	case dialog.Closes(k), text == "" && !p.typed && (k.Code == tea.KeyUp || k.Code == tea.KeyTab):
 		p.enter(choosing)
-		p.at = len(p.choice) - 1 // still at Reject: the enter that was meant for the reason allows nothing
+		p.at = len(p.choice) - 1 // still at Reject: the enter that was meant for the words allows nothing
 	case !p.reason.Key(p.keys, k):
 		return Unused{}
 	}
 	return None{}
 }
 
-// Paste goes into the reason, and nowhere else: nothing is allowed or rejected by pasting.
+// Paste goes into the words of a rejection: nothing is allowed or rejected by pasting.
 func (p *Permission) Paste(text string) Out {
+	if p.stage != explaining && strings.TrimSpace(text) != "" {
+		p.enter(explaining)
+		p.typed = true
+	}
 	if p.stage == explaining {
 		p.reason.Paste(text)
 	}

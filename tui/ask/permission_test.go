@@ -3,11 +3,13 @@ package ask_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/tui/ask"
@@ -80,12 +82,12 @@ func TestPermission_GoldenStages(t *testing.T) {
 	p := bash(t, "git push origin main")
 	want(t, send(p, "right", "enter"), ask.None{})
 	golden(t, "permission-always", p)
-	want(t, send(p, "esc", "3"), ask.None{})
+	want(t, send(p, "esc", "3", "enter"), ask.None{})
 	p.Paste("use the other branch\nplease")
 	golden(t, "permission-reason", p)
 
 	everything := permission(t, "edit", `{"filepath":"a.go"}`, []string{"a.go"}, []string{"*"})
-	send(everything, "2")
+	send(everything, "2", "enter")
 	golden(t, "permission-everything", everything)
 
 	sub := ask.NewPermission(styletest.Keys(t), &lathe.PermissionAsked{PermissionRequest: lathe.PermissionRequest{Permission: "bash", Patterns: []string{"ls"}}}, ask.Options{From: "explore"})
@@ -107,29 +109,40 @@ func TestPermission_Choices(t *testing.T) {
 		out  ask.Out
 	}{
 		{"enter", once},
-		{"1", once},
+		{"1", ask.None{}}, // a digit selects
+		{"1 enter", once},
+		{"3 1 enter", once},
 		{"right left enter", once},
-		{"l h enter", once},
 		{"tab enter", ask.None{}},
 		{"tab enter enter", always},
-		{"2 enter", always},
-		{"2 right enter", ask.None{}}, // cancel
-		{"2 esc", ask.None{}},
-		{"2 esc enter", ask.None{}}, // back at "always", which asks again
-		{"2 1", always},
-		{"2 2", ask.None{}},
-		{"3 enter", ask.Reply{Reply: lathe.Reject}},
+		{"2 enter", ask.None{}},
+		{"2 enter enter", always},
+		{"2 enter right enter", ask.None{}}, // cancel
+		{"2 enter esc", ask.None{}},
+		{"2 enter esc enter", ask.None{}}, // back at "always", which asks again
+		{"2 enter 1", ask.None{}},
+		{"2 enter 1 enter", always},
+		{"2 enter 2 enter", ask.None{}},
+		{"3 enter", ask.None{}},
+		{"3 enter enter", ask.Reply{Reply: lathe.Reject}},
 		{"left enter enter", ask.Reply{Reply: lathe.Reject}},
 		{"esc enter", ask.Reply{Reply: lathe.Reject}},
 		{"esc esc", ask.Reply{Reply: lathe.Reject}},
 		{"ctrl+c ctrl+c", ask.Reply{Reply: lathe.Reject}},
-		{"3 n o enter", ask.Reply{Reply: lathe.Reject, Message: "no"}},
-		{"3 n o esc", ask.None{}}, // clears
-		{"3 n o esc esc", ask.Reply{Reply: lathe.Reject}},
-		{"3 n o up enter", ask.None{}}, // at Reject, not at Allow
-		{"3 n o up enter enter", ask.Reply{Reply: lathe.Reject, Message: "no"}},
+		{"3 enter n o enter", ask.Reply{Reply: lathe.Reject, Message: "no"}},
+		{"3 enter up enter", ask.None{}}, // at Reject, not at Allow
+		{"3 enter n o esc", ask.None{}},  // back, and the words are kept
+		{"3 enter n o esc enter enter", ask.Reply{Reply: lathe.Reject, Message: "no"}},
+		{"n o enter", ask.Reply{Reply: lathe.Reject, Message: "no"}},
+		{"h enter", ask.Reply{Reply: lathe.Reject, Message: "h"}},
+		{"l enter", ask.Reply{Reply: lathe.Reject, Message: "l"}},
+		{"4 enter", ask.Reply{Reply: lathe.Reject, Message: "4"}},
+		{"space 1 enter", ask.Reply{Reply: lathe.Reject, Message: "1"}},
+		{"2 enter n enter", ask.Reply{Reply: lathe.Reject, Message: "n"}}, // also where always is confirmed
+		{"n backspace up 1 enter", ask.Reply{Reply: lathe.Reject, Message: "1"}},
+		{"n esc 1 enter", once}, // esc is the way back
+		{"n backspace esc 1 enter", once},
 		{"ctrl+p", ask.Unused{}},
-		{"4", ask.Unused{}},
 	} {
 		p := bash(t, "git push")
 		frame(t, p, 80, 20)
@@ -143,8 +156,8 @@ func TestPermission_WithoutAlways(t *testing.T) {
 	if text := frame(t, p, 80, 20); strings.Contains(text, "lways") {
 		t.Errorf("offers always:\n%s", text)
 	}
-	want(t, send(p, "2", "enter"), ask.Reply{Reply: lathe.Reject})
-	want(t, send(permission(t, "sandbox", ``, nil, nil), "3"), ask.None{})
+	want(t, send(p, "2", "enter", "enter"), ask.Reply{Reply: lathe.Reject})
+	want(t, send(permission(t, "sandbox", ``, nil, nil), "3", "enter"), ask.Reply{Reply: lathe.Reject, Message: "3"})
 }
 
 // Keys meant for the prompt never answer: not in the first moment, and not while somebody goes on typing.
@@ -164,7 +177,9 @@ func TestPermission_HoldsKeysBack(t *testing.T) {
 		want(t, p.Key(styletest.Press(name), at), ask.None{})
 	}
 	want(t, p.Key(styletest.Press("enter"), at.Add(ask.Quiet-time.Millisecond)), ask.None{})
-	want(t, p.Key(styletest.Press("enter"), at.Add(2*ask.Quiet)), ask.Reply{Reply: lathe.Once})
+	want(t, p.Key(styletest.Press("enter"), at.Add(2*ask.Quiet)), ask.None{}) // nothing is selected any longer
+	want(t, p.Key(styletest.Press("1"), at.Add(3*ask.Quiet)), ask.None{})
+	want(t, p.Key(styletest.Press("enter"), at.Add(3*ask.Quiet)), ask.Reply{Reply: lathe.Once})
 
 	never := bash(t, "x") // Shown was forgotten: the first key only begins the wait
 	want(t, never.Key(styletest.Press("enter"), start), ask.None{})
@@ -179,13 +194,13 @@ func TestPermission_HoldsKeysBack(t *testing.T) {
 	twice := bash(t, "x") // two quick presses do not allow for ever
 	twice.Shown(start)
 	twice.Key(styletest.Press("2"), ready)
+	twice.Key(styletest.Press("enter"), ready)
 	want(t, twice.Key(styletest.Press("enter"), ready.Add(50*time.Millisecond)), ask.None{})
 	want(t, twice.Key(styletest.Press("enter"), ready.Add(time.Second)), ask.Reply{Reply: lathe.Always})
 
 	// A reason is typed at once, and all of it.
 	why := bash(t, "x")
 	why.Shown(start)
-	why.Key(styletest.Press("3"), ready)
 	write(why, "no")
 	want(t, why.Key(styletest.Press("enter"), ready), ask.Reply{Reply: lathe.Reject, Message: "no"})
 }
@@ -304,4 +319,41 @@ func TestPermission_StrangeMetadata(t *testing.T) {
 	if text := frame(t, permission(t, "bash", ``, []string{"the pattern"}, nil), 80, 12); !strings.Contains(text, "the pattern") {
 		t.Errorf("does not say what is asked:\n%s", text)
 	}
+}
+
+// Where a choice is made, no keys that contain another printable one ever allow anything: only esc, which says that the
+// words were not meant, leads back to a choice. Of the keys of the first moment, which belong to the prompt, no enter is
+// left over either: something must be selected behind them.
+func TestPermission_WordsNeverAllow(t *testing.T) {
+	selects := []string{"1", "2", "3", "left", "right", "tab", "shift+tab"}
+	neither := []string{"enter", "enter", "up", "down", "home", "end", "pgup", "pgdown", "backspace", "delete", "ctrl+f", "ctrl+u", "ctrl+w"}
+	others := []string{"h", "l", "j", "k", "g", "G", "y", "Y", "a", "n", "x", "space", "0", "4", "9", "日", "!", "/", ","}
+	all := slices.Concat(selects, neither, others)
+	rapid.Check(t, func(rt *rapid.T) {
+		p := bash(t, "rm -rf ~")
+		if rapid.Bool().Draw(rt, "without always") {
+			p = permission(t, "sandbox", `{"command":"x"}`, []string{"x"}, nil)
+		}
+		frame(t, p, 80, 20)
+		early := rapid.Bool().Draw(rt, "early")
+		at, typed, selected := start, false, true
+		p.Shown(at)
+		for range rapid.IntRange(1, 20).Draw(rt, "keys") {
+			pause := time.Second
+			if early {
+				pause = rapid.SampledFrom([]time.Duration{time.Millisecond, ask.Quiet, time.Second}).Draw(rt, "pause")
+			}
+			at = at.Add(pause)
+			name := rapid.SampledFrom(all).Draw(rt, "key")
+			typed = typed || slices.Contains(others, name)
+			selected = selected && !slices.Contains(others, name) || slices.Contains(selects, name)
+			out, ok := p.Key(styletest.Press(name), at).(ask.Reply)
+			if ok && out.Reply != lathe.Reject && (typed && !early || !selected) {
+				rt.Fatalf("%s gave the permission: %+v", name, out)
+			}
+			if ok {
+				return
+			}
+		}
+	})
 }

@@ -227,6 +227,14 @@ func (q *Question) edit(k tea.KeyPressMsg) Out {
 	return None{}
 }
 
+// Words are what is being written and was not entered.
+func (q *Question) Words() string {
+	if !q.editing {
+		return ""
+	}
+	return strings.TrimSpace(q.text.Text())
+}
+
 // Paste goes into an answer that is being written, and nowhere else.
 func (q *Question) Paste(text string) Out {
 	if q.editing {

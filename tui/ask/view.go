@@ -119,7 +119,7 @@ func (p *Permission) foot(th *style.Theme, width int) []style.Line {
 	if p.stage != explaining {
 		return p.buttons(th, width)
 	}
-	ask := style.Of("What should it do instead?", style.Bold(th.Text)).Add("  Leave it empty to stop the turn.", style.Fg(th.TextMuted))
+	ask := style.Of("Reject with these words:", style.Bold(th.Text)).Add("  Without any the turn ends.", style.Fg(th.TextMuted))
 	rows := ask.Wrap(width, nil)
 	look := style.Attr{FG: th.Text, BG: th.BackgroundElement}
 	line, at := p.reason.View(look, width-2)
@@ -160,12 +160,18 @@ func (p *Permission) buttonRow(th *style.Theme, list []choice, from int, name fu
 
 // hints says which keys do something now.
 func (p *Permission) hints(th *style.Theme, width int) []style.Line {
-	list := []string{"enter", "choose", "esc", "reject"}
+	list := []string{"enter", "confirm", "esc", "reject"}
+	if p.at < 0 {
+		list = []string{"1-3 ←→", "select", "esc", "reject"}
+	}
 	switch p.stage {
 	case confirming:
-		list[3] = "back"
+		list = []string{"enter", "confirm", "esc", "back"}
 	case explaining:
 		list = []string{"enter", "reject", "↑", "back"}
+		if p.typed || p.Words() != "" {
+			list = []string{"enter", "reject", "esc", "back"}
+		}
 	case choosing:
 	}
 	if p.stage != explaining {
@@ -177,6 +183,7 @@ func (p *Permission) hints(th *style.Theme, width int) []style.Line {
 		if p.seen.all > p.seen.shown {
 			list = append(list, "↑↓", "scroll")
 		}
+		list = append(list, "type", "to say why not")
 	}
 	return []style.Line{hintLine(th, list, width)}
 }

@@ -94,3 +94,20 @@ func TestField_Model(t *testing.T) {
 		}
 	})
 }
+
+// What was typed and not entered is kept for its author, unless it is a secret or of no use later.
+func TestInput_Typed(t *testing.T) {
+	keys := styletest.Keys(t)
+	for want, in := range map[string]*dialog.Input{
+		"a name": dialog.NewInput(keys, dialog.InputOptions{Title: "Rename"}),
+		"":       dialog.NewInput(keys, dialog.InputOptions{Title: "Key", Secret: true}),
+	} {
+		in.Paste("a name")
+		if got := in.Typed(); got != want {
+			t.Errorf("%q would be kept, not %q", got, want)
+		}
+	}
+	if got := dialog.NewInput(keys, dialog.InputOptions{Text: "as it was"}).Typed(); got != "" {
+		t.Errorf("%q was not typed", got)
+	}
+}

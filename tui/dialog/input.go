@@ -60,6 +60,14 @@ func (in *Input) Key(k tea.KeyPressMsg) Out {
 	return None{}
 }
 
+// Typed is what was typed and not entered. A secret is not kept, nor is the code of a login.
+func (in *Input) Typed() string {
+	if text := strings.TrimSpace(in.text.Text()); !in.o.Secret && in.o.Link == "" && text != strings.TrimSpace(in.o.Text) {
+		return text
+	}
+	return ""
+}
+
 // isCopy is the key that copies where letters are typed.
 func isCopy(k tea.KeyPressMsg) bool { return k.Code == 'y' && k.Mod.Contains(tea.ModCtrl) }
 

@@ -5,9 +5,6 @@ import "slices"
 // mostHistory is how many prompts can be called back.
 const mostHistory = 50
 
-// leastRemembered is how long a text must be to be remembered when it is thrown away.
-const leastRemembered = 20
-
 // history is what was sent, and where in it the person is.
 type history struct {
 	all   []Draft // oldest first

@@ -1,8 +1,6 @@
 package editor
 
 import (
-	"unicode/utf8"
-
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/lathe-agent/lathe/tui/key"
@@ -110,13 +108,13 @@ func (e *Editor) leave() Out {
 	return Quit{}
 }
 
-// throwAway empties the prompt. What took some work to write can be called back.
+// throwAway empties the prompt. What was there can be called back.
 func (e *Editor) throwAway() Out {
 	d := e.Draft()
 	e.editAlone(pos{}, e.buf.end(), plain(""))
 	e.shell, e.hist.at = false, 0
 	e.sug.close()
-	if utf8.RuneCountInString(d.Input) < leastRemembered {
+	if d.IsEmpty() {
 		return Nothing{}
 	}
 	e.hist.remember(d)

@@ -44,7 +44,7 @@ type (
 	WantClipboard struct{}
 	// OpenEditor asks to edit the text elsewhere: TextForEditor, then FromEditor.
 	OpenEditor struct{}
-	// Remember asks to add a text to the history that was thrown away.
+	// Remember asks to keep a text that was thrown away.
 	Remember struct{ Draft Draft }
 	// Stash asks to keep a draft. The editor is empty afterwards.
 	Stash struct{ Draft Draft }
