@@ -66,6 +66,23 @@ func (c *call) bytes() ([]byte, error) {
 	return data, nil
 }
 
+// skipBody reads past a body that the route does not want, before anything waits or streams: one
+// that was announced and never comes would hold the connection, and hide that its client has gone.
+func (c *call) skipBody() error {
+	if c.Body == nil || c.Body == http.NoBody {
+		return nil
+	}
+	// ServeHTTP has set the time.
+	if _, err := io.Copy(io.Discard, http.MaxBytesReader(c.w, c.Body, c.server.options.MaxBody)); err != nil {
+		c.w.Header().Set("Connection", "close")
+		return &problem{status: http.StatusRequestTimeout, cause: err, body: named("BadRequest", badData{
+			Message: "this route takes no body, and the one that was announced did not come in time", Kind: "Body",
+		})}
+	}
+	_ = http.NewResponseController(c.w).SetReadDeadline(time.Time{}) // the connection lives on
+	return nil
+}
+
 // unreadTime is how long the rest of a body may take that nobody reads.
 const unreadTime = time.Second
 

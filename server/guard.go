@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -94,6 +95,10 @@ func (g *guard) allows(r *http.Request, origin string) bool {
 		return true
 	case u.Host == r.Host && u.Scheme == scheme(r): // our own pages; Host was checked
 		return true
+	case u.Scheme == scheme(r) && (host == "localhost" || host == "127.0.0.1") && isOwnPort(r, u.Port()):
+		return true
+	case g.open: // all below are pages and programs of others, which must know the password
+		return false
 	case u.Scheme == "http" && (host == "localhost" || host == "127.0.0.1"):
 		return true
 	case u.Scheme == "oc" && strings.HasPrefix(u.Host, "renderer"):
@@ -101,9 +106,15 @@ func (g *guard) allows(r *http.Request, origin string) bool {
 	case origin == "tauri://localhost", origin == "http://tauri.localhost", origin == "https://tauri.localhost":
 		return true
 	case u.Scheme == "https" && strings.HasSuffix(host, ".opencode.ai"):
-		return !g.open // somebody else's pages: not without the password
+		return true
 	}
 	return false
+}
+
+// isOwnPort reports whether a port is the one that the request came in by.
+func isOwnPort(r *http.Request, port string) bool {
+	a, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
+	return ok && port == strconv.Itoa(a.Port)
 }
 
 func scheme(r *http.Request) string {

@@ -9,6 +9,8 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -98,6 +100,11 @@ func TestGuard_WebPages(t *testing.T) {
 		{"an origin that begins like ours", "GET", "/session", "", 403, []string{"Origin", "http://localhost.evil.example"}},
 		{"an origin with a user", "GET", "/session", "", 403, []string{"Origin", "http://localhost@evil.example"}},
 		{"somebody's site, without a password", "GET", "/session", "", 403, []string{"Origin", "https://app.opencode.ai"}},
+		{"a page of another program of this machine", "POST", "/session", "{}", 403, []string{"Origin", "http://localhost:3000"}},
+		{"the same by its address", "POST", "/session", "{}", 403, []string{"Origin", "http://127.0.0.1:3000"}},
+		{"the same without a port", "POST", "/session", "{}", 403, []string{"Origin", "http://localhost"}},
+		{"a desktop program", "POST", "/session", "{}", 403, []string{"Origin", "oc://renderer"}},
+		{"another", "POST", "/session", "{}", 403, []string{"Origin", "tauri://localhost"}},
 		{"a form", "POST", abort, "a=b", 415, []string{"Content-Type", "application/x-www-form-urlencoded"}},
 		{"a form of text", "POST", "/session", "{}", 415, []string{"Content-Type", "text/plain"}},
 		{"a form with files", "POST", "/session", "{}", 415, []string{"Content-Type", "multipart/form-data; boundary=x"}},
@@ -109,7 +116,8 @@ func TestGuard_WebPages(t *testing.T) {
 		{"a path that does not exist", "GET", "/x", "", 403, []string{"Origin", "https://evil.example"}},
 
 		{"a person", "GET", "/session", "", 200, []string{"Sec-Fetch-Site", "none"}},
-		{"a page of this machine", "GET", "/session", "", 200, []string{"Origin", "http://localhost:3000", "Sec-Fetch-Site", "cross-site"}},
+		{"a page of ours", "GET", "/session", "", 200, []string{"Origin", w.url}},
+		{"a page of ours under its other name", "GET", "/session", "", 200, []string{"Origin", strings.Replace(w.url, "127.0.0.1", "localhost", 1), "Sec-Fetch-Site", "cross-site"}},
 		{"an address", "GET", "/session", "", 200, []string{"Host", "[::1]:4096"}},
 		{"a program", "POST", abort, "", 200, nil},
 	} {
@@ -148,8 +156,12 @@ func TestGuard_CORS(t *testing.T) {
 func TestGuard_Directories(t *testing.T) {
 	w := begin(t, "")
 	w.write("sub/x", "")
+	if err := os.Symlink("loop", filepath.Join(w.dir, "loop")); err != nil {
+		t.Log(err) // a system without links: it is missing
+	}
 	for query, want := range map[string]int{
 		"directory=%00": 400, "directory=/tmp%00x": 400, "directory=" + strings.Repeat("a", 5000): 400,
+		"directory=" + strings.Repeat("a", 300): 400, "directory=" + w.dir + "/loop/x": 400,
 		"directory=" + w.dir + "/missing": 400, "directory=" + w.dir + "/sub/x": 400,
 		"directory=" + w.dir + "/sub": 200, "directory=sub": 200, "directory=" + w.dir + "/sub/../sub/": 200,
 		"location%5Bdirectory%5D=" + w.dir + "/sub": 200, "directory=&workspace=wrk_1": 200,
@@ -207,6 +219,25 @@ func TestLimits_HeadersAndBodies(t *testing.T) {
 	} {
 		if got := send(t, addr, text); !strings.HasPrefix(got, "HTTP/1.1 "+want) {
 			t.Errorf("%.60q…: %s, not %s", text, got, want)
+		}
+	}
+}
+
+// A body that is announced and never comes holds no route, also none that would wait or stream.
+func TestLimits_AnnouncedBodies(t *testing.T) {
+	addr := served(t, server.Options{Directory: t.TempDir()})
+	for _, route := range []string{"GET /session", "GET /event", "GET /tui/control/next", "POST /session/ses_1/abort"} {
+		head := route + " HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+		for _, announced := range []string{"Content-Length: 100\r\n\r\n{}", "Transfer-Encoding: chunked\r\n\r\n"} {
+			if got := send(t, addr, head+announced); !strings.HasPrefix(got, "HTTP/1.1 408") {
+				t.Errorf("%s with %q: %s", route, announced, got)
+			}
+		}
+		if route == "GET /tui/control/next" { // it answers when somebody controls the screen
+			continue
+		}
+		if got := send(t, addr, head+"Content-Length: 2\r\n\r\n{}"); !strings.HasPrefix(got, "HTTP/1.1 200") {
+			t.Errorf("%s with a body that comes: %s", route, got)
 		}
 	}
 }

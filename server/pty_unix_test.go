@@ -332,6 +332,7 @@ func TestPty_Pages(t *testing.T) {
 		{"Origin", "https://evil.example"},
 		{"Origin", "null"},
 		{"Origin", "http://localhost.evil.example"},
+		{"Origin", "http://localhost:3000"},
 		{"Origin", "https://app.opencode.ai"},
 		{"Host", "evil.example"},
 		{"Host", "evil.example:4096", "Origin", "http://evil.example:4096"},
@@ -341,7 +342,7 @@ func TestPty_Pages(t *testing.T) {
 			t.Errorf("%v: %v", headers, err)
 		}
 	}
-	w.connect(p.ID, "", "Origin", "http://localhost:3000").send("x")
+	w.connect(p.ID, "", "Origin", w.url).send("x")
 	w.want(http.StatusUnsupportedMediaType, nil, "POST", "/pty", `{}`, "Content-Type", "text/plain")
 	w.want(http.StatusForbidden, nil, "POST", "/pty", `{}`, "Origin", "https://evil.example")
 }

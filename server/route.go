@@ -147,6 +147,11 @@ func (e *endpoint) serve(c *call) error {
 	if err := checkContentType(c.Request); err != nil {
 		return err
 	}
+	if c.row.body == reflect.TypeFor[none]() {
+		if err := c.skipBody(); err != nil {
+			return err
+		}
+	}
 	c.w.plain = c.row.plain
 	return c.row.run(c)
 }

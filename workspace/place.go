@@ -103,8 +103,8 @@ func absolute(dir string) (string, error) {
 		return "", fmt.Errorf("open directory %q: it does not exist; create it or check its spelling: %w", path, err)
 	case errors.Is(err, fs.ErrPermission):
 		return "", fmt.Errorf("open directory %q: it may not be looked at; check the permissions of the directories above it: %w", path, err)
-	default:
-		return "", fmt.Errorf("open directory %q: it cannot be looked at; check its spelling: %w", path, err)
+	default: // a name that is too long, links in a circle
+		return "", fmt.Errorf("open directory %q: it cannot be looked at; check its spelling: %w", path, errors.Join(fs.ErrInvalid, err))
 	}
 }
 
