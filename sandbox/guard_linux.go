@@ -218,6 +218,10 @@ func fill(at int, base string, s state) error {
 	return errors.Join(err, f.Chmod(s.mode.Perm()), f.Close())
 }
 
+// MoveAside takes something from its name without destroying it: into a folder, or beside its name
+// where that cannot be. It follows no links.
+func MoveAside(path, aside string) error { return (&guard{aside: aside}).moveAside(path) }
+
 // moveAside takes something from its name without destroying it: it could be the user's own, made
 // while the command ran. Where it cannot go into the folder for it, it stays beside its name under
 // one that no program reads.

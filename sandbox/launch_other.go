@@ -2,7 +2,13 @@
 
 package sandbox
 
-import "fmt"
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+)
 
 // Self is empty: only Linux has a launcher.
 func Self() string { return "" }
@@ -14,4 +20,13 @@ func probe() Kernel { return Kernel{} }
 
 func unsupported() error {
 	return fmt.Errorf("%w: only Linux has it; set \"sandbox\": \"off\"", ErrUnavailable)
+}
+
+// MoveAside takes something from its name without destroying it, into a folder.
+func MoveAside(path, aside string) error {
+	if err := os.MkdirAll(aside, 0o700); err != nil {
+		return err
+	}
+	stamp := strconv.FormatInt(time.Now().UnixNano(), 36)
+	return os.Rename(path, filepath.Join(aside, stamp+"-"+filepath.Base(path)))
 }

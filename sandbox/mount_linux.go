@@ -89,6 +89,8 @@ func (s step) open(made int) (fd int, err error) {
 		return made, nil
 	case stepOverlay:
 		fd, err = overlay(*s.Mount)
+	case stepLink:
+		fd, err = unix.OpenTree(unix.AT_FDCWD, s.Source, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_SYMLINK_NOFOLLOW)
 	default:
 		fd, err = unix.OpenTree(unix.AT_FDCWD, cmp.Or(s.Source, s.Path), unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_RECURSIVE)
 		if err == unix.ENOENT && s.Source == "" {

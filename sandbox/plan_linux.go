@@ -88,14 +88,15 @@ func resolve(path string) string {
 
 // absent says what can stand in for names that are not there.
 type absent struct {
-	none        bool // nothing, for any
-	files, bare map[string]bool
+	none  bool // nothing, for any
+	files map[string]stand
+	bare  map[string]bool
 }
 
 func newAbsent(p Profile) absent {
-	a := absent{none: p.Reads, files: map[string]bool{}, bare: map[string]bool{}}
+	a := absent{none: p.Reads, files: map[string]stand{}, bare: map[string]bool{}}
 	for _, name := range p.Files {
-		a.files[resolve(name)] = true
+		a.files[resolve(name)] = stand{file: true, text: p.Texts[name]}
 	}
 	for _, name := range p.Watch {
 		a.bare[resolve(name)] = true

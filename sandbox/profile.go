@@ -33,6 +33,9 @@ type Profile struct {
 	// Files are names like those of Protect at which programs want a file: what stands in for one
 	// that is not there is an empty file. For all others it is an empty folder.
 	Files []string `json:"files,omitempty"`
+	// Texts are what the stand-ins of some of Files say: those that programs cannot read empty.
+	// A text has at most 64 bytes.
+	Texts map[string]string `json:"texts,omitempty"`
 	// Watch are names like those of Protect for which nothing can stand in: programs fail at
 	// whatever is there.
 	Watch []string `json:"watch,omitempty"`
@@ -70,6 +73,8 @@ type Profile struct {
 	// does not.
 	Strict bool   `json:"strict,omitempty"`
 	Limits Limits `json:"limits,omitzero"`
+	// Keeper looks after files around the command, in the program that starts it; nil is none.
+	Keeper Keeper `json:"-"`
 }
 
 // MountType is the kind of a [Mount].
@@ -81,6 +86,9 @@ const (
 	// OverlayMount shows Source at Target; changes go to Upper, which needs the empty folder Work
 	// on the same file system. The kernel leaves a folder without permissions in Work.
 	OverlayMount MountType = "overlay"
+	// LinkMount shows the symlink Source in place of the file Target. Programs follow it, and those
+	// that replace a file where a link leads to do so there, which a mount of a file does not let them.
+	LinkMount MountType = "link"
 )
 
 // Mount is one that a command has beside those of its profile. Target must exist.
@@ -203,11 +211,11 @@ func (p Profile) check() error {
 	for _, m := range p.Mounts {
 		paths = append(paths, m.Source, m.Target)
 		switch m.Type {
-		case BindMount:
+		case BindMount, LinkMount:
 		case OverlayMount:
 			paths = append(paths, m.Upper, m.Work)
 		default:
-			return fmt.Errorf("the sandbox is given a mount of the type %q for %s; there are %s and %s", m.Type, m.Target, BindMount, OverlayMount)
+			return fmt.Errorf("the sandbox is given a mount of the type %q for %s; there are %s, %s and %s", m.Type, m.Target, BindMount, OverlayMount, LinkMount)
 		}
 	}
 	for _, path := range []string{p.Aside, p.Temp} {

@@ -33,13 +33,16 @@ func (r *Runner) Run(ctx context.Context, c Command, output func([]byte)) (Resul
 		r.work.Done()
 		return Result{Exit: -1}, explain(c, err)
 	}
-	r.enter(t)
+	r.enter(t, c.Profile.Keeper)
 	f := follow(out)
 	defer f.leave()
 	res, err := r.watch(ctx, c, t, func(limit time.Duration, until ...<-chan struct{}) int {
 		return f.pump(output, limit, until...)
 	})
 	res.Took, res.Sandbox = time.Since(began), t.confined()
+	if k := c.Profile.Keeper; k != nil {
+		res.Notes = k.Check(CommandEnded)
+	}
 	return res, err
 }
 
@@ -61,7 +64,7 @@ func (r *Runner) begun(c Command) (tree, *os.File, error) {
 	if c.Rest == LeaveRest {
 		s.drain = out
 	}
-	t, err := r.start(c, s)
+	t, err := r.startKept(c, s)
 	if err != nil {
 		return nil, nil, errors.Join(err, out.Close())
 	}

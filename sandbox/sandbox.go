@@ -95,6 +95,8 @@ type Result struct {
 	// were not. See [Guard].
 	Undone []string
 	Lost   string
+	// Notes are what the [Keeper] of its profile has to say.
+	Notes []string
 }
 
 // Process is one that outlived its command.
@@ -189,7 +191,7 @@ func (r *Runner) Close() error {
 }
 
 // enter begins to look after a tree until it is gone or let go.
-func (r *Runner) enter(t tree) {
+func (r *Runner) enter(t tree, k Keeper) {
 	left := make(chan struct{})
 	r.mu.Lock()
 	r.live[t] = left
@@ -200,10 +202,7 @@ func (r *Runner) enter(t tree) {
 	}
 	go func() { // begin has counted it
 		defer r.work.Done()
-		select {
-		case <-t.gone():
-		case <-left:
-		}
+		keep(t, k, left)
 		r.mu.Lock()
 		delete(r.live, t)
 		r.last = time.Now()

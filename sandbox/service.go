@@ -51,7 +51,7 @@ func (r *Runner) Start(c Command) (*Service, error) {
 		r.work.Done()
 		return nil, explain(c, err)
 	}
-	r.enter(s.tree)
+	r.enter(s.tree, c.Profile.Keeper)
 	go s.watch()
 	return s, nil
 }
@@ -71,7 +71,7 @@ func (r *Runner) serve(c Command) (*Service, error) {
 	var t tree
 	err := errors.Join(err1, err2, err3)
 	if err == nil {
-		t, err = r.start(c, streams{in: inReader, out: outWriter, err: errWriter})
+		t, err = r.startKept(c, streams{in: inReader, out: outWriter, err: errWriter})
 	}
 	if err != nil {
 		closeAll(stdin, stdout, stderr)

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -17,12 +19,20 @@ import (
 // is used, and then taken away, by the next one.
 
 // The permissions of what stands in. No other program gives them to anything empty, and no mask of
-// the user takes them.
+// the user takes them. A file that says something is small besides.
 const (
 	folderMark = unix.S_ISVTX | 0o500
 	fileMark   = unix.S_ISVTX | 0o400
+	textMark   = unix.S_ISVTX | 0o600
 	markBits   = unix.S_ISVTX | 0o777
+	mostText   = 64 // bytes
 )
+
+// stand is what is to stand in for a name: a folder, an empty file, or one with a text.
+type stand struct {
+	file bool
+	text string
+}
 
 // standIn is one that is in use.
 type standIn struct {
@@ -32,14 +42,14 @@ type standIn struct {
 
 // standFor puts something under a name where nothing is, or joins what stands there already. It
 // returns nil where that is not possible, or where there is something of its own.
-func standFor(path string, asFile bool) *standIn {
+func standFor(path string, what stand) *standIn {
 	dir, err := folder(path)
 	if err != nil {
 		return nil
 	}
 	defer func() { _ = dir.Close() }()
 	for range 10 { // each time another launcher has taken it away meanwhile
-		made, flags := makeStandIn(int(dir.Fd()), filepath.Base(path), asFile)
+		made, flags := makeStandIn(int(dir.Fd()), filepath.Base(path), what)
 		s, err := openStandIn(dir, path, unix.LOCK_SH)
 		switch {
 		case s != nil:
@@ -55,15 +65,39 @@ func standFor(path string, asFile bool) *standIn {
 }
 
 // makeStandIn reports whether it made one, and how that is unlinked. What is there is left alone.
-func makeStandIn(at int, base string, asFile bool) (made bool, flags int) {
-	if !asFile {
+func makeStandIn(at int, base string, what stand) (made bool, flags int) {
+	switch {
+	case !what.file:
 		return unix.Mkdirat(at, base, folderMark) == nil, unix.AT_REMOVEDIR
+	case what.text != "":
+		return makeText(at, base, what.text) == nil, 0
 	}
 	fd, err := unix.Openat(at, base, unix.O_CREAT|unix.O_EXCL|unix.O_RDONLY|unix.O_CLOEXEC, fileMark)
 	if err == nil {
 		_ = unix.Close(fd) // nothing was written
 	}
 	return err == nil, 0
+}
+
+// makeText makes a file that is never seen without its text: programs that meet it empty fail.
+func makeText(at int, base, text string) error {
+	var there unix.Stat_t
+	if err := unix.Fstatat(at, base, &there, unix.AT_SYMLINK_NOFOLLOW); err == nil {
+		return unix.EEXIST
+	}
+	name := base + ".new-" + strconv.Itoa(os.Getpid()) + strconv.FormatInt(time.Now().UnixNano(), 36)
+	fd, err := unix.Openat(at, name, unix.O_CREAT|unix.O_EXCL|unix.O_WRONLY|unix.O_CLOEXEC, textMark)
+	if err != nil {
+		return err
+	}
+	_, err = unix.Write(fd, []byte(text))
+	if err = errors.Join(err, unix.Close(fd)); err == nil {
+		err = unix.Renameat2(at, name, at, base, unix.RENAME_NOREPLACE)
+	}
+	if err != nil {
+		_ = unix.Unlinkat(at, name, 0)
+	}
+	return err
 }
 
 // openStandIn locks what stands in for a name. That it was taken away before is [fs.ErrNotExist].
@@ -112,6 +146,8 @@ func standsIn(path string, info fs.FileInfo) bool {
 		return err == nil && len(entries) == 0
 	case info.Mode().IsRegular() && bits&markBits == fileMark:
 		return info.Size() == 0
+	case info.Mode().IsRegular() && bits&markBits == textMark:
+		return info.Size() <= mostText
 	}
 	return false
 }
@@ -166,8 +202,8 @@ func (p Profile) sweep() {
 // standIns are those that one command uses.
 type standIns []*standIn
 
-func (all *standIns) add(path string, asFile bool) bool {
-	s := standFor(path, asFile)
+func (all *standIns) add(path string, what stand) bool {
+	s := standFor(path, what)
 	if s != nil {
 		*all = append(*all, s)
 	}

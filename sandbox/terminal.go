@@ -38,7 +38,7 @@ func (r *Runner) Terminal(c Command, rows, cols int) (*Terminal, error) {
 		r.work.Done()
 		return nil, explain(c, err)
 	}
-	r.enter(t.tree)
+	r.enter(t.tree, c.Profile.Keeper)
 	go t.watch()
 	return t, nil
 }

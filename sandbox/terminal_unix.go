@@ -26,7 +26,7 @@ func (r *Runner) terminal(c Command, rows, cols int) (*Terminal, error) {
 	t := &Terminal{File: ours, grace: r.grace, done: make(chan struct{})}
 	err = t.Resize(rows, cols)
 	if err == nil {
-		t.tree, err = r.start(c, streams{in: theirs, out: theirs, err: theirs})
+		t.tree, err = r.startKept(c, streams{in: theirs, out: theirs, err: theirs})
 	}
 	if err != nil {
 		return nil, errors.Join(err, ours.Close())

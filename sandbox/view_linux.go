@@ -34,6 +34,7 @@ const (
 	stepCopy    stepKind = "copy"  // what is there, or is at Source
 	stepEmpty   stepKind = "empty" // nothing
 	stepOverlay stepKind = "overlay"
+	stepLink    stepKind = "link" // the symlink at Source
 )
 
 // hold is a name that something is mounted at.
@@ -166,8 +167,12 @@ func (p *plan) view(profile Profile, c place) error {
 			return fmt.Errorf("there is nothing to mount at: %w", err)
 		}
 		s := step{Kind: stepCopy, Path: m.Target, Source: m.Source, ReadOnly: m.ReadOnly, Mount: &m}
-		if m.Type == OverlayMount {
+		switch m.Type {
+		case BindMount:
+		case OverlayMount:
 			s.Kind = stepOverlay
+		case LinkMount:
+			s.Kind = stepLink
 		}
 		if p.Steps = append(p.Steps, s); !m.ReadOnly {
 			p.Write = append(p.Write, m.Target)

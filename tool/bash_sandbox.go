@@ -119,8 +119,9 @@ var (
 
 // refusals say what the sandbox had to do with the way a command ended.
 func refusals(p sandbox.Profile, res sandbox.Result, text string) (out []string) {
+	out = append(out, res.Notes...)
 	if !p.Confined() || res.Canceled {
-		return nil
+		return out
 	}
 	if len(res.Undone) > 0 {
 		out = append(out, fmt.Sprintf("The sandbox has undone what the command did to %s: protected names are not for commands to write. %s", strings.Join(res.Undone, ", "), askOutside))

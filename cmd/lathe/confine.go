@@ -18,6 +18,7 @@ type confinement struct {
 	app    *app
 	kernel func() sandbox.Kernel
 	caches func() []string
+	git    gitProjects
 	looks  bool        // nothing is run for a model: no folder is made for tools
 	tell   func(error) // that commands are not confined, once
 }
@@ -141,14 +142,22 @@ func (f *confinement) profile(c config.Config, call *tool.Call, line tool.Line) 
 		return p, err
 	}
 	f.fill(&p, call, at, box.Write)
+	if p.Mode == sandbox.Workspace {
+		f.keepGit(&p, rootOf(call), at, line.Reads)
+	}
 	return p, nil
 }
 
-func (f *confinement) fill(p *sandbox.Profile, call *tool.Call, at folders, extra []string) {
-	root := call.Root
-	if root == "" || root == filepath.Dir(root) {
-		root = call.Dir
+// rootOf is the folder that a call may change: the project, or where it runs if that is everything.
+func rootOf(call *tool.Call) string {
+	if call.Root == "" || call.Root == filepath.Dir(call.Root) {
+		return call.Dir
 	}
+	return call.Root
+}
+
+func (f *confinement) fill(p *sandbox.Profile, call *tool.Call, at folders, extra []string) {
+	root := rootOf(call)
 	if p.Mode == sandbox.ReadOnly {
 		p.Protect = append(p.Protect, root, call.Dir)
 	} else {
@@ -156,7 +165,6 @@ func (f *confinement) fill(p *sandbox.Profile, call *tool.Call, at folders, extr
 		if call.Dir != root {
 			p.Write = append(p.Write, call.Dir)
 		}
-		protectGit(p, root)
 	}
 	for dir := call.Dir; ; dir = filepath.Dir(dir) {
 		protectGuarded(p, dir)

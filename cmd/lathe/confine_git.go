@@ -7,94 +7,117 @@ import (
 
 	"github.com/lathe-agent/lathe/internal/gitobj"
 	"github.com/lathe-agent/lathe/sandbox"
+	"github.com/lathe-agent/lathe/workspace/gitguard"
 )
 
-// How much is looked at for repositories inside of others, at each start of a command: enough for
-// what people have, and less than a millisecond.
-const (
-	mostModules = 100 // repositories of submodules, and linked work trees
-	mostListed  = 24  // folders that are listed, the shallow ones first
-	mostNames   = 250 // folders in them
-)
+// gitFiles collects what a profile must say about the repositories of a project.
+type gitFiles struct {
+	p *sandbox.Profile
+	// configs are the configuration files that a command may get a copy of.
+	configs []string
+}
 
 // protectGit keeps commands from what git runs: hooks, and settings, which name programs, of the
-// repository and of those inside of it. Where there is none yet, they make none: git of the user
-// would obey it. Nothing can stand in for it, since programs take what has that name for one.
-func protectGit(p *sandbox.Profile, root string) {
+// repository and of those inside of it. What a command makes where there is none is looked at when
+// it has ended.
+func protectGit(p *sandbox.Profile, root string, inside []string) (configs []string) {
+	g := &gitFiles{p: p}
+	place, dot := placeOfGit(root), filepath.Join(root, ".git")
+	if info, err := os.Lstat(dot); err == nil && !info.IsDir() {
+		p.Protect = append(p.Protect, dot)
+	}
+	if place.Common != "" {
+		if place.Own != place.Common { // where a commit of a linked work tree goes
+			p.Write = append(p.Write, place.Common)
+		}
+		g.repository(place, root)
+	}
+	for _, inner := range inside {
+		switch info, err := os.Lstat(inner); {
+		case err != nil:
+		case info.IsDir():
+			g.folder(inner, filepath.Dir(inner))
+		default:
+			p.Protect = append(p.Protect, inner)
+		}
+	}
+	return g.configs
+}
+
+// placeOfGit is where the repository of a project lies. A .git that names a folder which does not
+// name it back could be anyone's, and opens nothing.
+func placeOfGit(root string) gitguard.Place {
 	dot := filepath.Join(root, ".git")
 	info, err := os.Lstat(dot)
 	switch {
 	case err != nil:
-		p.Watch = append(p.Watch, dot)
-	case !info.IsDir():
-		p.Protect = append(p.Protect, dot)
-		if own, common, ok := linkedTree(dot); ok { // where a commit of a linked work tree goes
-			p.Write = append(p.Write, common)
-			protectRepository(p, common, root, own)
-		}
+	case info.IsDir():
+		return gitguard.Place{Own: dot, Common: dot}
 	default:
-		protectRepository(p, dot, root, "")
-	}
-	for _, inner := range nested(root) {
-		if info, err := os.Lstat(inner); err == nil && info.IsDir() {
-			protectFolder(p, inner, filepath.Dir(inner))
-		} else {
-			p.Protect = append(p.Protect, inner)
+		if own, common, ok := linkedTree(dot); ok {
+			return gitguard.Place{Own: own, Common: common}
 		}
 	}
+	return gitguard.Place{}
 }
 
-// protectRepository protects a repository with its linked work trees and submodules. Own is the
-// folder of the work tree in it, if that is a linked one.
-func protectRepository(p *sandbox.Profile, dir, work, own string) {
-	worktrees := protectFolder(p, dir, work)
-	if own != "" { // there may be more than are looked at
-		protectLinked(p, own, worktrees)
+// repository protects a repository with its linked work trees and submodules.
+func (g *gitFiles) repository(place gitguard.Place, work string) {
+	g.folder(place.Common, work)
+	if place.Own != place.Common { // there may be more than are looked at
+		g.linked(place.Own)
 	}
-	entries, _ := os.ReadDir(filepath.Join(dir, "worktrees")) // there may be none
-	for _, e := range entries[:min(len(entries), mostModules)] {
-		own := filepath.Join(dir, "worktrees", e.Name())
-		protectLinked(p, own, worktrees)
+	entries, _ := os.ReadDir(filepath.Join(place.Common, "worktrees")) // there may be none
+	for _, e := range entries[:min(len(entries), gitguard.Held)] {
+		own := filepath.Join(place.Common, "worktrees", e.Name())
+		g.linked(own)
 		if dot := gitLine(filepath.Join(own, "gitdir")); filepath.IsAbs(dot) {
-			p.Protect = append(p.Protect, filepath.Clean(dot))
+			g.p.Protect = append(g.p.Protect, filepath.Clean(dot))
 		}
 	}
-	for _, module := range modules(filepath.Join(dir, "modules")) {
+	for _, module := range gitguard.Modules(filepath.Join(place.Common, "modules")) {
 		config, err := gitobj.ReadConfig(filepath.Join(module, "config"))
 		tree := config.Last("core.worktree")
 		if err != nil || tree == "" {
-			protectFolder(p, module, module)
+			g.folder(module, module)
 			continue
 		}
 		if !filepath.IsAbs(tree) {
 			tree = filepath.Join(module, tree)
 		}
-		p.Protect = append(p.Protect, filepath.Join(tree, ".git"))
-		protectFolder(p, module, tree)
+		g.p.Protect = append(g.p.Protect, filepath.Join(tree, ".git"))
+		g.folder(module, tree)
 	}
 }
 
-// protectLinked protects the folder that a repository has for a linked work tree.
-func protectLinked(p *sandbox.Profile, own string, worktrees *[]string) {
-	p.Protect = append(p.Protect, namesIn(own, "commondir", "gitdir")...)
-	*worktrees = append(*worktrees, filepath.Join(own, "config.worktree"))
+// linked protects the folder that a repository has for a linked work tree.
+func (g *gitFiles) linked(own string) {
+	g.p.Protect = append(g.p.Protect, namesIn(own, "commondir", "gitdir")...)
+	g.p.Files = append(g.p.Files, filepath.Join(own, "config.worktree"))
 }
 
-// protectFolder protects what one folder of git says that is run, and the files that it names for
-// that: folders of hooks, and further settings. It returns where settings of work trees belong:
-// those, and attributes, do nothing by themselves, so it is enough that their names are watched
-// unless the settings say that they count.
-func protectFolder(p *sandbox.Profile, dir, work string) (worktrees *[]string) {
+// sameFolder is what stands in for a missing commondir: git takes everything from the folder that
+// it is in, as it does without. One that is empty it cannot read.
+const sameFolder = ".\n"
+
+// folder protects what one folder of git says that is run, and the files that it names for that:
+// folders of hooks, and further settings.
+func (g *gitFiles) folder(dir, work string) {
+	p := g.p
 	p.Protect = append(p.Protect, filepath.Join(dir, "hooks"))
-	p.Files = append(p.Files, filepath.Join(dir, "config"))
-	p.Watch = append(p.Watch, namesIn(dir, "commondir", "info/attributes")...)
+	p.Files = append(p.Files, namesIn(dir, "config", "config.worktree", "commondir")...)
+	if p.Texts == nil {
+		p.Texts = map[string]string{}
+	}
+	p.Texts[filepath.Join(dir, "commondir")] = sameFolder
+	if info, err := os.Lstat(filepath.Join(dir, "info")); err == nil && info.IsDir() {
+		p.Files = append(p.Files, filepath.Join(dir, "info", "attributes"))
+	} else {
+		p.Protect = append(p.Protect, filepath.Join(dir, "info"))
+	}
+	g.configs = append(g.configs, filepath.Join(dir, "config"))
 	config, _ := gitobj.ReadConfig(filepath.Join(dir, "config")) // what cannot be read says nothing, to git either
 	own, _ := gitobj.ReadConfig(filepath.Join(dir, "config.worktree"))
-	worktrees = &p.Watch
-	if on := config.Last("extensions.worktreeconfig"); on != "" && on != "false" {
-		worktrees = &p.Files
-	}
-	*worktrees = append(*worktrees, filepath.Join(dir, "config.worktree"))
 	for _, c := range []gitobj.Config{config, own} {
 		if hooks := c.Last("core.hookspath"); hooks != "" {
 			protectHooks(p, placeIn(work, hooks), work)
@@ -103,7 +126,6 @@ func protectFolder(p *sandbox.Profile, dir, work string) (worktrees *[]string) {
 			p.Files = append(p.Files, placeIn(dir, path))
 		}
 	}
-	return worktrees
 }
 
 // protectHooks protects a folder of hooks. Of one with the whole project in it the names of hooks are
@@ -128,57 +150,6 @@ func placeIn(dir, path string) string {
 		return filepath.Clean(path)
 	}
 	return filepath.Join(dir, path)
-}
-
-// modules finds the repositories of submodules, whose names may have slashes.
-func modules(top string) (out []string) {
-	looked := 0
-	for next := []string{top}; len(next) > 0; next = next[1:] {
-		entries, _ := os.ReadDir(next[0]) // there may be none
-		for _, e := range entries {
-			if looked++; looked > mostNames || len(out) == mostModules {
-				return out
-			}
-			dir := filepath.Join(next[0], e.Name())
-			switch _, err := os.Lstat(filepath.Join(dir, "HEAD")); {
-			case !e.IsDir():
-			case err == nil:
-				out = append(out, dir)
-				next = append(next, filepath.Join(dir, "modules"))
-			default:
-				next = append(next, dir)
-			}
-		}
-	}
-	return out
-}
-
-// nested finds the .git of repositories inside of a folder, as far as [mostListed] lets it look.
-func nested(root string) (out []string) {
-	names := 0
-	next := []string{root}
-	for listed := 0; listed < len(next) && listed < mostListed; listed++ {
-		f, err := os.Open(next[listed])
-		if err != nil {
-			continue
-		}
-		entries, _ := f.ReadDir(mostNames) // what was read of it is better than nothing
-		_ = f.Close()
-		for _, e := range entries {
-			if !e.IsDir() || e.Name() == ".git" || e.Name() == "node_modules" {
-				continue
-			}
-			if names++; names > mostNames {
-				return out
-			}
-			dir := filepath.Join(next[listed], e.Name())
-			if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
-				out = append(out, filepath.Join(dir, ".git"))
-			}
-			next = append(next, dir)
-		}
-	}
-	return out
 }
 
 // gitLine reads a file of git that is one line; "" is that it is none.

@@ -21,7 +21,7 @@ import (
 func (s *agentSetup) equip(k *known, place workspace.Place, out *engine.Settings) {
 	c := k.loaded.Config
 	bash := tool.BashConfig{
-		Runner: s.runner, Shell: s.app.shell(c.Shell), Env: s.commandEnv(), Timeout: s.app.commandTime(), Add: s.env(place.Directory), Output: tool.Output{Dir: s.outputs, Limits: out.Limits},
+		Runner: s.runner, Shell: s.app.shell(c.Shell), Env: s.commandEnv(), Timeout: s.app.commandTime(), Add: s.confine.withGitEnv(s.env(place.Directory)), Output: tool.Output{Dir: s.outputs, Limits: out.Limits},
 		Secrets: func() (names []string) { // when the first command runs: the list is long
 			for _, p := range k.providers.catalog.Providers() {
 				names = append(names, p.Env...)

@@ -77,36 +77,63 @@ func ReadConfig(path string) (Config, error) {
 // parseConfig reads git's configuration syntax. With an error come the settings
 // before the offending line.
 func parseConfig(data []byte) (Config, error) {
-	r := configReader{data: bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")), line: 1}
+	lines, err := ConfigLines(data)
 	var config Config
+	for _, l := range lines {
+		if !l.Header {
+			config = append(config, setting{key: l.Key, value: l.Value, bare: l.Bare})
+		}
+	}
+	return config, err
+}
+
+// ConfigLine is a section header or a setting of a configuration file, and where it stands.
+type ConfigLine struct {
+	// Key is section.name of a setting, "section." of a header. Section and name are lower
+	// case, a quoted subsection keeps its case.
+	Key, Value string
+	Header     bool
+	Bare       bool // a setting without "=", which git reads as true
+	// Start and End are the offsets of its text. That of a setting reaches to the end of its
+	// last line, with the newline; that of a header to its bracket.
+	Start, End int
+}
+
+// ConfigLines reads git's configuration syntax. With an error come the lines before the
+// offending one.
+func ConfigLines(data []byte) (lines []ConfigLine, err error) {
+	r := configReader{data: bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")), line: 1}
 	section, keys := "", 0 // with its dot; bytes of all keys
 	for {
-		line := r.line
+		line, start := r.line, len(data)-len(r.data)
 		c := r.next()
-		ok := true
+		l, ok := ConfigLine{Start: start}, true
 		switch {
 		case r.eof:
-			return config, nil
+			return lines, nil
 		case isSpace(c):
+			continue
 		case c == '#' || c == ';':
 			r.skipLine()
+			continue
 		case c == '[':
 			section, ok = r.section()
+			l.Header, l.Key = true, section
 		case isLetter(c):
 			var s setting
-			if s, ok = r.setting(c); ok {
-				if keys += len(section) + len(s.key); keys > maxKeys {
-					return config, fmt.Errorf("git configuration: %w in line %d", ErrLimit, line)
-				}
-				s.key = section + s.key
-				config = append(config, s)
-			}
+			s, ok = r.setting(c)
+			l.Key, l.Value, l.Bare = section+s.key, s.value, s.bare
 		default:
 			ok = false
 		}
 		if !ok {
-			return config, fmt.Errorf("git configuration: line %d cannot be read", line)
+			return lines, fmt.Errorf("git configuration: line %d cannot be read", line)
 		}
+		if keys += len(l.Key); keys > maxKeys {
+			return lines, fmt.Errorf("git configuration: %w in line %d", ErrLimit, line)
+		}
+		l.End = len(data) - len(r.data)
+		lines = append(lines, l)
 	}
 }
 

@@ -1,0 +1,257 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/lathe-agent/lathe/internal/gitobj"
+	"github.com/lathe-agent/lathe/sandbox"
+	"github.com/lathe-agent/lathe/tool"
+	"github.com/lathe-agent/lathe/workspace/gitguard"
+)
+
+// gitProject looks after git in one project, for all commands of this process.
+type gitProject struct {
+	*gitguard.Watch
+	root   string
+	folder string // for copies of configuration files
+
+	mu      sync.Mutex
+	pending []string // what nobody was told yet
+}
+
+// gitProjects are those that commands ran in.
+type gitProjects struct {
+	mu  sync.Mutex
+	all map[string]*gitProject
+}
+
+func (all *gitProjects) of(root string, at folders) *gitProject {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	g := all.all[root]
+	if g == nil {
+		aside := filepath.Join(at.data, "refused")
+		g = &gitProject{
+			root: root, folder: gitFolder(at),
+			Watch: gitguard.NewWatch(root, func(path string) error { return sandbox.MoveAside(path, aside) }),
+		}
+		if all.all == nil {
+			all.all = map[string]*gitProject{}
+		}
+		all.all[root] = g
+	}
+	return g
+}
+
+// gitFolder is where copies of configuration files of git are.
+func gitFolder(at folders) string { return filepath.Join(at.data, "git") }
+
+// add keeps notes until a command ends, whose result they come with.
+func (g *gitProject) add(notes []string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, n := range notes {
+		if !slices.Contains(g.pending, n) {
+			g.pending = append(g.pending, n)
+		}
+	}
+}
+
+func (g *gitProject) take() []string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	notes := g.pending
+	g.pending = nil
+	return notes
+}
+
+// gitKeeper looks after git around one command.
+type gitKeeper struct {
+	*gitProject
+	configs []string // of which it gets copies
+
+	mu   sync.Mutex
+	view *gitguard.View
+}
+
+// keepGit protects git in a project and sets who looks after it.
+func (f *confinement) keepGit(p *sandbox.Profile, root string, at folders, reads bool) {
+	root, err := filepath.EvalSymlinks(root)
+	if err != nil {
+		return // there is nothing
+	}
+	g := f.git.of(root, at)
+	configs := protectGit(p, root, g.Inside())
+	p.Show = append(p.Show, filepath.Join(g.folder, "hooks"))
+	if f.looks {
+		return
+	}
+	if reads || !f.kernel().Mounts {
+		configs = nil
+	}
+	p.Keeper = &gitKeeper{gitProject: g, configs: configs}
+}
+
+// Begin gives the command copies of the configuration files.
+func (k *gitKeeper) Begin(p *sandbox.Profile) error {
+	changes, since := gitguard.Recover(k.folder, k.root)
+	k.add(tellChanges(changes))
+	k.add(tellFindings(k.Watch.Begin(placeOfGit(k.root), since)))
+	configs := slices.DeleteFunc(slices.Clone(k.configs), func(path string) bool {
+		info, err := os.Lstat(path)
+		return err == nil && !info.Mode().IsRegular() // a link is watched, and what it leads to bound
+	})
+	if len(configs) == 0 || p.Reads {
+		return nil
+	}
+	view, err := gitguard.OpenView(k.folder, k.root, configs)
+	if err != nil {
+		return nil // they stay read-only
+	}
+	k.mu.Lock()
+	k.view = view
+	k.mu.Unlock()
+	p.Show = append(p.Show, view.Writable())
+	p.Mounts = append(p.Mounts, sandbox.Mount{Type: sandbox.BindMount, Source: view.Writable(), Target: view.Writable()})
+	for i, path := range configs {
+		p.Mounts = append(p.Mounts, sandbox.Mount{Type: sandbox.LinkMount, Source: view.Link(i), Target: path, ReadOnly: true})
+	}
+	return nil
+}
+
+// Check takes over what may be, and looks for what git would run.
+func (k *gitKeeper) Check(m sandbox.Moment) []string {
+	if m == sandbox.StillRunning {
+		k.add(tellFindings(k.Watch.Check(false)))
+		return nil
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.view != nil {
+		k.add(tellChanges(k.view.Carry()))
+	}
+	k.add(tellFindings(k.Watch.Check(true)))
+	if m == sandbox.CommandEnded {
+		return k.take()
+	}
+	k.Watch.End()
+	if k.view != nil {
+		k.view.Remove()
+		k.view = nil
+	}
+	return nil
+}
+
+// tellChanges says what of the configuration was not taken over.
+func tellChanges(changes []gitguard.Change) (notes []string) {
+	for _, c := range changes {
+		if c.Err != nil {
+			notes = append(notes, fmt.Sprintf("The changes of the command to %s could not be taken over: %v. Tell the user.", c.File, c.Err))
+		}
+		if len(c.Refused) > 0 {
+			notes = append(notes, fmt.Sprintf("These settings of git stayed in the sandbox and are not in %s, since git would run or obey them: %s. If they are needed, tell the user to set them (git config).",
+				c.File, someOf(c.Refused)))
+		}
+		if len(c.Kept) > 0 {
+			notes = append(notes, fmt.Sprintf("Somebody else changed these settings in %s at the same time, and that stays: %s.", c.File, someOf(c.Kept)))
+		}
+	}
+	return notes
+}
+
+func tellFindings(findings []gitguard.Finding) []string {
+	if len(findings) == 0 {
+		return nil
+	}
+	var lines []string
+	for _, f := range findings {
+		lines = append(lines, "- "+f.String())
+	}
+	const most = 10
+	if len(lines) > most {
+		lines = append(lines[:most], fmt.Sprintf("- and %d more", len(findings)-most))
+	}
+	return []string{"The sandbox took these from where git of the user would run or obey them, and keeps them aside. Tell the user:\n" + strings.Join(lines, "\n")}
+}
+
+func someOf(keys []string) string {
+	const most = 20
+	if len(keys) > most {
+		return strings.Join(keys[:most], ", ") + ", and more"
+	}
+	return strings.Join(keys, ", ")
+}
+
+// withGitEnv adds what git has in commands of models to their variables.
+func (f *confinement) withGitEnv(add envAdder) envAdder {
+	return func(ctx context.Context, dir string, c *tool.Call) (map[string]string, error) {
+		vars, err := add(ctx, dir, c)
+		if c == nil || err != nil {
+			return vars, err
+		}
+		at, err := findFolders(f.app.env)
+		if err != nil {
+			return vars, err
+		}
+		out := gitEnv(f.app.env, rootOf(c), at)
+		maps.Copy(out, vars) // what a plugin says is what the user wants
+		return out, nil
+	}
+}
+
+// envAdder returns variables for a command; the call is nil for one that the user typed.
+type envAdder = func(ctx context.Context, dir string, c *tool.Call) (map[string]string, error)
+
+// gitEnv are settings that git has in commands of models whatever a repository says: it enters no
+// bare repository that it happens to stand in, starts no monitor of files, and in this project runs
+// the hooks that are there now. They come behind those that the user has.
+func gitEnv(env func(string) string, root string, at folders) map[string]string {
+	n, err := strconv.Atoi(env("GIT_CONFIG_COUNT"))
+	if err != nil || n < 0 || n > 1000 {
+		n = 0
+	}
+	settings := [][2]string{{"safe.bareRepository", "explicit"}, {"core.fsmonitor", "false"}}
+	if real, err := filepath.EvalSymlinks(root); err == nil {
+		root = real
+	}
+	if place := placeOfGit(root); place.Own != "" {
+		hooks := filepath.Join(place.Common, "hooks")
+		if config, err := gitobj.ReadConfig(filepath.Join(place.Common, "config")); err == nil && config.Last("core.hookspath") != "" {
+			hooks = placeIn(root, config.Last("core.hookspath"))
+		}
+		if file := hooksFile(gitFolder(at), hooks); hooks != "" && file != "" {
+			settings = append(settings, [2]string{"includeIf.gitdir:" + escapeGlob(place.Own) + ".path", file})
+		}
+	}
+	out := map[string]string{"GIT_CONFIG_COUNT": strconv.Itoa(n + len(settings))}
+	for i, s := range settings {
+		out["GIT_CONFIG_KEY_"+strconv.Itoa(n+i)], out["GIT_CONFIG_VALUE_"+strconv.Itoa(n+i)] = s[0], s[1]
+	}
+	return out
+}
+
+// hooksFile makes the file that says where the hooks of a project are, for that project alone: in
+// other repositories git looks where they say. "" is that it could not be made.
+func hooksFile(folder, hooks string) string {
+	text := "[core]\n\thooksPath = \"" + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(hooks) + "\"\n"
+	file := filepath.Join(folder, "hooks", gitguard.Name(hooks))
+	if b, err := os.ReadFile(file); err == nil && string(b) == text {
+		return file
+	}
+	if os.MkdirAll(filepath.Dir(file), 0o700) != nil || os.WriteFile(file, []byte(text), 0o600) != nil {
+		return ""
+	}
+	return file
+}
+
+func escapeGlob(path string) string {
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
+}

@@ -1,0 +1,67 @@
+package sandbox
+
+import "time"
+
+// Keeper looks after files that one command may change. It is used by several goroutines.
+type Keeper interface {
+	// Begin completes the profile right before the command is started. After an error nothing
+	// is started, and Check is called for [AllGone].
+	Begin(*Profile) error
+	// Check is called at each [Moment]. What it returns at the end of the command is for the
+	// user and the model to read; at other moments nobody reads it.
+	Check(Moment) []string
+}
+
+// Moment is one in the life of a command.
+type Moment int
+
+const (
+	// CommandEnded: the command itself has ended, or its run was given up. Processes may be left.
+	CommandEnded Moment = iota
+	// StillRunning comes about every second until nothing of the command is left.
+	StillRunning
+	// AllGone: nothing of it is left. It comes once, also when the command was not started.
+	AllGone
+)
+
+// checkTime is how often a keeper looks while processes run.
+const checkTime = time.Second
+
+// keep waits for the end of a tree, and has its keeper look meanwhile and at the end.
+func keep(t tree, k Keeper, left <-chan struct{}) {
+	if k == nil {
+		select {
+		case <-t.gone():
+		case <-left:
+		}
+		return
+	}
+	defer k.Check(AllGone)
+	tick := time.NewTicker(checkTime)
+	defer tick.Stop()
+	for {
+		select {
+		case <-t.gone():
+			return
+		case <-left:
+			return
+		case <-tick.C:
+			k.Check(StillRunning)
+		}
+	}
+}
+
+// startKept starts a command once its keeper is ready.
+func (r *Runner) startKept(c Command, s streams) (t tree, err error) {
+	k := c.Profile.Keeper
+	if k == nil {
+		return r.start(c, s)
+	}
+	if err = k.Begin(&c.Profile); err == nil {
+		t, err = r.start(c, s)
+	}
+	if err != nil {
+		k.Check(AllGone)
+	}
+	return t, err
+}
