@@ -41,8 +41,8 @@ var archImports = arch.Table{
 	{From: "bus/*", May: []string{"^", ".", "internal/*"}},
 	{From: "store/storetest", May: []string{"^", ".", "internal/*", "lathetest"}},
 	{From: "store/*", May: []string{"^", ".", "internal/*"}},
-	// It leaves out what search leaves out, by the same rules.
-	{From: "workspace/snapshot", May: []string{"workspace", "workspace/search", ".", "internal/*"}},
+	// It leaves out what search leaves out, by the same rules, and puts back nothing that is guarded.
+	{From: "workspace/snapshot", May: []string{"workspace", "workspace/guarded", "workspace/search", ".", "internal/*"}},
 	// It lists names by the rules that searches have.
 	{From: "workspace/survey", May: []string{"workspace", "workspace/search", ".", "internal/*"}},
 	{From: "workspace/*", May: []string{"workspace", "sandbox", ".", "internal/*"}},

@@ -161,6 +161,10 @@ func moved(path string) error {
 	return lathe.Errorf(lathe.Conflict, "%s was replaced while it was in use, so it was left alone: %w", path, ErrMoved)
 }
 
+// OpenDir opens a directory at its real path as a root for what is done inside. A symlink anywhere
+// on the way is [ErrMoved].
+func OpenDir(path string) (*os.Root, error) { return openDir(path) }
+
 // openDir opens a directory at its real path as a root for what is done inside. What
 // [os.OpenRoot] found by following names is compared with what lies there without symlinks.
 func openDir(path string) (*os.Root, error) {

@@ -19,7 +19,6 @@ import (
 	"github.com/lathe-agent/lathe/guest"
 	"github.com/lathe-agent/lathe/model/catalog"
 	"github.com/lathe-agent/lathe/plugin"
-	"github.com/lathe-agent/lathe/server"
 	"github.com/lathe-agent/lathe/tool"
 	"github.com/lathe-agent/lathe/tool/mcp"
 	"github.com/lathe-agent/lathe/workspace"
@@ -314,30 +313,6 @@ func (vs *visits) logins() *mcp.Tokens {
 		vs.tokens = mcp.OpenTokens(filepath.Join(vs.at.data, "mcp-auth.json"))
 	}
 	return vs.tokens
-}
-
-// byGuest marks the context of what plugins ask of us.
-type byGuest struct{}
-
-// ownServer answers what plugins ask of the server they believe to run in, without a socket. It is
-// made when the first of them asks.
-func (s *agentSetup) ownServer(e *engine.Engine, dir string) http.Handler {
-	made := sync.OnceValue(func() http.Handler {
-		own, b := s.app.serveBy(e, s, s.visits.at)
-		answers := server.New(b, server.Options{Directory: dir, Version: version, Log: s.app.log})
-		s.visits.mu.Lock()
-		defer s.visits.mu.Unlock()
-		s.visits.ends = append(s.visits.ends, func() error {
-			answers.Close()
-			own.close()
-			return b.Terminals.Close()
-		})
-		return answers
-	})
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		r.Host = "localhost"
-		made().ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), byGuest{}, true)))
-	})
 }
 
 // described tells plugins of a model in the words of the wire.

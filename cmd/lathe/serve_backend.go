@@ -26,7 +26,7 @@ type served struct {
 // serveBy makes what a server stands on, and its families. The caller closes the first.
 func (a *app) serveBy(e *engine.Engine, s *agentSetup, at folders) (*served, server.Backend) {
 	b := &served{Engine: e, app: a, setup: s, at: at, dirs: map[string]bool{}}
-	return b, b.withFiles(server.Backend{Feed: e, Instances: b, Sessions: b, Messages: b, Turns: b, Commands: b, Own: b, Meters: e, Asks: e, Settings: b, Providers: b, ToolServers: b})
+	return b, b.withFiles(server.Backend{Feed: e, Instances: b, Sessions: b, Messages: b, Turns: b, Commands: b, Own: b, Meters: e, Asks: b, Settings: b, Providers: b, ToolServers: b})
 }
 
 // close ends logins that nobody has ended.

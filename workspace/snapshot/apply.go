@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/workspace"
 )
 
 func (t *worktree) undoPath(key string) string { return t.path(undoDir, fileName(key)+recordSuffix) }
@@ -301,19 +302,44 @@ func (t *worktree) replace(rel string, from, to state, made int) error {
 			return meanwhile(err)
 		}
 	}
-	temp := filepath.Join(filepath.Dir(name), ".lathe-"+strings.TrimPrefix(tempName(), tempPrefix)+".tmp")
+	perm := t.permFor(root, name, from, to)
+	t.disk.at("open", rel)
+	dir, err := t.folder(rel)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	return t.exchange(dir, rel, from, to, perm, data)
+}
+
+// folder opens the directory of a path. From then on a symlink that takes the place of a part of it
+// leads nowhere.
+func (t *worktree) folder(rel string) (*os.Root, error) {
+	dir, err := workspace.OpenDir(filepath.Dir(t.abs(rel)))
+	if errors.Is(err, workspace.ErrMoved) {
+		return nil, errMeanwhile
+	}
+	if err != nil {
+		return nil, meanwhile(err)
+	}
+	return dir, nil
+}
+
+// exchange writes a file beside its place and then puts it there.
+func (t *worktree) exchange(dir *os.Root, rel string, from, to state, perm fs.FileMode, data []byte) error {
+	temp := ".lathe-" + strings.TrimPrefix(tempName(), tempPrefix) + ".tmp"
 	t.disk.at("stage", rel)
-	if err := stage(root, temp, to, t.permFor(root, name, from, to), data); err != nil {
-		_ = root.Remove(temp) // what failed is told
+	if err := stage(dir, temp, to, perm, data); err != nil {
+		_ = dir.Remove(temp) // what failed is told
 		return fmt.Errorf("restore %s: %w", rel, err)
 	}
 	if err := t.stillIs(rel, from); err != nil {
-		_ = root.Remove(temp)
+		_ = dir.Remove(temp)
 		return err
 	}
 	t.disk.at("replace", rel)
-	if err := root.Rename(temp, name); err != nil {
-		_ = root.Remove(temp)
+	if err := dir.Rename(temp, path.Base(rel)); err != nil {
+		_ = dir.Remove(temp)
 		return meanwhile(err)
 	}
 	return nil
@@ -342,8 +368,13 @@ func (t *worktree) delete(root *os.Root, rel string, from state, made int) error
 	if err := t.stillIs(rel, from); err != nil {
 		return err
 	}
+	dir, err := t.folder(rel)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
 	t.disk.at("delete", rel)
-	if err := root.Remove(filepath.FromSlash(rel)); err != nil {
+	if err := dir.Remove(path.Base(rel)); err != nil {
 		return meanwhile(err)
 	}
 	for above := path.Dir(rel); made > 0 && above != "."; above, made = path.Dir(above), made-1 {

@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/workspace"
+	"github.com/lathe-agent/lathe/workspace/guarded"
 )
 
 // Why a file is left alone.
@@ -15,6 +17,7 @@ const (
 	whyUnknown = "nobody knows what the step left in it; it stays as it is now"
 	whyNotKept = "what it was before is no longer kept"
 	whyOutside = "it is outside of the work tree"
+	whyGuarded = "other programs obey it, so only its own earlier content is put back; make the change again if you want it"
 )
 
 // history is what the undone steps did to one file, the oldest first.
@@ -63,8 +66,18 @@ func (w *Work) Redo(ctx context.Context, key string) (Plan, error) {
 	files := map[string]*history{}
 	for _, f := range r.Files {
 		files[f.Path] = &history{spans: f.Spans}
+		if w.t.guarded(f.Path) { // what comes back is the model's, and nobody is asked here
+			files[f.Path].why = whyGuarded
+		}
 	}
 	return w.t.plan(ctx, files, nil)
+}
+
+// guarded reports whether other programs obey a file.
+func (t *worktree) guarded(rel string) bool {
+	file := workspace.File{Name: t.abs(rel), Path: t.abs(rel)}
+	_, ok := guarded.List{}.Check(guarded.Project{Dir: t.root, Root: t.root}, file)
+	return ok
 }
 
 // UndoAnew plans to take back what was applied under a key and then steps, and returns what both
@@ -138,6 +151,9 @@ func (t *worktree) histories(ctx context.Context, steps []Done) (files map[strin
 				continue
 			}
 			s, why := t.spanOf(done, rel)
+			if why == "" && t.guarded(rel) { // an import can name any content
+				why = whyGuarded
+			}
 			add(rel, why, s)
 		}
 	}
