@@ -47,6 +47,7 @@ type app struct {
 	printLogs bool
 	logLevel  string
 	deaf      bool // the terminal takes nothing any more
+	warned    bool // of settings that wait for trust
 }
 
 func newApp() *app {

@@ -116,6 +116,7 @@ func (a *app) askModel(ctx context.Context, f askFlags, text string) error {
 	if err != nil {
 		return err
 	}
+	a.warnDistrust(p.settings)
 	m, err := a.askedModel(ctx, p, f)
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -16,7 +17,7 @@ import (
 type mcpAddFlags struct {
 	url          string
 	env, headers []string
-	global       bool
+	project      bool
 	replace      bool
 }
 
@@ -24,14 +25,17 @@ func newMCPAdd(a *app) *cobra.Command {
 	var f mcpAddFlags
 	cmd := &cobra.Command{
 		Use:   "add [NAME] [--url ADDRESS | -- COMMAND…]",
-		Short: "Add an MCP server to the settings",
-		Long: `Writes a server to the project's settings (--global: to yours, for all projects). A local one is
-a command that speaks MCP over its input and output; a remote one has an address. On a
-terminal it asks for what you do not say. A project's servers start only when the project
-is trusted (lathe trust).`,
+		Short: "Add an MCP server to your config",
+		Long: `Adds a server to your config, for all projects, or with --project to the config of this
+repository. A local server is a command that speaks MCP over its input and output; a remote
+one has an address. On a terminal it asks for what you do not say.
+
+The servers of a project start only when the project is trusted. --project trusts the server
+that you add, and nothing else: if other settings of the project wait for trust, the new
+server waits with them (lathe trust --show).`,
 		Example: `  lathe mcp add files -- npx -y @modelcontextprotocol/server-filesystem .
-  lathe mcp add --global github --url https://api.githubcopilot.com/mcp/
-  lathe mcp add db --env PGHOST=localhost -- ./tools/db-mcp --read-only
+  lathe mcp add github --url https://api.githubcopilot.com/mcp/
+  lathe mcp add --project db --env PGHOST=localhost -- ./tools/db-mcp --read-only
   lathe mcp add docs --url https://docs.example/mcp --header "Authorization=Bearer {env:DOCS_TOKEN}"`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -46,7 +50,9 @@ is trusted (lathe trust).`,
 	s.StringVar(&f.url, "url", "", "the `ADDRESS` of a remote server")
 	s.StringArrayVar(&f.env, "env", nil, "a variable for a local server (`NAME=VALUE`); may be repeated")
 	s.StringArrayVar(&f.headers, "header", nil, "a header for a remote server (`NAME=VALUE`); may be repeated")
-	s.BoolVarP(&f.global, "global", "g", false, "in your settings, for all projects")
+	s.BoolVar(&f.project, "project", false, "add it to the config of this repository")
+	s.BoolP("global", "g", true, "add it to your config")
+	_ = s.MarkHidden("global") // which is the default; scripts say it
 	s.BoolVarP(&f.replace, "force", "f", false, "replace a server of the same name")
 	a.jsonFlag(cmd)
 	return cmd
@@ -78,7 +84,11 @@ func (a *app) addServer(ctx context.Context, f mcpAddFlags, name string, command
 	if err != nil {
 		return err
 	}
-	path, err := a.settingsFile(f.global)
+	path, err := a.settingsFile(!f.project)
+	if err != nil {
+		return err
+	}
+	before, err := a.risks()
 	if err != nil {
 		return err
 	}
@@ -104,12 +114,64 @@ func (a *app) addServer(ctx context.Context, f mcpAddFlags, name string, command
 	if err := config.Edit(path, change); err != nil {
 		return err
 	}
+	waits := false
+	if f.project {
+		if waits, err = a.trustAdded(before, name); err != nil {
+			return err
+		}
+	}
 	if a.json {
 		return a.printJSON(map[string]string{"name": name, "path": path})
 	}
 	a.printf("Added %s to %s\n", plain(name), a.shown(path))
-	a.remark("`lathe mcp list` tells whether it can be reached.")
+	if waits {
+		a.remark("It starts when you trust this project, which has other settings that wait for it: `lathe trust --show`, then `lathe trust`.")
+	} else {
+		a.remark("`lathe mcp list` tells whether it can be reached.")
+	}
 	return nil
+}
+
+// risks are the settings of the project that need trust, with it or without.
+func (a *app) risks() (*config.Distrust, error) {
+	o, err := a.settingsOptions()
+	if err != nil {
+		return nil, err
+	}
+	o.Trusted = nil
+	l, err := config.Load(o)
+	if err != nil {
+		return nil, err
+	}
+	if l.Distrust == nil {
+		return &config.Distrust{}, nil
+	}
+	return l.Distrust, nil
+}
+
+// trustAdded trusts the project with the server that the user has just typed, unless more than that would be trusted for
+// the first time: then it waits.
+func (a *app) trustAdded(before *config.Distrust, name string) (waits bool, err error) {
+	trust, err := a.trustStore()
+	if err != nil {
+		return false, err
+	}
+	now, err := a.risks()
+	if err != nil || len(now.Risks) == 0 {
+		return false, err
+	}
+	typed := func(r config.Risk) bool { return len(r.Key) > 1 && r.Key[0] == "mcp" && r.Key[1] == name }
+	known := func(r config.Risk) bool {
+		return slices.ContainsFunc(before.Risks, func(b config.Risk) bool {
+			return b.Path == r.Path && b.Value == r.Value && slices.Equal(b.Key, r.Key)
+		})
+	}
+	others := slices.DeleteFunc(slices.Clone(now.Risks), typed)
+	trusted := len(others) == 0 || trust.Trusts(before.Root, before.Digest)
+	if !trusted || slices.ContainsFunc(others, func(r config.Risk) bool { return !known(r) }) {
+		return true, nil
+	}
+	return false, a.grant(trust, now)
 }
 
 // namesServer reports whether a settings file has an MCP server of that name, trusted or not.

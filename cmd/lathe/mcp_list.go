@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
@@ -20,9 +21,8 @@ import (
 )
 
 // mcpServers opens the servers of the directory's settings for a command, which closes them.
-func (a *app) mcpServers() (h *mcp.Hub, settings map[string]config.MCPServer, done func() error, err error) {
-	l, err := a.settings()
-	if err != nil {
+func (a *app) mcpServers() (h *mcp.Hub, l *config.Loaded, done func() error, err error) {
+	if l, err = a.settings(); err != nil {
 		return nil, nil, nil, err
 	}
 	a.warnDistrust(l)
@@ -39,16 +39,16 @@ func (a *app) mcpServers() (h *mcp.Hub, settings map[string]config.MCPServer, do
 		Dir: dir, Servers: serversOf(l.Config), Runner: s.runner, Env: os.Environ(), Tokens: s.visits.logins(), Log: a.log, Version: version, Transport: proxied(),
 		Timeout: time.Duration(l.Config.Experimental.MCPTimeout) * time.Millisecond,
 	})
-	return h, l.Config.MCP, func() error { h.Close(); return s.Close() }, nil
+	return h, l, func() error { h.Close(); return s.Close() }, nil
 }
 
 // onServers does something with the servers of the directory.
 func (a *app) onServers(do func(h *mcp.Hub, settings map[string]config.MCPServer) error) error {
-	h, settings, done, err := a.mcpServers()
+	h, l, done, err := a.mcpServers()
 	if err != nil {
 		return err
 	}
-	err = do(h, settings)
+	err = do(h, l.Config.MCP)
 	if ended := done(); err == nil {
 		err = ended
 	}
@@ -61,13 +61,20 @@ func newMCPList(a *app) *cobra.Command {
 		Aliases: []string{"ls"},
 		Short:   "Show the MCP servers and whether they can be reached",
 		Long: `Connects to every server that the settings name, and tells how that went: ✓ connected, ○ off,
-✗ failed and why, ? a login is needed (lathe mcp auth NAME).`,
+✗ failed and why, ? a login is needed (lathe mcp auth NAME) or the project is not trusted yet
+(lathe trust), so that the server does not start.`,
 		Example: "  lathe mcp list\n  lathe mcp list --json",
 		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return a.onServers(func(h *mcp.Hub, settings map[string]config.MCPServer) error {
-				return a.listServers(c.Context(), h, settings)
-			})
+			h, l, done, err := a.mcpServers()
+			if err != nil {
+				return err
+			}
+			err = a.listServers(c.Context(), h, l)
+			if ended := done(); err == nil {
+				err = ended
+			}
+			return err
 		},
 	}
 	a.jsonFlag(cmd)
@@ -84,8 +91,31 @@ type serverJSON struct {
 	Notes   []string `json:"notes,omitempty"`
 }
 
-func (a *app) listServers(ctx context.Context, h *mcp.Hub, settings map[string]config.MCPServer) error {
-	if len(settings) == 0 && !a.json {
+// needsTrust is the state of a server of a project that is not trusted.
+const needsTrust = "needs_trust"
+
+// waiting are the servers of a project that wait for trust, by name.
+func waiting(l *config.Loaded) map[string]config.MCPServer {
+	out := map[string]config.MCPServer{}
+	if l.Distrust == nil {
+		return out
+	}
+	for _, r := range l.Distrust.Risks {
+		if len(r.Key) < 2 || r.Key[0] != "mcp" {
+			continue
+		}
+		var s config.MCPServer
+		if len(r.Key) == 2 {
+			_ = json.Unmarshal([]byte(r.Value), &s) // what it says beyond its name is not needed
+		}
+		out[r.Key[1]] = s
+	}
+	return out
+}
+
+func (a *app) listServers(ctx context.Context, h *mcp.Hub, l *config.Loaded) error {
+	settings, distrusted := l.Config.MCP, waiting(l)
+	if len(settings)+len(distrusted) == 0 && !a.json {
 		a.remark("There are no MCP servers in the settings. Add one: lathe mcp add NAME -- COMMAND, or lathe mcp add NAME --url ADDRESS")
 		return nil
 	}
@@ -105,12 +135,19 @@ func (a *app) listServers(ctx context.Context, h *mcp.Hub, settings map[string]c
 		s := status[name]
 		list = append(list, serverJSON{name, string(s.State), s.Error, s.Tools, settings[name].Command, settings[name].URL, s.Notes})
 	}
+	for _, name := range slices.Sorted(maps.Keys(distrusted)) {
+		if _, counts := settings[name]; !counts {
+			list = append(list, serverJSON{Name: name, Status: needsTrust, Command: distrusted[name].Command, URL: distrusted[name].URL})
+		}
+	}
 	if a.json {
 		return a.printJSON(list)
 	}
 	for _, s := range list {
 		a.printf("%s %s\n", mcpMark(s.Status), plain(s.Name+"  "+s.words()))
-		a.printf("    %s\n", plain(cmp.Or(s.URL, strings.Join(s.Command, " "))))
+		if how := cmp.Or(s.URL, strings.Join(s.Command, " ")); how != "" {
+			a.printf("    %s\n", plain(how))
+		}
 		for _, note := range s.Notes {
 			a.printf("    note: %s\n", plain(note))
 		}
@@ -124,7 +161,7 @@ func mcpMark(state string) string {
 		return "✓"
 	case mcp.Disabled:
 		return "○"
-	case mcp.NeedsAuth, mcp.NeedsClient:
+	case mcp.NeedsAuth, mcp.NeedsClient, needsTrust:
 		return "?"
 	default:
 		return "✗"
@@ -142,6 +179,8 @@ func (s serverJSON) words() string {
 		return "needs a login: lathe mcp auth " + s.Name
 	case mcp.NeedsClient:
 		return "needs a client id (oauth.clientId in its settings): " + s.Error
+	case needsTrust:
+		return "waits until you trust this project: lathe trust --show, then lathe trust"
 	case mcp.Disabled:
 		return "off (enabled: false)"
 	default:

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/config"
 	"github.com/lathe-agent/lathe/internal/scrub"
 	"github.com/lathe-agent/lathe/model/catalog"
 	"github.com/lathe-agent/lathe/model/provider"
@@ -86,6 +87,11 @@ func (a *app) listModels(ctx context.Context, name string, f modelsFlags) error 
 	}
 	a.warnCatalog(p.catalog)
 	if single {
+		if d := p.settings.Distrust; d != nil && slices.ContainsFunc(d.Risks, func(r config.Risk) bool {
+			return len(r.Key) > 1 && r.Key[0] == "provider" && r.Key[1] == id
+		}) {
+			a.warnDistrust(p.settings) // the address that is shown would be another
+		}
 		return a.showModel(ctx, p, id, model)
 	}
 	list, err := p.listed(a, id, f.all)

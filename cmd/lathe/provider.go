@@ -53,7 +53,6 @@ func (a *app) providers() (*providers, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.warnDistrust(l)
 	return a.providersOf(l, at)
 }
 

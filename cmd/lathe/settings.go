@@ -103,11 +103,13 @@ func (a *app) userDir() string {
 	return ""
 }
 
-// warnDistrust tells once what of a project does not count, and how to let it.
+// warnDistrust tells once what of a project does not count, and how to let it. It is for commands that would do
+// something else if the project were trusted.
 func (a *app) warnDistrust(l *config.Loaded) {
-	if l.Distrust == nil {
+	if l.Distrust == nil || a.warned {
 		return
 	}
+	a.warned = true
 	a.remark("Warning: this project wants to run or redirect things; until you trust it, these of its settings do not count:")
 	const most = 5
 	for i, r := range l.Distrust.Risks {

@@ -81,17 +81,30 @@ func (a *app) trustCommand(f trustFlags) error {
 		a.remark("Nothing here needs trust: no setting of this project runs or redirects anything.")
 		return nil
 	}
-	g := workspace.Grant{Root: l.Distrust.Root, Digest: l.Distrust.Digest, At: time.UnixMilli(a.now().UnixMilli()).UTC()}
-	for _, r := range l.Distrust.Risks {
-		g.Settings = append(g.Settings, r.String())
+	if err := a.grant(trust, l.Distrust); err != nil {
+		return err
 	}
-	if err := trust.Grant(g); err != nil {
-		return lathe.Errorf(lathe.Unavailable, "your trust could not be written down: %w", err)
-	}
+	g := a.grantOf(l.Distrust)
 	if a.json {
 		return a.printJSON(g)
 	}
 	a.printf("Trusted %s: %s.\n", plain(g.Root), several(len(g.Settings), "setting"))
+	return nil
+}
+
+func (a *app) grantOf(d *config.Distrust) workspace.Grant {
+	g := workspace.Grant{Root: d.Root, Digest: d.Digest, At: time.UnixMilli(a.now().UnixMilli()).UTC()}
+	for _, r := range d.Risks {
+		g.Settings = append(g.Settings, r.String())
+	}
+	return g
+}
+
+// grant trusts a project with exactly these settings.
+func (a *app) grant(trust *workspace.Trust, d *config.Distrust) error {
+	if err := trust.Grant(a.grantOf(d)); err != nil {
+		return lathe.Errorf(lathe.Unavailable, "your trust could not be written down: %w", err)
+	}
 	return nil
 }
 
