@@ -61,6 +61,9 @@ type wstatus struct {
 // os.Args and os.Environ before anything else, and exits with its code if the process is one.
 // In any other process it costs a comparison.
 func Launch(args []string, environ func() []string) (exit int, mine bool) {
+	if len(args) == 3 && args[1] == overlayWord {
+		return tryOverlay(args[2]), true
+	}
 	switch {
 	case len(args) < 2 || args[1] != launchWord && args[1] != ownWord && args[1] != confineWord:
 		return 0, false

@@ -10,6 +10,7 @@ import (
 	"github.com/lathe-agent/lathe/config"
 	"github.com/lathe-agent/lathe/sandbox"
 	"github.com/lathe-agent/lathe/tool"
+	"github.com/lathe-agent/lathe/workspace/secret"
 )
 
 // confinement says what commands of models are confined to. What it needs of the machine it looks
@@ -17,24 +18,28 @@ import (
 type confinement struct {
 	app    *app
 	kernel func() sandbox.Kernel
-	caches func() []string
-	git    gitProjects
-	looks  bool        // nothing is run for a model: no folder is made for tools
-	tell   func(error) // that commands are not confined, once
+	caches func() []foundCache
+	// secrets are the places of the user's credentials.
+	secrets func() secret.Places
+	store   overlayStore
+	git     gitProjects
+	looks   bool        // nothing is run for a model: no folder is made for tools
+	tell    func(error) // that commands are not confined, once
 }
 
 func (a *app) newConfinement(kernel func() sandbox.Kernel) *confinement {
 	var once sync.Once
 	f := &confinement{app: a, kernel: kernel, tell: func(why error) { once.Do(func() { a.tellUnconfined(why) }) }}
-	f.caches = sync.OnceValue(func() []string {
+	f.caches = sync.OnceValue(func() []foundCache {
 		found, missing := toolCaches(a.env, a.home())
-		for _, path := range missing {
-			if !f.looks && os.MkdirAll(path, 0o755) == nil {
-				found = append(found, path)
+		for _, c := range missing {
+			if !f.looks && os.MkdirAll(c.path, 0o755) == nil {
+				found = append(found, c)
 			}
 		}
 		return found
 	})
+	f.secrets = sync.OnceValue(func() secret.Places { return secret.Find(a.home(), a.env) })
 	return f
 }
 
@@ -71,6 +76,15 @@ func boxOf(c config.Config, agent string) (out config.Sandbox, asked bool) {
 	}
 	if own.Write != nil {
 		out.Write = own.Write
+	}
+	if own.Read != nil {
+		out.Read = own.Read
+	}
+	if own.Credentials != nil {
+		out.Credentials = own.Credentials
+	}
+	if own.SSHAgent != nil {
+		out.SSHAgent = own.SSHAgent
 	}
 	if own.Network != nil {
 		out.Network = own.Network
@@ -145,6 +159,7 @@ func (f *confinement) profile(c config.Config, call *tool.Call, line tool.Line) 
 	if p.Mode == sandbox.Workspace {
 		f.keepGit(&p, rootOf(call), at, line.Reads)
 	}
+	f.guardHome(&p, call, at, box, line)
 	return p, nil
 }
 
@@ -174,13 +189,12 @@ func (f *confinement) fill(p *sandbox.Profile, call *tool.Call, at folders, extr
 	}
 	p.Write = append(p.Write, extra...)
 	p.Write = append(p.Write, temporary(f.app.env)...)
-	p.Write = append(p.Write, f.caches()...)
 	f.homeNames(p)
 	f.hideOwn(p, at)
 	p.Aside = filepath.Join(at.data, "refused")
 	p.Sockets = slices.Compact(append([]string{root, call.Dir}, extra...))
 	if !p.NoNetwork {
-		p.Sockets = append(p.Sockets, f.agents()...)
+		p.Sockets = append(p.Sockets, resolvers()...)
 	}
 	f.private(p, call, at)
 	for _, list := range []*[]string{&p.Write, &p.Protect, &p.Files, &p.Watch, &p.Sockets, &p.Hide, &p.Show} {
@@ -188,20 +202,10 @@ func (f *confinement) fill(p *sandbox.Profile, call *tool.Call, at folders, extr
 	}
 }
 
-// agents are sockets of programs that answer questions and run nothing: names of hosts and users,
-// signatures.
-func (f *confinement) agents() []string {
-	out := []string{"/run/systemd/resolve", "/run/systemd/userdb", "/run/nscd", "/var/lib/sss/pipes"}
-	if s := f.app.env("SSH_AUTH_SOCK"); s != "" {
-		out = append(out, s)
-	}
-	if home := f.app.home(); home != "" {
-		out = append(out, filepath.Join(home, ".gnupg"))
-	}
-	if run := f.app.env("XDG_RUNTIME_DIR"); run != "" {
-		out = append(out, filepath.Join(run, "gnupg"))
-	}
-	return out
+// resolvers are sockets of programs that answer questions about names of hosts and users, and run
+// nothing.
+func resolvers() []string {
+	return []string{"/run/systemd/resolve", "/run/systemd/userdb", "/run/nscd", "/var/lib/sss/pipes"}
 }
 
 // temporary are the folders for files that nobody misses.

@@ -51,17 +51,25 @@ func newBox(t *testing.T, kernel *sandbox.Kernel) *box {
 			t.Fatal(err)
 		}
 	}
-	return &box{app: a, t: t, base: base, runner: r, confine: a.newConfinement(r.Kernel), stderr: f.Name()}
+	confine := a.newConfinement(r.Kernel)
+	t.Cleanup(confine.close)
+	return &box{app: a, t: t, base: base, runner: r, confine: confine, stderr: f.Name()}
 }
 
 // in runs a script in a folder as a command of a model would be.
 func (b *box) in(dir, agent, script string, c config.Config) (sandbox.Result, string) {
 	b.t.Helper()
+	return b.line(dir, agent, script, c, tool.Line{})
+}
+
+// line is in, of a script that is known to be a line.
+func (b *box) line(dir, agent, script string, c config.Config, line tool.Line) (sandbox.Result, string) {
+	b.t.Helper()
 	root := dir
 	if _, err := os.Lstat(filepath.Join(dir, ".git")); err != nil {
 		root = "/"
 	}
-	p, err := b.confine.profile(c, &tool.Call{Agent: agent, Dir: dir, Root: root}, tool.Line{})
+	p, err := b.confine.profile(c, &tool.Call{Agent: agent, Dir: dir, Root: root}, line)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -240,15 +248,16 @@ func TestToolCaches(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, missing := toolCaches(func(name string) string { return vars[name] }, home)
-	if want := []string{home + "/.npm", home + "/.cache/pip"}; !slices.Equal(got, want) {
+	if want := []foundCache{{home + "/.npm", "npm_config_cache"}, {home + "/.cache/pip", "PIP_CACHE_DIR"}}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	if want := []string{home + "/gocache", home + "/go/pkg/mod", home + "/go/pkg/sumdb"}; !slices.Equal(missing, want) {
+	if want := []foundCache{{home + "/gocache", "GOCACHE"}, {home + "/go/pkg/mod", "GOMODCACHE"}, {home + "/go/pkg/sumdb", ""}}; !slices.Equal(missing, want) {
 		t.Errorf("missing are %v, want %v", missing, want)
 	}
 }
 
-// Folders for tools are made for a command of a model, and not by looking.
+// Folders for tools are made for a command of a model, and not by looking. None of them is writable
+// itself.
 func TestConfine_Caches(t *testing.T) {
 	confinable(t)
 	for _, looks := range []bool{true, false} {
@@ -261,14 +270,17 @@ func TestConfine_Caches(t *testing.T) {
 			t.Fatal(err)
 		}
 		b.confine = b.newConfinement(b.runner.Kernel)
+		t.Cleanup(b.confine.close)
 		b.confine.looks = looks
 		p, err := b.confine.profile(config.Config{}, &tool.Call{Agent: "build", Dir: b.base + "/project", Root: "/"}, tool.Line{})
 		if err != nil {
 			t.Fatal(err)
 		}
+		cache := b.base + "/home/gocache"
+		used := slices.ContainsFunc(p.Mounts, func(m sandbox.Mount) bool { return m.Target == cache }) || slices.ContainsFunc(p.Env, func(v string) bool { return strings.HasPrefix(v, "GOCACHE=") })
 		entries, err := os.ReadDir(b.base + "/home")
-		if err != nil || (len(entries) == 0) != looks || slices.Contains(p.Write, b.base+"/home/gocache") == looks {
-			t.Errorf("looks %v: %v, %v, %v", looks, entries, p.Write, err)
+		if err != nil || (len(entries) == 0) != looks || used == looks || slices.Contains(p.Write, cache) {
+			t.Errorf("looks %v: %v, %+v, %v", looks, entries, p, err)
 		}
 	}
 }

@@ -68,7 +68,8 @@ func (a *app) debugSandbox(ctx context.Context, agent, command string) (err erro
 	runner := sandbox.Open(sandbox.Config{Launcher: sandbox.Self()})
 	defer func() { err = errors.Join(err, runner.Close()) }()
 	confine := a.newConfinement(runner.Kernel)
-	confine.tell, confine.looks = func(error) {}, true // it is shown below, and changes nothing
+	confine.tell, confine.looks = func(error) {}, command == "" // it is shown below, and changes nothing
+	defer confine.close()
 	call := &tool.Call{Agent: agent, Dir: o.Directory, Root: o.Worktree}
 	out := sandboxJSON{Landlock: runner.Kernel().Landlock, Available: true}
 	if why := runner.Kernel().Available(false); why != nil {

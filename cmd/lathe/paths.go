@@ -2,6 +2,8 @@ package main
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -29,6 +31,14 @@ func (f folders) skills() string       { return filepath.Join(f.cache, "skills")
 func (f folders) snapshots() string    { return filepath.Join(f.data, "snapshot") }
 func (f folders) models() string       { return filepath.Join(f.cache, "models.json") }
 func (f folders) choices() string      { return filepath.Join(f.state, "model.json") }
+
+// overlay is where changes of commands to the caches of tools are kept, for one project.
+func (f folders) overlay(root string) string {
+	sum := sha256.Sum256([]byte(root))
+	return filepath.Join(f.overlays(), hex.EncodeToString(sum[:8]))
+}
+
+func (f folders) overlays() string { return filepath.Join(f.data, "overlay") }
 
 // blobs is where large values are: with their database, since what no row there names is removed.
 func (f folders) blobs() string {

@@ -72,6 +72,7 @@ func newSetup(a *app, at folders) *agentSetup {
 func (s *agentSetup) Close() error {
 	s.pages.close()
 	s.skills.close()
+	s.confine.close()
 	return errors.Join(s.visits.close(), s.runner.Close())
 }
 
