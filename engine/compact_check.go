@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"unicode"
 )
 
 // What a summary must be, in tokens. One of a short conversation may be shorter.
@@ -57,9 +58,35 @@ func summaryFaults(text, source string, changed []string, ours bool) (faults []s
 			faults = append(faults, "it did not name "+file+", which was changed")
 		}
 	}
+	return append(faults, inventedPaths(text, source)...)
+}
+
+// plannedHeadings are those below which a path may stand that is not there yet.
+var plannedHeadings = sync.OnceValue(func() map[string]bool {
+	return map[string]bool{"objective": true, "constraints and decisions": true, "active": true, "blocked": true, "next steps": true, "open questions": true}
+})
+
+// planWords are in a line about something that is yet to be made.
+var planWords = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\b(?:to be|will|would|should|planned?|create|add|next|later|todo|not yet|does not exist|missing)\b`)
+})
+
+// inventedPaths finds paths that never occurred. One that is only planned is no fault, wherever it is named.
+func inventedPaths(text, source string) (faults []string) {
+	planned, below := map[string]bool{}, ""
+	for line := range strings.Lines(text) {
+		if h := headingIn(line); h != "" {
+			below = h
+		}
+		if plannedHeadings()[below] || planWords().MatchString(line) {
+			for _, p := range pathWords().FindAllString(line, -1) {
+				planned[path.Base(p)] = true
+			}
+		}
+	}
 	named := map[string]bool{}
 	for _, p := range pathWords().FindAllString(text, -1) {
-		if !named[p] && !strings.Contains(source, path.Base(p)) {
+		if !named[p] && !planned[path.Base(p)] && !strings.Contains(source, path.Base(p)) {
 			named[p] = true
 			faults = append(faults, "it named "+p+", which never occurred")
 		}
@@ -67,17 +94,43 @@ func summaryFaults(text, source string, changed []string, ours bool) (faults []s
 	return faults
 }
 
+// letters spells a heading as all spellings of it are compared: without marks, in small letters.
+func letters(text string) string {
+	text = strings.ReplaceAll(strings.ToLower(text), "&", " and ")
+	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) }), " ")
+}
+
+// headingIn is the heading that a line is, in small letters; "" if it is none. How it is marked does not matter: "## Next
+// steps", "### NEXT STEPS:", "**Next Steps** (numbered)" and "6. Next steps" are the same.
+func headingIn(line string) string {
+	line = strings.TrimSpace(line)
+	marked := strings.HasPrefix(line, "#") || strings.HasPrefix(line, "**") || strings.HasPrefix(line, "__")
+	before, _, colon := strings.Cut(line, ":")
+	for _, h := range summaryHeadings() {
+		name := letters(h)
+		switch {
+		case letters(line) == name, colon && letters(before) == name, marked && strings.HasPrefix(letters(line)+" ", name+" "):
+			return name
+		}
+	}
+	return ""
+}
+
 // headingFaults looks for the headings. What begins with a speech is a reply to the user.
 func headingFaults(text string) (faults []string) {
-	var missing []string
-	first := len(text)
-	for _, h := range summaryHeadings() {
-		at := strings.Index("\n"+text, "\n"+h)
-		if at < 0 {
-			missing = append(missing, h)
-			continue
+	found, first, at := map[string]bool{}, len(text), 0
+	for line := range strings.Lines(text) {
+		if h := headingIn(line); h != "" {
+			found[h] = true
+			first = min(first, at)
 		}
-		first = min(first, at)
+		at += len(line)
+	}
+	var missing []string
+	for _, h := range summaryHeadings() {
+		if !found[letters(h)] {
+			missing = append(missing, h)
+		}
 	}
 	if len(missing) > 0 {
 		faults = append(faults, "these headings were missing: "+strings.Join(missing, ", "))

@@ -16,7 +16,7 @@ import (
 const (
 	// summaryOutput is how long an answer with a summary may be, with what is thought before.
 	summaryOutput = 12_000
-	// summaryTries is how often a model is asked; then our own records are used alone.
+	// summaryTries is how often a model is asked; then the better attempt is used, if there is one.
 	summaryTries = 2
 )
 
@@ -213,6 +213,7 @@ func (c *compressing) run(ctx context.Context) error {
 	if len(c.head) == 0 && c.previous != "" { // nothing was said since
 		return c.accept(ctx, c.previous)
 	}
+	better, fewest := "", 0 // words that can be worked from, and what is wrong with them
 	for try := 1; ; try++ {
 		words, faults, err := c.tried(ctx)
 		switch {
@@ -221,12 +222,15 @@ func (c *compressing) run(ctx context.Context) error {
 		case len(faults) == 0:
 			return c.accept(ctx, words)
 		}
+		if words != "" && (better == "" || len(faults) <= fewest) {
+			better, fewest = words, len(faults)
+		}
 		c.engine.log.Warn("a summary cannot be used", "session", c.session.ID, "attempt", try, "faults", strings.Join(faults, "; "))
 		if err := c.reject(ctx); err != nil {
 			return err
 		}
 		if try == summaryTries {
-			return c.accept(ctx, "")
+			return c.accept(ctx, better)
 		}
 		if err = c.build(ctx, faults); err == nil {
 			err = c.reserve(ctx, c.busy())
@@ -237,7 +241,8 @@ func (c *compressing) run(ctx context.Context) error {
 	}
 }
 
-// tried asks once, with as many attempts as that takes, and looks at what came.
+// tried asks once, with as many attempts as that takes, and looks at what came. Without words there is nothing to work
+// from: a tool was called, or the end is missing.
 func (c *compressing) tried(ctx context.Context) (words string, faults []string, err error) {
 	err = c.persist(ctx)
 	if calledTool(err) {
@@ -258,7 +263,7 @@ func (c *compressing) tried(ctx context.Context) (words string, faults []string,
 	words = strings.TrimSpace(thoughts().ReplaceAllString(modelWords(&h), ""))
 	faults = summaryFaults(words, c.source, c.headChanges(), c.ours)
 	if c.fold.end != nil && c.fold.end.Reason == model.FinishLength {
-		faults = append(faults, "it was cut off because it was too long")
+		return "", append(faults, "it was cut off because it was too long"), nil
 	}
 	return words, faults, nil
 }

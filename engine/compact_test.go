@@ -133,8 +133,11 @@ func TestSummaryFaults(t *testing.T) {
 		{"in other words around", "Here it is:\n" + good, nil},
 		{"empty", " \n", []string{"it was empty"}},
 		{"short", strings.Join(summaryHeadings(), "\n") + "\nsrc/parse.go", []string{"it was too short to work from (about 36 tokens; at least 194)"}},
-		{"a heading is missing", strings.Replace(good, "## Blocked", "Blocked", 1), []string{"these headings were missing: ## Blocked"}},
+		{"a heading is missing", strings.Replace(good, "## Blocked", "Waiting", 1), []string{"these headings were missing: ## Blocked"}},
+		{"in another spelling", spelled(good), nil},
 		{"a changed file is missing", strings.ReplaceAll(good, "parse.go", ""), []string{"it did not name src/parse.go, which was changed"}},
+		{"a file is only planned", strings.Replace(good, "## Next steps", "## Next steps\n1. Write lib/other.go", 1) + " and lib/other.go", nil},
+		{"or said to be", good + "\n- lib/other.go: to be written", nil},
 		{"a file never occurred", good + " and lib/other.go", []string{"it named lib/other.go, which never occurred"}},
 		{"a reply", strings.Repeat("Sure, I will do that now. ", 10) + "\n" + good, []string{"it began with a reply instead of the first heading"}},
 		{"longer than all", good + strings.Repeat(" and more", 800), []string{fmt.Sprintf("it was too long (about 2131 tokens; at most %d)", tokensIn(source))}},
@@ -146,6 +149,17 @@ func TestSummaryFaults(t *testing.T) {
 	if faults := summaryFaults("Short.", "A word.", nil, false); faults != nil {
 		t.Errorf("by another's prompt: %q", faults)
 	}
+}
+
+// spelled writes the headings as models do.
+func spelled(text string) string {
+	for h, other := range map[string]string{
+		"## Objective": "**Objective**", "## Constraints and decisions": "### CONSTRAINTS & DECISIONS:", "## Done": "Done:", "## Active": "# active",
+		"## Next steps": "6. Next Steps", "## Open questions": "__Open questions__ (for the user)", "## Files": "## Files (touched)",
+	} {
+		text = strings.Replace(text, h, other, 1)
+	}
+	return text
 }
 
 // The prompt asks for what is checked, and says what summaries get wrong (trap 90).
