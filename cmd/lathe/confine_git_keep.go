@@ -76,7 +76,8 @@ func (g *gitProject) take() []string {
 // gitKeeper looks after git around one command.
 type gitKeeper struct {
 	*gitProject
-	configs []string // of which it gets copies
+	configs []string // of which it gets copies, where
+	mounts  bool     // there can be mounts
 
 	mu   sync.Mutex
 	view *gitguard.View
@@ -94,22 +95,29 @@ func (f *confinement) keepGit(p *sandbox.Profile, root string, at folders, reads
 	if f.looks {
 		return
 	}
-	if reads || !f.kernel().Mounts {
+	if reads {
 		configs = nil
 	}
-	p.Keeper = &gitKeeper{gitProject: g, configs: configs}
+	p.Keeper = &gitKeeper{gitProject: g, configs: configs, mounts: f.kernel().Mounts}
 }
+
+// mostHeld is how many configuration files are looked at often while commands run, the project's own
+// first.
+const mostHeld = 20
 
 // Begin gives the command copies of the configuration files.
 func (k *gitKeeper) Begin(p *sandbox.Profile) error {
 	changes, since := gitguard.Recover(k.folder, k.root)
 	k.add(tellChanges(changes))
 	k.add(tellFindings(k.Watch.Begin(placeOfGit(k.root), since)))
+	if len(k.configs) > 0 && !p.Reads {
+		k.Watch.Hold(k.configs[:min(len(k.configs), mostHeld)])
+	}
 	configs := slices.DeleteFunc(slices.Clone(k.configs), func(path string) bool {
 		info, err := os.Lstat(path)
 		return err == nil && !info.Mode().IsRegular() // a link is watched, and what it leads to bound
 	})
-	if len(configs) == 0 || p.Reads {
+	if len(configs) == 0 || p.Reads || !k.mounts {
 		return nil
 	}
 	view, err := gitguard.OpenView(k.folder, k.root, configs)

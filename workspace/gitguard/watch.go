@@ -22,6 +22,7 @@ import (
 type Watch struct {
 	root  string
 	aside func(path string) error
+	held  heldFiles
 
 	mu       sync.Mutex
 	place    Place
@@ -47,7 +48,7 @@ const Held = 100
 // NewWatch makes one for a project. Aside moves a file or folder away without destroying it and
 // without following links.
 func NewWatch(root string, aside func(path string) error) *Watch {
-	return &Watch{root: root, aside: aside, original: map[string]stamp{}, execs: map[string][]string{}}
+	return &Watch{root: root, aside: aside, held: heldFiles{aside: aside}, original: map[string]stamp{}, execs: map[string][]string{}}
 }
 
 // Begin is called before a command starts. Since is from when on commands changed files here that
@@ -64,6 +65,9 @@ func (w *Watch) Begin(p Place, since time.Time) []Finding {
 	}
 	return w.check(repos)
 }
+
+// Hold looks after configuration files until no command is left. It is called after Begin.
+func (w *Watch) Hold(files []string) { w.held.hold(files) }
 
 // Inside finds the repositories inside of the project, as Begin does, without beginning anything.
 func (w *Watch) Inside() []string {
@@ -86,8 +90,9 @@ func (w *Watch) inside(repos []found) (paths []string) {
 func (w *Watch) Check(full bool) []Finding {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	held := w.held.take()
 	if full {
-		return w.check(w.repos())
+		return append(held, w.check(w.repos())...)
 	}
 	repos := slices.Clone(w.made)
 	if f, _ := list(w.root); f.bare {
@@ -96,14 +101,16 @@ func (w *Watch) Check(full bool) []Finding {
 	if dot := filepath.Join(w.root, ".git"); exists(dot) {
 		repos = append(repos, found{path: dot})
 	}
-	return w.check(repos)
+	return append(held, w.check(repos)...)
 }
 
 // End is called when nothing of a command is left.
 func (w *Watch) End() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.live--
+	if w.live--; w.live == 0 {
+		w.held.release()
+	}
 }
 
 // repos finds the repositories of the project: those in it, and the gitlinks where not all folders

@@ -1,0 +1,171 @@
+package gitguard
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// A mount that covers a file for a command goes away when somebody outside replaces the file, which
+// is how git of the user changes its configuration. From then on, processes of that command can
+// write the real one. So while commands run, files that were replaced are looked at often, and keys
+// that are not allowed are set back: who wrote them cannot be known.
+
+// lookTime is how often they are looked at: sooner than editors that watch a repository run git.
+const lookTime = 20 * time.Millisecond
+
+// heldFile is a configuration file that commands must not change.
+type heldFile struct {
+	path  string
+	open  *os.File // as it was, so that its number is not given to another
+	text  []byte   // what the user's git wrote, for all that is known
+	seen  stamp
+	loose bool // it was replaced
+}
+
+// heldFiles are those of one project, while commands run.
+type heldFiles struct {
+	aside func(path string) error
+
+	mu    sync.Mutex
+	files []*heldFile
+	found []Finding
+	stop  chan struct{}
+	ended chan struct{}
+}
+
+// hold begins to look after files; those that are not there are left out.
+func (h *heldFiles) hold(paths []string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, path := range paths {
+		if slices.ContainsFunc(h.files, func(f *heldFile) bool { return f.path == path }) {
+			continue
+		}
+		text, err := readRegular(path)
+		if err != nil {
+			continue
+		}
+		f := &heldFile{path: path, text: text}
+		if f.open, err = os.OpenFile(path, os.O_RDONLY|openFlags, 0); err == nil {
+			h.files = append(h.files, f)
+		}
+	}
+	if h.stop != nil || len(h.files) == 0 {
+		return
+	}
+	h.stop, h.ended = make(chan struct{}), make(chan struct{})
+	go h.run(h.stop, h.ended)
+}
+
+func (h *heldFiles) run(stop <-chan struct{}, ended chan<- struct{}) {
+	defer close(ended)
+	tick := time.NewTicker(lookTime)
+	defer tick.Stop()
+	for {
+		select {
+		case <-stop:
+			return
+		case <-tick.C:
+			h.look()
+		}
+	}
+}
+
+// look sets back what is not allowed in files that were replaced.
+func (h *heldFiles) look() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, f := range h.files {
+		if finding, bad := f.look(h.aside); bad {
+			h.found = append(h.found, finding)
+		}
+	}
+}
+
+// take returns what was found since the last time.
+func (h *heldFiles) take() []Finding {
+	h.look()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	found := h.found
+	h.found = nil
+	return found
+}
+
+// release ends it. What was found stays.
+func (h *heldFiles) release() {
+	h.look()
+	h.mu.Lock()
+	stop, ended := h.stop, h.ended
+	for _, f := range h.files {
+		_ = f.open.Close() // it was only read
+	}
+	h.files, h.stop, h.ended = nil, nil, nil
+	h.mu.Unlock()
+	if stop != nil {
+		close(stop)
+		<-ended
+	}
+}
+
+func (f *heldFile) look(aside func(string) error) (Finding, bool) {
+	info, err := os.Lstat(f.path)
+	if err != nil || stampOf(info) == f.seen {
+		return Finding{}, false
+	}
+	was, err := f.open.Stat()
+	if f.loose = f.loose || err != nil || !os.SameFile(was, info); !f.loose {
+		if text, err := readRegular(f.path); err == nil {
+			f.text, f.seen = text, stampOf(info) // no command can have written it
+		}
+		return Finding{}, false
+	}
+	var bad []string
+	_, err = update(f.path, func(now []byte) (m Merged, err error) {
+		m, bad, err = setBack(f.text, now)
+		return m, err
+	})
+	switch {
+	case errors.Is(err, errUnreadable):
+		bad, err = []string{"what git cannot read"}, errors.Join(aside(f.path), os.WriteFile(f.path, f.text, 0o644))
+	case err != nil:
+		return Finding{}, false // it is locked: the next time
+	}
+	if info, err := os.Lstat(f.path); err == nil && time.Since(stampOf(info).time) > settled {
+		f.seen = stampOf(info)
+	}
+	return Finding{
+		Path: f.path, Err: err,
+		Why: "somebody set " + strings.Join(bad[:min(len(bad), 10)], ", ") + " while a command ran that could reach the file, since another program had replaced it; it is as it was, and can be set again when no command runs",
+	}, len(bad) > 0
+}
+
+// setBack gives the keys that are not allowed the values that they had.
+func setBack(was, now []byte) (m Merged, keys []string, err error) {
+	old, err1 := parse(was)
+	has, err2 := parse(now)
+	if err2 != nil || err1 != nil && !bytes.Equal(was, now) {
+		return m, nil, errUnreadable
+	}
+	text := now
+	for _, key := range changedKeys(old, has) {
+		if mayChange(key, old.values[key], has.values[key], nil) {
+			continue
+		}
+		name := has.names[key]
+		if name == "" {
+			name = old.names[key]
+		}
+		if text, err = setValues(text, key, name, old.values[key]); err != nil {
+			return m, nil, errUnreadable
+		}
+		keys = append(keys, key)
+		m.Text = text
+	}
+	return m, keys, nil
+}
