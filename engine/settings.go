@@ -123,6 +123,7 @@ type Model struct {
 	Price  model.Price
 	// Limits in tokens; 0 is not known. Output is how long an answer may be here.
 	Context, Input, Output int
+	Longest                int  // tokens of an answer that the model can give at most
 	Temperature            bool // takes one
 	// What its family does best with, where an agent says nothing.
 	DefaultTemperature, DefaultTopP *float64

@@ -66,7 +66,7 @@ func (t traced) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Eve
 
 // metered is the client of a model whose requests are counted, and traced if anyone wants that.
 func (e *Engine) metered(m *Model) model.Model {
-	client := m.Client
+	var client model.Model = model.Bounded{Model: m.Client, Output: m.Longest}
 	if e.tracer != nil {
 		client = traced{client, e.tracer, m.Ref}
 	}

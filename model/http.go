@@ -179,6 +179,7 @@ type watchedBody struct {
 	gap   time.Duration
 	ctx   context.Context
 	begun bool          // the first bytes have come
+	read  int           // bytes so far
 	heard bool          // somebody tells what comes of them, see Heard
 	vain  time.Duration // waited since something did
 }
@@ -221,7 +222,10 @@ func (b *watchedBody) Read(p []byte) (int, error) {
 		b.begun = true
 		b.dog.watch(b.gap, "the provider sent nothing for %s in the middle of its answer")
 	}
+	b.read += n
 	switch quiet := b.tooQuiet(); {
+	case b.read > maxWire:
+		err = TooLong("data", maxWire)
 	case err != nil && !errors.Is(err, io.EOF):
 		err = TransportError(b.ctx, err)
 	case err == nil && quiet != nil:

@@ -21,7 +21,7 @@ func (a *app) answer(ctx context.Context, q question) error {
 	if a.json {
 		show = s.line
 	}
-	for e, err := range q.model.Stream(ctx, q.request) {
+	for e, err := range (model.Bounded{Model: q.model, Output: q.limit}).Stream(ctx, q.request) {
 		if err == nil {
 			s.note(e)
 			err = show(e)

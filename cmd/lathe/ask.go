@@ -109,6 +109,7 @@ type question struct {
 	model   model.Model
 	info    provider.Info
 	request model.Request
+	limit   int // of the model's answers in tokens; 0 is not known
 }
 
 func (a *app) askModel(ctx context.Context, f askFlags, text string) error {
@@ -131,6 +132,7 @@ func (a *app) askModel(ctx context.Context, f askFlags, text string) error {
 			return err
 		}
 		q.request.Messages = []model.Message{{Role: model.UserRole, Content: []model.Content{model.TextContent{Text: text}}}}
+		q.limit = int(m.Limit.Output)
 		maps.Copy(q.request.Options, options)
 		return a.answer(ctx, q)
 	}

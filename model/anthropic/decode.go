@@ -27,7 +27,7 @@ type decoder struct {
 type block struct {
 	wire.Block
 	kind      string // of the wire
-	signature string
+	signature wire.Opaque
 	redacted  string
 }
 
@@ -165,7 +165,8 @@ func (d *decoder) begin(index int, w wireBlock) []model.Event {
 	if old := d.open(index); old != nil { // an index that comes twice is another block
 		left = d.end(index)
 	}
-	b := &block{kind: w.Type, signature: w.Signature, Block: wire.Block{ID: strconv.Itoa(index), Name: w.Name}}
+	b := &block{kind: w.Type, Block: wire.Block{ID: strconv.Itoa(index), Name: w.Name}}
+	_ = b.signature.Add(w.Signature) // of one event, which is bounded: it is too long with the next
 	preset := ""
 	switch w.Type {
 	case "text":
@@ -209,7 +210,7 @@ func (d *decoder) delta(index int, w *wireDelta) ([]model.Event, error) {
 	case "input_json_delta":
 		return d.grow(b, wire.InputBlock, w.PartialJSON)
 	case "signature_delta":
-		b.signature += w.Signature
+		return nil, b.signature.Add(w.Signature)
 	case "citations_delta":
 		if w.Citation != nil && w.Citation.URL != "" {
 			return []model.Event{model.Source{ID: w.Citation.URL, URL: w.Citation.URL, Title: w.Citation.Title}}, nil
@@ -242,7 +243,7 @@ func (d *decoder) end(index int) []model.Event {
 	}
 	switch {
 	case b.Kind == wire.ReasoningBlock:
-		b.Meta = reasoningMeta(b.signature, b.redacted)
+		b.Meta = reasoningMeta(b.signature.String(), b.redacted)
 	case b.Executed:
 		b.Meta = resultMeta(b.kind)
 	}

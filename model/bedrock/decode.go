@@ -28,8 +28,8 @@ type decoder struct {
 // block is a piece of content under way.
 type block struct {
 	wire.Block
-	signature string
-	redacted  string
+	signature wire.Opaque
+	redacted  wire.Opaque
 }
 
 // wireEvent has the members of all events that are used; each has some of them.
@@ -187,8 +187,12 @@ func (d *decoder) delta(e wireEvent) (out []model.Event, err error) {
 				b = d.open(e.Index, wire.ReasoningBlock)
 				out = d.start(append(out, b.Start()))
 			}
-			b.signature += w.Reasoning.Signature
-			b.redacted += w.Reasoning.Redacted
+			if err := b.signature.Add(w.Reasoning.Signature); err != nil {
+				return nil, err
+			}
+			if err := b.redacted.Add(w.Reasoning.Redacted); err != nil {
+				return nil, err
+			}
 		}
 		return out, nil
 	case w.Citation != nil:
@@ -235,7 +239,7 @@ func (d *decoder) end(index int) []model.Event {
 		return nil
 	}
 	if b.Kind == wire.ReasoningBlock {
-		b.Meta = reasoningMeta(b.signature, b.redacted)
+		b.Meta = reasoningMeta(b.signature.String(), b.redacted.String())
 	}
 	return b.End()
 }

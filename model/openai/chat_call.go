@@ -29,6 +29,9 @@ type callPiece struct {
 	extra     json.RawMessage
 }
 
+// longestName is how long the name of a tool may be, in bytes; ours have 64 at most.
+const longestName = 4096
+
 // call takes in a piece of a call.
 func (d *chatDecoder) call(p callPiece) error {
 	c := d.find(&p)
@@ -46,6 +49,9 @@ func (d *chatDecoder) call(p callPiece) error {
 			c.name = p.name
 		} else {
 			c.name += p.name
+		}
+		if len(c.name) > longestName {
+			return model.TooLong("the name of a tool", longestName)
 		}
 	}
 	return d.argue(c, p.arguments)

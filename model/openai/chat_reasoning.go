@@ -15,6 +15,7 @@ type thought struct {
 	open    bool
 	join    wire.Joiner
 	details []*reasoningDetail
+	size    int    // of their encrypted parts
 	opaque  string // of GitHub
 }
 
@@ -107,6 +108,9 @@ func (d *chatDecoder) detail(w *wireDetail, told bool) error {
 	}
 	d.openThought()
 	t := &d.thought
+	if t.size += len(w.Data) + len(w.Signature); t.size > model.MaxOpaque {
+		return model.TooLong("opaque data", model.MaxOpaque)
+	}
 	n := len(t.details)
 	if n == 0 || !t.details[n-1].continues(w) {
 		t.details = append(t.details, &reasoningDetail{wireDetail: *w})

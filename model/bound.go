@@ -1,0 +1,99 @@
+package model
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"github.com/lathe-agent/lathe"
+)
+
+// What one answer may bring. A provider that never stops fills the memory else.
+const (
+	bytesPerToken = 16        // of text, reasoning and arguments; four are usual
+	unknownText   = 32 << 20  // where the limit of the model is not known
+	MaxOpaque     = 32 << 20  // signatures, encrypted reasoning, results and images of the provider's own
+	maxWire       = 512 << 20 // as it comes over the network
+)
+
+// TooLong is the error of an answer that is longer than it can be. It is not tried again, and what
+// came of the answer stays.
+func TooLong(what string, limit int) *lathe.Error {
+	message := fmt.Sprintf("the provider sent more than %d KB of %s, which no answer of this model has; what came so far is kept", limit>>10, what)
+	return &lathe.Error{Code: lathe.Refused, Message: message, Fault: &lathe.APIFault{Message: message}}
+}
+
+// Bounded is a model whose answers end in an error where they are longer than they can be. Output is
+// the model's limit in tokens, 0 where it is not known.
+type Bounded struct {
+	Model
+	Output int
+}
+
+// Stream passes on what the model says up to the limits.
+func (b Bounded) Stream(ctx context.Context, r Request) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		limit := unknownText
+		if b.Output > 0 {
+			limit = bytesPerToken * max(b.Output, r.MaxOutput)
+		}
+		c := counted{limit: limit, inputs: map[string]int{}}
+		for ev, err := range b.Model.Stream(ctx, r) {
+			if err == nil {
+				if err := c.add(ev); err != nil {
+					yield(nil, err)
+					return
+				}
+			}
+			if !yield(ev, err) {
+				return
+			}
+		}
+	}
+}
+
+// counted is how much of an answer has come, in bytes.
+type counted struct {
+	limit        int
+	text, opaque int
+	inputs       map[string]int // of calls, by their ids: the whole call repeats its pieces
+}
+
+func (c *counted) add(ev Event) error {
+	switch e := ev.(type) {
+	case TextDelta:
+		c.text += len(e.Text)
+	case ReasoningDelta:
+		c.text += len(e.Text)
+		if len(e.Meta) > MaxOpaque { // it replaces the one before
+			return TooLong("opaque data", MaxOpaque)
+		}
+	case InputDelta:
+		c.text += len(e.Text)
+		c.inputs[e.ID] += len(e.Text)
+	case InputStart:
+		c.text += len(e.ID) + len(e.Name)
+	case ToolCall:
+		c.text += max(0, len(e.Input)-c.inputs[e.ID]) + len(e.ID) + len(e.Name)
+		delete(c.inputs, e.ID)
+		c.opaque += len(e.Meta)
+	case ToolResult:
+		c.opaque += len(e.Output) + len(e.Meta)
+	case TextEnd:
+		c.opaque += len(e.Meta)
+	case ReasoningStart:
+		c.opaque += len(e.Meta)
+	case ReasoningEnd:
+		c.opaque += len(e.Meta)
+	case Finish:
+		c.opaque += len(e.Meta)
+	case Start, TextStart, InputEnd, Source, Used:
+	}
+	switch {
+	case c.text > c.limit:
+		return TooLong("text", c.limit)
+	case c.opaque > MaxOpaque:
+		return TooLong("opaque data", MaxOpaque)
+	}
+	return nil
+}
