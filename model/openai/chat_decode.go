@@ -210,6 +210,9 @@ func (d *chatDecoder) scanned(s chatDelta) error {
 	if err := d.think(s.reasoning); err != nil {
 		return err
 	}
+	if s.reasoning != nil {
+		d.cameIn(s.field)
+	}
 	if s.seen&seenDetails != 0 {
 		w := wireDetail{Type: "reasoning.text", Text: s.detail.text, Format: d.thought.format(s.detail.format), Index: s.detail.index}
 		if err := d.detail(&w, s.reasoning != nil); err != nil {

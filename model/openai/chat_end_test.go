@@ -123,7 +123,7 @@ func TestChat_Whole(t *testing.T) {
 			start c1 m
 			reasoning 0
 			reasoning 0 + "Hm"
-			reasoning 0 end
+			reasoning 0 end {"openaiCompatible":{"reasoningField":"reasoning_content"}}
 			text 1
 			text 1 + "Hi"
 			used in=9 read=0 write=0 out=4 reasoning=0 total=13

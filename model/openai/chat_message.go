@@ -18,6 +18,7 @@ type answer struct {
 	thoughts []string
 	details  [][]byte // OpenRouter's, as they came
 	opaque   string   // GitHub's
+	field    string   // in which the thoughts came
 	calls    []model.CallContent
 }
 
@@ -75,13 +76,17 @@ func (a *answer) think(c model.ReasoningContent) {
 		OpenRouter struct {
 			Details []json.RawMessage `json:"reasoning_details"`
 		}
-		Copilot struct{ ReasoningOpaque string }
+		Copilot          struct{ ReasoningOpaque string }
+		OpenAICompatible struct{ ReasoningField string }
 	}
 	if len(c.Meta) > 0 && wire.Unmarshal(c.Meta, &meta) == nil {
 		for _, d := range meta.OpenRouter.Details {
 			a.details = append(a.details, []byte(d))
 		}
 		a.opaque = or(meta.Copilot.ReasoningOpaque, a.opaque)
+		if f := meta.OpenAICompatible.ReasoningField; f == contentField || f == plainField { // nothing else is sent
+			a.field = f
+		}
 	}
 	if c.Text != "" {
 		a.thoughts = append(a.thoughts, c.Text)
@@ -89,10 +94,11 @@ func (a *answer) think(c model.ReasoningContent) {
 }
 
 // thoughts gives the reasoning back: as the server asked for it, else in the field that the
-// model wants to find, which must be there even if it is empty.
+// model wants to find, which must be there even if it is empty, else in the field it came in.
 func (w chatWriter) thoughts(b []byte, a answer) []byte {
 	all := strings.Join(a.thoughts, "\n\n")
 	switch {
+	case w.dialect.NoReasoning && a.opaque == "":
 	case len(a.details) > 0:
 		b = append(b, `,"reasoning_details":[`...)
 		return append(append(b, bytes.Join(a.details, []byte{','})...), ']')
@@ -101,6 +107,9 @@ func (w chatWriter) thoughts(b []byte, a answer) []byte {
 		return lathe.AppendJSONString(append(b, `,"reasoning_opaque":`...), a.opaque)
 	case w.dialect.Reasoning != "":
 		b = lathe.AppendJSONString(append(b, ','), w.dialect.Reasoning)
+		return lathe.AppendJSONString(append(b, ':'), all)
+	case a.field != "" && all != "":
+		b = lathe.AppendJSONString(append(b, ','), a.field)
 		return lathe.AppendJSONString(append(b, ':'), all)
 	}
 	return b

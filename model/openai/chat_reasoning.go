@@ -17,7 +17,14 @@ type thought struct {
 	details []*reasoningDetail
 	size    int    // of their encrypted parts
 	opaque  string // of GitHub
+	field   string // in which the words came
 }
+
+// The fields in which servers send thoughts, and take them back.
+const (
+	contentField = "reasoning_content"
+	plainField   = "reasoning"
+)
 
 // reasoningDetail gathers the pieces of one of OpenRouter's details.
 type reasoningDetail struct {
@@ -30,11 +37,15 @@ type reasoningDetail struct {
 // send the same words under more than one.
 func (d *chatDecoder) reason(w *delta) error {
 	told := false
-	for _, raw := range [][]byte{w.ReasoningContent, w.Reasoning, w.ReasoningText} {
-		if len(raw) > 2 && raw[0] == '"' {
-			if err := d.think(raw); err != nil {
+	for _, f := range []struct {
+		name string
+		raw  []byte
+	}{{contentField, w.ReasoningContent}, {plainField, w.Reasoning}, {"", w.ReasoningText}} {
+		if len(f.raw) > 2 && f.raw[0] == '"' {
+			if err := d.think(f.raw); err != nil {
 				return err
 			}
+			d.cameIn(f.name)
 			told = true
 			break
 		}
@@ -65,6 +76,13 @@ func (d *chatDecoder) think(raw []byte) error {
 		d.emit(model.ReasoningDelta{ID: d.thought.id, Text: text})
 	}
 	return nil
+}
+
+// cameIn notes the field of the thought that is open.
+func (d *chatDecoder) cameIn(field string) {
+	if d.thought.open {
+		d.thought.field = or(d.thought.field, field)
+	}
 }
 
 // openThought begins a reasoning, if none is open. Words that come after it are another text.
@@ -160,6 +178,9 @@ func (t *thought) meta() model.Meta {
 		return append(b, `]}}`...)
 	case t.opaque != "":
 		b := lathe.AppendJSONString([]byte(`{"copilot":{"reasoningOpaque":`), t.opaque)
+		return append(b, '}', '}')
+	case t.field != "":
+		b := lathe.AppendJSONString([]byte(`{"openaiCompatible":{"reasoningField":`), t.field)
 		return append(b, '}', '}')
 	}
 	return nil

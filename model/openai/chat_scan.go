@@ -5,6 +5,7 @@ import "github.com/lathe-agent/lathe/internal/jsonscan"
 // chatDelta is what a chunk adds, as JSON strings with their quotes; nil for nothing.
 type chatDelta struct {
 	reasoning, content, arguments []byte
+	field                         string // of the reasoning
 	index                         number // of the call
 	hasCall                       bool
 	detail                        chatDetail
@@ -75,11 +76,11 @@ func (s *chatDelta) delta(c *jsonscan.Cursor) bool {
 			s.content, ok = c.TextOrNull()
 			return ok && s.seen.First(seenContent)
 		case "reasoning_content":
-			return s.seen.First(seenReasoningContent) && s.think(c)
+			return s.seen.First(seenReasoningContent) && s.think(c, contentField)
 		case "reasoning":
-			return s.seen.First(seenReasoning) && s.think(c)
+			return s.seen.First(seenReasoning) && s.think(c, plainField)
 		case "reasoning_text":
-			return s.seen.First(seenReasoningText) && s.think(c)
+			return s.seen.First(seenReasoningText) && s.think(c, "")
 		case "reasoning_details":
 			return s.seen.First(seenDetails) && c.Is('[') && s.detail.scan(c) && c.Is(']')
 		case "tool_calls":
@@ -96,11 +97,11 @@ func (s *chatDelta) delta(c *jsonscan.Cursor) bool {
 }
 
 // think reads a thought; which of two counts is not for a scanner to know.
-func (s *chatDelta) think(c *jsonscan.Cursor) bool {
+func (s *chatDelta) think(c *jsonscan.Cursor, field string) bool {
 	words, ok := c.TextOrNull()
 	if len(words) > 2 {
 		ok = ok && s.reasoning == nil
-		s.reasoning = words
+		s.reasoning, s.field = words, field
 	}
 	return ok
 }

@@ -30,7 +30,7 @@ func TestChat_Said(t *testing.T) {
 			start c1 m
 			reasoning 0
 			reasoning 0 + "Hm."
-			reasoning 0 end
+			reasoning 0 end {"openaiCompatible":{"reasoningField":"reasoning_content"}}
 			text 1
 			text 1 + "Yes"
 			text 1 end
@@ -39,7 +39,7 @@ func TestChat_Said(t *testing.T) {
 			start c1 m
 			reasoning 0
 			reasoning 0 + "Hm."
-			reasoning 0 end
+			reasoning 0 end {"openaiCompatible":{"reasoningField":"reasoning_content"}}
 			finish stop stop`},
 		{"reasoning_text", chunks("stop", `"reasoning_text":"Hm"`, `"reasoning_opaque":"xyz"`, `"content":"Yes"`), `
 			start c1 m
@@ -54,13 +54,13 @@ func TestChat_Said(t *testing.T) {
 			start c1 m
 			reasoning 0
 			reasoning 0 + "a"
-			reasoning 0 end
+			reasoning 0 end {"openaiCompatible":{"reasoningField":"reasoning"}}
 			text 1
 			text 1 + "b"
 			text 1 end
 			reasoning 2
 			reasoning 2 + "c"
-			reasoning 2 end
+			reasoning 2 end {"openaiCompatible":{"reasoningField":"reasoning"}}
 			text 3
 			text 3 + "d"
 			text 3 end

@@ -14,9 +14,11 @@ type Dialect struct {
 	Flat       bool   `json:"flat,omitempty"`       // takes texts only as one string
 
 	// Reasoning is the field in which a message gives its thoughts back, also when it has
-	// none; "" means that they are not given back. In Responses any value says that the
-	// model reasons, so that its encrypted thoughts are asked for.
+	// none; "" means the field in which the server sent them, and none where it sent none. In
+	// Responses any value says that the model reasons, so that its encrypted thoughts are asked for.
 	Reasoning string `json:"reasoning,omitempty"`
+	// NoReasoning is for servers that send thoughts and refuse to get them back.
+	NoReasoning bool `json:"noReasoning,omitempty"`
 	// Effort is where effort goes: "" means reasoning_effort, another name an object of
 	// that name with a field effort.
 	Effort string `json:"effort,omitempty"`

@@ -272,3 +272,30 @@ func TestDialect_Families(t *testing.T) {
 		}
 	}
 }
+
+// Servers that are known to refuse thoughts do not get them back, wherever they are configured; others get what they sent.
+func TestDialect_RefusesThoughts(t *testing.T) {
+	for settings, want := range map[string]bool{
+		`{"own":{"options":{"baseURL":"http://127.0.0.1:8080/v1"},"models":{"m":{}}}}`:                                     false,
+		`{"own":{"options":{"baseURL":"https://api.cerebras.ai/v1"},"models":{"m":{}}}}`:                                   true,
+		`{"own":{"options":{"baseURL":"https://api.groq.com/openai/v1"},"models":{"m":{}}}}`:                               true,
+		`{"own":{"options":{"baseURL":"https://notgroq.com/v1"},"models":{"m":{}}}}`:                                       false,
+		`{"own":{"npm":"@ai-sdk/groq","models":{"m":{}}}}`:                                                                 true,
+		`{"own":{"npm":"@ai-sdk/groq","models":{"m":{"interleaved":{"field":"reasoning"}}}}}`:                              false,
+		`{"own":{"npm":"@ai-sdk/openai-compatible","options":{"baseURL":"https://x.example/v1"},"models":{"gpt-oss":{}}}}`: false,
+	} {
+		cat := catalogue(t, settings)
+		m, err := cat.Find(cat.Provider("own").Sorted()[0].Ref())
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := cat.Provider(m.Provider)
+		o, err := readOptions(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := (&client{provider: p, model: m, options: o, speaks: speaks(m), base: o.BaseURL}).dialect(Chat); d.NoReasoning != want {
+			t.Errorf("%s: %+v", settings, d)
+		}
+	}
+}

@@ -1,6 +1,8 @@
 package provider
 
 import (
+	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/lathe-agent/lathe/model/catalog"
@@ -104,6 +106,22 @@ func (c *client) wantsThoughts(p Protocol) bool {
 	return p == Chat && c.model.Reasoning && strings.Contains(strings.ToLower(c.model.APIID), "deepseek")
 }
 
+// refusesThoughts reports whether the server is known not to take its thoughts back in the field it sent them in: Groq
+// does for some models only, Cerebras, Mistral and OpenAI for none. Others get what they sent.
+func (c *client) refusesThoughts() bool {
+	switch c.model.NPM {
+	case catalog.Groq, catalog.Cerebras, catalog.Copilot, catalog.Mistral, catalog.OpenAI, catalog.Azure:
+		return true
+	}
+	at, err := url.Parse(c.base)
+	if err != nil {
+		return false
+	}
+	return slices.ContainsFunc([]string{"groq.com", "cerebras.ai", "mistral.ai", "openai.com"}, func(domain string) bool {
+		return at.Hostname() == domain || strings.HasSuffix(at.Hostname(), "."+domain)
+	})
+}
+
 // dialect is how the server of this model differs from what most take.
 func (c *client) dialect(p Protocol) openai.Dialect {
 	id := strings.ToLower(c.model.APIID)
@@ -148,6 +166,7 @@ func (c *client) dialect(p Protocol) openai.Dialect {
 	if d.Reasoning == "" && c.wantsThoughts(p) {
 		d.Reasoning = "reasoning_content"
 	}
+	d.NoReasoning = p == Chat && d.Reasoning == "" && c.refusesThoughts()
 	if d.MaxTokens == "" && strings.HasPrefix(id, "gpt-5") {
 		d.MaxTokens = "max_completion_tokens" // they take no other, whoever serves them
 	}
