@@ -156,7 +156,11 @@ func (s *stepping) described(spec tool.Spec) string {
 	if !spec.Agent {
 		return spec.Description
 	}
-	text := spec.Description + "\n\nAgents:"
+	text := spec.Description
+	if n := s.settings.Subagents.Brief; n > 0 {
+		text += fmt.Sprintf("\n- The prompt of a new task has at least %d words; a shorter one is refused.", n)
+	}
+	text += "\n\nAgents:"
 	for _, name := range s.delegates() {
 		about := "only when the user asks for it"
 		if i := slices.IndexFunc(s.settings.Agents, func(a Agent) bool { return a.Name == name }); s.settings.Agents[i].Description != "" {

@@ -263,6 +263,9 @@ func (a *applying) result(files []patched) (Result, error) {
 		f.tell(a.call)
 		letter := map[patch.Kind]string{patch.Add: "A", patch.Update: "M", patch.Move: "M", patch.Delete: "D"}[f.Kind]
 		fmt.Fprintf(&out, "\n%s %s (+%d −%d)", letter, f.to.Rel, f.Additions, f.Deletions)
+		for _, s := range f.Shifts {
+			out.WriteString("\n  " + shiftWords(s))
+		}
 		if f.Kind != patch.Delete {
 			sums[f.to.Path] = sumOf([]byte(f.After))
 		}
@@ -270,6 +273,15 @@ func (a *applying) result(files []patched) (Result, error) {
 	a.cfg.Seen.note(a.call, sums)
 	a.call.Host.Progress("", meta)
 	return Result{Title: out.String(), Output: out.String(), Metadata: withSeen(meta, sums)}, nil
+}
+
+// shiftWords says that a hunk was found at another indentation, and what became of its lines.
+func shiftWords(s patch.HunkShift) string {
+	what := "its + lines were moved to the indentation of the file"
+	if !s.Uniform {
+		what = "not all of its lines by the same amount, so its + lines were written as given; look whether they stand right"
+	}
+	return fmt.Sprintf("Hunk %d, line %d: the file has %s where the patch has %s; %s.", s.Hunk, s.Line, indentWords(s.File), indentWords(s.Given), what)
 }
 
 // tell publishes what became of a file.

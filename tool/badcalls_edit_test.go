@@ -181,7 +181,7 @@ func meantBadly() []badCall {
 	body("no file named", wrap("@@\n-\treturn a + b\n"), "Line 2", "*** Update File: <path>")
 	body("no change", wrap("*** Update File: f.go\n@@\n \treturn a + b\n"), "change nothing")
 	body("only added", wrap("*** Update File: f.go\n@@ func add(a, b int) int {\n+\tx()\n"), "only adds lines", `" func add(a, b int) int {"`)
-	body("not there", wrap("*** Update File: f.go\n@@\n func add(a, b int) int {\n-\treturn a * b\n+\treturn b * a\n"), "Hunk 1", `"\treturn a * b"`, "4: \treturn a + b")
+	body("not there", wrap("*** Update File: f.go\n@@\n func add(a, b int) int {\n-\treturn a * b\n+\treturn b * a\n"), "Hunk 1", "the patch |\treturn a * b", "4: \treturn a + b")
 	body("anchor not there", wrap("*** Update File: f.go\n@@ func mul(a, b int) int {\n-\treturn a + b\n"), `"func mul(a, b int) int {"`, "func add")
 	body("twice", wrap("*** Update File: f.go\n@@\n }\n+// end\n"), "2 times", "lines 5, 9")
 	body("wrong order", wrap("*** Update File: f.go\n@@\n-\treturn a - b\n+\tx\n@@\n-\treturn a + b\n+\ty\n"), "Hunk 2", "top to its bottom")

@@ -27,7 +27,7 @@ func changes(d *desk) map[string]struct {
 	edit := tool.EditConfig{Seen: seen}
 	a, n := filepath.Join(d.dir, "a.txt"), filepath.Join(d.dir, "new", "n.txt")
 	return map[string]c{
-		"write":  {tool.Write(tool.WriteConfig{Seen: seen}), map[string]any{"filePath": a, "content": "A\n"}, []string{"a.txt"}},
+		"write":  {tool.Write(tool.WriteConfig{Seen: seen, Unchecked: true}), map[string]any{"filePath": a, "content": "A\n"}, []string{"a.txt"}},
 		"create": {tool.Write(tool.WriteConfig{Seen: seen}), map[string]any{"filePath": n, "content": "N\n"}, []string{"new/n.txt"}},
 		"edit":   {tool.Edit(edit), map[string]any{"filePath": a, "oldString": "a", "newString": "A"}, []string{"a.txt"}},
 		"patch": {

@@ -73,7 +73,7 @@ func (o odd) run(t *testing.T) {
 	}{
 		{tool.Edit(tool.EditConfig{}), in{"filePath": "f.txt", "oldString": "two", "newString": "2"}},
 		{tool.ApplyPatch(tool.EditConfig{}), in{"patchText": "*** Begin Patch\n*** Update File: f.txt\n@@\n-two\n+2\n*** End Patch"}},
-		{tool.Write(tool.WriteConfig{}), in{"filePath": "f.txt", "content": "one\n2\n"}},
+		{tool.Write(tool.WriteConfig{Unchecked: true}), in{"filePath": "f.txt", "content": "one\n2\n"}},
 	} {
 		d.put("f.txt", o.text)
 		_, err := d.run(call.tool, call.in)
@@ -119,7 +119,7 @@ func TestContents_TwoGigabytes(t *testing.T) {
 	if info, err := os.Stat(path); err != nil || info.Size() != 2<<30 {
 		t.Errorf("it has changed: %v %v", info, err)
 	}
-	if _, err := d.run(tool.Write(tool.WriteConfig{}), in{"filePath": "big.txt", "content": "small\n"}); err != nil && !strings.Contains(err.Error(), "large") {
+	if _, err := d.run(tool.Write(tool.WriteConfig{Unchecked: true}), in{"filePath": "big.txt", "content": "small\n"}); err != nil && !strings.Contains(err.Error(), "large") {
 		t.Errorf("write: %v", err)
 	}
 }

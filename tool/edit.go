@@ -129,8 +129,8 @@ func (e editing) replace(ctx context.Context, old content) (patch.Replacement, e
 	if r := (*patch.Refusal)(nil); errors.As(err, &r) {
 		return done, e.explain(ctx, old, r)
 	}
-	if done.Shift != nil && indentationCounts(e.target.Path) {
-		return done, Failf("%s: oldString stands at another indentation than the file, and so does newString: the file has %s where newString has %s. In this kind of file that changes the meaning, so nothing was changed. "+
+	if done.Shift != nil && !done.Shift.Uniform && patch.IndentationCounts(e.target.Path) {
+		return done, Failf("%s: oldString stands at another indentation than the file, and not all of its lines by the same amount: the file has %s where oldString has %s. In this kind of file that changes the meaning, so nothing was changed. "+
 			"Send oldString and newString with the indentation of the file. Lines of the file as they are now:\n%s",
 			e.target.Shown, indentWords(done.Shift.File), indentWords(done.Shift.Given), numberLines(done.Places[0]))
 	}
@@ -191,7 +191,7 @@ func (e editing) words(old content, done patch.Replacement, diff change) string 
 	}
 	text += fmt.Sprintf(" oldString was not in the file to the letter, but one passage was found by another way (%s). What was replaced:\n%s", done.Matcher, numberLines(done.Places[0]))
 	if done.Shift != nil {
-		text += fmt.Sprintf("\nThe file has %s there, newString %s; it was written as given. Edit again if the indentation matters.",
+		text += fmt.Sprintf("\nAdjusted: the file has %s where oldString has %s, so newString was moved to the indentation of the file.",
 			indentWords(done.Shift.File), indentWords(done.Shift.Given))
 	}
 	return text
@@ -222,21 +222,6 @@ func indentWords(in string) string {
 		return counted(spaces, "space")
 	}
 	return counted(tabs, "tab") + " and " + counted(spaces, "space")
-}
-
-// indentationCounts reports whether a file is of a kind where lines mean something else when they
-// are moved to the right or left.
-func indentationCounts(path string) bool {
-	switch strings.ToLower(filepath.Ext(path)) {
-	case ".py", ".pyi", ".pyx", ".bzl", ".star", ".gd", ".nim", ".yaml", ".yml", ".mk", ".haml", ".slim", ".pug", ".sass", ".styl", ".coffee",
-		".hs", ".elm", ".fs", ".fsx", ".rst":
-		return true
-	}
-	switch filepath.Base(path) {
-	case "Makefile", "makefile", "GNUmakefile", "BUILD", "WORKSPACE", "SConstruct", "SConscript", "Snakefile":
-		return true
-	}
-	return false
 }
 
 // load reads a file of which parts are to be changed. One that is not there is no error.

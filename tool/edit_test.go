@@ -73,7 +73,8 @@ func TestEdit_Output(t *testing.T) {
 		{"longer", "f", "three", "3\n3\n3", false, "one\n\ttwo\n3\n3\n3\n\ttwo\nfive\n", ": +3 −1, lines 3–5."},
 		{"gone", "f", "three\n", "", false, "one\n\ttwo\n\ttwo\nfive\n", ": +0 −1, line 3."},
 		{"inexact", "f", "three \n\ttwo", "3", false, "one\n\ttwo\n3\nfive\n", ": +1 −2, line 3. oldString was not in the file to the letter, but one passage was found by another way (trimmed lines). What was replaced:\n3: three\n4: \ttwo"},
-		{"shifted", "f", "    two\n    three", "    2\n    three", false, "", "indented otherwise"},
+		{"shifted", "f", "    two\n    three", "    2\n    three", false, "one\n\t2\nthree\n\ttwo\nfive\n", ": +1 −1, lines 2–3. oldString was not in the file to the letter, but one passage was found by another way (trimmed lines). " +
+			"What was replaced:\n2: \ttwo\n3: three\nAdjusted: the file has 1 tab where oldString has 4 spaces, so newString was moved to the indentation of the file."},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -96,16 +97,19 @@ func TestEdit_Output(t *testing.T) {
 	}
 }
 
-// TestEdit_Indentation writes what was given at another indentation only where that does no harm.
+// TestEdit_Indentation moves what was given at another indentation, and refuses it where it has meaning
+// and nothing tells how far.
 func TestEdit_Indentation(t *testing.T) {
 	const text = "class A:\n        def f(self):\n            return 1\n"
-	call := in{"oldString": "    def f(self):\n        return 1", "newString": "    def f(self):\n        return 2"}
-	for _, tt := range []struct{ file, want, says string }{
-		{"f.py", text, "the file has 8 spaces where newString has 4 spaces"},
-		{"f.js", "class A:\n    def f(self):\n        return 2\n", "it was written as given"},
+	const moved = "class A:\n        def f(self):\n            return 2\n"
+	for _, tt := range []struct{ file, old, new, want, says string }{
+		{"f.py", "    def f(self):\n        return 1", "    def f(self):\n        return 2", moved, "Adjusted: the file has 8 spaces where oldString has 4 spaces"},
+		{"f.js", "    def f(self):\n        return 1", "    def f(self):\n        return 2", moved, "Adjusted"},
+		{"f.py", "def f(self):\nreturn 1", "def f(self):\nreturn 2", text, "not all of its lines by the same amount"},
+		{"f.js", "def f(self):\nreturn 1", "def f(self):\nreturn 2", moved, "Adjusted"},
 	} {
 		d := newDesk(t)
-		call["filePath"] = d.put(tt.file, text)
+		call := in{"oldString": tt.old, "newString": tt.new, "filePath": d.put(tt.file, text)}
 		r, err := d.run(tool.Edit(tool.EditConfig{}), call)
 		said := r.Output
 		if err != nil {

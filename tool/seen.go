@@ -112,6 +112,7 @@ func (s *Seen) step(c *Call) *stepSums {
 
 // sight is what the model has last seen of a file.
 type sight struct {
+	seen    bool   // it has seen something
 	sum     string // "" if it has seen nothing, or a content too large for a sum
 	command string // the last that the model has run since, "" if none
 }
@@ -119,13 +120,13 @@ type sight struct {
 // last returns what the model has last seen of the file at a real path.
 func (s *Seen) last(c *Call, path string) (got sight) {
 	if sum, ok := s.now(c, path); ok {
-		return sight{sum: sum}
+		return sight{seen: true, sum: sum}
 	}
 	key := quoted(path)
 	for _, m := range slices.Backward(c.Host.History()) {
 		for _, p := range slices.Backward(m.Parts) {
 			if sum, ok := sumIn(p, key); ok {
-				got.sum = sum
+				got.sum, got.seen = sum, true
 				return got
 			}
 			if got.command == "" {

@@ -51,7 +51,7 @@ func TestSyntax(t *testing.T) {
 				t.Skip(tt.needs + " is not installed")
 			}
 			d := newDesk(t)
-			r := d.must(tool.Write(tool.WriteConfig{Syntax: patient()}), in{"filePath": tt.file, "content": tt.text})
+			r := d.must(tool.Write(tool.WriteConfig{Unchecked: true, Syntax: patient()}), in{"filePath": tt.file, "content": tt.text})
 			_, line, found := strings.Cut(r.Output, "\n")
 			if found != (tt.want != "") || !strings.Contains(line, tt.want) || strings.Contains(line, "\n") {
 				t.Errorf("%q, want %q", r.Output, tt.want)
@@ -104,7 +104,7 @@ func TestSyntax_Programs(t *testing.T) {
 	}
 	d := newDesk(t)
 	write := func(s *tool.Syntax) string {
-		return d.must(tool.Write(tool.WriteConfig{Syntax: s}), in{"filePath": "a.sh", "content": "echo a\n"}).Output
+		return d.must(tool.Write(tool.WriteConfig{Unchecked: true, Syntax: s}), in{"filePath": "a.sh", "content": "echo a\n"}).Output
 	}
 	broken := "echo 'f: line 7: it is broken'; exit 2\n"
 	if out := write(&tool.Syntax{Env: fake(filepath.Join(d.out, "bin"), broken), Limit: time.Minute}); !strings.Contains(out, "line 7: it is broken") {

@@ -37,6 +37,7 @@ type WebConfig struct {
 
 const (
 	webBytes   = 5 << 20
+	webAddress = 8000 // characters
 	webTimeout = 30 * time.Second
 	webLongest = 120 * time.Second
 	webHops    = 10
@@ -98,9 +99,8 @@ func (f *fetching) run(ctx context.Context) (Result, error) {
 // parseWeb reads a URL that a model or a server gave.
 func parseWeb(raw string) (*url.URL, error) {
 	raw = strings.TrimSpace(raw)
-	const most = 8000
-	if len(raw) > most {
-		return nil, Failf("The url has %d characters, and at most %d can be fetched.", len(raw), most)
+	if len(raw) > webAddress {
+		return nil, Failf("The url has %d characters, and at most %d can be fetched.", len(raw), webAddress)
 	}
 	if scheme, _, ok := strings.Cut(raw, "://"); !ok || !strings.EqualFold(scheme, "http") && !strings.EqualFold(scheme, "https") {
 		hint := "For a file call read."

@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -62,7 +63,8 @@ func (w writing) run(ctx context.Context, content string) (Result, error) {
 		return Result{}, err
 	}
 	if err := w.check(old); err != nil {
-		return Result{}, err
+		// A protected file says so first: to read it would not help.
+		return Result{}, cmp.Or(askGuarded(ctx, w.call, w.cfg.Guard, []target{w.target}, ""), err)
 	}
 	after := old.formed(content)
 	diff := old.changed(w.target.Shown, after)
@@ -120,7 +122,12 @@ func (w writing) check(old content) error {
 		return nil
 	}
 	last := w.cfg.Seen.last(w.call, w.target.Path)
-	if last.sum == "" || last.sum == old.sum {
+	empty := !old.large && old.text == ""
+	switch {
+	case !last.seen && !empty:
+		return Failf("%s exists (%s), and you have not read it in this session, so nothing was written. Read it first: call read with {\"filePath\":%s}, then write again with what you want to keep. To change a part of it use edit.",
+			w.target.Shown, old.size(), quoted(w.target.Shown))
+	case !last.seen || last.sum == "" || last.sum == old.sum:
 		return nil
 	}
 	who := "something outside of this session changed it"

@@ -66,7 +66,7 @@ func TestWrite_Over(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			d := newDesk(t)
 			path := d.put("f", tt.old)
-			r := d.must(tool.Write(tool.WriteConfig{}), in{"filePath": path, "content": tt.content})
+			r := d.must(tool.Write(tool.WriteConfig{Unchecked: true}), in{"filePath": path, "content": tt.content})
 			if got := d.content("f"); got != tt.want || r.Output != "Overwrote "+path+tt.says || !strings.Contains(string(r.Metadata), `"exists":true`) {
 				t.Errorf("%q, %s", got, r.Output)
 			}
@@ -90,14 +90,14 @@ func TestWrite_Refused(t *testing.T) {
 		"device":       {in{"filePath": "/dev/null", "content": ""}, "is a device, not a regular file"},
 		"no content":   {in{"filePath": "f"}, `"content": required, missing`},
 	} {
-		_, err := d.run(tool.Write(tool.WriteConfig{}), tt.input)
+		_, err := d.run(tool.Write(tool.WriteConfig{Unchecked: true}), tt.input)
 		var f *tool.Failure
 		if !errors.As(err, &f) || !strings.Contains(f.Text, tt.says) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	d.refuse = "edit"
-	if _, err := d.run(tool.Write(tool.WriteConfig{}), in{"filePath": "f", "content": "x"}); lathe.CodeOf(err) != lathe.Rejected || d.content("f") != "keep" {
+	if _, err := d.run(tool.Write(tool.WriteConfig{Unchecked: true}), in{"filePath": "f", "content": "x"}); lathe.CodeOf(err) != lathe.Rejected || d.content("f") != "keep" {
 		t.Errorf("%v, %s", err, d.content("f"))
 	}
 	if len(d.told) != 0 {
@@ -112,7 +112,7 @@ func TestWrite_Outside(t *testing.T) {
 	d.refuse = "external_directory"
 	for _, name := range []string{"../outside/x", "way/x", "way/deep/x", "dangling", filepath.Join(d.out, "x")} {
 		d.asked = nil
-		_, err := d.run(tool.Write(tool.WriteConfig{}), in{"filePath": name, "content": "bad"})
+		_, err := d.run(tool.Write(tool.WriteConfig{Unchecked: true}), in{"filePath": name, "content": "bad"})
 		if lathe.CodeOf(err) != lathe.Rejected || len(d.asked) != 1 || !strings.HasPrefix(d.asked[0].Patterns[0], d.out) {
 			t.Errorf("%s: %v, %v", name, err, d.asked)
 		}
@@ -121,7 +121,7 @@ func TestWrite_Outside(t *testing.T) {
 		t.Error(list, err)
 	}
 	d.refuse = ""
-	d.must(tool.Write(tool.WriteConfig{}), in{"filePath": "dangling", "content": "allowed"})
+	d.must(tool.Write(tool.WriteConfig{Unchecked: true}), in{"filePath": "dangling", "content": "allowed"})
 	if got := d.content(filepath.Join(d.out, "new")); got != "allowed" {
 		t.Error(got)
 	}
@@ -136,18 +136,18 @@ func TestWrite_ChangedWhileAsking(t *testing.T) {
 	d.put("d/f", "old")
 	d.put(filepath.Join(d.out, "f"), "secret")
 	d.onAsk = func(tool.Permission) { d.put("d/f", "theirs") }
-	if _, err := d.run(tool.Write(tool.WriteConfig{}), in{"filePath": "d/f", "content": "mine"}); err == nil || !strings.Contains(err.Error(), "while you waited for the permission") || d.content("d/f") != "theirs" {
+	if _, err := d.run(tool.Write(tool.WriteConfig{Unchecked: true}), in{"filePath": "d/f", "content": "mine"}); err == nil || !strings.Contains(err.Error(), "while you waited for the permission") || d.content("d/f") != "theirs" {
 		t.Errorf("%v, %s", err, d.content("d/f"))
 	}
 	d.onAsk = func(tool.Permission) {
 		_ = os.Rename(filepath.Join(d.dir, "d"), filepath.Join(d.dir, "away"))
 		d.link(d.out, "d")
 	}
-	if _, err := d.run(tool.Write(tool.WriteConfig{}), in{"filePath": "d/f", "content": "mine"}); err == nil || !strings.Contains(err.Error(), "was replaced while it was in use") {
+	if _, err := d.run(tool.Write(tool.WriteConfig{Unchecked: true}), in{"filePath": "d/f", "content": "mine"}); err == nil || !strings.Contains(err.Error(), "was replaced while it was in use") {
 		t.Error(err)
 	}
 	d.onAsk = func(tool.Permission) { d.put("new", "theirs") }
-	if _, err := d.run(tool.Write(tool.WriteConfig{}), in{"filePath": "new", "content": "mine"}); err == nil || d.content("new") != "theirs" {
+	if _, err := d.run(tool.Write(tool.WriteConfig{Unchecked: true}), in{"filePath": "new", "content": "mine"}); err == nil || d.content("new") != "theirs" {
 		t.Errorf("%v, %s", err, d.content("new"))
 	}
 	if got := d.content(filepath.Join(d.out, "f")); got != "secret" {
@@ -171,7 +171,22 @@ func TestWrite_UnseenChange(t *testing.T) {
 	t.Run("never read", func(t *testing.T) {
 		d := newDesk(t)
 		d.put("f", "old")
+		var f *tool.Failure
+		if _, err := d.run(write, call); !errors.As(err, &f) || !strings.Contains(f.Text, "Read it first") || d.content("f") != "old" {
+			t.Errorf("got %v, %s", err, d.content("f"))
+		}
+		d.must(read, in{"filePath": "f"})
 		d.must(write, call)
+	})
+	t.Run("never read, and empty", func(t *testing.T) {
+		d := newDesk(t)
+		d.put("f", "")
+		d.must(write, call)
+	})
+	t.Run("made by itself", func(t *testing.T) {
+		d := newDesk(t)
+		d.must(write, call)
+		d.must(write, in{"filePath": "f", "content": "mine again\n"})
 	})
 	t.Run("read in this step", func(t *testing.T) {
 		d := newDesk(t)
@@ -243,7 +258,7 @@ func TestWrite_UnseenChange(t *testing.T) {
 func TestWrite_ManyAtOnce(t *testing.T) {
 	seen := tool.NewSeen()
 	d := newDesk(t)
-	write := tool.Write(tool.WriteConfig{Seen: seen})
+	write := tool.Write(tool.WriteConfig{Seen: seen, Unchecked: true})
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	done := 0

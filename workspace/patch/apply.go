@@ -15,6 +15,16 @@ type Change struct {
 	Existed bool   // Before was there; false only for an Add
 	Before  string
 	After   string // "" of a Delete
+	// Shifts are hunks whose lines stand at another indentation in the file.
+	Shifts []HunkShift
+}
+
+// HunkShift is a hunk that was found at another indentation. Where that is one amount its added lines
+// were moved by it; else they stand as they were given.
+type HunkShift struct {
+	Shift
+	Hunk int // counted from 1
+	Line int // of the file
 }
 
 // Apply works out what a patch makes of the files it names, and writes nothing. read returns the
@@ -42,6 +52,7 @@ type entry struct {
 	before, now     string
 	existed, exists bool
 	from            string // the file it was moved from
+	shifts          []HunkShift
 }
 
 func (d *disk) open(path string) (*entry, error) {
@@ -74,11 +85,11 @@ func (d *disk) apply(f File) error {
 		e.now, e.exists = "", false
 		return nil
 	}
-	next, r := f.Update(e.now)
+	next, shifts, r := f.Update(e.now)
 	if r != nil {
 		return r
 	}
-	e.now = next
+	e.now, e.shifts = next, append(e.shifts, shifts...)
 	if f.MoveTo == "" || f.MoveTo == f.Path {
 		return nil
 	}
@@ -108,7 +119,7 @@ func (d *disk) move(f File, e *entry) error {
 			"Line %d of patchText: %s cannot be moved to %s, which is there already. Nothing was changed. Choose another name, or write %q before this section if it shall go.",
 			f.Line, f.Path, f.MoveTo, delMark+" "+f.MoveTo)}
 	}
-	to.now, to.exists, to.from = e.now, true, f.Path
+	to.now, to.exists, to.from, to.shifts = e.now, true, f.Path, e.shifts
 	if e.from != "" {
 		to.from = e.from
 	}
@@ -129,12 +140,12 @@ func (d *disk) changes() []Change {
 	var out []Change
 	for _, path := range d.order {
 		e := d.files[path]
-		c := Change{Path: path, Existed: e.existed, Before: e.before, After: e.now}
+		c := Change{Path: path, Existed: e.existed, Before: e.before, After: e.now, Shifts: e.shifts}
 		switch {
 		case target[path] != "":
 			c = Change{
 				Kind: Move, Path: target[path], MoveTo: path, Existed: true,
-				Before: d.files[target[path]].before, After: e.now,
+				Before: d.files[target[path]].before, After: e.now, Shifts: e.shifts,
 			}
 		case moved[path] || !e.existed && !e.exists:
 			continue
@@ -158,8 +169,10 @@ type edit struct {
 
 // Update returns a content with the hunks of a file applied. The file's own lines stay where the
 // patch only quotes them, whatever white space the quotes have; new lines get the line ending of
-// their neighbours; the last line gets one if it has none.
-func (f *File) Update(content string) (string, *Refusal) {
+// their neighbors; the last line gets one if it has none. Lines that are quoted at another indentation
+// than the file's take the added ones with them; where they do not tell how far, and indentation has
+// meaning in the file, that is refused.
+func (f *File) Update(content string) (string, []HunkShift, *Refusal) {
 	src := newSource(content)
 	src.split()
 	lines := src.lines
@@ -168,26 +181,42 @@ func (f *File) Update(content string) (string, *Refusal) {
 	}
 	k := newSeeker(lines, &budget{left: maxWork})
 	var edits []edit
+	var shifts []HunkShift
 	cursor := 0
 	for i := range f.Hunks {
 		places := k.seek(&f.Hunks[i], cursor)
 		switch {
 		case k.work.spent():
-			return "", f.refuse(i, TooMuch, "the file is too large or too repetitive to look for its lines (%d lines). "+
+			return "", nil, f.refuse(i, TooMuch, "the file is too large or too repetitive to look for its lines (%d lines). "+
 				"Use fewer lines of context and more hunks", len(lines))
 		case len(places) == 0:
-			return "", f.unfound(k, i, cursor)
+			return "", nil, f.unfound(k, i, cursor)
 		case len(places) > 1 && f.alike(i) < len(places):
-			return "", f.unclear(k, i, places)
+			return "", nil, f.unclear(k, i, places)
 		}
 		at := edit{place: places[0], n: len((&Hunk{Lines: places[0].lines}).old())}
+		var shift *Shift
+		if at.lines, shift = reindent(at.lines, lines[at.at:]); shift != nil {
+			if !shift.Uniform && IndentationCounts(f.Path) {
+				return "", nil, f.misplaced(k, i, at)
+			}
+			shifts = append(shifts, HunkShift{*shift, i + 1, at.at + 1})
+		}
 		edits = append(edits, at)
 		if at.n > 0 {
 			cursor = at.at + at.n
 		}
 	}
 	slices.SortStableFunc(edits, func(a, b edit) int { return a.at - b.at })
-	return src.rewrite(lines, edits), nil
+	return src.rewrite(lines, edits), shifts, nil
+}
+
+// misplaced says that the lines of a hunk are in the file, but not where the patch has them.
+func (f *File) misplaced(k *seeker, hunk int, at edit) *Refusal {
+	r := f.refuse(hunk, Doubtful, "its lines stand at another indentation in the file, and not all of them are moved by the same amount, so where its + lines belong cannot be told. "+
+		"Copy the lines with the indentation they have in the file")
+	r.Excerpt = (&search{src: &source{lines: k.lines}}).present(at.at, at.n, -1)
+	return r
 }
 
 // alike is how many hunks from i on say the same: as many equal places are then all meant.
@@ -311,9 +340,14 @@ func (f *File) near(k *seeker, hunk int, want []string, start int) *Refusal {
 	if kind := unlike(have, rest); kind != "" {
 		problem += ": " + strings.ReplaceAll(kind, "oldString", "the patch")
 	}
-	r := f.refuse(hunk, Missing, "%s. The first line that does not match is %q. Copy the lines as they stand, with a space or - in front", problem, clip(wanted))
+	r := f.refuse(hunk, Missing, "%s. Copy the lines as they stand, with a space or - in front", problem)
 	s := search{src: &source{lines: k.lines}}
 	r.Excerpt = s.present(first, min(n+1, len(k.lines)-first), mark)
+	if mark >= first && mark < first+n {
+		r.Excerpt += "\nThe first line that does not match:\n" + contrast(mark+1, k.lines[mark], wanted, "the patch")
+	} else {
+		r.Text += " The first line that does not match: " + clip(wanted)
+	}
 	return r
 }
 

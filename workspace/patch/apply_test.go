@@ -85,7 +85,7 @@ func TestUpdate_Refusals(t *testing.T) {
 		why         patch.Reason
 		says        []string
 	}{
-		{"not there", "@@\n func a() {\n-\tone := 7\n+\ttwo := 2\n", patch.Missing, []string{"Hunk 1 of f (line 3 of patchText)", `"\tone := 7"`, "lines 1–2", "2: \tone := 1   <- here"}},
+		{"not there", "@@\n func a() {\n-\tone := 7\n+\ttwo := 2\n", patch.Missing, []string{"Hunk 1 of f (line 3 of patchText)", "the patch |\tone := 7\n          |\t       ^", "lines 1–2", "2: \tone := 1   <- here"}},
 		{"second hunk", "@@\n-func a() {\n+func c() {\n@@\n-func z() { nothing }\n", patch.Missing, []string{"Hunk 2", "line 6 of patchText"}},
 		{"nothing similar", "@@\n-zzzzzz\n", patch.Missing, []string{"nothing similar", "zzzzzz"}},
 		{"twice", "@@\n-\tone := 1\n+\tone := 2\n", patch.Ambiguous, []string{"2 times", "lines 2, 7", "1: func a() {", "6: func b() {", "@@"}},
@@ -196,5 +196,39 @@ func TestApply_Refusals(t *testing.T) {
 	}
 	if _, err := apply(files, "*** Update File: unreadable\n@@\n-1\n"); err == nil || err.Error() != "cannot be read" {
 		t.Errorf("the error of read became %v", err)
+	}
+}
+
+// Lines that are quoted at another indentation take the added ones with them, where they tell how far.
+func TestUpdate_Reindents(t *testing.T) {
+	const file = "class A:\n    def f(self):\n        if x:\n            a()\n        return 1\n"
+	tests := []struct {
+		name, path, hunk, want string
+		refused                bool
+	}{
+		{"moved to the right", "a.py", "@@\n if x:\n     a()\n+    b()\n return 1\n", "class A:\n    def f(self):\n        if x:\n            a()\n            b()\n        return 1\n", false},
+		{"moved to the left", "a.py", "@@\n             if x:\n-                a()\n+                b()\n+                    c()\n", "class A:\n    def f(self):\n        if x:\n            b()\n                c()\n        return 1\n", false},
+		{"added lines have the file's", "a.py", "@@\n-if x:\n-    a()\n+        if y:\n+            b()\n", "class A:\n    def f(self):\n        if y:\n            b()\n        return 1\n", false},
+		{"by several amounts", "a.py", "@@\n if x:\n a()\n+b()\n", "", true},
+		{"by several amounts, where it has no meaning", "a.go", "@@\n if x:\n a()\n+b()\n", "class A:\n    def f(self):\n        if x:\n            a()\nb()\n        return 1\n", false},
+		{"an empty line", "a.py", "@@\n if x:\n     a()\n+\n+    b()\n", "class A:\n    def f(self):\n        if x:\n            a()\n\n            b()\n        return 1\n", false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			p, err := patch.Parse("*** Begin Patch\n*** Update File: " + tt.path + "\n" + tt.hunk + "*** End Patch")
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, shifts, refused := p.Files[0].Update(file)
+			if (refused != nil) != tt.refused {
+				t.Fatalf("refused %v, wrote %q", refused, got)
+			}
+			if got != tt.want {
+				t.Errorf("got:\n%s\nwant:\n%s", got, tt.want)
+			}
+			if tt.path == "a.go" && (len(shifts) != 1 || shifts[0].Uniform) {
+				t.Errorf("the shift is not named: %+v", shifts)
+			}
+		})
 	}
 }

@@ -61,12 +61,23 @@ func (s *search) closest(r *Refusal, start int, want []string) {
 	r.Text += fmt.Sprintf(" The closest passage is %s", lineRange(first, n))
 	if kind := unlike(have, want[min(off, len(want)):]); kind != "" {
 		r.Text += ": " + kind
-	} else if mark >= 0 {
-		r.Text += fmt.Sprintf("; the first line that differs is line %d, where oldString has %q", mark+1, clip(want[mark-start]))
 	}
 	r.Text += ". Copy the lines exactly as they stand, without the number in front."
-	around := max(0, first-1)
-	r.Excerpt = s.present(around, min(first+n+1, len(s.src.lines))-around, mark)
+	before := max(0, first-1)
+	r.Excerpt = s.present(before, min(first+n+1, len(s.src.lines))-before, mark)
+	if at := firstUnlike(have, want[min(off, len(want)):]); at >= 0 {
+		r.Excerpt += "\nThe first difference:\n" + contrast(first+at+1, have[at], want[at+off], "oldString")
+	}
+}
+
+// firstUnlike is the first line that two lists do not share to the letter, -1 if there is none.
+func firstUnlike(have, want []string) int {
+	for i := range min(len(have), len(want)) {
+		if have[i] != want[i] {
+			return i
+		}
+	}
+	return -1
 }
 
 func clip(line string) string {

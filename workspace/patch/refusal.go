@@ -57,6 +57,9 @@ const (
 func (s *search) doubtful(h hit, why doubt, line int) *Refusal {
 	place := lineRange(h.first, h.n)
 	r := &Refusal{Reason: Doubtful, Excerpt: s.present(h.first, h.n, line)}
+	if i := line - h.first; why == differs && h.n == len(s.want) && i >= 0 && i < len(s.want) {
+		r.Excerpt += "\nThe first difference:\n" + contrast(line+1, s.src.lines[line], s.want[i], "oldString")
+	}
 	problem := ""
 	switch why {
 	case differs:

@@ -35,7 +35,7 @@ func TestReplace_Refusals(t *testing.T) {
 		{"curly quotes in a part of a line", "if x { say('hello there') }\n", "say(‘hello there’)", "x", patch.Missing, []string{"U+2018", "line 1"}},
 		{"straight quotes for curly ones", "say(“hello there”)\n", "say(\"hello there\")", "x", patch.Missing, []string{"the file has “ (U+201C)"}},
 		{"case", "const MaxWidth = 3\n", "const maxWidth = 3", "x", patch.Missing, []string{"upper and lower case"}},
-		{"other word", "a\nfirst := compute(1)\nsecond := compute(2)\nz\n", "first := compute(1)\nsecond := compute(7)", "x", patch.Missing, []string{"lines 2–3", `"second := compute(7)"`, "3: second := compute(2)   <- here"}},
+		{"other word", "a\nfirst := compute(1)\nsecond := compute(2)\nz\n", "first := compute(1)\nsecond := compute(7)", "x", patch.Missing, []string{"lines 2–3", "oldString |second := compute(7)\n          |                  ^", "3: second := compute(2)   <- here"}},
 
 		{"anchors: a line new would lose", block, "begin {\n\talpha := compute(a, b, c)\n\tgamma := third(beta)\n}", "begin {\n\talpha := compute(a)\n\tgamma := third(beta)\n}", patch.Doubtful, []string{"not in oldString", "remove it", "beta := other(alpha)"}},
 		{"anchors: a line new would invent", "begin {\n\tone()\n\tthree()\n}\n", "begin {\n\tone()\n\tthrees()\n\tthree()\n}", "begin {\n\tone()\n\tthrees()\n\tfour()\n}", patch.Doubtful, []string{"that the file does not have"}},
@@ -43,7 +43,6 @@ func TestReplace_Refusals(t *testing.T) {
 		{"anchors: a changed line badly remembered", block, "begin {\n\talpha := compute(a, b)\n\tbeta := other(alpha)\n\tgamma := third(beta)\n}", "begin {\n\talpha := calculate(a, b)\n\tbeta := other(alpha)\n\tgamma := third(beta)\n}", patch.Doubtful, []string{"line 2", "differs"}},
 		{"anchors: a line badly remembered, and all new", block, "begin {\n\talpha := compute(a, b)\n\tbeta := other(alpha)\n\tgamma := third(beta)\n}", "nothing()", patch.Doubtful, []string{"line 2", "differs"}},
 		{"anchors: another place", "\tb()\n\treturn sum\n}\n", "\tb()\n\treturn nil\n}", "", patch.Doubtful, []string{"line 2", "differs"}},
-		{"indented otherwise", "f {\n\tg {\n\t}\n\th()\n}\n", "\tg { \n}", "", patch.Doubtful, []string{"indented otherwise"}},
 		{"a space that does not break", "a b\n", "a\u00a0b", "a\u00a0c", patch.Doubtful, []string{"differs"}},
 		{"anchors: two alike", block + "x\n" + strings.Replace(block, "a, b, c", "a, d, c", 1), "begin {\n\talpha := compute(a, f, c)\n\tbeta := other(alpha)\n\tgamma := third(beta)\n}", "x", patch.Ambiguous, []string{"2 places"}},
 		{"white space in quotes", "print(\"a  b\",  1)\n", "print(\"a b\", 1)", "print(\"a b\", 2)", patch.Doubtful, []string{"line 1", "differs"}},
@@ -167,13 +166,19 @@ func TestReplace_Account(t *testing.T) {
 
 func TestReplace_Shift(t *testing.T) {
 	const file = "class A:\n        def f(self):\n            return 1\n"
+	moved := &patch.Shift{File: "        ", Given: "    ", Uniform: true}
 	tests := []struct {
 		name, old, new string
 		want           *patch.Shift
+		content        string
 	}{
-		{"all lines moved", "    def f(self):\n        return 1", "    def f(self):\n        return 2", &patch.Shift{File: "        ", Given: "    "}},
-		{"none moved", "        def f(self): \n            return 1", "        def f(self):\n            return 2", nil},
-		{"one line for one keeps its place", "    return 1  ", "    return 2", nil},
+		{"all lines moved", "    def f(self):\n        return 1", "    def f(self):\n        return 2", moved, "class A:\n        def f(self):\n            return 2\n"},
+		{"all lines moved, and more put in", "    def f(self):\n        return 1", "    def f(self):\n        if x:\n            return 2\n\n        return 1", moved,
+			"class A:\n        def f(self):\n            if x:\n                return 2\n\n            return 1\n"},
+		{"new has the file's indentation", "    def f(self):\n        return 1", "        def f(self):\n            return 2", nil, "class A:\n        def f(self):\n            return 2\n"},
+		{"none moved", "        def f(self): \n            return 1", "        def f(self):\n            return 2", nil, "class A:\n        def f(self):\n            return 2\n"},
+		{"one line for one keeps its place", "    return 1  ", "    return 2", nil, "class A:\n        def f(self):\n            return 2\n"},
+		{"not by one amount", "    def f(self):\n    return 1", "    def f(self):\n    return 2", &patch.Shift{File: "        ", Given: "    "}, "class A:\n        def f(self):\n            return 2\n"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -183,6 +188,9 @@ func TestReplace_Shift(t *testing.T) {
 			}
 			if diff := cmp.Diff(tt.want, got.Shift); diff != "" {
 				t.Errorf("%q (-want +got):\n%s", got.Content, diff)
+			}
+			if tt.content != got.Content {
+				t.Errorf("got %q, want %q", got.Content, tt.content)
 			}
 		})
 	}

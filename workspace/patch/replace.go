@@ -44,9 +44,6 @@ type Place struct {
 	Was  string // with plain line endings
 }
 
-// Shift is an indentation that differs: in the file, and as it was given.
-type Shift struct{ File, Given string }
-
 // maxWork bounds what the search for an inexact match may cost: below a second.
 const maxWork = 200_000_000
 
@@ -232,11 +229,15 @@ func (s *search) decided(hits []hit) bool {
 }
 
 func (s *search) take(st step, hits []hit) (Replacement, error) {
+	doubts := []func(*search, hit) *Refusal{(*search).alien, st.doubt}
+	if st.name != Trimmed { // whose lines are all there, wherever they stand
+		doubts = append(doubts, (*search).misshapen)
+	}
 	for _, h := range hits {
 		if s.disproportionate(s.src.slice(h.whole)) {
 			return Replacement{}, s.tooLarge(h)
 		}
-		for _, doubt := range []func(*search, hit) *Refusal{(*search).alien, (*search).misshapen, st.doubt} {
+		for _, doubt := range doubts {
 			if doubt == nil {
 				continue
 			}
@@ -252,8 +253,9 @@ func (s *search) take(st step, hits []hit) (Replacement, error) {
 	for i, h := range hits {
 		spans[i] = h.span
 	}
-	out := s.finish(st.name, spans, hits[0].put)
-	out.Shift = s.shift(hits[0])
+	put, shift := s.reindented(hits[0])
+	out := s.finish(st.name, spans, put)
+	out.Shift = shift
 	return out, nil
 }
 

@@ -23,7 +23,7 @@ func TestReplace_Matchers(t *testing.T) {
 
 		{"trimmed: trailing space in old", goFile, "\tx := 1  \n\ty := 2", "\tz := 3", "package a\n\nfunc f() {\n\tz := 3\n\treturn x + y\n}\n", patch.Trimmed},
 		{"trimmed: trailing space in file", "a  \nb\nc\n", "a\nb\n", "z\n", "z\nc\n", patch.Trimmed},
-		{"trimmed: the last newline is not doubled", "  a\n  b\nc\n", "a\nb\n", "x\n", "x\nc\n", patch.Trimmed},
+		{"trimmed: the last newline is not doubled", "  a\n  b\nc\n", "a\nb\n", "x\n", "  x\nc\n", patch.Trimmed},
 		{"trimmed: no newline at the end stays so", "a\nb", "b\n", "c\n", "a\nc", patch.Trimmed},
 		{"trimmed: starts after the indentation", "if x {\n    foo(a)\n}\n", "foo(a)  ", "bar(a)", "if x {\n    bar(a)\n}\n", patch.Trimmed},
 
@@ -49,7 +49,7 @@ func TestReplace_Matchers(t *testing.T) {
 		{"spaces, lines", "if  a {\n\tb  = 1\n}\n", "if a {\n\tb = 1", "if c {", "if c {\n}\n", patch.SpacedLines},
 		{"spaces, lines: broken elsewhere", "call(a, b,\n  c)\n", "call(a,\n  b, c)", "call()", "call()\n", patch.SpacedLines},
 
-		{"indentation decides between two", "    a\n  b\nx\n    a\n    b\n", " a\n b", " c\n d", "    a\n  b\nx\n c\n d\n", patch.Indentation},
+		{"indentation decides between two", "    a\n  b\nx\n    a\n    b\n", " a\n b", " c\n d", "    a\n  b\nx\n    c\n    d\n", patch.Indentation},
 
 		{"unescaped newline", "one\ntwo\nthree\n", `one\ntwo`, "1", "1\nthree\n", patch.Unescaped},
 		{"unescaped quotes", `say("hi")` + "\n", `say(\"hi\")`, "quiet()", "quiet()\n", patch.Unescaped},
