@@ -136,7 +136,7 @@ func (b *bash) run(ctx context.Context, c *Call, in bashInput) (Result, error) {
 		p.spool.finish(false)
 		return Result{}, Failf("The command could not be run: %w", err)
 	}
-	return b.result(in.Command, timeout, profile, res, p), nil
+	return b.result(in.Command, timeout, profile, scan.line, res, p), nil
 }
 
 // check refuses what cannot run before anybody is asked.

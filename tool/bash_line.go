@@ -9,6 +9,7 @@ import (
 
 // Line is what is known of a command line before it is confined.
 type Line struct {
+	Dir      string // where it runs
 	Commands []LineCommand
 	// Whole says that the commands are all it does: the shell itself writes no file, sets nothing
 	// that changes what runs, and nothing is unknown.

@@ -36,10 +36,12 @@ func (b *bash) scan(command string, dir target, env []string) scanned {
 	if !b.shell().posix() {
 		return scanned{Permission: Permission{Name: "bash", Patterns: []string{command, sh.UnknownCommand}, Maybe: []string{"*"}}}
 	}
-	return scanCommand(command, sh.Surroundings{Dir: dir.Path, Home: b.home, Env: func(name string) (string, bool) {
+	s := scanCommand(command, sh.Surroundings{Dir: dir.Path, Home: b.home, Env: func(name string) (string, bool) {
 		value := variable(env, name)
 		return value, value != ""
 	}})
+	s.line.Dir = dir.Path
+	return s
 }
 
 // maxUnknown is how much is shown of what is not known.

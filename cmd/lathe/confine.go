@@ -22,14 +22,16 @@ type confinement struct {
 	// secrets are the places of the user's credentials.
 	secrets func() secret.Places
 	store   overlayStore
-	git     gitProjects
-	looks   bool        // nothing is run for a model: no folder is made for tools
-	tell    func(error) // that commands are not confined, once
+	// passwords answers git in the sandbox.
+	passwords credentials
+	git       gitProjects
+	looks     bool        // nothing is run for a model: no folder is made for tools
+	tell      func(error) // that commands are not confined, once
 }
 
 func (a *app) newConfinement(kernel func() sandbox.Kernel) *confinement {
 	var once sync.Once
-	f := &confinement{app: a, kernel: kernel, tell: func(why error) { once.Do(func() { a.tellUnconfined(why) }) }}
+	f := &confinement{app: a, kernel: kernel, passwords: credentials{log: a.log}, tell: func(why error) { once.Do(func() { a.tellUnconfined(why) }) }}
 	f.caches = sync.OnceValue(func() []foundCache {
 		found, missing := toolCaches(a.env, a.home())
 		for _, c := range missing {

@@ -68,8 +68,9 @@ func (f *confinement) keepUsed(at folders, dir string) {
 	})
 }
 
-// close ends what looks for old folders.
+// close ends what looks for old folders and what answers git.
 func (f *confinement) close() {
+	f.passwords.close()
 	f.store.mu.Lock()
 	if f.store.end != nil {
 		f.store.end()

@@ -19,9 +19,20 @@ import (
 func (f *confinement) guardHome(p *sandbox.Profile, call *tool.Call, at folders, box config.Sandbox, line tool.Line) {
 	f.hideSecrets(p, at, box.Read, openedTo(box.Credentials, line))
 	f.addCaches(p, at, rootOf(call))
-	if !p.NoNetwork {
-		f.reachAgents(p, box, line)
+	if p.NoNetwork {
+		return
 	}
+	f.reachAgents(p, box, line)
+	if place := placeOfGit(rootOf(call)); place.Common != "" && pushes(line) && (line.Dir == realFolder(call.Dir) || line.Dir == realFolder(rootOf(call))) {
+		f.lendPasswords(p, at, rootOf(call), filepath.Join(place.Common, "config"))
+	}
+}
+
+// pushes reports whether a line is git's own, and talks to a remote.
+func pushes(line tool.Line) bool {
+	return runsOnly(line, "git") &&
+		!slices.ContainsFunc(line.Commands, func(c tool.LineCommand) bool { return !plainGit(c.Text) }) &&
+		slices.ContainsFunc(line.Commands, func(c tool.LineCommand) bool { return networkGit(c.Text) })
 }
 
 // hideSecrets hides the user's credentials. read are places that stay visible, open the tools whose

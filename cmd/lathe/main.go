@@ -27,7 +27,7 @@ func main() {
 	if code, mine := sandbox.Launch(os.Args, os.Environ); mine { // a command of a turn, watched over
 		os.Exit(code)
 	}
-	if wardenCall(os.Args) { // looks after a terminal
+	if wardenCall(os.Args) || credentialCall(os.Args) { // looks after a terminal; asks for git in the sandbox
 		return
 	}
 	if asksVersion(os.Args) { // before anything else is made: programs ask often

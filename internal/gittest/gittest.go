@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -29,10 +28,12 @@ func New(t testing.TB, env ...string) Git {
 	return Git{t, append(Env(t.TempDir()), env...)}
 }
 
-// Env is the environment of a child of the test in which git does the same on every machine.
+// Env is the environment of a child of the test in which git does the same on every machine. Its global
+// configuration is a file that is not there, never the null device: git config --global replaces the
+// file it names, and the administrator may replace that one.
 func Env(home string) []string {
 	env := slices.DeleteFunc(new(exec.Cmd).Environ(), func(e string) bool { return strings.HasPrefix(strings.ToUpper(e), "GIT_") })
-	return append(env, "HOME="+home, "XDG_CONFIG_HOME="+home, "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1",
+	return append(env, "HOME="+home, "XDG_CONFIG_HOME="+home, "GIT_CONFIG_GLOBAL="+filepath.Join(home, "none.gitconfig"), "GIT_CONFIG_NOSYSTEM=1",
 		"GIT_TERMINAL_PROMPT=0", "GIT_ALLOW_PROTOCOL=file", "LC_ALL=C",
 		"GIT_AUTHOR_NAME=A", "GIT_AUTHOR_EMAIL=a@example.org", "GIT_AUTHOR_DATE=2026-01-01T00:00:00Z",
 		"GIT_COMMITTER_NAME=A", "GIT_COMMITTER_EMAIL=a@example.org", "GIT_COMMITTER_DATE=2026-01-01T00:00:00Z",
