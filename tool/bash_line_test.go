@@ -19,7 +19,7 @@ func TestNewLine(t *testing.T) {
 		{"git -c core.pager=x status", nil, false, false},
 		{"git diff --output=x", []string{"git diff --output=x"}, false, false},
 		{"find . -name '*.go' -delete", nil, false, false},
-		{"rg --pre ./x y", nil, true, false},
+		{"rg --pre ./x y", nil, false, false},
 		{"docker ps", []string{"docker ps"}, true, false},
 		{"docker ps > out", []string{"docker ps > out"}, false, false},
 		{"docker ps < in", []string{"docker ps < in"}, true, false},

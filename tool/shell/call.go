@@ -29,6 +29,9 @@ func (a *analyser) call(s *syntax.Stmt, c *syntax.CallExpr, sc *scope) {
 		if src := a.written(s, c); src != last.Text && !slices.Contains(last.Also, src) {
 			last.Also = append(last.Also, src)
 		}
+		if src := a.written(s, c); n == before+1 && last.level == a.level && src != last.Text {
+			last.Written = append(last.Written, src)
+		}
 		if v.stdin != nil {
 			last.Also = append(last.Also, last.Text+" <<< "+v.stdin.Text)
 		}
@@ -179,6 +182,10 @@ type invocation struct {
 	redirs []string
 	stdin  *Word
 	also   []string
+
+	written []string // other ways to write it that rules may allow
+	listed  bool     // its options were looked up
+	doubts  []string // those that are not known to be harmless
 }
 
 // spelling is the one way to write a command, and that with * for what is unknown.
@@ -214,7 +221,7 @@ func (v invocation) mask() string {
 		if !w.Known || w.Glob {
 			m.WriteString(w.mask)
 		} else {
-			m.WriteString(spell(w))
+			m.WriteString(w.Text) // rules that deny it count however it is quoted
 		}
 	}
 	for _, r := range v.redirs {
@@ -244,14 +251,20 @@ func spell(w Word) string {
 // emit puts a command into the plan.
 func (a *analyser) emit(v invocation, opaque string) {
 	text, mask := v.spelling()
-	c := Command{Words: v.words, Text: text, Maybe: mask, Opaque: opaque, Also: v.also}
+	c := Command{Words: v.words, Text: text, Maybe: mask, Opaque: opaque, Also: v.also, Written: v.written, Doubts: v.doubts, level: a.level}
+	if !v.listed {
+		c.Doubts = append(c.Doubts, unlistedOptions(v.words)...)
+	}
+	if plain := unquoted(v); plain != text {
+		c.Also = append(c.Also, plain)
+	}
 	spelt := text
 	for _, w := range slices.Backward(a.via) {
 		if !strings.HasSuffix(w, "/") {
 			w += " "
 		}
 		spelt = w + spelt
-		c.Also = append(c.Also, spelt)
+		c.Also, c.Written = append(c.Also, spelt), append(c.Written, spelt)
 	}
 	for _, w := range v.words {
 		if !w.Known {
@@ -259,6 +272,35 @@ func (a *analyser) emit(v invocation, opaque string) {
 		}
 	}
 	a.plan.Commands = append(a.plan.Commands, c)
+}
+
+// unlistedOptions are the words that may be options of a command that the table does not have.
+// Of commands that only print there are none.
+func unlistedOptions(words []Word) (out []string) {
+	if printsOnly(words[0].Text) {
+		return nil
+	}
+	for _, w := range words[1:] {
+		if len(w.Text) > 1 && w.Text[0] == '-' || !w.Known && mayBeOption(w) {
+			out = append(out, w.Text)
+		}
+	}
+	return out
+}
+
+// unquoted is a command with its words as the program gets them.
+func unquoted(v invocation) string {
+	var t strings.Builder
+	for i, w := range v.words {
+		if i > 0 {
+			t.WriteByte(' ')
+		}
+		t.WriteString(w.Text)
+	}
+	for _, r := range v.redirs {
+		t.WriteString(" " + r)
+	}
+	return t.String()
 }
 
 // run reads a command whose words are evaluated. It takes off wrappers, follows code, and

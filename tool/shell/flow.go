@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -61,8 +62,11 @@ func (a *analyser) stmt(s *syntax.Stmt, sc *scope) {
 		a.test(c.X, sc)
 	case *syntax.DeclClause:
 		a.declare(s, c, sc)
-	case *syntax.TimeClause:
+	case *syntax.TimeClause: // rules may speak of it as of a program
+		via := a.via
+		a.via = append(slices.Clip(a.via), "time")
 		a.stmt(c.Stmt, sc)
+		a.via = via
 	case *syntax.CoprocClause:
 		a.stmt(c.Stmt, sc.clone())
 		sc.forgetAll()

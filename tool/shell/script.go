@@ -3,36 +3,24 @@ package shell
 import "strings"
 
 // sed finds the commands of its scripts that run or write something.
-func (a *analyser) sed(args []Word, sc *scope) {
+func (a *analyser) sed(v *invocation, sc *scope) {
+	r, _ := a.listed("sed", v.words[1:], v, sc)
 	inPlace, given := false, false
-	var scripts, files []Word
-	for i := 0; i < len(args); i++ {
-		t := args[i].Text
-		switch {
-		case !args[i].Known && args[i].bare && len(scripts) == 0:
-			a.unknown(UnknownCommand, t, "what sed does: "+args[i].Why)
-			return
-		case t == "-e" || t == "--expression" || t == "-ne" || t == "-Ee" || t == "-nEe" || t == "-re":
-			if i++; i < len(args) {
-				scripts, given = append(scripts, args[i]), true
-			}
-		case strings.HasPrefix(t, "--expression="):
-			scripts, given = append(scripts, Word{Text: t[len("--expression="):], Known: args[i].Known, Why: args[i].Why}), true
-		case t == "-f" || t == "--file" || strings.HasPrefix(t, "--file="):
-			a.unknown(UnknownCommand, t, "the script of sed is in a file")
+	var scripts []Word
+	for _, o := range r.options {
+		switch o.name {
+		case "-e", "--expression":
+			scripts, given = append(scripts, o.value), true
+		case "-f", "--file":
+			a.unknown(UnknownCommand, "sed -f", "the script of sed is in a file")
 			given = true
-			i++
-		case strings.HasPrefix(t, "--in-place") || len(t) > 1 && t[0] == '-' && t[1] != '-' && strings.ContainsRune(t, 'i'):
+		case "-i", "--in-place":
 			inPlace = true
-		case len(t) > 2 && t[0] == '-' && t[1] != '-' && strings.ContainsAny(t, "ef"):
-			a.unknown(UnknownCommand, t, "the script of sed is joined to an option")
-			given = true
-		case strings.HasPrefix(t, "-"):
-		case !given && len(scripts) == 0:
-			scripts = append(scripts, args[i])
-		default:
-			files = append(files, args[i])
 		}
+	}
+	files := r.operands
+	if !given && len(files) > 0 {
+		scripts, files = files[:1], files[1:]
 	}
 	for _, s := range scripts {
 		if !s.Known {
@@ -77,11 +65,14 @@ func (a *analyser) sedScript(s string, sc *scope) {
 		case c == 'e':
 			a.unknown(UnknownCommand, s, "sed runs a command")
 			return
-		case c == 'a' || c == 'i' || c == 'c' || c == ':' || c == 'b' || c == 't' || c == 'T' || c == 'r' || c == 'R' || c == '#':
-			end := strings.IndexByte(s[i:], '\n')
-			if semi := strings.IndexByte(s[i:], ';'); (c == 'b' || c == 't' || c == 'T') && semi >= 0 && (end < 0 || semi < end) {
-				end = semi
+		case c == ':' || c == 'b' || c == 't' || c == 'T': // versions differ in where a label ends
+			for i++; i < len(s) && (s[i] == ' ' || s[i] == '\t'); i++ {
 			}
+			for i < len(s) && strings.IndexByte(" \t\n;}", s[i]) < 0 {
+				i++
+			}
+		case c == 'a' || c == 'i' || c == 'c' || c == 'r' || c == 'R' || c == '#':
+			end := strings.IndexByte(s[i:], '\n')
 			if end < 0 {
 				return
 			}
@@ -150,25 +141,26 @@ func delimited(s string, i int, end byte) int {
 }
 
 // awk finds programs that start others or write files.
-func (a *analyser) awk(args []Word) {
-	for i := 0; i < len(args); i++ {
-		w := args[i]
-		switch t := w.Text; {
-		case t == "-v" || t == "-F" || t == "--assign" || t == "--field-separator":
-			i++
-		case strings.HasPrefix(t, "-f") || strings.HasPrefix(t, "--file") || t == "-i" || t == "-E" || strings.HasPrefix(t, "--include") || strings.HasPrefix(t, "-l"):
-			a.unknown(UnknownCommand, t, "the program of awk is in a file")
+func (a *analyser) awk(v *invocation, sc *scope) {
+	r, _ := a.listed("awk", v.words[1:], v, sc)
+	var programs []Word
+	for _, o := range r.options {
+		switch {
+		case o.class == 'g':
+			programs = append(programs, o.value)
+		case o.class == dangerous && o.name != "--trace":
+			a.unknown(UnknownCommand, "awk "+o.name, "the program of awk is in a file, or not understood")
 			return
-		case t == "-e" || t == "--source":
-		case strings.HasPrefix(t, "-") && len(t) > 1:
-		case !w.Known:
-			a.unknown(UnknownCommand, t, "what awk does: "+w.Why)
-			return
-		default:
-			if why := awkDoes(t); why != "" {
-				a.unknown(UnknownCommand, t, why)
-			}
-			return
+		}
+	}
+	if len(programs) == 0 && len(r.operands) > 0 {
+		programs = r.operands[:1]
+	}
+	for _, w := range programs {
+		if !w.Known {
+			a.unknown(UnknownCommand, w.Text, "what awk does: "+w.Why)
+		} else if why := awkDoes(w.Text); why != "" {
+			a.unknown(UnknownCommand, w.Text, why)
 		}
 	}
 }

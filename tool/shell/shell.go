@@ -10,10 +10,11 @@
 //   - A command has one spelling, [Command.Text]: words without needless quotes, joined by
 //     single spaces, without assignments before it, without the directories of the system
 //     before its name and without wrappers that only start it (env, command, timeout, sh -c).
-//     Rules that allow it are asked about this spelling; rules that deny it are asked about
-//     the others too ([Command.Also]).
+//     Rules that allow it are asked about this spelling, and about how it is written
+//     ([Command.Written]); rules that deny it are asked about all others too ([Command.Also]).
 //   - What a rule must see besides is a [Plan.Extra] of its own: a file that is written, a
-//     variable such as PATH that is set, "<unknown command>". A rule for "git status*" says
+//     variable such as PATH that is set, an option that is not known to be harmless,
+//     "<unknown command>". A rule for "git status*" says
 //     nothing about those, so they are asked. A rule for everything, "*", allows them: who
 //     said everything meant it.
 //   - An unknown argument is text like "$f". [Command.Maybe] is the spelling with "*" for it:
@@ -25,6 +26,7 @@
 package shell
 
 import (
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -55,6 +57,12 @@ type Plan struct {
 	Functions, Aliases []string
 	// Moved says that the line changes its directory.
 	Moved bool
+	// Repositories are the directories in which git runs.
+	Repositories []string
+	// Dashes are words with wildcards that would be options if files were called so.
+	Dashes []Dash
+	// Follows are directories that are gone through with all links followed.
+	Follows []Path
 }
 
 // Understood reports whether the plan is all the line does, save for what the programs that
@@ -67,8 +75,22 @@ type Command struct {
 	Text  string   // the one spelling
 	Also  []string // other spellings, that of the wrappers among them
 	Maybe string   // Text with * for what is unknown; "" where all is known
+	// Written are Text with the assignments and wrappers before it, and the command as it is
+	// written: rules that allow may be held against those too.
+	Written []string
+	// Doubts are the options that are not known to be harmless, and what else is not.
+	Doubts []string
 	// Opaque says what runs code that is not in the line: a script, a make file. "" is nothing.
 	Opaque string
+
+	level int // of code within code
+}
+
+// Dash is a word with wildcards, as a pattern for [path/filepath.Glob].
+type Dash struct {
+	Key     string // the command, "git add"
+	Pattern string
+	Text    string // as it is written
 }
 
 // Word is one argument as the program gets it.
@@ -95,6 +117,7 @@ const (
 	Sets      Kind = "sets"      // a variable or setting that changes what runs
 	IsUnknown Kind = "unknown"   // a command, file or directory that the text does not tell
 	Reads     Kind = "redirects" // a file is read by a redirection of its own
+	Options   Kind = "options"   // an option, or another part of a command, that is not known to be harmless
 )
 
 // Extra is something that is judged beside the commands.
@@ -113,6 +136,8 @@ type Path struct {
 	// Certain says that the word is a path. Otherwise it only looks like one, and counts if
 	// there is such a file.
 	Certain bool
+	// Reads says that what is in the file is read, and likely shown.
+	Reads bool
 	// Present says that it counts only where it is there itself: it is likely a text.
 	Present bool
 }
@@ -153,8 +178,13 @@ func Analyse(src string, in Surroundings) Plan {
 	a.plan.Commands = make([]Command, 0, min(64, 1+strings.Count(src, ";")+strings.Count(src, "|")+strings.Count(src, "&&")+strings.Count(src, "\n")))
 	sc := newScope(in)
 	a.stmts(file.Stmts, sc)
-	if a.over != "" {
+	switch {
+	case a.over != "":
 		return Plan{Unread: a.over}
+	case a.strayed && a.plan.Moved:
+		a.unknown(UnknownDirectory, "git", "in which directory it runs is not known")
+	case a.strayed:
+		a.addRepository(filepath.Clean(in.Dir))
 	}
 	return a.plan
 }
@@ -213,6 +243,9 @@ type analyser struct {
 	over  string // a limit that was passed
 
 	removes bool     // the argument in work is removed or moved
+	reads   bool     // what is in it is read
+	level   int      // of code within code
+	strayed bool     // git runs in a directory that is not known
 	via     []string // wrappers that stand before the command in work, as they are written
 	far     bool     // it runs on another machine: its paths are not ours
 }
@@ -278,6 +311,8 @@ func (a *analyser) code(src string, sc *scope) {
 	}
 	outer := a.src
 	a.src = read
+	a.level++
 	a.stmts(file.Stmts, sc)
+	a.level--
 	a.src = outer
 }

@@ -41,6 +41,7 @@ func TestAnalyse(t *testing.T) {
 	want := got
 	want.Commands = []string{"cat '/etc/a b' /srv/data/* > /home/dev/out", ":", "aa b", "alias 'g=aa b'", "$CMD"}
 	want.Also = []string{
+		"cat /etc/a b /srv/data/* > /home/dev/out",
 		"/usr/bin/cat '/etc/a b' /srv/data/* > /home/dev/out", "timeout 5 /usr/bin/cat '/etc/a b' /srv/data/* > /home/dev/out",
 		"PATH=/tmp timeout 5 /usr/bin/cat '/etc/a b' /srv/data/* > /home/dev/out",
 		"PATH=/tmp timeout 5 /usr/bin/cat \"$X/a b\" $WHERE/* > ~/out",

@@ -72,7 +72,7 @@ func (a *analyser) wrapper(name string, v invocation, sc *scope) bool {
 		a.emit(v, "")
 		return true
 	}
-	n := a.options(st, v.words)
+	n := a.wrapped(name, st, &v, sc)
 	a.prefixes(name, v.words[:min(n, len(v.words))], sc)
 	inner := sc
 	if st.vars {
@@ -91,6 +91,21 @@ func (a *analyser) wrapper(name string, v invocation, sc *scope) bool {
 		a.start(name, st, v, n, inner)
 	}
 	return true
+}
+
+// wrapped counts the words of a wrapper before its command, and judges its options.
+func (a *analyser) wrapped(name string, st starter, v *invocation, sc *scope) int {
+	n := a.options(st, v.words)
+	r, ok := a.listed(strings.TrimPrefix(name, "g"), v.words[1:], v, sc)
+	if !ok {
+		return n
+	}
+	for _, o := range r.options {
+		if o.name == "-S" || o.name == "--split-string" {
+			a.unknown(UnknownCommand, name+" "+o.name, "env takes the command apart itself")
+		}
+	}
+	return 1 + r.end + st.skip
 }
 
 // start goes on with the command behind a wrapper.
@@ -175,9 +190,6 @@ func (a *analyser) options(st starter, words []Word) int {
 func (a *analyser) prefixes(name string, words []Word, sc *scope) {
 	for i, w := range words[1:] {
 		t := w.Text
-		if name == "env" && (strings.HasPrefix(t, "-S") || strings.HasPrefix(t, "--split-string") || strings.HasPrefix(t, "-") && !strings.HasPrefix(t, "--") && strings.ContainsRune(t, 'S')) {
-			a.unknown(UnknownCommand, t, "env takes the command apart itself")
-		}
 		if name == "env" && (t == "-C" || t == "--chdir") && i+2 < len(words) {
 			a.path(words[i+2], sc, false, true)
 		}

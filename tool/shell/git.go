@@ -1,0 +1,236 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+)
+
+// git has settings and options that run code. Those that only say where it works are taken
+// off, so that rules see its command.
+func (a *analyser) git(v invocation, sc *scope) bool {
+	i, in := a.gitGlobals(&v, sc)
+	rest := v
+	if i > 1 && i < len(v.words) {
+		full, _ := v.spelling()
+		rest.words = append([]Word{v.words[0]}, v.words[i:]...)
+		rest.also = append(slices.Clip(v.also), full)
+		rest.written = append(slices.Clip(v.written), full)
+	}
+	a.repository(in)
+	a.gitCommand(&rest, sc)
+	a.uncertain("git", rest)
+	a.arguments(rest, sc)
+	a.emit(rest, "")
+	return true
+}
+
+// gitGlobals reads what stands before the command of git. It returns where that is, and the scope
+// in which git runs.
+func (a *analyser) gitGlobals(v *invocation, sc *scope) (int, *scope) {
+	in, i := sc, 1
+	for ; i < len(v.words); i++ {
+		w := v.words[i]
+		if !w.Known || !strings.HasPrefix(w.Text, "-") { // an unknown command is told of later
+			break
+		}
+		name, joined, has := strings.Cut(w.Text, "=")
+		value := Word{Text: joined, Known: true, mask: joined}
+		if !has && i+1 < len(v.words) {
+			value = v.words[i+1]
+		}
+		switch name {
+		case "-C", "--git-dir", "--work-tree":
+			a.path(value, sc, false, true)
+			if name != "-C" {
+				a.extra(Sets, "<git> "+name)
+			} else if in == sc {
+				in = sc.clone()
+			}
+			if name == "-C" && value.Known {
+				before := in.dirs
+				a.moveTo(value.Text, in)
+				in.dirs = withoutOld(before, in.dirs)
+			}
+		case "-c", "--config-env":
+			a.gitSetting(value)
+		case "--exec-path", "--namespace", "--super-prefix", "--attr-source":
+			if has || name != "--exec-path" {
+				a.extra(Sets, "<git> "+name)
+			}
+			has = has || name == "--exec-path"
+		case "-p", "--paginate", "-P", "--no-pager", "--no-replace-objects", "--bare", "--literal-pathspecs", "--glob-pathspecs", "--noglob-pathspecs",
+			"--icase-pathspecs", "--no-optional-locks", "--no-advice", "--no-lazy-fetch", "--html-path", "--man-path", "--info-path", "-v", "--version", "-h", "--help", "--list-cmds":
+			has = true
+		default:
+			a.doubt(v, "git "+name, "what this option does is not known")
+			has = true
+		}
+		if !has {
+			i++
+		}
+	}
+	return i, in
+}
+
+// repository remembers where git runs: a repository that lies there has settings that run
+// programs, and may have come with the files of the project.
+func (a *analyser) repository(sc *scope) {
+	switch {
+	case a.far:
+	case sc.dirs == nil:
+		a.strayed = true
+	default:
+		for _, dir := range sc.dirs {
+			a.addRepository(dir)
+		}
+	}
+}
+
+func (a *analyser) addRepository(dir string) {
+	if !slices.Contains(a.plan.Repositories, dir) {
+		a.plan.Repositories = append(a.plan.Repositories, dir)
+	}
+}
+
+func (a *analyser) gitSetting(w Word) {
+	key, text, _ := strings.Cut(w.Text, "=")
+	if w.Known && harmlessGitSetting(key, text) {
+		return
+	}
+	if w.Known && strings.Trim(w.Text, safeValue) == "" {
+		a.extra(Sets, "<git -c> "+w.Text)
+		return
+	}
+	a.note(w.Text, "a setting of git can run commands")
+	a.extra(Sets, "<git -c> <unknown>")
+}
+
+// gitCommand looks at what a command of git does besides what its name says.
+func (a *analyser) gitCommand(v *invocation, sc *scope) {
+	if len(v.words) < 2 || !v.words[1].Known {
+		v.listed = len(v.words) < 2
+		return
+	}
+	sub, args := v.words[1].Text, v.words[2:]
+	key, own := "git "+sub, args
+	if at := slices.IndexFunc(args, func(w Word) bool { return w.Text == "foreach" }); sub == "submodule" && at >= 0 {
+		a.gitForeach(args[at+1:], sc)
+		own = args[:at]
+	} else if sub == "bisect" && len(args) > 1 && args[0].Text == "run" {
+		a.run(invocation{words: slices.Clone(args[1:])}, sc.clone())
+		own = nil
+	}
+	r, ok := a.listed(key, own, v, sc)
+	if !ok {
+		if sub != "help" {
+			a.doubt(v, key, "what this command of git does is not known")
+		}
+		a.gitFilters(args, sc)
+		return
+	}
+	switch sub {
+	case "clone", "fetch", "pull", "push", "ls-remote", "remote", "submodule", "archive":
+		a.gitAddresses(key, r, v)
+	case "config":
+		a.gitConfig(r, v, sc)
+	case "bundle":
+		a.gitBundle(r.operands, v, sc)
+	case "bisect":
+		if len(args) > 0 && (args[0].Text == "visualize" || args[0].Text == "view" || args[0].Text == "replay") {
+			a.doubt(v, key+" "+args[0].Text, "this runs a program, or commands of a file")
+		}
+	}
+}
+
+// gitFilters are commands among the options of git filter-branch and its like.
+func (a *analyser) gitFilters(args []Word, sc *scope) {
+	for i, w := range args {
+		name, joined, has := strings.Cut(w.Text, "=")
+		value := Word{Text: joined, Known: w.Known, Why: w.Why}
+		if !has && i+1 < len(args) {
+			value = args[i+1]
+		}
+		if strings.HasSuffix(name, "-filter") || name == "--exec" || name == "--upload-pack" || name == "--receive-pack" {
+			a.snippet("git", []Word{value}, sc)
+		}
+	}
+}
+
+// gitForeach is code that is run in each submodule.
+func (a *analyser) gitForeach(args []Word, sc *scope) {
+	for len(args) > 0 && (args[0].Text == "--recursive" || args[0].Text == "--quiet" || args[0].Text == "-q") {
+		args = args[1:]
+	}
+	if len(args) > 0 {
+		a.snippet("git submodule", args, sc)
+	}
+}
+
+// gitAddresses finds addresses of repositories that git reaches by running a program.
+func (a *analyser) gitAddresses(key string, r optionReading, v *invocation) {
+	words := r.operands
+	for _, o := range r.options {
+		words = append(words, o.value)
+	}
+	for _, w := range words {
+		if !w.Known {
+			continue
+		}
+		helper, _, ok := strings.Cut(w.Text, "::")
+		scheme, _, isURL := strings.Cut(w.Text, "://")
+		if ok && helper != "" && strings.Trim(helper, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.+-") == "" || isURL && !isScheme(scheme) {
+			a.doubt(v, key+" "+w.Text, "git runs a program to reach this address")
+		}
+	}
+}
+
+func isScheme(s string) bool {
+	switch s {
+	case "http", "https", "ssh", "git", "file", "ftp", "ftps", "git+ssh", "ssh+git":
+		return true
+	}
+	return false
+}
+
+// gitConfig sees that a setting is written which runs something later.
+func (a *analyser) gitConfig(r optionReading, v *invocation, sc *scope) {
+	var file *Word
+	for i, o := range r.options {
+		switch o.name {
+		case "--get", "--list", "-l", "--get-all", "--get-regexp", "--get-urlmatch", "--get-color", "--get-colorbool":
+			return
+		case "-f", "--file":
+			file = &r.options[i].value
+		}
+	}
+	rest := r.operands
+	if len(rest) > 0 {
+		switch rest[0].Text {
+		case "get", "list", "get-all":
+			return
+		case "edit":
+			a.doubt(v, "git config edit", "this runs an editor")
+			return
+		case "set", "unset":
+			rest = rest[1:]
+		}
+	}
+	if len(rest) < 2 {
+		return
+	}
+	if file != nil {
+		a.writes(*file, sc)
+	}
+	a.gitSetting(Word{Text: rest[0].Text + "=" + rest[1].Text, Known: rest[0].Known && rest[1].Known})
+}
+
+// gitBundle writes a file.
+func (a *analyser) gitBundle(args []Word, v *invocation, sc *scope) {
+	switch {
+	case len(args) == 0 || args[0].Text == "verify" || args[0].Text == "list-heads":
+	case args[0].Text == "create" && len(args) > 1:
+		a.writes(args[1], sc)
+	default:
+		a.doubt(v, "git bundle "+args[0].Text, "what this does is not known")
+	}
+}

@@ -1,0 +1,152 @@
+package shell
+
+import "strings"
+
+// listed judges a command by the table of options, if that has the program. key names the row,
+// words are those after the name.
+func (a *analyser) listed(key string, words []Word, v *invocation, sc *scope) (r optionReading, ok bool) {
+	row, ok := optionRow(key)
+	if !ok {
+		return r, false
+	}
+	v.listed = true
+	r = readOptions(row, words, strings.HasPrefix(key, "git "))
+	for i, o := range r.options {
+		if o.class != harmless {
+			a.judge(key, r.options[i], v, sc)
+		}
+	}
+	if len(r.unsure) > 0 && strings.Contains(row, "!") {
+		a.unsure(key, r.unsure, v, sc)
+	}
+	return r, true
+}
+
+// doubt is something in a command that is not known to be harmless. Rules are asked about it
+// beside the command, so that one for "git *" does not allow it.
+func (a *analyser) doubt(v *invocation, what, why string) {
+	text := what
+	if strings.Trim(text, safeValue+" <>") != "" {
+		name, _, _ := strings.Cut(what, " ")
+		if text = name + " <unknown>"; strings.Trim(name, safeValue) != "" {
+			text = "<unknown>"
+		}
+	}
+	a.note(what, why)
+	a.extra(Options, "<option> "+text)
+	v.doubts = append(v.doubts, what)
+}
+
+// unsure are words of which the line does not tell whether they are options.
+func (a *analyser) unsure(key string, words []Word, v *invocation, sc *scope) {
+	for _, w := range words {
+		if !w.Known || sc.dirs == nil { // of wildcards the files tell
+			a.doubt(v, key+" <unknown>", w.Text+" could be an option: "+because(w))
+			continue
+		}
+		for _, dir := range sc.dirs {
+			a.plan.Dashes = append(a.plan.Dashes, Dash{Key: key, Pattern: escape(dir) + "/" + w.glob, Text: w.Text})
+		}
+	}
+}
+
+// judge looks at an option that is more than harmless.
+func (a *analyser) judge(key string, o option, v *invocation, sc *scope) {
+	named := key + " " + o.name
+	if !o.has {
+		o.value = Word{Text: named, Why: "nothing follows"}
+	}
+	switch o.class {
+	case runsIt:
+		if key == "tar" {
+			o.value.Text = strings.TrimPrefix(o.value.Text, "exec=")
+		}
+		if key == "tar" && o.name == "--checkpoint-action" && o.value.Known && harmlessAction(o.value.Text) {
+			return
+		}
+		if o.has && o.value.Text != "" {
+			a.snippet(key, []Word{o.value}, sc)
+		}
+		if key != "git rebase" || !o.has { // it runs the value and nothing else
+			a.doubt(v, named, "this option runs a program")
+		}
+	case writesIt:
+		a.writes(o.value, sc)
+		v.doubts = append(v.doubts, named)
+	case producesIt:
+		a.path(o.value, sc, true, true)
+	case 'f':
+		if t := o.value.Text; !o.value.Known || t == "-" || strings.HasPrefix(t, "/dev/") || strings.HasPrefix(t, "/proc/") {
+			a.doubt(v, named, "the file has commands that the line does not tell")
+		} else {
+			a.path(o.value, sc, false, true)
+		}
+	case 'a':
+		if t := o.value.Text; !o.value.Known || strings.Contains(strings.SplitN(t, "/", 2)[0], ":") {
+			a.doubt(v, named, "an archive on another machine is reached by a program")
+		}
+	case 's':
+		a.gitSetting(o.value)
+	case 'm':
+		if !isStrategy(o.value.Text) {
+			a.doubt(v, named, "git runs a program of this name")
+		}
+	case 'o':
+		if !harmlessSSH(o.value.Text) {
+			a.doubt(v, named+" "+o.value.Text, "a setting of ssh can run commands")
+		}
+	case 'l':
+		if !o.value.Known || !harmlessLinker(o.value.Text) {
+			a.doubt(v, named, "flags for the linker can run programs")
+		}
+	case 'g': // awk reads it
+	case unlisted:
+		a.doubt(v, named, "what this option does is not known")
+	default:
+		a.doubt(v, named, "this option can run programs, write files or change what runs")
+	}
+}
+
+// harmlessAction knows what tar can do at a checkpoint without running anything.
+func harmlessAction(s string) bool {
+	return s == "dot" || s == "." || s == "bell" || s == "totals" || s == "echo" || strings.HasPrefix(s, "echo=") || strings.HasPrefix(s, "sleep=") || strings.HasPrefix(s, "ttyout=")
+}
+
+// isStrategy knows the strategies that git has itself.
+func isStrategy(s string) bool {
+	switch s {
+	case "ours", "ort", "recursive", "resolve", "octopus", "subtree":
+		return true
+	}
+	return false
+}
+
+// harmlessSSH knows settings of ssh that name no program and no file with settings.
+func harmlessSSH(s string) bool {
+	name, _, _ := strings.Cut(strings.ReplaceAll(strings.ToLower(strings.TrimSpace(s)), " ", "="), "=")
+	switch name {
+	case "stricthostkeychecking", "batchmode", "connecttimeout", "connectionattempts", "loglevel", "port", "user", "userknownhostsfile", "serveraliveinterval",
+		"serveralivecountmax", "identitiesonly", "identityfile", "addressfamily", "compression", "passwordauthentication", "preferredauthentications",
+		"pubkeyauthentication", "hostkeyalgorithms", "requesttty", "visualhostkey", "updatehostkeys", "checkhostip", "hashknownhosts":
+		return true
+	}
+	return false
+}
+
+// harmlessLinker knows the flags of the Go linker that builds have every day.
+func harmlessLinker(s string) bool {
+	named := false
+	for f := range strings.FieldsSeq(strings.NewReplacer("'", " ", `"`, " ").Replace(s)) {
+		flag, _, _ := strings.Cut(strings.TrimLeft(f, "-"), "=")
+		switch {
+		case named:
+			named = false
+		case f == "-X" || f == "--X":
+			named = true
+		case strings.HasPrefix(f, "-") && (flag == "s" || flag == "w" || flag == "X" || flag == "buildid" || flag == "compressdwarf"):
+		default:
+			return false
+		}
+	}
+	return true
+}

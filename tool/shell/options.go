@@ -1,0 +1,276 @@
+package shell
+
+import (
+	_ "embed"
+	"strings"
+)
+
+// optionTable is text in the order of its keys. It is searched where it lies: nothing is built
+// from it when the program starts.
+//
+//go:embed options.txt
+var optionTable string
+
+// optionRow returns the options of a program, or of a command of one ("git fetch"): a mark, then
+// the options with a space before and after each.
+func optionRow(key string) (string, bool) {
+	from, to := 0, len(optionTable)
+	for from < to {
+		mid := from + (to-from)/2
+		start := strings.LastIndexByte(optionTable[:mid], '\n') + 1
+		end := start + strings.IndexByte(optionTable[start:], '\n')
+		name, row, _ := strings.Cut(optionTable[start:end], "\t")
+		switch {
+		case name == key && row != "":
+			return row, true
+		case name < key:
+			from = end + 1
+		default:
+			to = start
+		}
+	}
+	return "", false
+}
+
+// The classes of options that are more than harmless; see options.txt.
+const (
+	harmless   = 0
+	runsIt     = 'r'
+	writesIt   = 'w'
+	producesIt = 'p'
+	dangerous  = 'x'
+	unlisted   = '?'
+)
+
+// option is one option of a command as the program reads it.
+type option struct {
+	name  string // in full, if the table knows it, else as it is written
+	class byte
+	value Word
+	has   bool // it has a value
+}
+
+// optionReading is how a program reads its words.
+type optionReading struct {
+	options  []option
+	operands []Word
+	// end is where the operands begin, for a program whose options end there.
+	end int
+	// unsure is a word that may be an option, for all the line tells.
+	unsure []Word
+}
+
+// entry is what a row has of one name.
+type entry struct {
+	value    bool
+	optional bool
+	class    byte
+}
+
+func parseEntry(s string) (e entry) {
+	if s != "" && (s[0] == '=' || s[0] == '~') {
+		e.value, e.optional = s[0] == '=', s[0] == '~'
+		s = s[1:]
+	}
+	if len(s) > 1 && s[0] == '!' {
+		e.class = s[1]
+	}
+	return e
+}
+
+// exact finds a name in a row.
+func exact(row, name string) (entry, bool) {
+	name = " " + name
+	for {
+		at := strings.Index(row, name)
+		if at < 0 {
+			return entry{}, false
+		}
+		row = row[at+len(name):]
+		if row != "" && strings.IndexByte(" =~!", row[0]) >= 0 {
+			rest, _, _ := strings.Cut(row, " ")
+			return parseEntry(rest), true
+		}
+	}
+}
+
+// abbreviated finds the names that a prefix may stand for. Where those differ it is the worst of
+// them: programs refuse what is ambiguous, but an older or newer one may know fewer names.
+func abbreviated(row, prefix string) (name string, e entry, ok bool) {
+	prefix = " " + prefix
+	for {
+		at := strings.Index(row, prefix)
+		if at < 0 {
+			return name, e, ok
+		}
+		row = row[at+1:]
+		token, _, _ := strings.Cut(row, " ")
+		found := token
+		if end := strings.IndexAny(token, "=~!"); end >= 0 {
+			found = token[:end]
+		}
+		if got := parseEntry(token[len(found):]); !ok || e.class == harmless && got.class != harmless {
+			name, e, ok = found, got, true
+		}
+	}
+}
+
+// long resolves a long option without its value. Git negates any option with "no-".
+func long(row, name string, negates bool) (string, entry, bool) {
+	if e, ok := exact(row, name); ok {
+		return name, e, true
+	}
+	if full, e, ok := abbreviated(row, name); ok {
+		return full, e, true
+	}
+	if !negates {
+		return name, entry{}, false
+	}
+	if rest, ok := strings.CutPrefix(name, "--no-"); ok { // what it takes back does nothing
+		if _, _, ok := abbreviated(row, "--"+rest); ok {
+			return name, entry{}, true
+		}
+		return name, entry{}, false
+	}
+	_, e, ok := abbreviated(row, "--no-"+name[2:])
+	return name, e, ok
+}
+
+// readOptions reads the words of a command, without its name, as the program would. Options are
+// read in whatever way they are written: joined, abbreviated, with their value in the same word or
+// in the next.
+func readOptions(row string, words []Word, negates bool) (r optionReading) {
+	mark, _, _ := strings.Cut(row, " ")
+	mark, ends := strings.CutSuffix(mark, "+")
+	r.end = len(words)
+	for i := 0; i < len(words); i++ {
+		w := words[i]
+		text, sure := w.Text, w.Known && !w.Glob
+		if !sure {
+			text = w.mask
+		}
+		switch {
+		case ends && text == "-": // an old way to write -i of env
+		case sure && text == "--":
+			r.operands, r.end = append(r.operands, words[i+1:]...), min(r.end, i+1)
+			return r
+		case !sure && mayBeOption(w):
+			r.unsure = append(r.unsure, w)
+			if r.operands = append(r.operands, w); ends {
+				r.operands, r.end = append(r.operands, words[i+1:]...), i
+				return r
+			}
+		case len(text) < 2 || text[0] != '-':
+			if r.operands = append(r.operands, w); ends {
+				r.operands, r.end = append(r.operands, words[i+1:]...), i
+				return r
+			}
+		default:
+			var next *Word
+			if i+1 < len(words) {
+				next = &words[i+1]
+			}
+			if r.read(row, mark, w, text, next, negates) && next != nil {
+				i++
+				r.value(row, mark, *next, negates)
+			}
+		}
+	}
+	return r
+}
+
+// mayBeOption reports whether a word that is not known could begin with a dash.
+func mayBeOption(w Word) bool {
+	if w.Among != nil && !w.wild {
+		for _, s := range w.Among {
+			if strings.HasPrefix(s, "-") {
+				return true
+			}
+		}
+		return false
+	}
+	if w.Why == "it is a number" || w.Why == "it is the result of a calculation" || w.Why == "it is a length" || w.Why == "it is a pipe to a command" {
+		return false
+	}
+	return strings.HasPrefix(w.mask, "*")
+}
+
+// value looks at the value of an option in a word of its own. If it looks like an option it is
+// read as one too: other versions of the program may take no value.
+func (r *optionReading) value(row, mark string, w Word, negates bool) {
+	if !w.Known || w.Glob || len(w.Text) < 2 || w.Text[0] != '-' || w.Text == "--" {
+		return
+	}
+	before := len(r.options)
+	r.read(row, mark, w, w.Text, nil, negates)
+	for i := before; i < len(r.options); i++ {
+		if r.options[i].class == unlisted { // it is most likely a value
+			r.options[i].class = harmless
+		}
+	}
+}
+
+// read reads one word of options, and reports whether it takes the next word as a value.
+func (r *optionReading) read(row, mark string, w Word, text string, next *Word, negates bool) bool {
+	if strings.HasPrefix(text, "--") || mark == "1" {
+		return r.readLong(row, mark, w, text, next, negates)
+	}
+	if e, ok := exact(row, text); ok && len(text) > 2 { // of more than one letter
+		return r.add(text, e, w, "", false, next)
+	}
+	for i := 1; i < len(text); i++ {
+		if c := text[i]; c >= '0' && c <= '9' || i > 1 && c == '-' {
+			continue
+		}
+		name := "-" + text[i:i+1]
+		e, ok := exact(row, name)
+		if !ok {
+			e.class = unlisted
+		}
+		if e.value || e.optional {
+			return r.add(name, e, w, text[i+1:], i+1 < len(text), next)
+		}
+		r.add(name, e, w, "", false, nil)
+		if !ok {
+			return false
+		}
+	}
+	return false
+}
+
+func (r *optionReading) readLong(row, mark string, w Word, text string, next *Word, negates bool) bool {
+	name, joined, has := strings.Cut(text, "=")
+	if !w.Known && strings.Contains(name, "*") { // the name itself is not known
+		r.unsure = append(r.unsure, w)
+		return false
+	}
+	if mark == "1" {
+		name = "-" + strings.TrimLeft(name, "-")
+		e, ok := exact(row, name)
+		if !ok {
+			e.class = unlisted
+		}
+		return r.add(name, e, w, joined, has, next)
+	}
+	name, e, ok := long(row, name, negates)
+	if !ok {
+		e.class = unlisted
+	}
+	return r.add(name, e, w, joined, has, next)
+}
+
+// add keeps an option with its value, joined to it or next.
+func (r *optionReading) add(name string, e entry, w Word, joined string, has bool, next *Word) bool {
+	o := option{name: name, class: e.class, has: has}
+	takes := e.value && !has
+	switch {
+	case has && w.Known:
+		o.value = Word{Text: joined, Known: true, mask: joined}
+	case has:
+		o.value = Word{Text: w.Text, Why: w.Why, mask: joined}
+	case takes && next != nil:
+		o.value, o.has = *next, true
+	}
+	r.options = append(r.options, o)
+	return takes
+}

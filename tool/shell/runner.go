@@ -1,0 +1,169 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+)
+
+// make takes variables among its targets. One that is a program, or whose text make or a shell
+// takes apart, runs more than the rules of the project's files.
+func (a *analyser) make(v *invocation, sc *scope) {
+	r, _ := a.listed("make", v.words[1:], v, sc)
+	for _, w := range r.operands {
+		name, text, ok := strings.Cut(w.Text, "=")
+		if !ok {
+			continue
+		}
+		shell := strings.HasSuffix(name, "!")
+		name = strings.TrimRight(name, ":?+! ")
+		switch {
+		case shell, !w.Known, strings.Trim(text, safeValue+" ^~") != "", isProgramVariable(name) && !harmlessValue(name, text), changesWhatRuns(name) && !harmlessValue(name, text):
+			a.doubt(v, "make "+name+"=", "this variable can change what make runs")
+		}
+	}
+}
+
+// isProgramVariable knows variables of make that name programs.
+func isProgramVariable(name string) bool {
+	switch name {
+	case "SHELL", ".SHELLFLAGS", "MAKE", "AR", "AS", "CC", "CXX", "CPP", "FC", "LD", "LEX", "YACC", "LINT", "RM", "CP", "MV", "INSTALL", "GO", "PYTHON", "NODE",
+		"NPM", "CARGO", "DOCKER", "SED", "AWK", "GREP", "FIND", "GIT", "CURL", "TAR", "STRIP", "OBJCOPY", "RANLIB", "PKG_CONFIG", "CMAKE", "SUDO", "BASH":
+		return true
+	}
+	return false
+}
+
+// scripts are programs that run the scripts of a package.
+func (a *analyser) scripts(name string, v *invocation, sc *scope) {
+	r, _ := a.listed(name, v.words[1:], v, sc)
+	if len(r.operands) == 0 {
+		return
+	}
+	sub, rest := r.operands[0], r.operands[1:]
+	if !sub.Known {
+		return // it is said to be unknown
+	}
+	if name == "npm" {
+		a.npm(sub.Text, rest, v, sc)
+		return
+	}
+	row, _ := optionRow(name)
+	switch sub.Text {
+	case "run", "run-script": // up to the name of the script, the rest is the script's
+		a.listed(name, rest, v, sc)
+	case "install", "i", "add", "remove", "rm", "update", "up", "upgrade", "ci", "list", "ls", "outdated", "why", "audit", "pack", "link", "unlink":
+		own := readOptions(strings.TrimPrefix(row, "+"), rest, false)
+		for _, o := range own.options {
+			if o.class != harmless {
+				a.judge(name, o, v, sc)
+			}
+		}
+	case "config", "set", "exec", "dlx", "create", "init", "node", "env", "setup", "publish", "plugin", "policies", "self-update", "patch", "patch-commit":
+		a.doubt(v, name+" "+sub.Text, "this runs a program, or changes settings")
+	}
+}
+
+// npm runs scripts; "env" is one that it has itself, and that runs its arguments.
+func (a *analyser) npm(sub string, rest []Word, v *invocation, sc *scope) {
+	switch sub {
+	case "run", "run-script", "rum", "urn":
+		if len(rest) > 1 && rest[0].Text == "env" {
+			a.doubt(v, "npm run env", "the script env runs its arguments")
+			a.run(invocation{words: slices.Clone(rest[1:])}, sc.clone())
+		}
+	case "test", "t", "tst", "start", "stop", "restart", "install", "i", "in", "add", "ci", "clean-install", "install-test", "it", "install-ci-test", "cit", "ls", "list", "ll", "la",
+		"outdated", "view", "info", "show", "v", "audit", "pack", "version", "why", "explain", "root", "prefix", "bin", "ping", "whoami", "search", "fund", "dedupe", "ddp",
+		"prune", "rebuild", "rb", "uninstall", "remove", "rm", "un", "r", "update", "up", "upgrade", "doctor", "query", "diff", "link", "ln", "unlink":
+	case "config", "c", "pkg", "cache":
+		if len(rest) == 0 || rest[0].Text == "get" || rest[0].Text == "list" || rest[0].Text == "ls" || rest[0].Text == "verify" {
+			return
+		}
+		fallthrough
+	default:
+		a.doubt(v, "npm "+sub, "this runs a program, or changes settings")
+	}
+}
+
+// goCommand has its options behind its command.
+func (a *analyser) goCommand(v *invocation, sc *scope) {
+	args := v.words[1:]
+	if len(args) > 1 && args[0].Text == "-C" {
+		a.path(args[1], sc, false, true)
+		args = args[2:]
+	}
+	if len(args) == 0 || !args[0].Known {
+		return
+	}
+	sub, rest := args[0].Text, args[1:]
+	if sub == "test" {
+		if at := slices.IndexFunc(rest, func(w Word) bool { return w.Text == "-args" || w.Text == "--args" }); at >= 0 {
+			rest = rest[:at]
+		}
+	}
+	if sub == "mod" || sub == "work" || sub == "tool" {
+		if len(rest) == 0 {
+			return
+		}
+		if sub == "tool" {
+			a.goTool(rest, v)
+			return
+		}
+		rest = rest[1:]
+	}
+	if _, ok := a.listed("go "+sub, rest, v, sc); !ok && sub != "help" {
+		a.doubt(v, "go "+sub, "what this command of go does is not known")
+	}
+}
+
+func (a *analyser) goTool(args []Word, v *invocation) {
+	switch args[0].Text {
+	case "cover", "nm", "objdump", "addr2line", "buildid":
+		v.listed = true
+	default:
+		a.doubt(v, "go tool "+args[0].Text, "this runs a program")
+	}
+}
+
+// nested are programs with commands that have options of their own, after options for all.
+func (a *analyser) nested(name string, v *invocation, sc *scope) {
+	args, key := v.words[1:], name
+	switch {
+	case name == "podman":
+		key = "docker"
+	case name == "docker-compose":
+		key, args = "docker", append([]Word{{Text: "compose", Known: true, mask: "compose"}}, args...)
+	case name == "cargo" && len(args) > 0 && strings.HasPrefix(args[0].Text, "+"):
+		if strings.ContainsAny(args[0].Text, "/.\\") {
+			a.doubt(v, "cargo +", "this chooses which programs cargo runs")
+		}
+		args = args[1:]
+	}
+	r, _ := a.listed(key, args, v, sc)
+	if len(r.operands) == 0 || !r.operands[0].Known {
+		return
+	}
+	key, args = key+" "+r.operands[0].Text, r.operands[1:]
+	own, ok := a.listed(key, args, v, sc)
+	if !ok {
+		a.doubt(v, key, "what this command does is not known")
+		return
+	}
+	if key != "docker compose" || len(own.operands) == 0 {
+		return
+	}
+	sub := own.operands[0].Text
+	if _, ok := a.listed(key+" "+sub, own.operands[1:], v, sc); ok {
+		return
+	}
+	switch sub {
+	case "up", "down", "ps", "logs", "build", "pull", "push", "start", "stop", "restart", "rm", "kill", "create", "images", "top", "config", "ls", "version", "port", "pause", "unpause", "wait":
+		row, _ := optionRow(key)
+		for _, o := range readOptions(strings.TrimPrefix(row, "+"), own.operands[1:], false).options {
+			if o.class != harmless {
+				a.judge(key, o, v, sc)
+			}
+		}
+	default:
+		a.doubt(v, key+" "+sub, "what this command does is not known")
+	}
+}
