@@ -58,16 +58,49 @@ func (j judge) action(permission, pattern string) lathe.Action {
 	return worst
 }
 
+// spoken is action for one pattern of a request, with the ways in which it is written.
+func (j judge) spoken(p tool.Permission, i int) lathe.Action {
+	worst := lathe.Allow
+	for _, b := range j.chain {
+		rule := b.evaluate(p.Name, p.Patterns[i])
+		said := rule.Action
+		if !p.Spells(rule, i) {
+			said = p.LastSpelt(b.all(), i)
+		}
+		switch action := b.written(p, i, said); {
+		case p.Named && rule.Pattern == "*", action == lathe.Allow:
+		case action == lathe.Deny:
+			return lathe.Deny
+		default: // also what nobody knows, as an import may have it
+			worst = lathe.Ask
+		}
+	}
+	return worst
+}
+
+// written is what the rules say of a pattern as it is written. What is allowed so must be under
+// all of the rules' conditions, whoever made them.
+func (b bounds) written(p tool.Permission, i int, said lathe.Action) lathe.Action {
+	if i >= len(p.Written) || len(p.Written[i]) == 0 {
+		return said
+	}
+	action := p.AsWritten(b.all(), i, said)
+	if action == lathe.Allow && said != lathe.Allow && !slices.ContainsFunc(p.Written[i], func(text string) bool { return b.evaluate(p.Name, text).Action == lathe.Allow }) {
+		return said
+	}
+	return action
+}
+
 // verdict says whether a request may go on. One pattern that is denied refuses all of it
 // before anything is asked; an approval turns an ask into an allow, and never a deny.
 func (j judge) verdict(p tool.Permission) (lathe.Action, error) {
 	ask := false
-	for _, pattern := range p.Patterns {
-		switch j.action(p.Name, pattern) {
+	for i, pattern := range p.Patterns {
+		switch j.spoken(p, i) {
 		case lathe.Deny:
 			return lathe.Deny, j.denied(p, pattern)
 		case lathe.Ask:
-			ask = ask || !j.isApproved(p.Name, pattern)
+			ask = ask || !j.isApproved(p, i)
 		}
 	}
 	switch action, spelling := j.objection(p); {
@@ -83,7 +116,7 @@ func (j judge) verdict(p tool.Permission) (lathe.Action, error) {
 // beside its patterns. No approval takes it away.
 func (j judge) objection(p tool.Permission) (worst lathe.Action, spelling string) {
 	worst = lathe.Allow
-	if len(p.Also) == 0 && len(p.Maybe) == 0 && !p.Unread {
+	if p.Name != "bash" && len(p.Also) == 0 && len(p.Maybe) == 0 && !p.Unread {
 		return worst, ""
 	}
 	for _, b := range j.chain {
@@ -97,14 +130,20 @@ func (j judge) objection(p tool.Permission) (worst lathe.Action, spelling string
 	return worst, ""
 }
 
-func (j judge) isApproved(permission, pattern string) bool {
-	return j.approved.Evaluate(permission, pattern).Action == lathe.Allow
+func (j judge) isApproved(p tool.Permission, i int) bool {
+	rule := j.approved.Evaluate(p.Name, p.Patterns[i])
+	return rule.Action == lathe.Allow && (p.Spells(rule, i) || p.LastSpelt(j.approved, i) == lathe.Allow)
 }
 
 // allApproved reports whether approvals alone allow the request.
 func (j judge) allApproved(p tool.Permission) bool {
 	action, _ := j.objection(p)
-	return action == lathe.Allow && !slices.ContainsFunc(p.Patterns, func(pattern string) bool { return !j.isApproved(p.Name, pattern) })
+	for i := range p.Patterns {
+		if !j.isApproved(p, i) {
+			return false
+		}
+	}
+	return action == lathe.Allow
 }
 
 // denied tells the model which rules speak about what it wanted.

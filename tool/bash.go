@@ -114,6 +114,7 @@ func (b *bash) run(ctx context.Context, c *Call, in bashInput) (Result, error) {
 		return Result{}, err
 	}
 	scan := b.scan(in.Command, dir, env)
+	scan.consult(c)
 	profile, err := b.confine(c, in, scan)
 	if err != nil {
 		return Result{}, err

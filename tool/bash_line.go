@@ -12,7 +12,7 @@ type Line struct {
 	Dir      string // where it runs
 	Commands []LineCommand
 	// Whole says that the commands are all it does: the shell itself writes no file, sets nothing
-	// that changes what runs, and nothing is unknown.
+	// that changes what runs, nothing is unknown, and no option is known to run or write something.
 	Whole bool
 	// Reads says that its programs write nothing. The shell may, to files that are known.
 	Reads bool
@@ -22,6 +22,10 @@ type Line struct {
 type LineCommand struct {
 	Text string
 	Also []string
+	// Doubts are its options that are not known to be harmless.
+	Doubts []string
+	// Spelled is what a pattern must begin with to mean it; "" is nothing.
+	Spelled string
 }
 
 func newLine(plan sh.Plan) Line {
@@ -32,7 +36,7 @@ func newLine(plan sh.Plan) Line {
 		l.Reads = l.Reads && (e.Kind == sh.Reads || e.Kind == sh.Writes)
 	}
 	for _, c := range plan.Commands {
-		l.Commands = append(l.Commands, LineCommand{c.Text, c.Also})
+		l.Commands = append(l.Commands, LineCommand{c.Text, c.Also, c.Doubts, c.Spelled})
 		l.Reads = l.Reads && c.Opaque == "" && onlyReads(c)
 	}
 	return l
@@ -59,14 +63,12 @@ func onlyReads(c sh.Command) bool {
 		return false
 	}
 	switch words[0] {
-	case "sort":
-		return !has("-") // its output may be a file, and programs may compress
-	case "rg":
-		return !has("--pre", "--hostname-bin")
+	case "sort", "rg":
+		return len(c.Doubts) == 0 // output may be a file, and programs may be run
 	case "find":
 		return !has("-exec", "-ok", "-delete", "-fprint", "-fls")
 	case "git":
-		return len(words) > 1 && slices.Contains([]string{"status", "log", "show", "diff", "rev-parse", "ls-files", "blame"}, words[1]) && !has("-o", "--o", "--ext-diff", "-O")
+		return len(words) > 1 && slices.Contains([]string{"status", "log", "show", "diff", "rev-parse", "ls-files", "blame"}, words[1]) && len(c.Doubts) == 0 && !has("-O")
 	}
 	return false
 }

@@ -3,6 +3,8 @@ package tool
 import (
 	"context"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/lathe-agent/lathe"
 	sh "github.com/lathe-agent/lathe/tool/shell"
@@ -11,23 +13,47 @@ import (
 // permit asks for what a command would do: first for the directories outside of the project
 // that it names, then for its commands.
 func (b *bash) permit(ctx context.Context, c *Call, command string, dir target, s scanned) error {
-	if dirs := outsideDirs(c, dir, s.paths); len(dirs) > 0 {
-		var patterns []string
+	dirs := outsideDirs(c, dir, s.paths)
+	for _, d := range linksOut(c, s.plan.Follows) {
+		dirs = appendNew(dirs, d)
+	}
+	if len(dirs) > 0 {
+		var patterns, always []string
 		for _, d := range dirs {
-			patterns = append(patterns, filepath.ToSlash(filepath.Join(d, "*")))
+			pattern := filepath.ToSlash(filepath.Join(d, "*"))
+			if patterns = append(patterns, pattern); lasts(d) {
+				always = append(always, pattern)
+			}
 		}
 		meta := lathe.AppendJSONString([]byte(`{"command":`), command)
 		meta = appendTexts(append(meta, `,"directories":`...), dirs)
 		meta = append(appendTexts(append(meta, `,"patterns":`...), patterns), '}')
-		if err := c.Host.Ask(ctx, Permission{Name: "external_directory", Patterns: patterns, Always: patterns, Metadata: meta}); err != nil {
+		if err := c.Host.Ask(ctx, Permission{Name: "external_directory", Patterns: patterns, Always: always, Metadata: meta}); err != nil {
+			return err
+		}
+	}
+	if files := readTargets(c, s.paths); len(files) > 0 {
+		meta := append(lathe.AppendJSONString([]byte(`{"command":`), command), '}')
+		if err := c.Host.Ask(ctx, Permission{Name: "read", Patterns: files, Always: files, Named: true, Metadata: meta}); err != nil {
 			return err
 		}
 	}
 	if len(s.Patterns) == 0 {
 		return nil
 	}
-	s.Metadata = append(appendUnknown(lathe.AppendJSONString([]byte(`{"command":`), command), s.unknown), '}')
+	s.Metadata = append(appendWays(appendUnknown(lathe.AppendJSONString([]byte(`{"command":`), command), s.unknown), s.Permission), '}')
 	return c.Host.Ask(ctx, s.Permission)
+}
+
+// lasts reports whether a directory is the same tomorrow. Those of processes and devices are not,
+// so allowing one for good would allow anything.
+func lasts(dir string) bool {
+	for _, top := range []string{"/proc", "/sys", "/dev"} {
+		if dir == top || strings.HasPrefix(dir, top+"/") {
+			return false
+		}
+	}
+	return true
 }
 
 // scan reads a command in the grammar of the shell that runs it. Of a shell whose grammar is
@@ -42,6 +68,24 @@ func (b *bash) scan(command string, dir target, env []string) scanned {
 	}})
 	s.line.Dir = dir.Path
 	return s
+}
+
+// appendWays adds how rules may be held against the patterns, for those that are not the engine's.
+func appendWays(meta []byte, p Permission) []byte {
+	if slices.ContainsFunc(p.Spelled, func(s string) bool { return s != "" }) {
+		meta = appendTexts(append(meta, `,"spelled":`...), p.Spelled)
+	}
+	if !slices.ContainsFunc(p.Written, func(list []string) bool { return len(list) > 0 }) {
+		return meta
+	}
+	meta = append(meta, `,"written":[`...)
+	for i, list := range p.Written {
+		if i > 0 {
+			meta = append(meta, ',')
+		}
+		meta = appendTexts(meta, list)
+	}
+	return append(meta, ']')
 }
 
 // maxUnknown is how much is shown of what is not known.

@@ -43,8 +43,8 @@ func denyRules() lathe.Ruleset {
 // decide is what rules say of a request, as the engine does.
 func decide(p tool.Permission, rules lathe.Ruleset) lathe.Action {
 	worst := lathe.Allow
-	for _, pattern := range p.Patterns {
-		switch rules.Evaluate(p.Name, pattern).Action {
+	for i := range p.Patterns {
+		switch p.Says(rules, i) {
 		case lathe.Deny:
 			return lathe.Deny
 		case lathe.Ask:

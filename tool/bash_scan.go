@@ -13,6 +13,7 @@ import (
 type scanned struct {
 	Permission
 	paths   []sh.Path
+	plan    sh.Plan
 	unknown []sh.Unknown
 	line    Line
 }
@@ -21,7 +22,7 @@ type scanned struct {
 // shell for how they see it. A line in which there is nothing to judge is asked whole.
 func scanCommand(command string, in sh.Surroundings) scanned {
 	plan := sh.Analyse(command, in)
-	s := scanned{paths: plan.Paths, unknown: plan.Unknown, line: newLine(plan)}
+	s := scanned{paths: plan.Paths, plan: plan, unknown: plan.Unknown, line: newLine(plan)}
 	s.Name = "bash"
 	if plan.Unread != "" {
 		s.Patterns, s.Unread = []string{command}, true
@@ -29,7 +30,9 @@ func scanCommand(command string, in sh.Surroundings) scanned {
 		return s
 	}
 	for _, c := range plan.Commands {
-		s.Patterns = appendNew(s.Patterns, c.Text)
+		if !slices.Contains(s.Patterns, c.Text) {
+			s.Patterns, s.Written, s.Spelled = append(s.Patterns, c.Text), append(s.Written, c.Written), append(s.Spelled, c.Spelled)
+		}
 		if always, ok := alwaysFor(c); ok {
 			s.Always = appendNew(s.Always, always)
 		}
@@ -43,11 +46,14 @@ func scanCommand(command string, in sh.Surroundings) scanned {
 	for _, e := range plan.Extra {
 		s.Patterns = appendNew(s.Patterns, e.Text)
 		if e.Text == sh.UnknownCommand { // it may be any
-			s.Maybe = appendNew(s.Maybe, "*")
+			s.Maybe, s.Written = appendNew(s.Maybe, "*"), nil
 		}
 		if e.Kind != sh.IsUnknown && !strings.ContainsAny(e.Text, "*?") {
 			s.Always = appendNew(s.Always, e.Text)
 		}
+	}
+	if len(plan.Functions)+len(plan.Aliases) > 0 { // a name may be another's
+		s.Written = nil
 	}
 	if len(s.Patterns) == 0 && !plan.Moved {
 		s.Patterns = []string{command}
@@ -102,7 +108,7 @@ func outsideDirs(c *Call, dir target, paths []sh.Path) []string {
 	for _, p := range paths {
 		names := []string{p.Name}
 		if p.Glob {
-			names = globbed(p.Name, &budget)
+			names, _ = globbed(p.Name, &budget)
 		}
 		for _, name := range names {
 			add(name, p)
@@ -142,22 +148,22 @@ func physical(name string) string {
 // maxGlobbed is how many names are looked at for the wildcards of one line.
 const maxGlobbed = 2000
 
-// globbed is what a pattern stands for as far as it matters: the directory where it begins,
-// and the links among what it matches, which may lead anywhere.
-func globbed(pattern string, budget *int) []string {
+// globbed is what a pattern stands for. Where it may lead is the directory where it begins, and the
+// links among what it matches, which may lead anywhere; names is all that it matches.
+func globbed(pattern string, budget *int) (leads, names []string) {
 	parts := strings.Split(pattern, string(filepath.Separator))
 	first := slices.IndexFunc(parts, func(s string) bool { return strings.ContainsAny(s, `*?[`) })
 	if first < 0 {
-		return []string{unescapeGlob(pattern)}
+		return []string{unescapeGlob(pattern)}, []string{unescapeGlob(pattern)}
 	}
 	base := unescapeGlob(strings.Join(parts[:first], string(filepath.Separator)))
 	if base == "" {
 		base = string(filepath.Separator)
 	}
-	out, dirs := []string{base}, []string{base}
+	leads, names = []string{base}, []string{base}
 	for _, part := range parts[first:] {
 		var next []string
-		for _, dir := range dirs {
+		for _, dir := range names {
 			if !strings.ContainsAny(part, `*?[`) {
 				next = append(next, filepath.Join(dir, unescapeGlob(part)))
 				continue
@@ -165,7 +171,7 @@ func globbed(pattern string, budget *int) []string {
 			entries, err := os.ReadDir(dir)
 			for _, e := range entries {
 				if *budget--; err != nil || *budget < 0 {
-					return out
+					return leads, append(names, next...)
 				}
 				if ok, err := filepath.Match(part, e.Name()); ok || err != nil {
 					next = append(next, filepath.Join(dir, e.Name()))
@@ -174,12 +180,12 @@ func globbed(pattern string, budget *int) []string {
 		}
 		for _, name := range next {
 			if info, err := os.Lstat(name); err == nil && (info.Mode()&os.ModeSymlink != 0 || part == "..") {
-				out = append(out, name)
+				leads = append(leads, name)
 			}
 		}
-		dirs = next
+		names = next
 	}
-	return out
+	return leads, names
 }
 
 func unescapeGlob(s string) string {

@@ -231,20 +231,23 @@ func TestBash_Permissions(t *testing.T) {
 	bash := func(command string, always ...string) ask {
 		return ask{"bash", []string{command}, always, `{"command":` + q(command) + `}`}
 	}
+	read := func(command, file string) ask {
+		return ask{"read", []string{file}, []string{file}, `{"command":` + q(command) + `}`}
+	}
 	for _, tt := range []struct {
 		command, workdir string
 		want             []ask
 	}{
 		{"ls -l", "", []ask{bash("ls -l", "ls *")}},
 		{"cd sub", "", nil},
-		{"cat sub/a", "", []ask{bash("cat sub/a", "cat *")}},
-		{"cat a", "sub", []ask{bash("cat a", "cat *")}},
+		{"cat sub/a", "", []ask{read("cat sub/a", "sub/a"), bash("cat sub/a", "cat *")}},
+		{"cat a", "sub", []ask{read("cat a", "sub/a"), bash("cat a", "cat *")}},
 		{"cat ../a", "", []ask{external("cat ../a", filepath.Dir(x.dir)), bash("cat ../a", "cat *")}},
-		{"cat ../sub/a", "sub", []ask{bash("cat ../sub/a", "cat *")}},
+		{"cat ../sub/a", "sub", []ask{read("cat ../sub/a", "sub/a"), bash("cat ../sub/a", "cat *")}},
 		{"cat " + x.out + "/deep/f", "", []ask{external("cat "+x.out+"/deep/f", x.out+"/deep"), bash("cat "+x.out+"/deep/f", "cat *")}},
 		{"rm -r " + x.out + "/deep", "", []ask{external("rm -r "+x.out+"/deep", x.out+"/deep"), bash("rm -r "+x.out+"/deep", "rm *")}},
 		{"touch away/x", "", []ask{external("touch away/x", x.out), bash("touch away/x", "touch *")}},
-		{"cat ~/none", "", []ask{external("cat ~/none", x.out), {"bash", []string{"cat " + x.out + "/none"}, []string{"cat *"}, `{"command":"cat ~/none"}`}}},
+		{"cat ~/none", "", []ask{external("cat ~/none", x.out), {"bash", []string{"cat " + x.out + "/none"}, []string{"cat *"}, `{"command":"cat ~/none","written":[["cat ~/none"]]}`}}},
 		{"echo x > " + x.out + "/y", "", []ask{external("echo x > "+x.out+"/y", x.out), {"bash", []string{"echo x > " + x.out + "/y", "> " + x.out + "/y"}, []string{"echo *", "> " + x.out + "/y"}, `{"command":` + q("echo x > "+x.out+"/y") + `}`}}},
 		{"ls", x.out, []ask{external("ls", x.out), bash("ls", "ls *")}},
 		{"cd " + x.out, "", []ask{external("cd "+x.out, x.out)}},

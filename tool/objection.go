@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/lathe-agent/lathe"
@@ -14,6 +15,11 @@ import (
 func (p Permission) Objection(rules lathe.Ruleset) (lathe.Action, string) {
 	for _, text := range p.Also {
 		if p.denies(rules, text) {
+			return lathe.Deny, text
+		}
+	}
+	for _, text := range p.Patterns { // rules see them as they are, but not without their own quotes
+		if p.Name == "bash" && p.deniesQuoted(rules, text) {
 			return lathe.Deny, text
 		}
 	}
@@ -31,11 +37,87 @@ func (p Permission) Objection(rules lathe.Ruleset) (lathe.Action, string) {
 func (p Permission) denies(rules lathe.Ruleset, text string) bool {
 	for i := len(rules) - 1; i >= 0; i-- {
 		r := rules[i]
-		if lathe.Wildcard(r.Permission, p.Name) && lathe.Wildcard(r.Pattern, text) && (r.Pattern != "*" || r.Action != lathe.Deny) {
+		if !lathe.Wildcard(r.Permission, p.Name) || r.Pattern == "*" && r.Action == lathe.Deny {
+			continue
+		}
+		if lathe.Wildcard(r.Pattern, text) || r.Action == lathe.Deny && strings.ContainsAny(r.Pattern, `'"`) && lathe.Wildcard(withoutQuotes(r.Pattern), text) {
 			return r.Action == lathe.Deny
 		}
 	}
 	return false
+}
+
+// deniesQuoted reports whether a rule with quotes in it denies a text that has none.
+func (p Permission) deniesQuoted(rules lathe.Ruleset, text string) bool {
+	return slices.ContainsFunc(rules, func(r lathe.Rule) bool { return r.Action == lathe.Deny && strings.ContainsAny(r.Pattern, `'"`) }) && p.denies(rules, text)
+}
+
+// withoutQuotes takes quotes out of a pattern. A rule that denies something denies it however it is
+// quoted, and without quotes is one of the spellings.
+func withoutQuotes(pattern string) string {
+	return strings.NewReplacer("'", "", `"`, "").Replace(pattern)
+}
+
+// AsWritten is what rules say of one of the patterns when the ways in which it is written are
+// counted. said is what they say of the pattern alone. What they deny stays denied.
+func (p Permission) AsWritten(rules lathe.Ruleset, i int, said lathe.Action) lathe.Action {
+	if said == lathe.Deny || i >= len(p.Written) || len(p.Written[i]) == 0 {
+		return said
+	}
+	at, out := p.last(rules, p.Patterns[i]), said
+	for _, text := range p.Written[i] {
+		n := p.last(rules, text)
+		switch {
+		case n <= at:
+		case rules[n].Action == lathe.Allow:
+			out = lathe.Allow
+		case rules[n].Pattern != "*":
+			return lathe.Ask
+		}
+	}
+	return out
+}
+
+// Spells reports whether a rule that allows one of the patterns spells out what it must.
+func (p Permission) Spells(r lathe.Rule, i int) bool {
+	if r.Action != lathe.Allow || r.Pattern == "*" || i >= len(p.Spelled) || p.Spelled[i] == "" {
+		return true
+	}
+	literal := r.Pattern
+	if end := strings.IndexAny(literal, "*?"); end >= 0 {
+		literal = literal[:end]
+	}
+	return strings.HasPrefix(literal, p.Spelled[i])
+}
+
+// LastSpelt is what the last rule says that matches one of the patterns and spells out what it must.
+func (p Permission) LastSpelt(rules lathe.Ruleset, i int) lathe.Action {
+	for _, r := range slices.Backward(rules) {
+		if p.Spells(r, i) && lathe.Wildcard(r.Permission, p.Name) && lathe.Wildcard(r.Pattern, p.Patterns[i]) {
+			return r.Action
+		}
+	}
+	return lathe.Ask
+}
+
+// Says is what rules say of one of the patterns.
+func (p Permission) Says(rules lathe.Ruleset, i int) lathe.Action {
+	rule := rules.Evaluate(p.Name, p.Patterns[i])
+	said := rule.Action
+	if !p.Spells(rule, i) {
+		said = p.LastSpelt(rules, i)
+	}
+	return p.AsWritten(rules, i, said)
+}
+
+// last is the index of the last rule that matches; -1 is none.
+func (p Permission) last(rules lathe.Ruleset, text string) int {
+	for i := len(rules) - 1; i >= 0; i-- {
+		if lathe.Wildcard(rules[i].Permission, p.Name) && lathe.Wildcard(rules[i].Pattern, text) {
+			return i
+		}
+	}
+	return -1
 }
 
 // mayMeet reports whether a text of which parts are unknown could be one that a rule denies or
@@ -49,7 +131,7 @@ func (p Permission) mayMeet(rules lathe.Ruleset, mask string) bool {
 			if !strings.Contains(r.Pattern, "?") && lathe.Wildcard(r.Pattern, mask) {
 				return false
 			}
-		case r.Pattern != "*" && overlap(r.Pattern, mask):
+		case r.Pattern != "*" && overlap(withoutQuotes(r.Pattern), mask):
 			return true
 		}
 	}

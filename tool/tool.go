@@ -116,6 +116,15 @@ type Permission struct {
 	// Maybe are patterns that have * where something is not known. What a rule could deny or
 	// ask about in them is asked.
 	Maybe []string
+	// Written are, for each of the patterns, other ways in which it is written that rules may
+	// allow or ask about: a later rule for one of them counts before one for the pattern.
+	Written [][]string
+	// Spelled are, for each of the patterns, how it begins in a rule that may allow it, without
+	// wildcards; "" is any way. A rule for everything, "*", allows it all the same.
+	Spelled []string
+	// Named says that rules for everything, "*", do not speak of it: only what a rule names is
+	// asked about or denied.
+	Named bool
 	// Unread says that nobody knows what the request comes to: no rule allows it.
 	Unread bool
 }

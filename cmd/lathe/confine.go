@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/lathe-agent/lathe"
@@ -102,7 +103,8 @@ func boxOf(c config.Config, agent string) (out config.Sandbox, asked bool) {
 
 // modeOf is the mode of a command line. Each command has the strictest mode of the patterns that it
 // matches, or that of its agent, and the line the strictest of all. What is not known of a line
-// makes none weaker, and neither does any pattern for an agent that only reads.
+// makes none weaker, nor does an option that is not known to be harmless, unless the pattern names it,
+// and neither does any pattern for an agent that only reads.
 func modeOf(box config.Sandbox, line tool.Line) string {
 	modes := []string{string(sandbox.Off), string(sandbox.Workspace), string(sandbox.ReadOnly)} // the strictest last
 	base := slices.Index(modes, box.Mode)
@@ -118,7 +120,9 @@ func modeOf(box config.Sandbox, line tool.Line) string {
 		for pattern, mode := range box.Commands {
 			rank := slices.Index(modes, mode)
 			matches := func(s string) bool { return lathe.Wildcard(pattern, s) }
-			if matches(c.Text) || rank > base && slices.ContainsFunc(c.Also, matches) {
+			switch {
+			case rank < base && !spellsOut(pattern, c): // what it does may be anything
+			case matches(c.Text) || rank > base && slices.ContainsFunc(c.Also, matches):
 				own = max(own, rank)
 			}
 		}
@@ -128,6 +132,13 @@ func modeOf(box config.Sandbox, line tool.Line) string {
 		level = max(level, own)
 	}
 	return modes[level]
+}
+
+// spellsOut reports whether a pattern names all of a command that is not known to be harmless. Who
+// wrote it there meant it.
+func spellsOut(pattern string, c tool.LineCommand) bool {
+	words, options := strings.Fields(pattern), c.Doubts
+	return strings.HasPrefix(pattern, c.Spelled) && !slices.ContainsFunc(options, func(option string) bool { return !slices.Contains(words, option) })
 }
 
 // profile is what a command line of a call is confined to.

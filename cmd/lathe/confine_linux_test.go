@@ -299,7 +299,13 @@ func TestModeOf(t *testing.T) {
 	unsure.Whole = false
 	wrapped := line("x")
 	wrapped.Commands[0].Also = []string{"ssh host x", "docker x"}
-	rules := map[string]string{"docker *": "off", "docker rm *": "workspace", "curl *": "read-only", "ssh *": "read-only", "npm test*": "workspace"}
+	optioned := line("mytool --any x")
+	optioned.Commands[0].Doubts = []string{"--any"}
+	strange := line("other --any x")
+	strange.Commands[0].Doubts = []string{"--any"}
+	unnamed := line("docker image prune")
+	unnamed.Commands[0].Spelled = "docker image"
+	rules := map[string]string{"mytool *": "off", "mytool --any *": "off", "other *": "off", "docker *": "off", "docker rm *": "workspace", "curl *": "read-only", "ssh *": "read-only", "npm test*": "workspace"}
 	for _, c := range []struct {
 		base, want string
 		line       tool.Line
@@ -313,6 +319,9 @@ func TestModeOf(t *testing.T) {
 		{"workspace", "read-only", wrapped},
 		{"workspace", "workspace", unsure},
 		{"workspace", "workspace", tool.Line{}},
+		{"workspace", "off", optioned},
+		{"workspace", "workspace", strange},
+		{"workspace", "workspace", unnamed},
 		{"workspace", "workspace", line("dockerx ps")},
 		{"off", "workspace", line("npm test")},
 		{"off", "off", line("ls")},

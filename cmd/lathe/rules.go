@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"strings"
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/tool"
 )
 
 // ruleFlag is --allow or --deny: they go into one list, because the last rule that matches counts.
@@ -74,10 +76,23 @@ func (r *runner) ruled(ctx context.Context, q lathe.PermissionRequest) lathe.Act
 			return lathe.Ask
 		}
 	}
-	if slices.ContainsFunc(q.Patterns, func(pattern string) bool { return rules.Evaluate(q.Permission, pattern).Action != lathe.Allow }) {
-		return lathe.Ask
+	p := permissionOf(q)
+	for i := range p.Patterns {
+		if p.Says(rules, i) != lathe.Allow {
+			return lathe.Ask
+		}
 	}
 	return lathe.Allow
+}
+
+// permissionOf is a request with what its metadata say of how rules may be held against it.
+func permissionOf(q lathe.PermissionRequest) tool.Permission {
+	var meta struct {
+		Spelled []string
+		Written [][]string
+	}
+	_ = json.Unmarshal(q.Metadata, &meta) // other tools have metadata of their own
+	return tool.Permission{Name: q.Permission, Patterns: q.Patterns, Spelled: meta.Spelled, Written: meta.Written}
 }
 
 func isSpecificDeny(r lathe.Rule, permission string) bool {

@@ -130,7 +130,7 @@ func output(argv ...string) string {
 		return ""
 	}
 	c := exec.Command(argv[0], argv[1:]...)
-	c.Env = append(os.Environ(), "COLUMNS=500", "MANWIDTH=500", "MANPAGER=cat", "LC_ALL=C", "TERM=dumb")
+	c.Env = append(c.Environ(), "COLUMNS=500", "MANWIDTH=500", "MANPAGER=cat", "LC_ALL=C", "TERM=dumb")
 	text, _ := c.CombinedOutput() // many exit with an error after their help
 	return overstruck.ReplaceAllString(string(text), "")
 }

@@ -165,7 +165,9 @@ func (a *analyser) source(v invocation, sc *scope) {
 		if !w.Known || w.Glob || strings.HasPrefix(w.Text, "/dev/") || strings.HasPrefix(w.Text, "/proc/") {
 			a.unknown(UnknownCommand, w.Text, "what is run from it: "+because(w))
 		}
+		a.reads = true
 		a.path(w, sc, false, true)
+		a.reads = false
 	}
 	sc.forgetAll()
 	sc.dirs = nil

@@ -184,6 +184,8 @@ type invocation struct {
 	also   []string
 
 	written []string // other ways to write it that rules may allow
+	read    optionReading
+	spelled string
 	listed  bool     // its options were looked up
 	doubts  []string // those that are not known to be harmless
 }
@@ -251,12 +253,12 @@ func spell(w Word) string {
 // emit puts a command into the plan.
 func (a *analyser) emit(v invocation, opaque string) {
 	text, mask := v.spelling()
-	c := Command{Words: v.words, Text: text, Maybe: mask, Opaque: opaque, Also: v.also, Written: v.written, Doubts: v.doubts, level: a.level}
+	c := Command{Words: v.words, Text: text, Maybe: mask, Opaque: opaque, Also: v.also, Written: v.written, Doubts: v.doubts, Spelled: v.spelled, level: a.level}
 	if !v.listed {
 		c.Doubts = append(c.Doubts, unlistedOptions(v.words)...)
 	}
-	if plain := unquoted(v); plain != text {
-		c.Also = append(c.Also, plain)
+	if strings.Contains(text, "'") {
+		c.Also = append(c.Also, unquoted(v))
 	}
 	spelt := text
 	for _, w := range slices.Backward(a.via) {
@@ -337,6 +339,9 @@ func (a *analyser) run(v invocation, sc *scope) {
 	opaque := a.program(name, &v, sc)
 	a.uncertain(name, v)
 	a.arguments(v, sc)
+	if v.listed && follows(name, v.read) {
+		a.follow(placesOf(name, v.read), sc)
+	}
 	a.emit(v, opaque)
 }
 

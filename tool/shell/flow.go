@@ -334,7 +334,9 @@ func (a *analyser) redirect(r *syntax.Redirect, sc *scope) string {
 	case write:
 		a.extra(Writes, text)
 	}
+	a.reads = !write
 	a.path(w, sc, write, true)
+	a.reads = false
 	return text
 }
 

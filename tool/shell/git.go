@@ -123,7 +123,7 @@ func (a *analyser) gitCommand(v *invocation, sc *scope) {
 	r, ok := a.listed(key, own, v, sc)
 	if !ok {
 		if sub != "help" {
-			a.doubt(v, key, "what this command of git does is not known")
+			a.mustSpell(v, key)
 		}
 		a.gitFilters(args, sc)
 		return
@@ -137,7 +137,7 @@ func (a *analyser) gitCommand(v *invocation, sc *scope) {
 		a.gitBundle(r.operands, v, sc)
 	case "bisect":
 		if len(args) > 0 && (args[0].Text == "visualize" || args[0].Text == "view" || args[0].Text == "replay") {
-			a.doubt(v, key+" "+args[0].Text, "this runs a program, or commands of a file")
+			a.mustSpell(v, key+" "+args[0].Text)
 		}
 	}
 }
@@ -209,7 +209,7 @@ func (a *analyser) gitConfig(r optionReading, v *invocation, sc *scope) {
 		case "get", "list", "get-all":
 			return
 		case "edit":
-			a.doubt(v, "git config edit", "this runs an editor")
+			a.mustSpell(v, "git config edit")
 			return
 		case "set", "unset":
 			rest = rest[1:]
@@ -231,6 +231,6 @@ func (a *analyser) gitBundle(args []Word, v *invocation, sc *scope) {
 	case args[0].Text == "create" && len(args) > 1:
 		a.writes(args[1], sc)
 	default:
-		a.doubt(v, "git bundle "+args[0].Text, "what this does is not known")
+		a.mustSpell(v, "git bundle "+args[0].Text)
 	}
 }

@@ -10,16 +10,30 @@ func (a *analyser) listed(key string, words []Word, v *invocation, sc *scope) (r
 		return r, false
 	}
 	v.listed = true
+	defer func() { v.read = r }()
 	r = readOptions(row, words, strings.HasPrefix(key, "git "))
 	for i, o := range r.options {
 		if o.class != harmless {
 			a.judge(key, r.options[i], v, sc)
 		}
 	}
-	if len(r.unsure) > 0 && strings.Contains(row, "!") {
+	if len(r.unsure) > 0 && hasDanger(row) {
 		a.unsure(key, r.unsure, v, sc)
 	}
 	return r, true
+}
+
+// hasDanger reports whether a row has an option that is more than harmless.
+func hasDanger(row string) bool {
+	for {
+		at := strings.IndexByte(row, '!')
+		if at < 0 {
+			return false
+		}
+		if row = row[at+1:]; row[0] != producesIt && row[0] != 'f' && row[0] != 'g' {
+			return true
+		}
+	}
 }
 
 // doubt is something in a command that is not known to be harmless. Rules are asked about it
@@ -37,15 +51,25 @@ func (a *analyser) doubt(v *invocation, what, why string) {
 	v.doubts = append(v.doubts, what)
 }
 
+// mustSpell is a command of a program of which it is not known what it does, or that runs any
+// other. Rules allow it that name it.
+func (a *analyser) mustSpell(v *invocation, head string) { v.spelled = head }
+
 // unsure are words of which the line does not tell whether they are options.
 func (a *analyser) unsure(key string, words []Word, v *invocation, sc *scope) {
 	for _, w := range words {
-		if !w.Known || sc.dirs == nil { // of wildcards the files tell
+		globs := []string{w.glob}
+		if w.wild {
+			globs = w.Among
+		}
+		if !w.Known && !w.wild || sc.dirs == nil { // of wildcards the files tell
 			a.doubt(v, key+" <unknown>", w.Text+" could be an option: "+because(w))
 			continue
 		}
 		for _, dir := range sc.dirs {
-			a.plan.Dashes = append(a.plan.Dashes, Dash{Key: key, Pattern: escape(dir) + "/" + w.glob, Text: w.Text})
+			for _, glob := range globs {
+				a.plan.Dashes = append(a.plan.Dashes, Dash{Key: key, Dir: dir, Pattern: glob, Text: w.Text})
+			}
 		}
 	}
 }
@@ -101,6 +125,9 @@ func (a *analyser) judge(key string, o option, v *invocation, sc *scope) {
 		}
 	case 'g': // awk reads it
 	case unlisted:
+		if key == "go test" { // it is for the tests themselves
+			return
+		}
 		a.doubt(v, named, "what this option does is not known")
 	default:
 		a.doubt(v, named, "this option can run programs, write files or change what runs")

@@ -2,34 +2,32 @@ package shell
 
 import (
 	_ "embed"
+	"slices"
 	"strings"
+	"sync"
 )
 
-// optionTable is text in the order of its keys. It is searched where it lies: nothing is built
-// from it when the program starts.
-//
 //go:embed options.txt
 var optionTable string
+
+// optionRows are the rows of the table in the order of their keys. They are found when the first
+// command is read, not when the program starts.
+var optionRows = sync.OnceValue(func() []string {
+	rows := strings.Split(strings.TrimSuffix(optionTable, "\n"), "\n")
+	return slices.DeleteFunc(rows, func(row string) bool { return strings.HasPrefix(row, "#") })
+})
 
 // optionRow returns the options of a program, or of a command of one ("git fetch"): a mark, then
 // the options with a space before and after each.
 func optionRow(key string) (string, bool) {
-	from, to := 0, len(optionTable)
-	for from < to {
-		mid := from + (to-from)/2
-		start := strings.LastIndexByte(optionTable[:mid], '\n') + 1
-		end := start + strings.IndexByte(optionTable[start:], '\n')
-		name, row, _ := strings.Cut(optionTable[start:end], "\t")
-		switch {
-		case name == key && row != "":
-			return row, true
-		case name < key:
-			from = end + 1
-		default:
-			to = start
-		}
+	rows := optionRows()
+	at, ok := slices.BinarySearchFunc(rows, key, func(row, key string) int {
+		return strings.Compare(row[:strings.IndexByte(row, '\t')], key)
+	})
+	if !ok {
+		return "", false
 	}
-	return "", false
+	return rows[at][len(key)+1:], true
 }
 
 // The classes of options that are more than harmless; see options.txt.

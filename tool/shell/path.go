@@ -63,7 +63,7 @@ func clean(name string, glob bool) string {
 }
 
 func (a *analyser) addPath(name string, p Path) {
-	p.Name, p.Removed = name, a.removes
+	p.Name, p.Removed, p.Reads = name, a.removes, a.reads && !p.Write
 	if !slices.Contains(a.plan.Paths, p) {
 		a.plan.Paths = append(a.plan.Paths, p)
 	}
@@ -80,6 +80,8 @@ func (a *analyser) arguments(v invocation, sc *scope) {
 		}
 		return
 	}
+	a.reads = readsContents(name)
+	defer func() { a.reads = false }()
 	certain, write := handlesPaths(name)
 	skip, flags, target := textsFirst(name), true, -1
 	if copies(name) || name == "mv" {
@@ -245,4 +247,95 @@ func takesTexts(name string) bool {
 		return true
 	}
 	return false
+}
+
+// readsContents knows commands that show, copy or send what is in the files that they name.
+func readsContents(name string) bool {
+	switch name {
+	case "cat", "head", "tail", "less", "more", "tac", "nl", "od", "xxd", "hexdump", "strings", "base64", "diff", "cmp", "bat", "cut", "uniq", "paste", "comm", "sort", "fold", "rev", "column",
+		"grep", "egrep", "fgrep", "rg", "ag", "sed", "awk", "gawk", "mawk", "jq", "yq", "cp", "curl", "wget", "scp", "rsync", "gzip", "zip", "tar", "source", ".", "vim", "vi", "view":
+		return true
+	}
+	return false
+}
+
+// follow remembers directories that a command goes through with links followed.
+func (a *analyser) follow(words []Word, sc *scope) {
+	before := a.plan.Paths
+	a.plan.Paths = nil
+	if len(words) == 0 {
+		words = []Word{{Text: ".", Known: true, mask: "."}}
+	}
+	for _, w := range words {
+		a.path(w, sc, false, false)
+	}
+	a.plan.Follows = append(a.plan.Follows, a.plan.Paths...)
+	a.plan.Paths = before
+}
+
+// placesOf are the operands of a command that are places. The first of those that search is what
+// they search for, unless an option has that.
+func placesOf(name string, r optionReading) []Word {
+	switch name {
+	case "grep", "egrep", "fgrep", "rg", "fd", "fdfind":
+	default:
+		return r.operands
+	}
+	for _, o := range r.options {
+		switch o.name {
+		case "-e", "--regexp", "-f", "--file", "--files":
+			return r.operands
+		}
+	}
+	return r.operands[min(1, len(r.operands)):]
+}
+
+// follows reports whether a command goes through directories and follows the links in them.
+func follows(name string, r optionReading) bool {
+	recursive, links := false, false
+	has := func(o option, names ...string) bool {
+		for _, n := range names {
+			if o.name == n {
+				return true
+			}
+		}
+		return false
+	}
+	for _, o := range r.options {
+		switch name {
+		case "rg", "fd", "fdfind":
+			links = links || has(o, "-L", "--follow")
+			recursive = true
+		case "grep", "egrep", "fgrep":
+			links = links || has(o, "-R", "--dereference-recursive")
+			recursive = true
+		case "cp":
+			recursive = recursive || has(o, "-r", "-R", "--recursive", "-a", "--archive")
+			links = links || has(o, "-L", "--dereference")
+		case "ls", "chmod", "chown", "chgrp":
+			recursive = recursive || has(o, "-R", "--recursive")
+			links = links || has(o, "-L", "--dereference")
+		case "du":
+			links = links || has(o, "-L", "--dereference")
+			recursive = true
+		case "tar", "gtar", "bsdtar":
+			links = links || has(o, "-h", "--dereference")
+			recursive = true
+		case "rsync":
+			links = links || has(o, "-L", "--copy-links", "-k", "--copy-dirlinks", "--copy-unsafe-links")
+			recursive = true
+		case "diff", "scp": // they follow links unless they are told not to
+			recursive = recursive || has(o, "-r", "--recursive")
+			links = true
+		case "zip":
+			recursive = recursive || has(o, "-r", "--recurse-paths")
+			links = true
+		}
+	}
+	if name == "zip" {
+		for _, o := range r.options {
+			links = links && !has(o, "-y", "--symlinks")
+		}
+	}
+	return recursive && links
 }

@@ -33,19 +33,41 @@ func (a *analyser) find(v invocation, sc *scope) bool {
 				a.writes(v.words[i+1], sc)
 			}
 		default:
-			if !w.Known && w.bare {
+			switch {
+			case !w.Known && w.bare:
 				a.unknown(UnknownCommand, w.Text, "which actions of find they are: "+w.Why)
+			case w.Known && strings.HasPrefix(w.Text, "-") && !isFindTest(w.Text):
+				a.doubt(&v, "find "+w.Text, "what this does is not known")
 			}
 		}
 	}
+	v.listed = true
+	var places []Word
 	for _, w := range v.words[1:] { // the places to look come first
+		if w.Text == "-L" || w.Text == "-H" || w.Text == "-P" || strings.HasPrefix(w.Text, "-O") {
+			continue
+		}
 		if strings.HasPrefix(w.Text, "-") || w.Text == "(" || w.Text == "!" {
 			break
 		}
+		places = append(places, w)
 		a.path(w, sc, false, true)
+	}
+	if slices.ContainsFunc(v.words, func(w Word) bool { return w.Text == "-L" || w.Text == "-follow" }) {
+		a.follow(places, sc)
 	}
 	a.emit(v, "")
 	return true
+}
+
+// isFindTest knows what find only looks at. A value that begins with a dash, as of -mtime, is a
+// number.
+func isFindTest(s string) bool {
+	const known = " -L -H -P -O0 -O1 -O2 -O3 -D -a -and -o -or -not -true -false -amin -anewer -atime -cmin -cnewer -ctime -daystart -depth -d -empty -executable -fstype" +
+		" -gid -group -ilname -iname -inum -ipath -iregex -iwholename -links -lname -ls -maxdepth -mindepth -mmin -mount -mtime -name -newer -nogroup -noleaf -nouser -path" +
+		" -perm -print -print0 -printf -prune -quit -readable -regex -regextype -samefile -size -type -uid -user -used -wholename -writable -xdev -xtype -follow -context" +
+		" -files0-from -ignore_readdir_race -noignore_readdir_race -warn -nowarn -help --help -version --version "
+	return strings.Contains(known, " "+s+" ") || strings.HasPrefix(s, "-newer") || strings.Trim(s, "-0123456789.cwbkMGu/rwxXsgoa,=+") == ""
 }
 
 // writes is a file that a program writes because of an option.

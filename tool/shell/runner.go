@@ -59,7 +59,7 @@ func (a *analyser) scripts(name string, v *invocation, sc *scope) {
 			}
 		}
 	case "config", "set", "exec", "dlx", "create", "init", "node", "env", "setup", "publish", "plugin", "policies", "self-update", "patch", "patch-commit":
-		a.doubt(v, name+" "+sub.Text, "this runs a program, or changes settings")
+		a.mustSpell(v, name+" "+sub.Text)
 	}
 }
 
@@ -80,7 +80,7 @@ func (a *analyser) npm(sub string, rest []Word, v *invocation, sc *scope) {
 		}
 		fallthrough
 	default:
-		a.doubt(v, "npm "+sub, "this runs a program, or changes settings")
+		a.mustSpell(v, "npm "+sub)
 	}
 }
 
@@ -111,7 +111,7 @@ func (a *analyser) goCommand(v *invocation, sc *scope) {
 		rest = rest[1:]
 	}
 	if _, ok := a.listed("go "+sub, rest, v, sc); !ok && sub != "help" {
-		a.doubt(v, "go "+sub, "what this command of go does is not known")
+		a.mustSpell(v, "go "+sub)
 	}
 }
 
@@ -120,7 +120,7 @@ func (a *analyser) goTool(args []Word, v *invocation) {
 	case "cover", "nm", "objdump", "addr2line", "buildid":
 		v.listed = true
 	default:
-		a.doubt(v, "go tool "+args[0].Text, "this runs a program")
+		a.mustSpell(v, "go tool "+args[0].Text)
 	}
 }
 
@@ -145,7 +145,7 @@ func (a *analyser) nested(name string, v *invocation, sc *scope) {
 	key, args = key+" "+r.operands[0].Text, r.operands[1:]
 	own, ok := a.listed(key, args, v, sc)
 	if !ok {
-		a.doubt(v, key, "what this command does is not known")
+		a.mustSpell(v, key)
 		return
 	}
 	if key != "docker compose" || len(own.operands) == 0 {
@@ -164,6 +164,6 @@ func (a *analyser) nested(name string, v *invocation, sc *scope) {
 			}
 		}
 	default:
-		a.doubt(v, key+" "+sub, "what this command does is not known")
+		a.mustSpell(v, key+" "+sub)
 	}
 }

@@ -78,6 +78,9 @@ type Command struct {
 	// Written are Text with the assignments and wrappers before it, and the command as it is
 	// written: rules that allow may be held against those too.
 	Written []string
+	// Spelled is the beginning of Text that a rule must spell out to allow it, since what follows
+	// may be any program: "pnpm exec". A rule for "pnpm *" does not. "" is none.
+	Spelled string
 	// Doubts are the options that are not known to be harmless, and what else is not.
 	Doubts []string
 	// Opaque says what runs code that is not in the line: a script, a make file. "" is nothing.
@@ -86,10 +89,11 @@ type Command struct {
 	level int // of code within code
 }
 
-// Dash is a word with wildcards, as a pattern for [path/filepath.Glob].
+// Dash is a word with wildcards.
 type Dash struct {
 	Key     string // the command, "git add"
-	Pattern string
+	Dir     string // where the names are looked for
+	Pattern string // as for [path/filepath.Match], of a whole path
 	Text    string // as it is written
 }
 

@@ -51,8 +51,8 @@ func TestAnalyse(t *testing.T) {
 	want.Paths = []shell.Path{
 		{Name: "/p/sub", Certain: true},
 		{Name: "/home/dev/out", Write: true, Certain: true},
-		{Name: "/etc/a b", Certain: true},
-		{Name: "/srv/data/*", Glob: true, Certain: true},
+		{Name: "/etc/a b", Certain: true, Reads: true},
+		{Name: "/srv/data/*", Glob: true, Certain: true, Reads: true},
 		{Name: "/p/b"},
 		{Name: "/p/sub/b"}, // of the alias; they only look like paths
 	}

@@ -297,7 +297,7 @@ func (a *analyser) runner(name string, v invocation, sc *scope) bool {
 	case "watch":
 		st.valued, st.long = "nq", " --interval "
 	case "ssh":
-		st.valued, st.skip = "BbcDEeFIiJLlmOopQRSWw", 1
+		st.skip = 1
 		a.sshOptions(v)
 	case "flock":
 		st.valued, st.long, st.skip = "wE", " --timeout --conflict-exit-code ", 1
@@ -323,6 +323,9 @@ func (a *analyser) runner(name string, v invocation, sc *scope) bool {
 		return true
 	}
 	n := a.options(st, v.words)
+	if r, ok := a.listed(name, v.words[1:], &v, sc); ok {
+		n = 1 + r.end + st.skip
+	}
 	switch {
 	case n >= len(v.words):
 	case name == "flock":
