@@ -195,6 +195,11 @@ func (e *Engine) find(id lathe.SessionID) *actor {
 // tell hands committed events to the sessions they are about. It is called by the store's
 // writer and must not block.
 func (e *Engine) tell(events []lathe.Event) {
+	for _, ev := range events {
+		if f, ok := ev.Fact.(*lathe.SessionDeleted); ok && e.deleted != nil {
+			e.work.Go(func() { e.deleted(f.Info.ID) })
+		}
+	}
 	e.actors.mu.Lock()
 	defer e.actors.mu.Unlock()
 	if len(e.actors.awake) == 0 {

@@ -141,6 +141,9 @@ func (e *Engine) tidy(k Kept) {
 				e.log.Info("old outputs of tools were deleted", "files", n, "error", err)
 			}
 		}
+		if e.tidyMore != nil {
+			e.tidyMore(now.Std().Add(-outputAge))
+		}
 		if e.snapshots == nil {
 			return
 		}

@@ -48,6 +48,10 @@ type Options struct {
 	// Setup and what follows are for engines that run turns.
 	Setup   Setup
 	Outputs string // folder for long outputs of tools; "" keeps none
+	// Deleted is called after a session was deleted, and Tidy at most once an hour with the time
+	// before which what nobody has used since can go. Either may be nil.
+	Deleted func(lathe.SessionID)
+	Tidy    func(before time.Time)
 	// Snapshots keep what files were, for an undo; nil keeps nothing. Close closes them.
 	Snapshots *snapshot.Store
 	Requests  int            // to models at the same time; 0 is the default
@@ -69,6 +73,8 @@ type Engine struct {
 
 	setup     Setup
 	outputs   string
+	deleted   func(lathe.SessionID)
+	tidyMore  func(before time.Time)
 	snapshots *snapshot.Store
 	random    func() float64
 	places    *queue // of requests under way
@@ -111,7 +117,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	b := bus.New(bus.IDs(o.IDs))
 	e := &Engine{
 		bus: b, ids: o.IDs, now: o.Now, version: o.Version, closed: make(chan struct{}), log: o.Log,
-		setup: o.Setup, outputs: o.Outputs, snapshots: o.Snapshots, random: o.Random, places: newQueue(o.Requests), tracer: o.Tracer,
+		setup: o.Setup, outputs: o.Outputs, deleted: o.Deleted, tidyMore: o.Tidy, snapshots: o.Snapshots, random: o.Random, places: newQueue(o.Requests), tracer: o.Tracer,
 	}
 	e.live = &live{bus: b, told: map[lathe.PartID]lathe.Part{}, tell: e.tell, awake: e.isAwake}
 	e.actors.awake = map[lathe.SessionID]*actor{}

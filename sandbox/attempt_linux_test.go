@@ -1,11 +1,17 @@
 package sandbox_test
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"os"
+	"os/exec"
+	"runtime"
 	"strconv"
+	"strings"
+	"sync/atomic"
 	"syscall"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -32,6 +38,32 @@ func try(what, on string) error {
 		return err
 	case "stay", "leave", "undumpable", "thread", "send away":
 		return connectAs(what, on)
+	case "listen":
+		l, err := net.Listen("tcp", on)
+		if err != nil {
+			return err
+		}
+		fmt.Println(l.Addr())
+		for {
+			if conn, err := l.Accept(); err == nil {
+				_ = conn.Close()
+			}
+		}
+	case "serve", "wait", "own files", "dgram", "flip":
+		return reach(what, on)
+	case "call":
+		_, _, errno := unix.RawSyscall(uintptr(pid), ^uintptr(0), 0, 0)
+		if errno == 0 {
+			return nil
+		}
+		return errno
+	case "unshare":
+		runtime.LockOSThread()
+		return unix.Unshare(unix.CLONE_NEWUSER | unix.CLONE_FS)
+	case "child":
+		cmd := exec.Command("/bin/true")
+		cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWUSER}
+		return cmd.Run()
 	case "trace":
 		return syscall.PtraceAttach(pid)
 	case "truncate":
@@ -72,4 +104,102 @@ func try(what, on string) error {
 		return nil
 	}
 	return fmt.Errorf("unknown: %s", what)
+}
+
+// reach connects in ways of its own.
+func reach(how, address string) error {
+	switch how {
+	case "serve":
+		l, err := net.Listen("unix", address)
+		if err != nil {
+			return err
+		}
+		fmt.Println("ready")
+		for {
+			if conn, err := l.Accept(); err == nil {
+				_ = conn.Close()
+			}
+		}
+	case "dgram":
+		fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_DGRAM, 0)
+		if err != nil {
+			return err
+		}
+		err = unix.Sendto(fd, []byte("x"), 0, &unix.SockaddrUnix{Name: address})
+		if err == unix.EPROTOTYPE { // it was found, and is of another kind
+			return nil
+		}
+		return err
+	case "flip":
+		return flip(address)
+	}
+	if how == "own files" { // of the thread
+		runtime.LockOSThread()
+		if err := unix.Unshare(unix.CLONE_FILES); err != nil {
+			return err
+		}
+	}
+	a, err := net.ResolveTCPAddr("tcp", address)
+	if err != nil {
+		return err
+	}
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM, 0)
+	if err != nil {
+		return err
+	}
+	return unix.Connect(fd, &unix.SockaddrInet4{Port: a.Port, Addr: [4]byte(a.IP.To4())})
+}
+
+// flip connects again and again to a socket of its own, while the name in memory becomes another and
+// back. It succeeds when a connection was to the other.
+func flip(other string) error {
+	own := strings.Repeat("./", (len(other)-1)/2) + strings.Repeat("s", 2-len(other)%2)
+	l, err := net.Listen("unix", own)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = l.Close() }()
+	var accepted atomic.Int32
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			accepted.Add(1)
+			_ = conn.Close()
+		}
+	}()
+	address := unix.RawSockaddrUnix{Family: unix.AF_UNIX}
+	name := unsafe.Slice((*byte)(unsafe.Pointer(&address.Path[0])), len(address.Path))
+	copy(name, own)
+	done := make(chan struct{})
+	defer close(done)
+	go func() {
+		for i := 0; ; i++ {
+			select {
+			case <-done:
+				return
+			default:
+				copy(name, []string{own, other}[i%2])
+			}
+		}
+	}()
+	for range 3000 {
+		fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM, 0)
+		if err != nil {
+			return err
+		}
+		_, _, errno := unix.Syscall(unix.SYS_CONNECT, uintptr(fd), uintptr(unsafe.Pointer(&address)), uintptr(2+len(other)))
+		var peer unix.RawSockaddrUnix
+		size := uint32(unsafe.Sizeof(peer))
+		if errno == 0 {
+			_, _, _ = unix.Syscall(unix.SYS_GETPEERNAME, uintptr(fd), uintptr(unsafe.Pointer(&peer)), uintptr(unsafe.Pointer(&size)))
+		}
+		_ = unix.Close(fd)
+		if errno == 0 && peer.Path[0] == '/' {
+			return nil
+		}
+	}
+	return errors.New("never")
 }

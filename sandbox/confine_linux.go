@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"runtime"
 	"syscall"
@@ -79,14 +78,16 @@ func become(args, env []string) failure {
 	if err := unix.Chdir(args[0]); err != nil { // again: what is mounted there may be new
 		return failure{Errno: number(err)}
 	}
-	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0); err != nil {
-		return failure{Text: "die with the launcher: " + err.Error()}
+	if !p.Session { // where the first process takes all with it, and its threads come and go
+		if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0); err != nil {
+			return failure{Text: "die with the launcher: " + err.Error()}
+		}
 	}
 	if p.Landlock > 0 {
 		if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 			return failure{Text: "give up new privileges: " + err.Error()}
 		}
-		if err := restrict(p.Landlock, p.Write, p.Read); err != nil {
+		if err := restrict(p); err != nil {
 			return failure{Text: "confine the command: " + err.Error()}
 		}
 	}
@@ -97,7 +98,7 @@ func become(args, env []string) failure {
 		if err := dropCapabilities(); err != nil {
 			return failure{Text: err.Error()}
 		}
-		if err := forbid(p.NoNetwork); err != nil {
+		if err := p.forbid(); err != nil {
 			return failure{Text: err.Error()}
 		}
 	}
@@ -145,42 +146,56 @@ func (l Limits) set() error {
 
 // started is a command that runs confined.
 type started struct {
-	pid    int
-	report Report
-	guard  *guard
-	stands standIns
+	pid     int
+	report  Report
+	guard   *guard
+	stands  standIns
+	sockets *gate
+}
+
+// way is how a command is started.
+type way struct {
+	mounts  bool // it has mounts of its own
+	streams [3]int
+	shared  *membership // it is one of a session
 }
 
 // startConfined starts a command below the launcher: with mounts of its own if they can be had.
 func startConfined(r request, dir string, argv, env []string) (started, failure) {
-	mounts := r.Kernel.Mounts && r.Profile.Confined()
-	s, f := r.start(mounts, dir, argv, env)
-	if mounts && f.Mount {
-		return r.start(false, dir, argv, env)
+	w := way{mounts: r.Kernel.Mounts && r.Profile.Confined(), streams: [3]int{0, 1, 2}}
+	s, f := r.start(w, dir, argv, env)
+	if w.mounts && f.Mount {
+		w.mounts = false
+		return r.start(w, dir, argv, env)
 	}
 	return s, f
 }
 
 // start makes the process that becomes the command, tells it the plan, and waits until it has taken
 // over. The plan is made while the process starts, which takes as long.
-func (r request) start(mounts bool, dir string, argv, env []string) (s started, f failure) {
-	failed, failing, err1 := os.Pipe()
+func (r request) start(w way, dir string, argv, env []string) (s started, f failure) {
+	pair, err1 := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
 	planned, planning, err2 := os.Pipe()
 	if err := errors.Join(err1, err2); err != nil {
 		return s, failure{Errno: number(err)} // the launcher ends now, and with it what is open
 	}
+	files := []uintptr{uintptr(w.streams[0]), uintptr(w.streams[1]), uintptr(w.streams[2]), uintptr(pair[1]), planned.Fd()}
 	pid, err := syscall.ForkExec(Self(), append([]string{"lathe", confineWord, dir}, argv...), &syscall.ProcAttr{
-		Dir: dir, Env: env, Files: []uintptr{0, 1, 2, failing.Fd(), planned.Fd()}, Sys: attributes(mounts),
+		Dir: dir, Env: env, Files: files, Sys: w.attributes(),
 	})
-	_, _ = failing.Close(), planned.Close() // they are the child's
-	defer func() { _ = failed.Close() }()   // it was only read
+	_, _ = unix.Close(pair[1]), planned.Close() // they are the child's
+	defer func() { _ = unix.Close(pair[0]) }()
 	if err != nil {
-		return s, failure{Errno: number(err), Mount: mounts && err != unix.E2BIG}
+		_ = planning.Close()
+		return s, failure{Errno: number(err), Mount: w.mounts && err != unix.E2BIG}
 	}
-	p, planErr := newPlan(r, mounts, place{dir: dir, env: env})
+	p, planErr := newPlan(r, w, place{dir: dir, env: env})
+	if w.shared != nil {
+		planErr = errors.Join(planErr, w.shared.find(pid))
+	}
 	if s.pid, s.stands = pid, p.stands; r.Profile.Confined() {
 		guarded := Restored
-		if mounts {
+		if w.mounts {
 			guarded = Bound
 		}
 		s.guard, s.report = newGuard(p.watch, r.Profile.Aside), r.Kernel.report(r.Profile, guarded)
@@ -189,23 +204,61 @@ func (r request) start(mounts bool, dir string, argv, env []string) (s started, 
 		err = json.NewEncoder(planning).Encode(p)
 	}
 	err = errors.Join(err, planning.Close())
-	b, err2 := io.ReadAll(failed)
-	f, s.report.Missing = failures(b, s.report.Missing)
-	switch err = errors.Join(err, err2); {
+	said, notify := hear(pair[0])
+	f, s.report.Missing = failures(said, s.report.Missing)
+	switch {
 	case planErr != nil:
 		f = failure{Text: planErr.Error()}
 	case f.failed():
 	case err != nil:
 		f = failure{Text: err.Error()}
 	default:
+		s.sockets = &gate{notify: notify, allowed: p.Sockets, temporary: p.foreignTemporary()}
 		return s, failure{}
+	}
+	if notify >= 0 {
+		_ = unix.Close(notify)
 	}
 	_, _ = unix.Wait4(pid, nil, 0, nil)
 	p.stands.leave()
 	return started{}, f
 }
 
-// attributes are those of its process. The administrator needs no other user to have mounts, and
+// hear reads what the process says until the command takes over, and takes the file that it is given.
+func hear(socket int) (said []byte, notify int) {
+	notify = -1
+	buf, oob := make([]byte, 64<<10), make([]byte, unix.CmsgSpace(4))
+	for {
+		n, oobn, _, _, err := unix.Recvmsg(socket, buf, oob, unix.MSG_CMSG_CLOEXEC)
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil || n == 0 {
+			return said, notify
+		}
+		messages, _ := unix.ParseSocketControlMessage(oob[:oobn]) // most have none
+		for _, m := range messages {
+			if fds, err := unix.ParseUnixRights(&m); err == nil && len(fds) == 1 {
+				notify = fds[0]
+				n = 0 // it says nothing else
+			}
+		}
+		said = append(said, buf[:n]...)
+	}
+}
+
+// attributes are those of its process. In a session it has the user namespace of that, and no thread
+// whose end would be its own.
+func (w way) attributes() *syscall.SysProcAttr {
+	a := attributes(w.mounts)
+	if w.shared != nil {
+		a.Cloneflags &^= unix.CLONE_NEWUSER
+		a.UidMappings, a.GidMappings, a.Pdeathsig = nil, nil, 0
+	}
+	return a
+}
+
+// attributes are those of a process with mounts. The administrator needs no other user to have mounts, and
 // would lose the files of all others with one.
 func attributes(mounts bool) *syscall.SysProcAttr {
 	a := &syscall.SysProcAttr{Setsid: true, Setctty: isTerminal(1), Pdeathsig: syscall.SIGKILL}

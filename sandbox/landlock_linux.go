@@ -44,8 +44,9 @@ func landlockVersion() int {
 }
 
 // restrict lets this thread write below some paths and nowhere else, for ever, and, if any are given,
-// read files below others.
-func restrict(version int, write, read []string) error {
+// read files below others. Processes of a session signal each other, and see no others.
+func restrict(p plan) error {
+	version, write, read := p.Landlock, p.Write, p.Read
 	attr := ruleset{fs: inFolder | unix.LANDLOCK_ACCESS_FS_WRITE_FILE}
 	if version >= landlockFull {
 		attr.fs |= truncateFile
@@ -54,7 +55,9 @@ func restrict(version int, write, read []string) error {
 		attr.fs |= ioctlDevice
 	}
 	if version >= landlockScopes {
-		attr.scoped = scopeAbstract | scopeSignal
+		if attr.scoped = scopeAbstract; !p.Session {
+			attr.scoped |= scopeSignal
+		}
 	}
 	if read != nil {
 		attr.fs |= unix.LANDLOCK_ACCESS_FS_READ_FILE

@@ -45,9 +45,11 @@ type report struct {
 	Sandbox *Report   `json:"sandbox,omitempty"` // and confined
 	Errno   int       `json:"errno,omitempty"`   // it was not
 	Text    string    `json:"text,omitempty"`    // it could not be confined
+	Mount   bool      `json:"mount,omitempty"`   // for want of mounts
 	Exit    *wstatus  `json:"exit,omitempty"`    // it has ended
 	Rest    []Process `json:"rest,omitempty"`    // what runs
 	Empty   bool      `json:"empty,omitempty"`   // nothing runs
+	Bye     bool      `json:"bye,omitempty"`     // nothing runs any more, and all is cleared away
 }
 
 type wstatus struct {
@@ -65,8 +67,10 @@ func Launch(args []string, environ func() []string) (exit int, mine bool) {
 		return tryOverlay(args[2]), true
 	}
 	switch {
-	case len(args) < 2 || args[1] != launchWord && args[1] != ownWord && args[1] != confineWord:
+	case len(args) < 2 || args[1] != launchWord && args[1] != ownWord && args[1] != confineWord && args[1] != initWord:
 		return 0, false
+	case args[1] == initWord:
+		return beInit(), true
 	case len(args) >= 4 && args[1] == confineWord:
 		return confine(args[2:], environ()), true
 	case len(args) < 6 || args[1] == confineWord:
@@ -89,16 +93,19 @@ type launcher struct {
 	grace   time.Duration
 	command int // its pid
 
-	orders chan order    // closed when nobody can give any
-	ended  chan wstatus  // of the command itself
-	empty  chan struct{} // closed when the last process is collected
-	leave  bool          // nobody's death is a reason to kill
-	over   bool          // the command has ended
+	orders  chan order    // closed when nobody can give any
+	ended   chan wstatus  // of the command itself
+	empty   chan struct{} // closed when the last process is collected
+	ordered <-chan order  // the same until then
+	leave   bool          // nobody's death is a reason to kill
+	over    bool          // the command has ended
 
 	killing time.Time // SIGKILL from then on; zero is that nothing is killed
 
 	guard  *guard   // of protected names; nil where there are none
 	stands standIns // for those that are not there
+
+	shared *membership // what tells its processes in a session; nil is that all below us are
 }
 
 func newLauncher(grace string) (*launcher, error) {
@@ -162,6 +169,7 @@ func (l *launcher) start(sandbox, dir string, argv, env []string) report {
 			return report{Errno: f.Errno, Text: f.Text}
 		}
 		l.guard, l.stands = s.guard, s.stands
+		go s.sockets.serve(func() []int { return descendants(os.Getpid()) })
 		return report{PID: s.pid, Sandbox: &s.report}
 	}
 	pid, err := syscall.ForkExec(argv[0], argv, &syscall.ProcAttr{
@@ -265,13 +273,45 @@ func (l *launcher) tell(r report) {
 	}
 }
 
+// members are the processes that are not dead.
+func (l *launcher) members() []int {
+	if l.shared != nil {
+		return l.shared.members()
+	}
+	return descendants(os.Getpid())
+}
+
+// lookEmpty finds out whether the last process of a command in a session has ended.
+func (l *launcher) lookEmpty() {
+	if l.shared == nil || !l.over || !l.shared.none() {
+		return
+	}
+	select {
+	case <-l.empty: // it is known
+	default:
+		close(l.empty)
+	}
+}
+
 func (l *launcher) loop(signals <-chan os.Signal) {
+	l.ordered = l.orders
 	tick := time.NewTicker(time.Hour)
+	defer tick.Stop()
+	var stop, reaped chan struct{}
+	if l.shared != nil {
+		stop, reaped = l.shared.stop, l.shared.reaped
+	}
 	for {
 		select {
 		case s := <-l.ended:
 			l.over = true
+			l.lookEmpty()
 			l.finish(s)
+		case <-reaped:
+			l.lookEmpty()
+		case <-stop:
+			stop = nil
+			l.kill()
 		case <-l.empty:
 			select { // both may have come at once
 			case s := <-l.ended:
@@ -279,7 +319,7 @@ func (l *launcher) loop(signals <-chan os.Signal) {
 			default:
 			}
 			return
-		case o, ok := <-l.orders:
+		case o, ok := <-l.ordered:
 			l.obey(o, ok)
 		case s := <-signals:
 			l.signaled(s)
@@ -297,7 +337,7 @@ func (l *launcher) loop(signals <-chan os.Signal) {
 func (l *launcher) obey(o order, ok bool) {
 	switch {
 	case !ok:
-		l.orders = nil
+		l.ordered = nil
 		if l.leave && l.over {
 			go drain()
 			return
@@ -308,7 +348,7 @@ func (l *launcher) obey(o order, ok bool) {
 	case o == orderLeave:
 		l.leave = true
 	case o == orderRest:
-		rest := processes(descendants(os.Getpid()))
+		rest := processes(l.members())
 		l.tell(report{Rest: rest, Empty: len(rest) == 0})
 	}
 }
@@ -332,11 +372,11 @@ func (l *launcher) kill() {
 // signal reaches all that is below us: whoever lost its parent has become our child. One that is
 // made while we look is found the next time.
 func (l *launcher) signal(s unix.Signal) {
-	below := descendants(os.Getpid())
+	below := l.members()
 	for _, pid := range below {
 		_ = unix.Kill(pid, s) // it may have ended
 	}
-	if len(below) == 0 && !l.over { // /proc is closed to us: the group is what we know
+	if len(below) == 0 && !l.over && l.shared == nil { // /proc is closed to us: the group is what we know
 		_ = unix.Kill(-l.command, s)
 	}
 }

@@ -23,6 +23,14 @@ func TestMain(m *testing.M) {
 		fmt.Println("returned", err)
 		select {} // with what the command left behind
 	}
+	if len(os.Args) == 4 && os.Args[1] == "session" { // the same in a session
+		r := sandbox.Open(sandbox.Config{Launcher: sandbox.Self()})
+		c := shell(os.Args[2], os.Args[3])
+		c.Profile = sandbox.Profile{Mode: sandbox.Workspace, Write: []string{c.Dir}, Session: "ses_killed"}
+		_, err := r.Run(context.Background(), c, func(b []byte) { _, _ = os.Stdout.Write(b) })
+		fmt.Println("returned", err)
+		select {}
+	}
 	if len(os.Args) == 4 && os.Args[1] == "host" { // the same for a service
 		r := sandbox.Open(sandbox.Config{Launcher: sandbox.Self()})
 		_, err := r.Start(shell(os.Args[2], os.Args[3]))

@@ -33,11 +33,6 @@ func (p *plan) mount() error {
 			return fmt.Errorf("mount %s: %w", s.Path, err)
 		}
 	}
-	for _, path := range p.Cover {
-		if err := unix.Mount("/dev/null", path, "", unix.MS_BIND, ""); err != nil && err != unix.ENOENT {
-			return fmt.Errorf("cover the socket %s: %w", path, err)
-		}
-	}
 	p.terminals()
 	return nil
 }

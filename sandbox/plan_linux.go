@@ -1,13 +1,11 @@
 package sandbox
 
 import (
-	"bufio"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 )
 
 // request is what the launcher is told of the sandbox.
@@ -23,7 +21,8 @@ type plan struct {
 	Read      []string `json:"read,omitempty"`   // all files that can be read; nil is all
 	Mounts    bool     `json:"mounts,omitempty"` // it has mounts of its own, with these:
 	Steps     []step   `json:"steps,omitempty"`
-	Cover     []string `json:"cover,omitempty"` // sockets that cannot be reached
+	Sockets   []string `json:"sockets,omitempty"` // where it can connect to sockets with a name
+	Session   bool     `json:"session,omitempty"` // it shares the processes of a session
 	NoNetwork bool     `json:"noNetwork,omitempty"`
 	Limits    Limits   `json:"limits,omitzero"`
 
@@ -31,6 +30,7 @@ type plan struct {
 	binds []string // what is mounted read-only
 	watch []string // what only the guard can hold
 
+	private bool     // its temporary folders are its session's
 	missing []string // mounts that could not be made
 	stands  standIns // bound in place of what is not there
 }
@@ -38,18 +38,20 @@ type plan struct {
 // devices are what every program may write to.
 var devices = []string{"/dev/null", "/dev/zero", "/dev/full"}
 
-func newPlan(r request, mounts bool, c place) (*plan, error) {
+func newPlan(r request, w way, c place) (*plan, error) {
+	mounts := w.mounts
 	p := &plan{Limits: r.Profile.Limits}
 	if !r.Profile.Confined() {
 		return p, nil
 	}
 	p.Landlock, p.Mounts, p.NoNetwork = r.Kernel.Landlock, mounts, r.Profile.NoNetwork
+	p.Session, p.private = w.shared != nil, mounts && r.Profile.Temp != ""
 	for _, path := range slices.Concat(r.Profile.Write, devices) {
 		if real, err := filepath.EvalSymlinks(path); err == nil && !slices.Contains(p.Write, real) {
 			p.Write = append(p.Write, real)
 		}
 	}
-	if mounts && r.Profile.Temp != "" { // what lies in the temporary folders of the machine can be written for other reasons only
+	if p.private { // what lies in the temporary folders of the machine can be written for other reasons only
 		p.Write = slices.DeleteFunc(p.Write, func(path string) bool { return slices.Contains(realTemporary(), path) })
 	}
 	names := slices.Concat(r.Profile.Protect, r.Profile.Files, r.Profile.Watch)
@@ -66,11 +68,11 @@ func newPlan(r request, mounts bool, c place) (*plan, error) {
 		})
 		p.watch = nil
 	}
+	defer p.findSockets(r.Profile.Sockets)
 	if !mounts {
 		p.Read = readable(hidden(r.Profile, p.Write).outside(p.Write))
 		return p, nil
 	}
-	p.Cover = sockets(r.Profile.Sockets)
 	return p, p.view(r.Profile, c)
 }
 
@@ -185,50 +187,28 @@ func (p *plan) pin(name string) {
 	}
 }
 
-// containerSockets obey whoever reaches them, as the administrator. They may have been made in
-// another network namespace, which the kernel's list does not show.
-var containerSockets = []string{
-	"/run/docker.sock", "/run/podman/podman.sock", "/run/containerd/containerd.sock", "/run/crio/crio.sock",
-	"/run/dbus/system_bus_socket", "/run/systemd/private", "/run/snapd.socket", "/run/libvirt/libvirt-sock",
+// findSockets finds where the command can connect to sockets: where it can write, and what is allowed.
+// In the temporary folders of the machine there are those of others.
+func (p *plan) findSockets(allowed []string) {
+	for _, path := range p.Write {
+		if !slices.Contains(p.foreignTemporary(), path) {
+			p.Sockets = append(p.Sockets, path)
+		}
+	}
+	for _, path := range allowed {
+		if real, err := filepath.EvalSymlinks(path); err == nil {
+			p.Sockets = append(p.Sockets, real)
+		}
+	}
 }
 
-// sockets returns those of other programs that have a name, but for those that are allowed.
-func sockets(allowed []string) (out []string) {
-	const most = 1000
-	var real []string
-	for _, path := range allowed {
-		if r, err := filepath.EvalSymlinks(path); err == nil {
-			real = append(real, r)
-		}
+// foreignTemporary are the temporary folders that the command shares with others.
+func (p *plan) foreignTemporary() (out []string) {
+	if !p.private {
+		out = realTemporary()
 	}
-	seen := map[string]bool{}
-	add := func(path string) {
-		if seen[path] || len(out) >= most {
-			return
-		}
-		seen[path] = true
-		path, err := filepath.EvalSymlinks(path)
-		if err != nil || slices.Contains(out, path) {
-			return
-		}
-		info, err := os.Lstat(path)
-		if err == nil && info.Mode()&fs.ModeSocket != 0 && !slices.ContainsFunc(real, func(r string) bool { return within(r, path) }) {
-			out = append(out, path)
-		}
-	}
-	for _, path := range containerSockets {
-		add(path)
-	}
-	f, err := os.Open("/proc/net/unix")
-	if err != nil {
-		return out
-	}
-	defer func() { _ = f.Close() }() // it was only read
-	lines := bufio.NewScanner(f)
-	for lines.Scan() {
-		if _, path, ok := strings.Cut(lines.Text(), " /"); ok {
-			add("/" + path)
-		}
+	if !p.Session && !p.private {
+		out = append(out, "/dev/shm")
 	}
 	return out
 }

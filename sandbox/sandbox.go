@@ -112,12 +112,16 @@ type Runner struct {
 	kernel   func() Kernel
 	noMounts atomic.Bool // a launcher has found out
 
+	noSessions atomic.Bool // processes of a session cannot be told from others here
+
 	work sync.WaitGroup // one for each process tree that is not gone
 
 	mu     sync.Mutex
 	live   map[tree]chan struct{} // closed when the tree is let go
 	last   time.Time              // when a tree was started or gone last
 	closed bool
+
+	sessions map[string]*session
 }
 
 // tree is a command and all that came of it.
@@ -155,7 +159,7 @@ func Open(c Config) *Runner {
 	if c.Kernel != nil {
 		kernel = func() Kernel { return *c.Kernel }
 	}
-	return &Runner{launcher: c.Launcher, grace: c.Grace, kernel: kernel, live: map[tree]chan struct{}{}}
+	return &Runner{launcher: c.Launcher, grace: c.Grace, kernel: kernel, live: map[tree]chan struct{}{}, sessions: map[string]*session{}}
 }
 
 // Kernel is what commands can be confined with. That it has mounts is a hope until the first ran.
@@ -173,6 +177,7 @@ func (r *Runner) Close() error {
 		t.kill()
 	}
 	r.mu.Unlock()
+	r.endSessions()
 	done := make(chan struct{})
 	go func() { // ends with the last tree, which may be after us where one cannot be killed
 		r.work.Wait()

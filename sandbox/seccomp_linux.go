@@ -43,11 +43,12 @@ func architecture() uint32 {
 	return 0
 }
 
-// The members of seccomp_data that are read; the argument is the lower half of the first.
+// The members of seccomp_data that are read; of arguments the lower half.
 const (
 	dataNumber   = 0
 	dataArch     = 4
 	dataArgument = 16
+	dataSecond   = 24
 )
 
 func statement(code uint16, k uint32) unix.SockFilter { return unix.SockFilter{Code: code, K: k} }
@@ -56,8 +57,8 @@ func jump(code uint16, k uint32, yes, no uint8) unix.SockFilter {
 	return unix.SockFilter{Code: unix.BPF_JMP | code | unix.BPF_K, Jt: yes, Jf: no, K: k}
 }
 
-// filter is the program that judges system calls.
-func filter(noNetwork bool) []unix.SockFilter {
+// filter is the program that judges system calls; asks says that there is a [gate] for connections.
+func filter(noNetwork, asks bool) []unix.SockFilter {
 	const load, ret = unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, unix.BPF_RET | unix.BPF_K
 	refuse := func(e unix.Errno) uint32 { return unix.SECCOMP_RET_ERRNO | uint32(e) }
 	// Programs for 32 bits have other numbers, and x32 has those that are too large.
@@ -78,22 +79,45 @@ func filter(noNetwork bool) []unix.SockFilter {
 			jump(unix.BPF_JEQ, unix.SYS_SOCKET, 1, 0), jump(unix.BPF_JEQ, unix.SYS_SOCKETPAIR, 0, 3),
 			statement(load, dataArgument), jump(unix.BPF_JEQ, unix.AF_UNIX, 1, 0), statement(ret, refuse(unix.EACCES)))
 	}
+	if asks {
+		p = append(p, statement(load, dataNumber), jump(unix.BPF_JEQ, unix.SYS_CONNECT, 0, 1), statement(ret, unix.SECCOMP_RET_USER_NOTIF),
+			// Messages can be sent to any socket without a connection, from a kind that hardly any program uses.
+			jump(unix.BPF_JEQ, unix.SYS_SOCKET, 1, 0), jump(unix.BPF_JEQ, unix.SYS_SOCKETPAIR, 0, 6),
+			statement(load, dataArgument), jump(unix.BPF_JEQ, unix.AF_UNIX, 0, 4),
+			statement(load, dataSecond), statement(unix.BPF_ALU|unix.BPF_AND|unix.BPF_K, 0xf), jump(unix.BPF_JEQ, unix.SOCK_DGRAM, 0, 1),
+			statement(ret, refuse(unix.EACCES)))
+	}
 	return append(p, statement(ret, unix.SECCOMP_RET_ALLOW))
 }
 
-// forbid keeps this thread from system calls, for ever.
-func forbid(noNetwork bool) error {
+// forbid keeps this thread from system calls, for ever. It gives the launcher the file that the
+// kernel asks on.
+func (p *plan) forbid() error {
 	if architecture() == 0 {
-		if noNetwork {
+		if p.NoNetwork {
 			return errors.New("the network cannot be switched off on this architecture")
 		}
 		return nil
 	}
-	p := filter(noNetwork)
-	prog := unix.SockFprog{Len: uint16(len(p)), Filter: &p[0]}
-	_, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, uintptr(unsafe.Pointer(&prog)))
-	if errno != 0 {
-		return fmt.Errorf("filter system calls: %w", errno)
+	install := func(asks bool, flags uintptr) (int, error) {
+		f := filter(p.NoNetwork, asks)
+		prog := unix.SockFprog{Len: uint16(len(f)), Filter: &f[0]}
+		fd, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, flags, uintptr(unsafe.Pointer(&prog)))
+		if errno != 0 {
+			return -1, errno
+		}
+		return int(fd), nil
+	}
+	notify, err := install(true, unix.SECCOMP_FILTER_FLAG_NEW_LISTENER|unix.SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV)
+	if err == unix.EINVAL { // before Linux 5.19
+		notify, err = install(true, unix.SECCOMP_FILTER_FLAG_NEW_LISTENER)
+	}
+	if err == nil {
+		return unix.Sendmsg(failureFD, []byte("x"), unix.UnixRights(notify), nil, 0)
+	}
+	p.missing = append(p.missing, fmt.Sprintf("sockets of other programs can be connected to: nobody can be asked about them (%v)", err))
+	if _, err := install(false, 0); err != nil {
+		return fmt.Errorf("filter system calls: %w", err)
 	}
 	return nil
 }

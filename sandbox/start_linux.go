@@ -45,7 +45,8 @@ func probe() Kernel { return Kernel{Landlock: landlockVersion(), Mounts: true} }
 
 // launched is a tree with a launcher at its root.
 type launched struct {
-	launcher *os.Process
+	launcher *os.Process // nil where it is the first process of a session
+	session  *session
 	control  *os.File
 	pid      int // of the command
 	sandbox  *Report
@@ -66,7 +67,14 @@ func (r *Runner) launch(c Command, s streams) (tree, error) {
 	ours, theirs := os.NewFile(uintptr(pair[0]), "control"), os.NewFile(uintptr(pair[1]), "control")
 	defer func() { _ = theirs.Close() }()
 	t := &launched{control: ours, over: make(chan struct{}), empty: make(chan struct{}), listed: make(chan []Process)}
-	if err := t.begin(r, c, theirs, s); err != nil {
+	err = errNoSession
+	if r.shares(c) {
+		err = t.join(r, c, theirs, s)
+	}
+	if errors.Is(err, errNoSession) {
+		err = t.begin(r, c, theirs, s)
+	}
+	if err != nil {
 		return nil, errors.Join(err, ours.Close())
 	}
 	go t.listen()
@@ -81,6 +89,74 @@ func pipe() (out, in *os.File, err error) {
 	}
 	_ = unix.SetNonblock(fds[0], true)
 	return os.NewFile(uintptr(fds[0]), "output"), os.NewFile(uintptr(fds[1]), "output"), nil
+}
+
+// errNoSession is that a command is to be started without sharing the processes of a session.
+var errNoSession = errors.New("no session")
+
+// join starts the command in its session.
+func (t *launched) join(r *Runner, c Command, theirs *os.File, s streams) error {
+	in, done, err := r.use(c.Profile.Session)
+	if err != nil {
+		done()
+		r.noSessions.Store(true) // it costs time to try
+		return errNoSession
+	}
+	k := r.Kernel()
+	if err := k.Available(c.Profile.Strict); err != nil {
+		done()
+		return err
+	}
+	err = in.send(errand{
+		Grace: r.grace, Request: request{Profile: c.Profile, Kernel: k}, Dir: c.Dir, Args: append([]string{c.Path}, c.Args...), Env: c.environment(),
+	}, s.in, s.out, s.err, theirs)
+	if err != nil {
+		done()
+		return fmt.Errorf("start the command in its session: %w", err)
+	}
+	_ = theirs.Close() // or its death would not be noticed
+	t.session = in
+	first, err := t.first()
+	switch {
+	case err == nil && first.PID > 0:
+		t.take(first, c.Profile)
+		go func() {
+			<-t.empty
+			done()
+		}()
+		return nil
+	case first.Mount:
+		err = errNoSession
+	default:
+		err = first.reason(err)
+	}
+	done()
+	c.Profile.sweep()
+	return err
+}
+
+// first hears whether the command was started.
+func (t *launched) first() (first report, err error) {
+	_ = t.control.SetReadDeadline(time.Now().Add(launchTime))
+	err = t.hear(&first)
+	_ = t.control.SetReadDeadline(time.Time{})
+	return first, err
+}
+
+// take is that it was.
+func (t *launched) take(first report, p Profile) {
+	t.pid, t.sandbox, t.profile = first.PID, first.Sandbox, p
+}
+
+// reason is why it was not, as far as that was told.
+func (r report) reason(err error) error {
+	switch {
+	case r.Errno > 0:
+		return syscall.Errno(r.Errno)
+	case r.Text != "":
+		return fmt.Errorf("%w: %s", ErrUnavailable, r.Text)
+	}
+	return err
 }
 
 // begin starts the launcher and waits until it has started the command.
@@ -101,12 +177,9 @@ func (t *launched) begin(r *Runner, c Command, theirs *os.File, s streams) error
 		return err
 	}
 	_ = theirs.Close() // or its death would not be noticed
-	var first report
-	_ = t.control.SetReadDeadline(time.Now().Add(launchTime))
-	err = t.hear(&first)
-	_ = t.control.SetReadDeadline(time.Time{})
+	first, err := t.first()
 	if err == nil && first.PID > 0 {
-		t.pid, t.sandbox, t.profile = first.PID, first.Sandbox, c.Profile
+		t.take(first, c.Profile)
 		if first.Sandbox != nil && first.Sandbox.Guard == Restored {
 			r.noMounts.Store(true) // trying costs time
 		}
@@ -115,11 +188,8 @@ func (t *launched) begin(r *Runner, c Command, theirs *os.File, s streams) error
 	_ = t.launcher.Kill()
 	_, _ = t.launcher.Wait()
 	c.Profile.sweep()
-	switch {
-	case first.Errno > 0:
-		return syscall.Errno(first.Errno)
-	case first.Text != "":
-		return fmt.Errorf("%w: %s", ErrUnavailable, first.Text)
+	if first.Errno > 0 || first.Text != "" {
+		return first.reason(nil)
 	}
 	return fmt.Errorf("the launcher %s did not start the command (does its main call sandbox.Launch?): %w", r.launcher, err)
 }
@@ -142,8 +212,8 @@ func (t *launched) hear(r *report) error {
 
 // listen hears what the launcher says, to its end.
 func (t *launched) listen() {
-	known := false
-	for {
+	known, cleared := false, false
+	for !cleared {
 		var r report
 		if err := t.hear(&r); err != nil {
 			break
@@ -155,16 +225,27 @@ func (t *launched) listen() {
 			close(t.over)
 		case r.Rest != nil || r.Empty:
 			t.listed <- r.Rest
+		case r.Bye:
+			cleared = true
 		}
 	}
 	_ = t.control.Close()
-	state, err := t.launcher.Wait()
-	if !known { // somebody killed it: its group is all that can be found now
-		_ = unix.Kill(-t.pid, unix.SIGKILL)
+	var state *os.ProcessState
+	var err error
+	if t.launcher != nil {
+		state, err = t.launcher.Wait()
+		cleared = state != nil && state.Success()
+	} else if !cleared {
+		t.session.end() // it is gone, or soon is, and with it all that it looked after
+	}
+	if !known {
+		if t.launcher != nil { // somebody killed it: its group is all that can be found now
+			_ = unix.Kill(-t.pid, unix.SIGKILL)
+		}
 		t.how = status{code: -1, err: fmt.Errorf("the process that looks after the command has ended before it (%v); the command was killed", errors.Join(err, stateError(state)))}
 		close(t.over)
 	}
-	if state == nil || !state.Success() { // it could not do this itself
+	if !cleared { // it could not do this itself
 		t.profile.sweep()
 	}
 	close(t.empty)

@@ -1,9 +1,14 @@
 package main
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
+	"time"
 
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/sandbox"
 	"github.com/lathe-agent/lathe/tool"
 )
@@ -33,9 +38,59 @@ func (f *confinement) private(p *sandbox.Profile, call *tool.Call, at folders) {
 	}
 	if !f.looks {
 		_ = os.MkdirAll(dir, 0o700) // without it no command starts, and it is said why
+		now := f.app.now()
+		_ = os.Chtimes(dir, now, now) // it is in use
 	}
 	p.Temp, p.Env = dir, append(p.Env, "TMPDIR=/tmp")
 }
 
-// temporaryFolders are those of sessions.
-func (f folders) temporaryFolders() string { return filepath.Join(f.data, "tmp") }
+// forgetSession ends the processes of a session that was deleted, and removes its temporary folder.
+func forgetSession(at folders, setup engine.Setup, id lathe.SessionID) {
+	if s, ok := setup.(interface{ endSession(lathe.SessionID) }); ok {
+		s.endSession(id)
+	}
+	if dir := sandbox.SessionTemp(at.data, string(id)); dir != "" {
+		removeFolder(dir)
+	}
+}
+
+func (s *agentSetup) endSession(id lathe.SessionID) { s.runner.EndSession(string(id)) }
+
+// sweepTemporary removes the temporary folders of sessions that have run no command since.
+func (f folders) sweepTemporary(before time.Time) {
+	entries, _ := os.ReadDir(filepath.Join(f.data, "tmp")) // there may be none
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && info.ModTime().Before(before) {
+			removeFolder(filepath.Join(f.data, "tmp", e.Name()))
+		}
+	}
+}
+
+// removeFolder removes a folder that programs have filled, also where they took away permissions.
+func removeFolder(dir string) {
+	if os.RemoveAll(dir) == nil {
+		return
+	}
+	_ = filepath.WalkDir(dir, func(path string, e fs.DirEntry, _ error) error {
+		if e != nil && e.IsDir() {
+			_ = os.Chmod(path, 0o700)
+		}
+		return nil
+	})
+	_ = os.RemoveAll(dir) // what stays is looked at the next time
+}
+
+// hideRuntime hides /run, which holds the sockets of others, except what programs need of it: those who
+// answer for names of hosts and users, allowed agents, and programs of systems that keep them there.
+func (f *confinement) hideRuntime(p *sandbox.Profile) {
+	p.Hide = append(p.Hide, "/run")
+	p.Show = append(p.Show, "/run/systemd/resolve", "/run/systemd/userdb", "/run/nscd", "/run/current-system", "/run/booted-system", "/run/wrappers", "/run/opengl-driver", "/run/host")
+	if real, err := filepath.EvalSymlinks("/etc/resolv.conf"); err == nil && strings.HasPrefix(real, "/run/") {
+		p.Show = append(p.Show, real)
+	}
+	for _, path := range append(filepath.SplitList(f.app.env("PATH")), p.Sockets...) {
+		if strings.HasPrefix(path, "/run/") {
+			p.Show = append(p.Show, path)
+		}
+	}
+}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/sandbox"
 	"github.com/lathe-agent/lathe/store/sqlite"
@@ -121,6 +122,8 @@ func openEngine(ctx context.Context, a *app, at folders, s engine.Setup) (*engin
 		Driver:    driver,
 		Blobs:     at.blobs(),
 		Outputs:   at.outputs(),
+		Deleted:   func(id lathe.SessionID) { forgetSession(at, s, id) },
+		Tidy:      at.sweepTemporary,
 		Snapshots: snapshot.New(snapshot.Options{Dir: at.snapshots(), Log: a.log}),
 		Version:   version,
 		Log:       a.log,

@@ -1,0 +1,300 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// The commands of a session share a namespace of processes. Its first process is this program again:
+// it starts each command, looks after it as a launcher does after one, and collects orphans. When it
+// ends, the system ends all others. No signal of a command reaches it.
+//
+// Every command has mounts of its own and can make none, so the namespace of its mounts tells which
+// command a process belongs to, however it was detached.
+
+const initWord = "__sandbox-init"
+
+// errand is what the first process is told to start. Its streams and its control socket come with it.
+type errand struct {
+	Grace   time.Duration `json:"grace"`
+	Request request       `json:"request"`
+	Dir     string        `json:"dir"`
+	Args    []string      `json:"args"` // with the program
+	Env     []string      `json:"env"`
+}
+
+// The files that come with an errand, in their order; the first holds the errand itself.
+const errandFiles = 5
+
+// initProcess is the first process of a session.
+type initProcess struct {
+	mu       sync.Mutex
+	commands map[*launcher]bool
+	ended    map[int]unix.WaitStatus // that nobody has claimed
+	born     chan struct{}           // a process was started
+
+	work sync.WaitGroup
+}
+
+// beInit is the whole life of that process.
+func beInit() int {
+	kind, err := unix.GetsockoptInt(controlFD, unix.SOL_SOCKET, unix.SO_TYPE)
+	if err != nil || kind != unix.SOCK_SEQPACKET || os.Getpid() != 1 {
+		return 2
+	}
+	_ = unix.CloseRange(controlFD, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC)
+	if err := prepareInit(); err != nil {
+		_, _ = unix.Write(controlFD, []byte(err.Error()))
+		return 2
+	}
+	p := &initProcess{commands: map[*launcher]bool{}, ended: map[int]unix.WaitStatus{}, born: make(chan struct{}, 1)}
+	go p.collect()
+	_, _ = unix.Write(controlFD, []byte("ready"))
+	for {
+		e, files, err := receiveErrand(controlFD)
+		if err != nil {
+			break // nobody is there
+		}
+		p.work.Go(func() { p.look(e, files) })
+	}
+	p.end()
+	unix.Exit(0)
+	return 0
+}
+
+// prepareInit keeps the commands from the process, and gives them a view of their processes.
+func prepareInit() error {
+	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
+		return err
+	}
+	ignoreSignals()
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_SLAVE, ""); err != nil {
+		return err
+	}
+	if err := unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
+		return err
+	}
+	_ = unix.Mount("shm", "/dev/shm", "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=1777") // there may be none
+	return nil
+}
+
+// ignoreSignals gives up all handlers but the one that the runtime interrupts its threads with. The
+// system keeps signals without one from the first process, those that kill included.
+func ignoreSignals() {
+	for s := unix.Signal(1); s <= 64; s++ {
+		if s != unix.SIGURG && s != unix.SIGKILL && s != unix.SIGSTOP {
+			var byDefault [4]uint64 // the kernel's sigaction
+			_, _, _ = unix.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(s), uintptr(unsafe.Pointer(&byDefault)), 0, 8, 0, 0)
+		}
+	}
+}
+
+// receiveErrand waits for the next one.
+func receiveErrand(control int) (errand, []int, error) {
+	var e errand
+	buf, oob := make([]byte, 16), make([]byte, unix.CmsgSpace(4*(errandFiles+1)))
+	n, oobn, _, _, err := unix.Recvmsg(control, buf, oob, unix.MSG_CMSG_CLOEXEC)
+	for err == unix.EINTR {
+		n, oobn, _, _, err = unix.Recvmsg(control, buf, oob, unix.MSG_CMSG_CLOEXEC)
+	}
+	if err != nil || n == 0 {
+		return e, nil, errors.Join(io.EOF, err)
+	}
+	var files []int
+	messages, err := unix.ParseSocketControlMessage(oob[:oobn])
+	for _, m := range messages {
+		fds, _ := unix.ParseUnixRights(&m) // those of another kind are none
+		files = append(files, fds...)
+	}
+	if err != nil || len(files) != errandFiles {
+		return e, nil, errors.Join(errors.New("files are missing"), err)
+	}
+	text := os.NewFile(uintptr(files[0]), "errand")
+	defer func() { _ = text.Close() }()
+	if _, err := text.Seek(0, io.SeekStart); err != nil {
+		return e, nil, err
+	}
+	return e, files[1:], json.NewDecoder(text).Decode(&e)
+}
+
+// look runs one command to its end, with all that comes of it.
+func (p *initProcess) look(e errand, files []int) {
+	_ = unix.SetNonblock(files[3], true)
+	l := &launcher{
+		control: os.NewFile(uintptr(files[3]), "control"), parent: os.Getppid(), grace: e.Grace, orders: make(chan order), ended: make(chan wstatus, 1),
+		empty: make(chan struct{}), shared: &membership{stop: make(chan struct{}), reaped: make(chan struct{}, 1)},
+	}
+	s, f := e.Request.start(way{mounts: true, streams: [3]int(files[:3]), shared: l.shared}, e.Dir, e.Args, e.Env)
+	for _, fd := range files[:3] {
+		_ = unix.Close(fd)
+	}
+	if f.failed() {
+		l.tell(report{Errno: f.Errno, Text: f.Text, Mount: f.Mount})
+		_ = l.control.Close()
+		return
+	}
+	l.command, l.guard, l.stands = s.pid, s.guard, s.stands
+	p.enter(l)
+	go s.sockets.serve(l.shared.session)
+	l.tell(report{PID: s.pid, Sandbox: &s.report})
+	go l.listen()
+	l.loop(nil)
+	p.leave(l)
+	l.restore(nil)
+	l.stands.leave()
+	l.shared.close()
+	l.tell(report{Bye: true})
+	for range l.orders { // to the end: what is not read would make the last word be lost
+	}
+	_ = l.control.Close()
+}
+
+// enter begins to look after a command; it may have ended already.
+func (p *initProcess) enter(l *launcher) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.commands[l] = true
+	if ws, ok := p.ended[l.command]; ok {
+		l.claim(ws)
+	}
+	clear(p.ended)
+	select {
+	case p.born <- struct{}{}:
+	default:
+	}
+}
+
+func (p *initProcess) leave(l *launcher) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.commands, l)
+}
+
+// collect waits for every process that has no other parent, for as long as we live.
+func (p *initProcess) collect() {
+	for {
+		var ws unix.WaitStatus
+		pid, err := unix.Wait4(-1, &ws, 0, nil)
+		switch {
+		case err == unix.ECHILD:
+			<-p.born
+		case err == nil:
+			p.reaped(pid, ws)
+		}
+	}
+}
+
+func (p *initProcess) reaped(pid int, ws unix.WaitStatus) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.ended[pid] = ws
+	for l := range p.commands {
+		if l.command == pid {
+			l.claim(ws)
+		}
+		select {
+		case l.shared.reaped <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// claim takes the end of the command itself.
+func (l *launcher) claim(ws unix.WaitStatus) {
+	s := wstatus{Code: -1}
+	switch {
+	case ws.Exited():
+		s.Code = ws.ExitStatus()
+	case ws.Signaled():
+		s.Signal = unix.SignalName(ws.Signal())
+	}
+	select {
+	case l.ended <- s:
+	default: // it is known
+	}
+}
+
+// end ends all commands.
+func (p *initProcess) end() {
+	p.mu.Lock()
+	for l := range p.commands {
+		close(l.shared.stop)
+	}
+	p.mu.Unlock()
+	done := make(chan struct{})
+	go func() {
+		p.work.Wait()
+		close(done)
+	}()
+	for {
+		select {
+		case <-done:
+			return
+		case <-time.After(10 * time.Second): // longer than any grace
+			_ = unix.Kill(-1, unix.SIGKILL)
+		}
+	}
+}
+
+// membership tells which processes belong to one command of a session.
+type membership struct {
+	mounts string        // the namespace of its mounts, as /proc shows it
+	pin    *os.File      // keeps that from being used again
+	stop   chan struct{} // closed when the session ends
+	reaped chan struct{} // some process was collected
+}
+
+// find learns the namespace of a command that waits for its plan.
+func (m *membership) find(pid int) error {
+	path := filepath.Join("/proc", strconv.Itoa(pid), "ns/mnt")
+	name, err := os.Readlink(path)
+	if err != nil {
+		return err
+	}
+	m.mounts = name
+	m.pin, err = os.Open(path)
+	return err
+}
+
+func (m *membership) close() {
+	if m.pin != nil {
+		_ = m.pin.Close()
+	}
+}
+
+// members are the processes of the command that are not dead.
+func (m *membership) members() (pids []int) {
+	for _, e := range entries() {
+		if e.pid == 1 || e.dead {
+			continue
+		}
+		if name, err := os.Readlink(filepath.Join("/proc", strconv.Itoa(e.pid), "ns/mnt")); err == nil && name == m.mounts {
+			pids = append(pids, e.pid)
+		}
+	}
+	return pids
+}
+
+// session are all processes of the session.
+func (m *membership) session() (pids []int) {
+	for _, e := range entries() {
+		if e.pid != 1 && !e.dead {
+			pids = append(pids, e.pid)
+		}
+	}
+	return pids
+}
+
+// none reports whether there is no process of it. One that is made while its parent ends can be
+// missed once.
+func (m *membership) none() bool { return len(m.members()) == 0 && len(m.members()) == 0 }

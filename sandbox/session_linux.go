@@ -1,0 +1,159 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// session is the namespace of processes that the commands of one session share.
+type session struct {
+	ready sync.Once
+	err   error // that it cannot be had
+
+	process *os.Process
+	control *os.File
+	gone    chan struct{} // closed when the first process has ended
+
+	uses int         // commands that have processes; guarded by the runner's mutex
+	idle *time.Timer // since there are none
+}
+
+// shares reports whether a command can have the processes of its session in common.
+func (r *Runner) shares(c Command) bool {
+	return c.Profile.Confined() && c.Profile.Session != "" && c.Rest != LeaveRest && r.Kernel().Mounts && !r.noMounts.Load() && !r.noSessions.Load()
+}
+
+// use returns a session that does not end before done is called.
+func (r *Runner) use(id string) (s *session, done func(), err error) {
+	r.mu.Lock()
+	if s = r.sessions[id]; s != nil {
+		select {
+		case <-s.gone: // somebody killed it
+			s = nil
+		default:
+		}
+	}
+	if s == nil {
+		s = &session{gone: make(chan struct{})}
+		r.sessions[id] = s
+	}
+	s.uses++
+	if s.idle != nil {
+		s.idle.Stop()
+	}
+	r.mu.Unlock()
+	s.ready.Do(func() { s.err = s.start(r.launcher) })
+	return s, sync.OnceFunc(func() { r.unuse(id, s) }), s.err
+}
+
+func (r *Runner) unuse(id string, s *session) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if s.uses--; s.uses > 0 || r.sessions[id] != s {
+		return
+	}
+	s.idle = time.AfterFunc(idleSession, func() {
+		r.mu.Lock()
+		unused := s.uses == 0 && r.sessions[id] == s
+		if unused {
+			delete(r.sessions, id)
+		}
+		r.mu.Unlock()
+		if unused {
+			s.end()
+		}
+	})
+}
+
+// start makes the namespace with its first process.
+func (s *session) start(launcher string) error {
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	_ = unix.SetNonblock(pair[0], true)
+	s.control = os.NewFile(uintptr(pair[0]), "session")
+	theirs := os.NewFile(uintptr(pair[1]), "session")
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		return errors.Join(err, s.control.Close(), theirs.Close())
+	}
+	s.process, err = os.StartProcess(launcher, []string{"lathe", initWord}, &os.ProcAttr{
+		Dir: "/", Env: []string{}, Files: []*os.File{null, null, null, theirs}, Sys: initAttributes(),
+	})
+	_, _ = theirs.Close(), null.Close()
+	if err != nil {
+		return errors.Join(err, s.control.Close())
+	}
+	go func() {
+		_, _ = s.process.Wait() // how it ended says nothing
+		close(s.gone)
+	}()
+	buf := make([]byte, 1024)
+	_ = s.control.SetReadDeadline(time.Now().Add(launchTime))
+	n, err := s.control.Read(buf)
+	if err == nil && string(buf[:n]) == "ready" {
+		return nil
+	}
+	_ = s.process.Kill()
+	return errors.Join(fmt.Errorf("the first process of a session: %s", buf[:n]), err, s.control.Close())
+}
+
+// initAttributes are those of the first process of a session.
+func initAttributes() *syscall.SysProcAttr {
+	a := attributes(true)
+	a.Pdeathsig = 0 // it comes when a thread ends, too; the end of its socket tells of our death
+	a.Cloneflags |= unix.CLONE_NEWPID
+	if a.Cloneflags&unix.CLONE_NEWUSER != 0 {
+		a.AmbientCaps = append(a.AmbientCaps, unix.CAP_SYS_PTRACE, unix.CAP_KILL)
+	}
+	return a
+}
+
+// end ends all processes of it.
+func (s *session) end() {
+	s.ready.Do(func() { s.err = errClosed })
+	if s.err != nil {
+		return
+	}
+	_ = s.control.Close()
+	select {
+	case <-s.gone:
+	case <-time.After(DefaultGrace + killTime):
+		_ = s.process.Kill() // and the system all others
+		<-s.gone
+	}
+}
+
+// send starts a command in the session.
+func (s *session) send(e errand, files ...*os.File) error {
+	fd, err := unix.MemfdCreate("errand", unix.MFD_CLOEXEC)
+	if err != nil {
+		return err
+	}
+	f := os.NewFile(uintptr(fd), "errand")
+	defer func() { _ = f.Close() }()
+	if err := json.NewEncoder(f).Encode(e); err != nil {
+		return err
+	}
+	fds := []int{fd}
+	for _, file := range files {
+		fds = append(fds, int(file.Fd()))
+	}
+	raw, err := s.control.SyscallConn()
+	if err != nil {
+		return err
+	}
+	err2 := raw.Write(func(control uintptr) bool {
+		err = unix.Sendmsg(int(control), []byte("run"), unix.UnixRights(fds...), nil, unix.MSG_NOSIGNAL)
+		return err != unix.EAGAIN
+	})
+	return errors.Join(err, err2)
+}

@@ -1,0 +1,184 @@
+package sandbox_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lathe-agent/lathe/sandbox"
+)
+
+// inSession is a yard whose commands share their processes, if they can here.
+func inSession(t *testing.T) *yard {
+	t.Helper()
+	if err := sandbox.Open(sandbox.Config{Launcher: sandbox.Self()}).Kernel().Available(true); err != nil {
+		t.Skip(err)
+	}
+	y := newYard(t, sandbox.Config{Launcher: sandbox.Self(), Grace: 300 * time.Millisecond})
+	y.profile.Session, y.guard = "ses_test", sandbox.Bound
+	if _, out := run(t, y.runner, y.shell("ls /proc")); !strings.HasPrefix(out, "1\n") {
+		t.Skipf("this machine lets no session have processes of its own: %s", out)
+	}
+	return y
+}
+
+// count is how many processes of a yard live: those whose directory is in it.
+func (y *yard) count() (n int) {
+	dirs, _ := filepath.Glob("/proc/[0-9]*/cwd")
+	for _, path := range dirs {
+		pid, _ := strconv.Atoi(strings.Split(path, "/")[2])
+		if dir, err := os.Readlink(path); err == nil && dir == y.project && alive(pid) {
+			n++
+		}
+	}
+	return n
+}
+
+const background = `(trap "" TERM HUP; while :; do sleep 0.05; done) </dev/null >/dev/null 2>&1 & echo $!`
+
+// A later call lists and ends what an earlier one has left in the background.
+func TestSession_LaterCalls(t *testing.T) {
+	y := inSession(t)
+	res, out := run(t, y.runner, y.shell("setsid sleep 1000 >/dev/null 2>&1 & echo $!"))
+	pid := strings.TrimSpace(out)
+	if len(res.Rest) != 1 || strconv.Itoa(res.Rest[0].PID) != pid {
+		t.Errorf("%+v; want %s", res, pid)
+	}
+	if res, out := run(t, y.runner, y.shell("ps -p "+pid+" || ls -d /proc/"+pid+"; kill "+pid+" && while [ -d /proc/"+pid+" ]; do sleep 0.01; done")); res.Exit != 0 {
+		t.Errorf("%+v %s", res, out)
+	}
+	other := y.shell("cat /proc/[0-9]*/comm")
+	run(t, y.runner, y.shell("sleep 1000 >/dev/null 2>&1 &"))
+	other.Profile.Session = "ses_other"
+	if _, out := run(t, y.runner, other); strings.Contains(out, "sleep") || !strings.Contains(out, "sh\n") {
+		t.Errorf("another session sees %s", out)
+	}
+}
+
+// What ends one command ends no other of its session.
+func TestSession_Cancel(t *testing.T) {
+	y := inSession(t)
+	run(t, y.runner, y.shell(background))
+	if n := y.count(); n == 0 {
+		t.Fatal("nothing is left in the background")
+	}
+	was := y.count()
+	for name, script := range escapes {
+		_ = os.Remove(filepath.Join(y.project, "pid"))
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan sandbox.Result, 1)
+		go func() {
+			res, _ := y.runner.Run(ctx, y.shell(escape(script)), func([]byte) {})
+			done <- res
+		}()
+		pidIn(t, filepath.Join(y.project, "pid"))
+		cancel()
+		if res := <-done; !res.Canceled {
+			t.Errorf("%s: %+v", name, res)
+		}
+		eventually(t, 3*time.Second, "its end: "+name, func() bool { return y.count() <= was+1 }) // the sleep of the other comes and goes
+		if y.count() == 0 {
+			t.Fatalf("%s: the other was ended, too", name)
+		}
+	}
+	c := y.shell(background)
+	c.Rest = sandbox.EndRest
+	if res, _ := run(t, y.runner, c); len(res.Rest) > 0 {
+		t.Errorf("%+v", res)
+	}
+}
+
+// Nothing outlives its session, however that ends.
+func TestSession_End(t *testing.T) {
+	for name, end := range map[string]func(*yard){
+		"session": func(y *yard) { y.runner.EndSession("ses_test") },
+		"runner":  func(y *yard) { _ = y.runner.Close() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			y := inSession(t)
+			res, out := run(t, y.runner, y.shell(background+"; setsid sh -c '"+background+"'; echo x > .git/commondir"))
+			if len(res.Undone) != 1 || y.count() == 0 {
+				t.Errorf("%+v %s", res, out)
+			}
+			run(t, y.runner, y.shell("(sleep 0.05; while :; do echo x > .git/commondir; sleep 0.01; done) >/dev/null 2>&1 &"))
+			end(y)
+			if n := y.count(); n != 0 {
+				t.Errorf("%d are left", n)
+			}
+			if _, err := os.Lstat(y.project + "/.git/commondir"); err == nil {
+				t.Error("a protected name was left behind")
+			}
+			if name == "session" {
+				if res, out := run(t, y.runner, y.shell("echo again")); res.Exit != 0 || out != "again\n" {
+					t.Errorf("%+v %s", res, out)
+				}
+			}
+		})
+	}
+}
+
+func TestSession_DeathOfTheEngine(t *testing.T) {
+	y := inSession(t)
+	cmd := exec.Command(sandbox.Self(), "session", y.project, background+"; setsid sh -c '"+background+"'")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	in := bufio.NewScanner(out)
+	for in.Scan() && in.Text() != "returned <nil>" {
+	}
+	if y.count() < 2 {
+		t.Fatalf("%d are left in the background", y.count())
+	}
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait() // it was killed
+	eventually(t, 3*time.Second, "their end", func() bool { return y.count() == 0 })
+}
+
+// Neither signals nor looks of commands reach the first process of their session, or us.
+func TestSession_First(t *testing.T) {
+	y := inSession(t)
+	run(t, y.runner, y.shell(background))
+	for _, script := range []string{
+		"i=1; while [ $i -le 64 ]; do kill -$i 1 2>/dev/null; i=$((i+1)); done", "$SELF trace 1", "$SELF memory 1", "readlink /proc/1/fd/0", "cat /proc/1/fd/0", "ls /proc/1/root/",
+		"cat /proc/1/environ", "$SELF namespace 1", "cat /proc/1/maps", fmt.Sprintf("kill -0 %d", os.Getpid()), fmt.Sprintf("[ -d /proc/%d/fd ] && ls /proc/%d/fd", os.Getpid(), os.Getpid()),
+		"echo 0 > /proc/1/oom_score_adj",
+	} {
+		if res, out := run(t, y.runner, y.shell(script)); res.Exit == 0 && !strings.HasPrefix(script, "i=1") {
+			t.Errorf("%s: %s", script, out)
+		}
+	}
+	if y.count() == 0 {
+		t.Error("the session has ended")
+	}
+	_, _ = y.runner.Run(t.Context(), y.shell("kill -9 -1"), func([]byte) {}) // itself, too
+	if res, out := run(t, y.runner, y.shell("echo on")); res.Exit != 0 || out != "on\n" {
+		t.Errorf("%+v %s", res, out)
+	}
+}
+
+// A server is started, and started again on the same port, by calls of one session.
+func TestSession_Restart(t *testing.T) {
+	y := inSession(t)
+	run(t, y.runner, y.shell(`$SELF listen 127.0.0.1:0 > port 2>&1 & while [ ! -s port ]; do sleep 0.01; done; echo $! > pid`))
+	if res, out := run(t, y.runner, y.shell(`$SELF tcp $(cat port)`)); res.Exit != 0 {
+		t.Fatalf("no server: %s", out)
+	}
+	res, out := run(t, y.runner, y.shell(`kill $(cat pid); while [ -d /proc/$(cat pid) ]; do sleep 0.01; done; ! $SELF tcp $(cat port); $SELF listen $(cat port) > again 2>&1 & while [ ! -s again ]; do sleep 0.01; done; cat again`))
+	if res.Exit != 0 || !strings.Contains(out, "127.0.0.1:") {
+		t.Errorf("%+v %s", res, out)
+	}
+	if res, out := run(t, y.runner, y.shell(`$SELF tcp $(cat port)`)); res.Exit != 0 {
+		t.Errorf("no server again: %s", out)
+	}
+}
