@@ -173,6 +173,7 @@ func (f *confinement) profile(c config.Config, call *tool.Call, line tool.Line) 
 		f.keepGit(&p, rootOf(call), at, line.Reads)
 	}
 	f.guardHome(&p, call, at, box, line)
+	f.hideRuntime(&p) // except the sockets that are allowed by now
 	return p, nil
 }
 
@@ -209,7 +210,6 @@ func (f *confinement) fill(p *sandbox.Profile, call *tool.Call, at folders, extr
 	if !p.NoNetwork {
 		p.Sockets = append(p.Sockets, resolvers()...)
 	}
-	f.hideRuntime(p)
 	f.private(p, call, at)
 	for _, list := range []*[]string{&p.Write, &p.Protect, &p.Files, &p.Watch, &p.Sockets, &p.Hide, &p.Show} {
 		*list = slices.DeleteFunc(*list, func(path string) bool { return !filepath.IsAbs(path) })
