@@ -36,6 +36,8 @@ type BashConfig struct {
 	FileBytes int64
 	// Timeout is how long a command may run that has none of its own; 0 is two minutes.
 	Timeout time.Duration
+	// Alone says that nobody answers questions, so that no way is offered that needs an answer.
+	Alone bool
 	// Rest is what becomes of processes in the background.
 	Rest sandbox.Rest
 	// Confine is what the command line of a call is confined to; nil confines none. The commands
@@ -137,7 +139,7 @@ func (b *bash) run(ctx context.Context, c *Call, in bashInput) (Result, error) {
 		p.spool.finish(false)
 		return Result{}, Failf("The command could not be run: %w", err)
 	}
-	return b.result(in.Command, timeout, profile, scan.line, res, p), nil
+	return b.result(in.Command, dir.Path, timeout, profile, scan.line, res, p), nil
 }
 
 // check refuses what cannot run before anybody is asked.

@@ -15,7 +15,7 @@ import (
 
 // result is what the model reads and clients see of a command. A failed one is no error: its
 // exit code says it.
-func (b *bash) result(command string, timeout time.Duration, profile sandbox.Profile, line Line, res sandbox.Result, p *printed) Result {
+func (b *bash) result(command, dir string, timeout time.Duration, profile sandbox.Profile, line Line, res sandbox.Result, p *printed) Result {
 	text, meta := b.outcome(res, p)
 	if b.Confine != nil {
 		meta = withSandbox(meta, profile, res.Sandbox)
@@ -37,7 +37,7 @@ func (b *bash) result(command string, timeout time.Duration, profile sandbox.Pro
 		notes = append(notes, foot)
 	}
 	notes = append(notes, b.advice(res, text)...)
-	notes = append(notes, refusals(profile, res, text)...)
+	notes = append(notes, b.refusals(profile, dir, res, text)...)
 	notes = append(notes, b.hiddenCredentials(profile, line, res, text)...)
 	if len(res.Rest) > 0 {
 		notes = append(notes, b.stillRunning(res.Rest))

@@ -26,7 +26,7 @@ func (b *bash) confine(c *Call, in bashInput, s scanned) (sandbox.Profile, error
 	}
 	p.Reads = s.line.Reads
 	if name := protectedTarget(p, s.paths); name != "" && strings.TrimSpace(in.Outside) == "" {
-		return p, Failf("Nothing was run: the command would write %s. The sandbox (%s) keeps that name from commands, since other programs run what it says or take their settings from it. %s", name, p.Mode, askOutside)
+		return p, Failf("Nothing was run: the command would write %s. The sandbox (%s) keeps that name from commands, since other programs run what it says or take their settings from it. %s", name, p.Mode, b.wayOut())
 	}
 	return p, nil
 }
@@ -118,31 +118,36 @@ var (
 )
 
 // refusals say what the sandbox had to do with the way a command ended.
-func refusals(p sandbox.Profile, res sandbox.Result, text string) (out []string) {
+func (b *bash) refusals(p sandbox.Profile, dir string, res sandbox.Result, text string) (out []string) {
 	out = append(out, res.Notes...)
 	if !p.Confined() || res.Canceled {
 		return out
 	}
 	if len(res.Undone) > 0 {
-		out = append(out, fmt.Sprintf("The sandbox has undone what the command did to %s: protected names are not for commands to write. %s", strings.Join(res.Undone, ", "), askOutside))
+		out = append(out, fmt.Sprintf("The sandbox has undone what the command did to %s: protected names are not for commands to write. %s", strings.Join(res.Undone, ", "), b.wayOut()))
 	}
 	if res.Lost != "" {
 		out = append(out, "Protected names were changed and could not be put back; tell the user: "+res.Lost)
 	}
 	failed := res.Exit != 0 || res.TimedOut
-	if !failed || !denial().MatchString(text) && !(p.NoNetwork && offline().MatchString(text)) && !metFolder(p, text) {
+	path := refusedPath(p, dir, text)
+	if path == "" && (!failed || !denial().MatchString(text) && !(p.NoNetwork && offline().MatchString(text)) && !metFolder(p, text)) {
 		return out
 	}
 	where := "nothing of the project"
 	if p.Mode == sandbox.Workspace && len(p.Write) > 0 {
 		where = p.Write[0]
 	}
-	line := fmt.Sprintf("This may be the sandbox (%s): commands write to %s, temporary folders and the caches of tools; not elsewhere, and not to %s.",
-		p.Mode, where, protectedNames(p))
+	head := fmt.Sprintf("This may be the sandbox (%s)", p.Mode)
+	if path != "" {
+		head = fmt.Sprintf("The sandbox (%s) refused %s", p.Mode, path)
+	}
+	line := fmt.Sprintf("%s: commands write to %s, temporary folders and the caches of tools; not elsewhere, and not to %s.",
+		head, where, protectedNames(p))
 	if p.NoNetwork {
 		line += " There is no network."
 	}
-	return append(out, line+" They cannot signal processes that other calls have started. "+askOutside)
+	return append(out, line+" They cannot signal processes that other calls have started. "+b.wayOut())
 }
 
 // metFolder reports whether a program met the folder that stands in for a protected name.

@@ -50,7 +50,7 @@ func TestBash_SandboxRefuses(t *testing.T) {
 	if _, err := os.Stat(target); err == nil {
 		t.Error("it was written")
 	}
-	for _, want := range []string{"This may be the sandbox (workspace)", x.dir, "lathe.json", `"outside"`} {
+	for _, want := range []string{"The sandbox (workspace) refused " + target, x.dir, "lathe.json", `"outside"`} {
 		if !strings.Contains(r.Output, want) {
 			t.Errorf("%q is not in %s", want, r.Output)
 		}
@@ -61,6 +61,31 @@ func TestBash_SandboxRefuses(t *testing.T) {
 	r, _ = x.bash(t.Context(), in{"command": "echo x > new && cat new; echo 'Permission denied'"})
 	if strings.Contains(r.Output, "sandbox") || !strings.HasPrefix(r.Output, "x\n") {
 		t.Errorf("a command that worked is told of the sandbox: %s", r.Output)
+	}
+}
+
+// A refused write is told of whatever the command made of it; what has nothing to do with it is not.
+func TestBash_SandboxRefusesQuietly(t *testing.T) {
+	x := confined(t)
+	if err := os.WriteFile(filepath.Join(x.dir, "lathe.json"), []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	x.cfg.Alone = true
+	for command, refused := range map[string]string{
+		"f=$(echo lathe); echo x > $f.json; true":        "lathe.json",
+		"echo x > " + x.out + "/new; echo fine":          x.out + "/new",
+		"f=$(echo lathe); mv $f.json other 2>&1 || true": "lathe.json",
+		"echo 'cat: /etc/no-such/x: Permission denied'":  "",
+		"echo 'new: Read-only file system'":              "",
+	} {
+		r, _ := x.bash(t.Context(), in{"command": command})
+		want := "The sandbox (workspace) refused " + refused
+		if got := strings.Contains(r.Output, want+":"); got != (refused != "") || refused == "" && strings.Contains(r.Output, "sandbox") {
+			t.Errorf("%s: %s", command, r.Output)
+		}
+		if strings.Contains(r.Output, `"outside"`) || refused != "" && !strings.Contains(r.Output, "Nobody is there to allow it") {
+			t.Errorf("%s offers what nobody can allow: %s", command, r.Output)
+		}
 	}
 }
 

@@ -92,9 +92,6 @@ func (f *confinement) keepGit(p *sandbox.Profile, root string, at folders, reads
 	g := f.git.of(root, at)
 	configs := protectGit(p, root, g.Inside())
 	p.Show = append(p.Show, filepath.Join(g.folder, "hooks"))
-	if f.looks {
-		return
-	}
 	if reads {
 		configs = nil
 	}

@@ -183,3 +183,88 @@ func TestConfine_GitTraps(t *testing.T) {
 		})
 	}
 }
+
+// Git in commands of models has settings that no repository takes away, and the user's own beside
+// them.
+func TestGitEnv(t *testing.T) {
+	b, main := gitBox(t)
+	at, err := findFolders(b.env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.git("-C", main, "config", "core.hooksPath", "tools/hooks")
+	vars := map[string]string{"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "user.name", "GIT_CONFIG_VALUE_0": "mine"}
+	env := gitEnv(func(name string) string { return vars[name] }, main, at)
+	run := func(dir string, args ...string) string {
+		cmd := exec.Command("git", args...)
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "HOME="+b.base+"/home")
+		for _, list := range []map[string]string{vars, env} {
+			for name, value := range list {
+				cmd.Env = append(cmd.Env, name+"="+value)
+			}
+		}
+		out, _ := cmd.CombinedOutput() // unset is an error
+		return strings.TrimSpace(string(out))
+	}
+	b.git("-C", main, "config", "core.fsmonitor", "evil")
+	b.git("init", "-q", "--bare", main+"/bare")
+	b.git("init", "-q", main+"/nested")
+	b.git("-C", main+"/nested", "config", "core.hooksPath", "own")
+	b.git("-C", main, "config", "core.hooksPath", "changed/later")
+	for _, c := range []struct{ dir, key, want string }{
+		{main, "user.name", "mine"}, {main, "core.fsmonitor", "false"}, {main, "core.hooksPath", main + "/tools/hooks"}, {main + "/nested", "core.hooksPath", "own"},
+	} {
+		if got := run(c.dir, "config", c.key); got != c.want {
+			t.Errorf("%s in %s is %q, want %q", c.key, c.dir, got, c.want)
+		}
+	}
+	if got := run(main+"/bare", "rev-parse", "--git-dir"); !strings.Contains(got, "cannot use bare repository") && !strings.Contains(got, "not a git repository") {
+		t.Errorf("git enters a bare repository: %q", got)
+	}
+}
+
+// Where there is no repository a command can make one, and what it says is checked.
+func TestConfine_GitInit(t *testing.T) {
+	confinable(t)
+	requireGit(t)
+	b := newBox(t, nil)
+	dir := b.base + "/project"
+	res, out := b.in(dir, "build", "git init -q -b main . && echo a > a && git add a && git commit -q -m a && git remote add origin https://example.org/x.git", config.Config{})
+	if res.Exit != 0 || len(res.Undone)+len(res.Notes) > 0 || b.value(dir, "remote.origin.url") != "https://example.org/x.git" {
+		t.Errorf("%+v %s", res, out)
+	}
+	b = newBox(t, nil)
+	dir = b.base + "/project"
+	res, out = b.in(dir, "build", "git init -q . && git config core.fsmonitor evil", config.Config{})
+	if !strings.Contains(strings.Join(res.Notes, ""), "core.fsmonitor") || b.value(dir, "core.fsmonitor") != "" {
+		t.Errorf("%+v %s", res, out)
+	}
+}
+
+// A .git that is a file and names what does not know it opens nothing and breaks nothing.
+func TestConfine_GitFileOfOthers(t *testing.T) {
+	confinable(t)
+	requireGit(t)
+	b := newBox(t, nil)
+	victim, dir := b.base+"/victim", b.base+"/project"
+	b.git("init", "-q", victim)
+	before := listing(t, victim)
+	for _, text := range []string{"gitdir: " + victim + "/.git\n", "gitdir: " + strings.Repeat("x/", 5000), "gitdir: \x00", "gitdir: .\n", ""} {
+		if err := os.WriteFile(dir+"/.git", []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		res, out := b.in(dir, "build", "git config user.name evil; git commit --allow-empty -m x; echo x > "+victim+"/.git/hooks/x; echo x > .git; echo ran", config.Config{})
+		if !strings.HasSuffix(out, "ran\n") {
+			t.Errorf("%.40q: %+v %s", text, res, out)
+		}
+		for path, is := range listing(t, victim) {
+			if before[path] != is {
+				t.Errorf("%.40q: %s is %q", text, path, is)
+			}
+		}
+		if got, err := os.ReadFile(dir + "/.git"); err != nil || string(got) != text {
+			t.Errorf("%.40q became %.40q, %v", text, got, err)
+		}
+	}
+}

@@ -28,6 +28,7 @@ func (s *agentSetup) equip(k *known, place workspace.Place, out *engine.Settings
 			}
 			return names
 		},
+		Alone: out.Headless || out.Unattended,
 		Confine: func(call *tool.Call, line tool.Line) (sandbox.Profile, error) {
 			return s.confine.profile(c, call, line)
 		},
