@@ -50,7 +50,19 @@ func (r *runner) compress(ctx context.Context, s state, request *held) error {
 	}
 	ctx, cancel := c.limited(ctx)
 	defer cancel()
-	return c.run(ctx)
+	r.compacting(ctx, c.fold.message.Created)
+	err = c.run(ctx)
+	r.compacting(ctx, 0)
+	return err
+}
+
+// compacting tells clients since when a summary is made; 0 is not any longer. It is a help, so that a failure is only noted.
+func (r *runner) compacting(ctx context.Context, since lathe.Time) {
+	ctx, cancel := settle(ctx)
+	defer cancel()
+	if _, err := r.engine.store.Edit(ctx, r.lease.Session, lathe.Edit{Compacting: lathe.Some(since)}); err != nil {
+		r.engine.log.Warn("that a summary is made could not be told", "session", r.lease.Session, "error", err)
+	}
 }
 
 // gather looks at what is to be compressed.

@@ -108,6 +108,9 @@ func (r *runner) mend(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if s.session.Compacting != 0 {
+		r.compacting(ctx, 0)
+	}
 	next := plan(s)
 	if c, ok := next.(check); ok && len(c.say) == 0 { // all was done but to tell people what was found
 		if err := r.check(ctx, s, c); err != nil {

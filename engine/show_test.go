@@ -203,7 +203,7 @@ func (s *shown) event(e lathe.Event) {
 		if f.Info.Cost != nil { // an import may have none
 			cost = *f.Info.Cost
 		}
-		if text := fmt.Sprintf("session %q cost %s%s", f.Info.Title, cost, s.undone(f.Info)); text != s.title[e.Session] {
+		if text := fmt.Sprintf("session %q cost %s%s%s", f.Info.Title, cost, s.undone(f.Info), compacting(f.Info)); text != s.title[e.Session] {
 			s.title[e.Session] = text
 			s.add(text)
 		}
@@ -403,4 +403,12 @@ func (s *shown) history(messages []lathe.Message) string {
 		}
 	}
 	return s.clean(b.String())
+}
+
+// compacting says that a summary is being made.
+func compacting(s lathe.Session) string {
+	if s.Compacting == 0 {
+		return ""
+	}
+	return " compacting"
 }

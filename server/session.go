@@ -186,7 +186,7 @@ func (s *Server) updateSession(c *call, _ none, in updateBody) (lathe.Session, e
 		edit.Title = lathe.Some(*in.Title)
 	}
 	if in.Metadata != nil {
-		edit.Metadata = lathe.Some(json.RawMessage(in.Metadata))
+		edit.Metadata, edit.Touch = lathe.Some(json.RawMessage(in.Metadata)), true
 	}
 	if at := in.Time.Archived; at != nil {
 		if *at < 0 || *at >= 1<<53 {
@@ -198,14 +198,44 @@ func (s *Server) updateSession(c *call, _ none, in updateBody) (lathe.Session, e
 	return s.Sessions.Update(c.Context(), rec.ID, edit)
 }
 
+// isBusy reports whether a session, or one below it, is doing something.
+func (s *Server) isBusy(ctx context.Context, id lathe.SessionID) (bool, error) {
+	all, err := s.Sessions.Statuses(ctx, lathe.Scope{})
+	if err != nil || len(all) == 0 {
+		return false, err
+	}
+	for busy := range all {
+		for n := 0; busy != "" && n < 64; n++ {
+			if busy == id {
+				return true, nil
+			}
+			rec, err := s.Sessions.Get(ctx, busy)
+			if lathe.CodeOf(err) == lathe.NotFound {
+				break
+			}
+			if err != nil {
+				return false, err
+			}
+			busy = rec.Parent
+		}
+	}
+	return false, nil
+}
+
 // deleteSession ends what the session is doing first: nobody would see it.
 func (s *Server) deleteSession(c *call, _, _ none) (bool, error) {
 	rec, err := c.session()
 	if err != nil {
 		return false, err
 	}
-	if err := s.Turns.Cancel(c.Context(), rec.ID); err != nil && lathe.CodeOf(err) != lathe.NotFound {
+	busy, err := s.isBusy(c.Context(), rec.ID)
+	if err != nil {
 		return false, err
+	}
+	if busy { // of one that rests only its end is told
+		if err := s.Turns.Cancel(c.Context(), rec.ID); err != nil && lathe.CodeOf(err) != lathe.NotFound {
+			return false, err
+		}
 	}
 	if err := s.Sessions.Remove(c.Context(), rec.ID); err != nil {
 		return false, err

@@ -314,3 +314,49 @@ finish stop`)
 		t.Errorf("answered %q and %q", a, b)
 	}
 }
+
+// The end of a session that rests is all that is told of it; that of one at work is told after the end of its turn.
+func TestSession_DeleteTellsItsEndOnly(t *testing.T) {
+	w := begin(t, "text \"done\"\nfinish stop\n--\ntext \"Half\"\nstall")
+	s, l := w.session(), w.listen("/event")
+	var child lathe.Session
+	w.want(http.StatusOK, &child, "POST", "/session", `{"parentID":"`+string(s.ID)+`"}`)
+	w.say(s, "hi")
+	l.until("session.idle")
+	w.want(http.StatusOK, nil, "DELETE", "/session/"+string(s.ID), "").is(w, "true")
+	for ended := 0; ended < 2; {
+		f := l.next()
+		switch kind := f.Fact.Type(); {
+		case kind == "session.deleted":
+			ended++
+		case strings.HasPrefix(kind, "session."):
+			t.Errorf("before the end came %s", f.data)
+		}
+	}
+	busy := w.session()
+	w.want(http.StatusNoContent, nil, "POST", "/session/"+string(busy.ID)+"/prompt_async", prompt("hi"))
+	l.until("message.part.delta")
+	w.want(http.StatusOK, nil, "DELETE", "/session/"+string(busy.ID), "").is(w, "true")
+	if all := l.until("session.deleted"); !slices.ContainsFunc(all, func(f frame) bool { return f.Fact.Type() == "session.idle" }) {
+		t.Errorf("the turn did not end: %s", kinds(all))
+	}
+}
+
+// Metadata is a change of a session, a title is not.
+func TestSession_MetadataTouches(t *testing.T) {
+	w := begin(t, "")
+	s := w.session()
+	path, got := "/session/"+string(s.ID), s
+	for range 5000 { // until the clock has moved on
+		if w.want(http.StatusOK, &got, "PATCH", path, `{"metadata":{"a":1}}`); got.Updated > s.Updated {
+			break
+		}
+	}
+	touched := got.Updated
+	if touched <= s.Updated {
+		t.Errorf("updated is %v still", touched)
+	}
+	if w.want(http.StatusOK, &got, "PATCH", path, `{"title":"Other"}`); got.Updated != touched {
+		t.Errorf("a title moved it from %v to %v", touched, got.Updated)
+	}
+}

@@ -285,3 +285,12 @@ func TestPrice(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// A model that the settings name carries a family for clients, if only an empty one.
+func TestWire_FamilyOfSettings(t *testing.T) {
+	c := New(Filter{}, Settings(json.RawMessage(`{"own":{"models":{"m":{}}}}`)))
+	data, err := json.Marshal(c.Provider("own").Models["m"].Wire())
+	if err != nil || !strings.Contains(string(data), `"family":""`) {
+		t.Errorf("%s %v", data, err)
+	}
+}

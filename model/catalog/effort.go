@@ -125,12 +125,12 @@ func (m *Model) gemini(id string) []Variant {
 		if has("pro") {
 			most = 32768
 		}
-		return []Variant{{"high", m.budget(16000)}, {"max", m.budget(most)}}
+		return []Variant{{"medium", m.budget(8000)}, {"high", m.budget(16000)}, {"max", m.budget(most)}}
 	case has("gemini-3") && has("image"):
 		return m.each("low", "high")
 	case has("gemini-3") && has("flash"):
 		return m.each("minimal", "low", "medium", "high")
-	case has("gemini-3"):
+	case has("gemini-3"), has("gemini-2"):
 		return m.each("low", "medium", "high")
 	}
 	return m.each("low", "high")

@@ -128,6 +128,7 @@ func (e *entry) onto(base *Provider, id string) (*Provider, []error) {
 			m = &Model{}
 			p.Models[key] = m
 		}
+		m.Named = true
 		if err := m.decode(e.Models[key]); err != nil {
 			errs = append(errs, lathe.Errorf(lathe.Invalid, "settings, provider.%s.models.%s%s", id, key, wrong(err)))
 		}

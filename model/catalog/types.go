@@ -25,6 +25,7 @@ type Model struct {
 	APIID    string `json:"id"` // on the wire
 	Name     string `json:"name"`
 	Family   string `json:"family"` // such as claude-haiku
+	Named    bool   `json:"-"`      // by the settings
 
 	ReleaseDate string `json:"release_date"` // 2025-10-01, or less of it
 	LastUpdated string `json:"last_updated"`

@@ -52,8 +52,8 @@ func TestVariants(t *testing.T) {
 		{Bedrock, "us.anthropic.claude-sonnet-4-5-20250929-v1:0", "", `high,max {"reasoningConfig":{"type":"enabled","budgetTokens":31999}}`},
 		{Bedrock, "amazon.nova-2-lite-v1:0", "", `low,medium,high {"reasoningConfig":{"type":"enabled","maxReasoningEffort":"high"}}`},
 
-		{Google, "gemini-2.5-flash", "", `high,max {"thinkingConfig":{"includeThoughts":true,"thinkingBudget":24576}}`},
-		{Vertex, "gemini-2.5-pro", "", `high,max {"thinkingConfig":{"includeThoughts":true,"thinkingBudget":32768}}`},
+		{Google, "gemini-2.5-flash", "", `medium,high,max {"thinkingConfig":{"includeThoughts":true,"thinkingBudget":24576}}`},
+		{Vertex, "gemini-2.5-pro", "", `medium,high,max {"thinkingConfig":{"includeThoughts":true,"thinkingBudget":32768}}`},
 		{Google, "gemini-3-pro-preview", "", `low,medium,high {"thinkingConfig":{"includeThoughts":true,"thinkingLevel":"high"}}`},
 		{Google, "gemini-3-flash-preview", "", `minimal,low,medium,high {"thinkingConfig":{"includeThoughts":true,"thinkingLevel":"high"}}`},
 		{Google, "gemini-3-pro-image", "", `low,high {"thinkingConfig":{"includeThoughts":true,"thinkingLevel":"high"}}`},

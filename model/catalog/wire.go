@@ -28,7 +28,7 @@ type WireModel struct {
 	Provider     string                     `json:"providerID"`
 	API          WireAPI                    `json:"api"`
 	Name         string                     `json:"name"`
-	Family       string                     `json:"family,omitempty"`
+	Family       *string                    `json:"family,omitempty"` // of models that the settings name also ""
 	Capabilities WireCapabilities           `json:"capabilities"`
 	Cost         WireCost                   `json:"cost"`
 	Limit        Limit                      `json:"limit"`
@@ -95,13 +95,16 @@ type WireTier struct {
 // Wire returns the model as clients see it.
 func (m *Model) Wire() WireModel {
 	out := WireModel{
-		ID: m.ID, Provider: m.Provider, API: WireAPI{ID: m.APIID, URL: m.API, NPM: m.NPM}, Name: m.Name, Family: m.Family,
+		ID: m.ID, Provider: m.Provider, API: WireAPI{ID: m.APIID, URL: m.API, NPM: m.NPM}, Name: m.Name,
 		Capabilities: WireCapabilities{
 			Temperature: m.Temperature, Reasoning: m.Reasoning, Attachment: m.Attachment, ToolCall: m.ToolCall,
 			Input: media(m.Modalities.Input), Output: media(m.Modalities.Output), Interleaved: m.Interleaved.wire(),
 		},
 		Cost: m.Cost.wire(), Limit: m.Limit, Status: m.Status,
 		Options: Options{}, Headers: map[string]string{}, ReleaseDate: m.ReleaseDate,
+	}
+	if m.Family != "" || m.Named {
+		out.Family = &m.Family
 	}
 	maps.Copy(out.Options, m.Options)
 	maps.Copy(out.Headers, m.Headers)
