@@ -241,7 +241,7 @@ func (s *Store) load(r Reader, c change, after int64, resume bool) ([]lathe.Even
 	case inStatus:
 		return s.loadStatus(r, c)
 	case inAsk:
-		return s.loadAsk(r, c, after, resume)
+		return s.loadAsk(r, c)
 	case inList:
 		return s.loadList(r, c)
 	default:
@@ -322,18 +322,15 @@ func (s *Store) loadStatus(r Reader, c change) (out []lathe.Event, err error) {
 	return out, err
 }
 
-// loadAsk tells a request while it waits, its answer to those who knew the request, and
-// nothing to those who knew neither.
-func (s *Store) loadAsk(r Reader, c change, after int64, resume bool) (out []lathe.Event, err error) {
+// loadAsk tells a request while it waits, and its answer from then on. Also to those whose cursor is older than both: they
+// may have been cut off inside the commit that asked, and know the request.
+func (s *Store) loadAsk(r Reader, c change) (out []lathe.Event, err error) {
 	err = r.Query(`SELECT kind, data, answer, session.id, directory, project FROM ask JOIN session ON session.n = ask.session
 		WHERE ask.n = $1`, []any{c.n}, func(row Row) error {
 		if row.Null(2) {
 			f, err := readAsk(row.Text(0), row.Bytes(1))
 			out = append(out, of(row, 3, c.seq, f))
 			return err
-		}
-		if resume && c.born > after {
-			return nil
 		}
 		var answer lathe.Event
 		err := json.Unmarshal(row.Bytes(2), &answer)

@@ -142,9 +142,6 @@ func (h *actors) checkLive(heard *listener) {
 		for _, e := range events[:cut] {
 			c.take(e)
 		}
-		if h.forgot(events[:cut], c.cursor) {
-			continue
-		}
 		if cut < len(events) {
 			if _, ok := resumed[c.cursor]; !ok {
 				resumed[c.cursor] = h.since(c.cursor, lathe.Scope{})
@@ -157,22 +154,6 @@ func (h *actors) checkLive(heard *listener) {
 			h.Fatalf("I1, I2: stopped at event %d of %d, resumed from %d: %s", cut, len(events), c.cursor, d)
 		}
 	}
-}
-
-// forgot reports whether the client knows a request that was asked and answered since its
-// cursor. The feed tells neither; one who was cut off inside the commit that asked, and
-// has heard it all the same, keeps it.
-func (h *actors) forgot(heard []lathe.Event, cursor int64) bool {
-	for i := len(heard) - 1; i >= 0 && (heard[i].Seq == 0 || heard[i].Seq != cursor); i-- { // news has no number
-		switch f := heard[i].Fact.(type) {
-		case *lathe.PermissionAsked, *lathe.QuestionAsked:
-			if !slices.ContainsFunc(h.now[lathe.SessionOf(f)].Asks, func(g lathe.Fact) bool { return cmp.Equal(f, g) }) {
-				return true
-			}
-		default:
-		}
-	}
-	return false
 }
 
 // step lets a process do something, and checks that nothing else changed (I6).
