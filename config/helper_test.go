@@ -106,7 +106,10 @@ func (w *world) load() *Loaded {
 // fail loads what must not load.
 func (w *world) fail() *Error {
 	w.t.Helper()
-	_, err := Load(w.options())
+	l, err := Load(w.options())
+	if err == nil {
+		err = join(l.Broken)
+	}
 	var e *Error
 	if !errors.As(err, &e) {
 		w.t.Fatalf("no settings error but %v", err)

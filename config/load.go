@@ -20,6 +20,7 @@ type Loaded struct {
 	Sources      []Source  // what was read, lowest first
 	Warnings     []Problem // what has no effect, is deprecated, or was left out
 	Distrust     *Distrust // what of the project does not count; nil if nothing
+	Broken       []*Error  // files of a project that is not trusted, which are wrong and left out
 
 	user    own
 	trusted bool
@@ -39,7 +40,8 @@ func (l *Loaded) OwnCommand(name string) bool {
 }
 
 // Load reads the settings of a directory. Files that are wrong are an [*Error] that names
-// all of them.
+// all of them; those of a project that is not trusted are left out instead, so that no repository
+// can keep the program from starting.
 func Load(o Options) (*Loaded, error) {
 	out, _, err := load(o)
 	return out, err
@@ -55,6 +57,9 @@ func load(o Options) (*Loaded, *basis, error) {
 	if len(l.errs) == 0 {
 		l.lookOut()
 		l.judge()
+	}
+	if l.out.trusted || len(l.errs) > 0 { // who is told of one is told of all
+		l.errs = append(l.errs, l.out.Broken...)
 	}
 	if len(l.errs) > 0 {
 		return nil, l.basis, join(l.errs)
@@ -153,21 +158,23 @@ func (l *loading) read(f found, table *spec) {
 	case s != nil && l.leaves(f): // its text is not the project's to show
 		err = &Error{Kind: err.Kind, Path: f.path, Message: "is not valid; its text is not shown, since it lies outside the project"}
 	}
-	l.take(s, err)
+	l.take(f.layer, s, err)
 }
 
 // inline takes settings from a variable: all of them, or the value of a key.
 func (l *loading) inline(v variable, key string) {
 	s := &source{name: v.name, dir: l.Directory, layer: User, table: settings(), under: key, text: []byte(v.value)}
-	l.take(s, s.parse(l.substitution(User)))
+	l.take(User, s, s.parse(l.substitution(User)))
 }
 
 // take checks a source and keeps it.
-func (l *loading) take(s *source, err *Error) {
+func (l *loading) take(layer Layer, s *source, err *Error) {
 	if err == nil && s != nil {
 		err = s.check()
 	}
 	switch {
+	case err != nil && layer == Project:
+		l.out.Broken = append(l.out.Broken, err)
 	case err != nil:
 		l.errs = append(l.errs, err)
 	case s != nil:

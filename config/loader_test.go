@@ -138,7 +138,7 @@ func TestLoader_Error(t *testing.T) {
 	w.write("top/lathe.json", `{"model": 5}`)
 	l := NewLoader()
 	for _, fresh := range []bool{true, false} {
-		if _, got, err := l.Load(w.options()); err == nil || got != fresh {
+		if loaded, got, err := l.Load(w.options()); err != nil || len(loaded.Broken) != 1 || got != fresh {
 			t.Errorf("fresh %v, error %v", got, err)
 		}
 	}

@@ -133,7 +133,7 @@ func (l *loading) markdown(dir found) {
 					continue
 				}
 				s.root = kind.setting(s, strings.TrimSuffix(f.name, ".md"), body)
-				l.take(s, nil)
+				l.take(s.layer, s, nil)
 			}
 		}
 	}

@@ -355,3 +355,27 @@ func TestTrust_Snapshots(t *testing.T) {
 		}
 	}
 }
+
+// A file of a project that is wrong keeps nothing from starting, until the project is trusted: then its
+// user wants to know. What else the project and the user say counts. The user's own mistakes are errors.
+func TestTrust_Broken(t *testing.T) {
+	w := newWorld(t)
+	w.write("home/.config/lathe/lathe.json", `{"model": "x/y"}`)
+	w.write("top/lathe.json", `{"model": `)
+	w.write("top/opencode.json", `{"username": "u", "mcp": {"a": {"type": "local", "command": ["run"]}}}`)
+	l := w.load()
+	equal(t, l.Config.Model, "x/y")
+	equal(t, l.Config.Username, "u")
+	if len(l.Broken) != 1 || !strings.HasSuffix(l.Broken[0].Path, "top/lathe.json") || len(l.Config.MCP) != 0 {
+		t.Errorf("%+v, %+v", l.Broken, l.Config.MCP)
+	}
+	o := w.options()
+	o.Trusted = func(string, string) bool { return true }
+	if _, err := Load(o); err == nil || !strings.Contains(err.Error(), "top/lathe.json") {
+		t.Errorf("a trusted project: %v", err)
+	}
+	w.write("home/.config/lathe/lathe.json", `{"model": `)
+	if _, err := Load(w.options()); err == nil {
+		t.Error("the user's own file is broken, and nobody says so")
+	}
+}

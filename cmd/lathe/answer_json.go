@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -109,9 +108,7 @@ func lineOf(e model.Event) eventJSON {
 
 // write prints one line, at once.
 func (s *stream) write(v any) error {
-	enc := json.NewEncoder(s.app.out)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(v)
+	err := jsonTo(s.app.out).encoder().Encode(v)
 	if e := s.app.out.Flush(); err == nil {
 		err = e
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
@@ -161,8 +160,7 @@ func (a *app) remark(format string, args ...any) { _, _ = fmt.Fprintf(a.stderr, 
 
 // printJSON writes a value with two spaces an indent.
 func (a *app) printJSON(v any) error {
-	enc := json.NewEncoder(a.out)
-	enc.SetEscapeHTML(false)
+	enc := jsonTo(a.out).encoder()
 	enc.SetIndent("", "  ")
 	return enc.Encode(v)
 }

@@ -31,12 +31,13 @@ LATHE_CONFIG_CONTENT, the administrator's.`,
 }
 
 func newConfigShow(a *app) *cobra.Command {
-	var resolved, sources bool
+	var resolved, sources, secrets bool
 	cmd := &cobra.Command{
 		Use:   "show",
 		Short: "Print the settings that count here",
-		Long: `Prints the settings of this directory, all sources merged, as JSON. Values of {env:…}
-and {file:…} are shown as they are, so the output may hold secrets.
+		Long: `Prints the settings of this directory, all sources merged, as JSON, with the values of {env:…}
+and {file:…} in place. API keys, tokens, passwords, headers and variables for programs are
+masked; --secrets shows them.
 
 --sources lists instead where settings come from and what each place sets.`,
 		Example: `  lathe config show
@@ -56,14 +57,19 @@ and {file:…} are shown as they are, so the output may hold secrets.
 				return a.showSources(l)
 			}
 			var b bytes.Buffer
-			if err := json.Indent(&b, l.Config.Raw, "", "  "); err != nil {
+			raw := []byte(l.Config.Raw)
+			if !secrets {
+				raw = maskSecrets(raw)
+			}
+			if err := json.Indent(&b, raw, "", "  "); err != nil {
 				return err
 			}
-			a.printf("%s\n", b.Bytes())
+			a.printf("%s\n", escapeJSON(b.Bytes()))
 			return nil
 		},
 	}
 	cmd.Flags().BoolVar(&resolved, "resolved", true, "all sources merged, the default")
+	cmd.Flags().BoolVar(&secrets, "secrets", false, "show API keys and passwords instead of masking them")
 	cmd.Flags().BoolVar(&sources, "sources", false, "list the sources instead, the one that counts most last")
 	a.jsonFlag(cmd)
 	return cmd
@@ -148,6 +154,9 @@ func (a *app) checkConfig() error {
 	if err != nil && len(broken) == 0 {
 		return err
 	}
+	if l != nil {
+		broken = append(broken, l.Broken...)
+	}
 	out := []problemJSON{}
 	for _, e := range broken {
 		if len(e.Problems) == 0 {
@@ -162,7 +171,9 @@ func (a *app) checkConfig() error {
 	}
 	warnings := 0
 	if l != nil {
-		a.warnDistrust(l)
+		rest := *l
+		rest.Broken = nil // told above
+		a.warnDistrust(&rest)
 		warnings = len(l.Warnings)
 		for _, p := range l.Warnings {
 			out = append(out, problemOf("warning", p))

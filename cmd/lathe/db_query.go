@@ -94,7 +94,7 @@ func objectOf(columns []string, cells []sqlite.Cell) string {
 		b.WriteString(": ")
 		b.Write(c.JSON)
 	}
-	return "{" + b.String() + "}"
+	return string(escapeJSON([]byte("{" + b.String() + "}")))
 }
 
 // oneCell is a value in one field of one line.

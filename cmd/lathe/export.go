@@ -72,9 +72,9 @@ func (a *app) export(ctx context.Context, e sessions, arg string, f exportFlags)
 		if arg == last || isTerminal(a.stderr) && !isTerminal(a.stdout.file) { // say which, when that is not plain to see
 			a.remark("Exporting session: %s", s.ID)
 		}
-		return e.Export(ctx, s.ID, a.out, change)
+		return e.Export(ctx, s.ID, jsonTo(a.out), change)
 	}
-	size, err := writeFile(f.file, func(w io.Writer) error { return e.Export(ctx, s.ID, w, change) })
+	size, err := writeFile(f.file, func(w io.Writer) error { return e.Export(ctx, s.ID, jsonTo(w), change) })
 	if err != nil {
 		return err
 	}

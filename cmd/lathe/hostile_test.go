@@ -40,7 +40,7 @@ type hostileRepo struct {
 	files  map[string]string // a name that begins with OUTSIDE/ or ABOVE/ is not in the repository
 	build  func(s *hostileScene)
 	open   string // the directory to open, below the repository
-	broken bool   // its settings cannot be read: commands say so
+	broken bool   // its settings cannot be read: commands say so and go on
 }
 
 // hostileScene is such a repository, and its user.

@@ -44,7 +44,7 @@ func (r *runner) streamed(ctx context.Context, ev lathe.Event) {
 	if !r.streams() || ev.Fact.Type() == "" || ev.Session == "" || ev.Session != r.session.ID && !r.isBelow(ctx, ev.Session) {
 		return
 	}
-	r.printf("%s\n", ev.AppendJSON(nil))
+	r.printf("%s\n", escapeJSON(ev.AppendJSON(nil)))
 	_ = r.out.Flush() // its error comes again when the program ends
 }
 
@@ -75,9 +75,7 @@ func (a *app) printResult(l resultLine) {
 	if l.Files == nil {
 		l.Files = []fileJSON{}
 	}
-	enc := json.NewEncoder(a.out)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(l) // of the writer: it comes again when the program ends
+	_ = jsonTo(a.out).encoder().Encode(l) // of the writer: it comes again when the program ends
 	_ = a.out.Flush()
 }
 

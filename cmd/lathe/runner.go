@@ -391,7 +391,7 @@ func (r *runner) print(l runLine) {
 	l.Timestamp, l.Session = r.now().UnixMilli(), r.session.ID
 	line, err := json.Marshal(l)
 	if err == nil {
-		r.printf("%s\n", line)
+		r.printf("%s\n", escapeJSON(line))
 		_ = r.out.Flush() // its error comes again when the program ends
 	}
 }

@@ -160,6 +160,7 @@ func (a *app) serverSettings() (config.Server, error) {
 	if err != nil {
 		return config.Server{}, err
 	}
+	a.warnBroken(l)
 	return l.Config.Server, nil
 }
 

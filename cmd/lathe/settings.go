@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"sync"
 
 	"github.com/lathe-agent/lathe/config"
@@ -106,10 +107,14 @@ func (a *app) userDir() string {
 // warnDistrust tells once what of a project does not count, and how to let it. It is for commands that would do
 // something else if the project were trusted.
 func (a *app) warnDistrust(l *config.Loaded) {
-	if l.Distrust == nil || a.warned {
+	if a.warned || l.Distrust == nil && len(l.Broken) == 0 {
 		return
 	}
 	a.warned = true
+	a.warnBroken(l)
+	if l.Distrust == nil {
+		return
+	}
 	a.remark("Warning: this project wants to run or redirect things; until you trust it, these of its settings do not count:")
 	const most = 5
 	for i, r := range l.Distrust.Risks {
@@ -120,6 +125,14 @@ func (a *app) warnDistrust(l *config.Loaded) {
 		a.remark("  %s", plain(r.String()))
 	}
 	a.remark("Look at them, then run `lathe trust` in %s, or pass --trust once.", plain(l.Distrust.Root))
+}
+
+// warnBroken tells which files of the project are wrong and do not count.
+func (a *app) warnBroken(l *config.Loaded) {
+	for _, e := range l.Broken {
+		what, _, _ := strings.Cut(e.Error(), "\n")
+		a.remark("Warning: a settings file of this project is broken and left out: %s. `lathe config check` tells more.", plain(strings.TrimSuffix(what, ".")))
+	}
 }
 
 // warnMeant tells what of the settings was meant to count and does not: a file that is named and

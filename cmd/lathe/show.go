@@ -66,7 +66,7 @@ func (a *app) show(ctx context.Context, e sessions, s lathe.Session, f showFlags
 	f.whole = f.most == 0
 	switch {
 	case a.json && (f.whole || !f.given):
-		return e.Export(ctx, s.ID, a.out, nil)
+		return e.Export(ctx, s.ID, jsonTo(a.out), nil)
 	case a.json:
 		page, err := e.Messages(ctx, s.ID, lathe.Place{}, f.most)
 		if err != nil {

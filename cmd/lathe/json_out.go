@@ -1,0 +1,81 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"unicode"
+	"unicode/utf8"
+)
+
+// jsonTo is a writer of JSON that a terminal may show: characters that control a terminal or turn the
+// order of letters around are written as \uXXXX, which every reader of JSON takes for the same.
+func jsonTo(w io.Writer) *jsonWriter { return &jsonWriter{to: w} }
+
+type jsonWriter struct {
+	to   io.Writer
+	rest []byte // the beginning of a character whose other bytes have not come
+}
+
+// encoder writes values, one on a line.
+func (w *jsonWriter) encoder() *json.Encoder {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return enc
+}
+
+// Write escapes whole characters and keeps what is none yet.
+func (w *jsonWriter) Write(p []byte) (int, error) {
+	text := p
+	if len(w.rest) > 0 {
+		text = append(w.rest, p...)
+		w.rest = nil
+	}
+	if n := len(text); n > 0 {
+		for i := n - 1; i >= 0 && i >= n-utf8.UTFMax; i-- {
+			if utf8.RuneStart(text[i]) {
+				if !utf8.FullRune(text[i:]) {
+					w.rest = append([]byte(nil), text[i:]...)
+					text = text[:i]
+				}
+				break
+			}
+		}
+	}
+	if _, err := w.to.Write(escapeJSON(text)); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// escapeJSON is the same JSON with the characters escaped that change what a terminal shows. Outside of strings
+// JSON has none of them.
+func escapeJSON(text []byte) []byte {
+	out, from := text[:0:0], 0
+	for i := 0; i < len(text); {
+		if text[i] < 0x7f {
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRune(text[i:])
+		if r == utf8.RuneError && size == 1 || isUnsafe(r) {
+			out = fmt.Appendf(append(out, text[from:i]...), `\u%04x`, r)
+			from = i + size
+		}
+		i += size
+	}
+	if from == 0 {
+		return text
+	}
+	return append(out, text[from:]...)
+}
+
+// isUnsafe reports whether a character controls a terminal, or the direction of a text.
+func isUnsafe(r rune) bool {
+	switch {
+	case r == 0x7f, unicode.IsControl(r) && r >= 0x80, r >= '\u202a' && r <= '\u202e', r >= '\u2066' && r <= '\u2069',
+		r == '\u200e', r == '\u200f', r == '\u061c', r == '\u2028', r == '\u2029':
+		return true
+	}
+	return false
+}
