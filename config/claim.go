@@ -8,6 +8,7 @@ import "slices"
 // making it the first choice.
 type claims struct {
 	agents, commands map[string]bool
+	networks         map[string][]*node // what is said of sandbox.network; see claimNetworks
 }
 
 var (
@@ -21,7 +22,7 @@ var (
 
 // claimed collects the names that sources other than the project's have.
 func claimed(sources []*source) claims {
-	c := claims{map[string]bool{}, map[string]bool{}}
+	c := claims{map[string]bool{}, map[string]bool{}, map[string][]*node{}}
 	for _, s := range sources {
 		if s.layer == Project {
 			continue
@@ -30,6 +31,7 @@ func claimed(sources []*source) claims {
 			claim(s.root.get(key), slices.Concat(agentRights, agentWords), c.agents)
 		}
 		claim(s.root.get("command"), commandWords, c.commands)
+		c.claimNetworks(s.root)
 	}
 	return c
 }
@@ -50,6 +52,8 @@ func claim(named *node, keys []string, to map[string]bool) {
 // user's. To switch an agent off is a project's right.
 func (c claims) takes(path []string, n *node) bool {
 	switch {
+	case c.widens(path, n):
+		return true
 	case len(path) == 1:
 		return path[0] == "default_agent" && c.agents[n.text]
 	case len(path) != 3:

@@ -166,7 +166,7 @@ func sandboxSpec() *spec {
 		key("read", list("places of credentials that commands may read, as \"~/.aws/config\"", text("")).needsTrust()),
 		key("credentials", list("tools whose own command lines may read their credentials, as \"gh\", \"aws\"", text("")).needsTrust()),
 		key("ssh_agent", toggle("whether commands reach your SSH agent; default: lines of git and ssh only").riskyIf(is("true"))),
-		key("network", toggle("whether commands may use it; default: true").riskyIf(is("true"))),
+		key("network", networkSpec()),
 		key("limits", object("of each process",
 			key("memory", whole("bytes", 1)), key("processes", whole("of the user", 1)), key("file_size", whole("bytes", 1))).needsTrust())))
 }

@@ -190,7 +190,7 @@ func unfilled(path string, v reflect.Value) (out []string) {
 			return unfilled(path, v.Elem())
 		}
 	case reflect.Struct:
-		if v.Type() == reflect.TypeFor[AutoUpdate]() || v.Type() == reflect.TypeFor[Width]() || v.Type() == reflect.TypeFor[Limit]() {
+		if v.Type() == reflect.TypeFor[AutoUpdate]() || v.Type() == reflect.TypeFor[Width]() || v.Type() == reflect.TypeFor[Limit]() || v.Type() == reflect.TypeFor[Network]() {
 			break // one of several
 		}
 		for i := range v.NumField() {

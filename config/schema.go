@@ -188,6 +188,8 @@ func (s *spec) words() (out []string) {
 			out = append(out, s.form)
 		}
 		return out
+	case s.form != "":
+		return []string{s.form}
 	case s.kind == isBool:
 		return []string{"true", "false"}
 	case s.any == nil:

@@ -284,8 +284,14 @@ type (
 		Read        []string      `json:"read,omitempty"`
 		Credentials []string      `json:"credentials,omitempty"`
 		SSHAgent    *bool         `json:"ssh_agent,omitempty"`
-		Network     *bool         `json:"network,omitempty"`
+		Network     *Network         `json:"network,omitempty"`
 		Limits      SandboxLimits `json:"limits,omitzero"`
+	}
+	// Network is what commands can reach: all, the hosts of a list, or nothing. It is written as true,
+	// a list, or false.
+	Network struct {
+		All   bool
+		Hosts []string
 	}
 	// SandboxLimits bound each process of a command; 0 is no limit.
 	SandboxLimits struct {

@@ -93,8 +93,8 @@ func (s *sample) environment(session lathe.Session, at workspace.Place) string {
 	}
 	if c := s.agent.Confined; c.Mode != "" {
 		line := "Sandbox of commands: " + c.Mode
-		if c.Offline {
-			line += "; no network"
+		if c.Network != "" {
+			line += "; " + c.Network
 		}
 		lines = append(lines, line)
 	}

@@ -38,7 +38,7 @@ func freshSample(agent, model string) *sample {
 		model: &Model{Ref: lathe.ModelRef{Provider: "provider", Model: model}, Name: model},
 	}
 	for _, a := range BuiltinAgents(Folders{Worktree: "/home/dev/src/project", Outputs: "/o", Plans: "/p"}) {
-		s.settings.Agents = append(s.settings.Agents, Agent{Agent: a, Confined: Confined{Mode: "workspace", Offline: true}})
+		s.settings.Agents = append(s.settings.Agents, Agent{Agent: a, Confined: Confined{Mode: "workspace", Network: "no network"}})
 	}
 	var err error
 	if s.agent, err = s.settings.agent(agent); err != nil {

@@ -72,7 +72,7 @@ type Settings struct {
 // Confined is how the commands of an agent are confined, as the model is told.
 type Confined struct {
 	Mode    string // "" is not told
-	Offline bool
+	Network string // what commands reach, in words; "" is everything
 }
 
 // Deadlines bound what is waited for beside the model, whose waits are its client's. Zero

@@ -51,6 +51,8 @@ func try(what, on string) error {
 		}
 	case "serve", "wait", "own files", "dgram", "flip":
 		return reach(what, on)
+	case "answer", "fetch", "pages", "vsock":
+		return tryNetwork(what, on)
 	case "call":
 		_, _, errno := unix.RawSyscall(uintptr(pid), ^uintptr(0), 0, 0)
 		if errno == 0 {

@@ -245,8 +245,12 @@ func TestConfine_Sockets(t *testing.T) {
 	})
 }
 
-func TestConfine_Network(t *testing.T) {
+// Where there are no network namespaces, a filter of system calls is what there is.
+func TestConfine_NoNetworks(t *testing.T) {
 	yards(t, func(t *testing.T, y *yard) {
+		k := y.runner.Kernel()
+		k.Networks = false
+		y.runner = open(t, sandbox.Config{Launcher: sandbox.Self(), Kernel: &k})
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)
@@ -256,11 +260,15 @@ func TestConfine_Network(t *testing.T) {
 		if res, out := run(t, y.runner, y.shell(script)); res.Exit != 0 {
 			t.Errorf("the network is on: %s", out)
 		}
-		y.profile.NoNetwork = true
+		y.profile.Network = sandbox.Network{Limited: true}
 		for _, s := range []string{script, "$SELF udp " + l.Addr().String()} {
 			if res, out := run(t, y.runner, y.shell(s)); res.Exit == 0 || !strings.Contains(out, "permission denied") {
 				t.Errorf("%s: %+v %s", s, res, out)
 			}
+		}
+		y.profile.Network.Hosts = []string{"example.com"} // a list is never left out
+		if _, err := y.runner.Run(t.Context(), y.shell("echo ran"), func(b []byte) { t.Errorf("%s", b) }); !errors.Is(err, sandbox.ErrUnavailable) || !strings.Contains(err.Error(), "sandbox.network") {
+			t.Errorf("%v", err)
 		}
 	})
 }

@@ -22,7 +22,12 @@ import (
 // Every command has mounts of its own and can make none, so the namespace of its mounts tells which
 // command a process belongs to, however it was detached.
 
-const initWord = "__sandbox-init"
+const (
+	initWord    = "__sandbox-init"
+	initNetwork = "network" // the argument of one in a network of its own
+
+	initNetworkFD = 4
+)
 
 // errand is what the first process is told to start. Its streams and its control socket come with it.
 type errand struct {
@@ -47,12 +52,18 @@ type initProcess struct {
 }
 
 // beInit is the whole life of that process.
-func beInit() int {
+func beInit(args []string) int {
 	kind, err := unix.GetsockoptInt(controlFD, unix.SOL_SOCKET, unix.SO_TYPE)
 	if err != nil || kind != unix.SOCK_SEQPACKET || os.Getpid() != 1 {
 		return 2
 	}
 	_ = unix.CloseRange(controlFD, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC)
+	if len(args) > 0 && args[0] == initNetwork {
+		if err := serveNetwork(initNetworkFD); err != nil {
+			_, _ = unix.Write(controlFD, []byte(err.Error()))
+			return 2
+		}
+	}
 	if err := prepareInit(); err != nil {
 		_, _ = unix.Write(controlFD, []byte(err.Error()))
 		return 2

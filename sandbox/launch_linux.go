@@ -25,6 +25,7 @@ const (
 
 	controlFD = 3 // the socket to whoever started us
 	drainFD   = 4 // the other side of the output, for a command whose rest may be let go
+	networkFD = 5 // the socket to lathe for a launcher in a network of its own
 )
 
 // Self is the program that runs, as a [Config.Launcher]: also where its file was replaced since.
@@ -46,6 +47,7 @@ type report struct {
 	Errno   int       `json:"errno,omitempty"`   // it was not
 	Text    string    `json:"text,omitempty"`    // it could not be confined
 	Mount   bool      `json:"mount,omitempty"`   // for want of mounts
+	Network string    `json:"network,omitempty"` // it could not have a network of its own
 	Exit    *wstatus  `json:"exit,omitempty"`    // it has ended
 	Rest    []Process `json:"rest,omitempty"`    // what runs
 	Empty   bool      `json:"empty,omitempty"`   // nothing runs
@@ -70,7 +72,7 @@ func Launch(args []string, environ func() []string) (exit int, mine bool) {
 	case len(args) < 2 || args[1] != launchWord && args[1] != ownWord && args[1] != confineWord && args[1] != initWord:
 		return 0, false
 	case args[1] == initWord:
-		return beInit(), true
+		return beInit(args[2:]), true
 	case len(args) >= 4 && args[1] == confineWord:
 		return confine(args[2:], environ()), true
 	case len(args) < 6 || args[1] == confineWord:
@@ -163,6 +165,11 @@ func (l *launcher) start(sandbox, dir string, argv, env []string) report {
 		var r request
 		if err := json.Unmarshal([]byte(sandbox), &r); err != nil {
 			return report{Text: "read the profile: " + err.Error()}
+		}
+		if r.OwnNetwork {
+			if err := serveNetwork(networkFD); err != nil {
+				return report{Network: err.Error()}
+			}
 		}
 		s, f := startConfined(r, dir, argv, env)
 		if f.failed() {

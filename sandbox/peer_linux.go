@@ -3,8 +3,6 @@ package sandbox
 import (
 	"bufio"
 	"bytes"
-	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"net"
@@ -16,6 +14,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/lathe-agent/lathe/sandbox/egress"
 )
 
 func (p *Peers) check(c net.Conn) error {
@@ -75,52 +75,43 @@ type socket struct {
 
 // socketBetween finds the socket that is bound to one address and connected to another.
 func socketBetween(local, remote netip.AddrPort) (socket, bool) {
+	found := findSockets(local.Port(), func(l, r netip.AddrPort) bool { return l == local && r == remote })
+	if len(found) == 0 {
+		return socket{}, false
+	}
+	return found[0], true
+}
+
+// findSockets returns the sockets of this network that are bound to a port and fit.
+func findSockets(port uint16, fits func(local, remote netip.AddrPort) bool) (out []socket) {
 	for _, name := range []string{"/proc/self/net/tcp", "/proc/self/net/tcp6"} {
 		f, err := os.Open(name)
 		if err != nil {
 			continue
 		}
-		s, ok := scanSockets(f, local, remote)
+		out = append(out, scanSockets(f, port, fits)...)
 		_ = f.Close() // it was only read
-		if ok {
-			return s, true
-		}
 	}
-	return socket{}, false
+	return out
 }
 
-func scanSockets(f *os.File, local, remote netip.AddrPort) (socket, bool) {
-	port := fmt.Appendf(nil, ":%04X ", local.Port())
+func scanSockets(f *os.File, port uint16, fits func(local, remote netip.AddrPort) bool) (out []socket) {
+	mark := fmt.Appendf(nil, ":%04X ", port)
 	for in := bufio.NewScanner(f); in.Scan(); {
-		if !bytes.Contains(in.Bytes(), port) {
+		if !bytes.Contains(in.Bytes(), mark) {
 			continue
 		}
 		f := strings.Fields(in.Text()) // sl local remote state queues timer retransmits uid timeout inode
-		if len(f) < 10 || hexAddr(f[1]) != local || hexAddr(f[2]) != remote {
+		if len(f) < 10 || !fits(egress.TableAddress(f[1]), egress.TableAddress(f[2])) {
 			continue
 		}
 		uid, err1 := strconv.Atoi(f[7])
 		inode, err2 := strconv.ParseUint(f[9], 10, 64)
 		if err1 == nil && err2 == nil {
-			return socket{uid, inode}, true
+			out = append(out, socket{uid, inode})
 		}
 	}
-	return socket{}, false
-}
-
-// hexAddr reads an address as /proc/net/tcp writes it: words of four bytes in the order of the machine.
-func hexAddr(s string) netip.AddrPort {
-	ip, port, _ := strings.Cut(s, ":")
-	b, err1 := hex.DecodeString(ip)
-	n, err2 := strconv.ParseUint(port, 16, 16)
-	if err1 != nil || err2 != nil || len(b)%4 != 0 {
-		return netip.AddrPort{}
-	}
-	for w := range slices.Chunk(b, 4) {
-		binary.BigEndian.PutUint32(w, binary.NativeEndian.Uint32(w))
-	}
-	a, _ := netip.AddrFromSlice(b)
-	return netip.AddrPortFrom(a.Unmap(), uint16(n))
+	return out
 }
 
 func addrPort(a net.Addr) netip.AddrPort {
@@ -154,11 +145,15 @@ func isLocalAddr(a netip.Addr) bool {
 // owner returns a process that holds a socket, 0 where none is found. Clients come back, and commands
 // are young, so those are looked at first.
 func (p *Peers) owner(inode uint64) int {
+	return holder(inode, append(slices.Clone(p.first()), newestFirst()...))
+}
+
+// holder returns the first of some processes that holds a socket, 0 where none does.
+func holder(inode uint64, pids []int) int {
 	if inode == 0 {
 		return 0
 	}
 	link := "socket:[" + strconv.FormatUint(inode, 10) + "]"
-	pids := append(slices.Clone(p.first()), newestFirst()...)
 	for _, pattern := range []string{"/proc/%d/fd", "/proc/%d/task/*/fd"} { // threads may have files of their own
 		for _, pid := range pids {
 			if holds(fmt.Sprintf(pattern, pid), link) {

@@ -12,19 +12,21 @@ import (
 type request struct {
 	Profile Profile `json:"profile"`
 	Kernel  Kernel  `json:"kernel"`
+	// OwnNetwork is that the launcher is in a network namespace, and so is the command.
+	OwnNetwork bool `json:"ownNetwork,omitempty"`
 }
 
 // plan is a profile as it applies to the files that are there.
 type plan struct {
-	Landlock  int      `json:"landlock,omitempty"` // the version to use; 0 confines nothing
-	Write     []string `json:"write,omitempty"`
-	Read      []string `json:"read,omitempty"`   // all files that can be read; nil is all
-	Mounts    bool     `json:"mounts,omitempty"` // it has mounts of its own, with these:
-	Steps     []step   `json:"steps,omitempty"`
-	Sockets   []string `json:"sockets,omitempty"` // where it can connect to sockets with a name
-	Session   bool     `json:"session,omitempty"` // it shares the processes of a session
-	NoNetwork bool     `json:"noNetwork,omitempty"`
-	Limits    Limits   `json:"limits,omitzero"`
+	Landlock int      `json:"landlock,omitempty"` // the version to use; 0 confines nothing
+	Write    []string `json:"write,omitempty"`
+	Read     []string `json:"read,omitempty"`   // all files that can be read; nil is all
+	Mounts   bool     `json:"mounts,omitempty"` // it has mounts of its own, with these:
+	Steps    []step   `json:"steps,omitempty"`
+	Sockets  []string `json:"sockets,omitempty"`  // where it can connect to sockets with a name
+	Session  bool     `json:"session,omitempty"`  // it shares the processes of a session
+	Families []uint32 `json:"families,omitempty"` // of sockets that it can make; nil is all
+	Limits   Limits   `json:"limits,omitzero"`
 
 	pins  []string // folders that cannot be moved
 	binds []string // what is mounted read-only
@@ -44,7 +46,7 @@ func newPlan(r request, w way, c place) (*plan, error) {
 	if !r.Profile.Confined() {
 		return p, nil
 	}
-	p.Landlock, p.Mounts, p.NoNetwork = r.Kernel.Landlock, mounts, r.Profile.NoNetwork
+	p.Landlock, p.Mounts, p.Families = r.Kernel.Landlock, mounts, r.families()
 	p.Session, p.private = w.shared != nil, mounts && r.Profile.Temp != ""
 	for _, path := range slices.Concat(r.Profile.Write, devices) {
 		if real, err := filepath.EvalSymlinks(path); err == nil && !slices.Contains(p.Write, real) {

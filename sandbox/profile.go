@@ -67,8 +67,8 @@ type Profile struct {
 	// Env are variables, as name=value, that a confined command has in place of those of its
 	// environment.
 	Env []string `json:"-"`
-	// NoNetwork leaves it sockets of this machine by name and nothing else.
-	NoNetwork bool `json:"noNetwork,omitempty"`
+	// Network is what it can reach.
+	Network Network `json:"network,omitzero"`
 	// Strict makes it an error when the kernel cannot hold all of it; else the report says what it
 	// does not.
 	Strict bool   `json:"strict,omitempty"`
@@ -138,6 +138,7 @@ type Report struct {
 type Kernel struct {
 	Landlock int  // the version of its interface; 0 is none
 	Mounts   bool // a command can have mounts of its own
+	Networks bool // and a network
 }
 
 // The versions of Landlock that matter.
@@ -228,7 +229,7 @@ func (p Profile) check() error {
 			return fmt.Errorf("the sandbox is given the path %q, which is not absolute", path)
 		}
 	}
-	return nil
+	return p.Network.check()
 }
 
 // within reports whether a path is a folder or below it.

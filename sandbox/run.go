@@ -43,6 +43,9 @@ func (r *Runner) Run(ctx context.Context, c Command, output func([]byte)) (Resul
 	if k := c.Profile.Keeper; k != nil {
 		res.Notes = k.Check(CommandEnded)
 	}
+	if n, ok := t.(interface{ notes() []string }); ok {
+		res.Notes = append(res.Notes, n.notes()...)
+	}
 	return res, err
 }
 

@@ -20,6 +20,7 @@ package sandbox
 import (
 	"errors"
 	"fmt"
+	"net/netip"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -43,6 +44,8 @@ type Config struct {
 	Launcher string
 	// Grace is the time between SIGTERM and SIGKILL; 0 is [DefaultGrace].
 	Grace time.Duration
+	// Never reports addresses that no [Network.Hosts] open: those of our own server. nil is none.
+	Never func(netip.AddrPort) bool
 	// Kernel is what the kernel is taken to be able to do, in tests; nil asks it.
 	Kernel *Kernel
 }
@@ -95,7 +98,8 @@ type Result struct {
 	// were not. See [Guard].
 	Undone []string
 	Lost   string
-	// Notes are what the [Keeper] of its profile has to say.
+	// Notes are what the [Keeper] of its profile has to say, and sentences about the network since the
+	// last result: connections that were refused, ports that could not be forwarded.
 	Notes []string
 }
 
@@ -110,7 +114,9 @@ type Runner struct {
 	launcher string
 	grace    time.Duration
 	kernel   func() Kernel
-	noMounts atomic.Bool // a launcher has found out
+	never    func(netip.AddrPort) bool
+
+	noMounts, noNetworks atomic.Bool // a launcher has found out
 
 	noSessions atomic.Bool // processes of a session cannot be told from others here
 
@@ -121,7 +127,7 @@ type Runner struct {
 	last   time.Time              // when a tree was started or gone last
 	closed bool
 
-	sessions map[string]*session
+	sessions map[sessionKey]*session
 }
 
 // tree is a command and all that came of it.
@@ -159,7 +165,7 @@ func Open(c Config) *Runner {
 	if c.Kernel != nil {
 		kernel = func() Kernel { return *c.Kernel }
 	}
-	return &Runner{launcher: c.Launcher, grace: c.Grace, kernel: kernel, live: map[tree]chan struct{}{}, sessions: map[string]*session{}}
+	return &Runner{launcher: c.Launcher, never: c.Never, grace: c.Grace, kernel: kernel, live: map[tree]chan struct{}{}, sessions: map[sessionKey]*session{}}
 }
 
 // Kernel is what commands can be confined with. That it has mounts is a hope until the first ran.

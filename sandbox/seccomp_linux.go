@@ -58,7 +58,7 @@ func jump(code uint16, k uint32, yes, no uint8) unix.SockFilter {
 }
 
 // filter is the program that judges system calls; asks says that there is a [gate] for connections.
-func filter(noNetwork, asks bool) []unix.SockFilter {
+func filter(families []uint32, asks bool) []unix.SockFilter {
 	const load, ret = unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, unix.BPF_RET | unix.BPF_K
 	refuse := func(e unix.Errno) uint32 { return unix.SECCOMP_RET_ERRNO | uint32(e) }
 	// Programs for 32 bits have other numbers, and x32 has those that are too large.
@@ -74,10 +74,14 @@ func filter(noNetwork, asks bool) []unix.SockFilter {
 	for _, nr := range forbidden {
 		p = append(p, jump(unix.BPF_JEQ, nr, 0, 1), statement(ret, refuse(unix.EPERM)))
 	}
-	if noNetwork {
+	if n := uint8(len(families)); n > 0 {
 		p = append(p,
-			jump(unix.BPF_JEQ, unix.SYS_SOCKET, 1, 0), jump(unix.BPF_JEQ, unix.SYS_SOCKETPAIR, 0, 3),
-			statement(load, dataArgument), jump(unix.BPF_JEQ, unix.AF_UNIX, 1, 0), statement(ret, refuse(unix.EACCES)))
+			jump(unix.BPF_JEQ, unix.SYS_SOCKET, 1, 0), jump(unix.BPF_JEQ, unix.SYS_SOCKETPAIR, 0, n+2),
+			statement(load, dataArgument))
+		for i, family := range families {
+			p = append(p, jump(unix.BPF_JEQ, family, n-uint8(i), 0))
+		}
+		p = append(p, statement(ret, refuse(unix.EACCES)))
 	}
 	if asks {
 		p = append(p, statement(load, dataNumber), jump(unix.BPF_JEQ, unix.SYS_CONNECT, 0, 1), statement(ret, unix.SECCOMP_RET_USER_NOTIF),
@@ -90,17 +94,29 @@ func filter(noNetwork, asks bool) []unix.SockFilter {
 	return append(p, statement(ret, unix.SECCOMP_RET_ALLOW))
 }
 
+// families are those of the sockets that a command can make, nil all. A network namespace does not
+// hold every family: those of virtual machines and of buses reach out of it.
+func (r request) families() []uint32 {
+	switch {
+	case !r.Profile.Network.Limited:
+		return nil
+	case r.OwnNetwork:
+		return []uint32{unix.AF_UNIX, unix.AF_INET, unix.AF_INET6, unix.AF_NETLINK}
+	}
+	return []uint32{unix.AF_UNIX}
+}
+
 // forbid keeps this thread from system calls, for ever. It gives the launcher the file that the
 // kernel asks on.
 func (p *plan) forbid() error {
 	if architecture() == 0 {
-		if p.NoNetwork {
-			return errors.New("the network cannot be switched off on this architecture")
+		if p.Families != nil {
+			return errors.New("the network cannot be limited on this architecture")
 		}
 		return nil
 	}
 	install := func(asks bool, flags uintptr) (int, error) {
-		f := filter(p.NoNetwork, asks)
+		f := filter(p.Families, asks)
 		prog := unix.SockFprog{Len: uint16(len(f)), Filter: &f[0]}
 		fd, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, flags, uintptr(unsafe.Pointer(&prog)))
 		if errno != 0 {

@@ -1,6 +1,9 @@
 package sandbox
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // idleSession is how long the first process of a session waits for another command after the last
 // process of the session has ended.
@@ -9,11 +12,16 @@ const idleSession = 5 * time.Second
 // EndSession ends all processes of a session, and waits until they are gone. The session can be used
 // again afterwards.
 func (r *Runner) EndSession(id string) {
+	var all []*session
 	r.mu.Lock()
-	s := r.sessions[id]
-	delete(r.sessions, id)
+	for key, s := range r.sessions {
+		if key.id == id {
+			all = append(all, s)
+			delete(r.sessions, key)
+		}
+	}
 	r.mu.Unlock()
-	if s != nil {
+	for _, s := range all {
 		s.end()
 	}
 }
@@ -22,9 +30,31 @@ func (r *Runner) EndSession(id string) {
 func (r *Runner) endSessions() {
 	r.mu.Lock()
 	all := r.sessions
-	r.sessions = map[string]*session{}
+	r.sessions = map[sessionKey]*session{}
 	r.mu.Unlock()
 	for _, s := range all {
 		s.end()
 	}
+}
+
+// sessionKey tells sessions apart: commands that reach other hosts share no network, and no processes.
+type sessionKey struct {
+	id    string
+	own   bool   // it has a network of its own
+	hosts string // one in each line
+}
+
+func newSessionKey(p Profile, own bool) sessionKey {
+	if !own {
+		return sessionKey{id: p.Session}
+	}
+	return sessionKey{p.Session, true, strings.Join(p.Network.Hosts, "\n")}
+}
+
+func (k sessionKey) network() Network {
+	n := Network{Limited: k.own}
+	if k.hosts != "" {
+		n.Hosts = strings.Split(k.hosts, "\n")
+	}
+	return n
 }

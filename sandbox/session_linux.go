@@ -20,6 +20,7 @@ type session struct {
 	process *os.Process
 	control *os.File
 	gone    chan struct{} // closed when the first process has ended
+	network *network      // nil is that of its user
 
 	uses int         // commands that have processes; guarded by the runner's mutex
 	idle *time.Timer // since there are none
@@ -31,7 +32,7 @@ func (r *Runner) shares(c Command) bool {
 }
 
 // use returns a session that does not end before done is called.
-func (r *Runner) use(id string) (s *session, done func(), err error) {
+func (r *Runner) use(id sessionKey) (s *session, done func(), err error) {
 	r.mu.Lock()
 	if s = r.sessions[id]; s != nil {
 		select {
@@ -49,11 +50,11 @@ func (r *Runner) use(id string) (s *session, done func(), err error) {
 		s.idle.Stop()
 	}
 	r.mu.Unlock()
-	s.ready.Do(func() { s.err = s.start(r.launcher) })
+	s.ready.Do(func() { s.err = s.start(r, id) })
 	return s, sync.OnceFunc(func() { r.unuse(id, s) }), s.err
 }
 
-func (r *Runner) unuse(id string, s *session) {
+func (r *Runner) unuse(id sessionKey, s *session) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if s.uses--; s.uses > 0 || r.sessions[id] != s {
@@ -73,7 +74,7 @@ func (r *Runner) unuse(id string, s *session) {
 }
 
 // start makes the namespace with its first process.
-func (s *session) start(launcher string) error {
+func (s *session) start(r *Runner, id sessionKey) error {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return err
@@ -85,22 +86,33 @@ func (s *session) start(launcher string) error {
 	if err != nil {
 		return errors.Join(err, s.control.Close(), theirs.Close())
 	}
-	s.process, err = os.StartProcess(launcher, []string{"lathe", initWord}, &os.ProcAttr{
-		Dir: "/", Env: []string{}, Files: []*os.File{null, null, null, theirs}, Sys: initAttributes(),
-	})
+	attr := &os.ProcAttr{Dir: "/", Env: []string{}, Files: []*os.File{null, null, null, theirs}, Sys: initAttributes()}
+	argv := []string{"lathe", initWord}
+	if id.own {
+		if s.network, err = newNetwork(id.network(), r.never); err != nil {
+			return errors.Join(err, s.control.Close(), theirs.Close(), null.Close())
+		}
+		argv, attr.Files = append(argv, initNetwork), append(attr.Files, s.network.theirs)
+		networkAttributes(attr.Sys)
+	}
+	s.process, err = os.StartProcess(r.launcher, argv, attr)
 	_, _ = theirs.Close(), null.Close()
 	if err != nil {
+		s.network.close()
 		return errors.Join(err, s.control.Close())
 	}
 	go func() {
 		_, _ = s.process.Wait() // how it ended says nothing
+		s.network.close()
 		close(s.gone)
 	}()
 	buf := make([]byte, 1024)
 	_ = s.control.SetReadDeadline(time.Now().Add(launchTime))
 	n, err := s.control.Read(buf)
 	if err == nil && string(buf[:n]) == "ready" {
-		return nil
+		if err = s.network.begin(); err == nil {
+			return nil
+		}
 	}
 	_ = s.process.Kill()
 	return errors.Join(fmt.Errorf("the first process of a session: %s", buf[:n]), err, s.control.Close())

@@ -26,7 +26,7 @@ func (r *Runner) start(c Command, s streams) (tree, error) {
 }
 
 // request is what the launcher is told of the sandbox; "" is that there is none.
-func (r *Runner) request(p Profile) (string, error) {
+func (r *Runner) request(p Profile, own bool) (string, error) {
 	if p.zero() {
 		return "", nil
 	}
@@ -37,11 +37,11 @@ func (r *Runner) request(p Profile) (string, error) {
 		}
 	}
 	k.Mounts = k.Mounts && !r.noMounts.Load()
-	b, err := json.Marshal(request{Profile: p, Kernel: k})
+	b, err := json.Marshal(request{Profile: p, Kernel: k, OwnNetwork: own})
 	return string(b), err
 }
 
-func probe() Kernel { return Kernel{Landlock: landlockVersion(), Mounts: true} }
+func probe() Kernel { return Kernel{Landlock: landlockVersion(), Mounts: true, Networks: true} }
 
 // launched is a tree with a launcher at its root.
 type launched struct {
@@ -51,6 +51,7 @@ type launched struct {
 	pid      int // of the command
 	sandbox  *Report
 	profile  Profile
+	network  *network // nil is that of its user
 
 	over   chan struct{}
 	how    status // valid when over is closed
@@ -59,6 +60,23 @@ type launched struct {
 }
 
 func (r *Runner) launch(c Command, s streams) (tree, error) {
+	own := c.Profile.Confined() && c.Profile.Network.Limited && r.Kernel().Networks && !r.noNetworks.Load()
+	if c.Profile.Confined() && len(c.Profile.Network.Hosts) > 0 && !own {
+		return nil, errNoNetwork
+	}
+	t, err := r.launchIn(own, c, s)
+	if errors.Is(err, errNoNetwork) && c.Profile.Network.None() { // the filter of system calls can do that much
+		r.noNetworks.Store(true)
+		t, err = r.launchIn(false, c, s)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// launchIn starts a command below its launcher, in a network of its own or that of its user.
+func (r *Runner) launchIn(own bool, c Command, s streams) (*launched, error) {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return nil, fmt.Errorf("a socket for the launcher: %w", err)
@@ -69,10 +87,10 @@ func (r *Runner) launch(c Command, s streams) (tree, error) {
 	t := &launched{control: ours, over: make(chan struct{}), empty: make(chan struct{}), listed: make(chan []Process)}
 	err = errNoSession
 	if r.shares(c) {
-		err = t.join(r, c, theirs, s)
+		err = t.join(r, c, own, theirs, s)
 	}
 	if errors.Is(err, errNoSession) {
-		err = t.begin(r, c, theirs, s)
+		err = t.begin(r, c, own, theirs, s)
 	}
 	if err != nil {
 		return nil, errors.Join(err, ours.Close())
@@ -95,12 +113,18 @@ func pipe() (out, in *os.File, err error) {
 var errNoSession = errors.New("no session")
 
 // join starts the command in its session.
-func (t *launched) join(r *Runner, c Command, theirs *os.File, s streams) error {
-	in, done, err := r.use(c.Profile.Session)
+func (t *launched) join(r *Runner, c Command, own bool, theirs *os.File, s streams) error {
+	in, done, err := r.use(newSessionKey(c.Profile, own))
 	if err != nil {
 		done()
-		r.noSessions.Store(true) // it costs time to try
+		if !own { // else it may be the network that cannot be had
+			r.noSessions.Store(true) // it costs time to try
+		}
 		return errNoSession
+	}
+	env := c.environment()
+	if own {
+		env = c.Profile.Network.proxied(env)
 	}
 	k := r.Kernel()
 	if err := k.Available(c.Profile.Strict); err != nil {
@@ -108,7 +132,7 @@ func (t *launched) join(r *Runner, c Command, theirs *os.File, s streams) error 
 		return err
 	}
 	err = in.send(errand{
-		Grace: r.grace, Request: request{Profile: c.Profile, Kernel: k}, Dir: c.Dir, Args: append([]string{c.Path}, c.Args...), Env: c.environment(),
+		Grace: r.grace, Request: request{Profile: c.Profile, Kernel: k, OwnNetwork: own}, Dir: c.Dir, Args: append([]string{c.Path}, c.Args...), Env: env,
 	}, s.in, s.out, s.err, theirs)
 	if err != nil {
 		done()
@@ -153,6 +177,8 @@ func (r report) reason(err error) error {
 	switch {
 	case r.Errno > 0:
 		return syscall.Errno(r.Errno)
+	case r.Network != "":
+		return fmt.Errorf("%w: %s", errNoNetwork, r.Network)
 	case r.Text != "":
 		return fmt.Errorf("%w: %s", ErrUnavailable, r.Text)
 	}
@@ -160,24 +186,44 @@ func (r report) reason(err error) error {
 }
 
 // begin starts the launcher and waits until it has started the command.
-func (t *launched) begin(r *Runner, c Command, theirs *os.File, s streams) error {
-	files := []*os.File{s.in, s.out, s.err, theirs}
-	if s.drain != nil {
-		files = append(files, s.drain)
+func (t *launched) begin(r *Runner, c Command, own bool, theirs *os.File, s streams) (err error) {
+	if own {
+		if t.network, err = newNetwork(c.Profile.Network, r.never); err != nil {
+			return err
+		}
+		defer func() {
+			if err != nil {
+				t.network.close()
+			}
+		}()
 	}
-	confined, err := r.request(c.Profile)
+	files := []*os.File{s.in, s.out, s.err, theirs, s.drain}
+	sys, env := &syscall.SysProcAttr{Setsid: true}, c.environment()
+	if t.network != nil {
+		files, env = append(files, t.network.theirs), c.Profile.Network.proxied(env)
+		networkAttributes(sys)
+	}
+	confined, err := r.request(c.Profile, own)
 	if err != nil {
 		return err
 	}
 	argv := append([]string{"lathe", c.launchWord(), strconv.FormatInt(r.grace.Milliseconds(), 10), confined, c.Dir, c.Path}, c.Args...)
 	t.launcher, err = os.StartProcess(r.launcher, argv, &os.ProcAttr{
-		Dir: "/", Env: c.environment(), Files: files, Sys: &syscall.SysProcAttr{Setsid: true},
+		Dir: "/", Env: env, Files: files, Sys: sys,
 	})
+	if err != nil && t.network != nil {
+		return fmt.Errorf("%w: %w", errNoNetwork, err)
+	}
 	if err != nil {
 		return err
 	}
 	_ = theirs.Close() // or its death would not be noticed
 	first, err := t.first()
+	if err == nil && first.PID > 0 && t.network != nil {
+		if err = t.network.begin(); err != nil {
+			first = report{Network: err.Error()}
+		}
+	}
 	if err == nil && first.PID > 0 {
 		t.take(first, c.Profile)
 		if first.Sandbox != nil && first.Sandbox.Guard == Restored {
@@ -188,7 +234,7 @@ func (t *launched) begin(r *Runner, c Command, theirs *os.File, s streams) error
 	_ = t.launcher.Kill()
 	_, _ = t.launcher.Wait()
 	c.Profile.sweep()
-	if first.Errno > 0 || first.Text != "" {
+	if first.Errno > 0 || first.Text != "" || first.Network != "" {
 		return first.reason(nil)
 	}
 	return fmt.Errorf("the launcher %s did not start the command (does its main call sandbox.Launch?): %w", r.launcher, err)
@@ -248,7 +294,24 @@ func (t *launched) listen() {
 	if !cleared { // it could not do this itself
 		t.profile.sweep()
 	}
+	if t.network != nil {
+		t.network.close()
+	}
 	close(t.empty)
+}
+
+// errNoNetwork is that a command cannot have a network of its own.
+var errNoNetwork = fmt.Errorf("%w: the setting sandbox.network lists hosts, which needs network namespaces, and this system does not let you make one", ErrUnavailable)
+
+// notes are what is to be told of the network since the last time.
+func (t *launched) notes() []string {
+	switch {
+	case t.network != nil:
+		return t.network.notes.take()
+	case t.session != nil && t.session.network != nil:
+		return t.session.network.notes.take()
+	}
+	return nil
 }
 
 func stateError(s *os.ProcessState) error {

@@ -95,8 +95,9 @@ func withSandbox(meta json.RawMessage, p sandbox.Profile, got *sandbox.Report) j
 	shown := struct {
 		Mode    sandbox.Mode    `json:"mode"`
 		Network bool            `json:"network"`
+		Hosts   []string        `json:"hosts,omitempty"`
 		Kernel  *sandbox.Report `json:"kernel,omitempty"`
-	}{p.Mode, !p.NoNetwork, got}
+	}{p.Mode, !p.Network.None(), p.Network.Hosts, got}
 	if !p.Confined() {
 		shown.Mode, shown.Kernel = sandbox.Off, nil
 	}
@@ -113,7 +114,7 @@ func withSandbox(meta json.RawMessage, p sandbox.Profile, got *sandbox.Report) j
 var (
 	denial = lazily(`(?i)permission denied|operation not permitted|read-only file system|device or resource busy|no new privileges|cannot connect to the docker daemon|failed to connect to bus|` +
 		`\b(EACCES|EPERM|EROFS|EBUSY)\b`)
-	offline   = lazily(`(?i)could not resolve|name resolution|no such host|network is unreachable|address family not supported|\b(ENOTFOUND|EAI_AGAIN)\b`)
+	offline   = lazily(`(?i)could not resolve|name resolution|no such host|network is unreachable|address family not supported|connection refused|\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED)\b`)
 	folderMet = lazily(`(?i)is a directory|file exists|cannot overwrite directory|\b(EISDIR|EEXIST)\b`)
 )
 
@@ -131,7 +132,7 @@ func (b *bash) refusals(p sandbox.Profile, dir string, res sandbox.Result, text 
 	}
 	failed := res.Exit != 0 || res.TimedOut
 	path := refusedPath(p, dir, text)
-	if path == "" && (!failed || !denial().MatchString(text) && !(p.NoNetwork && offline().MatchString(text)) && !metFolder(p, text)) {
+	if path == "" && (!failed || !denial().MatchString(text) && !(p.Network.Limited && offline().MatchString(text)) && !metFolder(p, text)) {
 		return out
 	}
 	where := "nothing of the project"
@@ -144,8 +145,11 @@ func (b *bash) refusals(p sandbox.Profile, dir string, res sandbox.Result, text 
 	}
 	line := fmt.Sprintf("%s: commands write to %s, temporary folders and the caches of tools; not elsewhere, and not to %s.",
 		head, where, protectedNames(p))
-	if p.NoNetwork {
-		line += " There is no network."
+	switch {
+	case p.Network.None():
+		line += " There is no network but the loopback of commands."
+	case p.Network.Limited:
+		line += " They reach " + p.Network.String() + " and nothing else, by the proxy in HTTP_PROXY; names of other hosts are not looked up."
 	}
 	return append(out, line+" They cannot signal processes that other calls have started. "+b.wayOut())
 }

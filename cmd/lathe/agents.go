@@ -83,7 +83,7 @@ func (s *agentSetup) confined(c config.Config, agent string) engine.Confined {
 	if s.confine.kernel().Available(asked) != nil {
 		return engine.Confined{}
 	}
-	return engine.Confined{Mode: box.Mode, Offline: box.Mode != "off" && box.Network != nil && !*box.Network}
+	return engine.Confined{Mode: box.Mode, Network: networkWords(box)}
 }
 
 // brief is what models are told of a directory, and what people may call there.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -148,7 +149,7 @@ func (f *confinement) profile(c config.Config, call *tool.Call, line tool.Line) 
 		box.Mode, asked = mode, true
 	}
 	p := sandbox.Profile{
-		Mode: sandbox.Mode(box.Mode), Strict: asked, NoNetwork: box.Network != nil && !*box.Network,
+		Mode: sandbox.Mode(box.Mode), Strict: asked, Network: networkOf(box),
 		Limits: sandbox.Limits{Memory: uint64(box.Limits.Memory), Processes: uint64(box.Limits.Processes), FileSize: uint64(box.Limits.FileSize)},
 	}
 	if !p.Confined() {
@@ -157,6 +158,9 @@ func (f *confinement) profile(c config.Config, call *tool.Call, line tool.Line) 
 	if err := f.kernel().Available(asked); err != nil {
 		if asked {
 			return p, err
+		}
+		if p.Network.Limited {
+			return p, fmt.Errorf("the setting sandbox.network limits what commands reach: %w", err)
 		}
 		f.tell(err)
 		if sandbox.Self() == "" {
@@ -207,7 +211,7 @@ func (f *confinement) fill(p *sandbox.Profile, call *tool.Call, at folders, extr
 	f.hideOwn(p, at)
 	p.Aside = filepath.Join(at.data, "refused")
 	p.Sockets = slices.Compact(append([]string{root, call.Dir}, extra...))
-	if !p.NoNetwork {
+	if !p.Network.Limited { // they look names up, for whoever asks
 		p.Sockets = append(p.Sockets, resolvers()...)
 	}
 	f.private(p, call, at)

@@ -97,9 +97,8 @@ func confinable(t *testing.T) {
 }
 
 func TestBoxOf(t *testing.T) {
-	no := false
 	c := config.Config{
-		Sandbox: config.Sandbox{Network: &no, Write: []string{"/a"}},
+		Sandbox: config.Sandbox{Network: &config.Network{}, Write: []string{"/a"}},
 		Agents: map[string]config.Agent{
 			"free": {Sandbox: config.Sandbox{Mode: "off"}}, "other": {Sandbox: config.Sandbox{Write: []string{"/b"}}},
 		},
@@ -112,7 +111,7 @@ func TestBoxOf(t *testing.T) {
 		{"build", "workspace", false, "/a"}, {"plan", "read-only", false, "/a"}, {"free", "off", true, "/a"}, {"other", "workspace", false, "/b"},
 	} {
 		got, asked := boxOf(c, tt.agent)
-		if got.Mode != tt.mode || asked != tt.asked || got.Write[0] != tt.write || *got.Network {
+		if got.Mode != tt.mode || asked != tt.asked || got.Write[0] != tt.write || got.Network.All {
 			t.Errorf("%s: %+v, %v", tt.agent, got, asked)
 		}
 	}
@@ -128,6 +127,12 @@ func TestConfine_Unavailable(t *testing.T) {
 	call := &tool.Call{Agent: "build", Dir: b.base + "/project", Root: "/"}
 	if _, err := b.confine.profile(config.Config{Sandbox: config.Sandbox{Mode: "workspace"}}, call, tool.Line{}); !errors.Is(err, sandbox.ErrUnavailable) {
 		t.Errorf("got %v", err)
+	}
+	for _, limited := range []config.Network{{}, {Hosts: []string{"example.com"}}} { // which is never left out
+		_, err := b.confine.profile(config.Config{Sandbox: config.Sandbox{Network: &limited}}, call, tool.Line{})
+		if !errors.Is(err, sandbox.ErrUnavailable) || !strings.Contains(err.Error(), "sandbox.network") {
+			t.Errorf("a limited network: %v", err)
+		}
 	}
 	for range 3 {
 		p, err := b.confine.profile(config.Config{}, call, tool.Line{})

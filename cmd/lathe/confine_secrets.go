@@ -19,10 +19,12 @@ import (
 func (f *confinement) guardHome(p *sandbox.Profile, call *tool.Call, at folders, box config.Sandbox, line tool.Line) {
 	f.hideSecrets(p, at, box.Read, openedTo(box.Credentials, line))
 	f.addCaches(p, at, rootOf(call))
-	if p.NoNetwork {
+	if p.Network.None() {
 		return
 	}
-	f.reachAgents(p, box, line)
+	if !p.Network.Limited { // SSH leads nowhere then, and what GnuPG has looks keys up
+		f.reachAgents(p, box, line)
+	}
 	if place := placeOfGit(rootOf(call)); place.Common != "" && pushes(line) && (line.Dir == realFolder(call.Dir) || line.Dir == realFolder(rootOf(call))) {
 		f.lendPasswords(p, at, rootOf(call), filepath.Join(place.Common, "config"))
 	}

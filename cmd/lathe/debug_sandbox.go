@@ -65,7 +65,7 @@ func (a *app) debugSandbox(ctx context.Context, agent, command string) (err erro
 	if err != nil {
 		return err
 	}
-	runner := sandbox.Open(sandbox.Config{Launcher: sandbox.Self()})
+	runner := sandbox.Open(sandbox.Config{Launcher: sandbox.Self(), Never: sandbox.ServedByLathe})
 	defer func() { err = errors.Join(err, runner.Close()) }()
 	confine := a.newConfinement(runner.Kernel)
 	confine.tell, confine.looks = func(error) {}, command == "" // it is shown below, and changes nothing
@@ -130,11 +130,7 @@ func (a *app) showSandbox(s sandboxJSON) {
 		a.printf("Kernel    Landlock %d\n", s.Landlock)
 	}
 	if p.Confined() && s.Command == nil {
-		network := "on"
-		if p.NoNetwork {
-			network = "off"
-		}
-		a.printf("Network   %s\n", network)
+		a.printf("Network   %s\n", plain(p.Network.String()))
 		a.showPaths("Write", p.Write)
 		a.showPaths("Protected", slices.Concat(p.Protect, p.Files, p.Watch))
 		a.showPaths("Sockets", p.Sockets)

@@ -59,7 +59,7 @@ type known struct {
 }
 
 func newSetup(a *app, at folders) *agentSetup {
-	runner := sandbox.Open(sandbox.Config{Launcher: sandbox.Self()})
+	runner := sandbox.Open(sandbox.Config{Launcher: sandbox.Self(), Never: sandbox.ServedByLathe})
 	return &agentSetup{
 		app: a, loader: config.NewLoader(), runner: runner, confine: a.newConfinement(runner.Kernel), seen: tool.NewSeen(),
 		outputs: at.outputs(), plans: at.plans(), pages: newPages(at.instructions(), a.log), dirs: map[string]*known{},

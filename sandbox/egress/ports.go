@@ -25,27 +25,30 @@ func Listening(table io.Reader) (out []netip.AddrPort) {
 		if len(fields) < 4 || fields[3] != listening {
 			continue
 		}
-		if at, ok := tableAddress(fields[1]); ok {
+		if at := TableAddress(fields[1]); at.Port() > 0 {
 			out = append(out, at)
 		}
 	}
 	return out
 }
 
-// tableAddress reads an address as the kernel prints it: words of 32 bits in the order of the
-// machine, and the port.
-func tableAddress(text string) (netip.AddrPort, bool) {
+// TableAddress reads an address as the kernel prints it there: words of 32 bits in the order of the
+// machine, and the port. What is none is the zero value.
+func TableAddress(text string) netip.AddrPort {
 	host, service, _ := strings.Cut(text, ":")
 	port, err := strconv.ParseUint(service, 16, 16)
 	b, bad := hex.DecodeString(host)
 	if err != nil || bad != nil || len(b)%4 != 0 {
-		return netip.AddrPort{}, false
+		return netip.AddrPort{}
 	}
-	for i := 0; i < len(b); i += 4 {
-		binary.NativeEndian.PutUint32(b[i:], binary.BigEndian.Uint32(b[i:]))
+	for word := range slices.Chunk(b, 4) {
+		binary.BigEndian.PutUint32(word, binary.NativeEndian.Uint32(word))
 	}
 	addr, ok := netip.AddrFromSlice(b)
-	return netip.AddrPortFrom(addr.Unmap(), uint16(port)), ok && port > 0
+	if !ok {
+		return netip.AddrPort{}
+	}
+	return netip.AddrPortFrom(addr.Unmap(), uint16(port))
 }
 
 // Inside is a network namespace as [Watch] needs it.

@@ -47,9 +47,10 @@ type Proxy struct {
 	forward  *httputil.ReverseProxy
 	slots    chan struct{}
 
-	ctx  context.Context // ends all connections
-	stop context.CancelFunc
-	work sync.WaitGroup
+	ctx     context.Context // ends all connections
+	stop    context.CancelFunc
+	serving sync.WaitGroup // one for each listener
+	work    sync.WaitGroup // one for each connection, and for what they share
 }
 
 // Open makes a proxy. It listens nowhere.
@@ -78,12 +79,18 @@ func Open(c Config) *Proxy {
 	return p
 }
 
-// Close ends all connections and waits for them. Whoever made the listeners closes them before, and
-// waits until they are served no more.
+// Close closes the listeners, ends all connections and waits for them.
 func (p *Proxy) Close() {
 	p.stop()
+	p.serving.Wait()
 	p.work.Wait()
 	p.forward.Transport.(*http.Transport).CloseIdleConnections()
+}
+
+// listen serves the connections of a listener until the proxy is closed.
+func (p *Proxy) listen(l net.Listener, serve func(net.Conn)) {
+	context.AfterFunc(p.ctx, func() { _ = l.Close() })
+	p.serving.Go(func() { acceptAll(p.ctx, l, p.slots, &p.work, serve) })
 }
 
 // acceptAll gives each connection of a listener to serve, in a goroutine of its own, until the
@@ -115,7 +122,7 @@ func acceptAll(ctx context.Context, l net.Listener, slots chan struct{}, work *s
 	}
 }
 
-// Serve is the proxy on a listener; it returns when that is closed, or the proxy is.
+// Serve begins to be the proxy on a listener, which is closed with it.
 func (p *Proxy) Serve(l net.Listener) {
 	conns := &handed{conns: make(chan net.Conn), addr: l.Addr(), over: p.ctx.Done()}
 	web := &http.Server{
@@ -127,7 +134,7 @@ func (p *Proxy) Serve(l net.Listener) {
 		<-p.ctx.Done()
 		_ = web.Close()
 	})
-	acceptAll(p.ctx, l, p.slots, &p.work, func(c net.Conn) { p.greet(c, conns) })
+	p.listen(l, func(c net.Conn) { p.greet(c, conns) })
 }
 
 // greet finds out by the first byte which protocol a client speaks.
@@ -219,10 +226,10 @@ func (p *Proxy) explain(err error) (code int, text string) {
 	}, text)
 }
 
-// Forward carries the connections of a listener to a port of this machine, which the list must have.
-// It returns as [Proxy.Serve] does.
+// Forward begins to carry the connections of a listener to a port of this machine, which the list
+// must have. The listener is closed with the proxy.
 func (p *Proxy) Forward(l net.Listener, port uint16) {
-	acceptAll(p.ctx, l, p.slots, &p.work, func(c net.Conn) {
+	p.listen(l, func(c net.Conn) {
 		there, err := p.dial(p.ctx, "localhost", fmt.Sprint(port))
 		if err != nil {
 			_, _ = p.explain(err) // there is nobody to tell in words

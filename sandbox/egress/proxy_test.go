@@ -105,9 +105,8 @@ func newWorld(t *testing.T, never bool, entries ...string) *world {
 		t.Fatal(err)
 	}
 	w.proxy = l.Addr().String()
-	done := make(chan struct{})
-	go func() { defer close(done); p.Serve(l) }()
-	t.Cleanup(func() { l.Close(); <-done; p.Close() })
+	p.Serve(l)
+	t.Cleanup(p.Close)
 	return w
 }
 

@@ -1,0 +1,76 @@
+package config
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// networkSpec: what sandbox/egress reads of hosts is checked there; this finds most mistakes where
+// they were made.
+func networkSpec() *spec {
+	host := text("")
+	host.match = regexp.MustCompile(`^(\*|(\*\.)?[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_.])?|[0-9.]+(/[0-9]+)?|[0-9A-Fa-f:.]+(/[0-9]+)?|\[[0-9A-Fa-f:./]+\])(:[0-9]+)?$`)
+	host.form = `a host like "example.com", "*.example.com:443", "10.0.0.0/8" or "localhost:5432"`
+	return either("what commands reach: all, nothing, or the hosts of a list, as \"example.com\", \"*.example.com:443\", \"10.0.0.0/8\", \"localhost:5432\"; default: true",
+		toggle("").riskyIf(is("true")), list("", host))
+}
+
+// UnmarshalJSON reads true, false or a list of hosts.
+func (n *Network) UnmarshalJSON(b []byte) error {
+	if n.Hosts = nil; json.Unmarshal(b, &n.All) == nil {
+		return nil
+	}
+	n.All = false
+	return json.Unmarshal(b, &n.Hosts)
+}
+
+// MarshalJSON writes it as it is read.
+func (n Network) MarshalJSON() ([]byte, error) {
+	if len(n.Hosts) > 0 {
+		return json.Marshal(n.Hosts)
+	}
+	return json.Marshal(n.All)
+}
+
+// widens reports whether the hosts that a project lists, at a path, are more than the user lets
+// commands reach. That an agent's own count in place of all others is the user's word as well.
+func (c claims) widens(path []string, n *node) bool {
+	i := len(path) - 2
+	if i < 0 || n.kind != isArray || path[i] != "sandbox" || path[i+1] != "network" {
+		return false
+	}
+	own := c.networks[""]
+	if i == 2 && (path[0] == "agent" || path[0] == "mode") && c.networks[path[1]] != nil {
+		own = c.networks[path[1]]
+	}
+	return slices.ContainsFunc(own, func(user *node) bool {
+		if user.kind == isBool {
+			return user.text == "false" && len(n.items) > 0
+		}
+		return slices.ContainsFunc(n.items, func(host *node) bool {
+			return !slices.ContainsFunc(user.items, func(h *node) bool { return strings.EqualFold(h.text, host.text) })
+		})
+	})
+}
+
+// claimNetworks notes what the user says commands reach: "" is what all do, else the name of an agent.
+func (c claims) claimNetworks(root *node) {
+	add := func(name string, from *node) {
+		if from == nil || from.get("sandbox") == nil {
+			return
+		}
+		if n := from.get("sandbox").get("network"); n != nil {
+			c.networks[name] = append(c.networks[name], n)
+		}
+	}
+	add("", root)
+	for _, key := range []string{"agent", "mode"} {
+		if agents := root.get(key); agents != nil {
+			for _, m := range agents.members {
+				add(m.key, m.val)
+			}
+		}
+	}
+}
