@@ -229,7 +229,7 @@ func localPackages(b *box) {
 	b.put("pack.tgz", out.String())
 }
 
-func zipped(t *testing.T, files map[string]string) string {
+func zipped(t testing.TB, files map[string]string) string {
 	t.Helper()
 	var out bytes.Buffer
 	w := zip.NewWriter(&out)

@@ -119,11 +119,13 @@ func (g *gitFiles) folder(dir, work string) {
 	config, _ := gitobj.ReadConfig(filepath.Join(dir, "config")) // what cannot be read says nothing, to git either
 	own, _ := gitobj.ReadConfig(filepath.Join(dir, "config.worktree"))
 	for _, c := range []gitobj.Config{config, own} {
-		if hooks := c.Last("core.hookspath"); hooks != "" {
-			protectHooks(p, placeIn(work, hooks), work)
+		if hooks := placeIn(work, c.Last("core.hookspath")); hooks != "" {
+			protectHooks(p, hooks, work)
 		}
 		for _, path := range c.Includes() {
-			p.Files = append(p.Files, placeIn(dir, path))
+			if path = placeIn(dir, path); path != "" {
+				p.Files = append(p.Files, path)
+			}
 		}
 	}
 }
@@ -140,11 +142,11 @@ func protectHooks(p *sandbox.Profile, dir, work string) {
 	p.Protect = append(p.Protect, dir)
 }
 
-// placeIn is a path of git's settings, which may be relative to a folder; "" is one that lies
-// elsewhere, in the user's folder or in that of git.
+// placeIn is a path of git's settings, which may be relative to a folder; "" is none, or one that
+// lies elsewhere, in the user's folder or in that of git.
 func placeIn(dir, path string) string {
 	switch {
-	case strings.HasPrefix(path, "~") || strings.HasPrefix(path, "%("):
+	case path == "" || strings.HasPrefix(path, "~") || strings.HasPrefix(path, "%("):
 		return ""
 	case filepath.IsAbs(path):
 		return filepath.Clean(path)

@@ -81,6 +81,7 @@ type gitKeeper struct {
 
 	mu   sync.Mutex
 	view *gitguard.View
+	gone bool // nothing of the command is left, and all was looked at
 }
 
 // keepGit protects git in a project and sets who looks after it.
@@ -143,11 +144,14 @@ func (k *gitKeeper) Check(m sandbox.Moment) []string {
 	if k.view != nil {
 		k.add(tellChanges(k.view.Carry()))
 	}
-	k.add(tellFindings(k.Watch.Check(true)))
+	if !k.gone {
+		k.add(tellFindings(k.Watch.Check(true)))
+	}
 	if m == sandbox.CommandEnded {
 		return k.take()
 	}
 	k.Watch.End()
+	k.gone = true
 	if k.view != nil {
 		k.view.Remove()
 		k.view = nil

@@ -268,3 +268,30 @@ func TestConfine_GitFileOfOthers(t *testing.T) {
 		}
 	}
 }
+
+// Settings in the user's own folder are not the project's to protect, and stop nothing.
+func TestConfine_GitSettingsElsewhere(t *testing.T) {
+	b, main := gitBox(t)
+	for key, value := range map[string]string{"include.path": "~/more", "core.hooksPath": "~/hooks"} {
+		b.git("-C", main, "config", key, value)
+	}
+	if res, out := b.in(main, "build", "git commit -q --allow-empty -m x && git config user.name a", config.Config{}); res.Exit != 0 || b.value(main, "user.name") != "a" {
+		t.Errorf("%+v %s", res, out)
+	}
+}
+
+// A repository costs a command little: compare with the folder.
+func BenchmarkConfine_GitStart(bb *testing.B) {
+	for _, name := range []string{"folder", "repository"} {
+		bb.Run(name, func(bb *testing.B) {
+			b := newBox(bb, nil)
+			dir := b.base + "/project"
+			if name == "repository" {
+				b.git("init", "-q", dir)
+			}
+			for bb.Loop() {
+				b.in(dir, "build", ":", config.Config{})
+			}
+		})
+	}
+}

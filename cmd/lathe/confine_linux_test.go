@@ -18,14 +18,14 @@ import (
 // box is a machine with a home and a project, and commands in it.
 type box struct {
 	*app
-	t       *testing.T
+	t       testing.TB
 	base    string
 	runner  *sandbox.Runner
 	confine *confinement
 	stderr  string
 }
 
-func newBox(t *testing.T, kernel *sandbox.Kernel) *box {
+func newBox(t testing.TB, kernel *sandbox.Kernel) *box {
 	t.Helper()
 	base, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

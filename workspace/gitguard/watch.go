@@ -34,6 +34,8 @@ type Watch struct {
 	head     string              // what HEAD said
 	links    []string            // the gitlinks of the index, at
 	linksAt  stamp
+	lately   []found // what was found at
+	latelyAt time.Time
 }
 
 // Place is where the repository of a project lies.
@@ -59,7 +61,10 @@ func (w *Watch) Begin(p Place, since time.Time) []Finding {
 	quiet := w.live == 0
 	w.live++
 	w.place = p
-	repos := w.repos()
+	repos := w.lately
+	if !quiet || time.Since(w.latelyAt) > lately {
+		repos = w.repos()
+	}
 	if quiet {
 		w.remember(repos, since)
 	}
@@ -73,8 +78,12 @@ func (w *Watch) Hold(files []string) { w.held.hold(files) }
 func (w *Watch) Inside() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.inside(w.repos())
+	w.lately, w.latelyAt = w.repos(), time.Now()
+	return w.inside(w.lately)
 }
+
+// lately is how long what Inside found is good for Begin, which most often follows at once.
+const lately = 100 * time.Millisecond
 
 func (w *Watch) inside(repos []found) (paths []string) {
 	for _, r := range repos {
