@@ -398,15 +398,44 @@ func TestConfine_CannotStart(t *testing.T) {
 	})
 }
 
+// benchWay adds what a way has beside a plain sandbox.
+func benchWay(b *testing.B, way string, p *sandbox.Profile) {
+	b.Helper()
+	if strings.HasPrefix(way, "session") {
+		p.Session = "ses_bench"
+	}
+	dir := b.TempDir()
+	if way == "bound, hidden" {
+		for i := range 20 {
+			write(b, fmt.Sprintf("%s/%d/file", dir, i), "x")
+			p.Hide = append(p.Hide, fmt.Sprintf("%s/%d", dir, i))
+		}
+	}
+	if way == "session, overlay" {
+		for i := range 5 {
+			m := sandbox.Mount{Type: sandbox.OverlayMount}
+			for name, at := range map[string]*string{"source": &m.Source, "upper": &m.Upper, "work": &m.Work} {
+				*at = fmt.Sprintf("%s/%s%d", dir, name, i)
+				if err := os.Mkdir(*at, 0o755); err != nil {
+					b.Fatal(err)
+				}
+			}
+			m.Target = m.Source
+			b.Cleanup(func() { _ = os.Chmod(m.Work+"/work", 0o700) })
+			p.Mounts = append(p.Mounts, m)
+		}
+	}
+}
+
 // The median is what counts: on a machine that does other things the mean says nothing.
 func BenchmarkConfine(b *testing.B) {
 	real := sandbox.Open(sandbox.Config{Launcher: sandbox.Self()}).Kernel()
 	if err := real.Available(true); err != nil {
 		b.Skip(err)
 	}
-	for _, way := range []string{"off", "restored", "bound, reads", "bound"} {
+	for _, way := range []string{"off", "restored", "bound, reads", "bound", "bound, hidden", "session", "session, overlay"} {
 		b.Run(way, func(b *testing.B) {
-			k := sandbox.Kernel{Landlock: real.Landlock, Mounts: strings.HasPrefix(way, "bound")}
+			k := sandbox.Kernel{Landlock: real.Landlock, Mounts: way != "off" && way != "restored"}
 			r := open(b, sandbox.Config{Launcher: sandbox.Self(), Kernel: &k})
 			c := shell(b.TempDir(), "echo")
 			if way != "off" {
@@ -415,6 +444,7 @@ func BenchmarkConfine(b *testing.B) {
 					c.Profile.Protect = append(c.Profile.Protect, c.Dir+"/"+name)
 				}
 			}
+			benchWay(b, way, &c.Profile)
 			var began, took []time.Duration // to the first output, to the end
 			for b.Loop() {
 				at, first := time.Now(), time.Duration(0)

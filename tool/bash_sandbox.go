@@ -151,7 +151,7 @@ func (b *bash) refusals(p sandbox.Profile, dir string, res sandbox.Result, text 
 	case p.Network.Limited:
 		line += " They reach " + p.Network.String() + " and nothing else, by the proxy in HTTP_PROXY; names of other hosts are not looked up."
 	}
-	return append(out, line+" They cannot signal processes that other calls have started. "+b.wayOut())
+	return append(out, line+" "+b.wayOut())
 }
 
 // metFolder reports whether a program met the folder that stands in for a protected name.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -47,6 +48,7 @@ type sandboxJSON struct {
 	Why       string          `json:"why,omitempty"` // it is not
 	Landlock  int             `json:"landlock"`
 	Profile   sandbox.Profile `json:"profile"`
+	Report    *sandbox.Report `json:"report,omitempty"` // of a command that does nothing
 	Command   *commandJSON    `json:"command,omitempty"`
 }
 
@@ -70,7 +72,7 @@ func (a *app) debugSandbox(ctx context.Context, agent, command string) (err erro
 	confine := a.newConfinement(runner.Kernel)
 	confine.tell, confine.looks = func(error) {}, command == "" // it is shown below, and changes nothing
 	defer confine.close()
-	call := &tool.Call{Agent: agent, Dir: o.Directory, Root: o.Worktree}
+	call := &tool.Call{Session: lathe.SessionID("debug-" + strconv.Itoa(os.Getpid())), Agent: agent, Dir: o.Directory, Root: o.Worktree}
 	out := sandboxJSON{Landlock: runner.Kernel().Landlock, Available: true}
 	if why := runner.Kernel().Available(false); why != nil {
 		out.Available, out.Why = false, why.Error()
@@ -78,7 +80,10 @@ func (a *app) debugSandbox(ctx context.Context, agent, command string) (err erro
 	if out.Profile, err = confine.profile(loaded.Config, call, tool.Line{}); err != nil {
 		return lathe.Errorf(lathe.Invalid, "%w", err)
 	}
-	if command != "" {
+	if command == "" {
+		out.Report = probeSandbox(ctx, runner, out.Profile)
+	} else {
+		defer func() { removeFolder(out.Profile.Temp) }()
 		out.Command, err = a.tryCommand(ctx, runner, *call, command, func(call *tool.Call, line tool.Line) (p sandbox.Profile, err error) {
 			out.Profile, err = confine.profile(loaded.Config, call, line)
 			return out.Profile, err
@@ -92,6 +97,19 @@ func (a *app) debugSandbox(ctx context.Context, agent, command string) (err erro
 	}
 	a.showSandbox(out)
 	return nil
+}
+
+// probeSandbox finds out what this machine holds of a profile, with a command that does nothing.
+func probeSandbox(ctx context.Context, r *sandbox.Runner, p sandbox.Profile) *sandbox.Report {
+	if !p.Confined() {
+		return nil
+	}
+	p.Temp, p.Mounts, p.Reads = "", nil, true // which may not be there, and nothing is to be made
+	res, err := r.Run(ctx, sandbox.Command{Path: "/bin/sh", Args: []string{"-c", ":"}, Dir: "/", Profile: p, Rest: sandbox.EndRest}, func([]byte) {})
+	if err != nil {
+		return &sandbox.Report{Missing: []string{err.Error()}}
+	}
+	return res.Sandbox
 }
 
 // typist is who runs a command typed by the user as a model's: nothing is asked.
@@ -133,13 +151,32 @@ func (a *app) showSandbox(s sandboxJSON) {
 		a.printf("Network   %s\n", plain(p.Network.String()))
 		a.showPaths("Write", p.Write)
 		a.showPaths("Protected", slices.Concat(p.Protect, p.Files, p.Watch))
+		a.showPaths("Hidden", p.Hide)
+		a.showPaths("Shown", p.Show)
 		a.showPaths("Sockets", p.Sockets)
+		a.showReport(s)
 		a.printf("Aside     %s\n", plain(p.Aside))
 	}
 	if s.Command != nil {
 		a.printf("\n")
 		for line := range strings.Lines(s.Command.Output) {
 			a.printf("%s\n", plain(strings.TrimRight(line, "\n")))
+		}
+	}
+}
+
+// showReport says what temporary folder commands have, and what this machine does not hold.
+func (a *app) showReport(s sandboxJSON) {
+	switch {
+	case s.Report == nil || s.Profile.Temp == "":
+	case s.Report.Guard != sandbox.Bound:
+		a.printf("Temp      the /tmp of the machine: commands cannot have mounts of their own here\n")
+	default:
+		a.printf("Temp      %s, as /tmp\n", plain(s.Profile.Temp))
+	}
+	if s.Report != nil {
+		for _, text := range s.Report.Missing {
+			a.printf("Missing   %s\n", plain(text))
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -23,7 +24,37 @@ var update = flag.Bool("update", false, "rewrite the files that scripts compare 
 
 // TestMain makes this test program the command `lathe` of the scripts.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"lathe": main, "lathe-breaks": breaks})
+	testscript.Main(m, map[string]func(){"lathe": main, "lathe-breaks": breaks, "lathe-answers": answersWord, "lathe-asks": asksWord})
+}
+
+// answersWord is a server that says a word to everyone, on a port of its own or on one that is given.
+func answersWord() {
+	address := "127.0.0.1:0"
+	if len(os.Args) > 2 {
+		address = os.Args[2]
+	}
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	fmt.Println(l.Addr())
+	for {
+		if conn, err := l.Accept(); err == nil {
+			_, _ = fmt.Fprintln(conn, os.Args[1]) // it may be gone
+			_ = conn.Close()
+		}
+	}
+}
+
+// asksWord prints what such a server says.
+func asksWord() {
+	conn, err := net.Dial("tcp", os.Args[1])
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	_, _ = io.Copy(os.Stdout, conn)
 }
 
 func TestScripts(t *testing.T) {
