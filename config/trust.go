@@ -65,11 +65,13 @@ func (l *loading) judge() {
 		}
 		if s.layer == Project {
 			risks = append(risks, l.tokenRisks(s)...)
+			risks = append(risks, l.programRisks(s)...)
 		}
 	}
 	for _, path := range slices.Concat(l.outward, l.code) {
 		risks = append(risks, l.fileRisk(path))
 	}
+	risks = append(risks, l.codeRisks()...)
 	if len(risks) == 0 {
 		return
 	}

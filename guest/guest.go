@@ -42,6 +42,9 @@ type Options struct {
 	Cache   string // a folder
 	Env     []string
 	Tokens  *mcp.Tokens
+	// Confine is what a server is confined to, ConfinePlugins what plugins are; nil confines none.
+	Confine        func(mcp.Server) (sandbox.Profile, error)
+	ConfinePlugins func() (sandbox.Profile, error)
 	// Transport carries requests to remote servers; nil is one without a proxy.
 	Transport http.RoundTripper
 	// Client answers what plugins ask of the server.
@@ -86,11 +89,12 @@ func Open(o Options) *Guests {
 		g.plugins = plugin.Open(plugin.Options{
 			Dir: o.Place.Directory, Worktree: o.Place.Worktree, Project: project, Plugins: o.Plugins, Tools: o.Tools, Runner: o.Runner,
 			Cache: filepath.Join(o.Cache, "plugins"), Env: o.Env, Client: o.Client, ServerURL: "http://lathe.internal/", Tell: o.Tell, Log: o.Log,
+			Confine: o.ConfinePlugins,
 		})
 	}
 	g.servers = mcp.Open(mcp.Options{
 		Dir: o.Place.Directory, Servers: o.Servers, Runner: o.Runner, Env: o.Env, Tokens: o.Tokens, Cache: filepath.Join(o.Cache, "mcp"),
-		Tell: o.Tell, Log: o.Log, Version: o.Version, Timeout: o.Timeout, Transport: o.Transport,
+		Tell: o.Tell, Log: o.Log, Version: o.Version, Timeout: o.Timeout, Transport: o.Transport, Confine: o.Confine,
 	})
 	return g
 }

@@ -41,6 +41,9 @@ func (p *peer) command() (sandbox.Command, error) {
 	default:
 		c.Path, err = executable(m.spec)
 	}
+	if err == nil && o.Confine != nil {
+		c.Profile, err = o.Confine()
+	}
 	return c, err
 }
 

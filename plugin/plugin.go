@@ -40,6 +40,8 @@ type Options struct {
 	Cache string
 	// Env is the whole environment of the processes; programs are found by its PATH.
 	Env []string
+	// Confine is what the processes are confined to; nil confines none.
+	Confine func() (sandbox.Profile, error)
 	// Client answers what plugins ask of the server through their SDK client; nil answers 503.
 	Client http.Handler
 	// ServerURL is told to plugins; requests to it go to Client, whatever it says.

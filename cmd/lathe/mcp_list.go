@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,6 +17,7 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/config"
 	"github.com/lathe-agent/lathe/tool/mcp"
+	"github.com/lathe-agent/lathe/workspace"
 )
 
 // mcpServers opens the servers of the directory's settings for a command, which closes them.
@@ -35,9 +35,13 @@ func (a *app) mcpServers() (h *mcp.Hub, l *config.Loaded, done func() error, err
 		return nil, nil, nil, err
 	}
 	s := newSetup(a, at)
+	place, err := workspace.Locate(context.Background(), dir, nil)
+	if err != nil {
+		return nil, nil, nil, err
+	}
 	h = mcp.Open(mcp.Options{
-		Dir: dir, Servers: serversOf(l.Config), Runner: s.runner, Env: os.Environ(), Tokens: s.visits.logins(), Log: a.log, Version: version, Transport: proxied(),
-		Timeout: time.Duration(l.Config.Experimental.MCPTimeout) * time.Millisecond,
+		Dir: dir, Servers: serversOf(l.Config), Runner: s.runner, Env: serviceEnv(), Tokens: s.visits.logins(), Log: a.log, Version: version, Transport: proxied(),
+		Timeout: time.Duration(l.Config.Experimental.MCPTimeout) * time.Millisecond, Confine: s.confineServer(l.Config, place),
 	})
 	return h, l, func() error { h.Close(); return s.Close() }, nil
 }

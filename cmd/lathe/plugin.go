@@ -121,10 +121,14 @@ func (a *app) loadPlugins(ctx context.Context, plugins []plugin.Plugin, tools []
 	if err != nil {
 		return nil, err
 	}
+	l, err := a.settings()
+	if err != nil {
+		return nil, err
+	}
 	s := newSetup(a, at)
 	c := plugin.Open(plugin.Options{
 		Dir: place.Directory, Worktree: place.Worktree, Plugins: plugins, Tools: tools, Runner: s.runner,
-		Cache: filepath.Join(at.cache, "plugins"), Env: os.Environ(), Log: a.log,
+		Cache: filepath.Join(at.cache, "plugins"), Env: serviceEnv(), Log: a.log, Confine: s.confinePlugins(l.Config, place),
 		Tell: func(f lathe.Fact) {
 			if t, ok := f.(*lathe.TUIToast); ok {
 				a.remark("%s", plain(t.Message))

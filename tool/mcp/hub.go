@@ -35,8 +35,8 @@ type Options struct {
 	Dir     string // absolute: where local servers run, and the root that servers are told of
 	Servers []Server
 	Runner  *sandbox.Runner
-	// Profile confines local servers; the zero value does not.
-	Profile sandbox.Profile
+	// Confine is what the program of a local server is confined to; nil confines none.
+	Confine func(Server) (sandbox.Profile, error)
 	// Env is the environment of local servers, as name=value; that of a server is added to it.
 	Env []string
 	// Tokens are the logins to remote servers; nil is that none is kept.

@@ -66,14 +66,15 @@ func outgoing(msg jsonrpc.Message) jsonrpc.Message {
 
 // link is one connection to a server.
 type link struct {
-	p       *peer
-	ctx     context.Context // ends when the link is closed or given up
-	cancel  context.CancelFunc
-	session *sdk.ClientSession
-	service *sandbox.Service // of a local server
-	road    *road            // to a remote one
-	stale   chan struct{}    // a list has changed
-	gone    chan struct{}    // closed when the connection is over
+	confined bool // its program is; set before it starts
+	p        *peer
+	ctx      context.Context // ends when the link is closed or given up
+	cancel   context.CancelFunc
+	session  *sdk.ClientSession
+	service  *sandbox.Service // of a local server
+	road     *road            // to a remote one
+	stale    chan struct{}    // a list has changed
+	gone     chan struct{}    // closed when the connection is over
 
 	mu     sync.Mutex
 	reason error // why it ended, where we know better than the SDK

@@ -110,7 +110,9 @@ func TestHub_Confined(t *testing.T) {
 	}
 	outside := t.TempDir()
 	w := open(t, []mcp.Server{good(t, "s")}, func(o *mcp.Options) {
-		o.Profile = sandbox.Profile{Mode: sandbox.Workspace, Write: []string{o.Dir}}
+		o.Confine = func(mcp.Server) (sandbox.Profile, error) {
+			return sandbox.Profile{Mode: sandbox.Workspace, Write: []string{o.Dir}}, nil
+		}
 	})
 	w.ready()
 	equal(t, w.must("s_write", `{"File":"`+filepath.Join(w.dir, "a")+`"}`).Output, "written")

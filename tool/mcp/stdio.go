@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"sync"
@@ -41,11 +42,18 @@ func (l *link) openLocal() error {
 	if err != nil {
 		return err
 	}
+	var profile sandbox.Profile
+	if o.Confine != nil {
+		if profile, err = o.Confine(def); err != nil {
+			return err
+		}
+	}
+	l.confined = profile.Confined()
 	return l.greet(func() (sdk.Transport, error) {
 		if l.service != nil { // it did not like how it was greeted, and its pipes are closed
 			_, _ = l.service.Stop()
 		}
-		s, err := o.Runner.Start(sandbox.Command{Path: path, Args: def.Command[1:], Dir: dir, Env: env, Profile: o.Profile})
+		s, err := o.Runner.Start(sandbox.Command{Path: path, Args: def.Command[1:], Dir: dir, Env: env, Profile: profile})
 		if err != nil {
 			return nil, err
 		}
@@ -136,6 +144,9 @@ func (l *link) last(err error) error {
 		}
 	}
 	said := line(tailOf(l.service.Errors(), 600), 600)
+	if l.confined && refused.MatchString(said) {
+		said = strings.TrimSuffix(said, ".") + fmt.Sprintf(" (it runs in the sandbox; if it needs more than that gives, set mcp.%s.sandbox)", l.p.def.Name)
+	}
 	switch {
 	case exit != "" && said != "":
 		return fmt.Errorf("%s: %s", exit, said)
@@ -146,6 +157,9 @@ func (l *link) last(err error) error {
 	}
 	return err
 }
+
+// refused is how programs say that they were not let do something.
+var refused = regexp.MustCompile(`(?i)permission denied|not permitted|read-only|no such file|cannot connect|cannot open|\b(EACCES|EPERM|EROFS|ENOENT)\b`)
 
 // bare reports whether an error says no more than that there is a connection no longer.
 func bare(err error) bool {

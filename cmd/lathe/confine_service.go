@@ -1,0 +1,106 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/lathe-agent/lathe/config"
+	"github.com/lathe-agent/lathe/sandbox"
+	"github.com/lathe-agent/lathe/tool"
+	"github.com/lathe-agent/lathe/tool/mcp"
+	"github.com/lathe-agent/lathe/workspace"
+)
+
+// confineServer is what each MCP server of a directory is confined to.
+func (s *agentSetup) confineServer(c config.Config, place workspace.Place) func(mcp.Server) (sandbox.Profile, error) {
+	return func(server mcp.Server) (sandbox.Profile, error) {
+		return s.confine.service(c, place, c.MCP[server.Name].Sandbox, server.Command)
+	}
+}
+
+// confinePlugins is what the plugins of a directory are confined to.
+func (s *agentSetup) confinePlugins(c config.Config, place workspace.Place) func() (sandbox.Profile, error) {
+	return func() (sandbox.Profile, error) { return s.confine.service(c, place, config.ServerSandbox{}, nil) }
+}
+
+// serviceEnv is the environment of servers and plugins: the password of our own server is not theirs.
+func serviceEnv() []string { return tool.Scrub(os.Environ(), nil, nil) }
+
+// service is what an MCP server or plugins are confined to: what commands are, but for their own
+// files, which may lie in folders of ours. It is workspace unless the settings say otherwise, for
+// this server or for all commands.
+func (f *confinement) service(c config.Config, place workspace.Place, box config.ServerSandbox, command []string) (sandbox.Profile, error) {
+	own := config.Sandbox{Mode: box.Mode, Write: box.Write, Read: box.Read, Network: c.Sandbox.Network}
+	if own.Mode == "" && c.Sandbox.Mode == string(sandbox.Off) {
+		own.Mode = c.Sandbox.Mode
+	}
+	for _, s := range f.secrets() {
+		if s.Tool != "" && slices.Contains(box.Credentials, s.Tool) {
+			own.Read = append(own.Read, s.Path)
+		}
+	}
+	p, err := f.profile(config.Config{Sandbox: own}, &tool.Call{Dir: place.Directory, Root: place.Worktree}, tool.Line{})
+	if err != nil || !p.Confined() {
+		return p, err
+	}
+	at, err := findFolders(f.app.env)
+	if err != nil {
+		return p, err
+	}
+	f.showService(&p, at, place.Directory, command)
+	if !slices.Contains(box.Write, "/tmp") { // one of its own, which all of the project share
+		dir := sandbox.SessionTemp(at.data, "service-"+filepath.Base(at.overlay(place.Directory)))
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return p, err
+		}
+		p.Temp = dir
+		setEnv(&p, "TMPDIR", "/tmp")
+	}
+	// It lives as long as sessions do. What is put back when a command ends would be the user's own
+	// changes here, and nothing may stand in for names that the user is about to use. So names are
+	// protected by mounts or not at all.
+	p.Keeper, p.Reads, p.Watch = nil, true, nil
+	for _, list := range []*[]string{&p.Protect, &p.Files} {
+		*list = slices.DeleteFunc(*list, func(name string) bool {
+			_, err := os.Lstat(name)
+			return err != nil || !f.kernel().Mounts
+		})
+	}
+	return p, nil
+}
+
+// showService shows a program what it is made of: the host of plugins and their packages, the folders
+// of plugins beside the user's settings, and what its command line names there.
+func (f *confinement) showService(p *sandbox.Profile, at folders, dir string, command []string) {
+	if command == nil {
+		p.Show = append(p.Show, filepath.Join(at.cache, "plugins"))
+	}
+	for _, word := range command { // a program in the temporary folders, which it has others of
+		if slices.ContainsFunc(temporary(f.app.env), func(t string) bool { return inFolder(t, word) && t != filepath.Dir(word) }) {
+			p.Show = append(p.Show, filepath.Dir(word))
+		}
+	}
+	for _, own := range namesIn(f.app.userDir(), "lathe", "opencode") {
+		if command == nil {
+			p.Show = append(p.Show, namesIn(own, "plugin", "plugins", "tool", "tools", "node_modules", "package.json")...)
+		}
+		for _, word := range command {
+			if !filepath.IsAbs(word) {
+				word = filepath.Join(dir, word)
+			}
+			switch folder := filepath.Dir(word); {
+			case folder == own && !isSettings(word):
+				p.Show = append(p.Show, word)
+			case inFolder(own, folder) && folder != own:
+				p.Show = append(p.Show, folder)
+			}
+		}
+	}
+}
+
+// isSettings reports whether a file is one that holds settings, and with them keys.
+func isSettings(path string) bool {
+	ext := filepath.Ext(path)
+	return ext == ".json" || ext == ".jsonc"
+}
