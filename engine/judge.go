@@ -41,7 +41,12 @@ func (b bounds) evaluate(permission, pattern string) lathe.Rule {
 }
 
 // all lists the rules in their order.
-func (b bounds) all() lathe.Ruleset { return append(slices.Clip(b.listed), b.session...) }
+func (b bounds) all() lathe.Ruleset {
+	if len(b.session) == 0 {
+		return b.listed
+	}
+	return append(slices.Clip(b.listed), b.session...)
+}
 
 // action is the strictest answer of the session and its ancestors.
 func (j judge) action(permission, pattern string) lathe.Action {

@@ -18,9 +18,11 @@ func (p Permission) Objection(rules lathe.Ruleset) (lathe.Action, string) {
 			return lathe.Deny, text
 		}
 	}
-	for _, text := range p.Patterns { // rules see them as they are, but not without their own quotes
-		if p.Name == "bash" && p.deniesQuoted(rules, text) {
-			return lathe.Deny, text
+	if p.Name == "bash" && slices.ContainsFunc(rules, func(r lathe.Rule) bool { return r.Action == lathe.Deny && isQuoted(r.Pattern) }) {
+		for _, text := range p.Patterns { // rules see them as they are, but not without their own quotes
+			if p.denies(rules, text) {
+				return lathe.Deny, text
+			}
 		}
 	}
 	if p.Unread {
@@ -40,16 +42,27 @@ func (p Permission) denies(rules lathe.Ruleset, text string) bool {
 		if !lathe.Wildcard(r.Permission, p.Name) || r.Pattern == "*" && r.Action == lathe.Deny {
 			continue
 		}
-		if lathe.Wildcard(r.Pattern, text) || r.Action == lathe.Deny && strings.ContainsAny(r.Pattern, `'"`) && lathe.Wildcard(withoutQuotes(r.Pattern), text) {
+		if lathe.Wildcard(r.Pattern, text) || r.Action == lathe.Deny && beginsLike(r.Pattern, text) && isQuoted(r.Pattern) && lathe.Wildcard(withoutQuotes(r.Pattern), text) {
 			return r.Action == lathe.Deny
 		}
 	}
 	return false
 }
 
-// deniesQuoted reports whether a rule with quotes in it denies a text that has none.
-func (p Permission) deniesQuoted(rules lathe.Ruleset, text string) bool {
-	return slices.ContainsFunc(rules, func(r lathe.Rule) bool { return r.Action == lathe.Deny && strings.ContainsAny(r.Pattern, `'"`) }) && p.denies(rules, text)
+func isQuoted(pattern string) bool { return strings.ContainsAny(pattern, `'"`) }
+
+// beginsLike is false where a pattern cannot match because of how it begins. It is for many rules,
+// most of which are about something else.
+func beginsLike(pattern, text string) bool {
+	for i := range min(len(pattern), len(text)) {
+		switch c := pattern[i]; {
+		case strings.IndexByte(`*?'"`, c) >= 0 || text[i] == '*':
+			return true
+		case c != text[i] && c != '\\' && c != '/':
+			return false
+		}
+	}
+	return true
 }
 
 // withoutQuotes takes quotes out of a pattern. A rule that denies something denies it however it is
@@ -131,7 +144,7 @@ func (p Permission) mayMeet(rules lathe.Ruleset, mask string) bool {
 			if !strings.Contains(r.Pattern, "?") && lathe.Wildcard(r.Pattern, mask) {
 				return false
 			}
-		case r.Pattern != "*" && overlap(withoutQuotes(r.Pattern), mask):
+		case r.Pattern != "*" && beginsLike(r.Pattern, mask) && overlap(withoutQuotes(r.Pattern), mask):
 			return true
 		}
 	}
