@@ -201,6 +201,12 @@ func (h *host) Ask(ctx context.Context, p tool.Permission) error {
 	return err
 }
 
+// Allowed reports whether the rules allow a request, or an approval does.
+func (h *host) Allowed(p tool.Permission) bool {
+	action, err := h.judge.verdict(p)
+	return err == nil && action == lathe.Allow
+}
+
 // ask judges a request and waits for a person if the rules say so. The reply is "" when
 // the rules allow it.
 func (h *host) ask(ctx context.Context, a *ask) (lathe.Reply, error) {

@@ -30,7 +30,7 @@ func (s *stepping) newCall(c *call) *tool.Call {
 	by := s.fold.message.Said.(*lathe.Assistant).Model
 	return &tool.Call{
 		Session: s.session.ID, Message: s.fold.message.ID, ID: c.body().CallID, Agent: s.agent.Name, Model: s.model.Ref,
-		Dir: s.place.Directory, Root: s.place.Worktree, Input: inputOf(c.body().State), Mentioned: s.mentioned,
+		Dir: s.place.Directory, Root: s.place.Worktree, Input: inputOf(c.body().State), Mentioned: s.mentioned, Outside: s.settings.Outside,
 		Host: &host{
 			step: s, feed: s.feed, call: c, judge: s.judge, history: s.history, snap: s.snap, model: by,
 			by: lathe.ToolRef{Message: s.fold.message.ID, Call: c.body().CallID},

@@ -91,6 +91,9 @@ func (s *sample) environment(session lathe.Session, at workspace.Place) string {
 	if s.settings.ShellName != "" {
 		lines = append(lines, "Shell: "+s.settings.ShellName)
 	}
+	if dir := s.settings.Temporary; dir != "" {
+		lines = append(lines, "Temporary files: "+dir+" (TMPDIR). Commands and file tools see the same files there, and nobody is asked about them.")
+	}
 	if c := s.agent.Confined; c.Mode != "" {
 		line := "Sandbox of commands: " + c.Mode
 		if c.Network != "" {

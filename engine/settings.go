@@ -64,9 +64,11 @@ type Settings struct {
 	Unattended bool
 	// Survey tells the first prompt of a session what is in its directory; nil does not.
 	Survey    *survey.Config
-	Plans     string // folder for the plans of directories without a repository; "" keeps none
-	Home      string // the user's folder, for names that begin with ~/
-	ShellName string // of models' commands, as the model is told
+	Outside   *tool.Outside // what tools know of the machine; nil is nothing
+	Temporary string        // the folder for temporary files, as models are told; "" tells them of none
+	Plans     string        // folder for the plans of directories without a repository; "" keeps none
+	Home      string        // the user's folder, for names that begin with ~/
+	ShellName string        // of models' commands, as the model is told
 }
 
 // Confined is how the commands of an agent are confined, as the model is told.

@@ -89,7 +89,7 @@ func (h *snippetHost) run(ctx context.Context, command string) (string, error) {
 		return "", err
 	}
 	res, err := tool.Run(ctx, t, &tool.Call{
-		Session: h.session.ID, Agent: h.agent.Name, Dir: h.place.Directory, Root: h.place.Worktree, Input: input, Host: h,
+		Session: h.session.ID, Agent: h.agent.Name, Dir: h.place.Directory, Root: h.place.Worktree, Input: input, Host: h, Outside: h.settings.Outside,
 	})
 	switch {
 	case err == nil:
@@ -105,6 +105,12 @@ func (h *snippetHost) run(ctx context.Context, command string) (string, error) {
 
 func notRun(command, why string) string { return fmt.Sprintf("(%s failed: %s)", command, why) }
 
+// Allowed reports whether the rules allow a request.
+func (h *snippetHost) Allowed(p tool.Permission) bool {
+	action, err := h.judge.verdict(p)
+	return err == nil && action == lathe.Allow
+}
+
 // Ask judges, and asks a person if that can be done.
 func (h *snippetHost) Ask(ctx context.Context, p tool.Permission) error {
 	action, err := h.judge.verdict(p)
@@ -118,7 +124,7 @@ func (h *snippetHost) Ask(ctx context.Context, p tool.Permission) error {
 	a.id = lathe.AskID(h.engine.ids.New(lathe.PrefixPermission))
 	if hook := h.settings.Hooks.PermissionAsk; hook != nil {
 		switch action, err := hook(ctx, a.request(h.session.ID)); {
-		case err != nil || action == lathe.Allow:
+		case err != nil || action == lathe.Allow && p.Name != sandboxPermission:
 			return err
 		case action == lathe.Deny:
 			return &refusal{code: lathe.Denied, text: "a plugin of the user forbids it"}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe/sandbox"
+	"github.com/lathe-agent/lathe/workspace"
 )
 
 //go:embed bash.md
@@ -167,6 +168,9 @@ func (b *bash) check(c *Call, in bashInput) (dir target, timeout time.Duration, 
 	}
 	if dir.Info == nil {
 		return target{}, 0, notFound(dir, "bash")
+	}
+	if dir.temporary && !workspace.Inside(realDir(temporaryFolders[0]), dir.Path) { // it is there for commands only
+		return target{}, 0, Failf("The workdir cannot be a temporary folder. Call bash without workdir and begin the command with cd %s &&.", dir.Shown)
 	}
 	if !dir.IsDir() {
 		return target{}, 0, Failf("The workdir %s is not a directory. Give its directory, %s, or leave workdir out to run in %s.",

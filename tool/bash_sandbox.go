@@ -37,8 +37,10 @@ func leaveSandbox(ctx context.Context, c *Call, in bashInput, p sandbox.Profile)
 	if reason == "" || !p.Confined() {
 		return p, nil
 	}
-	if strings.HasPrefix(strings.TrimSpace(in.Command), editPrefix) { // rules would take it for a file
-		return p, Failf("No command begins with %q, so nothing was run.", editPrefix)
+	for _, prefix := range []string{editPrefix, readPrefix} {
+		if strings.HasPrefix(strings.TrimSpace(in.Command), prefix) { // rules would take it for a file
+			return p, Failf("No command begins with %q, so nothing was run.", prefix)
+		}
 	}
 	meta := lathe.AppendJSONString([]byte(`{"command":`), in.Command)
 	meta = lathe.AppendJSONString(append(meta, `,"reason":`...), reason)

@@ -18,7 +18,8 @@ type desk struct {
 	t         *testing.T
 	dir, out  string
 	call      tool.Call
-	refuse    string // a permission that is refused
+	refuse    string                       // a permission that is refused
+	denies    func(p tool.Permission) bool // what is not allowed without a question
 	onAsk     func(p tool.Permission)
 	onChange  func(paths []string) (func(), error)
 	mu        sync.Mutex
@@ -60,6 +61,10 @@ func (d *desk) Ask(_ context.Context, p tool.Permission) error {
 		return lathe.Errorf(lathe.Rejected, "no %s", p.Name)
 	}
 	return nil
+}
+
+func (d *desk) Allowed(p tool.Permission) bool {
+	return p.Name != d.refuse && (d.denies == nil || !d.denies(p))
 }
 
 func (d *desk) Question(context.Context, []lathe.Question) ([][]string, error) { return nil, nil }

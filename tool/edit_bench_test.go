@@ -29,6 +29,7 @@ func (allowing) Delegate(context.Context, tool.Assignment) (tool.Report, error) 
 func (allowing) History() []lathe.Message                            { return nil }
 func (allowing) PlanFile() string                                    { return "" }
 func (allowing) Switch(context.Context, string, string) error        { return nil }
+func (allowing) Allowed(tool.Permission) bool                        { return true }
 func (allowing) Changing(context.Context, ...string) (func(), error) { return func() {}, nil }
 
 // BenchmarkEdit edits a file of 5 MB and a small one, with permission, diff and write.

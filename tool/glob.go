@@ -46,7 +46,7 @@ func Glob() Tool {
 		if err != nil {
 			return Result{}, err
 		}
-		if err := outside(ctx, c, t); err != nil {
+		if err := reads(ctx, c, t); err != nil {
 			return Result{}, err
 		}
 		meta, err := json.Marshal(in)

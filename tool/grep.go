@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path"
 	"path/filepath"
 	"strings"
 	"unicode/utf8"
@@ -32,7 +33,7 @@ type grepInput struct {
 func Grep() Tool {
 	spec := Spec{Name: "grep", Description: strings.TrimSpace(grepText)}
 	return Define(spec, func(ctx context.Context, c *Call, in grepInput) (Result, error) {
-		g := grepping{in: in}
+		g := grepping{call: c, in: in}
 		if err := g.parse(); err != nil {
 			return Result{}, err
 		}
@@ -40,7 +41,7 @@ func Grep() Tool {
 		if g.target, err = locate(c, in.Path); err != nil {
 			return Result{}, err
 		}
-		if err := outside(ctx, c, g.target); err != nil {
+		if err := reads(ctx, c, g.target); err != nil {
 			return Result{}, err
 		}
 		meta, err := json.Marshal(in)
@@ -54,12 +55,18 @@ func Grep() Tool {
 		if g.target.Info == nil {
 			return Result{}, notFound(g.target, "grep")
 		}
+		if !g.target.IsDir() { // lines of a file are what read shows
+			if err := c.Host.Ask(ctx, Permission{Name: "read", Patterns: g.target.patterns(), Always: []string{"*"}}); err != nil {
+				return Result{}, err
+			}
+		}
 		return g.run(ctx)
 	})
 }
 
 // grepping is one search.
 type grepping struct {
+	call    *Call
 	in      grepInput
 	re      *search.Regexp
 	include *search.Pattern // nil is every file
@@ -144,7 +151,7 @@ func (g *grepping) run(ctx context.Context) (Result, error) {
 	} else {
 		shown = g.print(&out, found)
 	}
-	out.WriteString(unreadable(found.Unreadable))
+	out.WriteString(unreadable(found.Unreadable) + leftOut(found.Skipped))
 	meta, err := json.Marshal(struct {
 		Matches   int  `json:"matches"`
 		Truncated bool `json:"truncated"`
@@ -154,7 +161,7 @@ func (g *grepping) run(ctx context.Context) (Result, error) {
 
 // search looks through the tree, or the one file that was named, whatever it is called.
 func (g *grepping) search(ctx context.Context, re *search.Regexp, all bool) (search.Matches, error) {
-	q := search.Query{Root: g.target.Path, Limit: searchLimit, Hidden: true, All: all}
+	q := search.Query{Root: g.target.Path, Limit: searchLimit, Hidden: true, All: all, Skip: g.skips}
 	if g.target.IsDir() {
 		return search.Grep(ctx, q, re, g.include)
 	}
@@ -164,6 +171,31 @@ func (g *grepping) search(ctx context.Context, re *search.Regexp, all bool) (sea
 	}
 	defer f.Close()
 	return search.GrepReader(ctx, q, re, "", f)
+}
+
+// skips reports whether a file below the directory is not searched: its lines would be shown
+// though to read it is asked about or denied. It must be known before: to say that such a file has a
+// match would tell what is in it.
+func (g *grepping) skips(below string) bool {
+	var patterns []string
+	for _, p := range g.target.patterns() {
+		patterns = append(patterns, path.Join(p, below))
+	}
+	if !g.call.Host.Allowed(Permission{Name: "read", Patterns: patterns}) {
+		return true
+	}
+	at := g.target
+	at.Path = filepath.Join(at.Path, filepath.FromSlash(below))
+	_, secret := g.call.Outside.secret(at)
+	return secret
+}
+
+// leftOut says that files were not searched.
+func leftOut(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("\n(Not searched: %s with secrets, or for which a rule on reading asks or denies. Give one as path if you need it; the user is asked.)\n", counted(n, "file"))
 }
 
 // print writes what was found and returns how many matches that shows.

@@ -76,7 +76,7 @@ func TestGrep_Outside(t *testing.T) {
 		if want := "1 match in 1 file\n" + f + ":\n  Line 1: needle"; r.Output != want {
 			t.Errorf("%s: %q", path, r.Output)
 		}
-		if len(d.asked) != 2 || d.asked[0].Name != "external_directory" || d.asked[0].Patterns[0] != d.out+"/*" {
+		if len(d.asked) < 2 || d.asked[0].Name != "external_directory" || d.asked[0].Patterns[0] != d.out+"/*" {
 			t.Errorf("%s asked %+v", path, d.asked)
 		}
 	}

@@ -18,6 +18,9 @@ const editPrefix = "edit:"
 func askGuarded(ctx context.Context, c *Call, list guarded.List, targets []target, diff string) error {
 	var patterns, paths, reasons []string
 	for _, t := range targets {
+		if t.temporary {
+			continue
+		}
 		why, ok := list.Check(projectOf(c), t.real(c))
 		if !ok {
 			continue

@@ -21,13 +21,22 @@ type target struct {
 	// reference counts from the root of the disk.
 	Title string
 
-	asked  string // Rel of the name that was asked for; differs where a symlink was followed
-	inside bool
+	asked     string // Rel of the name that was asked for; differs where a symlink was followed
+	inside    bool   // of the project, or of the session's temporary folder
+	temporary bool
 }
 
 // locate finds what a call names by a path, absolute or from the session's directory. Use
 // its methods to reach it: they go where was judged, and nowhere else.
 func locate(c *Call, name string) (target, error) {
+	if mapped, folder, instead, ok := c.Outside.temporary(c, name); ok {
+		if f, err := workspace.Resolve(c.Dir, mapped); err == nil && workspace.Inside(folder, f.Path) {
+			t := target{File: f, Shown: rebase(folder, instead, f.Path), inside: true, temporary: true}
+			t.Rel = relative(realDir(c.Root), t.Shown)
+			t.Title, t.asked = t.Shown, t.Rel
+			return t, nil
+		}
+	}
 	f, err := workspace.Resolve(c.Dir, name)
 	if err != nil {
 		return target{}, Failf("%w", err)
@@ -71,28 +80,49 @@ func (t target) real(c *Call) workspace.File {
 	return f
 }
 
+// reads asks for the permission to read outside of the project, where the target lies there, and
+// for that to read a secret, wherever it lies. Tools call it before they ask for what they do.
+func reads(ctx context.Context, c *Call, t target) error {
+	if c.Outside.readable(c, t) && !t.inside {
+		pattern, _, err := outsidePattern(t)
+		if err != nil {
+			return err
+		}
+		return c.Host.Ask(ctx, Permission{Name: "external_directory", Also: []string{pattern}}) // only a rule that denies it counts
+	}
+	if err := outside(ctx, c, t); err != nil {
+		return err
+	}
+	return askSecret(ctx, c, t)
+}
+
 // outside asks for the permission to leave the project, where the target lies outside of it:
-// of the session's directory and of the checkout. Tools call it before they ask for what they
-// do.
+// of the session's directory and of the checkout. Tools that write call it before they ask for
+// what they do.
 func outside(ctx context.Context, c *Call, t target) error {
 	if t.inside {
 		return nil
 	}
+	pattern, meta, err := outsidePattern(t)
+	if err != nil {
+		return err
+	}
+	return c.Host.Ask(ctx, Permission{
+		Name: "external_directory", Patterns: []string{pattern}, Always: []string{pattern}, Metadata: meta,
+	})
+}
+
+// outsidePattern is what rules are asked about a target outside.
+func outsidePattern(t target) (pattern string, meta json.RawMessage, err error) {
 	dir := t.Path
 	if !t.IsDir() {
 		dir = filepath.Dir(dir)
 	}
-	meta, err := json.Marshal(struct {
+	meta, err = json.Marshal(struct {
 		Path   string `json:"filepath"`
 		Parent string `json:"parentDir"`
 	}{t.Path, dir})
-	if err != nil {
-		return err
-	}
-	pattern := filepath.ToSlash(filepath.Join(dir, "*"))
-	return c.Host.Ask(ctx, Permission{
-		Name: "external_directory", Patterns: []string{pattern}, Always: []string{pattern}, Metadata: meta,
-	})
+	return filepath.ToSlash(filepath.Join(dir, "*")), meta, err
 }
 
 // realDir is a directory without symlinks; one that cannot be looked at stays as it is.

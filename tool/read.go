@@ -51,7 +51,7 @@ func Read(cfg ReadConfig) Tool {
 		if err != nil {
 			return Result{}, err
 		}
-		if err := outside(ctx, c, t); err != nil {
+		if err := reads(ctx, c, t); err != nil {
 			return Result{}, err
 		}
 		if err := c.Host.Ask(ctx, Permission{Name: "read", Patterns: t.patterns(), Always: []string{"*"}}); err != nil {

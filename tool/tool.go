@@ -71,6 +71,8 @@ type Call struct {
 	Input   json.RawMessage
 	// Mentioned says that the user named a sub-agent in the prompt: it may be called unasked.
 	Mentioned bool
+	// Outside is what is known of the machine outside of Dir and Root; nil is nothing.
+	Outside *Outside
 
 	Host Host
 }
@@ -79,6 +81,8 @@ type Call struct {
 type Host interface {
 	// Ask returns when the call may go on. A refusal is an error, which the tool returns.
 	Ask(ctx context.Context, p Permission) error
+	// Allowed reports whether Ask would return at once, without a question and without an error.
+	Allowed(p Permission) bool
 	// Question asks the user and returns the answers, one list for each question.
 	Question(ctx context.Context, qs []lathe.Question) ([][]string, error)
 	// Progress shows what the call is doing: "" and nil leave title and metadata as they are.

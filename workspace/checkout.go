@@ -174,3 +174,28 @@ func (p Place) GitDirs() (own, common string, ok bool) {
 	c, ok := readCheckout(p.Sandbox)
 	return c.gitDir, c.common, ok
 }
+
+// mostTrees is how many linked work trees are looked at.
+const mostTrees = 100
+
+// Worktrees returns the other work trees of the repository whose checkout has its top here, by real
+// paths: those that the repository knows, and that name it back.
+func Worktrees(top string) (out []string) {
+	c, ok := readCheckout(top)
+	if !ok {
+		return nil
+	}
+	entries, _ := os.ReadDir(filepath.Join(c.common, "worktrees")) // there may be none
+	for _, e := range entries[:min(len(entries), mostTrees)] {
+		own := filepath.Join(c.common, "worktrees", e.Name())
+		dot, err := readPointer(filepath.Join(own, "gitdir"), "", own)
+		if err != nil {
+			continue
+		}
+		tree := realPath(filepath.Dir(dot))
+		if other, ok := readCheckout(tree); ok && other.gitDir == realPath(own) && other.common == c.common {
+			out = append(out, tree)
+		}
+	}
+	return out
+}

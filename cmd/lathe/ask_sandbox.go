@@ -10,8 +10,9 @@ import (
 // sandboxAsk is a request for the permission sandbox: to run a command outside of it, or to change
 // a file that other programs obey.
 type sandboxAsk struct {
-	File   string `json:"filepath"` // "" for a command
-	Reason string `json:"reason"`
+	File   string  `json:"filepath"` // "" for a command
+	Reason string  `json:"reason"`
+	Diff   *string `json:"diff"` // nil where the file is to be read
 }
 
 // sandboxAskOf reads one. Of a request of another kind nothing is in it.
@@ -27,6 +28,8 @@ func (a sandboxAsk) about() string {
 	switch {
 	case a.Reason == "":
 		return ""
+	case a.File != "" && a.Diff == nil:
+		return "  secret: " + plain(a.Reason)
 	case a.File != "":
 		return "  protected file: " + plain(a.Reason)
 	}
@@ -36,6 +39,9 @@ func (a sandboxAsk) about() string {
 // what says to the user what was asked for.
 func (a sandboxAsk) what(q lathe.PermissionRequest) string {
 	what := plain(strings.Join(q.Patterns, " "))
+	if a.File != "" && a.Diff == nil {
+		return "secret " + what + " (" + plain(a.Reason) + ")"
+	}
 	if a.File != "" {
 		return "protected file " + what + " (" + plain(a.Reason) + ")"
 	}
@@ -46,6 +52,9 @@ func (a sandboxAsk) what(q lathe.PermissionRequest) string {
 func (a sandboxAsk) words() string {
 	if a.File == "" {
 		return ""
+	}
+	if a.Diff == nil {
+		return "The file holds secrets: " + a.Reason + "."
 	}
 	return "The file is protected: " + a.Reason + "."
 }

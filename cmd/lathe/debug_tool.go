@@ -34,11 +34,16 @@ func (x trial) Ask(_ context.Context, p tool.Permission) error {
 	switch {
 	case worst == lathe.Deny:
 		return lathe.Errorf(lathe.Denied, "the rules of %s deny %s %s", plain(x.agent.Name), plain(p.Name), quote(about))
+	case worst == lathe.Ask && p.Name == "sandbox":
+		return lathe.Errorf(lathe.Rejected, "%s would ask about %s %s; only a rule gives it here", plain(x.agent.Name), plain(p.Name), quote(about))
 	case worst == lathe.Ask && !x.yes:
 		return lathe.Errorf(lathe.Rejected, "%s would ask about %s %s; --yes gives it", plain(x.agent.Name), plain(p.Name), quote(about))
 	}
 	return nil
 }
+
+// Allowed reports whether Ask would.
+func (x trial) Allowed(p tool.Permission) bool { return x.Ask(context.Background(), p) == nil }
 
 func (trial) Question(context.Context, []lathe.Question) ([][]string, error) {
 	return nil, tool.Failf("Nobody is there to answer.")

@@ -48,6 +48,7 @@ func (s *agentSetup) equip(k *known, place workspace.Place, out *engine.Settings
 	if !s.app.canQuestion() {
 		tools = slices.DeleteFunc(tools, func(t tool.Tool) bool { return t.Spec().Name == "question" })
 	}
+	out.Outside, out.Temporary = s.confine.outside(c), temporaryName
 	out.Skills = skillsOf(k.loaded)
 	out.Tools = tool.NewSet(append(tools, tool.Skill(skillEntries(out.Skills)), tool.PlanEnter(), tool.PlanExit())...)
 	out.Shell = tool.NewShell(bash)

@@ -59,6 +59,7 @@ func (h *host) PlanFile() string { return "" }
 
 func (h *host) Switch(context.Context, string, string) error { return nil }
 
+func (h *host) Allowed(tool.Permission) bool                        { return true }
 func (h *host) Changing(context.Context, ...string) (func(), error) { return func() {}, nil }
 
 func call(ctx context.Context, t *testing.T, h *host, dir, name, input string) (tool.Result, error) {

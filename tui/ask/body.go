@@ -76,6 +76,9 @@ func (p *Permission) title() (icon, text string) {
 		}
 		return "$", "Run a command"
 	case "sandbox":
+		if p.guarded() && m.Diff == "" {
+			return "→", "Read a secret: " + m.File
+		}
 		if p.guarded() {
 			return "←", "Change a protected file: " + m.File
 		}
@@ -178,6 +181,11 @@ func (p *Permission) write(w *writer) {
 	case "sandbox":
 		if !p.guarded() {
 			p.writeCommand(w)
+			return
+		}
+		if m.Diff == "" {
+			w.named("It holds:", m.Reason)
+			w.named("File", m.File)
 			return
 		}
 		w.named("Protected:", m.Reason)

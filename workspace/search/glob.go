@@ -18,6 +18,9 @@ type Query struct {
 	// Hidden includes names that begin with a dot, All what is ignored. The directory .git is never
 	// looked into.
 	Hidden, All bool
+	// Skip reports whether a file, by its path from the root with slashes, is not to be opened; nil
+	// skips none. It is called by many goroutines, for a search by content.
+	Skip func(path string) bool
 	// Workers is how many goroutines search; 0 is one for each processor.
 	Workers int
 }

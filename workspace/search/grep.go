@@ -21,6 +21,7 @@ type Matches struct {
 	TotalFiles int
 	Unreadable int // files and directories that could not be read
 	Binary     int // files that are not text, and were not looked through
+	Skipped    int // files that the query says not to open
 }
 
 // FileMatches is what one file has.
@@ -45,7 +46,7 @@ func Grep(ctx context.Context, q Query, re *Regexp, include *Pattern) (Matches, 
 	}
 	c := &collector{limit: q.Limit}
 	err = w.run(ctx, q.Workers, func() visitor {
-		g := &grepper{walk: w, include: include, scanner: newScanner(re, &w.stop), found: c}
+		g := &grepper{walk: w, include: include, skip: q.Skip, scanner: newScanner(re, &w.stop), found: c}
 		g.scanner.room = func() int { return c.room(g.path) }
 		return g
 	})
@@ -83,6 +84,7 @@ func GrepReader(ctx context.Context, q Query, re *Regexp, path string, r io.Read
 type grepper struct {
 	walk    *walk
 	include *Pattern
+	skip    func(path string) bool
 	scanner *scanner
 	found   *collector
 	path    string // of the file at hand
@@ -98,13 +100,17 @@ func (g *grepper) visit(in folder, dir, name string) {
 			return
 		}
 	}
+	g.path = joinPath(dir, name)
+	if g.skip != nil && g.skip(g.path) {
+		g.found.leaveOut()
+		return
+	}
 	f, err := in.open(name)
 	if err != nil {
 		g.walk.failed(err)
 		return
 	}
 	defer f.Close()
-	g.path = joinPath(dir, name)
 	switch err := g.scanner.file(f, f.size()); {
 	case errors.Is(err, errBinary):
 		g.found.skip()
@@ -127,6 +133,7 @@ type collector struct {
 	total  int
 	found  int // files
 	binary int
+	left   int // files that were not opened
 	// last is the path of the last file whose lines can still be wanted; "" while all can.
 	last string
 }
@@ -148,6 +155,12 @@ func (c *collector) skip() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.binary++
+}
+
+func (c *collector) leaveOut() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.left++
 }
 
 func (c *collector) add(f FileMatches) {
@@ -192,5 +205,5 @@ func (c *collector) result() Matches {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.trim()
-	return Matches{Files: c.files, Total: c.total, TotalFiles: c.found, Binary: c.binary}
+	return Matches{Files: c.files, Total: c.total, TotalFiles: c.found, Binary: c.binary, Skipped: c.left}
 }

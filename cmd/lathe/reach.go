@@ -1,0 +1,122 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"github.com/lathe-agent/lathe/config"
+	"github.com/lathe-agent/lathe/sandbox"
+	"github.com/lathe-agent/lathe/tool"
+	"github.com/lathe-agent/lathe/workspace/secret"
+)
+
+// outside is what tools know of the machine outside of projects: the same that commands are confined
+// to.
+func (f *confinement) outside(c config.Config) *tool.Outside {
+	a := f.app
+	at, err := findFolders(a.env)
+	if err != nil {
+		return nil
+	}
+	return &tool.Outside{
+		Readable: sync.OnceValue(func() []string { return readablePlaces(a.env, a.home()) }),
+		Secret:   f.secretPaths(at, c.Sandbox.Read),
+		Temp:     func(call *tool.Call) string { return f.temporaryOf(c, call, at) },
+		Kept:     append([]string{a.home(), realFolder(a.home())}, c.Sandbox.Write...),
+	}
+}
+
+// secretPaths says which files are never read unasked: the user's credentials, and what is ours but
+// for what models are pointed at. Read are those that the settings open.
+func (f *confinement) secretPaths(at folders, read []string) func(path string) (string, bool) {
+	places := sync.OnceValue(func() secret.Places {
+		return append(slices.Clip(f.secrets()), secret.Find(realFolder(f.app.home()), f.app.env)...)
+	})
+	var own, open []string
+	for _, dir := range []string{at.data, at.state, at.owners} {
+		own = append(own, realFolder(dir))
+	}
+	for _, dir := range append([]string{at.outputs(), at.plans(), at.cache}, read...) {
+		open = append(open, dir, realFolder(dir))
+	}
+	return func(path string) (string, bool) {
+		holds := func(dir string) bool { return dir != "" && inFolder(dir, path) }
+		if slices.ContainsFunc(open, holds) {
+			return "", false
+		}
+		if slices.ContainsFunc(own, holds) {
+			return "sessions, keys and passwords of lathe", true
+		}
+		if place, ok := places().Of(path); ok {
+			return place.Reason, true
+		}
+		return "", false
+	}
+}
+
+// temporaryOf is the folder that commands of a call have as /tmp.
+func (f *confinement) temporaryOf(c config.Config, call *tool.Call, at folders) string {
+	box, _ := boxOf(c, call.Agent)
+	kernel := f.kernel()
+	if box.Mode == string(sandbox.Off) || kernel.Available(false) != nil || !kernel.Mounts {
+		return temporaryName
+	}
+	if dir := sandbox.SessionTemp(at.data, string(call.Session)); dir != "" {
+		return dir
+	}
+	return temporaryName
+}
+
+// temporaryName is how commands and models know their temporary folder.
+const temporaryName = "/tmp"
+
+// readablePlaces are the folders and files of the machine that are read unasked: libraries, headers
+// and sources of programs, which hold nothing of the user's. Paths are real.
+func readablePlaces(env func(string) string, home string) (out []string) {
+	add := func(paths ...string) {
+		for _, path := range paths {
+			if real, err := filepath.EvalSymlinks(path); err == nil && filepath.IsAbs(real) && filepath.Dir(real) != real && !inFolder(real, home) && !slices.Contains(out, real) {
+				out = append(out, real)
+			}
+		}
+	}
+	add(
+		"/usr/include", "/usr/lib", "/usr/lib64", "/usr/libexec", "/usr/share", "/usr/src", "/usr/bin", "/usr/sbin", "/lib", "/lib64", "/bin", "/sbin",
+		"/usr/local/include", "/usr/local/lib", "/usr/local/share", "/usr/local/bin", "/usr/local/go", "/opt/homebrew/Cellar", "/opt/homebrew/lib", "/opt/homebrew/include", "/nix/store",
+		"/Library/Developer/CommandLineTools", "/etc/os-release", "/etc/lsb-release", "/etc/debian_version", "/etc/alpine-release", "/etc/redhat-release",
+		"/proc/cpuinfo", "/proc/meminfo", "/proc/version", "/proc/loadavg",
+	)
+	add(env("GOROOT"), env("GOMODCACHE"), env("CARGO_HOME")+"/registry", env("CARGO_HOME")+"/git", env("RUSTUP_HOME")+"/toolchains", env("VIRTUAL_ENV"), env("JAVA_HOME"))
+	for _, dir := range filepath.SplitList(env("GOPATH")) {
+		add(filepath.Join(dir, "pkg", "mod"))
+	}
+	for _, lib := range []struct{ program, below string }{
+		{"go", "src"}, {"go", "pkg"}, {"go", "test"}, {"node", "lib/node_modules"}, {"node", "include"}, {"python3", "lib"}, {"rustc", "lib"}, {"java", "lib"},
+	} {
+		if path := programPath(env, lib.program); path != "" { // it stands in bin
+			add(filepath.Join(filepath.Dir(filepath.Dir(path)), filepath.FromSlash(lib.below)))
+		}
+	}
+	if home != "" {
+		add(namesIn(home, "go/pkg/mod", "sdk", ".cargo/registry", ".cargo/git", ".rustup/toolchains", ".nvm/versions", ".fnm/node-versions", ".volta/tools", ".bun/install/cache",
+			".pyenv/versions", ".local/lib", ".local/pipx/venvs", ".local/share/uv", ".rbenv/versions", ".gem", ".m2/repository", ".gradle/caches/modules-2",
+			".nuget/packages", ".sdkman/candidates", ".local/share/pnpm/store", ".deno")...)
+	}
+	return out
+}
+
+// programPath is the file of a program in a folder bin on the PATH, without links; "" is none.
+func programPath(env func(string) string, program string) string {
+	for _, dir := range filepath.SplitList(env("PATH")) {
+		path, err := filepath.EvalSymlinks(filepath.Join(dir, program))
+		if err != nil || !filepath.IsAbs(path) {
+			continue
+		}
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && filepath.Base(filepath.Dir(path)) == "bin" {
+			return path
+		}
+	}
+	return ""
+}
