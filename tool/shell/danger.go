@@ -64,10 +64,13 @@ func harmlessValue(name, text string) bool {
 
 // harmlessGitSetting knows keys of git's settings that run nothing.
 func harmlessGitSetting(key, text string) bool {
+	if strings.Contains(text, "::") { // an address that git reaches by a program
+		return false
+	}
 	section, name, _ := strings.Cut(strings.ToLower(key), ".")
 	switch section {
 	case "user", "color", "advice", "author", "committer", "column", "log", "status", "init", "branch", "push", "pull", "fetch", "rebase", "merge", "rerere", "i18n":
-		return name != "templatedir" && !strings.HasSuffix(name, ".driver") && !strings.HasSuffix(name, "command") && !strings.Contains(name, "program") && !strings.HasSuffix(name, "editor")
+		return name != "templatedir" && !strings.HasSuffix(name, ".driver") && !strings.HasSuffix(name, "options") && !strings.HasSuffix(name, "command") && !strings.Contains(name, "program") && !strings.HasSuffix(name, "editor")
 	case "core":
 		return name == "quotepath" || name == "autocrlf" || name == "filemode" || name == "ignorecase" || name == "longpaths" || name == "abbrev" ||
 			name == "pager" && text == "cat" || name == "editor" && (text == "true" || text == ":") || name == "fsmonitor" && text == "false"

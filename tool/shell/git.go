@@ -53,12 +53,12 @@ func (a *analyser) gitGlobals(v *invocation, sc *scope) (int, *scope) {
 			}
 		case "-c", "--config-env":
 			a.gitSetting(value)
-		case "--exec-path", "--namespace", "--super-prefix", "--attr-source":
+		case "--exec-path", "--namespace", "--super-prefix", "--attr-source", "--bare":
 			if has || name != "--exec-path" {
 				a.extra(Sets, "<git> "+name)
 			}
-			has = has || name == "--exec-path"
-		case "-p", "--paginate", "-P", "--no-pager", "--no-replace-objects", "--bare", "--literal-pathspecs", "--glob-pathspecs", "--noglob-pathspecs",
+			has = has || name == "--exec-path" || name == "--bare"
+		case "-p", "--paginate", "-P", "--no-pager", "--no-replace-objects", "--literal-pathspecs", "--glob-pathspecs", "--noglob-pathspecs",
 			"--icase-pathspecs", "--no-optional-locks", "--no-advice", "--no-lazy-fetch", "--html-path", "--man-path", "--info-path", "-v", "--version", "-h", "--help", "--list-cmds":
 			has = true
 		default:

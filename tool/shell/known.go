@@ -123,6 +123,10 @@ func (a *analyser) judge(key string, o option, v *invocation, sc *scope) {
 		if !o.value.Known || !harmlessLinker(o.value.Text) {
 			a.doubt(v, named, "flags for the linker can run programs")
 		}
+	case 'u':
+		if !o.value.Known || strings.Contains(o.value.Text, "output{") {
+			a.doubt(v, named, "this text can write files")
+		}
 	case 'g': // awk reads it
 	case unlisted:
 		if key == "go test" { // it is for the tests themselves

@@ -24,7 +24,11 @@ func (a *analyser) find(v invocation, sc *scope) bool {
 					}
 				}
 			}
-			a.run(invocation{words: inner}, sc.clone())
+			in := sc.clone()
+			if strings.HasSuffix(w.Text, "dir") { // it runs where the file is found
+				in.dirs, a.plan.Moved = nil, true
+			}
+			a.run(invocation{words: inner}, in)
 			i = end
 		case "-delete":
 			a.emit(invocation{words: []Word{{Text: "rm", Known: true, mask: "rm"}, {Text: "{}", Why: "it is the name of a file that is found", mask: "*"}}}, "")

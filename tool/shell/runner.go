@@ -17,7 +17,7 @@ func (a *analyser) make(v *invocation, sc *scope) {
 		shell := strings.HasSuffix(name, "!")
 		name = strings.TrimRight(name, ":?+! ")
 		switch {
-		case shell, !w.Known, strings.Trim(text, safeValue+" ^~") != "", isProgramVariable(name) && !harmlessValue(name, text), changesWhatRuns(name) && !harmlessValue(name, text):
+		case shell, !w.Known, strings.Contains(name, " "), strings.Trim(text, safeValue+" ^~") != "", isProgramVariable(name) && !harmlessValue(name, text), changesWhatRuns(name) && !harmlessValue(name, text):
 			a.doubt(v, "make "+name+"=", "this variable can change what make runs")
 		}
 	}
@@ -110,7 +110,8 @@ func (a *analyser) goCommand(v *invocation, sc *scope) {
 		}
 		rest = rest[1:]
 	}
-	if _, ok := a.listed("go "+sub, rest, v, sc); !ok && sub != "help" {
+	r, ok := a.listed("go "+sub, rest, v, sc)
+	if !ok && sub != "help" || sub == "run" && len(r.operands) > 0 && strings.Contains(r.operands[0].Text, "@") { // it is fetched and run
 		a.mustSpell(v, "go "+sub)
 	}
 }

@@ -83,6 +83,11 @@ func (a *analyser) wrapper(name string, v invocation, sc *scope) bool {
 			a.setting(v.words[n], inner)
 		}
 	}
+	for _, o := range v.read.options {
+		if o.name == "--chdir" || name == "env" && o.name == "-C" || name == "sudo" && o.name == "-D" {
+			inner = a.elsewhere(inner, o.value)
+		}
+	}
 	if st.own || n >= len(v.words) {
 		a.arguments(invocation{words: v.words[:min(n, len(v.words))]}, sc)
 		a.emit(v, "")
@@ -91,6 +96,20 @@ func (a *analyser) wrapper(name string, v invocation, sc *scope) bool {
 		a.start(name, st, v, n, inner)
 	}
 	return true
+}
+
+// elsewhere is the scope of a command that is started in another directory.
+func (a *analyser) elsewhere(sc *scope, dir Word) *scope {
+	sc = sc.clone()
+	a.plan.Moved = true
+	if !dir.Known {
+		sc.dirs = nil
+		return sc
+	}
+	before := sc.dirs
+	a.moveTo(dir.Text, sc)
+	sc.dirs = withoutOld(before, sc.dirs)
+	return sc
 }
 
 // wrapped counts the words of a wrapper before its command, and judges its options.
