@@ -82,18 +82,7 @@ func (a *analyser) judge(key string, o option, v *invocation, sc *scope) {
 	}
 	switch o.class {
 	case runsIt:
-		if key == "tar" {
-			o.value.Text = strings.TrimPrefix(o.value.Text, "exec=")
-		}
-		if key == "tar" && o.name == "--checkpoint-action" && o.value.Known && harmlessAction(o.value.Text) {
-			return
-		}
-		if o.has && o.value.Text != "" {
-			a.snippet(key, []Word{o.value}, sc)
-		}
-		if key != "git rebase" || !o.has { // it runs the value and nothing else
-			a.doubt(v, named, "this option runs a program")
-		}
+		a.runsValue(key, o, v, sc)
 	case writesIt:
 		a.writes(o.value, sc)
 		v.doubts = append(v.doubts, named)
@@ -135,6 +124,22 @@ func (a *analyser) judge(key string, o option, v *invocation, sc *scope) {
 		a.doubt(v, named, "what this option does is not known")
 	default:
 		a.doubt(v, named, "this option can run programs, write files or change what runs")
+	}
+}
+
+// runsValue is an option whose value is run.
+func (a *analyser) runsValue(key string, o option, v *invocation, sc *scope) {
+	if key == "tar" {
+		o.value.Text = strings.TrimPrefix(o.value.Text, "exec=")
+		if o.name == "--checkpoint-action" && o.value.Known && harmlessAction(o.value.Text) {
+			return
+		}
+	}
+	if o.has && o.value.Text != "" {
+		a.snippet(key, []Word{o.value}, sc)
+	}
+	if key != "git rebase" || !o.has { // it runs the value and nothing else
+		a.doubt(v, key+" "+o.name, "this option runs a program")
 	}
 }
 
