@@ -105,6 +105,9 @@ func become(args, env []string) failure {
 	if p.missing != nil {
 		failure{Missing: p.missing}.say()
 	}
+	if p.Session {
+		setSignals(0) // the first process ignores them, and programs go on with that
+	}
 	return failure{Errno: number(syscall.Exec(args[1], args[1:], env))}
 }
 

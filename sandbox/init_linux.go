@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -99,13 +100,20 @@ func prepareInit() error {
 	return nil
 }
 
-// ignoreSignals gives up all handlers but the one that the runtime interrupts its threads with. The
-// system keeps signals without one from the first process, those that kill included.
+// ignoreSignals gives up all handlers but the one that the runtime interrupts its threads with. It is
+// not enough that the system keeps signals from the first process: one that comes while a thread of
+// ours blocks it, as for every start of a process, would be fatal.
 func ignoreSignals() {
+	const ignore = 1 // SIG_IGN
+	setSignals(ignore, unix.SIGURG, unix.SIGCHLD)
+}
+
+// setSignals gives all signals a handler of the system, except some.
+func setSignals(handler uint64, except ...unix.Signal) {
 	for s := unix.Signal(1); s <= 64; s++ {
-		if s != unix.SIGURG && s != unix.SIGKILL && s != unix.SIGSTOP {
-			var byDefault [4]uint64 // the kernel's sigaction
-			_, _, _ = unix.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(s), uintptr(unsafe.Pointer(&byDefault)), 0, 8, 0, 0)
+		if s != unix.SIGKILL && s != unix.SIGSTOP && !slices.Contains(except, s) {
+			action := [4]uint64{handler} // the kernel's sigaction
+			_, _, _ = unix.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(s), uintptr(unsafe.Pointer(&action)), 0, 8, 0, 0)
 		}
 	}
 }

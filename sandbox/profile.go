@@ -179,7 +179,7 @@ func (k Kernel) report(p Profile, guard Guard) Report {
 	}
 	if guard != Bound {
 		r.Missing = append(r.Missing, "protected names inside writable folders are restored afterwards, not held",
-			"permissions and times of files outside can be changed", "sockets of other programs can be connected to")
+			"permissions and times of files outside can be changed")
 		r.Missing = append(r.Missing, p.withoutMounts()...)
 	}
 	return r

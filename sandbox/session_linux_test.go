@@ -149,6 +149,9 @@ func TestSession_DeathOfTheEngine(t *testing.T) {
 func TestSession_First(t *testing.T) {
 	y := inSession(t)
 	run(t, y.runner, y.shell(background))
+	if _, out := run(t, y.runner, y.shell("grep SigIgn /proc/self/status; sleep 100 & kill $!; wait $!; echo $?")); !strings.Contains(out, "\t0000000000000000\n") || !strings.HasSuffix(out, "\n143\n") {
+		t.Errorf("a command ignores signals: %s", out)
+	}
 	for _, script := range []string{
 		"i=1; while [ $i -le 64 ]; do kill -$i 1 2>/dev/null; i=$((i+1)); done", "$SELF trace 1", "$SELF memory 1", "readlink /proc/1/fd/0", "cat /proc/1/fd/0", "ls /proc/1/root/",
 		"cat /proc/1/environ", "$SELF namespace 1", "cat /proc/1/maps", fmt.Sprintf("kill -0 %d", os.Getpid()), fmt.Sprintf("[ -d /proc/%d/fd ] && ls /proc/%d/fd", os.Getpid(), os.Getpid()),
@@ -156,6 +159,12 @@ func TestSession_First(t *testing.T) {
 	} {
 		if res, out := run(t, y.runner, y.shell(script)); res.Exit == 0 && !strings.HasPrefix(script, "i=1") {
 			t.Errorf("%s: %s", script, out)
+		}
+	}
+	run(t, y.runner, y.shell("(while :; do kill -TERM 1; kill -VTALRM 1; kill -34 1; done) >/dev/null 2>&1 &"))
+	for range 10 { // it blocks signals while it starts a process
+		if res, out := run(t, y.runner, y.shell("true")); res.Exit != 0 {
+			t.Fatalf("%+v %s", res, out)
 		}
 	}
 	if y.count() == 0 {
