@@ -223,7 +223,16 @@ func (c *Client) Remove(ctx context.Context, id lathe.SessionID) error {
 
 // Share gives a session an address at which others can read it; Unshare takes it back.
 func (c *Client) Share(ctx context.Context, id lathe.SessionID) (s lathe.Session, err error) {
-	return s, c.call(ctx, request{method: "POST", path: in(id, "/share"), to: &s})
+	return c.ShareFor(ctx, id, "")
+}
+
+// ShareFor is Share for a time such as 7d; "" never ends.
+func (c *Client) ShareFor(ctx context.Context, id lathe.SessionID, lasts string) (s lathe.Session, err error) {
+	r := request{method: "POST", path: in(id, "/share"), to: &s}
+	if lasts != "" {
+		r.query = url.Values{"expires": {lasts}}
+	}
+	return s, c.call(ctx, r)
 }
 
 // Unshare takes a share back.

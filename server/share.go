@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"path"
+	"time"
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/workspace"
@@ -15,7 +16,8 @@ import (
 
 // A share is a page of this very server, at an address that cannot be guessed: the last part of
 // it is a secret, which stands in the session's record and nowhere else. It shows the
-// conversation, live while the session runs, and is gone when the record has no share.
+// conversation, live while the session runs, and is gone when the record has no share or the
+// time in the record's address is over.
 
 //go:embed share/page.html
 var sharePage []byte
@@ -38,7 +40,7 @@ func (s *Server) shareRoutes() []row {
 	return []row{
 		answer(row{
 			method: "POST", path: "/session/{sessionID}/share", name: "session.share", tag: "session", fails: missing,
-			summary: "Let everyone who has the address read the session, from this server",
+			summary: "Let everyone who has the address read the session, from this server; expires=7d ends it by itself",
 		}, s.share),
 		answer(row{
 			method: "DELETE", path: "/session/{sessionID}/share", name: "session.unshare", tag: "session", fails: missing,
@@ -79,10 +81,14 @@ func (w *writer) page(media string, data []byte) {
 }
 
 // share gives a session its address. One that is shared already keeps it.
-func (s *Server) share(c *call, _, _ none) (lathe.Session, error) {
+func (s *Server) share(c *call, q shareQuery, _ none) (lathe.Session, error) {
 	rec, err := c.session()
 	if err != nil {
 		return rec, err
+	}
+	lasts, err := lathe.ParseSpan(q.Expires)
+	if err != nil {
+		return rec, badRequest("Query", "expires: %v", err)
 	}
 	at, _, err := c.placeOf(rec.Directory)
 	if err == nil {
@@ -94,7 +100,11 @@ func (s *Server) share(c *call, _, _ none) (lathe.Session, error) {
 	if err != nil {
 		return rec, &problem{status: http.StatusInternalServerError, body: tagOnly{"InternalServerError"}, cause: err}
 	}
-	return s.publish(c, rec)
+	return s.publish(c, rec, lasts)
+}
+
+type shareQuery struct {
+	Expires string `query:"expires"`
 }
 
 // shareMode reports whether the settings say this of sharing.
@@ -109,23 +119,37 @@ func (s *Server) shareMode(c *call, at workspace.Place, mode string) (bool, erro
 // shareNew shares a session at once, where the settings say so. Settings that are wrong are told
 // by whoever needs them.
 func (s *Server) shareNew(c *call, at workspace.Place, rec lathe.Session) (lathe.Session, error) {
-	if s.options.Private {
+	if s.options.Private || rec.Parent != "" { // what works for another session is not shared by itself
 		return rec, nil
 	}
 	if auto, err := s.shareMode(c, at, "auto"); err != nil || !auto {
 		return rec, nil
 	}
-	return s.publish(c, rec)
+	return s.publish(c, rec, 0)
 }
 
-func (s *Server) publish(c *call, rec lathe.Session) (lathe.Session, error) {
-	if rec.Share != nil {
+// publish gives a session an address that lasts so long, for ever if that is 0. One that is shared keeps its address; how
+// long it lasts can be said anew.
+func (s *Server) publish(c *call, rec lathe.Session, lasts time.Duration) (lathe.Session, error) {
+	if rec.Share != nil && !rec.Share.Expired(time.Now()) && lasts == 0 {
 		return rec, nil
 	}
-	var secret [24]byte
-	_, _ = rand.Read(secret[:]) // it never fails
-	to := url.URL{Scheme: scheme(c.Request), Host: c.Host, Path: path.Join("/share", string(rec.ID), base64.RawURLEncoding.EncodeToString(secret[:]))}
-	return s.Sessions.Update(c.Context(), rec.ID, lathe.Edit{Share: lathe.Some(&lathe.Share{URL: to.String()})})
+	to := url.URL{Scheme: scheme(c.Request), Host: c.Host}
+	if old := rec.Share; old != nil && !old.Expired(time.Now()) {
+		if u, err := url.Parse(old.URL); err == nil {
+			to.Path = u.Path
+		}
+	}
+	if to.Path == "" {
+		var secret [24]byte
+		_, _ = rand.Read(secret[:]) // it never fails
+		to.Path = path.Join("/share", string(rec.ID), base64.RawURLEncoding.EncodeToString(secret[:]))
+	}
+	share := lathe.Share{URL: to.String()}
+	if lasts > 0 {
+		share = share.Until(time.Now().Add(lasts))
+	}
+	return s.Sessions.Update(c.Context(), rec.ID, lathe.Edit{Share: lathe.Some(&share)})
 }
 
 func (s *Server) unshare(c *call, _, _ none) (lathe.Session, error) {
@@ -148,12 +172,12 @@ func (c *call) shared() (lathe.Session, error) {
 	if code := lathe.CodeOf(err); err != nil && code != lathe.NotFound && !isProblem(err) {
 		return lathe.Session{}, err
 	}
-	return lathe.Session{}, notFound("There is no such share; it may have been taken back")
+	return lathe.Session{}, notFound("There is no such share; it may have been taken back, or its time is over")
 }
 
 // opens compares the secret of a share, in a time that does not depend on how much is right.
 func opens(rec lathe.Session, secret string) bool {
-	if rec.Share == nil {
+	if rec.Share == nil || rec.Share.Expired(time.Now()) {
 		return false
 	}
 	u, err := url.Parse(rec.Share.URL)
@@ -206,9 +230,13 @@ func (s *Server) shareEvents(c *call, q streamQuery) error {
 	}
 	secret := c.PathValue("secret")
 	return s.stream(c, q, following{scope: lathe.Scope{Session: rec.ID}, filter: func(f lathe.Fact) (send, more bool) {
+		if rec.Share.Expired(time.Now()) {
+			return false, false
+		}
 		switch f := f.(type) {
 		case *lathe.SessionChanged:
-			return false, opens(f.Info, secret)
+			rec = f.Info
+			return false, opens(rec, secret)
 		case *lathe.SessionDeleted:
 			return false, false
 		case *lathe.MessageChanged, *lathe.MessageRemoved, *lathe.PartChanged, *lathe.PartRemoved, *lathe.PartDelta,

@@ -7,6 +7,7 @@ import (
 	"path"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/server"
@@ -72,13 +73,48 @@ finish stop`, func(o *server.Options) { o.Password, o.Log = "secret", slog.New(s
 func TestShare_BySettings(t *testing.T) {
 	w := begin(t, "")
 	w.settings.loaded.Config.Share = "auto"
-	if s := w.session(); s.Share == nil {
+	parent := w.session()
+	if parent.Share == nil {
 		t.Error("auto shares nothing")
+	}
+	var child lathe.Session
+	if w.want(http.StatusOK, &child, "POST", "/session", `{"parentID":"`+string(parent.ID)+`"}`); child.Share != nil {
+		t.Error("auto shares what works for another session")
 	}
 	w.settings.loaded.Config.Share = "disabled"
 	s := w.session()
 	w.want(http.StatusInternalServerError, nil, "POST", "/session/"+string(s.ID)+"/share", "").is(w, `{"_tag":"InternalServerError"}`)
 	if s.Share != nil {
 		t.Error("disabled shares")
+	}
+}
+
+// A share with an end is gone behind it, and its readers with it; said anew it lasts longer, at the same address.
+func TestShare_Expires(t *testing.T) {
+	w := begin(t, "")
+	s := w.session()
+	own := "/session/" + string(s.ID)
+	w.want(http.StatusBadRequest, nil, "POST", own+"/share?expires=soon", "")
+	w.want(http.StatusOK, &s, "POST", own+"/share?expires=7d", "")
+	at, err := url.Parse(s.Share.URL)
+	w.ok(err)
+	if end, ok := s.Share.Ends(); !ok || time.Until(end) < 6*24*time.Hour || time.Until(end) > 7*24*time.Hour {
+		t.Errorf("it ends %v %v", end, ok)
+	}
+	w.want(http.StatusOK, nil, "GET", at.Path, "")
+	w.want(http.StatusOK, &s, "POST", own+"/share", "")
+	if _, ok := s.Share.Ends(); !ok {
+		t.Error("sharing again without a time took the end away")
+	}
+	w.want(http.StatusOK, &s, "POST", own+"/share?expires=1ms", "")
+	if again, err := url.Parse(s.Share.URL); err != nil || again.Path != at.Path {
+		t.Errorf("it moved from %s to %s", at.Path, again.Path)
+	}
+	for _, p := range []string{"", "/data", "/event", "?until=99999999999"} { // what is asked for does not count
+		w.want(http.StatusNotFound, nil, "GET", at.Path+p, "")
+	}
+	w.want(http.StatusOK, &s, "POST", own+"/share?expires=2w", "")
+	if fresh, err := url.Parse(s.Share.URL); err != nil || fresh.Path == at.Path {
+		t.Error("an address that was over works again")
 	}
 }

@@ -23,7 +23,13 @@ func inSample() Options { return Options{Start: Start{Session: sampleID}} }
 
 // Nothing is shared by a no, and a yes is asked for once.
 func TestShare_Consent(t *testing.T) {
-	onStage(t, sample(), inSample(), func(s *stage) {
+	onStage(t, sample(), inSample(), func(s *stage) { // what it needs is said before anybody is asked
+		s.slash("share")
+		s.sees("A share is a page of a server")
+		s.lacks("Share this session?")
+		s.did()
+	})
+	onStage(t, sample(), Options{Remote: true, Start: Start{Session: sampleID}}, func(s *stage) {
 		s.slash("unshare")
 		s.sees("This session is not shared")
 		s.slash("share")

@@ -35,7 +35,7 @@ func TestScreens(t *testing.T) {
 		{"fork", false, slash("fork")},
 		{"rename", false, in("ctrl+r")},
 		{"export", false, in("ctrl+x", "x")},
-		{"share", false, slash("share")},
+		{"share", false, func(s *stage) { s.p.o.Remote = true; s.slash("share") }},
 		{"review", false, slash("diff")},
 		{"leader", false, in("ctrl+x")},
 		{"thinking", false, slash("thinking")},

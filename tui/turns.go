@@ -203,8 +203,11 @@ func (p *program) sayUndone(what string, u host.Undone) tea.Cmd {
 	return p.say(toast.Success, what)
 }
 
-// share makes a session readable for others, when the user has agreed once.
+// share makes a session readable for others, when the user has agreed once. What it needs is said before that.
 func (p *program) share() tea.Cmd {
+	if !p.o.Remote {
+		return p.say(toast.Warning, "A share is a page of a server. Run lathe serve, open the session with lathe attach, and share it there")
+	}
 	if !p.kv.ShareConsent {
 		return p.show(&overlay{box: dialog.NewShareConsent(p.keys), on: chosen(func(c dialog.Chosen) tea.Cmd {
 			if c.ID != dialog.Yes {

@@ -86,6 +86,7 @@ func newRoot(a *app) *cobra.Command {
 		newConfig(a),
 		newTrust(a),
 		newPermission(a),
+		newShare(a),
 		newModels(a),
 		newAuth(a),
 		newPlugin(a),

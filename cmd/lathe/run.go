@@ -38,6 +38,7 @@ type runFlags struct {
 	judge                 engine.Setup  // knows what the settings deny; nil with --attach
 	schema                string        // --output-schema
 	share                 bool
+	expires               string
 	interactive           bool // -i
 	port                  int
 }
@@ -162,6 +163,7 @@ func (f *runFlags) define(a *app, cmd *cobra.Command) {
 	}
 	s.Var(ruleFlag{&f.rules, lathe.Allow}, "allow", "allow what this `RULE` names, as in edit or 'bash:git *'; may be repeated")
 	s.Var(ruleFlag{&f.rules, lathe.Deny}, "deny", "deny what this `RULE` names; may be repeated")
+	s.StringVar(&f.expires, "expires", "", "with --share, how long the address works (`TIME`: 12h, 7d; never without it)")
 	s.BoolVar(&f.share, "share", false, "let others read the session on the server of --attach, and print the address")
 	s.Float64Var(&f.maxCost, "max-cost", 0, "what the session and all below it may cost, in `DOLLARS`")
 	s.Float64Var(&f.maxCost, "budget", 0, "the same as --max-cost, in `DOLLARS`")
@@ -187,6 +189,8 @@ func (f *runFlags) check(a *app) error {
 		return usagef("--fork needs -c or -s: say what to copy")
 	case f.format != "default" && f.format != "json" && f.format != streamJSON:
 		return usagef("--format is default, json or stream-json, not %s", plain(f.format))
+	case f.expires != "" && !f.share:
+		return usagef("--expires says how long the address of --share works")
 	case f.share && a.attach == "":
 		return usagef("--share shows the session on a page of a server: start one with `lathe serve` and add --attach URL")
 	}

@@ -166,7 +166,7 @@ func (r *runner) shared(ctx context.Context) error {
 	if !ok || !r.flags.share {
 		return nil
 	}
-	s, err := remote.Share(ctx, r.session.ID)
+	s, err := remote.ShareFor(ctx, r.session.ID, r.flags.expires)
 	if err != nil {
 		r.unmake(ctx)
 		return err

@@ -17,6 +17,7 @@ function held(id, info) {
   let m = messages.get(id);
   if (!m) {
     m = { info, parts: new Map(), box: element("article") };
+    m.box.hidden = true; // until something of it is shown
     messages.set(id, m);
     list.append(m.box);
   }
@@ -29,10 +30,11 @@ function held(id, info) {
 
 function fill(box, part) {
   box.replaceChildren();
-  if (part.type === "text" && !part.synthetic) {
+  box.className = "";
+  if (part.type === "text" && !part.synthetic && part.text) {
     box.className = "text";
     box.textContent = part.text;
-  } else if (part.type === "reasoning") {
+  } else if (part.type === "reasoning" && part.text) {
     box.className = "reasoning";
     box.textContent = part.text;
   } else if (part.type === "file") {
@@ -48,6 +50,11 @@ function fill(box, part) {
   }
 }
 
+// A message of which nothing is shown, such as a note of the program to the model, is not there.
+function show(m) {
+  m.box.hidden = ![...m.parts.values()].some((p) => p.box.className !== "");
+}
+
 function setPart(part) {
   const m = held(part.messageID);
   let p = m.parts.get(part.id);
@@ -58,6 +65,7 @@ function setPart(part) {
   }
   p.part = part;
   fill(p.box, part);
+  show(m);
 }
 
 function remove(map, id) {
@@ -77,6 +85,7 @@ const handlers = {
     if (!held || p.field !== "text") return;
     held.part.text += p.delta;
     fill(held.box, held.part);
+    show(m);
   },
   "session.status": (p) => { state.textContent = p.status.type === "idle" ? "" : "at work …"; },
   "server.resync": () => location.reload(),

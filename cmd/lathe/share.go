@@ -1,0 +1,124 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine"
+)
+
+func newShare(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "share",
+		Short: "List and revoke shared sessions",
+		Long: `A shared session can be read by everyone who has its address and can reach the server. It is
+shared on a server: with ` + "`lathe run --attach URL --share --expires 7d`" + `, with /share in the TUI, or by
+a client. Here you see what is shared, and take it back.`,
+		Example: "  lathe share list\n  lathe share revoke ses_4fc0\n  lathe share revoke --all",
+		Args:    cobra.ArbitraryArgs,
+		RunE:    group,
+	}
+	list := &cobra.Command{
+		Use: "list", Aliases: []string{"ls"}, Short: "List shared sessions of all projects", Example: "  lathe share list --json", Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			var all []lathe.Session
+			err := a.with(c.Context(), func(e *engine.Engine) (err error) {
+				all, err = sharedSessions(c.Context(), e)
+				return err
+			})
+			if err != nil && !errors.As(err, new(noDatabase)) { // without one nothing was ever shared
+				return err
+			}
+			return a.listShares(all)
+		},
+	}
+	a.jsonFlag(list)
+	everything := false
+	revoke := &cobra.Command{
+		Use: "revoke [SESSION]", Short: "Revoke a share: its address no longer works", Example: "  lathe share revoke ses_4fc0\n  lathe share revoke --all",
+		Args: wantArgs(0, 1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if everything == (len(args) == 1) {
+				return usagef("name a session, or say --all")
+			}
+			return a.with(c.Context(), func(e *engine.Engine) error { return a.revokeShares(c.Context(), e, args) })
+		},
+	}
+	revoke.Flags().BoolVar(&everything, "all", false, "revoke all shares")
+	cmd.AddCommand(list, revoke)
+	return cmd
+}
+
+// sharedSessions are those with an address, also one that no longer works.
+func sharedSessions(ctx context.Context, e *engine.Engine) (out []lathe.Session, err error) {
+	all, err := e.List(ctx, lathe.Query{Archived: lathe.WithArchived})
+	for _, s := range all {
+		if s.Share != nil {
+			out = append(out, s)
+		}
+	}
+	return out, err
+}
+
+type sharedJSON struct {
+	Session lathe.SessionID `json:"session"`
+	Title   string          `json:"title"`
+	URL     string          `json:"url"`
+	Expires string          `json:"expires,omitempty"`
+	Expired bool            `json:"expired,omitempty"`
+}
+
+func (a *app) listShares(all []lathe.Session) error {
+	t, list := table{head: []string{"Session", "Title", "Expires", "Address"}, flexible: []int{1}, paths: -1}, []sharedJSON{}
+	for _, s := range all {
+		one, until := sharedJSON{Session: s.ID, Title: s.Title, URL: s.Share.URL, Expired: s.Share.Expired(a.now())}, "never"
+		if end, ok := s.Share.Ends(); ok {
+			one.Expires, until = end.UTC().Format("2006-01-02T15:04:05Z"), end.Local().Format("2 Jan 2006 15:04")
+		}
+		if one.Expired {
+			until = "expired"
+		}
+		t.rows = append(t.rows, []string{string(s.ID), plain(s.Title), until, plain(s.Share.URL)})
+		list = append(list, one)
+	}
+	switch {
+	case a.json:
+		return a.printJSON(list)
+	case len(all) == 0:
+		a.remark("No session is shared.")
+		return nil
+	default:
+		return t.write(a.out, a.width())
+	}
+}
+
+// revokeShares takes the address of a session away, or that of all.
+func (a *app) revokeShares(ctx context.Context, e *engine.Engine, names []string) error {
+	all, err := sharedSessions(ctx, e)
+	if err != nil {
+		return err
+	}
+	if len(names) == 1 {
+		s, err := a.find(ctx, local{Engine: e}, names[0])
+		if err != nil {
+			return err
+		}
+		if s.Share == nil {
+			return lathe.Errorf(lathe.NotFound, "%s is not shared; `lathe share list` shows what is", s.ID)
+		}
+		all = []lathe.Session{s}
+	}
+	for _, s := range all {
+		if _, err := e.Unshare(ctx, s.ID); err != nil {
+			return err
+		}
+		a.printf("Revoked: %s  %s\n", s.ID, plain(s.Title))
+	}
+	if len(all) == 0 {
+		a.remark("No session is shared.")
+	}
+	return nil
+}
