@@ -425,6 +425,9 @@ func benchWay(b *testing.B, way string, p *sandbox.Profile) {
 			p.Mounts = append(p.Mounts, m)
 		}
 	}
+	if way == "session, network" {
+		p.Network = sandbox.Network{Limited: true, Hosts: []string{"example.com", "localhost:5432"}}
+	}
 }
 
 // The median is what counts: on a machine that does other things the mean says nothing.
@@ -433,9 +436,9 @@ func BenchmarkConfine(b *testing.B) {
 	if err := real.Available(true); err != nil {
 		b.Skip(err)
 	}
-	for _, way := range []string{"off", "restored", "bound, reads", "bound", "bound, hidden", "session", "session, overlay"} {
+	for _, way := range []string{"off", "restored", "bound, reads", "bound", "bound, hidden", "session", "session, overlay", "session, network"} {
 		b.Run(way, func(b *testing.B) {
-			k := sandbox.Kernel{Landlock: real.Landlock, Mounts: way != "off" && way != "restored"}
+			k := sandbox.Kernel{Landlock: real.Landlock, Mounts: way != "off" && way != "restored", Networks: true}
 			r := open(b, sandbox.Config{Launcher: sandbox.Self(), Kernel: &k})
 			c := shell(b.TempDir(), "echo")
 			if way != "off" {
