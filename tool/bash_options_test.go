@@ -99,6 +99,7 @@ tar --to-com=./evil -xf a
 tar -xf a --to-c ./evil
 tar xf a --use-comp=./evil
 tar --checkpoint-act=exec=./evil --checkpoint=1 -cf a b
+tar --checkpoint-action=exec=dot -cf a b
 tar cfI a ./evil b
 tar cIf ./evil a b
 tar -cIf ./evil a b

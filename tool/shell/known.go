@@ -130,10 +130,10 @@ func (a *analyser) judge(key string, o option, v *invocation, sc *scope) {
 // runsValue is an option whose value is run.
 func (a *analyser) runsValue(key string, o option, v *invocation, sc *scope) {
 	if key == "tar" {
-		o.value.Text = strings.TrimPrefix(o.value.Text, "exec=")
 		if o.name == "--checkpoint-action" && o.value.Known && harmlessAction(o.value.Text) {
 			return
 		}
+		o.value.Text = strings.TrimPrefix(o.value.Text, "exec=")
 	}
 	if o.has && o.value.Text != "" {
 		a.snippet(key, []Word{o.value}, sc)
