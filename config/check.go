@@ -141,6 +141,8 @@ func (c *checker) object(s *spec, n *node) {
 		case known:
 			if e.old != "" {
 				c.warn(m.at, "is deprecated: "+e.old)
+			} else if why := e.spec.unsupported(m.val); why != "" {
+				c.warn(m.at, "is not supported: it "+why)
 			}
 			if s.near != "" && !s.has(m.key) && len(c.warns) < maxProblems {
 				if hint := nearest(m.key, s.names()); hint != "" {
@@ -158,4 +160,20 @@ func (c *checker) object(s *spec, n *node) {
 			c.fail(n, strconv.Quote(e.key)+" is missing")
 		}
 	}
+}
+
+// unsupported is what the explanation of a setting says if the setting does nothing; "" if it does something, or if the value
+// asks for nothing.
+func (s *spec) unsupported(n *node) string {
+	const words = "has no effect"
+	if s == nil || n.kind == isBool && n.text == "false" {
+		return ""
+	}
+	if strings.HasPrefix(s.doc, words) {
+		return s.doc
+	}
+	if _, rest, ok := strings.Cut(s.doc, "; "+words); ok {
+		return words + rest
+	}
+	return ""
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -25,7 +26,9 @@ func TestExamples(t *testing.T) {
 			w.trust = yes
 			l := w.load()
 			for _, p := range l.Warnings {
-				t.Error(p)
+				if !strings.Contains(p.Message, "is not supported: ") { // which an example of OpenCode may hold
+					t.Error(p)
+				}
 			}
 			if !json.Valid(l.Config.Raw) || len(l.Sources) == 0 {
 				t.Errorf("%s", l.Config.Raw)

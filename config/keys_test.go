@@ -174,7 +174,8 @@ func TestKeys_AllFilled(t *testing.T) {
 	w.write("home/.config/lathe/lathe.jsonc", string(all))
 	w.write("home/.config/lathe/tui.jsonc", string(tui))
 	l := w.load()
-	equal(t, w.warnings(l), []string{})
+	unsupported := func(text string) bool { return strings.Contains(text, "is not supported: ") }
+	equal(t, slices.DeleteFunc(w.warnings(l), unsupported), []string{})
 	for _, v := range []any{l.Config, l.TUI} {
 		for _, field := range unfilled("", reflect.ValueOf(v)) {
 			t.Errorf("%T%s is not filled", v, field)

@@ -109,5 +109,5 @@ func TestParse_PlacesAfterSubstitution(t *testing.T) {
 	for _, p := range append(bad.Problems, s.warns...) {
 		at = append(at, [2]int{p.Line, p.Column})
 	}
-	equal(t, at, [][2]int{{2, 11}, {2, 49}, {2, 25}})
+	equal(t, at, [][2]int{{2, 11}, {2, 49}, {2, 25}, {2, 37}})
 }
