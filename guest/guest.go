@@ -47,6 +47,7 @@ type Options struct {
 	ConfinePlugins func() (sandbox.Profile, error)
 	// Transport carries requests to remote servers; nil is one without a proxy.
 	Transport http.RoundTripper
+	Private   bool // MCP servers may send logins to private addresses
 	// Client answers what plugins ask of the server.
 	Client http.Handler
 	// Models describes a model and its provider in the words of the wire.
@@ -94,7 +95,7 @@ func Open(o Options) *Guests {
 	}
 	g.servers = mcp.Open(mcp.Options{
 		Dir: o.Place.Directory, Servers: o.Servers, Runner: o.Runner, Env: o.Env, Tokens: o.Tokens, Cache: filepath.Join(o.Cache, "mcp"),
-		Tell: o.Tell, Log: o.Log, Version: o.Version, Timeout: o.Timeout, Transport: o.Transport, Confine: o.Confine,
+		Tell: o.Tell, Log: o.Log, Version: o.Version, Timeout: o.Timeout, Transport: o.Transport, Private: o.Private, Confine: o.Confine,
 	})
 	return g
 }

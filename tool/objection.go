@@ -94,6 +94,9 @@ func (p Permission) AsWritten(rules lathe.Ruleset, i int, said lathe.Action) lat
 // Spells reports whether a rule that allows one of the patterns spells out what it must: what
 // stands beside the commands, such as "> file", is not meant by a rule that begins with a wildcard.
 func (p Permission) Spells(r lathe.Rule, i int) bool {
+	if r.Action == lathe.Allow && p.namesAnother(r) {
+		return false
+	}
 	if r.Action != lathe.Allow || r.Pattern == "*" {
 		return true
 	}
@@ -103,11 +106,27 @@ func (p Permission) Spells(r lathe.Rule, i int) bool {
 	if i >= len(p.Spelled) || p.Spelled[i] == "" {
 		return true
 	}
-	literal := r.Pattern
-	if end := strings.IndexAny(literal, "*?"); end >= 0 {
-		literal = literal[:end]
+	return strings.HasPrefix(literal(r.Pattern), p.Spelled[i])
+}
+
+// literal is a pattern up to its first wildcard.
+func literal(pattern string) string {
+	if end := strings.IndexAny(pattern, "*?"); end >= 0 {
+		return pattern[:end]
 	}
-	return strings.HasPrefix(literal, p.Spelled[i])
+	return pattern
+}
+
+// namesAnother reports whether a rule is one for another MCP server than that of the request: a_* is for
+// server a, also where there is a server a_b.
+func (p Permission) namesAnother(r lathe.Rule) bool {
+	named, begin := "", literal(r.Permission)
+	for _, s := range p.Servers {
+		if strings.HasPrefix(begin, s+"_") && len(s) > len(named) {
+			named = s
+		}
+	}
+	return named != "" && named != p.Server
 }
 
 // isBeside reports whether a pattern is no command: a file that is written, a variable that is

@@ -38,3 +38,29 @@ func TestOverlap(t *testing.T) {
 		}
 	}
 }
+
+// A rule for an MCP server allows no tool of another one whose name begins with its own; what it denies stays denied.
+func TestPermission_Servers(t *testing.T) {
+	servers := []string{"a", "a_b"}
+	rule := func(permission string, action lathe.Action) lathe.Rule {
+		return lathe.Rule{Permission: permission, Pattern: "*", Action: action}
+	}
+	for _, tt := range []struct {
+		server, name string
+		rules        lathe.Ruleset
+		want         lathe.Action
+	}{
+		{"a", "a_x", lathe.Ruleset{rule("*", lathe.Ask), rule("a_*", lathe.Allow)}, lathe.Allow},
+		{"a_b", "a_b_x", lathe.Ruleset{rule("*", lathe.Ask), rule("a_*", lathe.Allow)}, lathe.Ask},
+		{"a_b", "a_b_x", lathe.Ruleset{rule("*", lathe.Ask), rule("a_b_*", lathe.Allow)}, lathe.Allow},
+		{"a_b", "a_b_x", lathe.Ruleset{rule("*", lathe.Deny), rule("a_*", lathe.Allow)}, lathe.Deny},
+		{"a_b", "a_b_x", lathe.Ruleset{rule("*", lathe.Allow), rule("a_*", lathe.Deny)}, lathe.Deny},
+		{"a_b", "a_b_x", lathe.Ruleset{rule("*", lathe.Allow)}, lathe.Allow},
+		{"a_b", "a_b_x", lathe.Ruleset{rule("*", lathe.Ask), rule("a*", lathe.Allow)}, lathe.Allow},
+	} {
+		p := Permission{Name: tt.name, Patterns: []string{"*"}, Server: tt.server, Servers: servers}
+		if got := p.Says(tt.rules, 0); got != tt.want {
+			t.Errorf("%s under %v: %s, not %s", tt.name, tt.rules, got, tt.want)
+		}
+	}
+}

@@ -129,6 +129,10 @@ type Permission struct {
 	// Named says that rules for everything, "*", do not speak of it: only what a rule names is
 	// asked about or denied.
 	Named bool
+	// Server is how the names of tools of the same MCP server begin, and Servers how those of all of
+	// them do, without the last _. A rule that names another server does not allow the request.
+	Server  string
+	Servers []string
 	// Unread says that nobody knows what the request comes to: no rule allows it.
 	Unread bool
 }

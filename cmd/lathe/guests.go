@@ -279,7 +279,7 @@ func (s *agentSetup) invite(ctx context.Context, k *known, place workspace.Place
 		Place: place, Plugins: s.pluginsOf(k.loaded), Tools: k.loaded.Tools, Servers: serversOf(k.loaded.Config),
 		Wait: serverWait, Timeout: time.Duration(k.loaded.Config.Experimental.MCPTimeout) * time.Millisecond,
 		Runner: s.runner, Cache: vs.at.cache, Env: serviceEnv(), Tokens: vs.logins(), Log: s.app.log, Version: version,
-		Transport: proxied(), Models: s.described(place),
+		Transport: proxied(), Private: k.loaded.Config.WebFetch.Private, Models: s.described(place),
 	}
 	o.Confine, o.ConfinePlugins = s.confineServer(k.loaded.Config, place), s.confinePlugins(k.loaded.Config, place)
 	if s.app.pure {

@@ -41,7 +41,7 @@ func (a *app) mcpServers() (h *mcp.Hub, l *config.Loaded, done func() error, err
 	}
 	h = mcp.Open(mcp.Options{
 		Dir: dir, Servers: serversOf(l.Config), Runner: s.runner, Env: serviceEnv(), Tokens: s.visits.logins(), Log: a.log, Version: version, Transport: proxied(),
-		Timeout: time.Duration(l.Config.Experimental.MCPTimeout) * time.Millisecond, Confine: s.confineServer(l.Config, place),
+		Private: l.Config.WebFetch.Private, Timeout: time.Duration(l.Config.Experimental.MCPTimeout) * time.Millisecond, Confine: s.confineServer(l.Config, place),
 	})
 	return h, l, func() error { h.Close(); return s.Close() }, nil
 }

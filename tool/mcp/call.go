@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -29,13 +30,10 @@ func (h *Hub) build() []tool.Tool {
 	for _, name := range resourceTools {
 		taken[name] = "this program"
 	}
-	prefixes, resources := map[string]int{}, false
+	all, resources := h.all(), false
+	prefixes := prefixesOf(all)
 	var out []tool.Tool
-	for _, p := range h.all() {
-		prefix := sanitise(p.def.Name)
-		if prefixes[prefix]++; prefixes[prefix] > 1 { // also where the other is not connected
-			prefix += "_" + strconv.Itoa(prefixes[prefix])
-		}
+	for i, p := range all {
 		p.mu.Lock()
 		list := p.now.offers()
 		p.mu.Unlock()
@@ -45,18 +43,31 @@ func (h *Hub) build() []tool.Tool {
 		resources = resources || list.Resources
 		var clash []string
 		for _, o := range list.Tools {
-			name := toolName(prefix, o.Name)
+			name := toolName(prefixes, prefixes[i], o.Name)
 			if other, twice := taken[name]; twice {
 				clash = append(clash, fmt.Sprintf("tool %s was left out: %s has one named %s", clip(o.Name, 100), other, name))
 				continue
 			}
 			taken[name] = p.def.Name
-			out = append(out, p.tool(name, o))
+			out = append(out, p.tool(tool.Permission{Name: name, Server: prefixes[i], Servers: prefixes}, o))
 		}
 		p.clashed(clash)
 	}
 	if resources {
 		out = append(h.resourceTools(), out...)
+	}
+	return out
+}
+
+// prefixesOf are how the names of the tools of servers begin, also of those that are not connected.
+func prefixesOf(all []*peer) (out []string) {
+	for _, p := range all {
+		name := sanitise(p.def.Name)
+		prefix := name
+		for n := 2; slices.Contains(out, prefix); n++ {
+			prefix = name + "_" + strconv.Itoa(n)
+		}
+		out = append(out, prefix)
 	}
 	return out
 }
@@ -79,11 +90,12 @@ func (p *peer) clashed(list []string) {
 // A server on this machine may change any file, so its calls are framed; one that calls its tool
 // read-only is believed, because all that a lie gains is an undo that knows less, and the frame
 // costs two walks over the project. A remote server reaches no file.
-func (p *peer) tool(name string, o offer) tool.Tool {
+func (p *peer) tool(asks tool.Permission, o offer) tool.Tool {
+	asks.Patterns, asks.Always = []string{"*"}, []string{"*"}
 	about := cmp.Or(o.Description, "The tool "+line(o.Name, 100)+" of MCP server "+p.def.Name+".") // some providers want a text
-	spec := tool.Spec{Name: name, Description: about, Schema: o.Schema, Anywhere: p.def.near() && !o.ReadOnly}
+	spec := tool.Spec{Name: asks.Name, Description: about, Schema: o.Schema, Anywhere: p.def.near() && !o.ReadOnly}
 	return tool.Raw(spec, func(ctx context.Context, c *tool.Call) (tool.Result, error) {
-		if err := c.Host.Ask(ctx, tool.Permission{Name: name, Patterns: []string{"*"}, Always: []string{"*"}}); err != nil {
+		if err := c.Host.Ask(ctx, asks); err != nil {
 			return tool.Result{}, err
 		}
 		raw, err := p.call(ctx, c, o)

@@ -77,7 +77,7 @@ func FuzzOffer(f *testing.F) {
 		if o.Description != clean(o.Description) || !utf8.ValidString(o.Description) {
 			t.Errorf("description %q", o.Description)
 		}
-		if name := toolName("s", o.Name); len(name) > mostName || name != sanitise(name) {
+		if name := toolName(nil, "s", o.Name); len(name) > mostName || name != sanitise(name) {
 			t.Errorf("name %q", name)
 		}
 	})

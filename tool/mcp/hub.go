@@ -48,6 +48,9 @@ type Options struct {
 	Log  *slog.Logger // nil is silence
 	// Transport carries requests to remote servers; nil is one without a proxy.
 	Transport http.RoundTripper
+	// Private lets servers send logins to private addresses. Without it all but the server's own origin
+	// must be public.
+	Private bool
 	// Version is how this program calls itself to servers.
 	Version string
 	// Timeout is that of servers which have none of their own; 0 is [DefaultTimeout].

@@ -53,6 +53,24 @@ func TestHub_Tools(t *testing.T) {
 	}
 }
 
+// A server cannot take the name or the rules of another one's tool by how it calls its own.
+func TestHub_NamesOfTwo(t *testing.T) {
+	w := open(t, []mcp.Server{good(t, "s"), good(t, "s_where")})
+	got := w.ready()
+	for name, want := range map[string]bool{"s_where_echo": true, "s_where-am_I": true, "s_where_am_I": false, "s_where_where_am_I": true} {
+		if slices.Contains(got, name) != want {
+			t.Errorf("whether there is a tool %s is not %v: %v", name, want, got)
+		}
+	}
+	d := &desk{}
+	if _, err := w.call(t.Context(), d, "s_where_echo", `{"text":""}`); err != nil {
+		t.Fatal(err)
+	}
+	if a := d.asked[0]; a.Server != "s_where" || !slices.Equal(a.Servers, []string{"s", "s_where"}) {
+		t.Errorf("asked %+v", a)
+	}
+}
+
 func TestHub_Permission(t *testing.T) {
 	w := open(t, []mcp.Server{good(t, "s")})
 	w.ready()

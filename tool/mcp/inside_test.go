@@ -57,12 +57,20 @@ func TestToolName(t *testing.T) {
 	for _, c := range [][3]string{
 		{"my server", "get.it", "my_server_get_it"}, {"a", "😀", "a___"}, {"ä", "é", "___"}, {"a-b_C", "9", "a-b_C_9"},
 	} {
-		if got := toolName(c[0], c[1]); got != c[2] {
+		if got := toolName([]string{sanitise(c[0])}, sanitise(c[0]), c[1]); got != c[2] {
 			t.Errorf("%v: got %s", c, got)
 		}
 	}
+	both := []string{"a", "a_b", "a_b_c"}
+	for _, c := range [][3]string{
+		{"a", "b_c", "a_b-c"}, {"a_b", "c", "a_b_c"}, {"a", "b_c_d", "a_b-c_d"}, {"a_b", "c_d", "a_b_c-d"}, {"a_b_c", "d", "a_b_c_d"}, {"a", "bc", "a_bc"},
+	} {
+		if got := toolName(both, c[0], c[1]); got != c[2] {
+			t.Errorf("%v beside others: got %s", c, got)
+		}
+	}
 	long := strings.Repeat("x", 70)
-	a, b := toolName("s", long+"a"), toolName("s", long+"b")
+	a, b := toolName(nil, "s", long+"a"), toolName(nil, "s", long+"b")
 	if len(a) != mostName || len(b) != mostName || a == b {
 		t.Errorf("%s and %s", a, b)
 	}

@@ -164,7 +164,7 @@ func (p *peer) register(ctx context.Context, a *authority, redirect string) (*cl
 	r, err := oauthex.RegisterClient(ctx, a.meta.RegistrationEndpoint, &oauthex.ClientRegistrationMetadata{
 		RedirectURIs: []string{redirect}, ClientName: "lathe", GrantTypes: []string{"authorization_code", "refresh_token"},
 		ResponseTypes: []string{"code"}, TokenEndpointAuthMethod: "none", Scope: p.def.OAuth.Scope, ApplicationType: "native",
-	}, p.hub.web())
+	}, p.web())
 	if err != nil {
 		return nil, lathe.Errorf(lathe.Unavailable, "MCP server %s does not register this program: %s. Set \"oauth\": {\"clientId\": …} for it in the settings", p.def.Name, p.show(err))
 	}

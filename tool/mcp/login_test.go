@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"os/exec"
@@ -347,5 +348,53 @@ func TestTokens_Faults(t *testing.T) {
 	}
 	if l, err := mcp.OpenTokens(path).Login("g", "x"); l != mcp.LoggedOut || err != nil {
 		t.Error(l, err)
+	}
+}
+
+// A server that sends its login to another origin reaches no private address by it, in none of the ways it can say
+// so. Where private addresses are allowed, it does.
+func TestLogin_StaysPublic(t *testing.T) {
+	for name, answers := range map[string]func(w http.ResponseWriter, r *http.Request, self, trap string){
+		"by its refusal": func(w http.ResponseWriter, _ *http.Request, _, trap string) {
+			w.Header().Set("WWW-Authenticate", `Bearer resource_metadata="`+trap+`/meta"`)
+			w.WriteHeader(http.StatusUnauthorized)
+		},
+		"by its metadata": func(w http.ResponseWriter, r *http.Request, self, trap string) {
+			if strings.HasPrefix(r.URL.Path, "/.well-known/oauth-protected-resource") {
+				w.Header().Set("Content-Type", "application/json")
+				_, _ = fmt.Fprintf(w, `{"resource":%q,"authorization_servers":[%q]}`, self+"/mcp", trap)
+				return
+			}
+			w.WriteHeader(http.StatusUnauthorized)
+		},
+		"by a redirect": func(w http.ResponseWriter, r *http.Request, _, trap string) {
+			if strings.HasPrefix(r.URL.Path, "/.well-known/") {
+				http.Redirect(w, r, trap+r.URL.Path, http.StatusFound)
+				return
+			}
+			w.WriteHeader(http.StatusUnauthorized)
+		},
+	} {
+		for _, private := range []bool{false, true} {
+			t.Run(fmt.Sprint(name, ", allowed: ", private), func(t *testing.T) {
+				calls := make(chan string, 100)
+				trap := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					calls <- r.URL.Path
+					http.NotFound(w, r)
+				}))
+				defer trap.Close()
+				var self string
+				s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { answers(w, r, self, trap.URL) }))
+				defer s.Close()
+				self = s.URL
+				w := open(t, []mcp.Server{{Name: "g", URL: s.URL + "/mcp", OAuth: mcp.OAuth{CallbackPort: freePort(t)}}}, func(o *mcp.Options) {
+					o.Tokens, o.Private = mcp.OpenTokens(filepath.Join(t.TempDir(), "auth.json")), private
+				})
+				_, _, err := w.hub.BeginLogin(t.Context(), "g")
+				if reached := len(calls) > 0; reached != private {
+					t.Errorf("the other address was reached: %v (%v)", reached, err)
+				}
+			})
+		}
 	}
 }

@@ -28,8 +28,13 @@ type authority struct {
 const authTime = 20 * time.Second
 
 // web is a client for all that is asked of others than the server itself: without its headers.
-func (h *Hub) web() *http.Client {
-	return &http.Client{Transport: smallAnswers{h.o.Transport}, Timeout: authTime, CheckRedirect: redirected}
+func (p *peer) web() *http.Client {
+	home, err := url.Parse(p.def.URL)
+	if err != nil {
+		home = &url.URL{} // nobody's origin
+	}
+	t := outward{base: p.hub.o.Transport, home: home, private: p.hub.o.Private}
+	return &http.Client{Transport: smallAnswers{t}, Timeout: authTime, CheckRedirect: redirected}
 }
 
 // smallAnswers bounds what is read of an answer.
@@ -57,7 +62,7 @@ func (p *peer) denied(ctx context.Context, challenge string) error {
 // authority looks for who gives the tokens: as the refusal of the server says, in the places where
 // that is published, or at the server itself, as the first version of the protocol had it.
 func (p *peer) authority(ctx context.Context, challenge string) (*authority, error) {
-	web := p.hub.web()
+	web := p.web()
 	home, err := url.Parse(p.def.URL)
 	if err != nil {
 		return nil, errors.New("its address cannot be read")
@@ -138,7 +143,7 @@ func (p *peer) probe(ctx context.Context) string {
 		return ""
 	}
 	req.Header.Set("Accept", "text/event-stream")
-	resp, err := p.hub.web().Do(req)
+	resp, err := p.web().Do(req)
 	if err != nil {
 		return ""
 	}
@@ -192,7 +197,7 @@ func (p *peer) exchange(ctx context.Context, a *authority, c *client, form url.V
 	if basic {
 		req.SetBasicAuth(url.QueryEscape(c.ID), url.QueryEscape(c.Secret))
 	}
-	web := p.hub.web()
+	web := p.web()
 	web.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse } // the secrets are for this address
 	resp, err := web.Do(req)
 	if err != nil {

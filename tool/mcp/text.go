@@ -28,10 +28,17 @@ func sanitise(s string) string {
 // mostName is the longest name of a tool that every provider takes.
 const mostName = 64
 
-// toolName is the name under which a model knows a tool. One that is too long for providers ends
-// in a mark of the whole, so that two of them stay two.
-func toolName(server, name string) string {
-	full := sanitise(server) + "_" + sanitise(name)
+// toolName is the name under which a model knows a tool of the server with a prefix. One that would
+// begin like those of another server has - there instead of _: server a with a tool b_c beside a server a_b
+// could else take the name, and the rules, of that one's tool c. One that is too long for providers ends in a mark of
+// the whole, so that two of them stay two.
+func toolName(prefixes []string, prefix, name string) string {
+	full := prefix + "_" + sanitise(name)
+	for _, other := range prefixes {
+		if len(other) > len(prefix) && strings.HasPrefix(full, other+"_") {
+			full = full[:len(other)] + "-" + full[len(other)+1:]
+		}
+	}
 	if len(full) <= mostName {
 		return full
 	}
