@@ -114,6 +114,9 @@ func overlay(m Mount) (int, error) {
 	if err := unix.FsconfigSetFlag(fs, "userxattr"); err != nil {
 		return -1, err
 	}
+	// With the end of the command the kernel would write out the whole file system below. Kernels
+	// before 5.10 do not know it.
+	_ = unix.FsconfigSetFlag(fs, "volatile")
 	if err := unix.FsconfigCreate(fs); err != nil {
 		return -1, err
 	}

@@ -83,8 +83,8 @@ type MountType string
 const (
 	// BindMount shows Source at Target.
 	BindMount MountType = "bind"
-	// OverlayMount shows Source at Target; changes go to Upper, which needs the empty folder Work
-	// on the same file system. The kernel leaves a folder without permissions in Work.
+	// OverlayMount shows Source at Target; changes go to Upper. Work is a folder on the same file
+	// system that is made for the command and removed after it: no other command may have it meanwhile.
 	OverlayMount MountType = "overlay"
 	// LinkMount shows the symlink Source in place of the file Target. Programs follow it, and those
 	// that replace a file where a link leads to do so there, which a mount of a file does not let them.

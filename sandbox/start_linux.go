@@ -87,12 +87,17 @@ func (r *Runner) launchIn(own bool, c Command, s streams) (*launched, error) {
 	t := &launched{control: ours, over: make(chan struct{}), empty: make(chan struct{}), listed: make(chan []Process)}
 	err = errNoSession
 	if r.shares(c) {
-		err = t.join(r, c, own, theirs, s)
+		if err = c.Profile.makeWork(); err == nil {
+			err = t.join(r, c, own, theirs, s)
+		}
 	}
 	if errors.Is(err, errNoSession) {
-		err = t.begin(r, c, own, theirs, s)
+		if err = c.Profile.makeWork(); err == nil {
+			err = t.begin(r, c, own, theirs, s)
+		}
 	}
 	if err != nil {
+		c.Profile.removeWork()
 		return nil, errors.Join(err, ours.Close())
 	}
 	go t.listen()
@@ -297,6 +302,7 @@ func (t *launched) listen() {
 	if t.network != nil {
 		t.network.close()
 	}
+	t.profile.removeWork()
 	close(t.empty)
 }
 

@@ -6,7 +6,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/lathe-agent/lathe/sandbox"
 )
@@ -42,8 +44,8 @@ func (f *confinement) addCaches(p *sandbox.Profile, at folders, root string) {
 		dir := filepath.Join(own, strings.TrimLeft(filepath.Base(target), ".")+"-"+hex.EncodeToString(sum[:4]))
 		switch {
 		case overlays:
-			m := sandbox.Mount{Type: sandbox.OverlayMount, Source: target, Target: target, Upper: filepath.Join(dir, "upper"), Work: filepath.Join(dir, "work")}
-			if os.MkdirAll(m.Upper, 0o700) == nil && os.MkdirAll(m.Work, 0o700) == nil {
+			m := sandbox.Mount{Type: sandbox.OverlayMount, Source: target, Target: target, Upper: filepath.Join(dir, "upper"), Work: filepath.Join(dir, "work", strconv.FormatInt(time.Now().UnixNano(), 36))}
+			if os.MkdirAll(m.Upper, 0o700) == nil {
 				p.Mounts, targets = append(p.Mounts, m), append(targets, target)
 			}
 		case c.variable != "":

@@ -10,12 +10,16 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/lathe-agent/lathe/config"
 	"github.com/lathe-agent/lathe/sandbox"
+	"github.com/lathe-agent/lathe/tool"
+	"github.com/lathe-agent/lathe/workspace/secret"
 )
 
 // poisoned has what a command could put where the user's own tools execute it.
@@ -103,6 +107,9 @@ func TestSweepOverlays(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := os.WriteFile(path+"/c/file", make([]byte, 1000), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(os.MkdirAll(path+"/c/mod/fixed", 0o700), os.WriteFile(path+"/c/mod/fixed/f", nil, 0o400), os.Chmod(path+"/c/mod/fixed", 0o500), os.Chmod(path+"/c/work/work", 0)); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.Chtimes(path, now.Add(-age), now.Add(-age)); err != nil {
@@ -244,4 +251,84 @@ func zipped(t testing.TB, files map[string]string) string {
 		t.Fatal(err)
 	}
 	return out.String()
+}
+
+// What overlays and hidden places add to the start of a command: twelve caches, forty places.
+func BenchmarkConfine_Home(b *testing.B) {
+	for _, name := range []string{"bare", "caches", "places", "both"} {
+		b.Run(name, func(b *testing.B) {
+			base := b.TempDir()
+			dirs := []string{base + "/project"}
+			if name == "caches" || name == "both" {
+				for _, c := range knownCaches()[:12] {
+					dirs = append(dirs, filepath.Join(base, "home", filepath.FromSlash(c.home), c.cache))
+				}
+			}
+			if name == "places" || name == "both" {
+				for _, place := range secret.Find(base+"/home", nil)[:40] {
+					dirs = append(dirs, place.Path)
+				}
+			}
+			for _, dir := range dirs {
+				if err := os.MkdirAll(dir, 0o755); err != nil {
+					b.Fatal(err)
+				}
+			}
+			a := newApp()
+			a.env = func(name string) string {
+				return map[string]string{"HOME": base + "/home", "LATHE_DATA": base + "/data"}[name]
+			}
+			r := sandbox.Open(sandbox.Config{Launcher: sandbox.Self()})
+			f := a.newConfinement(r.Kernel)
+			defer func() { f.close(); _ = r.Close() }()
+			call := &tool.Call{Agent: "build", Dir: base + "/project", Root: base + "/project"}
+			least := time.Hour // the machine may be busy with other things
+			for b.Loop() {
+				began := time.Now()
+				p, err := f.profile(config.Config{}, call, tool.Line{})
+				if err != nil {
+					b.Fatal(err)
+				}
+				if res, err := r.Run(b.Context(), sandbox.Command{Path: "/bin/true", Dir: call.Dir, Profile: p}, func([]byte) {}); err != nil || res.Exit != 0 {
+					b.Fatal(res, err)
+				}
+				least = min(least, time.Since(began))
+			}
+			b.ReportMetric(float64(least.Microseconds())/1000, "least-ms")
+		})
+	}
+}
+
+// Commands of one project that run at the same time can all write to its caches, and see what those
+// before them wrote; nothing is left of what their overlays worked in.
+func TestCaches_Together(t *testing.T) {
+	confinable(t)
+	b := newBox(t, nil)
+	b.put("home/.npm/base", "x")
+	dir := b.base + "/project"
+	if res, _ := b.in(dir, "build", "true", config.Config{}); res.Sandbox.Guard != sandbox.Bound || !b.confine.overlays(folders{data: b.base + "/data"}) {
+		t.Skip("this machine makes no overlays")
+	}
+	var wg sync.WaitGroup
+	for i := range 3 {
+		wg.Go(func() {
+			n := strconv.Itoa(i)
+			// All mounts are made before the first writes.
+			res, out := b.in(dir, "build", "touch ../temp/at"+n+"; until [ -e ../temp/at0 ] && [ -e ../temp/at1 ] && [ -e ../temp/at2 ]; do sleep 0.01; done; mkdir ~/.npm/d"+n+" && echo x > ~/.npm/d"+n+"/f && echo y >> ~/.npm/base && rm ~/.npm/d"+n+"/f", config.Config{})
+			if res.Exit != 0 {
+				t.Errorf("%+v %s", res, out)
+			}
+		})
+	}
+	wg.Wait()
+	if res, out := b.in(dir, "build", "ls ~/.npm | tr '\\n' ' '", config.Config{}); out != "base d0 d1 d2 " {
+		t.Errorf("%+v %s", res, out)
+	}
+	if err := b.runner.Close(); err != nil {
+		t.Fatal(err)
+	}
+	left, err := filepath.Glob(b.base + "/data/overlay/*/*/work/*")
+	if err != nil || len(left) > 0 {
+		t.Errorf("left are %v, %v", left, err)
+	}
 }

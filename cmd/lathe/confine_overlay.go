@@ -115,7 +115,7 @@ func sweepOverlays(ctx context.Context, dir string, now time.Time, most int64) {
 				continue
 			}
 		}
-		_ = os.RemoveAll(p.path) // the rest goes another day
+		_ = sandbox.RemoveTree(p.path) // the rest goes another day
 	}
 }
 

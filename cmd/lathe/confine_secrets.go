@@ -138,8 +138,11 @@ func (f *confinement) reachAgents(p *sandbox.Profile, box config.Sandbox, line t
 			p.Sockets, p.Show = append(p.Sockets, path), append(p.Show, path)
 		}
 	}
+	agent := f.app.env("SSH_AUTH_SOCK")
 	if box.SSHAgent == nil && logsIn || box.SSHAgent != nil && *box.SSHAgent {
-		show(f.app.env("SSH_AUTH_SOCK"))
+		show(agent)
+	} else if fileExists(agent) {
+		p.Hide = append(p.Hide, agent) // it may lie in a folder that can be written
 	}
 	if !logsIn {
 		return

@@ -1,0 +1,46 @@
+package sandbox
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// RemoveTree removes a folder with all below it, also where permissions are in the way: tools make
+// folders of caches read-only, and the kernel those that overlays work in.
+func RemoveTree(dir string) error {
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || !e.IsDir() {
+			return nil // what cannot be read cannot be removed, which is said below
+		}
+		if info, err := e.Info(); err == nil && info.Mode().Perm()&0o700 != 0o700 {
+			_ = os.Chmod(path, 0o700)
+		}
+		return nil
+	})
+	return errors.Join(err, os.RemoveAll(dir))
+}
+
+// makeWork makes the folders that overlays work in. A second overlay must not be given that of
+// another, and none that one was in before: see [Mount].
+func (p Profile) makeWork() error {
+	p.removeWork()
+	for _, m := range p.Mounts {
+		if m.Type == OverlayMount {
+			if err := os.MkdirAll(m.Work, 0o700); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// removeWork removes them again.
+func (p Profile) removeWork() {
+	for _, m := range p.Mounts {
+		if m.Type == OverlayMount {
+			_ = RemoveTree(m.Work) // what is left is empty
+		}
+	}
+}
