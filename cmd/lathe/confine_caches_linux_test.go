@@ -73,6 +73,10 @@ func TestCaches_NotPoisoned(t *testing.T) {
 			t.Errorf("another project: %s", out)
 		}
 	}
+	if res, _ := b.line(dir, "build", "echo evil > ../"+poisoned["npx"], config.Config{}, tool.Line{Reads: true}); res.Exit == 0 {
+		t.Error("a line that is said to read writes")
+	}
+	runs("good")
 	if b.in(dir, "build", script.String(), config.Config{Sandbox: config.Sandbox{Mode: "off"}}); !t.Failed() {
 		runs("evil")
 	}

@@ -18,7 +18,9 @@ import (
 // guardHome keeps a command from the user's credentials and from the caches of tools.
 func (f *confinement) guardHome(p *sandbox.Profile, call *tool.Call, at folders, box config.Sandbox, line tool.Line) {
 	f.hideSecrets(p, at, box.Read, openedTo(box.Credentials, line))
-	f.addCaches(p, at, rootOf(call))
+	if !line.Reads { // else the caches stay read-only: overlays take time to make
+		f.addCaches(p, at, rootOf(call))
+	}
 	if p.Network.None() {
 		return
 	}
