@@ -29,7 +29,7 @@ func Edit(path string, change json.RawMessage) error {
 		return lathe.Errorf(lathe.Unavailable, "%s cannot be written while commands of a model run, from which the name is kept; wait for them, or end those in the background. Nothing was changed", path)
 	}
 	if before != nil && err != nil || err != nil && !absent(err) {
-		return lathe.Errorf(lathe.Unavailable, "%s cannot be read: %s; nothing was changed", path, errText(err))
+		return lathe.Errorf(codeOf(err), "%s cannot be read: %s; nothing was changed", path, errText(err))
 	}
 	out, err := editText(path, text, change)
 	if err != nil {
@@ -39,9 +39,21 @@ func Edit(path string, change json.RawMessage) error {
 		return nil
 	}
 	if err := replaceFile(target, out, before); err != nil {
-		return lathe.Errorf(lathe.CodeOf(err), "%s cannot be written: %w; nothing was changed", path, err)
+		code := lathe.CodeOf(err)
+		if errors.Is(err, fs.ErrPermission) {
+			code = lathe.Denied
+		}
+		return lathe.Errorf(code, "%s cannot be written: %w; nothing was changed", path, err)
 	}
 	return nil
+}
+
+// codeOf tells files that whoever asks may not use from a disk that fails.
+func codeOf(err error) lathe.Code {
+	if errors.Is(err, fs.ErrPermission) {
+		return lathe.Denied
+	}
+	return lathe.Unavailable
 }
 
 // linkTarget is where a file lies that may be reached through links, so that a link stays

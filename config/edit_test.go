@@ -171,3 +171,20 @@ func TestReplaceFile_Changed(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A file that whoever asks may not write is their mistake, not a failure of the disk.
+func TestEdit_Denied(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("the administrator may write everywhere")
+	}
+	w := newWorld(t)
+	w.write("closed/x", "")
+	if err := os.Chmod(w.path("closed"), 0o500); err != nil {
+		t.Fatal(err)
+	}
+	equal(t, lathe.CodeOf(Edit(w.path("closed/lathe.json"), []byte(`{"model": "a/b"}`))), lathe.Denied)
+	if err := os.Chmod(w.path("closed/x"), 0); err != nil {
+		t.Fatal(err)
+	}
+	equal(t, lathe.CodeOf(Edit(w.path("closed/x"), []byte(`{"model": "a/b"}`))), lathe.Denied)
+}
