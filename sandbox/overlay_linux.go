@@ -22,7 +22,7 @@ func CanOverlay(dir string) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.RemoveAll(probe) }() // what is left is empty
+	defer func() { _ = RemoveTree(probe) }() // what is left is empty
 	for _, name := range []string{"lower", "upper", "work"} {
 		if err := os.Mkdir(filepath.Join(probe, name), 0o700); err != nil {
 			return err

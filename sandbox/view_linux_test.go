@@ -165,3 +165,15 @@ func TestConfine_Mounts(t *testing.T) {
 		}
 	})
 }
+
+// To ask for overlays leaves nothing behind.
+func TestCanOverlay(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "overlay")
+	err := sandbox.CanOverlay(dir)
+	if left, _ := os.ReadDir(dir); len(left) > 0 {
+		t.Errorf("left is %v", left)
+	}
+	if err != nil {
+		t.Skip(err)
+	}
+}
