@@ -10,6 +10,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/model"
+	"github.com/lathe-agent/lathe/tool"
 	"github.com/lathe-agent/lathe/workspace/snapshot"
 )
 
@@ -426,10 +427,10 @@ func (c *compressing) compare(words string) {
 // keepHistory writes the whole conversation to a file, in which the model can look things up. It
 // is a help, so that a failure is only noted.
 func (c *compressing) keepHistory() {
-	dir := c.engine.outputs
-	if dir == "" {
+	if c.engine.outputs == "" {
 		return
 	}
+	dir := tool.Output{Dir: c.engine.outputs}.Of(c.session.ID).Dir
 	said := appendSaid(nil, c.state.messages[:slices.Index(c.state.messages, c.request)])
 	path := filepath.Join(dir, string(lathe.PrefixTool)+"_history_"+string(c.session.ID)+".txt")
 	err := os.MkdirAll(dir, 0o700)

@@ -153,12 +153,12 @@ func (t *task) report(ctx context.Context) (tool.Report, error) {
 	}
 	r := reported(t.child, t.agent.Steps, page.Messages)
 	r.Metadata = t.metadata()
-	return e.shortened(r), nil
+	return e.shortened(r, t.child.Parent), nil
 }
 
 // shortened keeps the whole of a long report in a file.
-func (e *Engine) shortened(r tool.Report) tool.Report {
-	out := tool.Output{Dir: e.outputs, Limits: tool.Limits{Bytes: reportBytes}}
+func (e *Engine) shortened(r tool.Report, parent lathe.SessionID) tool.Report {
+	out := tool.Output{Dir: e.outputs, Limits: tool.Limits{Bytes: reportBytes}}.Of(parent)
 	cut, err := out.Cut(tool.Spec{Name: taskName}, tool.Result{Output: r.Text, Metadata: r.Metadata})
 	if err != nil {
 		e.log.Warn("a report was cut and could not be kept", "session", r.Session, "error", err)
@@ -203,7 +203,7 @@ func (e *Engine) tellParent(ctx context.Context, child lathe.Session, history []
 		r.State = tool.TaskCutOff
 		r.Text = strings.Replace(r.Text, stoppedWords, "The program ended before it was done. task_id goes on with it.", 1)
 	}
-	r = e.shortened(r)
+	r = e.shortened(r, parent.ID)
 	p := Prompt{Agent: parent.Agent, NoReply: live && r.State == tool.TaskCancelled}
 	if m := parent.Model; m != nil {
 		p.Model = &lathe.ModelRef{Provider: m.Provider, Model: m.ID}

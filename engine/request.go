@@ -72,7 +72,7 @@ func (e *Engine) sampleFor(ctx context.Context, at workspace.Place, u *held) (s 
 	if s.settings, s.err = e.setup.Settings(ctx, at); s.err != nil {
 		return s
 	}
-	s.output = tool.Output{Dir: e.outputs, Limits: s.settings.Limits}
+	s.output = tool.Output{Dir: e.outputs, Limits: s.settings.Limits}.Of(u.Session)
 	if s.agent, s.err = s.settings.agent(said.Agent); s.err != nil {
 		return s
 	}

@@ -155,7 +155,7 @@ var machine = regexp.MustCompile(`Machine: \d+ cores[^"\\]*`)
 var callID = regexp.MustCompile(`\b01[0-9A-HJKMNP-TV-Z]{24}\b`)
 
 // outputFile is where a long output was put.
-var outputFile = regexp.MustCompile(`/\S*/outputs/tool_[0-9A-Za-z]+`)
+var outputFile = regexp.MustCompile(`/\S*/outputs/(?:[^/\s"]+/)?tool_[0-9A-Za-z]+`)
 
 // name numbers things of a kind in the order in which they come.
 func (s *shown) name(kind, id string) string {

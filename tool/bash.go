@@ -131,7 +131,7 @@ func (b *bash) run(ctx context.Context, c *Call, in bashInput) (Result, error) {
 	if profile, err = leaveSandbox(ctx, c, in, profile); err != nil {
 		return Result{}, err
 	}
-	p := b.newPrinted(func(meta json.RawMessage) { c.Host.Progress("", meta) })
+	p := b.newPrinted(c.Session, func(meta json.RawMessage) { c.Host.Progress("", meta) })
 	res, err := b.Runner.Run(ctx, sandbox.Command{
 		Path: b.shell().path, Args: b.shell().args(in.Command), Dir: dir.Path, Env: env, Timeout: timeout, Rest: b.Rest, Profile: profile,
 	}, p.write)

@@ -66,7 +66,7 @@ func (s *Shell) Run(ctx context.Context, in Typed, show func(metadata json.RawMe
 	if err != nil {
 		return Result{}, err
 	}
-	p := b.newPrinted(show)
+	p := b.newPrinted(in.Session, show)
 	res, err := b.Runner.Run(ctx, sandbox.Command{
 		Path: sh.path, Args: sh.asUser(dir, in.Command), Dir: dir, Env: env, Rest: b.Rest, Profile: profile, Own: true,
 	}, p.write)

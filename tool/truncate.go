@@ -156,6 +156,14 @@ func partOf(line string, most int, tail bool) int {
 	return n
 }
 
+// Of keeps the files of a session in a folder of its own, which is all that its commands see of them.
+func (o Output) Of(session lathe.SessionID) Output {
+	if o.Dir != "" && session != "" {
+		o.Dir = filepath.Join(o.Dir, string(session))
+	}
+	return o
+}
+
 // save writes the text to a file of its own. It appears under its name only when it is whole.
 func (o Output) save(text string) (path string, err error) {
 	ids := o.IDs
@@ -182,8 +190,8 @@ func (o Output) save(text string) (path string, err error) {
 }
 
 // Prune deletes the files of [Output] in dir that were last written before a time, also
-// halves that a dead process left, and returns how many. Other files stay. A file that
-// cannot be deleted does not keep the others from it.
+// halves that a dead process left, and returns how many: in dir and in the folders of sessions, which go
+// with their last file. Other files stay. A file that cannot be deleted does not keep the others from it.
 func Prune(dir string, before time.Time) (int, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -195,6 +203,12 @@ func Prune(dir string, before time.Time) (int, error) {
 	}
 	n := 0
 	for _, e := range entries {
+		if e.IsDir() && strings.HasPrefix(e.Name(), string(lathe.PrefixSession)+"_") {
+			gone, err := Prune(filepath.Join(dir, e.Name()), before)
+			n, failed = n+gone, append(failed, err)
+			_ = os.Remove(filepath.Join(dir, e.Name())) // it stays while it has files
+			continue
+		}
 		if !strings.HasPrefix(e.Name(), string(lathe.PrefixTool)+"_") || !e.Type().IsRegular() {
 			continue
 		}
@@ -208,8 +222,8 @@ func Prune(dir string, before time.Time) (int, error) {
 			failed = append(failed, err)
 		}
 	}
-	if len(failed) > 0 {
-		return n, fmt.Errorf("prune outputs: %w", errors.Join(failed...))
+	if err := errors.Join(failed...); err != nil {
+		return n, fmt.Errorf("prune outputs: %w", err)
 	}
 	return n, nil
 }

@@ -208,7 +208,7 @@ func (f *confinement) fill(p *sandbox.Profile, call *tool.Call, at folders, extr
 	p.Write = append(p.Write, extra...)
 	p.Write = append(p.Write, temporary(f.app.env)...)
 	f.homeNames(p)
-	f.hideOwn(p, at)
+	f.hideOwn(p, at, tool.Output{Dir: at.outputs()}.Of(call.Session).Dir)
 	p.Aside = filepath.Join(at.data, "refused")
 	p.Sockets = slices.Compact(append([]string{root, call.Dir}, extra...))
 	if !p.Network.Limited { // they look names up, for whoever asks

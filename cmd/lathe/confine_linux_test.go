@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/config"
 	"github.com/lathe-agent/lathe/sandbox"
 	"github.com/lathe-agent/lathe/tool"
@@ -17,6 +18,7 @@ import (
 
 // box is a machine with a home and a project, and commands in it.
 type box struct {
+	session lathe.SessionID // "" is that of a command without one
 	*app
 	t       testing.TB
 	base    string
@@ -69,7 +71,7 @@ func (b *box) line(dir, agent, script string, c config.Config, line tool.Line) (
 	if _, err := os.Lstat(filepath.Join(dir, ".git")); err != nil {
 		root = "/"
 	}
-	p, err := b.confine.profile(c, &tool.Call{Agent: agent, Dir: dir, Root: root}, line)
+	p, err := b.confine.profile(c, &tool.Call{Session: b.session, Agent: agent, Dir: dir, Root: root}, line)
 	if err != nil {
 		b.t.Fatal(err)
 	}

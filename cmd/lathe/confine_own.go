@@ -21,7 +21,7 @@ func (f *confinement) hideOwn(p *sandbox.Profile, at folders, show ...string) {
 	if at.db != "" {
 		p.Hide = append(p.Hide, at.db, at.db+"-wal", at.db+"-shm", at.db+"-journal", at.blobs())
 	}
-	p.Show = append(p.Show, at.outputs(), at.skills())
+	p.Show = append(p.Show, at.skills())
 	for _, dir := range namesIn(f.app.userDir(), "lathe", "opencode") {
 		p.Hide = append(p.Hide, dir)
 		p.Show = append(p.Show, namesIn(dir, "skill", "skills")...)

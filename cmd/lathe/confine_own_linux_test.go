@@ -14,11 +14,12 @@ import (
 func TestConfineOwn(t *testing.T) {
 	confinable(t)
 	b := newBox(t, nil)
+	b.session = "ses_own"
 	secrets := []string{
 		"data/auth.json", "data/lathe.db", "data/blobs/a", "data/state/server-password", "data/log/lathe.log", "data/mcp-auth.json", "data/snapshot/x",
-		"data/owners/a.sock", "data/tmp/ses_other/file", "home/.config/lathe/lathe.json", "home/.config/opencode/opencode.json",
+		"data/owners/a.sock", "data/tmp/ses_other/file", "data/tool-output/ses_other/tool_1", "home/.config/lathe/lathe.json", "home/.config/opencode/opencode.json",
 	}
-	open := []string{"data/tool-output/tool_1", "data/cache/skills/x/SKILL.md", "home/.config/lathe/skill/y/SKILL.md"}
+	open := []string{"data/tool-output/ses_own/tool_1", "data/cache/skills/x/SKILL.md", "home/.config/lathe/skill/y/SKILL.md"}
 	var scripts []string
 	for _, name := range append(open, secrets...) {
 		path := filepath.Join(b.base, name)
