@@ -182,6 +182,7 @@ func TestEdit_Denied(t *testing.T) {
 	if err := os.Chmod(w.path("closed"), 0o500); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = os.Chmod(w.path("closed"), 0o700) }) // so that it can be removed
 	equal(t, lathe.CodeOf(Edit(w.path("closed/lathe.json"), []byte(`{"model": "a/b"}`))), lathe.Denied)
 	if err := os.Chmod(w.path("closed/x"), 0); err != nil {
 		t.Fatal(err)
