@@ -24,6 +24,7 @@ const reference = "opencode-ai@1.18.33"
 func TestTerminalClient(t *testing.T) {
 	client := fetched(t)
 	w := newTerminal(t, client, strings.Join([]string{
+		`call read {"filePath":"notes.txt"}`, "finish tool-calls", "--", // or it is not overwritten
 		`text "Let me write that."`, `call write {"filePath":"notes.txt","content":"three\n"}`, "finish tool-calls", "--",
 		`text "Written: the file has one line now."`, "finish stop", "--",
 		`text "The second answer."`, "finish stop",
