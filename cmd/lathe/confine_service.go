@@ -15,7 +15,11 @@ import (
 // confineServer is what each MCP server of a directory is confined to.
 func (s *agentSetup) confineServer(c config.Config, place workspace.Place) func(mcp.Server) (sandbox.Profile, error) {
 	return func(server mcp.Server) (sandbox.Profile, error) {
-		return s.confine.service(c, place, c.MCP[server.Name].Sandbox, server.Command)
+		known := c.MCP[server.Name]
+		if !slices.Equal(known.Command, server.Command) { // a client added it under the same name
+			known = config.MCPServer{}
+		}
+		return s.confine.service(c, place, known.Sandbox, server.Command)
 	}
 }
 

@@ -69,6 +69,7 @@ test("sessions are listed, changed, forked and removed", async (t) => {
 
 test("a call asks for permission, and is undone and redone", async (t) => {
   const w = await begin(t, [
+    'call read {"filePath":"notes.txt"}', "finish tool-calls", "--", // or it is not overwritten
     'call write {"filePath":"notes.txt","content":"three\\n"}', "finish tool-calls", "--", 'text "Written."', "finish stop",
   ].join("\n"), { "lathe.json": '{"permission":{"edit":"ask"}}' })
   const events = await listen(w)
@@ -80,7 +81,7 @@ test("a call asks for permission, and is undone and redone", async (t) => {
   const m = ok(await answer)
   assert.deepEqual(texts(m), ["Written."])
   const all = ok(await w.v1.session.messages({ path: { id: s.id } }))
-  const call = all.flatMap((x) => x.parts).find((p) => p.type === "tool")
+  const call = all.flatMap((x) => x.parts).find((p) => p.tool === "write")
   assert.equal(call.state.status, "completed")
   const patch = all.flatMap((x) => x.parts).find((p) => p.type === "patch")
   assert.deepEqual(patch.files, [w.dir + "/notes.txt"])
@@ -182,7 +183,7 @@ finish stop
   const call = messages.flatMap((m) => m.parts).find((p) => p.type === "tool")
   assert.equal(call.tool, "own_sessions")
   assert.equal(call.state.status, "completed", call.state.error)
-  assert.match(call.state.output, /With a server/)
+  assert.match(call.state.output, /No sessions/) // a server that a client adds is confined, and our own data hidden from it
   assert.equal(ok(await w.v1.mcp.disconnect({ path: { name: "own" } })), true)
   assert.deepEqual(ok(await w.v2.mcp.status()), { own: { status: "disabled" } })
   assert.equal(ok(await w.v1.mcp.connect({ path: { name: "own" } })), true)
