@@ -157,14 +157,17 @@ func (f *confinement) reachAgents(p *sandbox.Profile, box config.Sandbox, line t
 	}
 }
 
-// plainOptions are the options of git that name no program and no other place.
-var plainOptions = map[string]bool{
-	"-u": true, "--set-upstream": true, "--force": true, "-f": true, "--force-with-lease": true, "--tags": true, "-t": true, "--no-tags": true, "--follow-tags": true,
-	"--all": true, "-a": true, "--delete": true, "-d": true, "--dry-run": true, "-n": true, "--verbose": true, "-v": true, "--quiet": true, "-q": true, "--no-verify": true,
-	"--porcelain": true, "--progress": true, "--atomic": true, "--prune": true, "-p": true, "--unshallow": true, "--rebase": true, "-r": true, "--no-rebase": true,
-	"--ff-only": true, "--no-ff": true, "--autostash": true, "--no-edit": true, "--heads": true, "--refs": true, "--symref": true, "--exit-code": true, "-m": true,
-	"-am": true, "--amend": true, "-s": true, "-S": true, "--signoff": true, "-A": true, "--oneline": true, "-1": true, "-b": true, "-vv": true, "--stat": true,
-	"--short": true, "-sb": true, "--abbrev-ref": true, "--show-current": true, "--allow-empty": true, "--contains": true, "--list": true, "-l": true,
+// isPlainOption reports whether an option is among the options of git that name no program and no other place.
+func isPlainOption(word string) bool {
+	switch word {
+	case "-u", "--set-upstream", "--force", "-f", "--force-with-lease", "--tags", "-t", "--no-tags", "--follow-tags", "--all", "-a", "--delete", "-d",
+		"--dry-run", "-n", "--verbose", "-v", "--quiet", "-q", "--no-verify", "--porcelain", "--progress", "--atomic", "--prune", "-p", "--unshallow",
+		"--rebase", "-r", "--no-rebase", "--ff-only", "--no-ff", "--autostash", "--no-edit", "--heads", "--refs", "--symref", "--exit-code", "-m", "-am",
+		"--amend", "-s", "-S", "--signoff", "-A", "--oneline", "-1", "-b", "-vv", "--stat", "--short", "-sb", "--abbrev-ref", "--show-current",
+		"--allow-empty", "--contains", "--list", "-l":
+		return true
+	}
+	return false
 }
 
 // plainGit reports whether a command of git is one of everyday work on the repository it is in, with
@@ -182,7 +185,7 @@ func plainGit(text string) bool {
 	for _, word := range words[2:] {
 		option, _, _ := strings.Cut(strings.Trim(word, `'"`), "=")
 		switch {
-		case strings.HasPrefix(option, "-") && !plainOptions[option] && !strings.HasPrefix(option, "--depth"):
+		case strings.HasPrefix(option, "-") && !isPlainOption(option) && !strings.HasPrefix(option, "--depth"):
 			return false
 		case strings.Contains(word, "::"), networkGit(text) && (strings.Contains(word, "://") || strings.HasPrefix(word, "/") || strings.HasPrefix(word, ".")):
 			return false // another place than a remote of the repository

@@ -144,7 +144,7 @@ func (l *link) last(err error) error {
 		}
 	}
 	said := line(tailOf(l.service.Errors(), 600), 600)
-	if l.confined && refused.MatchString(said) {
+	if l.confined && refused().MatchString(said) {
 		said = strings.TrimSuffix(said, ".") + fmt.Sprintf(" (it runs in the sandbox; if it needs more than that gives, set mcp.%s.sandbox)", l.p.def.Name)
 	}
 	switch {
@@ -159,7 +159,9 @@ func (l *link) last(err error) error {
 }
 
 // refused is how programs say that they were not let do something.
-var refused = regexp.MustCompile(`(?i)permission denied|not permitted|read-only|no such file|cannot connect|cannot open|\b(EACCES|EPERM|EROFS|ENOENT)\b`)
+var refused = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)permission denied|not permitted|read-only|no such file|cannot connect|cannot open|\b(EACCES|EPERM|EROFS|ENOENT)\b`)
+})
 
 // bare reports whether an error says no more than that there is a connection no longer.
 func bare(err error) bool {
