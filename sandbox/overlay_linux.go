@@ -32,7 +32,9 @@ func CanOverlay(dir string) error {
 	if err != nil {
 		return err
 	}
-	p, err := os.StartProcess(Self(), []string{"lathe", overlayWord, probe}, &os.ProcAttr{Dir: "/", Env: []string{}, Files: []*os.File{nil, saying, nil}, Sys: attributes(true)})
+	sys := attributes(true)
+	sys.Setctty = false // it has no terminal, though we may have one
+	p, err := os.StartProcess(Self(), []string{"lathe", overlayWord, probe}, &os.ProcAttr{Dir: "/", Env: []string{}, Files: []*os.File{nil, saying, nil}, Sys: sys})
 	_ = saying.Close() // it is the child's
 	defer func() { _ = said.Close() }()
 	if err != nil {

@@ -121,6 +121,7 @@ func (s *session) start(r *Runner, id sessionKey) error {
 // initAttributes are those of the first process of a session.
 func initAttributes() *syscall.SysProcAttr {
 	a := attributes(true)
+	a.Setctty = false // it has no terminal, though we may have one
 	a.Pdeathsig = 0 // it comes when a thread ends, too; the end of its socket tells of our death
 	a.Cloneflags |= unix.CLONE_NEWPID
 	if a.Cloneflags&unix.CLONE_NEWUSER != 0 {
