@@ -122,7 +122,7 @@ func (s *session) start(r *Runner, id sessionKey) error {
 func initAttributes() *syscall.SysProcAttr {
 	a := attributes(true)
 	a.Setctty = false // it has no terminal, though we may have one
-	a.Pdeathsig = 0 // it comes when a thread ends, too; the end of its socket tells of our death
+	a.Pdeathsig = 0   // it comes when a thread ends, too; the end of its socket tells of our death
 	a.Cloneflags |= unix.CLONE_NEWPID
 	if a.Cloneflags&unix.CLONE_NEWUSER != 0 {
 		a.AmbientCaps = append(a.AmbientCaps, unix.CAP_SYS_PTRACE, unix.CAP_KILL)
