@@ -284,7 +284,7 @@ type (
 		Read        []string      `json:"read,omitempty"`
 		Credentials []string      `json:"credentials,omitempty"`
 		SSHAgent    *bool         `json:"ssh_agent,omitempty"`
-		Network     *Network         `json:"network,omitempty"`
+		Network     *Network      `json:"network,omitempty"`
 		Limits      SandboxLimits `json:"limits,omitzero"`
 	}
 	// Network is what commands can reach: all, the hosts of a list, or nothing. It is written as true,
