@@ -46,16 +46,29 @@ func readOnly(at int, path string) error {
 }
 
 // attach mounts at a path that no link leads to: what lies in the folder of a session was made by
-// commands.
-func attach(source int, path string) error {
+// commands. Others may replace the file at the path meanwhile, as git does with its configuration: then
+// what was opened is no place to mount at any more, and it is opened again.
+func attach(source int, path string) (err error) {
+	defer func() { _ = unix.Close(source) }()
+	for range attachTries {
+		if err = attachOnce(source, path); err != unix.ENOENT && err != unix.EINVAL {
+			break
+		}
+	}
+	return err
+}
+
+// attachTries is more often than a program that does nothing else can replace a file at the wrong moment.
+const attachTries = 100
+
+func attachOnce(source int, path string) error {
 	at, err := unix.Openat2(unix.AT_FDCWD, path, &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS})
 	if err != nil {
 		return err
 	}
+	defer func() { _ = unix.Close(at) }()
 	const emptyTarget = 0x40 // MOVE_MOUNT_T_EMPTY_PATH
-	err = unix.MoveMount(source, "", at, "", unix.MOVE_MOUNT_F_EMPTY_PATH|emptyTarget)
-	_, _ = unix.Close(at), unix.Close(source)
-	return err
+	return unix.MoveMount(source, "", at, "", unix.MOVE_MOUNT_F_EMPTY_PATH|emptyTarget)
 }
 
 // sources takes what all steps mount from the files as they are; -1 is that it is gone.

@@ -173,6 +173,8 @@ func (p *plan) view(profile Profile, c place) error {
 			s.Kind = stepOverlay
 		case LinkMount:
 			s.Kind = stepLink
+			// Nothing can be mounted on the read-only copy once others have replaced the file that it is of.
+			p.Steps = slices.DeleteFunc(p.Steps, func(other step) bool { return other.Path == s.Path })
 		}
 		if p.Steps = append(p.Steps, s); !m.ReadOnly {
 			p.Write = append(p.Write, m.Target)

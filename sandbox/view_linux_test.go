@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -176,4 +177,45 @@ func TestCanOverlay(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
+}
+
+// Others replace the file that a link is mounted on while commands start. All of them get their mounts:
+// without, the file would be put back after the command, and what others wrote meanwhile lost.
+func TestConfine_LinkOverReplaced(t *testing.T) {
+	yards(t, func(t *testing.T, y *yard) {
+		if y.guard != sandbox.Bound {
+			t.Skip("there are no mounts")
+		}
+		config, link := y.project+"/.git/config", y.home+"/link"
+		write(t, y.home+"/copy", "the copy")
+		if err := os.Symlink(y.home+"/copy", link); err != nil {
+			t.Fatal(err)
+		}
+		y.profile.Mounts = []sandbox.Mount{{Type: sandbox.LinkMount, Source: link, Target: config, ReadOnly: true}}
+		if res, out := run(t, y.runner, y.shell("cat .git/config")); out != "the copy" {
+			t.Fatalf("%q %+v", out, res)
+		}
+		stop, ended := make(chan struct{}), make(chan struct{})
+		go func() {
+			defer close(ended)
+			for i := 0; ; i++ {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				write(t, config+".lock", strconv.Itoa(i))
+				if err := os.Rename(config+".lock", config); err != nil {
+					t.Error(err)
+				}
+			}
+		}()
+		for range 20 {
+			if res, out := run(t, y.runner, y.shell("true")); res.Sandbox.Guard != sandbox.Bound || len(res.Undone) > 0 {
+				t.Errorf("%q %+v %+v", out, res, res.Sandbox)
+			}
+		}
+		close(stop)
+		<-ended
+	})
 }

@@ -125,10 +125,10 @@ i=$((i+25)); until git pack-refs --all 2>/dev/null; do :; done; until git config
 		if got := strings.TrimSpace(b.git("-C", main, "rev-list", "--count", ref)); got != strconv.Itoa(n+1) {
 			t.Errorf("%s has %s commits: %+v %s\n%s", ref, got, res, out, said)
 		}
-	}
-	// What the user's git sets is never lost to a command's.
-	if got := b.value(main, "branch.user.description"); got != "user."+strconv.Itoa(n) {
-		t.Errorf("the last setting of the user is %q", got)
+		if got := b.value(main, "branch."+ref+".description"); got != ref+"."+strconv.Itoa(n) {
+			text, _ := os.ReadFile(main + "/.git/config")
+			t.Errorf("the last setting of %s is %q: %+v %s\n%s\n%s", ref, got, res, out, said, text)
+		}
 	}
 	if out := b.git("-C", main, "fsck", "--full"); strings.Contains(out, "error") || strings.Contains(out, "missing") {
 		t.Error(out)
