@@ -25,6 +25,7 @@ func (r *runner) promote(ctx context.Context, s state, prompts []lathe.MessageID
 	facts := []lathe.Fact{r.busy()}
 	for _, id := range prompts {
 		facts = append(facts, &lathe.Promote{Session: r.lease.Session, Message: id})
+		r.patched = r.patched || isReport(r.mem.byID[id]) // of a child that may have changed files
 	}
 	left, err := r.withdrawAll(ctx) // of a command whose process died while it asked
 	if err != nil {

@@ -18,6 +18,17 @@ import (
 // taskSilent is the state of a child that ended without a word: it is asked for some.
 const taskSilent = "silent"
 
+// reportHead is the first line of what a parent is told of a task in the background.
+const reportHead = "A task that ran in the background has ended."
+
+// isReport says that a prompt is the report of a task in the background.
+func isReport(h *held) bool {
+	return h != nil && slices.ContainsFunc(h.Parts, func(p lathe.Part) bool {
+		t, ok := p.Body.(*lathe.Text)
+		return ok && t.Synthetic.On() && strings.HasPrefix(t.Text, reportHead)
+	})
+}
+
 // stoppedWords are the report of a child that someone, or something, ended.
 const stoppedWords = "It was stopped before it was done."
 
@@ -213,7 +224,7 @@ func (e *Engine) tellParent(ctx context.Context, child lathe.Session, history []
 	}
 	sum := sha256.Sum256([]byte(child.ID + lastID(history)))
 	p.ID = lathe.MessageID("msg_" + hex.EncodeToString(sum[:])[:26])
-	p.Parts = []lathe.Part{{Body: synthetic("A task that ran in the background has ended.\n" + r.Envelope())}}
+	p.Parts = []lathe.Part{{Body: synthetic(reportHead + "\n" + r.Envelope())}}
 	in, err := e.compose(ctx, parent.ID, p)
 	if err != nil {
 		return err

@@ -131,6 +131,23 @@ func isUseful(p lathe.Part) bool {
 	}
 }
 
+// stepsOf copies of messages what doneIn looks at, for use beside the runner.
+func stepsOf(messages []*held) []lathe.Message {
+	out := make([]lathe.Message, len(messages))
+	for i, h := range messages {
+		out[i] = h.Message
+		out[i].Parts = nil
+		for _, p := range h.Parts {
+			switch p.Body.(type) {
+			case *lathe.StepFinish, *lathe.Patch:
+				out[i].Parts = append(out[i].Parts, p)
+			default:
+			}
+		}
+	}
+	return out
+}
+
 // doneIn lists the steps of messages that changed files, in their order.
 func doneIn(messages []lathe.Message) (steps []snapshot.Done) {
 	for _, m := range messages {
@@ -158,7 +175,7 @@ func (r *runner) revert(ctx context.Context, u Undo) (Undone, error) {
 	if !ok {
 		return Undone{Session: s.session}, nil
 	}
-	undone, err := r.below(ctx, s.messages[at.from:])
+	undone, err := r.engine.below(ctx, s.session.ID, stepsOf(s.messages[at.from:]))
 	if err != nil {
 		return Undone{}, err
 	}
@@ -256,35 +273,72 @@ func (r *runner) kept(ctx context.Context) (*snapshot.Work, error) {
 }
 
 // below lists messages with those of the sessions that were begun since the first of them, by
-// sub-agents: what they did is undone as well. The oldest is first.
-func (r *runner) below(ctx context.Context, messages []*held) ([]lathe.Message, error) {
-	var out []lathe.Message
-	for _, h := range messages {
-		out = append(out, h.Message)
+// sub-agents: what they did is undone as well, and counts as a change of the session. What such a
+// session has undone itself is not done. The oldest is first.
+func (e *Engine) below(ctx context.Context, id lathe.SessionID, messages []lathe.Message) ([]lathe.Message, error) {
+	if len(messages) == 0 {
+		return nil, nil
 	}
-	since := out[0].Created
-	todo := []lathe.SessionID{r.lease.Session}
-	for len(todo) > 0 {
-		children, err := r.engine.Children(ctx, todo[0])
+	out := slices.Clone(messages)
+	err := e.descend(ctx, id, messages[0].Created, func(_ lathe.Session, since []lathe.Message) error {
+		out = append(out, since...)
+		return nil
+	})
+	slices.SortStableFunc(out, func(a, b lathe.Message) int { return int(a.Created - b.Created) })
+	return out, err
+}
+
+// descend visits the sessions below one with what they have said and not undone since a time.
+func (e *Engine) descend(ctx context.Context, id lathe.SessionID, since lathe.Time, visit func(lathe.Session, []lathe.Message) error) error {
+	for todo := []lathe.SessionID{id}; len(todo) > 0; {
+		children, err := e.Children(ctx, todo[0])
 		if err != nil {
-			return nil, err
+			return err
 		}
 		todo = todo[1:]
 		for _, c := range children {
 			todo = append(todo, c.ID)
-			page, err := r.engine.store.History(ctx, c.ID, lathe.Place{}, 0)
+			page, err := e.store.History(ctx, c.ID, lathe.Place{}, 0)
 			if err != nil {
-				return nil, err
+				return err
 			}
-			for _, m := range page.Messages {
-				if m.Created >= since {
-					out = append(out, m)
-				}
+			messages := notUndone(page.Messages, c.Revert)
+			at := slices.IndexFunc(messages, func(m lathe.Message) bool { return m.Created >= since })
+			if at < 0 {
+				continue
+			}
+			if err := visit(c, messages[at:]); err != nil {
+				return err
 			}
 		}
 	}
-	slices.SortStableFunc(out, func(a, b lathe.Message) int { return int(a.Created - b.Created) })
-	return out, nil
+	return nil
+}
+
+// undoBelow marks as undone what sub-agents did since a time, when the undo of their parent
+// becomes final: its calls go, and nothing else would tell that their changes are no more.
+func (e *Engine) undoBelow(ctx context.Context, id lathe.SessionID, since lathe.Time) error {
+	return e.descend(ctx, id, since, func(c lathe.Session, undone []lathe.Message) error {
+		_, err := e.store.Edit(ctx, c.ID, lathe.Edit{Revert: lathe.Some(&lathe.Revert{Message: undone[0].ID})})
+		return err
+	})
+}
+
+// notUndone leaves out what an undo has taken back of a history.
+func notUndone(messages []lathe.Message, back *lathe.Revert) []lathe.Message {
+	if back == nil {
+		return messages
+	}
+	at := slices.IndexFunc(messages, func(m lathe.Message) bool { return m.ID == back.Message })
+	if at < 0 {
+		return messages
+	}
+	if back.Part == "" {
+		return messages[:at]
+	}
+	rest := slices.Clone(messages[:at+1])
+	rest[at].Parts = rest[at].Parts[:len(rest[at].Parts)-len(partsFrom(rest[at].Parts, back.Part))]
+	return rest
 }
 
 // edit changes columns of the session's record.

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/lathe-agent/lathe"
@@ -76,7 +77,7 @@ func (s *stepping) end(ctx context.Context, fault lathe.Fault) error {
 	if err := s.flush(ctx); err != nil {
 		return err
 	}
-	if s.fold.patched {
+	if s.fold.patched || slices.ContainsFunc(s.fold.order, func(c *call) bool { return childOf(c.body()) != "" }) {
 		s.patched = true
 	}
 	s.sumUp(ctx)

@@ -43,26 +43,27 @@ func (r *runner) summarize(ctx context.Context) {
 	if err != nil || w == nil || len(r.mem.messages) == 0 {
 		return
 	}
-	var all, last []lathe.Message
 	at := exchange(r.mem.messages)
-	prompt := r.mem.messages[at].ID
-	for i, h := range r.mem.messages {
-		all = append(all, h.Message)
-		if i > at && h.Said.Role() != "user" { // also those to prompts of ours
-			last = append(last, h.Message)
-		}
-	}
-	session, own := doneIn(all), doneIn(last)
+	all, last := stepsOf(r.mem.messages), stepsOf(r.mem.messages[at:])
 	r.summing, r.patched, r.summed = true, false, r.engine.now()
 	r.errands++
-	e := r.engine
+	e, id := r.engine, r.lease.Session
 	e.work.Go(func() {
-		out := summary{prompt: prompt}
-		if out.session, out.err = w.Diffs(e.ctx, session); out.err == nil {
-			out.diffs, out.err = w.Diffs(e.ctx, own)
+		out := summary{prompt: last[0].ID}
+		if out.session, out.err = e.changesOf(e.ctx, w, id, all); out.err == nil {
+			out.diffs, out.err = e.changesOf(e.ctx, w, id, last)
 		}
 		r.results <- out
 	})
+}
+
+// changesOf are the changes of messages, and of what sub-agents did since the first of them.
+func (e *Engine) changesOf(ctx context.Context, w *snapshot.Work, id lathe.SessionID, messages []lathe.Message) ([]lathe.FileDiff, error) {
+	done, err := e.below(ctx, id, messages)
+	if err != nil {
+		return nil, err
+	}
+	return w.Diffs(ctx, doneIn(done))
 }
 
 // deliver writes the summary down.
@@ -78,6 +79,9 @@ func (s summary) deliver(ctx context.Context, r *runner) {
 
 func (s summary) write(ctx context.Context, r *runner) error {
 	r.catchUp()
+	if len(s.session) == 0 && r.mem.session.Summary == nil {
+		return nil // sub-agents that only looked
+	}
 	if _, err := r.edit(ctx, lathe.Edit{Summary: lathe.Some(totals(s.session))}); err != nil {
 		return err
 	}

@@ -184,6 +184,9 @@ func (r *runner) clean(ctx context.Context, s state) error {
 		}
 	}
 	if len(facts) > 0 {
+		if err := r.engine.undoBelow(ctx, s.session.ID, r.mem.byID[back.Message].Created); err != nil {
+			return err
+		}
 		if err := r.write(ctx, facts...); err != nil {
 			return err
 		}

@@ -18,9 +18,9 @@ func newDiff(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "diff [ID] [--message MESSAGE]",
 		Short: "Show what a session changed in the files",
-		Long: `Shows the changes that the session's own steps made, summed up for each file: not what you
-or other sessions did in between. With --message, only those of the exchange that this
-prompt began. While a session is undone, what was undone.`,
+		Long: `Shows the changes that the session's own steps and its sub-agents made, summed up for each
+file: not what you or other sessions did in between. With --message, only those of the
+exchange that this prompt began. While a session is undone, what was undone.`,
 		Example: `  lathe session diff last
   lathe session diff last --stat
   lathe session diff 4mKq --message msg_f4ddc1a2e001Vd0Rk3XbT7uQ9p | less -R`,
