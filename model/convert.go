@@ -22,6 +22,9 @@ const (
 	resultMedia      = "Attached media from tool result:"
 )
 
+// interruptedAfter stands below what a call had printed when it was cut off.
+const interruptedAfter = "[Tool execution was interrupted; its output until then is above]"
+
 // Target is the model a history is converted for.
 type Target struct {
 	Provider, Model string // ids of the catalogue
@@ -229,8 +232,8 @@ func (c *converter) call(t *lathe.ToolCall) {
 		call.Input, res.Text, res.Failed = s.Input, interruptedCall, true
 	case *lathe.Failed:
 		call.Input = s.Input
-		if partial, ok := partialOutput(s.Metadata); ok {
-			res.Text = c.cut(clean(partial))
+		if partial := partialOutput(s.Metadata); partial != "" {
+			res.Text = c.cut(clean(partial)) + "\n\n" + interruptedAfter
 		} else {
 			res.Text, res.Failed = clean(s.Error), true
 		}
@@ -312,16 +315,16 @@ func isExecuted(meta json.RawMessage) bool {
 	return json.Unmarshal(meta, &m) == nil && m.ProviderExecuted
 }
 
-// partialOutput is what an interrupted tool had written, and whether that is known.
-func partialOutput(meta json.RawMessage) (string, bool) {
+// partialOutput is what an interrupted tool had written, "" if that is nothing or not known.
+func partialOutput(meta json.RawMessage) string {
 	var m struct {
 		Interrupted bool
-		Output      *string
+		Output      string
 	}
-	if len(meta) == 0 || json.Unmarshal(meta, &m) != nil || !m.Interrupted || m.Output == nil {
-		return "", false
+	if len(meta) == 0 || json.Unmarshal(meta, &m) != nil || !m.Interrupted {
+		return ""
 	}
-	return *m.Output, true
+	return m.Output
 }
 
 // clean replaces broken characters, which some providers refuse.

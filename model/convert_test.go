@@ -209,10 +209,10 @@ func TestConvert_Calls(t *testing.T) {
 			fromModel(called("c1")), fromTools(gaveError("c1", "no \uFFFD")),
 		}},
 		{"interrupted with output", []lathe.Message{answer(same, tool("c1", interrupted(`{"interrupted":true,"output":"half"}`)))}, target, []model.Message{
-			fromModel(called("c1")), fromTools(gave("c1", "half")),
+			fromModel(called("c1")), fromTools(gave("c1", "half\n\n[Tool execution was interrupted; its output until then is above]")),
 		}},
 		{"interrupted with no output yet", []lathe.Message{answer(same, tool("c1", interrupted(`{"interrupted":true,"output":""}`)))}, target, []model.Message{
-			fromModel(called("c1")), fromTools(gave("c1", "")),
+			fromModel(called("c1")), fromTools(gaveError("c1", "aborted")),
 		}},
 		{"interrupted without output", []lathe.Message{answer(same, tool("c1", interrupted(`{"interrupted":true,"output":7}`)))}, target, []model.Message{
 			fromModel(called("c1")), fromTools(gaveError("c1", "aborted")),
@@ -386,8 +386,11 @@ func TestConvert_MaxOutput(t *testing.T) {
 		} {
 			to := target
 			to.MaxOutput = c.max
-			got := model.Convert([]lathe.Message{answer(same, tool("c1", state))}, to)
-			if diff := cmp.Diff([]model.Message{fromModel(called("c1")), fromTools(gave("c1", c.want))}, got); diff != "" {
+			got, want := model.Convert([]lathe.Message{answer(same, tool("c1", state))}, to), c.want
+			if name == "interrupted" {
+				want += "\n\n[Tool execution was interrupted; its output until then is above]"
+			}
+			if diff := cmp.Diff([]model.Message{fromModel(called("c1")), fromTools(gave("c1", want))}, got); diff != "" {
 				t.Errorf("%s, %d of %q: %s", name, c.max, c.in, diff)
 			}
 		}
