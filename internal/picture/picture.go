@@ -1,7 +1,7 @@
 // Package picture makes images small enough to be shown to models.
 //
-// It owns how PNG, JPEG and GIF are decoded, scaled down and encoded again, and nothing of where they
-// come from. It keeps no state. An image that fits is never touched, and one whose format it does not
+// It owns how PNG, JPEG, GIF and WebP are decoded, turned upright, scaled down and encoded again, and
+// nothing of where they come from. It keeps no state. An image that fits is never touched, and one whose format it does not
 // know only has its bytes counted.
 //
 // Start reading at [Fit].
@@ -16,6 +16,8 @@ import (
 	"image/jpeg"
 	"image/png"
 	"io"
+
+	"golang.org/x/image/webp"
 )
 
 // Limits is what an image may be: pixels wide and high, and bytes long.
@@ -40,6 +42,7 @@ func formats() []format {
 		{"\x89PNG\r\n\x1a\n", png.DecodeConfig, png.Decode},
 		{"\xff\xd8\xff", jpeg.DecodeConfig, jpeg.Decode},
 		{"GIF8", gif.DecodeConfig, gif.Decode},
+		{"RIFF", webp.DecodeConfig, webp.Decode},
 	}
 }
 
@@ -61,18 +64,21 @@ func Fit(data []byte, mime string, l Limits) (_ []byte, _ string, ok bool) {
 		if err != nil {
 			return data, mime, len(data) <= l.Bytes // its provider may read it
 		}
-		return smaller(img, l)
+		return smaller(img, orientation(data), l)
 	}
 	return data, mime, len(data) <= l.Bytes
 }
 
-// smaller scales an image down until it fits.
-func smaller(img image.Image, l Limits) ([]byte, string, bool) {
+// smaller scales an image down until it fits, and turns it upright.
+func smaller(img image.Image, orientation int, l Limits) ([]byte, string, bool) {
 	size := img.Bounds().Size()
+	if orientation >= 5 { // it lies on its side
+		l.Width, l.Height = l.Height, l.Width
+	}
 	scale := min(1, float64(l.Width)/float64(size.X), float64(l.Height)/float64(size.Y))
 	for {
 		to := image.Pt(max(1, int(float64(size.X)*scale)), max(1, int(float64(size.Y)*scale)))
-		small := shrink(img, to)
+		small := upright(shrink(img, to), orientation)
 		if data, mime := encode(small, l.Bytes); data != nil {
 			return data, mime, true
 		}

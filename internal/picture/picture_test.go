@@ -113,6 +113,7 @@ func TestShrink(t *testing.T) {
 
 func FuzzFit(f *testing.F) {
 	f.Add(asPNG(f, noise(20, 30)))
+	f.Add(asWebP(40, 30, color.RGBA{9, 9, 9, 255}, exif(binary.BigEndian, 5)))
 	f.Add([]byte("GIF89a"))
 	f.Add([]byte("\xff\xd8\xff\xe0"))
 	f.Fuzz(func(t *testing.T, data []byte) {
