@@ -89,6 +89,7 @@ var archFences = []arch.Fence{
 	{Import: "charm.land/bubbletea", Only: []string{"tui/..."}, Why: "only tui knows that a terminal exists"},
 	{Import: "charm.land/bubbles", Only: []string{"tui/..."}, Why: "only tui knows that a terminal exists"},
 	{Import: "charm.land/lipgloss", Only: []string{"tui/...", "cmd/..."}, Why: "no colour elsewhere"},
+	{Import: "golang.org/x/crypto", Only: nil, Why: "only tests, which need a server for SSH"},
 	{Import: "C", Only: nil, Why: "nowhere: one static binary, no cgo"},
 }
 

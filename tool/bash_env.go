@@ -131,14 +131,15 @@ func sameVariable(a, b string) bool {
 
 // unattended is what tells programs that nobody is there. The first list replaces what the user
 // has for a terminal, since a command has none: an editor would wait for ever. The second only
-// fills in what is not set.
+// fills in what is not set. (GIT_SSH_COMMAND is not in it: it would hide core.sshCommand of the user.
+// Without a terminal and without a window to ask in, ssh fails by itself.)
 var (
 	unattended = []string{
 		"TERM=dumb", "PAGER=cat", "GIT_PAGER=cat", "MANPAGER=cat", "SYSTEMD_PAGER=cat",
 		"EDITOR=true", "VISUAL=true", "GIT_EDITOR=true", "GIT_SEQUENCE_EDITOR=true",
 	}
 	quiet = []string{
-		"NO_COLOR=1", "GIT_TERMINAL_PROMPT=0", "GCM_INTERACTIVE=never", "GIT_SSH_COMMAND=ssh -o BatchMode=yes",
+		"NO_COLOR=1", "GIT_TERMINAL_PROMPT=0", "GCM_INTERACTIVE=never", "SSH_ASKPASS_REQUIRE=never",
 		"DEBIAN_FRONTEND=noninteractive", "PIP_NO_INPUT=1", "PIP_PROGRESS_BAR=off", "PIP_DISABLE_PIP_VERSION_CHECK=1",
 		"npm_config_yes=true", "npm_config_fund=false", "PYTHONUNBUFFERED=1", "HOMEBREW_NO_AUTO_UPDATE=1",
 	}

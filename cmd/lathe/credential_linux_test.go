@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/pem"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -11,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/lathe-agent/lathe/internal/gittest"
@@ -45,7 +47,7 @@ func newPusher(t *testing.T) *pusher {
 		t.Fatal(err)
 	}
 	p.env = append(gittest.Env(p.home), "LATHE_DATA="+base+"/data", "PATH="+base+"/bin:"+os.Getenv("PATH"), "XDG_CONFIG_HOME="+p.home+"/.config",
-		"GIT_CONFIG_GLOBAL="+p.home+"/.gitconfig", "GIT_ALLOW_PROTOCOL=file:http:ssh")
+		"GIT_CONFIG_GLOBAL="+p.home+"/.gitconfig", "GIT_ALLOW_PROTOCOL=file:https:ssh")
 	p.git("", "init", "-q", "--bare", p.remote)
 	p.git("", "-C", p.remote, "config", "http.receivepack", "true")
 	p.git("", "init", "-q", "-b", "main", p.project)
@@ -89,17 +91,27 @@ func (p *pusher) line(line string) (out string, arrived bool) {
 	return out, there == p.git(p.project, "rev-parse", "main")
 }
 
-// gitServer serves the remote to one user with a password.
-func (p *pusher) gitServer() string {
+// gitServer serves the remote over TLS to one user with a password, and sends askers of /moved/ on to
+// another server. It returns its address and host, and what counts the passwords that came.
+func (p *pusher) gitServer(moved string) (server *url.URL, passwords *atomic.Int32) {
 	p.t.Helper()
 	path, err := exec.Command("git", "--exec-path").Output()
 	backend := strings.TrimSpace(string(path)) + "/git-http-backend"
 	if _, statErr := os.Stat(backend); err != nil || statErr != nil {
 		p.t.Skip("git has no http-backend here")
 	}
+	passwords = &atomic.Int32{}
 	h := &cgi.Handler{Path: backend, Env: append([]string{"GIT_PROJECT_ROOT=" + p.base, "GIT_HTTP_EXPORT_ALL=1", "REMOTE_USER=dev"}, p.env...), Stderr: os.Stderr}
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if user, password, _ := r.BasicAuth(); user != "dev" || password != "PASSWORD" {
+	s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if rest, ok := strings.CutPrefix(r.URL.Path, "/moved/"); ok {
+			http.Redirect(w, r, moved+"/"+rest+"?"+r.URL.RawQuery, http.StatusFound)
+			return
+		}
+		user, password, ok := r.BasicAuth()
+		if ok {
+			passwords.Add(1)
+		}
+		if user != "dev" || password != "PASSWORD" {
 			w.Header().Set("WWW-Authenticate", `Basic realm="git"`)
 			http.Error(w, "who are you", http.StatusUnauthorized)
 			return
@@ -107,23 +119,32 @@ func (p *pusher) gitServer() string {
 		h.ServeHTTP(w, r)
 	}))
 	p.t.Cleanup(s.Close)
-	return s.URL
+	if server, err = url.Parse(s.URL); err != nil {
+		p.t.Fatal(err)
+	}
+	p.write("home/ca.pem", string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})), 0o644) // the same for all
+	return server, passwords
 }
 
-// A line of git pushes over HTTP with the user's password, which no other line finds.
+// A line of git pushes over HTTPS with the user's password, which no other line finds, and which no
+// other host is told: not one that the host of the remote sends git to either.
 func TestPush_Password(t *testing.T) {
 	t.Parallel()
 	p := newPusher(t)
-	server := p.gitServer()
-	u, err := url.Parse(server)
-	if err != nil {
-		t.Fatal(err)
+	other, told := p.gitServer("")
+	server, _ := p.gitServer(other.String())
+	var store string
+	for _, u := range []*url.URL{server, other} {
+		store += "https://dev:PASSWORD@" + strings.ReplaceAll(u.Host, ":", "%3a") + "\n"
 	}
-	p.write("home/.git-credentials", "http://dev:PASSWORD@"+strings.ReplaceAll(u.Host, ":", "%3a")+"\n", 0o600)
-	p.write("home/.gitconfig", "[credential]\n\thelper = store\n", 0o600)
-	p.git(p.project, "remote", "add", "origin", server+"/remote.git")
-	if p.git(p.project, "push", "-q", "origin", "main"); t.Failed() {
-		t.Fatal("the user cannot push")
+	p.write("home/.git-credentials", store, 0o600)
+	p.write("home/.gitconfig", "[credential]\n\thelper = store\n[http]\n\tsslCAInfo = "+p.home+"/ca.pem\n", 0o600)
+	p.git(p.project, "remote", "add", "origin", server.String()+"/remote.git")
+	p.git(p.project, "remote", "add", "moved", server.String()+"/moved/remote.git")
+	p.git(p.project, "push", "-q", "origin", "main")
+	p.git(p.project, "commit", "-q", "--allow-empty", "-m", "second")
+	if p.git(p.project, "push", "-q", "moved", "main"); told.Swap(0) == 0 {
+		t.Fatal("the user's own git is not sent to the other host")
 	}
 	if out, arrived := p.line("git push origin main"); !arrived {
 		t.Errorf("not pushed: %s", out)
@@ -132,12 +153,15 @@ func TestPush_Password(t *testing.T) {
 		t.Errorf("pushed by a line that runs more than git, or nothing names the setting: %s", out)
 	}
 	for _, line := range []string{
-		"cat ~/.git-credentials", "git push " + server + "/remote.git main", "git -c alias.x='!env' push origin main",
-		`printf 'protocol=http\nhost=` + u.Host + `\n\n' | git credential fill`,
+		"cat ~/.git-credentials", "git push " + server.String() + "/remote.git main", "git -c alias.x='!env' push origin main",
+		`printf 'protocol=https\nhost=` + server.Host + `\n\n' | git credential fill`, "git push moved main",
 	} {
 		if out, arrived := p.line(line); arrived || strings.Contains(out, "PASSWORD") {
 			t.Errorf("%s: %s", line, out)
 		}
+	}
+	if n := told.Load(); n != 0 {
+		t.Errorf("the other host was told %d passwords", n)
 	}
 }
 
@@ -177,66 +201,6 @@ func TestCredentials_Answer(t *testing.T) {
 	}
 	if info, err := os.Stat(filepath.Dir(socket)); err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("others can enter: %v, %v", info, err)
-	}
-}
-
-// A line of git pushes over SSH by the agent; other lines do not reach it. The server is a script
-// that asks the agent as ssh does: real ones need a daemon and a login.
-func TestPush_Agent(t *testing.T) {
-	t.Parallel()
-	p := newPusher(t)
-	for _, name := range []string{"ssh-agent", "ssh-add", "ssh-keygen"} {
-		if _, err := exec.LookPath(name); err != nil {
-			t.Skipf("%s is not installed", name)
-		}
-	}
-	sockets, err := os.MkdirTemp("", "agent") // its path must be short
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(sockets) })
-	agent := exec.Command("ssh-agent", "-D", "-a", sockets+"/s")
-	out, err := agent.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := agent.Start(); err != nil {
-		t.Skip(err)
-	}
-	t.Cleanup(func() { _ = agent.Process.Kill(); _ = agent.Wait() })
-	if _, err := out.Read(make([]byte, 1)); err != nil { // it listens
-		t.Fatal(err)
-	}
-	p.env = append(p.env, "SSH_AUTH_SOCK="+sockets+"/s", "GIT_SSH_COMMAND="+p.base+"/bin/ssh-stand-in")
-	p.write("bin/ssh-stand-in", "#!/bin/sh\nssh-add -l >/dev/null || { echo 'Permission denied (publickey).' >&2; exit 255; }\nshift\nexec sh -c \"$*\"\n", 0o755)
-	p.write("home/.config/lathe/lathe.json", `{"sandbox": {"write": ["`+p.remote+`"]}}`, 0o600)
-	if err := os.MkdirAll(p.home+"/.ssh", 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if out, err := p.run(p.base, "ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", p.home+"/.ssh/id_ed25519"); err != nil {
-		t.Fatal(out)
-	}
-	if out, err := p.run(p.base, "ssh-add", "-q", p.home+"/.ssh/id_ed25519"); err != nil {
-		t.Fatal(out)
-	}
-	p.git(p.project, "remote", "add", "origin", "ssh://host"+p.remote)
-	p.git(p.project, "push", "-q", "origin", "main")
-	if out, arrived := p.line("git push origin main"); !arrived {
-		t.Errorf("not pushed: %s", out)
-	}
-	if out, arrived := p.line("true; git push origin main"); arrived || !strings.Contains(out, `"ssh" to sandbox.credentials`) {
-		t.Errorf("pushed by a line that runs more than git, or nothing names the setting: %s", out)
-	}
-	if out, _ := p.line("ssh-add -l"); strings.Contains(out, "ED25519") {
-		t.Errorf("another line reaches the agent: %s", out)
-	}
-	p.write("home/.config/lathe/lathe.json", `{"sandbox": {"ssh_agent": true}}`, 0o600)
-	if out, _ := p.line("ssh-add -l"); !strings.Contains(out, "ED25519") {
-		t.Errorf("with the setting: %s", out)
-	}
-	p.write("home/.config/lathe/lathe.json", `{"sandbox": {"ssh_agent": false, "write": ["`+p.remote+`"]}}`, 0o600)
-	if out, arrived := p.line("git push origin main"); arrived {
-		t.Errorf("though it is off: %s", out)
 	}
 }
 
