@@ -1,6 +1,9 @@
 package lathe
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"strings"
+)
 
 // PermissionRequest asks a person whether a call may go on.
 type PermissionRequest struct {
@@ -12,6 +15,16 @@ type PermissionRequest struct {
 	Always     []string // what "always" would allow from then on
 	Tool       *ToolRef
 	Extra      Extra
+}
+
+// Wanted is what the call is about to do, in one line: a command line as it is written, of others the
+// patterns.
+func (r PermissionRequest) Wanted() string {
+	var meta struct{ Command string }
+	if r.Permission == "bash" && json.Unmarshal(r.Metadata, &meta) == nil && strings.TrimSpace(meta.Command) != "" {
+		return strings.ReplaceAll(strings.TrimSpace(meta.Command), "\n", " ↵ ")
+	}
+	return strings.Join(r.Patterns, " ")
 }
 
 // QuestionRequest asks a person something the model wants to know.

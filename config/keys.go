@@ -117,6 +117,7 @@ func enduranceKeys() []entry {
 			key("attempts", whole("further ones; default: 5", 0)),
 			key("max_wait", either("the longest a provider may ask to wait; default: 600000", whole("", 1), off())))),
 		key("prompt_cache", choice("how long providers that charge for it remember a prompt: auto is an hour for headless turns that wait long for tools, where that is cheaper; default: auto", "auto", "5m", "1h", "off")),
+		key("permission_mode", choice("what is allowed where no rule of permission says otherwise: ask before edits, commands and tools of others, allow everything in the project with commands in the sandbox, or change nothing. A project only makes it stricter; default: sandbox", "sandbox", "ask", "read-only")),
 		key("permission_unattended", choice("a permission request in lathe serve: wait for an answer, or refuse it at once so that the turn continues without; default: wait", "wait", "refuse")),
 		key("deadline", object("how long is waited, in milliseconds or false; for a model's see provider.*.options",
 			key("tool", limit("of a call of a tool; default: 7200000")), key("subagent", limit("of a task of a sub-agent; default: 43200000")),

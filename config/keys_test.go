@@ -112,7 +112,7 @@ func TestKeys_OfTheReference(t *testing.T) {
 		delete(known, k)
 	}
 	ours := []string{
-		"survey", "permission_unattended", "prompt_cache",
+		"survey", "permission_mode", "permission_unattended", "prompt_cache",
 		"server.auth", // decisions: an explicit way to serve without a password
 		"server.metrics", "server.traces",
 		// older settings

@@ -148,6 +148,10 @@ func hold(all, user *node) {
 	if own := user.get("share"); own != nil && own.text == "disabled" {
 		all.put("share", own.clone())
 	}
+	modes := []string{"sandbox", "ask", "read-only"} // the strictest last
+	if own, now := user.get("permission_mode"), all.get("permission_mode"); own != nil && slices.Index(modes, own.text) > slices.Index(modes, now.text) {
+		all.put("permission_mode", own.clone())
+	}
 	if own := user.get("subagent_depth"); own != nil && own.text == "0" {
 		all.put("subagent_depth", own.clone())
 	}

@@ -100,3 +100,22 @@ func TestRules_Many(t *testing.T) {
 		t.Error("rules are lost among many")
 	}
 }
+
+// A project makes the permission mode stricter and never looser, trusted or not.
+func TestLoad_PermissionMode(t *testing.T) {
+	for _, c := range []struct{ user, project, want string }{
+		{`{}`, `{}`, ""},
+		{`{"permission_mode": "ask"}`, `{}`, "ask"},
+		{`{}`, `{"permission_mode": "read-only"}`, "read-only"},
+		{`{"permission_mode": "ask"}`, `{"permission_mode": "sandbox"}`, "ask"},
+		{`{"permission_mode": "sandbox"}`, `{"permission_mode": "ask"}`, "ask"},
+		{`{"permission_mode": "read-only"}`, `{"permission_mode": "ask"}`, "read-only"},
+	} {
+		w := newWorld(t)
+		w.write("home/.config/lathe/lathe.json", c.user)
+		w.write("top/lathe.json", c.project)
+		l := w.load()
+		equal(t, l.Config.PermissionMode, c.want)
+		equal(t, l.Distrust, (*Distrust)(nil))
+	}
+}

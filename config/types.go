@@ -32,6 +32,7 @@ type Config struct {
 	LSP               Switched[LSPServer]  `json:"lsp,omitzero"`
 	Instructions      []string             `json:"instructions,omitempty"`
 	Permission        Permission           `json:"permission,omitempty"`
+	PermissionMode    string               `json:"permission_mode,omitempty"`       // sandbox, ask or read-only
 	PromptCache       string               `json:"prompt_cache,omitempty"`          // auto, 5m, 1h or off
 	Unattended        string               `json:"permission_unattended,omitempty"` // wait or refuse
 	Attachment        Attachment           `json:"attachment,omitzero"`

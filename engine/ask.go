@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/lathe-agent/lathe"
@@ -275,7 +274,7 @@ func (h *host) rejected(p tool.Permission, got answer) error {
 // unattendedRefusal is a request that nobody can answer. It does not end the turn: the model
 // works around it and says what is left.
 func unattendedRefusal(p tool.Permission, note string) error {
-	what := strings.Join(p.Patterns, " ")
+	what := lathe.PermissionRequest{Permission: p.Name, Patterns: p.Patterns, Metadata: p.Metadata}.Wanted()
 	text := fmt.Sprintf("Not allowed here: %s needs the permission %q and nobody is attached to give it. It was not run.", shortened(what, 300), p.Name)
 	if note != "" {
 		text += " " + note

@@ -42,7 +42,8 @@ func (s *stepping) newCall(c *call) *tool.Call {
 // own and writes nothing.
 func (s *stepping) run(ctx context.Context, t tool.Tool, c *tool.Call, h *host, repeated int) (tool.Result, error) {
 	spec, hooks := t.Spec(), &s.settings.Hooks
-	if err := s.allowed(spec); err != nil {
+	h.renew()
+	if err := s.allowed(spec, h.judge); err != nil {
 		return tool.Result{}, err
 	}
 	if hooks.ToolBefore != nil {
@@ -73,15 +74,15 @@ func (s *stepping) run(ctx context.Context, t tool.Tool, c *tool.Call, h *host, 
 }
 
 // allowed refuses tools the model was not shown.
-func (s *stepping) allowed(spec tool.Spec) error {
+func (s *stepping) allowed(spec tool.Spec, j judge) error {
 	switch {
 	case s.unasked:
 		return nil
 	case s.last:
 		return &refusal{code: lathe.Denied, text: "This is the last step of the turn: tools are off. Conclude in words."}
-	case s.judge.off[spec.Name]:
+	case j.off[spec.Name]:
 		return &refusal{code: lathe.Denied, text: "The user has switched off " + spec.Name + " for this prompt. Go on without it."}
-	case !spec.Hidden && s.judge.hide()(spec):
+	case !spec.Hidden && j.hide()(spec):
 		return &refusal{code: lathe.Denied, text: "The user has specified a rule that forbids the tool " + spec.Name + ". Go on without it."}
 	default:
 		return nil

@@ -19,6 +19,7 @@ type judge struct {
 // bounds are what one session may do: what its own rules say, else what its agent's do. No rule
 // of a session loosens what the agent itself is denied.
 type bounds struct {
+	name    string // of the agent
 	session lathe.Ruleset
 	agent   Rules
 	listed  lathe.Ruleset // the agent's, as a list

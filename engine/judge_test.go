@@ -104,7 +104,7 @@ func TestJudge_ChildIsNeverWider(t *testing.T) {
 func TestRefusal_WordsOfClients(t *testing.T) {
 	j := judge{chain: []bounds{bound(lathe.Ruleset{rule(lathe.Deny, "bash", "*")})}}
 	_, denied := j.verdict(tool.Permission{Name: "bash", Patterns: []string{"ls"}})
-	hidden := (&stepping{judge: j}).allowed(tool.Spec{Name: "bash"})
+	hidden := (&stepping{}).allowed(tool.Spec{Name: "bash"}, j)
 	for words, err := range map[string][]error{
 		"specified a rule":    {denied, hidden},
 		"rejected permission": {(&host{}).rejected(tool.Permission{}, answer{}), (&host{}).rejected(tool.Permission{}, answer{note: "not now"})},

@@ -169,7 +169,7 @@ func (r *runner) judgeFor(ctx context.Context, session lathe.Session) (judge, er
 	for name, on := range switches {
 		j.off[name] = !on // a prompt takes away and never gives
 	}
-	j.chain = []bounds{{session: session.Rules, agent: r.agent.judge(), listed: r.agent.Rules}}
+	j.chain = []bounds{{name: r.agent.Name, session: session.Rules, agent: r.agent.judge(), listed: r.agent.Rules}}
 	for id := session.Parent; id != ""; {
 		parent, err := r.engine.store.Session(ctx, id)
 		if lathe.CodeOf(err) == lathe.NotFound {
@@ -179,7 +179,7 @@ func (r *runner) judgeFor(ctx context.Context, session lathe.Session) (judge, er
 			return j, err
 		}
 		if a, err := r.settings.agent(parent.Agent); err == nil {
-			j.chain = append(j.chain, bounds{session: parent.Rules, agent: a.judge(), listed: a.Rules})
+			j.chain = append(j.chain, bounds{name: a.Name, session: parent.Rules, agent: a.judge(), listed: a.Rules})
 		}
 		id = parent.Parent
 	}

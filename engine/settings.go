@@ -15,8 +15,9 @@ import (
 )
 
 // Setup tells the engine what it may work with. It is asked at the start of each step, so
-// that a change of the settings counts from the next step on, and holds until its end. Its
-// answers must not be changed. It is called by many goroutines.
+// that a change of the settings counts from the next step on, and holds until its end; rules
+// count from the next call on (see [rulesSource]). Its answers must not be changed. It is called by
+// many goroutines.
 type Setup interface {
 	// Settings returns what the settings say in a directory.
 	Settings(ctx context.Context, at workspace.Place) (*Settings, error)

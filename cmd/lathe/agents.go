@@ -70,7 +70,10 @@ func (s *agentSetup) agent(a lathe.Agent, own config.Agent, l *config.Loaded, at
 	}
 	defaults := engine.DefaultRules(at)
 	limits := a.Rules[len(defaults):] // every agent's rules begin with the defaults
+	mode := engine.Mode(l.Config.PermissionMode)
+	defaults = engine.WithMode(defaults, mode, s.confine.free(l.Config, a.Name))
 	rules := l.AgentRules(a.Name, defaults, limits)
+	rules.User = append(mode.Denies(), rules.User...)
 	final := engine.FinalRules(at, rules.All)
 	rules.All = append(rules.All, final...)
 	a.Rules = append(l.AgentList(a.Name, defaults, limits), final...)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/config"
+	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/sandbox"
 	"github.com/lathe-agent/lathe/tool"
 	"github.com/lathe-agent/lathe/workspace/secret"
@@ -99,7 +100,21 @@ func boxOf(c config.Config, agent string) (out config.Sandbox, asked bool) {
 	if out.Mode == "" {
 		out.Mode = string(sandbox.Workspace)
 	}
+	if c.PermissionMode == string(engine.ReadOnlyMode) && out.Mode == string(sandbox.Workspace) {
+		out.Mode = string(sandbox.ReadOnly)
+	}
 	return out, asked
+}
+
+// free reports whether the commands of an agent may run unasked: they are confined, or the user
+// wants them not to be. One that was asked for and cannot be had is an error of its own. In a mode
+// that changes nothing only confined commands are free.
+func (f *confinement) free(c config.Config, agent string) bool {
+	box, asked := boxOf(c, agent)
+	if box.Mode == string(sandbox.Off) {
+		return c.PermissionMode != string(engine.ReadOnlyMode)
+	}
+	return asked || f.kernel().Available(false) == nil
 }
 
 // modeOf is the mode of a command line. Each command has the strictest mode of the patterns that it

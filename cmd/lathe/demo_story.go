@@ -259,7 +259,7 @@ func (t *demoTurns) Events(ctx context.Context, scope lathe.Scope, after lathe.O
 func (t *demoTurns) Reply(ctx context.Context, id lathe.AskID, reply lathe.Reply, message string) error {
 	if q, ok := t.asks[id]; ok && reply == lathe.Once {
 		reply = lathe.Always
-		t.note("? %s %s", plain(q.Permission), plain(strings.Join(q.Patterns, " ")))
+		t.note("? %s %s", plain(q.Permission), plain(q.Wanted()))
 		t.demo.wait(ctx)
 		t.note("  y once, a always (%s), n no: a", plain(strings.Join(q.Always, " ")))
 		t.note("  (the demo answers for you)")

@@ -24,7 +24,7 @@ var update = flag.Bool("update", false, "rewrite the files that scripts compare 
 
 // TestMain makes this test program the command `lathe` of the scripts.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"lathe": main, "lathe-breaks": breaks, "lathe-answers": answersWord, "lathe-asks": asksWord})
+	testscript.Main(m, map[string]func(){"lathe": main, "lathe-breaks": breaks, "lathe-answers": answersWord, "lathe-asks": asksWord, "lathe-old-kernel": oldKernel})
 }
 
 // answersWord is a server that says a word to everyone, on a port of its own or on one that is given.

@@ -259,7 +259,7 @@ func (t *mcpTurn) isBelow(ctx context.Context, id lathe.SessionID) bool {
 
 // permission answers a request by the flag, else with no.
 func (t *mcpTurn) permission(ctx context.Context, q lathe.PermissionRequest) {
-	what := strings.TrimSpace(plain(q.Permission + " " + strings.Join(q.Patterns, " ")))
+	what := strings.TrimSpace(plain(q.Permission + " " + q.Wanted()))
 	switch {
 	case t.host.flags.yes && q.Permission != "sandbox":
 		t.tell(t.engine.Reply(ctx, q.ID, lathe.Once, ""))

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/lathe-agent/lathe"
@@ -29,20 +30,28 @@ func (r *runner) permission(ctx context.Context, q lathe.PermissionRequest) {
 		r.tell(r.engine.Reply(ctx, q.ID, reply, words))
 	default:
 		r.refused = r.refused || q.Permission != "doom_loop"
-		r.note("! %s %s needs a permission; refused%s", plain(q.Permission), plain(strings.Join(q.Patterns, " ")), wayOf(q.Permission))
+		r.note("! %s %s needs a permission; refused%s", plain(q.Permission), plain(q.Wanted()), r.wayOf(q))
 		r.tell(r.engine.Reply(ctx, q.ID, lathe.Unattended, sandboxAskOf(q).words()))
 	}
 }
 
 // wayOf says how a headless run is given a permission.
-func wayOf(permission string) string {
-	switch permission {
+func (r *runner) wayOf(q lathe.PermissionRequest) string {
+	switch q.Permission {
 	case "sandbox":
 		return " (a rule for the permission sandbox allows it)"
 	case "doom_loop":
 		return "; the call repeats itself"
+	case "bash":
+		if s, ok := r.flags.judge.(*agentSetup); ok && s.confine.kernel().Available(false) != nil {
+			rule := "bash"
+			if len(q.Always) > 0 {
+				rule += ":" + q.Always[0]
+			}
+			return fmt.Sprintf(": this kernel has no sandbox for commands. Pass --yes, allow it with a rule (--allow %q), or see `lathe debug sandbox`", plain(rule))
+		}
 	}
-	return " (--auto allows it)"
+	return " (--yes allows it)"
 }
 
 // ask lets the person at the terminal decide. Other words are told to the model with a no.
@@ -54,7 +63,12 @@ func (r *runner) ask(ctx context.Context, q lathe.PermissionRequest) (lathe.Repl
 	for _, line := range unknownOf(q) {
 		about = append(about, "  not known: "+plain(line))
 	}
-	about = append(about, "? "+plain(q.Permission)+" "+plain(strings.Join(q.Patterns, " ")))
+	for _, pattern := range q.Patterns {
+		if option, ok := strings.CutPrefix(pattern, "<option> "); ok && q.Permission == "bash" {
+			about = append(about, "  not known to be harmless: "+plain(option))
+		}
+	}
+	about = append(about, "? "+plain(q.Permission)+" "+plain(q.Wanted()))
 	choices := "y once, a always (" + plain(strings.Join(q.Always, " ")) + "), n no, or say why not:"
 	for {
 		line, err := r.asked(ctx, about, choices)

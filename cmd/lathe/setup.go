@@ -117,6 +117,23 @@ func (s *agentSetup) at(place workspace.Place) (*known, error) {
 	return k, nil
 }
 
+// Agents are those of a directory, without what guests bring.
+func (s *agentSetup) Agents(place workspace.Place) ([]engine.Agent, error) {
+	k, err := s.at(place)
+	if err != nil {
+		return nil, err
+	}
+	return k.settings.Agents, nil
+}
+
+// configNow is the config of a directory as it is at this moment, or what it was.
+func (s *agentSetup) configNow(place workspace.Place, was config.Config) config.Config {
+	if k, err := s.at(place); err == nil {
+		return k.loaded.Config
+	}
+	return was
+}
+
 // load reads settings, with the skills that were fetched for them.
 func (s *agentSetup) load(o config.Options) (*config.Loaded, error) {
 	s.mu.Lock()

@@ -1,0 +1,6 @@
+//go:build !linux
+
+package main
+
+// oldKernel is for Linux alone.
+func oldKernel() { panic("no Linux") }
