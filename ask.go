@@ -17,14 +17,20 @@ type PermissionRequest struct {
 	Extra      Extra
 }
 
-// Wanted is what the call is about to do, in one line: a command line as it is written, of others the
-// patterns.
+// Wanted is what the call is about to do, in one line: a command line as it is written, with what is
+// asked beside its commands (<option> …, <unknown command>), of others the patterns.
 func (r PermissionRequest) Wanted() string {
 	var meta struct{ Command string }
-	if r.Permission == "bash" && json.Unmarshal(r.Metadata, &meta) == nil && strings.TrimSpace(meta.Command) != "" {
-		return strings.ReplaceAll(strings.TrimSpace(meta.Command), "\n", " ↵ ")
+	if r.Permission != "bash" || json.Unmarshal(r.Metadata, &meta) != nil || strings.TrimSpace(meta.Command) == "" {
+		return strings.Join(r.Patterns, " ")
 	}
-	return strings.Join(r.Patterns, " ")
+	out := strings.ReplaceAll(strings.TrimSpace(meta.Command), "\n", " ↵ ")
+	for _, pattern := range r.Patterns {
+		if strings.HasPrefix(pattern, "<") {
+			out += " " + pattern
+		}
+	}
+	return out
 }
 
 // QuestionRequest asks a person something the model wants to know.

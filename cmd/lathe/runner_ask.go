@@ -63,11 +63,6 @@ func (r *runner) ask(ctx context.Context, q lathe.PermissionRequest) (lathe.Repl
 	for _, line := range unknownOf(q) {
 		about = append(about, "  not known: "+plain(line))
 	}
-	for _, pattern := range q.Patterns {
-		if option, ok := strings.CutPrefix(pattern, "<option> "); ok && q.Permission == "bash" {
-			about = append(about, "  not known to be harmless: "+plain(option))
-		}
-	}
 	about = append(about, "? "+plain(q.Permission)+" "+plain(q.Wanted()))
 	choices := "y once, a always (" + plain(strings.Join(q.Always, " ")) + "), n no, or say why not:"
 	for {
