@@ -5,7 +5,7 @@ import "strconv"
 // TestRun is the command that ran a project's tests, and how it ended.
 type TestRun struct {
 	Command string
-	Exit    int
+	Exit    int // of the tests themselves; less than 0 is not known
 	At      Time
 }
 
@@ -15,6 +15,8 @@ func (t TestRun) String() string {
 	switch {
 	case t.Command == "":
 		return ""
+	case t.Exit < 0:
+		return "`" + t.Command + "`"
 	case t.Exit == 0:
 		return "`" + t.Command + "` (passed last time)"
 	default:

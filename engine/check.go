@@ -111,7 +111,7 @@ func (check) next() {}
 // check looks at a turn whose last answer has come; nil lets it end. What the user said since
 // without wanting an answer, or ran in the shell, is not the turn's.
 func (s state) check(asked *held, answers []*held) next {
-	if len(s.checks) == 0 || len(answers) == 0 || lastUser(s.messages) != asked {
+	if len(s.checks) == 0 || len(answers) == 0 || lastAsked(s.messages) != asked {
 		return nil
 	}
 	last := answers[len(answers)-1]
@@ -275,6 +275,17 @@ func (r *runner) ownPrompt(s state) lathe.Message {
 	return lathe.Message{ID: r.engine.ids.Message(), Session: s.session.ID, Created: r.engine.now(), Said: &lathe.User{
 		Agent: said.Agent, Model: said.Model, System: said.System, Tools: said.Tools, Format: said.Format,
 	}}
+}
+
+// lastAsked is the newest prompt that is not one of ours that lets a compressed history continue.
+func lastAsked(messages []*held) *held {
+	for {
+		u := lastUser(messages)
+		if u == nil || !IsSynthetic(u.Parts) || !hasMark(u.Parts[0].Body.(*lathe.Text).Metadata, continueMark) {
+			return u
+		}
+		messages = messages[:slices.Index(messages, u)]
+	}
 }
 
 func lastAnswer(messages []*held) *held {

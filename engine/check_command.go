@@ -12,16 +12,11 @@ import (
 // What commands and files are, as far as checks need to know. All of it guesses, so that it
 // errs to the side of saying nothing.
 
-// simple splits a command line into the words of its commands. It knows no quotes: what it
-// reads wrongly is then neither a test nor harmless.
+// simple splits a command line into the words of its commands.
 func simple(line string) (out [][]string) {
-	for _, part := range strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune("&|;\n()", r) }) {
-		words := strings.Fields(part)
-		for len(words) > 0 && isAssignment(words[0]) {
-			words = words[1:]
-		}
-		if len(words) > 0 {
-			out = append(out, words)
+	for _, p := range clauses(line) {
+		if len(p.words) > 0 {
+			out = append(out, p.words)
 		}
 	}
 	return out
@@ -74,20 +69,89 @@ func isTest(words []string) bool {
 	return false
 }
 
-// testCommand is a command line as it is kept for later: its tests without what was set for
-// this once, which may be a secret.
-func testCommand(line string) string {
-	const most = 300
-	line = strings.TrimSpace(line)
-	if len(line) > most || strings.ContainsAny(line, "\n<") {
-		return ""
+// tryPrograms show by how they end whether a change works, whatever their arguments are.
+var tryPrograms = []string{
+	"make", "ninja", "cmake", "tsc", "eslint", "biome", "ruff", "mypy", "pyright", "flake8", "pylint", "golangci-lint", "staticcheck", "shellcheck", "javac", "kotlinc",
+	"gcc", "g++", "cc", "c++", "clang", "clang++", "rustc", "ghc", "scalac", "protoc", "node", "deno", "python", "python3", "ruby", "php", "perl", "lua", "Rscript", "julia",
+	"bash", "sh", "zsh", "tsx", "ts-node", "phpstan", "rubocop", "hadolint", "yamllint", "jsonlint",
+}
+
+// tryWords do when one of the words behind them says so.
+var tryWords = map[string][]string{
+	"go": {"build", "vet", "run", "install"}, "cargo": {"build", "check", "clippy", "run"}, "npm": {"run", "start"}, "pnpm": {"run", "build", "lint", "start"},
+	"yarn": {"run", "build", "lint", "start"}, "bun": {"run", "build"}, "just": {"build", "check", "lint"}, "task": {"build", "check", "lint"}, "mvn": {"compile", "package", "install"},
+	"mvnw": {"compile", "package", "install"}, "gradle": {"build", "assemble", "compile"}, "gradlew": {"build", "assemble", "compile"}, "dotnet": {"build", "run"},
+	"mix": {"compile"}, "swift": {"build", "run"}, "bazel": {"build", "run"}, "zig": {"build", "run"}, "sbt": {"compile"}, "stack": {"build"}, "cabal": {"build"},
+	"flutter": {"build", "analyze"}, "dart": {"analyze", "compile", "run"}, "terraform": {"validate", "plan"}, "helm": {"lint", "template"}, "docker": {"build"}, "composer": {"validate"},
+}
+
+// isTry reports whether a command tests, builds or runs something.
+func isTry(words []string) bool {
+	if isTest(words) {
+		return true
 	}
-	for words := range strings.FieldsSeq(line) {
-		if isAssignment(words) {
-			return ""
+	for i, w := range words {
+		name := path.Base(w)
+		if slices.Contains(tryPrograms, name) || strings.HasPrefix(w, "./") {
+			return true
+		}
+		if behind := tryWords[name]; behind != nil {
+			return slices.ContainsFunc(words[i+1:], func(w string) bool {
+				w, _, _ = strings.Cut(w, ":")
+				return slices.Contains(behind, w)
+			})
+		}
+		if !slices.Contains(runners, name) && !strings.HasPrefix(name, "-") && strings.Trim(name, "0123456789smh.") != "" {
+			return false
 		}
 	}
-	return line
+	return false
+}
+
+// failureWords are in the output of what failed, where the exit code is that of another command.
+var failureWords = []string{"FAIL", "failed", "Failed", "error:", "Error:", "error[", "ERROR", "panic:", "Traceback", "not ok "}
+
+// tried reports whether a command line tests, builds or runs something and nothing says that it
+// failed. In a pipe, where the exit code is not its own, the output must say so.
+func tried(line string, exit int, output string) bool {
+	if exit != 0 || !slices.ContainsFunc(simple(line), isTry) {
+		return false
+	}
+	return verdict(line, exit, isTry) == 0 || !slices.ContainsFunc(failureWords, func(w string) bool { return strings.Contains(output, w) })
+}
+
+// generatedFolders hold what programs make, and builtFolders too where a command wrote into them:
+// others keep sources there.
+var (
+	generatedFolders = []string{
+		"node_modules", "target", "dist", "__pycache__", ".venv", "venv", ".next", ".nuxt", ".svelte-kit", ".turbo", ".cache", ".pytest_cache", ".mypy_cache", ".ruff_cache",
+		".tox", ".gradle", ".dart_tool", ".terraform", "htmlcov", ".parcel-cache", ".eggs",
+	}
+	builtFolders = []string{"build", "out", "obj", "bin", "coverage", "_build"}
+)
+
+// generatedNames are files that programs write, by name or by ending.
+var generatedNames = []string{
+	"package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "bun.lockb", "go.sum", "go.work.sum", "gradle.lockfile", "packages.lock.json", "mix.lock", "Package.resolved", ".coverage", ".terraform.lock.hcl",
+}
+
+// isGenerated reports whether a file of a project is one that programs write: a product, a lock
+// file, a cache.
+func isGenerated(file string, byCommand bool) bool {
+	name := filepath.Base(file)
+	switch strings.ToLower(filepath.Ext(name)) {
+	case ".lock", ".pyc", ".pyo", ".o", ".obj", ".a", ".so", ".dylib", ".dll", ".exe", ".class", ".jar", ".map", ".tsbuildinfo":
+		return true
+	}
+	if slices.Contains(generatedNames, name) || strings.HasSuffix(name, ".min.js") || strings.HasSuffix(name, ".min.css") {
+		return true
+	}
+	for dir := range strings.SplitSeq(filepath.ToSlash(filepath.Dir(file)), "/") {
+		if slices.Contains(generatedFolders, dir) || byCommand && slices.Contains(builtFolders, dir) || strings.HasSuffix(dir, ".egg-info") {
+			return true
+		}
+	}
+	return false
 }
 
 // lookers change nothing, and show nothing about whether a change works.

@@ -189,8 +189,8 @@ func editsTests(before []*deed, now *deed) (finding, bool) {
 				return finding{}, false
 			}
 		}
-		if d.test && d.exit >= 0 {
-			if failed = d; d.exit == 0 {
+		if d.tests >= 0 && d.test {
+			if failed = d; d.tests == 0 {
 				failed = nil
 			}
 		}
@@ -199,7 +199,7 @@ func editsTests(before []*deed, now *deed) (finding, bool) {
 		return finding{}, false
 	}
 	return finding{
-		CheckTestsEdited, 0, fmt.Sprintf("%s failed with exit %d, and in this turn only tests were changed (%s), no source.", clipped(failed.command, 60), failed.exit, names(now.wrote)),
+		CheckTestsEdited, 0, fmt.Sprintf("%s failed with exit %d, and in this turn only tests were changed (%s), no source.", clipped(failed.command, 60), failed.tests, names(now.wrote)),
 		"Make sure that the test was wrong and not the code.",
 	}, true
 }
@@ -346,7 +346,7 @@ func (s *stepping) ended(c *call) {
 	for _, name := range d.checks {
 		s.engine.log.Info("a check fired", "session", s.session.ID, "check", name, "told", "the model", "tool", d.tool)
 	}
-	if command := testCommand(d.command); s.settings.Checks[CheckTestMemory] != CheckOff && d.test && d.exit >= 0 && command != "" {
-		s.facts = append(s.facts, &lathe.TestsRan{Session: s.session.ID, Project: testedIn(s.session), Run: lathe.TestRun{Command: command, Exit: d.exit, At: s.engine.now()}})
+	if command := testCommand(d.command); s.settings.Checks[CheckTestMemory] != CheckOff && d.tests >= 0 && command != "" {
+		s.facts = append(s.facts, &lathe.TestsRan{Session: s.session.ID, Project: testedIn(s.session), Run: lathe.TestRun{Command: command, Exit: d.tests, At: s.engine.now()}})
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
 	"github.com/lathe-agent/lathe"
 )
@@ -145,15 +146,86 @@ func TestChecks_Commands(t *testing.T) {
 		}
 	}
 	for line, want := range map[string]string{
-		" go test ./... ":         "go test ./...",
-		"TOKEN=x go test ./...":   "",
-		"cat <<E\nx\nE\ngo test":  "",
-		"cd a && TOKEN=x go test": "",
+		" go test ./... ":                            "go test ./...",
+		"TOKEN=x go test ./...":                      "",
+		"cat <<E\nx\nE\ngo test":                     "",
+		"cd a && TOKEN=x go test":                    "",
+		"go test ./... 2>&1 | tail -20":              "go test ./...",
+		"cd a && go test ./... >out.txt 2>&1":        "cd a && go test ./...",
+		"go build ./... && go test ./... && echo ok": "go test ./...",
+		"go test ./a && go test ./b | tail":          "go test ./a && go test ./b",
+		"go test ./a; go test ./b":                   "",
+		"set -o pipefail; npm test | tee log":        "npm test",
+		"(cd a; go test)":                            "",
+		"for i in 1 2; do go test; done":             "",
+		`go test -run "A|B" ./...`:                   `go test -run "A|B" ./...`,
+		`pytest -k "a > b"`:                          "",
+		"npm run build":                              "",
 	} {
 		if got := testCommand(line); got != want {
 			t.Errorf("%q is kept as %q", line, got)
 		}
 	}
+}
+
+// TestChecks_Verdict holds what the exit code of a line says of the tests in it: theirs, or nothing.
+func TestChecks_Verdict(t *testing.T) {
+	for line, want := range map[string][2]int{ // where the line ended with 0, and with 3
+		"go test ./...":                              {0, 3},
+		"cd a && go test ./...":                      {0, 3},
+		"go test ./... 2>&1":                         {0, 3},
+		"go test ./... | tail -5":                    {-1, -1},
+		"go test ./... |& tail -5":                   {-1, -1},
+		"set -o pipefail; go test ./... | tail -5":   {0, 3},
+		"set -euo pipefail\ngo test ./... | tail -5": {0, 3},
+		"yes | go test ./...":                        {0, 3},
+		"go test ./... && echo ok":                   {0, 3},
+		"go test ./... && git push":                  {0, -1},
+		"go build ./... && go test ./...":            {0, -1},
+		"go build ./...; go test ./...":              {0, 3},
+		"go test ./...; echo done":                   {-1, -1},
+		"set -e; go test ./...; echo done":           {0, 3},
+		"go test ./... || true":                      {-1, -1},
+		"go test ./... || exit 3":                    {0, 3},
+		"go vet ./... || go test ./...":              {-1, -1},
+		"go test ./... &":                            {-1, -1},
+		"(go test ./...)":                            {-1, -1},
+		"if go test; then echo; fi":                  {-1, -1},
+		"! go test ./...":                            {-1, -1},
+		"go test ./a && go test ./b":                 {0, 3},
+		"go test ./a | cat && go test ./b":           {-1, -1},
+		"go test ./... && echo a | cat":              {0, 3},
+		`go test -run "A|B;C" ./...`:                 {0, 3},
+		"ls":                                         {-1, -1},
+	} {
+		got := [2]int{verdict(line, 0, isTest), verdict(line, 3, isTest)}
+		if got != want {
+			t.Errorf("%q tells %v, not %v", line, got, want)
+		}
+		if verdict(line, -1, isTest) != -1 {
+			t.Errorf("%q tells something although its end is not known", line)
+		}
+	}
+}
+
+// TestChecks_Lines holds for any line that taking it apart ends and loses no word.
+func TestChecks_Lines(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		line := rapid.StringOfN(rapid.RuneFrom([]rune("a \\'\"`&|;()<>\n1é=")), 0, 40, -1).Draw(t, "line")
+		n := 0
+		for _, c := range clauses(line) {
+			n += strings.Count(c.text, "a")
+		}
+		if n != strings.Count(line, "a") {
+			t.Fatalf("%q: %d words are left", line, n)
+		}
+		for _, exit := range []int{-1, 0, 1} {
+			if got := verdict(line+" go test", exit, isTest); got != -1 && got != exit {
+				t.Fatalf("%q tells %d", line, got)
+			}
+		}
+		testCommand(line + " go test")
+	})
 }
 
 // TestChecks_SaidNotDone holds what announces a call.

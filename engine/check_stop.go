@@ -59,7 +59,7 @@ func (t *turnView) unverified(s state) (finding, bool) {
 			continue
 		}
 		for _, f := range d.wrote {
-			if isCode(f) && !slices.Contains(d.removed, f) && !slices.Contains(files, f) {
+			if isCode(f) && s.counts(d, f) && !slices.Contains(files, f) {
 				files = append(files, f)
 			}
 		}
@@ -77,8 +77,8 @@ func (t *turnView) unverified(s state) (finding, bool) {
 // testRun is the last test run: of the turn, else of the project.
 func (t *turnView) testRun(s state) lathe.TestRun {
 	for _, d := range slices.Backward(t.deeds) {
-		if d.test && d.exit >= 0 {
-			return lathe.TestRun{Command: clipped(d.command, 120), Exit: d.exit}
+		if command := testCommand(d.command); d.test && command != "" {
+			return lathe.TestRun{Command: clipped(command, 120), Exit: d.tests}
 		}
 	}
 	known := s.tests
@@ -102,9 +102,9 @@ var (
 
 // emptyDiff finds work that is said to be done where no file has changed. What commands or
 // others have changed is not always known; then it says nothing.
-func (t *turnView) emptyDiff(state) (finding, bool) {
+func (t *turnView) emptyDiff(s state) (finding, bool) {
 	none := finding{check: CheckEmptyDiff}
-	if len(t.changed()) > 0 || !wishes().MatchString(t.prompt) || questions().MatchString(strings.TrimSpace(t.prompt)) {
+	if len(t.changed(s)) > 0 || !wishes().MatchString(t.prompt) || questions().MatchString(strings.TrimSpace(t.prompt)) {
 		return none, false
 	}
 	for _, d := range t.deeds {
@@ -119,17 +119,33 @@ func (t *turnView) emptyDiff(state) (finding, bool) {
 	return finding{CheckEmptyDiff, 0, fmt.Sprintf("You say %q, but no file has changed since the prompt.", clipped(claim, 40)), "Make the change now, or say plainly that there is none and why."}, true
 }
 
-// checklist asks about a turn that changed files, once, with the prompt it is measured by.
-func (t *turnView) checklist(state) (finding, bool) {
+// checklist asks about a turn that changed files, once, with the prompt it is measured by. It
+// says nothing where a test, a build or a run behind the last change has passed, or was asked for.
+func (t *turnView) checklist(s state) (finding, bool) {
 	const most = 1500 // characters of the prompt
-	files := t.changed()
-	if len(files) == 0 {
+	files := t.changed(s)
+	_, untried := t.unverified(s)
+	if len(files) == 0 || t.passed(s) || s.checks[CheckUnverified] == CheckAct && (untried || t.fired[CheckUnverified]) {
 		return finding{check: CheckChecklist}, false
 	}
 	return finding{
 		CheckChecklist, 0, fmt.Sprintf("Before you end: %s changed (%s) for this prompt:\n<prompt>\n%s\n</prompt>\n", count(len(files), "file"), names(files), clippedText(t.prompt, most)),
 		"Is each requirement met? How was each checked? Are there side effects or stray files? What is not done? Repair what is missing, then give your final answer again, complete.",
 	}, true
+}
+
+// passed reports whether something that shows whether a change works ran behind the last one, and
+// did not fail.
+func (t *turnView) passed(s state) bool {
+	for _, d := range slices.Backward(t.deeds) {
+		if d.tries {
+			return true
+		}
+		if d.test || slices.ContainsFunc(d.wrote, func(f string) bool { return s.counts(d, f) }) {
+			return false
+		}
+	}
+	return false
 }
 
 func clippedText(text string, most int) string {

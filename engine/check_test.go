@@ -81,10 +81,18 @@ func TestChecks_Stop(t *testing.T) {
 		{"an open item", headless("do", "Done.", todoCall("completed", "in_progress")), []Check{CheckTodos}},
 		{"closed later", headless("do", "Done.", todoCall("pending"), todoCall("completed")), nil},
 		{"documents", headless("do", "Done.", writeCall("/p/a.md", true)), []Check{CheckChecklist}},
-		{"code", headless("do", "Done.", writeCall("/p/a.go", true)), []Check{CheckUnverified, CheckChecklist}},
-		{"code and a look", headless("do", "Done.", writeCall("/p/a.go", true), shellCall("git diff | head", "", 0)), []Check{CheckUnverified, CheckChecklist}},
-		{"code and a command", headless("do", "Done.", writeCall("/p/a.go", true), shellCall("go vet ./...", "", 0)), []Check{CheckChecklist}},
-		{"a command, then code", headless("do", "Done.", shellCall("go vet ./...", "", 0), writeCall("/p/a.go", true)), []Check{CheckUnverified, CheckChecklist}},
+		{"code", headless("do", "Done.", writeCall("/p/a.go", true)), []Check{CheckUnverified}},
+		{"code and a look", headless("do", "Done.", writeCall("/p/a.go", true), shellCall("git diff | head", "", 0)), []Check{CheckUnverified}},
+		{"code and a command that shows little", headless("do", "Done.", writeCall("/p/a.go", true), shellCall("git add -A", "", 0)), []Check{CheckChecklist}},
+		{"code and a build", headless("do", "Done.", writeCall("/p/a.go", true), shellCall("go vet ./...", "", 0)), nil},
+		{"code and a test", headless("do", "Done.", writeCall("/p/a.go", true), shellCall("cd /p && go test ./... && git add -A", "ok", 0), shellCall("git diff", "", 0)), nil},
+		{"code and a test in a pipe", headless("do", "Done.", writeCall("/p/a.go", true), shellCall("go test ./... 2>&1 | tail -3", "ok", 0)), nil},
+		{"code and a test in a pipe that failed", headless("do", "Done.", writeCall("/p/a.go", true), shellCall("go test ./... 2>&1 | tail -3", "FAIL", 0)), []Check{CheckChecklist}},
+		{"code and a test that failed", headless("do", "Done.", writeCall("/p/a.go", true), shellCall("go test ./...", "", 1)), []Check{CheckChecklist}},
+		{"documents behind a test", headless("do", "Done.", shellCall("go test ./...", "ok", 0), writeCall("/p/a.md", true)), []Check{CheckChecklist}},
+		{"products", headless("do", "Done.", writeCall("/p/node_modules/x/a.js", false), writeCall("/p/target/a.rs", false), writeCall("/p/dist/a.js", false), writeCall("/p/Cargo.lock", true), writeCall("/p/go.sum", true)), nil},
+		{"sources in a folder for products", headless("do", "Done.", writeCall("/p/build/a.md", false)), []Check{CheckChecklist}},
+		{"a command, then code", headless("do", "Done.", shellCall("go vet ./...", "", 0), writeCall("/p/a.go", true)), []Check{CheckUnverified}},
 		{"a claim", headless("fix the bug", "I have fixed the bug."), []Check{CheckEmptyDiff}},
 		{"a claim in the passive", headless("Please update the docs", "The docs have been updated."), []Check{CheckEmptyDiff}},
 		{"a claim after a look", headless("fix the bug", "I fixed the bug.", shellCall("cat a.go", "", 0)), []Check{CheckEmptyDiff}},
@@ -108,7 +116,33 @@ func TestChecks_Stop(t *testing.T) {
 	t.Run("a command that changed code", func(t *testing.T) {
 		s := headless("fix it", "I fixed it.")
 		s.messages = slices.Insert(s.messages, 1, a("m2", calling, tracked, sed, patch("/p/a.go")))
-		if diff := cmp.Diff([]Check{CheckUnverified, CheckChecklist}, firedIn(plan(s))); diff != "" {
+		if diff := cmp.Diff([]Check{CheckUnverified}, firedIn(plan(s))); diff != "" {
+			t.Error(diff)
+		}
+	})
+	t.Run("a command that built", func(t *testing.T) {
+		s := headless("do", "Done.")
+		s.messages = slices.Insert(s.messages, 1, a("m2", calling, tracked, shellCall("npm ci", "", 0), patch("/p/node_modules/x/a.js", "/p/package-lock.json", "/p/build/x.js")))
+		if diff := cmp.Diff([]Check(nil), firedIn(plan(s))); diff != "" {
+			t.Error(diff)
+		}
+	})
+	t.Run("a file that git ignores", func(t *testing.T) {
+		s := headless("do", "Done.")
+		s.session.Directory = "/p"
+		s.messages = slices.Insert(s.messages, 1, a("m2", calling, tracked, writeCall("/p/local.go", false)))
+		if diff := cmp.Diff([]Check(nil), firedIn(plan(s))); diff != "" {
+			t.Error(diff)
+		}
+		s.messages[1] = a("m2", calling, tracked, writeCall("/p/local.go", false), patch("/p/local.go"))
+		if diff := cmp.Diff([]Check{CheckUnverified}, firedIn(plan(s))); diff != "" {
+			t.Error(diff)
+		}
+	})
+	t.Run("files that are gone", func(t *testing.T) {
+		s := headless("do", "Done.", writeCall("/p/a.go", false), writeCall("/p/b.md", false))
+		s.gone = func(string) bool { return true }
+		if diff := cmp.Diff([]Check(nil), firedIn(plan(s))); diff != "" {
 			t.Error(diff)
 		}
 	})
@@ -192,6 +226,7 @@ func TestChecks_Short(t *testing.T) {
 	s := headless("fix it", "I have fixed it. Now let me run the tests:", todoCall("pending", "pending"), writeCall("/p/a.go", true), writeCall("/p/b.tmp", false))
 	s.tests = lathe.TestRun{Command: "go test ./...", Exit: 1}
 	view := s.turn()
+	s.checks[CheckUnverified] = CheckOff // who asks for a test asks for no list
 	for _, find := range []func(state) (finding, bool){view.todos, view.unverified, view.checklist, view.leftovers, view.saidNotDone} {
 		f, ok := find(s)
 		if words := strings.Replace(f.words(), view.prompt, "", 1); !ok || len(words) > most+len("<prompt>\n\n</prompt>") {

@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -35,6 +38,8 @@ type deed struct {
 	command string // of a shell
 	exit    int
 	test    bool // the command runs tests
+	tests   int  // how they ended, -1 if that is not known
+	tries   bool // the command tests, builds or runs something, and nothing says that it failed
 	looks   bool // the command changes nothing
 
 	open                 []string // items of the list it wrote
@@ -72,6 +77,10 @@ func (r *runner) sampleChecks(ctx context.Context, s *state) {
 		return
 	}
 	s.read = &r.read
+	s.gone = func(file string) bool {
+		_, err := os.Lstat(file)
+		return errors.Is(err, fs.ErrNotExist)
+	}
 	if r.agent != nil {
 		// One that may write its plan and nothing else changes nothing.
 		s.edits = !tool.Hidden(r.agent.Rules, s.session.Rules)(tool.Spec{Name: "edit"}) && r.agent.judge().Evaluate("edit", "*").Action != lathe.Deny
@@ -119,7 +128,7 @@ func (s state) turn() *turnView {
 		}
 		t.answers = append(t.answers, h)
 		t.note(h)
-		t.act(h, s.read)
+		t.act(h, s)
 	}
 	if isCompared(s.messages[from:]) {
 		t.tracked = true
@@ -143,16 +152,17 @@ func (t *turnView) note(h *held) {
 
 // act adds what an answer did. What its commands changed is known only as a sum, so it
 // counts for the last of them that may have.
-func (t *turnView) act(h *held, read *reading) {
-	var wrote []string
+func (t *turnView) act(h *held, s state) {
+	var wrote, patched []string
 	var command *deed
+	from := len(t.deeds)
 	for _, p := range h.Parts {
 		switch b := p.Body.(type) {
 		case *lathe.ToolCall:
 			if !b.Settled() {
 				continue
 			}
-			d := read.deed(b)
+			d := s.read.deed(b)
 			if d.command != "" && !d.looks {
 				copied := *d // what it wrote is the step's to say
 				d, command = &copied, &copied
@@ -160,12 +170,31 @@ func (t *turnView) act(h *held, read *reading) {
 			wrote = append(wrote, d.wrote...)
 			t.deeds = append(t.deeds, d)
 		case *lathe.Patch:
+			patched = append(patched, b.Files...)
 			for _, file := range b.Files {
 				if command != nil && !slices.Contains(wrote, file) {
 					command.wrote = append(slices.Clip(command.wrote), file)
 				}
 			}
 		default:
+		}
+	}
+	if isCompared([]*held{h}) {
+		t.withoutIgnored(t.deeds[from:], s.session.Directory, patched)
+	}
+}
+
+// withoutIgnored takes from calls the files below a directory that the comparison of the trees
+// before and after the step does not name: git ignores them, or they are as they were.
+func (t *turnView) withoutIgnored(deeds []*deed, directory string, patched []string) {
+	ignored := func(f string) bool {
+		return directory != "" && strings.HasPrefix(f, directory+string(filepath.Separator)) && !slices.Contains(patched, f)
+	}
+	for i, d := range deeds {
+		if d.command == "" && slices.ContainsFunc(d.wrote, ignored) {
+			copied := *d
+			copied.wrote = slices.DeleteFunc(slices.Clone(d.wrote), ignored)
+			deeds[i] = &copied
 		}
 	}
 }
@@ -185,16 +214,28 @@ func (t *turnView) refused() bool {
 	return slices.ContainsFunc(t.deeds, func(d *deed) bool { return d.stopped })
 }
 
-// changed lists the files that the turn changed, in order, each once.
-func (t *turnView) changed() (files []string) {
+// changed lists the files that the turn changed, in order, each once: those that people write,
+// and that are still there.
+func (t *turnView) changed(s state) (files []string) {
 	for _, d := range t.deeds {
+		files = slices.DeleteFunc(files, func(f string) bool { return slices.Contains(d.removed, f) })
 		for _, f := range d.wrote {
-			if !slices.Contains(files, f) {
+			if !slices.Contains(files, f) && s.counts(d, f) {
 				files = append(files, f)
 			}
 		}
 	}
 	return files
+}
+
+// counts reports whether a file that a call wrote is a change: not one that it removed, nor one
+// that programs make. What lies above the project says nothing about a file.
+func (s state) counts(d *deed, file string) bool {
+	within, ok := strings.CutPrefix(file, s.session.Directory+string(filepath.Separator))
+	if !ok {
+		within = filepath.Base(file)
+	}
+	return !slices.Contains(d.removed, file) && !isGenerated(within, d.command != "") && (s.gone == nil || !s.gone(file))
 }
 
 // said is the text of the last answer.
@@ -253,6 +294,7 @@ func (d *deed) read(meta json.RawMessage) {
 		} else {
 			d.exit = -1
 		}
+		d.tests, d.tries = verdict(in.Command, d.exit, isTest), tried(in.Command, d.exit, d.output)
 	case "read", "edit", "write":
 		if d.target = in.FilePath; d.target == "" {
 			d.target = in.Path

@@ -31,7 +31,10 @@ func (c *compressing) goesOn(ctx context.Context, at lathe.Time) ([]lathe.Fact, 
 			return nil, err
 		}
 	}
-	text := strings.TrimSpace(continuePrompt)
+	text := strings.TrimSpace(continuePrompt) + " If you are not sure what to do next, stop and ask."
+	if c.settings.Headless || c.state.session.Parent != "" { // nobody would answer
+		text = strings.TrimSpace(continuePrompt) + " If nothing is left to do, give your final answer."
+	}
 	if c.wish.Overflow.On() && slices.ContainsFunc(c.head, holdsMedia) {
 		text = "What was attached was too large for the model and has been left out; where you need it, say so. " + text
 	}

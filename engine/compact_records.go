@@ -98,7 +98,7 @@ func recordsOf(history, prompts []*held, diffs []lathe.FileDiff) (r records) {
 			r.read[at].last = i
 		}
 		if f.Command != "" && runsTests(f.Command) {
-			r.test, r.result = f.Command, testResult(f.Exit, done.Output)
+			r.test, r.result = f.Command, testResult(f, done.Output)
 		}
 	}
 	slices.SortStableFunc(r.read, func(a, b readFile) int {
@@ -150,13 +150,17 @@ func (r *records) change(places map[string]int, one changedFile, add bool) {
 }
 
 // testResult is how a test ended, and its last lines.
-func testResult(exit *int, output string) string {
+func testResult(f callFacts, output string) string {
+	exit := -1
+	if f.Exit != nil {
+		exit = verdict(f.Command, *f.Exit, isTest)
+	}
 	end := "ended"
 	switch {
-	case exit != nil && *exit == 0:
+	case exit == 0:
 		end = "passed"
-	case exit != nil:
-		end = fmt.Sprintf("failed (exit %d)", *exit)
+	case exit > 0:
+		end = fmt.Sprintf("failed (exit %d)", exit)
 	}
 	lines := strings.Split(strings.TrimSpace(output), "\n")
 	lines = lines[max(0, len(lines)-testLines):]

@@ -23,6 +23,7 @@ type state struct {
 	edits  bool          // files may be changed
 	tests  lathe.TestRun // the last of the project
 	read   *reading
+	gone   func(file string) bool // it is no longer there
 }
 
 // next is what a session does next. Sealed.

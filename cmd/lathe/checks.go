@@ -7,8 +7,8 @@ import (
 	"github.com/lathe-agent/lathe/engine"
 )
 
-// checked tells that the turn goes on because checks have found something: without it the
-// answer seems to come twice.
+// checked tells that the turn goes on because checks have found something. An answer before it is
+// none: it goes where notes do.
 func (r *runner) checked(p lathe.Part) {
 	said := engine.Firings([]lathe.Message{{Parts: []lathe.Part{p}}})
 	var names []string
@@ -18,6 +18,13 @@ func (r *runner) checked(p lathe.Part) {
 		}
 	}
 	if len(names) > 0 {
+		if said[engine.CheckCutOff] > 0 { // what follows goes on with it
+			r.release()
+		}
+		if r.held != "" {
+			r.note("%s", strings.TrimSuffix(r.held, "\n"))
+			r.held = ""
+		}
 		r.note("> checked: %s", strings.Join(names, ", "))
 	}
 }

@@ -43,6 +43,7 @@ type runner struct {
 	prompts    []lathe.MessageID // that were answered
 	said       []string          // texts of the newest answer
 	saidIn     lathe.MessageID
+	held       string // an answer that is printed when nothing follows it
 	structured json.RawMessage
 }
 
@@ -51,6 +52,7 @@ func (r *runner) turn(ctx context.Context, p engine.Prompt) error {
 	r.reasoning, r.printed = map[lathe.PartID]bool{}, map[lathe.PartID]bool{}
 	listening, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer stop(nil)
+	defer r.release()
 	sent := false
 	defer context.AfterFunc(ctx, func() { stop(nil) })()
 	for ev, err := range r.engine.Events(listening, lathe.Scope{}, lathe.Opt[lathe.Cursor]{}) { // children may be anywhere
@@ -88,6 +90,7 @@ func (r *runner) turn(ctx context.Context, p engine.Prompt) error {
 		}
 		return r.refusedJSON(refused.error)
 	}
+	r.release()
 	r.whole(ctx)
 	r.linger(ctx)
 	return r.end(ctx)
@@ -297,6 +300,7 @@ func (r *runner) part(p lathe.Part) {
 		if done, ok := b.State.(*lathe.Completed); ok && done.Compacted != 0 {
 			return // an old one that is no longer sent
 		}
+		r.release()
 		if b.Settled() {
 			r.object("tool_use", p)
 			r.tool(b)
@@ -319,8 +323,14 @@ func (r *runner) text(id lathe.PartID, text string) {
 	case r.printed[id]:
 		r.newLine()
 	case strings.TrimSpace(text) != "":
-		r.say(strings.TrimSpace(plainText(text)) + "\n")
+		r.held += strings.TrimSpace(plainText(text)) + "\n" // a check may want another in its place
 	}
+}
+
+// release prints the answer that was held.
+func (r *runner) release() {
+	r.say(r.held)
+	r.held = ""
 }
 
 // tool shows a call that ended in one line.
