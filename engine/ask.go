@@ -210,6 +210,9 @@ func (h *host) Allowed(p tool.Permission) bool {
 // the rules allow it.
 func (h *host) ask(ctx context.Context, a *ask) (lathe.Reply, error) {
 	action, err := h.judge.verdict(*a.permission)
+	if err != nil && a.permission.Name == "edit" && h.step.agent.Name == planAgent {
+		err = h.planned()
+	}
 	if err != nil || action == lathe.Allow {
 		return "", err
 	}
@@ -229,6 +232,15 @@ func (h *host) ask(ctx context.Context, a *ask) (lathe.Reply, error) {
 	}
 	h.begins(ctx)
 	return got.reply, nil
+}
+
+// planned refuses a change in plan mode.
+func (h *host) planned() error {
+	where := "changes go into the plan file " + planPath(h.step.session, h.step.place, h.step.settings.Plans)
+	if strings.HasSuffix(where, " ") {
+		where = "there is no plan file here, so changes go into your answer"
+	}
+	return &refusal{code: lathe.Denied, text: "plan mode: " + where + ". This call was not run."}
 }
 
 // sandboxPermission lets a call out of the sandbox, or write what other programs obey.

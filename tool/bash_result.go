@@ -124,22 +124,43 @@ func (b *bash) advice(res sandbox.Result, text string) []string {
 	return out
 }
 
-// notInstalled names programs that are there instead of one that is not.
+// standIns are programs that do a similar thing, as families: each stands in for the others.
+var standIns = [][]string{
+	{"rg", "grep", "ag", "ack"}, {"fd", "fdfind", "find"}, {"bat", "batcat", "cat"}, {"exa", "eza", "lsd", "ls"}, {"curl", "wget", "http", "xh"}, {"vim", "nvim", "vi", "nano"},
+	{"npm", "pnpm", "yarn", "bun"}, {"npx", "pnpx", "bunx"}, {"docker", "podman", "nerdctl"}, {"docker-compose", "podman-compose"}, {"netstat", "ss"}, {"lsof", "fuser", "ss"},
+	{"ifconfig", "ip"}, {"dig", "host", "nslookup", "getent"}, {"gcc", "cc", "clang", "tcc"}, {"g++", "c++", "clang++"}, {"make", "gmake", "ninja"}, {"sed", "gsed"},
+	{"awk", "gawk", "mawk"}, {"telnet", "nc", "ncat", "socat"}, {"pip", "pip3", "uv", "pipx"}, {"node", "nodejs", "bun", "deno"}, {"unzip", "bsdtar", "7z"}, {"tree", "find"},
+	{"python", "python3"}, {"service", "systemctl"}, {"htop", "top"}, {"xxd", "hexdump", "od"}, {"md5", "md5sum"}, {"shasum", "sha1sum", "sha256sum"}, {"open", "xdg-open"}, {"mysql", "mariadb"},
+}
+
+// notInstalled names programs that are there instead of one that is not: the same of another
+// version, and those that do a similar thing.
 func (b *bash) notInstalled(text string) []string {
 	m := notFoundName().FindStringSubmatch(text)
 	if m == nil {
 		return nil
 	}
 	name := filepath.Base(m[1] + m[2])
-	var names []string
+	var near []string
 	for _, dir := range filepath.SplitList(variable(b.Env, "PATH")) {
 		some, _ := siblings(dir) // a PATH may name what is not there
-		names = append(names, some...)
+		for _, n := range some {
+			if behind, ok := strings.CutPrefix(n, name); ok && behind != "" && strings.Trim(behind, "-.0123456789") == "" {
+				near = append(near, n)
+			}
+		}
 	}
-	slices.Sort(names)
+	slices.Sort(near)
+	for _, family := range standIns {
+		for _, n := range family {
+			if n != name && slices.Contains(family, name) && findProgram(b.Env, n) != "" && !slices.Contains(near, n) {
+				near = append(near, n)
+			}
+		}
+	}
 	out := "There is no program " + clip(name) + " on PATH."
-	if near := similar(name, slices.Compact(names)); len(near) > 0 {
-		out += " Similar ones are: " + strings.Join(near, ", ") + "."
+	if near = slices.Compact(near); len(near) > 0 {
+		out += " There is: " + strings.Join(near[:min(len(near), 3)], ", ") + "."
 	}
 	for _, manager := range []string{"apt-get", "dnf", "apk", "pacman", "zypper", "brew", "nix", "winget"} {
 		if findProgram(b.Env, manager) != "" {

@@ -431,6 +431,29 @@ func TestBash_Advice(t *testing.T) {
 	}
 }
 
+// A program that is not there: named are its other versions and those that do a similar thing, never
+// those whose names look alike.
+func TestBash_StandIns(t *testing.T) {
+	x := newTerminal(t)
+	for _, name := range []string{"frob3", "frob-14", "frobnicate", "fro", "nodejs", "nodetool", "sh"} {
+		p := x.put("bin/"+name, "#!/bin/sh\n")
+		if err := os.Chmod(p, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		x.cfg.Env[0] = "PATH=" + filepath.Dir(p)
+	}
+	x.cfg.Shell = "/bin/sh"
+	for command, want := range map[string]string{
+		"frob": "There is no program frob on PATH. There is: frob-14, frob3.",
+		"node": "There is no program node on PATH. There is: nodejs.",
+		"nod":  "There is no program nod on PATH.",
+	} {
+		if r, _ := x.bash(t.Context(), in{"command": command}); !strings.HasSuffix(r.Output, want) {
+			t.Errorf("%s: %s", command, r.Output)
+		}
+	}
+}
+
 // A question that ends its line is part of a message, and nobody was waited for.
 func TestBash_MessageWithAQuestion(t *testing.T) {
 	x := newTerminal(t)

@@ -42,7 +42,7 @@ func TestContents(t *testing.T) {
 			"no final newline", "one\ntwo", "1: one\n2: two\n", "Line 2: two",
 			[3]string{"one\n2", "one\n2\n", "one\n2\n"}, // a patch ends what it changes with a line end,
 		},
-		{"empty", "", "empty", "No files found", [3]string{"!empty", "!two", "one\n2\n"}},
+		{"empty", "", "empty", "No match in ", [3]string{"!empty", "!two", "one\n2\n"}},
 		{
 			"not UTF-8", "one \xff\ntwo\n", "1: one \ufffd\n2: two\n", "Line 2: two\n",
 			[3]string{"one \xff\n2\n", "one \xff\n2\n", "one\n2\n"},

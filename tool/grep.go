@@ -147,7 +147,7 @@ func (g *grepping) run(ctx context.Context) (Result, error) {
 	shown := 0
 	var out strings.Builder
 	if found.Total == 0 {
-		out.WriteString(noFiles + "\n" + g.why(ctx, found))
+		out.WriteString(g.none(found) + "\n" + g.why(ctx, found))
 	} else {
 		shown = g.print(&out, found)
 	}
@@ -157,6 +157,19 @@ func (g *grepping) run(ctx context.Context) (Result, error) {
 		Truncated bool `json:"truncated"`
 	}{found.Total, found.Total > shown})
 	return Result{Title: g.in.Pattern, Output: strings.TrimRight(out.String(), "\n"), Metadata: meta}, err
+}
+
+// none says that nothing was found, and where it was looked for.
+func (g *grepping) none(found search.Matches) string {
+	switch {
+	case found.Searched == 0:
+		return noFiles
+	case !g.target.IsDir():
+		return "No match in " + g.target.Shown + "."
+	case g.in.Include != "":
+		return fmt.Sprintf("No match in %s (include %q).", counted(found.Searched, "file"), g.in.Include)
+	}
+	return fmt.Sprintf("No match in %s.", counted(found.Searched, "file"))
 }
 
 // search looks through the tree, or the one file that was named, whatever it is called.

@@ -144,26 +144,24 @@ func TestGrep_None(t *testing.T) {
 	d := newDesk(t)
 	d.put(".git/HEAD", "")
 	d.put(".gitignore", "gen/\n")
-	d.put("a.go", "func Server() {}\nfoo(1)\nbar\n")
+	code := d.put("a.go", "func Server() {}\nfoo(1)\nbar\n")
 	d.put("gen/x.go", "generated\n")
 	bin := d.put("bin", "\x00server")
 	for _, tt := range []struct {
 		input in
 		want  string
 	}{
-		{in{"pattern": "nowhere"}, ""},
-		{in{"pattern": "server"}, `Without regard to case: 1 match in 1 file. Call grep with "pattern": "(?i)server".`},
-		{in{"pattern": "generated"}, "Files that are ignored have 1 match in 1 file. To search them, give the ignored directory or file as path."},
-		{in{"pattern": `bar\|baz`}, `\| is the character | itself. For alternatives call grep with "pattern": "bar|baz".`},
-		{in{"pattern": "Server", "include": "*.rs"}, fmt.Sprintf(`No file below %s fits include "*.rs".`, d.dir)},
-		{in{"pattern": "server", "path": "bin"}, bin + " is a binary file and was not searched. Use bash for it: strings, or grep -a."},
+		{in{"pattern": "nowhere"}, "No match in 2 files."},
+		{in{"pattern": "nowhere", "include": "*.go"}, `No match in 1 file (include "*.go").`},
+		{in{"pattern": "nowhere", "path": "a.go"}, "No match in " + code + "."},
+		{in{"pattern": "server"}, "No match in 2 files.\n\n" + `Without regard to case: 1 match in 1 file. Call grep with "pattern": "(?i)server".`},
+		{in{"pattern": "generated"}, "No match in 2 files.\n\nFiles that are ignored have 1 match in 1 file. To search them, give the ignored directory or file as path."},
+		{in{"pattern": `bar\|baz`}, "No match in 2 files.\n\n" + `\| is the character | itself. For alternatives call grep with "pattern": "bar|baz".`},
+		{in{"pattern": "Server", "include": "*.rs"}, "No files found\n\n" + fmt.Sprintf(`No file below %s fits include "*.rs".`, d.dir)},
+		{in{"pattern": "server", "path": "bin"}, "No files found\n\n" + bin + " is a binary file and was not searched. Use bash for it: strings, or grep -a."},
 	} {
 		r := d.must(tool.Grep(), tt.input)
-		want := "No files found"
-		if tt.want != "" {
-			want += "\n\n" + tt.want
-		}
-		if r.Output != want || string(r.Metadata) != `{"matches":0,"truncated":false}` {
+		if r.Output != tt.want || string(r.Metadata) != `{"matches":0,"truncated":false}` {
 			t.Errorf("%v: %s %s", tt.input, r.Output, r.Metadata)
 		}
 	}

@@ -22,6 +22,7 @@ type Matches struct {
 	Unreadable int // files and directories that could not be read
 	Binary     int // files that are not text, and were not looked through
 	Skipped    int // files that the query says not to open
+	Searched   int // files that were looked through
 }
 
 // FileMatches is what one file has.
@@ -74,8 +75,11 @@ func GrepReader(ctx context.Context, q Query, re *Regexp, path string, r io.Read
 		c.binary++
 	case err != nil:
 		return Matches{}, err
-	case s.count > 0:
-		c.add(FileMatches{Path: path, Count: s.count, Lines: s.lines})
+	default:
+		c.searched.Add(1)
+		if s.count > 0 {
+			c.add(FileMatches{Path: path, Count: s.count, Lines: s.lines})
+		}
 	}
 	return c.result(), nil
 }
@@ -117,15 +121,19 @@ func (g *grepper) visit(in folder, dir, name string) {
 	case errors.Is(err, errStopped):
 	case err != nil:
 		g.walk.failed(err)
-	case g.scanner.count > 0:
-		g.found.add(FileMatches{Path: g.path, Count: g.scanner.count, Lines: g.scanner.lines})
+	default:
+		g.found.searched.Add(1)
+		if g.scanner.count > 0 {
+			g.found.add(FileMatches{Path: g.path, Count: g.scanner.count, Lines: g.scanner.lines})
+		}
 	}
 }
 
 // collector keeps the first matches in the order of paths, whatever order they come in, without
 // ever holding many more than are wanted.
 type collector struct {
-	limit int
+	limit    int
+	searched atomic.Int64 // files
 
 	mu     sync.Mutex
 	files  []FileMatches
@@ -205,5 +213,5 @@ func (c *collector) result() Matches {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.trim()
-	return Matches{Files: c.files, Total: c.total, TotalFiles: c.found, Binary: c.binary, Skipped: c.left}
+	return Matches{Files: c.files, Total: c.total, TotalFiles: c.found, Binary: c.binary, Skipped: c.left, Searched: int(c.searched.Load())}
 }
