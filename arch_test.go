@@ -43,6 +43,8 @@ var archImports = arch.Table{
 	{From: "store/*", May: []string{"^", ".", "internal/*"}},
 	// It leaves out what search leaves out, by the same rules, and puts back nothing that is guarded.
 	{From: "workspace/snapshot", May: []string{"workspace", "workspace/guarded", "workspace/search", ".", "internal/*"}},
+	// It looks for what is guarded while it looks for repositories.
+	{From: "workspace/gitguard", May: []string{"workspace", "workspace/guarded", ".", "internal/*"}},
 	// It lists names by the rules that searches have.
 	{From: "workspace/survey", May: []string{"workspace", "workspace/search", ".", "internal/*"}},
 	{From: "workspace/*", May: []string{"workspace", "sandbox", ".", "internal/*"}},

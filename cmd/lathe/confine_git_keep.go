@@ -146,6 +146,7 @@ func (k *gitKeeper) Check(m sandbox.Moment) []string {
 	}
 	if !k.gone {
 		k.add(tellFindings(k.Watch.Check(true)))
+		k.add(tellNoticed(k.Watch.Noticed()))
 	}
 	if m == sandbox.CommandEnded {
 		return k.take()
@@ -177,6 +178,15 @@ func tellChanges(changes []gitguard.Change) (notes []string) {
 }
 
 func tellFindings(findings []gitguard.Finding) []string {
+	return tellEach("The sandbox took these from where git of the user would run or obey them, and keeps them aside. Tell the user:", findings)
+}
+
+func tellNoticed(findings []gitguard.Finding) []string {
+	return tellEach("These were made or changed while the command ran, and other programs obey them. Tell the user to read them before they use the folder:", findings)
+}
+
+// tellEach says something of findings, and which they are.
+func tellEach(what string, findings []gitguard.Finding) []string {
 	if len(findings) == 0 {
 		return nil
 	}
@@ -188,7 +198,7 @@ func tellFindings(findings []gitguard.Finding) []string {
 	if len(lines) > most {
 		lines = append(lines[:most], fmt.Sprintf("- and %d more", len(findings)-most))
 	}
-	return []string{"The sandbox took these from where git of the user would run or obey them, and keeps them aside. Tell the user:\n" + strings.Join(lines, "\n")}
+	return []string{what + "\n" + strings.Join(lines, "\n")}
 }
 
 func someOf(keys []string) string {

@@ -295,3 +295,28 @@ func BenchmarkConfine_GitStart(bb *testing.B) {
 		})
 	}
 }
+
+// Files that other programs obey are held in the folder of a session. In folders below it they are
+// named: those that a command made and those that it changed, once.
+func TestConfine_NamesBelow(t *testing.T) {
+	b, main := gitBox(t)
+	b.put("project/sub/.npmrc", "a=b\n")
+	b.put("project/other/.vscode/settings.json", "{}")
+	b.put("project/other/.claude/settings.json", "{}")
+	const make = `mkdir -p sub/.vscode sub/.cursor && echo {} > sub/.vscode/tasks.json && echo x=y >> sub/.npmrc && touch sub/tasks.json && echo x > other/.claude/x`
+	res, out := b.in(main, "build", make, config.Config{})
+	if res.Exit != 0 || len(res.Notes) != 1 || strings.Count(res.Notes[0], "\n- ") != 3 {
+		t.Errorf("%+v %s", res, out)
+	}
+	for _, want := range []string{"/sub/.vscode/tasks.json: editors", "/sub/.npmrc: package managers", "/sub/.cursor: other coding agents"} {
+		if !strings.Contains(strings.Join(res.Notes, ""), main+want) {
+			t.Errorf("%s is not named: %q", want, res.Notes)
+		}
+	}
+	if res, out := b.in(main+"/sub", "build", "echo [] > .vscode/tasks.json", config.Config{}); res.Exit == 0 && len(res.Undone) == 0 {
+		t.Errorf("the folder of the session: %+v %s", res, out)
+	}
+	if res, out := b.in(main, "build", "rm -rf sub other", config.Config{}); res.Exit != 0 || len(res.Notes) > 0 {
+		t.Errorf("%+v %s", res, out)
+	}
+}

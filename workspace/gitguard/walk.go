@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/lathe-agent/lathe/workspace/guarded"
 )
 
 // How much of a project is looked at for repositories: more than people have, and little time.
@@ -25,7 +27,8 @@ type folder struct {
 	listed time.Time
 	subs   []string // names of folders in it
 	dotGit bool
-	bare   bool // it has what makes it a repository itself
+	bare   bool     // it has what makes it a repository itself
+	obeyed []string // names in it of files and folders that other programs obey
 }
 
 // found is a repository: the name that makes a folder one.
@@ -100,6 +103,9 @@ func list(dir string) (f folder, entries int) {
 		}
 		if isDir {
 			f.subs = append(f.subs, name)
+		}
+		if _, _, ok := guarded.Named(filepath.Join(dir, name)); ok {
+			f.obeyed = append(f.obeyed, name)
 		}
 	}
 	f.bare = head && objects && refs

@@ -3,6 +3,7 @@ package gitguard
 import (
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -36,6 +37,7 @@ type Watch struct {
 	linksAt  stamp
 	lately   []found // what was found at
 	latelyAt time.Time
+	obeyed   map[string]stamp // what other programs obey in folders inside of the project
 }
 
 // Place is where the repository of a project lies.
@@ -67,6 +69,8 @@ func (w *Watch) Begin(p Place, since time.Time) []Finding {
 	}
 	if quiet {
 		w.remember(repos, since)
+		w.obeyed = w.obeyedNow()
+		maps.DeleteFunc(w.obeyed, func(_ string, at stamp) bool { return !since.IsZero() && !at.time.Before(since) })
 	}
 	return w.check(repos)
 }

@@ -85,6 +85,21 @@ func Names(dir string, hold Hold) (out []string) {
 	return out
 }
 
+// Named reports whether a file or folder, by its path in a project, is itself a guarded name and not
+// only below one. A repository is not among them, as in [Names]. It is quick for all other names.
+func Named(path string) (why string, hold Hold, ok bool) {
+	dir, base := filepath.Base(filepath.Dir(path)), filepath.Base(path)
+	if !strings.HasPrefix(base, ".") && !strings.HasPrefix(dir, ".") && !strings.ContainsAny(base[:1], "lLoO") {
+		return "", 0, false
+	}
+	for _, n := range names() {
+		if rest := split(path); len(rest) >= len(n.parts) && n.parts[0] != ".git" && n.at(rest[len(rest)-len(n.parts):]) {
+			return n.why, n.hold, true
+		}
+	}
+	return "", 0, false
+}
+
 // HomeFolders are the names in the user's folder with programs, or settings that run some.
 func HomeFolders() []string {
 	return []string{".emacs.d", ".ssh", ".gnupg", ".aws", ".kube", ".docker", ".local/bin", "bin", "go/bin", ".cargo/bin"}
