@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -116,8 +118,27 @@ func (is *instances) open(ctx context.Context, dir string) (Instance, error) {
 	if err != nil {
 		return Instance{}, err
 	}
+	if err := is.moveLinked(ctx, dir, place); err != nil {
+		return Instance{}, err
+	}
 	p, err := is.store.OpenProject(ctx, lathe.Project{ID: place.ProjectID, Worktree: place.Worktree, VCS: place.VCS}, place.Sandbox)
 	return Instance{Place: place, Project: p}, err
+}
+
+// moveLinked files sessions that were begun through a symlink, by an earlier version, under the
+// real directory.
+func (is *instances) moveLinked(ctx context.Context, dir string, place workspace.Place) error {
+	asked, err := filepath.Abs(dir)
+	if err != nil || asked == place.Directory || place.ProjectID != lathe.GlobalProject {
+		return nil
+	}
+	left, err := is.store.Sessions(ctx, lathe.Query{Project: lathe.GlobalProject, Directory: asked, Archived: lathe.WithArchived})
+	for _, s := range left {
+		if err == nil {
+			_, err = is.store.Edit(ctx, s.ID, lathe.Edit{Directory: lathe.Some(place.Directory), Path: lathe.Some(&place.Path)})
+		}
+	}
+	return err
 }
 
 // sweep lets go of what nobody used for a while; looking once a minute is enough.
@@ -137,9 +158,16 @@ func (is *instances) sweep() {
 func (is *instances) forget(dir string) bool {
 	is.mu.Lock()
 	defer is.mu.Unlock()
-	_, ok := is.held[dir]
-	delete(is.held, dir)
-	return ok
+	had := len(is.held)
+	maps.DeleteFunc(is.held, func(asked string, h *heldInstance) bool {
+		select {
+		case <-h.ready:
+			return asked == dir || h.inst.Place.Directory == dir // through a symlink
+		default:
+			return asked == dir
+		}
+	})
+	return len(is.held) < had
 }
 
 // locate finds out where a directory belongs, with errors that have a code.

@@ -107,6 +107,30 @@ func TestInstance_NoWayIn(t *testing.T) {
 	w.is(err, lathe.Denied)
 }
 
+// A directory without git is one place, also through a symlink; what an earlier version filed under
+// the link is there too.
+func TestInstance_Symlink(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	link := filepath.Join(gittest.RealTemp(t), "link")
+	if err := os.Symlink(w.dir, link); err != nil {
+		t.Skip("no symlinks here: ", err)
+	}
+	old := w.session()
+	must(w.Update(t.Context(), old.ID, lathe.Edit{Directory: lathe.Some(link)}))(w)
+	made := must(w.Create(t.Context(), link, engine.New{}))(w)
+	w.same("directory", made.Directory, w.dir)
+	w.same("path", *made.Path, *old.Path)
+	moved := must(w.Get(t.Context(), old.ID))(w)
+	w.same("directory of the old one", moved.Directory, w.dir)
+
+	held := engine.Held(w.Engine)
+	w.Dispose(w.dir)
+	if n := engine.Held(w.Engine); n != held-2 {
+		t.Errorf("%d instances of %d are held after the directory was let go, reached by two names", n, held)
+	}
+}
+
 // Locate notes nothing.
 func TestLocate(t *testing.T) {
 	t.Parallel()

@@ -365,10 +365,10 @@ func (p *playing) files() string {
 	return b.String()
 }
 
-func (p *playing) project() string {
-	rec, err := p.Get(p.Context(), p.session)
+func (p *playing) place() workspace.Place {
+	at, err := p.Locate(p.Context(), p.dir)
 	p.ok(err)
-	return rec.Project
+	return at
 }
 
 // pending is the oldest request that waits, or comes soon; or the one that is named.

@@ -184,7 +184,7 @@ func (r *runner) judgeFor(ctx context.Context, session lathe.Session) (judge, er
 		id = parent.Parent
 	}
 	var err error
-	j.approved, err = r.engine.store.Approvals(ctx, session.Project)
+	j.approved, err = r.engine.store.Approvals(ctx, session.Project, session.Directory)
 	return j, err
 }
 

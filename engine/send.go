@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/workspace"
 )
 
 // Prompt is what someone wants of a session. All but Parts may be left out.
@@ -205,14 +206,14 @@ func (e *Engine) settleAsk(ctx context.Context, id lathe.AskID, in lathe.Input) 
 	return lathe.Errorf(lathe.NotFound, "request %s is not waiting for an answer", id)
 }
 
-// Approvals returns what was answered "always" in a project.
-func (e *Engine) Approvals(ctx context.Context, project string) (lathe.Ruleset, error) {
-	return e.store.Approvals(ctx, project)
+// Approvals returns what was answered "always" in a project, or in a directory without one.
+func (e *Engine) Approvals(ctx context.Context, at workspace.Place) (lathe.Ruleset, error) {
+	return e.store.Approvals(ctx, at.ProjectID, at.Directory)
 }
 
 // Revoke takes an approval back.
-func (e *Engine) Revoke(ctx context.Context, project, permission, pattern string) error {
-	return e.store.Revoke(ctx, project, permission, pattern)
+func (e *Engine) Revoke(ctx context.Context, at workspace.Place, permission, pattern string) error {
+	return e.store.Revoke(ctx, at.ProjectID, at.Directory, permission, pattern)
 }
 
 // Todos returns the list of a session.

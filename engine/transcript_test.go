@@ -273,7 +273,7 @@ func (p *playing) act(w []string) {
 	case "write":
 		p.ok(os.WriteFile(filepath.Join(p.dir, w[1]), []byte(w[2]), 0o644))
 	case "revoke":
-		p.note(p.Revoke(p.Context(), p.project(), w[1], w[2]))
+		p.note(p.Revoke(p.Context(), p.place(), w[1], w[2]))
 	case "remove":
 		p.ok(os.Remove(filepath.Join(p.dir, w[1])))
 	case "revert":

@@ -49,6 +49,15 @@ func (s *Store) Answers(ctx context.Context, ids ...lathe.AskID) (map[lathe.AskI
 	return out, err
 }
 
+// approvedIn is what approvals are filed under: the project, or the directory where nothing names
+// a project. Under [lathe.GlobalProject] itself are those of earlier versions.
+func approvedIn(project, directory string) string {
+	if project != lathe.GlobalProject {
+		return project
+	}
+	return project + ":" + directory
+}
+
 // approve keeps what "always" allows from now on in the session's project.
 func (t *txn) approve(s *sessionRow, ask lathe.AskID) error {
 	var req lathe.PermissionRequest
@@ -58,18 +67,32 @@ func (t *txn) approve(s *sessionRow, ask lathe.AskID) error {
 	for _, pattern := range req.Always {
 		if err == nil {
 			err = t.exec(`INSERT INTO approval (project, permission, pattern, created) VALUES ($1,$2,$3,$4)
-				ON CONFLICT (project, permission, pattern) DO NOTHING`, s.project, req.Permission, pattern, float64(t.now))
+				ON CONFLICT (project, permission, pattern) DO NOTHING`, approvedIn(s.project, s.directory), req.Permission, pattern, float64(t.now))
 		}
 	}
 	return err
 }
 
+// moveApprovals files approvals elsewhere.
+func (t *txn) moveApprovals(from, to string) error {
+	if err := t.copyApprovals(from, to); err != nil {
+		return err
+	}
+	return t.exec(`DELETE FROM approval WHERE project = $1`, from)
+}
+
+func (t *txn) copyApprovals(from, to string) error {
+	return t.exec(`INSERT INTO approval (project, permission, pattern, created)
+		SELECT $1, permission, pattern, created FROM approval WHERE project = $2 ORDER BY n
+		ON CONFLICT (project, permission, pattern) DO NOTHING`, to, from)
+}
+
 // Approvals returns what users of a project answered "always" to, oldest first, as rules
-// that allow.
-func (s *Store) Approvals(ctx context.Context, project string) (lathe.Ruleset, error) {
+// that allow; and those of the directory, from when it belonged to no project.
+func (s *Store) Approvals(ctx context.Context, project, directory string) (lathe.Ruleset, error) {
 	var out lathe.Ruleset
 	err := s.read(ctx, func(r Reader) error {
-		return r.Query(`SELECT permission, pattern FROM approval WHERE project = $1 ORDER BY n`, []any{project}, func(row Row) error {
+		return r.Query(`SELECT permission, pattern FROM approval WHERE project IN ($1, $2) ORDER BY n`, []any{project, approvedIn(lathe.GlobalProject, directory)}, func(row Row) error {
 			out = append(out, lathe.Rule{Permission: row.Text(0), Pattern: row.Text(1), Action: lathe.Allow})
 			return nil
 		})
@@ -77,10 +100,10 @@ func (s *Store) Approvals(ctx context.Context, project string) (lathe.Ruleset, e
 	return out, err
 }
 
-// Revoke takes an approval back. One that is not there is not found.
-func (s *Store) Revoke(ctx context.Context, project, permission, pattern string) error {
+// Revoke takes an approval back, in the project and in the directory. One that is not there is not found.
+func (s *Store) Revoke(ctx context.Context, project, directory, permission, pattern string) error {
 	_, err := s.writer.write(ctx, true, func(t *txn) error {
-		n, err := t.count(`DELETE FROM approval WHERE project = $1 AND permission = $2 AND pattern = $3`, project, permission, pattern)
+		n, err := t.count(`DELETE FROM approval WHERE project IN ($1, $2) AND permission = $3 AND pattern = $4`, project, approvedIn(lathe.GlobalProject, directory), permission, pattern)
 		if err == nil && n == 0 {
 			err = lathe.Errorf(lathe.NotFound, "%s %q was not approved", permission, pattern)
 		}

@@ -12,7 +12,7 @@ import (
 // OpenProject notes that a directory of the project was opened: it makes or refreshes
 // the record, remembers a further checkout, and tells. Sessions filed under the global
 // project in the worktree of a new one become its own, and so do those of a record
-// whose identity has changed (a repository that got a remote, say).
+// whose identity has changed (a repository that got a remote, say). Approvals go with them.
 func (s *Store) OpenProject(ctx context.Context, p lathe.Project, sandbox string) (lathe.Project, error) {
 	events, err := s.writer.write(ctx, false, func(t *txn) error {
 		rec, known, err := t.project(p.ID)
@@ -81,21 +81,28 @@ func (t *txn) adopt(p *lathe.Project, known bool) error {
 		if !known { // the same project under another id: what the user gave it stays
 			p.Name, p.Icon, p.Commands, p.Time.Created, p.Time.Initialized = f.Name, f.Icon, f.Commands, f.Time.Created, f.Time.Initialized
 		}
-		if err := t.refile(`project = $1`, f.ID, p.ID); err != nil {
+		if _, err := t.refile(`project = $1`, f.ID, p.ID); err != nil {
+			return err
+		}
+		if err := t.moveApprovals(f.ID, p.ID); err != nil {
 			return err
 		}
 		if err := t.exec(`DELETE FROM project WHERE id = $1`, f.ID); err != nil {
 			return err
 		}
 	}
-	if known {
-		return nil
+	if err := t.moveApprovals(approvedIn(lathe.GlobalProject, p.Worktree), p.ID); err != nil || known {
+		return err
 	}
-	return t.refile(`project = 'global' AND directory = $1`, p.Worktree, p.ID)
+	adopted, err := t.refile(`project = 'global' AND directory = $1`, p.Worktree, p.ID)
+	if err == nil && adopted > 0 { // what counted for them goes on to
+		err = t.copyApprovals(lathe.GlobalProject, p.ID)
+	}
+	return err
 }
 
-// refile moves sessions to another project and tells each.
-func (t *txn) refile(where, arg, project string) error {
+// refile moves sessions to another project, tells each and counts them.
+func (t *txn) refile(where, arg, project string) (int, error) {
 	var rows []*sessionRow
 	err := t.tx.Query(`SELECT n, id, directory FROM session WHERE `+where, []any{arg}, func(row Row) error {
 		rows = append(rows, &sessionRow{n: row.Int(0), id: lathe.SessionID(row.Text(1)), directory: row.Text(2), project: project})
@@ -106,7 +113,7 @@ func (t *txn) refile(where, arg, project string) error {
 			err = t.edit(s, lathe.Edit{Project: lathe.Some(project)})
 		}
 	}
-	return err
+	return len(rows), err
 }
 
 // ProjectEdit changes what the user gave a project; what is not set stays.

@@ -126,7 +126,18 @@ func TestLocate_Symlinks(t *testing.T) {
 	same(t, locate(t, want.Directory, nil), want)
 	want.Directory = toSub
 	same(t, locate(t, toSub, nil), want)
-	same(t, locate(t, out, nil), nowhere(out))
+	same(t, locate(t, out, nil), nowhere(away))
+}
+
+// Without a repository a directory is named by its real path alone, so that it is one place
+// however it is reached.
+func TestLocate_SymlinksWithoutGit(t *testing.T) {
+	base := outside(t)
+	sub := mkdir(t, filepath.Join(mkdir(t, filepath.Join(base, "real")), "sub"))
+	link := filepath.Join(base, "link")
+	symlink(t, filepath.Join(base, "real"), link)
+	same(t, locate(t, filepath.Join(link, "sub"), nil), nowhere(sub))
+	same(t, locate(t, sub, nil), nowhere(sub))
 }
 
 // Whatever is wrong with .git, the directory opens: it belongs to what lies above.

@@ -19,7 +19,7 @@ var ErrNotDirectory = errors.New("not a directory")
 
 // Place is where a directory belongs.
 type Place struct {
-	Directory string // as asked for: absolute, cleaned, symlinks kept
+	Directory string // as asked for: absolute, cleaned, symlinks kept; for [lathe.GlobalProject] its real path, which is all that names it
 	Worktree  string // the main checkout, or the repository itself if that is bare; the root of the volume without git
 	Sandbox   string // real path of the top of the checkout that holds Directory; the root of the volume without git
 	VCS       string // "git" or ""
@@ -49,12 +49,11 @@ func Locate(ctx context.Context, dir string, mem Memory) (Place, error) {
 	if err != nil {
 		return Place{}, err
 	}
-	top := volumeRoot(directory)
-	p := Place{Directory: directory, Worktree: top, Sandbox: top, ProjectID: lathe.GlobalProject}
-
 	// Git sees the physical directory, and so do the programs a session runs in it.
 	// A link into a repository is therefore inside, a link out of one is not.
 	physical := realPath(directory)
+	top := volumeRoot(physical)
+	p := Place{Directory: directory, Worktree: top, Sandbox: top, ProjectID: lathe.GlobalProject}
 	if c, ok := findCheckout(physical); ok {
 		p.VCS, p.Sandbox, p.Worktree = "git", c.top, c.mainDir()
 		p.Remote = normalizeRemote(c.config.First("remote.origin.url"))
@@ -64,7 +63,7 @@ func Locate(ctx context.Context, dir string, mem Memory) (Place, error) {
 		}
 	}
 	if p.ProjectID == lathe.GlobalProject {
-		p.Worktree, p.Path = p.Sandbox, slashPath(top, directory)
+		p.Directory, p.Worktree, p.Path = physical, p.Sandbox, slashPath(top, physical)
 	} else {
 		p.Path = slashPath(p.Sandbox, physical)
 	}

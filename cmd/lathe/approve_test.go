@@ -23,7 +23,7 @@ func cmdApprove(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(err)
 	lease, err := e.Store().Take(ctx, s.ID)
 	ts.Check(err)
-	ask := lathe.PermissionRequest{ID: "per_1", Session: s.ID, Permission: args[1], Patterns: []string{args[2]}, Always: []string{args[2]}}
+	ask := lathe.PermissionRequest{ID: lathe.AskID("per_" + s.ID), Session: s.ID, Permission: args[1], Patterns: []string{args[2]}, Always: []string{args[2]}}
 	_, err = e.Store().Commit(ctx, lease, &lathe.PermissionAsked{PermissionRequest: ask})
 	ts.Check(err)
 	ts.Check(e.Reply(ctx, ask.ID, lathe.Always, ""))

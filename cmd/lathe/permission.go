@@ -74,7 +74,7 @@ func (a *app) approved(ctx context.Context, e *engine.Engine) (lathe.Ruleset, er
 	if err != nil {
 		return nil, err
 	}
-	return e.Approvals(ctx, place.ProjectID)
+	return e.Approvals(ctx, place)
 }
 
 func (a *app) revoke(ctx context.Context, e *engine.Engine, permission, pattern string) error {
@@ -82,7 +82,7 @@ func (a *app) revoke(ctx context.Context, e *engine.Engine, permission, pattern 
 	if err != nil {
 		return err
 	}
-	if err := e.Revoke(ctx, place.ProjectID, permission, pattern); err != nil {
+	if err := e.Revoke(ctx, place, permission, pattern); err != nil {
 		if lathe.CodeOf(err) == lathe.NotFound {
 			return lathe.Errorf(lathe.NotFound, "%s %s is not allowed for good in this project; `lathe permission list` shows what is", plain(permission), quote(pattern))
 		}

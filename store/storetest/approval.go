@@ -12,6 +12,9 @@ func approvalTests() map[string]func(*room) {
 		"AnAnswerThatComesLateIsNone":  testLateAlways,
 		"ARevokedOneIsGone":            testRevoke,
 		"AnswersAreReadWithTheirWords": testAnswers,
+		"ADirectoryHasItsOwn":          testApprovalsOfDirectory,
+		"TheFirstCommitKeepsThem":      testApprovalsAdopted,
+		"AnotherIDKeepsThem":           testApprovalsMove,
 	}
 }
 
@@ -23,8 +26,10 @@ func (r *room) permit(l store.Lease, always ...string) lathe.AskID {
 	return ask.ID
 }
 
-func (r *room) approvals(project string) lathe.Ruleset {
-	rules, err := r.Approvals(ctx(), project)
+func (r *room) approvals(project string) lathe.Ruleset { return r.approvalsIn(project, home) }
+
+func (r *room) approvalsIn(project, directory string) lathe.Ruleset {
+	rules, err := r.Approvals(ctx(), project, directory)
 	r.ok(err)
 	return rules
 }
@@ -63,10 +68,55 @@ func testRevoke(r *room) {
 	l := r.held()
 	project := r.projectOf(l.Session)
 	r.admit(l.Session, lathe.PermissionAnswer{Ask: r.permit(l, "ls *", "cat *"), Reply: lathe.Always})
-	r.ok(r.Revoke(ctx(), project, "bash", "ls *"))
+	r.ok(r.Revoke(ctx(), project, home, "bash", "ls *"))
 	r.same("approvals", r.approvals(project), lathe.Ruleset{{Permission: "bash", Pattern: "cat *", Action: lathe.Allow}})
-	r.is(r.Revoke(ctx(), project, "bash", "ls *"), lathe.NotFound)
-	r.is(r.Revoke(ctx(), "elsewhere", "bash", "cat *"), lathe.NotFound)
+	r.is(r.Revoke(ctx(), project, home, "bash", "ls *"), lathe.NotFound)
+	r.is(r.Revoke(ctx(), "elsewhere", home, "bash", "cat *"), lathe.NotFound)
+}
+
+// allowed are rules that allow commands.
+func allowed(patterns ...string) (rules lathe.Ruleset) {
+	for _, p := range patterns {
+		rules = append(rules, lathe.Rule{Permission: "bash", Pattern: p, Action: lathe.Allow})
+	}
+	return rules
+}
+
+// approve answers "always" to commands, in a new session.
+func (r *room) approve(patterns []string, with ...func(*lathe.Session)) {
+	id := r.session(with...)
+	l := r.lease(id)
+	r.admit(id, lathe.PermissionAnswer{Ask: r.permit(l, patterns...), Reply: lathe.Always})
+}
+
+func testApprovalsOfDirectory(r *room) {
+	r.approve([]string{"ls *"}, global)
+	r.approve([]string{"cat *"}, global, func(s *lathe.Session) { s.Directory = "/elsewhere" })
+	r.same("here", r.approvals(lathe.GlobalProject), allowed("ls *"))
+	r.same("elsewhere", r.approvalsIn(lathe.GlobalProject, "/elsewhere"), allowed("cat *"))
+	r.is(r.Revoke(ctx(), lathe.GlobalProject, home, "bash", "cat *"), lathe.NotFound)
+	r.ok(r.Revoke(ctx(), lathe.GlobalProject, home, "bash", "ls *"))
+	r.same("revoked", r.approvals(lathe.GlobalProject), lathe.Ruleset(nil))
+}
+
+// A directory becomes a project with its first commit; of others it takes nothing over.
+func testApprovalsAdopted(r *room) {
+	r.approve([]string{"ls *", "git status *"}, global)
+	r.approve([]string{"cat *"}, global, func(s *lathe.Session) { s.Directory = "/elsewhere" })
+	r.open(git("prj", home), home)
+	r.same("of the project", r.approvalsIn("prj", "/clone"), allowed("ls *", "git status *"))
+	r.same("not opened yet", r.approvalsIn("new", "/elsewhere"), allowed("cat *"))
+	r.same("of the directory", r.approvals(lathe.GlobalProject), lathe.Ruleset(nil))
+	r.open(git("other", "/other"), "/other")
+	r.same("of another project", r.approvals("other"), lathe.Ruleset(nil))
+}
+
+func testApprovalsMove(r *room) {
+	r.open(git("old", home), home)
+	r.approve([]string{"ls *"}, func(s *lathe.Session) { s.Project = "old" })
+	r.open(git("new", home), home)
+	r.same("under the new id", r.approvals("new"), allowed("ls *"))
+	r.same("under the old one", r.approvals("old"), lathe.Ruleset(nil))
 }
 
 func testAnswers(r *room) {
