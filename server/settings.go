@@ -1,14 +1,11 @@
 package server
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"strings"
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/config"
-	"github.com/lathe-agent/lathe/internal/scrub"
 	"github.com/lathe-agent/lathe/workspace"
 )
 
@@ -100,7 +97,7 @@ func (s *Server) patchConfig(c *call, _ none, in configBody) (configBody, error)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.Settings.Change(c.Context(), at, json.RawMessage(in)); err != nil {
+	if err := s.Settings.Change(c.Context(), at, withoutMarks(json.RawMessage(in))); err != nil {
 		return nil, err
 	}
 	s.Instances.Dispose(at.Directory)
@@ -108,7 +105,7 @@ func (s *Server) patchConfig(c *call, _ none, in configBody) (configBody, error)
 }
 
 func (s *Server) patchGlobalConfig(c *call, _ none, in configBody) (configBody, error) {
-	if err := s.Settings.ChangeGlobal(c.Context(), json.RawMessage(in)); err != nil {
+	if err := s.Settings.ChangeGlobal(c.Context(), withoutMarks(json.RawMessage(in))); err != nil {
 		return nil, err
 	}
 	s.Instances.DisposeAll()
@@ -160,75 +157,3 @@ func (b *configBody) UnmarshalJSON(data []byte) error {
 
 // AppendJSON appends it as it is.
 func (b configBody) AppendJSON(dst []byte) []byte { return append(dst, b...) }
-
-// withoutSecrets takes out members that carry keys. Whoever sends the rest back as a change
-// loses none of them.
-func withoutSecrets(raw json.RawMessage) (configBody, error) {
-	if len(raw) == 0 {
-		return configBody("{}"), nil
-	}
-	clean, err := scrubbed(raw)
-	return configBody(clean), err
-}
-
-// secretMember reports whether a member of settings holds what only the provider should see.
-func secretMember(name string, value json.RawMessage) bool {
-	return value[0] == '"' && (scrub.IsSecret(name) || strings.EqualFold(name, "clientSecret"))
-}
-
-// scrubbed copies a value without its secret members, in their order.
-func scrubbed(raw json.RawMessage) (json.RawMessage, error) {
-	switch raw[0] {
-	case '{':
-		return scrubbedObject(raw)
-	case '[':
-		var items []json.RawMessage
-		if err := json.Unmarshal(raw, &items); err != nil {
-			return nil, err
-		}
-		out := json.RawMessage{'['}
-		for i, item := range items {
-			clean, err := scrubbed(item)
-			if err != nil {
-				return nil, err
-			}
-			if i > 0 {
-				out = append(out, ',')
-			}
-			out = append(out, clean...)
-		}
-		return append(out, ']'), nil
-	default:
-		return raw, nil
-	}
-}
-
-func scrubbedObject(raw json.RawMessage) (json.RawMessage, error) {
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	if _, err := dec.Token(); err != nil {
-		return nil, err
-	}
-	out := json.RawMessage{'{'}
-	for dec.More() {
-		name, err := dec.Token()
-		if err != nil {
-			return nil, err
-		}
-		var value json.RawMessage
-		if err := dec.Decode(&value); err != nil {
-			return nil, err
-		}
-		if secretMember(name.(string), value) {
-			continue
-		}
-		if value, err = scrubbed(value); err != nil {
-			return nil, err
-		}
-		if len(out) > 1 {
-			out = append(out, ',')
-		}
-		key, _ := json.Marshal(name) // a string
-		out = append(append(append(out, key...), ':'), value...)
-	}
-	return append(out, '}'), nil
-}

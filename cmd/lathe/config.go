@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lathe-agent/lathe/config"
+	"github.com/lathe-agent/lathe/internal/scrub"
 )
 
 func newConfig(a *app) *cobra.Command {
@@ -59,7 +60,7 @@ masked; --secrets shows them.
 			var b bytes.Buffer
 			raw := []byte(l.Config.Raw)
 			if !secrets {
-				raw = maskSecrets(raw)
+				raw = scrub.JSON(raw)
 			}
 			if err := json.Indent(&b, raw, "", "  "); err != nil {
 				return err

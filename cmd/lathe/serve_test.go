@@ -313,6 +313,44 @@ func TestServe_SettingsAndProviders(t *testing.T) {
 	s.end()
 }
 
+// Clients read the config without keys, and change it by sending back what they read with one member
+// more. No key is told, and none is lost.
+func TestServe_ConfigKeys(t *testing.T) {
+	needUnix(t)
+	home := serveHome(t, "http://127.0.0.1:1")
+	file := filepath.Join(home, ".config", "lathe", "lathe.json")
+	const secrets = `"mcp": {"a": {"type": "local", "enabled": false, "command": ["x", "--token", "SECRET1"], "environment": {"PLAIN": "SECRET2"}},
+	"b": {"type": "remote", "enabled": false, "url": "https://me:SECRET3@host.example/", "headers": {"X-Team": "SECRET4"}, "oauth": {"clientSecret": "SECRET5"}}},
+	"provider": {"own": {"options": {"apiKey": "SECRET6", "baseURL": "https://host.example/?key=SECRET7"}}}`
+	if err := os.WriteFile(file, []byte("// a comment comes first\n{"+secrets+"}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := startServe(t, home, []string{"LATHE_NO_AUTH=1"})
+	for _, path := range []string{"/global/config", "/config"} {
+		var told map[string]json.RawMessage
+		if text := s.ask(200, &told, "GET", path, ""); strings.Contains(text, "SECRET") || !strings.Contains(text, `"command":["x","--token","[scrubbed]"]`) {
+			t.Errorf("GET %s: %s", path, text)
+		}
+		if told["snapshot"] = json.RawMessage("false"); path == "/config" {
+			delete(told, "mcp") // a server without its command has no place in another file
+		}
+		change, err := json.Marshal(told)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text := s.ask(200, nil, "PATCH", path, string(change)); strings.Contains(text, "SECRET") || !strings.Contains(text, `"snapshot":false`) {
+			t.Errorf("PATCH %s: %s", path, text)
+		}
+	}
+	if text, err := os.ReadFile(file); err != nil || strings.Count(string(text), "SECRET") != 7 || !strings.Contains(string(text), `"snapshot"`) || strings.Contains(string(text), "[scrubbed]") {
+		t.Errorf("your file is now %s (%v)", text, err)
+	}
+	if text, err := os.ReadFile(filepath.Join(home, "lathe.json")); err != nil || !strings.Contains(string(text), `"snapshot"`) || strings.Contains(string(text), "[scrubbed]") {
+		t.Errorf("the directory's file is %s (%v)", text, err)
+	}
+	s.end()
+}
+
 // TestServe_Undo writes a file by a tool, takes that back and does it again.
 func TestServe_Undo(t *testing.T) {
 	needUnix(t)

@@ -1,4 +1,4 @@
-package main
+package scrub
 
 import (
 	"bytes"
@@ -6,18 +6,16 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-
-	"github.com/lathe-agent/lathe/internal/scrub"
 )
 
-// maskSecrets is JSON of settings without the keys in it: values of members whose names say so, all headers and
+// JSON is JSON of settings without the keys in it: values of members whose names say so, all headers and
 // variables for programs, passwords in addresses, and arguments such as --token.
-func maskSecrets(raw []byte) []byte {
+func JSON(raw []byte) []byte {
 	var out bytes.Buffer
 	m := masker{in: json.NewDecoder(bytes.NewReader(raw)), raw: raw, out: &out}
 	m.in.UseNumber()
 	if m.value(nil) != nil {
-		return []byte(`"` + scrub.Mark + `"`) // it was JSON, or nothing is shown
+		return []byte(`"` + Mark + `"`) // it was JSON, or nothing is shown
 	}
 	out.Write(raw[m.at:])
 	return out.Bytes()
@@ -76,7 +74,7 @@ func (m *masker) list(path []string) error {
 			return err
 		}
 		if s, ok := t.(string); ok {
-			m.put(s, scrub.Mark)
+			m.put(s, Mark)
 		}
 		secret = false
 	}
@@ -120,18 +118,24 @@ func maskValue(path []string, value string) string {
 	}
 	name := path[len(path)-1]
 	if path[0] != "keybinds" && isSecretName(name) {
-		return scrub.Mark
+		return Mark
 	}
-	if len(path) > 1 && slices.Contains([]string{"headers", "environment", "env"}, path[len(path)-2]) {
-		return scrub.Mark
+	if len(path) > 1 && HoldsSecrets(path[len(path)-2]) {
+		return Mark
 	}
 	if option, _, ok := strings.Cut(value, "="); ok && strings.HasPrefix(option, "-") && isSecretName(option) {
-		return option + "=" + scrub.Mark
+		return option + "=" + Mark
 	}
-	if u, err := url.Parse(value); err == nil && u.Host != "" && len(scrub.Secrets(nil, u)) > 0 {
-		return scrub.String(value, scrub.Secrets(nil, u))
+	if u, err := url.Parse(value); err == nil && u.Host != "" && len(Secrets(nil, u)) > 0 {
+		return String(value, Secrets(nil, u))
 	}
 	return value
+}
+
+// HoldsSecrets reports whether all that a setting of this name has in it may be secret: headers, and
+// variables for programs.
+func HoldsSecrets(name string) bool {
+	return slices.Contains([]string{"headers", "environment", "env"}, name)
 }
 
 // isSecretName reports whether a setting of this name holds a secret.
