@@ -114,7 +114,7 @@ func (s *Server) listFiles(c *call, q fileQuery, _ none) ([]fileNode, error) {
 		return nil, err
 	}
 	below = filepath.ToSlash(below)
-	rules := rulesAt(at, f.Path)
+	rules := rulesAt(at, f.Path, s.Folders.excludes())
 	out := make([]fileNode, 0, len(entries))
 	for _, e := range entries {
 		n := fileNode{Name: e.Name(), Path: path.Join(below, e.Name()), Type: "file"}
@@ -153,12 +153,12 @@ func (r ruled) ignores(name string, dir bool) bool {
 }
 
 // rulesAt reads the ignore files from the top of the project down to a folder.
-func rulesAt(at workspace.Place, dir string) ruled {
+func rulesAt(at workspace.Place, dir, excludesFile string) ruled {
 	top := realDir(at)
 	if at.VCS == "git" && workspace.Inside(at.Sandbox, dir) {
 		top = at.Sandbox
 	}
-	r := ruled{dir: filepath.ToSlash(top), git: search.NewGitRules(top).Enter(filepath.ToSlash(top), ignoreText(top))}
+	r := ruled{dir: filepath.ToSlash(top), git: search.NewGitRules(top, excludesFile).Enter(filepath.ToSlash(top), ignoreText(top))}
 	rel, err := filepath.Rel(top, dir)
 	if err != nil || rel == "." || !filepath.IsLocal(rel) {
 		return r

@@ -79,7 +79,7 @@ func (s *Server) findText(c *call, q textQuery, _ none) ([]foundLine, error) {
 	}
 	ctx, stop := context.WithTimeout(c.Context(), searchTime)
 	defer stop()
-	found, err := search.Grep(ctx, search.Query{Root: realDir(at), Limit: mostLines, Hidden: true}, re, nil)
+	found, err := search.Grep(ctx, search.Query{Root: realDir(at), Limit: mostLines, Hidden: true, ExcludesFile: s.Folders.excludes()}, re, nil)
 	if err != nil {
 		return nil, tooSlow(c, err)
 	}
@@ -164,7 +164,7 @@ func (s *Server) entries(c *call, at workspace.Place, q filesQuery) ([]foundEntr
 	}
 	ctx, stop := context.WithTimeout(c.Context(), searchTime)
 	defer stop()
-	files, err := search.Glob(ctx, search.Query{Root: realDir(at), Limit: mostFiles, Hidden: true}, all)
+	files, err := search.Glob(ctx, search.Query{Root: realDir(at), Limit: mostFiles, Hidden: true, ExcludesFile: s.Folders.excludes()}, all)
 	if err != nil {
 		return nil, tooSlow(c, err)
 	}

@@ -7,6 +7,15 @@ import (
 // Folders are where this machine keeps things, as clients are told.
 type Folders struct {
 	Home, State, Config string
+	// Excludes is the file of what the user's git ignores in all repositories; nil is none.
+	Excludes func() string
+}
+
+func (f Folders) excludes() string {
+	if f.Excludes == nil {
+		return ""
+	}
+	return f.Excludes()
 }
 
 func (s *Server) pathRoutes() []row {

@@ -9,6 +9,7 @@ type Config struct {
 	Write  WriteConfig
 	Web    WebConfig
 	Search SearchConfig
+	Files  FilesConfig
 	Todo   TodoConfig
 	Task   TaskConfig
 }
@@ -18,7 +19,7 @@ type Config struct {
 func Builtin(c Config) []Tool {
 	edit := EditConfig{Seen: c.Write.Seen, Syntax: c.Write.Syntax, Guard: c.Write.Guard}
 	all := []Tool{
-		Question(), Bash(c.Bash), Read(c.Read), Glob(), Grep(), Edit(edit), Write(c.Write), Task(c.Task), WebFetch(c.Web), TodoWrite(c.Todo),
+		Question(), Bash(c.Bash), Read(c.Read), Glob(c.Files), Grep(c.Files), Edit(edit), Write(c.Write), Task(c.Task), WebFetch(c.Web), TodoWrite(c.Todo),
 	}
 	if search, ok := WebSearch(c.Search); ok {
 		all = append(all, search)

@@ -61,7 +61,7 @@ func (o odd) run(t *testing.T) {
 		want string
 	}{
 		{tool.Read(tool.ReadConfig{}), in{"filePath": "f.txt"}, o.read},
-		{tool.Grep(), in{"pattern": "two$", "path": "f.txt"}, o.grep},
+		{tool.Grep(tool.FilesConfig{}), in{"pattern": "two$", "path": "f.txt"}, o.grep},
 	} {
 		if got := d.must(r.tool, r.in).Output; !strings.Contains(got+"\n", r.want) || !utf8.ValidString(got) || strings.Contains(got, "\r") {
 			t.Errorf("%s: %q, want %q", r.tool.Spec().Name, got, r.want)
@@ -113,7 +113,7 @@ func TestContents_TwoGigabytes(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if got := d.must(tool.Glob(), in{"pattern": "big*"}).Output; !strings.Contains(got, path) {
+	if got := d.must(tool.Glob(tool.FilesConfig{}), in{"pattern": "big*"}).Output; !strings.Contains(got, path) {
 		t.Errorf("glob: %s", got)
 	}
 	if info, err := os.Stat(path); err != nil || info.Size() != 2<<30 {
@@ -137,8 +137,8 @@ func TestContents_Names(t *testing.T) {
 		in   in
 	}{
 		{tool.Read(tool.ReadConfig{}), in{"filePath": "."}},
-		{tool.Glob(), in{"pattern": "*.txt"}},
-		{tool.Grep(), in{"pattern": "two"}},
+		{tool.Glob(tool.FilesConfig{}), in{"pattern": "*.txt"}},
+		{tool.Grep(tool.FilesConfig{}), in{"pattern": "two"}},
 	} {
 		got := d.must(call.tool, call.in)
 		if !utf8.ValidString(got.Output) || !utf8.Valid(got.Metadata) || !strings.Contains(got.Output, "good.txt") || !strings.Contains(got.Output, "bad") {

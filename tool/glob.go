@@ -34,7 +34,7 @@ type globInput struct {
 }
 
 // Glob returns the tool that finds files by their names.
-func Glob() Tool {
+func Glob(files FilesConfig) Tool {
 	spec := Spec{Name: "glob", Description: strings.TrimSpace(globText)}
 	return Define(spec, func(ctx context.Context, c *Call, in globInput) (Result, error) {
 		name, glob := globPlace(c, in)
@@ -63,7 +63,7 @@ func Glob() Tool {
 		if !t.IsDir() {
 			return Result{}, Failf("path must be a directory, and %s is a file. Call glob with path %q, or read the file.", t.Shown, filepath.Dir(t.Shown))
 		}
-		return globbing{target: t, glob: glob, pattern: pattern}.run(ctx)
+		return globbing{files: files, target: t, glob: glob, pattern: pattern}.run(ctx)
 	})
 }
 
@@ -112,15 +112,30 @@ func badGlob(member string, err error) error {
 	return Failf("%s cannot be used: %s. Globs look like this: \"src/**/*.go\", \"*.{ts,tsx}\".", member, text)
 }
 
+// FilesConfig is how files are found.
+type FilesConfig struct {
+	// Excludes is the file of what the user's git ignores in all repositories. It is called with
+	// every search; nil is none.
+	Excludes func() string
+}
+
+func (c FilesConfig) excludes() string {
+	if c.Excludes == nil {
+		return ""
+	}
+	return c.Excludes()
+}
+
 // globbing is one search.
 type globbing struct {
+	files   FilesConfig
 	target  target
 	glob    string
 	pattern *search.Pattern
 }
 
 func (g globbing) run(ctx context.Context) (Result, error) {
-	found, err := search.Glob(ctx, search.Query{Root: g.target.Path, Limit: searchLimit}, g.pattern)
+	found, err := search.Glob(ctx, search.Query{Root: g.target.Path, Limit: searchLimit, ExcludesFile: g.files.excludes()}, g.pattern)
 	if err != nil {
 		return Result{}, searchError(ctx, err)
 	}

@@ -20,7 +20,7 @@ func TestGlob_Found(t *testing.T) {
 	b, a := d.put("src/b.go", ""), d.put("a.go", "")
 	d.put("x.log", "")
 	d.put(".hidden.go", "")
-	r := d.must(tool.Glob(), in{"pattern": "**/*.go"})
+	r := d.must(tool.Glob(tool.FilesConfig{}), in{"pattern": "**/*.go"})
 	want := tool.Result{Output: a + "\n" + b, Metadata: []byte(`{"count":2,"truncated":false}`)}
 	if diff := cmp.Diff(want, r); diff != "" {
 		t.Fatal(diff)
@@ -43,7 +43,7 @@ func TestGlob_Directory(t *testing.T) {
 		{"pattern": filepath.Join(d.dir, "src", "*.go")}, // the pattern names the directory
 		{"pattern": "../src/*.go", "path": "src"},
 	} {
-		r := d.must(tool.Glob(), input)
+		r := d.must(tool.Glob(tool.FilesConfig{}), input)
 		title := "src"
 		if input["pattern"] == "../src/*.go" {
 			title = ""
@@ -62,7 +62,7 @@ func TestGlob_Outside(t *testing.T) {
 		{"pattern": "*.go", "path": d.out}, {"pattern": d.out + "/*.go"}, {"pattern": "*.go", "path": "link"},
 	} {
 		d.asked = nil
-		r := d.must(tool.Glob(), input)
+		r := d.must(tool.Glob(tool.FilesConfig{}), input)
 		if r.Output != f {
 			t.Errorf("%v: %q", input, r.Output)
 		}
@@ -71,11 +71,11 @@ func TestGlob_Outside(t *testing.T) {
 		}
 	}
 	d.refuse = "external_directory"
-	if _, err := d.run(tool.Glob(), in{"pattern": "*.go", "path": d.out}); lathe.CodeOf(err) != lathe.Rejected {
+	if _, err := d.run(tool.Glob(tool.FilesConfig{}), in{"pattern": "*.go", "path": d.out}); lathe.CodeOf(err) != lathe.Rejected {
 		t.Fatal(err)
 	}
 	// A symlink in the tree is not a way out.
-	if r := d.must(tool.Glob(), in{"pattern": "**/*.go"}); !strings.HasPrefix(r.Output, "No files found") {
+	if r := d.must(tool.Glob(tool.FilesConfig{}), in{"pattern": "**/*.go"}); !strings.HasPrefix(r.Output, "No files found") {
 		t.Fatal(r.Output)
 	}
 }
@@ -85,7 +85,7 @@ func TestGlob_Many(t *testing.T) {
 	for i := range 150 {
 		d.put(fmt.Sprintf("%s/f%03d.go", []string{"a", "b", "b", "c", "d"}[i%5], i), "")
 	}
-	r := d.must(tool.Glob(), in{"pattern": "*.go"})
+	r := d.must(tool.Glob(tool.FilesConfig{}), in{"pattern": "*.go"})
 	lines := strings.Split(r.Output, "\n")
 	want := fmt.Sprintf("(150 files match, the first 100 by name are shown. Most are in: %s (60), %s (30), %s (30). Narrow the pattern, or give path.)",
 		filepath.Join(d.dir, "b"), filepath.Join(d.dir, "a"), filepath.Join(d.dir, "c"))
@@ -110,7 +110,7 @@ func TestGlob_None(t *testing.T) {
 		"src/sever/*.go": fmt.Sprintf("There is no %s; the last directory on the way that exists is %s. It has: server.", path("src/sever"), path("src")),
 		"src/server":     fmt.Sprintf(`%s is a directory. Call glob with pattern "src/server/**" for what is in it.`, path("src/server")),
 	} {
-		r := d.must(tool.Glob(), in{"pattern": pattern})
+		r := d.must(tool.Glob(tool.FilesConfig{}), in{"pattern": pattern})
 		all := "No files found"
 		if want != "" {
 			all += "\n\n" + want
@@ -132,7 +132,7 @@ func TestGlob_Errors(t *testing.T) {
 		{in{"pattern": "*", "path": "src/a.go"}, fmt.Sprintf("path must be a directory, and %s is a file. Call glob with path %q, or read the file.", f, filepath.Dir(f))},
 		{in{"pattern": "*", "path": "scr"}, fmt.Sprintf("File not found: %s. Did you mean one of these? Call glob with it:\n%s", filepath.Join(d.dir, "scr"), filepath.Dir(f))},
 	} {
-		_, err := d.run(tool.Glob(), tt.input)
+		_, err := d.run(tool.Glob(tool.FilesConfig{}), tt.input)
 		var failure *tool.Failure
 		if !errors.As(err, &failure) || failure.Text != tt.want {
 			t.Errorf("%v: %v", tt.input, err)
@@ -145,7 +145,7 @@ func TestSearchTools_Canceled(t *testing.T) {
 	d.put("a", "text")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	for _, x := range []tool.Tool{tool.Glob(), tool.Grep()} {
+	for _, x := range []tool.Tool{tool.Glob(tool.FilesConfig{}), tool.Grep(tool.FilesConfig{})} {
 		c := d.call
 		c.Input = []byte(`{"pattern":"a"}`)
 		_, err := x.Run(ctx, &c)
@@ -159,7 +159,7 @@ func TestSearchTools_Canceled(t *testing.T) {
 // What a model is told about each must stay within the budget of a tool: a token is about four
 // characters.
 func TestSearchTools_Texts(t *testing.T) {
-	for _, x := range []tool.Tool{tool.Glob(), tool.Grep()} {
+	for _, x := range []tool.Tool{tool.Glob(tool.FilesConfig{}), tool.Grep(tool.FilesConfig{})} {
 		s := x.Spec()
 		if n := len(s.Description) + len(s.Schema); n > 4*250 || strings.TrimSpace(s.Description) == "" {
 			t.Errorf("%s: %d characters", s.Name, n)

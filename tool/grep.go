@@ -30,10 +30,10 @@ type grepInput struct {
 }
 
 // Grep returns the tool that finds lines by their content.
-func Grep() Tool {
+func Grep(files FilesConfig) Tool {
 	spec := Spec{Name: "grep", Description: strings.TrimSpace(grepText)}
 	return Define(spec, func(ctx context.Context, c *Call, in grepInput) (Result, error) {
-		g := grepping{call: c, in: in}
+		g := grepping{files: files, call: c, in: in}
 		if err := g.parse(); err != nil {
 			return Result{}, err
 		}
@@ -66,6 +66,7 @@ func Grep() Tool {
 
 // grepping is one search.
 type grepping struct {
+	files   FilesConfig
 	call    *Call
 	in      grepInput
 	re      *search.Regexp
@@ -174,7 +175,7 @@ func (g *grepping) none(found search.Matches) string {
 
 // search looks through the tree, or the one file that was named, whatever it is called.
 func (g *grepping) search(ctx context.Context, re *search.Regexp, all bool) (search.Matches, error) {
-	q := search.Query{Root: g.target.Path, Limit: searchLimit, Hidden: true, All: all, Skip: g.skips}
+	q := search.Query{Root: g.target.Path, Limit: searchLimit, Hidden: true, All: all, Skip: g.skips, ExcludesFile: g.files.excludes()}
 	if g.target.IsDir() {
 		return search.Grep(ctx, q, re, g.include)
 	}
@@ -339,7 +340,7 @@ func (g *grepping) noFile(ctx context.Context) string {
 	}
 	ctx, cancel := context.WithTimeout(ctx, searchAgain)
 	defer cancel()
-	files, err := search.Glob(ctx, search.Query{Root: g.target.Path, Limit: 1, Hidden: true}, g.include)
+	files, err := search.Glob(ctx, search.Query{Root: g.target.Path, Limit: 1, Hidden: true, ExcludesFile: g.files.excludes()}, g.include)
 	if err != nil || files.Total > 0 {
 		return ""
 	}

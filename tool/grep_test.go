@@ -19,7 +19,7 @@ func TestGrep_Found(t *testing.T) {
 	env := d.put(".env", "main=1")
 	d.put("x.log", "main")
 	d.put("bin", "\x00main")
-	r := d.must(tool.Grep(), in{"pattern": `\bmain\b`})
+	r := d.must(tool.Grep(tool.FilesConfig{}), in{"pattern": `\bmain\b`})
 	want := tool.Result{
 		Title:    `\bmain\b`,
 		Output:   fmt.Sprintf("3 matches in 2 files\n%s:\n  Line 1: main=1\n\n%s:\n  Line 3: func main() {}\n  Line 4: \tmain()", env, a),
@@ -53,7 +53,7 @@ func TestGrep_Where(t *testing.T) {
 		{in{"path": b, "include": "*.md"}, []string{b}},
 	} {
 		tt.input["pattern"] = "needle"
-		r := d.must(tool.Grep(), tt.input)
+		r := d.must(tool.Grep(tool.FilesConfig{}), tt.input)
 		var groups []string
 		for _, path := range tt.want {
 			groups = append(groups, path+":\n  Line 1: needle")
@@ -72,7 +72,7 @@ func TestGrep_Outside(t *testing.T) {
 	d.link(d.out, "dir")
 	for _, path := range []string{d.out, f, "link.go", "dir"} {
 		d.asked = nil
-		r := d.must(tool.Grep(), in{"pattern": "needle", "path": path})
+		r := d.must(tool.Grep(tool.FilesConfig{}), in{"pattern": "needle", "path": path})
 		if want := "1 match in 1 file\n" + f + ":\n  Line 1: needle"; r.Output != want {
 			t.Errorf("%s: %q", path, r.Output)
 		}
@@ -80,7 +80,7 @@ func TestGrep_Outside(t *testing.T) {
 			t.Errorf("%s asked %+v", path, d.asked)
 		}
 	}
-	if r := d.must(tool.Grep(), in{"pattern": "needle"}); !strings.HasPrefix(r.Output, "No files found") {
+	if r := d.must(tool.Grep(tool.FilesConfig{}), in{"pattern": "needle"}); !strings.HasPrefix(r.Output, "No files found") {
 		t.Fatal("a symlink was followed:", r.Output)
 	}
 }
@@ -90,7 +90,7 @@ func TestGrep_Many(t *testing.T) {
 	for i := range 60 {
 		d.put(fmt.Sprintf("f%02d", i), strings.Repeat("needle\n", 7))
 	}
-	r := d.must(tool.Grep(), in{"pattern": "needle"})
+	r := d.must(tool.Grep(tool.FilesConfig{}), in{"pattern": "needle"})
 	path := func(i int) string { return filepath.Join(d.dir, fmt.Sprintf("f%02d", i)) }
 	var want strings.Builder
 	want.WriteString("420 matches in 60 files, the first 100 are shown\n")
@@ -132,7 +132,7 @@ func TestGrep_Lines(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			d := newDesk(t)
 			f := d.put("f", tt.text)
-			r := d.must(tool.Grep(), in{"pattern": tt.pattern})
+			r := d.must(tool.Grep(tool.FilesConfig{}), in{"pattern": tt.pattern})
 			if diff := cmp.Diff("1 match in 1 file\n"+f+":\n"+tt.want, r.Output); diff != "" {
 				t.Fatal(diff)
 			}
@@ -160,7 +160,7 @@ func TestGrep_None(t *testing.T) {
 		{in{"pattern": "Server", "include": "*.rs"}, "No files found\n\n" + fmt.Sprintf(`No file below %s fits include "*.rs".`, d.dir)},
 		{in{"pattern": "server", "path": "bin"}, "No files found\n\n" + bin + " is a binary file and was not searched. Use bash for it: strings, or grep -a."},
 	} {
-		r := d.must(tool.Grep(), tt.input)
+		r := d.must(tool.Grep(tool.FilesConfig{}), tt.input)
 		if r.Output != tt.want || string(r.Metadata) != `{"matches":0,"truncated":false}` {
 			t.Errorf("%v: %s %s", tt.input, r.Output, r.Metadata)
 		}
@@ -180,7 +180,7 @@ func TestGrep_Errors(t *testing.T) {
 		{in{"pattern": "a", "include": "{b"}, `include cannot be used: the glob "{b" is malformed: "{" is not closed; write "\{" for the character itself. Globs look like this: "src/**/*.go", "*.{ts,tsx}".`},
 		{in{"pattern": "a", "path": "scr"}, fmt.Sprintf("File not found: %s. Did you mean one of these? Call grep with it:\n%s", filepath.Join(d.dir, "scr"), src)},
 	} {
-		_, err := d.run(tool.Grep(), tt.input)
+		_, err := d.run(tool.Grep(tool.FilesConfig{}), tt.input)
 		var failure *tool.Failure
 		if !errors.As(err, &failure) || failure.Text != tt.want {
 			t.Errorf("%v: %v", tt.input, err)
@@ -192,7 +192,7 @@ func TestGrep_Errors(t *testing.T) {
 func TestGrep_RepairedInput(t *testing.T) {
 	d := newDesk(t)
 	d.put("a.go", "needle")
-	set := tool.NewSet(tool.Grep())
+	set := tool.NewSet(tool.Grep(tool.FilesConfig{}))
 	x, input := set.Resolve("Grep", `{"query":"needle","glob":"*.go","path":null}`)
 	c := d.call
 	c.Input = input

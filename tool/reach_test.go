@@ -31,7 +31,7 @@ func TestGrep_ReadRules(t *testing.T) {
 	d.put(".env", "KEY=needle\n")
 	d.put("web/.env.local", "KEY=needle\n")
 	d.put("main.go", "needle\n")
-	control := d.must(tool.Grep(), in{"pattern": "needle"})
+	control := d.must(tool.Grep(tool.FilesConfig{}), in{"pattern": "needle"})
 	if !strings.Contains(control.Output, "KEY=needle") {
 		t.Fatalf("without a rule %s", control.Output)
 	}
@@ -39,16 +39,16 @@ func TestGrep_ReadRules(t *testing.T) {
 		return p.Name == "read" && slices.ContainsFunc(p.Patterns, func(s string) bool { return lathe.Wildcard("*.env", s) || lathe.Wildcard("*.env.*", s) })
 	}
 	for _, pattern := range []string{"needle", "KEY", "NEEDLE"} {
-		r := d.must(tool.Grep(), in{"pattern": pattern})
+		r := d.must(tool.Grep(tool.FilesConfig{}), in{"pattern": pattern})
 		if strings.Contains(r.Output, "KEY") || strings.Contains(r.Output, "regard to case: 3") || !strings.Contains(r.Output, "Not searched: 2 files") {
 			t.Errorf("%s: %s", pattern, r.Output)
 		}
 	}
-	if r := d.must(tool.Glob(), in{"pattern": "**/.env*"}); !strings.Contains(r.Output, ".env.local") {
+	if r := d.must(tool.Glob(tool.FilesConfig{}), in{"pattern": "**/.env*"}); !strings.Contains(r.Output, ".env.local") {
 		t.Errorf("names are no secret: %s", r.Output)
 	}
 	d.refuse = "read"
-	if r, err := d.run(tool.Grep(), in{"pattern": "needle", "path": ".env"}); err == nil {
+	if r, err := d.run(tool.Grep(tool.FilesConfig{}), in{"pattern": "needle", "path": ".env"}); err == nil {
 		t.Errorf("the file alone: %s", r.Output)
 	}
 }
@@ -80,13 +80,13 @@ func TestReach_Toolchains(t *testing.T) {
 	dir := filepath.Join(d.out, "go")
 	unasked(tool.Read(tool.ReadConfig{}), in{"filePath": lib})
 	unasked(tool.Read(tool.ReadConfig{}), in{"filePath": dir})
-	unasked(tool.Glob(), in{"pattern": "**/*.go", "path": dir})
-	unasked(tool.Grep(), in{"pattern": "package", "path": dir})
+	unasked(tool.Glob(tool.FilesConfig{}), in{"pattern": "**/*.go", "path": dir})
+	unasked(tool.Grep(tool.FilesConfig{}), in{"pattern": "package", "path": dir})
 	asked("external_directory "+filepath.Dir(lib)+"/*", tool.Write(tool.WriteConfig{Unchecked: true}), in{"filePath": lib, "content": "x"})
 	asked("external_directory "+filepath.Dir(other)+"/*", tool.Read(tool.ReadConfig{}), in{"filePath": other})
 	asked("sandbox read:"+secret, tool.Read(tool.ReadConfig{}), in{"filePath": secret})
-	asked("sandbox read:"+secret, tool.Grep(), in{"pattern": "x", "path": secret})
-	if r := d.must(tool.Grep(), in{"pattern": "s3cret", "path": dir}); strings.Contains(r.Output, "s3cret\n") || !strings.Contains(r.Output, "Not searched: 1 file") {
+	asked("sandbox read:"+secret, tool.Grep(tool.FilesConfig{}), in{"pattern": "x", "path": secret})
+	if r := d.must(tool.Grep(tool.FilesConfig{}), in{"pattern": "s3cret", "path": dir}); strings.Contains(r.Output, "s3cret\n") || !strings.Contains(r.Output, "Not searched: 1 file") {
 		t.Errorf("grep shows a secret: %s", r.Output)
 	}
 	d.asked = nil
@@ -163,7 +163,7 @@ func TestReach_Temporary(t *testing.T) {
 		if _, err := os.Lstat(path); err == nil {
 			t.Errorf("%s is on the machine", path)
 		}
-		if r := d.must(tool.Grep(), in{"pattern": "text", "path": filepath.Join(top, name)}); !strings.Contains(r.Output, path+":") {
+		if r := d.must(tool.Grep(tool.FilesConfig{}), in{"pattern": "text", "path": filepath.Join(top, name)}); !strings.Contains(r.Output, path+":") {
 			t.Errorf("grep: %s", r.Output)
 		}
 		if err := os.RemoveAll(folder); err != nil { // it comes again

@@ -120,9 +120,9 @@ func TestTruncation_Tools(t *testing.T) {
 		{"read one line", tool.Read(tool.ReadConfig{}), in{"filePath": "one.txt"}, []string{"1: FIRST"}},
 		{"read wide lines", tool.Read(tool.ReadConfig{}), in{"filePath": "wide.txt"}, []string{"1: é0éé", "offset"}},
 		{"read names", tool.Read(tool.ReadConfig{}), in{"filePath": "many"}, []string{"a-rather-long-name-of-a-file-0", "offset"}},
-		{"glob", tool.Glob(), in{"pattern": "many/*"}, []string{"a-rather-long-name-of-a-file-0", "3000 files match"}},
-		{"grep", tool.Grep(), in{"pattern": "line"}, []string{"Line 1: line 0", "30000 matches"}},
-		{"grep one line", tool.Grep(), in{"pattern": "LAST"}, []string{"LAST"}},
+		{"glob", tool.Glob(tool.FilesConfig{}), in{"pattern": "many/*"}, []string{"a-rather-long-name-of-a-file-0", "3000 files match"}},
+		{"grep", tool.Grep(tool.FilesConfig{}), in{"pattern": "line"}, []string{"Line 1: line 0", "30000 matches"}},
+		{"grep one line", tool.Grep(tool.FilesConfig{}), in{"pattern": "LAST"}, []string{"LAST"}},
 		{"webfetch", tool.WebFetch(tool.WebConfig{AllowPrivate: true}), in{"url": server.URL}, []string{"FIRST", "word €", "The whole output is in "}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -105,7 +105,7 @@ func (s *agentSetup) brief(k *known, out *engine.Settings) {
 	out.Commands = commandsOf(k.loaded, out.Skills)
 	out.Headless, out.Plans, out.Home = s.headless, s.plans, s.app.home()
 	if on := k.loaded.Config.Survey; on == nil || *on {
-		out.Survey = &survey.Config{Path: s.app.env("PATH")}
+		out.Survey = &survey.Config{Path: s.app.env("PATH"), Excludes: s.app.userExcludes}
 	}
 }
 

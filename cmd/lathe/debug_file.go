@@ -123,7 +123,9 @@ func (a *app) looking() (*server.Server, error) {
 	if err != nil || !filepath.IsAbs(program) {
 		program = "" // whoever needs it is told
 	}
-	b := server.Backend{Instances: looker{}, Git: git.New(git.Options{Program: program, Env: os.Environ()})}
+	b := server.Backend{
+		Instances: looker{}, Git: git.New(git.Options{Program: program, Env: os.Environ()}), Folders: server.Folders{Excludes: a.userExcludes},
+	}
 	return server.New(b, server.Options{Directory: dir, Version: version, Log: a.log}), nil
 }
 

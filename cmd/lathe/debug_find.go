@@ -56,7 +56,7 @@ func (f findFlags) query(a *app) (q search.Query, p *search.Pattern, err error) 
 			return q, nil, usagef("--glob %s: %v", quote(f.glob), err)
 		}
 	}
-	return search.Query{Root: root, Limit: f.limit}, p, nil
+	return search.Query{Root: root, Limit: f.limit, ExcludesFile: a.userExcludes()}, p, nil
 }
 
 func (a *app) findFiles(ctx context.Context, f findFlags) error {

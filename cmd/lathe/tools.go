@@ -43,6 +43,7 @@ func (s *agentSetup) equip(k *known, place workspace.Place, out *engine.Settings
 		Write:  tool.WriteConfig{Seen: s.seen, Unchecked: s.app.variable("DISABLE_FILETIME_CHECK") != "", Syntax: syntax, Guard: s.app.guardList()},
 		Web:    webConfig(c.WebFetch, out.Limits),
 		Search: s.search(),
+		Files:  tool.FilesConfig{Excludes: s.app.userExcludes},
 		Task:   tool.TaskConfig{Background: out.Subagents.Beside},
 	})
 	if !s.app.canQuestion() {
@@ -54,6 +55,10 @@ func (s *agentSetup) equip(k *known, place workspace.Place, out *engine.Settings
 	out.Shell = tool.NewShell(bash)
 	out.ShellName = out.Shell.Models()
 }
+
+// userExcludes is the file of what the user's git ignores in all repositories. It is looked up with
+// every search: that takes microseconds, and nothing when a program starts.
+func (a *app) userExcludes() string { return workspace.UserExcludes(a.env) }
 
 // commandEnv is the environment of commands. By the last ones they can tell that an agent runs them.
 func (s *agentSetup) commandEnv() []string {

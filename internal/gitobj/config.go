@@ -47,6 +47,16 @@ func (c Config) Last(key string) string {
 	return found
 }
 
+// Included returns the files that it includes whatever the repository.
+func (c Config) Included() (paths []string) {
+	for _, s := range c {
+		if s.value != "" && s.key == "include.path" {
+			paths = append(paths, s.value)
+		}
+	}
+	return paths
+}
+
 // Includes returns the files that it includes, under conditions or not.
 func (c Config) Includes() (paths []string) {
 	for _, s := range c {

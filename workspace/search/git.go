@@ -8,10 +8,11 @@ type GitRules struct{ all ignores }
 
 // NewGitRules is what holds at the top of a work tree before its own ignore file is read: the rules of
 // info/exclude if there is a repository. Without one, ignore files count all the same. Root is absolute
-// and real. What a person has set for all repositories is not read.
-func NewGitRules(root string) *GitRules {
+// and real. ExcludesFile is the file of what a person ignores in all repositories, "" for none.
+func NewGitRules(root, excludesFile string) *GitRules {
 	g := &GitRules{ignores{repository: true}}
 	root = filepath.ToSlash(root)
+	g.all.user = (*level)(nil).push(root, userRules(excludesFile))
 	g.all.exclude = (*level)(nil).push(root, parseRules(excludes(root)))
 	return g
 }

@@ -19,7 +19,7 @@ func TestGitRules(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := filepath.ToSlash(root)
-	top := NewGitRules(root)
+	top := NewGitRules(root, "")
 	in := top.Enter(at, "*.o\n/sub/only\nbuild/\n")
 	below := in.Enter(at+"/sub", "!keep.o\n")
 	for _, c := range []struct {
@@ -43,7 +43,7 @@ func TestGitRules(t *testing.T) {
 			t.Errorf("%s/%s (directory %v): ignored %v", c.at, c.name, c.dir, got)
 		}
 	}
-	if NewGitRules(t.TempDir()).Ignores(at, "a.local", false) {
+	if NewGitRules(t.TempDir(), "").Ignores(at, "a.local", false) {
 		t.Error("rules of another repository")
 	}
 }

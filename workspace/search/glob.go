@@ -18,6 +18,9 @@ type Query struct {
 	// Hidden includes names that begin with a dot, All what is ignored. The directory .git is never
 	// looked into.
 	Hidden, All bool
+	// ExcludesFile is the file of what the user ignores in all repositories, as
+	// [workspace.UserExcludes] finds it; "" is none.
+	ExcludesFile string
 	// Skip reports whether a file, by its path from the root with slashes, is not to be opened; nil
 	// skips none. It is called by many goroutines, for a search by content.
 	Skip func(path string) bool
@@ -50,6 +53,7 @@ func Glob(ctx context.Context, q Query, p *Pattern) (Files, error) {
 		return Files{}, err
 	}
 	w.hidden, w.all, w.enter = q.Hidden || p.dotted, q.All, p.enters
+	w.excludes = q.ExcludesFile
 	var mu sync.Mutex
 	var workers []*globber
 	err = w.run(ctx, q.Workers, func() visitor {

@@ -40,7 +40,7 @@ func Grep(ctx context.Context, q Query, re *Regexp, include *Pattern) (Matches, 
 	if err != nil {
 		return Matches{}, err
 	}
-	w.hidden, w.all = q.Hidden, q.All
+	w.hidden, w.all, w.excludes = q.Hidden, q.All, q.ExcludesFile
 	if include != nil {
 		w.enter = include.enters
 		w.hidden = w.hidden || include.dotted

@@ -60,14 +60,15 @@ func (l *level) match(at, name string, dir bool, path *string) verdict {
 // ignores is all that is known about ignored paths in one directory. It does not change: a
 // directory below gets its own, which shares what stays the same.
 type ignores struct {
-	ripgrep, plain, git, exclude *level
-	repository                   bool
+	ripgrep, plain, git, exclude, user *level
+	everywhere                         *rules // of the user, for each repository
+	repository                         bool
 }
 
 // match judges an entry of the directory, which is at an absolute path, with slashes.
 func (g *ignores) match(at, name string, dir bool) verdict {
 	path := ""
-	for _, l := range [...]*level{g.ripgrep, g.plain, g.git, g.exclude} {
+	for _, l := range [...]*level{g.ripgrep, g.plain, g.git, g.exclude, g.user} {
 		if l == nil {
 			continue
 		}
@@ -88,6 +89,7 @@ func (g *ignores) enter(dir string, has special, read func(name string) string) 
 	if has&hasGit != 0 { // a repository of its own: what git ignores further up does not reach in
 		in.repository, in.git = true, nil
 		in.exclude = (*level)(nil).push(dir, parseRules(excludes(dir)))
+		in.user = (*level)(nil).push(dir, in.everywhere)
 	}
 	if has&hasRipgrep != 0 {
 		in.ripgrep = in.ripgrep.push(dir, parseRules(read(ripgrepFile)))
@@ -128,8 +130,9 @@ func specialName(name string) special {
 	return 0
 }
 
-// above reads the rules of all directories above dir, an absolute path with slashes.
-func above(dir string) *ignores {
+// above reads the rules of all directories above dir, an absolute path with slashes. Everywhere
+// holds in each repository.
+func above(dir string, everywhere *rules) *ignores {
 	var parents []string
 	for at := filepath.FromSlash(dir); ; {
 		up := filepath.Dir(at)
@@ -139,7 +142,7 @@ func above(dir string) *ignores {
 		parents = append(parents, up)
 		at = up
 	}
-	g := &ignores{}
+	g := &ignores{everywhere: everywhere}
 	for i := len(parents) - 1; i >= 0; i-- {
 		at := parents[i]
 		var has special
@@ -170,6 +173,18 @@ func excludes(dir string) string {
 		}
 	}
 	return readRules(filepath.Join(git, "info", "exclude"))
+}
+
+// userRules reads the file of what a person ignores everywhere. It is theirs: a symlink is followed.
+func userRules(path string) *rules {
+	if path == "" {
+		return nil
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return nil
+	}
+	return parseRules(readRules(real))
 }
 
 // linked is the path that a one-line file in dir names after a mark.

@@ -53,7 +53,7 @@ func write(t testing.TB, dir, name, text string) {
 
 // judge says whether a path below root is ignored, as a walk comes to know it: from the top down.
 func judge(root, path string) bool {
-	rules, at := above(root), root
+	rules, at := above(root, nil), root
 	parts := strings.Split(path, "/")
 	for i, name := range parts {
 		var has special
@@ -174,6 +174,39 @@ func TestIgnore_LinkedWorkTree(t *testing.T) {
 	write(t, root, "linked/b", "")
 	if got := globPaths(t, Query{Root: filepath.Join(root, "linked")}, "**"); !slices.Equal(got, []string{"a", "b"}) {
 		t.Fatal(got)
+	}
+}
+
+// What a user ignores everywhere holds in repositories, is the weakest of all rules, and is the same
+// for git.
+func TestIgnore_User(t *testing.T) {
+	root, git := gitRepo(t)
+	mine := filepath.Join(gittest.RealTemp(t), "mine")
+	write(t, filepath.Dir(mine), "real", "*.swp\n/top\nkept\n")
+	if err := os.Symlink("real", mine); err != nil { // as people keep their settings
+		t.Skip("no symlinks here: ", err)
+	}
+	for _, name := range []string{"a.swp", "b", "top", "kept", "sub/c.swp", "sub/top"} {
+		write(t, root, name, "x")
+	}
+	write(t, root, ".gitignore", "!kept\n")
+	git("", "config", "core.excludesFile", mine)
+	want := []string{".gitignore", "b", "kept", "sub/top"}
+	q := Query{Root: root, Hidden: true, ExcludesFile: mine}
+	if got := globPaths(t, q, "**"); !slices.Equal(got, want) {
+		t.Error("found:", got)
+	}
+	others := strings.Fields(string(git("", "ls-files", "--others", "--exclude-standard")))
+	if slices.Sort(others); !slices.Equal(others, want) {
+		t.Error("git has:", others)
+	}
+	plain := gittest.RealTemp(t)
+	write(t, plain, "a.swp", "x")
+	if got := globPaths(t, Query{Root: plain, ExcludesFile: mine}, "**"); !slices.Equal(got, []string{"a.swp"}) {
+		t.Error("without a repository:", got)
+	}
+	if got := NewGitRules(root, mine).Ignores(filepath.ToSlash(root), "a.swp", false); !got {
+		t.Error("the rules of a listing do not ignore it")
 	}
 }
 

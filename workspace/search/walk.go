@@ -26,10 +26,11 @@ const (
 // walk is one pass over a tree by several workers. Each takes a directory, lists it, gives its
 // files to its visitor and leaves the directories below to whoever is free.
 type walk struct {
-	root   string // absolute and real, with slashes
-	volume volume
-	hidden bool // also names that begin with a dot
-	all    bool // also what is ignored
+	root     string // absolute and real, with slashes
+	volume   volume
+	hidden   bool   // also names that begin with a dot
+	all      bool   // also what is ignored
+	excludes string // the file of what the user ignores everywhere
 	// enter says whether a directory can hold anything of interest; nil is always.
 	enter func(dir string) bool
 
@@ -98,7 +99,7 @@ func (w *walk) run(ctx context.Context, workers int, visitors func() visitor) er
 	}
 	rules := &ignores{}
 	if !w.all {
-		rules = above(w.root)
+		rules = above(w.root, userRules(w.excludes))
 	}
 	w.tasks = append(w.tasks, task{rules: rules})
 	defer context.AfterFunc(ctx, w.halt)()

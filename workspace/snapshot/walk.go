@@ -486,7 +486,7 @@ func (t *worktree) rootRules() *search.GitRules {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.rules == nil || t.exclude != now {
-		t.rules, t.exclude = search.NewGitRules(t.root), now
+		t.rules, t.exclude = search.NewGitRules(t.root, ""), now
 	}
 	return t.rules
 }

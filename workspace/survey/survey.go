@@ -31,6 +31,8 @@ const (
 // Config is what a survey needs to know of the program's surroundings.
 type Config struct {
 	Path string // folders of programs, as in the variable PATH
+	// Excludes is the file of what the user's git ignores in all repositories; nil is none.
+	Excludes func() string
 }
 
 // Heading is how every survey begins.
@@ -55,8 +57,12 @@ func take(ctx context.Context, dir string, cfg Config) string {
 	if err != nil {
 		return ""
 	}
+	excludes := ""
+	if cfg.Excludes != nil {
+		excludes = cfg.Excludes()
+	}
 	lines := []string{Heading}
-	lines = append(lines, tree(ctx, real)...)
+	lines = append(lines, tree(ctx, real, excludes)...)
 	lines = append(lines, repository(ctx, real)...)
 	lines = append(lines, manifests(real)...)
 	if have := programs(cfg.Path); len(have) > 0 {

@@ -17,10 +17,10 @@ import (
 
 // tree lists two levels of names: the directories first, each with what lies in it, as far as there
 // is room; of the rest only how many there are.
-func tree(ctx context.Context, dir string) []string {
-	rules := search.NewGitRules(dir)
+func tree(ctx context.Context, dir, excludesFile string) []string {
+	rules := search.NewGitRules(dir, excludesFile)
 	if top, _, _, ok := workspace.GitDirs(dir); ok {
-		rules = rulesAt(top, dir)
+		rules = rulesAt(top, dir, excludesFile)
 	}
 	l := &lister{ctx: ctx}
 	rules = rules.Enter(filepath.ToSlash(dir), string(readSome(filepath.Join(dir, search.GitIgnoreFile))))
@@ -42,8 +42,8 @@ func tree(ctx context.Context, dir string) []string {
 }
 
 // rulesAt gathers the ignore files from the top of a checkout down to a directory, without its own.
-func rulesAt(top, dir string) *search.GitRules {
-	rules := search.NewGitRules(top)
+func rulesAt(top, dir, excludesFile string) *search.GitRules {
+	rules := search.NewGitRules(top, excludesFile)
 	rel, err := filepath.Rel(top, dir)
 	if err != nil || rel == "." || !filepath.IsLocal(rel) {
 		return rules
