@@ -492,7 +492,12 @@ func TestTrust_Told(t *testing.T) {
 	e.info = host.Info{Directory: "/w/app", Home: "/home/dev"}
 	onStage(t, e, Options{}, func(s *stage) { s.sees("wait for your trust: look at them, then run lathe") })
 	onStage(t, e, inSample(), func(s *stage) { s.sees("! Settings of this project") })
-	onStage(t, sample(), Options{}, func(s *stage) { s.lacks("trust") })
+	e.info.Broken = "A settings file of this project is broken and left out: lathe.json:1:2"
+	onStage(t, e, Options{}, func(s *stage) { s.sees("wait for your trust", "is broken and left out") })
+	e.info.Trusted = true
+	onStage(t, e, Options{}, func(s *stage) { s.sees("is broken and left out"); s.lacks("trust") })
+	onStage(t, e, inSample(), func(s *stage) { s.sees("! A settings file of this project") })
+	onStage(t, sample(), Options{}, func(s *stage) { s.lacks("trust", "broken") })
 }
 
 // An agent or a model that there is not is told, and no other gets the prompt instead.

@@ -170,8 +170,8 @@ func (p *program) drawHome(th *style.Theme) ([]style.Line, *tea.Cursor) {
 		v.Note = "Opening …"
 	case len(p.trouble) > 0:
 		v.Note, v.Failed = strings.Join(p.trouble, "\n"), true
-	case !info.Trusted && info.Home != "": // which is known together
-		v.Note = distrusted
+	case uncounted(info) != "":
+		v.Note = uncounted(info)
 	case !p.kv.TipsHidden:
 		v.Tip = home.Tip(p.tip, p.keys.Label)
 	}

@@ -87,12 +87,25 @@ func (p *program) learn() tea.Cmd {
 // distrusted says why settings of the project do not count.
 const distrusted = "Settings of this project wait for your trust: look at them, then run lathe trust there"
 
+// uncounted says which settings of the project do not count; "" is that all do, or that it is not known yet.
+func uncounted(info host.Info) string {
+	switch {
+	case info.Home == "": // which is known together
+		return ""
+	case info.Trusted:
+		return info.Broken
+	case info.Broken == "":
+		return distrusted
+	}
+	return distrusted + "\n" + info.Broken
+}
+
 // arrived takes in where we are. That settings do not count is told where the home screen, which does too, is not seen.
 func (p *program) arrived(info host.Info) tea.Cmd {
 	first := p.world.Info.Home == ""
 	p.world.Info = info
-	if first && !info.Trusted && (p.o.Start.Session != "" || p.o.Start.Continue) {
-		return p.say(toast.Warning, distrusted)
+	if note := uncounted(info); first && note != "" && (p.o.Start.Session != "" || p.o.Start.Continue) {
+		return p.say(toast.Warning, note)
 	}
 	return nil
 }

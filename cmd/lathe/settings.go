@@ -130,9 +130,14 @@ func (a *app) warnDistrust(l *config.Loaded) {
 // warnBroken tells which files of the project are wrong and do not count.
 func (a *app) warnBroken(l *config.Loaded) {
 	for _, e := range l.Broken {
-		what, _, _ := strings.Cut(e.Error(), "\n")
-		a.remark("Warning: a settings file of this project is broken and left out: %s. `lathe config check` tells more.", plain(strings.TrimSuffix(what, ".")))
+		a.remark("Warning: %s", brokenWords(e))
 	}
+}
+
+// brokenWords says that a file is left out, and why, in one line.
+func brokenWords(e *config.Error) string {
+	what, _, _ := strings.Cut(e.Error(), "\n")
+	return "a settings file of this project is broken and left out: " + plain(strings.TrimSuffix(what, ".")) + ". `lathe config check` tells more."
 }
 
 // warnMeant tells what of the settings was meant to count and does not: a file that is named and

@@ -20,8 +20,9 @@ type tuiHost struct {
 	app    *app
 	dir    string // "" is that of the client's options
 	ids    *lathe.IDs
-	// trusted tells whether settings of the project count; nil is a server elsewhere, which does not say.
-	trusted func() bool
+	// trusted tells whether settings of the project count, and of files that were left out; nil is a
+	// server elsewhere, which does not say.
+	trusted func() (ok bool, broken string)
 	beyond  dirs // directories whose events are wanted besides our own
 
 	life  context.Context // of what runs on
@@ -271,7 +272,7 @@ func (h *tuiHost) Info(ctx context.Context) (host.Info, error) {
 		return out, err
 	}
 	if h.trusted != nil {
-		out.Trusted = h.trusted()
+		out.Trusted, out.Broken = h.trusted()
 	}
 	return out, nil
 }

@@ -213,14 +213,22 @@ func TestTUIHost_Catalogue(t *testing.T) {
 	}
 }
 
-// A project with settings that wait for trust says so.
+// A project with settings that wait for trust says so, and one with a file that cannot be read.
 func TestTUIHost_Distrust(t *testing.T) {
-	a, _ := tuiHome(t, "")
-	if err := os.WriteFile(filepath.Join(a.dir, "lathe.json"), []byte(`{"mcp":{"x":{"type":"local","command":["x"]}}}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if info, err := opened(t, a).Info(t.Context()); err != nil || info.Trusted {
-		t.Errorf("%+v, %v", info, err)
+	for text, want := range map[string]string{
+		`{"mcp":{"x":{"type":"local","command":["x"]}}}`: "distrusted ",
+		`{"username": 3}`: "trusted A settings file of this project is broken and left out: ",
+		`{}`:              "trusted ",
+	} {
+		a, _ := tuiHome(t, "")
+		if err := os.WriteFile(filepath.Join(a.dir, "lathe.json"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		info, err := opened(t, a).Info(t.Context())
+		got := map[bool]string{true: "trusted ", false: "distrusted "}[info.Trusted] + info.Broken
+		if err != nil || !strings.HasPrefix(got, want) || info.Broken == "" && got != want {
+			t.Errorf("%s: %+v, %v", text, info, err)
+		}
 	}
 }
 

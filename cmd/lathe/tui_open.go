@@ -97,9 +97,15 @@ func (a *app) within(e *engine.Engine, setup *agentSetup, at folders, change fun
 		return nil, closing(setup, closing(e, closing(b.Terminals, err)))
 	}
 	h := newTUIHost(c, a)
-	h.trusted = func() bool {
+	h.trusted = func() (ok bool, broken string) {
 		l, err := a.settings()
-		return err != nil || l.Distrust == nil // a broken file is told by whoever needs it
+		if err != nil {
+			return true, "" // it is told by whoever needs them
+		}
+		if len(l.Broken) > 0 {
+			broken = "A" + brokenWords(l.Broken[0])[1:]
+		}
+		return l.Distrust == nil, broken
 	}
 	return &tuiEngine{host: h, close: func() error {
 		s.Close() // streams and waits

@@ -239,6 +239,7 @@ type Info struct {
 	Home      string // of the user there, for ~
 	Branch    string
 	Version   string
-	Trusted   bool // whether settings of the project count
-	Remote    bool // whether the directory is on another machine, so that its files cannot be opened here
+	Trusted   bool   // whether settings of the project count
+	Broken    string // a sentence about settings files of the project that were left out; "" is that none was
+	Remote    bool   // whether the directory is on another machine, so that its files cannot be opened here
 }
