@@ -13,7 +13,7 @@ NO_RACE = $(strip $(shell $(GO) list -race errors 2>&1 >/dev/null | head -n 1) \
 say = @echo "==> $(1)"
 
 .DEFAULT_GOAL := help
-.PHONY: help build install test wires check fmt fmt-check vet lint arch bench torture docs pictures demo clean
+.PHONY: help build install test wires check fmt fmt-check vet lint arch bench torture tasks docs pictures demo clean
 
 help: ## list these targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -77,6 +77,9 @@ KILLS ?= 1000
 SEED  ?= 0
 torture: ## kill a process that runs turns, KILLS=1000 times, and look whether all was kept
 	@$(GO) run ./scripts/torture -kills $(KILLS) -seed $(SEED)
+
+tasks: build ## run recorded development tasks through the program: steps, bytes, failed calls, end checks
+	@$(GO) run ./scripts/tasks -binary bin/lathe
 
 docs: ## write what of the documents is made from the code: the reference of settings
 	$(call say,docs/settings.md)

@@ -101,7 +101,7 @@ var archOutside = map[string]string{"internal/mdns": "golang.org/x/net", "intern
 
 // archSuites are the suites that a program may link: the scripted model, which the demo shows to people
 // and which the torture of processes needs in a program of its own; and a long session, for measuring.
-var archSuites = map[string]string{"cmd/lathe": "model/modeltest", "scripts/torture": "model/modeltest", "scripts/tuibench": "lathetest"}
+var archSuites = map[string]string{"cmd/lathe": "model/modeltest", "scripts/tasks": "model/modeltest", "scripts/torture": "model/modeltest", "scripts/tuibench": "lathetest"}
 
 // archLimits are the sizes at which a reader asks why.
 var archLimits = arch.Limits{FunctionLines: 60, FileLines: 500}

@@ -125,13 +125,19 @@ func (t *turnView) checklist(s state) (finding, bool) {
 	const most = 1500 // characters of the prompt
 	files := t.changed(s)
 	_, untried := t.unverified(s)
-	if len(files) == 0 || t.passed(s) || s.checks[CheckUnverified] == CheckAct && (untried || t.fired[CheckUnverified]) {
+	if !slices.ContainsFunc(files, t.composed) || t.passed(s) || s.checks[CheckUnverified] == CheckAct && (untried || t.fired[CheckUnverified]) {
 		return finding{check: CheckChecklist}, false
 	}
 	return finding{
 		CheckChecklist, 0, fmt.Sprintf("Before you end: %s changed (%s) for this prompt:\n<prompt>\n%s\n</prompt>\n", count(len(files), "file"), names(files), clippedText(t.prompt, most)),
 		"Is each requirement met? How was each checked? Are there side effects or stray files? What is not done? Repair what is missing, then give your final answer again, complete.",
 	}, true
+}
+
+// composed reports whether a file is one that the model wrote, or code: what else commands change, as
+// a version or a log of changes, is their purpose.
+func (t *turnView) composed(file string) bool {
+	return isCode(file) || slices.ContainsFunc(t.deeds, func(d *deed) bool { return d.command == "" && slices.Contains(d.wrote, file) })
 }
 
 // passed reports whether something that shows whether a change works ran behind the last one, and
@@ -216,13 +222,14 @@ func leftRunning(d *deed) (out []string) {
 	return out
 }
 
-// isEnded reports whether a command ends a process, by its number or by its name.
+// isEnded reports whether a command ends a process, by its number or by its name. One whose target the
+// line does not tell, as in kill $(cat server.pid), is taken to.
 func isEnded(command, process string) bool {
 	pid, name, _ := strings.Cut(process, " ")
 	for _, words := range simple(command) {
 		switch words[0] {
-		case "kill":
-			if slices.Contains(words, pid) {
+		case "kill", "fuser":
+			if slices.Contains(words, pid) || strings.ContainsAny(strings.Join(words[1:], " "), "$%`") || words[0] == "fuser" && slices.Contains(words, "-k") {
 				return true
 			}
 		case "pkill", "killall":

@@ -105,6 +105,9 @@ func TestChecks_Stop(t *testing.T) {
 		{"one that was there", headless("do", "Done.", writeCall("/p/a.log", true)), []Check{CheckChecklist}},
 		{"one that went", headless("do", "Done.", writeCall("/p/tmp_x.txt", false), shellCall("cd /p && rm tmp_x.txt", "", 0)), []Check{CheckChecklist}},
 		{"a process", headless("do", "Done.", shellCall("serve &", "x\n\nStill running in the background:\n12 serve", 0)), []Check{CheckLeftovers}},
+		{"one that was ended by a file of its number", headless("do", "Done.", shellCall("serve &", "x\n\nStill running in the background:\n12 serve", 0), shellCall("kill $(cat pid) && rm pid", "", 0)), nil},
+		{"one that was ended by its port", headless("do", "Done.", shellCall("serve &", "x\n\nStill running in the background:\n12 serve", 0), shellCall("fuser -k 80/tcp", "", 0)), nil},
+		{"another was ended", headless("do", "Done.", shellCall("serve &", "x\n\nStill running in the background:\n12 serve", 0), shellCall("kill 13", "", 0)), []Check{CheckLeftovers}},
 		{"one that was ended", headless("do", "Done.", shellCall("serve &", "x\n\nStill running in the background:\n12 serve", 0), shellCall("pkill serve", "", 0)), nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -117,6 +120,13 @@ func TestChecks_Stop(t *testing.T) {
 		s := headless("fix it", "I fixed it.")
 		s.messages = slices.Insert(s.messages, 1, a("m2", calling, tracked, sed, patch("/p/a.go")))
 		if diff := cmp.Diff([]Check{CheckUnverified}, firedIn(plan(s))); diff != "" {
+			t.Error(diff)
+		}
+	})
+	t.Run("a command that changed a document", func(t *testing.T) {
+		s := headless("do", "Done.")
+		s.messages = slices.Insert(s.messages, 1, a("m2", calling, tracked, shellCall("echo x >>a.txt && git commit -qam x", "", 0), patch("/p/a.txt")))
+		if diff := cmp.Diff([]Check(nil), firedIn(plan(s))); diff != "" {
 			t.Error(diff)
 		}
 	})

@@ -93,7 +93,7 @@ func outsideDirs(c *Call, dir target, paths []sh.Path) []string {
 		if err != nil || t.inside { // what cannot be looked at cannot be used
 			return
 		}
-		if !p.Write && p.Certain && c.Outside.readable(c, t) { // its command is known to read it
+		if !p.Write && (p.Certain || p.Reads) && c.Outside.readable(c, t) { // its command is known to read it
 			return
 		}
 		if t.Info == nil && (p.Present || !p.Certain && !isDirectory(filepath.Dir(t.Path))) {
