@@ -55,7 +55,7 @@ git init -q --bare -b main ../../remote.git && git -C ../../remote.git config ht
 
 // serveRemote serves the bare repository, as any host of repositories does.
 func (p *place) serveRemote() {
-	backend := &cgi.Handler{Path: "/bin/sh", Args: []string{"-c", "exec git http-backend"}, Env: []string{"GIT_PROJECT_ROOT=" + p.root, "GIT_HTTP_EXPORT_ALL=1", "PATH=" + os.Getenv("PATH"), "HOME=" + p.home}}
+	backend := &cgi.Handler{Path: "/bin/sh", Args: []string{"-c", "exec git http-backend"}, Env: []string{"GIT_PROJECT_ROOT=" + p.root, "GIT_HTTP_EXPORT_ALL=1", "HOME=" + p.home}, InheritEnv: []string{"PATH"}}
 	p.remote = httptest.NewServer(backend)
 }
 

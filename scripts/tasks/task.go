@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
@@ -231,7 +230,8 @@ func goroot() string {
 // inherited are the variables that the program gets of ours: where caches are, or go would build its
 // library for each task.
 func inherited() (env []string) {
-	env = append(env, "PATH="+os.Getenv("PATH"), "CI=1", "TZ=UTC", "LANG=C.UTF-8")
+	env = slices.DeleteFunc(exec.Command("go").Environ(), func(v string) bool { return !strings.HasPrefix(v, "PATH=") })
+	env = append(env, "CI=1", "TZ=UTC", "LANG=C.UTF-8")
 	for _, name := range []string{"GOCACHE", "GOMODCACHE"} {
 		if out, err := exec.Command("go", "env", name).Output(); err == nil {
 			env = append(env, name+"="+strings.TrimSpace(string(out)))
