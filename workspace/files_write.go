@@ -14,7 +14,7 @@ import (
 
 // Write makes data the content of the file, whole or not at all: it is written beside and
 // renamed. Directories that are missing are made. The mode of a file that is replaced stays,
-// and its owner; other names of it (hard links) keep the old content, so nothing outside is
+// its owner and its extended attributes; other names of it (hard links) keep the old content, so nothing outside is
 // changed through one.
 //
 // Where a file may be written but not replaced (its directory is closed to this user, its
@@ -133,7 +133,7 @@ func replace(dir *os.Root, name string, old fs.FileInfo, data []byte) error {
 	if err != nil {
 		return &cannotKeep{err}
 	}
-	err = fill(file, old, data)
+	err = fill(dir, name, file, old, data)
 	if err == nil {
 		if err = dir.Rename(temp, name); err == nil {
 			return nil
@@ -144,11 +144,15 @@ func replace(dir *os.Root, name string, old fs.FileInfo, data []byte) error {
 	return err
 }
 
-// fill gives a new file its owner, mode and content, and closes it.
-func fill(file *os.File, old fs.FileInfo, data []byte) error {
+// fill gives a new file the owner, mode and attributes of the one it is to replace, and its content,
+// and closes it.
+func fill(dir *os.Root, name string, file *os.File, old fs.FileInfo, data []byte) error {
 	err := func() error {
 		if old != nil {
 			if err := keepOwner(file, old); err != nil {
+				return &cannotKeep{err}
+			}
+			if err := KeepAttributes(file, dir, name); err != nil {
 				return &cannotKeep{err}
 			}
 			if err := file.Chmod(old.Mode()); err != nil {

@@ -329,7 +329,7 @@ func (t *worktree) folder(rel string) (*os.Root, error) {
 func (t *worktree) exchange(dir *os.Root, rel string, from, to state, perm fs.FileMode, data []byte) error {
 	temp := ".lathe-" + strings.TrimPrefix(tempName(), tempPrefix) + ".tmp"
 	t.disk.at("stage", rel)
-	if err := stage(dir, temp, to, perm, data); err != nil {
+	if err := stage(dir, temp, path.Base(rel), from, to, perm, data); err != nil {
 		_ = dir.Remove(temp) // what failed is told
 		return fmt.Errorf("restore %s: %w", rel, err)
 	}
@@ -402,7 +402,7 @@ func (t *worktree) permFor(root *os.Root, name string, from, to state) fs.FileMo
 }
 
 // stage writes a file or link beside its place.
-func stage(root *os.Root, temp string, to state, perm fs.FileMode, data []byte) error {
+func stage(root *os.Root, temp, name string, from, to state, perm fs.FileMode, data []byte) error {
 	if to.Mode == modeLink {
 		return root.Symlink(filepath.FromSlash(string(data)), temp)
 	}
@@ -411,6 +411,9 @@ func stage(root *os.Root, temp string, to state, perm fs.FileMode, data []byte) 
 		return err
 	}
 	_, err = f.Write(data)
+	if err == nil && !from.absent() && from.Mode != modeLink {
+		_ = workspace.KeepAttributes(f, root, name) // it may be gone by now, which the next look tells
+	}
 	if err == nil {
 		err = f.Chmod(perm)
 	}
