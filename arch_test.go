@@ -62,7 +62,8 @@ var archImports = arch.Table{
 	// It reads records with the engine's eyes.
 	{From: "tally", May: []string{".", "engine", "model"}},
 	{From: "lathetest", May: []string{"."}},
-	{From: "config", May: []string{".", "model/catalog"}},
+	// It says which names of tools with credentials there are.
+	{From: "config", May: []string{".", "model/catalog", "workspace/secret"}},
 
 	// It is what a server needs of an engine, for the tests of front ends.
 	{From: "server/servertest", May: []string{".", "server", "engine", "model", "model/modeltest", "model/openai", "tool", "tool/tooltest", "workspace"}},

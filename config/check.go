@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/lathe-agent/lathe/workspace/secret"
 )
 
 // checker walks the value of a source. Wrong kinds are errors; unknown and deprecated
@@ -68,6 +70,9 @@ func (c *checker) value(s *spec, n *node) {
 
 func (c *checker) text(s *spec, n *node) {
 	if s.allows(n.text) {
+		if s.tool {
+			c.tool(n)
+		}
 		if s.model && n.text != "" && !namesModel(n.text) {
 			c.warn(n.at, strconv.Quote(shorten(n.text, 60))+" is not a model: write provider/model, as `lathe models` lists them")
 		}
@@ -81,6 +86,20 @@ func (c *checker) text(s *spec, n *node) {
 	if len(s.enum) > 1 {
 		p.Hint = nearest(n.text, s.enum)
 	}
+}
+
+// tool points out one whose credentials are not known.
+func (c *checker) tool(n *node) {
+	known := secret.Tools()
+	if slices.Contains(known, n.text) {
+		return
+	}
+	message, hint := strconv.Quote(shorten(n.text, 60))+" opens nothing: lathe knows no credentials of a tool of this name", nearest(n.text, known)
+	if hint == "" {
+		message += ", only of " + strings.Join(known, ", ")
+	}
+	p := c.warn(n.at, message)
+	p.Hint, p.Meant = hint, true
 }
 
 // namesModel reports whether there is a provider and a model in a name.

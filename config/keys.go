@@ -165,7 +165,7 @@ func sandboxSpec() *spec {
 			choice("", "workspace", "read-only", "off")).needsTrust()),
 		key("write", list("further folders that may be written", text("")).needsTrust()),
 		key("read", list("places of credentials that commands may read, as \"~/.aws/config\"", text("")).needsTrust()),
-		key("credentials", list("tools whose own command lines may read their credentials, as \"gh\", \"aws\"", text("")).needsTrust()),
+		key("credentials", list("tools whose own command lines may read their credentials, as \"gh\", \"aws\"", toolName()).needsTrust()),
 		key("ssh_agent", toggle("whether commands reach your SSH agent; default: lines of git and ssh only").riskyIf(is("true"))),
 		key("network", networkSpec()),
 		key("limits", object("of each process",

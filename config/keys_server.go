@@ -68,7 +68,7 @@ func serverSandboxSpec() *spec {
 		key("mode", modes()),
 		key("write", list("further folders that it may write", text(""))),
 		key("read", list("places of credentials that it may read", text(""))),
-		key("credentials", list("tools whose credentials it may read, as \"gh\"", text("")))))
+		key("credentials", list("tools whose credentials it may read, as \"gh\"", toolName()))))
 }
 
 func formatterSpec() *spec {

@@ -23,6 +23,7 @@ type spec struct {
 	rest  *spec   // of an object: its other members; nil means unknown ones are pointed out
 	near  string  // of an object: what is said of other members that are named almost like one of keys
 	model bool    // a string that names a model; what cannot be one is pointed out
+	tool  bool    // a string that names a tool with credentials; one that is not known is pointed out
 	items *spec   // of an array
 	first *spec   // of an array: its first item, which must be there
 	any   []*spec // alternatives, instead of all the above
@@ -59,6 +60,9 @@ func whole(doc string, least float64) *spec {
 // modelName is a model, as provider/model. One that is not so written is left out by whoever
 // looks for it, so that it is no error.
 func modelName(doc string) *spec { return &spec{kind: isString, doc: doc, model: true} }
+
+// toolName is a tool whose credentials can be opened. Others open nothing, which is no error.
+func toolName() *spec { return &spec{kind: isString, tool: true} }
 
 // positive is a number above 0: nothing is no limit.
 func positive(doc string) *spec { return &spec{kind: isNumber, doc: doc, bound: true, above: true} }

@@ -141,10 +141,10 @@ func brokenWords(e *config.Error) string {
 }
 
 // warnMeant tells what of the settings was meant to count and does not: a file that is named and
-// not there, a key that is mistyped. The rest is for whoever looks: `lathe config check`.
+// not there, a key that is mistyped, a tool that nobody knows. The rest is for whoever looks: `lathe config check`.
 func (a *app) warnMeant(l *config.Loaded) {
 	for _, p := range l.Warnings {
-		if p.Hint == "" && p.Line > 0 {
+		if p.Hint == "" && p.Line > 0 && !p.Meant {
 			continue
 		}
 		p.Source = "" // one line is enough here
