@@ -10,8 +10,9 @@ import (
 
 // own is what the user and the administrator say where no project may say otherwise.
 type own struct {
-	Permission Permission `json:"permission"`
-	Agents     map[string]struct {
+	PermissionMode string     `json:"permission_mode"`
+	Permission     Permission `json:"permission"`
+	Agents         map[string]struct {
 		Permission Permission `json:"permission"`
 	} `json:"agent"`
 	Skills struct {

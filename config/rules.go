@@ -28,6 +28,11 @@ func (l *Loaded) Rules() Rules {
 	return Rules{User: lathe.Ruleset(l.user.Permission), All: lathe.Ruleset(l.Config.Permission), Distrusted: !l.trusted}
 }
 
+// HasOwnRules reports whether the user has chosen what is allowed: a mode, or rules of their own.
+func (l *Loaded) HasOwnRules() bool {
+	return l.user.PermissionMode != "" || len(l.user.Permission) > 0
+}
+
 // AgentRules returns the rules of an agent: the defaults of every agent, then what the agent has
 // by itself, then the general rules of the config, then those of agent.NAME.permission.
 func (l *Loaded) AgentRules(agent string, defaults, limits lathe.Ruleset) Rules {

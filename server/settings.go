@@ -108,9 +108,18 @@ func (s *Server) patchGlobalConfig(c *call, _ none, in configBody) (configBody, 
 	if err := s.Settings.ChangeGlobal(c.Context(), withoutMarks(json.RawMessage(in))); err != nil {
 		return nil, err
 	}
-	s.Instances.DisposeAll()
+	if !isModeAlone(json.RawMessage(in)) {
+		s.Instances.DisposeAll()
+	}
 	s.Feed.Publish(lathe.Event{Fact: &lathe.GlobalDisposed{}})
 	return s.getGlobalConfig(c, none{}, none{})
+}
+
+// isModeAlone reports whether a change is one of the permission mode and of nothing else. It may be made
+// in the middle of a turn, and is no reason to start MCP servers and plugins again.
+func isModeAlone(change json.RawMessage) bool {
+	var keys map[string]json.RawMessage
+	return json.Unmarshal(change, &keys) == nil && len(keys) == 1 && keys["permission_mode"] != nil
 }
 
 func (s *Server) listAgents(c *call, _, _ none) ([]lathe.Agent, error) {

@@ -168,6 +168,8 @@ func modelActions() []action {
 		{name: key.AgentList, title: "Choose agent", group: g, slash: []string{"agents"}, do: (*program).agentsDialog},
 		{name: key.VariantList, title: "Choose variant", group: g, slash: []string{"variants"}, do: (*program).variantsDialog},
 		{name: key.ProviderConnect, title: "Connect a provider", group: g, slash: []string{"connect"}, do: (*program).providersDialog},
+		{name: key.PermissionModeList, title: "Permission mode", group: g, slash: []string{"permissions"}, about: "what is allowed without asking", do: (*program).modesDialog},
+		{name: key.PermissionModeCycle, do: (*program).cycleMode},
 		{name: key.AgentCycle, do: func(p *program) tea.Cmd { return p.cycleAgent(1) }},
 		{name: key.AgentCycleReverse, do: func(p *program) tea.Cmd { return p.cycleAgent(-1) }},
 		{name: key.VariantCycle, do: (*program).cycleVariant},

@@ -45,7 +45,7 @@ func percent(tokens, window int64) int {
 func (p *program) statusLines(th *style.Theme, width int) []style.Line {
 	v := status.Values{
 		Agent: style.Capital(p.choice.agent), AgentColor: p.agentColor(p.choice.agent), Shell: p.edit.InShell(),
-		Frame: p.motion(), Percent: -1, Auto: p.o.Start.Auto, Lost: p.lost != nil, Interrupt: p.keys.Label(key.SessionInterrupt),
+		Frame: p.motion(), Percent: -1, Mode: p.world.Info.Mode, Confined: p.world.Info.Confined, Auto: p.o.Start.Auto, Lost: p.lost != nil, Interrupt: p.keys.Label(key.SessionInterrupt),
 		Hints: []status.Hint{
 			{Key: p.keys.Label(key.CommandList), Does: "commands"}, {Key: p.keys.Label(key.AgentCycle), Does: "agents"},
 		},

@@ -51,6 +51,7 @@ type canned struct {
 	page      host.Authorization
 	away      chan struct{} // closed when who logs in has done it
 	undone    host.Undone
+	keeps     host.Mode // the permission mode that nobody changes
 	fails     map[string]error // by the word that done has of a call
 	done      []string         // what was asked for, in order
 	events    chan lathe.Event
@@ -86,6 +87,16 @@ func (c *canned) Create(_ context.Context, in host.NewSession) (lathe.Session, e
 	s := lathe.Session{ID: lathe.SessionID(fmt.Sprintf("ses_new%d", len(c.sessions))), Directory: c.info.Directory, Agent: in.Agent}
 	c.sessions = append(c.sessions, s)
 	return s, c.did("create", in.Agent)
+}
+
+func (c *canned) SetMode(_ context.Context, m host.Mode) (host.Mode, error) {
+	err := c.did("mode", m)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err == nil && c.keeps == "" {
+		c.info.Mode, c.info.ChooseMode = m, false
+	}
+	return c.info.Mode, err
 }
 
 func (c *canned) Get(_ context.Context, id lathe.SessionID) (lathe.Session, error) { return c.find(id) }

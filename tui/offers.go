@@ -26,11 +26,10 @@ func (p *program) offerFirst() tea.Cmd {
 	if len(p.world.Providers.Connected) > 0 {
 		return nil
 	}
-	p.offers.on = true
-	if p.offers.asked {
+	if p.offers.asked { // and perhaps put off
 		return nil
 	}
-	p.offers.asked = true
+	p.offers.on, p.offers.asked = true, true
 	if p.o.FirstRun == nil {
 		p.setOffers([]Offer{{ID: "login", Title: "Log in to a provider, or give its key", Login: true}})
 		return nil

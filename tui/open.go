@@ -73,15 +73,19 @@ func (p *program) learn() tea.Cmd {
 			skills, err := e.Skills(ctx)
 			return func() tea.Cmd { p.world.Skills = skills; return nil }, err
 		}),
-		p.call("read the directory", func(ctx context.Context, e host.Engine) (then, error) {
-			info, err := e.Info(ctx)
-			if err != nil {
-				return nil, err
-			}
-			return func() tea.Cmd { return p.arrived(info) }, nil
-		}),
-		p.learnServers(), p.learnWork(),
+		p.learnPlace(), p.learnServers(), p.learnWork(),
 	)
+}
+
+// learnPlace reads where we are.
+func (p *program) learnPlace() tea.Cmd {
+	return p.call("read the directory", func(ctx context.Context, e host.Engine) (then, error) {
+		info, err := e.Info(ctx)
+		if err != nil {
+			return func() tea.Cmd { p.placed = true; return p.sendFirst() }, err
+		}
+		return func() tea.Cmd { return p.arrived(info) }, nil
+	})
 }
 
 // distrusted says why settings of the project do not count.
@@ -102,10 +106,16 @@ func uncounted(info host.Info) string {
 
 // arrived takes in where we are. That settings do not count is told where the home screen, which does too, is not seen.
 func (p *program) arrived(info host.Info) tea.Cmd {
-	first := p.world.Info.Home == ""
-	p.world.Info = info
-	if note := uncounted(info); first && note != "" && (p.o.Start.Session != "" || p.o.Start.Continue) {
-		return p.say(toast.Warning, note)
+	first := !p.placed
+	p.world.Info, p.placed = info, true
+	note := uncounted(info)
+	switch {
+	case first && info.ChooseMode:
+		return p.chooseMode()
+	case first && note != "" && (p.o.Start.Session != "" || p.o.Start.Continue):
+		return tea.Batch(p.say(toast.Warning, note), p.sendFirst())
+	case first:
+		return p.sendFirst()
 	}
 	return nil
 }

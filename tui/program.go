@@ -52,6 +52,7 @@ type program struct {
 
 	leader     time.Time      // when the leader was pressed; zero when it was not
 	interrupt  time.Time      // when interrupting was asked for the first time
+	placed     bool           // it is known where we are, or that it cannot be known
 	opening    bool           // what the command line asked for is not on the screen yet
 	beginning  bool           // the beginning of the session is wanted, and not read yet
 	carry      bool           // what is typed goes along to the session that comes: it is meant for that one

@@ -149,8 +149,11 @@ func (p *program) sendFirst() tea.Cmd {
 	return p.submit(*s, true)
 }
 
-// isEarly reports whether nobody is there yet whom a prompt could be sent to.
-func (p *program) isEarly() bool { return !p.world.Loaded || p.opening }
+// isEarly reports whether nobody is there yet whom a prompt could be sent to, or what may be done is not
+// said yet.
+func (p *program) isEarly() bool {
+	return !p.world.Loaded || p.opening || !p.placed || p.world.Info.ChooseMode
+}
 
 func plainPrompt(text string) editor.Submit {
 	return editor.Submit{Text: text, Parts: []lathe.Part{{Body: &lathe.Text{Text: text}}}, Draft: editor.Draft{Input: text}}

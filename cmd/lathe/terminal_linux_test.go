@@ -57,6 +57,9 @@ func stateOf(t *testing.T, user *os.File) unix.Termios {
 	return *state
 }
 
+// usedBefore are rules of the user's that change nothing: who has some is not asked for a permission mode.
+const usedBefore = `LATHE_PERMISSION={"doom_loop":"ask"}`
+
 // onScreenBy starts another program there, one of the scripts.
 func onScreenBy(t *testing.T, program, home string, columns, rows uint16, env []string, args ...string) *terminal {
 	t.Helper()
@@ -81,7 +84,7 @@ func onScreenBy(t *testing.T, program, home string, columns, rows uint16, env []
 	}
 	x := &terminal{t: t, user: user, cmd: command(t, home, args...)}
 	x.more = sync.NewCond(&x.mu)
-	x.cmd.Env = append(append(x.cmd.Env, "TERM=xterm"), env...)
+	x.cmd.Env = append(append(x.cmd.Env, "TERM=xterm", usedBefore), env...)
 	if x.cmd.Path, err = exec.LookPath(program); err != nil {
 		t.Fatal(err)
 	}

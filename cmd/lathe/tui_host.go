@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/lathe-agent/lathe"
@@ -23,7 +24,11 @@ type tuiHost struct {
 	// trusted tells whether settings of the project count, and of files that were left out; nil is a
 	// server elsewhere, which does not say.
 	trusted func() (ok bool, broken string)
-	beyond  dirs // directories whose events are wanted besides our own
+	// confined tells whether a kernel sandbox holds commands; nil is a server elsewhere. choose says that the
+	// user has not used lathe before.
+	confined func() bool
+	choose   atomic.Bool
+	beyond   dirs // directories whose events are wanted besides our own
 
 	life  context.Context // of what runs on
 	end   context.CancelFunc
@@ -274,7 +279,23 @@ func (h *tuiHost) Info(ctx context.Context) (host.Info, error) {
 	if h.trusted != nil {
 		out.Trusted, out.Broken = h.trusted()
 	}
+	mode, err := h.client.PermissionMode(ctx, h.dir)
+	if err != nil {
+		return out, err
+	}
+	out.Mode, out.ChooseMode = host.Mode(cmp.Or(mode, string(host.SandboxMode))), h.choose.Load() && mode == ""
+	out.Confined = h.confined == nil || h.confined()
 	return out, nil
+}
+
+// SetMode changes the permission mode. A project or the environment may keep a stricter one.
+func (h *tuiHost) SetMode(ctx context.Context, m host.Mode) (host.Mode, error) {
+	if err := h.client.SetPermissionMode(ctx, string(m)); err != nil {
+		return "", err
+	}
+	h.choose.Store(false)
+	mode, err := h.client.PermissionMode(ctx, h.dir)
+	return host.Mode(cmp.Or(mode, string(host.SandboxMode))), err
 }
 
 // Find returns files and folders.

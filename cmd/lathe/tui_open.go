@@ -67,6 +67,7 @@ func (a *app) openTUI(ctx context.Context) (*tuiEngine, error) {
 	if err != nil {
 		return nil, err
 	}
+	first := !at.exists() && !a.hasOwnRules()
 	setup := newSetup(a, at)
 	e, err := openEngine(ctx, a, at, setup)
 	if err != nil {
@@ -76,7 +77,19 @@ func (a *app) openTUI(ctx context.Context) (*tuiEngine, error) {
 	if err := a.recoverTurns(ctx, e); err != nil {
 		return nil, closing(setup, closing(e, err))
 	}
-	return a.within(e, setup, at, nil)
+	out, err := a.within(e, setup, at, nil)
+	if err == nil {
+		out.host.choose.Store(first)
+		out.host.confined = func() bool { return setup.runner.Kernel().Available(false) == nil }
+	}
+	return out, err
+}
+
+// hasOwnRules reports whether the user has said what is allowed. Settings that cannot be read are told by
+// whoever needs them.
+func (a *app) hasOwnRules() bool {
+	l, err := a.settings()
+	return err != nil || l.HasOwnRules()
 }
 
 // within serves an engine to this process alone. It closes both, also when it fails. change may put

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"syscall"
@@ -225,4 +227,41 @@ func TestTUIPty_Errors(t *testing.T) {
 	if code, seen := onScreen(t, home, 80, 24, env, "-C", "p").end(); code != 1 || !strings.Contains(seen, "model") || strings.Contains(seen, "\x1b[?1049h") {
 		t.Errorf("%d %q", code, seen)
 	}
+}
+
+// The first start of a new user asks once for a permission mode, before the prompt of the command line is sent. What
+// is chosen there or with Shift+Tab stands in the user's config, and the next start does not ask.
+func TestTUIPty_FirstMode(t *testing.T) {
+	t.Parallel()
+	home := screenHome(t, "text \"Hello there.\"\nfinish stop")
+	settings := filepath.Join(home, ".config", "lathe", "lathe.json")
+	text, err := os.ReadFile(settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(settings, regexp.MustCompile(`"permission":.*\n`).ReplaceAll(text, nil), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	env := []string{"XDG_CONFIG_HOME=" + home + "/.config", "CI=", "LATHE_PERMISSION="}
+	x := onScreen(t, home, 180, 50, env, "-C", "p", "--prompt", "hello")
+	x.see("What may lathe do without asking?")
+	x.enter("\r")
+	x.see("▣")
+	x.enter("\x1b[Z")
+	x.see("read only")
+	x.enter("\x03\x03")
+	if code, _ := x.end(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	own, err := os.ReadFile(settings)
+	if err != nil || !strings.Contains(string(own), `"permission_mode": "read-only"`) {
+		t.Errorf("the config is %s, %v", own, err)
+	}
+	x = onScreen(t, home, 180, 50, env, "-C", "p", "-c")
+	x.see("read only")
+	x.enter("\x03\x03")
+	if code, sent := x.end(); code != 0 || strings.Contains(sent, "without asking") {
+		t.Errorf("exit code %d, or it asked again", code)
+	}
+	noneLeft(t, home)
 }

@@ -48,7 +48,7 @@ func inTmux(t *testing.T, home string, columns, rows int, env ...string) *pane {
 	cmd.Dir = filepath.Join(home, "p")
 	cmd.Env = append(os.Environ(), "HOME="+home, "LATHE_DATA="+filepath.Join(home, "data"), "XDG_CONFIG_HOME="+filepath.Join(home, ".config"),
 		"TZ=UTC", "PS1=$ ", "ENV=", "PATH="+filepath.Dir(lathe)+":"+os.Getenv("PATH"), "SHELL=/bin/sh", "LANG=C.UTF-8", "LC_ALL=C.UTF-8", "CI=",
-		"GORACE=atexit_sleep_ms=0", "TMUX=", "COLORTERM=")
+		"GORACE=atexit_sleep_ms=0", "TMUX=", "COLORTERM=", usedBefore)
 	cmd.Env = append(cmd.Env, env...)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("tmux: %v\n%s", err, out)

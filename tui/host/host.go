@@ -218,11 +218,23 @@ type Authorization struct {
 // Place is the directory and what is around it.
 type Place interface {
 	Info(ctx context.Context) (Info, error)
+	// SetMode changes the permission mode of the user, and returns the one that counts in the directory.
+	SetMode(ctx context.Context, m Mode) (Mode, error)
 	// Find returns files and folders (with a slash at their end) whose path fits a query, best first.
 	Find(ctx context.Context, query string, limit int) ([]string, error)
 	// Changes is what version control has to say.
 	Changes(ctx context.Context, from Source) ([]lathe.FileDiff, error)
 }
+
+// Mode is a permission mode: what is allowed where no rule of the user says otherwise.
+type Mode string
+
+// The permission modes.
+const (
+	AskMode      Mode = "ask"
+	SandboxMode  Mode = "sandbox"
+	ReadOnlyMode Mode = "read-only"
+)
 
 // Source says against what files are compared.
 type Source int
@@ -242,4 +254,8 @@ type Info struct {
 	Trusted   bool   // whether settings of the project count
 	Broken    string // a sentence about settings files of the project that were left out; "" is that none was
 	Remote    bool   // whether the directory is on another machine, so that its files cannot be opened here
+
+	Mode       Mode // "" is not known
+	Confined   bool // whether a kernel sandbox holds commands, as far as it is known
+	ChooseMode bool // whether this is the first start and the user is to choose a mode
 }

@@ -64,16 +64,16 @@ func TestMatch_Terminals(t *testing.T) {
 		{"\x1b[27u", key.SessionInterrupt},
 		{"\x03", key.AppExit},
 		{"\x1b[99;5u", key.AppExit},
-		{"\x1b[99;133u", key.AppExit},         // with num lock
-		{"\x1b[1089::99;5u", key.AppExit},     // the same key of a Russian keyboard
-		{"\x1f", key.InputUndo},               // ctrl+- of an old terminal
-		{"\x1b[45;5u", key.InputUndo},         // and of a new one
-		{"\x1b[122;9u", key.InputUndo},        // super+z
-		{"\x1b[46;5u", key.InputRedo},         // ctrl+.
-		{"\x1b[122;10u", key.InputRedo},       // super+shift+z
-		{"\x1b[Z", key.AgentCycleReverse},     // shift+tab
-		{"\x1b[9;2u", key.AgentCycleReverse},  //
-		{"\x1bF", key.InputSelectWordForward}, // alt+shift+f
+		{"\x1b[99;133u", key.AppExit},          // with num lock
+		{"\x1b[1089::99;5u", key.AppExit},      // the same key of a Russian keyboard
+		{"\x1f", key.InputUndo},                // ctrl+- of an old terminal
+		{"\x1b[45;5u", key.InputUndo},          // and of a new one
+		{"\x1b[122;9u", key.InputUndo},         // super+z
+		{"\x1b[46;5u", key.InputRedo},          // ctrl+.
+		{"\x1b[122;10u", key.InputRedo},        // super+shift+z
+		{"\x1b[Z", key.PermissionModeCycle},    // shift+tab
+		{"\x1b[9;2u", key.PermissionModeCycle}, //
+		{"\x1bF", key.InputSelectWordForward},  // alt+shift+f
 		{"\x1b[102;4u", key.InputSelectWordForward},
 		{"\x1bf", key.InputWordForward},
 		{"\x1b[1;5C", key.InputWordForward},
@@ -272,7 +272,7 @@ func TestAll(t *testing.T) {
 		}
 		seen[e.Name], does[e.Does] = true, e.Name
 	}
-	if len(seen) != 184 {
+	if len(seen) != 186 {
 		t.Errorf("%d names", len(seen))
 	}
 }

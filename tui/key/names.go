@@ -77,6 +77,8 @@ const (
 	AgentList                 Name = "agent_list"
 	AgentCycle                Name = "agent_cycle"
 	AgentCycleReverse         Name = "agent_cycle_reverse"
+	PermissionModeCycle       Name = "permission_mode_cycle"
+	PermissionModeList        Name = "permission_mode_list"
 	VariantCycle              Name = "variant_cycle"
 	ModelCycleFavorite        Name = "model_cycle_favorite"
 	ModelCycleFavoriteReverse Name = "model_cycle_favorite_reverse"

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/lathe-agent/lathe/tui/host"
 	"github.com/lathe-agent/lathe/tui/style"
 )
 
@@ -36,6 +37,9 @@ type Values struct {
 	Percent int // of the model's window; below 0 is not known
 	Cost    float64
 	Auto    bool // permissions are given without asking
+	// Mode is the permission mode; "" is not shown. Confined says that a kernel sandbox holds commands.
+	Mode     host.Mode
+	Confined bool
 
 	Hints []Hint // most important first
 }
@@ -85,8 +89,24 @@ func (v *Values) who(th *style.Theme) row {
 	if v.Auto {
 		r.right = append(r.right, item{line: style.Of("auto-approve", style.Bold(th.Error))})
 	}
+	r.right = append(r.right, v.mode(th)...)
 	r.right = append(r.right, spent(th, v.Tokens, v.Percent, v.Cost)...)
 	return r
+}
+
+// mode is what is allowed without asking. The usual one goes first when there is no room.
+func (v *Values) mode(th *style.Theme) []item {
+	switch {
+	case v.Mode == host.AskMode:
+		return []item{{line: style.Of("asks first", style.Fg(th.Warning)), rank: 2}}
+	case v.Mode == host.ReadOnlyMode:
+		return []item{{line: style.Of("read only", style.Fg(th.Warning)), rank: 2}}
+	case v.Mode == "":
+		return nil
+	case !v.Confined:
+		return []item{{line: style.Of("asks for commands", style.Fg(th.Warning)), rank: 3}}
+	}
+	return []item{{line: style.Of("sandbox", style.Fg(th.TextMuted)), rank: 7}}
 }
 
 // spent is what a session took, as two items.

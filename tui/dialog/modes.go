@@ -1,0 +1,53 @@
+package dialog
+
+import (
+	"github.com/lathe-agent/lathe/tui/host"
+	"github.com/lathe-agent/lathe/tui/key"
+)
+
+// ModeTitle is what people call a permission mode.
+func ModeTitle(m host.Mode) string {
+	switch m {
+	case host.AskMode:
+		return "Ask before edits and commands"
+	case host.SandboxMode:
+		return "Allow inside the sandbox"
+	case host.ReadOnlyMode:
+		return "Read only"
+	default:
+		return string(m)
+	}
+}
+
+// NewModes picks a permission mode: Chosen has it as its id. confined says that a kernel sandbox holds commands.
+func NewModes(m *key.Map, current host.Mode, confined bool) *List {
+	items := marked(modeItems(confined), string(current))
+	return NewList(m, Options{Title: "Permission mode", Items: items, Selected: string(current), Wide: true})
+}
+
+// NewFirstMode is NewModes for somebody who has not chosen one yet.
+func NewFirstMode(m *key.Map, usual host.Mode, confined bool) *List {
+	items := modeItems(confined)
+	for i := range items {
+		if items[i].ID == string(usual) {
+			items[i].Right = "recommended"
+		}
+	}
+	return NewList(m, Options{
+		Title: "What may lathe do without asking?", Placeholder: "You can change it with /permissions or " + m.Label(key.PermissionModeCycle),
+		Items: items, Selected: string(usual), Wide: true,
+	})
+}
+
+func modeItems(confined bool) []Item {
+	sandbox := "commands are confined to the project"
+	reads := "nothing is changed, commands can only read"
+	if !confined {
+		sandbox, reads = "without one here: commands are asked about", "nothing is changed, commands are asked about"
+	}
+	return []Item{
+		{ID: string(host.AskMode), Title: ModeTitle(host.AskMode), Detail: "reading and searching are allowed"},
+		{ID: string(host.SandboxMode), Title: ModeTitle(host.SandboxMode), Detail: sandbox},
+		{ID: string(host.ReadOnlyMode), Title: ModeTitle(host.ReadOnlyMode), Detail: reads},
+	}
+}

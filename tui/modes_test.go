@@ -1,0 +1,82 @@
+package tui
+
+import (
+	"testing"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/tui/host"
+)
+
+// newcomer is an engine whose user starts lathe for the first time.
+func newcomer(confined bool) *canned {
+	e := sample()
+	e.info = host.Info{
+		Directory: "/w/app", Home: "/home/dev", Branch: "main", Version: "0.9.0", Trusted: true,
+		Mode: host.SandboxMode, Confined: confined, ChooseMode: true,
+	}
+	return e
+}
+
+// The first start asks once for a permission mode. Enter and escape take the default, which is to ask where
+// nothing confines commands; a prompt of the command line waits for the answer.
+func TestModes_FirstStart(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		confined bool
+		keys     []string
+		want     string
+	}{
+		{"enter", true, []string{"enter"}, "mode sandbox"},
+		{"escape", true, []string{"esc"}, "mode sandbox"},
+		{"another", true, []string{"down", "enter"}, "mode read-only"},
+		{"stricter", true, []string{"up", "enter"}, "mode ask"},
+		{"unconfined", false, []string{"enter"}, "mode ask"},
+		{"unconfined escape", false, []string{"esc"}, "mode ask"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			onStage(t, newcomer(tt.confined), Options{Start: Start{Prompt: "hello"}}, func(s *stage) {
+				s.sees("What may lathe do without asking?", "Ask before edits and commands", "Allow inside the sandbox", "Read only", "recommended")
+				s.did()
+				s.press(tt.keys...)
+				s.did(tt.want, "create build", "submit ses_new3 hello")
+			})
+		})
+	}
+	onStage(t, newcomer(true), Options{}, func(s *stage) { s.golden("first-mode") })
+}
+
+// Somebody who has used lathe before is not asked.
+func TestModes_NotAskedAgain(t *testing.T) {
+	e := newcomer(true)
+	e.info.ChooseMode = false
+	onStage(t, e, Options{Start: Start{Prompt: "hello"}}, func(s *stage) {
+		s.did("create build", "submit ses_new3 hello")
+		s.lacks("What may lathe do")
+	})
+}
+
+// Shift+Tab goes through the modes, /permissions lists them, and the status line shows the one that counts.
+func TestModes_Change(t *testing.T) {
+	e := newcomer(true)
+	e.info.ChooseMode = false
+	onStage(t, e, Options{Start: Start{Session: sampleID}}, func(s *stage) {
+		s.press("shift+tab")
+		s.did("mode read-only")
+		s.sees("read only")
+		s.press("shift+tab", "shift+tab")
+		s.did("mode ask", "mode sandbox")
+		s.slash("permissions")
+		s.golden("permissions")
+		s.press("up", "enter")
+		s.did("mode ask")
+		s.sees("asks first")
+		e.fails = map[string]error{"mode": lathe.Errorf(lathe.Unavailable, "the disk is full")}
+		s.press("shift+tab")
+		s.did("mode sandbox")
+		s.sees("the disk is full", "asks first")
+		e.fails, e.keeps = nil, host.AskMode
+		s.press("shift+tab")
+		s.did("mode sandbox")
+		s.sees("it stays Ask before edits and commands", "asks first")
+	})
+}
