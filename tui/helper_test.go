@@ -51,7 +51,7 @@ type canned struct {
 	page      host.Authorization
 	away      chan struct{} // closed when who logs in has done it
 	undone    host.Undone
-	keeps     host.Mode // the permission mode that nobody changes
+	keeps     host.Mode        // the permission mode that nobody changes
 	fails     map[string]error // by the word that done has of a call
 	done      []string         // what was asked for, in order
 	events    chan lathe.Event

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"context"
 	"testing"
 
 	"github.com/lathe-agent/lathe"
@@ -52,6 +53,19 @@ func TestModes_NotAskedAgain(t *testing.T) {
 	onStage(t, e, Options{Start: Start{Prompt: "hello"}}, func(s *stage) {
 		s.did("create build", "submit ses_new3 hello")
 		s.lacks("What may lathe do")
+	})
+}
+
+// What was put off on the home screen stays so when the mode changes.
+func TestModes_OffersStayPutOff(t *testing.T) {
+	e := newcomer(true)
+	e.info.ChooseMode, e.providers = false, host.Providers{All: e.providers.All}
+	o := Options{FirstRun: func(context.Context) []Offer { return []Offer{{ID: "login", Title: "Log in", Login: true}} }}
+	onStage(t, e, o, func(s *stage) {
+		s.sees("1. Log in")
+		s.press("esc", "shift+tab")
+		s.tell(&lathe.GlobalDisposed{})
+		s.lacks("1. Log in")
 	})
 }
 

@@ -26,10 +26,11 @@ func (p *program) offerFirst() tea.Cmd {
 	if len(p.world.Providers.Connected) > 0 {
 		return nil
 	}
-	if p.offers.asked { // and perhaps put off
+	p.offers.on = true
+	if p.offers.asked {
 		return nil
 	}
-	p.offers.on, p.offers.asked = true, true
+	p.offers.asked = true
 	if p.o.FirstRun == nil {
 		p.setOffers([]Offer{{ID: "login", Title: "Log in to a provider, or give its key", Login: true}})
 		return nil

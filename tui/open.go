@@ -161,6 +161,9 @@ func (p *program) learnt(providers host.Providers, agents []lathe.Agent) tea.Cmd
 	p.setAgents(agents)
 	p.choice.settle(p)
 	if len(providers.Connected) == 0 {
+		if p.offers.asked { // and perhaps put off
+			return nil
+		}
 		return p.offerFirst()
 	}
 	p.offers = offers{}
