@@ -62,6 +62,9 @@ func newWorld(t *testing.T, files map[string]string) *world {
 			if s, ok := f.(*lathe.SessionFailed); ok && s.Session == "" {
 				w.news <- s.Error.(*lathe.UnknownFault).Message
 			}
+			if t, ok := f.(*lathe.TUIToast); ok && t.Variant == "warning" {
+				w.news <- t.Message
+			}
 		},
 	}
 	return w

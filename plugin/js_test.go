@@ -70,6 +70,7 @@ func TestJS_ThrowAndConfig(t *testing.T) {
 	if s := w.status("a.js"); s.Auth != "acme" || s.Provider != "acme-models" || s.Faults != 0 {
 		t.Errorf("%+v", s)
 	}
+	w.told("The plugin a.js brings logins for acme (hook auth) and models of acme-models (hook provider), which lathe does not support")
 	w.fails(lathe.Denied, "shell.env", `{"env":{}}`, "process.exit(3)")
 	w.fails(lathe.Unavailable, "chat.message", `{"parts":[]}`, "cannot be JSON")
 	w.fails(lathe.Unavailable, "chat.headers", `{"headers":{}}`, "it made a list of headers, which is a object")

@@ -10,8 +10,10 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 
+	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/internal/jsonrpc"
 	"github.com/lathe-agent/lathe/sandbox"
 )
@@ -211,12 +213,34 @@ func (m *member) take(data json.RawMessage) error {
 		t.Plugin = m.name
 	}
 	m.mu.Lock()
-	defer m.mu.Unlock()
 	m.hooks, m.tools, m.auth, m.provider = o.Hooks, o.Tools, o.Auth, o.Provider
 	if m.state != Off {
 		m.state, m.reason = Ready, ""
 	}
+	m.mu.Unlock()
+	m.sayUnsupported(o)
 	return nil
+}
+
+// sayUnsupported tells once that a plugin brings logins or models: they are not used, and whoever
+// counts on them would look for the mistake elsewhere.
+func (m *member) sayUnsupported(o offer) {
+	var brings []string
+	if o.Auth != "" {
+		brings = append(brings, "logins for "+o.Auth+" (hook auth)")
+	}
+	if o.Provider != "" {
+		brings = append(brings, "models of "+o.Provider+" (hook provider)")
+	}
+	if len(brings) == 0 {
+		return
+	}
+	m.unsupported.Do(func() {
+		text := "The plugin " + m.name + " brings " + strings.Join(brings, " and ") + ", which lathe does not support. " +
+			"Log in with `lathe auth login`, or describe the provider in the setting provider."
+		m.company.opt.Log.Warn("a plugin has hooks that are not supported", "plugin", m.name, "auth", o.Auth, "provider", o.Provider)
+		m.company.opt.Tell(&lathe.TUIToast{Title: "Plugins", Message: text, Variant: "warning", Duration: 10000})
+	})
 }
 
 // lookPath finds a program by the PATH of an environment, which need not be ours.

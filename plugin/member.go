@@ -56,6 +56,8 @@ type member struct {
 	auth     string // the provider it has logins for
 	provider string // the provider it has models for
 	faults   int    // in a row
+
+	unsupported sync.Once // told of hooks that are not used
 }
 
 // newMember sorts an entry of the settings by who runs it.

@@ -196,10 +196,10 @@ func pluginWords(s plugin.Status) string {
 		words = append(words, "tools: "+strings.Join(s.Tools, ", "))
 	}
 	if s.Auth != "" {
-		words = append(words, "logins for "+s.Auth+" (not used)")
+		words = append(words, "logins for "+s.Auth+" (not supported)")
 	}
 	if s.Provider != "" {
-		words = append(words, "models of "+s.Provider+" (not used)")
+		words = append(words, "models of "+s.Provider+" (not supported)")
 	}
 	if len(words) == 0 {
 		return "loaded; it has no hooks and no tools"
