@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/cmd/lathe/early"
 	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/sandbox"
 	"github.com/lathe-agent/lathe/store/sqlite"
@@ -43,6 +44,9 @@ func main() {
 func run(a *app, args []string) int {
 	ctx, stop := untilSignal(context.Background(), a.lent)
 	defer stop()
+	for _, name := range early.Dropped {
+		a.remark("The variable %s is malformed and was ignored. Want name=value, with commas between several.", name)
+	}
 	root := newRoot(a)
 	if completes(args) {
 		completing(a, root)
