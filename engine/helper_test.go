@@ -37,7 +37,8 @@ func TestMain(m *testing.M) {
 	for _, name := range []string{"HOME", "XDG_CONFIG_HOME", "USERPROFILE"} {
 		os.Setenv(name, home)
 	}
-	os.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
+	// A file of our own: the administrator's git could replace the null device.
+	os.Setenv("GIT_CONFIG_GLOBAL", filepath.Join(home, "none.gitconfig"))
 	code := m.Run()
 	os.RemoveAll(home)
 	os.Exit(code)

@@ -57,6 +57,7 @@ type playing struct {
 	shown    *shown
 	stop     context.CancelFunc // ends the listening
 	listened chan struct{}
+	wire     int // bytes that an answer may have; 0 is the default
 }
 
 func beginPlay(t *testing.T, s *script, protocol modeltest.Protocol) *playing {
@@ -109,7 +110,7 @@ func (p *playing) initGit() {
 	for _, args := range [][]string{{"init", "-q"}, {"add", "-A"}, {"-c", "user.name=dev", "-c", "user.email=dev@localhost", "commit", "-q", "--allow-empty", "-m", "first"}} {
 		cmd := exec.Command("git", args...)
 		cmd.Dir = p.dir
-		cmd.Env = append(os.Environ(), "GIT_AUTHOR_DATE=2026-01-01T00:00:00Z", "GIT_COMMITTER_DATE=2026-01-01T00:00:00Z", "GIT_CONFIG_GLOBAL="+os.DevNull)
+		cmd.Env = append(os.Environ(), "GIT_AUTHOR_DATE=2026-01-01T00:00:00Z", "GIT_COMMITTER_DATE=2026-01-01T00:00:00Z")
 		out, err := cmd.CombinedOutput()
 		if err != nil {
 			p.Fatalf("git %v: %v %s", args, err, out)
@@ -447,7 +448,7 @@ func (p *playing) Model(_ context.Context, _ workspace.Place, ref lathe.ModelRef
 		return nil, lathe.Errorf(lathe.NotFound, "Model not found: %s/%s.", ref.Provider, ref.Model)
 	}
 	ids := lathe.NewIDsFrom(func() lathe.Time { return lathetest.Now }, randomness(99))
-	at := model.Endpoint{Provider: ref.Provider, BaseURL: p.server.URL, Client: p.server.Client}
+	at := model.Endpoint{Provider: ref.Provider, BaseURL: p.server.URL, Client: p.server.Client, MaxWire: p.wire}
 	m := &engine.Model{
 		Ref: ref, Name: ref.Model, Context: p.window(ref), Input: p.limit("input", 0), Output: 8000, Temperature: true,
 		Target: model.Target{Provider: ref.Provider, Model: ref.Model},

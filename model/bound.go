@@ -13,7 +13,7 @@ const (
 	bytesPerToken = 16        // of text, reasoning and arguments; four are usual
 	unknownText   = 32 << 20  // where the limit of the model is not known
 	MaxOpaque     = 32 << 20  // signatures, encrypted reasoning, results and images of the provider's own
-	maxWire       = 512 << 20 // as it comes over the network
+	defaultWire   = 512 << 20 // as it comes over the network
 )
 
 // TooLong is the error of an answer that is longer than it can be. It is not tried again, and what

@@ -2,6 +2,7 @@ package model
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,6 +23,7 @@ type Endpoint struct {
 	Header    map[string]string // credentials among them; never logged, never in an error
 	Client    *http.Client      // nil means the default one
 	Deadlines Deadlines
+	MaxWire   int  // bytes of one answer; 0 means the default
 	Sign      Sign // nil where a key in the header is enough
 }
 
@@ -85,7 +87,7 @@ func (e Endpoint) Post(ctx context.Context, path string, body []byte, more map[s
 	}
 	w.rest()
 	w.watch(d.First, "the provider sent nothing within %s of its headers")
-	resp.Body = &watchedBody{body: resp.Body, dog: w, gap: d.Gap, ctx: ctx}
+	resp.Body = &watchedBody{body: resp.Body, dog: w, gap: d.Gap, ctx: ctx, most: cmp.Or(e.MaxWire, defaultWire)}
 	return resp, nil
 }
 
@@ -180,6 +182,7 @@ type watchedBody struct {
 	ctx   context.Context
 	begun bool          // the first bytes have come
 	read  int           // bytes so far
+	most  int           // that it may have
 	heard bool          // somebody tells what comes of them, see Heard
 	vain  time.Duration // waited since something did
 }
@@ -224,8 +227,8 @@ func (b *watchedBody) Read(p []byte) (int, error) {
 	}
 	b.read += n
 	switch quiet := b.tooQuiet(); {
-	case b.read > maxWire:
-		err = TooLong("data", maxWire)
+	case b.read > b.most:
+		err = TooLong("data", b.most)
 	case err != nil && !errors.Is(err, io.EOF):
 		err = TransportError(b.ctx, err)
 	case err == nil && quiet != nil:

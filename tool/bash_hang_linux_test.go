@@ -114,7 +114,7 @@ func (x *terminal) project() {
 	} {
 		cmd := exec.Command("git", args...)
 		cmd.Dir = x.dir
-		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null")
+		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+filepath.Join(x.t.TempDir(), "gitconfig"), "GIT_CONFIG_NOSYSTEM=1")
 		if out, err := cmd.CombinedOutput(); err != nil {
 			x.t.Fatalf("git %v: %v %s", args, err, out)
 		}

@@ -27,7 +27,7 @@ func gitRepo(t testing.TB) (dir string, git func(stdin string, args ...string) s
 	git = func(stdin string, args ...string) string {
 		cmd := exec.Command(program, args...)
 		cmd.Dir = dir
-		cmd.Env = []string{"HOME=" + dir, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null", "LC_ALL=C", "XDG_CONFIG_HOME=" + dir + "/none"}
+		cmd.Env = []string{"HOME=" + dir, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + dir + "/none/gitconfig", "LC_ALL=C", "XDG_CONFIG_HOME=" + dir + "/none"}
 		cmd.Stdin = strings.NewReader(stdin)
 		var out, complaint bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &out, &complaint
