@@ -6,10 +6,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// dropCapabilities leaves this thread without any, and without a way to get one back: not by running
-// a program as the administrator either. Without the right to empty the bounding set there is none to
+// dropCapabilities leaves this thread without any but those to keep, and the programs that it runs
+// without any, and without a way to get one back: not by running a program as the administrator
+// either. Without the right to empty the bounding set there is none to
 // lose, and no program gives one to a process without new privileges.
-func dropCapabilities() error {
+func dropCapabilities(keep ...uint) error {
 	if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil {
 		return fmt.Errorf("clear the ambient capabilities: %w", err)
 	}
@@ -27,6 +28,10 @@ func dropCapabilities() error {
 		}
 	}
 	held = [2]unix.CapUserData{}
+	for _, c := range keep {
+		held[c/32].Effective |= 1 << (c % 32)
+		held[c/32].Permitted |= 1 << (c % 32)
+	}
 	if err := unix.Capset(&header, &held[0]); err != nil {
 		return fmt.Errorf("drop the capabilities: %w", err)
 	}

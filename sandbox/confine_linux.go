@@ -78,37 +78,41 @@ func become(args, env []string) failure {
 	if err := unix.Chdir(args[0]); err != nil { // again: what is mounted there may be new
 		return failure{Errno: number(err)}
 	}
-	if !p.Session { // where the first process takes all with it, and its threads come and go
-		if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0); err != nil {
-			return failure{Text: "die with the launcher: " + err.Error()}
-		}
-	}
-	if p.Landlock > 0 {
-		if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
-			return failure{Text: "give up new privileges: " + err.Error()}
-		}
-		if err := restrict(p); err != nil {
-			return failure{Text: "confine the command: " + err.Error()}
-		}
+	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0); err != nil {
+		return failure{Text: "die with the launcher: " + err.Error()}
 	}
 	if err := p.Limits.set(); err != nil {
 		return failure{Text: err.Error()}
 	}
 	if p.Landlock > 0 {
-		if err := dropCapabilities(); err != nil {
-			return failure{Text: err.Error()}
+		notify, err := p.confineThread(0)
+		if err == nil && notify >= 0 {
+			err = unix.Sendmsg(failureFD, []byte("x"), unix.UnixRights(notify), nil, 0)
 		}
-		if err := p.forbid(); err != nil {
-			return failure{Text: err.Error()}
+		if err != nil {
+			return failure{Text: "confine the command: " + err.Error()}
 		}
 	}
 	if p.missing != nil {
 		failure{Missing: p.missing}.say()
 	}
-	if p.Session {
-		setSignals(0) // the first process ignores them, and programs go on with that
-	}
 	return failure{Errno: number(syscall.Exec(args[1], args[1:], env))}
+}
+
+// confineThread does to this thread, and to all that it starts, what cannot be undone. It returns the
+// file that the kernel asks on, -1 where there is none. The thread keeps some capabilities, and with a
+// secret a way to other mounts; the programs that it runs have none.
+func (p *plan) confineThread(secret uint64, keep ...uint) (notify int, err error) {
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return -1, fmt.Errorf("give up new privileges: %w", err)
+	}
+	if err := restrict(p); err != nil {
+		return -1, err
+	}
+	if err := dropCapabilities(keep...); err != nil {
+		return -1, err
+	}
+	return p.forbid(secret)
 }
 
 func number(err error) int {
@@ -119,15 +123,13 @@ func number(err error) int {
 	return int(unix.EINVAL)
 }
 
-// terminals gives the command pseudo-terminals of its own, where the system can: those that are
-// there are the user's.
-func (p *plan) terminals() {
-	if unix.Mount("devpts", "/dev/pts", "devpts", unix.MS_NOSUID|unix.MS_NOEXEC, "newinstance,ptmxmode=0666,mode=0620") != nil {
-		return
-	}
-	if unix.Mount("/dev/pts/ptmx", "/dev/ptmx", "", unix.MS_BIND, "") == nil {
-		p.Write = append(p.Write, "/dev/pts", "/dev/ptmx")
-	}
+const terminalFolder, terminalMaker = "/dev/pts", "/dev/ptmx"
+
+// ownTerminals makes pseudo-terminals for commands, where the system can: those that are there are the
+// user's.
+func ownTerminals() bool {
+	return unix.Mount("devpts", terminalFolder, "devpts", unix.MS_NOSUID|unix.MS_NOEXEC, "newinstance,ptmxmode=0666,mode=0620") == nil &&
+		unix.Mount(terminalFolder+"/ptmx", terminalMaker, "", unix.MS_BIND, "") == nil
 }
 
 func (l Limits) set() error {
@@ -156,16 +158,15 @@ type started struct {
 	sockets *gate
 }
 
-// way is how a command is started.
+// way is how a command can be held.
 type way struct {
 	mounts  bool // it has mounts of its own
-	streams [3]int
-	shared  *membership // it is one of a session
+	session bool // and shares the processes of a session
 }
 
 // startConfined starts a command below the launcher: with mounts of its own if they can be had.
 func startConfined(r request, dir string, argv, env []string) (started, failure) {
-	w := way{mounts: r.Kernel.Mounts && r.Profile.Confined(), streams: [3]int{0, 1, 2}}
+	w := way{mounts: r.Kernel.Mounts && r.Profile.Confined()}
 	s, f := r.start(w, dir, argv, env)
 	if w.mounts && f.Mount {
 		w.mounts = false
@@ -182,9 +183,9 @@ func (r request) start(w way, dir string, argv, env []string) (s started, f fail
 	if err := errors.Join(err1, err2); err != nil {
 		return s, failure{Errno: number(err)} // the launcher ends now, and with it what is open
 	}
-	files := []uintptr{uintptr(w.streams[0]), uintptr(w.streams[1]), uintptr(w.streams[2]), uintptr(pair[1]), planned.Fd()}
+	files := []uintptr{0, 1, 2, uintptr(pair[1]), planned.Fd()}
 	pid, err := syscall.ForkExec(Self(), append([]string{"lathe", confineWord, dir}, argv...), &syscall.ProcAttr{
-		Dir: dir, Env: env, Files: files, Sys: w.attributes(),
+		Dir: dir, Env: env, Files: files, Sys: attributes(w.mounts),
 	})
 	_, _ = unix.Close(pair[1]), planned.Close() // they are the child's
 	defer func() { _ = unix.Close(pair[0]) }()
@@ -193,9 +194,6 @@ func (r request) start(w way, dir string, argv, env []string) (s started, f fail
 		return s, failure{Errno: number(err), Mount: w.mounts && err != unix.E2BIG}
 	}
 	p, planErr := newPlan(r, w, place{dir: dir, env: env})
-	if w.shared != nil {
-		planErr = errors.Join(planErr, w.shared.find(pid))
-	}
 	if s.pid, s.stands = pid, p.stands; r.Profile.Confined() {
 		guarded := Restored
 		if w.mounts {
@@ -216,7 +214,10 @@ func (r request) start(w way, dir string, argv, env []string) (s started, f fail
 	case err != nil:
 		f = failure{Text: err.Error()}
 	default:
-		s.sockets = &gate{notify: notify, allowed: p.Sockets, temporary: p.foreignTemporary()}
+		s.sockets = &gate{
+			notify: notify, members: func() []int { return descendants(os.Getpid()) },
+			reach: func(int) (reach, error) { return p.reach(), nil },
+		}
 		return s, failure{}
 	}
 	if notify >= 0 {
@@ -248,17 +249,6 @@ func hear(socket int) (said []byte, notify int) {
 		}
 		said = append(said, buf[:n]...)
 	}
-}
-
-// attributes are those of its process. In a session it has the user namespace of that, and no thread
-// whose end would be its own.
-func (w way) attributes() *syscall.SysProcAttr {
-	a := attributes(w.mounts)
-	if w.shared != nil {
-		a.Cloneflags &^= unix.CLONE_NEWUSER
-		a.UidMappings, a.GidMappings, a.Pdeathsig = nil, nil, 0
-	}
-	return a
 }
 
 // attributes are those of a process with mounts. The administrator needs no other user to have mounts, and

@@ -30,16 +30,18 @@ func yards(t *testing.T, test func(t *testing.T, y *yard)) {
 	if err := real.Available(true); err != nil {
 		t.Skip(err)
 	}
-	for _, mounts := range []bool{true, false} {
-		name := map[bool]string{true: "bound", false: "restored"}[mounts]
+	for name, guard := range map[string]sandbox.Guard{"session": sandbox.Bound, "bound": sandbox.Bound, "restored": sandbox.Restored} {
 		t.Run(name, func(t *testing.T) {
 			k := real
-			k.Mounts = mounts
+			k.Mounts = guard == sandbox.Bound
 			y := newYard(t, sandbox.Config{Launcher: sandbox.Self(), Grace: 300 * time.Millisecond, Kernel: &k})
-			if res, _ := run(t, y.runner, y.shell("true")); res.Sandbox.Guard != sandbox.Guard(name) {
+			if name == "session" {
+				y.profile.Session = "ses_yard"
+			}
+			if res, _ := run(t, y.runner, y.shell("true")); res.Sandbox.Guard != guard {
 				t.Skipf("this machine lets no command have mounts of its own: %+v", res.Sandbox)
 			}
-			y.guard = sandbox.Guard(name)
+			y.guard = guard
 			test(t, y)
 		})
 	}
@@ -159,7 +161,7 @@ var outsideEscapes = map[string]string{
 	"device":                  `$SELF device device`,
 	"ring":                    `$SELF ring 0`,
 	"signal":                  `kill -TERM $OUTER`,
-	"signal to the launcher":  `kill -KILL $PPID`,
+	"signal to the launcher":  `kill -KILL $PPID && [ $PPID != 1 ]`, // to the first process of a session it may be sent
 	"home":                    `echo x > ~/.bashrc`,
 	"keys":                    `echo x >> ~/.ssh/authorized_keys`,
 	"named pipe":              `mkfifo $OUT/pipe`,

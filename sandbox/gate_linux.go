@@ -24,7 +24,13 @@ import (
 // abstract one), and one in a temporary folder that others use, must be held by a process of the
 // command or its session.
 type gate struct {
-	notify    int      // the kernel's questions; -1 is that it asks none
+	notify  int                          // the kernel's questions; -1 is that it asks none
+	reach   func(pid int) (reach, error) // of the command that a process belongs to
+	members func() []int                 // the processes of the command or its session
+}
+
+// reach is where a command can connect to sockets with a name.
+type reach struct {
 	allowed   []string // folders and sockets
 	temporary []string // folders that others use, too
 }
@@ -52,7 +58,7 @@ type answer struct {
 }
 
 // serve answers until the last process of the command has ended.
-func (g *gate) serve(members func() []int) {
+func (g *gate) serve() {
 	if g.notify < 0 {
 		return
 	}
@@ -73,7 +79,7 @@ func (g *gate) serve(members func() []int) {
 		go func() {
 			defer func() { <-slots }()
 			a := answer{id: n.id}
-			if errno := g.connect(n, members); errno != 0 {
+			if errno := g.connect(n); errno != 0 {
 				a.err = -int32(errno)
 			}
 			_ = g.control(unix.SECCOMP_IOCTL_NOTIF_SEND, unsafe.Pointer(&a)) // who asked may be gone
@@ -90,7 +96,7 @@ func (g *gate) control(request uint, arg unsafe.Pointer) unix.Errno {
 }
 
 // connect makes one connection.
-func (g *gate) connect(n notification, members func() []int) unix.Errno {
+func (g *gate) connect(n notification) unix.Errno {
 	const longest = 128 // a sockaddr_storage
 	if n.args[2] > longest || n.args[2] < 2 {
 		return unix.EINVAL
@@ -114,7 +120,7 @@ func (g *gate) connect(n notification, members func() []int) unix.Errno {
 	if domain, err := unix.GetsockoptInt(socket, unix.SOL_SOCKET, unix.SO_DOMAIN); err != nil {
 		return unix.Errno(number(err))
 	} else if domain == unix.AF_UNIX && binary.NativeEndian.Uint16(address) == unix.AF_UNIX {
-		return g.connectUnix(int(n.pid), socket, address, members)
+		return g.connectUnix(int(n.pid), socket, address)
 	}
 	return connect(socket, address)
 }
@@ -155,10 +161,10 @@ func connect(socket int, address []byte) unix.Errno {
 }
 
 // connectUnix connects to a socket of this machine, if it may.
-func (g *gate) connectUnix(pid, socket int, address []byte, members func() []int) unix.Errno {
+func (g *gate) connectUnix(pid, socket int, address []byte) unix.Errno {
 	name := address[2:]
 	if len(name) == 0 || name[0] == 0 {
-		if len(name) > 0 && !owned(pid, "@"+strings.ReplaceAll(string(name[1:]), "\x00", "@"), members) {
+		if len(name) > 0 && !owned(pid, "@"+strings.ReplaceAll(string(name[1:]), "\x00", "@"), g.members) {
 			return unix.EPERM
 		}
 		return connect(socket, address)
@@ -174,7 +180,8 @@ func (g *gate) connectUnix(pid, socket int, address []byte, members func() []int
 	under := func(folders []string) bool {
 		return slices.ContainsFunc(folders, func(f string) bool { return within(f, path) })
 	}
-	if !under(g.allowed) && !(under(g.temporary) && owned(pid, path, members)) {
+	reach, err := g.reach(pid)
+	if err != nil || !under(reach.allowed) && !(under(reach.temporary) && owned(pid, path, g.members)) {
 		return unix.EACCES
 	}
 	pinned := binary.NativeEndian.AppendUint16(nil, unix.AF_UNIX)

@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"sync"
@@ -46,10 +47,14 @@ const errandFiles = 5
 type initProcess struct {
 	mu       sync.Mutex
 	commands map[*launcher]bool
-	ended    map[int]unix.WaitStatus // that nobody has claimed
+	starting int                     // commands that nobody looks after yet
+	ended    map[int]unix.WaitStatus // since there are such, what they may have been
 	born     chan struct{}           // a process was started
+	reaches  map[string]reach        // of commands, by the namespace of their mounts
 
-	work sync.WaitGroup
+	mounts  *sharedMounts
+	domains *domains
+	work    sync.WaitGroup
 }
 
 // beInit is the whole life of that process.
@@ -65,11 +70,11 @@ func beInit(args []string) int {
 			return 2
 		}
 	}
-	if err := prepareInit(); err != nil {
+	p := &initProcess{commands: map[*launcher]bool{}, ended: map[int]unix.WaitStatus{}, born: make(chan struct{}, 1), reaches: map[string]reach{}}
+	if err := p.prepare(); err != nil {
 		_, _ = unix.Write(controlFD, []byte(err.Error()))
 		return 2
 	}
-	p := &initProcess{commands: map[*launcher]bool{}, ended: map[int]unix.WaitStatus{}, born: make(chan struct{}, 1)}
 	go p.collect()
 	_, _ = unix.Write(controlFD, []byte("ready"))
 	for {
@@ -84,8 +89,8 @@ func beInit(args []string) int {
 	return 0
 }
 
-// prepareInit keeps the commands from the process, and gives them a view of their processes.
-func prepareInit() error {
+// prepare keeps the commands from the process, and gives them a view of their processes.
+func (p *initProcess) prepare() (err error) {
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return err
 	}
@@ -97,26 +102,42 @@ func prepareInit() error {
 		return err
 	}
 	_ = unix.Mount("shm", "/dev/shm", "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=1777") // there may be none
-	return nil
+	p.domains = newDomains(func(notify int) { (&gate{notify: notify, reach: p.reach, members: p.members}).serve() })
+	p.mounts, err = newSharedMounts()
+	return err
 }
 
-// ignoreSignals gives up all handlers but the one that the runtime interrupts its threads with. It is
-// not enough that the system keeps signals from the first process: one that comes while a thread of
-// ours blocks it, as for every start of a process, would be fatal.
+// ignoreSignals gives up all handlers but those that the runtime needs. It is not enough that the
+// system keeps signals from the first process: one that comes while a thread of ours blocks it, as for
+// every start of a process, would be fatal.
+//
+// Commands must not go on with that. The runtime does not know, and takes back in every process that it
+// starts the handlers that it believes to have. Those that it never has get one that does nothing,
+// which ends when a program is run.
 func ignoreSignals() {
-	const ignore = 1 // SIG_IGN
-	setSignals(ignore, unix.SIGURG, unix.SIGCHLD)
-}
-
-// setSignals gives all signals a handler of the system, except some.
-func setSignals(handler uint64, except ...unix.Signal) {
+	const ignore = 1    // SIG_IGN
+	var plain [4]uint64 // the kernel's sigaction, as the runtime uses it on this architecture
+	setAction := func(s unix.Signal, set, get *[4]uint64) {
+		_, _, _ = unix.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(s), uintptr(unsafe.Pointer(set)), uintptr(unsafe.Pointer(get)), 8, 0, 0)
+	}
+	setAction(unix.SIGURG, nil, &plain)
+	plain[0] = uint64(reflect.ValueOf(doNothing).Pointer())
 	for s := unix.Signal(1); s <= 64; s++ {
-		if s != unix.SIGKILL && s != unix.SIGSTOP && !slices.Contains(except, s) {
-			action := [4]uint64{handler} // the kernel's sigaction
-			_, _, _ = unix.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(s), uintptr(unsafe.Pointer(&action)), 0, 8, 0, 0)
+		switch s {
+		case unix.SIGKILL, unix.SIGSTOP, unix.SIGURG, unix.SIGCHLD:
+		case unix.SIGHUP, unix.SIGINT, unix.SIGCONT, unix.SIGTSTP, unix.SIGTTIN, unix.SIGTTOU, 32, 33, 34:
+			setAction(s, &plain, nil)
+		default:
+			setAction(s, &[4]uint64{ignore}, nil)
 		}
 	}
 }
+
+// doNothing is a single instruction, so that the kernel can call it.
+//
+//go:nosplit
+//go:norace
+func doNothing() {}
 
 // receiveErrand waits for the next one.
 func receiveErrand(control int) (errand, []int, error) {
@@ -153,40 +174,122 @@ func (p *initProcess) look(e errand, files []int) {
 		control: os.NewFile(uintptr(files[3]), "control"), parent: os.Getppid(), grace: e.Grace, orders: make(chan order), ended: make(chan wstatus, 1),
 		empty: make(chan struct{}), shared: &membership{stop: make(chan struct{}), reaped: make(chan struct{}, 1)},
 	}
-	s, f := e.Request.start(way{mounts: true, streams: [3]int(files[:3]), shared: l.shared}, e.Dir, e.Args, e.Env)
+	p.mu.Lock()
+	p.starting++
+	p.mu.Unlock()
+	s, f := p.start(e, [3]int(files[:3]), l.shared)
 	for _, fd := range files[:3] {
 		_ = unix.Close(fd)
 	}
 	if f.failed() {
+		p.enter(nil)
+		p.forget(l.shared)
 		l.tell(report{Errno: f.Errno, Text: f.Text, Mount: f.Mount})
 		_ = l.control.Close()
 		return
 	}
 	l.command, l.guard, l.stands = s.pid, s.guard, s.stands
 	p.enter(l)
-	go s.sockets.serve(l.shared.session)
 	l.tell(report{PID: s.pid, Sandbox: &s.report})
 	go l.listen()
 	l.loop(nil)
 	p.leave(l)
 	l.restore(nil)
 	l.stands.leave()
-	l.shared.close()
+	p.forget(l.shared)
 	l.tell(report{Bye: true})
 	for range l.orders { // to the end: what is not read would make the last word be lost
 	}
 	_ = l.control.Close()
 }
 
-// enter begins to look after a command; it may have ended already.
+// start starts a command in a domain of the session.
+func (p *initProcess) start(e errand, streams [3]int, m *membership) (s started, f failure) {
+	r := e.Request
+	plan, err := newPlan(r, way{mounts: true, session: true}, place{dir: e.Dir, env: e.Env})
+	defer func() {
+		if f.failed() {
+			plan.stands.leave()
+		}
+	}()
+	if err == nil {
+		err = p.mounts.prepare(plan)
+	}
+	if err != nil {
+		return s, failure{Text: err.Error()}
+	}
+	guarded := make(chan *guard, 1)
+	go func() { guarded <- newGuard(plan.watch, r.Profile.Aside) }()
+	m.mounts, err = plan.mountApart()
+	s.guard = <-guarded
+	if err != nil {
+		return s, failure{Text: err.Error(), Mount: true}
+	}
+	p.mu.Lock()
+	p.reaches[m.mounts.name] = plan.reach()
+	p.mu.Unlock()
+	pid, missing, err := p.domains.start(plan, domainStart{mounts: m.mounts, dir: e.Dir, argv: r.Profile.Limits.limited(e.Args), env: e.Env, streams: streams})
+	switch {
+	case errors.Is(err, errConfine):
+		return s, failure{Text: err.Error()}
+	case err != nil:
+		return s, failure{Errno: number(err)}
+	}
+	s.pid, s.stands, s.report = pid, plan.stands, r.Kernel.report(r.Profile, Bound)
+	s.report.Missing = slices.Concat(s.report.Missing, plan.missing, missing)
+	return s, failure{}
+}
+
+// forget gives up what is kept for a command that is gone.
+func (p *initProcess) forget(m *membership) {
+	if m.mounts == nil {
+		return
+	}
+	p.mu.Lock()
+	delete(p.reaches, m.mounts.name)
+	p.mu.Unlock()
+	m.mounts.close() // from now on the system may use its name again
+}
+
+// reach is where the command of a process can connect to.
+func (p *initProcess) reach(pid int) (reach, error) {
+	name, err := os.Readlink(filepath.Join("/proc", strconv.Itoa(pid), "ns/mnt"))
+	if err != nil {
+		return reach{}, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	r, ok := p.reaches[name]
+	if !ok {
+		return r, errors.New("it belongs to no command")
+	}
+	return r, nil
+}
+
+// members are all processes of the session.
+func (p *initProcess) members() (pids []int) {
+	for _, e := range entries() {
+		if e.pid != 1 && !e.dead {
+			pids = append(pids, e.pid)
+		}
+	}
+	return pids
+}
+
+// enter begins to look after a command; it may have ended already. nil is one that did not start.
 func (p *initProcess) enter(l *launcher) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.commands[l] = true
-	if ws, ok := p.ended[l.command]; ok {
-		l.claim(ws)
+	if p.starting--; l != nil {
+		p.commands[l] = true
+		if ws, ok := p.ended[l.command]; ok {
+			l.claim(ws)
+			delete(p.ended, l.command)
+		}
 	}
-	clear(p.ended)
+	if p.starting == 0 {
+		clear(p.ended)
+	}
 	select {
 	case p.born <- struct{}{}:
 	default:
@@ -216,7 +319,9 @@ func (p *initProcess) collect() {
 func (p *initProcess) reaped(pid int, ws unix.WaitStatus) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.ended[pid] = ws
+	if p.starting > 0 {
+		p.ended[pid] = ws
+	}
 	for l := range p.commands {
 		if l.command == pid {
 			l.claim(ws)
@@ -255,7 +360,7 @@ func (p *initProcess) end() {
 		p.work.Wait()
 		close(done)
 	}()
-	for {
+	for range 2 { // what is left then ends with us
 		select {
 		case <-done:
 			return
@@ -267,28 +372,9 @@ func (p *initProcess) end() {
 
 // membership tells which processes belong to one command of a session.
 type membership struct {
-	mounts string        // the namespace of its mounts, as /proc shows it
-	pin    *os.File      // keeps that from being used again
+	mounts *mountSpace   // its namespace of mounts
 	stop   chan struct{} // closed when the session ends
 	reaped chan struct{} // some process was collected
-}
-
-// find learns the namespace of a command that waits for its plan.
-func (m *membership) find(pid int) error {
-	path := filepath.Join("/proc", strconv.Itoa(pid), "ns/mnt")
-	name, err := os.Readlink(path)
-	if err != nil {
-		return err
-	}
-	m.mounts = name
-	m.pin, err = os.Open(path)
-	return err
-}
-
-func (m *membership) close() {
-	if m.pin != nil {
-		_ = m.pin.Close()
-	}
 }
 
 // members are the processes of the command that are not dead.
@@ -297,17 +383,7 @@ func (m *membership) members() (pids []int) {
 		if e.pid == 1 || e.dead {
 			continue
 		}
-		if name, err := os.Readlink(filepath.Join("/proc", strconv.Itoa(e.pid), "ns/mnt")); err == nil && name == m.mounts {
-			pids = append(pids, e.pid)
-		}
-	}
-	return pids
-}
-
-// session are all processes of the session.
-func (m *membership) session() (pids []int) {
-	for _, e := range entries() {
-		if e.pid != 1 && !e.dead {
+		if name, err := os.Readlink(filepath.Join("/proc", strconv.Itoa(e.pid), "ns/mnt")); err == nil && name == m.mounts.name {
 			pids = append(pids, e.pid)
 		}
 	}

@@ -45,8 +45,8 @@ func landlockVersion() int {
 
 // restrict lets this thread write below some paths and nowhere else, for ever, and, if any are given,
 // read files below others. Processes of a session signal each other, and see no others.
-func restrict(p plan) error {
-	version, write, read := p.Landlock, p.Write, p.Read
+func restrict(p *plan) error {
+	version, write, read := p.Landlock, p.rules(), p.Read
 	attr := ruleset{fs: inFolder | unix.LANDLOCK_ACCESS_FS_WRITE_FILE}
 	if version >= landlockFull {
 		attr.fs |= truncateFile

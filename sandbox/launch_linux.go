@@ -69,13 +69,15 @@ func Launch(args []string, environ func() []string) (exit int, mine bool) {
 		return tryOverlay(args[2]), true
 	}
 	switch {
-	case len(args) < 2 || args[1] != launchWord && args[1] != ownWord && args[1] != confineWord && args[1] != initWord:
+	case len(args) < 2 || args[1] != launchWord && args[1] != ownWord && args[1] != confineWord && args[1] != initWord && args[1] != limitWord:
 		return 0, false
 	case args[1] == initWord:
 		return beInit(args[2:]), true
+	case args[1] == limitWord && len(args) >= 4:
+		return limit(args[2:], environ()), true
 	case len(args) >= 4 && args[1] == confineWord:
 		return confine(args[2:], environ()), true
-	case len(args) < 6 || args[1] == confineWord:
+	case len(args) < 6 || args[1] == confineWord || args[1] == limitWord:
 		return 2, true
 	}
 	// The command is told of the death of the thread that started it, so that must be one that lives.
@@ -176,7 +178,7 @@ func (l *launcher) start(sandbox, dir string, argv, env []string) report {
 			return report{Errno: f.Errno, Text: f.Text}
 		}
 		l.guard, l.stands = s.guard, s.stands
-		go s.sockets.serve(func() []int { return descendants(os.Getpid()) })
+		go s.sockets.serve()
 		return report{PID: s.pid, Sandbox: &s.report}
 	}
 	pid, err := syscall.ForkExec(argv[0], argv, &syscall.ProcAttr{

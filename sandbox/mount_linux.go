@@ -20,6 +20,11 @@ func (p *plan) mount() error {
 	if err != nil {
 		return err
 	}
+	if p.Session {
+		if err := unix.Unmount(sharedPlace, unix.MNT_DETACH); err != nil {
+			return fmt.Errorf("uncover %s: %w", sharedPlace, err)
+		}
+	}
 	if !slices.ContainsFunc(p.Steps, func(s step) bool { return s.Path == "/" }) {
 		if err := readOnly(unix.AT_FDCWD, "/"); err != nil {
 			return fmt.Errorf("mount all read-only: %w", err)
@@ -33,7 +38,9 @@ func (p *plan) mount() error {
 			return fmt.Errorf("mount %s: %w", s.Path, err)
 		}
 	}
-	p.terminals()
+	if !p.Session && ownTerminals() {
+		p.Write = append(p.Write, terminalFolder, terminalMaker)
+	}
 	return nil
 }
 
@@ -92,12 +99,14 @@ func (p *plan) sources() ([]int, error) {
 
 // open takes what a step mounts; what is empty is made already.
 func (s step) open(made int) (fd int, err error) {
-	switch s.Kind {
-	case stepEmpty:
+	switch {
+	case s.shared != "":
+		fd, err = unix.OpenTree(unix.AT_FDCWD, s.shared, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC)
+	case s.Kind == stepEmpty:
 		return made, nil
-	case stepOverlay:
+	case s.Kind == stepOverlay:
 		fd, err = overlay(*s.Mount)
-	case stepLink:
+	case s.Kind == stepLink:
 		fd, err = unix.OpenTree(unix.AT_FDCWD, s.Source, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_SYMLINK_NOFOLLOW)
 	default:
 		fd, err = unix.OpenTree(unix.AT_FDCWD, cmp.Or(s.Source, s.Path), unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_RECURSIVE)
@@ -138,7 +147,7 @@ func overlay(m Mount) (int, error) {
 
 // nothing makes the empty folders and files, all in one file system.
 func (p *plan) nothing(out []int) error {
-	if !slices.ContainsFunc(p.Steps, func(s step) bool { return s.Kind == stepEmpty }) {
+	if p.Session || !slices.ContainsFunc(p.Steps, func(s step) bool { return s.Kind == stepEmpty }) {
 		return nil
 	}
 	root, err := emptyFileSystem()

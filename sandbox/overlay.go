@@ -25,15 +25,19 @@ func RemoveTree(dir string) error {
 // makeWork makes the folders that overlays work in. A second overlay must not be given that of
 // another, and none that one was in before: see [Mount].
 func (p Profile) makeWork() error {
-	p.removeWork()
 	for _, m := range p.Mounts {
 		if m.Type == OverlayMount {
-			if err := os.MkdirAll(m.Work, 0o700); err != nil {
+			if err := m.makeWork(); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+func (m Mount) makeWork() error {
+	_ = RemoveTree(m.Work) // there should be none
+	return os.MkdirAll(m.Work, 0o700)
 }
 
 // removeWork removes them again.

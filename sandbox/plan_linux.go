@@ -47,7 +47,7 @@ func newPlan(r request, w way, c place) (*plan, error) {
 		return p, nil
 	}
 	p.Landlock, p.Mounts, p.Families = r.Kernel.Landlock, mounts, r.families()
-	p.Session, p.private = w.shared != nil, mounts && r.Profile.Temp != ""
+	p.Session, p.private = w.session, mounts && r.Profile.Temp != ""
 	for _, path := range slices.Concat(r.Profile.Write, devices) {
 		if real, err := filepath.EvalSymlinks(path); err == nil && !slices.Contains(p.Write, real) {
 			p.Write = append(p.Write, real)
@@ -76,6 +76,25 @@ func newPlan(r request, w way, c place) (*plan, error) {
 		return p, nil
 	}
 	return p, p.view(r.Profile, c)
+}
+
+// rules are the names that Landlock has rules for. For a writable folder that is mounted inside of
+// something hidden it is the latter, which is empty and mounted read-only: so commands of a session
+// that differ only in such folders have the same rules (see [domain]).
+func (p *plan) rules() []string {
+	out := slices.Clone(p.Write)
+	for _, s := range p.Steps {
+		i := slices.Index(out, s.Path)
+		if !p.Session || i < 0 || s.Mount == nil || s.Kind != stepCopy || s.ReadOnly {
+			continue
+		}
+		for _, above := range p.Steps { // the deepest is the last
+			if above.Kind == stepEmpty && above.Path != s.Path && within(above.Path, s.Path) {
+				out[i] = above.Path
+			}
+		}
+	}
+	return out
 }
 
 // resolve follows the symlinks that lead to a name, not the name itself.
@@ -203,6 +222,8 @@ func (p *plan) findSockets(allowed []string) {
 		}
 	}
 }
+
+func (p *plan) reach() reach { return reach{p.Sockets, p.foreignTemporary()} }
 
 // foreignTemporary are the temporary folders that the command shares with others.
 func (p *plan) foreignTemporary() (out []string) {

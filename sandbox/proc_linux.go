@@ -5,6 +5,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // entry is a process as /proc shows it.
@@ -80,12 +81,25 @@ func members(group int) (pids []int, ok bool) {
 	return pids, len(all) > 0
 }
 
-// processes describes some of them. One without a command line is on its way out.
+// commandLine is that of a process, none if it is on its way out. There is a moment without one while a
+// program is run in its place.
+func commandLine(pid int) (line []byte) {
+	for range 3 {
+		line, _ = os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline") // gone: none
+		if e, ok := entryOf(pid); len(line) > 0 || !ok || e.dead {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	return line
+}
+
+// processes describes some of them.
 func processes(pids []int) []Process {
 	const most, longest = 20, 100
 	var out []Process
 	for _, pid := range pids {
-		line, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline") // gone: none
+		line := commandLine(pid)
 		if len(line) == 0 || len(out) == most {
 			continue
 		}

@@ -128,6 +128,7 @@ type Runner struct {
 	closed bool
 
 	sessions map[sessionKey]*session
+	uppers   map[string]*session // which has used the folder of an overlay last
 }
 
 // tree is a command and all that came of it.
@@ -165,7 +166,7 @@ func Open(c Config) *Runner {
 	if c.Kernel != nil {
 		kernel = func() Kernel { return *c.Kernel }
 	}
-	return &Runner{launcher: c.Launcher, never: c.Never, grace: c.Grace, kernel: kernel, live: map[tree]chan struct{}{}, sessions: map[sessionKey]*session{}}
+	return &Runner{launcher: c.Launcher, never: c.Never, grace: c.Grace, kernel: kernel, live: map[tree]chan struct{}{}, sessions: map[sessionKey]*session{}, uppers: map[string]*session{}}
 }
 
 // Kernel is what commands can be confined with. That it has mounts is a hope until the first ran.

@@ -49,6 +49,7 @@ const (
 	dataArch     = 4
 	dataArgument = 16
 	dataSecond   = 24
+	dataThird    = 32 // its upper half follows
 )
 
 func statement(code uint16, k uint32) unix.SockFilter { return unix.SockFilter{Code: code, K: k} }
@@ -58,7 +59,8 @@ func jump(code uint16, k uint32, yes, no uint8) unix.SockFilter {
 }
 
 // filter is the program that judges system calls; asks says that there is a [gate] for connections.
-func filter(families []uint32, asks bool) []unix.SockFilter {
+// With a secret it lets who knows it change to other mounts, as far as the kernel does.
+func filter(families []uint32, asks bool, secret uint64) []unix.SockFilter {
 	const load, ret = unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, unix.BPF_RET | unix.BPF_K
 	refuse := func(e unix.Errno) uint32 { return unix.SECCOMP_RET_ERRNO | uint32(e) }
 	// Programs for 32 bits have other numbers, and x32 has those that are too large.
@@ -70,6 +72,12 @@ func filter(families []uint32, asks bool) []unix.SockFilter {
 		jump(unix.BPF_JEQ, unix.SYS_UNSHARE, 1, 0), jump(unix.BPF_JEQ, unix.SYS_CLONE, 0, 4),
 		statement(load, dataArgument), jump(unix.BPF_JSET, namespaces, 0, 1), statement(ret, refuse(unix.EPERM)),
 		statement(ret, unix.SECCOMP_RET_ALLOW),
+	}
+	if secret != 0 {
+		p = append(p, jump(unix.BPF_JEQ, unix.SYS_SETNS, 0, 6),
+			statement(load, dataThird), jump(unix.BPF_JEQ, uint32(secret), 0, 3),
+			statement(load, dataThird+4), jump(unix.BPF_JEQ, uint32(secret>>32), 0, 1), statement(ret, unix.SECCOMP_RET_ALLOW),
+			statement(ret, refuse(unix.EPERM)))
 	}
 	for _, nr := range forbidden {
 		p = append(p, jump(unix.BPF_JEQ, nr, 0, 1), statement(ret, refuse(unix.EPERM)))
@@ -106,17 +114,17 @@ func (r request) families() []uint32 {
 	return []uint32{unix.AF_UNIX}
 }
 
-// forbid keeps this thread from system calls, for ever. It gives the launcher the file that the
-// kernel asks on.
-func (p *plan) forbid() error {
+// forbid keeps this thread from system calls, for ever. It returns the file that the kernel asks on,
+// -1 where it does not.
+func (p *plan) forbid(secret uint64) (notify int, err error) {
 	if architecture() == 0 {
 		if p.Families != nil {
-			return errors.New("the network cannot be limited on this architecture")
+			return -1, errors.New("the network cannot be limited on this architecture")
 		}
-		return nil
+		return -1, nil
 	}
 	install := func(asks bool, flags uintptr) (int, error) {
-		f := filter(p.Families, asks)
+		f := filter(p.Families, asks, secret)
 		prog := unix.SockFprog{Len: uint16(len(f)), Filter: &f[0]}
 		fd, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, flags, uintptr(unsafe.Pointer(&prog)))
 		if errno != 0 {
@@ -124,16 +132,16 @@ func (p *plan) forbid() error {
 		}
 		return int(fd), nil
 	}
-	notify, err := install(true, unix.SECCOMP_FILTER_FLAG_NEW_LISTENER|unix.SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV)
+	notify, err = install(true, unix.SECCOMP_FILTER_FLAG_NEW_LISTENER|unix.SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV)
 	if err == unix.EINVAL { // before Linux 5.19
 		notify, err = install(true, unix.SECCOMP_FILTER_FLAG_NEW_LISTENER)
 	}
 	if err == nil {
-		return unix.Sendmsg(failureFD, []byte("x"), unix.UnixRights(notify), nil, 0)
+		return notify, nil
 	}
 	p.missing = append(p.missing, fmt.Sprintf("sockets of other programs can be connected to: nobody can be asked about them (%v)", err))
 	if _, err := install(false, 0); err != nil {
-		return fmt.Errorf("filter system calls: %w", err)
+		return -1, fmt.Errorf("filter system calls: %w", err)
 	}
-	return nil
+	return -1, nil
 }

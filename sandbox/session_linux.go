@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -24,6 +26,40 @@ type session struct {
 
 	uses int         // commands that have processes; guarded by the runner's mutex
 	idle *time.Timer // since there are none
+
+	overlays []Mount // that its commands share; guarded by the runner's mutex
+}
+
+// share gives overlays of a command the folders to work in of those that the session has already, so
+// that they are the same mounts. If another session has written to the folder of one since, it is made
+// again: the kernel does not look there for what it did not find before.
+func (r *Runner) share(s *session, p Profile) Profile {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	p.Mounts = slices.Clone(p.Mounts)
+	for i := range p.Mounts {
+		m := &p.Mounts[i]
+		if m.Type != OverlayMount {
+			continue
+		}
+		at := slices.IndexFunc(s.overlays, func(o Mount) bool { return o.Source == m.Source && o.Target == m.Target && o.Upper == m.Upper })
+		if at >= 0 && r.uppers[m.Upper] == s {
+			m.Work = s.overlays[at].Work
+			continue
+		}
+		m.Work += "-session"
+		s.overlays, r.uppers[m.Upper] = slices.Insert(s.overlays, 0, *m), s // the newest is found first
+	}
+	return p
+}
+
+// clear removes the folders that the overlays of a session worked in.
+func (r *Runner) clear(s *session) {
+	r.mu.Lock()
+	mounts := s.overlays
+	maps.DeleteFunc(r.uppers, func(_ string, user *session) bool { return user == s })
+	r.mu.Unlock()
+	Profile{Mounts: mounts}.removeWork()
 }
 
 // shares reports whether a command can have the processes of its session in common.
@@ -104,6 +140,7 @@ func (s *session) start(r *Runner, id sessionKey) error {
 	go func() {
 		_, _ = s.process.Wait() // how it ended says nothing
 		s.network.close()
+		r.clear(s)
 		close(s.gone)
 	}()
 	buf := make([]byte, 1024)
@@ -125,7 +162,7 @@ func initAttributes() *syscall.SysProcAttr {
 	a.Pdeathsig = 0   // it comes when a thread ends, too; the end of its socket tells of our death
 	a.Cloneflags |= unix.CLONE_NEWPID
 	if a.Cloneflags&unix.CLONE_NEWUSER != 0 {
-		a.AmbientCaps = append(a.AmbientCaps, unix.CAP_SYS_PTRACE, unix.CAP_KILL)
+		a.AmbientCaps = append(a.AmbientCaps, unix.CAP_SYS_PTRACE, unix.CAP_KILL, unix.CAP_SYS_CHROOT)
 	}
 	return a
 }

@@ -191,3 +191,94 @@ func TestSession_Restart(t *testing.T) {
 		t.Errorf("no server again: %s", out)
 	}
 }
+
+// portHolders prints the processes that listen on a port, as fuser does where it is installed: by the
+// sockets that /proc shows among their files.
+const portHolders = `holders() {
+	inode=$(awk -v port=$(printf :%04X $1) '$2 ~ port"$" && $4 == "0A" {print $10}' /proc/net/tcp)
+	for fd in /proc/[0-9]*/fd/*; do
+		if [ "$(readlink $fd)" = "socket:[$inode]" ]; then pid=${fd#/proc/}; echo ${pid%%/*}; fi
+	done
+}
+`
+
+// A server is found by its port, and ended, by a later call of the same session; not by one of another.
+func TestSession_FindByPort(t *testing.T) {
+	y := inSession(t)
+	serve := y.shell(`$SELF listen 127.0.0.1:0 > port 2>&1 & while [ ! -s port ]; do sleep 0.01; done; echo $! > pid`)
+	run(t, y.runner, serve)
+	port := `port=$(sed 's/.*://' port); `
+	if _, out := run(t, y.runner, y.shell(portHolders+port+`[ "$(holders $port)" = "$(cat pid)" ] && echo found`)); out != "found\n" {
+		t.Errorf("a later call does not find it: %s", out)
+	}
+	other := y.shell(portHolders + port + `holders $port`)
+	other.Profile.Session = "ses_other"
+	if _, out := run(t, y.runner, other); out != "" {
+		t.Errorf("another session finds %s", out)
+	}
+	looks := y.shell(portHolders + port + `holders $port; readlink /proc/$(cat pid)/fd/0`)
+	looks.Profile.Write = nil // what it may do is not what the other may
+	if res, out := run(t, y.runner, looks); res.Exit == 0 {
+		t.Errorf("a command that may write less looks into one that may write more: %s", out)
+	}
+	if _, err := exec.LookPath("fuser"); err != nil {
+		t.Skip("there is no fuser to try (psmisc)")
+	}
+	res, out := run(t, y.runner, y.shell(port+`fuser -k $port/tcp; while [ -d /proc/$(cat pid) ]; do sleep 0.01; done; $SELF listen $(cat port) > again 2>&1 & while [ ! -s again ]; do sleep 0.01; done; cat again`))
+	if res.Exit != 0 || !strings.Contains(out, "127.0.0.1:") || strings.Contains(out, "in use") {
+		t.Errorf("it does not start again: %+v %s", res, out)
+	}
+	if res, out := run(t, y.runner, y.shell(`$SELF tcp $(cat port)`)); res.Exit != 0 {
+		t.Errorf("no server again: %s", out)
+	}
+}
+
+// The overlays of a session are mounted once: its commands see at once what others write, and it stays
+// for the next one. What the session worked with is gone with it.
+func TestSession_Overlay(t *testing.T) {
+	y := inSession(t)
+	at := y.folders(t, "hidden/upper", "hidden/work", "cache", "hidden/second")
+	write(t, at[2]+"/lower", "lower")
+	y.profile.Hide = []string{filepath.Dir(at[0])}
+	plain := y.profile
+	mounts := func(upper string) []sandbox.Mount {
+		return []sandbox.Mount{{Type: sandbox.OverlayMount, Source: at[2], Target: at[2], Upper: upper, Work: filepath.Join(at[1], strconv.FormatInt(time.Now().UnixNano(), 36))}}
+	}
+	y.profile.Mounts = mounts(at[0])
+	res, out := run(t, y.runner, y.shell(`cd ../cache; stat -c %d . && (while [ ! -s answer ]; do sleep 0.01; done; cat answer > heard) >/dev/null 2>&1 & echo written > file; stat -c %d ../cache`))
+	if len(res.Sandbox.Missing) > 0 {
+		t.Skipf("this machine makes no overlays: %v", res.Sandbox.Missing)
+	}
+	device := strings.Fields(out)[0]
+	y.profile.Mounts = mounts(at[0]) // as the next command says it, with another folder to work in
+	if res, out := run(t, y.runner, y.shell(`cd ../cache; cat file; echo answer > answer; while [ ! -s heard ]; do sleep 0.01; done; cat heard; stat -c %d .`)); out != "written\nanswer\n"+device+"\n" {
+		t.Errorf("%q %+v; want the same mount as %s", out, res, device)
+	}
+	if _, err := os.Lstat(at[2] + "/file"); err == nil {
+		t.Error("the real folder was written")
+	}
+	y.profile = plain
+	if res, out := run(t, y.runner, y.shell(`ls ../cache; echo x > ../cache/new`)); !strings.HasPrefix(out, "lower\n") || res.Exit == 0 {
+		t.Errorf("without an overlay: %q %+v", out, res)
+	}
+	y.profile.Mounts = mounts(at[3])
+	if res, out := run(t, y.runner, y.shell(`ls ../cache; echo x > ../cache/new`)); out != "lower\n" || res.Exit != 0 {
+		t.Errorf("with changes in another folder: %q %+v", out, res)
+	}
+	y.profile.Mounts = mounts(at[0])
+	if res, out := run(t, y.runner, y.shell(`cd ../cache; cat heard; ls /proc/fs`)); !strings.HasPrefix(out, "answer\n") || strings.Contains(out, "\n1\n") || res.Exit != 0 {
+		t.Errorf("with the first again: %q %+v", out, res)
+	}
+	other := y.shell(`echo y > ../cache/later`)
+	other.Profile.Session = "ses_other"
+	run(t, y.runner, y.shell(`ls ../cache/later`)) // it is not there
+	run(t, y.runner, other)
+	if res, out := run(t, y.runner, y.shell(`cd ../cache; cat later; echo z > later; cat later`)); out != "y\nz\n" || res.Exit != 0 {
+		t.Errorf("after another session wrote: %q %+v", out, res)
+	}
+	y.runner.EndSession("ses_test")
+	y.runner.EndSession("ses_other")
+	if left, err := os.ReadDir(at[1]); len(left) > 0 || err != nil {
+		t.Errorf("left is %v %v", left, err)
+	}
+}

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -86,8 +88,9 @@ func TestStandIn_Killed(t *testing.T) {
 	yards(t, func(t *testing.T, y *yard) {
 		before := tree(t, y.project)
 		other := sandbox.Open(sandbox.Config{Launcher: sandbox.Self()})
-		done := y.later(t, other, `echo $PPID > pid; while :; do sleep 1; done`)
-		pid := pidIn(t, y.project+"/pid")
+		done := y.later(t, other, `echo $$ > pid; while :; do sleep 1; done`)
+		pidIn(t, y.project+"/pid")
+		pid := y.launcher(t)
 		if y.guard == sandbox.Bound && !there(y.project+"/lathe.jsonc") {
 			t.Error("nothing stands in")
 		}
@@ -109,6 +112,27 @@ func TestStandIn_Killed(t *testing.T) {
 			}
 		}
 	})
+}
+
+// launcher is the process that looks after a command of the yard. In a session the command does not
+// know its number.
+func (y *yard) launcher(t *testing.T) int {
+	t.Helper()
+	dirs, _ := filepath.Glob("/proc/[0-9]*/cwd")
+	for _, path := range dirs {
+		if dir, err := os.Readlink(path); err != nil || dir != y.project {
+			continue
+		}
+		status, _ := os.ReadFile(filepath.Dir(path) + "/status")
+		_, rest, _ := strings.Cut(string(status), "PPid:")
+		parent, _, _ := strings.Cut(strings.TrimSpace(rest), "\n")
+		line, _ := os.ReadFile("/proc/" + parent + "/cmdline")
+		if pid, err := strconv.Atoi(parent); err == nil && strings.Contains(string(line), "__sandbox-") {
+			return pid
+		}
+	}
+	t.Fatal("there is no launcher")
+	return 0
 }
 
 // What somebody made is never taken for ours.

@@ -87,17 +87,17 @@ func (r *Runner) launchIn(own bool, c Command, s streams) (*launched, error) {
 	t := &launched{control: ours, over: make(chan struct{}), empty: make(chan struct{}), listed: make(chan []Process)}
 	err = errNoSession
 	if r.shares(c) {
-		if err = c.Profile.makeWork(); err == nil {
-			err = t.join(r, c, own, theirs, s)
-		}
+		err = t.join(r, c, own, theirs, s)
 	}
 	if errors.Is(err, errNoSession) {
 		if err = c.Profile.makeWork(); err == nil {
 			err = t.begin(r, c, own, theirs, s)
 		}
+		if err != nil {
+			c.Profile.removeWork()
+		}
 	}
 	if err != nil {
-		c.Profile.removeWork()
 		return nil, errors.Join(err, ours.Close())
 	}
 	go t.listen()
@@ -137,7 +137,7 @@ func (t *launched) join(r *Runner, c Command, own bool, theirs *os.File, s strea
 		return err
 	}
 	err = in.send(errand{
-		Grace: r.grace, Request: request{Profile: c.Profile, Kernel: k, OwnNetwork: own}, Dir: c.Dir, Args: append([]string{c.Path}, c.Args...), Env: env,
+		Grace: r.grace, Request: request{Profile: r.share(in, c.Profile), Kernel: k, OwnNetwork: own}, Dir: c.Dir, Args: append([]string{c.Path}, c.Args...), Env: env,
 	}, s.in, s.out, s.err, theirs)
 	if err != nil {
 		done()
@@ -302,7 +302,9 @@ func (t *launched) listen() {
 	if t.network != nil {
 		t.network.close()
 	}
-	t.profile.removeWork()
+	if t.launcher != nil {
+		t.profile.removeWork() // a session removes its own
+	}
 	close(t.empty)
 }
 

@@ -26,6 +26,8 @@ type step struct {
 	File     bool     `json:"file,omitempty"`  // what is empty is a file
 	Holds    []hold   `json:"holds,omitempty"` // names in an empty folder that later steps mount at
 	Mount    *Mount   `json:"mount,omitempty"` // where the profile asks for it
+
+	shared string // where the session has it already
 }
 
 type stepKind string
