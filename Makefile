@@ -40,7 +40,7 @@ test: ## vet, then every test, shuffled; with the race detector where it can run
 # With the race detector a transcript runs on two wires; this runs it on all.
 wires:
 	$(call say,transcripts on every wire)
-	@$(GO) test -run '^Test(Transcripts|Turn_)' ./engine
+	@$(GO) test -run '^Test(Transcripts|Turn_|Events_Property)' ./engine
 
 check: fmt-check vet lint arch ## all that a change must pass: format, vet, staticcheck, arch test, race tests
 	@why="$(NO_RACE)"; if [ -n "$$why" ]; then \
