@@ -1,6 +1,7 @@
 package config
 
 import (
+	"reflect"
 	"slices"
 	"sync"
 )
@@ -31,6 +32,9 @@ func (l *Loader) Load(o Options) (loaded *Loaded, fresh bool, err error) {
 		return h.loaded, false, h.err
 	}
 	loaded, basis, err := load(o)
+	if ok && err == nil && h.err == nil && reflect.DeepEqual(loaded, h.loaded) {
+		loaded = h.loaded // one value for as long as it says the same: others hold what they made of it
+	}
 	l.mu.Lock()
 	l.held[o.Directory] = held{basis, loaded, err}
 	l.mu.Unlock()

@@ -230,3 +230,30 @@ func TestLoad_Added(t *testing.T) {
 		t.Errorf("%v %v", fresh, err)
 	}
 }
+
+// Files that were written and say the same give the same value: others compare it.
+func TestLoader_SameValue(t *testing.T) {
+	w := newWorld(t)
+	w.files(`
+-- top/lathe.json --
+{"model": "a/b"}
+`)
+	l := NewLoader()
+	load := func() *Loaded {
+		t.Helper()
+		out, fresh, err := l.Load(w.options())
+		if err != nil || !fresh {
+			t.Fatal("not read anew", err)
+		}
+		return out
+	}
+	first := load()
+	w.write("top/lathe.json", `{ "model": "a/b" }`)
+	if load() != first {
+		t.Error("another value for the same settings")
+	}
+	w.write("top/lathe.json", `{"model": "a/c"}`)
+	if load() == first {
+		t.Error("the same value for other settings")
+	}
+}

@@ -106,9 +106,11 @@ func (c *call) placeOf(dir string) (workspace.Place, lathe.Project, error) {
 	switch lathe.CodeOf(err) {
 	case lathe.NotFound, lathe.Denied, lathe.Invalid:
 		return at, project, badRequest("Query", "directory: %v", err)
-	default:
-		return at, project, err
 	}
+	if err == nil {
+		c.server.watch.add(at)
+	}
+	return at, project, err
 }
 
 // loose is a number in a query that is ignored when it is none.

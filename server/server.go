@@ -26,6 +26,7 @@ type Options struct {
 	Log       *slog.Logger
 	IDs       *lathe.IDs
 	Heartbeat time.Duration // of streams; 0 is ten seconds
+	Look      time.Duration // at settings and credentials, while there are streams; 0 is two seconds
 	MaxBody   int64         // bytes of a request; 0 is 64 MiB
 	Metrics   bool          // figures are told, to those who know the password
 	Tracer    *otlp.Tracer  // is told of requests; nil is nobody
@@ -52,7 +53,8 @@ type Backend struct {
 	Folders     Folders
 	Git         *git.Git
 	Terminals   *terminal.Set
-	Meters      Meters // may be nil
+	Meters      Meters  // may be nil
+	Watched     Watched // may be nil
 }
 
 // Server answers requests. Make one with [New]; it is an [http.Handler].
@@ -63,11 +65,13 @@ type Server struct {
 	rows    []row
 	mux     *http.ServeMux
 	pulse   pulse
+	looks   pulse
 	frames  frames
 	meters  meters
 	doc     func() []byte
 
 	branches branches
+	watch    watch
 	control  control
 	tickets  tickets
 
@@ -86,12 +90,16 @@ func New(b Backend, o Options) *Server {
 	if o.Heartbeat <= 0 {
 		o.Heartbeat = 10 * time.Second
 	}
+	if o.Look <= 0 {
+		o.Look = watchEvery
+	}
 	if o.MaxBody <= 0 {
 		o.MaxBody = 64 << 20
 	}
 	s := &Server{Backend: b, options: o, guard: newGuard(o)}
 	s.closing, s.close = context.WithCancel(context.Background())
 	s.pulse = pulse{every: o.Heartbeat, beat: s.beat}
+	s.looks = pulse{every: o.Look, beat: s.lookAround}
 	s.rows = s.table()
 	s.mux = s.routes()
 	s.doc = sync.OnceValue(func() []byte { return describe(s.rows, o.Version) })

@@ -90,6 +90,7 @@ func (s *Server) stream(c *call, q streamQuery, to following) error {
 	ctx, stop := c.lasting()
 	defer stop()
 	defer s.pulse.enter()()
+	defer s.watching()()
 	defer s.meters.stream()()
 	out := &outlet{
 		w: c.w, control: http.NewResponseController(c.w), frames: &s.frames, feed: s.Feed.Feed(),

@@ -19,14 +19,15 @@ type served struct {
 
 	logins logins // those that were begun
 
-	mu   sync.Mutex      // guards dirs
+	mu   sync.Mutex      // guards the fields below
 	dirs map[string]bool // those that were opened
+	told map[string]stamp
 }
 
 // serveBy makes what a server stands on, and its families. The caller closes the first.
 func (a *app) serveBy(e *engine.Engine, s *agentSetup, at folders) (*served, server.Backend) {
-	b := &served{Engine: e, app: a, setup: s, at: at, dirs: map[string]bool{}}
-	return b, b.withFiles(server.Backend{Feed: e, Instances: b, Sessions: b, Messages: b, Turns: b, Commands: b, Own: b, Meters: e, Asks: b, Settings: b, Providers: b, ToolServers: b})
+	b := &served{Engine: e, app: a, setup: s, at: at, dirs: map[string]bool{}, told: map[string]stamp{}}
+	return b, b.withFiles(server.Backend{Feed: e, Instances: b, Sessions: b, Messages: b, Turns: b, Commands: b, Own: b, Meters: e, Asks: b, Settings: b, Providers: b, ToolServers: b, Watched: b})
 }
 
 // close ends logins that nobody has ended.

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/lathe-agent/lathe/config"
+	"github.com/lathe-agent/lathe/workspace"
+)
+
+// What somebody edits, or another process logs in, is told once, also when it was edited before the
+// first look; nothing is told for files that stay as they are.
+func TestServe_Changed(t *testing.T) {
+	a, _ := tuiHome(t, "")
+	at, err := findFolders(a.env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	setup := newSetup(a, at)
+	t.Cleanup(func() {
+		if err := setup.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	own, b := a.serveBy(nil, setup, at)
+	t.Cleanup(own.close)
+	if b.Watched == nil {
+		t.Fatal("nobody looks")
+	}
+	place, err := workspace.Locate(t.Context(), a.dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := setup.at(place); err != nil { // as the first client was told
+		t.Fatal(err)
+	}
+	settings := filepath.Join(place.Directory, "lathe.json")
+	later := time.Now() // of each file, whatever the clock of the disk counts
+	write := func(path, text string) {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		later = later.Add(time.Second)
+		if err := os.Chtimes(path, later, later); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		name        string
+		do          func()
+		settings    bool
+		credentials bool
+	}{
+		{"edited before the first look", func() { write(settings, `{"username": "one"}`) }, true, false},
+		{"nothing", func() {}, false, false},
+		{"logged in elsewhere", func() { write(at.credentials(), `{"acme": {"type": "api", "key": "k"}}`) }, false, true},
+		{"edited, and read by a turn", func() {
+			write(settings, `{"username": "two"}`)
+			if _, err := setup.at(place); err != nil {
+				t.Error(err)
+			}
+		}, true, false},
+		{"broken", func() { write(settings, `{"username": `) }, true, false},
+		{"still broken", func() {}, false, false},
+		{"mended by a client", func() {
+			if err := os.Remove(settings); err != nil {
+				t.Error(err)
+			}
+			if err := config.Edit(settings, json.RawMessage(`{"username": "three"}`)); err != nil {
+				t.Error(err)
+			}
+		}, true, false},
+		{"nothing again", func() {}, false, false},
+	} {
+		c.do()
+		if s, k := b.Watched.Changed(place); s != c.settings || k != c.credentials {
+			t.Errorf("%s: settings %v, credentials %v", c.name, s, k)
+		}
+	}
+}
