@@ -282,3 +282,28 @@ func TestSession_Overlay(t *testing.T) {
 		t.Errorf("left is %v %v", left, err)
 	}
 }
+
+// A temporary folder that was removed while the session lives is there again with the next command
+// that is given one, and a command that still runs loses no more than its files.
+func TestSession_TempRemoved(t *testing.T) {
+	y := inSession(t)
+	temp := filepath.Join(y.home, "session-temp")
+	mkdir := func() {
+		t.Helper()
+		if err := os.MkdirAll(temp, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	y.profile.Temp = temp
+	mkdir()
+	if res, out := run(t, y.runner, y.shell("echo one >/tmp/a && (while :; do sleep 0.05; done >/dev/null 2>&1 &) ; cat /tmp/a")); res.Exit != 0 || out != "one\n" {
+		t.Fatalf("%+v %q", res, out)
+	}
+	if err := os.RemoveAll(temp); err != nil {
+		t.Fatal(err)
+	}
+	mkdir()
+	if res, out := run(t, y.runner, y.shell("[ ! -e /tmp/a ] && echo two >/tmp/b && cat /tmp/b")); res.Exit != 0 || out != "two\n" {
+		t.Errorf("%+v %q", res, out)
+	}
+}
