@@ -16,10 +16,8 @@ func Self() string { return "" }
 // Launch is for the launcher, which only Linux has.
 func Launch([]string, func() []string) (exit int, mine bool) { return 0, false }
 
-func probe() Kernel { return Kernel{} }
-
 func unsupported() error {
-	return fmt.Errorf("%w: only Linux has it; set \"sandbox\": \"off\"", ErrUnavailable)
+	return fmt.Errorf("%w: only Linux and macOS have it; set \"sandbox\": \"off\"", ErrUnavailable)
 }
 
 // MoveAside takes something from its name without destroying it, into a folder.

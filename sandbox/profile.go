@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 )
@@ -119,7 +120,8 @@ type Guard string
 const (
 	// Bound: what exists is mounted read-only for the command and cannot be written, moved or
 	// replaced. For what does not exist something empty stands in until the last process of the
-	// command has ended. Where nothing can (see [Profile.Watch]) it is as in Restored.
+	// command has ended. Where nothing can (see [Profile.Watch]) it is as in Restored. Seatbelt holds
+	// names whether they exist or not.
 	Bound Guard = "bound"
 	// Restored: no mount was possible. What a command did to a protected name is undone when it
 	// ends, and again when its last process does.
@@ -129,6 +131,7 @@ const (
 // Report is what the kernel gave to a confined command.
 type Report struct {
 	Landlock int   `json:"landlock"` // the version of its interface
+	Seatbelt bool  `json:"seatbelt,omitempty"`
 	Guard    Guard `json:"guard"`
 	// Missing says in words what of the profile this kernel does not hold.
 	Missing []string `json:"missing,omitempty"`
@@ -137,6 +140,7 @@ type Report struct {
 // Kernel is what a kernel can do for us.
 type Kernel struct {
 	Landlock int  // the version of its interface; 0 is none
+	Seatbelt bool // the sandbox of macOS
 	Mounts   bool // a command can have mounts of its own
 	Networks bool // and a network
 }
@@ -155,6 +159,10 @@ var ErrUnavailable = errors.New("the sandbox is not available")
 // Available is nil where commands can be confined; strict asks for nothing less than all of it.
 func (k Kernel) Available(strict bool) error {
 	switch {
+	case k.Seatbelt:
+		return nil
+	case k.Landlock == 0 && runtime.GOOS != "linux":
+		return fmt.Errorf("%w: commands can be confined on Linux (Landlock) and macOS (sandbox-exec); set \"sandbox\": \"off\" to run commands unconfined", ErrUnavailable)
 	case k.Landlock == 0:
 		return fmt.Errorf("%w: this kernel has no Landlock, or it is switched off (Linux 5.19 and later have it; see the lsm= parameter); set \"sandbox\": \"off\" to run commands unconfined", ErrUnavailable)
 	case k.Landlock < landlockLeast:

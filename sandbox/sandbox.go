@@ -10,6 +10,7 @@
 // It does not decide what may run, knows no tool, and reads no environment: a command has the one it
 // is given. On Linux a command can have a [Profile]: the launcher starts it in a process that confines
 // itself with Landlock, a filter of system calls, limits and mounts of its own, and becomes the command.
+// On macOS sandbox-exec does with a text that [Profile] is written as (seatbelt.go).
 //
 // A [Runner] is safe for use by many goroutines. [Runner.Run] calls its output function in the
 // goroutine of its caller, never after it has returned.

@@ -4,13 +4,6 @@ package sandbox
 
 import "os"
 
-func (r *Runner) start(c Command, s streams) (tree, error) {
-	if !c.Profile.zero() {
-		return nil, unsupported()
-	}
-	return startGroup(c, s, r.grace)
-}
-
 func pipe() (out, in *os.File, err error) { return os.Pipe() }
 
 // members is not known: there is no way to ask that all these systems share.

@@ -47,6 +47,7 @@ type sandboxJSON struct {
 	Available bool            `json:"available"`
 	Why       string          `json:"why,omitempty"` // it is not
 	Landlock  int             `json:"landlock"`
+	Seatbelt  bool            `json:"seatbelt,omitempty"` // macOS
 	Profile   sandbox.Profile `json:"profile"`
 	Report    *sandbox.Report `json:"report,omitempty"` // of a command that does nothing
 	Command   *commandJSON    `json:"command,omitempty"`
@@ -73,7 +74,7 @@ func (a *app) debugSandbox(ctx context.Context, agent, command string) (err erro
 	confine.tell, confine.looks = func(error) {}, command == "" // it is shown below, and changes nothing
 	defer confine.close()
 	call := &tool.Call{Session: lathe.SessionID("debug-" + strconv.Itoa(os.Getpid())), Agent: agent, Dir: o.Directory, Root: o.Worktree}
-	out := sandboxJSON{Landlock: runner.Kernel().Landlock, Available: true}
+	out := sandboxJSON{Landlock: runner.Kernel().Landlock, Seatbelt: runner.Kernel().Seatbelt, Available: true}
 	if why := runner.Kernel().Available(false); why != nil {
 		out.Available, out.Why = false, why.Error()
 	}
@@ -144,6 +145,8 @@ func (a *app) showSandbox(s sandboxJSON) {
 	switch {
 	case !s.Available:
 		a.printf("Kernel    %s\n", s.Why)
+	case s.Seatbelt:
+		a.printf("Kernel    Seatbelt (sandbox-exec)\n")
 	default:
 		a.printf("Kernel    Landlock %d\n", s.Landlock)
 	}
@@ -169,7 +172,7 @@ func (a *app) showSandbox(s sandboxJSON) {
 func (a *app) showReport(s sandboxJSON) {
 	switch {
 	case s.Report == nil || s.Profile.Temp == "":
-	case s.Report.Guard != sandbox.Bound:
+	case s.Report.Guard != sandbox.Bound || s.Report.Seatbelt:
 		a.printf("Temp      the /tmp of the machine: commands cannot have mounts of their own here\n")
 	default:
 		a.printf("Temp      %s, as /tmp\n", plain(s.Profile.Temp))

@@ -1,0 +1,61 @@
+package sandbox
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"time"
+)
+
+// sandboxExec is the program that puts itself into a profile and becomes another.
+const sandboxExec = "/usr/bin/sandbox-exec"
+
+// errNoHosts is that a list of hosts cannot be held.
+var errNoHosts = fmt.Errorf("%w: the setting sandbox.network lists hosts, which only Linux can hold; set it to false for none, or leave it out", ErrUnavailable)
+
+// seated is a command in a profile of Seatbelt.
+type seated struct {
+	*group
+	report *Report
+}
+
+func (s seated) confined() *Report { return s.report }
+
+func (r *Runner) start(c Command, s streams) (tree, error) {
+	if !c.Profile.Confined() {
+		if !c.Profile.zero() {
+			return nil, unsupported()
+		}
+		return startGroup(c, s, r.grace)
+	}
+	if err := r.Kernel().Available(c.Profile.Strict); err != nil {
+		return nil, err
+	}
+	if len(c.Profile.Network.Hosts) > 0 {
+		return nil, errNoHosts
+	}
+	if _, err := os.Stat(c.Path); err != nil {
+		return nil, err
+	}
+	inner := c
+	inner.Path, inner.Args = sandboxExec, append([]string{"-p", seatbelt(realProfile(c.Profile)), c.Path}, c.Args...)
+	t, err := startGroup(inner, s, r.grace)
+	if err != nil {
+		return nil, err
+	}
+	return seated{t.(*group), seatbeltReport(c.Profile)}, nil
+}
+
+// probe runs a program in a profile that has every kind of rule: a system that does not take one of them
+// has no sandbox for us.
+func probe() Kernel {
+	p := Profile{
+		Mode: Workspace, Write: []string{"/private/tmp"}, Protect: []string{"/private/tmp/a/.git/hooks"}, Files: []string{"/private/tmp/\"a"},
+		Hide: []string{"/private/tmp/h"}, Show: []string{"/private/tmp/h/s"}, Sockets: []string{"/private/tmp/k"},
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	err := exec.CommandContext(ctx, sandboxExec, "-p", seatbelt(p), "/usr/bin/true").Run()
+	return Kernel{Seatbelt: err == nil}
+}
