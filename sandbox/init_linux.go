@@ -3,6 +3,7 @@ package sandbox
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"os"
@@ -54,6 +55,7 @@ type initProcess struct {
 
 	mounts  *sharedMounts
 	domains *domains
+	rebinds *rebinder
 	work    sync.WaitGroup
 }
 
@@ -103,6 +105,7 @@ func (p *initProcess) prepare() (err error) {
 	}
 	_ = unix.Mount("shm", "/dev/shm", "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=1777") // there may be none
 	p.domains = newDomains(func(notify int) { (&gate{notify: notify, reach: p.reach, members: p.members}).serve() })
+	p.rebinds = newRebinder()
 	p.mounts, err = newSharedMounts()
 	return err
 }
@@ -218,6 +221,10 @@ func (p *initProcess) start(e errand, streams [3]int, m *membership) (s started,
 	if err != nil {
 		return s, failure{Text: err.Error()}
 	}
+	held := plan.held()
+	if err := p.rebinds.watch(held); err != nil {
+		plan.missing = append(plan.missing, fmt.Sprintf("protected files that you replace while the command runs are open to it: %v", err))
+	}
 	guarded := make(chan *guard, 1)
 	go func() { guarded <- newGuard(plan.watch, r.Profile.Aside) }()
 	m.mounts, err = plan.mountApart()
@@ -225,6 +232,7 @@ func (p *initProcess) start(e errand, streams [3]int, m *membership) (s started,
 	if err != nil {
 		return s, failure{Text: err.Error(), Mount: true}
 	}
+	p.rebinds.add(m.mounts, held)
 	p.mu.Lock()
 	p.reaches[m.mounts.name] = plan.reach()
 	p.mu.Unlock()
@@ -248,6 +256,7 @@ func (p *initProcess) forget(m *membership) {
 	p.mu.Lock()
 	delete(p.reaches, m.mounts.name)
 	p.mu.Unlock()
+	p.rebinds.remove(m.mounts)
 	m.mounts.close() // from now on the system may use its name again
 }
 
