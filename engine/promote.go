@@ -36,7 +36,7 @@ func (r *runner) promote(ctx context.Context, s state, prompts []lathe.MessageID
 	if u == nil {
 		return r.write(ctx, facts...)
 	}
-	said := r.engine.sampleFor(ctx, r.place, u)
+	said := r.sampleFor(ctx, u)
 	if said.err != nil { // the step will say so
 		return r.write(ctx, facts...)
 	}

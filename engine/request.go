@@ -46,7 +46,7 @@ func (r *runner) sampled(ctx context.Context, s *state) {
 	if u == nil {
 		return
 	}
-	r.sample = r.engine.sampleFor(ctx, r.place, u)
+	r.sample = r.sampleFor(ctx, u)
 	r.summary = lastSummary(s.messages)
 	r.fallSample(ctx)
 	if r.settings != nil {
@@ -62,14 +62,20 @@ func (r *runner) sampled(ctx context.Context, s *state) {
 	}
 }
 
-func (e *Engine) sampleFor(ctx context.Context, at workspace.Place, u *held) (s sample) {
-	said := u.Said.(*lathe.User)
+// sampleFor asks the settings for what a prompt wants. When they were edited since the turn began, it
+// is those that it began with.
+func (r *runner) sampleFor(ctx context.Context, u *held) (s sample) {
+	e, said := r.engine, u.Said.(*lathe.User)
 	s.user, s.variant = u, said.Model.Variant
-	if e.setup == nil {
+	switch edited := r.isEdited(); {
+	case e.setup == nil:
 		s.err = lathe.Errorf(lathe.Unavailable, "this engine was opened without models")
-		return s
+	case edited:
+		s.settings = r.began.settings
+	default:
+		s.settings, s.err = e.setup.Settings(ctx, r.place)
 	}
-	if s.settings, s.err = e.setup.Settings(ctx, at); s.err != nil {
+	if s.err != nil {
 		return s
 	}
 	s.output = tool.Output{Dir: e.outputs, Limits: s.settings.Limits}.Of(u.Session)
@@ -83,10 +89,40 @@ func (e *Engine) sampleFor(ctx context.Context, at workspace.Place, u *held) (s 
 		_, ok := p.Body.(*lathe.AgentMention)
 		return ok
 	})
-	if s.model, s.err = e.setup.Model(ctx, at, said.Model); s.err == nil {
-		s.output.Limits = familyOf(s.model.Name).limits(s.output.Limits)
+	if was := r.began; was.model != nil && s.settings == was.settings && was.user.Said.(*lathe.User).Model == said.Model {
+		s.model = was.model
+	} else if s.model, s.err = e.setup.Model(ctx, r.place, said.Model); s.err != nil {
+		return s
 	}
+	s.output.Limits = familyOf(s.model.Name).limits(s.output.Limits)
+	r.began = s
 	return s
+}
+
+// editable is a [Setup] whose settings people may change while a turn runs.
+type editable interface {
+	// Edited reports whether the files that settings were made of say something else now. The error is
+	// why they cannot be read.
+	Edited(at workspace.Place, was *Settings) (bool, error)
+}
+
+// isEdited reports whether the settings are no longer those that the turn began with. Broken ones
+// are told, once.
+func (r *runner) isEdited() bool {
+	source, ok := r.engine.setup.(editable)
+	if !ok || r.began.settings == nil {
+		return false
+	}
+	edited, err := source.Edited(r.place, r.began.settings)
+	if err != nil && !r.told {
+		r.told = true
+		s := r.mem.session
+		r.engine.log.Warn("the settings cannot be read; the turn goes on with those it began with", "session", s.ID, "error", err)
+		r.engine.bus.Publish(lathe.Event{Session: s.ID, Directory: s.Directory, Project: s.Project, Fact: &lathe.TUIToast{
+			Title: "The config was edited and cannot be read", Message: err.Error() + "\nThis turn goes on with the settings it began with.", Variant: "warning",
+		}})
+	}
+	return edited || err != nil
 }
 
 // prepare makes a step of a prompt: the request, and the answer that begins with it.

@@ -265,6 +265,9 @@ func (r *runner) kept(ctx context.Context) (*snapshot.Work, error) {
 	if r.engine.setup == nil {
 		return r.engine.undoable(r.place, &Settings{}), nil
 	}
+	if s := r.began.settings; s != nil { // what the turn works with
+		return r.engine.undoable(r.place, s), nil
+	}
 	settings, err := r.engine.setup.Settings(ctx, r.place)
 	if err != nil {
 		return nil, err

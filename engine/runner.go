@@ -28,6 +28,8 @@ type runner struct {
 
 	// Of one that runs turns:
 	sample
+	began   sample // the last of this turn that could be had
+	told    bool   // that the settings cannot be read
 	actor   *actor
 	place   workspace.Place
 	mem     *memory

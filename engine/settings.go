@@ -14,9 +14,9 @@ import (
 	"github.com/lathe-agent/lathe/workspace/survey"
 )
 
-// Setup tells the engine what it may work with. It is asked at the start of each step, so
-// that a change of the settings counts from the next step on, and holds until its end; rules
-// count from the next call on (see [rulesSource]). Its answers must not be changed. It is called by
+// Setup tells the engine what it may work with. It is asked at the start of each step: tools of
+// other programs come and go. A change of the settings counts from the next turn on (see
+// [editable]); rules count from the next call on (see [rulesSource]). Its answers must not be changed. It is called by
 // many goroutines.
 type Setup interface {
 	// Settings returns what the settings say in a directory.
@@ -28,6 +28,9 @@ type Setup interface {
 
 // Settings are what the engine needs to know of a directory's settings.
 type Settings struct {
+	// Source is what the Setup made them of, for it alone.
+	Source any
+
 	Agents       []Agent
 	DefaultAgent string         // "" is the first that people may choose
 	DefaultModel lathe.ModelRef // empty if none can be used

@@ -8,7 +8,7 @@ import (
 
 // turn runs the session until nothing is left to do.
 func (r *runner) turn(ctx context.Context) error {
-	r.fallen, r.read = fallback{}, reading{}
+	r.fallen, r.read, r.began, r.told = fallback{}, reading{}, sample{}, false
 	for ctx.Err() == nil {
 		s, err := r.load(ctx) // kept in memory; only what others changed is read
 		if err != nil && ctx.Err() != nil {

@@ -117,6 +117,17 @@ func (s *agentSetup) at(place workspace.Place) (*known, error) {
 	return k, nil
 }
 
+// Edited reports whether the files of a directory say something else than settings that were made of
+// them.
+func (s *agentSetup) Edited(place workspace.Place, was *engine.Settings) (bool, error) {
+	o, err := s.app.in(place.Directory).settingsOptions()
+	if err != nil {
+		return false, err
+	}
+	now, err := s.load(o)
+	return now != was.Source, err
+}
+
 // Agents are those of a directory, without what guests bring.
 func (s *agentSetup) Agents(place workspace.Place) ([]engine.Agent, error) {
 	k, err := s.at(place)
@@ -158,6 +169,7 @@ func (s *agentSetup) load(o config.Options) (*config.Loaded, error) {
 func (s *agentSetup) read(k *known, place workspace.Place) *engine.Settings {
 	c := k.loaded.Config
 	out := &engine.Settings{
+		Source: k.loaded,
 		Agents: s.agents(k.loaded, place), DefaultAgent: c.DefaultAgent,
 		Limits:         tool.Limits{Lines: c.ToolOutput.MaxLines, Bytes: c.ToolOutput.MaxBytes},
 		ContinueOnDeny: c.Experimental.ContinueLoopOnDeny,
