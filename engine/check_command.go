@@ -117,8 +117,17 @@ func tried(line string, exit int, output string) bool {
 	if exit != 0 || !slices.ContainsFunc(simple(line), isTry) {
 		return false
 	}
-	return verdict(line, exit, isTry) == 0 || !slices.ContainsFunc(failureWords, func(w string) bool { return strings.Contains(output, w) })
+	if verdict(line, exit, isTry) == 0 {
+		return true
+	}
+	output = noFailures().ReplaceAllString(output, "")
+	return !slices.ContainsFunc(failureWords, func(w string) bool { return strings.Contains(output, w) })
 }
+
+// noFailures is how the usual programs say that there are none.
+var noFailures = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\b(?:0|no) (?:tests? )?(?:failed|failures?|failing|errors?)\b|\b(?:failed|failures?|errors?|fail): *0\b`)
+})
 
 // generatedFolders hold what programs make, and builtFolders too where a command wrote into them:
 // others keep sources there.

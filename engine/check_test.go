@@ -87,6 +87,7 @@ func TestChecks_Stop(t *testing.T) {
 		{"code and a build", headless("do", "Done.", writeCall("/p/a.go", true), shellCall("go vet ./...", "", 0)), nil},
 		{"code and a test", headless("do", "Done.", writeCall("/p/a.go", true), shellCall("cd /p && go test ./... && git add -A", "ok", 0), shellCall("git diff", "", 0)), nil},
 		{"code and a test in a pipe", headless("do", "Done.", writeCall("/p/a.go", true), shellCall("go test ./... 2>&1 | tail -3", "ok", 0)), nil},
+		{"code and a test in a pipe without failures", headless("do", "Done.", writeCall("/p/a.rs", true), shellCall("cargo test 2>&1 | tail -3", "test result: ok. 5 passed; 0 failed; 0 ignored", 0)), nil},
 		{"code and a test in a pipe that failed", headless("do", "Done.", writeCall("/p/a.go", true), shellCall("go test ./... 2>&1 | tail -3", "FAIL", 0)), []Check{CheckChecklist}},
 		{"code and a test that failed", headless("do", "Done.", writeCall("/p/a.go", true), shellCall("go test ./...", "", 1)), []Check{CheckChecklist}},
 		{"documents behind a test", headless("do", "Done.", shellCall("go test ./...", "ok", 0), writeCall("/p/a.md", true)), []Check{CheckChecklist}},
