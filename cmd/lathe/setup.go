@@ -235,7 +235,7 @@ func (s *agentSetup) open(p *providers, m *catalog.Model) (*engine.Model, error)
 	}
 	suits := info.Defaults("")
 	out := &engine.Model{
-		Ref: lathe.ModelRef{Provider: m.Provider, Model: m.ID}, Name: info.Name, Client: client, Price: info.Price,
+		Ref: lathe.ModelRef{Provider: m.Provider, Model: m.ID}, Name: info.Name, Client: p.nameFailures(client, vendor), Price: info.Price,
 		Context: int(m.Limit.Context), Input: int(m.Limit.Input), Output: m.MaxOutput(s.app.outputLimit()), Longest: int(m.Limit.Output), Temperature: m.Temperature,
 		DefaultTemperature: suits.Temperature, DefaultTopP: suits.TopP, DefaultTopK: suits.TopK,
 		Options: suits.Options, Headers: m.Headers, Variants: map[string]map[string]json.RawMessage{}, Cache: suits.Cache,

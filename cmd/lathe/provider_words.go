@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/model"
+	"github.com/lathe-agent/lathe/model/catalog"
+)
+
+// named is a model whose failures say which provider failed and what the user can do.
+type named struct {
+	model.Model
+	vendor *catalog.Provider
+	inline bool // its key stands in the config
+}
+
+// Stream sends one request.
+func (n named) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Event, error] {
+	return func(yield func(model.Event, error) bool) {
+		for ev, err := range n.Model.Stream(ctx, r) {
+			if !yield(ev, n.explain(err)) {
+				return
+			}
+		}
+	}
+}
+
+// explain puts the name and the remedy into an error, for people and for what is shown of the answer. What the
+// error means stays.
+func (n named) explain(err error) error {
+	var e *lathe.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	message := n.words(e)
+	if message == e.Message {
+		return err
+	}
+	out := *e
+	out.Message, out.Err = message, err
+	if api, ok := e.Fault.(*lathe.APIFault); ok {
+		told := *api
+		told.Message = message
+		out.Fault = &told
+	}
+	return &out
+}
+
+func (n named) words(e *lathe.Error) string {
+	said := strings.TrimSuffix(strings.TrimSpace(e.Message), ".")
+	switch {
+	case e.Code == lathe.Unauthorized && n.inline:
+		return fmt.Sprintf("%s refused the key: %s. It is provider.%s.options.apiKey in your config; `lathe config path` tells where", n.vendor.Name, said, n.vendor.ID)
+	case e.Code == lathe.Unauthorized:
+		return fmt.Sprintf("%s refused the key: %s. Give another one with `lathe auth login %s`%s", n.vendor.Name, said, n.vendor.ID, n.variable())
+	case e.Code == lathe.Unavailable && strings.HasPrefix(said, "the provider cannot be reached"):
+		return fmt.Sprintf("%s%s. Start the server, or check its address (provider.%s.options.baseURL)", n.vendor.Name, strings.TrimPrefix(said, "the provider"), n.vendor.ID)
+	case e.Code == lathe.Unavailable && strings.HasPrefix(said, "the connection to the provider failed"):
+		return fmt.Sprintf("the connection to %s failed%s. Check your network and its address", n.vendor.Name, strings.TrimPrefix(said, "the connection to the provider failed"))
+	}
+	return e.Message
+}
+
+func (n named) variable() string {
+	if len(n.vendor.Env) == 0 {
+		return ""
+	}
+	return ", or set " + n.vendor.Env[0]
+}
+
+// nameFailures is a client whose failures name the provider.
+func (p *providers) nameFailures(client model.Model, vendor *catalog.Provider) model.Model {
+	inline := p.settings.Config.Providers[vendor.ID].Options.APIKey != ""
+	return named{client, vendor, inline}
+}
