@@ -8,22 +8,51 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/model/catalog"
 	"github.com/lathe-agent/lathe/model/provider"
 )
 
 // noModel says that nobody has set up a provider yet, and what to do about it.
-type noModel struct{}
+type noModel struct {
+	free *freeModel // nil is none
+}
 
 func (noModel) Error() string { return "there is no model to ask: no provider is set up yet" }
 
 func (e noModel) Unwrap() error { return lathe.Errorf(lathe.Unauthorized, "%s", e.Error()) }
 
-func (noModel) details() []string {
-	return []string{
+func (e noModel) details() []string {
+	out := []string{
 		"lathe auth login        keep the key of a provider, or log in to one",
 		"lathe models --local    find models of this machine (Ollama, LM Studio …), for `lathe run -m`",
-		"lathe demo              see it work first, without a key and without a network",
 	}
+	if e.free != nil {
+		out = append(out, "lathe run -m "+e.free.ref+"    "+e.free.words())
+	}
+	return append(out, "lathe demo              see it work first, without a key and without a network")
+}
+
+// freeModel is one that a provider serves to anyone.
+type freeModel struct{ ref, name, provider string }
+
+// words offer it, and say who reads along.
+func (f freeModel) words() string {
+	return fmt.Sprintf("a free model of %s, which sees what you send and may keep it", f.provider)
+}
+
+// free is the best model that nobody needs a key for; nil is none. It is offered and never taken by itself.
+func (p *providers) free() *freeModel {
+	var open []*catalog.Provider
+	for _, a := range p.actives() {
+		if a.Offered {
+			open = append(open, a.Provider)
+		}
+	}
+	m, err := p.catalog.Default(catalog.Wish{Usable: open})
+	if len(open) == 0 || err != nil {
+		return nil
+	}
+	return &freeModel{ref: m.Provider + "/" + m.ID, name: m.Name, provider: p.catalog.Provider(m.Provider).Name}
 }
 
 // haveModel looks before a session is made whether a turn would have a model, and helps if not.
@@ -101,6 +130,7 @@ func hasModel(s *engine.Settings, agent string) bool {
 // The choices of the first run that are no servers.
 const (
 	chooseLogin = "login"
+	chooseFree  = "free"
 	chooseDemo  = "demo"
 )
 
@@ -108,7 +138,7 @@ const (
 // returns the model to use, "" if it is now the one of the settings.
 func (a *app) firstRun(ctx context.Context, p *providers, watched bool) (string, error) {
 	if !watched || a.json || !isTerminal(a.stdin) || !isTerminal(a.stderr) {
-		return "", noModel{}
+		return "", noModel{p.free()}
 	}
 	a.remark("There is no model to ask yet: no provider is set up.")
 	found := p.discover(ctx, a, "")
@@ -122,13 +152,19 @@ func (a *app) firstRun(ctx context.Context, p *providers, watched bool) (string,
 	if len(found) == 0 {
 		a.remark("No model server answers on this machine either (Ollama, LM Studio, llama.cpp, vLLM).")
 	}
+	free := p.free()
+	if free != nil {
+		choices = append(choices, choice{chooseFree, "Use " + free.name + ", " + free.words()})
+	}
 	c, err := a.choose(ctx, "What do you want to do", append(choices, choice{chooseDemo, "See the demo, without a key and without a network"}))
 	switch {
 	case context.Cause(ctx) != nil:
 		return "", context.Cause(ctx)
 	case err != nil: // nothing was chosen
 		a.remark("")
-		return "", noModel{}
+		return "", noModel{free}
+	case c.id == chooseFree:
+		return a.oneRun(free.ref), nil
 	case c.id == chooseLogin:
 		return "", a.login(ctx, loginFlags{})
 	case c.id == chooseDemo:
@@ -152,9 +188,13 @@ func (a *app) chooseLocal(ctx context.Context, found []provider.Found, id string
 		}
 		name = c.id
 	}
-	ref := id + "/" + name
+	return a.oneRun(id + "/" + name), nil
+}
+
+// oneRun is a model for this run, and says how to keep it.
+func (a *app) oneRun(ref string) string {
 	a.remark("To use it always, put this into your settings (`lathe config path` shows where): \"model\": %q", ref)
-	return ref, nil
+	return ref
 }
 
 // demoInstead shows the demo; the prompt is not answered, so the command is not done.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"sync"
 	"time"
 
@@ -28,12 +29,15 @@ func (b *served) Providers(_ context.Context, at workspace.Place, all bool) ([]s
 		return out, nil
 	}
 	for _, one := range k.providers.actives() {
-		if !one.Offered {
+		if !one.Offered || k.providers.isNamed(one.Provider.ID) {
 			out = append(out, wireProvider(one.Provider, string(one.Source)))
 		}
 	}
 	return out, nil
 }
+
+// isNamed reports whether the user has chosen a model of a provider.
+func (p *providers) isNamed(id string) bool { return strings.HasPrefix(p.settings.Config.Model, id+"/") }
 
 // wireProvider is a provider as clients see it, without keys.
 func wireProvider(p *catalog.Provider, source string) server.Provider {

@@ -26,6 +26,12 @@ func (a *app) tuiOffers(ctx context.Context) []tui.Offer {
 		for _, f := range p.discover(ctx, a, "") {
 			out = append(out, a.localOffers(f)...)
 		}
+		if f := p.free(); f != nil {
+			out = append(out, tui.Offer{
+				ID: f.ref, Title: "Use " + f.name + ", free", Detail: f.provider + " sees what you send and may keep it",
+				Do: func(context.Context) error { return a.useModel(f.ref) },
+			})
+		}
 	}
 	return append(out, tui.Offer{ID: chooseDemo, Title: "See the demo", Detail: "without a key and without a network"})
 }

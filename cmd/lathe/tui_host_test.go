@@ -359,6 +359,29 @@ func TestTUIHost_TellsOfABreak(t *testing.T) {
 	}
 }
 
+// A free model is offered with who reads along, and counts once the user has chosen it.
+func TestTUIHost_FreeModel(t *testing.T) {
+	a, _ := tuiHome(t, "")
+	settings := filepath.Join(a.env("HOME"), ".config", "lathe", "lathe.json")
+	if err := os.WriteFile(settings, []byte(`{"disabled_providers":["ollama","lmstudio","llama.cpp","vllm"]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h := opened(t, a)
+	if p, err := h.Providers(t.Context()); err != nil || len(p.Connected) != 0 {
+		t.Fatalf("connected %+v, %v", p.Connected, err)
+	}
+	offers := a.tuiOffers(t.Context())
+	if len(offers) != 3 || offers[1].ID != "opencode/big-pickle" || offers[1].Detail != "OpenCode Zen sees what you send and may keep it" {
+		t.Fatalf("offers %+v", offers)
+	}
+	if err := offers[1].Do(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if p, err := h.Providers(t.Context()); err != nil || len(p.Connected) != 1 || p.Connected[0].ID != "opencode" || p.Model == nil || p.Model.Model != "big-pickle" {
+		t.Errorf("connected %+v, %v", p, err)
+	}
+}
+
 // Somebody without a provider is offered what there is, and a model of this machine becomes the one of
 // the settings.
 func TestTUIHost_Offers(t *testing.T) {
