@@ -244,10 +244,20 @@ func spell(w Word) string {
 		return "''"
 	case w.Text == "[":
 		return w.Text
-	case w.Text[0] == '~' || strings.ContainsAny(w.Text, " \t\n\r\v\f'\"\\$`;&|<>()#*?["):
+	case w.Text[0] == '~' || needsQuotes(w.Text):
 		return "'" + strings.ReplaceAll(w.Text, "'", `'\''`) + "'"
 	}
 	return w.Text
+}
+
+func needsQuotes(s string) bool {
+	for i := range len(s) {
+		switch s[i] {
+		case ' ', '\t', '\n', '\r', '\v', '\f', '\'', '"', '\\', '$', '`', ';', '&', '|', '<', '>', '(', ')', '#', '*', '?', '[':
+			return true
+		}
+	}
+	return false
 }
 
 // emit puts a command into the plan.

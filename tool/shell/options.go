@@ -150,19 +150,24 @@ func readOptions(row string, words []Word, negates bool) (r optionReading) {
 		switch {
 		case ends && text == "-": // an old way to write -i of env
 		case sure && text == "--":
-			r.operands, r.end = append(r.operands, words[i+1:]...), min(r.end, i+1)
+			r.operand(words, i+1, len(words))
+			r.end = min(r.end, i+1)
 			return r
 		case !sure && mayBeOption(w):
 			r.unsure = append(r.unsure, w)
-			if r.operands = append(r.operands, w); ends {
-				r.operands, r.end = append(r.operands, words[i+1:]...), i
+			if ends {
+				r.operand(words, i, len(words))
+				r.end = i
 				return r
 			}
+			r.operand(words, i, i+1)
 		case len(text) < 2 || text[0] != '-':
-			if r.operands = append(r.operands, w); ends {
-				r.operands, r.end = append(r.operands, words[i+1:]...), i
+			if ends {
+				r.operand(words, i, len(words))
+				r.end = i
 				return r
 			}
+			r.operand(words, i, i+1)
 		default:
 			var next *Word
 			if i+1 < len(words) {
@@ -175,6 +180,17 @@ func readOptions(row string, words []Word, negates bool) (r optionReading) {
 		}
 	}
 	return r
+}
+
+// operand adds some of the words to the operands. Those stand in a row in most commands, and need no
+// copy then.
+func (r *optionReading) operand(words []Word, from, to int) {
+	first := from - len(r.operands)
+	if len(r.operands) == 0 || first >= 0 && &r.operands[0] == &words[first] {
+		r.operands = words[first:to:to]
+		return
+	}
+	r.operands = append(r.operands, words[from:to]...)
 }
 
 // mayBeOption reports whether a word that is not known could begin with a dash.

@@ -53,10 +53,9 @@ func (sc *scope) clone() *scope {
 // own makes the variables and functions the scope's alone.
 func (sc *scope) own() {
 	if sc.shared || sc.vars == nil {
-		vars, funcs := make(map[string]value, len(sc.vars)+1), make(map[string]bool, len(sc.funcs))
+		vars := make(map[string]value, len(sc.vars)+1)
 		maps.Copy(vars, sc.vars)
-		maps.Copy(funcs, sc.funcs)
-		sc.vars, sc.funcs, sc.shared, sc.version = vars, funcs, false, new(int)
+		sc.vars, sc.funcs, sc.shared, sc.version = vars, maps.Clone(sc.funcs), false, new(int)
 	}
 }
 
@@ -160,12 +159,18 @@ func (sc *scope) forgetAll() {
 }
 
 func (sc *scope) set(name string, v value) {
+	if was, ok := sc.vars[name]; ok && same(was, v) {
+		return
+	}
 	sc.own()
 	sc.vars[name] = v
 }
 
 func (sc *scope) define(name string) {
 	sc.own()
+	if sc.funcs == nil {
+		sc.funcs = map[string]bool{}
+	}
 	sc.funcs[name] = true
 }
 

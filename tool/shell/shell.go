@@ -99,17 +99,17 @@ type Dash struct {
 
 // Word is one argument as the program gets it.
 type Word struct {
-	Text  string // the value; where it is unknown, as it is written
-	Known bool
-	Why   string // it is unknown
-	Glob  bool   // has wildcards, which the shell replaces by names of files
+	Text string // the value; where it is unknown, as it is written
+	Why  string // it is unknown
 	// Among is every value an unknown word can have, where those are few.
 	Among []string
+	Known bool
+	Glob  bool // has wildcards, which the shell replaces by names of files
 
-	mask string // Text with * for what is unknown
 	bare bool   // an unquoted unknown: any number of words
-	glob string // for a word with wildcards: quoted ones are escaped
 	wild bool   // Among are patterns for names of files
+	mask string // Text with * for what is unknown
+	glob string // for a word with wildcards: quoted ones are escaped
 }
 
 // Kind is what an [Extra] is about.
@@ -252,6 +252,7 @@ type analyser struct {
 	strayed bool     // git runs in a directory that is not known
 	via     []string // wrappers that stand before the command in work, as they are written
 	far     bool     // it runs on another machine: its paths are not ours
+	free    []Word   // room for words
 }
 
 // spend counts work; false is the end of it.

@@ -101,7 +101,7 @@ func (o *writer) word() Word {
 
 // words evaluates the words of a command: one may become several, or none.
 func (a *analyser) words(list []*syntax.Word, sc *scope) []Word {
-	out := make([]Word, 0, len(list))
+	out := a.room(len(list))
 	for _, w := range list {
 		if text, ok := plain(w); ok {
 			out = append(out, Word{Text: text, mask: text, Known: true})
@@ -124,16 +124,46 @@ func (a *analyser) words(list []*syntax.Word, sc *scope) []Word {
 	return out
 }
 
-// plain is the text of a word in which nothing is special, as most are.
+// room is a list for some words. Lists are cut from one that has room for many commands.
+func (a *analyser) room(n int) []Word {
+	const chunk = 64
+	if len(a.free) < n {
+		a.free = make([]Word, max(n, chunk))
+	}
+	out := a.free[:0:n]
+	a.free = a.free[n:]
+	return out
+}
+
+// plain is the text of a word in which nothing is special, or all of it is quoted, as most are.
 func plain(w *syntax.Word) (string, bool) {
 	if len(w.Parts) != 1 {
 		return "", false
 	}
-	lit, ok := w.Parts[0].(*syntax.Lit)
-	if !ok || strings.ContainsAny(lit.Value, "\\*?[{~") {
-		return "", false
+	switch part := w.Parts[0].(type) {
+	case *syntax.Lit:
+		for i := range len(part.Value) { // a set of bytes would be made for every word
+			switch part.Value[i] {
+			case '\\', '*', '?', '[', '{', '~':
+				return "", false
+			}
+		}
+		return part.Value, true
+	case *syntax.SglQuoted:
+		return part.Value, !part.Dollar
+	case *syntax.DblQuoted:
+		if lit, ok := onlyPart(part.Parts).(*syntax.Lit); ok && !part.Dollar {
+			return lit.Value, strings.IndexByte(lit.Value, '\\') < 0
+		}
 	}
-	return lit.Value, true
+	return "", false
+}
+
+func onlyPart(parts []syntax.WordPart) syntax.WordPart {
+	if len(parts) != 1 {
+		return nil
+	}
+	return parts[0]
 }
 
 // split is a word that is nothing but a variable without quotes.
