@@ -107,6 +107,9 @@ func beServer() int {
 	sdk.AddTool(s, &sdk.Tool{Name: "find", Description: "Finds."}, func(_ context.Context, _ *sdk.CallToolRequest, i in) (*sdk.CallToolResult, any, error) {
 		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "found " + i.Word}}}, nil, nil
 	})
+	sdk.AddTool(s, &sdk.Tool{Name: "directory", Description: "Lists."}, func(context.Context, *sdk.CallToolRequest, in) (*sdk.CallToolResult, any, error) {
+		return &sdk.CallToolResult{}, nil, nil
+	})
 	s.AddPrompt(&sdk.Prompt{Name: "ask", Description: "Asks.", Arguments: []*sdk.PromptArgument{{Name: "what"}, {Name: "how"}}}, func(_ context.Context, r *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
 		text := "Ask about " + r.Params.Arguments["what"] + ", " + r.Params.Arguments["how"] + "."
 		return &sdk.GetPromptResult{Messages: []*sdk.PromptMessage{{Role: "user", Content: &sdk.TextContent{Text: text}}}}, nil

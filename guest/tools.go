@@ -12,6 +12,10 @@ import (
 	"github.com/lathe-agent/lathe/tool"
 )
 
+// permissions are asked for and are no tools: a server's tool with such a name, directory of a server
+// external, would be judged by rules that mean something else, and "always" to it would allow that.
+var permissions = []string{"external_directory", "doom_loop"}
+
 // tools are those of the settings, of plugins and of servers. A plugin's takes the place of another of
 // its name, as its author means it to; a server's name is made up here, so that it takes no place.
 func (g *Guests) tools(base, brought []tool.Tool) []tool.Tool {
@@ -22,6 +26,9 @@ func (g *Guests) tools(base, brought []tool.Tool) []tool.Tool {
 		}
 	}
 	taken := map[string]bool{}
+	for _, name := range permissions {
+		taken[name] = true
+	}
 	for _, t := range out {
 		taken[t.Spec().Name] = true
 	}

@@ -125,17 +125,46 @@ func TestJoin_Server(t *testing.T) {
 	}
 }
 
-// A server cannot take the place of a tool by its name.
+// A server cannot take the place of a tool by its name, nor that of a permission; one that is called
+// like a tool has names of its own, and rules of the tool do not reach them.
 func TestJoin_NameTaken(t *testing.T) {
-	g := newWorld(t, nil).serve().open()
-	base := &engine.Settings{Tools: tool.NewSet(named{"docs_find"})}
+	w := newWorld(t, nil).serve()
+	for _, name := range []string{"external", "bash"} {
+		other := w.opt.Servers[0]
+		other.Name = name
+		w.opt.Servers = append(w.opt.Servers, other)
+	}
+	g := w.open()
+	base := &engine.Settings{Tools: tool.NewSet(named{"docs_find"}, named{"bash"})}
 	g.Servers().Ready(t.Context())
 	s, err := g.Join(t.Context(), base)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if found, _ := s.Tools.Find("docs_find"); found != (named{"docs_find"}) {
-		t.Errorf("%T", found)
+	for _, name := range []string{"docs_find", "bash"} {
+		if found, _ := s.Tools.Find(name); found != (named{name}) {
+			t.Errorf("%s: %T", name, found)
+		}
+	}
+	var names []string
+	for _, found := range s.Tools.All() {
+		names = append(names, found.Spec().Name)
+	}
+	slices.Sort(names)
+	want := []string{"bash", "bash_directory", "bash_find", "docs_directory", "docs_find", "external_find", "invalid", "list_mcp_resource_templates", "list_mcp_resources", "read_mcp_resource"}
+	if !slices.Equal(names, want) {
+		t.Errorf("tools %q, want %q", names, want)
+	}
+	h := &host{}
+	found, _ := s.Tools.Find("bash_find")
+	if _, err := found.Run(t.Context(), &tool.Call{Session: "ses_1", ID: "c", Input: json.RawMessage(`{"word":"x"}`), Host: h}); err != nil || len(h.asked) != 1 {
+		t.Fatal(h.asked, err)
+	}
+	for rule, want := range map[string]lathe.Action{"bash": lathe.Ask, "bash_*": lathe.Allow, "bash_find": lathe.Allow, "external_*": lathe.Ask} {
+		rules := lathe.Ruleset{{Permission: rule, Pattern: "*", Action: lathe.Allow}}
+		if got := h.asked[0].Says(rules, 0); got != want {
+			t.Errorf("with %s allowed, bash_find is %s, want %s", rule, got, want)
+		}
 	}
 }
 
