@@ -31,10 +31,10 @@ function held(id, info) {
 function fill(box, part) {
   box.replaceChildren();
   box.className = "";
-  if (part.type === "text" && !part.synthetic && part.text) {
+  if (part.type === "text" && !part.synthetic && part.text.trim()) {
     box.className = "text";
     box.textContent = part.text;
-  } else if (part.type === "reasoning" && part.text) {
+  } else if (part.type === "reasoning" && part.text.trim()) {
     box.className = "reasoning";
     box.textContent = part.text;
   } else if (part.type === "file") {
@@ -78,7 +78,11 @@ const handlers = {
   "message.updated": (p) => held(p.info.id, p.info),
   "message.removed": (p) => remove(messages, p.messageID),
   "message.part.updated": (p) => setPart(p.part),
-  "message.part.removed": (p) => remove(held(p.messageID).parts, p.partID),
+  "message.part.removed": (p) => {
+    const m = held(p.messageID);
+    remove(m.parts, p.partID);
+    show(m);
+  },
   "message.part.delta": (p) => {
     const m = messages.get(p.messageID);
     const held = m && m.parts.get(p.partID);
