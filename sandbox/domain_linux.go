@@ -243,6 +243,11 @@ func (p *plan) rulesKey() (string, error) {
 		}
 		all = append(all, strconv.FormatUint(st.Dev, 36)+":"+strconv.FormatUint(st.Ino, 36))
 	}
+	for _, s := range p.Steps { // the number of a file system that is gone may be another's
+		if s.Kind == stepOverlay {
+			all = append(all, s.shared)
+		}
+	}
 	slices.Sort(all)
 	return fmt.Sprint(slices.Compact(all), p.Landlock, p.Families), nil
 }

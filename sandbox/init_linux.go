@@ -39,6 +39,7 @@ type errand struct {
 	Dir     string        `json:"dir"`
 	Args    []string      `json:"args"` // with the program
 	Env     []string      `json:"env"`
+	Drop    []Mount       `json:"drop,omitempty"` // overlays that no command uses any more
 }
 
 // The files that come with an errand, in their order; the first holds the errand itself.
@@ -215,6 +216,7 @@ func (p *initProcess) start(e errand, streams [3]int, m *membership) (s started,
 			plan.stands.leave()
 		}
 	}()
+	p.mounts.drop(e.Drop)
 	if err == nil {
 		err = p.mounts.prepare(plan)
 	}

@@ -5,9 +5,14 @@ import (
 	"time"
 )
 
-// idleSession is how long the first process of a session waits for another command after the last
-// process of the session has ended.
-const idleSession = 5 * time.Second
+const (
+	// idleSession is how long the first process of a session waits for another command after the last
+	// process of the session has ended: about as long as a model takes between two.
+	idleSession = 30 * time.Second
+	// idleOverlays is after what time without processes its overlays are made again. The kernel does
+	// not notice what others change below them.
+	idleOverlays = 5 * time.Second
+)
 
 // EndSession ends all processes of a session, and waits until they are gone. The session can be used
 // again afterwards.

@@ -24,16 +24,20 @@ type session struct {
 	gone    chan struct{} // closed when the first process has ended
 	network *network      // nil is that of its user
 
-	uses int         // commands that have processes; guarded by the runner's mutex
-	idle *time.Timer // since there are none
+	// Guarded by the runner's mutex:
 
-	overlays []Mount // that its commands share; guarded by the runner's mutex
+	uses     int         // commands that have processes
+	idle     *time.Timer // since there are none
+	rested   time.Time   // when there were none last
+	overlays []Mount     // that its commands share
+	dropped  []Mount     // that they share no more
 }
 
 // share gives overlays of a command the folders to work in of those that the session has already, so
 // that they are the same mounts. If another session has written to the folder of one since, it is made
-// again: the kernel does not look there for what it did not find before.
-func (r *Runner) share(s *session, p Profile) Profile {
+// again: the kernel does not look there for what it did not find before. Those that no command uses any
+// more are dropped.
+func (r *Runner) share(s *session, p Profile) (shared Profile, drop []Mount) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	p.Mounts = slices.Clone(p.Mounts)
@@ -47,16 +51,20 @@ func (r *Runner) share(s *session, p Profile) Profile {
 			m.Work = s.overlays[at].Work
 			continue
 		}
+		if at >= 0 && s.uses == 1 { // we are the only command
+			s.dropped, s.overlays = append(s.dropped, s.overlays[at]), slices.Delete(s.overlays, at, at+1)
+		}
 		m.Work += "-session"
 		s.overlays, r.uppers[m.Upper] = slices.Insert(s.overlays, 0, *m), s // the newest is found first
 	}
-	return p
+	drop, s.dropped = s.dropped, nil
+	return p, drop
 }
 
 // clear removes the folders that the overlays of a session worked in.
 func (r *Runner) clear(s *session) {
 	r.mu.Lock()
-	mounts := s.overlays
+	mounts := slices.Concat(s.overlays, s.dropped)
 	maps.DeleteFunc(r.uppers, func(_ string, user *session) bool { return user == s })
 	r.mu.Unlock()
 	Profile{Mounts: mounts}.removeWork()
@@ -81,7 +89,9 @@ func (r *Runner) use(id sessionKey) (s *session, done func(), err error) {
 		s = &session{gone: make(chan struct{})}
 		r.sessions[id] = s
 	}
-	s.uses++
+	if s.uses++; s.uses == 1 && time.Since(s.rested) > idleOverlays {
+		s.dropped, s.overlays = append(s.dropped, s.overlays...), nil
+	}
 	if s.idle != nil {
 		s.idle.Stop()
 	}
@@ -96,6 +106,7 @@ func (r *Runner) unuse(id sessionKey, s *session) {
 	if s.uses--; s.uses > 0 || r.sessions[id] != s {
 		return
 	}
+	s.rested = time.Now()
 	s.idle = time.AfterFunc(idleSession, func() {
 		r.mu.Lock()
 		unused := s.uses == 0 && r.sessions[id] == s

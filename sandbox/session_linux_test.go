@@ -272,7 +272,14 @@ func TestSession_Overlay(t *testing.T) {
 	other := y.shell(`echo y > ../cache/later`)
 	other.Profile.Session = "ses_other"
 	run(t, y.runner, y.shell(`ls ../cache/later`)) // it is not there
-	run(t, y.runner, other)
+	for range 3 {
+		other.Profile.Mounts, y.profile.Mounts = mounts(at[0]), mounts(at[0])
+		run(t, y.runner, other)
+		run(t, y.runner, y.shell(`true`))
+	}
+	if left, err := os.ReadDir(at[1]); len(left) != 3 || err != nil { // two of one session, one of the other
+		t.Errorf("those that nobody uses stay: %v %v", left, err)
+	}
 	if res, out := run(t, y.runner, y.shell(`cd ../cache; cat later; echo z > later; cat later`)); out != "y\nz\n" || res.Exit != 0 {
 		t.Errorf("after another session wrote: %q %+v", out, res)
 	}

@@ -99,7 +99,20 @@ func (s *sharedMounts) nothing(step step) (at string, err error) {
 	return at, nil
 }
 
-// overlay returns the mount of an overlay. It stays for as long as the session.
+// drop ends overlays that no command uses.
+func (s *sharedMounts) drop(list []Mount) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, m := range list {
+		if at := s.overlays[m]; at != "" {
+			_ = unix.Unmount(at, unix.MNT_DETACH)
+			_ = RemoveTree(m.Work) // what is left is empty
+			delete(s.overlays, m)
+		}
+	}
+}
+
+// overlay returns the mount of an overlay, which stays until it is dropped.
 func (s *sharedMounts) overlay(m Mount) (at string, err error) {
 	if at = s.overlays[m]; at != "" {
 		return at, nil

@@ -136,8 +136,9 @@ func (t *launched) join(r *Runner, c Command, own bool, theirs *os.File, s strea
 		done()
 		return err
 	}
+	profile, drop := r.share(in, c.Profile)
 	err = in.send(errand{
-		Grace: r.grace, Request: request{Profile: r.share(in, c.Profile), Kernel: k, OwnNetwork: own}, Dir: c.Dir, Args: append([]string{c.Path}, c.Args...), Env: env,
+		Grace: r.grace, Request: request{Profile: profile, Kernel: k, OwnNetwork: own}, Dir: c.Dir, Args: append([]string{c.Path}, c.Args...), Env: env, Drop: drop,
 	}, s.in, s.out, s.err, theirs)
 	if err != nil {
 		done()
