@@ -304,9 +304,13 @@ func (h *host) wait(ctx context.Context, a *ask) (answer, error) {
 	default:
 	}
 	// Who waits for this session waits for the person too.
+	began := h.step.engine.now()
 	for _, c := range append([]*clock{h.clock, h.step.clock}, h.step.engine.company.clocksAbove(h.step.session.ID)...) {
 		c.hold()
-		defer c.goOn()
+		defer func() {
+			c.goOn()
+			c.note(lathe.Wait{began, h.step.engine.now()})
+		}()
 	}
 	reply := make(chan answer, 1)
 	h.feed.put(toolAsks{a, reply})

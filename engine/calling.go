@@ -21,7 +21,7 @@ func (s *stepping) start(ctx context.Context, w wantTool) {
 		res, err := s.bounded(ctx, t, c, h, w.repeated)
 		s.engine.meters.called(t.Spec().Name, time.Since(began), err)
 		span.End(failureOf(err))
-		h.feed.put(toolEnded{w.call, outcome{res, err}})
+		h.feed.put(toolEnded{w.call, outcome{res, err, h.clock.noted()}})
 	})
 }
 

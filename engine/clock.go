@@ -1,8 +1,11 @@
 package engine
 
 import (
+	"slices"
 	"sync"
 	"time"
+
+	"github.com/lathe-agent/lathe"
 )
 
 // clock measures how long something works, and ends it when that is too long. It stands
@@ -15,6 +18,7 @@ type clock struct {
 	held  int       // for how many it stands
 	limit time.Duration
 	timer *time.Timer // nil without a limit
+	waits []lathe.Wait
 }
 
 // startClock starts a clock; late is called once after the limit, 0 is none. Whoever goes on
@@ -57,6 +61,29 @@ func (c *clock) goOn() {
 	if c.timer != nil {
 		c.timer.Reset(max(c.limit-c.past, 0))
 	}
+}
+
+// leastWait is the shortest time that is told as waiting: no person is that fast, a program is.
+const leastWait = 500 * time.Millisecond
+
+// note keeps when a person was waited for.
+func (c *clock) note(w lathe.Wait) {
+	if c == nil || time.Duration(w[1]-w[0])*time.Millisecond < leastWait {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.waits = append(c.waits, w)
+}
+
+// noted are the waits so far.
+func (c *clock) noted() []lathe.Wait {
+	if c == nil {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.waits)
 }
 
 // read tells how long it has run.

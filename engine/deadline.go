@@ -52,7 +52,7 @@ func (s *stepping) bounded(ctx context.Context, t tool.Tool, c *tool.Call, h *ho
 	done := make(chan outcome, 1)
 	s.engine.work.Go(func() {
 		res, err := s.run(ctx, t, c, h, repeated)
-		done <- outcome{res, err}
+		done <- outcome{result: res, err: err}
 	})
 	select {
 	case out := <-done:

@@ -93,7 +93,8 @@ type call struct {
 	tool tool.Tool
 	// called says that its arguments are complete.
 	called bool
-	input  string // as the model wrote it
+	input  string          // as the model wrote it
+	waits  json.RawMessage // for a person; nil is none
 }
 
 func (c *call) body() *lathe.ToolCall { return c.part.Body.(*lathe.ToolCall) }

@@ -174,12 +174,16 @@ func (f *fold) executed(at lathe.Time, e model.ToolResult) {
 type outcome struct {
 	result tool.Result
 	err    error
+	waits  []lathe.Wait // for a person
 }
 
 // done settles a call when its tool has ended. One that is settled already stays as it is:
 // late results are ignored.
 func (f *fold) done(c *call, o outcome, at lathe.Time) {
 	var refused *refusal
+	if len(o.waits) > 0 {
+		c.waits, _ = json.Marshal(o.waits) // numbers always can be
+	}
 	switch {
 	case o.err == nil:
 		f.complete(c, o.result, at)
@@ -198,6 +202,9 @@ func (f *fold) complete(c *call, r tool.Result, at lathe.Time) {
 	res := lathe.Completed{Output: r.Output, Title: r.Title, Metadata: r.Metadata, End: at}
 	if hasMark(metadataOf(c.body().State), doomLoop) {
 		res.Metadata = withMark(res.Metadata, doomLoop)
+	}
+	if c.waits != nil {
+		res.Metadata = withMember(res.Metadata, "waits", c.waits)
 	}
 	for _, file := range r.Attachments {
 		res.Attachments = append(res.Attachments, lathe.Part{
@@ -220,6 +227,9 @@ func (f *fold) fail(c *call, text, mark string, at lathe.Time) {
 	meta := metadataOf(c.body().State)
 	if mark != "" {
 		meta = withMark(meta, mark)
+	}
+	if c.waits != nil {
+		meta = withMember(meta, "waits", c.waits)
 	}
 	next, err := c.body().Fail(text, meta, at)
 	if err == nil {

@@ -56,7 +56,7 @@ func (r *runner) result(ctx context.Context, err error) {
 	l := resultLine{
 		ExitCode: codeOfError(err), Text: strings.Join(r.said, "\n"), Structured: r.structured,
 		Tokens: tokensJSON{r.tokens.Input, r.tokens.Output, r.tokens.Reasoning, cacheJSON{r.tokens.Cache.Read, r.tokens.Cache.Write}},
-		Cost:   r.cost.Dollars(), Files: r.files(context.WithoutCancel(ctx)), Session: r.session.ID, Duration: r.now().Sub(r.began).Milliseconds(),
+		Cost:   r.cost.Dollars(), Files: r.files(context.WithoutCancel(ctx)), Session: r.session.ID, Duration: r.worked().Milliseconds(),
 	}
 	if r.session.Share != nil {
 		l.Share = r.session.Share.URL

@@ -23,6 +23,7 @@ type runner struct {
 	session   lathe.Session
 	fresh     bool // it was made for this prompt
 	began     time.Time
+	stood     map[lathe.PartID][]lathe.Wait // how calls that have ended waited for a person
 
 	reasoning map[lathe.PartID]bool // open ones
 	printed   map[lathe.PartID]bool // texts that are on the screen
@@ -49,7 +50,7 @@ type runner struct {
 
 // turn sends the prompt and shows what happens until the session rests.
 func (r *runner) turn(ctx context.Context, p engine.Prompt) error {
-	r.reasoning, r.printed = map[lathe.PartID]bool{}, map[lathe.PartID]bool{}
+	r.reasoning, r.printed, r.stood = map[lathe.PartID]bool{}, map[lathe.PartID]bool{}, map[lathe.PartID][]lathe.Wait{}
 	listening, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer stop(nil)
 	defer r.release()
@@ -302,6 +303,9 @@ func (r *runner) part(p lathe.Part) {
 		}
 		r.release()
 		if b.Settled() {
+			if w := b.Waits(); len(w) > 0 {
+				r.stood[p.ID] = w
+			}
 			r.object("tool_use", p)
 			r.tool(b)
 		}

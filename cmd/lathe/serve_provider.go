@@ -37,7 +37,9 @@ func (b *served) Providers(_ context.Context, at workspace.Place, all bool) ([]s
 }
 
 // isNamed reports whether the user has chosen a model of a provider.
-func (p *providers) isNamed(id string) bool { return strings.HasPrefix(p.settings.Config.Model, id+"/") }
+func (p *providers) isNamed(id string) bool {
+	return strings.HasPrefix(p.settings.Config.Model, id+"/")
+}
 
 // wireProvider is a provider as clients see it, without keys.
 func wireProvider(p *catalog.Provider, source string) server.Provider {

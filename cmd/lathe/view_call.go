@@ -140,12 +140,12 @@ func (c *call) update(t *lathe.ToolCall) {
 	case *lathe.Completed:
 		read(st.Metadata)
 		c.rename(st.Title, st.Input)
-		c.mark, c.took = "✓", time.Duration(st.End-st.Start)*time.Millisecond
+		c.mark, c.took = "✓", lathe.Worked(st.Start, st.End, t.Waits())
 		c.succeeded(t.Tool, meta, st.Input)
 	case *lathe.Failed:
 		read(st.Metadata)
 		c.rename("", st.Input)
-		c.mark, c.took = "✗", time.Duration(st.End-st.Start)*time.Millisecond
+		c.mark, c.took = "✗", lathe.Worked(st.Start, st.End, t.Waits())
 		c.result = cells(oneLine(st.Error), red)
 	}
 	if meta.Session != "" {

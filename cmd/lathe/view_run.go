@@ -156,9 +156,18 @@ func (r *runner) changes(ctx context.Context) string {
 	return several(len(files), "file") + " changed +" + count(n.Additions) + " −" + count(n.Deletions)
 }
 
-// lasted is how long the turn took.
+// worked is how long the turn took, without the time that a person was waited for.
+func (r *runner) worked() time.Duration {
+	var waits []lathe.Wait
+	for _, w := range r.stood {
+		waits = append(waits, w...)
+	}
+	return lathe.Worked(lathe.Time(r.began.UnixMilli()), lathe.Time(r.now().UnixMilli()), waits)
+}
+
+// lasted is the same in words.
 func (r *runner) lasted() string {
-	d := r.now().Sub(r.began)
+	d := r.worked()
 	if r.view != nil {
 		return elapsed(d)
 	}

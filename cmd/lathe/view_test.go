@@ -201,3 +201,14 @@ func TestView_Calls(t *testing.T) {
 		t.Errorf("at the end:\n%s\nnot\n%s", p.glass.plain(), want)
 	}
 }
+
+// The time of a turn is without what a person was waited for, by one call or by several at once.
+func TestRunner_Worked(t *testing.T) {
+	began := time.UnixMilli(10_000)
+	r := &runner{app: &app{now: func() time.Time { return began.Add(time.Minute) }}, began: began, stood: map[lathe.PartID][]lathe.Wait{
+		"prt_1": {{20_000, 60_000}}, "prt_2": {{30_000, 65_000}},
+	}}
+	if got := r.worked(); got != 15*time.Second {
+		t.Errorf("%s", got)
+	}
+}

@@ -182,6 +182,27 @@ func TestView_Reverted(t *testing.T) {
 	styletest.Golden(t, "reverted", style.Text(lines))
 }
 
+// Times leave out that a person was waited for: 90 of the 100 seconds of an exchange, and 90 of the 95 of its call.
+func TestView_WaitsAreNoTime(t *testing.T) {
+	call := func(meta string) lathe.Body {
+		return &lathe.ToolCall{Tool: "bash", CallID: "c", State: &lathe.Completed{Input: json.RawMessage(`{"command":"make"}`), Metadata: json.RawMessage(meta), Start: 1000, End: 96000}}
+	}
+	for meta, want := range map[string][2]string{`{}`: {"1m 35s", "1m 40s"}, `{"waits":[[2000,92000],[3000,4000]]}`: {"5.0s", "10s"}} {
+		k := newTalk()
+		k.messages = []lathe.Message{
+			{ID: "msg_1", Session: "ses_1", Said: &lathe.User{}, Parts: []lathe.Part{{ID: "prt_1", Session: "ses_1", Message: "msg_1", Body: text("go")}}},
+			{ID: "msg_2", Session: "ses_1", Created: 1, Said: &lathe.Assistant{Agent: "build", Parent: "msg_1", Finish: "tool-calls", Completed: 97000}, Parts: []lathe.Part{{ID: "prt_2", Session: "ses_1", Message: "msg_2", Body: call(meta)}}},
+			{ID: "msg_3", Session: "ses_1", Created: 97000, Said: &lathe.Assistant{Agent: "build", Parent: "msg_1", Finish: "stop", Completed: 100000}, Parts: []lathe.Part{{ID: "prt_3", Session: "ses_1", Message: "msg_3", Body: text("Done.")}}},
+		}
+		got := style.Text(chat.New().View(k.transcript(), env(80, 40)))
+		for _, text := range want {
+			if !strings.Contains(got, " "+text) {
+				t.Errorf("%s: no %s in\n%s", meta, text, got)
+			}
+		}
+	}
+}
+
 func TestView_Faults(t *testing.T) {
 	for _, f := range lathetest.Faults() {
 		k := newTalk().user(text("go"))

@@ -39,7 +39,7 @@ func (in Include) message(b *strings.Builder, m lathe.Message) {
 	if a, ok := m.Said.(*lathe.Assistant); ok {
 		head = "\n## Assistant\n"
 		if in.Metadata {
-			head = "\n## Assistant (" + in.who(a, m.Created) + ")\n"
+			head = "\n## Assistant (" + in.who(a, m) + ")\n"
 		}
 	}
 	var body strings.Builder
@@ -55,14 +55,18 @@ func (in Include) message(b *strings.Builder, m lathe.Message) {
 	}
 }
 
-func (in Include) who(a *lathe.Assistant, began lathe.Time) string {
+func (in Include) who(a *lathe.Assistant, m lathe.Message) string {
 	model := a.Model.Model
 	if in.ModelName != nil {
 		model = in.ModelName(a.Model)
 	}
 	out := style.Capital(a.Agent) + " · " + model
 	if a.Completed > 0 {
-		out += " · " + style.Duration(time.Duration(a.Completed-began)*time.Millisecond)
+		var waits []lathe.Wait
+		for _, p := range m.Parts {
+			waits = append(waits, waitsOf(p.Body)...)
+		}
+		out += " · " + style.Duration(lathe.Worked(m.Created, a.Completed, waits))
 	}
 	return out
 }

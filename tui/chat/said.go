@@ -209,15 +209,35 @@ func (w *walk) closing(message int) []style.Line {
 	return append(rows, indent(l).Truncate(w.env.Width))
 }
 
-// since is how long the exchange took, from its prompt on.
+// since is how long the exchange took, from its prompt on, without the time that you were waited for.
 func (w *walk) since(a *lathe.Assistant, began lathe.Time) time.Duration {
 	if a.Completed == 0 {
 		return 0
 	}
-	if i := w.t.Find(a.Parent); i >= 0 {
-		began = w.t.Held(i).Message().Created
+	first := w.t.Find(a.Parent)
+	if first >= 0 {
+		began = w.t.Held(first).Message().Created
 	}
-	return time.Duration(a.Completed-began) * time.Millisecond
+	var waits []lathe.Wait
+	for i := max(first, 0); i < w.t.Count(); i++ {
+		h := w.t.Held(i)
+		if other, ok := h.Said().(*lathe.Assistant); !ok || other.Parent != a.Parent {
+			continue
+		}
+		for j := range h.Len() {
+			if _, body, _ := h.Peek(j); body != nil {
+				waits = append(waits, waitsOf(body)...)
+			}
+		}
+	}
+	return lathe.Worked(began, a.Completed, waits)
+}
+
+func waitsOf(body lathe.Body) []lathe.Wait {
+	if c, ok := body.(*lathe.ToolCall); ok {
+		return c.Waits()
+	}
+	return nil
 }
 
 // fault draws why an answer failed.

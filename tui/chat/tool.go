@@ -22,6 +22,7 @@ type call struct {
 	pending        bool
 	running        bool
 	began, ended   lathe.Time
+	waits          []lathe.Wait // for a person
 }
 
 // args are the arguments that views show, of all tools together.
@@ -66,7 +67,7 @@ type diagnostic struct {
 
 // read brings a call into shape. What does not fit is left out: arguments come from models.
 func read(t *lathe.ToolCall) (c call) {
-	c.tool = t.Tool
+	c.tool, c.waits = t.Tool, t.Waits()
 	var metadata json.RawMessage
 	switch s := t.State.(type) {
 	case *lathe.Pending:
@@ -211,7 +212,7 @@ func (w *walk) ending(c *call) (l style.Line) {
 	if c.tool == "bash" && c.meta.Exit != nil && *c.meta.Exit != 0 {
 		l = l.Add(fmt.Sprintf(" exit %d", *c.meta.Exit), style.Fg(th.Error))
 	}
-	if d := time.Duration(c.ended-c.began) * time.Millisecond; d >= 2*time.Second {
+	if d := lathe.Worked(c.began, c.ended, c.waits); d >= 2*time.Second {
 		l = l.Add(" "+style.Duration(d), muted)
 	}
 	return l

@@ -1,0 +1,44 @@
+package lathe
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"slices"
+	"time"
+)
+
+// Wait is a time at which a call stood still because a person was asked. The metadata of the call hold its
+// waits as [from, to].
+type Wait [2]Time
+
+// Waits are those of a call, and of what worked for it.
+func (c *ToolCall) Waits() []Wait {
+	var raw json.RawMessage
+	switch s := c.State.(type) {
+	case *Completed:
+		raw = s.Metadata
+	case *Failed:
+		raw = s.Metadata
+	default: // one that has not ended has told none
+	}
+	var meta struct{ Waits []Wait }
+	if !bytes.Contains(raw, []byte(`"waits"`)) || json.Unmarshal(raw, &meta) != nil {
+		return nil
+	}
+	return meta.Waits
+}
+
+// Worked is the time from one moment to another without waits, which may overlap.
+func Worked(from, to Time, waits []Wait) time.Duration {
+	waits = slices.SortedFunc(slices.Values(waits), func(a, b Wait) int { return cmp.Compare(a[0], b[0]) })
+	left, seen := to-from, from
+	for _, w := range waits {
+		begin, end := max(w[0], seen), min(w[1], to)
+		if end > begin {
+			left -= end - begin
+			seen = end
+		}
+	}
+	return time.Duration(max(left, 0)) * time.Millisecond
+}
