@@ -137,12 +137,13 @@ func (s *agentSetup) Agents(place workspace.Place) ([]engine.Agent, error) {
 	return k.settings.Agents, nil
 }
 
-// configNow is the config of a directory as it is at this moment, or what it was.
-func (s *agentSetup) configNow(place workspace.Place, was config.Config) config.Config {
+// withMode is the config of a turn with the permission mode of this moment, which counts from the next call
+// on as rules do.
+func (s *agentSetup) withMode(place workspace.Place, c config.Config) config.Config {
 	if k, err := s.at(place); err == nil {
-		return k.loaded.Config
+		c.PermissionMode = k.loaded.Config.PermissionMode
 	}
-	return was
+	return c
 }
 
 // load reads settings, with the skills that were fetched for them.

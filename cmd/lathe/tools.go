@@ -30,7 +30,7 @@ func (s *agentSetup) equip(k *known, place workspace.Place, out *engine.Settings
 		},
 		Alone: out.Headless || out.Unattended,
 		Confine: func(call *tool.Call, line tool.Line) (sandbox.Profile, error) {
-			return s.confine.profile(s.configNow(place, c), call, line)
+			return s.confine.profile(s.withMode(place, c), call, line)
 		},
 	}
 	var syntax *tool.Syntax
