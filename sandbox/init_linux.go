@@ -240,8 +240,8 @@ func (p *initProcess) start(e errand, streams [3]int, m *membership) (s started,
 	p.mu.Unlock()
 	pid, missing, err := p.domains.start(plan, domainStart{mounts: m.mounts, dir: e.Dir, argv: r.Profile.Limits.limited(e.Args), env: e.Env, streams: streams})
 	switch {
-	case errors.Is(err, errConfine):
-		return s, failure{Text: err.Error()}
+	case errors.Is(err, errConfine): // a launcher may be able to, where threads cannot have mounts
+		return s, failure{Text: err.Error(), Mount: true}
 	case err != nil:
 		return s, failure{Errno: number(err)}
 	}
