@@ -140,30 +140,40 @@ func (r *rebinder) concerns(events []byte) bool {
 // cover mounts what lies open, in all commands.
 func (r *rebinder) cover() {
 	for m, steps := range r.held {
-		if enterMounts(m.fd, 0) != nil {
-			continue // there is no way to its mounts any more
-		}
-		steps = slices.DeleteFunc(slices.Clone(steps), step.mounted)
-		if enterMounts(r.home, 0) != nil || len(steps) == 0 {
-			continue
-		}
-		var sources []int
-		for _, s := range steps { // here everything can be seen
-			fd, err := s.open(-1)
-			if err != nil {
-				fd = -1
+		for range 10 { // each time something was made before its folder was watched
+			if !r.coverOne(m, steps) {
+				break
 			}
-			sources = append(sources, fd)
+			_ = r.watchFolders(steps) // some may be new
 		}
-		_ = enterMounts(m.fd, 0) // as before
-		for i, s := range steps {
-			if sources[i] >= 0 {
-				_ = attach(sources[i], s.Path) // if it is still there, and no link leads to it
-			}
-		}
-		_ = enterMounts(r.home, 0)
-		_ = r.watchFolders(steps) // one may be new
 	}
+}
+
+// coverOne does it for one command, and reports whether there was anything to do.
+func (r *rebinder) coverOne(m *mountSpace, steps []step) bool {
+	if enterMounts(m.fd, 0) != nil {
+		return false // there is no way to its mounts any more
+	}
+	steps = slices.DeleteFunc(slices.Clone(steps), step.mounted)
+	if enterMounts(r.home, 0) != nil || len(steps) == 0 {
+		return false
+	}
+	var sources []int
+	for _, s := range steps { // here everything can be seen
+		fd, err := s.open(-1)
+		if err != nil {
+			fd = -1
+		}
+		sources = append(sources, fd)
+	}
+	_ = enterMounts(m.fd, 0) // as before
+	for i, s := range steps {
+		if sources[i] >= 0 {
+			_ = attach(sources[i], s.Path) // if it is still there, and no link leads to it
+		}
+	}
+	_ = enterMounts(r.home, 0)
+	return true
 }
 
 // mounted reports whether the mount of a step is there, or nothing is that needs one.
