@@ -291,7 +291,7 @@ func (e *Engine) below(ctx context.Context, id lathe.SessionID, messages []lathe
 	return out, err
 }
 
-// descend visits the sessions below one with what they have said and not undone since a time.
+// descend visits the sessions below one with their steps since a time that are not undone.
 func (e *Engine) descend(ctx context.Context, id lathe.SessionID, since lathe.Time, visit func(lathe.Session, []lathe.Message) error) error {
 	for todo := []lathe.SessionID{id}; len(todo) > 0; {
 		children, err := e.Children(ctx, todo[0])
@@ -301,11 +301,11 @@ func (e *Engine) descend(ctx context.Context, id lathe.SessionID, since lathe.Ti
 		todo = todo[1:]
 		for _, c := range children {
 			todo = append(todo, c.ID)
-			page, err := e.store.History(ctx, c.ID, lathe.Place{}, 0)
+			messages, err := e.store.Steps(ctx, c.ID)
 			if err != nil {
 				return err
 			}
-			messages := notUndone(page.Messages, c.Revert)
+			messages = notUndone(messages, c.Revert)
 			at := slices.IndexFunc(messages, func(m lathe.Message) bool { return m.Created >= since })
 			if at < 0 {
 				continue
@@ -327,7 +327,8 @@ func (e *Engine) undoBelow(ctx context.Context, id lathe.SessionID, since lathe.
 	})
 }
 
-// notUndone leaves out what an undo has taken back of a history.
+// notUndone leaves out what an undo has taken back of a history. Of a message that is undone in part
+// the step is: what it changed is noted at its end.
 func notUndone(messages []lathe.Message, back *lathe.Revert) []lathe.Message {
 	if back == nil {
 		return messages
@@ -336,12 +337,7 @@ func notUndone(messages []lathe.Message, back *lathe.Revert) []lathe.Message {
 	if at < 0 {
 		return messages
 	}
-	if back.Part == "" {
-		return messages[:at]
-	}
-	rest := slices.Clone(messages[:at+1])
-	rest[at].Parts = rest[at].Parts[:len(rest[at].Parts)-len(partsFrom(rest[at].Parts, back.Part))]
-	return rest
+	return messages[:at]
 }
 
 // edit changes columns of the session's record.

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/workspace/snapshot"
@@ -43,27 +44,22 @@ func (r *runner) summarize(ctx context.Context) {
 	if err != nil || w == nil || len(r.mem.messages) == 0 {
 		return
 	}
-	at := exchange(r.mem.messages)
-	all, last := stepsOf(r.mem.messages), stepsOf(r.mem.messages[at:])
+	all, prompt := stepsOf(r.mem.messages), r.mem.messages[exchange(r.mem.messages)].Message
 	r.summing, r.patched, r.summed = true, false, r.engine.now()
 	r.errands++
 	e, id := r.engine, r.lease.Session
 	e.work.Go(func() {
-		out := summary{prompt: last[0].ID}
-		if out.session, out.err = e.changesOf(e.ctx, w, id, all); out.err == nil {
-			out.diffs, out.err = e.changesOf(e.ctx, w, id, last)
+		out := summary{prompt: prompt.ID}
+		all, out.err = e.below(e.ctx, id, all)
+		if out.err == nil {
+			out.session, out.err = w.Diffs(e.ctx, doneIn(all))
+		}
+		if out.err == nil {
+			since := slices.IndexFunc(all, func(m lathe.Message) bool { return m.Created >= prompt.Created })
+			out.diffs, out.err = w.Diffs(e.ctx, doneIn(all[since:]))
 		}
 		r.results <- out
 	})
-}
-
-// changesOf are the changes of messages, and of what sub-agents did since the first of them.
-func (e *Engine) changesOf(ctx context.Context, w *snapshot.Work, id lathe.SessionID, messages []lathe.Message) ([]lathe.FileDiff, error) {
-	done, err := e.below(ctx, id, messages)
-	if err != nil {
-		return nil, err
-	}
-	return w.Diffs(ctx, doneIn(done))
 }
 
 // deliver writes the summary down.

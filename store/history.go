@@ -201,3 +201,31 @@ func (s *Store) messageInfo(r Reader, n int64) (m lathe.Message, err error) {
 		})
 	return m, err
 }
+
+// Steps returns the messages of a session, oldest first, with nothing of them but what steps changed:
+// parts of the types patch and step-finish. Outputs of tools, which are most of a history, are not read.
+func (s *Store) Steps(ctx context.Context, id lathe.SessionID) ([]lathe.Message, error) {
+	var out []lathe.Message
+	err := s.readFiles(ctx, func(r Reader) error {
+		out = nil
+		at := map[int64]int{}
+		err := r.Query(`SELECT message.n, message.id, message.created FROM message JOIN session ON session.n = message.session
+			WHERE session.id = $1 ORDER BY message.created, message.id`, []any{string(id)}, func(row Row) error {
+			at[row.Int(0)] = len(out)
+			out = append(out, lathe.Message{ID: lathe.MessageID(row.Text(1)), Session: id, Created: lathe.Time(row.Float(2))})
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		return r.Query(`SELECT `+partColumns+`, part.message FROM part
+			WHERE part.message IN (SELECT message.n FROM message JOIN session ON session.n = message.session WHERE session.id = $1)
+			AND part.type IN ('patch', 'step-finish') ORDER BY part.n`, []any{string(id)}, func(row Row) error {
+			m := &out[at[row.Int(7)]]
+			p, _, _, err := s.readPart(row, id, m.ID)
+			m.Parts = append(m.Parts, p)
+			return err
+		})
+	})
+	return out, err
+}

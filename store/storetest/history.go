@@ -20,6 +20,7 @@ func historyTests() map[string]func(*room) {
 		"OneMessage":                       testOneMessage,
 		"OnePart":                          testOnePart,
 		"OtherSessionsDoNotMix":            testHistoryMix,
+		"StepsAreWhatTheyChanged":          testSteps,
 	}
 }
 
@@ -200,4 +201,20 @@ func testHistoryMix(r *room) {
 	one, ids := r.long(3)
 	r.long(3)
 	r.same("messages", messageIDs(r.history(one.Session)), ids)
+}
+
+func testSteps(r *room) {
+	l, other := r.held(), r.held()
+	first, answer := r.said(l, "change")
+	r.said(other, "elsewhere")
+	done := []lathe.Part{
+		r.part(answer, &lathe.StepFinish{Reason: "stop", Snapshot: "after"}), r.part(answer, &lathe.Patch{Hash: "before", Files: []string{"/a"}}),
+	}
+	for _, p := range done {
+		r.commit(l, &lathe.PartChanged{Part: p, Time: r.clock.tick()})
+	}
+	r.same("steps", must(r.Steps(ctx(), l.Session))(r), []lathe.Message{
+		{ID: first.ID, Session: l.Session, Created: first.Created}, {ID: answer.ID, Session: l.Session, Created: answer.Created, Parts: done},
+	})
+	r.same("of nobody", must(r.Steps(ctx(), "ses_gone"))(r), []lathe.Message(nil))
 }
