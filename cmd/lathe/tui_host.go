@@ -283,8 +283,12 @@ func (h *tuiHost) Info(ctx context.Context) (host.Info, error) {
 	if err != nil {
 		return out, err
 	}
-	out.Mode, out.ChooseMode = host.Mode(cmp.Or(mode, string(host.SandboxMode))), h.choose.Load() && mode == ""
-	out.Confined = h.confined == nil || h.confined()
+	if out.Mode = host.Mode(mode); h.confined == nil { // which may not be a lathe, and have another default
+		out.Confined = true
+		return out, nil
+	}
+	out.Mode, out.ChooseMode = cmp.Or(out.Mode, host.SandboxMode), h.choose.Load() && mode == ""
+	out.Confined = h.confined()
 	return out, nil
 }
 

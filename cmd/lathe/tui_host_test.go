@@ -213,6 +213,41 @@ func TestTUIHost_Catalogue(t *testing.T) {
 	}
 }
 
+// The permission mode is changed in the user's config while the engine runs: the rules of its agents are others at
+// once, and a project's stricter mode stays.
+func TestTUIHost_Mode(t *testing.T) {
+	a, _ := tuiHome(t, "")
+	h := opened(t, a)
+	edits := func() lathe.Action {
+		agents, err := h.Agents(t.Context())
+		if err != nil || len(agents) == 0 {
+			t.Fatalf("%v, %v", agents, err)
+		}
+		return agents[0].Rules.Evaluate("edit", "a.go").Action
+	}
+	for _, tt := range []struct {
+		set, want host.Mode
+		edits     lathe.Action
+		project   string
+	}{
+		{host.ReadOnlyMode, host.ReadOnlyMode, lathe.Deny, `{}`},
+		{host.AskMode, host.AskMode, lathe.Ask, `{}`},
+		{host.SandboxMode, host.SandboxMode, lathe.Allow, `{}`},
+		{host.SandboxMode, host.AskMode, lathe.Ask, `{"permission_mode":"ask"}`},
+	} {
+		if err := os.WriteFile(filepath.Join(a.dir, "lathe.json"), []byte(tt.project), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got, err := h.SetMode(t.Context(), tt.set)
+		if err != nil || got != tt.want || edits() != tt.edits {
+			t.Errorf("set %s: %s, edits %s, %v", tt.set, got, edits(), err)
+		}
+		if info, err := h.Info(t.Context()); err != nil || info.Mode != tt.want || info.ChooseMode {
+			t.Errorf("set %s: %+v, %v", tt.set, info, err)
+		}
+	}
+}
+
 // A project with settings that wait for trust says so, and one with a file that cannot be read.
 func TestTUIHost_Distrust(t *testing.T) {
 	for text, want := range map[string]string{
