@@ -28,6 +28,9 @@ import (
 func TestCrash_KilledWriterLosesNothing(t *testing.T) {
 	const perFile = 8
 	kills := 200
+	if raced {
+		kills = 64
+	}
 	if s := os.Getenv("LATHE_KILLS"); s != "" {
 		n, err := strconv.Atoi(s)
 		if err != nil {
