@@ -57,6 +57,7 @@ func (r *Runner) startKept(c Command, s streams) (t tree, err error) {
 	if k == nil {
 		return r.start(c, s)
 	}
+	r.warm(c)
 	if err = k.Begin(&c.Profile); err == nil {
 		t, err = r.start(c, s)
 	}

@@ -75,6 +75,17 @@ func (r *Runner) shares(c Command) bool {
 	return c.Profile.Confined() && c.Profile.Session != "" && c.Rest != LeaveRest && r.Kernel().Mounts && !r.noMounts.Load() && !r.noSessions.Load()
 }
 
+// warm starts the first process of a command's session while others prepare the command.
+func (r *Runner) warm(c Command) {
+	if r.launcher == "" || !r.shares(c) {
+		return
+	}
+	r.work.Go(func() {
+		_, done, _ := r.use(newSessionKey(c.Profile, r.ownNetwork(c.Profile))) // who needs it is told
+		done()
+	})
+}
+
 // use returns a session that does not end before done is called.
 func (r *Runner) use(id sessionKey) (s *session, done func(), err error) {
 	r.mu.Lock()

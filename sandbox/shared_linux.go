@@ -45,6 +45,7 @@ func newSharedMounts() (*sharedMounts, error) {
 func (s *sharedMounts) prepare(p *plan) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	failed := s.mountOverlays(p.Steps)
 	for i := range p.Steps {
 		step := &p.Steps[i]
 		var err error
@@ -57,7 +58,7 @@ func (s *sharedMounts) prepare(p *plan) error {
 				return fmt.Errorf("hide %s: %w", step.Path, err)
 			}
 		case stepOverlay:
-			if step.shared, err = s.overlay(*step.Mount); err != nil { // better than what can be written
+			if step.shared, err = s.overlays[*step.Mount], failed[*step.Mount]; err != nil { // better than what can be written
 				p.missing = append(p.missing, fmt.Sprintf("%s is read-only: %v", step.Path, err))
 				step.Kind, step.Source, step.ReadOnly = stepCopy, "", true
 			}
@@ -112,24 +113,40 @@ func (s *sharedMounts) drop(list []Mount) {
 	}
 }
 
-// overlay returns the mount of an overlay, which stays until it is dropped.
-func (s *sharedMounts) overlay(m Mount) (at string, err error) {
-	if at = s.overlays[m]; at != "" {
-		return at, nil
+// mountOverlays mounts those of a plan that are not there, all at the same time: the kernel makes files
+// for each. They stay until they are dropped.
+func (s *sharedMounts) mountOverlays(steps []step) map[Mount]error {
+	var work sync.WaitGroup
+	failed := make([]error, len(steps))
+	at := make([]string, len(steps))
+	for i, step := range steps {
+		if step.Kind != stepOverlay || s.overlays[*step.Mount] != "" {
+			continue
+		}
+		if at[i], failed[i] = s.add(false); failed[i] == nil {
+			work.Go(func() { failed[i] = step.Mount.mountOverlay(at[i]) })
+		}
 	}
-	if at, err = s.add(false); err != nil {
-		return "", err
+	work.Wait()
+	errs := map[Mount]error{}
+	for i, step := range steps {
+		switch {
+		case failed[i] != nil:
+			errs[*step.Mount] = failed[i]
+		case at[i] != "":
+			s.overlays[*step.Mount] = at[i]
+		}
 	}
+	return errs
+}
+
+func (m Mount) mountOverlay(at string) error {
 	if err := m.makeWork(); err != nil {
-		return "", err
+		return err
 	}
 	fd, err := overlay(m)
 	if err != nil {
-		return "", err
+		return err
 	}
-	if err := attach(fd, at); err != nil {
-		return "", err
-	}
-	s.overlays[m] = at
-	return at, nil
+	return attach(fd, at)
 }

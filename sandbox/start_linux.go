@@ -60,7 +60,7 @@ type launched struct {
 }
 
 func (r *Runner) launch(c Command, s streams) (tree, error) {
-	own := c.Profile.Confined() && c.Profile.Network.Limited && r.Kernel().Networks && !r.noNetworks.Load()
+	own := r.ownNetwork(c.Profile)
 	if c.Profile.Confined() && len(c.Profile.Network.Hosts) > 0 && !own {
 		return nil, errNoNetwork
 	}
@@ -73,6 +73,11 @@ func (r *Runner) launch(c Command, s streams) (tree, error) {
 		return nil, err
 	}
 	return t, nil
+}
+
+// ownNetwork reports whether a command gets a network of its own.
+func (r *Runner) ownNetwork(p Profile) bool {
+	return p.Confined() && p.Network.Limited && r.Kernel().Networks && !r.noNetworks.Load()
 }
 
 // launchIn starts a command below its launcher, in a network of its own or that of its user.
