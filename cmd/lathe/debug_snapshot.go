@@ -75,7 +75,7 @@ func (a *app) withWork(ctx context.Context, f func(*snapshot.Work) error) error 
 	if err != nil {
 		return err
 	}
-	s := snapshot.New(snapshot.Options{Dir: at.snapshots(), Log: a.log})
+	s := snapshot.New(snapshot.Options{Dir: at.snapshots(), Log: a.log, Excludes: a.userExcludes})
 	return closing(s, f(s.Work(place)))
 }
 

@@ -129,7 +129,7 @@ func openEngine(ctx context.Context, a *app, at folders, s engine.Setup) (*engin
 		Outputs:   at.outputs(),
 		Deleted:   func(id lathe.SessionID) { forgetSession(at, s, id) },
 		Tidy:      at.sweepTemporary,
-		Snapshots: snapshot.New(snapshot.Options{Dir: at.snapshots(), Log: a.log}),
+		Snapshots: snapshot.New(snapshot.Options{Dir: at.snapshots(), Log: a.log, Excludes: a.userExcludes}),
 		Version:   version,
 		Log:       a.log,
 		Setup:     s,

@@ -1,6 +1,9 @@
 package search
 
-import "path/filepath"
+import (
+	"os"
+	"path/filepath"
+)
 
 // GitRules is what git ignores in one directory, without the files that only search tools read. It does
 // not change: a directory below gets its own.
@@ -12,7 +15,9 @@ type GitRules struct{ all ignores }
 func NewGitRules(root, excludesFile string) *GitRules {
 	g := &GitRules{ignores{repository: true}}
 	root = filepath.ToSlash(root)
-	g.all.user = (*level)(nil).push(root, userRules(excludesFile))
+	if _, err := os.Lstat(filepath.Join(filepath.FromSlash(root), gitDir)); err == nil {
+		g.all.user = (*level)(nil).push(root, userRules(excludesFile))
+	}
 	g.all.exclude = (*level)(nil).push(root, parseRules(excludes(root)))
 	return g
 }

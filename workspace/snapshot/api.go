@@ -12,6 +12,8 @@ type Options struct {
 	MaxBytes int64         // of the whole store after [Store.Tidy]; 0 is 1 GiB
 	Now      func() time.Time
 	Log      *slog.Logger
+	// Excludes is the file of what the user's git ignores in all repositories; nil is none.
+	Excludes func() string
 }
 
 // Stats is the size of a store.

@@ -38,7 +38,7 @@ func TestFrame_IgnoreRulesChange(t *testing.T) {
 	}
 }
 
-// What a pattern ignores stays out also if git tracks it, and rules of info/exclude count.
+// What a pattern ignores stays out also if git tracks it, and rules of info/exclude and of the user count.
 func TestFrame_IgnoredButTracked(t *testing.T) {
 	git := newGit(t)
 	b := newBench(t, gittest.RealTemp(t))
@@ -47,10 +47,14 @@ func TestFrame_IgnoredButTracked(t *testing.T) {
 	git.repo(b.dir)
 	b.write(".gitignore", "*.log\n")
 	must(t, os.WriteFile(b.path(".git/info/exclude"), []byte("out/\n"), 0o644))
+	mine := filepath.Join(gittest.RealTemp(t), "mine")
+	must(t, os.WriteFile(mine, []byte("*.swp\n"), 0o644))
 	b = newBench(t, b.dir)
+	b.store.o.Excludes = func() string { return mine }
 	st := b.step()
 	b.command(st, func() {
 		b.write("tracked.log", "2\n")
+		b.write("scratch.swp", "2\n")
 		b.write("out/x", "2\n")
 		b.write("f", "2\n")
 	})

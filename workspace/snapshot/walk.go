@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -472,21 +470,4 @@ func (s *scan) absent(it *item, path string) (item, bool) {
 // kernelDir reports whether a directory of Linux holds no files of anybody.
 func kernelDir(path string) bool {
 	return runtime.GOOS == "linux" && (path == "/proc" || path == "/sys" || path == "/dev")
-}
-
-// rootRules returns what is ignored in the whole work tree; the same value as long as the exclude file
-// stays as it is.
-func (t *worktree) rootRules() *search.GitRules {
-	var now stat
-	if t.project.common != "" {
-		if info, err := os.Stat(filepath.Join(t.project.common, "info", "exclude")); err == nil {
-			now = statOf(info)
-		}
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.rules == nil || t.exclude != now {
-		t.rules, t.exclude = search.NewGitRules(t.root, ""), now
-	}
-	return t.rules
 }

@@ -59,8 +59,8 @@ type worktree struct {
 
 	mu      sync.Mutex // guards the rest
 	known   *dir
-	rules   *search.GitRules // of info/exclude
-	exclude stat
+	rules   *search.GitRules // of info/exclude, and of the user
+	exclude excluded
 	seq     uint64           // counts what was seen, so that it can be put in order
 	touched map[string]touch // what tools wrote while a frame is open
 	open    map[string]*Step // what tools are about to write
