@@ -122,19 +122,20 @@ func (t *Tally) calls(parts []lathe.Part) {
 		t.figures.Calls++
 		switch s := c.State.(type) {
 		case *lathe.Completed:
-			tool.took(s.Start, s.End)
+			tool.took(s.Start, s.End, c.Waits())
 			tool.OutputBytes += int64(len(s.Output))
 		case *lathe.Failed:
-			tool.took(s.Start, s.End)
+			tool.took(s.Start, s.End, c.Waits())
 			tool.Errors++
 		case *lathe.Pending, *lathe.Running:
 		}
 	}
 }
 
-func (t *Tool) took(start, end lathe.Time) {
+// took adds the time of a call, without that in which a person was waited for.
+func (t *Tool) took(start, end lathe.Time, waits []lathe.Wait) {
 	if start > 0 && end > start {
-		t.Milliseconds += int64(end - start)
+		t.Milliseconds += lathe.Worked(start, end, waits).Milliseconds()
 	}
 }
 

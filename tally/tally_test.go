@@ -133,3 +133,12 @@ func TestTally_Hostile(t *testing.T) {
 		t.Errorf("%+v", got.Usage)
 	}
 }
+
+// The time of a tool leaves out how long a person was waited for.
+func TestTally_Waits(t *testing.T) {
+	s := begin(false).in("ses_1", "", "p")
+	s.answer("tool-calls", called("bash", `{}`, "", `{"waits":[[1020,1090]]}`))
+	if tools := s.tally.Figures().ByTool; len(tools) != 1 || tools[0].Milliseconds != 30 {
+		t.Errorf("%+v", tools)
+	}
+}
