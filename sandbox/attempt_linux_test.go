@@ -187,7 +187,7 @@ func flip(other string) error {
 			}
 		}
 	}()
-	for range 3000 {
+	for range 1000 {
 		fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM, 0)
 		if err != nil {
 			return err

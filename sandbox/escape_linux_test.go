@@ -15,7 +15,7 @@ import (
 
 // No command has a capability, whoever runs it.
 func TestEscape_Capabilities(t *testing.T) {
-	ways(t, func(t *testing.T, y *yard) {
+	yards(t, func(t *testing.T, y *yard) {
 		_, out := run(t, y.runner, y.shell("grep -E 'Cap|NoNew' /proc/self/status"))
 		for line := range strings.Lines(out) {
 			name, value, _ := strings.Cut(strings.TrimSpace(line), ":\t")
@@ -31,7 +31,7 @@ func TestEscape_Capabilities(t *testing.T) {
 
 // System calls that get around the rules are missing or refused.
 func TestEscape_SystemCalls(t *testing.T) {
-	ways(t, func(t *testing.T, y *yard) {
+	yards(t, func(t *testing.T, y *yard) {
 		for name, want := range map[string]string{
 			"467": "function not implemented", "468": "function not implemented", "471": "function not implemented", "472": "function not implemented",
 			"600": "function not implemented", "100000": "function not implemented", "1073741863": "function not implemented", // x32's getpid
@@ -46,7 +46,7 @@ func TestEscape_SystemCalls(t *testing.T) {
 }
 
 func TestEscape_UserNamespace(t *testing.T) {
-	ways(t, func(t *testing.T, y *yard) {
+	yards(t, func(t *testing.T, y *yard) {
 		for _, script := range []string{"$SELF unshare 0", "$SELF child 0"} {
 			if res, out := run(t, y.runner, free(y.shell(script))); res.Exit != 0 {
 				t.Skipf("nobody can make one here: %s", out)
@@ -63,7 +63,7 @@ func TestEscape_ThirtyTwoBits(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("the program is one for x86")
 	}
-	ways(t, func(t *testing.T, y *yard) {
+	yards(t, func(t *testing.T, y *yard) {
 		program := filepath.Join(y.project, "exit")
 		if err := os.WriteFile(program, exit32, 0o755); err != nil {
 			t.Fatal(err)

@@ -71,17 +71,11 @@ func free(c sandbox.Command) sandbox.Command {
 	return c
 }
 
-// ways are those of yards, and a session.
-func ways(t *testing.T, test func(t *testing.T, y *yard)) {
-	yards(t, test)
-	t.Run("session", func(t *testing.T) { test(t, inSession(t)) })
-}
-
 func TestGate_ForeignSockets(t *testing.T) {
 	s := newStreet(t, "/tmp")
 	s.fill(1500)
 	foreign, tmux, abstract := s.listen("foreign"), s.listen("default"), s.listen(fmt.Sprintf("@lathe-gate-%d", os.Getpid()))
-	ways(t, func(t *testing.T, y *yard) {
+	yards(t, func(t *testing.T, y *yard) {
 		if err := os.Symlink(foreign, y.project+"/link"); err != nil {
 			t.Fatal(err)
 		}
@@ -109,7 +103,7 @@ func TestGate_ForeignSockets(t *testing.T) {
 
 // A socket that is made after the command has started is as far away.
 func TestGate_LaterSocket(t *testing.T) {
-	ways(t, func(t *testing.T, y *yard) {
+	yards(t, func(t *testing.T, y *yard) {
 		s := newStreet(t, "/tmp")
 		script := "echo $$ > started; while [ ! -e " + s.dir + "/late ]; do sleep 0.01; done; $SELF unix " + s.dir + "/late"
 		for _, c := range []sandbox.Command{free(y.shell(script)), y.shell(script)} {
@@ -135,7 +129,7 @@ func TestGate_LaterSocket(t *testing.T) {
 
 // What is the command's own, or allowed, can be connected to, with the errors of a kernel.
 func TestGate_Works(t *testing.T) {
-	ways(t, func(t *testing.T, y *yard) {
+	yards(t, func(t *testing.T, y *yard) {
 		s := newStreet(t, "/tmp")
 		allowed := s.listen("allowed")
 		y.profile.Sockets = []string{allowed}

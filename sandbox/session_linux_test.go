@@ -221,6 +221,16 @@ func TestSession_FindByPort(t *testing.T) {
 	if res, out := run(t, y.runner, looks); res.Exit == 0 {
 		t.Errorf("a command that may write less looks into one that may write more: %s", out)
 	}
+	for program, script := range map[string]string{
+		"lsof": `[ "$(lsof -t -i :$port)" = "$(cat pid)" ]`, "ss": `ss -lptn "sport = $port" | grep -q "pid=$(cat pid),"`, "fuser": `fuser $port/tcp | grep -qw "$(cat pid)"`,
+	} {
+		if _, err := exec.LookPath(program); err != nil {
+			continue
+		}
+		if res, out := run(t, y.runner, y.shell(port+script)); res.Exit != 0 {
+			t.Errorf("%s does not find it: %s", program, out)
+		}
+	}
 	if _, err := exec.LookPath("fuser"); err != nil {
 		t.Skip("there is no fuser to try (psmisc)")
 	}
