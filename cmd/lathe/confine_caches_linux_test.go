@@ -41,6 +41,7 @@ var poisoned = map[string]string{
 // What a command does to the caches of tools stays in its project: the user's own tools run what they
 // ran before. Without the sandbox the same command changes it.
 func TestCaches_NotPoisoned(t *testing.T) {
+	t.Parallel()
 	confinable(t)
 	b := newBox(t, nil)
 	var script strings.Builder
@@ -85,6 +86,7 @@ func TestCaches_NotPoisoned(t *testing.T) {
 
 // Where the kernel makes no overlays, caches are read-only and tools are led to folders of the project.
 func TestCaches_WithoutOverlays(t *testing.T) {
+	t.Parallel()
 	confinable(t)
 	kernel := sandbox.Open(sandbox.Config{Launcher: sandbox.Self()}).Kernel()
 	kernel.Mounts = false
@@ -323,6 +325,7 @@ func benchStart(b *testing.B, r *sandbox.Runner, f *confinement, c config.Config
 // Commands of one project that run at the same time can all write to its caches, and see what those
 // before them wrote; nothing is left of what their overlays worked in.
 func TestCaches_Together(t *testing.T) {
+	t.Parallel()
 	confinable(t)
 	b := newBox(t, nil)
 	b.put("home/.npm/base", "x")

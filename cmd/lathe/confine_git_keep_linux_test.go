@@ -39,6 +39,7 @@ func (b *box) value(repo, key string) string {
 
 // What git writes into its configuration in the course of a day is there for the user afterwards.
 func TestConfine_GitSettingsAreTakenOver(t *testing.T) {
+	t.Parallel()
 	b, main := gitBox(t)
 	b.git("init", "-q", "--bare", main+"/srv.git")
 	b.git("init", "-q", "-b", "main", b.base+"/lib")
@@ -155,8 +156,10 @@ func (b *box) user(dir, script, mark string) string {
 // What a command left is not run when the user works with git there. Each trap works where the user
 // sets it.
 func TestConfine_GitTraps(t *testing.T) {
+	t.Parallel()
 	for name, trap := range gitTraps {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			b, main := gitBox(t)
 			mark := b.base + "/home/mark"
 			script := "MARK=" + mark + " OUT=" + b.base + "/home; " + trap.script
@@ -226,6 +229,7 @@ func TestGitEnv(t *testing.T) {
 
 // Where there is no repository a command can make one, and what it says is checked.
 func TestConfine_GitInit(t *testing.T) {
+	t.Parallel()
 	confinable(t)
 	requireGit(t)
 	b := newBox(t, nil)
@@ -244,6 +248,7 @@ func TestConfine_GitInit(t *testing.T) {
 
 // A .git that is a file and names what does not know it opens nothing and breaks nothing.
 func TestConfine_GitFileOfOthers(t *testing.T) {
+	t.Parallel()
 	confinable(t)
 	requireGit(t)
 	b := newBox(t, nil)
@@ -271,6 +276,7 @@ func TestConfine_GitFileOfOthers(t *testing.T) {
 
 // Settings in the user's own folder are not the project's to protect, and stop nothing.
 func TestConfine_GitSettingsElsewhere(t *testing.T) {
+	t.Parallel()
 	b, main := gitBox(t)
 	for key, value := range map[string]string{"include.path": "~/more", "core.hooksPath": "~/hooks"} {
 		b.git("-C", main, "config", key, value)
@@ -299,6 +305,7 @@ func BenchmarkConfine_GitStart(bb *testing.B) {
 // Files that other programs obey are held in the folder of a session. In folders below it they are
 // named: those that a command made and those that it changed, once.
 func TestConfine_NamesBelow(t *testing.T) {
+	t.Parallel()
 	b, main := gitBox(t)
 	b.put("project/sub/.npmrc", "a=b\n")
 	b.put("project/other/.vscode/settings.json", "{}")

@@ -36,6 +36,7 @@ func (b *box) there(path string) bool {
 // A process that a command left behind cannot write what git of the user obeys, and what it can
 // write is taken away: the same lines work for the user.
 func TestConfine_GitInTheBackground(t *testing.T) {
+	t.Parallel()
 	b, main := gitBox(t)
 	const attack = `mkdir -p .git/info .git/hooks; for f in commondir config config.worktree info/attributes hooks/pre-commit; do echo '# evil' >> .git/$f && echo $f >> $DONE; done 2>/dev/null; echo end >> $DONE`
 	own := b.base + "/own"
@@ -82,6 +83,7 @@ func TestConfine_GitInTheBackground(t *testing.T) {
 // Git of the user replaces the file that covers are mounted on, which takes them away from processes
 // that run. What these write then does not last.
 func TestConfine_GitConfigReplacedMeanwhile(t *testing.T) {
+	t.Parallel()
 	b, main := gitBox(t)
 	res, _ := b.in(main, "build", `(until grep -q outside .git/config; do sleep 0.01; done; for i in 1 2 3; do printf '[core]\n\tfsmonitor = evil\n' >> .git/config; done; touch `+b.base+`/temp/done; exec sleep 300) >/dev/null 2>&1 &`, config.Config{})
 	b.bound(res)
@@ -99,6 +101,7 @@ func TestConfine_GitConfigReplacedMeanwhile(t *testing.T) {
 
 // Commits by the user and by a command at the same time: nothing is lost, and no lock stays.
 func TestConfine_GitTogether(t *testing.T) {
+	t.Parallel()
 	b, main := gitBox(t)
 	const n = 500
 	b.git("-C", main, "worktree", "add", "-q", main+"/tree", "-b", "user")

@@ -115,6 +115,7 @@ var gitEscapes = map[string]string{
 }
 
 func TestConfine_WhereGitRunsCodeFrom(t *testing.T) {
+	t.Parallel()
 	b := gitYard(t)
 	main := b.base + "/project"
 	before, status := listing(t, main), b.git("-C", main, "status", "--porcelain")
@@ -142,6 +143,7 @@ func TestConfine_WhereGitRunsCodeFrom(t *testing.T) {
 
 // What people do with git all day works in such a checkout, with all that stands in for names.
 func TestConfine_GitWorks(t *testing.T) {
+	t.Parallel()
 	b := gitYard(t)
 	main := b.base + "/project"
 	for _, script := range []string{

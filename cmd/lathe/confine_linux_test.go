@@ -150,6 +150,7 @@ func TestConfine_Unavailable(t *testing.T) {
 }
 
 func TestConfine_Project(t *testing.T) {
+	t.Parallel()
 	confinable(t)
 	b := newBox(t, nil)
 	dir := b.base + "/project"
@@ -171,6 +172,7 @@ func TestConfine_Project(t *testing.T) {
 
 // Commits work in a checkout and in a linked work tree of it; what git runs cannot be changed.
 func TestConfine_Git(t *testing.T) {
+	t.Parallel()
 	confinable(t)
 	git, err := exec.LookPath("git")
 	if err != nil {
@@ -266,6 +268,7 @@ func TestToolCaches(t *testing.T) {
 // Folders for tools are made for a command of a model, and not by looking. None of them is writable
 // itself.
 func TestConfine_Caches(t *testing.T) {
+	t.Parallel()
 	confinable(t)
 	for _, looks := range []bool{true, false} {
 		b := newBox(t, nil)

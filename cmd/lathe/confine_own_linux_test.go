@@ -12,6 +12,7 @@ import (
 
 // A command reads nothing that is ours, except what a model is pointed at.
 func TestConfineOwn(t *testing.T) {
+	t.Parallel()
 	confinable(t)
 	b := newBox(t, nil)
 	b.session = "ses_own"

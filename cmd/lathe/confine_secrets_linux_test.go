@@ -33,6 +33,7 @@ func (b *box) put(name, text string) {
 
 // Each class of secrets can be read without the sandbox, and not in it, with mounts and without.
 func TestSecrets_Hidden(t *testing.T) {
+	t.Parallel()
 	confinable(t)
 	for _, mounts := range []bool{true, false} {
 		t.Run(map[bool]string{true: "mounts", false: "Landlock"}[mounts], func(t *testing.T) {
@@ -72,6 +73,7 @@ func TestSecrets_Hidden(t *testing.T) {
 // What is no secret in a folder of secrets stays, settings open places one by one, and tools see
 // their own in lines that run nothing else.
 func TestSecrets_Opened(t *testing.T) {
+	t.Parallel()
 	confinable(t)
 	b := newBox(t, nil)
 	for name, text := range map[string]string{
@@ -108,6 +110,7 @@ func TestSecrets_Opened(t *testing.T) {
 
 // npm and its like find their settings without the tokens.
 func TestSecrets_Redacted(t *testing.T) {
+	t.Parallel()
 	confinable(t)
 	b := newBox(t, nil)
 	b.put("home/.npmrc", "registry=https://r.example/\n//r.example/:_authToken=SECRET\n")

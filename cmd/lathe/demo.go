@@ -107,8 +107,10 @@ func (d *demo) sweep(keep bool) func() {
 				if heard == 0 {
 					continue // ends the turn in order
 				}
-				if !keep {
-					_ = os.RemoveAll(d.root) // there is nobody left to tell
+				for range 100 { // the rest of the program may still make files there
+					if keep || os.RemoveAll(d.root) == nil {
+						break
+					}
 				}
 				os.Exit(interrupt{s}.exitCode())
 			case <-done:

@@ -40,6 +40,7 @@ func (e *endless) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // An answer that never ends is given up at 16 bytes for a token of the limit of the model, in text,
 // reasoning and arguments. It is asked for once, and what came is kept.
 func TestRun_EndlessAnswer(t *testing.T) {
+	t.Parallel()
 	words := strings.Repeat("on and on ", 100)
 	for name, delta := range map[string]string{
 		"text":      `{"content":"` + words + `"}`,

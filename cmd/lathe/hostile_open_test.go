@@ -16,6 +16,7 @@ import (
 // Opening a hostile repository that nobody trusts runs nothing of it, calls nobody, writes nothing
 // but the program's own files, and tells nobody what its user knows.
 func TestHostile_Opened(t *testing.T) {
+	t.Parallel()
 	all := hostileRepos()
 	if len(all) < 30 {
 		t.Errorf("only %d hostile repositories", len(all))
@@ -106,6 +107,7 @@ func (s *hostileScene) ask(ctx context.Context, method, url, body string) (int, 
 
 // The traps of these tests work: what a trusted repository wants is seen by them.
 func TestHostile_TrapsSpring(t *testing.T) {
+	t.Parallel()
 	lathe := builtLathe(t)
 	for _, c := range []struct {
 		name string

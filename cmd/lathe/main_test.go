@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -22,8 +23,10 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the files that scripts compare with")
 
-// TestMain makes this test program the command `lathe` of the scripts.
+// TestMain makes this test program the command `lathe` of the scripts. Tests mostly wait for processes,
+// so that more of them run at a time than there are processors, unless -parallel says otherwise.
 func TestMain(m *testing.M) {
+	_ = flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))) // -parallel is read later
 	testscript.Main(m, map[string]func(){"lathe": main, "lathe-breaks": breaks, "lathe-answers": answersWord, "lathe-asks": asksWord, "lathe-old-kernel": oldKernel})
 }
 
@@ -58,6 +61,7 @@ func asksWord() {
 }
 
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir:                "testdata",
 		UpdateScripts:      *update,

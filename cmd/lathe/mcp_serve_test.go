@@ -374,6 +374,7 @@ func (w *mcpWorld) until(word string) {
 
 // A client that goes, and a server that is killed, leave a turn that can be taken up again.
 func TestMCPServe_GoneInTheMiddle(t *testing.T) {
+	t.Parallel()
 	needUnix(t)
 	const script = "call read {\"filePath\":\"none\"}\nfinish tool-calls\n--\ntext \"begun \"\nstall\n--\ntext \"Resumed.\"\nfinish stop"
 	for _, how := range []string{"closed", "terminated", "killed"} {

@@ -175,6 +175,7 @@ func TestInterrupt_Demo(t *testing.T) {
 // An import that is killed or interrupted is in the database whole or not at all, and the
 // database is sound.
 func TestKill_Import(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("killing takes too long for -short")
 	}

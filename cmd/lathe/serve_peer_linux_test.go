@@ -72,6 +72,7 @@ func (s *peerScene) titles() (out []string) {
 // A command of a model reaches the server and knows the password, and is refused. The same script is
 // served when the user runs it.
 func TestServe_RefusesCommands(t *testing.T) {
+	t.Parallel()
 	for name, tt := range map[string]struct {
 		mode, password string
 	}{
@@ -136,6 +137,7 @@ func TestServe_RefusesCommandsOnSocket(t *testing.T) {
 // Terminals and shell commands of clients have the sandbox of the directory, and job control. With
 // the sandbox off they have neither, and may use the server.
 func TestServe_TerminalsConfined(t *testing.T) {
+	t.Parallel()
 	confinable(t)
 	for _, mode := range []string{"workspace", "off"} {
 		t.Run(mode, func(t *testing.T) {

@@ -44,6 +44,7 @@ func isGone(pid int) bool {
 // What terminals started ends with the server, however that ends; who watches is told if there is
 // time.
 func TestServe_TerminalsEnd(t *testing.T) {
+	t.Parallel()
 	for name, end := range map[string]func(*serving){"in order": (*serving).end, "killed": (*serving).kill} {
 		t.Run(name, func(t *testing.T) {
 			home := t.TempDir()

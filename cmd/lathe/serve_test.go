@@ -245,6 +245,7 @@ func TestServe_Socket(t *testing.T) {
 }
 
 func TestServe_SettingsAndProviders(t *testing.T) {
+	t.Parallel()
 	needUnix(t)
 	home := serveHome(t, "http://127.0.0.1:1")
 	s := startServe(t, home, []string{"LATHE_NO_AUTH=1"})
@@ -316,6 +317,7 @@ func TestServe_SettingsAndProviders(t *testing.T) {
 // Clients read the config without keys, and change it by sending back what they read with one member
 // more. No key is told, and none is lost.
 func TestServe_ConfigKeys(t *testing.T) {
+	t.Parallel()
 	needUnix(t)
 	home := serveHome(t, "http://127.0.0.1:1")
 	file := filepath.Join(home, ".config", "lathe", "lathe.json")
@@ -353,6 +355,7 @@ func TestServe_ConfigKeys(t *testing.T) {
 
 // TestServe_Undo writes a file by a tool, takes that back and does it again.
 func TestServe_Undo(t *testing.T) {
+	t.Parallel()
 	needUnix(t)
 	model := modeltest.Start(t, modeltest.MustParse(`call write {"filePath":"new.txt","content":"by the model\n"}
 finish tool-calls
@@ -400,6 +403,7 @@ finish stop`))
 // TestServe_KilledWithManyTurns kills a server in the middle of 50 turns. A second one on the same
 // database goes on: every client resumes its stream by number, and every session comes to rest.
 func TestServe_KilledWithManyTurns(t *testing.T) {
+	t.Parallel()
 	needUnix(t)
 	const many = 50
 	model := modeltest.Start(t, nil)

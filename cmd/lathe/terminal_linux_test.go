@@ -246,6 +246,7 @@ func TestTerminal_LoginInterrupted(t *testing.T) {
 
 // A code is shown, typed elsewhere, and the login is kept.
 func TestTerminal_DeviceLogin(t *testing.T) {
+	t.Parallel()
 	polls := 0
 	vendor := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {

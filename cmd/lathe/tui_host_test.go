@@ -93,6 +93,7 @@ func wrote(words string) []lathe.Part { return []lathe.Part{{Body: &lathe.Text{T
 
 // A whole conversation over the small interface, without a port.
 func TestTUIHost_Conversation(t *testing.T) {
+	t.Parallel()
 	a, m := tuiHome(t, "text \"One.\"\nfinish stop\n--\ntext \"Two.\"\nfinish stop\n--\ntext \"In short.\"\nfinish stop")
 	h, ctx := opened(t, a), t.Context()
 	ok := func(err error) {

@@ -235,6 +235,7 @@ func TestView_Error(t *testing.T) {
 
 // A terminal that becomes narrower while something runs has nothing twice.
 func TestView_Resize(t *testing.T) {
+	t.Parallel()
 	home, server := viewHome(t, "text \"A first line.\\nAnother that is open and long enough to be broken at forty columns\"\npause 2s\ntext \" now.\"\nfinish stop")
 	x := onScreen(t, home, 100, 24, nil, "-C", "p", "run", "--title", "A view", "show all")
 	before := x.see("forty columns")

@@ -58,6 +58,7 @@ func TestView_PlainGolden(t *testing.T) {
 
 // A whole turn through pipes: the answer on one, everything else on the other.
 func TestView_PipeGolden(t *testing.T) {
+	t.Parallel()
 	home, _ := viewHome(t, turnScript(t))
 	cmd := command(t, home, "-C", "p", "run", "--title", "A view", "show all")
 	var out, told bytes.Buffer
