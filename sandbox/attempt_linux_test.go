@@ -49,7 +49,7 @@ func try(what, on string) error {
 				_ = conn.Close()
 			}
 		}
-	case "serve", "wait", "own files", "dgram", "flip":
+	case "serve", "wait", "own files", "dgram", "flip", "crowd":
 		return reach(what, on)
 	case "answer", "fetch", "pages", "vsock":
 		return tryNetwork(what, on)
@@ -134,6 +134,8 @@ func reach(how, address string) error {
 		return err
 	case "flip":
 		return flip(address)
+	case "crowd":
+		return crowd(address)
 	}
 	if how == "own files" { // of the thread
 		runtime.LockOSThread()
@@ -204,4 +206,30 @@ func flip(other string) error {
 		}
 	}
 	return errors.New("never")
+}
+
+// crowd waits in more connects to a socket of its own than a gate makes at a time. It says so when the
+// first wait.
+func crowd(name string) error {
+	l, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM, 0)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(unix.Bind(l, &unix.SockaddrUnix{Name: name}), unix.Listen(l, 0)); err != nil {
+		return err
+	}
+	var begun atomic.Int32
+	for range 300 {
+		go func() {
+			if fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM, 0); err == nil {
+				begun.Add(1)
+				_ = unix.Connect(fd, &unix.SockaddrUnix{Name: name})
+			}
+		}()
+	}
+	for begun.Load() < 300 {
+		runtime.Gosched()
+	}
+	fmt.Println("crowded")
+	select {}
 }

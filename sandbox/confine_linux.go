@@ -214,9 +214,10 @@ func (r request) start(w way, dir string, argv, env []string) (s started, f fail
 	case err != nil:
 		f = failure{Text: err.Error()}
 	default:
+		own := p.reach()
 		s.sockets = &gate{
 			notify: notify, members: func() []int { return descendants(os.Getpid()) },
-			reach: func(int) (reach, error) { return p.reach(), nil },
+			reach: func(int) (reach, error) { return own, nil },
 		}
 		return s, failure{}
 	}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -31,11 +32,12 @@ type gate struct {
 
 // reach is where a command can connect to sockets with a name.
 type reach struct {
-	allowed   []string // folders and sockets
-	temporary []string // folders that others use, too
+	allowed   []string      // folders and sockets
+	temporary []string      // folders that others use, too
+	slots     chan struct{} // one for each connection in the making
 }
 
-// mostConnects is how many can be in the making: each takes a thread of ours.
+// mostConnects is how many a command can have in the making: each takes a thread of ours.
 const mostConnects = 256
 
 // notification is the kernel's seccomp_notif.
@@ -63,7 +65,7 @@ func (g *gate) serve() {
 		return
 	}
 	defer func() { _ = unix.Close(g.notify) }()
-	slots := make(chan struct{}, mostConnects)
+	var work sync.WaitGroup
 	for {
 		poll := []unix.PollFd{{Fd: int32(g.notify), Events: unix.POLLIN}}
 		if _, err := unix.Poll(poll, -1); err == unix.EINTR {
@@ -75,19 +77,26 @@ func (g *gate) serve() {
 		if g.control(unix.SECCOMP_IOCTL_NOTIF_RECV, unsafe.Pointer(&n)) != 0 {
 			continue // who asked was killed
 		}
-		slots <- struct{}{}
-		go func() {
-			defer func() { <-slots }()
+		work.Go(func() { // as many as there are threads that wait
 			a := answer{id: n.id}
-			if errno := g.connect(n); errno != 0 {
+			if errno := g.answer(n); errno != 0 {
 				a.err = -int32(errno)
 			}
 			_ = g.control(unix.SECCOMP_IOCTL_NOTIF_SEND, unsafe.Pointer(&a)) // who asked may be gone
-		}()
+		})
 	}
-	for range mostConnects { // the file must not be another one before the last has answered
-		slots <- struct{}{}
+	work.Wait() // the file must not be another one before the last has answered
+}
+
+// answer makes a connection when it is the turn of the command: others of its session do not wait.
+func (g *gate) answer(n notification) unix.Errno {
+	r, err := g.reach(int(n.pid))
+	if err != nil {
+		return unix.EACCES
 	}
+	r.slots <- struct{}{}
+	defer func() { <-r.slots }()
+	return g.connect(n, r)
 }
 
 func (g *gate) control(request uint, arg unsafe.Pointer) unix.Errno {
@@ -96,7 +105,7 @@ func (g *gate) control(request uint, arg unsafe.Pointer) unix.Errno {
 }
 
 // connect makes one connection.
-func (g *gate) connect(n notification) unix.Errno {
+func (g *gate) connect(n notification, r reach) unix.Errno {
 	const longest = 128 // a sockaddr_storage
 	if n.args[2] > longest || n.args[2] < 2 {
 		return unix.EINVAL
@@ -120,7 +129,7 @@ func (g *gate) connect(n notification) unix.Errno {
 	if domain, err := unix.GetsockoptInt(socket, unix.SOL_SOCKET, unix.SO_DOMAIN); err != nil {
 		return unix.Errno(number(err))
 	} else if domain == unix.AF_UNIX && binary.NativeEndian.Uint16(address) == unix.AF_UNIX {
-		return g.connectUnix(int(n.pid), socket, address)
+		return g.connectUnix(int(n.pid), socket, address, r)
 	}
 	return connect(socket, address)
 }
@@ -161,7 +170,7 @@ func connect(socket int, address []byte) unix.Errno {
 }
 
 // connectUnix connects to a socket of this machine, if it may.
-func (g *gate) connectUnix(pid, socket int, address []byte) unix.Errno {
+func (g *gate) connectUnix(pid, socket int, address []byte, r reach) unix.Errno {
 	name := address[2:]
 	if len(name) == 0 || name[0] == 0 {
 		if len(name) > 0 && !owned(pid, "@"+strings.ReplaceAll(string(name[1:]), "\x00", "@"), g.members) {
@@ -180,8 +189,7 @@ func (g *gate) connectUnix(pid, socket int, address []byte) unix.Errno {
 	under := func(folders []string) bool {
 		return slices.ContainsFunc(folders, func(f string) bool { return within(f, path) })
 	}
-	reach, err := g.reach(pid)
-	if err != nil || !under(reach.allowed) && !(under(reach.temporary) && owned(pid, path, g.members)) {
+	if !under(r.allowed) && !(under(r.temporary) && owned(pid, path, g.members)) {
 		return unix.EACCES
 	}
 	pinned := binary.NativeEndian.AppendUint16(nil, unix.AF_UNIX)

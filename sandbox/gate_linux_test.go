@@ -164,3 +164,14 @@ func TestGate_Works(t *testing.T) {
 		}
 	})
 }
+
+// A command that waits in many connections keeps no other of its session from connecting.
+func TestGate_Crowd(t *testing.T) {
+	y := inSession(t)
+	run(t, y.runner, y.shell(`$SELF crowd full > crowd 2>&1 & while [ ! -s crowd ]; do sleep 0.01; done`))
+	c := y.shell(`cat crowd; ($SELF serve sock > ready) & while [ ! -s ready ]; do sleep 0.01; done; $SELF unix sock`)
+	c.Timeout = 10 * time.Second
+	if res, out := run(t, y.runner, c); res.Exit != 0 || !strings.HasPrefix(out, "crowded") {
+		t.Errorf("%+v %s", res, out)
+	}
+}

@@ -223,7 +223,9 @@ func (p *plan) findSockets(allowed []string) {
 	}
 }
 
-func (p *plan) reach() reach { return reach{p.Sockets, p.foreignTemporary()} }
+func (p *plan) reach() reach {
+	return reach{p.Sockets, p.foreignTemporary(), make(chan struct{}, mostConnects)}
+}
 
 // foreignTemporary are the temporary folders that the command shares with others.
 func (p *plan) foreignTemporary() (out []string) {
