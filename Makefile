@@ -11,6 +11,7 @@ NO_RACE = $(strip $(shell $(GO) list -race errors 2>&1 >/dev/null | head -n 1) \
 		$$($(GO) env CC) -x c -o /dev/null - >/dev/null 2>&1 || echo no working C compiler))
 
 say = @echo "==> $(1)"
+comma := ,
 
 .DEFAULT_GOAL := help
 .PHONY: help build install test wires check fmt fmt-check vet lint arch bench torture tasks docs pictures demo clean
@@ -37,10 +38,11 @@ test: ## vet, then every test, shuffled; with the race detector where it can run
 	echo "==> $(GO) test $$race -shuffle=on -timeout 25m ./..." && $(GO) test $$race -shuffle=on -timeout 25m ./... && \
 	if [ -n "$$race" ]; then $(MAKE) --no-print-directory wires; fi
 
-# With the race detector a transcript runs on two wires; this runs it on all.
+# With the race detector a transcript runs on two wires and attacks on the sandbox as one user; this runs the rest.
 wires:
-	$(call say,transcripts on every wire)
+	$(call say,transcripts on every wire$(comma) attacks as another user)
 	@$(GO) test -run '^Test(Transcripts|Turn_|Events_Property)' ./engine
+	@$(GO) test -run '^TestEscape_AsUser$$' ./sandbox
 
 check: fmt-check vet lint arch ## all that a change must pass: format, vet, staticcheck, arch test, race tests
 	@why="$(NO_RACE)"; if [ -n "$$why" ]; then \

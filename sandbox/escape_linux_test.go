@@ -89,6 +89,9 @@ func TestEscape_AsUser(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("only root can become another user; this run is the ordinary user's, and the other half needs root")
 	}
+	if raced {
+		t.Skip("the ordinary user's half runs without the race detector: make wires")
+	}
 	if testing.CoverMode() != "" {
 		t.Skip("what another user runs is not counted")
 	}
