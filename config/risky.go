@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // What makes a value of a project one that needs trust.
@@ -22,9 +23,9 @@ func anyOf(asks ...func(*node) bool) func(*node) bool {
 
 // runsShell reports whether a template puts in the output of a command. Arguments are put
 // in first, and one that nobody gives leaves nothing between the two signs.
-func runsShell(n *node) bool { return shellMark.MatchString(n.text) }
+func runsShell(n *node) bool { return shellMark().MatchString(n.text) }
 
-var shellMark = regexp.MustCompile("!(\\$(\\d+|ARGUMENTS))*`")
+var shellMark = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("!(\\$(\\d+|ARGUMENTS))*`") })
 
 func isAddress(n *node) bool {
 	return strings.HasPrefix(n.text, "http://") || strings.HasPrefix(n.text, "https://")

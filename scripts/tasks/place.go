@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -77,7 +78,7 @@ func (p *place) configure(url string) error {
 func (p *place) command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = p.dir
-	cmd.Env = append(env(), "HOME="+p.home, "GIT_AUTHOR_NAME=dev", "GIT_AUTHOR_EMAIL=dev@localhost", "GIT_COMMITTER_NAME=dev", "GIT_COMMITTER_EMAIL=dev@localhost")
+	cmd.Env = append(slices.Clip(env()), "HOME="+p.home, "GIT_AUTHOR_NAME=dev", "GIT_AUTHOR_EMAIL=dev@localhost", "GIT_COMMITTER_NAME=dev", "GIT_COMMITTER_EMAIL=dev@localhost")
 	return cmd
 }
 
