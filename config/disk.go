@@ -3,11 +3,11 @@ package config
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"syscall"
 	"time"
 )
@@ -24,7 +24,7 @@ const (
 
 var (
 	errNotFile  = errors.New("is not a file")
-	errTooLarge = fmt.Errorf("is larger than %d MB", maxFile>>20)
+	errTooLarge = errors.New("is larger than " + strconv.Itoa(maxFile>>20) + " MB")
 )
 
 // disk looks at files on behalf of one Load. It never opens anything but files and

@@ -146,7 +146,7 @@ func indentOf(text []byte) string {
 	return "  "
 }
 
-var errChanged = lathe.Errorf(lathe.Conflict, "it was changed meanwhile")
+var errChanged = &lathe.Error{Code: lathe.Conflict, Message: "it was changed meanwhile"}
 
 // replaceFile puts a new file in the place of one by way of a temporary one beside it.
 func replaceFile(path string, data []byte, before fs.FileInfo) error {
