@@ -38,7 +38,7 @@ test: ## vet, then every test, shuffled; with the race detector where it can run
 	echo "==> $(GO) test $$race -shuffle=on -timeout 25m ./..." && $(GO) test $$race -shuffle=on -timeout 25m ./... && \
 	if [ -n "$$race" ]; then $(MAKE) --no-print-directory wires; fi
 
-# With the race detector a transcript runs on two wires and attacks on the sandbox as one user; this runs the rest.
+# With the race detector a transcript runs on one wire and attacks on the sandbox as one user; this runs the rest.
 wires:
 	$(call say,transcripts on every wire$(comma) attacks as another user)
 	@$(GO) test -run '^Test(Transcripts|Turn_|Events_Property)' ./engine
