@@ -34,15 +34,16 @@ func TestTranscripts(t *testing.T) {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
 			t.Parallel()
 			script := readScript(t, file)
-			for i, protocol := range script.wires(file) {
+			for _, protocol := range script.wires(file) {
+				first := protocol == script.protocols[0]
 				t.Run(string(protocol), func(t *testing.T) {
 					synctest.Test(t, func(t *testing.T) {
 						got := perform(t, script, protocol)
-						if *update && i == 0 {
+						if *update && first {
 							script.rewrite(t, file, got)
 							return
 						}
-						script.compare(t, got, i == 0)
+						script.compare(t, got, first)
 					})
 				})
 			}
