@@ -12,8 +12,10 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -27,7 +29,19 @@ var update = flag.Bool("update", false, "rewrite the files that scripts compare 
 // so that more of them run at a time than there are processors, unless -parallel says otherwise.
 func TestMain(m *testing.M) {
 	_ = flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))) // -parallel is read later
-	testscript.Main(m, map[string]func(){"lathe": main, "lathe-breaks": breaks, "lathe-answers": answersWord, "lathe-asks": asksWord, "lathe-old-kernel": oldKernel})
+	testscript.Main(tidying{m}, map[string]func(){"lathe": main, "lathe-breaks": breaks, "lathe-answers": answersWord, "lathe-asks": asksWord, "lathe-old-kernel": oldKernel})
+}
+
+// tidying runs the tests and removes what they shared.
+type tidying struct{ *testing.M }
+
+func (t tidying) Run() int {
+	defer func() {
+		if plainDir != "" {
+			_ = os.RemoveAll(plainDir) // what is left is in the folder for that
+		}
+	}()
+	return t.M.Run()
 }
 
 // answersWord is a server that says a word to everyone, on a port of its own or on one that is given.
@@ -104,8 +118,34 @@ func setup(env *testscript.Env) error {
 		env.Setenv("GORACE", "atexit_sleep_ms=0") // else each command sleeps a second
 	}
 	env.Setenv("GOCACHE", goCache()) // else the demo builds the library of Go each time
+	if raced && !isConcurrent(env) {
+		if dir := plainLathe(); dir != "" {
+			env.Setenv("PATH", dir+string(filepath.ListSeparator)+env.Getenv("PATH"))
+		}
+	}
 	return os.CopyFS(filepath.Join(env.WorkDir, "samples"), os.DirFS(filepath.Join("testdata", "samples")))
 }
+
+// isConcurrent reports whether a script is one of those in which much happens at a time: the program
+// has the race detector in it there, although each start then takes many times as long.
+func isConcurrent(env *testscript.Env) bool {
+	script := strings.TrimPrefix(filepath.Base(env.WorkDir), "script-")
+	return slices.Contains([]string{"attach", "guests", "later", "parallel", "permission", "resume", "run", "services", "session-processes", "tasks", "tasks-kill", "undo"}, script)
+}
+
+// plainLathe is a folder with the program without the race detector, "" if it cannot be built.
+var plainLathe = sync.OnceValue(func() string {
+	var err error
+	if plainDir, err = os.MkdirTemp("", "lathe-plain-"); err != nil {
+		return ""
+	}
+	if err := exec.Command("go", "build", "-o", filepath.Join(plainDir, "lathe"), ".").Run(); err != nil {
+		return ""
+	}
+	return plainDir
+})
+
+var plainDir string // of plainLathe, for who removes it
 
 // goCache is where go keeps what it has built, "" if that is not known.
 func goCache() string {
