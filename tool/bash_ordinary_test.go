@@ -322,8 +322,11 @@ func TestBash_Ordinary(t *testing.T) {
 		x.put(name, "")
 	}
 	byDefault := lathe.Ruleset{
-		{Permission: "*", Pattern: "*", Action: lathe.Allow}, {Permission: "external_directory", Pattern: "*", Action: lathe.Ask},
-		{Permission: "read", Pattern: "*", Action: lathe.Allow}, {Permission: "read", Pattern: "*.env", Action: lathe.Ask}, {Permission: "read", Pattern: "*.env.*", Action: lathe.Ask},
+		{Permission: "*", Pattern: "*", Action: lathe.Allow},
+		{Permission: "external_directory", Pattern: "*", Action: lathe.Ask},
+		{Permission: "read", Pattern: "*", Action: lathe.Allow},
+		{Permission: "read", Pattern: "*.env", Action: lathe.Ask},
+		{Permission: "read", Pattern: "*.env.*", Action: lathe.Ask},
 	}
 	rule, count := "", 0
 	for line := range strings.Lines(ordinary) {

@@ -106,7 +106,9 @@ func TestBash_ReadRules(t *testing.T) {
 	}
 	x.link(filepath.Join(x.dir, ".env"), "innocent")
 	rules := lathe.Ruleset{
-		{Permission: "*", Pattern: "*", Action: lathe.Allow}, {Permission: "read", Pattern: "*.env", Action: lathe.Ask}, {Permission: "read", Pattern: "*.env.*", Action: lathe.Ask},
+		{Permission: "*", Pattern: "*", Action: lathe.Allow},
+		{Permission: "read", Pattern: "*.env", Action: lathe.Ask},
+		{Permission: "read", Pattern: "*.env.*", Action: lathe.Ask},
 		{Permission: "read", Pattern: "*.env.example", Action: lathe.Allow},
 	}
 	for line, want := range map[string]lathe.Action{

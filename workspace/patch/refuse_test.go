@@ -173,8 +173,10 @@ func TestReplace_Shift(t *testing.T) {
 		content        string
 	}{
 		{"all lines moved", "    def f(self):\n        return 1", "    def f(self):\n        return 2", moved, "class A:\n        def f(self):\n            return 2\n"},
-		{"all lines moved, and more put in", "    def f(self):\n        return 1", "    def f(self):\n        if x:\n            return 2\n\n        return 1", moved,
-			"class A:\n        def f(self):\n            if x:\n                return 2\n\n            return 1\n"},
+		{
+			"all lines moved, and more put in", "    def f(self):\n        return 1", "    def f(self):\n        if x:\n            return 2\n\n        return 1", moved,
+			"class A:\n        def f(self):\n            if x:\n                return 2\n\n            return 1\n",
+		},
 		{"new has the file's indentation", "    def f(self):\n        return 1", "        def f(self):\n            return 2", nil, "class A:\n        def f(self):\n            return 2\n"},
 		{"none moved", "        def f(self): \n            return 1", "        def f(self):\n            return 2", nil, "class A:\n        def f(self):\n            return 2\n"},
 		{"one line for one keeps its place", "    return 1  ", "    return 2", nil, "class A:\n        def f(self):\n            return 2\n"},
