@@ -13,9 +13,9 @@ import (
 type Wait [2]Time
 
 // Waits are those of a call, and of what worked for it.
-func (c *ToolCall) Waits() []Wait {
+func (t *ToolCall) Waits() []Wait {
 	var raw json.RawMessage
-	switch s := c.State.(type) {
+	switch s := t.State.(type) {
 	case *Completed:
 		raw = s.Metadata
 	case *Failed:

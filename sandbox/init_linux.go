@@ -403,4 +403,11 @@ func (m *membership) members() (pids []int) {
 
 // none reports whether there is no process of it. One that is made while its parent ends can be
 // missed once.
-func (m *membership) none() bool { return len(m.members()) == 0 && len(m.members()) == 0 }
+func (m *membership) none() bool {
+	for range 2 {
+		if len(m.members()) > 0 {
+			return false
+		}
+	}
+	return true
+}

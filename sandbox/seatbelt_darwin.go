@@ -59,3 +59,18 @@ func probe() Kernel {
 	err := exec.CommandContext(ctx, sandboxExec, "-p", seatbelt(p), "/usr/bin/true").Run()
 	return Kernel{Seatbelt: err == nil}
 }
+
+// seatbeltReport says what Seatbelt holds of a profile.
+func seatbeltReport(p Profile) *Report {
+	r := &Report{Seatbelt: true, Guard: Bound}
+	if p.Temp != "" {
+		r.Missing = append(r.Missing, "/tmp is the one of the machine, not one of the session")
+	}
+	for _, m := range p.Mounts {
+		r.Missing = append(r.Missing, "nothing is mounted at "+m.Target)
+	}
+	if p.Limits != (Limits{}) {
+		r.Missing = append(r.Missing, "limits of memory, processes and file sizes")
+	}
+	return r
+}

@@ -20,12 +20,12 @@ import (
 
 // pusher is a user with a repository and the program, as it is built.
 type pusher struct {
-	t            *testing.T
-	base, home   string
-	project      string
-	lathe        string
-	env          []string
-	remote, head string
+	t          *testing.T
+	base, home string
+	project    string
+	lathe      string
+	env        []string
+	remote     string
 }
 
 func newPusher(t *testing.T) *pusher {

@@ -71,7 +71,7 @@ func isFindTest(s string) bool {
 		" -gid -group -ilname -iname -inum -ipath -iregex -iwholename -links -lname -ls -maxdepth -mindepth -mmin -mount -mtime -name -newer -nogroup -noleaf -nouser -path" +
 		" -perm -print -print0 -printf -prune -quit -readable -regex -regextype -samefile -size -type -uid -user -used -wholename -writable -xdev -xtype -follow -context" +
 		" -files0-from -ignore_readdir_race -noignore_readdir_race -warn -nowarn -help --help -version --version "
-	return strings.Contains(known, " "+s+" ") || strings.HasPrefix(s, "-newer") || strings.Trim(s, "-0123456789.cwbkMGu/rwxXsgoa,=+") == ""
+	return strings.Contains(known, " "+s+" ") || strings.HasPrefix(s, "-newer") || strings.Trim(s, "-0123456789.cwbkMGu/rxXsoga,=+") == ""
 }
 
 // writes is a file that a program writes because of an option.
