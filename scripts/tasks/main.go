@@ -62,6 +62,9 @@ func run(ctx context.Context) error {
 			return err
 		}
 	}
+	if *binary, err = filepath.Abs(*binary); err != nil { // tasks have directories of their own
+		return err
+	}
 	var done []result
 	for _, t := range tasks {
 		if !match.MatchString(t.name) {
