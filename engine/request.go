@@ -117,9 +117,9 @@ func (r *runner) isEdited() bool {
 	if err != nil && !r.told {
 		r.told = true
 		s := r.mem.session
-		r.engine.log.Warn("the settings cannot be read; the turn goes on with those it began with", "session", s.ID, "error", err)
+		r.engine.log.Warn("config cannot be read; the turn keeps the settings it started with", "session", s.ID, "error", err)
 		r.engine.bus.Publish(lathe.Event{Session: s.ID, Directory: s.Directory, Project: s.Project, Fact: &lathe.TUIToast{
-			Title: "The config was edited and cannot be read", Message: err.Error() + "\nThis turn goes on with the settings it began with.", Variant: "warning",
+			Title: "The config was edited and cannot be read", Message: err.Error() + "\nThis turn keeps the settings it started with.", Variant: "warning",
 		}})
 	}
 	return edited || err != nil

@@ -113,7 +113,7 @@ func (a *app) within(e *engine.Engine, setup *agentSetup, at folders, change fun
 	h.trusted = func() (ok bool, broken string) {
 		l, err := a.settings()
 		if err != nil {
-			return true, "" // it is told by whoever needs them
+			return true, "" // the caller reports it
 		}
 		if len(l.Broken) > 0 {
 			broken = "A" + brokenWords(l.Broken[0])[1:]
