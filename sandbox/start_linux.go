@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"syscall"
 	"time"
@@ -178,8 +179,10 @@ func (t *launched) first() (first report, err error) {
 	return first, err
 }
 
-// take is that it was.
+// take is that it was. The lists are copied: what the launcher leaves is removed after its caller may have
+// changed them for the next command.
 func (t *launched) take(first report, p Profile) {
+	p.Mounts, p.Protect, p.Files = slices.Clone(p.Mounts), slices.Clone(p.Protect), slices.Clone(p.Files)
 	t.pid, t.sandbox, t.profile = first.PID, first.Sandbox, p
 }
 

@@ -156,7 +156,7 @@ func TestConfine_Mounts(t *testing.T) {
 				t.Error(path, string(b), err)
 			}
 		}
-		y.profile.Mounts[0].Upper = at[0] + "/none"
+		y.profile.Mounts[0].Upper, y.profile.Mounts[0].Work = at[0]+"/none", at[1]+"-second"
 		if res, out := run(t, y.runner, y.shell("echo x > ../target/new")); res.Exit == 0 || len(res.Sandbox.Missing) != 1 || !strings.Contains(res.Sandbox.Missing[0], at[3]+" is read-only") {
 			t.Errorf("%q %+v %+v", out, res, res.Sandbox)
 		}
