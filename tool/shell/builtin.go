@@ -101,7 +101,7 @@ func (a *analyser) searched(dir string, sc *scope) bool {
 		return false
 	}
 	v := a.lookup("CDPATH", sc)
-	_, set := sc.vars["CDPATH"]
+	set := sc.vars["CDPATH"] != nil
 	return v.known && v.text != "" || !v.known && set
 }
 
@@ -184,7 +184,7 @@ func (a *analyser) trap(v invocation, sc *scope) {
 		return
 	}
 	if !args[0].Known {
-		a.unknown(UnknownCommand, args[0].Text, "what trap runs: "+args[0].Why)
+		a.unknown(UnknownCommand, args[0].Text, "what trap runs: "+args[0].why())
 		a.emit(v, "")
 		return
 	}
@@ -201,7 +201,7 @@ func (a *analyser) alias(v invocation, sc *scope) {
 		switch {
 		case strings.HasPrefix(w.Text, "-"):
 		case !w.Known:
-			a.unknown(UnknownCommand, w.Text, "what the name will stand for: "+w.Why)
+			a.unknown(UnknownCommand, w.Text, "what the name will stand for: "+w.why())
 		case ok:
 			a.plan.Aliases = append(a.plan.Aliases, name)
 			later := sc.clone()
@@ -227,7 +227,7 @@ func (a *analyser) setting(w Word, sc *scope) {
 		return
 	}
 	name = strings.TrimSuffix(name, "+")
-	a.assigned(name, Word{Text: text, Known: w.Known, Why: w.Why})
+	a.assigned(name, w.piece(text))
 	sc.set(name, value{})
 }
 
@@ -269,7 +269,7 @@ func (a *analyser) target(name string, sc *scope) {
 		a.unknown(UnknownCommand, name, "the subscript is calculated, which could run commands")
 	}
 	if isName(head) {
-		a.assigned(head, Word{Why: "it is read from elsewhere"})
+		a.assigned(head, unknownWord("", "", "it is read from elsewhere"))
 		sc.set(head, value{})
 	}
 }

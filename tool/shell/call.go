@@ -87,7 +87,7 @@ func (a *analyser) assign(as *syntax.Assign, sc *scope) (name string, w Word, v 
 				a.words([]*syntax.Word{e.Value}, sc)
 			}
 		}
-		return name, Word{Text: a.text(as.Array), Why: "it is a list"}, value{}
+		return name, unknownWord(a.text(as.Array), "", "it is a list"), value{}
 	case as.Value == nil:
 		w = Word{Known: true}
 	default:
@@ -95,13 +95,13 @@ func (a *analyser) assign(as *syntax.Assign, sc *scope) (name string, w Word, v 
 	}
 	switch {
 	case as.Index != nil || as.Append:
-		return name, Word{Text: w.Text, Why: "it is added to"}, value{}
+		return name, unknownWord(w.Text, "", "it is added to"), value{}
 	case as.Value != nil && isNumber(as.Value) && !w.Known:
 		return name, w, value{number: true}
 	case w.Known:
 		return name, w, value{known: true, text: w.Text}
 	default:
-		return name, w, value{among: w.Among, wild: w.wild}
+		return name, w, value{among: w.among(), wild: w.extra().wild}
 	}
 }
 
@@ -163,7 +163,7 @@ func (a *analyser) declare(s *syntax.Stmt, c *syntax.DeclClause, sc *scope) {
 		sc.set(name, v)
 		w.Text, w.mask = name+"="+w.Text, name+"="+w.mask
 		if as.Array != nil {
-			w = Word{Text: a.text(as), mask: name + "=*", Why: "it is a list"}
+			w = unknownWord(a.text(as), name+"=*", "it is a list")
 		}
 		words = append(words, w)
 	}
@@ -205,9 +205,7 @@ func (v invocation) spelling() (text, mask string) {
 		}
 		t.WriteString(spell(w))
 	}
-	for _, r := range v.redirs {
-		t.WriteString(" " + r)
-	}
+	v.redirections(&t)
 	if !unknown {
 		return t.String(), ""
 	}
@@ -226,10 +224,15 @@ func (v invocation) mask() string {
 			m.WriteString(w.Text) // rules that deny it count however it is quoted
 		}
 	}
-	for _, r := range v.redirs {
-		m.WriteString(" " + r)
-	}
+	v.redirections(&m)
 	return m.String()
+}
+
+func (v invocation) redirections(to *strings.Builder) {
+	for _, r := range v.redirs {
+		to.WriteByte(' ')
+		to.WriteString(r)
+	}
 }
 
 // vanishes reports whether a word may be no word at all.
@@ -268,7 +271,7 @@ func (a *analyser) emit(v invocation, opaque string) {
 		c.Doubts = append(c.Doubts, unlistedOptions(v.words)...)
 	}
 	if strings.Contains(text, "'") {
-		c.Also = append(c.Also, unquoted(v))
+		c.Also = append(c.Also, unquoted(v, len(text)))
 	}
 	spelt := text
 	for _, w := range slices.Backward(a.via) {
@@ -280,7 +283,7 @@ func (a *analyser) emit(v invocation, opaque string) {
 	}
 	for _, w := range v.words {
 		if !w.Known {
-			a.note(w.Text, w.Why)
+			a.note(w.Text, w.why())
 		}
 	}
 	a.plan.Commands = append(a.plan.Commands, c)
@@ -301,17 +304,16 @@ func unlistedOptions(words []Word) (out []string) {
 }
 
 // unquoted is a command with its words as the program gets them.
-func unquoted(v invocation) string {
+func unquoted(v invocation, size int) string {
 	var t strings.Builder
+	t.Grow(size)
 	for i, w := range v.words {
 		if i > 0 {
 			t.WriteByte(' ')
 		}
 		t.WriteString(w.Text)
 	}
-	for _, r := range v.redirs {
-		t.WriteString(" " + r)
-	}
+	v.redirections(&t)
 	return t.String()
 }
 
@@ -324,13 +326,15 @@ func (a *analyser) run(v invocation, sc *scope) {
 	defer a.leave()
 	first := v.words[0]
 	if first.Known && !first.Glob && strings.HasPrefix(first.Text, "=") || first.Glob && first.Text != "[" {
-		first.Known, first.Why = false, "the name of the command has wildcards"
+		about := first.extra()
+		about.why = "the name of the command has wildcards"
+		first.Known, first.more = false, &about
 		v.words[0] = first
 	}
 	if !first.Known {
 		sc.forgetAll()
 		sc.dirs = nil
-		a.unknown(UnknownCommand, first.Text, "which command it is: "+first.Why)
+		a.unknown(UnknownCommand, first.Text, "which command it is: "+first.why())
 		a.arguments(v, sc)
 		a.emit(v, "")
 		return
@@ -381,7 +385,7 @@ func (a *analyser) named(v *invocation, sc *scope) string {
 // uncertain is a command whose name has a second word that is unknown: git $x.
 func (a *analyser) uncertain(name string, v invocation) {
 	if len(v.words) > 1 && !v.words[1].Known && takesSubcommand(name) {
-		a.unknown(UnknownCommand, name+" "+v.words[1].Text, "which command of "+name+" it is: "+v.words[1].Why)
+		a.unknown(UnknownCommand, name+" "+v.words[1].Text, "which command of "+name+" it is: "+v.words[1].why())
 	}
 }
 

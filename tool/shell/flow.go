@@ -169,7 +169,7 @@ func (a *analyser) loop(c *syntax.ForClause, sc *scope) {
 	case *syntax.WordIter:
 		items := a.words(l.Items, sc)
 		sc.forget(e)
-		a.assigned(l.Name.Value, Word{Why: "it is the variable of a loop"})
+		a.assigned(l.Name.Value, unknownWord("", "", "it is the variable of a loop"))
 		sc.set(l.Name.Value, among(items, l, c.Select))
 		a.stmts(c.Do, sc)
 		sc.forget(e)
@@ -213,7 +213,7 @@ func among(items []Word, l *syntax.WordIter, sel bool) value {
 		case v.wild && !w.Glob:
 			v.among = append(v.among, escape(w.Text))
 		case v.wild:
-			v.among = append(v.among, w.glob)
+			v.among = append(v.among, w.extra().glob)
 		default:
 			v.among = append(v.among, w.Text)
 		}
@@ -329,7 +329,7 @@ func (a *analyser) redirect(r *syntax.Redirect, sc *scope) string {
 		return text
 	}
 	switch {
-	case !w.Known && w.Among == nil || w.Glob:
+	case !w.Known && w.among() == nil || w.Glob:
 		a.unknown(UnknownFile, text, "which file it is is not known: "+because(w))
 	case write:
 		a.extra(Writes, text)
@@ -341,10 +341,10 @@ func (a *analyser) redirect(r *syntax.Redirect, sc *scope) string {
 }
 
 func because(w Word) string {
-	if w.Why == "" {
+	if w.why() == "" {
 		return "it has wildcards"
 	}
-	return w.Why
+	return w.why()
 }
 
 // isPipe reports whether a word is a process substitution and nothing else.

@@ -146,7 +146,7 @@ func (a *analyser) gitCommand(v *invocation, sc *scope) {
 func (a *analyser) gitFilters(args []Word, sc *scope) {
 	for i, w := range args {
 		name, joined, has := strings.Cut(w.Text, "=")
-		value := Word{Text: joined, Known: w.Known, Why: w.Why}
+		value := w.piece(joined)
 		if !has && i+1 < len(args) {
 			value = args[i+1]
 		}

@@ -58,11 +58,12 @@ func (a *analyser) mustSpell(v *invocation, head string) { v.spelled = head }
 // unsure are words of which the line does not tell whether they are options.
 func (a *analyser) unsure(key string, words []Word, v *invocation, sc *scope) {
 	for _, w := range words {
-		globs := []string{w.glob}
-		if w.wild {
-			globs = w.Among
+		about := w.extra()
+		globs := []string{about.glob}
+		if about.wild {
+			globs = about.among
 		}
-		if !w.Known && !w.wild || sc.dirs == nil { // of wildcards the files tell
+		if !w.Known && !about.wild || sc.dirs == nil { // of wildcards the files tell
 			a.doubt(v, key+" <unknown>", w.Text+" could be an option: "+because(w))
 			continue
 		}
@@ -78,7 +79,7 @@ func (a *analyser) unsure(key string, words []Word, v *invocation, sc *scope) {
 func (a *analyser) judge(key string, o option, v *invocation, sc *scope) {
 	named := key + " " + o.name
 	if !o.has {
-		o.value = Word{Text: named, Why: "nothing follows"}
+		o.value = unknownWord(named, "", "nothing follows")
 	}
 	switch o.class {
 	case runsIt:

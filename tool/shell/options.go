@@ -2,7 +2,6 @@ package shell
 
 import (
 	_ "embed"
-	"slices"
 	"strings"
 	"sync"
 )
@@ -10,24 +9,23 @@ import (
 //go:embed options.txt
 var optionTable string
 
-// optionRows are the rows of the table in the order of their keys. They are found when the first
-// command is read, not when the program starts.
-var optionRows = sync.OnceValue(func() []string {
-	rows := strings.Split(strings.TrimSuffix(optionTable, "\n"), "\n")
-	return slices.DeleteFunc(rows, func(row string) bool { return strings.HasPrefix(row, "#") })
+// optionRows are the rows of the table by their keys. They are found when the first command is read, not
+// when the program starts.
+var optionRows = sync.OnceValue(func() map[string]string {
+	rows := make(map[string]string, strings.Count(optionTable, "\n"))
+	for row := range strings.Lines(optionTable) {
+		if key, options, ok := strings.Cut(strings.TrimSuffix(row, "\n"), "\t"); ok && row[0] != '#' {
+			rows[key] = options
+		}
+	}
+	return rows
 })
 
 // optionRow returns the options of a program, or of a command of one ("git fetch"): a mark, then
 // the options with a space before and after each.
 func optionRow(key string) (string, bool) {
-	rows := optionRows()
-	at, ok := slices.BinarySearchFunc(rows, key, func(row, key string) int {
-		return strings.Compare(row[:strings.IndexByte(row, '\t')], key)
-	})
-	if !ok {
-		return "", false
-	}
-	return rows[at][len(key)+1:], true
+	row, ok := optionRows()[key]
+	return row, ok
 }
 
 // The classes of options that are more than harmless; see options.txt.
@@ -195,15 +193,17 @@ func (r *optionReading) operand(words []Word, from, to int) {
 
 // mayBeOption reports whether a word that is not known could begin with a dash.
 func mayBeOption(w Word) bool {
-	if w.Among != nil && !w.wild {
-		for _, s := range w.Among {
+	about := w.extra()
+	if about.among != nil && !about.wild {
+		for _, s := range about.among {
 			if strings.HasPrefix(s, "-") {
 				return true
 			}
 		}
 		return false
 	}
-	if w.Why == "it is a number" || w.Why == "it is the result of a calculation" || w.Why == "it is a length" || w.Why == "it is a pipe to a command" {
+	switch about.why {
+	case "it is a number", "it is the result of a calculation", "it is a length", "it is a pipe to a command":
 		return false
 	}
 	return strings.HasPrefix(w.mask, "*")
@@ -281,7 +281,7 @@ func (r *optionReading) add(name string, e entry, w Word, joined string, has boo
 	case has && w.Known:
 		o.value = Word{Text: joined, Known: true, mask: joined}
 	case has:
-		o.value = Word{Text: w.Text, Why: w.Why, mask: joined}
+		o.value = unknownWord(w.Text, joined, w.why())
 	case takes && next != nil:
 		o.value, o.has = *next, true
 	}

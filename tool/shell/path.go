@@ -14,19 +14,19 @@ func (a *analyser) path(w Word, sc *scope, write, certain bool) {
 	}
 	switch {
 	case w.Known && w.Glob:
-		a.place(w.glob, sc, Path{Write: write, Glob: true, Certain: certain})
+		a.place(w.extra().glob, sc, Path{Write: write, Glob: true, Certain: certain})
 	case w.Known:
 		a.place(w.Text, sc, Path{Write: write, Certain: certain})
-	case w.Among != nil:
-		for _, name := range w.Among {
-			a.place(name, sc, Path{Write: write, Glob: w.wild, Certain: certain})
+	case w.among() != nil:
+		for _, name := range w.among() {
+			a.place(name, sc, Path{Write: write, Glob: w.more.wild, Certain: certain})
 		}
 	default: // what is known of its beginning tells something
 		if known, _, _ := strings.Cut(w.mask, "*"); strings.HasPrefix(known, "/") {
 			a.place(known, sc, Path{Write: write, Certain: certain})
 		}
-		if certain && w.Why != "it is a pipe to a command" {
-			a.unknown(UnknownFile, w.Text, "which file it is: "+w.Why)
+		if certain && w.why() != "it is a pipe to a command" {
+			a.unknown(UnknownFile, w.Text, "which file it is: "+w.why())
 		}
 	}
 }

@@ -18,9 +18,10 @@ func (a *analyser) find(v invocation, sc *scope) bool {
 			inner := slices.Clone(v.words[i+1 : end])
 			for j := range inner {
 				if strings.Contains(inner[j].Text, "{}") {
-					inner[j] = Word{Text: inner[j].Text, Why: "it is the name of a file that is found", mask: strings.ReplaceAll(inner[j].Text, "{}", "*"), Among: []string{"."}}
+					inner[j] = unknownWord(inner[j].Text, strings.ReplaceAll(inner[j].Text, "{}", "*"), "it is the name of a file that is found")
+					inner[j].more.among = []string{"."}
 					if j == 0 {
-						inner[j].Among = nil
+						inner[j].more.among = nil
 					}
 				}
 			}
@@ -31,7 +32,7 @@ func (a *analyser) find(v invocation, sc *scope) bool {
 			a.run(invocation{words: inner}, in)
 			i = end
 		case "-delete":
-			a.emit(invocation{words: []Word{{Text: "rm", Known: true, mask: "rm"}, {Text: "{}", Why: "it is the name of a file that is found", mask: "*"}}}, "")
+			a.emit(invocation{words: []Word{{Text: "rm", Known: true, mask: "rm"}, unknownWord("{}", "*", "it is the name of a file that is found")}}, "")
 		case "-fprint", "-fprint0", "-fls", "-fprintf":
 			if i+1 < len(v.words) {
 				a.writes(v.words[i+1], sc)
@@ -39,7 +40,7 @@ func (a *analyser) find(v invocation, sc *scope) bool {
 		default:
 			switch {
 			case !w.Known && w.bare:
-				a.unknown(UnknownCommand, w.Text, "which actions of find they are: "+w.Why)
+				a.unknown(UnknownCommand, w.Text, "which actions of find they are: "+w.why())
 			case w.Known && strings.HasPrefix(w.Text, "-") && !isFindTest(w.Text):
 				a.doubt(&v, "find "+w.Text, "what this does is not known")
 			}
@@ -112,7 +113,7 @@ func (a *analyser) program(name string, v *invocation, sc *scope) (opaque string
 	case "dd":
 		for _, w := range args {
 			if rest, ok := strings.CutPrefix(w.Text, "of="); ok {
-				a.writes(Word{Text: rest, Known: w.Known, Why: w.Why}, sc)
+				a.writes(w.piece(rest), sc)
 			}
 		}
 	case "ex", "ed", "gdb", "tcpdump", "ctags":
@@ -131,7 +132,7 @@ func (a *analyser) program(name string, v *invocation, sc *scope) (opaque string
 func (a *analyser) bare(name string, args []Word, v *invocation) {
 	for _, w := range args {
 		if name == "tcpdump" && !w.Known && w.bare {
-			a.unknown(UnknownCommand, w.Text, "which options of "+name+" they are: "+w.Why)
+			a.unknown(UnknownCommand, w.Text, "which options of "+name+" they are: "+w.why())
 		}
 	}
 }

@@ -20,7 +20,7 @@ type value struct {
 
 // scope is the state of the shell at one place in a line.
 type scope struct {
-	vars map[string]value
+	vars map[string]*value
 	// lost says that any variable may have changed: those that are not in vars are unknown.
 	lost bool
 	// dirs is where the shell may be; nil is anywhere.
@@ -53,7 +53,7 @@ func (sc *scope) clone() *scope {
 // own makes the variables and functions the scope's alone.
 func (sc *scope) own() {
 	if sc.shared || sc.vars == nil {
-		vars := make(map[string]value, len(sc.vars)+1)
+		vars := make(map[string]*value, len(sc.vars)+1)
 		maps.Copy(vars, sc.vars)
 		sc.vars, sc.funcs, sc.shared, sc.version = vars, maps.Clone(sc.funcs), false, new(int)
 	}
@@ -71,8 +71,9 @@ func (a *analyser) join(sc *scope, others ...*scope) {
 			sc.set(name, either(a.current(name, sc), a.current(name, o)))
 		}
 		for name := range sc.vars {
-			if _, ok := o.vars[name]; !ok {
-				sc.vars[name] = either(a.current(name, sc), a.current(name, o))
+			if o.vars[name] == nil {
+				both := either(a.current(name, sc), a.current(name, o))
+				sc.vars[name] = &both
 			}
 		}
 		sc.lost = sc.lost || o.lost
@@ -87,7 +88,7 @@ func (a *analyser) join(sc *scope, others ...*scope) {
 // current is the value of a variable; one that is not set is empty.
 func (a *analyser) current(name string, sc *scope) value {
 	v := a.lookup(name, sc)
-	if _, set := sc.vars[name]; !set && !v.known && v.among == nil && !v.number && !sc.lost && a.in.Env != nil && isName(name) && !isSpecial(name) {
+	if sc.vars[name] == nil && !v.known && v.among == nil && !v.number && !sc.lost && a.in.Env != nil && isName(name) && !isSpecial(name) {
 		return value{known: true}
 	}
 	return v
@@ -159,11 +160,11 @@ func (sc *scope) forgetAll() {
 }
 
 func (sc *scope) set(name string, v value) {
-	if was, ok := sc.vars[name]; ok && same(was, v) {
+	if was := sc.vars[name]; was != nil && same(*was, v) {
 		return
 	}
 	sc.own()
-	sc.vars[name] = v
+	sc.vars[name] = &v
 }
 
 func (sc *scope) define(name string) {
@@ -176,8 +177,8 @@ func (sc *scope) define(name string) {
 
 // lookup returns what is known of a variable here.
 func (a *analyser) lookup(name string, sc *scope) value {
-	if v, ok := sc.vars[name]; ok {
-		return v
+	if v := sc.vars[name]; v != nil {
+		return *v
 	}
 	switch name {
 	case "PWD":
@@ -297,8 +298,8 @@ func (sc *scope) forget(e effects) {
 		sc.forgetAll()
 	}
 	for name, number := range e.names {
-		was, ok := sc.vars[name]
-		sc.set(name, value{number: number && (!ok || was.number || was.known && allDigits(was.text))})
+		was := sc.vars[name]
+		sc.set(name, value{number: number && (was == nil || was.number || was.known && allDigits(was.text))})
 	}
 	if e.moves || len(sc.funcs) > 0 {
 		sc.dirs = nil

@@ -24,7 +24,7 @@ func (a *analyser) sed(v *invocation, sc *scope) {
 	}
 	for _, s := range scripts {
 		if !s.Known {
-			a.unknown(UnknownCommand, s.Text, "what sed does: "+s.Why)
+			a.unknown(UnknownCommand, s.Text, "what sed does: "+s.why())
 		} else {
 			a.sedScript(s.Text, sc)
 		}
@@ -158,7 +158,7 @@ func (a *analyser) awk(v *invocation, sc *scope) {
 	}
 	for _, w := range programs {
 		if !w.Known {
-			a.unknown(UnknownCommand, w.Text, "what awk does: "+w.Why)
+			a.unknown(UnknownCommand, w.Text, "what awk does: "+w.why())
 		} else if why := awkDoes(w.Text); why != "" {
 			a.unknown(UnknownCommand, w.Text, why)
 		}

@@ -99,17 +99,50 @@ type Dash struct {
 
 // Word is one argument as the program gets it.
 type Word struct {
-	Text string // the value; where it is unknown, as it is written
-	Why  string // it is unknown
-	// Among is every value an unknown word can have, where those are few.
-	Among []string
+	Text  string // the value; where it is unknown, as it is written
 	Known bool
 	Glob  bool // has wildcards, which the shell replaces by names of files
 
 	bare bool   // an unquoted unknown: any number of words
-	wild bool   // Among are patterns for names of files
 	mask string // Text with * for what is unknown
-	glob string // for a word with wildcards: quoted ones are escaped
+	more *more  // nil for the most part: words are many, and those with more are few
+}
+
+// more is what there is to say of a word that is unknown or has wildcards.
+type more struct {
+	why   string   // it is unknown
+	among []string // every value it can have, where those are few
+	wild  bool     // those are patterns for names of files
+	glob  string   // of a word with wildcards: quoted ones are escaped
+}
+
+// unknownWord is one that the line does not tell, as it is written.
+func unknownWord(text, mask, why string) Word { return Word{Text: text, mask: mask, more: &more{why: why}} }
+
+// piece is a part of a word, known if the word is.
+func (w Word) piece(text string) Word {
+	return Word{Text: text, Known: w.Known, more: &more{why: w.why()}}
+}
+
+func (w Word) extra() more {
+	if w.more == nil {
+		return more{}
+	}
+	return *w.more
+}
+
+func (w Word) why() string {
+	if w.more == nil {
+		return ""
+	}
+	return w.more.why
+}
+
+func (w Word) among() []string {
+	if w.more == nil {
+		return nil
+	}
+	return w.more.among
 }
 
 // Kind is what an [Extra] is about.

@@ -92,9 +92,12 @@ func (o *writer) choice(source string, values []string, wild, quoted bool) {
 }
 
 func (o *writer) word() Word {
-	w := Word{Text: o.text.String(), Known: o.known, Why: o.why, Glob: o.isGlob, mask: o.mask.String(), bare: o.bare, Among: o.among, wild: o.wild}
-	if o.isGlob {
-		w.glob = o.glob.String()
+	w := Word{Text: o.text.String(), Known: o.known, Glob: o.isGlob, mask: o.mask.String(), bare: o.bare}
+	if o.isGlob || !o.known {
+		w.more = &more{why: o.why, among: o.among, wild: o.wild}
+		if o.isGlob {
+			w.more.glob = o.glob.String()
+		}
 	}
 	return w
 }
@@ -176,7 +179,7 @@ func (a *analyser) split(w *syntax.Word, sc *scope) ([]Word, bool) {
 		return nil, false
 	}
 	v := a.lookup(p.Param.Value, sc)
-	if _, touched := sc.vars["IFS"]; !v.known || touched || sc.lost || strings.ContainsAny(v.text, `*?[\`) {
+	if !v.known || sc.vars["IFS"] != nil || sc.lost || strings.ContainsAny(v.text, `*?[\`) {
 		return nil, false
 	}
 	var out []Word
@@ -308,7 +311,7 @@ func (a *analyser) param(o *writer, p *syntax.ParamExp, sc *scope, quoted bool) 
 	}
 	name := p.Param.Value
 	v := a.lookup(name, sc)
-	_, touched := sc.vars["IFS"]
+	touched := sc.vars["IFS"] != nil
 	switch splits := func(s string) bool { return !quoted && (touched || strings.ContainsAny(s, " \t\n*?[\\")) }; {
 	case v.known && o.text.Len()+len(v.text) > maxValue:
 		o.hole(source, "it is too long", quoted)
@@ -439,7 +442,7 @@ func (a *analyser) operand(x *syntax.Word, sc *scope) {
 	}
 	if name != "" && (isName(name) || strings.Trim(name, "#?$!") == "") {
 		v := a.lookup(name, sc)
-		_, set := sc.vars[name]
+		set := sc.vars[name] != nil
 		if v.number || v.known && isCount(v.text) || !v.known && !set && !sc.lost && a.in.Env != nil {
 			return
 		}

@@ -137,7 +137,7 @@ func (a *analyser) start(name string, st starter, v invocation, n int, sc *scope
 	}
 	if name == "xargs" || name == "gxargs" {
 		placeholders(v.words[1:n], inner.words)
-		inner.words = append(inner.words, Word{Text: "{}", mask: "*", Why: "it is read from elsewhere", bare: true})
+		inner.words = append(inner.words, Word{Text: "{}", mask: "*", bare: true, more: &more{why: "it is read from elsewhere"}})
 		inner.stdin = nil
 		if isShell(inner.words[0].Text) && !hasCode(inner.words) {
 			a.unknown(UnknownCommand, "xargs "+inner.words[0].Text, "what the shell runs is read from elsewhere")
@@ -166,7 +166,7 @@ func placeholders(options, words []Word) {
 	}
 	for i, w := range words {
 		if mark != "" && strings.Contains(w.Text, mark) {
-			words[i] = Word{Text: w.Text, Why: "it is read from elsewhere", mask: strings.ReplaceAll(w.Text, mark, "*")}
+			words[i] = unknownWord(w.Text, strings.ReplaceAll(w.Text, mark, "*"), "it is read from elsewhere")
 		}
 	}
 }
@@ -176,8 +176,8 @@ func (a *analyser) options(st starter, words []Word) int {
 	n, skip := 1, st.skip
 	for n < len(words) {
 		w := words[n]
-		if !w.Known && w.bare && w.Why != "it is a number" && w.Why != "it is the result of a calculation" {
-			a.unknown(UnknownCommand, w.Text, "where the command begins is not known: "+w.Why)
+		if !w.Known && w.bare && w.why() != "it is a number" && w.why() != "it is the result of a calculation" {
+			a.unknown(UnknownCommand, w.Text, "where the command begins is not known: "+w.why())
 		}
 		switch t := w.Text; {
 		case t == "-":
@@ -213,7 +213,7 @@ func (a *analyser) prefixes(name string, words []Word, sc *scope) {
 			a.path(words[i+2], sc, false, true)
 		}
 		if (name == "env" || name == "sudo") && strings.HasPrefix(t, "--chdir=") {
-			a.path(Word{Text: strings.TrimPrefix(t, "--chdir="), Known: w.Known, Why: w.Why}, sc, false, true)
+			a.path(w.piece(strings.TrimPrefix(t, "--chdir=")), sc, false, true)
 		}
 		a.option(w, sc)
 	}
@@ -297,7 +297,7 @@ func (a *analyser) shellCode(v invocation, at int, own bool, sc *scope) bool {
 	inner.own()
 	for name, val := range inner.vars { // only what is exported gets there, and some of it may be
 		if val.known {
-			inner.vars[name] = value{}
+			inner.vars[name] = &value{}
 		}
 	}
 	clear(inner.funcs)
@@ -328,7 +328,7 @@ func (a *analyser) runner(name string, v invocation, sc *scope) bool {
 				return true
 			}
 			if rest, ok := strings.CutPrefix(w.Text, "--command="); ok {
-				a.snippet(name, []Word{{Text: rest, Known: w.Known, Why: w.Why}}, sc)
+				a.snippet(name, []Word{w.piece(rest)}, sc)
 				return true
 			}
 		}
