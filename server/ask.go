@@ -16,47 +16,50 @@ type Asks interface {
 	Dismiss(ctx context.Context, id lathe.AskID) error
 }
 
-func (s *Server) askRoutes() []row {
+// askAPI answers for permissions and questions.
+type askAPI struct{ asks Asks }
+
+func (a askAPI) routes() []row {
 	bad, fails := []failure{failsBad}, []failure{failsBad, failsAsk}
 	return []row{
 		answer(row{
 			method: "GET", path: "/permission", name: "permission.list", tag: "permission", fails: bad,
 			summary: "List the permissions that sessions of the directory wait for",
-		}, s.listPermissions),
+		}, a.listPermissions),
 		answer(row{
 			method: "POST", path: "/permission/{requestID}/reply", name: "permission.reply", tag: "permission", fails: fails,
 			summary: "Allow or reject what a session wants to do",
-		}, s.replyPermission),
+		}, a.replyPermission),
 		answer(row{
 			method: "POST", path: "/session/{sessionID}/permissions/{permissionID}", name: "permission.respond", tag: "session", fails: fails,
 			summary: "Allow or reject what a session wants to do; /permission/{requestID}/reply does the same",
-		}, s.respondPermission),
+		}, a.respondPermission),
 		answer(row{
 			method: "GET", path: "/question", name: "question.list", tag: "question", fails: bad,
 			summary: "List the questions that sessions of the directory wait for",
-		}, s.listQuestions),
+		}, a.listQuestions),
 		answer(row{
 			method: "POST", path: "/question/{requestID}/reply", name: "question.reply", tag: "question", fails: fails,
 			summary: "Answer questions, a list of choices or words for each",
-		}, s.replyQuestion),
+		}, a.replyQuestion),
 		answer(row{
 			method: "POST", path: "/question/{requestID}/reject", name: "question.reject", tag: "question", fails: fails,
 			summary: "Refuse to answer questions",
-		}, s.rejectQuestion),
+		}, a.rejectQuestion),
 	}
 }
 
-// asks returns what waits in the directory of the request.
-func (s *Server) asks(c *call) ([]lathe.Fact, error) {
+// list returns what waits in the directory of the request.
+func (a askAPI) list(c *call) ([]lathe.Fact, error) {
 	at, _, err := c.place()
 	if err != nil {
 		return nil, err
 	}
-	return s.Asks.Asks(c.Context(), lathe.Scope{Directory: at.Directory})
+	return a.asks.Asks(c.Context(), lathe.Scope{Directory: at.Directory})
 }
 
-func (s *Server) listPermissions(c *call, _, _ none) (out []lathe.PermissionRequest, err error) {
-	all, err := s.asks(c)
+func (a askAPI) listPermissions(c *call, _, _ none) (out []lathe.PermissionRequest, err error) {
+	all, err := a.list(c)
 	for _, f := range all {
 		if p, ok := f.(*lathe.PermissionAsked); ok {
 			out = append(out, p.PermissionRequest)
@@ -65,8 +68,8 @@ func (s *Server) listPermissions(c *call, _, _ none) (out []lathe.PermissionRequ
 	return out, err
 }
 
-func (s *Server) listQuestions(c *call, _, _ none) (out []lathe.QuestionRequest, err error) {
-	all, err := s.asks(c)
+func (a askAPI) listQuestions(c *call, _, _ none) (out []lathe.QuestionRequest, err error) {
+	all, err := a.list(c)
 	for _, f := range all {
 		if q, ok := f.(*lathe.QuestionAsked); ok {
 			out = append(out, q.QuestionRequest)
@@ -80,22 +83,22 @@ type replyBody struct {
 	Message string      `json:"message,omitempty" doc:"what to tell the model with a rejection"`
 }
 
-func (s *Server) replyPermission(c *call, _ none, in replyBody) (bool, error) {
-	return s.permit(c, "requestID", in.Reply, in.Message)
+func (a askAPI) replyPermission(c *call, _ none, in replyBody) (bool, error) {
+	return a.permit(c, "requestID", in.Reply, in.Message)
 }
 
 type respondBody struct {
 	Response lathe.Reply `json:"response" enum:"once,always,reject"`
 }
 
-func (s *Server) respondPermission(c *call, _ none, in respondBody) (bool, error) {
+func (a askAPI) respondPermission(c *call, _ none, in respondBody) (bool, error) {
 	if _, err := c.sessionID(); err != nil {
 		return false, err
 	}
-	return s.permit(c, "permissionID", in.Response, "")
+	return a.permit(c, "permissionID", in.Response, "")
 }
 
-func (s *Server) permit(c *call, where string, reply lathe.Reply, message string) (bool, error) {
+func (a askAPI) permit(c *call, where string, reply lathe.Reply, message string) (bool, error) {
 	id, err := c.pathID(where, lathe.PrefixPermission)
 	if err != nil {
 		return false, err
@@ -103,7 +106,7 @@ func (s *Server) permit(c *call, where string, reply lathe.Reply, message string
 	if reply == lathe.Reject && c.Header.Get(lathe.UnattendedHeader) != "" {
 		reply = lathe.Unattended
 	}
-	err = s.Asks.Reply(context.WithoutCancel(c.Context()), lathe.AskID(id), reply, message)
+	err = a.asks.Reply(context.WithoutCancel(c.Context()), lathe.AskID(id), reply, message)
 	return settled(err, "PermissionNotFoundError", "Permission request not found: ", id)
 }
 
@@ -111,21 +114,21 @@ type answersBody struct {
 	Answers [][]string `json:"answers"`
 }
 
-func (s *Server) replyQuestion(c *call, _ none, in answersBody) (bool, error) {
+func (a askAPI) replyQuestion(c *call, _ none, in answersBody) (bool, error) {
 	id, err := c.pathID("requestID", lathe.PrefixQuestion)
 	if err != nil {
 		return false, err
 	}
-	err = s.Asks.Answer(context.WithoutCancel(c.Context()), lathe.AskID(id), in.Answers)
+	err = a.asks.Answer(context.WithoutCancel(c.Context()), lathe.AskID(id), in.Answers)
 	return settled(err, "QuestionNotFoundError", "Question request not found: ", id)
 }
 
-func (s *Server) rejectQuestion(c *call, _, _ none) (bool, error) {
+func (a askAPI) rejectQuestion(c *call, _, _ none) (bool, error) {
 	id, err := c.pathID("requestID", lathe.PrefixQuestion)
 	if err != nil {
 		return false, err
 	}
-	err = s.Asks.Dismiss(context.WithoutCancel(c.Context()), lathe.AskID(id))
+	err = a.asks.Dismiss(context.WithoutCancel(c.Context()), lathe.AskID(id))
 	return settled(err, "QuestionNotFoundError", "Question request not found: ", id)
 }
 

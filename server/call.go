@@ -49,7 +49,7 @@ func (c *call) session() (lathe.Session, error) {
 	if err != nil {
 		return lathe.Session{}, err
 	}
-	return c.server.Sessions.Get(c.Context(), id)
+	return c.server.sessions.Get(c.Context(), id)
 }
 
 // directory is what the request is about, by its query, its header or the server's own; it
@@ -102,7 +102,7 @@ func (c *call) place() (workspace.Place, lathe.Project, error) {
 
 // placeOf opens the instance of a directory. One that cannot be had is the caller's mistake.
 func (c *call) placeOf(dir string) (workspace.Place, lathe.Project, error) {
-	at, project, err := c.server.Instances.Open(c.Context(), dir)
+	at, project, err := c.server.instances.Open(c.Context(), dir)
 	switch lathe.CodeOf(err) {
 	case lathe.NotFound, lathe.Denied, lathe.Invalid:
 		return at, project, badRequest("Query", "directory: %v", err)

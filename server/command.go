@@ -30,42 +30,45 @@ type SlashCommand struct {
 	Parts     []lathe.Part
 }
 
-func (s *Server) commandRoutes() []row {
+// commandAPI answers for slash commands, skills and compaction.
+type commandAPI struct{ commands Commands }
+
+func (a commandAPI) routes() []row {
 	missing, bad := []failure{failsBad, failsMissing}, []failure{failsBad}
 	return []row{
 		answer(row{
 			method: "GET", path: "/command", name: "command.list", tag: "instance", summary: "List the slash commands", fails: bad,
-		}, s.listCommands),
-		answer(row{method: "GET", path: "/skill", name: "app.skills", tag: "instance", summary: "List the skills", fails: bad}, s.listSkills),
+		}, a.listCommands),
+		answer(row{method: "GET", path: "/skill", name: "app.skills", tag: "instance", summary: "List the skills", fails: bad}, a.listSkills),
 		answer(row{
 			method: "POST", path: "/session/{sessionID}/command", name: "session.command", tag: "session", fails: missing, plain: true,
 			summary: "Run a slash command and wait for the answer",
-		}, s.command),
+		}, a.command),
 		answer(row{
 			method: "POST", path: "/session/{sessionID}/init", name: "session.init", tag: "session", fails: missing, plain: true,
 			summary: "Have the project described for agents",
-		}, s.initSession),
+		}, a.initSession),
 		answer(row{
 			method: "POST", path: "/session/{sessionID}/summarize", name: "session.summarize", tag: "session", fails: missing, plain: true,
 			summary: "Have a long conversation summed up",
-		}, s.summarize),
+		}, a.summarize),
 	}
 }
 
-func (s *Server) listCommands(c *call, _, _ none) ([]lathe.Command, error) {
+func (a commandAPI) listCommands(c *call, _, _ none) ([]lathe.Command, error) {
 	at, _, err := c.place()
 	if err != nil {
 		return nil, err
 	}
-	return s.Commands.Commands(c.Context(), at)
+	return a.commands.Commands(c.Context(), at)
 }
 
-func (s *Server) listSkills(c *call, _, _ none) ([]lathe.Skill, error) {
+func (a commandAPI) listSkills(c *call, _, _ none) ([]lathe.Skill, error) {
 	at, _, err := c.place()
 	if err != nil {
 		return nil, err
 	}
-	return s.Commands.Skills(c.Context(), at)
+	return a.commands.Skills(c.Context(), at)
 }
 
 type commandBody struct {
@@ -79,7 +82,7 @@ type commandBody struct {
 }
 
 // command answers when the session rests. Whoever goes away leaves the turn running.
-func (s *Server) command(c *call, _ none, in commandBody) (lathe.Message, error) {
+func (a commandAPI) command(c *call, _ none, in commandBody) (lathe.Message, error) {
 	rec, err := c.session()
 	if err != nil {
 		return lathe.Message{}, err
@@ -95,16 +98,16 @@ func (s *Server) command(c *call, _ none, in commandBody) (lathe.Message, error)
 	for _, part := range in.Parts {
 		call.Parts = append(call.Parts, lathe.Part(part))
 	}
-	return s.runCommand(c, rec.ID, call)
+	return a.runCommand(c, rec.ID, call)
 }
 
-func (s *Server) runCommand(c *call, id lathe.SessionID, call SlashCommand) (lathe.Message, error) {
+func (a commandAPI) runCommand(c *call, id lathe.SessionID, call SlashCommand) (lathe.Message, error) {
 	if call.Message != "" {
 		if err := lathe.CheckID(lathe.PrefixMessage, string(call.Message)); err != nil {
 			return lathe.Message{}, badRequest("Body", "messageID: %v", err)
 		}
 	}
-	return s.Commands.Command(context.WithoutCancel(c.Context()), id, call)
+	return a.commands.Command(context.WithoutCancel(c.Context()), id, call)
 }
 
 type initBody struct {
@@ -114,7 +117,7 @@ type initBody struct {
 }
 
 // initSession runs the command that describes a project for agents.
-func (s *Server) initSession(c *call, _ none, in initBody) (bool, error) {
+func (a commandAPI) initSession(c *call, _ none, in initBody) (bool, error) {
 	rec, err := c.session()
 	if err != nil {
 		return false, err
@@ -123,7 +126,7 @@ func (s *Server) initSession(c *call, _ none, in initBody) (bool, error) {
 	if in.Provider != "" && in.Model != "" {
 		call.Model = &lathe.ModelRef{Provider: in.Provider, Model: in.Model}
 	}
-	_, err = s.runCommand(c, rec.ID, call)
+	_, err = a.runCommand(c, rec.ID, call)
 	return err == nil, err
 }
 
@@ -135,11 +138,11 @@ type summarizeBody struct {
 
 // summarize answers when the conversation is compressed. That it could not be is told as
 // session.error and stands on the summary.
-func (s *Server) summarize(c *call, _ none, in summarizeBody) (bool, error) {
+func (a commandAPI) summarize(c *call, _ none, in summarizeBody) (bool, error) {
 	rec, err := c.session()
 	if err != nil {
 		return false, err
 	}
-	_, err = s.Commands.Compact(context.WithoutCancel(c.Context()), rec.ID, &lathe.ModelRef{Provider: in.Provider, Model: in.Model}, in.Auto)
+	_, err = a.commands.Compact(context.WithoutCancel(c.Context()), rec.ID, &lathe.ModelRef{Provider: in.Provider, Model: in.Model}, in.Auto)
 	return err == nil, err
 }

@@ -3,9 +3,9 @@ package server
 // What has no engine yet answers with the true empty value: there is none of it. Each of these
 // routes stands in docs/http-differences.md with its reason.
 
-func (s *Server) emptyRoutes() []row {
+func emptyRoutes() []row {
 	list := func(path, name, summary string) row {
-		return answer(row{method: "GET", path: path, name: name, tag: "instance", summary: summary, fails: []failure{failsBad}}, s.nothing)
+		return answer(row{method: "GET", path: path, name: name, tag: "instance", summary: summary, fails: []failure{failsBad}}, nothing)
 	}
 	return []row{
 		list("/lsp", "lsp.status", "Tell which language servers run"),
@@ -14,7 +14,7 @@ func (s *Server) emptyRoutes() []row {
 }
 
 // nothing is an empty list. The directory must be one.
-func (s *Server) nothing(c *call, _, _ none) ([]object, error) {
+func nothing(c *call, _, _ none) ([]object, error) {
 	_, _, err := c.place()
 	return nil, err
 }

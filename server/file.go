@@ -14,23 +14,30 @@ import (
 	"unicode/utf8"
 
 	"github.com/lathe-agent/lathe/workspace"
+	"github.com/lathe-agent/lathe/workspace/git"
 	"github.com/lathe-agent/lathe/workspace/search"
 )
 
-func (s *Server) fileRoutes() []row {
+// fileAPI lists and reads the files of a project.
+type fileAPI struct {
+	folders Folders
+	git     *git.Git
+}
+
+func (a fileAPI) routes() []row {
 	return []row{
 		answer(row{
 			method: "GET", path: "/file", name: "file.list", tag: "file", fails: []failure{failsBad},
 			summary: "List a folder of the project, folders first",
-		}, s.listFiles),
+		}, a.listFiles),
 		answer(row{
 			method: "GET", path: "/file/content", name: "file.read", tag: "file", fails: []failure{failsBad},
 			summary: "Read a file of the project",
-		}, s.readFile),
+		}, a.readFile),
 		answer(row{
 			method: "GET", path: "/file/status", name: "file.status", tag: "file", fails: []failure{failsBad},
 			summary: "List nothing: GET /vcs/status tells which files changed",
-		}, s.nothing),
+		}, nothing),
 	}
 }
 
@@ -99,7 +106,7 @@ func (fileNode) schemaName() string { return "FileNode" }
 const mostEntries = 20_000
 
 // listFiles lists a folder, hidden entries too. What is no folder has no entries.
-func (s *Server) listFiles(c *call, q fileQuery, _ none) ([]fileNode, error) {
+func (a fileAPI) listFiles(c *call, q fileQuery, _ none) ([]fileNode, error) {
 	at, f, err := c.file(q)
 	if err != nil {
 		return nil, err
@@ -114,7 +121,7 @@ func (s *Server) listFiles(c *call, q fileQuery, _ none) ([]fileNode, error) {
 		return nil, err
 	}
 	below = filepath.ToSlash(below)
-	rules := rulesAt(at, f.Path, s.Folders.excludes())
+	rules := rulesAt(at, f.Path, a.folders.excludes())
 	out := make([]fileNode, 0, len(entries))
 	for _, e := range entries {
 		n := fileNode{Name: e.Name(), Path: path.Join(below, e.Name()), Type: "file"}
@@ -203,7 +210,7 @@ const mostContent = 32 << 20
 
 // readFile reads a text, trimmed, or an image. Of other files only their kind is told; one that
 // is not there is an empty text.
-func (s *Server) readFile(c *call, q fileQuery, _ none) (fileContent, error) {
+func (a fileAPI) readFile(c *call, q fileQuery, _ none) (fileContent, error) {
 	at, f, err := c.file(q)
 	if err != nil {
 		return fileContent{}, err
@@ -231,7 +238,7 @@ func (s *Server) readFile(c *call, q fileQuery, _ none) (fileContent, error) {
 		return fileContent{Type: "binary"}, nil
 	}
 	out := fileContent{Type: "text", Content: strings.Trim(string(data), " \t\r\n\v\f\uFEFF\u00a0\u2028\u2029")}
-	out.Diff, out.Patch = s.fileDiff(c, at, f)
+	out.Diff, out.Patch = a.fileDiff(c, at, f)
 	return out, nil
 }
 

@@ -32,14 +32,14 @@ const diffTime = 2 * time.Second
 
 // fileDiff is how a file that git knows differs from the last commit. It is an addition to the
 // file: where it cannot be had it is left out.
-func (s *Server) fileDiff(c *call, at workspace.Place, f workspace.File) (string, *filePatch) {
+func (a fileAPI) fileDiff(c *call, at workspace.Place, f workspace.File) (string, *filePatch) {
 	rel, err := filepath.Rel(at.Sandbox, f.Path)
-	if at.VCS != "git" || s.Git == nil || err != nil || !filepath.IsLocal(rel) {
+	if at.VCS != "git" || a.git == nil || err != nil || !filepath.IsLocal(rel) {
 		return "", nil
 	}
 	ctx, stop := context.WithTimeout(c.Context(), diffTime)
 	defer stop()
-	all, err := s.Git.Diff(ctx, at, git.Ask{Mode: git.Uncommitted, Context: git.DefaultContext, File: filepath.ToSlash(rel), Known: true})
+	all, err := a.git.Diff(ctx, at, git.Ask{Mode: git.Uncommitted, Context: git.DefaultContext, File: filepath.ToSlash(rel), Known: true})
 	if err != nil || len(all) != 1 || all[0].Patch == "" || all[0].Status != "modified" {
 		return "", nil
 	}

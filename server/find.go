@@ -10,25 +10,28 @@ import (
 	"github.com/lathe-agent/lathe/workspace/search"
 )
 
-func (s *Server) findRoutes() []row {
+// findAPI searches the files of a project.
+type findAPI struct{ folders Folders }
+
+func (a findAPI) routes() []row {
 	bad := []failure{failsBad}
 	return []row{
 		answer(row{
 			method: "GET", path: "/find", name: "find.text", tag: "file", fails: bad,
 			summary: "Find lines by a regular expression: the first ten",
-		}, s.findText),
+		}, a.findText),
 		answer(row{
 			method: "GET", path: "/find/file", name: "find.files", tag: "file", fails: bad,
 			summary: "Find files and folders by parts of their path, the best first",
-		}, s.findFiles),
+		}, a.findFiles),
 		answer(row{
 			method: "GET", path: "/find/symbol", name: "find.symbols", tag: "file", fails: bad,
 			summary: "Find nothing: there are no language servers",
-		}, s.nothing),
+		}, nothing),
 		answer(row{
 			method: "GET", path: "/api/fs/find", name: "v2.fs.find", tag: "api", fails: bad,
 			summary: "Find files and folders by parts of their path, the best first",
-		}, s.findEntries),
+		}, a.findEntries),
 	}
 }
 
@@ -62,7 +65,7 @@ type (
 )
 
 // findText finds lines in the files of the directory that are not ignored. Offsets are of bytes.
-func (s *Server) findText(c *call, q textQuery, _ none) ([]foundLine, error) {
+func (a findAPI) findText(c *call, q textQuery, _ none) ([]foundLine, error) {
 	at, _, err := c.place()
 	if err != nil {
 		return nil, err
@@ -79,7 +82,7 @@ func (s *Server) findText(c *call, q textQuery, _ none) ([]foundLine, error) {
 	}
 	ctx, stop := context.WithTimeout(c.Context(), searchTime)
 	defer stop()
-	found, err := search.Grep(ctx, search.Query{Root: realDir(at), Limit: mostLines, Hidden: true, ExcludesFile: s.Folders.excludes()}, re, nil)
+	found, err := search.Grep(ctx, search.Query{Root: realDir(at), Limit: mostLines, Hidden: true, ExcludesFile: a.folders.excludes()}, re, nil)
 	if err != nil {
 		return nil, tooSlow(c, err)
 	}
@@ -112,12 +115,12 @@ type filesQuery struct {
 }
 
 // findFiles finds paths; those of folders end in a slash.
-func (s *Server) findFiles(c *call, q filesQuery, _ none) ([]string, error) {
+func (a findAPI) findFiles(c *call, q filesQuery, _ none) ([]string, error) {
 	at, _, err := c.place()
 	if err != nil {
 		return nil, err
 	}
-	found, err := s.entries(c, at, q)
+	found, err := a.entries(c, at, q)
 	out := make([]string, 0, len(found))
 	for _, e := range found {
 		out = append(out, e.Path)
@@ -137,12 +140,12 @@ type (
 )
 
 // findEntries is findFiles as the next API has it.
-func (s *Server) findEntries(c *call, q filesQuery, _ none) (foundEntries, error) {
+func (a findAPI) findEntries(c *call, q filesQuery, _ none) (foundEntries, error) {
 	at, _, err := c.place()
 	if err != nil {
 		return foundEntries{}, err
 	}
-	found, err := s.entries(c, at, q)
+	found, err := a.entries(c, at, q)
 	return foundEntries{Location: locationOf(at), Data: found}, err
 }
 
@@ -153,7 +156,7 @@ const (
 )
 
 // entries finds what fits a query best.
-func (s *Server) entries(c *call, at workspace.Place, q filesQuery) ([]foundEntry, error) {
+func (a findAPI) entries(c *call, at workspace.Place, q filesQuery) ([]foundEntry, error) {
 	kind, limit, err := q.read()
 	if err != nil {
 		return nil, err
@@ -164,7 +167,7 @@ func (s *Server) entries(c *call, at workspace.Place, q filesQuery) ([]foundEntr
 	}
 	ctx, stop := context.WithTimeout(c.Context(), searchTime)
 	defer stop()
-	files, err := search.Glob(ctx, search.Query{Root: realDir(at), Limit: mostFiles, Hidden: true, ExcludesFile: s.Folders.excludes()}, all)
+	files, err := search.Glob(ctx, search.Query{Root: realDir(at), Limit: mostFiles, Hidden: true, ExcludesFile: a.folders.excludes()}, all)
 	if err != nil {
 		return nil, tooSlow(c, err)
 	}

@@ -19,24 +19,31 @@ type Instances interface {
 	DisposeAll()
 }
 
-func (s *Server) globalRoutes() []row {
+// globalAPI answers for the server as a whole, and for the life of instances.
+type globalAPI struct {
+	version   string
+	instances Instances
+	feed      Feed
+}
+
+func (a globalAPI) routes() []row {
 	return []row{
 		answer(row{
 			method: "GET", path: "/global/health", name: "global.health", tag: "global", global: true,
 			summary: "Tell that the server lives, and its version",
-		}, s.health),
+		}, a.health),
 		answer(row{
 			method: "POST", path: "/global/dispose", name: "global.dispose", tag: "global", global: true,
 			summary: "Let go of all instances; the next request makes them anew",
-		}, s.disposeAll),
+		}, a.disposeAll),
 		answer(row{
 			method: "POST", path: "/instance/dispose", name: "instance.dispose", tag: "instance",
 			summary: "Let go of the directory's instance; the next request makes it anew",
-		}, s.dispose),
+		}, a.dispose),
 		answer(row{
 			method: "POST", path: "/global/upgrade", name: "global.upgrade", tag: "global", global: true,
 			summary: "Upgrade the program; this one does not do that to itself",
-		}, s.upgrade),
+		}, a.upgrade),
 	}
 }
 
@@ -49,7 +56,7 @@ type upgradeReply struct {
 	Error   string `json:"error,omitempty"`
 }
 
-func (s *Server) upgrade(*call, none, upgradeBody) (upgradeReply, error) {
+func (a globalAPI) upgrade(*call, none, upgradeBody) (upgradeReply, error) {
 	return upgradeReply{Error: "this program does not replace itself; install the version you want beside it and restart the server"}, nil
 }
 
@@ -58,21 +65,21 @@ type healthReply struct {
 	Version string `json:"version"`
 }
 
-func (s *Server) health(*call, none, none) (healthReply, error) {
-	return healthReply{Healthy: true, Version: s.options.Version}, nil
+func (a globalAPI) health(*call, none, none) (healthReply, error) {
+	return healthReply{Healthy: true, Version: a.version}, nil
 }
 
-func (s *Server) disposeAll(*call, none, none) (bool, error) {
-	s.Instances.DisposeAll()
-	s.Feed.Publish(lathe.Event{Fact: &lathe.GlobalDisposed{}})
+func (a globalAPI) disposeAll(*call, none, none) (bool, error) {
+	a.instances.DisposeAll()
+	a.feed.Publish(lathe.Event{Fact: &lathe.GlobalDisposed{}})
 	return true, nil
 }
 
-func (s *Server) dispose(c *call, _, _ none) (bool, error) {
+func (a globalAPI) dispose(c *call, _, _ none) (bool, error) {
 	at, _, err := c.place()
 	if err != nil {
 		return false, err
 	}
-	s.Instances.Dispose(at.Directory)
+	a.instances.Dispose(at.Directory)
 	return true, nil
 }

@@ -27,13 +27,14 @@ import (
 // world is a server on a real engine with a new database, and a scripted model behind it.
 type world struct {
 	testing.TB
-	engine *engine.Engine
-	server *server.Server
-	model  *modeltest.Server
-	url    string
-	dir    string // a directory that belongs to no repository
-	data   string // folder of the database
-	http   *http.Client
+	engine  *engine.Engine
+	server  *server.Server
+	backend server.Backend
+	model   *modeltest.Server
+	url     string
+	dir     string // a directory that belongs to no repository
+	data    string // folder of the database
+	http    *http.Client
 
 	settings settings
 }
@@ -62,7 +63,7 @@ func (w *world) open(with ...func(*server.Options)) {
 	}
 	w.settings.hub = mcp.Open(mcp.Options{Dir: w.dir})
 	all := backend{servertest.Backend{Engine: w.engine}}.all(&w.settings)
-	w.server = server.New(all, o)
+	w.server, w.backend = server.New(all, o), all
 	listening := httptest.NewServer(w.server)
 	w.url, w.http = listening.URL, listening.Client()
 	e := w.engine
@@ -73,6 +74,17 @@ func (w *world) open(with ...func(*server.Options)) {
 		w.ok(all.Terminals.Close())
 		w.ok(e.Close())
 	})
+}
+
+// serve asks a second server from now on, on another backend.
+func (w *world) serve(b server.Backend, o server.Options) {
+	s := server.New(b, o)
+	listening := httptest.NewServer(s)
+	w.Cleanup(func() {
+		s.Close()
+		listening.Close()
+	})
+	w.url, w.http = listening.URL, listening.Client()
 }
 
 func (w *world) ok(err error) {

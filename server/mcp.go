@@ -47,7 +47,10 @@ type ServerResource struct {
 
 func (ServerResource) schemaName() string { return "McpResource" }
 
-func (s *Server) mcpRoutes() []row {
+// mcpAPI answers for MCP servers.
+type mcpAPI struct{ servers ToolServers }
+
+func (a mcpAPI) routes() []row {
 	bad, missing := []failure{failsBad}, []failure{failsBad, failsMissing}
 	one := func(method, path, name, summary string) row {
 		return row{method: method, path: "/mcp/{name}" + path, name: name, tag: "mcp", summary: summary, fails: missing}
@@ -55,28 +58,28 @@ func (s *Server) mcpRoutes() []row {
 	return []row{
 		answer(row{
 			method: "GET", path: "/mcp", name: "mcp.status", tag: "mcp", summary: "Tell how the MCP servers are doing", fails: bad,
-		}, s.mcpStatus),
+		}, a.mcpStatus),
 		answer(row{
 			method: "POST", path: "/mcp", name: "mcp.add", tag: "mcp", summary: "Add an MCP server for as long as this program runs", fails: bad,
-		}, s.addMCP),
-		answer(one("POST", "/auth", "mcp.auth.start", "Begin to log in to an MCP server"), s.mcpLogin),
-		answer(one("DELETE", "/auth", "mcp.auth.remove", "Forget the login to an MCP server"), s.mcpLogout),
-		answer(one("POST", "/auth/callback", "mcp.auth.callback", "End a login to an MCP server with a code"), s.mcpCode),
-		answer(one("POST", "/auth/authenticate", "mcp.auth.authenticate", "Log in to an MCP server and wait for it"), s.mcpAuthenticate),
-		answer(one("POST", "/connect", "mcp.connect", "Connect to an MCP server"), s.connectMCP),
-		answer(one("POST", "/disconnect", "mcp.disconnect", "Disconnect from an MCP server"), s.disconnectMCP),
+		}, a.addMCP),
+		answer(one("POST", "/auth", "mcp.auth.start", "Begin to log in to an MCP server"), a.mcpLogin),
+		answer(one("DELETE", "/auth", "mcp.auth.remove", "Forget the login to an MCP server"), a.mcpLogout),
+		answer(one("POST", "/auth/callback", "mcp.auth.callback", "End a login to an MCP server with a code"), a.mcpCode),
+		answer(one("POST", "/auth/authenticate", "mcp.auth.authenticate", "Log in to an MCP server and wait for it"), a.mcpAuthenticate),
+		answer(one("POST", "/connect", "mcp.connect", "Connect to an MCP server"), a.connectMCP),
+		answer(one("POST", "/disconnect", "mcp.disconnect", "Disconnect from an MCP server"), a.disconnectMCP),
 		answer(row{
 			method: "GET", path: "/experimental/resource", name: "experimental.resource.list", tag: "experimental", fails: bad, summary: "List the resources of MCP servers",
-		}, s.mcpResources),
+		}, a.mcpResources),
 	}
 }
 
-func (s *Server) mcpStatus(c *call, _, _ none) (map[string]ServerStatus, error) {
+func (a mcpAPI) mcpStatus(c *call, _, _ none) (map[string]ServerStatus, error) {
 	at, _, err := c.place()
 	if err != nil {
 		return nil, err
 	}
-	return s.ToolServers.ServerStatus(c.Context(), at)
+	return a.servers.ServerStatus(c.Context(), at)
 }
 
 type mcpBody struct {
@@ -84,16 +87,16 @@ type mcpBody struct {
 	Config object `json:"config"`
 }
 
-func (s *Server) addMCP(c *call, _ none, in mcpBody) (map[string]ServerStatus, error) {
+func (a mcpAPI) addMCP(c *call, _ none, in mcpBody) (map[string]ServerStatus, error) {
 	at, _, err := c.place()
 	if err != nil {
 		return nil, err
 	}
-	switch err := s.ToolServers.AddServer(c.Context(), at, in.Name, json.RawMessage(in.Config)); lathe.CodeOf(err) {
+	switch err := a.servers.AddServer(c.Context(), at, in.Name, json.RawMessage(in.Config)); lathe.CodeOf(err) {
 	case lathe.Invalid:
 		return nil, badRequest("Payload", "%v", err)
 	default: // that it cannot be reached is its state
-		return s.ToolServers.ServerStatus(c.Context(), at)
+		return a.servers.ServerStatus(c.Context(), at)
 	}
 }
 
@@ -111,13 +114,13 @@ type unsupported struct {
 
 // ofServer does something with the server that the path names, and says what went wrong in the
 // words of this family.
-func (s *Server) ofServer(c *call, do func(ctx context.Context, at workspace.Place, name string) error) error {
+func (a mcpAPI) ofServer(c *call, do func(ctx context.Context, at workspace.Place, name string) error) error {
 	at, _, err := c.place()
 	if err != nil {
 		return err
 	}
 	name := c.PathValue("name")
-	all, err := s.ToolServers.ServerStatus(c.Context(), at)
+	all, err := a.servers.ServerStatus(c.Context(), at)
 	if err != nil {
 		return err
 	}
@@ -131,8 +134,8 @@ func (s *Server) ofServer(c *call, do func(ctx context.Context, at workspace.Pla
 }
 
 // login is ofServer for what only servers with logins can.
-func (s *Server) login(c *call, do func(ctx context.Context, at workspace.Place, name string) error) error {
-	err := s.ofServer(c, do)
+func (a mcpAPI) login(c *call, do func(ctx context.Context, at workspace.Place, name string) error) error {
+	err := a.ofServer(c, do)
 	if lathe.CodeOf(err) == lathe.Invalid {
 		return &problem{status: http.StatusBadRequest, body: unsupported{clip(err.Error(), mostMessage)}, cause: err}
 	}
@@ -144,9 +147,9 @@ type loginReply struct {
 	State string `json:"oauthState"`
 }
 
-func (s *Server) mcpLogin(c *call, _, _ none) (out loginReply, err error) {
-	err = s.login(c, func(ctx context.Context, at workspace.Place, name string) error {
-		out.URL, out.State, err = s.ToolServers.BeginServerLogin(ctx, at, name)
+func (a mcpAPI) mcpLogin(c *call, _, _ none) (out loginReply, err error) {
+	err = a.login(c, func(ctx context.Context, at workspace.Place, name string) error {
+		out.URL, out.State, err = a.servers.BeginServerLogin(ctx, at, name)
 		return err
 	})
 	return out, err
@@ -156,57 +159,57 @@ type goneReply struct {
 	Success bool `json:"success"`
 }
 
-func (s *Server) mcpLogout(c *call, _, _ none) (goneReply, error) {
-	return goneReply{true}, s.ofServer(c, s.ToolServers.ServerLogout)
+func (a mcpAPI) mcpLogout(c *call, _, _ none) (goneReply, error) {
+	return goneReply{true}, a.ofServer(c, a.servers.ServerLogout)
 }
 
 type codeBody struct {
 	Code string `json:"code"`
 }
 
-func (s *Server) mcpCode(c *call, _ none, in codeBody) (out ServerStatus, err error) {
-	err = s.login(c, func(ctx context.Context, at workspace.Place, name string) error {
-		if err := s.ToolServers.EndServerLogin(ctx, at, name, in.Code); err != nil {
+func (a mcpAPI) mcpCode(c *call, _ none, in codeBody) (out ServerStatus, err error) {
+	err = a.login(c, func(ctx context.Context, at workspace.Place, name string) error {
+		if err := a.servers.EndServerLogin(ctx, at, name, in.Code); err != nil {
 			return badRequest("Payload", "%v", err)
 		}
-		out, err = s.statusOf(ctx, at, name)
+		out, err = a.statusOf(ctx, at, name)
 		return err
 	})
 	return out, err
 }
 
-func (s *Server) mcpAuthenticate(c *call, _, _ none) (out ServerStatus, err error) {
-	err = s.login(c, func(ctx context.Context, at workspace.Place, name string) error {
-		if err := s.ToolServers.ServerLogin(ctx, at, name); lathe.CodeOf(err) == lathe.Invalid {
+func (a mcpAPI) mcpAuthenticate(c *call, _, _ none) (out ServerStatus, err error) {
+	err = a.login(c, func(ctx context.Context, at workspace.Place, name string) error {
+		if err := a.servers.ServerLogin(ctx, at, name); lathe.CodeOf(err) == lathe.Invalid {
 			return err
 		} // else its state says how it ended
-		out, err = s.statusOf(ctx, at, name)
+		out, err = a.statusOf(ctx, at, name)
 		return err
 	})
 	return out, err
 }
 
-func (s *Server) statusOf(ctx context.Context, at workspace.Place, name string) (ServerStatus, error) {
-	all, err := s.ToolServers.ServerStatus(ctx, at)
+func (a mcpAPI) statusOf(ctx context.Context, at workspace.Place, name string) (ServerStatus, error) {
+	all, err := a.servers.ServerStatus(ctx, at)
 	return all[name], err
 }
 
 // connectMCP answers true whatever comes of it: the state tells.
-func (s *Server) connectMCP(c *call, _, _ none) (bool, error) {
-	return true, s.ofServer(c, func(ctx context.Context, at workspace.Place, name string) error {
-		_ = s.ToolServers.ConnectServer(ctx, at, name) // its state says why not
+func (a mcpAPI) connectMCP(c *call, _, _ none) (bool, error) {
+	return true, a.ofServer(c, func(ctx context.Context, at workspace.Place, name string) error {
+		_ = a.servers.ConnectServer(ctx, at, name) // its state says why not
 		return nil
 	})
 }
 
-func (s *Server) disconnectMCP(c *call, _, _ none) (bool, error) {
-	return true, s.ofServer(c, s.ToolServers.DisconnectServer)
+func (a mcpAPI) disconnectMCP(c *call, _, _ none) (bool, error) {
+	return true, a.ofServer(c, a.servers.DisconnectServer)
 }
 
-func (s *Server) mcpResources(c *call, _, _ none) (map[string]ServerResource, error) {
+func (a mcpAPI) mcpResources(c *call, _, _ none) (map[string]ServerResource, error) {
 	at, _, err := c.place()
 	if err != nil {
 		return nil, err
 	}
-	return s.ToolServers.Resources(c.Context(), at)
+	return a.servers.Resources(c.Context(), at)
 }

@@ -19,29 +19,32 @@ type Messages interface {
 	RemovePart(ctx context.Context, session lathe.SessionID, message lathe.MessageID, id lathe.PartID) error
 }
 
-func (s *Server) messageRoutes() []row {
+// messageAPI answers for the messages and parts of a session.
+type messageAPI struct{ messages Messages }
+
+func (a messageAPI) routes() []row {
 	missing, busy := []failure{failsBad, failsMissing}, []failure{failsBad, failsMissing, failsBusy}
 	return []row{
 		answer(row{
 			method: "GET", path: "/session/{sessionID}/message", name: "session.messages", tag: "session", fails: []failure{failsBad, failsTag, failsMissing},
 			summary: "List the messages of a session, oldest first; with a limit the newest of them, and a cursor to those before",
-		}, s.listMessages),
+		}, a.listMessages),
 		answer(row{
 			method: "GET", path: "/session/{sessionID}/message/{messageID}", name: "session.message", tag: "session", fails: missing,
 			summary: "Get a message with its parts",
-		}, s.getMessage),
+		}, a.getMessage),
 		answer(row{
 			method: "DELETE", path: "/session/{sessionID}/message/{messageID}", name: "session.deleteMessage", tag: "session", fails: busy,
 			summary: "Delete a message of a session that rests",
-		}, s.deleteMessage),
+		}, a.deleteMessage),
 		answer(row{
 			method: "PATCH", path: "/session/{sessionID}/message/{messageID}/part/{partID}", name: "part.update", tag: "session", fails: busy,
 			summary: "Replace a part of a message",
-		}, s.updatePart),
+		}, a.updatePart),
 		answer(row{
 			method: "DELETE", path: "/session/{sessionID}/message/{messageID}/part/{partID}", name: "part.delete", tag: "session", fails: busy,
 			summary: "Delete a part of a message",
-		}, s.deletePart),
+		}, a.deletePart),
 	}
 }
 
@@ -51,7 +54,7 @@ type pageQuery struct {
 }
 
 // listMessages returns a page; where the next older one begins is told in headers.
-func (s *Server) listMessages(c *call, q pageQuery, _ none) (messages, error) {
+func (a messageAPI) listMessages(c *call, q pageQuery, _ none) (messages, error) {
 	rec, err := c.session()
 	if err != nil {
 		return nil, err
@@ -65,7 +68,7 @@ func (s *Server) listMessages(c *call, q pageQuery, _ none) (messages, error) {
 			return nil, badTag(err)
 		}
 	}
-	page, next, err := s.Messages.Messages(c.Context(), rec.ID, before, q.Limit)
+	page, next, err := a.messages.Messages(c.Context(), rec.ID, before, q.Limit)
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +116,7 @@ func readPlace(text string) (lathe.Place, error) {
 }
 
 // message returns the message the path names.
-func (c *call) message() (lathe.Message, error) {
+func (a messageAPI) message(c *call) (lathe.Message, error) {
 	rec, err := c.session()
 	if err != nil {
 		return lathe.Message{}, err
@@ -122,22 +125,22 @@ func (c *call) message() (lathe.Message, error) {
 	if err != nil {
 		return lathe.Message{}, err
 	}
-	return c.server.Messages.Message(c.Context(), rec.ID, id)
+	return a.messages.Message(c.Context(), rec.ID, id)
 }
 
-func (s *Server) getMessage(c *call, _, _ none) (lathe.Message, error) { return c.message() }
+func (a messageAPI) getMessage(c *call, _, _ none) (lathe.Message, error) { return a.message(c) }
 
-func (s *Server) deleteMessage(c *call, _, _ none) (bool, error) {
-	m, err := c.message()
+func (a messageAPI) deleteMessage(c *call, _, _ none) (bool, error) {
+	m, err := a.message(c)
 	if err != nil {
 		return false, err
 	}
-	return true, s.Messages.RemoveMessage(c.Context(), m.Session, m.ID)
+	return true, a.messages.RemoveMessage(c.Context(), m.Session, m.ID)
 }
 
 // updatePart replaces a part that is there; the body must mean the part of the path.
-func (s *Server) updatePart(c *call, _ none, in lathe.Part) (lathe.Part, error) {
-	m, err := c.message()
+func (a messageAPI) updatePart(c *call, _ none, in lathe.Part) (lathe.Part, error) {
+	m, err := a.message(c)
 	if err != nil {
 		return in, err
 	}
@@ -150,11 +153,11 @@ func (s *Server) updatePart(c *call, _ none, in lathe.Part) (lathe.Part, error) 
 	case in.ID != lathe.PartID(id), in.Message != m.ID, in.Session != m.Session:
 		return in, badRequest("Body", "Part mismatch: the ids in the body are not those of the path")
 	}
-	return s.Messages.UpdatePart(c.Context(), in)
+	return a.messages.UpdatePart(c.Context(), in)
 }
 
-func (s *Server) deletePart(c *call, _, _ none) (bool, error) {
-	m, err := c.message()
+func (a messageAPI) deletePart(c *call, _, _ none) (bool, error) {
+	m, err := a.message(c)
 	if err != nil {
 		return false, err
 	}
@@ -162,7 +165,7 @@ func (s *Server) deletePart(c *call, _, _ none) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return true, s.Messages.RemovePart(c.Context(), m.Session, m.ID, lathe.PartID(id))
+	return true, a.messages.RemovePart(c.Context(), m.Session, m.ID, lathe.PartID(id))
 }
 
 // messages are written one after the other, without a second look at each: histories are long.

@@ -20,12 +20,20 @@ type Meters interface {
 	Measure(p *metric.Page)
 }
 
-func (s *Server) metricRoutes() []row {
+// metricsAPI tells the figures of the server.
+type metricsAPI struct {
+	enabled bool
+	version string
+	meters  *meters
+	backend Meters // may be nil
+}
+
+func (a metricsAPI) routes() []row {
 	return []row{
 		raw(row{
 			method: "GET", path: "/lathe/metrics", name: "lathe.metrics", tag: "lathe", global: true, fails: []failure{failsMissing},
 			summary: "Figures for Prometheus; only if the server was started with --metrics",
-		}, metric.ContentType, s.metrics),
+		}, metric.ContentType, a.metrics),
 	}
 }
 
@@ -98,22 +106,22 @@ func (s *Server) measured(w *writer, r *http.Request, began time.Time, span *otl
 }
 
 // metrics writes the page.
-func (s *Server) metrics(c *call, _ none) error {
-	if !s.options.Metrics {
+func (a metricsAPI) metrics(c *call, _ none) error {
+	if !a.enabled {
 		return notFound("This server tells no figures; start it with --metrics")
 	}
 	var p metric.Page
-	p.Gauge("lathe_info", "The version of the program.", 1, "version", s.options.Version)
-	p.Gauge("lathe_streams", "Event streams that are open.", float64(s.meters.streams.Load()))
-	p.Counter("lathe_stream_events_total", "Events that were sent on streams.", float64(s.meters.events.Load()))
-	s.meters.measure(&p)
+	p.Gauge("lathe_info", "The version of the program.", 1, "version", a.version)
+	p.Gauge("lathe_streams", "Event streams that are open.", float64(a.meters.streams.Load()))
+	p.Counter("lathe_stream_events_total", "Events that were sent on streams.", float64(a.meters.events.Load()))
+	a.meters.measure(&p)
 	var mem runtime.MemStats
 	runtime.ReadMemStats(&mem)
 	p.Gauge("go_goroutines", "Goroutines that exist.", float64(runtime.NumGoroutine()))
 	p.Gauge("go_memstats_heap_inuse_bytes", "Memory of the heap in use.", float64(mem.HeapInuse))
 	p.Gauge("go_memstats_sys_bytes", "Memory taken from the system.", float64(mem.Sys))
-	if s.Meters != nil {
-		s.Meters.Measure(&p)
+	if a.backend != nil {
+		a.backend.Measure(&p)
 	}
 	c.w.Header().Set("Content-Type", metric.ContentType)
 	c.w.Header().Set("Cache-Control", "no-store")

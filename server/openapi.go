@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-func (s *Server) docRoutes() []row {
+func docRoutes(doc func() []byte) []row {
 	return []row{raw(row{
 		method: "GET", path: "/doc", name: "lathe.doc", tag: "lathe", global: true,
 		summary: "Get this document",
 	}, "application/json", func(c *call, _ none) error {
-		c.w.json(http.StatusOK, s.doc())
+		c.w.json(http.StatusOK, doc())
 		return nil
 	})}
 }

@@ -42,43 +42,50 @@ type UndoneFile struct {
 	Note     string `json:"note,omitempty"`
 }
 
-func (s *Server) ownRoutes() []row {
+// ownAPI answers for the routes under /lathe.
+type ownAPI struct {
+	own      Own
+	sessions Sessions
+	turns    Turns
+}
+
+func (a ownAPI) routes() []row {
 	missing, busy := []failure{failsBad, failsMissing}, []failure{failsBad, failsMissing, failsBusy}
 	return []row{
 		answer(row{
 			method: "POST", path: "/lathe/session/{sessionID}/undo", name: "lathe.session.undo", tag: "lathe", fails: busy,
 			summary: "Take back the last exchange, or all from a message on, and tell what became of each file",
-		}, s.undo),
+		}, a.undo),
 		answer(row{
 			method: "POST", path: "/lathe/session/{sessionID}/redo", name: "lathe.session.redo", tag: "lathe", fails: busy,
 			summary: "Bring back what was undone, an exchange or up to a message or all of it",
-		}, s.redo),
+		}, a.redo),
 		answer(row{
 			method: "POST", path: "/lathe/session/{sessionID}/prompt", name: "lathe.session.prompt", tag: "lathe", fails: busy, plain: true,
 			summary: "Send a prompt; answered with the prompt when it is safe, or with why it was refused",
-		}, s.submit),
+		}, a.submit),
 		answer(row{
 			method: "POST", path: "/lathe/session/{sessionID}/wait", name: "lathe.session.wait", tag: "lathe", fails: missing, plain: true,
 			summary: "Wait until the session rests, and get its newest answer",
-		}, s.wait),
+		}, a.wait),
 		answer(row{
 			method: "POST", path: "/lathe/session/{sessionID}/resume", name: "lathe.session.resume", tag: "lathe", fails: busy,
 			summary: "Go on with a turn that was cut off",
-		}, s.resume),
+		}, a.resume),
 		answer(row{
 			method: "POST", path: "/lathe/session/{sessionID}/unarchive", name: "lathe.session.unarchive", tag: "lathe", fails: missing,
 			summary: "Bring a session back to the list",
-		}, s.unarchive),
+		}, a.unarchive),
 		answer(row{
 			method: "GET", path: "/lathe/interrupted", name: "lathe.interrupted", tag: "lathe", global: true,
 			summary: "List the sessions whose turn was cut off",
-		}, func(c *call, _, _ none) ([]lathe.SessionID, error) { return s.Own.Interrupted(c.Context()) }),
+		}, func(c *call, _, _ none) ([]lathe.SessionID, error) { return a.own.Interrupted(c.Context()) }),
 	}
 }
 
-func (s *Server) undo(c *call, _ none, in Undo) (Undone, error) { return c.undoing(in, s.Own.Undo) }
+func (a ownAPI) undo(c *call, _ none, in Undo) (Undone, error) { return c.undoing(in, a.own.Undo) }
 
-func (s *Server) redo(c *call, _ none, in Undo) (Undone, error) { return c.undoing(in, s.Own.Redo) }
+func (a ownAPI) redo(c *call, _ none, in Undo) (Undone, error) { return c.undoing(in, a.own.Redo) }
 
 func (c *call) undoing(in Undo, do func(context.Context, lathe.SessionID, Undo) (Undone, error)) (Undone, error) {
 	rec, err := c.session()
@@ -103,34 +110,34 @@ func (c *call) undoing(in Undo, do func(context.Context, lathe.SessionID, Undo) 
 }
 
 // submit answers when the prompt is safe, unlike prompt_async with why it is not.
-func (s *Server) submit(c *call, _ none, in promptBody) (lathe.Message, error) {
+func (a ownAPI) submit(c *call, _ none, in promptBody) (lathe.Message, error) {
 	id, p, err := c.prompted(in)
 	if err != nil {
 		return lathe.Message{}, err
 	}
-	return s.Turns.Submit(context.WithoutCancel(c.Context()), id, p)
+	return a.turns.Submit(context.WithoutCancel(c.Context()), id, p)
 }
 
-func (s *Server) wait(c *call, _, _ none) (lathe.Message, error) {
+func (a ownAPI) wait(c *call, _, _ none) (lathe.Message, error) {
 	rec, err := c.session()
 	if err != nil {
 		return lathe.Message{}, err
 	}
-	return s.rest(c, rec.ID)
+	return c.waitIdle(a.turns, rec.ID)
 }
 
-func (s *Server) resume(c *call, _, _ none) (none, error) {
+func (a ownAPI) resume(c *call, _, _ none) (none, error) {
 	rec, err := c.session()
 	if err != nil {
 		return none{}, err
 	}
-	return none{}, s.Own.Resume(context.WithoutCancel(c.Context()), rec.ID)
+	return none{}, a.own.Resume(context.WithoutCancel(c.Context()), rec.ID)
 }
 
-func (s *Server) unarchive(c *call, _, _ none) (lathe.Session, error) {
+func (a ownAPI) unarchive(c *call, _, _ none) (lathe.Session, error) {
 	rec, err := c.session()
 	if err != nil {
 		return rec, err
 	}
-	return s.Sessions.Update(c.Context(), rec.ID, lathe.Edit{Archived: lathe.Some[*lathe.Time](nil)})
+	return a.sessions.Update(c.Context(), rec.ID, lathe.Edit{Archived: lathe.Some[*lathe.Time](nil)})
 }

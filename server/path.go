@@ -18,16 +18,22 @@ func (f Folders) excludes() string {
 	return f.Excludes()
 }
 
-func (s *Server) pathRoutes() []row {
+// pathAPI tells clients the folders of this machine, and logs for them.
+type pathAPI struct {
+	folders Folders
+	log     *slog.Logger
+}
+
+func (a pathAPI) routes() []row {
 	return []row{
 		answer(row{
 			method: "GET", path: "/path", name: "path.get", tag: "instance", fails: []failure{failsBad},
 			summary: "Tell the folders of the machine, and where the directory belongs",
-		}, s.paths),
+		}, a.paths),
 		answer(row{
 			method: "POST", path: "/log", name: "app.log", tag: "control", fails: []failure{failsBad},
 			summary: "Write a line to the log of the server",
-		}, s.log),
+		}, a.writeLog),
 	}
 }
 
@@ -41,9 +47,9 @@ type pathReply struct {
 
 func (pathReply) schemaName() string { return "Path" }
 
-func (s *Server) paths(c *call, _, _ none) (pathReply, error) {
+func (a pathAPI) paths(c *call, _, _ none) (pathReply, error) {
 	at, _, err := c.place()
-	f := s.Folders
+	f := a.folders
 	return pathReply{Home: f.Home, State: f.State, Config: f.Config, Worktree: at.Worktree, Directory: at.Directory}, err
 }
 
@@ -54,8 +60,8 @@ type logBody struct {
 	Extra   object `json:"extra,omitempty"`
 }
 
-// log writes what a client says to our log, cut to what a line can hold.
-func (s *Server) log(c *call, _ none, in logBody) (bool, error) {
+// writeLog writes what a client says to our log, cut to what a line can hold.
+func (a pathAPI) writeLog(c *call, _ none, in logBody) (bool, error) {
 	var level slog.Level
 	switch in.Level {
 	case "debug":
@@ -73,6 +79,6 @@ func (s *Server) log(c *call, _ none, in logBody) (bool, error) {
 	if len(in.Extra) > 0 {
 		attrs = append(attrs, slog.String("extra", clip(string(in.Extra), most)))
 	}
-	s.options.Log.LogAttrs(c.Context(), level, clip(in.Message, most), attrs...)
+	a.log.LogAttrs(c.Context(), level, clip(in.Message, most), attrs...)
 	return true, nil
 }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/workspace/git"
 )
 
 // Projects are the records of projects.
@@ -20,49 +21,56 @@ type ProjectEdit struct {
 	Icon, Commands json.RawMessage
 }
 
-func (s *Server) projectRoutes() []row {
+// projectAPI answers for projects.
+type projectAPI struct {
+	instances Instances
+	projects  Projects
+	git       *git.Git
+}
+
+func (a projectAPI) routes() []row {
 	return []row{
 		answer(row{
 			method: "GET", path: "/project", name: "project.list", tag: "project", fails: []failure{failsBad},
 			summary: "List all projects that were ever opened, the latest first",
-		}, s.listProjects),
+		}, a.listProjects),
 		answer(row{
 			method: "GET", path: "/project/current", name: "project.current", tag: "project", fails: []failure{failsBad},
 			summary: "Get the project the directory belongs to",
-		}, s.currentProject),
+		}, a.currentProject),
 		answer(row{
 			method: "POST", path: "/project/git/init", name: "project.initGit", tag: "project", fails: []failure{failsBad},
 			summary: "Make a git repository of the directory",
-		}, s.initProject),
+		}, a.initProject),
 		answer(row{
 			method: "PATCH", path: "/project/{projectID}", name: "project.update", tag: "project", fails: []failure{failsBad, failsProject},
 			summary: "Change the name, icon or commands of a project",
-		}, s.updateProject),
+		}, a.updateProject),
 		answer(row{
 			method: "GET", path: "/project/{projectID}/directories", name: "project.directories", tag: "project", fails: []failure{failsBad, failsProject},
 			summary: "List the checkouts of a project",
-		}, s.projectDirectories),
+		}, a.projectDirectories),
 	}
 }
 
-func (s *Server) listProjects(c *call, _, _ none) ([]lathe.Project, error) {
+func (a projectAPI) listProjects(c *call, _, _ none) ([]lathe.Project, error) {
 	if _, _, err := c.place(); err != nil { // which may be a new one
 		return nil, err
 	}
-	return s.Instances.Projects(c.Context())
+	return a.instances.Projects(c.Context())
 }
 
-func (s *Server) currentProject(c *call, _, _ none) (lathe.Project, error) {
+func (a projectAPI) currentProject(c *call, _, _ none) (lathe.Project, error) {
 	at, _, err := c.place()
 	if err != nil {
 		return lathe.Project{}, err
 	}
-	return s.project(c, at.ProjectID) // as it is now, not as it was when the directory was opened
+	return a.project(c, at.ProjectID) // as it is now, not as it was when the directory was opened
 }
 
 // project finds a project by its id.
-func (s *Server) project(c *call, id string) (lathe.Project, error) {
-	all, err := s.Instances.Projects(c.Context())
+func (a projectAPI) project(c *call, id string) (lathe.Project, error) {
+	all, err := a.instances.Projects(c.Context())
 	if err != nil {
 		return lathe.Project{}, err
 	}
@@ -86,15 +94,15 @@ func noProject(id string) error {
 }
 
 // initProject makes a repository of a directory that belongs to none.
-func (s *Server) initProject(c *call, _, _ none) (lathe.Project, error) {
+func (a projectAPI) initProject(c *call, _, _ none) (lathe.Project, error) {
 	at, p, err := c.place()
 	if err != nil || at.VCS == "git" {
 		return p, err
 	}
-	if err := s.Git.Init(c.Context(), at.Directory); err != nil {
+	if err := a.git.Init(c.Context(), at.Directory); err != nil {
 		return p, err
 	}
-	s.Instances.Dispose(at.Directory) // what was known of it is no longer so
+	a.instances.Dispose(at.Directory) // what was known of it is no longer so
 	_, p, err = c.place()
 	return p, err
 }
@@ -121,7 +129,7 @@ const (
 	mostProjectIcon = 1 << 20
 )
 
-func (s *Server) updateProject(c *call, _ none, in projectBody) (lathe.Project, error) {
+func (a projectAPI) updateProject(c *call, _ none, in projectBody) (lathe.Project, error) {
 	var edit ProjectEdit
 	if in.Name != nil {
 		edit.Name = lathe.Some(*in.Name)
@@ -142,7 +150,7 @@ func (s *Server) updateProject(c *call, _ none, in projectBody) (lathe.Project, 
 		return lathe.Project{}, badRequest("Body", "name has at most %d bytes, icon and commands %d", mostProjectName, mostProjectIcon)
 	}
 	id := c.PathValue("projectID")
-	p, err := s.Projects.EditProject(c.Context(), id, edit)
+	p, err := a.projects.EditProject(c.Context(), id, edit)
 	if lathe.CodeOf(err) == lathe.NotFound {
 		return p, noProject(id)
 	}
@@ -156,8 +164,8 @@ type projectDirectory struct {
 
 // projectDirectories lists the main checkout and the linked ones. Directories without a
 // repository have nothing in common.
-func (s *Server) projectDirectories(c *call, _, _ none) ([]projectDirectory, error) {
-	p, err := s.project(c, c.PathValue("projectID"))
+func (a projectAPI) projectDirectories(c *call, _, _ none) ([]projectDirectory, error) {
+	p, err := a.project(c, c.PathValue("projectID"))
 	if err != nil || p.VCS != "git" {
 		return nil, err
 	}

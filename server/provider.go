@@ -58,37 +58,40 @@ type Authorization struct {
 	Instructions string `json:"instructions"`
 }
 
-func (s *Server) providerRoutes() []row {
+// providerAPI answers for providers and the credentials for them.
+type providerAPI struct{ providers Providers }
+
+func (a providerAPI) routes() []row {
 	bad := []failure{failsBad}
 	return []row{
 		answer(row{
 			method: "GET", path: "/config/providers", name: "config.providers", tag: "config", fails: bad,
 			summary: "List the providers that can be used, and the best model of each",
-		}, s.usableProviders),
+		}, a.usableProviders),
 		answer(row{
 			method: "GET", path: "/provider", name: "provider.list", tag: "provider", fails: bad,
 			summary: "List all providers, and which of them can be used",
-		}, s.allProviders),
+		}, a.allProviders),
 		answer(row{
 			method: "GET", path: "/provider/auth", name: "provider.auth", tag: "provider", fails: bad,
 			summary: "List the ways to log in, by provider",
-		}, s.loginMethods),
+		}, a.loginMethods),
 		answer(row{
 			method: "POST", path: "/provider/{providerID}/oauth/authorize", name: "provider.oauth.authorize", tag: "provider", fails: bad,
 			summary: "Begin to log in",
-		}, s.authorize),
+		}, a.authorize),
 		answer(row{
 			method: "POST", path: "/provider/{providerID}/oauth/callback", name: "provider.oauth.callback", tag: "provider", fails: bad,
 			summary: "Wait until the login that was begun has ended",
-		}, s.completeLogin),
+		}, a.completeLogin),
 		answer(row{
 			method: "PUT", path: "/auth/{providerID}", name: "auth.set", tag: "control", fails: bad, global: true,
 			summary: "Keep a credential of a provider",
-		}, s.setCredential),
+		}, a.setCredential),
 		answer(row{
 			method: "DELETE", path: "/auth/{providerID}", name: "auth.remove", tag: "control", fails: bad, global: true,
 			summary: "Forget the credential of a provider",
-		}, s.removeCredential),
+		}, a.removeCredential),
 	}
 }
 
@@ -97,16 +100,16 @@ type usableReply struct {
 	Default   map[string]string `json:"default"`
 }
 
-func (s *Server) usableProviders(c *call, _, _ none) (usableReply, error) {
+func (a providerAPI) usableProviders(c *call, _, _ none) (usableReply, error) {
 	at, _, err := c.place()
 	if err != nil {
 		return usableReply{}, err
 	}
-	usable, err := s.Providers.Providers(c.Context(), at, false)
+	usable, err := a.providers.Providers(c.Context(), at, false)
 	if err != nil {
 		return usableReply{}, err
 	}
-	defaults, err := s.Providers.Defaults(c.Context(), at)
+	defaults, err := a.providers.Defaults(c.Context(), at)
 	if err != nil {
 		return usableReply{}, err
 	}
@@ -126,20 +129,20 @@ type allReply struct {
 }
 
 // allProviders lists what is known, each that can be used in the form it is used in.
-func (s *Server) allProviders(c *call, _, _ none) (allReply, error) {
+func (a providerAPI) allProviders(c *call, _, _ none) (allReply, error) {
 	at, _, err := c.place()
 	if err != nil {
 		return allReply{}, err
 	}
-	all, err := s.Providers.Providers(c.Context(), at, true)
+	all, err := a.providers.Providers(c.Context(), at, true)
 	if err != nil {
 		return allReply{}, err
 	}
-	usable, err := s.Providers.Providers(c.Context(), at, false)
+	usable, err := a.providers.Providers(c.Context(), at, false)
 	if err != nil {
 		return allReply{}, err
 	}
-	defaults, err := s.Providers.Defaults(c.Context(), at)
+	defaults, err := a.providers.Defaults(c.Context(), at)
 	if err != nil {
 		return allReply{}, err
 	}
@@ -157,12 +160,12 @@ func (s *Server) allProviders(c *call, _, _ none) (allReply, error) {
 	return out, nil
 }
 
-func (s *Server) loginMethods(c *call, _, _ none) (map[string][]LoginMethod, error) {
+func (a providerAPI) loginMethods(c *call, _, _ none) (map[string][]LoginMethod, error) {
 	at, _, err := c.place()
 	if err != nil {
 		return nil, err
 	}
-	return s.Providers.Methods(c.Context(), at)
+	return a.providers.Methods(c.Context(), at)
 }
 
 type authorizeBody struct {
@@ -170,13 +173,13 @@ type authorizeBody struct {
 	Inputs map[string]string `json:"inputs,omitempty"`
 }
 
-func (s *Server) authorize(c *call, _ none, in authorizeBody) (*Authorization, error) {
+func (a providerAPI) authorize(c *call, _ none, in authorizeBody) (*Authorization, error) {
 	at, _, err := c.place()
 	if err != nil {
 		return nil, err
 	}
-	a, err := s.Providers.Authorize(c.Context(), at, c.PathValue("providerID"), in.Method, in.Inputs)
-	return a, loginProblem(err, c.PathValue("providerID"))
+	login, err := a.providers.Authorize(c.Context(), at, c.PathValue("providerID"), in.Method, in.Inputs)
+	return login, loginProblem(err, c.PathValue("providerID"))
 }
 
 type callbackBody struct {
@@ -185,14 +188,14 @@ type callbackBody struct {
 }
 
 // completeLogin may take as long as the user does.
-func (s *Server) completeLogin(c *call, _ none, in callbackBody) (bool, error) {
+func (a providerAPI) completeLogin(c *call, _ none, in callbackBody) (bool, error) {
 	at, _, err := c.place()
 	if err != nil {
 		return false, err
 	}
 	ctx, stop := c.lasting()
 	defer stop()
-	err = s.Providers.Complete(ctx, at, c.PathValue("providerID"), in.Method, in.Code)
+	err = a.providers.Complete(ctx, at, c.PathValue("providerID"), in.Method, in.Code)
 	return err == nil, loginProblem(err, c.PathValue("providerID"))
 }
 
@@ -217,12 +220,12 @@ func loginProblem(err error, provider string) error {
 	return &problem{status: http.StatusBadRequest, body: named(name, loginData{provider, err.Error()}), cause: err}
 }
 
-func (s *Server) setCredential(c *call, _ none, in object) (bool, error) {
-	err := s.Providers.SetCredential(c.Context(), c.PathValue("providerID"), json.RawMessage(in))
+func (a providerAPI) setCredential(c *call, _ none, in object) (bool, error) {
+	err := a.providers.SetCredential(c.Context(), c.PathValue("providerID"), json.RawMessage(in))
 	return err == nil, err
 }
 
-func (s *Server) removeCredential(c *call, _, _ none) (bool, error) {
-	err := s.Providers.RemoveCredential(c.Context(), c.PathValue("providerID"))
+func (a providerAPI) removeCredential(c *call, _, _ none) (bool, error) {
+	err := a.providers.RemoveCredential(c.Context(), c.PathValue("providerID"))
 	return err == nil, err
 }

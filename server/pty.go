@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"net/http"
 
 	"github.com/lathe-agent/lathe"
@@ -8,41 +9,49 @@ import (
 	"github.com/lathe-agent/lathe/workspace/terminal"
 )
 
-func (s *Server) ptyRoutes() []row {
+// ptyAPI answers for terminals.
+type ptyAPI struct {
+	terminals *terminal.Set
+	guard     *guard
+	closing   context.Context
+	tickets   tickets
+}
+
+func (a *ptyAPI) routes() []row {
 	one := []failure{failsBad, failsPty}
 	return []row{
 		answer(row{
 			method: "GET", path: "/pty/shells", name: "pty.shells", tag: "pty", fails: []failure{failsBad}, summary: "List the shells of this machine",
-		}, s.listShells),
+		}, a.listShells),
 		answer(row{
 			method: "GET", path: "/pty", name: "pty.list", tag: "pty", fails: []failure{failsBad}, summary: "List the terminals of the directory",
-		}, s.listTerminals),
+		}, a.listTerminals),
 		answer(row{
 			method: "POST", path: "/pty", name: "pty.create", tag: "pty", fails: []failure{failsBad}, summary: "Open a terminal in the directory",
-		}, s.createTerminal),
+		}, a.createTerminal),
 		answer(row{
 			method: "GET", path: "/pty/{ptyID}", name: "pty.get", tag: "pty", fails: one, summary: "Get a terminal",
-		}, s.getTerminal),
+		}, a.getTerminal),
 		answer(row{
 			method: "PUT", path: "/pty/{ptyID}", name: "pty.update", tag: "pty", fails: one, summary: "Change the title or the size of a terminal",
-		}, s.updateTerminal),
+		}, a.updateTerminal),
 		answer(row{
 			method: "DELETE", path: "/pty/{ptyID}", name: "pty.remove", tag: "pty", fails: one, summary: "End a terminal with all it started",
-		}, s.removeTerminal),
+		}, a.removeTerminal),
 		answer(row{
 			method: "POST", path: "/pty/{ptyID}/connect-token", name: "pty.connectToken", tag: "pty", fails: []failure{failsBad, failsPty, failsTicket},
 			summary: "Get a ticket for one connection to a terminal, for what cannot send a password",
-		}, s.connectToken),
+		}, a.connectToken),
 		raw(row{
 			// It is public because a ticket is as good as the password; connectTerminal asks for either.
 			method: "GET", path: "/pty/{ptyID}/connect", name: "pty.connect", tag: "pty", fails: []failure{failsBad, failsPty, failsTicket}, public: true, plain: true,
 			summary: "Connect to a terminal over a websocket",
-		}, "application/octet-stream", s.connectTerminal),
+		}, "application/octet-stream", a.connectTerminal),
 	}
 }
 
 // terminal finds the terminal that the path names, among those of the directory.
-func (s *Server) terminal(c *call) (workspace.Place, *terminal.Terminal, error) {
+func (a *ptyAPI) terminal(c *call) (workspace.Place, *terminal.Terminal, error) {
 	id, err := c.pathID("ptyID", lathe.PrefixPty)
 	if err != nil {
 		return workspace.Place{}, nil, err
@@ -51,7 +60,7 @@ func (s *Server) terminal(c *call) (workspace.Place, *terminal.Terminal, error) 
 	if err != nil {
 		return at, nil, err
 	}
-	t := s.Terminals.Find(at.Directory, lathe.PtyID(id))
+	t := a.terminals.Find(at.Directory, lathe.PtyID(id))
 	if t == nil {
 		return at, nil, &problem{status: http.StatusNotFound, body: tagPty{"PtyNotFoundError", id, "Terminal not found: " + id}}
 	}
@@ -64,19 +73,19 @@ type tagPty struct {
 	Message string `json:"message"`
 }
 
-func (s *Server) listShells(c *call, _, _ none) ([]terminal.Shell, error) {
+func (a *ptyAPI) listShells(c *call, _, _ none) ([]terminal.Shell, error) {
 	if _, _, err := c.place(); err != nil {
 		return nil, err
 	}
-	return s.Terminals.Shells(), nil
+	return a.terminals.Shells(), nil
 }
 
-func (s *Server) listTerminals(c *call, _, _ none) ([]lathe.Pty, error) {
+func (a *ptyAPI) listTerminals(c *call, _, _ none) ([]lathe.Pty, error) {
 	at, _, err := c.place()
 	if err != nil {
 		return nil, err
 	}
-	return s.Terminals.List(at.Directory), nil
+	return a.terminals.List(at.Directory), nil
 }
 
 type ptyBody struct {
@@ -87,16 +96,16 @@ type ptyBody struct {
 	Env     map[string]string `json:"env,omitempty"`
 }
 
-func (s *Server) createTerminal(c *call, _ none, in ptyBody) (lathe.Pty, error) {
+func (a *ptyAPI) createTerminal(c *call, _ none, in ptyBody) (lathe.Pty, error) {
 	at, _, err := c.place()
 	if err != nil {
 		return lathe.Pty{}, err
 	}
-	return s.Terminals.Create(at, terminal.New{Command: in.Command, Args: in.Args, Dir: in.Cwd, Title: in.Title, Env: in.Env})
+	return a.terminals.Create(at, terminal.New{Command: in.Command, Args: in.Args, Dir: in.Cwd, Title: in.Title, Env: in.Env})
 }
 
-func (s *Server) getTerminal(c *call, _, _ none) (lathe.Pty, error) {
-	_, t, err := s.terminal(c)
+func (a *ptyAPI) getTerminal(c *call, _, _ none) (lathe.Pty, error) {
+	_, t, err := a.terminal(c)
 	if err != nil {
 		return lathe.Pty{}, err
 	}
@@ -114,8 +123,8 @@ type (
 	}
 )
 
-func (s *Server) updateTerminal(c *call, _ none, in ptyChange) (lathe.Pty, error) {
-	_, t, err := s.terminal(c)
+func (a *ptyAPI) updateTerminal(c *call, _ none, in ptyChange) (lathe.Pty, error) {
+	_, t, err := a.terminal(c)
 	if err == nil && in.Size != nil {
 		err = t.Resize(in.Size.Rows, in.Size.Cols)
 	}
@@ -128,8 +137,8 @@ func (s *Server) updateTerminal(c *call, _ none, in ptyChange) (lathe.Pty, error
 	return t.Info(), nil
 }
 
-func (s *Server) removeTerminal(c *call, _, _ none) (bool, error) {
-	_, t, err := s.terminal(c)
+func (a *ptyAPI) removeTerminal(c *call, _, _ none) (bool, error) {
+	_, t, err := a.terminal(c)
 	if err != nil {
 		return false, err
 	}

@@ -31,8 +31,8 @@ const (
 const noTerminal websocket.StatusCode = 4404
 
 // connectTerminal checks who asks and what for, and then is the connection.
-func (s *Server) connectTerminal(c *call, q connectQuery) error {
-	if q.Ticket == nil && !s.guard.knows(c.Request) {
+func (a *ptyAPI) connectTerminal(c *call, q connectQuery) error {
+	if q.Ticket == nil && !a.guard.knows(c.Request) {
 		return errPassword
 	}
 	if q.Ticket != nil { // a ticket is judged before anything else is told
@@ -40,11 +40,11 @@ func (s *Server) connectTerminal(c *call, q connectQuery) error {
 		if err != nil {
 			return err
 		}
-		if !s.tickets.take(*q.Ticket, dir, lathe.PtyID(c.PathValue("ptyID"))) {
+		if !a.tickets.take(*q.Ticket, dir, lathe.PtyID(c.PathValue("ptyID"))) {
 			return noTicket("the ticket is used, too old, or for another terminal; ask for a new one")
 		}
 	}
-	at, t, err := s.terminal(c)
+	at, t, err := a.terminal(c)
 	if err != nil {
 		return err
 	}
@@ -63,12 +63,12 @@ func (s *Server) connectTerminal(c *call, q connectQuery) error {
 	if err != nil {
 		return badRequest("Headers", "%v", err) // Accept has answered already, unless it could not
 	}
-	if s.Terminals.Find(at.Directory, t.Info().ID) == nil { // it went while the connection was made
+	if a.terminals.Find(at.Directory, t.Info().ID) == nil { // it went while the connection was made
 		_ = conn.Close(noTerminal, "there is no such terminal any more")
 		return nil
 	}
 	conn.SetReadLimit(inputSize)
-	s.attach(c.Context(), conn, t, from)
+	a.attach(c.Context(), conn, t, from)
 	return nil
 }
 
@@ -89,7 +89,7 @@ func startOf(t *terminal.Terminal, cursor string) (int64, error) {
 }
 
 // attach shows a terminal to a client, and lets it type, until one of them ends or the server.
-func (s *Server) attach(ctx context.Context, conn *websocket.Conn, t *terminal.Terminal, from int64) {
+func (a *ptyAPI) attach(ctx context.Context, conn *websocket.Conn, t *terminal.Terminal, from int64) {
 	ctx, stop := context.WithCancel(ctx)
 	gone, leave := context.WithCancel(ctx) // the client takes its leave
 	typed := make(chan struct{})
@@ -99,10 +99,10 @@ func (s *Server) attach(ctx context.Context, conn *websocket.Conn, t *terminal.T
 		takeInput(ctx, conn, t)
 	}()
 	code, why := websocket.StatusNormalClosure, ""
-	switch ended := s.show(gone, conn, t, from); {
+	switch ended := a.show(gone, conn, t, from); {
 	case ended:
 		why = "the program has ended"
-	case s.closing.Err() != nil:
+	case a.closing.Err() != nil:
 		code, why = websocket.StatusGoingAway, "the server ends"
 	}
 	_ = conn.Close(code, why) // the client may be gone
@@ -112,7 +112,7 @@ func (s *Server) attach(ctx context.Context, conn *websocket.Conn, t *terminal.T
 
 // show sends what was shown, one frame that says up to where, and what comes then. It reports
 // whether the program has ended.
-func (s *Server) show(ctx context.Context, conn *websocket.Conn, t *terminal.Terminal, from int64) (ended bool) {
+func (a *ptyAPI) show(ctx context.Context, conn *websocket.Conn, t *terminal.Terminal, from int64) (ended bool) {
 	_, end := t.Bounds()
 	for from < end {
 		p := t.Read(from, int(min(frameSize, end-from)))
@@ -143,7 +143,7 @@ func (s *Server) show(ctx context.Context, conn *websocket.Conn, t *terminal.Ter
 		case <-p.More:
 		case <-ctx.Done():
 			return false
-		case <-s.closing.Done():
+		case <-a.closing.Done():
 			return false
 		case <-ping.C:
 			if !alive(ctx, conn) {

@@ -67,15 +67,15 @@ type ticketReply struct {
 func (ticketReply) schemaName() string { return "PtyTicketConnectToken" }
 
 // connectToken wants a header that a page of elsewhere cannot send without being asked first.
-func (s *Server) connectToken(c *call, _, _ none) (ticketReply, error) {
-	at, t, err := s.terminal(c)
+func (a *ptyAPI) connectToken(c *call, _, _ none) (ticketReply, error) {
+	at, t, err := a.terminal(c)
 	if err != nil {
 		return ticketReply{}, err
 	}
 	if c.Header.Get("X-Opencode-Ticket") != "1" {
 		return ticketReply{}, noTicket("a ticket is asked for with the header x-opencode-ticket: 1")
 	}
-	word := s.tickets.issue(at.Directory, t.Info().ID)
+	word := a.tickets.issue(at.Directory, t.Info().ID)
 	if word == "" {
 		return ticketReply{}, lathe.Errorf(lathe.Limited, "there are too many tickets that nobody used; try again in a minute")
 	}

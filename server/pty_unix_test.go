@@ -380,7 +380,7 @@ func TestPty_GoneWhileConnecting(t *testing.T) {
 	w := begin(t, "")
 	p := w.terminal(`{"command":"/bin/sh"}`)
 	between := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		w.server.ServeHTTP(hijackSpy{rw, func() { w.server.Terminals.Find(w.dir, p.ID).Remove() }}, r)
+		w.server.ServeHTTP(hijackSpy{rw, func() { w.backend.Terminals.Find(w.dir, p.ID).Remove() }}, r)
 	}))
 	defer between.Close()
 	w.url, w.http = between.URL, between.Client()

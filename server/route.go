@@ -75,11 +75,11 @@ func raw[Q any](r row, media string, f func(c *call, q Q) error) row {
 
 // routes makes the handlers: one for each path, which knows its methods, and one for all that
 // is unknown.
-func (s *Server) routes() *http.ServeMux {
+func (s *Server) routes(rows []row) *http.ServeMux {
 	byPath := map[string]*endpoint{}
 	mux := http.NewServeMux()
-	for i := range s.rows {
-		r := &s.rows[i]
+	for i := range rows {
+		r := &rows[i]
 		e := byPath[r.path]
 		if e == nil {
 			e = &endpoint{server: s, methods: map[string]*row{}}

@@ -5,7 +5,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"sync"
 	"time"
 
 	"github.com/lathe-agent/lathe"
@@ -59,21 +58,13 @@ type Backend struct {
 
 // Server answers requests. Make one with [New]; it is an [http.Handler].
 type Server struct {
-	Backend
-	options Options
-	guard   *guard
-	rows    []row
-	mux     *http.ServeMux
-	pulse   pulse
-	looks   pulse
-	frames  frames
-	meters  meters
-	doc     func() []byte
-
-	branches branches
-	watch    watch
-	control  control
-	tickets  tickets
+	options   Options
+	guard     *guard
+	mux       *http.ServeMux
+	instances Instances
+	sessions  Sessions
+	meters    *meters
+	watch     *watch
 
 	closing context.Context // ends when the server does; streams and waits end with it
 	close   context.CancelFunc
@@ -96,13 +87,13 @@ func New(b Backend, o Options) *Server {
 	if o.MaxBody <= 0 {
 		o.MaxBody = 64 << 20
 	}
-	s := &Server{Backend: b, options: o, guard: newGuard(o)}
+	events := publisher{feed: b.Feed, ids: o.IDs}
+	s := &Server{
+		options: o, guard: newGuard(o), instances: b.Instances, sessions: b.Sessions, meters: &meters{},
+		watch: newWatch(events, b.Watched, o.Look),
+	}
 	s.closing, s.close = context.WithCancel(context.Background())
-	s.pulse = pulse{every: o.Heartbeat, beat: s.beat}
-	s.looks = pulse{every: o.Look, beat: s.lookAround}
-	s.rows = s.table()
-	s.mux = s.routes()
-	s.doc = sync.OnceValue(func() []byte { return describe(s.rows, o.Version) })
+	s.mux = s.routes(s.table(b, events))
 	return s
 }
 

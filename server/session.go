@@ -33,49 +33,56 @@ type NewSession struct {
 	Workspace lathe.WorkspaceID
 }
 
-func (s *Server) sessionRoutes() []row {
+// sessionAPI answers for sessions and what is done with one as a whole.
+type sessionAPI struct {
+	sessions Sessions
+	turns    Turns
+	shares   shareAPI // shares a new session where the settings say so
+}
+
+func (a sessionAPI) routes() []row {
 	bad, missing := []failure{failsBad}, []failure{failsBad, failsMissing}
 	return []row{
 		answer(row{
 			method: "GET", path: "/session", name: "session.list", tag: "session", fails: bad,
 			summary: "List the sessions of the project, those that changed last first",
-		}, s.listSessions),
+		}, a.listSessions),
 		answer(row{
 			method: "POST", path: "/session", name: "session.create", tag: "session", fails: []failure{failsTag}, tagged: true,
 			summary: "Begin a session in the directory",
-		}, s.createSession),
+		}, a.createSession),
 		answer(row{
 			method: "GET", path: "/session/status", name: "session.status", tag: "session", fails: bad,
 			summary: "Tell what the sessions of the directory are doing; those that rest are left out",
-		}, s.sessionStatus),
+		}, a.sessionStatus),
 		answer(row{
 			method: "GET", path: "/session/{sessionID}", name: "session.get", tag: "session", fails: missing,
 			summary: "Get a session",
-		}, s.getSession),
+		}, a.getSession),
 		answer(row{
 			method: "PATCH", path: "/session/{sessionID}", name: "session.update", tag: "session", fails: missing,
 			summary: "Change title, metadata or archive of a session, or add rules to it",
-		}, s.updateSession),
+		}, a.updateSession),
 		answer(row{
 			method: "DELETE", path: "/session/{sessionID}", name: "session.delete", tag: "session", fails: missing,
 			summary: "Delete a session and all below it",
-		}, s.deleteSession),
+		}, a.deleteSession),
 		answer(row{
 			method: "GET", path: "/session/{sessionID}/children", name: "session.children", tag: "session", fails: missing,
 			summary: "List the sessions that were begun by this one",
-		}, s.children),
+		}, a.children),
 		answer(row{
 			method: "GET", path: "/session/{sessionID}/todo", name: "session.todo", tag: "session", fails: missing,
 			summary: "Get the session's list of things to do",
-		}, s.todos),
+		}, a.todos),
 		answer(row{
 			method: "GET", path: "/session/{sessionID}/diff", name: "session.diff", tag: "session", fails: bad,
 			summary: "Get what the session changed in its project, or one exchange of it",
-		}, s.sessionDiff),
+		}, a.sessionDiff),
 		answer(row{
 			method: "POST", path: "/session/{sessionID}/fork", name: "session.fork", tag: "session", fails: missing,
 			summary: "Copy a session up to a message",
-		}, s.fork),
+		}, a.fork),
 	}
 }
 
@@ -94,7 +101,7 @@ const listedSessions = 100
 
 // listSessions lists those of the project. A directory in the query, not in the header, narrows
 // the list to it, unless a path or the scope says what is meant.
-func (s *Server) listSessions(c *call, q listQuery, _ none) ([]lathe.Session, error) {
+func (a sessionAPI) listSessions(c *call, q listQuery, _ none) ([]lathe.Session, error) {
 	at, _, err := c.place()
 	if err != nil {
 		return nil, err
@@ -109,7 +116,7 @@ func (s *Server) listSessions(c *call, q listQuery, _ none) ([]lathe.Session, er
 	case q.Directory != "" && q.Scope != "project":
 		query.Directory = at.Directory
 	}
-	return s.Sessions.List(c.Context(), query)
+	return a.sessions.List(c.Context(), query)
 }
 
 // limitOf reads how many sessions are wanted; nothing sensible is the usual number.
@@ -131,7 +138,7 @@ type createBody struct {
 	Workspace lathe.WorkspaceID   `json:"workspaceID,omitempty"`
 }
 
-func (s *Server) createSession(c *call, _ none, in createBody) (lathe.Session, error) {
+func (a sessionAPI) createSession(c *call, _ none, in createBody) (lathe.Session, error) {
 	at, _, err := c.place()
 	if err != nil {
 		return lathe.Session{}, err
@@ -144,24 +151,24 @@ func (s *Server) createSession(c *call, _ none, in createBody) (lathe.Session, e
 	if err := in.Rules.Check(); err != nil {
 		return lathe.Session{}, badTag(err)
 	}
-	made, err := s.Sessions.Create(c.Context(), at.Directory, NewSession{
+	made, err := a.sessions.Create(c.Context(), at.Directory, NewSession{
 		Parent: in.Parent, Title: in.Title, Agent: in.Agent, Model: in.Model, Metadata: json.RawMessage(in.Metadata), Rules: in.Rules, Workspace: in.Workspace,
 	})
 	if err != nil {
 		return made, err
 	}
-	return s.shareNew(c, at, made)
+	return a.shares.shareNew(c, at, made)
 }
 
-func (s *Server) sessionStatus(c *call, _, _ none) (map[lathe.SessionID]lathe.Status, error) {
+func (a sessionAPI) sessionStatus(c *call, _, _ none) (map[lathe.SessionID]lathe.Status, error) {
 	at, _, err := c.place()
 	if err != nil {
 		return nil, err
 	}
-	return s.Sessions.Statuses(c.Context(), lathe.Scope{Directory: at.Directory})
+	return a.sessions.Statuses(c.Context(), lathe.Scope{Directory: at.Directory})
 }
 
-func (s *Server) getSession(c *call, _, _ none) (lathe.Session, error) { return c.session() }
+func (a sessionAPI) getSession(c *call, _, _ none) (lathe.Session, error) { return c.session() }
 
 type updateBody struct {
 	Title    *string       `json:"title,omitempty"`
@@ -173,7 +180,7 @@ type updateBody struct {
 }
 
 // updateSession changes columns; rules are added to those there are.
-func (s *Server) updateSession(c *call, _ none, in updateBody) (lathe.Session, error) {
+func (a sessionAPI) updateSession(c *call, _ none, in updateBody) (lathe.Session, error) {
 	rec, err := c.session()
 	if err != nil {
 		return rec, err
@@ -195,12 +202,12 @@ func (s *Server) updateSession(c *call, _ none, in updateBody) (lathe.Session, e
 		archived := lathe.Time(*at)
 		edit.Archived = lathe.Some(&archived)
 	}
-	return s.Sessions.Update(c.Context(), rec.ID, edit)
+	return a.sessions.Update(c.Context(), rec.ID, edit)
 }
 
 // isBusy reports whether a session, or one below it, is doing something.
-func (s *Server) isBusy(ctx context.Context, id lathe.SessionID) (bool, error) {
-	all, err := s.Sessions.Statuses(ctx, lathe.Scope{})
+func (a sessionAPI) isBusy(ctx context.Context, id lathe.SessionID) (bool, error) {
+	all, err := a.sessions.Statuses(ctx, lathe.Scope{})
 	if err != nil || len(all) == 0 {
 		return false, err
 	}
@@ -209,7 +216,7 @@ func (s *Server) isBusy(ctx context.Context, id lathe.SessionID) (bool, error) {
 			if busy == id {
 				return true, nil
 			}
-			rec, err := s.Sessions.Get(ctx, busy)
+			rec, err := a.sessions.Get(ctx, busy)
 			if lathe.CodeOf(err) == lathe.NotFound {
 				break
 			}
@@ -223,40 +230,40 @@ func (s *Server) isBusy(ctx context.Context, id lathe.SessionID) (bool, error) {
 }
 
 // deleteSession ends what the session is doing first: nobody would see it.
-func (s *Server) deleteSession(c *call, _, _ none) (bool, error) {
+func (a sessionAPI) deleteSession(c *call, _, _ none) (bool, error) {
 	rec, err := c.session()
 	if err != nil {
 		return false, err
 	}
-	busy, err := s.isBusy(c.Context(), rec.ID)
+	busy, err := a.isBusy(c.Context(), rec.ID)
 	if err != nil {
 		return false, err
 	}
 	if busy { // of one that rests only its end is told
-		if err := s.Turns.Cancel(c.Context(), rec.ID); err != nil && lathe.CodeOf(err) != lathe.NotFound {
+		if err := a.turns.Cancel(c.Context(), rec.ID); err != nil && lathe.CodeOf(err) != lathe.NotFound {
 			return false, err
 		}
 	}
-	if err := s.Sessions.Remove(c.Context(), rec.ID); err != nil {
+	if err := a.sessions.Remove(c.Context(), rec.ID); err != nil {
 		return false, err
 	}
 	return true, nil
 }
 
-func (s *Server) children(c *call, _, _ none) ([]lathe.Session, error) {
+func (a sessionAPI) children(c *call, _, _ none) ([]lathe.Session, error) {
 	rec, err := c.session()
 	if err != nil {
 		return nil, err
 	}
-	return s.Sessions.List(c.Context(), lathe.Query{Parent: rec.ID, Archived: lathe.WithArchived})
+	return a.sessions.List(c.Context(), lathe.Query{Parent: rec.ID, Archived: lathe.WithArchived})
 }
 
-func (s *Server) todos(c *call, _, _ none) ([]lathe.Todo, error) {
+func (a sessionAPI) todos(c *call, _, _ none) ([]lathe.Todo, error) {
 	rec, err := c.session()
 	if err != nil {
 		return nil, err
 	}
-	return s.Sessions.Todos(c.Context(), rec.ID)
+	return a.sessions.Todos(c.Context(), rec.ID)
 }
 
 type diffQuery struct {
@@ -264,12 +271,12 @@ type diffQuery struct {
 }
 
 // sessionDiff knows no error: what does not exist has changed nothing.
-func (s *Server) sessionDiff(c *call, q diffQuery, _ none) ([]lathe.FileDiff, error) {
+func (a sessionAPI) sessionDiff(c *call, q diffQuery, _ none) ([]lathe.FileDiff, error) {
 	id, err := c.sessionID()
 	if err != nil {
 		return nil, err
 	}
-	diffs, err := s.Sessions.Diff(c.Context(), id, lathe.MessageID(q.Message))
+	diffs, err := a.sessions.Diff(c.Context(), id, lathe.MessageID(q.Message))
 	if lathe.CodeOf(err) == lathe.NotFound {
 		return nil, nil
 	}
@@ -280,12 +287,12 @@ type forkBody struct {
 	Message lathe.MessageID `json:"messageID,omitempty"`
 }
 
-func (s *Server) fork(c *call, _ none, in forkBody) (lathe.Session, error) {
+func (a sessionAPI) fork(c *call, _ none, in forkBody) (lathe.Session, error) {
 	rec, err := c.session()
 	if err != nil {
 		return rec, err
 	}
-	return s.Sessions.Fork(c.Context(), rec.Directory, rec.ID, in.Message)
+	return a.sessions.Fork(c.Context(), rec.Directory, rec.ID, in.Message)
 }
 
 // object is any JSON object, as it came.

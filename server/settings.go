@@ -31,60 +31,61 @@ type Tool struct {
 	Parameters  json.RawMessage `json:"parameters"`
 }
 
-func (s *Server) settingsRoutes() []row {
+// settingsAPI answers for settings, and for the agents and tools that come from them.
+type settingsAPI struct {
+	settings  Settings
+	instances Instances
+	feed      Feed
+}
+
+func (a settingsAPI) routes() []row {
 	bad := []failure{failsBad}
 	return []row{
 		answer(row{
 			method: "GET", path: "/config", name: "config.get", tag: "config", fails: bad,
 			summary: "Get the settings that count in the directory; keys and tokens are left out",
-		}, s.getConfig),
+		}, a.getConfig),
 		answer(row{
 			method: "PATCH", path: "/config", name: "config.update", tag: "config", fails: bad,
 			summary: "Lay a change over the settings of the directory",
-		}, s.patchConfig),
+		}, a.patchConfig),
 		answer(row{
 			method: "GET", path: "/global/config", name: "global.config.get", tag: "global", fails: bad, global: true,
 			summary: "Get the user's own settings; keys and tokens are left out",
-		}, s.getGlobalConfig),
+		}, a.getGlobalConfig),
 		answer(row{
 			method: "PATCH", path: "/global/config", name: "global.config.update", tag: "global", fails: bad, global: true,
 			summary: "Lay a change over the user's own settings",
-		}, s.patchGlobalConfig),
+		}, a.patchGlobalConfig),
 		answer(row{
 			method: "GET", path: "/agent", name: "app.agents", tag: "instance", fails: bad,
 			summary: "List the agents, the default one first",
-		}, s.listAgents),
+		}, a.listAgents),
 		answer(row{
 			method: "GET", path: "/experimental/tool", name: "tool.list", tag: "experimental", fails: bad,
 			summary: "List the tools with what they take",
-		}, func(c *call, _ toolQuery, _ none) ([]Tool, error) { return c.tools() }),
+		}, func(c *call, _ toolQuery, _ none) ([]Tool, error) { return a.tools(c) }),
 		answer(row{
 			method: "GET", path: "/experimental/tool/ids", name: "tool.ids", tag: "experimental", fails: bad,
 			summary: "List the names of the tools",
-		}, s.toolNames),
+		}, a.toolNames),
 	}
 }
 
-// settings are those of the directory of the request.
-func (c *call) settings() (*config.Loaded, workspace.Place, error) {
+func (a settingsAPI) getConfig(c *call, _, _ none) (configBody, error) {
 	at, _, err := c.place()
 	if err != nil {
-		return nil, at, err
+		return nil, err
 	}
-	l, err := c.server.Settings.Settings(c.Context(), at)
-	return l, at, err
-}
-
-func (s *Server) getConfig(c *call, _, _ none) (configBody, error) {
-	l, _, err := c.settings()
+	l, err := a.settings.Settings(c.Context(), at)
 	if err != nil {
 		return nil, err
 	}
 	return withoutSecrets(l.Config.Raw)
 }
 
-func (s *Server) getGlobalConfig(c *call, _, _ none) (configBody, error) {
-	own, err := s.Settings.Global(c.Context())
+func (a settingsAPI) getGlobalConfig(c *call, _, _ none) (configBody, error) {
+	own, err := a.settings.Global(c.Context())
 	if err != nil {
 		return nil, err
 	}
@@ -92,27 +93,27 @@ func (s *Server) getGlobalConfig(c *call, _, _ none) (configBody, error) {
 }
 
 // patchConfig lets the instance go: the next request reads what is new.
-func (s *Server) patchConfig(c *call, _ none, in configBody) (configBody, error) {
+func (a settingsAPI) patchConfig(c *call, _ none, in configBody) (configBody, error) {
 	at, _, err := c.place()
 	if err != nil {
 		return nil, err
 	}
-	if err := s.Settings.Change(c.Context(), at, withoutMarks(json.RawMessage(in))); err != nil {
+	if err := a.settings.Change(c.Context(), at, withoutMarks(json.RawMessage(in))); err != nil {
 		return nil, err
 	}
-	s.Instances.Dispose(at.Directory)
-	return s.getConfig(c, none{}, none{})
+	a.instances.Dispose(at.Directory)
+	return a.getConfig(c, none{}, none{})
 }
 
-func (s *Server) patchGlobalConfig(c *call, _ none, in configBody) (configBody, error) {
-	if err := s.Settings.ChangeGlobal(c.Context(), withoutMarks(json.RawMessage(in))); err != nil {
+func (a settingsAPI) patchGlobalConfig(c *call, _ none, in configBody) (configBody, error) {
+	if err := a.settings.ChangeGlobal(c.Context(), withoutMarks(json.RawMessage(in))); err != nil {
 		return nil, err
 	}
 	if !isModeAlone(json.RawMessage(in)) {
-		s.Instances.DisposeAll()
+		a.instances.DisposeAll()
 	}
-	s.Feed.Publish(lathe.Event{Fact: &lathe.GlobalDisposed{}})
-	return s.getGlobalConfig(c, none{}, none{})
+	a.feed.Publish(lathe.Event{Fact: &lathe.GlobalDisposed{}})
+	return a.getGlobalConfig(c, none{}, none{})
 }
 
 // isModeAlone reports whether a change is one of the permission mode and of nothing else. It may be made
@@ -122,12 +123,12 @@ func isModeAlone(change json.RawMessage) bool {
 	return json.Unmarshal(change, &keys) == nil && len(keys) == 1 && keys["permission_mode"] != nil
 }
 
-func (s *Server) listAgents(c *call, _, _ none) ([]lathe.Agent, error) {
+func (a settingsAPI) listAgents(c *call, _, _ none) ([]lathe.Agent, error) {
 	at, _, err := c.place()
 	if err != nil {
 		return nil, err
 	}
-	return s.Settings.Agents(c.Context(), at)
+	return a.settings.Agents(c.Context(), at)
 }
 
 type toolQuery struct {
@@ -136,16 +137,16 @@ type toolQuery struct {
 }
 
 // tools are those of the directory of the request. They are the same for all models.
-func (c *call) tools() ([]Tool, error) {
+func (a settingsAPI) tools(c *call) ([]Tool, error) {
 	at, _, err := c.place()
 	if err != nil {
 		return nil, err
 	}
-	return c.server.Settings.Tools(c.Context(), at)
+	return a.settings.Tools(c.Context(), at)
 }
 
-func (s *Server) toolNames(c *call, _, _ none) ([]string, error) {
-	all, err := c.tools()
+func (a settingsAPI) toolNames(c *call, _, _ none) ([]string, error) {
+	all, err := a.tools(c)
 	names := make([]string, len(all))
 	for i, t := range all {
 		names[i] = t.ID

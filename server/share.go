@@ -28,7 +28,17 @@ var shareScript []byte
 //go:embed share/page.css
 var shareStyle []byte
 
-func (s *Server) shareRoutes() []row {
+// shareAPI shares sessions and serves the pages of shares.
+type shareAPI struct {
+	sessions Sessions
+	messages Messages
+	settings Settings
+	feed     Feed
+	streams  *streamAPI
+	private  bool // no session is shared by itself
+}
+
+func (a shareAPI) routes() []row {
 	missing := []failure{failsBad, failsMissing}
 	file := func(path, name, media string, data []byte) row {
 		return raw(row{method: "GET", path: path, name: name, tag: "lathe", summary: "Part of the page of a share", global: true, public: true}, media,
@@ -41,18 +51,18 @@ func (s *Server) shareRoutes() []row {
 		answer(row{
 			method: "POST", path: "/session/{sessionID}/share", name: "session.share", tag: "session", fails: missing,
 			summary: "Let everyone who has the address read the session, from this server; expires=7d ends it by itself",
-		}, s.share),
+		}, a.share),
 		answer(row{
 			method: "DELETE", path: "/session/{sessionID}/share", name: "session.unshare", tag: "session", fails: missing,
 			summary: "Take that back",
-		}, s.unshare),
+		}, a.unshare),
 		file("/share/page.js", "lathe.share.script", "text/javascript; charset=utf-8", shareScript),
 		file("/share/page.css", "lathe.share.style", "text/css; charset=utf-8", shareStyle),
 		raw(row{
 			method: "GET", path: "/share/{sessionID}/{secret}", name: "lathe.share.page", tag: "lathe", fails: missing, global: true, public: true,
 			summary: "Read a shared session as a page",
 		}, "text/html; charset=utf-8", func(c *call, _ none) error {
-			if _, err := c.shared(); err != nil {
+			if _, err := a.shared(c); err != nil {
 				return err
 			}
 			c.w.page("text/html; charset=utf-8", sharePage)
@@ -61,11 +71,11 @@ func (s *Server) shareRoutes() []row {
 		answer(row{
 			method: "GET", path: "/share/{sessionID}/{secret}/data", name: "lathe.share.data", tag: "lathe", fails: missing, global: true, public: true,
 			summary: "Read a shared session as JSON",
-		}, s.shareData),
+		}, a.shareData),
 		raw(row{
 			method: "GET", path: "/share/{sessionID}/{secret}/event", name: "lathe.share.event", tag: "lathe", fails: missing, global: true, public: true,
 			summary: "Follow a shared session",
-		}, "text/event-stream", s.shareEvents),
+		}, "text/event-stream", a.shareEvents),
 	}
 }
 
@@ -81,7 +91,7 @@ func (w *writer) page(media string, data []byte) {
 }
 
 // share gives a session its address. One that is shared already keeps it.
-func (s *Server) share(c *call, q shareQuery, _ none) (lathe.Session, error) {
+func (a shareAPI) share(c *call, q shareQuery, _ none) (lathe.Session, error) {
 	rec, err := c.session()
 	if err != nil {
 		return rec, err
@@ -93,14 +103,14 @@ func (s *Server) share(c *call, q shareQuery, _ none) (lathe.Session, error) {
 	at, _, err := c.placeOf(rec.Directory)
 	if err == nil {
 		var off bool
-		if off, err = s.shareMode(c, at, "disabled"); off {
+		if off, err = a.shareMode(c, at, "disabled"); off {
 			err = lathe.Errorf(lathe.Denied, "sharing is switched off in the settings")
 		}
 	}
 	if err != nil {
 		return rec, &problem{status: http.StatusInternalServerError, body: tagOnly{"InternalServerError"}, cause: err}
 	}
-	return s.publish(c, rec, lasts)
+	return a.publish(c, rec, lasts)
 }
 
 type shareQuery struct {
@@ -108,8 +118,8 @@ type shareQuery struct {
 }
 
 // shareMode reports whether the settings say this of sharing.
-func (s *Server) shareMode(c *call, at workspace.Place, mode string) (bool, error) {
-	l, err := s.Settings.Settings(c.Context(), at)
+func (a shareAPI) shareMode(c *call, at workspace.Place, mode string) (bool, error) {
+	l, err := a.settings.Settings(c.Context(), at)
 	if err != nil {
 		return false, err
 	}
@@ -118,19 +128,19 @@ func (s *Server) shareMode(c *call, at workspace.Place, mode string) (bool, erro
 
 // shareNew shares a session at once, where the settings say so. Settings that are wrong are told
 // by whoever needs them.
-func (s *Server) shareNew(c *call, at workspace.Place, rec lathe.Session) (lathe.Session, error) {
-	if s.options.Private || rec.Parent != "" { // what works for another session is not shared by itself
+func (a shareAPI) shareNew(c *call, at workspace.Place, rec lathe.Session) (lathe.Session, error) {
+	if a.private || rec.Parent != "" { // what works for another session is not shared by itself
 		return rec, nil
 	}
-	if auto, err := s.shareMode(c, at, "auto"); err != nil || !auto {
+	if auto, err := a.shareMode(c, at, "auto"); err != nil || !auto {
 		return rec, nil
 	}
-	return s.publish(c, rec, 0)
+	return a.publish(c, rec, 0)
 }
 
 // publish gives a session an address that lasts so long, for ever if that is 0. One that is shared keeps its address; how
 // long it lasts can be said anew.
-func (s *Server) publish(c *call, rec lathe.Session, lasts time.Duration) (lathe.Session, error) {
+func (a shareAPI) publish(c *call, rec lathe.Session, lasts time.Duration) (lathe.Session, error) {
 	if rec.Share != nil && !rec.Share.Expired(time.Now()) && lasts == 0 {
 		return rec, nil
 	}
@@ -149,23 +159,23 @@ func (s *Server) publish(c *call, rec lathe.Session, lasts time.Duration) (lathe
 	if lasts > 0 {
 		share = share.Until(time.Now().Add(lasts))
 	}
-	return s.Sessions.Update(c.Context(), rec.ID, lathe.Edit{Share: lathe.Some(&share)})
+	return a.sessions.Update(c.Context(), rec.ID, lathe.Edit{Share: lathe.Some(&share)})
 }
 
-func (s *Server) unshare(c *call, _, _ none) (lathe.Session, error) {
+func (a shareAPI) unshare(c *call, _, _ none) (lathe.Session, error) {
 	rec, err := c.session()
 	if err != nil {
 		return rec, err
 	}
-	return s.Sessions.Update(c.Context(), rec.ID, lathe.Edit{Share: lathe.Some[*lathe.Share](nil)})
+	return a.sessions.Update(c.Context(), rec.ID, lathe.Edit{Share: lathe.Some[*lathe.Share](nil)})
 }
 
 // shared returns the session the path names, if its secret is right. What is wrong is not told.
-func (c *call) shared() (lathe.Session, error) {
+func (a shareAPI) shared(c *call) (lathe.Session, error) {
 	id, err := c.sessionID()
 	if err == nil {
 		var rec lathe.Session
-		if rec, err = c.server.Sessions.Get(c.Context(), id); err == nil && opens(rec, c.PathValue("secret")) {
+		if rec, err = a.sessions.Get(c.Context(), id); err == nil && opens(rec, c.PathValue("secret")) {
 			return rec, nil
 		}
 	}
@@ -197,39 +207,39 @@ type shareReply struct {
 }
 
 // shareData is the conversation; of the record only what the page shows.
-func (s *Server) shareData(c *call, _, _ none) (shareReply, error) {
-	rec, err := c.shared()
+func (a shareAPI) shareData(c *call, _, _ none) (shareReply, error) {
+	rec, err := a.shared(c)
 	if err != nil {
 		return shareReply{}, err
 	}
-	cursor, err := s.now(c, lathe.Scope{Session: rec.ID})
+	cursor, err := a.now(c, lathe.Scope{Session: rec.ID})
 	if err != nil {
 		return shareReply{}, err
 	}
-	page, _, err := s.Messages.Messages(c.Context(), rec.ID, lathe.Place{}, 0)
+	page, _, err := a.messages.Messages(c.Context(), rec.ID, lathe.Place{}, 0)
 	c.w.Header().Set("Cache-Control", "no-store")
 	return shareReply{Title: rec.Title, Session: rec.ID, Created: rec.Created, Cursor: cursor, Messages: append(messages{}, page...)}, err
 }
 
 // now is the cursor of this moment.
-func (s *Server) now(c *call, scope lathe.Scope) (string, error) {
-	for ev, err := range s.Feed.Follow(c.Context(), scope, lathe.Opt[lathe.Cursor]{}, func() {}) {
+func (a shareAPI) now(c *call, scope lathe.Scope) (string, error) {
+	for ev, err := range a.feed.Follow(c.Context(), scope, lathe.Opt[lathe.Cursor]{}, func() {}) {
 		if err != nil {
 			return "", err
 		}
-		return lathe.Cursor{Seq: ev.Seq, Feed: s.Feed.Feed()}.String(), nil
+		return lathe.Cursor{Seq: ev.Seq, Feed: a.feed.Feed()}.String(), nil
 	}
 	return "", lathe.Errorf(lathe.Unavailable, "the server is about to end")
 }
 
 // shareEvents tells what is said, and ends when the share does.
-func (s *Server) shareEvents(c *call, q streamQuery) error {
-	rec, err := c.shared()
+func (a shareAPI) shareEvents(c *call, q streamQuery) error {
+	rec, err := a.shared(c)
 	if err != nil {
 		return err
 	}
 	secret := c.PathValue("secret")
-	return s.stream(c, q, following{scope: lathe.Scope{Session: rec.ID}, filter: func(f lathe.Fact) (send, more bool) {
+	return a.streams.stream(c, q, following{scope: lathe.Scope{Session: rec.ID}, filter: func(f lathe.Fact) (send, more bool) {
 		if rec.Share.Expired(time.Now()) {
 			return false, false
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/workspace"
 )
 
 // Feed is where events come from, and where news goes.
@@ -21,16 +22,44 @@ type Feed interface {
 	Publish(events ...lathe.Event)
 }
 
-func (s *Server) streamRoutes() []row {
+// streamAPI streams events to clients.
+type streamAPI struct {
+	publisher
+	frames   frames
+	meters   *meters
+	branches *branches // looked at with each heartbeat
+	watch    *watch
+	pulse    pulse
+}
+
+// newStreams returns the streams of a server, with a heartbeat while one of them is open.
+func newStreams(p publisher, every time.Duration, m *meters, b *branches, w *watch) *streamAPI {
+	a := &streamAPI{publisher: p, meters: m, branches: b, watch: w}
+	a.pulse = pulse{every: every, beat: a.beat}
+	return a
+}
+
+// publisher tells clients what happens beside sessions.
+type publisher struct {
+	feed Feed
+	ids  *lathe.IDs
+}
+
+// publish tells those who follow a place, or everyone if it has no directory.
+func (p publisher) publish(at workspace.Place, f lathe.Fact) {
+	p.feed.Publish(lathe.Event{ID: p.ids.Event(), Directory: at.Directory, Project: at.ProjectID, Fact: f})
+}
+
+func (a *streamAPI) routes() []row {
 	return []row{
 		raw(row{
 			method: "GET", path: "/event", name: "event.subscribe", tag: "event",
 			summary: "Stream the events of a directory. Resume with Last-Event-ID, or after",
-		}, "text/event-stream", s.directoryEvents),
+		}, "text/event-stream", a.directoryEvents),
 		raw(row{
 			method: "GET", path: "/global/event", name: "global.event", tag: "global", global: true,
 			summary: "Stream the events of all directories. Resume with Last-Event-ID, or after",
-		}, "text/event-stream", s.globalEvents),
+		}, "text/event-stream", a.globalEvents),
 	}
 }
 
@@ -40,20 +69,20 @@ type streamQuery struct {
 }
 
 // directoryEvents streams one directory; it ends when its instance is let go.
-func (s *Server) directoryEvents(c *call, q streamQuery) error {
+func (a *streamAPI) directoryEvents(c *call, q streamQuery) error {
 	at, _, err := c.place()
 	if err != nil {
 		return err
 	}
-	return s.stream(c, q, following{scope: lathe.Scope{Directory: at.Directory}, filter: func(f lathe.Fact) (send, more bool) {
+	return a.stream(c, q, following{scope: lathe.Scope{Directory: at.Directory}, filter: func(f lathe.Fact) (send, more bool) {
 		_, last := f.(*lathe.InstanceDisposed)
 		return true, !last
 	}})
 }
 
 // globalEvents streams everything, each event with its directory and project.
-func (s *Server) globalEvents(c *call, q streamQuery) error {
-	return s.stream(c, q, following{global: true, filter: func(lathe.Fact) (send, more bool) { return true, true }})
+func (a *streamAPI) globalEvents(c *call, q streamQuery) error {
+	return a.stream(c, q, following{global: true, filter: func(lathe.Fact) (send, more bool) { return true, true }})
 }
 
 // following is what a stream is about.
@@ -66,7 +95,7 @@ type following struct {
 
 // stream writes events until the client goes away, or the server ends. A client that falls
 // behind is brought up to date by the feed; only one that takes nothing for a while is cut off.
-func (s *Server) stream(c *call, q streamQuery, to following) error {
+func (a *streamAPI) stream(c *call, q streamQuery, to following) error {
 	var after lathe.Opt[lathe.Cursor]
 	if id := c.Header.Get("Last-Event-ID"); id != "" {
 		q.After = id
@@ -89,19 +118,19 @@ func (s *Server) stream(c *call, q streamQuery, to following) error {
 	}
 	ctx, stop := c.lasting()
 	defer stop()
-	defer s.pulse.enter()()
-	defer s.watching()()
-	defer s.meters.stream()()
+	defer a.pulse.enter()()
+	defer a.watch.enter()()
+	defer a.meters.stream()()
 	out := &outlet{
-		w: c.w, control: http.NewResponseController(c.w), frames: &s.frames, feed: s.Feed.Feed(),
+		w: c.w, control: http.NewResponseController(c.w), frames: &a.frames, feed: a.feed.Feed(),
 		form: form{global: to.global, offsets: q.Offsets},
 	}
-	for ev, err := range s.Feed.Follow(ctx, to.scope, after, out.rest) {
+	for ev, err := range a.feed.Follow(ctx, to.scope, after, out.rest) {
 		if err != nil {
 			break
 		}
 		send, more := to.filter(ev.Fact)
-		s.meters.events.Add(1)
+		a.meters.events.Add(1)
 		if send && !out.send(ev) || !more {
 			break
 		}
@@ -111,9 +140,9 @@ func (s *Server) stream(c *call, q streamQuery, to following) error {
 }
 
 // beat tells all streams that the server lives.
-func (s *Server) beat() {
-	s.Feed.Publish(lathe.Event{ID: s.options.IDs.Event(), Fact: &lathe.ServerHeartbeat{}})
-	s.branches.lookAll(s)
+func (a *streamAPI) beat() {
+	a.publish(workspace.Place{}, &lathe.ServerHeartbeat{})
+	a.branches.lookAll()
 }
 
 // outlet is the connection of one stream.

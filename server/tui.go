@@ -10,31 +10,38 @@ import (
 // The routes that drive terminal clients: each becomes an event that they obey. Who asks for
 // /tui/control/next gets the requests themselves.
 
-func (s *Server) tuiRoutes() []row {
+// tuiAPI drives terminal clients.
+type tuiAPI struct {
+	publisher
+	sessions Sessions
+	control  control
+}
+
+func (a *tuiAPI) routes() []row {
 	bad := []failure{failsBad}
 	rows := []row{
 		answer(row{
 			method: "POST", path: "/tui/append-prompt", name: "tui.appendPrompt", tag: "tui", fails: bad, summary: "Append a text to the prompt",
-		}, s.appendPrompt),
+		}, a.appendPrompt),
 		answer(row{
 			method: "POST", path: "/tui/execute-command", name: "tui.executeCommand", tag: "tui", fails: bad,
 			summary: "Run a command: an old name as session_new, or a new one as session.new",
-		}, s.executeCommand),
+		}, a.executeCommand),
 		answer(row{
 			method: "POST", path: "/tui/show-toast", name: "tui.showToast", tag: "tui", fails: bad, summary: "Show a short message",
-		}, s.showToast),
+		}, a.showToast),
 		answer(row{
 			method: "POST", path: "/tui/publish", name: "tui.publish", tag: "tui", fails: bad, summary: "Publish an event for terminal clients",
-		}, s.publishTUI),
+		}, a.publishTUI),
 		answer(row{
 			method: "POST", path: "/tui/select-session", name: "tui.selectSession", tag: "tui", fails: []failure{failsBad, failsMissing}, summary: "Open a session",
-		}, s.selectSession),
+		}, a.selectSession),
 		answer(row{
 			method: "GET", path: "/tui/control/next", name: "tui.control.next", tag: "tui", fails: bad, summary: "Wait for the next request to terminal clients",
-		}, s.nextControl),
+		}, a.nextControl),
 		answer(row{
 			method: "POST", path: "/tui/control/response", name: "tui.control.response", tag: "tui", fails: bad, summary: "Answer the request that was taken last",
-		}, s.answerControl),
+		}, a.answerControl),
 	}
 	for _, one := range []struct{ path, name, command, summary string }{
 		{"/tui/submit-prompt", "tui.submitPrompt", "prompt.submit", "Send the prompt"},
@@ -46,14 +53,14 @@ func (s *Server) tuiRoutes() []row {
 	} {
 		rows = append(rows, answer(row{method: "POST", path: one.path, name: one.name, tag: "tui", fails: bad, summary: one.summary},
 			func(c *call, _, _ none) (bool, error) {
-				return s.drive(c, &lathe.TUICommand{Command: one.command}, none{})
+				return a.drive(c, &lathe.TUICommand{Command: one.command}, none{})
 			}))
 	}
 	return rows
 }
 
 // drive tells terminal clients of the directory, and hands the request to one that waits for it.
-func (s *Server) drive(c *call, f lathe.Fact, body any) (bool, error) {
+func (a *tuiAPI) drive(c *call, f lathe.Fact, body any) (bool, error) {
 	at, _, err := c.place()
 	if err != nil {
 		return false, err
@@ -62,8 +69,8 @@ func (s *Server) drive(c *call, f lathe.Fact, body any) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	s.Feed.Publish(lathe.Event{ID: s.options.IDs.Event(), Directory: at.Directory, Project: at.ProjectID, Fact: f})
-	s.control.put(at.Directory, controlRequest{Path: c.URL.Path, Body: text})
+	a.publish(at, f)
+	a.control.put(at.Directory, controlRequest{Path: c.URL.Path, Body: text})
 	return true, nil
 }
 
@@ -71,8 +78,8 @@ type promptText struct {
 	Text string `json:"text"`
 }
 
-func (s *Server) appendPrompt(c *call, _ none, in promptText) (bool, error) {
-	return s.drive(c, &lathe.TUIPromptAppend{Text: in.Text}, in)
+func (a *tuiAPI) appendPrompt(c *call, _ none, in promptText) (bool, error) {
+	return a.drive(c, &lathe.TUIPromptAppend{Text: in.Text}, in)
 }
 
 type tuiCommand struct {
@@ -88,7 +95,7 @@ var oldCommands = map[string]string{
 }
 
 // executeCommand passes names with a dot on as they are. Names that nobody knows do nothing.
-func (s *Server) executeCommand(c *call, _ none, in tuiCommand) (bool, error) {
+func (a *tuiAPI) executeCommand(c *call, _ none, in tuiCommand) (bool, error) {
 	name := oldCommands[in.Command]
 	if name == "" && strings.Contains(in.Command, ".") {
 		name = in.Command
@@ -97,7 +104,7 @@ func (s *Server) executeCommand(c *call, _ none, in tuiCommand) (bool, error) {
 		_, _, err := c.place()
 		return err == nil, err
 	}
-	return s.drive(c, &lathe.TUICommand{Command: name}, in)
+	return a.drive(c, &lathe.TUICommand{Command: name}, in)
 }
 
 type toastBody struct {
@@ -122,32 +129,32 @@ func (in toastBody) fact() (*lathe.TUIToast, error) {
 	return f, nil
 }
 
-func (s *Server) showToast(c *call, _ none, in toastBody) (bool, error) {
+func (a *tuiAPI) showToast(c *call, _ none, in toastBody) (bool, error) {
 	f, err := in.fact()
 	if err != nil {
 		return false, err
 	}
-	return s.drive(c, f, in)
+	return a.drive(c, f, in)
 }
 
 type sessionBody struct {
 	Session lathe.SessionID `json:"sessionID"`
 }
 
-func (s *Server) selectSession(c *call, _ none, in sessionBody) (bool, error) {
-	f, err := s.selected(c, in)
+func (a *tuiAPI) selectSession(c *call, _ none, in sessionBody) (bool, error) {
+	f, err := a.selected(c, in)
 	if err != nil {
 		return false, err
 	}
-	return s.drive(c, f, in)
+	return a.drive(c, f, in)
 }
 
 // selected is the event that opens a session, which must be there.
-func (s *Server) selected(c *call, in sessionBody) (lathe.Fact, error) {
+func (a *tuiAPI) selected(c *call, in sessionBody) (lathe.Fact, error) {
 	if err := lathe.CheckID(lathe.PrefixSession, string(in.Session)); err != nil {
 		return nil, badRequest("Body", "sessionID: %v", err)
 	}
-	if _, err := s.Sessions.Get(c.Context(), in.Session); err != nil {
+	if _, err := a.sessions.Get(c.Context(), in.Session); err != nil {
 		return nil, err
 	}
 	return &lathe.TUISessionSelect{Session: in.Session}, nil
@@ -159,7 +166,7 @@ type publishBody struct {
 }
 
 // publishTUI publishes one of the four events, each with the members it needs.
-func (s *Server) publishTUI(c *call, _ none, in publishBody) (bool, error) {
+func (a *tuiAPI) publishTUI(c *call, _ none, in publishBody) (bool, error) {
 	var f lathe.Fact
 	var err error
 	switch in.Type {
@@ -179,7 +186,7 @@ func (s *Server) publishTUI(c *call, _ none, in publishBody) (bool, error) {
 	case "tui.session.select":
 		var p sessionBody
 		if err = c.readProperties(in.Properties, &p); err == nil {
-			f, err = s.selected(c, p)
+			f, err = a.selected(c, p)
 		}
 	default:
 		return false, badRequest("Body", "Expected an event of terminal clients, as tui.toast.show, got %q at [\"type\"]", clip(in.Type, 40))
@@ -187,7 +194,7 @@ func (s *Server) publishTUI(c *call, _ none, in publishBody) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return s.drive(c, f, in)
+	return a.drive(c, f, in)
 }
 
 // readProperties is readBody for a part of it.

@@ -75,14 +75,14 @@ func (q *control) enter(dir string) (requests <-chan controlRequest, leave func(
 }
 
 // nextControl waits for a request until the client goes away, or the server ends.
-func (s *Server) nextControl(c *call, _, _ none) (controlRequest, error) {
+func (a *tuiAPI) nextControl(c *call, _, _ none) (controlRequest, error) {
 	at, _, err := c.place()
 	if err != nil {
 		return controlRequest{}, err
 	}
 	ctx, stop := c.lasting()
 	defer stop()
-	requests, leave := s.control.enter(at.Directory)
+	requests, leave := a.control.enter(at.Directory)
 	defer leave()
 	select {
 	case r := <-requests:
@@ -93,7 +93,7 @@ func (s *Server) nextControl(c *call, _, _ none) (controlRequest, error) {
 }
 
 // answerControl takes any answer: those who drive clients have theirs already.
-func (s *Server) answerControl(c *call, _ none, _ json.RawMessage) (bool, error) {
+func (a *tuiAPI) answerControl(c *call, _ none, _ json.RawMessage) (bool, error) {
 	_, _, err := c.place()
 	return err == nil, err
 }

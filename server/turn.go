@@ -45,33 +45,39 @@ type ShellCommand struct {
 	Local   bool // it was typed into the program that has this server for itself
 }
 
-func (s *Server) turnRoutes() []row {
+// turnAPI answers for prompts, shell commands and undo.
+type turnAPI struct {
+	turns   Turns
+	private bool // only this process reaches the server
+}
+
+func (a turnAPI) routes() []row {
 	missing, busy := []failure{failsBad, failsMissing}, []failure{failsBad, failsMissing, failsBusy}
 	return []row{
 		answer(row{
 			method: "POST", path: "/session/{sessionID}/message", name: "session.prompt", tag: "session", fails: missing, plain: true,
 			summary: "Send a prompt and wait for the answer. Going away does not end the turn",
-		}, s.prompt),
+		}, a.prompt),
 		answer(row{
 			method: "POST", path: "/session/{sessionID}/prompt_async", name: "session.prompt_async", tag: "session", fails: missing, plain: true,
 			summary: "Send a prompt; what comes of it is told on the event stream",
-		}, s.promptAsync),
+		}, a.promptAsync),
 		answer(row{
 			method: "POST", path: "/session/{sessionID}/shell", name: "session.shell", tag: "session", fails: busy, plain: true,
 			summary: "Run a shell command of the user's in a session that rests",
-		}, s.shell),
+		}, a.shell),
 		answer(row{
 			method: "POST", path: "/session/{sessionID}/abort", name: "session.abort", tag: "session", fails: []failure{failsBad},
 			summary: "End the turn of a session and of all below it",
-		}, s.abort),
+		}, a.abort),
 		answer(row{
 			method: "POST", path: "/session/{sessionID}/revert", name: "session.revert", tag: "session", fails: busy,
 			summary: "Undo what the session said and did from a message on",
-		}, s.revert),
+		}, a.revert),
 		answer(row{
 			method: "POST", path: "/session/{sessionID}/unrevert", name: "session.unrevert", tag: "session", fails: busy,
 			summary: "Take an undo back",
-		}, s.unrevert),
+		}, a.unrevert),
 	}
 }
 
@@ -178,33 +184,33 @@ func (c *call) prompted(in promptBody) (lathe.SessionID, Prompt, error) {
 }
 
 // prompt answers when the session rests. Whoever goes away leaves the turn running.
-func (s *Server) prompt(c *call, _ none, in promptBody) (lathe.Message, error) {
+func (a turnAPI) prompt(c *call, _ none, in promptBody) (lathe.Message, error) {
 	id, p, err := c.prompted(in)
 	if err != nil {
 		return lathe.Message{}, err
 	}
-	m, err := s.Turns.Submit(context.WithoutCancel(c.Context()), id, p)
+	m, err := a.turns.Submit(context.WithoutCancel(c.Context()), id, p)
 	if err != nil || p.NoReply {
 		return m, err
 	}
-	return s.rest(c, id)
+	return c.waitIdle(a.turns, id)
 }
 
-// rest waits until a session rests, and returns its newest answer.
-func (s *Server) rest(c *call, id lathe.SessionID) (lathe.Message, error) {
+// waitIdle waits until a session is idle, and returns its newest answer.
+func (c *call) waitIdle(turns Turns, id lathe.SessionID) (lathe.Message, error) {
 	ctx, stop := c.lasting()
 	defer stop()
-	return s.Turns.Wait(ctx, id)
+	return turns.Wait(ctx, id)
 }
 
 // promptAsync answers when the prompt is safe. What keeps it from being answered, such as a
 // model that does not exist, is told as session.error.
-func (s *Server) promptAsync(c *call, _ none, in promptBody) (none, error) {
+func (a turnAPI) promptAsync(c *call, _ none, in promptBody) (none, error) {
 	id, p, err := c.prompted(in)
 	if err != nil {
 		return none{}, err
 	}
-	_, err = s.Turns.Submit(context.WithoutCancel(c.Context()), id, p)
+	_, err = a.turns.Submit(context.WithoutCancel(c.Context()), id, p)
 	switch lathe.CodeOf(err) {
 	case lathe.Conflict, lathe.Unavailable, lathe.Internal:
 		return none{}, err
@@ -221,7 +227,7 @@ type shellBody struct {
 }
 
 // shell answers when the command has ended. Whoever goes away leaves it running; abort ends it.
-func (s *Server) shell(c *call, _ none, in shellBody) (lathe.Message, error) {
+func (a turnAPI) shell(c *call, _ none, in shellBody) (lathe.Message, error) {
 	rec, err := c.session()
 	if err != nil {
 		return lathe.Message{}, err
@@ -231,16 +237,16 @@ func (s *Server) shell(c *call, _ none, in shellBody) (lathe.Message, error) {
 			return lathe.Message{}, badRequest("Body", "messageID: %v", err)
 		}
 	}
-	return s.Turns.Shell(context.WithoutCancel(c.Context()), rec.ID, ShellCommand{Agent: in.Agent, Model: in.Model.ref(), Message: in.Message, Command: in.Command, Local: s.options.Private})
+	return a.turns.Shell(context.WithoutCancel(c.Context()), rec.ID, ShellCommand{Agent: in.Agent, Model: in.Model.ref(), Message: in.Message, Command: in.Command, Local: a.private})
 }
 
 // abort of a session that nobody knows has nothing to do.
-func (s *Server) abort(c *call, _, _ none) (bool, error) {
+func (a turnAPI) abort(c *call, _, _ none) (bool, error) {
 	id, err := c.sessionID()
 	if err != nil {
 		return false, err
 	}
-	err = s.Turns.Cancel(context.WithoutCancel(c.Context()), id)
+	err = a.turns.Cancel(context.WithoutCancel(c.Context()), id)
 	if lathe.CodeOf(err) == lathe.NotFound {
 		return true, nil
 	}
@@ -253,7 +259,7 @@ type revertBody struct {
 }
 
 // revert to a message that nobody knows changes nothing.
-func (s *Server) revert(c *call, _ none, in revertBody) (lathe.Session, error) {
+func (a turnAPI) revert(c *call, _ none, in revertBody) (lathe.Session, error) {
 	rec, err := c.session()
 	if err != nil {
 		return rec, err
@@ -261,13 +267,13 @@ func (s *Server) revert(c *call, _ none, in revertBody) (lathe.Session, error) {
 	if err := lathe.CheckID(lathe.PrefixMessage, string(in.Message)); err != nil {
 		return rec, badRequest("Body", "messageID: %v", err)
 	}
-	return s.Turns.Revert(context.WithoutCancel(c.Context()), rec.ID, in.Message, in.Part)
+	return a.turns.Revert(context.WithoutCancel(c.Context()), rec.ID, in.Message, in.Part)
 }
 
-func (s *Server) unrevert(c *call, _, _ none) (lathe.Session, error) {
+func (a turnAPI) unrevert(c *call, _, _ none) (lathe.Session, error) {
 	rec, err := c.session()
 	if err != nil {
 		return rec, err
 	}
-	return s.Turns.Unrevert(context.WithoutCancel(c.Context()), rec.ID)
+	return a.turns.Unrevert(context.WithoutCancel(c.Context()), rec.ID)
 }

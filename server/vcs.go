@@ -11,29 +11,35 @@ import (
 	"github.com/lathe-agent/lathe/workspace/git"
 )
 
-func (s *Server) vcsRoutes() []row {
+// vcsAPI answers for the git repository of a directory.
+type vcsAPI struct {
+	git      *git.Git
+	branches *branches
+}
+
+func (a vcsAPI) routes() []row {
 	bad := []failure{failsBad}
 	return []row{
 		answer(row{
 			method: "GET", path: "/vcs", name: "vcs.get", tag: "instance", fails: bad,
 			summary: "Tell the branch and the default branch; both are null outside git",
-		}, s.vcs),
+		}, a.vcs),
 		answer(row{
 			method: "GET", path: "/vcs/status", name: "vcs.status", tag: "instance", fails: bad,
 			summary: "List the files that differ from the last commit",
-		}, s.vcsStatus),
+		}, a.vcsStatus),
 		answer(row{
 			method: "GET", path: "/vcs/diff", name: "vcs.diff", tag: "instance", fails: bad,
 			summary: "List what differs from the last commit, or since the branch left the default one",
-		}, s.vcsDiff),
+		}, a.vcsDiff),
 		raw(row{
 			method: "GET", path: "/vcs/diff/raw", name: "vcs.diff.raw", tag: "instance", fails: bad,
 			summary: "Get all that differs from the last commit as one patch",
-		}, "text/x-diff", s.vcsPatch),
+		}, "text/x-diff", a.vcsPatch),
 		answer(row{
 			method: "POST", path: "/vcs/apply", name: "vcs.apply", tag: "instance", fails: []failure{failsBad, failsApply},
 			summary: "Change the files as a patch says, wholly or not at all",
-		}, s.vcsApply),
+		}, a.vcsApply),
 	}
 }
 
@@ -44,12 +50,12 @@ type vcsReply struct {
 
 func (vcsReply) schemaName() string { return "VcsInfo" }
 
-func (s *Server) vcs(c *call, _, _ none) (vcsReply, error) {
+func (a vcsAPI) vcs(c *call, _, _ none) (vcsReply, error) {
 	at, _, err := c.place()
 	if err != nil {
 		return vcsReply{}, err
 	}
-	branch, main := s.branches.look(s, at), git.DefaultBranch(c.Context(), at)
+	branch, main := a.branches.look(at), git.DefaultBranch(c.Context(), at)
 	return vcsReply{Branch: orNull(branch), Default: orNull(main)}, nil
 }
 
@@ -63,6 +69,8 @@ func orNull(s string) *string {
 // branches remembers which branch directories were on that somebody asked about, to tell when it
 // is another one. It is looked at when asked, and with every heartbeat of streams.
 type branches struct {
+	publisher
+
 	mu  sync.Mutex // guards all
 	all map[string]seenBranch
 }
@@ -76,7 +84,7 @@ type seenBranch struct {
 const mostBranches = 100
 
 // look returns the branch of a place, and tells if it was another one before.
-func (b *branches) look(s *Server, at workspace.Place) string {
+func (b *branches) look(at workspace.Place) string {
 	name := git.Branch(at)
 	b.mu.Lock()
 	was, known := b.all[at.Directory]
@@ -86,15 +94,13 @@ func (b *branches) look(s *Server, at workspace.Place) string {
 	b.all[at.Directory] = seenBranch{at, name}
 	b.mu.Unlock()
 	if known && was.name != name {
-		s.Feed.Publish(lathe.Event{
-			ID: s.options.IDs.Event(), Directory: at.Directory, Project: at.ProjectID, Fact: &lathe.BranchChanged{Branch: name},
-		})
+		b.publish(at, &lathe.BranchChanged{Branch: name})
 	}
 	return name
 }
 
 // lookAll looks at all that are known.
-func (b *branches) lookAll(s *Server) {
+func (b *branches) lookAll() {
 	b.mu.Lock()
 	var places []workspace.Place
 	for _, seen := range b.all {
@@ -102,7 +108,7 @@ func (b *branches) lookAll(s *Server) {
 	}
 	b.mu.Unlock()
 	for _, at := range places {
-		b.look(s, at)
+		b.look(at)
 	}
 }
 
@@ -115,12 +121,12 @@ type vcsFile struct {
 
 func (vcsFile) schemaName() string { return "VcsFileStatus" }
 
-func (s *Server) vcsStatus(c *call, _, _ none) ([]vcsFile, error) {
+func (a vcsAPI) vcsStatus(c *call, _, _ none) ([]vcsFile, error) {
 	at, _, err := c.place()
 	if err != nil {
 		return nil, err
 	}
-	all, err := s.Git.Diff(c.Context(), at, git.Ask{Mode: git.Uncommitted, Bare: true})
+	all, err := a.git.Diff(c.Context(), at, git.Ask{Mode: git.Uncommitted, Bare: true})
 	out := make([]vcsFile, 0, len(all))
 	for _, d := range all {
 		out = append(out, vcsFile{d.File, d.Additions, d.Deletions, d.Status})
@@ -141,7 +147,7 @@ type vcsQuery struct {
 	Context *string `query:"context"`
 }
 
-func (s *Server) vcsDiff(c *call, q vcsQuery, _ none) ([]lathe.FileDiff, error) {
+func (a vcsAPI) vcsDiff(c *call, q vcsQuery, _ none) ([]lathe.FileDiff, error) {
 	at, _, err := c.place()
 	if err != nil {
 		return nil, err
@@ -158,17 +164,17 @@ func (s *Server) vcsDiff(c *call, q vcsQuery, _ none) ([]lathe.FileDiff, error) 
 		}
 		ask.Context = n
 	}
-	all, err := s.Git.Diff(c.Context(), at, ask)
+	all, err := a.git.Diff(c.Context(), at, ask)
 	return all, unreadable(err)
 }
 
 // vcsPatch is what git apply takes elsewhere.
-func (s *Server) vcsPatch(c *call, _ none) error {
+func (a vcsAPI) vcsPatch(c *call, _ none) error {
 	at, _, err := c.place()
 	if err != nil {
 		return err
 	}
-	patch, err := s.Git.Patch(c.Context(), at)
+	patch, err := a.git.Patch(c.Context(), at)
 	if err != nil {
 		return unreadable(err)
 	}
@@ -190,12 +196,12 @@ type (
 	}
 )
 
-func (s *Server) vcsApply(c *call, _ none, in patchBody) (applyReply, error) {
+func (a vcsAPI) vcsApply(c *call, _ none, in patchBody) (applyReply, error) {
 	at, _, err := c.place()
 	if err != nil {
 		return applyReply{}, err
 	}
-	err = s.Git.Apply(c.Context(), at, in.Patch)
+	err = a.git.Apply(c.Context(), at, in.Patch)
 	reason := ""
 	switch {
 	case errors.Is(err, git.ErrNoGit):

@@ -23,10 +23,20 @@ const (
 	mostWatched = 100
 )
 
-// watch remembers the directories that clients asked about.
+// watch remembers the directories that clients asked about, and looks at them while streams are open.
 type watch struct {
+	publisher
+	watched Watched // may be nil
+	pulse   pulse
+
 	mu     sync.Mutex // guards places
 	places map[string]workspace.Place
+}
+
+func newWatch(p publisher, watched Watched, every time.Duration) *watch {
+	w := &watch{publisher: p, watched: watched}
+	w.pulse = pulse{every: every, beat: w.lookAround}
+	return w
 }
 
 // add has a directory looked at.
@@ -49,26 +59,26 @@ func (w *watch) all() (places []workspace.Place) {
 }
 
 // lookAround tells clients to ask again for what depends on files that have changed.
-func (s *Server) lookAround() {
-	for _, at := range s.watch.all() {
-		settings, credentials := s.Watched.Changed(at)
-		var news []lathe.Fact
+func (w *watch) lookAround() {
+	for _, at := range w.all() {
+		settings, credentials := w.watched.Changed(at)
+		var changes []lathe.Fact
 		if settings || credentials {
-			news = append(news, &lathe.CatalogChanged{}, &lathe.IntegrationsChanged{})
+			changes = append(changes, &lathe.CatalogChanged{}, &lathe.IntegrationsChanged{})
 		}
 		if settings {
-			news = append(news, &lathe.ReferencesChanged{})
+			changes = append(changes, &lathe.ReferencesChanged{})
 		}
-		for _, f := range news {
-			s.Feed.Publish(lathe.Event{ID: s.options.IDs.Event(), Directory: at.Directory, Project: at.ProjectID, Fact: f})
+		for _, f := range changes {
+			w.publish(at, f)
 		}
 	}
 }
 
-// watching looks around until the function returned is called.
-func (s *Server) watching() (stop func()) {
-	if s.Watched == nil {
+// enter looks around until the function returned is called.
+func (w *watch) enter() (leave func()) {
+	if w.watched == nil {
 		return func() {}
 	}
-	return s.looks.enter()
+	return w.pulse.enter()
 }

@@ -19,9 +19,10 @@ func (e *edited) Changed(workspace.Place) (settings, credentials bool) {
 // Who listens is told that settings or credentials were changed on disk.
 func TestStream_Edited(t *testing.T) {
 	t.Parallel()
-	w := begin(t, "", func(o *server.Options) { o.Look = time.Millisecond })
-	files := &edited{}
-	w.server.Watched = files
+	w := begin(t, "")
+	files, b := &edited{}, w.backend
+	b.Watched = files
+	w.serve(b, server.Options{Directory: w.dir, Look: time.Millisecond})
 	l := w.listen("/event")
 	for _, c := range []struct {
 		edit *atomic.Bool

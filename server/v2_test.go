@@ -9,7 +9,7 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-func TestModern_AllSessions(t *testing.T) {
+func TestV2_AllSessions(t *testing.T) {
 	w := begin(t, "")
 	w.write("a/x", "")
 	w.write("b/x", "")
@@ -52,7 +52,7 @@ func TestModern_AllSessions(t *testing.T) {
 }
 
 // Sessions that changed in the same millisecond are on one page, however small pages are.
-func TestModern_AllSessionsOfOneMoment(t *testing.T) {
+func TestV2_AllSessionsOfOneMoment(t *testing.T) {
 	w := begin(t, "")
 	for i, updated := range []lathe.Time{9, 5, 5, 5, 5, 5, 2, 2, 1} {
 		_, err := w.engine.Import(t.Context(), w.dir, lathe.Export{Info: lathe.Session{ID: lathe.SessionID("ses_" + string(rune('a'+i))), Created: 1, Updated: updated, Title: "x"}})
@@ -73,7 +73,7 @@ func TestModern_AllSessionsOfOneMoment(t *testing.T) {
 	}
 }
 
-func TestModern_WhatTheTerminalClientAsks(t *testing.T) {
+func TestV2_WhatTheTerminalClientAsks(t *testing.T) {
 	w := begin(t, "")
 	where, _ := json.Marshal(w.dir)
 	place := `{"directory":` + string(where) + `,"project":{"id":"global","directory":"/"}}`

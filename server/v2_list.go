@@ -14,15 +14,15 @@ import (
 // The lists of the reference's next API: what the classic routes tell, in its newer shapes. They
 // stand on the same backends, so that the two can never differ in what they know.
 
-func (s *Server) modernLists() []row {
+func (a v2API) lists() []row {
 	return []row{
-		listed(s, "agent", "List the agents, the default one first", s.modernAgents),
-		listed(s, "command", "List the slash commands", s.modernCommands),
-		listed(s, "skill", "List the skills, and which of them are slash commands", s.modernSkills),
-		listed(s, "provider", "List the providers that can be used", s.modernProviders),
-		listed(s, "model", "List the models that can be used, the newest first", s.modernModels),
-		listed(s, "integration", "List all providers with the ways to log in, and what they are logged in with", s.integrations),
-		listed(s, "reference", "List the folders that settings give a name; repositories are not fetched, so they are not among them", s.references),
+		listed("agent", "List the agents, the default one first", a.listAgents),
+		listed("command", "List the slash commands", a.listCommands),
+		listed("skill", "List the skills, and which of them are slash commands", a.listSkills),
+		listed("provider", "List the providers that can be used", a.listProviders),
+		listed("model", "List the models that can be used, the newest first", a.listModels),
+		listed("integration", "List all providers with the ways to log in, and what they are logged in with", a.integrations),
+		listed("reference", "List the folders that settings give a name; repositories are not fetched, so they are not among them", a.references),
 	}
 }
 
@@ -33,7 +33,7 @@ type locatedReply[T any] struct {
 }
 
 // listed is the route of a list.
-func listed[T any](_ *Server, name, summary string, list func(c *call, at workspace.Place) ([]T, error)) row {
+func listed[T any](name, summary string, list func(c *call, at workspace.Place) ([]T, error)) row {
 	return answer(row{
 		method: "GET", path: "/api/" + name, name: "v2." + name + ".list", tag: "api", fails: []failure{failsBad}, summary: summary,
 	}, func(c *call, _, _ none) (locatedReply[T], error) {
@@ -47,45 +47,45 @@ func listed[T any](_ *Server, name, summary string, list func(c *call, at worksp
 }
 
 type (
-	modernAgent struct {
-		ID          string          `json:"id"`
-		Model       *modernModelRef `json:"model,omitempty"`
-		Request     modernRequest   `json:"request"`
-		System      string          `json:"system,omitempty"`
-		Description string          `json:"description,omitempty"`
-		Mode        string          `json:"mode" enum:"subagent,primary,all"`
-		Hidden      bool            `json:"hidden"`
-		Color       string          `json:"color,omitempty"`
-		Steps       int             `json:"steps,omitempty"`
-		Permissions []modernRule    `json:"permissions"`
+	v2Agent struct {
+		ID          string      `json:"id"`
+		Model       *v2ModelRef `json:"model,omitempty"`
+		Request     v2Request   `json:"request"`
+		System      string      `json:"system,omitempty"`
+		Description string      `json:"description,omitempty"`
+		Mode        string      `json:"mode" enum:"subagent,primary,all"`
+		Hidden      bool        `json:"hidden"`
+		Color       string      `json:"color,omitempty"`
+		Steps       int         `json:"steps,omitempty"`
+		Permissions []v2Rule    `json:"permissions"`
 	}
-	modernModelRef struct {
+	v2ModelRef struct {
 		ID       string `json:"id"`
 		Provider string `json:"providerID"`
 		Variant  string `json:"variant,omitempty"`
 	}
-	// modernRequest is what is added to requests for a model. Headers that carry keys are not told.
-	modernRequest struct {
+	// v2Request is what is added to requests for a model. Headers that carry keys are not told.
+	v2Request struct {
 		Headers map[string]string          `json:"headers"`
 		Body    map[string]json.RawMessage `json:"body"`
 	}
-	modernRule struct {
+	v2Rule struct {
 		Action   string `json:"action"`
 		Resource string `json:"resource"`
 		Effect   string `json:"effect" enum:"allow,deny,ask"`
 	}
 )
 
-func (modernAgent) schemaName() string    { return "AgentV2Info" }
-func (modernModelRef) schemaName() string { return "ModelRef" }
-func (modernRequest) schemaName() string  { return "ProviderRequest" }
-func (modernRule) schemaName() string     { return "PermissionV2Rule" }
+func (v2Agent) schemaName() string    { return "AgentV2Info" }
+func (v2ModelRef) schemaName() string { return "ModelRef" }
+func (v2Request) schemaName() string  { return "ProviderRequest" }
+func (v2Rule) schemaName() string     { return "PermissionV2Rule" }
 
-func (s *Server) modernAgents(c *call, at workspace.Place) ([]modernAgent, error) {
-	all, err := s.Settings.Agents(c.Context(), at)
-	out := make([]modernAgent, len(all))
-	for i, a := range all {
-		out[i] = modernAgentOf(a)
+func (a v2API) listAgents(c *call, at workspace.Place) ([]v2Agent, error) {
+	all, err := a.settings.Agents(c.Context(), at)
+	out := make([]v2Agent, len(all))
+	for i, one := range all {
+		out[i] = v2AgentOf(one)
 	}
 	return out, err
 }
@@ -99,25 +99,25 @@ func isColor(s string) bool {
 	return slices.Contains([]string{"primary", "secondary", "accent", "success", "warning", "error", "info"}, s)
 }
 
-func modernAgentOf(a lathe.Agent) modernAgent {
-	out := modernAgent{
-		ID: a.Name, Request: modernRequestOf(a), System: a.Prompt, Description: a.Description, Mode: string(a.Mode),
-		Hidden: a.Hidden == lathe.Yes, Steps: max(a.Steps, 0), Permissions: make([]modernRule, len(a.Rules)),
+func v2AgentOf(a lathe.Agent) v2Agent {
+	out := v2Agent{
+		ID: a.Name, Request: v2RequestOf(a), System: a.Prompt, Description: a.Description, Mode: string(a.Mode),
+		Hidden: a.Hidden == lathe.Yes, Steps: max(a.Steps, 0), Permissions: make([]v2Rule, len(a.Rules)),
 	}
 	if a.Model != nil {
-		out.Model = &modernModelRef{ID: a.Model.Model, Provider: a.Model.Provider, Variant: a.Variant}
+		out.Model = &v2ModelRef{ID: a.Model.Model, Provider: a.Model.Provider, Variant: a.Variant}
 	}
 	if isColor(a.Color) {
 		out.Color = a.Color
 	}
 	for i, r := range a.Rules {
-		out.Permissions[i] = modernRule{Action: r.Permission, Resource: r.Pattern, Effect: string(r.Action)}
+		out.Permissions[i] = v2Rule{Action: r.Permission, Resource: r.Pattern, Effect: string(r.Action)}
 	}
 	return out
 }
 
-// modernRequestOf has the options of an agent, and how its models are sampled.
-func modernRequestOf(a lathe.Agent) modernRequest {
+// v2RequestOf has the options of an agent, and how its models are sampled.
+func v2RequestOf(a lathe.Agent) v2Request {
 	body := map[string]json.RawMessage{}
 	if len(a.Options) > 0 {
 		_ = json.Unmarshal(a.Options, &body) // an object, or the agent could not be read
@@ -127,7 +127,7 @@ func modernRequestOf(a lathe.Agent) modernRequest {
 			body[name], _ = json.Marshal(*value) // settings have no infinities
 		}
 	}
-	return modernRequest{Headers: map[string]string{}, Body: withoutKeys(body)}
+	return v2Request{Headers: map[string]string{}, Body: withoutKeys(body)}
 }
 
 // withoutKeys drops the members that hold what only a provider should see.
@@ -145,15 +145,15 @@ func withoutKeys(m map[string]json.RawMessage) map[string]json.RawMessage {
 }
 
 type (
-	modernCommand struct {
-		Name        string          `json:"name"`
-		Template    string          `json:"template"`
-		Description string          `json:"description,omitempty"`
-		Agent       string          `json:"agent,omitempty"`
-		Model       *modernModelRef `json:"model,omitempty"`
-		Subtask     bool            `json:"subtask,omitempty"`
+	v2Command struct {
+		Name        string      `json:"name"`
+		Template    string      `json:"template"`
+		Description string      `json:"description,omitempty"`
+		Agent       string      `json:"agent,omitempty"`
+		Model       *v2ModelRef `json:"model,omitempty"`
+		Subtask     bool        `json:"subtask,omitempty"`
 	}
-	modernSkill struct {
+	v2Skill struct {
 		Name        string `json:"name"`
 		Description string `json:"description,omitempty"`
 		Slash       bool   `json:"slash,omitempty"`
@@ -162,25 +162,25 @@ type (
 	}
 )
 
-func (modernCommand) schemaName() string { return "CommandV2Info" }
-func (modernSkill) schemaName() string   { return "SkillV2Info" }
+func (v2Command) schemaName() string { return "CommandV2Info" }
+func (v2Skill) schemaName() string   { return "SkillV2Info" }
 
-func (s *Server) modernCommands(c *call, at workspace.Place) ([]modernCommand, error) {
-	all, err := s.Commands.Commands(c.Context(), at)
-	out := make([]modernCommand, len(all))
+func (a v2API) listCommands(c *call, at workspace.Place) ([]v2Command, error) {
+	all, err := a.commands.Commands(c.Context(), at)
+	out := make([]v2Command, len(all))
 	for i, m := range all {
-		out[i] = modernCommand{Name: m.Name, Template: m.Template, Description: m.Description, Agent: m.Agent, Subtask: m.Subtask == lathe.Yes}
+		out[i] = v2Command{Name: m.Name, Template: m.Template, Description: m.Description, Agent: m.Agent, Subtask: m.Subtask == lathe.Yes}
 		if provider, model, ok := strings.Cut(m.Model, "/"); ok {
-			out[i].Model = &modernModelRef{ID: model, Provider: provider}
+			out[i].Model = &v2ModelRef{ID: model, Provider: provider}
 		}
 	}
 	return out, err
 }
 
-// modernSkills says of each skill whether people can call it: a command of their own with its name
+// v2Skills says of each skill whether people can call it: a command of their own with its name
 // takes its place.
-func (s *Server) modernSkills(c *call, at workspace.Place) ([]modernSkill, error) {
-	commands, err := s.Commands.Commands(c.Context(), at)
+func (a v2API) listSkills(c *call, at workspace.Place) ([]v2Skill, error) {
+	commands, err := a.commands.Commands(c.Context(), at)
 	if err != nil {
 		return nil, err
 	}
@@ -188,10 +188,10 @@ func (s *Server) modernSkills(c *call, at workspace.Place) ([]modernSkill, error
 	for _, m := range commands {
 		slash[m.Name] = m.Source == lathe.CommandSkill
 	}
-	all, err := s.Commands.Skills(c.Context(), at)
-	out := make([]modernSkill, len(all))
+	all, err := a.commands.Skills(c.Context(), at)
+	out := make([]v2Skill, len(all))
 	for i, k := range all {
-		out[i] = modernSkill{Name: k.Name, Description: k.Description, Slash: slash[k.Name], Location: k.Location, Content: k.Content}
+		out[i] = v2Skill{Name: k.Name, Description: k.Description, Slash: slash[k.Name], Location: k.Location, Content: k.Content}
 	}
 	return out, err
 }
@@ -217,8 +217,8 @@ func (referenceSource) schemaName() string { return "ReferenceLocalSource" }
 
 // references are the folders that settings give a name, by name. A repository is never fetched, so
 // that there is no folder to tell.
-func (s *Server) references(c *call, at workspace.Place) (out []reference, err error) {
-	l, err := s.Settings.Settings(c.Context(), at)
+func (a v2API) references(c *call, at workspace.Place) (out []reference, err error) {
+	l, err := a.settings.Settings(c.Context(), at)
 	if err != nil {
 		return nil, err
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
-	"net/http/httptest"
 	"testing"
 
 	"github.com/lathe-agent/lathe"
@@ -60,8 +59,8 @@ func (k skills) Skills(context.Context, workspace.Place) ([]lathe.Skill, error) 
 	}, k.err
 }
 
-// modern is a server whose lists are known.
-func modern(t *testing.T, err error) *world {
+// v2Lists is a server whose lists are known.
+func v2Lists(t *testing.T, err error) *world {
 	w := begin(t, "")
 	half := 0.5
 	w.settings.agents = []lathe.Agent{
@@ -78,7 +77,7 @@ func modern(t *testing.T, err error) *world {
 		"aux":  {Path: "/src/aux"},
 	}
 	w.settings.err = err
-	b := w.server.Backend
+	b := w.backend
 	b.Settings, b.Commands = &w.settings, skills{err: err}
 	b.Providers = known{err: err, usable: []server.Provider{
 		{
@@ -94,18 +93,12 @@ func modern(t *testing.T, err error) *world {
 			"limit":{"context":1000,"input":900,"output":100},"status":"active","options":{"a":1},"headers":{"x":"y"},"release_date":"2025-10-01",
 			"variants":{"low":{"effort":"low"},"high":{"effort":"high","apiKey":"secret"}}}`)}},
 	}}
-	s := server.New(b, server.Options{Directory: w.dir})
-	listening := httptest.NewServer(s)
-	t.Cleanup(func() {
-		s.Close()
-		listening.Close()
-	})
-	w.url, w.http = listening.URL, listening.Client()
+	w.serve(b, server.Options{Directory: w.dir})
 	return w
 }
 
-func TestModern_Lists(t *testing.T) {
-	w := modern(t, nil)
+func TestV2_Lists(t *testing.T) {
+	w := v2Lists(t, nil)
 	where, _ := json.Marshal(w.dir)
 	head := `{"location":{"directory":` + string(where) + `,"project":{"id":"global","directory":"/"}},"data":`
 	for name, want := range map[string]string{
@@ -138,8 +131,8 @@ func TestModern_Lists(t *testing.T) {
 }
 
 // Settings that cannot be read are told on every list, and none of them is empty then.
-func TestModern_ListsFail(t *testing.T) {
-	w := modern(t, errors.New("no"))
+func TestV2_ListsFail(t *testing.T) {
+	w := v2Lists(t, errors.New("no"))
 	for _, name := range []string{"agent", "command", "skill", "reference", "provider", "model", "integration"} {
 		w.want(http.StatusInternalServerError, nil, "GET", "/api/"+name, "")
 		w.want(http.StatusBadRequest, nil, "GET", "/api/"+name+"?location[directory]=/no/such/folder", "")

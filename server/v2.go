@@ -8,9 +8,18 @@ import (
 )
 
 // The routes of the reference's next API that its terminal client touches, and the experimental
-// ones. The rest of that API is not here. The lists are in modern_list.go and modern_provider.go.
+// ones. The rest of that API is not here. The lists are in v2_list.go and v2_provider.go.
 
-func (s *Server) modernRoutes() []row {
+// v2API answers for the routes under /api and /experimental.
+type v2API struct {
+	instances Instances
+	sessions  Sessions
+	settings  Settings
+	commands  Commands
+	providers Providers
+}
+
+func (a v2API) routes() []row {
 	bad := []failure{failsBad}
 	rows := []row{
 		answer(row{
@@ -29,16 +38,16 @@ func (s *Server) modernRoutes() []row {
 		}),
 		answer(row{
 			method: "GET", path: "/experimental/workspace", name: "experimental.workspace.list", tag: "experimental", fails: bad, summary: "List remote workspaces",
-		}, s.nothing),
+		}, nothing),
 		answer(row{
 			method: "GET", path: "/experimental/workspace/status", name: "experimental.workspace.status", tag: "experimental", fails: bad, summary: "Tell how remote workspaces are doing",
-		}, s.nothing),
+		}, nothing),
 		answer(row{
 			method: "GET", path: "/experimental/session", name: "experimental.session.list", tag: "experimental", fails: bad,
 			summary: "List sessions across projects, those that changed last first",
-		}, s.allSessions),
+		}, a.allSessions),
 	}
-	return append(rows, s.modernLists()...)
+	return append(rows, a.lists()...)
 }
 
 type (
@@ -87,7 +96,7 @@ type allQuery struct {
 
 // allSessions lists sessions of all projects, each with its project. What follows the page begins
 // at the time that X-Next-Cursor tells.
-func (s *Server) allSessions(c *call, q allQuery, _ none) ([]projectSession, error) {
+func (a v2API) allSessions(c *call, q allQuery, _ none) ([]projectSession, error) {
 	query := lathe.Query{Roots: q.Roots, Since: lathe.Time(q.Start), Search: q.Search}
 	if q.Archived {
 		query.Archived = lathe.WithArchived
@@ -102,7 +111,7 @@ func (s *Server) allSessions(c *call, q allQuery, _ none) ([]projectSession, err
 		}
 		query.Directory = dir
 	}
-	all, more, err := s.page(c, query, limitOf(q.Limit))
+	all, more, err := a.page(c, query, limitOf(q.Limit))
 	if err != nil {
 		return nil, err
 	}
@@ -110,15 +119,15 @@ func (s *Server) allSessions(c *call, q allQuery, _ none) ([]projectSession, err
 		c.w.Header().Set("X-Next-Cursor", strconv.FormatInt(int64(all[len(all)-1].Updated), 10))
 		c.w.Header().Set("Access-Control-Expose-Headers", "X-Next-Cursor")
 	}
-	return s.withProjects(c, all)
+	return a.withProjects(c, all)
 }
 
 // page lists so many sessions, and those beyond that changed in the same millisecond as the last of
 // them: what follows is asked for by time, and they would be on no page. It reports whether there
 // are more.
-func (s *Server) page(c *call, query lathe.Query, size int) (all []lathe.Session, more bool, err error) {
+func (a v2API) page(c *call, query lathe.Query, size int) (all []lathe.Session, more bool, err error) {
 	for query.Limit = size + 1; ; query.Limit *= 2 {
-		if all, err = s.Sessions.List(c.Context(), query); err != nil {
+		if all, err = a.sessions.List(c.Context(), query); err != nil {
 			return nil, false, err
 		}
 		end := size
@@ -161,8 +170,8 @@ type projectHead struct {
 	Worktree string `json:"worktree"`
 }
 
-func (s *Server) withProjects(c *call, all []lathe.Session) ([]projectSession, error) {
-	projects, err := s.Instances.Projects(c.Context())
+func (a v2API) withProjects(c *call, all []lathe.Session) ([]projectSession, error) {
+	projects, err := a.instances.Projects(c.Context())
 	if err != nil {
 		return nil, err
 	}

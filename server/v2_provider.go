@@ -12,87 +12,87 @@ import (
 )
 
 type (
-	modernProvider struct {
-		ID          string        `json:"id"`
-		Integration string        `json:"integrationID"`
-		Name        string        `json:"name"`
-		API         modernAPI     `json:"api"`
-		Request     modernRequest `json:"request"`
+	v2Provider struct {
+		ID          string    `json:"id"`
+		Integration string    `json:"integrationID"`
+		Name        string    `json:"name"`
+		API         v2Access  `json:"api"`
+		Request     v2Request `json:"request"`
 	}
-	// modernAPI is how a provider or a model is reached: the package names the protocol.
-	modernAPI struct {
+	// v2Access is how a provider or a model is reached: the package names the protocol.
+	v2Access struct {
 		ID       string                     `json:"id,omitempty" doc:"of the model at its provider"`
 		Type     string                     `json:"type" enum:"aisdk"`
 		Package  string                     `json:"package"`
 		URL      string                     `json:"url,omitempty"`
 		Settings map[string]json.RawMessage `json:"settings,omitempty"`
 	}
-	modernModel struct {
-		ID           string             `json:"id"`
-		Provider     string             `json:"providerID"`
-		Family       string             `json:"family,omitempty"`
-		Name         string             `json:"name"`
-		API          modernAPI          `json:"api"`
-		Capabilities modernCapabilities `json:"capabilities"`
-		Request      modernRequest      `json:"request"`
-		Variants     []modernVariant    `json:"variants"`
-		Time         modernTime         `json:"time"`
-		Cost         []modernCost       `json:"cost" doc:"in dollars for a million tokens; the first has no tier"`
-		Status       string             `json:"status" enum:"alpha,beta,deprecated,active"`
-		Enabled      bool               `json:"enabled"`
-		Limit        modernLimit        `json:"limit"`
+	v2Model struct {
+		ID           string         `json:"id"`
+		Provider     string         `json:"providerID"`
+		Family       string         `json:"family,omitempty"`
+		Name         string         `json:"name"`
+		API          v2Access       `json:"api"`
+		Capabilities v2Capabilities `json:"capabilities"`
+		Request      v2Request      `json:"request"`
+		Variants     []v2Variant    `json:"variants"`
+		Time         v2Time         `json:"time"`
+		Cost         []v2Cost       `json:"cost" doc:"in dollars for a million tokens; the first has no tier"`
+		Status       string         `json:"status" enum:"alpha,beta,deprecated,active"`
+		Enabled      bool           `json:"enabled"`
+		Limit        v2Limit        `json:"limit"`
 	}
-	modernCapabilities struct {
+	v2Capabilities struct {
 		Tools  bool     `json:"tools"`
 		Input  []string `json:"input"`
 		Output []string `json:"output"`
 	}
-	modernVariant struct {
+	v2Variant struct {
 		ID      string                     `json:"id"`
 		Headers map[string]string          `json:"headers"`
 		Body    map[string]json.RawMessage `json:"body"`
 	}
-	modernTime struct {
+	v2Time struct {
 		Released int64 `json:"released" doc:"in milliseconds; 0 is not known"`
 	}
-	modernCost struct {
-		Tier   *modernTier  `json:"tier,omitempty"`
-		Input  float64      `json:"input"`
-		Output float64      `json:"output"`
-		Cache  classicCache `json:"cache"`
+	v2Cost struct {
+		Tier   *v2Tier `json:"tier,omitempty"`
+		Input  float64 `json:"input"`
+		Output float64 `json:"output"`
+		Cache  v1Cache `json:"cache"`
 	}
-	modernTier struct {
+	v2Tier struct {
 		Type string `json:"type" enum:"context"`
 		Size int64  `json:"size"`
 	}
-	modernLimit struct {
+	v2Limit struct {
 		Context int64 `json:"context"`
 		Input   int64 `json:"input,omitempty"`
 		Output  int64 `json:"output"`
 	}
 )
 
-func (modernProvider) schemaName() string { return "ProviderV2Info" }
-func (modernModel) schemaName() string    { return "ModelV2Info" }
-func (modernCost) schemaName() string     { return "ModelCost" }
-func (modernAPI) schemaName() string      { return "ModelApi" }
+func (v2Provider) schemaName() string { return "ProviderV2Info" }
+func (v2Model) schemaName() string    { return "ModelV2Info" }
+func (v2Cost) schemaName() string     { return "ModelCost" }
+func (v2Access) schemaName() string   { return "ModelApi" }
 
 // The part of a model of the classic API that the next one tells as well.
 type (
-	classicModel struct {
+	v1Model struct {
 		ID, ProviderID, Name, Family string
 		API                          struct{ ID, URL, NPM string }
 		Capabilities                 struct {
 			ToolCall      bool
-			Input, Output classicMedia
+			Input, Output v1Media
 		}
 		Cost struct {
-			classicRates
+			v1Rates
 			Tiers []struct {
-				classicRates
+				v1Rates
 				Tier struct{ Size float64 }
 			}
-			Over200K *classicRates `json:"experimentalOver200K"`
+			Over200K *v1Rates `json:"experimentalOver200K"`
 		}
 		Limit       struct{ Context, Input, Output float64 }
 		Status      string
@@ -101,92 +101,92 @@ type (
 		ReleaseDate string `json:"release_date"`
 		Variants    map[string]map[string]json.RawMessage
 	}
-	classicMedia struct{ Text, Audio, Image, Video, PDF bool }
-	classicRates struct {
-		Input  float64      `json:"input"`
-		Output float64      `json:"output"`
-		Cache  classicCache `json:"cache"`
+	v1Media struct{ Text, Audio, Image, Video, PDF bool }
+	v1Rates struct {
+		Input  float64 `json:"input"`
+		Output float64 `json:"output"`
+		Cache  v1Cache `json:"cache"`
 	}
-	classicCache struct {
+	v1Cache struct {
 		Read  float64 `json:"read"`
 		Write float64 `json:"write"`
 	}
 )
 
-func (s *Server) modernProviders(c *call, at workspace.Place) ([]modernProvider, error) {
-	all, err := s.Providers.Providers(c.Context(), at, false)
-	out := make([]modernProvider, len(all))
+func (a v2API) listProviders(c *call, at workspace.Place) ([]v2Provider, error) {
+	all, err := a.providers.Providers(c.Context(), at, false)
+	out := make([]v2Provider, len(all))
 	for i, p := range all {
 		settings, address := withoutKeys(p.Options), p.Address
 		if own := settings["baseURL"]; json.Unmarshal(own, &address) == nil { // what the user says counts more
 			delete(settings, "baseURL")
 		}
-		out[i] = modernProvider{
+		out[i] = v2Provider{
 			ID: p.ID, Integration: p.ID, Name: p.Name,
-			API:     modernAPI{Type: "aisdk", Package: p.Package, URL: withoutLogin(address), Settings: settings},
-			Request: modernRequest{Headers: map[string]string{}, Body: map[string]json.RawMessage{}},
+			API:     v2Access{Type: "aisdk", Package: p.Package, URL: withoutLogin(address), Settings: settings},
+			Request: v2Request{Headers: map[string]string{}, Body: map[string]json.RawMessage{}},
 		}
 	}
 	return out, err
 }
 
-// modernModels are those of all providers that can be used, the newest first; those of one day by
+// v2Models are those of all providers that can be used, the newest first; those of one day by
 // provider and id.
-func (s *Server) modernModels(c *call, at workspace.Place) ([]modernModel, error) {
-	all, err := s.Providers.Providers(c.Context(), at, false)
+func (a v2API) listModels(c *call, at workspace.Place) ([]v2Model, error) {
+	all, err := a.providers.Providers(c.Context(), at, false)
 	if err != nil {
 		return nil, err
 	}
-	var out []modernModel
+	var out []v2Model
 	for _, p := range all {
 		for _, raw := range p.Models {
-			m, err := modernModelOf(raw)
+			m, err := v2ModelOf(raw)
 			if err != nil {
 				return nil, err
 			}
 			out = append(out, m)
 		}
 	}
-	slices.SortFunc(out, func(a, b modernModel) int {
+	slices.SortFunc(out, func(a, b v2Model) int {
 		return cmp.Or(cmp.Compare(b.Time.Released, a.Time.Released), cmp.Compare(a.Provider, b.Provider), cmp.Compare(a.ID, b.ID))
 	})
 	return out, nil
 }
 
-func modernModelOf(raw json.RawMessage) (modernModel, error) {
-	var m classicModel
+func v2ModelOf(raw json.RawMessage) (v2Model, error) {
+	var m v1Model
 	if err := json.Unmarshal(raw, &m); err != nil {
-		return modernModel{}, err
+		return v2Model{}, err
 	}
-	out := modernModel{
+	out := v2Model{
 		ID: m.ID, Provider: m.ProviderID, Family: m.Family, Name: m.Name,
-		API:          modernAPI{ID: m.API.ID, Type: "aisdk", Package: m.API.NPM, URL: withoutLogin(m.API.URL)},
-		Capabilities: modernCapabilities{Tools: m.Capabilities.ToolCall, Input: m.Capabilities.Input.names(), Output: m.Capabilities.Output.names()},
-		Request:      modernRequest{Headers: map[string]string{}, Body: withoutKeys(m.Options)},
-		Variants:     []modernVariant{}, Time: modernTime{released(m.ReleaseDate)},
+		API:          v2Access{ID: m.API.ID, Type: "aisdk", Package: m.API.NPM, URL: withoutLogin(m.API.URL)},
+		Capabilities: v2Capabilities{Tools: m.Capabilities.ToolCall, Input: m.Capabilities.Input.names(), Output: m.Capabilities.Output.names()},
+		Request:      v2Request{Headers: map[string]string{}, Body: withoutKeys(m.Options)},
+		Variants:     []v2Variant{}, Time: v2Time{released(m.ReleaseDate)},
 		Status: cmp.Or(m.Status, "active"), Enabled: true,
-		Limit: modernLimit{Context: int64(m.Limit.Context), Input: int64(m.Limit.Input), Output: int64(m.Limit.Output)},
+		Limit: v2Limit{Context: int64(m.Limit.Context), Input: int64(m.Limit.Input), Output: int64(m.Limit.Output)},
 	}
 	maps.Copy(out.Request.Headers, m.Headers)
 	for _, name := range slices.Sorted(maps.Keys(m.Variants)) {
-		out.Variants = append(out.Variants, modernVariant{ID: name, Headers: map[string]string{}, Body: withoutKeys(m.Variants[name])})
+		out.Variants = append(out.Variants, v2Variant{ID: name, Headers: map[string]string{}, Body: withoutKeys(m.Variants[name])})
 	}
-	out.Cost = []modernCost{m.Cost.from(nil)}
+	out.Cost = []v2Cost{m.Cost.from(nil)}
 	for _, t := range m.Cost.Tiers {
-		out.Cost = append(out.Cost, t.from(&modernTier{"context", int64(t.Tier.Size)}))
+		out.Cost = append(out.Cost, t.from(&v2Tier{"context", int64(t.Tier.Size)}))
 	}
 	if m.Cost.Over200K != nil && len(m.Cost.Tiers) == 0 {
-		out.Cost = append(out.Cost, m.Cost.Over200K.from(&modernTier{"context", 200_000}))
+		out.Cost = append(out.Cost, m.Cost.Over200K.from(&v2Tier{"context", 200_000}))
 	}
 	return out, nil
 }
 
 // from are the prices of requests from a tier on.
-func (r classicRates) from(tier *modernTier) modernCost {
-	return modernCost{Tier: tier, Input: r.Input, Output: r.Output, Cache: r.Cache}
+func (r v1Rates) from(tier *v2Tier) v2Cost {
+	return v2Cost{Tier: tier, Input: r.Input, Output: r.Output, Cache: r.Cache}
 }
 
-func (m classicMedia) names() []string {
+func (m v1Media) names() []string {
 	out := []string{}
 	for _, one := range []struct {
 		name string
@@ -251,6 +251,6 @@ func (Integration) schemaName() string       { return "IntegrationInfo" }
 func (IntegrationMethod) schemaName() string { return "IntegrationMethod" }
 func (Connection) schemaName() string        { return "ConnectionInfo" }
 
-func (s *Server) integrations(c *call, at workspace.Place) ([]Integration, error) {
-	return s.Providers.Integrations(c.Context(), at)
+func (a v2API) integrations(c *call, at workspace.Place) ([]Integration, error) {
+	return a.providers.Integrations(c.Context(), at)
 }
