@@ -62,6 +62,8 @@ var archImports = arch.Table{
 	// It reads records with the engine's eyes.
 	{From: "tally", May: []string{".", "engine", "model"}},
 	{From: "lathetest", May: []string{"."}},
+	// It says where files are, before any of them is read.
+	{From: "config/datadir", May: []string{"."}},
 	// It says which names of tools with credentials there are.
 	{From: "config", May: []string{".", "model/catalog", "workspace/secret"}},
 

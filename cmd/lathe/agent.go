@@ -13,6 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/config/datadir"
+	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/workspace"
 )
 
@@ -56,15 +58,15 @@ func (a *app) listAgents(ctx context.Context) error {
 		if g.Hidden.On() {
 			note = ", hidden"
 		}
-		a.printf("%s (%s%s)\n", plain(g.Name), g.Mode, note)
+		a.printf("%s (%s%s)\n", termtext.Plain(g.Name), g.Mode, note)
 		if g.Description != "" {
-			a.printf("  %s\n", oneLine(plain(g.Description)))
+			a.printf("  %s\n", termtext.OneLine(termtext.Plain(g.Description)))
 		}
 		if g.Model != nil {
-			a.printf("  model %s/%s\n", plain(g.Model.Provider), plain(g.Model.Model))
+			a.printf("  model %s/%s\n", termtext.Plain(g.Model.Provider), termtext.Plain(g.Model.Model))
 		}
 		for _, r := range g.Rules {
-			a.printf("  %-5s %s %s\n", r.Action, plain(r.Permission), plain(r.Pattern))
+			a.printf("  %-5s %s %s\n", r.Action, termtext.Plain(r.Permission), termtext.Plain(r.Pattern))
 		}
 	}
 	return nil
@@ -72,7 +74,7 @@ func (a *app) listAgents(ctx context.Context) error {
 
 // knownAgents are those of the directory. No database is needed to name them.
 func (a *app) knownAgents(ctx context.Context) ([]lathe.Agent, error) {
-	at, err := findFolders(a.env)
+	at, err := datadir.Find(a.env)
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +157,7 @@ func (a *app) createAgent(ctx context.Context, f agentFlags, chosen bool) error 
 	}
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 	if os.IsExist(err) {
-		return lathe.Errorf(lathe.Conflict, "there is a file %s already; change it, or choose another name", plain(path))
+		return lathe.Errorf(lathe.Conflict, "there is a file %s already; change it, or choose another name", termtext.Plain(path))
 	}
 	if err != nil {
 		return err
@@ -212,17 +214,17 @@ func (a *app) askAgent(ctx context.Context, f *agentFlags, chosen *bool) (err er
 func (f *agentFlags) check() error {
 	switch {
 	case !regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`).MatchString(f.name):
-		return usagef("--name %s: small letters, digits and single dashes, such as code-review", plain(f.name))
+		return usagef("--name %s: small letters, digits and single dashes, such as code-review", termtext.Plain(f.name))
 	case strings.TrimSpace(f.description) == "":
 		return usagef("--description is empty: say what the agent is for")
 	case f.mode != "" && !slices.Contains([]string{"primary", "subagent", "all"}, f.mode):
-		return usagef("--mode is primary, subagent or all, not %s", plain(f.mode))
+		return usagef("--mode is primary, subagent or all, not %s", termtext.Plain(f.mode))
 	case f.model != "" && !strings.Contains(f.model, "/"):
-		return usagef("-m %s: want provider/model", plain(f.model))
+		return usagef("-m %s: want provider/model", termtext.Plain(f.model))
 	}
 	for _, p := range f.permissions {
 		if !slices.Contains(permissionNames(), p) {
-			return usagef("--permissions: there is no %s; they are %s", plain(p), strings.Join(permissionNames(), ", "))
+			return usagef("--permissions: there is no %s; they are %s", termtext.Plain(p), strings.Join(permissionNames(), ", "))
 		}
 	}
 	return nil

@@ -13,6 +13,7 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/config"
 	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/model/catalog"
 	"github.com/lathe-agent/lathe/tool"
 	"github.com/lathe-agent/lathe/workspace"
@@ -137,7 +138,7 @@ func (a *app) noteLong(dir string) {
 	}
 	for _, i := range l.Instructions {
 		if n := len(readInstruction(i.Path)) * 10 / 36; i.Path != "" && n > longInstruction {
-			a.remark("Note: %s has about %s tokens, which every request carries. What a model can see for itself need not be in it.", plain(i.Path), count(n))
+			a.remark("Note: %s has about %s tokens, which every request carries. What a model can see for itself need not be in it.", termtext.Plain(i.Path), termtext.Count(n))
 		}
 	}
 }

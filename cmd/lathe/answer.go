@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/model"
 )
 
@@ -66,7 +67,7 @@ func (s *stream) note(e model.Event) {
 	case model.Used:
 		s.usage, s.used = e.Usage, true
 	case model.Finish:
-		s.reason, s.raw = e.Reason, plain(e.Raw)
+		s.reason, s.raw = e.Reason, termtext.Plain(e.Raw)
 		if s.raw == "" {
 			s.raw = e.Reason
 		}
@@ -85,11 +86,11 @@ func (s *stream) show(e model.Event) error {
 	case model.ReasoningEnd:
 		s.endThought()
 	case model.ToolCall:
-		s.beside("Call: %s %s", plain(e.Name), clip(plain(e.Input), 500))
+		s.beside("Call: %s %s", termtext.Plain(e.Name), termtext.Clip(termtext.Plain(e.Input), 500))
 	case model.ToolResult:
-		s.beside("Result: %s %s", plain(e.Name), clip(plain(string(e.Output)), 500))
+		s.beside("Result: %s %s", termtext.Plain(e.Name), termtext.Clip(termtext.Plain(string(e.Output)), 500))
 	case model.Source:
-		s.beside("Source: %s", plain(strings.TrimSpace(e.Title+" "+e.URL)))
+		s.beside("Source: %s", termtext.Plain(strings.TrimSpace(e.Title+" "+e.URL)))
 	case model.Start, model.TextStart, model.TextEnd, model.ReasoningStart, model.InputStart, model.InputDelta, model.InputEnd, model.Used, model.Finish:
 	}
 	return a.out.Flush()
@@ -104,7 +105,7 @@ func (s *stream) text(id, text string) error {
 		a.printf("\n")
 	}
 	if isTerminal(a.stdout.file) {
-		text = plainText(text)
+		text = termtext.PlainText(text)
 	}
 	s.block, s.said = id, true
 	if text != "" {
@@ -128,7 +129,7 @@ func (s *stream) think(text string) {
 		}
 		a.ask("Thinking: ")
 	}
-	a.ask("%s", plainText(text))
+	a.ask("%s", termtext.PlainText(text))
 }
 
 func (s *stream) endThought() {
@@ -172,9 +173,9 @@ func (s *stream) endLine() {
 func (s *stream) summary() {
 	a := s.app
 	if s.reason == model.FinishLength {
-		a.remark("The answer was cut off at its limit of %s tokens.", count(s.asked.request.MaxOutput))
+		a.remark("The answer was cut off at its limit of %s tokens.", termtext.Count(s.asked.request.MaxOutput))
 	}
-	parts := []string{plain(s.asked.info.Model.Ref())}
+	parts := []string{termtext.Plain(s.asked.info.Model.Ref())}
 	if s.used {
 		t, cost := s.cost()
 		if text := tokens(t); text != "" {

@@ -16,8 +16,10 @@ import (
 	"golang.org/x/term"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/internal/otlp"
+	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/model/auth"
 )
 
@@ -93,9 +95,9 @@ func (a *app) jsonFlag(cmd *cobra.Command) {
 func (a *app) startLog() error {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(a.logLevel)); err != nil || strings.ContainsAny(a.logLevel, "+-") {
-		return usagef("--log-level %s: want DEBUG, INFO, WARN or ERROR", plain(a.logLevel))
+		return usagef("--log-level %s: want DEBUG, INFO, WARN or ERROR", termtext.Plain(a.logLevel))
 	}
-	var to io.Writer = &logFile{find: func() (folders, error) { return findFolders(a.env) }}
+	var to io.Writer = &logFile{find: func() (datadir.Folders, error) { return datadir.Find(a.env) }}
 	if a.printLogs {
 		to = a.stderr
 	}
@@ -105,25 +107,25 @@ func (a *app) startLog() error {
 
 // open opens the engine, and makes the database if there is none. The caller closes it.
 func (a *app) open(ctx context.Context) (*engine.Engine, error) {
-	at, err := findFolders(a.env)
+	at, err := datadir.Find(a.env)
 	if err != nil {
 		return nil, err
 	}
 	began := a.now()
 	e, err := openEngine(ctx, a, at, nil)
-	a.log.Debug("database opened", "path", at.database(), "took", a.now().Sub(began), "error", err)
+	a.log.Debug("database opened", "path", at.Database(), "took", a.now().Sub(began), "error", err)
 	return e, err
 }
 
 // with runs f on the engine of a database that exists. Without one there is nothing to find,
 // and none is made by looking.
 func (a *app) with(ctx context.Context, f func(*engine.Engine) error) error {
-	at, err := findFolders(a.env)
+	at, err := datadir.Find(a.env)
 	if err != nil {
 		return err
 	}
-	if !at.exists() {
-		return noDatabase{at.database()}
+	if !at.Exists() {
+		return noDatabase{at.Database()}
 	}
 	e, err := a.open(ctx)
 	if err != nil {

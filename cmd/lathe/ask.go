@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/model"
 	"github.com/lathe-agent/lathe/model/auth"
 	"github.com/lathe-agent/lathe/model/catalog"
@@ -92,7 +93,7 @@ func (a *app) withPiped(ctx context.Context, text string) (string, error) {
 		case err != nil:
 			return "", fmt.Errorf("read the prompt: %w", err)
 		case len(piped) > most:
-			return "", lathe.Errorf(lathe.Invalid, "the prompt has more than %s", byteSize(most))
+			return "", lathe.Errorf(lathe.Invalid, "the prompt has more than %s", termtext.ByteSize(most))
 		case text != "" && len(piped) > 0:
 			text += "\n"
 		}
@@ -192,9 +193,9 @@ func (a *app) outputLimit() int {
 
 func noVariant(m *catalog.Model, name string) error {
 	if all := levels(m); len(all) > 0 {
-		return lathe.Errorf(lathe.NotFound, "%s has no level %s; it has %s", plain(m.Ref()), quote(name), plain(strings.Join(all, ", ")))
+		return lathe.Errorf(lathe.NotFound, "%s has no level %s; it has %s", termtext.Plain(m.Ref()), termtext.Quote(name), termtext.Plain(strings.Join(all, ", ")))
 	}
-	return lathe.Errorf(lathe.NotFound, "%s has no levels of reasoning; leave --variant out", plain(m.Ref()))
+	return lathe.Errorf(lathe.NotFound, "%s has no levels of reasoning; leave --variant out", termtext.Plain(m.Ref()))
 }
 
 // withoutKeys makes a client possible where there is no key, and renews no token: a recording
@@ -215,7 +216,7 @@ func openPlayer(name string) (*record.Player, error) {
 	}
 	player, err := record.NewPlayer(file)
 	if err := closing(file, err); err != nil {
-		return nil, lathe.Errorf(lathe.Invalid, "%s is no recording: %w", plain(name), err)
+		return nil, lathe.Errorf(lathe.Invalid, "%s is no recording: %w", termtext.Plain(name), err)
 	}
 	return player, nil
 }
@@ -268,7 +269,7 @@ func (a *app) recorded(f askFlags, send func(http.RoundTripper) error) error {
 		err = lathe.Errorf(lathe.Unavailable, "the traffic could not be kept: %w", err)
 	}
 	if size > 0 && !a.json {
-		a.remark("Recorded in %s (%s).", plain(f.record), byteSize(size))
+		a.remark("Recorded in %s (%s).", termtext.Plain(f.record), termtext.ByteSize(size))
 	}
 	return err
 }

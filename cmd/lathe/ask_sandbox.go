@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
 // sandboxAsk is a request for the permission sandbox: to run a command outside of it, or to change
@@ -29,21 +30,21 @@ func (a sandboxAsk) about() string {
 	case a.Reason == "":
 		return ""
 	case a.File != "" && a.Diff == nil:
-		return "  secret: " + plain(a.Reason)
+		return "  secret: " + termtext.Plain(a.Reason)
 	case a.File != "":
-		return "  protected file: " + plain(a.Reason)
+		return "  protected file: " + termtext.Plain(a.Reason)
 	}
-	return "  outside of the sandbox, because: " + plain(a.Reason)
+	return "  outside of the sandbox, because: " + termtext.Plain(a.Reason)
 }
 
 // what says to the user what was asked for.
 func (a sandboxAsk) what(q lathe.PermissionRequest) string {
-	what := plain(strings.Join(q.Patterns, " "))
+	what := termtext.Plain(strings.Join(q.Patterns, " "))
 	if a.File != "" && a.Diff == nil {
-		return "secret " + what + " (" + plain(a.Reason) + ")"
+		return "secret " + what + " (" + termtext.Plain(a.Reason) + ")"
 	}
 	if a.File != "" {
-		return "protected file " + what + " (" + plain(a.Reason) + ")"
+		return "protected file " + what + " (" + termtext.Plain(a.Reason) + ")"
 	}
 	return "outside of the sandbox: " + what
 }

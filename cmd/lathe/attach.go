@@ -18,7 +18,9 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/client"
+	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/server"
 	"github.com/lathe-agent/lathe/store"
 	"github.com/lathe-agent/lathe/workspace"
@@ -50,11 +52,11 @@ func (a *app) dial() (*remote, error) {
 		return nil, err
 	}
 	if c.IsLocal() && o.Password == "" {
-		at, err := findFolders(a.env)
+		at, err := datadir.Find(a.env)
 		if err != nil {
 			return nil, err
 		}
-		if o.Password, err = readPassword(at.serverPassword()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if o.Password, err = datadir.ReadPassword(at.ServerPasswordFile()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
 	}
@@ -215,9 +217,9 @@ func (r *remote) carried(p engine.Prompt) (engine.Prompt, error) {
 		case err != nil:
 			return p, err
 		case info.IsDir():
-			return p, usagef("-f %s: a folder cannot be sent to a server elsewhere; name its files", plain(f.Filename))
+			return p, usagef("-f %s: a folder cannot be sent to a server elsewhere; name its files", termtext.Plain(f.Filename))
 		case info.Size() > mostCarried:
-			return p, usagef("-f %s: at most %s are sent to a server", plain(f.Filename), byteSize(mostCarried))
+			return p, usagef("-f %s: at most %s are sent to a server", termtext.Plain(f.Filename), termtext.ByteSize(mostCarried))
 		}
 		data, err := os.ReadFile(path)
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/model/auth"
 	"github.com/lathe-agent/lathe/model/catalog"
 	"github.com/lathe-agent/lathe/model/provider"
@@ -90,7 +91,7 @@ func (a *app) listAuth() error {
 		return err
 	}
 	if a.json {
-		return a.printJSON(authJSON{p.at.credentials(), list, unknown})
+		return a.printJSON(authJSON{p.at.Credentials(), list, unknown})
 	}
 	if len(list) > 0 {
 		if err := a.credentialTable(p, list).write(a.out, a.width()); err != nil {
@@ -101,7 +102,7 @@ func (a *app) listAuth() error {
 		a.remark("There are no credentials yet. `lathe auth login` adds one.")
 	}
 	if len(unknown) > 0 {
-		a.remark("Entries of %s that cannot be read and do not count: %s.", a.shown(p.at.credentials()), plain(strings.Join(unknown, ", ")))
+		a.remark("Entries of %s that cannot be read and do not count: %s.", a.shown(p.at.Credentials()), termtext.Plain(strings.Join(unknown, ", ")))
 	}
 	if path := a.foreignAuth(); !a.isOn("BORROW_AUTH") && fileExists(path) {
 		a.remark("OpenCode keeps credentials in %s; LATHE_BORROW_AUTH=1 lets lathe use them.", a.shown(path))
@@ -189,7 +190,7 @@ func (a *app) credentialTable(p *providers, list []credentialJSON) table {
 		from := c.From
 		switch c.From {
 		case fromFile:
-			from = a.shown(p.at.credentials())
+			from = a.shown(p.at.Credentials())
 		case fromBorrowed:
 			from = a.shown(a.foreignAuth())
 		case fromEnv:
@@ -202,7 +203,7 @@ func (a *app) credentialTable(p *providers, list []credentialJSON) table {
 		if !c.Used && c.Type != typeToken {
 			kind += " (not used)"
 		}
-		t.rows = append(t.rows, []string{plain(c.Name), plain(c.Provider), plain(kind), plain(from)})
+		t.rows = append(t.rows, []string{termtext.Plain(c.Name), termtext.Plain(c.Provider), termtext.Plain(kind), termtext.Plain(from)})
 	}
 	return t
 }
@@ -254,14 +255,14 @@ func (a *app) logout(ctx context.Context, id string) error {
 	}
 	if err := p.file.Remove(ctx, id); err != nil {
 		if near := catalog.Similar(id, own); lathe.CodeOf(err) == lathe.NotFound && len(near) > 0 {
-			return lathe.Errorf(lathe.NotFound, "there is no credential of %s, did you mean %s?", quote(id), plain(near[0]))
+			return lathe.Errorf(lathe.NotFound, "there is no credential of %s, did you mean %s?", termtext.Quote(id), termtext.Plain(near[0]))
 		}
 		return err
 	}
 	if a.json {
-		return a.printJSON(loginJSON{Provider: strings.TrimRight(id, "/"), Path: p.at.credentials()})
+		return a.printJSON(loginJSON{Provider: strings.TrimRight(id, "/"), Path: p.at.Credentials()})
 	}
-	a.printf("Logged out: %s\n", plain(id))
+	a.printf("Logged out: %s\n", termtext.Plain(id))
 	a.flushed()
 	if one := p.with(a, catalog.Filter{Experimental: true}).Provider(id); one != nil {
 		for _, variable := range provider.Variables(one) {
@@ -278,7 +279,7 @@ func (a *app) chooseLogout(ctx context.Context, own []string) (string, error) {
 	case len(own) == 0:
 		return "", lathe.Errorf(lathe.NotFound, "there are no credentials to forget")
 	case !isTerminal(a.stdin):
-		return "", usagef("name the provider to log out of: %s", plain(strings.Join(own, ", ")))
+		return "", usagef("name the provider to log out of: %s", termtext.Plain(strings.Join(own, ", ")))
 	}
 	var choices []choice
 	for _, id := range own {

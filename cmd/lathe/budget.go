@@ -8,6 +8,7 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/config"
 	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/model/catalog"
 )
 
@@ -89,8 +90,8 @@ func spentOf(acc lathe.Account) string {
 		}
 	}
 	add(acc.Limit.Cost > 0, acc.Spent.Cost.String(), acc.Limit.Cost.String())
-	add(acc.Limit.Tokens > 0, count(acc.Spent.Tokens), count(acc.Limit.Tokens)+" tokens")
-	add(acc.Limit.Steps > 0, count(acc.Spent.Steps), count(acc.Limit.Steps)+" steps")
+	add(acc.Limit.Tokens > 0, termtext.Count(acc.Spent.Tokens), termtext.Count(acc.Limit.Tokens)+" tokens")
+	add(acc.Limit.Steps > 0, termtext.Count(acc.Spent.Steps), termtext.Count(acc.Limit.Steps)+" steps")
 	add(acc.Limit.Time > 0, acc.Spent.Time.Round(time.Second).String(), acc.Limit.Time.String())
 	return strings.Join(parts, ", ")
 }

@@ -3,6 +3,8 @@ package main
 import (
 	"io"
 	"strings"
+
+	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
 // chart is a table whose rows end in a bar. It takes the width of the screen, at most.
@@ -36,7 +38,7 @@ func (c chart) write(w io.Writer, screen int, paint func(string) string) error {
 	}
 	var b strings.Builder
 	line := func(first string, figures []string, bar string) {
-		b.WriteString(strings.TrimRight(pad(clip(first, name), name)+right(figures, cells), " "))
+		b.WriteString(strings.TrimRight(termtext.Pad(termtext.Clip(first, name), name)+right(figures, cells), " "))
 		b.WriteString(bar + "\n")
 	}
 	line(c.head[0], c.head[1:], "")
@@ -58,7 +60,7 @@ func (c chart) write(w io.Writer, screen int, paint func(string) string) error {
 func right(figures []string, widths []int) string {
 	var b strings.Builder
 	for i, n := range widths {
-		b.WriteString(columnGap + strings.Repeat(" ", max(0, n-columns(figures[i]))) + figures[i])
+		b.WriteString(columnGap + strings.Repeat(" ", max(0, n-termtext.Columns(figures[i]))) + figures[i])
 	}
 	return b.String()
 }
@@ -66,14 +68,14 @@ func right(figures []string, widths []int) string {
 // layout is the width of the names, of the figures that have room, and of the bars.
 func (c chart) layout(screen int) (name int, cells []int, bar int) {
 	cells = make([]int, len(c.head)-1)
-	name = columns(c.head[0])
+	name = termtext.Columns(c.head[0])
 	for i := range cells {
-		cells[i] = columns(c.head[i+1])
+		cells[i] = termtext.Columns(c.head[i+1])
 	}
 	for _, r := range c.rows {
-		name = max(name, columns(r.name))
+		name = max(name, termtext.Columns(r.name))
 		for i, cell := range r.cells {
-			cells[i] = max(cells[i], columns(cell))
+			cells[i] = max(cells[i], termtext.Columns(cell))
 		}
 	}
 	gap := len(columnGap)

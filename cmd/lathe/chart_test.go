@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
 // A chart is never wider than its screen, whatever is in it, and names give way last.
@@ -21,8 +23,8 @@ func TestChart_Width(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, line := range strings.Split(out.String(), "\n") {
-			if columns(line) > screen {
-				t.Fatalf("%d columns on a screen of %d: %s", columns(line), screen, line)
+			if termtext.Columns(line) > screen {
+				t.Fatalf("%d columns on a screen of %d: %s", termtext.Columns(line), screen, line)
 			}
 		}
 		if got := strings.Count(out.String(), "█"); screen >= 40 && (got < leastBar || got > mostBar) {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/model/catalog"
 )
 
@@ -27,9 +28,9 @@ func (a *app) choose(ctx context.Context, title string, all []choice) (choice, e
 	for {
 		a.remark("%s:", title)
 		for i, c := range listed[:min(len(listed), mostChoices)] {
-			line := fmt.Sprintf("  %2d  %s", i+1, plain(c.name))
+			line := fmt.Sprintf("  %2d  %s", i+1, termtext.Plain(c.name))
 			if c.name != c.id && len(all) > 2 {
-				line += " (" + plain(c.id) + ")"
+				line += " (" + termtext.Plain(c.id) + ")"
 			}
 			a.remark("%s", line)
 		}
@@ -48,7 +49,7 @@ func (a *app) choose(ctx context.Context, title string, all []choice) (choice, e
 		case len(found) > 0:
 			listed = found
 		default:
-			a.remark("There is no %s.", quote(line))
+			a.remark("There is no %s.", termtext.Quote(line))
 			listed = all
 		}
 	}

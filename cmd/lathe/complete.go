@@ -9,6 +9,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/lathe-agent/lathe/config/datadir"
+	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/workspace"
 )
 
@@ -100,10 +102,10 @@ func anywhere(find words) cobra.CompletionFunc {
 
 // described is a word with what it means, in one line.
 func described(word, means string) cobra.Completion {
-	if means = oneLine(plain(means)); means == "" {
-		return plain(word)
+	if means = termtext.OneLine(termtext.Plain(means)); means == "" {
+		return termtext.Plain(word)
 	}
-	return cobra.CompletionWithDesc(plain(word), clip(means, 60))
+	return cobra.CompletionWithDesc(termtext.Plain(word), termtext.Clip(means, 60))
 }
 
 // completions finds the words.
@@ -133,7 +135,7 @@ func (x completions) sessions(ctx context.Context) (out []cobra.Completion) {
 
 // known is what the settings of the directory say, without what plugins would add.
 func (x completions) known(ctx context.Context, f func(*known)) {
-	at, err := findFolders(x.app.env)
+	at, err := datadir.Find(x.app.env)
 	if err != nil {
 		return
 	}
@@ -169,7 +171,7 @@ func (x completions) commands(ctx context.Context) (out []cobra.Completion) {
 
 // usable is what settings and credentials make usable; nil if that is not known.
 func (x completions) usable() *providers {
-	at, err := findFolders(x.app.env)
+	at, err := datadir.Find(x.app.env)
 	if err != nil {
 		return nil
 	}

@@ -2,6 +2,8 @@ package main
 
 import (
 	"github.com/spf13/cobra"
+
+	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
 func newCompletion(a *app) *cobra.Command {
@@ -29,7 +31,7 @@ func newCompletion(a *app) *cobra.Command {
 			case "powershell":
 				return root.GenPowerShellCompletionWithDesc(a.out)
 			default:
-				return usagef("there is no completion for %s: want bash, zsh, fish or powershell", quote(args[0]))
+				return usagef("there is no completion for %s: want bash, zsh, fish or powershell", termtext.Quote(args[0]))
 			}
 		},
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/lathe-agent/lathe/config"
 	"github.com/lathe-agent/lathe/internal/scrub"
+	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
 func newConfig(a *app) *cobra.Command {
@@ -91,9 +92,9 @@ func (a *app) showSources(l *config.Loaded) error {
 		return a.printJSON(out)
 	}
 	for _, s := range l.Sources {
-		a.printf("%-8s %s\n", s.Layer, plain(s.Name))
+		a.printf("%-8s %s\n", s.Layer, termtext.Plain(s.Name))
 		if len(s.Keys) > 0 {
-			a.printf("         %s\n", plain(strings.Join(s.Keys, ", ")))
+			a.printf("         %s\n", termtext.Plain(strings.Join(s.Keys, ", ")))
 		}
 	}
 	return nil
@@ -189,7 +190,7 @@ func (a *app) checkConfig() error {
 			return err
 		}
 	case len(out) == 0:
-		a.printf("The settings are fine: %s.\n", several(len(l.Sources), "source"))
+		a.printf("The settings are fine: %s.\n", termtext.Several(len(l.Sources), "source"))
 	default:
 		a.printf("%d wrong, %d without effect or deprecated.\n", len(out)-warnings, warnings)
 	}
@@ -215,7 +216,7 @@ func configErrors(err error) []*config.Error {
 }
 
 // indentLines puts the lines below the first under it.
-func indentLines(s string) string { return strings.ReplaceAll(plainText(s), "\n", "\n  ") }
+func indentLines(s string) string { return strings.ReplaceAll(termtext.PlainText(s), "\n", "\n  ") }
 
 func newConfigSchema(a *app) *cobra.Command {
 	return &cobra.Command{

@@ -10,6 +10,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/config"
+	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/sandbox"
 	"github.com/lathe-agent/lathe/tool"
@@ -52,12 +53,12 @@ func (a *app) newConfinement(kernel func() sandbox.Kernel) *confinement {
 // their kernel every day.
 func (a *app) tellUnconfined(why error) {
 	a.log.Info("commands are not confined", "why", why)
-	at, err := findFolders(a.env)
+	at, err := datadir.Find(a.env)
 	if err != nil || sandbox.Self() == "" {
 		return // other systems have none, and need not be told
 	}
-	_ = os.MkdirAll(at.state, 0o700) // the marker shows whether it worked
-	f, err := os.OpenFile(filepath.Join(at.state, "unconfined"), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	_ = os.MkdirAll(at.State, 0o700) // the marker shows whether it worked
+	f, err := os.OpenFile(filepath.Join(at.State, "unconfined"), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return
 	}
@@ -183,7 +184,7 @@ func (f *confinement) profile(c config.Config, call *tool.Call, line tool.Line) 
 		}
 		return sandbox.Profile{Mode: sandbox.Off, Limits: p.Limits}, nil
 	}
-	at, err := findFolders(f.app.env)
+	at, err := datadir.Find(f.app.env)
 	if err != nil {
 		return p, err
 	}
@@ -204,7 +205,7 @@ func rootOf(call *tool.Call) string {
 	return call.Root
 }
 
-func (f *confinement) fill(p *sandbox.Profile, call *tool.Call, at folders, extra []string) {
+func (f *confinement) fill(p *sandbox.Profile, call *tool.Call, at datadir.Folders, extra []string) {
 	root := rootOf(call)
 	if p.Mode == sandbox.ReadOnly {
 		p.Protect = append(p.Protect, root, call.Dir)
@@ -223,8 +224,8 @@ func (f *confinement) fill(p *sandbox.Profile, call *tool.Call, at folders, extr
 	p.Write = append(p.Write, extra...)
 	p.Write = append(p.Write, temporary(f.app.env)...)
 	f.homeNames(p)
-	f.hideOwn(p, at, tool.Output{Dir: at.outputs()}.Of(call.Session).Dir)
-	p.Aside = filepath.Join(at.data, "refused")
+	f.hideOwn(p, at, tool.Output{Dir: at.Outputs()}.Of(call.Session).Dir)
+	p.Aside = filepath.Join(at.Data, "refused")
 	p.Sockets = slices.Compact(append([]string{root, call.Dir}, extra...))
 	if !p.Network.Limited { // they look names up, for whoever asks
 		p.Sockets = append(p.Sockets, resolvers()...)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/sandbox"
 )
 
@@ -27,11 +28,11 @@ type toolCache struct {
 
 // addCaches lets a command use the caches of tools without changing them. Where the kernel can make
 // no overlays they stay read-only, and variables lead the tools that know one to a folder of the project.
-func (f *confinement) addCaches(p *sandbox.Profile, at folders, root string) {
+func (f *confinement) addCaches(p *sandbox.Profile, at datadir.Folders, root string) {
 	if f.looks {
 		return
 	}
-	own := at.overlay(root)
+	own := at.Overlay(root)
 	f.keepUsed(at, own)
 	overlays := f.kernel().Mounts && f.overlays(at)
 	var targets []string

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe/config"
+	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/sandbox"
 	"github.com/lathe-agent/lathe/tool"
 	"github.com/lathe-agent/lathe/workspace/secret"
@@ -60,7 +61,7 @@ func TestCaches_NotPoisoned(t *testing.T) {
 		}
 	}
 	res, out := b.in(dir, "build", script.String(), config.Config{})
-	if runs("good"); res.Sandbox.Guard == sandbox.Bound && b.confine.overlays(folders{data: b.base + "/data"}) {
+	if runs("good"); res.Sandbox.Guard == sandbox.Bound && b.confine.overlays(datadir.Folders{Data: b.base + "/data"}) {
 		if n := strings.Count(out, "echo evil"); n != len(poisoned) {
 			t.Errorf("the command sees %d of its own changes: %s %v", n, out, res.Sandbox.Missing)
 		}
@@ -330,7 +331,7 @@ func TestCaches_Together(t *testing.T) {
 	b := newBox(t, nil)
 	b.put("home/.npm/base", "x")
 	dir := b.base + "/project"
-	if res, _ := b.in(dir, "build", "true", config.Config{}); res.Sandbox.Guard != sandbox.Bound || !b.confine.overlays(folders{data: b.base + "/data"}) {
+	if res, _ := b.in(dir, "build", "true", config.Config{}); res.Sandbox.Guard != sandbox.Bound || !b.confine.overlays(datadir.Folders{Data: b.base + "/data"}) {
 		t.Skip("this machine makes no overlays")
 	}
 	var wg sync.WaitGroup

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/internal/gitobj"
 	"github.com/lathe-agent/lathe/sandbox"
 	"github.com/lathe-agent/lathe/tool"
@@ -33,12 +34,12 @@ type gitProjects struct {
 	all map[string]*gitProject
 }
 
-func (all *gitProjects) of(root string, at folders) *gitProject {
+func (all *gitProjects) of(root string, at datadir.Folders) *gitProject {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	g := all.all[root]
 	if g == nil {
-		aside := filepath.Join(at.data, "refused")
+		aside := filepath.Join(at.Data, "refused")
 		g = &gitProject{
 			root: root, folder: gitFolder(at),
 			Watch: gitguard.NewWatch(root, func(path string) error { return sandbox.MoveAside(path, aside) }),
@@ -52,7 +53,7 @@ func (all *gitProjects) of(root string, at folders) *gitProject {
 }
 
 // gitFolder is where copies of configuration files of git are.
-func gitFolder(at folders) string { return filepath.Join(at.data, "git") }
+func gitFolder(at datadir.Folders) string { return filepath.Join(at.Data, "git") }
 
 // add keeps notes until a command ends, whose result they come with.
 func (g *gitProject) add(notes []string) {
@@ -85,7 +86,7 @@ type gitKeeper struct {
 }
 
 // keepGit protects git in a project and sets who looks after it.
-func (f *confinement) keepGit(p *sandbox.Profile, root string, at folders, reads bool) {
+func (f *confinement) keepGit(p *sandbox.Profile, root string, at datadir.Folders, reads bool) {
 	root, err := filepath.EvalSymlinks(root)
 	if err != nil {
 		return // there is nothing
@@ -216,7 +217,7 @@ func (f *confinement) withGitEnv(add envAdder) envAdder {
 		if c == nil || err != nil {
 			return vars, err
 		}
-		at, err := findFolders(f.app.env)
+		at, err := datadir.Find(f.app.env)
 		if err != nil {
 			return vars, err
 		}
@@ -232,7 +233,7 @@ type envAdder = func(ctx context.Context, dir string, c *tool.Call) (map[string]
 // gitEnv are settings that git has in commands of models whatever a repository says: it enters no
 // bare repository that it happens to stand in, starts no monitor of files, and in this project runs
 // the hooks that are there now. They come behind those that the user has.
-func gitEnv(env func(string) string, root string, at folders) map[string]string {
+func gitEnv(env func(string) string, root string, at datadir.Folders) map[string]string {
 	n, err := strconv.Atoi(env("GIT_CONFIG_COUNT"))
 	if err != nil || n < 0 || n > 1000 {
 		n = 0

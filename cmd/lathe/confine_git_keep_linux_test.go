@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/lathe-agent/lathe/config"
+	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/sandbox"
 )
 
@@ -191,7 +192,7 @@ func TestConfine_GitTraps(t *testing.T) {
 // them.
 func TestGitEnv(t *testing.T) {
 	b, main := gitBox(t)
-	at, err := findFolders(b.env)
+	at, err := datadir.Find(b.env)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"path/filepath"
 
+	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/sandbox"
 	"github.com/lathe-agent/lathe/workspace/guarded"
 )
@@ -10,14 +11,14 @@ import (
 // guardList is the files that no tool writes without a question.
 func (a *app) guardList() guarded.List {
 	list := guarded.List{Home: realFolder(a.home()), Config: realFolder(a.userDir())}
-	at, err := findFolders(a.env)
+	at, err := datadir.Find(a.env)
 	if err != nil {
 		return list
 	}
-	for _, dir := range []string{at.data, at.state, at.owners, at.cache} {
+	for _, dir := range []string{at.Data, at.State, at.Owners, at.Cache} {
 		list.Own = append(list.Own, realFolder(dir))
 	}
-	list.Plans = realFolder(at.plans())
+	list.Plans = realFolder(at.Plans())
 	return list
 }
 

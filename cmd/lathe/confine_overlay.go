@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/sandbox"
 )
 
@@ -34,10 +35,10 @@ type overlayStore struct {
 
 // overlays reports whether the kernel makes overlays in our data folder. It asks when the first
 // command runs, since that takes a process.
-func (f *confinement) overlays(at folders) bool {
+func (f *confinement) overlays(at datadir.Folders) bool {
 	s := &f.store
 	s.once.Do(func() {
-		err := sandbox.CanOverlay(at.overlays())
+		err := sandbox.CanOverlay(at.Overlays())
 		if s.can = err == nil; !s.can {
 			f.app.log.Info("caches of tools are read-only for commands", "why", err)
 		}
@@ -46,7 +47,7 @@ func (f *confinement) overlays(at folders) bool {
 }
 
 // keepUsed marks the folder of a project as used, and begins to look for those that are not.
-func (f *confinement) keepUsed(at folders, dir string) {
+func (f *confinement) keepUsed(at datadir.Folders, dir string) {
 	s := &f.store
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -64,7 +65,7 @@ func (f *confinement) keepUsed(at folders, dir string) {
 	s.begun.Do(func() {
 		ctx, end := context.WithCancel(context.Background())
 		s.end = end
-		s.work.Go(func() { sweepOverlays(ctx, at.overlays(), now, overlayBytes) })
+		s.work.Go(func() { sweepOverlays(ctx, at.Overlays(), now, overlayBytes) })
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/sandbox"
 	"github.com/lathe-agent/lathe/tool"
@@ -16,12 +17,12 @@ import (
 // hideOwn hides what is ours from a program: credentials, the database, the password of the server,
 // sockets, logs, snapshots, what is trusted, settings. What a model is pointed at stays readable: long
 // outputs and the folders of skills, and what else is shown.
-func (f *confinement) hideOwn(p *sandbox.Profile, at folders, show ...string) {
-	p.Hide = append(p.Hide, at.data, at.state, at.owners, at.cache)
-	if at.db != "" {
-		p.Hide = append(p.Hide, at.db, at.db+"-wal", at.db+"-shm", at.db+"-journal", at.blobs())
+func (f *confinement) hideOwn(p *sandbox.Profile, at datadir.Folders, show ...string) {
+	p.Hide = append(p.Hide, at.Data, at.State, at.Owners, at.Cache)
+	if at.DB != "" {
+		p.Hide = append(p.Hide, at.DB, at.DB+"-wal", at.DB+"-shm", at.DB+"-journal", at.Blobs())
 	}
-	p.Show = append(p.Show, at.skills())
+	p.Show = append(p.Show, at.Skills())
 	for _, dir := range namesIn(f.app.userDir(), "lathe", "opencode") {
 		p.Hide = append(p.Hide, dir)
 		p.Show = append(p.Show, namesIn(dir, "skill", "skills")...)
@@ -30,9 +31,9 @@ func (f *confinement) hideOwn(p *sandbox.Profile, at folders, show ...string) {
 }
 
 // private gives the commands of a session a temporary folder of their own.
-func (f *confinement) private(p *sandbox.Profile, call *tool.Call, at folders) {
+func (f *confinement) private(p *sandbox.Profile, call *tool.Call, at datadir.Folders) {
 	p.Session = string(call.Session)
-	dir := sandbox.SessionTemp(at.data, p.Session)
+	dir := sandbox.SessionTemp(at.Data, p.Session)
 	if dir == "" {
 		return
 	}
@@ -45,11 +46,11 @@ func (f *confinement) private(p *sandbox.Profile, call *tool.Call, at folders) {
 }
 
 // forgetSession ends the processes of a session that was deleted, and removes its temporary folder.
-func forgetSession(at folders, setup engine.Setup, id lathe.SessionID) {
+func forgetSession(at datadir.Folders, setup engine.Setup, id lathe.SessionID) {
 	if s, ok := setup.(interface{ endSession(lathe.SessionID) }); ok {
 		s.endSession(id)
 	}
-	if dir := sandbox.SessionTemp(at.data, string(id)); dir != "" {
+	if dir := sandbox.SessionTemp(at.Data, string(id)); dir != "" {
 		removeFolder(dir)
 	}
 }
@@ -57,11 +58,11 @@ func forgetSession(at folders, setup engine.Setup, id lathe.SessionID) {
 func (s *agentSetup) endSession(id lathe.SessionID) { s.runner.EndSession(string(id)) }
 
 // sweepTemporary removes the temporary folders of sessions that have run no command since.
-func (f folders) sweepTemporary(before time.Time) {
-	entries, _ := os.ReadDir(filepath.Join(f.data, "tmp")) // there may be none
+func sweepTemporary(at datadir.Folders, before time.Time) {
+	entries, _ := os.ReadDir(filepath.Join(at.Data, "tmp")) // there may be none
 	for _, e := range entries {
 		if info, err := e.Info(); err == nil && info.ModTime().Before(before) {
-			removeFolder(filepath.Join(f.data, "tmp", e.Name()))
+			removeFolder(filepath.Join(at.Data, "tmp", e.Name()))
 		}
 	}
 }

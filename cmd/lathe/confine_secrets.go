@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/lathe-agent/lathe/config"
+	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/internal/wholefile"
 	"github.com/lathe-agent/lathe/sandbox"
 	"github.com/lathe-agent/lathe/tool"
@@ -16,7 +17,7 @@ import (
 )
 
 // guardHome keeps a command from the user's credentials and from the caches of tools.
-func (f *confinement) guardHome(p *sandbox.Profile, call *tool.Call, at folders, box config.Sandbox, line tool.Line) {
+func (f *confinement) guardHome(p *sandbox.Profile, call *tool.Call, at datadir.Folders, box config.Sandbox, line tool.Line) {
 	f.hideSecrets(p, at, box.Read, openedTo(box.Credentials, line))
 	if !line.Reads { // else the caches stay read-only: overlays take time to make
 		f.addCaches(p, at, rootOf(call))
@@ -41,7 +42,7 @@ func pushes(line tool.Line) bool {
 
 // hideSecrets hides the user's credentials. read are places that stay visible, open the tools whose
 // places do. Of files whose other settings programs need, a copy without the secrets is shown.
-func (f *confinement) hideSecrets(p *sandbox.Profile, at folders, read, open []string) {
+func (f *confinement) hideSecrets(p *sandbox.Profile, at datadir.Folders, read, open []string) {
 	for _, place := range f.secrets() {
 		if place.Tool != "" && slices.Contains(open, place.Tool) {
 			continue
@@ -66,7 +67,7 @@ func (f *confinement) hideSecrets(p *sandbox.Profile, at folders, read, open []s
 }
 
 // redact shows a copy of a file without its secrets in its place.
-func (f *confinement) redact(p *sandbox.Profile, at folders, format secret.Format, path string) {
+func (f *confinement) redact(p *sandbox.Profile, at datadir.Folders, format secret.Format, path string) {
 	const most = 1 << 20 // bytes; no settings file is larger
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > most {
@@ -86,7 +87,7 @@ func (f *confinement) redact(p *sandbox.Profile, at folders, format secret.Forma
 		return
 	}
 	sum := sha256.Sum256([]byte(path))
-	copied := filepath.Join(at.data, "redacted", hex.EncodeToString(sum[:8])+"-"+strings.TrimPrefix(filepath.Base(path), "."))
+	copied := filepath.Join(at.Data, "redacted", hex.EncodeToString(sum[:8])+"-"+strings.TrimPrefix(filepath.Base(path), "."))
 	if have, err := os.ReadFile(copied); err != nil || string(have) != left {
 		if os.MkdirAll(filepath.Dir(copied), 0o700) != nil || wholefile.Write(copied, []byte(left)) != nil {
 			return // it stays hidden

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/lathe-agent/lathe/config"
+	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/sandbox"
 	"github.com/lathe-agent/lathe/tool"
 	"github.com/lathe-agent/lathe/tool/mcp"
@@ -48,13 +49,13 @@ func (f *confinement) service(c config.Config, place workspace.Place, box config
 	if err != nil || !p.Confined() {
 		return p, err
 	}
-	at, err := findFolders(f.app.env)
+	at, err := datadir.Find(f.app.env)
 	if err != nil {
 		return p, err
 	}
 	f.showService(&p, at, place.Directory, command)
 	if !slices.Contains(box.Write, "/tmp") { // one of its own, which all of the project share
-		dir := sandbox.SessionTemp(at.data, "service-"+filepath.Base(at.overlay(place.Directory)))
+		dir := sandbox.SessionTemp(at.Data, "service-"+filepath.Base(at.Overlay(place.Directory)))
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return p, err
 		}
@@ -76,9 +77,9 @@ func (f *confinement) service(c config.Config, place workspace.Place, box config
 
 // showService shows a program what it is made of: the host of plugins and their packages, the folders
 // of plugins beside the user's settings, and what its command line names there.
-func (f *confinement) showService(p *sandbox.Profile, at folders, dir string, command []string) {
+func (f *confinement) showService(p *sandbox.Profile, at datadir.Folders, dir string, command []string) {
 	if command == nil {
-		p.Show = append(p.Show, filepath.Join(at.cache, "plugins"))
+		p.Show = append(p.Show, filepath.Join(at.Cache, "plugins"))
 	}
 	for _, word := range command { // a program in the temporary folders, which it has others of
 		if slices.ContainsFunc(temporary(f.app.env), func(t string) bool { return inFolder(t, word) && t != filepath.Dir(word) }) {

@@ -20,6 +20,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/internal/gitobj"
 	"github.com/lathe-agent/lathe/sandbox"
 )
@@ -222,7 +223,7 @@ func isLoopback(host string) bool {
 }
 
 // lendPasswords lets the git of a line ask for the passwords of the repository's remotes.
-func (f *confinement) lendPasswords(p *sandbox.Profile, at folders, root, config string) {
+func (f *confinement) lendPasswords(p *sandbox.Profile, at datadir.Folders, root, config string) {
 	hosts := remoteHosts(config)
 	self, err := selfPath()
 	if err != nil || len(hosts) == 0 || f.looks {

@@ -6,7 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/store"
 )
 
@@ -57,14 +59,14 @@ func newDBPath(a *app) *cobra.Command {
 		Example: `  cp "$(lathe db path)" backup.db   # with no other lathe running`,
 		Args:    noArgs,
 		RunE: func(*cobra.Command, []string) error {
-			at, err := findFolders(a.env)
+			at, err := datadir.Find(a.env)
 			if err != nil {
 				return err
 			}
 			if a.json {
-				return a.printJSON(pathsJSON{at.database(), at.blobs(), at.owners})
+				return a.printJSON(pathsJSON{at.Database(), at.Blobs(), at.Owners})
 			}
-			a.printf("%s\n", at.database())
+			a.printf("%s\n", at.Database())
 			return nil
 		},
 	}
@@ -111,7 +113,7 @@ func (a *app) stats(ctx context.Context, e *engine.Engine) error {
 	if err != nil {
 		return err
 	}
-	at, err := findFolders(a.env)
+	at, err := datadir.Find(a.env)
 	if err != nil {
 		return err
 	}
@@ -121,29 +123,29 @@ func (a *app) stats(ctx context.Context, e *engine.Engine) error {
 	}
 	if a.json {
 		return a.printJSON(statsJSON{
-			at.database(), st.Feed, st.Counter, st.Floor, st.Projects, st.Sessions, st.Messages, st.Parts, st.Open,
+			at.Database(), st.Feed, st.Counter, st.Floor, st.Projects, st.Sessions, st.Messages, st.Parts, st.Open,
 			st.Tombstones, st.Bytes, st.FreeBytes, st.Blobs, st.BlobBytes,
-			snapshotsJSON{at.snapshots(), kept.Worktrees, kept.Steps, kept.Objects, kept.Bytes},
+			snapshotsJSON{at.Snapshots(), kept.Worktrees, kept.Steps, kept.Objects, kept.Bytes},
 		})
 	}
-	rows := append([][2]string{{"Database", plain(tilde(at.database(), a.env("HOME")))}}, statsRows(st)...)
-	return pairs(a.out, append(rows, [2]string{"Snapshots", fmt.Sprintf("%s for undo, of %s in %s", byteSize(kept.Bytes), several(kept.Steps, "step"), several(kept.Worktrees, "work tree"))}))
+	rows := append([][2]string{{"Database", termtext.Plain(termtext.Tilde(at.Database(), a.env("HOME")))}}, statsRows(st)...)
+	return pairs(a.out, append(rows, [2]string{"Snapshots", fmt.Sprintf("%s for undo, of %s in %s", termtext.ByteSize(kept.Bytes), termtext.Several(kept.Steps, "step"), termtext.Several(kept.Worktrees, "work tree"))}))
 }
 
 func statsRows(st store.Stats) [][2]string {
-	parts := count(st.Parts)
+	parts := termtext.Count(st.Parts)
 	if st.Open > 0 {
-		parts += fmt.Sprintf(" (%s still growing)", count(st.Open))
+		parts += fmt.Sprintf(" (%s still growing)", termtext.Count(st.Open))
 	}
 	return [][2]string{
-		{"Size", fmt.Sprintf("%s, of which %s are free", byteSize(st.Bytes), byteSize(st.FreeBytes))},
-		{"Large values", fmt.Sprintf("%s in files, %s", count(st.Blobs), byteSize(st.BlobBytes))},
-		{"Projects", count(st.Projects)},
-		{"Sessions", count(st.Sessions)},
-		{"Messages", count(st.Messages)},
+		{"Size", fmt.Sprintf("%s, of which %s are free", termtext.ByteSize(st.Bytes), termtext.ByteSize(st.FreeBytes))},
+		{"Large values", fmt.Sprintf("%s in files, %s", termtext.Count(st.Blobs), termtext.ByteSize(st.BlobBytes))},
+		{"Projects", termtext.Count(st.Projects)},
+		{"Sessions", termtext.Count(st.Sessions)},
+		{"Messages", termtext.Count(st.Messages)},
 		{"Parts", parts},
-		{"Feed", fmt.Sprintf("%s, at number %s; readers can resume from %s on", st.Feed, count(st.Counter), count(st.Floor))},
-		{"Removals", fmt.Sprintf("%s remembered for readers that were away", count(st.Tombstones))},
+		{"Feed", fmt.Sprintf("%s, at number %s; readers can resume from %s on", st.Feed, termtext.Count(st.Counter), termtext.Count(st.Floor))},
+		{"Removals", fmt.Sprintf("%s remembered for readers that were away", termtext.Count(st.Tombstones))},
 	}
 }
 
@@ -167,10 +169,10 @@ func (a *app) check(ctx context.Context, e *engine.Engine) error {
 	}
 	for _, line := range found {
 		if !a.json {
-			a.printf("%s\n", plain(line))
+			a.printf("%s\n", termtext.Plain(line))
 		}
 	}
-	a.remark("%s found. Nothing was changed. Restore a backup, or export what can still be read: `lathe export ID -o FILE`.", several(len(found), "problem"))
+	a.remark("%s found. Nothing was changed. Restore a backup, or export what can still be read: `lathe export ID -o FILE`.", termtext.Several(len(found), "problem"))
 	return failed{exitFailed}
 }
 
@@ -205,8 +207,8 @@ func (a *app) vacuum(ctx context.Context, e *engine.Engine) error {
 		return a.printJSON(vacuumJSON{sizeOf(before), sizeOf(after)})
 	}
 	return pairs(a.out, [][2]string{
-		{"Before", fmt.Sprintf("%s, of which %s were free; %s in files", byteSize(before.Bytes), byteSize(before.FreeBytes), byteSize(before.BlobBytes))},
-		{"After", fmt.Sprintf("%s, of which %s are free; %s in files", byteSize(after.Bytes), byteSize(after.FreeBytes), byteSize(after.BlobBytes))},
+		{"Before", fmt.Sprintf("%s, of which %s were free; %s in files", termtext.ByteSize(before.Bytes), termtext.ByteSize(before.FreeBytes), termtext.ByteSize(before.BlobBytes))},
+		{"After", fmt.Sprintf("%s, of which %s are free; %s in files", termtext.ByteSize(after.Bytes), termtext.ByteSize(after.FreeBytes), termtext.ByteSize(after.BlobBytes))},
 	})
 }
 

@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lathe-agent/lathe/config/datadir"
+	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/store/sqlite"
 )
 
@@ -23,7 +25,7 @@ func (a *app) questions(cmd *cobra.Command) {
 			return usagef("a question is one argument: `lathe db \"SELECT id FROM session\"`")
 		}
 		if format != "" && format != "tsv" && format != "json" {
-			return usagef("--format %s: want tsv or json", quote(format))
+			return usagef("--format %s: want tsv or json", termtext.Quote(format))
 		}
 		if len(args) == 0 {
 			return a.shellSQL(c, format)
@@ -34,15 +36,15 @@ func (a *app) questions(cmd *cobra.Command) {
 
 // answerSQL prints the rows that answer a question: a line each behind one of names, or a list of objects.
 func (a *app) answerSQL(ctx context.Context, sql string, asJSON bool) error {
-	at, err := findFolders(a.env)
+	at, err := datadir.Find(a.env)
 	if err != nil {
 		return err
 	}
-	if !at.exists() {
-		return noDatabase{at.database()}
+	if !at.Exists() {
+		return noDatabase{at.Database()}
 	}
 	rows := 0
-	err = sqlite.Look(ctx, at.database(), sql, func(columns []string, cells []sqlite.Cell) error {
+	err = sqlite.Look(ctx, at.Database(), sql, func(columns []string, cells []sqlite.Cell) error {
 		rows++
 		if asJSON {
 			before := ",\n  "
@@ -99,5 +101,5 @@ func objectOf(columns []string, cells []sqlite.Cell) string {
 
 // oneCell is a value in one field of one line.
 func oneCell(text string) string {
-	return plain(strings.NewReplacer("\t", " ", "\r\n", " ", "\n", " ").Replace(text))
+	return termtext.Plain(strings.NewReplacer("\t", " ", "\r\n", " ", "\n", " ").Replace(text))
 }

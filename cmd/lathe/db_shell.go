@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lathe-agent/lathe/config/datadir"
+	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/store/sqlite"
 )
 
@@ -30,19 +32,19 @@ type sqlShell struct {
 // shellSQL reads questions from standard input until its end. At a terminal a mistake is told and the
 // next question awaited; elsewhere it ends the command.
 func (a *app) shellSQL(c *cobra.Command, format string) error {
-	at, err := findFolders(a.env)
+	at, err := datadir.Find(a.env)
 	if err != nil {
 		return err
 	}
 	s := &sqlShell{app: a, from: bufio.NewReader(a.stdin), typed: isTerminal(a.stdin), format: format}
-	if s.typed && !at.exists() {
-		return noDatabase{at.database()}
+	if s.typed && !at.Exists() {
+		return noDatabase{at.Database()}
 	}
 	if s.format == "" && isTerminal(a.stdout.file) {
 		s.format = "table"
 	}
 	if s.typed {
-		a.remark("%s, to be read only. A question ends with ; — .tables lists the tables, .schema TABLE its columns, .quit ends.", a.shown(at.database()))
+		a.remark("%s, to be read only. A question ends with ; — .tables lists the tables, .schema TABLE its columns, .quit ends.", a.shown(at.Database()))
 	}
 	if err := s.run(c.Context()); err != nil || s.asked > 0 || s.typed {
 		return err
@@ -67,7 +69,7 @@ func (s *sqlShell) run(ctx context.Context) error {
 		}
 		pending += line
 		if len(pending) > mostAsked {
-			return usagef("a question has at most %s; does it end with ;?", byteSize(mostAsked))
+			return usagef("a question has at most %s; does it end with ;?", termtext.ByteSize(mostAsked))
 		}
 		for {
 			question, rest, whole := cutStatement(pending)
@@ -135,7 +137,7 @@ func (s *sqlShell) command(ctx context.Context, words []string) (quit bool, err 
 		}
 		return false, usagef(".schema TABLE shows the columns of one; .tables lists them")
 	default:
-		return false, usagef("there is no %s; there are .tables, .schema TABLE and .quit", plain(words[0]))
+		return false, usagef("there is no %s; there are .tables, .schema TABLE and .quit", termtext.Plain(words[0]))
 	}
 }
 
@@ -146,12 +148,12 @@ func (s *sqlShell) ask(ctx context.Context, question string) error {
 		s.app.flushed() // what was answered stays, whatever comes next
 		return err
 	}
-	at, err := findFolders(s.app.env)
+	at, err := datadir.Find(s.app.env)
 	if err != nil {
 		return err
 	}
 	t, rows := table{paths: -1}, 0
-	err = sqlite.Look(ctx, at.database(), question, func(columns []string, cells []sqlite.Cell) error {
+	err = sqlite.Look(ctx, at.Database(), question, func(columns []string, cells []sqlite.Cell) error {
 		if rows++; rows > mostRows {
 			return errEnoughRows
 		}
@@ -177,9 +179,9 @@ func (s *sqlShell) ask(ctx context.Context, question string) error {
 	}
 	s.app.flushed()
 	if rows > mostRows {
-		s.app.remark("The first %s; `lathe db \"…\"` prints all.", count(mostRows))
+		s.app.remark("The first %s; `lathe db \"…\"` prints all.", termtext.Count(mostRows))
 	} else {
-		s.app.remark("%s.", several(rows, "row"))
+		s.app.remark("%s.", termtext.Several(rows, "row"))
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/server"
 	"github.com/lathe-agent/lathe/workspace"
 	"github.com/lathe-agent/lathe/workspace/git"
@@ -59,7 +60,7 @@ func (a *app) fileCommand(use, short, example, route string) *cobra.Command {
 			defer s.Close()
 			if name := q.Get("path"); route == "/file/content" { // to clients, what is not there is empty
 				if _, err := os.Stat(filepath.Join(a.dir, name)); err != nil && !filepath.IsAbs(name) {
-					return lathe.Errorf(lathe.NotFound, "File not found: %s", plain(name))
+					return lathe.Errorf(lathe.NotFound, "File not found: %s", termtext.Plain(name))
 				}
 			}
 			reply, err := askServer(c.Context(), s, route, q)
@@ -86,7 +87,7 @@ func (a *app) debugFileSearch(ctx context.Context, query string) error {
 		return err
 	}
 	for _, p := range paths {
-		a.printf("%s\n", plain(p))
+		a.printf("%s\n", termtext.Plain(p))
 	}
 	a.tellMore(len(paths), len(paths), "file")
 	return nil
@@ -192,7 +193,7 @@ func (a *app) debugTree(ctx context.Context, args []string) error {
 			if i < len(parts)-1 {
 				name += "/"
 			}
-			a.printf("%s%s\n", strings.Repeat("  ", i), plain(name))
+			a.printf("%s%s\n", strings.Repeat("  ", i), termtext.Plain(name))
 		}
 		above = parts[:len(parts)-1]
 	}

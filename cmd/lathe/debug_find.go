@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/workspace/search"
 )
 
@@ -53,7 +54,7 @@ func (f findFlags) query(a *app) (q search.Query, p *search.Pattern, err error) 
 	}
 	if f.glob != "" {
 		if p, err = search.ParsePattern(f.glob); err != nil {
-			return q, nil, usagef("--glob %s: %v", quote(f.glob), err)
+			return q, nil, usagef("--glob %s: %v", termtext.Quote(f.glob), err)
 		}
 	}
 	return search.Query{Root: root, Limit: f.limit, ExcludesFile: a.userExcludes()}, p, nil
@@ -75,7 +76,7 @@ func (a *app) findFiles(ctx context.Context, f findFlags) error {
 		return a.printJSON(append([]string{}, found.Paths...))
 	}
 	for _, path := range found.Paths {
-		a.printf("%s\n", plain(path))
+		a.printf("%s\n", termtext.Plain(path))
 	}
 	a.tellMore(len(found.Paths), found.Total, "file")
 	return nil
@@ -111,7 +112,7 @@ func (a *app) findLines(ctx context.Context, pattern string, f findFlags) error 
 		return a.printJSON(out)
 	}
 	for _, l := range out {
-		a.printf("%s:%d:%s\n", plain(l.Path), l.Number, plain(l.Text))
+		a.printf("%s:%d:%s\n", termtext.Plain(l.Path), l.Number, termtext.Plain(l.Text))
 	}
 	a.tellMore(len(out), found.Total, "line")
 	return nil
@@ -124,6 +125,6 @@ func (a *app) tellMore(shown, total int, noun string) {
 	case total == 0:
 		a.remark("Nothing fits. What .gitignore and the like leave out is not looked at.")
 	case shown < total:
-		a.remark("%s of %s.", count(shown), several(total, noun))
+		a.remark("%s of %s.", termtext.Count(shown), termtext.Several(total, noun))
 	}
 }

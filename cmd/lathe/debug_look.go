@@ -12,7 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/sandbox"
 	"github.com/lathe-agent/lathe/tool"
 	"github.com/lathe-agent/lathe/workspace"
@@ -72,26 +74,26 @@ type placesJSON struct {
 }
 
 func (a *app) debugPaths() error {
-	at, err := findFolders(a.env)
+	at, err := datadir.Find(a.env)
 	if err != nil {
 		return err
 	}
 	p := placesJSON{
-		a.home(), filepath.Join(a.userDir(), "lathe"), at.data, at.database(), at.credentials(), at.outputs(), at.snapshots(), at.state, at.cache,
+		a.home(), filepath.Join(a.userDir(), "lathe"), at.Data, at.Database(), at.Credentials(), at.Outputs(), at.Snapshots(), at.State, at.Cache,
 	}
 	if a.json {
 		return a.printJSON(p)
 	}
 	return pairs(a.out, [][2]string{
-		{"home", plain(p.Home)},
-		{"config", plain(p.Config)},
-		{"data", plain(p.Data)},
-		{"database", plain(p.Database)},
-		{"credentials", plain(p.Credentials)},
-		{"outputs", plain(p.Outputs)},
-		{"snapshots", plain(p.Snapshots)},
-		{"state", plain(p.State)},
-		{"cache", plain(p.Cache)},
+		{"home", termtext.Plain(p.Home)},
+		{"config", termtext.Plain(p.Config)},
+		{"data", termtext.Plain(p.Data)},
+		{"database", termtext.Plain(p.Database)},
+		{"credentials", termtext.Plain(p.Credentials)},
+		{"outputs", termtext.Plain(p.Outputs)},
+		{"snapshots", termtext.Plain(p.Snapshots)},
+		{"state", termtext.Plain(p.State)},
+		{"cache", termtext.Plain(p.Cache)},
 	})
 }
 
@@ -134,11 +136,11 @@ func (a *app) debugInfo() error {
 		{"lathe", i.Version},
 		{"Go", i.Go},
 		{"System", i.Platform},
-		{"Terminal", plain(i.Terminal)},
-		{"Shell", plain(i.Shell)},
-		{"Sandbox", oneLine(i.Sandbox)},
-		{"Settings", plain(strings.Join(i.Settings, ", "))},
-		{"Plugins", fmt.Sprintf("%s, %s", count(i.Plugins), several(i.Servers, "MCP server"))},
+		{"Terminal", termtext.Plain(i.Terminal)},
+		{"Shell", termtext.Plain(i.Shell)},
+		{"Sandbox", termtext.OneLine(i.Sandbox)},
+		{"Settings", termtext.Plain(strings.Join(i.Settings, ", "))},
+		{"Plugins", fmt.Sprintf("%s, %s", termtext.Count(i.Plugins), termtext.Several(i.Servers, "MCP server"))},
 	})
 }
 
@@ -202,7 +204,7 @@ the rules ask about needs --yes. There is no session: what a call changes, no un
 }
 
 func (a *app) debugAgent(ctx context.Context, name string, call trialCall) (err error) {
-	at, err := findFolders(a.env)
+	at, err := datadir.Find(a.env)
 	if err != nil {
 		return err
 	}
@@ -233,5 +235,5 @@ func (a *app) debugAgent(ctx context.Context, name string, call trialCall) (err 
 		}
 		return a.printJSON(out)
 	}
-	return lathe.Errorf(lathe.NotFound, "there is no agent %s here; there are %s", quote(name), plain(strings.Join(names, ", ")))
+	return lathe.Errorf(lathe.NotFound, "there is no agent %s here; there are %s", termtext.Quote(name), termtext.Plain(strings.Join(names, ", ")))
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/config"
+	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/sandbox"
 	"github.com/lathe-agent/lathe/tool"
 )
@@ -151,19 +152,19 @@ func (a *app) showSandbox(s sandboxJSON) {
 		a.printf("Kernel    Landlock %d\n", s.Landlock)
 	}
 	if p.Confined() && s.Command == nil {
-		a.printf("Network   %s\n", plain(p.Network.String()))
+		a.printf("Network   %s\n", termtext.Plain(p.Network.String()))
 		a.showPaths("Write", p.Write)
 		a.showPaths("Protected", slices.Concat(p.Protect, p.Files, p.Watch))
 		a.showPaths("Hidden", p.Hide)
 		a.showPaths("Shown", p.Show)
 		a.showPaths("Sockets", p.Sockets)
 		a.showReport(s)
-		a.printf("Aside     %s\n", plain(p.Aside))
+		a.printf("Aside     %s\n", termtext.Plain(p.Aside))
 	}
 	if s.Command != nil {
 		a.printf("\n")
 		for line := range strings.Lines(s.Command.Output) {
-			a.printf("%s\n", plain(strings.TrimRight(line, "\n")))
+			a.printf("%s\n", termtext.Plain(strings.TrimRight(line, "\n")))
 		}
 	}
 }
@@ -175,11 +176,11 @@ func (a *app) showReport(s sandboxJSON) {
 	case s.Report.Guard != sandbox.Bound || s.Report.Seatbelt:
 		a.printf("Temp      the /tmp of the machine: commands cannot have mounts of their own here\n")
 	default:
-		a.printf("Temp      %s, as /tmp\n", plain(s.Profile.Temp))
+		a.printf("Temp      %s, as /tmp\n", termtext.Plain(s.Profile.Temp))
 	}
 	if s.Report != nil {
 		for _, text := range s.Report.Missing {
-			a.printf("Missing   %s\n", plain(text))
+			a.printf("Missing   %s\n", termtext.Plain(text))
 		}
 	}
 }
@@ -192,7 +193,7 @@ func (a *app) showPaths(head string, paths []string) {
 			absent++
 			continue
 		}
-		a.printf("%-9s %s\n", head, plain(path))
+		a.printf("%-9s %s\n", head, termtext.Plain(path))
 		head = ""
 	}
 	if absent > 0 {

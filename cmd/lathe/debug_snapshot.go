@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/config/datadir"
+	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/workspace"
 	"github.com/lathe-agent/lathe/workspace/snapshot"
 )
@@ -67,7 +69,7 @@ type patchJSON struct {
 
 // withWork runs f on the work tree of the directory.
 func (a *app) withWork(ctx context.Context, f func(*snapshot.Work) error) error {
-	at, err := findFolders(a.env)
+	at, err := datadir.Find(a.env)
 	if err != nil {
 		return err
 	}
@@ -75,7 +77,7 @@ func (a *app) withWork(ctx context.Context, f func(*snapshot.Work) error) error 
 	if err != nil {
 		return err
 	}
-	s := snapshot.New(snapshot.Options{Dir: at.snapshots(), Log: a.log, Excludes: a.userExcludes})
+	s := snapshot.New(snapshot.Options{Dir: at.Snapshots(), Log: a.log, Excludes: a.userExcludes})
 	return closing(s, f(s.Work(place)))
 }
 
@@ -102,7 +104,7 @@ func noTree(name string, err error) error {
 		return err
 	}
 	if !regexp.MustCompile(`^[0-9a-f]{40}$`).MatchString(name) {
-		return usagef("%s is no tree: `lathe debug snapshot track` prints one, of 40 digits", quote(name))
+		return usagef("%s is no tree: `lathe debug snapshot track` prints one, of 40 digits", termtext.Quote(name))
 	}
 	return lathe.Errorf(lathe.NotFound, "the tree %s is not kept here: %w", name, err)
 }

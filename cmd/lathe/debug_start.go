@@ -12,6 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lathe-agent/lathe/config"
+	"github.com/lathe-agent/lathe/config/datadir"
+	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/server"
 	"github.com/lathe-agent/lathe/workspace"
 )
@@ -54,7 +56,7 @@ type tookJSON struct {
 
 // debugStartup does what a turn does before it begins, except for guests. What is not there is not made.
 func (a *app) debugStartup(ctx context.Context) error {
-	at, err := findFolders(a.env)
+	at, err := datadir.Find(a.env)
 	if err != nil {
 		return err
 	}
@@ -77,7 +79,7 @@ func (a *app) debugStartup(ctx context.Context) error {
 		if err != nil {
 			return "", err
 		}
-		return several(len(l.Sources), "source"), nil
+		return termtext.Several(len(l.Sources), "source"), nil
 	})
 	s := newSetup(a, at)
 	timed("catalogue", func() (string, error) {
@@ -89,18 +91,18 @@ func (a *app) debugStartup(ctx context.Context) error {
 		if err != nil {
 			return "", err
 		}
-		return several(len(k.providers.catalog.Providers()), "provider"), nil
+		return termtext.Several(len(k.providers.catalog.Providers()), "provider"), nil
 	})
 	if err := s.Close(); err != nil {
 		return err
 	}
-	if at.exists() {
+	if at.Exists() {
 		timed("database", func() (string, error) {
 			e, err := openEngine(ctx, a, at, nil)
 			if err != nil {
 				return "", err
 			}
-			return a.shown(at.database()), e.Close()
+			return a.shown(at.Database()), e.Close()
 		})
 	}
 	return a.showStartup(out)
@@ -114,7 +116,7 @@ func (a *app) showStartup(parts []tookJSON) error {
 	sum := 0.0
 	for _, p := range parts {
 		sum += p.Took
-		rows = append(rows, [2]string{p.Part, fmt.Sprintf("%7.1f ms  %s", p.Took, oneLine(p.About))})
+		rows = append(rows, [2]string{p.Part, fmt.Sprintf("%7.1f ms  %s", p.Took, termtext.OneLine(p.About))})
 	}
 	return pairs(a.out, append(rows, [2]string{"together", fmt.Sprintf("%7.1f ms", sum)}))
 }
@@ -141,12 +143,12 @@ func (a *app) debugWait(ctx context.Context) error {
 
 // withServer runs f on a server of this directory that listens nowhere.
 func (a *app) withServer(ctx context.Context, f func(*server.Server, *agentSetup) error) (err error) {
-	at, err := findFolders(a.env)
+	at, err := datadir.Find(a.env)
 	if err != nil {
 		return err
 	}
-	if !at.exists() {
-		return noDatabase{at.database()}
+	if !at.Exists() {
+		return noDatabase{at.Database()}
 	}
 	setup := newSetup(a, at)
 	e, err := openEngine(ctx, a, at, setup)
@@ -176,7 +178,7 @@ func (a *app) debugModern(ctx context.Context, args []string) error {
 	lists := modernLists()
 	if len(args) == 1 {
 		if lists = args; !slices.Contains(modernLists(), args[0]) {
-			return usagef("there is no list %s; there are %s", quote(args[0]), strings.Join(modernLists(), ", "))
+			return usagef("there is no list %s; there are %s", termtext.Quote(args[0]), strings.Join(modernLists(), ", "))
 		}
 	}
 	return a.withServer(ctx, func(s *server.Server, _ *agentSetup) error {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/tool"
 	"github.com/lathe-agent/lathe/workspace"
 )
@@ -33,11 +34,11 @@ func (x trial) Ask(_ context.Context, p tool.Permission) error {
 	}
 	switch {
 	case worst == lathe.Deny:
-		return lathe.Errorf(lathe.Denied, "the rules of %s deny %s %s", plain(x.agent.Name), plain(p.Name), quote(about))
+		return lathe.Errorf(lathe.Denied, "the rules of %s deny %s %s", termtext.Plain(x.agent.Name), termtext.Plain(p.Name), termtext.Quote(about))
 	case worst == lathe.Ask && p.Name == "sandbox":
-		return lathe.Errorf(lathe.Rejected, "%s would ask about %s %s; only a rule gives it here", plain(x.agent.Name), plain(p.Name), quote(about))
+		return lathe.Errorf(lathe.Rejected, "%s would ask about %s %s; only a rule gives it here", termtext.Plain(x.agent.Name), termtext.Plain(p.Name), termtext.Quote(about))
 	case worst == lathe.Ask && !x.yes:
-		return lathe.Errorf(lathe.Rejected, "%s would ask about %s %s; --yes gives it", plain(x.agent.Name), plain(p.Name), quote(about))
+		return lathe.Errorf(lathe.Rejected, "%s would ask about %s %s; --yes gives it", termtext.Plain(x.agent.Name), termtext.Plain(p.Name), termtext.Quote(about))
 	}
 	return nil
 }
@@ -90,7 +91,7 @@ type trialCall struct {
 func (a *app) tryTool(ctx context.Context, place workspace.Place, tools *tool.Set, agent engine.Agent, call trialCall) error {
 	input := json.RawMessage(cmp.Or(call.params, "{}"))
 	if !json.Valid(input) || !bytes.HasPrefix(bytes.TrimSpace(input), []byte("{")) {
-		return usagef("--params %s: want an object of JSON, as in '{\"filePath\": \"go.mod\"}'", quote(call.params))
+		return usagef("--params %s: want an object of JSON, as in '{\"filePath\": \"go.mod\"}'", termtext.Quote(call.params))
 	}
 	var names []string
 	for _, t := range tools.All() {
@@ -101,7 +102,7 @@ func (a *app) tryTool(ctx context.Context, place workspace.Place, tools *tool.Se
 			continue
 		}
 		if tool.Hidden(agent.Rules)(t.Spec()) {
-			return lathe.Errorf(lathe.Denied, "the rules of %s hide the tool %s", plain(agent.Name), plain(call.tool))
+			return lathe.Errorf(lathe.Denied, "the rules of %s hide the tool %s", termtext.Plain(agent.Name), termtext.Plain(call.tool))
 		}
 		res, err := tool.Run(ctx, t, &tool.Call{
 			Session: "ses_debug", Message: "msg_debug", ID: "debug", Agent: agent.Name, Dir: place.Directory, Root: place.Worktree,
@@ -120,5 +121,5 @@ func (a *app) tryTool(ctx context.Context, place workspace.Place, tools *tool.Se
 		}
 		return failed{exitFailed}
 	}
-	return lathe.Errorf(lathe.NotFound, "there is no tool %s here; there are %s", quote(call.tool), plain(strings.Join(names, ", ")))
+	return lathe.Errorf(lathe.NotFound, "there is no tool %s here; there are %s", termtext.Quote(call.tool), termtext.Plain(strings.Join(names, ", ")))
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
 func newDelete(a *app) *cobra.Command {
@@ -47,7 +48,7 @@ func (a *app) delete(ctx context.Context, e sessions, args []string, yes bool) e
 	gone := []lathe.SessionID{}
 	for _, s := range tops {
 		if err := e.Remove(ctx, s.ID); err != nil && lathe.CodeOf(err) != lathe.NotFound { // below one that is gone already
-			return fmt.Errorf("%w; %s of %d deleted before that", err, count(len(gone)), len(tops))
+			return fmt.Errorf("%w; %s of %d deleted before that", err, termtext.Count(len(gone)), len(tops))
 		}
 		gone = append(gone, s.ID)
 	}
@@ -101,12 +102,12 @@ func (a *app) doomed(ctx context.Context, e sessions, args []string) (tops, all 
 }
 
 func describe(tops []lathe.Session, all int) string {
-	what := several(len(tops), "session")
+	what := termtext.Several(len(tops), "session")
 	if len(tops) == 1 {
-		what = fmt.Sprintf("session %s (%s)", tops[0].ID, clip(plain(tops[0].Title), 40))
+		what = fmt.Sprintf("session %s (%s)", tops[0].ID, termtext.Clip(termtext.Plain(tops[0].Title), 40))
 	}
 	if more := all - len(tops); more > 0 {
-		what += fmt.Sprintf(" and %s below", several(more, "session"))
+		what += fmt.Sprintf(" and %s below", termtext.Several(more, "session"))
 	}
 	return what
 }

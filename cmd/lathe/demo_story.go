@@ -11,7 +11,9 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/model/modeltest"
 	"github.com/lathe-agent/lathe/sandbox"
 )
@@ -101,8 +103,8 @@ func (d *demo) listen() error {
 }
 
 // openDemo opens the engine of the stage.
-func (d *demo) openDemo(ctx context.Context) (*engine.Engine, folders, error) {
-	at, err := findFolders(d.env)
+func (d *demo) openDemo(ctx context.Context) (*engine.Engine, datadir.Folders, error) {
+	at, err := datadir.Find(d.env)
 	if err != nil {
 		return nil, at, err
 	}
@@ -156,7 +158,7 @@ func (d *demo) conclude(ctx context.Context, e local, s lathe.Session) error {
 		return nil
 	}
 	for _, row := range rows {
-		d.say("  %s %s", pad(row[0], 37), row[1])
+		d.say("  %s %s", termtext.Pad(row[0], 37), row[1])
 	}
 	return nil
 }
@@ -205,7 +207,7 @@ func (d *demo) tell(words string) {
 	}
 	line := ""
 	for _, w := range strings.Fields(words) {
-		if line != "" && columns(line)+1+columns(w) > most {
+		if line != "" && termtext.Columns(line)+1+termtext.Columns(w) > most {
 			d.say("%s", line)
 			line = ""
 		}
@@ -259,9 +261,9 @@ func (t *demoTurns) Events(ctx context.Context, scope lathe.Scope, after lathe.O
 func (t *demoTurns) Reply(ctx context.Context, id lathe.AskID, reply lathe.Reply, message string) error {
 	if q, ok := t.asks[id]; ok && reply == lathe.Once {
 		reply = lathe.Always
-		t.note("? %s %s", plain(q.Permission), plain(q.Wanted()))
+		t.note("? %s %s", termtext.Plain(q.Permission), termtext.Plain(q.Wanted()))
 		t.demo.wait(ctx)
-		t.note("  y once, a always (%s), n no: a", plain(strings.Join(q.Always, " ")))
+		t.note("  y once, a always (%s), n no: a", termtext.Plain(strings.Join(q.Always, " ")))
 		t.note("  (the demo answers for you)")
 		t.demo.wait(ctx)
 	}
@@ -289,7 +291,7 @@ func (t *demoTurns) detail(p lathe.Part) {
 		}
 		for _, todo := range in.Todos {
 			mark := map[string]string{"completed": "✓", "in_progress": "•"}[todo.Status]
-			t.note("  %s %s", pad(mark, 1), plain(todo.Content))
+			t.note("  %s %s", termtext.Pad(mark, 1), termtext.Plain(todo.Content))
 		}
 	case "bash":
 		t.note("%s", indented(done.Output, t.demo.width()))
@@ -306,9 +308,9 @@ func indented(output string, screen int) string {
 		if strings.TrimSpace(line) == "" || strings.HasPrefix(line, "exit ") && strings.Contains(line, " · ") {
 			continue
 		}
-		line = "  " + strings.ReplaceAll(plainText(strings.TrimRight(line, "\r\n")), "\t", "  ")
+		line = "  " + strings.ReplaceAll(termtext.PlainText(strings.TrimRight(line, "\r\n")), "\t", "  ")
 		if screen > 0 {
-			line = clip(line, screen)
+			line = termtext.Clip(line, screen)
 		}
 		out = append(out, line)
 	}

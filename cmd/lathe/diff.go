@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
 func newDiff(a *app) *cobra.Command {
@@ -77,10 +78,10 @@ func (st diffStyle) paint(code, text string) string {
 }
 
 func (st diffStyle) show(d lathe.FileDiff) string {
-	counts := st.paint("32", "+"+count(d.Additions)) + " " + st.paint("31", "-"+count(d.Deletions))
-	head := st.paint("1", plain(d.File))
+	counts := st.paint("32", "+"+termtext.Count(d.Additions)) + " " + st.paint("31", "-"+termtext.Count(d.Deletions))
+	head := st.paint("1", termtext.Plain(d.File))
 	if st.stat {
-		return fmt.Sprintf("%s %s %s\n", pad(d.Status, 8), counts, head)
+		return fmt.Sprintf("%s %s %s\n", termtext.Pad(d.Status, 8), counts, head)
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s %s\n", head, d.Status, counts)
@@ -92,7 +93,7 @@ func (st diffStyle) show(d lathe.FileDiff) string {
 		fmt.Fprintf(&b, "  (%s)\n", why)
 	}
 	for _, line := range narrowed(d.Patch, st.context) {
-		text := plainText(line)
+		text := termtext.PlainText(line)
 		switch {
 		case strings.HasPrefix(line, "@@"):
 			text = st.paint("36", text)

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
 type exportFlags struct {
@@ -78,7 +79,7 @@ func (a *app) export(ctx context.Context, e sessions, arg string, f exportFlags)
 	if err != nil {
 		return err
 	}
-	a.remark("Exported session: %s to %s (%s)", s.ID, plain(f.file), byteSize(size))
+	a.remark("Exported session: %s to %s (%s)", s.ID, termtext.Plain(f.file), termtext.ByteSize(size))
 	return nil
 }
 
@@ -133,5 +134,5 @@ func cannotWrite(path string, err error) error {
 	if !errors.As(err, &file) && !errors.As(err, &link) {
 		return err
 	}
-	return fmt.Errorf("cannot write %s: %w; name another file", plain(path), err)
+	return fmt.Errorf("cannot write %s: %w; name another file", termtext.Plain(path), err)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
 // The exit codes besides those of signals.
@@ -116,22 +117,17 @@ func (a *app) failJSON(err error) {
 	_ = a.out.Flush()
 }
 
-// oneLine joins the lines of several errors.
-func oneLine(s string) string {
-	return plain(strings.ReplaceAll(strings.TrimSpace(s), "\n", "; "))
-}
-
 // parted joins the lines of several errors, and gives the lines of a file that they show, which are indented.
 func parted(s string) (said string, excerpt []string) {
 	var words []string
 	for l := range strings.SplitSeq(strings.TrimSpace(s), "\n") {
 		if strings.HasPrefix(l, "  ") {
-			excerpt = append(excerpt, strings.Map(visible, strings.ToValidUTF8(l, "\uFFFD")))
+			excerpt = append(excerpt, strings.Map(termtext.Visible, strings.ToValidUTF8(l, "\uFFFD")))
 		} else {
 			words = append(words, l)
 		}
 	}
-	return oneLine(strings.Join(words, "\n")), excerpt
+	return termtext.OneLine(strings.Join(words, "\n")), excerpt
 }
 
 // settle makes a tree of commands fail and help in our way.
@@ -202,10 +198,10 @@ func unknownCommand(c *cobra.Command, name string) error {
 			return usagef("%s must come before --: `%s %s`", name, path, name)
 		}
 		if len(near) > 0 {
-			return usagef("there is no command `%s %s`; did you mean `%s %s`?", path, plain(name), path, strings.Join(near, "` or `"+path+" "))
+			return usagef("there is no command `%s %s`; did you mean `%s %s`?", path, termtext.Plain(name), path, strings.Join(near, "` or `"+path+" "))
 		}
 	}
-	return usagef("there is no command `%s %s`; `%s --help` lists the commands", path, plain(name), path)
+	return usagef("there is no command `%s %s`; `%s --help` lists the commands", path, termtext.Plain(name), path)
 }
 
 func newHelp(root *cobra.Command) *cobra.Command {
@@ -234,7 +230,7 @@ func wantArgs(least, most int) cobra.PositionalArgs {
 			_, wants, _ := strings.Cut(c.Use, " ")
 			return usagef("`%s` needs more: %s; `%s --help` shows how", c.CommandPath(), wants, c.CommandPath())
 		case most >= 0 && len(args) > most:
-			return usagef("`%s` does not know what to do with %s; `%s --help` shows how", c.CommandPath(), quote(args[most]), c.CommandPath())
+			return usagef("`%s` does not know what to do with %s; `%s --help` shows how", c.CommandPath(), termtext.Quote(args[most]), c.CommandPath())
 		default:
 			return nil
 		}

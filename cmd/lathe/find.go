@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
 // last is the word for the newest session of the project.
@@ -59,7 +60,7 @@ func (a *app) find(ctx context.Context, e sessions, arg string) (lathe.Session, 
 		return s, err
 	}
 	if len(strings.TrimPrefix(arg, idPrefix)) < leastAbbreviation {
-		return s, lathe.Errorf(lathe.NotFound, "Session not found: %s; give the whole id, or at least %d characters of its beginning or end", plain(arg), leastAbbreviation)
+		return s, lathe.Errorf(lathe.NotFound, "Session not found: %s; give the whole id, or at least %d characters of its beginning or end", termtext.Plain(arg), leastAbbreviation)
 	}
 	all, err := e.List(ctx, lathe.Query{Archived: lathe.WithArchived})
 	if err != nil {
@@ -73,7 +74,7 @@ func (a *app) find(ctx context.Context, e sessions, arg string) (lathe.Session, 
 	}
 	switch len(fit) {
 	case 0:
-		return s, lathe.Errorf(lathe.NotFound, "Session not found: %s; `lathe session list --all` shows all there are", clip(plain(arg), 60))
+		return s, lathe.Errorf(lathe.NotFound, "Session not found: %s; `lathe session list --all` shows all there are", termtext.Clip(termtext.Plain(arg), 60))
 	case 1:
 		return fit[0], nil
 	default:
@@ -114,7 +115,7 @@ type ambiguous struct {
 const mostCandidates = 10
 
 func (e ambiguous) Error() string {
-	return fmt.Sprintf("%s fits %d sessions; give more of the id", quote(e.arg), len(e.fit))
+	return fmt.Sprintf("%s fits %d sessions; give more of the id", termtext.Quote(e.arg), len(e.fit))
 }
 
 func (e ambiguous) Unwrap() error { return lathe.Errorf(lathe.Conflict, "%s", e.Error()) }
@@ -123,7 +124,7 @@ func (e ambiguous) Unwrap() error { return lathe.Errorf(lathe.Conflict, "%s", e.
 func (e ambiguous) details() (lines []string) {
 	const idWidth, titleWidth = 30, 30
 	for _, s := range e.fit[:min(len(e.fit), mostCandidates)] {
-		cells := []string{pad(string(s.ID), idWidth), pad(clip(plain(s.Title), titleWidth), titleWidth), ago(s.Updated, e.app.now())}
+		cells := []string{termtext.Pad(string(s.ID), idWidth), termtext.Pad(termtext.Clip(termtext.Plain(s.Title), titleWidth), titleWidth), ago(s.Updated, e.app.now())}
 		lines = append(lines, strings.Join(cells, columnGap))
 	}
 	if more := len(e.fit) - mostCandidates; more > 0 {

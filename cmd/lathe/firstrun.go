@@ -7,7 +7,9 @@ import (
 	"slices"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/model/catalog"
 	"github.com/lathe-agent/lathe/model/provider"
 )
@@ -105,7 +107,7 @@ func (a *app) knownModel(ctx context.Context, p *providers, f runFlags) error {
 
 // quietProviders is providers for who has been warned already.
 func (a *app) quietProviders() (*providers, error) {
-	at, err := findFolders(a.env)
+	at, err := datadir.Find(a.env)
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +149,7 @@ func (a *app) firstRun(ctx context.Context, p *providers, watched bool) (string,
 	}
 	choices := []choice{{chooseLogin, "Log in to a provider, or give its key"}}
 	for _, f := range found {
-		choices = append(choices, choice{f.Vendor.ID, fmt.Sprintf("Use %s, which has %s", f.Vendor.Name, several(len(f.Models), "model"))})
+		choices = append(choices, choice{f.Vendor.ID, fmt.Sprintf("Use %s, which has %s", f.Vendor.Name, termtext.Several(len(f.Models), "model"))})
 	}
 	if len(found) == 0 {
 		a.remark("No model server answers on this machine either (Ollama, LM Studio, llama.cpp, vLLM).")

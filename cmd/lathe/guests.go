@@ -14,6 +14,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/config"
+	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/guest"
 	"github.com/lathe-agent/lathe/model/catalog"
@@ -32,7 +33,7 @@ const idleGuests = 2 * time.Hour
 
 // visits are the guests of each directory.
 type visits struct {
-	at folders
+	at datadir.Folders
 
 	mu     sync.Mutex // guards the fields below
 	engine *engine.Engine
@@ -278,7 +279,7 @@ func (s *agentSetup) invite(ctx context.Context, k *known, place workspace.Place
 	o := guest.Options{
 		Place: place, Plugins: s.pluginsOf(k.loaded), Tools: k.loaded.Tools, Servers: serversOf(k.loaded.Config),
 		Wait: serverWait, Timeout: time.Duration(k.loaded.Config.Experimental.MCPTimeout) * time.Millisecond,
-		Runner: s.runner, Cache: vs.at.cache, Env: serviceEnv(), Tokens: vs.logins(), Log: s.app.log, Version: version,
+		Runner: s.runner, Cache: vs.at.Cache, Env: serviceEnv(), Tokens: vs.logins(), Log: s.app.log, Version: version,
 		Transport: proxied(), Private: k.loaded.Config.WebFetch.Private, Models: s.described(place),
 	}
 	o.Confine, o.ConfinePlugins = s.confineServer(k.loaded.Config, place), s.confinePlugins(k.loaded.Config, place)
@@ -310,7 +311,7 @@ func proxied() http.RoundTripper {
 // logins are those to servers of tools, one value for the whole program. The mutex is held.
 func (vs *visits) logins() *mcp.Tokens {
 	if vs.tokens == nil {
-		vs.tokens = mcp.OpenTokens(filepath.Join(vs.at.data, "mcp-auth.json"))
+		vs.tokens = mcp.OpenTokens(filepath.Join(vs.at.Data, "mcp-auth.json"))
 	}
 	return vs.tokens
 }

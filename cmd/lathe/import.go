@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
 func newImport(a *app) *cobra.Command {
@@ -91,7 +92,7 @@ func notImported(name string, err error) error {
 	if lathe.CodeOf(err) == lathe.Canceled {
 		return err
 	}
-	from := plain(name)
+	from := termtext.Plain(name)
 	switch name {
 	case "-":
 		from = "standard input"
@@ -133,7 +134,7 @@ func readWhole(f *os.File) ([]byte, error) {
 	var b bytes.Buffer
 	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
 		if info.Size() > lathe.MaxExport {
-			return nil, lathe.Errorf(lathe.Invalid, "the file is larger than %s", byteSize(lathe.MaxExport))
+			return nil, lathe.Errorf(lathe.Invalid, "the file is larger than %s", termtext.ByteSize(lathe.MaxExport))
 		}
 		b.Grow(int(info.Size()) + bytes.MinRead)
 	}
@@ -183,7 +184,7 @@ func fetchShare(ctx context.Context, link *url.URL) ([]byte, error) {
 	}
 	defer func() { _ = res.Body.Close() }() // it has been read, or is not wanted
 	if res.StatusCode != http.StatusOK {
-		return nil, lathe.Errorf(lathe.NotFound, "%s answers %s; the link may be wrong, or no longer shared", plain(from.Host), res.Status)
+		return nil, lathe.Errorf(lathe.NotFound, "%s answers %s; the link may be wrong, or no longer shared", termtext.Plain(from.Host), res.Status)
 	}
 	data, err := io.ReadAll(io.LimitReader(res.Body, lathe.MaxExport+1))
 	if err != nil {

@@ -3,13 +3,13 @@ package main
 import (
 	"context"
 	"errors"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
 type listFlags struct {
@@ -52,7 +52,7 @@ func (a *app) list(ctx context.Context, f listFlags) error {
 		return usagef("-n %d: want 0 or more", f.most)
 	}
 	if f.format != "table" && f.format != "json" {
-		return usagef("--format %s: want table or json", quote(f.format))
+		return usagef("--format %s: want table or json", termtext.Quote(f.format))
 	}
 	var found []lathe.Session
 	var cut map[lathe.SessionID]bool
@@ -120,7 +120,7 @@ func (f listFlags) nothing() string {
 		what = "No archived sessions"
 	}
 	if f.search != "" {
-		what += " with " + quote(f.search) + " in the title"
+		what += " with " + termtext.Quote(f.search) + " in the title"
 	}
 	if f.all {
 		return what + "."
@@ -155,25 +155,14 @@ func (a *app) sessionTable(all []lathe.Session, cut map[lathe.SessionID]bool, di
 	}
 	now, home := a.now(), a.env("HOME")
 	for _, s := range all {
-		row := []string{string(s.ID), plain(s.Title), ago(s.Updated, now)}
+		row := []string{string(s.ID), termtext.Plain(s.Title), ago(s.Updated, now)}
 		if cut[s.ID] {
 			row[2] += ", interrupted"
 		}
 		if directories {
-			row = append(row, plain(tilde(s.Directory, home)))
+			row = append(row, termtext.Plain(termtext.Tilde(s.Directory, home)))
 		}
 		t.rows = append(t.rows, row)
 	}
 	return t
-}
-
-// tilde shortens a path below the home folder.
-func tilde(path, home string) string {
-	if home == "" || home == string(filepath.Separator) {
-		return path
-	}
-	if rest, ok := strings.CutPrefix(path, home); ok && (rest == "" || rest[0] == filepath.Separator) {
-		return "~" + rest
-	}
-	return path
 }

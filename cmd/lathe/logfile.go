@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+
+	"github.com/lathe-agent/lathe/config/datadir"
 )
 
 // mostLog is how long the file of logs grows before it is put aside; one such is kept.
@@ -13,7 +15,7 @@ const mostLog = 8 << 20
 // line is written, and where there is no data folder yet nothing is. A log that cannot be written is
 // no reason to fail.
 type logFile struct {
-	find func() (folders, error)
+	find func() (datadir.Folders, error)
 
 	mu     sync.Mutex // guards the fields below
 	opened bool
@@ -47,10 +49,10 @@ func (l *logFile) open() {
 	if err != nil {
 		return
 	}
-	if info, err := os.Stat(at.data); err != nil || !info.IsDir() {
+	if info, err := os.Stat(at.Data); err != nil || !info.IsDir() {
 		return
 	}
-	l.path = at.logs()
+	l.path = at.Logs()
 	if os.MkdirAll(filepath.Dir(l.path), 0o700) != nil {
 		return
 	}

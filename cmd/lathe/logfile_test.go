@@ -5,12 +5,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/lathe-agent/lathe/config/datadir"
 )
 
 // The file of logs is bounded: what is old goes aside, and from there away.
 func TestLogFile_Bounded(t *testing.T) {
 	data := t.TempDir()
-	l := &logFile{find: func() (folders, error) { return folders{data: data}, nil }}
+	l := &logFile{find: func() (datadir.Folders, error) { return datadir.Folders{Data: data}, nil }}
 	line := []byte(strings.Repeat("x", 1<<20-1) + "\n")
 	for range 30 {
 		if n, err := l.Write(line); n != len(line) || err != nil {
@@ -41,7 +43,7 @@ func TestLogFile_NoPlace(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, data := range []string{dir, filepath.Join(dir, "missing")} {
-		l := &logFile{find: func() (folders, error) { return folders{data: data}, nil }}
+		l := &logFile{find: func() (datadir.Folders, error) { return datadir.Folders{Data: data}, nil }}
 		if n, err := l.Write([]byte("x\n")); n != 2 || err != nil {
 			t.Errorf("%s: %d %v", data, n, err)
 		}

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/model/auth"
 	"github.com/lathe-agent/lathe/model/catalog"
 )
@@ -48,7 +49,7 @@ shows it to you, and runs it only if you say so. What the command prints is kept
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				if f.provider != "" && f.provider != args[0] {
-					return usagef("--provider %s and %s are two; name one", quote(f.provider), quote(args[0]))
+					return usagef("--provider %s and %s are two; name one", termtext.Quote(f.provider), termtext.Quote(args[0]))
 				}
 				f.provider = args[0]
 			}
@@ -116,19 +117,19 @@ func (a *app) keep(ctx context.Context, p *providers, id, name, kind string, c a
 		return err
 	}
 	if a.json {
-		return a.printJSON(loginJSON{id, kind, p.at.credentials()})
+		return a.printJSON(loginJSON{id, kind, p.at.Credentials()})
 	}
 	word := "Kept"
 	if had {
 		word = "Replaced"
 	}
-	a.printf("%s the %s of %s in %s\n", word, map[string]string{typeKey: "key", typeLogin: "login", typeToken: "token"}[kind], plain(name), a.shown(p.at.credentials()))
+	a.printf("%s the %s of %s in %s\n", word, map[string]string{typeKey: "key", typeLogin: "login", typeToken: "token"}[kind], termtext.Plain(name), a.shown(p.at.Credentials()))
 	a.flushed()
 	switch {
 	case p.settings.Config.Providers[id].Options.APIKey != "":
-		a.remark("Your settings have a key of their own (provider.%s.options.apiKey), which counts before it.", plain(id))
+		a.remark("Your settings have a key of their own (provider.%s.options.apiKey), which counts before it.", termtext.Plain(id))
 	case isTerminal(a.stderr) && kind != typeToken:
-		a.remark("`lathe models %s` lists what you can use now.", plain(id))
+		a.remark("`lathe models %s` lists what you can use now.", termtext.Plain(id))
 	}
 	return nil
 }
@@ -162,7 +163,7 @@ func (a *app) howToLogin(ctx context.Context, p *providers, f loginFlags, name s
 		if has {
 			ways = append(ways, string(m.Flow))
 		}
-		return m, false, usagef("--method %s: %s can be logged in to by %s", quote(f.method), name, strings.Join(ways, " or "))
+		return m, false, usagef("--method %s: %s can be logged in to by %s", termtext.Quote(f.method), name, strings.Join(ways, " or "))
 	case f.method != "" || has && f.client != "":
 		return m, false, nil
 	case !has || !isTerminal(a.stdin):
@@ -188,7 +189,7 @@ func (a *app) readKey(ctx context.Context, name string) (auth.Credential, error)
 		var asked sync.WaitGroup
 		asked.Go(func() {
 			waitHidden(fd, before) // or a fast hand would be seen
-			a.ask("Key of %s (it is not shown): ", plain(name))
+			a.ask("Key of %s (it is not shown): ", termtext.Plain(name))
 		})
 		defer func() {
 			asked.Wait()
@@ -241,9 +242,9 @@ func (a *app) logInBy(ctx context.Context, m auth.Method, f loginFlags) (auth.Cr
 
 func (a *app) showPrompt(p auth.Prompt, f loginFlags) {
 	if p.Code != "" {
-		a.remark("Open %s and type this code there: %s", plain(p.URL), plain(p.Code))
+		a.remark("Open %s and type this code there: %s", termtext.Plain(p.URL), termtext.Plain(p.Code))
 	} else {
-		a.remark("Open this page and log in:\n\n  %s\n", plain(p.URL))
+		a.remark("Open this page and log in:\n\n  %s\n", termtext.Plain(p.URL))
 		if isTerminal(a.stdin) {
 			a.remark("If the browser runs on another machine, paste the address it ends at here.")
 		}

@@ -14,11 +14,13 @@ package main
 import (
 	"context"
 	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/cmd/lathe/early"
+	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/sandbox"
 	"github.com/lathe-agent/lathe/store/sqlite"
@@ -118,18 +120,18 @@ Environment: LATHE_DATA names the data folder, NO_COLOR turns colour off, LATHE_
 a project run what its settings say (see lathe trust).`
 
 // openEngine opens the database and the engine on it; with a setup it runs turns.
-func openEngine(ctx context.Context, a *app, at folders, s engine.Setup) (*engine.Engine, error) {
-	driver, err := sqlite.Open(ctx, sqlite.Options{Path: at.database(), State: at.owners})
+func openEngine(ctx context.Context, a *app, at datadir.Folders, s engine.Setup) (*engine.Engine, error) {
+	driver, err := sqlite.Open(ctx, sqlite.Options{Path: at.Database(), State: at.Owners})
 	if err != nil {
 		return nil, err
 	}
 	return engine.Open(ctx, engine.Options{
 		Driver:    driver,
-		Blobs:     at.blobs(),
-		Outputs:   at.outputs(),
+		Blobs:     at.Blobs(),
+		Outputs:   at.Outputs(),
 		Deleted:   func(id lathe.SessionID) { forgetSession(at, s, id) },
-		Tidy:      at.sweepTemporary,
-		Snapshots: snapshot.New(snapshot.Options{Dir: at.snapshots(), Log: a.log, Excludes: a.userExcludes}),
+		Tidy:      func(before time.Time) { sweepTemporary(at, before) },
+		Snapshots: snapshot.New(snapshot.Options{Dir: at.Snapshots(), Log: a.log, Excludes: a.userExcludes}),
 		Version:   version,
 		Log:       a.log,
 		Setup:     s,

@@ -12,6 +12,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/config"
+	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
 type mcpAddFlags struct {
@@ -97,7 +98,7 @@ func (a *app) addServer(ctx context.Context, f mcpAddFlags, name string, command
 		return err
 	}
 	if there && !f.replace {
-		return lathe.Errorf(lathe.Conflict, "%s has an MCP server %s already; --force replaces it", a.shown(path), quote(name))
+		return lathe.Errorf(lathe.Conflict, "%s has an MCP server %s already; --force replaces it", a.shown(path), termtext.Quote(name))
 	}
 	if there { // else the old one would be under it
 		if err := config.Edit(path, json.RawMessage(`{"mcp":{`+jsonText(name)+`:null}}`)); err != nil {
@@ -123,7 +124,7 @@ func (a *app) addServer(ctx context.Context, f mcpAddFlags, name string, command
 	if a.json {
 		return a.printJSON(map[string]string{"name": name, "path": path})
 	}
-	a.printf("Added %s to %s\n", plain(name), a.shown(path))
+	a.printf("Added %s to %s\n", termtext.Plain(name), a.shown(path))
 	if waits {
 		a.remark("It starts when you trust this project, which has other settings that wait for it: `lathe trust --show`, then `lathe trust`.")
 	} else {
@@ -208,7 +209,7 @@ func (f mcpAddFlags) server(command []string) (map[string]any, error) {
 		for _, p := range list {
 			name, value, ok := strings.Cut(p, "=")
 			if !ok || name == "" {
-				return nil, usagef("--%s %s: want NAME=VALUE", flag, plain(p))
+				return nil, usagef("--%s %s: want NAME=VALUE", flag, termtext.Plain(p))
 			}
 			out[name] = value
 		}
@@ -230,7 +231,7 @@ func (f mcpAddFlags) server(command []string) (map[string]any, error) {
 	case len(command) > 0 && len(headers) > 0:
 		return nil, usagef("--header is for remote servers; a local one takes --env")
 	case f.url != "" && !strings.HasPrefix(f.url, "https://") && !strings.HasPrefix(f.url, "http://"):
-		return nil, usagef("--url %s: an address begins with https:// or http://", plain(f.url))
+		return nil, usagef("--url %s: an address begins with https:// or http://", termtext.Plain(f.url))
 	}
 	out := map[string]any{"type": "local", "command": command}
 	if f.url != "" {

@@ -9,6 +9,8 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/config"
+	"github.com/lathe-agent/lathe/config/datadir"
+	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/tool/mcp"
 )
 
@@ -80,7 +82,7 @@ func (a *app) chooseServer(ctx context.Context, settings map[string]config.MCPSe
 
 func (a *app) serverLogin(ctx context.Context, h *mcp.Hub, name string, noBrowser bool) error {
 	open := func(page string) error {
-		a.remark("Open this page and log in:\n\n  %s\n\nWaiting for you …", plain(page))
+		a.remark("Open this page and log in:\n\n  %s\n\nWaiting for you …", termtext.Plain(page))
 		if noBrowser || !isTerminal(a.stdin) || !isTerminal(a.stderr) {
 			return nil
 		}
@@ -90,13 +92,13 @@ func (a *app) serverLogin(ctx context.Context, h *mcp.Hub, name string, noBrowse
 	if err := h.Login(ctx, name, open); err != nil {
 		return err
 	}
-	a.printf("Logged in to %s.\n", plain(name))
+	a.printf("Logged in to %s.\n", termtext.Plain(name))
 	return nil
 }
 
 // loginOf tells of the login to a server.
 func (a *app) loginOf(name, url string) (mcp.Login, error) {
-	at, err := findFolders(a.env)
+	at, err := datadir.Find(a.env)
 	if err != nil {
 		return mcp.LoggedOut, err
 	}
@@ -132,7 +134,7 @@ func (a *app) listServerLogins() error {
 	}
 	t := table{head: []string{"Server", "Login", "Address"}, flexible: []int{2}, paths: -1}
 	for _, s := range list {
-		t.rows = append(t.rows, []string{plain(s.Name), string(s.Login), plain(s.URL)})
+		t.rows = append(t.rows, []string{termtext.Plain(s.Name), string(s.Login), termtext.Plain(s.URL)})
 	}
 	return t.write(a.out, a.width())
 }
@@ -148,7 +150,7 @@ func newMCPLogout(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			at, err := findFolders(a.env)
+			at, err := datadir.Find(a.env)
 			if err != nil {
 				return err
 			}
@@ -161,7 +163,7 @@ func newMCPLogout(a *app) *cobra.Command {
 			logins := (&visits{at: at}).logins()
 			if kept, err := logins.Knows(name); err != nil || !kept {
 				if _, named := l.Config.MCP[name]; err == nil && !named {
-					err = lathe.Errorf(lathe.NotFound, "there is no MCP server %s, and no login to one of that name; `lathe mcp auth list` shows those there are", quote(name))
+					err = lathe.Errorf(lathe.NotFound, "there is no MCP server %s, and no login to one of that name; `lathe mcp auth list` shows those there are", termtext.Quote(name))
 				}
 				if err != nil {
 					return err
@@ -170,7 +172,7 @@ func newMCPLogout(a *app) *cobra.Command {
 			if err := logins.Remove(c.Context(), name); err != nil {
 				return err
 			}
-			a.printf("Forgot the login to %s.\n", plain(name))
+			a.printf("Forgot the login to %s.\n", termtext.Plain(name))
 			return nil
 		},
 	}

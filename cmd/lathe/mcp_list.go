@@ -16,6 +16,8 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/config"
+	"github.com/lathe-agent/lathe/config/datadir"
+	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/tool/mcp"
 	"github.com/lathe-agent/lathe/workspace"
 )
@@ -26,7 +28,7 @@ func (a *app) mcpServers() (h *mcp.Hub, l *config.Loaded, done func() error, err
 		return nil, nil, nil, err
 	}
 	a.warnDistrust(l)
-	at, err := findFolders(a.env)
+	at, err := datadir.Find(a.env)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -148,12 +150,12 @@ func (a *app) listServers(ctx context.Context, h *mcp.Hub, l *config.Loaded) err
 		return a.printJSON(list)
 	}
 	for _, s := range list {
-		a.printf("%s %s\n", mcpMark(s.Status), plain(s.Name+"  "+s.words()))
+		a.printf("%s %s\n", mcpMark(s.Status), termtext.Plain(s.Name+"  "+s.words()))
 		if how := cmp.Or(s.URL, strings.Join(s.Command, " ")); how != "" {
-			a.printf("    %s\n", plain(how))
+			a.printf("    %s\n", termtext.Plain(how))
 		}
 		for _, note := range s.Notes {
-			a.printf("    note: %s\n", plain(note))
+			a.printf("    note: %s\n", termtext.Plain(note))
 		}
 	}
 	return nil
@@ -215,14 +217,14 @@ func (a *app) debugServer(ctx context.Context, h *mcp.Hub, settings map[string]c
 		return noSuchServer(settings, name)
 	}
 	began := a.now()
-	a.printf("Server   %s\n", plain(name))
+	a.printf("Server   %s\n", termtext.Plain(name))
 	if s.URL != "" {
-		a.printf("Address  %s\n", plain(s.URL))
+		a.printf("Address  %s\n", termtext.Plain(s.URL))
 		if login, err := a.loginOf(name, s.URL); err == nil {
 			a.printf("Login    %s\n", login)
 		}
 	} else {
-		a.printf("Command  %s\n", plain(strings.Join(s.Command, " ")))
+		a.printf("Command  %s\n", termtext.Plain(strings.Join(s.Command, " ")))
 	}
 	a.flushed()
 	if err := h.Connect(ctx, name); err != nil {
@@ -230,17 +232,17 @@ func (a *app) debugServer(ctx context.Context, h *mcp.Hub, settings map[string]c
 	}
 	a.printf("State    connected in %s\n", a.now().Sub(began).Round(time.Millisecond))
 	for _, note := range h.Status()[name].Notes {
-		a.printf("Note     %s\n", plain(note))
+		a.printf("Note     %s\n", termtext.Plain(note))
 	}
 	for _, t := range h.Tools() {
 		spec := t.Spec()
-		a.printf("Tool     %s\n", plain(spec.Name+"  "+firstLine(spec.Description)))
+		a.printf("Tool     %s\n", termtext.Plain(spec.Name+"  "+firstLine(spec.Description)))
 	}
 	for _, p := range h.Prompts() {
-		a.printf("Prompt   /%s\n", plain(p.Command()+"  "+firstLine(p.Description)))
+		a.printf("Prompt   /%s\n", termtext.Plain(p.Command()+"  "+firstLine(p.Description)))
 	}
 	for _, r := range h.Resources(ctx) {
-		a.printf("Resource %s\n", plain(r.URI+"  "+firstLine(r.Name)))
+		a.printf("Resource %s\n", termtext.Plain(r.URI+"  "+firstLine(r.Name)))
 	}
 	return nil
 }
@@ -252,7 +254,7 @@ func firstLine(text string) string {
 
 func noSuchServer(settings map[string]config.MCPServer, name string) error {
 	if len(settings) == 0 {
-		return lathe.Errorf(lathe.NotFound, "there is no MCP server %s: the settings name none", quote(name))
+		return lathe.Errorf(lathe.NotFound, "there is no MCP server %s: the settings name none", termtext.Quote(name))
 	}
-	return lathe.Errorf(lathe.NotFound, "there is no MCP server %s; the settings name: %s", quote(name), plain(strings.Join(slices.Sorted(maps.Keys(settings)), ", ")))
+	return lathe.Errorf(lathe.NotFound, "there is no MCP server %s; the settings name: %s", termtext.Quote(name), termtext.Plain(strings.Join(slices.Sorted(maps.Keys(settings)), ", ")))
 }

@@ -13,6 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/config/datadir"
+	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
 const mcpServeHelp = `Offers this program to others as an MCP server on standard input and output: for editors and
@@ -148,12 +150,12 @@ func (h *mcpHost) open() (mcpTurns, error) {
 // made by looking.
 func (h *mcpHost) look() (mcpTurns, error) {
 	if h.attach == "" {
-		at, err := findFolders(h.env)
+		at, err := datadir.Find(h.env)
 		if err != nil {
 			return nil, err
 		}
-		if !at.exists() {
-			return nil, noDatabase{at.database()}
+		if !at.Exists() {
+			return nil, noDatabase{at.Database()}
 		}
 	}
 	return h.open()
@@ -215,7 +217,7 @@ func (h *mcpHost) ours(ctx context.Context, e sessions, which string) (lathe.Ses
 		return s, err
 	}
 	if s.Project != place.ProjectID || s.Project == lathe.GlobalProject && !within(place.Directory, s.Directory) {
-		return lathe.Session{}, lathe.Errorf(lathe.NotFound, "Session not found: %s belongs to another project than the one that is served", plain(string(s.ID)))
+		return lathe.Session{}, lathe.Errorf(lathe.NotFound, "Session not found: %s belongs to another project than the one that is served", termtext.Plain(string(s.ID)))
 	}
 	return s, nil
 }
@@ -244,7 +246,7 @@ func (h *mcpHost) inside(ctx context.Context, e sessions, dir string) (string, e
 		}
 	}
 	if !within(top, dir) {
-		return "", lathe.Errorf(lathe.Denied, "directory %s is not within the project %s", plain(dir), plain(top))
+		return "", lathe.Errorf(lathe.Denied, "directory %s is not within the project %s", termtext.Plain(dir), termtext.Plain(top))
 	}
 	return dir, nil
 }
@@ -253,10 +255,10 @@ func (h *mcpHost) inside(ctx context.Context, e sessions, dir string) (string, e
 func realDir(dir string, top *string) (string, error) {
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
-		return "", lathe.Errorf(lathe.NotFound, "directory %s does not exist", plain(dir))
+		return "", lathe.Errorf(lathe.NotFound, "directory %s does not exist", termtext.Plain(dir))
 	}
 	if info, err := os.Stat(real); err != nil || !info.IsDir() {
-		return "", lathe.Errorf(lathe.Invalid, "%s is not a directory", plain(dir))
+		return "", lathe.Errorf(lathe.Invalid, "%s is not a directory", termtext.Plain(dir))
 	}
 	if t, err := filepath.EvalSymlinks(*top); err == nil {
 		*top = t

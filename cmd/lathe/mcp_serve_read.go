@@ -11,6 +11,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
 // Bounds of what a call returns, so that no session fills the context of whoever reads it.
@@ -61,7 +62,7 @@ func (h *mcpHost) sessions(ctx context.Context, _ *mcp.CallToolRequest, in mcpLi
 	}
 	for _, s := range found {
 		out.Sessions = append(out.Sessions, mcpSession{
-			ID: string(s.ID), Title: plain(s.Title), Directory: s.Directory,
+			ID: string(s.ID), Title: termtext.Plain(s.Title), Directory: s.Directory,
 			Created: int64(s.Created), Updated: int64(s.Updated), Interrupted: cut[s.ID],
 		})
 	}
@@ -118,7 +119,7 @@ func (h *mcpHost) session(ctx context.Context, _ *mcp.CallToolRequest, in mcpRea
 	if page.More {
 		head.WriteString("\n… older messages are left out\n")
 	}
-	return mcpText(head.String() + text), mcpReadReply{ID: string(s.ID), Title: plain(s.Title), Messages: len(page.Messages), More: page.More, Shortened: short}, nil
+	return mcpText(head.String() + text), mcpReadReply{ID: string(s.ID), Title: termtext.Plain(s.Title), Messages: len(page.Messages), More: page.More, Shortened: short}, nil
 }
 
 // mcpLimit is how many of something are wanted; 0 is the usual number.
@@ -142,5 +143,5 @@ func lastOf(text string, most int) (string, bool) {
 	if _, after, ok := strings.Cut(rest, "\n"); ok {
 		rest = after
 	}
-	return fmt.Sprintf("… %s before this were left out\n%s", byteSize(int64(len(text)-len(rest))), strings.ToValidUTF8(rest, "")), true
+	return fmt.Sprintf("… %s before this were left out\n%s", termtext.ByteSize(int64(len(text)-len(rest))), strings.ToValidUTF8(rest, "")), true
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/model/catalog"
 )
 
@@ -79,7 +80,7 @@ func (in mcpRunArgs) prompt() (engine.Prompt, error) {
 	case in.Model != "":
 		vendor, name, err := catalog.Split(in.Model)
 		if err != nil {
-			return p, lathe.Errorf(lathe.Invalid, "model %s: %w", plain(in.Model), err)
+			return p, lathe.Errorf(lathe.Invalid, "model %s: %w", termtext.Plain(in.Model), err)
 		}
 		p.Model = &lathe.ModelRef{Provider: vendor, Model: name}
 	}
@@ -227,7 +228,7 @@ func (t *mcpTurn) hear(ctx context.Context, ev lathe.Event) bool {
 		case lathe.Busy:
 			t.busy = true
 		case lathe.Retrying:
-			t.told.say("waiting: %s", oneLine(plain(f.Status.Message)))
+			t.told.say("waiting: %s", termtext.OneLine(termtext.Plain(f.Status.Message)))
 		}
 	default:
 	}
@@ -259,7 +260,7 @@ func (t *mcpTurn) isBelow(ctx context.Context, id lathe.SessionID) bool {
 
 // permission answers a request by the flag, else with no.
 func (t *mcpTurn) permission(ctx context.Context, q lathe.PermissionRequest) {
-	what := strings.TrimSpace(plain(q.Permission + " " + q.Wanted()))
+	what := strings.TrimSpace(termtext.Plain(q.Permission + " " + q.Wanted()))
 	switch {
 	case t.host.flags.yes && q.Permission != "sandbox":
 		t.tell(t.engine.Reply(ctx, q.ID, lathe.Once, ""))
@@ -286,7 +287,7 @@ func (t *mcpTurn) part(p lathe.Part) {
 		if b.Synthetic.On() || b.Ignored.On() || b.Time == nil || b.Time.End == 0 || p.Message == t.summary || strings.TrimSpace(b.Text) == "" {
 			return
 		}
-		text := strings.TrimSpace(plainText(b.Text))
+		text := strings.TrimSpace(termtext.PlainText(b.Text))
 		t.texts = append(t.texts, text)
 		t.told.say("%s", text)
 	case *lathe.ToolCall:
@@ -300,14 +301,14 @@ func (t *mcpTurn) part(p lathe.Part) {
 func (t *mcpTurn) call(c *lathe.ToolCall) {
 	switch s := c.State.(type) {
 	case *lathe.Running:
-		t.told.say("%s %s", icon(c.Tool), oneLine(plain(c.Tool+" "+hint(s.Input))))
+		t.told.say("%s %s", icon(c.Tool), termtext.OneLine(termtext.Plain(c.Tool+" "+hint(s.Input))))
 	case *lathe.Completed:
 		if s.Compacted == 0 { // else an old one that is no longer sent
 			t.tools++
 		}
 	case *lathe.Failed:
 		t.tools++
-		t.told.say("✗ %s failed: %s", plain(c.Tool), oneLine(plain(s.Error)))
+		t.told.say("✗ %s failed: %s", termtext.Plain(c.Tool), termtext.OneLine(termtext.Plain(s.Error)))
 	default:
 	}
 }
@@ -321,7 +322,7 @@ func (t *mcpTurn) reply() mcpRunReply {
 	}
 	switch {
 	case t.failed != nil:
-		out.Status, out.Error = "failed", oneLine(plain(t.failed.Error()))
+		out.Status, out.Error = "failed", termtext.OneLine(termtext.Plain(t.failed.Error()))
 	case len(t.refused) > 0:
 		out.Status = "refused"
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/model/catalog"
 	"github.com/lathe-agent/lathe/model/provider"
 )
@@ -26,9 +27,9 @@ func (a *app) showModel(ctx context.Context, p *providers, id, name string) erro
 	}
 	owner := p.catalog.Provider(id)
 	rows := [][2]string{
-		{"Model", plain(m.Ref())},
-		{"Name", plain(m.Name)},
-		{"Provider", plain(owner.Name)},
+		{"Model", termtext.Plain(m.Ref())},
+		{"Name", termtext.Plain(m.Name)},
+		{"Provider", termtext.Plain(owner.Name)},
 	}
 	add := func(name, value string) {
 		if value != "" {
@@ -38,16 +39,16 @@ func (a *app) showModel(ctx context.Context, p *providers, id, name string) erro
 	if m.Status != catalog.Active {
 		add("Status", string(m.Status))
 	}
-	add("Released", plain(m.ReleaseDate))
+	add("Released", termtext.Plain(m.ReleaseDate))
 	add("Context", tokenLimit(m.Limit.Context))
 	add("Output", tokenLimit(m.Limit.Output))
 	add("Price", price(m.Cost.Rates))
 	for _, t := range m.Cost.Price().Tiers {
-		add("", fmt.Sprintf("above %s tokens: $%s in, $%s out", count(t.Over), perMillion(t.Price.Input), perMillion(t.Price.Output)))
+		add("", fmt.Sprintf("above %s tokens: $%s in, $%s out", termtext.Count(t.Over), perMillion(t.Price.Input), perMillion(t.Price.Output)))
 	}
-	add("Takes", plain(strings.Join(m.Modalities.Input, ", ")))
+	add("Takes", termtext.Plain(strings.Join(m.Modalities.Input, ", ")))
 	add("Can", abilities(m))
-	add("Levels", plain(strings.Join(levels(m), ", ")))
+	add("Levels", termtext.Plain(strings.Join(levels(m), ", ")))
 	add("Use", a.usability(p, owner, m))
 	return pairs(a.out, rows)
 }
@@ -56,9 +57,9 @@ func (a *app) showModel(ctx context.Context, p *providers, id, name string) erro
 func (a *app) usability(p *providers, owner *catalog.Provider, m *catalog.Model) string {
 	_, info, err := provider.Open(owner, m, p.deps)
 	if err != nil {
-		return "not yet: " + oneLine(err.Error())
+		return "not yet: " + termtext.OneLine(err.Error())
 	}
-	return fmt.Sprintf("%s at %s, %s", info.Protocol, plain(withoutSecrets(info.BaseURL)), sourceWords(owner, info.Source))
+	return fmt.Sprintf("%s at %s, %s", info.Protocol, termtext.Plain(withoutSecrets(info.BaseURL)), sourceWords(owner, info.Source))
 }
 
 // withoutSecrets is an address without its password and its query, where keys may be.
@@ -93,7 +94,7 @@ func tokenLimit(n float64) string {
 	if n <= 0 {
 		return ""
 	}
-	return count(int64(n)) + " tokens"
+	return termtext.Count(int64(n)) + " tokens"
 }
 
 func price(r catalog.Rates) string {

@@ -14,7 +14,9 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/config"
+	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/internal/scrub"
+	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/model/catalog"
 	"github.com/lathe-agent/lathe/model/provider"
 )
@@ -144,7 +146,7 @@ func (p *providers) unknown(a *app, id string) error {
 	v := catalog.VendorOf(id)
 	switch hidden := p.with(a, catalog.Filter{Experimental: true}).Provider(id); {
 	case hidden != nil:
-		return lathe.Errorf(lathe.Denied, "your settings leave nothing of %s (enabled_providers, disabled_providers, policies, whitelist and blacklist say what is left)", plain(hidden.Name))
+		return lathe.Errorf(lathe.Denied, "your settings leave nothing of %s (enabled_providers, disabled_providers, policies, whitelist and blacklist say what is left)", termtext.Plain(hidden.Name))
 	case isLocal(id):
 		return noServer(id)
 	case v.ID != "":
@@ -171,7 +173,7 @@ func (a *app) printModels(list []provider.Active, verbose bool) error {
 	}
 	for _, one := range list {
 		for _, m := range models(one.Provider) {
-			a.printf("%s\n", plain(m.Ref()))
+			a.printf("%s\n", termtext.Plain(m.Ref()))
 			if !verbose {
 				continue
 			}
@@ -208,7 +210,7 @@ func pretty(v any) (string, error) {
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	err := enc.Encode(v)
-	return plainText(b.String()), err
+	return termtext.PlainText(b.String()), err
 }
 
 // remarkModels tells those who can use little how to use more.
@@ -219,7 +221,7 @@ func (a *app) remarkModels(list []provider.Active, f modelsFlags) {
 	a.flushed()
 	what := "There is no model you can use yet."
 	if len(list) > 0 {
-		what = "These are open to everyone; what you say goes to " + plain(list[0].Provider.Name) + "."
+		what = "These are open to everyone; what you say goes to " + termtext.Plain(list[0].Provider.Name) + "."
 	}
 	a.remark("%s `lathe auth login` adds a provider, `lathe models --local` finds servers of this machine.", what)
 	if path := a.foreignAuth(); !a.isOn("BORROW_AUTH") && fileExists(path) {
@@ -229,12 +231,12 @@ func (a *app) remarkModels(list []provider.Active, f modelsFlags) {
 
 // refreshModels fetches the catalogue.
 func (a *app) refreshModels(ctx context.Context) error {
-	at, err := findFolders(a.env)
+	at, err := datadir.Find(a.env)
 	if err != nil {
 		return err
 	}
 	if path := a.variable("MODELS_PATH"); path != "" {
-		return usagef("--refresh has nothing to do: the catalogue is %s (LATHE_MODELS_PATH or OPENCODE_MODELS_PATH)", quote(path))
+		return usagef("--refresh has nothing to do: the catalogue is %s (LATHE_MODELS_PATH or OPENCODE_MODELS_PATH)", termtext.Quote(path))
 	}
 	if a.isOn("DISABLE_MODELS_FETCH") {
 		return usagef("--refresh: fetching is switched off by LATHE_DISABLE_MODELS_FETCH or OPENCODE_DISABLE_MODELS_FETCH")
@@ -243,11 +245,11 @@ func (a *app) refreshModels(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	got, err := catalog.Refresh(ctx, http.DefaultClient, from, at.models())
+	got, err := catalog.Refresh(ctx, http.DefaultClient, from, at.Models())
 	if err != nil {
 		return err
 	}
 	a.log.Info("catalogue fetched", "from", got.From, "bytes", got.Bytes)
-	a.remark("Fetched %s: %s of %s, %s.", plain(got.From), several(got.Models, "model"), several(got.Providers, "provider"), byteSize(got.Bytes))
+	a.remark("Fetched %s: %s of %s, %s.", termtext.Plain(got.From), termtext.Several(got.Models, "model"), termtext.Several(got.Providers, "provider"), termtext.ByteSize(got.Bytes))
 	return nil
 }

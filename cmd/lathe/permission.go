@@ -8,6 +8,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
 func newPermission(a *app) *cobra.Command {
@@ -55,7 +56,7 @@ type approvalJSON struct {
 func (a *app) approvals(rules lathe.Ruleset) error {
 	t, list := table{head: []string{"Permission", "Pattern"}, flexible: []int{1}, paths: -1}, []approvalJSON{}
 	for _, r := range rules {
-		t.rows = append(t.rows, []string{plain(r.Permission), plain(r.Pattern)})
+		t.rows = append(t.rows, []string{termtext.Plain(r.Permission), termtext.Plain(r.Pattern)})
 		list = append(list, approvalJSON{r.Permission, r.Pattern})
 	}
 	switch {
@@ -84,10 +85,10 @@ func (a *app) revoke(ctx context.Context, e *engine.Engine, permission, pattern 
 	}
 	if err := e.Revoke(ctx, place, permission, pattern); err != nil {
 		if lathe.CodeOf(err) == lathe.NotFound {
-			return lathe.Errorf(lathe.NotFound, "%s %s is not allowed for good in this project; `lathe permission list` shows what is", plain(permission), quote(pattern))
+			return lathe.Errorf(lathe.NotFound, "%s %s is not allowed for good in this project; `lathe permission list` shows what is", termtext.Plain(permission), termtext.Quote(pattern))
 		}
 		return err
 	}
-	a.printf("Revoked: %s %s\n", plain(permission), plain(pattern))
+	a.printf("Revoked: %s %s\n", termtext.Plain(permission), termtext.Plain(pattern))
 	return nil
 }

@@ -10,6 +10,8 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/config"
+	"github.com/lathe-agent/lathe/config/datadir"
+	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/plugin"
 	"github.com/lathe-agent/lathe/workspace"
 )
@@ -70,7 +72,7 @@ func (a *app) addPlugin(ctx context.Context, spec string, global, force bool) er
 			return err
 		}
 		if !fileExists(abs) {
-			return lathe.Errorf(lathe.NotFound, "there is no file %s", plain(abs))
+			return lathe.Errorf(lathe.NotFound, "there is no file %s", termtext.Plain(abs))
 		}
 		spec = abs
 	}
@@ -79,7 +81,7 @@ func (a *app) addPlugin(ctx context.Context, spec string, global, force bool) er
 		return err
 	}
 	if status.State == plugin.Failed && !force {
-		return lathe.Errorf(lathe.Unavailable, "%s cannot be loaded: %s; it was not added (--force adds it all the same)", plain(spec), plain(status.Reason))
+		return lathe.Errorf(lathe.Unavailable, "%s cannot be loaded: %s; it was not added (--force adds it all the same)", termtext.Plain(spec), termtext.Plain(status.Reason))
 	}
 	path, err := a.settingsFile(global)
 	if err != nil {
@@ -97,8 +99,8 @@ func (a *app) addPlugin(ctx context.Context, spec string, global, force bool) er
 			Path string `json:"path"`
 		}{status, path})
 	}
-	a.printf("Added %s to %s\n", plain(spec), a.shown(path))
-	a.printf("  %s\n", plain(pluginWords(status)))
+	a.printf("Added %s to %s\n", termtext.Plain(spec), a.shown(path))
+	a.printf("  %s\n", termtext.Plain(pluginWords(status)))
 	return nil
 }
 
@@ -113,7 +115,7 @@ func (a *app) tryPlugin(ctx context.Context, spec string) (plugin.Status, error)
 
 // loadPlugins loads plugins, without an engine, to see how they do.
 func (a *app) loadPlugins(ctx context.Context, plugins []plugin.Plugin, tools []string) ([]plugin.Status, error) {
-	at, err := findFolders(a.env)
+	at, err := datadir.Find(a.env)
 	if err != nil {
 		return nil, err
 	}
@@ -128,10 +130,10 @@ func (a *app) loadPlugins(ctx context.Context, plugins []plugin.Plugin, tools []
 	s := newSetup(a, at)
 	c := plugin.Open(plugin.Options{
 		Dir: place.Directory, Worktree: place.Worktree, Plugins: plugins, Tools: tools, Runner: s.runner,
-		Cache: filepath.Join(at.cache, "plugins"), Env: serviceEnv(), Log: a.log, Confine: s.confinePlugins(l.Config, place),
+		Cache: filepath.Join(at.Cache, "plugins"), Env: serviceEnv(), Log: a.log, Confine: s.confinePlugins(l.Config, place),
 		Tell: func(f lathe.Fact) {
 			if t, ok := f.(*lathe.TUIToast); ok {
-				a.remark("%s", plain(t.Message))
+				a.remark("%s", termtext.Plain(t.Message))
 			}
 		},
 	})
@@ -178,7 +180,7 @@ func (a *app) listPlugins(ctx context.Context) error {
 		if s.State != plugin.Ready {
 			mark = "✗"
 		}
-		a.printf("%s %s\n    %s\n", mark, plain(s.Name), plain(pluginWords(s)))
+		a.printf("%s %s\n    %s\n", mark, termtext.Plain(s.Name), termtext.Plain(pluginWords(s)))
 	}
 	return nil
 }

@@ -11,6 +11,8 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/config"
+	"github.com/lathe-agent/lathe/config/datadir"
+	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/model/auth"
 	"github.com/lathe-agent/lathe/model/catalog"
 	"github.com/lathe-agent/lathe/model/provider"
@@ -20,7 +22,7 @@ import (
 // catalogue they make, and the credentials of the user.
 type providers struct {
 	settings    *config.Loaded
-	at          folders
+	at          datadir.Folders
 	section     json.RawMessage // of the settings
 	filter      catalog.Filter
 	catalog     *catalog.Catalog
@@ -45,7 +47,7 @@ func (a *app) isOn(name string) bool {
 
 // providers reads the settings and the credentials. The catalogue is read when it is asked.
 func (a *app) providers() (*providers, error) {
-	at, err := findFolders(a.env)
+	at, err := datadir.Find(a.env)
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +59,7 @@ func (a *app) providers() (*providers, error) {
 }
 
 // providersOf is what settings and credentials make usable.
-func (a *app) providersOf(l *config.Loaded, at folders) (*providers, error) {
+func (a *app) providersOf(l *config.Loaded, at datadir.Folders) (*providers, error) {
 	p := &providers{settings: l, at: at, filter: filterOf(l, a.isOn("ENABLE_EXPERIMENTAL_MODELS"))}
 	var raw struct {
 		Provider json.RawMessage `json:"provider"`
@@ -88,11 +90,11 @@ func (p *providers) with(a *app, f catalog.Filter, more ...catalog.Layer) *catal
 }
 
 // modelsFile is the catalogue that was fetched, or one that the user names.
-func (a *app) modelsFile(at folders) string {
+func (a *app) modelsFile(at datadir.Folders) string {
 	if path := a.variable("MODELS_PATH"); path != "" {
 		return path
 	}
-	return at.models()
+	return at.Models()
 }
 
 func filterOf(l *config.Loaded, experimental bool) catalog.Filter {
@@ -106,11 +108,11 @@ func filterOf(l *config.Loaded, experimental bool) catalog.Filter {
 }
 
 // credentialFile opens the file of credentials and closes it to others.
-func (a *app) credentialFile(at folders) (*auth.File, error) {
-	f := auth.Open(auth.Source{Path: at.credentials(), Content: a.variable("AUTH_CONTENT"), Borrowed: a.borrowed()})
+func (a *app) credentialFile(at datadir.Folders) (*auth.File, error) {
+	f := auth.Open(auth.Source{Path: at.Credentials(), Content: a.variable("AUTH_CONTENT"), Borrowed: a.borrowed()})
 	mended, err := f.Mend()
 	if mended {
-		a.remark("Warning: others could read %s; now only you can (mode 0600). If they may have, make new keys.", a.shown(at.credentials()))
+		a.remark("Warning: others could read %s; now only you can (mode 0600). If they may have, make new keys.", a.shown(at.Credentials()))
 	}
 	return f, err
 }
@@ -132,7 +134,7 @@ func (a *app) foreignAuth() string {
 }
 
 // shown is a path for people.
-func (a *app) shown(path string) string { return plain(tilde(path, a.env("HOME"))) }
+func (a *app) shown(path string) string { return termtext.Plain(termtext.Tilde(path, a.env("HOME"))) }
 
 // withTokens is the environment, and for variables that are not set the tokens of
 // organisations that are meant for them.
@@ -230,7 +232,7 @@ func (p *providers) choose(ctx context.Context, a *app, ref string) (*catalog.Mo
 	if ref != "" {
 		return p.find(ctx, a, ref)
 	}
-	return p.catalog.Default(catalog.Wish{Recent: recent(p.at.choices()), Usable: provider.Choices(p.actives())})
+	return p.catalog.Default(catalog.Wish{Recent: recent(p.at.Choices()), Usable: provider.Choices(p.actives())})
 }
 
 // recent reads which models were used, latest first. It is a convenience: what cannot be read
@@ -252,6 +254,6 @@ func recent(path string) (out []string) {
 // warnCatalog tells what of the catalogue could not be read.
 func (a *app) warnCatalog(c *catalog.Catalog) {
 	for _, err := range c.Errors() {
-		a.remark("Warning: %s", oneLine(err.Error()))
+		a.remark("Warning: %s", termtext.OneLine(err.Error()))
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/lathe-agent/lathe/config"
+	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/sandbox"
 	"github.com/lathe-agent/lathe/tool"
 	"github.com/lathe-agent/lathe/workspace/secret"
@@ -16,7 +17,7 @@ import (
 // to.
 func (f *confinement) outside(c config.Config) *tool.Outside {
 	a := f.app
-	at, err := findFolders(a.env)
+	at, err := datadir.Find(a.env)
 	if err != nil {
 		return nil
 	}
@@ -30,15 +31,15 @@ func (f *confinement) outside(c config.Config) *tool.Outside {
 
 // secretPaths says which files are never read unasked: the user's credentials, and what is ours but
 // for what models are pointed at. Read are those that the settings open.
-func (f *confinement) secretPaths(at folders, read []string) func(path string) (string, bool) {
+func (f *confinement) secretPaths(at datadir.Folders, read []string) func(path string) (string, bool) {
 	places := sync.OnceValue(func() secret.Places {
 		return append(slices.Clip(f.secrets()), secret.Find(realFolder(f.app.home()), f.app.env)...)
 	})
 	var own, open []string
-	for _, dir := range []string{at.data, at.state, at.owners} {
+	for _, dir := range []string{at.Data, at.State, at.Owners} {
 		own = append(own, realFolder(dir))
 	}
-	for _, dir := range append([]string{at.outputs(), at.plans(), at.cache}, read...) {
+	for _, dir := range append([]string{at.Outputs(), at.Plans(), at.Cache}, read...) {
 		open = append(open, dir, realFolder(dir))
 	}
 	return func(path string) (string, bool) {
@@ -57,13 +58,13 @@ func (f *confinement) secretPaths(at folders, read []string) func(path string) (
 }
 
 // temporaryOf is the folder that commands of a call have as /tmp.
-func (f *confinement) temporaryOf(c config.Config, call *tool.Call, at folders) string {
+func (f *confinement) temporaryOf(c config.Config, call *tool.Call, at datadir.Folders) string {
 	box, _ := boxOf(c, call.Agent)
 	kernel := f.kernel()
 	if box.Mode == string(sandbox.Off) || kernel.Available(false) != nil || !kernel.Mounts {
 		return temporaryName
 	}
-	if dir := sandbox.SessionTemp(at.data, string(call.Session)); dir != "" {
+	if dir := sandbox.SessionTemp(at.Data, string(call.Session)); dir != "" {
 		return dir
 	}
 	return temporaryName

@@ -18,7 +18,9 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/config"
+	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/model/catalog"
 	"github.com/lathe-agent/lathe/model/record"
 )
@@ -188,7 +190,7 @@ func (f *runFlags) check(a *app) error {
 	case f.fork && !f.next && f.session == "":
 		return usagef("--fork needs -c or -s: say what to copy")
 	case f.format != "default" && f.format != "json" && f.format != streamJSON:
-		return usagef("--format is default, json or stream-json, not %s", plain(f.format))
+		return usagef("--format is default, json or stream-json, not %s", termtext.Plain(f.format))
 	case f.expires != "" && !f.share:
 		return usagef("--expires says how long the address of --share works")
 	case f.share && a.attach == "":
@@ -247,7 +249,7 @@ func (a *app) runText(ctx context.Context, args []string, mayBeEmpty bool) (stri
 func (a *app) run(ctx context.Context, f runFlags, text string) error {
 	for _, r := range f.rules {
 		if wrong := config.MeantPermission(r.Permission); wrong != "" {
-			a.remark("Warning: --%s %s: %s", r.Action, plain(r.Permission), wrong)
+			a.remark("Warning: --%s %s: %s", r.Action, termtext.Plain(r.Permission), wrong)
 		}
 	}
 	if a.attach != "" {
@@ -343,7 +345,7 @@ func (a *app) isHeadless(f runFlags) bool {
 // openAgent opens an engine that runs turns, and what they work with; both must be closed, in
 // this order.
 func (a *app) openAgent(ctx context.Context, wire http.RoundTripper, keyless, headless bool) (*engine.Engine, *agentSetup, error) {
-	at, err := findFolders(a.env)
+	at, err := datadir.Find(a.env)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -408,7 +410,7 @@ func (a *app) runPrompt(f runFlags, text string) (engine.Prompt, error) {
 	if f.model != "" {
 		vendor, name, err := catalog.Split(f.model)
 		if err != nil {
-			return p, usagef("-m %s: %v", plain(f.model), err)
+			return p, usagef("-m %s: %v", termtext.Plain(f.model), err)
 		}
 		p.Model = &lathe.ModelRef{Provider: vendor, Model: name}
 	}
@@ -437,7 +439,7 @@ func (a *app) attached(name string) (lathe.Part, error) {
 	}
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return lathe.Part{}, lathe.Errorf(lathe.NotFound, "File not found: %s", plain(name))
+		return lathe.Part{}, lathe.Errorf(lathe.NotFound, "File not found: %s", termtext.Plain(name))
 	}
 	if err != nil {
 		return lathe.Part{}, err
@@ -447,7 +449,7 @@ func (a *app) attached(name string) (lathe.Part, error) {
 	case info.IsDir():
 		mime = "application/x-directory"
 	case !info.Mode().IsRegular(): // <(…) of a shell, which can be read once and has no name later
-		return lathe.Part{}, lathe.Errorf(lathe.Invalid, "%s is no file that stays: write it to one, or pipe it in: `… | lathe run WORDS`", plain(name))
+		return lathe.Part{}, lathe.Errorf(lathe.Invalid, "%s is no file that stays: write it to one, or pipe it in: `… | lathe run WORDS`", termtext.Plain(name))
 	default:
 		if m, ok := media[strings.ToLower(filepath.Ext(path))]; ok {
 			mime = m

@@ -6,6 +6,7 @@ import (
 	"net"
 
 	"github.com/lathe-agent/lathe/config"
+	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/server"
 )
@@ -39,7 +40,7 @@ func (a *app) reachable(ctx context.Context, port int, e *engine.Engine, s *agen
 	if err != nil {
 		return err
 	}
-	at, err := findFolders(a.env)
+	at, err := datadir.Find(a.env)
 	if err != nil {
 		return closing(l, err)
 	}

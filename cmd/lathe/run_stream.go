@@ -9,6 +9,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
 // streamJSON is the format that prints every event.
@@ -63,9 +64,9 @@ func (r *runner) result(ctx context.Context, err error) {
 	}
 	switch {
 	case r.failed != nil:
-		l.Error = oneLine(r.failed.Error())
+		l.Error = termtext.OneLine(r.failed.Error())
 	case err != nil && !errors.As(err, new(failed)):
-		l.Error = oneLine(err.Error())
+		l.Error = termtext.OneLine(err.Error())
 	}
 	r.printResult(l)
 }
@@ -135,7 +136,7 @@ func (a *app) told(f runFlags, err error) error {
 	if f.format != streamJSON || err == nil || errors.As(err, new(resulted)) {
 		return err
 	}
-	a.printResult(resultLine{ExitCode: codeOfError(err), Error: oneLine(err.Error())})
+	a.printResult(resultLine{ExitCode: codeOfError(err), Error: termtext.OneLine(err.Error())})
 	return failed{codeOfError(err)}
 }
 
@@ -172,7 +173,7 @@ func (r *runner) shared(ctx context.Context) error {
 		return err
 	}
 	if r.session = s; s.Share != nil {
-		r.note("~ %s", plain(s.Share.URL))
+		r.note("~ %s", termtext.Plain(s.Share.URL))
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
 // runner follows one turn and shows it.
@@ -114,7 +115,7 @@ func (r *runner) whole(ctx context.Context) {
 		return
 	}
 	if cut, err := r.engine.wasCut(ctx, r.session.ID); err == nil && cut {
-		r.failed = lathe.Errorf(lathe.Unavailable, "the server ended before the turn did; `lathe run --attach %s --resume -s %s` goes on", plain(r.attach), r.session.ID)
+		r.failed = lathe.Errorf(lathe.Unavailable, "the server ended before the turn did; `lathe run --attach %s --resume -s %s` goes on", termtext.Plain(r.attach), r.session.ID)
 	}
 }
 
@@ -134,7 +135,7 @@ func (r *runner) leave(why error) error {
 	r.newLine()
 	if !r.isJSON() {
 		if r.attach != "" {
-			r.remark("Interrupted, and ended on the server. `lathe run --attach %s -s %s WORDS` goes on.", plain(r.attach), r.session.ID)
+			r.remark("Interrupted, and ended on the server. `lathe run --attach %s -s %s WORDS` goes on.", termtext.Plain(r.attach), r.session.ID)
 			return why
 		}
 		r.remark("Interrupted. `lathe run --resume -s %s` goes on.", r.session.ID)
@@ -151,7 +152,7 @@ func (r *runner) begin(m lathe.Message) {
 		return
 	}
 	if u, ok := m.Said.(*lathe.User); ok {
-		r.note("> %s · %s · %s", plain(u.Agent), plain(u.Model.Provider+"/"+u.Model.Model), r.session.ID)
+		r.note("> %s · %s · %s", termtext.Plain(u.Agent), termtext.Plain(u.Model.Provider+"/"+u.Model.Model), r.session.ID)
 		r.checkLevel(u.Model)
 	}
 }
@@ -196,12 +197,12 @@ func (r *runner) show(ctx context.Context, ev lathe.Event) bool {
 	case *lathe.SessionFailed:
 		r.fault(f.Error)
 	case *lathe.ServerResync:
-		r.failed = lathe.Errorf(lathe.Unavailable, "too much happened while the server could not be heard; `lathe session show --attach %s %s` shows it", plain(r.attach), r.session.ID)
+		r.failed = lathe.Errorf(lathe.Unavailable, "too much happened while the server could not be heard; `lathe session show --attach %s %s` shows it", termtext.Plain(r.attach), r.session.ID)
 		return true
 	case *lathe.PermissionAsked:
 		r.permission(ctx, f.PermissionRequest)
 	case *lathe.QuestionAsked:
-		r.note("The model asks: %s (nobody is here to answer)", plain(f.Questions[0].Question))
+		r.note("The model asks: %s (nobody is here to answer)", termtext.Plain(f.Questions[0].Question))
 		r.tell(r.engine.Dismiss(ctx, f.ID))
 	case *lathe.StatusChanged:
 		switch f.Status.Type {
@@ -211,7 +212,7 @@ func (r *runner) show(ctx context.Context, ev lathe.Event) bool {
 			r.busy = true
 		case lathe.Retrying:
 			wait := time.Duration(float64(f.Status.Next)-float64(r.now().UnixMilli())) * time.Millisecond
-			r.note("… %s; attempt %d in %s", oneLine(plain(f.Status.Message)), f.Status.Attempt+1, wait.Round(time.Second))
+			r.note("… %s; attempt %d in %s", termtext.OneLine(termtext.Plain(f.Status.Message)), f.Status.Attempt+1, wait.Round(time.Second))
 		}
 	default:
 	}
@@ -227,9 +228,9 @@ func (r *runner) delta(d *lathe.PartDelta) {
 		r.grow(d)
 	case !r.reasoning[d.Part]:
 		r.printed[d.Part] = true
-		r.say(plainText(d.Delta))
+		r.say(termtext.PlainText(d.Delta))
 	case r.flags.thinking:
-		r.say(r.dim(plainText(d.Delta)))
+		r.say(r.dim(termtext.PlainText(d.Delta)))
 	}
 }
 
@@ -271,7 +272,7 @@ func (r *runner) part(p lathe.Part) {
 	case *lathe.Text:
 		if b.Ignored.On() && (b.Time != nil || b.Synthetic.On()) { // a note of the engine, not the answer
 			r.object("note", p)
-			r.note("! %s", plain(b.Text))
+			r.note("! %s", termtext.Plain(b.Text))
 			return
 		}
 		if b.Synthetic.On() {
@@ -294,7 +295,7 @@ func (r *runner) part(p lathe.Part) {
 			case isTerminal(r.stdout.file):
 				r.newLine()
 			case b.Text != "":
-				r.note("Thinking: %s", plainText(b.Text))
+				r.note("Thinking: %s", termtext.PlainText(b.Text))
 			}
 		}
 	case *lathe.ToolCall:
@@ -327,7 +328,7 @@ func (r *runner) text(id lathe.PartID, text string) {
 	case r.printed[id]:
 		r.newLine()
 	case strings.TrimSpace(text) != "":
-		r.held += strings.TrimSpace(plainText(text)) + "\n" // a check may want another in its place
+		r.held += strings.TrimSpace(termtext.PlainText(text)) + "\n" // a check may want another in its place
 	}
 }
 
@@ -351,9 +352,9 @@ func (r *runner) tool(c *lathe.ToolCall) {
 		if title == "" {
 			title = c.Tool
 		}
-		r.note("%s %s", icon(c.Tool), clip(oneLine(plain(title)), 100))
+		r.note("%s %s", icon(c.Tool), termtext.Clip(termtext.OneLine(termtext.Plain(title)), 100))
 	case *lathe.Failed:
-		r.note("✗ %s failed: %s", plain(c.Tool), clip(oneLine(plain(s.Error)), 200))
+		r.note("✗ %s failed: %s", termtext.Plain(c.Tool), termtext.Clip(termtext.OneLine(termtext.Plain(s.Error)), 200))
 	default:
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
 // permission answers a request: by the flag, by the person at the terminal, else with a refusal
@@ -30,7 +31,7 @@ func (r *runner) permission(ctx context.Context, q lathe.PermissionRequest) {
 		r.tell(r.engine.Reply(ctx, q.ID, reply, words))
 	default:
 		r.refused = r.refused || q.Permission != "doom_loop"
-		r.note("! %s %s needs a permission; refused%s", plain(q.Permission), plain(q.Wanted()), r.wayOf(q))
+		r.note("! %s %s needs a permission; refused%s", termtext.Plain(q.Permission), termtext.Plain(q.Wanted()), r.wayOf(q))
 		r.tell(r.engine.Reply(ctx, q.ID, lathe.Unattended, sandboxAskOf(q).words()))
 	}
 }
@@ -48,7 +49,7 @@ func (r *runner) wayOf(q lathe.PermissionRequest) string {
 			if len(q.Always) > 0 {
 				rule += ":" + q.Always[0]
 			}
-			return fmt.Sprintf(": this kernel has no sandbox for commands. Pass --yes, allow it with a rule (--allow %q), or see `lathe debug sandbox`", plain(rule))
+			return fmt.Sprintf(": this kernel has no sandbox for commands. Pass --yes, allow it with a rule (--allow %q), or see `lathe debug sandbox`", termtext.Plain(rule))
 		}
 	}
 	return " (--yes allows it)"
@@ -61,10 +62,10 @@ func (r *runner) ask(ctx context.Context, q lathe.PermissionRequest) (lathe.Repl
 		about = append(about, line)
 	}
 	for _, line := range unknownOf(q) {
-		about = append(about, "  not known: "+plain(line))
+		about = append(about, "  not known: "+termtext.Plain(line))
 	}
-	about = append(about, "? "+plain(q.Permission)+" "+plain(q.Wanted()))
-	choices := "y once, a always (" + plain(strings.Join(q.Always, " ")) + "), n no, or say why not:"
+	about = append(about, "? "+termtext.Plain(q.Permission)+" "+termtext.Plain(q.Wanted()))
+	choices := "y once, a always (" + termtext.Plain(strings.Join(q.Always, " ")) + "), n no, or say why not:"
 	for {
 		line, err := r.asked(ctx, about, choices)
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/tool"
 )
 
@@ -29,7 +30,7 @@ func (f *runFlags) checkSchema() error {
 		text, err = os.ReadFile(f.schema)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			return usagef("--output-schema: there is no file %s; name one, or write the schema itself: '{\"type\":\"object\"}'", plain(f.schema))
+			return usagef("--output-schema: there is no file %s; name one, or write the schema itself: '{\"type\":\"object\"}'", termtext.Plain(f.schema))
 		case err != nil:
 			return usagef("--output-schema: %v", err)
 		}

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
 // Errors are red on a screen that shows colours and whose user wants them, and plain elsewhere.
@@ -45,7 +47,7 @@ func TestScreen_Interrupts(t *testing.T) {
 			x.see(tt.see)
 			x.enter("\x03")
 			if code, seen := x.end(); code != 130 || strings.Contains(seen, "Error") {
-				t.Errorf("%d\n%s", code, clip(seen, 2000))
+				t.Errorf("%d\n%s", code, termtext.Clip(seen, 2000))
 			}
 		})
 	}

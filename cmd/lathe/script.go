@@ -11,6 +11,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/model/modeltest"
 )
 
@@ -63,7 +64,7 @@ func (a *app) playScript(ctx context.Context, name, to string) error {
 	}
 	script, err := modeltest.Parse(string(src))
 	if err != nil {
-		return lathe.Errorf(lathe.Invalid, "%s: %w", plain(name), err)
+		return lathe.Errorf(lathe.Invalid, "%s: %w", termtext.Plain(name), err)
 	}
 	s, err := modeltest.Listen(script)
 	if err != nil {
@@ -72,7 +73,7 @@ func (a *app) playScript(ctx context.Context, name, to string) error {
 	defer s.Close()
 	titled := bytes.Contains(src, []byte(engine.TitleRequest)) // the script answers that too
 	s.Respond(func(r modeltest.Request) modeltest.Answer {
-		a.remark("request %d: %s %s, %d bytes", r.N, r.Method, plain(r.Path), len(r.Body))
+		a.remark("request %d: %s %s, %d bytes", r.N, r.Method, termtext.Plain(r.Path), len(r.Body))
 		if !titled && bytes.Contains(r.Body, []byte(engine.TitleRequest)) {
 			return modeltest.Answer{modeltest.Text{"From a script"}, modeltest.Finish("stop")}
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
 // send gives the prompt, or lets an interrupted turn go on.
@@ -23,7 +24,7 @@ func (r *runner) send(ctx context.Context, p engine.Prompt, stop context.CancelC
 			return err
 		}
 		r.given.Store(true)
-		r.note("> resuming · %s · %s", plain(r.session.Title), r.session.ID)
+		r.note("> resuming · %s · %s", termtext.Plain(r.session.Title), r.session.ID)
 		if err := r.engine.Collect(ctx, r.session.ID, true); err != nil || !cut {
 			return err
 		}
@@ -38,7 +39,7 @@ func (r *runner) send(ctx context.Context, p engine.Prompt, stop context.CancelC
 		}
 	}
 	if r.flags.command != "" {
-		r.note("> /%s · %s", plain(r.commandName()), r.session.ID)
+		r.note("> /%s · %s", termtext.Plain(r.commandName()), r.session.ID)
 		go r.submitCommand(ctx, p, stop) // it may ask something, which is answered here
 		return nil
 	}

@@ -12,7 +12,9 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/config"
+	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/sandbox"
 	"github.com/lathe-agent/lathe/server"
 	"github.com/lathe-agent/lathe/store/sqlite"
@@ -113,7 +115,7 @@ func (a *app) serve(ctx context.Context, f serveFlags, given func(string) bool) 
 	if err != nil {
 		return err
 	}
-	at, err := findFolders(a.env)
+	at, err := datadir.Find(a.env)
 	if err != nil {
 		return closing(l, err)
 	}
@@ -149,8 +151,8 @@ func (a *app) serve(ctx context.Context, f serveFlags, given func(string) bool) 
 
 // peers tells the user's clients from commands: those of this process, and of others that share
 // the database.
-func (a *app) peers(s *agentSetup, at folders) *sandbox.Peers {
-	return &sandbox.Peers{Runner: s.runner, Others: func() bool { return sqlite.Running(at.owners) > 1 }}
+func (a *app) peers(s *agentSetup, at datadir.Folders) *sandbox.Peers {
+	return &sandbox.Peers{Runner: s.runner, Others: func() bool { return sqlite.Running(at.Owners) > 1 }}
 }
 
 // serverSettings is what the settings say of the server; those of a project only if it is
@@ -202,16 +204,16 @@ func (a *app) serverOptions(f serveFlags, c config.Server) (server.Options, erro
 	case f.noAuth && o.Password != "":
 		return o, usagef("--no-auth and a password in the environment do not go together")
 	case open && !f.isLocal():
-		return o, usagef("a server on %s needs a password: others can reach it; leave out --no-auth, or listen on 127.0.0.1", plain(f.hostname))
+		return o, usagef("a server on %s needs a password: others can reach it; leave out --no-auth, or listen on 127.0.0.1", termtext.Plain(f.hostname))
 	case !open && o.Password == "":
-		at, err := findFolders(a.env)
+		at, err := datadir.Find(a.env)
 		if err != nil {
 			return o, err
 		}
-		if o.Password, err = serverPassword(at); err != nil {
+		if o.Password, err = at.ServerPassword(); err != nil {
 			return o, err
 		}
-		a.remark("Clients log in as %s with the password in %s.", plain(cmp.Or(o.Username, "opencode")), a.shown(at.serverPassword()))
+		a.remark("Clients log in as %s with the password in %s.", termtext.Plain(cmp.Or(o.Username, "opencode")), a.shown(at.ServerPasswordFile()))
 	}
 	return o, nil
 }

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/server"
 	"github.com/lathe-agent/lathe/workspace"
@@ -15,7 +16,7 @@ type served struct {
 	*engine.Engine
 	app   *app
 	setup *agentSetup
-	at    folders
+	at    datadir.Folders
 
 	logins logins // those that were begun
 
@@ -25,7 +26,7 @@ type served struct {
 }
 
 // serveBy makes what a server stands on, and its families. The caller closes the first.
-func (a *app) serveBy(e *engine.Engine, s *agentSetup, at folders) (*served, server.Backend) {
+func (a *app) serveBy(e *engine.Engine, s *agentSetup, at datadir.Folders) (*served, server.Backend) {
 	b := &served{Engine: e, app: a, setup: s, at: at, dirs: map[string]bool{}, told: map[string]stamp{}}
 	return b, b.withFiles(server.Backend{Feed: e, Instances: b, Sessions: b, Messages: b, Turns: b, Commands: b, Own: b, Meters: e, Asks: b, Settings: b, Providers: b, ToolServers: b, Watched: b})
 }

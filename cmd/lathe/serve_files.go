@@ -29,7 +29,7 @@ func (b *served) withFiles(to server.Backend) server.Backend {
 	}
 	home, _ := os.UserHomeDir() // who has none is told ""
 	to.Projects = b
-	to.Folders = server.Folders{Home: home, State: b.at.state, Config: filepath.Join(b.app.userDir(), "lathe"), Excludes: b.app.userExcludes}
+	to.Folders = server.Folders{Home: home, State: b.at.State, Config: filepath.Join(b.app.userDir(), "lathe"), Excludes: b.app.userExcludes}
 	to.Git = git.New(git.Options{Program: program, Env: env})
 	to.Terminals = term.Open(term.Options{
 		Runner: b.setup.runner, Env: withoutPassword(env), Shell: shell, IDs: lathe.NewIDs(), Publish: b.Publish,

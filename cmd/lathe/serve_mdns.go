@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/lathe-agent/lathe/internal/mdns"
+	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
 // defaultDomain is the name that clients of the reference look for.
@@ -28,7 +29,7 @@ func (f *serveFlags) checkAnnounced(asked bool) error {
 	case f.socket != "":
 		return usagef("--mdns announces a port, and --socket has none")
 	}
-	return usagef("--mdns announces a server to others, who cannot reach %s: leave out --hostname, or give an address of this machine in the network", plain(f.hostname))
+	return usagef("--mdns announces a server to others, who cannot reach %s: leave out --hostname, or give an address of this machine in the network", termtext.Plain(f.hostname))
 }
 
 // announce tells the network, and returns how to take that back. A network that cannot be told is no
@@ -51,6 +52,6 @@ func (a *app) announce(f serveFlags, at net.Addr) (stop func()) {
 	if f.cert != "" {
 		scheme = "https://"
 	}
-	a.remark("Announced in the network as %s%s.", scheme, net.JoinHostPort(plain(f.mdnsDomain), strconv.Itoa(tcp.Port)))
+	a.remark("Announced in the network as %s%s.", scheme, net.JoinHostPort(termtext.Plain(f.mdnsDomain), strconv.Itoa(tcp.Port)))
 	return func() { _ = r.Close() }
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/internal/scrub"
+	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/model/auth"
 	"github.com/lathe-agent/lathe/model/catalog"
 	"github.com/lathe-agent/lathe/server"
@@ -159,7 +160,7 @@ func (b *served) Authorize(ctx context.Context, at workspace.Place, id string, i
 	}
 	m, ok := b.method(k, id)
 	if !ok {
-		return nil, lathe.Errorf(lathe.NotFound, "there is no login to %s; give it a key", plain(id))
+		return nil, lathe.Errorf(lathe.NotFound, "there is no login to %s; give it a key", termtext.Plain(id))
 	}
 	if index != 0 {
 		return nil, nil
@@ -208,7 +209,7 @@ func (b *served) logIn(ctx context.Context, k *known, m auth.Method, one *login,
 func (b *served) Complete(ctx context.Context, _ workspace.Place, id string, _ int, code string) error {
 	one := b.logins.find(id)
 	if one == nil {
-		return lathe.Errorf(lathe.NotFound, "no login to %s was begun", plain(id))
+		return lathe.Errorf(lathe.NotFound, "no login to %s was begun", termtext.Plain(id))
 	}
 	if code != "" {
 		select {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe/config"
+	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/workspace"
 )
 
@@ -15,7 +16,7 @@ import (
 // first look; nothing is told for files that stay as they are.
 func TestServe_Changed(t *testing.T) {
 	a, _ := tuiHome(t, "")
-	at, err := findFolders(a.env)
+	at, err := datadir.Find(a.env)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +61,7 @@ func TestServe_Changed(t *testing.T) {
 	}{
 		{"edited before the first look", func() { write(settings, `{"username": "one"}`) }, true, false},
 		{"nothing", func() {}, false, false},
-		{"logged in elsewhere", func() { write(at.credentials(), `{"acme": {"type": "api", "key": "k"}}`) }, false, true},
+		{"logged in elsewhere", func() { write(at.Credentials(), `{"acme": {"type": "api", "key": "k"}}`) }, false, true},
 		{"edited, and read by a turn", func() {
 			write(settings, `{"username": "two"}`)
 			if _, err := setup.at(place); err != nil {

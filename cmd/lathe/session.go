@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
 func newSession(a *app) *cobra.Command {
@@ -114,7 +115,7 @@ func checkTitle(title string) (string, error) {
 		return "", usagef("a title cannot be empty")
 	case utf8.RuneCountInString(title) > maxTitle:
 		return "", usagef("the title is longer than %d characters; give a shorter one", maxTitle)
-	case title != plain(title):
+	case title != termtext.Plain(title):
 		return "", usagef("a title is one line without control characters")
 	}
 	return title, nil

@@ -8,6 +8,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/server"
 	"github.com/lathe-agent/lathe/store"
 	"github.com/lathe-agent/lathe/workspace"
@@ -196,7 +197,7 @@ func (l local) target(ctx context.Context, id lathe.SessionID, in server.Undo) (
 		return nil
 	})
 	if err == nil && !found {
-		err = lathe.Errorf(lathe.NotFound, "Part not found: %s; `lathe session show --json` prints their ids", plain(string(in.Part)))
+		err = lathe.Errorf(lathe.NotFound, "Part not found: %s; `lathe session show --json` prints their ids", termtext.Plain(string(in.Part)))
 	}
 	return s, u, err
 }

@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	"github.com/lathe-agent/lathe/config"
+	"github.com/lathe-agent/lathe/config/datadir"
+	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/model/auth"
 	"github.com/lathe-agent/lathe/workspace"
 )
@@ -41,11 +43,11 @@ func (a *app) settingsOptions() (config.Options, error) {
 // variables that are not set. Their file is read when the first one is missing.
 func (a *app) settingsEnv() func(string) (string, bool) {
 	tokens := sync.OnceValue(func() func(string) string {
-		at, err := findFolders(a.env)
-		if err != nil || !fileExists(at.credentials()) && a.variable("AUTH_CONTENT") == "" {
+		at, err := datadir.Find(a.env)
+		if err != nil || !fileExists(at.Credentials()) && a.variable("AUTH_CONTENT") == "" {
 			return a.env
 		}
-		all, err := auth.Open(auth.Source{Path: at.credentials(), Content: a.variable("AUTH_CONTENT")}).All()
+		all, err := auth.Open(auth.Source{Path: at.Credentials(), Content: a.variable("AUTH_CONTENT")}).All()
 		if err != nil { // who needs them says so
 			return a.env
 		}
@@ -79,11 +81,11 @@ func (a *app) settings() (*config.Loaded, error) {
 
 // trustStore is where decisions to trust a project are kept.
 func (a *app) trustStore() (*workspace.Trust, error) {
-	at, err := findFolders(a.env)
+	at, err := datadir.Find(a.env)
 	if err != nil {
 		return nil, err
 	}
-	return workspace.NewTrust(filepath.Join(at.data, "trust")), nil
+	return workspace.NewTrust(filepath.Join(at.Data, "trust")), nil
 }
 
 func (a *app) home() string {
@@ -122,9 +124,9 @@ func (a *app) warnDistrust(l *config.Loaded) {
 			a.remark("  … and %d more (lathe trust --show)", len(l.Distrust.Risks)-most)
 			break
 		}
-		a.remark("  %s", plain(r.String()))
+		a.remark("  %s", termtext.Plain(r.String()))
 	}
-	a.remark("Look at them, then run `lathe trust` in %s, or pass --trust once.", plain(l.Distrust.Root))
+	a.remark("Look at them, then run `lathe trust` in %s, or pass --trust once.", termtext.Plain(l.Distrust.Root))
 }
 
 // warnBroken tells which files of the project are wrong and do not count.
@@ -137,7 +139,7 @@ func (a *app) warnBroken(l *config.Loaded) {
 // brokenWords says that a file is left out, and why, in one line.
 func brokenWords(e *config.Error) string {
 	what, _, _ := strings.Cut(e.Error(), "\n")
-	return "a settings file of this project is broken and left out: " + plain(strings.TrimSuffix(what, ".")) + ". `lathe config check` tells more."
+	return "a settings file of this project is broken and left out: " + termtext.Plain(strings.TrimSuffix(what, ".")) + ". `lathe config check` tells more."
 }
 
 // warnMeant tells what of the settings was meant to count and does not: a file that is named and
@@ -148,7 +150,7 @@ func (a *app) warnMeant(l *config.Loaded) {
 			continue
 		}
 		p.Source = "" // one line is enough here
-		a.remark("Warning: %s", plain(p.String()))
+		a.remark("Warning: %s", termtext.Plain(p.String()))
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/config"
+	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/model/catalog"
 	"github.com/lathe-agent/lathe/model/provider"
@@ -58,12 +59,12 @@ type known struct {
 	models    map[string]*engine.Model
 }
 
-func newSetup(a *app, at folders) *agentSetup {
+func newSetup(a *app, at datadir.Folders) *agentSetup {
 	runner := sandbox.Open(sandbox.Config{Launcher: sandbox.Self(), Never: sandbox.ServedByLathe})
 	return &agentSetup{
 		app: a, loader: config.NewLoader(), runner: runner, confine: a.newConfinement(runner.Kernel), seen: tool.NewSeen(),
-		outputs: at.outputs(), plans: at.plans(), pages: newPages(at.instructions(), a.log), dirs: map[string]*known{},
-		skills: newSkillIndexes(at.skills(), a.log), fetchedSkills: map[string][]string{}, added: map[string]string{},
+		outputs: at.Outputs(), plans: at.Plans(), pages: newPages(at.Instructions(), a.log), dirs: map[string]*known{},
+		skills: newSkillIndexes(at.Skills(), a.log), fetchedSkills: map[string][]string{}, added: map[string]string{},
 		visits: visits{at: at, dirs: map[string]*visit{}},
 	}
 }
@@ -94,12 +95,12 @@ func (s *agentSetup) at(place workspace.Place) (*known, error) {
 	if err != nil {
 		return nil, err
 	}
-	folders, err := findFolders(a.env)
+	folders, err := datadir.Find(a.env)
 	if err != nil {
 		return nil, err
 	}
 	var keys time.Time
-	if info, err := os.Stat(folders.credentials()); err == nil {
+	if info, err := os.Stat(folders.Credentials()); err == nil {
 		keys = info.ModTime()
 	}
 	fetched := s.pages.count()

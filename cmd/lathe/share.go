@@ -8,6 +8,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
 func newShare(a *app) *cobra.Command {
@@ -81,7 +82,7 @@ func (a *app) listShares(all []lathe.Session) error {
 		if one.Expired {
 			until = "expired"
 		}
-		t.rows = append(t.rows, []string{string(s.ID), plain(s.Title), until, plain(s.Share.URL)})
+		t.rows = append(t.rows, []string{string(s.ID), termtext.Plain(s.Title), until, termtext.Plain(s.Share.URL)})
 		list = append(list, one)
 	}
 	switch {
@@ -115,7 +116,7 @@ func (a *app) revokeShares(ctx context.Context, e *engine.Engine, names []string
 		if _, err := e.Unshare(ctx, s.ID); err != nil {
 			return err
 		}
-		a.printf("Revoked: %s  %s\n", s.ID, plain(s.Title))
+		a.printf("Revoked: %s  %s\n", s.ID, termtext.Plain(s.Title))
 	}
 	if len(all) == 0 {
 		a.remark("No session is shared.")

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
 // Messages that show prints unless told otherwise, and how many it holds in memory at a time.
@@ -125,8 +126,8 @@ func (a *app) record(s lathe.Session) [][2]string {
 	now := a.now()
 	rows := [][2]string{
 		{"Session", string(s.ID)},
-		{"Title", plain(s.Title)},
-		{"Directory", plain(tilde(s.Directory, a.env("HOME")))},
+		{"Title", termtext.Plain(s.Title)},
+		{"Directory", termtext.Plain(termtext.Tilde(s.Directory, a.env("HOME")))},
 		{"Created", moment(s.Created, now)},
 		{"Updated", ago(s.Updated, now)},
 	}
@@ -136,21 +137,21 @@ func (a *app) record(s lathe.Session) [][2]string {
 		}
 	}
 	add("Parent", string(s.Parent))
-	add("Agent", plain(s.Agent))
+	add("Agent", termtext.Plain(s.Agent))
 	if m := s.Model; m != nil {
-		add("Model", plain(modelName(lathe.ModelRef{Provider: m.Provider, Model: m.ID, Variant: m.Variant})))
+		add("Model", termtext.Plain(modelName(lathe.ModelRef{Provider: m.Provider, Model: m.ID, Variant: m.Variant})))
 	}
 	if s.Archived != nil {
 		add("Archived", ago(*s.Archived, now))
 	}
 	if s.Share != nil {
-		add("Shared at", plain(s.Share.URL))
+		add("Shared at", termtext.Plain(s.Share.URL))
 	}
 	if s.Revert != nil {
 		add("Undone from", string(s.Revert.Message))
 	}
 	if s.Summary != nil && s.Summary.Files > 0 {
-		add("Changes", several(s.Summary.Files, "file")+" +"+count(s.Summary.Additions)+" -"+count(s.Summary.Deletions))
+		add("Changes", termtext.Several(s.Summary.Files, "file")+" +"+termtext.Count(s.Summary.Additions)+" -"+termtext.Count(s.Summary.Deletions))
 	}
 	if s.Tokens != nil {
 		add("Tokens", tokens(*s.Tokens))
@@ -182,7 +183,7 @@ func tokens(t lathe.Tokens) string {
 		{t.Input, "in"}, {t.Output, "out"}, {t.Reasoning, "thinking"}, {t.Cache.Read, "from cache"}, {t.Cache.Write, "to cache"},
 	} {
 		if x.n != 0 {
-			parts = append(parts, count(x.n)+" "+x.noun)
+			parts = append(parts, termtext.Count(x.n)+" "+x.noun)
 		}
 	}
 	return strings.Join(parts, ", ")

@@ -13,6 +13,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/tally"
 )
 
@@ -81,7 +82,7 @@ func (f *statsFlags) check(args []string) error {
 	if len(args) > 0 {
 		n, err := strconv.Atoi(args[0])
 		if err != nil || !f.byModels || f.models != 0 {
-			return usagef("`lathe stats` does not know what to do with %s; `lathe stats --help` shows how", quote(args[0]))
+			return usagef("`lathe stats` does not know what to do with %s; `lathe stats --help` shows how", termtext.Quote(args[0]))
 		}
 		f.models = n
 	}
@@ -93,7 +94,7 @@ func (f *statsFlags) check(args []string) error {
 	case f.harness && f.by != "":
 		return usagef("--harness and --by do not go together")
 	case f.by != "" && !slices.Contains([]string{"model", "tool", "day", "project"}, f.by):
-		return usagef("--by %s: want model, tool, day or project", quote(f.by))
+		return usagef("--by %s: want model, tool, day or project", termtext.Quote(f.by))
 	}
 	return nil
 }
@@ -212,7 +213,7 @@ func (a *app) findProject(ctx context.Context, e *engine.Engine, name string) (q
 	if path := a.relative(name); fileExists(path) {
 		return queryOf(ctx, local{e, a}, path)
 	}
-	return q, lathe.Errorf(lathe.NotFound, "there is no project %s; `lathe stats --all --by project` lists them", quote(name))
+	return q, lathe.Errorf(lathe.NotFound, "there is no project %s; `lathe stats --all --by project` lists them", termtext.Quote(name))
 }
 
 // relative is a path as seen from the directory that is meant.
@@ -230,14 +231,14 @@ type ambiguousProject struct {
 }
 
 func (e ambiguousProject) Error() string {
-	return quote(e.name) + " is the name of " + several(len(e.fit), "project") + "; give the directory"
+	return termtext.Quote(e.name) + " is the name of " + termtext.Several(len(e.fit), "project") + "; give the directory"
 }
 
 func (e ambiguousProject) Unwrap() error { return lathe.Errorf(lathe.Conflict, "%s", e.Error()) }
 
 func (e ambiguousProject) details() (lines []string) {
 	for _, p := range e.fit[:min(len(e.fit), mostCandidates)] {
-		lines = append(lines, plain(p.Worktree))
+		lines = append(lines, termtext.Plain(p.Worktree))
 	}
 	return lines
 }

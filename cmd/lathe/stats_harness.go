@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/tally"
 )
 
@@ -67,7 +68,7 @@ func (v *statsView) findings(lines []finding) error {
 func turnFindings(h tally.Harness) []finding {
 	t := h.TokensPerTurn
 	return []finding{
-		{"Turns", count(h.Turns), false},
+		{"Turns", termtext.Count(h.Turns), false},
 		{"Steps a turn", decimal(h.StepsPerTurn), false},
 		{"Calls a step", decimal(h.CallsPerStep), h.Calls > 0 && h.CallsPerStep < 1.3},
 		{"Several calls at once", rate(h.Parallel), false},
@@ -87,7 +88,7 @@ func turnFindings(h tally.Harness) []finding {
 func callFindings(h tally.Harness) []finding {
 	arguments := tally.Rate{Count: h.ErrorKinds["arguments"], Of: h.Calls}
 	return []finding{
-		{"Calls", count(h.Calls), false},
+		{"Calls", termtext.Count(h.Calls), false},
 		{"Failed", rate(h.Errors), h.Errors.Share() > 0.05},
 		{"Wrong arguments", rate(arguments), arguments.Share() > 0.01},
 		{"Edits done", rate(h.Edits), false},
@@ -95,19 +96,19 @@ func callFindings(h tally.Harness) []finding {
 		{"Recovered in 3 calls", rate(h.Recovered), h.Recovered.Of > 0 && h.Recovered.Share() < 0.7},
 		{"Repeated reads", rate(h.RepeatedReads), h.RepeatedReads.Share() > 0.15},
 		{"Repeated calls", rate(h.RepeatedCalls), h.RepeatedCalls.Count > 0},
-		{"Loops", count(h.Loops), h.Loops > 0},
-		{"Retries on record", count(h.Retries), false},
+		{"Loops", termtext.Count(h.Loops), h.Loops > 0},
+		{"Retries on record", termtext.Count(h.Retries), false},
 	}
 }
 
 func outputFindings(h tally.Harness) []finding {
 	largest := []string{}
 	for _, o := range h.Outputs[:min(len(h.Outputs), 2)] {
-		largest = append(largest, plain(o.Tool)+" "+percent(o.Share))
+		largest = append(largest, termtext.Plain(o.Tool)+" "+percent(o.Share))
 	}
 	never := tally.Rate{Count: h.Opened.Of - h.Opened.Count, Of: h.Opened.Of}
 	return []finding{
-		{"Outputs", byteSize(h.OutputBytes), false},
+		{"Outputs", termtext.ByteSize(h.OutputBytes), false},
 		{"  largest", strings.Join(largest, ", "), false},
 		{"Cut short", rate(h.Truncated), false},
 		{"  never opened", rate(never), never.Share() > 0.5},
@@ -126,24 +127,24 @@ func (v *statsView) endFindings(h tally.Harness) []finding {
 		fired += n
 	}
 	out := []finding{
-		{"Turns with code changed", count(turns), false},
+		{"Turns with code changed", termtext.Count(turns), false},
 		{"  tests passed after", rate(tally.Rate{Count: ver.Passed, Of: turns}), false},
 		{"  tests failed after", rate(tally.Rate{Count: ver.Failed, Of: turns}), false},
 		{"  no tests after", rate(tally.Rate{Count: ver.None, Of: turns}), turns > 0 && float64(ver.None) > 0.3*float64(turns)},
-		{"Checks fired", count(fired), false},
+		{"Checks fired", termtext.Count(fired), false},
 		{"  led to a change", rate(h.CheckLed), h.CheckLed.Of > 0 && h.CheckLed.Share() < 0.1},
 	}
 	for _, name := range slices.Sorted(maps.Keys(v.figures.Checks)) {
-		out = append(out, finding{"  " + plain(name), count(v.figures.Checks[name]), false})
+		out = append(out, finding{"  " + termtext.Plain(name), termtext.Count(v.figures.Checks[name]), false})
 	}
 	out = append(out, []finding{
-		{"Compactions", count(h.Compactions.Count), false},
+		{"Compactions", termtext.Count(h.Compactions.Count), false},
 		{"  tokens before", short(h.Compactions.TokensBefore), false},
-		{"  read again after", count(h.Compactions.Rereads), h.Compactions.Rereads > 5*max(h.Compactions.Count, 1)},
-		{"Sub-agents", count(h.Subagents.Sessions), false},
+		{"  read again after", termtext.Count(h.Compactions.Rereads), h.Compactions.Rereads > 5*max(h.Compactions.Count, 1)},
+		{"Sub-agents", termtext.Count(h.Subagents.Sessions), false},
 		{"  share of the cost", percent(h.Subagents.CostShare), false},
 		{"  tokens", short(h.Subagents.Tokens), false},
-		{"  a report", byteSize(h.Subagents.ReportBytes), false},
+		{"  a report", termtext.ByteSize(h.Subagents.ReportBytes), false},
 	}...)
 	for _, end := range slices.Sorted(maps.Keys(h.Ends)) {
 		out = append(out, finding{"Ended: " + end, rate(tally.Rate{Count: h.Ends[end], Of: h.Turns}), false})
@@ -161,9 +162,9 @@ func (v *statsView) errorTable(h tally.Harness) error {
 		kinds := slices.Sorted(maps.Keys(e.Kinds))
 		slices.SortStableFunc(kinds, func(a, b string) int { return e.Kinds[b] - e.Kinds[a] })
 		for i, k := range kinds {
-			kinds[i] = fmt.Sprintf("%s %s", k, count(e.Kinds[k]))
+			kinds[i] = fmt.Sprintf("%s %s", k, termtext.Count(e.Kinds[k]))
 		}
-		t.rows = append(t.rows, []string{plain(e.Tool), count(e.Errors.Count), percent(e.Errors.Share()), strings.Join(kinds, ", ")})
+		t.rows = append(t.rows, []string{termtext.Plain(e.Tool), termtext.Count(e.Errors.Count), percent(e.Errors.Share()), strings.Join(kinds, ", ")})
 	}
 	v.title("Failures by tool and kind")
 	return t.write(v.app.out, v.screen)
@@ -173,7 +174,7 @@ func rate(r tally.Rate) string {
 	if r.Of == 0 {
 		return "-"
 	}
-	return fmt.Sprintf("%s (%s of %s)", percent(r.Share()), count(r.Count), count(r.Of))
+	return fmt.Sprintf("%s (%s of %s)", percent(r.Share()), termtext.Count(r.Count), termtext.Count(r.Of))
 }
 
 func decimal(f float64) string { return strconv.FormatFloat(f, 'f', 1, 64) }
@@ -181,7 +182,7 @@ func decimal(f float64) string { return strconv.FormatFloat(f, 'f', 1, 64) }
 // wrapWords breaks a line between its words.
 func wrapWords(line string, width int) (out []string) {
 	for _, w := range strings.Fields(line) {
-		if last := len(out) - 1; last >= 0 && columns(out[last])+1+columns(w) <= width {
+		if last := len(out) - 1; last >= 0 && termtext.Columns(out[last])+1+termtext.Columns(w) <= width {
 			out[last] += " " + w
 		} else {
 			out = append(out, w)

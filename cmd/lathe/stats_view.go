@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/tally"
 )
 
@@ -92,11 +93,11 @@ func (v *statsView) paint(bar string) string {
 func (v *statsView) list(rows [][2]string) error {
 	widest := 0
 	for _, r := range rows {
-		widest = max(widest, columns(r[0]))
+		widest = max(widest, termtext.Columns(r[0]))
 	}
 	for i, r := range rows {
 		if v.screen > 0 {
-			rows[i][1] = clip(r[1], max(leastColumn, v.screen-widest-len(columnGap)))
+			rows[i][1] = termtext.Clip(r[1], max(leastColumn, v.screen-widest-len(columnGap)))
 		}
 	}
 	return pairs(v.app.out, rows)
@@ -104,16 +105,16 @@ func (v *statsView) list(rows [][2]string) error {
 
 func (v *statsView) overview() error {
 	f := v.figures
-	sessions := count(f.Sessions)
+	sessions := termtext.Count(f.Sessions)
 	if f.Subagents > 0 {
-		sessions += fmt.Sprintf(" (and %s of sub-agents)", count(f.Subagents))
+		sessions += fmt.Sprintf(" (and %s of sub-agents)", termtext.Count(f.Subagents))
 	}
 	v.title("Overview")
 	err := v.list([][2]string{
 		{"Sessions", sessions},
-		{"Messages", fmt.Sprintf("%s (%s)", count(f.Messages), several(f.Prompts, "prompt"))},
-		{"Tool calls", count(f.Calls)},
-		{"Days", count(f.Days)},
+		{"Messages", fmt.Sprintf("%s (%s)", termtext.Count(f.Messages), termtext.Several(f.Prompts, "prompt"))},
+		{"Tool calls", termtext.Count(f.Calls)},
+		{"Days", termtext.Count(f.Days)},
 		{"First", v.date(f.First)},
 		{"Last", v.date(f.Last)},
 	})
@@ -130,14 +131,14 @@ func (v *statsView) overview() error {
 		{"Cost", money(f.Usage.Cost)},
 		{"  a day", money(f.Usage.Cost / lathe.Money(max(f.Days, 1)))},
 		{"  a session", money(f.Usage.Cost / lathe.Money(max(f.Sessions, 1)))},
-		{"Tokens", count(t.Total())},
-		{"  a day", count(t.Total() / int64(max(f.Days, 1)))},
-		{"  a session", fmt.Sprintf("%s (median %s)", count(f.TokensPerSession()), count(f.MedianTokens))},
-		{"Input", count(t.Input)},
-		{"Output", count(t.Output)},
-		{"Reasoning", count(t.Reasoning)},
-		{"Cache read", count(t.CacheRead) + cached},
-		{"Cache write", count(t.CacheWrite)},
+		{"Tokens", termtext.Count(t.Total())},
+		{"  a day", termtext.Count(t.Total() / int64(max(f.Days, 1)))},
+		{"  a session", fmt.Sprintf("%s (median %s)", termtext.Count(f.TokensPerSession()), termtext.Count(f.MedianTokens))},
+		{"Input", termtext.Count(t.Input)},
+		{"Output", termtext.Count(t.Output)},
+		{"Reasoning", termtext.Count(t.Reasoning)},
+		{"Cache read", termtext.Count(t.CacheRead) + cached},
+		{"Cache write", termtext.Count(t.CacheWrite)},
 	})
 }
 
@@ -165,7 +166,7 @@ func (v *statsView) chart(title string, c chart, most int) error {
 	}
 	err := c.write(v.app.out, v.screen, v.paint)
 	if more > 0 {
-		v.app.printf("… and %s more\n", count(more))
+		v.app.printf("… and %s more\n", termtext.Count(more))
 	}
 	return err
 }
@@ -174,8 +175,8 @@ func (v *statsView) models(most int) error {
 	c := chart{head: []string{"Model", "Cost", "Tokens", "Answers", "Errors", "In", "Out", "Cached"}}
 	for _, m := range v.figures.ByModel {
 		t := m.Usage.Tokens
-		c.rows = append(c.rows, bar{plain(m.Name()), []string{
-			money(m.Usage.Cost), short(t.Total()), count(m.Answers), count(m.Errors), short(t.Input), short(t.Output + t.Reasoning), short(t.CacheRead),
+		c.rows = append(c.rows, bar{termtext.Plain(m.Name()), []string{
+			money(m.Usage.Cost), short(t.Total()), termtext.Count(m.Answers), termtext.Count(m.Errors), short(t.Input), short(t.Output + t.Reasoning), short(t.CacheRead),
 		}, v.weight(m.Usage)})
 	}
 	return v.chart("Models", c, most)
@@ -189,10 +190,10 @@ func (v *statsView) tools(most int) error {
 	for _, t := range v.figures.ByTool {
 		errs := "0"
 		if t.Errors > 0 {
-			errs = fmt.Sprintf("%s (%s)", count(t.Errors), percent(float64(t.Errors)/float64(t.Calls)))
+			errs = fmt.Sprintf("%s (%s)", termtext.Count(t.Errors), percent(float64(t.Errors)/float64(t.Calls)))
 		}
-		c.rows = append(c.rows, bar{plain(t.Name), []string{
-			count(t.Calls), percent(float64(t.Calls) / float64(max(v.figures.Calls, 1))), errs, took(t.Milliseconds),
+		c.rows = append(c.rows, bar{termtext.Plain(t.Name), []string{
+			termtext.Count(t.Calls), percent(float64(t.Calls) / float64(max(v.figures.Calls, 1))), errs, took(t.Milliseconds),
 		}, float64(t.Calls)})
 	}
 	return v.chart("Tools", c, most)
@@ -203,11 +204,11 @@ func (v *statsView) days(most int) error {
 	all, title := v.figures.ByDay, "Days"
 	if most > 0 && len(all) > most {
 		all = all[len(all)-most:]
-		title = fmt.Sprintf("Days (the last %d of %s)", most, count(v.figures.Days))
+		title = fmt.Sprintf("Days (the last %d of %s)", most, termtext.Count(v.figures.Days))
 	}
 	c := chart{head: []string{"Day", "Cost", "Tokens", "Messages"}}
 	for _, d := range all {
-		c.rows = append(c.rows, bar{d.Date, []string{money(d.Usage.Cost), short(d.Usage.Tokens.Total()), count(d.Messages)}, v.weight(d.Usage)})
+		c.rows = append(c.rows, bar{d.Date, []string{money(d.Usage.Cost), short(d.Usage.Tokens.Total()), termtext.Count(d.Messages)}, v.weight(d.Usage)})
 	}
 	return v.chart(title, c, 0)
 }
@@ -218,11 +219,11 @@ func (v *statsView) projects(most int) error {
 		name := "(no repository)"
 		switch {
 		case p.Worktree != "":
-			name = plain(tilde(p.Worktree, v.app.env("HOME")))
+			name = termtext.Plain(termtext.Tilde(p.Worktree, v.app.env("HOME")))
 		case p.ID != lathe.GlobalProject:
-			name = plain(p.ID)
+			name = termtext.Plain(p.ID)
 		}
-		c.rows = append(c.rows, bar{name, []string{money(p.Usage.Cost), short(p.Usage.Tokens.Total()), count(p.Sessions), count(p.Messages)}, v.weight(p.Usage)})
+		c.rows = append(c.rows, bar{name, []string{money(p.Usage.Cost), short(p.Usage.Tokens.Total()), termtext.Count(p.Sessions), termtext.Count(p.Messages)}, v.weight(p.Usage)})
 	}
 	return v.chart("Projects", c, most)
 }
@@ -237,7 +238,7 @@ func (v *statsView) checks() error {
 	slices.SortStableFunc(names, func(a, b string) int { return v.figures.Checks[b] - v.figures.Checks[a] })
 	for _, name := range names {
 		n := v.figures.Checks[name]
-		c.rows = append(c.rows, bar{plain(name), []string{count(n)}, float64(n)})
+		c.rows = append(c.rows, bar{termtext.Plain(name), []string{termtext.Count(n)}, float64(n)})
 	}
 	return v.chart("Checks that fired", c, 0)
 }
@@ -261,13 +262,13 @@ func thousands(number string) string {
 	if err != nil {
 		return number
 	}
-	return count(n) + "." + cents
+	return termtext.Count(n) + "." + cents
 }
 
 // short shows a large number with three digits.
 func short(n int64) string {
 	if n < 10_000 {
-		return count(n)
+		return termtext.Count(n)
 	}
 	f, unit := float64(n), ""
 	for _, unit = range []string{"K", "M", "G", "T"} {
@@ -302,6 +303,6 @@ func took(milliseconds int64) string {
 	case d < time.Hour:
 		return d.Round(time.Second).String()
 	default:
-		return fmt.Sprintf("%sh%02dm", count(int64(d.Hours())), int(d.Minutes())%60)
+		return fmt.Sprintf("%sh%02dm", termtext.Count(int64(d.Hours())), int(d.Minutes())%60)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/config"
 	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
 // leastBrief is how many words a task has at least, where the settings say nothing: a shorter
@@ -47,21 +48,21 @@ func (r *runner) child(ctx context.Context, ev lathe.Event) {
 	switch f := ev.Fact.(type) {
 	case *lathe.PermissionAsked:
 		if r.isBelow(ctx, ev.Session) {
-			r.note("(the task %s asks)", plain(r.titleOf(ctx, ev.Session)))
+			r.note("(the task %s asks)", termtext.Plain(r.titleOf(ctx, ev.Session)))
 			r.permission(ctx, f.PermissionRequest)
 		}
 	case *lathe.QuestionAsked:
 		if r.isBelow(ctx, ev.Session) {
-			r.note("The task %s asks: %s (nobody is here to answer)", plain(r.titleOf(ctx, ev.Session)), plain(f.Questions[0].Question))
+			r.note("The task %s asks: %s (nobody is here to answer)", termtext.Plain(r.titleOf(ctx, ev.Session)), termtext.Plain(f.Questions[0].Question))
 			r.tell(r.engine.Dismiss(ctx, f.ID))
 		}
 	case *lathe.SessionFailed:
 		if r.isAround(ev) {
-			r.note("! %s", plain(lathe.FaultMessage(f.Error)))
+			r.note("! %s", termtext.Plain(lathe.FaultMessage(f.Error)))
 		}
 	case *lathe.TUIToast: // a package that is being installed, a login that is needed
 		if r.isAround(ev) {
-			r.note("> %s", plain(f.Message))
+			r.note("> %s", termtext.Plain(f.Message))
 		}
 	default:
 	}
@@ -104,7 +105,7 @@ func (r *runner) waits(ctx context.Context) bool {
 		return err == nil && more
 	}
 	for _, s := range tasks {
-		r.note("# waiting for %s", plain(s.Title))
+		r.note("# waiting for %s", termtext.Plain(s.Title))
 	}
 	return true
 }

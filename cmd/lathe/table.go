@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
 // table is aligned columns below a head and a rule.
@@ -55,9 +56,9 @@ func (t table) stacked(screen int) string {
 				b.WriteString(cell + "\n")
 			case cell == "":
 			case i == t.paths:
-				b.WriteString(columnGap + clipLeft(cell, max(leastColumn, screen-len(columnGap))) + "\n")
+				b.WriteString(columnGap + termtext.ClipLeft(cell, max(leastColumn, screen-len(columnGap))) + "\n")
 			default:
-				b.WriteString(columnGap + clip(cell, max(leastColumn, screen-len(columnGap))) + "\n")
+				b.WriteString(columnGap + termtext.Clip(cell, max(leastColumn, screen-len(columnGap))) + "\n")
 			}
 		}
 	}
@@ -68,7 +69,7 @@ func (t table) widths(screen int) []int {
 	widths := make([]int, len(t.head))
 	for _, row := range append([][]string{t.head}, t.rows...) {
 		for i, cell := range row {
-			widths[i] = max(widths[i], columns(cell))
+			widths[i] = max(widths[i], termtext.Columns(cell))
 		}
 	}
 	if screen <= 0 {
@@ -79,7 +80,7 @@ func (t table) widths(screen int) []int {
 		over += n
 	}
 	for _, i := range t.flexible {
-		least := max(leastColumn, columns(t.head[i]))
+		least := max(leastColumn, termtext.Columns(t.head[i]))
 		if give := min(over, widths[i]-least); give > 0 {
 			widths[i] -= give
 			over -= give
@@ -95,9 +96,9 @@ func (t table) line(b *strings.Builder, row []string, widths []int) {
 			line.WriteString(columnGap)
 		}
 		if i == t.paths {
-			cell = clipLeft(cell, widths[i])
+			cell = termtext.ClipLeft(cell, widths[i])
 		}
-		line.WriteString(pad(clip(cell, widths[i]), widths[i]))
+		line.WriteString(termtext.Pad(termtext.Clip(cell, widths[i]), widths[i]))
 	}
 	b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
 }
@@ -106,11 +107,11 @@ func (t table) line(b *strings.Builder, row []string, widths []int) {
 func pairs(w io.Writer, rows [][2]string) error {
 	widest := 0
 	for _, r := range rows {
-		widest = max(widest, columns(r[0]))
+		widest = max(widest, termtext.Columns(r[0]))
 	}
 	var b strings.Builder
 	for _, r := range rows {
-		b.WriteString(strings.TrimRight(pad(r[0], widest)+columnGap+r[1], " ") + "\n")
+		b.WriteString(strings.TrimRight(termtext.Pad(r[0], widest)+columnGap+r[1], " ") + "\n")
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -131,9 +132,9 @@ func ago(at lathe.Time, now time.Time) string {
 	case past < 0:
 		return moment(at, now)
 	case past < time.Hour:
-		return several(int(past.Minutes()), "minute") + " ago"
+		return termtext.Several(int(past.Minutes()), "minute") + " ago"
 	case sameDay(t, now):
-		return several(int(past.Hours()), "hour") + " ago"
+		return termtext.Several(int(past.Hours()), "hour") + " ago"
 	case sameDay(t, now.AddDate(0, 0, -1)):
 		return "yesterday " + t.Format("15:04")
 	case t.Year() == now.Year():

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
 // transcript prints messages for people to read.
@@ -48,7 +49,7 @@ func (t *transcript) message(b *strings.Builder, m lathe.Message) {
 		return
 	}
 	if a.Error != nil {
-		fmt.Fprintf(b, "✗ %s: %s\n", plain(a.Error.Name()), plain(lathe.FaultMessage(a.Error)))
+		fmt.Fprintf(b, "✗ %s: %s\n", termtext.Plain(a.Error.Name()), termtext.Plain(lathe.FaultMessage(a.Error)))
 	}
 	var foot []string
 	for _, s := range []string{tokens(a.Tokens), costOf(a.Cost), span(m.Created, a.Completed)} {
@@ -74,7 +75,7 @@ func (t *transcript) speaker(m lathe.Message) string {
 	if !ok {
 		return "you · " + moment(m.Created, t.now)
 	}
-	words := []string{plain(a.Agent), moment(m.Created, t.now), plain(modelName(a.Model))}
+	words := []string{termtext.Plain(a.Agent), moment(m.Created, t.now), termtext.Plain(modelName(a.Model))}
 	if a.Summary.On() {
 		words = slices.Insert(words, 1, "summary")
 	}
@@ -87,11 +88,11 @@ func (t *transcript) rule(left, right string) string {
 	if t.width > 0 {
 		width = min(t.width, ruleMost)
 	}
-	if width < columns(right)+leastColumn+8 {
-		return "── " + clip(left, max(leastColumn, width-3)) + "\n   " + right
+	if width < termtext.Columns(right)+leastColumn+8 {
+		return "── " + termtext.Clip(left, max(leastColumn, width-3)) + "\n   " + right
 	}
-	left = clip(left, max(leastColumn, width-columns(right)-8))
-	fill := max(2, width-columns(left)-columns(right)-5)
+	left = termtext.Clip(left, max(leastColumn, width-termtext.Columns(right)-8))
+	fill := max(2, width-termtext.Columns(left)-termtext.Columns(right)-5)
 	return "── " + left + " " + strings.Repeat("─", fill) + " " + right
 }
 
@@ -105,18 +106,18 @@ func (t *transcript) part(p lathe.Part) string {
 		case b.Synthetic.On() && !t.detail:
 			return ""
 		}
-		return plainText(b.Text)
+		return termtext.PlainText(b.Text)
 	case *lathe.Reasoning:
 		if !t.detail || b.Text == "" {
 			return ""
 		}
-		return "Thinking: " + plainText(b.Text)
+		return "Thinking: " + termtext.PlainText(b.Text)
 	case *lathe.ToolCall:
 		return t.tool(b)
 	case *lathe.File:
 		return "+ " + t.line("file "+fileName(b))
 	case *lathe.Patch:
-		return "~ " + t.line(several(len(b.Files), "file")+" changed: "+strings.Join(b.Files, ", "))
+		return "~ " + t.line(termtext.Several(len(b.Files), "file")+" changed: "+strings.Join(b.Files, ", "))
 	case *lathe.Subtask:
 		return "# " + t.line("task for "+b.Agent+": "+b.Description)
 	case *lathe.AgentMention:
@@ -134,9 +135,9 @@ func (t *transcript) part(p lathe.Part) string {
 
 func (t *transcript) line(s string) string {
 	if t.width > 0 {
-		return clip(plain(s), t.width-2)
+		return termtext.Clip(termtext.Plain(s), t.width-2)
 	}
-	return plain(s)
+	return termtext.Plain(s)
 }
 
 func fileName(f *lathe.File) string {
@@ -168,10 +169,10 @@ func (t *transcript) tool(c *lathe.ToolCall) string {
 		return out
 	}
 	if len(input) > 0 && string(input) != "{}" {
-		out += "\n" + indent(plainText(string(input)))
+		out += "\n" + indent(termtext.PlainText(string(input)))
 	}
 	if body != "" {
-		out += "\n" + indent(plainText(strings.TrimRight(body, "\n")))
+		out += "\n" + indent(termtext.PlainText(strings.TrimRight(body, "\n")))
 	}
 	return out
 }

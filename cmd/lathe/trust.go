@@ -8,6 +8,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/config"
+	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/workspace"
 )
 
@@ -88,7 +89,7 @@ func (a *app) trustCommand(f trustFlags) error {
 	if a.json {
 		return a.printJSON(g)
 	}
-	a.printf("Trusted %s: %s.\n", plain(g.Root), several(len(g.Settings), "setting"))
+	a.printf("Trusted %s: %s.\n", termtext.Plain(g.Root), termtext.Several(len(g.Settings), "setting"))
 	return nil
 }
 
@@ -121,7 +122,7 @@ func (a *app) listTrust(trust *workspace.Trust) error {
 		return nil
 	}
 	for _, g := range grants {
-		a.printf("%s\n    %s, since %s\n", plain(g.Root), several(len(g.Settings), "setting"), g.At.Local().Format("2 Jan 2006 15:04"))
+		a.printf("%s\n    %s, since %s\n", termtext.Plain(g.Root), termtext.Several(len(g.Settings), "setting"), g.At.Local().Format("2 Jan 2006 15:04"))
 	}
 	return nil
 }
@@ -137,11 +138,11 @@ func (a *app) revokeTrust(trust *workspace.Trust, o config.Options) error {
 			return lathe.Errorf(lathe.Unavailable, "your trust could not be taken back: %w", err)
 		}
 		if had {
-			a.printf("No longer trusted: %s\n", plain(root))
+			a.printf("No longer trusted: %s\n", termtext.Plain(root))
 			return nil
 		}
 	}
-	return lathe.Errorf(lathe.NotFound, "%s is not trusted; `lathe trust --list` shows what is", plain(o.Directory))
+	return lathe.Errorf(lathe.NotFound, "%s is not trusted; `lathe trust --list` shows what is", termtext.Plain(o.Directory))
 }
 
 type trustJSON struct {
@@ -167,11 +168,11 @@ func (a *app) showTrust(trust *workspace.Trust, d *config.Distrust) error {
 	if trusted {
 		state = "trusted"
 	}
-	a.printf("%s (%s)\n", plain(d.Root), state)
+	a.printf("%s (%s)\n", termtext.Plain(d.Root), state)
 	for _, r := range d.Risks {
-		a.printf("  %s\n", plain(r.String()))
+		a.printf("  %s\n", termtext.Plain(r.String()))
 		if len(r.Key) > 0 {
-			a.printf("      %s\n", clip(plain(r.Value), 200))
+			a.printf("      %s\n", termtext.Clip(termtext.Plain(r.Value), 200))
 		}
 	}
 	return nil

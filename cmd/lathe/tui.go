@@ -14,6 +14,8 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/client"
 	"github.com/lathe-agent/lathe/config"
+	"github.com/lathe-agent/lathe/config/datadir"
+	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/tui"
 	"github.com/lathe-agent/lathe/tui/host"
 )
@@ -46,7 +48,7 @@ func (f *tuiFlags) check() error {
 	case f.fork && !f.next && f.session == "":
 		return usagef("--fork needs -c or -s: say what to copy")
 	case f.model != "" && (!ok || provider == "" || model == ""):
-		return usagef("-m %s: a model is written provider/model; `lathe models` lists them", quote(f.model))
+		return usagef("-m %s: a model is written provider/model; `lathe models` lists them", termtext.Quote(f.model))
 	}
 	return nil
 }
@@ -91,15 +93,15 @@ func (a *app) project(c *cobra.Command, args []string) error {
 	switch {
 	case args[0] != "" && err == nil && info.IsDir():
 	case strings.ContainsAny(args[0], `/\`) || args[0] == "." || args[0] == "..":
-		return lathe.Errorf(lathe.NotFound, "there is no directory %s; say where your project is", quote(args[0]))
+		return lathe.Errorf(lathe.NotFound, "there is no directory %s; say where your project is", termtext.Quote(args[0]))
 	default:
 		return unknownCommand(c, args[0])
 	}
 	switch {
 	case len(args) > 1:
-		return usagef("`lathe` does not know what to do with %s behind a directory; `lathe --help` shows how", quote(args[1]))
+		return usagef("`lathe` does not know what to do with %s behind a directory; `lathe --help` shows how", termtext.Quote(args[1]))
 	case a.dir != ".":
-		return usagef("-C %s and %s are two directories; name one", quote(a.dir), quote(args[0]))
+		return usagef("-C %s and %s are two directories; name one", termtext.Quote(a.dir), termtext.Quote(args[0]))
 	}
 	a.dir = args[0]
 	return nil
@@ -130,14 +132,14 @@ func (a *app) tui(ctx context.Context, f tuiFlags) error {
 	}
 	defer in.close()
 	f.prompt = strings.TrimSpace(strings.TrimSpace(piped) + "\n" + f.prompt)
-	at, err := findFolders(a.env)
+	at, err := datadir.Find(a.env)
 	if err != nil {
 		return err
 	}
 	own, tell := a.offScreen()
 	defer tell()
 	ended, err := own.perform(ctx, in.file, stage{
-		app: own, flags: f, open: own.openTUI, offers: own.tuiOffers, state: at.state, again: a.again("lathe"),
+		app: own, flags: f, open: own.openTUI, offers: own.tuiOffers, state: at.State, again: a.again("lathe"),
 	})
 	if err != nil || ended.Offer != chooseDemo {
 		return err
@@ -217,10 +219,10 @@ func (a *app) epilogue(e tui.Ended, again string) {
 	if a.colour(a.stdout.file) {
 		mark = func(s string) string { return "\x1b[2m" + s + "\x1b[0m" }
 	}
-	if title := plain(e.Title); title != "" {
+	if title := termtext.Plain(e.Title); title != "" {
 		a.printf("%s%s\n", mark("Session   "), title)
 	}
-	a.printf("%s%s -s %s\n", mark("Continue  "), again, plain(string(e.Session)))
+	a.printf("%s%s -s %s\n", mark("Continue  "), again, termtext.Plain(string(e.Session)))
 	if e.Cut {
 		a.printf("%s\n", mark("          /go there goes on with the turn that was cut off"))
 	}
@@ -325,12 +327,12 @@ func (a *app) tuiAttached(ctx context.Context, f tuiFlags) error {
 			return closing(r, err)
 		}
 	}
-	at, err := findFolders(a.env)
+	at, err := datadir.Find(a.env)
 	if err != nil {
 		return closing(r, err)
 	}
 	_, err = own.perform(ctx, in.file, stage{
-		app: own, flags: f, state: at.state, remote: true, again: a.again("lathe attach " + shellWord(r.Address())),
+		app: own, flags: f, state: at.State, remote: true, again: a.again("lathe attach " + shellWord(r.Address())),
 		open: func(context.Context) (*tuiEngine, error) { return attachedEngine(own, r.Client), nil },
 	})
 	return closing(r, err)

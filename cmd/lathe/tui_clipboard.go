@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
 // clipboardTime is how long a program may take that keeps the clipboard.
@@ -127,7 +128,7 @@ type capped struct {
 
 func (c *capped) Write(b []byte) (int, error) {
 	if c.Len()+len(b) > c.most {
-		return 0, lathe.Errorf(lathe.Overflow, "it is longer than %s", byteSize(int64(c.most)))
+		return 0, lathe.Errorf(lathe.Overflow, "it is longer than %s", termtext.ByteSize(int64(c.most)))
 	}
 	return c.Buffer.Write(b)
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/lathe-agent/lathe/client"
+	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/server"
 )
@@ -63,11 +64,11 @@ func (o *opener) Close() error {
 
 // openTUI opens the engine as serve does, and speaks with it without a port.
 func (a *app) openTUI(ctx context.Context) (*tuiEngine, error) {
-	at, err := findFolders(a.env)
+	at, err := datadir.Find(a.env)
 	if err != nil {
 		return nil, err
 	}
-	first := !at.exists() && !a.hasOwnRules()
+	first := !at.Exists() && !a.hasOwnRules()
 	setup := newSetup(a, at)
 	e, err := openEngine(ctx, a, at, setup)
 	if err != nil {
@@ -94,7 +95,7 @@ func (a *app) hasOwnRules() bool {
 
 // within serves an engine to this process alone. It closes both, also when it fails. change may put
 // something else below the server.
-func (a *app) within(e *engine.Engine, setup *agentSetup, at folders, change func(*server.Backend)) (*tuiEngine, error) {
+func (a *app) within(e *engine.Engine, setup *agentSetup, at datadir.Folders, change func(*server.Backend)) (*tuiEngine, error) {
 	own, b := a.serveBy(e, setup, at)
 	if change != nil {
 		change(&b)

@@ -13,6 +13,8 @@ import (
 	"syscall"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/config/datadir"
+	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
 // keyboard is where keys come from.
@@ -57,11 +59,11 @@ const mostCrash = 1 << 20
 // keepCrashes lets what the runtime says of a crash also go to a file beside the logs: on the screen it is gone
 // with it.
 func (a *app) keepCrashes() {
-	at, err := findFolders(a.env)
+	at, err := datadir.Find(a.env)
 	if err != nil {
 		return
 	}
-	path := filepath.Join(filepath.Dir(at.logs()), "crash.txt")
+	path := filepath.Join(filepath.Dir(at.Logs()), "crash.txt")
 	if os.MkdirAll(filepath.Dir(path), 0o700) != nil {
 		return
 	}
@@ -186,11 +188,11 @@ func readAttachment(path string) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, lathe.Errorf(lathe.Invalid, "%s is no file", plain(path))
+		return nil, lathe.Errorf(lathe.Invalid, "%s is no file", termtext.Plain(path))
 	}
 	data, err := io.ReadAll(io.LimitReader(f, mostCarried+1))
 	if err == nil && len(data) > mostCarried {
-		return nil, lathe.Errorf(lathe.Overflow, "%s is longer than %s", plain(path), byteSize(mostCarried))
+		return nil, lathe.Errorf(lathe.Overflow, "%s is longer than %s", termtext.Plain(path), termtext.ByteSize(mostCarried))
 	}
 	return data, err
 }

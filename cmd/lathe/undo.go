@@ -8,6 +8,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/server"
 	"github.com/lathe-agent/lathe/workspace/snapshot"
 )
@@ -163,7 +164,7 @@ func (a *app) undone(u server.Undone, dry bool, did, would string) error {
 	if dry {
 		verb = "would be"
 	}
-	a.remark("%s changed since the undone step and %s left alone. Look at them with your editor or `git diff`.", several(conflicts, "file"), verb)
+	a.remark("%s changed since the undone step and %s left alone. Look at them with your editor or `git diff`.", termtext.Several(conflicts, "file"), verb)
 	return failed{exitFailed}
 }
 
@@ -177,13 +178,13 @@ func (a *app) printUndone(out undoneJSON, did, would string) {
 		if f.Conflict != "" {
 			mark, extra = "✗", f.Conflict
 		}
-		name := tilde(f.File, a.env("HOME"))
+		name := termtext.Tilde(f.File, a.env("HOME"))
 		if rel, err := filepath.Rel(out.Session.Directory, filepath.FromSlash(f.File)); err == nil && filepath.IsLocal(rel) {
 			name = rel
 		}
-		line := mark + " " + pad(f.Action, 8) + " " + plain(name)
+		line := mark + " " + termtext.Pad(f.Action, 8) + " " + termtext.Plain(name)
 		if extra != "" {
-			line += " — " + plain(extra)
+			line += " — " + termtext.Plain(extra)
 		}
 		a.printf("%s\n", line)
 	}

@@ -9,6 +9,9 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/lathe-agent/lathe/config/datadir"
+	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
 type uninstallFlags struct {
@@ -52,7 +55,7 @@ type uninstallJSON struct {
 }
 
 func (a *app) uninstall(ctx context.Context, f uninstallFlags) error {
-	at, err := findFolders(a.env)
+	at, err := datadir.Find(a.env)
 	if err != nil {
 		return err
 	}
@@ -74,7 +77,7 @@ func (a *app) uninstall(ctx context.Context, f uninstallFlags) error {
 	}
 	a.printf("\nTo remove it, with no lathe running:\n")
 	for _, c := range commands {
-		a.printf("  %s\n", plain(c))
+		a.printf("  %s\n", termtext.Plain(c))
 	}
 	a.flushed()
 	a.remark("Nothing was deleted. `lathe export ID -o FILE` keeps a session elsewhere.")
@@ -84,7 +87,7 @@ func (a *app) uninstall(ctx context.Context, f uninstallFlags) error {
 func (a *app) holdingTable(held []holding) table {
 	t := table{head: []string{"What", "Size", "Files", "Where"}, flexible: []int{3, 0}, paths: 3}
 	for _, h := range held {
-		t.rows = append(t.rows, []string{h.What, byteSize(h.Bytes), count(h.Files), a.shown(h.Paths[0])})
+		t.rows = append(t.rows, []string{h.What, termtext.ByteSize(h.Bytes), termtext.Count(h.Files), a.shown(h.Paths[0])})
 	}
 	if len(held) == 0 {
 		t.rows = append(t.rows, []string{"nothing", "0 B", "0", ""})
@@ -94,17 +97,17 @@ func (a *app) holdingTable(held []holding) table {
 
 // holdings are what there is of what lathe keeps, with sizes. What lies in a folder of another
 // row counts there.
-func holdings(ctx context.Context, at folders, settings string) (out []holding, err error) {
+func holdings(ctx context.Context, at datadir.Folders, settings string) (out []holding, err error) {
 	counted := map[string]bool{}
 	for _, h := range []holding{
-		{What: "sessions", Paths: []string{at.database(), at.database() + "-wal", at.database() + "-shm", at.database() + ".lock", at.blobs()}},
-		{What: "what undo needs", Paths: []string{at.snapshots()}},
-		{What: "outputs of tools", Paths: []string{at.outputs()}},
-		{What: "plans", Paths: []string{at.plans()}},
-		{What: "keys and logins", Paths: []string{at.credentials()}},
-		{What: "cache", Paths: []string{at.cache}},
-		{What: "state", Paths: []string{at.state, at.owners}},
-		{What: "other data", Paths: []string{at.data}},
+		{What: "sessions", Paths: []string{at.Database(), at.Database() + "-wal", at.Database() + "-shm", at.Database() + ".lock", at.Blobs()}},
+		{What: "what undo needs", Paths: []string{at.Snapshots()}},
+		{What: "outputs of tools", Paths: []string{at.Outputs()}},
+		{What: "plans", Paths: []string{at.Plans()}},
+		{What: "keys and logins", Paths: []string{at.Credentials()}},
+		{What: "cache", Paths: []string{at.Cache}},
+		{What: "state", Paths: []string{at.State, at.Owners}},
+		{What: "other data", Paths: []string{at.Data}},
 		{What: "your settings", Paths: []string{settings}},
 	} {
 		places := h.Paths
@@ -151,17 +154,17 @@ func (h *holding) weigh(ctx context.Context, path string, counted map[string]boo
 }
 
 // removals are commands that remove the folders.
-func removals(f uninstallFlags, at folders, settings string) (out []string) {
+func removals(f uninstallFlags, at datadir.Folders, settings string) (out []string) {
 	var dirs []string
 	if !f.keepData {
-		dirs = append(dirs, at.data, at.state, at.cache)
+		dirs = append(dirs, at.Data, at.State, at.Cache)
 	}
 	if !f.keepSettings && settings != "" {
 		dirs = append(dirs, settings)
 	}
 	var words []string
 	for _, dir := range dirs {
-		inside := strings.HasPrefix(dir, at.data+string(filepath.Separator)) && !f.keepData
+		inside := strings.HasPrefix(dir, at.Data+string(filepath.Separator)) && !f.keepData
 		if _, err := os.Lstat(dir); err == nil && !inside {
 			words = append(words, shellWord(dir))
 		}

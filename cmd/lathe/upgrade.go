@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
 const (
@@ -42,7 +44,7 @@ themselves are hard to trust.
 		RunE: func(_ *cobra.Command, args []string) error {
 			to := "latest"
 			if len(args) > 0 {
-				to = plain(args[0])
+				to = termtext.Plain(args[0])
 			}
 			return a.upgrade(to, check)
 		},
@@ -167,5 +169,5 @@ func shellWord(path string) string {
 	if strings.Trim(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+:\\~") == "" && path != "" {
 		return path
 	}
-	return "'" + strings.ReplaceAll(plain(path), "'", `'\''`) + "'"
+	return "'" + strings.ReplaceAll(termtext.Plain(path), "'", `'\''`) + "'"
 }

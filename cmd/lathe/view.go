@@ -9,6 +9,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
 // view is the live picture of a turn on a terminal: above, what is said and done, which stays as it
@@ -334,7 +335,7 @@ func (s *screen) remark(text string) {
 		switch longer := line + " · " + piece; {
 		case i == 0:
 			line = piece
-		case columns(longer) > s.width()-widthOf(indent):
+		case termtext.Columns(longer) > s.width()-widthOf(indent):
 			write()
 			line = piece
 		default:

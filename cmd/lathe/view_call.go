@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
 // call is a call of a tool, or a session that works in the background, and what is done for it.
@@ -130,7 +131,7 @@ func (c *call) breakOff(now time.Time) {
 func (c *call) update(t *lathe.ToolCall) {
 	var meta callMeta
 	read := func(raw json.RawMessage) { _ = json.Unmarshal(raw, &meta) } // as far as it is ours
-	c.tool = plain(t.Tool)
+	c.tool = termtext.Plain(t.Tool)
 	switch st := t.State.(type) {
 	case *lathe.Pending:
 		c.rename("", st.Input)
@@ -146,7 +147,7 @@ func (c *call) update(t *lathe.ToolCall) {
 		read(st.Metadata)
 		c.rename("", st.Input)
 		c.mark, c.took = "✗", lathe.Worked(st.Start, st.End, t.Waits())
-		c.result = cells(oneLine(st.Error), red)
+		c.result = cells(termtext.OneLine(st.Error), red)
 	}
 	if meta.Session != "" {
 		c.session = meta.Session
@@ -157,7 +158,7 @@ func (c *call) rename(title string, input json.RawMessage) {
 	if title == "" {
 		title = hint(input)
 	}
-	if title = oneLine(title); title != "" {
+	if title = termtext.OneLine(title); title != "" {
 		c.title = title
 	}
 }
@@ -188,7 +189,7 @@ func (c *call) succeeded(tool string, meta callMeta, input json.RawMessage) {
 
 // lines are how many lines were added and taken away.
 func lines(n lineCount) []cell {
-	return joined(cells("+"+count(n.Additions), green), cells(" ", 0), cells("−"+count(n.Deletions), red))
+	return joined(cells("+"+termtext.Count(n.Additions), green), cells(" ", 0), cells("−"+termtext.Count(n.Deletions), red))
 }
 
 // callRows are the row of a call, and those of what is done for it.
@@ -200,7 +201,7 @@ func (s *screen) callRows(c *call, depth int, live bool) []row {
 	}
 	if left := len(c.below) - most; left > 0 {
 		indent := strings.Repeat("  ", depth+1)
-		out = append(out, drawn(cells(indent+"… "+several(left, "call")+" before", dim)))
+		out = append(out, drawn(cells(indent+"… "+termtext.Several(left, "call")+" before", dim)))
 	}
 	for _, b := range c.below[max(0, len(c.below)-most):] {
 		out = append(out, s.callRows(b, depth+1, live)...)
@@ -231,9 +232,9 @@ func (s *screen) callRow(c *call, depth int) row {
 	}
 	title := ""
 	if c.title != "" && most > 3 {
-		title = " " + clip(c.title, most)
+		title = " " + termtext.Clip(c.title, most)
 	}
-	return drawn(joined(head, cells(title, 0), clipped(result, room-columns(title)), tail))
+	return drawn(joined(head, cells(title, 0), clipped(result, room-termtext.Columns(title)), tail))
 }
 
 // clipped shortens cells to so many columns.
@@ -243,13 +244,13 @@ func clipped(line []cell, most int) []cell {
 	}
 	n := 0
 	for i, c := range line {
-		if n+c.width > most-1 {
+		if n+c.Width > most-1 {
 			if i == 0 {
 				return nil
 			}
 			return joined(line[:i], cells("…", line[i-1].style))
 		}
-		n += c.width
+		n += c.Width
 	}
 	return line
 }

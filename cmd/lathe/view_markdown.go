@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
 // markdown shows a text that grows. A line is shown as it comes until its end is there; then it is
@@ -166,7 +168,7 @@ func block(text string, prefix []cell, width int) []row {
 	}
 	if marker, rest := listItem(body); marker != "" {
 		first := joined(prefix, indent, cells(marker+" ", 0))
-		hanging := joined(prefix, indent, cells(strings.Repeat(" ", columns(marker)+1), 0))
+		hanging := joined(prefix, indent, cells(strings.Repeat(" ", termtext.Columns(marker)+1), 0))
 		return wrapped(inline(rest, 0), first, hanging, width)
 	}
 	return wrapped(inline(body, 0), joined(prefix, indent), joined(prefix, indent), width)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
 // isLive reports whether the turn is shown as a picture: both streams are a screen that can do it,
@@ -35,7 +36,7 @@ func (r *runner) closeView() {
 	r.view.close()
 	why := r.view.why
 	if r.view = nil; why != "" {
-		r.remark("Warning: the live view failed: %s. That is a mistake of lathe; its log says where. The turn goes on as plain text, and `lathe session show %s` has what is missing here.", oneLine(why), r.session.ID)
+		r.remark("Warning: the live view failed: %s. That is a mistake of lathe; its log says where. The turn goes on as plain text, and `lathe session show %s` has what is missing here.", termtext.OneLine(why), r.session.ID)
 	}
 }
 
@@ -95,7 +96,7 @@ func (r *runner) watchBelow(ctx context.Context, ev lathe.Event) {
 		}
 		title, known := r.titles[ev.Session]
 		if !known {
-			title = plain(r.titleOf(ctx, ev.Session))
+			title = termtext.Plain(r.titleOf(ctx, ev.Session))
 			r.titles[ev.Session] = title
 		}
 		r.view.do(func(s *screen) {
@@ -125,7 +126,7 @@ func (r *runner) grow(d *lathe.PartDelta) {
 		}
 	}
 	r.printed[d.Part] = true
-	text := plainText(d.Delta)
+	text := termtext.PlainText(d.Delta)
 	r.view.do(func(s *screen) { s.grow(d.Part, text, look) })
 }
 
@@ -153,7 +154,7 @@ func (r *runner) changes(ctx context.Context) string {
 	for _, f := range files {
 		n.Additions, n.Deletions = n.Additions+f.Additions, n.Deletions+f.Deletions
 	}
-	return several(len(files), "file") + " changed +" + count(n.Additions) + " −" + count(n.Deletions)
+	return termtext.Several(len(files), "file") + " changed +" + termtext.Count(n.Additions) + " −" + termtext.Count(n.Deletions)
 }
 
 // worked is how long the turn took, without the time that a person was waited for.
@@ -191,7 +192,7 @@ func (r *runner) asked(ctx context.Context, about []string, choices string) (str
 		r.view.do(func(s *screen) { s.answered(string(line)) })
 	}
 	if r.view != nil && err == nil {
-		r.note("%s → %s", about[len(about)-1], cmp.Or(plain(string(line)), "no"))
+		r.note("%s → %s", about[len(about)-1], cmp.Or(termtext.Plain(string(line)), "no"))
 	}
 	return string(line), err
 }
@@ -220,7 +221,7 @@ func (s *screen) ask(about []string, choices string) {
 // answered goes on. What was typed stands on the screen too, with the end of its line.
 func (s *screen) answered(typed string) {
 	if n := len(s.below); n > 0 {
-		s.below[n-1].width += columns(strings.TrimRight(typed, "\r\n"))
+		s.below[n-1].width += termtext.Columns(strings.TrimRight(typed, "\r\n"))
 		if strings.HasSuffix(typed, "\n") {
 			s.below = append(s.below, row{})
 		}

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
 // glass is what a terminal makes of the bytes that it is sent: rows of cells with their style, those
@@ -77,7 +79,7 @@ func (g *glass) control(arguments string, what byte) {
 }
 
 func (g *glass) put(text string, r rune) {
-	w := runeWidth(r)
+	w := termtext.RuneWidth(r)
 	line := g.rows[g.row]
 	if w == 0 {
 		if at := min(g.col, len(line)) - 1; at >= 0 {

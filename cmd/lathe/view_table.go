@@ -2,6 +2,8 @@ package main
 
 import (
 	"strings"
+
+	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
 const (
@@ -46,7 +48,7 @@ func (m *markdown) release(width int) (out []row) {
 
 // holding is a row that stands for a table until that is there.
 func (m *markdown) holding() row {
-	return drawn(cells("▦ a table, "+several(len(m.table), "line")+" so far", dim))
+	return drawn(cells("▦ a table, "+termtext.Several(len(m.table), "line")+" so far", dim))
 }
 
 // isDelimiter reports whether a line is one of dashes and colons between the bars.

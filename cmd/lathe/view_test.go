@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
 // painter is a screen without its goroutine, and the terminal that it writes to.
@@ -70,7 +71,7 @@ func TestView_TallLine(t *testing.T) {
 		p := newPainter(30, height)
 		words := ""
 		for i := range 400 {
-			word := "w" + count(i) + " "
+			word := "w" + termtext.Count(i) + " "
 			words += word
 			p.grow("prt_1", word, 0)
 			p.paint()
@@ -119,7 +120,7 @@ func TestView_Inline(t *testing.T) {
 func TestView_Hostile(t *testing.T) {
 	p := newPainter(40, 24)
 	for _, piece := range []string{"a\x1b", "[2Jb\x07\r", "\nc\u202e"} {
-		p.grow("prt_1", plainText(piece), 0)
+		p.grow("prt_1", termtext.PlainText(piece), 0)
 		p.paint()
 	}
 	p.end()

@@ -2,6 +2,8 @@ package main
 
 import (
 	"strings"
+
+	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
 // style is how characters look. Its values can be joined.
@@ -31,7 +33,7 @@ func (s style) codes() string {
 
 // cell is what a terminal draws as one, in its style.
 type cell struct {
-	cluster
+	termtext.Cluster
 	style style
 }
 
@@ -46,7 +48,7 @@ type row struct {
 const tabStop = 4
 
 func cells(s string, look style) []cell {
-	all := clusters(strings.ReplaceAll(s, "\t", strings.Repeat(" ", tabStop)))
+	all := termtext.Clusters(strings.ReplaceAll(s, "\t", strings.Repeat(" ", tabStop)))
 	out := make([]cell, len(all))
 	for i, c := range all {
 		out[i] = cell{c, look}
@@ -63,7 +65,7 @@ func joined(parts ...[]cell) (out []cell) {
 
 func widthOf(line []cell) (n int) {
 	for _, c := range line {
-		n += c.width
+		n += c.Width
 	}
 	return n
 }
@@ -82,7 +84,7 @@ func drawn(line []cell) row {
 			}
 			now = c.style
 		}
-		b.WriteString(c.text)
+		b.WriteString(c.Text)
 	}
 	if now != 0 {
 		b.WriteString("\x1b[0m")
@@ -109,10 +111,10 @@ func broken(all []cell, first, rest int) (lines [][]cell) {
 	start, place, n, width := 0, -1, 0, first
 	for i := 0; i < len(all); i++ {
 		c := all[i]
-		if n+c.width > width && i > start {
+		if n+c.Width > width && i > start {
 			end, next := i, i
 			switch {
-			case c.text == " ":
+			case c.Text == " ":
 				next = i + 1
 			case place > start:
 				end, next = place, place
@@ -125,8 +127,8 @@ func broken(all []cell, first, rest int) (lines [][]cell) {
 				continue
 			}
 		}
-		n += c.width
-		if c.text == " " || c.width == 2 {
+		n += c.Width
+		if c.Text == " " || c.Width == 2 {
 			place = i + 1
 		}
 	}
@@ -135,7 +137,7 @@ func broken(all []cell, first, rest int) (lines [][]cell) {
 
 // withoutSpace leaves out the spaces at the end.
 func withoutSpace(line []cell) []cell {
-	for len(line) > 0 && line[len(line)-1].text == " " {
+	for len(line) > 0 && line[len(line)-1].Text == " " {
 		line = line[:len(line)-1]
 	}
 	return line

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/config/datadir"
+	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/model/auth"
 	"github.com/lathe-agent/lathe/model/catalog"
 )
@@ -38,7 +40,7 @@ func (a *app) loginAt(ctx context.Context, f loginFlags) error {
 	if err != nil {
 		return err
 	}
-	at, err := findFolders(a.env)
+	at, err := datadir.Find(a.env)
 	if err != nil {
 		return err
 	}
@@ -46,7 +48,7 @@ func (a *app) loginAt(ctx context.Context, f loginFlags) error {
 	if err != nil {
 		return err
 	}
-	a.remark("%s wants to run this command on your machine to log you in:\n\n  %s\n", plain(address), plain(shellWords(known.Auth.Command)))
+	a.remark("%s wants to run this command on your machine to log you in:\n\n  %s\n", termtext.Plain(address), termtext.Plain(shellWords(known.Auth.Command)))
 	if sure, err := a.agrees(ctx, f.yes); err != nil || !sure {
 		return err
 	}
@@ -61,9 +63,9 @@ func (a *app) loginAt(ctx context.Context, f loginFlags) error {
 		a.remark("The server also offers settings, which this version does not read yet.")
 	}
 	if a.json {
-		return a.printJSON(loginJSON{address, typeToken, at.credentials()})
+		return a.printJSON(loginJSON{address, typeToken, at.Credentials()})
 	}
-	a.printf("Kept the token of %s in %s; it stands for $%s\n", plain(address), a.shown(at.credentials()), plain(known.Auth.Env))
+	a.printf("Kept the token of %s in %s; it stands for $%s\n", termtext.Plain(address), a.shown(at.Credentials()), termtext.Plain(known.Auth.Env))
 	return nil
 }
 
@@ -76,7 +78,7 @@ func serverAddress(text string) (string, error) {
 			return strings.TrimRight(u.String(), "/"), nil
 		}
 	}
-	return "", lathe.Errorf(lathe.Invalid, "%s is no address to log in at: write it like https://lathe.example.com", quote(text))
+	return "", lathe.Errorf(lathe.Invalid, "%s is no address to log in at: write it like https://lathe.example.com", termtext.Quote(text))
 }
 
 func (a *app) fetchWellKnown(parent context.Context, address string) (known wellKnown, err error) {

@@ -1,4 +1,4 @@
-package main
+package datadir
 
 import (
 	"crypto/rand"
@@ -6,28 +6,25 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
 
 	"github.com/lathe-agent/lathe"
 )
 
-func (f folders) serverPassword() string { return filepath.Join(f.state, "server-password") }
-
-// serverPassword returns the password of this user's servers, and makes one at first use. Several
+// ServerPassword is the password of this user's servers, and makes one at first use. Several
 // servers that start together agree on one: whoever links its file first has made it.
-func serverPassword(at folders) (string, error) {
-	path := at.serverPassword()
-	if p, err := readPassword(path); err == nil || !errors.Is(err, fs.ErrNotExist) {
+func (f Folders) ServerPassword() (string, error) {
+	path := f.ServerPasswordFile()
+	if p, err := ReadPassword(path); err == nil || !errors.Is(err, fs.ErrNotExist) {
 		return p, err
 	}
-	if err := os.MkdirAll(at.state, 0o700); err != nil {
+	if err := os.MkdirAll(f.State, 0o700); err != nil {
 		return "", lathe.Errorf(lathe.Unavailable, "no place for the password: %w", err)
 	}
 	var b [24]byte
 	_, _ = rand.Read(b[:]) // it never fails
-	tmp, err := os.CreateTemp(at.state, ".server-password-")
+	tmp, err := os.CreateTemp(f.State, ".server-password-")
 	if err != nil {
 		return "", lathe.Errorf(lathe.Unavailable, "the password cannot be kept: %w", err)
 	}
@@ -35,17 +32,20 @@ func serverPassword(at folders) (string, error) {
 	if _, err = tmp.WriteString(base64.RawURLEncoding.EncodeToString(b[:]) + "\n"); err == nil {
 		err = tmp.Sync()
 	}
-	if err = closing(tmp, err); err == nil {
+	if e := tmp.Close(); err == nil {
+		err = e
+	}
+	if err == nil {
 		err = os.Link(tmp.Name(), path)
 	}
 	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return "", lathe.Errorf(lathe.Unavailable, "the password cannot be kept: %w", err)
 	}
-	return readPassword(path)
+	return ReadPassword(path)
 }
 
-// readPassword reads the file, unless others could.
-func readPassword(path string) (string, error) {
+// ReadPassword reads the file of a password, unless others could.
+func ReadPassword(path string) (string, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return "", err

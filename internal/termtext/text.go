@@ -1,7 +1,10 @@
-package main
+// Package termtext makes text fit for a terminal: without characters that control it, measured in columns,
+// clipped and padded; and says numbers and sizes the way people read them.
+package termtext
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -10,23 +13,23 @@ import (
 // Titles and texts come from models, files and strangers. What is shown to people holds no
 // character that moves the cursor, changes colours or turns the direction of writing around.
 
-// plain makes a string safe to show on one line.
-func plain(s string) string {
-	return strings.TrimSpace(strings.Map(visible, strings.ToValidUTF8(s, "\uFFFD")))
+// Plain makes a string safe to show on one line.
+func Plain(s string) string {
+	return strings.TrimSpace(strings.Map(Visible, strings.ToValidUTF8(s, "\uFFFD")))
 }
 
-// plainText is plain for text of many lines.
-func plainText(s string) string {
+// PlainText is plain for text of many lines.
+func PlainText(s string) string {
 	s = strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\r\n", "\n")
 	return strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\t' {
 			return r
 		}
-		return visible(r)
+		return Visible(r)
 	}, s)
 }
 
-func visible(r rune) rune {
+func Visible(r rune) rune {
 	switch {
 	case r == '\n', r == '\t', r == '\r', r == '\u2028', r == '\u2029':
 		return ' '
@@ -41,82 +44,82 @@ func visible(r rune) rune {
 	}
 }
 
-// quote shows what a user typed.
-func quote(s string) string { return `"` + clip(plain(s), 60) + `"` }
+// Quote shows what a user typed.
+func Quote(s string) string { return `"` + Clip(Plain(s), 60) + `"` }
 
-// columns is how many columns of a terminal a line takes.
-func columns(s string) int {
+// Columns is how many columns of a terminal a line takes.
+func Columns(s string) int {
 	n := 0
-	for _, c := range clusters(s) {
-		n += c.width
+	for _, c := range Clusters(s) {
+		n += c.Width
 	}
 	return n
 }
 
-// clip shortens a line to so many columns, the last of them an ellipsis.
-func clip(s string, most int) string {
-	if most <= 0 || columns(s) <= most {
+// Clip shortens a line to so many columns, the last of them an ellipsis.
+func Clip(s string, most int) string {
+	if most <= 0 || Columns(s) <= most {
 		return s
 	}
 	var b strings.Builder
 	n := 0
-	for _, c := range clusters(s) {
-		if n+c.width > most-1 {
+	for _, c := range Clusters(s) {
+		if n+c.Width > most-1 {
 			break
 		}
-		b.WriteString(c.text)
-		n += c.width
+		b.WriteString(c.Text)
+		n += c.Width
 	}
 	return strings.TrimRight(b.String(), " ") + "…"
 }
 
-// clipLeft is clip that keeps the end, for paths.
-func clipLeft(s string, most int) string {
-	if most <= 0 || columns(s) <= most {
+// ClipLeft is clip that keeps the end, for paths.
+func ClipLeft(s string, most int) string {
+	if most <= 0 || Columns(s) <= most {
 		return s
 	}
-	all := clusters(s)
+	all := Clusters(s)
 	n, i := 0, len(all)
-	for i > 0 && n+all[i-1].width <= most-1 {
+	for i > 0 && n+all[i-1].Width <= most-1 {
 		i--
-		n += all[i].width
+		n += all[i].Width
 	}
 	var b strings.Builder
 	b.WriteString("…")
 	for _, c := range all[i:] {
-		b.WriteString(c.text)
+		b.WriteString(c.Text)
 	}
 	return b.String()
 }
 
-// pad fills a line up to so many columns.
-func pad(s string, width int) string {
-	return s + strings.Repeat(" ", max(0, width-columns(s)))
+// Pad fills a line up to so many columns.
+func Pad(s string, width int) string {
+	return s + strings.Repeat(" ", max(0, width-Columns(s)))
 }
 
-// cluster is what a terminal draws as one.
-type cluster struct {
-	text  string
-	width int
+// Cluster is what a terminal draws as one.
+type Cluster struct {
+	Text  string
+	Width int
 }
 
-// clusters cuts a line the way terminals do: marks and joined pictures belong to what they
+// Clusters cuts a line the way terminals do: marks and joined pictures belong to what they
 // follow, two regional letters are one flag.
-func clusters(s string) []cluster {
-	out := make([]cluster, 0, len(s))
+func Clusters(s string) []Cluster {
+	out := make([]Cluster, 0, len(s))
 	joined, flag := false, false
 	for len(s) > 0 {
 		r, n := utf8.DecodeRuneInString(s)
-		text, w := s[:n], runeWidth(r)
+		text, w := s[:n], RuneWidth(r)
 		s = s[n:]
-		if last := len(out) - 1; last >= 0 && belongs(r, w, joined, flag, out[last].width) {
-			out[last].text += text
+		if last := len(out) - 1; last >= 0 && belongs(r, w, joined, flag, out[last].Width) {
+			out[last].Text += text
 			if r == variationEmoji || flag && isRegional(r) {
-				out[last].width = 2
+				out[last].Width = 2
 			}
 			flag = false
 		} else {
-			out = append(out, cluster{text, w})
+			out = append(out, Cluster{text, w})
 			flag = isRegional(r)
 		}
 		joined = r == joiner
@@ -253,7 +256,7 @@ var wide = &unicode.RangeTable{
 	},
 }
 
-func runeWidth(r rune) int {
+func RuneWidth(r rune) int {
 	switch {
 	case r < 0x300:
 		return 1
@@ -266,8 +269,8 @@ func runeWidth(r rune) int {
 	}
 }
 
-// byteSize shows a size the way people read it.
-func byteSize(n int64) string {
+// ByteSize shows a size the way people read it.
+func ByteSize(n int64) string {
 	if n < 1024 {
 		return fmt.Sprintf("%d B", n)
 	}
@@ -280,8 +283,8 @@ func byteSize(n int64) string {
 	return fmt.Sprintf("%.1f %s", f, unit)
 }
 
-// count shows a number with its thousands apart.
-func count[T ~int | ~int64](n T) string {
+// Count shows a number with its thousands apart.
+func Count[T ~int | ~int64](n T) string {
 	s := fmt.Sprint(int64(n))
 	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
 		s = s[:i] + "," + s[i:]
@@ -289,10 +292,26 @@ func count[T ~int | ~int64](n T) string {
 	return s
 }
 
-// several is a count with its noun.
-func several(n int, noun string) string {
+// Several is a count with its noun.
+func Several(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
-	return count(n) + " " + noun + "s"
+	return Count(n) + " " + noun + "s"
+}
+
+// OneLine joins the lines of several errors.
+func OneLine(s string) string {
+	return Plain(strings.ReplaceAll(strings.TrimSpace(s), "\n", "; "))
+}
+
+// Tilde shortens a path below the home folder.
+func Tilde(path, home string) string {
+	if home == "" || home == string(filepath.Separator) {
+		return path
+	}
+	if rest, ok := strings.CutPrefix(path, home); ok && (rest == "" || rest[0] == filepath.Separator) {
+		return "~" + rest
+	}
+	return path
 }
