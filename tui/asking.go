@@ -31,7 +31,7 @@ func (p *program) lookForAsks() tea.Cmd {
 	if p.session == "" || p.isChild() || p.o.Start.Auto {
 		return tea.Batch(p.dropAsking(), p.approve())
 	}
-	all := p.world.Asks(p.session)
+	all := p.state.Asks(p.session)
 	if len(all) == 0 {
 		return p.dropAsking()
 	}
@@ -68,7 +68,7 @@ func (a *asking) words() string {
 // waiting are the sessions that ask something, for themselves or for who works for them.
 func (p *program) waiting() map[lathe.SessionID]bool {
 	out := map[lathe.SessionID]bool{}
-	for _, f := range p.world.AllAsks() {
+	for _, f := range p.state.AllAsks() {
 		out[p.root(lathe.SessionOf(f)).ID] = true
 	}
 	return out
@@ -76,7 +76,7 @@ func (p *program) waiting() map[lathe.SessionID]bool {
 
 // askedElsewhere tells of a request that this screen does not show: of another session, or of the one above it.
 func (p *program) askedElsewhere(id lathe.SessionID) tea.Cmd {
-	if _, known := p.world.Session(id); !known || p.o.Start.Auto { // who is not known is met first
+	if _, known := p.state.Session(id); !known || p.o.Start.Auto { // who is not known is met first
 		return nil
 	}
 	root, here := p.root(id), p.root(p.session)
@@ -92,7 +92,7 @@ func (p *program) askedElsewhere(id lathe.SessionID) tea.Cmd {
 
 // wantedAbove says, in a session that works for another, that an answer is wanted there.
 func (p *program) wantedAbove(th *style.Theme) style.Line {
-	if len(p.world.Asks(p.root(p.session).ID)) == 0 {
+	if len(p.state.Asks(p.root(p.session).ID)) == 0 {
 		return nil
 	}
 	return style.Of("  △ Your answer is wanted: "+p.keys.Label(key.SessionParent), style.Bold(th.Warning))
@@ -100,9 +100,9 @@ func (p *program) wantedAbove(th *style.Theme) style.Line {
 
 // root is the session at the top of those that work for each other.
 func (p *program) root(id lathe.SessionID) lathe.Session {
-	s, _ := p.world.Session(id)
+	s, _ := p.state.Session(id)
 	for range 32 { // as deep as anybody goes
-		up, ok := p.world.Session(s.Parent)
+		up, ok := p.state.Session(s.Parent)
 		if !ok {
 			break
 		}
@@ -117,7 +117,7 @@ func (p *program) approve() tea.Cmd {
 		return nil
 	}
 	var cmds []tea.Cmd
-	for _, f := range p.world.AllAsks() {
+	for _, f := range p.state.AllAsks() {
 		r, ok := f.(*lathe.PermissionAsked)
 		if !ok || p.approved[r.ID] {
 			continue
@@ -140,7 +140,7 @@ func (p *program) newAsking(f lathe.Fact, id lathe.AskID) *asking {
 		o := ask.Options{Diff: func(patch string, width int) []style.Line {
 			return diff.Lines(patch, diff.Options{Theme: p.theme(), Width: width, Split: width > 116 && !p.wants.Stacked, Wrap: true})
 		}}
-		if s, ok := p.world.Session(f.Session); ok && f.Session != p.session {
+		if s, ok := p.state.Session(f.Session); ok && f.Session != p.session {
 			o.From = s.Agent
 			if o.From == "" {
 				o.From = s.Title
@@ -149,7 +149,7 @@ func (p *program) newAsking(f lathe.Fact, id lathe.AskID) *asking {
 		a.permission = ask.NewPermission(p.keys, f, o)
 	case *lathe.QuestionAsked:
 		a.question = ask.NewQuestion(p.keys, f)
-	default: // world keeps no other facts as requests
+	default: // state keeps no other facts as requests
 		return nil
 	}
 	a.shown(p.now())

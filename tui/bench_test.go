@@ -34,8 +34,8 @@ func newStreaming(tb testing.TB) *streaming {
 	tb.Helper()
 	x := lathetest.Long(benchParts)
 	p := newProgram(tb.Context(), Options{Dir: x.Info.Directory, Look: Look{Mouse: true}})
-	p.world.Look(x.Info.ID)
-	p.world.Read(x.Info, x.Messages, "", nil, nil)
+	p.state.Look(x.Info.ID)
+	p.state.Read(x.Info, x.Messages, "", nil, nil)
 	p.session = x.Info.ID
 	p.Update(tea.WindowSizeMsg{Width: 120, Height: 40})
 	ids := lathe.NewIDs()

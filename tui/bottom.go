@@ -45,7 +45,7 @@ func percent(tokens, window int64) int {
 func (p *program) statusLines(th *style.Theme, width int) []style.Line {
 	v := status.Values{
 		Agent: style.Capital(p.choice.agent), AgentColor: p.agentColor(p.choice.agent), Shell: p.edit.InShell(),
-		Frame: p.motion(), Percent: -1, Mode: p.world.Info.Mode, Confined: p.world.Info.Confined, Auto: p.o.Start.Auto, Lost: p.lost != nil, Interrupt: p.keys.Label(key.SessionInterrupt),
+		Frame: p.motion(), Percent: -1, Mode: p.state.Info.Mode, Confined: p.state.Info.Confined, Auto: p.o.Start.Auto, Lost: p.lost != nil, Interrupt: p.keys.Label(key.SessionInterrupt),
 		Hints: []status.Hint{
 			{Key: p.keys.Label(key.CommandList), Does: "commands"}, {Key: p.keys.Label(key.AgentCycle), Does: "agents"},
 		},
@@ -55,14 +55,14 @@ func (p *program) statusLines(th *style.Theme, width int) []style.Line {
 		if len(m.Variants) > 0 {
 			v.Hints = append(v.Hints, status.Hint{Key: p.keys.Label(key.VariantCycle), Does: "variants"})
 		}
-	} else if !p.world.Loaded {
+	} else if !p.state.Loaded {
 		v.Model = "…"
 	}
 	if o := p.opened(); o != nil {
 		tokens, window, cost := p.usage(o.Transcript)
 		v.Tokens, v.Percent, v.Cost = tokens, percent(tokens, window), cost
 		v.Queued = len(p.queued())
-		if s := p.world.Status(p.session); s.Type != lathe.Idle {
+		if s := p.state.Status(p.session); s.Type != lathe.Idle {
 			v.Busy, v.Interrupting = true, p.now().Sub(p.interrupt) <= escapeTime
 			if s.Type == lathe.Retrying {
 				v.Retry = &status.Retry{Attempt: s.Attempt, Message: s.Message, At: time.UnixMilli(int64(s.Next))}
@@ -74,7 +74,7 @@ func (p *program) statusLines(th *style.Theme, width int) []style.Line {
 
 // retryReason says above the prompt why an answer is tried again, where the lines below it had no room for that.
 func (p *program) retryReason(th *style.Theme, width int, below []style.Line) style.Line {
-	s := p.world.Status(p.session)
+	s := p.state.Status(p.session)
 	if s.Type != lathe.Retrying || p.lost != nil || s.Message == "" {
 		return nil
 	}
@@ -103,12 +103,12 @@ func (p *program) childValues() status.Child {
 	s := t.Session()
 	tokens, window, cost := p.usage(t)
 	c := status.Child{
-		Agent: style.Capital(s.Agent), Title: s.Title, Color: p.agentColor(s.Agent), Busy: p.world.Busy(s.ID), Frame: p.motion(),
+		Agent: style.Capital(s.Agent), Title: s.Title, Color: p.agentColor(s.Agent), Busy: p.state.Busy(s.ID), Frame: p.motion(),
 		Tokens: tokens, Percent: percent(tokens, window), Cost: cost,
 		ParentKey: p.keys.Label(key.SessionParent), PrevKey: p.keys.Label(key.SessionChildCycleReverse), NextKey: p.keys.Label(key.SessionChildCycle),
 		Interrupt: p.keys.Label(key.SessionInterrupt), Interrupting: p.now().Sub(p.interrupt) <= escapeTime,
 	}
-	for i, x := range p.world.Children(s.Parent) {
+	for i, x := range p.state.Children(s.Parent) {
 		c.Of++
 		if x.ID == s.ID {
 			c.Number = i + 1
@@ -119,7 +119,7 @@ func (p *program) childValues() status.Child {
 
 // serverCounts is how many servers of tools work, and how many should and do not.
 func (p *program) serverCounts() (good, bad int) {
-	for _, s := range p.world.Servers {
+	for _, s := range p.state.Servers {
 		switch s.Status {
 		case "connected":
 			good++

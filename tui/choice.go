@@ -24,8 +24,8 @@ func (c *choice) settle(p *program) {
 		c.models, c.vary = map[string]lathe.ModelRef{}, map[string]string{}
 		c.agent = p.o.Start.Agent
 	}
-	if !slices.ContainsFunc(p.world.Agents, func(a lathe.Agent) bool { return a.Name == c.agent && isOffered(a) }) {
-		for _, a := range p.world.Agents {
+	if !slices.ContainsFunc(p.state.Agents, func(a lathe.Agent) bool { return a.Name == c.agent && isOffered(a) }) {
+		for _, a := range p.state.Agents {
 			if isOffered(a) {
 				c.agent = a.Name
 				break
@@ -56,9 +56,9 @@ func (c *choice) follow(p *program, t *lathe.Transcript) {
 }
 
 func (p *program) agent(name string) *lathe.Agent {
-	for i := range p.world.Agents {
-		if p.world.Agents[i].Name == name {
-			return &p.world.Agents[i]
+	for i := range p.state.Agents {
+		if p.state.Agents[i].Name == name {
+			return &p.state.Agents[i]
 		}
 	}
 	return nil
@@ -74,7 +74,7 @@ func parseModel(s string) (ref lathe.ModelRef, ok bool) {
 
 // findModel looks a model up among those that can be used.
 func (p *program) findModel(ref lathe.ModelRef) (host.Model, bool) {
-	for _, pr := range p.world.Providers.Connected {
+	for _, pr := range p.state.Providers.Connected {
 		if pr.ID != ref.Provider {
 			continue
 		}
@@ -100,7 +100,7 @@ func (p *program) model() (host.Model, bool) {
 	if ref, ok := parseModel(p.o.Start.Model); ok {
 		try = append(try, ref)
 	}
-	if ref := p.world.Providers.Model; ref != nil {
+	if ref := p.state.Providers.Model; ref != nil {
 		try = append(try, *ref)
 	}
 	try = append(try, p.recentModels()...)
@@ -109,12 +109,12 @@ func (p *program) model() (host.Model, bool) {
 			return m, true
 		}
 	}
-	for _, pr := range p.world.Providers.Connected {
-		if m, ok := p.findModel(lathe.ModelRef{Provider: pr.ID, Model: p.world.Providers.Default[pr.ID]}); ok {
+	for _, pr := range p.state.Providers.Connected {
+		if m, ok := p.findModel(lathe.ModelRef{Provider: pr.ID, Model: p.state.Providers.Default[pr.ID]}); ok {
 			return m, true
 		}
 	}
-	for _, pr := range p.world.Providers.Connected {
+	for _, pr := range p.state.Providers.Connected {
 		if len(pr.Models) > 0 {
 			return pr.Models[0], true
 		}
@@ -158,7 +158,7 @@ func (p *program) modelName(ref lathe.ModelRef) string {
 // cycleAgent goes to the next agent that people may talk to.
 func (p *program) cycleAgent(step int) tea.Cmd {
 	var names []string
-	for _, a := range p.world.Agents {
+	for _, a := range p.state.Agents {
 		if isOffered(a) {
 			names = append(names, a.Name)
 		}

@@ -44,14 +44,14 @@ func (p *program) sessionsDialog() tea.Cmd {
 	var found []lathe.Session
 	shown := func() dialog.Sessions {
 		return dialog.Sessions{
-			List: found, Current: p.session, Directory: p.world.Info.Directory, Pinned: p.pinned(),
-			Running: p.world.Statuses(), Waiting: p.waiting(), Now: p.now(),
+			List: found, Current: p.session, Directory: p.state.Info.Directory, Pinned: p.pinned(),
+			Running: p.state.Statuses(), Waiting: p.waiting(), Now: p.now(),
 		}
 	}
 	list := dialog.NewSessions(p.keys, shown())
 	list.SetLoading(true)
 	o := &overlay{box: list, stays: true, fill: func() { list.SetItems(shown().Items(p.keys)) }}
-	o.spins = func() bool { return len(p.world.Statuses()) > 0 }
+	o.spins = func() bool { return len(p.state.Statuses()) > 0 }
 	search := func(text string) tea.Cmd {
 		return p.call("list the sessions", func(ctx context.Context, e host.Engine) (then, error) {
 			all, err := e.List(ctx, host.SessionQuery{Search: text, All: !p.kv.SessionDirectoryFilter, Limit: 200})
@@ -102,13 +102,13 @@ func (p *program) sessionChosen(c dialog.Chosen, all []lathe.Session, again func
 		return tea.Batch(p.pin(id), p.refreshOverlay())
 	default:
 		p.over = nil
-		p.world.Learn(all...)
+		p.state.Learn(all...)
 		return p.openSession(id)
 	}
 }
 
 func (p *program) renameDialog() tea.Cmd {
-	s, _ := p.world.Session(p.session)
+	s, _ := p.state.Session(p.session)
 	return p.rename(s.ID, s.Title, nil)
 }
 
@@ -121,7 +121,7 @@ func (p *program) rename(id lathe.SessionID, title string, back func() tea.Cmd) 
 				return nil, err
 			}
 			return func() tea.Cmd {
-				if p.world.Learn(s); back != nil {
+				if p.state.Learn(s); back != nil {
 					return back()
 				}
 				return nil
@@ -131,7 +131,7 @@ func (p *program) rename(id lathe.SessionID, title string, back func() tea.Cmd) 
 }
 
 func (p *program) childrenDialog(children []lathe.Session) tea.Cmd {
-	box := dialog.NewSubagents(p.keys, dialog.Sessions{List: children, Current: p.session, Running: p.world.Statuses(), Now: p.now()})
+	box := dialog.NewSubagents(p.keys, dialog.Sessions{List: children, Current: p.session, Running: p.state.Statuses(), Now: p.now()})
 	return p.show(&overlay{box: box, on: chosen(func(c dialog.Chosen) tea.Cmd { return p.openSession(lathe.SessionID(c.ID)) })})
 }
 
@@ -200,7 +200,7 @@ func (p *program) queueDialog() tea.Cmd {
 // queued are the prompts that nobody has answered yet while a turn runs.
 func (p *program) queued() []lathe.Message {
 	o := p.opened()
-	if o == nil || !p.world.Busy(p.session) {
+	if o == nil || !p.state.Busy(p.session) {
 		return nil
 	}
 	t := o.Transcript
@@ -237,7 +237,7 @@ func (p *program) promptsFrom(from int) (out []lathe.Message) {
 }
 
 func (p *program) agentsDialog() tea.Cmd {
-	box := dialog.NewAgents(p.keys, p.world.Agents, p.choice.agent, func(a lathe.Agent) style.Color { return p.agentColor(a.Name) })
+	box := dialog.NewAgents(p.keys, p.state.Agents, p.choice.agent, func(a lathe.Agent) style.Color { return p.agentColor(a.Name) })
 	return p.show(&overlay{box: box, on: chosen(func(c dialog.Chosen) tea.Cmd { p.choice.agent = c.ID; return nil })})
 }
 
@@ -245,7 +245,7 @@ func (p *program) agentsDialog() tea.Cmd {
 func (p *program) modelsDialog() tea.Cmd {
 	now, _ := p.model()
 	shown := func() dialog.Models {
-		return dialog.Models{Providers: p.world.Providers.Connected, Favorite: p.favoriteModels(), Recent: p.recentModels(), Current: now.Ref}
+		return dialog.Models{Providers: p.state.Providers.Connected, Favorite: p.favoriteModels(), Recent: p.recentModels(), Current: now.Ref}
 	}
 	list := dialog.NewModels(p.keys, shown())
 	o := &overlay{box: list, stays: true, fill: func() { list.SetItems(shown().Items()) }}
@@ -280,14 +280,14 @@ func (p *program) variantsDialog() tea.Cmd {
 
 // serversDialog switches servers of tools on and off.
 func (p *program) serversDialog() tea.Cmd {
-	list := dialog.NewToolServers(p.keys, p.world.Servers)
-	o := &overlay{box: list, stays: true, fill: func() { list.SetItems(dialog.ToolServerItems(p.world.Servers)) }}
+	list := dialog.NewToolServers(p.keys, p.state.Servers)
+	o := &overlay{box: list, stays: true, fill: func() { list.SetItems(dialog.ToolServerItems(p.state.Servers)) }}
 	o.on = chosen(func(c dialog.Chosen) tea.Cmd {
-		i := slices.IndexFunc(p.world.Servers, func(s host.ToolServer) bool { return s.Name == c.ID })
+		i := slices.IndexFunc(p.state.Servers, func(s host.ToolServer) bool { return s.Name == c.ID })
 		if i < 0 {
 			return nil
 		}
-		on := p.world.Servers[i].Status != "connected"
+		on := p.state.Servers[i].Status != "connected"
 		return p.call("switch "+c.ID, func(ctx context.Context, e host.Engine) (then, error) {
 			if err := e.ConnectTools(ctx, c.ID, on); err != nil {
 				return p.learnServers, err
@@ -301,7 +301,7 @@ func (p *program) serversDialog() tea.Cmd {
 
 // switched shows what became of a server of tools that was switched on or off.
 func (p *program) switched(name string, on bool, all []host.ToolServer) tea.Cmd {
-	p.world.Servers = all
+	p.state.Servers = all
 	p.refreshOverlay()
 	i := slices.IndexFunc(all, func(s host.ToolServer) bool { return s.Name == name })
 	if i < 0 || !on || all[i].Status == "connected" {
@@ -315,7 +315,7 @@ func (p *program) switched(name string, on bool, all []host.ToolServer) tea.Cmd 
 }
 
 func (p *program) skillsDialog() tea.Cmd {
-	return p.show(&overlay{box: dialog.NewSkills(p.keys, p.world.Skills), on: chosen(func(c dialog.Chosen) tea.Cmd {
+	return p.show(&overlay{box: dialog.NewSkills(p.keys, p.state.Skills), on: chosen(func(c dialog.Chosen) tea.Cmd {
 		return p.edited(p.edit.Insert("/" + c.ID + " "))
 	})})
 }
@@ -325,7 +325,7 @@ func (p *program) helpDialog() tea.Cmd {
 }
 
 func (p *program) statusDialog() tea.Cmd {
-	s := dialog.Status{Info: p.world.Info, Session: string(p.session), Providers: p.world.Providers.Connected, Servers: p.world.Servers}
+	s := dialog.Status{Info: p.state.Info, Session: string(p.session), Providers: p.state.Providers.Connected, Servers: p.state.Servers}
 	if m, ok := p.model(); ok {
 		s.Model = modelKey(m.Ref)
 	}

@@ -3,7 +3,7 @@
 //
 // One package below it for each region of the screen: chat (the conversation), editor (the prompt), ask
 // (permissions and questions), dialog (what lies over the rest), sidebar, status, home, review (changes), toast and
-// whichkey. They draw style.Line values from what they are given and never ask anybody anything. world holds
+// whichkey. They draw style.Line values from what they are given and never ask anybody anything. state holds
 // what is known, host says what an engine must be able to do, key knows the keys, memory what is kept between
 // runs, style what things look like.
 //

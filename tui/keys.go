@@ -124,7 +124,7 @@ func (p *program) quitKey() tea.Cmd {
 
 // anyTurn reports whether a turn is under way in any session.
 func (p *program) anyTurn() bool {
-	for _, s := range p.world.Statuses() {
+	for _, s := range p.state.Statuses() {
 		if s.Type != lathe.Idle {
 			return true
 		}

@@ -115,7 +115,7 @@ func (c Cursor) on(at *tea.Cursor) *tea.Cursor {
 }
 
 func (p *program) windowTitle() string {
-	s, ok := p.world.Session(p.session)
+	s, ok := p.state.Session(p.session)
 	if !ok || s.Title == "" {
 		return "lathe"
 	}
@@ -162,7 +162,7 @@ func (p *program) drawHome(th *style.Theme) ([]style.Line, *tea.Cursor) {
 		f.promptHeight = len(prompt)
 		prompt = append(prompt, p.statusLines(th, f.promptWidth)...)
 	}
-	info := p.world.Info
+	info := p.state.Info
 	v := home.Values{Dir: p.tilde(info.Directory), Branch: info.Branch, Version: info.Version}
 	v.Servers, v.Broken = p.serverCounts()
 	switch {
@@ -258,7 +258,7 @@ func (p *program) drawPrompt(th *style.Theme, width, height int) []style.Line {
 		look.Bar, look.Placeholder = th.Warning, "A command to run, in your shell"
 	case p.session == "":
 		look.Placeholder = "What do you want to do?"
-	case p.world.Busy(p.session):
+	case p.state.Busy(p.session):
 		look.Placeholder = "Add something while it works"
 	case p.waits():
 		look.Placeholder = "What you sent waits: /go goes on with it"
@@ -404,9 +404,9 @@ func (p *program) laySide(th *style.Theme, f frame, lines []style.Line) []style.
 }
 
 func (p *program) sideValues() sidebar.Values {
-	info := p.world.Info
-	v := sidebar.Values{Directory: p.tilde(info.Directory), Branch: info.Branch, Version: info.Version, Servers: p.world.Servers}
-	if p.world.Loaded && len(p.world.Providers.Connected) == 0 {
+	info := p.state.Info
+	v := sidebar.Values{Directory: p.tilde(info.Directory), Branch: info.Branch, Version: info.Version, Servers: p.state.Servers}
+	if p.state.Loaded && len(p.state.Providers.Connected) == 0 {
 		v.Hint = "No provider is connected: /connect"
 	}
 	o := p.opened()
@@ -437,7 +437,7 @@ func openTodos(all []lathe.Todo) []lathe.Todo {
 
 // tilde writes a path as people do.
 func (p *program) tilde(path string) string {
-	if h := p.world.Info.Home; h != "" && (path == h || strings.HasPrefix(path, h+"/")) {
+	if h := p.state.Info.Home; h != "" && (path == h || strings.HasPrefix(path, h+"/")) {
 		return "~" + path[len(h):]
 	}
 	return path

@@ -14,9 +14,9 @@ import (
 
 // providersDialog begins a login: provider, way, and then a key, a code or a page.
 func (p *program) providersDialog() tea.Cmd {
-	box := dialog.NewProviders(p.keys, p.world.Providers)
+	box := dialog.NewProviders(p.keys, p.state.Providers)
 	return p.show(&overlay{box: box, on: chosen(func(c dialog.Chosen) tea.Cmd {
-		all := slices.Concat(p.world.Providers.All, p.world.Providers.Connected)
+		all := slices.Concat(p.state.Providers.All, p.state.Providers.Connected)
 		i := slices.IndexFunc(all, func(x host.Provider) bool { return x.ID == c.ID })
 		if i < 0 {
 			return nil
@@ -114,7 +114,7 @@ func (p *program) loggedIn(provider host.Provider) tea.Cmd {
 			return nil, err
 		}
 		return func() tea.Cmd {
-			p.world.Providers, p.offers = providers, offers{}
+			p.state.Providers, p.offers = providers, offers{}
 			p.epoch++
 			return p.modelsDialog()
 		}, nil

@@ -83,7 +83,7 @@ func (p *program) agentColor(name string) style.Color {
 	th := p.theme()
 	ring := [...]style.Color{th.Primary, th.Secondary, th.Accent, th.Success, th.Warning, th.Info, th.Error}
 	n := 0
-	for _, a := range p.world.Agents {
+	for _, a := range p.state.Agents {
 		if a.Name == name {
 			if c, ok := namedColor(th, a.Color); ok {
 				return c

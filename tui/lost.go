@@ -28,7 +28,7 @@ func (p *program) connection(lost error) tea.Cmd {
 // was left while it worked.
 func (p *program) lookForCut() tea.Cmd {
 	id := p.session
-	if id == "" || p.isChild() || p.world.Busy(id) {
+	if id == "" || p.isChild() || p.state.Busy(id) {
 		return nil
 	}
 	return p.call("look for interrupted turns", func(ctx context.Context, e host.Engine) (then, error) {
@@ -51,7 +51,7 @@ func (p *program) lookForCut() tea.Cmd {
 // turn was interrupted are held until somebody says go.
 func (p *program) waits() bool {
 	o := p.opened()
-	if o == nil || p.world.Busy(p.session) {
+	if o == nil || p.state.Busy(p.session) {
 		return false
 	}
 	said := false

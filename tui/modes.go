@@ -15,22 +15,22 @@ import (
 // not asked again.
 func (p *program) chooseMode() tea.Cmd {
 	usual := host.SandboxMode
-	if !p.world.Info.Confined {
+	if !p.state.Info.Confined {
 		usual = host.AskMode
 	}
 	set := func(m host.Mode) tea.Cmd {
-		p.world.Info.ChooseMode = false
+		p.state.Info.ChooseMode = false
 		return tea.Batch(p.setMode(m), p.sendFirst())
 	}
 	return p.show(&overlay{
-		box: dialog.NewFirstMode(p.keys, usual, p.world.Info.Confined), closed: func() tea.Cmd { return set(usual) },
+		box: dialog.NewFirstMode(p.keys, usual, p.state.Info.Confined), closed: func() tea.Cmd { return set(usual) },
 		on: chosen(func(c dialog.Chosen) tea.Cmd { return set(host.Mode(c.ID)) }),
 	})
 }
 
 // modesDialog changes the permission mode.
 func (p *program) modesDialog() tea.Cmd {
-	box := dialog.NewModes(p.keys, p.world.Info.Mode, p.world.Info.Confined)
+	box := dialog.NewModes(p.keys, p.state.Info.Mode, p.state.Info.Confined)
 	return p.show(&overlay{box: box, on: chosen(func(c dialog.Chosen) tea.Cmd { return p.setMode(host.Mode(c.ID)) })})
 }
 
@@ -40,12 +40,12 @@ func (p *program) cycleMode() tea.Cmd {
 		return nil
 	}
 	all := []host.Mode{host.AskMode, host.SandboxMode, host.ReadOnlyMode}
-	return p.setMode(all[(slices.Index(all, p.world.Info.Mode)+1)%len(all)])
+	return p.setMode(all[(slices.Index(all, p.state.Info.Mode)+1)%len(all)])
 }
 
 // setMode changes the permission mode. It counts from the next tool call on.
 func (p *program) setMode(m host.Mode) tea.Cmd {
-	p.world.Info.Mode = m // a second press goes on from here
+	p.state.Info.Mode = m // a second press goes on from here
 	return p.call("change the permission mode", func(ctx context.Context, e host.Engine) (then, error) {
 		is, err := e.SetMode(ctx, m)
 		if err != nil {
@@ -55,7 +55,7 @@ func (p *program) setMode(m host.Mode) tea.Cmd {
 			if is == m {
 				return nil
 			}
-			p.world.Info.Mode = is
+			p.state.Info.Mode = is
 			return p.say(toast.Warning, "A project or LATHE_CONFIG_CONTENT sets the mode here: it stays "+dialog.ModeTitle(is))
 		}, nil
 	})

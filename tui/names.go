@@ -9,7 +9,7 @@ import (
 // the same name.
 func (p *program) setCommands(of []lathe.Command) {
 	if of != nil {
-		p.world.Commands = of
+		p.state.Commands = of
 	}
 	var all []editor.Command
 	taken := map[string]bool{}
@@ -27,7 +27,7 @@ func (p *program) setCommands(of []lathe.Command) {
 			taken[s] = true
 		}
 	}
-	for _, c := range p.world.Commands {
+	for _, c := range p.state.Commands {
 		if !taken[c.Name] {
 			all = append(all, editor.Command{Name: c.Name, Description: c.Description, Arguments: true})
 		}

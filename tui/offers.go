@@ -23,7 +23,7 @@ func (o *offers) shown(p *program) bool { return o.on && p.session == "" }
 
 // offerFirst looks for what can be done without a provider, and offers it.
 func (p *program) offerFirst() tea.Cmd {
-	if len(p.world.Providers.Connected) > 0 {
+	if len(p.state.Providers.Connected) > 0 {
 		return nil
 	}
 	p.offers.on = true

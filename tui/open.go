@@ -13,8 +13,8 @@ import (
 	"github.com/lathe-agent/lathe/tui/chat"
 	"github.com/lathe-agent/lathe/tui/editor"
 	"github.com/lathe-agent/lathe/tui/host"
+	"github.com/lathe-agent/lathe/tui/state"
 	"github.com/lathe-agent/lathe/tui/toast"
-	"github.com/lathe-agent/lathe/tui/world"
 )
 
 // pageSize is how many messages are read at a time.
@@ -71,7 +71,7 @@ func (p *program) learn() tea.Cmd {
 		}),
 		p.call("read the skills", func(ctx context.Context, e host.Engine) (then, error) {
 			skills, err := e.Skills(ctx)
-			return func() tea.Cmd { p.world.Skills = skills; return nil }, err
+			return func() tea.Cmd { p.state.Skills = skills; return nil }, err
 		}),
 		p.learnPlace(), p.learnServers(), p.learnWork(),
 	)
@@ -107,7 +107,7 @@ func uncounted(info host.Info) string {
 // arrived takes in where we are. That settings do not count is told where the home screen, which does too, is not seen.
 func (p *program) arrived(info host.Info) tea.Cmd {
 	first := !p.placed
-	p.world.Info, p.placed = info, true
+	p.state.Info, p.placed = info, true
 	note := uncounted(info)
 	switch {
 	case first && info.ChooseMode:
@@ -123,13 +123,13 @@ func (p *program) arrived(info host.Info) tea.Cmd {
 func (p *program) learnServers() tea.Cmd {
 	return p.call("read the tool servers", func(ctx context.Context, e host.Engine) (then, error) {
 		servers, err := e.ToolServers(ctx)
-		return func() tea.Cmd { p.world.Servers = servers; return p.refreshOverlay() }, err
+		return func() tea.Cmd { p.state.Servers = servers; return p.refreshOverlay() }, err
 	})
 }
 
 // lookAtServers reads them again as long as some may be about to connect: nobody tells when one fails to.
 func (p *program) lookAtServers() tea.Cmd {
-	if !slices.ContainsFunc(p.world.Servers, func(s host.ToolServer) bool { return s.Status == "disabled" }) {
+	if !slices.ContainsFunc(p.state.Servers, func(s host.ToolServer) bool { return s.Status == "disabled" }) {
 		return nil
 	}
 	if p.serverWait *= 3; p.serverWait > time.Minute {
@@ -147,8 +147,8 @@ func (p *program) learnWork() tea.Cmd {
 		}
 		asks, err := e.Asks(ctx)
 		return func() tea.Cmd {
-			p.world.LearnStatuses(statuses)
-			p.world.LearnAsks(asks)
+			p.state.LearnStatuses(statuses)
+			p.state.LearnAsks(asks)
 			return tea.Batch(p.lookForAsks(), p.animate())
 		}, err
 	})
@@ -156,7 +156,7 @@ func (p *program) learnWork() tea.Cmd {
 
 // learnt takes in who answers, and sends what was given on the command line.
 func (p *program) learnt(providers host.Providers, agents []lathe.Agent) tea.Cmd {
-	p.world.Providers, p.world.Agents, p.world.Loaded = providers, agents, true
+	p.state.Providers, p.state.Agents, p.state.Loaded = providers, agents, true
 	p.epoch++
 	p.setAgents(agents)
 	p.choice.settle(p)
@@ -175,7 +175,7 @@ func (p *program) learnt(providers host.Providers, agents []lathe.Agent) tea.Cmd
 func (p *program) sayWrongStart() tea.Cmd {
 	s := &p.o.Start
 	var wrong []string
-	if s.Agent != "" && !slices.ContainsFunc(p.world.Agents, func(a lathe.Agent) bool { return a.Name == s.Agent && isOffered(a) }) {
+	if s.Agent != "" && !slices.ContainsFunc(p.state.Agents, func(a lathe.Agent) bool { return a.Name == s.Agent && isOffered(a) }) {
 		wrong = append(wrong, fmt.Sprintf("There is no agent %q to talk to: /agents lists them", s.Agent))
 		s.Agent = ""
 	}
@@ -244,7 +244,7 @@ func (p *program) openSession(id lathe.SessionID) tea.Cmd {
 		p.interrupt = p.interrupt.AddDate(-1, 0, 0)
 	}
 	p.carry = false
-	if o := p.world.Look(id); o.Transcript != nil && !o.Transcript.Stale() {
+	if o := p.state.Look(id); o.Transcript != nil && !o.Transcript.Stale() {
 		return tea.Batch(p.shown(), p.animate())
 	}
 	return p.readSession(id)
@@ -252,7 +252,7 @@ func (p *program) openSession(id lathe.SessionID) tea.Cmd {
 
 // readSession reads the newest page of a session and what belongs to it.
 func (p *program) readSession(id lathe.SessionID) tea.Cmd {
-	o := p.world.Look(id)
+	o := p.state.Look(id)
 	if o.Fetching {
 		return nil
 	}
@@ -273,8 +273,8 @@ func (p *program) readSession(id lathe.SessionID) tea.Cmd {
 			p.log("beside session %s: %v", id, err) // the conversation itself is there
 		}
 		return func() tea.Cmd {
-			p.world.Read(s, page, older, todos, diff)
-			p.world.Learn(children...)
+			p.state.Read(s, page, older, todos, diff)
+			p.state.Learn(children...)
 			return tea.Batch(p.shown(), p.animate())
 		}, nil
 	})
@@ -337,7 +337,7 @@ func (p *program) readOlder() tea.Cmd {
 
 // readOn goes on reading older messages while somebody wants all of them: a dialog, or who went to the beginning and
 // has not moved since.
-func (p *program) readOn(o *world.Open) tea.Cmd {
+func (p *program) readOn(o *state.Open) tea.Cmd {
 	if p.beginning = p.beginning && o == p.opened() && p.chat().AtTop(); p.beginning {
 		p.chat().ToTop(o.Transcript)
 		p.beginning = o.Older != ""
@@ -378,7 +378,7 @@ func (p *program) fork(id lathe.SessionID, before lathe.MessageID) tea.Cmd {
 			return p.notOpened, err
 		}
 		return func() tea.Cmd {
-			p.world.Learn(s)
+			p.state.Learn(s)
 			cmd := p.openSession(s.ID)
 			if p.edit.IsEmpty() {
 				p.edit.Restore(again)
@@ -393,7 +393,7 @@ func (p *program) told(b batch) tea.Cmd {
 	p.lastBatch = p.now()
 	var cmds []tea.Cmd
 	for _, e := range b.events {
-		for _, n := range p.world.Apply(e) {
+		for _, n := range p.state.Apply(e) {
 			cmds = append(cmds, p.noted(n))
 		}
 	}
@@ -407,38 +407,38 @@ func (p *program) told(b batch) tea.Cmd {
 }
 
 // noted does what a note asks for.
-func (p *program) noted(n world.Note) tea.Cmd {
+func (p *program) noted(n state.Note) tea.Cmd {
 	here := n.Session == p.session && n.Session != ""
 	switch n.Kind {
-	case world.Ended:
+	case state.Ended:
 		return p.turnEnded(n.Session)
-	case world.Failed:
+	case state.Failed:
 		if here && p.o.Look.Attention {
 			return p.attract("A turn failed")
 		}
-	case world.Asked:
+	case state.Asked:
 		return tea.Batch(p.attract("Your answer is wanted"), p.askedElsewhere(n.Session))
-	case world.Gone:
+	case state.Gone:
 		return tea.Batch(p.unpin(n.Session), p.leave(n.Session))
-	case world.Renewed:
+	case state.Renewed:
 		return p.learn()
-	case world.Lost:
+	case state.Lost:
 		return p.readAgain(n.Session)
-	case world.Branched:
-		p.world.Info.Branch = n.Text
-	case world.Say:
+	case state.Branched:
+		p.state.Info.Branch = n.Text
+	case state.Say:
 		return p.sayFor(n.Toast)
-	case world.Insert:
+	case state.Insert:
 		p.edit.Insert(n.Text)
-	case world.Do:
+	case state.Do:
 		return p.doNamed(n.Text)
-	case world.Select:
+	case state.Select:
 		return p.openSession(n.Session)
-	case world.Compact:
+	case state.Compact:
 		if here {
 			return p.say(toast.Success, "The conversation was compacted")
 		}
-	case world.Stranger:
+	case state.Stranger:
 		return p.meet(n.Session)
 	}
 	return nil
@@ -452,7 +452,7 @@ func (p *program) meet(id lathe.SessionID) tea.Cmd {
 			return nil, err
 		}
 		return func() tea.Cmd {
-			p.world.Learn(s)
+			p.state.Learn(s)
 			return tea.Batch(p.lookForAsks(), p.askedElsewhere(id))
 		}, nil
 	})
@@ -461,10 +461,10 @@ func (p *program) meet(id lathe.SessionID) tea.Cmd {
 // readAgain reads sessions afresh after something was missed.
 func (p *program) readAgain(id lathe.SessionID) tea.Cmd {
 	if id != "" && id != p.session {
-		p.world.Forget(id) // it is read when it is looked at
+		p.state.Forget(id) // it is read when it is looked at
 		return nil
 	}
-	p.world.Leave(p.session)
+	p.state.Leave(p.session)
 	cmd := p.learnWork()
 	if p.session == "" {
 		return cmd
@@ -477,18 +477,18 @@ func (p *program) env() chat.Env {
 	f := p.frame()
 	return chat.Env{
 		Theme: p.theme(), Width: f.chatWidth, Height: f.chatHeight, Now: p.now(), Frame: p.beat, Show: p.wants,
-		Dir: p.world.Info.Directory, Home: p.world.Info.Home,
+		Dir: p.state.Info.Directory, Home: p.state.Info.Home,
 		AgentColor: p.agentColor, ModelName: p.modelName, Epoch: p.epoch, Child: p.child, RedoKey: p.keys.Label("messages_redo"), Waiting: p.waits(),
 	}
 }
 
 func (p *program) child(id lathe.SessionID) (chat.Child, bool) {
-	doing, calls, ok := p.world.Work(id)
+	doing, calls, ok := p.state.Work(id)
 	c := chat.Child{Doing: doing, Calls: calls}
-	switch s := p.world.Status(id); {
+	switch s := p.state.Status(id); {
 	case s.Type == lathe.Retrying:
 		c.Retry = "waits: " + s.Message
-	case id != "" && !p.world.Busy(id) && calls == 0: // few may work at the same time
+	case id != "" && !p.state.Busy(id) && calls == 0: // few may work at the same time
 		c.Retry = "waits for its turn"
 	}
 	return c, ok

@@ -59,7 +59,7 @@ func (p *program) copyTranscript() tea.Cmd {
 // modelNames is modelName for use beside the screen.
 func (p *program) modelNames() func(lathe.ModelRef) string {
 	names := map[string]string{}
-	for _, pr := range p.world.Providers.Connected {
+	for _, pr := range p.state.Providers.Connected {
 		for _, m := range pr.Models {
 			names[modelKey(m.Ref)] = m.Name
 		}
@@ -74,7 +74,7 @@ func (p *program) modelNames() func(lathe.ModelRef) string {
 
 // exportDialog writes a session to a file of this machine.
 func (p *program) exportDialog() tea.Cmd {
-	s, _ := p.world.Session(p.session)
+	s, _ := p.state.Session(p.session)
 	return p.recalled("find a name for the file", func(context.Context) (then, error) {
 		name := freeName(p.o.Dir, fileName(s))
 		return func() tea.Cmd {
@@ -102,8 +102,8 @@ func freeName(dir, name string) string {
 
 // localPath is where a file is that somebody names.
 func (p *program) localPath(path string) string {
-	if rest, ok := strings.CutPrefix(path, "~/"); ok && p.world.Info.Home != "" && !p.world.Info.Remote {
-		return filepath.Join(p.world.Info.Home, rest)
+	if rest, ok := strings.CutPrefix(path, "~/"); ok && p.state.Info.Home != "" && !p.state.Info.Remote {
+		return filepath.Join(p.state.Info.Home, rest)
 	}
 	if filepath.IsAbs(path) {
 		return path

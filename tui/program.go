@@ -15,8 +15,8 @@ import (
 	"github.com/lathe-agent/lathe/tui/key"
 	"github.com/lathe-agent/lathe/tui/memory"
 	"github.com/lathe-agent/lathe/tui/review"
+	"github.com/lathe-agent/lathe/tui/state"
 	"github.com/lathe-agent/lathe/tui/toast"
-	"github.com/lathe-agent/lathe/tui/world"
 )
 
 // program is the root: it holds the regions and routes between them, the engine and the terminal.
@@ -29,7 +29,7 @@ type program struct {
 	feed   *feed
 	keys   *key.Map
 	memory *memory.Memory
-	world  *world.World
+	state  *state.State
 	ids    *lathe.IDs
 
 	screen
@@ -74,10 +74,10 @@ func newProgram(ctx context.Context, o Options) *program {
 		o.Now = time.Now
 	}
 	p := &program{
-		o: o, ctx: ctx, feed: newFeed(), ids: lathe.NewIDs(), world: world.New(), memory: memory.Open(o.State),
+		o: o, ctx: ctx, feed: newFeed(), ids: lathe.NewIDs(), state: state.New(), memory: memory.Open(o.State),
 		chats: map[lathe.SessionID]*chat.Chat{}, drafts: map[lathe.SessionID]editor.Draft{},
 	}
-	p.world.Info = host.Info{Directory: o.Dir, Version: o.Version}
+	p.state.Info = host.Info{Directory: o.Dir, Version: o.Version}
 	var err error
 	if p.keys, err = key.New(o.Keys); err != nil {
 		p.trouble = append(p.trouble, err.Error())
@@ -133,11 +133,11 @@ func (p *program) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 func (p *program) now() time.Time { return p.o.Now() }
 
 // opened is the session on the screen, nil when there is none or it was not read yet.
-func (p *program) opened() *world.Open {
+func (p *program) opened() *state.Open {
 	if p.session == "" {
 		return nil
 	}
-	if o := p.world.Opened(p.session); o != nil && o.Transcript != nil {
+	if o := p.state.Opened(p.session); o != nil && o.Transcript != nil {
 		return o
 	}
 	return nil

@@ -120,7 +120,7 @@ func (p *program) serverCommand(c editor.ServerCommand) tea.Cmd {
 }
 
 func (p *program) runShell(s editor.Shell) tea.Cmd {
-	if p.session != "" && p.world.Busy(p.session) {
+	if p.session != "" && p.state.Busy(p.session) {
 		p.edit.Restore(s.Draft)
 		return p.say(toast.Warning, "Commands wait for the end of the turn; "+p.keys.Label(key.SessionInterrupt)+" twice ends it now")
 	}
@@ -152,7 +152,7 @@ func (p *program) sendFirst() tea.Cmd {
 // isEarly reports whether nobody is there yet whom a prompt could be sent to, or what may be done is not
 // said yet.
 func (p *program) isEarly() bool {
-	return !p.world.Loaded || p.opening || !p.placed || p.world.Info.ChooseMode
+	return !p.state.Loaded || p.opening || !p.placed || p.state.Info.ChooseMode
 }
 
 func plainPrompt(text string) editor.Submit {
@@ -207,7 +207,7 @@ func (p *program) dropped(w editor.WantDropped) tea.Cmd {
 		p.edit.PasteText(w.Text)
 		return nil
 	}
-	dir, remote := p.world.Info.Directory, p.o.Remote
+	dir, remote := p.state.Info.Directory, p.o.Remote
 	return p.recalled("read what was dropped", func(context.Context) (then, error) {
 		found := make([]droppedFile, 0, len(w.Paths))
 		for _, path := range w.Paths {

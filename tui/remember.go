@@ -137,7 +137,7 @@ func (p *program) recallable(d editor.Draft) bool {
 }
 
 // fileKey is what a file is remembered by: projects have files of the same name.
-func (p *program) fileKey(path string) string { return p.world.Info.Directory + "/" + path }
+func (p *program) fileKey(path string) string { return p.state.Info.Directory + "/" + path }
 
 // rankFiles puts those first that were mentioned often and lately.
 func (p *program) rankFiles(files []string) []string {

@@ -89,7 +89,7 @@ func (p *program) readChanges() tea.Cmd {
 			case p.review != r || p.reviewing != from: // another is wanted by now
 			case err != nil:
 				r.Fail(from.name(), words(err))
-			case len(files) == 0 && from >= fromTree && p.world.Info.Branch == "":
+			case len(files) == 0 && from >= fromTree && p.state.Info.Branch == "":
 				r.Fail(from.name(), "There is nothing to compare with: this is no git repository, or no branch of one.")
 			default:
 				r.Set(from.name(), files)

@@ -70,7 +70,7 @@ func (p *program) moves() bool {
 	if p.session == "" {
 		return p.engine == nil
 	}
-	return p.opened() == nil || p.lost == nil && p.world.AnyBusy(p.session)
+	return p.opened() == nil || p.lost == nil && p.state.AnyBusy(p.session)
 }
 
 // say shows a note at the top right.
@@ -82,7 +82,7 @@ func (p *program) say(v toast.Variant, text string) tea.Cmd {
 // sayFor shows a note of somebody else. Paths in it are shown from the directory.
 func (p *program) sayFor(t *lathe.TUIToast) tea.Cmd {
 	n := toast.Note{Title: t.Title, Text: t.Message, For: time.Duration(t.Duration) * time.Millisecond}
-	if dir := p.world.Info.Directory; dir != "" {
+	if dir := p.state.Info.Directory; dir != "" {
 		n.Text = strings.ReplaceAll(n.Text, dir+"/", "")
 	}
 	switch t.Variant {

@@ -30,7 +30,7 @@ func (p *program) newSession() tea.Cmd {
 // interruptTurn ends the turn when it is asked for twice.
 func (p *program) interruptTurn() tea.Cmd {
 	id := p.session
-	if !p.world.Busy(id) {
+	if !p.state.Busy(id) {
 		return nil
 	}
 	if p.now().Sub(p.interrupt) > escapeTime {
@@ -46,7 +46,7 @@ func (p *program) interruptTurn() tea.Cmd {
 // turnEnded tells of it if nobody looks.
 func (p *program) turnEnded(id lathe.SessionID) tea.Cmd {
 	delete(p.cut, id)
-	if s, ok := p.world.Session(id); !ok || s.Parent != "" {
+	if s, ok := p.state.Session(id); !ok || s.Parent != "" {
 		return nil
 	}
 	p.interrupt = time.Time{}
@@ -56,7 +56,7 @@ func (p *program) turnEnded(id lathe.SessionID) tea.Cmd {
 // resumeTurn goes on with what a dead process left, or with prompts that were held.
 func (p *program) resumeTurn() tea.Cmd {
 	id, waits := p.session, p.waits()
-	if p.world.Busy(id) {
+	if p.state.Busy(id) {
 		return p.say(toast.Info, "It is at work already")
 	}
 	return p.call("go on", func(ctx context.Context, e host.Engine) (then, error) {
@@ -125,7 +125,7 @@ func (p *program) undoTo(id lathe.MessageID) tea.Cmd {
 	}
 	draft := draftOf(o.Transcript.Held(i))
 	session := p.session
-	stop := p.world.Busy(session)
+	stop := p.state.Busy(session)
 	return p.call("take it back", func(ctx context.Context, e host.Engine) (then, error) {
 		if stop {
 			if err := e.Cancel(ctx, session); err != nil {
@@ -251,7 +251,7 @@ func (p *program) unshare() tea.Cmd {
 
 // firstChild shows the first session that works for this one, or lets choose among several.
 func (p *program) firstChild() tea.Cmd {
-	children := p.world.Children(p.session)
+	children := p.state.Children(p.session)
 	switch len(children) {
 	case 0:
 		return p.say(toast.Info, "No sub-agents have worked here")
@@ -263,7 +263,7 @@ func (p *program) firstChild() tea.Cmd {
 }
 
 func (p *program) toParent() tea.Cmd {
-	if s, ok := p.world.Session(p.session); ok && s.Parent != "" {
+	if s, ok := p.state.Session(p.session); ok && s.Parent != "" {
 		return p.openSession(s.Parent)
 	}
 	return nil
@@ -271,8 +271,8 @@ func (p *program) toParent() tea.Cmd {
 
 // sibling goes to the next session that works for the same one.
 func (p *program) sibling(step int) tea.Cmd {
-	s, _ := p.world.Session(p.session)
-	all := p.world.Children(s.Parent)
+	s, _ := p.state.Session(p.session)
+	all := p.state.Children(s.Parent)
 	for i, c := range all {
 		if c.ID == p.session {
 			return p.openSession(all[(i+step+len(all))%len(all)].ID)

@@ -1,9 +1,9 @@
-// Package world holds what the terminal program knows: the place it works in, what there is to choose from,
+// Package state holds what the terminal program knows: the place it works in, what there is to choose from,
 // sessions with what they do, and the transcripts of those that were looked at. Events and answers of the
 // engine change it; views are made from it. It asks nobody anything and starts nothing.
 //
-// For one goroutine. Start with World.Apply.
-package world
+// For one goroutine. Start with State.Apply.
+package state
 
 import (
 	"slices"
@@ -12,8 +12,8 @@ import (
 	"github.com/lathe-agent/lathe/tui/host"
 )
 
-// World is everything that is known. Make one with New.
-type World struct {
+// State is everything that is known. Make one with New.
+type State struct {
 	Info      host.Info
 	Agents    []lathe.Agent
 	Commands  []lathe.Command
@@ -47,9 +47,9 @@ type worker struct {
 	now   lathe.PartID
 }
 
-// New makes a world of which nothing is known.
-func New() *World {
-	return &World{
+// New makes a state in which nothing is known.
+func New() *State {
+	return &State{
 		sessions: map[lathe.SessionID]lathe.Session{}, statuses: map[lathe.SessionID]lathe.Status{},
 		open: map[lathe.SessionID]*Open{}, working: map[lathe.SessionID]*worker{},
 	}
@@ -84,9 +84,9 @@ const (
 )
 
 // Apply takes in an event.
-func (w *World) Apply(e lathe.Event) (notes []Note) {
+func (st *State) Apply(e lathe.Event) (notes []Note) {
 	id := lathe.SessionOf(e.Fact)
-	if o := w.open[id]; o != nil && id != "" {
+	if o := st.open[id]; o != nil && id != "" {
 		if o.Fetching || o.Transcript == nil {
 			o.waiting = append(o.waiting, e)
 		}
@@ -98,24 +98,24 @@ func (w *World) Apply(e lathe.Event) (notes []Note) {
 	}
 	switch f := e.Fact.(type) {
 	case *lathe.SessionCreated:
-		w.sessions[id] = f.Info
+		st.sessions[id] = f.Info
 	case *lathe.SessionChanged:
-		w.sessions[id] = f.Info
+		st.sessions[id] = f.Info
 	case *lathe.SessionDeleted:
-		w.drop(id)
+		st.drop(id)
 		notes = append(notes, Note{Kind: Gone, Session: id})
 	case *lathe.StatusChanged:
-		notes = append(notes, w.status(id, f.Status)...)
+		notes = append(notes, st.status(id, f.Status)...)
 	case *lathe.PartChanged:
-		w.work(id, f.Part)
+		st.work(id, f.Part)
 	case *lathe.PermissionAsked, *lathe.QuestionAsked:
-		notes = append(notes, w.asked(f)...)
+		notes = append(notes, st.asked(f)...)
 	case *lathe.PermissionReplied:
-		w.settled(f.Request)
+		st.settled(f.Request)
 	case *lathe.QuestionReplied:
-		w.settled(f.Request)
+		st.settled(f.Request)
 	case *lathe.QuestionRejected:
-		w.settled(f.Request)
+		st.settled(f.Request)
 	default:
 		notes = append(notes, news(e.Fact)...)
 	}
@@ -151,37 +151,37 @@ func news(f lathe.Fact) []Note {
 	}
 }
 
-func (w *World) drop(id lathe.SessionID) {
-	delete(w.sessions, id)
-	delete(w.statuses, id)
-	delete(w.open, id)
-	delete(w.working, id)
-	w.asks = slices.DeleteFunc(w.asks, func(f lathe.Fact) bool { return lathe.SessionOf(f) == id })
+func (st *State) drop(id lathe.SessionID) {
+	delete(st.sessions, id)
+	delete(st.statuses, id)
+	delete(st.open, id)
+	delete(st.working, id)
+	st.asks = slices.DeleteFunc(st.asks, func(f lathe.Fact) bool { return lathe.SessionOf(f) == id })
 }
 
-func (w *World) status(id lathe.SessionID, s lathe.Status) (notes []Note) {
-	was := w.statuses[id]
+func (st *State) status(id lathe.SessionID, s lathe.Status) (notes []Note) {
+	was := st.statuses[id]
 	if s.Type == lathe.Idle {
-		delete(w.statuses, id)
+		delete(st.statuses, id)
 		if was.Type != "" {
 			notes = append(notes, Note{Kind: Ended, Session: id})
 		}
 		return notes
 	}
-	w.statuses[id] = s
+	st.statuses[id] = s
 	return nil
 }
 
 // work keeps count of what a session does, for those who wait for it.
-func (w *World) work(id lathe.SessionID, p lathe.Part) {
+func (st *State) work(id lathe.SessionID, p lathe.Part) {
 	t, ok := p.Body.(*lathe.ToolCall)
 	if !ok {
 		return
 	}
-	k := w.working[id]
+	k := st.working[id]
 	if k == nil {
 		k = &worker{calls: map[lathe.PartID]bool{}}
-		w.working[id] = k
+		st.working[id] = k
 	}
 	k.calls[p.ID] = true
 	if r, ok := t.State.(*lathe.Running); ok {
@@ -194,19 +194,19 @@ func (w *World) work(id lathe.SessionID, p lathe.Part) {
 	}
 }
 
-func (w *World) asked(f lathe.Fact) []Note {
+func (st *State) asked(f lathe.Fact) []Note {
 	id := lathe.SessionOf(f)
-	if slices.ContainsFunc(w.asks, func(o lathe.Fact) bool { return lathe.AskOf(o) == lathe.AskOf(f) }) {
+	if slices.ContainsFunc(st.asks, func(o lathe.Fact) bool { return lathe.AskOf(o) == lathe.AskOf(f) }) {
 		return nil
 	}
-	w.asks = append(w.asks, f)
+	st.asks = append(st.asks, f)
 	notes := []Note{{Kind: Asked, Session: id}}
-	if _, known := w.sessions[id]; !known {
+	if _, known := st.sessions[id]; !known {
 		notes = append(notes, Note{Kind: Stranger, Session: id})
 	}
 	return notes
 }
 
-func (w *World) settled(id lathe.AskID) {
-	w.asks = slices.DeleteFunc(w.asks, func(f lathe.Fact) bool { return lathe.AskOf(f) == id })
+func (st *State) settled(id lathe.AskID) {
+	st.asks = slices.DeleteFunc(st.asks, func(f lathe.Fact) bool { return lathe.AskOf(f) == id })
 }

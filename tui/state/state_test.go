@@ -1,49 +1,49 @@
-package world_test
+package state_test
 
 import (
 	"testing"
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/lathetest"
-	"github.com/lathe-agent/lathe/tui/world"
+	"github.com/lathe-agent/lathe/tui/state"
 )
 
 func event(f lathe.Fact) lathe.Event { return lathe.Event{Session: lathe.SessionOf(f), Fact: f} }
 
-func kinds(notes []world.Note) (out []world.Kind) {
+func kinds(notes []state.Note) (out []state.Kind) {
 	for _, n := range notes {
 		out = append(out, n.Kind)
 	}
 	return out
 }
 
-// Every fact there is can be told to a world, whatever it knows.
+// Every fact there is can be told to a state, whatever it knows.
 func TestApply_EveryFact(t *testing.T) {
-	w := world.New()
+	st := state.New()
 	for range 2 {
 		for _, f := range lathetest.Facts() {
-			w.Apply(event(f))
+			st.Apply(event(f))
 		}
-		w.Look(lathetest.SessionID)
+		st.Look(lathetest.SessionID)
 	}
-	if w.Status(lathetest.SessionID).Type == "" {
+	if st.Status(lathetest.SessionID).Type == "" {
 		t.Error("a session without a status")
 	}
 }
 
 // What is told while a session is read is not lost, and what was read does not undo it.
 func TestRead_EventsMeanwhile(t *testing.T) {
-	w := world.New()
-	o := w.Look("ses_1")
+	st := state.New()
+	o := st.Look("ses_1")
 	o.Fetching = true
 	message := lathe.Message{ID: "msg_1", Session: "ses_1", Created: 5, Said: &lathe.Assistant{}}
 	part := lathe.Part{ID: "prt_1", Session: "ses_1", Message: "msg_1", Body: &lathe.Text{Text: "old", Time: &lathe.Span{Start: 1}}}
-	w.Apply(event(&lathe.MessageChanged{Info: message}))
-	w.Apply(event(&lathe.PartChanged{Part: part}))
-	w.Apply(event(&lathe.PartDelta{Session: "ses_1", Message: "msg_1", Part: "prt_1", Field: "text", Delta: " and new", Offset: 3}))
+	st.Apply(event(&lathe.MessageChanged{Info: message}))
+	st.Apply(event(&lathe.PartChanged{Part: part}))
+	st.Apply(event(&lathe.PartDelta{Session: "ses_1", Message: "msg_1", Part: "prt_1", Field: "text", Delta: " and new", Offset: 3}))
 	message.Parts = []lathe.Part{part}
-	w.Read(lathe.Session{ID: "ses_1", Title: "t"}, []lathe.Message{message}, "more", []lathe.Todo{{Content: "x"}}, nil)
-	got := w.Opened("ses_1")
+	st.Read(lathe.Session{ID: "ses_1", Title: "t"}, []lathe.Message{message}, "more", []lathe.Todo{{Content: "x"}}, nil)
+	got := st.Opened("ses_1")
 	if text := got.Transcript.Messages()[0].Parts[0].GrowingText(); text != "old and new" {
 		t.Errorf("text is %q", text)
 	}
@@ -54,84 +54,84 @@ func TestRead_EventsMeanwhile(t *testing.T) {
 
 // While a session is read afresh, what is on the screen stays and goes on.
 func TestRead_Again(t *testing.T) {
-	w := world.New()
-	w.Read(lathe.Session{ID: "ses_1"}, nil, "", nil, nil)
-	o := w.Look("ses_1")
+	st := state.New()
+	st.Read(lathe.Session{ID: "ses_1"}, nil, "", nil, nil)
+	o := st.Look("ses_1")
 	o.Fetching = true
 	m := lathe.Message{ID: "msg_1", Session: "ses_1", Created: 5, Said: &lathe.User{}}
-	w.Apply(event(&lathe.MessageChanged{Info: m}))
+	st.Apply(event(&lathe.MessageChanged{Info: m}))
 	if o.Transcript.Count() != 1 {
 		t.Error("the old transcript does not go on")
 	}
-	w.Read(lathe.Session{ID: "ses_1"}, nil, "", nil, nil)
-	if n := w.Opened("ses_1").Transcript.Count(); n != 1 {
+	st.Read(lathe.Session{ID: "ses_1"}, nil, "", nil, nil)
+	if n := st.Opened("ses_1").Transcript.Count(); n != 1 {
 		t.Errorf("%d messages after reading afresh, want the one that was told meanwhile", n)
 	}
 }
 
 func TestAsks_OfThoseBelow(t *testing.T) {
-	w := world.New()
-	w.Learn(lathe.Session{ID: "ses_1"}, lathe.Session{ID: "ses_2", Parent: "ses_1"}, lathe.Session{ID: "ses_3", Parent: "ses_2"})
+	st := state.New()
+	st.Learn(lathe.Session{ID: "ses_1"}, lathe.Session{ID: "ses_2", Parent: "ses_1"}, lathe.Session{ID: "ses_3", Parent: "ses_2"})
 	ask := func(id lathe.AskID, s lathe.SessionID) *lathe.PermissionAsked {
 		return &lathe.PermissionAsked{PermissionRequest: lathe.PermissionRequest{ID: id, Session: s}}
 	}
-	w.Apply(event(ask("per_1", "ses_3")))
-	w.Apply(event(ask("per_1", "ses_3")))
-	w.Apply(event(ask("per_2", "ses_1")))
-	if n := len(w.Asks("ses_1")); n != 2 {
+	st.Apply(event(ask("per_1", "ses_3")))
+	st.Apply(event(ask("per_1", "ses_3")))
+	st.Apply(event(ask("per_2", "ses_1")))
+	if n := len(st.Asks("ses_1")); n != 2 {
 		t.Errorf("%d asks for the root, want 2: once each", n)
 	}
-	if n := len(w.Asks("ses_3")); n != 1 {
+	if n := len(st.Asks("ses_3")); n != 1 {
 		t.Errorf("%d asks for the grandchild", n)
 	}
-	if got := kinds(w.Apply(event(ask("per_9", "ses_9")))); len(got) != 2 || got[1] != world.Stranger {
+	if got := kinds(st.Apply(event(ask("per_9", "ses_9")))); len(got) != 2 || got[1] != state.Stranger {
 		t.Errorf("a stranger's ask gives %v", got)
 	}
-	w.Apply(event(&lathe.PermissionReplied{Session: "ses_3", Request: "per_1"}))
-	if n := len(w.Asks("ses_1")); n != 1 {
+	st.Apply(event(&lathe.PermissionReplied{Session: "ses_3", Request: "per_1"}))
+	if n := len(st.Asks("ses_1")); n != 1 {
 		t.Errorf("%d asks after an answer", n)
 	}
 }
 
 func TestIsBelow_Circle(t *testing.T) {
-	w := world.New()
-	w.Learn(lathe.Session{ID: "ses_1", Parent: "ses_2"}, lathe.Session{ID: "ses_2", Parent: "ses_1"})
-	if w.IsBelow("ses_1", "ses_7") {
+	st := state.New()
+	st.Learn(lathe.Session{ID: "ses_1", Parent: "ses_2"}, lathe.Session{ID: "ses_2", Parent: "ses_1"})
+	if st.IsBelow("ses_1", "ses_7") {
 		t.Error("below a session that is not there")
 	}
 }
 
 func TestStatus_EndsOnce(t *testing.T) {
-	w := world.New()
+	st := state.New()
 	busy := &lathe.StatusChanged{Session: "ses_1", Status: lathe.Status{Type: lathe.Busy}}
 	idle := &lathe.StatusChanged{Session: "ses_1", Status: lathe.Status{Type: lathe.Idle}}
-	if got := w.Apply(event(idle)); len(got) != 0 {
+	if got := st.Apply(event(idle)); len(got) != 0 {
 		t.Errorf("the end of nothing: %v", got)
 	}
-	w.Apply(event(busy))
-	if !w.Busy("ses_1") {
+	st.Apply(event(busy))
+	if !st.Busy("ses_1") {
 		t.Error("it is not busy")
 	}
-	if got := kinds(w.Apply(event(idle))); len(got) != 1 || got[0] != world.Ended {
+	if got := kinds(st.Apply(event(idle))); len(got) != 1 || got[0] != state.Ended {
 		t.Errorf("notes %v", got)
 	}
-	if w.Busy("ses_1") {
+	if st.Busy("ses_1") {
 		t.Error("it is still busy")
 	}
 }
 
 func TestWork_OfAChild(t *testing.T) {
-	w := world.New()
+	st := state.New()
 	call := func(id lathe.PartID, s lathe.ToolState) {
-		w.Apply(event(&lathe.PartChanged{Part: lathe.Part{ID: id, Session: "ses_2", Message: "msg_1", Body: &lathe.ToolCall{Tool: "grep", State: s}}}))
+		st.Apply(event(&lathe.PartChanged{Part: lathe.Part{ID: id, Session: "ses_2", Message: "msg_1", Body: &lathe.ToolCall{Tool: "grep", State: s}}}))
 	}
 	call("prt_1", &lathe.Running{Title: "needle"})
-	if doing, n, ok := w.Work("ses_2"); doing != "grep needle" || n != 1 || !ok {
+	if doing, n, ok := st.Work("ses_2"); doing != "grep needle" || n != 1 || !ok {
 		t.Errorf("%q %d %v", doing, n, ok)
 	}
 	call("prt_1", &lathe.Completed{})
 	call("prt_2", &lathe.Completed{})
-	if doing, n, _ := w.Work("ses_2"); doing != "" || n != 2 {
+	if doing, n, _ := st.Work("ses_2"); doing != "" || n != 2 {
 		t.Errorf("%q %d", doing, n)
 	}
 }
