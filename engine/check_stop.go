@@ -205,7 +205,7 @@ func mentions(command, file string) bool {
 }
 
 // leftRunning reads from the result of a command what it left in the background: a number and
-// a name a line.
+// a name a line, some with the number of a job before it.
 func leftRunning(d *deed) (out []string) {
 	_, rest, ok := strings.Cut(d.output, "\nStill running in the background")
 	if d.command == "" || !ok {
@@ -214,6 +214,9 @@ func leftRunning(d *deed) (out []string) {
 	_, rest, _ = strings.Cut(rest, ":\n")
 	for line := range strings.Lines(rest) {
 		pid, name, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if strings.HasPrefix(pid, "[") {
+			pid, name, _ = strings.Cut(name, " ")
+		}
 		if _, err := strconv.Atoi(pid); err != nil {
 			break
 		}

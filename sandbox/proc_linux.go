@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"strconv"
 	"strings"
@@ -12,6 +13,7 @@ import (
 type entry struct {
 	pid, parent, group int
 	dead               bool // it only waits to be collected
+	start              uint64
 }
 
 // entries returns all processes. One that is made or ends meanwhile may be missed or named in vain.
@@ -40,13 +42,15 @@ func entryOf(pid int) (entry, bool) {
 	}
 	// pid (name) state parent group …, and the name may hold anything.
 	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
-	if len(fields) < 3 {
+	const start = 19 // the 22nd of all
+	if len(fields) <= start {
 		return entry{}, false
 	}
 	parent, err1 := strconv.Atoi(string(fields[1]))
 	group, err2 := strconv.Atoi(string(fields[2]))
+	since, err3 := strconv.ParseUint(string(fields[start]), 10, 64)
 	dead := fields[0][0] == 'Z' || fields[0][0] == 'X'
-	return entry{pid, parent, group, dead}, err1 == nil && err2 == nil
+	return entry{pid, parent, group, dead, since}, errors.Join(err1, err2, err3) == nil
 }
 
 // descendants returns the processes below one that are not dead.
@@ -100,6 +104,7 @@ func processes(pids []int) []Process {
 	var out []Process
 	for _, pid := range pids {
 		line := commandLine(pid)
+		e, _ := entryOf(pid) // one that has ended meanwhile has no line either, or soon
 		if len(line) == 0 || len(out) == most {
 			continue
 		}
@@ -107,7 +112,7 @@ func processes(pids []int) []Process {
 		if len(name) > longest {
 			name = name[:longest]
 		}
-		out = append(out, Process{PID: pid, Name: strings.ToValidUTF8(name, "")})
+		out = append(out, Process{PID: pid, Name: strings.ToValidUTF8(name, ""), Parent: e.parent, Start: e.start})
 	}
 	return out
 }

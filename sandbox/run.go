@@ -144,7 +144,7 @@ func (r *Runner) ended(ctx context.Context, c Command, t tree, pump pump) (Resul
 	case c.Rest == LeaveRest:
 		r.letGo(t)
 	}
-	return Result{Exit: s.code, Signal: s.signal, Rest: t.rest(), Undone: s.undone, Lost: s.lost}, nil
+	return Result{Exit: s.code, Signal: s.signal, Rest: r.number(c.Owner, t, t.rest()), Undone: s.undone, Lost: s.lost}, nil
 }
 
 // check finds what a system call would only have a number for.

@@ -65,6 +65,8 @@ type Command struct {
 	Rest Rest
 	// Profile confines it; the zero value does not.
 	Profile Profile
+	// Owner says whose background processes it leaves, for [Runner.Jobs]; "" numbers none.
+	Owner string
 	// Own says that the user typed it. Where nothing confines it, it may use our server (see [Peers]).
 	Own bool
 }
@@ -108,6 +110,11 @@ type Result struct {
 type Process struct {
 	PID  int    `json:"pid"`
 	Name string `json:"name,omitempty"` // its command line, cut; "" where the system does not tell
+	// Parent and Start, in ticks of the system's clock, are known on Linux only.
+	Parent int    `json:"parent,omitempty"`
+	Start  uint64 `json:"start,omitempty"`
+	// Job is the number of its [Job]; 0 is none.
+	Job int `json:"-"`
 }
 
 // Runner runs commands and keeps an eye on what they leave behind.
@@ -130,6 +137,7 @@ type Runner struct {
 
 	sessions map[sessionKey]*session
 	uppers   map[string]*session // which has used the folder of an overlay last
+	jobs     map[string][]*job   // by owner
 }
 
 // tree is a command and all that came of it.
@@ -167,7 +175,7 @@ func Open(c Config) *Runner {
 	if c.Kernel != nil {
 		kernel = func() Kernel { return *c.Kernel }
 	}
-	return &Runner{launcher: c.Launcher, never: c.Never, grace: c.Grace, kernel: kernel, live: map[tree]chan struct{}{}, sessions: map[sessionKey]*session{}, uppers: map[string]*session{}}
+	return &Runner{launcher: c.Launcher, never: c.Never, grace: c.Grace, kernel: kernel, live: map[tree]chan struct{}{}, sessions: map[sessionKey]*session{}, uppers: map[string]*session{}, jobs: map[string][]*job{}}
 }
 
 // Kernel is what commands can be confined with. That it has mounts is a hope until the first ran.
@@ -218,6 +226,7 @@ func (r *Runner) enter(t tree, k Keeper) {
 		keep(t, k, left)
 		r.mu.Lock()
 		delete(r.live, t)
+		r.forgetJobs(func(j *job) bool { return j.tree == t })
 		r.last = time.Now()
 		r.mu.Unlock()
 	}()
@@ -227,6 +236,7 @@ func (r *Runner) letGo(t tree) {
 	r.mu.Lock()
 	left := r.live[t] // nil where it is gone by itself
 	delete(r.live, t)
+	r.forgetJobs(func(j *job) bool { return j.tree == t })
 	r.mu.Unlock()
 	if left != nil {
 		t.letGo()

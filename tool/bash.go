@@ -131,9 +131,11 @@ func (b *bash) run(ctx context.Context, c *Call, in bashInput) (Result, error) {
 	if profile, err = leaveSandbox(ctx, c, in, profile); err != nil {
 		return Result{}, err
 	}
+	owner := string(c.Session)
+	line, env := b.withJobs(owner, in.Command, env)
 	p := b.newPrinted(c.Session, func(meta json.RawMessage) { c.Host.Progress("", meta) })
 	res, err := b.Runner.Run(ctx, sandbox.Command{
-		Path: b.shell().path, Args: b.shell().args(in.Command), Dir: dir.Path, Env: env, Timeout: timeout, Rest: b.Rest, Profile: profile,
+		Path: b.shell().path, Args: b.shell().args(line), Dir: dir.Path, Env: env, Timeout: timeout, Rest: b.Rest, Profile: profile, Owner: owner,
 	}, p.write)
 	p.end()
 	if err != nil {

@@ -206,8 +206,9 @@ func (b *bash) stillRunning(rest []sandbox.Process) string {
 		out.WriteString(" (until this program ends)")
 	}
 	out.WriteString(":")
-	for _, p := range rest {
-		fmt.Fprintf(&out, "\n%d %s", p.PID, strings.ReplaceAll(clip(p.Name), "\n", " "))
+	slices.SortStableFunc(rest, func(p, q sandbox.Process) int { return p.Job - q.Job })
+	for i, p := range rest {
+		out.WriteString("\n" + jobLine(p, i == 0 || rest[i-1].Job != p.Job))
 	}
 	return out.String()
 }
