@@ -117,7 +117,9 @@ type more struct {
 }
 
 // unknownWord is one that the line does not tell, as it is written.
-func unknownWord(text, mask, why string) Word { return Word{Text: text, mask: mask, more: &more{why: why}} }
+func unknownWord(text, mask, why string) Word {
+	return Word{Text: text, mask: mask, more: &more{why: why}}
+}
 
 // piece is a part of a word, known if the word is.
 func (w Word) piece(text string) Word {
