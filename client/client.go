@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/text"
 )
 
 // Options are the surroundings of a client; all of them may be left out.
@@ -101,7 +102,7 @@ func New(address string, o Options) (*Client, error) {
 	case (u.Scheme == "http" || u.Scheme == "https") && u.Host != "":
 		c.base, c.local = strings.TrimRight(u.String(), "/"), isLoopback(u.Hostname())
 	default:
-		return nil, lathe.Errorf(lathe.Invalid, "%q is no address of a server; say http://127.0.0.1:4096 or unix:///path/to/socket", clip(c.where, 100))
+		return nil, lathe.Errorf(lathe.Invalid, "%q is no address of a server; say http://127.0.0.1:4096 or unix:///path/to/socket", text.Clip(c.where, 100))
 	}
 	c.http = newHTTP(wire)
 	return c, nil

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/text"
 )
 
 // prepare makes the HTTP of a question.
@@ -86,13 +87,13 @@ func (c *Client) refused(res *http.Response, data []byte) error {
 	case code == lathe.Unauthorized && message == "":
 		return lathe.Errorf(code, "the server at %s wants another password; set LATHE_SERVER_PASSWORD (and LATHE_SERVER_USERNAME) to its own", c.where)
 	case res.StatusCode >= 300 && res.StatusCode < 400:
-		return lathe.Errorf(lathe.Invalid, "%s sends its clients to %s; use that address", c.where, clip(res.Header.Get("Location"), 200))
+		return lathe.Errorf(lathe.Invalid, "%s sends its clients to %s; use that address", c.where, text.Clip(res.Header.Get("Location"), 200))
 	case message == "":
 		return lathe.Errorf(code, "the server at %s answered %s", c.where, res.Status)
 	case p.Tag == "BadRequest" && message == p.Tag:
 		return lathe.Errorf(code, "the server at %s could not make sense of the request", c.where)
 	}
-	return lathe.Errorf(code, "%s", clip(message, 4000))
+	return lathe.Errorf(code, "%s", text.Clip(message, 4000))
 }
 
 // codeOf is what a status means, the other way round of what the server does.
@@ -119,14 +120,6 @@ func codeOf(status int) lathe.Code {
 		return lathe.Invalid
 	}
 	return lathe.Internal
-}
-
-// clip shortens what a stranger wrote.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	return strings.ToValidUTF8(s[:n], "") + "…"
 }
 
 // in is the path of something below a session.

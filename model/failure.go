@@ -17,6 +17,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/internal/scrub"
+	"github.com/lathe-agent/lathe/internal/text"
 )
 
 // maxErrorBody is how much of a refusal's body is kept.
@@ -76,9 +77,9 @@ func (f Failure) text() string {
 	case isHTML(body) && (f.Status == 401 || f.Status == 403):
 		return fmt.Sprintf("%s: a gateway before %s refused the request; sign in again or check what your account may do", reason, f.Provider)
 	case !isHTML(body) && body != "" && message == "":
-		return clip(said(body), 500)
+		return text.Clip(said(body), 500)
 	case !isHTML(body) && body != "":
-		return message + ": " + clip(said(body), 500)
+		return message + ": " + text.Clip(said(body), 500)
 	case reason != "":
 		return reason
 	default:
@@ -102,15 +103,8 @@ func said(body string) string {
 }
 
 func isHTML(s string) bool {
-	head := strings.ToLower(clip(s, 100))
+	head := strings.ToLower(text.Clip(s, 100))
 	return strings.HasPrefix(head, "<!doctype") || strings.HasPrefix(head, "<html")
-}
-
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	return strings.ToValidUTF8(s[:n], "") + "…"
 }
 
 func (f Failure) headers() json.RawMessage {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/internal/jsonrpc"
+	"github.com/lathe-agent/lathe/internal/text"
 )
 
 // maxGrowth is by how many bytes a hook may lengthen its output.
@@ -73,10 +74,10 @@ func (m *member) failedCall(ctx context.Context, l *link, doing string, err erro
 	var thrown *jsonrpc.Error
 	switch {
 	case errors.As(err, &thrown) && thrown.Code == codeNonsense:
-		return m.fault(doing, clip(thrown.Message))
+		return m.fault(doing, text.Clip(thrown.Message, messageMost))
 	case errors.As(err, &thrown):
 		m.well()
-		return lathe.Errorf(code, "plugin %s: %s: %s", m.name, doing, clip(thrown.Message))
+		return lathe.Errorf(code, "plugin %s: %s: %s", m.name, doing, text.Clip(thrown.Message, messageMost))
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case errors.Is(err, errSlow):
@@ -100,13 +101,6 @@ const codeNonsense = -32010
 
 // messageMost is how much of a thrown message is passed on.
 const messageMost = 8 << 10
-
-func clip(s string) string {
-	if len(s) > messageMost {
-		return s[:messageMost] + "…"
-	}
-	return s
-}
 
 // accept checks what a hook made of its output; null is that it left it as it was.
 func (m *member) accept(before, data json.RawMessage) (json.RawMessage, error) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/lathe-agent/lathe/internal/spelling"
+	"github.com/lathe-agent/lathe/internal/text"
 	"github.com/lathe-agent/lathe/workspace"
 )
 
@@ -66,7 +66,7 @@ func similar(name string, names []string) []string {
 		return max(len(a)-len(name), len(name)-len(a)) - max(len(b)-len(name), len(name)-len(b))
 	})
 	for _, n := range nearest(name, names) {
-		few := spelling.Distance([]rune(strings.ToLower(n)), []rune(low)) <= max(2, len(low)/4)
+		few := text.Distance([]rune(strings.ToLower(n)), []rune(low)) <= max(2, len(low)/4)
 		if few && !slices.Contains(out, n) {
 			out = append(out, n)
 		}

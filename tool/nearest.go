@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lathe-agent/lathe/internal/spelling"
+	"github.com/lathe-agent/lathe/internal/text"
 )
 
 // nearest returns up to three of the names, the most similar first.
@@ -20,7 +20,7 @@ func nearest(name string, names []string) []string {
 	var all []candidate
 	for _, c := range names {
 		have := []rune(folded(clip(c)))
-		cost := spelling.Distance(wanted, have)
+		cost := text.Distance(wanted, have)
 		if len(wanted) > 2 && len(have) > 2 &&
 			(strings.Contains(string(have), string(wanted)) || strings.Contains(string(wanted), string(have))) {
 			cost = min(cost, 1) // grep in grep_search is nearer than any other word

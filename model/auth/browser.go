@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -139,7 +140,7 @@ func (v *visit) read(q url.Values) arrival {
 	if q.Get("code") != "" {
 		return arrival{code: q.Get("code")}
 	}
-	if why := first(q.Get("error_description"), q.Get("error")); why != "" {
+	if why := cmp.Or(q.Get("error_description"), q.Get("error")); why != "" {
 		return arrival{err: lathe.Errorf(lathe.Unauthorized, "%s did not log you in: %s", v.method.Provider, why)}
 	}
 	return arrival{err: lathe.Errorf(lathe.Unauthorized, "%s did not log you in", v.method.Provider)}

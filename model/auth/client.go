@@ -2,6 +2,7 @@ package auth
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -111,19 +112,10 @@ func (p *problem) UnmarshalJSON(b []byte) error {
 	var word string
 	var object struct{ Code, Type, Message string }
 	if json.Unmarshal(b, &word) != nil && json.Unmarshal(b, &object) == nil {
-		word = first(object.Code, object.Type, object.Message, "error")
+		word = cmp.Or(object.Code, object.Type, object.Message, "error")
 	}
 	*p = problem(word)
 	return nil
-}
-
-func first(values ...string) string {
-	for _, v := range values {
-		if v != "" {
-			return v
-		}
-	}
-	return ""
 }
 
 // form asks with a form, as the standards want it.
@@ -189,7 +181,7 @@ func judge(host string, status int, body []byte, secrets []string) (said, error)
 		return out, nil
 	}
 	secrets = slices.DeleteFunc(secrets, func(s string) bool { return len(s) < 4 }) // they are part of any word
-	why := scrub.String(first(out.Description, out.Message, string(out.Error), http.StatusText(status)), secrets)
+	why := scrub.String(cmp.Or(out.Description, out.Message, string(out.Error), http.StatusText(status)), secrets)
 	switch {
 	case status >= 500 || status == http.StatusTooManyRequests:
 		return out, lathe.Errorf(lathe.Unavailable, "%s does not answer now (%d: %s); try again later", host, status, why)
@@ -224,7 +216,7 @@ func (c Client) token(m Method, a said) (OAuth, error) {
 	if a.Access == "" {
 		return OAuth{}, lathe.Errorf(lathe.Unavailable, "%s sent no token", m.Provider)
 	}
-	out := OAuth{Access: NewSecret(a.Access), Refresh: NewSecret(first(a.Refresh, a.Access)), ClientID: m.App}
+	out := OAuth{Access: NewSecret(a.Access), Refresh: NewSecret(cmp.Or(a.Refresh, a.Access)), ClientID: m.App}
 	if a.ExpiresIn > 0 {
 		out.Expires = c.now().Add(seconds(a.ExpiresIn))
 	}
@@ -268,7 +260,7 @@ func expired(provider string, err error) error {
 
 // refresh asks for a new token with the one that renews.
 func (c Client) refresh(ctx context.Context, m Method, old OAuth) (OAuth, error) {
-	m.App = first(old.ClientID, m.App)
+	m.App = cmp.Or(old.ClientID, m.App)
 	if m.Token == "" || m.Keys {
 		return OAuth{}, errors.New("it is not known how to renew it")
 	}

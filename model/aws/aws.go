@@ -11,6 +11,7 @@
 package aws
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"net/http"
@@ -66,7 +67,7 @@ func Open(s Settings) (*Signer, error) {
 	if _, _, err := out.find(p); err != nil {
 		return nil, err
 	}
-	out.region = first(s.Region, s.Env("AWS_REGION"), s.Env("AWS_DEFAULT_REGION"), p["region"], defaultRegion)
+	out.region = cmp.Or(s.Region, s.Env("AWS_REGION"), s.Env("AWS_DEFAULT_REGION"), p["region"], defaultRegion)
 	return out, nil
 }
 
@@ -97,7 +98,7 @@ func (s *Signer) profile() (profile, error) {
 	out := profile{}
 	found := false
 	for _, f := range files {
-		path := first(s.settings.Env(f.variable), filepath.Join(s.settings.Home, ".aws", f.place))
+		path := cmp.Or(s.settings.Env(f.variable), filepath.Join(s.settings.Home, ".aws", f.place))
 		has, err := out.read(path, name)
 		if err != nil {
 			return nil, err
@@ -111,14 +112,5 @@ func (s *Signer) profile() (profile, error) {
 }
 
 func (s *Signer) name() string {
-	return first(s.settings.Profile, s.settings.Env("AWS_PROFILE"), "default")
-}
-
-func first(values ...string) string {
-	for _, v := range values {
-		if v != "" {
-			return v
-		}
-	}
-	return ""
+	return cmp.Or(s.settings.Profile, s.settings.Env("AWS_PROFILE"), "default")
 }

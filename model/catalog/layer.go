@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -176,9 +177,9 @@ func (c Cost) clone() Cost {
 // finish gives the provider and its models what follows from the rest of them.
 func (p *Provider) finish() {
 	v := VendorOf(p.ID)
-	p.Name = first(p.Name, v.Name, p.ID)
-	p.NPM = first(p.NPM, v.NPM, Compatible)
-	p.API = first(p.API, v.API)
+	p.Name = cmp.Or(p.Name, v.Name, p.ID)
+	p.NPM = cmp.Or(p.NPM, v.NPM, Compatible)
+	p.API = cmp.Or(p.API, v.API)
 	if p.Env == nil {
 		p.Env = v.Env
 	}
@@ -190,9 +191,9 @@ func (p *Provider) finish() {
 
 func (m *Model) finish(p *Provider, id string) {
 	m.ID, m.Provider = id, p.ID
-	m.APIID = first(m.APIID, id)
-	m.Name = first(m.Name, id)
-	m.NPM, m.API = first(m.Own.NPM, p.NPM), first(m.Own.API, p.API)
+	m.APIID = cmp.Or(m.APIID, id)
+	m.Name = cmp.Or(m.Name, id)
+	m.NPM, m.API = cmp.Or(m.Own.NPM, p.NPM), cmp.Or(m.Own.API, p.API)
 	if m.Status == "" {
 		m.Status = Active
 	}
@@ -218,15 +219,6 @@ func (p *Provider) addModes(m *Model) {
 		out.Headers = merged(out.Headers, mode.Provider.Headers)
 		p.Models[id] = out
 	}
-}
-
-func first(values ...string) string {
-	for _, v := range values {
-		if v != "" {
-			return v
-		}
-	}
-	return ""
 }
 
 // wrong says for people which member does not fit.

@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -46,11 +47,11 @@ func (c *client) isToken() bool {
 
 // address is the base address of requests. What settings say wins.
 func (c *client) address() (string, error) {
-	base := first(c.options.BaseURL, c.options.Endpoint)
+	base := cmp.Or(c.options.BaseURL, c.options.Endpoint)
 	if base == "" && c.speaks.baseEnv != "" && c.model.API == "" {
 		base = c.deps.env(c.speaks.baseEnv)
 	}
-	base = first(base, c.model.API)
+	base = cmp.Or(base, c.model.API)
 	var err error
 	if base == "" {
 		switch c.model.NPM {
@@ -112,7 +113,7 @@ func (c *client) azure() (string, error) {
 	if c.provider.ID == "azure-cognitive-services" {
 		host, variable = "cognitiveservices.azure.com", "AZURE_COGNITIVE_SERVICES_RESOURCE_NAME"
 	}
-	name := first(c.options.ResourceName, c.key.metadata["resourceName"], c.deps.env(variable))
+	name := cmp.Or(c.options.ResourceName, c.key.metadata["resourceName"], c.deps.env(variable))
 	if name == "" {
 		return "", lathe.Errorf(lathe.Invalid, "%s needs the name of a resource: set %s or provider.%s.options.resourceName", c.provider.Name, variable, c.provider.ID)
 	}
@@ -123,7 +124,7 @@ func (c *client) region() string {
 	if c.signer != nil {
 		return c.signer.Region()
 	}
-	return first(c.options.Region, c.deps.env("AWS_REGION", "AWS_DEFAULT_REGION"), "us-east-1")
+	return cmp.Or(c.options.Region, c.deps.env("AWS_REGION", "AWS_DEFAULT_REGION"), "us-east-1")
 }
 
 func (c *client) bedrock() string {
@@ -192,11 +193,11 @@ func (c *client) vertex() (string, error) {
 	if !c.isToken() {
 		return "https://aiplatform.googleapis.com/v1" + publisher, nil
 	}
-	project := first(c.options.Project, c.deps.env("GOOGLE_VERTEX_PROJECT", "GOOGLE_CLOUD_PROJECT", "GCP_PROJECT", "GCLOUD_PROJECT"))
+	project := cmp.Or(c.options.Project, c.deps.env("GOOGLE_VERTEX_PROJECT", "GOOGLE_CLOUD_PROJECT", "GCP_PROJECT", "GCLOUD_PROJECT"))
 	if project == "" {
 		return "", lathe.Errorf(lathe.Invalid, "Vertex needs a project: set GOOGLE_VERTEX_PROJECT or provider.%s.options.project", c.provider.ID)
 	}
-	location = first(c.options.Location, c.deps.env("GOOGLE_VERTEX_LOCATION", "GOOGLE_CLOUD_LOCATION", "VERTEX_LOCATION"), location)
+	location = cmp.Or(c.options.Location, c.deps.env("GOOGLE_VERTEX_LOCATION", "GOOGLE_CLOUD_LOCATION", "VERTEX_LOCATION"), location)
 	host := location + "-aiplatform.googleapis.com"
 	switch location {
 	case "global":
@@ -211,7 +212,7 @@ func (c *client) vertex() (string, error) {
 func (c *client) copilot(base string) string {
 	enterprise := c.options.EnterpriseURL
 	if login, ok := c.deps.Credentials[c.provider.ID].(auth.OAuth); ok {
-		enterprise = first(enterprise, login.EnterpriseURL)
+		enterprise = cmp.Or(enterprise, login.EnterpriseURL)
 	}
 	if enterprise == "" || c.options.BaseURL != "" {
 		return base
@@ -221,13 +222,4 @@ func (c *client) copilot(base string) string {
 		host = enterprise
 	}
 	return "https://copilot-api." + trimBase(host)
-}
-
-func first(values ...string) string {
-	for _, v := range values {
-		if v != "" {
-			return v
-		}
-	}
-	return ""
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/text"
 	"github.com/lathe-agent/lathe/tool"
 )
 
@@ -59,14 +60,14 @@ func (p *peer) result(raw json.RawMessage) (tool.Result, error) {
 	if len(a.Content) == 0 && present(a.Structured) {
 		out.text(string(a.Structured))
 	}
-	text := strings.Join(out.texts, "\n\n")
+	output := strings.Join(out.texts, "\n\n")
 	if a.IsError {
-		if strings.TrimSpace(text) == "" {
-			text = "MCP server " + p.def.Name + " says that the call failed and does not say why."
+		if strings.TrimSpace(output) == "" {
+			output = "MCP server " + p.def.Name + " says that the call failed and does not say why."
 		}
-		return tool.Result{}, &tool.Failure{Text: clip(text, mostError)}
+		return tool.Result{}, &tool.Failure{Text: text.Clip(output, mostError)}
 	}
-	return tool.Result{Output: text, Metadata: metadata(a.Metadata, a.Meta), Attachments: out.files}, nil
+	return tool.Result{Output: output, Metadata: metadata(a.Metadata, a.Meta), Attachments: out.files}, nil
 }
 
 // pieces gathers what contents come to.
@@ -109,7 +110,7 @@ func (o *pieces) blob(b blob) {
 		return
 	}
 	seen := slices.Contains([]string{"application/pdf", "image/gif", "image/jpeg", "image/png", "image/webp"}, b.Mime)
-	o.file(b.Mime, b.Blob, clean(clip(b.URI, 2000)), seen)
+	o.file(b.Mime, b.Blob, clean(text.Clip(b.URI, 2000)), seen)
 }
 
 // file adds an attachment, or says why there is none.

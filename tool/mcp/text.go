@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/lathe-agent/lathe/internal/text"
 )
 
 // sanitise makes a part of a tool's name: what is outside [A-Za-z0-9_-] becomes _, counted as
@@ -44,17 +46,6 @@ func toolName(prefixes []string, prefix, name string) string {
 	}
 	sum := sha256.Sum256([]byte(full))
 	return full[:mostName-9] + "_" + hex.EncodeToString(sum[:4])
-}
-
-// clip cuts a text to that many bytes.
-func clip(s string, most int) string {
-	if len(s) <= most {
-		return s
-	}
-	for most > 0 && !utf8.RuneStart(s[most]) {
-		most--
-	}
-	return s[:most] + "…"
 }
 
 // clean takes out of a text what is not for reading: terminal sequences, control characters,
@@ -139,7 +130,7 @@ func escape(s string) int {
 
 // line is a text as one line of a message.
 func line(s string, most int) string {
-	return clip(strings.Join(strings.Fields(clean(s)), " "), most)
+	return text.Clip(strings.Join(strings.Fields(clean(s)), " "), most)
 }
 
 // leastSecret is the length from which a value is looked for in texts: shorter ones are words.

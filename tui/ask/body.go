@@ -2,6 +2,7 @@ package ask
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -60,16 +61,16 @@ func (p *Permission) title() (icon, text string) {
 	m := &p.meta
 	switch p.asked.Permission {
 	case "edit":
-		return "←", "Change " + first(m.File, p.patterns())
+		return "←", "Change " + cmp.Or(m.File, p.patterns())
 	case "read", "list":
 		if m.URI != "" || m.Server != "" {
 			return "→", "Read from the tool server " + m.Server
 		}
 		return "→", "Read " + p.patterns()
 	case "glob":
-		return "✱", "Look for files named " + first(m.Pattern, p.patterns())
+		return "✱", "Look for files named " + cmp.Or(m.Pattern, p.patterns())
 	case "grep":
-		return "✱", "Search files for " + first(m.Pattern, p.patterns())
+		return "✱", "Search files for " + cmp.Or(m.Pattern, p.patterns())
 	case "bash":
 		if p.outside() {
 			return "$", "Run a command without a sandbox"
@@ -84,7 +85,7 @@ func (p *Permission) title() (icon, text string) {
 		}
 		return "$", "Run a command outside of the sandbox"
 	case "task":
-		return "│", "Start the agent " + first(m.Agent, p.patterns())
+		return "│", "Start the agent " + cmp.Or(m.Agent, p.patterns())
 	case "webfetch":
 		return "%", "Fetch a page"
 	case "websearch":
@@ -92,7 +93,7 @@ func (p *Permission) title() (icon, text string) {
 	case "external_directory":
 		return "→", "Reach outside of the project"
 	case "doom_loop":
-		return "↻", "Make the same call again: " + first(m.Tool, p.patterns())
+		return "↻", "Make the same call again: " + cmp.Or(m.Tool, p.patterns())
 	case "skill":
 		return "→", "Load the skill " + p.patterns()
 	case "todowrite":
@@ -102,13 +103,6 @@ func (p *Permission) title() (icon, text string) {
 	default:
 		return "⚙", "Use " + p.asked.Permission
 	}
-}
-
-func first(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 func (p *Permission) patterns() string { return strings.Join(p.asked.Patterns, ", ") }
@@ -193,7 +187,7 @@ func (p *Permission) write(w *writer) {
 	case "bash":
 		p.writeCommand(w)
 	case "external_directory":
-		w.named("Folder", first(strings.Join(m.Directories, ", "), m.Parent))
+		w.named("Folder", cmp.Or(strings.Join(m.Directories, ", "), m.Parent))
 		w.named("File", m.File)
 		w.list("Pattern", p.asked.Patterns)
 		if m.Command != "" {
@@ -201,19 +195,19 @@ func (p *Permission) write(w *writer) {
 		}
 	case "doom_loop":
 		w.note("It made this call several times in a row, with the same arguments.", style.Fg(w.th.TextMuted))
-		w.named("Tool", first(m.Tool, p.patterns()))
+		w.named("Tool", cmp.Or(m.Tool, p.patterns()))
 		w.json(m.Input)
 	case "task":
-		w.named("Agent", first(m.Agent, p.patterns()))
+		w.named("Agent", cmp.Or(m.Agent, p.patterns()))
 		w.named("Task", m.Description)
 	case "glob", "grep":
-		w.named("Pattern", first(m.Pattern, p.patterns()))
+		w.named("Pattern", cmp.Or(m.Pattern, p.patterns()))
 		w.named("In", m.Path)
 		w.named("Files", m.Include)
 	case "webfetch":
-		w.named("Address", first(m.URL, p.patterns()))
+		w.named("Address", cmp.Or(m.URL, p.patterns()))
 	case "websearch":
-		w.named("Query", first(m.Query, p.patterns()))
+		w.named("Query", cmp.Or(m.Query, p.patterns()))
 	case "read", "list", "skill", "lsp":
 		w.named("Server", m.Server)
 		w.named("Address", m.URI)
@@ -227,7 +221,7 @@ func (p *Permission) write(w *writer) {
 
 func (p *Permission) writeEdit(w *writer) {
 	if icon, title := p.title(); style.Width(icon+" "+title) > w.width || strings.Contains(title, "\n") {
-		w.named("File", first(p.meta.File, p.patterns()))
+		w.named("File", cmp.Or(p.meta.File, p.patterns()))
 	}
 	switch {
 	case strings.TrimSpace(p.meta.Diff) == "":
@@ -252,7 +246,7 @@ func (p *Permission) writeCommand(w *writer) {
 		w.named("Because", p.meta.Reason)
 		w.gap()
 	}
-	w.text(first(p.meta.Command, strings.Join(p.asked.Patterns, "\n")), style.Bold(w.th.Text))
+	w.text(cmp.Or(p.meta.Command, strings.Join(p.asked.Patterns, "\n")), style.Bold(w.th.Text))
 	if len(p.meta.Unknown) == 0 {
 		return
 	}
@@ -272,7 +266,7 @@ func (p *Permission) writeAlways(w *writer) {
 	}
 	w.gap()
 	for _, pattern := range p.asked.Always {
-		w.named("·", first(pattern, `""`))
+		w.named("·", cmp.Or(pattern, `""`))
 	}
 	w.gap()
 	w.note("This holds in this project, also later; `lathe permission` takes it back.", style.Fg(w.th.TextMuted))

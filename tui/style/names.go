@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lathe-agent/lathe/internal/spelling"
+	"github.com/lathe-agent/lathe/internal/text"
 )
 
 // names lists the colours of a theme as theme files call them, each with its place.
@@ -85,7 +85,7 @@ func (r *resolver) checkNames() error {
 			continue
 		}
 		for _, n := range new(Theme).names() {
-			if strings.EqualFold(k, n.name) || spelling.Distance([]rune(k), []rune(n.name)) <= 2 {
+			if strings.EqualFold(k, n.name) || text.Distance([]rune(k), []rune(n.name)) <= 2 {
 				return fmt.Errorf("unknown key %q: did you mean %q?", Clean(k), n.name)
 			}
 		}

@@ -1,6 +1,16 @@
-// Package spelling tells how much two words differ, for those who say what was probably meant.
-// It is pure. Start reading at [Distance].
-package spelling
+// Package text holds the few helpers for words and short texts that many packages need. It is pure. Start
+// reading at [Clip].
+package text
+
+import "strings"
+
+// Clip shortens a text to so many bytes and a mark that says so. No character is cut in half.
+func Clip(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "…"
+}
 
 // Distance is how many elements must be changed, added or removed to make b of a.
 func Distance[E comparable](a, b []E) int {
