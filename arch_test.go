@@ -10,16 +10,16 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lathe-agent/lathe/internal/arch"
+	"github.com/lathe-agent/lathe/internal/archtest"
 )
 
 // The rules of the house that a machine can hold. Each table below is meant to be read and edited;
-// internal/arch only looks. A test that fails here says what to do in its message.
+// internal/archtest only looks. A test that fails here says what to do in its message.
 
 // archImports is who may import whom, of our own. The same table stands in docs/architecture.md. The
 // first row that fits a package counts. "x/..." is x and all below it, "x/*" only what is below, "^" the
 // parent. Tests may import what they need.
-var archImports = arch.Table{
+var archImports = archtest.Table{
 	{From: ".", May: nil},
 	{From: "internal/*", May: []string{"internal/*"}},
 
@@ -81,7 +81,7 @@ var archImports = arch.Table{
 }
 
 // archFences keeps what we take from outside in the rooms that own it.
-var archFences = []arch.Fence{
+var archFences = []archtest.Fence{
 	{Import: "database/sql", Only: []string{"store/..."}, Why: "only the store speaks SQL"},
 	{Import: "zombiezen.com/go/sqlite", Only: []string{"store/..."}, Why: "only the store speaks SQL"},
 	{Import: "modernc.org/sqlite", Only: []string{"store/..."}, Why: "only the store speaks SQL"},
@@ -107,7 +107,7 @@ var archOutside = map[string]string{"internal/mdns": "golang.org/x/net", "intern
 var archSuites = map[string]string{"cmd/lathe": "model/modeltest", "scripts/tasks": "model/modeltest", "scripts/torture": "model/modeltest", "scripts/tuibench": "lathetest"}
 
 // archLimits are the sizes at which a reader asks why.
-var archLimits = arch.Limits{FunctionLines: 60, FileLines: 500}
+var archLimits = archtest.Limits{FunctionLines: 60, FileLines: 500}
 
 // archLong is today's list of exceptions: "dir/file.go" or "dir/file.go#Type.method", and the reason
 // (a flat switch over a sealed type; a table; one protocol's structs). It may only become shorter: an
@@ -128,13 +128,13 @@ func TestArch_Sizes(t *testing.T) {
 
 func TestArch_Code(t *testing.T) {
 	tree := archTree(t)
-	checks := map[string]func() []arch.Problem{
+	checks := map[string]func() []archtest.Problem{
 		"Comments":    tree.PackageComments,
-		"Environment": func() []arch.Problem { return tree.Environment("config", "cmd") },
+		"Environment": func() []archtest.Problem { return tree.Environment("config", "cmd") },
 		"Globals":     tree.ChangedGlobals,
 		"Init":        tree.Inits,
-		"Prints":      func() []arch.Problem { return tree.Prints("cmd", "examples", "scripts") },
-		"SQL":         func() []arch.Problem { return tree.SQL("store") },
+		"Prints":      func() []archtest.Problem { return tree.Prints("cmd", "examples", "scripts") },
+		"SQL":         func() []archtest.Problem { return tree.SQL("store") },
 		"Sleeps":      tree.Sleeps,
 		"Switches":    tree.IncompleteSwitches,
 	}
@@ -195,18 +195,18 @@ func TestDocs_MakeTargets(t *testing.T) {
 }
 
 // archTree reads the module this test belongs to.
-func archTree(t *testing.T) *arch.Tree {
+func archTree(t *testing.T) *archtest.Tree {
 	t.Helper()
-	tree, err := arch.Load(os.DirFS("."))
+	tree, err := archtest.Load(os.DirFS("."))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return tree
 }
 
-func archReport(t *testing.T, problems []arch.Problem) {
+func archReport(t *testing.T, problems []archtest.Problem) {
 	t.Helper()
-	slices.SortFunc(problems, func(a, b arch.Problem) int { return cmp.Compare(a.String(), b.String()) })
+	slices.SortFunc(problems, func(a, b archtest.Problem) int { return cmp.Compare(a.String(), b.String()) })
 	for _, p := range problems {
 		t.Error(p)
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lathe-agent/lathe/internal/arch"
+	"github.com/lathe-agent/lathe/internal/archtest"
 )
 
 var (
@@ -36,7 +36,7 @@ func TestDocs_SecurityModel(t *testing.T) {
 func checkClaims(page string, tests func(dir string) []string) (problems []string, claims int) {
 	inTable := false
 	for line := range strings.Lines(page) {
-		cells := arch.Cells(line)
+		cells := archtest.Cells(line)
 		switch {
 		case slices.Equal(cells, claimHead):
 			inTable = true

@@ -67,10 +67,6 @@ type Bus struct {
 // Option changes how a bus is made.
 type Option func(*Bus)
 
-// Limit bounds each subscriber's queue to so many bytes. A single event that is larger
-// still passes when nothing else waits.
-func Limit(bytes int) Option { return func(b *Bus) { b.limit = bytes } }
-
 // IDs lets the bus take event ids from the process's generator.
 func IDs(g *lathe.IDs) Option { return func(b *Bus) { b.ids = g } }
 

@@ -5,9 +5,6 @@ import "encoding/json"
 // Schema is the JSON schema of settings files, for editors.
 func Schema() []byte { return schemaOf(settings(), "Settings of lathe") }
 
-// TUISchema is the JSON schema of tui.json.
-func TUISchema() []byte { return schemaOf(tuiTable(), "Settings of lathe's terminal program") }
-
 func schemaOf(s *spec, title string) []byte {
 	m := s.jsonSchema()
 	m["$schema"] = "https://json-schema.org/draft/2020-12/schema"

@@ -69,19 +69,6 @@ func Find(home string, env func(string) string) Places {
 	return out
 }
 
-// Path reports why a path of a user is not to be read unasked. The path is absolute and has its
-// symlinks resolved; home may be given with or without. It makes the table each time: who asks about
-// many paths calls [Find] once.
-func Path(home, path string) (reason string, ok bool) {
-	p, ok := Find(home, nil).Of(path)
-	if !ok {
-		if real, err := filepath.EvalSymlinks(home); err == nil && real != home {
-			p, ok = Find(real, nil).Of(path)
-		}
-	}
-	return p.Reason, ok
-}
-
 // Of returns the place that a path is, or is in. Names in a folder that are no secrets, as
 // ~/.ssh/known_hosts, are in none.
 func (ps Places) Of(path string) (Place, bool) {

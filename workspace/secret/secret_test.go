@@ -21,12 +21,12 @@ func TestPath(t *testing.T) {
 		".cargo/credentials.toml": true, ".cargo/registry/x": false, ".npmrc": true, ".bash_history": true, ".pgpass": true, ".my.cnf": true, "Passwords.kdbx": true,
 		"app/main.go": false, "": false, ".config": false, ".config/github-copilot/hosts.json": true, ".cursor/x": true, ".aider.conf.yml": true,
 	} {
-		reason, ok := Path(home, filepath.Join(home, path))
-		if ok != want || ok == (reason == "") {
-			t.Errorf("%s: %v %q", path, ok, reason)
+		place, ok := Find(home, nil).Of(filepath.Join(home, path))
+		if ok != want || ok == (place.Reason == "") {
+			t.Errorf("%s: %v %+v", path, ok, place)
 		}
 	}
-	if _, ok := Path("", "/etc/passwd"); ok {
+	if _, ok := Find("", nil).Of("/etc/passwd"); ok {
 		t.Error("a user without a home folder has secrets in /etc")
 	}
 }

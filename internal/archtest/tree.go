@@ -1,11 +1,11 @@
-// Package arch reads the source tree of a module and says where it breaks the rules of the house:
+// Package archtest reads the source tree of a module and says where it breaks the rules of the house:
 // who imports whom, what may not be written, how long things may be, whether documents tell the truth.
 //
 // It owns the checkers, not the rules: tables, limits and exceptions stand in arch_test.go at the root
 // of the module, where a reader looks for them. Only tests import it. Nothing is written, nothing is
 // run and nothing is downloaded; a tree is a value that no checker changes, but it type-checks itself
 // on first use and is therefore for one goroutine. Start with Load, then Imports.
-package arch
+package archtest
 
 import (
 	"cmp"
