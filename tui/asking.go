@@ -28,10 +28,10 @@ type asking struct {
 // lookForAsks shows the oldest request of the session on the screen, and of those that work for it. Sessions
 // that work for another show none: their root does.
 func (p *program) lookForAsks() tea.Cmd {
-	if p.session == "" || p.isChild() || p.o.Start.Auto {
+	if p.state.Current == "" || p.state.IsChild() || p.o.Start.Auto {
 		return tea.Batch(p.dropAsking(), p.approve())
 	}
-	all := p.state.Asks(p.session)
+	all := p.state.Asks(p.state.Current)
 	if len(all) == 0 {
 		return p.dropAsking()
 	}
@@ -65,25 +65,16 @@ func (a *asking) words() string {
 	return a.question.Words()
 }
 
-// waiting are the sessions that ask something, for themselves or for who works for them.
-func (p *program) waiting() map[lathe.SessionID]bool {
-	out := map[lathe.SessionID]bool{}
-	for _, f := range p.state.AllAsks() {
-		out[p.root(lathe.SessionOf(f)).ID] = true
-	}
-	return out
-}
-
 // askedElsewhere tells of a request that this screen does not show: of another session, or of the one above it.
 func (p *program) askedElsewhere(id lathe.SessionID) tea.Cmd {
 	if _, known := p.state.Session(id); !known || p.o.Start.Auto { // who is not known is met first
 		return nil
 	}
-	root, here := p.root(id), p.root(p.session)
+	root, here := p.state.Root(id), p.state.Root(p.state.Current)
 	switch {
 	case root.ID != here.ID:
 		return p.say(toast.Warning, fmt.Sprintf("“%s” waits for your answer: /sessions", root.Title))
-	case p.isChild():
+	case p.state.IsChild():
 		return p.say(toast.Warning, "Your answer is wanted; "+p.keys.Label(key.SessionParent)+" goes to where it is asked")
 	default:
 		return nil
@@ -92,23 +83,10 @@ func (p *program) askedElsewhere(id lathe.SessionID) tea.Cmd {
 
 // wantedAbove says, in a session that works for another, that an answer is wanted there.
 func (p *program) wantedAbove(th *style.Theme) style.Line {
-	if len(p.state.Asks(p.root(p.session).ID)) == 0 {
+	if len(p.state.Asks(p.state.Root(p.state.Current).ID)) == 0 {
 		return nil
 	}
 	return style.Of("  △ Your answer is wanted: "+p.keys.Label(key.SessionParent), style.Bold(th.Warning))
-}
-
-// root is the session at the top of those that work for each other.
-func (p *program) root(id lathe.SessionID) lathe.Session {
-	s, _ := p.state.Session(id)
-	for range 32 { // as deep as anybody goes
-		up, ok := p.state.Session(s.Parent)
-		if !ok {
-			break
-		}
-		s = up
-	}
-	return s
 }
 
 // approve gives every permission that is asked for, where the user has said so.
@@ -140,7 +118,7 @@ func (p *program) newAsking(f lathe.Fact, id lathe.AskID) *asking {
 		o := ask.Options{Diff: func(patch string, width int) []style.Line {
 			return diff.Lines(patch, diff.Options{Theme: p.theme(), Width: width, Split: width > 116 && !p.wants.Stacked, Wrap: true})
 		}}
-		if s, ok := p.state.Session(f.Session); ok && f.Session != p.session {
+		if s, ok := p.state.Session(f.Session); ok && f.Session != p.state.Current {
 			o.From = s.Agent
 			if o.From == "" {
 				o.From = s.Title
@@ -213,14 +191,14 @@ func (a *asking) shown(at time.Time) {
 	}
 }
 
-func (a *asking) view(p *program, th *style.Theme, width, height int) []style.Line {
+func (a *asking) view(th *style.Theme, width, height, most int) []style.Line {
 	if a.permission == nil {
 		return a.question.View(th, width, height)
 	}
 	if !a.permission.Fullscreen() {
 		height = max(8, height*2/3)
 	}
-	return a.permission.View(th, width, min(height, p.height))
+	return a.permission.View(th, width, min(height, most))
 }
 
 func (a *asking) cursor() (x, y int, ok bool) {
@@ -246,7 +224,9 @@ func (a *asking) wheel(dy int) {
 	}
 }
 
-func (a *asking) click(p *program, x, y int) tea.Cmd {
+// askClick gives a click to what is asked.
+func (p *program) askClick(x, y int) tea.Cmd {
+	a := p.asking
 	if a.permission != nil {
 		return p.answerAsk(a.permission.Click(x, y, p.now()))
 	}

@@ -23,7 +23,7 @@ func (p *program) attract(text string) tea.Cmd {
 		}
 		return tea.Raw(bell)
 	}
-	if s, ok := p.state.Session(p.session); ok && s.Title != "" {
+	if s, ok := p.state.Session(p.state.Current); ok && s.Title != "" {
 		text += ": " + s.Title
 	}
 	text = strings.ReplaceAll(style.Plain(text).Truncate(120).Text(), ";", ",")

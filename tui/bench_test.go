@@ -36,7 +36,7 @@ func newStreaming(tb testing.TB) *streaming {
 	p := newProgram(tb.Context(), Options{Dir: x.Info.Directory, Look: Look{Mouse: true}})
 	p.state.Look(x.Info.ID)
 	p.state.Read(x.Info, x.Messages, "", nil, nil)
-	p.session = x.Info.ID
+	p.state.Current = x.Info.ID
 	p.Update(tea.WindowSizeMsg{Width: 120, Height: 40})
 	ids := lathe.NewIDs()
 	s := &streaming{p: p, cells: uv.NewScreenBuffer(120, 40), out: uv.NewTerminalRenderer(io.Discard, []string{"TERM=xterm-256color", "COLORTERM=truecolor"})}

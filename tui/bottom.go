@@ -10,30 +10,6 @@ import (
 	"github.com/lathe-agent/lathe/tui/style"
 )
 
-// usage is how many tokens the last answer took, how many its model can take, and what the session cost.
-func (p *program) usage(t *lathe.Transcript) (tokens, window int64, cost float64) {
-	s := t.Session()
-	if s.Cost != nil {
-		cost = s.Cost.Dollars()
-	}
-	for i := t.Count() - 1; i >= 0 && i >= t.Count()-200; i-- {
-		a, ok := t.Held(i).Said().(*lathe.Assistant)
-		if !ok {
-			continue
-		}
-		u := a.Tokens
-		n := u.Input + u.Output + u.Reasoning + u.Cache.Read + u.Cache.Write
-		if n == 0 {
-			continue
-		}
-		if m, ok := p.findModel(a.Model); ok {
-			window = int64(m.Context)
-		}
-		return n, window, cost
-	}
-	return 0, 0, cost
-}
-
 func percent(tokens, window int64) int {
 	if window <= 0 {
 		return -1
@@ -45,7 +21,7 @@ func percent(tokens, window int64) int {
 func (p *program) statusLines(th *style.Theme, width int) []style.Line {
 	v := status.Values{
 		Agent: style.Capital(p.choice.agent), AgentColor: p.agentColor(p.choice.agent), Shell: p.edit.InShell(),
-		Frame: p.motion(), Percent: -1, Mode: p.state.Info.Mode, Confined: p.state.Info.Confined, Auto: p.o.Start.Auto, Lost: p.lost != nil, Interrupt: p.keys.Label(key.SessionInterrupt),
+		Frame: p.motion(), Percent: -1, Mode: p.state.Info.Mode, Confined: p.state.Info.Confined, Auto: p.o.Start.Auto, Lost: p.state.Lost != nil, Interrupt: p.keys.Label(key.SessionInterrupt),
 		Hints: []status.Hint{
 			{Key: p.keys.Label(key.CommandList), Does: "commands"}, {Key: p.keys.Label(key.AgentCycle), Does: "agents"},
 		},
@@ -58,11 +34,11 @@ func (p *program) statusLines(th *style.Theme, width int) []style.Line {
 	} else if !p.state.Loaded {
 		v.Model = "…"
 	}
-	if o := p.opened(); o != nil {
-		tokens, window, cost := p.usage(o.Transcript)
+	if o := p.state.Shown(); o != nil {
+		tokens, window, cost := p.state.Usage(o.Transcript)
 		v.Tokens, v.Percent, v.Cost = tokens, percent(tokens, window), cost
-		v.Queued = len(p.queued())
-		if s := p.state.Status(p.session); s.Type != lathe.Idle {
+		v.Queued = len(p.state.Queued())
+		if s := p.state.Status(p.state.Current); s.Type != lathe.Idle {
 			v.Busy, v.Interrupting = true, p.now().Sub(p.interrupt) <= escapeTime
 			if s.Type == lathe.Retrying {
 				v.Retry = &status.Retry{Attempt: s.Attempt, Message: s.Message, At: time.UnixMilli(int64(s.Next))}
@@ -74,8 +50,8 @@ func (p *program) statusLines(th *style.Theme, width int) []style.Line {
 
 // retryReason says above the prompt why an answer is tried again, where the lines below it had no room for that.
 func (p *program) retryReason(th *style.Theme, width int, below []style.Line) style.Line {
-	s := p.state.Status(p.session)
-	if s.Type != lathe.Retrying || p.lost != nil || s.Message == "" {
+	s := p.state.Status(p.state.Current)
+	if s.Type != lathe.Retrying || p.state.Lost != nil || s.Message == "" {
 		return nil
 	}
 	reason := style.Of(style.FirstLine(s.Message), style.Fg(th.Error))
@@ -99,9 +75,9 @@ func (p *program) childFooter(th *style.Theme, width int) []style.Line {
 }
 
 func (p *program) childValues() status.Child {
-	t := p.opened().Transcript
+	t := p.state.Shown().Transcript
 	s := t.Session()
-	tokens, window, cost := p.usage(t)
+	tokens, window, cost := p.state.Usage(t)
 	c := status.Child{
 		Agent: style.Capital(s.Agent), Title: s.Title, Color: p.agentColor(s.Agent), Busy: p.state.Busy(s.ID), Frame: p.motion(),
 		Tokens: tokens, Percent: percent(tokens, window), Cost: cost,
@@ -115,17 +91,4 @@ func (p *program) childValues() status.Child {
 		}
 	}
 	return c
-}
-
-// serverCounts is how many servers of tools work, and how many should and do not.
-func (p *program) serverCounts() (good, bad int) {
-	for _, s := range p.state.Servers {
-		switch s.Status {
-		case "connected":
-			good++
-		case "failed", "needs_auth", "needs_client_registration":
-			bad++
-		}
-	}
-	return good, bad
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/tui/host"
+	"github.com/lathe-agent/lathe/tui/state"
 	"github.com/lathe-agent/lathe/tui/toast"
 )
 
@@ -18,15 +19,16 @@ type choice struct {
 	vary   map[string]string         // the variant of a model, by its key; "" is the model's own
 }
 
-// settle makes the choice valid for what there is.
-func (c *choice) settle(p *program) {
+// settleChoice makes the choice valid for what there is.
+func (p *program) settleChoice() {
+	c := &p.choice
 	if c.models == nil {
 		c.models, c.vary = map[string]lathe.ModelRef{}, map[string]string{}
 		c.agent = p.o.Start.Agent
 	}
-	if !slices.ContainsFunc(p.state.Agents, func(a lathe.Agent) bool { return a.Name == c.agent && isOffered(a) }) {
+	if !slices.ContainsFunc(p.state.Agents, func(a lathe.Agent) bool { return a.Name == c.agent && state.IsOffered(a) }) {
 		for _, a := range p.state.Agents {
-			if isOffered(a) {
+			if state.IsOffered(a) {
 				c.agent = a.Name
 				break
 			}
@@ -34,57 +36,32 @@ func (c *choice) settle(p *program) {
 	}
 }
 
-// follow takes over who answered last in a session.
-func (c *choice) follow(p *program, t *lathe.Transcript) {
-	c.settle(p)
+// followChoice takes over who answered last in a session.
+func (p *program) followChoice(t *lathe.Transcript) {
+	p.settleChoice()
+	c := &p.choice
 	for i := t.Count() - 1; i >= 0; i-- {
 		u, ok := t.Held(i).Said().(*lathe.User)
 		if !ok {
 			continue
 		}
-		if a := p.agent(u.Agent); a != nil && isOffered(*a) {
+		if a := p.state.Agent(u.Agent); a != nil && state.IsOffered(*a) {
 			c.agent = u.Agent
 		}
-		if _, known := p.findModel(u.Model); known && u.Model.Model != "" {
+		if _, known := p.state.FindModel(u.Model); known && u.Model.Model != "" {
 			ref := u.Model
 			ref.Variant = ""
 			c.models[c.agent] = ref
-			c.vary[modelKey(ref)] = u.Model.Variant
+			c.vary[state.ModelKey(ref)] = u.Model.Variant
 		}
 		return
 	}
 }
 
-func (p *program) agent(name string) *lathe.Agent {
-	for i := range p.state.Agents {
-		if p.state.Agents[i].Name == name {
-			return &p.state.Agents[i]
-		}
-	}
-	return nil
-}
-
-func modelKey(ref lathe.ModelRef) string { return ref.Provider + "/" + ref.Model }
-
 // parseModel reads provider/model.
 func parseModel(s string) (ref lathe.ModelRef, ok bool) {
 	ref.Provider, ref.Model, ok = strings.Cut(s, "/")
 	return ref, ok && ref.Model != ""
-}
-
-// findModel looks a model up among those that can be used.
-func (p *program) findModel(ref lathe.ModelRef) (host.Model, bool) {
-	for _, pr := range p.state.Providers.Connected {
-		if pr.ID != ref.Provider {
-			continue
-		}
-		for _, m := range pr.Models {
-			if m.Ref.Model == ref.Model {
-				return m, true
-			}
-		}
-	}
-	return host.Model{}, false
 }
 
 // model is who answers the next prompt: what was chosen for the agent in this run, the agent's own, the one of
@@ -94,7 +71,7 @@ func (p *program) model() (host.Model, bool) {
 	if ref, ok := p.choice.models[p.choice.agent]; ok {
 		try = append(try, ref)
 	}
-	if a := p.agent(p.choice.agent); a != nil && a.Model != nil {
+	if a := p.state.Agent(p.choice.agent); a != nil && a.Model != nil {
 		try = append(try, *a.Model)
 	}
 	if ref, ok := parseModel(p.o.Start.Model); ok {
@@ -105,12 +82,12 @@ func (p *program) model() (host.Model, bool) {
 	}
 	try = append(try, p.recentModels()...)
 	for _, ref := range try {
-		if m, ok := p.findModel(ref); ok {
+		if m, ok := p.state.FindModel(ref); ok {
 			return m, true
 		}
 	}
 	for _, pr := range p.state.Providers.Connected {
-		if m, ok := p.findModel(lathe.ModelRef{Provider: pr.ID, Model: p.state.Providers.Default[pr.ID]}); ok {
+		if m, ok := p.state.FindModel(lathe.ModelRef{Provider: pr.ID, Model: p.state.Providers.Default[pr.ID]}); ok {
 			return m, true
 		}
 	}
@@ -138,9 +115,9 @@ func (p *program) variant() string {
 	if !ok {
 		return ""
 	}
-	v, chosen := p.choice.vary[modelKey(m.Ref)]
+	v, chosen := p.choice.vary[state.ModelKey(m.Ref)]
 	if !chosen {
-		v = p.keptVariant(modelKey(m.Ref))
+		v = p.keptVariant(state.ModelKey(m.Ref))
 	}
 	if !slices.Contains(m.Variants, v) {
 		return ""
@@ -148,18 +125,11 @@ func (p *program) variant() string {
 	return v
 }
 
-func (p *program) modelName(ref lathe.ModelRef) string {
-	if m, ok := p.findModel(ref); ok {
-		return m.Name
-	}
-	return ref.Model
-}
-
 // cycleAgent goes to the next agent that people may talk to.
 func (p *program) cycleAgent(step int) tea.Cmd {
 	var names []string
 	for _, a := range p.state.Agents {
-		if isOffered(a) {
+		if state.IsOffered(a) {
 			names = append(names, a.Name)
 		}
 	}
@@ -173,12 +143,12 @@ func (p *program) cycleAgent(step int) tea.Cmd {
 
 // cycleModel goes to the next of the models used lately.
 func (p *program) cycleModel(among []lathe.ModelRef, step int) tea.Cmd {
-	among = slices.DeleteFunc(slices.Clone(among), func(r lathe.ModelRef) bool { _, ok := p.findModel(r); return !ok })
+	among = slices.DeleteFunc(slices.Clone(among), func(r lathe.ModelRef) bool { _, ok := p.state.FindModel(r); return !ok })
 	if len(among) == 0 {
 		return p.say(toast.Info, "No models to go through yet: choose one with "+p.keys.Label("model_list"))
 	}
 	now, _ := p.model()
-	i := slices.IndexFunc(among, func(r lathe.ModelRef) bool { return modelKey(r) == modelKey(now.Ref) })
+	i := slices.IndexFunc(among, func(r lathe.ModelRef) bool { return state.ModelKey(r) == state.ModelKey(now.Ref) })
 	p.choice.models[p.choice.agent] = among[(i+step+len(among))%len(among)]
 	return nil
 }
@@ -195,6 +165,6 @@ func (p *program) cycleVariant() tea.Cmd {
 }
 
 func (p *program) chooseVariant(ref lathe.ModelRef, v string) tea.Cmd {
-	p.choice.vary[modelKey(ref)] = v
+	p.choice.vary[state.ModelKey(ref)] = v
 	return p.keepVariant(ref, v)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/lathe-agent/lathe/tui/dialog"
 	"github.com/lathe-agent/lathe/tui/host"
 	"github.com/lathe-agent/lathe/tui/key"
+	"github.com/lathe-agent/lathe/tui/state"
 	"github.com/lathe-agent/lathe/tui/style"
 	"github.com/lathe-agent/lathe/tui/toast"
 )
@@ -18,9 +19,9 @@ import (
 // palette lists everything that can be done here.
 func (p *program) palette() tea.Cmd {
 	var list []dialog.Action
-	for i := range p.actions() {
-		a := &p.actions()[i]
-		if a.title == "" || !a.fits(p) {
+	for i := range p.allActions {
+		a := &p.allActions[i]
+		if a.title == "" || !a.fits(p.state) {
 			continue
 		}
 		slash := ""
@@ -30,9 +31,9 @@ func (p *program) palette() tea.Cmd {
 		list = append(list, dialog.Action{ID: a.title, Key: a.name, Title: a.title, Group: a.group, Slash: slash, Suggested: a.first})
 	}
 	return p.show(&overlay{box: dialog.NewPalette(p.keys, list), on: chosen(func(c dialog.Chosen) tea.Cmd {
-		for i := range p.actions() {
-			if a := &p.actions()[i]; a.title == c.ID {
-				return a.do(p)
+		for i := range p.allActions {
+			if a := &p.allActions[i]; a.title == c.ID {
+				return a.do()
 			}
 		}
 		return nil
@@ -44,8 +45,8 @@ func (p *program) sessionsDialog() tea.Cmd {
 	var found []lathe.Session
 	shown := func() dialog.Sessions {
 		return dialog.Sessions{
-			List: found, Current: p.session, Directory: p.state.Info.Directory, Pinned: p.pinned(),
-			Running: p.state.Statuses(), Waiting: p.waiting(), Now: p.now(),
+			List: found, Current: p.state.Current, Directory: p.state.Info.Directory, Pinned: p.pins,
+			Running: p.state.Statuses(), Waiting: p.state.Waiting(), Now: p.now(),
 		}
 	}
 	list := dialog.NewSessions(p.keys, shown())
@@ -108,7 +109,7 @@ func (p *program) sessionChosen(c dialog.Chosen, all []lathe.Session, again func
 }
 
 func (p *program) renameDialog() tea.Cmd {
-	s, _ := p.state.Session(p.session)
+	s, _ := p.state.Session(p.state.Current)
 	return p.rename(s.ID, s.Title, nil)
 }
 
@@ -131,37 +132,18 @@ func (p *program) rename(id lathe.SessionID, title string, back func() tea.Cmd) 
 }
 
 func (p *program) childrenDialog(children []lathe.Session) tea.Cmd {
-	box := dialog.NewSubagents(p.keys, dialog.Sessions{List: children, Current: p.session, Running: p.state.Statuses(), Now: p.now()})
+	box := dialog.NewSubagents(p.keys, dialog.Sessions{List: children, Current: p.state.Current, Running: p.state.Statuses(), Now: p.now()})
 	return p.show(&overlay{box: box, on: chosen(func(c dialog.Chosen) tea.Cmd { return p.openSession(lathe.SessionID(c.ID)) })})
 }
 
 // timelineDialog jumps to a prompt, and offers what can be done with it.
 func (p *program) timelineDialog() tea.Cmd {
-	box := dialog.NewTimeline(p.keys, p.prompts(), p.now())
-	fill := func() { box.SetItems(dialog.TimelineItems(p.prompts(), p.now())) }
+	box := dialog.NewTimeline(p.keys, p.state.Prompts(), p.now())
+	fill := func() { box.SetItems(dialog.TimelineItems(p.state.Prompts(), p.now())) }
 	return tea.Batch(p.show(&overlay{box: box, whole: fill, on: chosen(func(c dialog.Chosen) tea.Cmd {
 		p.chat().To(lathe.MessageID(c.ID))
 		return p.messageDialog(lathe.MessageID(c.ID))
 	})}), p.readOlder())
-}
-
-// prompts are what people said in the session on the screen, as far as it was read.
-func (p *program) prompts() (out []lathe.Message) {
-	o := p.opened()
-	if o == nil {
-		return nil
-	}
-	for i := range o.Transcript.Count() {
-		h := o.Transcript.Held(i)
-		if _, user := h.Said().(*lathe.User); user && isSaid(h) {
-			m := h.Message()
-			for j := range h.Len() {
-				m.Parts = append(m.Parts, h.Part(j))
-			}
-			out = append(out, m)
-		}
-	}
-	return out
 }
 
 // messageDialog offers what can be done with a prompt.
@@ -171,7 +153,7 @@ func (p *program) messageDialog(id lathe.MessageID) tea.Cmd {
 		case dialog.RevertMessage:
 			return p.undoTo(id)
 		case dialog.ForkMessage:
-			return p.fork(p.session, id)
+			return p.fork(p.state.Current, id)
 		default:
 			return p.copyMessage(id)
 		}
@@ -179,61 +161,22 @@ func (p *program) messageDialog(id lathe.MessageID) tea.Cmd {
 }
 
 func (p *program) forkDialog() tea.Cmd {
-	box := dialog.NewFork(p.keys, p.prompts(), p.now())
-	fill := func() { box.SetItems(dialog.ForkItems(p.prompts(), p.now())) }
+	box := dialog.NewFork(p.keys, p.state.Prompts(), p.now())
+	fill := func() { box.SetItems(dialog.ForkItems(p.state.Prompts(), p.now())) }
 	return tea.Batch(p.show(&overlay{box: box, whole: fill, on: chosen(func(c dialog.Chosen) tea.Cmd {
 		if c.ID == dialog.WholeSession {
-			return p.fork(p.session, "")
+			return p.fork(p.state.Current, "")
 		}
-		return p.fork(p.session, lathe.MessageID(c.ID))
+		return p.fork(p.state.Current, lathe.MessageID(c.ID))
 	})}), p.readOlder())
 }
 
 // queueDialog shows prompts that wait for the turn to end.
 func (p *program) queueDialog() tea.Cmd {
-	return p.show(&overlay{box: dialog.NewQueued(p.keys, p.queued(), p.now()), on: chosen(func(c dialog.Chosen) tea.Cmd {
+	return p.show(&overlay{box: dialog.NewQueued(p.keys, p.state.Queued(), p.now()), on: chosen(func(c dialog.Chosen) tea.Cmd {
 		p.chat().To(lathe.MessageID(c.ID))
 		return nil
 	})})
-}
-
-// queued are the prompts that nobody has answered yet while a turn runs.
-func (p *program) queued() []lathe.Message {
-	o := p.opened()
-	if o == nil || !p.state.Busy(p.session) {
-		return nil
-	}
-	t := o.Transcript
-	open := -1
-	for i := t.Count() - 1; i >= 0; i-- {
-		if a, ok := t.Held(i).Said().(*lathe.Assistant); ok {
-			if a.Completed == 0 {
-				open = i
-			}
-			break
-		}
-	}
-	if open < 0 {
-		return nil
-	}
-	after := t.Held(open).Message()
-	return slices.DeleteFunc(p.promptsFrom(open), func(m lathe.Message) bool { return m.Before(after) })
-}
-
-// promptsFrom are the prompts behind a place: the whole history is not walked for a count on the screen.
-func (p *program) promptsFrom(from int) (out []lathe.Message) {
-	t := p.opened().Transcript
-	for i := from; i < t.Count(); i++ {
-		h := t.Held(i)
-		if _, user := h.Said().(*lathe.User); user && isSaid(h) {
-			m := h.Message()
-			for j := range h.Len() {
-				m.Parts = append(m.Parts, h.Part(j))
-			}
-			out = append(out, m)
-		}
-	}
-	return out
 }
 
 func (p *program) agentsDialog() tea.Cmd {
@@ -258,10 +201,10 @@ func (p *program) modelsDialog() tea.Cmd {
 			return p.providersDialog()
 		}
 		p.over = nil
-		p.choice.settle(p)
+		p.settleChoice()
 		p.choice.models[p.choice.agent] = ref
 		cmd := p.useModel(ref)
-		if m, ok := p.findModel(ref); ok && len(m.Variants) > 0 {
+		if m, ok := p.state.FindModel(ref); ok && len(m.Variants) > 0 {
 			return tea.Batch(cmd, p.variantsDialog())
 		}
 		return cmd
@@ -325,9 +268,9 @@ func (p *program) helpDialog() tea.Cmd {
 }
 
 func (p *program) statusDialog() tea.Cmd {
-	s := dialog.Status{Info: p.state.Info, Session: string(p.session), Providers: p.state.Providers.Connected, Servers: p.state.Servers}
+	s := dialog.Status{Info: p.state.Info, Session: string(p.state.Current), Providers: p.state.Providers.Connected, Servers: p.state.Servers}
 	if m, ok := p.model(); ok {
-		s.Model = modelKey(m.Ref)
+		s.Model = state.ModelKey(m.Ref)
 	}
 	if len(p.trouble) > 0 {
 		s.Others = append(s.Others, dialog.StatusSection{Title: "Settings", Lines: p.trouble})

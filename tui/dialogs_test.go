@@ -175,8 +175,8 @@ func TestSessions_SearchRenameOpen(t *testing.T) {
 		s.sees("Write a parser in Go", "日本語の題")
 		s.typed("parser")
 		s.press("enter")
-		if s.p.session != "ses_2" {
-			t.Errorf("on the screen is %s", s.p.session)
+		if s.p.state.Current != "ses_2" {
+			t.Errorf("on the screen is %s", s.p.state.Current)
 		}
 		if got := s.p.View().WindowTitle; got != "lathe | Write a parser in Go" {
 			t.Errorf("the window is called %q", got)
@@ -243,8 +243,8 @@ func TestFork_BringsWords(t *testing.T) {
 		s.click("Thank you")
 		s.press("down", "down", "enter")
 		s.did("fork ses_1 msg_3")
-		if got := s.p.edit.Text(); got != "Thank you" || s.p.session != "ses_fork" {
-			t.Errorf("in the prompt of %s: %q", s.p.session, got)
+		if got := s.p.edit.Text(); got != "Thank you" || s.p.state.Current != "ses_fork" {
+			t.Errorf("in the prompt of %s: %q", s.p.state.Current, got)
 		}
 	})
 }
@@ -284,7 +284,7 @@ func TestHelp_OnlyWhatThereIs(t *testing.T) {
 		s.slash("help")
 		s.typed("plugin")
 		s.sees("Nothing found")
-		for _, a := range s.p.actions() {
+		for _, a := range s.p.allActions {
 			if key.IsIdle(a.name) {
 				t.Errorf("%s does something", a.name)
 			}

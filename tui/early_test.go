@@ -73,8 +73,8 @@ func TestPrompt_NextGoesAlong(t *testing.T) {
 		s.send(keyPress(t, "enter"))
 		s.send(keyPress(t, "x"))
 		s.pass(time.Second)
-		if s.p.session == "" || s.p.edit.Draft().Input != "x" {
-			t.Errorf("in %q the prompt is %q", s.p.session, s.p.edit.Draft().Input)
+		if s.p.state.Current == "" || s.p.edit.Draft().Input != "x" {
+			t.Errorf("in %q the prompt is %q", s.p.state.Current, s.p.edit.Draft().Input)
 		}
 	})
 }

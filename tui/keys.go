@@ -5,7 +5,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/tui/editor"
 	"github.com/lathe-agent/lathe/tui/key"
 	"github.com/lathe-agent/lathe/tui/review"
@@ -34,7 +33,7 @@ func (p *program) pressed(k tea.KeyPressMsg) tea.Cmd {
 		if cmd, ok := p.askKey(k); ok {
 			return cmd
 		}
-	case p.offers.shown(p):
+	case p.offering():
 		if cmd, ok := p.offerKey(k); ok {
 			return cmd
 		}
@@ -43,7 +42,7 @@ func (p *program) pressed(k tea.KeyPressMsg) tea.Cmd {
 		p.leader = p.now()
 		return p.after(p.leaderTimeout(), tickLeader)
 	}
-	if p.asking == nil && !p.isChild() && !p.offers.shown(p) {
+	if p.asking == nil && !p.state.IsChild() && !p.offering() {
 		if cmd, ok := p.editKey(k); ok {
 			return cmd
 		}
@@ -53,7 +52,7 @@ func (p *program) pressed(k tea.KeyPressMsg) tea.Cmd {
 
 // editKey gives a key to the prompt. Some keys scroll while the prompt is empty, and move in it otherwise.
 func (p *program) editKey(k tea.KeyPressMsg) (tea.Cmd, bool) {
-	if p.edit.IsEmpty() && p.session != "" {
+	if p.edit.IsEmpty() && p.state.Current != "" {
 		if n, ok := p.keys.First(k, key.MessagesFirst, key.MessagesLast); ok {
 			return p.doAction(n), true
 		}
@@ -70,10 +69,10 @@ func (p *program) editKey(k tea.KeyPressMsg) (tea.Cmd, bool) {
 
 // globalKey does what a key means wherever one is.
 func (p *program) globalKey(k tea.KeyPressMsg) tea.Cmd {
-	for i := range p.actions() {
-		a := &p.actions()[i]
-		if a.name != "" && p.keys.Match(k, a.name) && a.fits(p) {
-			return a.do(p)
+	for i := range p.allActions {
+		a := &p.allActions[i]
+		if a.name != "" && p.keys.Match(k, a.name) && a.fits(p.state) {
+			return a.do()
 		}
 	}
 	if p.keys.Match(k, key.AppExit) {
@@ -97,13 +96,13 @@ func (p *program) leaderTimeout() time.Duration {
 // leaderKey does what a key means behind the leader.
 func (p *program) leaderKey(k tea.KeyPressMsg) tea.Cmd {
 	p.leader = time.Time{}
-	for i := range p.actions() {
-		a := &p.actions()[i]
-		if a.name == "" || !a.fits(p) {
+	for i := range p.allActions {
+		a := &p.allActions[i]
+		if a.name == "" || !a.fits(p.state) {
 			continue
 		}
 		if _, ok := p.keys.AfterLeader(k, a.name); ok {
-			return a.do(p)
+			return a.do()
 		}
 	}
 	if _, ok := p.keys.AfterLeader(k, key.AppExit); ok {
@@ -115,34 +114,17 @@ func (p *program) leaderKey(k tea.KeyPressMsg) tea.Cmd {
 // quitKey leaves the program. Where that would cut a turn off, it wants to be pressed again: the key is also what
 // empties a prompt.
 func (p *program) quitKey() tea.Cmd {
-	if p.o.Remote || !p.anyTurn() || p.now().Sub(p.leaving) < escapeTime {
+	if p.o.Remote || !p.state.AnyTurn() || p.now().Sub(p.leaving) < escapeTime {
 		return p.quit()
 	}
 	p.leaving = p.now()
 	return p.say(toast.Warning, "A turn is under way. Again leaves and cuts it off; /go goes on with it later")
 }
 
-// anyTurn reports whether a turn is under way in any session.
-func (p *program) anyTurn() bool {
-	for _, s := range p.state.Statuses() {
-		if s.Type != lathe.Idle {
-			return true
-		}
-	}
-	return false
-}
-
-// quit leaves the program. A draft is not lost: it is kept as the last of the history.
+// quit leaves the program. Run keeps what was typed.
 func (p *program) quit() tea.Cmd {
-	p.keepDraft()
 	if p.o.Leaving != nil {
 		p.o.Leaving()
 	}
 	return tea.Quit
-}
-
-// isChild reports whether the session on the screen works for another: it takes no prompts.
-func (p *program) isChild() bool {
-	o := p.opened()
-	return o != nil && o.Transcript.Session().Parent != ""
 }

@@ -34,14 +34,6 @@ func (p *program) applyKV() {
 	if p.themes.locked = k.ThemeModeLock != ""; p.themes.locked {
 		p.themes.dark = k.ThemeModeLock == dark
 	}
-	switch k.Sidebar {
-	case shown:
-		p.sideMode = sideShown
-	case hidden:
-		p.sideMode = sideHidden
-	default:
-		p.sideMode = sideAuto
-	}
 }
 
 // begin sets up what does not need anything from outside.
@@ -49,6 +41,7 @@ func (p *program) begin() {
 	p.themes.dark = true
 	p.kv = memory.Defaults()
 	p.edit.SetDir(p.o.Dir)
+	p.allActions = actionsOf(p)
 	p.setCommands(nil)
 	p.applyKV()
 	p.tip = int(p.now().Unix() / 60)

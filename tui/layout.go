@@ -34,24 +34,13 @@ type screen struct {
 	panel    whichkey.Panel
 	panelY   int
 	side     sidebar.Sidebar
-	sideMode sideMode
 	wants    chat.Show
 	themes   themes
 	tip      int
-	epoch    int // counts how often names of models and colours of agents were read
 
 	trouble    []string // what is wrong with settings
 	allActions []action
 }
-
-// sideMode says when the column at the right shows.
-type sideMode uint8
-
-const (
-	sideAuto sideMode = iota // where there is room
-	sideHidden
-	sideShown
-)
 
 // frame is where regions are on the screen.
 type frame struct {
@@ -115,7 +104,7 @@ func (c Cursor) on(at *tea.Cursor) *tea.Cursor {
 }
 
 func (p *program) windowTitle() string {
-	s, ok := p.state.Session(p.session)
+	s, ok := p.state.Session(p.state.Current)
 	if !ok || s.Title == "" {
 		return "lathe"
 	}
@@ -131,7 +120,7 @@ func (p *program) draw() (lines []style.Line, cursor *tea.Cursor) {
 	switch {
 	case p.review != nil:
 		lines = style.Block(p.review.View(th, p.width, p.height), p.width, p.height, th.Background)
-	case p.session == "":
+	case p.state.Current == "":
 		lines, cursor = p.drawHome(th)
 	default:
 		lines, cursor = p.drawSession(th)
@@ -140,7 +129,7 @@ func (p *program) draw() (lines []style.Line, cursor *tea.Cursor) {
 		lines = p.layKeys(th, lines)
 	}
 	if p.over != nil {
-		lines, cursor = p.layOver(th, lines)
+		lines, cursor = p.layOver(th, lines, p.motion())
 	}
 	lines = p.layToasts(th, lines)
 	if p.width < 20 { // which regions do not know
@@ -155,16 +144,16 @@ func (p *program) draw() (lines []style.Line, cursor *tea.Cursor) {
 func (p *program) drawHome(th *style.Theme) ([]style.Line, *tea.Cursor) {
 	f := frame{chatWidth: p.width, chatHeight: p.height, promptWidth: home.PromptWidth(p.width, p.o.Look.PromptMaxWidth)}
 	var prompt []style.Line
-	if p.offers.shown(p) {
+	if p.offering() {
 		prompt = p.offers.setup.View(th, f.promptWidth)
 	} else {
-		prompt = p.drawPrompt(th, f.promptWidth, p.promptMax())
+		prompt = p.drawPrompt(th, f.promptWidth, p.over == nil && !p.afterLeader())
 		f.promptHeight = len(prompt)
 		prompt = append(prompt, p.statusLines(th, f.promptWidth)...)
 	}
 	info := p.state.Info
-	v := home.Values{Dir: p.tilde(info.Directory), Branch: info.Branch, Version: info.Version}
-	v.Servers, v.Broken = p.serverCounts()
+	v := home.Values{Dir: p.state.Tilde(info.Directory), Branch: info.Branch, Version: info.Version}
+	v.Servers, v.Broken = p.state.ServerCounts()
 	switch {
 	case p.engine == nil:
 		v.Note = "Opening …"
@@ -200,7 +189,7 @@ func (p *program) drawSession(th *style.Theme) ([]style.Line, *tea.Cursor) {
 	}
 	p.at = f
 	var said []style.Line
-	if o := p.opened(); o != nil {
+	if o := p.state.Shown(); o != nil {
 		said = p.chat().View(o.Transcript, p.env())
 		if p.hasBelow() && len(bottom) > 0 && bottom[0] == nil {
 			bottom[0] = style.Of("  ↓ more below", style.Fg(th.TextMuted))
@@ -224,25 +213,27 @@ func (p *program) drawSession(th *style.Theme) ([]style.Line, *tea.Cursor) {
 
 // hasBelow reports whether the end of the conversation is out of sight, where there is a row to say so: the one
 // above the prompt.
-func (p *program) hasBelow() bool { return p.asking == nil && p.opened() != nil && !p.chat().AtEnd() }
+func (p *program) hasBelow() bool {
+	return p.asking == nil && p.state.Shown() != nil && !p.chat().AtEnd()
+}
 
 // drawBottom is what stands below the conversation: something to answer, the prompt, or a way back.
 func (p *program) drawBottom(th *style.Theme, f *frame) (rows []style.Line, cursor *tea.Cursor) {
 	if p.asking != nil {
-		rows = p.asking.view(p, th, f.promptWidth, max(3, p.height-2))
+		rows = p.asking.view(th, f.promptWidth, max(3, p.height-2), p.height)
 		f.promptHeight = len(rows)
 		if x, y, ok := p.asking.cursor(); ok {
 			cursor = tea.NewCursor(x, y)
 		}
 		return rows, cursor
 	}
-	if p.isChild() {
+	if p.state.IsChild() {
 		rows = append([]style.Line{p.wantedAbove(th)}, p.childFooter(th, f.promptWidth)...)
 		f.promptHeight = 1
 		return rows, nil
 	}
 	below := p.statusLines(th, f.promptWidth)
-	rows = append([]style.Line{p.retryReason(th, f.promptWidth, below)}, p.drawPrompt(th, f.promptWidth, p.promptMax())...)
+	rows = append([]style.Line{p.retryReason(th, f.promptWidth, below)}, p.drawPrompt(th, f.promptWidth, p.over == nil && !p.afterLeader())...)
 	f.promptHeight = len(rows)
 	rows = append(rows, below...)
 	if x, y, ok := p.edit.Cursor(); ok {
@@ -251,21 +242,21 @@ func (p *program) drawBottom(th *style.Theme, f *frame) (rows []style.Line, curs
 	return rows, cursor
 }
 
-func (p *program) drawPrompt(th *style.Theme, width, height int) []style.Line {
-	look := editor.Look{Bar: p.agentColor(p.choice.agent), Focused: p.over == nil && !p.afterLeader()}
+func (p *program) drawPrompt(th *style.Theme, width int, focused bool) []style.Line {
+	look := editor.Look{Bar: p.agentColor(p.choice.agent), Focused: focused}
 	switch {
 	case p.edit.InShell():
 		look.Bar, look.Placeholder = th.Warning, "A command to run, in your shell"
-	case p.session == "":
+	case p.state.Current == "":
 		look.Placeholder = "What do you want to do?"
-	case p.state.Busy(p.session):
+	case p.state.Busy(p.state.Current):
 		look.Placeholder = "Add something while it works"
-	case p.waits():
+	case p.state.HasPausedPrompts():
 		look.Placeholder = "What you sent waits: /go goes on with it"
-	case p.cut[p.session]:
+	case p.state.Cut[p.state.Current]:
 		look.Placeholder = "This turn was cut off: /go goes on with it"
 	}
-	return p.edit.View(th, look, width, height)
+	return p.edit.View(th, look, width, p.promptMax())
 }
 
 // promptMax is how high the prompt may grow.
@@ -278,7 +269,7 @@ func (p *program) promptMax() int {
 
 func (p *program) promptCursor(f frame) *tea.Cursor {
 	x, y, ok := p.edit.Cursor()
-	if !ok || p.offers.shown(p) {
+	if !ok || p.offering() {
 		return nil
 	}
 	return tea.NewCursor(x+f.promptX, y+f.promptY)
@@ -286,13 +277,13 @@ func (p *program) promptCursor(f frame) *tea.Cursor {
 
 // layPopup lays what is suggested over what is above the prompt, or below it where there is more room.
 func (p *program) layPopup(th *style.Theme, f *frame, lines []style.Line) []style.Line {
-	if !p.edit.Suggesting() || p.asking != nil || p.isChild() {
+	if !p.edit.Suggesting() || p.asking != nil || p.state.IsChild() {
 		return lines
 	}
 	rows := p.edit.Popup(th, f.promptWidth)
 	f.popupRows = len(rows)
 	f.popupY = f.promptY - len(rows)
-	if p.session != "" {
+	if p.state.Current != "" {
 		f.popupY++ // the row above the prompt is empty there
 	}
 	if f.popupY < 0 {
@@ -314,7 +305,7 @@ func lay(lines, rows []style.Line, x, y int) []style.Line {
 // layScrollbar shows at the right edge where in the session one is. It counts messages: nobody knows how many
 // rows there are.
 func (p *program) layScrollbar(th *style.Theme, f frame, lines []style.Line) {
-	o := p.opened()
+	o := p.state.Shown()
 	if !p.kv.Scrollbar || o == nil || len(lines) == 0 {
 		return
 	}
@@ -334,10 +325,10 @@ func (p *program) layScrollbar(th *style.Theme, f frame, lines []style.Line) {
 }
 
 // layOver puts a dialog over the screen, which recedes.
-func (p *program) layOver(th *style.Theme, lines []style.Line) ([]style.Line, *tea.Cursor) {
+func (p *program) layOver(th *style.Theme, lines []style.Line, frame int) ([]style.Line, *tea.Cursor) {
 	o := p.over
 	if m, ok := o.box.(interface{ SetFrame(n int) }); ok {
-		m.SetFrame(max(0, p.motion()))
+		m.SetFrame(max(0, frame))
 	}
 	rows := o.box.View(th, p.width, max(1, p.height-2))
 	w := 0
@@ -372,8 +363,8 @@ func (p *program) layKeys(th *style.Theme, lines []style.Line) []style.Line {
 	if now.AfterLeader {
 		now.Title = p.keys.Label(key.Leader)
 	}
-	for i := range p.actions() {
-		if a := &p.actions()[i]; a.name != "" && a.fits(p) {
+	for i := range p.allActions {
+		if a := &p.allActions[i]; a.name != "" && a.fits(p.state) {
 			now.Names = append(now.Names, a.name)
 		}
 	}
@@ -384,10 +375,10 @@ func (p *program) layKeys(th *style.Theme, lines []style.Line) []style.Line {
 
 // hasSide reports whether the column at the right shows.
 func (p *program) hasSide() bool {
-	switch p.sideMode {
-	case sideHidden:
+	switch p.kv.Sidebar {
+	case hidden:
 		return false
-	case sideShown:
+	case shown:
 		return p.width >= 30
 	default:
 		return p.width > 120
@@ -405,11 +396,11 @@ func (p *program) laySide(th *style.Theme, f frame, lines []style.Line) []style.
 
 func (p *program) sideValues() sidebar.Values {
 	info := p.state.Info
-	v := sidebar.Values{Directory: p.tilde(info.Directory), Branch: info.Branch, Version: info.Version, Servers: p.state.Servers}
+	v := sidebar.Values{Directory: p.state.Tilde(info.Directory), Branch: info.Branch, Version: info.Version, Servers: p.state.Servers}
 	if p.state.Loaded && len(p.state.Providers.Connected) == 0 {
 		v.Hint = "No provider is connected: /connect"
 	}
-	o := p.opened()
+	o := p.state.Shown()
 	if o == nil {
 		return v
 	}
@@ -421,7 +412,7 @@ func (p *program) sideValues() sidebar.Values {
 		v.Share = s.Share.URL
 	}
 	v.Todos, v.Files = openTodos(o.Transcript.Todos()), o.Transcript.Diff()
-	v.Tokens, v.Window, v.Cost = p.usage(o.Transcript)
+	v.Tokens, v.Window, v.Cost = p.state.Usage(o.Transcript)
 	return v
 }
 
@@ -433,12 +424,4 @@ func openTodos(all []lathe.Todo) []lathe.Todo {
 		}
 	}
 	return nil
-}
-
-// tilde writes a path as people do.
-func (p *program) tilde(path string) string {
-	if h := p.state.Info.Home; h != "" && (path == h || strings.HasPrefix(path, h+"/")) {
-		return "~" + path[len(h):]
-	}
-	return path
 }

@@ -115,7 +115,7 @@ func (p *program) loggedIn(provider host.Provider) tea.Cmd {
 		}
 		return func() tea.Cmd {
 			p.state.Providers, p.offers = providers, offers{}
-			p.epoch++
+			p.state.Epoch++
 			return p.modelsDialog()
 		}, nil
 	}))

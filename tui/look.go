@@ -5,7 +5,7 @@ import (
 	"image/color"
 	"slices"
 
-	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/tui/state"
 	"github.com/lathe-agent/lathe/tui/style"
 )
 
@@ -90,7 +90,7 @@ func (p *program) agentColor(name string) style.Color {
 			}
 			return ring[n%len(ring)]
 		}
-		if isOffered(a) {
+		if state.IsOffered(a) {
 			n++
 		}
 	}
@@ -121,6 +121,3 @@ func namedColor(th *style.Theme, s string) (style.Color, bool) {
 	}
 	return style.RGB(r, g, b), true
 }
-
-// isOffered reports whether a person may talk to an agent.
-func isOffered(a lathe.Agent) bool { return a.Mode != lathe.Subagent && !a.Hidden.On() }

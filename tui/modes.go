@@ -36,7 +36,7 @@ func (p *program) modesDialog() tea.Cmd {
 
 // cycleMode goes to the next permission mode.
 func (p *program) cycleMode() tea.Cmd {
-	if !p.placed { // nobody has told yet
+	if !p.state.Placed { // nobody has told yet
 		return nil
 	}
 	all := []host.Mode{host.AskMode, host.SandboxMode, host.ReadOnlyMode}

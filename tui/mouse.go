@@ -57,7 +57,7 @@ func (p *program) selectFrom(at point) selection {
 		if w := p.over.width; at.x >= p.over.x && at.x < p.over.x+w {
 			s.left, s.right = p.over.x+1, p.over.x+w-1 // without its frame
 		}
-	case p.review != nil || p.session == "":
+	case p.review != nil || p.state.Current == "":
 	case f.sideX > 0 && at.x >= f.sideX:
 		s.left = f.sideX
 	default:
@@ -106,13 +106,13 @@ func (p *program) wheel(m tea.Mouse) tea.Cmd {
 	case p.review != nil:
 		p.review.Wheel(m.X, dy*p.notch())
 		return nil
-	case p.session != "" && f.onSide(m.X, m.Y):
+	case p.state.Current != "" && f.onSide(m.X, m.Y):
 		p.side.Wheel(dy * p.notch())
 		return nil
 	case p.asking != nil && m.Y >= f.promptY:
 		p.asking.wheel(dy)
 		return nil
-	case p.asking == nil && !p.isChild() && m.Y >= f.promptY && m.Y < f.promptY+f.promptHeight:
+	case p.asking == nil && !p.state.IsChild() && m.Y >= f.promptY && m.Y < f.promptY+f.promptHeight:
 		out := p.edit.Wheel(dy)
 		if _, ends := out.(editor.NotHandled); !ends { // else there is no more of it
 			return p.edited(out)
@@ -152,26 +152,26 @@ func (p *program) click(x, y int) tea.Cmd {
 	}
 	switch {
 	case p.over != nil:
-		return p.clickOver(x, y)
+		return p.clickOver(p.theme(), x, y)
 	case p.review != nil:
 		return p.reviewed(p.review.Click(x, y))
-	case p.session != "" && f.onSide(x, y):
+	case p.state.Current != "" && f.onSide(x, y):
 		if out := p.side.Click(x-f.sideX, y); out.File != "" {
 			return p.reviewFile(out.File)
 		}
 		return nil
 	case p.edit.Suggesting() && f.popupRows > 0 && y >= f.popupY && y < f.popupY+f.popupRows:
 		return p.edited(p.edit.ClickPopup(y - f.popupY))
-	case p.session == "":
+	case p.state.Current == "":
 		return p.clickHome(x, y)
 	case y < f.promptY:
 		return p.clickChat(y)
 	case p.asking != nil:
-		return p.asking.click(p, x-f.promptX, y-f.promptY)
+		return p.askClick(x-f.promptX, y-f.promptY)
 	case y == f.promptY && p.hasBelow():
 		p.chat().ToEnd()
 		return nil
-	case p.isChild():
+	case p.state.IsChild():
 		return p.clickFooter(x, y)
 	}
 	return p.edited(p.edit.Click(x-f.promptX, y-f.promptY-1))
@@ -179,16 +179,16 @@ func (p *program) click(x, y int) tea.Cmd {
 
 func (p *program) clickHome(x, y int) tea.Cmd {
 	f := p.frame()
-	if p.offers.shown(p) {
+	if p.offering() {
 		return p.offerOut(p.offers.setup.Click(x-f.promptX, y-f.promptY))
 	}
 	return p.edited(p.edit.Click(x-f.promptX, y-f.promptY))
 }
 
 // clickOver is a click while a dialog lies over the rest: outside of it, it closes.
-func (p *program) clickOver(x, y int) tea.Cmd {
+func (p *program) clickOver(th *style.Theme, x, y int) tea.Cmd {
 	o := p.over
-	rows := o.box.View(p.theme(), p.width, max(1, p.height-2))
+	rows := o.box.View(th, p.width, max(1, p.height-2))
 	w := 0
 	for _, r := range rows {
 		w = max(w, r.Width())
@@ -205,7 +205,7 @@ func (p *program) clickChat(y int) tea.Cmd {
 	switch {
 	case !ok:
 		return nil
-	case t.User && !p.isChild():
+	case t.User && !p.state.IsChild():
 		return p.messageDialog(t.Message)
 	case t.Child != "":
 		return p.openSession(t.Child)

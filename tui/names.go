@@ -13,8 +13,8 @@ func (p *program) setCommands(of []lathe.Command) {
 	}
 	var all []editor.Command
 	taken := map[string]bool{}
-	for i := range p.actions() {
-		a := &p.actions()[i]
+	for i := range p.allActions {
+		a := &p.allActions[i]
 		if len(a.slash) == 0 {
 			continue
 		}
@@ -22,7 +22,7 @@ func (p *program) setCommands(of []lathe.Command) {
 		if about == "" {
 			about = a.title
 		}
-		all = append(all, editor.Command{Name: a.slash[0], Aliases: a.slash[1:], Description: about, Local: true, Arguments: a.with != nil, Hidden: !a.fits(p)})
+		all = append(all, editor.Command{Name: a.slash[0], Aliases: a.slash[1:], Description: about, Local: true, Arguments: a.with != nil, Hidden: !a.fits(p.state)})
 		for _, s := range a.slash {
 			taken[s] = true
 		}

@@ -18,8 +18,8 @@ type offers struct {
 	setup home.Setup
 }
 
-// shown reports whether they stand in the place of the prompt.
-func (o *offers) shown(p *program) bool { return o.on && p.session == "" }
+// offering reports whether they stand in the place of the prompt.
+func (p *program) offering() bool { return p.offers.on && p.state.Current == "" }
 
 // offerFirst looks for what can be done without a provider, and offers it.
 func (p *program) offerFirst() tea.Cmd {

@@ -82,7 +82,7 @@ func (p *program) learnPlace() tea.Cmd {
 	return p.call("read the directory", func(ctx context.Context, e host.Engine) (then, error) {
 		info, err := e.Info(ctx)
 		if err != nil {
-			return func() tea.Cmd { p.placed = true; return p.sendFirst() }, err
+			return func() tea.Cmd { p.state.Placed = true; return p.sendFirst() }, err
 		}
 		return func() tea.Cmd { return p.arrived(info) }, nil
 	})
@@ -106,8 +106,8 @@ func uncounted(info host.Info) string {
 
 // arrived takes in where we are. That settings do not count is told where the home screen, which does too, is not seen.
 func (p *program) arrived(info host.Info) tea.Cmd {
-	first := !p.placed
-	p.state.Info, p.placed = info, true
+	first := !p.state.Placed
+	p.state.Info, p.state.Placed = info, true
 	note := uncounted(info)
 	switch {
 	case first && info.ChooseMode:
@@ -157,9 +157,9 @@ func (p *program) learnWork() tea.Cmd {
 // learnt takes in who answers, and sends what was given on the command line.
 func (p *program) learnt(providers host.Providers, agents []lathe.Agent) tea.Cmd {
 	p.state.Providers, p.state.Agents, p.state.Loaded = providers, agents, true
-	p.epoch++
+	p.state.Epoch++
 	p.setAgents(agents)
-	p.choice.settle(p)
+	p.settleChoice()
 	if len(providers.Connected) == 0 {
 		if p.offers.asked { // and perhaps put off
 			return nil
@@ -175,12 +175,12 @@ func (p *program) learnt(providers host.Providers, agents []lathe.Agent) tea.Cmd
 func (p *program) sayWrongStart() tea.Cmd {
 	s := &p.o.Start
 	var wrong []string
-	if s.Agent != "" && !slices.ContainsFunc(p.state.Agents, func(a lathe.Agent) bool { return a.Name == s.Agent && isOffered(a) }) {
+	if s.Agent != "" && !slices.ContainsFunc(p.state.Agents, func(a lathe.Agent) bool { return a.Name == s.Agent && state.IsOffered(a) }) {
 		wrong = append(wrong, fmt.Sprintf("There is no agent %q to talk to: /agents lists them", s.Agent))
 		s.Agent = ""
 	}
 	if ref, ok := parseModel(s.Model); s.Model != "" {
-		if _, known := p.findModel(ref); !ok || !known {
+		if _, known := p.state.FindModel(ref); !ok || !known {
 			wrong = append(wrong, fmt.Sprintf("There is no model %q here: /models lists those there are", s.Model))
 			s.Model = ""
 		}
@@ -198,8 +198,8 @@ func (p *program) sayWrongStart() tea.Cmd {
 // first opens what the command line asked for.
 func (p *program) first() tea.Cmd {
 	s := p.o.Start
-	p.opening = s.Session != "" || s.Continue
-	p.carry = p.opening
+	p.state.Opening = s.Session != "" || s.Continue
+	p.carry = p.state.Opening
 	switch {
 	case s.Session != "" && s.Fork:
 		return p.fork(s.Session, "")
@@ -211,7 +211,7 @@ func (p *program) first() tea.Cmd {
 			i := slices.IndexFunc(all, func(s lathe.Session) bool { return s.Parent == "" })
 			if err != nil || i < 0 {
 				return func() tea.Cmd {
-					p.opening, p.carry = false, false
+					p.state.Opening, p.carry = false, false
 					if err != nil {
 						return p.sendFirst()
 					}
@@ -232,10 +232,10 @@ func (p *program) first() tea.Cmd {
 
 // openSession shows a session, which is read if it was not before.
 func (p *program) openSession(id lathe.SessionID) tea.Cmd {
-	if id != p.session {
+	if id != p.state.Current {
 		d := p.edit.Draft()
 		p.keepDraft()
-		p.session = id
+		p.state.Current = id
 		p.bringDraft()
 		if p.carry && p.edit.IsEmpty() {
 			p.edit.Restore(d)
@@ -291,22 +291,22 @@ func firstOf(errs ...error) error {
 
 // shown does what belongs to a session that has come onto the screen.
 func (p *program) shown() tea.Cmd {
-	o := p.opened()
+	o := p.state.Shown()
 	if o == nil {
 		return nil
 	}
-	p.opening = false
-	p.choice.follow(p, o.Transcript)
+	p.state.Opening = false
+	p.followChoice(o.Transcript)
 	return tea.Batch(p.lookForAsks(), p.sendFirst(), p.lookForCut())
 }
 
 // notOpened goes on when what the command line asked for cannot be shown. Its prompt was not meant for another
 // session: it is left to the user.
 func (p *program) notOpened() tea.Cmd {
-	if !p.opening {
+	if !p.state.Opening {
 		return nil
 	}
-	p.opening, p.carry, p.early = false, false, nil
+	p.state.Opening, p.carry, p.early = false, false, nil
 	if p.edit.IsEmpty() && p.o.Start.Prompt != "" {
 		p.edit.Insert(p.o.Start.Prompt)
 	}
@@ -316,7 +316,7 @@ func (p *program) notOpened() tea.Cmd {
 
 // readOlder reads the page before, when the top of what is known is on the screen.
 func (p *program) readOlder() tea.Cmd {
-	o := p.opened()
+	o := p.state.Shown()
 	if o == nil || o.Older == "" || o.Reading {
 		return nil
 	}
@@ -338,7 +338,7 @@ func (p *program) readOlder() tea.Cmd {
 // readOn goes on reading older messages while somebody wants all of them: a dialog, or who went to the beginning and
 // has not moved since.
 func (p *program) readOn(o *state.Open) tea.Cmd {
-	if p.beginning = p.beginning && o == p.opened() && p.chat().AtTop(); p.beginning {
+	if p.beginning = p.beginning && o == p.state.Shown() && p.chat().AtTop(); p.beginning {
 		p.chat().ToTop(o.Transcript)
 		p.beginning = o.Older != ""
 	}
@@ -354,11 +354,11 @@ func (p *program) readOn(o *state.Open) tea.Cmd {
 
 // leave goes back to the home screen if this session is on the screen.
 func (p *program) leave(id lathe.SessionID) tea.Cmd {
-	if p.session != id {
+	if p.state.Current != id {
 		return nil
 	}
 	p.keepDraft()
-	p.session, p.asking = "", nil
+	p.state.Current, p.asking = "", nil
 	p.bringDraft()
 	delete(p.chats, id)
 	return nil
@@ -367,7 +367,7 @@ func (p *program) leave(id lathe.SessionID) tea.Cmd {
 // fork makes a copy of a session, up to a message if one is given, and shows it.
 func (p *program) fork(id lathe.SessionID, before lathe.MessageID) tea.Cmd {
 	var again editor.Draft // of the message that the copy ends before: it is to be said otherwise
-	if o := p.opened(); o != nil && before != "" {
+	if o := p.state.Shown(); o != nil && before != "" {
 		if i := o.Transcript.Find(before); i >= 0 {
 			again = draftOf(o.Transcript.Held(i))
 		}
@@ -408,7 +408,7 @@ func (p *program) told(b batch) tea.Cmd {
 
 // noted does what a note asks for.
 func (p *program) noted(n state.Note) tea.Cmd {
-	here := n.Session == p.session && n.Session != ""
+	here := n.Session == p.state.Current && n.Session != ""
 	switch n.Kind {
 	case state.Ended:
 		return p.turnEnded(n.Session)
@@ -460,16 +460,16 @@ func (p *program) meet(id lathe.SessionID) tea.Cmd {
 
 // readAgain reads sessions afresh after something was missed.
 func (p *program) readAgain(id lathe.SessionID) tea.Cmd {
-	if id != "" && id != p.session {
+	if id != "" && id != p.state.Current {
 		p.state.Forget(id) // it is read when it is looked at
 		return nil
 	}
-	p.state.Leave(p.session)
+	p.state.Leave(p.state.Current)
 	cmd := p.learnWork()
-	if p.session == "" {
+	if p.state.Current == "" {
 		return cmd
 	}
-	return tea.Batch(cmd, p.readSession(p.session)) // what is on the screen stays there until then
+	return tea.Batch(cmd, p.readSession(p.state.Current)) // what is on the screen stays there until then
 }
 
 // env is what the conversation is drawn with.
@@ -478,7 +478,7 @@ func (p *program) env() chat.Env {
 	return chat.Env{
 		Theme: p.theme(), Width: f.chatWidth, Height: f.chatHeight, Now: p.now(), Frame: p.beat, Show: p.wants,
 		Dir: p.state.Info.Directory, Home: p.state.Info.Home,
-		AgentColor: p.agentColor, ModelName: p.modelName, Epoch: p.epoch, Child: p.child, RedoKey: p.keys.Label("messages_redo"), Waiting: p.waits(),
+		AgentColor: p.agentColor, ModelName: p.state.ModelName, Epoch: p.state.Epoch, Child: p.child, RedoKey: p.keys.Label("messages_redo"), Waiting: p.state.HasPausedPrompts(),
 	}
 }
 

@@ -38,13 +38,13 @@ func whole(ctx context.Context, e host.Engine, id lathe.SessionID) (s lathe.Sess
 }
 
 func (p *program) include() chat.Include {
-	return chat.Include{Thinking: p.wants.Thinking, Tools: p.wants.Details, Metadata: p.wants.Metadata, ModelName: p.modelName, Location: p.now().Location()}
+	return chat.Include{Thinking: p.wants.Thinking, Tools: p.wants.Details, Metadata: p.wants.Metadata, ModelName: p.state.ModelName, Location: p.now().Location()}
 }
 
 // copyTranscript puts the whole session on the clipboard.
 func (p *program) copyTranscript() tea.Cmd {
-	id, in := p.session, p.include()
-	names := p.modelNames()
+	id, in := p.state.Current, p.include()
+	names := p.state.ModelNames()
 	in.ModelName = names
 	return p.call("copy the transcript", func(ctx context.Context, e host.Engine) (then, error) {
 		s, all, err := whole(ctx, e, id)
@@ -56,25 +56,9 @@ func (p *program) copyTranscript() tea.Cmd {
 	})
 }
 
-// modelNames is modelName for use beside the screen.
-func (p *program) modelNames() func(lathe.ModelRef) string {
-	names := map[string]string{}
-	for _, pr := range p.state.Providers.Connected {
-		for _, m := range pr.Models {
-			names[modelKey(m.Ref)] = m.Name
-		}
-	}
-	return func(r lathe.ModelRef) string {
-		if n := names[modelKey(r)]; n != "" {
-			return n
-		}
-		return r.Model
-	}
-}
-
 // exportDialog writes a session to a file of this machine.
 func (p *program) exportDialog() tea.Cmd {
-	s, _ := p.state.Session(p.session)
+	s, _ := p.state.Session(p.state.Current)
 	return p.recalled("find a name for the file", func(context.Context) (then, error) {
 		name := freeName(p.o.Dir, fileName(s))
 		return func() tea.Cmd {
@@ -132,13 +116,13 @@ func fileName(s lathe.Session) string {
 }
 
 func (p *program) export(f dialog.Filled) tea.Cmd {
-	in := chat.Include{Thinking: f.Checks[dialog.ExportThinking], Tools: f.Checks[dialog.ExportTools], Metadata: f.Checks[dialog.ExportMetadata], ModelName: p.modelNames(), Location: p.now().Location()}
-	path, id, open := f.Texts[dialog.ExportFile], p.session, f.Checks[dialog.ExportOpen]
+	in := chat.Include{Thinking: f.Checks[dialog.ExportThinking], Tools: f.Checks[dialog.ExportTools], Metadata: f.Checks[dialog.ExportMetadata], ModelName: p.state.ModelNames(), Location: p.now().Location()}
+	path, id, open := f.Texts[dialog.ExportFile], p.state.Current, f.Checks[dialog.ExportOpen]
 	if path == "" {
 		return p.say(toast.Warning, "Give the file a name")
 	}
 	path = p.localPath(path)
-	shown := p.tilde(path)
+	shown := p.state.Tilde(path)
 	return p.call("export the session", func(ctx context.Context, e host.Engine) (then, error) {
 		s, all, err := whole(ctx, e, id)
 		if err != nil {
@@ -168,7 +152,7 @@ func (p *program) export(f dialog.Filled) tea.Cmd {
 
 // copyAnswer copies what was said last.
 func (p *program) copyAnswer() tea.Cmd {
-	o := p.opened()
+	o := p.state.Shown()
 	if o == nil {
 		return nil
 	}
@@ -185,7 +169,7 @@ func (p *program) copyAnswer() tea.Cmd {
 }
 
 func (p *program) copyMessage(id lathe.MessageID) tea.Cmd {
-	if o := p.opened(); o != nil {
+	if o := p.state.Shown(); o != nil {
 		if i := o.Transcript.Find(id); i >= 0 {
 			return p.copy(saidIn(o.Transcript.Held(i)))
 		}

@@ -33,7 +33,6 @@ type program struct {
 	ids    *lathe.IDs
 
 	screen
-	session   lathe.SessionID // "" on the home screen
 	chats     map[lathe.SessionID]*chat.Chat
 	drafts    map[lathe.SessionID]editor.Draft
 	edit      *editor.Editor
@@ -45,24 +44,23 @@ type program struct {
 	toasts    toast.Stack
 	choice    choice
 	kv        kv
-	kept      kept
+	used      memory.Models
+	pins      []lathe.SessionID
+	mentions  memory.Mentions
+	history   []editor.Draft
 	offers    offers
 
 	approved map[lathe.AskID]bool // given without asking, where the user has said so
 
 	leader     time.Time      // when the leader was pressed; zero when it was not
 	interrupt  time.Time      // when interrupting was asked for the first time
-	placed     bool           // it is known where we are, or that it cannot be known
-	opening    bool           // what the command line asked for is not on the screen yet
 	beginning  bool           // the beginning of the session is wanted, and not read yet
 	carry      bool           // what is typed goes along to the session that comes: it is meant for that one
 	early      *editor.Submit // sent before there was anybody to answer
 	leaving    time.Time      // when leaving was asked for the first time while a turn was under way
 	lastBatch  time.Time
-	lost       error                    // why there is no connection to the engine at present
-	cut        map[lathe.SessionID]bool // whose turn was cut off
-	serverWait time.Duration            // until servers of tools are looked at again
-	broughtUp  string                   // what an undo put into the prompt
+	serverWait time.Duration // until servers of tools are looked at again
+	broughtUp  string        // what an undo put into the prompt
 	offer      string
 	deaf       bool // the terminal took nothing at the end
 	fatalError error
@@ -132,23 +130,12 @@ func (p *program) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 // now is the time as the program has it.
 func (p *program) now() time.Time { return p.o.Now() }
 
-// opened is the session on the screen, nil when there is none or it was not read yet.
-func (p *program) opened() *state.Open {
-	if p.session == "" {
-		return nil
-	}
-	if o := p.state.Opened(p.session); o != nil && o.Transcript != nil {
-		return o
-	}
-	return nil
-}
-
 // chat is the view of the session on the screen.
 func (p *program) chat() *chat.Chat {
-	c := p.chats[p.session]
+	c := p.chats[p.state.Current]
 	if c == nil {
 		c = chat.New()
-		p.chats[p.session] = c
+		p.chats[p.state.Current] = c
 	}
 	return c
 }

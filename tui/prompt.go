@@ -57,7 +57,7 @@ func (p *program) edited(out editor.Out) tea.Cmd {
 // submit sends a prompt, to a new session if none is on the screen. While a turn runs it steers that turn, or
 // waits for its end.
 func (p *program) submit(s editor.Submit, steer bool) tea.Cmd {
-	if p.isEarly() {
+	if !p.state.IsReady() {
 		p.edit.Restore(s.Draft)
 		p.early = &s
 		return p.say(toast.Info, "Opening; it is sent in a moment")
@@ -75,7 +75,7 @@ func (p *program) submit(s editor.Submit, steer bool) tea.Cmd {
 
 // inSession does something in the session on the screen, or in a new one. When it fails the draft comes back.
 func (p *program) inSession(what string, d editor.Draft, do func(ctx context.Context, e host.Engine, id lathe.SessionID) error) tea.Cmd {
-	id, agent := p.session, p.choice.agent
+	id, agent := p.state.Current, p.choice.agent
 	if id != "" {
 		p.chat().ToEnd()
 	}
@@ -120,7 +120,7 @@ func (p *program) serverCommand(c editor.ServerCommand) tea.Cmd {
 }
 
 func (p *program) runShell(s editor.Shell) tea.Cmd {
-	if p.session != "" && p.state.Busy(p.session) {
+	if p.state.Current != "" && p.state.Busy(p.state.Current) {
 		p.edit.Restore(s.Draft)
 		return p.say(toast.Warning, "Commands wait for the end of the turn; "+p.keys.Label(key.SessionInterrupt)+" twice ends it now")
 	}
@@ -133,7 +133,7 @@ func (p *program) runShell(s editor.Shell) tea.Cmd {
 // sendFirst sends the prompt of the command line, or what somebody sent too early, once a model is there and the
 // session is open.
 func (p *program) sendFirst() tea.Cmd {
-	if p.isEarly() {
+	if !p.state.IsReady() {
 		return nil
 	}
 	if text := p.o.Start.Prompt; text != "" {
@@ -147,12 +147,6 @@ func (p *program) sendFirst() tea.Cmd {
 	}
 	p.edit.Restore(editor.Draft{})
 	return p.submit(*s, true)
-}
-
-// isEarly reports whether nobody is there yet whom a prompt could be sent to, or what may be done is not
-// said yet.
-func (p *program) isEarly() bool {
-	return !p.state.Loaded || p.opening || !p.placed || p.state.Info.ChooseMode
 }
 
 func plainPrompt(text string) editor.Submit {
@@ -341,7 +335,7 @@ func (p *program) pasted(text string) tea.Cmd {
 	case p.asking != nil:
 		p.asking.paste(text)
 		return nil
-	case p.review != nil || p.isChild() || p.offers.shown(p):
+	case p.review != nil || p.state.IsChild() || p.offering():
 		return nil
 	default:
 		return p.edited(p.edit.Paste(text))
@@ -349,10 +343,10 @@ func (p *program) pasted(text string) tea.Cmd {
 }
 
 // keepDraft puts what is in the prompt aside for the session on the screen.
-func (p *program) keepDraft() { p.drafts[p.session] = p.edit.Draft() }
+func (p *program) keepDraft() { p.drafts[p.state.Current] = p.edit.Draft() }
 
 // bringDraft takes it back.
 func (p *program) bringDraft() {
 	p.setCommands(nil) // some have meaning only in a session
-	p.edit.Restore(p.drafts[p.session])
+	p.edit.Restore(p.drafts[p.state.Current])
 }

@@ -16,16 +16,9 @@ import (
 	"github.com/lathe-agent/lathe/tui/editor"
 	"github.com/lathe-agent/lathe/tui/key"
 	"github.com/lathe-agent/lathe/tui/memory"
+	"github.com/lathe-agent/lathe/tui/state"
 	"github.com/lathe-agent/lathe/tui/toast"
 )
-
-// kept is what was remembered from earlier runs, as far as it was read.
-type kept struct {
-	models   memory.Models
-	pinned   []lathe.SessionID
-	mentions memory.Mentions
-	history  []editor.Draft
-}
 
 // aside touches the files of the memory beside the screen. What fails is written to the log: it is not worth a
 // note.
@@ -51,22 +44,20 @@ func (p *program) recall() tea.Cmd {
 			return nil
 		}
 		defer p.calls.wg.Done()
-		var k kept
-		settings, err := p.memory.Settings()
-		var errs [4]error
-		k.models, errs[0] = p.memory.Models()
-		k.pinned, errs[1] = p.memory.Pinned()
-		k.history, errs[2] = p.memory.History()
-		k.mentions, errs[3] = p.memory.Mentions()
-		for _, err := range append(errs[:], err) {
+		settings, err0 := p.memory.Settings()
+		models, err1 := p.memory.Models()
+		pinned, err2 := p.memory.Pinned()
+		history, err3 := p.memory.History()
+		mentions, err4 := p.memory.Mentions()
+		for _, err := range []error{err0, err1, err2, err3, err4} {
 			if err != nil {
 				p.log("recall: %v", err)
 			}
 		}
 		return answered{then: func() tea.Cmd {
-			k.history = append(k.history, p.kept.history...) // what was sent before this was read
-			p.kept, p.kv = k, settings
-			p.edit.SetHistory(k.history)
+			p.used, p.pins, p.mentions, p.kv = models, pinned, mentions, settings
+			p.history = append(history, p.history...) // what was sent before this was read
+			p.edit.SetHistory(p.history)
 			p.applyKV()
 			return p.sayTrouble()
 		}}
@@ -90,14 +81,14 @@ func (p *program) saveLast() error {
 	at := lathe.Time(p.now().UnixMilli())
 	var errs []error
 	for _, id := range slices.Sorted(maps.Keys(p.drafts)) {
-		if id != p.session {
+		if id != p.state.Current {
 			errs = append(errs, p.saveDraft(ctx, p.drafts[id], at))
 		}
 	}
 	if a := p.asking; a != nil && !a.sent {
 		errs = append(errs, p.saveDraft(ctx, editor.Draft{Input: a.words()}, at))
 	}
-	errs = append(errs, p.saveDraft(ctx, p.drafts[p.session], at)) // the last one comes back first
+	errs = append(errs, p.saveDraft(ctx, p.drafts[p.state.Current], at)) // the last one comes back first
 	return errors.Join(errs...)
 }
 
@@ -116,8 +107,8 @@ func (p *program) addHistory(d editor.Draft) tea.Cmd {
 	}
 	cmds := []tea.Cmd{p.aside("keep the prompt", func(ctx context.Context) error { return p.memory.SaveHistory(ctx, d) })}
 	for _, path := range d.Files() {
-		p.kept.mentions = p.kept.mentions.Add(p.fileKey(path), lathe.Time(p.now().UnixMilli()))
-		known, name := p.kept.mentions, p.fileKey(path)
+		p.mentions = p.mentions.Add(p.fileKey(path), lathe.Time(p.now().UnixMilli()))
+		known, name := p.mentions, p.fileKey(path)
 		cmds = append(cmds, p.aside("keep a mention", func(ctx context.Context) error { return p.memory.SaveMention(ctx, known, name) }))
 	}
 	return tea.Batch(cmds...)
@@ -125,14 +116,14 @@ func (p *program) addHistory(d editor.Draft) tea.Cmd {
 
 // recallable puts a prompt into the history of this run; false if it is the last one again.
 func (p *program) recallable(d editor.Draft) bool {
-	if n := len(p.kept.history); n > 0 && p.kept.history[n-1].Input == d.Input {
+	if n := len(p.history); n > 0 && p.history[n-1].Input == d.Input {
 		return false
 	}
-	p.kept.history = append(p.kept.history, d)
-	if n := len(p.kept.history); n > 50 {
-		p.kept.history = p.kept.history[n-50:]
+	p.history = append(p.history, d)
+	if n := len(p.history); n > 50 {
+		p.history = p.history[n-50:]
 	}
-	p.edit.SetHistory(p.kept.history)
+	p.edit.SetHistory(p.history)
 	return true
 }
 
@@ -141,55 +132,53 @@ func (p *program) fileKey(path string) string { return p.state.Info.Directory + 
 
 // rankFiles puts those first that were mentioned often and lately.
 func (p *program) rankFiles(files []string) []string {
-	return p.kept.mentions.Sort(files, lathe.Time(p.now().UnixMilli()), p.fileKey)
+	return p.mentions.Sort(files, lathe.Time(p.now().UnixMilli()), p.fileKey)
 }
 
-func (p *program) recentModels() []lathe.ModelRef   { return p.kept.models.Recent }
-func (p *program) favoriteModels() []lathe.ModelRef { return p.kept.models.Favorite }
+func (p *program) recentModels() []lathe.ModelRef   { return p.used.Recent }
+func (p *program) favoriteModels() []lathe.ModelRef { return p.used.Favorite }
 
 // useModel notes that a model was used.
 func (p *program) useModel(ref lathe.ModelRef) tea.Cmd {
-	same := func(r lathe.ModelRef) bool { return modelKey(r) == modelKey(ref) }
-	recent := slices.DeleteFunc(slices.Clone(p.kept.models.Recent), same)
+	same := func(r lathe.ModelRef) bool { return state.ModelKey(r) == state.ModelKey(ref) }
+	recent := slices.DeleteFunc(slices.Clone(p.used.Recent), same)
 	recent = append([]lathe.ModelRef{{Provider: ref.Provider, Model: ref.Model}}, recent...)
-	p.kept.models.Recent = recent[:min(len(recent), 10)]
+	p.used.Recent = recent[:min(len(recent), 10)]
 	return p.aside("keep the model", func(ctx context.Context) error { return p.memory.SaveRecent(ctx, ref) })
 }
 
 // favor makes a model a favourite, or no longer.
 func (p *program) favor(ref lathe.ModelRef) tea.Cmd {
-	same := func(r lathe.ModelRef) bool { return modelKey(r) == modelKey(ref) }
-	liked := !slices.ContainsFunc(p.kept.models.Favorite, same)
+	same := func(r lathe.ModelRef) bool { return state.ModelKey(r) == state.ModelKey(ref) }
+	liked := !slices.ContainsFunc(p.used.Favorite, same)
 	if liked {
-		p.kept.models.Favorite = append(p.kept.models.Favorite, ref)
+		p.used.Favorite = append(p.used.Favorite, ref)
 	} else {
-		p.kept.models.Favorite = slices.DeleteFunc(p.kept.models.Favorite, same)
+		p.used.Favorite = slices.DeleteFunc(p.used.Favorite, same)
 	}
 	return p.aside("keep the favourite", func(ctx context.Context) error { return p.memory.SaveFavorite(ctx, ref, liked) })
 }
 
-func (p *program) keptVariant(model string) string { return p.kept.models.Variant[model] }
+func (p *program) keptVariant(model string) string { return p.used.Variant[model] }
 
 func (p *program) keepVariant(ref lathe.ModelRef, v string) tea.Cmd {
 	return p.aside("keep the variant", func(ctx context.Context) error { return p.memory.SaveVariant(ctx, ref, v) })
 }
 
-func (p *program) pinned() []lathe.SessionID { return p.kept.pinned }
-
 // pin pins a session, or no longer.
 func (p *program) pin(id lathe.SessionID) tea.Cmd {
-	on := !slices.Contains(p.kept.pinned, id)
+	on := !slices.Contains(p.pins, id)
 	if on {
-		p.kept.pinned = append(p.kept.pinned, id)
+		p.pins = append(p.pins, id)
 	} else {
-		p.kept.pinned = slices.DeleteFunc(slices.Clone(p.kept.pinned), func(o lathe.SessionID) bool { return o == id })
+		p.pins = slices.DeleteFunc(slices.Clone(p.pins), func(o lathe.SessionID) bool { return o == id })
 	}
 	return p.aside("keep the pin", func(ctx context.Context) error { return p.memory.SavePinned(ctx, id, on) })
 }
 
 // unpin gives the place of a session free that is no more.
 func (p *program) unpin(id lathe.SessionID) tea.Cmd {
-	if !slices.Contains(p.kept.pinned, id) {
+	if !slices.Contains(p.pins, id) {
 		return nil
 	}
 	return p.pin(id)
@@ -197,10 +186,10 @@ func (p *program) unpin(id lathe.SessionID) tea.Cmd {
 
 // quickSwitch opens a pinned session by its place.
 func (p *program) quickSwitch(i int) tea.Cmd {
-	if i >= len(p.kept.pinned) {
+	if i >= len(p.pins) {
 		return p.say(toast.Info, "No session is pinned there: "+p.keys.Label(key.SessionPinToggle)+" in the list of sessions pins one")
 	}
-	return p.openSession(p.kept.pinned[i])
+	return p.openSession(p.pins[i])
 }
 
 // stash puts what is in the prompt aside.

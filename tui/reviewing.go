@@ -28,7 +28,7 @@ func (s source) name() string {
 // openReview shows changes: those of the session if it made any, else those that are not committed.
 func (p *program) openReview() tea.Cmd {
 	p.reviewing = fromTree
-	if o := p.opened(); o != nil && len(o.Transcript.Diff()) > 0 {
+	if o := p.state.Shown(); o != nil && len(o.Transcript.Diff()) > 0 {
 		p.reviewing = fromSession
 	}
 	p.newReview()
@@ -54,7 +54,7 @@ func (p *program) reviewed(out review.Out) tea.Cmd {
 		p.review = nil
 	case review.SwitchSource:
 		p.reviewing = (p.reviewing + 1) % sources
-		if p.session == "" && p.reviewing < fromTree {
+		if p.state.Current == "" && p.reviewing < fromTree {
 			p.reviewing = fromTree
 		}
 		return p.readChanges()
@@ -65,10 +65,10 @@ func (p *program) reviewed(out review.Out) tea.Cmd {
 
 // readChanges reads what the viewer is to show.
 func (p *program) readChanges() tea.Cmd {
-	r, from, id := p.review, p.reviewing, p.session
+	r, from, id := p.review, p.reviewing, p.state.Current
 	r.Loading(from.name())
 	var last lathe.MessageID
-	if all := p.prompts(); len(all) > 0 {
+	if all := p.state.Prompts(); len(all) > 0 {
 		last = all[len(all)-1].ID
 	}
 	return p.call("read the changes", func(ctx context.Context, e host.Engine) (then, error) {

@@ -63,8 +63,8 @@ func (o *Options) programOptions(screen *outlet) []tea.ProgramOption {
 }
 
 func (p *program) ended() Ended {
-	out := Ended{Session: p.session, Offer: p.offer, Deaf: p.deaf, Cut: p.session != "" && !p.o.Remote && p.state.Busy(p.session)}
-	if s, ok := p.state.Session(p.session); ok {
+	out := Ended{Session: p.state.Current, Offer: p.offer, Deaf: p.deaf, Cut: p.state.Current != "" && !p.o.Remote && p.state.Busy(p.state.Current)}
+	if s, ok := p.state.Session(p.state.Current); ok {
 		out.Title = s.Title
 	}
 	return out

@@ -67,10 +67,10 @@ func (p *program) moves() bool {
 	if p.over != nil && p.over.spins != nil && p.over.spins() {
 		return true
 	}
-	if p.session == "" {
+	if p.state.Current == "" {
 		return p.engine == nil
 	}
-	return p.opened() == nil || p.lost == nil && p.state.AnyBusy(p.session)
+	return p.state.Shown() == nil || p.state.Lost == nil && p.state.AnyBusy(p.state.Current)
 }
 
 // say shows a note at the top right.

@@ -13,10 +13,10 @@ import (
 )
 
 // viewActions change what is shown and how.
-func viewActions() []action {
+func viewActions(p *program) []action {
 	const g = "View"
-	flag := func(of func(*kv) *bool, on, off string) func(*program) tea.Cmd {
-		return func(p *program) tea.Cmd {
+	flag := func(of func(*kv) *bool, on, off string) func() tea.Cmd {
+		return func() tea.Cmd {
 			cmd := p.keep(func(k *kv) { v := of(k); *v = !*v })
 			if *of(&p.kv) {
 				return tea.Batch(cmd, p.say(toast.Info, on))
@@ -24,8 +24,8 @@ func viewActions() []action {
 			return tea.Batch(cmd, p.say(toast.Info, off))
 		}
 	}
-	word := func(of func(*kv) *string, yes, no, on, off string) func(*program) tea.Cmd {
-		return func(p *program) tea.Cmd {
+	word := func(of func(*kv) *string, yes, no, on, off string) func() tea.Cmd {
+		return func() tea.Cmd {
 			now, words := yes, on
 			if *of(&p.kv) == yes {
 				now, words = no, off
@@ -34,23 +34,23 @@ func viewActions() []action {
 		}
 	}
 	return []action{
-		{name: key.SidebarToggle, title: "Toggle sidebar", group: g, when: inSession, do: (*program).toggleSide},
+		{name: key.SidebarToggle, title: "Toggle sidebar", group: g, when: inSession, do: p.toggleSide},
 		{name: key.DisplayThinking, title: "Toggle thinking", group: g, slash: []string{"thinking"}, do: word(func(k *kv) *string { return &k.ThinkingMode }, shown, hidden, "Thinking is shown", "Thinking is folded")},
 		{name: key.SessionToggleTimestamps, title: "Toggle timestamps", group: g, slash: []string{"timestamps"}, do: word(func(k *kv) *string { return &k.Timestamps }, shown, hidden, "Times are shown", "Times are hidden")},
 		{name: key.AppToggleDiffwrap, title: "Toggle wrapping in diffs", group: g, do: word(func(k *kv) *string { return &k.DiffWrapMode }, "word", "none", "Long lines of diffs are wrapped", "Long lines of diffs are cut")},
 		{name: key.ToolDetails, title: "Toggle finished tool calls", group: g, do: flag(func(k *kv) *bool { return &k.ToolDetails }, "Finished calls are shown", "Finished calls are hidden")},
 		{name: key.SessionToggleGenericToolOutput, title: "Toggle output of other tools", group: g, do: flag(func(k *kv) *bool { return &k.GenericToolOutput }, "Output of other tools is shown", "Output of other tools is folded")},
 		{title: "Toggle the line that closes an answer", group: g, do: flag(func(k *kv) *bool { return &k.AssistantMetadata }, "Answers are closed with who gave them", "Answers are closed without a line")},
-		{name: key.MessagesToggleConceal, title: "Toggle markdown marks", group: g, when: inSession, do: func(p *program) tea.Cmd { p.wants.Raw = !p.wants.Raw; return nil }},
+		{name: key.MessagesToggleConceal, title: "Toggle markdown marks", group: g, when: inSession, do: func() tea.Cmd { p.wants.Raw = !p.wants.Raw; return nil }},
 		{name: key.AppToggleAnimations, title: "Toggle animations", group: g, do: flag(func(k *kv) *bool { return &k.Animations }, "Things move", "Nothing moves")},
 		{name: key.AppTogglePasteSummary, title: "Toggle summary of pastes", group: g, do: flag(func(k *kv) *bool { return &k.PasteSummary }, "Long pastes are shown as one word", "Pastes are shown whole")},
 		{name: key.AppToggleSessionDirectoryFilter, title: "Toggle sessions of other directories", group: g, do: flag(func(k *kv) *bool { return &k.SessionDirectoryFilter }, "Only sessions of this directory are listed", "Sessions of all directories of the project are listed")},
 		{name: key.TerminalTitleToggle, title: "Toggle window title", group: g, do: flag(func(k *kv) *bool { return &k.TerminalTitle }, "The window has a title", "The window keeps its title")},
 		{name: key.TipsToggle, title: "Toggle tips", group: g, when: atHome, do: flag(func(k *kv) *bool { return &k.TipsHidden }, "Tips are hidden", "Tips are shown")},
 		{name: key.ScrollbarToggle, title: "Toggle scrollbar", group: g, do: flag(func(k *kv) *bool { return &k.Scrollbar }, "The place in the session is shown at the right", "The place in the session is not shown")},
-		{name: key.ThemeSwitchMode, title: "Switch light and dark", group: g, do: (*program).switchMode},
-		{name: key.ThemeModeLock, title: "Keep light or dark", group: g, do: (*program).lockMode},
-		{title: "Approve everything without asking", group: g, do: (*program).toggleAuto},
+		{name: key.ThemeSwitchMode, title: "Switch light and dark", group: g, do: p.switchMode},
+		{name: key.ThemeModeLock, title: "Keep light or dark", group: g, do: p.lockMode},
+		{title: "Approve everything without asking", group: g, do: p.toggleAuto},
 	}
 }
 

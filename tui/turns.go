@@ -13,6 +13,7 @@ import (
 	"github.com/lathe-agent/lathe/tui/dialog"
 	"github.com/lathe-agent/lathe/tui/editor"
 	"github.com/lathe-agent/lathe/tui/host"
+	"github.com/lathe-agent/lathe/tui/state"
 	"github.com/lathe-agent/lathe/tui/toast"
 )
 
@@ -22,14 +23,14 @@ const escapeTime = 5 * time.Second
 // newSession goes to an empty screen; the session itself begins with its first prompt.
 func (p *program) newSession() tea.Cmd {
 	p.keepDraft()
-	p.session, p.asking = "", nil
+	p.state.Current, p.asking = "", nil
 	p.bringDraft()
 	return p.lookForAsks()
 }
 
 // interruptTurn ends the turn when it is asked for twice.
 func (p *program) interruptTurn() tea.Cmd {
-	id := p.session
+	id := p.state.Current
 	if !p.state.Busy(id) {
 		return nil
 	}
@@ -45,7 +46,7 @@ func (p *program) interruptTurn() tea.Cmd {
 
 // turnEnded tells of it if nobody looks.
 func (p *program) turnEnded(id lathe.SessionID) tea.Cmd {
-	delete(p.cut, id)
+	delete(p.state.Cut, id)
 	if s, ok := p.state.Session(id); !ok || s.Parent != "" {
 		return nil
 	}
@@ -55,7 +56,7 @@ func (p *program) turnEnded(id lathe.SessionID) tea.Cmd {
 
 // resumeTurn goes on with what a dead process left, or with prompts that were held.
 func (p *program) resumeTurn() tea.Cmd {
-	id, waits := p.session, p.waits()
+	id, waits := p.state.Current, p.state.HasPausedPrompts()
 	if p.state.Busy(id) {
 		return p.say(toast.Info, "It is at work already")
 	}
@@ -72,7 +73,7 @@ func (p *program) compact() tea.Cmd {
 	if !ok {
 		return p.say(toast.Warning, "There is no model to write the summary: /connect")
 	}
-	id := p.session
+	id := p.state.Current
 	return p.longCall("compact the session", func(ctx context.Context, e host.Engine) (then, error) {
 		return nil, e.Compact(ctx, id, m.Ref)
 	})
@@ -80,7 +81,7 @@ func (p *program) compact() tea.Cmd {
 
 // undo takes back the last prompt that is still there, and what was done for it.
 func (p *program) undo() tea.Cmd {
-	o := p.opened()
+	o := p.state.Shown()
 	if o == nil {
 		return nil
 	}
@@ -92,39 +93,22 @@ func (p *program) undo() tea.Cmd {
 	}
 	for i := last - 1; i >= 0; i-- {
 		h := o.Transcript.Held(i)
-		if _, user := h.Said().(*lathe.User); user && isSaid(h) {
+		if _, user := h.Said().(*lathe.User); user && state.IsSaid(h) {
 			return p.undoTo(h.ID())
 		}
 	}
 	return p.say(toast.Info, "There is nothing to take back")
 }
 
-// isSaid reports whether a person said a message, rather than the engine.
-func isSaid(h lathe.Held) bool {
-	for i := range h.Len() {
-		_, body, _ := h.Peek(i)
-		switch b := body.(type) {
-		case *lathe.Text:
-			if !b.Synthetic.On() {
-				return true
-			}
-		case *lathe.File, *lathe.Subtask:
-			return true
-		default:
-		}
-	}
-	return false
-}
-
 // undoTo takes back a message and everything behind it. Its words come back into the prompt.
 func (p *program) undoTo(id lathe.MessageID) tea.Cmd {
-	o := p.opened()
+	o := p.state.Shown()
 	i := o.Transcript.Find(id)
 	if i < 0 {
 		return nil
 	}
 	draft := draftOf(o.Transcript.Held(i))
-	session := p.session
+	session := p.state.Current
 	stop := p.state.Busy(session)
 	return p.call("take it back", func(ctx context.Context, e host.Engine) (then, error) {
 		if stop {
@@ -167,7 +151,7 @@ func (p *program) bringUpNext(s lathe.Session) {
 		return
 	}
 	var d editor.Draft
-	if o := p.opened(); o != nil && s.Revert != nil {
+	if o := p.state.Shown(); o != nil && s.Revert != nil {
 		if i := o.Transcript.Find(s.Revert.Message); i >= 0 {
 			d = draftOf(o.Transcript.Held(i))
 		}
@@ -176,8 +160,8 @@ func (p *program) bringUpNext(s lathe.Session) {
 }
 
 func (p *program) redo() tea.Cmd {
-	session := p.session
-	if o := p.opened(); o == nil || o.Transcript.Session().Revert == nil {
+	session := p.state.Current
+	if o := p.state.Shown(); o == nil || o.Transcript.Session().Revert == nil {
 		return p.say(toast.Info, "There is nothing to bring back")
 	}
 	return p.call("bring it back", func(ctx context.Context, e host.Engine) (then, error) {
@@ -220,7 +204,7 @@ func (p *program) share() tea.Cmd {
 }
 
 func (p *program) shareNow() tea.Cmd {
-	id := p.session
+	id := p.state.Current
 	return p.call("share the session", func(ctx context.Context, e host.Engine) (then, error) {
 		s, err := e.Share(ctx, id)
 		if err != nil {
@@ -236,8 +220,8 @@ func (p *program) shareNow() tea.Cmd {
 }
 
 func (p *program) unshare() tea.Cmd {
-	id := p.session
-	if o := p.opened(); o != nil && o.Transcript.Session().Share == nil {
+	id := p.state.Current
+	if o := p.state.Shown(); o != nil && o.Transcript.Session().Share == nil {
 		return p.say(toast.Info, "This session is not shared")
 	}
 	return p.call("stop sharing", func(ctx context.Context, e host.Engine) (then, error) {
@@ -251,7 +235,7 @@ func (p *program) unshare() tea.Cmd {
 
 // firstChild shows the first session that works for this one, or lets choose among several.
 func (p *program) firstChild() tea.Cmd {
-	children := p.state.Children(p.session)
+	children := p.state.Children(p.state.Current)
 	switch len(children) {
 	case 0:
 		return p.say(toast.Info, "No sub-agents have worked here")
@@ -263,7 +247,7 @@ func (p *program) firstChild() tea.Cmd {
 }
 
 func (p *program) toParent() tea.Cmd {
-	if s, ok := p.state.Session(p.session); ok && s.Parent != "" {
+	if s, ok := p.state.Session(p.state.Current); ok && s.Parent != "" {
 		return p.openSession(s.Parent)
 	}
 	return nil
@@ -271,10 +255,10 @@ func (p *program) toParent() tea.Cmd {
 
 // sibling goes to the next session that works for the same one.
 func (p *program) sibling(step int) tea.Cmd {
-	s, _ := p.state.Session(p.session)
+	s, _ := p.state.Session(p.state.Current)
 	all := p.state.Children(s.Parent)
 	for i, c := range all {
-		if c.ID == p.session {
+		if c.ID == p.state.Current {
 			return p.openSession(all[(i+step+len(all))%len(all)].ID)
 		}
 	}
@@ -283,7 +267,7 @@ func (p *program) sibling(step int) tea.Cmd {
 
 // scroll moves the conversation.
 func (p *program) scroll(rows int) tea.Cmd {
-	o := p.opened()
+	o := p.state.Shown()
 	if o == nil {
 		return nil
 	}
@@ -294,7 +278,7 @@ func (p *program) scroll(rows int) tea.Cmd {
 
 // scrollTop goes to the beginning of the session, also where that was not read yet.
 func (p *program) scrollTop() tea.Cmd {
-	o := p.opened()
+	o := p.state.Shown()
 	if o == nil {
 		return nil
 	}
@@ -305,14 +289,14 @@ func (p *program) scrollTop() tea.Cmd {
 
 // moreAbove reads older messages when their place comes into sight.
 func (p *program) moreAbove(c *chat.Chat) tea.Cmd {
-	if c.View(p.opened().Transcript, p.env()); c.AtTop() {
+	if c.View(p.state.Shown().Transcript, p.env()); c.AtTop() {
 		return p.readOlder()
 	}
 	return nil
 }
 
 func (p *program) jump(back bool) tea.Cmd {
-	o := p.opened()
+	o := p.state.Shown()
 	if o == nil {
 		return nil
 	}
@@ -326,12 +310,12 @@ func (p *program) jump(back bool) tea.Cmd {
 }
 
 func (p *program) jumpLastUser() tea.Cmd {
-	o := p.opened()
+	o := p.state.Shown()
 	if o == nil {
 		return nil
 	}
 	for i := o.Transcript.Count() - 1; i >= 0; i-- {
-		if h := o.Transcript.Held(i); isSaid(h) && h.Said().Role() == "user" {
+		if h := o.Transcript.Held(i); state.IsSaid(h) && h.Said().Role() == "user" {
 			p.chat().To(h.ID())
 			return nil
 		}

@@ -22,6 +22,15 @@ type State struct {
 	Servers   []host.ToolServer
 	// Loaded says that agents and providers were read at least once.
 	Loaded bool
+	// Placed says that Info was read, or cannot be.
+	Placed bool
+	// Epoch counts how often names of models and colors of agents were read.
+	Epoch int
+
+	Current lathe.SessionID          // the session on the screen, "" on the home screen
+	Opening bool                     // what the command line asked for is not on the screen yet
+	Lost    error                    // why there is no connection to the engine at present
+	Cut     map[lathe.SessionID]bool // whose turn was cut off
 
 	sessions map[lathe.SessionID]lathe.Session
 	statuses map[lathe.SessionID]lathe.Status

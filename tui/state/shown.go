@@ -1,0 +1,170 @@
+package state
+
+import (
+	"slices"
+
+	"github.com/lathe-agent/lathe"
+)
+
+// Shown is the session on the screen, nil when there is none or it was not read yet.
+func (st *State) Shown() *Open {
+	if st.Current == "" {
+		return nil
+	}
+	if o := st.Opened(st.Current); o != nil && o.Transcript != nil {
+		return o
+	}
+	return nil
+}
+
+// IsChild reports whether the session on the screen works for another: it takes no prompts.
+func (st *State) IsChild() bool {
+	o := st.Shown()
+	return o != nil && o.Transcript.Session().Parent != ""
+}
+
+// Root is the session at the top of those that work for each other.
+func (st *State) Root(id lathe.SessionID) lathe.Session {
+	s, _ := st.Session(id)
+	for range 32 { // as deep as anybody goes
+		up, ok := st.Session(s.Parent)
+		if !ok {
+			break
+		}
+		s = up
+	}
+	return s
+}
+
+// Waiting are the sessions that ask something, for themselves or for who works for them.
+func (st *State) Waiting() map[lathe.SessionID]bool {
+	out := map[lathe.SessionID]bool{}
+	for _, f := range st.AllAsks() {
+		out[st.Root(lathe.SessionOf(f)).ID] = true
+	}
+	return out
+}
+
+// AnyTurn reports whether a turn is under way in any session.
+func (st *State) AnyTurn() bool {
+	for _, s := range st.Statuses() {
+		if s.Type != lathe.Idle {
+			return true
+		}
+	}
+	return false
+}
+
+// IsReady reports whether a prompt can be sent: someone is there to answer it, and it is known what may be done.
+func (st *State) IsReady() bool {
+	return st.Loaded && !st.Opening && st.Placed && !st.Info.ChooseMode
+}
+
+// HasPausedPrompts reports whether prompts on the screen wait although nothing is under way: those that were sent before the
+// turn was interrupted are held until somebody says go.
+func (st *State) HasPausedPrompts() bool {
+	o := st.Shown()
+	if o == nil || st.Busy(st.Current) {
+		return false
+	}
+	said := false
+	for i := o.Transcript.Count() - 1; i >= 0; i-- {
+		h := o.Transcript.Held(i)
+		a, answer := h.Said().(*lathe.Assistant)
+		if !answer {
+			said = said || IsSaid(h)
+			continue
+		}
+		_, aborted := a.Error.(*lathe.AbortedFault)
+		return said && (aborted || st.Cut[st.Current])
+	}
+	return false
+}
+
+// Prompts are what people said in the session on the screen, as far as it was read.
+func (st *State) Prompts() []lathe.Message {
+	if st.Shown() == nil {
+		return nil
+	}
+	return st.promptsFrom(0)
+}
+
+// Queued are the prompts that nobody has answered yet while a turn runs.
+func (st *State) Queued() []lathe.Message {
+	o := st.Shown()
+	if o == nil || !st.Busy(st.Current) {
+		return nil
+	}
+	t := o.Transcript
+	open := -1
+	for i := t.Count() - 1; i >= 0; i-- {
+		if a, ok := t.Held(i).Said().(*lathe.Assistant); ok {
+			if a.Completed == 0 {
+				open = i
+			}
+			break
+		}
+	}
+	if open < 0 {
+		return nil
+	}
+	after := t.Held(open).Message()
+	return slices.DeleteFunc(st.promptsFrom(open), func(m lathe.Message) bool { return m.Before(after) })
+}
+
+// promptsFrom are the prompts behind a place: the whole history is not walked for a count on the screen.
+func (st *State) promptsFrom(from int) (out []lathe.Message) {
+	t := st.Shown().Transcript
+	for i := from; i < t.Count(); i++ {
+		h := t.Held(i)
+		if _, user := h.Said().(*lathe.User); user && IsSaid(h) {
+			m := h.Message()
+			for j := range h.Len() {
+				m.Parts = append(m.Parts, h.Part(j))
+			}
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// IsSaid reports whether a person said a message, rather than the engine.
+func IsSaid(h lathe.Held) bool {
+	for i := range h.Len() {
+		_, body, _ := h.Peek(i)
+		switch b := body.(type) {
+		case *lathe.Text:
+			if !b.Synthetic.On() {
+				return true
+			}
+		case *lathe.File, *lathe.Subtask:
+			return true
+		default:
+		}
+	}
+	return false
+}
+
+// Usage is how many tokens the last answer took, how many its model can take, and what the session cost.
+func (st *State) Usage(t *lathe.Transcript) (tokens, window int64, cost float64) {
+	s := t.Session()
+	if s.Cost != nil {
+		cost = s.Cost.Dollars()
+	}
+	for i := t.Count() - 1; i >= 0 && i >= t.Count()-200; i-- {
+		a, ok := t.Held(i).Said().(*lathe.Assistant)
+		if !ok {
+			continue
+		}
+		u := a.Tokens
+		n := u.Input + u.Output + u.Reasoning + u.Cache.Read + u.Cache.Write
+		if n == 0 {
+			continue
+		}
+		if m, ok := st.FindModel(a.Model); ok {
+			window = int64(m.Context)
+		}
+		return n, window, cost
+	}
+	return 0, 0, cost
+}
