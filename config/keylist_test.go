@@ -13,7 +13,7 @@ func TestKeys_AllOfTheSchema(t *testing.T) {
 	for name, c := range map[string]struct {
 		schema []byte
 		keys   []Setting
-	}{"settings": {Schema(), Keys()}, "tui": {schemaOf(tuiTable(), "tui.json"), TUIKeys()}} {
+	}{"settings": {Schema(), Keys()}, "tui": {schemaOf(tuiTable(), "Settings of lathe's terminal program"), TUIKeys()}} {
 		t.Run(name, func(t *testing.T) {
 			var top schemaPart
 			if err := json.Unmarshal(c.schema, &top); err != nil {

@@ -151,7 +151,7 @@ func paths(s *spec, path []string, out map[string]bool) {
 
 // The schema is for editors: it must be JSON, and have all keys.
 func TestSchema(t *testing.T) {
-	for name, schema := range map[string][]byte{"settings": Schema(), "tui": schemaOf(tuiTable(), "tui.json")} {
+	for name, schema := range map[string][]byte{"settings": Schema(), "tui": schemaOf(tuiTable(), "Settings of lathe's terminal program")} {
 		golden(t, "testdata/schema-"+name+".json", string(schema))
 		if !json.Valid(schema) || !bytes.HasSuffix(schema, []byte("}\n")) {
 			t.Errorf("%s is not JSON", name)
