@@ -78,7 +78,7 @@ func (a *app) knownAgents(ctx context.Context) ([]lathe.Agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := newSetup(a, at)
+	s := newSetup(&a.hostEnv, at)
 	place, err := workspace.Locate(ctx, a.dir, nil)
 	if err != nil {
 		return nil, closing(s, err)

@@ -25,22 +25,16 @@ import (
 
 // app is what the commands share: streams, surroundings and the global flags.
 type app struct {
+	hostEnv
+
 	stdin  *os.File
 	out    *bufio.Writer // standard output; finish flushes it
 	stdout *countingFile
 	stderr *os.File
-	env    func(string) string
-	now    func() time.Time
-	log    *slog.Logger
-	logins []auth.Method           // how one can log in without a key
-	browse func(page string) error // opens a page in the user's browser
-	onDraw func()                  // is called whenever the live view draws; nil but in tests
-	lent   *atomic.Int32           // how many other programs have the terminal
+	onDraw func()        // is called whenever the live view draws; nil but in tests
+	lent   *atomic.Int32 // how many other programs have the terminal
 
-	dir       string // --dir
 	json      bool   // --json
-	trust     bool   // --trust
-	pure      bool   // --pure
 	attach    string // --attach: a server
 	username  string // -u and
 	password  string // -p: what it wants to know
@@ -55,7 +49,11 @@ func newApp() *app {
 	stdout := &countingFile{file: os.Stdout}
 	return &app{
 		stdin: os.Stdin, out: bufio.NewWriterSize(stdout, 64<<10), stdout: stdout, stderr: os.Stderr,
-		env: os.Getenv, now: time.Now, log: slog.New(slog.DiscardHandler), logins: auth.Methods(), browse: browse, lent: new(atomic.Int32),
+		lent: new(atomic.Int32),
+		hostEnv: hostEnv{
+			version: version, env: os.Getenv, environ: os.Environ, now: time.Now, log: slog.New(slog.DiscardHandler), notices: os.Stderr,
+			logins: auth.Methods(), browse: browse,
+		},
 	}
 }
 
@@ -157,9 +155,6 @@ func (a *app) printf(format string, args ...any) { _, _ = fmt.Fprintf(a.out, for
 // flushed lets the result be seen before a remark on it. An error stays with the writer.
 func (a *app) flushed() { _ = a.out.Flush() }
 
-// remark tells people something on standard error, beside the result.
-func (a *app) remark(format string, args ...any) { _, _ = fmt.Fprintf(a.stderr, format+"\n", args...) }
-
 // printJSON writes a value with two spaces an indent.
 func (a *app) printJSON(v any) error {
 	enc := jsonTo(a.out).encoder()
@@ -205,4 +200,11 @@ func reading(ctx context.Context, read func() ([]byte, error)) ([]byte, error) {
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
+}
+
+// inDir is the same program in another directory.
+func (a *app) inDir(dir string) *app {
+	other := *a
+	other.dir = dir
+	return &other
 }

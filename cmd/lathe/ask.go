@@ -149,7 +149,7 @@ func (a *app) askModel(ctx context.Context, f askFlags, text string) error {
 
 // askedModel is the model that is meant; who has none gets help with it.
 func (a *app) askedModel(ctx context.Context, p *providers, f askFlags) (*catalog.Model, error) {
-	m, err := p.choose(ctx, a, f.model)
+	m, err := p.choose(ctx, f.model)
 	if err == nil || f.model != "" || p.settings.Config.Model != "" || f.replay != "" {
 		return m, err
 	}
@@ -162,7 +162,7 @@ func (a *app) askedModel(ctx context.Context, p *providers, f askFlags) (*catalo
 		return nil, err
 	}
 	*p = *fresh
-	return p.choose(ctx, a, ref)
+	return p.choose(ctx, ref)
 }
 
 // question opens the model, with a request that asks nothing yet.
@@ -186,7 +186,7 @@ func (a *app) question(p *providers, m *catalog.Model, f askFlags, t http.RoundT
 }
 
 // outputLimit is how long answers may become by the user's wish, 0 if there is none.
-func (a *app) outputLimit() int {
+func (a *hostEnv) outputLimit() int {
 	n, _ := strconv.Atoi(a.variable("EXPERIMENTAL_OUTPUT_TOKEN_MAX")) // what is no number is none
 	return max(n, 0)
 }

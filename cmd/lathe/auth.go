@@ -112,7 +112,7 @@ func (a *app) listAuth() error {
 
 // credentials lists what is found, by provider and then by what counts more.
 func (a *app) credentials(p *providers) ([]credentialJSON, error) {
-	all := p.with(a, catalog.Filter{Experimental: true})
+	all := p.with(catalog.Filter{Experimental: true})
 	name := func(id string) string {
 		if one := all.Provider(id); one != nil {
 			return one.Name
@@ -264,7 +264,7 @@ func (a *app) logout(ctx context.Context, id string) error {
 	}
 	a.printf("Logged out: %s\n", termtext.Plain(id))
 	a.flushed()
-	if one := p.with(a, catalog.Filter{Experimental: true}).Provider(id); one != nil {
+	if one := p.with(catalog.Filter{Experimental: true}).Provider(id); one != nil {
 		for _, variable := range provider.Variables(one) {
 			if a.env(variable) != "" {
 				a.remark("%s is still set in your environment, and counts.", variable)

@@ -73,7 +73,7 @@ func modelRefs(names []string) (out []lathe.ModelRef) {
 }
 
 // accounts are what a session has spent, and its limits as the settings here say.
-func (a *app) accounts(ctx context.Context, e *engine.Engine, s lathe.Session) ([]lathe.Account, error) {
+func (a *hostEnv) accounts(ctx context.Context, e *engine.Engine, s lathe.Session) ([]lathe.Account, error) {
 	var b lathe.Budget
 	if l, err := a.in(s.Directory).settings(); err == nil { // a broken file limits nothing here
 		b = budgetOf(l.Config.Budget)

@@ -139,7 +139,7 @@ func (x completions) known(ctx context.Context, f func(*known)) {
 	if err != nil {
 		return
 	}
-	s := newSetup(x.app, at)
+	s := newSetup(&x.app.hostEnv, at)
 	s.keyless = true // fetches nothing
 	if place, err := workspace.Locate(ctx, x.app.dir, nil); err == nil {
 		if k, err := s.at(place); err == nil {

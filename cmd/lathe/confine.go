@@ -2,11 +2,13 @@ package main
 
 import (
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/config"
@@ -17,10 +19,20 @@ import (
 	"github.com/lathe-agent/lathe/workspace/secret"
 )
 
+// confineHost is what is known of the program and its user.
+type confineHost struct {
+	env     func(string) string // a variable
+	home    string              // the user's folder
+	userDir string              // the folder of the user's config files
+	now     func() time.Time
+	log     *slog.Logger
+	note    func(format string, args ...any) // tells the user something
+}
+
 // confinement says what commands of models are confined to. What it needs of the machine it looks
 // up when the first command runs.
 type confinement struct {
-	app    *app
+	host   confineHost
 	kernel func() sandbox.Kernel
 	caches func() []foundCache
 	// secrets are the places of the user's credentials.
@@ -33,11 +45,12 @@ type confinement struct {
 	tell      func(error) // that commands are not confined, once
 }
 
-func (a *app) newConfinement(kernel func() sandbox.Kernel) *confinement {
+// newConfinement is what commands are confined to on a machine with such a kernel.
+func newConfinement(h confineHost, kernel func() sandbox.Kernel) *confinement {
 	var once sync.Once
-	f := &confinement{app: a, kernel: kernel, passwords: credentials{log: a.log}, tell: func(why error) { once.Do(func() { a.tellUnconfined(why) }) }}
+	f := &confinement{host: h, kernel: kernel, passwords: credentials{log: h.log}, tell: func(why error) { once.Do(func() { h.tellUnconfined(why) }) }}
 	f.caches = sync.OnceValue(func() []foundCache {
-		found, missing := toolCaches(a.env, a.home())
+		found, missing := toolCaches(h.env, h.home)
 		for _, c := range missing {
 			if !f.looks && os.MkdirAll(c.path, 0o755) == nil {
 				found = append(found, c)
@@ -45,15 +58,15 @@ func (a *app) newConfinement(kernel func() sandbox.Kernel) *confinement {
 		}
 		return found
 	})
-	f.secrets = sync.OnceValue(func() secret.Places { return secret.Find(a.home(), a.env) })
+	f.secrets = sync.OnceValue(func() secret.Places { return secret.Find(h.home, h.env) })
 	return f
 }
 
 // tellUnconfined says that commands run unconfined: once on a machine, since nobody can change
 // their kernel every day.
-func (a *app) tellUnconfined(why error) {
-	a.log.Info("commands are not confined", "why", why)
-	at, err := datadir.Find(a.env)
+func (h confineHost) tellUnconfined(why error) {
+	h.log.Info("commands are not confined", "why", why)
+	at, err := datadir.Find(h.env)
 	if err != nil || sandbox.Self() == "" {
 		return // other systems have none, and need not be told
 	}
@@ -63,7 +76,7 @@ func (a *app) tellUnconfined(why error) {
 		return
 	}
 	_ = f.Close() // it is empty
-	a.remark("Note: commands are not confined. %v (This is said once; see lathe debug sandbox.)", why)
+	h.note("Note: commands are not confined. %v (This is said once; see lathe debug sandbox.)", why)
 }
 
 // boxOf is what the settings say of an agent's sandbox. What the user asked for must hold.
@@ -184,7 +197,7 @@ func (f *confinement) profile(c config.Config, call *tool.Call, line tool.Line) 
 		}
 		return sandbox.Profile{Mode: sandbox.Off, Limits: p.Limits}, nil
 	}
-	at, err := datadir.Find(f.app.env)
+	at, err := datadir.Find(f.host.env)
 	if err != nil {
 		return p, err
 	}
@@ -222,7 +235,7 @@ func (f *confinement) fill(p *sandbox.Profile, call *tool.Call, at datadir.Folde
 		}
 	}
 	p.Write = append(p.Write, extra...)
-	p.Write = append(p.Write, temporary(f.app.env)...)
+	p.Write = append(p.Write, temporary(f.host.env)...)
 	f.homeNames(p)
 	f.hideOwn(p, at, tool.Output{Dir: at.Outputs()}.Of(call.Session).Dir)
 	p.Aside = filepath.Join(at.Data, "refused")

@@ -64,7 +64,7 @@ func (f *confinement) addCaches(p *sandbox.Profile, at datadir.Folders, root str
 // ownCache reports whether a cache is one that an overlay can stand for: not one in a folder that is
 // writable anyway, as in the project, and not one around something hidden, which it would show again.
 func (f *confinement) ownCache(p *sandbox.Profile, target string) bool {
-	return !slices.ContainsFunc(p.Write, func(w string) bool { return inFolder(w, target) && !slices.Contains(temporary(f.app.env), w) }) &&
+	return !slices.ContainsFunc(p.Write, func(w string) bool { return inFolder(w, target) && !slices.Contains(temporary(f.host.env), w) }) &&
 		!slices.ContainsFunc(p.Hide, func(h string) bool { return inFolder(target, h) })
 }
 
@@ -74,7 +74,7 @@ func (f *confinement) proxyModules(p *sandbox.Profile, c foundCache, target stri
 		return
 	}
 	proxies := "https://proxy.golang.org,direct"
-	if own := f.app.env("GOPROXY"); own != "" {
+	if own := f.host.env("GOPROXY"); own != "" {
 		proxies = own
 	}
 	setEnv(p, "GOPROXY", "file://"+filepath.ToSlash(filepath.Join(target, "cache", "download"))+","+proxies)

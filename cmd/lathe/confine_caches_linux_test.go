@@ -288,7 +288,7 @@ func BenchmarkConfine_Home(b *testing.B) {
 				return map[string]string{"HOME": base + "/home", "LATHE_DATA": base + "/data"}[name]
 			}
 			r := sandbox.Open(sandbox.Config{Launcher: sandbox.Self()})
-			f := a.newConfinement(r.Kernel)
+			f := newConfinement(a.confineHost(), r.Kernel)
 			defer func() { f.close(); _ = r.Close() }()
 			c := config.Config{}
 			if name == "off" {

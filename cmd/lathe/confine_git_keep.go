@@ -217,11 +217,11 @@ func (f *confinement) withGitEnv(add envAdder) envAdder {
 		if c == nil || err != nil {
 			return vars, err
 		}
-		at, err := datadir.Find(f.app.env)
+		at, err := datadir.Find(f.host.env)
 		if err != nil {
 			return vars, err
 		}
-		out := gitEnv(f.app.env, rootOf(c), at)
+		out := gitEnv(f.host.env, rootOf(c), at)
 		maps.Copy(out, vars) // what a plugin says is what the user wants
 		return out, nil
 	}

@@ -184,7 +184,7 @@ func BenchmarkConfine_Profile(b *testing.B) {
 	}
 	a := newApp()
 	a.env = func(name string) string { return map[string]string{"HOME": root, "LATHE_DATA": root + "/data"}[name] }
-	f := a.newConfinement(func() sandbox.Kernel { return sandbox.Kernel{Landlock: 6, Mounts: true} })
+	f := newConfinement(a.confineHost(), func() sandbox.Kernel { return sandbox.Kernel{Landlock: 6, Mounts: true} })
 	f.looks = true
 	call := &tool.Call{Agent: "build", Dir: root, Root: root}
 	for b.Loop() {

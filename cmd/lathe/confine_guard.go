@@ -1,26 +1,13 @@
 package main
 
 import (
+	"os"
 	"path/filepath"
 
 	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/sandbox"
 	"github.com/lathe-agent/lathe/workspace/guarded"
 )
-
-// guardList is the files that no tool writes without a question.
-func (a *app) guardList() guarded.List {
-	list := guarded.List{Home: realFolder(a.home()), Config: realFolder(a.userDir())}
-	at, err := datadir.Find(a.env)
-	if err != nil {
-		return list
-	}
-	for _, dir := range []string{at.Data, at.State, at.Owners, at.Cache} {
-		list.Own = append(list.Own, realFolder(dir))
-	}
-	list.Plans = realFolder(at.Plans())
-	return list
-}
 
 // realFolder is a folder without symlinks as far as it is there.
 func realFolder(dir string) string {
@@ -39,7 +26,7 @@ func protectGuarded(p *sandbox.Profile, dir string) {
 	p.Protect = append(p.Protect, guarded.Names(dir, guarded.StandIn)...)
 	p.Watch = append(p.Watch, guarded.Names(dir, guarded.Watch)...)
 	for _, name := range guarded.Names(dir, guarded.Busy) {
-		if fileExists(name) {
+		if exists(name) {
 			p.Busy = append(p.Busy, name)
 		} else {
 			p.Watch = append(p.Watch, name)
@@ -49,8 +36,28 @@ func protectGuarded(p *sandbox.Profile, dir string) {
 
 // homeNames protects those in the user's folder that run something or hold keys.
 func (f *confinement) homeNames(p *sandbox.Profile) {
-	home := f.app.home()
+	home := f.host.home
 	p.Protect = append(p.Protect, namesIn(home, guarded.HomeFolders()...)...)
 	p.Files = append(p.Files, namesIn(home, guarded.HomeFiles()...)...)
-	p.Protect = append(p.Protect, namesIn(f.app.userDir(), guarded.ConfigFolders()...)...)
+	p.Protect = append(p.Protect, namesIn(f.host.userDir, guarded.ConfigFolders()...)...)
+}
+
+// guardList is the files that no tool writes without a question.
+func guardList(h confineHost) guarded.List {
+	list := guarded.List{Home: realFolder(h.home), Config: realFolder(h.userDir)}
+	at, err := datadir.Find(h.env)
+	if err != nil {
+		return list
+	}
+	for _, dir := range []string{at.Data, at.State, at.Owners, at.Cache} {
+		list.Own = append(list.Own, realFolder(dir))
+	}
+	list.Plans = realFolder(at.Plans())
+	return list
+}
+
+// exists reports whether there is a file of that name.
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }

@@ -41,7 +41,7 @@ func newBox(t testing.TB, kernel *sandbox.Kernel) *box {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = f.Close() })
-	a.stderr = f
+	a.stderr, a.notices = f, f
 	r := sandbox.Open(sandbox.Config{Launcher: sandbox.Self(), Kernel: kernel, Grace: 300 * time.Millisecond})
 	t.Cleanup(func() {
 		if err := r.Close(); err != nil {
@@ -53,7 +53,7 @@ func newBox(t testing.TB, kernel *sandbox.Kernel) *box {
 			t.Fatal(err)
 		}
 	}
-	confine := a.newConfinement(r.Kernel)
+	confine := newConfinement(a.confineHost(), r.Kernel)
 	t.Cleanup(confine.close)
 	return &box{app: a, t: t, base: base, runner: r, confine: confine, stderr: f.Name()}
 }
@@ -141,7 +141,7 @@ func TestConfine_Unavailable(t *testing.T) {
 		if err != nil || p.Confined() {
 			t.Errorf("%+v, %v", p, err)
 		}
-		b.confine = b.newConfinement(b.runner.Kernel) // the next process
+		b.confine = newConfinement(b.confineHost(), b.runner.Kernel) // the next process
 	}
 	told, err := os.ReadFile(b.stderr)
 	if err != nil || strings.Count(string(told), "commands are not confined") != 1 || !strings.Contains(string(told), "no Landlock") {
@@ -279,7 +279,7 @@ func TestConfine_Caches(t *testing.T) {
 		if err := errors.Join(os.Mkdir(b.base+"/bin", 0o755), os.WriteFile(b.base+"/bin/go", nil, 0o755)); err != nil {
 			t.Fatal(err)
 		}
-		b.confine = b.newConfinement(b.runner.Kernel)
+		b.confine = newConfinement(b.confineHost(), b.runner.Kernel)
 		t.Cleanup(b.confine.close)
 		b.confine.looks = looks
 		p, err := b.confine.profile(config.Config{}, &tool.Call{Agent: "build", Dir: b.base + "/project", Root: "/"}, tool.Line{})

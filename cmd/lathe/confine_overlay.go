@@ -40,7 +40,7 @@ func (f *confinement) overlays(at datadir.Folders) bool {
 	s.once.Do(func() {
 		err := sandbox.CanOverlay(at.Overlays())
 		if s.can = err == nil; !s.can {
-			f.app.log.Info("caches of tools are read-only for commands", "why", err)
+			f.host.log.Info("caches of tools are read-only for commands", "why", err)
 		}
 	})
 	return s.can
@@ -58,7 +58,7 @@ func (f *confinement) keepUsed(at datadir.Folders, dir string) {
 		s.used = map[string]bool{}
 	}
 	s.used[dir] = true
-	now := f.app.now()
+	now := f.host.now()
 	if os.MkdirAll(dir, 0o700) != nil || os.Chtimes(dir, now, now) != nil {
 		return // it is not made then, and no cache can be written
 	}

@@ -7,9 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/config/datadir"
-	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/sandbox"
 	"github.com/lathe-agent/lathe/tool"
 )
@@ -23,7 +21,7 @@ func (f *confinement) hideOwn(p *sandbox.Profile, at datadir.Folders, show ...st
 		p.Hide = append(p.Hide, at.DB, at.DB+"-wal", at.DB+"-shm", at.DB+"-journal", at.Blobs())
 	}
 	p.Show = append(p.Show, at.Skills())
-	for _, dir := range namesIn(f.app.userDir(), "lathe", "opencode") {
+	for _, dir := range namesIn(f.host.userDir, "lathe", "opencode") {
 		p.Hide = append(p.Hide, dir)
 		p.Show = append(p.Show, namesIn(dir, "skill", "skills")...)
 	}
@@ -39,32 +37,10 @@ func (f *confinement) private(p *sandbox.Profile, call *tool.Call, at datadir.Fo
 	}
 	if !f.looks {
 		_ = os.MkdirAll(dir, 0o700) // without it no command starts, and it is said why
-		now := f.app.now()
+		now := f.host.now()
 		_ = os.Chtimes(dir, now, now) // it is in use
 	}
 	p.Temp, p.Env = dir, append(p.Env, "TMPDIR=/tmp")
-}
-
-// forgetSession ends the processes of a session that was deleted, and removes its temporary folder.
-func forgetSession(at datadir.Folders, setup engine.Setup, id lathe.SessionID) {
-	if s, ok := setup.(interface{ endSession(lathe.SessionID) }); ok {
-		s.endSession(id)
-	}
-	if dir := sandbox.SessionTemp(at.Data, string(id)); dir != "" {
-		removeFolder(dir)
-	}
-}
-
-func (s *agentSetup) endSession(id lathe.SessionID) { s.runner.EndSession(string(id)) }
-
-// sweepTemporary removes the temporary folders of sessions that have run no command since.
-func sweepTemporary(at datadir.Folders, before time.Time) {
-	entries, _ := os.ReadDir(filepath.Join(at.Data, "tmp")) // there may be none
-	for _, e := range entries {
-		if info, err := e.Info(); err == nil && info.ModTime().Before(before) {
-			removeFolder(filepath.Join(at.Data, "tmp", e.Name()))
-		}
-	}
 }
 
 // removeFolder removes a folder that programs have filled, also where they took away permissions.
@@ -89,9 +65,19 @@ func (f *confinement) hideRuntime(p *sandbox.Profile) {
 	if real, err := filepath.EvalSymlinks("/etc/resolv.conf"); err == nil && strings.HasPrefix(real, "/run/") {
 		p.Show = append(p.Show, real)
 	}
-	for _, path := range append(filepath.SplitList(f.app.env("PATH")), p.Sockets...) {
+	for _, path := range append(filepath.SplitList(f.host.env("PATH")), p.Sockets...) {
 		if strings.HasPrefix(path, "/run/") {
 			p.Show = append(p.Show, path)
+		}
+	}
+}
+
+// sweepTemporary removes the temporary folders of sessions that have run no command since.
+func sweepTemporary(at datadir.Folders, before time.Time) {
+	entries, _ := os.ReadDir(filepath.Join(at.Data, "tmp")) // there may be none
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && info.ModTime().Before(before) {
+			removeFolder(filepath.Join(at.Data, "tmp", e.Name()))
 		}
 	}
 }

@@ -141,19 +141,19 @@ func (f *confinement) reachAgents(p *sandbox.Profile, box config.Sandbox, line t
 			p.Sockets, p.Show = append(p.Sockets, path), append(p.Show, path)
 		}
 	}
-	agent := f.app.env("SSH_AUTH_SOCK")
+	agent := f.host.env("SSH_AUTH_SOCK")
 	if box.SSHAgent == nil && logsIn || box.SSHAgent != nil && *box.SSHAgent {
 		show(agent)
-	} else if fileExists(agent) {
+	} else if exists(agent) {
 		p.Hide = append(p.Hide, agent) // it may lie in a folder that can be written
 	}
 	if !logsIn {
 		return
 	}
-	if home := f.app.home(); home != "" {
+	if home := f.host.home; home != "" {
 		show(filepath.Join(home, ".gnupg", "S.gpg-agent"))
 	}
-	if run := f.app.env("XDG_RUNTIME_DIR"); run != "" {
+	if run := f.host.env("XDG_RUNTIME_DIR"); run != "" {
 		show(filepath.Join(run, "gnupg"))
 	}
 }

@@ -9,28 +9,8 @@ import (
 	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/sandbox"
 	"github.com/lathe-agent/lathe/tool"
-	"github.com/lathe-agent/lathe/tool/mcp"
 	"github.com/lathe-agent/lathe/workspace"
 )
-
-// confineServer is what each MCP server of a directory is confined to.
-func (s *agentSetup) confineServer(c config.Config, place workspace.Place) func(mcp.Server) (sandbox.Profile, error) {
-	return func(server mcp.Server) (sandbox.Profile, error) {
-		known := c.MCP[server.Name]
-		if !slices.Equal(known.Command, server.Command) { // a client added it under the same name
-			known = config.MCPServer{}
-		}
-		return s.confine.service(c, place, known.Sandbox, server.Command)
-	}
-}
-
-// confinePlugins is what the plugins of a directory are confined to.
-func (s *agentSetup) confinePlugins(c config.Config, place workspace.Place) func() (sandbox.Profile, error) {
-	return func() (sandbox.Profile, error) { return s.confine.service(c, place, config.ServerSandbox{}, nil) }
-}
-
-// serviceEnv is the environment of servers and plugins: the password of our own server is not theirs.
-func serviceEnv() []string { return tool.Scrub(os.Environ(), nil, nil) }
 
 // service is what an MCP server or plugins are confined to: what commands are, but for their own
 // files, which may lie in folders of ours. It is workspace unless the settings say otherwise, for
@@ -49,7 +29,7 @@ func (f *confinement) service(c config.Config, place workspace.Place, box config
 	if err != nil || !p.Confined() {
 		return p, err
 	}
-	at, err := datadir.Find(f.app.env)
+	at, err := datadir.Find(f.host.env)
 	if err != nil {
 		return p, err
 	}
@@ -82,11 +62,11 @@ func (f *confinement) showService(p *sandbox.Profile, at datadir.Folders, dir st
 		p.Show = append(p.Show, filepath.Join(at.Cache, "plugins"))
 	}
 	for _, word := range command { // a program in the temporary folders, which it has others of
-		if slices.ContainsFunc(temporary(f.app.env), func(t string) bool { return inFolder(t, word) && t != filepath.Dir(word) }) {
+		if slices.ContainsFunc(temporary(f.host.env), func(t string) bool { return inFolder(t, word) && t != filepath.Dir(word) }) {
 			p.Show = append(p.Show, filepath.Dir(word))
 		}
 	}
-	for _, own := range namesIn(f.app.userDir(), "lathe", "opencode") {
+	for _, own := range namesIn(f.host.userDir, "lathe", "opencode") {
 		if command == nil {
 			p.Show = append(p.Show, namesIn(own, "plugin", "plugins", "tool", "tools", "node_modules", "package.json")...)
 		}

@@ -231,12 +231,12 @@ func (f *confinement) lendPasswords(p *sandbox.Profile, at datadir.Folders, root
 	}
 	socket, name, err := f.passwords.grant(hosts)
 	if err != nil {
-		f.app.log.Warn("git in the sandbox gets no passwords", "error", err)
+		f.host.log.Warn("git in the sandbox gets no passwords", "error", err)
 		return
 	}
 	p.Sockets, p.Show = append(p.Sockets, socket), append(p.Show, socket, self)
 	setEnv(p, credentialGrant, name)
-	base := gitEnv(f.app.env, root, at) // ours come behind those
+	base := gitEnv(f.host.env, root, at) // ours come behind those
 	for _, name := range slices.Sorted(maps.Keys(base)) {
 		if name != "GIT_CONFIG_COUNT" {
 			setEnv(p, name, base[name])

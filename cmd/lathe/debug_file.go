@@ -172,7 +172,7 @@ func (a *app) debugTree(ctx context.Context, args []string) error {
 	if !filepath.IsAbs(dir) {
 		dir = filepath.Join(a.dir, dir)
 	}
-	at := a.in(dir)
+	at := a.inDir(dir)
 	q, p, err := findFlags{glob: "**", limit: mostTree}.query(at)
 	if err != nil {
 		return err

@@ -208,7 +208,7 @@ func (a *app) debugAgent(ctx context.Context, name string, call trialCall) (err 
 	if err != nil {
 		return err
 	}
-	s := newSetup(a, at)
+	s := newSetup(&a.hostEnv, at)
 	defer func() { err = closing(s, err) }()
 	place, err := workspace.Locate(ctx, a.dir, nil)
 	if err != nil {

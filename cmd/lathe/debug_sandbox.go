@@ -71,7 +71,7 @@ func (a *app) debugSandbox(ctx context.Context, agent, command string) (err erro
 	}
 	runner := sandbox.Open(sandbox.Config{Launcher: sandbox.Self(), Never: sandbox.ServedByLathe})
 	defer func() { err = errors.Join(err, runner.Close()) }()
-	confine := a.newConfinement(runner.Kernel)
+	confine := newConfinement(a.confineHost(), runner.Kernel)
 	confine.tell, confine.looks = func(error) {}, command == "" // it is shown below, and changes nothing
 	defer confine.close()
 	call := &tool.Call{Session: lathe.SessionID("debug-" + strconv.Itoa(os.Getpid())), Agent: agent, Dir: o.Directory, Root: o.Worktree}

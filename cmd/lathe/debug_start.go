@@ -81,7 +81,7 @@ func (a *app) debugStartup(ctx context.Context) error {
 		}
 		return termtext.Several(len(l.Sources), "source"), nil
 	})
-	s := newSetup(a, at)
+	s := newSetup(&a.hostEnv, at)
 	timed("catalogue", func() (string, error) {
 		place, err := workspace.Locate(ctx, a.dir, nil)
 		if err != nil {
@@ -150,7 +150,7 @@ func (a *app) withServer(ctx context.Context, f func(*server.Server, *agentSetup
 	if !at.Exists() {
 		return noDatabase{at.Database()}
 	}
-	setup := newSetup(a, at)
+	setup := newSetup(&a.hostEnv, at)
 	e, err := openEngine(ctx, a, at, setup)
 	if err != nil {
 		return closing(setup, err)

@@ -60,7 +60,7 @@ func (a *app) demo(ctx context.Context, f demoFlags) (err error) {
 	if root, err = filepath.EvalSymlinks(root); err != nil { // as commands will see it
 		return err
 	}
-	d := &demo{app: a.in(filepath.Join(root, "project")), root: root}
+	d := &demo{app: a.inDir(filepath.Join(root, "project")), root: root}
 	defer d.sweep(f.keep)()
 	defer func() {
 		if f.keep {
@@ -75,7 +75,7 @@ func (a *app) demo(ctx context.Context, f demoFlags) (err error) {
 	if !f.fast && isTerminal(a.stdout.file) {
 		d.pace = readingPace
 	}
-	d.env, d.stderr = demoEnv(a.env, d), d.stdout.file // it is one story
+	d.env, d.stderr, d.notices = demoEnv(a.env, d), d.stdout.file, d.stdout.file // it is one story
 	if err := d.lay(); err != nil {
 		return noRoom(root, err)
 	}

@@ -81,7 +81,7 @@ func (d *demo) play(ctx context.Context) (err error) {
 		return err
 	}
 	d.prologue(ctx)
-	watched := &demoTurns{local: local{e, d.app}, demo: d, asks: map[lathe.AskID]lathe.PermissionRequest{}, shown: map[lathe.PartID]bool{}}
+	watched := &demoTurns{local: local{e, &d.app.hostEnv}, demo: d, asks: map[lathe.AskID]lathe.PermissionRequest{}, shown: map[lathe.PartID]bool{}}
 	r := &runner{app: d.app, flags: runFlags{thinking: true, auto: true}, engine: watched, session: s, fresh: true, plainly: true, began: d.now()}
 	watched.note = r.note
 	if err := r.follow(ctx, engine.Prompt{Parts: []lathe.Part{{Body: &lathe.Text{Text: demoPrompt}}}}); err != nil {
@@ -108,7 +108,7 @@ func (d *demo) openDemo(ctx context.Context) (*engine.Engine, datadir.Folders, e
 	if err != nil {
 		return nil, at, err
 	}
-	d.setup = newSetup(d.app, at)
+	d.setup = newSetup(&d.app.hostEnv, at)
 	d.setup.environ = d.commandEnv()
 	e, err := openEngine(ctx, d.app, at, d)
 	if err != nil {

@@ -84,7 +84,7 @@ func (a *app) haveModel(ctx context.Context, e *engine.Engine, setup io.Closer, 
 		return err
 	}
 	if p.settings.Config.Model != "" { // it is set up, and something is wrong with it
-		_, err := p.choose(ctx, a, "")
+		_, err := p.choose(ctx, "")
 		return err
 	}
 	f.model, err = a.firstRun(ctx, p, !a.isHeadless(*f))
@@ -99,7 +99,7 @@ func (a *app) knownModel(ctx context.Context, p *providers, f runFlags) error {
 	if f.format != "default" || len(c.Fallback.Models)+len(c.Agents[f.agent].Fallback)+len(c.Plugins)+len(p.settings.Plugins) > 0 {
 		return nil
 	}
-	if _, err := p.choose(ctx, a, f.model); lathe.CodeOf(err) == lathe.NotFound {
+	if _, err := p.choose(ctx, f.model); lathe.CodeOf(err) == lathe.NotFound {
 		return err
 	}
 	return nil
@@ -143,7 +143,7 @@ func (a *app) firstRun(ctx context.Context, p *providers, watched bool) (string,
 		return "", noModel{p.free()}
 	}
 	a.remark("There is no model to ask yet: no provider is set up.")
-	found := p.discover(ctx, a, "")
+	found := p.discover(ctx, "")
 	if err := context.Cause(ctx); err != nil {
 		return "", err
 	}

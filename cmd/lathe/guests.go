@@ -222,7 +222,7 @@ func (vs *visits) forget(dir string) {
 // guestNames is what the settings say of guests, "" if there are none.
 func (s *agentSetup) guestNames(k *known) (string, error) {
 	c := k.loaded.Config
-	plugins, tools := s.pluginsOf(k.loaded), k.loaded.Tools
+	plugins, tools := s.app.pluginsOf(k.loaded), k.loaded.Tools
 	if s.app.pure {
 		tools = nil
 	}
@@ -234,8 +234,8 @@ func (s *agentSetup) guestNames(k *known) (string, error) {
 }
 
 // pluginsOf are the plugins of the settings, then those that lie in folders.
-func (s *agentSetup) pluginsOf(l *config.Loaded) (out []plugin.Plugin) {
-	if s.app.pure || s.app.variable("PURE") != "" {
+func (a *hostEnv) pluginsOf(l *config.Loaded) (out []plugin.Plugin) {
+	if a.pure || a.variable("PURE") != "" {
 		return nil
 	}
 	for _, p := range l.Config.Plugins {
@@ -277,9 +277,9 @@ func (s *agentSetup) host(ctx context.Context, k *known, place workspace.Place, 
 func (s *agentSetup) invite(ctx context.Context, k *known, place workspace.Place) guest.Options {
 	vs := &s.visits
 	o := guest.Options{
-		Place: place, Plugins: s.pluginsOf(k.loaded), Tools: k.loaded.Tools, Servers: serversOf(k.loaded.Config),
+		Place: place, Plugins: s.app.pluginsOf(k.loaded), Tools: k.loaded.Tools, Servers: serversOf(k.loaded.Config),
 		Wait: serverWait, Timeout: time.Duration(k.loaded.Config.Experimental.MCPTimeout) * time.Millisecond,
-		Runner: s.runner, Cache: vs.at.Cache, Env: serviceEnv(), Tokens: vs.logins(), Log: s.app.log, Version: version,
+		Runner: s.runner, Cache: vs.at.Cache, Env: s.app.serviceEnv(), Tokens: vs.logins(), Log: s.app.log, Version: version,
 		Transport: proxied(), Private: k.loaded.Config.WebFetch.Private, Models: s.described(place),
 	}
 	o.Confine, o.ConfinePlugins = s.confineServer(k.loaded.Config, place), s.confinePlugins(k.loaded.Config, place)

@@ -80,7 +80,7 @@ func (a *app) login(ctx context.Context, f loginFlags) error {
 	if err != nil {
 		return err
 	}
-	all := p.with(a, catalog.Filter{Experimental: true})
+	all := p.with(catalog.Filter{Experimental: true})
 	if f.provider == "" {
 		if f.provider, err = a.chooseProvider(ctx, all); err != nil {
 			return err

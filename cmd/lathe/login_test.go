@@ -47,7 +47,7 @@ func TestLogin_Browser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.stdin, a.stderr = nothing, typed
+	a.stdin, a.stderr, a.notices = nothing, typed, typed
 	a.browse = func(string) error { t.Error("a browser was opened without a terminal"); return nil }
 	done := make(chan string, 1)
 	go func() { done <- follow(t, screen) }()

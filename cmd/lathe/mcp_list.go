@@ -36,13 +36,13 @@ func (a *app) mcpServers() (h *mcp.Hub, l *config.Loaded, done func() error, err
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	s := newSetup(a, at)
+	s := newSetup(&a.hostEnv, at)
 	place, err := workspace.Locate(context.Background(), dir, nil)
 	if err != nil {
 		return nil, nil, nil, err
 	}
 	h = mcp.Open(mcp.Options{
-		Dir: dir, Servers: serversOf(l.Config), Runner: s.runner, Env: serviceEnv(), Tokens: s.visits.logins(), Log: a.log, Version: version, Transport: proxied(),
+		Dir: dir, Servers: serversOf(l.Config), Runner: s.runner, Env: a.serviceEnv(), Tokens: s.visits.logins(), Log: a.log, Version: version, Transport: proxied(),
 		Private: l.Config.WebFetch.Private, Timeout: time.Duration(l.Config.Experimental.MCPTimeout) * time.Millisecond, Confine: s.confineServer(l.Config, place),
 	})
 	return h, l, func() error { h.Close(); return s.Close() }, nil

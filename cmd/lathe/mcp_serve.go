@@ -142,7 +142,7 @@ func (h *mcpHost) open() (mcpTurns, error) {
 	if err != nil {
 		return nil, err
 	}
-	h.engine, h.closers = local{e, h.app}, []io.Closer{e, setup}
+	h.engine, h.closers = local{e, &h.app.hostEnv}, []io.Closer{e, setup}
 	return h.engine, nil
 }
 
@@ -177,7 +177,7 @@ func (h *mcpHost) worker(dir string) (mcpTurns, func(), error) {
 		e, err := h.open()
 		return e, func() {}, err
 	}
-	other := h.in(dir)
+	other := h.inDir(dir)
 	other.attach = h.address
 	r, err := other.dial()
 	if err != nil {

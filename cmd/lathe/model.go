@@ -18,7 +18,7 @@ func (a *app) showModel(ctx context.Context, p *providers, id, name string) erro
 	if p.catalog.Provider(id) == nil {
 		return p.unknown(a, id)
 	}
-	m, err := p.find(ctx, a, id+"/"+name)
+	m, err := p.find(ctx, id+"/"+name)
 	if err != nil {
 		return err
 	}

@@ -78,9 +78,9 @@ func (a *app) listModels(ctx context.Context, name string, f modelsFlags) error 
 	id, model, single := strings.Cut(name, "/")
 	switch {
 	case isLocal(id): // it is named, and has no models unless it is asked
-		p.discover(ctx, a, id)
+		p.discover(ctx, id)
 	case f.local:
-		if len(p.discover(ctx, a, "")) == 0 {
+		if len(p.discover(ctx, "")) == 0 {
 			a.remark("No model server answers on this machine. Start one, or set provider.ID.options.baseURL (ID: ollama, lmstudio, llama.cpp or vllm) to where it is.")
 		}
 	}
@@ -144,7 +144,7 @@ func (p *providers) whyNone(a *app, id string) error {
 // unknown says what an id that the catalogue does not show may be.
 func (p *providers) unknown(a *app, id string) error {
 	v := catalog.VendorOf(id)
-	switch hidden := p.with(a, catalog.Filter{Experimental: true}).Provider(id); {
+	switch hidden := p.with(catalog.Filter{Experimental: true}).Provider(id); {
 	case hidden != nil:
 		return lathe.Errorf(lathe.Denied, "your settings leave nothing of %s (enabled_providers, disabled_providers, policies, whitelist and blacklist say what is left)", termtext.Plain(hidden.Name))
 	case isLocal(id):

@@ -127,10 +127,10 @@ func (a *app) loadPlugins(ctx context.Context, plugins []plugin.Plugin, tools []
 	if err != nil {
 		return nil, err
 	}
-	s := newSetup(a, at)
+	s := newSetup(&a.hostEnv, at)
 	c := plugin.Open(plugin.Options{
 		Dir: place.Directory, Worktree: place.Worktree, Plugins: plugins, Tools: tools, Runner: s.runner,
-		Cache: filepath.Join(at.Cache, "plugins"), Env: serviceEnv(), Log: a.log, Confine: s.confinePlugins(l.Config, place),
+		Cache: filepath.Join(at.Cache, "plugins"), Env: a.serviceEnv(), Log: a.log, Confine: s.confinePlugins(l.Config, place),
 		Tell: func(f lathe.Fact) {
 			if t, ok := f.(*lathe.TUIToast); ok {
 				a.remark("%s", termtext.Plain(t.Message))
@@ -161,7 +161,7 @@ func (a *app) listPlugins(ctx context.Context) error {
 		return err
 	}
 	a.warnDistrust(l)
-	plugins := (&agentSetup{app: a}).pluginsOf(l)
+	plugins := a.pluginsOf(l)
 	all := []plugin.Status{}
 	if len(plugins)+len(l.Tools) > 0 {
 		if all, err = a.loadPlugins(ctx, plugins, l.Tools); err != nil {

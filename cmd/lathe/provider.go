@@ -21,6 +21,7 @@ import (
 // providers is what the commands about models share: the settings of the directory, the
 // catalogue they make, and the credentials of the user.
 type providers struct {
+	host        *hostEnv
 	settings    *config.Loaded
 	at          datadir.Folders
 	section     json.RawMessage // of the settings
@@ -32,7 +33,7 @@ type providers struct {
 }
 
 // variable reads one that has two names, the reference's and ours; ours counts more.
-func (a *app) variable(name string) string {
+func (a *hostEnv) variable(name string) string {
 	if v := a.env("LATHE_" + name); v != "" {
 		return v
 	}
@@ -40,13 +41,13 @@ func (a *app) variable(name string) string {
 }
 
 // isOn reports whether a variable means yes.
-func (a *app) isOn(name string) bool {
+func (a *hostEnv) isOn(name string) bool {
 	v := a.variable(name)
 	return v == "1" || strings.EqualFold(v, "true")
 }
 
 // providers reads the settings and the credentials. The catalogue is read when it is asked.
-func (a *app) providers() (*providers, error) {
+func (a *hostEnv) providers() (*providers, error) {
 	at, err := datadir.Find(a.env)
 	if err != nil {
 		return nil, err
@@ -59,8 +60,8 @@ func (a *app) providers() (*providers, error) {
 }
 
 // providersOf is what settings and credentials make usable.
-func (a *app) providersOf(l *config.Loaded, at datadir.Folders) (*providers, error) {
-	p := &providers{settings: l, at: at, filter: filterOf(l, a.isOn("ENABLE_EXPERIMENTAL_MODELS"))}
+func (a *hostEnv) providersOf(l *config.Loaded, at datadir.Folders) (*providers, error) {
+	p := &providers{host: a, settings: l, at: at, filter: filterOf(l, a.isOn("ENABLE_EXPERIMENTAL_MODELS"))}
 	var raw struct {
 		Provider json.RawMessage `json:"provider"`
 	}
@@ -79,18 +80,18 @@ func (a *app) providersOf(l *config.Loaded, at datadir.Folders) (*providers, err
 		Env: a.withTokens(p.credentials), Credentials: p.credentials, IDs: lathe.NewIDs(),
 		Token: provider.Tokens(p.file, a.authClient(), a.logins), AWS: a.signer,
 	}
-	p.catalog = p.with(a, p.filter)
+	p.catalog = p.with(p.filter)
 	return p, nil
 }
 
 // with returns the catalogue behind a filter, with more layers below the settings.
-func (p *providers) with(a *app, f catalog.Filter, more ...catalog.Layer) *catalog.Catalog {
-	layers := append([]catalog.Layer{catalog.File(a.modelsFile(p.at))}, more...)
+func (p *providers) with(f catalog.Filter, more ...catalog.Layer) *catalog.Catalog {
+	layers := append([]catalog.Layer{catalog.File(p.host.modelsFile(p.at))}, more...)
 	return catalog.New(f, append(layers, catalog.Settings(p.section))...)
 }
 
 // modelsFile is the catalogue that was fetched, or one that the user names.
-func (a *app) modelsFile(at datadir.Folders) string {
+func (a *hostEnv) modelsFile(at datadir.Folders) string {
 	if path := a.variable("MODELS_PATH"); path != "" {
 		return path
 	}
@@ -108,7 +109,7 @@ func filterOf(l *config.Loaded, experimental bool) catalog.Filter {
 }
 
 // credentialFile opens the file of credentials and closes it to others.
-func (a *app) credentialFile(at datadir.Folders) (*auth.File, error) {
+func (a *hostEnv) credentialFile(at datadir.Folders) (*auth.File, error) {
 	f := auth.Open(auth.Source{Path: at.Credentials(), Content: a.variable("AUTH_CONTENT"), Borrowed: a.borrowed()})
 	mended, err := f.Mend()
 	if mended {
@@ -118,14 +119,14 @@ func (a *app) credentialFile(at datadir.Folders) (*auth.File, error) {
 }
 
 // borrowed is the credential file of OpenCode, for users who want theirs used here too.
-func (a *app) borrowed() string {
+func (a *hostEnv) borrowed() string {
 	if path := a.foreignAuth(); a.isOn("BORROW_AUTH") {
 		return path
 	}
 	return ""
 }
 
-func (a *app) foreignAuth() string {
+func (a *hostEnv) foreignAuth() string {
 	dir := a.env("XDG_DATA_HOME")
 	if !filepath.IsAbs(dir) {
 		dir = filepath.Join(a.home(), ".local", "share")
@@ -134,11 +135,13 @@ func (a *app) foreignAuth() string {
 }
 
 // shown is a path for people.
-func (a *app) shown(path string) string { return termtext.Plain(termtext.Tilde(path, a.env("HOME"))) }
+func (a *hostEnv) shown(path string) string {
+	return termtext.Plain(termtext.Tilde(path, a.env("HOME")))
+}
 
 // withTokens is the environment, and for variables that are not set the tokens of
 // organisations that are meant for them.
-func (a *app) withTokens(all map[string]auth.Credential) func(string) string {
+func (a *hostEnv) withTokens(all map[string]auth.Credential) func(string) string {
 	tokens := map[string]auth.Secret{}
 	for _, c := range all {
 		if known, ok := c.(auth.WellKnown); ok && isTokenVariable(known.Variable) {
@@ -153,7 +156,7 @@ func (a *app) withTokens(all map[string]auth.Credential) func(string) string {
 	}
 }
 
-func (a *app) authClient() auth.Client {
+func (a *hostEnv) authClient() auth.Client {
 	return auth.Client{Now: a.now, Agent: "lathe/" + version}
 }
 
@@ -177,7 +180,7 @@ func rank(id string) int {
 
 // discover asks servers of this machine for their models and adds what they have to the
 // catalogue. An id limits it to one of them.
-func (p *providers) discover(ctx context.Context, a *app, id string) []provider.Found {
+func (p *providers) discover(ctx context.Context, id string) []provider.Found {
 	var servers []catalog.Vendor
 	for _, v := range catalog.Locals() {
 		if id != "" && id != v.ID || slices.Contains(p.filter.Disabled, v.ID) {
@@ -192,12 +195,12 @@ func (p *providers) discover(ctx context.Context, a *app, id string) []provider.
 		servers = append(servers, v)
 	}
 	found := provider.Discover(ctx, http.DefaultClient, servers)
-	p.catalog = p.with(a, p.filter, catalog.Settings(provider.Section(found)))
+	p.catalog = p.with(p.filter, catalog.Settings(provider.Section(found)))
 	return found
 }
 
 // find returns a model by its name. That of a server of this machine is asked for there.
-func (p *providers) find(ctx context.Context, a *app, ref string) (*catalog.Model, error) {
+func (p *providers) find(ctx context.Context, ref string) (*catalog.Model, error) {
 	m, err := p.catalog.Find(ref)
 	if err == nil {
 		return m, nil
@@ -206,7 +209,7 @@ func (p *providers) find(ctx context.Context, a *app, ref string) (*catalog.Mode
 	if !ok || !isLocal(id) {
 		return nil, err
 	}
-	if len(p.discover(ctx, a, id)) == 0 {
+	if len(p.discover(ctx, id)) == 0 {
 		if context.Cause(ctx) != nil {
 			return nil, context.Cause(ctx)
 		}
@@ -225,12 +228,12 @@ func isLocal(id string) bool {
 
 // choose returns the model that is meant: the one named, else what settings, habit and the
 // usable providers suggest.
-func (p *providers) choose(ctx context.Context, a *app, ref string) (*catalog.Model, error) {
+func (p *providers) choose(ctx context.Context, ref string) (*catalog.Model, error) {
 	if ref == "" {
 		ref = p.settings.Config.Model
 	}
 	if ref != "" {
-		return p.find(ctx, a, ref)
+		return p.find(ctx, ref)
 	}
 	return p.catalog.Default(catalog.Wish{Recent: recent(p.at.Choices()), Usable: provider.Choices(p.actives())})
 }

@@ -16,16 +16,16 @@ import (
 // outside is what tools know of the machine outside of projects: the same that commands are confined
 // to.
 func (f *confinement) outside(c config.Config) *tool.Outside {
-	a := f.app
+	a := f.host
 	at, err := datadir.Find(a.env)
 	if err != nil {
 		return nil
 	}
 	return &tool.Outside{
-		Readable: sync.OnceValue(func() []string { return readablePlaces(a.env, a.home()) }),
+		Readable: sync.OnceValue(func() []string { return readablePlaces(a.env, a.home) }),
 		Secret:   f.secretPaths(at, c.Sandbox.Read),
 		Temp:     func(call *tool.Call) string { return f.temporaryOf(c, call, at) },
-		Kept:     append([]string{a.home(), realFolder(a.home())}, c.Sandbox.Write...),
+		Kept:     append([]string{a.home, realFolder(a.home)}, c.Sandbox.Write...),
 	}
 }
 
@@ -33,7 +33,7 @@ func (f *confinement) outside(c config.Config) *tool.Outside {
 // for what models are pointed at. Read are those that the settings open.
 func (f *confinement) secretPaths(at datadir.Folders, read []string) func(path string) (string, bool) {
 	places := sync.OnceValue(func() secret.Places {
-		return append(slices.Clip(f.secrets()), secret.Find(realFolder(f.app.home()), f.app.env)...)
+		return append(slices.Clip(f.secrets()), secret.Find(realFolder(f.host.home), f.host.env)...)
 	})
 	var own, open []string
 	for _, dir := range []string{at.Data, at.State, at.Owners} {

@@ -298,7 +298,7 @@ func (a *app) runOn(ctx context.Context, f runFlags, text string, wire http.Roun
 	}
 	defer func() { err = closing(setup, closing(e, err)) }()
 	f.judge = setup
-	return a.reachable(ctx, f.port, e, setup, func() error { return a.runWith(ctx, local{e, a}, f, text) })
+	return a.reachable(ctx, f.port, e, setup, func() error { return a.runWith(ctx, local{e, &a.hostEnv}, f, text) })
 }
 
 // runWith chooses the session and follows the turn.
@@ -349,7 +349,7 @@ func (a *app) openAgent(ctx context.Context, wire http.RoundTripper, keyless, he
 	if err != nil {
 		return nil, nil, err
 	}
-	s := newSetup(a, at)
+	s := newSetup(&a.hostEnv, at)
 	s.wire, s.keyless, s.headless = wire, keyless, headless
 	e, err := openEngine(ctx, a, at, s)
 	s.attach(e)

@@ -119,7 +119,7 @@ func (a *app) serve(ctx context.Context, f serveFlags, given func(string) bool) 
 	if err != nil {
 		return closing(l, err)
 	}
-	setup := newSetup(a, at)
+	setup := newSetup(&a.hostEnv, at)
 	setup.serves = true
 	e, err := openEngine(ctx, a, at, setup)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 // served is an engine as a server wants it.
 type served struct {
 	*engine.Engine
-	app   *app
+	app   *hostEnv
 	setup *agentSetup
 	at    datadir.Folders
 
@@ -26,7 +26,7 @@ type served struct {
 }
 
 // serveBy makes what a server stands on, and its families. The caller closes the first.
-func (a *app) serveBy(e *engine.Engine, s *agentSetup, at datadir.Folders) (*served, server.Backend) {
+func (a *hostEnv) serveBy(e *engine.Engine, s *agentSetup, at datadir.Folders) (*served, server.Backend) {
 	b := &served{Engine: e, app: a, setup: s, at: at, dirs: map[string]bool{}, told: map[string]stamp{}}
 	return b, b.withFiles(server.Backend{Feed: e, Instances: b, Sessions: b, Messages: b, Turns: b, Commands: b, Own: b, Meters: e, Asks: b, Settings: b, Providers: b, ToolServers: b, Watched: b})
 }

@@ -50,7 +50,7 @@ func (b *served) Tools(ctx context.Context, at workspace.Place) ([]server.Tool, 
 }
 
 // userSettings is the user's own file: the one there is, of ours before the reference's.
-func (a *app) userSettings() string {
+func (a *hostEnv) userSettings() string {
 	for _, name := range []string{"lathe/lathe.jsonc", "lathe/lathe.json"} {
 		if path := filepath.Join(a.userDir(), name); fileExists(path) {
 			return path

@@ -20,7 +20,7 @@ func TestServe_Changed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	setup := newSetup(a, at)
+	setup := newSetup(&a.hostEnv, at)
 	t.Cleanup(func() {
 		if err := setup.Close(); err != nil {
 			t.Error(err)

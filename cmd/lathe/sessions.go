@@ -87,7 +87,7 @@ type runEnds interface {
 // local is an engine of this process.
 type local struct {
 	*engine.Engine
-	app *app
+	app *hostEnv
 }
 
 // onSessions runs f on the sessions of this machine, or of the server that --attach names.
@@ -99,7 +99,7 @@ func (a *app) onSessions(ctx context.Context, f func(sessions) error) error {
 		}
 		return closing(r, f(r))
 	}
-	return a.with(ctx, func(e *engine.Engine) error { return f(local{e, a}) })
+	return a.with(ctx, func(e *engine.Engine) error { return f(local{e, &a.hostEnv}) })
 }
 
 // Interrupted lists the sessions whose turn was cut off.

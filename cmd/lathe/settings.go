@@ -15,7 +15,7 @@ import (
 )
 
 // settingsOptions says where settings are looked for.
-func (a *app) settingsOptions() (config.Options, error) {
+func (a *hostEnv) settingsOptions() (config.Options, error) {
 	directory, top, err := workspace.Top(a.dir)
 	if err != nil {
 		return config.Options{}, err
@@ -41,7 +41,7 @@ func (a *app) settingsOptions() (config.Options, error) {
 
 // settingsEnv is the environment as settings see it: with the tokens of organisations for
 // variables that are not set. Their file is read when the first one is missing.
-func (a *app) settingsEnv() func(string) (string, bool) {
+func (a *hostEnv) settingsEnv() func(string) (string, bool) {
 	tokens := sync.OnceValue(func() func(string) string {
 		at, err := datadir.Find(a.env)
 		if err != nil || !fileExists(at.Credentials()) && a.variable("AUTH_CONTENT") == "" {
@@ -63,7 +63,7 @@ func (a *app) settingsEnv() func(string) (string, bool) {
 }
 
 // trusting lets everything count that the user has said counts, for this run.
-func (a *app) trusting(o config.Options) config.Options {
+func (a *hostEnv) trusting(o config.Options) config.Options {
 	if v := a.env("LATHE_TRUST"); a.trust || v == "1" || v == "true" {
 		o.Trusted = func(string, string) bool { return true }
 	}
@@ -71,7 +71,7 @@ func (a *app) trusting(o config.Options) config.Options {
 }
 
 // settings loads the settings of the directory.
-func (a *app) settings() (*config.Loaded, error) {
+func (a *hostEnv) settings() (*config.Loaded, error) {
 	o, err := a.settingsOptions()
 	if err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func (a *app) settings() (*config.Loaded, error) {
 }
 
 // trustStore is where decisions to trust a project are kept.
-func (a *app) trustStore() (*workspace.Trust, error) {
+func (a *hostEnv) trustStore() (*workspace.Trust, error) {
 	at, err := datadir.Find(a.env)
 	if err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ func (a *app) trustStore() (*workspace.Trust, error) {
 	return workspace.NewTrust(filepath.Join(at.Data, "trust")), nil
 }
 
-func (a *app) home() string {
+func (a *hostEnv) home() string {
 	if runtime.GOOS == "windows" {
 		return a.env("USERPROFILE")
 	}
@@ -96,7 +96,7 @@ func (a *app) home() string {
 }
 
 // userDir holds the user's settings, below it opencode and lathe.
-func (a *app) userDir() string {
+func (a *hostEnv) userDir() string {
 	if dir := a.env("XDG_CONFIG_HOME"); filepath.IsAbs(dir) {
 		return dir
 	}

@@ -24,7 +24,7 @@ import (
 // agentSetup tells the engine what settings, catalogue and credentials say. What it has read of a
 // directory holds until a file of it changes.
 type agentSetup struct {
-	app     *app
+	app     *hostEnv
 	loader  *config.Loader
 	runner  *sandbox.Runner // of commands
 	environ []string        // of commands; nil is that of the program
@@ -59,10 +59,10 @@ type known struct {
 	models    map[string]*engine.Model
 }
 
-func newSetup(a *app, at datadir.Folders) *agentSetup {
+func newSetup(a *hostEnv, at datadir.Folders) *agentSetup {
 	runner := sandbox.Open(sandbox.Config{Launcher: sandbox.Self(), Never: sandbox.ServedByLathe})
 	return &agentSetup{
-		app: a, loader: config.NewLoader(), runner: runner, confine: a.newConfinement(runner.Kernel), seen: tool.NewSeen(),
+		app: a, loader: config.NewLoader(), runner: runner, confine: newConfinement(a.confineHost(), runner.Kernel), seen: tool.NewSeen(),
 		outputs: at.Outputs(), plans: at.Plans(), pages: newPages(at.Instructions(), a.log), dirs: map[string]*known{},
 		skills: newSkillIndexes(at.Skills(), a.log), fetchedSkills: map[string][]string{}, added: map[string]string{},
 		visits: visits{at: at, dirs: map[string]*visit{}},
@@ -75,13 +75,6 @@ func (s *agentSetup) Close() error {
 	s.skills.close()
 	s.confine.close()
 	return errors.Join(s.visits.close(), s.runner.Close())
-}
-
-// in is the same program in another directory.
-func (a *app) in(dir string) *app {
-	other := *a
-	other.dir = dir
-	return &other
 }
 
 // at reads what a directory says, if that changed.
@@ -186,7 +179,7 @@ func (s *agentSetup) read(k *known, place workspace.Place) *engine.Settings {
 	}
 	s.equip(k, place, out)
 	s.brief(k, out)
-	if m, err := k.providers.choose(context.Background(), s.app, ""); err == nil {
+	if m, err := k.providers.choose(context.Background(), ""); err == nil {
 		out.DefaultModel = lathe.ModelRef{Provider: m.Provider, Model: m.ID}
 		if small, err := k.providers.catalog.Small(c.SmallModel, m); err == nil {
 			out.SmallModel = lathe.ModelRef{Provider: small.Provider, Model: small.ID}
@@ -208,7 +201,7 @@ func (s *agentSetup) Model(ctx context.Context, place workspace.Place, ref lathe
 	if m != nil {
 		return m, nil
 	}
-	found, err := k.providers.find(ctx, s.app.in(place.Directory), name)
+	found, err := k.providers.find(ctx, name)
 	if err != nil {
 		return nil, err
 	}

@@ -40,7 +40,7 @@ func (s *agentSetup) equip(k *known, place workspace.Place, out *engine.Settings
 	tools := tool.Builtin(tool.Config{
 		Bash:   bash,
 		Read:   tool.ReadConfig{Seen: s.seen, Instructions: []string{"AGENTS.md", "CLAUDE.md", "CONTEXT.md"}, InPrompt: s.inPrompt(k)},
-		Write:  tool.WriteConfig{Seen: s.seen, Unchecked: s.app.variable("DISABLE_FILETIME_CHECK") != "", Syntax: syntax, Guard: s.app.guardList()},
+		Write:  tool.WriteConfig{Seen: s.seen, Unchecked: s.app.variable("DISABLE_FILETIME_CHECK") != "", Syntax: syntax, Guard: guardList(s.app.confineHost())},
 		Web:    webConfig(c.WebFetch, out.Limits),
 		Search: s.search(),
 		Files:  tool.FilesConfig{Excludes: s.app.userExcludes},
@@ -58,7 +58,7 @@ func (s *agentSetup) equip(k *known, place workspace.Place, out *engine.Settings
 
 // userExcludes is the file of what the user's git ignores in all repositories. It is looked up with
 // every search: that takes microseconds, and nothing when a program starts.
-func (a *app) userExcludes() string { return workspace.UserExcludes(a.env) }
+func (a *hostEnv) userExcludes() string { return workspace.UserExcludes(a.env) }
 
 // commandEnv is the environment of commands. By the last ones they can tell that an agent runs them.
 func (s *agentSetup) commandEnv() []string {
@@ -70,7 +70,7 @@ func (s *agentSetup) commandEnv() []string {
 }
 
 // commandTime is how long commands may run that have no limit of their own; 0 is the tool's.
-func (a *app) commandTime() time.Duration {
+func (a *hostEnv) commandTime() time.Duration {
 	n, err := strconv.Atoi(a.variable("EXPERIMENTAL_BASH_DEFAULT_TIMEOUT_MS"))
 	if err != nil || n <= 0 {
 		return 0
@@ -109,13 +109,13 @@ func (s *agentSetup) search() tool.SearchConfig {
 }
 
 // canQuestion reports whether the client of this process can show the questions of the tool question.
-func (a *app) canQuestion() bool {
+func (a *hostEnv) canQuestion() bool {
 	client := cmp.Or(a.variable("CLIENT"), "cli")
 	return client == "cli" || client == "app" || client == "desktop" || a.isOn("ENABLE_QUESTION_TOOL")
 }
 
 // shell is the one for commands: that of the settings, or on Windows the bash that comes with git.
-func (a *app) shell(settings string) string {
+func (a *hostEnv) shell(settings string) string {
 	if settings == "" && runtime.GOOS == "windows" {
 		return a.variable("GIT_BASH_PATH")
 	}

@@ -314,7 +314,7 @@ func (a *app) tuiAttached(ctx context.Context, f tuiFlags) error {
 	f.prompt = strings.TrimSpace(strings.TrimSpace(piped) + "\n" + f.prompt)
 	own, tell := a.offScreen()
 	defer tell()
-	guest := own.in(a.dir).withLogin(f)
+	guest := own.inDir(a.dir).withLogin(f)
 	r, err := guest.dial()
 	if err != nil {
 		return err

@@ -23,7 +23,7 @@ func (a *app) tuiOffers(ctx context.Context) []tui.Offer {
 	if err != nil {
 		a.log.Warn("providers are not known", "error", err)
 	} else {
-		for _, f := range p.discover(ctx, a, "") {
+		for _, f := range p.discover(ctx, "") {
 			out = append(out, a.localOffers(f)...)
 		}
 		if f := p.free(); f != nil {

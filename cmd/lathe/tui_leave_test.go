@@ -27,7 +27,7 @@ func TestLeaveLimit(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var log bytes.Buffer
-				a := &app{log: slog.New(slog.NewTextHandler(&log, nil))}
+				a := &app{hostEnv: hostEnv{log: slog.New(slog.NewTextHandler(&log, nil))}}
 				ctx, cancel := context.WithCancelCause(t.Context())
 				defer cancel(nil)
 				code := 0

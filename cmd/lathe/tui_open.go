@@ -69,7 +69,7 @@ func (a *app) openTUI(ctx context.Context) (*tuiEngine, error) {
 		return nil, err
 	}
 	first := !at.Exists() && !a.hasOwnRules()
-	setup := newSetup(a, at)
+	setup := newSetup(&a.hostEnv, at)
 	e, err := openEngine(ctx, a, at, setup)
 	if err != nil {
 		return nil, closing(setup, err)

@@ -120,7 +120,7 @@ func (a *app) offScreen() (own *app, tell func()) {
 		other.log.Warn("remarks are lost", "error", err)
 		return &other, func() {}
 	}
-	other.stderr = w
+	other.stderr, other.notices = w, w
 	var said bytes.Buffer
 	var reading sync.WaitGroup
 	reading.Go(func() {

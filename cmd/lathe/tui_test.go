@@ -151,7 +151,7 @@ func TestTUI_OffScreen(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	a.stderr = file
+	a.stderr, a.notices = file, file
 	own, tell := a.offScreen()
 	own.remark("Warning: %s", "something")
 	own.remark("%s", strings.Repeat("x", 2*mostRemarks)) // nobody waits for ever

@@ -22,7 +22,7 @@ type painter struct {
 func newPainter(width, height int) *painter {
 	p := &painter{sent: new(bytes.Buffer), glass: newGlass(width, height)}
 	now := time.UnixMilli(0)
-	a := &app{out: bufio.NewWriter(p.sent), now: func() time.Time { return now }}
+	a := &app{out: bufio.NewWriter(p.sent), hostEnv: hostEnv{now: func() time.Time { return now }}}
 	p.screen = &screen{app: a, size: func() (int, int) { return p.glass.width, p.glass.height }}
 	return p
 }
@@ -206,7 +206,7 @@ func TestView_Calls(t *testing.T) {
 // The time of a turn is without what a person was waited for, by one call or by several at once.
 func TestRunner_Worked(t *testing.T) {
 	began := time.UnixMilli(10_000)
-	r := &runner{app: &app{now: func() time.Time { return began.Add(time.Minute) }}, began: began, stood: map[lathe.PartID][]lathe.Wait{
+	r := &runner{app: &app{hostEnv: hostEnv{now: func() time.Time { return began.Add(time.Minute) }}}, began: began, stood: map[lathe.PartID][]lathe.Wait{
 		"prt_1": {{20_000, 60_000}}, "prt_2": {{30_000, 65_000}},
 	}}
 	if got := r.worked(); got != 15*time.Second {
