@@ -59,6 +59,8 @@ var archImports = archtest.Table{
 	{From: "engine", May: []string{".", "store", "bus", "model", "tool", "workspace/...", "plugin", "internal/*"}},
 	// It brings together who speaks with other processes and the engine, which knows neither.
 	{From: "guest", May: []string{".", "engine", "model", "plugin", "tool", "tool/mcp", "workspace", "sandbox", "internal/*"}},
+	// It makes a profile for the sandbox of config, project and machine.
+	{From: "harness/confine", May: []string{".", "config", "config/datadir", "engine", "sandbox", "tool", "workspace/...", "internal/*"}},
 	// It reads records with the engine's eyes.
 	{From: "tally", May: []string{".", "engine", "model"}},
 	{From: "lathetest", May: []string{"."}},

@@ -13,6 +13,7 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/config"
 	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/harness/confine"
 	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/model/catalog"
 	"github.com/lathe-agent/lathe/tool"
@@ -72,7 +73,7 @@ func (s *agentSetup) agent(a lathe.Agent, own config.Agent, l *config.Loaded, at
 	defaults := engine.DefaultRules(at)
 	limits := a.Rules[len(defaults):] // every agent's rules begin with the defaults
 	mode := engine.Mode(l.Config.PermissionMode)
-	defaults = engine.WithMode(defaults, mode, s.confine.free(l.Config, a.Name))
+	defaults = engine.WithMode(defaults, mode, s.confine.Free(l.Config, a.Name))
 	rules := l.AgentRules(a.Name, defaults, limits)
 	rules.User = append(mode.Denies(), rules.User...)
 	final := engine.FinalRules(at, rules.All)
@@ -83,11 +84,11 @@ func (s *agentSetup) agent(a lathe.Agent, own config.Agent, l *config.Loaded, at
 
 // confined is how the commands of an agent are confined, as far as it is known beforehand.
 func (s *agentSetup) confined(c config.Config, agent string) engine.Confined {
-	box, asked := boxOf(c, agent)
-	if s.confine.kernel().Available(asked) != nil {
+	box, asked := confine.SandboxOf(c, agent)
+	if s.confine.Kernel().Available(asked) != nil {
 		return engine.Confined{}
 	}
-	return engine.Confined{Mode: box.Mode, Network: networkWords(box)}
+	return engine.Confined{Mode: box.Mode, Network: confine.NetworkWords(box)}
 }
 
 // brief is what models are told of a directory, and what people may call there.

@@ -95,7 +95,7 @@ func TestUpgrade_Placed(t *testing.T) {
 
 func TestUpgrade_ShellWord(t *testing.T) {
 	for path, want := range map[string]string{"/a/b-c.d": "/a/b-c.d", "/a b": "'/a b'", "/it's": `'/it'\''s'`, "": "''", "/a;b": "'/a;b'", "/$x": "'/$x'"} {
-		if got := shellWord(path); got != want {
+		if got := termtext.ShellWord(path); got != want {
 			t.Errorf("%q is %s, not %s", path, got, want)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/lathe-agent/lathe/config"
 	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/harness/confine"
 	"github.com/lathe-agent/lathe/sandbox"
 	"github.com/lathe-agent/lathe/tool"
 	"github.com/lathe-agent/lathe/tool/mcp"
@@ -21,13 +22,13 @@ func (s *agentSetup) confineServer(c config.Config, place workspace.Place) func(
 		if !slices.Equal(known.Command, server.Command) { // a client added it under the same name
 			known = config.MCPServer{}
 		}
-		return s.confine.service(c, place, known.Sandbox, server.Command)
+		return s.confine.Service(c, place, known.Sandbox, server.Command)
 	}
 }
 
 // confinePlugins is what the plugins of a directory are confined to.
 func (s *agentSetup) confinePlugins(c config.Config, place workspace.Place) func() (sandbox.Profile, error) {
-	return func() (sandbox.Profile, error) { return s.confine.service(c, place, config.ServerSandbox{}, nil) }
+	return func() (sandbox.Profile, error) { return s.confine.Service(c, place, config.ServerSandbox{}, nil) }
 }
 
 // confineTerminal is what a terminal is confined to that a client of the server opens: what commands
@@ -38,7 +39,7 @@ func (s *agentSetup) confineTerminal(at workspace.Place) (sandbox.Profile, error
 		return sandbox.Profile{}, err
 	}
 	c := k.loaded.Config
-	p, err := s.confine.profile(c, &tool.Call{Agent: cmp.Or(c.DefaultAgent, "build"), Dir: at.Directory, Root: at.Worktree}, tool.Line{})
+	p, err := s.confine.Profile(c, &tool.Call{Agent: cmp.Or(c.DefaultAgent, "build"), Dir: at.Directory, Root: at.Worktree}, tool.Line{})
 	if p.Confined() {
 		p.Write = append(p.Write, "/dev/tty") // always the terminal of who opens it; shells need it for job control
 	}
@@ -56,11 +57,11 @@ func forgetSession(at datadir.Folders, setup engine.Setup, id lathe.SessionID) {
 		s.endSession(id)
 	}
 	if dir := sandbox.SessionTemp(at.Data, string(id)); dir != "" {
-		removeFolder(dir)
+		confine.RemoveFolder(dir)
 	}
 }
 
 // confineHost is what confining commands needs to know of the program.
-func (a *hostEnv) confineHost() confineHost {
-	return confineHost{env: a.env, home: a.home(), userDir: a.userDir(), now: a.now, log: a.log, note: a.remark}
+func (a *hostEnv) confineHost() confine.Host {
+	return confine.Host{Env: a.env, Environ: a.environ, Home: a.home(), UserDir: a.userDir(), Now: a.now, Log: a.log, Note: a.remark}
 }

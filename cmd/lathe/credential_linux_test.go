@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/pem"
 	"errors"
-	"log/slog"
 	"net/http"
 	"net/http/cgi"
 	"net/http/httptest"
@@ -16,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/lathe-agent/lathe/internal/gittest"
+	"github.com/lathe-agent/lathe/sandbox"
 )
 
 // pusher is a user with a repository and the program, as it is built.
@@ -165,45 +165,6 @@ func TestPush_Password(t *testing.T) {
 	}
 }
 
-// The lathe outside answers for the hosts of a grant, and nothing else.
-func TestCredentials_Answer(t *testing.T) {
-	c := credentials{log: slog.New(slog.DiscardHandler)}
-	home := t.TempDir()
-	t.Setenv("HOME", home)
-	t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
-	t.Setenv("XDG_CONFIG_HOME", home)
-	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("git is not installed")
-	}
-	err := errors.Join(os.WriteFile(home+"/.gitconfig", []byte("[credential]\n\thelper = store\n"), 0o600),
-		os.WriteFile(home+"/.git-credentials", []byte("https://dev:ONE@one.example\nhttps://dev:TWO@two.example\n"), 0o600))
-	if err != nil {
-		t.Fatal(err)
-	}
-	socket, name, err := c.grant([]string{"https://one.example"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.close()
-	for question, want := range map[string]string{
-		name + "\nprotocol=https\nhost=one.example\n\n":                             "username=dev\npassword=ONE\n",
-		name + "\nprotocol=https\nhost=two.example\n\n":                             "",
-		name + "\nprotocol=http\nhost=one.example\n\n":                              "",
-		name + "\nprotocol=https\nhost=one.example\nhost=two.example\n\n":           "",
-		"other\nprotocol=https\nhost=one.example\n\n":                               "",
-		"\nprotocol=https\nhost=one.example\n\n":                                    "",
-		name + "\nprotocol=https\nhost=one.example\nurl=https://two.example/\n\n":   "username=dev\npassword=ONE\n",
-		name + "\nprotocol=https\nhost=one.example\nusername=dev\npath=x/y.git\n\n": "username=dev\npassword=ONE\n",
-	} {
-		if got := string(c.answer(strings.NewReader(question))); got != want {
-			t.Errorf("%q: %q, want %q", question, got, want)
-		}
-	}
-	if info, err := os.Stat(filepath.Dir(socket)); err != nil || info.Mode().Perm() != 0o700 {
-		t.Errorf("others can enter: %v, %v", info, err)
-	}
-}
-
 // A tool finds its credentials in lines of its own once the settings name it, and its failure names
 // the setting before.
 func TestPush_Tool(t *testing.T) {
@@ -230,5 +191,13 @@ func TestPush_Tool(t *testing.T) {
 	p.write("project/lathe.json", `{"sandbox": {"credentials": ["gh"], "read": ["~/.config/gh"]}}`, 0o600)
 	if out, _ := p.line("gh pr create"); strings.Contains(out, "created\n") {
 		t.Errorf("a project opens it without trust: %s", out)
+	}
+}
+
+// confinable skips a test on a machine whose kernel confines nothing.
+func confinable(t *testing.T) {
+	t.Helper()
+	if err := sandbox.Open(sandbox.Config{Launcher: sandbox.Self()}).Kernel().Available(true); err != nil {
+		t.Skip(err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/config"
+	"github.com/lathe-agent/lathe/harness/confine"
 	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/sandbox"
 	"github.com/lathe-agent/lathe/tool"
@@ -71,23 +72,23 @@ func (a *app) debugSandbox(ctx context.Context, agent, command string) (err erro
 	}
 	runner := sandbox.Open(sandbox.Config{Launcher: sandbox.Self(), Never: sandbox.ServedByLathe})
 	defer func() { err = errors.Join(err, runner.Close()) }()
-	confine := newConfinement(a.confineHost(), runner.Kernel)
-	confine.tell, confine.looks = func(error) {}, command == "" // it is shown below, and changes nothing
-	defer confine.close()
+	policy := confine.New(a.confineHost(), runner.Kernel)
+	policy.Tell, policy.Looks = func(error) {}, command == "" // it is shown below, and changes nothing
+	defer policy.Close()
 	call := &tool.Call{Session: lathe.SessionID("debug-" + strconv.Itoa(os.Getpid())), Agent: agent, Dir: o.Directory, Root: o.Worktree}
 	out := sandboxJSON{Landlock: runner.Kernel().Landlock, Seatbelt: runner.Kernel().Seatbelt, Available: true}
 	if why := runner.Kernel().Available(false); why != nil {
 		out.Available, out.Why = false, why.Error()
 	}
-	if out.Profile, err = confine.profile(loaded.Config, call, tool.Line{}); err != nil {
+	if out.Profile, err = policy.Profile(loaded.Config, call, tool.Line{}); err != nil {
 		return lathe.Errorf(lathe.Invalid, "%w", err)
 	}
 	if command == "" {
 		out.Report = probeSandbox(ctx, runner, out.Profile)
 	} else {
-		defer func() { removeFolder(out.Profile.Temp) }()
+		defer func() { confine.RemoveFolder(out.Profile.Temp) }()
 		out.Command, err = a.tryCommand(ctx, runner, *call, command, func(call *tool.Call, line tool.Line) (p sandbox.Profile, err error) {
-			out.Profile, err = confine.profile(loaded.Config, call, line)
+			out.Profile, err = policy.Profile(loaded.Config, call, line)
 			return out.Profile, err
 		})
 		if err != nil {

@@ -22,6 +22,7 @@ import (
 	"github.com/lathe-agent/lathe/cmd/lathe/early"
 	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/harness/confine"
 	"github.com/lathe-agent/lathe/sandbox"
 	"github.com/lathe-agent/lathe/store/sqlite"
 	"github.com/lathe-agent/lathe/workspace/snapshot"
@@ -31,7 +32,7 @@ func main() {
 	if code, mine := sandbox.Launch(os.Args, os.Environ); mine { // a command of a turn, watched over
 		os.Exit(code)
 	}
-	if wardenCall(os.Args) || credentialCall(os.Args) { // looks after a terminal; asks for git in the sandbox
+	if wardenCall(os.Args) || confine.AnswerGit(os.Args, os.Getenv) { // looks after a terminal; asks for git in the sandbox
 		return
 	}
 	if asksVersion(os.Args) { // before anything else is made: programs ask often
@@ -130,7 +131,7 @@ func openEngine(ctx context.Context, a *app, at datadir.Folders, s engine.Setup)
 		Blobs:     at.Blobs(),
 		Outputs:   at.Outputs(),
 		Deleted:   func(id lathe.SessionID) { forgetSession(at, s, id) },
-		Tidy:      func(before time.Time) { sweepTemporary(at, before) },
+		Tidy:      func(before time.Time) { confine.SweepTemporary(at, before) },
 		Snapshots: snapshot.New(snapshot.Options{Dir: at.Snapshots(), Log: a.log, Excludes: a.userExcludes}),
 		Version:   version,
 		Log:       a.log,

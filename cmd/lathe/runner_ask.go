@@ -44,7 +44,7 @@ func (r *runner) wayOf(q lathe.PermissionRequest) string {
 	case "doom_loop":
 		return "; the call repeats itself"
 	case "bash":
-		if s, ok := r.flags.judge.(*agentSetup); ok && s.confine.kernel().Available(false) != nil {
+		if s, ok := r.flags.judge.(*agentSetup); ok && s.confine.Kernel().Available(false) != nil {
 			rule := "bash"
 			if len(q.Always) > 0 {
 				rule += ":" + q.Always[0]

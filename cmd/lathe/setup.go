@@ -14,6 +14,7 @@ import (
 	"github.com/lathe-agent/lathe/config"
 	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/harness/confine"
 	"github.com/lathe-agent/lathe/model/catalog"
 	"github.com/lathe-agent/lathe/model/provider"
 	"github.com/lathe-agent/lathe/sandbox"
@@ -28,7 +29,7 @@ type agentSetup struct {
 	loader  *config.Loader
 	runner  *sandbox.Runner // of commands
 	environ []string        // of commands; nil is that of the program
-	confine *confinement    // of those of models
+	confine *confine.Policy // of those of models
 	seen    *tool.Seen
 	outputs string        // where long outputs of tools are kept
 	plans   string        // and plans that belong to no repository
@@ -62,7 +63,7 @@ type known struct {
 func newSetup(a *hostEnv, at datadir.Folders) *agentSetup {
 	runner := sandbox.Open(sandbox.Config{Launcher: sandbox.Self(), Never: sandbox.ServedByLathe})
 	return &agentSetup{
-		app: a, loader: config.NewLoader(), runner: runner, confine: newConfinement(a.confineHost(), runner.Kernel), seen: tool.NewSeen(),
+		app: a, loader: config.NewLoader(), runner: runner, confine: confine.New(a.confineHost(), runner.Kernel), seen: tool.NewSeen(),
 		outputs: at.Outputs(), plans: at.Plans(), pages: newPages(at.Instructions(), a.log), dirs: map[string]*known{},
 		skills: newSkillIndexes(at.Skills(), a.log), fetchedSkills: map[string][]string{}, added: map[string]string{},
 		visits: visits{at: at, dirs: map[string]*visit{}},
@@ -73,7 +74,7 @@ func newSetup(a *hostEnv, at datadir.Folders) *agentSetup {
 func (s *agentSetup) Close() error {
 	s.pages.close()
 	s.skills.close()
-	s.confine.close()
+	s.confine.Close()
 	return errors.Join(s.visits.close(), s.runner.Close())
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/lathe-agent/lathe/config"
 	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/harness/confine"
 	"github.com/lathe-agent/lathe/sandbox"
 	"github.com/lathe-agent/lathe/tool"
 	"github.com/lathe-agent/lathe/workspace"
@@ -21,7 +22,7 @@ import (
 func (s *agentSetup) equip(k *known, place workspace.Place, out *engine.Settings) {
 	c := k.loaded.Config
 	bash := tool.BashConfig{
-		Runner: s.runner, Shell: s.app.shell(c.Shell), Env: s.commandEnv(), Timeout: s.app.commandTime(), Add: s.confine.withGitEnv(s.env(place.Directory)), Output: tool.Output{Dir: s.outputs, Limits: out.Limits},
+		Runner: s.runner, Shell: s.app.shell(c.Shell), Env: s.commandEnv(), Timeout: s.app.commandTime(), Add: s.confine.WithGitEnv(s.env(place.Directory)), Output: tool.Output{Dir: s.outputs, Limits: out.Limits},
 		Secrets: func() (names []string) { // when the first command runs: the list is long
 			for _, p := range k.providers.catalog.Providers() {
 				names = append(names, p.Env...)
@@ -30,7 +31,7 @@ func (s *agentSetup) equip(k *known, place workspace.Place, out *engine.Settings
 		},
 		Alone: out.Headless || out.Unattended,
 		Confine: func(call *tool.Call, line tool.Line) (sandbox.Profile, error) {
-			return s.confine.profile(s.withMode(place, c), call, line)
+			return s.confine.Profile(s.withMode(place, c), call, line)
 		},
 	}
 	var syntax *tool.Syntax
@@ -40,7 +41,7 @@ func (s *agentSetup) equip(k *known, place workspace.Place, out *engine.Settings
 	tools := tool.Builtin(tool.Config{
 		Bash:   bash,
 		Read:   tool.ReadConfig{Seen: s.seen, Instructions: []string{"AGENTS.md", "CLAUDE.md", "CONTEXT.md"}, InPrompt: s.inPrompt(k)},
-		Write:  tool.WriteConfig{Seen: s.seen, Unchecked: s.app.variable("DISABLE_FILETIME_CHECK") != "", Syntax: syntax, Guard: guardList(s.app.confineHost())},
+		Write:  tool.WriteConfig{Seen: s.seen, Unchecked: s.app.variable("DISABLE_FILETIME_CHECK") != "", Syntax: syntax, Guard: confine.GuardList(s.app.confineHost())},
 		Web:    webConfig(c.WebFetch, out.Limits),
 		Search: s.search(),
 		Files:  tool.FilesConfig{Excludes: s.app.userExcludes},
@@ -49,7 +50,7 @@ func (s *agentSetup) equip(k *known, place workspace.Place, out *engine.Settings
 	if !s.app.canQuestion() {
 		tools = slices.DeleteFunc(tools, func(t tool.Tool) bool { return t.Spec().Name == "question" })
 	}
-	out.Outside, out.Temporary = s.confine.outside(c), temporaryName
+	out.Outside, out.Temporary = s.confine.Outside(c), confine.TempName
 	out.Skills = skillsOf(k.loaded)
 	out.Tools = tool.NewSet(append(tools, tool.Skill(skillEntries(out.Skills)), tool.PlanEnter(), tool.PlanExit())...)
 	out.Shell = tool.NewShell(bash)

@@ -153,7 +153,7 @@ func (a *app) again(command string) string {
 	if a.dir == "." {
 		return command
 	}
-	return command + " -C " + shellWord(a.dir)
+	return command + " -C " + termtext.ShellWord(a.dir)
 }
 
 // perform runs the program, and tells afterwards how to go on.
@@ -332,7 +332,7 @@ func (a *app) tuiAttached(ctx context.Context, f tuiFlags) error {
 		return closing(r, err)
 	}
 	_, err = own.perform(ctx, in.file, stage{
-		app: own, flags: f, state: at.State, remote: true, again: a.again("lathe attach " + shellWord(r.Address())),
+		app: own, flags: f, state: at.State, remote: true, again: a.again("lathe attach " + termtext.ShellWord(r.Address())),
 		open: func(context.Context) (*tuiEngine, error) { return attachedEngine(own, r.Client), nil },
 	})
 	return closing(r, err)

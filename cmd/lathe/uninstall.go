@@ -166,7 +166,7 @@ func removals(f uninstallFlags, at datadir.Folders, settings string) (out []stri
 	for _, dir := range dirs {
 		inside := strings.HasPrefix(dir, at.Data+string(filepath.Separator)) && !f.keepData
 		if _, err := os.Lstat(dir); err == nil && !inside {
-			words = append(words, shellWord(dir))
+			words = append(words, termtext.ShellWord(dir))
 		}
 	}
 	if len(words) == 0 {

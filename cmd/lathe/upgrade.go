@@ -111,9 +111,9 @@ type placed struct {
 }
 
 func (p placed) howInstalled(to string) installation {
-	remove := "rm " + shellWord(p.path)
+	remove := "rm " + termtext.ShellWord(p.path)
 	if runtime.GOOS == "windows" {
-		remove = "del " + shellWord(p.path)
+		remove = "del " + termtext.ShellWord(p.path)
 	}
 	in := installation{Path: p.path, Versions: releasesPage, Remove: remove}
 	slashed := filepath.ToSlash(p.real)
@@ -127,12 +127,12 @@ func (p placed) howInstalled(to string) installation {
 		in.Upgrade = "with the package manager of your system (`dpkg -S " + p.real + "` or `rpm -qf " + p.real + "` names the package)"
 		in.Remove = in.Upgrade
 	case top != "":
-		in.Method, in.Upgrade = "source", "git -C "+shellWord(top)+" pull && make -C "+shellWord(top)+" build"
+		in.Method, in.Upgrade = "source", "git -C "+termtext.ShellWord(top)+" pull && make -C "+termtext.ShellWord(top)+" build"
 	case p.isGoBin() || p.built != "" && p.built != "(devel)":
 		in.Method, in.Upgrade = "go", "go install "+modulePath+"/cmd/lathe@"+to
 		in.Versions = "go list -m -versions " + modulePath
 	default:
-		in.Method, in.Upgrade = "binary", "put the binary of "+releasesPage+" in place of "+shellWord(p.path)
+		in.Method, in.Upgrade = "binary", "put the binary of "+releasesPage+" in place of "+termtext.ShellWord(p.path)
 	}
 	return in
 }
@@ -162,12 +162,4 @@ func sourceTop(path string) string {
 		}
 	}
 	return ""
-}
-
-// shellWord is a path as one word of a shell.
-func shellWord(path string) string {
-	if strings.Trim(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+:\\~") == "" && path != "" {
-		return path
-	}
-	return "'" + strings.ReplaceAll(termtext.Plain(path), "'", `'\''`) + "'"
 }

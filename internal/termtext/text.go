@@ -315,3 +315,11 @@ func Tilde(path, home string) string {
 	}
 	return path
 }
+
+// ShellWord is a path as one word of a shell.
+func ShellWord(path string) string {
+	if strings.Trim(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+:\\~") == "" && path != "" {
+		return path
+	}
+	return "'" + strings.ReplaceAll(Plain(path), "'", `'\''`) + "'"
+}

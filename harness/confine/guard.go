@@ -1,4 +1,4 @@
-package main
+package confine
 
 import (
 	"os"
@@ -35,17 +35,17 @@ func protectGuarded(p *sandbox.Profile, dir string) {
 }
 
 // homeNames protects those in the user's folder that run something or hold keys.
-func (f *confinement) homeNames(p *sandbox.Profile) {
-	home := f.host.home
+func (f *Policy) homeNames(p *sandbox.Profile) {
+	home := f.host.Home
 	p.Protect = append(p.Protect, namesIn(home, guarded.HomeFolders()...)...)
 	p.Files = append(p.Files, namesIn(home, guarded.HomeFiles()...)...)
-	p.Protect = append(p.Protect, namesIn(f.host.userDir, guarded.ConfigFolders()...)...)
+	p.Protect = append(p.Protect, namesIn(f.host.UserDir, guarded.ConfigFolders()...)...)
 }
 
-// guardList is the files that no tool writes without a question.
-func guardList(h confineHost) guarded.List {
-	list := guarded.List{Home: realFolder(h.home), Config: realFolder(h.userDir)}
-	at, err := datadir.Find(h.env)
+// GuardList is the files that no tool writes without a question.
+func GuardList(h Host) guarded.List {
+	list := guarded.List{Home: realFolder(h.Home), Config: realFolder(h.UserDir)}
+	at, err := datadir.Find(h.Env)
 	if err != nil {
 		return list
 	}

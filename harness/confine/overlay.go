@@ -1,4 +1,4 @@
-package main
+package confine
 
 import (
 	"context"
@@ -35,19 +35,19 @@ type overlayStore struct {
 
 // overlays reports whether the kernel makes overlays in our data folder. It asks when the first
 // command runs, since that takes a process.
-func (f *confinement) overlays(at datadir.Folders) bool {
+func (f *Policy) overlays(at datadir.Folders) bool {
 	s := &f.store
 	s.once.Do(func() {
 		err := sandbox.CanOverlay(at.Overlays())
 		if s.can = err == nil; !s.can {
-			f.host.log.Info("caches of tools are read-only for commands", "why", err)
+			f.host.Log.Info("caches of tools are read-only for commands", "why", err)
 		}
 	})
 	return s.can
 }
 
 // keepUsed marks the folder of a project as used, and begins to look for those that are not.
-func (f *confinement) keepUsed(at datadir.Folders, dir string) {
+func (f *Policy) keepUsed(at datadir.Folders, dir string) {
 	s := &f.store
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -58,7 +58,7 @@ func (f *confinement) keepUsed(at datadir.Folders, dir string) {
 		s.used = map[string]bool{}
 	}
 	s.used[dir] = true
-	now := f.host.now()
+	now := f.host.Now()
 	if os.MkdirAll(dir, 0o700) != nil || os.Chtimes(dir, now, now) != nil {
 		return // it is not made then, and no cache can be written
 	}
@@ -69,9 +69,9 @@ func (f *confinement) keepUsed(at datadir.Folders, dir string) {
 	})
 }
 
-// close ends what looks for old folders and what answers git.
-func (f *confinement) close() {
-	f.passwords.close()
+// Close ends what looks for old folders and what answers git.
+func (f *Policy) Close() {
+	f.gitPasswords.close()
 	f.store.mu.Lock()
 	if f.store.end != nil {
 		f.store.end()

@@ -1,4 +1,4 @@
-package main
+package confine
 
 import (
 	"errors"
@@ -182,13 +182,11 @@ func BenchmarkConfine_Profile(b *testing.B) {
 			}
 		}
 	}
-	a := newApp()
-	a.env = func(name string) string { return map[string]string{"HOME": root, "LATHE_DATA": root + "/data"}[name] }
-	f := newConfinement(a.confineHost(), func() sandbox.Kernel { return sandbox.Kernel{Landlock: 6, Mounts: true} })
-	f.looks = true
+	f := New(testHost(root, map[string]string{"HOME": root, "LATHE_DATA": root + "/data"}), func() sandbox.Kernel { return sandbox.Kernel{Landlock: 6, Mounts: true} })
+	f.Looks = true
 	call := &tool.Call{Agent: "build", Dir: root, Root: root}
 	for b.Loop() {
-		if _, err := f.profile(config.Config{}, call, tool.Line{}); err != nil {
+		if _, err := f.Profile(config.Config{}, call, tool.Line{}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -1,4 +1,4 @@
-package main
+package confine
 
 import (
 	"os"
@@ -192,7 +192,7 @@ func TestConfine_GitTraps(t *testing.T) {
 // them.
 func TestGitEnv(t *testing.T) {
 	b, main := gitBox(t)
-	at, err := datadir.Find(b.env)
+	at, err := datadir.Find(b.Env)
 	if err != nil {
 		t.Fatal(err)
 	}

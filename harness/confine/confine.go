@@ -1,4 +1,7 @@
-package main
+// Package confine decides what the commands of models, MCP servers and plugins are confined to: config, the
+// project, the caches of tools, the files of git, and the credentials of the user become a profile of package
+// sandbox.
+package confine
 
 import (
 	"fmt"
@@ -19,54 +22,55 @@ import (
 	"github.com/lathe-agent/lathe/workspace/secret"
 )
 
-// confineHost is what is known of the program and its user.
-type confineHost struct {
-	env     func(string) string // a variable
-	home    string              // the user's folder
-	userDir string              // the folder of the user's config files
-	now     func() time.Time
-	log     *slog.Logger
-	note    func(format string, args ...any) // tells the user something
+// Host is what is known of the program and its user.
+type Host struct {
+	Env     func(string) string // a variable
+	Environ func() []string     // all of them, for the user's helpers of git
+	Home    string              // the user's folder
+	UserDir string              // the folder of the user's config files
+	Now     func() time.Time
+	Log     *slog.Logger
+	Note    func(format string, args ...any) // tells the user something
 }
 
-// confinement says what commands of models are confined to. What it needs of the machine it looks
+// Policy says what commands of models are confined to. What it needs of the machine it looks
 // up when the first command runs.
-type confinement struct {
-	host   confineHost
-	kernel func() sandbox.Kernel
+type Policy struct {
+	host   Host
+	Kernel func() sandbox.Kernel
 	caches func() []foundCache
 	// secrets are the places of the user's credentials.
 	secrets func() secret.Places
 	store   overlayStore
-	// passwords answers git in the sandbox.
-	passwords credentials
-	git       gitProjects
-	looks     bool        // nothing is run for a model: no folder is made for tools
-	tell      func(error) // that commands are not confined, once
+	// gitPasswords answers git in the sandbox.
+	gitPasswords credentials
+	git          gitProjects
+	Looks        bool        // nothing is run for a model: no folder is made for tools
+	Tell         func(error) // that commands are not confined, once
 }
 
-// newConfinement is what commands are confined to on a machine with such a kernel.
-func newConfinement(h confineHost, kernel func() sandbox.Kernel) *confinement {
+// New is what commands are confined to on a machine with such a kernel.
+func New(h Host, kernel func() sandbox.Kernel) *Policy {
 	var once sync.Once
-	f := &confinement{host: h, kernel: kernel, passwords: credentials{log: h.log}, tell: func(why error) { once.Do(func() { h.tellUnconfined(why) }) }}
+	f := &Policy{host: h, Kernel: kernel, gitPasswords: credentials{log: h.Log, environ: h.Environ}, Tell: func(why error) { once.Do(func() { h.tellUnconfined(why) }) }}
 	f.caches = sync.OnceValue(func() []foundCache {
-		found, missing := toolCaches(h.env, h.home)
+		found, missing := toolCaches(h.Env, h.Home)
 		for _, c := range missing {
-			if !f.looks && os.MkdirAll(c.path, 0o755) == nil {
+			if !f.Looks && os.MkdirAll(c.path, 0o755) == nil {
 				found = append(found, c)
 			}
 		}
 		return found
 	})
-	f.secrets = sync.OnceValue(func() secret.Places { return secret.Find(h.home, h.env) })
+	f.secrets = sync.OnceValue(func() secret.Places { return secret.Find(h.Home, h.Env) })
 	return f
 }
 
 // tellUnconfined says that commands run unconfined: once on a machine, since nobody can change
 // their kernel every day.
-func (h confineHost) tellUnconfined(why error) {
-	h.log.Info("commands are not confined", "why", why)
-	at, err := datadir.Find(h.env)
+func (h Host) tellUnconfined(why error) {
+	h.Log.Info("commands are not confined", "why", why)
+	at, err := datadir.Find(h.Env)
 	if err != nil || sandbox.Self() == "" {
 		return // other systems have none, and need not be told
 	}
@@ -76,11 +80,11 @@ func (h confineHost) tellUnconfined(why error) {
 		return
 	}
 	_ = f.Close() // it is empty
-	h.note("Note: commands are not confined. %v (This is said once; see lathe debug sandbox.)", why)
+	h.Note("Note: commands are not confined. %v (This is said once; see lathe debug sandbox.)", why)
 }
 
-// boxOf is what the settings say of an agent's sandbox. What the user asked for must hold.
-func boxOf(c config.Config, agent string) (out config.Sandbox, asked bool) {
+// SandboxOf is what the settings say of an agent's sandbox. What the user asked for must hold.
+func SandboxOf(c config.Config, agent string) (out config.Sandbox, asked bool) {
 	out = c.Sandbox
 	own := c.Agents[agent].Sandbox
 	asked = out.Mode != "" || own.Mode != ""
@@ -120,15 +124,15 @@ func boxOf(c config.Config, agent string) (out config.Sandbox, asked bool) {
 	return out, asked
 }
 
-// free reports whether the commands of an agent may run unasked: they are confined, or the user
+// Free reports whether the commands of an agent may run unasked: they are confined, or the user
 // wants them not to be. One that was asked for and cannot be had is an error of its own. In a mode
 // that changes nothing only confined commands are free.
-func (f *confinement) free(c config.Config, agent string) bool {
-	box, asked := boxOf(c, agent)
+func (f *Policy) Free(c config.Config, agent string) bool {
+	box, asked := SandboxOf(c, agent)
 	if box.Mode == string(sandbox.Off) {
 		return c.PermissionMode != string(engine.ReadOnlyMode)
 	}
-	return asked || f.kernel().Available(false) == nil
+	return asked || f.Kernel().Available(false) == nil
 }
 
 // modeOf is the mode of a command line. Each command has the strictest mode of the patterns that it
@@ -171,9 +175,9 @@ func spellsOut(pattern string, c tool.LineCommand) bool {
 	return strings.HasPrefix(pattern, c.Spelled) && !slices.ContainsFunc(options, func(option string) bool { return !slices.Contains(words, option) })
 }
 
-// profile is what a command line of a call is confined to.
-func (f *confinement) profile(c config.Config, call *tool.Call, line tool.Line) (sandbox.Profile, error) {
-	box, asked := boxOf(c, call.Agent)
+// Profile is what a command line of a call is confined to.
+func (f *Policy) Profile(c config.Config, call *tool.Call, line tool.Line) (sandbox.Profile, error) {
+	box, asked := SandboxOf(c, call.Agent)
 	if mode := modeOf(box, line); mode != box.Mode {
 		box.Mode, asked = mode, true
 	}
@@ -184,20 +188,20 @@ func (f *confinement) profile(c config.Config, call *tool.Call, line tool.Line) 
 	if !p.Confined() {
 		return sandbox.Profile{Mode: sandbox.Off, Limits: p.Limits}, nil
 	}
-	if err := f.kernel().Available(asked); err != nil {
+	if err := f.Kernel().Available(asked); err != nil {
 		if asked {
 			return p, err
 		}
 		if p.Network.Limited {
 			return p, fmt.Errorf("the setting sandbox.network limits what commands reach: %w", err)
 		}
-		f.tell(err)
+		f.Tell(err)
 		if sandbox.Self() == "" {
 			p.Limits = sandbox.Limits{} // nothing holds them there
 		}
 		return sandbox.Profile{Mode: sandbox.Off, Limits: p.Limits}, nil
 	}
-	at, err := datadir.Find(f.host.env)
+	at, err := datadir.Find(f.host.Env)
 	if err != nil {
 		return p, err
 	}
@@ -218,7 +222,7 @@ func rootOf(call *tool.Call) string {
 	return call.Root
 }
 
-func (f *confinement) fill(p *sandbox.Profile, call *tool.Call, at datadir.Folders, extra []string) {
+func (f *Policy) fill(p *sandbox.Profile, call *tool.Call, at datadir.Folders, extra []string) {
 	root := rootOf(call)
 	if p.Mode == sandbox.ReadOnly {
 		p.Protect = append(p.Protect, root, call.Dir)
@@ -235,7 +239,7 @@ func (f *confinement) fill(p *sandbox.Profile, call *tool.Call, at datadir.Folde
 		}
 	}
 	p.Write = append(p.Write, extra...)
-	p.Write = append(p.Write, temporary(f.host.env)...)
+	p.Write = append(p.Write, temporary(f.host.Env)...)
 	f.homeNames(p)
 	f.hideOwn(p, at, tool.Output{Dir: at.Outputs()}.Of(call.Session).Dir)
 	p.Aside = filepath.Join(at.Data, "refused")

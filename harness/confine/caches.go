@@ -1,4 +1,4 @@
-package main
+package confine
 
 import (
 	"crypto/sha256"
@@ -28,13 +28,13 @@ type toolCache struct {
 
 // addCaches lets a command use the caches of tools without changing them. Where the kernel can make
 // no overlays they stay read-only, and variables lead the tools that know one to a folder of the project.
-func (f *confinement) addCaches(p *sandbox.Profile, at datadir.Folders, root string) {
-	if f.looks {
+func (f *Policy) addCaches(p *sandbox.Profile, at datadir.Folders, root string) {
+	if f.Looks {
 		return
 	}
 	own := at.Overlay(root)
 	f.keepUsed(at, own)
-	overlays := f.kernel().Mounts && f.overlays(at)
+	overlays := f.Kernel().Mounts && f.overlays(at)
 	var targets []string
 	for _, c := range f.caches() {
 		target, err := filepath.EvalSymlinks(c.path)
@@ -63,18 +63,18 @@ func (f *confinement) addCaches(p *sandbox.Profile, at datadir.Folders, root str
 
 // ownCache reports whether a cache is one that an overlay can stand for: not one in a folder that is
 // writable anyway, as in the project, and not one around something hidden, which it would show again.
-func (f *confinement) ownCache(p *sandbox.Profile, target string) bool {
-	return !slices.ContainsFunc(p.Write, func(w string) bool { return inFolder(w, target) && !slices.Contains(temporary(f.host.env), w) }) &&
+func (f *Policy) ownCache(p *sandbox.Profile, target string) bool {
+	return !slices.ContainsFunc(p.Write, func(w string) bool { return inFolder(w, target) && !slices.Contains(temporary(f.host.Env), w) }) &&
 		!slices.ContainsFunc(p.Hide, func(h string) bool { return inFolder(target, h) })
 }
 
 // proxyModules lets go find in an empty module cache what the real one has downloaded.
-func (f *confinement) proxyModules(p *sandbox.Profile, c foundCache, target string) {
+func (f *Policy) proxyModules(p *sandbox.Profile, c foundCache, target string) {
 	if c.variable != "GOMODCACHE" {
 		return
 	}
 	proxies := "https://proxy.golang.org,direct"
-	if own := f.host.env("GOPROXY"); own != "" {
+	if own := f.host.Env("GOPROXY"); own != "" {
 		proxies = own
 	}
 	setEnv(p, "GOPROXY", "file://"+filepath.ToSlash(filepath.Join(target, "cache", "download"))+","+proxies)

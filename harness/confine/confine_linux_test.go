@@ -1,7 +1,9 @@
-package main
+package confine
 
 import (
 	"errors"
+	"fmt"
+	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,11 +21,11 @@ import (
 // box is a machine with a home and a project, and commands in it.
 type box struct {
 	session lathe.SessionID // "" is that of a command without one
-	*app
+	Host
 	t       testing.TB
 	base    string
 	runner  *sandbox.Runner
-	confine *confinement
+	confine *Policy
 	stderr  string
 }
 
@@ -33,15 +35,17 @@ func newBox(t testing.TB, kernel *sandbox.Kernel) *box {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := newApp()
 	vars := map[string]string{"HOME": base + "/home", "LATHE_DATA": base + "/data", "PATH": os.Getenv("PATH"), "TMPDIR": base + "/temp"}
-	a.env = func(name string) string { return vars[name] }
+	env := func(name string) string { return vars[name] }
 	f, err := os.Create(base + "/stderr")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = f.Close() })
-	a.stderr, a.notices = f, f
+	host := Host{
+		Env: env, Home: base + "/home", UserDir: base + "/home/.config", Now: time.Now, Environ: os.Environ, Log: slog.New(slog.DiscardHandler),
+		Note: func(format string, args ...any) { _, _ = fmt.Fprintf(f, format+"\n", args...) },
+	}
 	r := sandbox.Open(sandbox.Config{Launcher: sandbox.Self(), Kernel: kernel, Grace: 300 * time.Millisecond})
 	t.Cleanup(func() {
 		if err := r.Close(); err != nil {
@@ -53,9 +57,9 @@ func newBox(t testing.TB, kernel *sandbox.Kernel) *box {
 			t.Fatal(err)
 		}
 	}
-	confine := newConfinement(a.confineHost(), r.Kernel)
-	t.Cleanup(confine.close)
-	return &box{app: a, t: t, base: base, runner: r, confine: confine, stderr: f.Name()}
+	confine := New(host, r.Kernel)
+	t.Cleanup(confine.Close)
+	return &box{Host: host, t: t, base: base, runner: r, confine: confine, stderr: f.Name()}
 }
 
 // in runs a script in a folder as a command of a model would be.
@@ -71,7 +75,7 @@ func (b *box) line(dir, agent, script string, c config.Config, line tool.Line) (
 	if _, err := os.Lstat(filepath.Join(dir, ".git")); err != nil {
 		root = "/"
 	}
-	p, err := b.confine.profile(c, &tool.Call{Session: b.session, Agent: agent, Dir: dir, Root: root}, line)
+	p, err := b.confine.Profile(c, &tool.Call{Session: b.session, Agent: agent, Dir: dir, Root: root}, line)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -89,6 +93,13 @@ func (b *box) line(dir, agent, script string, c config.Config, line tool.Line) (
 		b.t.Fatal(err)
 	}
 	return res, out.String()
+}
+
+func testHost(home string, vars map[string]string) Host {
+	return Host{
+		Env: func(name string) string { return vars[name] }, Home: home, UserDir: home + "/.config", Now: time.Now, Environ: os.Environ, Log: slog.New(slog.DiscardHandler),
+		Note: func(string, ...any) {},
+	}
 }
 
 func confinable(t *testing.T) {
@@ -112,13 +123,13 @@ func TestBoxOf(t *testing.T) {
 	}{
 		{"build", "workspace", false, "/a"}, {"plan", "read-only", false, "/a"}, {"free", "off", true, "/a"}, {"other", "workspace", false, "/b"},
 	} {
-		got, asked := boxOf(c, tt.agent)
+		got, asked := SandboxOf(c, tt.agent)
 		if got.Mode != tt.mode || asked != tt.asked || got.Write[0] != tt.write || got.Network.All {
 			t.Errorf("%s: %+v, %v", tt.agent, got, asked)
 		}
 	}
 	c.Sandbox.Mode = "off"
-	if got, asked := boxOf(c, "plan"); got.Mode != "off" || !asked {
+	if got, asked := SandboxOf(c, "plan"); got.Mode != "off" || !asked {
 		t.Errorf("plan where it is off: %+v, %v", got, asked)
 	}
 }
@@ -127,21 +138,21 @@ func TestBoxOf(t *testing.T) {
 func TestConfine_Unavailable(t *testing.T) {
 	b := newBox(t, &sandbox.Kernel{})
 	call := &tool.Call{Agent: "build", Dir: b.base + "/project", Root: "/"}
-	if _, err := b.confine.profile(config.Config{Sandbox: config.Sandbox{Mode: "workspace"}}, call, tool.Line{}); !errors.Is(err, sandbox.ErrUnavailable) {
+	if _, err := b.confine.Profile(config.Config{Sandbox: config.Sandbox{Mode: "workspace"}}, call, tool.Line{}); !errors.Is(err, sandbox.ErrUnavailable) {
 		t.Errorf("got %v", err)
 	}
 	for _, limited := range []config.Network{{}, {Hosts: []string{"example.com"}}} { // which is never left out
-		_, err := b.confine.profile(config.Config{Sandbox: config.Sandbox{Network: &limited}}, call, tool.Line{})
+		_, err := b.confine.Profile(config.Config{Sandbox: config.Sandbox{Network: &limited}}, call, tool.Line{})
 		if !errors.Is(err, sandbox.ErrUnavailable) || !strings.Contains(err.Error(), "sandbox.network") {
 			t.Errorf("a limited network: %v", err)
 		}
 	}
 	for range 3 {
-		p, err := b.confine.profile(config.Config{}, call, tool.Line{})
+		p, err := b.confine.Profile(config.Config{}, call, tool.Line{})
 		if err != nil || p.Confined() {
 			t.Errorf("%+v, %v", p, err)
 		}
-		b.confine = newConfinement(b.confineHost(), b.runner.Kernel) // the next process
+		b.confine = New(b.Host, b.runner.Kernel) // the next process
 	}
 	told, err := os.ReadFile(b.stderr)
 	if err != nil || strings.Count(string(told), "commands are not confined") != 1 || !strings.Contains(string(told), "no Landlock") {
@@ -272,17 +283,17 @@ func TestConfine_Caches(t *testing.T) {
 	confinable(t)
 	for _, looks := range []bool{true, false} {
 		b := newBox(t, nil)
-		path := b.env("PATH")
-		b.env = func(name string) string {
+		path := b.Env("PATH")
+		b.Env = func(name string) string {
 			return map[string]string{"HOME": b.base + "/home", "LATHE_DATA": b.base + "/data", "PATH": b.base + "/bin:" + path, "GOCACHE": b.base + "/home/gocache"}[name]
 		}
 		if err := errors.Join(os.Mkdir(b.base+"/bin", 0o755), os.WriteFile(b.base+"/bin/go", nil, 0o755)); err != nil {
 			t.Fatal(err)
 		}
-		b.confine = newConfinement(b.confineHost(), b.runner.Kernel)
-		t.Cleanup(b.confine.close)
-		b.confine.looks = looks
-		p, err := b.confine.profile(config.Config{}, &tool.Call{Agent: "build", Dir: b.base + "/project", Root: "/"}, tool.Line{})
+		b.confine = New(b.Host, b.runner.Kernel)
+		t.Cleanup(b.confine.Close)
+		b.confine.Looks = looks
+		p, err := b.confine.Profile(config.Config{}, &tool.Call{Agent: "build", Dir: b.base + "/project", Root: "/"}, tool.Line{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package main
+package confine
 
 import (
 	"strings"
@@ -15,8 +15,8 @@ func networkOf(box config.Sandbox) sandbox.Network {
 	return sandbox.Network{Limited: true, Hosts: box.Network.Hosts}
 }
 
-// networkWords tell a model what its commands reach; "" is everything.
-func networkWords(box config.Sandbox) string {
+// NetworkWords tell a model what its commands reach; "" is everything.
+func NetworkWords(box config.Sandbox) string {
 	switch n := networkOf(box); {
 	case box.Mode == string(sandbox.Off) || !n.Limited:
 		return ""

@@ -1,4 +1,4 @@
-package main
+package confine
 
 import (
 	"crypto/sha256"
@@ -17,7 +17,7 @@ import (
 )
 
 // guardHome keeps a command from the user's credentials and from the caches of tools.
-func (f *confinement) guardHome(p *sandbox.Profile, call *tool.Call, at datadir.Folders, box config.Sandbox, line tool.Line) {
+func (f *Policy) guardHome(p *sandbox.Profile, call *tool.Call, at datadir.Folders, box config.Sandbox, line tool.Line) {
 	f.hideSecrets(p, at, box.Read, openedTo(box.Credentials, line))
 	if !line.Reads { // else the caches stay read-only: overlays take time to make
 		f.addCaches(p, at, rootOf(call))
@@ -42,7 +42,7 @@ func pushes(line tool.Line) bool {
 
 // hideSecrets hides the user's credentials. read are places that stay visible, open the tools whose
 // places do. Of files whose other settings programs need, a copy without the secrets is shown.
-func (f *confinement) hideSecrets(p *sandbox.Profile, at datadir.Folders, read, open []string) {
+func (f *Policy) hideSecrets(p *sandbox.Profile, at datadir.Folders, read, open []string) {
 	for _, place := range f.secrets() {
 		if place.Tool != "" && slices.Contains(open, place.Tool) {
 			continue
@@ -67,7 +67,7 @@ func (f *confinement) hideSecrets(p *sandbox.Profile, at datadir.Folders, read, 
 }
 
 // redact shows a copy of a file without its secrets in its place.
-func (f *confinement) redact(p *sandbox.Profile, at datadir.Folders, format secret.Format, path string) {
+func (f *Policy) redact(p *sandbox.Profile, at datadir.Folders, format secret.Format, path string) {
 	const most = 1 << 20 // bytes; no settings file is larger
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > most {
@@ -83,7 +83,7 @@ func (f *confinement) redact(p *sandbox.Profile, at datadir.Folders, format secr
 		return
 	}
 	p.Hide = append(p.Hide, path)
-	if f.looks {
+	if f.Looks {
 		return
 	}
 	sum := sha256.Sum256([]byte(path))
@@ -132,7 +132,7 @@ func runsOnly(line tool.Line, programs ...string) bool {
 
 // reachAgents lets a command reach programs that sign for the user: the SSH agent where the settings
 // say so, or for lines that are known to be git's or SSH's own, and the one of GnuPG for git.
-func (f *confinement) reachAgents(p *sandbox.Profile, box config.Sandbox, line tool.Line) {
+func (f *Policy) reachAgents(p *sandbox.Profile, box config.Sandbox, line tool.Line) {
 	logsIn := runsOnly(line, sshPrograms()...) && !slices.ContainsFunc(line.Commands, func(c tool.LineCommand) bool {
 		return strings.HasPrefix(c.Text, "git ") && !plainGit(c.Text)
 	})
@@ -141,7 +141,7 @@ func (f *confinement) reachAgents(p *sandbox.Profile, box config.Sandbox, line t
 			p.Sockets, p.Show = append(p.Sockets, path), append(p.Show, path)
 		}
 	}
-	agent := f.host.env("SSH_AUTH_SOCK")
+	agent := f.host.Env("SSH_AUTH_SOCK")
 	if box.SSHAgent == nil && logsIn || box.SSHAgent != nil && *box.SSHAgent {
 		show(agent)
 	} else if exists(agent) {
@@ -150,10 +150,10 @@ func (f *confinement) reachAgents(p *sandbox.Profile, box config.Sandbox, line t
 	if !logsIn {
 		return
 	}
-	if home := f.host.home; home != "" {
+	if home := f.host.Home; home != "" {
 		show(filepath.Join(home, ".gnupg", "S.gpg-agent"))
 	}
-	if run := f.host.env("XDG_RUNTIME_DIR"); run != "" {
+	if run := f.host.Env("XDG_RUNTIME_DIR"); run != "" {
 		show(filepath.Join(run, "gnupg"))
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package confine
 
 import (
 	"context"
@@ -86,7 +86,7 @@ type gitKeeper struct {
 }
 
 // keepGit protects git in a project and sets who looks after it.
-func (f *confinement) keepGit(p *sandbox.Profile, root string, at datadir.Folders, reads bool) {
+func (f *Policy) keepGit(p *sandbox.Profile, root string, at datadir.Folders, reads bool) {
 	root, err := filepath.EvalSymlinks(root)
 	if err != nil {
 		return // there is nothing
@@ -97,7 +97,7 @@ func (f *confinement) keepGit(p *sandbox.Profile, root string, at datadir.Folder
 	if reads {
 		configs = nil
 	}
-	p.Keeper = &gitKeeper{gitProject: g, configs: configs, mounts: f.kernel().Mounts}
+	p.Keeper = &gitKeeper{gitProject: g, configs: configs, mounts: f.Kernel().Mounts}
 }
 
 // mostHeld is how many configuration files are looked at often while commands run, the project's own
@@ -210,18 +210,18 @@ func someOf(keys []string) string {
 	return strings.Join(keys, ", ")
 }
 
-// withGitEnv adds what git has in commands of models to their variables.
-func (f *confinement) withGitEnv(add envAdder) envAdder {
+// WithGitEnv adds what git has in commands of models to their variables.
+func (f *Policy) WithGitEnv(add envAdder) envAdder {
 	return func(ctx context.Context, dir string, c *tool.Call) (map[string]string, error) {
 		vars, err := add(ctx, dir, c)
 		if c == nil || err != nil {
 			return vars, err
 		}
-		at, err := datadir.Find(f.host.env)
+		at, err := datadir.Find(f.host.Env)
 		if err != nil {
 			return vars, err
 		}
-		out := gitEnv(f.host.env, rootOf(c), at)
+		out := gitEnv(f.host.Env, rootOf(c), at)
 		maps.Copy(out, vars) // what a plugin says is what the user wants
 		return out, nil
 	}

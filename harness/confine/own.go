@@ -1,4 +1,4 @@
-package main
+package confine
 
 import (
 	"io/fs"
@@ -15,13 +15,13 @@ import (
 // hideOwn hides what is ours from a program: credentials, the database, the password of the server,
 // sockets, logs, snapshots, what is trusted, settings. What a model is pointed at stays readable: long
 // outputs and the folders of skills, and what else is shown.
-func (f *confinement) hideOwn(p *sandbox.Profile, at datadir.Folders, show ...string) {
+func (f *Policy) hideOwn(p *sandbox.Profile, at datadir.Folders, show ...string) {
 	p.Hide = append(p.Hide, at.Data, at.State, at.Owners, at.Cache)
 	if at.DB != "" {
 		p.Hide = append(p.Hide, at.DB, at.DB+"-wal", at.DB+"-shm", at.DB+"-journal", at.Blobs())
 	}
 	p.Show = append(p.Show, at.Skills())
-	for _, dir := range namesIn(f.host.userDir, "lathe", "opencode") {
+	for _, dir := range namesIn(f.host.UserDir, "lathe", "opencode") {
 		p.Hide = append(p.Hide, dir)
 		p.Show = append(p.Show, namesIn(dir, "skill", "skills")...)
 	}
@@ -29,22 +29,22 @@ func (f *confinement) hideOwn(p *sandbox.Profile, at datadir.Folders, show ...st
 }
 
 // private gives the commands of a session a temporary folder of their own.
-func (f *confinement) private(p *sandbox.Profile, call *tool.Call, at datadir.Folders) {
+func (f *Policy) private(p *sandbox.Profile, call *tool.Call, at datadir.Folders) {
 	p.Session = string(call.Session)
 	dir := sandbox.SessionTemp(at.Data, p.Session)
 	if dir == "" {
 		return
 	}
-	if !f.looks {
+	if !f.Looks {
 		_ = os.MkdirAll(dir, 0o700) // without it no command starts, and it is said why
-		now := f.host.now()
+		now := f.host.Now()
 		_ = os.Chtimes(dir, now, now) // it is in use
 	}
 	p.Temp, p.Env = dir, append(p.Env, "TMPDIR=/tmp")
 }
 
-// removeFolder removes a folder that programs have filled, also where they took away permissions.
-func removeFolder(dir string) {
+// RemoveFolder removes a folder that programs have filled, also where they took away permissions.
+func RemoveFolder(dir string) {
 	if os.RemoveAll(dir) == nil {
 		return
 	}
@@ -59,25 +59,25 @@ func removeFolder(dir string) {
 
 // hideRuntime hides /run, which holds the sockets of others, except what programs need of it: those who
 // answer for names of hosts and users, allowed agents, and programs of systems that keep them there.
-func (f *confinement) hideRuntime(p *sandbox.Profile) {
+func (f *Policy) hideRuntime(p *sandbox.Profile) {
 	p.Hide = append(p.Hide, "/run")
 	p.Show = append(p.Show, "/run/systemd/resolve", "/run/systemd/userdb", "/run/nscd", "/run/current-system", "/run/booted-system", "/run/wrappers", "/run/opengl-driver", "/run/host")
 	if real, err := filepath.EvalSymlinks("/etc/resolv.conf"); err == nil && strings.HasPrefix(real, "/run/") {
 		p.Show = append(p.Show, real)
 	}
-	for _, path := range append(filepath.SplitList(f.host.env("PATH")), p.Sockets...) {
+	for _, path := range append(filepath.SplitList(f.host.Env("PATH")), p.Sockets...) {
 		if strings.HasPrefix(path, "/run/") {
 			p.Show = append(p.Show, path)
 		}
 	}
 }
 
-// sweepTemporary removes the temporary folders of sessions that have run no command since.
-func sweepTemporary(at datadir.Folders, before time.Time) {
+// SweepTemporary removes the temporary folders of sessions that have run no command since.
+func SweepTemporary(at datadir.Folders, before time.Time) {
 	entries, _ := os.ReadDir(filepath.Join(at.Data, "tmp")) // there may be none
 	for _, e := range entries {
 		if info, err := e.Info(); err == nil && info.ModTime().Before(before) {
-			removeFolder(filepath.Join(at.Data, "tmp", e.Name()))
+			RemoveFolder(filepath.Join(at.Data, "tmp", e.Name()))
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package confine
 
 import (
 	"os"
@@ -13,27 +13,27 @@ import (
 	"github.com/lathe-agent/lathe/workspace/secret"
 )
 
-// outside is what tools know of the machine outside of projects: the same that commands are confined
+// Outside is what tools know of the machine outside of projects: the same that commands are confined
 // to.
-func (f *confinement) outside(c config.Config) *tool.Outside {
+func (f *Policy) Outside(c config.Config) *tool.Outside {
 	a := f.host
-	at, err := datadir.Find(a.env)
+	at, err := datadir.Find(a.Env)
 	if err != nil {
 		return nil
 	}
 	return &tool.Outside{
-		Readable: sync.OnceValue(func() []string { return readablePlaces(a.env, a.home) }),
+		Readable: sync.OnceValue(func() []string { return readablePlaces(a.Env, a.Home) }),
 		Secret:   f.secretPaths(at, c.Sandbox.Read),
 		Temp:     func(call *tool.Call) string { return f.temporaryOf(c, call, at) },
-		Kept:     append([]string{a.home, realFolder(a.home)}, c.Sandbox.Write...),
+		Kept:     append([]string{a.Home, realFolder(a.Home)}, c.Sandbox.Write...),
 	}
 }
 
 // secretPaths says which files are never read unasked: the user's credentials, and what is ours but
 // for what models are pointed at. Read are those that the settings open.
-func (f *confinement) secretPaths(at datadir.Folders, read []string) func(path string) (string, bool) {
+func (f *Policy) secretPaths(at datadir.Folders, read []string) func(path string) (string, bool) {
 	places := sync.OnceValue(func() secret.Places {
-		return append(slices.Clip(f.secrets()), secret.Find(realFolder(f.host.home), f.host.env)...)
+		return append(slices.Clip(f.secrets()), secret.Find(realFolder(f.host.Home), f.host.Env)...)
 	})
 	var own, open []string
 	for _, dir := range []string{at.Data, at.State, at.Owners} {
@@ -58,20 +58,20 @@ func (f *confinement) secretPaths(at datadir.Folders, read []string) func(path s
 }
 
 // temporaryOf is the folder that commands of a call have as /tmp.
-func (f *confinement) temporaryOf(c config.Config, call *tool.Call, at datadir.Folders) string {
-	box, _ := boxOf(c, call.Agent)
-	kernel := f.kernel()
+func (f *Policy) temporaryOf(c config.Config, call *tool.Call, at datadir.Folders) string {
+	box, _ := SandboxOf(c, call.Agent)
+	kernel := f.Kernel()
 	if box.Mode == string(sandbox.Off) || kernel.Available(false) != nil || !kernel.Mounts {
-		return temporaryName
+		return TempName
 	}
 	if dir := sandbox.SessionTemp(at.Data, string(call.Session)); dir != "" {
 		return dir
 	}
-	return temporaryName
+	return TempName
 }
 
-// temporaryName is how commands and models know their temporary folder.
-const temporaryName = "/tmp"
+// TempName is how commands and models know their temporary folder.
+const TempName = "/tmp"
 
 // readablePlaces are the folders and files of the machine that are read unasked: libraries, headers
 // and sources of programs, which hold nothing of the user's. Paths are real.

@@ -1,4 +1,4 @@
-package main
+package confine
 
 import (
 	"archive/tar"
@@ -189,13 +189,15 @@ func TestCaches_ToolsWork(t *testing.T) {
 			}
 			b := newBox(t, nil)
 			localPackages(b)
-			base := b.env
-			b.env = func(name string) string {
+			base := b.Env
+			b.Env = func(name string) string {
 				if v, ok := r.vars[name]; ok {
 					return v
 				}
 				return base(name)
 			}
+			b.confine = New(b.Host, b.runner.Kernel)
+			t.Cleanup(b.confine.Close)
 			script := "export TMPDIR=" + b.base + "/temp\n"
 			for name, value := range r.vars {
 				script += "export " + name + "='" + value + "'\n"
@@ -283,13 +285,10 @@ func BenchmarkConfine_Home(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
-			a := newApp()
-			a.env = func(name string) string {
-				return map[string]string{"HOME": base + "/home", "LATHE_DATA": base + "/data"}[name]
-			}
+			host := testHost(base+"/home", map[string]string{"HOME": base + "/home", "LATHE_DATA": base + "/data"})
 			r := sandbox.Open(sandbox.Config{Launcher: sandbox.Self()})
-			f := newConfinement(a.confineHost(), r.Kernel)
-			defer func() { f.close(); _ = r.Close() }()
+			f := New(host, r.Kernel)
+			defer func() { f.Close(); _ = r.Close() }()
 			c := config.Config{}
 			if name == "off" {
 				c.Sandbox.Mode = "off"
@@ -301,14 +300,14 @@ func BenchmarkConfine_Home(b *testing.B) {
 
 // benchStart measures the time to the first output. The median counts, and the least where the machine
 // is busy with other things.
-func benchStart(b *testing.B, r *sandbox.Runner, f *confinement, c config.Config, call *tool.Call, first bool) {
+func benchStart(b *testing.B, r *sandbox.Runner, f *Policy, c config.Config, call *tool.Call, first bool) {
 	var starts []time.Duration
 	for b.Loop() {
 		if first {
 			r.EndSession(string(call.Session))
 		}
 		began := time.Now()
-		p, err := f.profile(c, call, tool.Line{})
+		p, err := f.Profile(c, call, tool.Line{})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package main
+package confine
 
 import (
 	"os"
@@ -12,10 +12,10 @@ import (
 	"github.com/lathe-agent/lathe/workspace"
 )
 
-// service is what an MCP server or plugins are confined to: what commands are, but for their own
+// Service is what an MCP server or plugins are confined to: what commands are, but for their own
 // files, which may lie in folders of ours. It is workspace unless the settings say otherwise, for
 // this server or for all commands.
-func (f *confinement) service(c config.Config, place workspace.Place, box config.ServerSandbox, command []string) (sandbox.Profile, error) {
+func (f *Policy) Service(c config.Config, place workspace.Place, box config.ServerSandbox, command []string) (sandbox.Profile, error) {
 	own := config.Sandbox{Mode: box.Mode, Write: box.Write, Read: box.Read, Network: c.Sandbox.Network}
 	if own.Mode == "" && c.Sandbox.Mode == string(sandbox.Off) {
 		own.Mode = c.Sandbox.Mode
@@ -25,11 +25,11 @@ func (f *confinement) service(c config.Config, place workspace.Place, box config
 			own.Read = append(own.Read, s.Path)
 		}
 	}
-	p, err := f.profile(config.Config{Sandbox: own}, &tool.Call{Dir: place.Directory, Root: place.Worktree}, tool.Line{})
+	p, err := f.Profile(config.Config{Sandbox: own}, &tool.Call{Dir: place.Directory, Root: place.Worktree}, tool.Line{})
 	if err != nil || !p.Confined() {
 		return p, err
 	}
-	at, err := datadir.Find(f.host.env)
+	at, err := datadir.Find(f.host.Env)
 	if err != nil {
 		return p, err
 	}
@@ -49,7 +49,7 @@ func (f *confinement) service(c config.Config, place workspace.Place, box config
 	for _, list := range []*[]string{&p.Protect, &p.Files} {
 		*list = slices.DeleteFunc(*list, func(name string) bool {
 			_, err := os.Lstat(name)
-			return err != nil || !f.kernel().Mounts
+			return err != nil || !f.Kernel().Mounts
 		})
 	}
 	return p, nil
@@ -57,16 +57,16 @@ func (f *confinement) service(c config.Config, place workspace.Place, box config
 
 // showService shows a program what it is made of: the host of plugins and their packages, the folders
 // of plugins beside the user's settings, and what its command line names there.
-func (f *confinement) showService(p *sandbox.Profile, at datadir.Folders, dir string, command []string) {
+func (f *Policy) showService(p *sandbox.Profile, at datadir.Folders, dir string, command []string) {
 	if command == nil {
 		p.Show = append(p.Show, filepath.Join(at.Cache, "plugins"))
 	}
 	for _, word := range command { // a program in the temporary folders, which it has others of
-		if slices.ContainsFunc(temporary(f.host.env), func(t string) bool { return inFolder(t, word) && t != filepath.Dir(word) }) {
+		if slices.ContainsFunc(temporary(f.host.Env), func(t string) bool { return inFolder(t, word) && t != filepath.Dir(word) }) {
 			p.Show = append(p.Show, filepath.Dir(word))
 		}
 	}
-	for _, own := range namesIn(f.host.userDir, "lathe", "opencode") {
+	for _, own := range namesIn(f.host.UserDir, "lathe", "opencode") {
 		if command == nil {
 			p.Show = append(p.Show, namesIn(own, "plugin", "plugins", "tool", "tools", "node_modules", "package.json")...)
 		}

@@ -1,4 +1,4 @@
-package main
+package confine
 
 import (
 	"bufio"
@@ -22,6 +22,7 @@ import (
 
 	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/internal/gitobj"
+	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/sandbox"
 )
 
@@ -40,7 +41,8 @@ const (
 
 // credentials answers the questions of git.
 type credentials struct {
-	log *slog.Logger
+	log     *slog.Logger
+	environ func() []string // that the user's helpers run with
 
 	mu     sync.Mutex
 	socket string // "" until the first grant
@@ -135,12 +137,12 @@ func (c *credentials) answer(conn io.Reader) []byte {
 		c.log.Warn("a command asked for a password that is not for it", "host", host, "granted", known)
 		return nil
 	}
-	return askHelpers(protocol, host, said["path"], said["username"])
+	return c.askHelpers(protocol, host, said["path"], said["username"])
 }
 
 // askHelpers runs the user's own helpers of git outside of any repository, so that the settings of
 // none count.
-func askHelpers(protocol, host, path, username string) []byte {
+func (c *credentials) askHelpers(protocol, host, path, username string) []byte {
 	ctx, cancel := context.WithTimeout(context.Background(), credentialTime)
 	defer cancel()
 	git, err := exec.LookPath("git")
@@ -156,7 +158,7 @@ func askHelpers(protocol, host, path, username string) []byte {
 	}
 	cmd := exec.CommandContext(ctx, git, "credential", "fill")
 	cmd.Dir, cmd.Stdin = string(filepath.Separator), strings.NewReader(question+"\n")
-	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool {
+	cmd.Env = append(slices.DeleteFunc(slices.Clone(c.environ()), func(v string) bool {
 		return strings.HasPrefix(v, "GIT_") && !strings.HasPrefix(v, "GIT_CONFIG_") || strings.HasPrefix(v, "SSH_ASKPASS")
 	}), "GIT_TERMINAL_PROMPT=0", "GCM_INTERACTIVE=never", "GIT_ASKPASS=", "SSH_ASKPASS=")
 	out, err := cmd.Output()
@@ -172,9 +174,9 @@ func askHelpers(protocol, host, path, username string) []byte {
 	return answer.Bytes()
 }
 
-// credentialCall is the whole life of this program as a helper of git in the sandbox. What git wants
+// AnswerGit is the whole life of this program as a helper of git in the sandbox. What git wants
 // kept or forgotten is the user's to say, not a command's.
-func credentialCall(args []string) bool {
+func AnswerGit(args []string, env func(string) string) bool {
 	if len(args) < 3 || args[1] != credentialWord {
 		return false
 	}
@@ -190,7 +192,7 @@ func credentialCall(args []string) bool {
 		return true // git says that it has no password
 	}
 	defer func() { _ = conn.Close() }()
-	if _, err := io.WriteString(conn, os.Getenv(credentialGrant)+"\n"+strings.TrimRight(string(question), "\n")+"\n\n"); err == nil {
+	if _, err := io.WriteString(conn, env(credentialGrant)+"\n"+strings.TrimRight(string(question), "\n")+"\n\n"); err == nil {
 		_, _ = io.Copy(os.Stdout, conn) // git is told what came
 	}
 	return true
@@ -223,20 +225,20 @@ func isLoopback(host string) bool {
 }
 
 // lendPasswords lets the git of a line ask for the passwords of the repository's remotes.
-func (f *confinement) lendPasswords(p *sandbox.Profile, at datadir.Folders, root, config string) {
+func (f *Policy) lendPasswords(p *sandbox.Profile, at datadir.Folders, root, config string) {
 	hosts := remoteHosts(config)
 	self, err := selfPath()
-	if err != nil || len(hosts) == 0 || f.looks {
+	if err != nil || len(hosts) == 0 || f.Looks {
 		return
 	}
-	socket, name, err := f.passwords.grant(hosts)
+	socket, name, err := f.gitPasswords.grant(hosts)
 	if err != nil {
-		f.host.log.Warn("git in the sandbox gets no passwords", "error", err)
+		f.host.Log.Warn("git in the sandbox gets no passwords", "error", err)
 		return
 	}
 	p.Sockets, p.Show = append(p.Sockets, socket), append(p.Show, socket, self)
 	setEnv(p, credentialGrant, name)
-	base := gitEnv(f.host.env, root, at) // ours come behind those
+	base := gitEnv(f.host.Env, root, at) // ours come behind those
 	for _, name := range slices.Sorted(maps.Keys(base)) {
 		if name != "GIT_CONFIG_COUNT" {
 			setEnv(p, name, base[name])
@@ -244,7 +246,7 @@ func (f *confinement) lendPasswords(p *sandbox.Profile, at datadir.Folders, root
 	}
 	env := func(name string) string { return base[name] }
 	setGit(p, env, "credential.helper", "") // those of the user would fail in there
-	setGit(p, env, "credential.helper", "!"+shellWord(self)+" "+credentialWord+" "+shellWord(socket))
+	setGit(p, env, "credential.helper", "!"+termtext.ShellWord(self)+" "+credentialWord+" "+termtext.ShellWord(socket))
 }
 
 // selfPath is the file of this program, by the name it was started with if that is a whole path.
