@@ -39,6 +39,7 @@ type codec struct {
 type form struct {
 	row     bool // as rows are stored: ids and what has a column are left out
 	offsets bool // deltas say where they belong
+	request bool // as requests have it: ids that are empty are left out, and models have no variant
 }
 
 type member struct {

@@ -5,9 +5,9 @@ package lathe
 type Input interface{ input() }
 
 type (
-	// Prompt is a user message that waits for its place in the history. The engine has
-	// resolved agent and model and expanded what it refers to.
-	Prompt struct {
+	// Submission is a [Prompt] that was admitted: a user message that waits for its place in the
+	// history. The engine has resolved agent and model and expanded what it refers to.
+	Submission struct {
 		Message  Message // with its parts
 		Delivery Delivery
 		NoReply  bool // no answer is wanted
@@ -56,7 +56,7 @@ const (
 	Background             // its end is told to the parent by a prompt
 )
 
-func (Prompt) input()           {}
+func (Submission) input()       {}
 func (PermissionAnswer) input() {}
 func (QuestionAnswer) input()   {}
 func (Cancel) input()           {}

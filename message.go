@@ -207,7 +207,9 @@ func (a *Assistant) fields(c *codec) {
 func (m *ModelRef) fields(c *codec) {
 	str(c, "providerID", &m.Provider)
 	str(c, "modelID", &m.Model)
-	optStr(c, "variant", &m.Variant)
+	if !c.request {
+		optStr(c, "variant", &m.Variant)
+	}
 	c.rest(&m.Extra)
 }
 

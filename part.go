@@ -207,12 +207,17 @@ func (p *Part) fields(c *codec) {
 	if !c.reading {
 		kind = p.Body.Type()
 	}
-	if !c.row || c.attached {
+	switch {
+	case c.request: // most have no ids yet, and OpenCode takes none that is empty
+		optStr(c, "id", &p.ID)
+		optStr(c, "sessionID", &p.Session)
+		optStr(c, "messageID", &p.Message)
+	case !c.row:
 		str(c, "id", &p.ID)
-	}
-	if !c.row {
 		str(c, "sessionID", &p.Session)
 		str(c, "messageID", &p.Message)
+	case c.attached:
+		str(c, "id", &p.ID)
 	}
 	if !c.row || c.attached {
 		str(c, "type", &kind)

@@ -13,10 +13,9 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/client"
-	"github.com/lathe-agent/lathe/engine"
 )
 
-var engineNew = engine.New{Title: "one of many"}
+var engineNew = lathe.NewSession{Title: "one of many"}
 
 // TestEvents_SurviveARestart ends the server while a stream is read, changes what can be changed
 // meanwhile, begins it anew and holds that nothing was missed.
@@ -40,7 +39,7 @@ func TestEvents_SurviveARestart(t *testing.T) {
 				w.start()
 				_, _ = w.engine.Rename(ctx, a.ID, "a2")
 				_ = w.engine.Remove(ctx, b.ID)
-				_, _ = w.engine.Create(ctx, w.dir, engine.New{Title: "c"})
+				_, _ = w.engine.Create(ctx, w.dir, lathe.NewSession{Title: "c"})
 			}()
 		case *lathe.SessionChanged:
 			if ev.Directory != w.dir {

@@ -138,7 +138,7 @@ func (b *bench) Model(_ context.Context, _ workspace.Place, ref lathe.ModelRef) 
 // session makes one that has a title, so that nothing is asked beside.
 func (b *bench) session() lathe.SessionID {
 	b.Helper()
-	rec, err := b.Create(context.Background(), b.dir, engine.New{Title: "A benchmark"})
+	rec, err := b.Create(context.Background(), b.dir, lathe.NewSession{Title: "A benchmark"})
 	b.ok(err)
 	return rec.ID
 }
@@ -159,8 +159,8 @@ func (b *bench) say(id lathe.SessionID, to *lathe.ModelRef) lathe.Message {
 	return m
 }
 
-func prompted(to *lathe.ModelRef) engine.Prompt {
-	return engine.Prompt{Model: to, Parts: []lathe.Part{{Body: &lathe.Text{Text: "Go on."}}}}
+func prompted(to *lathe.ModelRef) lathe.Prompt {
+	return lathe.Prompt{Model: to, Parts: []lathe.Part{{Body: &lathe.Text{Text: "Go on."}}}}
 }
 
 // processor is the time this process has had of the processors.

@@ -10,7 +10,6 @@ import (
 	"testing/synctest"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/model/modeltest"
 )
 
@@ -48,7 +47,7 @@ func longAnswer(t *testing.T, protocol modeltest.Protocol, answer recorded, limi
 	p := beginPlay(t, parseScript(t, "-- model --\n"), protocol)
 	p.wire = limit
 	p.server.Client.Transport = h.client().Transport
-	m, err := p.Prompt(t.Context(), p.session, engine.Prompt{Parts: text("hello")})
+	m, err := p.Prompt(t.Context(), p.session, lathe.Prompt{Parts: text("hello")})
 	p.ok(err)
 	p.rest()
 	p.check()

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/model/modeltest"
 )
 
@@ -120,7 +119,7 @@ func (c chaos) run(t *testing.T, protocol modeltest.Protocol, fallback string) {
 		return c.answer(asked)
 	})
 	began := time.Now()
-	_, err := p.Submit(t.Context(), p.session, engine.Prompt{Parts: text("write")})
+	_, err := p.Submit(t.Context(), p.session, lathe.Prompt{Parts: text("write")})
 	p.ok(err)
 	p.ok(p.settledIn(12 * time.Hour))
 	took, m := time.Since(began), p.lastOf(p.session)
@@ -180,7 +179,7 @@ func TestCampaign_RandomChaos(t *testing.T) {
 					}
 				})
 				began := time.Now()
-				_, err := p.Submit(t.Context(), p.session, engine.Prompt{Parts: text("write")})
+				_, err := p.Submit(t.Context(), p.session, lathe.Prompt{Parts: text("write")})
 				p.ok(err)
 				p.ok(p.settledIn(12 * time.Hour))
 				took := time.Since(began)

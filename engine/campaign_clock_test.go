@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/model/modeltest"
 )
 
@@ -67,7 +66,7 @@ func (j *jump) run(t *testing.T, by time.Duration) {
 	began := time.Now()
 	end := make(chan lathe.Message, 1)
 	go func() {
-		m, err := p.Prompt(t.Context(), p.session, engine.Prompt{Parts: text("go")})
+		m, err := p.Prompt(t.Context(), p.session, lathe.Prompt{Parts: text("go")})
 		p.ok(err)
 		end <- m
 	}()
@@ -95,7 +94,7 @@ func (p *playing) goesOnAfterJump() {
 	p.Helper()
 	p.server.Add(modeltest.Answer{modeltest.Text{"Still here."}, modeltest.Finish("stop")})
 	began := time.Now()
-	m, err := p.Prompt(p.Context(), p.session, engine.Prompt{Parts: text("and now?")})
+	m, err := p.Prompt(p.Context(), p.session, lathe.Prompt{Parts: text("and now?")})
 	p.ok(err)
 	if took := time.Since(began); took > time.Second || wordsOf(m) != "Still here." {
 		p.Errorf("the next answer is %q after %s", wordsOf(m), took)

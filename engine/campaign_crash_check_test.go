@@ -7,7 +7,6 @@ import (
 	"testing/synctest"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/model/modeltest"
 )
 
@@ -201,7 +200,7 @@ func (c *crash) everywhere() {
 	for _, protocol := range modeltest.Protocols() {
 		c.protocol = protocol
 		for _, id := range c.sessions {
-			_, err := c.Submit(c.Context(), id, engine.Prompt{Agent: "build", Parts: text("Is that so?"), Model: &lathe.ModelRef{Provider: "test", Model: "big"}})
+			_, err := c.Submit(c.Context(), id, lathe.Prompt{Agent: "build", Parts: text("Is that so?"), Model: &lathe.ModelRef{Provider: "test", Model: "big"}})
 			c.ok(err)
 			m, err := c.Wait(c.Context(), id)
 			c.ok(err)

@@ -48,7 +48,7 @@ func TestCampaign_AsksAfterItsDeadline(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := parseScript(t, "-- settings --\ndeadline tool=5s\n-- rules --\nask late *\n-- model --\ncall deaf {}\nfinish tool-calls\n--\ntext \"Done.\"\nfinish stop\n")
 				p := beginPlayWith(t, s, modeltest.Anthropic, func(o *opening) { o.Setup = armed{o.Setup, deaf(asks)} })
-				_, err := p.Submit(t.Context(), p.session, engine.Prompt{Parts: text("go")})
+				_, err := p.Submit(t.Context(), p.session, lathe.Prompt{Parts: text("go")})
 				p.ok(err)
 				p.ok(p.settledIn(time.Hour))
 				<-time.After(10 * time.Second) // what was left behind has ended, too
@@ -78,7 +78,7 @@ func TestCampaign_GivesUpAsking(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := parseScript(t, "-- rules --\nask late *\n-- model --\ncall impatient {}\nfinish tool-calls\n--\ntext \"Done.\"\nfinish stop\n")
 		p := beginPlayWith(t, s, modeltest.Chat, func(o *opening) { o.Setup = armed{o.Setup, impatient} })
-		m, err := p.Prompt(t.Context(), p.session, engine.Prompt{Parts: text("go")})
+		m, err := p.Prompt(t.Context(), p.session, lathe.Prompt{Parts: text("go")})
 		p.ok(err)
 		if wordsOf(m) != "Done." || !strings.Contains(p.shown.events(), "asked") || !strings.Contains(p.shown.history(p.all()), "Did without.") {
 			t.Errorf("it ends with %q:\n%s", wordsOf(m), p.shown.events())

@@ -115,7 +115,7 @@ func leaveInterrupted(tb testing.TB) (data string) {
 
 // leaveOne makes a session with an answer, and a second one that is not complete.
 func leaveOne(ctx context.Context, e *engine.Engine, ids *lathe.IDs, dir string) error {
-	rec, err := e.Create(ctx, dir, engine.New{Title: "Interrupted"})
+	rec, err := e.Create(ctx, dir, lathe.NewSession{Title: "Interrupted"})
 	if err != nil {
 		return err
 	}
@@ -126,7 +126,7 @@ func leaveOne(ctx context.Context, e *engine.Engine, ids *lathe.IDs, dir string)
 	for i, done := range []bool{true, false} {
 		ask := lathe.Message{ID: ids.Message(), Session: rec.ID, Said: &lathe.User{Agent: "build", Model: lathe.ModelRef{Provider: "test", Model: "big"}}}
 		ask.Parts = []lathe.Part{{ID: ids.Part(), Session: rec.ID, Message: ask.ID, Body: &lathe.Text{Text: "Please look."}}}
-		if _, err := e.Store().Admit(ctx, rec.ID, lathe.Prompt{Message: ask, Digest: string(ask.ID)}); err != nil {
+		if _, err := e.Store().Admit(ctx, rec.ID, lathe.Submission{Message: ask, Digest: string(ask.ID)}); err != nil {
 			return err
 		}
 		facts := []lathe.Fact{

@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/lathetest"
 	"github.com/lathe-agent/lathe/model"
 	"github.com/lathe-agent/lathe/model/anthropic"
@@ -288,7 +287,7 @@ func stalledTurn(t *testing.T, protocol modeltest.Protocol, h *halting, always b
 	p := beginPlay(t, parseScript(t, "-- model --\n"), protocol)
 	p.server.Client.Transport = h.client().Transport
 	began := time.Now()
-	m, err := p.Prompt(t.Context(), p.session, engine.Prompt{Parts: text("hello")})
+	m, err := p.Prompt(t.Context(), p.session, lathe.Prompt{Parts: text("hello")})
 	p.ok(err)
 	took := time.Since(began)
 	p.rest()

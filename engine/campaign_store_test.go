@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/model"
 	"github.com/lathe-agent/lathe/model/modeltest"
 	"github.com/lathe-agent/lathe/store"
@@ -147,7 +146,7 @@ func TestCampaign_StoreLocked(t *testing.T) {
 				other, err := sqlite.Open(t.Context(), sqlite.Options{Path: filepath.Join(p.data, "lathe.db")})
 				p.ok(err)
 				t.Cleanup(func() { p.ok(other.Close()) })
-				_, err = p.Submit(t.Context(), p.session, engine.Prompt{Parts: text("write")})
+				_, err = p.Submit(t.Context(), p.session, lathe.Prompt{Parts: text("write")})
 				p.ok(err)
 				<-time.After(1500 * time.Millisecond) // in the middle of its words
 				tx, err := other.Begin(t.Context(), false)
@@ -194,7 +193,7 @@ func TestCampaign_StoreSlow(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				p := beginSlow(t)
 				for range n - 1 {
-					rec, err := p.Create(t.Context(), p.dir, engine.New{Title: "Another"})
+					rec, err := p.Create(t.Context(), p.dir, lathe.NewSession{Title: "Another"})
 					p.ok(err)
 					p.speakTo(rec.ID)
 				}
@@ -202,7 +201,7 @@ func TestCampaign_StoreSlow(t *testing.T) {
 				var group sync.WaitGroup
 				for _, id := range p.sessions {
 					group.Go(func() {
-						_, err := p.Submit(t.Context(), id, engine.Prompt{Parts: text("write")})
+						_, err := p.Submit(t.Context(), id, lathe.Prompt{Parts: text("write")})
 						p.ok(err)
 					})
 				}
@@ -236,7 +235,7 @@ func TestCampaign_StoreSlowEnd(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				p := beginSlow(t)
-				_, err := p.Submit(t.Context(), p.session, engine.Prompt{Parts: text("write")})
+				_, err := p.Submit(t.Context(), p.session, lathe.Prompt{Parts: text("write")})
 				p.ok(err)
 				<-time.After(after)
 				synctest.Wait()

@@ -64,8 +64,7 @@ func (h *host) beside(ctx context.Context, a tool.Assignment, agent *Agent) (too
 	}
 	t, err := h.assigned(ctx, a, agent)
 	if err == nil {
-		t.prompt.task = lathe.Background
-		_, err = e.Submit(ctx, t.child.ID, t.prompt)
+		_, err = e.submit(ctx, t.child.ID, t.prompt, lathe.Background)
 	}
 	if err != nil {
 		leave()
@@ -90,7 +89,7 @@ func (h *host) assigned(ctx context.Context, a tool.Assignment, agent *Agent) (*
 	t := &task{host: h, agent: agent, child: child, background: a.Background, handover: &handover{
 		parent: h.step.session.ID, child: child.ID, clocks: []*clock{h.clock, h.step.clock}, changed: make(chan struct{}, 1),
 	}}
-	t.prompt = Prompt{Agent: agent.Name, Parts: []lathe.Part{{Body: &lathe.Text{Text: a.Prompt}}}, task: lathe.Awaited}
+	t.prompt = lathe.Prompt{Agent: agent.Name, Parts: []lathe.Part{{Body: &lathe.Text{Text: a.Prompt}}}}
 	if t.model = h.model; agent.Model != nil {
 		t.model = lathe.ModelRef{Provider: agent.Model.Provider, Model: agent.Model.Model, Variant: agent.Variant}
 	}
@@ -196,7 +195,7 @@ func (h *host) childFor(ctx context.Context, a tool.Assignment, agent *Agent) (l
 	if err != nil {
 		return lathe.Session{}, err
 	}
-	return s.engine.CreateNext(ctx, inst, New{
+	return s.engine.CreateNext(ctx, inst, lathe.NewSession{
 		Parent: s.session.ID, Title: fmt.Sprintf("%s (@%s subagent)", a.Description, agent.Name), Agent: agent.Name, Rules: s.childRules(agent),
 	})
 }
@@ -231,7 +230,7 @@ type task struct {
 	agent      *Agent
 	child      lathe.Session
 	model      lathe.ModelRef
-	prompt     Prompt
+	prompt     lathe.Prompt
 	background bool
 }
 
@@ -280,7 +279,7 @@ func (t *task) await(ctx context.Context) (tool.Report, error) {
 	e := t.host.step.engine
 	defer e.company.enter(t.handover)()
 	for again := false; ; again = true {
-		if _, err := e.Submit(ctx, t.child.ID, t.prompt); err != nil {
+		if _, err := e.submit(ctx, t.child.ID, t.prompt, lathe.Awaited); err != nil {
 			return tool.Report{}, refused(err)
 		}
 		if err := t.follow(ctx); err != nil {

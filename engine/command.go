@@ -31,17 +31,6 @@ type SlashCommand struct {
 	Fetch func(ctx context.Context, arguments []string) (string, error)
 }
 
-// CommandCall is a call of a slash command.
-type CommandCall struct {
-	Command   string
-	Arguments string
-	Message   lathe.MessageID // of the prompt that comes of it; "" makes one
-	Agent     string
-	Model     *lathe.ModelRef
-	Variant   string
-	Parts     []lathe.Part // files that the caller has attached
-}
-
 // BuiltinCommands are those that come with the program.
 func BuiltinCommands() []lathe.Command {
 	out := []lathe.Command{
@@ -56,7 +45,7 @@ func BuiltinCommands() []lathe.Command {
 
 // Command runs a slash command and waits until the session rests. It returns the newest
 // answer; command.executed is told then, also when the caller has gone.
-func (e *Engine) Command(ctx context.Context, id lathe.SessionID, call CommandCall) (lathe.Message, error) {
+func (e *Engine) Command(ctx context.Context, id lathe.SessionID, call lathe.CommandCall) (lathe.Message, error) {
 	end, _, err := e.command(ctx, id, call)
 	if err != nil {
 		return lathe.Message{}, err
@@ -65,18 +54,18 @@ func (e *Engine) Command(ctx context.Context, id lathe.SessionID, call CommandCa
 }
 
 // SubmitCommand is [Engine.Command] without waiting for the answer: it returns the prompt.
-func (e *Engine) SubmitCommand(ctx context.Context, id lathe.SessionID, call CommandCall) (lathe.Message, error) {
+func (e *Engine) SubmitCommand(ctx context.Context, id lathe.SessionID, call lathe.CommandCall) (lathe.Message, error) {
 	_, m, err := e.command(ctx, id, call)
 	return m, err
 }
 
 // Init runs the command that writes the instructions of a project.
 func (e *Engine) Init(ctx context.Context, id lathe.SessionID, message lathe.MessageID, model *lathe.ModelRef) (lathe.Message, error) {
-	return e.Command(ctx, id, CommandCall{Command: "init", Message: message, Model: model})
+	return e.Command(ctx, id, lathe.CommandCall{Command: "init", Message: message, Model: model})
 }
 
 // command makes a prompt of a call and sends it.
-func (e *Engine) command(ctx context.Context, id lathe.SessionID, call CommandCall) (*ending, lathe.Message, error) {
+func (e *Engine) command(ctx context.Context, id lathe.SessionID, call lathe.CommandCall) (*ending, lathe.Message, error) {
 	rec, err := e.store.Session(ctx, id)
 	if err != nil {
 		return nil, lathe.Message{}, err
@@ -110,28 +99,28 @@ type commanding struct {
 	place    workspace.Place
 	settings *Settings
 	command  SlashCommand
-	call     CommandCall
+	call     lathe.CommandCall
 	agent    *Agent
 	model    *lathe.ModelRef // nil leaves the choice to the prompt
 }
 
-func (e *Engine) commandPrompt(ctx context.Context, rec lathe.Session, call CommandCall) (Prompt, error) {
+func (e *Engine) commandPrompt(ctx context.Context, rec lathe.Session, call lathe.CommandCall) (lathe.Prompt, error) {
 	c := &commanding{engine: e, session: rec, call: call}
 	if err := c.prepare(ctx); err != nil {
-		return Prompt{}, err
+		return lathe.Prompt{}, err
 	}
 	if c.command.Fetch != nil {
 		var err error
 		if c.command.Template, err = c.command.Fetch(ctx, splitArguments(call.Arguments)); err != nil {
-			return Prompt{}, lathe.Errorf(lathe.Unavailable, "the command %s could not be fetched: %w", c.command.Name, err)
+			return lathe.Prompt{}, lathe.Errorf(lathe.Unavailable, "the command %s could not be fetched: %w", c.command.Name, err)
 		}
 	}
 	pieces, said := c.pieces()
 	text, err := c.printed(ctx, pieces)
 	if err != nil {
-		return Prompt{}, err
+		return lathe.Prompt{}, err
 	}
-	p := Prompt{ID: call.Message, Agent: c.agent.Name, Model: c.model, Variant: c.variant()}
+	p := lathe.Prompt{ID: call.Message, Agent: c.agent.Name, Model: c.model, Variant: c.variant()}
 	if c.isSubtask() { // the conversation keeps the agent and the model it has
 		p.Agent, p.Model, p.Variant = call.Agent, call.Model, call.Variant
 		p.Parts = []lathe.Part{{Body: &lathe.Subtask{

@@ -38,13 +38,13 @@ command c agent=explore subtask=no "Find it."
 `
 	commandPlay(t, settings, nil, func(p *playing) {
 		for _, tt := range []struct {
-			call  engine.CommandCall
+			call  lathe.CommandCall
 			agent string
 			want  lathe.Body
 		}{
-			{engine.CommandCall{Command: "a", Arguments: "x"}, "build", &lathe.Subtask{Prompt: "Find x.", Agent: "explore", Command: "a"}},
-			{engine.CommandCall{Command: "b", Agent: "plan"}, "plan", &lathe.Subtask{Prompt: "Do it.", Agent: "plan", Command: "b", Model: &lathe.ModelRef{Provider: "test", Model: "second"}}},
-			{engine.CommandCall{Command: "c"}, "explore", &lathe.Text{Text: "Find it."}},
+			{lathe.CommandCall{Command: "a", Arguments: "x"}, "build", &lathe.Subtask{Prompt: "Find x.", Agent: "explore", Command: "a"}},
+			{lathe.CommandCall{Command: "b", Agent: "plan"}, "plan", &lathe.Subtask{Prompt: "Do it.", Agent: "plan", Command: "b", Model: &lathe.ModelRef{Provider: "test", Model: "second"}}},
+			{lathe.CommandCall{Command: "c"}, "explore", &lathe.Text{Text: "Find it."}},
 		} {
 			m, err := p.SubmitCommand(p.Context(), p.session, tt.call)
 			p.ok(err)
@@ -86,7 +86,7 @@ func TestCommand_HookAndEnd(t *testing.T) {
 		ctx, leave := context.WithCancel(p.Context())
 		gone := make(chan error, 1)
 		go func() {
-			_, err := p.Command(ctx, p.session, engine.CommandCall{Command: "a", Arguments: "it"})
+			_, err := p.Command(ctx, p.session, lathe.CommandCall{Command: "a", Arguments: "it"})
 			gone <- err
 		}()
 		synctest.Wait()

@@ -31,15 +31,9 @@ const (
 // errStray is why an answer fails that calls tools where a summary was asked for.
 var errStray = errors.New("a call in a summary")
 
-// CompactRequest is a wish to compress a session.
-type CompactRequest struct {
-	Model *lathe.ModelRef // nil is the one of the session
-	Auto  bool            // go on working afterwards
-}
-
 // Compact compresses the history of a session and returns the summary when it is done; what went
 // wrong is on it. A session that is at work finishes its turn first.
-func (e *Engine) Compact(ctx context.Context, id lathe.SessionID, req CompactRequest) (lathe.Message, error) {
+func (e *Engine) Compact(ctx context.Context, id lathe.SessionID, req lathe.CompactRequest) (lathe.Message, error) {
 	rec, err := e.store.Session(ctx, id)
 	if err != nil {
 		return lathe.Message{}, err
@@ -51,7 +45,7 @@ func (e *Engine) Compact(ctx context.Context, id lathe.SessionID, req CompactReq
 	if len(page.Messages) == 0 {
 		return lathe.Message{}, lathe.Errorf(lathe.Invalid, "Session %s has nothing to compress yet", id)
 	}
-	wish := Prompt{
+	wish := lathe.Prompt{
 		Agent: rec.Agent, Model: req.Model, Delivery: lathe.Queue,
 		Parts: []lathe.Part{{Body: &lathe.Compaction{Auto: req.Auto}}},
 	}

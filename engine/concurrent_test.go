@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/engine"
 )
 
 // Title, time, summary, metadata and the sums of usage are changed by many at once, in one
@@ -118,7 +117,7 @@ func TestCancel_ChildrenGo(t *testing.T) {
 	s := w.session()
 	var children []lathe.SessionID
 	for range 100 {
-		c, err := w.CreateNext(t.Context(), inst, engine.New{Parent: s.ID})
+		c, err := w.CreateNext(t.Context(), inst, lathe.NewSession{Parent: s.ID})
 		w.ok(err)
 		children = append(children, c.ID)
 	}

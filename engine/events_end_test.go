@@ -102,7 +102,7 @@ func TestEvents_OfAClosedEngine(t *testing.T) {
 	}
 	_, err := w.Get(t.Context(), "ses_1")
 	w.is(err, lathe.Unavailable)
-	_, err = w.Create(t.Context(), w.dir, engine.New{})
+	_, err = w.Create(t.Context(), w.dir, lathe.NewSession{})
 	w.is(err, lathe.Unavailable)
 }
 

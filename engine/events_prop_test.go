@@ -99,8 +99,8 @@ func newPlay(t *rapid.T, dir string, processes int) *play {
 		p.engines = append(p.engines, p.another())
 	}
 	p.clock.forward(1)
-	must(p.Create(t.Context(), p.dirs[0], engine.New{}))(p.world)
-	must(p.Create(t.Context(), p.dirs[1], engine.New{}))(p.world)
+	must(p.Create(t.Context(), p.dirs[0], lathe.NewSession{}))(p.world)
+	must(p.Create(t.Context(), p.dirs[1], lathe.NewSession{}))(p.world)
 	return p
 }
 
@@ -186,7 +186,7 @@ func (p *play) actions() map[string]func(*rapid.T) {
 func (p *play) sessionActions() map[string]func(*rapid.T) {
 	return map[string]func(*rapid.T){
 		"create": func(t *rapid.T) {
-			in := engine.New{Title: propTitle.Draw(t, "title")}
+			in := lathe.NewSession{Title: propTitle.Draw(t, "title")}
 			if rapid.Bool().Draw(t, "child") {
 				in.Parent = p.anySession(t).ID
 			}
@@ -269,7 +269,7 @@ func (p *play) messageActions() map[string]func(*rapid.T) {
 			w := p.anyEngine(t)
 			m := lathe.Message{ID: w.ids.Message(), Session: s.ID, Created: p.clock.now(), Said: &lathe.User{Agent: "build"}}
 			m.Parts = []lathe.Part{{ID: w.ids.Part(), Session: s.ID, Message: m.ID, Body: &lathe.Text{Text: propWords.Draw(t, "words")}}}
-			must(w.Store().Admit(t.Context(), s.ID, lathe.Prompt{Message: m, Digest: "d"}))(p.world)
+			must(w.Store().Admit(t.Context(), s.ID, lathe.Submission{Message: m, Digest: "d"}))(p.world)
 		},
 		"promote": func(t *rapid.T) {
 			s := p.anySession(t)

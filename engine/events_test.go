@@ -176,7 +176,7 @@ func TestEvents_Scope(t *testing.T) {
 	w := newWorld(t)
 	other := gittest.RealTemp(t)
 	a := w.session()
-	b := must(w.Create(t.Context(), other, engine.New{}))(w)
+	b := must(w.Create(t.Context(), other, lathe.NewSession{}))(w)
 	start := lathe.Cursor{Seq: w.counter()}
 	c := w.session()
 	live := map[string]*listener{

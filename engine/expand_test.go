@@ -19,7 +19,7 @@ func TestExpand_FilesOfOnePart(t *testing.T) {
 	var part lathe.Part
 	d.ok(json.Unmarshal([]byte(`{"id":"prt_own","type":"file","mime":"text/plain","filename":"docs","url":"docs://a",
 		"source":{"type":"resource","clientName":"docs","uri":"docs://a","text":{"value":"@docs","start":0,"end":5}}}`), &part))
-	m, err := d.Submit(t.Context(), d.session, engine.Prompt{NoReply: true, Parts: []lathe.Part{part}})
+	m, err := d.Submit(t.Context(), d.session, lathe.Prompt{NoReply: true, Parts: []lathe.Part{part}})
 	d.ok(err)
 	var files []string
 	for _, p := range m.Parts {

@@ -15,7 +15,7 @@ func TestFork_Record(t *testing.T) {
 	w := newWorld(t)
 	parent := w.session()
 	full := lathetest.Session()
-	s := w.session(engine.New{
+	s := w.session(lathe.NewSession{
 		Title: "A title", Parent: parent.ID, Agent: "build", Model: full.Model, Workspace: "wrk_1",
 		Rules: lathe.Ruleset{lathetest.Rule()}, Metadata: json.RawMessage(`{"deep":{"a":[1]}}`),
 	})
@@ -50,7 +50,7 @@ func TestFork_Titles(t *testing.T) {
 		{"Two\nlines (fork #7)", "Two\nlines (fork #8)"},
 		{"(fork #x)", "(fork #x) (fork #1)"},
 	} {
-		s := w.session(engine.New{Title: c.title})
+		s := w.session(lathe.NewSession{Title: c.title})
 		if got := must(w.Fork(t.Context(), w.dir, s.ID, ""))(w).Title; got != c.want {
 			t.Errorf("fork of %q is called %q, want %q", c.title, got, c.want)
 		}
@@ -198,7 +198,7 @@ func TestFork_OfABusySession(t *testing.T) {
 	w.ok(r.Checkpoint(t.Context()))
 	w.ok(r.Grow(p.ID, ", not stored"))
 	waiting := lathe.Message{ID: w.ids.Message(), Session: s.ID, Said: &lathe.User{Agent: "build"}}
-	must(w.Store().Admit(t.Context(), s.ID, lathe.Prompt{Message: waiting, Digest: "d"}))(w)
+	must(w.Store().Admit(t.Context(), s.ID, lathe.Submission{Message: waiting, Digest: "d"}))(w)
 	fork := must(w.Fork(t.Context(), w.dir, s.ID, ""))(w)
 	w.same("copied", says(w.history(fork.ID)), [][]string{{"one"}, {"so far"}})
 	w.ok(r.Grow(p.ID, " yet"))

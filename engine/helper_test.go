@@ -182,9 +182,9 @@ func (w *world) same(what string, got, want any) {
 }
 
 // session creates a session in the world's directory.
-func (w *world) session(in ...engine.New) lathe.Session {
+func (w *world) session(in ...lathe.NewSession) lathe.Session {
 	w.Helper()
-	return must(w.Create(w.Context(), w.dir, append(in, engine.New{})[0]))(w)
+	return must(w.Create(w.Context(), w.dir, append(in, lathe.NewSession{})[0]))(w)
 }
 
 // user writes a user message with a text.

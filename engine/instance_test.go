@@ -118,7 +118,7 @@ func TestInstance_Symlink(t *testing.T) {
 	}
 	old := w.session()
 	must(w.Update(t.Context(), old.ID, lathe.Edit{Directory: lathe.Some(link)}))(w)
-	made := must(w.Create(t.Context(), link, engine.New{}))(w)
+	made := must(w.Create(t.Context(), link, lathe.NewSession{}))(w)
 	w.same("directory", made.Directory, w.dir)
 	w.same("path", *made.Path, *old.Path)
 	moved := must(w.Get(t.Context(), old.ID))(w)
@@ -323,7 +323,7 @@ func TestProject_AdoptsWhatWasGlobal(t *testing.T) {
 	w := newWorld(t)
 	top := gittest.RealTemp(t)
 	sub := mkdir(t, filepath.Join(top, "sub"))
-	create := func(dir string) lathe.Session { return must(w.Create(t.Context(), dir, engine.New{}))(w) }
+	create := func(dir string) lathe.Session { return must(w.Create(t.Context(), dir, lathe.NewSession{}))(w) }
 	mine, below, other := create(top), create(sub), create(w.dir)
 	git(t, top, "init", "-q", "-b", "main")
 	git(t, top, "commit", "-q", "--allow-empty", "-m", "one")
@@ -350,7 +350,7 @@ func TestProject_ChangesItsIdentity(t *testing.T) {
 	w := newWorld(t)
 	top := repo(t)
 	sub := mkdir(t, filepath.Join(top, "sub"))
-	create := func(dir string) lathe.Session { return must(w.Create(t.Context(), dir, engine.New{}))(w) }
+	create := func(dir string) lathe.Session { return must(w.Create(t.Context(), dir, lathe.NewSession{}))(w) }
 	a, b := create(top), create(sub)
 	old := a.Project
 	born := w.clock.now()

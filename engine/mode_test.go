@@ -83,7 +83,7 @@ func TestTurn_RulesCountFromTheNextCall(t *testing.T) {
 			return tool.Result{Output: "It was tried."}, nil
 		})
 		p := beginPlayWith(t, s, modeltest.Anthropic, func(o *opening) { o.Setup = ruled{armed{o.Setup, try}, &strict} })
-		_, err := p.Prompt(t.Context(), p.session, engine.Prompt{Parts: text("go")})
+		_, err := p.Prompt(t.Context(), p.session, lathe.Prompt{Parts: text("go")})
 		p.ok(err)
 		said := p.shown.history(p.all())
 		if strings.Count(said, "It was tried.") != 1 || !strings.Contains(said, "forbids the tool try") {

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/engine"
 )
 
 // A session rests when its turn has ended, also while its title is still being made: what is
@@ -17,12 +16,12 @@ stall
 --
 text "I see."
 finish stop`)
-	s, err := d.Create(t.Context(), d.dir, engine.New{})
+	s, err := d.Create(t.Context(), d.dir, lathe.NewSession{})
 	d.ok(err)
-	answer, err := d.Prompt(t.Context(), s.ID, engine.Prompt{Parts: text("look")})
+	answer, err := d.Prompt(t.Context(), s.ID, lathe.Prompt{Parts: text("look")})
 	d.ok(err)
 	began := time.Now()
-	m, err := d.Shell(t.Context(), s.ID, engine.Command{Command: "echo hello"})
+	m, err := d.Shell(t.Context(), s.ID, lathe.ShellCommand{Command: "echo hello"})
 	d.ok(err)
 	if shellState(m) == nil {
 		t.Errorf("ran %+v", m.Parts)
@@ -32,12 +31,12 @@ finish stop`)
 	_, err = d.UpdatePart(t.Context(), part, "")
 	d.ok(err)
 	d.ok(d.RemoveMessage(t.Context(), s.ID, m.ID))
-	undone, err := d.Revert(t.Context(), s.ID, engine.Undo{Message: answer.ID})
+	undone, err := d.Revert(t.Context(), s.ID, lathe.Undo{Message: answer.ID})
 	d.ok(err)
 	if undone.Session.Revert == nil {
 		t.Error("nothing is undone")
 	}
-	_, err = d.Unrevert(t.Context(), s.ID, engine.Redo{})
+	_, err = d.Unrevert(t.Context(), s.ID, lathe.Undo{})
 	d.ok(err)
 	d.ok(d.RemoveMessage(t.Context(), s.ID, answer.ID)) // its prompt is not answered again by that
 	d.ok(d.RemoveMessage(t.Context(), s.ID, m.Said.(*lathe.Assistant).Parent))

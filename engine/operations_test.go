@@ -10,7 +10,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/engine"
 )
 
 // Each operation tells its events in the order of the contract, with whole payloads:
@@ -39,9 +38,9 @@ func TestOperations_Events(t *testing.T) {
 		w.clock.forward(1000)
 	}
 
-	top, err := w.Create(t.Context(), w.dir, engine.New{ID: "ses_top", Title: "Top"})
+	top, err := w.Create(t.Context(), w.dir, lathe.NewSession{ID: "ses_top", Title: "Top"})
 	step("create, the first in its directory", err)
-	_, err = w.Create(t.Context(), w.dir, engine.New{
+	_, err = w.Create(t.Context(), w.dir, lathe.NewSession{
 		ID: "ses_kid", Parent: top.ID, Agent: "explore", Rules: lathe.Ruleset{{Permission: "bash", Pattern: "*", Action: lathe.Deny}},
 	})
 	step("create a child", err)

@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/engine"
 )
 
 // large is an image that providers refuse for its sides.
@@ -50,7 +49,7 @@ text "Seen."
 finish stop`)
 	d.ok(os.WriteFile(filepath.Join(d.dir, "big.png"), large(t), 0o644))
 	whole := "data:image/png;base64," + base64.StdEncoding.EncodeToString(large(t))
-	said, err := d.Submit(t.Context(), d.session, engine.Prompt{Parts: []lathe.Part{
+	said, err := d.Submit(t.Context(), d.session, lathe.Prompt{Parts: []lathe.Part{
 		{Body: &lathe.Text{Text: "look"}}, {ID: "prt_own", Body: &lathe.File{Mime: "image/png", Filename: "a.png", URL: whole}},
 	}})
 	d.ok(err)
@@ -82,7 +81,7 @@ func TestImages_LeftOut(t *testing.T) {
 	d := newDesk(t, "")
 	long := &lathe.File{Mime: "image/webp", Filename: "b.webp", URL: "data:image/webp;base64," + base64.StdEncoding.EncodeToString(bytes.Repeat([]byte("RIFF"), 1<<20))}
 	submit := func() lathe.Body {
-		m, err := d.Submit(t.Context(), d.session, engine.Prompt{NoReply: true, Parts: []lathe.Part{{Body: long}}})
+		m, err := d.Submit(t.Context(), d.session, lathe.Prompt{NoReply: true, Parts: []lathe.Part{{Body: long}}})
 		d.ok(err)
 		return m.Parts[0].Body
 	}

@@ -129,7 +129,7 @@ func (p *playing) actOnContext(w []string) bool {
 	p.Helper()
 	switch w[0] {
 	case "command":
-		call, asks := engine.CommandCall{Command: w[1]}, false
+		call, asks := lathe.CommandCall{Command: w[1]}, false
 		for _, word := range w[2:] {
 			key, val, _ := strings.Cut(word, "=")
 			switch key {

@@ -80,7 +80,7 @@ func (p *playing) actOnLength(w []string) bool {
 	if w[0] != "compact" {
 		return false
 	}
-	var req engine.CompactRequest
+	var req lathe.CompactRequest
 	for _, word := range w[1:] {
 		switch name, value, _ := strings.Cut(word, "="); name {
 		case "model":

@@ -86,7 +86,7 @@ func beginPlayWith(t *testing.T, s *script, protocol modeltest.Protocol, with fu
 	if title == "default" {
 		title = ""
 	}
-	rec, err := p.Create(t.Context(), p.dir, engine.New{Title: title, Rules: s.own})
+	rec, err := p.Create(t.Context(), p.dir, lathe.NewSession{Title: title, Rules: s.own})
 	p.ok(err)
 	p.speakTo(rec.ID)
 	p.listen()

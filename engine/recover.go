@@ -22,6 +22,15 @@ func (e *Engine) Interruptions(ctx context.Context) ([]store.Interruption, error
 	return e.store.Interruptions(ctx, "")
 }
 
+// Interrupted lists the sessions of [Engine.Interruptions].
+func (e *Engine) Interrupted(ctx context.Context) (ids []lathe.SessionID, err error) {
+	all, err := e.Interruptions(ctx)
+	for _, i := range all {
+		ids = append(ids, i.Session)
+	}
+	return ids, err
+}
+
 // Recover looks after all sessions that a dead process left: what it left open is closed.
 // With resume, their turns go on by themselves; otherwise they wait for a word. It returns
 // how many there were, and does not wait for their turns.
@@ -160,7 +169,7 @@ func (e *Engine) goOn(ctx context.Context, id lathe.SessionID) error {
 	if again := compactAgain(page.Messages); again != nil { // a summary is not gone on with but made again
 		m.Said, m.Parts[0].Body = again.Said, again.Parts[0].Body
 	}
-	if _, err := e.store.Admit(ctx, id, lathe.Prompt{Message: m, Digest: string(m.ID)}); err != nil {
+	if _, err := e.store.Admit(ctx, id, lathe.Submission{Message: m, Digest: string(m.ID)}); err != nil {
 		return err
 	}
 	_, err = e.rouse(id)

@@ -215,7 +215,7 @@ func (e *Engine) tellParent(ctx context.Context, child lathe.Session, history []
 		r.Text = strings.Replace(r.Text, stoppedWords, "The program ended before it was done. task_id goes on with it.", 1)
 	}
 	r = e.shortened(r, parent.ID)
-	p := Prompt{Agent: parent.Agent, NoReply: live && r.State == tool.TaskCancelled}
+	p := lathe.Prompt{Agent: parent.Agent, NoReply: live && r.State == tool.TaskCancelled}
 	if m := parent.Model; m != nil {
 		p.Model = &lathe.ModelRef{Provider: m.Provider, Model: m.ID}
 		if m.Variant != "default" {

@@ -10,33 +10,17 @@ import (
 	"github.com/lathe-agent/lathe/workspace/snapshot"
 )
 
-// Undo says from where on a session is to be undone.
-type Undo struct {
-	Message lathe.MessageID
-	Part    lathe.PartID // "" is the whole message, and the prompt it answers
-	DryRun  bool         // says what would be done, and does nothing
-}
-
-// Redo takes an undo back.
-type Redo struct{ DryRun bool }
-
-// Undone is what an undo or its taking back did to a session and to the files.
-type Undone struct {
-	Session lathe.Session
-	Changes []snapshot.Change // those with a conflict were left alone
-}
-
 // Revert undoes what a session said and did from a point on. Its messages stay until the
 // next prompt; of the files only those are touched that the undone steps wrote, and only if
 // they are what those steps left. A session that is at work refuses it. A point that does not
 // exist changes nothing.
-func (e *Engine) Revert(ctx context.Context, id lathe.SessionID, u Undo) (Undone, error) {
-	return occupied(ctx, e, id, func(ctx context.Context, r *runner) (Undone, error) { return r.revert(ctx, u) })
+func (e *Engine) Revert(ctx context.Context, id lathe.SessionID, u lathe.Undo) (lathe.Undone, error) {
+	return occupied(ctx, e, id, func(ctx context.Context, r *runner) (lathe.Undone, error) { return r.revert(ctx, u) })
 }
 
-// Unrevert takes back what Revert did. Files that were changed since are left alone.
-func (e *Engine) Unrevert(ctx context.Context, id lathe.SessionID, d Redo) (Undone, error) {
-	return occupied(ctx, e, id, func(ctx context.Context, r *runner) (Undone, error) { return r.unrevert(ctx, d) })
+// Unrevert takes back what Revert did; of u only DryRun counts. Files that were changed since are left alone.
+func (e *Engine) Unrevert(ctx context.Context, id lathe.SessionID, u lathe.Undo) (lathe.Undone, error) {
+	return occupied(ctx, e, id, func(ctx context.Context, r *runner) (lathe.Undone, error) { return r.unrevert(ctx, u.DryRun) })
 }
 
 // occupied does something with a session that rests, as its runner.
@@ -166,30 +150,30 @@ func doneIn(messages []lathe.Message) (steps []snapshot.Done) {
 }
 
 // revert undoes the session from a point on.
-func (r *runner) revert(ctx context.Context, u Undo) (Undone, error) {
+func (r *runner) revert(ctx context.Context, u lathe.Undo) (lathe.Undone, error) {
 	s, err := r.load(ctx)
 	if err != nil {
-		return Undone{}, err
+		return lathe.Undone{}, err
 	}
 	at, ok := findPoint(s.messages, u.Message, u.Part)
 	if !ok {
-		return Undone{Session: s.session}, nil
+		return undone(s.session, u.Message, nil), nil
 	}
-	undone, err := r.engine.below(ctx, s.session.ID, stepsOf(s.messages[at.from:]))
+	gone, err := r.engine.below(ctx, s.session.ID, stepsOf(s.messages[at.from:]))
 	if err != nil {
-		return Undone{}, err
+		return lathe.Undone{}, err
 	}
-	back, changes, err := r.restore(ctx, s, at, doneIn(undone), u.DryRun)
+	back, changes, err := r.restore(ctx, s, at, doneIn(gone), u.DryRun)
 	if err != nil || u.DryRun {
-		return Undone{Session: s.session, Changes: changes}, err
+		return undone(s.session, u.Message, changes), err
 	}
 	r.warn(changes)
-	diffs := r.diffs(ctx, doneIn(undone))
+	diffs := r.diffs(ctx, doneIn(gone))
 	if err := r.write(ctx, &lathe.DiffChanged{Session: s.session.ID, Diff: diffs}); err != nil {
-		return Undone{}, err
+		return lathe.Undone{}, err
 	}
 	rec, err := r.edit(ctx, lathe.Edit{Revert: lathe.Some(back), Summary: lathe.Some(totals(diffs))})
-	return Undone{Session: rec, Changes: changes}, err
+	return undone(rec, at.message, changes), err // an answer goes with the prompt it answers
 }
 
 // restore brings the files back. When the session is undone already, all between is done in one
@@ -224,40 +208,40 @@ func (r *runner) restore(ctx context.Context, s state, at point, steps []snapsho
 }
 
 // unrevert brings back what was undone.
-func (r *runner) unrevert(ctx context.Context, d Redo) (Undone, error) {
+func (r *runner) unrevert(ctx context.Context, dry bool) (lathe.Undone, error) {
 	s, err := r.load(ctx)
 	if err != nil || s.session.Revert == nil {
-		return Undone{Session: s.session}, err
+		return undone(s.session, "", nil), err
 	}
 	w, err := r.kept(ctx)
 	if err != nil {
-		return Undone{}, err
+		return lathe.Undone{}, err
 	}
 	var changes []snapshot.Change
 	if key := string(s.session.ID); w != nil {
 		plan, err := w.Redo(ctx, key)
-		if err != nil || d.DryRun {
-			return Undone{Session: s.session, Changes: plan.Changes}, err
+		if err != nil || dry {
+			return undone(s.session, "", plan.Changes), err
 		}
 		done, err := w.Apply(ctx, key, plan)
 		if err == nil {
 			err = w.Forget(ctx, key)
 		}
 		if err != nil {
-			return Undone{}, err
+			return lathe.Undone{}, err
 		}
 		changes = done.Changes
 	}
-	if d.DryRun {
-		return Undone{Session: s.session}, nil
+	if dry {
+		return undone(s.session, "", nil), nil
 	}
 	r.warn(changes)
 	rec, err := r.edit(ctx, lathe.Edit{Revert: lathe.Some[*lathe.Revert](nil)})
 	if err != nil {
-		return Undone{}, err
+		return lathe.Undone{}, err
 	}
 	r.patched = true
-	return Undone{Session: rec, Changes: changes}, nil
+	return undone(rec, "", changes), nil
 }
 
 // kept is where the files of the session are kept; nil if they are not.

@@ -12,25 +12,9 @@ import (
 	"github.com/lathe-agent/lathe/workspace"
 )
 
-// Prompt is what someone wants of a session. All but Parts may be left out.
-type Prompt struct {
-	ID       lathe.MessageID // sending the same again changes nothing
-	Agent    string
-	Model    *lathe.ModelRef
-	Variant  string
-	System   string          // goes before the conversation, for this exchange
-	Tools    map[string]bool // false switches a tool off, for this exchange
-	Format   json.RawMessage // of the answer
-	Delivery lathe.Delivery
-	NoReply  bool
-	Parts    []lathe.Part // texts, files, agents and subtasks; their ids may be left out
-
-	task lathe.Task // what the session works for from now on
-}
-
 // Prompt sends a prompt and waits until the session rests. It returns the newest answer,
 // the same for all who wait.
-func (e *Engine) Prompt(ctx context.Context, id lathe.SessionID, p Prompt) (lathe.Message, error) {
+func (e *Engine) Prompt(ctx context.Context, id lathe.SessionID, p lathe.Prompt) (lathe.Message, error) {
 	m, err := e.Submit(ctx, id, p)
 	if err != nil || p.NoReply {
 		return m, err
@@ -40,9 +24,15 @@ func (e *Engine) Prompt(ctx context.Context, id lathe.SessionID, p Prompt) (lath
 
 // Submit sends a prompt. When it returns, the prompt is safe and seen by clients; the
 // session answers it in its time.
-func (e *Engine) Submit(ctx context.Context, id lathe.SessionID, p Prompt) (lathe.Message, error) {
+func (e *Engine) Submit(ctx context.Context, id lathe.SessionID, p lathe.Prompt) (lathe.Message, error) {
+	return e.submit(ctx, id, p, lathe.NoTask)
+}
+
+// submit is Submit for a session that works on a task from now on.
+func (e *Engine) submit(ctx context.Context, id lathe.SessionID, p lathe.Prompt, task lathe.Task) (lathe.Message, error) {
 	in, err := e.compose(ctx, id, p)
 	if err == nil {
+		in.Task = task
 		err = e.Send(ctx, id, in)
 	}
 	if err != nil {
@@ -69,7 +59,7 @@ func (e *Engine) Send(ctx context.Context, id lathe.SessionID, in lathe.Input) e
 		return err
 	}
 	switch in := in.(type) {
-	case lathe.Prompt:
+	case lathe.Submission:
 		if in.NoReply {
 			return nil
 		}
@@ -223,10 +213,10 @@ func (e *Engine) Todos(ctx context.Context, id lathe.SessionID) ([]lathe.Todo, e
 
 // compose makes the user message of a prompt. Why there can be none is told to the listeners of
 // the session: who sent it need not wait for the answer.
-func (e *Engine) compose(ctx context.Context, id lathe.SessionID, p Prompt) (lathe.Prompt, error) {
+func (e *Engine) compose(ctx context.Context, id lathe.SessionID, p lathe.Prompt) (lathe.Submission, error) {
 	rec, err := e.store.Session(ctx, id)
 	if err != nil {
-		return lathe.Prompt{}, err
+		return lathe.Submission{}, err
 	}
 	in, err := e.composed(ctx, rec, p)
 	if err != nil {
@@ -236,8 +226,8 @@ func (e *Engine) compose(ctx context.Context, id lathe.SessionID, p Prompt) (lat
 }
 
 // composed chooses agent and model, and reads what the parts refer to.
-func (e *Engine) composed(ctx context.Context, rec lathe.Session, p Prompt) (in lathe.Prompt, err error) {
-	if err := p.check(); err != nil {
+func (e *Engine) composed(ctx context.Context, rec lathe.Session, p lathe.Prompt) (in lathe.Submission, err error) {
+	if err := checkPrompt(p); err != nil {
 		return in, err
 	}
 	said, settings, err := e.choose(ctx, rec, p)
@@ -260,7 +250,7 @@ func (e *Engine) composed(ctx context.Context, rec lathe.Session, p Prompt) (in 
 		e.own(&m)
 	}
 	settings.Images.prompted(m.Parts)
-	return lathe.Prompt{Message: m, Delivery: p.Delivery, NoReply: p.NoReply, Digest: p.digest(), Task: p.task}, nil
+	return lathe.Submission{Message: m, Delivery: p.Delivery, NoReply: p.NoReply, Digest: digest(p)}, nil
 }
 
 // own gives parts what they need to belong to their message.
@@ -277,7 +267,7 @@ func (e *Engine) own(m *lathe.Message) {
 var ErrNoModel = errors.New("there is no model to ask")
 
 // check refuses what no session could take.
-func (p Prompt) check() error {
+func checkPrompt(p lathe.Prompt) error {
 	if p.ID != "" {
 		if err := lathe.CheckID(lathe.PrefixMessage, string(p.ID)); err != nil {
 			return err
@@ -306,7 +296,7 @@ func checkParts(parts []lathe.Part) error {
 }
 
 // digest stands for the words as they were sent.
-func (p Prompt) digest() string {
+func digest(p lathe.Prompt) string {
 	h := sha256.New()
 	write := func(data []byte) {
 		h.Write(data)
@@ -330,7 +320,7 @@ func (p Prompt) digest() string {
 
 // choose settles agent, model and variant: what the prompt says, else the agent, else what
 // the session used before, else the default.
-func (e *Engine) choose(ctx context.Context, rec lathe.Session, p Prompt) (*lathe.User, *Settings, error) {
+func (e *Engine) choose(ctx context.Context, rec lathe.Session, p lathe.Prompt) (*lathe.User, *Settings, error) {
 	if e.setup == nil {
 		return nil, nil, lathe.Errorf(lathe.Unavailable, "this engine was opened without models")
 	}
@@ -354,7 +344,7 @@ func (e *Engine) choose(ctx context.Context, rec lathe.Session, p Prompt) (*lath
 	return u, settings, err
 }
 
-func chooseModel(rec lathe.Session, agent *Agent, settings *Settings, p Prompt) (lathe.ModelRef, error) {
+func chooseModel(rec lathe.Session, agent *Agent, settings *Settings, p lathe.Prompt) (lathe.ModelRef, error) {
 	var candidates []lathe.ModelRef
 	if p.Model != nil {
 		candidates = append(candidates, *p.Model)

@@ -2,27 +2,14 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/store"
 )
 
-// New is what a new session may be given; all of it may be left out.
-type New struct {
-	ID        lathe.SessionID
-	Parent    lathe.SessionID
-	Title     string
-	Rules     lathe.Ruleset
-	Agent     string
-	Model     *lathe.SessionModel
-	Metadata  json.RawMessage
-	Workspace lathe.WorkspaceID
-}
-
 // Create begins a session in a directory, whose instance it opens.
-func (e *Engine) Create(ctx context.Context, dir string, in New) (lathe.Session, error) {
+func (e *Engine) Create(ctx context.Context, dir string, in lathe.NewSession) (lathe.Session, error) {
 	inst, err := e.Instance(ctx, dir)
 	if err != nil {
 		return lathe.Session{}, err
@@ -32,7 +19,7 @@ func (e *Engine) Create(ctx context.Context, dir string, in New) (lathe.Session,
 
 // CreateNext begins a session in an open instance. A child is bound by what its parent
 // is denied, and may go outside where its parent may.
-func (e *Engine) CreateNext(ctx context.Context, inst Instance, in New) (lathe.Session, error) {
+func (e *Engine) CreateNext(ctx context.Context, inst Instance, in lathe.NewSession) (lathe.Session, error) {
 	s := e.record(inst)
 	if err := in.Rules.Check(); err != nil {
 		return s, err

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/lathetest"
 )
 
@@ -32,7 +31,7 @@ func TestCreate_LeastRecord(t *testing.T) {
 func TestCreate_AllThatMayBeGiven(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	in := engine.New{
+	in := lathe.NewSession{
 		ID: "ses_mine", Title: "Mine", Agent: "plan", Workspace: "wrk_1",
 		Model:    &lathe.SessionModel{ID: "m-1", Provider: "acme", Variant: "default"},
 		Rules:    lathe.Ruleset{lathetest.Rule()},
@@ -53,16 +52,16 @@ func TestCreate_Refuses(t *testing.T) {
 	before := w.counter()
 	for name, c := range map[string]struct {
 		dir  string
-		in   engine.New
+		in   lathe.NewSession
 		code lathe.Code
 	}{
-		"another kind of id":   {w.dir, engine.New{ID: "msg_1"}, lathe.Invalid},
-		"a path as id":         {w.dir, engine.New{ID: "ses_../../x"}, lathe.Invalid},
-		"a long id":            {w.dir, engine.New{ID: lathe.SessionID("ses_" + strings.Repeat("x", 200))}, lathe.Invalid},
-		"an id that is taken":  {w.dir, engine.New{ID: taken.ID}, lathe.Conflict},
-		"an unknown parent":    {w.dir, engine.New{Parent: "ses_none"}, lathe.NotFound},
-		"no directory":         {"", engine.New{}, lathe.Invalid},
-		"a directory not here": {filepath.Join(w.dir, "none"), engine.New{}, lathe.NotFound},
+		"another kind of id":   {w.dir, lathe.NewSession{ID: "msg_1"}, lathe.Invalid},
+		"a path as id":         {w.dir, lathe.NewSession{ID: "ses_../../x"}, lathe.Invalid},
+		"a long id":            {w.dir, lathe.NewSession{ID: lathe.SessionID("ses_" + strings.Repeat("x", 200))}, lathe.Invalid},
+		"an id that is taken":  {w.dir, lathe.NewSession{ID: taken.ID}, lathe.Conflict},
+		"an unknown parent":    {w.dir, lathe.NewSession{Parent: "ses_none"}, lathe.NotFound},
+		"no directory":         {"", lathe.NewSession{}, lathe.Invalid},
+		"a directory not here": {filepath.Join(w.dir, "none"), lathe.NewSession{}, lathe.NotFound},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := w.in(t)
@@ -83,12 +82,12 @@ func TestCreate_Child(t *testing.T) {
 	rule := func(permission, pattern string, a lathe.Action) lathe.Rule {
 		return lathe.Rule{Permission: permission, Pattern: pattern, Action: a}
 	}
-	parent := w.session(engine.New{Rules: lathe.Ruleset{
+	parent := w.session(lathe.NewSession{Rules: lathe.Ruleset{
 		rule("edit", "*", lathe.Allow), rule("bash", "git push*", lathe.Deny), rule("external_directory", "/srv/*", lathe.Allow),
 		rule("webfetch", "*", lathe.Ask), rule("external_directory", "/etc/*", lathe.Ask), rule("bash", "git push*", lathe.Deny),
 	}})
 	own := lathe.Ruleset{rule("bash", "*", lathe.Allow)}
-	child := w.session(engine.New{Parent: parent.ID, Rules: own})
+	child := w.session(lathe.NewSession{Parent: parent.ID, Rules: own})
 	w.same("rules", child.Rules, lathe.Ruleset{
 		rule("bash", "git push*", lathe.Deny), rule("external_directory", "/srv/*", lathe.Allow),
 		rule("external_directory", "/etc/*", lathe.Ask), own[0],
@@ -99,15 +98,15 @@ func TestCreate_Child(t *testing.T) {
 	w.same("the rules of the parent", w.get(parent.ID).Rules, parent.Rules)
 
 	// A deny with exceptions is the parent's to judge by. Who stands alone is denied it whole.
-	strict := w.session(engine.New{Rules: lathe.Ruleset{rule("edit", "*", lathe.Deny), rule("bash", "*", lathe.Deny), rule("bash", "go test *", lathe.Ask), rule("read", "a", lathe.Deny), rule("read", "b", lathe.Ask)}})
-	bound := w.session(engine.New{Parent: strict.ID})
+	strict := w.session(lathe.NewSession{Rules: lathe.Ruleset{rule("edit", "*", lathe.Deny), rule("bash", "*", lathe.Deny), rule("bash", "go test *", lathe.Ask), rule("read", "a", lathe.Deny), rule("read", "b", lathe.Ask)}})
+	bound := w.session(lathe.NewSession{Parent: strict.ID})
 	w.same("rules", bound.Rules, lathe.Ruleset{rule("edit", "*", lathe.Deny), rule("read", "a", lathe.Deny)})
-	below := w.session(engine.New{Parent: bound.ID})
+	below := w.session(lathe.NewSession{Parent: bound.ID})
 	alone := must(w.Fork(t.Context(), w.dir, below.ID, ""))(w)
 	w.same("rules of a copy", alone.Rules, lathe.Ruleset{rule("bash", "*", lathe.Deny), rule("edit", "*", lathe.Deny), rule("read", "a", lathe.Deny)})
 
 	free := w.session()
-	if kid := w.session(engine.New{Parent: free.ID}); kid.Rules != nil {
+	if kid := w.session(lathe.NewSession{Parent: free.ID}); kid.Rules != nil {
 		t.Errorf("a child of a parent without rules has %v", kid.Rules)
 	}
 }
@@ -116,8 +115,8 @@ func TestCreateNext(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	inst := must(w.Instance(t.Context(), w.dir))(w)
-	s := must(w.CreateNext(t.Context(), inst, engine.New{Title: "Next"}))(w)
-	want := w.session(engine.New{Title: "Next"})
+	s := must(w.CreateNext(t.Context(), inst, lathe.NewSession{Title: "Next"}))(w)
+	want := w.session(lathe.NewSession{Title: "Next"})
 	want.ID, want.Slug = s.ID, s.Slug
 	w.same("as Create makes it", s, want)
 }
@@ -126,7 +125,7 @@ func TestGet_AnyProject(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	in := repo(t)
-	s := must(w.Create(t.Context(), in, engine.New{}))(w)
+	s := must(w.Create(t.Context(), in, lathe.NewSession{}))(w)
 	if s.Project != git(t, in, "rev-parse", "HEAD") || s.Directory != in || *s.Path != "" {
 		t.Errorf("project %q, directory %q, path %q", s.Project, s.Directory, *s.Path)
 	}
@@ -147,7 +146,7 @@ func TestList(t *testing.T) {
 	mkdir(t, filepath.Join(top, "subway"))
 	create := func(dir, title string, parent lathe.SessionID) lathe.SessionID {
 		w.clock.forward(1000)
-		return must(w.Create(t.Context(), dir, engine.New{Title: title, Parent: parent}))(w).ID
+		return must(w.Create(t.Context(), dir, lathe.NewSession{Title: title, Parent: parent}))(w).ID
 	}
 	a := create(w.dir, "Alpha 100%", "")
 	b := create(top, "beta", "")
@@ -195,10 +194,10 @@ func TestChildren(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	top := w.session()
-	one := w.session(engine.New{Parent: top.ID})
+	one := w.session(lathe.NewSession{Parent: top.ID})
 	w.clock.forward(1)
-	two := w.session(engine.New{Parent: top.ID})
-	w.session(engine.New{Parent: one.ID})
+	two := w.session(lathe.NewSession{Parent: top.ID})
+	w.session(lathe.NewSession{Parent: one.ID})
 	at := lathe.Time(-5)
 	must(w.Archive(t.Context(), two.ID, &at))(w)
 	got := must(w.Children(t.Context(), top.ID))(w)
@@ -271,7 +270,7 @@ func TestUpdate_ChangesOnlyWhatIsNamed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := w.in(t)
-			s := w.session(engine.New{Agent: "plan", Rules: lathe.Ruleset{lathetest.Rule()}})
+			s := w.session(lathe.NewSession{Agent: "plan", Rules: lathe.Ruleset{lathetest.Rule()}})
 			old := lathe.Time(7)
 			must(w.Archive(t.Context(), s.ID, &old))(w)
 			want := must(w.Share(t.Context(), s.ID, "https://old.example"))(w)
@@ -302,10 +301,10 @@ func TestUpdate_Refuses(t *testing.T) {
 func TestRemove_WithAllBelow(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	top := w.session(engine.New{Title: "top"})
-	kid := w.session(engine.New{Title: "kid", Parent: top.ID})
-	grand := w.session(engine.New{Title: "grandchild", Parent: kid.ID})
-	other := w.session(engine.New{Title: "other"})
+	top := w.session(lathe.NewSession{Title: "top"})
+	kid := w.session(lathe.NewSession{Title: "kid", Parent: top.ID})
+	grand := w.session(lathe.NewSession{Title: "grandchild", Parent: kid.ID})
+	other := w.session(lathe.NewSession{Title: "other"})
 	m := w.user(grand.ID, "hello")
 	l := w.listen(lathe.Scope{})
 	w.ok(w.Remove(t.Context(), top.ID))

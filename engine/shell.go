@@ -9,27 +9,18 @@ import (
 	"github.com/lathe-agent/lathe/tool"
 )
 
-// Command is a shell command that the user typed.
-type Command struct {
-	Agent   string
-	Model   *lathe.ModelRef
-	Message lathe.MessageID // of the prompt that stands for it; "" makes one
-	Command string
-	Local   bool // the user typed it into this program, so that nothing confines it
-}
-
 // shellPrompt is what the model is told before a command of the user's.
 const shellPrompt = "The following tool was executed by the user"
 
 // Shell runs a command of the user's in a session, and returns the message that holds what
 // it printed. A session that is at work refuses it; prompts that come meanwhile are answered
 // afterwards. Cancel ends it.
-func (e *Engine) Shell(ctx context.Context, id lathe.SessionID, in Command) (lathe.Message, error) {
+func (e *Engine) Shell(ctx context.Context, id lathe.SessionID, in lathe.ShellCommand) (lathe.Message, error) {
 	rec, err := e.store.Session(ctx, id)
 	if err != nil {
 		return lathe.Message{}, err
 	}
-	said, _, err := e.choose(ctx, rec, Prompt{Agent: in.Agent, Model: in.Model})
+	said, _, err := e.choose(ctx, rec, lathe.Prompt{Agent: in.Agent, Model: in.Model})
 	if err != nil {
 		return lathe.Message{}, err
 	}
@@ -42,7 +33,7 @@ func (e *Engine) Shell(ctx context.Context, id lathe.SessionID, in Command) (lat
 }
 
 // shell runs the command and writes down what it prints, as the call of a tool.
-func (r *runner) shell(ctx context.Context, said *lathe.User, in Command) (lathe.Message, error) {
+func (r *runner) shell(ctx context.Context, said *lathe.User, in lathe.ShellCommand) (lathe.Message, error) {
 	s, err := r.load(ctx)
 	if err != nil {
 		return lathe.Message{}, err
@@ -82,7 +73,7 @@ func (r *runner) shell(ctx context.Context, said *lathe.User, in Command) (lathe
 }
 
 // beginShell writes the prompt that stands for the command, and the answer that holds it.
-func (r *runner) beginShell(ctx context.Context, said *lathe.User, in Command) (lathe.Part, error) {
+func (r *runner) beginShell(ctx context.Context, said *lathe.User, in lathe.ShellCommand) (lathe.Part, error) {
 	now := r.engine.now()
 	id := r.lease.Session
 	u := lathe.Message{ID: in.Message, Session: id, Created: now, Said: said}

@@ -31,6 +31,6 @@ func (h *host) Switch(ctx context.Context, agent, text string) error {
 		Agent: a.Name, Model: said.Model, System: said.System, Tools: said.Tools, Format: said.Format,
 	}}
 	m.Parts = []lathe.Part{{ID: s.engine.ids.Part(), Session: m.Session, Message: m.ID, Body: synthetic(text)}}
-	_, err = s.engine.store.Admit(ctx, s.session.ID, lathe.Prompt{Message: m, Digest: string(m.ID)})
+	_, err = s.engine.store.Admit(ctx, s.session.ID, lathe.Submission{Message: m, Digest: string(m.ID)})
 	return err
 }

@@ -17,9 +17,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/model/modeltest"
-	"github.com/lathe-agent/lathe/workspace/snapshot"
 )
 
 // TestTranscripts runs testdata/*.txtar: whole turns against a real store, a real bus and a
@@ -278,7 +276,7 @@ func (p *playing) act(w []string) {
 	case "remove":
 		p.ok(os.Remove(filepath.Join(p.dir, w[1])))
 	case "revert":
-		u := engine.Undo{Message: lathe.MessageID(p.shown.id(w[1]))}
+		u := lathe.Undo{Message: lathe.MessageID(p.shown.id(w[1]))}
 		for _, word := range w[2:] {
 			if part, ok := strings.CutPrefix(word, "part="); ok {
 				u.Part = lathe.PartID(p.shown.id(part))
@@ -287,7 +285,7 @@ func (p *playing) act(w []string) {
 		}
 		p.showUndone(p.Revert(p.Context(), p.session, u))
 	case "unrevert":
-		p.showUndone(p.Unrevert(p.Context(), p.session, engine.Redo{DryRun: len(w) > 1}))
+		p.showUndone(p.Unrevert(p.Context(), p.session, lathe.Undo{DryRun: len(w) > 1}))
 	case "rules":
 		_, err := p.Update(p.Context(), p.session, lathe.Edit{Rules: lathe.Some(rulesOf(p.T, strings.Join(w[1:], " ")))})
 		p.note(err)
@@ -337,9 +335,9 @@ func (p *playing) actOnSessions(w []string) {
 	case "fork":
 		rec, err = p.Fork(p.Context(), p.dir, p.session, lathe.MessageID(p.shown.id(strings.Join(w[1:], ""))))
 	case "session":
-		rec, err = p.Create(p.Context(), p.dir, engine.New{Title: "Another"})
+		rec, err = p.Create(p.Context(), p.dir, lathe.NewSession{Title: "Another"})
 	case "child":
-		rec, err = p.Create(p.Context(), p.dir, engine.New{Parent: p.session, Title: "A child", Rules: rulesOf(p.T, p.script.section("child-rules"))})
+		rec, err = p.Create(p.Context(), p.dir, lathe.NewSession{Parent: p.session, Title: "A child", Rules: rulesOf(p.T, p.script.section("child-rules"))})
 	case "import":
 		x, perr := lathe.ParseExport([]byte(p.script.section("export")))
 		p.ok(perr)
@@ -354,7 +352,7 @@ func (p *playing) actOnSessions(w []string) {
 // prompt sends a prompt; words with = are its settings, others its texts.
 func (p *playing) prompt(args []string) {
 	p.Helper()
-	var in engine.Prompt
+	var in lathe.Prompt
 	for _, a := range args {
 		key, val, ok := strings.Cut(a, "=")
 		if !ok || strings.Contains(key, " ") {
@@ -428,20 +426,14 @@ func (p *playing) note(err error) {
 }
 
 // showUndone shows what an undo did to the files.
-func (p *playing) showUndone(u engine.Undone, err error) {
+func (p *playing) showUndone(u lathe.Undone, err error) {
 	p.Helper()
 	synctest.Wait() // what happened is told first
-	for _, c := range u.Changes {
-		name, _ := filepath.Rel(p.dir, c.Path)
-		what := "restored"
-		switch {
-		case c.Conflict != "":
-			what = "left, " + c.Conflict
-		case c.To == snapshot.Entry{}:
-			what = "removed"
-		case c.From == snapshot.Entry{}:
-			what = "brought back"
-		}
+	for _, c := range u.Files {
+		name, _ := filepath.Rel(p.dir, filepath.FromSlash(c.File))
+		what := map[string]string{
+			"conflict": "left, " + c.Conflict, "remove": "removed", "create": "brought back", "restore": "restored",
+		}[c.Action]
 		p.shown.line(strings.TrimSpace(fmt.Sprintf("file %s %s %s", name, what, c.Note)))
 	}
 	p.note(err)

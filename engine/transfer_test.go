@@ -46,7 +46,7 @@ func TestExport_RoundTrip(t *testing.T) {
 	w := newWorld(t)
 	there := worldIn(t, t.TempDir(), w.dir) // the same directory on another machine
 	fresh := w.session()
-	talk := w.session(engine.New{Title: "Talk", Metadata: json.RawMessage(`{"k":"\ud83d\ude00 \u00e9"}`)})
+	talk := w.session(lathe.NewSession{Title: "Talk", Metadata: json.RawMessage(`{"k":"\ud83d\ude00 \u00e9"}`)})
 	w.answer(w.user(talk.ID, "Hello,\n\"wörld\" 😀 </script>\u2028"))
 	all := must(w.Import(t.Context(), w.dir, samples()))(w)
 	open := w.session()
@@ -150,7 +150,7 @@ func TestExport_WhileItIsWritten(t *testing.T) {
 		return lathe.Message{ID: id, Session: x.Info.ID, Said: &lathe.User{Agent: "build"}}
 	}
 	admit := func(id lathe.MessageID) {
-		must(w.Store().Admit(t.Context(), x.Info.ID, lathe.Prompt{Message: message(id), Digest: "d"}))(w)
+		must(w.Store().Admit(t.Context(), x.Info.ID, lathe.Submission{Message: message(id), Digest: "d"}))(w)
 	}
 	commit := func(f lathe.Fact) { must(r.Commit(t.Context(), f))(w) }
 	admit("msg_early")
@@ -192,7 +192,7 @@ func TestExport_WhileItIsWritten(t *testing.T) {
 func TestExport_Change(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	s := w.session(engine.New{Title: "secret"})
+	s := w.session(lathe.NewSession{Title: "secret"})
 	w.user(s.ID, "secret words")
 	var out bytes.Buffer
 	w.ok(w.Export(t.Context(), s.ID, &out, func(s *lathe.Session, m *lathe.Message) {

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/model"
 	"github.com/lathe-agent/lathe/model/modeltest"
 )
@@ -32,11 +31,11 @@ share 1
 		top := p.session
 		var group sync.WaitGroup
 		for i := range 50 {
-			child, err := p.Create(t.Context(), p.dir, engine.New{Parent: top, Title: fmt.Sprint("Child ", i)})
+			child, err := p.Create(t.Context(), p.dir, lathe.NewSession{Parent: top, Title: fmt.Sprint("Child ", i)})
 			p.ok(err)
 			p.sessions = append(p.sessions, child.ID)
 			group.Go(func() {
-				m, err := p.Prompt(t.Context(), child.ID, engine.Prompt{Parts: text("spend")})
+				m, err := p.Prompt(t.Context(), child.ID, lathe.Prompt{Parts: text("spend")})
 				if err != nil {
 					t.Error(err)
 					return
@@ -73,7 +72,7 @@ stall
 text "Hello."
 finish stop
 `), modeltest.Chat)
-				_, err := p.Submit(t.Context(), p.session, engine.Prompt{Parts: text("hello")})
+				_, err := p.Submit(t.Context(), p.session, lathe.Prompt{Parts: text("hello")})
 				p.ok(err)
 				synctest.Wait()
 				held := p.account()
@@ -89,7 +88,7 @@ finish stop
 					p.restart()
 				}
 				synctest.Wait()
-				_, err = p.Prompt(t.Context(), p.session, engine.Prompt{Parts: text("again")})
+				_, err = p.Prompt(t.Context(), p.session, lathe.Prompt{Parts: text("again")})
 				p.ok(err)
 				got := p.account()
 				answer := lathe.Dollars(0.00002)
@@ -123,10 +122,10 @@ func TestTurn_RequestsUnderWayAreLimited(t *testing.T) {
 			return modeltest.Answer{modeltest.Text{"On."}, modeltest.Pause(time.Second), modeltest.Call{Name: "wait", Args: `{"ms":60000}`}, modeltest.Finish("tool-calls")}
 		})
 		for range 9 {
-			s, err := p.Create(t.Context(), p.dir, engine.New{Title: "One of many"})
+			s, err := p.Create(t.Context(), p.dir, lathe.NewSession{Title: "One of many"})
 			p.ok(err)
 			p.sessions = append(p.sessions, s.ID)
-			_, err = p.Submit(t.Context(), s.ID, engine.Prompt{Parts: text("go")})
+			_, err = p.Submit(t.Context(), s.ID, lathe.Prompt{Parts: text("go")})
 			p.ok(err)
 		}
 		synctest.Wait()
@@ -164,10 +163,10 @@ attempts 3
 		})
 		top := p.session
 		for _, words := range []string{"long", "long", "short"} { // each may cost 1.7 cents
-			child, err := p.Create(t.Context(), p.dir, engine.New{Parent: top, Title: words})
+			child, err := p.Create(t.Context(), p.dir, lathe.NewSession{Parent: top, Title: words})
 			p.ok(err)
 			p.sessions = append(p.sessions, child.ID)
-			_, err = p.Submit(t.Context(), child.ID, engine.Prompt{Parts: text(words)})
+			_, err = p.Submit(t.Context(), child.ID, lathe.Prompt{Parts: text(words)})
 			p.ok(err)
 			synctest.Wait()
 		}

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/model"
 	"github.com/lathe-agent/lathe/model/modeltest"
 )
@@ -37,7 +36,7 @@ finish stop
 				if i == 4 { // one only waits
 					got[i], err = p.Wait(context.WithoutCancel(t.Context()), p.session)
 				} else {
-					got[i], err = p.Prompt(context.WithoutCancel(t.Context()), p.session, engine.Prompt{Parts: text(fmt.Sprint("prompt ", i))})
+					got[i], err = p.Prompt(context.WithoutCancel(t.Context()), p.session, lathe.Prompt{Parts: text(fmt.Sprint("prompt ", i))})
 				}
 				if err != nil {
 					t.Error(err)
@@ -63,7 +62,7 @@ func TestTurn_CanceledWaiters(t *testing.T) {
 		done := make(chan error, 2)
 		for i := range 2 {
 			go func() {
-				m, err := p.Prompt(context.WithoutCancel(t.Context()), p.session, engine.Prompt{Parts: text(fmt.Sprint("prompt ", i))})
+				m, err := p.Prompt(context.WithoutCancel(t.Context()), p.session, lathe.Prompt{Parts: text(fmt.Sprint("prompt ", i))})
 				if err == nil && wordsOf(m) != "Half" {
 					err = fmt.Errorf("got %q", wordsOf(m))
 				}
@@ -96,7 +95,7 @@ func TestTurn_CancelAtOnce(t *testing.T) {
 					}
 					return modeltest.Answer{modeltest.Pause(time.Second), modeltest.Text{"Late."}, modeltest.Stall{}}
 				})
-				_, err := p.Submit(t.Context(), p.session, engine.Prompt{Parts: text("begin")})
+				_, err := p.Submit(t.Context(), p.session, lathe.Prompt{Parts: text("begin")})
 				p.ok(err)
 				for range after * after * after { // let it run for a bit
 					_, err := p.Get(t.Context(), p.session)
@@ -113,7 +112,7 @@ func TestTurn_CancelAtOnce(t *testing.T) {
 					}
 				}
 				p.check()
-				_, err = p.Submit(t.Context(), p.session, engine.Prompt{Parts: text("and now?")})
+				_, err = p.Submit(t.Context(), p.session, lathe.Prompt{Parts: text("and now?")})
 				p.ok(err)
 				p.ok(p.settled())
 				if all := p.all(); wordsOf(all[len(all)-1]) != "Done." {
@@ -152,7 +151,7 @@ func sendFifty(p *playing, delivery lathe.Delivery) {
 	var group sync.WaitGroup
 	for i := range 50 {
 		group.Go(func() {
-			_, err := p.Submit(p.Context(), p.session, engine.Prompt{Parts: text(fmt.Sprint("prompt ", i)), Delivery: delivery})
+			_, err := p.Submit(p.Context(), p.session, lathe.Prompt{Parts: text(fmt.Sprint("prompt ", i)), Delivery: delivery})
 			if err != nil {
 				p.Error(err)
 			}
@@ -225,7 +224,7 @@ func TestTurn_SlowAndVanishedSubscribers(t *testing.T) {
 		}()
 		synctest.Wait()
 		begin := time.Now()
-		_, err := p.Submit(t.Context(), p.session, engine.Prompt{Parts: text("talk")})
+		_, err := p.Submit(t.Context(), p.session, lathe.Prompt{Parts: text("talk")})
 		p.ok(err)
 		<-gone
 		p.ok(p.settled())
@@ -279,7 +278,7 @@ pause 1s
 text "Answered."
 finish stop
 `), modeltest.Gemini)
-		_, err := p.Submit(t.Context(), p.session, engine.Prompt{Parts: text("talk")})
+		_, err := p.Submit(t.Context(), p.session, lathe.Prompt{Parts: text("talk")})
 		p.ok(err)
 		synctest.Wait()
 		before, err := p.Get(t.Context(), p.session)
@@ -317,7 +316,7 @@ func TestTurn_LargeDeltas(t *testing.T) {
 					},
 					modeltest.Answer{modeltest.Text{"Done."}},
 				)
-				_, err := p.Submit(t.Context(), p.session, engine.Prompt{Parts: text("much")})
+				_, err := p.Submit(t.Context(), p.session, lathe.Prompt{Parts: text("much")})
 				p.ok(err)
 				p.ok(p.settled())
 				p.check()
@@ -366,7 +365,7 @@ func TestTurn_BytesDoNotMatter(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					p := beginPlay(t, parseScript(t, ""), protocol)
 					p.server.Add(answer(cut.chunks, cut.drip), modeltest.Answer{modeltest.Text{"Done."}})
-					_, err := p.Submit(t.Context(), p.session, engine.Prompt{Parts: text("write")})
+					_, err := p.Submit(t.Context(), p.session, lathe.Prompt{Parts: text("write")})
 					p.ok(err)
 					p.ok(p.settled())
 					p.check()

@@ -7,7 +7,6 @@ import (
 	"testing/synctest"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/model/modeltest"
 )
 
@@ -42,13 +41,13 @@ func TestRecover_AllThatADeadProcessLeft(t *testing.T) {
 		p := stalling(t)
 		ids := []lathe.SessionID{p.session}
 		for range 19 {
-			rec, err := p.Create(t.Context(), p.dir, engine.New{Title: "Another"})
+			rec, err := p.Create(t.Context(), p.dir, lathe.NewSession{Title: "Another"})
 			p.ok(err)
 			p.speakTo(rec.ID)
 			ids = append(ids, rec.ID)
 		}
 		for _, id := range ids {
-			_, err := p.Submit(t.Context(), id, engine.Prompt{Parts: text("begin")})
+			_, err := p.Submit(t.Context(), id, lathe.Prompt{Parts: text("begin")})
 			p.ok(err)
 		}
 		synctest.Wait()
@@ -98,7 +97,7 @@ func TestRecover_AfterAnOrderlyEnd(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := stalling(t)
-		_, err := p.Submit(t.Context(), p.session, engine.Prompt{Parts: text("begin")})
+		_, err := p.Submit(t.Context(), p.session, lathe.Prompt{Parts: text("begin")})
 		p.ok(err)
 		synctest.Wait()
 		p.restart()
@@ -129,18 +128,18 @@ func TestRecover_NotWhatAUserEnded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := stalling(t)
-		_, err := p.Submit(t.Context(), p.session, engine.Prompt{Parts: text("begin")})
+		_, err := p.Submit(t.Context(), p.session, lathe.Prompt{Parts: text("begin")})
 		p.ok(err)
 		synctest.Wait()
 		p.ok(p.Cancel(t.Context(), p.session))
 		if n, err := p.Recover(t.Context(), true); n != 0 || err != nil {
 			t.Errorf("%d go on, %v", n, err)
 		}
-		_, err = p.Submit(t.Context(), p.session, engine.Prompt{Parts: text("begin")})
+		_, err = p.Submit(t.Context(), p.session, lathe.Prompt{Parts: text("begin")})
 		p.ok(err)
 		synctest.Wait()
 		p.kill()
-		m, err := p.Prompt(t.Context(), p.session, engine.Prompt{Parts: text("again")})
+		m, err := p.Prompt(t.Context(), p.session, lathe.Prompt{Parts: text("again")})
 		p.ok(err)
 		if wordsOf(m) != "Gone on." {
 			t.Errorf("the answer is %q", wordsOf(m))
@@ -158,7 +157,7 @@ func TestRecover_NothingWasCutOff(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := stalling(t)
-		m, err := p.Prompt(t.Context(), p.session, engine.Prompt{Parts: text("again")})
+		m, err := p.Prompt(t.Context(), p.session, lathe.Prompt{Parts: text("again")})
 		p.ok(err)
 		p.ok(p.Drain(t.Context()))
 		_, err = p.Store().Take(t.Context(), p.session) // as one that is about to give it back

@@ -55,7 +55,7 @@ func newDesk(t *testing.T, script string) *desk {
 			t.Error(err)
 		}
 	})
-	s, err := d.Create(t.Context(), d.dir, engine.New{Title: "A desk"})
+	s, err := d.Create(t.Context(), d.dir, lathe.NewSession{Title: "A desk"})
 	d.ok(err)
 	d.session = s.ID
 	return d
@@ -122,13 +122,13 @@ func TestShell_IsKeptAndTold(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, `text "I see."
 finish stop`)
-	m, err := d.Shell(t.Context(), d.session, engine.Command{Command: "echo hello; echo there >&2; exit 3"})
+	m, err := d.Shell(t.Context(), d.session, lathe.ShellCommand{Command: "echo hello; echo there >&2; exit 3"})
 	d.ok(err)
 	a, done := m.Said.(*lathe.Assistant), shellState(m)
 	if done == nil || !strings.Contains(done.Output, "hello") || !strings.Contains(done.Output, "there") || a.Completed == 0 || a.Error != nil || a.Finish != "" {
 		t.Fatalf("%+v %+v", a, m.Parts)
 	}
-	if _, err := d.Prompt(t.Context(), d.session, engine.Prompt{Parts: text("what was that?")}); err != nil {
+	if _, err := d.Prompt(t.Context(), d.session, lathe.Prompt{Parts: text("what was that?")}); err != nil {
 		t.Fatal(err)
 	}
 	r := d.server.Requests()[0]
@@ -142,11 +142,11 @@ func TestShell_BehindAnAnswerAsksNothing(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, `text "I see."
 finish stop`)
-	if _, err := d.Prompt(t.Context(), d.session, engine.Prompt{Parts: text("look")}); err != nil {
+	if _, err := d.Prompt(t.Context(), d.session, lathe.Prompt{Parts: text("look")}); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
-		_, err := d.Shell(t.Context(), d.session, engine.Command{Command: "echo hello"})
+		_, err := d.Shell(t.Context(), d.session, lathe.ShellCommand{Command: "echo hello"})
 		d.ok(err)
 		d.ok(d.Drain(t.Context()))
 	}
@@ -162,14 +162,14 @@ func TestShell_WhileItRuns(t *testing.T) {
 finish stop`)
 	ended := make(chan error, 1)
 	go func() {
-		_, err := d.Shell(t.Context(), d.session, engine.Command{Command: "touch begun; while [ ! -e go ]; do sleep 0.01; done; echo gone"})
+		_, err := d.Shell(t.Context(), d.session, lathe.ShellCommand{Command: "touch begun; while [ ! -e go ]; do sleep 0.01; done; echo gone"})
 		ended <- err
 	}()
 	d.file("begun")
-	if _, err := d.Shell(t.Context(), d.session, engine.Command{Command: "true"}); lathe.CodeOf(err) != lathe.Conflict {
+	if _, err := d.Shell(t.Context(), d.session, lathe.ShellCommand{Command: "true"}); lathe.CodeOf(err) != lathe.Conflict {
 		t.Errorf("a second command: %v", err)
 	}
-	_, err := d.Submit(t.Context(), d.session, engine.Prompt{Parts: text("and now?")})
+	_, err := d.Submit(t.Context(), d.session, lathe.Prompt{Parts: text("and now?")})
 	d.ok(err)
 	if n := len(d.server.Requests()); n != 0 {
 		t.Errorf("%d requests while it runs", n)
@@ -196,9 +196,9 @@ func TestShell_BusyAndCanceled(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, `text "Here "
 stall`)
-	_, err := d.Submit(t.Context(), d.session, engine.Prompt{Parts: text("work")})
+	_, err := d.Submit(t.Context(), d.session, lathe.Prompt{Parts: text("work")})
 	d.ok(err)
-	if _, err := d.Shell(t.Context(), d.session, engine.Command{Command: "true"}); lathe.CodeOf(err) != lathe.Conflict {
+	if _, err := d.Shell(t.Context(), d.session, lathe.ShellCommand{Command: "true"}); lathe.CodeOf(err) != lathe.Conflict {
 		t.Errorf("at work: %v", err)
 	}
 	d.ok(d.Cancel(t.Context(), d.session))
@@ -209,7 +209,7 @@ stall`)
 	}
 	ended := make(chan result, 1)
 	go func() {
-		m, err := d.Shell(t.Context(), d.session, engine.Command{Command: "echo first; touch begun; sleep 600; echo never"})
+		m, err := d.Shell(t.Context(), d.session, lathe.ShellCommand{Command: "echo first; touch begun; sleep 600; echo never"})
 		ended <- result{m, err}
 	}()
 	d.file("begun")
@@ -233,12 +233,12 @@ func TestShell_CannotRun(t *testing.T) {
 	d := newDesk(t, `text "Here."
 finish stop`)
 	d.ok(d.runner.Close())
-	m, err := d.Shell(t.Context(), d.session, engine.Command{Command: "true"})
+	m, err := d.Shell(t.Context(), d.session, lathe.ShellCommand{Command: "true"})
 	d.ok(err)
 	if c, ok := m.Parts[0].Body.(*lathe.ToolCall); !ok || c.State.Status() != "error" {
 		t.Errorf("%+v", m.Parts)
 	}
-	got, err := d.Prompt(t.Context(), d.session, engine.Prompt{Parts: text("go on")})
+	got, err := d.Prompt(t.Context(), d.session, lathe.Prompt{Parts: text("go on")})
 	d.ok(err)
 	if wordsOf(got) != "Here." {
 		t.Errorf("answered %q", wordsOf(got))
@@ -262,7 +262,7 @@ finish tool-calls
 text "Done."
 finish stop`)
 	d.ok(os.WriteFile(filepath.Join(d.dir, "a.txt"), []byte("the quick fox\n"), 0o600))
-	m, err := d.Prompt(t.Context(), d.session, engine.Prompt{Parts: text("change the animal")})
+	m, err := d.Prompt(t.Context(), d.session, lathe.Prompt{Parts: text("change the animal")})
 	d.ok(err)
 	if got := wordsOf(m); got != "Done." {
 		t.Errorf("answered %q: %v", got, m.Said)
@@ -278,9 +278,9 @@ finish stop`)
 // The message of a command is a new one: what was said stays.
 func TestShell_MessageIsTaken(t *testing.T) {
 	d := newDesk(t, "")
-	said, err := d.Submit(t.Context(), d.session, engine.Prompt{NoReply: true, Parts: []lathe.Part{{Body: &lathe.Text{Text: "keep me"}}}})
+	said, err := d.Submit(t.Context(), d.session, lathe.Prompt{NoReply: true, Parts: []lathe.Part{{Body: &lathe.Text{Text: "keep me"}}}})
 	d.ok(err)
-	if _, err := d.Shell(t.Context(), d.session, engine.Command{Message: said.ID, Command: "echo hi"}); lathe.CodeOf(err) != lathe.Conflict {
+	if _, err := d.Shell(t.Context(), d.session, lathe.ShellCommand{Message: said.ID, Command: "echo hi"}); lathe.CodeOf(err) != lathe.Conflict {
 		t.Errorf("ran under the id of another message: %v", err)
 	}
 	page, err := d.Messages(t.Context(), d.session, lathe.Place{}, 0)
@@ -290,7 +290,7 @@ func TestShell_MessageIsTaken(t *testing.T) {
 	}
 	own := lathe.MessageID("msg_own")
 	for _, want := range []lathe.Code{"", lathe.Conflict} {
-		if _, err := d.Shell(t.Context(), d.session, engine.Command{Message: own, Command: "echo hi"}); lathe.CodeOf(err) != want {
+		if _, err := d.Shell(t.Context(), d.session, lathe.ShellCommand{Message: own, Command: "echo hi"}); lathe.CodeOf(err) != want {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
@@ -309,7 +309,7 @@ func TestGoesOn(t *testing.T) {
 		}
 	}
 	goesOn(false, "nothing was said")
-	_, err := d.Submit(t.Context(), d.session, engine.Prompt{Parts: text("look")})
+	_, err := d.Submit(t.Context(), d.session, lathe.Prompt{Parts: text("look")})
 	d.ok(err)
 	goesOn(true, "a prompt waits, or is answered")
 	d.ok(d.Send(t.Context(), d.session, lathe.Cancel{}))

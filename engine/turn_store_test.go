@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/model"
 	"github.com/lathe-agent/lathe/model/modeltest"
 )
@@ -40,7 +39,7 @@ func beginErrand(t *testing.T) *playing {
 
 // runErrand sends the prompt and brings the turn to its end.
 func (p *playing) runErrand() error {
-	if _, err := p.Submit(p.Context(), p.session, engine.Prompt{Parts: text("write")}); err != nil {
+	if _, err := p.Submit(p.Context(), p.session, lathe.Prompt{Parts: text("write")}); err != nil {
 		return err
 	}
 	return p.settled()
@@ -93,7 +92,7 @@ func (p *playing) goesOn() {
 	if err := p.settled(); err != nil {
 		p.Fatalf("the session cannot be repaired: %v\n%s", err, p.shown.events())
 	}
-	if _, err := p.Submit(p.Context(), p.session, engine.Prompt{Parts: text("and now?")}); err != nil {
+	if _, err := p.Submit(p.Context(), p.session, lathe.Prompt{Parts: text("and now?")}); err != nil {
 		p.Fatalf("the session takes no prompt: %v", err)
 	}
 	if err := p.settled(); err != nil {

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/model/modeltest"
 )
 
@@ -49,7 +48,7 @@ share 1
 				return modeltest.Answer{modeltest.Text{"Spent."}, modeltest.Usage{None: true}, modeltest.Finish("stop")}
 			}
 		})
-		_, err := p.Prompt(t.Context(), p.session, engine.Prompt{Parts: text("spend")})
+		_, err := p.Prompt(t.Context(), p.session, lathe.Prompt{Parts: text("spend")})
 		p.ok(err)
 		p.rest()
 		failed, children := 0, 0
@@ -88,7 +87,7 @@ func TestTurn_TaskNamesTheAgents(t *testing.T) {
 			`deny task "something"`: "Agents:\n- other: only when the user asks for it\n- reader: reads and tells",
 		} {
 			p := beginPlay(t, parseScript(t, "-- settings --\nsubagents\n-- session-rules --\n"+rules+"\n-- model --\ntext \"Hello.\"\nfinish stop\n"), modeltest.Chat)
-			_, err := p.Prompt(t.Context(), p.session, engine.Prompt{Parts: text("hello")})
+			_, err := p.Prompt(t.Context(), p.session, lathe.Prompt{Parts: text("hello")})
 			p.ok(err)
 			for _, tool := range p.server.Last().Prompt.Tools {
 				if tool.Name == "task" && !strings.HasSuffix(tool.Description, "\n\n"+want) {
@@ -121,7 +120,7 @@ allow read
 			}
 			return handing(1)
 		})
-		_, err := p.Prompt(t.Context(), p.session, engine.Prompt{Parts: text("go"), Variant: "high"})
+		_, err := p.Prompt(t.Context(), p.session, lathe.Prompt{Parts: text("go"), Variant: "high"})
 		p.ok(err)
 		children, err := p.Children(t.Context(), p.session)
 		p.ok(err)
@@ -154,7 +153,7 @@ func TestTurn_TaskLongReport(t *testing.T) {
 				return handing(1)
 			}
 		})
-		_, err := p.Prompt(t.Context(), p.session, engine.Prompt{Parts: text("go")})
+		_, err := p.Prompt(t.Context(), p.session, lathe.Prompt{Parts: text("go")})
 		p.ok(err)
 		for _, m := range p.all() {
 			for _, part := range m.Parts {
@@ -198,7 +197,7 @@ func timeOfTasks(t *testing.T, n int) time.Duration {
 	p.shown = newShown(p.dir)
 	p.open()
 	defer func() { p.ok(p.Close()) }()
-	rec, err := p.Create(t.Context(), p.dir, engine.New{Title: "Many tasks"})
+	rec, err := p.Create(t.Context(), p.dir, lathe.NewSession{Title: "Many tasks"})
 	p.ok(err)
 	p.server.Respond(func(r modeltest.Request) modeltest.Answer {
 		switch count := len(r.Prompt.Messages); {
@@ -213,7 +212,7 @@ func timeOfTasks(t *testing.T, n int) time.Duration {
 		}
 	})
 	began := time.Now()
-	m, err := p.Prompt(t.Context(), rec.ID, engine.Prompt{Parts: text("go")})
+	m, err := p.Prompt(t.Context(), rec.ID, lathe.Prompt{Parts: text("go")})
 	p.ok(err)
 	took := time.Since(began)
 	if wordsOf(m) != "Done." || len(p.server.Requests()) != 4*n+2 {
@@ -241,7 +240,7 @@ func TestTurn_TaskRemoved(t *testing.T) {
 						return handing(1)
 					}
 				})
-				_, err := p.Submit(t.Context(), p.session, engine.Prompt{Parts: text("go")})
+				_, err := p.Submit(t.Context(), p.session, lathe.Prompt{Parts: text("go")})
 				p.ok(err)
 				synctest.Wait()
 				began := time.Now()

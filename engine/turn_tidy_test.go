@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/model/modeltest"
 )
 
@@ -23,7 +23,7 @@ func TestTurn_OldOutputsGo(t *testing.T) {
 			at := p.now().Std().Add(-age)
 			p.ok(os.Chtimes(filepath.Join(dir, name), at, at))
 		}
-		_, err := p.Prompt(t.Context(), p.session, engine.Prompt{Parts: text("print")})
+		_, err := p.Prompt(t.Context(), p.session, lathe.Prompt{Parts: text("print")})
 		p.ok(err)
 		synctest.Wait()
 		left, err := os.ReadDir(dir)

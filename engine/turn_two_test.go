@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/model/modeltest"
 )
 
@@ -67,7 +66,7 @@ func TestTurn_PromptAndReplyFromAnotherProcess(t *testing.T) {
 		}
 		got := make(chan result, 2)
 		ask := func(p *playing, words string) {
-			m, err := p.Prompt(context.WithoutCancel(p.Context()), p.session, engine.Prompt{Parts: text(words)})
+			m, err := p.Prompt(context.WithoutCancel(p.Context()), p.session, lathe.Prompt{Parts: text(words)})
 			got <- result{m, err}
 		}
 		go ask(here, "begin")
@@ -105,7 +104,7 @@ func TestTurn_CancelFromAnotherProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		here := beginPlay(t, parseScript(t, waits), modeltest.Chat)
 		there := here.beside()
-		_, err := here.Submit(t.Context(), here.session, engine.Prompt{Parts: text("begin")})
+		_, err := here.Submit(t.Context(), here.session, lathe.Prompt{Parts: text("begin")})
 		here.ok(err)
 		synctest.Wait()
 		there.ok(there.Cancel(t.Context(), here.session))
@@ -125,12 +124,12 @@ func TestTurn_TakenOverFromADeadProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		here := beginPlay(t, parseScript(t, waits), modeltest.Responses)
 		there := here.beside()
-		_, err := here.Submit(t.Context(), here.session, engine.Prompt{Parts: text("begin")})
+		_, err := here.Submit(t.Context(), here.session, lathe.Prompt{Parts: text("begin")})
 		here.ok(err)
 		synctest.Wait()
 		got := make(chan lathe.Message, 1)
 		go func() {
-			m, err := there.Prompt(context.WithoutCancel(t.Context()), there.session, engine.Prompt{Parts: text("go on")})
+			m, err := there.Prompt(context.WithoutCancel(t.Context()), there.session, lathe.Prompt{Parts: text("go on")})
 			if err != nil {
 				t.Error(err)
 			}

@@ -161,7 +161,7 @@ func TestTwo_EndsWhileNobodyListens(t *testing.T) {
 				l.stop()
 				end(other, r, p)
 				w.ok(r.Release(t.Context()))
-				must(w.Create(t.Context(), w.dir, engine.New{}))(w) // something of our own in between
+				must(w.Create(t.Context(), w.dir, lathe.NewSession{}))(w) // something of our own in between
 
 				fresh := newFold()
 				joined := w.listen(lathe.Scope{})
@@ -217,7 +217,7 @@ func TestTwo_PromptArrives(t *testing.T) {
 	l := w.listen(lathe.Scope{Session: s.ID})
 	m := lathe.Message{ID: other.ids.Message(), Session: s.ID, Said: &lathe.User{Agent: "plan", Model: lathe.ModelRef{Provider: "acme", Model: "m-1"}}}
 	m.Parts = []lathe.Part{{ID: other.ids.Part(), Session: s.ID, Message: m.ID, Body: &lathe.Text{Text: "Stop!"}}}
-	must(other.Store().Admit(t.Context(), s.ID, lathe.Prompt{Message: m, Digest: "d"}))(w)
+	must(other.Store().Admit(t.Context(), s.ID, lathe.Submission{Message: m, Digest: "d"}))(w)
 	w.looks()
 	events := l.heard()
 	w.same("told", kinds(events), []string{"message.updated", "message.part.updated", "session.updated"})
@@ -302,7 +302,7 @@ func TestTwo_ChildProcess(t *testing.T) {
 		answer := "ok"
 		switch word, rest, _ := strings.Cut(in.Text(), " "); word {
 		case "create":
-			s = w.session(engine.New{Title: rest})
+			s = w.session(lathe.NewSession{Title: rest})
 			answer = string(s.ID)
 		case "take":
 			m = w.answer(w.user(s.ID, "go"))
@@ -401,7 +401,7 @@ func TestTwo_Processes(t *testing.T) {
 	}
 	f.compare(w, lathe.Scope{})
 	m := lathe.Message{ID: w.ids.Message(), Session: id, Said: &lathe.User{Agent: "build"}}
-	must(w.Store().Admit(t.Context(), id, lathe.Prompt{Message: m, Digest: "d"}))(w)
+	must(w.Store().Admit(t.Context(), id, lathe.Submission{Message: m, Digest: "d"}))(w)
 	if got := c.do("inbox"); got != "1" {
 		t.Errorf("%s prompts wait there", got)
 	}

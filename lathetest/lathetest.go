@@ -143,7 +143,7 @@ func Faults() []lathe.Fault {
 // Inputs is one of each input.
 func Inputs() []lathe.Input {
 	return []lathe.Input{
-		lathe.Prompt{Message: Messages()[0], Delivery: lathe.Queue, NoReply: true, Digest: "sha256-abc"},
+		lathe.Submission{Message: Messages()[0], Delivery: lathe.Queue, NoReply: true, Digest: "sha256-abc"},
 		lathe.PermissionAnswer{Ask: permission().ID, Reply: lathe.Reject, Message: "use make instead"},
 		lathe.QuestionAnswer{Ask: question().ID, Answers: [][]string{{"Yes"}, {}}, Reject: false},
 		lathe.Cancel{},

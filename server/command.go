@@ -14,20 +14,9 @@ type Commands interface {
 	Commands(ctx context.Context, at workspace.Place) ([]lathe.Command, error)
 	Skills(ctx context.Context, at workspace.Place) ([]lathe.Skill, error)
 	// Command runs a slash command and waits until the session rests.
-	Command(ctx context.Context, id lathe.SessionID, in SlashCommand) (lathe.Message, error)
+	Command(ctx context.Context, id lathe.SessionID, in lathe.CommandCall) (lathe.Message, error)
 	// Compact compresses the history and returns the summary; what went wrong is on it.
 	Compact(ctx context.Context, id lathe.SessionID, model *lathe.ModelRef, goOn bool) (lathe.Message, error)
-}
-
-// SlashCommand is the call of a slash command.
-type SlashCommand struct {
-	Command   string
-	Arguments string
-	Message   lathe.MessageID
-	Agent     string
-	Model     *lathe.ModelRef
-	Variant   string
-	Parts     []lathe.Part
 }
 
 // commandAPI answers for slash commands, skills and compaction.
@@ -87,7 +76,7 @@ func (a commandAPI) command(c *call, _ none, in commandBody) (lathe.Message, err
 	if err != nil {
 		return lathe.Message{}, err
 	}
-	call := SlashCommand{Command: in.Command, Arguments: in.Arguments, Message: in.Message, Agent: in.Agent, Variant: in.Variant}
+	call := lathe.CommandCall{Command: in.Command, Arguments: in.Arguments, Message: in.Message, Agent: in.Agent, Variant: in.Variant}
 	if in.Model != "" {
 		provider, model, ok := strings.Cut(in.Model, "/")
 		if !ok {
@@ -101,7 +90,7 @@ func (a commandAPI) command(c *call, _ none, in commandBody) (lathe.Message, err
 	return a.runCommand(c, rec.ID, call)
 }
 
-func (a commandAPI) runCommand(c *call, id lathe.SessionID, call SlashCommand) (lathe.Message, error) {
+func (a commandAPI) runCommand(c *call, id lathe.SessionID, call lathe.CommandCall) (lathe.Message, error) {
 	if call.Message != "" {
 		if err := lathe.CheckID(lathe.PrefixMessage, string(call.Message)); err != nil {
 			return lathe.Message{}, badRequest("Body", "messageID: %v", err)
@@ -122,7 +111,7 @@ func (a commandAPI) initSession(c *call, _ none, in initBody) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	call := SlashCommand{Command: "init", Message: in.Message}
+	call := lathe.CommandCall{Command: "init", Message: in.Message}
 	if in.Provider != "" && in.Model != "" {
 		call.Model = &lathe.ModelRef{Provider: in.Provider, Model: in.Model}
 	}

@@ -10,36 +10,12 @@ import (
 // file, and turns that were cut off. Its routes stand under /lathe.
 type Own interface {
 	// Undo takes back what a session did from a point on; Redo brings it back.
-	Undo(ctx context.Context, id lathe.SessionID, u Undo) (Undone, error)
-	Redo(ctx context.Context, id lathe.SessionID, u Undo) (Undone, error)
+	Undo(ctx context.Context, id lathe.SessionID, u lathe.Undo) (lathe.Undone, error)
+	Redo(ctx context.Context, id lathe.SessionID, u lathe.Undo) (lathe.Undone, error)
 	// Resume goes on with a turn that was cut off.
 	Resume(ctx context.Context, id lathe.SessionID) error
 	// Interrupted lists the sessions whose turn was cut off.
 	Interrupted(ctx context.Context) ([]lathe.SessionID, error)
-}
-
-// Undo says how far. Without a message an undo is of the last exchange that stands, a redo of the
-// first that does not.
-type Undo struct {
-	Message lathe.MessageID `json:"messageID,omitempty"`
-	Part    lathe.PartID    `json:"partID,omitempty"`
-	All     bool            `json:"all,omitempty" doc:"of a redo: everything"`
-	DryRun  bool            `json:"dryRun,omitempty" doc:"say what would be done, and do nothing"`
-}
-
-// Undone is what an undo or a redo did.
-type Undone struct {
-	Message lathe.MessageID `json:"messageID,omitempty" doc:"from here on the session is undone; absent if nothing is"`
-	Session lathe.Session   `json:"session"`
-	Files   []UndoneFile    `json:"files"`
-}
-
-// UndoneFile is what became of a file.
-type UndoneFile struct {
-	File     string `json:"file"`
-	Action   string `json:"action" enum:"create,remove,restore,conflict"`
-	Conflict string `json:"conflict,omitempty" doc:"why the file was left alone"`
-	Note     string `json:"note,omitempty"`
 }
 
 // ownAPI answers for the routes under /lathe.
@@ -83,28 +59,32 @@ func (a ownAPI) routes() []row {
 	}
 }
 
-func (a ownAPI) undo(c *call, _ none, in Undo) (Undone, error) { return c.undoing(in, a.own.Undo) }
+func (a ownAPI) undo(c *call, _ none, in lathe.Undo) (lathe.Undone, error) {
+	return c.undoing(in, a.own.Undo)
+}
 
-func (a ownAPI) redo(c *call, _ none, in Undo) (Undone, error) { return c.undoing(in, a.own.Redo) }
+func (a ownAPI) redo(c *call, _ none, in lathe.Undo) (lathe.Undone, error) {
+	return c.undoing(in, a.own.Redo)
+}
 
-func (c *call) undoing(in Undo, do func(context.Context, lathe.SessionID, Undo) (Undone, error)) (Undone, error) {
+func (c *call) undoing(in lathe.Undo, do func(context.Context, lathe.SessionID, lathe.Undo) (lathe.Undone, error)) (lathe.Undone, error) {
 	rec, err := c.session()
 	if err != nil {
-		return Undone{}, err
+		return lathe.Undone{}, err
 	}
 	if in.Message != "" {
 		if err := lathe.CheckID(lathe.PrefixMessage, string(in.Message)); err != nil {
-			return Undone{}, badRequest("Body", "messageID: %v", err)
+			return lathe.Undone{}, badRequest("Body", "messageID: %v", err)
 		}
 	}
 	if in.Part != "" {
 		if err := lathe.CheckID(lathe.PrefixPart, string(in.Part)); err != nil {
-			return Undone{}, badRequest("Body", "partID: %v", err)
+			return lathe.Undone{}, badRequest("Body", "partID: %v", err)
 		}
 	}
 	out, err := do(context.WithoutCancel(c.Context()), rec.ID, in)
 	if out.Files == nil {
-		out.Files = []UndoneFile{}
+		out.Files = []lathe.UndoneFile{}
 	}
 	return out, err
 }

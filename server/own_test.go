@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/server"
 )
 
 func TestOwn_UndoTellsWhatItDid(t *testing.T) {
@@ -19,7 +18,7 @@ func TestOwn_UndoTellsWhatItDid(t *testing.T) {
 		t.Errorf("sent %v, answered %v", prompt.ID, answer.ID)
 	}
 	undo := "/lathe/session/" + string(s.ID) + "/undo"
-	var out server.Undone
+	var out lathe.Undone
 	w.want(http.StatusOK, &out, "POST", undo, `{"messageID":"`+string(prompt.ID)+`","dryRun":true}`)
 	if out.Session.Revert != nil || out.Files == nil {
 		t.Errorf("a dry run left %+v", out)

@@ -11,7 +11,7 @@ import (
 type Sessions interface {
 	Get(ctx context.Context, id lathe.SessionID) (lathe.Session, error)
 	List(ctx context.Context, q lathe.Query) ([]lathe.Session, error)
-	Create(ctx context.Context, dir string, in NewSession) (lathe.Session, error)
+	Create(ctx context.Context, dir string, in lathe.NewSession) (lathe.Session, error)
 	Update(ctx context.Context, id lathe.SessionID, edit lathe.Edit) (lathe.Session, error)
 	Remove(ctx context.Context, id lathe.SessionID) error
 	Fork(ctx context.Context, dir string, id lathe.SessionID, before lathe.MessageID) (lathe.Session, error)
@@ -19,18 +19,6 @@ type Sessions interface {
 	Todos(ctx context.Context, id lathe.SessionID) ([]lathe.Todo, error)
 	// Diff is what a session changed, or one exchange of it.
 	Diff(ctx context.Context, id lathe.SessionID, prompt lathe.MessageID) ([]lathe.FileDiff, error)
-}
-
-// NewSession is what a new session may be given; all of it may be left out.
-type NewSession struct {
-	ID        lathe.SessionID
-	Parent    lathe.SessionID
-	Title     string
-	Rules     lathe.Ruleset
-	Agent     string
-	Model     *lathe.SessionModel
-	Metadata  json.RawMessage
-	Workspace lathe.WorkspaceID
 }
 
 // sessionAPI answers for sessions and what is done with one as a whole.
@@ -151,7 +139,7 @@ func (a sessionAPI) createSession(c *call, _ none, in createBody) (lathe.Session
 	if err := in.Rules.Check(); err != nil {
 		return lathe.Session{}, badTag(err)
 	}
-	made, err := a.sessions.Create(c.Context(), at.Directory, NewSession{
+	made, err := a.sessions.Create(c.Context(), at.Directory, lathe.NewSession{
 		Parent: in.Parent, Title: in.Title, Agent: in.Agent, Model: in.Model, Metadata: json.RawMessage(in.Metadata), Rules: in.Rules, Workspace: in.Workspace,
 	})
 	if err != nil {

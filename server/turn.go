@@ -10,39 +10,16 @@ import (
 // Turns are what sessions do.
 type Turns interface {
 	// Submit sends a prompt; it is safe when it returns.
-	Submit(ctx context.Context, id lathe.SessionID, p Prompt) (lathe.Message, error)
+	Submit(ctx context.Context, id lathe.SessionID, p lathe.Prompt) (lathe.Message, error)
 	// Wait waits until the session rests, and returns its newest answer.
 	Wait(ctx context.Context, id lathe.SessionID) (lathe.Message, error)
 	// Cancel ends what a session and all below it are doing.
 	Cancel(ctx context.Context, id lathe.SessionID) error
 	// Shell runs a command of the user's.
-	Shell(ctx context.Context, id lathe.SessionID, in ShellCommand) (lathe.Message, error)
+	Shell(ctx context.Context, id lathe.SessionID, in lathe.ShellCommand) (lathe.Message, error)
 	// Revert undoes from a message, or a part of it, on; Unrevert takes that back.
 	Revert(ctx context.Context, id lathe.SessionID, message lathe.MessageID, part lathe.PartID) (lathe.Session, error)
 	Unrevert(ctx context.Context, id lathe.SessionID) (lathe.Session, error)
-}
-
-// Prompt is what someone wants of a session. All but Parts may be left out.
-type Prompt struct {
-	ID       lathe.MessageID
-	Agent    string
-	Model    *lathe.ModelRef
-	Variant  string
-	System   string
-	Tools    map[string]bool
-	Format   json.RawMessage
-	Delivery lathe.Delivery
-	NoReply  bool
-	Parts    []lathe.Part
-}
-
-// ShellCommand is a command that the user typed.
-type ShellCommand struct {
-	Agent   string
-	Model   *lathe.ModelRef
-	Message lathe.MessageID
-	Command string
-	Local   bool // it was typed into the program that has this server for itself
 }
 
 // turnAPI answers for prompts, shell commands and undo.
@@ -108,8 +85,8 @@ func (m *modelBody) ref() *lathe.ModelRef {
 }
 
 // prompt checks the body and makes what the engine takes.
-func (b promptBody) prompt() (Prompt, error) {
-	p := Prompt{
+func (b promptBody) prompt() (lathe.Prompt, error) {
+	p := lathe.Prompt{
 		ID: b.Message, Agent: b.Agent, Model: b.Model.ref(), Variant: b.Variant, System: b.System, Tools: b.Tools,
 		Format: json.RawMessage(b.Format), NoReply: b.NoReply, Delivery: b.Delivery,
 	}
@@ -174,10 +151,10 @@ func (p *partInput) UnmarshalJSON(data []byte) error {
 }
 
 // prompted is the session that the path names and the prompt of the body.
-func (c *call) prompted(in promptBody) (lathe.SessionID, Prompt, error) {
+func (c *call) prompted(in promptBody) (lathe.SessionID, lathe.Prompt, error) {
 	rec, err := c.session()
 	if err != nil {
-		return "", Prompt{}, err
+		return "", lathe.Prompt{}, err
 	}
 	p, err := in.prompt()
 	return rec.ID, p, err
@@ -237,7 +214,7 @@ func (a turnAPI) shell(c *call, _ none, in shellBody) (lathe.Message, error) {
 			return lathe.Message{}, badRequest("Body", "messageID: %v", err)
 		}
 	}
-	return a.turns.Shell(context.WithoutCancel(c.Context()), rec.ID, ShellCommand{Agent: in.Agent, Model: in.Model.ref(), Message: in.Message, Command: in.Command, Local: a.private})
+	return a.turns.Shell(context.WithoutCancel(c.Context()), rec.ID, lathe.ShellCommand{Agent: in.Agent, Model: in.Model.ref(), Message: in.Message, Command: in.Command, Local: a.private})
 }
 
 // abort of a session that nobody knows has nothing to do.

@@ -11,7 +11,7 @@ import (
 // with other words, or in another session, is a conflict.
 func (s *Store) Admit(ctx context.Context, id lathe.SessionID, in lathe.Input) ([]lathe.Event, error) {
 	var rows promptRows
-	if p, ok := in.(lathe.Prompt); ok {
+	if p, ok := in.(lathe.Submission); ok {
 		var err error
 		if rows, err = s.encodeMessage(p.Message); err != nil {
 			return nil, err
@@ -23,7 +23,7 @@ func (s *Store) Admit(ctx context.Context, id lathe.SessionID, in lathe.Input) (
 			return err
 		}
 		switch in := in.(type) {
-		case lathe.Prompt:
+		case lathe.Submission:
 			return t.admitPrompt(row, in, rows)
 		case lathe.PermissionAnswer:
 			if in.Reply == lathe.Always {
@@ -65,7 +65,7 @@ func (s *Store) encodeMessage(m lathe.Message) (rows promptRows, err error) {
 	return rows, nil
 }
 
-func (t *txn) admitPrompt(s *sessionRow, p lathe.Prompt, rows promptRows) error {
+func (t *txn) admitPrompt(s *sessionRow, p lathe.Submission, rows promptRows) error {
 	old, err := t.message(p.Message.ID)
 	if err != nil {
 		return err

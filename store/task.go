@@ -44,7 +44,7 @@ func (s *Store) Backgrounds(ctx context.Context, parent lathe.SessionID) ([]lath
 // Report tells the parent of a background session that it has ended: the prompt is admitted
 // there and the session works for nobody any more, both or neither. So it is told once,
 // however often it is tried and whoever dies meanwhile; told reports whether it was this time.
-func (s *Store) Report(ctx context.Context, id lathe.SessionID, p lathe.Prompt) (told bool, err error) {
+func (s *Store) Report(ctx context.Context, id lathe.SessionID, p lathe.Submission) (told bool, err error) {
 	rows, err := s.encodeMessage(p.Message)
 	if err != nil {
 		return false, err

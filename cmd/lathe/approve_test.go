@@ -19,7 +19,7 @@ func cmdApprove(ts *testscript.TestScript, _ bool, args []string) {
 	e, err := engine.Open(ctx, engine.Options{Driver: d, Blobs: filepath.Join(data, "blobs")})
 	ts.Check(err)
 	defer e.Close()
-	s, err := e.Create(ctx, ts.MkAbs("."), engine.New{})
+	s, err := e.Create(ctx, ts.MkAbs("."), lathe.NewSession{})
 	ts.Check(err)
 	lease, err := e.Store().Take(ctx, s.ID)
 	ts.Check(err)

@@ -19,9 +19,7 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/client"
 	"github.com/lathe-agent/lathe/config/datadir"
-	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/internal/termtext"
-	"github.com/lathe-agent/lathe/server"
 	"github.com/lathe-agent/lathe/store"
 	"github.com/lathe-agent/lathe/workspace"
 )
@@ -80,7 +78,7 @@ func (r *remote) Locate(ctx context.Context, _ string) (workspace.Place, error) 
 }
 
 // Create begins a session in the directory of the command.
-func (r *remote) Create(ctx context.Context, _ string, in engine.New) (lathe.Session, error) {
+func (r *remote) Create(ctx context.Context, _ string, in lathe.NewSession) (lathe.Session, error) {
 	return r.Client.Create(ctx, "", client.NewSession{Parent: in.Parent, Title: in.Title, Rules: in.Rules, Agent: in.Agent, Model: in.Model, Metadata: in.Metadata})
 }
 
@@ -130,21 +128,21 @@ func (r *remote) Export(ctx context.Context, id lathe.SessionID, to io.Writer, c
 }
 
 // Undo takes back the last exchange that stands, or from the point that is named on.
-func (r *remote) Undo(ctx context.Context, id lathe.SessionID, u server.Undo) (server.Undone, error) {
+func (r *remote) Undo(ctx context.Context, id lathe.SessionID, u lathe.Undo) (lathe.Undone, error) {
 	out, err := r.Client.Undo(ctx, id, client.Undo(u))
 	return undoneFrom(out), err
 }
 
 // Redo brings back what was undone.
-func (r *remote) Redo(ctx context.Context, id lathe.SessionID, u server.Undo) (server.Undone, error) {
+func (r *remote) Redo(ctx context.Context, id lathe.SessionID, u lathe.Undo) (lathe.Undone, error) {
 	out, err := r.Client.Redo(ctx, id, client.Undo(u))
 	return undoneFrom(out), err
 }
 
-func undoneFrom(u client.Undone) server.Undone {
-	out := server.Undone{Message: u.Message, Session: u.Session, Files: []server.UndoneFile{}}
+func undoneFrom(u client.Undone) lathe.Undone {
+	out := lathe.Undone{Message: u.Message, Session: u.Session, Files: []lathe.UndoneFile{}}
 	for _, f := range u.Files {
-		out.Files = append(out.Files, server.UndoneFile(f))
+		out.Files = append(out.Files, lathe.UndoneFile(f))
 	}
 	return out
 }
@@ -153,7 +151,7 @@ func undoneFrom(u client.Undone) server.Undone {
 func (r *remote) accounts(context.Context, lathe.Session) ([]lathe.Account, error) { return nil, nil }
 
 // Submit sends a prompt.
-func (r *remote) Submit(ctx context.Context, id lathe.SessionID, p engine.Prompt) (lathe.Message, error) {
+func (r *remote) Submit(ctx context.Context, id lathe.SessionID, p lathe.Prompt) (lathe.Message, error) {
 	m, err := r.Client.Submit(ctx, id, client.Prompt{
 		ID: p.ID, Agent: p.Agent, Model: p.Model, Variant: p.Variant, System: p.System, Tools: p.Tools, Format: p.Format, NoReply: p.NoReply, Parts: p.Parts,
 	})
@@ -202,7 +200,7 @@ const mostCarried = 16 << 20
 
 // carried makes the files of a prompt travel with it, for a server that cannot read them where
 // they are.
-func (r *remote) carried(p engine.Prompt) (engine.Prompt, error) {
+func (r *remote) carried(p lathe.Prompt) (lathe.Prompt, error) {
 	if r.IsLocal() {
 		return p, nil
 	}

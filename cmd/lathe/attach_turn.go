@@ -11,7 +11,7 @@ import (
 
 // SubmitCommand runs a slash command of the server. It returns when that is done: the wire has no
 // other way; whoever follows the session sees it meanwhile.
-func (r *remote) SubmitCommand(ctx context.Context, id lathe.SessionID, call engine.CommandCall) (lathe.Message, error) {
+func (r *remote) SubmitCommand(ctx context.Context, id lathe.SessionID, call lathe.CommandCall) (lathe.Message, error) {
 	m, err := r.Client.Command(ctx, id, client.Command(call))
 	return m, asNoModel(err)
 }

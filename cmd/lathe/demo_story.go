@@ -76,7 +76,7 @@ func (d *demo) play(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = closing(d.setup, closing(e, err)) }()
-	s, err := e.Create(ctx, d.dir, engine.New{Title: "A failing test"})
+	s, err := e.Create(ctx, d.dir, lathe.NewSession{Title: "A failing test"})
 	if err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (d *demo) play(ctx context.Context) (err error) {
 	watched := &demoTurns{local: local{e, &d.app.hostEnv}, demo: d, asks: map[lathe.AskID]lathe.PermissionRequest{}, shown: map[lathe.PartID]bool{}}
 	r := &runner{app: d.app, flags: runFlags{thinking: true, auto: true}, engine: watched, session: s, fresh: true, plainly: true, began: d.now()}
 	watched.note = r.note
-	if err := r.follow(ctx, engine.Prompt{Parts: []lathe.Part{{Body: &lathe.Text{Text: demoPrompt}}}}); err != nil {
+	if err := r.follow(ctx, lathe.Prompt{Parts: []lathe.Part{{Body: &lathe.Text{Text: demoPrompt}}}}); err != nil {
 		return err
 	}
 	return d.conclude(ctx, watched.local, s)

@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 
-	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/model/modeltest"
 	"github.com/lathe-agent/lathe/server"
 	"github.com/lathe-agent/lathe/workspace"
@@ -39,7 +39,7 @@ func (d *demo) openTUI(ctx context.Context) (*tuiEngine, error) {
 		return nil, err
 	}
 	d.setup.attach(e)
-	if _, err := e.Create(ctx, d.dir, engine.New{Title: "A failing test"}); err != nil {
+	if _, err := e.Create(ctx, d.dir, lathe.NewSession{Title: "A failing test"}); err != nil {
 		return nil, closing(d.setup, closing(e, err))
 	}
 	return d.within(e, d.setup, at, func(b *server.Backend) { b.Providers = demoShop{b.Providers} })

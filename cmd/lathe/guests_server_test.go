@@ -22,7 +22,7 @@ func TestPlugin_DoesNotGiveSandbox(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	s, err := e.Create(ctx, data, engine.New{})
+	s, err := e.Create(ctx, data, lathe.NewSession{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/model/catalog"
 )
@@ -70,8 +69,8 @@ func (h *mcpHost) run(ctx context.Context, req *mcp.CallToolRequest, in mcpRunAr
 	return result, out, nil
 }
 
-func (in mcpRunArgs) prompt() (engine.Prompt, error) {
-	p := engine.Prompt{Agent: in.Agent, Parts: []lathe.Part{{Body: &lathe.Text{Text: in.Prompt}}}}
+func (in mcpRunArgs) prompt() (lathe.Prompt, error) {
+	p := lathe.Prompt{Agent: in.Agent, Parts: []lathe.Part{{Body: &lathe.Text{Text: in.Prompt}}}}
 	switch {
 	case strings.TrimSpace(in.Prompt) == "":
 		return p, lathe.Errorf(lathe.Invalid, "prompt is empty; say what to do")
@@ -110,7 +109,7 @@ func (h *mcpHost) meant(ctx context.Context, in mcpRunArgs) (s lathe.Session, fr
 	for _, name := range []string{"question", "plan_enter", "plan_exit"} {
 		rules = append(rules, lathe.Rule{Permission: name, Pattern: "*", Action: lathe.Deny})
 	}
-	s, err = e.Create(ctx, dir, engine.New{Title: in.Title, Rules: rules})
+	s, err = e.Create(ctx, dir, lathe.NewSession{Title: in.Title, Rules: rules})
 	return s, true, err
 }
 
@@ -135,7 +134,7 @@ type mcpTurn struct {
 
 // follow sends the prompt and listens until the session rests. A call that is cancelled ends the
 // turn before it returns.
-func (t *mcpTurn) follow(ctx context.Context, p engine.Prompt) error {
+func (t *mcpTurn) follow(ctx context.Context, p lathe.Prompt) error {
 	listening, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	defer context.AfterFunc(ctx, stop)()
@@ -166,7 +165,7 @@ func (t *mcpTurn) follow(ctx context.Context, p engine.Prompt) error {
 	return nil
 }
 
-func (t *mcpTurn) send(ctx context.Context, p engine.Prompt) error {
+func (t *mcpTurn) send(ctx context.Context, p lathe.Prompt) error {
 	if !t.fresh { // what worked for it in a process that has died
 		if err := t.engine.Collect(ctx, t.session.ID, false); err != nil {
 			return err

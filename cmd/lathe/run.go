@@ -371,7 +371,7 @@ func (a *app) runSession(ctx context.Context, e turns, f runFlags) (lathe.Sessio
 		for _, name := range []string{"question", "plan_enter", "plan_exit"} {
 			rules = append(rules, lathe.Rule{Permission: name, Pattern: "*", Action: lathe.Deny})
 		}
-		return e.Create(ctx, a.dir, engine.New{Title: f.title, Rules: append(rules, sessionRules(f.rules)...)})
+		return e.Create(ctx, a.dir, lathe.NewSession{Title: f.title, Rules: append(rules, sessionRules(f.rules)...)})
 	}
 	s, err := a.find(ctx, e, which)
 	if err != nil || !f.fork {
@@ -402,8 +402,8 @@ func (a *app) newestInterrupted(ctx context.Context, e turns) (lathe.Session, er
 	return lathe.Session{}, err
 }
 
-func (a *app) runPrompt(f runFlags, text string) (engine.Prompt, error) {
-	p := engine.Prompt{Agent: f.agent, Variant: f.variant}
+func (a *app) runPrompt(f runFlags, text string) (lathe.Prompt, error) {
+	p := lathe.Prompt{Agent: f.agent, Variant: f.variant}
 	if f.schema != "" {
 		p.Format = formatOf(f.schema)
 	}

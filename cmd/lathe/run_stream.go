@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
@@ -81,7 +80,7 @@ func (a *app) printResult(l resultLine) {
 }
 
 // follow shows a turn, live where that can be, and tells how it ended.
-func (r *runner) follow(ctx context.Context, p engine.Prompt) error {
+func (r *runner) follow(ctx context.Context, p lathe.Prompt) error {
 	if r.isLive() {
 		r.view, r.titles = startView(r.app), map[lathe.SessionID]string{}
 		defer r.closeView()

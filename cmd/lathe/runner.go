@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
@@ -50,7 +49,7 @@ type runner struct {
 }
 
 // turn sends the prompt and shows what happens until the session rests.
-func (r *runner) turn(ctx context.Context, p engine.Prompt) error {
+func (r *runner) turn(ctx context.Context, p lathe.Prompt) error {
 	r.reasoning, r.printed, r.stood = map[lathe.PartID]bool{}, map[lathe.PartID]bool{}, map[lathe.PartID][]lathe.Wait{}
 	listening, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer stop(nil)

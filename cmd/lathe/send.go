@@ -5,12 +5,11 @@ import (
 	"strings"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
 // send gives the prompt, or lets an interrupted turn go on.
-func (r *runner) send(ctx context.Context, p engine.Prompt, stop context.CancelCauseFunc) error {
+func (r *runner) send(ctx context.Context, p lathe.Prompt, stop context.CancelCauseFunc) error {
 	if r.flags.resume {
 		cut, err := r.engine.wasCut(ctx, r.session.ID)
 		if err != nil {
@@ -64,8 +63,8 @@ func (r *runner) commandName() string { return strings.TrimPrefix(r.flags.comman
 
 // submitCommand sends what a slash command makes of its arguments; if it makes nothing, nobody
 // need listen.
-func (r *runner) submitCommand(ctx context.Context, p engine.Prompt, stop context.CancelCauseFunc) {
-	_, err := r.engine.SubmitCommand(ctx, r.session.ID, engine.CommandCall{
+func (r *runner) submitCommand(ctx context.Context, p lathe.Prompt, stop context.CancelCauseFunc) {
+	_, err := r.engine.SubmitCommand(ctx, r.session.ID, lathe.CommandCall{
 		Command: r.commandName(), Arguments: r.arguments, Agent: p.Agent, Model: p.Model, Variant: p.Variant, Parts: p.Parts,
 	})
 	if err != nil {

@@ -62,11 +62,6 @@ func (b *served) DisposeAll() {
 	}
 }
 
-// Create begins a session.
-func (b *served) Create(ctx context.Context, dir string, in server.NewSession) (lathe.Session, error) {
-	return b.Engine.Create(ctx, dir, engine.New(in))
-}
-
 // Messages returns a page of a history.
 func (b *served) Messages(ctx context.Context, id lathe.SessionID, before lathe.Place, limit int) ([]lathe.Message, lathe.Opt[lathe.Place], error) {
 	page, err := b.Engine.Messages(ctx, id, before, limit)
@@ -76,14 +71,4 @@ func (b *served) Messages(ctx context.Context, id lathe.SessionID, before lathe.
 // UpdatePart writes a part.
 func (b *served) UpdatePart(ctx context.Context, p lathe.Part) (lathe.Part, error) {
 	return b.Engine.UpdatePart(ctx, p, "")
-}
-
-// Submit sends a prompt.
-func (b *served) Submit(ctx context.Context, id lathe.SessionID, p server.Prompt) (lathe.Message, error) {
-	return b.Engine.Submit(ctx, id, promptFrom(p))
-}
-
-// Shell runs a command of the user's.
-func (b *served) Shell(ctx context.Context, id lathe.SessionID, in server.ShellCommand) (lathe.Message, error) {
-	return b.Engine.Shell(ctx, id, engine.Command(in))
 }

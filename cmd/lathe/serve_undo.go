@@ -4,17 +4,16 @@ import (
 	"context"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/engine"
 )
 
 // Revert undoes from a message, or a part of it, on.
 func (b *served) Revert(ctx context.Context, id lathe.SessionID, message lathe.MessageID, part lathe.PartID) (lathe.Session, error) {
-	u, err := b.Engine.Revert(ctx, id, engine.Undo{Message: message, Part: part})
+	u, err := b.Engine.Revert(ctx, id, lathe.Undo{Message: message, Part: part})
 	return u.Session, err
 }
 
 // Unrevert takes that back.
 func (b *served) Unrevert(ctx context.Context, id lathe.SessionID) (lathe.Session, error) {
-	u, err := b.Engine.Unrevert(ctx, id, engine.Redo{})
+	u, err := b.Engine.Unrevert(ctx, id, lathe.Undo{})
 	return u.Session, err
 }

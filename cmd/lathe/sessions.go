@@ -4,12 +4,9 @@ import (
 	"context"
 	"io"
 	"iter"
-	"path/filepath"
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine"
-	"github.com/lathe-agent/lathe/internal/termtext"
-	"github.com/lathe-agent/lathe/server"
 	"github.com/lathe-agent/lathe/store"
 	"github.com/lathe-agent/lathe/workspace"
 )
@@ -44,8 +41,8 @@ type histories interface {
 
 // undos are what can be taken back, gone on with and counted.
 type undos interface {
-	Undo(ctx context.Context, id lathe.SessionID, u server.Undo) (server.Undone, error)
-	Redo(ctx context.Context, id lathe.SessionID, u server.Undo) (server.Undone, error)
+	Undo(ctx context.Context, id lathe.SessionID, u lathe.Undo) (lathe.Undone, error)
+	Redo(ctx context.Context, id lathe.SessionID, u lathe.Undo) (lathe.Undone, error)
 	Interrupted(ctx context.Context) ([]lathe.SessionID, error)
 	accounts(ctx context.Context, s lathe.Session) ([]lathe.Account, error)
 }
@@ -53,9 +50,9 @@ type undos interface {
 // turns are sessions that can be given something to do.
 type turns interface {
 	sessions
-	Create(ctx context.Context, dir string, in engine.New) (lathe.Session, error)
+	Create(ctx context.Context, dir string, in lathe.NewSession) (lathe.Session, error)
 	Events(ctx context.Context, scope lathe.Scope, after lathe.Opt[lathe.Cursor]) iter.Seq2[lathe.Event, error]
-	Submit(ctx context.Context, id lathe.SessionID, p engine.Prompt) (lathe.Message, error)
+	Submit(ctx context.Context, id lathe.SessionID, p lathe.Prompt) (lathe.Message, error)
 	Resume(ctx context.Context, id lathe.SessionID) error
 	Reply(ctx context.Context, id lathe.AskID, reply lathe.Reply, message string) error
 	Dismiss(ctx context.Context, id lathe.AskID) error
@@ -65,7 +62,7 @@ type turns interface {
 
 // companies are those who work for a session, and commands.
 type companies interface {
-	SubmitCommand(ctx context.Context, id lathe.SessionID, call engine.CommandCall) (lathe.Message, error)
+	SubmitCommand(ctx context.Context, id lathe.SessionID, call lathe.CommandCall) (lathe.Message, error)
 	// Backgrounds lists the tasks of a session that run in the background, and Collect looks
 	// after those whose process has died.
 	Backgrounds(ctx context.Context, parent lathe.SessionID) ([]lathe.Session, error)
@@ -102,15 +99,6 @@ func (a *app) onSessions(ctx context.Context, f func(sessions) error) error {
 	return a.with(ctx, func(e *engine.Engine) error { return f(local{e, &a.hostEnv}) })
 }
 
-// Interrupted lists the sessions whose turn was cut off.
-func (l local) Interrupted(ctx context.Context) (ids []lathe.SessionID, err error) {
-	all, err := l.Interruptions(ctx)
-	for _, i := range all {
-		ids = append(ids, i.Session)
-	}
-	return ids, err
-}
-
 func (l local) wasCut(ctx context.Context, id lathe.SessionID) (bool, error) {
 	left, err := l.Store().Interruptions(ctx, id)
 	return len(left) > 0, err
@@ -122,95 +110,3 @@ func (l local) accounts(ctx context.Context, s lathe.Session) ([]lathe.Account, 
 
 // quit leaves the turn to the engine, which settles it when it closes.
 func (l local) quit(context.Context, lathe.SessionID) error { return nil }
-
-// Undo takes back the last exchange that stands, or from the point that is named on.
-func (l local) Undo(ctx context.Context, id lathe.SessionID, in server.Undo) (server.Undone, error) {
-	s, u, err := l.target(ctx, id, in)
-	if err != nil {
-		return server.Undone{}, err
-	}
-	if u.Message == "" {
-		prompts, err := promptsOf(ctx, l, id)
-		if err != nil {
-			return server.Undone{}, err
-		}
-		if at := undonePlace(prompts, s.Revert); at > 0 {
-			u.Message = prompts[at-1]
-		}
-	}
-	if u.Message == "" {
-		return server.Undone{}, lathe.Errorf(lathe.NotFound, "there is nothing to undo in %s", id)
-	}
-	done, err := l.Revert(ctx, id, u)
-	return undoneOf(u, done), err
-}
-
-// Redo brings back the first exchange that is undone, all before a point, or everything.
-func (l local) Redo(ctx context.Context, id lathe.SessionID, in server.Undo) (server.Undone, error) {
-	s, u, err := l.target(ctx, id, in)
-	if err != nil {
-		return server.Undone{}, err
-	}
-	if s.Revert == nil {
-		return server.Undone{}, lathe.Errorf(lathe.NotFound, "nothing is undone in %s", id)
-	}
-	if u.Message == "" && !in.All {
-		prompts, err := promptsOf(ctx, l, id)
-		if err != nil {
-			return server.Undone{}, err
-		}
-		at := undonePlace(prompts, s.Revert)
-		if s.Revert.Part == "" {
-			at++
-		}
-		if at < len(prompts) {
-			u.Message = prompts[at]
-		}
-	}
-	if u.Message == "" {
-		done, err := l.Unrevert(ctx, id, engine.Redo{DryRun: in.DryRun})
-		return undoneOf(engine.Undo{}, done), err
-	}
-	done, err := l.Revert(ctx, id, u)
-	return undoneOf(u, done), err
-}
-
-// target is the point that is named. The engine passes over one that does not exist.
-func (l local) target(ctx context.Context, id lathe.SessionID, in server.Undo) (s lathe.Session, u engine.Undo, err error) {
-	u = engine.Undo{Message: in.Message, Part: in.Part, DryRun: in.DryRun}
-	if s, err = l.Get(ctx, id); err != nil || u.Message == "" && u.Part == "" {
-		return s, u, err
-	}
-	if u.Part == "" {
-		_, err := l.Message(ctx, id, u.Message)
-		return s, u, err
-	}
-	found := false
-	err = history(ctx, l, id, func(messages []lathe.Message) error {
-		for _, m := range messages {
-			for _, p := range m.Parts {
-				if p.ID == u.Part && (u.Message == "" || u.Message == m.ID) {
-					u.Message, found = m.ID, true
-				}
-			}
-		}
-		return nil
-	})
-	if err == nil && !found {
-		err = lathe.Errorf(lathe.NotFound, "Part not found: %s; `lathe session show --json` prints their ids", termtext.Plain(string(in.Part)))
-	}
-	return s, u, err
-}
-
-// undoneOf is what an engine did with the files, as clients are told.
-func undoneOf(u engine.Undo, done engine.Undone) server.Undone {
-	from := u.Message
-	if r := done.Session.Revert; r != nil && from != "" && !u.DryRun {
-		from = r.Message // an answer goes with the prompt it answers
-	}
-	out := server.Undone{Message: from, Session: done.Session, Files: []server.UndoneFile{}}
-	for _, c := range done.Changes {
-		out.Files = append(out.Files, server.UndoneFile{File: filepath.ToSlash(c.Path), Action: action(c), Conflict: c.Conflict, Note: c.Note})
-	}
-	return out
-}

@@ -7,10 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/internal/termtext"
-	"github.com/lathe-agent/lathe/server"
-	"github.com/lathe-agent/lathe/workspace/snapshot"
 )
 
 type undoFlags struct {
@@ -87,8 +84,8 @@ func (a *app) onSession(ctx context.Context, args []string, f func(sessions, lat
 	})
 }
 
-func (f undoFlags) request() server.Undo {
-	return server.Undo{Message: lathe.MessageID(f.message), Part: lathe.PartID(f.part), All: f.all, DryRun: f.dry}
+func (f undoFlags) request() lathe.Undo {
+	return lathe.Undo{Message: lathe.MessageID(f.message), Part: lathe.PartID(f.part), All: f.all, DryRun: f.dry}
 }
 
 func (a *app) undo(ctx context.Context, e sessions, s lathe.Session, f undoFlags) error {
@@ -110,39 +107,14 @@ func (a *app) redo(ctx context.Context, e sessions, s lathe.Session, f undoFlags
 	return a.undone(done, f.dry, "Undone now from "+string(done.Message), "Would be undone from "+string(done.Message))
 }
 
-// promptsOf lists what people said, oldest first.
-func promptsOf(ctx context.Context, e sessions, id lathe.SessionID) (ids []lathe.MessageID, err error) {
-	err = history(ctx, e, id, func(messages []lathe.Message) error {
-		for _, m := range messages {
-			if _, ok := m.Said.(*lathe.User); ok && !engine.IsSynthetic(m.Parts) {
-				ids = append(ids, m.ID)
-			}
-		}
-		return nil
-	})
-	return ids, err
-}
-
-// undonePlace is how many prompts are not undone.
-func undonePlace(prompts []lathe.MessageID, r *lathe.Revert) int {
-	if r != nil {
-		for i, id := range prompts {
-			if id == r.Message {
-				return i
-			}
-		}
-	}
-	return len(prompts)
-}
-
 type undoneJSON struct {
-	DryRun  bool                `json:"dryRun"`
-	Session lathe.Session       `json:"session"`
-	Files   []server.UndoneFile `json:"files"`
+	DryRun  bool               `json:"dryRun"`
+	Session lathe.Session      `json:"session"`
+	Files   []lathe.UndoneFile `json:"files"`
 }
 
 // undone prints what was done with the files. Conflicts are a failure, told last.
-func (a *app) undone(u server.Undone, dry bool, did, would string) error {
+func (a *app) undone(u lathe.Undone, dry bool, did, would string) error {
 	conflicts, out := 0, undoneJSON{DryRun: dry, Session: u.Session, Files: u.Files}
 	for _, f := range u.Files {
 		if f.Conflict != "" {
@@ -190,19 +162,5 @@ func (a *app) printUndone(out undoneJSON, did, would string) {
 	}
 	if len(out.Files) == 0 {
 		a.printf("No file was concerned.\n")
-	}
-}
-
-// action says what a change does with its file.
-func action(c snapshot.Change) string {
-	switch {
-	case c.Conflict != "":
-		return "conflict"
-	case c.To == snapshot.Entry{}:
-		return "remove"
-	case c.From == snapshot.Entry{}:
-		return "create"
-	default:
-		return "restore"
 	}
 }

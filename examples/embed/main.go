@@ -61,7 +61,7 @@ func ask(ctx context.Context, data, dir, modelAt, words string, to io.Writer) (e
 			err = closed
 		}
 	}()
-	s, err := e.Create(ctx, dir, engine.New{Title: "From a program"})
+	s, err := e.Create(ctx, dir, lathe.NewSession{Title: "From a program"})
 	if err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func ask(ctx context.Context, data, dir, modelAt, words string, to io.Writer) (e
 		}
 		switch f := ev.Fact.(type) {
 		case *lathe.ServerConnected:
-			if _, err := e.Submit(ctx, s.ID, engine.Prompt{Parts: []lathe.Part{{Body: &lathe.Text{Text: words}}}}); err != nil {
+			if _, err := e.Submit(ctx, s.ID, lathe.Prompt{Parts: []lathe.Part{{Body: &lathe.Text{Text: words}}}}); err != nil {
 				return err
 			}
 		case *lathe.PartDelta:

@@ -79,7 +79,7 @@ func (c *campaign) calm(ctx context.Context, e *engine.Engine) error {
 
 // catchUp tells the client the rest, up to a session that is made for this.
 func (c *campaign) catchUp(ctx context.Context, e *engine.Engine) error {
-	mark, err := e.Create(ctx, c.dir, engine.New{Title: "The end"})
+	mark, err := e.Create(ctx, c.dir, lathe.NewSession{Title: "The end"})
 	if err != nil {
 		return err
 	}
@@ -228,7 +228,7 @@ func (c *campaign) everywhere(ctx context.Context, e *engine.Engine, all []lathe
 	for batch := range slices.Chunk(all, slots) {
 		for _, p := range protocols {
 			for _, s := range batch {
-				_, err := e.Submit(ctx, s.ID, engine.Prompt{
+				_, err := e.Submit(ctx, s.ID, lathe.Prompt{
 					Model: &lathe.ModelRef{Provider: "test", Model: string(p)},
 					Parts: []lathe.Part{{Body: &lathe.Text{Text: "Is that so?"}}},
 				})

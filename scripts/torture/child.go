@@ -171,7 +171,7 @@ func (c *child) user(ctx context.Context, o order, from int) {
 	}
 	for n := from; ctx.Err() == nil; n++ {
 		id := o.session(n)
-		_, err := c.Create(ctx, c.Dir, engine.New{ID: id, Title: "Torture"})
+		_, err := c.Create(ctx, c.Dir, lathe.NewSession{ID: id, Title: "Torture"})
 		if lathe.CodeOf(err) != lathe.Conflict {
 			c.trouble("create", err)
 		}

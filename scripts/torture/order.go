@@ -5,7 +5,6 @@ import (
 	"hash/fnv"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/model/modeltest"
 )
 
@@ -45,8 +44,8 @@ func (o order) message(n int) lathe.MessageID {
 // token is the word by which a prompt is found again.
 func (o order) token(n int) string { return fmt.Sprintf("prompt-%d-%d;", o.slot, n) }
 
-func (o order) prompt(n int) engine.Prompt {
-	p := engine.Prompt{
+func (o order) prompt(n int) lathe.Prompt {
+	p := lathe.Prompt{
 		ID: o.message(n), Model: &lathe.ModelRef{Provider: "test", Model: string(o.protocol())},
 		Parts: []lathe.Part{{Body: &lathe.Text{Text: "Please do " + o.token(n)}}},
 	}

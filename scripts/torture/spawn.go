@@ -21,12 +21,12 @@ func (s *spawner) tool(marks string) tool.Tool {
 	return tool.Define(tool.Spec{Name: "spawn", Description: "Lets a session below this one do it."}, func(ctx context.Context, c *tool.Call, in marking) (tool.Result, error) {
 		<-s.opened
 		child := childSession(in.Key)
-		_, err := s.engine.Create(ctx, s.dir, engine.New{ID: child, Parent: c.Session, Title: "Torture, a child"})
+		_, err := s.engine.Create(ctx, s.dir, lathe.NewSession{ID: child, Parent: c.Session, Title: "Torture, a child"})
 		if err != nil {
 			return tool.Result{}, err
 		}
 		all := modeltest.Protocols()
-		_, err = s.engine.Submit(ctx, child, engine.Prompt{
+		_, err = s.engine.Submit(ctx, child, lathe.Prompt{
 			ID: childMessage(in.Key), Model: &lathe.ModelRef{Provider: "test", Model: string(all[in.MS%len(all)])},
 			Parts: []lathe.Part{{Body: &lathe.Text{Text: "Please do " + childToken(in.Key)}}},
 		})

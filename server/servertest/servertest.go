@@ -5,14 +5,12 @@ package servertest
 
 import (
 	"context"
-	"path/filepath"
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/model"
 	"github.com/lathe-agent/lathe/model/modeltest"
 	"github.com/lathe-agent/lathe/model/openai"
-	"github.com/lathe-agent/lathe/server"
 	"github.com/lathe-agent/lathe/tool"
 	"github.com/lathe-agent/lathe/tool/tooltest"
 	"github.com/lathe-agent/lathe/workspace"
@@ -56,11 +54,6 @@ func (b Backend) Open(ctx context.Context, dir string) (workspace.Place, lathe.P
 // DisposeAll lets nothing go.
 func (b Backend) DisposeAll() {}
 
-// Create makes a session.
-func (b Backend) Create(ctx context.Context, dir string, in server.NewSession) (lathe.Session, error) {
-	return b.Engine.Create(ctx, dir, engine.New(in))
-}
-
 // Messages is a page of a history.
 func (b Backend) Messages(ctx context.Context, id lathe.SessionID, before lathe.Place, limit int) ([]lathe.Message, lathe.Opt[lathe.Place], error) {
 	page, err := b.Engine.Messages(ctx, id, before, limit)
@@ -72,57 +65,16 @@ func (b Backend) UpdatePart(ctx context.Context, p lathe.Part) (lathe.Part, erro
 	return b.Engine.UpdatePart(ctx, p, "")
 }
 
-// Submit sends a prompt.
-func (b Backend) Submit(ctx context.Context, id lathe.SessionID, p server.Prompt) (lathe.Message, error) {
-	return b.Engine.Submit(ctx, id, engine.Prompt{
-		ID: p.ID, Agent: p.Agent, Model: p.Model, Variant: p.Variant, System: p.System, Tools: p.Tools, Format: p.Format,
-		Delivery: p.Delivery, NoReply: p.NoReply, Parts: p.Parts,
-	})
-}
-
-// Shell runs a command of the user.
-func (b Backend) Shell(ctx context.Context, id lathe.SessionID, in server.ShellCommand) (lathe.Message, error) {
-	return b.Engine.Shell(ctx, id, engine.Command(in))
-}
-
 // Revert takes a message and what came behind it back.
 func (b Backend) Revert(ctx context.Context, id lathe.SessionID, m lathe.MessageID, p lathe.PartID) (lathe.Session, error) {
-	u, err := b.Engine.Revert(ctx, id, engine.Undo{Message: m, Part: p})
+	u, err := b.Engine.Revert(ctx, id, lathe.Undo{Message: m, Part: p})
 	return u.Session, err
 }
 
 // Unrevert brings it again.
 func (b Backend) Unrevert(ctx context.Context, id lathe.SessionID) (lathe.Session, error) {
-	u, err := b.Engine.Unrevert(ctx, id, engine.Redo{})
+	u, err := b.Engine.Unrevert(ctx, id, lathe.Undo{})
 	return u.Session, err
-}
-
-// Undo undoes from a message; what is meant without one is for the program to find out.
-func (b Backend) Undo(ctx context.Context, id lathe.SessionID, u server.Undo) (server.Undone, error) {
-	if u.Message == "" {
-		return server.Undone{}, lathe.Errorf(lathe.NotFound, "there is nothing to undo in %s", id)
-	}
-	done, err := b.Engine.Revert(ctx, id, engine.Undo{Message: u.Message, Part: u.Part, DryRun: u.DryRun})
-	out := server.Undone{Message: u.Message, Session: done.Session}
-	for _, c := range done.Changes {
-		out.Files = append(out.Files, server.UndoneFile{File: filepath.ToSlash(c.Path), Action: "restore", Conflict: c.Conflict, Note: c.Note})
-	}
-	return out, err
-}
-
-// Redo takes an undo back.
-func (b Backend) Redo(ctx context.Context, id lathe.SessionID, u server.Undo) (server.Undone, error) {
-	done, err := b.Engine.Unrevert(ctx, id, engine.Redo{DryRun: u.DryRun})
-	return server.Undone{Session: done.Session}, err
-}
-
-// Interrupted lists the sessions whose turn was cut off.
-func (b Backend) Interrupted(ctx context.Context) (ids []lathe.SessionID, err error) {
-	all, err := b.Interruptions(ctx)
-	for _, i := range all {
-		ids = append(ids, i.Session)
-	}
-	return ids, err
 }
 
 // Commands are those of a directory.
@@ -135,12 +87,7 @@ func (b Backend) Skills(ctx context.Context, at workspace.Place) ([]lathe.Skill,
 	return b.Engine.Skills(ctx, at.Directory)
 }
 
-// Command runs a slash command.
-func (b Backend) Command(ctx context.Context, id lathe.SessionID, in server.SlashCommand) (lathe.Message, error) {
-	return b.Engine.Command(ctx, id, engine.CommandCall(in))
-}
-
 // Compact asks for a summary.
 func (b Backend) Compact(ctx context.Context, id lathe.SessionID, model *lathe.ModelRef, goOn bool) (lathe.Message, error) {
-	return b.Engine.Compact(ctx, id, engine.CompactRequest{Model: model, Auto: goOn})
+	return b.Engine.Compact(ctx, id, lathe.CompactRequest{Model: model, Auto: goOn})
 }

@@ -143,7 +143,7 @@ func BenchmarkAdmit(b *testing.B) {
 	for b.Loop() {
 		m := lathe.Message{ID: a.ids.Message(), Said: &lathe.User{Agent: "build"}}
 		m.Parts = []lathe.Part{{ID: a.ids.Part(), Body: &lathe.Text{Text: "Why does this fail?"}}}
-		_, err := s.Admit(context.Background(), a.lease.Session, lathe.Prompt{Message: m, Digest: "d"})
+		_, err := s.Admit(context.Background(), a.lease.Session, lathe.Submission{Message: m, Digest: "d"})
 		ok(b, err)
 	}
 	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/1000, "ms/op")

@@ -644,7 +644,7 @@ func (w *scribe) prompt(ctx context.Context, p *page) error {
 	m := lathe.Message{ID: w.ids.Message(), Session: p.id}
 	m.Parts = w.parts(p.id, m.ID)
 	m.Said = &lathe.User{Agent: "build", Model: lathe.ModelRef{Provider: "p", Model: "m"}, System: strconv.Itoa(len(m.Parts))}
-	if _, err := w.store.Admit(ctx, p.id, lathe.Prompt{Message: m, Digest: "d"}); err != nil {
+	if _, err := w.store.Admit(ctx, p.id, lathe.Submission{Message: m, Digest: "d"}); err != nil {
 		return err
 	}
 	return w.told("admitted", string(p.id), string(m.ID), "", 0)

@@ -51,7 +51,7 @@ func admitOne(s *store.Store, ids *lathe.IDs, session lathe.SessionID, size int)
 		id := ids.Part()
 		m.Parts = append(m.Parts, lathe.Part{ID: id, Session: session, Message: m.ID, Body: &lathe.Text{Text: content(id, 1, n)}})
 	}
-	_, err := s.Admit(context.Background(), session, lathe.Prompt{Message: m})
+	_, err := s.Admit(context.Background(), session, lathe.Submission{Message: m})
 	return promise{session, m.ID}, err
 }
 

@@ -86,7 +86,7 @@ func (r *room) sample(f lathe.Fact) store.Lease {
 	id := r.session(named(lathetest.SessionID))
 	prompt := lathe.Message{ID: lathetest.UserID, Said: lathetest.Said()[0]}
 	prompt.Parts = []lathe.Part{{ID: lathetest.PartID, Body: &lathe.Text{Text: "Hello", Time: &lathe.Span{Start: 1}}}}
-	r.admit(id, lathe.Prompt{Message: prompt, Digest: "d"})
+	r.admit(id, lathe.Submission{Message: prompt, Digest: "d"})
 	l := r.lease(id)
 	r.commit(l, &lathe.MessageChanged{Info: lathe.Message{ID: lathetest.AnswerID, Said: lathetest.Said()[1]}})
 	for _, ask := range lathetest.Stored() {

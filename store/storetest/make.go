@@ -125,10 +125,10 @@ func wrote(m lathe.Message) []lathe.Fact {
 func changed(p lathe.Part) lathe.Fact { return &lathe.PartChanged{Part: p} }
 
 // prompt makes a prompt with one text part.
-func (r *room) prompt(session lathe.SessionID, words string) lathe.Prompt {
+func (r *room) prompt(session lathe.SessionID, words string) lathe.Submission {
 	m := r.user(session)
 	m.Parts = []lathe.Part{r.part(m, &lathe.Text{Text: words})}
-	return lathe.Prompt{Message: m, Digest: "digest of " + words}
+	return lathe.Submission{Message: m, Digest: "digest of " + words}
 }
 
 func (r *room) admit(id lathe.SessionID, in lathe.Input) []lathe.Event {

@@ -23,7 +23,7 @@ func (r *room) task(id lathe.SessionID) lathe.Task {
 }
 
 // work admits a prompt for a task.
-func (r *room) work(id lathe.SessionID, task lathe.Task) lathe.Prompt {
+func (r *room) work(id lathe.SessionID, task lathe.Task) lathe.Submission {
 	r.Helper()
 	p := r.prompt(id, "work")
 	p.Task = task

@@ -242,7 +242,7 @@ func testClose(r *room) {
 	const n = 300
 	var all, started sync.WaitGroup
 	var errs [n]error
-	var prompts [n]lathe.Prompt
+	var prompts [n]lathe.Submission
 	for i := range n {
 		prompts[i] = r.prompt(id, "Hello")
 		started.Add(1)
