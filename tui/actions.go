@@ -2,14 +2,11 @@ package tui
 
 import (
 	"slices"
-	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/lathe-agent/lathe/tui/editor"
 	"github.com/lathe-agent/lathe/tui/key"
 	"github.com/lathe-agent/lathe/tui/state"
-	"github.com/lathe-agent/lathe/tui/toast"
 )
 
 // action is something a person can have done: by key, by slash command or from the list of commands.
@@ -57,78 +54,31 @@ func actionsOf(p *program) []action {
 	return slices.Concat(sessionActions(p), messageActions(p), modelActions(p), promptActions(p), viewActions(p), appActions(p))
 }
 
-// doAction does what a name stands for, as its key would.
-func (p *program) doAction(n key.Name) tea.Cmd {
-	for i := range p.allActions {
-		if a := &p.allActions[i]; a.name == n && a.fits(p.state) {
-			return a.do()
-		}
-	}
-	return nil
-}
-
-// doNamed does what clients of the HTTP API ask of the screen: by their names with dots, or by that of a key.
-func (p *program) doNamed(name string) tea.Cmd {
-	switch name {
-	case "prompt.submit":
-		return p.edited(p.edit.Submit())
-	case "prompt.clear":
-		p.edit.Clear()
-		return nil
-	}
-	if rest, ok := strings.CutPrefix(name, "session."); ok {
-		switch rest {
-		case "page.up", "page.down", "line.up", "line.down", "half.page.up", "half.page.down", "first", "last":
-			name = "messages." + rest
-		}
-	}
-	return p.doAction(key.Name(strings.ReplaceAll(name, ".", "_")))
-}
-
-// doSlash runs a slash command of this program.
-func (p *program) doSlash(c editor.RunCommand) tea.Cmd {
-	name := c.Name
-	for i := range p.allActions {
-		a := &p.allActions[i]
-		if !slices.Contains(a.slash, name) {
-			continue
-		}
-		if !a.fits(p.state) {
-			return p.say(toast.Info, "/"+name+" needs a session: type a message first")
-		}
-		if a.with != nil {
-			return a.with(c.Arguments)
-		}
-		return a.do()
-	}
-	return p.say(toast.Warning, "There is no command /"+name)
-}
-
 func sessionActions(p *program) []action {
 	const g = "Session"
 	out := []action{
-		{name: key.SessionList, title: "Switch session", group: g, slash: []string{"sessions", "resume", "continue"}, first: true, do: p.sessionsDialog},
-		{name: key.SessionNew, title: "New session", group: g, slash: []string{"new", "clear"}, first: true, do: p.newSession},
-		{name: key.SessionRename, title: "Rename session", group: g, slash: []string{"rename"}, when: inRoot, do: p.renameDialog},
-		{name: key.SessionTimeline, title: "Jump to a message", group: g, slash: []string{"timeline"}, when: inSession, do: p.timelineDialog},
-		{name: key.SessionFork, title: "Fork session", group: g, slash: []string{"fork"}, when: inRoot, do: p.forkDialog},
-		{name: key.SessionCompact, title: "Compact session", group: g, slash: []string{"compact", "summarize"}, when: inRoot, do: p.compact},
-		{name: key.SessionShare, title: "Share session", group: g, slash: []string{"share"}, when: inRoot, do: p.share},
-		{name: key.SessionUnshare, title: "Stop sharing", group: g, slash: []string{"unshare"}, when: inRoot, do: p.unshare},
-		{name: key.SessionExport, title: "Export transcript", group: g, slash: []string{"export"}, when: inSession, do: p.exportDialog},
-		{name: key.SessionCopy, title: "Copy transcript", group: g, slash: []string{"copy"}, when: inSession, do: p.copyTranscript},
-		{name: key.SessionInterrupt, title: "Interrupt", group: g, when: inSession, do: p.interruptTurn},
-		{name: key.SessionQueuedPrompts, title: "Waiting prompts", group: g, when: inRoot, do: p.queueDialog},
-		{name: key.SessionChildFirst, title: "Sub-agents", group: g, slash: []string{"subagents"}, about: "sessions that work for this one", when: inSession, do: p.firstChild},
-		{name: key.SessionParent, when: inChild, do: p.toParent},
-		{name: key.SessionChildCycle, when: inChild, do: func() tea.Cmd { return p.sibling(1) }},
-		{name: key.SessionChildCycleReverse, when: inChild, do: func() tea.Cmd { return p.sibling(-1) }},
+		{name: key.SessionList, title: "Switch session", group: g, slash: []string{"sessions", "resume", "continue"}, first: true, do: p.dialogs.list},
+		{name: key.SessionNew, title: "New session", group: g, slash: []string{"new", "clear"}, first: true, do: p.sessions.startNew},
+		{name: key.SessionRename, title: "Rename session", group: g, slash: []string{"rename"}, when: inRoot, do: p.dialogs.renameDialog},
+		{name: key.SessionTimeline, title: "Jump to a message", group: g, slash: []string{"timeline"}, when: inSession, do: p.dialogs.timeline},
+		{name: key.SessionFork, title: "Fork session", group: g, slash: []string{"fork"}, when: inRoot, do: p.dialogs.fork},
+		{name: key.SessionCompact, title: "Compact session", group: g, slash: []string{"compact", "summarize"}, when: inRoot, do: p.turns.compact},
+		{name: key.SessionShare, title: "Share session", group: g, slash: []string{"share"}, when: inRoot, do: p.turns.share},
+		{name: key.SessionUnshare, title: "Stop sharing", group: g, slash: []string{"unshare"}, when: inRoot, do: p.turns.unshare},
+		{name: key.SessionExport, title: "Export transcript", group: g, slash: []string{"export"}, when: inSession, do: p.export.dialog},
+		{name: key.SessionCopy, title: "Copy transcript", group: g, slash: []string{"copy"}, when: inSession, do: p.export.copyTranscript},
+		{name: key.SessionInterrupt, title: "Interrupt", group: g, when: inSession, do: p.turns.interrupt},
+		{name: key.SessionQueuedPrompts, title: "Waiting prompts", group: g, when: inRoot, do: p.dialogs.queued},
+		{name: key.SessionChildFirst, title: "Sub-agents", group: g, slash: []string{"subagents"}, about: "sessions that work for this one", when: inSession, do: p.dialogs.firstChild},
+		{name: key.SessionParent, when: inChild, do: p.sessions.toParent},
+		{name: key.SessionChildCycle, when: inChild, do: func() tea.Cmd { return p.sessions.sibling(1) }},
+		{name: key.SessionChildCycleReverse, when: inChild, do: func() tea.Cmd { return p.sessions.sibling(-1) }},
 		{name: key.SessionPinToggle, when: inRoot, do: func() tea.Cmd { return nil }}, // in the list of sessions
-		{title: "Resume an interrupted turn", group: g, slash: []string{"go"}, about: "go on with a turn that was cut off", when: inRoot, do: p.resumeTurn},
+		{title: "Resume an interrupted turn", group: g, slash: []string{"go"}, about: "go on with a turn that was cut off", when: inRoot, do: p.turns.resume},
 	}
 	quick := [...]key.Name{key.SessionQuickSwitch1, key.SessionQuickSwitch2, key.SessionQuickSwitch3, key.SessionQuickSwitch4, key.SessionQuickSwitch5, key.SessionQuickSwitch6, key.SessionQuickSwitch7, key.SessionQuickSwitch8, key.SessionQuickSwitch9}
 	for i, n := range quick {
-		out = append(out, action{name: n, do: func() tea.Cmd { return p.quickSwitch(i) }})
+		out = append(out, action{name: n, do: func() tea.Cmd { return p.sessions.quickSwitch(i) }})
 	}
 	return out
 }
@@ -136,68 +86,68 @@ func sessionActions(p *program) []action {
 func messageActions(p *program) []action {
 	const g = "Messages"
 	scroll := func(rows func() int) func() tea.Cmd {
-		return func() tea.Cmd { return p.scroll(rows()) }
+		return func() tea.Cmd { return p.conversation.scroll(rows()) }
 	}
 	page := func() int { return max(1, p.frame().chatHeight-2) }
 	return []action{
-		{name: key.MessagesUndo, title: "Undo the last message", group: g, slash: []string{"undo"}, when: inRoot, do: p.undo},
-		{name: key.MessagesRedo, title: "Redo", group: g, slash: []string{"redo"}, when: inRoot, do: p.redo},
-		{name: key.MessagesCopy, title: "Copy the last answer", group: g, when: inSession, do: p.copyAnswer},
+		{name: key.MessagesUndo, title: "Undo the last message", group: g, slash: []string{"undo"}, when: inRoot, do: p.turns.undo},
+		{name: key.MessagesRedo, title: "Redo", group: g, slash: []string{"redo"}, when: inRoot, do: p.turns.redo},
+		{name: key.MessagesCopy, title: "Copy the last answer", group: g, when: inSession, do: p.export.copyAnswer},
 		{name: key.MessagesPageUp, when: inSession, do: scroll(func() int { return -page() })},
 		{name: key.MessagesPageDown, when: inSession, do: scroll(page)},
 		{name: key.MessagesHalfPageUp, when: inSession, do: scroll(func() int { return -page() / 2 })},
 		{name: key.MessagesHalfPageDown, when: inSession, do: scroll(func() int { return page() / 2 })},
 		{name: key.MessagesLineUp, when: inSession, do: scroll(func() int { return -1 })},
 		{name: key.MessagesLineDown, when: inSession, do: scroll(func() int { return 1 })},
-		{name: key.MessagesFirst, title: "First message", group: g, when: inSession, do: p.scrollTop},
-		{name: key.MessagesLast, title: "Last message", group: g, when: inSession, do: func() tea.Cmd { p.chat().ToEnd(); return nil }},
-		{name: key.MessagesNext, title: "Next message", group: g, when: inSession, do: func() tea.Cmd { return p.jump(false) }},
-		{name: key.MessagesPrevious, title: "Previous message", group: g, when: inSession, do: func() tea.Cmd { return p.jump(true) }},
-		{name: key.MessagesLastUser, title: "Last message of yours", group: g, when: inSession, do: p.jumpLastUser},
-		{title: "Unfold the last call on the screen", group: g, slash: []string{"unfold"}, about: "unfold or fold the last call on the screen", when: inSession, do: func() tea.Cmd { p.chat().ToggleLast(); return nil }},
-		{name: key.DiffOpen, title: "Review changes", group: g, slash: []string{"diff"}, first: true, do: p.openReview},
+		{name: key.MessagesFirst, title: "First message", group: g, when: inSession, do: p.conversation.scrollTop},
+		{name: key.MessagesLast, title: "Last message", group: g, when: inSession, do: func() tea.Cmd { p.conversation.chat().ToEnd(); return nil }},
+		{name: key.MessagesNext, title: "Next message", group: g, when: inSession, do: func() tea.Cmd { return p.conversation.jump(false) }},
+		{name: key.MessagesPrevious, title: "Previous message", group: g, when: inSession, do: func() tea.Cmd { return p.conversation.jump(true) }},
+		{name: key.MessagesLastUser, title: "Last message of yours", group: g, when: inSession, do: p.conversation.jumpLastUser},
+		{title: "Unfold the last call on the screen", group: g, slash: []string{"unfold"}, about: "unfold or fold the last call on the screen", when: inSession, do: func() tea.Cmd { p.conversation.chat().ToggleLast(); return nil }},
+		{name: key.DiffOpen, title: "Review changes", group: g, slash: []string{"diff"}, first: true, do: p.reviewer.open},
 	}
 }
 
 func modelActions(p *program) []action {
 	const g = "Models and agents"
 	return []action{
-		{name: key.ModelList, title: "Choose model", group: g, slash: []string{"models", "mo"}, first: true, do: p.modelsDialog},
-		{name: key.AgentList, title: "Choose agent", group: g, slash: []string{"agents"}, do: p.agentsDialog},
-		{name: key.VariantList, title: "Choose variant", group: g, slash: []string{"variants"}, do: p.variantsDialog},
-		{name: key.ProviderConnect, title: "Connect a provider", group: g, slash: []string{"connect"}, do: p.providersDialog},
-		{name: key.PermissionModeList, title: "Permission mode", group: g, slash: []string{"permissions"}, about: "what is allowed without asking", do: p.modesDialog},
-		{name: key.PermissionModeCycle, do: p.cycleMode},
-		{name: key.AgentCycle, do: func() tea.Cmd { return p.cycleAgent(1) }},
-		{name: key.AgentCycleReverse, do: func() tea.Cmd { return p.cycleAgent(-1) }},
-		{name: key.VariantCycle, do: p.cycleVariant},
-		{name: key.ModelCycleRecent, do: func() tea.Cmd { return p.cycleModel(p.recentModels(), 1) }},
-		{name: key.ModelCycleRecentReverse, do: func() tea.Cmd { return p.cycleModel(p.recentModels(), -1) }},
-		{name: key.ModelCycleFavorite, title: "Next favourite model", group: g, do: func() tea.Cmd { return p.cycleModel(p.favoriteModels(), 1) }},
-		{name: key.ModelCycleFavoriteReverse, do: func() tea.Cmd { return p.cycleModel(p.favoriteModels(), -1) }},
-		{name: key.MCPList, title: "Tool servers (MCP)", group: g, slash: []string{"mcps"}, do: p.serversDialog},
+		{name: key.ModelList, title: "Choose model", group: g, slash: []string{"models", "mo"}, first: true, do: p.choice.modelsDialog},
+		{name: key.AgentList, title: "Choose agent", group: g, slash: []string{"agents"}, do: p.choice.agentsDialog},
+		{name: key.VariantList, title: "Choose variant", group: g, slash: []string{"variants"}, do: p.choice.variantsDialog},
+		{name: key.ProviderConnect, title: "Connect a provider", group: g, slash: []string{"connect"}, do: p.setup.providersDialog},
+		{name: key.PermissionModeList, title: "Permission mode", group: g, slash: []string{"permissions"}, about: "what is allowed without asking", do: p.catalog.modesDialog},
+		{name: key.PermissionModeCycle, do: p.catalog.cycleMode},
+		{name: key.AgentCycle, do: func() tea.Cmd { return p.choice.cycleAgent(1) }},
+		{name: key.AgentCycleReverse, do: func() tea.Cmd { return p.choice.cycleAgent(-1) }},
+		{name: key.VariantCycle, do: p.choice.cycleVariant},
+		{name: key.ModelCycleRecent, do: func() tea.Cmd { return p.choice.cycleModel(p.choice.recentModels(), 1) }},
+		{name: key.ModelCycleRecentReverse, do: func() tea.Cmd { return p.choice.cycleModel(p.choice.recentModels(), -1) }},
+		{name: key.ModelCycleFavorite, title: "Next favourite model", group: g, do: func() tea.Cmd { return p.choice.cycleModel(p.choice.favoriteModels(), 1) }},
+		{name: key.ModelCycleFavoriteReverse, do: func() tea.Cmd { return p.choice.cycleModel(p.choice.favoriteModels(), -1) }},
+		{name: key.MCPList, title: "Tool servers (MCP)", group: g, slash: []string{"mcps"}, do: p.catalog.serversDialog},
 	}
 }
 
 func promptActions(p *program) []action {
 	const g = "Prompt"
 	return []action{
-		{name: key.EditorOpen, title: "Edit prompt in your editor", group: g, slash: []string{"editor"}, do: p.editOutside},
-		{name: key.PromptStash, title: "Stash prompt", group: g, do: p.stash},
-		{name: key.PromptStashPop, title: "Take back the last stash", group: g, do: p.unstash},
-		{name: key.PromptStashList, title: "Stashed prompts", group: g, slash: []string{"stash"}, do: p.stashDialog},
-		{slash: []string{"queue"}, about: "send TEXT when the turn has ended; enter alone steers it", when: inRoot, with: p.queueNext},
-		{name: key.PromptSkills, title: "Skills", group: g, slash: []string{"skills"}, do: p.skillsDialog},
+		{name: key.EditorOpen, title: "Edit prompt in your editor", group: g, slash: []string{"editor"}, do: p.prompt.editOutside},
+		{name: key.PromptStash, title: "Stash prompt", group: g, do: p.drafts.stash},
+		{name: key.PromptStashPop, title: "Take back the last stash", group: g, do: p.drafts.unstash},
+		{name: key.PromptStashList, title: "Stashed prompts", group: g, slash: []string{"stash"}, do: p.prompt.stashDialog},
+		{slash: []string{"queue"}, about: "send TEXT when the turn has ended; enter alone steers it", when: inRoot, with: p.prompt.queueNext},
+		{name: key.PromptSkills, title: "Skills", group: g, slash: []string{"skills"}, do: p.prompt.skillsDialog},
 	}
 }
 
 func appActions(p *program) []action {
 	const g = "Application"
 	return []action{
-		{name: key.CommandList, do: p.palette},
-		{name: key.HelpShow, title: "Help", group: g, slash: []string{"help"}, do: p.helpDialog},
-		{name: key.StatusView, title: "Status", group: g, slash: []string{"status", "debug"}, do: p.statusDialog},
-		{name: key.ThemeList, title: "Themes", group: g, slash: []string{"themes"}, do: p.themesDialog},
+		{name: key.CommandList, do: p.menu.palette},
+		{name: key.HelpShow, title: "Help", group: g, slash: []string{"help"}, do: p.menu.helpDialog},
+		{name: key.StatusView, title: "Status", group: g, slash: []string{"status", "debug"}, do: p.menu.statusDialog},
+		{name: key.ThemeList, title: "Themes", group: g, slash: []string{"themes"}, do: p.look.themesDialog},
 		{name: key.TerminalSuspend, title: "Suspend", group: g, do: func() tea.Cmd { return tea.Suspend }},
 		{title: "Leave", group: g, slash: []string{"exit", "quit", "q"}, do: p.quit},
 	}

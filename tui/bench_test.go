@@ -145,8 +145,8 @@ func BenchmarkKey(b *testing.B) {
 		s.p.Update(tea.KeyPressMsg{Code: 'x', Text: "x"})
 		s.draw()
 		took = append(took, time.Since(began))
-		if s.p.edit.Text() != "" && len(took)%200 == 0 {
-			s.p.edit.Clear()
+		if s.p.drafts.edit.Text() != "" && len(took)%200 == 0 {
+			s.p.drafts.edit.Clear()
 		}
 	}
 	percentiles(b, took)
@@ -161,8 +161,8 @@ func BenchmarkScroll(b *testing.B) {
 		s.p.Update(tea.KeyPressMsg{Code: tea.KeyPgUp})
 		s.draw()
 		took = append(took, time.Since(began))
-		if s.p.chat().AtTop() {
-			s.p.chat().ToEnd()
+		if s.p.conversation.chat().AtTop() {
+			s.p.conversation.chat().ToEnd()
 		}
 	}
 	percentiles(b, took)

@@ -1,58 +1,67 @@
 package tui
 
 import (
+	"context"
 	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/tui/dialog"
 	"github.com/lathe-agent/lathe/tui/host"
+	"github.com/lathe-agent/lathe/tui/key"
+	"github.com/lathe-agent/lathe/tui/memory"
 	"github.com/lathe-agent/lathe/tui/state"
+	"github.com/lathe-agent/lathe/tui/style"
 	"github.com/lathe-agent/lathe/tui/toast"
 )
 
 // choice is who is to answer: an agent, a model and how hard it thinks.
 type choice struct {
+	*services
+	look     *look
+	overlays *overlays
+	connect  func() tea.Cmd // logs in to a provider
+
 	agent  string
 	models map[string]lathe.ModelRef // chosen in this run, by agent
 	vary   map[string]string         // the variant of a model, by its key; "" is the model's own
+	used   memory.Models             // in earlier runs and this one
 }
 
-// settleChoice makes the choice valid for what there is.
-func (p *program) settleChoice() {
-	c := &p.choice
-	if c.models == nil {
-		c.models, c.vary = map[string]lathe.ModelRef{}, map[string]string{}
-		c.agent = p.o.Start.Agent
+// settle makes the choice valid for what there is.
+func (ch *choice) settle() {
+	if ch.models == nil {
+		ch.models, ch.vary = map[string]lathe.ModelRef{}, map[string]string{}
+		ch.agent = ch.o.Start.Agent
 	}
-	if !slices.ContainsFunc(p.state.Agents, func(a lathe.Agent) bool { return a.Name == c.agent && state.IsOffered(a) }) {
-		for _, a := range p.state.Agents {
+	if !slices.ContainsFunc(ch.state.Agents, func(a lathe.Agent) bool { return a.Name == ch.agent && state.IsOffered(a) }) {
+		for _, a := range ch.state.Agents {
 			if state.IsOffered(a) {
-				c.agent = a.Name
+				ch.agent = a.Name
 				break
 			}
 		}
 	}
 }
 
-// followChoice takes over who answered last in a session.
-func (p *program) followChoice(t *lathe.Transcript) {
-	p.settleChoice()
-	c := &p.choice
+// follow takes over who answered last in a session.
+func (ch *choice) follow(t *lathe.Transcript) {
+	ch.settle()
 	for i := t.Count() - 1; i >= 0; i-- {
 		u, ok := t.Held(i).Said().(*lathe.User)
 		if !ok {
 			continue
 		}
-		if a := p.state.Agent(u.Agent); a != nil && state.IsOffered(*a) {
-			c.agent = u.Agent
+		if a := ch.state.Agent(u.Agent); a != nil && state.IsOffered(*a) {
+			ch.agent = u.Agent
 		}
-		if _, known := p.state.FindModel(u.Model); known && u.Model.Model != "" {
+		if _, known := ch.state.FindModel(u.Model); known && u.Model.Model != "" {
 			ref := u.Model
 			ref.Variant = ""
-			c.models[c.agent] = ref
-			c.vary[state.ModelKey(ref)] = u.Model.Variant
+			ch.models[ch.agent] = ref
+			ch.vary[state.ModelKey(ref)] = u.Model.Variant
 		}
 		return
 	}
@@ -66,32 +75,32 @@ func parseModel(s string) (ref lathe.ModelRef, ok bool) {
 
 // model is who answers the next prompt: what was chosen for the agent in this run, the agent's own, the one of
 // the command line, of the settings, the last used, or the best there is.
-func (p *program) model() (host.Model, bool) {
+func (ch *choice) model() (host.Model, bool) {
 	var try []lathe.ModelRef
-	if ref, ok := p.choice.models[p.choice.agent]; ok {
+	if ref, ok := ch.models[ch.agent]; ok {
 		try = append(try, ref)
 	}
-	if a := p.state.Agent(p.choice.agent); a != nil && a.Model != nil {
+	if a := ch.state.Agent(ch.agent); a != nil && a.Model != nil {
 		try = append(try, *a.Model)
 	}
-	if ref, ok := parseModel(p.o.Start.Model); ok {
+	if ref, ok := parseModel(ch.o.Start.Model); ok {
 		try = append(try, ref)
 	}
-	if ref := p.state.Providers.Model; ref != nil {
+	if ref := ch.state.Providers.Model; ref != nil {
 		try = append(try, *ref)
 	}
-	try = append(try, p.recentModels()...)
+	try = append(try, ch.recentModels()...)
 	for _, ref := range try {
-		if m, ok := p.state.FindModel(ref); ok {
+		if m, ok := ch.state.FindModel(ref); ok {
 			return m, true
 		}
 	}
-	for _, pr := range p.state.Providers.Connected {
-		if m, ok := p.state.FindModel(lathe.ModelRef{Provider: pr.ID, Model: p.state.Providers.Default[pr.ID]}); ok {
+	for _, pr := range ch.state.Providers.Connected {
+		if m, ok := ch.state.FindModel(lathe.ModelRef{Provider: pr.ID, Model: ch.state.Providers.Default[pr.ID]}); ok {
 			return m, true
 		}
 	}
-	for _, pr := range p.state.Providers.Connected {
+	for _, pr := range ch.state.Providers.Connected {
 		if len(pr.Models) > 0 {
 			return pr.Models[0], true
 		}
@@ -100,8 +109,8 @@ func (p *program) model() (host.Model, bool) {
 }
 
 // ref is the model as prompts name it, nil when there is none.
-func (p *program) ref() *lathe.ModelRef {
-	m, ok := p.model()
+func (ch *choice) ref() *lathe.ModelRef {
+	m, ok := ch.model()
 	if !ok {
 		return nil
 	}
@@ -110,14 +119,14 @@ func (p *program) ref() *lathe.ModelRef {
 }
 
 // variant is how hard the model thinks, "" for as it does by itself.
-func (p *program) variant() string {
-	m, ok := p.model()
+func (ch *choice) variant() string {
+	m, ok := ch.model()
 	if !ok {
 		return ""
 	}
-	v, chosen := p.choice.vary[state.ModelKey(m.Ref)]
+	v, chosen := ch.vary[state.ModelKey(m.Ref)]
 	if !chosen {
-		v = p.keptVariant(state.ModelKey(m.Ref))
+		v = ch.keptVariant(state.ModelKey(m.Ref))
 	}
 	if !slices.Contains(m.Variants, v) {
 		return ""
@@ -126,9 +135,9 @@ func (p *program) variant() string {
 }
 
 // cycleAgent goes to the next agent that people may talk to.
-func (p *program) cycleAgent(step int) tea.Cmd {
+func (ch *choice) cycleAgent(step int) tea.Cmd {
 	var names []string
-	for _, a := range p.state.Agents {
+	for _, a := range ch.state.Agents {
 		if state.IsOffered(a) {
 			names = append(names, a.Name)
 		}
@@ -136,35 +145,108 @@ func (p *program) cycleAgent(step int) tea.Cmd {
 	if len(names) == 0 {
 		return nil
 	}
-	i := slices.Index(names, p.choice.agent)
-	p.choice.agent = names[(i+step+len(names))%len(names)]
+	i := slices.Index(names, ch.agent)
+	ch.agent = names[(i+step+len(names))%len(names)]
 	return nil
 }
 
 // cycleModel goes to the next of the models used lately.
-func (p *program) cycleModel(among []lathe.ModelRef, step int) tea.Cmd {
-	among = slices.DeleteFunc(slices.Clone(among), func(r lathe.ModelRef) bool { _, ok := p.state.FindModel(r); return !ok })
+func (ch *choice) cycleModel(among []lathe.ModelRef, step int) tea.Cmd {
+	among = slices.DeleteFunc(slices.Clone(among), func(r lathe.ModelRef) bool { _, ok := ch.state.FindModel(r); return !ok })
 	if len(among) == 0 {
-		return p.say(toast.Info, "No models to go through yet: choose one with "+p.keys.Label("model_list"))
+		return ch.say(toast.Info, "No models to go through yet: choose one with "+ch.keys.Label("model_list"))
 	}
-	now, _ := p.model()
+	now, _ := ch.model()
 	i := slices.IndexFunc(among, func(r lathe.ModelRef) bool { return state.ModelKey(r) == state.ModelKey(now.Ref) })
-	p.choice.models[p.choice.agent] = among[(i+step+len(among))%len(among)]
+	ch.models[ch.agent] = among[(i+step+len(among))%len(among)]
 	return nil
 }
 
 // cycleVariant goes to the next way to think of the model, its own included.
-func (p *program) cycleVariant() tea.Cmd {
-	m, ok := p.model()
+func (ch *choice) cycleVariant() tea.Cmd {
+	m, ok := ch.model()
 	if !ok || len(m.Variants) == 0 {
-		return p.say(toast.Info, "This model has no variants")
+		return ch.say(toast.Info, "This model has no variants")
 	}
 	all := append([]string{""}, m.Variants...)
-	i := slices.Index(all, p.variant())
-	return p.chooseVariant(m.Ref, all[(i+1)%len(all)])
+	i := slices.Index(all, ch.variant())
+	return ch.chooseVariant(m.Ref, all[(i+1)%len(all)])
 }
 
-func (p *program) chooseVariant(ref lathe.ModelRef, v string) tea.Cmd {
-	p.choice.vary[state.ModelKey(ref)] = v
-	return p.keepVariant(ref, v)
+func (ch *choice) chooseVariant(ref lathe.ModelRef, v string) tea.Cmd {
+	ch.vary[state.ModelKey(ref)] = v
+	return ch.keepVariant(ref, v)
+}
+
+func (ch *choice) agentsDialog() tea.Cmd {
+	box := dialog.NewAgents(ch.keys, ch.state.Agents, ch.agent, func(a lathe.Agent) style.Color { return ch.look.agentColor(a.Name) })
+	return ch.overlays.show(&overlay{box: box, on: chosen(func(c dialog.Chosen) tea.Cmd { ch.agent = c.ID; return nil })})
+}
+
+// modelsDialog chooses who answers.
+func (ch *choice) modelsDialog() tea.Cmd {
+	now, _ := ch.model()
+	shown := func() dialog.Models {
+		return dialog.Models{Providers: ch.state.Providers.Connected, Favorite: ch.favoriteModels(), Recent: ch.recentModels(), Current: now.Ref}
+	}
+	list := dialog.NewModels(ch.keys, shown())
+	o := &overlay{box: list, stays: true, fill: func() { list.SetItems(shown().Items()) }}
+	o.on = chosen(func(c dialog.Chosen) tea.Cmd {
+		ref := dialog.ParseModelID(c.ID)
+		switch c.Key {
+		case key.ModelFavoriteToggle:
+			return tea.Batch(ch.favor(ref), ch.overlays.refresh())
+		case key.ModelProviderList:
+			return ch.connect()
+		}
+		ch.overlays.current = nil
+		ch.settle()
+		ch.models[ch.agent] = ref
+		cmd := ch.useModel(ref)
+		if m, ok := ch.state.FindModel(ref); ok && len(m.Variants) > 0 {
+			return tea.Batch(cmd, ch.variantsDialog())
+		}
+		return cmd
+	})
+	return ch.overlays.show(o)
+}
+
+func (ch *choice) variantsDialog() tea.Cmd {
+	m, ok := ch.model()
+	if !ok || len(m.Variants) == 0 {
+		return ch.say(toast.Info, "This model has no variants")
+	}
+	box := dialog.NewVariants(ch.keys, m.Variants, ch.variant())
+	return ch.overlays.show(&overlay{box: box, on: chosen(func(c dialog.Chosen) tea.Cmd { return ch.chooseVariant(m.Ref, c.ID) })})
+}
+
+func (ch *choice) recentModels() []lathe.ModelRef { return ch.used.Recent }
+
+func (ch *choice) favoriteModels() []lathe.ModelRef { return ch.used.Favorite }
+
+// useModel notes that a model was used.
+func (ch *choice) useModel(ref lathe.ModelRef) tea.Cmd {
+	same := func(r lathe.ModelRef) bool { return state.ModelKey(r) == state.ModelKey(ref) }
+	recent := slices.DeleteFunc(slices.Clone(ch.used.Recent), same)
+	recent = append([]lathe.ModelRef{{Provider: ref.Provider, Model: ref.Model}}, recent...)
+	ch.used.Recent = recent[:min(len(recent), 10)]
+	return ch.save("keep the model", func(ctx context.Context) error { return ch.memory.SaveRecent(ctx, ref) })
+}
+
+// favor makes a model a favourite, or no longer.
+func (ch *choice) favor(ref lathe.ModelRef) tea.Cmd {
+	same := func(r lathe.ModelRef) bool { return state.ModelKey(r) == state.ModelKey(ref) }
+	liked := !slices.ContainsFunc(ch.used.Favorite, same)
+	if liked {
+		ch.used.Favorite = append(ch.used.Favorite, ref)
+	} else {
+		ch.used.Favorite = slices.DeleteFunc(ch.used.Favorite, same)
+	}
+	return ch.save("keep the favourite", func(ctx context.Context) error { return ch.memory.SaveFavorite(ctx, ref, liked) })
+}
+
+func (ch *choice) keptVariant(model string) string { return ch.used.Variant[model] }
+
+func (ch *choice) keepVariant(ref lathe.ModelRef, v string) tea.Cmd {
+	return ch.save("keep the variant", func(ctx context.Context) error { return ch.memory.SaveVariant(ctx, ref, v) })
 }

@@ -65,7 +65,7 @@ func TestUndo_BringsWordsUp(t *testing.T) {
 			at(m)
 			s.press("ctrl+x", keys)
 			s.tell(&lathe.SessionChanged{Info: s.engine.undone.Session})
-			if got := s.p.edit.Text(); got != want {
+			if got := s.p.drafts.edit.Text(); got != want {
 				t.Errorf("in the prompt: %q, want %q", got, want)
 			}
 		}
@@ -101,7 +101,7 @@ func TestOffers_Keys(t *testing.T) {
 	onStage(t, e, o, func(s *stage) {
 		s.typed("hello")
 		s.send(tea.PasteMsg{Content: "hello"})
-		if got := s.p.edit.Text(); got != "" {
+		if got := s.p.drafts.edit.Text(); got != "" {
 			t.Errorf("in the hidden prompt: %q", got)
 		}
 		s.press("esc")
@@ -109,7 +109,7 @@ func TestOffers_Keys(t *testing.T) {
 		s.typed("hello")
 		s.press("enter")
 		s.sees("There is no model to answer yet", "1. Log in")
-		if got := s.p.edit.Text(); got != "hello" {
+		if got := s.p.drafts.edit.Text(); got != "hello" {
 			t.Errorf("the prompt is lost: %q", got)
 		}
 		s.press("1")
@@ -243,7 +243,7 @@ func TestFork_BringsWords(t *testing.T) {
 		s.click("Thank you")
 		s.press("down", "down", "enter")
 		s.did("fork ses_1 msg_3")
-		if got := s.p.edit.Text(); got != "Thank you" || s.p.state.Current != "ses_fork" {
+		if got := s.p.drafts.edit.Text(); got != "Thank you" || s.p.state.Current != "ses_fork" {
 			t.Errorf("in the prompt of %s: %q", s.p.state.Current, got)
 		}
 	})
@@ -284,7 +284,7 @@ func TestHelp_OnlyWhatThereIs(t *testing.T) {
 		s.slash("help")
 		s.typed("plugin")
 		s.sees("Nothing found")
-		for _, a := range s.p.allActions {
+		for _, a := range s.p.menu.actions {
 			if key.IsIdle(a.name) {
 				t.Errorf("%s does something", a.name)
 			}
@@ -359,7 +359,7 @@ func TestScrollbar_Ground(t *testing.T) {
 		s.press("enter")
 		s.screen()
 		for _, sp := range s.p.lines[5].Cut(79, 80) {
-			if sp.Text != "┃" && sp.Text != "│" || sp.Attr.BG != s.p.theme().Background {
+			if sp.Text != "┃" && sp.Text != "│" || sp.Attr.BG != s.p.look.theme().Background {
 				t.Errorf("at the edge: %+v", sp)
 			}
 		}
@@ -385,21 +385,21 @@ func TestThemes_Preview(t *testing.T) {
 	o := Options{State: state, Look: Look{ThemeDirs: []string{themeFiles(t), "/nowhere"}}}
 	red := style.RGB(255, 0, 0)
 	onStage(t, sample(), o, func(s *stage) {
-		before := s.p.theme().Primary
+		before := s.p.look.theme().Primary
 		s.slash("themes")
 		s.typed("mine")
-		if s.p.theme().Primary != red {
+		if s.p.look.theme().Primary != red {
 			t.Error("it does not show while it is looked at")
 		}
 		s.press("esc")
-		if s.p.theme().Primary != before {
+		if s.p.look.theme().Primary != before {
 			t.Error("it stays without being chosen")
 		}
 		s.slash("themes")
 		s.typed("bad")
 		s.sees("#zz0000")
 		s.press("enter")
-		if s.p.theme().Primary != before {
+		if s.p.look.theme().Primary != before {
 			t.Error("a broken one was taken")
 		}
 		s.pass(time.Minute)
@@ -408,7 +408,7 @@ func TestThemes_Preview(t *testing.T) {
 		s.press("enter")
 	})
 	onStage(t, sample(), o, func(s *stage) {
-		if s.p.theme().Primary != red {
+		if s.p.look.theme().Primary != red {
 			t.Error("it was not kept")
 		}
 	})
@@ -473,14 +473,14 @@ func TestThemes_LightAndDark(t *testing.T) {
 		}
 		white := tea.BackgroundColorMsg{Color: style.RGB(255, 255, 255).Image()}
 		s.send(white)
-		if s.p.theme().Background == style.Default(true).Background {
+		if s.p.look.theme().Background == style.Default(true).Background {
 			t.Error("it is dark on white")
 		}
 		s.press("ctrl+p")
 		s.typed("switch light and dark")
 		s.press("enter")
 		s.send(white)
-		if s.p.theme().Background != style.Default(true).Background {
+		if s.p.look.theme().Background != style.Default(true).Background {
 			t.Error("what was chosen does not stay")
 		}
 	})

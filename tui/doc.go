@@ -7,9 +7,11 @@
 // what is known, host says what an engine must be able to do, key knows the keys, memory what is kept between
 // runs, style what things look like.
 //
-// This package is the root that routes: a key goes to the region that has it, what the region wants becomes a
-// call of the engine, and the answer comes back as a message. All state is changed in Update, by one
-// goroutine; calls run beside it and are waited for when the program ends (call.go). Events arrive in
+// This package holds a controller for each region and each thing that people do (prompt, conversation, sessions,
+// turns, asks, choice, look …); each embeds the services that all share and names the others it uses. The root,
+// program, routes and lays out: a key goes to the region that has it, what the region wants becomes a call of the
+// engine, and the answer comes back as a message. All state is changed in Update, by one
+// goroutine; calls run beside it and are waited for when the program ends (services.go). Events arrive in
 // batches, at most one a frame (feed.go).
 //
 // Start with Run, then program.go.

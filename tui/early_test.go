@@ -73,8 +73,8 @@ func TestPrompt_NextGoesAlong(t *testing.T) {
 		s.send(keyPress(t, "enter"))
 		s.send(keyPress(t, "x"))
 		s.pass(time.Second)
-		if s.p.state.Current == "" || s.p.edit.Draft().Input != "x" {
-			t.Errorf("in %q the prompt is %q", s.p.state.Current, s.p.edit.Draft().Input)
+		if s.p.state.Current == "" || s.p.drafts.edit.Draft().Input != "x" {
+			t.Errorf("in %q the prompt is %q", s.p.state.Current, s.p.drafts.edit.Draft().Input)
 		}
 	})
 }
@@ -102,7 +102,7 @@ func TestShell_WhileATurnRuns(t *testing.T) {
 		s.press("enter")
 		s.did()
 		s.sees("Commands wait for the end of the turn", "Shell")
-		if got := s.p.edit.Draft().Input; got != "ls" {
+		if got := s.p.drafts.edit.Draft().Input; got != "ls" {
 			t.Errorf("the prompt is %q", got)
 		}
 		s.tell(&lathe.StatusChanged{Session: sampleID, Status: lathe.Status{Type: lathe.Idle}})
@@ -118,7 +118,7 @@ func TestSaveLast_AllDrafts(t *testing.T) {
 		s.typed("the draft of the first session")
 		s.press("ctrl+x", "n")
 		s.typed("short")
-		s.run(s.p.openSession("ses_2"))
+		s.run(s.p.sessions.open("ses_2"))
 		s.settle()
 		s.typed("the draft of the second session")
 		if err := s.p.saveLast(); err != nil {

@@ -6,8 +6,6 @@ import (
 	"sync"
 	"time"
 
-	tea "charm.land/bubbletea/v2"
-
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/tui/host"
 )
@@ -59,35 +57,5 @@ func (f *feed) put(e lathe.Event, err error) {
 	select {
 	case f.ready <- struct{}{}:
 	default:
-	}
-}
-
-// next waits for a batch, and then until a frame has passed since the last: what comes meanwhile is in it.
-func (p *program) next() tea.Cmd {
-	ctx, f, last := p.ctx, p.feed, p.lastBatch
-	return func() tea.Msg {
-		if !p.calls.enter() {
-			return nil
-		}
-		defer p.calls.wg.Done()
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-f.ready:
-		}
-		if rest := frameTime - time.Since(last); rest > 0 {
-			t := time.NewTimer(rest)
-			defer t.Stop()
-			select {
-			case <-ctx.Done():
-				return nil
-			case <-t.C:
-			}
-		}
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		b := batch{f.events, f.err, f.lost}
-		f.events = nil
-		return b
 	}
 }

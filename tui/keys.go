@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -9,10 +10,19 @@ import (
 	"github.com/lathe-agent/lathe/tui/key"
 	"github.com/lathe-agent/lathe/tui/review"
 	"github.com/lathe-agent/lathe/tui/toast"
+	"github.com/lathe-agent/lathe/tui/whichkey"
 )
 
-// pressed takes a key to the region that has it: what lies above the rest first.
-func (p *program) pressed(k tea.KeyPressMsg) tea.Cmd {
+// keyboard is what the root remembers of keys.
+type keyboard struct {
+	leader  time.Time // when the leader was pressed; zero when it was not
+	leaving time.Time // when leaving was asked for the first time while a turn was under way
+	panel   whichkey.Panel
+	panelY  int
+}
+
+// press takes a key to the region that has it: what lies above the rest first.
+func (p *program) press(k tea.KeyPressMsg) tea.Cmd {
 	p.selection = selection{}
 	if p.panel.Key(k, p.keys, p.afterLeader()) {
 		return nil
@@ -21,20 +31,20 @@ func (p *program) pressed(k tea.KeyPressMsg) tea.Cmd {
 		return p.leaderKey(k)
 	}
 	switch {
-	case p.over != nil:
-		return p.overlaid(p.over.box.Key(k))
-	case p.review != nil:
-		out := p.review.Key(k)
+	case p.overlays.current != nil:
+		return p.overlays.handle(p.overlays.current.box.Key(k))
+	case p.reviewer.view != nil:
+		out := p.reviewer.view.Key(k)
 		if out == review.NotHandled && p.keys.Match(k, key.AppExit) {
 			out = review.Close
 		}
-		return p.reviewed(out)
-	case p.asking != nil:
-		if cmd, ok := p.askKey(k); ok {
+		return p.reviewer.handle(out)
+	case p.asks.current != nil:
+		if cmd, ok := p.asks.key(k); ok {
 			return cmd
 		}
-	case p.offering():
-		if cmd, ok := p.offerKey(k); ok {
+	case p.setup.shown():
+		if cmd, ok := p.setup.key(k); ok {
 			return cmd
 		}
 	}
@@ -42,7 +52,7 @@ func (p *program) pressed(k tea.KeyPressMsg) tea.Cmd {
 		p.leader = p.now()
 		return p.after(p.leaderTimeout(), tickLeader)
 	}
-	if p.asking == nil && !p.state.IsChild() && !p.offering() {
+	if p.asks.current == nil && !p.state.IsChild() && !p.setup.shown() {
 		if cmd, ok := p.editKey(k); ok {
 			return cmd
 		}
@@ -52,25 +62,25 @@ func (p *program) pressed(k tea.KeyPressMsg) tea.Cmd {
 
 // editKey gives a key to the prompt. Some keys scroll while the prompt is empty, and move in it otherwise.
 func (p *program) editKey(k tea.KeyPressMsg) (tea.Cmd, bool) {
-	if p.edit.IsEmpty() && p.state.Current != "" {
+	if p.drafts.edit.IsEmpty() && p.state.Current != "" {
 		if n, ok := p.keys.First(k, key.MessagesFirst, key.MessagesLast); ok {
-			return p.doAction(n), true
+			return p.menu.do(n), true
 		}
 	}
-	out := p.edit.Key(k)
+	out := p.drafts.edit.Key(k)
 	if _, no := out.(editor.NotHandled); no {
 		return nil, false
 	}
 	if _, quit := out.(editor.Quit); quit && p.keys.Match(k, key.AppExit) {
 		return p.quitKey(), true
 	}
-	return p.edited(out), true
+	return p.prompt.handle(out), true
 }
 
 // globalKey does what a key means wherever one is.
 func (p *program) globalKey(k tea.KeyPressMsg) tea.Cmd {
-	for i := range p.allActions {
-		a := &p.allActions[i]
+	for i := range p.menu.actions {
+		a := &p.menu.actions[i]
 		if a.name != "" && p.keys.Match(k, a.name) && a.fits(p.state) {
 			return a.do()
 		}
@@ -96,8 +106,8 @@ func (p *program) leaderTimeout() time.Duration {
 // leaderKey does what a key means behind the leader.
 func (p *program) leaderKey(k tea.KeyPressMsg) tea.Cmd {
 	p.leader = time.Time{}
-	for i := range p.allActions {
-		a := &p.allActions[i]
+	for i := range p.menu.actions {
+		a := &p.menu.actions[i]
 		if a.name == "" || !a.fits(p.state) {
 			continue
 		}
@@ -121,10 +131,35 @@ func (p *program) quitKey() tea.Cmd {
 	return p.say(toast.Warning, "A turn is under way. Again leaves and cuts it off; /go goes on with it later")
 }
 
-// quit leaves the program. Run keeps what was typed.
-func (p *program) quit() tea.Cmd {
-	if p.o.Leaving != nil {
-		p.o.Leaving()
+// doNamed does what clients of the HTTP API ask of the screen: by their names with dots, or by that of a key.
+func (p *program) doNamed(name string) tea.Cmd {
+	switch name {
+	case "prompt.submit":
+		return p.prompt.handle(p.drafts.edit.Submit())
+	case "prompt.clear":
+		p.drafts.edit.Clear()
+		return nil
 	}
-	return tea.Quit
+	if rest, ok := strings.CutPrefix(name, "session."); ok {
+		switch rest {
+		case "page.up", "page.down", "line.up", "line.down", "half.page.up", "half.page.down", "first", "last":
+			name = "messages." + rest
+		}
+	}
+	return p.menu.do(key.Name(strings.ReplaceAll(name, ".", "_")))
+}
+
+// paste takes a paste to who has the keys.
+func (p *program) paste(text string) tea.Cmd {
+	switch {
+	case p.overlays.current != nil:
+		return p.overlays.handle(p.overlays.current.box.Paste(text))
+	case p.asks.current != nil:
+		p.asks.current.paste(text)
+		return nil
+	case p.reviewer.view != nil || p.state.IsChild() || p.setup.shown():
+		return nil
+	default:
+		return p.prompt.handle(p.drafts.edit.Paste(text))
+	}
 }

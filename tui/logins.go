@@ -13,20 +13,20 @@ import (
 )
 
 // providersDialog begins a login: provider, way, and then a key, a code or a page.
-func (p *program) providersDialog() tea.Cmd {
-	box := dialog.NewProviders(p.keys, p.state.Providers)
-	return p.show(&overlay{box: box, on: chosen(func(c dialog.Chosen) tea.Cmd {
-		all := slices.Concat(p.state.Providers.All, p.state.Providers.Connected)
+func (su *setup) providersDialog() tea.Cmd {
+	box := dialog.NewProviders(su.keys, su.state.Providers)
+	return su.overlays.show(&overlay{box: box, on: chosen(func(c dialog.Chosen) tea.Cmd {
+		all := slices.Concat(su.state.Providers.All, su.state.Providers.Connected)
 		i := slices.IndexFunc(all, func(x host.Provider) bool { return x.ID == c.ID })
 		if i < 0 {
 			return nil
 		}
-		return p.loginTo(all[i])
+		return su.loginTo(all[i])
 	})})
 }
 
-func (p *program) loginTo(provider host.Provider) tea.Cmd {
-	return p.call("read the ways to log in", func(ctx context.Context, e host.Engine) (then, error) {
+func (su *setup) loginTo(provider host.Provider) tea.Cmd {
+	return su.call("read the ways to log in", func(ctx context.Context, e host.Engine) (then, error) {
 		all, err := e.Methods(ctx)
 		if err != nil {
 			return nil, err
@@ -35,105 +35,81 @@ func (p *program) loginTo(provider host.Provider) tea.Cmd {
 		return func() tea.Cmd {
 			switch {
 			case len(methods) == 0:
-				return p.keyDialog(provider)
+				return su.keyDialog(provider)
 			case len(methods) == 1:
-				return p.loginBy(provider, methods, 0)
+				return su.loginBy(provider, methods, 0)
 			}
-			box := dialog.NewMethods(p.keys, provider, methods)
-			return p.show(&overlay{box: box, on: chosen(func(c dialog.Chosen) tea.Cmd {
+			box := dialog.NewMethods(su.keys, provider, methods)
+			return su.overlays.show(&overlay{box: box, on: chosen(func(c dialog.Chosen) tea.Cmd {
 				n, err := strconv.Atoi(c.ID)
 				if err != nil || n < 0 || n >= len(methods) {
 					return nil
 				}
-				return p.loginBy(provider, methods, n)
+				return su.loginBy(provider, methods, n)
 			})})
 		}, nil
 	})
 }
 
-func (p *program) loginBy(provider host.Provider, methods []host.LoginMethod, n int) tea.Cmd {
+func (su *setup) loginBy(provider host.Provider, methods []host.LoginMethod, n int) tea.Cmd {
 	if !methods[n].Browser {
-		return p.keyDialog(provider)
+		return su.keyDialog(provider)
 	}
-	return p.call("begin the login", func(ctx context.Context, e host.Engine) (then, error) {
+	return su.call("begin the login", func(ctx context.Context, e host.Engine) (then, error) {
 		a, err := e.Authorize(ctx, provider.ID, n)
 		if err != nil {
 			return nil, err
 		}
-		return func() tea.Cmd { return p.authorize(provider, n, a) }, nil
+		return func() tea.Cmd { return su.authorize(provider, n, a) }, nil
 	})
 }
 
-func (p *program) keyDialog(provider host.Provider) tea.Cmd {
+func (su *setup) keyDialog(provider host.Provider) tea.Cmd {
 	keeper := "on this machine"
-	if p.o.Remote {
+	if su.o.Remote {
 		keeper = "on the server"
 	}
-	return p.show(&overlay{box: dialog.NewKeyInput(p.keys, provider, keeper), on: entered(func(key string) tea.Cmd {
-		return p.call("keep the key", func(ctx context.Context, e host.Engine) (then, error) {
+	return su.overlays.show(&overlay{box: dialog.NewKeyInput(su.keys, provider, keeper), on: entered(func(key string) tea.Cmd {
+		return su.call("keep the key", func(ctx context.Context, e host.Engine) (then, error) {
 			if err := e.SetKey(ctx, provider.ID, key); err != nil {
 				return nil, err
 			}
-			return func() tea.Cmd { return p.loggedIn(provider) }, nil
+			return func() tea.Cmd { return su.finishLogin(provider) }, nil
 		})
 	})})
 }
 
 // authorize shows the page to log in at, and waits for the end of it or for its code.
-func (p *program) authorize(provider host.Provider, n int, a host.Authorization) tea.Cmd {
+func (su *setup) authorize(provider host.Provider, n int, a host.Authorization) tea.Cmd {
 	var waiting *overlay
 	complete := func(code string) tea.Cmd {
-		return p.longCall("log in", func(ctx context.Context, e host.Engine) (then, error) {
+		return su.longCall("log in", func(ctx context.Context, e host.Engine) (then, error) {
 			if err := e.Complete(ctx, provider.ID, n, code); err != nil {
-				return func() tea.Cmd { p.giveUp(waiting); return nil }, err
+				return func() tea.Cmd { su.overlays.drop(waiting); return nil }, err
 			}
-			return func() tea.Cmd { return p.loggedIn(provider) }, nil
+			return func() tea.Cmd { return su.finishLogin(provider) }, nil
 		})
 	}
 	if a.WantsCode {
-		return tea.Batch(p.browse(a.URL), p.show(&overlay{box: dialog.NewCodeInput(p.keys, provider, a), on: entered(complete)}))
+		return tea.Batch(su.browse(a.URL), su.overlays.show(&overlay{box: dialog.NewCodeInput(su.keys, provider, a), on: entered(complete)}))
 	}
-	box := dialog.NewLoginWait(p.keys, provider, a)
-	waiting = &overlay{box: box, stays: true, spins: func() bool { return true }, on: chosen(func(dialog.Chosen) tea.Cmd { return p.browse(a.URL) })}
-	return tea.Batch(p.browse(a.URL), p.show(waiting), complete(""))
+	box := dialog.NewLoginWait(su.keys, provider, a)
+	waiting = &overlay{box: box, stays: true, spins: func() bool { return true }, on: chosen(func(dialog.Chosen) tea.Cmd { return su.browse(a.URL) })}
+	return tea.Batch(su.browse(a.URL), su.overlays.show(waiting), complete(""))
 }
 
-// giveUp takes a dialog away that waits for what will not come any more.
-func (p *program) giveUp(o *overlay) {
-	if o != nil && p.over == o {
-		p.over = nil
-	}
-}
-
-// loggedIn reads anew who can answer, and lets choose.
-func (p *program) loggedIn(provider host.Provider) tea.Cmd {
-	p.over = nil
-	return tea.Batch(p.say(toast.Success, "Logged in to "+provider.Name), p.call("read the providers", func(ctx context.Context, e host.Engine) (then, error) {
+// finishLogin reads anew who can answer, and lets choose.
+func (su *setup) finishLogin(provider host.Provider) tea.Cmd {
+	su.overlays.current = nil
+	return tea.Batch(su.say(toast.Success, "Logged in to "+provider.Name), su.call("read the providers", func(ctx context.Context, e host.Engine) (then, error) {
 		providers, err := e.Providers(ctx)
 		if err != nil {
 			return nil, err
 		}
 		return func() tea.Cmd {
-			p.state.Providers, p.offers = providers, offers{}
-			p.state.Epoch++
-			return p.modelsDialog()
+			su.state.Providers, su.hints = providers, setupHints{}
+			su.state.Epoch++
+			return su.choice.modelsDialog()
 		}, nil
 	}))
-}
-
-// browse opens a page where the user has a browser; the address is on the screen in any case.
-func (p *program) browse(url string) tea.Cmd {
-	if p.o.Browse == nil {
-		return nil
-	}
-	return func() tea.Msg {
-		if !p.calls.enter() {
-			return nil
-		}
-		defer p.calls.wg.Done()
-		if err := p.o.Browse(url); err != nil {
-			p.log("open a page: %v", err)
-		}
-		return nil
-	}
 }

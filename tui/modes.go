@@ -13,50 +13,50 @@ import (
 
 // chooseMode asks for a permission mode, on the first start. Who closes the dialog takes the default and is
 // not asked again.
-func (p *program) chooseMode() tea.Cmd {
+func (ct *catalog) chooseMode() tea.Cmd {
 	usual := host.SandboxMode
-	if !p.state.Info.Confined {
+	if !ct.state.Info.Confined {
 		usual = host.AskMode
 	}
 	set := func(m host.Mode) tea.Cmd {
-		p.state.Info.ChooseMode = false
-		return tea.Batch(p.setMode(m), p.sendFirst())
+		ct.state.Info.ChooseMode = false
+		return tea.Batch(ct.setMode(m), ct.prompt.sendFirst())
 	}
-	return p.show(&overlay{
-		box: dialog.NewFirstMode(p.keys, usual, p.state.Info.Confined), closed: func() tea.Cmd { return set(usual) },
+	return ct.overlays.show(&overlay{
+		box: dialog.NewFirstMode(ct.keys, usual, ct.state.Info.Confined), closed: func() tea.Cmd { return set(usual) },
 		on: chosen(func(c dialog.Chosen) tea.Cmd { return set(host.Mode(c.ID)) }),
 	})
 }
 
 // modesDialog changes the permission mode.
-func (p *program) modesDialog() tea.Cmd {
-	box := dialog.NewModes(p.keys, p.state.Info.Mode, p.state.Info.Confined)
-	return p.show(&overlay{box: box, on: chosen(func(c dialog.Chosen) tea.Cmd { return p.setMode(host.Mode(c.ID)) })})
+func (ct *catalog) modesDialog() tea.Cmd {
+	box := dialog.NewModes(ct.keys, ct.state.Info.Mode, ct.state.Info.Confined)
+	return ct.overlays.show(&overlay{box: box, on: chosen(func(c dialog.Chosen) tea.Cmd { return ct.setMode(host.Mode(c.ID)) })})
 }
 
 // cycleMode goes to the next permission mode.
-func (p *program) cycleMode() tea.Cmd {
-	if !p.state.Placed { // nobody has told yet
+func (ct *catalog) cycleMode() tea.Cmd {
+	if !ct.state.Placed { // nobody has told yet
 		return nil
 	}
 	all := []host.Mode{host.AskMode, host.SandboxMode, host.ReadOnlyMode}
-	return p.setMode(all[(slices.Index(all, p.state.Info.Mode)+1)%len(all)])
+	return ct.setMode(all[(slices.Index(all, ct.state.Info.Mode)+1)%len(all)])
 }
 
 // setMode changes the permission mode. It counts from the next tool call on.
-func (p *program) setMode(m host.Mode) tea.Cmd {
-	p.state.Info.Mode = m // a second press goes on from here
-	return p.call("change the permission mode", func(ctx context.Context, e host.Engine) (then, error) {
+func (ct *catalog) setMode(m host.Mode) tea.Cmd {
+	ct.state.Info.Mode = m // a second press goes on from here
+	return ct.call("change the permission mode", func(ctx context.Context, e host.Engine) (then, error) {
 		is, err := e.SetMode(ctx, m)
 		if err != nil {
-			return p.learnPlace, err
+			return ct.readPlace, err
 		}
 		return func() tea.Cmd {
 			if is == m {
 				return nil
 			}
-			p.state.Info.Mode = is
-			return p.say(toast.Warning, "A project or LATHE_CONFIG_CONTENT sets the mode here: it stays "+dialog.ModeTitle(is))
+			ct.state.Info.Mode = is
+			return ct.say(toast.Warning, "A project or LATHE_CONFIG_CONTENT sets the mode here: it stays "+dialog.ModeTitle(is))
 		}, nil
 	})
 }

@@ -6,12 +6,17 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/lathe-agent/lathe/tui/dialog"
 	"github.com/lathe-agent/lathe/tui/editor"
 	"github.com/lathe-agent/lathe/tui/status"
 	"github.com/lathe-agent/lathe/tui/style"
-	"github.com/lathe-agent/lathe/tui/toast"
 )
+
+// pointer is what the root remembers of the mouse.
+type pointer struct {
+	selection selection
+	wheelAt   time.Time // of the last notch
+	wheelRun  int       // how many came shortly behind each other
+}
 
 // selection is what was dragged over with the mouse.
 type selection struct {
@@ -43,7 +48,7 @@ func (p *program) mouse(msg tea.MouseMsg) tea.Cmd {
 		p.selection.to = point{m.X, m.Y}
 		p.selection.moved = p.selection.moved || p.selection.to != p.selection.from
 	case tea.MouseReleaseMsg:
-		return p.released(m)
+		return p.release(m)
 	}
 	return nil
 }
@@ -53,11 +58,11 @@ func (p *program) selectFrom(at point) selection {
 	s := selection{from: at, to: at, held: true, right: p.width}
 	f := p.frame()
 	switch {
-	case p.over != nil:
-		if w := p.over.width; at.x >= p.over.x && at.x < p.over.x+w {
-			s.left, s.right = p.over.x+1, p.over.x+w-1 // without its frame
+	case p.overlays.current != nil:
+		if w := p.overlays.current.width; at.x >= p.overlays.current.x && at.x < p.overlays.current.x+w {
+			s.left, s.right = p.overlays.current.x+1, p.overlays.current.x+w-1 // without its frame
 		}
-	case p.review != nil || p.state.Current == "":
+	case p.reviewer.view != nil || p.state.Current == "":
 	case f.sideX > 0 && at.x >= f.sideX:
 		s.left = f.sideX
 	default:
@@ -71,8 +76,8 @@ func (p *program) selectFrom(at point) selection {
 	return s
 }
 
-// released ends a drag, which copies, or a click.
-func (p *program) released(m tea.Mouse) tea.Cmd {
+// release ends a drag, which copies, or a click.
+func (p *program) release(m tea.Mouse) tea.Cmd {
 	s := p.selection
 	if !s.held {
 		return nil
@@ -101,24 +106,24 @@ func (p *program) wheel(m tea.Mouse) tea.Cmd {
 		return nil
 	}
 	switch f := p.frame(); {
-	case p.over != nil:
-		return p.overlaid(p.over.box.Wheel(dy))
-	case p.review != nil:
-		p.review.Wheel(m.X, dy*p.notch())
+	case p.overlays.current != nil:
+		return p.overlays.handle(p.overlays.current.box.Wheel(dy))
+	case p.reviewer.view != nil:
+		p.reviewer.view.Wheel(m.X, dy*p.notch())
 		return nil
 	case p.state.Current != "" && f.onSide(m.X, m.Y):
-		p.side.Wheel(dy * p.notch())
+		p.column.view.Wheel(dy * p.notch())
 		return nil
-	case p.asking != nil && m.Y >= f.promptY:
-		p.asking.wheel(dy)
+	case p.asks.current != nil && m.Y >= f.promptY:
+		p.asks.current.wheel(dy)
 		return nil
-	case p.asking == nil && !p.state.IsChild() && m.Y >= f.promptY && m.Y < f.promptY+f.promptHeight:
-		out := p.edit.Wheel(dy)
+	case p.asks.current == nil && !p.state.IsChild() && m.Y >= f.promptY && m.Y < f.promptY+f.promptHeight:
+		out := p.drafts.edit.Wheel(dy)
 		if _, ends := out.(editor.NotHandled); !ends { // else there is no more of it
-			return p.edited(out)
+			return p.prompt.handle(out)
 		}
 	}
-	return p.scroll(dy * p.notch())
+	return p.conversation.scroll(dy * p.notch())
 }
 
 // notch is how many rows a notch of the wheel is. Where the user wants that, they become more while the wheel is
@@ -145,85 +150,71 @@ func (p *program) click(x, y int) tea.Cmd {
 	if p.toasts.Len() > 0 && x >= p.width-60 && p.toasts.Click(y-1, p.now()) {
 		return nil
 	}
-	if p.over == nil && p.panel.Shown(p.afterLeader()) && y >= p.panelY {
+	if p.overlays.current == nil && p.panel.Shown(p.afterLeader()) && y >= p.panelY {
 		out := p.panel.Click(x, y-p.panelY)
 		p.leader = time.Time{}
-		return p.doAction(out.Name)
+		return p.menu.do(out.Name)
 	}
 	switch {
-	case p.over != nil:
-		return p.clickOver(p.theme(), x, y)
-	case p.review != nil:
-		return p.reviewed(p.review.Click(x, y))
+	case p.overlays.current != nil:
+		return p.overlays.click(p.look.theme(), x, y)
+	case p.reviewer.view != nil:
+		return p.reviewer.handle(p.reviewer.view.Click(x, y))
 	case p.state.Current != "" && f.onSide(x, y):
-		if out := p.side.Click(x-f.sideX, y); out.File != "" {
-			return p.reviewFile(out.File)
+		if out := p.column.view.Click(x-f.sideX, y); out.File != "" {
+			return p.reviewer.openFile(out.File)
 		}
 		return nil
-	case p.edit.Suggesting() && f.popupRows > 0 && y >= f.popupY && y < f.popupY+f.popupRows:
-		return p.edited(p.edit.ClickPopup(y - f.popupY))
+	case p.drafts.edit.Suggesting() && f.popupRows > 0 && y >= f.popupY && y < f.popupY+f.popupRows:
+		return p.prompt.handle(p.drafts.edit.ClickPopup(y - f.popupY))
 	case p.state.Current == "":
 		return p.clickHome(x, y)
 	case y < f.promptY:
 		return p.clickChat(y)
-	case p.asking != nil:
-		return p.askClick(x-f.promptX, y-f.promptY)
+	case p.asks.current != nil:
+		return p.asks.click(x-f.promptX, y-f.promptY)
 	case y == f.promptY && p.hasBelow():
-		p.chat().ToEnd()
+		p.conversation.chat().ToEnd()
 		return nil
 	case p.state.IsChild():
 		return p.clickFooter(x, y)
 	}
-	return p.edited(p.edit.Click(x-f.promptX, y-f.promptY-1))
+	return p.prompt.handle(p.drafts.edit.Click(x-f.promptX, y-f.promptY-1))
 }
 
 func (p *program) clickHome(x, y int) tea.Cmd {
 	f := p.frame()
-	if p.offering() {
-		return p.offerOut(p.offers.setup.Click(x-f.promptX, y-f.promptY))
+	if p.setup.shown() {
+		return p.setup.choose(p.setup.hints.setup.Click(x-f.promptX, y-f.promptY))
 	}
-	return p.edited(p.edit.Click(x-f.promptX, y-f.promptY))
-}
-
-// clickOver is a click while a dialog lies over the rest: outside of it, it closes.
-func (p *program) clickOver(th *style.Theme, x, y int) tea.Cmd {
-	o := p.over
-	rows := o.box.View(th, p.width, max(1, p.height-2))
-	w := 0
-	for _, r := range rows {
-		w = max(w, r.Width())
-	}
-	if x < o.x || x >= o.x+w || y < o.y || y >= o.y+len(rows) {
-		return p.overlaid(dialog.Closed{})
-	}
-	return p.overlaid(o.box.Click(x-o.x, y-o.y))
+	return p.prompt.handle(p.drafts.edit.Click(x-f.promptX, y-f.promptY))
 }
 
 // clickChat unfolds a part, opens the session behind a call, or offers what can be done with a prompt.
 func (p *program) clickChat(y int) tea.Cmd {
-	t, ok := p.chat().At(y)
+	t, ok := p.conversation.chat().At(y)
 	switch {
 	case !ok:
 		return nil
 	case t.User && !p.state.IsChild():
-		return p.messageDialog(t.Message)
+		return p.dialogs.message(t.Message)
 	case t.Child != "":
-		return p.openSession(t.Child)
+		return p.sessions.open(t.Child)
 	case t.Part != "":
-		p.chat().Toggle(t.Part)
+		p.conversation.chat().Toggle(t.Part)
 	}
 	return nil
 }
 
 func (p *program) clickFooter(x, y int) tea.Cmd {
 	f := p.frame()
-	switch status.FooterHit(p.theme(), p.childValues(), f.promptWidth, x-f.promptX, y-f.promptY-1) {
+	switch status.FooterHit(p.look.theme(), p.statusBar.childValues(), f.promptWidth, x-f.promptX, y-f.promptY-1) {
 	case status.Parent:
-		return p.toParent()
+		return p.sessions.toParent()
 	case status.Prev:
-		return p.sibling(-1)
+		return p.sessions.sibling(-1)
 	case status.Next:
-		return p.sibling(1)
+		return p.sessions.sibling(1)
 	default:
 		return nil
 	}
@@ -285,28 +276,4 @@ func (s selection) text(lines []style.Line) string {
 		}
 	}
 	return b.String()
-}
-
-// copy puts a text on the clipboard: by the terminal, which also works from far away, and by the means of this
-// machine.
-func (p *program) copy(text string) tea.Cmd {
-	return tea.Batch(p.copyQuietly(text), p.say(toast.Info, "Copied"))
-}
-
-// copyQuietly is copy for who says more about it.
-func (p *program) copyQuietly(text string) tea.Cmd {
-	cmds := []tea.Cmd{tea.SetClipboard(text)}
-	if p.o.Copy != nil {
-		cmds = append(cmds, func() tea.Msg {
-			if !p.calls.enter() {
-				return nil
-			}
-			defer p.calls.wg.Done()
-			if err := p.o.Copy(text); err != nil {
-				p.log("copy: %v", err)
-			}
-			return nil
-		})
-	}
-	return tea.Batch(cmds...)
 }

@@ -14,56 +14,48 @@ import (
 	"github.com/lathe-agent/lathe/tui/host"
 	"github.com/lathe-agent/lathe/tui/key"
 	"github.com/lathe-agent/lathe/tui/memory"
-	"github.com/lathe-agent/lathe/tui/review"
 	"github.com/lathe-agent/lathe/tui/state"
-	"github.com/lathe-agent/lathe/tui/toast"
 )
 
-// program is the root: it holds the regions and routes between them, the engine and the terminal.
+// program is the root: it routes what happens to the regions of the screen, and lays them out.
 type program struct {
-	o      Options
-	ctx    context.Context // of the program's whole life; calls end with it
-	calls  calls
-	pace   pace
-	engine host.Engine // nil until it is open
-	feed   *feed
-	keys   *key.Map
-	memory *memory.Memory
-	state  *state.State
-	ids    *lathe.IDs
-
+	*services
 	screen
-	chats     map[lathe.SessionID]*chat.Chat
-	drafts    map[lathe.SessionID]editor.Draft
-	edit      *editor.Editor
-	over      *overlay // what lies over the rest
-	asking    *asking  // what waits for an answer on this screen
-	review    *review.Review
-	reviewing source
-	reviewAt  string // the file to begin with
-	toasts    toast.Stack
-	choice    choice
-	kv        kv
-	used      memory.Models
-	pins      []lathe.SessionID
-	mentions  memory.Mentions
-	history   []editor.Draft
-	offers    offers
+	keyboard
+	pointer
+	regions
+	features
 
-	approved map[lathe.AskID]bool // given without asking, where the user has said so
-
-	leader     time.Time      // when the leader was pressed; zero when it was not
-	interrupt  time.Time      // when interrupting was asked for the first time
-	beginning  bool           // the beginning of the session is wanted, and not read yet
-	carry      bool           // what is typed goes along to the session that comes: it is meant for that one
-	early      *editor.Submit // sent before there was anybody to answer
-	leaving    time.Time      // when leaving was asked for the first time while a turn was under way
+	feed       *feed
+	frameRate  frameRate
 	lastBatch  time.Time
-	serverWait time.Duration // until servers of tools are looked at again
-	broughtUp  string        // what an undo put into the prompt
-	offer      string
 	deaf       bool // the terminal took nothing at the end
 	fatalError error
+}
+
+// regions are the parts of the screen: each draws itself and takes the keys meant for it.
+type regions struct {
+	overlays     *overlays
+	conversation *conversation
+	prompt       *prompt
+	asks         *asks
+	reviewer     *reviewer
+	setup        *setup
+	column       *column
+	statusBar    *statusBar
+}
+
+// features are what regions and actions share, and what has no place of its own on the screen.
+type features struct {
+	look     *look
+	choice   *choice
+	drafts   *drafts
+	sessions *sessions
+	turns    *turns
+	catalog  *catalog
+	menu     *menu
+	dialogs  *sessionDialogs
+	export   *exporter
 }
 
 // newProgram makes the program without looking at anything outside of it: the first frame must come at once.
@@ -71,18 +63,54 @@ func newProgram(ctx context.Context, o Options) *program {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	p := &program{
-		o: o, ctx: ctx, feed: newFeed(), ids: lathe.NewIDs(), state: state.New(), memory: memory.Open(o.State),
-		chats: map[lathe.SessionID]*chat.Chat{}, drafts: map[lathe.SessionID]editor.Draft{},
-	}
-	p.state.Info = host.Info{Directory: o.Dir, Version: o.Version}
+	s := &services{o: o, ctx: ctx, state: state.New(), memory: memory.Open(o.State)}
+	s.state.Info = host.Info{Directory: o.Dir, Version: o.Version}
+	p := &program{services: s, feed: newFeed()}
+	s.isMoving = p.moves
 	var err error
-	if p.keys, err = key.New(o.Keys); err != nil {
-		p.trouble = append(p.trouble, err.Error())
+	s.keys, err = key.New(o.Keys)
+	p.connectParts()
+	if err != nil {
+		p.look.trouble = append(p.look.trouble, err.Error())
 	}
-	p.edit = editor.New(p.keys)
-	p.begin()
+	p.drafts.edit.SetDir(o.Dir)
+	p.menu.actions = actionsOf(p)
+	p.menu.setCommands(nil)
+	p.look.apply()
+	p.tip = int(p.now().Unix() / 60)
 	return p
+}
+
+// connectParts makes the regions and features, each with those it uses.
+func (p *program) connectParts() {
+	s, f, r := p.services, &p.features, &p.regions
+	f.drafts = &drafts{services: s, edit: editor.New(s.keys), saved: map[lathe.SessionID]editor.Draft{}}
+	r.overlays = &overlays{services: s, drafts: f.drafts}
+	f.look = &look{services: s, drafts: f.drafts, overlays: r.overlays, prefs: memory.Defaults(), themes: themes{dark: true}}
+	f.choice = &choice{services: s, look: f.look, overlays: r.overlays, connect: func() tea.Cmd { return r.setup.providersDialog() }}
+	r.conversation = &conversation{services: s, look: f.look, overlays: r.overlays, chats: map[lathe.SessionID]*chat.Chat{}}
+	r.asks = &asks{services: s, drafts: f.drafts, look: f.look}
+	r.reviewer = &reviewer{services: s, look: f.look}
+	r.column = &column{services: s, look: f.look}
+	f.turns = &turns{services: s, choice: f.choice, conversation: r.conversation, drafts: f.drafts, look: f.look, overlays: r.overlays}
+	r.statusBar = &statusBar{services: s, choice: f.choice, drafts: f.drafts, look: f.look, turns: f.turns}
+	f.menu = &menu{services: s, choice: f.choice, drafts: f.drafts, look: f.look, overlays: r.overlays}
+	r.setup = &setup{services: s, choice: f.choice, overlays: r.overlays, relearn: func() tea.Cmd { return f.catalog.read() }}
+	r.prompt = &prompt{
+		services: s, choice: f.choice, conversation: r.conversation, drafts: f.drafts, look: f.look, menu: f.menu, overlays: r.overlays,
+		setup: r.setup, ids: lathe.NewIDs(), feed: p.feed,
+	}
+	f.catalog = &catalog{
+		services: s, asks: r.asks, choice: f.choice, drafts: f.drafts, menu: f.menu, overlays: r.overlays, prompt: r.prompt, setup: r.setup,
+	}
+	f.sessions = &sessions{
+		services: s, asks: r.asks, catalog: f.catalog, choice: f.choice, conversation: r.conversation, drafts: f.drafts, menu: f.menu,
+		prompt: r.prompt, turns: f.turns,
+	}
+	f.export = &exporter{services: s, look: f.look, overlays: r.overlays}
+	f.dialogs = &sessionDialogs{
+		services: s, conversation: r.conversation, export: f.export, look: f.look, overlays: r.overlays, sessions: f.sessions, turns: f.turns,
+	}
 }
 
 // Init opens the engine behind the first frame.
@@ -95,15 +123,15 @@ func (p *program) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	p.dirty = true
 	switch msg := msg.(type) {
 	case tea.KeyPressMsg:
-		return p, p.pressed(msg)
+		return p, p.press(msg)
 	case batch:
-		return p, p.told(msg)
+		return p, p.receive(msg)
 	case answered:
-		return p, p.answer(msg)
+		return p, p.finish(msg)
 	case tea.PasteMsg:
-		return p, p.pasted(msg.Content)
+		return p, p.paste(msg.Content)
 	case tea.ClipboardMsg:
-		return p, p.pasted(msg.Content)
+		return p, p.paste(msg.Content)
 	case tea.MouseMsg:
 		return p, p.mouse(msg)
 	case tea.WindowSizeMsg:
@@ -114,28 +142,15 @@ func (p *program) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.BlurMsg:
 		p.blurred = true
 	case tea.BackgroundColorMsg:
-		p.sawBackground(msg.Color, msg.IsDark())
+		p.look.setBackground(msg.Color, msg.IsDark())
 	case tea.ForegroundColorMsg:
-		p.sawForeground(msg.Color)
+		p.look.setForeground(msg.Color)
 	case uv.DarkColorSchemeEvent, uv.LightColorSchemeEvent:
 		return p, tea.RequestBackgroundColor // which tells the colour, too
 	case tick:
-		return p, p.ticked(msg)
+		return p, p.handleTick(msg)
 	default:
 		p.dirty = false
 	}
 	return p, nil
-}
-
-// now is the time as the program has it.
-func (p *program) now() time.Time { return p.o.Now() }
-
-// chat is the view of the session on the screen.
-func (p *program) chat() *chat.Chat {
-	c := p.chats[p.state.Current]
-	if c == nil {
-		c = chat.New()
-		p.chats[p.state.Current] = c
-	}
-	return c
 }

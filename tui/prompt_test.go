@@ -37,10 +37,10 @@ func TestPrompt_Dropped(t *testing.T) {
 			e := sample()
 			e.info.Directory = dir
 			onStage(t, e, Options{ReadFile: os.ReadFile, Remote: tt.remote}, func(s *stage) {
-				s.p.edit.SetPasteSummary(false) // some folders have long names
+				s.p.drafts.edit.SetPasteSummary(false) // some folders have long names
 				s.send(tea.PasteMsg{Content: tt.text})
 				s.settle()
-				if got := s.p.edit.TextForEditor(); got != tt.want {
+				if got := s.p.drafts.edit.TextForEditor(); got != tt.want {
 					t.Errorf("the prompt has %q, not %q", got, tt.want)
 				}
 			})

@@ -4,10 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/tui/editor"
 )
 
 // Run shows the program until the user leaves it or the context ends. The terminal is as it was afterwards,
@@ -16,14 +21,14 @@ func Run(ctx context.Context, o Options) (Ended, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	p := newProgram(ctx, o)
-	out := &outlet{file: o.Out, pace: &p.pace}
+	out := &ttyWriter{file: o.Out, frameRate: &p.frameRate}
 	t := tea.NewProgram(p, o.programOptions(out)...)
-	p.pace.drive(t)
+	p.frameRate.drive(t)
 	// Told by its own context the library would close its reader while that reads.
 	forget := context.AfterFunc(ctx, t.Quit)
 	last, err := t.Run()
 	forget()
-	p.pace.end()
+	p.frameRate.end()
 	if o.Out != nil { // the library does not know of it
 		_, _ = out.Write([]byte(ansi.ResetModeLightDark))
 	}
@@ -47,7 +52,7 @@ func Run(ctx context.Context, o Options) (Ended, error) {
 	return p.ended(), nil
 }
 
-func (o *Options) programOptions(screen *outlet) []tea.ProgramOption {
+func (o *Options) programOptions(screen *ttyWriter) []tea.ProgramOption {
 	// Signals end the context. The library's own handler of them would wait for ever for a loop that has ended so.
 	out := []tea.ProgramOption{tea.WithFPS(paceRate), tea.WithoutSignalHandler()}
 	if o.In != nil {
@@ -63,15 +68,55 @@ func (o *Options) programOptions(screen *outlet) []tea.ProgramOption {
 }
 
 func (p *program) ended() Ended {
-	out := Ended{Session: p.state.Current, Offer: p.offer, Deaf: p.deaf, Cut: p.state.Current != "" && !p.o.Remote && p.state.Busy(p.state.Current)}
+	out := Ended{Session: p.state.Current, Offer: p.setup.taken, Deaf: p.deaf, Cut: p.state.Current != "" && !p.o.Remote && p.state.Busy(p.state.Current)}
 	if s, ok := p.state.Session(p.state.Current); ok {
 		out.Title = s.Title
 	}
 	return out
 }
 
-func (p *program) log(format string, args ...any) {
-	if p.o.Log != nil {
-		p.o.Log(format, args...)
+// recall reads what was remembered, behind the first frame.
+func (p *program) recall() tea.Cmd {
+	return func() tea.Msg {
+		if !p.calls.enter() {
+			return nil
+		}
+		defer p.calls.wg.Done()
+		settings, err0 := p.memory.Settings()
+		models, err1 := p.memory.Models()
+		pinned, err2 := p.memory.Pinned()
+		history, err3 := p.memory.History()
+		mentions, err4 := p.memory.Mentions()
+		for _, err := range []error{err0, err1, err2, err3, err4} {
+			if err != nil {
+				p.log("recall: %v", err)
+			}
+		}
+		return answered{then: func() tea.Cmd {
+			p.choice.used, p.sessions.pins, p.drafts.mentions, p.look.prefs = models, pinned, mentions, settings
+			p.drafts.history = append(history, p.drafts.history...) // what was sent before this was read
+			p.drafts.edit.SetHistory(p.drafts.history)
+			p.look.apply()
+			return p.look.sayTrouble()
+		}}
 	}
+}
+
+// saveLast keeps what was being typed when the program ended, here and in other sessions.
+func (p *program) saveLast() error {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	p.drafts.keep()
+	at := lathe.Time(p.now().UnixMilli())
+	var errs []error
+	for _, id := range slices.Sorted(maps.Keys(p.drafts.saved)) {
+		if id != p.state.Current {
+			errs = append(errs, p.drafts.write(ctx, p.drafts.saved[id], at))
+		}
+	}
+	if a := p.asks.current; a != nil && !a.sent {
+		errs = append(errs, p.drafts.write(ctx, editor.Draft{Input: a.words()}, at))
+	}
+	errs = append(errs, p.drafts.write(ctx, p.drafts.saved[p.state.Current], at)) // the last one comes back first
+	return errors.Join(errs...)
 }

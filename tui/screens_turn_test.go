@@ -45,7 +45,7 @@ func TestScreens_Turns(t *testing.T) {
 			e.sessions = append(e.sessions, child)
 			e.messages[child.ID] = e.messages[sampleID]
 			e.statuses, e.asks = map[lathe.SessionID]lathe.Status{child.ID: busy}, []lathe.Fact{askFor("per_2", child.ID)}
-		}, func(s *stage) { s.run(s.p.openSession(child.ID)); s.settle() }},
+		}, func(s *stage) { s.run(s.p.sessions.open(child.ID)); s.settle() }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			e := sample()

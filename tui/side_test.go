@@ -8,7 +8,7 @@ func TestSide_Click(t *testing.T) {
 		s.resize(140, 30)
 		s.click("greet.go                         +1")
 		s.sees("Changes · this session")
-		if at := s.p.review.File(); at != "greet.go" {
+		if at := s.p.reviewer.view.File(); at != "greet.go" {
 			t.Errorf("at %q", at)
 		}
 		s.press("q")
@@ -17,7 +17,7 @@ func TestSide_Click(t *testing.T) {
 		s.typed("some words that reach below the column at the right side")
 		s.click("right side")
 		s.typed("!")
-		if got := s.p.edit.Text(); got != "some words that reach below the column at the !right side" {
+		if got := s.p.drafts.edit.Text(); got != "some words that reach below the column at the !right side" {
 			t.Errorf("in the prompt: %q", got)
 		}
 	})

@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/tui/style"
 	"github.com/lathe-agent/lathe/tui/toast"
 )
 
@@ -23,15 +24,28 @@ const (
 	tickServers             // servers of tools have had time to connect
 )
 
+// animation moves what moves.
+type animation struct {
+	beat     int // counts while something moves
+	beating  bool
+	isMoving func() bool
+}
+
+// notes are what is said at the top right.
+type notes struct {
+	toasts   toast.Stack
+	toasting bool // a tick comes when one is to go
+}
+
 // beatTime is how often what moves does.
 const beatTime = 100 * time.Millisecond
 
 // after makes a tick come. Nothing ticks while nothing needs to.
-func (p *program) after(d time.Duration, what tick) tea.Cmd {
+func (sv *services) after(d time.Duration, what tick) tea.Cmd {
 	return tea.Tick(d, func(time.Time) tea.Msg { return what })
 }
 
-func (p *program) ticked(t tick) tea.Cmd {
+func (p *program) handleTick(t tick) tea.Cmd {
 	switch t {
 	case tickBeat:
 		p.beating = false
@@ -40,7 +54,7 @@ func (p *program) ticked(t tick) tea.Cmd {
 	case tickToast:
 		p.toasting = false
 		p.toasts.Expire(p.now())
-		return p.toastTick()
+		return p.expireToasts()
 	case tickLeader:
 		if !p.afterLeader() {
 			p.leader = time.Time{}
@@ -48,23 +62,23 @@ func (p *program) ticked(t tick) tea.Cmd {
 	case tickEscape:
 	case tickTip:
 	case tickServers:
-		return p.lookAtServers()
+		return p.catalog.recheckServers()
 	}
 	return nil
 }
 
 // animate keeps what moves moving, as long as something does.
-func (p *program) animate() tea.Cmd {
-	if p.beating || !p.moves() {
+func (sv *services) animate() tea.Cmd {
+	if sv.beating || !sv.isMoving() {
 		return nil
 	}
-	p.beating = true
-	return p.after(beatTime, tickBeat)
+	sv.beating = true
+	return sv.after(beatTime, tickBeat)
 }
 
 // moves reports whether something on the screen moves.
 func (p *program) moves() bool {
-	if p.over != nil && p.over.spins != nil && p.over.spins() {
+	if p.overlays.current != nil && p.overlays.current.spins != nil && p.overlays.current.spins() {
 		return true
 	}
 	if p.state.Current == "" {
@@ -74,15 +88,15 @@ func (p *program) moves() bool {
 }
 
 // say shows a note at the top right.
-func (p *program) say(v toast.Variant, text string) tea.Cmd {
-	p.toasts.Add(toast.Note{Variant: v, Text: text}, p.now())
-	return p.toastTick()
+func (sv *services) say(v toast.Variant, text string) tea.Cmd {
+	sv.toasts.Add(toast.Note{Variant: v, Text: text}, sv.now())
+	return sv.expireToasts()
 }
 
 // sayFor shows a note of somebody else. Paths in it are shown from the directory.
-func (p *program) sayFor(t *lathe.TUIToast) tea.Cmd {
+func (sv *services) sayFor(t *lathe.TUIToast) tea.Cmd {
 	n := toast.Note{Title: t.Title, Text: t.Message, For: time.Duration(t.Duration) * time.Millisecond}
-	if dir := p.state.Info.Directory; dir != "" {
+	if dir := sv.state.Info.Directory; dir != "" {
 		n.Text = strings.ReplaceAll(n.Text, dir+"/", "")
 	}
 	switch t.Variant {
@@ -93,16 +107,48 @@ func (p *program) sayFor(t *lathe.TUIToast) tea.Cmd {
 	case "error":
 		n.Variant = toast.Error
 	}
-	p.toasts.Add(n, p.now())
-	return p.toastTick()
+	sv.toasts.Add(n, sv.now())
+	return sv.expireToasts()
 }
 
-// toastTick comes back when a note is to go.
-func (p *program) toastTick() tea.Cmd {
-	next, ok := p.toasts.Next()
-	if !ok || p.toasting {
+// expireToasts comes back when a note is to go.
+func (sv *services) expireToasts() tea.Cmd {
+	next, ok := sv.toasts.Next()
+	if !ok || sv.toasting {
 		return nil
 	}
-	p.toasting = true
-	return p.after(max(next.Sub(p.now()), 50*time.Millisecond), tickToast)
+	sv.toasting = true
+	return sv.after(max(next.Sub(sv.now()), 50*time.Millisecond), tickToast)
+}
+
+// attract tells of something while nobody looks at the terminal, where the user wants that.
+func (sv *services) attract(text string) tea.Cmd {
+	if !sv.blurred {
+		return nil
+	}
+	bell := ""
+	if sv.o.Look.Bell {
+		bell = "\a"
+	}
+	if !sv.o.Look.Attention {
+		if bell == "" {
+			return nil
+		}
+		return tea.Raw(bell)
+	}
+	if s, ok := sv.state.Session(sv.state.Current); ok && s.Title != "" {
+		text += ": " + s.Title
+	}
+	text = strings.ReplaceAll(style.Plain(text).Truncate(120).Text(), ";", ",")
+	// Terminals understand one of these and ignore the others.
+	return tea.Raw(bell + "\x1b]9;" + text + "\x07\x1b]777;notify;lathe;" + text + "\x07")
+}
+
+// drawToasts lays notes over the rest.
+func (sv *services) drawToasts(th *style.Theme, lines []style.Line) []style.Line {
+	rows := sv.toasts.View(th, sv.width)
+	if len(rows) == 0 {
+		return lines
+	}
+	return lay(lines, rows, max(0, sv.width-rows[0].Width()), 1)
 }

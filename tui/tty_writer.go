@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// outletPatience is how long who draws waits for the terminal to take a frame.
-const outletPatience = 250 * time.Millisecond
+// ttyPatience is how long who draws waits for the terminal to take a frame.
+const ttyPatience = 250 * time.Millisecond
 
-// outlet is the way to the terminal. One that takes nothing (a connection that is gone without a word, a window
+// ttyWriter is the way to the terminal. One that takes nothing (a connection that is gone without a word, a window
 // that is held) would keep whoever writes to it, and with him keys, signals and the end of the program; here it
 // keeps a goroutine. Until it goes on no frame is made: the next one shows what is then.
-type outlet struct {
-	file *os.File
-	pace *pace
+type ttyWriter struct {
+	file      *os.File
+	frameRate *frameRate
 
 	mu   sync.Mutex // guards what follows
 	rest []byte     // not begun to be written yet
@@ -24,7 +24,7 @@ type outlet struct {
 }
 
 // Write waits until the terminal has taken it, but not for long.
-func (o *outlet) Write(b []byte) (int, error) {
+func (o *ttyWriter) Write(b []byte) (int, error) {
 	o.mu.Lock()
 	o.rest = append(o.rest, b...)
 	if o.done == nil {
@@ -34,13 +34,13 @@ func (o *outlet) Write(b []byte) (int, error) {
 	done, late := o.done, o.late
 	o.mu.Unlock()
 	if !late {
-		waited(done, outletPatience)
+		waited(done, ttyPatience)
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.done == done && !o.late {
 		o.late = true
-		o.pace.hold()
+		o.frameRate.hold()
 	}
 	if err := o.err; err != nil {
 		o.err = nil
@@ -50,7 +50,7 @@ func (o *outlet) Write(b []byte) (int, error) {
 }
 
 // drain writes until there is nothing more. The last that was written may outlive the program's wish to end.
-func (o *outlet) drain() {
+func (o *ttyWriter) drain() {
 	for {
 		o.mu.Lock()
 		b := o.rest
@@ -60,7 +60,7 @@ func (o *outlet) drain() {
 			o.done = nil
 			if o.late {
 				o.late = false
-				o.pace.release()
+				o.frameRate.release()
 			}
 			o.mu.Unlock()
 			return
@@ -75,7 +75,7 @@ func (o *outlet) drain() {
 }
 
 // end waits for so long until all is taken, and reports whether it is.
-func (o *outlet) end(most time.Duration) bool {
+func (o *ttyWriter) end(most time.Duration) bool {
 	o.mu.Lock()
 	done := o.done
 	o.mu.Unlock()
@@ -98,10 +98,10 @@ func waited(c <-chan struct{}, most time.Duration) bool {
 // abilities. It closes nothing.
 
 // Read reads from the terminal.
-func (o *outlet) Read(b []byte) (int, error) { return o.file.Read(b) }
+func (o *ttyWriter) Read(b []byte) (int, error) { return o.file.Read(b) }
 
 // Close leaves it open: it is not ours.
-func (o *outlet) Close() error { return nil }
+func (o *ttyWriter) Close() error { return nil }
 
 // Fd is its descriptor.
-func (o *outlet) Fd() uintptr { return o.file.Fd() }
+func (o *ttyWriter) Fd() uintptr { return o.file.Fd() }

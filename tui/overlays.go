@@ -7,6 +7,13 @@ import (
 	"github.com/lathe-agent/lathe/tui/style"
 )
 
+// overlays are the dialogs that lie over the rest, one at a time.
+type overlays struct {
+	*services
+	drafts  *drafts  // what was typed into a dialog that is gone is kept
+	current *overlay // nil when there is none
+}
+
 // box is any of the dialogs.
 type box interface {
 	Key(k tea.KeyPressMsg) dialog.Out
@@ -39,43 +46,43 @@ type overlay struct {
 }
 
 // show puts a dialog over the rest.
-func (p *program) show(o *overlay) tea.Cmd {
-	p.over = o
-	return p.animate()
+func (ov *overlays) show(o *overlay) tea.Cmd {
+	ov.current = o
+	return ov.animate()
 }
 
-// overlaid does what a dialog wants.
-func (p *program) overlaid(out dialog.Out) tea.Cmd {
-	o := p.over
+// handle does what a dialog wants.
+func (ov *overlays) handle(out dialog.Out) tea.Cmd {
+	o := ov.current
 	switch out := out.(type) {
 	case nil, dialog.None:
 		return nil
 	case dialog.Closed:
-		p.over = nil
+		ov.current = nil
 		var kept tea.Cmd
 		if b, ok := o.box.(interface{ Typed() string }); ok {
-			kept = p.keepTyped(b.Typed())
+			kept = ov.drafts.keepTyped(b.Typed())
 		}
 		if o.closed != nil {
 			return tea.Batch(kept, o.closed())
 		}
 		return kept
 	case dialog.Copy:
-		return p.copy(out.Text)
+		return ov.copy(out.Text)
 	case dialog.Moved, dialog.Query:
 		return o.on(out)
 	default:
 		if !o.stays {
-			p.over = nil
+			ov.current = nil
 		}
 		return o.on(out)
 	}
 }
 
-// refreshOverlay fills the dialog on the screen anew.
-func (p *program) refreshOverlay() tea.Cmd {
-	if p.over != nil && p.over.fill != nil {
-		p.over.fill()
+// refresh fills the dialog on the screen anew.
+func (ov *overlays) refresh() tea.Cmd {
+	if ov.current != nil && ov.current.fill != nil {
+		ov.current.fill()
 	}
 	return nil
 }
@@ -98,4 +105,50 @@ func entered(do func(text string) tea.Cmd) func(dialog.Out) tea.Cmd {
 		}
 		return nil
 	}
+}
+
+// draw puts a dialog over the screen, which recedes.
+func (ov *overlays) draw(th *style.Theme, lines []style.Line, frame int) ([]style.Line, *tea.Cursor) {
+	o := ov.current
+	if m, ok := o.box.(interface{ SetFrame(n int) }); ok {
+		m.SetFrame(max(0, frame))
+	}
+	rows := o.box.View(th, ov.width, max(1, ov.height-2))
+	w := 0
+	for _, r := range rows {
+		w = max(w, r.Width())
+	}
+	o.width = w
+	o.x, o.y = max(0, (ov.width-w)/2), max(0, min((ov.height-len(rows))/3, ov.height-len(rows)))
+	for i, l := range lines {
+		if !o.clear {
+			lines[i] = th.Dim(l)
+		}
+	}
+	lines = lay(lines, rows, o.x, o.y)
+	if x, y, ok := o.box.Cursor(); ok {
+		return lines, tea.NewCursor(x+o.x, y+o.y)
+	}
+	return lines, nil
+}
+
+// drop takes a dialog away that waits for what will not come any more.
+func (ov *overlays) drop(o *overlay) {
+	if o != nil && ov.current == o {
+		ov.current = nil
+	}
+}
+
+// click is a click while a dialog lies over the rest: outside of it, it closes.
+func (ov *overlays) click(th *style.Theme, x, y int) tea.Cmd {
+	o := ov.current
+	rows := o.box.View(th, ov.width, max(1, ov.height-2))
+	w := 0
+	for _, r := range rows {
+		w = max(w, r.Width())
+	}
+	if x < o.x || x >= o.x+w || y < o.y || y >= o.y+len(rows) {
+		return ov.handle(dialog.Closed{})
+	}
+	return ov.handle(o.box.Click(x-o.x, y-o.y))
 }

@@ -17,10 +17,10 @@ const (
 	paceAfter = 250 * time.Millisecond // with nothing new
 )
 
-// pace is how often frames go out. The library ticks for ever, which alone is nearly the share of a processor
+// frameRate is how often frames go out. The library ticks for ever, which alone is nearly the share of a processor
 // that the whole program may use at rest; so it is given a ticker that we can slow down. The zero value does
 // nothing.
-type pace struct {
+type frameRate struct {
 	ticker *time.Ticker // nil where the library has no place for it any more
 
 	mu    sync.Mutex // guards what follows
@@ -31,7 +31,7 @@ type pace struct {
 
 // drive gives the library our ticker. It has no option for that: its own field is set before it begins, and it
 // resets the ticker that it finds.
-func (c *pace) drive(t *tea.Program) bool {
+func (c *frameRate) drive(t *tea.Program) bool {
 	f := reflect.ValueOf(t).Elem().FieldByName("ticker")
 	if !f.IsValid() || f.Type() != reflect.TypeFor[*time.Ticker]() {
 		return false
@@ -43,7 +43,7 @@ func (c *pace) drive(t *tea.Program) bool {
 }
 
 // wake lets frames go out for a while. Whatever may change the screen calls it.
-func (c *pace) wake() {
+func (c *frameRate) wake() {
 	if c.ticker == nil {
 		return
 	}
@@ -59,7 +59,7 @@ func (c *pace) wake() {
 	}
 }
 
-func (c *pace) rest() {
+func (c *frameRate) rest() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.held {
@@ -70,7 +70,7 @@ func (c *pace) rest() {
 }
 
 // hold lets no frame go out until release.
-func (c *pace) hold() {
+func (c *frameRate) hold() {
 	if c.ticker == nil {
 		return
 	}
@@ -81,7 +81,7 @@ func (c *pace) hold() {
 }
 
 // release ends hold, with a frame.
-func (c *pace) release() {
+func (c *frameRate) release() {
 	if c.ticker == nil {
 		return
 	}
@@ -92,7 +92,7 @@ func (c *pace) release() {
 }
 
 // end stops it.
-func (c *pace) end() {
+func (c *frameRate) end() {
 	if c.ticker != nil {
 		c.sleep.Stop()
 	}

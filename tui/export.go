@@ -18,6 +18,13 @@ import (
 	"github.com/lathe-agent/lathe/tui/toast"
 )
 
+// exporter writes sessions as Markdown, to files and to the clipboard.
+type exporter struct {
+	*services
+	look     *look
+	overlays *overlays
+}
+
 // whole reads a session to its beginning.
 func whole(ctx context.Context, e host.Engine, id lathe.SessionID) (s lathe.Session, all []lathe.Message, err error) {
 	if s, err = e.Get(ctx, id); err != nil {
@@ -37,34 +44,34 @@ func whole(ctx context.Context, e host.Engine, id lathe.SessionID) (s lathe.Sess
 	}
 }
 
-func (p *program) include() chat.Include {
-	return chat.Include{Thinking: p.wants.Thinking, Tools: p.wants.Details, Metadata: p.wants.Metadata, ModelName: p.state.ModelName, Location: p.now().Location()}
+func (ex *exporter) include() chat.Include {
+	return chat.Include{Thinking: ex.look.show.Thinking, Tools: ex.look.show.Details, Metadata: ex.look.show.Metadata, ModelName: ex.state.ModelName, Location: ex.now().Location()}
 }
 
 // copyTranscript puts the whole session on the clipboard.
-func (p *program) copyTranscript() tea.Cmd {
-	id, in := p.state.Current, p.include()
-	names := p.state.ModelNames()
+func (ex *exporter) copyTranscript() tea.Cmd {
+	id, in := ex.state.Current, ex.include()
+	names := ex.state.ModelNames()
 	in.ModelName = names
-	return p.call("copy the transcript", func(ctx context.Context, e host.Engine) (then, error) {
+	return ex.call("copy the transcript", func(ctx context.Context, e host.Engine) (then, error) {
 		s, all, err := whole(ctx, e, id)
 		if err != nil {
 			return nil, err
 		}
 		text := chat.Markdown(s, all, in)
-		return func() tea.Cmd { return p.copy(text) }, nil
+		return func() tea.Cmd { return ex.copy(text) }, nil
 	})
 }
 
-// exportDialog writes a session to a file of this machine.
-func (p *program) exportDialog() tea.Cmd {
-	s, _ := p.state.Session(p.state.Current)
-	return p.recalled("find a name for the file", func(context.Context) (then, error) {
-		name := freeName(p.o.Dir, fileName(s))
+// dialog writes a session to a file of this machine.
+func (ex *exporter) dialog() tea.Cmd {
+	s, _ := ex.state.Session(ex.state.Current)
+	return ex.background("find a name for the file", func(context.Context) (then, error) {
+		name := freeName(ex.o.Dir, fileName(s))
 		return func() tea.Cmd {
-			return p.show(&overlay{box: dialog.NewExport(p.keys, name), on: func(out dialog.Out) tea.Cmd {
+			return ex.overlays.show(&overlay{box: dialog.NewExport(ex.keys, name), on: func(out dialog.Out) tea.Cmd {
 				if f, ok := out.(dialog.Filled); ok {
-					return p.export(f)
+					return ex.write(f)
 				}
 				return nil
 			}})
@@ -85,14 +92,14 @@ func freeName(dir, name string) string {
 }
 
 // localPath is where a file is that somebody names.
-func (p *program) localPath(path string) string {
-	if rest, ok := strings.CutPrefix(path, "~/"); ok && p.state.Info.Home != "" && !p.state.Info.Remote {
-		return filepath.Join(p.state.Info.Home, rest)
+func (sv *services) localPath(path string) string {
+	if rest, ok := strings.CutPrefix(path, "~/"); ok && sv.state.Info.Home != "" && !sv.state.Info.Remote {
+		return filepath.Join(sv.state.Info.Home, rest)
 	}
 	if filepath.IsAbs(path) {
 		return path
 	}
-	return filepath.Join(p.o.Dir, path)
+	return filepath.Join(sv.o.Dir, path)
 }
 
 // fileName makes one of a title.
@@ -115,22 +122,22 @@ func fileName(s lathe.Session) string {
 	return string(s.ID) + ".md"
 }
 
-func (p *program) export(f dialog.Filled) tea.Cmd {
-	in := chat.Include{Thinking: f.Checks[dialog.ExportThinking], Tools: f.Checks[dialog.ExportTools], Metadata: f.Checks[dialog.ExportMetadata], ModelName: p.state.ModelNames(), Location: p.now().Location()}
-	path, id, open := f.Texts[dialog.ExportFile], p.state.Current, f.Checks[dialog.ExportOpen]
+func (ex *exporter) write(f dialog.Filled) tea.Cmd {
+	in := chat.Include{Thinking: f.Checks[dialog.ExportThinking], Tools: f.Checks[dialog.ExportTools], Metadata: f.Checks[dialog.ExportMetadata], ModelName: ex.state.ModelNames(), Location: ex.now().Location()}
+	path, id, open := f.Texts[dialog.ExportFile], ex.state.Current, f.Checks[dialog.ExportOpen]
 	if path == "" {
-		return p.say(toast.Warning, "Give the file a name")
+		return ex.say(toast.Warning, "Give the file a name")
 	}
-	path = p.localPath(path)
-	shown := p.state.Tilde(path)
-	return p.call("export the session", func(ctx context.Context, e host.Engine) (then, error) {
+	path = ex.localPath(path)
+	shown := ex.state.Tilde(path)
+	return ex.call("export the session", func(ctx context.Context, e host.Engine) (then, error) {
 		s, all, err := whole(ctx, e, id)
 		if err != nil {
 			return nil, err
 		}
 		text := chat.Markdown(s, all, in)
 		if open {
-			return func() tea.Cmd { return p.editText(text, nil) }, nil
+			return func() tea.Cmd { return ex.editText(text, nil) }, nil
 		}
 		file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666) // nothing is written over
 		if errors.Is(err, fs.ErrExist) {
@@ -146,13 +153,13 @@ func (p *program) export(f dialog.Filled) tea.Cmd {
 		if err != nil {
 			return nil, err
 		}
-		return func() tea.Cmd { return p.say(toast.Success, "Written to "+shown) }, nil
+		return func() tea.Cmd { return ex.say(toast.Success, "Written to "+shown) }, nil
 	})
 }
 
 // copyAnswer copies what was said last.
-func (p *program) copyAnswer() tea.Cmd {
-	o := p.state.Shown()
+func (ex *exporter) copyAnswer() tea.Cmd {
+	o := ex.state.Shown()
 	if o == nil {
 		return nil
 	}
@@ -162,16 +169,16 @@ func (p *program) copyAnswer() tea.Cmd {
 			continue
 		}
 		if text := saidIn(h); text != "" {
-			return p.copy(text)
+			return ex.copy(text)
 		}
 	}
-	return p.say(toast.Info, "There is no answer to copy")
+	return ex.say(toast.Info, "There is no answer to copy")
 }
 
-func (p *program) copyMessage(id lathe.MessageID) tea.Cmd {
-	if o := p.state.Shown(); o != nil {
+func (ex *exporter) copyMessage(id lathe.MessageID) tea.Cmd {
+	if o := ex.state.Shown(); o != nil {
 		if i := o.Transcript.Find(id); i >= 0 {
-			return p.copy(saidIn(o.Transcript.Held(i)))
+			return ex.copy(saidIn(o.Transcript.Held(i)))
 		}
 	}
 	return nil

@@ -101,7 +101,7 @@ func TestAsk_TypedAsItAppears(t *testing.T) {
 			s.press("enter")
 			s.did()
 			s.sees("Permission required", "1-3 ←→ select")
-			if got := s.p.edit.Text(); got != before+"the test" {
+			if got := s.p.drafts.edit.Text(); got != before+"the test" {
 				t.Errorf("the prompt has %q", got)
 			}
 			s.press("1", "enter")

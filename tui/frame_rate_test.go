@@ -14,16 +14,16 @@ func TestPace_Drives(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	p := newProgram(ctx, Options{})
-	if !p.pace.drive(tea.NewProgram(p, tea.WithContext(ctx), tea.WithoutRenderer())) {
-		t.Fatal("the terminal library has no ticker of that name: see pace.go")
+	if !p.frameRate.drive(tea.NewProgram(p, tea.WithContext(ctx), tea.WithoutRenderer())) {
+		t.Fatal("the terminal library has no ticker of that name: see frame_rate.go")
 	}
-	p.pace.end()
+	p.frameRate.end()
 }
 
 // While something happens frames go out often, afterwards hardly ever, and at once again with the next.
 func TestPace_Rests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var c pace
+		var c frameRate
 		c.drive(&tea.Program{})
 		defer c.ticker.Stop()
 		defer c.end()

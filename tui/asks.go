@@ -1,0 +1,254 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/tui/ask"
+	"github.com/lathe-agent/lathe/tui/diff"
+	"github.com/lathe-agent/lathe/tui/host"
+	"github.com/lathe-agent/lathe/tui/key"
+	"github.com/lathe-agent/lathe/tui/style"
+	"github.com/lathe-agent/lathe/tui/toast"
+)
+
+// asks is what sessions ask the user: permissions and questions.
+type asks struct {
+	*services
+	drafts *drafts
+	look   *look
+
+	current  *asking              // what waits for an answer on this screen
+	approved map[lathe.AskID]bool // given without asking, where the user has said so
+}
+
+// asking is what waits for an answer on the screen: a permission or a question.
+type asking struct {
+	id         lathe.AskID
+	permission *ask.Permission
+	question   *ask.Question
+	quiet      time.Time // since when no key came that was meant for the prompt
+	sent       bool      // an answer was
+}
+
+// refresh shows the oldest request of the session on the screen, and of those that work for it. Sessions
+// that work for another show none: their root does.
+func (as *asks) refresh() tea.Cmd {
+	if as.state.Current == "" || as.state.IsChild() || as.o.Start.Auto {
+		return tea.Batch(as.drop(), as.approve())
+	}
+	all := as.state.Asks(as.state.Current)
+	if len(all) == 0 {
+		return as.drop()
+	}
+	var kept tea.Cmd
+	id := lathe.AskOf(all[0])
+	if as.current == nil || as.current.id != id {
+		kept = as.drop()
+		as.current = as.open(all[0], id)
+	}
+	if as.current != nil && as.current.permission != nil {
+		as.current.permission.SetWaiting(len(all) - 1)
+	}
+	return kept
+}
+
+// drop takes what is asked from the screen. Words that were not sent are kept.
+func (as *asks) drop() tea.Cmd {
+	a := as.current
+	as.current = nil
+	if a == nil || a.sent {
+		return nil
+	}
+	return as.drafts.keepTyped(a.words())
+}
+
+// words are what was typed for an answer and not sent.
+func (a *asking) words() string {
+	if a.permission != nil {
+		return a.permission.Words()
+	}
+	return a.question.Words()
+}
+
+// sayElsewhere tells of a request that this screen does not show: of another session, or of the one above it.
+func (as *asks) sayElsewhere(id lathe.SessionID) tea.Cmd {
+	if _, known := as.state.Session(id); !known || as.o.Start.Auto { // who is not known is met first
+		return nil
+	}
+	root, here := as.state.Root(id), as.state.Root(as.state.Current)
+	switch {
+	case root.ID != here.ID:
+		return as.say(toast.Warning, fmt.Sprintf("“%s” waits for your answer: /sessions", root.Title))
+	case as.state.IsChild():
+		return as.say(toast.Warning, "Your answer is wanted; "+as.keys.Label(key.SessionParent)+" goes to where it is asked")
+	default:
+		return nil
+	}
+}
+
+// wantedAbove says, in a session that works for another, that an answer is wanted there.
+func (as *asks) wantedAbove(th *style.Theme) style.Line {
+	if len(as.state.Asks(as.state.Root(as.state.Current).ID)) == 0 {
+		return nil
+	}
+	return style.Of("  △ Your answer is wanted: "+as.keys.Label(key.SessionParent), style.Bold(th.Warning))
+}
+
+// approve gives every permission that is asked for, where the user has said so.
+func (as *asks) approve() tea.Cmd {
+	if !as.o.Start.Auto {
+		return nil
+	}
+	var cmds []tea.Cmd
+	for _, f := range as.state.AllAsks() {
+		r, ok := f.(*lathe.PermissionAsked)
+		if !ok || as.approved[r.ID] {
+			continue
+		}
+		if as.approved == nil {
+			as.approved = map[lathe.AskID]bool{}
+		}
+		as.approved[r.ID] = true
+		cmds = append(cmds, as.call("give a permission", func(ctx context.Context, e host.Engine) (then, error) {
+			return nil, e.Reply(ctx, r.ID, lathe.Once, "")
+		}))
+	}
+	return tea.Batch(cmds...)
+}
+
+func (as *asks) open(f lathe.Fact, id lathe.AskID) *asking {
+	a := &asking{id: id, quiet: as.now()}
+	switch f := f.(type) {
+	case *lathe.PermissionAsked:
+		o := ask.Options{Diff: func(patch string, width int) []style.Line {
+			return diff.Lines(patch, diff.Options{Theme: as.look.theme(), Width: width, Split: width > 116 && !as.look.show.Stacked, Wrap: true})
+		}}
+		if s, ok := as.state.Session(f.Session); ok && f.Session != as.state.Current {
+			o.From = s.Agent
+			if o.From == "" {
+				o.From = s.Title
+			}
+		}
+		a.permission = ask.NewPermission(as.keys, f, o)
+	case *lathe.QuestionAsked:
+		a.question = ask.NewQuestion(as.keys, f)
+	default: // state keeps no other facts as requests
+		return nil
+	}
+	a.shown(as.now())
+	return a
+}
+
+// key gives a key to what is asked. Keys that are typed in the first moment, or go on without a pause, were meant for
+// the prompt: there they go, and it comes back as it was left. No choice is selected then.
+func (as *asks) key(k tea.KeyPressMsg) (tea.Cmd, bool) {
+	a := as.current
+	if now := as.now(); (key.IsTyped(k) || key.IsComposed(k)) && now.Sub(a.quiet) < ask.Quiet {
+		a.quiet = now
+		if a.permission != nil {
+			a.permission.Deselect()
+		}
+		a.shown(now) // its own wait begins anew, too: an enter behind the sentence must not allow anything
+		as.drafts.edit.Insert(k.Text)
+		return nil, true
+	}
+	var out ask.Out
+	if a.permission != nil {
+		out = a.permission.Key(k, as.now())
+	} else {
+		out = a.question.Key(k, as.now())
+	}
+	if _, unused := out.(ask.Unused); unused {
+		return nil, false
+	}
+	return as.answer(out), true
+}
+
+// answer tells the engine what was said.
+func (as *asks) answer(out ask.Out) tea.Cmd {
+	id := as.current.id
+	switch out := out.(type) {
+	case ask.Reply:
+		as.current.sent = out.Reply == lathe.Reject && out.Message != ""
+		return as.call("answer", func(ctx context.Context, e host.Engine) (then, error) {
+			return nil, e.Reply(ctx, id, out.Reply, out.Message)
+		})
+	case ask.Answer:
+		as.current.sent = true
+		return as.call("answer", func(ctx context.Context, e host.Engine) (then, error) {
+			return nil, e.Answer(ctx, id, out.Answers)
+		})
+	case ask.Dismiss:
+		return as.call("dismiss the question", func(ctx context.Context, e host.Engine) (then, error) {
+			return nil, e.Dismiss(ctx, id)
+		})
+	default:
+		return nil
+	}
+}
+
+// shown tells the region that it has just come into sight.
+func (a *asking) shown(at time.Time) {
+	if a.permission != nil {
+		a.permission.Shown(at)
+	} else {
+		a.question.Shown(at)
+	}
+}
+
+func (a *asking) view(th *style.Theme, width, height, most int) []style.Line {
+	if a.permission == nil {
+		return a.question.View(th, width, height)
+	}
+	if !a.permission.Fullscreen() {
+		height = max(8, height*2/3)
+	}
+	return a.permission.View(th, width, min(height, most))
+}
+
+func (a *asking) cursor() (x, y int, ok bool) {
+	if a.permission != nil {
+		return a.permission.Cursor()
+	}
+	return a.question.Cursor()
+}
+
+func (a *asking) paste(text string) {
+	if a.permission != nil {
+		a.permission.Paste(text)
+		return
+	}
+	a.question.Paste(text)
+}
+
+func (a *asking) wheel(dy int) {
+	if a.permission != nil {
+		a.permission.Wheel(dy)
+	} else {
+		a.question.Wheel(dy)
+	}
+}
+
+// click gives a click to what is asked.
+func (as *asks) click(x, y int) tea.Cmd {
+	a := as.current
+	if a.permission != nil {
+		return as.answer(a.permission.Click(x, y, as.now()))
+	}
+	return as.answer(a.question.Click(x, y, as.now()))
+}
+
+// toggleAuto is not kept: who wants it says so each time.
+func (as *asks) toggleAuto() tea.Cmd {
+	as.o.Start.Auto = !as.o.Start.Auto
+	words, v := "You are asked again", toast.Info
+	if as.o.Start.Auto {
+		words, v = "Everything is allowed without asking, until you switch this off or leave", toast.Warning
+	}
+	return tea.Batch(as.say(v, words), as.refresh())
+}

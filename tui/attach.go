@@ -1,0 +1,121 @@
+package tui
+
+import (
+	"context"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/lathe-agent/lathe/tui/editor"
+	"github.com/lathe-agent/lathe/tui/host"
+)
+
+// findFiles looks for what a mention could mean.
+func (p *prompt) findFiles(query string) tea.Cmd {
+	return p.call("look for files", func(ctx context.Context, e host.Engine) (then, error) {
+		found, err := e.Find(ctx, query, 20)
+		if err != nil {
+			return nil, nil // the list stays as it is
+		}
+		return func() tea.Cmd { p.drafts.edit.SetFiles(query, p.drafts.rankFiles(found)); return nil }, nil
+	})
+}
+
+// attach reads a file of this machine that was pasted or dropped.
+func (p *prompt) attach(w editor.WantAttachment) tea.Cmd {
+	if p.o.ReadFile == nil {
+		p.drafts.edit.PasteText(w.Text)
+		return nil
+	}
+	return func() tea.Msg {
+		if !p.calls.enter() {
+			return nil
+		}
+		defer p.calls.wg.Done()
+		data, err := p.o.ReadFile(w.Path)
+		return answered{then: func() tea.Cmd {
+			if err != nil {
+				p.drafts.edit.PasteText(w.Text)
+				return nil
+			}
+			return p.handle(p.drafts.edit.Attach(filepath.Base(w.Path), http.DetectContentType(data), data))
+		}}
+	}
+}
+
+// attachDropped puts several files into the prompt. One that is not there, or a server elsewhere that does not have it, lets
+// all of it be the text that it was.
+func (p *prompt) attachDropped(w editor.WantDropped) tea.Cmd {
+	if p.o.ReadFile == nil {
+		p.drafts.edit.PasteText(w.Text)
+		return nil
+	}
+	dir, remote := p.state.Info.Directory, p.o.Remote
+	return p.background("read what was dropped", func(context.Context) (then, error) {
+		found := make([]droppedFile, 0, len(w.Paths))
+		for _, path := range w.Paths {
+			f, err := p.readDropped(path, dir, remote)
+			if err != nil {
+				return func() tea.Cmd { return p.handle(p.drafts.edit.PasteText(w.Text)) }, nil
+			}
+			found = append(found, f)
+		}
+		return func() tea.Cmd {
+			var cmds []tea.Cmd
+			for _, f := range found {
+				if f.data == nil {
+					cmds = append(cmds, p.handle(p.drafts.edit.Mention(f.path)))
+				} else {
+					cmds = append(cmds, p.handle(p.drafts.edit.Attach(filepath.Base(f.path), http.DetectContentType(f.data), f.data)))
+				}
+			}
+			return tea.Batch(cmds...)
+		}, nil
+	})
+}
+
+type droppedFile struct {
+	path string
+	data []byte // nil for what is only named
+}
+
+// readDropped looks at one of them.
+func (p *prompt) readDropped(path, dir string, remote bool) (droppedFile, error) {
+	if editor.IsMedia(path) {
+		data, err := p.o.ReadFile(path)
+		return droppedFile{path, data}, err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return droppedFile{}, err
+	}
+	if remote {
+		return droppedFile{}, os.ErrNotExist // there
+	}
+	if below, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(below) && below != "." {
+		path = filepath.ToSlash(below)
+	}
+	if info.IsDir() {
+		path = strings.TrimSuffix(path, "/") + "/"
+	}
+	return droppedFile{path: path}, nil
+}
+
+// readClipboard asks for what was copied: a picture of this machine, else the text that the terminal has.
+func (p *prompt) readClipboard() tea.Cmd {
+	if p.o.Clipboard == nil {
+		return tea.ReadClipboard
+	}
+	return p.background("read the clipboard", func(ctx context.Context) (then, error) {
+		mime, data := p.o.Clipboard(ctx)
+		return func() tea.Cmd {
+			if len(data) == 0 {
+				return tea.ReadClipboard
+			}
+			return p.handle(p.drafts.edit.Attach("clipboard", mime, data))
+		}, nil
+	})
+}

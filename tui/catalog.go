@@ -1,0 +1,220 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/tui/dialog"
+	"github.com/lathe-agent/lathe/tui/editor"
+	"github.com/lathe-agent/lathe/tui/host"
+	"github.com/lathe-agent/lathe/tui/state"
+	"github.com/lathe-agent/lathe/tui/toast"
+)
+
+// catalog reads what there is to choose from, and where we are.
+type catalog struct {
+	*services
+	asks     *asks
+	choice   *choice
+	drafts   *drafts
+	menu     *menu
+	overlays *overlays
+	prompt   *prompt
+	setup    *setup
+
+	serverWait time.Duration // until servers of tools are looked at again
+}
+
+// serversDialog switches servers of tools on and off.
+func (ct *catalog) serversDialog() tea.Cmd {
+	list := dialog.NewToolServers(ct.keys, ct.state.Servers)
+	o := &overlay{box: list, stays: true, fill: func() { list.SetItems(dialog.ToolServerItems(ct.state.Servers)) }}
+	o.on = chosen(func(c dialog.Chosen) tea.Cmd {
+		i := slices.IndexFunc(ct.state.Servers, func(s host.ToolServer) bool { return s.Name == c.ID })
+		if i < 0 {
+			return nil
+		}
+		on := ct.state.Servers[i].Status != "connected"
+		return ct.call("switch "+c.ID, func(ctx context.Context, e host.Engine) (then, error) {
+			if err := e.ConnectTools(ctx, c.ID, on); err != nil {
+				return ct.readServers, err
+			}
+			all, err := e.ToolServers(ctx)
+			return func() tea.Cmd { return ct.afterSwitch(c.ID, on, all) }, err
+		})
+	})
+	return tea.Batch(ct.overlays.show(o), ct.readServers())
+}
+
+// afterSwitch shows what became of a server of tools that was switched on or off.
+func (ct *catalog) afterSwitch(name string, on bool, all []host.ToolServer) tea.Cmd {
+	ct.state.Servers = all
+	ct.overlays.refresh()
+	i := slices.IndexFunc(all, func(s host.ToolServer) bool { return s.Name == name })
+	if i < 0 || !on || all[i].Status == "connected" {
+		return nil
+	}
+	why := all[i].Error
+	if why == "" {
+		why = "it is " + strings.ReplaceAll(all[i].Status, "_", " ")
+	}
+	return ct.say(toast.Error, "Could not connect "+name+": "+why)
+}
+
+// setAgents tells the prompt who can be mentioned.
+func (ct *catalog) setAgents(all []lathe.Agent) {
+	var out []editor.Agent
+	for _, a := range all {
+		if a.Mode != lathe.Primary && !a.Hidden.On() {
+			out = append(out, editor.Agent{Name: a.Name, Description: a.Description})
+		}
+	}
+	ct.drafts.edit.SetAgents(out)
+}
+
+// read reads what there is to choose from. What fails is told and the rest goes on.
+func (ct *catalog) read() tea.Cmd {
+	return tea.Batch(
+		ct.call("read the providers", func(ctx context.Context, e host.Engine) (then, error) {
+			providers, err := e.Providers(ctx)
+			if err != nil {
+				return nil, err
+			}
+			agents, err := e.Agents(ctx)
+			return func() tea.Cmd { return ct.setProviders(providers, agents) }, err
+		}),
+		ct.call("read the commands", func(ctx context.Context, e host.Engine) (then, error) {
+			commands, err := e.Commands(ctx)
+			return func() tea.Cmd { ct.menu.setCommands(commands); return nil }, err
+		}),
+		ct.call("read the skills", func(ctx context.Context, e host.Engine) (then, error) {
+			skills, err := e.Skills(ctx)
+			return func() tea.Cmd { ct.state.Skills = skills; return nil }, err
+		}),
+		ct.readPlace(), ct.readServers(), ct.readWork(),
+	)
+}
+
+// readPlace reads where we are.
+func (ct *catalog) readPlace() tea.Cmd {
+	return ct.call("read the directory", func(ctx context.Context, e host.Engine) (then, error) {
+		info, err := e.Info(ctx)
+		if err != nil {
+			return func() tea.Cmd { ct.state.Placed = true; return ct.prompt.sendFirst() }, err
+		}
+		return func() tea.Cmd { return ct.setPlace(info) }, nil
+	})
+}
+
+// distrusted says why settings of the project do not count.
+const distrusted = "Settings of this project wait for your trust: look at them, then run lathe trust there"
+
+// uncounted says which settings of the project do not count; "" is that all do, or that it is not known yet.
+func uncounted(info host.Info) string {
+	switch {
+	case info.Home == "": // which is known together
+		return ""
+	case info.Trusted:
+		return info.Broken
+	case info.Broken == "":
+		return distrusted
+	}
+	return distrusted + "\n" + info.Broken
+}
+
+// setPlace takes in where we are. That settings do not count is told where the home screen, which does too, is not seen.
+func (ct *catalog) setPlace(info host.Info) tea.Cmd {
+	first := !ct.state.Placed
+	ct.state.Info, ct.state.Placed = info, true
+	note := uncounted(info)
+	switch {
+	case first && info.ChooseMode:
+		return ct.chooseMode()
+	case first && note != "" && (ct.o.Start.Session != "" || ct.o.Start.Continue):
+		return tea.Batch(ct.say(toast.Warning, note), ct.prompt.sendFirst())
+	case first:
+		return ct.prompt.sendFirst()
+	}
+	return nil
+}
+
+func (ct *catalog) readServers() tea.Cmd {
+	return ct.call("read the tool servers", func(ctx context.Context, e host.Engine) (then, error) {
+		servers, err := e.ToolServers(ctx)
+		return func() tea.Cmd { ct.state.Servers = servers; return ct.overlays.refresh() }, err
+	})
+}
+
+// recheckServers reads them again as long as some may be about to connect: nobody tells when one fails to.
+func (ct *catalog) recheckServers() tea.Cmd {
+	if !slices.ContainsFunc(ct.state.Servers, func(s host.ToolServer) bool { return s.Status == "disabled" }) {
+		return nil
+	}
+	if ct.serverWait *= 3; ct.serverWait > time.Minute {
+		return nil
+	}
+	return tea.Batch(ct.readServers(), ct.after(ct.serverWait, tickServers))
+}
+
+// readWork reads who is at work and what waits for an answer.
+func (ct *catalog) readWork() tea.Cmd {
+	return ct.call("read what is under way", func(ctx context.Context, e host.Engine) (then, error) {
+		statuses, err := e.Statuses(ctx)
+		if err != nil {
+			return nil, err
+		}
+		asks, err := e.Asks(ctx)
+		return func() tea.Cmd {
+			ct.state.LearnStatuses(statuses)
+			ct.state.LearnAsks(asks)
+			return tea.Batch(ct.asks.refresh(), ct.animate())
+		}, err
+	})
+}
+
+// setProviders takes in who answers, and sends what was given on the command line.
+func (ct *catalog) setProviders(providers host.Providers, agents []lathe.Agent) tea.Cmd {
+	ct.state.Providers, ct.state.Agents, ct.state.Loaded = providers, agents, true
+	ct.state.Epoch++
+	ct.setAgents(agents)
+	ct.choice.settle()
+	if len(providers.Connected) == 0 {
+		if ct.setup.hints.asked { // and perhaps put off
+			return nil
+		}
+		return ct.setup.offer()
+	}
+	ct.setup.hints = setupHints{}
+	return tea.Batch(ct.sayWrongStart(), ct.prompt.sendFirst())
+}
+
+// sayWrongStart tells, once, what the command line names and there is not. Nobody else gets the prompt in its stead
+// unless the user sends it.
+func (ct *catalog) sayWrongStart() tea.Cmd {
+	s := &ct.o.Start
+	var wrong []string
+	if s.Agent != "" && !slices.ContainsFunc(ct.state.Agents, func(a lathe.Agent) bool { return a.Name == s.Agent && state.IsOffered(a) }) {
+		wrong = append(wrong, fmt.Sprintf("There is no agent %q to talk to: /agents lists them", s.Agent))
+		s.Agent = ""
+	}
+	if ref, ok := parseModel(s.Model); s.Model != "" {
+		if _, known := ct.state.FindModel(ref); !ok || !known {
+			wrong = append(wrong, fmt.Sprintf("There is no model %q here: /models lists those there are", s.Model))
+			s.Model = ""
+		}
+	}
+	if len(wrong) == 0 {
+		return nil
+	}
+	if s.Prompt != "" {
+		ct.drafts.edit.Insert(s.Prompt)
+		s.Prompt = ""
+	}
+	return ct.say(toast.Error, strings.Join(wrong, "\n"))
+}

@@ -1,0 +1,81 @@
+package tui
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/tui/memory"
+	"github.com/lathe-agent/lathe/tui/sidebar"
+	"github.com/lathe-agent/lathe/tui/style"
+)
+
+// column is the column at the right.
+type column struct {
+	*services
+	look *look
+	view sidebar.Sidebar
+}
+
+// visible reports whether the column at the right shows.
+func (col *column) visible() bool {
+	switch col.look.prefs.Sidebar {
+	case hidden:
+		return false
+	case shown:
+		return col.width >= 30
+	default:
+		return col.width > 120
+	}
+}
+
+func (col *column) draw(th *style.Theme, f frame, lines []style.Line) []style.Line {
+	height := col.height
+	if f.chatWidth == col.width { // it lies over the conversation, never over the prompt
+		height = f.chatHeight
+	}
+	rows := col.view.View(th, col.values(), min(col.width, sidebar.Width), height)
+	return lay(lines, rows, f.sideX, 0)
+}
+
+func (col *column) values() sidebar.Values {
+	info := col.state.Info
+	v := sidebar.Values{Directory: col.state.Tilde(info.Directory), Branch: info.Branch, Version: info.Version, Servers: col.state.Servers}
+	if col.state.Loaded && len(col.state.Providers.Connected) == 0 {
+		v.Hint = "No provider is connected: /connect"
+	}
+	o := col.state.Shown()
+	if o == nil {
+		return v
+	}
+	s := o.Transcript.Session()
+	if s.Parent == "" {
+		v.Title = s.Title
+	}
+	if s.Share != nil {
+		v.Share = s.Share.URL
+	}
+	v.Todos, v.Files = openTodos(o.Transcript.Todos()), o.Transcript.Diff()
+	v.Tokens, v.Window, v.Cost = col.state.Usage(o.Transcript)
+	return v
+}
+
+// openTodos shows a list only while something of it is open.
+func openTodos(all []lathe.Todo) []lathe.Todo {
+	for _, t := range all {
+		if t.Status != "completed" && t.Status != "cancelled" {
+			return all
+		}
+	}
+	return nil
+}
+
+func (col *column) toggle() tea.Cmd {
+	mode := shown
+	switch wide := col.width > 120; {
+	case col.visible() && wide:
+		mode = hidden
+	case col.visible() != wide: // as it would be by itself
+		mode = "auto"
+	}
+	return col.look.set(func(k *memory.Settings) { k.Sidebar = mode })
+}

@@ -1,0 +1,173 @@
+package tui
+
+import (
+	"context"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/tui/chat"
+	"github.com/lathe-agent/lathe/tui/host"
+	"github.com/lathe-agent/lathe/tui/state"
+	"github.com/lathe-agent/lathe/tui/style"
+)
+
+// conversation is the messages of the session on the screen.
+type conversation struct {
+	*services
+	look     *look
+	overlays *overlays
+
+	chats     map[lathe.SessionID]*chat.Chat
+	beginning bool // the beginning of the session is wanted, and not read yet
+}
+
+// drawScrollbar shows at the right edge where in the session one is. It counts messages: nobody knows how many
+// rows there are.
+func (v *conversation) drawScrollbar(th *style.Theme, f frame, lines []style.Line) {
+	o := v.state.Shown()
+	if !v.look.prefs.Scrollbar || o == nil || len(lines) == 0 {
+		return
+	}
+	first, last, count := v.chat().Extent(o.Transcript)
+	if count == 0 {
+		return
+	}
+	n := len(lines)
+	from, to := first*n/count, max(first*n/count+1, (last+1)*n/count)
+	for y := range lines {
+		bar := style.Of("│", style.Fg(th.BorderSubtle))
+		if y >= from && y < to {
+			bar = style.Of("┃", style.Fg(th.BorderActive))
+		}
+		lines[y] = lines[y].Over(f.chatWidth-1, bar.On(th.Background))
+	}
+}
+
+// readOlder reads the page before, when the top of what is known is on the screen.
+func (v *conversation) readOlder() tea.Cmd {
+	o := v.state.Shown()
+	if o == nil || o.Older == "" || o.Reading {
+		return nil
+	}
+	o.Reading = true
+	before := o.Older
+	return v.call("read older messages", func(ctx context.Context, e host.Engine) (then, error) {
+		page, older, err := e.Messages(ctx, o.ID, before, pageSize)
+		return func() tea.Cmd {
+			if o.Reading = false; err == nil {
+				o.Transcript.Include(page)
+				o.Older = older
+				return v.readOn(o)
+			}
+			return nil
+		}, err
+	})
+}
+
+// readOn goes on reading older messages while somebody wants all of them: a dialog, or who went to the beginning and
+// has not moved since.
+func (v *conversation) readOn(o *state.Open) tea.Cmd {
+	if v.beginning = v.beginning && o == v.state.Shown() && v.chat().AtTop(); v.beginning {
+		v.chat().ToTop(o.Transcript)
+		v.beginning = o.Older != ""
+	}
+	whole := v.overlays.current != nil && v.overlays.current.whole != nil
+	if whole {
+		v.overlays.current.whole()
+	}
+	if whole || v.beginning {
+		return v.readOlder()
+	}
+	return nil
+}
+
+// env is what the conversation is drawn with.
+func (v *conversation) env() chat.Env {
+	f := v.frame()
+	return chat.Env{
+		Theme: v.look.theme(), Width: f.chatWidth, Height: f.chatHeight, Now: v.now(), Frame: v.beat, Show: v.look.show,
+		Dir: v.state.Info.Directory, Home: v.state.Info.Home,
+		AgentColor: v.look.agentColor, ModelName: v.state.ModelName, Epoch: v.state.Epoch, Child: v.child, RedoKey: v.keys.Label("messages_redo"), Waiting: v.state.HasPausedPrompts(),
+	}
+}
+
+func (v *conversation) child(id lathe.SessionID) (chat.Child, bool) {
+	doing, calls, ok := v.state.Work(id)
+	c := chat.Child{Doing: doing, Calls: calls}
+	switch s := v.state.Status(id); {
+	case s.Type == lathe.Retrying:
+		c.Retry = "waits: " + s.Message
+	case id != "" && !v.state.Busy(id) && calls == 0: // few may work at the same time
+		c.Retry = "waits for its turn"
+	}
+	return c, ok
+}
+
+// chat is the view of the session on the screen.
+func (v *conversation) chat() *chat.Chat {
+	c := v.chats[v.state.Current]
+	if c == nil {
+		c = chat.New()
+		v.chats[v.state.Current] = c
+	}
+	return c
+}
+
+// scroll moves the conversation.
+func (v *conversation) scroll(rows int) tea.Cmd {
+	o := v.state.Shown()
+	if o == nil {
+		return nil
+	}
+	c := v.chat()
+	c.Scroll(o.Transcript, v.env(), rows)
+	return v.moreAbove(c)
+}
+
+// scrollTop goes to the beginning of the session, also where that was not read yet.
+func (v *conversation) scrollTop() tea.Cmd {
+	o := v.state.Shown()
+	if o == nil {
+		return nil
+	}
+	v.chat().ToTop(o.Transcript)
+	v.beginning = o.Older != ""
+	return v.readOlder()
+}
+
+// moreAbove reads older messages when their place comes into sight.
+func (v *conversation) moreAbove(c *chat.Chat) tea.Cmd {
+	if c.View(v.state.Shown().Transcript, v.env()); c.AtTop() {
+		return v.readOlder()
+	}
+	return nil
+}
+
+func (v *conversation) jump(back bool) tea.Cmd {
+	o := v.state.Shown()
+	if o == nil {
+		return nil
+	}
+	c := v.chat()
+	if id := c.Neighbour(o.Transcript, v.env(), back); id != "" {
+		c.To(id)
+	} else if !back {
+		c.ToEnd()
+	}
+	return v.moreAbove(c)
+}
+
+func (v *conversation) jumpLastUser() tea.Cmd {
+	o := v.state.Shown()
+	if o == nil {
+		return nil
+	}
+	for i := o.Transcript.Count() - 1; i >= 0; i-- {
+		if h := o.Transcript.Held(i); state.IsSaid(h) && h.Said().Role() == "user" {
+			v.chat().To(h.ID())
+			return nil
+		}
+	}
+	return nil
+}

@@ -1,0 +1,170 @@
+package tui
+
+import (
+	"context"
+	"errors"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/tui/editor"
+	"github.com/lathe-agent/lathe/tui/memory"
+	"github.com/lathe-agent/lathe/tui/toast"
+)
+
+// drafts is what is typed and was typed: the editor of the prompt, a draft for each session, the history and the stash.
+type drafts struct {
+	*services
+	edit     *editor.Editor
+	saved    map[lathe.SessionID]editor.Draft // of sessions that are not on the screen
+	pending  *editor.Submit                   // sent before there was anybody to answer
+	restored string                           // what an undo put into the prompt
+	carry    bool                             // what is typed goes along to the session that comes: it is meant for that one
+	history  []editor.Draft
+	mentions memory.Mentions
+}
+
+// write keeps what was not sent, in the history and in the stash.
+func (dr *drafts) write(ctx context.Context, d editor.Draft, at lathe.Time) error {
+	if d.IsEmpty() {
+		return nil
+	}
+	return errors.Join(dr.memory.SaveHistory(ctx, d), dr.memory.SaveStash(ctx, d, at))
+}
+
+// addHistory keeps a prompt for the next time.
+func (dr *drafts) addHistory(d editor.Draft) tea.Cmd {
+	if !dr.addRecent(d) {
+		return nil
+	}
+	cmds := []tea.Cmd{dr.save("keep the prompt", func(ctx context.Context) error { return dr.memory.SaveHistory(ctx, d) })}
+	for _, path := range d.Files() {
+		dr.mentions = dr.mentions.Add(dr.fileKey(path), lathe.Time(dr.now().UnixMilli()))
+		known, name := dr.mentions, dr.fileKey(path)
+		cmds = append(cmds, dr.save("keep a mention", func(ctx context.Context) error { return dr.memory.SaveMention(ctx, known, name) }))
+	}
+	return tea.Batch(cmds...)
+}
+
+// addRecent puts a prompt into the history of this run; false if it is the last one again.
+func (dr *drafts) addRecent(d editor.Draft) bool {
+	if n := len(dr.history); n > 0 && dr.history[n-1].Input == d.Input {
+		return false
+	}
+	dr.history = append(dr.history, d)
+	if n := len(dr.history); n > 50 {
+		dr.history = dr.history[n-50:]
+	}
+	dr.edit.SetHistory(dr.history)
+	return true
+}
+
+// fileKey is what a file is remembered by: projects have files of the same name.
+func (dr *drafts) fileKey(path string) string { return dr.state.Info.Directory + "/" + path }
+
+// rankFiles puts those first that were mentioned often and lately.
+func (dr *drafts) rankFiles(files []string) []string {
+	return dr.mentions.Sort(files, lathe.Time(dr.now().UnixMilli()), dr.fileKey)
+}
+
+// stash puts what is in the prompt aside.
+func (dr *drafts) stash() tea.Cmd {
+	d, ok := dr.edit.Stash()
+	if !ok {
+		return dr.say(toast.Info, "There is nothing to put aside")
+	}
+	return dr.keepStash(d)
+}
+
+func (dr *drafts) keepStash(d editor.Draft) tea.Cmd {
+	at := lathe.Time(dr.now().UnixMilli())
+	return tea.Batch(dr.say(toast.Info, "Put aside"), dr.save("put a prompt aside", func(ctx context.Context) error { return dr.memory.SaveStash(ctx, d, at) }))
+}
+
+// keepAside keeps what was not sent where it can be called back: in the history and in the stash.
+func (dr *drafts) keepAside(d editor.Draft, note string) tea.Cmd {
+	dr.addRecent(d)
+	at := lathe.Time(dr.now().UnixMilli())
+	return tea.Batch(dr.say(toast.Info, note), dr.save("keep a draft", func(ctx context.Context) error { return dr.write(ctx, d, at) }))
+}
+
+// keepTyped keeps a text that was typed into something that is gone.
+func (dr *drafts) keepTyped(text string) tea.Cmd {
+	if text == "" {
+		return nil
+	}
+	return dr.keepAside(editor.Draft{Input: text}, "What you typed is kept: /stash")
+}
+
+// unstash takes back what was put aside last.
+func (dr *drafts) unstash() tea.Cmd {
+	return dr.background("take back a prompt", func(ctx context.Context) (then, error) {
+		s, ok, err := dr.memory.PopStash(ctx)
+		return func() tea.Cmd {
+			if !ok {
+				return dr.say(toast.Info, "Nothing is put aside")
+			}
+			return dr.putBack(s.Draft)
+		}, err
+	})
+}
+
+// putBack puts a draft into the prompt; what was there is put aside in its stead.
+func (dr *drafts) putBack(d editor.Draft) tea.Cmd {
+	var cmd tea.Cmd
+	if was, ok := dr.edit.Stash(); ok {
+		cmd = dr.keepStash(was)
+	}
+	dr.edit.Restore(d)
+	return cmd
+}
+
+// giveBack puts a draft back that could not be sent.
+func (dr *drafts) giveBack(d editor.Draft) then {
+	return func() tea.Cmd {
+		dr.carry = false
+		if dr.edit.IsEmpty() {
+			dr.edit.Restore(d)
+		}
+		return nil
+	}
+}
+
+// keep puts what is in the prompt aside for the session on the screen.
+func (dr *drafts) keep() { dr.saved[dr.state.Current] = dr.edit.Draft() }
+
+// bring takes it back.
+func (dr *drafts) bring() {
+	dr.edit.Restore(dr.saved[dr.state.Current])
+}
+
+// draftOf makes a message ready to be said again.
+func draftOf(h lathe.Held) editor.Draft {
+	var parts []lathe.Part
+	for j := range h.Len() {
+		parts = append(parts, h.Part(j))
+	}
+	return editor.DraftOf(parts)
+}
+
+// bringUp puts the words of what was taken back into the prompt, unless the user has begun to write there.
+func (dr *drafts) bringUp(d editor.Draft) {
+	if dr.edit.IsEmpty() || dr.edit.Text() == dr.restored {
+		dr.edit.Restore(d)
+		dr.restored = dr.edit.Text()
+	}
+}
+
+// bringUpNext follows a redo with the prompt: the next message that is taken back, or nothing any more.
+func (dr *drafts) bringUpNext(s lathe.Session) {
+	if dr.edit.IsEmpty() {
+		return
+	}
+	var d editor.Draft
+	if o := dr.state.Shown(); o != nil && s.Revert != nil {
+		if i := o.Transcript.Find(s.Revert.Message); i >= 0 {
+			d = draftOf(o.Transcript.Held(i))
+		}
+	}
+	dr.bringUp(d)
+}

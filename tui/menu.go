@@ -1,0 +1,122 @@
+package tui
+
+import (
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/tui/dialog"
+	"github.com/lathe-agent/lathe/tui/editor"
+	"github.com/lathe-agent/lathe/tui/key"
+	"github.com/lathe-agent/lathe/tui/state"
+	"github.com/lathe-agent/lathe/tui/toast"
+)
+
+// menu is everything that can be done: by key, by slash command or from the list of commands.
+type menu struct {
+	*services
+	choice   *choice
+	drafts   *drafts
+	look     *look
+	overlays *overlays
+	actions  []action
+}
+
+// setCommands tells the prompt which slash commands there are: ours, then those of the engine that do not have
+// the same name.
+func (mn *menu) setCommands(of []lathe.Command) {
+	if of != nil {
+		mn.state.Commands = of
+	}
+	var all []editor.Command
+	taken := map[string]bool{}
+	for i := range mn.actions {
+		a := &mn.actions[i]
+		if len(a.slash) == 0 {
+			continue
+		}
+		about := a.about
+		if about == "" {
+			about = a.title
+		}
+		all = append(all, editor.Command{Name: a.slash[0], Aliases: a.slash[1:], Description: about, Local: true, Arguments: a.with != nil, Hidden: !a.fits(mn.state)})
+		for _, s := range a.slash {
+			taken[s] = true
+		}
+	}
+	for _, c := range mn.state.Commands {
+		if !taken[c.Name] {
+			all = append(all, editor.Command{Name: c.Name, Description: c.Description, Arguments: true})
+		}
+	}
+	mn.drafts.edit.SetCommands(all)
+}
+
+// do does what a name stands for, as its key would.
+func (mn *menu) do(n key.Name) tea.Cmd {
+	for i := range mn.actions {
+		if a := &mn.actions[i]; a.name == n && a.fits(mn.state) {
+			return a.do()
+		}
+	}
+	return nil
+}
+
+// doSlash runs a slash command of this program.
+func (mn *menu) doSlash(c editor.RunCommand) tea.Cmd {
+	name := c.Name
+	for i := range mn.actions {
+		a := &mn.actions[i]
+		if !slices.Contains(a.slash, name) {
+			continue
+		}
+		if !a.fits(mn.state) {
+			return mn.say(toast.Info, "/"+name+" needs a session: type a message first")
+		}
+		if a.with != nil {
+			return a.with(c.Arguments)
+		}
+		return a.do()
+	}
+	return mn.say(toast.Warning, "There is no command /"+name)
+}
+
+// palette lists everything that can be done here.
+func (mn *menu) palette() tea.Cmd {
+	var list []dialog.Action
+	for i := range mn.actions {
+		a := &mn.actions[i]
+		if a.title == "" || !a.fits(mn.state) {
+			continue
+		}
+		slash := ""
+		if len(a.slash) > 0 {
+			slash = "/" + a.slash[0]
+		}
+		list = append(list, dialog.Action{ID: a.title, Key: a.name, Title: a.title, Group: a.group, Slash: slash, Suggested: a.first})
+	}
+	return mn.overlays.show(&overlay{box: dialog.NewPalette(mn.keys, list), on: chosen(func(c dialog.Chosen) tea.Cmd {
+		for i := range mn.actions {
+			if a := &mn.actions[i]; a.title == c.ID {
+				return a.do()
+			}
+		}
+		return nil
+	})})
+}
+
+func (mn *menu) helpDialog() tea.Cmd {
+	return mn.overlays.show(&overlay{box: dialog.NewHelp(mn.keys), on: func(dialog.Out) tea.Cmd { return nil }})
+}
+
+func (mn *menu) statusDialog() tea.Cmd {
+	s := dialog.Status{Info: mn.state.Info, Session: string(mn.state.Current), Providers: mn.state.Providers.Connected, Servers: mn.state.Servers}
+	if m, ok := mn.choice.model(); ok {
+		s.Model = state.ModelKey(m.Ref)
+	}
+	if len(mn.look.trouble) > 0 {
+		s.Others = append(s.Others, dialog.StatusSection{Title: "Settings", Lines: mn.look.trouble})
+	}
+	return mn.overlays.show(&overlay{box: dialog.NewStatus(mn.keys, s), on: func(dialog.Out) tea.Cmd { return nil }})
+}

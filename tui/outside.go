@@ -1,0 +1,66 @@
+package tui
+
+import (
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/lathe-agent/lathe/tui/toast"
+)
+
+// editText opens the user's editor on a text. What it is afterwards goes to done, if anybody wants it.
+func (sv *services) editText(text string, done func(string)) tea.Cmd {
+	if len(sv.o.Editor) == 0 {
+		return sv.say(toast.Info, "Set EDITOR or VISUAL to edit in your own editor")
+	}
+	f, err := os.CreateTemp("", "lathe-*.md")
+	if err != nil {
+		return sv.say(toast.Error, words(err))
+	}
+	path := f.Name()
+	_, err = f.WriteString(text)
+	if err2 := f.Close(); err == nil {
+		err = err2
+	}
+	if err != nil {
+		return sv.say(toast.Error, words(err))
+	}
+	cmd := exec.Command(sv.o.Editor[0], append(slices.Clone(sv.o.Editor[1:]), path)...)
+	return tea.Exec(childTTY{cmd, sv.o}, func(err error) tea.Msg {
+		text, readErr := os.ReadFile(path)
+		_ = os.Remove(path) // it is in the temporary folder
+		return answered{what: "use your editor", err: firstOf(err, readErr), then: func() tea.Cmd {
+			if err == nil && readErr == nil && done != nil {
+				done(string(text))
+			}
+			return nil
+		}}
+	})
+}
+
+// childTTY is a command that has the terminal while it runs: ours, since what the library has is no file.
+type childTTY struct {
+	*exec.Cmd
+	o Options
+}
+
+func (c childTTY) SetStdin(r io.Reader) { c.Stdin = r }
+
+func (c childTTY) SetStdout(w io.Writer) {
+	if c.Stdout = w; c.o.Out != nil {
+		c.Stdout = c.o.Out
+	}
+}
+
+func (c childTTY) SetStderr(w io.Writer) { c.Stderr = w }
+
+// Run runs it to its end.
+func (c childTTY) Run() error {
+	if c.o.Lend != nil {
+		defer c.o.Lend()()
+	}
+	return c.Cmd.Run()
+}

@@ -1,0 +1,231 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/tui/host"
+	"github.com/lathe-agent/lathe/tui/key"
+	"github.com/lathe-agent/lathe/tui/memory"
+	"github.com/lathe-agent/lathe/tui/state"
+	"github.com/lathe-agent/lathe/tui/toast"
+)
+
+// services are what every part of the program uses: the engine, the terminal, notes and the clock.
+type services struct {
+	o      Options
+	ctx    context.Context // of the program's whole life; calls end with it
+	calls  calls
+	engine host.Engine // nil until it is open
+	keys   *key.Map
+	memory *memory.Memory
+	state  *state.State
+	terminal
+	notes
+	animation
+}
+
+// terminal is how large the terminal is, and whether somebody looks at it.
+type terminal struct {
+	width, height int
+	at            frame // where regions were on the last frame
+	blurred       bool
+}
+
+// now is the time as the program has it.
+func (sv *services) now() time.Time { return sv.o.Now() }
+
+// calls are those to the engine that are under way. The terminal library starts a goroutine for each and does
+// not wait for them; we do.
+type calls struct {
+	mu     sync.Mutex // guards what follows
+	closed bool
+	wg     sync.WaitGroup
+}
+
+// enter begins a call, unless the program has ended.
+func (c *calls) enter() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return false
+	}
+	c.wg.Add(1)
+	return true
+}
+
+// wait lets calls come to their end, which their context tells them to do, for at most so long.
+func (c *calls) wait(most time.Duration) {
+	c.mu.Lock()
+	c.closed = true
+	c.mu.Unlock()
+	done := make(chan struct{})
+	go func() { c.wg.Wait(); close(done) }()
+	t := time.NewTimer(most)
+	defer t.Stop()
+	select {
+	case <-done:
+	case <-t.C:
+	}
+}
+
+// then is what is done with the answer of a call, in Update.
+type then func() tea.Cmd
+
+// answered carries it there.
+type answered struct {
+	then then
+	err  error
+	what string
+}
+
+// callLimit is how long an engine may take for a call that should be quick.
+const callLimit = 60 * time.Second
+
+// call asks the engine something beside the screen. what says in words what is tried, for the note that tells
+// of a failure.
+func (sv *services) call(what string, work func(ctx context.Context, e host.Engine) (then, error)) tea.Cmd {
+	return sv.longCall(what, func(ctx context.Context, e host.Engine) (then, error) {
+		ctx, cancel := context.WithTimeout(ctx, callLimit)
+		defer cancel()
+		return work(ctx, e)
+	})
+}
+
+// longCall is call for what may take as long as it takes.
+func (sv *services) longCall(what string, work func(ctx context.Context, e host.Engine) (then, error)) tea.Cmd {
+	ctx, e := sv.ctx, sv.engine
+	if e == nil {
+		return sv.say(toast.Warning, "Not ready yet: "+what)
+	}
+	return func() tea.Msg {
+		if !sv.calls.enter() {
+			return nil
+		}
+		defer sv.calls.wg.Done()
+		next, err := work(ctx, e)
+		return answered{next, err, what}
+	}
+}
+
+// finish goes on with what a call brought.
+func (sv *services) finish(a answered) tea.Cmd {
+	var cmd tea.Cmd
+	if a.err != nil && !errors.Is(a.err, context.Canceled) {
+		sv.log("%s: %v", a.what, a.err)
+		cmd = sv.say(toast.Error, fmt.Sprintf("Could not %s: %s", a.what, words(a.err)))
+	}
+	if a.then != nil {
+		cmd = tea.Batch(cmd, a.then())
+	}
+	return cmd
+}
+
+// words are what an error says to people.
+func words(err error) string {
+	var e *lathe.Error
+	if errors.As(err, &e) && e.Message != "" {
+		return e.Message
+	}
+	return err.Error()
+}
+
+// save touches the files of the memory beside the screen. What fails is written to the log: it is not worth a
+// note.
+func (sv *services) save(what string, do func(ctx context.Context) error) tea.Cmd {
+	return func() tea.Msg {
+		if !sv.calls.enter() {
+			return nil
+		}
+		defer sv.calls.wg.Done()
+		ctx, cancel := context.WithTimeout(sv.ctx, 10*time.Second)
+		defer cancel()
+		if err := do(ctx); err != nil {
+			sv.log("%s: %v", what, err)
+		}
+		return nil
+	}
+}
+
+// background does something with the memory whose result changes the screen.
+func (sv *services) background(what string, do func(ctx context.Context) (then, error)) tea.Cmd {
+	return func() tea.Msg {
+		if !sv.calls.enter() {
+			return nil
+		}
+		defer sv.calls.wg.Done()
+		ctx, cancel := context.WithTimeout(sv.ctx, 10*time.Second)
+		defer cancel()
+		next, err := do(ctx)
+		return answered{next, err, what}
+	}
+}
+
+// quit leaves the program. Run keeps what was typed.
+func (sv *services) quit() tea.Cmd {
+	if sv.o.Leaving != nil {
+		sv.o.Leaving()
+	}
+	return tea.Quit
+}
+
+// frame is that of the last view; before the first it is guessed.
+func (sv *services) frame() frame {
+	if sv.at.chatWidth == 0 {
+		return frame{chatWidth: max(1, sv.width), chatHeight: max(1, sv.height-5)}
+	}
+	return sv.at
+}
+
+// browse opens a page where the user has a browser; the address is on the screen in any case.
+func (sv *services) browse(url string) tea.Cmd {
+	if sv.o.Browse == nil {
+		return nil
+	}
+	return func() tea.Msg {
+		if !sv.calls.enter() {
+			return nil
+		}
+		defer sv.calls.wg.Done()
+		if err := sv.o.Browse(url); err != nil {
+			sv.log("open a page: %v", err)
+		}
+		return nil
+	}
+}
+
+// copy puts a text on the clipboard: by the terminal, which also works from far away, and by the means of this
+// machine.
+func (sv *services) copy(text string) tea.Cmd {
+	return tea.Batch(sv.copyQuietly(text), sv.say(toast.Info, "Copied"))
+}
+
+// copyQuietly is copy for who says more about it.
+func (sv *services) copyQuietly(text string) tea.Cmd {
+	cmds := []tea.Cmd{tea.SetClipboard(text)}
+	if sv.o.Copy != nil {
+		cmds = append(cmds, func() tea.Msg {
+			if !sv.calls.enter() {
+				return nil
+			}
+			defer sv.calls.wg.Done()
+			if err := sv.o.Copy(text); err != nil {
+				sv.log("copy: %v", err)
+			}
+			return nil
+		})
+	}
+	return tea.Batch(cmds...)
+}
+
+func (sv *services) log(format string, args ...any) {
+	if sv.o.Log != nil {
+		sv.o.Log(format, args...)
+	}
+}

@@ -1,0 +1,296 @@
+package tui
+
+import (
+	"context"
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/tui/editor"
+	"github.com/lathe-agent/lathe/tui/host"
+	"github.com/lathe-agent/lathe/tui/key"
+	"github.com/lathe-agent/lathe/tui/toast"
+)
+
+// sessions opens sessions, reads them and goes from one to another.
+type sessions struct {
+	*services
+	asks         *asks
+	catalog      *catalog
+	choice       *choice
+	conversation *conversation
+	drafts       *drafts
+	menu         *menu
+	prompt       *prompt
+	turns        *turns
+
+	pins []lathe.SessionID
+}
+
+// pageSize is how many messages are read at a time.
+const pageSize = 100
+
+// openFirst opens what the command line asked for.
+func (ss *sessions) openFirst() tea.Cmd {
+	s := ss.o.Start
+	ss.state.Opening = s.Session != "" || s.Continue
+	ss.drafts.carry = ss.state.Opening
+	switch {
+	case s.Session != "" && s.Fork:
+		return ss.fork(s.Session, "")
+	case s.Session != "":
+		return ss.open(s.Session)
+	case s.Continue:
+		return ss.call("find the last session", func(ctx context.Context, e host.Engine) (then, error) {
+			all, err := e.List(ctx, host.SessionQuery{Limit: 20})
+			i := slices.IndexFunc(all, func(s lathe.Session) bool { return s.Parent == "" })
+			if err != nil || i < 0 {
+				return func() tea.Cmd {
+					ss.state.Opening, ss.drafts.carry = false, false
+					if err != nil {
+						return ss.prompt.sendFirst()
+					}
+					return tea.Batch(ss.say(toast.Info, "There is no session here to continue: this is a new one"), ss.prompt.sendFirst())
+				}, err
+			}
+			return func() tea.Cmd {
+				if ss.o.Start.Fork {
+					return ss.fork(all[i].ID, "")
+				}
+				return ss.open(all[i].ID)
+			}, nil
+		})
+	default:
+		return nil
+	}
+}
+
+// open shows a session, which is read if it was not before.
+func (ss *sessions) open(id lathe.SessionID) tea.Cmd {
+	if id != ss.state.Current {
+		d := ss.drafts.edit.Draft()
+		ss.switchTo(id)
+		if ss.drafts.carry && ss.drafts.edit.IsEmpty() {
+			ss.drafts.edit.Restore(d)
+			delete(ss.drafts.saved, "")
+		}
+		ss.turns.escapedAt = ss.turns.escapedAt.AddDate(-1, 0, 0)
+	}
+	ss.drafts.carry = false
+	if o := ss.state.Look(id); o.Transcript != nil && !o.Transcript.Stale() {
+		return tea.Batch(ss.afterOpen(), ss.animate())
+	}
+	return ss.read(id)
+}
+
+// switchTo puts another session on the screen, "" for none, with the draft of it.
+func (ss *sessions) switchTo(id lathe.SessionID) {
+	ss.drafts.keep()
+	if ss.state.Current = id; id == "" {
+		ss.asks.current = nil
+	}
+	ss.menu.setCommands(nil) // some have meaning only in a session
+	ss.drafts.bring()
+}
+
+// read reads the newest page of a session and what belongs to it.
+func (ss *sessions) read(id lathe.SessionID) tea.Cmd {
+	o := ss.state.Look(id)
+	if o.Fetching {
+		return nil
+	}
+	o.Fetching = true
+	return ss.call("open the session", func(ctx context.Context, e host.Engine) (then, error) {
+		s, err := e.Get(ctx, id)
+		if err != nil {
+			return func() tea.Cmd { return tea.Batch(ss.leave(id), ss.notOpened()) }, err
+		}
+		page, older, err := e.Messages(ctx, id, "", pageSize)
+		if err != nil {
+			return func() tea.Cmd { o.Fetching = false; return ss.notOpened() }, err
+		}
+		todos, err1 := e.Todos(ctx, id)
+		diff, err2 := e.Diff(ctx, id, "")
+		children, err3 := e.Children(ctx, id)
+		if err := firstOf(err1, err2, err3); err != nil {
+			ss.log("beside session %s: %v", id, err) // the conversation itself is there
+		}
+		return func() tea.Cmd {
+			ss.state.Read(s, page, older, todos, diff)
+			ss.state.Learn(children...)
+			return tea.Batch(ss.afterOpen(), ss.animate())
+		}, nil
+	})
+}
+
+func firstOf(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// afterOpen does what belongs to a session that has come onto the screen.
+func (ss *sessions) afterOpen() tea.Cmd {
+	o := ss.state.Shown()
+	if o == nil {
+		return nil
+	}
+	ss.state.Opening = false
+	ss.choice.follow(o.Transcript)
+	return tea.Batch(ss.asks.refresh(), ss.prompt.sendFirst(), ss.lookForCut())
+}
+
+// notOpened goes on when what the command line asked for cannot be shown. Its prompt was not meant for another
+// session: it is left to the user.
+func (ss *sessions) notOpened() tea.Cmd {
+	if !ss.state.Opening {
+		return nil
+	}
+	ss.state.Opening, ss.drafts.carry, ss.drafts.pending = false, false, nil
+	if ss.drafts.edit.IsEmpty() && ss.o.Start.Prompt != "" {
+		ss.drafts.edit.Insert(ss.o.Start.Prompt)
+	}
+	ss.o.Start.Prompt = ""
+	return nil
+}
+
+// leave goes back to the home screen if this session is on the screen.
+func (ss *sessions) leave(id lathe.SessionID) tea.Cmd {
+	if ss.state.Current != id {
+		return nil
+	}
+	ss.switchTo("")
+	delete(ss.conversation.chats, id)
+	return nil
+}
+
+// fork makes a copy of a session, up to a message if one is given, and shows it.
+func (ss *sessions) fork(id lathe.SessionID, before lathe.MessageID) tea.Cmd {
+	var again editor.Draft // of the message that the copy ends before: it is to be said otherwise
+	if o := ss.state.Shown(); o != nil && before != "" {
+		if i := o.Transcript.Find(before); i >= 0 {
+			again = draftOf(o.Transcript.Held(i))
+		}
+	}
+	return ss.call("fork the session", func(ctx context.Context, e host.Engine) (then, error) {
+		s, err := e.Fork(ctx, id, before)
+		if err != nil {
+			return ss.notOpened, err
+		}
+		return func() tea.Cmd {
+			ss.state.Learn(s)
+			cmd := ss.open(s.ID)
+			if ss.drafts.edit.IsEmpty() {
+				ss.drafts.edit.Restore(again)
+			}
+			return tea.Batch(cmd, ss.say(toast.Success, "This is a copy now; the other is as it was"))
+		}, nil
+	})
+}
+
+// meet finds out whose session it is that asks.
+func (ss *sessions) meet(id lathe.SessionID) tea.Cmd {
+	return ss.call("find out who asks", func(ctx context.Context, e host.Engine) (then, error) {
+		s, err := e.Get(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		return func() tea.Cmd {
+			ss.state.Learn(s)
+			return tea.Batch(ss.asks.refresh(), ss.asks.sayElsewhere(id))
+		}, nil
+	})
+}
+
+// readAgain reads sessions afresh after something was missed.
+func (ss *sessions) readAgain(id lathe.SessionID) tea.Cmd {
+	if id != "" && id != ss.state.Current {
+		ss.state.Forget(id) // it is read when it is looked at
+		return nil
+	}
+	ss.state.Leave(ss.state.Current)
+	cmd := ss.catalog.readWork()
+	if ss.state.Current == "" {
+		return cmd
+	}
+	return tea.Batch(cmd, ss.read(ss.state.Current)) // what is on the screen stays there until then
+}
+
+// pin pins a session, or no longer.
+func (ss *sessions) pin(id lathe.SessionID) tea.Cmd {
+	on := !slices.Contains(ss.pins, id)
+	if on {
+		ss.pins = append(ss.pins, id)
+	} else {
+		ss.pins = slices.DeleteFunc(slices.Clone(ss.pins), func(o lathe.SessionID) bool { return o == id })
+	}
+	return ss.save("keep the pin", func(ctx context.Context) error { return ss.memory.SavePinned(ctx, id, on) })
+}
+
+// unpin gives the place of a session free that is no more.
+func (ss *sessions) unpin(id lathe.SessionID) tea.Cmd {
+	if !slices.Contains(ss.pins, id) {
+		return nil
+	}
+	return ss.pin(id)
+}
+
+// quickSwitch opens a pinned session by its place.
+func (ss *sessions) quickSwitch(i int) tea.Cmd {
+	if i >= len(ss.pins) {
+		return ss.say(toast.Info, "No session is pinned there: "+ss.keys.Label(key.SessionPinToggle)+" in the list of sessions pins one")
+	}
+	return ss.open(ss.pins[i])
+}
+
+// lookForCut finds out whether the turn of the session on the screen was cut off: by a process that died, or that
+// was left while it worked.
+func (ss *sessions) lookForCut() tea.Cmd {
+	id := ss.state.Current
+	if id == "" || ss.state.IsChild() || ss.state.Busy(id) {
+		return nil
+	}
+	return ss.call("look for interrupted turns", func(ctx context.Context, e host.Engine) (then, error) {
+		all, err := e.Interrupted(ctx)
+		if err != nil {
+			return nil, nil // a server that does not know cannot go on, either
+		}
+		return func() tea.Cmd {
+			cut := map[lathe.SessionID]bool{}
+			for _, s := range all {
+				cut[s] = true
+			}
+			ss.state.Cut = cut
+			return nil
+		}, nil
+	})
+}
+
+// startNew goes to an empty screen; the session itself begins with its first prompt.
+func (ss *sessions) startNew() tea.Cmd {
+	ss.switchTo("")
+	return ss.asks.refresh()
+}
+
+func (ss *sessions) toParent() tea.Cmd {
+	if s, ok := ss.state.Session(ss.state.Current); ok && s.Parent != "" {
+		return ss.open(s.Parent)
+	}
+	return nil
+}
+
+// sibling goes to the next session that works for the same one.
+func (ss *sessions) sibling(step int) tea.Cmd {
+	s, _ := ss.state.Session(ss.state.Current)
+	all := ss.state.Children(s.Parent)
+	for i, c := range all {
+		if c.ID == ss.state.Current {
+			return ss.open(all[(i+step+len(all))%len(all)].ID)
+		}
+	}
+	return nil
+}
