@@ -1,103 +1,26 @@
 package sandbox
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
-	"runtime"
+	"slices"
 	"syscall"
 
 	"golang.org/x/sys/unix"
 )
 
-// Between the launcher and a command that is confined stands this program a third time: in the
-// namespaces of the command it does to itself what cannot be undone, and becomes the command.
+// A command that is confined is started by a thread, of a launcher or of a session's first process, that
+// has done to itself what cannot be undone. It holds for all that the thread starts and for no other thread.
 
-const (
-	confineWord = "__sandbox-confine"
-	failureFD   = 3 // closed when the command has taken over
-	planFD      = 4
-)
-
-// failure is why a command did not take over.
+// failure is why a command was not started.
 type failure struct {
-	Errno int    `json:"errno,omitempty"` // of its start; 0 is that it was not confined
-	Text  string `json:"text,omitempty"`
-	Mount bool   `json:"mount,omitempty"` // it may work without mounts
-	// Missing is what of its mounts it does not have, said before it takes over; then nothing else
-	// is set.
-	Missing []string `json:"missing,omitempty"`
+	errno int // of its start; 0 is that it was not confined
+	text  string
+	mount bool // it may work without mounts
 }
 
-func (f failure) failed() bool { return f.Errno != 0 || f.Text != "" }
-
-// say tells the launcher.
-func (f failure) say() {
-	if b, err := json.Marshal(f); err == nil {
-		_, _ = unix.Write(failureFD, b)
-	}
-}
-
-// failures is what the process said until the command took over, if it did.
-func failures(b []byte, missing []string) (failure, []string) {
-	var f failure
-	for d := json.NewDecoder(bytes.NewReader(b)); ; {
-		var next failure
-		if err := d.Decode(&next); err != nil {
-			return f, missing
-		}
-		if missing = append(missing, next.Missing...); next.Missing == nil {
-			f = next
-		}
-	}
-}
-
-// confine is the life of that process: its arguments are the directory, the program and the
-// arguments of the command. The plan comes while it starts.
-func confine(args, env []string) int {
-	runtime.LockOSThread()
-	unix.CloseOnExec(failureFD)
-	unix.CloseOnExec(planFD)
-	become(args, env).say()
-	unix.Exit(2)
-	return 2
-}
-
-func become(args, env []string) failure {
-	var p plan
-	if err := json.NewDecoder(os.NewFile(planFD, "plan")).Decode(&p); err != nil {
-		return failure{Text: "read the plan: " + err.Error()}
-	}
-	if p.Mounts {
-		if err := p.mount(); err != nil {
-			return failure{Text: err.Error(), Mount: true}
-		}
-	}
-	if err := unix.Chdir(args[0]); err != nil { // again: what is mounted there may be new
-		return failure{Errno: number(err)}
-	}
-	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0); err != nil {
-		return failure{Text: "die with the launcher: " + err.Error()}
-	}
-	if err := p.Limits.set(); err != nil {
-		return failure{Text: err.Error()}
-	}
-	if p.Landlock > 0 {
-		notify, err := p.confineThread(0)
-		if err == nil && notify >= 0 {
-			err = unix.Sendmsg(failureFD, []byte("x"), unix.UnixRights(notify), nil, 0)
-		}
-		if err != nil {
-			return failure{Text: "confine the command: " + err.Error()}
-		}
-	}
-	if p.missing != nil {
-		failure{Missing: p.missing}.say()
-	}
-	return failure{Errno: number(syscall.Exec(args[1], args[1:], env))}
-}
+func (f failure) failed() bool { return f.errno != 0 || f.text != "" }
 
 // confineThread does to this thread, and to all that it starts, what cannot be undone. It returns the
 // file that the kernel asks on, -1 where there is none. The thread keeps some capabilities, and with a
@@ -151,11 +74,10 @@ func (l Limits) set() error {
 
 // started is a command that runs confined.
 type started struct {
-	pid     int
-	report  Report
-	guard   *guard
-	stands  standIns
-	sockets *gate
+	pid    int
+	report Report
+	guard  *guard
+	stands standIns
 }
 
 // way is how a command can be held.
@@ -165,107 +87,109 @@ type way struct {
 }
 
 // startConfined starts a command below the launcher: with mounts of its own if they can be had.
-func startConfined(r request, dir string, argv, env []string) (started, failure) {
-	w := way{mounts: r.Kernel.Mounts && r.Profile.Confined()}
-	s, f := r.start(w, dir, argv, env)
-	if w.mounts && f.Mount {
+func startConfined(r request, c commandStart) (started, failure) {
+	// What the launcher may do to its mounts is not for the command, which is the same user.
+	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
+		return started{}, failure{text: "keep the command from its launcher: " + err.Error()}
+	}
+	w := way{mounts: r.Kernel.Mounts}
+	s, f := r.start(w, c)
+	if w.mounts && f.mount {
 		w.mounts = false
-		return r.start(w, dir, argv, env)
+		return r.start(w, c)
 	}
 	return s, f
 }
 
-// start makes the process that becomes the command, tells it the plan, and waits until it has taken
-// over. The plan is made while the process starts, which takes as long.
-func (r request) start(w way, dir string, argv, env []string) (s started, f failure) {
-	pair, err1 := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
-	planned, planning, err2 := os.Pipe()
-	if err := errors.Join(err1, err2); err != nil {
-		return s, failure{Errno: number(err)} // the launcher ends now, and with it what is open
-	}
-	files := []uintptr{0, 1, 2, uintptr(pair[1]), planned.Fd()}
-	pid, err := syscall.ForkExec(Self(), append([]string{"lathe", confineWord, dir}, argv...), &syscall.ProcAttr{
-		Dir: dir, Env: env, Files: files, Sys: attributes(w.mounts),
-	})
-	_, _ = unix.Close(pair[1]), planned.Close() // they are the child's
-	defer func() { _ = unix.Close(pair[0]) }()
+// start starts a command from a new thread, which lives on: the command ends with it.
+func (r request) start(w way, c commandStart) (s started, f failure) {
+	p, err := newPlan(r, w, place{dir: c.dir, env: c.env})
+	defer func() {
+		if f.failed() {
+			p.stands.leave()
+		}
+	}()
 	if err != nil {
-		_ = planning.Close()
-		return s, failure{Errno: number(err), Mount: w.mounts && err != unix.E2BIG}
+		return s, failure{text: err.Error()}
 	}
-	p, planErr := newPlan(r, w, place{dir: dir, env: env})
-	if s.pid, s.stands = pid, p.stands; r.Profile.Confined() {
-		guarded := Restored
-		if w.mounts {
-			guarded = Bound
+	guarded := Restored
+	if w.mounts {
+		guarded = Bound
+	}
+	s = started{stands: p.stands, guard: newGuard(p.watch, r.Profile.Aside), report: r.Kernel.report(r.Profile, guarded)}
+	own, notify, done := p.reach(), -1, make(chan struct{})
+	onNewThread(func() {
+		s.pid, notify, f = p.start(c)
+		close(done)
+		if !f.failed() {
+			select {}
 		}
-		s.guard, s.report = newGuard(p.watch, r.Profile.Aside), r.Kernel.report(r.Profile, guarded)
+	})
+	<-done
+	if f.failed() {
+		return s, f
 	}
-	if planErr == nil {
-		err = json.NewEncoder(planning).Encode(p)
-	}
-	err = errors.Join(err, planning.Close())
-	said, notify := hear(pair[0])
-	f, s.report.Missing = failures(said, s.report.Missing)
-	switch {
-	case planErr != nil:
-		f = failure{Text: planErr.Error()}
-	case f.failed():
-	case err != nil:
-		f = failure{Text: err.Error()}
-	default:
-		own := p.reach()
-		s.sockets = &gate{
-			notify: notify, members: func() []int { return descendants(os.Getpid()) },
-			reach: func(int) (reach, error) { return own, nil },
-		}
-		return s, failure{}
-	}
-	if notify >= 0 {
-		_ = unix.Close(notify)
-	}
-	_, _ = unix.Wait4(pid, nil, 0, nil)
-	p.stands.leave()
-	return started{}, f
+	s.report.Missing = slices.Concat(s.report.Missing, p.missing)
+	go (&gate{
+		notify: notify, members: func() []int { return descendants(os.Getpid()) },
+		reach: func(int) (reach, error) { return own, nil },
+	}).serve()
+	return s, failure{}
 }
 
-// hear reads what the process says until the command takes over, and takes the file that it is given.
-func hear(socket int) (said []byte, notify int) {
-	notify = -1
-	buf, oob := make([]byte, 64<<10), make([]byte, unix.CmsgSpace(4))
-	for {
-		n, oobn, _, _, err := unix.Recvmsg(socket, buf, oob, unix.MSG_CMSG_CLOEXEC)
-		if err == unix.EINTR {
-			continue
+// start confines this thread and starts a command.
+func (p *plan) start(c commandStart) (pid, notify int, f failure) {
+	var err error
+	if p.Mounts {
+		if err = unix.Unshare(unix.CLONE_NEWNS); err == nil {
+			err = p.mount()
 		}
-		if err != nil || n == 0 {
-			return said, notify
+		if err != nil {
+			return 0, -1, failure{text: err.Error(), mount: true}
 		}
-		messages, _ := unix.ParseSocketControlMessage(oob[:oobn]) // most have none
-		for _, m := range messages {
-			if fds, err := unix.ParseUnixRights(&m); err == nil && len(fds) == 1 {
-				notify = fds[0]
-				n = 0 // it says nothing else
-			}
-		}
-		said = append(said, buf[:n]...)
 	}
+	if notify, err = p.confineThread(0); err != nil {
+		return 0, -1, failure{text: "confine the command: " + err.Error()}
+	}
+	if pid, err = c.fork(); err != nil {
+		return 0, notify, failure{errno: number(err)}
+	}
+	return pid, notify, failure{}
 }
 
-// attributes are those of a process with mounts. The administrator needs no other user to have mounts, and
-// would lose the files of all others with one.
-func attributes(mounts bool) *syscall.SysProcAttr {
-	a := &syscall.SysProcAttr{Setsid: true, Setctty: isTerminal(1), Pdeathsig: syscall.SIGKILL}
-	if !mounts {
-		return a
+// commandStart is a command to be started by this thread.
+type commandStart struct {
+	dir     string
+	argv    []string
+	env     []string
+	streams [3]int
+	mortal  bool // it ends with this thread
+}
+
+func (c commandStart) fork() (pid int, err error) {
+	attr := &syscall.ProcAttr{
+		Dir: c.dir, Env: c.env, Files: []uintptr{uintptr(c.streams[0]), uintptr(c.streams[1]), uintptr(c.streams[2])},
+		Sys: &syscall.SysProcAttr{Setsid: true, Setctty: isTerminal(c.streams[1])},
 	}
-	a.Cloneflags = unix.CLONE_NEWNS
-	if uid, gid := os.Geteuid(), os.Getegid(); uid != 0 {
-		a.Cloneflags |= unix.CLONE_NEWUSER
-		a.UidMappings = []syscall.SysProcIDMap{{ContainerID: uid, HostID: uid, Size: 1}}
-		a.GidMappings = []syscall.SysProcIDMap{{ContainerID: gid, HostID: gid, Size: 1}}
-		// Over these mounts, until the command takes over. Overlays work with the rights of who made them.
-		a.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_SETPCAP, unix.CAP_DAC_OVERRIDE, unix.CAP_FOWNER, unix.CAP_CHOWN}
+	if c.mortal {
+		attr.Sys.Pdeathsig = syscall.SIGKILL
 	}
-	return a
+	return syscall.ForkExec(c.argv[0], c.argv, attr)
+}
+
+// ownUsers lets a process be started that can have mounts and a network of its own. The administrator needs
+// no other user for that, and would lose the files of all others with one.
+func ownUsers(a *syscall.SysProcAttr) {
+	uid, gid := os.Geteuid(), os.Getegid()
+	if uid == 0 {
+		return
+	}
+	a.Cloneflags |= unix.CLONE_NEWUSER
+	a.UidMappings = []syscall.SysProcIDMap{{ContainerID: uid, HostID: uid, Size: 1}}
+	a.GidMappings = []syscall.SysProcIDMap{{ContainerID: gid, HostID: gid, Size: 1}}
+	// None is left to commands. Overlays work with the rights of who made them.
+	a.AmbientCaps = []uintptr{
+		unix.CAP_SYS_ADMIN, unix.CAP_SETPCAP, unix.CAP_DAC_OVERRIDE, unix.CAP_FOWNER, unix.CAP_CHOWN,
+		unix.CAP_SYS_PTRACE, unix.CAP_KILL, unix.CAP_SYS_CHROOT, unix.CAP_NET_ADMIN, unix.CAP_NET_BIND_SERVICE,
+	}
 }

@@ -32,12 +32,9 @@ type domain struct {
 
 // domainStart is a command to be started.
 type domainStart struct {
-	mounts  *mountSpace
-	dir     string
-	argv    []string
-	env     []string
-	streams [3]int
-	done    chan<- domainStarted
+	commandStart
+	mounts *mountSpace
+	done   chan<- domainStarted
 }
 
 type domainStarted struct {
@@ -159,7 +156,7 @@ func (d *domain) live(p *plan, mounts *mountSpace, ds *domains, ready chan<- err
 	for {
 		select {
 		case s := <-d.starts:
-			s.done <- s.fork(home, ds.secret)
+			s.done <- s.forkIn(home, ds.secret)
 		case <-d.dropped:
 			return
 		}
@@ -175,15 +172,12 @@ func enterMounts(fd int, secret uint64) error {
 	return nil
 }
 
-// fork starts a command.
-func (s domainStart) fork(home int, secret uint64) (out domainStarted) {
+// forkIn starts a command in its mounts.
+func (s domainStart) forkIn(home int, secret uint64) (out domainStarted) {
 	if err := enterMounts(s.mounts.fd, secret); err != nil {
 		return domainStarted{err: fmt.Errorf("%w: %w", errConfine, err)}
 	}
-	out.pid, out.err = syscall.ForkExec(s.argv[0], s.argv, &syscall.ProcAttr{
-		Dir: s.dir, Env: s.env, Files: []uintptr{uintptr(s.streams[0]), uintptr(s.streams[1]), uintptr(s.streams[2])},
-		Sys: &syscall.SysProcAttr{Setsid: true, Setctty: isTerminal(s.streams[1])},
-	})
+	out.pid, out.err = s.fork()
 	_ = enterMounts(home, secret) // so that those of the command end with it; the next start will tell
 	return out
 }

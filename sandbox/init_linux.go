@@ -188,7 +188,7 @@ func (p *initProcess) look(e errand, files []int) {
 	if f.failed() {
 		p.enter(nil)
 		p.forget(l.shared)
-		l.tell(report{Errno: f.Errno, Text: f.Text, Mount: f.Mount})
+		l.tell(report{Errno: f.errno, Text: f.text, Mount: f.mount})
 		_ = l.control.Close()
 		return
 	}
@@ -221,7 +221,7 @@ func (p *initProcess) start(e errand, streams [3]int, m *membership) (s started,
 		err = p.mounts.prepare(plan)
 	}
 	if err != nil {
-		return s, failure{Text: err.Error()}
+		return s, failure{text: err.Error()}
 	}
 	held := plan.held()
 	if err := p.rebinds.watch(held); err != nil {
@@ -232,18 +232,18 @@ func (p *initProcess) start(e errand, streams [3]int, m *membership) (s started,
 	m.mounts, err = plan.mountApart()
 	s.guard = <-guarded
 	if err != nil {
-		return s, failure{Text: err.Error(), Mount: true}
+		return s, failure{text: err.Error(), mount: true}
 	}
 	p.rebinds.add(m.mounts, held)
 	p.mu.Lock()
 	p.reaches[m.mounts.name] = plan.reach()
 	p.mu.Unlock()
-	pid, missing, err := p.domains.start(plan, domainStart{mounts: m.mounts, dir: e.Dir, argv: r.Profile.Limits.limited(e.Args), env: e.Env, streams: streams})
+	pid, missing, err := p.domains.start(plan, domainStart{mounts: m.mounts, commandStart: commandStart{dir: e.Dir, argv: r.Profile.Limits.limited(e.Args), env: e.Env, streams: streams}})
 	switch {
 	case errors.Is(err, errConfine): // a launcher may be able to, where threads cannot have mounts
-		return s, failure{Text: err.Error(), Mount: true}
+		return s, failure{text: err.Error(), mount: true}
 	case err != nil:
-		return s, failure{Errno: number(err)}
+		return s, failure{errno: number(err)}
 	}
 	s.pid, s.stands, s.report = pid, plan.stands, r.Kernel.report(r.Profile, Bound)
 	s.report.Missing = slices.Concat(s.report.Missing, plan.missing, missing)

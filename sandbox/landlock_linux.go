@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Only the thread that calls is confined here, which then becomes the command: libraries confine
+// Only the thread that calls is confined here, which then starts the command: libraries confine
 // all threads, which costs time and needs their help.
 
 // ruleset is the kernel's landlock_ruleset_attr.

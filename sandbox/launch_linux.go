@@ -8,7 +8,6 @@ import (
 	"os/signal"
 	"runtime"
 	"strconv"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -69,15 +68,13 @@ func Launch(args []string, environ func() []string) (exit int, mine bool) {
 		return tryOverlay(args[2]), true
 	}
 	switch {
-	case len(args) < 2 || args[1] != launchWord && args[1] != ownWord && args[1] != confineWord && args[1] != initWord && args[1] != limitWord:
+	case len(args) < 2 || args[1] != launchWord && args[1] != ownWord && args[1] != initWord && args[1] != limitWord:
 		return 0, false
 	case args[1] == initWord:
 		return beInit(args[2:]), true
 	case args[1] == limitWord && len(args) >= 4:
 		return limit(args[2:], environ()), true
-	case len(args) >= 4 && args[1] == confineWord:
-		return confine(args[2:], environ()), true
-	case len(args) < 6 || args[1] == confineWord || args[1] == limitWord:
+	case len(args) < 6 || args[1] == limitWord:
 		return 2, true
 	}
 	// The command is told of the death of the thread that started it, so that must be one that lives.
@@ -163,33 +160,31 @@ func (l *launcher) run(request, dir string, argv, env []string) {
 
 // start starts the command and says what came of it.
 func (l *launcher) start(sandbox, dir string, argv, env []string) report {
+	var r request
 	if sandbox != "" {
-		var r request
 		if err := json.Unmarshal([]byte(sandbox), &r); err != nil {
 			return report{Text: "read the profile: " + err.Error()}
 		}
-		if r.OwnNetwork {
-			if err := serveNetwork(networkFD); err != nil {
-				return report{Network: err.Error()}
-			}
-		}
-		s, f := startConfined(r, dir, argv, env)
-		if f.failed() {
-			return report{Errno: f.Errno, Text: f.Text}
-		}
-		l.guard, l.stands = s.guard, s.stands
-		go s.sockets.serve()
-		return report{PID: s.pid, Sandbox: &s.report}
 	}
-	pid, err := syscall.ForkExec(argv[0], argv, &syscall.ProcAttr{
-		Dir: dir, Env: env, Files: []uintptr{0, 1, 2},
-		Sys: &syscall.SysProcAttr{Setsid: true, Setctty: isTerminal(1), Pdeathsig: syscall.SIGKILL},
-	})
-	if err != nil {
-		errno, _ := err.(syscall.Errno)
-		return report{Errno: int(max(errno, 1))}
+	if r.OwnNetwork {
+		if err := serveNetwork(networkFD); err != nil {
+			return report{Network: err.Error()}
+		}
 	}
-	return report{PID: pid}
+	c := commandStart{dir: dir, argv: r.Profile.Limits.limited(argv), env: env, streams: [3]int{0, 1, 2}, mortal: true}
+	if !r.Profile.Confined() {
+		pid, err := c.fork()
+		if err != nil {
+			return report{Errno: number(err)}
+		}
+		return report{PID: pid}
+	}
+	s, f := startConfined(r, c)
+	if f.failed() {
+		return report{Errno: f.errno, Text: f.text}
+	}
+	l.guard, l.stands = s.guard, s.stands
+	return report{PID: s.pid, Sandbox: &s.report}
 }
 
 // restore puts protected names back and says which.

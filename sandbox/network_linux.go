@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -70,18 +69,6 @@ func newNetwork(n Network, never func(netip.AddrPort) bool) (*network, error) {
 		return nil, err
 	}
 	return w, nil
-}
-
-// networkAttributes let a process be started in a network namespace. Whoever is not the administrator
-// needs a user namespace for it, in which the loopback can be brought up.
-func networkAttributes(a *syscall.SysProcAttr) {
-	a.Cloneflags |= unix.CLONE_NEWNET
-	if uid, gid := os.Geteuid(), os.Getegid(); uid != 0 {
-		a.Cloneflags |= unix.CLONE_NEWUSER
-		a.UidMappings = []syscall.SysProcIDMap{{ContainerID: uid, HostID: uid, Size: 1}}
-		a.GidMappings = []syscall.SysProcIDMap{{ContainerID: gid, HostID: gid, Size: 1}}
-		a.AmbientCaps = append(a.AmbientCaps, unix.CAP_NET_ADMIN, unix.CAP_NET_BIND_SERVICE)
-	}
 }
 
 // begin serves what the process inside listens on.

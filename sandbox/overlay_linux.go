@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -32,8 +33,8 @@ func CanOverlay(dir string) error {
 	if err != nil {
 		return err
 	}
-	sys := attributes(true)
-	sys.Setctty = false // it has no terminal, though we may have one
+	sys := &syscall.SysProcAttr{Setsid: true, Cloneflags: unix.CLONE_NEWNS, Pdeathsig: syscall.SIGKILL}
+	ownUsers(sys)
 	p, err := os.StartProcess(Self(), []string{"lathe", overlayWord, probe}, &os.ProcAttr{Dir: "/", Env: []string{}, Files: []*os.File{nil, saying, nil}, Sys: sys})
 	_ = saying.Close() // it is the child's
 	defer func() { _ = said.Close() }()

@@ -18,15 +18,14 @@ type request struct {
 
 // plan is a profile as it applies to the files that are there.
 type plan struct {
-	Landlock int      `json:"landlock,omitempty"` // the version to use; 0 confines nothing
-	Write    []string `json:"write,omitempty"`
-	Read     []string `json:"read,omitempty"`   // all files that can be read; nil is all
-	Mounts   bool     `json:"mounts,omitempty"` // it has mounts of its own, with these:
-	Steps    []step   `json:"steps,omitempty"`
-	Sockets  []string `json:"sockets,omitempty"`  // where it can connect to sockets with a name
-	Session  bool     `json:"session,omitempty"`  // it shares the processes of a session
-	Families []uint32 `json:"families,omitempty"` // of sockets that it can make; nil is all
-	Limits   Limits   `json:"limits,omitzero"`
+	Landlock int // the version to use
+	Write    []string
+	Read     []string // all files that can be read; nil is all
+	Mounts   bool     // it has mounts of its own, with these:
+	Steps    []step
+	Sockets  []string // where it can connect to sockets with a name
+	Session  bool     // it shares the processes of a session
+	Families []uint32 // of sockets that it can make; nil is all
 
 	pins  []string // folders that cannot be moved
 	binds []string // what is mounted read-only
@@ -42,12 +41,10 @@ var devices = []string{"/dev/null", "/dev/zero", "/dev/full"}
 
 func newPlan(r request, w way, c place) (*plan, error) {
 	mounts := w.mounts
-	p := &plan{Limits: r.Profile.Limits}
-	if !r.Profile.Confined() {
-		return p, nil
+	p := &plan{
+		Landlock: r.Kernel.Landlock, Mounts: mounts, Families: r.families(),
+		Session: w.session, private: mounts && r.Profile.Temp != "",
 	}
-	p.Landlock, p.Mounts, p.Families = r.Kernel.Landlock, mounts, r.families()
-	p.Session, p.private = w.session, mounts && r.Profile.Temp != ""
 	for _, path := range slices.Concat(r.Profile.Write, devices) {
 		if real, err := filepath.EvalSymlinks(path); err == nil && !slices.Contains(p.Write, real) {
 			p.Write = append(p.Write, real)

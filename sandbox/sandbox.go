@@ -8,8 +8,8 @@
 // group is not found again, and nothing ends a command whose starter was killed.
 //
 // It does not decide what may run, knows no tool, and reads no environment: a command has the one it
-// is given. On Linux a command can have a [Profile]: the launcher starts it in a process that confines
-// itself with Landlock, a filter of system calls, limits and mounts of its own, and becomes the command.
+// is given. On Linux a command can have a [Profile]: the launcher starts it from a thread that has confined
+// itself with Landlock, a filter of system calls and mounts of its own.
 // On macOS sandbox-exec does with a text that [Profile] is written as (seatbelt.go).
 //
 // A [Runner] is safe for use by many goroutines. [Runner.Run] calls its output function in the
@@ -137,7 +137,7 @@ type Runner struct {
 
 	sessions map[sessionKey]*session
 	uppers   map[string]*session // which has used the folder of an overlay last
-	jobs     map[string][]*job   // by owner
+	jobs     map[string][]*keptJob   // by owner
 }
 
 // tree is a command and all that came of it.
@@ -175,7 +175,7 @@ func Open(c Config) *Runner {
 	if c.Kernel != nil {
 		kernel = func() Kernel { return *c.Kernel }
 	}
-	return &Runner{launcher: c.Launcher, never: c.Never, grace: c.Grace, kernel: kernel, live: map[tree]chan struct{}{}, sessions: map[sessionKey]*session{}, uppers: map[string]*session{}, jobs: map[string][]*job{}}
+	return &Runner{launcher: c.Launcher, never: c.Never, grace: c.Grace, kernel: kernel, live: map[tree]chan struct{}{}, sessions: map[sessionKey]*session{}, uppers: map[string]*session{}, jobs: map[string][]*keptJob{}}
 }
 
 // Kernel is what commands can be confined with. That it has mounts is a hope until the first ran.
@@ -226,7 +226,7 @@ func (r *Runner) enter(t tree, k Keeper) {
 		keep(t, k, left)
 		r.mu.Lock()
 		delete(r.live, t)
-		r.forgetJobs(func(j *job) bool { return j.tree == t })
+		r.forgetJobs(func(j *keptJob) bool { return j.tree == t })
 		r.last = time.Now()
 		r.mu.Unlock()
 	}()
@@ -236,7 +236,7 @@ func (r *Runner) letGo(t tree) {
 	r.mu.Lock()
 	left := r.live[t] // nil where it is gone by itself
 	delete(r.live, t)
-	r.forgetJobs(func(j *job) bool { return j.tree == t })
+	r.forgetJobs(func(j *keptJob) bool { return j.tree == t })
 	r.mu.Unlock()
 	if left != nil {
 		t.letGo()

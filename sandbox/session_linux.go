@@ -144,14 +144,18 @@ func (s *session) start(r *Runner, id sessionKey) error {
 	if err != nil {
 		return errors.Join(err, s.control.Close(), theirs.Close())
 	}
-	attr := &os.ProcAttr{Dir: "/", Env: []string{}, Files: []*os.File{null, null, null, theirs}, Sys: initAttributes()}
+	attr := &os.ProcAttr{
+		Dir: "/", Env: []string{}, Files: []*os.File{null, null, null, theirs},
+		Sys: &syscall.SysProcAttr{Setsid: true, Cloneflags: unix.CLONE_NEWNS | unix.CLONE_NEWPID}, // the end of its socket tells of our death
+	}
+	ownUsers(attr.Sys)
 	argv := []string{"lathe", initWord}
 	if id.own {
 		if s.network, err = newNetwork(id.network(), r.never); err != nil {
 			return errors.Join(err, s.control.Close(), theirs.Close(), null.Close())
 		}
 		argv, attr.Files = append(argv, initNetwork), append(attr.Files, s.network.theirs)
-		networkAttributes(attr.Sys)
+		attr.Sys.Cloneflags |= unix.CLONE_NEWNET
 	}
 	s.process, err = os.StartProcess(r.launcher, argv, attr)
 	_, _ = theirs.Close(), null.Close()
@@ -175,18 +179,6 @@ func (s *session) start(r *Runner, id sessionKey) error {
 	}
 	_ = s.process.Kill()
 	return errors.Join(fmt.Errorf("the first process of a session: %s", buf[:n]), err, s.control.Close())
-}
-
-// initAttributes are those of the first process of a session.
-func initAttributes() *syscall.SysProcAttr {
-	a := attributes(true)
-	a.Setctty = false // it has no terminal, though we may have one
-	a.Pdeathsig = 0   // it comes when a thread ends, too; the end of its socket tells of our death
-	a.Cloneflags |= unix.CLONE_NEWPID
-	if a.Cloneflags&unix.CLONE_NEWUSER != 0 {
-		a.AmbientCaps = append(a.AmbientCaps, unix.CAP_SYS_PTRACE, unix.CAP_KILL, unix.CAP_SYS_CHROOT)
-	}
-	return a
 }
 
 // end ends all processes of it.

@@ -26,19 +26,24 @@ func (r *Runner) start(c Command, s streams) (tree, error) {
 	return startGroup(c, s, r.grace)
 }
 
-// request is what the launcher is told of the sandbox; "" is that there is none.
-func (r *Runner) request(p Profile, own bool) (string, error) {
-	if p.zero() {
-		return "", nil
-	}
+// request is what the launcher is told of the sandbox.
+func (r *Runner) request(p Profile, own bool) (request, error) {
 	k := r.Kernel()
 	if p.Confined() {
 		if err := k.Available(p.Strict); err != nil {
-			return "", err
+			return request{}, err
 		}
 	}
-	k.Mounts = k.Mounts && !r.noMounts.Load()
-	b, err := json.Marshal(request{Profile: p, Kernel: k, OwnNetwork: own})
+	k.Mounts = k.Mounts && p.Confined() && !r.noMounts.Load()
+	return request{Profile: p, Kernel: k, OwnNetwork: own}, nil
+}
+
+// argument is that as an argument; "" is that there is no sandbox.
+func (r request) argument() (string, error) {
+	if r.Profile.zero() {
+		return "", nil
+	}
+	b, err := json.Marshal(r)
 	return string(b), err
 }
 
@@ -211,20 +216,16 @@ func (t *launched) begin(r *Runner, c Command, own bool, theirs *os.File, s stre
 			}
 		}()
 	}
-	files := []*os.File{s.in, s.out, s.err, theirs, s.drain}
-	sys, env := &syscall.SysProcAttr{Setsid: true}, c.environment()
-	if t.network != nil {
-		files, env = append(files, t.network.theirs), c.Profile.Network.proxied(env)
-		networkAttributes(sys)
-	}
-	confined, err := r.request(c.Profile, own)
+	request, err := r.request(c.Profile, own)
 	if err != nil {
 		return err
 	}
-	argv := append([]string{"lathe", c.launchWord(), strconv.FormatInt(r.grace.Milliseconds(), 10), confined, c.Dir, c.Path}, c.Args...)
-	t.launcher, err = os.StartProcess(r.launcher, argv, &os.ProcAttr{
-		Dir: "/", Env: env, Files: files, Sys: sys,
-	})
+	err = t.startLauncher(r, c, request, theirs, s)
+	if request.Kernel.Mounts && t.network == nil && err != nil && !tooLong(err) { // there may be no other users
+		r.noMounts.Store(true)
+		request.Kernel.Mounts = false
+		err = t.startLauncher(r, c, request, theirs, s)
+	}
 	if err != nil && t.network != nil {
 		return fmt.Errorf("%w: %w", errNoNetwork, err)
 	}
@@ -252,6 +253,26 @@ func (t *launched) begin(r *Runner, c Command, own bool, theirs *os.File, s stre
 		return first.reason(nil)
 	}
 	return fmt.Errorf("the launcher %s did not start the command (does its main call sandbox.Launch?): %w", r.launcher, err)
+}
+
+// startLauncher starts the process.
+func (t *launched) startLauncher(r *Runner, c Command, request request, theirs *os.File, s streams) error {
+	files := []*os.File{s.in, s.out, s.err, theirs, s.drain}
+	sys, env := &syscall.SysProcAttr{Setsid: true}, c.environment()
+	if t.network != nil {
+		files, env = append(files, t.network.theirs), c.Profile.Network.proxied(env)
+		sys.Cloneflags = unix.CLONE_NEWNET
+	}
+	if t.network != nil || request.Kernel.Mounts {
+		ownUsers(sys)
+	}
+	confined, err := request.argument()
+	if err != nil {
+		return err
+	}
+	argv := append([]string{"lathe", c.launchWord(), strconv.FormatInt(r.grace.Milliseconds(), 10), confined, c.Dir, c.Path}, c.Args...)
+	t.launcher, err = os.StartProcess(r.launcher, argv, &os.ProcAttr{Dir: "/", Env: env, Files: files, Sys: sys})
+	return err
 }
 
 func (c Command) launchWord() string {

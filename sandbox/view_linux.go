@@ -19,13 +19,13 @@ import (
 
 // step mounts one thing at a path.
 type step struct {
-	Kind     stepKind `json:"kind"`
-	Path     string   `json:"path"`
-	Source   string   `json:"source,omitempty"` // of a copy, where it is not Path
-	ReadOnly bool     `json:"readOnly,omitempty"`
-	File     bool     `json:"file,omitempty"`  // what is empty is a file
-	Holds    []hold   `json:"holds,omitempty"` // names in an empty folder that later steps mount at
-	Mount    *Mount   `json:"mount,omitempty"` // where the profile asks for it
+	Kind     stepKind
+	Path     string
+	Source   string // of a copy, where it is not Path
+	ReadOnly bool
+	File     bool   // what is empty is a file
+	Holds    []hold // names in an empty folder that later steps mount at
+	Mount    *Mount // where the profile asks for it
 
 	shared string // where the session has it already
 }
@@ -41,8 +41,8 @@ const (
 
 // hold is a name that something is mounted at.
 type hold struct {
-	Path string `json:"path"` // below the folder
-	File bool   `json:"file,omitempty"`
+	Path string // below the folder
+	File bool
 }
 
 // place is where a command starts.
