@@ -50,17 +50,23 @@ var archImports = archtest.Table{
 	{From: "workspace/*", May: []string{"workspace", "sandbox", ".", "internal/*"}},
 	{From: "plugin", May: []string{"workspace", "sandbox", ".", "internal/*"}},
 
-	{From: "tool", May: []string{".", "tool/shell", "workspace/...", "sandbox", "internal/*"}},
+	{From: "tool", May: []string{".", "tool/args", "internal/*"}},
+	// It fits texts to schemas, so that the repair of calls can be tested alone.
+	{From: "tool/args", May: []string{".", "internal/*"}},
+	{From: "tool/target", May: []string{".", "tool", "tool/args", "workspace/...", "internal/*"}},
+	{From: "tool/web", May: []string{".", "tool", "tool/target", "internal/*"}},
+	{From: "tool/bash", May: []string{".", "tool", "tool/args", "tool/shell", "tool/target", "workspace/...", "sandbox", "internal/*"}},
+	{From: "tool/builtin", May: []string{".", "tool", "tool/args", "tool/bash", "tool/target", "tool/web", "workspace/...", "internal/*"}},
 	// It reads texts and knows nothing of sessions, so that rules and tests of it need nothing else.
 	{From: "tool/shell", May: nil},
 	{From: "tool/*", May: []string{"tool", ".", "workspace/...", "sandbox", "internal/*"}},
 	// The engine holds the store and the bus themselves: what differs between one machine and many lies
 	// below them, in the store's driver and in what feeds the bus.
-	{From: "engine", May: []string{".", "store", "bus", "model", "tool", "workspace/...", "plugin", "internal/*"}},
+	{From: "engine", May: []string{".", "store", "bus", "model", "tool", "tool/args", "tool/bash", "tool/builtin", "workspace/...", "plugin", "internal/*"}},
 	// It brings together who speaks with other processes and the engine, which knows neither.
 	{From: "guest", May: []string{".", "engine", "model", "plugin", "tool", "tool/mcp", "workspace", "sandbox", "internal/*"}},
 	// It makes a profile for the sandbox of config, project and machine.
-	{From: "harness/confine", May: []string{".", "config", "config/datadir", "engine", "sandbox", "tool", "workspace/...", "internal/*"}},
+	{From: "harness/confine", May: []string{".", "config", "config/datadir", "engine", "sandbox", "tool", "tool/bash", "workspace/...", "internal/*"}},
 	// It reads records with the engine's eyes.
 	{From: "tally", May: []string{".", "engine", "model"}},
 	{From: "lathetest", May: []string{"."}},

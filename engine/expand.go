@@ -12,6 +12,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/tool"
+	"github.com/lathe-agent/lathe/tool/builtin"
 )
 
 // mediaBytes is how large an image or document may be.
@@ -178,7 +179,7 @@ func (e *Engine) readFor(ctx context.Context, rec lathe.Session, path string, qu
 			limit = to - from + 1
 		}
 	}
-	res, err := tool.ReadFile(ctx, &tool.Call{Session: rec.ID, Dir: rec.Directory, Root: rec.Directory}, path, from, limit)
+	res, err := builtin.ReadFile(ctx, &tool.Call{Session: rec.ID, Dir: rec.Directory, Root: rec.Directory}, path, from, limit)
 	if err != nil {
 		return unreadable(shown, path, err)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/tool"
+	"github.com/lathe-agent/lathe/tool/builtin"
 	"github.com/lathe-agent/lathe/tool/tooltest"
 )
 
@@ -25,15 +26,15 @@ func (p *playing) checking(s *engine.Settings) {
 	if p.option("tools", "") != "real" {
 		return
 	}
-	seen := tool.NewSeen()
-	edit := tool.EditConfig{Seen: seen}
-	write := tool.WriteConfig{Seen: seen}
+	seen := builtin.NewSeen()
+	edit := builtin.EditConfig{Seen: seen}
+	write := builtin.WriteConfig{Seen: seen}
 	if s.Checks[engine.CheckSyntax] != engine.CheckOff {
-		write.Syntax = &tool.Syntax{}
+		write.Syntax = &builtin.Syntax{}
 		edit.Syntax = write.Syntax
 	}
-	s.Tools = tool.NewSet(append(s.Tools.All(), tooltest.Bash(), tool.Read(tool.ReadConfig{Seen: seen}), tool.Edit(edit), tool.Write(write),
-		tool.ApplyPatch(edit), tool.TodoWrite(tool.TodoConfig{}))...)
+	s.Tools = tool.NewSet(append(s.Tools.All(), tooltest.Bash(), builtin.Read(builtin.ReadConfig{Seen: seen}), builtin.Edit(edit), builtin.Write(write),
+		builtin.ApplyPatch(edit), builtin.TodoWrite(builtin.TodoConfig{}))...)
 }
 
 // spoke shows which checks a text is of.

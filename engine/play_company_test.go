@@ -10,6 +10,7 @@ import (
 	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/model/modeltest"
 	"github.com/lathe-agent/lathe/tool"
+	"github.com/lathe-agent/lathe/tool/builtin"
 )
 
 // accompanied reads what a transcript says of sub-agents. Its line also brings the task tool and
@@ -51,7 +52,7 @@ func (p *playing) accompanied(s *engine.Settings) {
 		}
 	}
 	s.Agents = append(s.Agents, engine.Agent{Agent: reader})
-	s.Tools = tool.NewSet(append(s.Tools.All(), tool.Task(tool.TaskConfig{Background: s.Subagents.Beside}))...)
+	s.Tools = tool.NewSet(append(s.Tools.All(), builtin.Task(builtin.TaskConfig{Background: s.Subagents.Beside}))...)
 }
 
 // adopt makes the sessions known that were made by others: children.

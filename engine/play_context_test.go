@@ -13,6 +13,7 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/tool"
+	"github.com/lathe-agent/lathe/tool/builtin"
 	"github.com/lathe-agent/lathe/tool/tooltest"
 	"github.com/lathe-agent/lathe/workspace/survey"
 )
@@ -37,11 +38,11 @@ func (p *playing) contextual(s *engine.Settings) {
 			}
 		case "skills":
 			s.Skills = p.skills()
-			var entries []tool.SkillEntry
+			var entries []builtin.SkillEntry
 			for _, k := range s.Skills {
-				entries = append(entries, tool.SkillEntry{Name: k.Name, Path: k.Location, Content: k.Content})
+				entries = append(entries, builtin.SkillEntry{Name: k.Name, Path: k.Location, Content: k.Content})
 			}
-			s.Tools = tool.NewSet(append(s.Tools.All(), tool.Skill(entries))...)
+			s.Tools = tool.NewSet(append(s.Tools.All(), builtin.Skill(entries))...)
 		case "shell":
 			s.Tools = tool.NewSet(append(s.Tools.All(), tooltest.Shell())...)
 		case "resources":
@@ -78,7 +79,7 @@ func (p *playing) builtin(s *engine.Settings) {
 		a.Rules = append(a.Rules, p.script.rules...)
 		s.Agents = append(s.Agents, engine.Agent{Agent: a})
 	}
-	s.Tools = tool.NewSet(append(s.Tools.All(), tool.PlanEnter(), tool.PlanExit(), tool.Edit(tool.EditConfig{}), tool.Write(tool.WriteConfig{}))...)
+	s.Tools = tool.NewSet(append(s.Tools.All(), builtin.PlanEnter(), builtin.PlanExit(), builtin.Edit(builtin.EditConfig{}), builtin.Write(builtin.WriteConfig{}))...)
 }
 
 // skills are the files below the folder skills: the first line says when, the rest what.

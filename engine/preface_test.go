@@ -9,6 +9,8 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/tool"
+	"github.com/lathe-agent/lathe/tool/builtin"
+	"github.com/lathe-agent/lathe/tool/web"
 	"github.com/lathe-agent/lathe/workspace"
 )
 
@@ -32,7 +34,7 @@ func tokens(text string) int {
 func freshSample(agent, model string) *sample {
 	s := &sample{
 		settings: &Settings{
-			Tools:     tool.NewSet(append(tool.Builtin(tool.Config{Search: tool.SearchConfig{Key: "k"}}), tool.Skill(nil), tool.PlanEnter(), tool.PlanExit())...),
+			Tools:     tool.NewSet(append(builtin.All(builtin.Config{Search: web.SearchConfig{Key: "k"}}), builtin.Skill(nil), builtin.PlanEnter(), builtin.PlanExit())...),
 			ShellName: "bash",
 		},
 		model: &Model{Ref: lathe.ModelRef{Provider: "provider", Model: model}, Name: model},
@@ -70,7 +72,7 @@ func TestPreface_Budget(t *testing.T) {
 				t.Errorf("%s %s: %d tokens before the environment of %d, %d of them of the family, then %d", agent, model, n, most, tokens(family), tokens(around))
 			}
 			defs := 0
-			hide, unsuited := judge{chain: []bounds{{agent: s.agent.judge(), listed: s.agent.Rules}}}.hide(), tool.Unsuited(model)
+			hide, unsuited := judge{chain: []bounds{{agent: s.agent.judge(), listed: s.agent.Rules}}}.hide(), builtin.Unsuited(model)
 			for _, x := range s.settings.Tools.Visible(func(spec tool.Spec) bool { return hide(spec) || unsuited(spec) || fam.overwhelms(spec) }) {
 				spec := x.Spec()
 				defs += tokens(spec.Name + "\n" + spec.Description + "\n" + string(spec.Schema))

@@ -10,6 +10,7 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/model"
 	"github.com/lathe-agent/lathe/tool"
+	"github.com/lathe-agent/lathe/tool/builtin"
 	"github.com/lathe-agent/lathe/workspace"
 )
 
@@ -258,7 +259,7 @@ func (s *stepping) request(tools *tool.Set) model.Request {
 		req.Temperature = first(s.agent.Temperature, m.DefaultTemperature)
 	}
 	req.TopP, req.TopK = first(s.agent.TopP, m.DefaultTopP), m.DefaultTopK
-	hide, unsuited, fam := s.judge.hide(), tool.Unsuited(m.Name), familyOf(m.Name)
+	hide, unsuited, fam := s.judge.hide(), builtin.Unsuited(m.Name), familyOf(m.Name)
 	for _, t := range tools.Visible(func(spec tool.Spec) bool { return hide(spec) || unsuited(spec) || fam.overwhelms(spec) }) {
 		spec := t.Spec()
 		req.Tools = append(req.Tools, model.Tool{Name: spec.Name, Description: s.described(spec), Schema: spec.Schema, Freeform: (*model.Freeform)(spec.Freeform)})

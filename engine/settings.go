@@ -10,6 +10,7 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/model"
 	"github.com/lathe-agent/lathe/tool"
+	"github.com/lathe-agent/lathe/tool/bash"
 	"github.com/lathe-agent/lathe/workspace"
 	"github.com/lathe-agent/lathe/workspace/survey"
 )
@@ -39,7 +40,7 @@ type Settings struct {
 	Skills       []lathe.Skill
 	Commands     []SlashCommand
 	Tools        *tool.Set
-	Shell        *tool.Shell // for commands of the user's; nil refuses them
+	Shell        *bash.Shell // for commands of the user's; nil refuses them
 	Limits       tool.Limits // of what a model sees of a tool's output
 	// NoSnapshots keeps nothing for an undo; Kept bounds what is kept.
 	NoSnapshots bool

@@ -7,6 +7,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/tool"
+	"github.com/lathe-agent/lathe/tool/bash"
 )
 
 // shellPrompt is what the model is told before a command of the user's.
@@ -58,7 +59,7 @@ func (r *runner) shell(ctx context.Context, said *lathe.User, in lathe.ShellComm
 		return lathe.Message{}, err
 	}
 	var failure error
-	res, err := settings.Shell.Run(ctx, tool.Typed{
+	res, err := settings.Shell.Run(ctx, bash.Typed{
 		Session: r.lease.Session, Agent: said.Agent, Dir: r.place.Directory, Root: r.place.Worktree, Command: in.Command, Local: in.Local,
 	}, func(metadata json.RawMessage) {
 		if next, err := part.Body.(*lathe.ToolCall).Progress("", metadata); err == nil && failure == nil {

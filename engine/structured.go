@@ -6,6 +6,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/tool"
+	"github.com/lathe-agent/lathe/tool/args"
 )
 
 // structuredName is the tool that takes a structured answer; clients know it by this name.
@@ -38,7 +39,7 @@ func readFormat(raw json.RawMessage) (*format, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := tool.CheckSchema(schema); err != nil {
+		if err := args.CheckSchema(schema); err != nil {
 			return nil, lathe.Errorf(lathe.Invalid, "format: %w", err)
 		}
 		return &format{schema}, nil
@@ -55,7 +56,7 @@ func (s *stepping) structuredTool() tool.Tool {
 		Schema:      s.format.schema,
 	}
 	return tool.Raw(spec, func(_ context.Context, c *tool.Call) (tool.Result, error) {
-		if err := tool.Validate(spec.Schema, c.Input); err != nil {
+		if err := args.Validate(spec.Schema, c.Input); err != nil {
 			return tool.Result{}, tool.Failf("%s: the answer does not fit the structure: %v. Call it again with an answer that does.", structuredName, err)
 		}
 		return tool.Result{Title: "Structured Output", Output: "Structured output captured.", Metadata: json.RawMessage(`{"valid":true}`)}, nil

@@ -8,6 +8,7 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/model"
 	"github.com/lathe-agent/lathe/tool"
+	"github.com/lathe-agent/lathe/tool/builtin"
 )
 
 // afterCommand asks for words after a task that came of a command.
@@ -94,7 +95,7 @@ func taskTool(all *tool.Set) tool.Tool {
 			return promptedTask{t}
 		}
 	}
-	return promptedTask{tool.Task(tool.TaskConfig{})}
+	return promptedTask{builtin.Task(builtin.TaskConfig{})}
 }
 
 // promptedTask says of a failure what clients know.

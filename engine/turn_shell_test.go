@@ -16,6 +16,8 @@ import (
 	"github.com/lathe-agent/lathe/sandbox"
 	"github.com/lathe-agent/lathe/store/sqlite"
 	"github.com/lathe-agent/lathe/tool"
+	"github.com/lathe-agent/lathe/tool/bash"
+	"github.com/lathe-agent/lathe/tool/builtin"
 	"github.com/lathe-agent/lathe/workspace"
 )
 
@@ -70,13 +72,13 @@ func (d *desk) ok(err error) {
 
 // Settings has the real tools, all allowed.
 func (d *desk) Settings(context.Context, workspace.Place) (*engine.Settings, error) {
-	bash := tool.BashConfig{Runner: d.runner, Shell: "/bin/sh", Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + d.dir}}
-	seen := tool.NewSeen()
+	commands := bash.Config{Runner: d.runner, Shell: "/bin/sh", Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + d.dir}}
+	seen := builtin.NewSeen()
 	return &engine.Settings{
 		Agents:       []engine.Agent{{Agent: lathe.Agent{Name: "build", Mode: lathe.Primary, Rules: lathe.Ruleset{{Permission: "*", Pattern: "*", Action: lathe.Allow}}}}},
 		DefaultModel: lathe.ModelRef{Provider: "test", Model: "big"},
-		Tools:        tool.NewSet(tool.Builtin(tool.Config{Bash: bash, Read: tool.ReadConfig{Seen: seen}, Write: tool.WriteConfig{Seen: seen}})...),
-		Shell:        tool.NewShell(bash),
+		Tools:        tool.NewSet(builtin.All(builtin.Config{Bash: commands, Read: builtin.ReadConfig{Seen: seen}, Write: builtin.WriteConfig{Seen: seen}})...),
+		Shell:        bash.NewShell(commands),
 		Resource:     d.resource,
 		Images:       d.images,
 	}, nil

@@ -11,6 +11,8 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/phrase"
+	"github.com/lathe-agent/lathe/tool/args"
 )
 
 // Define makes a tool whose input is a T, a struct.
@@ -24,7 +26,7 @@ func Define[T any](s Spec, run func(ctx context.Context, c *Call, in T) (Result,
 	return &checked{spec: s, derived: derived, run: func(ctx context.Context, c *Call) (Result, error) {
 		var in T
 		if err := json.Unmarshal(c.Input, &in); err != nil {
-			return Result{}, invalidArguments(s.Name, decodeFaults(err))
+			return Result{}, InvalidArguments(s.Name, decodeFaults(err))
 		}
 		return run(ctx, c, in)
 	}}
@@ -44,7 +46,7 @@ type checked struct {
 
 	once   sync.Once
 	spec   Spec // its schema only after once
-	schema *schema
+	schema *args.Schema
 	err    error // why no schema could be made
 }
 
@@ -55,12 +57,12 @@ func (t *checked) prepare() {
 			return
 		}
 		var root *jsonschema.Schema
-		if root, t.err = derive(t.derived); t.err != nil {
+		if root, t.err = args.Derive(t.derived); t.err != nil {
 			t.spec.Schema = json.RawMessage(`{"type":"object","required":[],"properties":{}}`)
 			return
 		}
-		t.spec.Schema = appendSchema(nil, root)
-		t.schema = ready(root, t.spec.Schema)
+		t.spec.Schema = args.AppendSchema(nil, root)
+		t.schema = args.ReadySchema(root, t.spec.Schema)
 	})
 }
 
@@ -68,7 +70,7 @@ func (t *checked) given() {
 	if len(t.spec.Schema) == 0 {
 		t.spec.Schema = json.RawMessage(`{"type":"object"}`)
 	}
-	t.schema, _ = compile(t.spec.Schema) // Raw says why
+	t.schema, _ = args.Compile(t.spec.Schema) // Raw says why
 }
 
 func (t *checked) Spec() Spec {
@@ -77,7 +79,7 @@ func (t *checked) Spec() Spec {
 }
 
 // fitting is the schema a [Set] repairs input by; nil where there is none.
-func (t *checked) fitting() *schema {
+func (t *checked) fitting() *args.Schema {
 	t.prepare()
 	return t.schema
 }
@@ -92,11 +94,11 @@ func (t *checked) Run(ctx context.Context, c *Call) (Result, error) {
 		call.Input = json.RawMessage(`{}`)
 	}
 	if !json.Valid(call.Input) {
-		return Result{}, invalidArguments(t.spec.Name, Faults{{Problem: "must be a JSON object"}})
+		return Result{}, InvalidArguments(t.spec.Name, args.Faults{{Problem: "must be a JSON object"}})
 	}
 	if t.schema != nil {
-		call.Input, _ = mend(t.schema, call.Input)
-		if faults := check(t.schema, call.Input); len(faults) > 0 {
+		call.Input, _ = args.RepairInput(t.schema, call.Input)
+		if faults := args.Check(t.schema, call.Input); len(faults) > 0 {
 			return Result{}, invalidCall(t, faults)
 		}
 	}
@@ -105,10 +107,38 @@ func (t *checked) Run(ctx context.Context, c *Call) (Result, error) {
 
 // decodeFaults says what no schema could: a number that is too large for its field, a text
 // that is no time.
-func decodeFaults(err error) Faults {
+func decodeFaults(err error) args.Faults {
 	var wrong *json.UnmarshalTypeError
 	if errors.As(err, &wrong) {
-		return Faults{{Path: wrong.Field, Problem: fmt.Sprintf("%s cannot be used here", clip(wrong.Value))}}
+		return args.Faults{{Path: wrong.Field, Problem: fmt.Sprintf("%s cannot be used here", phrase.Clip(wrong.Value))}}
 	}
-	return Faults{{Problem: clip(err.Error())}}
+	return args.Faults{{Problem: phrase.Clip(err.Error())}}
+}
+
+// InvalidArguments is what the model reads when its input does not fit.
+func InvalidArguments(name string, fs args.Faults) error {
+	return &Failure{
+		Text: fmt.Sprintf("The arguments of %s are invalid, and it was not run:\n- %s\nRewrite the input so that it matches the schema of %[1]s and call it again.",
+			name, fs.List("\n- ")),
+		Err: fs,
+	}
+}
+
+// invalidCall is invalidArguments with a call that would fit.
+func invalidCall(t *checked, fs args.Faults) error {
+	err := InvalidArguments(t.spec.Name, fs)
+	if f, ok := err.(*Failure); ok {
+		f.Text += exampleOf(t)
+	}
+	return err
+}
+
+// exampleOf shows a call of a tool that fits its schema, for a model whose call did not; "" for a
+// tool of others, whose schema says too little.
+func exampleOf(t Tool) string {
+	c, ok := t.(*checked)
+	if !ok || c.derived == nil || c.fitting() == nil {
+		return ""
+	}
+	return fmt.Sprintf(" A call of %s looks like this: %s", c.spec.Name, args.Example(c.schema, c.schema.Root, 0))
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/tool"
+	"github.com/lathe-agent/lathe/tool/args"
 )
 
 type span struct {
@@ -67,7 +68,7 @@ func TestDefine_Schema(t *testing.T) {
 			t.Fatal(diff)
 		}
 	}
-	if err := tool.CheckSchema(json.RawMessage(want)); err != nil {
+	if err := args.CheckSchema(json.RawMessage(want)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -138,13 +139,13 @@ func TestDefine_NoInputIsAnEmptyObject(t *testing.T) {
 func TestDefine_InvalidInput(t *testing.T) {
 	tests := []struct {
 		name, input string
-		want        tool.Faults
+		want        args.Faults
 	}{
-		{"missing", `{}`, tool.Faults{{Path: "path", Problem: "required, missing"}}},
-		{"null is missing a value", `{"path":null}`, tool.Faults{{Path: "path", Problem: "must be a string, got null"}}},
-		{"not an integer", `{"path":"a","limit":"abc"}`, tool.Faults{{Path: "limit", Problem: `must be an integer, got "abc"`}}},
-		{"fraction", `{"path":"a","limit":1.5}`, tool.Faults{{Path: "limit", Problem: `must be an integer, got 1.5`}}},
-		{"all at once", `{"limit":[],"all":"maybe","mode":"middle","spans":[{"from":1},{"to":"x"}]}`, tool.Faults{
+		{"missing", `{}`, args.Faults{{Path: "path", Problem: "required, missing"}}},
+		{"null is missing a value", `{"path":null}`, args.Faults{{Path: "path", Problem: "must be a string, got null"}}},
+		{"not an integer", `{"path":"a","limit":"abc"}`, args.Faults{{Path: "limit", Problem: `must be an integer, got "abc"`}}},
+		{"fraction", `{"path":"a","limit":1.5}`, args.Faults{{Path: "limit", Problem: `must be an integer, got 1.5`}}},
+		{"all at once", `{"limit":[],"all":"maybe","mode":"middle","spans":[{"from":1},{"to":"x"}]}`, args.Faults{
 			{Path: "path", Problem: "required, missing"},
 			{Path: "limit", Problem: "must be an integer, got []"},
 			{Path: "all", Problem: `must be true or false, got "maybe"`},
@@ -152,25 +153,25 @@ func TestDefine_InvalidInput(t *testing.T) {
 			{Path: "spans[1].from", Problem: "required, missing"},
 			{Path: "spans[1].to", Problem: `must be an integer, got "x"`},
 		}},
-		{"unknown member beside a missing one", `{"pth":"a"}`, tool.Faults{
+		{"unknown member beside a missing one", `{"pth":"a"}`, args.Faults{
 			{Path: "path", Problem: "required, missing"},
 			{Path: "pth", Problem: `not known here, ignored; the members are "path", "limit", "ratio", "all", "mode", "tags", "spans", "span", "env", "small", "any", "bytes", "note"`},
 		}},
-		{"out of range", `{"path":"a","small":256}`, tool.Faults{{Path: "small", Problem: "must be at most 255, got 256"}}},
-		{"too large for Go", `{"path":"a","limit":99999999999999999999}`, tool.Faults{{Path: "limit", Problem: "number 99999999999999999999 cannot be used here"}}},
-		{"an object for a text", `{"path":{"a":1}}`, tool.Faults{{Path: "path", Problem: `must be a string, got {"a":1}`}}},
-		{"long values are cut", `{"path":"a","limit":"` + strings.Repeat("ä", 100) + `"}`, tool.Faults{
+		{"out of range", `{"path":"a","small":256}`, args.Faults{{Path: "small", Problem: "must be at most 255, got 256"}}},
+		{"too large for Go", `{"path":"a","limit":99999999999999999999}`, args.Faults{{Path: "limit", Problem: "number 99999999999999999999 cannot be used here"}}},
+		{"an object for a text", `{"path":{"a":1}}`, args.Faults{{Path: "path", Problem: `must be a string, got {"a":1}`}}},
+		{"long values are cut", `{"path":"a","limit":"` + strings.Repeat("ä", 100) + `"}`, args.Faults{
 			{Path: "limit", Problem: `must be an integer, got "` + strings.Repeat("ä", 79) + "…"},
 		}},
-		{"not an object", `[1]`, tool.Faults{{Problem: "must be an object, got [1]"}}},
-		{"not JSON", `{"path":`, tool.Faults{{Problem: "must be a JSON object"}}},
-		{"no base64", `{"path":"a","bytes":"?"}`, tool.Faults{{Problem: "illegal base64 data at input byte 0"}}},
+		{"not an object", `[1]`, args.Faults{{Problem: "must be an object, got [1]"}}},
+		{"not JSON", `{"path":`, args.Faults{{Problem: "must be a JSON object"}}},
+		{"no base64", `{"path":"a","bytes":"?"}`, args.Faults{{Problem: "illegal base64 data at input byte 0"}}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := run(echo[sample]("x"), tt.input)
 			var f *tool.Failure
-			var faults tool.Faults
+			var faults args.Faults
 			if !errors.As(err, &f) || !errors.As(err, &faults) {
 				t.Fatalf("got %v; want a failure with faults", err)
 			}

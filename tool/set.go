@@ -10,6 +10,8 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/internal/jsonrepair"
+	"github.com/lathe-agent/lathe/internal/phrase"
+	"github.com/lathe-agent/lathe/tool/args"
 )
 
 // Set is the tools a model may call, by name. It does not change.
@@ -92,7 +94,7 @@ func Hidden(rules ...lathe.Ruleset) func(Spec) bool {
 type Resolved struct {
 	Tool    Tool
 	Input   json.RawMessage // a JSON object
-	Repairs []Repair        // what had to be mended; nil where nothing was
+	Repairs []args.Repair   // what had to be mended; nil where nothing was
 }
 
 // Resolve is [Set.Repair] without the account of what was repaired.
@@ -120,7 +122,7 @@ func (s *Set) Repair(name, input string) Resolved {
 		return s.refuse(name, notJSON(t, err))
 	}
 	if t.Spec().Name != name {
-		repairs = append(repairs, RepairTool)
+		repairs = append(repairs, args.RepairTool)
 	}
 	fixed, more := fit(t, raw)
 	return Resolved{Tool: t, Input: fixed, Repairs: append(repairs, more...)}
@@ -159,7 +161,7 @@ func bareName(name string) string {
 
 // foreign finds a tool by the name another agent has for it, if the arguments fit it.
 func (s *Set) foreign(name string, raw []byte) (Resolved, bool) {
-	for _, ours := range editorAliases(bareName(strings.TrimSpace(name)), raw) {
+	for _, ours := range args.EditorAliases(bareName(strings.TrimSpace(name)), raw) {
 		t := s.names[ours]
 		if t == nil {
 			continue
@@ -168,18 +170,18 @@ func (s *Set) foreign(name string, raw []byte) (Resolved, bool) {
 		if schema == nil {
 			continue
 		}
-		fixed, repairs := mend(schema, raw)
-		if len(check(schema, fixed)) == 0 {
-			return Resolved{Tool: t, Input: fixed, Repairs: append([]Repair{RepairTool}, repairs...)}, true
+		fixed, repairs := args.RepairInput(schema, raw)
+		if len(args.Check(schema, fixed)) == 0 {
+			return Resolved{Tool: t, Input: fixed, Repairs: append([]args.Repair{args.RepairTool}, repairs...)}, true
 		}
 	}
 	return Resolved{}, false
 }
 
 func (s *Set) refuse(name, reason string) Resolved {
-	input := appendMembers(nil, []member{
-		{"tool", appendText(nil, clip(name))},
-		{"error", appendText(nil, reason)},
+	input := args.AppendMembers(nil, []args.Member{
+		{Key: "tool", Val: args.AppendText(nil, phrase.Clip(name))},
+		{Key: "error", Val: args.AppendText(nil, reason)},
 	})
 	return Resolved{Tool: s.invalid, Input: input}
 }
@@ -189,14 +191,14 @@ func (s *Set) unknown(name string) string {
 	for _, t := range s.Visible(nil) {
 		names = append(names, t.Spec().Name)
 	}
-	text := fmt.Sprintf("there is no tool %q.", clip(name))
-	for _, ours := range toolAliases(bareName(strings.TrimSpace(name))) {
+	text := fmt.Sprintf("there is no tool %q.", phrase.Clip(name))
+	for _, ours := range args.ToolAliases(bareName(strings.TrimSpace(name))) {
 		if t := s.names[ours]; t != nil {
 			return text + fmt.Sprintf(" What you mean is %s here, with other arguments.%s", ours, exampleOf(t))
 		}
 	}
-	if near := nearest(name, names); len(near) > 0 {
-		text += fmt.Sprintf(" The nearest there are: %s.", listedNames(near))
+	if near := args.Nearest(name, names); len(near) > 0 {
+		text += fmt.Sprintf(" The nearest there are: %s.", args.ListedNames(near))
 	}
 	return text
 }
@@ -211,7 +213,7 @@ func notJSON(t Tool, err error) string {
 }
 
 // arguments makes a JSON object of what a model sent.
-func arguments(input string) (raw []byte, repairs []Repair, err error) {
+func arguments(input string) (raw []byte, repairs []args.Repair, err error) {
 	src := bytes.ToValidUTF8(bytes.TrimSpace([]byte(input)), []byte("\ufffd"))
 	if len(src) == 0 {
 		return []byte(`{}`), nil, nil
@@ -219,39 +221,39 @@ func arguments(input string) (raw []byte, repairs []Repair, err error) {
 	if raw, err = jsonrepair.Repair(src); err != nil {
 		return nil, nil, err
 	}
-	if !same(raw, src) {
-		repairs = []Repair{RepairJSON}
+	if !args.Same(raw, src) {
+		repairs = []args.Repair{args.RepairJSON}
 	}
-	switch kindOf(raw) {
+	switch args.KindOf(raw) {
 	case "object":
 		return raw, repairs, nil
 	case "null":
 		return []byte(`{}`), repairs, nil
 	case "string": // an object that was encoded twice
-		if inner, err := jsonrepair.Repair([]byte(strings.TrimSpace(unquote(raw)))); err == nil && kindOf(inner) == "object" {
-			return inner, append(repairs, RepairDecode), nil
+		if inner, err := jsonrepair.Repair([]byte(strings.TrimSpace(args.Unquote(raw)))); err == nil && args.KindOf(inner) == "object" {
+			return inner, append(repairs, args.RepairDecode), nil
 		}
 	}
-	return appendMembers(nil, []member{{"value", raw}}), repairs, nil
+	return args.AppendMembers(nil, []args.Member{{Key: "value", Val: raw}}), repairs, nil
 }
 
-func fit(t Tool, raw []byte) ([]byte, []Repair) {
+func fit(t Tool, raw []byte) ([]byte, []args.Repair) {
 	if schema := schemaOf(t); schema != nil {
-		return mend(schema, raw)
+		return args.RepairInput(schema, raw)
 	}
 	return raw, nil
 }
 
 // schemaOf returns the schema of a tool, nil where it has none that can be read.
-func schemaOf(t Tool) *schema {
-	if c, ok := t.(interface{ fitting() *schema }); ok {
+func schemaOf(t Tool) *args.Schema {
+	if c, ok := t.(interface{ fitting() *args.Schema }); ok {
 		return c.fitting()
 	}
 	raw := t.Spec().Schema
 	if !json.Valid(raw) {
 		return nil
 	}
-	s, err := compile(raw)
+	s, err := args.Compile(raw)
 	if err != nil {
 		return nil
 	}

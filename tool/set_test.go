@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/tool"
+	"github.com/lathe-agent/lathe/tool/args"
 )
 
 type file struct {
@@ -32,27 +33,27 @@ func tools() *tool.Set {
 func TestSet_Resolve(t *testing.T) {
 	tests := []struct {
 		name, call, input, tool, want string
-		repairs                       []tool.Repair
+		repairs                       []args.Repair
 	}{
 		{"exact", "read", `{"filePath":"a"}`, "read", `{"filePath":"a"}`, nil},
-		{"other letters", "Read", `{"filePath":"a"}`, "read", `{"filePath":"a"}`, []tool.Repair{tool.RepairTool}},
-		{"lower of mixed", "github_search", `{}`, "GitHub_Search", `{}`, []tool.Repair{tool.RepairTool}},
-		{"upper of mixed", "GITHUB_SEARCH", `{}`, "GitHub_Search", `{}`, []tool.Repair{tool.RepairTool}},
+		{"other letters", "Read", `{"filePath":"a"}`, "read", `{"filePath":"a"}`, []args.Repair{args.RepairTool}},
+		{"lower of mixed", "github_search", `{}`, "GitHub_Search", `{}`, []args.Repair{args.RepairTool}},
+		{"upper of mixed", "GITHUB_SEARCH", `{}`, "GitHub_Search", `{}`, []args.Repair{args.RepairTool}},
 		{"exact mixed", "GitHub_Search", `{}`, "GitHub_Search", `{}`, nil},
-		{"space", " read\n", `{"filePath":"a"}`, "read", `{"filePath":"a"}`, []tool.Repair{tool.RepairTool}},
-		{"prefix", "functions.Read", `{"filePath":"a"}`, "read", `{"filePath":"a"}`, []tool.Repair{tool.RepairTool}},
-		{"template marks", "read<|channel|>commentary", `{"filePath":"a"}`, "read", `{"filePath":"a"}`, []tool.Repair{tool.RepairTool}},
+		{"space", " read\n", `{"filePath":"a"}`, "read", `{"filePath":"a"}`, []args.Repair{args.RepairTool}},
+		{"prefix", "functions.Read", `{"filePath":"a"}`, "read", `{"filePath":"a"}`, []args.Repair{args.RepairTool}},
+		{"template marks", "read<|channel|>commentary", `{"filePath":"a"}`, "read", `{"filePath":"a"}`, []args.Repair{args.RepairTool}},
 		{"hidden tools can be called", "secret", `{}`, "secret", `{}`, nil},
-		{"another agent's name", "read_file", `{"path":"a"}`, "read", `{"filePath":"a"}`, []tool.Repair{tool.RepairTool, tool.RepairMember}},
-		{"another agent's shell", "shell", `{"command":["bash","-c","ls"]}`, "bash", `{"command":"ls"}`, []tool.Repair{tool.RepairTool, tool.RepairCommand}},
+		{"another agent's name", "read_file", `{"path":"a"}`, "read", `{"filePath":"a"}`, []args.Repair{args.RepairTool, args.RepairMember}},
+		{"another agent's shell", "shell", `{"command":["bash","-c","ls"]}`, "bash", `{"command":"ls"}`, []args.Repair{args.RepairTool, args.RepairCommand}},
 		{"empty", "read", "  ", "read", `{}`, nil},
 		{"null", "read", "null", "read", `{}`, nil},
 		{"list", "read", `[1]`, "read", `{"value":[1]}`, nil},
 		{"text", "read", `"a.go"`, "read", `{"value":"a.go"}`, nil},
-		{"encoded twice", "read", `"{\"filePath\":\"a\"}"`, "read", `{"filePath":"a"}`, []tool.Repair{tool.RepairDecode}},
-		{"almost JSON", "read", "```json\n{'filePath':'a','limit':'5',}\n```", "read", `{"filePath":"a","limit":5}`, []tool.Repair{tool.RepairJSON, tool.RepairNumber}},
+		{"encoded twice", "read", `"{\"filePath\":\"a\"}"`, "read", `{"filePath":"a"}`, []args.Repair{args.RepairDecode}},
+		{"almost JSON", "read", "```json\n{'filePath':'a','limit':'5',}\n```", "read", `{"filePath":"a","limit":5}`, []args.Repair{args.RepairJSON, args.RepairNumber}},
 		{"does not fit, and is not redirected", "read", `{"limit":"x"}`, "read", `{"limit":"x"}`, nil},
-		{"a tool made elsewhere", "wrapped", `{"file_path":"a"}`, "wrapped", `{"filePath":"a"}`, []tool.Repair{tool.RepairMember}},
+		{"a tool made elsewhere", "wrapped", `{"file_path":"a"}`, "wrapped", `{"filePath":"a"}`, []args.Repair{args.RepairMember}},
 		{"broken UTF-8", "read", "{\"filePath\":\"a\xff\"}", "read", "{\"filePath\":\"a\ufffd\"}", nil},
 		{"unknown", "raed", `{"filePath":"a"}`, "invalid", `{"tool":"raed","error":"there is no tool \"raed\". The nearest there are: \"read\", \"bash\", \"wrapped\"."}`, nil},
 		{"unknown with broken arguments", "raed", `{`, "invalid", `{"tool":"raed","error":"there is no tool \"raed\". The nearest there are: \"read\", \"bash\", \"wrapped\"."}`, nil},

@@ -136,3 +136,17 @@ type Permission struct {
 	// Unread says that nobody knows what the request comes to: no rule allows it.
 	Unread bool
 }
+
+// Outside is what tools know of the machine outside of a project. A nil one knows nothing.
+type Outside struct {
+	// Readable returns the folders and files that are read unasked, by real paths: toolchains and
+	// packages, which are the same for everyone.
+	Readable func() []string
+	// Secret says why a real path is never read without a question.
+	Secret func(path string) (why string, ok bool)
+	// Temp returns the folder that commands of a call have as /tmp: one of the session, or the
+	// machine's own where commands have that. "" is that /tmp is like any other folder.
+	Temp func(c *Call) string
+	// Kept are folders below /tmp that stay what they are, such as the user's own.
+	Kept []string
+}

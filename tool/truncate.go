@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/tool/args"
 )
 
 // The limits of an output where nothing else is said.
@@ -42,26 +43,26 @@ type Output struct {
 func (o Output) Cut(s Spec, r Result) (Result, error) {
 	meta, err := metadata(s, r.Metadata)
 	for _, m := range meta {
-		if m.key == "truncated" {
+		if m.Key == "truncated" {
 			return r, nil
 		}
 	}
-	kept, removed, cut := o.Limits.keep(r.Output, s.Tail)
+	kept, removed, cut := o.Limits.Keep(r.Output, s.Tail)
 	if !cut {
-		r.Metadata = appendMembers(nil, append(meta, member{"truncated", []byte("false")}))
+		r.Metadata = args.AppendMembers(nil, append(meta, args.Member{Key: "truncated", Val: []byte("false")}))
 		return r, err
 	}
-	meta = append(meta, member{"truncated", []byte("true")})
+	meta = append(meta, args.Member{Key: "truncated", Val: []byte("true")})
 	path, hint := "", ""
 	if file, failed := o.save(r.Output); failed != nil {
 		err = errors.Join(err, failed)
 		hint = "The rest is lost: it could not be written to a file. Run a narrower call to see it."
 	} else {
 		path = file
-		hint = o.hint(path)
-		meta = append(meta, member{"outputPath", appendText(nil, path)})
+		hint = o.Hint(path)
+		meta = append(meta, args.Member{Key: "outputPath", Val: args.AppendText(nil, path)})
 	}
-	r.Metadata = appendMembers(nil, meta)
+	r.Metadata = args.AppendMembers(nil, meta)
 	marker := fmt.Sprintf("...%s truncated...", removed)
 	if s.Tail {
 		r.Output = marker + "\n\n" + hint + "\n\n" + kept
@@ -71,28 +72,28 @@ func (o Output) Cut(s Spec, r Result) (Result, error) {
 	return r, err
 }
 
-func metadata(s Spec, raw json.RawMessage) ([]member, error) {
+func metadata(s Spec, raw json.RawMessage) ([]args.Member, error) {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 {
 		return nil, nil
 	}
-	if !json.Valid(raw) || kindOf(raw) != "object" {
+	if !json.Valid(raw) || args.KindOf(raw) != "object" {
 		return nil, lathe.Errorf(lathe.Internal, "tool %s: its metadata is not a JSON object", s.Name)
 	}
-	return members(raw), nil
+	return args.Members(raw), nil
 }
 
-func (o Output) hint(path string) string {
+func (o Output) Hint(path string) string {
 	if o.Task {
 		return fmt.Sprintf("The whole output is in %s. Let an explore agent search it (task: grep the file, read the lines that matter) and report; do not read all of it yourself.", path)
 	}
 	return fmt.Sprintf("The whole output is in %s. Search it with grep, or read the lines that matter with offset and limit.", path)
 }
 
-// keep returns the lines that fit, from the start or from the end, and what that left out.
+// Keep returns the lines that fit, from the start or from the end, and what that left out.
 // Where that would be nothing, because the first line alone is too long, it keeps the part of
 // that line that fits, in whole characters.
-func (l Limits) keep(text string, tail bool) (kept, removed string, cut bool) {
+func (l Limits) Keep(text string, tail bool) (kept, removed string, cut bool) {
 	if l.Lines <= 0 {
 		l.Lines = DefaultLines
 	}
@@ -114,7 +115,7 @@ func (l Limits) keep(text string, tail bool) (kept, removed string, cut bool) {
 		joint := min(lines, 1) // the line break before it
 		if n+joint+len(line) > l.Bytes {
 			if n == max(lines-1, 0) && n+joint < l.Bytes { // nothing but line breaks so far
-				n += joint + partOf(line, l.Bytes-n-joint, tail)
+				n += joint + PartOf(line, l.Bytes-n-joint, tail)
 			}
 			lines = -1
 			break
@@ -141,8 +142,8 @@ func cutTail(s string) (line, rest string) {
 	return s[i+1:], s[:max(i, 0)]
 }
 
-// partOf returns how many bytes of a line fit without cutting a character.
-func partOf(line string, most int, tail bool) int {
+// PartOf returns how many bytes of a line fit without cutting a character.
+func PartOf(line string, most int, tail bool) int {
 	n := min(most, len(line))
 	if tail {
 		for n > 0 && n > most-utf8.UTFMax && !utf8.RuneStart(line[len(line)-n]) {

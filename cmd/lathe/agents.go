@@ -16,7 +16,7 @@ import (
 	"github.com/lathe-agent/lathe/harness/confine"
 	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/model/catalog"
-	"github.com/lathe-agent/lathe/tool"
+	"github.com/lathe-agent/lathe/tool/builtin"
 	"github.com/lathe-agent/lathe/workspace"
 	"github.com/lathe-agent/lathe/workspace/survey"
 )
@@ -164,10 +164,10 @@ func skillsOf(l *config.Loaded) []lathe.Skill {
 	return out
 }
 
-func skillEntries(skills []lathe.Skill) []tool.SkillEntry {
-	out := make([]tool.SkillEntry, len(skills))
+func skillEntries(skills []lathe.Skill) []builtin.SkillEntry {
+	out := make([]builtin.SkillEntry, len(skills))
 	for i, sk := range skills {
-		out[i] = tool.SkillEntry{Name: sk.Name, Content: sk.Content}
+		out[i] = builtin.SkillEntry{Name: sk.Name, Content: sk.Content}
 		if filepath.IsAbs(sk.Location) {
 			out[i].Path = sk.Location
 		}

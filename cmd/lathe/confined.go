@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"github.com/lathe-agent/lathe/tool/bash"
 	"slices"
 
 	"github.com/lathe-agent/lathe"
@@ -39,7 +40,7 @@ func (s *agentSetup) confineTerminal(at workspace.Place) (sandbox.Profile, error
 		return sandbox.Profile{}, err
 	}
 	c := k.loaded.Config
-	p, err := s.confine.Profile(c, &tool.Call{Agent: cmp.Or(c.DefaultAgent, "build"), Dir: at.Directory, Root: at.Worktree}, tool.Line{})
+	p, err := s.confine.Profile(c, &tool.Call{Agent: cmp.Or(c.DefaultAgent, "build"), Dir: at.Directory, Root: at.Worktree}, bash.Line{})
 	if p.Confined() {
 		p.Write = append(p.Write, "/dev/tty") // always the terminal of who opens it; shells need it for job control
 	}
@@ -49,7 +50,7 @@ func (s *agentSetup) confineTerminal(at workspace.Place) (sandbox.Profile, error
 func (s *agentSetup) endSession(id lathe.SessionID) { s.runner.EndSession(string(id)) }
 
 // serviceEnv is the environment of servers and plugins: the password of our own server is not theirs.
-func (a *hostEnv) serviceEnv() []string { return tool.Scrub(a.environ(), nil, nil) }
+func (a *hostEnv) serviceEnv() []string { return bash.Scrub(a.environ(), nil, nil) }
 
 // forgetSession ends the processes of a session that was deleted, and removes its temporary folder.
 func forgetSession(at datadir.Folders, setup engine.Setup, id lathe.SessionID) {

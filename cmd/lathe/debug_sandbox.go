@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"github.com/lathe-agent/lathe/tool/bash"
 	"os"
 	"slices"
 	"strconv"
@@ -80,14 +81,14 @@ func (a *app) debugSandbox(ctx context.Context, agent, command string) (err erro
 	if why := runner.Kernel().Available(false); why != nil {
 		out.Available, out.Why = false, why.Error()
 	}
-	if out.Profile, err = policy.Profile(loaded.Config, call, tool.Line{}); err != nil {
+	if out.Profile, err = policy.Profile(loaded.Config, call, bash.Line{}); err != nil {
 		return lathe.Errorf(lathe.Invalid, "%w", err)
 	}
 	if command == "" {
 		out.Report = probeSandbox(ctx, runner, out.Profile)
 	} else {
 		defer func() { confine.RemoveFolder(out.Profile.Temp) }()
-		out.Command, err = a.tryCommand(ctx, runner, *call, command, func(call *tool.Call, line tool.Line) (p sandbox.Profile, err error) {
+		out.Command, err = a.tryCommand(ctx, runner, *call, command, func(call *tool.Call, line bash.Line) (p sandbox.Profile, err error) {
 			out.Profile, err = policy.Profile(loaded.Config, call, line)
 			return out.Profile, err
 		})
@@ -122,13 +123,13 @@ func (typist) Ask(context.Context, tool.Permission) error { return nil }
 
 func (typist) Progress(string, json.RawMessage) {}
 
-func (a *app) tryCommand(ctx context.Context, r *sandbox.Runner, call tool.Call, command string, confine func(*tool.Call, tool.Line) (sandbox.Profile, error)) (*commandJSON, error) {
+func (a *app) tryCommand(ctx context.Context, r *sandbox.Runner, call tool.Call, command string, confine func(*tool.Call, bash.Line) (sandbox.Profile, error)) (*commandJSON, error) {
 	input, err := json.Marshal(map[string]string{"command": command})
 	if err != nil {
 		return nil, err
 	}
 	call.Input, call.Host = input, typist{}
-	res, err := tool.Run(ctx, tool.Bash(tool.BashConfig{
+	res, err := tool.Run(ctx, bash.New(bash.Config{
 		Runner: r, Env: os.Environ(), Rest: sandbox.EndRest, Confine: confine,
 	}), &call)
 	var refused *tool.Failure

@@ -10,7 +10,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/internal/termtext"
-	"github.com/lathe-agent/lathe/tool"
+	"github.com/lathe-agent/lathe/tool/args"
 )
 
 // checkSchema reads the schema of the answer if a file is named, so that from here on the flag
@@ -42,7 +42,7 @@ func (f *runFlags) checkSchema() error {
 	delete(object, "$schema") // every one is read the same way
 	bare, err := json.Marshal(object)
 	if err == nil {
-		err = tool.CheckSchema(bare)
+		err = args.CheckSchema(bare)
 	}
 	if err != nil {
 		return usagef("--output-schema: %v", err)

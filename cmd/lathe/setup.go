@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"github.com/lathe-agent/lathe/tool/builtin"
 	"net/http"
 	"os"
 	"slices"
@@ -30,7 +31,7 @@ type agentSetup struct {
 	runner  *sandbox.Runner // of commands
 	environ []string        // of commands; nil is that of the program
 	confine *confine.Policy // of those of models
-	seen    *tool.Seen
+	seen    *builtin.Seen
 	outputs string        // where long outputs of tools are kept
 	plans   string        // and plans that belong to no repository
 	pages   *pages        // instructions from addresses
@@ -63,7 +64,7 @@ type known struct {
 func newSetup(a *hostEnv, at datadir.Folders) *agentSetup {
 	runner := sandbox.Open(sandbox.Config{Launcher: sandbox.Self(), Never: sandbox.ServedByLathe})
 	return &agentSetup{
-		app: a, loader: config.NewLoader(), runner: runner, confine: confine.New(a.confineHost(), runner.Kernel), seen: tool.NewSeen(),
+		app: a, loader: config.NewLoader(), runner: runner, confine: confine.New(a.confineHost(), runner.Kernel), seen: builtin.NewSeen(),
 		outputs: at.Outputs(), plans: at.Plans(), pages: newPages(at.Instructions(), a.log), dirs: map[string]*known{},
 		skills: newSkillIndexes(at.Skills(), a.log), fetchedSkills: map[string][]string{}, added: map[string]string{},
 		visits: visits{at: at, dirs: map[string]*visit{}},

@@ -2,6 +2,9 @@ package main
 
 import (
 	"cmp"
+	"github.com/lathe-agent/lathe/tool/bash"
+	"github.com/lathe-agent/lathe/tool/builtin"
+	"github.com/lathe-agent/lathe/tool/web"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -21,7 +24,7 @@ import (
 // equip gives the agents of a directory their tools, and the user a shell.
 func (s *agentSetup) equip(k *known, place workspace.Place, out *engine.Settings) {
 	c := k.loaded.Config
-	bash := tool.BashConfig{
+	commands := bash.Config{
 		Runner: s.runner, Shell: s.app.shell(c.Shell), Env: s.commandEnv(), Timeout: s.app.commandTime(), Add: s.confine.WithGitEnv(s.env(place.Directory)), Output: tool.Output{Dir: s.outputs, Limits: out.Limits},
 		Secrets: func() (names []string) { // when the first command runs: the list is long
 			for _, p := range k.providers.catalog.Providers() {
@@ -30,30 +33,30 @@ func (s *agentSetup) equip(k *known, place workspace.Place, out *engine.Settings
 			return names
 		},
 		Alone: out.Headless || out.Unattended,
-		Confine: func(call *tool.Call, line tool.Line) (sandbox.Profile, error) {
+		Confine: func(call *tool.Call, line bash.Line) (sandbox.Profile, error) {
 			return s.confine.Profile(s.withMode(place, c), call, line)
 		},
 	}
-	var syntax *tool.Syntax
+	var syntax *builtin.Syntax
 	if out.Checks[engine.CheckSyntax] != engine.CheckOff {
-		syntax = &tool.Syntax{Env: os.Environ()}
+		syntax = &builtin.Syntax{Env: os.Environ()}
 	}
-	tools := tool.Builtin(tool.Config{
-		Bash:   bash,
-		Read:   tool.ReadConfig{Seen: s.seen, Instructions: []string{"AGENTS.md", "CLAUDE.md", "CONTEXT.md"}, InPrompt: s.inPrompt(k)},
-		Write:  tool.WriteConfig{Seen: s.seen, Unchecked: s.app.variable("DISABLE_FILETIME_CHECK") != "", Syntax: syntax, Guard: confine.GuardList(s.app.confineHost())},
+	tools := builtin.All(builtin.Config{
+		Bash:   commands,
+		Read:   builtin.ReadConfig{Seen: s.seen, Instructions: []string{"AGENTS.md", "CLAUDE.md", "CONTEXT.md"}, InPrompt: s.inPrompt(k)},
+		Write:  builtin.WriteConfig{Seen: s.seen, Unchecked: s.app.variable("DISABLE_FILETIME_CHECK") != "", Syntax: syntax, Guard: confine.GuardList(s.app.confineHost())},
 		Web:    webConfig(c.WebFetch, out.Limits),
 		Search: s.search(),
-		Files:  tool.FilesConfig{Excludes: s.app.userExcludes},
-		Task:   tool.TaskConfig{Background: out.Subagents.Beside},
+		Files:  builtin.FilesConfig{Excludes: s.app.userExcludes},
+		Task:   builtin.TaskConfig{Background: out.Subagents.Beside},
 	})
 	if !s.app.canQuestion() {
 		tools = slices.DeleteFunc(tools, func(t tool.Tool) bool { return t.Spec().Name == "question" })
 	}
 	out.Outside, out.Temporary = s.confine.Outside(c), confine.TempName
 	out.Skills = skillsOf(k.loaded)
-	out.Tools = tool.NewSet(append(tools, tool.Skill(skillEntries(out.Skills)), tool.PlanEnter(), tool.PlanExit())...)
-	out.Shell = tool.NewShell(bash)
+	out.Tools = tool.NewSet(append(tools, builtin.Skill(skillEntries(out.Skills)), builtin.PlanEnter(), builtin.PlanExit())...)
+	out.Shell = bash.NewShell(commands)
 	out.ShellName = out.Shell.Models()
 }
 
@@ -81,8 +84,8 @@ func (a *hostEnv) commandTime() time.Duration {
 
 // webConfig says from where pages may come. A proxy that is no address is none: the check of the
 // settings tells.
-func webConfig(c config.WebFetch, limits tool.Limits) tool.WebConfig {
-	out := tool.WebConfig{Agent: "lathe/" + version, AllowPrivate: c.Private, Limits: limits}
+func webConfig(c config.WebFetch, limits tool.Limits) web.Config {
+	out := web.Config{Agent: "lathe/" + version, AllowPrivate: c.Private, Limits: limits}
 	if u, err := url.Parse(c.Proxy); c.Proxy != "" && err == nil && u.Host != "" {
 		out.Proxy = u
 	}
@@ -91,10 +94,10 @@ func webConfig(c config.WebFetch, limits tool.Limits) tool.WebConfig {
 
 // search is who is asked what the web knows: who is named, if that is possible, else whose key is there,
 // else who is to be asked without one.
-func (s *agentSetup) search() tool.SearchConfig {
+func (s *agentSetup) search() web.SearchConfig {
 	a := s.app
-	exa := tool.SearchConfig{Provider: "exa", Key: a.env("EXA_API_KEY"), Keyless: a.isOn("ENABLE_EXA") || a.isOn("EXPERIMENTAL_EXA")}
-	other := tool.SearchConfig{Provider: "parallel", Key: a.env("PARALLEL_API_KEY"), Keyless: a.isOn("ENABLE_PARALLEL") || a.isOn("EXPERIMENTAL_PARALLEL")}
+	exa := web.SearchConfig{Provider: "exa", Key: a.env("EXA_API_KEY"), Keyless: a.isOn("ENABLE_EXA") || a.isOn("EXPERIMENTAL_EXA")}
+	other := web.SearchConfig{Provider: "parallel", Key: a.env("PARALLEL_API_KEY"), Keyless: a.isOn("ENABLE_PARALLEL") || a.isOn("EXPERIMENTAL_PARALLEL")}
 	named := a.variable("WEBSEARCH_PROVIDER")
 	c := exa
 	switch {

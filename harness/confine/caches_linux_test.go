@@ -17,6 +17,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lathe-agent/lathe/tool/bash"
+
 	"github.com/lathe-agent/lathe/config"
 	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/sandbox"
@@ -76,7 +78,7 @@ func TestCaches_NotPoisoned(t *testing.T) {
 			t.Errorf("another project: %s", out)
 		}
 	}
-	if res, _ := b.line(dir, "build", "echo evil > ../"+poisoned["npx"], config.Config{}, tool.Line{Reads: true}); res.Exit == 0 {
+	if res, _ := b.line(dir, "build", "echo evil > ../"+poisoned["npx"], config.Config{}, bash.Line{Reads: true}); res.Exit == 0 {
 		t.Error("a line that is said to read writes")
 	}
 	runs("good")
@@ -307,7 +309,7 @@ func benchStart(b *testing.B, r *sandbox.Runner, f *Policy, c config.Config, cal
 			r.EndSession(string(call.Session))
 		}
 		began := time.Now()
-		p, err := f.Profile(c, call, tool.Line{})
+		p, err := f.Profile(c, call, bash.Line{})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/lathe-agent/lathe/tool/bash"
+
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/config"
 	"github.com/lathe-agent/lathe/config/datadir"
@@ -139,7 +141,7 @@ func (f *Policy) Free(c config.Config, agent string) bool {
 // matches, or that of its agent, and the line the strictest of all. What is not known of a line
 // makes none weaker, nor does an option that is not known to be harmless, unless the pattern names it,
 // and neither does any pattern for an agent that only reads.
-func modeOf(box config.Sandbox, line tool.Line) string {
+func modeOf(box config.Sandbox, line bash.Line) string {
 	modes := []string{string(sandbox.Off), string(sandbox.Workspace), string(sandbox.ReadOnly)} // the strictest last
 	base := slices.Index(modes, box.Mode)
 	if len(box.Commands) == 0 || base < 0 {
@@ -170,13 +172,13 @@ func modeOf(box config.Sandbox, line tool.Line) string {
 
 // spellsOut reports whether a pattern names all of a command that is not known to be harmless. Who
 // wrote it there meant it.
-func spellsOut(pattern string, c tool.LineCommand) bool {
+func spellsOut(pattern string, c bash.LineCommand) bool {
 	words, options := strings.Fields(pattern), c.Doubts
 	return strings.HasPrefix(pattern, c.Spelled) && !slices.ContainsFunc(options, func(option string) bool { return !slices.Contains(words, option) })
 }
 
 // Profile is what a command line of a call is confined to.
-func (f *Policy) Profile(c config.Config, call *tool.Call, line tool.Line) (sandbox.Profile, error) {
+func (f *Policy) Profile(c config.Config, call *tool.Call, line bash.Line) (sandbox.Profile, error) {
 	box, asked := SandboxOf(c, call.Agent)
 	if mode := modeOf(box, line); mode != box.Mode {
 		box.Mode, asked = mode, true

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lathe-agent/lathe/tool/bash"
+
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/config"
 	"github.com/lathe-agent/lathe/sandbox"
@@ -65,11 +67,11 @@ func newBox(t testing.TB, kernel *sandbox.Kernel) *box {
 // in runs a script in a folder as a command of a model would be.
 func (b *box) in(dir, agent, script string, c config.Config) (sandbox.Result, string) {
 	b.t.Helper()
-	return b.line(dir, agent, script, c, tool.Line{})
+	return b.line(dir, agent, script, c, bash.Line{})
 }
 
 // line is in, of a script that is known to be a line.
-func (b *box) line(dir, agent, script string, c config.Config, line tool.Line) (sandbox.Result, string) {
+func (b *box) line(dir, agent, script string, c config.Config, line bash.Line) (sandbox.Result, string) {
 	b.t.Helper()
 	root := dir
 	if _, err := os.Lstat(filepath.Join(dir, ".git")); err != nil {
@@ -138,17 +140,17 @@ func TestBoxOf(t *testing.T) {
 func TestConfine_Unavailable(t *testing.T) {
 	b := newBox(t, &sandbox.Kernel{})
 	call := &tool.Call{Agent: "build", Dir: b.base + "/project", Root: "/"}
-	if _, err := b.confine.Profile(config.Config{Sandbox: config.Sandbox{Mode: "workspace"}}, call, tool.Line{}); !errors.Is(err, sandbox.ErrUnavailable) {
+	if _, err := b.confine.Profile(config.Config{Sandbox: config.Sandbox{Mode: "workspace"}}, call, bash.Line{}); !errors.Is(err, sandbox.ErrUnavailable) {
 		t.Errorf("got %v", err)
 	}
 	for _, limited := range []config.Network{{}, {Hosts: []string{"example.com"}}} { // which is never left out
-		_, err := b.confine.Profile(config.Config{Sandbox: config.Sandbox{Network: &limited}}, call, tool.Line{})
+		_, err := b.confine.Profile(config.Config{Sandbox: config.Sandbox{Network: &limited}}, call, bash.Line{})
 		if !errors.Is(err, sandbox.ErrUnavailable) || !strings.Contains(err.Error(), "sandbox.network") {
 			t.Errorf("a limited network: %v", err)
 		}
 	}
 	for range 3 {
-		p, err := b.confine.Profile(config.Config{}, call, tool.Line{})
+		p, err := b.confine.Profile(config.Config{}, call, bash.Line{})
 		if err != nil || p.Confined() {
 			t.Errorf("%+v, %v", p, err)
 		}
@@ -293,7 +295,7 @@ func TestConfine_Caches(t *testing.T) {
 		b.confine = New(b.Host, b.runner.Kernel)
 		t.Cleanup(b.confine.Close)
 		b.confine.Looks = looks
-		p, err := b.confine.Profile(config.Config{}, &tool.Call{Agent: "build", Dir: b.base + "/project", Root: "/"}, tool.Line{})
+		p, err := b.confine.Profile(config.Config{}, &tool.Call{Agent: "build", Dir: b.base + "/project", Root: "/"}, bash.Line{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -309,9 +311,9 @@ func TestConfine_Caches(t *testing.T) {
 // A weaker mode counts when every command of a line has it, a stricter one when any has it; what is
 // not known weakens nothing, and neither does anything for an agent that only reads.
 func TestModeOf(t *testing.T) {
-	line := func(texts ...string) (l tool.Line) {
+	line := func(texts ...string) (l bash.Line) {
 		for _, text := range texts {
-			l.Commands = append(l.Commands, tool.LineCommand{Text: text})
+			l.Commands = append(l.Commands, bash.LineCommand{Text: text})
 		}
 		l.Whole = true
 		return l
@@ -329,7 +331,7 @@ func TestModeOf(t *testing.T) {
 	rules := map[string]string{"mytool *": "off", "mytool --any *": "off", "other *": "off", "docker *": "off", "docker rm *": "workspace", "curl *": "read-only", "ssh *": "read-only", "npm test*": "workspace"}
 	for _, c := range []struct {
 		base, want string
-		line       tool.Line
+		line       bash.Line
 	}{
 		{"workspace", "off", line("docker ps")},
 		{"workspace", "off", line("docker ps", "docker build .")},
@@ -339,7 +341,7 @@ func TestModeOf(t *testing.T) {
 		{"workspace", "read-only", line("docker ps", "curl x")},
 		{"workspace", "read-only", wrapped},
 		{"workspace", "workspace", unsure},
-		{"workspace", "workspace", tool.Line{}},
+		{"workspace", "workspace", bash.Line{}},
 		{"workspace", "off", optioned},
 		{"workspace", "workspace", strange},
 		{"workspace", "workspace", unnamed},

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lathe-agent/lathe/tool/bash"
+
 	"github.com/lathe-agent/lathe/config"
 	"github.com/lathe-agent/lathe/sandbox"
 	"github.com/lathe-agent/lathe/tool"
@@ -186,7 +188,7 @@ func BenchmarkConfine_Profile(b *testing.B) {
 	f.Looks = true
 	call := &tool.Call{Agent: "build", Dir: root, Root: root}
 	for b.Loop() {
-		if _, err := f.Profile(config.Config{}, call, tool.Line{}); err != nil {
+		if _, err := f.Profile(config.Config{}, call, bash.Line{}); err != nil {
 			b.Fatal(err)
 		}
 	}

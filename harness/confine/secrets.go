@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/lathe-agent/lathe/tool/bash"
+
 	"github.com/lathe-agent/lathe/config"
 	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/internal/wholefile"
@@ -17,7 +19,7 @@ import (
 )
 
 // guardHome keeps a command from the user's credentials and from the caches of tools.
-func (f *Policy) guardHome(p *sandbox.Profile, call *tool.Call, at datadir.Folders, box config.Sandbox, line tool.Line) {
+func (f *Policy) guardHome(p *sandbox.Profile, call *tool.Call, at datadir.Folders, box config.Sandbox, line bash.Line) {
 	f.hideSecrets(p, at, box.Read, openedTo(box.Credentials, line))
 	if !line.Reads { // else the caches stay read-only: overlays take time to make
 		f.addCaches(p, at, rootOf(call))
@@ -34,10 +36,10 @@ func (f *Policy) guardHome(p *sandbox.Profile, call *tool.Call, at datadir.Folde
 }
 
 // pushes reports whether a line is git's own, and talks to a remote.
-func pushes(line tool.Line) bool {
+func pushes(line bash.Line) bool {
 	return runsOnly(line, "git") &&
-		!slices.ContainsFunc(line.Commands, func(c tool.LineCommand) bool { return !plainGit(c.Text) }) &&
-		slices.ContainsFunc(line.Commands, func(c tool.LineCommand) bool { return networkGit(c.Text) })
+		!slices.ContainsFunc(line.Commands, func(c bash.LineCommand) bool { return !plainGit(c.Text) }) &&
+		slices.ContainsFunc(line.Commands, func(c bash.LineCommand) bool { return networkGit(c.Text) })
 }
 
 // hideSecrets hides the user's credentials. read are places that stay visible, open the tools whose
@@ -100,7 +102,7 @@ func (f *Policy) redact(p *sandbox.Profile, at datadir.Folders, format secret.Fo
 
 // openedTo are the tools whose credentials a line may read: those that the settings name, if the line
 // runs nothing else. The keys for SSH are for all programs that log in with them.
-func openedTo(names []string, line tool.Line) (out []string) {
+func openedTo(names []string, line bash.Line) (out []string) {
 	for _, name := range names {
 		programs := []string{name}
 		if name == "ssh" {
@@ -117,7 +119,7 @@ func openedTo(names []string, line tool.Line) (out []string) {
 func sshPrograms() []string { return []string{"ssh", "scp", "sftp", "rsync", "git"} }
 
 // runsOnly reports whether a line runs these programs, and is known to do nothing else.
-func runsOnly(line tool.Line, programs ...string) bool {
+func runsOnly(line bash.Line, programs ...string) bool {
 	if !line.Whole || len(line.Commands) == 0 {
 		return false
 	}
@@ -132,8 +134,8 @@ func runsOnly(line tool.Line, programs ...string) bool {
 
 // reachAgents lets a command reach programs that sign for the user: the SSH agent where the settings
 // say so, or for lines that are known to be git's or SSH's own, and the one of GnuPG for git.
-func (f *Policy) reachAgents(p *sandbox.Profile, box config.Sandbox, line tool.Line) {
-	logsIn := runsOnly(line, sshPrograms()...) && !slices.ContainsFunc(line.Commands, func(c tool.LineCommand) bool {
+func (f *Policy) reachAgents(p *sandbox.Profile, box config.Sandbox, line bash.Line) {
+	logsIn := runsOnly(line, sshPrograms()...) && !slices.ContainsFunc(line.Commands, func(c bash.LineCommand) bool {
 		return strings.HasPrefix(c.Text, "git ") && !plainGit(c.Text)
 	})
 	show := func(path string) {

@@ -9,14 +9,14 @@ import (
 
 	"github.com/lathe-agent/lathe/config"
 	"github.com/lathe-agent/lathe/sandbox"
-	"github.com/lathe-agent/lathe/tool"
+	"github.com/lathe-agent/lathe/tool/bash"
 	"github.com/lathe-agent/lathe/workspace/secret"
 )
 
 // wholeLine is a line that is known to do nothing but these commands.
-func wholeLine(texts ...string) (l tool.Line) {
+func wholeLine(texts ...string) (l bash.Line) {
 	for _, text := range texts {
-		l.Commands = append(l.Commands, tool.LineCommand{Text: text})
+		l.Commands = append(l.Commands, bash.LineCommand{Text: text})
 	}
 	l.Whole = true
 	return l
@@ -87,15 +87,15 @@ func TestSecrets_Opened(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		box  config.Sandbox
-		line tool.Line
+		line bash.Line
 		want string
 	}{
-		{"by default", config.Sandbox{}, tool.Line{}, "CONFPUBHOSTS"},
-		{"a file", config.Sandbox{Read: []string{b.base + "/home/.aws/config"}}, tool.Line{}, "CONFPUBHOSTSREGION"},
-		{"a folder", config.Sandbox{Read: []string{b.base + "/home/.aws"}}, tool.Line{}, "CONFPUBHOSTSREGIONAWS"},
+		{"by default", config.Sandbox{}, bash.Line{}, "CONFPUBHOSTS"},
+		{"a file", config.Sandbox{Read: []string{b.base + "/home/.aws/config"}}, bash.Line{}, "CONFPUBHOSTSREGION"},
+		{"a folder", config.Sandbox{Read: []string{b.base + "/home/.aws"}}, bash.Line{}, "CONFPUBHOSTSREGIONAWS"},
 		{"a tool", config.Sandbox{Credentials: []string{"gh"}}, wholeLine("gh pr list", "gh pr view"), "CONFPUBHOSTSGH"},
 		{"a tool and another", config.Sandbox{Credentials: []string{"gh"}}, wholeLine("gh pr list", "curl x"), "CONFPUBHOSTS"},
-		{"a tool in a line that is not known", config.Sandbox{Credentials: []string{"gh"}}, tool.Line{Commands: wholeLine("gh x").Commands}, "CONFPUBHOSTS"},
+		{"a tool in a line that is not known", config.Sandbox{Credentials: []string{"gh"}}, bash.Line{Commands: wholeLine("gh x").Commands}, "CONFPUBHOSTS"},
 		{"SSH keys for git", config.Sandbox{Credentials: []string{"ssh"}}, wholeLine("git push"), "CONFKEYPUBHOSTS"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

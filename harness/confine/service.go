@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/lathe-agent/lathe/tool/bash"
+
 	"github.com/lathe-agent/lathe/config"
 	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/sandbox"
@@ -25,7 +27,7 @@ func (f *Policy) Service(c config.Config, place workspace.Place, box config.Serv
 			own.Read = append(own.Read, s.Path)
 		}
 	}
-	p, err := f.Profile(config.Config{Sandbox: own}, &tool.Call{Dir: place.Directory, Root: place.Worktree}, tool.Line{})
+	p, err := f.Profile(config.Config{Sandbox: own}, &tool.Call{Dir: place.Directory, Root: place.Worktree}, bash.Line{})
 	if err != nil || !p.Confined() {
 		return p, err
 	}

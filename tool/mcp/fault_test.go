@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/tool"
+	"github.com/lathe-agent/lathe/tool/args"
 	"github.com/lathe-agent/lathe/tool/mcp"
 )
 
@@ -176,7 +176,7 @@ func TestFault_OddTools(t *testing.T) {
 		if len(s.Description) > 17<<10 || strings.ContainsAny(s.Description, "\x1b\x00\u202e\U000e0041") {
 			t.Errorf("%s: description %.40q", s.Name, s.Description)
 		}
-		if err := tool.CheckSchema(s.Schema); err != nil && s.Name != "h_ref" && s.Name != "h_props" {
+		if err := args.CheckSchema(s.Schema); err != nil && s.Name != "h_ref" && s.Name != "h_props" {
 			t.Errorf("%s: %v", s.Name, err)
 		}
 		equal(t, w.must(s.Name, `{}`).Output, "ok")

@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/tool"
+	"github.com/lathe-agent/lathe/tool/args"
 )
 
 // host notes what a tool asks of it.
@@ -74,7 +75,7 @@ func call(ctx context.Context, t *testing.T, h *host, dir, name, input string) (
 func TestAll_Schemas(t *testing.T) {
 	for _, x := range All() {
 		s := x.Spec()
-		if err := tool.CheckSchema(s.Schema); err != nil || s.Description == "" || !strings.Contains(string(s.Schema), `"description"`) {
+		if err := args.CheckSchema(s.Schema); err != nil || s.Description == "" || !strings.Contains(string(s.Schema), `"description"`) {
 			t.Errorf("%s: %v\n%s", s.Name, err, s.Schema)
 		}
 	}

@@ -1,0 +1,59 @@
+// Package phrase has small texts for messages: clipped, counted, quoted.
+package phrase
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+)
+
+// Clip shortens a text for a message.
+func Clip(s string) string {
+	const most = 80
+	s = strings.ToValidUTF8(s, "\ufffd")
+	n := 0
+	for i := range s {
+		if n == most {
+			return s[:i] + "…"
+		}
+		n++
+	}
+	return s
+}
+
+// Count is a number with its noun, in the plural where it is not one.
+func Count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// Size is a number of bytes for people.
+func Size(n int64) string {
+	switch {
+	case n >= 1<<20:
+		return fmt.Sprintf("%.1f MB", float64(n)/(1<<20))
+	case n >= 10<<10:
+		return fmt.Sprintf("%d KB", n>>10)
+	default:
+		return Count(int(n), "byte")
+	}
+}
+
+// JSON is a text as JSON.
+func JSON(s string) []byte {
+	b, _ := json.Marshal(s) // a text always encodes
+	return b
+}
+
+// BOM is the mark some files begin with. It is no part of their text.
+const BOM = "\ufeff"
+
+// Regexp compiles an expression when it is first needed: what is done before main is paid by
+// every command.
+func Regexp(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+}

@@ -1,0 +1,168 @@
+package args
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// Derive makes the schema of a struct: members by their json tags, in the order of the
+// fields, required unless omitempty or omitzero; descriptions by jsonschema tags, allowed
+// words by enum tags ("a,b"; of a list, for its items).
+func Derive(t reflect.Type) (*jsonschema.Schema, error) {
+	if t.Kind() != reflect.Struct {
+		return nil, fmt.Errorf("the input of a tool is a struct, not %s", t)
+	}
+	s, err := jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
+		reflect.TypeFor[json.RawMessage](): {},
+		reflect.TypeFor[[]byte]():          {Type: "string"},
+	}})
+	if err != nil {
+		return nil, err
+	}
+	simplify(s, t)
+	return s, nil
+}
+
+// simplify takes out what models stumble over: null as a type, and the ban on members
+// nobody knows, which they add all the same.
+func simplify(s *jsonschema.Schema, t reflect.Type) {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	s.Types = slices.DeleteFunc(s.Types, func(name string) bool { return name == "null" })
+	if len(s.Types) == 1 {
+		s.Type, s.Types = s.Types[0], nil
+	}
+	switch {
+	case s.Items != nil:
+		simplify(s.Items, t.Elem())
+	case t.Kind() == reflect.Map && s.AdditionalProperties != nil:
+		simplify(s.AdditionalProperties, t.Elem())
+	case t.Kind() == reflect.Struct && s.Properties != nil:
+		s.AdditionalProperties = nil
+		for _, f := range reflect.VisibleFields(t) {
+			if p := s.Properties[jsonName(f)]; p != nil && !f.Anonymous {
+				simplify(p, f.Type)
+				addEnum(p, f.Tag.Get("enum"))
+			}
+		}
+	case t.Kind() == reflect.Struct:
+		s.AdditionalProperties = nil
+	}
+}
+
+func jsonName(f reflect.StructField) string {
+	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+	if name == "" {
+		return f.Name
+	}
+	return name
+}
+
+func addEnum(s *jsonschema.Schema, words string) {
+	if words == "" {
+		return
+	}
+	if s.Items != nil {
+		s = s.Items
+	}
+	for word := range strings.SplitSeq(words, ",") {
+		s.Enum = append(s.Enum, word)
+	}
+}
+
+// AppendSchema writes a derived schema. The order of its keys is fixed, because a request
+// must have the same bytes each time, and what is required comes before the members.
+func AppendSchema(dst []byte, s *jsonschema.Schema) []byte {
+	dst = append(dst, '{')
+	n := len(dst)
+	put := func(key string) {
+		if len(dst) > n {
+			dst = append(dst, ',')
+		}
+		dst = append(AppendText(dst, key), ':')
+	}
+	if s.Type != "" {
+		put("type")
+		dst = AppendText(dst, s.Type)
+	}
+	if s.Description != "" {
+		put("description")
+		dst = AppendText(dst, s.Description)
+	}
+	if len(s.Enum) > 0 {
+		put("enum")
+		dst = AppendTexts(dst, words(s.Enum))
+	}
+	for _, limit := range []struct {
+		key   string
+		value *float64
+	}{{"minimum", s.Minimum}, {"maximum", s.Maximum}, {"minItems", float(s.MinItems)}, {"maxItems", float(s.MaxItems)}} {
+		if limit.value != nil {
+			put(limit.key)
+			dst = strconv.AppendFloat(dst, *limit.value, 'f', -1, 64)
+		}
+	}
+	if s.Items != nil {
+		put("items")
+		dst = AppendSchema(dst, s.Items)
+	}
+	if s.AdditionalProperties != nil {
+		put("additionalProperties")
+		dst = AppendSchema(dst, s.AdditionalProperties)
+	} else if s.Type == "object" {
+		put("required")
+		dst = AppendTexts(dst, s.Required)
+		put("properties")
+		dst = appendProperties(dst, s)
+	}
+	return append(dst, '}')
+}
+
+func appendProperties(dst []byte, s *jsonschema.Schema) []byte {
+	dst = append(dst, '{')
+	for i, name := range s.PropertyOrder {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(AppendText(dst, name), ':')
+		dst = AppendSchema(dst, s.Properties[name])
+	}
+	return append(dst, '}')
+}
+
+func AppendTexts(dst []byte, list []string) []byte {
+	dst = append(dst, '[')
+	for i, s := range list {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = AppendText(dst, s)
+	}
+	return append(dst, ']')
+}
+
+// words returns the texts among the values of an enum.
+func words(enum []any) []string {
+	var out []string
+	for _, v := range enum {
+		if s, ok := v.(string); ok {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+func float(n *int) *float64 {
+	if n == nil {
+		return nil
+	}
+	f := float64(*n)
+	return &f
+}

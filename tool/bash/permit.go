@@ -1,0 +1,111 @@
+package bash
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/tool"
+	"github.com/lathe-agent/lathe/tool/args"
+	sh "github.com/lathe-agent/lathe/tool/shell"
+	"github.com/lathe-agent/lathe/tool/target"
+)
+
+// permit asks for what a command would do: first for the directories outside of the project
+// that it names, then for its commands.
+func (b *bash) permit(ctx context.Context, c *tool.Call, command string, dir target.Target, s scanned) error {
+	dirs := outsideDirs(c, dir, s.paths)
+	for _, d := range linksOut(c, s.plan.Follows) {
+		dirs = target.AppendNew(dirs, d)
+	}
+	if len(dirs) > 0 {
+		var patterns, always []string
+		for _, d := range dirs {
+			pattern := filepath.ToSlash(filepath.Join(d, "*"))
+			if patterns = append(patterns, pattern); lasts(d) {
+				always = append(always, pattern)
+			}
+		}
+		meta := lathe.AppendJSONString([]byte(`{"command":`), command)
+		meta = args.AppendTexts(append(meta, `,"directories":`...), dirs)
+		meta = append(args.AppendTexts(append(meta, `,"patterns":`...), patterns), '}')
+		if err := c.Host.Ask(ctx, tool.Permission{Name: "external_directory", Patterns: patterns, Always: always, Metadata: meta}); err != nil {
+			return err
+		}
+	}
+	if files := readTargets(c, s.paths); len(files) > 0 {
+		meta := append(lathe.AppendJSONString([]byte(`{"command":`), command), '}')
+		if err := c.Host.Ask(ctx, tool.Permission{Name: "read", Patterns: files, Always: files, Named: true, Metadata: meta}); err != nil {
+			return err
+		}
+	}
+	if len(s.Patterns) == 0 {
+		return nil
+	}
+	s.Metadata = append(appendWays(appendUnknown(lathe.AppendJSONString([]byte(`{"command":`), command), s.unknown), s.Permission), '}')
+	return c.Host.Ask(ctx, s.Permission)
+}
+
+// lasts reports whether a directory is the same tomorrow. Those of processes and devices are not,
+// so allowing one for good would allow anything.
+func lasts(dir string) bool {
+	for _, top := range []string{"/proc", "/sys", "/dev"} {
+		if dir == top || strings.HasPrefix(dir, top+"/") {
+			return false
+		}
+	}
+	return true
+}
+
+// scan reads a command in the grammar of the shell that runs it. Of a shell whose grammar is
+// not known, rules for everything are all that can allow a command.
+func (b *bash) scan(command string, dir target.Target, env []string) scanned {
+	if !b.shell().posix() {
+		return scanned{Permission: tool.Permission{Name: "bash", Patterns: []string{command, sh.UnknownCommand}, Maybe: []string{"*"}}}
+	}
+	s := scanCommand(command, sh.Surroundings{Dir: dir.Path, Home: b.home, Env: func(name string) (string, bool) {
+		value := Variable(env, name)
+		return value, value != ""
+	}})
+	s.line.Dir = dir.Path
+	return s
+}
+
+// appendWays adds how rules may be held against the patterns, for those that are not the engine's.
+func appendWays(meta []byte, p tool.Permission) []byte {
+	if slices.ContainsFunc(p.Spelled, func(s string) bool { return s != "" }) {
+		meta = args.AppendTexts(append(meta, `,"spelled":`...), p.Spelled)
+	}
+	if !slices.ContainsFunc(p.Written, func(list []string) bool { return len(list) > 0 }) {
+		return meta
+	}
+	meta = append(meta, `,"written":[`...)
+	for i, list := range p.Written {
+		if i > 0 {
+			meta = append(meta, ',')
+		}
+		meta = args.AppendTexts(meta, list)
+	}
+	return append(meta, ']')
+}
+
+// maxUnknown is how much is shown of what is not known.
+const maxUnknown = 20
+
+// appendUnknown shows what is not known of a command, and why.
+func appendUnknown(meta []byte, list []sh.Unknown) []byte {
+	if len(list) == 0 {
+		return meta
+	}
+	meta = append(meta, `,"unknown":[`...)
+	for i, u := range list[:min(len(list), maxUnknown)] {
+		if i > 0 {
+			meta = append(meta, ',')
+		}
+		meta = lathe.AppendJSONString(append(meta, `{"text":`...), u.Text)
+		meta = append(lathe.AppendJSONString(append(meta, `,"why":`...), u.Why), '}')
+	}
+	return append(meta, ']')
+}

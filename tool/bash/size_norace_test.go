@@ -1,0 +1,5 @@
+//go:build !race
+
+package bash_test
+
+const gigabyte = 1 << 30

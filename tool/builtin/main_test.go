@@ -1,0 +1,15 @@
+package builtin_test
+
+import (
+	"os"
+	"testing"
+
+	"github.com/lathe-agent/lathe/sandbox"
+)
+
+func TestMain(m *testing.M) {
+	if exit, mine := sandbox.Launch(os.Args, os.Environ); mine {
+		os.Exit(exit)
+	}
+	os.Exit(m.Run())
+}

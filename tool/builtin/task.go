@@ -1,0 +1,67 @@
+package builtin
+
+import (
+	"context"
+	_ "embed"
+	"strings"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/tool"
+	"github.com/lathe-agent/lathe/tool/args"
+)
+
+//go:embed task.md
+var taskText string
+
+// taskBeside is said of the task tool where tasks may run in the background.
+const taskBeside = "\n- `background` lets you go on at once. The report comes by itself as a message: do not wait, poll or repeat the work."
+
+// TaskConfig is what the task tool is told about its surroundings.
+type TaskConfig struct {
+	Background bool // a task may run while its caller goes on
+}
+
+type taskInput struct {
+	Description string `json:"description" jsonschema:"3 to 5 words for the user: find retry code"`
+	Prompt      string `json:"prompt" jsonschema:"the whole brief"`
+	Agent       string `json:"subagent_type" jsonschema:"the agent, by its name"`
+	TaskID      string `json:"task_id,omitempty" jsonschema:"id of a task to go on with"`
+}
+
+type taskBesideInput struct {
+	taskInput
+	Background bool `json:"background,omitempty" jsonschema:"do not wait for the report"`
+}
+
+// Task returns the tool that hands work to other agents. Which there are is added to its text
+// by whoever shows it to a model.
+func Task(cfg TaskConfig) tool.Tool {
+	spec := tool.Spec{Name: "task", Description: strings.TrimSpace(taskText), Agent: true}
+	if !cfg.Background {
+		return tool.Define(spec, func(ctx context.Context, c *tool.Call, in taskInput) (tool.Result, error) {
+			return runTask(ctx, c, in, false)
+		})
+	}
+	spec.Description += taskBeside
+	return tool.Define(spec, func(ctx context.Context, c *tool.Call, in taskBesideInput) (tool.Result, error) {
+		return runTask(ctx, c, in.taskInput, in.Background)
+	})
+}
+
+func runTask(ctx context.Context, c *tool.Call, in taskInput, background bool) (tool.Result, error) {
+	if strings.TrimSpace(in.Prompt) == "" {
+		return tool.Result{}, tool.InvalidArguments("task", args.Faults{{Path: "prompt", Problem: "is empty; say the goal, what is known, and the form of the answer"}})
+	}
+	in.Description = strings.TrimSpace(in.Description)
+	r, err := c.Host.Delegate(ctx, tool.Assignment{
+		Agent: in.Agent, Description: in.Description, Prompt: in.Prompt,
+		Resume: lathe.SessionID(strings.TrimSpace(in.TaskID)), Background: background, Unasked: c.Mentioned,
+	})
+	if err != nil {
+		return tool.Result{}, err
+	}
+	if r.Failed() {
+		return tool.Result{}, tool.Failf("%s", r.Envelope())
+	}
+	return tool.Result{Title: in.Description, Output: r.Envelope(), Metadata: r.Metadata}, nil
+}
