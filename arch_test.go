@@ -62,7 +62,7 @@ var archImports = archtest.Table{
 	{From: "tool/*", May: []string{"tool", ".", "workspace/...", "sandbox", "internal/*"}},
 	// The engine holds the store and the bus themselves: what differs between one machine and many lies
 	// below them, in the store's driver and in what feeds the bus.
-	{From: "engine", May: []string{".", "store", "bus", "model", "tool", "tool/args", "tool/bash", "tool/builtin", "workspace/...", "plugin", "internal/*"}},
+	{From: "engine", May: []string{".", "api", "store", "bus", "model", "tool", "tool/args", "tool/bash", "tool/builtin", "workspace/...", "plugin", "internal/*"}},
 	// It brings together who speaks with other processes and the engine, which knows neither.
 	{From: "guest", May: []string{".", "engine", "model", "plugin", "tool", "tool/mcp", "workspace", "sandbox", "internal/*"}},
 	// It makes a profile for the sandbox of config, project and machine.
@@ -77,11 +77,12 @@ var archImports = archtest.Table{
 
 	// It is what a server needs of an engine, for the tests of front ends.
 	{From: "server/servertest", May: []string{".", "server", "engine", "model", "model/modeltest", "model/openai", "tool", "tool/tooltest", "workspace"}},
-	// Front ends know the vocabulary and a small interface of their own, never the engine.
-	{From: "server/...", May: []string{".", "internal/*", "workspace", "workspace/git", "workspace/search", "workspace/terminal", "config", "server/*"}},
-	{From: "acp", May: []string{".", "internal/*"}},
-	{From: "client", May: []string{".", "internal/*"}},
-	{From: "tui/...", May: []string{".", "internal/*", "tui/*"}},
+	{From: "api", May: []string{"."}},
+	// Front ends know the vocabulary and the operations of package api, never the engine.
+	{From: "server/...", May: []string{".", "api", "internal/*", "workspace", "workspace/git", "workspace/search", "workspace/terminal", "config", "server/*"}},
+	{From: "acp", May: []string{".", "api", "internal/*"}},
+	{From: "client", May: []string{".", "api", "internal/*"}},
+	{From: "tui/...", May: []string{".", "api", "internal/*", "tui/*"}},
 
 	{From: "cmd/...", May: []string{"..."}},
 	{From: "examples/*", May: []string{"..."}},

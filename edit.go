@@ -1,6 +1,9 @@
 package lathe
 
-import "encoding/json"
+import (
+	"encoding/base64"
+	"encoding/json"
+)
 
 // Edit changes single columns of a session record; what is not set stays as it is, also
 // when others change it at the same moment. Anyone may edit.
@@ -64,3 +67,43 @@ type Place struct {
 
 // IsZero reports whether the place is the beginning of the list.
 func (p Place) IsZero() bool { return p == Place{} }
+
+// placeToken is a place as clients of the HTTP API pass it back; to them it is opaque.
+type placeToken struct {
+	ID   string `json:"id"`
+	Time *Time  `json:"time"`
+}
+
+// Token is the place as the HTTP API tells it; [ParsePlace] reads it.
+func (p Place) Token() string {
+	b, _ := json.Marshal(placeToken{p.ID, &p.Time}) // it always can be
+	return base64.RawURLEncoding.EncodeToString(b)
+}
+
+// ParsePlace reads a token of [Place.Token].
+func ParsePlace(token string) (Place, error) {
+	var p placeToken
+	b, err := base64.RawURLEncoding.DecodeString(token)
+	if err == nil {
+		err = json.Unmarshal(b, &p)
+	}
+	if err != nil || p.ID == "" || p.Time == nil {
+		return Place{}, Errorf(Invalid, "the cursor is not one of ours; pass back what came with the page before")
+	}
+	return Place{Time: *p.Time, ID: p.ID}, nil
+}
+
+// Page is a part of a history.
+type Page struct {
+	Messages []Message // with their parts, oldest first
+	More     bool      // whether there are older ones
+	Next     Place     // where to go on for older ones
+}
+
+// Location is where a directory belongs.
+type Location struct {
+	Directory string // absolute
+	Worktree  string // top of the main checkout; the root of the volume without git
+	Project   string // its id, [GlobalProject] without one
+	Path      string // with "/", from the top of the checkout to Directory; from the root of the volume for [GlobalProject]
+}

@@ -35,6 +35,9 @@ type Error struct {
 	Err     error  // the cause; may be nil
 }
 
+// ErrNoModel says that neither the prompt nor the config names a model, and no provider can be used.
+var ErrNoModel = errors.New("there is no model to ask")
+
 // Errorf makes an Error; %w keeps the cause, also several.
 func Errorf(code Code, format string, args ...any) *Error {
 	err := fmt.Errorf(format, args...)

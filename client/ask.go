@@ -8,21 +8,25 @@ import (
 )
 
 // Asks returns what sessions of a directory wait for: permissions first, then questions, each
-// oldest first. "" is the directory of the options.
-func (c *Client) Asks(ctx context.Context, dir string) (all []lathe.Fact, err error) {
+// oldest first. A scope without a directory is that of the options.
+func (c *Client) Asks(ctx context.Context, scope lathe.Scope) (all []lathe.Fact, err error) {
 	var permissions []lathe.PermissionRequest
-	if err := c.call(ctx, request{method: "GET", path: "/permission", directory: dir, to: &permissions}); err != nil {
+	if err := c.call(ctx, request{method: "GET", path: "/permission", directory: scope.Directory, to: &permissions}); err != nil {
 		return nil, err
 	}
 	var questions []lathe.QuestionRequest
-	if err := c.call(ctx, request{method: "GET", path: "/question", directory: dir, to: &questions}); err != nil {
+	if err := c.call(ctx, request{method: "GET", path: "/question", directory: scope.Directory, to: &questions}); err != nil {
 		return nil, err
 	}
 	for _, p := range permissions {
-		all = append(all, &lathe.PermissionAsked{PermissionRequest: p})
+		if scope.Session == "" || scope.Session == p.Session {
+			all = append(all, &lathe.PermissionAsked{PermissionRequest: p})
+		}
 	}
 	for _, q := range questions {
-		all = append(all, &lathe.QuestionAsked{QuestionRequest: q})
+		if scope.Session == "" || scope.Session == q.Session {
+			all = append(all, &lathe.QuestionAsked{QuestionRequest: q})
+		}
 	}
 	return all, nil
 }

@@ -278,7 +278,7 @@ text "Three."
 finish stop
 `)
 			c, ctx := w.dial(), t.Context()
-			s, err := c.Create(ctx, "", client.NewSession{Title: "t"})
+			s, err := c.Create(ctx, "", lathe.NewSession{Title: "t"})
 			w.ok(err)
 			for ev, err := range c.Events(ctx, lathe.Scope{Session: s.ID}, lathe.Opt[lathe.Cursor]{}) {
 				w.ok(err)
@@ -301,7 +301,7 @@ finish stop
 			if got := len(w.model.Requests()); got != want {
 				t.Errorf("%d requests, not %d", got, want)
 			}
-			if _, err := c.Submit(ctx, s.ID, client.Prompt{Delivery: "soon", Parts: text("x").Parts}); lathe.CodeOf(err) != lathe.Invalid {
+			if _, err := c.Submit(ctx, s.ID, lathe.Prompt{Delivery: "soon", Parts: text("x").Parts}); lathe.CodeOf(err) != lathe.Invalid {
 				t.Errorf("a delivery that is none: %v", err)
 			}
 		})

@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/api"
 	"github.com/lathe-agent/lathe/internal/text"
 )
 
@@ -54,6 +55,8 @@ const (
 	dialTime      = 10 * time.Second
 )
 
+var _ api.Engine = (*Client)(nil)
+
 // Client asks one server.
 type Client struct {
 	options Options
@@ -63,6 +66,8 @@ type Client struct {
 	http    *http.Client
 	inside  *inproc                // nil asks over a wire
 	feed    atomic.Pointer[string] // the word of the last cursor that was seen
+	tasks   tasks                  // requests that run on
+	ids     *lathe.IDs
 }
 
 // New returns a client for an address: http://, https://, or unix:// and the path of a socket. A
@@ -71,7 +76,7 @@ func New(address string, o Options) (*Client, error) {
 	if o.Handler != nil {
 		o.fill()
 		t := newInproc(o.Handler)
-		return &Client{options: o, base: "http://localhost", where: "this process", local: true, http: newHTTP(t), inside: t}, nil
+		return &Client{options: o, ids: lathe.NewIDs(), base: "http://localhost", where: "this process", local: true, http: newHTTP(t), inside: t}, nil
 	}
 	u, err := url.Parse(address)
 	if err != nil {
@@ -88,7 +93,7 @@ func New(address string, o Options) (*Client, error) {
 	}
 	u.RawQuery, u.Fragment = "", ""
 	o.fill()
-	c := &Client{options: o, where: u.String()}
+	c := &Client{options: o, ids: lathe.NewIDs(), where: u.String()}
 	dialer := &net.Dialer{Timeout: dialTime}
 	wire := &http.Transport{
 		Proxy: o.Proxy, DialContext: dialer.DialContext, TLSClientConfig: o.TLS, TLSHandshakeTimeout: dialTime,
@@ -146,6 +151,7 @@ func (c *Client) Address() string { return c.where }
 // and waits for their handlers; those that no longer listen to whoever asked, as of commands that run,
 // end with the engine, which must be closed before.
 func (c *Client) Close() error {
+	c.tasks.close()
 	if c.inside != nil {
 		c.inside.close()
 		return nil

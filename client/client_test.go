@@ -17,8 +17,8 @@ import (
 	"github.com/lathe-agent/lathe/server"
 )
 
-func text(words string) client.Prompt {
-	return client.Prompt{Parts: []lathe.Part{{Body: &lathe.Text{Text: words}}}}
+func text(words string) lathe.Prompt {
+	return lathe.Prompt{Parts: []lathe.Part{{Body: &lathe.Text{Text: words}}}}
 }
 
 func TestClient_Sessions(t *testing.T) {
@@ -26,14 +26,14 @@ func TestClient_Sessions(t *testing.T) {
 	c, ctx := w.dial(), t.Context()
 	version, err := c.Health(ctx)
 	w.ok(err)
-	at, err := c.Locate(ctx, "")
+	at, err := c.Location(ctx, "")
 	w.ok(err)
 	if version != "1.2.3" || at.Directory != w.dir || at.Project == "" {
 		t.Errorf("version %q at %+v", version, at)
 	}
-	first, err := c.Create(ctx, "", client.NewSession{Title: "first", Rules: lathe.Ruleset{{Permission: "bash", Pattern: "*", Action: lathe.Deny}}})
+	first, err := c.Create(ctx, "", lathe.NewSession{Title: "first", Rules: lathe.Ruleset{{Permission: "bash", Pattern: "*", Action: lathe.Deny}}})
 	w.ok(err)
-	child, err := c.Create(ctx, "", client.NewSession{Title: "below", Parent: first.ID})
+	child, err := c.Create(ctx, "", lathe.NewSession{Title: "below", Parent: first.ID})
 	w.ok(err)
 	renamed, err := c.Rename(ctx, first.ID, "other")
 	w.ok(err)
@@ -42,7 +42,7 @@ func TestClient_Sessions(t *testing.T) {
 	if first.Directory != w.dir || len(first.Rules) != 1 || renamed.Title != "other" || len(children) != 1 || children[0].ID != child.ID {
 		t.Errorf("first %+v, renamed %q, children %+v", first, renamed.Title, children)
 	}
-	copied, err := c.Fork(ctx, first.ID, "")
+	copied, err := c.Fork(ctx, "", first.ID, "")
 	w.ok(err)
 	shared, err := c.Share(ctx, copied.ID)
 	w.ok(err)
@@ -123,43 +123,39 @@ text "In short."
 finish stop
 `)
 	c, ctx := w.dial(), t.Context()
-	s, err := c.Create(ctx, "", client.NewSession{Title: "t"})
+	s, err := c.Create(ctx, "", lathe.NewSession{Title: "t"})
 	w.ok(err)
 	answer, err := c.Prompt(ctx, s.ID, text("first"))
 	w.ok(err)
 	if got := answer.Parts[1].Body.(*lathe.Text).Text; got != "One." {
 		t.Errorf("answered %q", got)
 	}
-	sent, err := c.Submit(ctx, s.ID, client.Prompt{ID: lathe.NewIDs().Message(), Agent: "build", Model: &lathe.ModelRef{Provider: "test", Model: "big"}, Parts: text("second").Parts})
+	sent, err := c.Submit(ctx, s.ID, lathe.Prompt{ID: lathe.NewIDs().Message(), Agent: "build", Model: &lathe.ModelRef{Provider: "test", Model: "big"}, Parts: text("second").Parts})
 	w.ok(err)
 	if answer, err = c.Wait(ctx, s.ID); err != nil || answer.Said.(*lathe.Assistant).Parent != sent.ID {
 		t.Errorf("waited for %v (%v), sent %s", answer.ID, err, sent.ID)
 	}
-	page, err := c.Messages(ctx, s.ID, "", 3)
+	page, err := c.Messages(ctx, s.ID, lathe.Place{}, 3)
 	w.ok(err)
 	older, err := c.Messages(ctx, s.ID, page.Next, 3)
 	w.ok(err)
-	if len(page.Messages) != 3 || len(older.Messages) != 1 || older.Next != "" {
-		t.Errorf("pages of %d and %d, then %q", len(page.Messages), len(older.Messages), older.Next)
+	if len(page.Messages) != 3 || len(older.Messages) != 1 || older.More {
+		t.Errorf("pages of %d and %d, then %q", len(page.Messages), len(older.Messages), older.Next.ID)
 	}
 	one, err := c.Message(ctx, s.ID, sent.ID)
 	w.ok(err)
 	if one.ID != sent.ID || len(one.Parts) != 1 {
 		t.Errorf("got %+v", one)
 	}
-	undone, err := c.Undo(ctx, s.ID, client.Undo{Message: sent.ID})
+	undone, err := c.Undo(ctx, s.ID, lathe.Undo{Message: sent.ID})
 	w.ok(err)
 	if undone.Session.Revert == nil || undone.Message != sent.ID {
 		t.Errorf("undone %+v", undone)
 	}
-	redone, err := c.Redo(ctx, s.ID, client.Undo{})
+	redone, err := c.Redo(ctx, s.ID, lathe.Undo{})
 	w.ok(err)
-	reverted, err := c.Revert(ctx, s.ID, sent.ID, "")
-	w.ok(err)
-	back, err := c.Unrevert(ctx, s.ID)
-	w.ok(err)
-	if redone.Session.Revert != nil || reverted.Revert == nil || back.Revert != nil {
-		t.Errorf("redone %v, reverted %v, back %v", redone.Session.Revert, reverted.Revert, back.Revert)
+	if redone.Session.Revert != nil {
+		t.Errorf("redone %v", redone.Session.Revert)
 	}
 	todos, err := c.Todos(ctx, s.ID)
 	w.ok(err)
@@ -170,11 +166,11 @@ finish stop
 	if len(todos)+len(diffs)+len(cut) != 0 {
 		t.Errorf("todos %v, diffs %v, cut off %v", todos, diffs, cut)
 	}
-	if _, err := c.Command(ctx, s.ID, client.Command{Command: "nonesuch"}); err == nil || !strings.Contains(err.Error(), "Command not found") {
+	if _, err := c.Command(ctx, s.ID, lathe.CommandCall{Command: "nonesuch"}); err == nil || !strings.Contains(err.Error(), "Command not found") {
 		t.Errorf("a command that is none: %v", err)
 	}
-	w.ok(c.Compact(ctx, s.ID, lathe.ModelRef{Provider: "test", Model: "big"}))
-	page, err = c.Messages(ctx, s.ID, "", 0)
+	w.ok(c.Compact(ctx, s.ID, lathe.CompactRequest{Model: &lathe.ModelRef{Provider: "test", Model: "big"}}))
+	page, err = c.Messages(ctx, s.ID, lathe.Place{}, 0)
 	w.ok(err)
 	if last := page.Messages[len(page.Messages)-1]; !last.Said.(*lathe.Assistant).Summary.On() {
 		t.Errorf("compressed to %+v", last)
@@ -195,7 +191,7 @@ finish tool-calls
 	c := w.dial()
 	ctx, stop := context.WithTimeout(t.Context(), 30*time.Second)
 	defer stop()
-	s, err := c.Create(ctx, "", client.NewSession{Title: "t"})
+	s, err := c.Create(ctx, "", lathe.NewSession{Title: "t"})
 	w.ok(err)
 	answered := 0
 	for ev, err := range c.Events(ctx, lathe.Scope{Session: s.ID}, lathe.Opt[lathe.Cursor]{}) {
@@ -205,7 +201,7 @@ finish tool-calls
 			_, err := c.Submit(ctx, s.ID, text("look"))
 			w.ok(err)
 		case *lathe.PermissionAsked:
-			waiting, err := c.Asks(ctx, "")
+			waiting, err := c.Asks(ctx, lathe.Scope{})
 			w.ok(err)
 			if len(waiting) != 1 || waiting[0].(*lathe.PermissionAsked).ID != f.ID {
 				t.Errorf("%d wait", len(waiting))

@@ -84,7 +84,7 @@ func (f *follower) run(ctx context.Context) error {
 		}
 		f.dir = s.Directory
 	} else if f.dir = f.scope.Directory; f.dir != "" {
-		at, err := f.client.Locate(ctx, f.dir)
+		at, err := f.client.Location(ctx, f.dir)
 		if err != nil {
 			return err
 		}

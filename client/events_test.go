@@ -24,9 +24,9 @@ func TestEvents_SurviveARestart(t *testing.T) {
 	c := w.dial()
 	ctx, stop := context.WithTimeout(t.Context(), 60*time.Second)
 	defer stop()
-	a, err := c.Create(ctx, "", client.NewSession{Title: "a"})
+	a, err := c.Create(ctx, "", lathe.NewSession{Title: "a"})
 	w.ok(err)
-	b, err := c.Create(ctx, "", client.NewSession{Title: "b"})
+	b, err := c.Create(ctx, "", lathe.NewSession{Title: "b"})
 	w.ok(err)
 	var seen []string
 	for ev, err := range c.Events(ctx, lathe.Scope{}, lathe.Opt[lathe.Cursor]{}) {
@@ -73,13 +73,13 @@ func TestEvents_OfASession(t *testing.T) {
 	c := w.dial()
 	ctx, stop := context.WithTimeout(t.Context(), 30*time.Second)
 	defer stop()
-	s, err := c.Create(ctx, "", client.NewSession{Title: "t"})
+	s, err := c.Create(ctx, "", lathe.NewSession{Title: "t"})
 	w.ok(err)
 	transcript := lathe.NewTranscript(s, nil)
 	for ev, err := range c.Events(ctx, lathe.Scope{Session: s.ID}, lathe.Opt[lathe.Cursor]{}) {
 		w.ok(err)
 		if _, ok := ev.Fact.(*lathe.ServerConnected); ok {
-			_, err := c.Create(ctx, "", client.NewSession{Title: "another"})
+			_, err := c.Create(ctx, "", lathe.NewSession{Title: "another"})
 			w.ok(err)
 			_, err = c.Submit(ctx, s.ID, text("hi"))
 			w.ok(err)
@@ -111,7 +111,7 @@ func TestEvents_ResumeAfterACursor(t *testing.T) {
 		at = lathe.Cursor{Seq: ev.Seq, Feed: c.Feed()}
 		break
 	}
-	_, err := c.Create(ctx, "", client.NewSession{Title: "missed"})
+	_, err := c.Create(ctx, "", lathe.NewSession{Title: "missed"})
 	w.ok(err)
 	for ev, err := range c.Events(ctx, lathe.Scope{Directory: w.dir}, lathe.Some(at)) {
 		w.ok(err)

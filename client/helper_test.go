@@ -86,14 +86,23 @@ func (w *world) start() {
 }
 
 func newServer(w *world, password string) (*server.Server, *terminal.Set) {
+	b, terminals := newBackend(w)
+	return newServerOn(w, b, password), terminals
+}
+
+func newServerOn(w *world, b server.Backend, password string) *server.Server {
+	return server.New(b, server.Options{Directory: w.dir, Version: "1.2.3", Password: password, Heartbeat: time.Second})
+}
+
+func newBackend(w *world) (server.Backend, *terminal.Set) {
 	b := servertest.Backend{Engine: w.engine}
 	program, _ := exec.LookPath("git")
 	terminals := terminal.Open(terminal.Options{Runner: sandbox.Open(sandbox.Config{}), IDs: lathe.NewIDs(), Publish: w.engine.Publish, Most: 1})
-	return server.New(server.Backend{
+	return server.Backend{
 		Feed: b, Instances: b, Sessions: b, Messages: b, Turns: b, Commands: b, Own: b, Asks: b, Settings: noSettings{b}, Projects: nil,
 		Providers: &shop{keys: map[string]string{}}, ToolServers: &toolServers{off: map[string]bool{}}, Folders: server.Folders{Home: w.data},
 		Git: git.New(git.Options{Program: program}), Terminals: terminals,
-	}, server.Options{Directory: w.dir, Version: "1.2.3", Password: password, Heartbeat: time.Second}), terminals
+	}, terminals
 }
 
 // dial returns a client; with changes the options.

@@ -45,7 +45,7 @@ finish stop
 	if version, err := c.Health(ctx); err != nil || version != "1.2.3" || !c.IsLocal() {
 		t.Errorf("version %q, %v", version, err)
 	}
-	s, err := c.Create(ctx, "", client.NewSession{Title: "t"})
+	s, err := c.Create(ctx, "", lathe.NewSession{Title: "t"})
 	w.ok(err)
 	words := ""
 	for ev, err := range c.Events(ctx, lathe.Scope{Directory: w.dir}, lathe.Opt[lathe.Cursor]{}) {
@@ -69,7 +69,7 @@ rested:
 	if !strings.HasSuffix(words, "One two three.") {
 		t.Errorf("heard %q", words)
 	}
-	page, err := c.Messages(ctx, s.ID, "", 0)
+	page, err := c.Messages(ctx, s.ID, lathe.Place{}, 0)
 	if err != nil || len(page.Messages) != 3 {
 		t.Errorf("%d messages, %v", len(page.Messages), err)
 	}

@@ -3,32 +3,17 @@ package client
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/url"
 	"path"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/lathe-agent/lathe"
 )
-
-// NewSession is what a new session may be given; all of it may be left out.
-type NewSession struct {
-	Parent   lathe.SessionID     `json:"parentID,omitempty"`
-	Title    string              `json:"title,omitempty"`
-	Rules    lathe.Ruleset       `json:"permission,omitempty"`
-	Agent    string              `json:"agent,omitempty"`
-	Model    *lathe.SessionModel `json:"model,omitempty"`
-	Metadata json.RawMessage     `json:"metadata,omitempty"`
-}
-
-// Location is where a directory of the server belongs.
-type Location struct {
-	Directory string
-	Project   string
-	Worktree  string
-}
 
 // Health returns the version of the server.
 func (c *Client) Health(ctx context.Context) (version string, err error) {
@@ -39,18 +24,22 @@ func (c *Client) Health(ctx context.Context) (version string, err error) {
 	return out.Version, err
 }
 
-// Locate tells where a directory belongs; "" is that of the options.
-func (c *Client) Locate(ctx context.Context, dir string) (Location, error) {
+// Location tells where a directory belongs; "" is that of the options.
+func (c *Client) Location(ctx context.Context, dir string) (lathe.Location, error) {
 	var out struct {
 		Directory string
 		Project   struct{ ID, Directory string }
 	}
 	err := c.call(ctx, request{method: "GET", path: "/api/location", directory: dir, to: &out})
-	return Location{out.Directory, out.Project.ID, out.Project.Directory}, err
+	at := out.Directory
+	return lathe.Location{
+		Directory: at, Project: out.Project.ID, Worktree: out.Project.Directory,
+		Path: strings.Trim(filepath.ToSlash(strings.TrimPrefix(at, filepath.VolumeName(at))), "/"),
+	}, err
 }
 
 // Create begins a session in a directory of the server; "" is that of the options.
-func (c *Client) Create(ctx context.Context, dir string, in NewSession) (s lathe.Session, err error) {
+func (c *Client) Create(ctx context.Context, dir string, in lathe.NewSession) (s lathe.Session, err error) {
 	return s, c.call(ctx, request{method: "POST", path: "/session", directory: dir, body: in, to: &s})
 }
 
@@ -211,9 +200,10 @@ func (c *Client) Update(ctx context.Context, id lathe.SessionID, edit lathe.Edit
 	return s, c.call(ctx, request{method: "PATCH", path: in(id, ""), body: body, to: &s})
 }
 
-// Fork copies a session in its directory, up to before a message if one is named.
-func (c *Client) Fork(ctx context.Context, id lathe.SessionID, before lathe.MessageID) (s lathe.Session, err error) {
-	return s, c.call(ctx, request{method: "POST", path: in(id, "/fork"), body: target{Message: before}, to: &s})
+// Fork copies a session up to before a message, if one is named. A server copies it in its directory, and knows
+// no other place for it.
+func (c *Client) Fork(ctx context.Context, _ string, id lathe.SessionID, before lathe.MessageID) (s lathe.Session, err error) {
+	return s, c.call(ctx, request{method: "POST", path: in(id, "/fork"), body: lathe.Undo{Message: before}, to: &s})
 }
 
 // Remove deletes a session and all below it.
@@ -240,9 +230,12 @@ func (c *Client) Unshare(ctx context.Context, id lathe.SessionID) (s lathe.Sessi
 	return s, c.call(ctx, request{method: "DELETE", path: in(id, "/share"), to: &s})
 }
 
-// Statuses tells what the sessions of a directory are doing; those that rest are left out.
-func (c *Client) Statuses(ctx context.Context, dir string) (all map[lathe.SessionID]lathe.Status, err error) {
-	return all, c.call(ctx, request{method: "GET", path: "/session/status", directory: dir, to: &all})
+// Statuses tells what the sessions of a directory are doing; those that rest are left out. A scope without a
+// directory is that of the options.
+func (c *Client) Statuses(ctx context.Context, scope lathe.Scope) (all map[lathe.SessionID]lathe.Status, err error) {
+	err = c.call(ctx, request{method: "GET", path: "/session/status", directory: scope.Directory, to: &all})
+	maps.DeleteFunc(all, func(id lathe.SessionID, _ lathe.Status) bool { return scope.Session != "" && id != scope.Session })
+	return all, err
 }
 
 // Todos is the session's list of things to do.

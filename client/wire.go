@@ -93,6 +93,9 @@ func (c *Client) refused(res *http.Response, data []byte) error {
 	case p.Tag == "BadRequest" && message == p.Tag:
 		return lathe.Errorf(code, "the server at %s could not make sense of the request", c.where)
 	}
+	if strings.HasPrefix(message, lathe.ErrNoModel.Error()) { // the wire has only words for it, and they are ours
+		return &lathe.Error{Code: code, Message: message, Err: lathe.ErrNoModel}
+	}
 	return lathe.Errorf(code, "%s", text.Clip(message, 4000))
 }
 

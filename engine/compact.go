@@ -31,30 +31,30 @@ const (
 // errStray is why an answer fails that calls tools where a summary was asked for.
 var errStray = errors.New("a call in a summary")
 
-// Compact compresses the history of a session and returns the summary when it is done; what went
-// wrong is on it. A session that is at work finishes its turn first.
-func (e *Engine) Compact(ctx context.Context, id lathe.SessionID, req lathe.CompactRequest) (lathe.Message, error) {
+// Compact compresses the history of a session and returns when that is done; what went wrong is on the
+// summary. A session that is at work finishes its turn first.
+func (e *Engine) Compact(ctx context.Context, id lathe.SessionID, req lathe.CompactRequest) error {
 	rec, err := e.store.Session(ctx, id)
 	if err != nil {
-		return lathe.Message{}, err
+		return err
 	}
 	page, err := e.store.History(ctx, id, lathe.Place{}, 1)
 	if err != nil {
-		return lathe.Message{}, err
+		return err
 	}
 	if len(page.Messages) == 0 {
-		return lathe.Message{}, lathe.Errorf(lathe.Invalid, "Session %s has nothing to compress yet", id)
+		return lathe.Errorf(lathe.Invalid, "Session %s has nothing to compress yet", id)
 	}
 	wish := lathe.Prompt{
 		Agent: rec.Agent, Model: req.Model, Delivery: lathe.Queue,
 		Parts: []lathe.Part{{Body: &lathe.Compaction{Auto: req.Auto}}},
 	}
-	m, err := e.Prompt(ctx, id, wish)
+	_, err = e.Prompt(ctx, id, wish)
 	if lathe.CodeOf(err) == lathe.NotFound && wish.Agent != "" { // an agent that is gone
 		wish.Agent = ""
-		return e.Prompt(ctx, id, wish)
+		_, err = e.Prompt(ctx, id, wish)
 	}
-	return m, err
+	return err
 }
 
 // pending is the request to compress that waits to be done; nil if none does.

@@ -28,6 +28,7 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/api"
 	"github.com/lathe-agent/lathe/bus"
 	"github.com/lathe-agent/lathe/internal/otlp"
 	"github.com/lathe-agent/lathe/store"
@@ -58,6 +59,11 @@ type Options struct {
 	Random    func() float64 // in [0, 1)
 	Tracer    *otlp.Tracer   // is told what took how long; nil is nobody
 }
+
+var (
+	_ api.Engine = (*Engine)(nil)
+	_ api.Local  = (*Engine)(nil)
+)
 
 // Engine is the core of the program.
 type Engine struct {

@@ -198,6 +198,12 @@ func (e *Engine) Locate(ctx context.Context, dir string) (workspace.Place, error
 	return locate(ctx, dir, e.store)
 }
 
+// Location is Locate for front ends.
+func (e *Engine) Location(ctx context.Context, dir string) (lathe.Location, error) {
+	at, err := e.Locate(ctx, dir)
+	return lathe.Location{Directory: at.Directory, Worktree: at.Worktree, Project: at.ProjectID, Path: at.Path}, err
+}
+
 // Dispose lets go of a directory's instance and tells its listeners.
 func (e *Engine) Dispose(dir string) {
 	if e.instances.forget(dir) {

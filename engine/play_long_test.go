@@ -89,7 +89,7 @@ func (p *playing) actOnLength(w []string) bool {
 			req.Auto = true
 		}
 	}
-	_, err := p.Compact(p.Context(), p.session, req)
+	err := p.Compact(p.Context(), p.session, req)
 	p.note(err)
 	synctest.Wait()
 	return true

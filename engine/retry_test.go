@@ -11,8 +11,8 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// api is a provider's refusal with headers.
-func api(code lathe.Code, headers map[string]string) error {
+// overloaded is a provider's refusal with headers.
+func overloaded(code lathe.Code, headers map[string]string) error {
 	h, _ := json.Marshal(headers)
 	return fmt.Errorf("ask: %w", &lathe.Error{Code: code, Message: "Overloaded, sorry", Fault: &lathe.APIFault{
 		Message: "Overloaded, sorry", StatusCode: 529, Retryable: true, ResponseHeaders: h,
@@ -37,14 +37,14 @@ func TestRetry_Table(t *testing.T) {
 		{"the sixth failure is final", Retry{}, plain, 6, 0, retryPlan{}},
 		{"fewer by settings", Retry{Attempts: 1}, plain, 2, 0, retryPlan{}},
 		{"none by settings", Retry{Attempts: -1}, plain, 1, 0, retryPlan{}},
-		{"milliseconds", Retry{}, api(lathe.Limited, map[string]string{"retry-after-ms": "1500"}), 1, 0, retryPlan{true, 1500 * time.Millisecond, "Provider is overloaded"}},
-		{"seconds", Retry{}, api(lathe.Limited, map[string]string{"retry-after": "7"}), 4, 0, retryPlan{true, 7 * time.Second, "Provider is overloaded"}},
-		{"a date", Retry{}, api(lathe.Limited, map[string]string{"retry-after": "Fri, 02 Jan 2026 03:04:25 GMT"}), 1, 0, retryPlan{true, 20 * time.Second, "Provider is overloaded"}},
-		{"a date that is past", Retry{}, api(lathe.Limited, map[string]string{"retry-after": "Fri, 02 Jan 2026 03:04:00 GMT"}), 1, 0, retryPlan{true, 2 * time.Second, "Provider is overloaded"}},
-		{"at once", Retry{}, api(lathe.Limited, map[string]string{"retry-after": "0"}), 2, 0, retryPlan{true, 4 * time.Second, "Provider is overloaded"}},
-		{"nonsense", Retry{}, api(lathe.Limited, map[string]string{"retry-after": "soon"}), 1, 0, retryPlan{true, 2 * time.Second, "Provider is overloaded"}},
-		{"an hour is too long", Retry{}, api(lathe.Limited, map[string]string{"retry-after": "3600"}), 1, 0, retryPlan{}},
-		{"unless told", Retry{MaxWait: 2 * time.Hour}, api(lathe.Limited, map[string]string{"retry-after": "3600"}), 1, 0, retryPlan{true, time.Hour, "Provider is overloaded"}},
+		{"milliseconds", Retry{}, overloaded(lathe.Limited, map[string]string{"retry-after-ms": "1500"}), 1, 0, retryPlan{true, 1500 * time.Millisecond, "Provider is overloaded"}},
+		{"seconds", Retry{}, overloaded(lathe.Limited, map[string]string{"retry-after": "7"}), 4, 0, retryPlan{true, 7 * time.Second, "Provider is overloaded"}},
+		{"a date", Retry{}, overloaded(lathe.Limited, map[string]string{"retry-after": "Fri, 02 Jan 2026 03:04:25 GMT"}), 1, 0, retryPlan{true, 20 * time.Second, "Provider is overloaded"}},
+		{"a date that is past", Retry{}, overloaded(lathe.Limited, map[string]string{"retry-after": "Fri, 02 Jan 2026 03:04:00 GMT"}), 1, 0, retryPlan{true, 2 * time.Second, "Provider is overloaded"}},
+		{"at once", Retry{}, overloaded(lathe.Limited, map[string]string{"retry-after": "0"}), 2, 0, retryPlan{true, 4 * time.Second, "Provider is overloaded"}},
+		{"nonsense", Retry{}, overloaded(lathe.Limited, map[string]string{"retry-after": "soon"}), 1, 0, retryPlan{true, 2 * time.Second, "Provider is overloaded"}},
+		{"an hour is too long", Retry{}, overloaded(lathe.Limited, map[string]string{"retry-after": "3600"}), 1, 0, retryPlan{}},
+		{"unless told", Retry{MaxWait: 2 * time.Hour}, overloaded(lathe.Limited, map[string]string{"retry-after": "3600"}), 1, 0, retryPlan{true, time.Hour, "Provider is overloaded"}},
 		{"overflow", Retry{}, &lathe.Error{Code: lathe.Overflow}, 1, 0, retryPlan{}},
 		{"a wrong key", Retry{}, &lathe.Error{Code: lathe.Unauthorized}, 1, 0, retryPlan{}},
 		{"a bug", Retry{}, errors.New("nil"), 1, 0, retryPlan{}},

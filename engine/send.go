@@ -263,9 +263,6 @@ func (e *Engine) own(m *lathe.Message) {
 	}
 }
 
-// ErrNoModel says that neither the prompt nor the settings name a model, and no provider can be used.
-var ErrNoModel = errors.New("there is no model to ask")
-
 // check refuses what no session could take.
 func checkPrompt(p lathe.Prompt) error {
 	if p.ID != "" {
@@ -364,7 +361,7 @@ func chooseModel(rec lathe.Session, agent *Agent, settings *Settings, p lathe.Pr
 	candidates = append(candidates, settings.DefaultModel)
 	i := slices.IndexFunc(candidates, func(m lathe.ModelRef) bool { return m.Provider != "" && m.Model != "" })
 	if i < 0 {
-		return lathe.ModelRef{}, lathe.Errorf(lathe.Invalid, "%w: name one (provider/model), set \"model\" in the settings, or log in to a provider", ErrNoModel)
+		return lathe.ModelRef{}, lathe.Errorf(lathe.Invalid, "%w: name one (provider/model), set \"model\" in the settings, or log in to a provider", lathe.ErrNoModel)
 	}
 	ref := candidates[i]
 	if p.Variant != "" {

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/store"
 )
 
 // Create begins a session in a directory, whose instance it opens.
@@ -181,7 +180,7 @@ func (e *Engine) Fork(ctx context.Context, dir string, id lathe.SessionID, befor
 
 // Messages returns the newest messages older than before, at most limit, oldest first. A
 // limit of 0 has no limit.
-func (e *Engine) Messages(ctx context.Context, id lathe.SessionID, before lathe.Place, limit int) (store.Page, error) {
+func (e *Engine) Messages(ctx context.Context, id lathe.SessionID, before lathe.Place, limit int) (lathe.Page, error) {
 	return e.store.History(ctx, id, before, limit)
 }
 

@@ -16,7 +16,7 @@ type Commands interface {
 	// Command runs a slash command and waits until the session rests.
 	Command(ctx context.Context, id lathe.SessionID, in lathe.CommandCall) (lathe.Message, error)
 	// Compact compresses the history and returns the summary; what went wrong is on it.
-	Compact(ctx context.Context, id lathe.SessionID, model *lathe.ModelRef, goOn bool) (lathe.Message, error)
+	Compact(ctx context.Context, id lathe.SessionID, req lathe.CompactRequest) error
 }
 
 // commandAPI answers for slash commands, skills and compaction.
@@ -132,6 +132,6 @@ func (a commandAPI) summarize(c *call, _ none, in summarizeBody) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	_, err = a.commands.Compact(context.WithoutCancel(c.Context()), rec.ID, &lathe.ModelRef{Provider: in.Provider, Model: in.Model}, in.Auto)
+	err = a.commands.Compact(context.WithoutCancel(c.Context()), rec.ID, lathe.CompactRequest{Model: &lathe.ModelRef{Provider: in.Provider, Model: in.Model}, Auto: in.Auto})
 	return err == nil, err
 }

@@ -2,8 +2,6 @@ package server
 
 import (
 	"context"
-	"encoding/base64"
-	"encoding/json"
 
 	"github.com/lathe-agent/lathe"
 )
@@ -64,7 +62,7 @@ func (a messageAPI) listMessages(c *call, q pageQuery, _ none) (messages, error)
 		if q.Limit == 0 {
 			return nil, badTag(lathe.Errorf(lathe.Invalid, "before needs a limit"))
 		}
-		if before, err = readPlace(q.Before); err != nil {
+		if before, err = lathe.ParsePlace(q.Before); err != nil {
 			return nil, badTag(err)
 		}
 	}
@@ -73,7 +71,7 @@ func (a messageAPI) listMessages(c *call, q pageQuery, _ none) (messages, error)
 		return nil, err
 	}
 	if next.Set && q.Limit > 0 {
-		c.pointTo(writePlace(next.Value))
+		c.pointTo(next.Value.Token())
 	}
 	return page, nil
 }
@@ -89,30 +87,6 @@ func (c *call) pointTo(cursor string) {
 	h.Set("X-Next-Cursor", cursor)
 	h.Set("Link", "<"+next.String()+`>; rel="next"`)
 	h.Set("Access-Control-Expose-Headers", "Link, X-Next-Cursor")
-}
-
-// placeForm is a place in a history as clients pass it back; to them it is opaque.
-type placeForm struct {
-	ID   string   `json:"id"`
-	Time *float64 `json:"time"`
-}
-
-func writePlace(p lathe.Place) string {
-	at := float64(p.Time)
-	b, _ := json.Marshal(placeForm{p.ID, &at}) // it always can be
-	return base64.RawURLEncoding.EncodeToString(b)
-}
-
-func readPlace(text string) (lathe.Place, error) {
-	var p placeForm
-	b, err := base64.RawURLEncoding.DecodeString(text)
-	if err == nil {
-		err = json.Unmarshal(b, &p)
-	}
-	if err != nil || p.ID == "" || p.Time == nil {
-		return lathe.Place{}, lathe.Errorf(lathe.Invalid, "the cursor is not one of ours; pass back what came with the page before")
-	}
-	return lathe.Place{Time: lathe.Time(*p.Time), ID: p.ID}, nil
 }
 
 // message returns the message the path names.

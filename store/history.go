@@ -73,18 +73,10 @@ func (s *Store) parts(r Reader, session lathe.SessionID, message lathe.MessageID
 	return out, err
 }
 
-// Page is a piece of a history, oldest message first.
-type Page struct {
-	Messages []lathe.Message
-	// More reports whether older messages remain; Next is the place to ask for them.
-	More bool
-	Next lathe.Place
-}
-
 // History returns the newest messages older than before, at most limit of them, oldest
 // first. A zero place begins at the end, a limit of 0 has no limit.
-func (s *Store) History(ctx context.Context, id lathe.SessionID, before lathe.Place, limit int) (Page, error) {
-	var page Page
+func (s *Store) History(ctx context.Context, id lathe.SessionID, before lathe.Place, limit int) (lathe.Page, error) {
+	var page lathe.Page
 	err := s.readFiles(ctx, func(r Reader) (err error) {
 		page, err = s.history(r, id, before, limit)
 		return err
@@ -92,17 +84,17 @@ func (s *Store) History(ctx context.Context, id lathe.SessionID, before lathe.Pl
 	return page, err
 }
 
-func (s *Store) history(r Reader, id lathe.SessionID, before lathe.Place, limit int) (Page, error) {
+func (s *Store) history(r Reader, id lathe.SessionID, before lathe.Place, limit int) (lathe.Page, error) {
 	session := int64(0)
 	err := r.Query(`SELECT n FROM session WHERE id = $1`, []any{string(id)}, func(row Row) error {
 		session = row.Int(0)
 		return nil
 	})
 	if err != nil {
-		return Page{}, err
+		return lathe.Page{}, err
 	}
 	if session == 0 {
-		return Page{}, notFound(id)
+		return lathe.Page{}, notFound(id)
 	}
 	sql, args := `SELECT `+messageColumns+` FROM message WHERE session = $1`, []any{session}
 	if !before.IsZero() {
@@ -114,7 +106,7 @@ func (s *Store) history(r Reader, id lathe.SessionID, before lathe.Place, limit 
 		args = append(args, int64(limit)+1)
 		sql += ` LIMIT ` + placeholder(len(args))
 	}
-	page := Page{Messages: []lathe.Message{}}
+	page := lathe.Page{Messages: []lathe.Message{}}
 	var rows []int64
 	err = r.Query(sql, args, func(row Row) error {
 		if limit > 0 && len(rows) == limit {
@@ -126,12 +118,12 @@ func (s *Store) history(r Reader, id lathe.SessionID, before lathe.Place, limit 
 		return err
 	})
 	if err != nil {
-		return Page{}, err
+		return lathe.Page{}, err
 	}
 	for i := range page.Messages {
 		m := &page.Messages[i]
 		if m.Parts, err = s.parts(r, id, m.ID, rows[i]); err != nil {
-			return Page{}, err
+			return lathe.Page{}, err
 		}
 	}
 	if n := len(page.Messages); page.More && n > 0 {

@@ -5,14 +5,11 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
-	"io"
 	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -20,8 +17,6 @@ import (
 	"github.com/lathe-agent/lathe/client"
 	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/internal/termtext"
-	"github.com/lathe-agent/lathe/store"
-	"github.com/lathe-agent/lathe/workspace"
 )
 
 // attachFlag lets a command, and those below it, work on the sessions of a server.
@@ -29,13 +24,10 @@ func (a *app) attachFlag(cmd *cobra.Command) {
 	cmd.PersistentFlags().StringVar(&a.attach, "attach", "", "use the server at this `URL`: http://127.0.0.1:4096, https://…, unix:///path")
 }
 
-// remote is a server, as the commands want it.
-type remote struct{ *client.Client }
-
 // dial prepares the connection to the server that --attach names. The password is that of the
 // environment; a server of this machine is also sent the one that servers of this user keep,
 // which no other one must see.
-func (a *app) dial() (*remote, error) {
+func (a *app) dial() (*client.Client, error) {
 	o := client.Options{Username: cmp.Or(a.username, a.variable("SERVER_USERNAME")), Password: cmp.Or(a.password, a.variable("SERVER_PASSWORD"))}
 	c, err := client.New(a.attach, o)
 	if err != nil {
@@ -62,118 +54,7 @@ func (a *app) dial() (*remote, error) {
 		return nil, err
 	}
 	a.attach = c.Address() // what people are told to type has no password
-	return &remote{c}, nil
-}
-
-// Locate tells where the directory of the command belongs on the server.
-func (r *remote) Locate(ctx context.Context, _ string) (workspace.Place, error) {
-	at, err := r.Client.Locate(ctx, "")
-	if lathe.CodeOf(err) == lathe.Invalid {
-		err = lathe.Errorf(lathe.Invalid, "%w; -C names a directory of the server", err)
-	}
-	return workspace.Place{
-		Directory: at.Directory, Worktree: at.Worktree, ProjectID: at.Project,
-		Path: strings.Trim(filepath.ToSlash(strings.TrimPrefix(at.Directory, filepath.VolumeName(at.Directory))), "/"),
-	}, err
-}
-
-// Create begins a session in the directory of the command.
-func (r *remote) Create(ctx context.Context, _ string, in lathe.NewSession) (lathe.Session, error) {
-	return r.Client.Create(ctx, "", client.NewSession{Parent: in.Parent, Title: in.Title, Rules: in.Rules, Agent: in.Agent, Model: in.Model, Metadata: in.Metadata})
-}
-
-// Fork copies a session where it is: the server knows no other place for it.
-func (r *remote) Fork(ctx context.Context, _ string, id lathe.SessionID, before lathe.MessageID) (lathe.Session, error) {
-	return r.Client.Fork(ctx, id, before)
-}
-
-// Messages returns a page. What leads to the next one is the server's own business; it travels
-// as the id of a place.
-func (r *remote) Messages(ctx context.Context, id lathe.SessionID, before lathe.Place, limit int) (store.Page, error) {
-	p, err := r.Client.Messages(ctx, id, before.ID, limit)
-	return store.Page{Messages: p.Messages, More: p.Next != "", Next: lathe.Place{ID: p.Next}}, err
-}
-
-// Export writes a session as the engine does, but holds all of it in memory.
-func (r *remote) Export(ctx context.Context, id lathe.SessionID, to io.Writer, change func(*lathe.Session, *lathe.Message)) error {
-	s, err := r.Get(ctx, id)
-	if err != nil {
-		return err
-	}
-	if change == nil {
-		change = func(*lathe.Session, *lathe.Message) {}
-	}
-	change(&s, nil)
-	x := lathe.Export{Info: s, Messages: []lathe.Message{}}
-	seen := map[lathe.MessageID]bool{} // a prompt that waited moves to the end
-	err = history(ctx, r, id, func(messages []lathe.Message) error {
-		for _, m := range messages {
-			if !seen[m.ID] {
-				seen[m.ID] = true
-				change(nil, &m)
-				x.Messages = append(x.Messages, m)
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	data, _ := x.MarshalJSON() // it never fails
-	if err := lathe.WriteIndented(to, data, ""); err != nil {
-		return err
-	}
-	_, err = io.WriteString(to, "\n")
-	return err
-}
-
-// Undo takes back the last exchange that stands, or from the point that is named on.
-func (r *remote) Undo(ctx context.Context, id lathe.SessionID, u lathe.Undo) (lathe.Undone, error) {
-	out, err := r.Client.Undo(ctx, id, client.Undo(u))
-	return undoneFrom(out), err
-}
-
-// Redo brings back what was undone.
-func (r *remote) Redo(ctx context.Context, id lathe.SessionID, u lathe.Undo) (lathe.Undone, error) {
-	out, err := r.Client.Redo(ctx, id, client.Undo(u))
-	return undoneFrom(out), err
-}
-
-func undoneFrom(u client.Undone) lathe.Undone {
-	out := lathe.Undone{Message: u.Message, Session: u.Session, Files: []lathe.UndoneFile{}}
-	for _, f := range u.Files {
-		out.Files = append(out.Files, lathe.UndoneFile(f))
-	}
-	return out
-}
-
-// accounts are kept by the server, which tells nobody.
-func (r *remote) accounts(context.Context, lathe.Session) ([]lathe.Account, error) { return nil, nil }
-
-// Submit sends a prompt.
-func (r *remote) Submit(ctx context.Context, id lathe.SessionID, p lathe.Prompt) (lathe.Message, error) {
-	m, err := r.Client.Submit(ctx, id, client.Prompt{
-		ID: p.ID, Agent: p.Agent, Model: p.Model, Variant: p.Variant, System: p.System, Tools: p.Tools, Format: p.Format, NoReply: p.NoReply, Parts: p.Parts,
-	})
-	return m, asNoModel(err)
-}
-
-func (r *remote) wasCut(ctx context.Context, id lathe.SessionID) (bool, error) {
-	all, err := r.Interrupted(ctx)
-	return slices.Contains(all, id), err
-}
-
-// Drain has nothing to wait for: the server lives on.
-func (r *remote) Drain(context.Context) error { return nil }
-
-// quitTime is how long a server has to settle a turn that the user wants no more of.
-const quitTime = 5 * time.Second
-
-// quit ends the turn: nobody looks at it any more.
-func (r *remote) quit(ctx context.Context, id lathe.SessionID) error {
-	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), quitTime)
-	defer stop()
-	return r.Cancel(ctx, id)
+	return c, nil
 }
 
 // runAttached gives a prompt to a server.
@@ -200,8 +81,8 @@ const mostCarried = 16 << 20
 
 // carried makes the files of a prompt travel with it, for a server that cannot read them where
 // they are.
-func (r *remote) carried(p lathe.Prompt) (lathe.Prompt, error) {
-	if r.IsLocal() {
+func carried(c *client.Client, p lathe.Prompt) (lathe.Prompt, error) {
+	if c.IsLocal() {
 		return p, nil
 	}
 	for i, one := range p.Parts {

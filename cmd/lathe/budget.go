@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/api"
 	"github.com/lathe-agent/lathe/config"
 	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/internal/termtext"
@@ -73,12 +74,16 @@ func modelRefs(names []string) (out []lathe.ModelRef) {
 }
 
 // accounts are what a session has spent, and its limits as the settings here say.
-func (a *hostEnv) accounts(ctx context.Context, e *engine.Engine, s lathe.Session) ([]lathe.Account, error) {
+func (a *hostEnv) accounts(ctx context.Context, e api.Engine, s lathe.Session) ([]lathe.Account, error) {
+	own, ok := e.(api.Local)
+	if !ok {
+		return nil, nil // a server keeps them, and tells nobody
+	}
 	var b lathe.Budget
 	if l, err := a.in(s.Directory).settings(); err == nil { // a broken file limits nothing here
 		b = budgetOf(l.Config.Budget)
 	}
-	return e.Accounts(ctx, s.ID, b)
+	return own.Accounts(ctx, s.ID, b)
 }
 
 // spentOf says how much of its limits an account has used; nothing where there are none.

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/lathe-agent/lathe/api"
 	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/workspace"
@@ -118,7 +119,7 @@ func (x completions) sessions(ctx context.Context) (out []cobra.Completion) {
 	if x.app.attach != "" {
 		return nil // a server may be far away
 	}
-	_ = x.app.onSessions(ctx, func(e sessions) error {
+	_ = x.app.onSessions(ctx, func(e api.Engine) error {
 		q, err := x.app.projectQuery(ctx, e)
 		if err != nil {
 			return err

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/api"
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
@@ -27,7 +28,7 @@ before it deletes, unless --yes is given. There is no undo; "export" makes a cop
   lathe session delete --yes ses_0b22a1c3f001Qd0Rk3XbT7uQ9p`,
 		Args: wantArgs(1, -1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.onSessions(c.Context(), func(e sessions) error { return a.delete(c.Context(), e, args, yes) })
+			return a.onSessions(c.Context(), func(e api.Engine) error { return a.delete(c.Context(), e, args, yes) })
 		},
 	}
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
@@ -35,7 +36,7 @@ before it deletes, unless --yes is given. There is no undo; "export" makes a cop
 	return cmd
 }
 
-func (a *app) delete(ctx context.Context, e sessions, args []string, yes bool) error {
+func (a *app) delete(ctx context.Context, e api.Engine, args []string, yes bool) error {
 	tops, all, err := a.doomed(ctx, e, args)
 	if err != nil {
 		return err
@@ -72,7 +73,7 @@ func ids(all []lathe.Session) []lathe.SessionID {
 }
 
 // doomed looks up all sessions first: those named, and all that go with them.
-func (a *app) doomed(ctx context.Context, e sessions, args []string) (tops, all []lathe.Session, err error) {
+func (a *app) doomed(ctx context.Context, e api.Engine, args []string) (tops, all []lathe.Session, err error) {
 	named, seen := map[lathe.SessionID]bool{}, map[lathe.SessionID]bool{}
 	for _, arg := range args {
 		if arg == last || arg == "" {

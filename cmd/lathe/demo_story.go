@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/api"
 	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/internal/termtext"
@@ -81,13 +82,13 @@ func (d *demo) play(ctx context.Context) (err error) {
 		return err
 	}
 	d.prologue(ctx)
-	watched := &demoTurns{local: local{e, &d.app.hostEnv}, demo: d, asks: map[lathe.AskID]lathe.PermissionRequest{}, shown: map[lathe.PartID]bool{}}
+	watched := &demoTurns{Engine: e, demo: d, asks: map[lathe.AskID]lathe.PermissionRequest{}, shown: map[lathe.PartID]bool{}}
 	r := &runner{app: d.app, flags: runFlags{thinking: true, auto: true}, engine: watched, session: s, fresh: true, plainly: true, began: d.now()}
 	watched.note = r.note
 	if err := r.follow(ctx, lathe.Prompt{Parts: []lathe.Part{{Body: &lathe.Text{Text: demoPrompt}}}}); err != nil {
 		return err
 	}
-	return d.conclude(ctx, watched.local, s)
+	return d.conclude(ctx, e, s)
 }
 
 // listen lets the model speak.
@@ -129,7 +130,7 @@ func (d *demo) prologue(ctx context.Context) {
 }
 
 // conclude shows the change, takes it back, and says what to type next.
-func (d *demo) conclude(ctx context.Context, e local, s lathe.Session) error {
+func (d *demo) conclude(ctx context.Context, e api.Engine, s lathe.Session) error {
 	d.chapter(ctx, "What changed:", "lathe session diff")
 	if err := d.diff(ctx, e, s, "", diffStyle{context: 2, colour: d.colour(d.stdout.file)}); err != nil {
 		return err
@@ -232,7 +233,7 @@ func (d *demo) heard() {
 // demoTurns lets the story be seen in more detail than a turn usually is: what commands say, the
 // list, and the question with its answer.
 type demoTurns struct {
-	local
+	*engine.Engine
 	demo  *demo
 	note  func(format string, args ...any)
 	asks  map[lathe.AskID]lathe.PermissionRequest
@@ -242,7 +243,7 @@ type demoTurns struct {
 // Events are those of the engine. What is told of one comes after it.
 func (t *demoTurns) Events(ctx context.Context, scope lathe.Scope, after lathe.Opt[lathe.Cursor]) iter.Seq2[lathe.Event, error] {
 	return func(yield func(lathe.Event, error) bool) {
-		for ev, err := range t.local.Events(ctx, scope, after) {
+		for ev, err := range t.Engine.Events(ctx, scope, after) {
 			if f, ok := ev.Fact.(*lathe.PermissionAsked); ok {
 				t.asks[f.ID] = f.PermissionRequest
 			}
@@ -267,7 +268,7 @@ func (t *demoTurns) Reply(ctx context.Context, id lathe.AskID, reply lathe.Reply
 		t.note("  (the demo answers for you)")
 		t.demo.wait(ctx)
 	}
-	return t.local.Reply(ctx, id, reply, message)
+	return t.Engine.Reply(ctx, id, reply, message)
 }
 
 // detail shows what a call that ended brought.

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/api"
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
@@ -30,7 +31,7 @@ exchange that this prompt began. While a session is undone, what was undone.`,
 			if context < 0 {
 				return usagef("-U %d: want 0 or more", context)
 			}
-			return a.onSession(c.Context(), args, func(e sessions, s lathe.Session) error {
+			return a.onSession(c.Context(), args, func(e api.Engine, s lathe.Session) error {
 				return a.diff(c.Context(), e, s, lathe.MessageID(message), diffStyle{context, stat, a.colour(a.stdout.file)})
 			})
 		},
@@ -42,7 +43,7 @@ exchange that this prompt began. While a session is undone, what was undone.`,
 	return cmd
 }
 
-func (a *app) diff(ctx context.Context, e sessions, s lathe.Session, message lathe.MessageID, style diffStyle) error {
+func (a *app) diff(ctx context.Context, e api.Engine, s lathe.Session, message lathe.MessageID, style diffStyle) error {
 	diffs, err := e.Diff(ctx, s.ID, message)
 	if err != nil {
 		return err

@@ -61,7 +61,7 @@ func codeOfError(err error) int {
 		return i.exitCode()
 	case errors.As(err, new(usageError)):
 		return exitUsage
-	case errors.Is(err, engine.ErrNoModel), lathe.CodeOf(err) == lathe.Unauthorized:
+	case errors.Is(err, lathe.ErrNoModel), lathe.CodeOf(err) == lathe.Unauthorized:
 		return exitNoModel
 	case errors.As(err, &e) && e.Fault != nil:
 		return codeOfFault(e.Fault)

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/api"
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
@@ -44,7 +45,7 @@ version does not know are left out.
 			if f.file == "" {
 				return usagef("-o needs the name of a file, or - for standard output")
 			}
-			return a.onSessions(c.Context(), func(e sessions) error {
+			return a.onSessions(c.Context(), func(e api.Engine) error {
 				if len(args) == 0 {
 					if id, err = a.chooseSession(c.Context(), e); err != nil {
 						return err
@@ -60,7 +61,7 @@ version does not know are left out.
 	return cmd
 }
 
-func (a *app) export(ctx context.Context, e sessions, arg string, f exportFlags) error {
+func (a *app) export(ctx context.Context, e api.Engine, arg string, f exportFlags) error {
 	s, err := a.find(ctx, e, arg)
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/api"
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
@@ -33,25 +34,22 @@ func idArg(args []string) (string, error) {
 
 // projectQuery selects the root sessions of the project of the current directory. Directories
 // without a repository share one project; there it is those of the directory and below.
-func (a *app) projectQuery(ctx context.Context, e sessions) (lathe.Query, error) {
-	return queryOf(ctx, e, a.dir)
+func (a *app) projectQuery(ctx context.Context, e api.Engine) (lathe.Query, error) {
+	at, err := a.location(ctx, e)
+	return queryOf(at), err
 }
 
-func queryOf(ctx context.Context, e sessions, dir string) (lathe.Query, error) {
-	place, err := e.Locate(ctx, dir)
-	if err != nil {
-		return lathe.Query{}, err
+func queryOf(at lathe.Location) lathe.Query {
+	q := lathe.Query{Project: at.Project, Roots: true}
+	if at.Project == lathe.GlobalProject {
+		q.Path = at.Path
 	}
-	q := lathe.Query{Project: place.ProjectID, Roots: true}
-	if place.ProjectID == lathe.GlobalProject {
-		q.Path = place.Path
-	}
-	return q, nil
+	return q
 }
 
 // find returns the session a user means: by its id, by enough of its beginning or end, or the
 // newest of the project for "last".
-func (a *app) find(ctx context.Context, e sessions, arg string) (lathe.Session, error) {
+func (a *app) find(ctx context.Context, e api.Engine, arg string) (lathe.Session, error) {
 	if arg == last {
 		return a.newest(ctx, e)
 	}
@@ -88,7 +86,7 @@ func fits(id, arg string) bool {
 		strings.HasPrefix(strings.TrimPrefix(id, idPrefix), arg)
 }
 
-func (a *app) newest(ctx context.Context, e sessions) (lathe.Session, error) {
+func (a *app) newest(ctx context.Context, e api.Engine) (lathe.Session, error) {
 	q, err := a.projectQuery(ctx, e)
 	if err != nil {
 		return lathe.Session{}, err
@@ -134,7 +132,7 @@ func (e ambiguous) details() (lines []string) {
 }
 
 // below returns a session and all sessions under it.
-func below(ctx context.Context, e sessions, s lathe.Session) ([]lathe.Session, error) {
+func below(ctx context.Context, e api.Engine, s lathe.Session) ([]lathe.Session, error) {
 	all := []lathe.Session{s}
 	seen := map[lathe.SessionID]bool{s.ID: true}
 	for i := 0; i < len(all); i++ {

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/api"
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
@@ -56,7 +57,7 @@ func (a *app) list(ctx context.Context, f listFlags) error {
 	}
 	var found []lathe.Session
 	var cut map[lathe.SessionID]bool
-	err := a.onSessions(ctx, func(e sessions) (err error) {
+	err := a.onSessions(ctx, func(e api.Engine) (err error) {
 		if found, err = a.query(ctx, e, f); err == nil {
 			cut, err = interruptedOnes(ctx, e)
 		}
@@ -89,7 +90,7 @@ func (a *app) list(ctx context.Context, f listFlags) error {
 }
 
 // interruptedOnes are the sessions whose turn was cut off.
-func interruptedOnes(ctx context.Context, e sessions) (map[lathe.SessionID]bool, error) {
+func interruptedOnes(ctx context.Context, e api.Engine) (map[lathe.SessionID]bool, error) {
 	all, err := e.Interrupted(ctx)
 	cut := map[lathe.SessionID]bool{}
 	for _, id := range all {
@@ -98,7 +99,7 @@ func interruptedOnes(ctx context.Context, e sessions) (map[lathe.SessionID]bool,
 	return cut, err
 }
 
-func (a *app) query(ctx context.Context, e sessions, f listFlags) ([]lathe.Session, error) {
+func (a *app) query(ctx context.Context, e api.Engine, f listFlags) ([]lathe.Session, error) {
 	q := lathe.Query{Roots: true}
 	if !f.all {
 		var err error

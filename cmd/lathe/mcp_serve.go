@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/api"
 	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
@@ -55,12 +56,6 @@ func newMCPServe(a *app) *cobra.Command {
 	return cmd
 }
 
-// mcpTurns are turns that can be ended from outside.
-type mcpTurns interface {
-	turns
-	Cancel(ctx context.Context, id lathe.SessionID) error
-}
-
 // mcpHost answers the calls of one client. Calls run side by side.
 type mcpHost struct {
 	*app
@@ -69,7 +64,7 @@ type mcpHost struct {
 	life    context.Context // ends with the program; calls end with it too
 
 	mu      sync.Mutex // guards the fields below; held while the engine opens, since all wait for it
-	engine  mcpTurns   // opened by the first call that needs it
+	engine  api.Engine // opened by the first call that needs it
 	closers []io.Closer
 	running map[lathe.SessionID]bool
 }
@@ -124,7 +119,7 @@ func (h *mcpHost) server() *mcp.Server {
 
 // open opens the engine, or the connection to the server of --attach, for as long as the program
 // lives.
-func (h *mcpHost) open() (mcpTurns, error) {
+func (h *mcpHost) open() (api.Engine, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.engine != nil {
@@ -142,13 +137,13 @@ func (h *mcpHost) open() (mcpTurns, error) {
 	if err != nil {
 		return nil, err
 	}
-	h.engine, h.closers = local{e, &h.app.hostEnv}, []io.Closer{e, setup}
+	h.engine, h.closers = e, []io.Closer{e, setup}
 	return h.engine, nil
 }
 
 // look is open for those who only read: without a database there is nothing to see, and none is
 // made by looking.
-func (h *mcpHost) look() (mcpTurns, error) {
+func (h *mcpHost) look() (api.Engine, error) {
 	if h.attach == "" {
 		at, err := datadir.Find(h.env)
 		if err != nil {
@@ -172,7 +167,7 @@ func (h *mcpHost) close() (err error) {
 
 // worker is who works in a directory of the project, and what to close after it: a connection to a
 // server knows one directory.
-func (h *mcpHost) worker(dir string) (mcpTurns, func(), error) {
+func (h *mcpHost) worker(dir string) (api.Engine, func(), error) {
 	if h.attach == "" {
 		e, err := h.open()
 		return e, func() {}, err
@@ -204,7 +199,7 @@ func (h *mcpHost) leave(id lathe.SessionID) {
 }
 
 // ours finds a session of the project that is served.
-func (h *mcpHost) ours(ctx context.Context, e sessions, which string) (lathe.Session, error) {
+func (h *mcpHost) ours(ctx context.Context, e api.Engine, which string) (lathe.Session, error) {
 	if strings.TrimSpace(which) == "" {
 		return lathe.Session{}, lathe.Errorf(lathe.Invalid, "session is empty; `sessions` lists their ids, and %q is the newest", last)
 	}
@@ -212,11 +207,11 @@ func (h *mcpHost) ours(ctx context.Context, e sessions, which string) (lathe.Ses
 	if err != nil {
 		return s, err
 	}
-	place, err := e.Locate(ctx, h.dir)
+	place, err := h.location(ctx, e)
 	if err != nil {
 		return s, err
 	}
-	if s.Project != place.ProjectID || s.Project == lathe.GlobalProject && !within(place.Directory, s.Directory) {
+	if s.Project != place.Project || s.Project == lathe.GlobalProject && !within(place.Directory, s.Directory) {
 		return lathe.Session{}, lathe.Errorf(lathe.NotFound, "Session not found: %s belongs to another project than the one that is served", termtext.Plain(string(s.ID)))
 	}
 	return s, nil
@@ -224,13 +219,13 @@ func (h *mcpHost) ours(ctx context.Context, e sessions, which string) (lathe.Ses
 
 // inside is a directory of the project, as the caller names it: complete, or below the one that
 // is served. Links may not lead out of it.
-func (h *mcpHost) inside(ctx context.Context, e sessions, dir string) (string, error) {
-	place, err := e.Locate(ctx, h.dir)
+func (h *mcpHost) inside(ctx context.Context, e api.Engine, dir string) (string, error) {
+	place, err := h.location(ctx, e)
 	if err != nil {
 		return "", err
 	}
 	top := place.Worktree
-	if place.ProjectID == lathe.GlobalProject {
+	if place.Project == lathe.GlobalProject {
 		top = place.Directory
 	}
 	if dir == "" {

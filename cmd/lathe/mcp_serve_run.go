@@ -11,6 +11,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/api"
 	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/model/catalog"
 )
@@ -116,7 +117,7 @@ func (h *mcpHost) meant(ctx context.Context, in mcpRunArgs) (s lathe.Session, fr
 // mcpTurn follows one turn. Its fields belong to the goroutine of the call.
 type mcpTurn struct {
 	host    *mcpHost
-	engine  mcpTurns
+	engine  api.Engine
 	session lathe.Session
 	fresh   bool // it was made for this prompt
 	told    *progress
@@ -166,8 +167,8 @@ func (t *mcpTurn) follow(ctx context.Context, p lathe.Prompt) error {
 }
 
 func (t *mcpTurn) send(ctx context.Context, p lathe.Prompt) error {
-	if !t.fresh { // what worked for it in a process that has died
-		if err := t.engine.Collect(ctx, t.session.ID, false); err != nil {
+	if own, ok := t.engine.(api.Local); ok && !t.fresh { // what worked for it in a process that has died
+		if err := own.Collect(ctx, t.session.ID, false); err != nil {
 			return err
 		}
 	}
@@ -184,21 +185,25 @@ func (t *mcpTurn) end(ctx context.Context, why error) error {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), quitTime)
 	defer stop()
 	if t.host.life.Err() != nil {
-		return errors.Join(why, t.engine.quit(ctx, t.session.ID))
+		return errors.Join(why, quit(ctx, t.engine, t.session.ID))
 	}
 	return errors.Join(why, t.engine.Cancel(ctx, t.session.ID))
 }
 
 // waits reports whether tasks in the background have yet to report.
 func (t *mcpTurn) waits(ctx context.Context) bool {
-	tasks, err := t.engine.Backgrounds(ctx, t.session.ID)
+	own, ok := t.engine.(api.Local)
+	if !ok {
+		return false
+	}
+	tasks, err := own.Backgrounds(ctx, t.session.ID)
 	if err != nil || len(tasks) > 0 {
 		return err == nil
 	}
 	if t.failed != nil {
 		return false // the store may have stopped it, and then it cannot say that it rests
 	}
-	more, err := t.engine.GoesOn(ctx, t.session.ID) // the last may have reported just now
+	more, err := own.GoesOn(ctx, t.session.ID) // the last may have reported just now
 	return err == nil && more
 }
 

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/api"
 )
 
 // paged prints a text that may be longer than the screen: there through the user's pager, or less,
@@ -50,7 +51,7 @@ func (a *app) pager(lines int) ([]string, bool) {
 
 // chooseSession lets a user on a terminal choose one of the project's sessions; "last" where nobody is
 // there to choose, or there is no choice.
-func (a *app) chooseSession(ctx context.Context, e sessions) (string, error) {
+func (a *app) chooseSession(ctx context.Context, e api.Engine) (string, error) {
 	if !isTerminal(a.stdin) || !isTerminal(a.stderr) {
 		return last, nil
 	}

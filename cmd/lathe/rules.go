@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/api"
 	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/tool"
 )
@@ -108,10 +109,11 @@ func (r *runner) judges(ctx context.Context, q lathe.PermissionRequest, wanted b
 	}
 	unknown := []engine.Agent{{Agent: lathe.Agent{Rules: lathe.Ruleset{{Permission: "*", Pattern: "*", Action: lathe.Deny}}}}}
 	s, err := r.engine.Get(ctx, q.Session)
-	if err != nil || r.flags.judge == nil {
+	own, ok := r.engine.(*engine.Engine)
+	if err != nil || r.flags.judge == nil || !ok {
 		return unknown
 	}
-	at, err := r.engine.Locate(ctx, s.Directory)
+	at, err := own.Locate(ctx, s.Directory)
 	if err != nil {
 		return unknown
 	}
@@ -135,17 +137,17 @@ func judged(a engine.Agent, permission, pattern string) lathe.Action {
 
 // withRules gives a session that is gone on with the rules of the flags while f runs. If the program
 // dies, they stay: that is the stricter way.
-func (l local) withRules(ctx context.Context, s lathe.Session, flags lathe.Ruleset, f func() error) error {
+func withRules(ctx context.Context, e api.Engine, s lathe.Session, flags lathe.Ruleset, f func() error) error {
 	rules := sessionRules(flags)
 	if len(rules) == 0 {
 		return f()
 	}
-	if _, err := l.Update(ctx, s.ID, lathe.Edit{Rules: lathe.Some(append(slices.Clip(s.Rules), rules...))}); err != nil {
+	if _, err := e.Update(ctx, s.ID, lathe.Edit{Rules: lathe.Some(append(slices.Clip(s.Rules), rules...))}); err != nil {
 		return err
 	}
 	err := f()
-	if _, e := l.Update(context.WithoutCancel(ctx), s.ID, lathe.Edit{Rules: lathe.Some(s.Rules)}); err == nil && lathe.CodeOf(e) != lathe.NotFound {
-		err = e
+	if _, failed := e.Update(context.WithoutCancel(ctx), s.ID, lathe.Edit{Rules: lathe.Some(s.Rules)}); err == nil && lathe.CodeOf(failed) != lathe.NotFound {
+		err = failed
 	}
 	return err
 }

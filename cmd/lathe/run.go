@@ -17,6 +17,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/api"
+	"github.com/lathe-agent/lathe/client"
 	"github.com/lathe-agent/lathe/config"
 	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/engine"
@@ -298,17 +300,17 @@ func (a *app) runOn(ctx context.Context, f runFlags, text string, wire http.Roun
 	}
 	defer func() { err = closing(setup, closing(e, err)) }()
 	f.judge = setup
-	return a.reachable(ctx, f.port, e, setup, func() error { return a.runWith(ctx, local{e, &a.hostEnv}, f, text) })
+	return a.reachable(ctx, f.port, e, setup, func() error { return a.runWith(ctx, e, f, text) })
 }
 
 // runWith chooses the session and follows the turn.
-func (a *app) runWith(ctx context.Context, e turns, f runFlags, text string) error {
+func (a *app) runWith(ctx context.Context, e api.Engine, f runFlags, text string) error {
 	prompt, err := a.runPrompt(f, text)
 	if err != nil {
 		return err
 	}
-	if r, ok := e.(*remote); ok {
-		if prompt, err = r.carried(prompt); err != nil {
+	if c, ok := e.(*client.Client); ok {
+		if prompt, err = carried(c, prompt); err != nil {
 			return err
 		}
 	}
@@ -316,9 +318,10 @@ func (a *app) runWith(ctx context.Context, e turns, f runFlags, text string) err
 	if err != nil {
 		return err
 	}
-	if l, ok := e.(local); ok {
+	own, isOwn := e.(*engine.Engine)
+	if isOwn {
 		if f.limits.Cost = lathe.Dollars(f.maxCost); !f.limits.IsZero() {
-			if err := l.Limit(ctx, s.ID, f.limits); err != nil {
+			if err := own.Limit(ctx, s.ID, f.limits); err != nil {
 				return err
 			}
 		}
@@ -331,8 +334,8 @@ func (a *app) runWith(ctx context.Context, e turns, f runFlags, text string) err
 	if err := r.shared(ctx); err != nil {
 		return err
 	}
-	if l, ok := e.(local); ok && (!fresh || f.fork) {
-		return l.withRules(ctx, s, f.rules, func() error { return r.follow(ctx, prompt) })
+	if isOwn && (!fresh || f.fork) {
+		return withRules(ctx, e, s, f.rules, func() error { return r.follow(ctx, prompt) })
 	}
 	return r.follow(ctx, prompt)
 }
@@ -358,7 +361,7 @@ func (a *app) openAgent(ctx context.Context, wire http.RoundTripper, keyless, he
 
 // runSession is the session that is meant, or a new one. A new one may not ask the user
 // things, since nobody may be there.
-func (a *app) runSession(ctx context.Context, e turns, f runFlags) (lathe.Session, error) {
+func (a *app) runSession(ctx context.Context, e api.Engine, f runFlags) (lathe.Session, error) {
 	which := f.session
 	if f.next {
 		which = last
@@ -371,7 +374,7 @@ func (a *app) runSession(ctx context.Context, e turns, f runFlags) (lathe.Sessio
 		for _, name := range []string{"question", "plan_enter", "plan_exit"} {
 			rules = append(rules, lathe.Rule{Permission: name, Pattern: "*", Action: lathe.Deny})
 		}
-		return e.Create(ctx, a.dir, lathe.NewSession{Title: f.title, Rules: append(rules, sessionRules(f.rules)...)})
+		return e.Create(ctx, a.place(), lathe.NewSession{Title: f.title, Rules: append(rules, sessionRules(f.rules)...)})
 	}
 	s, err := a.find(ctx, e, which)
 	if err != nil || !f.fork {
@@ -381,7 +384,7 @@ func (a *app) runSession(ctx context.Context, e turns, f runFlags) (lathe.Sessio
 }
 
 // newestInterrupted is the session of the project whose turn was cut off last.
-func (a *app) newestInterrupted(ctx context.Context, e turns) (lathe.Session, error) {
+func (a *app) newestInterrupted(ctx context.Context, e api.Engine) (lathe.Session, error) {
 	q, err := a.projectQuery(ctx, e)
 	if err != nil {
 		return lathe.Session{}, err

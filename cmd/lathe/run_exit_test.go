@@ -83,7 +83,7 @@ func TestRun_Codes(t *testing.T) {
 		{failed{exitRefused}, 3},
 		{&lathe.Error{Code: lathe.Denied, Fault: &lathe.UnknownFault{Ref: engine.BudgetRef}}, 4},
 		{&lathe.Error{Fault: &lathe.UnknownFault{Ref: "err_1"}}, 1},
-		{lathe.Errorf(lathe.Invalid, "%w: x", engine.ErrNoModel), 5},
+		{lathe.Errorf(lathe.Invalid, "%w: x", lathe.ErrNoModel), 5},
 		{lathe.Errorf(lathe.Unauthorized, "x"), 5},
 		{&lathe.Error{Fault: &lathe.ProviderAuthFault{}}, 5},
 		{&lathe.Error{Fault: &lathe.APIFault{StatusCode: 401}}, 5},

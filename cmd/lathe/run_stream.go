@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/client"
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
@@ -162,11 +163,11 @@ func (r *runner) files(ctx context.Context) (out []fileJSON) {
 
 // shared lets others read the session, and says where.
 func (r *runner) shared(ctx context.Context) error {
-	remote, ok := r.engine.(*remote)
+	server, ok := r.engine.(*client.Client)
 	if !ok || !r.flags.share {
 		return nil
 	}
-	s, err := remote.ShareFor(ctx, r.session.ID, r.flags.expires)
+	s, err := server.ShareFor(ctx, r.session.ID, r.flags.expires)
 	if err != nil {
 		r.unmake(ctx)
 		return err

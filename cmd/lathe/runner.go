@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/api"
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
@@ -19,7 +20,7 @@ type runner struct {
 	flags runFlags
 	// arguments are those of a slash command.
 	arguments string
-	engine    turns
+	engine    api.Engine
 	session   lathe.Session
 	fresh     bool // it was made for this prompt
 	began     time.Time
@@ -81,7 +82,7 @@ func (r *runner) turn(ctx context.Context, p lathe.Prompt) error {
 		}
 	}
 	if err := context.Cause(ctx); err != nil {
-		r.tell(r.engine.quit(ctx, r.session.ID))
+		r.tell(quit(ctx, r.engine, r.session.ID))
 		return r.leave(err)
 	}
 	var refused notSent
@@ -113,16 +114,20 @@ func (r *runner) whole(ctx context.Context) {
 	if r.attach == "" || r.failed != nil {
 		return
 	}
-	if cut, err := r.engine.wasCut(ctx, r.session.ID); err == nil && cut {
+	if cut, err := wasCut(ctx, r.engine, r.session.ID); err == nil && cut {
 		r.failed = lathe.Errorf(lathe.Unavailable, "the server ended before the turn did; `lathe run --attach %s --resume -s %s` goes on", termtext.Plain(r.attach), r.session.ID)
 	}
 }
 
 // linger lets the title come, if it takes no time.
 func (r *runner) linger(ctx context.Context) {
+	own, ok := r.engine.(api.Local)
+	if !ok { // the server lives on
+		return
+	}
 	ctx, stop := context.WithTimeout(ctx, titleTime)
 	defer stop()
-	_ = r.engine.Drain(ctx) // without one the session has the title of its day
+	_ = own.Drain(ctx) // without one the session has the title of its day
 }
 
 // titleTime is how long a program whose answer is printed waits for the title.
@@ -435,7 +440,7 @@ func (r *runner) end(ctx context.Context) error {
 	r.newLine()
 	parts := []string{}
 	budget := ""
-	if accounts, err := r.engine.accounts(ctx, r.session); err == nil {
+	if accounts, err := r.accounts(ctx, r.engine, r.session); err == nil {
 		budget = budgetLine(accounts)
 	}
 	for _, s := range []string{tokens(r.tokens), costOf(r.cost), r.changes(ctx), r.lasted(), budget} {

@@ -11,12 +11,12 @@ import (
 // send gives the prompt, or lets an interrupted turn go on.
 func (r *runner) send(ctx context.Context, p lathe.Prompt, stop context.CancelCauseFunc) error {
 	if r.flags.resume {
-		cut, err := r.engine.wasCut(ctx, r.session.ID)
+		cut, err := wasCut(ctx, r.engine, r.session.ID)
 		if err != nil {
 			return err
 		}
-		beside, err := r.engine.Backgrounds(ctx, r.session.ID)
-		if err == nil && !cut && len(beside) == 0 {
+		tasks, err := r.backgrounds(ctx)
+		if err == nil && !cut && len(tasks) == 0 {
 			err = lathe.Errorf(lathe.NotFound, "session %s was not interrupted; `lathe run -s %s WORDS` goes on with it", r.session.ID, r.session.ID)
 		}
 		if err != nil {
@@ -24,7 +24,7 @@ func (r *runner) send(ctx context.Context, p lathe.Prompt, stop context.CancelCa
 		}
 		r.given.Store(true)
 		r.note("> resuming · %s · %s", termtext.Plain(r.session.Title), r.session.ID)
-		if err := r.engine.Collect(ctx, r.session.ID, true); err != nil || !cut {
+		if err := r.collect(ctx, true); err != nil || !cut {
 			return err
 		}
 		return r.engine.Resume(ctx, r.session.ID)
@@ -33,7 +33,7 @@ func (r *runner) send(ctx context.Context, p lathe.Prompt, stop context.CancelCa
 		return err
 	}
 	if !r.fresh { // what worked for it in a process that has died
-		if err := r.engine.Collect(ctx, r.session.ID, r.resumeMode() == "auto"); err != nil {
+		if err := r.collect(ctx, r.resumeMode() == "auto"); err != nil {
 			return err
 		}
 	}
@@ -82,7 +82,7 @@ func (r *runner) interruption(ctx context.Context) error {
 		return nil
 	}
 	mode := r.resumeMode()
-	cut, err := r.engine.wasCut(ctx, r.session.ID)
+	cut, err := wasCut(ctx, r.engine, r.session.ID)
 	if err != nil || !cut || mode == "off" {
 		return err
 	}

@@ -21,8 +21,3 @@ func (b *served) Skills(ctx context.Context, at workspace.Place) ([]lathe.Skill,
 func (b *served) Agents(ctx context.Context, at workspace.Place) ([]lathe.Agent, error) {
 	return b.Engine.Agents(ctx, at.Directory)
 }
-
-// Compact compresses the history of a session.
-func (b *served) Compact(ctx context.Context, id lathe.SessionID, model *lathe.ModelRef, goOn bool) (lathe.Message, error) {
-	return b.Engine.Compact(ctx, id, lathe.CompactRequest{Model: model, Auto: goOn})
-}

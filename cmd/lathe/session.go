@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/api"
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
@@ -42,7 +43,7 @@ The original stays as it is.`,
   lathe session fork ses_0b22 --at msg_f4ddc1a2e001Vd0Rk3XbT7uQ9p`,
 		Args: wantArgs(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.onSessions(c.Context(), func(e sessions) error { return a.fork(c.Context(), e, args[0], lathe.MessageID(at)) })
+			return a.onSessions(c.Context(), func(e api.Engine) error { return a.fork(c.Context(), e, args[0], lathe.MessageID(at)) })
 		},
 	}
 	cmd.Flags().StringVar(&at, "at", "", "copy what comes before this `MESSAGE`")
@@ -50,7 +51,7 @@ The original stays as it is.`,
 	return cmd
 }
 
-func (a *app) fork(ctx context.Context, e sessions, id string, before lathe.MessageID) error {
+func (a *app) fork(ctx context.Context, e api.Engine, id string, before lathe.MessageID) error {
 	s, err := a.find(ctx, e, id)
 	if err != nil {
 		return err
@@ -60,7 +61,7 @@ func (a *app) fork(ctx context.Context, e sessions, id string, before lathe.Mess
 			return err
 		}
 	}
-	copied, err := e.Fork(ctx, a.dir, s.ID, before)
+	copied, err := e.Fork(ctx, a.place(), s.ID, before)
 	if err != nil {
 		return err
 	}
@@ -87,7 +88,7 @@ func newRename(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.onSessions(c.Context(), func(e sessions) error {
+			return a.onSessions(c.Context(), func(e api.Engine) error {
 				s, err := a.find(c.Context(), e, args[0])
 				if err != nil {
 					return err
@@ -132,7 +133,7 @@ func newArchive(a *app) *cobra.Command {
   lathe session archive 4mKq --undo`,
 		Args: wantArgs(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.onSessions(c.Context(), func(e sessions) error { return a.archive(c.Context(), e, args[0], undo) })
+			return a.onSessions(c.Context(), func(e api.Engine) error { return a.archive(c.Context(), e, args[0], undo) })
 		},
 	}
 	cmd.Flags().BoolVar(&undo, "undo", false, "bring the session back")
@@ -140,7 +141,7 @@ func newArchive(a *app) *cobra.Command {
 	return cmd
 }
 
-func (a *app) archive(ctx context.Context, e sessions, id string, undo bool) error {
+func (a *app) archive(ctx context.Context, e api.Engine, id string, undo bool) error {
 	s, err := a.find(ctx, e, id)
 	if err != nil {
 		return err

@@ -103,7 +103,7 @@ func (a *app) revokeShares(ctx context.Context, e *engine.Engine, names []string
 		return err
 	}
 	if len(names) == 1 {
-		s, err := a.find(ctx, local{Engine: e}, names[0])
+		s, err := a.find(ctx, e, names[0])
 		if err != nil {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/api"
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
@@ -48,7 +49,7 @@ what the model thought, what tools were given and what they answered.
 			if err != nil {
 				return err
 			}
-			return a.onSessions(c.Context(), func(e sessions) error {
+			return a.onSessions(c.Context(), func(e api.Engine) error {
 				s, err := a.find(c.Context(), e, id)
 				if err != nil {
 					return err
@@ -63,7 +64,7 @@ what the model thought, what tools were given and what they answered.
 	return cmd
 }
 
-func (a *app) show(ctx context.Context, e sessions, s lathe.Session, f showFlags) error {
+func (a *app) show(ctx context.Context, e api.Engine, s lathe.Session, f showFlags) error {
 	f.whole = f.most == 0
 	switch {
 	case a.json && (f.whole || !f.given):
@@ -76,7 +77,7 @@ func (a *app) show(ctx context.Context, e sessions, s lathe.Session, f showFlags
 		return a.printJSON(lathe.Export{Info: s, Messages: page.Messages})
 	}
 	rows := a.record(s)
-	if accounts, err := e.accounts(ctx, s); err == nil {
+	if accounts, err := a.accounts(ctx, e, s); err == nil {
 		rows = append(rows, budgetRows(accounts)...)
 	}
 	if err := pairs(a.out, rows); err != nil {
@@ -97,7 +98,7 @@ func (a *app) show(ctx context.Context, e sessions, s lathe.Session, f showFlags
 }
 
 // history hands out all messages of a session, oldest first, a page at a time.
-func history(ctx context.Context, e sessions, id lathe.SessionID, f func([]lathe.Message) error) error {
+func history(ctx context.Context, e api.Engine, id lathe.SessionID, f func([]lathe.Message) error) error {
 	places := []lathe.Place{{}}
 	for {
 		page, err := e.Messages(ctx, id, places[len(places)-1], showPage)

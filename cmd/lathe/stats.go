@@ -182,7 +182,7 @@ func (a *app) statsQuery(ctx context.Context, e *engine.Engine, f statsFlags) (q
 	case f.project != "":
 		q, err = a.findProject(ctx, e, f.project)
 	default:
-		q, err = a.projectQuery(ctx, local{e, &a.hostEnv})
+		q, err = a.projectQuery(ctx, e)
 	}
 	q.Roots, q.Archived = false, lathe.WithArchived
 	return q, err
@@ -211,7 +211,8 @@ func (a *app) findProject(ctx context.Context, e *engine.Engine, name string) (q
 		return q, ambiguousProject{name, fit}
 	}
 	if path := a.relative(name); fileExists(path) {
-		return queryOf(ctx, local{e, &a.hostEnv}, path)
+		at, err := e.Location(ctx, path)
+		return queryOf(at), err
 	}
 	return q, lathe.Errorf(lathe.NotFound, "there is no project %s; `lathe stats --all --by project` lists them", termtext.Quote(name))
 }

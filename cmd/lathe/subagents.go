@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/api"
 	"github.com/lathe-agent/lathe/config"
 	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/internal/termtext"
@@ -90,18 +91,35 @@ func (r *runner) titleOf(ctx context.Context, id lathe.SessionID) string {
 	return s.Title
 }
 
+// backgrounds are the tasks of the session in the background. A server looks after its own.
+func (r *runner) backgrounds(ctx context.Context) ([]lathe.Session, error) {
+	if own, ok := r.engine.(api.Local); ok {
+		return own.Backgrounds(ctx, r.session.ID)
+	}
+	return nil, nil
+}
+
+// collect looks after those whose process has died.
+func (r *runner) collect(ctx context.Context, resume bool) error {
+	if own, ok := r.engine.(api.Local); ok {
+		return own.Collect(ctx, r.session.ID, resume)
+	}
+	return nil
+}
+
 // waits reports whether tasks in the background have yet to report: they would end with the
 // program, and what they find is for the session to tell.
 func (r *runner) waits(ctx context.Context) bool {
-	tasks, err := r.engine.Backgrounds(ctx, r.session.ID)
-	if err != nil {
+	own, ok := r.engine.(api.Local)
+	tasks, err := r.backgrounds(ctx)
+	if err != nil || !ok {
 		return false
 	}
 	if len(tasks) == 0 && r.failed != nil {
 		return false // the store may have stopped it, and then it cannot say that it rests
 	}
 	if len(tasks) == 0 { // the last may have reported just now
-		more, err := r.engine.GoesOn(ctx, r.session.ID)
+		more, err := own.GoesOn(ctx, r.session.ID)
 		return err == nil && more
 	}
 	for _, s := range tasks {

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/api"
 	"github.com/lathe-agent/lathe/client"
 	"github.com/lathe-agent/lathe/config"
 	"github.com/lathe-agent/lathe/config/datadir"
@@ -55,7 +56,7 @@ func (f *tuiFlags) check() error {
 
 // meant puts the whole id of the session in place of what names it. What is wrong with that is told
 // before the screen is taken.
-func (f *tuiFlags) meant(ctx context.Context, a *app, e sessions) error {
+func (f *tuiFlags) meant(ctx context.Context, a *app, e api.Engine) error {
 	s, err := a.find(ctx, e, f.session)
 	if err == nil {
 		f.session = string(s.ID)
@@ -122,7 +123,7 @@ type stage struct {
 // tui shows the terminal program on an engine of this process.
 func (a *app) tui(ctx context.Context, f tuiFlags) error {
 	if f.session != "" {
-		if err := a.onSessions(ctx, func(e sessions) error { return f.meant(ctx, a, e) }); err != nil {
+		if err := a.onSessions(ctx, func(e api.Engine) error { return f.meant(ctx, a, e) }); err != nil {
 			return err
 		}
 	}
@@ -319,7 +320,7 @@ func (a *app) tuiAttached(ctx context.Context, f tuiFlags) error {
 	if err != nil {
 		return err
 	}
-	if _, err := r.Client.Locate(ctx, ""); err != nil {
+	if _, err := r.Location(ctx, ""); err != nil {
 		return closing(r, err)
 	}
 	if f.session != "" {
@@ -333,7 +334,7 @@ func (a *app) tuiAttached(ctx context.Context, f tuiFlags) error {
 	}
 	_, err = own.perform(ctx, in.file, stage{
 		app: own, flags: f, state: at.State, remote: true, again: a.again("lathe attach " + termtext.ShellWord(r.Address())),
-		open: func(context.Context) (*tuiEngine, error) { return attachedEngine(own, r.Client), nil },
+		open: func(context.Context) (*tuiEngine, error) { return attachedEngine(own, r), nil },
 	})
 	return closing(r, err)
 }

@@ -57,7 +57,7 @@ func (d *dirs) wants(dir string) bool {
 // at: a server with many directories is asked for all of them only then.
 func (h *tuiHost) Events(ctx context.Context, after lathe.Opt[lathe.Cursor]) iter.Seq2[lathe.Event, error] {
 	return func(yield func(lathe.Event, error) bool) {
-		at, err := h.client.Locate(ctx, h.dir)
+		at, err := h.client.Location(ctx, h.dir)
 		if err != nil {
 			yield(lathe.Event{}, err)
 			return

@@ -20,7 +20,6 @@ type tuiHost struct {
 	client *client.Client
 	app    *app
 	dir    string // "" is that of the client's options
-	ids    *lathe.IDs
 	// trusted tells whether settings of the project count, and of files that were left out; nil is a
 	// server elsewhere, which does not say.
 	trusted func() (ok bool, broken string)
@@ -38,7 +37,7 @@ type tuiHost struct {
 var _ host.Engine = (*tuiHost)(nil)
 
 func newTUIHost(c *client.Client, a *app) *tuiHost {
-	h := &tuiHost{client: c, app: a, ids: lathe.NewIDs()}
+	h := &tuiHost{client: c, app: a}
 	h.beyond.changed = make(chan struct{}, 1)
 	h.life, h.end = context.WithCancel(context.Background())
 	return h
@@ -53,7 +52,7 @@ func (h *tuiHost) Close() error {
 
 // Create begins a session in the directory.
 func (h *tuiHost) Create(ctx context.Context, in host.NewSession) (lathe.Session, error) {
-	return h.client.Create(ctx, h.dir, client.NewSession{Title: in.Title, Agent: in.Agent})
+	return h.client.Create(ctx, h.dir, lathe.NewSession{Title: in.Title, Agent: in.Agent})
 }
 
 // Get returns a record. Who looks at a session of another directory wants to hear of it, too.
@@ -67,7 +66,7 @@ func (h *tuiHost) Get(ctx context.Context, id lathe.SessionID) (lathe.Session, e
 
 // List returns sessions that no other one began.
 func (h *tuiHost) List(ctx context.Context, q host.SessionQuery) ([]lathe.Session, error) {
-	at, err := h.client.Locate(ctx, h.dir)
+	at, err := h.client.Location(ctx, h.dir)
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +96,7 @@ func (h *tuiHost) Remove(ctx context.Context, id lathe.SessionID) error {
 
 // Fork copies a session.
 func (h *tuiHost) Fork(ctx context.Context, id lathe.SessionID, before lathe.MessageID) (lathe.Session, error) {
-	return h.client.Fork(ctx, id, before)
+	return h.client.Fork(ctx, "", id, before)
 }
 
 // Share lets others read a session.
@@ -115,8 +114,18 @@ func (h *tuiHost) Unshare(ctx context.Context, id lathe.SessionID) (lathe.Sessio
 
 // Messages returns a page of a history.
 func (h *tuiHost) Messages(ctx context.Context, id lathe.SessionID, before string, limit int) ([]lathe.Message, string, error) {
-	p, err := h.client.Messages(ctx, id, before, limit)
-	return p.Messages, p.Next, err
+	var at lathe.Place
+	if before != "" {
+		var err error
+		if at, err = lathe.ParsePlace(before); err != nil {
+			return nil, "", err
+		}
+	}
+	p, err := h.client.Messages(ctx, id, at, limit)
+	if !p.More {
+		return p.Messages, "", err
+	}
+	return p.Messages, p.Next.Token(), err
 }
 
 // Todos is the list of a session.
@@ -131,7 +140,7 @@ func (h *tuiHost) Diff(ctx context.Context, id lathe.SessionID, prompt lathe.Mes
 
 // Statuses are those of the sessions of the directory that do something.
 func (h *tuiHost) Statuses(ctx context.Context) (map[lathe.SessionID]lathe.Status, error) {
-	return h.client.Statuses(ctx, h.dir)
+	return h.client.Statuses(ctx, lathe.Scope{Directory: h.dir})
 }
 
 // Submit sends a prompt.
@@ -140,29 +149,23 @@ func (h *tuiHost) Submit(ctx context.Context, id lathe.SessionID, p host.Prompt)
 	if p.Steer {
 		how = lathe.Steer
 	}
-	_, err := h.client.Submit(ctx, id, client.Prompt{ID: p.ID, Agent: p.Agent, Model: p.Model, Variant: p.Variant, Delivery: how, Parts: p.Parts})
+	_, err := h.client.Submit(ctx, id, lathe.Prompt{ID: p.ID, Agent: p.Agent, Model: p.Model, Variant: p.Variant, Delivery: how, Parts: p.Parts})
 	return err
 }
 
 // Command runs a slash command. It returns when its prompt is written down: the wire answers only when
 // the session rests.
 func (h *tuiHost) Command(ctx context.Context, id lathe.SessionID, c host.Command) error {
-	call := client.Command{
-		Command: c.Name, Arguments: c.Arguments, Message: h.ids.Message(), Agent: c.Agent, Model: c.Model, Variant: c.Variant, Parts: c.Parts,
-	}
-	return h.beside(ctx, func(ctx context.Context) error {
-		_, err := h.client.Command(ctx, id, call)
-		return err
-	}, func(ctx context.Context) bool {
-		_, err := h.client.Message(ctx, id, call.Message)
-		return err == nil
+	_, err := h.client.SubmitCommand(ctx, id, lathe.CommandCall{
+		Command: c.Name, Arguments: c.Arguments, Agent: c.Agent, Model: c.Model, Variant: c.Variant, Parts: c.Parts,
 	})
+	return err
 }
 
 // Compact compresses a history, and returns when that has begun.
 func (h *tuiHost) Compact(ctx context.Context, id lathe.SessionID, by lathe.ModelRef) error {
-	return h.beside(ctx, func(ctx context.Context) error { return h.client.Compact(ctx, id, by) }, func(ctx context.Context) bool {
-		all, err := h.client.Statuses(ctx, h.dir)
+	return h.beside(ctx, func(ctx context.Context) error { return h.client.Compact(ctx, id, lathe.CompactRequest{Model: &by}) }, func(ctx context.Context) bool {
+		all, err := h.client.Statuses(ctx, lathe.Scope{Directory: h.dir})
 		return err == nil && all[id].Type != "" && all[id].Type != lathe.Idle
 	})
 }
@@ -202,7 +205,7 @@ func (h *tuiHost) beside(ctx context.Context, do func(context.Context) error, be
 
 // Shell runs a command of the user's.
 func (h *tuiHost) Shell(ctx context.Context, id lathe.SessionID, s host.Shell) error {
-	_, err := h.client.Shell(ctx, id, client.Shell{Agent: s.Agent, Model: s.Model, Command: s.Line})
+	_, err := h.client.Shell(ctx, id, lathe.ShellCommand{Agent: s.Agent, Model: s.Model, Command: s.Line})
 	return err
 }
 
@@ -223,17 +226,17 @@ func (h *tuiHost) Resume(ctx context.Context, id lathe.SessionID) error {
 
 // Undo takes back.
 func (h *tuiHost) Undo(ctx context.Context, id lathe.SessionID, m lathe.MessageID) (host.Undone, error) {
-	u, err := h.client.Undo(ctx, id, client.Undo{Message: m})
+	u, err := h.client.Undo(ctx, id, lathe.Undo{Message: m})
 	return hostUndone(u), err
 }
 
 // Redo brings back the first exchange that is undone.
 func (h *tuiHost) Redo(ctx context.Context, id lathe.SessionID) (host.Undone, error) {
-	u, err := h.client.Redo(ctx, id, client.Undo{})
+	u, err := h.client.Redo(ctx, id, lathe.Undo{})
 	return hostUndone(u), err
 }
 
-func hostUndone(u client.Undone) host.Undone {
+func hostUndone(u lathe.Undone) host.Undone {
 	out := host.Undone{Session: u.Session}
 	for _, f := range u.Files {
 		if f.Action == "conflict" || f.Conflict != "" {
@@ -246,7 +249,9 @@ func hostUndone(u client.Undone) host.Undone {
 }
 
 // Asks are what waits for a person.
-func (h *tuiHost) Asks(ctx context.Context) ([]lathe.Fact, error) { return h.client.Asks(ctx, h.dir) }
+func (h *tuiHost) Asks(ctx context.Context) ([]lathe.Fact, error) {
+	return h.client.Asks(ctx, lathe.Scope{Directory: h.dir})
+}
 
 // Reply answers a permission.
 func (h *tuiHost) Reply(ctx context.Context, id lathe.AskID, reply lathe.Reply, message string) error {

@@ -272,7 +272,7 @@ func TestTUIHost_Distrust(t *testing.T) {
 func TestTUIHost_OtherDirectory(t *testing.T) {
 	a, _ := tuiHome(t, "text \"One.\"\nfinish stop\n--\ntext \"Two.\"\nfinish stop")
 	h, ctx := opened(t, a), t.Context()
-	other, err := h.client.Create(ctx, filepath.Dir(a.dir), client.NewSession{Title: "there"})
+	other, err := h.client.Create(ctx, filepath.Dir(a.dir), lathe.NewSession{Title: "there"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/api"
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
@@ -32,7 +33,7 @@ and the command ends with exit code 1 although everything else was undone.`,
   lathe session undo 4mKq --message msg_f4ddc1a2e001Vd0Rk3XbT7uQ9p`,
 		Args: wantArgs(0, 1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.onSession(c.Context(), args, func(e sessions, s lathe.Session) error { return a.undo(c.Context(), e, s, f) })
+			return a.onSession(c.Context(), args, func(e api.Engine, s lathe.Session) error { return a.undo(c.Context(), e, s, f) })
 		},
 	}
 	f.define(cmd)
@@ -54,7 +55,7 @@ that one, or with --all everything. A file that you have changed since is listed
 			if f.all && (f.message != "" || f.part != "") {
 				return usagef("--all brings back everything; leave out --message and --part, or --all")
 			}
-			return a.onSession(c.Context(), args, func(e sessions, s lathe.Session) error { return a.redo(c.Context(), e, s, f) })
+			return a.onSession(c.Context(), args, func(e api.Engine, s lathe.Session) error { return a.redo(c.Context(), e, s, f) })
 		},
 	}
 	f.define(cmd)
@@ -70,12 +71,12 @@ func (f *undoFlags) define(cmd *cobra.Command) {
 }
 
 // onSession runs f on the session that is named, or the newest.
-func (a *app) onSession(ctx context.Context, args []string, f func(sessions, lathe.Session) error) error {
+func (a *app) onSession(ctx context.Context, args []string, f func(api.Engine, lathe.Session) error) error {
 	id, err := idArg(args)
 	if err != nil {
 		return err
 	}
-	return a.onSessions(ctx, func(e sessions) error {
+	return a.onSessions(ctx, func(e api.Engine) error {
 		s, err := a.find(ctx, e, id)
 		if err != nil {
 			return err
@@ -88,7 +89,7 @@ func (f undoFlags) request() lathe.Undo {
 	return lathe.Undo{Message: lathe.MessageID(f.message), Part: lathe.PartID(f.part), All: f.all, DryRun: f.dry}
 }
 
-func (a *app) undo(ctx context.Context, e sessions, s lathe.Session, f undoFlags) error {
+func (a *app) undo(ctx context.Context, e api.Engine, s lathe.Session, f undoFlags) error {
 	done, err := e.Undo(ctx, s.ID, f.request())
 	if err != nil {
 		return err
@@ -96,7 +97,7 @@ func (a *app) undo(ctx context.Context, e sessions, s lathe.Session, f undoFlags
 	return a.undone(done, f.dry, "Undone from "+string(done.Message), "Would undo from "+string(done.Message))
 }
 
-func (a *app) redo(ctx context.Context, e sessions, s lathe.Session, f undoFlags) error {
+func (a *app) redo(ctx context.Context, e api.Engine, s lathe.Session, f undoFlags) error {
 	done, err := e.Redo(ctx, s.ID, f.request())
 	switch {
 	case err != nil:

@@ -86,8 +86,3 @@ func (b Backend) Commands(ctx context.Context, at workspace.Place) ([]lathe.Comm
 func (b Backend) Skills(ctx context.Context, at workspace.Place) ([]lathe.Skill, error) {
 	return b.Engine.Skills(ctx, at.Directory)
 }
-
-// Compact asks for a summary.
-func (b Backend) Compact(ctx context.Context, id lathe.SessionID, model *lathe.ModelRef, goOn bool) (lathe.Message, error) {
-	return b.Engine.Compact(ctx, id, lathe.CompactRequest{Model: model, Auto: goOn})
-}

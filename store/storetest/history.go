@@ -39,7 +39,7 @@ func (r *room) long(n int) (store.Lease, []lathe.MessageID) {
 	return l, ids
 }
 
-func (r *room) page(id lathe.SessionID, before lathe.Place, limit int) store.Page {
+func (r *room) page(id lathe.SessionID, before lathe.Place, limit int) lathe.Page {
 	r.Helper()
 	return must(r.History(ctx(), id, before, limit))(r)
 }
@@ -61,7 +61,7 @@ func testHistoryWalk(r *room) {
 	l, ids := r.long(23)
 	for _, limit := range []int{1, 2, 7, 22, 23, 24} {
 		var got []lathe.MessageID
-		for page := (store.Page{More: true}); page.More; {
+		for page := (lathe.Page{More: true}); page.More; {
 			page = r.page(l.Session, page.Next, limit)
 			if len(page.Messages) > limit {
 				r.Fatalf("a page of %d has %d messages", limit, len(page.Messages))
@@ -115,7 +115,7 @@ func testHistoryTimes(r *room) {
 	want := []lathe.MessageID{"msg_6", "msg_5", "msg_1", "msg_2", "msg_B", "msg_b", "msg_3", "msg_4", "msg_7"}
 	r.same("order", messageIDs(r.history(id)), want)
 	var got []lathe.MessageID
-	for page := (store.Page{More: true}); page.More; {
+	for page := (lathe.Page{More: true}); page.More; {
 		page = r.page(id, page.Next, 1)
 		got = append(messageIDs(page.Messages), got...)
 	}

@@ -1,0 +1,126 @@
+// Package api is what a front end asks of an engine: one set of operations, which engine.Engine carries out in
+// this process and client.Client asks of a server over HTTP. `lathe run`, the session commands, `lathe mcp
+// serve` and the terminal UI are written against it and cannot tell which of the two they have.
+//
+// It holds interfaces and no behavior; their types are those of package lathe. All calls take a context that
+// ends them and are safe for use by many goroutines. A directory is a path on the engine's machine; "" is the
+// one that a client was made for.
+//
+// Start with Engine.
+package api
+
+import (
+	"context"
+	"io"
+	"iter"
+
+	"github.com/lathe-agent/lathe"
+)
+
+// Engine is everything that can be done with sessions.
+type Engine interface {
+	Sessions
+	Histories
+	Turns
+	Asks
+	Catalog
+}
+
+// Sessions are the records of sessions.
+type Sessions interface {
+	Create(ctx context.Context, dir string, in lathe.NewSession) (lathe.Session, error)
+	Get(ctx context.Context, id lathe.SessionID) (lathe.Session, error)
+	// List returns sessions by their last change, newest first.
+	List(ctx context.Context, q lathe.Query) ([]lathe.Session, error)
+	// Children returns the sessions whose parent is id.
+	Children(ctx context.Context, id lathe.SessionID) ([]lathe.Session, error)
+	// Update changes single members of a record. Over HTTP that is title, metadata, archive and further rules.
+	Update(ctx context.Context, id lathe.SessionID, edit lathe.Edit) (lathe.Session, error)
+	Rename(ctx context.Context, id lathe.SessionID, title string) (lathe.Session, error)
+	// Archive takes a session off the list; nil brings it back.
+	Archive(ctx context.Context, id lathe.SessionID, at *lathe.Time) (lathe.Session, error)
+	// Fork copies the messages before one of them, or all, into a new session. It belongs to dir; a server
+	// copies it into the directory of the original, whatever dir says.
+	Fork(ctx context.Context, dir string, id lathe.SessionID, before lathe.MessageID) (lathe.Session, error)
+	// Remove deletes a session and all below it.
+	Remove(ctx context.Context, id lathe.SessionID) error
+	// Location tells which project a directory belongs to.
+	Location(ctx context.Context, dir string) (lathe.Location, error)
+}
+
+// Histories are what was said and done in sessions.
+type Histories interface {
+	// Messages returns the newest messages before a place, at most limit, oldest first. 0 has no limit.
+	Messages(ctx context.Context, id lathe.SessionID, before lathe.Place, limit int) (lathe.Page, error)
+	Message(ctx context.Context, session lathe.SessionID, id lathe.MessageID) (lathe.Message, error)
+	Todos(ctx context.Context, id lathe.SessionID) ([]lathe.Todo, error)
+	// Diff is what a session changed, or the exchange that a prompt began.
+	Diff(ctx context.Context, id lathe.SessionID, prompt lathe.MessageID) ([]lathe.FileDiff, error)
+	// Export writes a session as JSON; change may change the record and each message on the way.
+	Export(ctx context.Context, id lathe.SessionID, to io.Writer, change func(*lathe.Session, *lathe.Message)) error
+	// Statuses tells what the sessions in scope are doing; idle ones are left out.
+	Statuses(ctx context.Context, scope lathe.Scope) (map[lathe.SessionID]lathe.Status, error)
+	// Interrupted lists the sessions whose turn was cut off.
+	Interrupted(ctx context.Context) ([]lathe.SessionID, error)
+	// Events streams what happens in scope, after a cursor if one is set, beginning with server.connected. An
+	// error is the end of it, but for a *Broken.
+	Events(ctx context.Context, scope lathe.Scope, after lathe.Opt[lathe.Cursor]) iter.Seq2[lathe.Event, error]
+	// Feed is the word that names the database in cursors; "" before a stream of a server told it.
+	Feed() string
+}
+
+// Turns are sessions at work.
+type Turns interface {
+	// Submit sends a prompt. It is safe when Submit returns; the session answers it in its time.
+	Submit(ctx context.Context, id lathe.SessionID, p lathe.Prompt) (lathe.Message, error)
+	// Prompt is Submit that waits until the session is idle and returns the newest answer.
+	Prompt(ctx context.Context, id lathe.SessionID, p lathe.Prompt) (lathe.Message, error)
+	Wait(ctx context.Context, id lathe.SessionID) (lathe.Message, error)
+	// SubmitCommand runs a slash command as a prompt, which it returns; Command waits for the answer.
+	SubmitCommand(ctx context.Context, id lathe.SessionID, call lathe.CommandCall) (lathe.Message, error)
+	Command(ctx context.Context, id lathe.SessionID, call lathe.CommandCall) (lathe.Message, error)
+	// Shell runs a shell command of the user and returns when it has ended.
+	Shell(ctx context.Context, id lathe.SessionID, in lathe.ShellCommand) (lathe.Message, error)
+	// Compact summarizes the history and returns when that is done.
+	Compact(ctx context.Context, id lathe.SessionID, req lathe.CompactRequest) error
+	// Cancel ends the turn of a session and of all below it.
+	Cancel(ctx context.Context, id lathe.SessionID) error
+	// Resume continues a turn that was cut off.
+	Resume(ctx context.Context, id lathe.SessionID) error
+	// Undo takes back what a session said and did; Redo brings it back.
+	Undo(ctx context.Context, id lathe.SessionID, u lathe.Undo) (lathe.Undone, error)
+	Redo(ctx context.Context, id lathe.SessionID, u lathe.Undo) (lathe.Undone, error)
+}
+
+// Asks are requests that wait for a person.
+type Asks interface {
+	// Asks returns the PermissionAsked and QuestionAsked facts in scope.
+	Asks(ctx context.Context, scope lathe.Scope) ([]lathe.Fact, error)
+	Reply(ctx context.Context, id lathe.AskID, reply lathe.Reply, message string) error
+	Answer(ctx context.Context, id lathe.AskID, answers [][]string) error
+	// Dismiss refuses to answer questions.
+	Dismiss(ctx context.Context, id lathe.AskID) error
+}
+
+// Catalog is what a directory offers.
+type Catalog interface {
+	Agents(ctx context.Context, dir string) ([]lathe.Agent, error)
+	Commands(ctx context.Context, dir string) ([]lathe.Command, error)
+	Skills(ctx context.Context, dir string) ([]lathe.Skill, error)
+}
+
+// Local is what only an engine of this process can be asked: it ends with the program, which must wait for what
+// runs in the background or see to it the next time. A server does so by itself.
+type Local interface {
+	// Backgrounds lists the background tasks of a session that run or have yet to report.
+	Backgrounds(ctx context.Context, parent lathe.SessionID) ([]lathe.Session, error)
+	// Collect sees to the background tasks of a session whose process has died: with resume they continue,
+	// otherwise their parent is told.
+	Collect(ctx context.Context, parent lathe.SessionID, resume bool) error
+	// GoesOn reports whether a session that said it is idle has something to do all the same.
+	GoesOn(ctx context.Context, id lathe.SessionID) (bool, error)
+	// Drain waits until no session is at work.
+	Drain(ctx context.Context) error
+	// Accounts tells what a session and those above it have spent, and their limits under a budget.
+	Accounts(ctx context.Context, id lathe.SessionID, b lathe.Budget) ([]lathe.Account, error)
+}
