@@ -7,11 +7,25 @@ import (
 	"github.com/lathe-agent/lathe/tui/host"
 )
 
+// Catalog is where we are, and what there is to choose from.
+type Catalog struct {
+	Info      host.Info
+	Agents    []lathe.Agent
+	Commands  []lathe.Command
+	Skills    []lathe.Skill
+	Providers host.Providers
+	Servers   []host.ToolServer
+
+	Loaded bool // agents and providers were read at least once
+	Placed bool // Info was read, or cannot be
+	Epoch  int  // counts how often names of models and colors of agents were read
+}
+
 // Agent looks an agent up, nil for one that is not known.
-func (st *State) Agent(name string) *lathe.Agent {
-	for i := range st.Agents {
-		if st.Agents[i].Name == name {
-			return &st.Agents[i]
+func (c *Catalog) Agent(name string) *lathe.Agent {
+	for i := range c.Agents {
+		if c.Agents[i].Name == name {
+			return &c.Agents[i]
 		}
 	}
 	return nil
@@ -24,8 +38,8 @@ func IsOffered(a lathe.Agent) bool { return a.Mode != lathe.Subagent && !a.Hidde
 func ModelKey(ref lathe.ModelRef) string { return ref.Provider + "/" + ref.Model }
 
 // FindModel looks a model up among those that can be used.
-func (st *State) FindModel(ref lathe.ModelRef) (host.Model, bool) {
-	for _, pr := range st.Providers.Connected {
+func (c *Catalog) FindModel(ref lathe.ModelRef) (host.Model, bool) {
+	for _, pr := range c.Providers.Connected {
 		if pr.ID != ref.Provider {
 			continue
 		}
@@ -39,17 +53,17 @@ func (st *State) FindModel(ref lathe.ModelRef) (host.Model, bool) {
 }
 
 // ModelName is the name of a model for people.
-func (st *State) ModelName(ref lathe.ModelRef) string {
-	if m, ok := st.FindModel(ref); ok {
+func (c *Catalog) ModelName(ref lathe.ModelRef) string {
+	if m, ok := c.FindModel(ref); ok {
 		return m.Name
 	}
 	return ref.Model
 }
 
 // ModelNames is ModelName for use beside the screen.
-func (st *State) ModelNames() func(lathe.ModelRef) string {
+func (c *Catalog) ModelNames() func(lathe.ModelRef) string {
 	names := map[string]string{}
-	for _, pr := range st.Providers.Connected {
+	for _, pr := range c.Providers.Connected {
 		for _, m := range pr.Models {
 			names[ModelKey(m.Ref)] = m.Name
 		}
@@ -63,8 +77,8 @@ func (st *State) ModelNames() func(lathe.ModelRef) string {
 }
 
 // ServerCounts is how many servers of tools work, and how many should and do not.
-func (st *State) ServerCounts() (good, bad int) {
-	for _, s := range st.Servers {
+func (c *Catalog) ServerCounts() (good, bad int) {
+	for _, s := range c.Servers {
 		switch s.Status {
 		case "connected":
 			good++
@@ -76,8 +90,8 @@ func (st *State) ServerCounts() (good, bad int) {
 }
 
 // Tilde writes a path as people do.
-func (st *State) Tilde(path string) string {
-	if h := st.Info.Home; h != "" && (path == h || strings.HasPrefix(path, h+"/")) {
+func (c *Catalog) Tilde(path string) string {
+	if h := c.Info.Home; h != "" && (path == h || strings.HasPrefix(path, h+"/")) {
 		return "~" + path[len(h):]
 	}
 	return path

@@ -9,23 +9,11 @@ import (
 	"slices"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/tui/host"
 )
 
 // State is everything that is known. Make one with New.
 type State struct {
-	Info      host.Info
-	Agents    []lathe.Agent
-	Commands  []lathe.Command
-	Skills    []lathe.Skill
-	Providers host.Providers
-	Servers   []host.ToolServer
-	// Loaded says that agents and providers were read at least once.
-	Loaded bool
-	// Placed says that Info was read, or cannot be.
-	Placed bool
-	// Epoch counts how often names of models and colors of agents were read.
-	Epoch int
+	Catalog
 
 	Current lathe.SessionID          // the session on the screen, "" on the home screen
 	Opening bool                     // what the command line asked for is not on the screen yet
