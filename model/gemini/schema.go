@@ -3,6 +3,7 @@ package gemini
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 )
 
@@ -74,22 +75,16 @@ func cleanValue(v any, depth int) any {
 
 // foldUnions writes oneOf and allOf as what the provider has: anyOf, and one object.
 func foldUnions(in map[string]any) map[string]any {
-	out := map[string]any{}
-	for k, v := range in {
-		out[k] = v
+	out := maps.Clone(in)
+	if out == nil {
+		out = map[string]any{}
 	}
 	if list, ok := out["oneOf"].([]any); ok && out["anyOf"] == nil {
 		out["anyOf"] = list
 	}
 	if list, ok := out["allOf"].([]any); ok {
 		for _, one := range list {
-			if m, ok := one.(map[string]any); ok {
-				for k, v := range m {
-					if _, has := out[k]; !has {
-						out[k] = v
-					}
-				}
-			}
+			addMissing(out, one)
 		}
 	}
 	if list, ok := out["anyOf"].([]any); ok {
@@ -100,14 +95,20 @@ func foldUnions(in map[string]any) map[string]any {
 		out["anyOf"] = rest
 		if one, ok := first(rest).(map[string]any); ok && len(rest) == 1 {
 			delete(out, "anyOf")
-			for k, v := range one {
-				if _, has := out[k]; !has {
-					out[k] = v
-				}
-			}
+			addMissing(out, one)
 		}
 	}
 	return out
+}
+
+// addMissing adds the members of an object that are not there yet.
+func addMissing(to map[string]any, object any) {
+	m, _ := object.(map[string]any)
+	for k, v := range m {
+		if _, has := to[k]; !has {
+			to[k] = v
+		}
+	}
 }
 
 func first(list []any) any {

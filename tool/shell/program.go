@@ -11,26 +11,7 @@ func (a *analyser) find(v invocation, sc *scope) bool {
 		w := v.words[i]
 		switch w.Text {
 		case "-exec", "-execdir", "-ok", "-okdir":
-			end := i + 1
-			for end < len(v.words) && v.words[end].Text != ";" && !(v.words[end].Text == "+" && v.words[end-1].Text == "{}") {
-				end++
-			}
-			inner := slices.Clone(v.words[i+1 : end])
-			for j := range inner {
-				if strings.Contains(inner[j].Text, "{}") {
-					inner[j] = unknownWord(inner[j].Text, strings.ReplaceAll(inner[j].Text, "{}", "*"), "it is the name of a file that is found")
-					inner[j].more.among = []string{"."}
-					if j == 0 {
-						inner[j].more.among = nil
-					}
-				}
-			}
-			in := sc.clone()
-			if strings.HasSuffix(w.Text, "dir") { // it runs where the file is found
-				in.dirs, a.plan.Moved = nil, true
-			}
-			a.run(invocation{words: inner}, in)
-			i = end
+			i = a.findExec(v, sc, i)
 		case "-delete":
 			a.emit(invocation{words: []Word{{Text: "rm", Known: true, mask: "rm"}, unknownWord("{}", "*", "it is the name of a file that is found")}}, "")
 		case "-fprint", "-fprint0", "-fls", "-fprintf":
@@ -47,8 +28,43 @@ func (a *analyser) find(v invocation, sc *scope) bool {
 		}
 	}
 	v.listed = true
-	var places []Word
-	for _, w := range v.words[1:] { // the places to look come first
+	places := a.findPlaces(v, sc)
+	if slices.ContainsFunc(v.words, func(w Word) bool { return w.Text == "-L" || w.Text == "-follow" }) {
+		a.follow(places, sc)
+	}
+	a.emit(v, "")
+	return true
+}
+
+// findExec runs the command of the action at i, and returns where it ends.
+func (a *analyser) findExec(v invocation, sc *scope, i int) int {
+	end := i + 1
+	for end < len(v.words) && v.words[end].Text != ";" && !(v.words[end].Text == "+" && v.words[end-1].Text == "{}") {
+		end++
+	}
+	inner := slices.Clone(v.words[i+1 : end])
+	for j := range inner {
+		if !strings.Contains(inner[j].Text, "{}") {
+			continue
+		}
+		inner[j] = unknownWord(inner[j].Text, strings.ReplaceAll(inner[j].Text, "{}", "*"), "it is the name of a file that is found")
+		if j > 0 {
+			inner[j].more.among = []string{"."}
+		} else {
+			inner[j].more.among = nil
+		}
+	}
+	in := sc.clone()
+	if strings.HasSuffix(v.words[i].Text, "dir") { // it runs where the file is found
+		in.dirs, a.plan.Moved = nil, true
+	}
+	a.run(invocation{words: inner}, in)
+	return end
+}
+
+// findPlaces are the places to look, which come first.
+func (a *analyser) findPlaces(v invocation, sc *scope) (places []Word) {
+	for _, w := range v.words[1:] {
 		if w.Text == "-L" || w.Text == "-H" || w.Text == "-P" || strings.HasPrefix(w.Text, "-O") {
 			continue
 		}
@@ -58,11 +74,7 @@ func (a *analyser) find(v invocation, sc *scope) bool {
 		places = append(places, w)
 		a.path(w, sc, false, true)
 	}
-	if slices.ContainsFunc(v.words, func(w Word) bool { return w.Text == "-L" || w.Text == "-follow" }) {
-		a.follow(places, sc)
-	}
-	a.emit(v, "")
-	return true
+	return places
 }
 
 // isFindTest knows what find only looks at. A value that begins with a dash, as of -mtime, is a

@@ -38,52 +38,58 @@ func (a *analyser) sed(v *invocation, sc *scope) {
 
 // sedScript reads a script as far as it is common; what is not is unknown.
 func (a *analyser) sedScript(s string, sc *scope) {
-	for i := 0; i < len(s); {
-		c := s[i]
-		switch {
-		case strings.IndexByte(" \t\n;{}!,$0123456789+~", c) >= 0:
-			i++
-		case c == '/' || c == '\\' && i+1 < len(s):
-			if c == '\\' {
-				i++
-			}
-			end := delimited(s, i+1, s[i])
-			if end < 0 {
-				a.unknown(UnknownCommand, s, "what sed does is not understood")
-				return
-			}
-			for end < len(s) && (s[end] == 'I' || s[end] == 'M') {
-				end++
-			}
-			i = end
-		case c == 's' || c == 'y':
-			if i = a.sedReplace(s, i, sc); i < 0 {
-				return
-			}
-		case c == 'w' || c == 'W':
-			i = a.sedFile(s, i, sc)
-		case c == 'e':
-			a.unknown(UnknownCommand, s, "sed runs a command")
-			return
-		case c == ':' || c == 'b' || c == 't' || c == 'T': // versions differ in where a label ends
-			for i++; i < len(s) && (s[i] == ' ' || s[i] == '\t'); i++ {
-			}
-			for i < len(s) && strings.IndexByte(" \t\n;}", s[i]) < 0 {
-				i++
-			}
-		case c == 'a' || c == 'i' || c == 'c' || c == 'r' || c == 'R' || c == '#':
-			end := strings.IndexByte(s[i:], '\n')
-			if end < 0 {
-				return
-			}
-			i += end
-		case strings.IndexByte("=dDgGhHlnNpPqQxzF", c) >= 0:
-			i++
-		default:
-			a.unknown(UnknownCommand, s, "what sed does is not understood")
-			return
-		}
+	for i := 0; i >= 0 && i < len(s); {
+		i = a.sedCommand(s, i, sc)
 	}
+}
+
+// sedCommand reads what begins at i, and returns where the next begins; -1 says that nothing more is read.
+func (a *analyser) sedCommand(s string, i int, sc *scope) int {
+	switch c := s[i]; {
+	case strings.IndexByte(" \t\n;{}!,$0123456789+~", c) >= 0, strings.IndexByte("=dDgGhHlnNpPqQxzF", c) >= 0:
+		return i + 1
+	case c == '/' || c == '\\' && i+1 < len(s):
+		return a.sedAddress(s, i)
+	case c == 's' || c == 'y':
+		return a.sedReplace(s, i, sc)
+	case c == 'w' || c == 'W':
+		return a.sedFile(s, i, sc)
+	case c == 'e':
+		a.unknown(UnknownCommand, s, "sed runs a command")
+		return -1
+	case c == ':' || c == 'b' || c == 't' || c == 'T': // versions differ in where a label ends
+		for i++; i < len(s) && (s[i] == ' ' || s[i] == '\t'); i++ {
+		}
+		for i < len(s) && strings.IndexByte(" \t\n;}", s[i]) < 0 {
+			i++
+		}
+		return i
+	case c == 'a' || c == 'i' || c == 'c' || c == 'r' || c == 'R' || c == '#':
+		end := strings.IndexByte(s[i:], '\n')
+		if end < 0 {
+			return -1
+		}
+		return i + end
+	default:
+		a.unknown(UnknownCommand, s, "what sed does is not understood")
+		return -1
+	}
+}
+
+// sedAddress reads a regular expression between its marks.
+func (a *analyser) sedAddress(s string, i int) int {
+	if s[i] == '\\' {
+		i++
+	}
+	end := delimited(s, i+1, s[i])
+	if end < 0 {
+		a.unknown(UnknownCommand, s, "what sed does is not understood")
+		return -1
+	}
+	for end < len(s) && (s[end] == 'I' || s[end] == 'M') {
+		end++
+	}
+	return end
 }
 
 // sedReplace reads s or y with its flags, and returns where it ends; -1 is nowhere.

@@ -329,33 +329,25 @@ func align(have, want []string, work *budget) ([]gap, bool) {
 	for head < len(have) && head < len(want) && have[head] == want[head] {
 		head++
 	}
-	n, m := len(have)-head, len(want)-head
-	for n > 0 && m > 0 && have[head+n-1] == want[head+m-1] {
+	n, m := len(have), len(want)
+	for n > head && m > head && have[n-1] == want[m-1] {
 		n, m = n-1, m-1
 	}
-	if n == 0 && m == 0 {
+	if n == head && m == head {
 		return nil, true
 	}
-	if !work.spend(8 * (n + 1) * (m + 1)) {
+	have, want = have[head:n], want[head:m]
+	if !work.spend(8 * (len(have) + 1) * (len(want) + 1)) {
 		return nil, false
 	}
-	width := m + 1
-	common := make([]int32, (n+1)*width)
-	for i := n - 1; i >= 0; i-- {
-		for j := m - 1; j >= 0; j-- {
-			if have[head+i] == want[head+j] {
-				common[i*width+j] = common[(i+1)*width+j+1] + 1
-			} else {
-				common[i*width+j] = max(common[(i+1)*width+j], common[i*width+j+1])
-			}
-		}
-	}
+	common, width := commonLines(have, want), len(want)+1
 	var out []gap
 	i, j := 0, 0
-	for i < n || j < m {
+	differ := func() bool { return i == len(have) || j == len(want) || have[i] != want[j] }
+	for i < len(have) || j < len(want) {
 		g := gap{head + i, head + i, head + j, head + j}
-		for (i < n || j < m) && (i == n || j == m || have[head+i] != want[head+j]) {
-			if j == m || i < n && common[(i+1)*width+j] >= common[i*width+j+1] {
+		for (i < len(have) || j < len(want)) && differ() {
+			if j == len(want) || i < len(have) && common[(i+1)*width+j] >= common[i*width+j+1] {
 				i++
 			} else {
 				j++
@@ -363,9 +355,25 @@ func align(have, want []string, work *budget) ([]gap, bool) {
 		}
 		g.haveEnd, g.wantEnd = head+i, head+j
 		out = append(out, g)
-		for i < n && j < m && have[head+i] == want[head+j] {
+		for !differ() {
 			i, j = i+1, j+1
 		}
 	}
 	return out, true
+}
+
+// commonLines is how many lines the lists have in common from each pair of places on, row by row.
+func commonLines(have, want []string) []int32 {
+	width := len(want) + 1
+	common := make([]int32, (len(have)+1)*width)
+	for i := len(have) - 1; i >= 0; i-- {
+		for j := len(want) - 1; j >= 0; j-- {
+			if have[i] == want[j] {
+				common[i*width+j] = common[(i+1)*width+j+1] + 1
+			} else {
+				common[i*width+j] = max(common[(i+1)*width+j], common[i*width+j+1])
+			}
+		}
+	}
+	return common
 }

@@ -92,61 +92,91 @@ func compileStars(pattern string, i int, slashes bool) (step, int) {
 
 // compileSet reads a bracket expression from behind its bracket.
 func compileSet(p string, i int) (set *byteSet, next int, ok bool) {
-	set = &byteSet{}
+	r := setReader{p: p, i: i, set: &byteSet{}}
 	negated := i < len(p) && (p[i] == '!' || p[i] == '^')
 	if negated {
-		i++
+		r.i++
 	}
-	last, ranged := byte(0), false // what a range could begin with
-	for first := true; ; first = false {
-		if i >= len(p) {
-			return nil, 0, false
-		}
-		c := p[i]
-		switch {
-		case c == ']' && !first:
+	for first := true; r.i < len(p); first = false {
+		if p[r.i] == ']' && !first {
 			if negated {
-				for j := range set {
-					set[j] = ^set[j]
-				}
+				r.set.negate()
 			}
-			return set, i + 1, true
-		case c == '-' && ranged && i+1 < len(p) && p[i+1] != ']':
-			i++
-			if p[i] == '\\' {
-				if i++; i >= len(p) {
-					return nil, 0, false
-				}
-			}
-			set.addRange(last, p[i])
-			ranged = false
-		case c == '[' && i+1 < len(p) && p[i+1] == ':':
-			end := strings.IndexByte(p[i+2:], ']')
-			if end < 0 {
-				return nil, 0, false
-			}
-			name, closed := strings.CutSuffix(p[i+2:i+2+end], ":")
-			if !closed {
-				set.add('[')
-				last, ranged = '[', true
-				break
-			}
-			if !set.addClass(name) {
-				return nil, 0, false
-			}
-			i += 2 + end
-			ranged = false
-		default:
-			if c == '\\' {
-				if i++; i >= len(p) {
-					return nil, 0, false
-				}
-			}
-			set.add(p[i])
-			last, ranged = p[i], true
+			return r.set, r.i + 1, true
 		}
-		i++
+		if !r.member() {
+			break
+		}
 	}
+	return nil, 0, false
+}
+
+func (s *byteSet) negate() {
+	for j := range s {
+		s[j] = ^s[j]
+	}
+}
+
+// setReader reads the members of a bracket expression.
+type setReader struct {
+	p      string
+	i      int
+	set    *byteSet
+	last   byte // what a range could begin with
+	ranged bool // it could
+}
+
+// member reads a range, a class or a byte; false says that the expression is none.
+func (r *setReader) member() bool {
+	switch {
+	case r.p[r.i] == '-' && r.ranged && r.i+1 < len(r.p) && r.p[r.i+1] != ']':
+		r.i++
+		to, ok := r.byte()
+		if ok {
+			r.set.addRange(r.last, to)
+			r.ranged = false
+		}
+		return ok
+	case strings.HasPrefix(r.p[r.i:], "[:"):
+		return r.class()
+	default:
+		c, ok := r.byte()
+		if ok {
+			r.set.add(c)
+			r.last, r.ranged = c, true
+		}
+		return ok
+	}
+}
+
+// byte reads one, which may be escaped.
+func (r *setReader) byte() (c byte, ok bool) {
+	if r.p[r.i] == '\\' {
+		r.i++
+	}
+	if r.i >= len(r.p) {
+		return 0, false
+	}
+	r.i++
+	return r.p[r.i-1], true
+}
+
+// class reads [:name:]. Without its second colon the bracket is a byte like any other.
+func (r *setReader) class() bool {
+	end := strings.IndexByte(r.p[r.i+2:], ']')
+	if end < 0 {
+		return false
+	}
+	name, closed := strings.CutSuffix(r.p[r.i+2:r.i+2+end], ":")
+	if !closed {
+		r.set.add('[')
+		r.last, r.ranged = '[', true
+		r.i++
+		return true
+	}
+	r.i += 3 + end
+	r.ranged = false
+	return r.set.addClass(name)
 }
 
 // addClass adds a class by its name; the classes are those of ASCII, as git has them.
@@ -195,6 +225,18 @@ func (s *byteSet) addClass(name string) bool {
 	return true
 }
 
+// takes reports whether a step for one byte takes it.
+func (s *step) takes(c byte) bool {
+	switch s.kind {
+	case stepByte:
+		return c == s.char
+	case stepAny:
+		return c != '/'
+	default:
+		return c != '/' && s.set.has(c)
+	}
+}
+
 // matchWild reports whether the steps take exactly all of text. It remembers one star and one run
 // of directories to go back to, which is enough: a star cannot cross the slash behind it, and a
 // later run of directories can take whatever an earlier one could. So the time is bounded by the
@@ -209,12 +251,8 @@ func matchWild(steps []step, text string) bool {
 		ok := false
 		if p < len(steps) {
 			switch s := &steps[p]; s.kind {
-			case stepByte:
-				ok = t < len(text) && text[t] == s.char
-			case stepAny:
-				ok = t < len(text) && text[t] != '/'
-			case stepSet:
-				ok = t < len(text) && text[t] != '/' && s.set.has(text[t])
+			case stepByte, stepAny, stepSet:
+				ok = t < len(text) && s.takes(text[t])
 			case stepStar:
 				p++
 				star, starAt = p, t
@@ -243,11 +281,8 @@ func matchWild(steps []step, text string) bool {
 			continue
 		}
 		star = -1
-		if dirs < 0 {
-			return false
-		}
 		i := strings.IndexByte(text[dirsAt:], '/')
-		if i < 0 {
+		if dirs < 0 || i < 0 {
 			return false
 		}
 		dirsAt += i + 1
