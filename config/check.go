@@ -147,6 +147,20 @@ func (c *checker) array(s *spec, n *node) {
 	}
 }
 
+// warnKnown warns of a member that is known and should not be there.
+func (c *checker) warnKnown(s *spec, e entry, m member) {
+	if e.old != "" {
+		c.warn(m.at, "is deprecated: "+e.old)
+	} else if why := e.spec.unsupported(m.val); why != "" {
+		c.warn(m.at, "is not supported: it "+why)
+	}
+	if s.near != "" && !s.has(m.key) && len(c.warns) < maxProblems {
+		if hint := nearest(m.key, s.names()); hint != "" {
+			c.warn(m.at, s.near).Hint = hint
+		}
+	}
+}
+
 func (c *checker) object(s *spec, n *node) {
 	if slices.ContainsFunc(n.members, func(m member) bool { return m.val.kind == isNull }) {
 		n.keep(func(m member) bool {
@@ -158,16 +172,7 @@ func (c *checker) object(s *spec, n *node) {
 		c.path = append(c.path, m.key)
 		switch e, known := s.find(m.key); {
 		case known:
-			if e.old != "" {
-				c.warn(m.at, "is deprecated: "+e.old)
-			} else if why := e.spec.unsupported(m.val); why != "" {
-				c.warn(m.at, "is not supported: it "+why)
-			}
-			if s.near != "" && !s.has(m.key) && len(c.warns) < maxProblems {
-				if hint := nearest(m.key, s.names()); hint != "" {
-					c.warn(m.at, s.near).Hint = hint
-				}
-			}
+			c.warnKnown(s, e, m)
 			c.value(e.spec, m.val)
 		case s.keys != nil && len(c.warns) < maxProblems: // looking for a hint takes time
 			c.warn(m.at, "is not a setting and has no effect").Hint = nearest(m.key, s.names())

@@ -128,7 +128,19 @@ func (l *loading) lookOut() {
 			l.outward = append(l.outward, path)
 		}
 	}
-	instructions := l.projectInstructions()
+	for _, f := range append(l.projectInstructions(), l.namedInstructions()...) {
+		if l.leaves(f) {
+			add(f.path)
+		}
+	}
+	for _, path := range l.riskySkills() {
+		add(path)
+	}
+	l.markReferences()
+}
+
+// namedInstructions are the files of this machine that settings name.
+func (l *loading) namedInstructions() (out []found) {
 	for _, s := range l.sources {
 		named := s.root.get("instructions")
 		if s.table != settings() || named == nil {
@@ -137,18 +149,15 @@ func (l *loading) lookOut() {
 		for _, it := range named.items {
 			if !isAddress(it) && !isOutside(it) && !it.asks {
 				files, _ := l.named(it.text) // told of when it counts
-				instructions = append(instructions, files...)
+				out = append(out, files...)
 			}
 		}
 	}
-	for _, f := range instructions {
-		if l.leaves(f) {
-			add(f.path)
-		}
-	}
-	for _, path := range l.riskySkills() {
-		add(path)
-	}
+	return out
+}
+
+// markReferences marks the references of the project that lead out of it.
+func (l *loading) markReferences() {
 	for _, s := range l.sources {
 		for _, ref := range s.references() {
 			path := localReference(ref)

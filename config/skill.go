@@ -35,22 +35,9 @@ func (l *loading) findSkills() {
 // riskySkills are those of the project that lie elsewhere, or have the name of one of the
 // user's and would be taken for it.
 func (l *loading) riskySkills() (out []string) {
-	var all, mine []string
-	for _, s := range l.sources {
-		if paths := s.root.get("skills").get("paths"); paths != nil {
-			for _, it := range paths.items {
-				switch {
-				case s.layer != Project:
-					all, mine = append(all, it.text), append(mine, it.text)
-				case !isOutside(it) && !it.asks: // where the others lead is not looked at
-					all = append(all, it.text)
-				}
-			}
-		}
-	}
 	own := map[string]bool{}
 	theirs := map[string][]string{}
-	for _, place := range l.skillPlaces(all, mine) {
+	for _, place := range l.skillPlaces(l.skillPaths()) {
 		for _, f := range l.walk(place, isSkill) {
 			if f.leaves {
 				out = append(out, f.path)
@@ -71,6 +58,25 @@ func (l *loading) riskySkills() (out []string) {
 		}
 	}
 	return out
+}
+
+// skillPaths are the folders for skills that settings name and that may be looked at, and those of the user.
+func (l *loading) skillPaths() (all, mine []string) {
+	for _, s := range l.sources {
+		paths := s.root.get("skills").get("paths")
+		if paths == nil {
+			continue
+		}
+		for _, it := range paths.items {
+			switch {
+			case s.layer != Project:
+				all, mine = append(all, it.text), append(mine, it.text)
+			case !isOutside(it) && !it.asks: // where the others lead is not looked at
+				all = append(all, it.text)
+			}
+		}
+	}
+	return all, mine
 }
 
 // skill reads a skill, once for each path.

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"hash"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -23,34 +24,47 @@ const (
 func (l *loading) programRisks(s *source) (out []Risk) {
 	if servers := s.root.get("mcp"); servers != nil {
 		for _, m := range servers.members {
-			// Where it starts depends on the directory of the session; what is trusted must not.
-			dirs := []string{s.dir}
-			if root := l.root(); root != s.dir {
-				dirs = append(dirs, root)
-			}
-			for _, dir := range dirs {
-				if cwd := m.val.get("cwd"); cwd != nil && !filepath.IsAbs(cwd.text) {
-					dir = filepath.Join(dir, cwd.text)
-				} else if cwd != nil {
-					dir = cwd.text
-				}
-				out = append(out, l.commandRisks(dir, m.val.get("command"))...)
-			}
+			out = append(out, l.serverRisks(s, m.val)...)
 		}
 	}
 	if plugins := s.root.get("plugin"); plugins != nil {
 		for _, p := range plugins.items {
-			if p.kind == isArray && len(p.items) > 0 {
-				p = p.items[0]
-			}
-			if path, ok := strings.CutPrefix(p.text, "file://"); ok {
-				out = append(out, l.folderOf(filepath.FromSlash(path))...)
-			} else if isPath(p.text) {
-				out = append(out, l.folderOf(s.complete(p.text, l.Home))...)
-			}
+			out = append(out, l.pluginRisks(s, p)...)
 		}
 	}
 	return out
+}
+
+// serverRisks are those of an MCP server. Where it starts depends on the directory of the session; what
+// is trusted must not.
+func (l *loading) serverRisks(s *source, server *node) (out []Risk) {
+	dirs := []string{s.dir}
+	if root := l.root(); root != s.dir {
+		dirs = append(dirs, root)
+	}
+	for _, dir := range dirs {
+		if cwd := server.get("cwd"); cwd != nil && !filepath.IsAbs(cwd.text) {
+			dir = filepath.Join(dir, cwd.text)
+		} else if cwd != nil {
+			dir = cwd.text
+		}
+		out = append(out, l.commandRisks(dir, server.get("command"))...)
+	}
+	return out
+}
+
+// pluginRisks are those of a plugin, which is a path, an address or a list that begins with one.
+func (l *loading) pluginRisks(s *source, p *node) []Risk {
+	if p.kind == isArray && len(p.items) > 0 {
+		p = p.items[0]
+	}
+	if path, ok := strings.CutPrefix(p.text, "file://"); ok {
+		return l.folderOf(filepath.FromSlash(path))
+	}
+	if isPath(p.text) {
+		return l.folderOf(s.complete(p.text, l.Home))
+	}
+	return nil
 }
 
 // commandRisks are those of the files that a command names.
@@ -134,44 +148,56 @@ func (l *loading) folderRisk(dir string) Risk {
 	if r, ok := l.folders[dir]; ok {
 		return r
 	}
-	h := sha256.New()
-	files, names, bytes := 0, 0, int64(0)
-	var visit func(dir, prefix string)
-	visit = func(dir, prefix string) {
-		for _, e := range l.disk.list(dir, Project) {
-			if names++; names > trustedNames || e.Name() == ".git" {
-				continue
-			}
-			path := filepath.Join(dir, e.Name())
-			if e.IsDir() {
-				visit(path, prefix+e.Name()+"/")
-				continue
-			}
-			if e.Type()&fs.ModeSymlink != 0 && !within(realPath(l.root()), realPath(path)) {
-				fmt.Fprintf(h, "%q -> %q\n", prefix+e.Name(), realPath(path)) // what lies elsewhere is not looked at
-				continue
-			}
-			info, err := l.disk.stat(path)
-			if err != nil || !info.Mode().IsRegular() {
-				fmt.Fprintf(h, "%q %v\n", prefix+e.Name(), e.Type())
-				continue
-			}
-			if files++; files <= trustedFiles && bytes+info.Size() <= trustedBytes {
-				if text, err := l.disk.read(path); err == nil {
-					bytes += int64(len(text))
-					fmt.Fprintf(h, "%q %x\n", prefix+e.Name(), sha256.Sum256(text))
-					continue
-				}
-			}
-			fmt.Fprintf(h, "%q %d %d\n", prefix+e.Name(), info.Size(), info.ModTime().UnixNano())
-		}
-	}
-	visit(dir, "")
-	fmt.Fprintf(h, "%d", names)
-	r := Risk{Path: dir + string(filepath.Separator), Value: hex.EncodeToString(h.Sum(nil))}
+	sum := folderSum{loading: l, hash: sha256.New()}
+	sum.visit(dir, "")
+	fmt.Fprintf(sum.hash, "%d", sum.names)
+	r := Risk{Path: dir + string(filepath.Separator), Value: hex.EncodeToString(sum.hash.Sum(nil))}
 	if l.folders == nil {
 		l.folders = map[string]Risk{}
 	}
 	l.folders[dir] = r
 	return r
+}
+
+// folderSum is the sum of all files in a folder. Beyond some number and size only their names, sizes and times count.
+type folderSum struct {
+	*loading
+	hash         hash.Hash
+	files, names int
+	bytes        int64
+}
+
+func (f *folderSum) visit(dir, prefix string) {
+	for _, e := range f.disk.list(dir, Project) {
+		if f.names++; f.names > trustedNames || e.Name() == ".git" {
+			continue
+		}
+		path := filepath.Join(dir, e.Name())
+		if e.IsDir() {
+			f.visit(path, prefix+e.Name()+"/")
+		} else {
+			f.add(path, prefix+e.Name(), e)
+		}
+	}
+}
+
+// add adds one that is no folder.
+func (f *folderSum) add(path, name string, e fs.DirEntry) {
+	if e.Type()&fs.ModeSymlink != 0 && !within(realPath(f.root()), realPath(path)) {
+		fmt.Fprintf(f.hash, "%q -> %q\n", name, realPath(path)) // what lies elsewhere is not looked at
+		return
+	}
+	info, err := f.disk.stat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		fmt.Fprintf(f.hash, "%q %v\n", name, e.Type())
+		return
+	}
+	if f.files++; f.files <= trustedFiles && f.bytes+info.Size() <= trustedBytes {
+		if text, err := f.disk.read(path); err == nil {
+			f.bytes += int64(len(text))
+			fmt.Fprintf(f.hash, "%q %x\n", name, sha256.Sum256(text))
+			return
+		}
+	}
+	fmt.Fprintf(f.hash, "%q %d %d\n", name, info.Size(), info.ModTime().UnixNano())
 }

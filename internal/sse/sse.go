@@ -49,49 +49,65 @@ func NewReaderLimit(r io.Reader, limit int) *Reader {
 // Next returns the next event that has data. At the end of the stream it is io.EOF; a last
 // event without its blank line is returned first.
 func (r *Reader) Next() (Event, error) {
-	r.name, r.id, r.data = r.name[:0], r.id[:0], r.data[:0]
-	hasData, hasName, hasID := false, false, false
+	has := r.clear()
+	r.data = r.data[:0]
 	for {
 		line, err := r.readLine()
 		if err != nil && (!errors.Is(err, io.EOF) || len(line) == 0) {
-			if errors.Is(err, io.EOF) && hasData {
+			if errors.Is(err, io.EOF) && has.data {
 				break
 			}
 			return Event{}, err
 		}
-		if len(line) == 0 {
-			if hasData {
-				break
+		if len(line) > 0 {
+			if err := r.take(line, &has); err != nil {
+				return Event{}, err
 			}
-			hasName, hasID = false, false
-			r.name, r.id = r.name[:0], r.id[:0]
 			continue
 		}
-		field, value := cutField(line)
-		switch string(field) {
-		case "data":
-			if hasData {
-				r.data = append(r.data, '\n')
-			}
-			if len(r.data)+len(value) > r.limit {
-				return Event{}, fmt.Errorf("%w: more than %d bytes", ErrTooLarge, r.limit)
-			}
-			r.data, hasData = append(r.data, value...), true
-		case "event":
-			r.name, hasName = append(r.name[:0], value...), true
-		case "id":
-			r.id, hasID = append(r.id[:0], value...), true
-		default: // comments have an empty name; retry and unknown fields mean nothing here
+		if has.data {
+			break
 		}
+		has = r.clear()
 	}
 	e := Event{Data: r.data}
-	if hasName {
+	if has.name {
 		e.Name = r.name
 	}
-	if hasID {
+	if has.id {
 		e.ID = r.id
 	}
 	return e, nil
+}
+
+// fields are those that an event has.
+type fields struct{ data, name, id bool }
+
+// clear forgets name and id.
+func (r *Reader) clear() fields {
+	r.name, r.id = r.name[:0], r.id[:0]
+	return fields{}
+}
+
+// take adds a line to the event.
+func (r *Reader) take(line []byte, has *fields) error {
+	field, value := cutField(line)
+	switch string(field) {
+	case "data":
+		if has.data {
+			r.data = append(r.data, '\n')
+		}
+		if len(r.data)+len(value) > r.limit {
+			return fmt.Errorf("%w: more than %d bytes", ErrTooLarge, r.limit)
+		}
+		r.data, has.data = append(r.data, value...), true
+	case "event":
+		r.name, has.name = append(r.name[:0], value...), true
+	case "id":
+		r.id, has.id = append(r.id[:0], value...), true
+	default: // comments have an empty name; retry and unknown fields mean nothing here
+	}
+	return nil
 }
 
 func cutField(line []byte) (field, value []byte) {

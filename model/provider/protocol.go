@@ -138,6 +138,21 @@ func (c *client) dialect(p Protocol) openai.Dialect {
 			d.Reasoning = f
 		}
 	}
+	c.vendor(&d, id)
+	d.ShortIDs = c.model.NPM == catalog.Mistral || wire.IsMistral(id)
+	d.Noop = d.Noop || c.options.LiteLLM || strings.Contains(strings.ToLower(c.provider.ID), "litellm")
+	if d.Reasoning == "" && c.wantsThoughts(p) {
+		d.Reasoning = "reasoning_content"
+	}
+	d.NoReasoning = p == Chat && d.Reasoning == "" && c.refusesThoughts()
+	if d.MaxTokens == "" && strings.HasPrefix(id, "gpt-5") {
+		d.MaxTokens = "max_completion_tokens" // they take no other, whoever serves them
+	}
+	return d
+}
+
+// vendor sets what is the way of a vendor.
+func (c *client) vendor(d *openai.Dialect, id string) {
 	switch c.model.NPM {
 	case catalog.Azure:
 		d.Azure = openai.Azure{Version: c.options.APIVersion, Deployments: c.options.Deployments}
@@ -161,14 +176,4 @@ func (c *client) dialect(p Protocol) openai.Dialect {
 	case catalog.Groq, catalog.Cerebras, catalog.OpenAI:
 		d.MaxTokens = "max_completion_tokens"
 	}
-	d.ShortIDs = c.model.NPM == catalog.Mistral || wire.IsMistral(id)
-	d.Noop = d.Noop || c.options.LiteLLM || strings.Contains(strings.ToLower(c.provider.ID), "litellm")
-	if d.Reasoning == "" && c.wantsThoughts(p) {
-		d.Reasoning = "reasoning_content"
-	}
-	d.NoReasoning = p == Chat && d.Reasoning == "" && c.refusesThoughts()
-	if d.MaxTokens == "" && strings.HasPrefix(id, "gpt-5") {
-		d.MaxTokens = "max_completion_tokens" // they take no other, whoever serves them
-	}
-	return d
 }

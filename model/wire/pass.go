@@ -39,27 +39,12 @@ func SeparateResults(messages []model.Message) []model.Message {
 // Claude refuse a history in which two calls have one, and those of other models begin anew with each
 // answer. Ids are told apart as [PlainCallID] leaves them. What is right stays as it is.
 func UniqueCalls(messages []model.Message) []model.Message {
-	taken, now := map[string]bool{}, map[string]string{} // ids so far, and what the last call of an id is called
+	ids := callIDs{taken: map[string]bool{}, now: map[string]string{}}
 	var out []model.Message
 	for i, m := range messages {
 		var changed []model.Content
 		for j, c := range m.Content {
-			switch was := c.(type) {
-			case model.CallContent:
-				id := was.ID
-				for n := 2; taken[PlainCallID(id)]; n++ {
-					id = was.ID + "_" + strconv.Itoa(n)
-				}
-				taken[PlainCallID(id)], now[was.ID] = true, id
-				was.ID = id
-				c = was
-			case model.ResultContent:
-				if id, ok := now[was.ID]; ok {
-					was.ID = id
-					c = was
-				}
-			default: // has no id
-			}
+			c = ids.unique(c)
 			if changed == nil && !sameCall(c, m.Content[j]) {
 				changed = slices.Clone(m.Content)
 			}
@@ -79,6 +64,33 @@ func UniqueCalls(messages []model.Message) []model.Message {
 		return messages
 	}
 	return out
+}
+
+// callIDs are the ids so far, and what the last call of an id is called.
+type callIDs struct {
+	taken map[string]bool
+	now   map[string]string
+}
+
+// unique gives a call or a result its id.
+func (ids callIDs) unique(c model.Content) model.Content {
+	switch was := c.(type) {
+	case model.CallContent:
+		id := was.ID
+		for n := 2; ids.taken[PlainCallID(id)]; n++ {
+			id = was.ID + "_" + strconv.Itoa(n)
+		}
+		ids.taken[PlainCallID(id)], ids.now[was.ID] = true, id
+		was.ID = id
+		return was
+	case model.ResultContent:
+		if id, ok := ids.now[was.ID]; ok {
+			was.ID = id
+			return was
+		}
+	default: // has no id
+	}
+	return c
 }
 
 // sameCall reports whether a call or a result has kept its id.

@@ -99,33 +99,43 @@ func escape(s string) int {
 	}
 	switch s[1] {
 	case '[':
-		for i := 2; i < len(s); i++ {
-			if s[i] >= 0x40 && s[i] <= 0x7e {
-				return i + 1
-			}
-			if s[i] < 0x20 || s[i] > 0x7e { // not one after all
-				return i
-			}
-		}
-		return len(s)
+		return controlEnd(s)
 	case ']', 'P', '_', '^', 'X':
-		for i := 2; i < len(s); i++ {
-			if s[i] == 0x07 {
-				return i + 1
-			}
-			if strings.HasPrefix(s[i:], "\x1b\\") {
-				return i + 2
-			}
-			if s[i] == '\n' || s[i] == 0x1b { // it was left open
-				return i
-			}
-		}
-		return len(s)
+		return stringEnd(s)
 	}
 	if s[1] < 0x80 {
 		return 2
 	}
 	return 1
+}
+
+// controlEnd is where a control sequence ends.
+func controlEnd(s string) int {
+	for i := 2; i < len(s); i++ {
+		if s[i] >= 0x40 && s[i] <= 0x7e {
+			return i + 1
+		}
+		if s[i] < 0x20 || s[i] > 0x7e { // not one after all
+			return i
+		}
+	}
+	return len(s)
+}
+
+// stringEnd is where a control string ends.
+func stringEnd(s string) int {
+	for i := 2; i < len(s); i++ {
+		if s[i] == 0x07 {
+			return i + 1
+		}
+		if strings.HasPrefix(s[i:], "\x1b\\") {
+			return i + 2
+		}
+		if s[i] == '\n' || s[i] == 0x1b { // it was left open
+			return i
+		}
+	}
+	return len(s)
 }
 
 // line is a text as one line of a message.

@@ -24,6 +24,15 @@ func (a *analyser) git(v invocation, sc *scope) bool {
 	return true
 }
 
+// gitMove goes where -C says, if that is known.
+func (a *analyser) gitMove(to Word, in *scope) {
+	if to.Known {
+		before := in.dirs
+		a.moveTo(to.Text, in)
+		in.dirs = withoutOld(before, in.dirs)
+	}
+}
+
 // gitGlobals reads what stands before the command of git. It returns where that is, and the scope
 // in which git runs.
 func (a *analyser) gitGlobals(v *invocation, sc *scope) (int, *scope) {
@@ -43,14 +52,12 @@ func (a *analyser) gitGlobals(v *invocation, sc *scope) (int, *scope) {
 			a.path(value, sc, false, true)
 			if name != "-C" {
 				a.extra(Sets, "<git> "+name)
-			} else if in == sc {
+				break
+			}
+			if in == sc {
 				in = sc.clone()
 			}
-			if name == "-C" && value.Known {
-				before := in.dirs
-				a.moveTo(value.Text, in)
-				in.dirs = withoutOld(before, in.dirs)
-			}
+			a.gitMove(value, in)
 		case "-c", "--config-env":
 			a.gitSetting(value)
 		case "--exec-path", "--namespace", "--super-prefix", "--attr-source", "--bare":

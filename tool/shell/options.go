@@ -151,15 +151,10 @@ func readOptions(row string, words []Word, negates bool) (r optionReading) {
 			r.operand(words, i+1, len(words))
 			r.end = min(r.end, i+1)
 			return r
-		case !sure && mayBeOption(w):
-			r.unsure = append(r.unsure, w)
-			if ends {
-				r.operand(words, i, len(words))
-				r.end = i
-				return r
+		case !sure && mayBeOption(w), len(text) < 2 || text[0] != '-':
+			if !sure && mayBeOption(w) {
+				r.unsure = append(r.unsure, w)
 			}
-			r.operand(words, i, i+1)
-		case len(text) < 2 || text[0] != '-':
 			if ends {
 				r.operand(words, i, len(words))
 				r.end = i

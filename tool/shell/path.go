@@ -69,15 +69,29 @@ func (a *analyser) addPath(name string, p Path) {
 	}
 }
 
+// globs finds the paths that patterns stand for.
+func (a *analyser) globs(words []Word, sc *scope) {
+	for _, w := range words {
+		if w.Glob && w.Known {
+			a.path(w, sc, false, false)
+		}
+	}
+}
+
+// argumentOption finds paths in an option, and reports whether it takes the place of a text that would come first.
+func (a *analyser) argumentOption(name string, w Word, sc *scope) bool {
+	texts := takesTexts(name)
+	if !texts || !strings.HasPrefix(w.Text, "-e") {
+		a.option(w, sc)
+	}
+	return texts && (w.Text == "-e" || w.Text == "-f")
+}
+
 // arguments finds paths among the arguments of a command.
 func (a *analyser) arguments(v invocation, sc *scope) {
 	name := v.words[0].Text
 	if printsOnly(name) {
-		for _, w := range v.words[1:] {
-			if w.Glob && w.Known {
-				a.path(w, sc, false, false)
-			}
-		}
+		a.globs(v.words[1:], sc)
 		return
 	}
 	a.reads = readsContents(name)
@@ -92,10 +106,7 @@ func (a *analyser) arguments(v invocation, sc *scope) {
 		case flags && w.Known && w.Text == "--":
 			flags = false
 		case flags && strings.HasPrefix(w.Text, "-"):
-			if !takesTexts(name) || !strings.HasPrefix(w.Text, "-e") {
-				a.option(w, sc)
-			}
-			if takesTexts(name) && (w.Text == "-e" || w.Text == "-f") {
+			if a.argumentOption(name, w, sc) {
 				skip = 0
 			}
 		case skip > 0:
@@ -292,50 +303,39 @@ func placesOf(name string, r optionReading) []Word {
 
 // follows reports whether a command goes through directories and follows the links in them.
 func follows(name string, r optionReading) bool {
-	recursive, links := false, false
-	has := func(o option, names ...string) bool {
-		for _, n := range names {
-			if o.name == n {
-				return true
-			}
-		}
+	links, recursive, known := followOptions(name)
+	given := func(names []string) bool {
+		return slices.ContainsFunc(r.options, func(o option) bool { return slices.Contains(names, o.name) })
+	}
+	if !known || name == "zip" && given([]string{"-y", "--symlinks"}) {
 		return false
 	}
-	for _, o := range r.options {
-		switch name {
-		case "rg", "fd", "fdfind":
-			links = links || has(o, "-L", "--follow")
-			recursive = true
-		case "grep", "egrep", "fgrep":
-			links = links || has(o, "-R", "--dereference-recursive")
-			recursive = true
-		case "cp":
-			recursive = recursive || has(o, "-r", "-R", "--recursive", "-a", "--archive")
-			links = links || has(o, "-L", "--dereference")
-		case "ls", "chmod", "chown", "chgrp":
-			recursive = recursive || has(o, "-R", "--recursive")
-			links = links || has(o, "-L", "--dereference")
-		case "du":
-			links = links || has(o, "-L", "--dereference")
-			recursive = true
-		case "tar", "gtar", "bsdtar":
-			links = links || has(o, "-h", "--dereference")
-			recursive = true
-		case "rsync":
-			links = links || has(o, "-L", "--copy-links", "-k", "--copy-dirlinks", "--copy-unsafe-links")
-			recursive = true
-		case "diff", "scp": // they follow links unless they are told not to
-			recursive = recursive || has(o, "-r", "--recursive")
-			links = true
-		case "zip":
-			recursive = recursive || has(o, "-r", "--recurse-paths")
-			links = true
-		}
+	return (links == nil || given(links)) && (recursive == nil || given(recursive))
+}
+
+// followOptions are the options by which a command follows links, and those by which it goes through
+// directories. Nil says that it does so without.
+func followOptions(name string) (links, recursive []string, known bool) {
+	switch name {
+	case "rg", "fd", "fdfind":
+		return []string{"-L", "--follow"}, nil, true
+	case "grep", "egrep", "fgrep":
+		return []string{"-R", "--dereference-recursive"}, nil, true
+	case "cp":
+		return []string{"-L", "--dereference"}, []string{"-r", "-R", "--recursive", "-a", "--archive"}, true
+	case "ls", "chmod", "chown", "chgrp":
+		return []string{"-L", "--dereference"}, []string{"-R", "--recursive"}, true
+	case "du":
+		return []string{"-L", "--dereference"}, nil, true
+	case "tar", "gtar", "bsdtar":
+		return []string{"-h", "--dereference"}, nil, true
+	case "rsync":
+		return []string{"-L", "--copy-links", "-k", "--copy-dirlinks", "--copy-unsafe-links"}, nil, true
+	case "diff", "scp": // they follow links unless they are told not to
+		return nil, []string{"-r", "--recursive"}, true
+	case "zip":
+		return nil, []string{"-r", "--recurse-paths"}, true
+	default:
+		return nil, nil, false
 	}
-	if name == "zip" {
-		for _, o := range r.options {
-			links = links && !has(o, "-y", "--symlinks")
-		}
-	}
-	return recursive && links
 }

@@ -6,6 +6,18 @@ import (
 	"unicode"
 )
 
+// shareWords reports whether a line with a word in it stands in both.
+func shareWords(have, want []string) bool {
+	return slices.ContainsFunc(want, func(line string) bool {
+		return strings.ContainsFunc(line, wordRune) && slices.Contains(have, line)
+	})
+}
+
+// stays reports whether the change keeps a line of the file, and brings none of old.
+func stays(have, want string, inHave, inPut map[string]int) bool {
+	return inPut[have] >= inHave[have] && inPut[want] <= inHave[want]
+}
+
 // carries refuses a find that is only similar, unless new shows that the model knows the lines as
 // the file has them. A line of the file that old does not have must stand in new, or new must have
 // a line made of it: with all that old lacks, and nothing that only old has. Otherwise the change
@@ -17,9 +29,7 @@ func (s *search) carries(h hit) *Refusal {
 	if !ok {
 		return s.tooMuch()
 	}
-	if len(gaps) > 0 && !slices.ContainsFunc(want, func(line string) bool {
-		return strings.ContainsFunc(line, wordRune) && slices.Contains(have, line)
-	}) {
+	if len(gaps) > 0 && !shareWords(have, want) {
 		return s.doubtful(h, differs, h.first+gaps[0].have) // brackets are everywhere
 	}
 	inHave, inPut := count(have), count(put)
@@ -30,8 +40,7 @@ func (s *search) carries(h hit) *Refusal {
 			paired := i < g.haveEnd && j < g.wantEnd
 			switch {
 			case paired && s.sameLine(have[i], want[j]):
-				stays := inPut[have[i]] >= inHave[have[i]] && inPut[want[j]] <= inHave[want[j]]
-				if !stays && !s.known(have[i], want[j], fresh) {
+				if !stays(have[i], want[j], inHave, inPut) && !s.known(have[i], want[j], fresh) {
 					return s.doubtful(h, differs, h.first+i)
 				}
 				continue
@@ -208,6 +217,18 @@ func escapes(text string) map[string]int {
 	return out
 }
 
+// movedIndents are the file's indentations by those of old, where they differ.
+func (s *search) movedIndents(h hit) map[string]string {
+	moved := map[string]string{}
+	for i := range s.want {
+		file := indent(s.src.lines[h.first+i])
+		if given := indent(s.want[i]); filled(s.want[i]) && given != file && (i > 0 || !h.inline) {
+			moved[given] = file
+		}
+	}
+	return moved
+}
+
 // shift says where the replacement is written at the indentation that old has and the file has
 // not. Lines that new keeps tell whether it is; if there are none, those that begin as a line of
 // old does.
@@ -220,13 +241,7 @@ func (s *search) shift(h hit) *Shift {
 	if !ok {
 		return nil
 	}
-	moved := map[string]string{} // the file's indentation by that of old, where they differ
-	for i := range s.want {
-		file := indent(s.src.lines[h.first+i])
-		if given := indent(s.want[i]); filled(s.want[i]) && given != file && (i > 0 || !h.inline) {
-			moved[given] = file
-		}
-	}
+	moved := s.movedIndents(h)
 	told := false
 	i, j := 0, 0
 	for _, g := range append(gaps, gap{len(s.want), len(s.want), len(put), len(put)}) {

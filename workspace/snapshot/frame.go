@@ -151,6 +151,17 @@ func countSlashes(path string) (n int) {
 	return n
 }
 
+// tracesIn reads a journal, as far as it can be read.
+func tracesIn(file string) map[string]*trace {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil
+	}
+	defer f.Close() // only read
+	traces, _, _ := readJournal(f)
+	return traces
+}
+
 // foreign lists what steps of other processes captured since a moment: in the journals of those that
 // run, and in the records of those that have ended.
 func (t *worktree) foreign(key string, since time.Time) map[string]bool {
@@ -169,13 +180,7 @@ func (t *worktree) foreign(key string, since time.Time) map[string]bool {
 		if filepath.Base(file) == fileName(key) || isDead(file) {
 			continue
 		}
-		f, err := os.Open(file)
-		if err != nil {
-			continue
-		}
-		traces, _, _ := readJournal(f)
-		_ = f.Close() // only read
-		for path, tr := range traces {
+		for path, tr := range tracesIn(file) {
 			note(path, tr.spans...)
 			if tr.open != nil {
 				out[path] = true

@@ -368,6 +368,11 @@ func (s *scan) renew(e *listed, old *item, now stat, mode uint32) item {
 			return it
 		}
 	}
+	return s.content(e, old, it, looksClean)
+}
+
+// content reads a file for its item, again if somebody writes it meanwhile.
+func (s *scan) content(e *listed, old *item, it item, looksClean bool) item {
 	for try := 0; ; try++ {
 		data, st, mode, steady, err := s.h.read(e.name, e.kind)
 		if err != nil || mode == 0 || data == nil && st.size > maxContent {
