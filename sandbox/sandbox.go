@@ -136,8 +136,8 @@ type Runner struct {
 	closed bool
 
 	sessions map[sessionKey]*session
-	uppers   map[string]*session // which has used the folder of an overlay last
-	jobs     map[string][]*keptJob   // by owner
+	uppers   map[string]*session   // which has used the folder of an overlay last
+	jobs     map[string][]*keptJob // by owner
 }
 
 // tree is a command and all that came of it.

@@ -3,6 +3,7 @@ package gitguard
 import (
 	"bytes"
 	"errors"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -125,24 +126,62 @@ func (f *heldFile) look(aside func(string) error) (Finding, bool) {
 		}
 		return Finding{}, false
 	}
-	var bad []string
-	_, err = update(f.path, func(now []byte) (m Merged, err error) {
-		m, bad, err = setBack(f.text, now)
-		return m, err
-	})
-	switch {
-	case errors.Is(err, errUnreadable):
-		bad, err = []string{"what git cannot read"}, errors.Join(aside(f.path), os.WriteFile(f.path, f.text, 0o644))
-	case err != nil:
-		return Finding{}, false // it is locked: the next time
-	}
-	if info, err := os.Lstat(f.path); err == nil && time.Since(stampOf(info).time) > settled {
+	bad, err := f.restore(aside)
+	if info, statErr := os.Lstat(f.path); err == nil && statErr == nil && time.Since(stampOf(info).time) > settled {
 		f.seen = stampOf(info)
 	}
 	return Finding{
 		Path: f.path, Err: err,
 		Why: "somebody set " + strings.Join(bad[:min(len(bad), 10)], ", ") + " while a command ran that could reach the file, since another program had replaced it; it is as it was, and can be set again when no command runs",
 	}, len(bad) > 0
+}
+
+// restore sets back what is not allowed, and says which keys those were. Git's lock is taken only for that,
+// or git of the user would fail when it meets ours. It is not waited for: a command can make one and keep
+// it. A git that holds it replaces the file, which is looked at again then.
+func (f *heldFile) restore(aside func(string) error) (bad []string, err error) {
+	if _, _, bad, err = f.judge(); err == nil && len(bad) == 0 || errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if inPlace(f.path) != nil {
+		return nil, nil // it is no longer what git of the user finds
+	}
+	if unlock, err := lockConfig(f.path, 0); err == nil {
+		defer unlock()
+	}
+	now, m, bad, err := f.judge()
+	switch {
+	case errors.Is(err, errUnreadable):
+		if err = aside(f.path); err == nil {
+			err = writeNew(f.path, f.text)
+		}
+		return []string{"what git cannot read"}, err
+	case err != nil || len(bad) == 0:
+		return nil, err
+	}
+	return bad, writeInPlace(f.path, now, m.Text)
+}
+
+// judge finds the keys that are not allowed. It reads again what git replaces meanwhile.
+func (f *heldFile) judge() (now []byte, m Merged, bad []string, err error) {
+	for range 10 {
+		if now, err = readRegular(f.path); !errors.Is(err, errUnreadable) {
+			break
+		}
+	}
+	if err == nil {
+		m, bad, err = setBack(f.text, now)
+	}
+	return now, m, bad, err
+}
+
+func writeNew(path string, text []byte) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	return errors.Join(err, f.Close())
 }
 
 // setBack gives the keys that are not allowed the values that they had.

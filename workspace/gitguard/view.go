@@ -170,10 +170,10 @@ func (v *View) ofModule(i int) func(key, value string) bool {
 // update changes a configuration file under the lock that git takes. The file is written in place:
 // a new one in its stead would take away the mounts that cover it for other commands.
 func update(file string, change func([]byte) (Merged, error)) (m Merged, err error) {
-	if dir, err := filepath.EvalSymlinks(filepath.Dir(file)); err != nil || dir != filepath.Clean(filepath.Dir(file)) {
-		return m, errors.Join(fmt.Errorf("%s is not where it was", file), err)
+	if err := inPlace(file); err != nil {
+		return m, err
 	}
-	unlock, err := lockConfig(file)
+	unlock, err := lockConfig(file, lockTime)
 	if err != nil {
 		return m, err
 	}
@@ -188,10 +188,18 @@ func update(file string, change func([]byte) (Merged, error)) (m Merged, err err
 	return m, writeInPlace(file, now, m.Text)
 }
 
-// lockConfig makes the lock file that git makes, and returns what removes it.
-func lockConfig(file string) (func(), error) {
+// inPlace is an error where a link leads to a file by now.
+func inPlace(file string) error {
+	if dir, err := filepath.EvalSymlinks(filepath.Dir(file)); err != nil || dir != filepath.Clean(filepath.Dir(file)) {
+		return errors.Join(fmt.Errorf("%s is not where it was", file), err)
+	}
+	return nil
+}
+
+// lockConfig makes the lock file that git makes, and returns what removes it. It waits for another's.
+func lockConfig(file string, most time.Duration) (func(), error) {
 	lock := file + ".lock"
-	for end, wait := time.Now().Add(lockTime), time.Millisecond; ; wait = min(2*wait, 50*time.Millisecond) {
+	for end, wait := time.Now().Add(most), time.Millisecond; ; wait = min(2*wait, 50*time.Millisecond) {
 		f, err := os.OpenFile(lock, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 		switch {
 		case err == nil:
