@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"syscall"
 	"time"
@@ -173,10 +174,8 @@ func (d *disk) walk(dir string, layer Layer, want func(name string) bool) []file
 		if linked {
 			d.looked[layer].linked++
 		}
-		for _, a := range above {
-			if os.SameFile(a, here) {
-				return
-			}
+		if slices.ContainsFunc(above, func(a fs.FileInfo) bool { return os.SameFile(a, here) }) {
+			return
 		}
 		above = append(above[:len(above):len(above)], here)
 		for _, e := range d.list(dir, layer) {

@@ -72,19 +72,24 @@ type offer struct {
 	Provider string   `json:"provider"`
 }
 
+// loadProgram brings a program to life, which is a member by itself.
+func (l *link) loadProgram(ctx context.Context, m *member) (culprit *member, err error) {
+	m.set(Loading, "")
+	data, err := l.within(ctx, "initialize", l.greeting().raw("options", m.options).done())
+	if err == nil {
+		err = m.take(data)
+	}
+	if err != nil {
+		return m, err
+	}
+	return nil, nil
+}
+
 // load brings the members of a process that has just started to life.
 func (l *link) load(ctx context.Context) (culprit *member, err error) {
 	p := l.peer
 	if m := p.members[0]; m.kind == kindProgram {
-		m.set(Loading, "")
-		data, err := l.within(ctx, "initialize", l.greeting().raw("options", m.options).done())
-		if err == nil {
-			err = m.take(data)
-		}
-		if err != nil {
-			return m, err
-		}
-		return nil, nil
+		return l.loadProgram(ctx, m)
 	}
 	support, err := p.company.provided()
 	if err != nil {

@@ -109,13 +109,18 @@ func names(path string) []string {
 	return strings.FieldsFunc(path, func(r rune) bool { return r == filepath.Separator || windows && r == '/' })
 }
 
+// longName asks Windows, which knows, short names and dots at the end included.
+func longName(dir, name string) string {
+	if long, err := filepath.EvalSymlinks(filepath.Join(dir, name)); err == nil {
+		return filepath.Base(long)
+	}
+	return name
+}
+
 // onDisk returns how the disk spells the name of something that is there.
 func onDisk(dir, name string, info fs.FileInfo) string {
-	if windows { // it knows, short names and dots at the end included
-		if long, err := filepath.EvalSymlinks(filepath.Join(dir, name)); err == nil {
-			return filepath.Base(long)
-		}
-		return name
+	if windows {
+		return longName(dir, name)
 	}
 	if !folds(dir, name, info) {
 		return name

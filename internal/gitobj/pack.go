@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"sync"
 )
 
@@ -170,50 +171,68 @@ func (p *pack) content(f *inflater, e entry) ([]byte, error) {
 // read returns the object that begins at an offset, and whether the data is shared with
 // the cache. No object on the way may be larger than limit.
 func (p *pack) read(ctx context.Context, f *inflater, cache *baseCache, off, limit int64) (kind Kind, data []byte, shared bool, err error) {
-	type link struct {
-		entry
-		off int64
+	chain, err := p.chain(f, cache, off, limit)
+	kind, data, shared = chain.kind, chain.data, chain.shared
+	if err != nil {
+		return kind, nil, false, err
 	}
-	var chain []link // from the object to its last delta
-	for {
-		if kind, data, shared = cache.get(p, off); shared {
-			break
-		}
-		e, err := p.entry(f, off)
-		if err != nil {
-			return 0, nil, false, err
-		}
-		if e.size > limit {
-			return plainKind(e.kind), nil, false, fmt.Errorf("an object of %d bytes: %w", e.size, ErrLimit)
-		}
-		if kind = plainKind(e.kind); kind != 0 {
-			if data, err = p.content(f, e); err != nil {
-				return kind, nil, false, err
-			}
-			break
-		}
-		if chain = append(chain, link{e, off}); len(chain) > maxChain {
-			return 0, nil, false, fmt.Errorf("deltas upon deltas: %w", ErrLimit)
-		}
-		off = e.base
-	}
-	for i := len(chain) - 1; i >= 0; i-- {
+	off = chain.off
+	for _, delta := range slices.Backward(chain.deltas) {
 		if ctx.Err() != nil {
 			return kind, nil, false, context.Cause(ctx)
 		}
 		if !shared {
 			cache.put(p, off, kind, data)
 		}
-		delta, err := p.content(f, chain[i].entry)
+		change, err := p.content(f, delta.entry)
 		if err == nil {
-			data, err = patch(data, delta, limit)
+			data, err = patch(data, change, limit)
 		}
 		if err != nil {
 			return kind, nil, false, err
 		}
-		off, shared = chain[i].off, false
+		off, shared = delta.off, false
 	}
 	return kind, data, shared, nil
+}
+
+// deltaChain is an object that is whole, and the deltas from the wanted object down to it.
+type deltaChain struct {
+	deltas []link
+	off    int64 // of the whole object
+	kind   Kind
+	data   []byte
+	shared bool // the data belongs to the cache
+}
+
+type link struct {
+	entry
+	off int64
+}
+
+// chain follows deltas to the object they stand on.
+func (p *pack) chain(f *inflater, cache *baseCache, off, limit int64) (c deltaChain, err error) {
+	for c.off = off; ; {
+		if c.kind, c.data, c.shared = cache.get(p, c.off); c.shared {
+			return c, nil
+		}
+		e, err := p.entry(f, c.off)
+		if err != nil {
+			return deltaChain{}, err
+		}
+		c.kind = plainKind(e.kind)
+		if e.size > limit {
+			return c, fmt.Errorf("an object of %d bytes: %w", e.size, ErrLimit)
+		}
+		if c.kind != 0 {
+			c.data, err = p.content(f, e)
+			return c, err
+		}
+		if c.deltas = append(c.deltas, link{e, c.off}); len(c.deltas) > maxChain {
+			return deltaChain{}, fmt.Errorf("deltas upon deltas: %w", ErrLimit)
+		}
+		c.off = e.base
+	}
 }
 
 // plainKind is the kind of an object that is no delta, else 0.

@@ -91,6 +91,21 @@ func (m *Model) levels() []Variant {
 	return m.each("low", "medium", "high")
 }
 
+// budgets are the variants of a model that takes a number of tokens to think, up to the most it takes; 0 is not known.
+func (m *Model) budgets(limit float64) []Variant {
+	most := 31999.0
+	for _, n := range []float64{limit, m.Limit.Output - 1} {
+		if n > 0 {
+			most = min(most, n)
+		}
+	}
+	half := most / 2
+	if limit > 0 {
+		half = min(most, limit/2)
+	}
+	return []Variant{{"high", m.budget(half)}, {"max", m.budget(most)}}
+}
+
 // stated makes variants of what the catalogue says; ok is false when it says nothing.
 func (m *Model) stated() (out []Variant, ok bool) {
 	for _, l := range m.Levels {
@@ -111,17 +126,7 @@ func (m *Model) stated() (out []Variant, ok bool) {
 		case "toggle":
 			return m.each("none", "high"), true
 		case "budget_tokens":
-			most := 31999.0
-			for _, limit := range []float64{l.Max, m.Limit.Output - 1} {
-				if limit > 0 {
-					most = min(most, limit)
-				}
-			}
-			half := most / 2
-			if l.Max > 0 {
-				half = min(most, l.Max/2)
-			}
-			return []Variant{{"high", m.budget(half)}, {"max", m.budget(most)}}, true
+			return m.budgets(l.Max), true
 		}
 	}
 	return nil, false

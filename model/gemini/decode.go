@@ -34,17 +34,7 @@ type decoder struct {
 }
 
 type chunk struct {
-	Candidates []struct {
-		Content struct {
-			Parts []part `json:"parts"`
-		} `json:"content"`
-		FinishReason      string `json:"finishReason"`
-		GroundingMetadata *struct {
-			GroundingChunks []struct {
-				Web struct{ URI, Title string } `json:"web"`
-			} `json:"groundingChunks"`
-		} `json:"groundingMetadata"`
-	} `json:"candidates"`
+	Candidates     []candidate `json:"candidates"`
 	PromptFeedback struct {
 		BlockReason string `json:"blockReason"`
 	} `json:"promptFeedback"`
@@ -52,6 +42,18 @@ type chunk struct {
 	ModelVersion  string          `json:"modelVersion"`
 	ResponseID    string          `json:"responseId"`
 	Error         json.RawMessage `json:"error"`
+}
+
+type candidate struct {
+	Content struct {
+		Parts []part `json:"parts"`
+	} `json:"content"`
+	FinishReason      string `json:"finishReason"`
+	GroundingMetadata *struct {
+		GroundingChunks []struct {
+			Web struct{ URI, Title string } `json:"web"`
+		} `json:"groundingChunks"`
+	} `json:"groundingMetadata"`
 }
 
 type wireUsage struct {
@@ -111,6 +113,18 @@ func (d *decoder) chunk(data []byte) ([]model.Event, error) {
 	return d.general(c)
 }
 
+// sources tells what the answer stands on.
+func (d *decoder) sources(c candidate) {
+	if c.GroundingMetadata == nil {
+		return
+	}
+	for _, s := range c.GroundingMetadata.GroundingChunks {
+		if s.Web.URI != "" {
+			d.emit(model.Source{ID: s.Web.URI, URL: s.Web.URI, Title: s.Web.Title})
+		}
+	}
+}
+
 // general reads a chunk that may say anything.
 func (d *decoder) general(c chunk) ([]model.Event, error) {
 	if !d.started {
@@ -127,13 +141,7 @@ func (d *decoder) general(c chunk) ([]model.Event, error) {
 				return d.out, err
 			}
 		}
-		if g := cand.GroundingMetadata; g != nil {
-			for _, s := range g.GroundingChunks {
-				if s.Web.URI != "" {
-					d.emit(model.Source{ID: s.Web.URI, URL: s.Web.URI, Title: s.Web.Title})
-				}
-			}
-		}
+		d.sources(cand)
 		if cand.FinishReason != "" {
 			d.reason = cand.FinishReason
 		}

@@ -219,6 +219,14 @@ func (d *responsesDecoder) settled(index number, raw json.RawMessage) error {
 	return nil
 }
 
+// messagePiece is a part of a message as a delta would have told it.
+func messagePiece(p wirePart) (kind string, part int, delta json.RawMessage) {
+	if len(p.Refusal) > 2 {
+		return "response.refusal.delta", 0, p.Refusal
+	}
+	return "response.output_text.delta", 0, p.Text
+}
+
 // missing tells what an item holds that did not come in deltas.
 func (d *responsesDecoder) missing(o *output, w *wireItem) error {
 	for _, p := range w.Content {
@@ -235,11 +243,7 @@ func (d *responsesDecoder) missing(o *output, w *wireItem) error {
 	switch o.kind {
 	case "message":
 		for _, p := range w.Content {
-			kind, words := "response.output_text.delta", p.Text
-			if len(p.Refusal) > 2 {
-				kind, words = "response.refusal.delta", p.Refusal
-			}
-			if err := piece(kind, 0, words); err != nil {
+			if err := piece(messagePiece(p)); err != nil {
 				return err
 			}
 		}

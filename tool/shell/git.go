@@ -33,6 +33,15 @@ func (a *analyser) gitMove(to Word, in *scope) {
 	}
 }
 
+// joinedValue takes an option apart, and reports whether it has its value in the same word.
+func joinedValue(words []Word) (name string, value Word, joined bool) {
+	name, text, joined := strings.Cut(words[0].Text, "=")
+	if !joined && len(words) > 1 {
+		return name, words[1], false
+	}
+	return name, Word{Text: text, Known: true, mask: text}, joined
+}
+
 // gitGlobals reads what stands before the command of git. It returns where that is, and the scope
 // in which git runs.
 func (a *analyser) gitGlobals(v *invocation, sc *scope) (int, *scope) {
@@ -42,11 +51,7 @@ func (a *analyser) gitGlobals(v *invocation, sc *scope) (int, *scope) {
 		if !w.Known || !strings.HasPrefix(w.Text, "-") { // an unknown command is told of later
 			break
 		}
-		name, joined, has := strings.Cut(w.Text, "=")
-		value := Word{Text: joined, Known: true, mask: joined}
-		if !has && i+1 < len(v.words) {
-			value = v.words[i+1]
-		}
+		name, value, has := joinedValue(v.words[i:])
 		switch name {
 		case "-C", "--git-dir", "--work-tree":
 			a.path(value, sc, false, true)

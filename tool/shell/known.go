@@ -75,6 +75,15 @@ func (a *analyser) unsure(key string, words []Word, v *invocation, sc *scope) {
 	}
 }
 
+// commandFile looks at a file of commands that an option names.
+func (a *analyser) commandFile(named string, w Word, v *invocation, sc *scope) {
+	if !w.Known || w.Text == "-" || strings.HasPrefix(w.Text, "/dev/") || strings.HasPrefix(w.Text, "/proc/") {
+		a.doubt(v, named, "the file has commands that the line does not tell")
+		return
+	}
+	a.path(w, sc, false, true)
+}
+
 // judge looks at an option that is more than harmless.
 func (a *analyser) judge(key string, o option, v *invocation, sc *scope) {
 	named := key + " " + o.name
@@ -90,11 +99,7 @@ func (a *analyser) judge(key string, o option, v *invocation, sc *scope) {
 	case producesIt:
 		a.path(o.value, sc, true, true)
 	case 'f':
-		if t := o.value.Text; !o.value.Known || t == "-" || strings.HasPrefix(t, "/dev/") || strings.HasPrefix(t, "/proc/") {
-			a.doubt(v, named, "the file has commands that the line does not tell")
-		} else {
-			a.path(o.value, sc, false, true)
-		}
+		a.commandFile(named, o.value, v, sc)
 	case 'a':
 		if t := o.value.Text; !o.value.Known || strings.Contains(strings.SplitN(t, "/", 2)[0], ":") {
 			a.doubt(v, named, "an archive on another machine is reached by a program")

@@ -132,6 +132,20 @@ func long(row, name string, negates bool) (string, entry, bool) {
 	return name, e, ok
 }
 
+// noOption takes a word that is no option, or may be none. It reports whether the options end there.
+func (r *optionReading) noOption(words []Word, i int, ends, unsure bool) bool {
+	if unsure {
+		r.unsure = append(r.unsure, words[i])
+	}
+	if !ends {
+		r.operand(words, i, i+1)
+		return false
+	}
+	r.operand(words, i, len(words))
+	r.end = i
+	return true
+}
+
 // readOptions reads the words of a command, without its name, as the program would. Options are
 // read in whatever way they are written: joined, abbreviated, with their value in the same word or
 // in the next.
@@ -141,26 +155,21 @@ func readOptions(row string, words []Word, negates bool) (r optionReading) {
 	r.end = len(words)
 	for i := 0; i < len(words); i++ {
 		w := words[i]
-		text, sure := w.Text, w.Known && !w.Glob
-		if !sure {
-			text = w.mask
+		text, sure := w.mask, w.Known && !w.Glob
+		if sure {
+			text = w.Text
 		}
+		unsure := !sure && mayBeOption(w)
 		switch {
 		case ends && text == "-": // an old way to write -i of env
 		case sure && text == "--":
 			r.operand(words, i+1, len(words))
 			r.end = min(r.end, i+1)
 			return r
-		case !sure && mayBeOption(w), len(text) < 2 || text[0] != '-':
-			if !sure && mayBeOption(w) {
-				r.unsure = append(r.unsure, w)
-			}
-			if ends {
-				r.operand(words, i, len(words))
-				r.end = i
+		case unsure || len(text) < 2 || text[0] != '-':
+			if r.noOption(words, i, ends, unsure) {
 				return r
 			}
-			r.operand(words, i, i+1)
 		default:
 			var next *Word
 			if i+1 < len(words) {

@@ -211,6 +211,11 @@ type effects struct {
 	moves bool
 }
 
+// setsVariable reports whether an expansion sets its variable.
+func setsVariable(n *syntax.ParamExp) bool {
+	return n.Exp != nil && (n.Exp.Op == syntax.AssignUnset || n.Exp.Op == syntax.AssignUnsetOrNull) && n.Param != nil
+}
+
 // effectsOf looks at code that may run any number of times.
 func effectsOf(nodes ...syntax.Node) effects {
 	e := effects{names: map[string]bool{}}
@@ -230,7 +235,7 @@ func effectsOf(nodes ...syntax.Node) effects {
 			case *syntax.UnaryArithm:
 				e.arithmetic(n.X)
 			case *syntax.ParamExp:
-				if n.Exp != nil && (n.Exp.Op == syntax.AssignUnset || n.Exp.Op == syntax.AssignUnsetOrNull) && n.Param != nil {
+				if setsVariable(n) {
 					e.add(n.Param.Value, false)
 				}
 			case *syntax.CallExpr:

@@ -427,6 +427,13 @@ func (a *analyser) counted(w *syntax.Word, fresh bool, sc *scope) {
 	sc.set(name, value{number: true})
 }
 
+// isNumeric reports whether a variable has a number for its text, or none at all.
+func (a *analyser) isNumeric(name string, sc *scope) bool {
+	v := a.lookup(name, sc)
+	set := sc.vars[name] != nil
+	return v.number || v.known && isCount(v.text) || !v.known && !set && !sc.lost && a.in.Env != nil
+}
+
 // operand is a name, a number, or something that gives one.
 func (a *analyser) operand(x *syntax.Word, sc *scope) {
 	name := x.Lit()
@@ -441,12 +448,9 @@ func (a *analyser) operand(x *syntax.Word, sc *scope) {
 		}
 	}
 	if name != "" && (isName(name) || strings.Trim(name, "#?$!") == "") {
-		v := a.lookup(name, sc)
-		set := sc.vars[name] != nil
-		if v.number || v.known && isCount(v.text) || !v.known && !set && !sc.lost && a.in.Env != nil {
-			return
+		if !a.isNumeric(name, sc) {
+			a.unknown(UnknownCommand, a.text(x), "the variable "+name+" is calculated, and its text could run commands")
 		}
-		a.unknown(UnknownCommand, a.text(x), "the variable "+name+" is calculated, and its text could run commands")
 		return
 	}
 	w := a.word(x, sc)

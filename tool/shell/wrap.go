@@ -52,6 +52,16 @@ func starterOf(name string) (starter, bool) {
 	return starter{}, false
 }
 
+// chdir goes where the options of env or sudo say.
+func (a *analyser) chdir(name string, v invocation, in *scope) *scope {
+	for _, o := range v.read.options {
+		if o.name == "--chdir" || name == "env" && o.name == "-C" || name == "sudo" && o.name == "-D" {
+			in = a.elsewhere(in, o.value)
+		}
+	}
+	return in
+}
+
 // wrapper takes off what stands before a command. false is a command of its own.
 func (a *analyser) wrapper(name string, v invocation, sc *scope) bool {
 	switch name {
@@ -83,11 +93,7 @@ func (a *analyser) wrapper(name string, v invocation, sc *scope) bool {
 			a.setting(v.words[n], inner)
 		}
 	}
-	for _, o := range v.read.options {
-		if o.name == "--chdir" || name == "env" && o.name == "-C" || name == "sudo" && o.name == "-D" {
-			inner = a.elsewhere(inner, o.value)
-		}
-	}
+	inner = a.chdir(name, v, inner)
 	if st.own || n >= len(v.words) {
 		a.arguments(invocation{words: v.words[:min(n, len(v.words))]}, sc)
 		a.emit(v, "")
@@ -236,6 +242,11 @@ func codeFlag(s string) bool {
 	return len(s) > 1 && (s[0] == '-' || s[0] == '+') && s[1] != '-' && strings.ContainsRune(s, 'c') && !strings.ContainsRune(s, '=')
 }
 
+// readsOwnFiles reports whether a shell with this option may read files of the user's before its code.
+func readsOwnFiles(option string) bool {
+	return strings.HasPrefix(option, "--") && option != "--norc" && option != "--noprofile" && option != "--posix" || strings.ContainsAny(option, "lis")
+}
+
 // interpreter is a shell: its code is in the line, comes by its input, or is a file.
 func (a *analyser) interpreter(name string, v invocation, sc *scope) bool {
 	own, i := false, 1
@@ -254,7 +265,7 @@ func (a *analyser) interpreter(name string, v invocation, sc *scope) bool {
 		if t == "" || t[0] != '-' && t[0] != '+' {
 			break
 		}
-		own = own || strings.HasPrefix(t, "--") && t != "--norc" && t != "--noprofile" && t != "--posix" || strings.ContainsAny(t, "lis")
+		own = own || readsOwnFiles(t)
 		if t == "-o" || t == "+o" || t == "-O" || t == "+O" || t == "--rcfile" || t == "--init-file" {
 			i++
 		}

@@ -15,6 +15,18 @@ const (
 	maxHost   = 256
 )
 
+// labelSize is how long a part of a domain is.
+func labelSize(b []byte) int {
+	size := 0
+	for size < len(b) && size < maxPart && (isAlnum(b[size]) || size > 0 && b[size] == '-') {
+		size++
+	}
+	for size > 0 && b[size-1] == '-' {
+		size--
+	}
+	return size
+}
+
 // mailbox reads an address of mail.
 func mailbox(b []byte) int {
 	n := 0
@@ -26,13 +38,7 @@ func mailbox(b []byte) int {
 	}
 	end := 0
 	for at := n + 1; ; at++ {
-		size := 0
-		for at+size < len(b) && size < maxPart && (isAlnum(b[at+size]) || size > 0 && b[at+size] == '-') {
-			size++
-		}
-		for size > 0 && b[at+size-1] == '-' {
-			size--
-		}
+		size := labelSize(b[min(at, len(b)):])
 		if size == 0 {
 			return end
 		}

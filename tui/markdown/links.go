@@ -43,20 +43,25 @@ func skipBlanks(text []byte, at int) int {
 	return at
 }
 
+// bracketed reads a destination between angle brackets.
+func bracketed(text []byte, at int) (url []byte, end int, ok bool) {
+	for i := at + 1; i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i += b2i(i+1 < len(text) && isPunct(text[i+1]))
+		case '>':
+			return text[at+1 : i], i + 1, true
+		case '<', '\n':
+			return nil, 0, false
+		}
+	}
+	return nil, 0, false
+}
+
 // destination reads where a link leads, and where that ends.
 func destination(text []byte, at int) (url []byte, end int, ok bool) {
 	if at < len(text) && text[at] == '<' {
-		for i := at + 1; i < len(text); i++ {
-			switch text[i] {
-			case '\\':
-				i += b2i(i+1 < len(text) && isPunct(text[i+1]))
-			case '>':
-				return text[at+1 : i], i + 1, true
-			case '<', '\n':
-				return nil, 0, false
-			}
-		}
-		return nil, 0, false
+		return bracketed(text, at)
 	}
 	depth, i := 0, at
 loop:

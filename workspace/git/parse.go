@@ -36,6 +36,14 @@ func parse(said []byte) ([]lathe.FileDiff, error) {
 			}
 		}
 	}
+	if err := givePatches(out, patches); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// givePatches gives files their patches.
+func givePatches(out []lathe.FileDiff, patches []byte) error {
 	next := 0
 	for len(patches) > 0 {
 		one := patches
@@ -44,7 +52,7 @@ func parse(said []byte) ([]lathe.FileDiff, error) {
 		}
 		patches = patches[len(one):]
 		if next >= len(out) {
-			return nil, fmt.Errorf("git diff has more patches than files")
+			return fmt.Errorf("git diff has more patches than files")
 		}
 		// A patch has the order of its files; what has none, as a file whose mode alone is dirty, has no line above either.
 		for next < len(out) && !isPatchOf(one, out[next].File) {
@@ -55,7 +63,7 @@ func parse(said []byte) ([]lathe.FileDiff, error) {
 			next++
 		}
 	}
-	return out, nil
+	return nil
 }
 
 const diffHeader = "diff --git "

@@ -13,9 +13,14 @@ func shareWords(have, want []string) bool {
 	})
 }
 
-// stays reports whether the change keeps a line of the file, and brings none of old.
-func stays(have, want string, inHave, inPut map[string]int) bool {
-	return inPut[have] >= inHave[have] && inPut[want] <= inHave[want]
+// stays reports whether the change keeps a line of the file and brings none of old, or the model knows the line.
+func (s *search) stays(have, want string, inHave, inPut map[string]int, fresh []string) bool {
+	return inPut[have] >= inHave[have] && inPut[want] <= inHave[want] || s.known(have, want, fresh)
+}
+
+// invents reports whether the change brings a line of old that the file does not have there.
+func (s *search) invents(h hit, want string, inHave, inPut map[string]int) bool {
+	return inPut[want] > inHave[want] || s.nextTo(h, want)
 }
 
 // carries refuses a find that is only similar, unless new shows that the model knows the lines as
@@ -40,14 +45,14 @@ func (s *search) carries(h hit) *Refusal {
 			paired := i < g.haveEnd && j < g.wantEnd
 			switch {
 			case paired && s.sameLine(have[i], want[j]):
-				if !stays(have[i], want[j], inHave, inPut) && !s.known(have[i], want[j], fresh) {
+				if !s.stays(have[i], want[j], inHave, inPut, fresh) {
 					return s.doubtful(h, differs, h.first+i)
 				}
 				continue
 			case i < g.haveEnd && inPut[have[i]] < inHave[have[i]]:
 				return s.doubtful(h, lost, h.first+i)
 			}
-			if j < g.wantEnd && (inPut[want[j]] > inHave[want[j]] || s.nextTo(h, want[j])) {
+			if j < g.wantEnd && s.invents(h, want[j], inHave, inPut) {
 				return s.doubtful(h, invented, h.first+min(i, h.n-1))
 			}
 		}
@@ -121,48 +126,61 @@ func (s *search) known(have, want string, fresh []string) bool {
 
 // tokenList is the words and signs of a text. White space is one where it stands in quotes.
 func tokenList(text string) []string {
-	var out []string
-	quote, word, space := rune(0), -1, -1
-	flush := func(at int) {
-		if word >= 0 {
-			out = append(out, text[word:at])
-		}
-		if space >= 0 {
-			if quote != '`' && strings.Contains(text[space:at], "\n") {
-				quote = 0 // it was an apostrophe
-			}
-			if quote != 0 {
-				out = append(out, text[space:at])
-			}
-		}
-		word, space = -1, -1
-	}
+	t := tokens{text: text, word: -1, space: -1}
 	for i, r := range text {
 		switch {
 		case wordRune(r):
-			if word < 0 {
-				flush(i)
-				word = i
+			if t.word < 0 {
+				t.flush(i)
+				t.word = i
 			}
-			continue
 		case unicode.IsSpace(r):
-			if space < 0 {
-				flush(i)
-				space = i
+			if t.space < 0 {
+				t.flush(i)
+				t.space = i
 			}
-			continue
-		}
-		flush(i)
-		out = append(out, string(r))
-		switch {
-		case quote == r:
-			quote = 0
-		case quote == 0 && strings.ContainsRune("\"'`", r):
-			quote = r
+		default:
+			t.flush(i)
+			t.sign(r)
 		}
 	}
-	flush(len(text))
-	return out
+	t.flush(len(text))
+	return t.out
+}
+
+// tokens reads the words and signs of a text.
+type tokens struct {
+	text        string
+	out         []string
+	quote       rune // that is open, or 0
+	word, space int  // where the one that is read begins, or -1
+}
+
+// flush adds the word or the space that ends here.
+func (t *tokens) flush(at int) {
+	if t.word >= 0 {
+		t.out = append(t.out, t.text[t.word:at])
+	}
+	if t.space >= 0 {
+		if t.quote != '`' && strings.Contains(t.text[t.space:at], "\n") {
+			t.quote = 0 // it was an apostrophe
+		}
+		if t.quote != 0 {
+			t.out = append(t.out, t.text[t.space:at])
+		}
+	}
+	t.word, t.space = -1, -1
+}
+
+// sign adds a sign, which may open or close a quote.
+func (t *tokens) sign(r rune) {
+	t.out = append(t.out, string(r))
+	switch {
+	case t.quote == r:
+		t.quote = 0
+	case t.quote == 0 && strings.ContainsRune("\"'`", r):
+		t.quote = r
+	}
 }
 
 // quotedSpaces refuses a find whose white space differs within quotes, where it is not layout, if
@@ -340,14 +358,7 @@ type gap struct{ have, haveEnd, want, wantEnd int }
 // align finds the longest common lines of two lists and returns what lies between them; false if
 // the budget does not allow it.
 func align(have, want []string, work *budget) ([]gap, bool) {
-	head := 0
-	for head < len(have) && head < len(want) && have[head] == want[head] {
-		head++
-	}
-	n, m := len(have), len(want)
-	for n > head && m > head && have[n-1] == want[m-1] {
-		n, m = n-1, m-1
-	}
+	head, n, m := sameEnds(have, want)
 	if n == head && m == head {
 		return nil, true
 	}
@@ -375,6 +386,18 @@ func align(have, want []string, work *budget) ([]gap, bool) {
 		}
 	}
 	return out, true
+}
+
+// sameEnds is how many lines the lists begin with alike, and where in each the lines that they end with alike begin.
+func sameEnds(have, want []string) (head, n, m int) {
+	for head < len(have) && head < len(want) && have[head] == want[head] {
+		head++
+	}
+	n, m = len(have), len(want)
+	for n > head && m > head && have[n-1] == want[m-1] {
+		n, m = n-1, m-1
+	}
+	return head, n, m
 }
 
 // commonLines is how many lines the lists have in common from each pair of places on, row by row.

@@ -28,16 +28,14 @@ func (p *parser) hunks(f *File, first int) *Refusal {
 			}
 			h.End = true
 		case line == `\ No newline at end of file`:
+		case line == "" && (h == nil || h.End):
 		case line == "":
-			if h != nil && !h.End {
-				h.Lines = append(h.Lines, Line{Sign: ' ', bare: true})
-			}
+			h.Lines = append(h.Lines, Line{Sign: ' ', bare: true})
+		case strings.ContainsRune(" +-", rune(line[0])) && h != nil && h.End:
+			return fault(i, "a line of a hunk after %q; begin the next hunk with @@", eofMark)
 		case strings.ContainsRune(" +-", rune(line[0])):
 			if h == nil {
 				begin(i)
-			}
-			if h.End {
-				return fault(i, "a line of a hunk after %q; begin the next hunk with @@", eofMark)
 			}
 			h.Lines = append(h.Lines, Line{Sign: line[0], Text: line[1:]})
 		case h != nil:

@@ -158,9 +158,8 @@ func join(a, b literals) (literals, bool) {
 			}
 			// Where one half counts case and the other does not, looking for both without is only
 			// a first look.
-			if a.fold != b.fold && (!a.fold && hasLetter(x) || !b.fold && hasLetter(y)) {
-				out.sure = false
-			}
+			halves := a.fold != b.fold && (!a.fold && hasLetter(x) || !b.fold && hasLetter(y))
+			out.sure = out.sure && !halves
 			out.exact = append(out.exact, x+y)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -169,28 +170,25 @@ func (t *worktree) foreign(key string, since time.Time) map[string]bool {
 	if !t.crowded() {
 		return out
 	}
-	note := func(path string, spans ...span) {
-		for _, s := range spans {
-			if s.Time >= since.UnixNano() {
-				out[path] = true
-			}
-		}
-	}
+	isNew := func(s span) bool { return s.Time >= since.UnixNano() }
 	for _, file := range changedSince(t.path(openDir), time.Time{}) {
 		if filepath.Base(file) == fileName(key) || isDead(file) {
 			continue
 		}
 		for path, tr := range tracesIn(file) {
-			note(path, tr.spans...)
-			if tr.open != nil {
+			if tr.open != nil || slices.ContainsFunc(tr.spans, isNew) {
 				out[path] = true
 			}
 		}
 	}
 	for _, file := range changedSince(t.path(stepsDir), since) {
-		if r, err := readRecord(file); err == nil && r != nil && r.Key != key {
-			for _, ft := range r.Files {
-				note(ft.Path, ft.Spans...)
+		r, err := readRecord(file)
+		if err != nil || r == nil || r.Key == key {
+			continue
+		}
+		for _, ft := range r.Files {
+			if slices.ContainsFunc(ft.Spans, isNew) {
+				out[ft.Path] = true
 			}
 		}
 	}

@@ -118,6 +118,15 @@ func (w *Work) UndoAnew(ctx context.Context, key string, steps []Done) (Plan, er
 	return out, nil
 }
 
+// importedSpan is spanOf for a step without a record, as an import is one: it can name any content.
+func (t *worktree) importedSpan(done Done, rel string) (span, string) {
+	s, why := t.spanOf(done, rel)
+	if why == "" && t.guarded(rel) {
+		why = whyGuarded
+	}
+	return s, why
+}
+
 // histories puts together what steps did to each file.
 func (t *worktree) histories(ctx context.Context, steps []Done) (files map[string]*history, outside []string, err error) {
 	files = map[string]*history{}
@@ -150,10 +159,7 @@ func (t *worktree) histories(ctx context.Context, steps []Done) (files map[strin
 				outside = append(outside, path)
 				continue
 			}
-			s, why := t.spanOf(done, rel)
-			if why == "" && t.guarded(rel) { // an import can name any content
-				why = whyGuarded
-			}
+			s, why := t.importedSpan(done, rel)
 			add(rel, why, s)
 		}
 	}
