@@ -14,6 +14,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/config/datadir"
+	"github.com/lathe-agent/lathe/harness"
 	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/workspace"
 )
@@ -74,20 +75,20 @@ func (a *app) listAgents(ctx context.Context) error {
 
 // knownAgents are those of the directory. No database is needed to name them.
 func (a *app) knownAgents(ctx context.Context) ([]lathe.Agent, error) {
-	at, err := datadir.Find(a.env)
+	at, err := datadir.Find(a.Env)
 	if err != nil {
 		return nil, err
 	}
-	s := newSetup(&a.hostEnv, at)
-	place, err := workspace.Locate(ctx, a.dir, nil)
+	s := harness.New(&a.Host, at)
+	place, err := workspace.Locate(ctx, a.Dir, nil)
 	if err != nil {
 		return nil, closing(s, err)
 	}
-	k, _, err := s.visited(ctx, place)
+	k, err := s.Configured(ctx, place)
 	if err != nil {
 		return nil, closing(s, err)
 	}
-	return k.settings.Ordered(), s.Close()
+	return k.Settings.Ordered(), s.Close()
 }
 
 type agentFlags struct {
@@ -143,9 +144,9 @@ func (a *app) createAgent(ctx context.Context, f agentFlags, chosen bool) error 
 	case dir != "" && f.global:
 		return usagef("--path and --global do not go together")
 	case f.global:
-		dir = filepath.Join(a.userDir(), "lathe")
+		dir = filepath.Join(a.UserDir(), "lathe")
 	case dir == "":
-		dir = filepath.Join(a.dir, ".lathe")
+		dir = filepath.Join(a.Dir, ".lathe")
 	}
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -172,7 +173,7 @@ func (a *app) createAgent(ctx context.Context, f agentFlags, chosen bool) error 
 		return a.printJSON(map[string]string{"name": f.name, "path": path})
 	}
 	a.printf("%s\n", path)
-	a.remark("Change the text below its head to what the model is to be told; `lathe run --agent %s` uses it.", f.name)
+	a.Remark("Change the text below its head to what the model is to be told; `lathe run --agent %s` uses it.", f.name)
 	return nil
 }
 

@@ -17,7 +17,7 @@ type jsonValue = json.RawMessage
 
 // answer prints the events of an answer as they come.
 func (a *app) answer(ctx context.Context, q question) error {
-	s := &stream{app: a, asked: q, began: a.now()}
+	s := &stream{app: a, asked: q, began: a.Now()}
 	show := s.show
 	if a.json {
 		show = s.line
@@ -156,7 +156,7 @@ func (s *stream) endText() {
 func (s *stream) beside(format string, args ...any) {
 	s.endThought()
 	s.endText()
-	s.app.remark(format, args...)
+	s.app.Remark(format, args...)
 }
 
 // endLine ends what is open on both streams.
@@ -173,7 +173,7 @@ func (s *stream) endLine() {
 func (s *stream) summary() {
 	a := s.app
 	if s.reason == model.FinishLength {
-		a.remark("The answer was cut off at its limit of %s tokens.", termtext.Count(s.asked.request.MaxOutput))
+		a.Remark("The answer was cut off at its limit of %s tokens.", termtext.Count(s.asked.request.MaxOutput))
 	}
 	parts := []string{termtext.Plain(s.asked.info.Model.Ref())}
 	if s.used {
@@ -185,8 +185,8 @@ func (s *stream) summary() {
 			parts = append(parts, cost.String())
 		}
 	}
-	parts = append(parts, a.now().Sub(s.began).Round(time.Millisecond).String())
-	a.remark("%s", strings.Join(parts, " · "))
+	parts = append(parts, a.Now().Sub(s.began).Round(time.Millisecond).String())
+	a.Remark("%s", strings.Join(parts, " · "))
 }
 
 func (s *stream) cost() (lathe.Tokens, lathe.Money) { return model.Count(s.usage, s.asked.info.Price) }

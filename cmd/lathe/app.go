@@ -18,6 +18,7 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/harness"
 	"github.com/lathe-agent/lathe/internal/otlp"
 	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/model/auth"
@@ -25,7 +26,7 @@ import (
 
 // app is what the commands share: streams, surroundings and the global flags.
 type app struct {
-	hostEnv
+	harness.Host
 
 	stdin  *os.File
 	out    *bufio.Writer // standard output; finish flushes it
@@ -50,9 +51,9 @@ func newApp() *app {
 	return &app{
 		stdin: os.Stdin, out: bufio.NewWriterSize(stdout, 64<<10), stdout: stdout, stderr: os.Stderr,
 		lent: new(atomic.Int32),
-		hostEnv: hostEnv{
-			version: version, env: os.Getenv, environ: os.Environ, now: time.Now, log: slog.New(slog.DiscardHandler), notices: os.Stderr,
-			logins: auth.Methods(), browse: browse,
+		Host: harness.Host{
+			Version: version, Env: os.Getenv, Environ: os.Environ, Now: time.Now, Log: slog.New(slog.DiscardHandler), Notices: os.Stderr,
+			Logins: auth.Methods(), Browse: browse,
 		},
 	}
 }
@@ -71,15 +72,15 @@ func (f *countingFile) Write(b []byte) (int, error) {
 
 func (a *app) globalFlags(root *cobra.Command) {
 	f := root.PersistentFlags()
-	f.StringVarP(&a.dir, "dir", "C", ".", "the `DIRECTORY` whose project is meant")
+	f.StringVarP(&a.Dir, "dir", "C", ".", "the `DIRECTORY` whose project is meant")
 	f.BoolVar(&a.printLogs, "print-logs", false, "print logs on standard error, not into log/lathe.log of the data folder")
 	f.StringVar(&a.logLevel, "log-level", "INFO", "`LEVEL` of the logs: DEBUG, INFO, WARN or ERROR")
-	f.BoolVar(&a.trust, "trust", false, "let the project run what its settings say, this once")
-	f.BoolVar(&a.pure, "pure", false, "load no plugins from outside")
+	f.BoolVar(&a.Trust, "trust", false, "let the project run what its settings say, this once")
+	f.BoolVar(&a.Pure, "pure", false, "load no plugins from outside")
 	root.Flags().BoolP("version", "v", false, "print the version")
 	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
-		a.printLogs = a.printLogs || a.isOn("PRINT_LOGS")
-		if v := a.variable("LOG_LEVEL"); v != "" && !c.Flags().Changed("log-level") {
+		a.printLogs = a.printLogs || a.IsOn("PRINT_LOGS")
+		if v := a.Variable("LOG_LEVEL"); v != "" && !c.Flags().Changed("log-level") {
 			a.logLevel = v
 		}
 		return a.startLog()
@@ -95,30 +96,23 @@ func (a *app) startLog() error {
 	if err := level.UnmarshalText([]byte(a.logLevel)); err != nil || strings.ContainsAny(a.logLevel, "+-") {
 		return usagef("--log-level %s: want DEBUG, INFO, WARN or ERROR", termtext.Plain(a.logLevel))
 	}
-	var to io.Writer = &logFile{find: func() (datadir.Folders, error) { return datadir.Find(a.env) }}
+	var to io.Writer = &logFile{find: func() (datadir.Folders, error) { return datadir.Find(a.Env) }}
 	if a.printLogs {
 		to = a.stderr
 	}
-	a.log = slog.New(slog.NewTextHandler(to, &slog.HandlerOptions{Level: level}))
+	a.Log = slog.New(slog.NewTextHandler(to, &slog.HandlerOptions{Level: level}))
 	return nil
 }
 
 // open opens the engine, and makes the database if there is none. The caller closes it.
 func (a *app) open(ctx context.Context) (*engine.Engine, error) {
-	at, err := datadir.Find(a.env)
-	if err != nil {
-		return nil, err
-	}
-	began := a.now()
-	e, err := openEngine(ctx, a, at, nil)
-	a.log.Debug("database opened", "path", at.Database(), "took", a.now().Sub(began), "error", err)
-	return e, err
+	return harness.OpenSessions(ctx, &a.Host)
 }
 
 // with runs f on the engine of a database that exists. Without one there is nothing to find,
 // and none is made by looking.
 func (a *app) with(ctx context.Context, f func(*engine.Engine) error) error {
-	at, err := datadir.Find(a.env)
+	at, err := datadir.Find(a.Env)
 	if err != nil {
 		return err
 	}
@@ -164,7 +158,7 @@ func (a *app) printJSON(v any) error {
 
 // width is how many columns the output has, 0 when it goes to no screen.
 func (a *app) width() int {
-	if n, err := strconv.Atoi(a.env("COLUMNS")); err == nil && n > 0 {
+	if n, err := strconv.Atoi(a.Env("COLUMNS")); err == nil && n > 0 {
 		return n
 	}
 	if n, _, err := term.GetSize(int(a.stdout.file.Fd())); err == nil && n > 0 {
@@ -175,7 +169,7 @@ func (a *app) width() int {
 
 // colour reports whether a stream is a screen that shows colour and whose user wants it.
 func (a *app) colour(f *os.File) bool {
-	return a.env("NO_COLOR") == "" && a.env("TERM") != "dumb" && isTerminal(f)
+	return a.Env("NO_COLOR") == "" && a.Env("TERM") != "dumb" && isTerminal(f)
 }
 
 func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
@@ -205,6 +199,6 @@ func reading(ctx context.Context, read func() ([]byte, error)) ([]byte, error) {
 // inDir is the same program in another directory.
 func (a *app) inDir(dir string) *app {
 	other := *a
-	other.dir = dir
+	other.Dir = dir
 	return &other
 }

@@ -9,15 +9,14 @@ import (
 	"maps"
 	"net/http"
 	"os"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/harness"
 	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/model"
-	"github.com/lathe-agent/lathe/model/auth"
 	"github.com/lathe-agent/lathe/model/catalog"
 	"github.com/lathe-agent/lathe/model/provider"
 	"github.com/lathe-agent/lathe/model/record"
@@ -114,11 +113,11 @@ type question struct {
 }
 
 func (a *app) askModel(ctx context.Context, f askFlags, text string) error {
-	p, err := a.providers()
+	p, err := a.Providers()
 	if err != nil {
 		return err
 	}
-	a.warnDistrust(p.settings)
+	a.warnDistrust(p.Settings)
 	m, err := a.askedModel(ctx, p, f)
 	if err != nil {
 		return err
@@ -148,47 +147,41 @@ func (a *app) askModel(ctx context.Context, f askFlags, text string) error {
 }
 
 // askedModel is the model that is meant; who has none gets help with it.
-func (a *app) askedModel(ctx context.Context, p *providers, f askFlags) (*catalog.Model, error) {
-	m, err := p.choose(ctx, f.model)
-	if err == nil || f.model != "" || p.settings.Config.Model != "" || f.replay != "" {
+func (a *app) askedModel(ctx context.Context, p *harness.Providers, f askFlags) (*catalog.Model, error) {
+	m, err := p.Choose(ctx, f.model)
+	if err == nil || f.model != "" || p.Settings.Config.Model != "" || f.replay != "" {
 		return m, err
 	}
 	ref, err := a.firstRun(ctx, p, isTerminal(a.stdout.file))
 	if err != nil {
 		return nil, err
 	}
-	fresh, err := a.providers() // a login has changed what can be used
+	fresh, err := a.Providers() // a login has changed what can be used
 	if err != nil {
 		return nil, err
 	}
 	*p = *fresh
-	return p.choose(ctx, ref)
+	return p.Choose(ctx, ref)
 }
 
 // question opens the model, with a request that asks nothing yet.
-func (a *app) question(p *providers, m *catalog.Model, f askFlags, t http.RoundTripper) (q question, err error) {
-	deps, vendor := p.deps, p.catalog.Provider(m.Provider)
+func (a *app) question(p *harness.Providers, m *catalog.Model, f askFlags, t http.RoundTripper) (q question, err error) {
+	deps, vendor := p.Deps, p.Catalog.Provider(m.Provider)
 	deps.Client = &http.Client{Transport: t}
 	if f.replay != "" {
-		deps = withoutKeys(vendor, m, deps)
+		deps = harness.WithoutKeys(vendor, m, deps)
 	}
 	if q.model, q.info, err = provider.Open(vendor, m, deps); err != nil {
 		return q, err
 	}
 	q.request = q.info.Defaults("")
-	q.request.MaxOutput = m.MaxOutput(a.outputLimit())
+	q.request.MaxOutput = m.MaxOutput(a.OutputLimit())
 	q.request.Cache = model.NoCache // it costs, and nothing follows
 	if f.system != "" {
 		q.request.System = []string{f.system}
 	}
-	a.log.Info("asking", "model", m.Ref(), "protocol", q.info.Protocol, "address", withoutSecrets(q.info.BaseURL), "source", q.info.Source)
+	a.Log.Info("asking", "model", m.Ref(), "protocol", q.info.Protocol, "address", harness.WithoutSecrets(q.info.BaseURL), "source", q.info.Source)
 	return q, nil
-}
-
-// outputLimit is how long answers may become by the user's wish, 0 if there is none.
-func (a *hostEnv) outputLimit() int {
-	n, _ := strconv.Atoi(a.variable("EXPERIMENTAL_OUTPUT_TOKEN_MAX")) // what is no number is none
-	return max(n, 0)
 }
 
 func noVariant(m *catalog.Model, name string) error {
@@ -196,16 +189,6 @@ func noVariant(m *catalog.Model, name string) error {
 		return lathe.Errorf(lathe.NotFound, "%s has no level %s; it has %s", termtext.Plain(m.Ref()), termtext.Quote(name), termtext.Plain(strings.Join(all, ", ")))
 	}
 	return lathe.Errorf(lathe.NotFound, "%s has no levels of reasoning; leave --variant out", termtext.Plain(m.Ref()))
-}
-
-// withoutKeys makes a client possible where there is no key, and renews no token: a recording
-// asks for neither.
-func withoutKeys(p *catalog.Provider, m *catalog.Model, d provider.Deps) provider.Deps {
-	d.Token, d.AWS = nil, nil
-	if _, _, err := provider.Open(p, m, d); lathe.CodeOf(err) == lathe.Unauthorized {
-		d.Credentials = map[string]auth.Credential{p.ID: auth.Key{Key: auth.NewSecret("none")}}
-	}
-	return d
 }
 
 // openPlayer reads a recording.
@@ -269,7 +252,7 @@ func (a *app) recorded(f askFlags, send func(http.RoundTripper) error) error {
 		err = lathe.Errorf(lathe.Unavailable, "the traffic could not be kept: %w", err)
 	}
 	if size > 0 && !a.json {
-		a.remark("Recorded in %s (%s).", termtext.Plain(f.record), termtext.ByteSize(size))
+		a.Remark("Recorded in %s (%s).", termtext.Plain(f.record), termtext.ByteSize(size))
 	}
 	return err
 }

@@ -28,21 +28,21 @@ func (a *app) attachFlag(cmd *cobra.Command) {
 // environment; a server of this machine is also sent the one that servers of this user keep,
 // which no other one must see.
 func (a *app) dial() (*client.Client, error) {
-	o := client.Options{Username: cmp.Or(a.username, a.variable("SERVER_USERNAME")), Password: cmp.Or(a.password, a.variable("SERVER_PASSWORD"))}
+	o := client.Options{Username: cmp.Or(a.username, a.Variable("SERVER_USERNAME")), Password: cmp.Or(a.password, a.Variable("SERVER_PASSWORD"))}
 	c, err := client.New(a.attach, o)
 	if err != nil {
 		return nil, err
 	}
 	if !c.IsLocal() {
 		o.Proxy = http.ProxyFromEnvironment
-		if a.dir != "." { // a path on that machine
-			o.Directory = a.dir
+		if a.Dir != "." { // a path on that machine
+			o.Directory = a.Dir
 		}
-	} else if o.Directory, err = filepath.Abs(a.dir); err != nil {
+	} else if o.Directory, err = filepath.Abs(a.Dir); err != nil {
 		return nil, err
 	}
 	if c.IsLocal() && o.Password == "" {
-		at, err := datadir.Find(a.env)
+		at, err := datadir.Find(a.Env)
 		if err != nil {
 			return nil, err
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/harness"
 	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/model/auth"
 	"github.com/lathe-agent/lathe/model/catalog"
@@ -78,7 +79,7 @@ const (
 )
 
 func (a *app) listAuth() error {
-	p, err := a.providers()
+	p, err := a.Providers()
 	if err != nil {
 		return err
 	}
@@ -86,12 +87,12 @@ func (a *app) listAuth() error {
 	if err != nil {
 		return err
 	}
-	unknown, err := p.file.Unknown()
+	unknown, err := p.File.Unknown()
 	if err != nil {
 		return err
 	}
 	if a.json {
-		return a.printJSON(authJSON{p.at.Credentials(), list, unknown})
+		return a.printJSON(authJSON{p.At.Credentials(), list, unknown})
 	}
 	if len(list) > 0 {
 		if err := a.credentialTable(p, list).write(a.out, a.width()); err != nil {
@@ -99,20 +100,20 @@ func (a *app) listAuth() error {
 		}
 		a.flushed()
 	} else {
-		a.remark("There are no credentials yet. `lathe auth login` adds one.")
+		a.Remark("There are no credentials yet. `lathe auth login` adds one.")
 	}
 	if len(unknown) > 0 {
-		a.remark("Entries of %s that cannot be read and do not count: %s.", a.shown(p.at.Credentials()), termtext.Plain(strings.Join(unknown, ", ")))
+		a.Remark("Entries of %s that cannot be read and do not count: %s.", a.Shown(p.At.Credentials()), termtext.Plain(strings.Join(unknown, ", ")))
 	}
-	if path := a.foreignAuth(); !a.isOn("BORROW_AUTH") && fileExists(path) {
-		a.remark("OpenCode keeps credentials in %s; LATHE_BORROW_AUTH=1 lets lathe use them.", a.shown(path))
+	if path := a.ForeignAuth(); !a.IsOn("BORROW_AUTH") && harness.FileExists(path) {
+		a.Remark("OpenCode keeps credentials in %s; LATHE_BORROW_AUTH=1 lets lathe use them.", a.Shown(path))
 	}
 	return nil
 }
 
 // credentials lists what is found, by provider and then by what counts more.
-func (a *app) credentials(p *providers) ([]credentialJSON, error) {
-	all := p.with(catalog.Filter{Experimental: true})
+func (a *app) credentials(p *harness.Providers) ([]credentialJSON, error) {
+	all := p.With(catalog.Filter{Experimental: true})
 	name := func(id string) string {
 		if one := all.Provider(id); one != nil {
 			return one.Name
@@ -128,8 +129,8 @@ func (a *app) credentials(p *providers) ([]credentialJSON, error) {
 		c.Used = c.Type != typeToken && !slices.ContainsFunc(list, func(o credentialJSON) bool { return o.Provider == c.Provider && o.Used })
 		list = append(list, c)
 	}
-	for _, id := range slices.Sorted(maps.Keys(p.settings.Config.Providers)) {
-		if p.settings.Config.Providers[id].Options.APIKey != "" {
+	for _, id := range slices.Sorted(maps.Keys(p.Settings.Config.Providers)) {
+		if p.Settings.Config.Providers[id].Options.APIKey != "" {
 			add(credentialJSON{Provider: id, Type: typeKey, From: fromSettings})
 		}
 	}
@@ -138,7 +139,7 @@ func (a *app) credentials(p *providers) ([]credentialJSON, error) {
 	}
 	for _, one := range all.Providers() {
 		for _, variable := range provider.Variables(one) {
-			if a.env(variable) != "" {
+			if a.Env(variable) != "" {
 				add(credentialJSON{Provider: one.ID, Type: typeKey, From: fromEnv, Variable: variable})
 			}
 		}
@@ -155,20 +156,20 @@ const (
 )
 
 // stored adds what is in the file, or in another's.
-func (a *app) stored(p *providers, add func(credentialJSON)) error {
-	borrowed, err := p.file.Borrowed()
+func (a *app) stored(p *harness.Providers, add func(credentialJSON)) error {
+	borrowed, err := p.File.Borrowed()
 	if err != nil {
 		return err
 	}
-	for _, id := range slices.Sorted(maps.Keys(p.credentials)) {
+	for _, id := range slices.Sorted(maps.Keys(p.Credentials)) {
 		c := credentialJSON{Provider: id, Type: typeKey, From: fromFile}
 		switch {
-		case a.variable("AUTH_CONTENT") != "":
+		case a.Variable("AUTH_CONTENT") != "":
 			c.From = fromContent
 		case slices.Contains(borrowed, id):
 			c.From = fromBorrowed
 		}
-		switch one := p.credentials[id].(type) {
+		switch one := p.Credentials[id].(type) {
 		case auth.Key:
 		case auth.OAuth:
 			c.Type = typeLogin
@@ -184,20 +185,20 @@ func (a *app) stored(p *providers, add func(credentialJSON)) error {
 	return nil
 }
 
-func (a *app) credentialTable(p *providers, list []credentialJSON) table {
+func (a *app) credentialTable(p *harness.Providers, list []credentialJSON) table {
 	t := table{head: []string{"Provider", "ID", "Type", "From"}, flexible: []int{3, 0}, paths: -1}
 	for _, c := range list {
 		from := c.From
 		switch c.From {
 		case fromFile:
-			from = a.shown(p.at.Credentials())
+			from = a.Shown(p.At.Credentials())
 		case fromBorrowed:
-			from = a.shown(a.foreignAuth())
+			from = a.Shown(a.ForeignAuth())
 		case fromEnv:
 			from = "$" + c.Variable
 		}
 		kind := map[string]string{typeKey: "key", typeLogin: "login", typeToken: "token for $" + c.Variable}[c.Type]
-		if c.Expires != nil && c.Expires.Before(a.now()) {
+		if c.Expires != nil && c.Expires.Before(a.Now()) {
 			kind += " (renewed on use)"
 		}
 		if !c.Used && c.Type != typeToken {
@@ -231,16 +232,16 @@ provider itself is not told: to end a key for good, remove it there too.`,
 }
 
 func (a *app) logout(ctx context.Context, id string) error {
-	p, err := a.providers()
+	p, err := a.Providers()
 	if err != nil {
 		return err
 	}
-	borrowed, err := p.file.Borrowed()
+	borrowed, err := p.File.Borrowed()
 	if err != nil {
 		return err
 	}
 	var own []string
-	for _, stored := range slices.Sorted(maps.Keys(p.credentials)) {
+	for _, stored := range slices.Sorted(maps.Keys(p.Credentials)) {
 		if !slices.Contains(borrowed, stored) {
 			own = append(own, stored)
 		}
@@ -251,23 +252,23 @@ func (a *app) logout(ctx context.Context, id string) error {
 		}
 	}
 	if slices.Contains(borrowed, strings.TrimRight(id, "/")) {
-		return lathe.Errorf(lathe.Conflict, "that credential is OpenCode's, in %s: log out there", a.shown(a.foreignAuth()))
+		return lathe.Errorf(lathe.Conflict, "that credential is OpenCode's, in %s: log out there", a.Shown(a.ForeignAuth()))
 	}
-	if err := p.file.Remove(ctx, id); err != nil {
+	if err := p.File.Remove(ctx, id); err != nil {
 		if near := catalog.Similar(id, own); lathe.CodeOf(err) == lathe.NotFound && len(near) > 0 {
 			return lathe.Errorf(lathe.NotFound, "there is no credential of %s, did you mean %s?", termtext.Quote(id), termtext.Plain(near[0]))
 		}
 		return err
 	}
 	if a.json {
-		return a.printJSON(loginJSON{Provider: strings.TrimRight(id, "/"), Path: p.at.Credentials()})
+		return a.printJSON(loginJSON{Provider: strings.TrimRight(id, "/"), Path: p.At.Credentials()})
 	}
 	a.printf("Logged out: %s\n", termtext.Plain(id))
 	a.flushed()
-	if one := p.with(catalog.Filter{Experimental: true}).Provider(id); one != nil {
+	if one := p.With(catalog.Filter{Experimental: true}).Provider(id); one != nil {
 		for _, variable := range provider.Variables(one) {
-			if a.env(variable) != "" {
-				a.remark("%s is still set in your environment, and counts.", variable)
+			if a.Env(variable) != "" {
+				a.Remark("%s is still set in your environment, and counts.", variable)
 			}
 		}
 	}

@@ -26,16 +26,16 @@ func (a *app) ask(format string, args ...any) { _, _ = fmt.Fprintf(a.stderr, for
 func (a *app) choose(ctx context.Context, title string, all []choice) (choice, error) {
 	listed := all
 	for {
-		a.remark("%s:", title)
+		a.Remark("%s:", title)
 		for i, c := range listed[:min(len(listed), mostChoices)] {
 			line := fmt.Sprintf("  %2d  %s", i+1, termtext.Plain(c.name))
 			if c.name != c.id && len(all) > 2 {
 				line += " (" + termtext.Plain(c.id) + ")"
 			}
-			a.remark("%s", line)
+			a.Remark("%s", line)
 		}
 		if more := len(listed) - mostChoices; more > 0 {
-			a.remark("      and %d more: type a part of the name", more)
+			a.Remark("      and %d more: type a part of the name", more)
 		}
 		a.ask("Number or name: ")
 		line, err := a.readLine(ctx)
@@ -49,7 +49,7 @@ func (a *app) choose(ctx context.Context, title string, all []choice) (choice, e
 		case len(found) > 0:
 			listed = found
 		default:
-			a.remark("There is no %s.", termtext.Quote(line))
+			a.Remark("There is no %s.", termtext.Quote(line))
 			listed = all
 		}
 	}

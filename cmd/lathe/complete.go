@@ -11,6 +11,7 @@ import (
 
 	"github.com/lathe-agent/lathe/api"
 	"github.com/lathe-agent/lathe/config/datadir"
+	"github.com/lathe-agent/lathe/harness"
 	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/workspace"
 )
@@ -127,7 +128,7 @@ func (x completions) sessions(ctx context.Context) (out []cobra.Completion) {
 		q.Limit = mostSessions
 		all, err := e.List(ctx, q)
 		for _, s := range all {
-			out = append(out, described(string(s.ID), ago(s.Updated, x.app.now())+" · "+s.Title))
+			out = append(out, described(string(s.ID), ago(s.Updated, x.app.Now())+" · "+s.Title))
 		}
 		return err
 	})
@@ -135,15 +136,15 @@ func (x completions) sessions(ctx context.Context) (out []cobra.Completion) {
 }
 
 // known is what the settings of the directory say, without what plugins would add.
-func (x completions) known(ctx context.Context, f func(*known)) {
-	at, err := datadir.Find(x.app.env)
+func (x completions) known(ctx context.Context, f func(*harness.DirConfig)) {
+	at, err := datadir.Find(x.app.Env)
 	if err != nil {
 		return
 	}
-	s := newSetup(&x.app.hostEnv, at)
-	s.keyless = true // fetches nothing
-	if place, err := workspace.Locate(ctx, x.app.dir, nil); err == nil {
-		if k, err := s.at(place); err == nil {
+	s := harness.New(&x.app.Host, at)
+	s.Keyless = true // fetches nothing
+	if place, err := workspace.Locate(ctx, x.app.Dir, nil); err == nil {
+		if k, err := s.ConfigFor(place); err == nil {
 			f(k)
 		}
 	}
@@ -151,8 +152,8 @@ func (x completions) known(ctx context.Context, f func(*known)) {
 }
 
 func (x completions) agents(ctx context.Context) (out []cobra.Completion) {
-	x.known(ctx, func(k *known) {
-		for _, g := range k.settings.Ordered() {
+	x.known(ctx, func(k *harness.DirConfig) {
+		for _, g := range k.Settings.Ordered() {
 			if !g.Hidden.On() {
 				out = append(out, described(g.Name, g.Description))
 			}
@@ -162,8 +163,8 @@ func (x completions) agents(ctx context.Context) (out []cobra.Completion) {
 }
 
 func (x completions) commands(ctx context.Context) (out []cobra.Completion) {
-	x.known(ctx, func(k *known) {
-		for _, c := range k.settings.Commands {
+	x.known(ctx, func(k *harness.DirConfig) {
+		for _, c := range k.Settings.Commands {
 			out = append(out, described(c.Name, c.Description))
 		}
 	})
@@ -171,16 +172,16 @@ func (x completions) commands(ctx context.Context) (out []cobra.Completion) {
 }
 
 // usable is what settings and credentials make usable; nil if that is not known.
-func (x completions) usable() *providers {
-	at, err := datadir.Find(x.app.env)
+func (x completions) usable() *harness.Providers {
+	at, err := datadir.Find(x.app.Env)
 	if err != nil {
 		return nil
 	}
-	l, err := x.app.settings()
+	l, err := x.app.Config()
 	if err != nil {
 		return nil
 	}
-	p, err := x.app.providersOf(l, at)
+	p, err := x.app.ProvidersOf(l, at)
 	if err != nil {
 		return nil
 	}
@@ -192,7 +193,7 @@ func (x completions) models(context.Context) (out []cobra.Completion) {
 	if p == nil {
 		return nil
 	}
-	for _, one := range p.actives() {
+	for _, one := range p.Actives() {
 		for _, m := range models(one.Provider) {
 			out = append(out, described(m.Ref(), m.Name))
 		}
@@ -205,7 +206,7 @@ func (x completions) providers(context.Context) (out []cobra.Completion) {
 	if p == nil {
 		return nil
 	}
-	for _, one := range p.catalog.Providers() {
+	for _, one := range p.Catalog.Providers() {
 		out = append(out, described(one.ID, one.Name))
 	}
 	return out
@@ -217,10 +218,10 @@ func (x completions) vendorsAndModels(ctx context.Context) []cobra.Completion {
 
 func (x completions) credentials(context.Context) (out []cobra.Completion) {
 	p := x.usable()
-	if p == nil || p.file == nil {
+	if p == nil || p.File == nil {
 		return nil
 	}
-	all, err := p.file.All()
+	all, err := p.File.All()
 	if err != nil {
 		return nil
 	}
@@ -228,7 +229,7 @@ func (x completions) credentials(context.Context) (out []cobra.Completion) {
 }
 
 func (x completions) servers(context.Context) []cobra.Completion {
-	l, err := x.app.settings()
+	l, err := x.app.Config()
 	if err != nil {
 		return nil
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lathe-agent/lathe/config"
+	"github.com/lathe-agent/lathe/harness"
 	"github.com/lathe-agent/lathe/internal/scrub"
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
@@ -50,7 +51,7 @@ masked; --secrets shows them.
 			if sources && resolved && c.Flags().Changed("resolved") {
 				return usagef("--resolved and --sources do not go together")
 			}
-			l, err := a.settings()
+			l, err := a.Config()
 			if err != nil {
 				return err
 			}
@@ -108,15 +109,15 @@ func newConfigPath(a *app) *cobra.Command {
 		Example: `  $EDITOR "$(lathe config path)"`,
 		Args:    noArgs,
 		RunE: func(*cobra.Command, []string) error {
-			path := filepath.Join(a.userDir(), "lathe", "lathe.jsonc")
-			if other := filepath.Join(a.userDir(), "lathe", "lathe.json"); !fileExists(path) && fileExists(other) {
+			path := filepath.Join(a.UserDir(), "lathe", "lathe.jsonc")
+			if other := filepath.Join(a.UserDir(), "lathe", "lathe.json"); !harness.FileExists(path) && harness.FileExists(other) {
 				path = other
 			}
 			if a.json {
 				return a.printJSON(struct {
 					Path   string `json:"path"`
 					Exists bool   `json:"exists"`
-				}{path, fileExists(path)})
+				}{path, harness.FileExists(path)})
 			}
 			a.printf("%s\n", path)
 			return nil
@@ -151,7 +152,7 @@ type problemJSON struct {
 }
 
 func (a *app) checkConfig() error {
-	l, err := a.settings()
+	l, err := a.Config()
 	broken := configErrors(err)
 	if err != nil && len(broken) == 0 {
 		return err

@@ -59,7 +59,7 @@ func newDBPath(a *app) *cobra.Command {
 		Example: `  cp "$(lathe db path)" backup.db   # with no other lathe running`,
 		Args:    noArgs,
 		RunE: func(*cobra.Command, []string) error {
-			at, err := datadir.Find(a.env)
+			at, err := datadir.Find(a.Env)
 			if err != nil {
 				return err
 			}
@@ -113,7 +113,7 @@ func (a *app) stats(ctx context.Context, e *engine.Engine) error {
 	if err != nil {
 		return err
 	}
-	at, err := datadir.Find(a.env)
+	at, err := datadir.Find(a.Env)
 	if err != nil {
 		return err
 	}
@@ -128,7 +128,7 @@ func (a *app) stats(ctx context.Context, e *engine.Engine) error {
 			snapshotsJSON{at.Snapshots(), kept.Worktrees, kept.Steps, kept.Objects, kept.Bytes},
 		})
 	}
-	rows := append([][2]string{{"Database", termtext.Plain(termtext.Tilde(at.Database(), a.env("HOME")))}}, statsRows(st)...)
+	rows := append([][2]string{{"Database", termtext.Plain(termtext.Tilde(at.Database(), a.Env("HOME")))}}, statsRows(st)...)
 	return pairs(a.out, append(rows, [2]string{"Snapshots", fmt.Sprintf("%s for undo, of %s in %s", termtext.ByteSize(kept.Bytes), termtext.Several(kept.Steps, "step"), termtext.Several(kept.Worktrees, "work tree"))}))
 }
 
@@ -172,7 +172,7 @@ func (a *app) check(ctx context.Context, e *engine.Engine) error {
 			a.printf("%s\n", termtext.Plain(line))
 		}
 	}
-	a.remark("%s found. Nothing was changed. Restore a backup, or export what can still be read: `lathe export ID -o FILE`.", termtext.Several(len(found), "problem"))
+	a.Remark("%s found. Nothing was changed. Restore a backup, or export what can still be read: `lathe export ID -o FILE`.", termtext.Several(len(found), "problem"))
 	return failed{exitFailed}
 }
 
@@ -194,7 +194,7 @@ func (a *app) vacuum(ctx context.Context, e *engine.Engine) error {
 	}
 	progress := func(string) {}
 	if isTerminal(a.stderr) {
-		progress = func(step string) { a.remark("… %s", step) }
+		progress = func(step string) { a.Remark("… %s", step) }
 	}
 	if err := e.Store().Vacuum(ctx, progress); err != nil {
 		return err

@@ -36,7 +36,7 @@ func (a *app) questions(cmd *cobra.Command) {
 
 // answerSQL prints the rows that answer a question: a line each behind one of names, or a list of objects.
 func (a *app) answerSQL(ctx context.Context, sql string, asJSON bool) error {
-	at, err := datadir.Find(a.env)
+	at, err := datadir.Find(a.Env)
 	if err != nil {
 		return err
 	}

@@ -32,7 +32,7 @@ type sqlShell struct {
 // shellSQL reads questions from standard input until its end. At a terminal a mistake is told and the
 // next question awaited; elsewhere it ends the command.
 func (a *app) shellSQL(c *cobra.Command, format string) error {
-	at, err := datadir.Find(a.env)
+	at, err := datadir.Find(a.Env)
 	if err != nil {
 		return err
 	}
@@ -44,7 +44,7 @@ func (a *app) shellSQL(c *cobra.Command, format string) error {
 		s.format = "table"
 	}
 	if s.typed {
-		a.remark("%s, to be read only. A question ends with ; — .tables lists the tables, .schema TABLE its columns, .quit ends.", a.shown(at.Database()))
+		a.Remark("%s, to be read only. A question ends with ; — .tables lists the tables, .schema TABLE its columns, .quit ends.", a.Shown(at.Database()))
 	}
 	if err := s.run(c.Context()); err != nil || s.asked > 0 || s.typed {
 		return err
@@ -90,7 +90,7 @@ func (s *sqlShell) run(ctx context.Context) error {
 		}
 		if ended {
 			if s.typed {
-				s.app.remark("")
+				s.app.Remark("")
 			}
 			return nil
 		}
@@ -148,7 +148,7 @@ func (s *sqlShell) ask(ctx context.Context, question string) error {
 		s.app.flushed() // what was answered stays, whatever comes next
 		return err
 	}
-	at, err := datadir.Find(s.app.env)
+	at, err := datadir.Find(s.app.Env)
 	if err != nil {
 		return err
 	}
@@ -179,9 +179,9 @@ func (s *sqlShell) ask(ctx context.Context, question string) error {
 	}
 	s.app.flushed()
 	if rows > mostRows {
-		s.app.remark("The first %s; `lathe db \"…\"` prints all.", termtext.Count(mostRows))
+		s.app.Remark("The first %s; `lathe db \"…\"` prints all.", termtext.Count(mostRows))
 	} else {
-		s.app.remark("%s.", termtext.Several(rows, "row"))
+		s.app.Remark("%s.", termtext.Several(rows, "row"))
 	}
 	return nil
 }

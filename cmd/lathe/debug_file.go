@@ -59,7 +59,7 @@ func (a *app) fileCommand(use, short, example, route string) *cobra.Command {
 			}
 			defer s.Close()
 			if name := q.Get("path"); route == "/file/content" { // to clients, what is not there is empty
-				if _, err := os.Stat(filepath.Join(a.dir, name)); err != nil && !filepath.IsAbs(name) {
+				if _, err := os.Stat(filepath.Join(a.Dir, name)); err != nil && !filepath.IsAbs(name) {
 					return lathe.Errorf(lathe.NotFound, "File not found: %s", termtext.Plain(name))
 				}
 			}
@@ -116,7 +116,7 @@ func (looker) DisposeAll() {}
 
 // looking is a server that answers about files alone, to nobody but the caller.
 func (a *app) looking() (*server.Server, error) {
-	dir, err := filepath.Abs(a.dir)
+	dir, err := filepath.Abs(a.Dir)
 	if err != nil {
 		return nil, err
 	}
@@ -125,9 +125,9 @@ func (a *app) looking() (*server.Server, error) {
 		program = "" // whoever needs it is told
 	}
 	b := server.Backend{
-		Instances: looker{}, Git: git.New(git.Options{Program: program, Env: os.Environ()}), Folders: server.Folders{Excludes: a.userExcludes},
+		Instances: looker{}, Git: git.New(git.Options{Program: program, Env: os.Environ()}), Folders: server.Folders{Excludes: a.UserExcludes},
 	}
-	return server.New(b, server.Options{Directory: dir, Version: version, Log: a.log}), nil
+	return server.New(b, server.Options{Directory: dir, Version: version, Log: a.Log}), nil
 }
 
 // heard is an answer as it is written.
@@ -170,7 +170,7 @@ const mostTree = 10_000
 func (a *app) debugTree(ctx context.Context, args []string) error {
 	dir := strings.Join(args, "")
 	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(a.dir, dir)
+		dir = filepath.Join(a.Dir, dir)
 	}
 	at := a.inDir(dir)
 	q, p, err := findFlags{glob: "**", limit: mostTree}.query(at)

@@ -45,7 +45,7 @@ func (f findFlags) query(a *app) (q search.Query, p *search.Pattern, err error) 
 	if f.limit < 0 {
 		return q, nil, usagef("--limit %d: want 0 or more", f.limit)
 	}
-	root, err := filepath.Abs(a.dir)
+	root, err := filepath.Abs(a.Dir)
 	if err == nil {
 		root, err = filepath.EvalSymlinks(root)
 	}
@@ -57,7 +57,7 @@ func (f findFlags) query(a *app) (q search.Query, p *search.Pattern, err error) 
 			return q, nil, usagef("--glob %s: %v", termtext.Quote(f.glob), err)
 		}
 	}
-	return search.Query{Root: root, Limit: f.limit, ExcludesFile: a.userExcludes()}, p, nil
+	return search.Query{Root: root, Limit: f.limit, ExcludesFile: a.UserExcludes()}, p, nil
 }
 
 func (a *app) findFiles(ctx context.Context, f findFlags) error {
@@ -123,8 +123,8 @@ func (a *app) tellMore(shown, total int, noun string) {
 	a.flushed()
 	switch {
 	case total == 0:
-		a.remark("Nothing fits. What .gitignore and the like leave out is not looked at.")
+		a.Remark("Nothing fits. What .gitignore and the like leave out is not looked at.")
 	case shown < total:
-		a.remark("%s of %s.", termtext.Count(shown), termtext.Several(total, noun))
+		a.Remark("%s of %s.", termtext.Count(shown), termtext.Several(total, noun))
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/harness"
 	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/sandbox"
 	"github.com/lathe-agent/lathe/tool"
@@ -47,12 +48,12 @@ func debugLooks(a *app) []*cobra.Command {
 	skill := &cobra.Command{
 		Use: "skill", Short: "The skills of this directory, as JSON", Example: "  lathe debug skill | jq -r '.[].name'",
 		Args: noArgs, RunE: func(*cobra.Command, []string) error {
-			l, err := a.settings()
+			l, err := a.Config()
 			if err != nil {
 				return err
 			}
 			a.warnDistrust(l)
-			return a.printJSON(skillsOf(l))
+			return a.printJSON(harness.SkillsOf(l))
 		},
 	}
 	a.jsonFlag(paths)
@@ -74,12 +75,12 @@ type placesJSON struct {
 }
 
 func (a *app) debugPaths() error {
-	at, err := datadir.Find(a.env)
+	at, err := datadir.Find(a.Env)
 	if err != nil {
 		return err
 	}
 	p := placesJSON{
-		a.home(), filepath.Join(a.userDir(), "lathe"), at.Data, at.Database(), at.Credentials(), at.Outputs(), at.Snapshots(), at.State, at.Cache,
+		a.Home(), filepath.Join(a.UserDir(), "lathe"), at.Data, at.Database(), at.Credentials(), at.Outputs(), at.Snapshots(), at.State, at.Cache,
 	}
 	if a.json {
 		return a.printJSON(p)
@@ -111,13 +112,13 @@ type infoJSON struct {
 }
 
 func (a *app) debugInfo() error {
-	l, err := a.settings()
+	l, err := a.Config()
 	if err != nil {
 		return err
 	}
 	i := infoJSON{
 		Version: version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Terminal: a.terminalInfo(),
-		Shell: a.env("SHELL"), Sandbox: "commands can be confined", Settings: []string{}, Plugins: len(l.Config.Plugins), Servers: len(l.Config.MCP),
+		Shell: a.Env("SHELL"), Sandbox: "commands can be confined", Settings: []string{}, Plugins: len(l.Config.Plugins), Servers: len(l.Config.MCP),
 	}
 	runner := sandbox.Open(sandbox.Config{Launcher: sandbox.Self()})
 	if why := runner.Kernel().Available(false); why != nil {
@@ -127,7 +128,7 @@ func (a *app) debugInfo() error {
 		return err
 	}
 	for _, s := range l.Sources {
-		i.Settings = append(i.Settings, a.shown(s.Name))
+		i.Settings = append(i.Settings, a.Shown(s.Name))
 	}
 	if a.json {
 		return a.printJSON(i)
@@ -146,7 +147,7 @@ func (a *app) debugInfo() error {
 
 // terminalInfo says what is known of the screen.
 func (a *app) terminalInfo() string {
-	what := a.env("TERM")
+	what := a.Env("TERM")
 	if what == "" {
 		what = "TERM is not set"
 	}
@@ -204,31 +205,31 @@ the rules ask about needs --yes. There is no session: what a call changes, no un
 }
 
 func (a *app) debugAgent(ctx context.Context, name string, call trialCall) (err error) {
-	at, err := datadir.Find(a.env)
+	at, err := datadir.Find(a.Env)
 	if err != nil {
 		return err
 	}
-	s := newSetup(&a.hostEnv, at)
+	s := harness.New(&a.Host, at)
 	defer func() { err = closing(s, err) }()
-	place, err := workspace.Locate(ctx, a.dir, nil)
+	place, err := workspace.Locate(ctx, a.Dir, nil)
 	if err != nil {
 		return err
 	}
-	k, err := s.at(place)
+	k, err := s.ConfigFor(place)
 	if err != nil {
 		return err
 	}
 	names := []string{}
-	for _, g := range k.settings.Agents {
+	for _, g := range k.Settings.Agents {
 		if names = append(names, g.Name); g.Name != name {
 			continue
 		}
 		if call.tool != "" {
-			return a.tryTool(ctx, place, k.settings.Tools, g, call)
+			return a.tryTool(ctx, place, k.Settings.Tools, g, call)
 		}
 		out := agentJSON{g.Agent, map[string]bool{}}
 		hidden := tool.Hidden(g.Rules)
-		for _, t := range k.settings.Tools.All() {
+		for _, t := range k.Settings.Tools.All() {
 			if spec := t.Spec(); !spec.Hidden {
 				out.tools[spec.Name] = !hidden(spec)
 			}

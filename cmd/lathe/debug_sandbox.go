@@ -4,11 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"github.com/lathe-agent/lathe/tool/bash"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/lathe-agent/lathe/tool/bash"
 
 	"github.com/spf13/cobra"
 
@@ -63,7 +64,7 @@ type commandJSON struct {
 }
 
 func (a *app) debugSandbox(ctx context.Context, agent, command string) (err error) {
-	o, err := a.settingsOptions()
+	o, err := a.ConfigOptions()
 	if err != nil {
 		return err
 	}
@@ -73,7 +74,7 @@ func (a *app) debugSandbox(ctx context.Context, agent, command string) (err erro
 	}
 	runner := sandbox.Open(sandbox.Config{Launcher: sandbox.Self(), Never: sandbox.ServedByLathe})
 	defer func() { err = errors.Join(err, runner.Close()) }()
-	policy := confine.New(a.confineHost(), runner.Kernel)
+	policy := confine.New(a.ConfineHost(), runner.Kernel)
 	policy.Tell, policy.Looks = func(error) {}, command == "" // it is shown below, and changes nothing
 	defer policy.Close()
 	call := &tool.Call{Session: lathe.SessionID("debug-" + strconv.Itoa(os.Getpid())), Agent: agent, Dir: o.Directory, Root: o.Worktree}

@@ -69,21 +69,21 @@ type patchJSON struct {
 
 // withWork runs f on the work tree of the directory.
 func (a *app) withWork(ctx context.Context, f func(*snapshot.Work) error) error {
-	at, err := datadir.Find(a.env)
+	at, err := datadir.Find(a.Env)
 	if err != nil {
 		return err
 	}
-	place, err := workspace.Locate(ctx, a.dir, nil)
+	place, err := workspace.Locate(ctx, a.Dir, nil)
 	if err != nil {
 		return err
 	}
-	s := snapshot.New(snapshot.Options{Dir: at.Snapshots(), Log: a.log, Excludes: a.userExcludes})
+	s := snapshot.New(snapshot.Options{Dir: at.Snapshots(), Log: a.Log, Excludes: a.UserExcludes})
 	return closing(s, f(s.Work(place)))
 }
 
 // track frames nothing: what a frame sees when it begins is what is there.
 func (a *app) track(ctx context.Context, w *snapshot.Work) error {
-	step := w.Step(fmt.Sprintf("debug-%d", a.now().UnixNano()))
+	step := w.Step(fmt.Sprintf("debug-%d", a.Now().UnixNano()))
 	frame, err := step.Frame(ctx)
 	if err != nil {
 		return err

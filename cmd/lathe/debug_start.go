@@ -13,6 +13,7 @@ import (
 
 	"github.com/lathe-agent/lathe/config"
 	"github.com/lathe-agent/lathe/config/datadir"
+	"github.com/lathe-agent/lathe/harness"
 	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/server"
 	"github.com/lathe-agent/lathe/workspace"
@@ -56,22 +57,22 @@ type tookJSON struct {
 
 // debugStartup does what a turn does before it begins, except for guests. What is not there is not made.
 func (a *app) debugStartup(ctx context.Context) error {
-	at, err := datadir.Find(a.env)
+	at, err := datadir.Find(a.Env)
 	if err != nil {
 		return err
 	}
 	var out []tookJSON
 	timed := func(part string, f func() (string, error)) {
-		began := a.now()
+		began := a.Now()
 		about, e := f()
 		if e != nil {
 			about = e.Error()
 		}
-		out = append(out, tookJSON{part, float64(a.now().Sub(began).Microseconds()) / 1000, about})
+		out = append(out, tookJSON{part, float64(a.Now().Sub(began).Microseconds()) / 1000, about})
 	}
 	var o config.Options
 	timed("project", func() (string, error) {
-		o, err = a.settingsOptions()
+		o, err = a.ConfigOptions()
 		return o.Worktree, err
 	})
 	timed("settings", func() (string, error) {
@@ -81,28 +82,28 @@ func (a *app) debugStartup(ctx context.Context) error {
 		}
 		return termtext.Several(len(l.Sources), "source"), nil
 	})
-	s := newSetup(&a.hostEnv, at)
+	s := harness.New(&a.Host, at)
 	timed("catalogue", func() (string, error) {
-		place, err := workspace.Locate(ctx, a.dir, nil)
+		place, err := workspace.Locate(ctx, a.Dir, nil)
 		if err != nil {
 			return "", err
 		}
-		k, err := s.at(place)
+		k, err := s.ConfigFor(place)
 		if err != nil {
 			return "", err
 		}
-		return termtext.Several(len(k.providers.catalog.Providers()), "provider"), nil
+		return termtext.Several(len(k.Providers.Catalog.Providers()), "provider"), nil
 	})
 	if err := s.Close(); err != nil {
 		return err
 	}
 	if at.Exists() {
 		timed("database", func() (string, error) {
-			e, err := openEngine(ctx, a, at, nil)
+			e, err := harness.OpenSessions(ctx, &a.Host)
 			if err != nil {
 				return "", err
 			}
-			return a.shown(at.Database()), e.Close()
+			return a.Shown(at.Database()), e.Close()
 		})
 	}
 	return a.showStartup(out)
@@ -123,16 +124,16 @@ func (a *app) showStartup(parts []tookJSON) error {
 
 // debugWait holds a directory open until the context ends.
 func (a *app) debugWait(ctx context.Context) error {
-	return a.withServer(ctx, func(_ *server.Server, setup *agentSetup) error {
-		place, err := workspace.Locate(ctx, a.dir, nil)
+	return a.withServer(ctx, func(_ *server.Server, setup *harness.Harness) error {
+		place, err := workspace.Locate(ctx, a.Dir, nil)
 		if err != nil {
 			return err
 		}
-		began := a.now()
+		began := a.Now()
 		if _, err := setup.Settings(ctx, place); err != nil {
 			return err
 		}
-		a.printf("Open after %v, until an interrupt.\n", a.now().Sub(began).Round(time.Millisecond))
+		a.printf("Open after %v, until an interrupt.\n", a.Now().Sub(began).Round(time.Millisecond))
 		if err := a.out.Flush(); err != nil {
 			return err
 		}
@@ -142,29 +143,26 @@ func (a *app) debugWait(ctx context.Context) error {
 }
 
 // withServer runs f on a server of this directory that listens nowhere.
-func (a *app) withServer(ctx context.Context, f func(*server.Server, *agentSetup) error) (err error) {
-	at, err := datadir.Find(a.env)
+func (a *app) withServer(ctx context.Context, f func(*server.Server, *harness.Harness) error) (err error) {
+	at, err := datadir.Find(a.Env)
 	if err != nil {
 		return err
 	}
 	if !at.Exists() {
 		return noDatabase{at.Database()}
 	}
-	setup := newSetup(&a.hostEnv, at)
-	e, err := openEngine(ctx, a, at, setup)
-	if err != nil {
-		return closing(setup, err)
-	}
-	setup.attach(e)
-	defer func() { err = closing(setup, closing(e, err)) }()
-	place, err := workspace.Locate(ctx, a.dir, nil)
+	setup, err := harness.Open(ctx, &a.Host, harness.Options{})
 	if err != nil {
 		return err
 	}
-	own, b := a.serveBy(e, setup, at)
-	defer own.close()
-	defer func() { err = closing(b.Terminals, err) }()
-	s := server.New(b, server.Options{Directory: place.Directory, Version: version, Log: a.log})
+	defer func() { err = closing(setup, err) }()
+	place, err := workspace.Locate(ctx, a.Dir, nil)
+	if err != nil {
+		return err
+	}
+	b, done := setup.Backend()
+	defer func() { err = closing(done, err) }()
+	s := server.New(b, server.Options{Directory: place.Directory, Version: version, Log: a.Log})
 	defer s.Close()
 	return f(s, setup)
 }
@@ -181,7 +179,7 @@ func (a *app) debugModern(ctx context.Context, args []string) error {
 			return usagef("there is no list %s; there are %s", termtext.Quote(args[0]), strings.Join(modernLists(), ", "))
 		}
 	}
-	return a.withServer(ctx, func(s *server.Server, _ *agentSetup) error {
+	return a.withServer(ctx, func(s *server.Server, _ *harness.Harness) error {
 		all := map[string]json.RawMessage{}
 		for _, name := range lists {
 			reply, err := askServer(ctx, s, "/api/"+name, url.Values{})

@@ -56,7 +56,7 @@ func (a *app) delete(ctx context.Context, e api.Engine, args []string, yes bool)
 	if a.json {
 		return a.printJSON(deletedJSON{ids(all)})
 	}
-	a.remark("Deleted %s.", describe(tops, len(all)))
+	a.Remark("Deleted %s.", describe(tops, len(all)))
 	return nil
 }
 
@@ -129,7 +129,7 @@ func (a *app) confirm(ctx context.Context, tops []lathe.Session, all int) (bool,
 	case "y", "yes":
 		return true, nil
 	default:
-		a.remark("Nothing was deleted.")
+		a.Remark("Nothing was deleted.")
 		return false, nil
 	}
 }

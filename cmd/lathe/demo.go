@@ -17,6 +17,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/harness"
 	"github.com/lathe-agent/lathe/model"
 	"github.com/lathe-agent/lathe/model/anthropic"
 	"github.com/lathe-agent/lathe/model/modeltest"
@@ -64,7 +65,7 @@ func (a *app) demo(ctx context.Context, f demoFlags) (err error) {
 	defer d.sweep(f.keep)()
 	defer func() {
 		if f.keep {
-			d.say("\nKept. Look around:  LATHE_DATA=%s lathe -C %s session show --full", d.data(), d.dir)
+			d.say("\nKept. Look around:  LATHE_DATA=%s lathe -C %s session show --full", d.data(), d.Dir)
 			return
 		}
 		err = errors.Join(err, os.RemoveAll(root))
@@ -75,7 +76,7 @@ func (a *app) demo(ctx context.Context, f demoFlags) (err error) {
 	if !f.fast && isTerminal(a.stdout.file) {
 		d.pace = readingPace
 	}
-	d.env, d.stderr, d.notices = demoEnv(a.env, d), d.stdout.file, d.stdout.file // it is one story
+	d.Env, d.stderr, d.Notices = demoEnv(a.Env, d), d.stdout.file, d.stdout.file // it is one story
 	if err := d.lay(); err != nil {
 		return noRoom(root, err)
 	}
@@ -157,7 +158,7 @@ type demo struct {
 	project demoProject
 	pace    demoPace
 	server  *modeltest.Server
-	setup   *agentSetup
+	setup   *harness.Harness
 	stop    context.CancelCauseFunc
 }
 
@@ -185,7 +186,7 @@ func (d *demo) lay() error {
 	files := demoRepository()
 	maps.Copy(files, d.project.files)
 	for name, text := range files {
-		path := filepath.Join(d.dir, filepath.FromSlash(name))
+		path := filepath.Join(d.Dir, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			return err
 		}
@@ -196,9 +197,15 @@ func (d *demo) lay() error {
 	return nil
 }
 
-// Settings are those of every turn, with the script as the model.
-func (d *demo) Settings(ctx context.Context, at workspace.Place) (*engine.Settings, error) {
-	s, err := d.setup.Settings(ctx, at)
+// demoSetup is the config of every turn, with the script as the model.
+type demoSetup struct {
+	engine.Setup
+	model *modeltest.Server
+}
+
+// Settings are those of the turn.
+func (d demoSetup) Settings(ctx context.Context, at workspace.Place) (*engine.Settings, error) {
+	s, err := d.Setup.Settings(ctx, at)
 	if err != nil {
 		return nil, err
 	}
@@ -208,9 +215,9 @@ func (d *demo) Settings(ctx context.Context, at workspace.Place) (*engine.Settin
 }
 
 // Model is the script, spoken to as one speaks to a real one.
-func (d *demo) Model(_ context.Context, _ workspace.Place, ref lathe.ModelRef) (*engine.Model, error) {
+func (d demoSetup) Model(_ context.Context, _ workspace.Place, ref lathe.ModelRef) (*engine.Model, error) {
 	return &engine.Model{
-		Ref: ref, Name: ref.Model, Client: anthropic.New(model.Endpoint{Provider: ref.Provider, BaseURL: d.server.URL + "/v1"}, lathe.NewIDs()),
+		Ref: ref, Name: ref.Model, Client: anthropic.New(model.Endpoint{Provider: ref.Provider, BaseURL: d.model.URL + "/v1"}, lathe.NewIDs()),
 		Price: model.Price{Input: model.PerMillion(3), Output: model.PerMillion(15), CacheRead: model.PerMillion(0.3)},
 	}, nil
 }

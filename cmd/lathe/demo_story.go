@@ -12,8 +12,8 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/api"
-	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/harness"
 	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/model/modeltest"
 	"github.com/lathe-agent/lathe/sandbox"
@@ -72,18 +72,18 @@ func (d *demo) play(ctx context.Context) (err error) {
 		return err
 	}
 	defer d.server.Close()
-	e, _, err := d.openDemo(ctx)
-	if err != nil {
+	if err := d.openDemo(ctx); err != nil {
 		return err
 	}
-	defer func() { err = closing(d.setup, closing(e, err)) }()
-	s, err := e.Create(ctx, d.dir, lathe.NewSession{Title: "A failing test"})
+	defer func() { err = closing(d.setup, err) }()
+	e := d.setup.Engine
+	s, err := e.Create(ctx, d.Dir, lathe.NewSession{Title: "A failing test"})
 	if err != nil {
 		return err
 	}
 	d.prologue(ctx)
 	watched := &demoTurns{Engine: e, demo: d, asks: map[lathe.AskID]lathe.PermissionRequest{}, shown: map[lathe.PartID]bool{}}
-	r := &runner{app: d.app, flags: runFlags{thinking: true, auto: true}, engine: watched, session: s, fresh: true, plainly: true, began: d.now()}
+	r := &runner{app: d.app, flags: runFlags{thinking: true, auto: true}, engine: watched, session: s, fresh: true, plainly: true, began: d.Now()}
 	watched.note = r.note
 	if err := r.follow(ctx, lathe.Prompt{Parts: []lathe.Part{{Body: &lathe.Text{Text: demoPrompt}}}}); err != nil {
 		return err
@@ -104,18 +104,13 @@ func (d *demo) listen() error {
 }
 
 // openDemo opens the engine of the stage.
-func (d *demo) openDemo(ctx context.Context) (*engine.Engine, datadir.Folders, error) {
-	at, err := datadir.Find(d.env)
+func (d *demo) openDemo(ctx context.Context) error {
+	setup, err := harness.Open(ctx, &d.app.Host, harness.Options{Environ: d.commandEnv(), Wrap: func(s engine.Setup) engine.Setup { return demoSetup{s, d.server} }})
 	if err != nil {
-		return nil, at, err
+		return fmt.Errorf("%w; set TMPDIR to a folder with some megabytes of room", err)
 	}
-	d.setup = newSetup(&d.app.hostEnv, at)
-	d.setup.environ = d.commandEnv()
-	e, err := openEngine(ctx, d.app, at, d)
-	if err != nil {
-		return nil, at, closing(d.setup, fmt.Errorf("%w; set TMPDIR to a folder with some megabytes of room", err))
-	}
-	return e, at, nil
+	d.setup = setup
+	return nil
 }
 
 func (d *demo) prologue(ctx context.Context) {
@@ -172,7 +167,7 @@ func (d *demo) tested(ctx context.Context) error {
 		return err
 	}
 	var out bytes.Buffer
-	_, err = d.setup.runner.Run(ctx, sandbox.Command{Path: program, Args: words[1:], Dir: d.dir, Env: d.commandEnv(), Rest: sandbox.EndRest},
+	_, err = d.setup.Runner.Run(ctx, sandbox.Command{Path: program, Args: words[1:], Dir: d.Dir, Env: d.commandEnv(), Rest: sandbox.EndRest},
 		func(b []byte) { out.Write(b) })
 	if err != nil {
 		return err

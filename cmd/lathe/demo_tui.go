@@ -34,15 +34,13 @@ func (d *demo) screened(ctx context.Context) error {
 
 // openTUI opens the engine of the demo behind the screen.
 func (d *demo) openTUI(ctx context.Context) (*tuiEngine, error) {
-	e, at, err := d.openDemo(ctx)
-	if err != nil {
+	if err := d.openDemo(ctx); err != nil {
 		return nil, err
 	}
-	d.setup.attach(e)
-	if _, err := e.Create(ctx, d.dir, lathe.NewSession{Title: "A failing test"}); err != nil {
-		return nil, closing(d.setup, closing(e, err))
+	if _, err := d.setup.Engine.Create(ctx, d.Dir, lathe.NewSession{Title: "A failing test"}); err != nil {
+		return nil, closing(d.setup, err)
 	}
-	return d.within(e, d.setup, at, func(b *server.Backend) { b.Providers = demoShop{b.Providers} })
+	return d.within(d.setup, func(b *server.Backend) { b.Providers = demoShop{b.Providers} })
 }
 
 // farewells are what the script has to say to whoever goes on.

@@ -56,7 +56,7 @@ func (a *app) diff(ctx context.Context, e api.Engine, s lathe.Session, message l
 		return nil
 	}
 	if s.Revert != nil && message == "" {
-		a.remark("These changes are undone; `lathe session redo %s` brings them back.", s.ID)
+		a.Remark("These changes are undone; `lathe session redo %s` brings them back.", s.ID)
 	}
 	for _, d := range diffs {
 		a.printf("%s", style.show(d))

@@ -84,7 +84,7 @@ func (e *editedTurn) heats(from int) (out []float64) {
 // ends no turn, and refuses the next prompt with its reason until it is mended.
 func TestTurn_ConfigEdited(t *testing.T) {
 	a, m := tuiHome(t, askScript+"--\ntext \"Three.\"\nfinish stop\n")
-	e := &editedTurn{T: t, model: m, config: filepath.Join(a.env("HOME"), ".config", "lathe", "lathe.json")}
+	e := &editedTurn{T: t, model: m, config: filepath.Join(a.Env("HOME"), ".config", "lathe", "lathe.json")}
 	e.set(`{"permission": {"edit": "ask"}, "agent": {"build": {"temperature": 0.25}}, "provider": {"script": {"models": {"script": {"temperature": true}}}}}`)
 	e.host = opened(t, a)
 	s, err := e.host.Create(t.Context(), host.NewSession{Title: "t"})

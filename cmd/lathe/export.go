@@ -72,7 +72,7 @@ func (a *app) export(ctx context.Context, e api.Engine, arg string, f exportFlag
 	}
 	if f.file == "-" {
 		if arg == last || isTerminal(a.stderr) && !isTerminal(a.stdout.file) { // say which, when that is not plain to see
-			a.remark("Exporting session: %s", s.ID)
+			a.Remark("Exporting session: %s", s.ID)
 		}
 		return e.Export(ctx, s.ID, jsonTo(a.out), change)
 	}
@@ -80,7 +80,7 @@ func (a *app) export(ctx context.Context, e api.Engine, arg string, f exportFlag
 	if err != nil {
 		return err
 	}
-	a.remark("Exported session: %s to %s (%s)", s.ID, termtext.Plain(f.file), termtext.ByteSize(size))
+	a.Remark("Exported session: %s to %s (%s)", s.ID, termtext.Plain(f.file), termtext.ByteSize(size))
 	return nil
 }
 

@@ -58,7 +58,7 @@ func (a *app) finish(ctx context.Context, err error, args []string) int {
 		return told.code
 	case ended && lathe.CodeOf(err) == lathe.Canceled, errors.As(err, new(interrupt)):
 		if isTerminal(a.stderr) {
-			a.remark("") // the prompt of the shell goes below ^C
+			a.Remark("") // the prompt of the shell goes below ^C
 		}
 		return signal.exitCode()
 	}
@@ -86,14 +86,14 @@ func (a *app) fail(err error) {
 		word = "\x1b[31mError:\x1b[0m"
 	}
 	said, excerpt := parted(err.Error())
-	a.remark("%s %s", word, said)
+	a.Remark("%s %s", word, said)
 	for _, line := range excerpt {
-		a.remark("%s", line)
+		a.Remark("%s", line)
 	}
 	var more details
 	if errors.As(err, &more) {
 		for _, line := range more.details() {
-			a.remark("  %s", line)
+			a.Remark("  %s", line)
 		}
 	}
 }

@@ -122,7 +122,7 @@ func (e ambiguous) Unwrap() error { return lathe.Errorf(lathe.Conflict, "%s", e.
 func (e ambiguous) details() (lines []string) {
 	const idWidth, titleWidth = 30, 30
 	for _, s := range e.fit[:min(len(e.fit), mostCandidates)] {
-		cells := []string{termtext.Pad(string(s.ID), idWidth), termtext.Pad(termtext.Clip(termtext.Plain(s.Title), titleWidth), titleWidth), ago(s.Updated, e.app.now())}
+		cells := []string{termtext.Pad(string(s.ID), idWidth), termtext.Pad(termtext.Clip(termtext.Plain(s.Title), titleWidth), titleWidth), ago(s.Updated, e.app.Now())}
 		lines = append(lines, strings.Join(cells, columnGap))
 	}
 	if more := len(e.fit) - mostCandidates; more > 0 {

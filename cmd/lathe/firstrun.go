@@ -3,12 +3,12 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"slices"
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/harness"
 	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/model/catalog"
 	"github.com/lathe-agent/lathe/model/provider"
@@ -42,38 +42,37 @@ func (f freeModel) words() string {
 	return fmt.Sprintf("a free model of %s, which sees what you send and may keep it", f.provider)
 }
 
-// free is the best model that nobody needs a key for; nil is none. It is offered and never taken by itself.
-func (p *providers) free() *freeModel {
+// freeOf is the best model that nobody needs a key for; nil is none. It is offered and never taken by itself.
+func freeOf(p *harness.Providers) *freeModel {
 	var open []*catalog.Provider
-	for _, a := range p.actives() {
+	for _, a := range p.Actives() {
 		if a.Offered {
 			open = append(open, a.Provider)
 		}
 	}
-	m, err := p.catalog.Default(catalog.Wish{Usable: open})
+	m, err := p.Catalog.Default(catalog.Wish{Usable: open})
 	if len(open) == 0 || err != nil {
 		return nil
 	}
-	return &freeModel{ref: m.Provider + "/" + m.ID, name: m.Name, provider: p.catalog.Provider(m.Provider).Name}
+	return &freeModel{ref: m.Provider + "/" + m.ID, name: m.Name, provider: p.Catalog.Provider(m.Provider).Name}
 }
 
 // haveModel looks before a session is made whether a turn would have a model, and helps if not.
-func (a *app) haveModel(ctx context.Context, e *engine.Engine, setup io.Closer, f *runFlags) error {
-	s, ok := setup.(*agentSetup)
-	if !ok || f.command != "" && f.model == "" || f.replay != "" || f.session != "" || f.next || f.resume {
+func (a *app) haveModel(ctx context.Context, s *harness.Harness, f *runFlags) error {
+	if f.command != "" && f.model == "" || f.replay != "" || f.session != "" || f.next || f.resume {
 		return nil // what they name has a model, or the engine says what is wrong
 	}
-	place, err := e.Locate(ctx, a.dir)
+	place, err := s.Engine.Locate(ctx, a.Dir)
 	if err != nil {
 		return nil // as the session will say
 	}
-	k, err := s.at(place) // without plugins: nobody hears yet what they have to say
+	k, err := s.ConfigFor(place) // without plugins: nobody hears yet what they have to say
 	switch {
 	case err != nil:
 		return nil
 	case f.model != "":
-		return a.knownModel(ctx, k.providers, *f)
-	case hasModel(k.settings, f.agent):
+		return a.knownModel(ctx, k.Providers, *f)
+	case hasModel(k.Settings, f.agent):
 		return nil
 	}
 	if settings, err := s.Settings(ctx, place); err != nil || hasModel(settings, f.agent) { // a plugin brought one
@@ -83,8 +82,8 @@ func (a *app) haveModel(ctx context.Context, e *engine.Engine, setup io.Closer, 
 	if err != nil {
 		return err
 	}
-	if p.settings.Config.Model != "" { // it is set up, and something is wrong with it
-		_, err := p.choose(ctx, "")
+	if p.Settings.Config.Model != "" { // it is set up, and something is wrong with it
+		_, err := p.Choose(ctx, "")
 		return err
 	}
 	f.model, err = a.firstRun(ctx, p, !a.isHeadless(*f))
@@ -94,28 +93,28 @@ func (a *app) haveModel(ctx context.Context, e *engine.Engine, setup io.Closer, 
 // knownModel refuses a model that nobody has, before a session is made for it: the next `run -c`
 // would go on there, with that model. Programs are told in the session, by an object; a fallback or
 // a plugin may know better.
-func (a *app) knownModel(ctx context.Context, p *providers, f runFlags) error {
-	c := p.settings.Config
-	if f.format != "default" || len(c.Fallback.Models)+len(c.Agents[f.agent].Fallback)+len(c.Plugins)+len(p.settings.Plugins) > 0 {
+func (a *app) knownModel(ctx context.Context, p *harness.Providers, f runFlags) error {
+	c := p.Settings.Config
+	if f.format != "default" || len(c.Fallback.Models)+len(c.Agents[f.agent].Fallback)+len(c.Plugins)+len(p.Settings.Plugins) > 0 {
 		return nil
 	}
-	if _, err := p.choose(ctx, f.model); lathe.CodeOf(err) == lathe.NotFound {
+	if _, err := p.Choose(ctx, f.model); lathe.CodeOf(err) == lathe.NotFound {
 		return err
 	}
 	return nil
 }
 
 // quietProviders is providers for who has been warned already.
-func (a *app) quietProviders() (*providers, error) {
-	at, err := datadir.Find(a.env)
+func (a *app) quietProviders() (*harness.Providers, error) {
+	at, err := datadir.Find(a.Env)
 	if err != nil {
 		return nil, err
 	}
-	l, err := a.settings()
+	l, err := a.Config()
 	if err != nil {
 		return nil, err
 	}
-	return a.providersOf(l, at)
+	return a.ProvidersOf(l, at)
 }
 
 // hasModel reports whether there is a model for a prompt: one to use without being told, or the
@@ -138,12 +137,12 @@ const (
 
 // firstRun offers what can be done without a provider, to those who are there to choose. It
 // returns the model to use, "" if it is now the one of the settings.
-func (a *app) firstRun(ctx context.Context, p *providers, watched bool) (string, error) {
+func (a *app) firstRun(ctx context.Context, p *harness.Providers, watched bool) (string, error) {
 	if !watched || a.json || !isTerminal(a.stdin) || !isTerminal(a.stderr) {
-		return "", noModel{p.free()}
+		return "", noModel{freeOf(p)}
 	}
-	a.remark("There is no model to ask yet: no provider is set up.")
-	found := p.discover(ctx, "")
+	a.Remark("There is no model to ask yet: no provider is set up.")
+	found := p.Discover(ctx, "")
 	if err := context.Cause(ctx); err != nil {
 		return "", err
 	}
@@ -152,9 +151,9 @@ func (a *app) firstRun(ctx context.Context, p *providers, watched bool) (string,
 		choices = append(choices, choice{f.Vendor.ID, fmt.Sprintf("Use %s, which has %s", f.Vendor.Name, termtext.Several(len(f.Models), "model"))})
 	}
 	if len(found) == 0 {
-		a.remark("No model server answers on this machine either (Ollama, LM Studio, llama.cpp, vLLM).")
+		a.Remark("No model server answers on this machine either (Ollama, LM Studio, llama.cpp, vLLM).")
 	}
-	free := p.free()
+	free := freeOf(p)
 	if free != nil {
 		choices = append(choices, choice{chooseFree, "Use " + free.name + ", " + free.words()})
 	}
@@ -163,7 +162,7 @@ func (a *app) firstRun(ctx context.Context, p *providers, watched bool) (string,
 	case context.Cause(ctx) != nil:
 		return "", context.Cause(ctx)
 	case err != nil: // nothing was chosen
-		a.remark("")
+		a.Remark("")
 		return "", noModel{free}
 	case c.id == chooseFree:
 		return a.oneRun(free.ref), nil
@@ -195,7 +194,7 @@ func (a *app) chooseLocal(ctx context.Context, found []provider.Found, id string
 
 // oneRun is a model for this run, and says how to keep it.
 func (a *app) oneRun(ref string) string {
-	a.remark("To use it always, put this into your settings (`lathe config path` shows where): \"model\": %q", ref)
+	a.Remark("To use it always, put this into your settings (`lathe config path` shows where): \"model\": %q", ref)
 	return ref
 }
 

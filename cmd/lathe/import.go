@@ -61,7 +61,7 @@ func (a *app) importFrom(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	s, err := e.Import(ctx, a.dir, x)
+	s, err := e.Import(ctx, a.Dir, x)
 	if err == nil && !a.json {
 		a.importRemarks(s, func(id lathe.SessionID) bool {
 			_, err := e.Get(ctx, id)
@@ -70,7 +70,7 @@ func (a *app) importFrom(ctx context.Context, name string) error {
 	}
 	if err = closing(e, err); err != nil {
 		if _, ended := interrupted(ctx); ended { // what has begun is not given up half way
-			a.remark("Interrupted. The session came in whole or not at all: `lathe session show %s` tells.", x.Info.ID)
+			a.Remark("Interrupted. The session came in whole or not at all: `lathe session show %s` tells.", x.Info.ID)
 		}
 		return notImported(name, err)
 	}
@@ -80,10 +80,10 @@ func (a *app) importFrom(ctx context.Context, name string) error {
 // importRemarks says why a session that is here now is not on the list.
 func (a *app) importRemarks(s lathe.Session, exists func(lathe.SessionID) bool) {
 	if s.Archived != nil {
-		a.remark("The session is archived: `lathe session list --archived` shows it.")
+		a.Remark("The session is archived: `lathe session list --archived` shows it.")
 	}
 	if s.Parent != "" && !exists(s.Parent) {
-		a.remark("The session belongs below %s, which is not here: it is not listed, but its id finds it.", s.Parent)
+		a.Remark("The session belongs below %s, which is not here: it is not listed, but its id finds it.", s.Parent)
 	}
 }
 

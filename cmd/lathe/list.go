@@ -74,11 +74,11 @@ func (a *app) list(ctx context.Context, f listFlags) error {
 	case f.format == "json":
 		return a.printJSON(briefs(found, cut))
 	case len(found) == 0:
-		a.remark("%s", f.nothing())
+		a.Remark("%s", f.nothing())
 		return nil
 	default:
 		if slices.ContainsFunc(found, func(s lathe.Session) bool { return cut[s.ID] }) {
-			defer a.remark("Interrupted ones go on with `lathe run --resume -s ID`.")
+			defer a.Remark("Interrupted ones go on with `lathe run --resume -s ID`.")
 		}
 		var b strings.Builder
 		if err := a.sessionTable(found, cut, f.all).write(&b, a.width()); err != nil || f.most > 0 {
@@ -154,7 +154,7 @@ func (a *app) sessionTable(all []lathe.Session, cut map[lathe.SessionID]bool, di
 		t.head = append(t.head, "Directory")
 		t.flexible, t.paths = []int{1, 3}, 3
 	}
-	now, home := a.now(), a.env("HOME")
+	now, home := a.Now(), a.Env("HOME")
 	for _, s := range all {
 		row := []string{string(s.ID), termtext.Plain(s.Title), ago(s.Updated, now)}
 		if cut[s.ID] {

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/harness"
 	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/model/auth"
 	"github.com/lathe-agent/lathe/model/catalog"
@@ -76,11 +77,11 @@ type loginJSON struct {
 }
 
 func (a *app) login(ctx context.Context, f loginFlags) error {
-	p, err := a.providers()
+	p, err := a.Providers()
 	if err != nil {
 		return err
 	}
-	all := p.with(catalog.Filter{Experimental: true})
+	all := p.With(catalog.Filter{Experimental: true})
 	if f.provider == "" {
 		if f.provider, err = a.chooseProvider(ctx, all); err != nil {
 			return err
@@ -111,25 +112,25 @@ func (a *app) login(ctx context.Context, f loginFlags) error {
 }
 
 // keep writes a credential down and says so.
-func (a *app) keep(ctx context.Context, p *providers, id, name, kind string, c auth.Credential) error {
-	_, had := p.credentials[id]
-	if err := p.file.Set(ctx, id, c); err != nil {
+func (a *app) keep(ctx context.Context, p *harness.Providers, id, name, kind string, c auth.Credential) error {
+	_, had := p.Credentials[id]
+	if err := p.File.Set(ctx, id, c); err != nil {
 		return err
 	}
 	if a.json {
-		return a.printJSON(loginJSON{id, kind, p.at.Credentials()})
+		return a.printJSON(loginJSON{id, kind, p.At.Credentials()})
 	}
 	word := "Kept"
 	if had {
 		word = "Replaced"
 	}
-	a.printf("%s the %s of %s in %s\n", word, map[string]string{typeKey: "key", typeLogin: "login", typeToken: "token"}[kind], termtext.Plain(name), a.shown(p.at.Credentials()))
+	a.printf("%s the %s of %s in %s\n", word, map[string]string{typeKey: "key", typeLogin: "login", typeToken: "token"}[kind], termtext.Plain(name), a.Shown(p.At.Credentials()))
 	a.flushed()
 	switch {
-	case p.settings.Config.Providers[id].Options.APIKey != "":
-		a.remark("Your settings have a key of their own (provider.%s.options.apiKey), which counts before it.", termtext.Plain(id))
+	case p.Settings.Config.Providers[id].Options.APIKey != "":
+		a.Remark("Your settings have a key of their own (provider.%s.options.apiKey), which counts before it.", termtext.Plain(id))
 	case isTerminal(a.stderr) && kind != typeToken:
-		a.remark("`lathe models %s` lists what you can use now.", termtext.Plain(id))
+		a.Remark("`lathe models %s` lists what you can use now.", termtext.Plain(id))
 	}
 	return nil
 }
@@ -147,13 +148,13 @@ func providerName(all *catalog.Catalog, id string) (string, error) {
 }
 
 // howToLogin decides between a key and the provider's own login.
-func (a *app) howToLogin(ctx context.Context, p *providers, f loginFlags, name string) (m auth.Method, byKey bool, err error) {
-	m, has := auth.MethodOf(a.logins, f.provider)
+func (a *app) howToLogin(ctx context.Context, p *harness.Providers, f loginFlags, name string) (m auth.Method, byKey bool, err error) {
+	m, has := auth.MethodOf(a.Logins, f.provider)
 	if f.client != "" {
 		m.App = f.client
 	}
 	if m.App == "" { // a wrong type is as if it were absent
-		_ = json.Unmarshal(p.settings.Config.Providers[f.provider].Options.More["clientId"], &m.App)
+		_ = json.Unmarshal(p.Settings.Config.Providers[f.provider].Options.More["clientId"], &m.App)
 	}
 	switch {
 	case f.method == "key":
@@ -169,7 +170,7 @@ func (a *app) howToLogin(ctx context.Context, p *providers, f loginFlags, name s
 	case !has || !isTerminal(a.stdin):
 		return m, true, nil
 	case m.NeedsApp && m.App == "":
-		a.remark("To log in instead, give the client id of an app: see `lathe auth login --help`.")
+		a.Remark("To log in instead, give the client id of an app: see `lathe auth login --help`.")
 		return m, true, nil
 	}
 	c, err := a.choose(ctx, "How", []choice{{string(m.Flow), m.Label}, {"key", "Type a key"}})
@@ -194,7 +195,7 @@ func (a *app) readKey(ctx context.Context, name string) (auth.Credential, error)
 		defer func() {
 			asked.Wait()
 			_ = term.Restore(fd, before) // also when the reader is left behind
-			a.remark("")
+			a.Remark("")
 		}()
 		read = func() ([]byte, error) { return term.ReadPassword(fd) }
 	}
@@ -232,7 +233,7 @@ func (a *app) logInBy(ctx context.Context, m auth.Method, f loginFlags) (auth.Cr
 	if isTerminal(a.stdin) && m.Flow == auth.Browser {
 		talk.Paste = func(ctx context.Context) (string, error) { return a.readLine(ctx) }
 	}
-	c, err := a.authClient().Login(ctx, at, talk)
+	c, err := a.AuthClient().Login(ctx, at, talk)
 	if token, ok := c.(auth.OAuth); ok && f.server != "" {
 		token.EnterpriseURL = f.server
 		return token, err
@@ -242,17 +243,17 @@ func (a *app) logInBy(ctx context.Context, m auth.Method, f loginFlags) (auth.Cr
 
 func (a *app) showPrompt(p auth.Prompt, f loginFlags) {
 	if p.Code != "" {
-		a.remark("Open %s and type this code there: %s", termtext.Plain(p.URL), termtext.Plain(p.Code))
+		a.Remark("Open %s and type this code there: %s", termtext.Plain(p.URL), termtext.Plain(p.Code))
 	} else {
-		a.remark("Open this page and log in:\n\n  %s\n", termtext.Plain(p.URL))
+		a.Remark("Open this page and log in:\n\n  %s\n", termtext.Plain(p.URL))
 		if isTerminal(a.stdin) {
-			a.remark("If the browser runs on another machine, paste the address it ends at here.")
+			a.Remark("If the browser runs on another machine, paste the address it ends at here.")
 		}
 	}
-	a.remark("Waiting for you …")
+	a.Remark("Waiting for you …")
 	if !f.noBrowser && isTerminal(a.stdin) && isTerminal(a.stderr) {
-		if err := a.browse(p.URL); err != nil {
-			a.log.Debug("no browser was opened", "error", err)
+		if err := a.Browse(p.URL); err != nil {
+			a.Log.Debug("no browser was opened", "error", err)
 		}
 	}
 }
@@ -284,7 +285,7 @@ func (a *app) chooseProvider(ctx context.Context, all *catalog.Catalog) (string,
 	usual := []string{"anthropic", "openai", "google", "openrouter", "github-copilot", "opencode", "deepseek", "xai"}
 	var choices []choice
 	for _, p := range all.Providers() {
-		if !isLocal(p.ID) {
+		if !harness.IsLocal(p.ID) {
 			choices = append(choices, choice{p.ID, p.Name})
 		}
 	}

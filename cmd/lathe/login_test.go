@@ -32,11 +32,11 @@ func TestLogin_Browser(t *testing.T) {
 	defer vendor.Close()
 	home := t.TempDir()
 	a := newApp()
-	a.env = func(name string) string {
+	a.Env = func(name string) string {
 		return map[string]string{"HOME": home, "LATHE_DATA": filepath.Join(home, "data")}[name]
 	}
-	a.dir = home
-	a.logins = []auth.Method{{
+	a.Dir = home
+	a.Logins = []auth.Method{{
 		Provider: "openrouter", Flow: auth.Browser, Authorize: vendor.URL + "/auth", Token: vendor.URL + "/keys", Callback: "callback_url", Keys: true,
 	}}
 	nothing, err := os.Open(os.DevNull)
@@ -47,8 +47,8 @@ func TestLogin_Browser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.stdin, a.stderr, a.notices = nothing, typed, typed
-	a.browse = func(string) error { t.Error("a browser was opened without a terminal"); return nil }
+	a.stdin, a.stderr, a.Notices = nothing, typed, typed
+	a.Browse = func(string) error { t.Error("a browser was opened without a terminal"); return nil }
 	done := make(chan string, 1)
 	go func() { done <- follow(t, screen) }()
 	err = a.login(t.Context(), loginFlags{provider: "openrouter", method: "browser"})

@@ -14,18 +14,12 @@ package main
 import (
 	"context"
 	"os"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/cmd/lathe/early"
-	"github.com/lathe-agent/lathe/config/datadir"
-	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/harness/confine"
 	"github.com/lathe-agent/lathe/sandbox"
-	"github.com/lathe-agent/lathe/store/sqlite"
-	"github.com/lathe-agent/lathe/workspace/snapshot"
 )
 
 func main() {
@@ -48,7 +42,7 @@ func run(a *app, args []string) int {
 	ctx, stop := untilSignal(context.Background(), a.lent)
 	defer stop()
 	for _, name := range early.Dropped {
-		a.remark("The variable %s is malformed and was ignored. Want name=value, with commas between several.", name)
+		a.Remark("The variable %s is malformed and was ignored. Want name=value, with commas between several.", name)
 	}
 	root := newRoot(a)
 	if completes(args) {
@@ -119,23 +113,3 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted, 143 terminated; ru
 Results go to standard output, remarks and errors to standard error.
 Environment: LATHE_DATA names the data folder, NO_COLOR turns colour off, LATHE_TRUST=1 lets
 a project run what its settings say (see lathe trust).`
-
-// openEngine opens the database and the engine on it; with a setup it runs turns.
-func openEngine(ctx context.Context, a *app, at datadir.Folders, s engine.Setup) (*engine.Engine, error) {
-	driver, err := sqlite.Open(ctx, sqlite.Options{Path: at.Database(), State: at.Owners})
-	if err != nil {
-		return nil, err
-	}
-	return engine.Open(ctx, engine.Options{
-		Driver:    driver,
-		Blobs:     at.Blobs(),
-		Outputs:   at.Outputs(),
-		Deleted:   func(id lathe.SessionID) { forgetSession(at, s, id) },
-		Tidy:      func(before time.Time) { confine.SweepTemporary(at, before) },
-		Snapshots: snapshot.New(snapshot.Options{Dir: at.Snapshots(), Log: a.log, Excludes: a.userExcludes}),
-		Version:   version,
-		Log:       a.log,
-		Setup:     s,
-		Tracer:    a.tracer,
-	})
-}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/config"
+	"github.com/lathe-agent/lathe/harness"
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
@@ -98,7 +99,7 @@ func (a *app) addServer(ctx context.Context, f mcpAddFlags, name string, command
 		return err
 	}
 	if there && !f.replace {
-		return lathe.Errorf(lathe.Conflict, "%s has an MCP server %s already; --force replaces it", a.shown(path), termtext.Quote(name))
+		return lathe.Errorf(lathe.Conflict, "%s has an MCP server %s already; --force replaces it", a.Shown(path), termtext.Quote(name))
 	}
 	if there { // else the old one would be under it
 		if err := config.Edit(path, json.RawMessage(`{"mcp":{`+jsonText(name)+`:null}}`)); err != nil {
@@ -124,18 +125,18 @@ func (a *app) addServer(ctx context.Context, f mcpAddFlags, name string, command
 	if a.json {
 		return a.printJSON(map[string]string{"name": name, "path": path})
 	}
-	a.printf("Added %s to %s\n", termtext.Plain(name), a.shown(path))
+	a.printf("Added %s to %s\n", termtext.Plain(name), a.Shown(path))
 	if waits {
-		a.remark("It starts when you trust this project, which has other settings that wait for it: `lathe trust --show`, then `lathe trust`.")
+		a.Remark("It starts when you trust this project, which has other settings that wait for it: `lathe trust --show`, then `lathe trust`.")
 	} else {
-		a.remark("`lathe mcp list` tells whether it can be reached.")
+		a.Remark("`lathe mcp list` tells whether it can be reached.")
 	}
 	return nil
 }
 
 // risks are the settings of the project that need trust, with it or without.
 func (a *app) risks() (*config.Distrust, error) {
-	o, err := a.settingsOptions()
+	o, err := a.ConfigOptions()
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +154,7 @@ func (a *app) risks() (*config.Distrust, error) {
 // trustAdded trusts the project with the server that the user has just typed, unless more than that would be trusted for
 // the first time: then it waits.
 func (a *app) trustAdded(before *config.Distrust, name string) (waits bool, err error) {
-	trust, err := a.trustStore()
+	trust, err := a.TrustStore()
 	if err != nil {
 		return false, err
 	}
@@ -177,7 +178,7 @@ func (a *app) trustAdded(before *config.Distrust, name string) (waits bool, err 
 
 // namesServer reports whether a settings file has an MCP server of that name, trusted or not.
 func namesServer(path, name string) (bool, error) {
-	text, err := readSettings(path)
+	text, err := harness.ReadConfigFile(path)
 	if err != nil || text == nil {
 		return false, err
 	}
@@ -196,10 +197,10 @@ func jsonText(s string) string { return string(lathe.AppendJSONString(nil, s)) }
 // settingsFile is the file that commands write settings to.
 func (a *app) settingsFile(global bool) (string, error) {
 	if global {
-		return a.userSettings(), nil
+		return a.UserConfigFile(), nil
 	}
-	dir, err := filepath.Abs(a.dir)
-	return directorySettings(dir), err
+	dir, err := filepath.Abs(a.Dir)
+	return harness.DirConfigFile(dir), err
 }
 
 // server is what the flags say in the words of the settings.

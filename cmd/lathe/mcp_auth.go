@@ -10,6 +10,7 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/config"
 	"github.com/lathe-agent/lathe/config/datadir"
+	"github.com/lathe-agent/lathe/harness"
 	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/tool/mcp"
 )
@@ -82,11 +83,11 @@ func (a *app) chooseServer(ctx context.Context, settings map[string]config.MCPSe
 
 func (a *app) serverLogin(ctx context.Context, h *mcp.Hub, name string, noBrowser bool) error {
 	open := func(page string) error {
-		a.remark("Open this page and log in:\n\n  %s\n\nWaiting for you …", termtext.Plain(page))
+		a.Remark("Open this page and log in:\n\n  %s\n\nWaiting for you …", termtext.Plain(page))
 		if noBrowser || !isTerminal(a.stdin) || !isTerminal(a.stderr) {
 			return nil
 		}
-		return a.browse(page)
+		return a.Browse(page)
 	}
 	_ = h.Connect(ctx, name) // one that lets us in already needs no login
 	if err := h.Login(ctx, name, open); err != nil {
@@ -98,11 +99,11 @@ func (a *app) serverLogin(ctx context.Context, h *mcp.Hub, name string, noBrowse
 
 // loginOf tells of the login to a server.
 func (a *app) loginOf(name, url string) (mcp.Login, error) {
-	at, err := datadir.Find(a.env)
+	at, err := datadir.Find(a.Env)
 	if err != nil {
 		return mcp.LoggedOut, err
 	}
-	return (&visits{at: at}).logins().Login(name, url)
+	return harness.MCPLogins(at).Login(name, url)
 }
 
 type serverLoginJSON struct {
@@ -112,7 +113,7 @@ type serverLoginJSON struct {
 }
 
 func (a *app) listServerLogins() error {
-	l, err := a.settings()
+	l, err := a.Config()
 	if err != nil {
 		return err
 	}
@@ -129,7 +130,7 @@ func (a *app) listServerLogins() error {
 		return a.printJSON(list)
 	}
 	if len(list) == 0 {
-		a.remark("The settings name no remote MCP server that one could log in to.")
+		a.Remark("The settings name no remote MCP server that one could log in to.")
 		return nil
 	}
 	t := table{head: []string{"Server", "Login", "Address"}, flexible: []int{2}, paths: -1}
@@ -146,11 +147,11 @@ func newMCPLogout(a *app) *cobra.Command {
 		Example: "  lathe mcp logout github",
 		Args:    wantArgs(0, 1),
 		RunE: func(c *cobra.Command, args []string) error {
-			l, err := a.settings()
+			l, err := a.Config()
 			if err != nil {
 				return err
 			}
-			at, err := datadir.Find(a.env)
+			at, err := datadir.Find(a.Env)
 			if err != nil {
 				return err
 			}
@@ -160,7 +161,7 @@ func newMCPLogout(a *app) *cobra.Command {
 			} else if name, err = a.chooseServer(c.Context(), l.Config.MCP, nil); err != nil {
 				return err
 			}
-			logins := (&visits{at: at}).logins()
+			logins := harness.MCPLogins(at)
 			if kept, err := logins.Knows(name); err != nil || !kept {
 				if _, named := l.Config.MCP[name]; err == nil && !named {
 					err = lathe.Errorf(lathe.NotFound, "there is no MCP server %s, and no login to one of that name; `lathe mcp auth list` shows those there are", termtext.Quote(name))

@@ -17,6 +17,7 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/config"
 	"github.com/lathe-agent/lathe/config/datadir"
+	"github.com/lathe-agent/lathe/harness"
 	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/tool/mcp"
 	"github.com/lathe-agent/lathe/workspace"
@@ -24,26 +25,26 @@ import (
 
 // mcpServers opens the servers of the directory's settings for a command, which closes them.
 func (a *app) mcpServers() (h *mcp.Hub, l *config.Loaded, done func() error, err error) {
-	if l, err = a.settings(); err != nil {
+	if l, err = a.Config(); err != nil {
 		return nil, nil, nil, err
 	}
 	a.warnDistrust(l)
-	at, err := datadir.Find(a.env)
+	at, err := datadir.Find(a.Env)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	dir, err := filepath.Abs(a.dir)
+	dir, err := filepath.Abs(a.Dir)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	s := newSetup(&a.hostEnv, at)
+	s := harness.New(&a.Host, at)
 	place, err := workspace.Locate(context.Background(), dir, nil)
 	if err != nil {
 		return nil, nil, nil, err
 	}
 	h = mcp.Open(mcp.Options{
-		Dir: dir, Servers: serversOf(l.Config), Runner: s.runner, Env: a.serviceEnv(), Tokens: s.visits.logins(), Log: a.log, Version: version, Transport: proxied(),
-		Private: l.Config.WebFetch.Private, Timeout: time.Duration(l.Config.Experimental.MCPTimeout) * time.Millisecond, Confine: s.confineServer(l.Config, place),
+		Dir: dir, Servers: harness.ServersOf(l.Config), Runner: s.Runner, Env: a.ServiceEnv(), Tokens: harness.MCPLogins(at), Log: a.Log, Version: version, Transport: harness.Proxied(),
+		Private: l.Config.WebFetch.Private, Timeout: time.Duration(l.Config.Experimental.MCPTimeout) * time.Millisecond, Confine: s.ConfineServer(l.Config, place),
 	})
 	return h, l, func() error { h.Close(); return s.Close() }, nil
 }
@@ -122,7 +123,7 @@ func waiting(l *config.Loaded) map[string]config.MCPServer {
 func (a *app) listServers(ctx context.Context, h *mcp.Hub, l *config.Loaded) error {
 	settings, distrusted := l.Config.MCP, waiting(l)
 	if len(settings)+len(distrusted) == 0 && !a.json {
-		a.remark("There are no MCP servers in the settings. Add one: lathe mcp add NAME -- COMMAND, or lathe mcp add NAME --url ADDRESS")
+		a.Remark("There are no MCP servers in the settings. Add one: lathe mcp add NAME -- COMMAND, or lathe mcp add NAME --url ADDRESS")
 		return nil
 	}
 	var all sync.WaitGroup
@@ -216,7 +217,7 @@ func (a *app) debugServer(ctx context.Context, h *mcp.Hub, settings map[string]c
 	if !ok {
 		return noSuchServer(settings, name)
 	}
-	began := a.now()
+	began := a.Now()
 	a.printf("Server   %s\n", termtext.Plain(name))
 	if s.URL != "" {
 		a.printf("Address  %s\n", termtext.Plain(s.URL))
@@ -230,7 +231,7 @@ func (a *app) debugServer(ctx context.Context, h *mcp.Hub, settings map[string]c
 	if err := h.Connect(ctx, name); err != nil {
 		return err
 	}
-	a.printf("State    connected in %s\n", a.now().Sub(began).Round(time.Millisecond))
+	a.printf("State    connected in %s\n", a.Now().Sub(began).Round(time.Millisecond))
 	for _, note := range h.Status()[name].Notes {
 		a.printf("Note     %s\n", termtext.Plain(note))
 	}

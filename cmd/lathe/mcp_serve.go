@@ -15,6 +15,7 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/api"
 	"github.com/lathe-agent/lathe/config/datadir"
+	"github.com/lathe-agent/lathe/harness"
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
@@ -71,7 +72,7 @@ type mcpHost struct {
 
 // serveMCP answers until the client goes.
 func (a *app) serveMCP(ctx context.Context, f mcpServeFlags) (err error) {
-	if l, err := a.settings(); err == nil && a.attach == "" { // a broken file is told by whoever needs it
+	if l, err := a.Config(); err == nil && a.attach == "" { // a broken file is told by whoever needs it
 		a.warnDistrust(l)
 	}
 	life, stop := context.WithCancelCause(ctx)
@@ -79,7 +80,7 @@ func (a *app) serveMCP(ctx context.Context, f mcpServeFlags) (err error) {
 	h := &mcpHost{app: a, flags: f, address: a.attach, life: life, running: map[lathe.SessionID]bool{}}
 	defer func() { err = errors.Join(err, h.close()) }()
 	out := &lockedWriter{w: a.stdout}
-	in := newSieve(a.stdin, out, a.log, func() { stop(errClientGone) })
+	in := newSieve(a.stdin, out, a.Log, func() { stop(errClientGone) })
 	err = h.server().Run(life, &mcp.IOTransport{Reader: in, Writer: out})
 	if errors.Is(context.Cause(life), errClientGone) {
 		return nil // whoever closes the input has heard enough
@@ -98,7 +99,7 @@ func (h *mcpHost) server() *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "lathe", Title: "lathe", Version: version}, &mcp.ServerOptions{
 		Instructions: "lathe is a coding agent. `run` gives it work in its project and answers with the id of the session; " +
 			"pass that as `session` to go on with it. `sessions` and `session` tell what was done before.",
-		Logger: h.log, Capabilities: &mcp.ServerCapabilities{},
+		Logger: h.Log, Capabilities: &mcp.ServerCapabilities{},
 	})
 	mcp.AddTool(s, &mcp.Tool{
 		Name: "run", Title: "Run a prompt",
@@ -133,11 +134,11 @@ func (h *mcpHost) open() (api.Engine, error) {
 		h.engine, h.closers = r, []io.Closer{r}
 		return r, nil
 	}
-	e, setup, err := h.openAgent(h.life, nil, false, true)
+	setup, err := harness.Open(h.life, &h.Host, harness.Options{Headless: true, Tracer: h.tracer})
 	if err != nil {
 		return nil, err
 	}
-	h.engine, h.closers = e, []io.Closer{e, setup}
+	h.engine, h.closers = setup.Engine, []io.Closer{setup}
 	return h.engine, nil
 }
 
@@ -145,7 +146,7 @@ func (h *mcpHost) open() (api.Engine, error) {
 // made by looking.
 func (h *mcpHost) look() (api.Engine, error) {
 	if h.attach == "" {
-		at, err := datadir.Find(h.env)
+		at, err := datadir.Find(h.Env)
 		if err != nil {
 			return nil, err
 		}

@@ -111,7 +111,7 @@ func (h *mcpHost) session(ctx context.Context, _ *mcp.CallToolRequest, in mcpRea
 		return nil, mcpReadReply{}, err
 	}
 	var head, body bytes.Buffer
-	t := transcript{out: &body, now: h.now(), detail: in.Full}
+	t := transcript{out: &body, now: h.Now(), detail: in.Full}
 	if err := errors.Join(pairs(&head, h.record(s)), t.messages(page.Messages)); err != nil {
 		return nil, mcpReadReply{}, err
 	}

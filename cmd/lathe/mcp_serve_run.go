@@ -280,7 +280,7 @@ func (t *mcpTurn) permission(ctx context.Context, q lathe.PermissionRequest) {
 
 func (t *mcpTurn) tell(err error) {
 	if err != nil && lathe.CodeOf(err) != lathe.NotFound { // someone else was faster
-		t.host.log.Warn("the answer was not taken", "error", err)
+		t.host.Log.Warn("the answer was not taken", "error", err)
 	}
 }
 

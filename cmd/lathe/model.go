@@ -3,29 +3,29 @@ package main
 import (
 	"context"
 	"fmt"
-	"net/url"
 	"strconv"
 	"strings"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/harness"
 	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/model/catalog"
 	"github.com/lathe-agent/lathe/model/provider"
 )
 
 // showModel prints what is known of one model.
-func (a *app) showModel(ctx context.Context, p *providers, id, name string) error {
-	if p.catalog.Provider(id) == nil {
-		return p.unknown(a, id)
+func (a *app) showModel(ctx context.Context, p *harness.Providers, id, name string) error {
+	if p.Catalog.Provider(id) == nil {
+		return unknownProvider(p, id)
 	}
-	m, err := p.find(ctx, id+"/"+name)
+	m, err := p.Find(ctx, id+"/"+name)
 	if err != nil {
 		return err
 	}
 	if a.json {
 		return a.printJSON(wire(m))
 	}
-	owner := p.catalog.Provider(id)
+	owner := p.Catalog.Provider(id)
 	rows := [][2]string{
 		{"Model", termtext.Plain(m.Ref())},
 		{"Name", termtext.Plain(m.Name)},
@@ -54,22 +54,12 @@ func (a *app) showModel(ctx context.Context, p *providers, id, name string) erro
 }
 
 // usability says how the model is reached, or what is missing.
-func (a *app) usability(p *providers, owner *catalog.Provider, m *catalog.Model) string {
-	_, info, err := provider.Open(owner, m, p.deps)
+func (a *app) usability(p *harness.Providers, owner *catalog.Provider, m *catalog.Model) string {
+	_, info, err := provider.Open(owner, m, p.Deps)
 	if err != nil {
 		return "not yet: " + termtext.OneLine(err.Error())
 	}
-	return fmt.Sprintf("%s at %s, %s", info.Protocol, termtext.Plain(withoutSecrets(info.BaseURL)), sourceWords(owner, info.Source))
-}
-
-// withoutSecrets is an address without its password and its query, where keys may be.
-func withoutSecrets(address string) string {
-	u, err := url.Parse(address)
-	if err != nil {
-		return "an address that is none"
-	}
-	u.RawQuery, u.User = "", nil
-	return u.String()
+	return fmt.Sprintf("%s at %s, %s", info.Protocol, termtext.Plain(harness.WithoutSecrets(info.BaseURL)), sourceWords(owner, info.Source))
 }
 
 // sourceWords says what makes a provider usable.

@@ -15,6 +15,7 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/config"
 	"github.com/lathe-agent/lathe/config/datadir"
+	"github.com/lathe-agent/lathe/harness"
 	"github.com/lathe-agent/lathe/internal/scrub"
 	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/model/catalog"
@@ -71,32 +72,32 @@ func (a *app) listModels(ctx context.Context, name string, f modelsFlags) error 
 			return err
 		}
 	}
-	p, err := a.providers()
+	p, err := a.Providers()
 	if err != nil {
 		return err
 	}
 	id, model, single := strings.Cut(name, "/")
 	switch {
-	case isLocal(id): // it is named, and has no models unless it is asked
-		p.discover(ctx, id)
+	case harness.IsLocal(id): // it is named, and has no models unless it is asked
+		p.Discover(ctx, id)
 	case f.local:
-		if len(p.discover(ctx, "")) == 0 {
-			a.remark("No model server answers on this machine. Start one, or set provider.ID.options.baseURL (ID: ollama, lmstudio, llama.cpp or vllm) to where it is.")
+		if len(p.Discover(ctx, "")) == 0 {
+			a.Remark("No model server answers on this machine. Start one, or set provider.ID.options.baseURL (ID: ollama, lmstudio, llama.cpp or vllm) to where it is.")
 		}
 	}
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	a.warnCatalog(p.catalog)
+	a.warnCatalog(p.Catalog)
 	if single {
-		if d := p.settings.Distrust; d != nil && slices.ContainsFunc(d.Risks, func(r config.Risk) bool {
+		if d := p.Settings.Distrust; d != nil && slices.ContainsFunc(d.Risks, func(r config.Risk) bool {
 			return len(r.Key) > 1 && r.Key[0] == "provider" && r.Key[1] == id
 		}) {
-			a.warnDistrust(p.settings) // the address that is shown would be another
+			a.warnDistrust(p.Settings) // the address that is shown would be another
 		}
 		return a.showModel(ctx, p, id, model)
 	}
-	list, err := p.listed(a, id, f.all)
+	list, err := listed(p, id, f.all)
 	if err != nil {
 		return err
 	}
@@ -108,14 +109,14 @@ func (a *app) listModels(ctx context.Context, name string, f modelsFlags) error 
 }
 
 // listed returns the providers to list, with the models of each that count.
-func (p *providers) listed(a *app, id string, all bool) ([]provider.Active, error) {
-	list := p.actives()
+func listed(p *harness.Providers, id string, all bool) ([]provider.Active, error) {
+	list := p.Actives()
 	if all {
 		list = nil
-		for _, one := range p.catalog.Providers() {
+		for _, one := range p.Catalog.Providers() {
 			list = append(list, provider.Active{Provider: one})
 		}
-		list = sorted(list)
+		list = harness.Sorted(list)
 	}
 	if id == "" {
 		return list, nil
@@ -124,35 +125,35 @@ func (p *providers) listed(a *app, id string, all bool) ([]provider.Active, erro
 	if len(list) > 0 {
 		return list, nil
 	}
-	return nil, p.whyNone(a, id)
+	return nil, whyNone(p, id)
 }
 
 // whyNone says why a provider has no models to list.
-func (p *providers) whyNone(a *app, id string) error {
-	known := p.catalog.Provider(id)
+func whyNone(p *harness.Providers, id string) error {
+	known := p.Catalog.Provider(id)
 	if known == nil {
-		return p.unknown(a, id)
+		return unknownProvider(p, id)
 	}
 	for _, m := range known.Sorted() { // opening one says what is missing
-		if _, _, err := provider.Open(known, m, p.deps); err != nil {
+		if _, _, err := provider.Open(known, m, p.Deps); err != nil {
 			return lathe.Errorf(lathe.CodeOf(err), "%w (\"lathe models %s --all\" lists its models)", err, id)
 		}
 	}
 	return lathe.Errorf(lathe.NotFound, "%s has no models you can use", known.Name)
 }
 
-// unknown says what an id that the catalogue does not show may be.
-func (p *providers) unknown(a *app, id string) error {
+// unknownProvider says what an id that the catalogue does not show may be.
+func unknownProvider(p *harness.Providers, id string) error {
 	v := catalog.VendorOf(id)
-	switch hidden := p.with(catalog.Filter{Experimental: true}).Provider(id); {
+	switch hidden := p.With(catalog.Filter{Experimental: true}).Provider(id); {
 	case hidden != nil:
 		return lathe.Errorf(lathe.Denied, "your settings leave nothing of %s (enabled_providers, disabled_providers, policies, whitelist and blacklist say what is left)", termtext.Plain(hidden.Name))
-	case isLocal(id):
-		return noServer(id)
+	case harness.IsLocal(id):
+		return harness.NoServer(id)
 	case v.ID != "":
 		return lathe.Errorf(lathe.NotFound, "the catalogue has no models of %s; \"lathe models --refresh\" fetches today's", v.Name)
 	}
-	_, err := p.catalog.Model(id, "")
+	_, err := p.Catalog.Model(id, "")
 	return err
 }
 
@@ -223,25 +224,25 @@ func (a *app) remarkModels(list []provider.Active, f modelsFlags) {
 	if len(list) > 0 {
 		what = "These are open to everyone; what you say goes to " + termtext.Plain(list[0].Provider.Name) + "."
 	}
-	a.remark("%s `lathe auth login` adds a provider, `lathe models --local` finds servers of this machine.", what)
-	if path := a.foreignAuth(); !a.isOn("BORROW_AUTH") && fileExists(path) {
-		a.remark("OpenCode keeps credentials in %s; LATHE_BORROW_AUTH=1 lets lathe use them.", a.shown(path))
+	a.Remark("%s `lathe auth login` adds a provider, `lathe models --local` finds servers of this machine.", what)
+	if path := a.ForeignAuth(); !a.IsOn("BORROW_AUTH") && harness.FileExists(path) {
+		a.Remark("OpenCode keeps credentials in %s; LATHE_BORROW_AUTH=1 lets lathe use them.", a.Shown(path))
 	}
 }
 
 // refreshModels fetches the catalogue.
 func (a *app) refreshModels(ctx context.Context) error {
-	at, err := datadir.Find(a.env)
+	at, err := datadir.Find(a.Env)
 	if err != nil {
 		return err
 	}
-	if path := a.variable("MODELS_PATH"); path != "" {
+	if path := a.Variable("MODELS_PATH"); path != "" {
 		return usagef("--refresh has nothing to do: the catalogue is %s (LATHE_MODELS_PATH or OPENCODE_MODELS_PATH)", termtext.Quote(path))
 	}
-	if a.isOn("DISABLE_MODELS_FETCH") {
+	if a.IsOn("DISABLE_MODELS_FETCH") {
 		return usagef("--refresh: fetching is switched off by LATHE_DISABLE_MODELS_FETCH or OPENCODE_DISABLE_MODELS_FETCH")
 	}
-	from, err := catalog.Address(a.variable("MODELS_URL"))
+	from, err := catalog.Address(a.Variable("MODELS_URL"))
 	if err != nil {
 		return err
 	}
@@ -249,7 +250,7 @@ func (a *app) refreshModels(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	a.log.Info("catalogue fetched", "from", got.From, "bytes", got.Bytes)
-	a.remark("Fetched %s: %s of %s, %s.", termtext.Plain(got.From), termtext.Several(got.Models, "model"), termtext.Several(got.Providers, "provider"), termtext.ByteSize(got.Bytes))
+	a.Log.Info("catalogue fetched", "from", got.From, "bytes", got.Bytes)
+	a.Remark("Fetched %s: %s of %s, %s.", termtext.Plain(got.From), termtext.Several(got.Models, "model"), termtext.Several(got.Providers, "provider"), termtext.ByteSize(got.Bytes))
 	return nil
 }

@@ -29,13 +29,13 @@ func (a *app) paged(ctx context.Context, text string) error {
 
 // pager is the program to read so many lines with; none where they fit, or nobody reads.
 func (a *app) pager(lines int) ([]string, bool) {
-	if !isTerminal(a.stdin) || !isTerminal(a.stdout.file) || a.env("TERM") == "dumb" {
+	if !isTerminal(a.stdin) || !isTerminal(a.stdout.file) || a.Env("TERM") == "dumb" {
 		return nil, false
 	}
 	if _, height, err := term.GetSize(int(a.stdout.file.Fd())); err != nil || height <= 0 || lines < height { // 0 is that nobody knows
 		return nil, false
 	}
-	words := strings.Fields(a.env("PAGER"))
+	words := strings.Fields(a.Env("PAGER"))
 	if len(words) == 0 {
 		words = []string{"less", "-R", "-S"}
 	}

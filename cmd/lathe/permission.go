@@ -63,7 +63,7 @@ func (a *app) approvals(rules lathe.Ruleset) error {
 	case a.json:
 		return a.printJSON(list)
 	case len(rules) == 0:
-		a.remark("Nothing is allowed for good in this project.")
+		a.Remark("Nothing is allowed for good in this project.")
 		return nil
 	default:
 		return t.write(a.out, a.width())
@@ -71,7 +71,7 @@ func (a *app) approvals(rules lathe.Ruleset) error {
 }
 
 func (a *app) approved(ctx context.Context, e *engine.Engine) (lathe.Ruleset, error) {
-	place, err := e.Locate(ctx, a.dir)
+	place, err := e.Locate(ctx, a.Dir)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ func (a *app) approved(ctx context.Context, e *engine.Engine) (lathe.Ruleset, er
 }
 
 func (a *app) revoke(ctx context.Context, e *engine.Engine, permission, pattern string) error {
-	place, err := e.Locate(ctx, a.dir)
+	place, err := e.Locate(ctx, a.Dir)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/config"
 	"github.com/lathe-agent/lathe/config/datadir"
+	"github.com/lathe-agent/lathe/harness"
 	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/plugin"
 	"github.com/lathe-agent/lathe/workspace"
@@ -65,13 +66,13 @@ func (a *app) addPlugin(ctx context.Context, spec string, global, force bool) er
 	if strings.HasPrefix(spec, ".") || filepath.IsAbs(spec) || strings.HasPrefix(spec, "~") {
 		path := spec
 		if rest, ok := strings.CutPrefix(spec, "~/"); ok {
-			path = filepath.Join(a.home(), rest)
+			path = filepath.Join(a.Home(), rest)
 		}
 		abs, err := filepath.Abs(path)
 		if err != nil {
 			return err
 		}
-		if !fileExists(abs) {
+		if !harness.FileExists(abs) {
 			return lathe.Errorf(lathe.NotFound, "there is no file %s", termtext.Plain(abs))
 		}
 		spec = abs
@@ -99,7 +100,7 @@ func (a *app) addPlugin(ctx context.Context, spec string, global, force bool) er
 			Path string `json:"path"`
 		}{status, path})
 	}
-	a.printf("Added %s to %s\n", termtext.Plain(spec), a.shown(path))
+	a.printf("Added %s to %s\n", termtext.Plain(spec), a.Shown(path))
 	a.printf("  %s\n", termtext.Plain(pluginWords(status)))
 	return nil
 }
@@ -115,25 +116,25 @@ func (a *app) tryPlugin(ctx context.Context, spec string) (plugin.Status, error)
 
 // loadPlugins loads plugins, without an engine, to see how they do.
 func (a *app) loadPlugins(ctx context.Context, plugins []plugin.Plugin, tools []string) ([]plugin.Status, error) {
-	at, err := datadir.Find(a.env)
+	at, err := datadir.Find(a.Env)
 	if err != nil {
 		return nil, err
 	}
-	place, err := workspace.Locate(ctx, a.dir, nil)
+	place, err := workspace.Locate(ctx, a.Dir, nil)
 	if err != nil {
 		return nil, err
 	}
-	l, err := a.settings()
+	l, err := a.Config()
 	if err != nil {
 		return nil, err
 	}
-	s := newSetup(&a.hostEnv, at)
+	s := harness.New(&a.Host, at)
 	c := plugin.Open(plugin.Options{
-		Dir: place.Directory, Worktree: place.Worktree, Plugins: plugins, Tools: tools, Runner: s.runner,
-		Cache: filepath.Join(at.Cache, "plugins"), Env: a.serviceEnv(), Log: a.log, Confine: s.confinePlugins(l.Config, place),
+		Dir: place.Directory, Worktree: place.Worktree, Plugins: plugins, Tools: tools, Runner: s.Runner,
+		Cache: filepath.Join(at.Cache, "plugins"), Env: a.ServiceEnv(), Log: a.Log, Confine: s.ConfinePlugins(l.Config, place),
 		Tell: func(f lathe.Fact) {
 			if t, ok := f.(*lathe.TUIToast); ok {
-				a.remark("%s", termtext.Plain(t.Message))
+				a.Remark("%s", termtext.Plain(t.Message))
 			}
 		},
 	})
@@ -156,12 +157,12 @@ func newPluginList(a *app) *cobra.Command {
 }
 
 func (a *app) listPlugins(ctx context.Context) error {
-	l, err := a.settings()
+	l, err := a.Config()
 	if err != nil {
 		return err
 	}
 	a.warnDistrust(l)
-	plugins := a.pluginsOf(l)
+	plugins := a.PluginsOf(l)
 	all := []plugin.Status{}
 	if len(plugins)+len(l.Tools) > 0 {
 		if all, err = a.loadPlugins(ctx, plugins, l.Tools); err != nil {
@@ -172,7 +173,7 @@ func (a *app) listPlugins(ctx context.Context) error {
 		return a.printJSON(all)
 	}
 	if len(all) == 0 {
-		a.remark("There are no plugins here. Add one: lathe plugin add MODULE")
+		a.Remark("There are no plugins here. Add one: lathe plugin add MODULE")
 		return nil
 	}
 	for _, s := range all {

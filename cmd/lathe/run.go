@@ -20,8 +20,8 @@ import (
 	"github.com/lathe-agent/lathe/api"
 	"github.com/lathe-agent/lathe/client"
 	"github.com/lathe-agent/lathe/config"
-	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/harness"
 	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/model/catalog"
 	"github.com/lathe-agent/lathe/model/record"
@@ -251,13 +251,13 @@ func (a *app) runText(ctx context.Context, args []string, mayBeEmpty bool) (stri
 func (a *app) run(ctx context.Context, f runFlags, text string) error {
 	for _, r := range f.rules {
 		if wrong := config.MeantPermission(r.Permission); wrong != "" {
-			a.remark("Warning: --%s %s: %s", r.Action, termtext.Plain(r.Permission), wrong)
+			a.Remark("Warning: --%s %s: %s", r.Action, termtext.Plain(r.Permission), wrong)
 		}
 	}
 	if a.attach != "" {
 		return a.runAttached(ctx, f, text)
 	}
-	if l, err := a.settings(); err == nil { // a broken file is told by whoever needs it
+	if l, err := a.Config(); err == nil { // a broken file is told by whoever needs it
 		a.warnDistrust(l)
 		a.warnMeant(l)
 	}
@@ -291,16 +291,16 @@ func (a *app) runRecorded(ctx context.Context, f runFlags, text string) error {
 }
 
 func (a *app) runOn(ctx context.Context, f runFlags, text string, wire http.RoundTripper) (err error) {
-	e, setup, err := a.openAgent(ctx, wire, f.replay != "", a.isHeadless(f))
+	setup, err := harness.Open(ctx, &a.Host, harness.Options{Wire: wire, Keyless: f.replay != "", Headless: a.isHeadless(f), Tracer: a.tracer})
 	if err != nil {
 		return err
 	}
-	if err := a.haveModel(ctx, e, setup, &f); err != nil {
-		return closing(setup, closing(e, err))
+	defer func() { err = closing(setup, err) }()
+	if err := a.haveModel(ctx, setup, &f); err != nil {
+		return err
 	}
-	defer func() { err = closing(setup, closing(e, err)) }()
 	f.judge = setup
-	return a.reachable(ctx, f.port, e, setup, func() error { return a.runWith(ctx, e, f, text) })
+	return a.reachable(ctx, f.port, setup, func() error { return a.runWith(ctx, setup.Engine, f, text) })
 }
 
 // runWith chooses the session and follows the turn.
@@ -330,7 +330,7 @@ func (a *app) runWith(ctx context.Context, e api.Engine, f runFlags, text string
 	if fresh && f.format == "default" {
 		a.noteLong(s.Directory)
 	}
-	r := &runner{app: a, flags: f, arguments: text, engine: e, session: s, fresh: fresh, began: a.now()}
+	r := &runner{app: a, flags: f, arguments: text, engine: e, session: s, fresh: fresh, began: a.Now()}
 	if err := r.shared(ctx); err != nil {
 		return err
 	}
@@ -342,21 +342,7 @@ func (a *app) runWith(ctx context.Context, e api.Engine, f runFlags, text string
 
 // isHeadless reports whether nobody watches the turn.
 func (a *app) isHeadless(f runFlags) bool {
-	return f.format != "default" || f.schema != "" || !isTerminal(a.stdout.file) || a.env("CI") != ""
-}
-
-// openAgent opens an engine that runs turns, and what they work with; both must be closed, in
-// this order.
-func (a *app) openAgent(ctx context.Context, wire http.RoundTripper, keyless, headless bool) (*engine.Engine, *agentSetup, error) {
-	at, err := datadir.Find(a.env)
-	if err != nil {
-		return nil, nil, err
-	}
-	s := newSetup(&a.hostEnv, at)
-	s.wire, s.keyless, s.headless = wire, keyless, headless
-	e, err := openEngine(ctx, a, at, s)
-	s.attach(e)
-	return e, s, err
+	return f.format != "default" || f.schema != "" || !isTerminal(a.stdout.file) || a.Env("CI") != ""
 }
 
 // runSession is the session that is meant, or a new one. A new one may not ask the user
@@ -434,7 +420,7 @@ func (a *app) runPrompt(f runFlags, text string) (lathe.Prompt, error) {
 func (a *app) attached(name string) (lathe.Part, error) {
 	path := name
 	if !filepath.IsAbs(path) {
-		path = filepath.Join(a.dir, name)
+		path = filepath.Join(a.Dir, name)
 	}
 	path, err := filepath.Abs(path)
 	if err != nil {

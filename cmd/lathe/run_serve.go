@@ -6,8 +6,7 @@ import (
 	"net"
 
 	"github.com/lathe-agent/lathe/config"
-	"github.com/lathe-agent/lathe/config/datadir"
-	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/harness"
 	"github.com/lathe-agent/lathe/server"
 )
 
@@ -27,7 +26,7 @@ func (f *runFlags) checkReach(a *app) error {
 }
 
 // reachable lets other clients follow the turn at a port of this machine while f runs.
-func (a *app) reachable(ctx context.Context, port int, e *engine.Engine, s *agentSetup, f func() error) (err error) {
+func (a *app) reachable(ctx context.Context, port int, s *harness.Harness, f func() error) (err error) {
 	if port == 0 {
 		return f()
 	}
@@ -40,14 +39,9 @@ func (a *app) reachable(ctx context.Context, port int, e *engine.Engine, s *agen
 	if err != nil {
 		return err
 	}
-	at, err := datadir.Find(a.env)
-	if err != nil {
-		return closing(l, err)
-	}
-	own, b := a.serveBy(e, s, at)
-	defer own.close()
-	defer func() { err = closing(b.Terminals, err) }()
-	a.remark("Others can follow at %s.", where)
+	b, done := s.Backend()
+	defer func() { err = closing(done, err) }()
+	a.Remark("Others can follow at %s.", where)
 	served := make(chan error, 1)
 	ending, end := context.WithCancel(context.WithoutCancel(ctx))
 	go func() { served <- server.New(b, o).Serve(ending, l) }()

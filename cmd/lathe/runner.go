@@ -171,7 +171,7 @@ func (r *runner) checkLevel(ref lathe.ModelRef) {
 	if err != nil {
 		return
 	}
-	m, err := p.catalog.Model(ref.Provider, ref.Model)
+	m, err := p.Catalog.Model(ref.Provider, ref.Model)
 	if err != nil {
 		return // the answer says why
 	}
@@ -215,7 +215,7 @@ func (r *runner) show(ctx context.Context, ev lathe.Event) bool {
 		case lathe.Busy:
 			r.busy = true
 		case lathe.Retrying:
-			wait := time.Duration(float64(f.Status.Next)-float64(r.now().UnixMilli())) * time.Millisecond
+			wait := time.Duration(float64(f.Status.Next)-float64(r.Now().UnixMilli())) * time.Millisecond
 			r.note("… %s; attempt %d in %s", termtext.OneLine(termtext.Plain(f.Status.Message)), f.Status.Attempt+1, wait.Round(time.Second))
 		}
 	default:
@@ -407,7 +407,7 @@ func (r *runner) print(l runLine) {
 	if r.flags.format != "json" {
 		return
 	}
-	l.Timestamp, l.Session = r.now().UnixMilli(), r.session.ID
+	l.Timestamp, l.Session = r.Now().UnixMilli(), r.session.ID
 	line, err := json.Marshal(l)
 	if err == nil {
 		r.printf("%s\n", escapeJSON(line))
@@ -431,7 +431,7 @@ func (r *runner) refusedJSON(err error) error {
 
 func (r *runner) tell(err error) {
 	if err != nil && lathe.CodeOf(err) != lathe.NotFound { // someone else was faster
-		r.log.Warn("the answer was not taken", "error", err)
+		r.Log.Warn("the answer was not taken", "error", err)
 	}
 }
 
@@ -440,7 +440,7 @@ func (r *runner) end(ctx context.Context) error {
 	r.newLine()
 	parts := []string{}
 	budget := ""
-	if accounts, err := r.accounts(ctx, r.engine, r.session); err == nil {
+	if accounts, err := accounts(ctx, &r.Host, r.engine, r.session); err == nil {
 		budget = budgetLine(accounts)
 	}
 	for _, s := range []string{tokens(r.tokens), costOf(r.cost), r.changes(ctx), r.lasted(), budget} {

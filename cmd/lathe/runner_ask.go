@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/harness"
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
@@ -44,7 +45,7 @@ func (r *runner) wayOf(q lathe.PermissionRequest) string {
 	case "doom_loop":
 		return "; the call repeats itself"
 	case "bash":
-		if s, ok := r.flags.judge.(*agentSetup); ok && s.confine.Kernel().Available(false) != nil {
+		if s, ok := r.flags.judge.(*harness.Harness); ok && s.Confine.Kernel().Available(false) != nil {
 			rule := "bash"
 			if len(q.Always) > 0 {
 				rule += ":" + q.Always[0]

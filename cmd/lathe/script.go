@@ -73,7 +73,7 @@ func (a *app) playScript(ctx context.Context, name, to string) error {
 	defer s.Close()
 	titled := bytes.Contains(src, []byte(engine.TitleRequest)) // the script answers that too
 	s.Respond(func(r modeltest.Request) modeltest.Answer {
-		a.remark("request %d: %s %s, %d bytes", r.N, r.Method, termtext.Plain(r.Path), len(r.Body))
+		a.Remark("request %d: %s %s, %d bytes", r.N, r.Method, termtext.Plain(r.Path), len(r.Body))
 		if !titled && bytes.Contains(r.Body, []byte(engine.TitleRequest)) {
 			return modeltest.Answer{modeltest.Text{"From a script"}, modeltest.Finish("stop")}
 		}

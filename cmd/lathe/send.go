@@ -99,7 +99,7 @@ func (r *runner) resumeMode() string {
 	if r.attach != "" {
 		return "ask" // the server goes on by itself, if its settings say so
 	}
-	if l, err := r.in(r.session.Directory).settings(); err == nil && l.Config.Resume != "" {
+	if l, err := r.In(r.session.Directory).Config(); err == nil && l.Config.Resume != "" {
 		return l.Config.Resume
 	}
 	return "ask"

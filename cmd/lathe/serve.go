@@ -14,6 +14,7 @@ import (
 	"github.com/lathe-agent/lathe/config"
 	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/harness"
 	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/sandbox"
 	"github.com/lathe-agent/lathe/server"
@@ -115,29 +116,21 @@ func (a *app) serve(ctx context.Context, f serveFlags, given func(string) bool) 
 	if err != nil {
 		return err
 	}
-	at, err := datadir.Find(a.env)
+	setup, err := harness.Open(ctx, &a.Host, harness.Options{Serves: true, Tracer: a.tracer})
 	if err != nil {
 		return closing(l, err)
 	}
-	setup := newSetup(&a.hostEnv, at)
-	setup.serves = true
-	e, err := openEngine(ctx, a, at, setup)
-	if err != nil {
-		return closing(setup, closing(l, err))
-	}
-	setup.attach(e)
-	defer func() { err = closing(setup, closing(e, err)) }()
-	if err := a.recoverTurns(ctx, e); err != nil {
+	defer func() { err = closing(setup, err) }()
+	if err := a.recoverTurns(ctx, setup.Engine); err != nil {
 		return closing(l, err)
 	}
-	own, b := a.serveBy(e, setup, at)
-	defer own.close()
-	defer func() { err = closing(b.Terminals, err) }()
-	o.Peer = a.peers(setup, at).Check
+	b, done := setup.Backend()
+	defer func() { err = closing(done, err) }()
+	o.Peer = a.peers(setup, setup.Folders).Check
 	s := server.New(b, o)
 	defer a.announce(f, l.Addr())()
 	if o.Password == "" {
-		a.remark("Warning: this server asks for no password; every program of this machine can use it.")
+		a.Remark("Warning: this server asks for no password; every program of this machine can use it.")
 	}
 	a.printf("opencode server listening on %s\n", where)
 	if err := a.out.Flush(); err != nil {
@@ -151,14 +144,14 @@ func (a *app) serve(ctx context.Context, f serveFlags, given func(string) bool) 
 
 // peers tells the user's clients from commands: those of this process, and of others that share
 // the database.
-func (a *app) peers(s *agentSetup, at datadir.Folders) *sandbox.Peers {
-	return &sandbox.Peers{Runner: s.runner, Others: func() bool { return sqlite.Running(at.Owners) > 1 }}
+func (a *app) peers(s *harness.Harness, at datadir.Folders) *sandbox.Peers {
+	return &sandbox.Peers{Runner: s.Runner, Others: func() bool { return sqlite.Running(at.Owners) > 1 }}
 }
 
 // serverSettings is what the settings say of the server; those of a project only if it is
 // trusted.
 func (a *app) serverSettings() (config.Server, error) {
-	l, err := a.settings()
+	l, err := a.Config()
 	if err != nil {
 		return config.Server{}, err
 	}
@@ -187,18 +180,18 @@ func (f *serveFlags) fill(c config.Server, given func(string) bool) {
 
 // serverOptions settles who may ask.
 func (a *app) serverOptions(f serveFlags, c config.Server) (server.Options, error) {
-	dir, err := filepath.Abs(a.dir)
+	dir, err := filepath.Abs(a.Dir)
 	if err != nil {
 		return server.Options{}, err
 	}
 	o := server.Options{
-		Directory: dir, Version: version, Origins: f.cors, Hosts: append(f.hosts, f.hostname), Log: a.log,
-		Username: a.variable("SERVER_USERNAME"), Password: a.variable("SERVER_PASSWORD"),
+		Directory: dir, Version: version, Origins: f.cors, Hosts: append(f.hosts, f.hostname), Log: a.Log,
+		Username: a.Variable("SERVER_USERNAME"), Password: a.Variable("SERVER_PASSWORD"),
 	}
 	if f.mdns {
 		o.Hosts = append(o.Hosts, f.mdnsDomain)
 	}
-	v := a.env("LATHE_NO_AUTH")
+	v := a.Env("LATHE_NO_AUTH")
 	open := f.noAuth || o.Password == "" && (c.Auth == "none" || v == "1" || v == "true")
 	switch {
 	case f.noAuth && o.Password != "":
@@ -206,14 +199,14 @@ func (a *app) serverOptions(f serveFlags, c config.Server) (server.Options, erro
 	case open && !f.isLocal():
 		return o, usagef("a server on %s needs a password: others can reach it; leave out --no-auth, or listen on 127.0.0.1", termtext.Plain(f.hostname))
 	case !open && o.Password == "":
-		at, err := datadir.Find(a.env)
+		at, err := datadir.Find(a.Env)
 		if err != nil {
 			return o, err
 		}
 		if o.Password, err = at.ServerPassword(); err != nil {
 			return o, err
 		}
-		a.remark("Clients log in as %s with the password in %s.", termtext.Plain(cmp.Or(o.Username, "opencode")), a.shown(at.ServerPasswordFile()))
+		a.Remark("Clients log in as %s with the password in %s.", termtext.Plain(cmp.Or(o.Username, "opencode")), a.Shown(at.ServerPasswordFile()))
 	}
 	return o, nil
 }
@@ -265,12 +258,12 @@ func (f serveFlags) listen(ctx context.Context) (l net.Listener, where string, e
 // recoverTurns looks after what a dead process left: closed, and by setting gone on with.
 func (a *app) recoverTurns(ctx context.Context, e *engine.Engine) error {
 	resume := false
-	if l, err := a.settings(); err == nil { // a broken file is told by whoever needs it
+	if l, err := a.Config(); err == nil { // a broken file is told by whoever needs it
 		resume = l.Config.Resume == "auto"
 	}
 	n, err := e.Recover(ctx, resume)
 	if n > 0 {
-		a.log.Info("turns were cut off", "count", n, "resumed", resume)
+		a.Log.Info("turns were cut off", "count", n, "resumed", resume)
 	}
 	if lathe.CodeOf(err) == lathe.Conflict { // another process looks after them
 		return nil

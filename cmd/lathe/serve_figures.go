@@ -11,20 +11,20 @@ import (
 // openTracer returns who is told what took how long; nil unless both the settings (or the flag)
 // and the environment say so: one alone may be meant for another program.
 func (a *app) openTracer(wanted bool) (*otlp.Tracer, error) {
-	endpoint := a.env("OTEL_EXPORTER_OTLP_ENDPOINT")
+	endpoint := a.Env("OTEL_EXPORTER_OTLP_ENDPOINT")
 	if !wanted {
 		return nil, nil
 	}
 	if u, err := url.Parse(endpoint); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return nil, usagef("traces need OTEL_EXPORTER_OTLP_ENDPOINT: the address of a collector that speaks OTLP over HTTP, such as http://127.0.0.1:4318")
 	}
-	name := a.env("OTEL_SERVICE_NAME")
+	name := a.Env("OTEL_SERVICE_NAME")
 	if name == "" {
 		name = "lathe"
 	}
 	return otlp.Open(otlp.Options{
-		Endpoint: endpoint, Headers: otelHeaders(a.env("OTEL_EXPORTER_OTLP_HEADERS")), Service: name, Version: version,
-		Client: &http.Client{Transport: &http.Transport{Proxy: http.ProxyFromEnvironment}}, Log: a.log,
+		Endpoint: endpoint, Headers: otelHeaders(a.Env("OTEL_EXPORTER_OTLP_HEADERS")), Service: name, Version: version,
+		Client: &http.Client{Transport: &http.Transport{Proxy: http.ProxyFromEnvironment}}, Log: a.Log,
 	}), nil
 }
 

@@ -45,13 +45,13 @@ func (a *app) announce(f serveFlags, at net.Addr) (stop func()) {
 	}
 	r, err := mdns.Announce(s, mdns.Options{})
 	if err != nil {
-		a.remark("Warning: the network could not be told of this server: %v.", err)
+		a.Remark("Warning: the network could not be told of this server: %v.", err)
 		return func() {}
 	}
 	scheme := "http://"
 	if f.cert != "" {
 		scheme = "https://"
 	}
-	a.remark("Announced in the network as %s%s.", scheme, net.JoinHostPort(termtext.Plain(f.mdnsDomain), strconv.Itoa(tcp.Port)))
+	a.Remark("Announced in the network as %s%s.", scheme, net.JoinHostPort(termtext.Plain(f.mdnsDomain), strconv.Itoa(tcp.Port)))
 	return func() { _ = r.Close() }
 }

@@ -148,7 +148,7 @@ func (a *app) archive(ctx context.Context, e api.Engine, id string, undo bool) e
 	}
 	line, at := "Restored session: %s\n", (*lathe.Time)(nil)
 	if !undo {
-		now := lathe.TimeOf(a.now())
+		now := lathe.TimeOf(a.Now())
 		line, at = "Archived session: %s\n", &now
 	}
 	if s, err = e.Archive(ctx, s.ID, at); err != nil {

@@ -27,7 +27,7 @@ func (a *app) place() string {
 	if a.attach != "" {
 		return ""
 	}
-	return a.dir
+	return a.Dir
 }
 
 // location tells where the directory of the command belongs.

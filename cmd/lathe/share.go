@@ -75,7 +75,7 @@ type sharedJSON struct {
 func (a *app) listShares(all []lathe.Session) error {
 	t, list := table{head: []string{"Session", "Title", "Expires", "Address"}, flexible: []int{1}, paths: -1}, []sharedJSON{}
 	for _, s := range all {
-		one, until := sharedJSON{Session: s.ID, Title: s.Title, URL: s.Share.URL, Expired: s.Share.Expired(a.now())}, "never"
+		one, until := sharedJSON{Session: s.ID, Title: s.Title, URL: s.Share.URL, Expired: s.Share.Expired(a.Now())}, "never"
 		if end, ok := s.Share.Ends(); ok {
 			one.Expires, until = end.UTC().Format("2006-01-02T15:04:05Z"), end.Local().Format("2 Jan 2006 15:04")
 		}
@@ -89,7 +89,7 @@ func (a *app) listShares(all []lathe.Session) error {
 	case a.json:
 		return a.printJSON(list)
 	case len(all) == 0:
-		a.remark("No session is shared.")
+		a.Remark("No session is shared.")
 		return nil
 	default:
 		return t.write(a.out, a.width())
@@ -119,7 +119,7 @@ func (a *app) revokeShares(ctx context.Context, e *engine.Engine, names []string
 		a.printf("Revoked: %s  %s\n", s.ID, termtext.Plain(s.Title))
 	}
 	if len(all) == 0 {
-		a.remark("No session is shared.")
+		a.Remark("No session is shared.")
 	}
 	return nil
 }

@@ -77,13 +77,13 @@ func (a *app) show(ctx context.Context, e api.Engine, s lathe.Session, f showFla
 		return a.printJSON(lathe.Export{Info: s, Messages: page.Messages})
 	}
 	rows := a.record(s)
-	if accounts, err := a.accounts(ctx, e, s); err == nil {
+	if accounts, err := accounts(ctx, &a.Host, e, s); err == nil {
 		rows = append(rows, budgetRows(accounts)...)
 	}
 	if err := pairs(a.out, rows); err != nil {
 		return err
 	}
-	t := transcript{out: a.out, now: a.now(), width: a.width(), detail: f.detail}
+	t := transcript{out: a.out, now: a.Now(), width: a.width(), detail: f.detail}
 	if f.whole {
 		return history(ctx, e, s.ID, t.messages)
 	}
@@ -124,11 +124,11 @@ func history(ctx context.Context, e api.Engine, id lathe.SessionID, f func([]lat
 
 // record is what there is to say about the session itself.
 func (a *app) record(s lathe.Session) [][2]string {
-	now := a.now()
+	now := a.Now()
 	rows := [][2]string{
 		{"Session", string(s.ID)},
 		{"Title", termtext.Plain(s.Title)},
-		{"Directory", termtext.Plain(termtext.Tilde(s.Directory, a.env("HOME")))},
+		{"Directory", termtext.Plain(termtext.Tilde(s.Directory, a.Env("HOME")))},
 		{"Created", moment(s.Created, now)},
 		{"Updated", ago(s.Updated, now)},
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/harness"
 	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/tally"
 )
@@ -124,8 +125,8 @@ type statsOutJSON struct {
 
 func (a *app) printStats(ctx context.Context, f statsFlags) error {
 	var q lathe.Query
-	since := f.since(a.now())
-	count := tally.New(a.now().Location(), f.harness)
+	since := f.since(a.Now())
+	count := tally.New(a.Now().Location(), f.harness)
 	var projects []lathe.Project
 	err := a.with(ctx, func(e *engine.Engine) (err error) {
 		if q, err = a.statsQuery(ctx, e, f); err != nil {
@@ -154,7 +155,7 @@ func (a *app) printStats(ctx context.Context, f statsFlags) error {
 		})
 	}
 	if got.Messages == 0 {
-		a.remark("%s", f.nothing())
+		a.Remark("%s", f.nothing())
 		return nil
 	}
 	return a.statsView(f, got).print()
@@ -210,7 +211,7 @@ func (a *app) findProject(ctx context.Context, e *engine.Engine, name string) (q
 	case len(fit) > 1:
 		return q, ambiguousProject{name, fit}
 	}
-	if path := a.relative(name); fileExists(path) {
+	if path := a.relative(name); harness.FileExists(path) {
 		at, err := e.Location(ctx, path)
 		return queryOf(at), err
 	}
@@ -222,7 +223,7 @@ func (a *app) relative(path string) string {
 	if filepath.IsAbs(path) {
 		return path
 	}
-	return filepath.Join(a.dir, path)
+	return filepath.Join(a.Dir, path)
 }
 
 // ambiguousProject is a name that several projects have.

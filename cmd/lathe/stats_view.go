@@ -143,7 +143,7 @@ func (v *statsView) overview() error {
 }
 
 func (v *statsView) date(at lathe.Time) string {
-	return at.Std().In(v.app.now().Location()).Format("2 Jan 2006")
+	return at.Std().In(v.app.Now().Location()).Format("2 Jan 2006")
 }
 
 // priced reports whether anything had a price; otherwise bars are of tokens.
@@ -219,7 +219,7 @@ func (v *statsView) projects(most int) error {
 		name := "(no repository)"
 		switch {
 		case p.Worktree != "":
-			name = termtext.Plain(termtext.Tilde(p.Worktree, v.app.env("HOME")))
+			name = termtext.Plain(termtext.Tilde(p.Worktree, v.app.Env("HOME")))
 		case p.ID != lathe.GlobalProject:
 			name = termtext.Plain(p.ID)
 		}

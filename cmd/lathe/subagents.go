@@ -5,37 +5,8 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/api"
-	"github.com/lathe-agent/lathe/config"
-	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
-
-// leastBrief is how many words a task has at least, where the settings say nothing: a shorter
-// one leaves the agent guessing.
-const leastBrief = 40
-
-// subagentsOf is what the settings say of tasks for other agents.
-func subagentsOf(c config.Config) engine.Subagents {
-	limit := func(n *int) int {
-		switch {
-		case n == nil:
-			return 0 // the engine's own
-		case *n == 0:
-			return -1
-		default:
-			return *n
-		}
-	}
-	s := c.Subagents
-	out := engine.Subagents{
-		Depth: limit(c.SubagentDepth), Parallel: limit(s.Parallel), Writers: limit(s.Writers),
-		Brief: leastBrief, Primary: c.Experimental.PrimaryTools, Beside: s.Background == nil || *s.Background,
-	}
-	if s.Brief != nil {
-		out.Brief = *s.Brief
-	}
-	return out
-}
 
 // isAround reports whether something happens in the directory and in no session: a plugin fails, say.
 func (r *runner) isAround(ev lathe.Event) bool {

@@ -40,7 +40,7 @@ Without flags it trusts the project of DIRECTORY as it is now. Look before you d
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 1 {
-				a.dir = args[0]
+				a.Dir = args[0]
 			}
 			return a.trustCommand(f)
 		},
@@ -56,14 +56,14 @@ func (a *app) trustCommand(f trustFlags) error {
 	if f.list && f.revoke || f.list && f.show || f.revoke && f.show {
 		return usagef("--list, --revoke and --show do not go together")
 	}
-	trust, err := a.trustStore()
+	trust, err := a.TrustStore()
 	if err != nil {
 		return err
 	}
 	if f.list {
 		return a.listTrust(trust)
 	}
-	o, err := a.settingsOptions()
+	o, err := a.ConfigOptions()
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (a *app) trustCommand(f trustFlags) error {
 		return a.showTrust(trust, l.Distrust)
 	}
 	if l.Distrust == nil {
-		a.remark("Nothing here needs trust: no setting of this project runs or redirects anything.")
+		a.Remark("Nothing here needs trust: no setting of this project runs or redirects anything.")
 		return nil
 	}
 	if err := a.grant(trust, l.Distrust); err != nil {
@@ -94,7 +94,7 @@ func (a *app) trustCommand(f trustFlags) error {
 }
 
 func (a *app) grantOf(d *config.Distrust) workspace.Grant {
-	g := workspace.Grant{Root: d.Root, Digest: d.Digest, At: time.UnixMilli(a.now().UnixMilli()).UTC()}
+	g := workspace.Grant{Root: d.Root, Digest: d.Digest, At: time.UnixMilli(a.Now().UnixMilli()).UTC()}
 	for _, r := range d.Risks {
 		g.Settings = append(g.Settings, r.String())
 	}
@@ -118,7 +118,7 @@ func (a *app) listTrust(trust *workspace.Trust) error {
 		return a.printJSON(append([]workspace.Grant{}, grants...))
 	}
 	if len(grants) == 0 {
-		a.remark("You trust no project yet.")
+		a.Remark("You trust no project yet.")
 		return nil
 	}
 	for _, g := range grants {

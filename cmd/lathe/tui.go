@@ -101,10 +101,10 @@ func (a *app) project(c *cobra.Command, args []string) error {
 	switch {
 	case len(args) > 1:
 		return usagef("`lathe` does not know what to do with %s behind a directory; `lathe --help` shows how", termtext.Quote(args[1]))
-	case a.dir != ".":
-		return usagef("-C %s and %s are two directories; name one", termtext.Quote(a.dir), termtext.Quote(args[0]))
+	case a.Dir != ".":
+		return usagef("-C %s and %s are two directories; name one", termtext.Quote(a.Dir), termtext.Quote(args[0]))
 	}
-	a.dir = args[0]
+	a.Dir = args[0]
 	return nil
 }
 
@@ -133,7 +133,7 @@ func (a *app) tui(ctx context.Context, f tuiFlags) error {
 	}
 	defer in.close()
 	f.prompt = strings.TrimSpace(strings.TrimSpace(piped) + "\n" + f.prompt)
-	at, err := datadir.Find(a.env)
+	at, err := datadir.Find(a.Env)
 	if err != nil {
 		return err
 	}
@@ -151,19 +151,19 @@ func (a *app) tui(ctx context.Context, f tuiFlags) error {
 
 // again is what brings one back to this directory, without the session.
 func (a *app) again(command string) string {
-	if a.dir == "." {
+	if a.Dir == "." {
 		return command
 	}
-	return command + " -C " + termtext.ShellWord(a.dir)
+	return command + " -C " + termtext.ShellWord(a.Dir)
 }
 
 // perform runs the program, and tells afterwards how to go on.
 func (a *app) perform(ctx context.Context, in *os.File, s stage) (tui.Ended, error) {
-	l, err := a.settings()
+	l, err := a.Config()
 	if err != nil {
 		return tui.Ended{}, err
 	}
-	dir, err := filepath.Abs(a.dir)
+	dir, err := filepath.Abs(a.Dir)
 	if err != nil {
 		return tui.Ended{}, err
 	}
@@ -174,7 +174,7 @@ func (a *app) perform(ctx context.Context, in *os.File, s stage) (tui.Ended, err
 	watch := newWarden(in, a.stdout.file)
 	door := &opener{open: func(ctx context.Context) (*tuiEngine, error) {
 		if err := watch.begin(); err != nil {
-			a.log.Warn("nobody looks after the terminal", "error", err)
+			a.Log.Warn("nobody looks after the terminal", "error", err)
 		}
 		e, err := s.open(ctx)
 		if err == nil {
@@ -191,9 +191,9 @@ func (a *app) perform(ctx context.Context, in *os.File, s stage) (tui.Ended, err
 			return e, nil
 		},
 		Version: version, Dir: dir, Remote: s.remote, Start: s.flags.start(), Look: a.look(l.TUI, dir), Keys: l.TUI.Keybinds, State: s.state,
-		Editor: editorWords(a.env), FirstRun: s.offers, ReadFile: readAttachment, Copy: a.copier(), Clipboard: a.paster(), Browse: a.browse, Leaving: limit.begin, Lend: a.lend,
-		Log: func(format string, args ...any) { a.log.Info(fmt.Sprintf(format, args...)) },
-		In:  in, Out: a.stdout.file, Env: os.Environ(), Now: a.now,
+		Editor: editorWords(a.Env), FirstRun: s.offers, ReadFile: readAttachment, Copy: a.copier(), Clipboard: a.paster(), Browse: a.Browse, Leaving: limit.begin, Lend: a.lend,
+		Log: func(format string, args ...any) { a.Log.Info(fmt.Sprintf(format, args...)) },
+		In:  in, Out: a.stdout.file, Env: os.Environ(), Now: a.Now,
 	})
 	limit.begin()
 	err = closing(door, err)
@@ -234,7 +234,7 @@ func (a *app) epilogue(e tui.Ended, again string) {
 func (a *app) look(t config.TUI, dir string) tui.Look {
 	return tui.Look{
 		Theme: t.Theme, ThemeDirs: a.themeDirs(dir),
-		Mouse:       (t.Mouse == nil || *t.Mouse) && !a.isOn("DISABLE_MOUSE"),
+		Mouse:       (t.Mouse == nil || *t.Mouse) && !a.IsOn("DISABLE_MOUSE"),
 		ScrollSpeed: t.ScrollSpeed, Stacked: t.DiffStyle == "stacked",
 		LeaderTimeout: time.Duration(t.LeaderTimeout) * time.Millisecond, PromptMaxHeight: t.Prompt.MaxHeight,
 		Attention: t.Attention.Enabled && (t.Attention.Notifications == nil || *t.Attention.Notifications),
@@ -242,7 +242,7 @@ func (a *app) look(t config.TUI, dir string) tui.Look {
 		Cursor: tui.Cursor{
 			Line: t.Cursor.Style == "line", Underline: t.Cursor.Style == "underline", Still: t.Cursor.Blinking != nil && !*t.Cursor.Blinking,
 		},
-		PromptMaxWidth: promptWidth(t.Prompt.MaxWidth), Acceleration: t.ScrollAcceleration.Enabled, NoTitle: a.isOn("DISABLE_TERMINAL_TITLE"),
+		PromptMaxWidth: promptWidth(t.Prompt.MaxWidth), Acceleration: t.ScrollAcceleration.Enabled, NoTitle: a.IsOn("DISABLE_TERMINAL_TITLE"),
 	}
 }
 
@@ -256,7 +256,7 @@ func promptWidth(w config.Width) int {
 
 // themeDirs are the folders of theme files: those of the project up to its top, then the user's.
 func (a *app) themeDirs(dir string) (out []string) {
-	if o, err := a.settingsOptions(); err == nil && !a.isOn("DISABLE_PROJECT_CONFIG") {
+	if o, err := a.ConfigOptions(); err == nil && !a.IsOn("DISABLE_PROJECT_CONFIG") {
 		top := o.Worktree
 		if top == filepath.Dir(top) { // in no repository
 			top = dir
@@ -268,7 +268,7 @@ func (a *app) themeDirs(dir string) (out []string) {
 			}
 		}
 	}
-	if user := a.userDir(); user != "" {
+	if user := a.UserDir(); user != "" {
 		out = append(out, filepath.Join(user, "lathe", "themes"), filepath.Join(user, "opencode", "themes"))
 	}
 	return out
@@ -315,7 +315,7 @@ func (a *app) tuiAttached(ctx context.Context, f tuiFlags) error {
 	f.prompt = strings.TrimSpace(strings.TrimSpace(piped) + "\n" + f.prompt)
 	own, tell := a.offScreen()
 	defer tell()
-	guest := own.inDir(a.dir).withLogin(f)
+	guest := own.inDir(a.Dir).withLogin(f)
 	r, err := guest.dial()
 	if err != nil {
 		return err
@@ -328,7 +328,7 @@ func (a *app) tuiAttached(ctx context.Context, f tuiFlags) error {
 			return closing(r, err)
 		}
 	}
-	at, err := datadir.Find(a.env)
+	at, err := datadir.Find(a.Env)
 	if err != nil {
 		return closing(r, err)
 	}
@@ -347,8 +347,8 @@ func attachedEngine(a *app, c *client.Client) *tuiEngine {
 
 // withLogin lets flags count before the environment where a server wants a name and a password.
 func (a *app) withLogin(f tuiFlags) *app {
-	other, env := *a, a.env
-	other.env = func(name string) string {
+	other, env := *a, a.Env
+	other.Env = func(name string) string {
 		switch {
 		case name == "LATHE_SERVER_PASSWORD" && f.password != "":
 			return f.password

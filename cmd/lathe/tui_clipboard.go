@@ -50,7 +50,7 @@ func clipboard(env func(string) string, has func(string) bool) []string {
 
 // copier puts texts on the clipboard of this machine; nil cannot.
 func (a *app) copier() func(text string) error {
-	way := clipboard(a.env, func(name string) bool { _, err := exec.LookPath(name); return err == nil })
+	way := clipboard(a.Env, func(name string) bool { _, err := exec.LookPath(name); return err == nil })
 	if way == nil {
 		return nil
 	}
@@ -101,7 +101,7 @@ func clipboardReads(env func(string) string, has func(string) bool) (out [][]str
 
 // paster reads the clipboard of this machine; nil cannot.
 func (a *app) paster() func(ctx context.Context) (mime string, data []byte) {
-	ways := clipboardReads(a.env, func(name string) bool { _, err := exec.LookPath(name); return err == nil })
+	ways := clipboardReads(a.Env, func(name string) bool { _, err := exec.LookPath(name); return err == nil })
 	if len(ways) == 0 {
 		return nil
 	}

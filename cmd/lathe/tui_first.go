@@ -21,12 +21,12 @@ func (a *app) tuiOffers(ctx context.Context) []tui.Offer {
 	out := []tui.Offer{{ID: chooseLogin, Title: "Log in to a provider, or give its key", Login: true}}
 	p, err := a.quietProviders()
 	if err != nil {
-		a.log.Warn("providers are not known", "error", err)
+		a.Log.Warn("providers are not known", "error", err)
 	} else {
-		for _, f := range p.discover(ctx, "") {
+		for _, f := range p.Discover(ctx, "") {
 			out = append(out, a.localOffers(f)...)
 		}
-		if f := p.free(); f != nil {
+		if f := freeOf(p); f != nil {
 			out = append(out, tui.Offer{
 				ID: f.ref, Title: "Use " + f.name + ", free", Detail: f.provider + " sees what you send and may keep it",
 				Do: func(context.Context) error { return a.useModel(f.ref) },
@@ -59,7 +59,7 @@ func (a *app) useModel(ref string) error {
 	if err != nil {
 		return err
 	}
-	path := a.userSettings()
+	path := a.UserConfigFile()
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return lathe.Errorf(lathe.Unavailable, "no place for your settings: %w", err)
 	}

@@ -183,7 +183,7 @@ func (h *tuiHost) beside(ctx context.Context, do func(context.Context) error, be
 	h.tasks.Go(func() {
 		err := do(h.life)
 		if err != nil && h.life.Err() == nil {
-			h.app.log.Info("what was begun did not end well", "error", err)
+			h.app.Log.Info("what was begun did not end well", "error", err)
 		}
 		ended <- err
 	})
@@ -276,7 +276,7 @@ func (h *tuiHost) Info(ctx context.Context) (host.Info, error) {
 	}
 	out := host.Info{Directory: at.Directory, Home: at.Home, Trusted: true, Remote: !h.client.IsLocal()}
 	if out.Branch, _, err = h.client.Branch(ctx, h.dir); err != nil {
-		h.app.log.Debug("no branch", "error", err) // it is shown, not needed
+		h.app.Log.Debug("no branch", "error", err) // it is shown, not needed
 	}
 	if out.Version, err = h.client.Health(ctx); err != nil {
 		return out, err

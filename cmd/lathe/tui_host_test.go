@@ -24,11 +24,11 @@ func tuiHome(t *testing.T, script string) (*app, *modeltest.Server) {
 	m := modeltest.Start(t, modeltest.MustParse(script))
 	home := serveHome(t, m.URL)
 	a := newApp()
-	a.dir = filepath.Join(home, "p")
-	if err := os.MkdirAll(a.dir, 0o700); err != nil {
+	a.Dir = filepath.Join(home, "p")
+	if err := os.MkdirAll(a.Dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	a.env = func(name string) string {
+	a.Env = func(name string) string {
 		switch name {
 		case "HOME":
 			return home
@@ -164,12 +164,12 @@ func nothingElse(t *testing.T, h host.Engine, id lathe.SessionID) {
 
 func TestTUIHost_Catalogue(t *testing.T) {
 	a, _ := tuiHome(t, "")
-	if err := os.WriteFile(filepath.Join(a.dir, "one.txt"), []byte("one\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(a.Dir, "one.txt"), []byte("one\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	h, ctx := opened(t, a), t.Context()
 	info, err := h.Info(ctx)
-	if err != nil || info.Directory != a.dir || info.Version != version || !info.Trusted || info.Remote || info.Home == "" {
+	if err != nil || info.Directory != a.Dir || info.Version != version || !info.Trusted || info.Remote || info.Home == "" {
 		t.Errorf("%+v, %v", info, err)
 	}
 	p, err := h.Providers(ctx)
@@ -236,7 +236,7 @@ func TestTUIHost_Mode(t *testing.T) {
 		{host.SandboxMode, host.SandboxMode, lathe.Allow, `{}`},
 		{host.SandboxMode, host.AskMode, lathe.Ask, `{"permission_mode":"ask"}`},
 	} {
-		if err := os.WriteFile(filepath.Join(a.dir, "lathe.json"), []byte(tt.project), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(a.Dir, "lathe.json"), []byte(tt.project), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		got, err := h.SetMode(t.Context(), tt.set)
@@ -257,7 +257,7 @@ func TestTUIHost_Distrust(t *testing.T) {
 		`{}`:              "trusted ",
 	} {
 		a, _ := tuiHome(t, "")
-		if err := os.WriteFile(filepath.Join(a.dir, "lathe.json"), []byte(text), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(a.Dir, "lathe.json"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		info, err := opened(t, a).Info(t.Context())
@@ -272,7 +272,7 @@ func TestTUIHost_Distrust(t *testing.T) {
 func TestTUIHost_OtherDirectory(t *testing.T) {
 	a, _ := tuiHome(t, "text \"One.\"\nfinish stop\n--\ntext \"Two.\"\nfinish stop")
 	h, ctx := opened(t, a), t.Context()
-	other, err := h.client.Create(ctx, filepath.Dir(a.dir), lathe.NewSession{Title: "there"})
+	other, err := h.client.Create(ctx, filepath.Dir(a.Dir), lathe.NewSession{Title: "there"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -398,7 +398,7 @@ func TestTUIHost_TellsOfABreak(t *testing.T) {
 // A free model is offered with who reads along, and counts once the user has chosen it.
 func TestTUIHost_FreeModel(t *testing.T) {
 	a, _ := tuiHome(t, "")
-	settings := filepath.Join(a.env("HOME"), ".config", "lathe", "lathe.json")
+	settings := filepath.Join(a.Env("HOME"), ".config", "lathe", "lathe.json")
 	if err := os.WriteFile(settings, []byte(`{"disabled_providers":["ollama","lmstudio","llama.cpp","vllm"]}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -423,7 +423,7 @@ func TestTUIHost_FreeModel(t *testing.T) {
 func TestTUIHost_Offers(t *testing.T) {
 	a, m := tuiHome(t, "")
 	m.Offer("tiny", "large")
-	settings := filepath.Join(a.env("HOME"), ".config", "lathe", "lathe.json")
+	settings := filepath.Join(a.Env("HOME"), ".config", "lathe", "lathe.json")
 	src := `{"disabled_providers":["opencode","lmstudio","llama.cpp","vllm"],"provider":{"ollama":{"options":{"baseURL":"` + m.URL + `/v1"}}}}`
 	if err := os.WriteFile(settings, []byte(src), 0o600); err != nil {
 		t.Fatal(err)
@@ -454,12 +454,12 @@ func TestTUIHost_Changes(t *testing.T) {
 	a, _ := tuiHome(t, "")
 	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"-c", "user.name=dev", "-c", "user.email=dev@example.test", "commit", "-q", "--allow-empty", "-m", "first"}} {
 		cmd := exec.Command(program, args...)
-		cmd.Dir = a.dir
+		cmd.Dir = a.Dir
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(a.dir, "new.txt"), []byte("new\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(a.Dir, "new.txt"), []byte("new\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	h := opened(t, a)
@@ -479,7 +479,7 @@ func TestTUIHost_Changes(t *testing.T) {
 // An engine of this process has no address that others could read a session at.
 func TestTUIHost_SharesNothingByItself(t *testing.T) {
 	a, _ := tuiHome(t, "")
-	settings := filepath.Join(a.env("HOME"), ".config", "lathe", "lathe.json")
+	settings := filepath.Join(a.Env("HOME"), ".config", "lathe", "lathe.json")
 	was, err := os.ReadFile(settings)
 	if err != nil {
 		t.Fatal(err)

@@ -29,7 +29,7 @@ type leaveLimit struct {
 func (a *app) limitLeaving(ctx context.Context, exit func(code int)) *leaveLimit {
 	l := &leaveLimit{expired: func() {
 		stacks := make([]byte, mostStacks)
-		a.log.Error("leaving took too long", "time", leaveTime, "stacks", string(stacks[:runtime.Stack(stacks, true)]))
+		a.Log.Error("leaving took too long", "time", leaveTime, "stacks", string(stacks[:runtime.Stack(stacks, true)]))
 		code := exitFailed
 		if i, ok := interrupted(ctx); ok {
 			code = i.exitCode()
@@ -70,6 +70,6 @@ func (a *app) toNobody(err error) error {
 	case errors.As(err, &i):
 		return failed{i.exitCode()}
 	}
-	a.log.Error("the terminal takes nothing, and this is not told", "error", err)
+	a.Log.Error("the terminal takes nothing, and this is not told", "error", err)
 	return failed{exitFailed}
 }

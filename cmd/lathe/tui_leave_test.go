@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/lathe-agent/lathe/harness"
 )
 
 // Whatever keeps the program from ending, it ends, and what everyone was doing is in the log.
@@ -27,7 +29,7 @@ func TestLeaveLimit(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var log bytes.Buffer
-				a := &app{hostEnv: hostEnv{log: slog.New(slog.NewTextHandler(&log, nil))}}
+				a := &app{Host: harness.Host{Log: slog.New(slog.NewTextHandler(&log, nil))}}
 				ctx, cancel := context.WithCancelCause(t.Context())
 				defer cancel(nil)
 				code := 0

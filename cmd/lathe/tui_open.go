@@ -8,7 +8,7 @@ import (
 
 	"github.com/lathe-agent/lathe/client"
 	"github.com/lathe-agent/lathe/config/datadir"
-	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/harness"
 	"github.com/lathe-agent/lathe/server"
 )
 
@@ -64,24 +64,22 @@ func (o *opener) Close() error {
 
 // openTUI opens the engine as serve does, and speaks with it without a port.
 func (a *app) openTUI(ctx context.Context) (*tuiEngine, error) {
-	at, err := datadir.Find(a.env)
+	at, err := datadir.Find(a.Env)
 	if err != nil {
 		return nil, err
 	}
 	first := !at.Exists() && !a.hasOwnRules()
-	setup := newSetup(&a.hostEnv, at)
-	e, err := openEngine(ctx, a, at, setup)
+	setup, err := harness.Open(ctx, &a.Host, harness.Options{})
 	if err != nil {
+		return nil, err
+	}
+	if err := a.recoverTurns(ctx, setup.Engine); err != nil {
 		return nil, closing(setup, err)
 	}
-	setup.attach(e)
-	if err := a.recoverTurns(ctx, e); err != nil {
-		return nil, closing(setup, closing(e, err))
-	}
-	out, err := a.within(e, setup, at, nil)
+	out, err := a.within(setup, nil)
 	if err == nil {
 		out.host.choose.Store(first)
-		out.host.confined = func() bool { return setup.runner.Kernel().Available(false) == nil }
+		out.host.confined = func() bool { return setup.Runner.Kernel().Available(false) == nil }
 	}
 	return out, err
 }
@@ -89,30 +87,30 @@ func (a *app) openTUI(ctx context.Context) (*tuiEngine, error) {
 // hasOwnRules reports whether the user has said what is allowed. Settings that cannot be read are told by
 // whoever needs them.
 func (a *app) hasOwnRules() bool {
-	l, err := a.settings()
+	l, err := a.Config()
 	return err != nil || l.HasOwnRules()
 }
 
 // within serves an engine to this process alone. It closes both, also when it fails. change may put
 // something else below the server.
-func (a *app) within(e *engine.Engine, setup *agentSetup, at datadir.Folders, change func(*server.Backend)) (*tuiEngine, error) {
-	own, b := a.serveBy(e, setup, at)
+func (a *app) within(setup *harness.Harness, change func(*server.Backend)) (*tuiEngine, error) {
+	b, done := setup.Backend()
 	if change != nil {
 		change(&b)
 	}
-	dir, err := filepath.Abs(a.dir)
+	dir, err := filepath.Abs(a.Dir)
 	if err != nil {
-		return nil, closing(setup, closing(e, closing(b.Terminals, err)))
+		return nil, closing(setup, closing(done, err))
 	}
 	// There is no password: nobody else reaches it.
 	s := server.New(b, server.Options{Directory: dir, Version: version, Private: true, Log: a.quietLog()})
 	c, err := client.New("", client.Options{Handler: s, Directory: dir})
 	if err != nil {
-		return nil, closing(setup, closing(e, closing(b.Terminals, err)))
+		return nil, closing(setup, closing(done, err))
 	}
 	h := newTUIHost(c, a)
 	h.trusted = func() (ok bool, broken string) {
-		l, err := a.settings()
+		l, err := a.Config()
 		if err != nil {
 			return true, "" // the caller reports it
 		}
@@ -124,19 +122,17 @@ func (a *app) within(e *engine.Engine, setup *agentSetup, at datadir.Folders, ch
 	return &tuiEngine{host: h, close: func() error {
 		s.Close() // streams and waits
 		err := h.Close()
-		own.close()
-		err = closing(b.Terminals, err)
-		err = closing(e, err) // turns are settled, and with them what waits for their end
-		return closing(setup, closing(c, err))
+		err = closing(setup, closing(done, err)) // turns are settled, and with them what waits for their end
+		return closing(c, err)
 	}}, nil
 }
 
 // quietLog leaves out that each request was answered, unless someone wants to know everything.
 func (a *app) quietLog() *slog.Logger {
-	if a.log.Enabled(context.Background(), slog.LevelDebug) {
-		return a.log
+	if a.Log.Enabled(context.Background(), slog.LevelDebug) {
+		return a.Log
 	}
-	return slog.New(quietHandler{a.log.Handler()})
+	return slog.New(quietHandler{a.Log.Handler()})
 }
 
 type quietHandler struct{ slog.Handler }

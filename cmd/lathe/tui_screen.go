@@ -36,7 +36,7 @@ func (a *app) screen(ctx context.Context) (keyboard, string, error) {
 	switch {
 	case !isTerminal(a.stdout.file):
 		return keyboard{}, "", usagef("the terminal program needs a terminal, and standard output is none; %s", instead)
-	case a.env("TERM") == "dumb":
+	case a.Env("TERM") == "dumb":
 		return keyboard{}, "", usagef("the terminal program needs a terminal that can move its cursor, and TERM=dumb says that this one cannot; %s", instead)
 	case isTerminal(a.stdin):
 		return keyboard{file: a.stdin}, "", nil
@@ -59,7 +59,7 @@ const mostCrash = 1 << 20
 // keepCrashes lets what the runtime says of a crash also go to a file beside the logs: on the screen it is gone
 // with it.
 func (a *app) keepCrashes() {
-	at, err := datadir.Find(a.env)
+	at, err := datadir.Find(a.Env)
 	if err != nil {
 		return
 	}
@@ -76,7 +76,7 @@ func (a *app) keepCrashes() {
 	}
 	defer f.Close()
 	if err := debug.SetCrashOutput(f, debug.CrashOptions{}); err != nil {
-		a.log.Warn("crashes are not written down", "error", err)
+		a.Log.Warn("crashes are not written down", "error", err)
 	}
 }
 
@@ -112,15 +112,15 @@ func (a *app) offScreen() (own *app, tell func()) {
 	if a.printLogs && isTerminal(a.stderr) { // to the file instead
 		other.printLogs = false
 		if other.startLog() != nil { // the level was right before
-			other.log = a.log
+			other.Log = a.Log
 		}
 	}
 	r, w, err := os.Pipe()
 	if err != nil {
-		other.log.Warn("remarks are lost", "error", err)
+		other.Log.Warn("remarks are lost", "error", err)
 		return &other, func() {}
 	}
-	other.stderr, other.notices = w, w
+	other.stderr, other.Notices = w, w
 	var said bytes.Buffer
 	var reading sync.WaitGroup
 	reading.Go(func() {

@@ -68,13 +68,13 @@ func TestTUI_ClipboardReads(t *testing.T) {
 	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 	for env, want := range map[string]string{"WAYLAND_DISPLAY": "text/plain; charset=utf-8", "DISPLAY": "image/png"} {
 		a := newApp()
-		a.env = func(name string) string { return map[string]string{env: "1"}[name] }
+		a.Env = func(name string) string { return map[string]string{env: "1"}[name] }
 		if mime, data := a.paster()(t.Context()); mime != want || len(data) == 0 {
 			t.Errorf("%s: %s %q", env, mime, data)
 		}
 	}
 	a := newApp()
-	a.env = func(name string) string { return map[string]string{"DISPLAY": "1", "SSH_TTY": "1"}[name] }
+	a.Env = func(name string) string { return map[string]string{"DISPLAY": "1", "SSH_TTY": "1"}[name] }
 	if a.paster() != nil {
 		t.Error("over a connection from elsewhere it reads a clipboard")
 	}
@@ -85,9 +85,9 @@ func TestTUI_Look(t *testing.T) {
 	a, off := newApp(), false
 	home := t.TempDir()
 	vars := map[string]string{"HOME": home, "LATHE_DATA": filepath.Join(home, "data")}
-	a.env = func(name string) string { return vars[name] }
-	a.dir = filepath.Join(home, "repo", "below")
-	if err := os.MkdirAll(a.dir, 0o700); err != nil {
+	a.Env = func(name string) string { return vars[name] }
+	a.Dir = filepath.Join(home, "repo", "below")
+	if err := os.MkdirAll(a.Dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	for name, text := range demoRepository() {
@@ -99,20 +99,20 @@ func TestTUI_Look(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	l := a.look(config.TUI{Theme: "nord", LeaderTimeout: 300, ScrollSpeed: 2, DiffStyle: "stacked", Prompt: config.Prompt{MaxHeight: 9}, Attention: config.Attention{Enabled: true}}, a.dir)
+	l := a.look(config.TUI{Theme: "nord", LeaderTimeout: 300, ScrollSpeed: 2, DiffStyle: "stacked", Prompt: config.Prompt{MaxHeight: 9}, Attention: config.Attention{Enabled: true}}, a.Dir)
 	if l.Theme != "nord" || !l.Mouse || l.LeaderTimeout.Milliseconds() != 300 || l.ScrollSpeed != 2 || !l.Stacked || l.PromptMaxHeight != 9 || !l.Attention {
 		t.Errorf("%+v", l)
 	}
-	if l := a.look(config.TUI{Mouse: &off, Attention: config.Attention{Enabled: true, Notifications: &off}}, a.dir); l.Mouse || l.Attention || l.Stacked {
+	if l := a.look(config.TUI{Mouse: &off, Attention: config.Attention{Enabled: true, Notifications: &off}}, a.Dir); l.Mouse || l.Attention || l.Stacked {
 		t.Errorf("%+v", l)
 	}
 	vars["OPENCODE_DISABLE_MOUSE"] = "1"
-	if l := a.look(config.TUI{}, a.dir); l.Mouse {
+	if l := a.look(config.TUI{}, a.Dir); l.Mouse {
 		t.Errorf("%+v", l)
 	}
 	user := filepath.Join(home, ".config")
 	if want := []string{
-		filepath.Join(a.dir, ".lathe", "themes"), filepath.Join(a.dir, ".opencode", "themes"),
+		filepath.Join(a.Dir, ".lathe", "themes"), filepath.Join(a.Dir, ".opencode", "themes"),
 		filepath.Join(home, "repo", ".lathe", "themes"), filepath.Join(home, "repo", ".opencode", "themes"),
 		filepath.Join(user, "lathe", "themes"), filepath.Join(user, "opencode", "themes"),
 	}; !slices.Equal(l.ThemeDirs, want) {
@@ -151,10 +151,10 @@ func TestTUI_OffScreen(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	a.stderr, a.notices = file, file
+	a.stderr, a.Notices = file, file
 	own, tell := a.offScreen()
-	own.remark("Warning: %s", "something")
-	own.remark("%s", strings.Repeat("x", 2*mostRemarks)) // nobody waits for ever
+	own.Remark("Warning: %s", "something")
+	own.Remark("%s", strings.Repeat("x", 2*mostRemarks)) // nobody waits for ever
 	tell()
 	tell()
 	text, err := os.ReadFile(file.Name())

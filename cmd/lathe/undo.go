@@ -137,7 +137,7 @@ func (a *app) undone(u lathe.Undone, dry bool, did, would string) error {
 	if dry {
 		verb = "would be"
 	}
-	a.remark("%s changed since the undone step and %s left alone. Look at them with your editor or `git diff`.", termtext.Several(conflicts, "file"), verb)
+	a.Remark("%s changed since the undone step and %s left alone. Look at them with your editor or `git diff`.", termtext.Several(conflicts, "file"), verb)
 	return failed{exitFailed}
 }
 
@@ -151,7 +151,7 @@ func (a *app) printUndone(out undoneJSON, did, would string) {
 		if f.Conflict != "" {
 			mark, extra = "✗", f.Conflict
 		}
-		name := termtext.Tilde(f.File, a.env("HOME"))
+		name := termtext.Tilde(f.File, a.Env("HOME"))
 		if rel, err := filepath.Rel(out.Session.Directory, filepath.FromSlash(f.File)); err == nil && filepath.IsLocal(rel) {
 			name = rel
 		}

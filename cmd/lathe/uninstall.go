@@ -55,12 +55,12 @@ type uninstallJSON struct {
 }
 
 func (a *app) uninstall(ctx context.Context, f uninstallFlags) error {
-	at, err := datadir.Find(a.env)
+	at, err := datadir.Find(a.Env)
 	if err != nil {
 		return err
 	}
 	settings := ""
-	if dir := a.userDir(); dir != "" {
+	if dir := a.UserDir(); dir != "" {
 		settings = filepath.Join(dir, "lathe")
 	}
 	held, err := holdings(ctx, at, settings)
@@ -80,14 +80,14 @@ func (a *app) uninstall(ctx context.Context, f uninstallFlags) error {
 		a.printf("  %s\n", termtext.Plain(c))
 	}
 	a.flushed()
-	a.remark("Nothing was deleted. `lathe export ID -o FILE` keeps a session elsewhere.")
+	a.Remark("Nothing was deleted. `lathe export ID -o FILE` keeps a session elsewhere.")
 	return nil
 }
 
 func (a *app) holdingTable(held []holding) table {
 	t := table{head: []string{"What", "Size", "Files", "Where"}, flexible: []int{3, 0}, paths: 3}
 	for _, h := range held {
-		t.rows = append(t.rows, []string{h.What, termtext.ByteSize(h.Bytes), termtext.Count(h.Files), a.shown(h.Paths[0])})
+		t.rows = append(t.rows, []string{h.What, termtext.ByteSize(h.Bytes), termtext.Count(h.Files), a.Shown(h.Paths[0])})
 	}
 	if len(held) == 0 {
 		t.rows = append(t.rows, []string{"nothing", "0 B", "0", ""})

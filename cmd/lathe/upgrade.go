@@ -62,7 +62,7 @@ func (a *app) upgrade(to string, check bool) error {
 			installation
 		}{version, in})
 	}
-	rows := [][2]string{{"Version", version}, {"Program", a.shown(in.Path) + " (" + methodWords(in.Method) + ")"}}
+	rows := [][2]string{{"Version", version}, {"Program", a.Shown(in.Path) + " (" + methodWords(in.Method) + ")"}}
 	if check {
 		return pairs(a.out, append(rows, [2]string{"Newest", in.Versions}))
 	}
@@ -99,7 +99,7 @@ func (a *app) howInstalled(to string) installation {
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Path == modulePath {
 		built = info.Main.Version
 	}
-	return placed{path: path, real: real, built: built, env: a.env, home: a.home()}.howInstalled(to)
+	return placed{path: path, real: real, built: built, env: a.Env, home: a.Home()}.howInstalled(to)
 }
 
 // placed is what can be known of where a program is.

@@ -31,7 +31,7 @@ const frame = 80 * time.Millisecond
 
 func startView(a *app) *view {
 	v := &view{ops: make(chan func(*screen), 64), done: make(chan struct{}), broken: make(chan struct{})}
-	s := &screen{app: a, now: a.now(), size: func() (int, int) { return a.screenSize() }}
+	s := &screen{app: a, now: a.Now(), size: func() (int, int) { return a.screenSize() }}
 	go func() {
 		defer close(v.done)
 		defer v.caught(s)
@@ -47,7 +47,7 @@ func (v *view) caught(s *screen) {
 	if p == nil {
 		return
 	}
-	s.app.log.Error("the live view failed", "panic", p, "stack", string(debug.Stack()))
+	s.app.Log.Error("the live view failed", "panic", p, "stack", string(debug.Stack()))
 	s.app.printf("\x1b[0m\n")
 	s.app.flushed()
 	v.why = fmt.Sprint(p)
@@ -138,7 +138,7 @@ func (s *screen) run(ops <-chan func(*screen)) {
 				return
 			}
 			f(s)
-			if len(ops) == 0 && s.app.now().Sub(s.now) >= frame {
+			if len(ops) == 0 && s.app.Now().Sub(s.now) >= frame {
 				s.draw()
 			}
 		case <-tick.C:
@@ -168,7 +168,7 @@ func (s *screen) add(what kind, rows ...row) {
 
 // draw writes what is new above and all that is below, in one piece.
 func (s *screen) draw() {
-	s.now = s.app.now()
+	s.now = s.app.Now()
 	if s.app.onDraw != nil {
 		s.app.onDraw()
 	}
@@ -296,7 +296,7 @@ func (s *screen) grow(id lathe.PartID, text string, look style) {
 	}
 	s.say(s.words.write(text, s.width()))
 	if !s.idle.IsZero() {
-		s.idle = s.app.now()
+		s.idle = s.app.Now()
 	}
 }
 
@@ -349,7 +349,7 @@ func (s *screen) remark(text string) {
 func (s *screen) end() {
 	s.endText()
 	for _, c := range s.calls {
-		c.breakOff(s.app.now())
+		c.breakOff(s.app.Now())
 		s.add(deeds, s.callRows(c, 0, false)...)
 	}
 	s.calls, s.idle, s.asking = nil, time.Time{}, nil

@@ -53,7 +53,7 @@ func (s *screen) change(in lathe.SessionID, p lathe.PartID, t *lathe.ToolCall) {
 		if list == &s.calls {
 			s.endText() // it stands before the call
 		}
-		*list = append(*list, &call{part: p, began: s.app.now()})
+		*list = append(*list, &call{part: p, began: s.app.Now()})
 		i = len(*list) - 1
 	}
 	c := (*list)[i]
@@ -92,14 +92,14 @@ func (s *screen) worker(id lathe.SessionID) *call {
 // beside shows a session that works in the background, unless it is shown.
 func (s *screen) beside(id lathe.SessionID, title string) {
 	if s.worker(id) == nil {
-		s.calls = append(s.calls, &call{session: id, tool: "task", title: title, began: s.app.now()})
+		s.calls = append(s.calls, &call{session: id, tool: "task", title: title, began: s.app.Now()})
 	}
 }
 
 // rested ends a session that worked in the background.
 func (s *screen) rested(id lathe.SessionID) {
 	if c := find(s.calls, func(c *call) bool { return c.session == id && c.part == "" }); c != nil {
-		c.mark, c.took = "✓", s.app.now().Sub(c.began)
+		c.mark, c.took = "✓", s.app.Now().Sub(c.began)
 		s.settle()
 	}
 }
@@ -212,7 +212,7 @@ func (s *screen) callRows(c *call, depth int, live bool) []row {
 // callRow is a sign, the tool, what it is about, and how long it took; the words in the middle are cut
 // so that all of it has room.
 func (s *screen) callRow(c *call, depth int) row {
-	sign, took := s.sign(), s.app.now().Sub(c.began)
+	sign, took := s.sign(), s.app.Now().Sub(c.began)
 	switch c.mark {
 	case "✓":
 		sign, took = cells(c.mark, green), c.took

@@ -21,7 +21,7 @@ func (r *runner) isLive() bool {
 // remark tells something: in the picture, or on standard error.
 func (r *runner) remark(format string, args ...any) {
 	if r.view == nil {
-		r.app.remark(format, args...)
+		r.app.Remark(format, args...)
 		return
 	}
 	text := fmt.Sprintf(format, args...)
@@ -76,7 +76,7 @@ func (r *runner) watch(f lathe.Fact) {
 		busy := f.Status.Type == lathe.Busy
 		r.view.do(func(s *screen) {
 			if s.idle, s.muses = (time.Time{}), false; busy {
-				s.idle = s.app.now()
+				s.idle = s.app.Now()
 			}
 		})
 	default:
@@ -163,7 +163,7 @@ func (r *runner) worked() time.Duration {
 	for _, w := range r.stood {
 		waits = append(waits, w...)
 	}
-	return lathe.Worked(lathe.Time(r.began.UnixMilli()), lathe.Time(r.now().UnixMilli()), waits)
+	return lathe.Worked(lathe.Time(r.began.UnixMilli()), lathe.Time(r.Now().UnixMilli()), waits)
 }
 
 // lasted is the same in words.

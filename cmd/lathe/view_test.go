@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/harness"
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
@@ -22,7 +23,7 @@ type painter struct {
 func newPainter(width, height int) *painter {
 	p := &painter{sent: new(bytes.Buffer), glass: newGlass(width, height)}
 	now := time.UnixMilli(0)
-	a := &app{out: bufio.NewWriter(p.sent), hostEnv: hostEnv{now: func() time.Time { return now }}}
+	a := &app{out: bufio.NewWriter(p.sent), Host: harness.Host{Now: func() time.Time { return now }}}
 	p.screen = &screen{app: a, size: func() (int, int) { return p.glass.width, p.glass.height }}
 	return p
 }
@@ -149,7 +150,7 @@ func TestView_TakenBack(t *testing.T) {
 func TestView_Waiting(t *testing.T) {
 	p := newPainter(60, 24)
 	now := time.UnixMilli(1000)
-	p.app.now = func() time.Time { return now }
+	p.app.Now = func() time.Time { return now }
 	p.idle = now
 	for _, step := range []struct {
 		after  time.Duration
@@ -206,7 +207,7 @@ func TestView_Calls(t *testing.T) {
 // The time of a turn is without what a person was waited for, by one call or by several at once.
 func TestRunner_Worked(t *testing.T) {
 	began := time.UnixMilli(10_000)
-	r := &runner{app: &app{hostEnv: hostEnv{now: func() time.Time { return began.Add(time.Minute) }}}, began: began, stood: map[lathe.PartID][]lathe.Wait{
+	r := &runner{app: &app{Host: harness.Host{Now: func() time.Time { return began.Add(time.Minute) }}}, began: began, stood: map[lathe.PartID][]lathe.Wait{
 		"prt_1": {{20_000, 60_000}}, "prt_2": {{30_000, 65_000}},
 	}}
 	if got := r.worked(); got != 15*time.Second {

@@ -10,12 +10,12 @@ import (
 	"net/http"
 	"net/url"
 	"os/exec"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/config/datadir"
+	"github.com/lathe-agent/lathe/harness"
 	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/model/auth"
 	"github.com/lathe-agent/lathe/model/catalog"
@@ -40,15 +40,15 @@ func (a *app) loginAt(ctx context.Context, f loginFlags) error {
 	if err != nil {
 		return err
 	}
-	at, err := datadir.Find(a.env)
+	at, err := datadir.Find(a.Env)
 	if err != nil {
 		return err
 	}
-	file, err := a.credentialFile(at)
+	file, err := a.CredentialFile(at)
 	if err != nil {
 		return err
 	}
-	a.remark("%s wants to run this command on your machine to log you in:\n\n  %s\n", termtext.Plain(address), termtext.Plain(shellWords(known.Auth.Command)))
+	a.Remark("%s wants to run this command on your machine to log you in:\n\n  %s\n", termtext.Plain(address), termtext.Plain(shellWords(known.Auth.Command)))
 	if sure, err := a.agrees(ctx, f.yes); err != nil || !sure {
 		return err
 	}
@@ -60,12 +60,12 @@ func (a *app) loginAt(ctx context.Context, f loginFlags) error {
 		return err
 	}
 	if len(known.Config) > 0 {
-		a.remark("The server also offers settings, which this version does not read yet.")
+		a.Remark("The server also offers settings, which this version does not read yet.")
 	}
 	if a.json {
 		return a.printJSON(loginJSON{address, typeToken, at.Credentials()})
 	}
-	a.printf("Kept the token of %s in %s; it stands for $%s\n", termtext.Plain(address), a.shown(at.Credentials()), termtext.Plain(known.Auth.Env))
+	a.printf("Kept the token of %s in %s; it stands for $%s\n", termtext.Plain(address), a.Shown(at.Credentials()), termtext.Plain(known.Auth.Env))
 	return nil
 }
 
@@ -101,22 +101,10 @@ func (a *app) fetchWellKnown(parent context.Context, address string) (known well
 	if err != nil || resp.StatusCode != http.StatusOK || json.Unmarshal(body, &known) != nil {
 		return known, lathe.Errorf(lathe.NotFound, "%s does not say how to log in (%s)", address, resp.Status)
 	}
-	if len(known.Auth.Command) == 0 || known.Auth.Command[0] == "" || !isTokenVariable(known.Auth.Env) {
+	if len(known.Auth.Command) == 0 || known.Auth.Command[0] == "" || !harness.IsTokenVariable(known.Auth.Env) {
 		return known, lathe.Errorf(lathe.NotFound, "%s does not say how to log in: there is no command, or no variable", address)
 	}
 	return known, nil
-}
-
-// isTokenVariable reports whether a token may stand for a variable: not for one that steers
-// this program or says where requests go.
-func isTokenVariable(name string) bool {
-	for i, r := range name {
-		if r != '_' && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && (i == 0 || r < '0' || r > '9') {
-			return false
-		}
-	}
-	return name != "" && !strings.HasPrefix(name, "LATHE_") && !strings.HasPrefix(name, "OPENCODE_") &&
-		!strings.HasSuffix(name, "_URL") && !slices.Contains([]string{"HOME", "PATH", "SHELL", "EDITOR", "VISUAL"}, name)
 }
 
 // shellWords shows a command as one would type it.
@@ -145,7 +133,7 @@ func (a *app) agrees(ctx context.Context, yes bool) (bool, error) {
 		return false, err
 	}
 	if line = strings.ToLower(line); line != "y" && line != "yes" {
-		a.remark("Nothing was run.")
+		a.Remark("Nothing was run.")
 		return false, nil
 	}
 	return true, nil

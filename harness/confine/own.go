@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/sandbox"
 	"github.com/lathe-agent/lathe/tool"
@@ -69,6 +70,13 @@ func (f *Policy) hideRuntime(p *sandbox.Profile) {
 		if strings.HasPrefix(path, "/run/") {
 			p.Show = append(p.Show, path)
 		}
+	}
+}
+
+// ForgetSession removes the temporary folder of a session that was deleted.
+func ForgetSession(at datadir.Folders, id lathe.SessionID) {
+	if dir := sandbox.SessionTemp(at.Data, string(id)); dir != "" {
+		RemoveFolder(dir)
 	}
 }
 

@@ -1,4 +1,4 @@
-package main
+package harness
 
 import (
 	"context"
@@ -17,8 +17,8 @@ import (
 )
 
 // forget lets settings and models of a directory be read anew.
-func (s *agentSetup) forget(dir string) {
-	s.visits.forget(dir)
+func (s *Harness) forget(dir string) {
+	s.extensionSets.forget(dir)
 	s.loader.Forget(dir)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -26,8 +26,8 @@ func (s *agentSetup) forget(dir string) {
 }
 
 // Settings returns those that count in a directory.
-func (b *served) Settings(ctx context.Context, at workspace.Place) (*config.Loaded, error) {
-	k, _, err := b.setup.visited(ctx, at)
+func (b *Served) Settings(ctx context.Context, at workspace.Place) (*config.Loaded, error) {
+	k, err := b.setup.Configured(ctx, at)
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +35,7 @@ func (b *served) Settings(ctx context.Context, at workspace.Place) (*config.Load
 }
 
 // Tools are what models may use in a directory.
-func (b *served) Tools(ctx context.Context, at workspace.Place) ([]server.Tool, error) {
+func (b *Served) Tools(ctx context.Context, at workspace.Place) ([]server.Tool, error) {
 	s, err := b.setup.Settings(ctx, at)
 	if err != nil {
 		return nil, err
@@ -49,23 +49,23 @@ func (b *served) Tools(ctx context.Context, at workspace.Place) ([]server.Tool, 
 	return out, nil
 }
 
-// userSettings is the user's own file: the one there is, of ours before the reference's.
-func (a *hostEnv) userSettings() string {
+// UserConfigFile is the user's own file: the one there is, of ours before the reference's.
+func (a *Host) UserConfigFile() string {
 	for _, name := range []string{"lathe/lathe.jsonc", "lathe/lathe.json"} {
-		if path := filepath.Join(a.userDir(), name); fileExists(path) {
+		if path := filepath.Join(a.UserDir(), name); FileExists(path) {
 			return path
 		}
 	}
-	return filepath.Join(a.userDir(), "lathe", "lathe.jsonc")
+	return filepath.Join(a.UserDir(), "lathe", "lathe.jsonc")
 }
 
 // Global is what the user's own file says.
-func (b *served) Global(context.Context) (json.RawMessage, error) {
-	return readSettings(b.app.userSettings())
+func (b *Served) Global(context.Context) (json.RawMessage, error) {
+	return ReadConfigFile(b.app.UserConfigFile())
 }
 
-// readSettings is a settings file as plain JSON, nil if there is none.
-func readSettings(path string) (json.RawMessage, error) {
+// ReadConfigFile is a settings file as plain JSON, nil if there is none.
+func ReadConfigFile(path string) (json.RawMessage, error) {
 	src, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -82,14 +82,14 @@ func readSettings(path string) (json.RawMessage, error) {
 
 // Change writes to the settings file of the directory, one of ours unless there is only one of the
 // reference's.
-func (b *served) Change(_ context.Context, at workspace.Place, change json.RawMessage) error {
-	return config.Edit(directorySettings(at.Directory), change)
+func (b *Served) Change(_ context.Context, at workspace.Place, change json.RawMessage) error {
+	return config.Edit(DirConfigFile(at.Directory), change)
 }
 
-// directorySettings is the settings file of a directory that is written to.
-func directorySettings(dir string) string {
+// DirConfigFile is the settings file of a directory that is written to.
+func DirConfigFile(dir string) string {
 	for _, name := range []string{"lathe.jsonc", "lathe.json", "opencode.jsonc", "opencode.json"} {
-		if path := filepath.Join(dir, name); fileExists(path) {
+		if path := filepath.Join(dir, name); FileExists(path) {
 			return path
 		}
 	}
@@ -97,8 +97,8 @@ func directorySettings(dir string) string {
 }
 
 // ChangeGlobal writes to the user's own file.
-func (b *served) ChangeGlobal(_ context.Context, change json.RawMessage) error {
-	path := b.app.userSettings()
+func (b *Served) ChangeGlobal(_ context.Context, change json.RawMessage) error {
+	path := b.app.UserConfigFile()
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return lathe.Errorf(lathe.Unavailable, "no place for your settings: %w", err)
 	}

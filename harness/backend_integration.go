@@ -1,4 +1,4 @@
-package main
+package harness
 
 import (
 	"context"
@@ -13,24 +13,24 @@ import (
 
 // Integrations are all providers of the catalogue: how a user logs in to them, and which
 // credentials of theirs were found. It is the name of a credential that is told, never the secret.
-func (b *served) Integrations(_ context.Context, at workspace.Place) ([]server.Integration, error) {
-	k, err := b.setup.at(at)
+func (b *Served) Integrations(_ context.Context, at workspace.Place) ([]server.Integration, error) {
+	k, err := b.setup.ConfigFor(at)
 	if err != nil {
 		return nil, err
 	}
-	stored, err := k.providers.file.All() // a login may have ended since the settings were read
+	stored, err := k.Providers.File.All() // a login may have ended since the settings were read
 	if err != nil {
 		return nil, err
 	}
 	var out []server.Integration
-	for _, p := range k.providers.catalog.Providers() {
+	for _, p := range k.Providers.Catalog.Providers() {
 		out = append(out, server.Integration{ID: p.ID, Name: p.Name, Methods: b.waysIn(k, p), Connections: b.connections(p, stored[p.ID])})
 	}
 	return out, nil
 }
 
 // waysIn are the vendor's own login, a key, and variables. Who needs none of them has none.
-func (b *served) waysIn(k *known, p *catalog.Provider) []server.IntegrationMethod {
+func (b *Served) waysIn(k *DirConfig, p *catalog.Provider) []server.IntegrationMethod {
 	out := []server.IntegrationMethod{}
 	if m, ok := b.method(k, p.ID); ok {
 		out = append(out, server.IntegrationMethod{Type: "oauth", ID: p.ID, Label: m.Label})
@@ -46,7 +46,7 @@ func (b *served) waysIn(k *known, p *catalog.Provider) []server.IntegrationMetho
 }
 
 // connections are the credential of the file and the variables that are set.
-func (b *served) connections(p *catalog.Provider, c auth.Credential) []server.Connection {
+func (b *Served) connections(p *catalog.Provider, c auth.Credential) []server.Connection {
 	out := []server.Connection{}
 	switch c.(type) {
 	case auth.Key:
@@ -55,7 +55,7 @@ func (b *served) connections(p *catalog.Provider, c auth.Credential) []server.Co
 		out = append(out, server.Connection{Type: "credential", ID: p.ID, Label: "Login"})
 	case auth.WellKnown, nil: // a token of an organisation is for a variable
 	}
-	set := slices.DeleteFunc(provider.Variables(p), func(name string) bool { return b.app.env(name) == "" })
+	set := slices.DeleteFunc(provider.Variables(p), func(name string) bool { return b.app.Env(name) == "" })
 	for _, name := range set {
 		out = append(out, server.Connection{Type: "env", Name: name})
 	}

@@ -1,4 +1,4 @@
-package main
+package harness
 
 import (
 	"context"
@@ -17,22 +17,22 @@ import (
 
 // withFiles adds the families that reach files and programs of this machine. Who takes it closes
 // the terminals.
-func (b *served) withFiles(to server.Backend) server.Backend {
+func (b *Served) withFiles(to server.Backend) server.Backend {
 	program, err := exec.LookPath("git")
 	if err != nil || !filepath.IsAbs(program) {
 		program = "" // whoever needs it is told
 	}
-	env := os.Environ()
+	env := b.app.Environ()
 	shell := ""
-	if l, err := b.app.settings(); err == nil { // a broken file is told by whoever needs it
+	if l, err := b.app.Config(); err == nil { // a broken file is told by whoever needs it
 		shell = l.Config.Shell
 	}
 	home, _ := os.UserHomeDir() // who has none is told ""
 	to.Projects = b
-	to.Folders = server.Folders{Home: home, State: b.at.State, Config: filepath.Join(b.app.userDir(), "lathe"), Excludes: b.app.userExcludes}
+	to.Folders = server.Folders{Home: home, State: b.at.State, Config: filepath.Join(b.app.UserDir(), "lathe"), Excludes: b.app.UserExcludes}
 	to.Git = git.New(git.Options{Program: program, Env: env})
 	to.Terminals = term.Open(term.Options{
-		Runner: b.setup.runner, Env: withoutPassword(env), Shell: shell, IDs: lathe.NewIDs(), Publish: b.Publish,
+		Runner: b.setup.Runner, Env: withoutPassword(env), Shell: shell, IDs: lathe.NewIDs(), Publish: b.Publish,
 		Confine: b.setup.confineTerminal,
 	})
 	return to
@@ -47,6 +47,6 @@ func withoutPassword(env []string) []string {
 }
 
 // EditProject changes what the user gave a project.
-func (b *served) EditProject(ctx context.Context, id string, edit server.ProjectEdit) (lathe.Project, error) {
+func (b *Served) EditProject(ctx context.Context, id string, edit server.ProjectEdit) (lathe.Project, error) {
 	return b.Engine.EditProject(ctx, id, store.ProjectEdit(edit))
 }

@@ -1,4 +1,4 @@
-package main
+package harness
 
 import (
 	"context"
@@ -34,8 +34,8 @@ type skillIndexes struct {
 	asked map[string]bool
 }
 
-func newSkillIndexes(dir string, log *slog.Logger) *skillIndexes {
-	return &skillIndexes{dir: dir, log: log, pages: newPages("", log), asked: map[string]bool{}}
+func newSkillIndexes(dir, agent string, log *slog.Logger) *skillIndexes {
+	return &skillIndexes{dir: dir, log: log, pages: newPages("", agent, log), asked: map[string]bool{}}
 }
 
 func (s *skillIndexes) close() {
@@ -56,7 +56,7 @@ func (s *skillIndexes) folders(addresses []string) (out []string) {
 		if first {
 			s.work.Go(func() {
 				if err := s.fetch(address, dir); err != nil {
-					s.log.Warn("skills could not be fetched", "address", withoutSecrets(address), "error", err)
+					s.log.Warn("skills could not be fetched", "address", WithoutSecrets(address), "error", err)
 				}
 			})
 		}
@@ -100,7 +100,7 @@ func (s *skillIndexes) fetchSkill(ctx context.Context, base, dir string, sk inde
 		return fmt.Errorf("its name or the number of its files is not one that is taken")
 	}
 	to := filepath.Join(dir, sk.Name)
-	if sk.Version != "" && readInstruction(filepath.Join(to, ".version")) == sk.Version {
+	if sk.Version != "" && ReadInstruction(filepath.Join(to, ".version")) == sk.Version {
 		return nil
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {

@@ -1,4 +1,4 @@
-package main
+package harness
 
 import (
 	"context"
@@ -17,20 +17,20 @@ import (
 )
 
 // Providers returns those that can be used in a directory, or all of the catalogue.
-func (b *served) Providers(_ context.Context, at workspace.Place, all bool) ([]server.Provider, error) {
-	k, err := b.setup.at(at)
+func (b *Served) Providers(_ context.Context, at workspace.Place, all bool) ([]server.Provider, error) {
+	k, err := b.setup.ConfigFor(at)
 	if err != nil {
 		return nil, err
 	}
 	var out []server.Provider
 	if all {
-		for _, p := range k.providers.catalog.Providers() {
+		for _, p := range k.Providers.Catalog.Providers() {
 			out = append(out, wireProvider(p, "custom"))
 		}
 		return out, nil
 	}
-	for _, one := range k.providers.actives() {
-		if !one.Offered || k.providers.isNamed(one.Provider.ID) {
+	for _, one := range k.Providers.Actives() {
+		if !one.Offered || k.Providers.isNamed(one.Provider.ID) {
 			out = append(out, wireProvider(one.Provider, string(one.Source)))
 		}
 	}
@@ -38,8 +38,8 @@ func (b *served) Providers(_ context.Context, at workspace.Place, all bool) ([]s
 }
 
 // isNamed reports whether the user has chosen a model of a provider.
-func (p *providers) isNamed(id string) bool {
-	return strings.HasPrefix(p.settings.Config.Model, id+"/")
+func (p *Providers) isNamed(id string) bool {
+	return strings.HasPrefix(p.Settings.Config.Model, id+"/")
 }
 
 // wireProvider is a provider as clients see it, without keys.
@@ -71,23 +71,23 @@ func wireProvider(p *catalog.Provider, source string) server.Provider {
 }
 
 // Defaults is the best model of each provider.
-func (b *served) Defaults(_ context.Context, at workspace.Place) (map[string]string, error) {
-	k, err := b.setup.at(at)
+func (b *Served) Defaults(_ context.Context, at workspace.Place) (map[string]string, error) {
+	k, err := b.setup.ConfigFor(at)
 	if err != nil {
 		return nil, err
 	}
-	return k.providers.catalog.Defaults(), nil
+	return k.Providers.Catalog.Defaults(), nil
 }
 
 // Methods are the logins there are: the vendor's own first, as the reference lists them, and a key
 // for every provider that takes one.
-func (b *served) Methods(_ context.Context, at workspace.Place) (map[string][]server.LoginMethod, error) {
-	k, err := b.setup.at(at)
+func (b *Served) Methods(_ context.Context, at workspace.Place) (map[string][]server.LoginMethod, error) {
+	k, err := b.setup.ConfigFor(at)
 	if err != nil {
 		return nil, err
 	}
 	out := map[string][]server.LoginMethod{}
-	for _, p := range k.providers.catalog.Providers() {
+	for _, p := range k.Providers.Catalog.Providers() {
 		if m, ok := b.method(k, p.ID); ok {
 			out[p.ID] = []server.LoginMethod{{Type: "oauth", Label: m.Label}, {Type: "api", Label: "API key"}}
 		}
@@ -96,8 +96,8 @@ func (b *served) Methods(_ context.Context, at workspace.Place) (map[string][]se
 }
 
 // method is the login of a provider that can be made here.
-func (b *served) method(k *known, id string) (auth.Method, bool) {
-	m, ok := auth.MethodOf(b.app.logins, id)
+func (b *Served) method(k *DirConfig, id string) (auth.Method, bool) {
+	m, ok := auth.MethodOf(b.app.Logins, id)
 	if m.App == "" { // a wrong type is as if it were absent
 		_ = json.Unmarshal(k.loaded.Config.Providers[id].Options.More["clientId"], &m.App)
 	}
@@ -153,8 +153,8 @@ func (l *logins) find(id string) *login {
 
 // Authorize begins a login, which goes on until its user has ended it or time is up. A method that
 // is a key needs nothing.
-func (b *served) Authorize(ctx context.Context, at workspace.Place, id string, index int, _ map[string]string) (*server.Authorization, error) {
-	k, err := b.setup.at(at)
+func (b *Served) Authorize(ctx context.Context, at workspace.Place, id string, index int, _ map[string]string) (*server.Authorization, error) {
+	k, err := b.setup.ConfigFor(at)
 	if err != nil {
 		return nil, err
 	}
@@ -185,10 +185,10 @@ func (b *served) Authorize(ctx context.Context, at workspace.Place, id string, i
 }
 
 // logIn talks to the vendor and keeps what it gives.
-func (b *served) logIn(ctx context.Context, k *known, m auth.Method, one *login, shown chan<- auth.Prompt) {
+func (b *Served) logIn(ctx context.Context, k *DirConfig, m auth.Method, one *login, shown chan<- auth.Prompt) {
 	defer close(one.done)
 	defer one.stop()
-	c, err := b.app.authClient().Login(ctx, m, auth.Talk{
+	c, err := b.app.AuthClient().Login(ctx, m, auth.Talk{
 		Show: func(p auth.Prompt) { shown <- p },
 		Paste: func(ctx context.Context) (string, error) {
 			select {
@@ -200,13 +200,13 @@ func (b *served) logIn(ctx context.Context, k *known, m auth.Method, one *login,
 		},
 	})
 	if err == nil {
-		err = k.providers.file.Set(context.WithoutCancel(ctx), m.Provider, c)
+		err = k.Providers.File.Set(context.WithoutCancel(ctx), m.Provider, c)
 	}
 	one.err = err
 }
 
 // Complete waits for the end of a login.
-func (b *served) Complete(ctx context.Context, _ workspace.Place, id string, _ int, code string) error {
+func (b *Served) Complete(ctx context.Context, _ workspace.Place, id string, _ int, code string) error {
 	one := b.logins.find(id)
 	if one == nil {
 		return lathe.Errorf(lathe.NotFound, "no login to %s was begun", termtext.Plain(id))
@@ -239,7 +239,7 @@ type credential struct {
 }
 
 // SetCredential keeps a credential. Nothing of it is in any error.
-func (b *served) SetCredential(ctx context.Context, id string, raw json.RawMessage) error {
+func (b *Served) SetCredential(ctx context.Context, id string, raw json.RawMessage) error {
 	var in credential
 	if json.Unmarshal(raw, &in) != nil {
 		return lathe.Errorf(lathe.Invalid, "a credential is an object with type api, oauth or wellknown and its strings")
@@ -263,7 +263,7 @@ func (b *served) SetCredential(ctx context.Context, id string, raw json.RawMessa
 	default:
 		return lathe.Errorf(lathe.Invalid, "a credential has the type api, oauth or wellknown")
 	}
-	f, err := b.app.credentialFile(b.at)
+	f, err := b.app.CredentialFile(b.at)
 	if err != nil {
 		return err
 	}
@@ -271,8 +271,8 @@ func (b *served) SetCredential(ctx context.Context, id string, raw json.RawMessa
 }
 
 // RemoveCredential forgets a credential. One that is not there is forgotten already.
-func (b *served) RemoveCredential(ctx context.Context, id string) error {
-	f, err := b.app.credentialFile(b.at)
+func (b *Served) RemoveCredential(ctx context.Context, id string) error {
+	f, err := b.app.CredentialFile(b.at)
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package main
+package harness
 
 import (
 	"log/slog"
@@ -23,7 +23,7 @@ func TestPages(t *testing.T) {
 	}))
 	defer server.Close()
 	dir := filepath.Join(t.TempDir(), "cache")
-	first := newPages(dir, slog.New(slog.DiscardHandler))
+	first := newPages(dir, "lathe/test", slog.New(slog.DiscardHandler))
 	for _, path := range []string{"/kind", "/gone", "/kind"} {
 		if got := first.text(server.URL + path); got != "" {
 			t.Errorf("%s said %q before it answered", path, got)
@@ -40,7 +40,7 @@ func TestPages(t *testing.T) {
 	first.close()
 
 	text = "Be kinder."
-	second := newPages(dir, slog.New(slog.DiscardHandler))
+	second := newPages(dir, "lathe/test", slog.New(slog.DiscardHandler))
 	if got := second.text(server.URL + "/kind"); got != "Be kind." {
 		t.Errorf("of the last time: %q", got)
 	}
@@ -61,7 +61,7 @@ func TestPages_End(t *testing.T) {
 	}))
 	defer server.Close()
 	var log strings.Builder
-	p := newPages(t.TempDir(), slog.New(slog.NewTextHandler(&log, nil)))
+	p := newPages(t.TempDir(), "lathe/test", slog.New(slog.NewTextHandler(&log, nil)))
 	p.text(strings.Replace(server.URL, "http://", "http://dev:hunter2@", 1) + "/x?token=hunter3")
 	<-hangs
 	p.close()

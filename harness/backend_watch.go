@@ -1,4 +1,4 @@
-package main
+package harness
 
 import (
 	"time"
@@ -16,7 +16,7 @@ type stamp struct {
 
 // Changed reports what differs from when this was last asked. The first time it is held against what
 // was read of the directory before: a client may have been told that.
-func (b *served) Changed(at workspace.Place) (settings, credentials bool) {
+func (b *Served) Changed(at workspace.Place) (settings, credentials bool) {
 	held, was := b.setup.held(at)
 	now := b.setup.stamp(at)
 	b.mu.Lock()
@@ -35,7 +35,7 @@ func (b *served) Changed(at workspace.Place) (settings, credentials bool) {
 }
 
 // held is the stamp of what was last read of a directory, if anything was.
-func (s *agentSetup) held(at workspace.Place) (stamp, bool) {
+func (s *Harness) held(at workspace.Place) (stamp, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	k := s.dirs[at.Directory]
@@ -46,8 +46,8 @@ func (s *agentSetup) held(at workspace.Place) (stamp, bool) {
 }
 
 // stamp is that of the files as they are now.
-func (s *agentSetup) stamp(at workspace.Place) stamp {
-	k, err := s.at(at)
+func (s *Harness) stamp(at workspace.Place) stamp {
+	k, err := s.ConfigFor(at)
 	if err != nil {
 		return stamp{broken: err.Error()}
 	}

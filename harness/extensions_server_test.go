@@ -1,4 +1,4 @@
-package main
+package harness
 
 import (
 	"context"
@@ -36,7 +36,7 @@ func TestPlugin_DoesNotGiveSandbox(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	b, guest := &served{Engine: e}, context.WithValue(ctx, byGuest{}, true)
+	b, guest := &Served{Engine: e}, context.WithValue(ctx, ByGuest{}, true)
 	for _, reply := range []lathe.Reply{lathe.Once, lathe.Always} {
 		if err := b.Reply(guest, "per_1", reply, ""); lathe.CodeOf(err) != lathe.Denied {
 			t.Errorf("%s by a plugin: %v", reply, err)

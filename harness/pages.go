@@ -1,4 +1,4 @@
-package main
+package harness
 
 import (
 	"context"
@@ -23,6 +23,7 @@ const pageTime = 5 * time.Second
 // they are here, and what comes later is told to the model as a change.
 type pages struct {
 	dir    string // what came before is kept here
+	agent  string // that asks
 	log    *slog.Logger
 	client *http.Client
 	ctx    context.Context
@@ -34,9 +35,9 @@ type pages struct {
 	arrived int
 }
 
-func newPages(dir string, log *slog.Logger) *pages {
+func newPages(dir, agent string, log *slog.Logger) *pages {
 	ctx, stop := context.WithCancel(context.Background())
-	return &pages{dir: dir, log: log, client: &http.Client{Timeout: pageTime}, ctx: ctx, stop: stop, texts: map[string]string{}}
+	return &pages{dir: dir, agent: agent, log: log, client: &http.Client{Timeout: pageTime}, ctx: ctx, stop: stop, texts: map[string]string{}}
 }
 
 // close ends what is under way.
@@ -59,7 +60,7 @@ func (p *pages) text(address string) string {
 	if text, asked := p.texts[address]; asked {
 		return text
 	}
-	kept := readInstruction(p.file(address))
+	kept := ReadInstruction(p.file(address))
 	p.texts[address] = kept
 	p.work.Go(func() { p.fetch(address, kept) })
 	return kept
@@ -73,7 +74,7 @@ func (p *pages) file(address string) string {
 func (p *pages) fetch(address, kept string) {
 	text, err := p.get(p.ctx, address)
 	if err != nil {
-		p.log.Warn("instructions could not be fetched", "address", withoutSecrets(address), "error", err)
+		p.log.Warn("instructions could not be fetched", "address", WithoutSecrets(address), "error", err)
 		return
 	}
 	if text == kept {
@@ -96,7 +97,7 @@ func (p *pages) get(ctx context.Context, address string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	req.Header.Set("User-Agent", "lathe/"+version)
+	req.Header.Set("User-Agent", p.agent)
 	resp, err := p.client.Do(req)
 	var failed *url.Error
 	if errors.As(err, &failed) { // without the address, which may hold a secret

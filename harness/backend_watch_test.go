@@ -1,7 +1,9 @@
-package main
+package harness
 
 import (
 	"encoding/json"
+	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"testing"
@@ -15,27 +17,35 @@ import (
 // What somebody edits, or another process logs in, is told once, also when it was edited before the
 // first look; nothing is told for files that stay as they are.
 func TestServe_Changed(t *testing.T) {
-	a, _ := tuiHome(t, "")
-	at, err := datadir.Find(a.env)
+	home := t.TempDir()
+	vars := map[string]string{"HOME": home, "LATHE_DATA": filepath.Join(home, "data"), "PATH": os.Getenv("PATH")}
+	a := &Host{
+		Dir: filepath.Join(home, "p"), Version: "test", Env: func(name string) string { return vars[name] }, Environ: os.Environ,
+		Now: time.Now, Log: slog.New(slog.DiscardHandler), Notices: io.Discard,
+	}
+	if err := os.MkdirAll(a.Dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	at, err := datadir.Find(a.Env)
 	if err != nil {
 		t.Fatal(err)
 	}
-	setup := newSetup(&a.hostEnv, at)
+	setup := New(a, at)
 	t.Cleanup(func() {
 		if err := setup.Close(); err != nil {
 			t.Error(err)
 		}
 	})
-	own, b := a.serveBy(nil, setup, at)
-	t.Cleanup(own.close)
+	b, done := setup.Backend()
+	t.Cleanup(func() { _ = done.Close() })
 	if b.Watched == nil {
 		t.Fatal("nobody looks")
 	}
-	place, err := workspace.Locate(t.Context(), a.dir, nil)
+	place, err := workspace.Locate(t.Context(), a.Dir, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := setup.at(place); err != nil { // as the first client was told
+	if _, err := setup.ConfigFor(place); err != nil { // as the first client was told
 		t.Fatal(err)
 	}
 	settings := filepath.Join(place.Directory, "lathe.json")
@@ -64,7 +74,7 @@ func TestServe_Changed(t *testing.T) {
 		{"logged in elsewhere", func() { write(at.Credentials(), `{"acme": {"type": "api", "key": "k"}}`) }, false, true},
 		{"edited, and read by a turn", func() {
 			write(settings, `{"username": "two"}`)
-			if _, err := setup.at(place); err != nil {
+			if _, err := setup.ConfigFor(place); err != nil {
 				t.Error(err)
 			}
 		}, true, false},

@@ -1,15 +1,22 @@
-package main
+// Package harness builds an engine from config: tools, sandbox, providers, agents, trust, and the extensions of a
+// directory (plugins and MCP servers). Open returns one value with all of it; run, serve, the terminal UI and
+// mcp serve use it, and so can a program that embeds lathe.
+//
+// Start reading at open.go, then harness.go; extensions.go has plugins and MCP servers, backend.go what an HTTP
+// server needs.
+package harness
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
-	"github.com/lathe-agent/lathe/tool/builtin"
 	"net/http"
 	"os"
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/lathe-agent/lathe/tool/builtin"
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/config"
@@ -23,14 +30,16 @@ import (
 	"github.com/lathe-agent/lathe/workspace"
 )
 
-// agentSetup tells the engine what settings, catalogue and credentials say. What it has read of a
+// Harness tells the engine what settings, catalogue and credentials say. What it has read of a
 // directory holds until a file of it changes.
-type agentSetup struct {
-	app     *hostEnv
+type Harness struct {
+	app     *Host
+	Folders datadir.Folders
+	Engine  *engine.Engine // nil where no turns run
 	loader  *config.Loader
-	runner  *sandbox.Runner // of commands
+	Runner  *sandbox.Runner // of commands
 	environ []string        // of commands; nil is that of the program
-	confine *confine.Policy // of those of models
+	Confine *confine.Policy // of those of models
 	seen    *builtin.Seen
 	outputs string        // where long outputs of tools are kept
 	plans   string        // and plans that belong to no repository
@@ -41,48 +50,52 @@ type agentSetup struct {
 	// serves says that it is a server's: clients may answer permission requests, or nobody.
 	serves  bool
 	wire    http.RoundTripper // records or replays; nil is the network
-	keyless bool              // a recording asks for no key
+	Keyless bool              // a recording asks for no key
 
 	mu            sync.Mutex // guards the fields below
-	dirs          map[string]*known
+	dirs          map[string]*DirConfig
 	fetchedSkills map[string][]string // folders, by directory
 	added         map[string]string   // by plugins to the settings of a directory
 
-	visits visits
+	extensionSets extensionSets
 }
 
-// known is what was read of one directory.
-type known struct {
+// DirConfig is what was read of one directory.
+type DirConfig struct {
 	loaded    *config.Loaded
 	keys      time.Time // when the credentials changed
 	fetched   int       // how many instructions had come from their addresses
-	providers *providers
-	settings  *engine.Settings
+	Providers *Providers
+	Settings  *engine.Settings
 	models    map[string]*engine.Model
 }
 
-func newSetup(a *hostEnv, at datadir.Folders) *agentSetup {
+func New(a *Host, at datadir.Folders) *Harness {
 	runner := sandbox.Open(sandbox.Config{Launcher: sandbox.Self(), Never: sandbox.ServedByLathe})
-	return &agentSetup{
-		app: a, loader: config.NewLoader(), runner: runner, confine: confine.New(a.confineHost(), runner.Kernel), seen: builtin.NewSeen(),
-		outputs: at.Outputs(), plans: at.Plans(), pages: newPages(at.Instructions(), a.log), dirs: map[string]*known{},
-		skills: newSkillIndexes(at.Skills(), a.log), fetchedSkills: map[string][]string{}, added: map[string]string{},
-		visits: visits{at: at, dirs: map[string]*visit{}},
+	return &Harness{
+		app: a, Folders: at, loader: config.NewLoader(), Runner: runner, Confine: confine.New(a.ConfineHost(), runner.Kernel), seen: builtin.NewSeen(),
+		outputs: at.Outputs(), plans: at.Plans(), pages: newPages(at.Instructions(), a.agent(), a.Log), dirs: map[string]*DirConfig{},
+		skills: newSkillIndexes(at.Skills(), a.agent(), a.Log), fetchedSkills: map[string][]string{}, added: map[string]string{},
+		extensionSets: extensionSets{tokens: MCPLogins(at), dirs: map[string]*extensionSet{}},
 	}
 }
 
-// Close ends guests, what commands have left running, and what is still being fetched.
-func (s *agentSetup) Close() error {
+// Close ends the engine, in which turns are settled, then guests, what commands have left running, and what is
+// still being fetched.
+func (s *Harness) Close() (err error) {
+	if s.Engine != nil {
+		err = s.Engine.Close()
+	}
 	s.pages.close()
 	s.skills.close()
-	s.confine.Close()
-	return errors.Join(s.visits.close(), s.runner.Close())
+	s.Confine.Close()
+	return errors.Join(err, s.extensionSets.close(), s.Runner.Close())
 }
 
-// at reads what a directory says, if that changed.
-func (s *agentSetup) at(place workspace.Place) (*known, error) {
-	a := s.app.in(place.Directory)
-	o, err := a.settingsOptions()
+// ConfigFor reads what a directory says, if that changed.
+func (s *Harness) ConfigFor(place workspace.Place) (*DirConfig, error) {
+	a := s.app.In(place.Directory)
+	o, err := a.ConfigOptions()
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +103,7 @@ func (s *agentSetup) at(place workspace.Place) (*known, error) {
 	if err != nil {
 		return nil, err
 	}
-	folders, err := datadir.Find(a.env)
+	folders, err := datadir.Find(a.Env)
 	if err != nil {
 		return nil, err
 	}
@@ -104,19 +117,19 @@ func (s *agentSetup) at(place workspace.Place) (*known, error) {
 	if k := s.dirs[place.Directory]; k != nil && k.loaded == loaded && k.keys.Equal(keys) && k.fetched == fetched {
 		return k, nil
 	}
-	k := &known{loaded: loaded, keys: keys, fetched: fetched, models: map[string]*engine.Model{}}
-	if k.providers, err = a.providersOf(loaded, folders); err != nil {
+	k := &DirConfig{loaded: loaded, keys: keys, fetched: fetched, models: map[string]*engine.Model{}}
+	if k.Providers, err = a.ProvidersOf(loaded, folders); err != nil {
 		return nil, err
 	}
-	k.settings = s.read(k, place)
+	k.Settings = s.read(k, place)
 	s.dirs[place.Directory] = k
 	return k, nil
 }
 
 // Edited reports whether the files of a directory say something else than settings that were made of
 // them.
-func (s *agentSetup) Edited(place workspace.Place, was *engine.Settings) (bool, error) {
-	o, err := s.app.in(place.Directory).settingsOptions()
+func (s *Harness) Edited(place workspace.Place, was *engine.Settings) (bool, error) {
+	o, err := s.app.In(place.Directory).ConfigOptions()
 	if err != nil {
 		return false, err
 	}
@@ -125,30 +138,30 @@ func (s *agentSetup) Edited(place workspace.Place, was *engine.Settings) (bool, 
 }
 
 // Agents are those of a directory, without what guests bring.
-func (s *agentSetup) Agents(place workspace.Place) ([]engine.Agent, error) {
-	k, err := s.at(place)
+func (s *Harness) Agents(place workspace.Place) ([]engine.Agent, error) {
+	k, err := s.ConfigFor(place)
 	if err != nil {
 		return nil, err
 	}
-	return k.settings.Agents, nil
+	return k.Settings.Agents, nil
 }
 
 // withMode is the config of a turn with the permission mode of this moment, which counts from the next call
 // on as rules do.
-func (s *agentSetup) withMode(place workspace.Place, c config.Config) config.Config {
-	if k, err := s.at(place); err == nil {
+func (s *Harness) withMode(place workspace.Place, c config.Config) config.Config {
+	if k, err := s.ConfigFor(place); err == nil {
 		c.PermissionMode = k.loaded.Config.PermissionMode
 	}
 	return c
 }
 
 // load reads settings, with the skills that were fetched for them.
-func (s *agentSetup) load(o config.Options) (*config.Loaded, error) {
+func (s *Harness) load(o config.Options) (*config.Loaded, error) {
 	s.mu.Lock()
 	o.Skills, o.Added = s.fetchedSkills[o.Directory], s.added[o.Directory]
 	s.mu.Unlock()
 	loaded, _, err := s.loader.Load(o)
-	if err != nil || s.keyless { // a recording needs no network
+	if err != nil || s.Keyless { // a recording needs no network
 		return loaded, err
 	}
 	folders := s.skills.folders(loaded.Config.Skills.URLs)
@@ -163,7 +176,7 @@ func (s *agentSetup) load(o config.Options) (*config.Loaded, error) {
 	return loaded, err
 }
 
-func (s *agentSetup) read(k *known, place workspace.Place) *engine.Settings {
+func (s *Harness) read(k *DirConfig, place workspace.Place) *engine.Settings {
 	c := k.loaded.Config
 	out := &engine.Settings{
 		Source: k.loaded,
@@ -172,18 +185,18 @@ func (s *agentSetup) read(k *known, place workspace.Place) *engine.Settings {
 		ContinueOnDeny: c.Experimental.ContinueLoopOnDeny,
 		NoSnapshots:    c.Snapshot.Enabled != nil && !*c.Snapshot.Enabled,
 		Kept:           engine.Kept{Age: time.Duration(c.Snapshot.MaxDays) * 24 * time.Hour, Bytes: int64(c.Snapshot.MaxMegabytes) << 20},
-		Retry:          retryOf(c.Retry), Budget: budgetOf(c.Budget),
+		Retry:          retryOf(c.Retry), Budget: BudgetOf(c.Budget),
 		Deadlines: engine.Deadlines{Tool: bound(c.Deadline.Tool), Subagent: bound(c.Deadline.Subagent), Ask: bound(c.Deadline.Ask)},
 		Subagents: subagentsOf(c), Images: imagesOf(c.Attachment.Image),
-		Fallback: engine.Fallback{Models: modelRefs(c.Fallback.Models), Unauthorized: c.Fallback.Unauthorized}, Compaction: compactionOf(c.Compaction),
+		Fallback: engine.Fallback{Models: modelRefs(c.Fallback.Models), Unauthorized: c.Fallback.Unauthorized}, Compaction: CompactionOf(c.Compaction),
 		PromptCache: engine.PromptCache(c.PromptCache),
 		Headless:    s.headless, Unattended: s.serves && c.Unattended == "refuse", Checks: engine.DefaultChecks(s.headless).With(c.Checks.Switches()),
 	}
 	s.equip(k, place, out)
 	s.brief(k, out)
-	if m, err := k.providers.choose(context.Background(), ""); err == nil {
+	if m, err := k.Providers.Choose(context.Background(), ""); err == nil {
 		out.DefaultModel = lathe.ModelRef{Provider: m.Provider, Model: m.ID}
-		if small, err := k.providers.catalog.Small(c.SmallModel, m); err == nil {
+		if small, err := k.Providers.Catalog.Small(c.SmallModel, m); err == nil {
 			out.SmallModel = lathe.ModelRef{Provider: small.Provider, Model: small.ID}
 		}
 	}
@@ -191,8 +204,8 @@ func (s *agentSetup) read(k *known, place workspace.Place) *engine.Settings {
 }
 
 // Model is a model that can be used in a directory.
-func (s *agentSetup) Model(ctx context.Context, place workspace.Place, ref lathe.ModelRef) (*engine.Model, error) {
-	k, err := s.at(place)
+func (s *Harness) Model(ctx context.Context, place workspace.Place, ref lathe.ModelRef) (*engine.Model, error) {
+	k, err := s.ConfigFor(place)
 	if err != nil {
 		return nil, err
 	}
@@ -203,11 +216,11 @@ func (s *agentSetup) Model(ctx context.Context, place workspace.Place, ref lathe
 	if m != nil {
 		return m, nil
 	}
-	found, err := k.providers.find(ctx, name)
+	found, err := k.Providers.Find(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	if m, err = s.open(k.providers, found); err != nil {
+	if m, err = s.open(k.Providers, found); err != nil {
 		return nil, err
 	}
 	s.mu.Lock()
@@ -218,13 +231,13 @@ func (s *agentSetup) Model(ctx context.Context, place workspace.Place, ref lathe
 	return k.models[name], nil
 }
 
-func (s *agentSetup) open(p *providers, m *catalog.Model) (*engine.Model, error) {
-	deps, vendor := p.deps, p.catalog.Provider(m.Provider)
+func (s *Harness) open(p *Providers, m *catalog.Model) (*engine.Model, error) {
+	deps, vendor := p.Deps, p.Catalog.Provider(m.Provider)
 	if s.wire != nil {
 		deps.Client = &http.Client{Transport: s.wire}
 	}
-	if s.keyless {
-		deps = withoutKeys(vendor, m, deps)
+	if s.Keyless {
+		deps = WithoutKeys(vendor, m, deps)
 	}
 	client, info, err := provider.Open(vendor, m, deps)
 	if err != nil {
@@ -233,7 +246,7 @@ func (s *agentSetup) open(p *providers, m *catalog.Model) (*engine.Model, error)
 	suits := info.Defaults("")
 	out := &engine.Model{
 		Ref: lathe.ModelRef{Provider: m.Provider, Model: m.ID}, Name: info.Name, Client: p.nameFailures(client, vendor), Price: info.Price,
-		Context: int(m.Limit.Context), Input: int(m.Limit.Input), Output: m.MaxOutput(s.app.outputLimit()), Longest: int(m.Limit.Output), Temperature: m.Temperature,
+		Context: int(m.Limit.Context), Input: int(m.Limit.Input), Output: m.MaxOutput(s.app.OutputLimit()), Longest: int(m.Limit.Output), Temperature: m.Temperature,
 		DefaultTemperature: suits.Temperature, DefaultTopP: suits.TopP, DefaultTopK: suits.TopK,
 		Options: suits.Options, Headers: m.Headers, Variants: map[string]map[string]json.RawMessage{}, Cache: suits.Cache,
 		For:    func(id lathe.SessionID) map[string]json.RawMessage { return info.Defaults(string(id)).Options },

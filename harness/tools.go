@@ -1,10 +1,7 @@
-package main
+package harness
 
 import (
 	"cmp"
-	"github.com/lathe-agent/lathe/tool/bash"
-	"github.com/lathe-agent/lathe/tool/builtin"
-	"github.com/lathe-agent/lathe/tool/web"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -12,6 +9,10 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/lathe-agent/lathe/tool/bash"
+	"github.com/lathe-agent/lathe/tool/builtin"
+	"github.com/lathe-agent/lathe/tool/web"
 
 	"github.com/lathe-agent/lathe/config"
 	"github.com/lathe-agent/lathe/engine"
@@ -22,60 +23,60 @@ import (
 )
 
 // equip gives the agents of a directory their tools, and the user a shell.
-func (s *agentSetup) equip(k *known, place workspace.Place, out *engine.Settings) {
+func (s *Harness) equip(k *DirConfig, place workspace.Place, out *engine.Settings) {
 	c := k.loaded.Config
 	commands := bash.Config{
-		Runner: s.runner, Shell: s.app.shell(c.Shell), Env: s.commandEnv(), Timeout: s.app.commandTime(), Add: s.confine.WithGitEnv(s.env(place.Directory)), Output: tool.Output{Dir: s.outputs, Limits: out.Limits},
+		Runner: s.Runner, Shell: s.app.shell(c.Shell), Env: s.commandEnv(), Timeout: s.app.commandTime(), Add: s.Confine.WithGitEnv(s.env(place.Directory)), Output: tool.Output{Dir: s.outputs, Limits: out.Limits},
 		Secrets: func() (names []string) { // when the first command runs: the list is long
-			for _, p := range k.providers.catalog.Providers() {
+			for _, p := range k.Providers.Catalog.Providers() {
 				names = append(names, p.Env...)
 			}
 			return names
 		},
 		Alone: out.Headless || out.Unattended,
 		Confine: func(call *tool.Call, line bash.Line) (sandbox.Profile, error) {
-			return s.confine.Profile(s.withMode(place, c), call, line)
+			return s.Confine.Profile(s.withMode(place, c), call, line)
 		},
 	}
 	var syntax *builtin.Syntax
 	if out.Checks[engine.CheckSyntax] != engine.CheckOff {
-		syntax = &builtin.Syntax{Env: os.Environ()}
+		syntax = &builtin.Syntax{Env: s.app.Environ()}
 	}
 	tools := builtin.All(builtin.Config{
 		Bash:   commands,
 		Read:   builtin.ReadConfig{Seen: s.seen, Instructions: []string{"AGENTS.md", "CLAUDE.md", "CONTEXT.md"}, InPrompt: s.inPrompt(k)},
-		Write:  builtin.WriteConfig{Seen: s.seen, Unchecked: s.app.variable("DISABLE_FILETIME_CHECK") != "", Syntax: syntax, Guard: confine.GuardList(s.app.confineHost())},
-		Web:    webConfig(c.WebFetch, out.Limits),
+		Write:  builtin.WriteConfig{Seen: s.seen, Unchecked: s.app.Variable("DISABLE_FILETIME_CHECK") != "", Syntax: syntax, Guard: confine.GuardList(s.app.ConfineHost())},
+		Web:    s.app.webConfig(c.WebFetch, out.Limits),
 		Search: s.search(),
-		Files:  builtin.FilesConfig{Excludes: s.app.userExcludes},
+		Files:  builtin.FilesConfig{Excludes: s.app.UserExcludes},
 		Task:   builtin.TaskConfig{Background: out.Subagents.Beside},
 	})
 	if !s.app.canQuestion() {
 		tools = slices.DeleteFunc(tools, func(t tool.Tool) bool { return t.Spec().Name == "question" })
 	}
-	out.Outside, out.Temporary = s.confine.Outside(c), confine.TempName
-	out.Skills = skillsOf(k.loaded)
+	out.Outside, out.Temporary = s.Confine.Outside(c), confine.TempName
+	out.Skills = SkillsOf(k.loaded)
 	out.Tools = tool.NewSet(append(tools, builtin.Skill(skillEntries(out.Skills)), builtin.PlanEnter(), builtin.PlanExit())...)
 	out.Shell = bash.NewShell(commands)
 	out.ShellName = out.Shell.Models()
 }
 
-// userExcludes is the file of what the user's git ignores in all repositories. It is looked up with
+// UserExcludes is the file of what the user's git ignores in all repositories. It is looked up with
 // every search: that takes microseconds, and nothing when a program starts.
-func (a *hostEnv) userExcludes() string { return workspace.UserExcludes(a.env) }
+func (a *Host) UserExcludes() string { return workspace.UserExcludes(a.Env) }
 
 // commandEnv is the environment of commands. By the last ones they can tell that an agent runs them.
-func (s *agentSetup) commandEnv() []string {
+func (s *Harness) commandEnv() []string {
 	env := s.environ
 	if env == nil {
-		env = os.Environ()
+		env = s.app.Environ()
 	}
 	return append(slices.Clip(env), "AGENT=1", "OPENCODE=1", "OPENCODE_PID="+strconv.Itoa(os.Getpid()))
 }
 
 // commandTime is how long commands may run that have no limit of their own; 0 is the tool's.
-func (a *hostEnv) commandTime() time.Duration {
-	n, err := strconv.Atoi(a.variable("EXPERIMENTAL_BASH_DEFAULT_TIMEOUT_MS"))
+func (a *Host) commandTime() time.Duration {
+	n, err := strconv.Atoi(a.Variable("EXPERIMENTAL_BASH_DEFAULT_TIMEOUT_MS"))
 	if err != nil || n <= 0 {
 		return 0
 	}
@@ -84,8 +85,8 @@ func (a *hostEnv) commandTime() time.Duration {
 
 // webConfig says from where pages may come. A proxy that is no address is none: the check of the
 // settings tells.
-func webConfig(c config.WebFetch, limits tool.Limits) web.Config {
-	out := web.Config{Agent: "lathe/" + version, AllowPrivate: c.Private, Limits: limits}
+func (a *Host) webConfig(c config.WebFetch, limits tool.Limits) web.Config {
+	out := web.Config{Agent: a.agent(), AllowPrivate: c.Private, Limits: limits}
 	if u, err := url.Parse(c.Proxy); c.Proxy != "" && err == nil && u.Host != "" {
 		out.Proxy = u
 	}
@@ -94,11 +95,11 @@ func webConfig(c config.WebFetch, limits tool.Limits) web.Config {
 
 // search is who is asked what the web knows: who is named, if that is possible, else whose key is there,
 // else who is to be asked without one.
-func (s *agentSetup) search() web.SearchConfig {
+func (s *Harness) search() web.SearchConfig {
 	a := s.app
-	exa := web.SearchConfig{Provider: "exa", Key: a.env("EXA_API_KEY"), Keyless: a.isOn("ENABLE_EXA") || a.isOn("EXPERIMENTAL_EXA")}
-	other := web.SearchConfig{Provider: "parallel", Key: a.env("PARALLEL_API_KEY"), Keyless: a.isOn("ENABLE_PARALLEL") || a.isOn("EXPERIMENTAL_PARALLEL")}
-	named := a.variable("WEBSEARCH_PROVIDER")
+	exa := web.SearchConfig{Provider: "exa", Key: a.Env("EXA_API_KEY"), Keyless: a.IsOn("ENABLE_EXA") || a.IsOn("EXPERIMENTAL_EXA")}
+	other := web.SearchConfig{Provider: "parallel", Key: a.Env("PARALLEL_API_KEY"), Keyless: a.IsOn("ENABLE_PARALLEL") || a.IsOn("EXPERIMENTAL_PARALLEL")}
+	named := a.Variable("WEBSEARCH_PROVIDER")
 	c := exa
 	switch {
 	case named == other.Provider && (other.Key != "" || other.Keyless):
@@ -108,26 +109,26 @@ func (s *agentSetup) search() web.SearchConfig {
 	case other.Key != "" || other.Keyless:
 		c = other
 	}
-	c.Agent = "lathe/" + version
+	c.Agent = a.agent()
 	return c
 }
 
 // canQuestion reports whether the client of this process can show the questions of the tool question.
-func (a *hostEnv) canQuestion() bool {
-	client := cmp.Or(a.variable("CLIENT"), "cli")
-	return client == "cli" || client == "app" || client == "desktop" || a.isOn("ENABLE_QUESTION_TOOL")
+func (a *Host) canQuestion() bool {
+	client := cmp.Or(a.Variable("CLIENT"), "cli")
+	return client == "cli" || client == "app" || client == "desktop" || a.IsOn("ENABLE_QUESTION_TOOL")
 }
 
 // shell is the one for commands: that of the settings, or on Windows the bash that comes with git.
-func (a *hostEnv) shell(settings string) string {
+func (a *Host) shell(settings string) string {
 	if settings == "" && runtime.GOOS == "windows" {
-		return a.variable("GIT_BASH_PATH")
+		return a.Variable("GIT_BASH_PATH")
 	}
 	return settings
 }
 
 // inPrompt are the instruction files that every model is given already.
-func (s *agentSetup) inPrompt(k *known) func(string) []string {
+func (s *Harness) inPrompt(k *DirConfig) func(string) []string {
 	return func(string) (paths []string) {
 		for _, i := range k.loaded.Instructions {
 			if path, err := filepath.EvalSymlinks(i.Path); err == nil && i.Path != "" {

@@ -1,4 +1,4 @@
-package main
+package harness
 
 import (
 	"log/slog"
@@ -31,7 +31,7 @@ func TestSkillIndexes(t *testing.T) {
 	defer server.Close()
 	top := t.TempDir()
 	fetch := func() string {
-		s := newSkillIndexes(filepath.Join(top, "skills"), slog.New(slog.DiscardHandler))
+		s := newSkillIndexes(filepath.Join(top, "skills"), "lathe/test", slog.New(slog.DiscardHandler))
 		dirs := s.folders([]string{server.URL + "/s/"})
 		s.work.Wait()
 		s.close()
@@ -53,12 +53,12 @@ func TestSkillIndexes(t *testing.T) {
 	}
 	files["/s/notes/SKILL.md"], asked = "second", 0
 	fetch()
-	if got := readInstruction(filepath.Join(dir, "notes", "SKILL.md")); got != "first" {
+	if got := ReadInstruction(filepath.Join(dir, "notes", "SKILL.md")); got != "first" {
 		t.Errorf("the same version was fetched again: %s", got)
 	}
 	files["/s/index.json"] = `{"skills":[{"name":"notes","files":["SKILL.md"],"version":"2"}]}`
 	fetch()
-	if got := readInstruction(filepath.Join(dir, "notes", "SKILL.md")); got != "second" || names(dir) != "notes/.version notes/SKILL.md" {
+	if got := ReadInstruction(filepath.Join(dir, "notes", "SKILL.md")); got != "second" || names(dir) != "notes/.version notes/SKILL.md" {
 		t.Error(got, names(dir))
 	}
 }

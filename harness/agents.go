@@ -1,4 +1,4 @@
-package main
+package harness
 
 import (
 	"cmp"
@@ -14,7 +14,6 @@ import (
 	"github.com/lathe-agent/lathe/config"
 	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/harness/confine"
-	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/model/catalog"
 	"github.com/lathe-agent/lathe/tool/builtin"
 	"github.com/lathe-agent/lathe/workspace"
@@ -22,7 +21,7 @@ import (
 )
 
 // agents are the built-in ones as the settings change them, and those of the settings.
-func (s *agentSetup) agents(l *config.Loaded, place workspace.Place) (out []engine.Agent) {
+func (s *Harness) agents(l *config.Loaded, place workspace.Place) (out []engine.Agent) {
 	at := s.agentFolders(l, place)
 	known := map[string]bool{}
 	for _, native := range engine.BuiltinAgents(at) {
@@ -41,7 +40,7 @@ func (s *agentSetup) agents(l *config.Loaded, place workspace.Place) (out []engi
 }
 
 // agentFolders are the places that rules of agents speak of.
-func (s *agentSetup) agentFolders(l *config.Loaded, place workspace.Place) engine.Folders {
+func (s *Harness) agentFolders(l *config.Loaded, place workspace.Place) engine.Folders {
 	at := engine.Folders{Worktree: place.Worktree, Outputs: s.outputs, Plans: s.plans, Open: []string{filepath.Join(os.TempDir(), "lathe")}}
 	for _, sk := range l.Skills {
 		at.Open = append(at.Open, filepath.Dir(sk.Path))
@@ -55,7 +54,7 @@ func (s *agentSetup) agentFolders(l *config.Loaded, place workspace.Place) engin
 }
 
 // agent lays what the settings say over an agent.
-func (s *agentSetup) agent(a lathe.Agent, own config.Agent, l *config.Loaded, at engine.Folders) engine.Agent {
+func (s *Harness) agent(a lathe.Agent, own config.Agent, l *config.Loaded, at engine.Folders) engine.Agent {
 	a.Description = cmp.Or(own.Description, a.Description)
 	a.Mode = cmp.Or(lathe.AgentMode(own.Mode), a.Mode)
 	a.Color, a.Variant = cmp.Or(own.Color, a.Color), cmp.Or(own.Variant, a.Variant)
@@ -73,7 +72,7 @@ func (s *agentSetup) agent(a lathe.Agent, own config.Agent, l *config.Loaded, at
 	defaults := engine.DefaultRules(at)
 	limits := a.Rules[len(defaults):] // every agent's rules begin with the defaults
 	mode := engine.Mode(l.Config.PermissionMode)
-	defaults = engine.WithMode(defaults, mode, s.confine.Free(l.Config, a.Name))
+	defaults = engine.WithMode(defaults, mode, s.Confine.Free(l.Config, a.Name))
 	rules := l.AgentRules(a.Name, defaults, limits)
 	rules.User = append(mode.Denies(), rules.User...)
 	final := engine.FinalRules(at, rules.All)
@@ -83,21 +82,21 @@ func (s *agentSetup) agent(a lathe.Agent, own config.Agent, l *config.Loaded, at
 }
 
 // confined is how the commands of an agent are confined, as far as it is known beforehand.
-func (s *agentSetup) confined(c config.Config, agent string) engine.Confined {
+func (s *Harness) confined(c config.Config, agent string) engine.Confined {
 	box, asked := confine.SandboxOf(c, agent)
-	if s.confine.Kernel().Available(asked) != nil {
+	if s.Confine.Kernel().Available(asked) != nil {
 		return engine.Confined{}
 	}
 	return engine.Confined{Mode: box.Mode, Network: confine.NetworkWords(box)}
 }
 
 // brief is what models are told of a directory, and what people may call there.
-func (s *agentSetup) brief(k *known, out *engine.Settings) {
+func (s *Harness) brief(k *DirConfig, out *engine.Settings) {
 	for _, i := range k.loaded.Instructions {
 		name, text := i.Path, ""
 		if i.Path != "" {
-			text = readInstruction(i.Path)
-		} else if name = i.URL; !s.keyless { // a recording needs no network
+			text = ReadInstruction(i.Path)
+		} else if name = i.URL; !s.Keyless { // a recording needs no network
 			text = s.pages.text(i.URL)
 		}
 		if text = strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD")); text != "" {
@@ -105,17 +104,17 @@ func (s *agentSetup) brief(k *known, out *engine.Settings) {
 		}
 	}
 	out.Commands = commandsOf(k.loaded, out.Skills)
-	out.Headless, out.Plans, out.Home = s.headless, s.plans, s.app.home()
+	out.Headless, out.Plans, out.Home = s.headless, s.plans, s.app.Home()
 	if on := k.loaded.Config.Survey; on == nil || *on {
-		out.Survey = &survey.Config{Path: s.app.env("PATH"), Excludes: s.app.userExcludes}
+		out.Survey = &survey.Config{Path: s.app.Env("PATH"), Excludes: s.app.UserExcludes}
 	}
 }
 
 // instructionBytes is how much of an instruction is read.
 const instructionBytes = 1 << 20
 
-// readInstruction is the text of a file; "" if it cannot be read.
-func readInstruction(path string) string {
+// ReadInstruction is the text of a file; "" if it cannot be read.
+func ReadInstruction(path string) string {
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > instructionBytes {
 		return ""
@@ -127,23 +126,6 @@ func readInstruction(path string) string {
 	return string(text)
 }
 
-// longInstruction is from how many tokens on an instruction file is worth a word to its author.
-const longInstruction = 2000
-
-// noteLong tells the user of instruction files that are long: every request carries them, and
-// models follow long ones less well.
-func (a *app) noteLong(dir string) {
-	l, err := a.in(dir).settings()
-	if err != nil {
-		return // whoever needs them says so
-	}
-	for _, i := range l.Instructions {
-		if n := len(readInstruction(i.Path)) * 10 / 36; i.Path != "" && n > longInstruction {
-			a.remark("Note: %s has about %s tokens, which every request carries. What a model can see for itself need not be in it.", termtext.Plain(i.Path), termtext.Count(n))
-		}
-	}
-}
-
 //go:embed customize.md
 var customizeText string
 
@@ -151,8 +133,8 @@ var customizeText string
 // place.
 const ownSkill = "customize-lathe"
 
-// skillsOf are the skills by name: those that were found, and our own.
-func skillsOf(l *config.Loaded) []lathe.Skill {
+// SkillsOf are the skills by name: those that were found, and our own.
+func SkillsOf(l *config.Loaded) []lathe.Skill {
 	out := []lathe.Skill{}
 	if !slices.ContainsFunc(l.Skills, func(sk config.Skill) bool { return sk.Name == ownSkill }) {
 		out = append(out, lathe.Skill{Name: ownSkill, Description: "When lathe itself is to be configured: settings, agents, commands, skills, permissions", Location: "<built-in>", Content: customizeText})

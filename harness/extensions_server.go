@@ -1,4 +1,4 @@
-package main
+package harness
 
 import (
 	"context"
@@ -7,42 +7,40 @@ import (
 	"sync"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/server"
 )
 
-// byGuest marks the context of what plugins ask of us.
-type byGuest struct{}
+// ByGuest marks the context of what plugins ask of us.
+type ByGuest struct{}
 
 // ownServer answers what plugins ask of the server they believe to run in, without a socket. It is
 // made when the first of them asks.
-func (s *agentSetup) ownServer(e *engine.Engine, dir string) http.Handler {
+func (s *Harness) ownServer(dir string) http.Handler {
 	made := sync.OnceValue(func() http.Handler {
-		own, b := s.app.serveBy(e, s, s.visits.at)
-		answers := server.New(b, server.Options{Directory: dir, Version: version, Log: s.app.log})
-		s.visits.mu.Lock()
-		defer s.visits.mu.Unlock()
-		s.visits.ends = append(s.visits.ends, func() error {
+		b, done := s.Backend()
+		answers := server.New(b, server.Options{Directory: dir, Version: s.app.Version, Log: s.app.Log})
+		s.extensionSets.mu.Lock()
+		defer s.extensionSets.mu.Unlock()
+		s.extensionSets.ends = append(s.extensionSets.ends, func() error {
 			answers.Close()
-			own.close()
-			return b.Terminals.Close()
+			return done.Close()
 		})
 		return answers
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if why := notForGuests(r); why != "" {
+		if why := notForPlugins(r); why != "" {
 			http.Error(w, why, http.StatusForbidden)
 			return
 		}
 		r.Host = "localhost"
-		made().ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), byGuest{}, true)))
+		made().ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), ByGuest{}, true)))
 	})
 }
 
-// notForGuests says why plugins may not use a route, "" if they may. They run confined, and a plugin
+// notForPlugins says why plugins may not use a route, "" if they may. They run confined, and a plugin
 // may do what a model told it: nothing that they ask of us writes files that other programs obey,
 // or runs something outside of a sandbox.
-func notForGuests(r *http.Request) string {
+func notForPlugins(r *http.Request) string {
 	path := strings.Trim(r.URL.Path, "/")
 	first, _, _ := strings.Cut(path, "/")
 	reads := r.Method == http.MethodGet || r.Method == http.MethodHead
@@ -61,8 +59,8 @@ func notForGuests(r *http.Request) string {
 
 // Reply answers a permission request. A plugin does not give the permission sandbox: only a person
 // or a rule does.
-func (b *served) Reply(ctx context.Context, id lathe.AskID, reply lathe.Reply, message string) error {
-	if ctx.Value(byGuest{}) != nil && (reply == lathe.Once || reply == lathe.Always) {
+func (b *Served) Reply(ctx context.Context, id lathe.AskID, reply lathe.Reply, message string) error {
+	if ctx.Value(ByGuest{}) != nil && (reply == lathe.Once || reply == lathe.Always) {
 		asks, err := b.Asks(ctx, lathe.Scope{})
 		if err != nil {
 			return err

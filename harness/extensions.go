@@ -1,4 +1,4 @@
-package main
+package harness
 
 import (
 	"context"
@@ -27,25 +27,23 @@ import (
 // serverWait is how long a turn that nobody watches waits for servers of tools that were never seen.
 const serverWait = 5 * time.Second
 
-// idleGuests is how long the guests of a directory stay that nobody asks for: longer than any call of
+// idleExtensions is how long the guests of a directory stay that nobody asks for: longer than any call of
 // theirs may take.
-const idleGuests = 2 * time.Hour
+const idleExtensions = 2 * time.Hour
 
-// visits are the guests of each directory.
-type visits struct {
-	at datadir.Folders
+// extensionSets are the guests of each directory.
+type extensionSets struct {
+	tokens *mcp.Tokens // logins to MCP servers, one value for the whole program
 
 	mu     sync.Mutex // guards the fields below
-	engine *engine.Engine
-	tokens *mcp.Tokens
-	dirs   map[string]*visit
+	dirs   map[string]*extensionSet
 	ends   []func() error // of what guests have been given
 	ending sync.WaitGroup // of guests that were sent away
 	err    error          // of theirs
 }
 
-// visit is the guests of one directory, for as long as its settings name the same.
-type visit struct {
+// extensionSet is the guests of one directory, for as long as its settings name the same.
+type extensionSet struct {
 	*guest.Guests
 	names string    // the settings that name them
 	used  time.Time // guarded by visits.mu
@@ -54,47 +52,46 @@ type visit struct {
 	heard *config.Loaded // the settings that plugins have seen
 }
 
-// attach tells guests whose sessions they see. It is called once, before the first turn.
-func (s *agentSetup) attach(e *engine.Engine) {
-	s.visits.mu.Lock()
-	defer s.visits.mu.Unlock()
-	s.visits.engine = e
-}
-
 // Settings is what the engine needs of a directory's settings, with what its guests bring.
-func (s *agentSetup) Settings(ctx context.Context, place workspace.Place) (*engine.Settings, error) {
-	k, v, err := s.visited(ctx, place)
+func (s *Harness) Settings(ctx context.Context, place workspace.Place) (*engine.Settings, error) {
+	k, v, err := s.withExtensions(ctx, place)
 	if err != nil || v == nil {
 		return k.settingsOf(), err
 	}
-	return v.Join(ctx, k.settings)
+	return v.Join(ctx, k.Settings)
 }
 
-func (k *known) settingsOf() *engine.Settings {
+func (k *DirConfig) settingsOf() *engine.Settings {
 	if k == nil {
 		return nil
 	}
-	return k.settings
+	return k.Settings
 }
 
-// visited is what a directory says, with what its plugins add to it, and who they are; nil if
+// Configured is what a directory says, with what its plugins add to it.
+func (s *Harness) Configured(ctx context.Context, place workspace.Place) (*DirConfig, error) {
+	k, _, err := s.withExtensions(ctx, place)
+	return k, err
+}
+
+// withExtensions is what a directory says, with what its plugins add to it, and who they are; nil if
 // there are none.
-func (s *agentSetup) visited(ctx context.Context, place workspace.Place) (*known, *visit, error) {
-	k, err := s.at(place)
+func (s *Harness) withExtensions(ctx context.Context, place workspace.Place) (*DirConfig, *extensionSet, error) {
+	k, err := s.ConfigFor(place)
 	if err != nil {
 		return nil, nil, err
 	}
-	v, err := s.visit(ctx, k, place)
+	v, err := s.extensionSet(ctx, k, place)
 	if err != nil || v == nil {
 		return k, nil, err
 	}
-	if ctx.Value(byGuest{}) == nil {
+	if ctx.Value(ByGuest{}) == nil {
 		v.mu.Lock()
 	} else if !v.mu.TryLock() { // a plugin that is being asked would wait for itself
 		return k, nil, nil
 	}
 	defer v.mu.Unlock()
-	if v.heard == nil && ctx.Value(byGuest{}) != nil {
+	if v.heard == nil && ctx.Value(ByGuest{}) != nil {
 		return k, nil, nil
 	}
 	if v.heard == k.loaded {
@@ -103,7 +100,7 @@ func (s *agentSetup) visited(ctx context.Context, place workspace.Place) (*known
 	if err := s.hear(ctx, v, place); err != nil {
 		return nil, nil, err
 	}
-	if k, err = s.at(place); err != nil {
+	if k, err = s.ConfigFor(place); err != nil {
 		return nil, nil, err
 	}
 	v.heard = k.loaded
@@ -111,8 +108,8 @@ func (s *agentSetup) visited(ctx context.Context, place workspace.Place) (*known
 }
 
 // hear lets plugins change the settings. The visit's mutex is held.
-func (s *agentSetup) hear(ctx context.Context, v *visit, place workspace.Place) error {
-	o, err := s.app.in(place.Directory).settingsOptions()
+func (s *Harness) hear(ctx context.Context, v *extensionSet, place workspace.Place) error {
+	o, err := s.app.In(place.Directory).ConfigOptions()
 	if err != nil {
 		return err
 	}
@@ -136,19 +133,19 @@ func (s *agentSetup) hear(ctx context.Context, v *visit, place workspace.Place) 
 	return nil
 }
 
-// visit returns the guests that the settings name; others of the directory are sent away.
-func (s *agentSetup) visit(ctx context.Context, k *known, place workspace.Place) (*visit, error) {
-	names, err := s.guestNames(k)
+// extensionSet returns the guests that the settings name; others of the directory are sent away.
+func (s *Harness) extensionSet(ctx context.Context, k *DirConfig, place workspace.Place) (*extensionSet, error) {
+	names, err := s.extensionNames(k)
 	if err != nil {
 		return nil, err
 	}
-	vs := &s.visits
+	vs := &s.extensionSets
 	vs.mu.Lock()
 	defer vs.mu.Unlock()
-	vs.sweep(s.app.now())
+	vs.sweep(s.app.Now())
 	v := vs.dirs[place.Directory]
 	if v != nil && v.names == names {
-		v.used = s.app.now()
+		v.used = s.app.Now()
 		return v, nil
 	}
 	if v != nil {
@@ -161,20 +158,20 @@ func (s *agentSetup) visit(ctx context.Context, k *known, place workspace.Place)
 	return s.host(ctx, k, place, names), nil
 }
 
-// welcome makes guests where there were none, for one that is added while the program runs.
-func (s *agentSetup) welcome(ctx context.Context, k *known, place workspace.Place) *visit {
-	s.visits.mu.Lock()
-	defer s.visits.mu.Unlock()
-	if v := s.visits.dirs[place.Directory]; v != nil {
+// addExtensions makes guests where there were none, for one that is added while the program runs.
+func (s *Harness) addExtensions(ctx context.Context, k *DirConfig, place workspace.Place) *extensionSet {
+	s.extensionSets.mu.Lock()
+	defer s.extensionSets.mu.Unlock()
+	if v := s.extensionSets.dirs[place.Directory]; v != nil {
 		return v
 	}
 	return s.host(ctx, k, place, "")
 }
 
 // sweep sends away the guests of directories nobody has worked in for long. The mutex is held.
-func (vs *visits) sweep(now time.Time) {
+func (vs *extensionSets) sweep(now time.Time) {
 	for dir, v := range vs.dirs {
-		if now.Sub(v.used) > idleGuests {
+		if now.Sub(v.used) > idleExtensions {
 			delete(vs.dirs, dir)
 			vs.send(v)
 		}
@@ -182,7 +179,7 @@ func (vs *visits) sweep(now time.Time) {
 }
 
 // send lets guests go, beside what else happens. The mutex is held.
-func (vs *visits) send(v *visit) {
+func (vs *extensionSets) send(v *extensionSet) {
 	vs.ending.Go(func() {
 		if err := v.Close(); err != nil {
 			vs.mu.Lock()
@@ -193,7 +190,7 @@ func (vs *visits) send(v *visit) {
 }
 
 // close sends all guests away and waits for it.
-func (vs *visits) close() error {
+func (vs *extensionSets) close() error {
 	vs.mu.Lock()
 	for dir, v := range vs.dirs {
 		delete(vs.dirs, dir)
@@ -210,7 +207,7 @@ func (vs *visits) close() error {
 }
 
 // forget sends the guests of one directory away.
-func (vs *visits) forget(dir string) {
+func (vs *extensionSets) forget(dir string) {
 	vs.mu.Lock()
 	defer vs.mu.Unlock()
 	if v := vs.dirs[dir]; v != nil {
@@ -219,11 +216,11 @@ func (vs *visits) forget(dir string) {
 	}
 }
 
-// guestNames is what the settings say of guests, "" if there are none.
-func (s *agentSetup) guestNames(k *known) (string, error) {
+// extensionNames is what the settings say of guests, "" if there are none.
+func (s *Harness) extensionNames(k *DirConfig) (string, error) {
 	c := k.loaded.Config
-	plugins, tools := s.app.pluginsOf(k.loaded), k.loaded.Tools
-	if s.app.pure {
+	plugins, tools := s.app.PluginsOf(k.loaded), k.loaded.Tools
+	if s.app.Pure {
 		tools = nil
 	}
 	if len(plugins)+len(tools)+len(c.MCP) == 0 {
@@ -233,9 +230,9 @@ func (s *agentSetup) guestNames(k *known) (string, error) {
 	return string(text), err
 }
 
-// pluginsOf are the plugins of the settings, then those that lie in folders.
-func (a *hostEnv) pluginsOf(l *config.Loaded) (out []plugin.Plugin) {
-	if a.pure || a.variable("PURE") != "" {
+// PluginsOf are the plugins of the settings, then those that lie in folders.
+func (a *Host) PluginsOf(l *config.Loaded) (out []plugin.Plugin) {
+	if a.Pure || a.Variable("PURE") != "" {
 		return nil
 	}
 	for _, p := range l.Config.Plugins {
@@ -247,8 +244,8 @@ func (a *hostEnv) pluginsOf(l *config.Loaded) (out []plugin.Plugin) {
 	return out
 }
 
-// serversOf are the servers of tools that the settings name.
-func serversOf(c config.Config) (out []mcp.Server) {
+// ServersOf are the servers of tools that the settings name.
+func ServersOf(c config.Config) (out []mcp.Server) {
 	for _, name := range slices.Sorted(maps.Keys(c.MCP)) {
 		out = append(out, serverOf(name, c.MCP[name]))
 	}
@@ -267,30 +264,29 @@ func serverOf(name string, m config.MCPServer) mcp.Server {
 }
 
 // host opens guests. The mutex of visits is held.
-func (s *agentSetup) host(ctx context.Context, k *known, place workspace.Place, names string) *visit {
-	v := &visit{names: names, used: s.app.now(), Guests: guest.Open(s.invite(ctx, k, place))}
-	s.visits.dirs[place.Directory] = v
+func (s *Harness) host(ctx context.Context, k *DirConfig, place workspace.Place, names string) *extensionSet {
+	v := &extensionSet{names: names, used: s.app.Now(), Guests: guest.Open(s.extensionOptions(ctx, k, place))}
+	s.extensionSets.dirs[place.Directory] = v
 	return v
 }
 
-// invite is what guests are opened with. The mutex of visits is held.
-func (s *agentSetup) invite(ctx context.Context, k *known, place workspace.Place) guest.Options {
-	vs := &s.visits
+// extensionOptions is what guests are opened with. The mutex of visits is held.
+func (s *Harness) extensionOptions(ctx context.Context, k *DirConfig, place workspace.Place) guest.Options {
 	o := guest.Options{
-		Place: place, Plugins: s.app.pluginsOf(k.loaded), Tools: k.loaded.Tools, Servers: serversOf(k.loaded.Config),
+		Place: place, Plugins: s.app.PluginsOf(k.loaded), Tools: k.loaded.Tools, Servers: ServersOf(k.loaded.Config),
 		Wait: serverWait, Timeout: time.Duration(k.loaded.Config.Experimental.MCPTimeout) * time.Millisecond,
-		Runner: s.runner, Cache: vs.at.Cache, Env: s.app.serviceEnv(), Tokens: vs.logins(), Log: s.app.log, Version: version,
-		Transport: proxied(), Private: k.loaded.Config.WebFetch.Private, Models: s.described(place),
+		Runner: s.Runner, Cache: s.Folders.Cache, Env: s.app.ServiceEnv(), Tokens: s.extensionSets.tokens, Log: s.app.Log, Version: s.app.Version,
+		Transport: Proxied(), Private: k.loaded.Config.WebFetch.Private, Models: s.described(place),
 	}
-	o.Confine, o.ConfinePlugins = s.confineServer(k.loaded.Config, place), s.confinePlugins(k.loaded.Config, place)
-	if s.app.pure {
+	o.Confine, o.ConfinePlugins = s.ConfineServer(k.loaded.Config, place), s.ConfinePlugins(k.loaded.Config, place)
+	if s.app.Pure {
 		o.Tools = nil
 	}
-	if e := vs.engine; e != nil {
+	if e := s.Engine; e != nil {
 		if inst, err := e.Instance(ctx, place.Directory); err == nil {
 			o.Project = inst.Project
 		}
-		o.Client = s.ownServer(e, place.Directory)
+		o.Client = s.ownServer(place.Directory)
 		o.Tell = func(f lathe.Fact) {
 			e.Publish(lathe.Event{Directory: place.Directory, Project: place.ProjectID, Fact: f})
 		}
@@ -301,29 +297,26 @@ func (s *agentSetup) invite(ctx context.Context, k *known, place workspace.Place
 	return o
 }
 
-// proxied goes by way of the proxy that the environment names, where it does.
-func proxied() http.RoundTripper {
+// MCPLogins are the logins to MCP servers.
+func MCPLogins(at datadir.Folders) *mcp.Tokens {
+	return mcp.OpenTokens(filepath.Join(at.Data, "mcp-auth.json"))
+}
+
+// Proxied goes by way of the proxy that the environment names, where it does.
+func Proxied() http.RoundTripper {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.Proxy = http.ProxyFromEnvironment
 	return t
 }
 
-// logins are those to servers of tools, one value for the whole program. The mutex is held.
-func (vs *visits) logins() *mcp.Tokens {
-	if vs.tokens == nil {
-		vs.tokens = mcp.OpenTokens(filepath.Join(vs.at.Data, "mcp-auth.json"))
-	}
-	return vs.tokens
-}
-
 // described tells plugins of a model in the words of the wire.
-func (s *agentSetup) described(place workspace.Place) func(lathe.ModelRef) (model, provider json.RawMessage) {
+func (s *Harness) described(place workspace.Place) func(lathe.ModelRef) (model, provider json.RawMessage) {
 	return func(ref lathe.ModelRef) (model, provider json.RawMessage) {
-		k, err := s.at(place)
+		k, err := s.ConfigFor(place)
 		if err != nil {
 			return nil, nil
 		}
-		p := k.providers.catalog.Provider(ref.Provider)
+		p := k.Providers.Catalog.Provider(ref.Provider)
 		if p == nil {
 			return nil, nil
 		}
@@ -339,11 +332,11 @@ func (s *agentSetup) described(place workspace.Place) func(lathe.ModelRef) (mode
 }
 
 // env are the variables that plugins add to a command.
-func (s *agentSetup) env(dir string) func(ctx context.Context, cwd string, c *tool.Call) (map[string]string, error) {
+func (s *Harness) env(dir string) func(ctx context.Context, cwd string, c *tool.Call) (map[string]string, error) {
 	return func(ctx context.Context, cwd string, c *tool.Call) (map[string]string, error) {
-		s.visits.mu.Lock()
-		v := s.visits.dirs[dir]
-		s.visits.mu.Unlock()
+		s.extensionSets.mu.Lock()
+		v := s.extensionSets.dirs[dir]
+		s.extensionSets.mu.Unlock()
 		if v == nil {
 			return nil, nil
 		}

@@ -1,4 +1,4 @@
-package main
+package harness
 
 import (
 	"testing"
@@ -20,7 +20,7 @@ func TestCompactionOf(t *testing.T) {
 		{config.Compaction{TailTurns: &none, PreserveRecentTokens: &none, Reserved: &none}, engine.Compaction{TailTurns: -1, Recent: -1, Reserved: -1}},
 		{config.Compaction{TailTurns: &some, PreserveRecentTokens: &some, Reserved: &some}, engine.Compaction{TailTurns: 9, Recent: 9, Reserved: 9}},
 	} {
-		if got := compactionOf(tt.in); got != tt.want {
+		if got := CompactionOf(tt.in); got != tt.want {
 			t.Errorf("%+v: %+v, want %+v", tt.in, got, tt.want)
 		}
 	}

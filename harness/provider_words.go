@@ -1,4 +1,4 @@
-package main
+package harness
 
 import (
 	"context"
@@ -74,7 +74,7 @@ func (n named) variable() string {
 }
 
 // nameFailures is a client whose failures name the provider.
-func (p *providers) nameFailures(client model.Model, vendor *catalog.Provider) model.Model {
-	inline := p.settings.Config.Providers[vendor.ID].Options.APIKey != ""
+func (p *Providers) nameFailures(client model.Model, vendor *catalog.Provider) model.Model {
+	inline := p.Settings.Config.Providers[vendor.ID].Options.APIKey != ""
 	return named{client, vendor, inline}
 }

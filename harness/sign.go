@@ -1,4 +1,4 @@
-package main
+package harness
 
 import (
 	"github.com/lathe-agent/lathe/model/aws"
@@ -7,10 +7,10 @@ import (
 
 // signer finds who signs requests for Amazon: the keys of settings, of the environment, or of
 // Amazon's own files.
-func (a *hostEnv) signer(s provider.AWS) (provider.Signer, error) {
+func (a *Host) signer(s provider.AWS) (provider.Signer, error) {
 	out, err := aws.Open(aws.Settings{
 		Service: s.Service, Region: s.Region, Profile: s.Profile, AccessKeyID: s.AccessKeyID, SecretAccessKey: s.SecretAccessKey, SessionToken: s.SessionToken,
-		Env: a.env, Home: a.home(),
+		Env: a.Env, Home: a.Home(),
 	})
 	if err != nil {
 		return nil, err // not a signer that is none

@@ -1,0 +1,83 @@
+package harness
+
+import (
+	"context"
+	"io"
+	"sync"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/config/datadir"
+	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/server"
+	"github.com/lathe-agent/lathe/workspace"
+)
+
+// Served is an engine as a server wants it.
+type Served struct {
+	*engine.Engine
+	app   *Host
+	setup *Harness
+	at    datadir.Folders
+
+	logins    logins // those that were begun
+	terminals io.Closer
+
+	mu   sync.Mutex      // guards the fields below
+	dirs map[string]bool // those that were opened
+	told map[string]stamp
+}
+
+// Backend makes what a server stands on. Whoever takes it closes it after the server.
+func (s *Harness) Backend() (server.Backend, io.Closer) {
+	e := s.Engine
+	b := &Served{Engine: e, app: s.app, setup: s, at: s.Folders, dirs: map[string]bool{}, told: map[string]stamp{}}
+	all := b.withFiles(server.Backend{Feed: e, Instances: b, Sessions: b, Messages: b, Turns: b, Commands: b, Own: b, Meters: e, Asks: b, Settings: b, Providers: b, ToolServers: b, Watched: b})
+	b.terminals = all.Terminals
+	return all, b
+}
+
+// Close ends terminals, and logins that nobody has ended.
+func (b *Served) Close() error {
+	err := b.terminals.Close()
+	b.logins.close()
+	return err
+}
+
+// Open returns where a directory belongs.
+func (b *Served) Open(ctx context.Context, dir string) (workspace.Place, lathe.Project, error) {
+	inst, err := b.Instance(ctx, dir)
+	if err == nil {
+		b.mu.Lock()
+		b.dirs[inst.Place.Directory] = true
+		b.mu.Unlock()
+	}
+	return inst.Place, inst.Project, err
+}
+
+// Dispose lets go of a directory, settings included.
+func (b *Served) Dispose(dir string) {
+	b.setup.forget(dir)
+	b.Engine.Dispose(dir)
+}
+
+// DisposeAll lets go of all directories that were opened.
+func (b *Served) DisposeAll() {
+	b.mu.Lock()
+	dirs := b.dirs
+	b.dirs = map[string]bool{}
+	b.mu.Unlock()
+	for dir := range dirs {
+		b.Dispose(dir)
+	}
+}
+
+// Messages returns a page of a history.
+func (b *Served) Messages(ctx context.Context, id lathe.SessionID, before lathe.Place, limit int) ([]lathe.Message, lathe.Opt[lathe.Place], error) {
+	page, err := b.Engine.Messages(ctx, id, before, limit)
+	return page.Messages, lathe.Opt[lathe.Place]{Set: page.More, Value: page.Next}, err
+}
+
+// UpdatePart writes a part.
+func (b *Served) UpdatePart(ctx context.Context, p lathe.Part) (lathe.Part, error) {
+	return b.Engine.UpdatePart(ctx, p, "")
+}

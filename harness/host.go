@@ -1,0 +1,41 @@
+package harness
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"time"
+
+	"github.com/lathe-agent/lathe/model/auth"
+)
+
+// Host is what surrounds a program: the directory and the environment that config is read from, and where
+// warnings go.
+type Host struct {
+	Dir     string              // whose project it is about
+	Trust   bool                // it may run what its config says
+	Pure    bool                // no plugins are loaded
+	Version string              // of the program
+	Env     func(string) string // one variable
+	Environ func() []string     // all of them
+	Now     func() time.Time
+	Log     *slog.Logger
+	Notices io.Writer               // what people are told beside a result
+	Logins  []auth.Method           // how one can log in without a key
+	Browse  func(page string) error // opens a page in the user's browser
+}
+
+// Remark tells people something beside the result.
+func (h *Host) Remark(format string, args ...any) {
+	_, _ = fmt.Fprintf(h.Notices, format+"\n", args...)
+}
+
+// agent is how the program calls itself to other machines.
+func (h *Host) agent() string { return "lathe/" + h.Version }
+
+// In is the same surroundings for another directory.
+func (h *Host) In(dir string) *Host {
+	other := *h
+	other.Dir = dir
+	return &other
+}

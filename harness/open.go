@@ -1,0 +1,78 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/config/datadir"
+	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/harness/confine"
+	"github.com/lathe-agent/lathe/internal/otlp"
+	"github.com/lathe-agent/lathe/store/sqlite"
+	"github.com/lathe-agent/lathe/workspace/snapshot"
+)
+
+// Options say how turns run.
+type Options struct {
+	Wire     http.RoundTripper // records or replays the traffic with models; nil is the network
+	Keyless  bool              // a recording asks for no key
+	Headless bool              // nobody answers questions
+	Serves   bool              // clients may answer permission requests, or nobody
+	Environ  []string          // of commands; nil is that of the program
+	Tracer   *otlp.Tracer
+	// Wrap may put something between the engine and the config; nil does not.
+	Wrap func(engine.Setup) engine.Setup
+}
+
+// Open opens an engine that runs turns, with all that they work with.
+func Open(ctx context.Context, a *Host, o Options) (*Harness, error) {
+	at, err := datadir.Find(a.Env)
+	if err != nil {
+		return nil, err
+	}
+	s := New(a, at)
+	s.wire, s.Keyless, s.headless, s.serves, s.environ = o.Wire, o.Keyless, o.Headless, o.Serves, o.Environ
+	asks := engine.Setup(s)
+	if o.Wrap != nil {
+		asks = o.Wrap(s)
+	}
+	s.Engine, err = openEngine(ctx, a, at, engine.Options{
+		Setup: asks, Tracer: o.Tracer,
+		Deleted: func(id lathe.SessionID) {
+			s.Runner.EndSession(string(id))
+			confine.ForgetSession(at, id)
+		},
+	})
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// OpenSessions opens an engine that runs no turns, for those who look at sessions or change them. It makes the
+// database if there is none.
+func OpenSessions(ctx context.Context, a *Host) (*engine.Engine, error) {
+	at, err := datadir.Find(a.Env)
+	if err != nil {
+		return nil, err
+	}
+	return openEngine(ctx, a, at, engine.Options{Deleted: func(id lathe.SessionID) { confine.ForgetSession(at, id) }})
+}
+
+func openEngine(ctx context.Context, a *Host, at datadir.Folders, o engine.Options) (*engine.Engine, error) {
+	began := a.Now()
+	driver, err := sqlite.Open(ctx, sqlite.Options{Path: at.Database(), State: at.Owners})
+	if err != nil {
+		return nil, err
+	}
+	o.Driver, o.Blobs, o.Outputs = driver, at.Blobs(), at.Outputs()
+	o.Tidy = func(before time.Time) { confine.SweepTemporary(at, before) }
+	o.Snapshots = snapshot.New(snapshot.Options{Dir: at.Snapshots(), Log: a.Log, Excludes: a.UserExcludes})
+	o.Version, o.Log = a.Version, a.Log
+	e, err := engine.Open(ctx, o)
+	a.Log.Debug("database opened", "path", at.Database(), "took", a.Now().Sub(began), "error", err)
+	return e, err
+}

@@ -1,0 +1,295 @@
+package harness
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/config"
+	"github.com/lathe-agent/lathe/config/datadir"
+	"github.com/lathe-agent/lathe/internal/termtext"
+	"github.com/lathe-agent/lathe/model/auth"
+	"github.com/lathe-agent/lathe/model/catalog"
+	"github.com/lathe-agent/lathe/model/provider"
+)
+
+// Providers is what the commands about models share: the settings of the directory, the
+// catalogue they make, and the credentials of the user.
+type Providers struct {
+	host        *Host
+	Settings    *config.Loaded
+	At          datadir.Folders
+	section     json.RawMessage // of the settings
+	filter      catalog.Filter
+	Catalog     *catalog.Catalog
+	File        *auth.File
+	Credentials map[string]auth.Credential
+	Deps        provider.Deps
+}
+
+// Variable reads one that has two names, the reference's and ours; ours counts more.
+func (a *Host) Variable(name string) string {
+	if v := a.Env("LATHE_" + name); v != "" {
+		return v
+	}
+	return a.Env("OPENCODE_" + name)
+}
+
+// IsOn reports whether a variable means yes.
+func (a *Host) IsOn(name string) bool {
+	v := a.Variable(name)
+	return v == "1" || strings.EqualFold(v, "true")
+}
+
+// Providers reads the settings and the credentials. The catalogue is read when it is asked.
+func (a *Host) Providers() (*Providers, error) {
+	at, err := datadir.Find(a.Env)
+	if err != nil {
+		return nil, err
+	}
+	l, err := a.Config()
+	if err != nil {
+		return nil, err
+	}
+	return a.ProvidersOf(l, at)
+}
+
+// ProvidersOf is what settings and credentials make usable.
+func (a *Host) ProvidersOf(l *config.Loaded, at datadir.Folders) (*Providers, error) {
+	p := &Providers{host: a, Settings: l, At: at, filter: filterOf(l, a.IsOn("ENABLE_EXPERIMENTAL_MODELS"))}
+	var raw struct {
+		Provider json.RawMessage `json:"provider"`
+	}
+	if err := json.Unmarshal(l.Config.Raw, &raw); err != nil {
+		return nil, err
+	}
+	p.section = raw.Provider
+	var err error
+	if p.File, err = a.CredentialFile(at); err != nil {
+		return nil, err
+	}
+	if p.Credentials, err = p.File.All(); err != nil {
+		return nil, err
+	}
+	p.Deps = provider.Deps{
+		Env: a.withTokens(p.Credentials), Credentials: p.Credentials, IDs: lathe.NewIDs(),
+		Token: provider.Tokens(p.File, a.AuthClient(), a.Logins), AWS: a.signer,
+	}
+	p.Catalog = p.With(p.filter)
+	return p, nil
+}
+
+// With returns the catalogue behind a filter, with more layers below the settings.
+func (p *Providers) With(f catalog.Filter, more ...catalog.Layer) *catalog.Catalog {
+	layers := append([]catalog.Layer{catalog.File(p.host.modelsFile(p.At))}, more...)
+	return catalog.New(f, append(layers, catalog.Settings(p.section))...)
+}
+
+// modelsFile is the catalogue that was fetched, or one that the user names.
+func (a *Host) modelsFile(at datadir.Folders) string {
+	if path := a.Variable("MODELS_PATH"); path != "" {
+		return path
+	}
+	return at.Models()
+}
+
+func filterOf(l *config.Loaded, experimental bool) catalog.Filter {
+	f := catalog.Filter{Enabled: l.Config.EnabledProviders, Disabled: l.Config.DisabledProviders, Experimental: experimental}
+	for _, p := range l.Config.Experimental.Policies {
+		if p.Action == "provider.use" {
+			f.Policies = append(f.Policies, catalog.Policy{Deny: p.Effect == "deny", Resource: p.Resource})
+		}
+	}
+	return f
+}
+
+// CredentialFile opens the file of credentials and closes it to others.
+func (a *Host) CredentialFile(at datadir.Folders) (*auth.File, error) {
+	f := auth.Open(auth.Source{Path: at.Credentials(), Content: a.Variable("AUTH_CONTENT"), Borrowed: a.borrowed()})
+	mended, err := f.Mend()
+	if mended {
+		a.Remark("Warning: others could read %s; now only you can (mode 0600). If they may have, make new keys.", a.Shown(at.Credentials()))
+	}
+	return f, err
+}
+
+// borrowed is the credential file of OpenCode, for users who want theirs used here too.
+func (a *Host) borrowed() string {
+	if path := a.ForeignAuth(); a.IsOn("BORROW_AUTH") {
+		return path
+	}
+	return ""
+}
+
+func (a *Host) ForeignAuth() string {
+	dir := a.Env("XDG_DATA_HOME")
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(a.Home(), ".local", "share")
+	}
+	return filepath.Join(dir, "opencode", "auth.json")
+}
+
+// Shown is a path for people.
+func (a *Host) Shown(path string) string {
+	return termtext.Plain(termtext.Tilde(path, a.Env("HOME")))
+}
+
+// withTokens is the environment, and for variables that are not set the tokens of
+// organisations that are meant for them.
+func (a *Host) withTokens(all map[string]auth.Credential) func(string) string {
+	tokens := map[string]auth.Secret{}
+	for _, c := range all {
+		if known, ok := c.(auth.WellKnown); ok && IsTokenVariable(known.Variable) {
+			tokens[known.Variable] = known.Token
+		}
+	}
+	return func(name string) string {
+		if v := a.Env(name); v != "" {
+			return v
+		}
+		return tokens[name].Reveal()
+	}
+}
+
+func (a *Host) AuthClient() auth.Client {
+	return auth.Client{Now: a.Now, Agent: a.agent()}
+}
+
+// Actives are the providers that can be used, those of the gateway's maker first, as in the
+// list of the reference.
+func (p *Providers) Actives() []provider.Active { return Sorted(provider.Actives(p.Catalog, p.Deps)) }
+
+func Sorted(all []provider.Active) []provider.Active {
+	slices.SortStableFunc(all, func(a, b provider.Active) int {
+		return rank(a.Provider.ID) - rank(b.Provider.ID)
+	})
+	return all
+}
+
+func rank(id string) int {
+	if strings.HasPrefix(id, "opencode") {
+		return 0
+	}
+	return 1
+}
+
+// Discover asks servers of this machine for their models and adds what they have to the
+// catalogue. An id limits it to one of them.
+func (p *Providers) Discover(ctx context.Context, id string) []provider.Found {
+	var servers []catalog.Vendor
+	for _, v := range catalog.Locals() {
+		if id != "" && id != v.ID || slices.Contains(p.filter.Disabled, v.ID) {
+			continue
+		}
+		if own := p.Settings.Config.Providers[v.ID]; own.Options.BaseURL != "" || own.API != "" { // it is where the user says
+			v.API = own.Options.BaseURL
+			if v.API == "" {
+				v.API = own.API
+			}
+		}
+		servers = append(servers, v)
+	}
+	found := provider.Discover(ctx, http.DefaultClient, servers)
+	p.Catalog = p.With(p.filter, catalog.Settings(provider.Section(found)))
+	return found
+}
+
+// Find returns a model by its name. That of a server of this machine is asked for there.
+func (p *Providers) Find(ctx context.Context, ref string) (*catalog.Model, error) {
+	m, err := p.Catalog.Find(ref)
+	if err == nil {
+		return m, nil
+	}
+	id, _, ok := strings.Cut(ref, "/")
+	if !ok || !IsLocal(id) {
+		return nil, err
+	}
+	if len(p.Discover(ctx, id)) == 0 {
+		if context.Cause(ctx) != nil {
+			return nil, context.Cause(ctx)
+		}
+		return nil, NoServer(id)
+	}
+	return p.Catalog.Find(ref)
+}
+
+func NoServer(id string) error {
+	return lathe.Errorf(lathe.Unavailable, "%s does not answer; start it, or set provider.%s.options.baseURL to where it is", catalog.VendorOf(id).Name, id)
+}
+
+func IsLocal(id string) bool {
+	return slices.ContainsFunc(catalog.Locals(), func(v catalog.Vendor) bool { return v.ID == id })
+}
+
+// Choose returns the model that is meant: the one named, else what settings, habit and the
+// usable providers suggest.
+func (p *Providers) Choose(ctx context.Context, ref string) (*catalog.Model, error) {
+	if ref == "" {
+		ref = p.Settings.Config.Model
+	}
+	if ref != "" {
+		return p.Find(ctx, ref)
+	}
+	return p.Catalog.Default(catalog.Wish{Recent: recent(p.At.Choices()), Usable: provider.Choices(p.Actives())})
+}
+
+// recent reads which models were used, latest first. It is a convenience: what cannot be read
+// is none.
+func recent(path string) (out []string) {
+	src, err := os.ReadFile(path)
+	var file struct {
+		Recent []struct{ ProviderID, ModelID string }
+	}
+	if err != nil || json.Unmarshal(src, &file) != nil {
+		return nil
+	}
+	for _, r := range file.Recent {
+		out = append(out, r.ProviderID+"/"+r.ModelID)
+	}
+	return out
+}
+
+// OutputLimit is how long answers may become by the user's wish, 0 if there is none.
+func (a *Host) OutputLimit() int {
+	n, _ := strconv.Atoi(a.Variable("EXPERIMENTAL_OUTPUT_TOKEN_MAX")) // what is no number is none
+	return max(n, 0)
+}
+
+// WithoutKeys makes a client possible where there is no key, and renews no token: a recording
+// asks for neither.
+func WithoutKeys(p *catalog.Provider, m *catalog.Model, d provider.Deps) provider.Deps {
+	d.Token, d.AWS = nil, nil
+	if _, _, err := provider.Open(p, m, d); lathe.CodeOf(err) == lathe.Unauthorized {
+		d.Credentials = map[string]auth.Credential{p.ID: auth.Key{Key: auth.NewSecret("none")}}
+	}
+	return d
+}
+
+// WithoutSecrets is an address without its password and its query, where keys may be.
+func WithoutSecrets(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return "an address that is none"
+	}
+	u.RawQuery, u.User = "", nil
+	return u.String()
+}
+
+// IsTokenVariable reports whether a token may stand for a variable: not for one that steers
+// this program or says where requests go.
+func IsTokenVariable(name string) bool {
+	for i, r := range name {
+		if r != '_' && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && (i == 0 || r < '0' || r > '9') {
+			return false
+		}
+	}
+	return name != "" && !strings.HasPrefix(name, "LATHE_") && !strings.HasPrefix(name, "OPENCODE_") &&
+		!strings.HasSuffix(name, "_URL") && !slices.Contains([]string{"HOME", "PATH", "SHELL", "EDITOR", "VISUAL"}, name)
+}
