@@ -125,86 +125,76 @@ func (e *Editor) throwAway() Out {
 type motion struct {
 	name  key.Name
 	marks key.Name // the same, with what lies between selected
-	to    func(e *Editor, p pos) pos
+	to    func(e *pane, p pos) pos
 }
 
 // motions are those that forget the column they began in.
 func motions() []motion {
 	return []motion{
-		{key.InputMoveLeft, key.InputSelectLeft, func(e *Editor, p pos) pos { return e.buf.left(p) }},
-		{key.InputMoveRight, key.InputSelectRight, func(e *Editor, p pos) pos { return e.buf.right(p) }},
-		{key.InputWordForward, key.InputSelectWordForward, func(e *Editor, p pos) pos { return e.buf.wordRight(p) }},
-		{key.InputWordBackward, key.InputSelectWordBackward, func(e *Editor, p pos) pos { return e.buf.wordLeft(p) }},
-		{key.InputLineHome, key.InputSelectLineHome, func(_ *Editor, p pos) pos { return pos{p.line, 0} }},
-		{key.InputLineEnd, key.InputSelectLineEnd, func(e *Editor, p pos) pos { return pos{p.line, len(e.lineAt(p).text)} }},
-		{key.InputVisualLineHome, key.InputSelectVisualLineHome, (*Editor).rowHome},
-		{key.InputVisualLineEnd, key.InputSelectVisualLineEnd, (*Editor).rowEnd},
-		{key.InputBufferHome, key.InputSelectBufferHome, func(*Editor, pos) pos { return pos{} }},
-		{key.InputBufferEnd, key.InputSelectBufferEnd, func(e *Editor, _ pos) pos { return e.buf.end() }},
+		{key.InputMoveLeft, key.InputSelectLeft, func(e *pane, p pos) pos { return e.buf.left(p) }},
+		{key.InputMoveRight, key.InputSelectRight, func(e *pane, p pos) pos { return e.buf.right(p) }},
+		{key.InputWordForward, key.InputSelectWordForward, func(e *pane, p pos) pos { return e.buf.wordRight(p) }},
+		{key.InputWordBackward, key.InputSelectWordBackward, func(e *pane, p pos) pos { return e.buf.wordLeft(p) }},
+		{key.InputLineHome, key.InputSelectLineHome, func(_ *pane, p pos) pos { return pos{p.line, 0} }},
+		{key.InputLineEnd, key.InputSelectLineEnd, func(e *pane, p pos) pos { return pos{p.line, len(e.lineAt(p).text)} }},
+		{key.InputVisualLineHome, key.InputSelectVisualLineHome, (*pane).rowHome},
+		{key.InputVisualLineEnd, key.InputSelectVisualLineEnd, (*pane).rowEnd},
+		{key.InputBufferHome, key.InputSelectBufferHome, func(*pane, pos) pos { return pos{} }},
+		{key.InputBufferEnd, key.InputSelectBufferEnd, func(e *pane, _ pos) pos { return e.buf.end() }},
 	}
 }
 
 // motionKey moves the cursor; false when the key is for something else.
-func (e *Editor) motionKey(k tea.KeyPressMsg) bool {
+func (pn *pane) motionKey(k tea.KeyPressMsg) bool {
 	for _, m := range motions() {
 		switch {
-		case e.keys.Match(k, m.name):
-			to := m.to(e, e.cursor)
-			if e.marked && m.name == key.InputMoveLeft {
-				to, _ = e.selection()
-			} else if e.marked && m.name == key.InputMoveRight {
-				_, to = e.selection()
+		case pn.keys.Match(k, m.name):
+			to := m.to(pn, pn.cursor)
+			if pn.marked && m.name == key.InputMoveLeft {
+				to, _ = pn.selection()
+			} else if pn.marked && m.name == key.InputMoveRight {
+				_, to = pn.selection()
 			}
-			e.moveTo(to)
+			pn.moveTo(to)
 			return true
-		case e.keys.Match(k, m.marks):
-			e.markTo(m.to(e, e.cursor))
-			e.goal = -1
+		case pn.keys.Match(k, m.marks):
+			pn.markTo(m.to(pn, pn.cursor))
+			pn.goal = -1
 			return true
 		}
 	}
-	if e.keys.Match(k, key.InputSelectAll) {
-		e.anchor, e.marked = pos{}, true
-		e.cursor, e.goal = e.buf.end(), -1
+	if pn.keys.Match(k, key.InputSelectAll) {
+		pn.anchor, pn.marked = pos{}, true
+		pn.cursor, pn.goal = pn.buf.end(), -1
 		return true
 	}
-	return e.rowKey(k)
+	return pn.rowKey(k)
 }
 
 // rowKey moves between rows; at the first and the last one the key is for the history.
-func (e *Editor) rowKey(k tea.KeyPressMsg) bool {
-	name, ok := e.keys.First(k, key.InputMoveUp, key.InputMoveDown, key.InputSelectUp, key.InputSelectDown)
+func (pn *pane) rowKey(k tea.KeyPressMsg) bool {
+	name, ok := pn.keys.First(k, key.InputMoveUp, key.InputMoveDown, key.InputSelectUp, key.InputSelectDown)
 	if !ok {
 		return false
 	}
-	x, step, edge := e.aim(), e.up, pos{}
+	x, step, edge := pn.aim(), pn.up, pos{}
 	if name == key.InputMoveDown || name == key.InputSelectDown {
-		step, edge = e.down, e.buf.end()
+		step, edge = pn.down, pn.buf.end()
 	}
-	to, moved := step(e.cursor, x)
+	to, moved := step(pn.cursor, x)
 	marks := name == key.InputSelectUp || name == key.InputSelectDown
 	switch {
 	case marks && moved:
-		e.markTo(to)
+		pn.markTo(to)
 	case marks:
-		e.markTo(edge)
+		pn.markTo(edge)
 	case moved:
-		e.moveTo(to)
+		pn.moveTo(to)
 	default:
 		return false
 	}
-	e.goal = x
+	pn.goal = x
 	return true
-}
-
-// markTo moves the cursor and selects what it passes.
-func (e *Editor) markTo(p pos) {
-	if !e.marked {
-		e.anchor, e.marked = e.cursor, true
-	}
-	e.cursor = p
-	e.marked = e.cursor != e.anchor
-	e.past.settle()
 }
 
 // historyKey goes through what was sent.

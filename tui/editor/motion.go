@@ -69,19 +69,19 @@ func (b *buffer) wordLeft(p pos) pos {
 }
 
 // up is the place a row above p, at a column; false at the first row.
-func (e *Editor) up(p pos, x int) (pos, bool) {
-	l := e.lineAt(p)
-	row := l.rowOf(p.off, e.width)
+func (pn *pane) up(p pos, x int) (pos, bool) {
+	l := pn.lineAt(p)
+	row := l.rowOf(p.off, pn.width)
 	n := p.line
 	if row--; row < 0 {
 		if n == 0 {
 			return p, false
 		}
 		n--
-		l = e.buf.lines[n]
-		row = len(l.wrapped(e.width)) - 1
+		l = pn.buf.lines[n]
+		row = len(l.wrapped(pn.width)) - 1
 	}
-	off := l.atColumn(row, e.width, x)
+	off := l.atColumn(row, pn.width, x)
 	if t, ok := l.tokenAround(off); ok && t.at < off {
 		off = t.at
 	}
@@ -89,18 +89,18 @@ func (e *Editor) up(p pos, x int) (pos, bool) {
 }
 
 // down is the place a row below p, at a column; false at the last row.
-func (e *Editor) down(p pos, x int) (pos, bool) {
-	l := e.lineAt(p)
-	row := l.rowOf(p.off, e.width)
+func (pn *pane) down(p pos, x int) (pos, bool) {
+	l := pn.lineAt(p)
+	row := l.rowOf(p.off, pn.width)
 	n := p.line
-	if row++; row >= len(l.wrapped(e.width)) {
-		if n+1 == len(e.buf.lines) {
+	if row++; row >= len(l.wrapped(pn.width)) {
+		if n+1 == len(pn.buf.lines) {
 			return p, false
 		}
 		n++
-		l, row = e.buf.lines[n], 0
+		l, row = pn.buf.lines[n], 0
 	}
-	off := l.atColumn(row, e.width, x)
+	off := l.atColumn(row, pn.width, x)
 	if t, ok := l.tokenAround(off); ok && t.at < off {
 		off = t.end()
 	}
@@ -108,9 +108,9 @@ func (e *Editor) down(p pos, x int) (pos, bool) {
 }
 
 // rowHome is the start of the row of p.
-func (e *Editor) rowHome(p pos) pos {
-	l := e.lineAt(p)
-	from, _, _ := l.rowRange(l.rowOf(p.off, e.width), e.width)
+func (pn *pane) rowHome(p pos) pos {
+	l := pn.lineAt(p)
+	from, _, _ := l.rowRange(l.rowOf(p.off, pn.width), pn.width)
 	if t, ok := l.tokenAround(from); ok && t.at < from {
 		from = t.at
 	}
@@ -118,9 +118,9 @@ func (e *Editor) rowHome(p pos) pos {
 }
 
 // rowEnd is the last place of the row of p.
-func (e *Editor) rowEnd(p pos) pos {
-	l := e.lineAt(p)
-	_, to, last := l.rowRange(l.rowOf(p.off, e.width), e.width)
+func (pn *pane) rowEnd(p pos) pos {
+	l := pn.lineAt(p)
+	_, to, last := l.rowRange(l.rowOf(p.off, pn.width), pn.width)
 	if last {
 		return pos{p.line, to}
 	}
@@ -131,16 +131,16 @@ func (e *Editor) rowEnd(p pos) pos {
 }
 
 // aim is the column that up and down keep to.
-func (e *Editor) aim() int {
-	if e.goal >= 0 {
-		return e.goal
+func (pn *pane) aim() int {
+	if pn.goal >= 0 {
+		return pn.goal
 	}
-	return e.columnOf(e.cursor)
+	return pn.columnOf(pn.cursor)
 }
 
 // columnOf is the cell of a place in its row.
-func (e *Editor) columnOf(p pos) int {
-	l := e.lineAt(p)
-	from, _, _ := l.rowRange(l.rowOf(p.off, e.width), e.width)
+func (pn *pane) columnOf(p pos) int {
+	l := pn.lineAt(p)
+	from, _, _ := l.rowRange(l.rowOf(p.off, pn.width), pn.width)
 	return l.column(from, p.off)
 }

@@ -175,7 +175,7 @@ func (e *Editor) Attach(name, mime string, data []byte) Out {
 }
 
 // TextForEditor returns the text to edit elsewhere, with tokens as they are shown.
-func (e *Editor) TextForEditor() string { return e.buf.text() }
+func (tx *text) TextForEditor() string { return tx.buf.text() }
 
 // FromEditor takes a text that was edited elsewhere. Where it still has the words of a token, it is that token.
 func (e *Editor) FromEditor(text string) {

@@ -2,70 +2,70 @@ package editor
 
 // scroll moves the first row so that the cursor shows and no room is wasted, and notes where the cursor is. It
 // looks at no more rows than fit.
-func (e *Editor) scroll() {
-	if e.top.line >= len(e.buf.lines) {
-		e.top = e.buf.end()
+func (pn *pane) scroll() {
+	if pn.top.line >= len(pn.buf.lines) {
+		pn.top = pn.buf.end()
 	}
-	e.top = e.rowStart(pos{e.top.line, min(e.top.off, len(e.lineAt(e.top).text))})
-	at := e.rowStart(e.cursor)
-	if at.before(e.top) {
-		e.top = at
-	} else if least := e.climb(at, e.height-1); e.top.before(least) {
-		e.top = least
+	pn.top = pn.rowStart(pos{pn.top.line, min(pn.top.off, len(pn.lineAt(pn.top).text))})
+	at := pn.rowStart(pn.cursor)
+	if at.before(pn.top) {
+		pn.top = at
+	} else if least := pn.climb(at, pn.height-1); pn.top.before(least) {
+		pn.top = least
 	}
 	below, y := 0, 0
-	for p, ok := e.top, true; ok && below < e.height; p, ok = e.rowBelow(p) {
+	for p, ok := pn.top, true; ok && below < pn.height; p, ok = pn.rowBelow(p) {
 		if p == at {
 			y = below
 		}
 		below++
 	}
-	for ; below < e.height; below++ {
-		p, ok := e.rowAbove(e.top)
+	for ; below < pn.height; below++ {
+		p, ok := pn.rowAbove(pn.top)
 		if !ok {
 			break
 		}
-		e.top, y = p, y+1
+		pn.top, y = p, y+1
 	}
-	e.caretX, e.caretY = gutter+min(e.columnOf(e.cursor), e.width), y
+	pn.caretX, pn.caretY = gutter+min(pn.columnOf(pn.cursor), pn.width), y
 }
 
 // rowStart is the first byte of the row of a place.
-func (e *Editor) rowStart(p pos) pos {
-	l := e.lineAt(p)
-	from, _, _ := l.rowRange(l.rowOf(p.off, e.width), e.width)
+func (pn *pane) rowStart(p pos) pos {
+	l := pn.lineAt(p)
+	from, _, _ := l.rowRange(l.rowOf(p.off, pn.width), pn.width)
 	return pos{p.line, from}
 }
 
 // rowAbove is the start of the row above one that begins at p.
-func (e *Editor) rowAbove(p pos) (pos, bool) {
-	l := e.lineAt(p)
-	if row := l.rowOf(p.off, e.width); row > 0 {
-		return pos{p.line, l.wrapped(e.width)[row-1]}, true
+func (pn *pane) rowAbove(p pos) (pos, bool) {
+	l := pn.lineAt(p)
+	if row := l.rowOf(p.off, pn.width); row > 0 {
+		return pos{p.line, l.wrapped(pn.width)[row-1]}, true
 	}
 	if p.line == 0 {
 		return p, false
 	}
-	rows := e.buf.lines[p.line-1].wrapped(e.width)
+	rows := pn.buf.lines[p.line-1].wrapped(pn.width)
 	return pos{p.line - 1, rows[len(rows)-1]}, true
 }
 
 // rowBelow is the start of the row below one that begins at p.
-func (e *Editor) rowBelow(p pos) (pos, bool) {
-	l := e.lineAt(p)
-	if _, to, last := l.rowRange(l.rowOf(p.off, e.width), e.width); !last {
+func (pn *pane) rowBelow(p pos) (pos, bool) {
+	l := pn.lineAt(p)
+	if _, to, last := l.rowRange(l.rowOf(p.off, pn.width), pn.width); !last {
 		return pos{p.line, to}, true
 	}
-	if p.line+1 == len(e.buf.lines) {
+	if p.line+1 == len(pn.buf.lines) {
 		return p, false
 	}
 	return pos{p.line + 1, 0}, true
 }
 
 // climb goes up so many rows, or as many as there are.
-func (e *Editor) climb(p pos, rows int) pos {
+func (pn *pane) climb(p pos, rows int) pos {
 	for ; rows > 0; rows-- {
-		q, ok := e.rowAbove(p)
+		q, ok := pn.rowAbove(p)
 		if !ok {
 			break
 		}

@@ -15,10 +15,10 @@ type said struct {
 }
 
 // expand writes the text out, from a byte of its first line on, without spaces around it.
-func (e *Editor) expand(from int) said {
+func (tx *text) expand(from int) said {
 	var b strings.Builder
 	var out said
-	for i, l := range e.buf.lines {
+	for i, l := range tx.buf.lines {
 		at := 0
 		if i == 0 {
 			at = from
@@ -87,16 +87,6 @@ func (e *Editor) Submit() Out {
 	parts := append([]lathe.Part{{Body: &lathe.Text{Text: s.text}}}, s.mentioned(e.dir)...)
 	e.sent(d)
 	return Submit{Text: s.text, Parts: parts, Draft: d}
-}
-
-// isBlank reports whether there is nothing to send.
-func (e *Editor) isBlank() bool {
-	for _, l := range e.buf.lines {
-		if strings.TrimSpace(l.text) != "" {
-			return false
-		}
-	}
-	return true
 }
 
 // sent empties the prompt and remembers what was in it.

@@ -70,37 +70,3 @@ func (c change) joins(next change) bool {
 	was := c.added[0].text
 	return unicode.IsSpace(rune(now[0])) || !unicode.IsSpace(rune(was[len(was)-1]))
 }
-
-// undo takes the last edit back.
-func (e *Editor) undo() {
-	p := &e.past
-	k := len(p.done) - 1
-	if k < 0 {
-		return
-	}
-	c := p.done[k]
-	p.done, p.weight, p.open = p.done[:k], p.weight-c.weight(), false
-	p.undone = append(p.undone, c)
-	e.buf.replace(c.at, c.end, c.removed)
-	e.cursor, e.marked, e.goal = c.before, false, -1
-}
-
-// redo does it again.
-func (e *Editor) redo() {
-	p := &e.past
-	k := len(p.undone) - 1
-	if k < 0 {
-		return
-	}
-	c := p.undone[k]
-	p.undone = p.undone[:k]
-	from := c.at
-	to := pos{from.line + len(c.removed) - 1, len(c.removed[len(c.removed)-1].text)}
-	if len(c.removed) == 1 {
-		to.off += from.off
-	}
-	e.buf.replace(from, to, c.added)
-	p.done = append(p.done, c)
-	p.weight, p.open = p.weight+c.weight(), false
-	e.cursor, e.marked, e.goal = c.after, false, -1
-}

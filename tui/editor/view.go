@@ -1,8 +1,21 @@
 package editor
 
 import (
+	"github.com/lathe-agent/lathe/tui/key"
 	"github.com/lathe-agent/lathe/tui/style"
 )
+
+// pane is a text on the screen: wrapped into rows, scrolled, with keys to move in it and to change it.
+type pane struct {
+	text
+	keys   *key.Map
+	width  int // of the text, as last shown
+	height int
+	top    pos // first row that shows
+
+	caretX, caretY int
+	caretOn        bool
+}
 
 // Look is how the prompt is to be shown.
 type Look struct {
@@ -15,19 +28,19 @@ type Look struct {
 const gutter = 2
 
 // View shows the prompt, at most so high: as high as its text, one row at least. All rows are as wide as asked.
-func (e *Editor) View(th *style.Theme, look Look, width, height int) []style.Line {
+func (pn *pane) View(th *style.Theme, look Look, width, height int) []style.Line {
 	width, height = max(width, 1), max(height, 1)
-	e.width = max(1, width-gutter-1) // and a cell for the cursor behind the text
-	e.height = height
-	e.scroll()
+	pn.width = max(1, width-gutter-1) // and a cell for the cursor behind the text
+	pn.height = height
+	pn.scroll()
 	bg := th.BackgroundElement
 	var rows []style.Line
-	if e.IsEmpty() && look.Placeholder != "" {
-		rows = []style.Line{style.Of(look.Placeholder, style.Fg(th.TextMuted)).Truncate(e.width)}
+	if pn.IsEmpty() && look.Placeholder != "" {
+		rows = []style.Line{style.Of(look.Placeholder, style.Fg(th.TextMuted)).Truncate(pn.width)}
 	} else {
-		rows = e.rows(th)
+		rows = pn.rows(th)
 	}
-	e.caretOn = look.Focused
+	pn.caretOn = look.Focused
 	bar := style.Span{Text: "┃", Attr: style.Attr{FG: look.Bar, BG: bg}}
 	for i, r := range rows {
 		l := make(style.Line, 0, len(r)+3)
@@ -39,32 +52,32 @@ func (e *Editor) View(th *style.Theme, look Look, width, height int) []style.Lin
 }
 
 // Cursor is where the cursor is in the last View; ok is false when it has none.
-func (e *Editor) Cursor() (x, y int, ok bool) { return e.caretX, e.caretY, e.caretOn }
+func (pn *pane) Cursor() (x, y int, ok bool) { return pn.caretX, pn.caretY, pn.caretOn }
 
 // rows draws the rows from top on and notes where the cursor is.
-func (e *Editor) rows(th *style.Theme) []style.Line {
+func (pn *pane) rows(th *style.Theme) []style.Line {
 	var out []style.Line
-	n := e.top.line
-	l := e.buf.lines[n]
-	row := l.rowOf(e.top.off, e.width)
-	for len(out) < e.height {
-		from, to, last := l.rowRange(row, e.width)
-		out = append(out, e.row(th, n, from, to))
+	n := pn.top.line
+	l := pn.buf.lines[n]
+	row := l.rowOf(pn.top.off, pn.width)
+	for len(out) < pn.height {
+		from, to, last := l.rowRange(row, pn.width)
+		out = append(out, pn.row(th, n, from, to))
 		if row++; last {
-			if n++; n == len(e.buf.lines) {
+			if n++; n == len(pn.buf.lines) {
 				break
 			}
-			l, row = e.buf.lines[n], 0
+			l, row = pn.buf.lines[n], 0
 		}
 	}
 	return out
 }
 
 // row draws a stretch of a line.
-func (e *Editor) row(th *style.Theme, n, from, to int) style.Line {
-	l := e.buf.lines[n]
+func (pn *pane) row(th *style.Theme, n, from, to int) style.Line {
+	l := pn.buf.lines[n]
 	var out style.Line
-	selFrom, selTo := e.selectedIn(n)
+	selFrom, selTo := pn.selectedIn(n)
 	base := style.Fg(th.Text)
 	put := func(a, b int, attr style.Attr) { // with the part of it that is selected
 		cut := func(x, y int, attr style.Attr) {
@@ -99,23 +112,4 @@ func (e *Editor) row(th *style.Theme, n, from, to int) style.Line {
 		out = out.Add(" ", style.Attr{BG: th.Primary})
 	}
 	return out
-}
-
-// selectedIn returns what of a line is selected; behind its end means the break, too.
-func (e *Editor) selectedIn(n int) (from, to int) {
-	if !e.marked {
-		return 0, 0
-	}
-	a, b := e.selection()
-	if n < a.line || n > b.line {
-		return 0, 0
-	}
-	from, to = 0, len(e.buf.lines[n].text)+1
-	if n == a.line {
-		from = a.off
-	}
-	if n == b.line {
-		to = b.off
-	}
-	return from, to
 }
