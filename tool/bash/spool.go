@@ -68,6 +68,9 @@ func (e *ends) text(mark func(lines, bytes int) string) string {
 	}
 	// A character at an edge of what was kept may be cut.
 	first, last = strings.ToValidUTF8(first, ""), strings.ToValidUTF8(last, "")
+	if len(first)+len(last) == e.bytes { // all but its last line break is within the limit
+		return first + last
+	}
 	left := e.lines - strings.Count(first, "\n") - 1 - strings.Count(last, "\n")
 	return first + "\n\n" + mark(max(left, 0), e.bytes-len(first)-len(last)) + "\n\n" + last
 }
