@@ -30,11 +30,7 @@ func (p *prompt) attach(w editor.WantAttachment) tea.Cmd {
 		p.drafts.edit.PasteText(w.Text)
 		return nil
 	}
-	return func() tea.Msg {
-		if !p.calls.enter() {
-			return nil
-		}
-		defer p.calls.wg.Done()
+	return p.inBackground(func() tea.Msg {
 		data, err := p.o.ReadFile(w.Path)
 		return answered{then: func() tea.Cmd {
 			if err != nil {
@@ -43,7 +39,7 @@ func (p *prompt) attach(w editor.WantAttachment) tea.Cmd {
 			}
 			return p.handle(p.drafts.edit.Attach(filepath.Base(w.Path), http.DetectContentType(data), data))
 		}}
-	}
+	})
 }
 
 // attachDropped puts several files into the prompt. One that is not there, or a server elsewhere that does not have it, lets

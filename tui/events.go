@@ -28,11 +28,7 @@ func (p *program) setConnection(lost error) tea.Cmd {
 // next waits for a batch, and then until a frame has passed since the last: what comes meanwhile is in it.
 func (p *program) next() tea.Cmd {
 	ctx, f, last := p.ctx, p.feed, p.lastBatch
-	return func() tea.Msg {
-		if !p.calls.enter() {
-			return nil
-		}
-		defer p.calls.wg.Done()
+	return p.inBackground(func() tea.Msg {
 		select {
 		case <-ctx.Done():
 			return nil
@@ -52,22 +48,18 @@ func (p *program) next() tea.Cmd {
 		b := batch{f.events, f.err, f.lost}
 		f.events = nil
 		return b
-	}
+	})
 }
 
 // openEngine gets the engine and begins to listen to it.
 func (p *program) openEngine() tea.Cmd {
-	return func() tea.Msg {
-		if !p.calls.enter() {
-			return nil
-		}
-		defer p.calls.wg.Done()
+	return p.inBackground(func() tea.Msg {
 		e, err := p.o.Open(p.ctx)
 		if err != nil {
 			return answered{then: func() tea.Cmd { p.fatalError = err; return p.quit() }}
 		}
 		return answered{then: func() tea.Cmd { return p.start(e) }}
-	}
+	})
 }
 
 // start goes on when the engine is there: events first, so that nothing is missed, then what there is to know.

@@ -77,11 +77,7 @@ func (p *program) ended() Ended {
 
 // recall reads what was remembered, behind the first frame.
 func (p *program) recall() tea.Cmd {
-	return func() tea.Msg {
-		if !p.calls.enter() {
-			return nil
-		}
-		defer p.calls.wg.Done()
+	return p.inBackground(func() tea.Msg {
 		settings, err0 := p.memory.Settings()
 		models, err1 := p.memory.Models()
 		pinned, err2 := p.memory.Pinned()
@@ -99,7 +95,7 @@ func (p *program) recall() tea.Cmd {
 			p.look.apply()
 			return p.look.sayTrouble()
 		}}
-	}
+	})
 }
 
 // saveLast keeps what was being typed when the program ended, here and in other sessions.

@@ -75,6 +75,17 @@ func (c *calls) wait(most time.Duration) {
 	}
 }
 
+// inBackground runs something beside the screen, unless the program has ended; its message goes to Update.
+func (sv *services) inBackground(do func() tea.Msg) tea.Cmd {
+	return func() tea.Msg {
+		if !sv.calls.enter() {
+			return nil
+		}
+		defer sv.calls.wg.Done()
+		return do()
+	}
+}
+
 // then is what is done with the answer of a call, in Update.
 type then func() tea.Cmd
 
@@ -104,14 +115,10 @@ func (sv *services) longCall(what string, work func(ctx context.Context, e host.
 	if e == nil {
 		return sv.say(toast.Warning, "Not ready yet: "+what)
 	}
-	return func() tea.Msg {
-		if !sv.calls.enter() {
-			return nil
-		}
-		defer sv.calls.wg.Done()
+	return sv.inBackground(func() tea.Msg {
 		next, err := work(ctx, e)
 		return answered{next, err, what}
-	}
+	})
 }
 
 // finish goes on with what a call brought.
@@ -139,32 +146,24 @@ func words(err error) string {
 // save touches the files of the memory beside the screen. What fails is written to the log: it is not worth a
 // note.
 func (sv *services) save(what string, do func(ctx context.Context) error) tea.Cmd {
-	return func() tea.Msg {
-		if !sv.calls.enter() {
-			return nil
-		}
-		defer sv.calls.wg.Done()
+	return sv.inBackground(func() tea.Msg {
 		ctx, cancel := context.WithTimeout(sv.ctx, 10*time.Second)
 		defer cancel()
 		if err := do(ctx); err != nil {
 			sv.log("%s: %v", what, err)
 		}
 		return nil
-	}
+	})
 }
 
 // background does something with the memory whose result changes the screen.
 func (sv *services) background(what string, do func(ctx context.Context) (then, error)) tea.Cmd {
-	return func() tea.Msg {
-		if !sv.calls.enter() {
-			return nil
-		}
-		defer sv.calls.wg.Done()
+	return sv.inBackground(func() tea.Msg {
 		ctx, cancel := context.WithTimeout(sv.ctx, 10*time.Second)
 		defer cancel()
 		next, err := do(ctx)
 		return answered{next, err, what}
-	}
+	})
 }
 
 // quit leaves the program. Run keeps what was typed.
@@ -188,16 +187,12 @@ func (sv *services) browse(url string) tea.Cmd {
 	if sv.o.Browse == nil {
 		return nil
 	}
-	return func() tea.Msg {
-		if !sv.calls.enter() {
-			return nil
-		}
-		defer sv.calls.wg.Done()
+	return sv.inBackground(func() tea.Msg {
 		if err := sv.o.Browse(url); err != nil {
 			sv.log("open a page: %v", err)
 		}
 		return nil
-	}
+	})
 }
 
 // copy puts a text on the clipboard: by the terminal, which also works from far away, and by the means of this
@@ -210,16 +205,12 @@ func (sv *services) copy(text string) tea.Cmd {
 func (sv *services) copyQuietly(text string) tea.Cmd {
 	cmds := []tea.Cmd{tea.SetClipboard(text)}
 	if sv.o.Copy != nil {
-		cmds = append(cmds, func() tea.Msg {
-			if !sv.calls.enter() {
-				return nil
-			}
-			defer sv.calls.wg.Done()
+		cmds = append(cmds, sv.inBackground(func() tea.Msg {
 			if err := sv.o.Copy(text); err != nil {
 				sv.log("copy: %v", err)
 			}
 			return nil
-		})
+		}))
 	}
 	return tea.Batch(cmds...)
 }

@@ -46,14 +46,10 @@ func (su *setup) offer() tea.Cmd {
 		su.setHints([]Offer{{ID: "login", Title: "Log in to a provider, or give its key", Login: true}})
 		return nil
 	}
-	return func() tea.Msg {
-		if !su.calls.enter() {
-			return nil
-		}
-		defer su.calls.wg.Done()
+	return su.inBackground(func() tea.Msg {
 		found := su.o.FirstRun(su.ctx)
 		return answered{then: func() tea.Cmd { su.setHints(found); return nil }}
-	}
+	})
 }
 
 // setHints shows what can be done.
