@@ -27,36 +27,28 @@ func (a commandAPI) routes() []row {
 	return []row{
 		answer(row{
 			method: "GET", path: "/command", name: "command.list", tag: "instance", summary: "List the slash commands", fails: bad,
-		}, a.listCommands),
-		answer(row{method: "GET", path: "/skill", name: "app.skills", tag: "instance", summary: "List the skills", fails: bad}, a.listSkills),
+		}, inPlace(a.listCommands)),
+		answer(row{method: "GET", path: "/skill", name: "app.skills", tag: "instance", summary: "List the skills", fails: bad}, inPlace(a.listSkills)),
 		answer(row{
 			method: "POST", path: "/session/{sessionID}/command", name: "session.command", tag: "session", fails: missing, plain: true,
 			summary: "Run a slash command and wait for the answer",
-		}, a.command),
+		}, ofSession(a.command)),
 		answer(row{
 			method: "POST", path: "/session/{sessionID}/init", name: "session.init", tag: "session", fails: missing, plain: true,
 			summary: "Have the project described for agents",
-		}, a.initSession),
+		}, ofSession(a.initSession)),
 		answer(row{
 			method: "POST", path: "/session/{sessionID}/summarize", name: "session.summarize", tag: "session", fails: missing, plain: true,
 			summary: "Have a long conversation summed up",
-		}, a.summarize),
+		}, ofSession(a.summarize)),
 	}
 }
 
-func (a commandAPI) listCommands(c *call, _, _ none) ([]lathe.Command, error) {
-	at, _, err := c.place()
-	if err != nil {
-		return nil, err
-	}
+func (a commandAPI) listCommands(c *call, at workspace.Place, _, _ none) ([]lathe.Command, error) {
 	return a.commands.Commands(c.Context(), at)
 }
 
-func (a commandAPI) listSkills(c *call, _, _ none) ([]lathe.Skill, error) {
-	at, _, err := c.place()
-	if err != nil {
-		return nil, err
-	}
+func (a commandAPI) listSkills(c *call, at workspace.Place, _, _ none) ([]lathe.Skill, error) {
 	return a.commands.Skills(c.Context(), at)
 }
 
@@ -71,11 +63,7 @@ type commandBody struct {
 }
 
 // command answers when the session rests. Whoever goes away leaves the turn running.
-func (a commandAPI) command(c *call, _ none, in commandBody) (lathe.Message, error) {
-	rec, err := c.session()
-	if err != nil {
-		return lathe.Message{}, err
-	}
+func (a commandAPI) command(c *call, rec lathe.Session, _ none, in commandBody) (lathe.Message, error) {
 	call := lathe.CommandCall{Command: in.Command, Arguments: in.Arguments, Message: in.Message, Agent: in.Agent, Variant: in.Variant}
 	if in.Model != "" {
 		provider, model, ok := strings.Cut(in.Model, "/")
@@ -106,16 +94,12 @@ type initBody struct {
 }
 
 // initSession runs the command that describes a project for agents.
-func (a commandAPI) initSession(c *call, _ none, in initBody) (bool, error) {
-	rec, err := c.session()
-	if err != nil {
-		return false, err
-	}
+func (a commandAPI) initSession(c *call, rec lathe.Session, _ none, in initBody) (bool, error) {
 	call := lathe.CommandCall{Command: "init", Message: in.Message}
 	if in.Provider != "" && in.Model != "" {
 		call.Model = &lathe.ModelRef{Provider: in.Provider, Model: in.Model}
 	}
-	_, err = a.runCommand(c, rec.ID, call)
+	_, err := a.runCommand(c, rec.ID, call)
 	return err == nil, err
 }
 
@@ -127,11 +111,7 @@ type summarizeBody struct {
 
 // summarize answers when the conversation is compressed. That it could not be is told as
 // session.error and stands on the summary.
-func (a commandAPI) summarize(c *call, _ none, in summarizeBody) (bool, error) {
-	rec, err := c.session()
-	if err != nil {
-		return false, err
-	}
-	err = a.commands.Compact(context.WithoutCancel(c.Context()), rec.ID, lathe.CompactRequest{Model: &lathe.ModelRef{Provider: in.Provider, Model: in.Model}, Auto: in.Auto})
+func (a commandAPI) summarize(c *call, rec lathe.Session, _ none, in summarizeBody) (bool, error) {
+	err := a.commands.Compact(context.WithoutCancel(c.Context()), rec.ID, lathe.CompactRequest{Model: &lathe.ModelRef{Provider: in.Provider, Model: in.Model}, Auto: in.Auto})
 	return err == nil, err
 }

@@ -19,11 +19,11 @@ func (a findAPI) routes() []row {
 		answer(row{
 			method: "GET", path: "/find", name: "find.text", tag: "file", fails: bad,
 			summary: "Find lines by a regular expression: the first ten",
-		}, a.findText),
+		}, inPlace(a.findText)),
 		answer(row{
 			method: "GET", path: "/find/file", name: "find.files", tag: "file", fails: bad,
 			summary: "Find files and folders by parts of their path, the best first",
-		}, a.findFiles),
+		}, inPlace(a.findFiles)),
 		answer(row{
 			method: "GET", path: "/find/symbol", name: "find.symbols", tag: "file", fails: bad,
 			summary: "Find nothing: there are no language servers",
@@ -31,7 +31,7 @@ func (a findAPI) routes() []row {
 		answer(row{
 			method: "GET", path: "/api/fs/find", name: "v2.fs.find", tag: "api", fails: bad,
 			summary: "Find files and folders by parts of their path, the best first",
-		}, a.findEntries),
+		}, inPlace(a.findEntries)),
 	}
 }
 
@@ -65,11 +65,7 @@ type (
 )
 
 // findText finds lines in the files of the directory that are not ignored. Offsets are of bytes.
-func (a findAPI) findText(c *call, q textQuery, _ none) ([]foundLine, error) {
-	at, _, err := c.place()
-	if err != nil {
-		return nil, err
-	}
+func (a findAPI) findText(c *call, at workspace.Place, q textQuery, _ none) ([]foundLine, error) {
 	if q.Pattern == nil || *q.Pattern == "" {
 		return nil, badRequest("Query", "Missing key at [\"pattern\"]")
 	}
@@ -115,11 +111,7 @@ type filesQuery struct {
 }
 
 // findFiles finds paths; those of folders end in a slash.
-func (a findAPI) findFiles(c *call, q filesQuery, _ none) ([]string, error) {
-	at, _, err := c.place()
-	if err != nil {
-		return nil, err
-	}
+func (a findAPI) findFiles(c *call, at workspace.Place, q filesQuery, _ none) ([]string, error) {
 	found, err := a.entries(c, at, q)
 	out := make([]string, 0, len(found))
 	for _, e := range found {
@@ -140,11 +132,7 @@ type (
 )
 
 // findEntries is findFiles as the next API has it.
-func (a findAPI) findEntries(c *call, q filesQuery, _ none) (foundEntries, error) {
-	at, _, err := c.place()
-	if err != nil {
-		return foundEntries{}, err
-	}
+func (a findAPI) findEntries(c *call, at workspace.Place, q filesQuery, _ none) (foundEntries, error) {
 	found, err := a.entries(c, at, q)
 	return foundEntries{Location: locationOf(at), Data: found}, err
 }

@@ -39,7 +39,7 @@ func (a globalAPI) routes() []row {
 		answer(row{
 			method: "POST", path: "/instance/dispose", name: "instance.dispose", tag: "instance",
 			summary: "Let go of the directory's instance; the next request makes it anew",
-		}, a.dispose),
+		}, inPlace(a.dispose)),
 		answer(row{
 			method: "POST", path: "/global/upgrade", name: "global.upgrade", tag: "global", global: true,
 			summary: "Upgrade the program; this one does not do that to itself",
@@ -75,11 +75,7 @@ func (a globalAPI) disposeAll(*call, none, none) (bool, error) {
 	return true, nil
 }
 
-func (a globalAPI) dispose(c *call, _, _ none) (bool, error) {
-	at, _, err := c.place()
-	if err != nil {
-		return false, err
-	}
+func (a globalAPI) dispose(c *call, at workspace.Place, _, _ none) (bool, error) {
 	a.instances.Dispose(at.Directory)
 	return true, nil
 }

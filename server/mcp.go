@@ -58,10 +58,10 @@ func (a mcpAPI) routes() []row {
 	return []row{
 		answer(row{
 			method: "GET", path: "/mcp", name: "mcp.status", tag: "mcp", summary: "Tell how the MCP servers are doing", fails: bad,
-		}, a.mcpStatus),
+		}, inPlace(a.mcpStatus)),
 		answer(row{
 			method: "POST", path: "/mcp", name: "mcp.add", tag: "mcp", summary: "Add an MCP server for as long as this program runs", fails: bad,
-		}, a.addMCP),
+		}, inPlace(a.addMCP)),
 		answer(one("POST", "/auth", "mcp.auth.start", "Begin to log in to an MCP server"), a.mcpLogin),
 		answer(one("DELETE", "/auth", "mcp.auth.remove", "Forget the login to an MCP server"), a.mcpLogout),
 		answer(one("POST", "/auth/callback", "mcp.auth.callback", "End a login to an MCP server with a code"), a.mcpCode),
@@ -70,15 +70,11 @@ func (a mcpAPI) routes() []row {
 		answer(one("POST", "/disconnect", "mcp.disconnect", "Disconnect from an MCP server"), a.disconnectMCP),
 		answer(row{
 			method: "GET", path: "/experimental/resource", name: "experimental.resource.list", tag: "experimental", fails: bad, summary: "List the resources of MCP servers",
-		}, a.mcpResources),
+		}, inPlace(a.mcpResources)),
 	}
 }
 
-func (a mcpAPI) mcpStatus(c *call, _, _ none) (map[string]ServerStatus, error) {
-	at, _, err := c.place()
-	if err != nil {
-		return nil, err
-	}
+func (a mcpAPI) mcpStatus(c *call, at workspace.Place, _, _ none) (map[string]ServerStatus, error) {
 	return a.servers.ServerStatus(c.Context(), at)
 }
 
@@ -87,11 +83,7 @@ type mcpBody struct {
 	Config object `json:"config"`
 }
 
-func (a mcpAPI) addMCP(c *call, _ none, in mcpBody) (map[string]ServerStatus, error) {
-	at, _, err := c.place()
-	if err != nil {
-		return nil, err
-	}
+func (a mcpAPI) addMCP(c *call, at workspace.Place, _ none, in mcpBody) (map[string]ServerStatus, error) {
 	switch err := a.servers.AddServer(c.Context(), at, in.Name, json.RawMessage(in.Config)); lathe.CodeOf(err) {
 	case lathe.Invalid:
 		return nil, badRequest("Payload", "%v", err)
@@ -206,10 +198,6 @@ func (a mcpAPI) disconnectMCP(c *call, _, _ none) (bool, error) {
 	return true, a.ofServer(c, a.servers.DisconnectServer)
 }
 
-func (a mcpAPI) mcpResources(c *call, _, _ none) (map[string]ServerResource, error) {
-	at, _, err := c.place()
-	if err != nil {
-		return nil, err
-	}
+func (a mcpAPI) mcpResources(c *call, at workspace.Place, _, _ none) (map[string]ServerResource, error) {
 	return a.servers.Resources(c.Context(), at)
 }

@@ -26,7 +26,7 @@ func (a messageAPI) routes() []row {
 		answer(row{
 			method: "GET", path: "/session/{sessionID}/message", name: "session.messages", tag: "session", fails: []failure{failsBad, failsTag, failsMissing},
 			summary: "List the messages of a session, oldest first; with a limit the newest of them, and a cursor to those before",
-		}, a.listMessages),
+		}, ofSession(a.listMessages)),
 		answer(row{
 			method: "GET", path: "/session/{sessionID}/message/{messageID}", name: "session.message", tag: "session", fails: missing,
 			summary: "Get a message with its parts",
@@ -52,16 +52,13 @@ type pageQuery struct {
 }
 
 // listMessages returns a page; where the next older one begins is told in headers.
-func (a messageAPI) listMessages(c *call, q pageQuery, _ none) (messages, error) {
-	rec, err := c.session()
-	if err != nil {
-		return nil, err
-	}
+func (a messageAPI) listMessages(c *call, rec lathe.Session, q pageQuery, _ none) (messages, error) {
 	var before lathe.Place
 	if q.Before != "" {
 		if q.Limit == 0 {
 			return nil, badTag(lathe.Errorf(lathe.Invalid, "before needs a limit"))
 		}
+		var err error
 		if before, err = lathe.ParsePlace(q.Before); err != nil {
 			return nil, badTag(err)
 		}

@@ -43,15 +43,15 @@ func (a ownAPI) routes() []row {
 		answer(row{
 			method: "POST", path: "/lathe/session/{sessionID}/wait", name: "lathe.session.wait", tag: "lathe", fails: missing, plain: true,
 			summary: "Wait until the session rests, and get its newest answer",
-		}, a.wait),
+		}, ofSession(a.wait)),
 		answer(row{
 			method: "POST", path: "/lathe/session/{sessionID}/resume", name: "lathe.session.resume", tag: "lathe", fails: busy,
 			summary: "Go on with a turn that was cut off",
-		}, a.resume),
+		}, ofSession(a.resume)),
 		answer(row{
 			method: "POST", path: "/lathe/session/{sessionID}/unarchive", name: "lathe.session.unarchive", tag: "lathe", fails: missing,
 			summary: "Bring a session back to the list",
-		}, a.unarchive),
+		}, ofSession(a.unarchive)),
 		answer(row{
 			method: "GET", path: "/lathe/interrupted", name: "lathe.interrupted", tag: "lathe", global: true,
 			summary: "List the sessions whose turn was cut off",
@@ -98,26 +98,14 @@ func (a ownAPI) submit(c *call, _ none, in promptBody) (lathe.Message, error) {
 	return a.turns.Submit(context.WithoutCancel(c.Context()), id, p)
 }
 
-func (a ownAPI) wait(c *call, _, _ none) (lathe.Message, error) {
-	rec, err := c.session()
-	if err != nil {
-		return lathe.Message{}, err
-	}
+func (a ownAPI) wait(c *call, rec lathe.Session, _, _ none) (lathe.Message, error) {
 	return c.waitIdle(a.turns, rec.ID)
 }
 
-func (a ownAPI) resume(c *call, _, _ none) (none, error) {
-	rec, err := c.session()
-	if err != nil {
-		return none{}, err
-	}
+func (a ownAPI) resume(c *call, rec lathe.Session, _, _ none) (none, error) {
 	return none{}, a.own.Resume(context.WithoutCancel(c.Context()), rec.ID)
 }
 
-func (a ownAPI) unarchive(c *call, _, _ none) (lathe.Session, error) {
-	rec, err := c.session()
-	if err != nil {
-		return rec, err
-	}
+func (a ownAPI) unarchive(c *call, rec lathe.Session, _, _ none) (lathe.Session, error) {
 	return a.sessions.Update(c.Context(), rec.ID, lathe.Edit{Archived: lathe.Some[*lathe.Time](nil)})
 }

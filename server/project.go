@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/workspace"
 	"github.com/lathe-agent/lathe/workspace/git"
 )
 
@@ -37,7 +38,7 @@ func (a projectAPI) routes() []row {
 		answer(row{
 			method: "GET", path: "/project/current", name: "project.current", tag: "project", fails: []failure{failsBad},
 			summary: "Get the project the directory belongs to",
-		}, a.currentProject),
+		}, inPlace(a.currentProject)),
 		answer(row{
 			method: "POST", path: "/project/git/init", name: "project.initGit", tag: "project", fails: []failure{failsBad},
 			summary: "Make a git repository of the directory",
@@ -60,11 +61,7 @@ func (a projectAPI) listProjects(c *call, _, _ none) ([]lathe.Project, error) {
 	return a.instances.Projects(c.Context())
 }
 
-func (a projectAPI) currentProject(c *call, _, _ none) (lathe.Project, error) {
-	at, _, err := c.place()
-	if err != nil {
-		return lathe.Project{}, err
-	}
+func (a projectAPI) currentProject(c *call, at workspace.Place, _, _ none) (lathe.Project, error) {
 	return a.project(c, at.ProjectID) // as it is now, not as it was when the directory was opened
 }
 

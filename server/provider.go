@@ -67,23 +67,23 @@ func (a providerAPI) routes() []row {
 		answer(row{
 			method: "GET", path: "/config/providers", name: "config.providers", tag: "config", fails: bad,
 			summary: "List the providers that can be used, and the best model of each",
-		}, a.usableProviders),
+		}, inPlace(a.usableProviders)),
 		answer(row{
 			method: "GET", path: "/provider", name: "provider.list", tag: "provider", fails: bad,
 			summary: "List all providers, and which of them can be used",
-		}, a.allProviders),
+		}, inPlace(a.allProviders)),
 		answer(row{
 			method: "GET", path: "/provider/auth", name: "provider.auth", tag: "provider", fails: bad,
 			summary: "List the ways to log in, by provider",
-		}, a.loginMethods),
+		}, inPlace(a.loginMethods)),
 		answer(row{
 			method: "POST", path: "/provider/{providerID}/oauth/authorize", name: "provider.oauth.authorize", tag: "provider", fails: bad,
 			summary: "Begin to log in",
-		}, a.authorize),
+		}, inPlace(a.authorize)),
 		answer(row{
 			method: "POST", path: "/provider/{providerID}/oauth/callback", name: "provider.oauth.callback", tag: "provider", fails: bad,
 			summary: "Wait until the login that was begun has ended",
-		}, a.completeLogin),
+		}, inPlace(a.completeLogin)),
 		answer(row{
 			method: "PUT", path: "/auth/{providerID}", name: "auth.set", tag: "control", fails: bad, global: true,
 			summary: "Keep a credential of a provider",
@@ -100,11 +100,7 @@ type usableReply struct {
 	Default   map[string]string `json:"default"`
 }
 
-func (a providerAPI) usableProviders(c *call, _, _ none) (usableReply, error) {
-	at, _, err := c.place()
-	if err != nil {
-		return usableReply{}, err
-	}
+func (a providerAPI) usableProviders(c *call, at workspace.Place, _, _ none) (usableReply, error) {
 	usable, err := a.providers.Providers(c.Context(), at, false)
 	if err != nil {
 		return usableReply{}, err
@@ -129,11 +125,7 @@ type allReply struct {
 }
 
 // allProviders lists what is known, each that can be used in the form it is used in.
-func (a providerAPI) allProviders(c *call, _, _ none) (allReply, error) {
-	at, _, err := c.place()
-	if err != nil {
-		return allReply{}, err
-	}
+func (a providerAPI) allProviders(c *call, at workspace.Place, _, _ none) (allReply, error) {
 	all, err := a.providers.Providers(c.Context(), at, true)
 	if err != nil {
 		return allReply{}, err
@@ -160,11 +152,7 @@ func (a providerAPI) allProviders(c *call, _, _ none) (allReply, error) {
 	return out, nil
 }
 
-func (a providerAPI) loginMethods(c *call, _, _ none) (map[string][]LoginMethod, error) {
-	at, _, err := c.place()
-	if err != nil {
-		return nil, err
-	}
+func (a providerAPI) loginMethods(c *call, at workspace.Place, _, _ none) (map[string][]LoginMethod, error) {
 	return a.providers.Methods(c.Context(), at)
 }
 
@@ -173,11 +161,7 @@ type authorizeBody struct {
 	Inputs map[string]string `json:"inputs,omitempty"`
 }
 
-func (a providerAPI) authorize(c *call, _ none, in authorizeBody) (*Authorization, error) {
-	at, _, err := c.place()
-	if err != nil {
-		return nil, err
-	}
+func (a providerAPI) authorize(c *call, at workspace.Place, _ none, in authorizeBody) (*Authorization, error) {
 	login, err := a.providers.Authorize(c.Context(), at, c.PathValue("providerID"), in.Method, in.Inputs)
 	return login, loginProblem(err, c.PathValue("providerID"))
 }
@@ -188,14 +172,10 @@ type callbackBody struct {
 }
 
 // completeLogin may take as long as the user does.
-func (a providerAPI) completeLogin(c *call, _ none, in callbackBody) (bool, error) {
-	at, _, err := c.place()
-	if err != nil {
-		return false, err
-	}
+func (a providerAPI) completeLogin(c *call, at workspace.Place, _ none, in callbackBody) (bool, error) {
 	ctx, stop := c.lasting()
 	defer stop()
-	err = a.providers.Complete(ctx, at, c.PathValue("providerID"), in.Method, in.Code)
+	err := a.providers.Complete(ctx, at, c.PathValue("providerID"), in.Method, in.Code)
 	return err == nil, loginProblem(err, c.PathValue("providerID"))
 }
 

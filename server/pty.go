@@ -25,10 +25,10 @@ func (a *ptyAPI) routes() []row {
 		}, a.listShells),
 		answer(row{
 			method: "GET", path: "/pty", name: "pty.list", tag: "pty", fails: []failure{failsBad}, summary: "List the terminals of the directory",
-		}, a.listTerminals),
+		}, inPlace(a.listTerminals)),
 		answer(row{
 			method: "POST", path: "/pty", name: "pty.create", tag: "pty", fails: []failure{failsBad}, summary: "Open a terminal in the directory",
-		}, a.createTerminal),
+		}, inPlace(a.createTerminal)),
 		answer(row{
 			method: "GET", path: "/pty/{ptyID}", name: "pty.get", tag: "pty", fails: one, summary: "Get a terminal",
 		}, a.getTerminal),
@@ -80,11 +80,7 @@ func (a *ptyAPI) listShells(c *call, _, _ none) ([]terminal.Shell, error) {
 	return a.terminals.Shells(), nil
 }
 
-func (a *ptyAPI) listTerminals(c *call, _, _ none) ([]lathe.Pty, error) {
-	at, _, err := c.place()
-	if err != nil {
-		return nil, err
-	}
+func (a *ptyAPI) listTerminals(c *call, at workspace.Place, _, _ none) ([]lathe.Pty, error) {
 	return a.terminals.List(at.Directory), nil
 }
 
@@ -96,11 +92,7 @@ type ptyBody struct {
 	Env     map[string]string `json:"env,omitempty"`
 }
 
-func (a *ptyAPI) createTerminal(c *call, _ none, in ptyBody) (lathe.Pty, error) {
-	at, _, err := c.place()
-	if err != nil {
-		return lathe.Pty{}, err
-	}
+func (a *ptyAPI) createTerminal(c *call, at workspace.Place, _ none, in ptyBody) (lathe.Pty, error) {
 	return a.terminals.Create(at, terminal.New{Command: in.Command, Args: in.Args, Dir: in.Cwd, Title: in.Title, Env: in.Env})
 }
 

@@ -6,6 +6,9 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/workspace"
 )
 
 // row is one route: what the document says of it, and what answers it. Rows are made with
@@ -57,6 +60,28 @@ func answer[Q, In, Out any](r row, f func(c *call, q Q, in In) (Out, error)) row
 		return reply(c, out)
 	}
 	return r
+}
+
+// inPlace is a function for [answer] that is about the directory of the request.
+func inPlace[Q, In, Out any](f func(c *call, at workspace.Place, q Q, in In) (Out, error)) func(c *call, q Q, in In) (Out, error) {
+	return func(c *call, q Q, in In) (out Out, err error) {
+		at, _, err := c.place()
+		if err != nil {
+			return out, err
+		}
+		return f(c, at, q, in)
+	}
+}
+
+// ofSession is a function for [answer] that is about the session the path names.
+func ofSession[Q, In, Out any](f func(c *call, rec lathe.Session, q Q, in In) (Out, error)) func(c *call, q Q, in In) (Out, error) {
+	return func(c *call, q Q, in In) (out Out, err error) {
+		rec, err := c.session()
+		if err != nil {
+			return out, err
+		}
+		return f(c, rec, q, in)
+	}
 }
 
 // raw completes a row with a function that writes the answer itself: streams, pages,

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/workspace"
 )
 
 // Sessions are the records of sessions and what can be done with them as a whole.
@@ -34,15 +35,15 @@ func (a sessionAPI) routes() []row {
 		answer(row{
 			method: "GET", path: "/session", name: "session.list", tag: "session", fails: bad,
 			summary: "List the sessions of the project, those that changed last first",
-		}, a.listSessions),
+		}, inPlace(a.listSessions)),
 		answer(row{
 			method: "POST", path: "/session", name: "session.create", tag: "session", fails: []failure{failsTag}, tagged: true,
 			summary: "Begin a session in the directory",
-		}, a.createSession),
+		}, inPlace(a.createSession)),
 		answer(row{
 			method: "GET", path: "/session/status", name: "session.status", tag: "session", fails: bad,
 			summary: "Tell what the sessions of the directory are doing; those that rest are left out",
-		}, a.sessionStatus),
+		}, inPlace(a.sessionStatus)),
 		answer(row{
 			method: "GET", path: "/session/{sessionID}", name: "session.get", tag: "session", fails: missing,
 			summary: "Get a session",
@@ -50,19 +51,19 @@ func (a sessionAPI) routes() []row {
 		answer(row{
 			method: "PATCH", path: "/session/{sessionID}", name: "session.update", tag: "session", fails: missing,
 			summary: "Change title, metadata or archive of a session, or add rules to it",
-		}, a.updateSession),
+		}, ofSession(a.updateSession)),
 		answer(row{
 			method: "DELETE", path: "/session/{sessionID}", name: "session.delete", tag: "session", fails: missing,
 			summary: "Delete a session and all below it",
-		}, a.deleteSession),
+		}, ofSession(a.deleteSession)),
 		answer(row{
 			method: "GET", path: "/session/{sessionID}/children", name: "session.children", tag: "session", fails: missing,
 			summary: "List the sessions that were begun by this one",
-		}, a.children),
+		}, ofSession(a.children)),
 		answer(row{
 			method: "GET", path: "/session/{sessionID}/todo", name: "session.todo", tag: "session", fails: missing,
 			summary: "Get the session's list of things to do",
-		}, a.todos),
+		}, ofSession(a.todos)),
 		answer(row{
 			method: "GET", path: "/session/{sessionID}/diff", name: "session.diff", tag: "session", fails: bad,
 			summary: "Get what the session changed in its project, or one exchange of it",
@@ -70,7 +71,7 @@ func (a sessionAPI) routes() []row {
 		answer(row{
 			method: "POST", path: "/session/{sessionID}/fork", name: "session.fork", tag: "session", fails: missing,
 			summary: "Copy a session up to a message",
-		}, a.fork),
+		}, ofSession(a.fork)),
 	}
 }
 
@@ -89,11 +90,7 @@ const listedSessions = 100
 
 // listSessions lists those of the project. A directory in the query, not in the header, narrows
 // the list to it, unless a path or the scope says what is meant.
-func (a sessionAPI) listSessions(c *call, q listQuery, _ none) ([]lathe.Session, error) {
-	at, _, err := c.place()
-	if err != nil {
-		return nil, err
-	}
+func (a sessionAPI) listSessions(c *call, at workspace.Place, q listQuery, _ none) ([]lathe.Session, error) {
 	query := lathe.Query{
 		Project: at.ProjectID, Roots: q.Roots, Search: q.Search, Since: lathe.Time(q.Start), Archived: lathe.WithArchived,
 		Limit: limitOf(q.Limit),
@@ -126,11 +123,7 @@ type createBody struct {
 	Workspace lathe.WorkspaceID   `json:"workspaceID,omitempty"`
 }
 
-func (a sessionAPI) createSession(c *call, _ none, in createBody) (lathe.Session, error) {
-	at, _, err := c.place()
-	if err != nil {
-		return lathe.Session{}, err
-	}
+func (a sessionAPI) createSession(c *call, at workspace.Place, _ none, in createBody) (lathe.Session, error) {
 	if in.Parent != "" {
 		if err := lathe.CheckID(lathe.PrefixSession, string(in.Parent)); err != nil {
 			return lathe.Session{}, badTag(err)
@@ -148,11 +141,7 @@ func (a sessionAPI) createSession(c *call, _ none, in createBody) (lathe.Session
 	return a.shares.shareNew(c, at, made)
 }
 
-func (a sessionAPI) sessionStatus(c *call, _, _ none) (map[lathe.SessionID]lathe.Status, error) {
-	at, _, err := c.place()
-	if err != nil {
-		return nil, err
-	}
+func (a sessionAPI) sessionStatus(c *call, at workspace.Place, _, _ none) (map[lathe.SessionID]lathe.Status, error) {
 	return a.sessions.Statuses(c.Context(), lathe.Scope{Directory: at.Directory})
 }
 
@@ -168,11 +157,7 @@ type updateBody struct {
 }
 
 // updateSession changes columns; rules are added to those there are.
-func (a sessionAPI) updateSession(c *call, _ none, in updateBody) (lathe.Session, error) {
-	rec, err := c.session()
-	if err != nil {
-		return rec, err
-	}
+func (a sessionAPI) updateSession(c *call, rec lathe.Session, _ none, in updateBody) (lathe.Session, error) {
 	if err := in.Rules.Check(); err != nil {
 		return rec, badRequest("Body", "permission: %v", err)
 	}
@@ -218,11 +203,7 @@ func (a sessionAPI) isBusy(ctx context.Context, id lathe.SessionID) (bool, error
 }
 
 // deleteSession ends what the session is doing first: nobody would see it.
-func (a sessionAPI) deleteSession(c *call, _, _ none) (bool, error) {
-	rec, err := c.session()
-	if err != nil {
-		return false, err
-	}
+func (a sessionAPI) deleteSession(c *call, rec lathe.Session, _, _ none) (bool, error) {
 	busy, err := a.isBusy(c.Context(), rec.ID)
 	if err != nil {
 		return false, err
@@ -238,19 +219,11 @@ func (a sessionAPI) deleteSession(c *call, _, _ none) (bool, error) {
 	return true, nil
 }
 
-func (a sessionAPI) children(c *call, _, _ none) ([]lathe.Session, error) {
-	rec, err := c.session()
-	if err != nil {
-		return nil, err
-	}
+func (a sessionAPI) children(c *call, rec lathe.Session, _, _ none) ([]lathe.Session, error) {
 	return a.sessions.List(c.Context(), lathe.Query{Parent: rec.ID, Archived: lathe.WithArchived})
 }
 
-func (a sessionAPI) todos(c *call, _, _ none) ([]lathe.Todo, error) {
-	rec, err := c.session()
-	if err != nil {
-		return nil, err
-	}
+func (a sessionAPI) todos(c *call, rec lathe.Session, _, _ none) ([]lathe.Todo, error) {
 	return a.sessions.Todos(c.Context(), rec.ID)
 }
 
@@ -275,11 +248,7 @@ type forkBody struct {
 	Message lathe.MessageID `json:"messageID,omitempty"`
 }
 
-func (a sessionAPI) fork(c *call, _ none, in forkBody) (lathe.Session, error) {
-	rec, err := c.session()
-	if err != nil {
-		return rec, err
-	}
+func (a sessionAPI) fork(c *call, rec lathe.Session, _ none, in forkBody) (lathe.Session, error) {
 	return a.sessions.Fork(c.Context(), rec.Directory, rec.ID, in.Message)
 }
 

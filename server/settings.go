@@ -48,7 +48,7 @@ func (a settingsAPI) routes() []row {
 		answer(row{
 			method: "PATCH", path: "/config", name: "config.update", tag: "config", fails: bad,
 			summary: "Lay a change over the settings of the directory",
-		}, a.patchConfig),
+		}, inPlace(a.patchConfig)),
 		answer(row{
 			method: "GET", path: "/global/config", name: "global.config.get", tag: "global", fails: bad, global: true,
 			summary: "Get the user's own settings; keys and tokens are left out",
@@ -60,7 +60,7 @@ func (a settingsAPI) routes() []row {
 		answer(row{
 			method: "GET", path: "/agent", name: "app.agents", tag: "instance", fails: bad,
 			summary: "List the agents, the default one first",
-		}, a.listAgents),
+		}, inPlace(a.listAgents)),
 		answer(row{
 			method: "GET", path: "/experimental/tool", name: "tool.list", tag: "experimental", fails: bad,
 			summary: "List the tools with what they take",
@@ -93,11 +93,7 @@ func (a settingsAPI) getGlobalConfig(c *call, _, _ none) (configBody, error) {
 }
 
 // patchConfig lets the instance go: the next request reads what is new.
-func (a settingsAPI) patchConfig(c *call, _ none, in configBody) (configBody, error) {
-	at, _, err := c.place()
-	if err != nil {
-		return nil, err
-	}
+func (a settingsAPI) patchConfig(c *call, at workspace.Place, _ none, in configBody) (configBody, error) {
 	if err := a.settings.Change(c.Context(), at, withoutMarks(json.RawMessage(in))); err != nil {
 		return nil, err
 	}
@@ -123,11 +119,7 @@ func isModeAlone(change json.RawMessage) bool {
 	return json.Unmarshal(change, &keys) == nil && len(keys) == 1 && keys["permission_mode"] != nil
 }
 
-func (a settingsAPI) listAgents(c *call, _, _ none) ([]lathe.Agent, error) {
-	at, _, err := c.place()
-	if err != nil {
-		return nil, err
-	}
+func (a settingsAPI) listAgents(c *call, at workspace.Place, _, _ none) ([]lathe.Agent, error) {
 	return a.settings.Agents(c.Context(), at)
 }
 

@@ -51,11 +51,11 @@ func (a shareAPI) routes() []row {
 		answer(row{
 			method: "POST", path: "/session/{sessionID}/share", name: "session.share", tag: "session", fails: missing,
 			summary: "Let everyone who has the address read the session, from this server; expires=7d ends it by itself",
-		}, a.share),
+		}, ofSession(a.share)),
 		answer(row{
 			method: "DELETE", path: "/session/{sessionID}/share", name: "session.unshare", tag: "session", fails: missing,
 			summary: "Take that back",
-		}, a.unshare),
+		}, ofSession(a.unshare)),
 		file("/share/page.js", "lathe.share.script", "text/javascript; charset=utf-8", shareScript),
 		file("/share/page.css", "lathe.share.style", "text/css; charset=utf-8", shareStyle),
 		raw(row{
@@ -91,11 +91,7 @@ func (w *writer) page(media string, data []byte) {
 }
 
 // share gives a session its address. One that is shared already keeps it.
-func (a shareAPI) share(c *call, q shareQuery, _ none) (lathe.Session, error) {
-	rec, err := c.session()
-	if err != nil {
-		return rec, err
-	}
+func (a shareAPI) share(c *call, rec lathe.Session, q shareQuery, _ none) (lathe.Session, error) {
 	lasts, err := lathe.ParseSpan(q.Expires)
 	if err != nil {
 		return rec, badRequest("Query", "expires: %v", err)
@@ -162,11 +158,7 @@ func (a shareAPI) publish(c *call, rec lathe.Session, lasts time.Duration) (lath
 	return a.sessions.Update(c.Context(), rec.ID, lathe.Edit{Share: lathe.Some(&share)})
 }
 
-func (a shareAPI) unshare(c *call, _, _ none) (lathe.Session, error) {
-	rec, err := c.session()
-	if err != nil {
-		return rec, err
-	}
+func (a shareAPI) unshare(c *call, rec lathe.Session, _, _ none) (lathe.Session, error) {
 	return a.sessions.Update(c.Context(), rec.ID, lathe.Edit{Share: lathe.Some[*lathe.Share](nil)})
 }
 

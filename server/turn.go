@@ -42,7 +42,7 @@ func (a turnAPI) routes() []row {
 		answer(row{
 			method: "POST", path: "/session/{sessionID}/shell", name: "session.shell", tag: "session", fails: busy, plain: true,
 			summary: "Run a shell command of the user's in a session that rests",
-		}, a.shell),
+		}, ofSession(a.shell)),
 		answer(row{
 			method: "POST", path: "/session/{sessionID}/abort", name: "session.abort", tag: "session", fails: []failure{failsBad},
 			summary: "End the turn of a session and of all below it",
@@ -50,11 +50,11 @@ func (a turnAPI) routes() []row {
 		answer(row{
 			method: "POST", path: "/session/{sessionID}/revert", name: "session.revert", tag: "session", fails: busy,
 			summary: "Undo what the session said and did from a message on",
-		}, a.revert),
+		}, ofSession(a.revert)),
 		answer(row{
 			method: "POST", path: "/session/{sessionID}/unrevert", name: "session.unrevert", tag: "session", fails: busy,
 			summary: "Take an undo back",
-		}, a.unrevert),
+		}, ofSession(a.unrevert)),
 	}
 }
 
@@ -204,11 +204,7 @@ type shellBody struct {
 }
 
 // shell answers when the command has ended. Whoever goes away leaves it running; abort ends it.
-func (a turnAPI) shell(c *call, _ none, in shellBody) (lathe.Message, error) {
-	rec, err := c.session()
-	if err != nil {
-		return lathe.Message{}, err
-	}
+func (a turnAPI) shell(c *call, rec lathe.Session, _ none, in shellBody) (lathe.Message, error) {
 	if in.Message != "" {
 		if err := lathe.CheckID(lathe.PrefixMessage, string(in.Message)); err != nil {
 			return lathe.Message{}, badRequest("Body", "messageID: %v", err)
@@ -236,21 +232,13 @@ type revertBody struct {
 }
 
 // revert to a message that nobody knows changes nothing.
-func (a turnAPI) revert(c *call, _ none, in revertBody) (lathe.Session, error) {
-	rec, err := c.session()
-	if err != nil {
-		return rec, err
-	}
+func (a turnAPI) revert(c *call, rec lathe.Session, _ none, in revertBody) (lathe.Session, error) {
 	if err := lathe.CheckID(lathe.PrefixMessage, string(in.Message)); err != nil {
 		return rec, badRequest("Body", "messageID: %v", err)
 	}
 	return a.turns.Revert(context.WithoutCancel(c.Context()), rec.ID, in.Message, in.Part)
 }
 
-func (a turnAPI) unrevert(c *call, _, _ none) (lathe.Session, error) {
-	rec, err := c.session()
-	if err != nil {
-		return rec, err
-	}
+func (a turnAPI) unrevert(c *call, rec lathe.Session, _, _ none) (lathe.Session, error) {
 	return a.turns.Unrevert(context.WithoutCancel(c.Context()), rec.ID)
 }

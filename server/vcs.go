@@ -23,15 +23,15 @@ func (a vcsAPI) routes() []row {
 		answer(row{
 			method: "GET", path: "/vcs", name: "vcs.get", tag: "instance", fails: bad,
 			summary: "Tell the branch and the default branch; both are null outside git",
-		}, a.vcs),
+		}, inPlace(a.vcs)),
 		answer(row{
 			method: "GET", path: "/vcs/status", name: "vcs.status", tag: "instance", fails: bad,
 			summary: "List the files that differ from the last commit",
-		}, a.vcsStatus),
+		}, inPlace(a.vcsStatus)),
 		answer(row{
 			method: "GET", path: "/vcs/diff", name: "vcs.diff", tag: "instance", fails: bad,
 			summary: "List what differs from the last commit, or since the branch left the default one",
-		}, a.vcsDiff),
+		}, inPlace(a.vcsDiff)),
 		raw(row{
 			method: "GET", path: "/vcs/diff/raw", name: "vcs.diff.raw", tag: "instance", fails: bad,
 			summary: "Get all that differs from the last commit as one patch",
@@ -39,7 +39,7 @@ func (a vcsAPI) routes() []row {
 		answer(row{
 			method: "POST", path: "/vcs/apply", name: "vcs.apply", tag: "instance", fails: []failure{failsBad, failsApply},
 			summary: "Change the files as a patch says, wholly or not at all",
-		}, a.vcsApply),
+		}, inPlace(a.vcsApply)),
 	}
 }
 
@@ -50,11 +50,7 @@ type vcsReply struct {
 
 func (vcsReply) schemaName() string { return "VcsInfo" }
 
-func (a vcsAPI) vcs(c *call, _, _ none) (vcsReply, error) {
-	at, _, err := c.place()
-	if err != nil {
-		return vcsReply{}, err
-	}
+func (a vcsAPI) vcs(c *call, at workspace.Place, _, _ none) (vcsReply, error) {
 	branch, main := a.branches.look(at), git.DefaultBranch(c.Context(), at)
 	return vcsReply{Branch: orNull(branch), Default: orNull(main)}, nil
 }
@@ -121,11 +117,7 @@ type vcsFile struct {
 
 func (vcsFile) schemaName() string { return "VcsFileStatus" }
 
-func (a vcsAPI) vcsStatus(c *call, _, _ none) ([]vcsFile, error) {
-	at, _, err := c.place()
-	if err != nil {
-		return nil, err
-	}
+func (a vcsAPI) vcsStatus(c *call, at workspace.Place, _, _ none) ([]vcsFile, error) {
 	all, err := a.git.Diff(c.Context(), at, git.Ask{Mode: git.Uncommitted, Bare: true})
 	out := make([]vcsFile, 0, len(all))
 	for _, d := range all {
@@ -147,11 +139,7 @@ type vcsQuery struct {
 	Context *string `query:"context"`
 }
 
-func (a vcsAPI) vcsDiff(c *call, q vcsQuery, _ none) ([]lathe.FileDiff, error) {
-	at, _, err := c.place()
-	if err != nil {
-		return nil, err
-	}
+func (a vcsAPI) vcsDiff(c *call, at workspace.Place, q vcsQuery, _ none) ([]lathe.FileDiff, error) {
 	mode := git.Mode(q.Mode)
 	if mode != git.Uncommitted && mode != git.SinceBranch {
 		return nil, badRequest("Query", "mode: expected git or branch, not %q", clip(q.Mode, 40))
@@ -196,12 +184,8 @@ type (
 	}
 )
 
-func (a vcsAPI) vcsApply(c *call, _ none, in patchBody) (applyReply, error) {
-	at, _, err := c.place()
-	if err != nil {
-		return applyReply{}, err
-	}
-	err = a.git.Apply(c.Context(), at, in.Patch)
+func (a vcsAPI) vcsApply(c *call, at workspace.Place, _ none, in patchBody) (applyReply, error) {
+	err := a.git.Apply(c.Context(), at, in.Patch)
 	reason := ""
 	switch {
 	case errors.Is(err, git.ErrNoGit):
