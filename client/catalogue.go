@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"net/url"
 	"slices"
+	"strings"
 
 	"github.com/lathe-agent/lathe"
 )
@@ -25,48 +26,16 @@ func (c *Client) Skills(ctx context.Context, dir string) (all []lathe.Skill, err
 	return all, c.call(ctx, request{method: "GET", path: "/skill", directory: dir, to: &all})
 }
 
-// Provider is one who serves models.
-type Provider struct {
-	ID     string   `json:"id"`
-	Name   string   `json:"name"`
-	Source string   `json:"source"` // env, config, custom or api
-	Env    []string `json:"env"`    // variables that hold its key
-	Models []Model  `json:"-"`      // newest first; nil where they were not asked for
-}
-
-// Model is one that a provider serves.
-type Model struct {
-	ID         string
-	Provider   string
-	Name       string
-	Family     string
-	Released   string // a date
-	Status     string // active, alpha, beta, deprecated
-	Reasoning  bool
-	Attachment bool
-	Images     bool // reads pictures
-	Tools      bool
-	Context    int     // in tokens
-	Output     int     // in tokens
-	In, Out    float64 // dollars for a million tokens
-	CacheRead  float64
-	CacheWrite float64
-	Variants   []string // levels of reasoning, by name
-}
-
 // wireModel is a model as servers write it.
 type wireModel struct {
 	ID           string `json:"id"`
 	Provider     string `json:"providerID"`
 	Name         string `json:"name"`
-	Family       string `json:"family"`
 	Released     string `json:"release_date"`
 	Status       string `json:"status"`
 	Capabilities struct {
-		Reasoning  bool `json:"reasoning"`
-		Attachment bool `json:"attachment"`
-		Tools      bool `json:"toolcall"`
-		Input      struct {
+		Reasoning bool `json:"reasoning"`
+		Input     struct {
 			Image bool `json:"image"`
 		} `json:"input"`
 	} `json:"capabilities"`
@@ -78,19 +47,20 @@ type wireModel struct {
 		Input  float64 `json:"input"`
 		Output float64 `json:"output"`
 		Cache  struct {
-			Read  float64 `json:"read"`
-			Write float64 `json:"write"`
+			Read float64 `json:"read"`
 		} `json:"cache"`
 	} `json:"cost"`
 	Variants map[string]json.RawMessage `json:"variants"`
 }
 
-func (w wireModel) model() Model {
-	m := Model{
-		ID: w.ID, Provider: w.Provider, Name: w.Name, Family: w.Family, Released: w.Released, Status: w.Status,
-		Reasoning: w.Capabilities.Reasoning, Attachment: w.Capabilities.Attachment, Images: w.Capabilities.Input.Image, Tools: w.Capabilities.Tools,
-		Context: int(w.Limit.Context), Output: int(w.Limit.Output),
-		In: w.Cost.Input, Out: w.Cost.Output, CacheRead: w.Cost.Cache.Read, CacheWrite: w.Cost.Cache.Write,
+func (w wireModel) model() lathe.Model {
+	m := lathe.Model{
+		Ref: lathe.ModelRef{Provider: w.Provider, Model: w.ID}, Name: w.Name, Released: w.Released, Status: w.Status,
+		Reasoning: w.Capabilities.Reasoning, Images: w.Capabilities.Input.Image, Context: int(w.Limit.Context), Output: int(w.Limit.Output),
+		In: w.Cost.Input, Out: w.Cost.Output, CacheRead: w.Cost.Cache.Read,
+	}
+	if m.Status == "active" { // as nearly all are
+		m.Status = ""
 	}
 	for name := range w.Variants {
 		m.Variants = append(m.Variants, name)
@@ -111,76 +81,64 @@ func byEffort(a, b string) int {
 	return cmp.Or(at(a)-at(b), cmp.Compare(a, b))
 }
 
-// Providers lists those that can be used in a directory, with their models, and the best model of each.
-func (c *Client) Providers(ctx context.Context, dir string) ([]Provider, map[string]string, error) {
-	var reply struct {
+// Providers lists who serves models in a directory, and what the config chooses.
+func (c *Client) Providers(ctx context.Context, dir string) (lathe.Providers, error) {
+	var usable struct {
 		Providers []struct {
-			Provider
+			lathe.Provider
 			Models map[string]wireModel `json:"models"`
 		} `json:"providers"`
 		Default map[string]string `json:"default"`
 	}
-	if err := c.call(ctx, request{method: "GET", path: "/config/providers", directory: dir, to: &reply}); err != nil {
-		return nil, nil, err
+	var known struct {
+		All []lathe.Provider `json:"all"`
 	}
-	out := make([]Provider, 0, len(reply.Providers))
-	for _, p := range reply.Providers {
-		one := p.Provider
-		one.Models = make([]Model, 0, len(p.Models))
-		for _, m := range p.Models {
-			one.Models = append(one.Models, m.model())
-		}
-		slices.SortFunc(one.Models, func(a, b Model) int {
-			return cmp.Or(cmp.Compare(b.Released, a.Released), cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID))
-		})
-		out = append(out, one)
-	}
-	return out, reply.Default, nil
-}
-
-// KnownProviders lists all that are known, without their models, and the ids of those that can be used.
-func (c *Client) KnownProviders(ctx context.Context, dir string) (all []Provider, usable []string, err error) {
-	var reply struct {
-		All       []Provider `json:"all"`
-		Connected []string   `json:"connected"`
-	}
-	err = c.call(ctx, request{method: "GET", path: "/provider", directory: dir, to: &reply})
-	return reply.All, reply.Connected, err
-}
-
-// DefaultModel is the one that the settings of a directory name, as provider/model; "" names none.
-func (c *Client) DefaultModel(ctx context.Context, dir string) (string, error) {
-	var reply struct {
+	var config struct {
 		Model string `json:"model"`
 	}
-	err := c.call(ctx, request{method: "GET", path: "/config", directory: dir, to: &reply})
-	return reply.Model, err
-}
-
-// LoginMethod is a way to log in.
-type LoginMethod struct {
-	Type  string `json:"type"` // oauth or api
-	Label string `json:"label"`
+	for _, ask := range []request{{path: "/config/providers", to: &usable}, {path: "/provider", to: &known}, {path: "/config", to: &config}} {
+		ask.method, ask.directory = "GET", dir
+		if err := c.call(ctx, ask); err != nil {
+			return lathe.Providers{}, err
+		}
+	}
+	out := lathe.Providers{All: known.All, Default: usable.Default}
+	for _, p := range usable.Providers {
+		one := p.Provider
+		for _, m := range p.Models {
+			m.Provider = one.ID
+			one.Models = append(one.Models, m.model())
+		}
+		slices.SortFunc(one.Models, func(a, b lathe.Model) int {
+			return cmp.Or(cmp.Compare(b.Released, a.Released), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Ref.Model, b.Ref.Model))
+		})
+		out.Connected = append(out.Connected, one)
+	}
+	if provider, model, ok := strings.Cut(config.Model, "/"); ok {
+		out.Model = &lathe.ModelRef{Provider: provider, Model: model}
+	}
+	return out, nil
 }
 
 // LoginMethods are the ways to log in, by provider. One that is not named takes a key.
-func (c *Client) LoginMethods(ctx context.Context, dir string) (all map[string][]LoginMethod, err error) {
+func (c *Client) LoginMethods(ctx context.Context, dir string) (all map[string][]lathe.LoginMethod, err error) {
 	return all, c.call(ctx, request{method: "GET", path: "/provider/auth", directory: dir, to: &all})
 }
 
-// Authorization is what a person must do to log in.
-type Authorization struct {
-	URL          string `json:"url"`
-	Method       string `json:"method"` // auto: the end is noticed; code: what the page shows is to be typed
-	Instructions string `json:"instructions"`
-}
-
-// Authorize begins a login of the given method; nil says that it is one with a key.
-func (c *Client) Authorize(ctx context.Context, dir, provider string, method int) (a *Authorization, err error) {
+// Authorize begins a login of the given method, which must be none with a key.
+func (c *Client) Authorize(ctx context.Context, dir, provider string, method int) (lathe.Authorization, error) {
 	body := struct {
 		Method int `json:"method"`
 	}{method}
-	return a, c.call(ctx, request{method: "POST", path: "/provider/" + url.PathEscape(provider) + "/oauth/authorize", directory: dir, body: body, to: &a})
+	var a *lathe.Authorization
+	err := c.call(ctx, request{method: "POST", path: "/provider/" + url.PathEscape(provider) + "/oauth/authorize", directory: dir, body: body, to: &a})
+	switch {
+	case err != nil:
+		return lathe.Authorization{}, err
+	case a == nil:
+		return lathe.Authorization{}, lathe.Errorf(lathe.Invalid, "this way to log in wants a key")
+	}
+	return *a, nil
 }
 
 // CompleteLogin waits for the end of a login that was begun, as long as the user takes, with the code
@@ -207,23 +165,26 @@ func (c *Client) RemoveKey(ctx context.Context, provider string) error {
 	return c.call(ctx, request{method: "DELETE", path: "/auth/" + url.PathEscape(provider)})
 }
 
-// ToolServer is how an MCP server is doing.
-type ToolServer struct {
-	Status string `json:"status"` // connected, disabled, failed, needs_auth or needs_client_registration
-	Error  string `json:"error"`
-}
-
 // ToolServers are the MCP servers of a directory, by name.
-func (c *Client) ToolServers(ctx context.Context, dir string) (all map[string]ToolServer, err error) {
-	return all, c.call(ctx, request{method: "GET", path: "/mcp", directory: dir, to: &all})
+func (c *Client) ToolServers(ctx context.Context, dir string) ([]lathe.ToolServer, error) {
+	var all map[string]lathe.ToolServer
+	err := c.call(ctx, request{method: "GET", path: "/mcp", directory: dir, to: &all})
+	out := make([]lathe.ToolServer, 0, len(all))
+	for name, s := range all {
+		s.Name = name
+		out = append(out, s)
+	}
+	slices.SortFunc(out, func(a, b lathe.ToolServer) int {
+		return cmp.Or(cmp.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)), cmp.Compare(a.Name, b.Name))
+	})
+	return out, err
 }
 
-// ConnectTools connects to an MCP server, however long that takes; DisconnectTools switches it off.
-func (c *Client) ConnectTools(ctx context.Context, dir, name string) error {
-	return c.call(ctx, request{method: "POST", path: "/mcp/" + url.PathEscape(name) + "/connect", directory: dir, endless: true})
-}
-
-// DisconnectTools switches an MCP server off until it is connected again.
-func (c *Client) DisconnectTools(ctx context.Context, dir, name string) error {
-	return c.call(ctx, request{method: "POST", path: "/mcp/" + url.PathEscape(name) + "/disconnect", directory: dir})
+// ConnectTools connects to an MCP server, however long that takes, or switches it off until it is connected again.
+func (c *Client) ConnectTools(ctx context.Context, dir, name string, on bool) error {
+	what := "/connect"
+	if !on {
+		what = "/disconnect"
+	}
+	return c.call(ctx, request{method: "POST", path: "/mcp/" + url.PathEscape(name) + what, directory: dir, endless: on})
 }

@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/client"
+	"github.com/lathe-agent/lathe/api"
 	"github.com/lathe-agent/lathe/server"
 	"github.com/lathe-agent/lathe/workspace"
 )
@@ -124,25 +124,20 @@ func (t *toolServers) set(name string, off bool) error {
 func TestClient_Catalogue(t *testing.T) {
 	w := begin(t, "")
 	c, ctx := w.dial(), t.Context()
-	usable, best, err := c.Providers(ctx, "")
+	got, err := c.Providers(ctx, "")
 	w.ok(err)
-	want := []client.Provider{{ID: "shop", Name: "The Shop", Source: "api", Env: []string{"SHOP_KEY"}, Models: []client.Model{
+	want := []lathe.Provider{{ID: "shop", Name: "The Shop", Env: []string{"SHOP_KEY"}, Models: []lathe.Model{
 		{
-			ID: "new", Provider: "shop", Name: "New", Family: "f", Released: "2026-01-01", Status: "active", Reasoning: true, Attachment: true, Images: true, Tools: true,
-			Context: 200_000, Output: 64_000, In: 3, Out: 15, CacheRead: 0.3, CacheWrite: 3.75, Variants: []string{"low", "high", "max", "own"},
+			Ref: lathe.ModelRef{Provider: "shop", Model: "new"}, Name: "New", Released: "2026-01-01", Reasoning: true, Images: true,
+			Context: 200_000, Output: 64_000, In: 3, Out: 15, CacheRead: 0.3, Variants: []string{"low", "high", "max", "own"},
 		},
-		{ID: "old", Provider: "shop", Name: "Old", Released: "2024-01-01", Status: "deprecated"},
+		{Ref: lathe.ModelRef{Provider: "shop", Model: "old"}, Name: "Old", Released: "2024-01-01", Status: "deprecated"},
 	}}}
-	if !reflect.DeepEqual(usable, want) || !reflect.DeepEqual(best, map[string]string{"shop": "new"}) {
-		t.Errorf("got %+v, best %v", usable, best)
+	if !reflect.DeepEqual(got.Connected, want) || !reflect.DeepEqual(got.Default, map[string]string{"shop": "new"}) {
+		t.Errorf("got %+v, best %v", got.Connected, got.Default)
 	}
-	all, connected, err := c.KnownProviders(ctx, "")
-	w.ok(err)
-	if len(all) != 2 || all[1].ID != "other" || all[0].Models != nil || !slices.Equal(connected, []string{"shop"}) {
-		t.Errorf("all %+v, usable %v", all, connected)
-	}
-	if name, err := c.DefaultModel(ctx, ""); err != nil || name != "shop/new" {
-		t.Errorf("the settings name %q, %v", name, err)
+	if len(got.All) != 2 || got.All[1].ID != "other" || got.All[0].Models != nil || got.Model == nil || *got.Model != want[0].Models[0].Ref {
+		t.Errorf("all %+v, the config names %v", got.All, got.Model)
 	}
 	agents, err := c.Agents(ctx, "")
 	w.ok(err)
@@ -160,15 +155,15 @@ func TestClient_Logins(t *testing.T) {
 	c, ctx := w.dial(), t.Context()
 	ways, err := c.LoginMethods(ctx, "")
 	w.ok(err)
-	if want := []client.LoginMethod{{Type: "oauth", Label: "In the browser"}, {Type: "api", Label: "API key"}}; !slices.Equal(ways["shop"], want) {
+	if want := []lathe.LoginMethod{{Type: "oauth", Label: "In the browser"}, {Type: "api", Label: "API key"}}; !slices.Equal(ways["shop"], want) {
 		t.Errorf("ways %v", ways)
 	}
 	a, err := c.Authorize(ctx, "", "shop", 0)
 	w.ok(err)
-	if a == nil || *a != (client.Authorization{URL: "https://shop.test/login", Method: "code", Instructions: "Type it."}) {
+	if a != (lathe.Authorization{URL: "https://shop.test/login", Method: "code", Instructions: "Type it."}) {
 		t.Errorf("to do: %+v", a)
 	}
-	if key, err := c.Authorize(ctx, "", "shop", 1); err != nil || key != nil {
+	if key, err := c.Authorize(ctx, "", "shop", 1); lathe.CodeOf(err) != lathe.Invalid {
 		t.Errorf("a key needs %+v, %v", key, err)
 	}
 	if _, err := c.Authorize(ctx, "", "nobody", 0); err == nil || !strings.Contains(err.Error(), "there is no login to nobody") {
@@ -191,16 +186,16 @@ func TestClient_ToolServers(t *testing.T) {
 	is := func(want string) {
 		t.Helper()
 		all, err := c.ToolServers(ctx, "")
-		if err != nil || len(all) != 1 || all["files"].Status != want {
+		if err != nil || len(all) != 1 || all[0].Name != "files" || all[0].Status != want {
 			t.Errorf("servers %v, %v", all, err)
 		}
 	}
 	is("connected")
-	w.ok(c.DisconnectTools(ctx, "", "files"))
+	w.ok(c.ConnectTools(ctx, "", "files", false))
 	is("disabled")
-	w.ok(c.ConnectTools(ctx, "", "files"))
+	w.ok(c.ConnectTools(ctx, "", "files", true))
 	is("connected")
-	if err := c.ConnectTools(ctx, "", "none"); lathe.CodeOf(err) != lathe.NotFound {
+	if err := c.ConnectTools(ctx, "", "none", true); lathe.CodeOf(err) != lathe.NotFound {
 		t.Errorf("a server that is none: %v", err)
 	}
 }
@@ -212,8 +207,8 @@ func TestClient_Place(t *testing.T) {
 	}
 	w := begin(t, "")
 	c, ctx := w.dial(), t.Context()
-	if branch, main, err := c.Branch(ctx, w.data); err != nil || branch != "" || main != "" {
-		t.Errorf("outside of git: %q, %q, %v", branch, main, err)
+	if at, err := c.Info(ctx, w.data); err != nil || at.Branch != "" {
+		t.Errorf("outside of git: %+v, %v", at, err)
 	}
 	write := func(name, text string) {
 		t.Helper()
@@ -238,19 +233,17 @@ func TestClient_Place(t *testing.T) {
 	git("commit", "-qm", "second")
 	write("src/one.txt", "one\nmore\n")
 
-	at, err := c.Paths(ctx, "")
+	at, err := c.Info(ctx, "")
 	w.ok(err)
-	branch, main, err := c.Branch(ctx, "")
-	w.ok(err)
-	if at.Directory != w.dir || at.Home != w.data || branch != "work" || main != "main" {
-		t.Errorf("at %+v on %q, %q", at, branch, main)
+	if at.Directory != w.dir || at.Home != w.data || at.Branch != "work" || at.Version != "1.2.3" {
+		t.Errorf("at %+v", at)
 	}
 	found, err := c.FindFiles(ctx, "", "one", 5)
 	w.ok(err)
 	if len(found) == 0 || found[0] != "src/one.txt" {
 		t.Errorf("found %q", found)
 	}
-	for from, want := range map[client.Source]string{client.Uncommitted: "src/one.txt", client.SinceBranch: "src/one.txt src/two.txt"} {
+	for from, want := range map[api.Source]string{api.Uncommitted: "src/one.txt", api.SinceBranch: "src/one.txt src/two.txt"} {
 		diffs, err := c.Changes(ctx, "", from)
 		w.ok(err)
 		var names []string

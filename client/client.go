@@ -6,8 +6,8 @@
 // API has no words for (an undo that names its files, prompts that are refused aloud, turns that
 // were cut off) it asks under /lathe, which only servers of ours have.
 //
-// A Client is safe for use by many goroutines; it starts none that outlive a call, but for the handlers
-// of a server in this process (inproc.go), for which Close waits.
+// A Client is safe for use by many goroutines. Those that outlive a call end with Close: handlers of a server
+// in this process (inproc.go), and requests whose answer nobody waits for (background.go).
 //
 // Start reading at New and Client.call, then events.go.
 package client
@@ -45,6 +45,8 @@ type Options struct {
 	Silence  time.Duration                         // after which a stream that says nothing is dead; 0 is 45 seconds
 	Patience time.Duration                         // how long a stream tries to find back; 0 is two minutes
 	MaxBody  int64                                 // bytes of an answer; 0 is 256 MiB
+	// Persistent has streams of events tell of lost connections, and try for ever.
+	Persistent bool
 }
 
 const (
@@ -55,7 +57,10 @@ const (
 	dialTime      = 10 * time.Second
 )
 
-var _ api.Engine = (*Client)(nil)
+var (
+	_ api.Engine = (*Client)(nil)
+	_ api.Host   = (*Client)(nil)
+)
 
 // Client asks one server.
 type Client struct {

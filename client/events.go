@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/api"
 	"github.com/lathe-agent/lathe/internal/sse"
 )
 
@@ -20,20 +21,14 @@ import (
 // what changed meanwhile comes as its present state. Where that is not possible the stream says
 // server.resync, and the reader must read afresh. It ends with the context, with an error that
 // another attempt would not mend, or when the server stays away. The first connection is not
-// tried again.
+// tried again. With Options.Persistent it does not end for the server's being away, and yields an
+// [api.Broken] when the connection is lost and when there is a new one.
 //
 // The number of an event is set where its cursor came with it; Feed has the word that makes a
 // [lathe.Cursor] of it.
 func (c *Client) Events(ctx context.Context, scope lathe.Scope, after lathe.Opt[lathe.Cursor]) iter.Seq2[lathe.Event, error] {
-	return c.Follow(ctx, scope, after, nil)
-}
-
-// Follow is Events for somebody who is told of a broken connection: with the error when it is noticed, and with
-// nil when there is a new one. They can give up themselves, so that the stream never does for the
-// server's being away. broken is called by who reads the stream, between events.
-func (c *Client) Follow(ctx context.Context, scope lathe.Scope, after lathe.Opt[lathe.Cursor], broken func(error)) iter.Seq2[lathe.Event, error] {
 	return func(yield func(lathe.Event, error) bool) {
-		f := follower{client: c, scope: scope, yield: yield, broken: broken}
+		f := follower{client: c, scope: scope, yield: yield}
 		if after.Set {
 			f.cursor = after.Value.String()
 			if after.Value.Feed == "" {
@@ -69,8 +64,7 @@ type follower struct {
 	began   bool   // server.connected was told
 	told    bool   // by the present connection
 	stopped bool   // the reader wants no more, and must not be called again
-	broken  func(error)
-	isLost  bool // it was told that the connection is
+	isLost  bool   // it was told that the connection is
 }
 
 var errSilent = errors.New("nothing was said for too long")
@@ -103,10 +97,12 @@ func (f *follower) run(ctx context.Context) error {
 			return err
 		case f.told:
 			lost, wait = time.Now(), backoffFrom
-		case f.broken == nil && time.Since(lost) > f.client.options.Patience:
+		case !f.client.options.Persistent && time.Since(lost) > f.client.options.Patience:
 			return err
 		}
-		f.lose(err)
+		if f.lose(err); f.stopped {
+			return nil
+		}
 		if err := pause(ctx, wait+rand.N(wait)); err != nil {
 			return err
 		}
@@ -116,9 +112,9 @@ func (f *follower) run(ctx context.Context) error {
 
 // lose tells that the connection is lost, or found again.
 func (f *follower) lose(err error) {
-	if lost := err != nil; f.broken != nil && lost != f.isLost {
+	if lost := err != nil; f.client.options.Persistent && lost != f.isLost {
 		f.isLost = lost
-		f.broken(err)
+		f.stopped = f.stopped || !f.yield(lathe.Event{}, &api.Broken{Err: err})
 	}
 }
 
@@ -175,7 +171,9 @@ func (f *follower) connect(ctx context.Context) error {
 		data, _ := io.ReadAll(io.LimitReader(res.Body, 64<<10)) // what there is of it
 		return c.refused(res, data)
 	}
-	f.lose(nil)
+	if f.lose(nil); f.stopped {
+		return nil
+	}
 	if f.began && !resumes { // a server without numbers: nobody knows what was missed
 		if !f.tell(lathe.Event{Fact: &lathe.ServerResync{}}) {
 			return nil

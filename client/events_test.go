@@ -2,6 +2,7 @@ package client_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/api"
 	"github.com/lathe-agent/lathe/client"
 )
 
@@ -215,21 +217,22 @@ func TestEvents_End(t *testing.T) {
 	}
 }
 
-// TestFollow_TellsOfBreaks ends the server while a stream is read by somebody who wants to know: the break is told and
+// TestEvents_TellsOfBreaks ends the server while a stream is read by somebody who wants to know: the break is told and
 // its end, however long that takes and whatever patience others have.
-func TestFollow_TellsOfBreaks(t *testing.T) {
+func TestEvents_TellsOfBreaks(t *testing.T) {
 	w := begin(t, "")
-	c := w.dial(func(o *client.Options) { o.Patience = time.Nanosecond })
+	c := w.dial(func(o *client.Options) { o.Patience, o.Persistent = time.Nanosecond, true })
 	ctx, stop := context.WithTimeout(t.Context(), 60*time.Second)
 	defer stop()
 	var told []string
-	broken := func(err error) {
-		told = append(told, fmt.Sprint(lathe.CodeOf(err) == lathe.Unavailable))
-		if err != nil {
-			w.start()
+	for ev, err := range c.Events(ctx, lathe.Scope{}, lathe.Opt[lathe.Cursor]{}) {
+		if broken := (*api.Broken)(nil); errors.As(err, &broken) {
+			told = append(told, fmt.Sprint(lathe.CodeOf(broken.Err) == lathe.Unavailable))
+			if broken.Err != nil {
+				w.start()
+			}
+			continue
 		}
-	}
-	for ev, err := range c.Follow(ctx, lathe.Scope{}, lathe.Opt[lathe.Cursor]{}, broken) {
 		w.ok(err)
 		if _, first := ev.Fact.(*lathe.ServerConnected); first {
 			w.end()

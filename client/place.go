@@ -1,25 +1,54 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"net/url"
 	"strconv"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/api"
 )
 
-// Paths are the folders of the server's machine, and where a directory belongs.
-type Paths struct {
-	Home      string `json:"home"`
-	State     string `json:"state"`
-	Config    string `json:"config"`
-	Worktree  string `json:"worktree"`
-	Directory string `json:"directory"`
+// Info tells where a directory of the server is. Whether its config is trusted, and whether its commands are
+// confined, a server does not say: it is taken to be so.
+func (c *Client) Info(ctx context.Context, dir string) (api.Info, error) {
+	var at struct{ Home, Directory string }
+	if err := c.call(ctx, request{method: "GET", path: "/path", directory: dir, to: &at}); err != nil {
+		return api.Info{}, err
+	}
+	out := api.Info{Directory: at.Directory, Home: at.Home, Trusted: true, Confined: true, Remote: !c.IsLocal()}
+	var vcs struct{ Branch string }
+	// The branch is shown and not needed: a server that cannot say has none.
+	_ = c.call(ctx, request{method: "GET", path: "/vcs", directory: dir, to: &vcs})
+	out.Branch = vcs.Branch
+	var err error
+	if out.Version, err = c.Health(ctx); err == nil {
+		out.Mode, err = c.mode(ctx, dir)
+	}
+	return out, err
 }
 
-// Paths tells the folders; "" is the directory of the options.
-func (c *Client) Paths(ctx context.Context, dir string) (p Paths, err error) {
-	return p, c.call(ctx, request{method: "GET", path: "/path", directory: dir, to: &p})
+// mode is the permission mode that counts in a directory; "" is the default.
+func (c *Client) mode(ctx context.Context, dir string) (lathe.Mode, error) {
+	var config struct {
+		Mode lathe.Mode `json:"permission_mode"`
+	}
+	err := c.call(ctx, request{method: "GET", path: "/config", directory: dir, to: &config})
+	return config.Mode, err
+}
+
+// SetMode changes the permission mode in the config of the server's user. A project or the environment may keep a
+// stricter one.
+func (c *Client) SetMode(ctx context.Context, dir string, m lathe.Mode) (lathe.Mode, error) {
+	change := struct {
+		Mode lathe.Mode `json:"permission_mode"`
+	}{m}
+	if err := c.call(ctx, request{method: "PATCH", path: "/global/config", body: change}); err != nil {
+		return "", err
+	}
+	is, err := c.mode(ctx, dir)
+	return cmp.Or(is, lathe.SandboxMode), err
 }
 
 // FindFiles returns paths of files and folders, these with a slash at their end, that fit a query, best
@@ -32,26 +61,7 @@ func (c *Client) FindFiles(ctx context.Context, dir, query string, limit int) (a
 	return all, c.call(ctx, request{method: "GET", path: "/find/file", query: q, directory: dir, to: &all})
 }
 
-// Branch is the branch that a directory is on, and the default one; "" outside of git.
-func (c *Client) Branch(ctx context.Context, dir string) (branch, main string, err error) {
-	var reply struct {
-		Branch  string `json:"branch"`
-		Default string `json:"default_branch"`
-	}
-	err = c.call(ctx, request{method: "GET", path: "/vcs", directory: dir, to: &reply})
-	return reply.Branch, reply.Default, err
-}
-
-// Source says against what the files of a directory are compared.
-type Source string
-
-// The sources of changes.
-const (
-	Uncommitted Source = "git"    // the last commit
-	SinceBranch Source = "branch" // where the branch left the default one
-)
-
 // Changes is what version control says differs.
-func (c *Client) Changes(ctx context.Context, dir string, from Source) (all []lathe.FileDiff, err error) {
+func (c *Client) Changes(ctx context.Context, dir string, from api.Source) (all []lathe.FileDiff, err error) {
 	return all, c.call(ctx, request{method: "GET", path: "/vcs/diff", query: url.Values{"mode": {string(from)}}, directory: dir, to: &all})
 }

@@ -65,6 +65,7 @@ type Server struct {
 	sessions  Sessions
 	meters    *meters
 	watch     *watch
+	streams   *streamAPI
 
 	closing context.Context // ends when the server does; streams and waits end with it
 	close   context.CancelFunc
@@ -95,6 +96,16 @@ func New(b Backend, o Options) *Server {
 	s.closing, s.close = context.WithCancel(context.Background())
 	s.mux = s.routes(s.table(b, events))
 	return s
+}
+
+// Watch looks for changes beside the server, as long as a stream is open or until stop is called, and publishes
+// them. A program that reads the events of its engine itself needs it.
+func (s *Server) Watch() (stop func()) {
+	beat, look := s.streams.pulse.enter(), s.watch.enter()
+	return func() {
+		beat()
+		look()
+	}
 }
 
 // Close ends streams and waits. Requests that come later are answered as before.

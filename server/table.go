@@ -9,13 +9,13 @@ import (
 // it answers from.
 func (s *Server) table(b Backend, events publisher) []row {
 	o, branches := s.options, &branches{publisher: events}
-	streams := newStreams(events, o.Heartbeat, s.meters, branches, s.watch)
-	shares := shareAPI{b.Sessions, b.Messages, b.Settings, b.Feed, streams, o.Private}
+	s.streams = newStreams(events, o.Heartbeat, s.meters, branches, s.watch)
+	shares := shareAPI{b.Sessions, b.Messages, b.Settings, b.Feed, s.streams, o.Private}
 	terminals := &ptyAPI{terminals: b.Terminals, guard: s.guard, closing: s.closing}
 	clients := &tuiAPI{publisher: events, sessions: b.Sessions}
 	rows := slices.Concat(
 		globalAPI{o.Version, b.Instances, b.Feed}.routes(),
-		streams.routes(),
+		s.streams.routes(),
 		sessionAPI{b.Sessions, b.Turns, shares}.routes(),
 		messageAPI{b.Messages}.routes(),
 		turnAPI{b.Turns, o.Private}.routes(),

@@ -10,7 +10,6 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/tui/ask"
 	"github.com/lathe-agent/lathe/tui/diff"
-	"github.com/lathe-agent/lathe/tui/host"
 	"github.com/lathe-agent/lathe/tui/key"
 	"github.com/lathe-agent/lathe/tui/style"
 	"github.com/lathe-agent/lathe/tui/toast"
@@ -114,7 +113,7 @@ func (as *asks) approve() tea.Cmd {
 			as.approved = map[lathe.AskID]bool{}
 		}
 		as.approved[r.ID] = true
-		cmds = append(cmds, as.call("give a permission", func(ctx context.Context, e host.Engine) (then, error) {
+		cmds = append(cmds, as.call("give a permission", func(ctx context.Context, e Engine) (then, error) {
 			return nil, e.Reply(ctx, r.ID, lathe.Once, "")
 		}))
 	}
@@ -175,16 +174,16 @@ func (as *asks) answer(out ask.Out) tea.Cmd {
 	switch out := out.(type) {
 	case ask.Reply:
 		as.current.sent = out.Reply == lathe.Reject && out.Message != ""
-		return as.call("answer", func(ctx context.Context, e host.Engine) (then, error) {
+		return as.call("answer", func(ctx context.Context, e Engine) (then, error) {
 			return nil, e.Reply(ctx, id, out.Reply, out.Message)
 		})
 	case ask.Answer:
 		as.current.sent = true
-		return as.call("answer", func(ctx context.Context, e host.Engine) (then, error) {
+		return as.call("answer", func(ctx context.Context, e Engine) (then, error) {
 			return nil, e.Answer(ctx, id, out.Answers)
 		})
 	case ask.Dismiss:
-		return as.call("dismiss the question", func(ctx context.Context, e host.Engine) (then, error) {
+		return as.call("dismiss the question", func(ctx context.Context, e Engine) (then, error) {
 			return nil, e.Dismiss(ctx, id)
 		})
 	default:

@@ -10,13 +10,12 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/lathe-agent/lathe/tui/editor"
-	"github.com/lathe-agent/lathe/tui/host"
 )
 
 // findFiles looks for what a mention could mean.
 func (p *prompt) findFiles(query string) tea.Cmd {
-	return p.call("look for files", func(ctx context.Context, e host.Engine) (then, error) {
-		found, err := e.Find(ctx, query, 20)
+	return p.call("look for files", func(ctx context.Context, e Engine) (then, error) {
+		found, err := e.FindFiles(ctx, p.dir(), query, 20)
 		if err != nil {
 			return nil, nil // the list stays as it is
 		}

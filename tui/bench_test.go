@@ -35,7 +35,7 @@ func newStreaming(tb testing.TB) *streaming {
 	x := lathetest.Long(benchParts)
 	p := newProgram(tb.Context(), Options{Dir: x.Info.Directory, Look: Look{Mouse: true}})
 	p.state.Look(x.Info.ID)
-	p.state.Read(x.Info, x.Messages, "", nil, nil)
+	p.state.Read(x.Info, lathe.Page{Messages: x.Messages}, nil, nil)
 	p.state.Current = x.Info.ID
 	p.Update(tea.WindowSizeMsg{Width: 120, Height: 40})
 	ids := lathe.NewIDs()

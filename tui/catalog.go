@@ -10,9 +10,9 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/api"
 	"github.com/lathe-agent/lathe/tui/dialog"
 	"github.com/lathe-agent/lathe/tui/editor"
-	"github.com/lathe-agent/lathe/tui/host"
 	"github.com/lathe-agent/lathe/tui/state"
 	"github.com/lathe-agent/lathe/tui/toast"
 )
@@ -36,16 +36,16 @@ func (ct *catalog) serversDialog() tea.Cmd {
 	list := dialog.NewToolServers(ct.keys, ct.state.Servers)
 	o := &overlay{box: list, stays: true, fill: func() { list.SetItems(dialog.ToolServerItems(ct.state.Servers)) }}
 	o.on = chosen(func(c dialog.Chosen) tea.Cmd {
-		i := slices.IndexFunc(ct.state.Servers, func(s host.ToolServer) bool { return s.Name == c.ID })
+		i := slices.IndexFunc(ct.state.Servers, func(s lathe.ToolServer) bool { return s.Name == c.ID })
 		if i < 0 {
 			return nil
 		}
 		on := ct.state.Servers[i].Status != "connected"
-		return ct.call("switch "+c.ID, func(ctx context.Context, e host.Engine) (then, error) {
-			if err := e.ConnectTools(ctx, c.ID, on); err != nil {
+		return ct.call("switch "+c.ID, func(ctx context.Context, e Engine) (then, error) {
+			if err := e.ConnectTools(ctx, ct.dir(), c.ID, on); err != nil {
 				return ct.readServers, err
 			}
-			all, err := e.ToolServers(ctx)
+			all, err := e.ToolServers(ctx, ct.dir())
 			return func() tea.Cmd { return ct.afterSwitch(c.ID, on, all) }, err
 		})
 	})
@@ -53,10 +53,10 @@ func (ct *catalog) serversDialog() tea.Cmd {
 }
 
 // afterSwitch shows what became of a server of tools that was switched on or off.
-func (ct *catalog) afterSwitch(name string, on bool, all []host.ToolServer) tea.Cmd {
+func (ct *catalog) afterSwitch(name string, on bool, all []lathe.ToolServer) tea.Cmd {
 	ct.state.Servers = all
 	ct.overlays.refresh()
-	i := slices.IndexFunc(all, func(s host.ToolServer) bool { return s.Name == name })
+	i := slices.IndexFunc(all, func(s lathe.ToolServer) bool { return s.Name == name })
 	if i < 0 || !on || all[i].Status == "connected" {
 		return nil
 	}
@@ -81,20 +81,20 @@ func (ct *catalog) setAgents(all []lathe.Agent) {
 // read reads what there is to choose from. What fails is told and the rest goes on.
 func (ct *catalog) read() tea.Cmd {
 	return tea.Batch(
-		ct.call("read the providers", func(ctx context.Context, e host.Engine) (then, error) {
-			providers, err := e.Providers(ctx)
+		ct.call("read the providers", func(ctx context.Context, e Engine) (then, error) {
+			providers, err := e.Providers(ctx, ct.dir())
 			if err != nil {
 				return nil, err
 			}
-			agents, err := e.Agents(ctx)
+			agents, err := e.Agents(ctx, ct.dir())
 			return func() tea.Cmd { return ct.setProviders(providers, agents) }, err
 		}),
-		ct.call("read the commands", func(ctx context.Context, e host.Engine) (then, error) {
-			commands, err := e.Commands(ctx)
+		ct.call("read the commands", func(ctx context.Context, e Engine) (then, error) {
+			commands, err := e.Commands(ctx, ct.dir())
 			return func() tea.Cmd { ct.menu.setCommands(commands); return nil }, err
 		}),
-		ct.call("read the skills", func(ctx context.Context, e host.Engine) (then, error) {
-			skills, err := e.Skills(ctx)
+		ct.call("read the skills", func(ctx context.Context, e Engine) (then, error) {
+			skills, err := e.Skills(ctx, ct.dir())
 			return func() tea.Cmd { ct.state.Skills = skills; return nil }, err
 		}),
 		ct.readPlace(), ct.readServers(), ct.readWork(),
@@ -103,8 +103,8 @@ func (ct *catalog) read() tea.Cmd {
 
 // readPlace reads where we are.
 func (ct *catalog) readPlace() tea.Cmd {
-	return ct.call("read the directory", func(ctx context.Context, e host.Engine) (then, error) {
-		info, err := e.Info(ctx)
+	return ct.call("read the directory", func(ctx context.Context, e Engine) (then, error) {
+		info, err := e.Info(ctx, ct.dir())
 		if err != nil {
 			return func() tea.Cmd { ct.state.Placed = true; return ct.prompt.sendFirst() }, err
 		}
@@ -116,7 +116,7 @@ func (ct *catalog) readPlace() tea.Cmd {
 const distrusted = "Settings of this project wait for your trust: look at them, then run lathe trust there"
 
 // uncounted says which settings of the project do not count; "" is that all do, or that it is not known yet.
-func uncounted(info host.Info) string {
+func uncounted(info api.Info) string {
 	switch {
 	case info.Home == "": // which is known together
 		return ""
@@ -129,7 +129,7 @@ func uncounted(info host.Info) string {
 }
 
 // setPlace takes in where we are. That settings do not count is told where the home screen, which does too, is not seen.
-func (ct *catalog) setPlace(info host.Info) tea.Cmd {
+func (ct *catalog) setPlace(info api.Info) tea.Cmd {
 	first := !ct.state.Placed
 	ct.state.Info, ct.state.Placed = info, true
 	note := uncounted(info)
@@ -145,15 +145,15 @@ func (ct *catalog) setPlace(info host.Info) tea.Cmd {
 }
 
 func (ct *catalog) readServers() tea.Cmd {
-	return ct.call("read the tool servers", func(ctx context.Context, e host.Engine) (then, error) {
-		servers, err := e.ToolServers(ctx)
+	return ct.call("read the tool servers", func(ctx context.Context, e Engine) (then, error) {
+		servers, err := e.ToolServers(ctx, ct.dir())
 		return func() tea.Cmd { ct.state.Servers = servers; return ct.overlays.refresh() }, err
 	})
 }
 
 // recheckServers reads them again as long as some may be about to connect: nobody tells when one fails to.
 func (ct *catalog) recheckServers() tea.Cmd {
-	if !slices.ContainsFunc(ct.state.Servers, func(s host.ToolServer) bool { return s.Status == "disabled" }) {
+	if !slices.ContainsFunc(ct.state.Servers, func(s lathe.ToolServer) bool { return s.Status == "disabled" }) {
 		return nil
 	}
 	if ct.serverWait *= 3; ct.serverWait > time.Minute {
@@ -164,12 +164,16 @@ func (ct *catalog) recheckServers() tea.Cmd {
 
 // readWork reads who is at work and what waits for an answer.
 func (ct *catalog) readWork() tea.Cmd {
-	return ct.call("read what is under way", func(ctx context.Context, e host.Engine) (then, error) {
-		statuses, err := e.Statuses(ctx)
+	return ct.call("read what is under way", func(ctx context.Context, e Engine) (then, error) {
+		at, err := e.Location(ctx, ct.dir())
 		if err != nil {
 			return nil, err
 		}
-		asks, err := e.Asks(ctx)
+		statuses, err := e.Statuses(ctx, lathe.Scope{Directory: at.Directory})
+		if err != nil {
+			return nil, err
+		}
+		asks, err := e.Asks(ctx, lathe.Scope{Directory: at.Directory})
 		return func() tea.Cmd {
 			ct.state.LearnStatuses(statuses)
 			ct.state.LearnAsks(asks)
@@ -179,7 +183,7 @@ func (ct *catalog) readWork() tea.Cmd {
 }
 
 // setProviders takes in who answers, and sends what was given on the command line.
-func (ct *catalog) setProviders(providers host.Providers, agents []lathe.Agent) tea.Cmd {
+func (ct *catalog) setProviders(providers lathe.Providers, agents []lathe.Agent) tea.Cmd {
 	ct.state.Providers, ct.state.Agents, ct.state.Loaded = providers, agents, true
 	ct.state.Epoch++
 	ct.setAgents(agents)

@@ -9,7 +9,6 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/tui/dialog"
-	"github.com/lathe-agent/lathe/tui/host"
 	"github.com/lathe-agent/lathe/tui/key"
 	"github.com/lathe-agent/lathe/tui/memory"
 	"github.com/lathe-agent/lathe/tui/state"
@@ -75,7 +74,7 @@ func parseModel(s string) (ref lathe.ModelRef, ok bool) {
 
 // model is who answers the next prompt: what was chosen for the agent in this run, the agent's own, the one of
 // the command line, of the settings, the last used, or the best there is.
-func (ch *choice) model() (host.Model, bool) {
+func (ch *choice) model() (lathe.Model, bool) {
 	var try []lathe.ModelRef
 	if ref, ok := ch.models[ch.agent]; ok {
 		try = append(try, ref)
@@ -105,7 +104,7 @@ func (ch *choice) model() (host.Model, bool) {
 			return pr.Models[0], true
 		}
 	}
-	return host.Model{}, false
+	return lathe.Model{}, false
 }
 
 // ref is the model as prompts name it, nil when there is none.

@@ -7,7 +7,6 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/tui/chat"
-	"github.com/lathe-agent/lathe/tui/host"
 	"github.com/lathe-agent/lathe/tui/state"
 	"github.com/lathe-agent/lathe/tui/style"
 )
@@ -47,17 +46,17 @@ func (v *conversation) drawScrollbar(th *style.Theme, f frame, lines []style.Lin
 // readOlder reads the page before, when the top of what is known is on the screen.
 func (v *conversation) readOlder() tea.Cmd {
 	o := v.state.Shown()
-	if o == nil || o.Older == "" || o.Reading {
+	if o == nil || o.Older.IsZero() || o.Reading {
 		return nil
 	}
 	o.Reading = true
 	before := o.Older
-	return v.call("read older messages", func(ctx context.Context, e host.Engine) (then, error) {
-		page, older, err := e.Messages(ctx, o.ID, before, pageSize)
+	return v.call("read older messages", func(ctx context.Context, e Engine) (then, error) {
+		page, err := e.Messages(ctx, o.ID, before, pageSize)
 		return func() tea.Cmd {
 			if o.Reading = false; err == nil {
-				o.Transcript.Include(page)
-				o.Older = older
+				o.Transcript.Include(page.Messages)
+				o.Older = page.Next
 				return v.readOn(o)
 			}
 			return nil
@@ -70,7 +69,7 @@ func (v *conversation) readOlder() tea.Cmd {
 func (v *conversation) readOn(o *state.Open) tea.Cmd {
 	if v.beginning = v.beginning && o == v.state.Shown() && v.chat().AtTop(); v.beginning {
 		v.chat().ToTop(o.Transcript)
-		v.beginning = o.Older != ""
+		v.beginning = !o.Older.IsZero()
 	}
 	whole := v.overlays.current != nil && v.overlays.current.whole != nil
 	if whole {
@@ -132,7 +131,7 @@ func (v *conversation) scrollTop() tea.Cmd {
 		return nil
 	}
 	v.chat().ToTop(o.Transcript)
-	v.beginning = o.Older != ""
+	v.beginning = !o.Older.IsZero()
 	return v.readOlder()
 }
 

@@ -8,7 +8,6 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/tui/dialog"
-	"github.com/lathe-agent/lathe/tui/host"
 	"github.com/lathe-agent/lathe/tui/key"
 	"github.com/lathe-agent/lathe/tui/toast"
 )
@@ -38,8 +37,8 @@ func (sd *sessionDialogs) list() tea.Cmd {
 	o := &overlay{box: list, stays: true, fill: func() { list.SetItems(shown().Items(sd.keys)) }}
 	o.spins = func() bool { return len(sd.state.Statuses()) > 0 }
 	search := func(text string) tea.Cmd {
-		return sd.call("list the sessions", func(ctx context.Context, e host.Engine) (then, error) {
-			all, err := e.List(ctx, host.SessionQuery{Search: text, All: !sd.look.prefs.SessionDirectoryFilter, Limit: 200})
+		return sd.call("list the sessions", func(ctx context.Context, e Engine) (then, error) {
+			all, err := sd.listSessions(ctx, e, lathe.Query{Search: text, Limit: 200}, !sd.look.prefs.SessionDirectoryFilter)
 			if err != nil {
 				return nil, err
 			}
@@ -71,7 +70,7 @@ func (sd *sessionDialogs) choose(c dialog.Chosen, all []lathe.Session, again fun
 	id := lathe.SessionID(c.ID)
 	switch c.Key {
 	case key.SessionDelete:
-		return sd.call("delete the session", func(ctx context.Context, e host.Engine) (then, error) {
+		return sd.call("delete the session", func(ctx context.Context, e Engine) (then, error) {
 			if err := e.Remove(ctx, id); err != nil {
 				return nil, err
 			}
@@ -100,7 +99,7 @@ func (sd *sessionDialogs) renameDialog() tea.Cmd {
 // rename asks for another title; afterwards comes back to where it was asked from.
 func (sd *sessionDialogs) rename(id lathe.SessionID, title string, back func() tea.Cmd) tea.Cmd {
 	return sd.overlays.show(&overlay{box: dialog.NewRename(sd.keys, title), closed: back, on: entered(func(text string) tea.Cmd {
-		return sd.call("rename the session", func(ctx context.Context, e host.Engine) (then, error) {
+		return sd.call("rename the session", func(ctx context.Context, e Engine) (then, error) {
 			s, err := e.Rename(ctx, id, text)
 			if err != nil {
 				return nil, err

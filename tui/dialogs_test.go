@@ -14,7 +14,7 @@ import (
 	uv "github.com/charmbracelet/ultraviolet"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/tui/host"
+	"github.com/lathe-agent/lathe/api"
 	"github.com/lathe-agent/lathe/tui/key"
 	"github.com/lathe-agent/lathe/tui/style"
 )
@@ -58,7 +58,7 @@ func TestUndo_BringsWordsUp(t *testing.T) {
 			if m != "" {
 				info.Revert = &lathe.Revert{Message: m}
 			}
-			s.engine.undone = host.Undone{Session: info}
+			s.engine.undone = lathe.Undone{Session: info}
 		}
 		undo := func(keys string, m lathe.MessageID, want string) {
 			t.Helper()
@@ -83,7 +83,7 @@ func TestUndo_BringsWordsUp(t *testing.T) {
 // Files that an undo left alone are counted here, and named once, by the engine, from the directory.
 func TestUndo_Conflicts(t *testing.T) {
 	onStage(t, sample(), inSample(), func(s *stage) {
-		s.engine.undone = host.Undone{Changed: []string{"/w/app/a"}, Conflicts: []string{"/w/app/b.go"}}
+		s.engine.undone = lathe.Undone{Files: []lathe.UndoneFile{{File: "/w/app/a", Action: "restore"}, {File: "/w/app/b.go", Action: "conflict", Conflict: "it was changed"}}}
 		s.press("ctrl+x", "u")
 		s.tell(&lathe.TUIToast{Title: "Left as they are", Message: "/w/app/b.go (it was changed)", Variant: "warning"})
 		s.sees("files changed: 1, left as they are: 1", "! Left as they are", "b.go (it was changed)")
@@ -94,7 +94,7 @@ func TestUndo_Conflicts(t *testing.T) {
 // Without a provider no key goes into a prompt that nobody sees.
 func TestOffers_Keys(t *testing.T) {
 	e := sample()
-	e.providers = host.Providers{All: e.providers.All}
+	e.providers = lathe.Providers{All: e.providers.All}
 	o := Options{FirstRun: func(context.Context) []Offer {
 		return []Offer{{ID: "login", Title: "Log in", Login: true}, {ID: "demo", Title: "See the demo"}}
 	}}
@@ -124,10 +124,10 @@ func TestOffers_Keys(t *testing.T) {
 // Servers of tools connect while one looks at the first screen, and one that cannot says so without being asked.
 func TestServers_LateFailure(t *testing.T) {
 	e := sample()
-	e.servers = []host.ToolServer{{Name: "docs", Status: "disabled"}}
+	e.servers = []lathe.ToolServer{{Name: "docs", Status: "disabled"}}
 	onStage(t, e, Options{}, func(s *stage) {
 		s.lacks("MCP")
-		s.engine.servers = []host.ToolServer{{Name: "docs", Status: "failed", Error: "there is no program docs"}}
+		s.engine.servers = []lathe.ToolServer{{Name: "docs", Status: "failed", Error: "there is no program docs"}}
 		s.pass(5 * time.Second)
 		s.sees("0 MCP, 1 failed")
 		s.slash("mcps")
@@ -253,7 +253,7 @@ func TestFork_BringsWords(t *testing.T) {
 func TestNames_ReadLate(t *testing.T) {
 	e := sample()
 	providers := e.providers
-	e.providers = host.Providers{}
+	e.providers = lathe.Providers{}
 	onStage(t, e, inSample(), func(s *stage) {
 		s.sees("Build · m-1")
 		s.engine.providers = providers
@@ -431,7 +431,7 @@ func TestThemes_Missing(t *testing.T) {
 func TestExport(t *testing.T) {
 	dir := t.TempDir()
 	e := sample()
-	e.info = host.Info{Directory: dir, Home: dir, Version: "0.9.0", Trusted: true}
+	e.info = api.Info{Directory: dir, Home: dir, Version: "0.9.0", Trusted: true}
 	onStage(t, e, inSample(), func(s *stage) {
 		s.press("ctrl+x", "x", "enter")
 		s.sees("Written to ~/mend-the-greeting.md")
@@ -489,7 +489,7 @@ func TestThemes_LightAndDark(t *testing.T) {
 // That settings of the project do not count yet is told on the first screen that is seen.
 func TestTrust_Told(t *testing.T) {
 	e := sample()
-	e.info = host.Info{Directory: "/w/app", Home: "/home/dev"}
+	e.info = api.Info{Directory: "/w/app", Home: "/home/dev"}
 	onStage(t, e, Options{}, func(s *stage) { s.sees("wait for your trust: look at them, then run lathe") })
 	onStage(t, e, inSample(), func(s *stage) { s.sees("! Settings of this project") })
 	e.info.Broken = "A settings file of this project is broken and left out: lathe.json:1:2"
@@ -538,7 +538,7 @@ func TestReview_Sources(t *testing.T) {
 		s.sees("Thank you")
 	})
 	e := sample()
-	e.info = host.Info{Directory: "/w/app", Home: "/home/dev", Trusted: true}
+	e.info = api.Info{Directory: "/w/app", Home: "/home/dev", Trusted: true}
 	e.changes = nil
 	onStage(t, e, Options{}, func(s *stage) {
 		s.slash("diff")

@@ -7,13 +7,12 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/tui/host"
 	"github.com/lathe-agent/lathe/tui/memory"
 )
 
 // slowly opens an engine after a second.
 func slowly(e *canned) Options {
-	return Options{Open: func(context.Context) (host.Engine, error) {
+	return Options{Open: func(context.Context) (Engine, error) {
 		<-time.After(time.Second)
 		return e, nil
 	}}

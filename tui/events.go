@@ -6,7 +6,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/lathe-agent/lathe/tui/host"
 	"github.com/lathe-agent/lathe/tui/state"
 	"github.com/lathe-agent/lathe/tui/toast"
 )
@@ -63,12 +62,12 @@ func (p *program) openEngine() tea.Cmd {
 }
 
 // start goes on when the engine is there: events first, so that nothing is missed, then what there is to know.
-func (p *program) start(e host.Engine) tea.Cmd {
+func (p *program) start(e Engine) tea.Cmd {
 	p.engine = e
 	if p.calls.enter() {
 		go func() {
 			defer p.calls.wg.Done()
-			p.feed.follow(p.ctx, e)
+			p.feed.follow(p.ctx, e, p.dir(), &p.scope)
 		}()
 	}
 	p.catalog.serverWait = time.Second

@@ -14,7 +14,6 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/tui/chat"
 	"github.com/lathe-agent/lathe/tui/dialog"
-	"github.com/lathe-agent/lathe/tui/host"
 	"github.com/lathe-agent/lathe/tui/toast"
 )
 
@@ -26,22 +25,17 @@ type exporter struct {
 }
 
 // whole reads a session to its beginning.
-func whole(ctx context.Context, e host.Engine, id lathe.SessionID) (s lathe.Session, all []lathe.Message, err error) {
+func whole(ctx context.Context, e Engine, id lathe.SessionID) (s lathe.Session, all []lathe.Message, err error) {
 	if s, err = e.Get(ctx, id); err != nil {
 		return s, nil, err
 	}
-	before := ""
-	for {
-		page, older, err := e.Messages(ctx, id, before, pageSize)
-		if err != nil {
+	for page := (lathe.Page{More: true}); page.More; {
+		if page, err = e.Messages(ctx, id, page.Next, pageSize); err != nil {
 			return s, nil, err
 		}
-		all = append(page, all...)
-		if older == "" || len(page) == 0 {
-			return s, all, nil
-		}
-		before = older
+		all = append(page.Messages, all...)
 	}
+	return s, all, nil
 }
 
 func (ex *exporter) include() chat.Include {
@@ -53,7 +47,7 @@ func (ex *exporter) copyTranscript() tea.Cmd {
 	id, in := ex.state.Current, ex.include()
 	names := ex.state.ModelNames()
 	in.ModelName = names
-	return ex.call("copy the transcript", func(ctx context.Context, e host.Engine) (then, error) {
+	return ex.call("copy the transcript", func(ctx context.Context, e Engine) (then, error) {
 		s, all, err := whole(ctx, e, id)
 		if err != nil {
 			return nil, err
@@ -130,7 +124,7 @@ func (ex *exporter) write(f dialog.Filled) tea.Cmd {
 	}
 	path = ex.localPath(path)
 	shown := ex.state.Tilde(path)
-	return ex.call("export the session", func(ctx context.Context, e host.Engine) (then, error) {
+	return ex.call("export the session", func(ctx context.Context, e Engine) (then, error) {
 		s, all, err := whole(ctx, e, id)
 		if err != nil {
 			return nil, err

@@ -1,13 +1,12 @@
 package tui
 
 import (
-	"context"
 	"errors"
 	"sync"
 	"time"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/tui/host"
+	"github.com/lathe-agent/lathe/api"
 )
 
 // frameTime is the least time between two batches of events: no screen shows more.
@@ -32,19 +31,15 @@ type batch struct {
 
 func newFeed() *feed { return &feed{ready: make(chan struct{}, 1)} }
 
-// follow reads events until the context ends or nothing more can come.
-func (f *feed) follow(ctx context.Context, e host.Engine) {
-	for ev, err := range e.Events(ctx, lathe.Opt[lathe.Cursor]{}) {
-		f.put(ev, err)
-		if broken := (*host.Broken)(nil); err != nil && !errors.As(err, &broken) {
-			return
-		}
-	}
+// isBroken reports whether events go on behind an error: the connection is lost, or found again.
+func isBroken(err error) bool {
+	var broken *api.Broken
+	return errors.As(err, &broken)
 }
 
 func (f *feed) put(e lathe.Event, err error) {
 	f.mu.Lock()
-	var broken *host.Broken
+	var broken *api.Broken
 	switch {
 	case errors.As(err, &broken):
 		f.lost = broken.Err

@@ -19,7 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/tui/host"
+	"github.com/lathe-agent/lathe/api"
 	"github.com/lathe-agent/lathe/tui/style"
 )
 
@@ -28,30 +28,30 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 // canned is an engine that says what it was given to say, and notes what it was asked to do. What a test does not
 // give is empty; what is not written here at all panics.
 type canned struct {
-	host.Engine
+	Engine
 
 	mu        sync.Mutex // guards what follows
-	info      host.Info
+	info      api.Info
 	agents    []lathe.Agent
 	commands  []lathe.Command
 	skills    []lathe.Skill
-	providers host.Providers
-	servers   []host.ToolServer
+	providers lathe.Providers
+	servers   []lathe.ToolServer
 	sessions  []lathe.Session
 	messages  map[lathe.SessionID][]lathe.Message
 	few       int // messages at a time; 0 is all
 	todos     map[lathe.SessionID][]lathe.Todo
 	diffs     map[lathe.SessionID][]lathe.FileDiff
-	changes   map[host.Source][]lathe.FileDiff
+	changes   map[api.Source][]lathe.FileDiff
 	statuses  map[lathe.SessionID]lathe.Status
 	cut       []lathe.SessionID // turns that a dead process left
 	asks      []lathe.Fact
 	files     []string
-	methods   map[string][]host.LoginMethod
-	page      host.Authorization
+	methods   map[string][]lathe.LoginMethod
+	page      lathe.Authorization
 	away      chan struct{} // closed when who logs in has done it
-	undone    host.Undone
-	keeps     host.Mode        // the permission mode that nobody changes
+	undone    lathe.Undone
+	keeps     lathe.Mode       // the permission mode that nobody changes
 	fails     map[string]error // by the word that done has of a call
 	done      []string         // what was asked for, in order
 	events    chan lathe.Event
@@ -83,13 +83,13 @@ func (c *canned) find(id lathe.SessionID) (lathe.Session, error) {
 	return lathe.Session{}, lathe.Errorf(lathe.NotFound, "there is no session %s", id)
 }
 
-func (c *canned) Create(_ context.Context, in host.NewSession) (lathe.Session, error) {
+func (c *canned) Create(_ context.Context, _ string, in lathe.NewSession) (lathe.Session, error) {
 	s := lathe.Session{ID: lathe.SessionID(fmt.Sprintf("ses_new%d", len(c.sessions))), Directory: c.info.Directory, Agent: in.Agent}
 	c.sessions = append(c.sessions, s)
 	return s, c.did("create", in.Agent)
 }
 
-func (c *canned) SetMode(_ context.Context, m host.Mode) (host.Mode, error) {
+func (c *canned) SetMode(_ context.Context, _ string, m lathe.Mode) (lathe.Mode, error) {
 	err := c.did("mode", m)
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -101,7 +101,7 @@ func (c *canned) SetMode(_ context.Context, m host.Mode) (host.Mode, error) {
 
 func (c *canned) Get(_ context.Context, id lathe.SessionID) (lathe.Session, error) { return c.find(id) }
 
-func (c *canned) List(_ context.Context, q host.SessionQuery) (out []lathe.Session, _ error) {
+func (c *canned) List(_ context.Context, q lathe.Query) (out []lathe.Session, _ error) {
 	for _, s := range c.sessions {
 		if strings.Contains(strings.ToLower(s.Title), strings.ToLower(q.Search)) {
 			out = append(out, s)
@@ -136,7 +136,7 @@ func (c *canned) Remove(_ context.Context, id lathe.SessionID) error {
 	return c.did("remove", id)
 }
 
-func (c *canned) Fork(_ context.Context, id lathe.SessionID, before lathe.MessageID) (lathe.Session, error) {
+func (c *canned) Fork(_ context.Context, _ string, id lathe.SessionID, before lathe.MessageID) (lathe.Session, error) {
 	s, _ := c.find(id)
 	s.ID, s.Title = "ses_fork", s.Title+" (fork #1)"
 	c.sessions = append(c.sessions, s)
@@ -154,19 +154,25 @@ func (c *canned) Unshare(_ context.Context, id lathe.SessionID) (lathe.Session, 
 	return s, c.did("unshare", id)
 }
 
-func (c *canned) Messages(_ context.Context, id lathe.SessionID, before string, _ int) ([]lathe.Message, string, error) {
+func (c *canned) Location(context.Context, string) (lathe.Location, error) {
+	return lathe.Location{Directory: c.info.Directory, Worktree: c.info.Directory, Project: "p"}, nil
+}
+
+func (c *canned) Feed() string { return "canned" }
+
+func (c *canned) Messages(_ context.Context, id lathe.SessionID, before lathe.Place, _ int) (lathe.Page, error) {
 	all := c.messages[id]
 	if c.few == 0 {
-		return all, "", nil
+		return lathe.Page{Messages: all}, nil
 	}
-	if at := slices.IndexFunc(all, func(m lathe.Message) bool { return string(m.ID) == before }); at >= 0 {
+	if at := slices.IndexFunc(all, func(m lathe.Message) bool { return string(m.ID) == before.ID }); at >= 0 {
 		all = all[:at]
 	}
 	if len(all) <= c.few {
-		return all, "", nil
+		return lathe.Page{Messages: all}, nil
 	}
 	all = all[len(all)-c.few:]
-	return all, string(all[0].ID), nil
+	return lathe.Page{Messages: all, More: true, Next: lathe.Place{ID: string(all[0].ID)}}, nil
 }
 
 func (c *canned) Todos(_ context.Context, id lathe.SessionID) ([]lathe.Todo, error) {
@@ -177,13 +183,13 @@ func (c *canned) Diff(_ context.Context, id lathe.SessionID, _ lathe.MessageID) 
 	return c.diffs[id], nil
 }
 
-func (c *canned) Statuses(context.Context) (map[lathe.SessionID]lathe.Status, error) {
+func (c *canned) Statuses(context.Context, lathe.Scope) (map[lathe.SessionID]lathe.Status, error) {
 	return c.statuses, nil
 }
 
 func (c *canned) Interrupted(context.Context) ([]lathe.SessionID, error) { return c.cut, nil }
 
-func (c *canned) Events(ctx context.Context, _ lathe.Opt[lathe.Cursor]) iter.Seq2[lathe.Event, error] {
+func (c *canned) Events(ctx context.Context, _ lathe.Scope, _ lathe.Opt[lathe.Cursor]) iter.Seq2[lathe.Event, error] {
 	return func(yield func(lathe.Event, error) bool) {
 		for {
 			select {
@@ -198,39 +204,39 @@ func (c *canned) Events(ctx context.Context, _ lathe.Opt[lathe.Cursor]) iter.Seq
 	}
 }
 
-func (c *canned) Submit(_ context.Context, id lathe.SessionID, p host.Prompt) error {
+func (c *canned) Submit(_ context.Context, id lathe.SessionID, p lathe.Prompt) (lathe.Message, error) {
 	words := ""
 	for _, part := range p.Parts {
 		if t, ok := part.Body.(*lathe.Text); ok {
 			words += t.Text
 		}
 	}
-	return c.did("submit", id, words)
+	return lathe.Message{}, c.did("submit", id, words)
 }
 
-func (c *canned) Command(_ context.Context, id lathe.SessionID, x host.Command) error {
-	return c.did("command", id, x.Name, x.Arguments)
+func (c *canned) SubmitCommand(_ context.Context, id lathe.SessionID, x lathe.CommandCall) (lathe.Message, error) {
+	return lathe.Message{}, c.did("command", id, x.Command, x.Arguments)
 }
 
-func (c *canned) Shell(_ context.Context, id lathe.SessionID, s host.Shell) error {
-	return c.did("shell", id, s.Line)
+func (c *canned) Shell(_ context.Context, id lathe.SessionID, s lathe.ShellCommand) (lathe.Message, error) {
+	return lathe.Message{}, c.did("shell", id, s.Command)
 }
 func (c *canned) Cancel(_ context.Context, id lathe.SessionID) error { return c.did("cancel", id) }
 func (c *canned) Resume(_ context.Context, id lathe.SessionID) error { return c.did("resume", id) }
-func (c *canned) Compact(_ context.Context, id lathe.SessionID, by lathe.ModelRef) error {
-	return c.did("compact", id, by.Model)
+func (c *canned) Compact(_ context.Context, id lathe.SessionID, req lathe.CompactRequest) error {
+	return c.did("compact", id, req.Model.Model)
 }
 
-func (c *canned) Undo(_ context.Context, id lathe.SessionID, m lathe.MessageID) (host.Undone, error) {
-	err := c.did("undo", id, m)
+func (c *canned) Undo(_ context.Context, id lathe.SessionID, u lathe.Undo) (lathe.Undone, error) {
+	err := c.did("undo", id, u.Message)
 	return c.undone, err
 }
 
-func (c *canned) Redo(_ context.Context, id lathe.SessionID) (host.Undone, error) {
+func (c *canned) Redo(_ context.Context, id lathe.SessionID, _ lathe.Undo) (lathe.Undone, error) {
 	err := c.did("redo", id)
 	return c.undone, err
 }
-func (c *canned) Asks(context.Context) ([]lathe.Fact, error) { return c.asks, nil }
+func (c *canned) Asks(context.Context, lathe.Scope) ([]lathe.Fact, error) { return c.asks, nil }
 func (c *canned) Reply(_ context.Context, id lathe.AskID, r lathe.Reply, message string) error {
 	return c.did("reply", id, r, message)
 }
@@ -239,31 +245,35 @@ func (c *canned) Answer(_ context.Context, id lathe.AskID, answers [][]string) e
 	return c.did("answer", id, answers)
 }
 
-func (c *canned) Dismiss(_ context.Context, id lathe.AskID) error        { return c.did("dismiss", id) }
-func (c *canned) Agents(context.Context) ([]lathe.Agent, error)          { return c.agents, nil }
-func (c *canned) Commands(context.Context) ([]lathe.Command, error)      { return c.commands, nil }
-func (c *canned) Skills(context.Context) ([]lathe.Skill, error)          { return c.skills, nil }
-func (c *canned) Providers(context.Context) (host.Providers, error)      { return c.providers, nil }
-func (c *canned) ToolServers(context.Context) ([]host.ToolServer, error) { return c.servers, nil }
-func (c *canned) Info(context.Context) (host.Info, error)                { return c.info, nil }
-func (c *canned) Find(context.Context, string, int) ([]string, error)    { return c.files, nil }
-func (c *canned) ConnectTools(_ context.Context, n string, on bool) error {
+func (c *canned) Dismiss(_ context.Context, id lathe.AskID) error            { return c.did("dismiss", id) }
+func (c *canned) Agents(context.Context, string) ([]lathe.Agent, error)      { return c.agents, nil }
+func (c *canned) Commands(context.Context, string) ([]lathe.Command, error)  { return c.commands, nil }
+func (c *canned) Skills(context.Context, string) ([]lathe.Skill, error)      { return c.skills, nil }
+func (c *canned) Providers(context.Context, string) (lathe.Providers, error) { return c.providers, nil }
+func (c *canned) ToolServers(context.Context, string) ([]lathe.ToolServer, error) {
+	return c.servers, nil
+}
+func (c *canned) Info(context.Context, string) (api.Info, error) { return c.info, nil }
+func (c *canned) FindFiles(context.Context, string, string, int) ([]string, error) {
+	return c.files, nil
+}
+func (c *canned) ConnectTools(_ context.Context, _, n string, on bool) error {
 	return c.did("connect", n, on)
 }
 
-func (c *canned) Changes(_ context.Context, from host.Source) ([]lathe.FileDiff, error) {
+func (c *canned) Changes(_ context.Context, _ string, from api.Source) ([]lathe.FileDiff, error) {
 	return c.changes[from], nil
 }
 
-func (c *canned) Methods(context.Context) (map[string][]host.LoginMethod, error) {
+func (c *canned) LoginMethods(context.Context, string) (map[string][]lathe.LoginMethod, error) {
 	return c.methods, nil
 }
 
-func (c *canned) Authorize(_ context.Context, provider string, n int) (host.Authorization, error) {
+func (c *canned) Authorize(_ context.Context, _, provider string, n int) (lathe.Authorization, error) {
 	return c.page, c.did("authorize", provider, n)
 }
 
-func (c *canned) Complete(_ context.Context, provider string, n int, code string) error {
+func (c *canned) CompleteLogin(_ context.Context, _, provider string, n int, code string) error {
 	<-c.away
 	return c.did("complete", provider, n, code)
 }
@@ -292,10 +302,10 @@ func onStage(t *testing.T, e *canned, o Options, test func(s *stage)) {
 		s := &stage{t: t, engine: e}
 		e.events = make(chan lathe.Event)
 		if e.info.Directory == "" {
-			e.info = host.Info{Directory: "/w/app", Home: "/home/dev", Branch: "main", Version: "0.9.0", Trusted: true}
+			e.info = api.Info{Directory: "/w/app", Home: "/home/dev", Branch: "main", Version: "0.9.0", Trusted: true}
 		}
 		if o.Open == nil {
-			o.Open = func(context.Context) (host.Engine, error) { return e, nil }
+			o.Open = func(context.Context) (Engine, error) { return e, nil }
 		}
 		o.Dir, o.Version, o.Look.Mouse = e.info.Directory, e.info.Version, true
 		o.Copy = func(text string) error {

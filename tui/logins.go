@@ -7,8 +7,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/tui/dialog"
-	"github.com/lathe-agent/lathe/tui/host"
 	"github.com/lathe-agent/lathe/tui/toast"
 )
 
@@ -17,7 +17,7 @@ func (su *setup) providersDialog() tea.Cmd {
 	box := dialog.NewProviders(su.keys, su.state.Providers)
 	return su.overlays.show(&overlay{box: box, on: chosen(func(c dialog.Chosen) tea.Cmd {
 		all := slices.Concat(su.state.Providers.All, su.state.Providers.Connected)
-		i := slices.IndexFunc(all, func(x host.Provider) bool { return x.ID == c.ID })
+		i := slices.IndexFunc(all, func(x lathe.Provider) bool { return x.ID == c.ID })
 		if i < 0 {
 			return nil
 		}
@@ -25,9 +25,9 @@ func (su *setup) providersDialog() tea.Cmd {
 	})})
 }
 
-func (su *setup) loginTo(provider host.Provider) tea.Cmd {
-	return su.call("read the ways to log in", func(ctx context.Context, e host.Engine) (then, error) {
-		all, err := e.Methods(ctx)
+func (su *setup) loginTo(provider lathe.Provider) tea.Cmd {
+	return su.call("read the ways to log in", func(ctx context.Context, e Engine) (then, error) {
+		all, err := e.LoginMethods(ctx, su.dir())
 		if err != nil {
 			return nil, err
 		}
@@ -51,12 +51,12 @@ func (su *setup) loginTo(provider host.Provider) tea.Cmd {
 	})
 }
 
-func (su *setup) loginBy(provider host.Provider, methods []host.LoginMethod, n int) tea.Cmd {
-	if !methods[n].Browser {
+func (su *setup) loginBy(provider lathe.Provider, methods []lathe.LoginMethod, n int) tea.Cmd {
+	if !methods[n].InBrowser() {
 		return su.keyDialog(provider)
 	}
-	return su.call("begin the login", func(ctx context.Context, e host.Engine) (then, error) {
-		a, err := e.Authorize(ctx, provider.ID, n)
+	return su.call("begin the login", func(ctx context.Context, e Engine) (then, error) {
+		a, err := e.Authorize(ctx, su.dir(), provider.ID, n)
 		if err != nil {
 			return nil, err
 		}
@@ -64,13 +64,13 @@ func (su *setup) loginBy(provider host.Provider, methods []host.LoginMethod, n i
 	})
 }
 
-func (su *setup) keyDialog(provider host.Provider) tea.Cmd {
+func (su *setup) keyDialog(provider lathe.Provider) tea.Cmd {
 	keeper := "on this machine"
 	if su.o.Remote {
 		keeper = "on the server"
 	}
 	return su.overlays.show(&overlay{box: dialog.NewKeyInput(su.keys, provider, keeper), on: entered(func(key string) tea.Cmd {
-		return su.call("keep the key", func(ctx context.Context, e host.Engine) (then, error) {
+		return su.call("keep the key", func(ctx context.Context, e Engine) (then, error) {
 			if err := e.SetKey(ctx, provider.ID, key); err != nil {
 				return nil, err
 			}
@@ -80,17 +80,17 @@ func (su *setup) keyDialog(provider host.Provider) tea.Cmd {
 }
 
 // authorize shows the page to log in at, and waits for the end of it or for its code.
-func (su *setup) authorize(provider host.Provider, n int, a host.Authorization) tea.Cmd {
+func (su *setup) authorize(provider lathe.Provider, n int, a lathe.Authorization) tea.Cmd {
 	var waiting *overlay
 	complete := func(code string) tea.Cmd {
-		return su.longCall("log in", func(ctx context.Context, e host.Engine) (then, error) {
-			if err := e.Complete(ctx, provider.ID, n, code); err != nil {
+		return su.longCall("log in", func(ctx context.Context, e Engine) (then, error) {
+			if err := e.CompleteLogin(ctx, su.dir(), provider.ID, n, code); err != nil {
 				return func() tea.Cmd { su.overlays.drop(waiting); return nil }, err
 			}
 			return func() tea.Cmd { return su.finishLogin(provider) }, nil
 		})
 	}
-	if a.WantsCode {
+	if a.WantsCode() {
 		return tea.Batch(su.browse(a.URL), su.overlays.show(&overlay{box: dialog.NewCodeInput(su.keys, provider, a), on: entered(complete)}))
 	}
 	box := dialog.NewLoginWait(su.keys, provider, a)
@@ -99,10 +99,10 @@ func (su *setup) authorize(provider host.Provider, n int, a host.Authorization) 
 }
 
 // finishLogin reads anew who can answer, and lets choose.
-func (su *setup) finishLogin(provider host.Provider) tea.Cmd {
+func (su *setup) finishLogin(provider lathe.Provider) tea.Cmd {
 	su.overlays.current = nil
-	return tea.Batch(su.say(toast.Success, "Logged in to "+provider.Name), su.call("read the providers", func(ctx context.Context, e host.Engine) (then, error) {
-		providers, err := e.Providers(ctx)
+	return tea.Batch(su.say(toast.Success, "Logged in to "+provider.Name), su.call("read the providers", func(ctx context.Context, e Engine) (then, error) {
+		providers, err := e.Providers(ctx, su.dir())
 		if err != nil {
 			return nil, err
 		}

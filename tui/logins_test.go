@@ -4,14 +4,14 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/lathe-agent/lathe/tui/host"
+	"github.com/lathe-agent/lathe"
 )
 
 // browsed is an engine where one logs in with a page.
 func browsed(wantsCode bool) *canned {
 	e := sample()
-	e.methods = map[string][]host.LoginMethod{"other": {{Browser: true, Label: "In the browser"}, {Label: "With a key"}}}
-	e.page = host.Authorization{URL: "https://example.com/in", Instructions: "Type ABCD there.", WantsCode: wantsCode}
+	e.methods = map[string][]lathe.LoginMethod{"other": {{Type: "oauth", Label: "In the browser"}, {Label: "With a key"}}}
+	e.page = lathe.Authorization{URL: "https://example.com/in", Instructions: "Type ABCD there.", Method: map[bool]string{true: "code", false: "auto"}[wantsCode]}
 	return e
 }
 
@@ -71,7 +71,7 @@ func TestLogin_CodeAndKey(t *testing.T) {
 // Whoever shows a server without a provider can log in there, too.
 func TestOffers_LoginAlways(t *testing.T) {
 	e := sample()
-	e.providers = host.Providers{All: e.providers.All}
+	e.providers = lathe.Providers{All: e.providers.All}
 	onStage(t, e, Options{}, func(s *stage) {
 		s.sees("1. Log in to a provider")
 		s.press("enter")

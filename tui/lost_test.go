@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/tui/host"
+	"github.com/lathe-agent/lathe/api"
 )
 
 // While there is no connection the screen says so, and nothing on it claims to be at work.
@@ -15,7 +15,7 @@ func TestConnection_IsLostAndFound(t *testing.T) {
 	e.statuses = map[lathe.SessionID]lathe.Status{sampleID: {Type: lathe.Busy}}
 	onStage(t, e, Options{Start: Start{Session: sampleID}}, func(s *stage) {
 		s.sees("interrupt")
-		s.p.feed.put(lathe.Event{}, &host.Broken{Err: errors.New("refused")})
+		s.p.feed.put(lathe.Event{}, &api.Broken{Err: errors.New("refused")})
 		s.pass(2 * frameTime)
 		s.sees("no connection, trying again")
 		s.lacks("interrupt")
@@ -23,7 +23,7 @@ func TestConnection_IsLostAndFound(t *testing.T) {
 			t.Error("something moves")
 		}
 		e.statuses, e.cut = map[lathe.SessionID]lathe.Status{}, []lathe.SessionID{sampleID}
-		s.p.feed.put(lathe.Event{}, &host.Broken{})
+		s.p.feed.put(lathe.Event{}, &api.Broken{})
 		s.tell(&lathe.StatusChanged{Session: sampleID, Status: lathe.Status{Type: lathe.Idle}})
 		s.sees("The server is there again")
 		s.lacks("no connection")

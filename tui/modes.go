@@ -6,32 +6,32 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/tui/dialog"
-	"github.com/lathe-agent/lathe/tui/host"
 	"github.com/lathe-agent/lathe/tui/toast"
 )
 
 // chooseMode asks for a permission mode, on the first start. Who closes the dialog takes the default and is
 // not asked again.
 func (ct *catalog) chooseMode() tea.Cmd {
-	usual := host.SandboxMode
+	usual := lathe.SandboxMode
 	if !ct.state.Info.Confined {
-		usual = host.AskMode
+		usual = lathe.AskMode
 	}
-	set := func(m host.Mode) tea.Cmd {
+	set := func(m lathe.Mode) tea.Cmd {
 		ct.state.Info.ChooseMode = false
 		return tea.Batch(ct.setMode(m), ct.prompt.sendFirst())
 	}
 	return ct.overlays.show(&overlay{
 		box: dialog.NewFirstMode(ct.keys, usual, ct.state.Info.Confined), closed: func() tea.Cmd { return set(usual) },
-		on: chosen(func(c dialog.Chosen) tea.Cmd { return set(host.Mode(c.ID)) }),
+		on: chosen(func(c dialog.Chosen) tea.Cmd { return set(lathe.Mode(c.ID)) }),
 	})
 }
 
 // modesDialog changes the permission mode.
 func (ct *catalog) modesDialog() tea.Cmd {
 	box := dialog.NewModes(ct.keys, ct.state.Info.Mode, ct.state.Info.Confined)
-	return ct.overlays.show(&overlay{box: box, on: chosen(func(c dialog.Chosen) tea.Cmd { return ct.setMode(host.Mode(c.ID)) })})
+	return ct.overlays.show(&overlay{box: box, on: chosen(func(c dialog.Chosen) tea.Cmd { return ct.setMode(lathe.Mode(c.ID)) })})
 }
 
 // cycleMode goes to the next permission mode.
@@ -39,15 +39,15 @@ func (ct *catalog) cycleMode() tea.Cmd {
 	if !ct.state.Placed { // nobody has told yet
 		return nil
 	}
-	all := []host.Mode{host.AskMode, host.SandboxMode, host.ReadOnlyMode}
+	all := []lathe.Mode{lathe.AskMode, lathe.SandboxMode, lathe.ReadOnlyMode}
 	return ct.setMode(all[(slices.Index(all, ct.state.Info.Mode)+1)%len(all)])
 }
 
 // setMode changes the permission mode. It counts from the next tool call on.
-func (ct *catalog) setMode(m host.Mode) tea.Cmd {
+func (ct *catalog) setMode(m lathe.Mode) tea.Cmd {
 	ct.state.Info.Mode = m // a second press goes on from here
-	return ct.call("change the permission mode", func(ctx context.Context, e host.Engine) (then, error) {
-		is, err := e.SetMode(ctx, m)
+	return ct.call("change the permission mode", func(ctx context.Context, e Engine) (then, error) {
+		is, err := e.SetMode(ctx, ct.dir(), m)
 		if err != nil {
 			return ct.readPlace, err
 		}

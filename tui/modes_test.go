@@ -5,15 +5,15 @@ import (
 	"testing"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/tui/host"
+	"github.com/lathe-agent/lathe/api"
 )
 
 // newcomer is an engine whose user starts lathe for the first time.
 func newcomer(confined bool) *canned {
 	e := sample()
-	e.info = host.Info{
+	e.info = api.Info{
 		Directory: "/w/app", Home: "/home/dev", Branch: "main", Version: "0.9.0", Trusted: true,
-		Mode: host.SandboxMode, Confined: confined, ChooseMode: true,
+		Mode: lathe.SandboxMode, Confined: confined, ChooseMode: true,
 	}
 	return e
 }
@@ -59,7 +59,7 @@ func TestModes_NotAskedAgain(t *testing.T) {
 // What was put off on the home screen stays so when the mode changes.
 func TestModes_OffersStayPutOff(t *testing.T) {
 	e := newcomer(true)
-	e.info.ChooseMode, e.providers = false, host.Providers{All: e.providers.All}
+	e.info.ChooseMode, e.providers = false, lathe.Providers{All: e.providers.All}
 	o := Options{FirstRun: func(context.Context) []Offer { return []Offer{{ID: "login", Title: "Log in", Login: true}} }}
 	onStage(t, e, o, func(s *stage) {
 		s.sees("1. Log in")
@@ -88,7 +88,7 @@ func TestModes_Change(t *testing.T) {
 		s.press("shift+tab")
 		s.did("mode sandbox")
 		s.sees("the disk is full", "asks first")
-		e.fails, e.keeps = nil, host.AskMode
+		e.fails, e.keeps = nil, lathe.AskMode
 		s.press("shift+tab")
 		s.did("mode sandbox")
 		s.sees("it stays Ask before edits and commands", "asks first")

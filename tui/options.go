@@ -7,13 +7,19 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/tui/host"
+	"github.com/lathe-agent/lathe/api"
 )
+
+// Engine is what the program speaks with: an engine in this process, or a server.
+type Engine interface {
+	api.Engine
+	api.Host
+}
 
 // Options are what the program begins with. The zero value of most is a good choice.
 type Options struct {
 	// Open gives the engine. It is called once, after the first frame is on the screen.
-	Open func(ctx context.Context) (host.Engine, error)
+	Open func(ctx context.Context) (Engine, error)
 
 	Version string
 	Dir     string // shown until the engine says more

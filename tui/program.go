@@ -9,9 +9,9 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/api"
 	"github.com/lathe-agent/lathe/tui/chat"
 	"github.com/lathe-agent/lathe/tui/editor"
-	"github.com/lathe-agent/lathe/tui/host"
 	"github.com/lathe-agent/lathe/tui/key"
 	"github.com/lathe-agent/lathe/tui/memory"
 	"github.com/lathe-agent/lathe/tui/state"
@@ -64,7 +64,7 @@ func newProgram(ctx context.Context, o Options) *program {
 		o.Now = time.Now
 	}
 	s := &services{o: o, ctx: ctx, state: state.New(), memory: memory.Open(o.State)}
-	s.state.Info = host.Info{Directory: o.Dir, Version: o.Version}
+	s.state.Info = api.Info{Directory: o.Dir, Version: o.Version}
 	p := &program{services: s, feed: newFeed()}
 	s.isMoving = p.moves
 	var err error

@@ -13,7 +13,6 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/tui/dialog"
 	"github.com/lathe-agent/lathe/tui/editor"
-	"github.com/lathe-agent/lathe/tui/host"
 	"github.com/lathe-agent/lathe/tui/key"
 	"github.com/lathe-agent/lathe/tui/memory"
 	"github.com/lathe-agent/lathe/tui/style"
@@ -82,22 +81,26 @@ func (p *prompt) submit(s editor.Submit, steer bool) tea.Cmd {
 		p.drafts.edit.Restore(s.Draft) // nothing is lost
 		return tea.Batch(p.say(toast.Warning, "There is no model to answer yet"), p.setup.offer())
 	}
-	prompt := host.Prompt{ID: p.ids.Message(), Agent: p.choice.agent, Model: ref, Variant: p.choice.variant(), Steer: steer, Parts: s.Parts}
-	return tea.Batch(p.drafts.addHistory(s.Draft), p.choice.useModel(*ref), p.runIn("send the prompt", s.Draft, func(ctx context.Context, e host.Engine, id lathe.SessionID) error {
-		return e.Submit(ctx, id, prompt)
+	prompt := lathe.Prompt{ID: p.ids.Message(), Agent: p.choice.agent, Model: ref, Variant: p.choice.variant(), Delivery: lathe.Queue, Parts: s.Parts}
+	if steer {
+		prompt.Delivery = lathe.Steer
+	}
+	return tea.Batch(p.drafts.addHistory(s.Draft), p.choice.useModel(*ref), p.runIn("send the prompt", s.Draft, func(ctx context.Context, e Engine, id lathe.SessionID) error {
+		_, err := e.Submit(ctx, id, prompt)
+		return err
 	}))
 }
 
 // runIn does something in the session on the screen, or in a new one. When it fails the draft comes back.
-func (p *prompt) runIn(what string, d editor.Draft, do func(ctx context.Context, e host.Engine, id lathe.SessionID) error) tea.Cmd {
+func (p *prompt) runIn(what string, d editor.Draft, do func(ctx context.Context, e Engine, id lathe.SessionID) error) tea.Cmd {
 	id, agent := p.state.Current, p.choice.agent
 	if id != "" {
 		p.conversation.chat().ToEnd()
 	}
 	p.drafts.carry = id == ""
-	return p.longCall(what, func(ctx context.Context, e host.Engine) (then, error) {
+	return p.longCall(what, func(ctx context.Context, e Engine) (then, error) {
 		if id == "" {
-			s, err := e.Create(ctx, host.NewSession{Agent: agent})
+			s, err := e.Create(ctx, p.dir(), lathe.NewSession{Agent: agent})
 			if err != nil {
 				return p.drafts.giveBack(d), err
 			}
@@ -117,9 +120,10 @@ func (p *prompt) feedNew(s lathe.Session) {
 }
 
 func (p *prompt) runCommand(c editor.ServerCommand) tea.Cmd {
-	call := host.Command{Name: c.Name, Arguments: c.Arguments, Agent: p.choice.agent, Model: p.choice.ref(), Variant: p.choice.variant(), Parts: c.Parts}
-	return tea.Batch(p.drafts.addHistory(c.Draft), p.runIn("run /"+c.Name, c.Draft, func(ctx context.Context, e host.Engine, id lathe.SessionID) error {
-		return e.Command(ctx, id, call)
+	call := lathe.CommandCall{Command: c.Name, Arguments: c.Arguments, Agent: p.choice.agent, Model: p.choice.ref(), Variant: p.choice.variant(), Parts: c.Parts}
+	return tea.Batch(p.drafts.addHistory(c.Draft), p.runIn("run /"+c.Name, c.Draft, func(ctx context.Context, e Engine, id lathe.SessionID) error {
+		_, err := e.SubmitCommand(ctx, id, call)
+		return err
 	}))
 }
 
@@ -128,9 +132,10 @@ func (p *prompt) runShell(s editor.Shell) tea.Cmd {
 		p.drafts.edit.Restore(s.Draft)
 		return p.say(toast.Warning, "Commands wait for the end of the turn; "+p.keys.Label(key.SessionInterrupt)+" twice ends it now")
 	}
-	sh := host.Shell{Line: s.Line, Agent: p.choice.agent, Model: p.choice.ref()}
-	return tea.Batch(p.drafts.addHistory(s.Draft), p.runIn("run the command", s.Draft, func(ctx context.Context, e host.Engine, id lathe.SessionID) error {
-		return e.Shell(ctx, id, sh)
+	sh := lathe.ShellCommand{Command: s.Line, Agent: p.choice.agent, Model: p.choice.ref(), Local: true}
+	return tea.Batch(p.drafts.addHistory(s.Draft), p.runIn("run the command", s.Draft, func(ctx context.Context, e Engine, id lathe.SessionID) error {
+		_, err := e.Shell(ctx, id, sh)
+		return err
 	}))
 }
 

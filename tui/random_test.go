@@ -8,7 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/tui/host"
+	"github.com/lathe-agent/lathe/api"
 )
 
 // Whatever is pressed, clicked, pasted and told, in whatever size: nothing breaks, and no row is wider or lower than the
@@ -22,7 +22,7 @@ func TestProgram_RandomInput(t *testing.T) {
 	texts := []string{"/models", "/sessions", "/diff", "/themes", "/undo", "/fork", "/export", "/connect", "/status", "/thinking", "日本語 e\u0301 👩‍👩‍👧 שלום", "\x1b[2J\u202e"}
 	for seed := range uint64(8) {
 		e := sample()
-		e.info = host.Info{Directory: t.TempDir(), Home: "/home/dev", Branch: "main", Version: "0.9.0", Trusted: true}
+		e.info = api.Info{Directory: t.TempDir(), Home: "/home/dev", Branch: "main", Version: "0.9.0", Trusted: true}
 		e.undone.Session = e.sessions[0]
 		child := lathe.Session{ID: "ses_child", Parent: sampleID, Title: "Look around", Agent: "explore", Directory: "/w/app"}
 		e.sessions = append(e.sessions, child)
@@ -33,7 +33,7 @@ func TestProgram_RandomInput(t *testing.T) {
 		case 0, 1:
 			o.Start.Session = sampleID
 		case 2:
-			e.providers = host.Providers{All: e.providers.All}
+			e.providers = lathe.Providers{All: e.providers.All}
 			o.FirstRun = func(context.Context) []Offer {
 				return []Offer{{ID: "login", Title: "Log in", Login: true}, {ID: "demo", Title: "See the demo"}}
 			}

@@ -6,7 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/tui/host"
+	"github.com/lathe-agent/lathe/api"
 	"github.com/lathe-agent/lathe/tui/review"
 )
 
@@ -80,7 +80,7 @@ func (rv *reviewer) read() tea.Cmd {
 	if all := rv.state.Prompts(); len(all) > 0 {
 		last = all[len(all)-1].ID
 	}
-	return rv.call("read the changes", func(ctx context.Context, e host.Engine) (then, error) {
+	return rv.call("read the changes", func(ctx context.Context, e Engine) (then, error) {
 		var files []lathe.FileDiff
 		var err error
 		switch from {
@@ -89,9 +89,9 @@ func (rv *reviewer) read() tea.Cmd {
 		case fromLast:
 			files, err = e.Diff(ctx, id, last)
 		case fromBranch:
-			files, err = e.Changes(ctx, host.Branch)
+			files, err = e.Changes(ctx, rv.dir(), api.SinceBranch)
 		default:
-			files, err = e.Changes(ctx, host.Uncommitted)
+			files, err = e.Changes(ctx, rv.dir(), api.Uncommitted)
 		}
 		return func() tea.Cmd {
 			switch {

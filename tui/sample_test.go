@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/tui/host"
+	"github.com/lathe-agent/lathe/api"
 )
 
 // midnight is when time begins for a program on a stage.
@@ -28,18 +28,18 @@ func sample() *canned {
 			{Name: "explore", Mode: lathe.Subagent, Description: "Looks around"},
 		},
 		commands: []lathe.Command{{Name: "init", Description: "Write AGENTS.md"}},
-		providers: host.Providers{
-			Connected: []host.Provider{{ID: "acme", Name: "Acme", Models: []host.Model{
+		providers: lathe.Providers{
+			Connected: []lathe.Provider{{ID: "acme", Name: "Acme", Models: []lathe.Model{
 				{Ref: ref, Name: "Model One", Context: 8000, Output: 2000, In: 1, Out: 2},
 				{Ref: lathe.ModelRef{Provider: "acme", Model: "m-2"}, Name: "Model Two", Context: 200_000, Reasoning: true, In: 3, Out: 15, Variants: []string{"low", "high"}},
 				{Ref: lathe.ModelRef{Provider: "acme", Model: "m-0"}, Name: "Model Nought", Context: 4000, Status: "deprecated"},
 			}}},
-			All: []host.Provider{
+			All: []lathe.Provider{
 				{ID: "acme", Name: "Acme", Env: []string{"ACME_KEY"}}, {ID: "other", Name: "Other", Env: []string{"OTHER_KEY"}},
 			},
 			Model: &ref,
 		},
-		servers: []host.ToolServer{
+		servers: []lathe.ToolServer{
 			{Name: "docs", Status: "connected", Tools: 3}, {Name: "broken", Status: "failed", Error: "there is no program /opt/broken"},
 		},
 		sessions: []lathe.Session{
@@ -50,7 +50,7 @@ func sample() *canned {
 			{Content: "find it", Status: "completed", Priority: "high"}, {Content: "mend it", Status: "in_progress", Priority: "high"},
 		}},
 		diffs:   map[lathe.SessionID][]lathe.FileDiff{sampleID: sampleDiff()},
-		changes: map[host.Source][]lathe.FileDiff{host.Uncommitted: sampleDiff()},
+		changes: map[api.Source][]lathe.FileDiff{api.Uncommitted: sampleDiff()},
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/tui/host"
 )
 
 // Whole screens at the widths that count, as they are read: see testdata.
@@ -56,12 +55,12 @@ func TestScreens(t *testing.T) {
 // What somebody sees who has no provider, and while the engine is not there yet.
 func TestScreens_First(t *testing.T) {
 	e := sample()
-	e.providers = host.Providers{All: e.providers.All}
+	e.providers = lathe.Providers{All: e.providers.All}
 	o := Options{FirstRun: func(context.Context) []Offer {
 		return []Offer{{ID: "login", Title: "Log in to a provider, or give its key", Login: true}, {ID: "demo", Title: "See the demo", Detail: "without a key"}}
 	}}
 	onStage(t, e, o, func(s *stage) { s.golden("first") })
-	never := Options{Open: func(ctx context.Context) (host.Engine, error) { <-ctx.Done(); return nil, ctx.Err() }}
+	never := Options{Open: func(ctx context.Context) (Engine, error) { <-ctx.Done(); return nil, ctx.Err() }}
 	onStage(t, sample(), never, func(s *stage) { s.golden("opening") })
 }
 

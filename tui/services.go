@@ -10,7 +10,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/tui/host"
 	"github.com/lathe-agent/lathe/tui/key"
 	"github.com/lathe-agent/lathe/tui/memory"
 	"github.com/lathe-agent/lathe/tui/state"
@@ -22,10 +21,11 @@ type services struct {
 	o      Options
 	ctx    context.Context // of the program's whole life; calls end with it
 	calls  calls
-	engine host.Engine // nil until it is open
+	engine Engine // nil until it is open
 	keys   *key.Map
 	memory *memory.Memory
 	state  *state.State
+	scope  scope // whose events are wanted
 	terminal
 	notes
 	animation
@@ -101,8 +101,8 @@ const callLimit = 60 * time.Second
 
 // call asks the engine something beside the screen. what says in words what is tried, for the note that tells
 // of a failure.
-func (sv *services) call(what string, work func(ctx context.Context, e host.Engine) (then, error)) tea.Cmd {
-	return sv.longCall(what, func(ctx context.Context, e host.Engine) (then, error) {
+func (sv *services) call(what string, work func(ctx context.Context, e Engine) (then, error)) tea.Cmd {
+	return sv.longCall(what, func(ctx context.Context, e Engine) (then, error) {
 		ctx, cancel := context.WithTimeout(ctx, callLimit)
 		defer cancel()
 		return work(ctx, e)
@@ -110,7 +110,7 @@ func (sv *services) call(what string, work func(ctx context.Context, e host.Engi
 }
 
 // longCall is call for what may take as long as it takes.
-func (sv *services) longCall(what string, work func(ctx context.Context, e host.Engine) (then, error)) tea.Cmd {
+func (sv *services) longCall(what string, work func(ctx context.Context, e Engine) (then, error)) tea.Cmd {
 	ctx, e := sv.ctx, sv.engine
 	if e == nil {
 		return sv.say(toast.Warning, "Not ready yet: "+what)
@@ -132,6 +132,28 @@ func (sv *services) finish(a answered) tea.Cmd {
 		cmd = tea.Batch(cmd, a.then())
 	}
 	return cmd
+}
+
+// dir is the directory that calls are about; a server was told.
+func (sv *services) dir() string {
+	if sv.o.Remote {
+		return ""
+	}
+	return sv.o.Dir
+}
+
+// listSessions returns sessions that no other one began, of the directory or of its whole project.
+func (sv *services) listSessions(ctx context.Context, e Engine, q lathe.Query, project bool) ([]lathe.Session, error) {
+	at, err := e.Location(ctx, sv.dir())
+	if err != nil {
+		return nil, err
+	}
+	if q.Roots = true; project {
+		q.Project = at.Project
+	} else {
+		q.Directory = at.Directory
+	}
+	return e.List(ctx, q)
 }
 
 // words are what an error says to people.

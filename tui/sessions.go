@@ -8,7 +8,6 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/tui/editor"
-	"github.com/lathe-agent/lathe/tui/host"
 	"github.com/lathe-agent/lathe/tui/key"
 	"github.com/lathe-agent/lathe/tui/toast"
 )
@@ -42,8 +41,8 @@ func (ss *sessions) openFirst() tea.Cmd {
 	case s.Session != "":
 		return ss.open(s.Session)
 	case s.Continue:
-		return ss.call("find the last session", func(ctx context.Context, e host.Engine) (then, error) {
-			all, err := e.List(ctx, host.SessionQuery{Limit: 20})
+		return ss.call("find the last session", func(ctx context.Context, e Engine) (then, error) {
+			all, err := ss.listSessions(ctx, e, lathe.Query{Limit: 20}, false)
 			i := slices.IndexFunc(all, func(s lathe.Session) bool { return s.Parent == "" })
 			if err != nil || i < 0 {
 				return func() tea.Cmd {
@@ -101,12 +100,13 @@ func (ss *sessions) read(id lathe.SessionID) tea.Cmd {
 		return nil
 	}
 	o.Fetching = true
-	return ss.call("open the session", func(ctx context.Context, e host.Engine) (then, error) {
+	return ss.call("open the session", func(ctx context.Context, e Engine) (then, error) {
 		s, err := e.Get(ctx, id)
 		if err != nil {
 			return func() tea.Cmd { return tea.Batch(ss.leave(id), ss.notOpened()) }, err
 		}
-		page, older, err := e.Messages(ctx, id, "", pageSize)
+		ss.scope.add(s.Directory)
+		page, err := e.Messages(ctx, id, lathe.Place{}, pageSize)
 		if err != nil {
 			return func() tea.Cmd { o.Fetching = false; return ss.notOpened() }, err
 		}
@@ -117,7 +117,7 @@ func (ss *sessions) read(id lathe.SessionID) tea.Cmd {
 			ss.log("beside session %s: %v", id, err) // the conversation itself is there
 		}
 		return func() tea.Cmd {
-			ss.state.Read(s, page, older, todos, diff)
+			ss.state.Read(s, page, todos, diff)
 			ss.state.Learn(children...)
 			return tea.Batch(ss.afterOpen(), ss.animate())
 		}, nil
@@ -176,8 +176,8 @@ func (ss *sessions) fork(id lathe.SessionID, before lathe.MessageID) tea.Cmd {
 			again = draftOf(o.Transcript.Held(i))
 		}
 	}
-	return ss.call("fork the session", func(ctx context.Context, e host.Engine) (then, error) {
-		s, err := e.Fork(ctx, id, before)
+	return ss.call("fork the session", func(ctx context.Context, e Engine) (then, error) {
+		s, err := e.Fork(ctx, ss.dir(), id, before)
 		if err != nil {
 			return ss.notOpened, err
 		}
@@ -194,11 +194,12 @@ func (ss *sessions) fork(id lathe.SessionID, before lathe.MessageID) tea.Cmd {
 
 // meet finds out whose session it is that asks.
 func (ss *sessions) meet(id lathe.SessionID) tea.Cmd {
-	return ss.call("find out who asks", func(ctx context.Context, e host.Engine) (then, error) {
+	return ss.call("find out who asks", func(ctx context.Context, e Engine) (then, error) {
 		s, err := e.Get(ctx, id)
 		if err != nil {
 			return nil, err
 		}
+		ss.scope.add(s.Directory)
 		return func() tea.Cmd {
 			ss.state.Learn(s)
 			return tea.Batch(ss.asks.refresh(), ss.asks.sayElsewhere(id))
@@ -254,7 +255,7 @@ func (ss *sessions) lookForCut() tea.Cmd {
 	if id == "" || ss.state.IsChild() || ss.state.Busy(id) {
 		return nil
 	}
-	return ss.call("look for interrupted turns", func(ctx context.Context, e host.Engine) (then, error) {
+	return ss.call("look for interrupted turns", func(ctx context.Context, e Engine) (then, error) {
 		all, err := e.Interrupted(ctx)
 		if err != nil {
 			return nil, nil // a server that does not know cannot go on, either

@@ -6,7 +6,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/lathe-agent/lathe/tui/home"
-	"github.com/lathe-agent/lathe/tui/host"
 	"github.com/lathe-agent/lathe/tui/key"
 )
 
@@ -87,7 +86,7 @@ func (su *setup) choose(out home.Out) tea.Cmd {
 			su.taken = f.ID
 			return su.quit()
 		}
-		return su.call("do that", func(ctx context.Context, e host.Engine) (then, error) {
+		return su.call("do that", func(ctx context.Context, e Engine) (then, error) {
 			if err := f.Do(ctx); err != nil {
 				return nil, err
 			}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/tui/dialog"
-	"github.com/lathe-agent/lathe/tui/host"
 	"github.com/lathe-agent/lathe/tui/memory"
 	"github.com/lathe-agent/lathe/tui/state"
 	"github.com/lathe-agent/lathe/tui/toast"
@@ -42,7 +41,7 @@ func (t *turns) interrupt() tea.Cmd {
 		return t.after(escapeTime, tickEscape)
 	}
 	t.escapedAt = time.Time{}
-	return t.call("interrupt the turn", func(ctx context.Context, e host.Engine) (then, error) {
+	return t.call("interrupt the turn", func(ctx context.Context, e Engine) (then, error) {
 		return nil, e.Cancel(ctx, id)
 	})
 }
@@ -63,7 +62,7 @@ func (t *turns) resume() tea.Cmd {
 	if t.state.Busy(id) {
 		return t.say(toast.Info, "It is at work already")
 	}
-	return t.call("go on", func(ctx context.Context, e host.Engine) (then, error) {
+	return t.call("go on", func(ctx context.Context, e Engine) (then, error) {
 		if cut, err := e.Interrupted(ctx); err == nil && !waits && !slices.Contains(cut, id) {
 			return func() tea.Cmd { return t.say(toast.Info, "Nothing was cut off here: say what to do next") }, nil
 		}
@@ -77,8 +76,8 @@ func (t *turns) compact() tea.Cmd {
 		return t.say(toast.Warning, "There is no model to write the summary: /connect")
 	}
 	id := t.state.Current
-	return t.longCall("compact the session", func(ctx context.Context, e host.Engine) (then, error) {
-		return nil, e.Compact(ctx, id, m.Ref)
+	return t.longCall("compact the session", func(ctx context.Context, e Engine) (then, error) {
+		return nil, e.Compact(ctx, id, lathe.CompactRequest{Model: &m.Ref})
 	})
 }
 
@@ -113,13 +112,13 @@ func (t *turns) undoTo(id lathe.MessageID) tea.Cmd {
 	draft := draftOf(o.Transcript.Held(i))
 	session := t.state.Current
 	stop := t.state.Busy(session)
-	return t.call("take it back", func(ctx context.Context, e host.Engine) (then, error) {
+	return t.call("take it back", func(ctx context.Context, e Engine) (then, error) {
 		if stop {
 			if err := e.Cancel(ctx, session); err != nil {
 				return nil, err
 			}
 		}
-		done, err := e.Undo(ctx, session, id)
+		done, err := e.Undo(ctx, session, lathe.Undo{Message: id})
 		if err != nil {
 			return nil, err
 		}
@@ -136,8 +135,8 @@ func (t *turns) redo() tea.Cmd {
 	if o := t.state.Shown(); o == nil || o.Transcript.Session().Revert == nil {
 		return t.say(toast.Info, "There is nothing to bring back")
 	}
-	return t.call("bring it back", func(ctx context.Context, e host.Engine) (then, error) {
-		done, err := e.Redo(ctx, session)
+	return t.call("bring it back", func(ctx context.Context, e Engine) (then, error) {
+		done, err := e.Redo(ctx, session, lathe.Undo{})
 		if err != nil {
 			return nil, err
 		}
@@ -149,11 +148,18 @@ func (t *turns) redo() tea.Cmd {
 }
 
 // sayUndone tells what became of files. Which were left alone the engine tells everybody who looks at the session.
-func (t *turns) sayUndone(what string, u host.Undone) tea.Cmd {
-	if n := len(u.Conflicts); n > 0 {
-		return t.say(toast.Warning, fmt.Sprintf("%s; files changed: %d, left as they are: %d", what, len(u.Changed), n))
+func (t *turns) sayUndone(what string, u lathe.Undone) tea.Cmd {
+	conflicts := 0
+	for _, f := range u.Files {
+		if f.Conflict != "" {
+			conflicts++
+		}
 	}
-	if n := len(u.Changed); n > 0 {
+	n := len(u.Files) - conflicts
+	if conflicts > 0 {
+		return t.say(toast.Warning, fmt.Sprintf("%s; files changed: %d, left as they are: %d", what, n, conflicts))
+	}
+	if n > 0 {
 		return t.say(toast.Success, fmt.Sprintf("%s; files changed: %d", what, n))
 	}
 	return t.say(toast.Success, what)
@@ -177,7 +183,7 @@ func (t *turns) share() tea.Cmd {
 
 func (t *turns) shareNow() tea.Cmd {
 	id := t.state.Current
-	return t.call("share the session", func(ctx context.Context, e host.Engine) (then, error) {
+	return t.call("share the session", func(ctx context.Context, e Engine) (then, error) {
 		s, err := e.Share(ctx, id)
 		if err != nil {
 			return nil, err
@@ -196,7 +202,7 @@ func (t *turns) unshare() tea.Cmd {
 	if o := t.state.Shown(); o != nil && o.Transcript.Session().Share == nil {
 		return t.say(toast.Info, "This session is not shared")
 	}
-	return t.call("stop sharing", func(ctx context.Context, e host.Engine) (then, error) {
+	return t.call("stop sharing", func(ctx context.Context, e Engine) (then, error) {
 		_, err := e.Unshare(ctx, id)
 		if err != nil {
 			return nil, err

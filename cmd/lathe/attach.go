@@ -27,7 +27,7 @@ func (a *app) attachFlag(cmd *cobra.Command) {
 // dial prepares the connection to the server that --attach names. The password is that of the
 // environment; a server of this machine is also sent the one that servers of this user keep,
 // which no other one must see.
-func (a *app) dial() (*client.Client, error) {
+func (a *app) dial(change ...func(*client.Options)) (*client.Client, error) {
 	o := client.Options{Username: cmp.Or(a.username, a.Variable("SERVER_USERNAME")), Password: cmp.Or(a.password, a.Variable("SERVER_PASSWORD"))}
 	c, err := client.New(a.attach, o)
 	if err != nil {
@@ -49,6 +49,9 @@ func (a *app) dial() (*client.Client, error) {
 		if o.Password, err = datadir.ReadPassword(at.ServerPasswordFile()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
+	}
+	for _, f := range change {
+		f(&o)
 	}
 	if c, err = client.New(a.attach, o); err != nil {
 		return nil, err

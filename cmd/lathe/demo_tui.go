@@ -40,7 +40,7 @@ func (d *demo) openTUI(ctx context.Context) (*tuiEngine, error) {
 	if _, err := d.setup.Engine.Create(ctx, d.Dir, lathe.NewSession{Title: "A failing test"}); err != nil {
 		return nil, closing(d.setup, err)
 	}
-	return d.within(d.setup, func(b *server.Backend) { b.Providers = demoShop{b.Providers} })
+	return d.within(d.setup, func(b *server.Backend) { b.Providers = demoShop{b.Providers} }, nil)
 }
 
 // farewells are what the script has to say to whoever goes on.

@@ -11,7 +11,7 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/config"
 	"github.com/lathe-agent/lathe/model/modeltest"
-	"github.com/lathe-agent/lathe/tui/host"
+	"github.com/lathe-agent/lathe/tui"
 )
 
 // askScript is turns of one call that must be asked about, and an answer.
@@ -31,7 +31,7 @@ finish stop
 // editedTurn is a session whose config is edited while a turn waits for a permission.
 type editedTurn struct {
 	*testing.T
-	host   *tuiHost
+	host   tui.Engine
 	model  *modeltest.Server
 	id     lathe.SessionID
 	config string
@@ -48,7 +48,7 @@ func (e *editedTurn) turn(words string, edit func()) {
 		}
 	}
 	rested := rests(e.id)
-	hears(e.T, e.host, func() { ok(e.host.Submit(e.Context(), e.id, host.Prompt{Parts: wrote(words)})) }, func(ev lathe.Event) bool {
+	hears(e.T, e.host, func() { _, err := e.host.Submit(e.Context(), e.id, lathe.Prompt{Parts: wrote(words)}); ok(err) }, func(ev lathe.Event) bool {
 		switch f := ev.Fact.(type) {
 		case *lathe.PermissionAsked:
 			edit()
@@ -87,7 +87,7 @@ func TestTurn_ConfigEdited(t *testing.T) {
 	e := &editedTurn{T: t, model: m, config: filepath.Join(a.Env("HOME"), ".config", "lathe", "lathe.json")}
 	e.set(`{"permission": {"edit": "ask"}, "agent": {"build": {"temperature": 0.25}}, "provider": {"script": {"models": {"script": {"temperature": true}}}}}`)
 	e.host = opened(t, a)
-	s, err := e.host.Create(t.Context(), host.NewSession{Title: "t"})
+	s, err := e.host.Create(t.Context(), a.Dir, lathe.NewSession{Title: "t"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +114,7 @@ func TestTurn_ConfigEdited(t *testing.T) {
 	if len(e.toasts) != 1 || !strings.Contains(e.toasts[0], "lathe.json") || !strings.Contains(e.toasts[0], "keeps the settings it started with") {
 		t.Errorf("told: %q", e.toasts)
 	}
-	if err := e.host.Submit(t.Context(), e.id, host.Prompt{Parts: wrote("third")}); err == nil || !strings.Contains(err.Error(), "lathe.json") {
+	if _, err := e.host.Submit(t.Context(), e.id, lathe.Prompt{Parts: wrote("third")}); err == nil || !strings.Contains(err.Error(), "lathe.json") {
 		t.Errorf("a prompt while it is broken: %v", err)
 	}
 	write(string(good))

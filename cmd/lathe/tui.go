@@ -18,7 +18,6 @@ import (
 	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/tui"
-	"github.com/lathe-agent/lathe/tui/host"
 )
 
 // tuiFlags are those of the terminal program, here and on a server.
@@ -183,7 +182,7 @@ func (a *app) perform(ctx context.Context, in *os.File, s stage) (tui.Ended, err
 		return e, err
 	}}
 	ended, err := tui.Run(ctx, tui.Options{
-		Open: func(ctx context.Context) (host.Engine, error) {
+		Open: func(ctx context.Context) (tui.Engine, error) {
 			e, err := door.enter(ctx)
 			if err != nil {
 				return nil, err // not an engine that is none
@@ -316,7 +315,7 @@ func (a *app) tuiAttached(ctx context.Context, f tuiFlags) error {
 	own, tell := a.offScreen()
 	defer tell()
 	guest := own.inDir(a.Dir).withLogin(f)
-	r, err := guest.dial()
+	r, err := guest.dial(func(o *client.Options) { o.Persistent = true })
 	if err != nil {
 		return err
 	}
@@ -334,15 +333,11 @@ func (a *app) tuiAttached(ctx context.Context, f tuiFlags) error {
 	}
 	_, err = own.perform(ctx, in.file, stage{
 		app: own, flags: f, state: at.State, remote: true, again: a.again("lathe attach " + termtext.ShellWord(r.Address())),
-		open: func(context.Context) (*tuiEngine, error) { return attachedEngine(own, r), nil },
+		open: func(context.Context) (*tuiEngine, error) {
+			return &tuiEngine{Engine: r, close: func() error { return nil }}, nil
+		},
 	})
 	return closing(r, err)
-}
-
-// attachedEngine is one of a server elsewhere.
-func attachedEngine(a *app, c *client.Client) *tuiEngine {
-	h := newTUIHost(c, a)
-	return &tuiEngine{host: h, close: h.Close}
 }
 
 // withLogin lets flags count before the environment where a server wants a name and a password.

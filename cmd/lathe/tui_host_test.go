@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/client"
+	"github.com/lathe-agent/lathe/api"
 	"github.com/lathe-agent/lathe/model/modeltest"
-	"github.com/lathe-agent/lathe/tui/host"
+	"github.com/lathe-agent/lathe/tui"
 )
 
 // tuiHome is a home with a scripted model and a project; the program is opened in it as the terminal
@@ -43,7 +43,7 @@ func tuiHome(t *testing.T, script string) (*app, *modeltest.Server) {
 }
 
 // opened is the engine as the terminal program has it, closed with the test.
-func opened(t *testing.T, a *app) *tuiHost {
+func opened(t *testing.T, a *app) tui.Engine {
 	t.Helper()
 	door := &opener{open: a.openTUI}
 	h, err := door.enter(t.Context())
@@ -59,12 +59,12 @@ func opened(t *testing.T, a *app) *tuiHost {
 }
 
 // hears reads events until one fits.
-func hears(t *testing.T, h host.Engine, begin func(), fits func(lathe.Event) bool) {
+func hears(t *testing.T, h tui.Engine, begin func(), fits func(lathe.Event) bool) {
 	t.Helper()
 	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 	defer stop()
 	begun := false
-	for ev, err := range h.Events(ctx, lathe.Opt[lathe.Cursor]{}) {
+	for ev, err := range h.Events(ctx, lathe.Scope{}, lathe.Opt[lathe.Cursor]{}) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -102,40 +102,41 @@ func TestTUIHost_Conversation(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s, err := h.Create(ctx, host.NewSession{Title: "t"})
+	s, err := h.Create(ctx, a.Dir, lathe.NewSession{Title: "t"})
 	ok(err)
-	hears(t, h, func() { ok(h.Submit(ctx, s.ID, host.Prompt{Parts: wrote("first")})) }, rests(s.ID))
-	page, older, err := h.Messages(ctx, s.ID, "", 50)
+	sent := func(_ lathe.Message, err error) { ok(err) }
+	hears(t, h, func() { sent(h.Submit(ctx, s.ID, lathe.Prompt{Parts: wrote("first")})) }, rests(s.ID))
+	page, err := h.Messages(ctx, s.ID, lathe.Place{}, 50)
 	ok(err)
-	if len(page) != 2 || older != "" {
-		t.Errorf("%d messages, then %q", len(page), older)
+	if len(page.Messages) != 2 || page.More {
+		t.Errorf("%d messages, then %v", len(page.Messages), page.Next)
 	}
-	hears(t, h, func() { ok(h.Command(ctx, s.ID, host.Command{Name: "init", Arguments: "all"})) }, rests(s.ID))
+	hears(t, h, func() { sent(h.SubmitCommand(ctx, s.ID, lathe.CommandCall{Command: "init", Arguments: "all"})) }, rests(s.ID))
 	if n := len(m.Requests()); n != 2 {
 		t.Errorf("%d requests", n)
 	}
-	if err := h.Command(ctx, s.ID, host.Command{Name: "nonesuch"}); err == nil || !strings.Contains(err.Error(), "nonesuch") {
+	if _, err := h.SubmitCommand(ctx, s.ID, lathe.CommandCall{Command: "nonesuch"}); err == nil || !strings.Contains(err.Error(), "nonesuch") {
 		t.Errorf("a command that is none: %v", err)
 	}
-	hears(t, h, func() { ok(h.Compact(ctx, s.ID, lathe.ModelRef{Provider: "script", Model: "script"})) }, rests(s.ID))
-	undone, err := h.Undo(ctx, s.ID, page[0].ID)
+	ok(h.Compact(ctx, s.ID, lathe.CompactRequest{Model: &lathe.ModelRef{Provider: "script", Model: "script"}}))
+	undone, err := h.Undo(ctx, s.ID, lathe.Undo{Message: page.Messages[0].ID})
 	ok(err)
 	if undone.Session.Revert == nil {
 		t.Errorf("undone: %+v", undone)
 	}
-	redone, err := h.Redo(ctx, s.ID)
+	redone, err := h.Redo(ctx, s.ID, lathe.Undo{})
 	ok(err)
 	if redone.Session.ID != s.ID {
 		t.Errorf("redone: %+v", redone)
 	}
-	ok(h.Shell(ctx, s.ID, host.Shell{Line: "echo hi", Agent: "build"}))
-	copied, err := h.Fork(ctx, s.ID, "")
+	sent(h.Shell(ctx, s.ID, lathe.ShellCommand{Command: "echo hi", Agent: "build"}))
+	copied, err := h.Fork(ctx, a.Dir, s.ID, "")
 	ok(err)
 	_, err = h.Rename(ctx, copied.ID, "copy")
 	ok(err)
-	list, err := h.List(ctx, host.SessionQuery{Search: "cop", Limit: 5})
+	list, err := h.List(ctx, lathe.Query{Directory: a.Dir, Search: "cop", Limit: 5})
 	ok(err)
-	all, err := h.List(ctx, host.SessionQuery{All: true})
+	all, err := h.List(ctx, lathe.Query{Roots: true})
 	ok(err)
 	if len(list) != 1 || list[0].ID != copied.ID || len(all) != 2 {
 		t.Errorf("found %d of %d", len(list), len(all))
@@ -146,11 +147,11 @@ func TestTUIHost_Conversation(t *testing.T) {
 }
 
 // nothingElse holds that a session is at rest and has nothing besides what was said.
-func nothingElse(t *testing.T, h host.Engine, id lathe.SessionID) {
+func nothingElse(t *testing.T, h tui.Engine, id lathe.SessionID) {
 	t.Helper()
 	ctx := t.Context()
-	asks, err1 := h.Asks(ctx)
-	status, err2 := h.Statuses(ctx)
+	asks, err1 := h.Asks(ctx, lathe.Scope{})
+	status, err2 := h.Statuses(ctx, lathe.Scope{})
 	todos, err3 := h.Todos(ctx, id)
 	diffs, err4 := h.Diff(ctx, id, "")
 	children, err5 := h.Children(ctx, id)
@@ -168,11 +169,11 @@ func TestTUIHost_Catalogue(t *testing.T) {
 		t.Fatal(err)
 	}
 	h, ctx := opened(t, a), t.Context()
-	info, err := h.Info(ctx)
+	info, err := h.Info(ctx, a.Dir)
 	if err != nil || info.Directory != a.Dir || info.Version != version || !info.Trusted || info.Remote || info.Home == "" {
 		t.Errorf("%+v, %v", info, err)
 	}
-	p, err := h.Providers(ctx)
+	p, err := h.Providers(ctx, a.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,36 +181,36 @@ func TestTUIHost_Catalogue(t *testing.T) {
 	if len(p.Connected) != 1 || p.Connected[0].Models[0].Ref != ref || p.Connected[0].Models[0].Out != 2 || len(p.All) < 10 || p.Model == nil || *p.Model != ref {
 		t.Errorf("connected %+v, model %v, %d known", p.Connected, p.Model, len(p.All))
 	}
-	agents, err := h.Agents(ctx)
+	agents, err := h.Agents(ctx, a.Dir)
 	if err != nil || agents[0].Name != "build" {
 		t.Errorf("%v, %v", agents, err)
 	}
-	commands, err := h.Commands(ctx)
+	commands, err := h.Commands(ctx, a.Dir)
 	if err != nil || !slices.ContainsFunc(commands, func(c lathe.Command) bool { return c.Name == "init" }) {
 		t.Errorf("%v, %v", commands, err)
 	}
-	if _, err := h.Skills(ctx); err != nil {
+	if _, err := h.Skills(ctx, a.Dir); err != nil {
 		t.Error(err)
 	}
-	servers, err := h.ToolServers(ctx)
+	servers, err := h.ToolServers(ctx, a.Dir)
 	if err != nil || len(servers) != 0 {
 		t.Errorf("%v, %v", servers, err)
 	}
-	if err := h.ConnectTools(ctx, "none", true); lathe.CodeOf(err) != lathe.NotFound {
+	if err := h.ConnectTools(ctx, a.Dir, "none", true); lathe.CodeOf(err) != lathe.NotFound {
 		t.Errorf("a server that is none: %v", err)
 	}
-	files, err := h.Find(ctx, "one", 5)
+	files, err := h.FindFiles(ctx, a.Dir, "one", 5)
 	if err != nil || !slices.Contains(files, "one.txt") {
 		t.Errorf("%v, %v", files, err)
 	}
-	ways, err := h.Methods(ctx)
-	if err != nil || len(ways["openrouter"]) != 2 || !ways["openrouter"][0].Browser || ways["openrouter"][1].Browser {
+	ways, err := h.LoginMethods(ctx, a.Dir)
+	if err != nil || len(ways["openrouter"]) != 2 || !ways["openrouter"][0].InBrowser() || ways["openrouter"][1].InBrowser() {
 		t.Errorf("%v, %v", ways, err)
 	}
 	if err := h.SetKey(ctx, "anthropic", "sk-test-1"); err != nil {
 		t.Fatal(err)
 	}
-	if p, err = h.Providers(ctx); err != nil || !slices.ContainsFunc(p.Connected, func(p host.Provider) bool { return p.ID == "anthropic" && len(p.Models) > 0 }) {
+	if p, err = h.Providers(ctx, a.Dir); err != nil || !slices.ContainsFunc(p.Connected, func(p lathe.Provider) bool { return p.ID == "anthropic" && len(p.Models) > 0 }) {
 		t.Errorf("the key opens nothing: %v", err)
 	}
 }
@@ -220,30 +221,30 @@ func TestTUIHost_Mode(t *testing.T) {
 	a, _ := tuiHome(t, "")
 	h := opened(t, a)
 	edits := func() lathe.Action {
-		agents, err := h.Agents(t.Context())
+		agents, err := h.Agents(t.Context(), a.Dir)
 		if err != nil || len(agents) == 0 {
 			t.Fatalf("%v, %v", agents, err)
 		}
 		return agents[0].Rules.Evaluate("edit", "a.go").Action
 	}
 	for _, tt := range []struct {
-		set, want host.Mode
+		set, want lathe.Mode
 		edits     lathe.Action
 		project   string
 	}{
-		{host.ReadOnlyMode, host.ReadOnlyMode, lathe.Deny, `{}`},
-		{host.AskMode, host.AskMode, lathe.Ask, `{}`},
-		{host.SandboxMode, host.SandboxMode, lathe.Allow, `{}`},
-		{host.SandboxMode, host.AskMode, lathe.Ask, `{"permission_mode":"ask"}`},
+		{lathe.ReadOnlyMode, lathe.ReadOnlyMode, lathe.Deny, `{}`},
+		{lathe.AskMode, lathe.AskMode, lathe.Ask, `{}`},
+		{lathe.SandboxMode, lathe.SandboxMode, lathe.Allow, `{}`},
+		{lathe.SandboxMode, lathe.AskMode, lathe.Ask, `{"permission_mode":"ask"}`},
 	} {
 		if err := os.WriteFile(filepath.Join(a.Dir, "lathe.json"), []byte(tt.project), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		got, err := h.SetMode(t.Context(), tt.set)
+		got, err := h.SetMode(t.Context(), a.Dir, tt.set)
 		if err != nil || got != tt.want || edits() != tt.edits {
 			t.Errorf("set %s: %s, edits %s, %v", tt.set, got, edits(), err)
 		}
-		if info, err := h.Info(t.Context()); err != nil || info.Mode != tt.want || info.ChooseMode {
+		if info, err := h.Info(t.Context(), a.Dir); err != nil || info.Mode != tt.want || info.ChooseMode {
 			t.Errorf("set %s: %+v, %v", tt.set, info, err)
 		}
 	}
@@ -260,46 +261,12 @@ func TestTUIHost_Distrust(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(a.Dir, "lathe.json"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		info, err := opened(t, a).Info(t.Context())
+		info, err := opened(t, a).Info(t.Context(), a.Dir)
 		got := map[bool]string{true: "trusted ", false: "distrusted "}[info.Trusted] + info.Broken
 		if err != nil || !strings.HasPrefix(got, want) || info.Broken == "" && got != want {
 			t.Errorf("%s: %+v, %v", text, info, err)
 		}
 	}
-}
-
-// Events of another directory are told once a session of it is looked at, and nothing is missed meanwhile.
-func TestTUIHost_OtherDirectory(t *testing.T) {
-	a, _ := tuiHome(t, "text \"One.\"\nfinish stop\n--\ntext \"Two.\"\nfinish stop")
-	h, ctx := opened(t, a), t.Context()
-	other, err := h.client.Create(ctx, filepath.Dir(a.Dir), lathe.NewSession{Title: "there"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	mine, err := h.Create(ctx, host.NewSession{Title: "here"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	submit := func(id lathe.SessionID) {
-		t.Helper()
-		if err := h.Submit(ctx, id, host.Prompt{Parts: wrote("go")}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	looked := false
-	hears(t, h, func() { submit(mine.ID) }, func(ev lathe.Event) bool {
-		if ev.Session == other.ID && !looked {
-			t.Errorf("told of another directory: %s", ev.Fact.Type())
-		}
-		if rests(mine.ID)(ev) && !looked {
-			if _, err := h.Get(ctx, other.ID); err != nil {
-				t.Error(err)
-			}
-			looked = true
-			submit(other.ID)
-		}
-		return rests(other.ID)(ev)
-	})
 }
 
 // Who leaves while a turn runs and a command is waited for leaves nothing running, and it can be resumed.
@@ -310,11 +277,11 @@ func TestTUIHost_LeavesMidTurn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := h.Create(t.Context(), host.NewSession{Title: "t"})
+	s, err := h.Create(t.Context(), a.Dir, lathe.NewSession{Title: "t"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := h.Command(t.Context(), s.ID, host.Command{Name: "review"}); err != nil {
+	if _, err := h.SubmitCommand(t.Context(), s.ID, lathe.CommandCall{Command: "review"}); err != nil {
 		t.Fatal(err)
 	}
 	untilAsked(t, m)
@@ -328,70 +295,9 @@ func TestTUIHost_LeavesMidTurn(t *testing.T) {
 		t.Error("opened too late")
 	}
 	again := opened(t, a)
-	cut, err := again.client.Interrupted(t.Context())
+	cut, err := again.Interrupted(t.Context())
 	if err != nil || !slices.Contains(cut, s.ID) {
 		t.Errorf("cut off: %v, %v", cut, err)
-	}
-}
-
-// The same over a wire.
-func TestTUIHost_Attached(t *testing.T) {
-	needUnix(t)
-	m := modeltest.Start(t, modeltest.MustParse("text \"One.\"\nfinish stop"))
-	home := serveHome(t, m.URL)
-	s := startServe(t, home, []string{"LATHE_NO_AUTH=1"})
-	defer s.end()
-	c, err := client.New(s.url, client.Options{Directory: home})
-	if err != nil {
-		t.Fatal(err)
-	}
-	e := attachedEngine(newApp(), c)
-	defer func() {
-		if err := closing(c, e.close()); err != nil {
-			t.Error(err)
-		}
-	}()
-	one, err := e.host.Create(t.Context(), host.NewSession{Title: "t"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	hears(t, e.host, func() {
-		if err := e.host.Submit(t.Context(), one.ID, host.Prompt{Parts: wrote("go")}); err != nil {
-			t.Fatal(err)
-		}
-	}, rests(one.ID))
-	if info, err := e.host.Info(t.Context()); err != nil || info.Remote || !info.Trusted {
-		t.Errorf("%+v, %v", info, err)
-	}
-}
-
-// A server that goes away is told of, and sought for as long as somebody listens.
-func TestTUIHost_TellsOfABreak(t *testing.T) {
-	needUnix(t)
-	m := modeltest.Start(t, modeltest.MustParse("text \"One.\"\nfinish stop"))
-	home := serveHome(t, m.URL)
-	s := startServe(t, home, []string{"LATHE_NO_AUTH=1"})
-	c, err := client.New(s.url, client.Options{Directory: home, Patience: time.Nanosecond})
-	if err != nil {
-		t.Fatal(err)
-	}
-	e := attachedEngine(newApp(), c)
-	defer func() {
-		if err := closing(c, e.close()); err != nil {
-			t.Error(err)
-		}
-	}()
-	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
-	defer stop()
-	var last error
-	for _, err := range e.host.Events(ctx, lathe.Opt[lathe.Cursor]{}) {
-		if last = err; err != nil {
-			break
-		}
-		s.end()
-	}
-	if broken := (*host.Broken)(nil); !errors.As(last, &broken) || broken.Err == nil {
-		t.Errorf("told %v", last)
 	}
 }
 
@@ -403,7 +309,7 @@ func TestTUIHost_FreeModel(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := opened(t, a)
-	if p, err := h.Providers(t.Context()); err != nil || len(p.Connected) != 0 {
+	if p, err := h.Providers(t.Context(), a.Dir); err != nil || len(p.Connected) != 0 {
 		t.Fatalf("connected %+v, %v", p.Connected, err)
 	}
 	offers := a.tuiOffers(t.Context())
@@ -413,7 +319,7 @@ func TestTUIHost_FreeModel(t *testing.T) {
 	if err := offers[1].Do(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if p, err := h.Providers(t.Context()); err != nil || len(p.Connected) != 1 || p.Connected[0].ID != "opencode" || p.Model == nil || p.Model.Model != "big-pickle" {
+	if p, err := h.Providers(t.Context(), a.Dir); err != nil || len(p.Connected) != 1 || p.Connected[0].ID != "opencode" || p.Model == nil || p.Model.Model != "big-pickle" {
 		t.Errorf("connected %+v, %v", p, err)
 	}
 }
@@ -429,7 +335,7 @@ func TestTUIHost_Offers(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := opened(t, a)
-	p, err := h.Providers(t.Context())
+	p, err := h.Providers(t.Context(), a.Dir)
 	if err != nil || len(p.Connected) != 0 {
 		t.Fatalf("connected %+v, %v", p.Connected, err)
 	}
@@ -440,7 +346,7 @@ func TestTUIHost_Offers(t *testing.T) {
 	if err := offers[1].Do(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if p, err = h.Providers(t.Context()); err != nil || p.Model == nil || p.Model.Provider+"/"+p.Model.Model != offers[1].ID || len(p.Connected) != 1 || p.Connected[0].ID != "ollama" {
+	if p, err = h.Providers(t.Context(), a.Dir); err != nil || p.Model == nil || p.Model.Provider+"/"+p.Model.Model != offers[1].ID || len(p.Connected) != 1 || p.Connected[0].ID != "ollama" {
 		t.Errorf("model %v, connected %+v, %v", p.Model, p.Connected, err)
 	}
 }
@@ -463,15 +369,15 @@ func TestTUIHost_Changes(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := opened(t, a)
-	info, err := h.Info(t.Context())
+	info, err := h.Info(t.Context(), a.Dir)
 	if err != nil || info.Branch != "main" {
 		t.Errorf("%+v, %v", info, err)
 	}
-	diffs, err := h.Changes(t.Context(), host.Uncommitted)
+	diffs, err := h.Changes(t.Context(), a.Dir, api.Uncommitted)
 	if err != nil || len(diffs) != 1 || diffs[0].File != "new.txt" {
 		t.Errorf("%v, %v", diffs, err)
 	}
-	if diffs, err := h.Changes(t.Context(), host.Branch); err != nil || len(diffs) != 0 { // it is the default one
+	if diffs, err := h.Changes(t.Context(), a.Dir, api.SinceBranch); err != nil || len(diffs) != 0 { // it is the default one
 		t.Errorf("%v, %v", diffs, err)
 	}
 }
@@ -488,7 +394,7 @@ func TestTUIHost_SharesNothingByItself(t *testing.T) {
 		t.Fatal(err)
 	}
 	h, ctx := opened(t, a), t.Context()
-	s, err := h.Create(ctx, host.NewSession{Agent: "build"})
+	s, err := h.Create(ctx, a.Dir, lathe.NewSession{Agent: "build"})
 	if err != nil || s.Share != nil {
 		t.Fatal(s.Share, err)
 	}

@@ -10,11 +10,12 @@ import (
 	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/harness"
 	"github.com/lathe-agent/lathe/server"
+	"github.com/lathe-agent/lathe/tui"
 )
 
 // tuiEngine is what the terminal program speaks with, and how it is ended.
 type tuiEngine struct {
-	host  *tuiHost
+	tui.Engine
 	close func() error
 }
 
@@ -31,7 +32,7 @@ type opener struct {
 }
 
 // enter opens.
-func (o *opener) enter(ctx context.Context) (*tuiHost, error) {
+func (o *opener) enter(ctx context.Context) (tui.Engine, error) {
 	o.mu.Lock()
 	if o.left {
 		o.mu.Unlock()
@@ -47,7 +48,7 @@ func (o *opener) enter(ctx context.Context) (*tuiHost, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.engine = e
-	return e.host, nil
+	return e.Engine, nil
 }
 
 // Close waits for what is being opened, and closes it.
@@ -76,12 +77,10 @@ func (a *app) openTUI(ctx context.Context) (*tuiEngine, error) {
 	if err := a.recoverTurns(ctx, setup.Engine); err != nil {
 		return nil, closing(setup, err)
 	}
-	out, err := a.within(setup, nil)
-	if err == nil {
-		out.host.choose.Store(first)
-		out.host.confined = func() bool { return setup.Runner.Kernel().Available(false) == nil }
-	}
-	return out, err
+	return a.within(setup, nil, func(e *ownEngine) {
+		e.choose.Store(first)
+		e.confined = func() bool { return setup.Runner.Kernel().Available(false) == nil }
+	})
 }
 
 // hasOwnRules reports whether the user has said what is allowed. Settings that cannot be read are told by
@@ -93,7 +92,7 @@ func (a *app) hasOwnRules() bool {
 
 // within serves an engine to this process alone. It closes both, also when it fails. change may put
 // something else below the server.
-func (a *app) within(setup *harness.Harness, change func(*server.Backend)) (*tuiEngine, error) {
+func (a *app) within(setup *harness.Harness, change func(*server.Backend), ready func(*ownEngine)) (*tuiEngine, error) {
 	b, done := setup.Backend()
 	if change != nil {
 		change(&b)
@@ -108,7 +107,7 @@ func (a *app) within(setup *harness.Harness, change func(*server.Backend)) (*tui
 	if err != nil {
 		return nil, closing(setup, closing(done, err))
 	}
-	h := newTUIHost(c, a)
+	h := &ownEngine{Engine: setup.Engine, Host: c}
 	h.trusted = func() (ok bool, broken string) {
 		l, err := a.Config()
 		if err != nil {
@@ -119,10 +118,14 @@ func (a *app) within(setup *harness.Harness, change func(*server.Backend)) (*tui
 		}
 		return l.Distrust == nil, broken
 	}
-	return &tuiEngine{host: h, close: func() error {
+	if ready != nil {
+		ready(h)
+	}
+	unwatch := s.Watch() // the events of the engine do not pass through it
+	return &tuiEngine{Engine: h, close: func() error {
+		unwatch()
 		s.Close() // streams and waits
-		err := h.Close()
-		err = closing(setup, closing(done, err)) // turns are settled, and with them what waits for their end
+		err := closing(setup, closing(done, nil)) // turns are settled, and with them what waits for their end
 		return closing(c, err)
 	}}, nil
 }

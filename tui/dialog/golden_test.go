@@ -5,26 +5,26 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/api"
 	"github.com/lathe-agent/lathe/tui/dialog"
-	"github.com/lathe-agent/lathe/tui/host"
 	"github.com/lathe-agent/lathe/tui/key"
 	"github.com/lathe-agent/lathe/tui/style"
 	"github.com/lathe-agent/lathe/tui/styletest"
 )
 
 var (
-	acme      = host.Provider{ID: "acme", Name: "Acme", Env: []string{"ACME_API_KEY"}}
-	providers = host.Providers{
-		Connected: []host.Provider{{ID: "openai", Name: "OpenAI"}},
-		All:       []host.Provider{{ID: "zeta", Name: "Zeta"}, {ID: "openai", Name: "OpenAI", Env: []string{"OPENAI_API_KEY"}}, acme, {ID: "anthropic", Name: "Anthropic"}},
+	acme      = lathe.Provider{ID: "acme", Name: "Acme", Env: []string{"ACME_API_KEY"}}
+	providers = lathe.Providers{
+		Connected: []lathe.Provider{{ID: "openai", Name: "OpenAI"}},
+		All:       []lathe.Provider{{ID: "zeta", Name: "Zeta"}, {ID: "openai", Name: "OpenAI", Env: []string{"OPENAI_API_KEY"}}, acme, {ID: "anthropic", Name: "Anthropic"}},
 	}
-	servers = []host.ToolServer{
+	servers = []lathe.ToolServer{
 		{Name: "files", Status: "connected", Tools: 12},
 		{Name: "web", Status: "failed", Error: "exit status 1: no such module"},
 		{Name: "tracker", Status: "needs_auth"},
 		{Name: "old", Status: "disabled"},
 	}
-	page = host.Authorization{URL: "https://login.example/device?client=abc&scope=everything&state=0123456789abcdef0123456789abcdef", Instructions: "Enter the code ABCD-1234."}
+	page = lathe.Authorization{URL: "https://login.example/device?client=abc&scope=everything&state=0123456789abcdef0123456789abcdef", Instructions: "Enter the code ABCD-1234."}
 )
 
 // every makes each dialog there is.
@@ -45,7 +45,7 @@ func every(m *key.Map) map[string]opened {
 		}, "plan", pink),
 		"themes":    dialog.NewThemes(m, []string{"lathe", "nord", "system"}, "nord"),
 		"providers": dialog.NewProviders(m, providers),
-		"methods":   dialog.NewMethods(m, acme, []host.LoginMethod{{Browser: true, Label: "Acme account"}, {Label: "Key"}}),
+		"methods":   dialog.NewMethods(m, acme, []lathe.LoginMethod{{Type: "oauth", Label: "Acme account"}, {Label: "Key"}}),
 		"key":       dialog.NewKeyInput(m, acme, "on this machine"),
 		"code":      dialog.NewCodeInput(m, acme, page),
 		"login":     dialog.NewLoginWait(m, acme, page),
@@ -62,7 +62,7 @@ func every(m *key.Map) map[string]opened {
 			{ID: "rename", Key: key.SessionRename, Title: "Rename session", Group: "Session", Slash: "/rename"},
 		}),
 		"queued":  dialog.NewQueued(m, someMessages(), now),
-		"status":  dialog.NewStatus(m, dialog.Status{Info: host.Info{Version: "1.2.3", Directory: "/home/dev/app", Branch: "main"}, Session: "ses_1", Model: "acme/large-3", Providers: []host.Provider{acme}, Servers: servers, Others: []dialog.StatusSection{{Title: "Plugins", Lines: []string{"notify"}}}}),
+		"status":  dialog.NewStatus(m, dialog.Status{Info: api.Info{Version: "1.2.3", Directory: "/home/dev/app", Branch: "main"}, Session: "ses_1", Model: "acme/large-3", Providers: []lathe.Provider{acme}, Servers: servers, Others: []dialog.StatusSection{{Title: "Plugins", Lines: []string{"notify"}}}}),
 		"help":    dialog.NewHelp(m),
 		"empty":   dialog.NewSkills(m, nil),
 		"confirm": dialog.NewConfirm(m, dialog.ConfirmOptions{Title: "Stop the turn?", Text: "What it did so far stays."}),

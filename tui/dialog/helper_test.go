@@ -8,7 +8,6 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/tui/dialog"
-	"github.com/lathe-agent/lathe/tui/host"
 	"github.com/lathe-agent/lathe/tui/style"
 	"github.com/lathe-agent/lathe/tui/styletest"
 )
@@ -98,13 +97,13 @@ func someSessions() dialog.Sessions {
 func someModels() dialog.Models {
 	ref := func(p, m string) lathe.ModelRef { return lathe.ModelRef{Provider: p, Model: m} }
 	return dialog.Models{
-		Providers: []host.Provider{
-			{ID: "acme", Name: "Acme", Models: []host.Model{
+		Providers: []lathe.Provider{
+			{ID: "acme", Name: "Acme", Models: []lathe.Model{
 				{Ref: ref("acme", "large-2"), Name: "Large 2", Released: "2026-01-01", Reasoning: true, Context: 200_000, In: 3, Out: 15},
 				{Ref: ref("acme", "large-3"), Name: "Large 3", Released: "2026-06-01", Reasoning: true, Context: 1_000_000, In: 5, Out: 25},
 				{Ref: ref("acme", "old"), Name: "Old", Released: "2027-01-01", Status: "deprecated", Context: 8192, In: 0.5, Out: 1.5},
 			}},
-			{ID: "local", Name: "Local", Models: []host.Model{
+			{ID: "local", Name: "Local", Models: []lathe.Model{
 				{Ref: ref("local", "org/tiny"), Name: "Tiny with a name that is rather long for a model", Context: 32_768},
 			}},
 		},

@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/api"
 	"github.com/lathe-agent/lathe/tui/dialog"
-	"github.com/lathe-agent/lathe/tui/host"
 	"github.com/lathe-agent/lathe/tui/key"
 	"github.com/lathe-agent/lathe/tui/style"
 	"github.com/lathe-agent/lathe/tui/styletest"
@@ -21,7 +21,7 @@ import (
 func hostileDialogs(m *key.Map, s string) map[string]opened {
 	item := dialog.Item{ID: s, Title: s, Detail: s, Right: s, Group: s, Search: s, Mark: dialog.Running}
 	sessions := dialog.Sessions{List: []lathe.Session{{ID: lathe.SessionID(s), Title: s, Directory: s, Agent: s}, {ID: "x", Title: s, Updated: 1e30}}, Pinned: []lathe.SessionID{"x", "gone"}, Directory: "/", Now: now}
-	provider := host.Provider{ID: s, Name: s, Env: []string{s}, Models: []host.Model{{Ref: lathe.ModelRef{Provider: s, Model: s}, Name: s, Status: s, In: 1e-9, Out: 1e300, Context: 1 << 40}}}
+	provider := lathe.Provider{ID: s, Name: s, Env: []string{s}, Models: []lathe.Model{{Ref: lathe.ModelRef{Provider: s, Model: s}, Name: s, Status: s, In: 1e-9, Out: 1e300, Context: 1 << 40}}}
 	message := lathe.Message{ID: "m", Said: &lathe.User{}, Parts: []lathe.Part{{Body: &lathe.Text{Text: s}}, {Body: &lathe.File{Filename: s, Mime: s}}}}
 	list := dialog.NewList(m, dialog.Options{
 		Title: s, Placeholder: s, Empty: s, Items: []dialog.Item{item, {ID: "2", Title: s, Group: s}, item}, Live: true,
@@ -38,11 +38,11 @@ func hostileDialogs(m *key.Map, s string) map[string]opened {
 		"help":      dialog.NewHelp(m),
 		"sessions":  dialog.NewSessions(m, sessions),
 		"subagents": dialog.NewSubagents(m, sessions),
-		"models":    dialog.NewModels(m, dialog.Models{Providers: []host.Provider{provider}, Favorite: []lathe.ModelRef{{Provider: s, Model: s}}}),
-		"providers": dialog.NewProviders(m, host.Providers{All: []host.Provider{provider}}),
-		"mcps":      dialog.NewToolServers(m, []host.ToolServer{{Name: s, Status: s, Error: s}}),
+		"models":    dialog.NewModels(m, dialog.Models{Providers: []lathe.Provider{provider}, Favorite: []lathe.ModelRef{{Provider: s, Model: s}}}),
+		"providers": dialog.NewProviders(m, lathe.Providers{All: []lathe.Provider{provider}}),
+		"mcps":      dialog.NewToolServers(m, []lathe.ToolServer{{Name: s, Status: s, Error: s}}),
 		"timeline":  dialog.NewTimeline(m, []lathe.Message{message}, now),
-		"status":    dialog.NewStatus(m, dialog.Status{Info: host.Info{Version: s, Directory: s}, Providers: []host.Provider{provider}, Others: []dialog.StatusSection{{Title: s, Lines: []string{s}}}}),
+		"status":    dialog.NewStatus(m, dialog.Status{Info: api.Info{Version: s, Directory: s}, Providers: []lathe.Provider{provider}, Others: []dialog.StatusSection{{Title: s, Lines: []string{s}}}}),
 	}
 }
 

@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/tui/dialog"
-	"github.com/lathe-agent/lathe/tui/host"
 	"github.com/lathe-agent/lathe/tui/key"
 	"github.com/lathe-agent/lathe/tui/style"
 	"github.com/lathe-agent/lathe/tui/styletest"
@@ -344,14 +344,14 @@ func BenchmarkList_Type(b *testing.B) {
 
 // A model whose price nobody knows is not called free.
 func TestModels_Price(t *testing.T) {
-	for want, m := range map[string]host.Model{
+	for want, m := range map[string]lathe.Model{
 		"8k  $1/$2": {Ref: dialog.ParseModelID("acme/a"), Context: 8000, In: 1, Out: 2},
 		"8k":        {Ref: dialog.ParseModelID("acme/a"), Context: 8000},
 		"8k  free":  {Ref: dialog.ParseModelID("opencode/a"), Context: 8000},
 		"$0/$2":     {Ref: dialog.ParseModelID("acme/a"), Out: 2},
 		"":          {Ref: dialog.ParseModelID("acme/a")},
 	} {
-		items := dialog.Models{Providers: []host.Provider{{ID: m.Ref.Provider, Models: []host.Model{m}}}}.Items()
+		items := dialog.Models{Providers: []lathe.Provider{{ID: m.Ref.Provider, Models: []lathe.Model{m}}}}.Items()
 		if len(items) != 1 || items[0].Right != want {
 			t.Errorf("want %q: %+v", want, items)
 		}

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/lathe-agent/lathe/tui/host"
+	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/tui/key"
 )
 
@@ -16,7 +16,7 @@ func popular() []string {
 }
 
 // NewProviders picks a provider to log in to: Chosen has its id.
-func NewProviders(m *key.Map, p host.Providers) *List {
+func NewProviders(m *key.Map, p lathe.Providers) *List {
 	return NewList(m, Options{
 		Title: "Connect a provider", Placeholder: "Search providers", Items: ProviderItems(p),
 		Empty: "No providers are known.",
@@ -24,7 +24,7 @@ func NewProviders(m *key.Map, p host.Providers) *List {
 }
 
 // ProviderItems are the entries of NewProviders, for SetItems.
-func ProviderItems(p host.Providers) []Item {
+func ProviderItems(p lathe.Providers) []Item {
 	var out []Item
 	connected := map[string]bool{}
 	for _, c := range p.Connected {
@@ -32,18 +32,18 @@ func ProviderItems(p host.Providers) []Item {
 	}
 	all := slices.Clone(p.All)
 	for _, c := range p.Connected { // one of the settings' own need not be known elsewhere
-		if !slices.ContainsFunc(all, func(x host.Provider) bool { return x.ID == c.ID }) {
+		if !slices.ContainsFunc(all, func(x lathe.Provider) bool { return x.ID == c.ID }) {
 			all = append(all, c)
 		}
 	}
 	first := popular()
-	rank := func(x host.Provider) int {
+	rank := func(x lathe.Provider) int {
 		if i := slices.Index(first, x.ID); i >= 0 {
 			return i
 		}
 		return len(first)
 	}
-	slices.SortStableFunc(all, func(a, b host.Provider) int {
+	slices.SortStableFunc(all, func(a, b lathe.Provider) int {
 		return cmp.Or(rank(a)-rank(b), strings.Compare(strings.ToLower(providerName(a)), strings.ToLower(providerName(b))))
 	})
 	for _, x := range all {
@@ -62,14 +62,14 @@ func ProviderItems(p host.Providers) []Item {
 	return out
 }
 
-func providerName(p host.Provider) string { return cmp.Or(p.Name, p.ID) }
+func providerName(p lathe.Provider) string { return cmp.Or(p.Name, p.ID) }
 
 // NewMethods picks a way to log in: Chosen has its number.
-func NewMethods(m *key.Map, p host.Provider, methods []host.LoginMethod) *List {
+func NewMethods(m *key.Map, p lathe.Provider, methods []lathe.LoginMethod) *List {
 	var items []Item
 	for i, x := range methods {
 		it := Item{ID: strconv.Itoa(i), Title: cmp.Or(x.Label, "Log in"), Right: "with a key"}
-		if x.Browser {
+		if x.InBrowser() {
 			it.Right = "in the browser"
 		}
 		items = append(items, it)
@@ -78,7 +78,7 @@ func NewMethods(m *key.Map, p host.Provider, methods []host.LoginMethod) *List {
 }
 
 // NewKeyInput asks for a provider's key, which is kept where the words of keeper say: Entered has it. It is never shown.
-func NewKeyInput(m *key.Map, p host.Provider, keeper string) *Input {
+func NewKeyInput(m *key.Map, p lathe.Provider, keeper string) *Input {
 	about := "Paste the key that " + providerName(p) + " gave you. It is kept " + keeper + " and sent to nobody else."
 	if len(p.Env) > 0 {
 		about += "\nThe variable " + p.Env[0] + " would do as well."
@@ -89,7 +89,7 @@ func NewKeyInput(m *key.Map, p host.Provider, keeper string) *Input {
 }
 
 // NewCodeInput asks for the code that a page shows after a login: Entered has it, Copy the address.
-func NewCodeInput(m *key.Map, p host.Provider, a host.Authorization) *Input {
+func NewCodeInput(m *key.Map, p lathe.Provider, a lathe.Authorization) *Input {
 	about := cmp.Or(a.Instructions, "Open this page, log in, and paste the code that it shows.")
 	return NewInput(m, InputOptions{
 		Title: "Log in to " + providerName(p), Description: about, Link: a.URL, Placeholder: "Code", Required: true, Does: "log in",
@@ -98,7 +98,7 @@ func NewCodeInput(m *key.Map, p host.Provider, a host.Authorization) *Input {
 
 // NewLoginWait shows the page to log in at, while the end of it is waited for: Chosen with Open wants the page
 // opened, Copy its address copied.
-func NewLoginWait(m *key.Map, p host.Provider, a host.Authorization) *Wait {
+func NewLoginWait(m *key.Map, p lathe.Provider, a lathe.Authorization) *Wait {
 	about := "Open this page and log in there."
 	if a.Instructions != "" {
 		about += "\n" + a.Instructions

@@ -6,14 +6,13 @@ import (
 	"strings"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/tui/host"
 	"github.com/lathe-agent/lathe/tui/key"
 	"github.com/lathe-agent/lathe/tui/style"
 )
 
 // Models is what the dialog of models shows.
 type Models struct {
-	Providers        []host.Provider // those that can be used
+	Providers        []lathe.Provider // those that can be used
 	Favorite, Recent []lathe.ModelRef
 	Current          lathe.ModelRef
 }
@@ -71,7 +70,7 @@ func (s Models) Items() []Item {
 }
 
 // newest puts models that are not to be used any more last, and of the rest the latest first.
-func newest(a, b host.Model) int {
+func newest(a, b lathe.Model) int {
 	if x, y := a.Status == "deprecated", b.Status == "deprecated"; x != y {
 		if x {
 			return 1
@@ -87,7 +86,7 @@ func has(list []lathe.ModelRef, ref lathe.ModelRef) bool {
 	return slices.ContainsFunc(list, func(x lathe.ModelRef) bool { return sameModel(x, ref) })
 }
 
-func (s Models) find(ref lathe.ModelRef) (host.Provider, host.Model, bool) {
+func (s Models) find(ref lathe.ModelRef) (lathe.Provider, lathe.Model, bool) {
 	for _, p := range s.Providers {
 		if p.ID != ref.Provider {
 			continue
@@ -98,10 +97,10 @@ func (s Models) find(ref lathe.ModelRef) (host.Provider, host.Model, bool) {
 			}
 		}
 	}
-	return host.Provider{}, host.Model{}, false
+	return lathe.Provider{}, lathe.Model{}, false
 }
 
-func (s Models) item(m host.Model) Item {
+func (s Models) item(m lathe.Model) Item {
 	it := Item{ID: ModelID(m.Ref), Title: cmp.Or(m.Name, m.Ref.Model), Search: ModelID(m.Ref)}
 	var tags []string
 	if m.Status != "" && m.Status != "active" {

@@ -1,18 +1,18 @@
 package dialog
 
 import (
-	"github.com/lathe-agent/lathe/tui/host"
+	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/tui/key"
 )
 
 // ModeTitle is what people call a permission mode.
-func ModeTitle(m host.Mode) string {
+func ModeTitle(m lathe.Mode) string {
 	switch m {
-	case host.AskMode:
+	case lathe.AskMode:
 		return "Ask before edits and commands"
-	case host.SandboxMode:
+	case lathe.SandboxMode:
 		return "Allow inside the sandbox"
-	case host.ReadOnlyMode:
+	case lathe.ReadOnlyMode:
 		return "Read only"
 	default:
 		return string(m)
@@ -20,13 +20,13 @@ func ModeTitle(m host.Mode) string {
 }
 
 // NewModes picks a permission mode: Chosen has it as its id. confined says that a kernel sandbox holds commands.
-func NewModes(m *key.Map, current host.Mode, confined bool) *List {
+func NewModes(m *key.Map, current lathe.Mode, confined bool) *List {
 	items := marked(modeItems(confined), string(current))
 	return NewList(m, Options{Title: "Permission mode", Items: items, Selected: string(current), Wide: true})
 }
 
 // NewFirstMode is NewModes for somebody who has not chosen one yet.
-func NewFirstMode(m *key.Map, usual host.Mode, confined bool) *List {
+func NewFirstMode(m *key.Map, usual lathe.Mode, confined bool) *List {
 	items := modeItems(confined)
 	for i := range items {
 		if items[i].ID == string(usual) {
@@ -46,8 +46,8 @@ func modeItems(confined bool) []Item {
 		sandbox, reads = "without one here: commands are asked about", "nothing is changed, commands are asked about"
 	}
 	return []Item{
-		{ID: string(host.AskMode), Title: ModeTitle(host.AskMode), Detail: "reading and searching are allowed"},
-		{ID: string(host.SandboxMode), Title: ModeTitle(host.SandboxMode), Detail: sandbox},
-		{ID: string(host.ReadOnlyMode), Title: ModeTitle(host.ReadOnlyMode), Detail: reads},
+		{ID: string(lathe.AskMode), Title: ModeTitle(lathe.AskMode), Detail: "reading and searching are allowed"},
+		{ID: string(lathe.SandboxMode), Title: ModeTitle(lathe.SandboxMode), Detail: sandbox},
+		{ID: string(lathe.ReadOnlyMode), Title: ModeTitle(lathe.ReadOnlyMode), Detail: reads},
 	}
 }

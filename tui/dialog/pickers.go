@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/tui/host"
 	"github.com/lathe-agent/lathe/tui/key"
 	"github.com/lathe-agent/lathe/tui/style"
 )
@@ -20,7 +19,7 @@ func NewThemes(m *key.Map, names []string, current string) *List {
 }
 
 // NewToolServers switches servers of tools on and off: Chosen has a name, whatever key was pressed.
-func NewToolServers(m *key.Map, servers []host.ToolServer) *List {
+func NewToolServers(m *key.Map, servers []lathe.ToolServer) *List {
 	return NewList(m, Options{
 		Title: "Tool servers (MCP)", Placeholder: "Search servers", Items: ToolServerItems(servers), Wide: true,
 		Empty:  "No tool servers are set up. Add them under \"mcp\" in the settings.",
@@ -29,7 +28,7 @@ func NewToolServers(m *key.Map, servers []host.ToolServer) *List {
 }
 
 // ToolServerItems are the entries of NewToolServers, for SetItems after one was switched.
-func ToolServerItems(servers []host.ToolServer) []Item {
+func ToolServerItems(servers []lathe.ToolServer) []Item {
 	var out []Item
 	for _, s := range servers {
 		it := Item{ID: s.Name, Title: s.Name, Right: strings.ReplaceAll(s.Status, "_", " "), Detail: s.Error}

@@ -3,18 +3,19 @@ package dialog
 import (
 	"strings"
 
-	"github.com/lathe-agent/lathe/tui/host"
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/api"
 	"github.com/lathe-agent/lathe/tui/key"
 	"github.com/lathe-agent/lathe/tui/style"
 )
 
 // Status is what the dialog of the same name tells.
 type Status struct {
-	Info      host.Info
+	Info      api.Info
 	Session   string // its id, if one is open
 	Model     string
-	Providers []host.Provider // that can be used
-	Servers   []host.ToolServer
+	Providers []lathe.Provider // that can be used
+	Servers   []lathe.ToolServer
 	Others    []StatusSection // what else there is to tell
 }
 

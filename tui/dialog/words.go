@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/tui/host"
 	"github.com/lathe-agent/lathe/tui/style"
 )
 
@@ -47,7 +46,7 @@ func tokens(n int) string {
 }
 
 // price writes dollars for a million tokens, in and out; "" where that is not known.
-func price(m host.Model) string {
+func price(m lathe.Model) string {
 	switch {
 	case m.IsFree():
 		return "free"

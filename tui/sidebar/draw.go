@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/tui/host"
 	"github.com/lathe-agent/lathe/tui/style"
 )
 
@@ -126,7 +125,7 @@ func (d *drawing) bar(percent int) style.Line {
 	return l.Add(rest, style.Attr{FG: d.th.TextMuted, BG: d.th.BackgroundElement})
 }
 
-func (d *drawing) servers(s *Sidebar, all []host.ToolServer) {
+func (d *drawing) servers(s *Sidebar, all []lathe.ToolServer) {
 	if len(all) == 0 || !d.heading(s, servers, "MCP", len(all)) {
 		return
 	}

@@ -7,7 +7,6 @@ package sidebar
 
 import (
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/tui/host"
 	"github.com/lathe-agent/lathe/tui/style"
 )
 
@@ -24,7 +23,7 @@ type Values struct {
 	Tokens  int64
 	Window  int64 // tokens the model can take; 0 is not known
 	Cost    float64
-	Servers []host.ToolServer
+	Servers []lathe.ToolServer
 	Todos   []lathe.Todo
 	Files   []lathe.FileDiff
 

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/tui/host"
 	"github.com/lathe-agent/lathe/tui/sidebar"
 	"github.com/lathe-agent/lathe/tui/style"
 	"github.com/lathe-agent/lathe/tui/styletest"
@@ -17,7 +16,7 @@ func sample() sidebar.Values {
 	return sidebar.Values{
 		Title: "Make the parser accept comments at the end of a line", Share: "https://example.com/s/abc123",
 		Tokens: 48_231, Window: 200_000, Cost: 0.42,
-		Servers: []host.ToolServer{
+		Servers: []lathe.ToolServer{
 			{Name: "browser", Status: "connected", Tools: 12},
 			{Name: "tickets", Status: "needs_auth"},
 			{Name: "broken", Status: "failed", Error: "connection refused"},
@@ -68,7 +67,7 @@ func rowOf(t *testing.T, rows []style.Line, text string) int {
 // Engines need not tell how many tools a server has.
 func TestServers_Tools(t *testing.T) {
 	for n, want := range map[int]string{0: "● files connected", 1: "● files 1 tool", 2: "● files 2 tools"} {
-		v := sidebar.Values{Servers: []host.ToolServer{{Name: "files", Status: "connected", Tools: n}}}
+		v := sidebar.Values{Servers: []lathe.ToolServer{{Name: "files", Status: "connected", Tools: n}}}
 		var s sidebar.Sidebar
 		rows := s.View(style.Default(true), v, sidebar.Width, 20)
 		if got := strings.TrimSpace(rows[rowOf(t, rows, "files")].Text()); got != want {

@@ -4,17 +4,17 @@ import (
 	"strings"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/tui/host"
+	"github.com/lathe-agent/lathe/api"
 )
 
 // Catalog is where we are, and what there is to choose from.
 type Catalog struct {
-	Info      host.Info
+	Info      api.Info
 	Agents    []lathe.Agent
 	Commands  []lathe.Command
 	Skills    []lathe.Skill
-	Providers host.Providers
-	Servers   []host.ToolServer
+	Providers lathe.Providers
+	Servers   []lathe.ToolServer
 
 	Loaded bool // agents and providers were read at least once
 	Placed bool // Info was read, or cannot be
@@ -38,7 +38,7 @@ func IsOffered(a lathe.Agent) bool { return a.Mode != lathe.Subagent && !a.Hidde
 func ModelKey(ref lathe.ModelRef) string { return ref.Provider + "/" + ref.Model }
 
 // FindModel looks a model up among those that can be used.
-func (c *Catalog) FindModel(ref lathe.ModelRef) (host.Model, bool) {
+func (c *Catalog) FindModel(ref lathe.ModelRef) (lathe.Model, bool) {
 	for _, pr := range c.Providers.Connected {
 		if pr.ID != ref.Provider {
 			continue
@@ -49,7 +49,7 @@ func (c *Catalog) FindModel(ref lathe.ModelRef) (host.Model, bool) {
 			}
 		}
 	}
-	return host.Model{}, false
+	return lathe.Model{}, false
 }
 
 // ModelName is the name of a model for people.

@@ -88,9 +88,9 @@ func (st *State) Leave(but ...lathe.SessionID) {
 }
 
 // Read gives a session that is looked at its beginning: what was told meanwhile comes on top.
-func (st *State) Read(s lathe.Session, page []lathe.Message, older string, todos []lathe.Todo, diff []lathe.FileDiff) *Open {
+func (st *State) Read(s lathe.Session, page lathe.Page, todos []lathe.Todo, diff []lathe.FileDiff) *Open {
 	o := st.Look(s.ID)
-	t := lathe.NewTranscript(s, page)
+	t := lathe.NewTranscript(s, page.Messages)
 	apply := func(f lathe.Fact) { t.Apply(lathe.Event{Session: s.ID, Fact: f}) }
 	apply(&lathe.TodosChanged{Session: s.ID, Todos: todos})
 	apply(&lathe.DiffChanged{Session: s.ID, Diff: diff})
@@ -99,7 +99,7 @@ func (st *State) Read(s lathe.Session, page []lathe.Message, older string, todos
 		t.Apply(e)
 	}
 	st.sessions[s.ID] = t.Session()
-	o.Transcript, o.Older, o.Fetching, o.waiting = t, older, false, nil
+	o.Transcript, o.Older, o.Fetching, o.waiting = t, page.Next, false, nil
 	return o
 }
 

@@ -42,12 +42,12 @@ func TestRead_EventsMeanwhile(t *testing.T) {
 	st.Apply(event(&lathe.PartChanged{Part: part}))
 	st.Apply(event(&lathe.PartDelta{Session: "ses_1", Message: "msg_1", Part: "prt_1", Field: "text", Delta: " and new", Offset: 3}))
 	message.Parts = []lathe.Part{part}
-	st.Read(lathe.Session{ID: "ses_1", Title: "t"}, []lathe.Message{message}, "more", []lathe.Todo{{Content: "x"}}, nil)
+	st.Read(lathe.Session{ID: "ses_1", Title: "t"}, lathe.Page{Messages: []lathe.Message{message}, More: true, Next: lathe.Place{ID: "more"}}, []lathe.Todo{{Content: "x"}}, nil)
 	got := st.Opened("ses_1")
 	if text := got.Transcript.Messages()[0].Parts[0].GrowingText(); text != "old and new" {
 		t.Errorf("text is %q", text)
 	}
-	if got.Older != "more" || got.Fetching || len(got.Transcript.Todos()) != 1 {
+	if got.Older.ID != "more" || got.Fetching || len(got.Transcript.Todos()) != 1 {
 		t.Errorf("%+v", got)
 	}
 }
@@ -55,7 +55,7 @@ func TestRead_EventsMeanwhile(t *testing.T) {
 // While a session is read afresh, what is on the screen stays and goes on.
 func TestRead_Again(t *testing.T) {
 	st := state.New()
-	st.Read(lathe.Session{ID: "ses_1"}, nil, "", nil, nil)
+	st.Read(lathe.Session{ID: "ses_1"}, lathe.Page{}, nil, nil)
 	o := st.Look("ses_1")
 	o.Fetching = true
 	m := lathe.Message{ID: "msg_1", Session: "ses_1", Created: 5, Said: &lathe.User{}}
@@ -63,7 +63,7 @@ func TestRead_Again(t *testing.T) {
 	if o.Transcript.Count() != 1 {
 		t.Error("the old transcript does not go on")
 	}
-	st.Read(lathe.Session{ID: "ses_1"}, nil, "", nil, nil)
+	st.Read(lathe.Session{ID: "ses_1"}, lathe.Page{}, nil, nil)
 	if n := st.Opened("ses_1").Transcript.Count(); n != 1 {
 		t.Errorf("%d messages after reading afresh, want the one that was told meanwhile", n)
 	}

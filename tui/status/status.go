@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/lathe-agent/lathe/tui/host"
+	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/tui/style"
 )
 
@@ -38,7 +38,7 @@ type Values struct {
 	Cost    float64
 	Auto    bool // permissions are given without asking
 	// Mode is the permission mode; "" is not shown. Confined says that a kernel sandbox holds commands.
-	Mode     host.Mode
+	Mode     lathe.Mode
 	Confined bool
 
 	Hints []Hint // most important first
@@ -97,9 +97,9 @@ func (v *Values) who(th *style.Theme) row {
 // mode is what is allowed without asking. The usual one goes first when there is no room.
 func (v *Values) mode(th *style.Theme) []item {
 	switch {
-	case v.Mode == host.AskMode:
+	case v.Mode == lathe.AskMode:
 		return []item{{line: style.Of("asks first", style.Fg(th.Warning)), rank: 2}}
-	case v.Mode == host.ReadOnlyMode:
+	case v.Mode == lathe.ReadOnlyMode:
 		return []item{{line: style.Of("read only", style.Fg(th.Warning)), rank: 2}}
 	case v.Mode == "":
 		return nil

@@ -1,0 +1,75 @@
+package api
+
+import (
+	"context"
+
+	"github.com/lathe-agent/lathe"
+)
+
+// Host is what surrounds an engine, as far as an interactive front end shows or changes it: providers and logins,
+// the permission mode, files and version control, shared pages. client.Client is one; for an engine of this
+// process the program that opened it is.
+type Host interface {
+	Providers(ctx context.Context, dir string) (lathe.Providers, error)
+	// LoginMethods are the ways to log in, by provider. One that is not named takes a key.
+	LoginMethods(ctx context.Context, dir string) (map[string][]lathe.LoginMethod, error)
+	SetKey(ctx context.Context, provider, key string) error
+	// Authorize begins a login of the given method; CompleteLogin waits for its end, with the code that the
+	// page showed if it did.
+	Authorize(ctx context.Context, dir, provider string, method int) (lathe.Authorization, error)
+	CompleteLogin(ctx context.Context, dir, provider string, method int, code string) error
+
+	ToolServers(ctx context.Context, dir string) ([]lathe.ToolServer, error)
+	// ConnectTools switches an MCP server on or off.
+	ConnectTools(ctx context.Context, dir, name string, on bool) error
+
+	Info(ctx context.Context, dir string) (Info, error)
+	// SetMode changes the permission mode of the user, and returns the one that counts in the directory.
+	SetMode(ctx context.Context, dir string, m lathe.Mode) (lathe.Mode, error)
+	// FindFiles returns files and folders (with a slash at their end) whose path fits a query, best first.
+	FindFiles(ctx context.Context, dir, query string, limit int) ([]string, error)
+	// Changes is what version control says differs.
+	Changes(ctx context.Context, dir string, from Source) ([]lathe.FileDiff, error)
+
+	// Share gives a session an address at which others can read it; Unshare takes it back.
+	Share(ctx context.Context, id lathe.SessionID) (lathe.Session, error)
+	Unshare(ctx context.Context, id lathe.SessionID) (lathe.Session, error)
+}
+
+// Source says against what the files of a directory are compared.
+type Source string
+
+// The sources of changes.
+const (
+	Uncommitted Source = "git"    // the last commit
+	SinceBranch Source = "branch" // where the branch left the default one
+)
+
+// Info describes the place of an engine.
+type Info struct {
+	Directory string // as the engine knows it
+	Home      string // of the user there, for ~
+	Branch    string
+	Version   string
+	Trusted   bool   // whether the config of the project counts
+	Broken    string // a sentence about config files of the project that were left out; "" is that none was
+	Remote    bool   // whether the directory is on another machine, so that its files cannot be opened here
+
+	Mode       lathe.Mode // "" is not known
+	Confined   bool       // whether a kernel sandbox holds commands, as far as it is known
+	ChooseMode bool       // whether this is the first start and the user is to choose a mode
+}
+
+// Broken says that the connection to the engine is lost, and is being sought; without Err, that it was found.
+type Broken struct{ Err error }
+
+// Error says so.
+func (b *Broken) Error() string {
+	if b.Err == nil {
+		return "the connection was found again"
+	}
+	return "the connection is lost: " + b.Err.Error()
+}
+
+// Unwrap is what broke it.
+func (b *Broken) Unwrap() error { return b.Err }
