@@ -62,16 +62,21 @@ var archImports = archtest.Table{
 	{From: "tool/*", May: []string{"tool", ".", "workspace/...", "sandbox", "internal/*"}},
 	// The engine holds the store and the bus themselves: what differs between one machine and many lies
 	// below them, in the store's driver and in what feeds the bus.
-	{From: "engine", May: []string{".", "api", "store", "bus", "model", "tool", "tool/args", "tool/bash", "tool/builtin", "workspace/...", "plugin", "internal/*"}},
+	{From: "engine", May: []string{".", "api", "engine/check", "engine/compact", "engine/history", "store", "bus", "model", "tool", "tool/args", "tool/bash", "tool/builtin", "workspace/...", "plugin", "internal/*"}},
+	// What a turn thinks about, without effects.
+	{From: "engine/check", May: []string{".", "engine/history", "model", "internal/*"}},
+	{From: "engine/compact", May: []string{".", "engine/check", "engine/history", "model", "internal/*"}},
+	{From: "engine/history", May: []string{".", "model", "store", "internal/*"}},
+	{From: "engine/history/historytest", May: []string{".", "engine/history"}},
 	// It brings together who speaks with other processes and the engine, which knows neither.
 	{From: "guest", May: []string{".", "engine", "model", "plugin", "tool", "tool/mcp", "workspace", "sandbox", "internal/*"}},
 	// It composes the program: config becomes an engine with all that its turns work with. Only commands, and
 	// programs that embed lathe, stand above it.
-	{From: "harness", May: []string{".", "config", "config/datadir", "engine", "guest", "harness/confine", "internal/*", "model/...", "plugin", "sandbox", "server", "store/...", "tool/...", "workspace/..."}},
+	{From: "harness", May: []string{".", "config", "config/datadir", "engine/...", "guest", "harness/confine", "internal/*", "model/...", "plugin", "sandbox", "server", "store/...", "tool/...", "workspace/..."}},
 	// It makes a profile for the sandbox of config, project and machine.
 	{From: "harness/confine", May: []string{".", "config", "config/datadir", "engine", "sandbox", "tool", "tool/bash", "workspace/...", "internal/*"}},
 	// It reads records with the engine's eyes.
-	{From: "tally", May: []string{".", "engine", "model"}},
+	{From: "tally", May: []string{".", "engine", "engine/check", "engine/history", "model"}},
 	{From: "lathetest", May: []string{"."}},
 	// It says where files are, before any of them is read.
 	{From: "config/datadir", May: []string{"."}},

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine/history"
 	"github.com/lathe-agent/lathe/store"
 	"github.com/lathe-agent/lathe/tool"
 	"github.com/lathe-agent/lathe/workspace/snapshot"
@@ -279,7 +280,7 @@ func (h *host) rejected(p tool.Permission, got answer) error {
 		return &refusal{code: lathe.Rejected, text: "The user rejected permission for this call and says: " + got.note}
 	}
 	return &refusal{
-		code: lathe.Rejected, mark: rejectedMark,
+		code: lathe.Rejected, mark: history.RejectedMark,
 		text: "The user rejected permission for this call. It was not run.",
 	}
 }
@@ -292,7 +293,7 @@ func unattendedRefusal(p tool.Permission, note string) error {
 	if note != "" {
 		text += " " + note
 	}
-	return &refusal{code: lathe.Denied, mark: unattendedMark, text: text + " Work without it, and say at the end what is left."}
+	return &refusal{code: lathe.Denied, mark: history.UnattendedMark, text: text + " Work without it, and say at the end what is left."}
 }
 
 func (h *host) wait(ctx context.Context, a *ask) (answer, error) {
@@ -349,7 +350,7 @@ func (h *host) Question(ctx context.Context, qs []lathe.Question) ([][]string, e
 	}
 	if got.dismissed {
 		return nil, &refusal{
-			code: lathe.Rejected, mark: rejectedMark,
+			code: lathe.Rejected, mark: history.RejectedMark,
 			text: "The user dismissed the question.",
 		}
 	}

@@ -7,22 +7,25 @@ import (
 	"testing"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine/compact"
+	"github.com/lathe-agent/lathe/engine/history"
+	"github.com/lathe-agent/lathe/engine/history/historytest"
 	"github.com/lathe-agent/lathe/model"
 )
 
 // longHistory is a history of so many messages with outputs of tools, compressed in its middle
 // or not.
-func longHistory(n int, compressed bool) (*memory, []*held) {
-	m := &memory{byID: map[lathe.MessageID]*held{}, gone: map[lathe.MessageID]bool{}, versions: &atomic.Int64{}}
+func longHistory(n int, compressed bool) (*history.Conversation, []*history.Message) {
+	m := history.New(&atomic.Int64{})
 	code := strings.Repeat("if err != nil { return fmt.Errorf(\"run: %w\", err) }\n", 40)
-	var messages []*held
+	var messages []*history.Message
 	for i := range n / 2 {
 		file := fmt.Sprintf(`{"filePath":"/repo/pkg/file%d.go"}`, i%97)
-		question, answer := u(lathe.MessageID(fmt.Sprint("u", i))), a(lathe.MessageID(fmt.Sprint("a", i)), stopped, &lathe.Text{Text: code[:200]},
+		question, answer := historytest.User(lathe.MessageID(fmt.Sprint("u", i))), historytest.Answer(lathe.MessageID(fmt.Sprint("a", i)), historytest.Stopped, &lathe.Text{Text: code[:200]},
 			&lathe.ToolCall{CallID: fmt.Sprint("c", i), Tool: "read", State: &lathe.Completed{Input: []byte(file), Metadata: []byte(`{"truncated":false}`), Output: code}})
 		if compressed && i == n/4 {
-			question = u(question.ID, &lathe.Compaction{Auto: true, TailStart: lathe.MessageID(fmt.Sprint("u", i-20))})
-			answer = summaryOf(answer.ID, question.ID, stopped)
+			question = historytest.User(question.ID, &lathe.Compaction{Auto: true, TailStart: lathe.MessageID(fmt.Sprint("u", i-20))})
+			answer = historytest.SummaryOf(answer.ID, question.ID, historytest.Stopped)
 		}
 		messages = append(messages, question, answer)
 	}
@@ -38,7 +41,7 @@ func BenchmarkCompact_Assembly(b *testing.B) {
 			b.StopTimer()
 			m, messages := longHistory(2000, true)
 			b.StartTimer()
-			if len(m.convert(visible(messages), target)) == 0 {
+			if len(m.Convert(history.Visible(messages), target)) == 0 {
 				b.Fatal("nothing")
 			}
 		}
@@ -46,7 +49,7 @@ func BenchmarkCompact_Assembly(b *testing.B) {
 	b.Run("next", func(b *testing.B) {
 		m, messages := longHistory(2000, true)
 		for b.Loop() {
-			if len(m.convert(visible(messages), target)) == 0 {
+			if len(m.Convert(history.Visible(messages), target)) == 0 {
 				b.Fatal("nothing")
 			}
 		}
@@ -59,10 +62,10 @@ func BenchmarkCompact_Divide(b *testing.B) {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			m, messages := longHistory(n, false)
 			target := model.Target{Provider: "p", Model: "m"}
-			m.convert(messages, target) // a step has done that
+			m.Convert(messages, target) // a step has done that
 			for b.Loop() {
-				at := tailStart(messages, m.sizes(messages, target), tailMost, 0)
-				if text := fitted(serialize(messages[:at], resultLimit), 600_000); len(text) == 0 {
+				at := compact.TailStart(messages, compact.Sizes(m, messages, target), compact.TailMost, 0)
+				if text := compact.Fitted(compact.Serialize(messages[:at], compact.ResultLimit), 600_000); len(text) == 0 {
 					b.Fatal("nothing")
 				}
 			}
@@ -76,7 +79,7 @@ func BenchmarkPrune(b *testing.B) {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			_, messages := longHistory(n, false)
 			for b.Loop() {
-				if parts, _ := maskable(visible(messages)); len(parts) == 0 {
+				if parts, _ := compact.Maskable(history.Visible(messages)); len(parts) == 0 {
 					b.Fatal("nothing")
 				}
 			}

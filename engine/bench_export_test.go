@@ -14,9 +14,5 @@ func AtRest(e *Engine) {
 // there were.
 func Forget(e *Engine) (kept int) {
 	AtRest(e)
-	e.memories.mu.Lock()
-	kept = len(e.memories.kept)
-	e.memories.mu.Unlock()
-	e.memories.close()
-	return kept
+	return e.memories.Close()
 }

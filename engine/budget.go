@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine/history"
 	"github.com/lathe-agent/lathe/model"
 	"github.com/lathe-agent/lathe/store"
 )
@@ -15,8 +16,6 @@ import (
 const (
 	// bytesPerToken is low: it is the worst case that is reserved.
 	bytesPerToken = 3
-	// mediaTokens is what an image counts for; documents have many pages.
-	mediaTokens, mediaBytesPerToken = 2000, 30
 	// leastOutput is the shortest answer worth asking for, in tokens.
 	leastOutput = 4096
 
@@ -35,7 +34,7 @@ type estimate struct {
 
 // estimated guesses from above. It is pure.
 func estimated(r model.Request, p model.Price) estimate {
-	size, media := lengthOf(r.Messages)
+	size, media := history.Length(r.Messages)
 	for _, s := range r.System {
 		size += len(s)
 	}
@@ -49,37 +48,6 @@ func estimated(r model.Request, p model.Price) estimate {
 		cost = dear
 	}
 	return estimate{input: input, output: int64(r.MaxOutput), thought: thinking(r.Options), inputCost: cost, price: p}
-}
-
-// lengthOf is how long messages are: their texts in bytes, their media in tokens.
-func lengthOf(messages []model.Message) (size, media int) {
-	for _, m := range messages {
-		for _, c := range m.Content {
-			switch c := c.(type) {
-			case model.TextContent:
-				size += len(c.Text)
-			case model.ReasoningContent:
-				size += len(c.Text)
-			case model.FileContent:
-				media += tokensOf(c)
-			case model.CallContent:
-				size += len(c.Name) + len(c.Input)
-			case model.ResultContent:
-				size += len(c.Text)
-				for _, f := range c.Media {
-					media += tokensOf(f)
-				}
-			}
-		}
-	}
-	return size, media
-}
-
-func tokensOf(f model.FileContent) int {
-	if strings.HasPrefix(f.Mime, "image/") {
-		return mediaTokens
-	}
-	return max(mediaTokens, len(f.Data)/mediaBytesPerToken)
 }
 
 // thinking is how many tokens a model is told to think for; a provider may count them on
@@ -175,7 +143,7 @@ func (r *runner) tryReserve(ctx context.Context, want store.Reserve, facts []lat
 	}
 	r.committed(events)
 	for _, e := range events {
-		r.mem.apply(e)
+		r.mem.Apply(e)
 	}
 	return g, nil
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine/history"
 	"github.com/lathe-agent/lathe/tool"
 )
 
@@ -30,7 +31,7 @@ func (s *stepping) newCall(c *call) *tool.Call {
 	by := s.fold.message.Said.(*lathe.Assistant).Model
 	return &tool.Call{
 		Session: s.session.ID, Message: s.fold.message.ID, ID: c.body().CallID, Agent: s.agent.Name, Model: s.model.Ref,
-		Dir: s.place.Directory, Root: s.place.Worktree, Input: inputOf(c.body().State), Mentioned: s.mentioned, Outside: s.settings.Outside,
+		Dir: s.place.Directory, Root: s.place.Worktree, Input: history.InputOf(c.body().State), Mentioned: s.mentioned, Outside: s.settings.Outside,
 		Host: &host{
 			step: s, feed: s.feed, call: c, judge: s.judge, history: s.history, snap: s.snap, model: by,
 			by: lathe.ToolRef{Message: s.fold.message.ID, Call: c.body().CallID},
@@ -93,15 +94,15 @@ func (s *stepping) allowed(spec tool.Spec, j judge) error {
 // turn; once lets it run and starts the count anew. Without a person the call fails; time says how
 // often in a row, and the last of [mostRepeats] ends the turn.
 func (h *host) askLoop(ctx context.Context, name string, input json.RawMessage, time int) error {
-	meta := withMember(withMember(nil, "tool", lathe.AppendJSONString(nil, name)), "input", input)
-	p := &tool.Permission{Name: doomLoop, Patterns: []string{name}, Always: []string{name}, Metadata: meta}
+	meta := history.WithMember(history.WithMember(nil, "tool", lathe.AppendJSONString(nil, name)), "input", input)
+	p := &tool.Permission{Name: history.DoomLoop, Patterns: []string{name}, Always: []string{name}, Metadata: meta}
 	reply, err := h.ask(ctx, &ask{by: h.by, permission: p, loop: true})
 	if r, ok := err.(*refusal); ok {
-		if r.mark == unattendedMark {
+		if r.mark == history.UnattendedMark {
 			return repeatRefusal(time)
 		}
 		if r.code == lathe.Denied || r.mark != "" {
-			return &refusal{code: r.code, mark: stoppedMark, text: "The same call was made several times in a row. It was stopped. " + r.text}
+			return &refusal{code: r.code, mark: history.StoppedMark, text: "The same call was made several times in a row. It was stopped. " + r.text}
 		}
 		return r
 	}
@@ -116,9 +117,9 @@ const mostRepeats = 3
 
 func repeatRefusal(time int) error {
 	if time >= mostRepeats {
-		return &refusal{code: lathe.Denied, mark: stoppedMark, text: "The same call was made again after it was refused. It was not run, and the turn ends here."}
+		return &refusal{code: lathe.Denied, mark: history.StoppedMark, text: "The same call was made again after it was refused. It was not run, and the turn ends here."}
 	}
-	return &refusal{code: lathe.Denied, mark: repeatedMark, text: "The same call was made several times in a row with the same result. It was not run again. " +
+	return &refusal{code: lathe.Denied, mark: history.RepeatedMark, text: "The same call was made several times in a row with the same result. It was not run again. " +
 		"Change the approach: use other arguments or another tool, or conclude and say what is left."}
 }
 

@@ -6,26 +6,14 @@ import (
 	"slices"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine/compact"
+	"github.com/lathe-agent/lathe/engine/history"
 )
-
-// Compaction says how a history that no longer fits is compressed. The zero value does so by
-// itself, and leaves old outputs of tools alone.
-type Compaction struct {
-	Off   bool // not by itself; people can still ask for it
-	Prune bool // leave old outputs of tools out
-	// Reserved is kept free of a model's input limit, in tokens. Here and below 0 is the
-	// default, and negative is none.
-	Reserved int
-	// What stays as it is: so many exchanges at most (0 is as many as fit), of so many tokens.
-	TailTurns, Recent int
-}
 
 const (
 	compactionAgent = "compaction"
 	// maxCompactions is how often a history is compressed without a step getting further.
 	maxCompactions = 3
-	// continueMark is on the prompt that lets the turn go on; clients know it by this name.
-	continueMark = "compaction_continue"
 )
 
 // errStray is why an answer fails that calls tools where a summary was asked for.
@@ -58,12 +46,12 @@ func (e *Engine) Compact(ctx context.Context, id lathe.SessionID, req lathe.Comp
 }
 
 // pending is the request to compress that waits to be done; nil if none does.
-func (s state) pending() *held {
+func (s state) pending() *history.Message {
 	for _, h := range slices.Backward(s.messages) {
 		switch {
 		case h.Said.Role() != "user":
 			return nil
-		case compactionOf(h) != nil:
+		case history.CompactionOf(h) != nil:
 			return h
 		}
 	}
@@ -72,23 +60,23 @@ func (s state) pending() *held {
 
 // endsIn reports whether the turn ends with a summary: it was what the user wanted, or nothing
 // goes on behind its request.
-func (s state) endsIn(summary *held) bool {
+func (s state) endsIn(summary *history.Message) bool {
 	parent, at := summary.Parent(), -1
 	for i, h := range s.messages {
 		if h.ID == parent {
 			at = i
 		}
 	}
-	if at < 0 || compactionOf(s.messages[at]) == nil {
+	if at < 0 || history.CompactionOf(s.messages[at]) == nil {
 		return true
 	}
-	if parent == s.wants && !compactionOf(s.messages[at]).Auto {
+	if parent == s.wants && !history.CompactionOf(s.messages[at]).Auto {
 		return true
 	}
-	if unanswered(keptTail(s.messages, at)) >= 0 {
+	if history.Unanswered(history.KeptTail(s.messages, at)) >= 0 {
 		return false // words that stayed as they were
 	}
-	return !slices.ContainsFunc(s.messages[at+1:], func(h *held) bool { return h.Said.Role() == "user" && compactionOf(h) == nil })
+	return !slices.ContainsFunc(s.messages[at+1:], func(h *history.Message) bool { return h.Said.Role() == "user" && history.CompactionOf(h) == nil })
 }
 
 // isFull reports whether the last step used up what the model can take. What was left out of
@@ -98,7 +86,7 @@ func (s state) isFull() bool {
 		return false
 	}
 	a := s.lastStep()
-	return a != nil && !a.Summary.On() && used(a) >= int64(s.usable) && used(a)-int64(maskedSince(s.messages, a.Completed)) >= int64(s.usable)
+	return a != nil && !a.Summary.On() && compact.Used(a) >= int64(s.usable) && compact.Used(a)-int64(compact.MaskedSince(s.messages, a.Completed)) >= int64(s.usable)
 }
 
 // lastStep is the newest answer that came to its end; nil if there is none.
@@ -124,7 +112,7 @@ func (s state) stuck() (n int) {
 		case a.Summary.On():
 			n++
 			steps = 0
-		case isAnswered([]*held{h}):
+		case isAnswered([]*history.Message{h}):
 			return n
 		default:
 			steps++
@@ -150,7 +138,7 @@ func (r *runner) compact(ctx context.Context, s state) error {
 
 // wishToCompact is the request to compress, for the agent and model of the prompt.
 func (r *runner) wishToCompact(s state, overflow lathe.Flag) []lathe.Fact {
-	said := lastUser(s.messages).Said.(*lathe.User)
+	said := history.LastUser(s.messages).Said.(*lathe.User)
 	m := lathe.Message{ID: r.engine.ids.Message(), Session: s.session.ID, Created: r.engine.now(), Said: &lathe.User{Agent: said.Agent, Model: said.Model}}
 	p := lathe.Part{ID: r.engine.ids.Part(), Session: m.Session, Message: m.ID, Body: &lathe.Compaction{Auto: true, Overflow: overflow}}
 	return []lathe.Fact{&lathe.MessageChanged{Info: m}, &lathe.PartChanged{Part: p, Time: m.Created}}

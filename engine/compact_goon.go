@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine/compact"
+	"github.com/lathe-agent/lathe/engine/history"
 )
 
 // calledTool reports whether an answer called a tool instead of writing a summary.
@@ -22,7 +24,7 @@ func (c *compressing) goesOn(ctx context.Context, at lathe.Time) ([]lathe.Fact, 
 		return nil, nil
 	case c.replay != nil:
 		return c.sayAgain(at), nil
-	case unanswered(c.tail) >= 0, slices.ContainsFunc(c.state.messages[place+1:], isWord):
+	case history.Unanswered(c.tail) >= 0, slices.ContainsFunc(c.state.messages[place+1:], history.IsWord):
 		return nil, nil
 	}
 	if hook := c.settings.Hooks.Continue; hook != nil {
@@ -31,16 +33,16 @@ func (c *compressing) goesOn(ctx context.Context, at lathe.Time) ([]lathe.Fact, 
 			return nil, err
 		}
 	}
-	text := strings.TrimSpace(continuePrompt) + " If you are not sure what to do next, stop and ask."
+	text := strings.TrimSpace(compact.ContinuePrompt) + " If you are not sure what to do next, stop and ask."
 	if c.settings.Headless || c.state.session.Parent != "" { // nobody would answer
-		text = strings.TrimSpace(continuePrompt) + " If nothing is left to do, give your final answer."
+		text = strings.TrimSpace(compact.ContinuePrompt) + " If nothing is left to do, give your final answer."
 	}
-	if c.wish.Overflow.On() && slices.ContainsFunc(c.head, holdsMedia) {
+	if c.wish.Overflow.On() && slices.ContainsFunc(c.head, compact.HoldsMedia) {
 		text = "What was attached was too large for the model and has been left out; where you need it, say so. " + text
 	}
-	user := lastUser(c.state.messages).Said.(*lathe.User)
+	user := history.LastUser(c.state.messages).Said.(*lathe.User)
 	return c.userFacts(user, at, []lathe.Body{&lathe.Text{
-		Text: text, Synthetic: lathe.Yes, Time: &lathe.Span{Start: at, End: at}, Metadata: withMark(nil, continueMark),
+		Text: text, Synthetic: lathe.Yes, Time: &lathe.Span{Start: at, End: at}, Metadata: history.WithMark(nil, history.ContinueMark),
 	}}), nil
 }
 
@@ -51,8 +53,8 @@ func (c *compressing) sayAgain(at lathe.Time) []lathe.Fact {
 		switch b := p.Body.(type) {
 		case *lathe.Compaction:
 		case *lathe.File:
-			if isMedia(b) {
-				bodies = append(bodies, &lathe.Text{Text: attached(b)})
+			if compact.IsMedia(b) {
+				bodies = append(bodies, &lathe.Text{Text: compact.Attached(b)})
 				continue
 			}
 			bodies = append(bodies, b)
@@ -73,17 +75,6 @@ func (c *compressing) userFacts(like *lathe.User, at lathe.Time, bodies []lathe.
 		facts = append(facts, &lathe.PartChanged{Part: lathe.Part{ID: c.engine.ids.Part(), Session: m.Session, Message: m.ID, Body: b}, Time: at})
 	}
 	return facts
-}
-
-func isMedia(f *lathe.File) bool {
-	return strings.HasPrefix(f.Mime, "image/") || f.Mime == "application/pdf"
-}
-
-func holdsMedia(h *held) bool {
-	return slices.ContainsFunc(h.Parts, func(p lathe.Part) bool {
-		f, ok := p.Body.(*lathe.File)
-		return ok && isMedia(f)
-	})
 }
 
 // compactAgain is the request to repeat when a process ended before the summary was complete;

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine/compact"
+	"github.com/lathe-agent/lathe/engine/history"
 	"github.com/lathe-agent/lathe/model"
 	"github.com/lathe-agent/lathe/tool"
 	"github.com/lathe-agent/lathe/workspace/snapshot"
@@ -25,23 +27,23 @@ const (
 type compressing struct {
 	*stepping
 	state    state
-	request  *held
+	request  *history.Message
 	part     lathe.Part // of the request
 	wish     *lathe.Compaction
-	head     []*held // what is summarised
-	tail     []*held // what stays as it is
-	replay   *held   // said again afterwards; nil is nothing
-	previous string  // an earlier summary
-	source   string  // what the summary is made of
+	head     []*history.Message // what is summarised
+	tail     []*history.Message // what stays as it is
+	replay   *history.Message   // said again afterwards; nil is nothing
+	previous string             // an earlier summary
+	source   string             // what the summary is made of
 	ask      string
 	context  []string
 	ours     bool // by our own prompt
-	records  records
+	records  compact.Records
 }
 
 // compress does what a request to compress asks for. What goes wrong is on the summary; an
 // error returned is one of the store.
-func (r *runner) compress(ctx context.Context, s state, request *held) error {
+func (r *runner) compress(ctx context.Context, s state, request *history.Message) error {
 	c, err := r.gather(ctx, s, request)
 	if err == nil {
 		err = c.begin(ctx)
@@ -67,7 +69,7 @@ func (r *runner) compacting(ctx context.Context, since lathe.Time) {
 }
 
 // gather looks at what is to be compressed.
-func (r *runner) gather(ctx context.Context, s state, request *held) (*compressing, error) {
+func (r *runner) gather(ctx context.Context, s state, request *history.Message) (*compressing, error) {
 	if r.sample.err != nil {
 		return nil, r.sample.err
 	}
@@ -88,8 +90,8 @@ func (r *runner) gather(ctx context.Context, s state, request *held) (*compressi
 	if err != nil {
 		return nil, writeError{err}
 	}
-	c.records = recordsOf(s.messages, c.prompts(), diffs)
-	if c.records.todos, err = r.engine.store.Todos(ctx, s.session.ID); err != nil {
+	c.records = compact.RecordsOf(s.messages, c.prompts(), diffs)
+	if c.records.Todos, err = r.engine.store.Todos(ctx, s.session.ID); err != nil {
 		return nil, writeError{err}
 	}
 	return c, c.prepare(ctx)
@@ -103,42 +105,42 @@ func (c *compressing) isWorthwhile() error {
 		return nil
 	case c.previous == "":
 		return lathe.Errorf(lathe.Invalid, "There is nothing to compress yet.")
-	case c.wish.Auto && (c.replay == nil || !holdsMedia(c.replay)):
+	case c.wish.Auto && (c.replay == nil || !compact.HoldsMedia(c.replay)):
 		return c.stuckError()
 	}
 	return nil
 }
 
 // prompts are the messages that nothing but the records will tell of in their own words.
-func (c *compressing) prompts() []*held {
-	stays := map[*held]bool{c.replay: true}
+func (c *compressing) prompts() []*history.Message {
+	stays := map[*history.Message]bool{c.replay: true}
 	for _, h := range c.tail {
 		stays[h] = true
 	}
 	before := c.state.messages[:slices.Index(c.state.messages, c.request)]
-	return slices.DeleteFunc(appendSaid(nil, before), func(h *held) bool { return stays[h] })
+	return slices.DeleteFunc(history.AppendSaid(nil, before), func(h *history.Message) bool { return stays[h] })
 }
 
 // divide finds what is summarised, what stays, and what is said again.
 func (c *compressing) divide(at int) {
 	before := c.state.messages[:at]
-	history := visible(before)
-	if len(history) > 1 && compactionOf(history[0]) != nil {
-		c.previous, history = modelWords(history[1]), history[2:]
+	told := history.Visible(before)
+	if len(told) > 1 && history.CompactionOf(told[0]) != nil {
+		c.previous, told = compact.ModelWords(told[1]), told[2:]
 	}
-	if again := replayed(before, c.wish); again >= 0 && slices.Contains(history, before[again]) {
+	if again := history.Replayed(before, c.wish); again >= 0 && slices.Contains(told, before[again]) {
 		c.replay = before[again]
-		history = history[:slices.Index(history, c.replay)]
+		told = told[:slices.Index(told, c.replay)]
 	}
 	answers, settings := c.runner.model, c.settings.Compaction
-	start := tailStart(history, c.mem.sizes(history, answers.Target), settings.tailBudget(settings.usable(answers)), settings.TailTurns)
+	start := compact.TailStart(told, compact.Sizes(c.mem, told, answers.Target), settings.TailBudget(settings.Usable(answers.window())), settings.TailTurns)
 	if c.state.stuck() > 0 {
-		start = len(history) // what stayed as it was has not helped
+		start = len(told) // what stayed as it was has not helped
 	}
-	if open := unanswered(history); c.replay == nil && open > 0 && !c.wish.Overflow.On() {
+	if open := history.Unanswered(told); c.replay == nil && open > 0 && !c.wish.Overflow.On() {
 		start = min(start, open) // the words that are to be answered stay
 	}
-	c.head, c.tail = history[:start], history[start:]
+	c.head, c.tail = told[:start], told[start:]
 }
 
 // prepare makes the request for the summary.
@@ -158,7 +160,7 @@ func (c *compressing) prepare(ctx context.Context) error {
 		}
 	}
 	c.stepping.agent, c.variant, c.format, c.user = agent, "", nil, c.request
-	c.ask, c.ours = compactionAsk, agent.Prompt == "" || strings.TrimSpace(agent.Prompt) == strings.TrimSpace(compactionPrompt)
+	c.ask, c.ours = compact.Ask, agent.Prompt == "" || strings.TrimSpace(agent.Prompt) == strings.TrimSpace(compact.SystemPrompt)
 	if hook := c.settings.Hooks.Compacting; hook != nil {
 		more, err := hook(ctx, c.session.ID)
 		if err != nil {
@@ -176,21 +178,21 @@ func (c *compressing) prepare(ctx context.Context) error {
 func (c *compressing) build(ctx context.Context, faults []string) error {
 	m := c.stepping.model
 	limit := 0
-	if usable := c.settings.Compaction.usable(m); usable > 0 {
-		limit = max(usable-summaryLeast-tokensIn(c.previous+compactionAsk), usable/2) * bytesPerToken
+	if usable := c.settings.Compaction.Usable(m.window()); usable > 0 {
+		limit = max(usable-compact.SummaryLeast-compact.TokensIn(c.previous+compact.Ask), usable/2) * bytesPerToken
 	}
 	head, err := c.transformed(ctx, c.head)
 	if err != nil {
 		return err
 	}
-	conversation := fitted(serialize(head, resultLimit), limit)
+	conversation := compact.Fitted(compact.Serialize(head, compact.ResultLimit), limit)
 	c.source = conversation + "\n" + c.previous
-	text := compactionText(conversation, c.previous, c.ask, c.context)
+	text := compact.Request(conversation, c.previous, c.ask, c.context)
 	if len(faults) > 0 {
-		text += "\n\n" + faultsText(faults)
+		text += "\n\n" + compact.FaultsText(faults)
 	}
 	c.prompt = model.Request{
-		Model: m.Name, System: []string{strings.TrimSpace(or(c.stepping.agent.Prompt, compactionPrompt))}, MaxOutput: summaryOutput,
+		Model: m.Name, System: []string{strings.TrimSpace(or(c.stepping.agent.Prompt, compact.SystemPrompt))}, MaxOutput: summaryOutput,
 		Messages: []model.Message{{Role: model.UserRole, Content: []model.Content{model.TextContent{Text: text}}}},
 		Options:  c.options(), Headers: m.Headers, TopP: first(c.stepping.agent.TopP, m.DefaultTopP), TopK: m.DefaultTopK,
 	}
@@ -215,7 +217,7 @@ func (c *compressing) begin(ctx context.Context) error {
 	c.fold = &fold{ids: c.engine.ids, message: m, price: c.stepping.model.Price}
 	c.fold.reset()
 	err := c.reserve(ctx, c.busy(), &lathe.MessageChanged{Info: m})
-	if h := c.mem.byID[m.ID]; h != nil {
+	if h := c.mem.ByID[m.ID]; h != nil {
 		c.fold.message.Created = h.Created
 	}
 	return err
@@ -271,10 +273,10 @@ func (c *compressing) tried(ctx context.Context) (words string, faults []string,
 	if err := c.flush(ctx); err != nil {
 		return "", nil, err
 	}
-	h := *c.mem.byID[c.fold.message.ID]
+	h := *c.mem.ByID[c.fold.message.ID]
 	h.Parts = slices.DeleteFunc(slices.Clone(h.Parts), func(p lathe.Part) bool { return !slices.Contains(c.fold.born, p.ID) })
-	words = strings.TrimSpace(thoughts().ReplaceAllString(modelWords(&h), ""))
-	faults = summaryFaults(words, c.source, c.headChanges(), c.ours)
+	words = strings.TrimSpace(thoughts().ReplaceAllString(compact.ModelWords(&h), ""))
+	faults = compact.Faults(words, c.source, c.headChanges(), c.ours)
 	if c.fold.end != nil && c.fold.end.Reason == model.FinishLength {
 		return "", append(faults, "it was cut off because it was too long"), nil
 	}
@@ -282,7 +284,7 @@ func (c *compressing) tried(ctx context.Context) (words string, faults []string,
 }
 
 // headChanges are the files that what is summarised has changed.
-func (c *compressing) headChanges() []string { return recordsOf(c.head, nil, nil).names() }
+func (c *compressing) headChanges() []string { return compact.RecordsOf(c.head, nil, nil).Names() }
 
 // persist makes one request, again and again while that may help.
 func (c *compressing) persist(ctx context.Context) error {
@@ -345,7 +347,7 @@ func (c *compressing) reject(ctx context.Context) error {
 func (c *compressing) dropWords() {
 	f := c.fold
 	clear(f.blocks)
-	for _, p := range c.mem.byID[f.message.ID].Parts {
+	for _, p := range c.mem.ByID[f.message.ID].Parts {
 		switch p.Body.(type) {
 		case *lathe.Text, *lathe.Reasoning:
 			if slices.Contains(f.born, p.ID) {
@@ -389,11 +391,11 @@ func (c *compressing) accept(ctx context.Context, words string) error {
 		c.spend()
 		f.begin(at)
 		c.say(words, lathe.Unset, at)
-	} else if h := c.mem.byID[f.message.ID]; modelWords(h) != words {
+	} else if h := c.mem.ByID[f.message.ID]; compact.ModelWords(h) != words {
 		c.dropWords()
 		c.say(words, lathe.Unset, at)
 	}
-	c.say(c.records.text(), lathe.Yes, at)
+	c.say(c.records.Text(), lathe.Yes, at)
 	f.end = &model.Finish{Reason: model.FinishStop}
 	f.finish(at, snapshot.Patch{})
 	f.close(at, nil)
@@ -418,7 +420,7 @@ func (c *compressing) say(text string, synthetic lathe.Flag, at lathe.Time) {
 // compare notices a compaction that makes nothing shorter. One is no harm; after three in a row
 // the turn ends (stuck).
 func (c *compressing) compare(words string) {
-	was, is := sum(c.mem.sizes(c.head, c.runner.model.Target))+tokensIn(c.previous), tokensIn(words)+tokensIn(c.records.text())
+	was, is := compact.Sum(compact.Sizes(c.mem, c.head, c.runner.model.Target))+compact.TokensIn(c.previous), compact.TokensIn(words)+compact.TokensIn(c.records.Text())
 	if is >= was {
 		c.engine.log.Warn("compressing the history has not made it shorter", "session", c.session.ID, "before", was, "after", is)
 	}
@@ -431,11 +433,11 @@ func (c *compressing) keepHistory() {
 		return
 	}
 	dir := tool.Output{Dir: c.engine.outputs}.Of(c.session.ID).Dir
-	said := appendSaid(nil, c.state.messages[:slices.Index(c.state.messages, c.request)])
+	said := history.AppendSaid(nil, c.state.messages[:slices.Index(c.state.messages, c.request)])
 	path := filepath.Join(dir, string(lathe.PrefixTool)+"_history_"+string(c.session.ID)+".txt")
 	err := os.MkdirAll(dir, 0o700)
 	if err == nil {
-		err = os.WriteFile(path+".part", []byte(strings.Join(serialize(said, 0), "\n\n")+"\n"), 0o600)
+		err = os.WriteFile(path+".part", []byte(strings.Join(compact.Serialize(said, 0), "\n\n")+"\n"), 0o600)
 	}
 	if err == nil {
 		err = os.Rename(path+".part", path)
@@ -444,5 +446,5 @@ func (c *compressing) keepHistory() {
 		c.engine.log.Warn("the whole conversation was not kept in a file", "session", c.session.ID, "error", err)
 		return
 	}
-	c.records.file = path
+	c.records.File = path
 }

@@ -49,7 +49,7 @@ func TestUpdate_NothingIsLost(t *testing.T) {
 			all.Go(func() {
 				for range rounds {
 					p := lathe.Part{ID: w.ids.Part(), Session: s.ID, Message: m.ID, Body: &lathe.StepFinish{
-						Reason: "stop", Cost: lathe.Dollars(0.125), Tokens: used(1),
+						Reason: "stop", Cost: lathe.Dollars(0.125), Tokens: Used(1),
 					}}
 					if _, err := r.Commit(t.Context(), &lathe.PartChanged{Part: p}); err != nil {
 						t.Error(err)
@@ -59,7 +59,7 @@ func TestUpdate_NothingIsLost(t *testing.T) {
 			all.Wait()
 			w.ok(r.Release(t.Context()))
 
-			cost, tokens := lathe.Dollars(0.125*rounds), used(rounds)
+			cost, tokens := lathe.Dollars(0.125*rounds), Used(rounds)
 			s.Title, s.Updated, s.Summary = fmt.Sprint(rounds), w.clock.now(), &lathe.SessionSummary{Additions: rounds}
 			s.Metadata, s.Revert = json.RawMessage(fmt.Sprint(rounds)), &lathe.Revert{Message: m.ID, Diff: fmt.Sprint(rounds)}
 			s.Cost, s.Tokens = &cost, &tokens

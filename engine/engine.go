@@ -30,6 +30,7 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/api"
 	"github.com/lathe-agent/lathe/bus"
+	"github.com/lathe-agent/lathe/engine/history"
 	"github.com/lathe-agent/lathe/internal/otlp"
 	"github.com/lathe-agent/lathe/store"
 	"github.com/lathe-agent/lathe/workspace/snapshot"
@@ -88,7 +89,7 @@ type Engine struct {
 	tracer    *otlp.Tracer
 	actors    actors
 	company   company
-	memories  memories
+	memories  *history.Cache
 	versions  atomic.Int64
 	// prefixBreaks counts how often what goes before a conversation became another.
 	prefixBreaks atomic.Int64
@@ -127,7 +128,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	}
 	e.live = &live{bus: b, told: map[lathe.PartID]lathe.Part{}, tell: e.tell, awake: e.isAwake}
 	e.actors.awake = map[lathe.SessionID]*actor{}
-	e.memories.now, e.memories.kept = o.Now, map[lathe.SessionID]keptMemory{}
+	e.memories = history.NewCache(o.Now)
 	e.ctx, e.stop = context.WithCancelCause(context.Background())
 	s, err := store.Open(ctx, o.Driver, store.Options{
 		Publish: e.live.publish, Wanted: e.live.wanted,
@@ -177,7 +178,7 @@ func (e *Engine) halt() {
 	case <-timer.C:
 		e.log.Warn("a tool did not end; leaving it behind")
 	}
-	e.memories.close()
+	e.memories.Close()
 }
 
 // look sees what other processes wrote, and whether they want a turn of ours to end.

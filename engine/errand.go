@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine/compact"
+	"github.com/lathe-agent/lathe/engine/history"
 	"github.com/lathe-agent/lathe/model"
 )
 
@@ -46,7 +48,7 @@ func (r *runner) entitle(ctx context.Context, s state) {
 	}
 	real, until := 0, 0
 	for i, h := range s.messages {
-		if _, ok := h.Said.(*lathe.User); ok && !IsSynthetic(h.Parts) {
+		if _, ok := h.Said.(*lathe.User); ok && !history.IsSynthetic(h.Parts) {
 			if real++; real == 1 {
 				until = i + 1
 			}
@@ -101,7 +103,7 @@ func (r *runner) entitle(ctx context.Context, s state) {
 func titleRequest(m *Model, agent *Agent, history []lathe.Message) model.Request {
 	half := 0.5
 	req := model.Request{
-		Model: m.Name, System: []string{or(agent.Prompt, strings.TrimSpace(titlePrompt))}, MaxOutput: min(maxOutput, max(m.Output, 1000)),
+		Model: m.Name, System: []string{or(agent.Prompt, strings.TrimSpace(titlePrompt))}, MaxOutput: min(compact.MaxOutput, max(m.Output, 1000)),
 		Options: m.Options, Headers: m.Headers,
 		Messages: append([]model.Message{{
 			Role: model.UserRole, Content: []model.Content{model.TextContent{Text: "Generate a title for this conversation:\n"}},
@@ -197,7 +199,7 @@ func (done title) deliver(ctx context.Context, r *runner) {
 		return
 	}
 	r.catchUp()
-	if done.words == "" || !lathe.IsDefaultTitle(r.mem.session.Title) {
+	if done.words == "" || !lathe.IsDefaultTitle(r.mem.Session.Title) {
 		return
 	}
 	ctx, cancel := settle(ctx)

@@ -8,6 +8,8 @@ import (
 	"unicode"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine/check"
+	"github.com/lathe-agent/lathe/engine/history"
 	"github.com/lathe-agent/lathe/model"
 	"github.com/lathe-agent/lathe/tool"
 	"github.com/lathe-agent/lathe/workspace/snapshot"
@@ -37,7 +39,7 @@ type fold struct {
 	started bool // a tool has started, so that the attempt cannot be made again
 	// doubtful calls wait for the end of the answer: their arguments may be cut off.
 	doubtful []wantTool
-	watch    *watcher // looks at results; nil does not
+	watch    *check.ResultChecker // looks at results; nil does not
 	out      effects
 }
 
@@ -315,7 +317,7 @@ func (f *fold) undo() {
 func (f *fold) close(at lathe.Time, fault lathe.Fault) {
 	f.closeBlocks(at)
 	for _, c := range f.order {
-		f.fail(c, abortedWords(c.body()), interruptedMark, at)
+		f.fail(c, abortedWords(c.body()), history.InterruptedMark, at)
 	}
 	a := *f.message.Said.(*lathe.Assistant)
 	a.Completed = at

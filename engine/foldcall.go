@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine/check"
+	"github.com/lathe-agent/lathe/engine/history"
 	"github.com/lathe-agent/lathe/model"
 	"github.com/lathe-agent/lathe/tool"
 )
@@ -44,7 +46,7 @@ func (f *fold) newCall(at lathe.Time, id, name string, executed bool) *call {
 	}
 	body := &lathe.ToolCall{CallID: unique, Tool: name, State: &lathe.Pending{Input: json.RawMessage(`{}`)}}
 	if executed {
-		body.Metadata = withMark(nil, "providerExecuted")
+		body.Metadata = history.WithMark(nil, "providerExecuted")
 	}
 	c := &call{id: id, part: f.newPart(body)}
 	f.calls[id] = c
@@ -82,7 +84,7 @@ func (f *fold) toolCall(at lathe.Time, e model.ToolCall) error {
 		name = c.tool.Spec().Name
 	}
 	repeated := 0
-	if !e.Executed && (isRepeated(f.earlier(), name, input) || f.watch.goesOn(f.settled(), name, input)) {
+	if !e.Executed && (isRepeated(f.earlier(), name, input) || f.watch.GoesOn(f.settled(), name, input)) {
 		repeated = 1 + refusedRepeats(f.earlier(), name, input)
 	}
 	next, err := c.body().Run(input, at)
@@ -93,7 +95,7 @@ func (f *fold) toolCall(at lathe.Time, e model.ToolCall) error {
 	if e.Meta != nil {
 		next.Metadata = e.Meta
 		if e.Executed {
-			next.Metadata = withMark(e.Meta, "providerExecuted")
+			next.Metadata = history.WithMark(e.Meta, "providerExecuted")
 		}
 	}
 	c.part.Body = next
@@ -150,7 +152,7 @@ func asObject(input string) json.RawMessage {
 	case raw[0] == '{':
 		return raw
 	}
-	return withMember(nil, "value", raw)
+	return history.WithMember(nil, "value", raw)
 }
 
 // executed settles a call that the provider ran itself.
@@ -190,9 +192,9 @@ func (f *fold) done(c *call, o outcome, at lathe.Time) {
 	case errors.As(o.err, &refused):
 		f.fail(c, refused.text, refused.mark, at)
 	case lathe.CodeOf(o.err) == lathe.Rejected: // a tool asked, and the answer was no
-		f.fail(c, o.err.Error(), rejectedMark, at)
+		f.fail(c, o.err.Error(), history.RejectedMark, at)
 	case lathe.CodeOf(o.err) == lathe.Canceled:
-		f.fail(c, abortedWords(c.body()), interruptedMark, at)
+		f.fail(c, abortedWords(c.body()), history.InterruptedMark, at)
 	default:
 		f.fail(c, o.err.Error(), "", at)
 	}
@@ -200,11 +202,11 @@ func (f *fold) done(c *call, o outcome, at lathe.Time) {
 
 func (f *fold) complete(c *call, r tool.Result, at lathe.Time) {
 	res := lathe.Completed{Output: r.Output, Title: r.Title, Metadata: r.Metadata, End: at}
-	if hasMark(metadataOf(c.body().State), doomLoop) {
-		res.Metadata = withMark(res.Metadata, doomLoop)
+	if history.HasMark(history.MetadataOf(c.body().State), history.DoomLoop) {
+		res.Metadata = history.WithMark(res.Metadata, history.DoomLoop)
 	}
 	if c.waits != nil {
-		res.Metadata = withMember(res.Metadata, "waits", c.waits)
+		res.Metadata = history.WithMember(res.Metadata, "waits", c.waits)
 	}
 	for _, file := range r.Attachments {
 		res.Attachments = append(res.Attachments, lathe.Part{
@@ -213,7 +215,7 @@ func (f *fold) complete(c *call, r tool.Result, at lathe.Time) {
 	}
 	next, err := c.body().Complete(res)
 	if err == nil {
-		res.Output, res.Metadata = withNotes(res.Output, res.Metadata, f.noted(c, next))
+		res.Output, res.Metadata = check.WithNotes(res.Output, res.Metadata, f.noted(c, next))
 		next, err = c.body().Complete(res)
 	}
 	f.move(c, next, err, at)
@@ -224,16 +226,16 @@ func (f *fold) fail(c *call, text, mark string, at lathe.Time) {
 	if c.body().Settled() {
 		return
 	}
-	meta := metadataOf(c.body().State)
+	meta := history.MetadataOf(c.body().State)
 	if mark != "" {
-		meta = withMark(meta, mark)
+		meta = history.WithMark(meta, mark)
 	}
 	if c.waits != nil {
-		meta = withMember(meta, "waits", c.waits)
+		meta = history.WithMember(meta, "waits", c.waits)
 	}
 	next, err := c.body().Fail(text, meta, at)
 	if err == nil {
-		text, meta = withNotes(text, meta, f.noted(c, next))
+		text, meta = check.WithNotes(text, meta, f.noted(c, next))
 		next, err = c.body().Fail(text, meta, at)
 	}
 	f.move(c, next, err, at)
@@ -251,8 +253,8 @@ func (f *fold) progress(c *call, title string, meta json.RawMessage, at lathe.Ti
 	if meta == nil {
 		meta = r.Metadata
 	}
-	if hasMark(r.Metadata, doomLoop) {
-		meta = withMark(meta, doomLoop)
+	if history.HasMark(r.Metadata, history.DoomLoop) {
+		meta = history.WithMark(meta, history.DoomLoop)
 	}
 	next, err := c.body().Progress(title, meta)
 	f.move(c, next, err, at)

@@ -173,13 +173,13 @@ func TestFork_SumsWhatWasCopied(t *testing.T) {
 	b := w.answer(w.user(s.ID, "two"))
 	w.finish(b, 4, 100)
 	all := w.get(s.ID)
-	if *all.Cost != lathe.Dollars(4.375) || *all.Tokens != used(103) || all.Updated != s.Updated {
+	if *all.Cost != lathe.Dollars(4.375) || *all.Tokens != Used(103) || all.Updated != s.Updated {
 		t.Fatalf("cost %v, tokens %+v, updated %v", *all.Cost, *all.Tokens, all.Updated)
 	}
 	whole := must(w.Fork(t.Context(), w.dir, s.ID, ""))(w)
 	w.same("of all", []any{whole.Cost, whole.Tokens}, []any{all.Cost, all.Tokens})
 	part := must(w.Fork(t.Context(), w.dir, s.ID, b.ID))(w)
-	if *part.Cost != lathe.Dollars(0.375) || *part.Tokens != used(3) {
+	if *part.Cost != lathe.Dollars(0.375) || *part.Tokens != Used(3) {
 		t.Errorf("of the first exchange: %v, %+v", *part.Cost, *part.Tokens)
 	}
 }

@@ -234,14 +234,14 @@ func ended(p lathe.Part, words string) lathe.Part {
 	return p
 }
 
-func used(n int64) lathe.Tokens {
+func Used(n int64) lathe.Tokens {
 	return lathe.Tokens{Input: n, Output: 2 * n, Reasoning: 3 * n, Cache: lathe.CacheTokens{Read: 4 * n, Write: 5 * n}}
 }
 
 // finish writes a step-finish part.
 func (w *world) finish(of lathe.Message, dollars float64, n int64) lathe.Part {
 	w.Helper()
-	return w.put(of, &lathe.StepFinish{Reason: "stop", Cost: lathe.Dollars(dollars), Tokens: used(n)})
+	return w.put(of, &lathe.StepFinish{Reason: "stop", Cost: lathe.Dollars(dollars), Tokens: Used(n)})
 }
 
 func (w *world) history(id lathe.SessionID) []lathe.Message {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine/history"
 	"github.com/lathe-agent/lathe/model"
 	"github.com/lathe-agent/lathe/tool"
 )
@@ -59,30 +60,30 @@ func (s *stepping) occasion() Occasion {
 }
 
 // told is what a model is told of messages. What a hook makes of them is made anew each time.
-func (s *stepping) told(ctx context.Context, messages []*held) ([]model.Message, error) {
+func (s *stepping) told(ctx context.Context, messages []*history.Message) ([]model.Message, error) {
 	hook := s.settings.Hooks.Messages
 	if hook == nil {
-		return s.mem.convert(messages, s.model.Target), nil
+		return s.mem.Convert(messages, s.model.Target), nil
 	}
 	changed, err := hook(ctx, plainMessages(messages))
 	return model.Convert(changed, s.model.Target), err
 }
 
 // transformed is a part of the history as a hook wants a model to see it.
-func (s *stepping) transformed(ctx context.Context, messages []*held) ([]*held, error) {
+func (s *stepping) transformed(ctx context.Context, messages []*history.Message) ([]*history.Message, error) {
 	hook := s.settings.Hooks.Messages
 	if hook == nil {
 		return messages, nil
 	}
 	changed, err := hook(ctx, plainMessages(messages))
-	out := make([]*held, len(changed))
+	out := make([]*history.Message, len(changed))
 	for i, m := range changed {
-		out[i] = &held{Message: m}
+		out[i] = &history.Message{Message: m}
 	}
 	return out, err
 }
 
-func plainMessages(messages []*held) []lathe.Message {
+func plainMessages(messages []*history.Message) []lathe.Message {
 	out := make([]lathe.Message, len(messages))
 	for i, h := range messages {
 		out[i] = h.Message

@@ -89,7 +89,7 @@ func TestOperations_Events(t *testing.T) {
 	step("updatePart, the end of it", err)
 	_, err = w.UpdatePart(t.Context(), lathe.Part{
 		ID: "prt_3", Session: top.ID, Message: answer.ID,
-		Body: &lathe.StepFinish{Reason: "stop", Cost: lathe.Dollars(0.25), Tokens: used(10)},
+		Body: &lathe.StepFinish{Reason: "stop", Cost: lathe.Dollars(0.25), Tokens: Used(10)},
 	}, "")
 	step("updatePart, the end of a step: the session's sums follow, its time does not", err)
 	said := *answer.Said.(*lathe.Assistant)

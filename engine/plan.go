@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine/check"
+	"github.com/lathe-agent/lathe/engine/history"
 	"github.com/lathe-agent/lathe/store"
 )
 
@@ -11,19 +13,22 @@ import (
 // in the history, so that a crash, another process and a reader see the same.
 type state struct {
 	session  lathe.Session
-	messages []*held // in the history; those that wait are not
+	messages []*history.Message // in the history; those that wait are not
 	waiting  []store.Waiting
 	wants    lathe.MessageID // the newest message that wants an answer, "" if none does
 	// Of the settings, sampled for this round:
 	steps          int // at most so many a turn; 0 has no limit
 	continueOnDeny bool
 	usable         int // tokens of the model's context; 0 does not compact by itself
-	// For checks:
-	checks Checks
-	edits  bool          // files may be changed
-	tests  lathe.TestRun // the last of the project
-	read   *reading
-	gone   func(file string) bool // it is no longer there
+	// What checks need beside them:
+	checked check.Input
+}
+
+// checkInput is what checks look at.
+func (s state) checkInput() check.Input {
+	in := s.checked
+	in.Session, in.Messages = s.session, s.messages
+	return in
 }
 
 // next is what a session does next. Sealed.
@@ -31,15 +36,15 @@ type next interface{ next() }
 
 type (
 	// repair closes answers that a dead process left open.
-	repair struct{ left []*held }
+	repair struct{ left []*history.Message }
 	// clean makes a revert final before new words.
 	clean struct{}
 	// promote gives waiting prompts their place.
 	promote struct{ prompts []lathe.MessageID }
 	// subtask runs the first of the tasks a prompt still has for sub-agents.
 	subtask struct{ parts []lathe.Part }
-	// compact compresses the history.
-	compact struct{}
+	// compaction compresses the history.
+	compaction struct{}
 	// step asks the model. The last one allowed is made without tools.
 	step struct{ last bool }
 	// stop rests.
@@ -50,7 +55,7 @@ func (repair) next()  {}
 func (clean) next()   {}
 func (promote) next() {}
 func (subtask) next() {}
-func (compact) next() {}
+func (compaction) next() {}
 func (step) next()    {}
 func (stop) next()    {}
 
@@ -68,12 +73,12 @@ func plan(s state) next {
 	if steer := s.ready(false); len(steer) > 0 {
 		return promote{steer}
 	}
-	asked := slices.IndexFunc(s.messages, func(h *held) bool { return h.ID == s.wants })
+	asked := slices.IndexFunc(s.messages, func(h *history.Message) bool { return h.ID == s.wants })
 	if asked < 0 {
 		return s.rest()
 	}
-	asked = s.askedAgain(asked)
-	answers := answersIn(withoutShell(s.messages[asked:]))
+	asked = check.AskedAgain(s.messages, asked)
+	answers := history.Answers(withoutShell(s.messages[asked:]))
 	if s.hasFailed(answers) {
 		return s.rest()
 	}
@@ -81,25 +86,28 @@ func plan(s state) next {
 		return subtask{tasks}
 	}
 	if s.pending() != nil {
-		return compact{}
+		return compaction{}
 	}
 	done := s.stepsDone()
 	if s.isDone(answers) && (s.steps == 0 || done < s.steps) {
-		if more := s.check(s.messages[asked], answers); more != nil {
-			return more
+		switch v := s.checkInput().AtEnd(s.messages[asked], answers); {
+		case v.Again:
+			return step{last: s.steps > 0 && done+1 >= s.steps}
+		case !v.IsNothing():
+			return endCheck{v}
 		}
 	}
 	if s.isDone(answers) || s.steps > 0 && done >= s.steps {
 		return s.rest()
 	}
 	if s.isFull() {
-		return compact{}
+		return compaction{}
 	}
 	return step{last: s.steps > 0 && done+1 >= s.steps}
 }
 
 // open lists the answers without an end. We are not in a step, so a dead process left them.
-func (s state) open() (left []*held) {
+func (s state) open() (left []*history.Message) {
 	for _, h := range s.messages {
 		if a, ok := h.Said.(*lathe.Assistant); ok && a.Completed == 0 {
 			left = append(left, h)
@@ -126,19 +134,9 @@ func (s state) rest() next {
 	return stop{}
 }
 
-// answersIn lists the answers among messages.
-func answersIn(messages []*held) (out []*held) {
-	for _, h := range messages {
-		if _, ok := h.Said.(*lathe.Assistant); ok {
-			out = append(out, h)
-		}
-	}
-	return out
-}
-
 // hasFailed reports whether the last answer ended the turn: by an error, or by a call that
 // the user rejected.
-func (s state) hasFailed(answers []*held) bool {
+func (s state) hasFailed(answers []*history.Message) bool {
 	if len(answers) == 0 {
 		return false
 	}
@@ -146,30 +144,16 @@ func (s state) hasFailed(answers []*held) bool {
 	if last.Said.(*lathe.Assistant).Error != nil {
 		return true
 	}
-	return slices.ContainsFunc(callsOf(answers[len(answers)-1:]), func(c *lathe.ToolCall) bool {
-		meta := metadataOf(c.State)
-		return hasMark(meta, stoppedMark) || !s.continueOnDeny && hasMark(meta, rejectedMark)
+	return slices.ContainsFunc(history.Calls(answers[len(answers)-1:]), func(c *lathe.ToolCall) bool {
+		meta := history.MetadataOf(c.State)
+		return history.HasMark(meta, history.StoppedMark) || !s.continueOnDeny && history.HasMark(meta, history.RejectedMark)
 	})
 }
 
-// The marks on a call after which the turn ends: one the user rejected, unless the settings
-// go on, and one that was stopped for repeating itself.
-const (
-	rejectedMark = "rejected"
-	stoppedMark  = "stopped"
-)
-
-// The marks on a call that failed because nobody was there to give a permission: the turn continues.
-// The second is on a repeated call; see [refusedRepeats].
-const (
-	unattendedMark = "unattended"
-	repeatedMark   = "repeated"
-)
-
 // isDone reports whether the last answer is the end of the turn. A summary is one only where
 // nothing goes on behind it.
-func (s state) isDone(answers []*held) bool {
-	if n := len(answers); n > 0 && isSummary(answers[n-1]) {
+func (s state) isDone(answers []*history.Message) bool {
+	if n := len(answers); n > 0 && history.IsSummary(answers[n-1]) {
 		return s.endsIn(answers[n-1])
 	}
 	return isAnswered(answers)
@@ -178,7 +162,7 @@ func (s state) isDone(answers []*held) bool {
 // isAnswered is the exit test: the last step ended, and not in calls whose results the
 // model has yet to see. Some servers say stop although they call tools; what the provider
 // ran itself, and what was interrupted, needs no further step. A structured answer is one.
-func isAnswered(answers []*held) bool {
+func isAnswered(answers []*history.Message) bool {
 	if len(answers) == 0 {
 		return false
 	}
@@ -190,44 +174,24 @@ func isAnswered(answers []*held) bool {
 	if a.Finish == "" || a.Finish == "tool-calls" {
 		return false
 	}
-	return !slices.ContainsFunc(callsOf([]*held{last}), func(c *lathe.ToolCall) bool {
-		return !hasMark(c.Metadata, "providerExecuted") && !hasMark(metadataOf(c.State), interruptedMark)
+	return !slices.ContainsFunc(history.Calls([]*history.Message{last}), func(c *lathe.ToolCall) bool {
+		return !history.HasMark(c.Metadata, "providerExecuted") && !history.HasMark(history.MetadataOf(c.State), history.InterruptedMark)
 	})
 }
-
-// interruptedMark is on a call that was cut off.
-const interruptedMark = "interrupted"
 
 // stepsDone counts the answers since the last word of the user. One that failed is no step:
 // the last that is allowed, cut off by a kill, may be made again. Nor is a task of the prompt.
 func (s state) stepsDone() (n int) {
 	for _, h := range slices.Backward(s.messages) {
 		if _, ok := h.Said.(*lathe.User); ok {
-			if isWord(h) {
+			if history.IsWord(h) {
 				break
 			}
 			continue
 		}
-		if !isBroken(h.Message) && !isSummary(h) && !isTask(h) {
+		if !isBroken(h.Message) && !history.IsSummary(h) && !isTask(h) {
 			n++
 		}
 	}
 	return n
-}
-
-// IsSynthetic reports whether all parts were written by the engine.
-func IsSynthetic(parts []lathe.Part) bool {
-	return len(parts) > 0 && !slices.ContainsFunc(parts, func(p lathe.Part) bool {
-		t, ok := p.Body.(*lathe.Text)
-		return !ok || !t.Synthetic.On()
-	})
-}
-
-func tasksOf(h *held) (out []lathe.Part) {
-	for _, p := range h.Parts {
-		if _, ok := p.Body.(*lathe.Subtask); ok {
-			out = append(out, p)
-		}
-	}
-	return out
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/engine/check"
 	"github.com/lathe-agent/lathe/tool"
 	"github.com/lathe-agent/lathe/tool/builtin"
 	"github.com/lathe-agent/lathe/tool/tooltest"
@@ -21,7 +22,7 @@ func (p *playing) checking(s *engine.Settings) {
 			name, value, _ := strings.Cut(w, "=")
 			switches[name] = value == "on"
 		}
-		s.Checks = engine.DefaultChecks(s.Headless).With(switches)
+		s.Checks = check.Defaults(s.Headless).With(switches)
 	}
 	if p.option("tools", "") != "real" {
 		return
@@ -29,7 +30,7 @@ func (p *playing) checking(s *engine.Settings) {
 	seen := builtin.NewSeen()
 	edit := builtin.EditConfig{Seen: seen}
 	write := builtin.WriteConfig{Seen: seen}
-	if s.Checks[engine.CheckSyntax] != engine.CheckOff {
+	if s.Checks[check.Syntax] != check.Off {
 		write.Syntax = &builtin.Syntax{}
 		edit.Syntax = write.Syntax
 	}
@@ -39,9 +40,9 @@ func (p *playing) checking(s *engine.Settings) {
 
 // spoke shows which checks a text is of.
 func spoke(t *lathe.Text) string {
-	said := engine.Firings([]lathe.Message{{Parts: []lathe.Part{{Body: t}}}})
+	said := check.Firings([]lathe.Message{{Parts: []lathe.Part{{Body: t}}}})
 	var names []string
-	for _, c := range engine.AllChecks() {
+	for _, c := range check.All() {
 		if said[c] > 0 {
 			names = append(names, string(c))
 		}

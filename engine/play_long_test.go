@@ -100,7 +100,7 @@ func isSummary(r modeltest.Request) bool {
 	return len(r.Prompt.Messages) == 1 && strings.Contains(fmt.Sprint(r.Prompt.Messages[0].Content), "<conversation>")
 }
 
-func compactionText(c *lathe.Compaction) string {
+func Request(c *lathe.Compaction) string {
 	text := "compaction"
 	if c.Auto {
 		text += " auto"

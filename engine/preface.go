@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine/history"
 	"github.com/lathe-agent/lathe/workspace"
 )
 
@@ -176,7 +177,7 @@ func isFor(p *lathe.Preface, other lathe.Preface) bool {
 }
 
 // lastSummary is the newest message that stands for what was said before it.
-func lastSummary(messages []*held) lathe.MessageID {
+func lastSummary(messages []*history.Message) lathe.MessageID {
 	for _, h := range slices.Backward(messages) {
 		if a, ok := h.Said.(*lathe.Assistant); ok && a.Summary.On() && a.Error == nil && a.Completed != 0 {
 			return h.ID

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine/history"
 	"github.com/lathe-agent/lathe/workspace/survey"
 )
 
@@ -25,14 +26,14 @@ func (r *runner) promote(ctx context.Context, s state, prompts []lathe.MessageID
 	facts := []lathe.Fact{r.busy()}
 	for _, id := range prompts {
 		facts = append(facts, &lathe.Promote{Session: r.lease.Session, Message: id})
-		r.patched = r.patched || isReport(r.mem.byID[id]) // of a child that may have changed files
+		r.patched = r.patched || isReport(r.mem.ByID[id]) // of a child that may have changed files
 	}
 	left, err := r.withdrawAll(ctx) // of a command whose process died while it asked
 	if err != nil {
 		return err
 	}
 	facts = append(facts, left...)
-	u := r.mem.byID[prompts[len(prompts)-1]]
+	u := r.mem.ByID[prompts[len(prompts)-1]]
 	if u == nil {
 		return r.write(ctx, facts...)
 	}
@@ -106,7 +107,7 @@ func (r *runner) surveyed(ctx context.Context, s state, said *sample) []string {
 // behind it.
 func (r *runner) reminders(s state, said *sample) []string {
 	last := ""
-	if answers := answersIn(s.messages); len(answers) > 0 {
+	if answers := history.Answers(s.messages); len(answers) > 0 {
 		last = answers[len(answers)-1].Said.(*lathe.Assistant).Agent
 	}
 	plans := said.agent.Name == planAgent

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine/compact"
+	"github.com/lathe-agent/lathe/engine/history"
 	"github.com/lathe-agent/lathe/model"
 )
 
@@ -50,13 +52,13 @@ func cached(m *Model, choice PromptCache, waits bool) *Model {
 }
 
 // hasLongWait reports whether a call among messages took longer than providers remember a prompt.
-func hasLongWait(messages []*held) bool {
-	return slices.ContainsFunc(callsOf(messages), func(c *lathe.ToolCall) bool {
+func hasLongWait(messages []*history.Message) bool {
+	return slices.ContainsFunc(history.Calls(messages), func(c *lathe.ToolCall) bool {
 		switch s := c.State.(type) {
 		case *lathe.Completed:
-			return s.End-s.Start > lathe.Time(cacheTime.Milliseconds())
+			return s.End-s.Start > lathe.Time(compact.CacheTime.Milliseconds())
 		case *lathe.Failed:
-			return s.End-s.Start > lathe.Time(cacheTime.Milliseconds())
+			return s.End-s.Start > lathe.Time(compact.CacheTime.Milliseconds())
 		default: // it has not ended
 			return false
 		}

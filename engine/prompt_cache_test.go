@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine/history"
 	"github.com/lathe-agent/lathe/model"
 )
 
@@ -45,9 +46,9 @@ func TestPromptCache(t *testing.T) {
 }
 
 func TestPromptCache_LongWait(t *testing.T) {
-	turn := func(took time.Duration) []*held {
+	turn := func(took time.Duration) []*history.Message {
 		call := &lathe.ToolCall{State: &lathe.Completed{Start: 1000, End: 1000 + lathe.Time(took.Milliseconds())}}
-		return []*held{{Message: lathe.Message{Parts: []lathe.Part{{Body: call}}}}}
+		return []*history.Message{{Message: lathe.Message{Parts: []lathe.Part{{Body: call}}}}}
 	}
 	if hasLongWait(turn(4*time.Minute)) || !hasLongWait(turn(6*time.Minute)) {
 		t.Error("a wait is long when it outlasts the short cache")

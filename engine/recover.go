@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine/history"
 	"github.com/lathe-agent/lathe/store"
 )
 
@@ -121,8 +122,8 @@ func (r *runner) mend(ctx context.Context) error {
 		r.compacting(ctx, 0)
 	}
 	next := plan(s)
-	if c, ok := next.(check); ok && len(c.say) == 0 { // all was done but to tell people what was found
-		if err := r.check(ctx, s, c); err != nil {
+	if c, ok := next.(endCheck); ok && len(c.Say) == 0 { // all was done but to tell people what was found
+		if err := r.check(ctx, s, c.Verdict); err != nil {
 			return err
 		}
 		if s, err = r.load(ctx); err != nil {
@@ -197,8 +198,8 @@ func interruptedWords(messages []lathe.Message) string {
 	var calls []string
 	if n := len(messages); n > 0 {
 		for _, p := range messages[n-1].Parts {
-			if c, ok := p.Body.(*lathe.ToolCall); ok && hasMark(metadataOf(c.State), interruptedMark) {
-				calls = append(calls, c.Tool+" "+string(inputOf(c.State))+childWords(c))
+			if c, ok := p.Body.(*lathe.ToolCall); ok && history.HasMark(history.MetadataOf(c.State), history.InterruptedMark) {
+				calls = append(calls, c.Tool+" "+string(history.InputOf(c.State))+childWords(c))
 			}
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine/history"
 	"github.com/lathe-agent/lathe/store"
 	"github.com/lathe-agent/lathe/tool"
 )
@@ -22,7 +23,7 @@ const taskSilent = "silent"
 const reportHead = "A task that ran in the background has ended."
 
 // isReport says that a prompt is the report of a task in the background.
-func isReport(h *held) bool {
+func isReport(h *history.Message) bool {
 	return h != nil && slices.ContainsFunc(h.Parts, func(p lathe.Part) bool {
 		t, ok := p.Body.(*lathe.Text)
 		return ok && t.Synthetic.On() && strings.HasPrefix(t.Text, reportHead)
@@ -38,7 +39,7 @@ func reported(child lathe.Session, steps int, messages []lathe.Message) tool.Rep
 	r := tool.Report{Session: child.ID}
 	from := 0
 	for i, m := range slices.Backward(messages) {
-		if _, ok := m.Said.(*lathe.User); ok && !IsSynthetic(m.Parts) {
+		if _, ok := m.Said.(*lathe.User); ok && !history.IsSynthetic(m.Parts) {
 			from = i
 			break
 		}
@@ -89,11 +90,11 @@ func verdictOf(m lathe.Message) (state, text string) {
 		if !ok {
 			continue
 		}
-		what := c.Tool + " " + shortened(string(inputOf(c.State)), 300)
-		switch meta := metadataOf(c.State); {
-		case hasMark(meta, rejectedMark):
+		what := c.Tool + " " + shortened(string(history.InputOf(c.State)), 300)
+		switch meta := history.MetadataOf(c.State); {
+		case history.HasMark(meta, history.RejectedMark):
 			return tool.TaskFailed, "The user rejected its call of " + what + ", which ended it. Do not do the same in another way."
-		case hasMark(meta, stoppedMark):
+		case history.HasMark(meta, history.StoppedMark):
 			return tool.TaskFailed, "It repeated its call of " + what + " until it was stopped. Take another approach."
 		}
 	}
@@ -180,12 +181,12 @@ func (e *Engine) shortened(r tool.Report, parent lathe.SessionID) tool.Report {
 
 // report tells the parent of a background session that it has come to rest.
 func (r *runner) report(ctx context.Context) {
-	if r.mem.session.Parent == "" || ctx.Err() != nil || r.actor.isWoken() {
+	if r.mem.Session.Parent == "" || ctx.Err() != nil || r.actor.isWoken() {
 		return
 	}
 	task, err := r.engine.store.Task(ctx, r.lease.Session)
 	if err == nil && task == lathe.Background {
-		err = r.engine.tellParent(ctx, r.mem.session, r.mem.history(), true)
+		err = r.engine.tellParent(ctx, r.mem.Session, r.mem.History(), true)
 	}
 	if err != nil { // it stays to be told
 		r.engine.log.Warn("a background task could not report", "session", r.lease.Session, "error", err)
@@ -275,7 +276,7 @@ func childOf(c *lathe.ToolCall) (id lathe.SessionID) {
 	var meta struct {
 		Session lathe.SessionID `json:"sessionId"`
 	}
-	if c.Tool == taskName && json.Unmarshal(metadataOf(c.State), &meta) == nil {
+	if c.Tool == taskName && json.Unmarshal(history.MetadataOf(c.State), &meta) == nil {
 		id = meta.Session
 	}
 	return id

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine/compact"
+	"github.com/lathe-agent/lathe/engine/history"
 	"github.com/lathe-agent/lathe/model"
 	"github.com/lathe-agent/lathe/tool"
 	"github.com/lathe-agent/lathe/tool/builtin"
@@ -23,16 +25,13 @@ var lastStepPrompt string
 //go:embed prompt/structured.md
 var structuredPrompt string
 
-// maxOutput is how long an answer may be, in tokens, where its model says nothing.
-const maxOutput = 32_000
-
 // sample is what the settings say, taken at the start of a round; it holds until its end.
 type sample struct {
 	settings  *Settings
 	agent     *Agent
 	model     *Model
-	user      *held  // the prompt to answer
-	variant   string // of the model
+	user      *history.Message // the prompt to answer
+	variant   string           // of the model
 	format    *format
 	mentioned bool // the prompt names an agent
 	output    tool.Output
@@ -43,7 +42,7 @@ type sample struct {
 // sampled asks the settings for what the newest prompt wants, and tells plan.
 func (r *runner) sampled(ctx context.Context, s *state) {
 	r.sample = sample{}
-	u := lastUser(s.messages)
+	u := history.LastUser(s.messages)
 	if u == nil {
 		return
 	}
@@ -51,10 +50,10 @@ func (r *runner) sampled(ctx context.Context, s *state) {
 	r.summary = lastSummary(s.messages)
 	r.fallSample(ctx)
 	if r.settings != nil {
-		r.model = cached(r.model, r.settings.PromptCache, r.settings.Headless && hasLongWait(s.messages[exchange(s.messages):]))
+		r.model = cached(r.model, r.settings.PromptCache, r.settings.Headless && hasLongWait(s.messages[history.LastExchange(s.messages):]))
 		s.continueOnDeny = r.settings.ContinueOnDeny
 		if c := r.settings.Compaction; !c.Off {
-			s.usable = c.usable(r.model)
+			s.usable = c.Usable(r.model.window())
 		}
 		r.sampleChecks(ctx, s)
 	}
@@ -65,7 +64,7 @@ func (r *runner) sampled(ctx context.Context, s *state) {
 
 // sampleFor asks the settings for what a prompt wants. When they were edited since the turn began, it
 // is those that it began with.
-func (r *runner) sampleFor(ctx context.Context, u *held) (s sample) {
+func (r *runner) sampleFor(ctx context.Context, u *history.Message) (s sample) {
 	e, said := r.engine, u.Said.(*lathe.User)
 	s.user, s.variant = u, said.Model.Variant
 	switch edited := r.isEdited(); {
@@ -117,7 +116,7 @@ func (r *runner) isEdited() bool {
 	edited, err := source.Edited(r.place, r.began.settings)
 	if err != nil && !r.told {
 		r.told = true
-		s := r.mem.session
+		s := r.mem.Session
 		r.engine.log.Warn("config cannot be read; the turn keeps the settings it started with", "session", s.ID, "error", err)
 		r.engine.bus.Publish(lathe.Event{Session: s.ID, Directory: s.Directory, Project: s.Project, Fact: &lathe.TUIToast{
 			Title: "The config was edited and cannot be read", Message: err.Error() + "\nThis turn keeps the settings it started with.", Variant: "warning",
@@ -131,7 +130,7 @@ func (r *runner) prepare(ctx context.Context, s state, last bool) (*stepping, er
 	if r.sample.err != nil {
 		return nil, r.sample.err
 	}
-	if len(r.mem.convert([]*held{r.user}, r.sample.model.Target)) == 0 { // the request would be empty, or end in an answer
+	if len(r.mem.Convert([]*history.Message{r.user}, r.sample.model.Target)) == 0 { // the request would be empty, or end in an answer
 		return nil, lathe.Errorf(lathe.Invalid, "The prompt has nothing a model could be told. Write some words, or attach a file.")
 	}
 	st := &stepping{runner: r, sample: r.sample, session: s.session, last: last, waiting: map[lathe.AskID]toolAsks{}}
@@ -147,7 +146,7 @@ func (r *runner) prepare(ctx context.Context, s state, last bool) (*stepping, er
 	if err := r.prefaced(ctx, s.session); err != nil {
 		return nil, err
 	}
-	for _, h := range visible(s.messages) {
+	for _, h := range history.Visible(s.messages) {
 		st.history = append(st.history, h.Message)
 	}
 	st.tools = st.settings.Tools
@@ -160,10 +159,10 @@ func (r *runner) prepare(ctx context.Context, s state, last bool) (*stepping, er
 	m := r.answer(s)
 	st.fold = &fold{
 		ids: r.engine.ids, message: m, price: st.model.Price, hooked: st.settings.Hooks.TextComplete != nil,
-		resolve: st.tools.Resolve, prior: callsOf(s.messages[exchange(s.messages):]), watch: r.watch(ctx, s),
+		resolve: st.tools.Resolve, prior: history.Calls(s.messages[history.LastExchange(s.messages):]), watch: r.watch(ctx, s),
 	}
 	err = st.reserve(ctx, append([]lathe.Fact{r.busy(), &lathe.MessageChanged{Info: m}}, st.fallNote()...)...)
-	if h := r.mem.byID[m.ID]; h != nil {
+	if h := r.mem.ByID[m.ID]; h != nil {
 		st.fold.message.Created = h.Created
 	}
 	if err == nil {
@@ -171,16 +170,6 @@ func (r *runner) prepare(ctx context.Context, s state, last bool) (*stepping, er
 		r.entitle(ctx, s)
 	}
 	return st, err
-}
-
-// exchange is where the last word of the user stands.
-func exchange(messages []*held) int {
-	for i, h := range slices.Backward(messages) {
-		if isWord(h) {
-			return i
-		}
-	}
-	return 0
 }
 
 // remind writes down that this is the last step. It is a message of its own: words that
@@ -191,7 +180,7 @@ func (r *runner) remind(ctx context.Context, s *state) error {
 	if err := r.write(ctx, &lathe.MessageChanged{Info: m}, &lathe.PartChanged{Part: p, Time: m.Created}); err != nil {
 		return err
 	}
-	s.messages = append(s.messages, r.mem.byID[m.ID])
+	s.messages = append(s.messages, r.mem.ByID[m.ID])
 	return nil
 }
 
@@ -231,7 +220,7 @@ func (s *stepping) build(ctx context.Context, st state, tools *tool.Set) (model.
 	req := s.request(tools)
 	hooks := &s.settings.Hooks
 	var err error
-	if req.Messages, err = s.told(ctx, visible(st.messages)); err != nil {
+	if req.Messages, err = s.told(ctx, history.Visible(st.messages)); err != nil {
 		return req, err
 	}
 	if hooks.System != nil {
@@ -250,7 +239,7 @@ func (s *stepping) request(tools *tool.Set) model.Request {
 	m := s.model
 	req := model.Request{
 		Model: m.Name, System: s.system(),
-		MaxOutput: maxOutput, Options: s.options(), Headers: m.Headers, Cache: m.Cache,
+		MaxOutput: compact.MaxOutput, Options: s.options(), Headers: m.Headers, Cache: m.Cache,
 	}
 	if m.Output > 0 {
 		req.MaxOutput = m.Output

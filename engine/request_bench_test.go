@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine/history"
 )
 
 // BenchmarkRequest is the assembly of a request with 2,000 messages behind it: the first of a
@@ -19,34 +20,40 @@ func BenchmarkRequest(b *testing.B) {
 	text := strings.Repeat("some words of an answer\n", 40)
 	output := strings.Repeat("a line that a tool has printed\n", 60)
 	var versions atomic.Int64
-	mem := &memory{byID: map[lathe.MessageID]*held{}, gone: map[lathe.MessageID]bool{}, versions: &versions}
+	mem := history.New(&versions)
 	for i := range 1000 {
 		u := lathe.Message{ID: lathe.MessageID(fmt.Sprintf("msg_u%d", i)), Created: lathe.Time(2 * i), Said: &lathe.User{Agent: "build"}}
 		a := lathe.Message{ID: lathe.MessageID(fmt.Sprintf("msg_a%d", i)), Created: lathe.Time(2*i + 1), Said: &lathe.Assistant{Parent: u.ID, Finish: "stop", Completed: 1}}
-		mem.part(mem.put(u, 1), lathe.Part{ID: "p", Body: &lathe.Text{Text: "a prompt"}}, 1)
-		h := mem.put(a, 1)
-		mem.part(h, lathe.Part{ID: "p1", Body: &lathe.Text{Text: text}}, 1)
-		mem.part(h, lathe.Part{ID: "p2", Body: &lathe.ToolCall{CallID: fmt.Sprint("c", i), Tool: "read", State: &lathe.Completed{Input: json.RawMessage(`{"filePath":"/a"}`), Output: output}}}, 1)
+		for _, f := range []lathe.Fact{
+			&lathe.MessageChanged{Info: u}, &lathe.PartChanged{Part: lathe.Part{ID: "p", Message: u.ID, Body: &lathe.Text{Text: "a prompt"}}},
+			&lathe.MessageChanged{Info: a}, &lathe.PartChanged{Part: lathe.Part{ID: "p1", Message: a.ID, Body: &lathe.Text{Text: text}}},
+			&lathe.PartChanged{Part: lathe.Part{ID: "p2", Message: a.ID, Body: &lathe.ToolCall{CallID: fmt.Sprint("c", i), Tool: "read", State: &lathe.Completed{Input: json.RawMessage(`{"filePath":"/a"}`), Output: output}}}},
+		} {
+			mem.Apply(lathe.Event{Seq: 1, Fact: f})
+		}
 	}
-	s.user = mem.messages[len(mem.messages)-2]
+	s.user = mem.Messages[len(mem.Messages)-2]
 	e := &Engine{now: lathe.Now}
 	r := &runner{engine: e, mem: mem, place: somewhere(), sample: *s}
 	st := &stepping{runner: r, sample: *s, judge: judge{chain: []bounds{{agent: s.agent.judge(), listed: s.agent.Rules}}}}
 	p := s.newPreface(lathe.Session{}, r.place, 0)
 	r.preface = &p
 	var cold, warm time.Duration
+	seq := int64(1)
 	for b.Loop() {
-		for _, h := range mem.messages {
-			h.converted = nil
+		seq++
+		for _, m := range mem.History() { // each has changed, so that all are converted again
+			mem.Apply(lathe.Event{Seq: seq, Fact: &lathe.MessageChanged{Info: m}})
 		}
 		begin := time.Now()
-		if _, err := st.build(context.Background(), state{messages: mem.messages}, s.settings.Tools); err != nil {
+		if _, err := st.build(context.Background(), state{messages: mem.Messages}, s.settings.Tools); err != nil {
 			b.Fatal(err)
 		}
 		cold += time.Since(begin)
-		mem.changed(mem.messages[len(mem.messages)-1])
+		seq++
+		mem.Apply(lathe.Event{Seq: seq, Fact: &lathe.MessageChanged{Info: mem.Messages[len(mem.Messages)-1].Message}})
 		begin = time.Now()
-		req, err := st.build(context.Background(), state{messages: mem.messages}, s.settings.Tools)
+		req, err := st.build(context.Background(), state{messages: mem.Messages}, s.settings.Tools)
 		if warm += time.Since(begin); err != nil || len(req.Messages) < 2000 {
 			b.Fatal(err, len(req.Messages))
 		}

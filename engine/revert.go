@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine/history"
 	"github.com/lathe-agent/lathe/workspace/snapshot"
 )
 
@@ -75,7 +76,7 @@ type point struct {
 
 // findPoint finds the place to undo from. A part before which its message has said nothing is
 // the whole message; a whole answer is undone with the prompt it answers.
-func findPoint(messages []*held, message lathe.MessageID, part lathe.PartID) (p point, ok bool) {
+func findPoint(messages []*history.Message, message lathe.MessageID, part lathe.PartID) (p point, ok bool) {
 	prompt, at := -1, -1
 	for i, h := range messages {
 		if _, user := h.Said.(*lathe.User); user {
@@ -116,7 +117,7 @@ func isUseful(p lathe.Part) bool {
 }
 
 // stepsOf copies of messages what doneIn looks at, for use beside the runner.
-func stepsOf(messages []*held) []lathe.Message {
+func stepsOf(messages []*history.Message) []lathe.Message {
 	out := make([]lathe.Message, len(messages))
 	for i, h := range messages {
 		out[i] = h.Message
@@ -330,7 +331,7 @@ func (r *runner) edit(ctx context.Context, e lathe.Edit) (lathe.Session, error) 
 	defer cancel()
 	rec, err := r.engine.store.Edit(ctx, r.lease.Session, e)
 	if err == nil {
-		r.mem.session = rec
+		r.mem.Session = rec
 	}
 	return rec, err
 }
@@ -347,7 +348,7 @@ func (r *runner) warn(changes []snapshot.Change) {
 	if len(left) == 0 {
 		return
 	}
-	s := r.mem.session
+	s := r.mem.Session
 	r.engine.bus.Publish(lathe.Event{Session: s.ID, Directory: s.Directory, Project: s.Project, Fact: &lathe.TUIToast{
 		Title: "Left as they are", Message: strings.Join(left, "\n"), Variant: "warning",
 	}})

@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine/history"
 	"github.com/lathe-agent/lathe/workspace/snapshot"
 )
 
@@ -13,17 +14,17 @@ import (
 // before. (§13.4)
 func TestFindPoint(t *testing.T) {
 	t.Parallel()
-	user := func(id lathe.MessageID) *held {
-		return &held{Message: lathe.Message{ID: id, Said: &lathe.User{}, Parts: []lathe.Part{{ID: "prt_" + lathe.PartID(id), Body: &lathe.Text{Text: "do"}}}}}
+	user := func(id lathe.MessageID) *history.Message {
+		return &history.Message{Message: lathe.Message{ID: id, Said: &lathe.User{}, Parts: []lathe.Part{{ID: "prt_" + lathe.PartID(id), Body: &lathe.Text{Text: "do"}}}}}
 	}
-	answer := func(id, to lathe.MessageID, bodies ...lathe.Body) *held {
-		h := &held{Message: lathe.Message{ID: id, Said: &lathe.Assistant{Parent: to}}}
+	answer := func(id, to lathe.MessageID, bodies ...lathe.Body) *history.Message {
+		h := &history.Message{Message: lathe.Message{ID: id, Said: &lathe.Assistant{Parent: to}}}
 		for i, b := range bodies {
 			h.Parts = append(h.Parts, lathe.Part{ID: lathe.PartID(string(id) + string(rune('a'+i))), Body: b})
 		}
 		return h
 	}
-	list := []*held{
+	list := []*history.Message{
 		user("u1"), answer("a1", "u1", &lathe.StepStart{}, &lathe.Text{Text: "x"}, &lathe.ToolCall{State: &lathe.Pending{}}),
 		answer("a2", "u1", &lathe.StepStart{}, &lathe.ToolCall{State: &lathe.Pending{}}, &lathe.Text{Text: "y"}),
 		user("u2"), answer("a3", "u2", &lathe.Text{Text: "z"}),

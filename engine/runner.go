@@ -10,6 +10,8 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/bus"
+	"github.com/lathe-agent/lathe/engine/check"
+	"github.com/lathe-agent/lathe/engine/history"
 	"github.com/lathe-agent/lathe/store"
 	"github.com/lathe-agent/lathe/workspace"
 )
@@ -32,7 +34,7 @@ type runner struct {
 	told    bool   // that the settings cannot be read
 	actor   *actor
 	place   workspace.Place
-	mem     *memory
+	mem     *history.Conversation
 	results chan errandResult
 	errands int        // under way
 	titled  bool       // a title was sent for
@@ -43,7 +45,7 @@ type runner struct {
 	worked  bool       // the session is not idle
 	broken  int        // requests in a row that failed
 	fallen  fallback
-	read    reading // of the turn's calls
+	read    check.Reader // of the turn's calls
 	// preface is what goes before the conversation, once it was read.
 	preface     *lathe.Preface
 	prefaceRead bool
@@ -85,19 +87,19 @@ func (e *Engine) begin(ctx context.Context, a *actor) (*runner, error) {
 // remember finds what was kept of the session, or reads it.
 func (r *runner) remember(ctx context.Context) (err error) {
 	e := r.engine
-	r.mem = e.memories.take(r.lease.Session)
-	if r.mem == nil || r.mem.refresh(ctx, e.store) != nil {
-		if r.mem, err = recall(ctx, e.store, r.lease.Session, &e.versions); err != nil {
+	r.mem = e.memories.Take(r.lease.Session)
+	if r.mem == nil || r.mem.Refresh(ctx, e.store) != nil {
+		if r.mem, err = history.Load(ctx, e.store, r.lease.Session, &e.versions); err != nil {
 			return err
 		}
 	}
-	inst, err := e.Instance(ctx, r.mem.session.Directory)
+	inst, err := e.Instance(ctx, r.mem.Session.Directory)
 	if err != nil && ctx.Err() != nil {
 		return err
 	}
 	r.place = inst.Place
 	if err != nil { // the directory is gone: its tools will say so
-		r.place = workspace.Place{Directory: r.mem.session.Directory, Worktree: "/"}
+		r.place = workspace.Place{Directory: r.mem.Session.Directory, Worktree: "/"}
 	}
 	return nil
 }
@@ -106,20 +108,20 @@ func (r *runner) remember(ctx context.Context) (err error) {
 func (r *runner) catchUp() {
 	after := r.engine.store.Last() // what is published up to here has been heard
 	for _, ev := range r.actor.heard() {
-		r.mem.apply(ev)
+		r.mem.Apply(ev)
 	}
-	r.mem.after = max(r.mem.after, after)
+	r.mem.After = max(r.mem.After, after)
 }
 
 // result is the answer that callers get: the newest, else the newest message.
 func (r *runner) result() lathe.Message {
-	for _, h := range slices.Backward(r.mem.messages) {
+	for _, h := range slices.Backward(r.mem.Messages) {
 		if _, ok := h.Said.(*lathe.Assistant); ok {
 			return h.Message
 		}
 	}
-	if n := len(r.mem.messages); n > 0 {
-		return r.mem.messages[n-1].Message
+	if n := len(r.mem.Messages); n > 0 {
+		return r.mem.Messages[n-1].Message
 	}
 	return lathe.Message{}
 }

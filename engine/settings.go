@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine/check"
+	"github.com/lathe-agent/lathe/engine/compact"
 	"github.com/lathe-agent/lathe/model"
 	"github.com/lathe-agent/lathe/tool"
 	"github.com/lathe-agent/lathe/tool/bash"
@@ -52,10 +54,10 @@ type Settings struct {
 	Budget         lathe.Budget
 	Fallback       Fallback
 	Subagents      Subagents
-	Compaction     Compaction
+	Compaction     compact.Settings
 	Images         Images
 	// Checks are what is looked at without a model's goodwill.
-	Checks Checks
+	Checks check.Checks
 	// Resource reads what a server of tools offers under an address; nil has none.
 	Resource func(ctx context.Context, server, uri string) ([]Resource, error)
 	// Hooks are the points at which others take part.
@@ -177,4 +179,12 @@ func (s *Settings) names(is func(*Agent) bool) (names []string) {
 	}
 	slices.Sort(names)
 	return names
+}
+
+// window is what compaction needs of a model; none says that nothing is known.
+func (m *Model) window() compact.Window {
+	if m == nil {
+		return compact.Window{}
+	}
+	return compact.Window{Context: m.Context, Input: m.Input, Output: m.Output}
 }

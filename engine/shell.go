@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine/history"
 	"github.com/lathe-agent/lathe/tool"
 	"github.com/lathe-agent/lathe/tool/bash"
 )
@@ -44,7 +45,7 @@ func (r *runner) shell(ctx context.Context, said *lathe.User, in lathe.ShellComm
 			return lathe.Message{}, err
 		}
 	}
-	if r.mem.byID[in.Message] != nil {
+	if r.mem.ByID[in.Message] != nil {
 		return lathe.Message{}, lathe.Errorf(lathe.Conflict, "message %s is there already; use a new id", in.Message)
 	}
 	settings, err := r.engine.setup.Settings(ctx, r.place)
@@ -101,7 +102,7 @@ func (r *runner) endShell(ctx context.Context, part lathe.Part, res tool.Result,
 	var next *lathe.ToolCall
 	var err error
 	if failed != nil {
-		next, err = call.Fail(failed.Error(), metadataOf(call.State), now)
+		next, err = call.Fail(failed.Error(), history.MetadataOf(call.State), now)
 	} else {
 		next, err = call.Complete(lathe.Completed{Output: res.Output, Metadata: res.Metadata, End: now})
 	}
@@ -109,23 +110,23 @@ func (r *runner) endShell(ctx context.Context, part lathe.Part, res tool.Result,
 		return lathe.Message{}, err
 	}
 	part.Body = next
-	h := r.mem.byID[part.Message]
+	h := r.mem.ByID[part.Message]
 	a := *h.Said.(*lathe.Assistant)
 	a.Completed = now
 	m := h.Message
 	m.Said, m.Parts = &a, nil
 	err = r.write(ctx, &lathe.PartChanged{Part: part, Time: now}, &lathe.MessageChanged{Info: m})
-	return r.mem.byID[part.Message].Message, err
+	return r.mem.ByID[part.Message].Message, err
 }
 
 // withoutShell leaves out the commands that the user ran behind a prompt: what they printed is no answer to it, and
 // wants none.
-func withoutShell(messages []*held) []*held {
+func withoutShell(messages []*history.Message) []*history.Message {
 	if !slices.ContainsFunc(messages, isShellPrompt) {
 		return messages
 	}
 	var run lathe.MessageID
-	return slices.DeleteFunc(slices.Clone(messages), func(h *held) bool {
+	return slices.DeleteFunc(slices.Clone(messages), func(h *history.Message) bool {
 		if isShellPrompt(h) {
 			run = h.ID
 			return true
@@ -136,7 +137,7 @@ func withoutShell(messages []*held) []*held {
 }
 
 // isShellPrompt reports whether a message stands for a command of the user's.
-func isShellPrompt(h *held) bool {
+func isShellPrompt(h *history.Message) bool {
 	if _, ok := h.Said.(*lathe.User); !ok || len(h.Parts) != 1 {
 		return false
 	}

@@ -359,7 +359,7 @@ func body(p lathe.Part) string {
 	case *lathe.StepFinish:
 		return strings.TrimSpace(fmt.Sprintf("step-finish %s %s", b.Reason, b.Snapshot))
 	case *lathe.Compaction:
-		return compactionText(b)
+		return Request(b)
 	case *lathe.Patch:
 		return fmt.Sprintf("patch %s %q", b.Hash, b.Files)
 	default:

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine/history"
 	"github.com/lathe-agent/lathe/model"
 	"github.com/lathe-agent/lathe/tool"
 	"github.com/lathe-agent/lathe/workspace"
@@ -133,7 +134,7 @@ func (h *host) begins(ctx context.Context) {
 }
 
 // rescued is the patch of an answer whose process died, if it had changed anything.
-func (r *runner) rescued(ctx context.Context, h *held) []lathe.Fact {
+func (r *runner) rescued(ctx context.Context, h *history.Message) []lathe.Fact {
 	w := r.engine.undoable(r.place, &Settings{})
 	if w == nil {
 		return nil

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine/history"
 	"github.com/lathe-agent/lathe/store"
 	"github.com/lathe-agent/lathe/tool"
 )
@@ -51,7 +52,7 @@ func (c *commanding) printed(ctx context.Context, pieces []piece) (string, error
 // judge is what decides for the agent in the session, as in a step of its own.
 func (c *commanding) judge(ctx context.Context) (judge, error) {
 	r := &runner{engine: c.engine, place: c.place, sample: sample{
-		settings: c.settings, agent: c.agent, user: &held{Message: lathe.Message{Said: &lathe.User{}}},
+		settings: c.settings, agent: c.agent, user: &history.Message{Message: lathe.Message{Said: &lathe.User{}}},
 	}}
 	return r.judgeFor(ctx, c.session)
 }

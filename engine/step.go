@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine/history"
 	"github.com/lathe-agent/lathe/model"
 	"github.com/lathe-agent/lathe/tool"
 	"github.com/lathe-agent/lathe/workspace/snapshot"
@@ -232,7 +233,7 @@ func (s *stepping) handle(ctx context.Context, it item) (ended bool, err error) 
 			h.reply <- err
 		}
 	case toolMarked:
-		s.fold.progress(h.call, "", withMark(nil, doomLoop), at)
+		s.fold.progress(h.call, "", history.WithMark(nil, history.DoomLoop), at)
 	case toolAsks:
 		return false, s.asked(ctx, h)
 	case textShown:

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine/history"
 	"github.com/lathe-agent/lathe/model"
 	"github.com/lathe-agent/lathe/tool"
 	"github.com/lathe-agent/lathe/tool/builtin"
@@ -71,7 +72,7 @@ func (r *runner) prepareTask(ctx context.Context, s state, t *lathe.Subtask) (*s
 	})}
 	st.fold.order = append(st.fold.order, c)
 	err = r.write(ctx, r.busy(), &lathe.MessageChanged{Info: m}, &lathe.PartChanged{Part: c.part, Time: now})
-	if h := r.mem.byID[m.ID]; h != nil {
+	if h := r.mem.ByID[m.ID]; h != nil {
 		st.fold.message.Created = h.Created
 	}
 	return st, c, err
@@ -107,7 +108,7 @@ func (t promptedTask) Run(ctx context.Context, c *tool.Call) (tool.Result, error
 	case err == nil:
 		return res, nil
 	case lathe.CodeOf(err) == lathe.Canceled:
-		return res, &refusal{code: lathe.Canceled, mark: interruptedMark, text: "Cancelled"}
+		return res, &refusal{code: lathe.Canceled, mark: history.InterruptedMark, text: "Cancelled"}
 	default:
 		return res, tool.Failf("Tool execution failed: %w", err)
 	}
@@ -115,9 +116,9 @@ func (t promptedTask) Run(ctx context.Context, c *tool.Call) (tool.Result, error
 
 // pendingTasks are the tasks of a prompt that have no answer yet. Each has one of its own, in
 // their order, before anything else is answered.
-func pendingTasks(prompt *held, answers []*held) []lathe.Part {
-	tasks := tasksOf(prompt)
-	if slices.ContainsFunc(answers, func(h *held) bool { return !isTask(h) }) {
+func pendingTasks(prompt *history.Message, answers []*history.Message) []lathe.Part {
+	tasks := history.Tasks(prompt)
+	if slices.ContainsFunc(answers, func(h *history.Message) bool { return !isTask(h) }) {
 		return nil
 	}
 	return tasks[min(len(answers), len(tasks)):]
@@ -125,13 +126,13 @@ func pendingTasks(prompt *held, answers []*held) []lathe.Part {
 
 // tasksLeft are the tasks of a prompt that were still to come when the one before them was cut
 // off with its process; that one is an answer already.
-func tasksLeft(prompt lathe.Message, history []lathe.Message) []lathe.Part {
-	from := slices.IndexFunc(history, func(m lathe.Message) bool { return m.ID == prompt.ID })
-	var answers []*held
-	for _, m := range history[from+1:] {
-		answers = append(answers, &held{Message: m})
+func tasksLeft(prompt lathe.Message, messages []lathe.Message) []lathe.Part {
+	from := slices.IndexFunc(messages, func(m lathe.Message) bool { return m.ID == prompt.ID })
+	var answers []*history.Message
+	for _, m := range messages[from+1:] {
+		answers = append(answers, &history.Message{Message: m})
 	}
-	left := slices.Clone(pendingTasks(&held{Message: prompt}, answers))
+	left := slices.Clone(pendingTasks(&history.Message{Message: prompt}, answers))
 	for i := range left {
 		left[i] = lathe.Part{Body: left[i].Body}
 	}
@@ -139,7 +140,7 @@ func tasksLeft(prompt lathe.Message, history []lathe.Message) []lathe.Part {
 }
 
 // isTask reports whether an answer is the call of a task that a prompt held.
-func isTask(h *held) bool {
+func isTask(h *history.Message) bool {
 	return len(h.Parts) > 0 && !slices.ContainsFunc(h.Parts, func(p lathe.Part) bool {
 		c, ok := p.Body.(*lathe.ToolCall)
 		return !ok || c.Tool != taskName

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine/history"
 	"github.com/lathe-agent/lathe/workspace/snapshot"
 )
 
@@ -41,10 +42,10 @@ func (r *runner) summarize(ctx context.Context) {
 		return
 	}
 	w, err := r.kept(ctx)
-	if err != nil || w == nil || len(r.mem.messages) == 0 {
+	if err != nil || w == nil || len(r.mem.Messages) == 0 {
 		return
 	}
-	all, prompt := stepsOf(r.mem.messages), r.mem.messages[exchange(r.mem.messages)].Message
+	all, prompt := stepsOf(r.mem.Messages), r.mem.Messages[history.LastExchange(r.mem.Messages)].Message
 	r.summing, r.patched, r.summed = true, false, r.engine.now()
 	r.errands++
 	e, id := r.engine, r.lease.Session
@@ -75,14 +76,14 @@ func (s summary) deliver(ctx context.Context, r *runner) {
 
 func (s summary) write(ctx context.Context, r *runner) error {
 	r.catchUp()
-	if len(s.session) == 0 && r.mem.session.Summary == nil {
+	if len(s.session) == 0 && r.mem.Session.Summary == nil {
 		return nil // sub-agents that only looked
 	}
 	if _, err := r.edit(ctx, lathe.Edit{Summary: lathe.Some(totals(s.session))}); err != nil {
 		return err
 	}
 	facts := []lathe.Fact{&lathe.DiffChanged{Session: r.lease.Session, Diff: bounded(s.session)}}
-	if h := r.mem.byID[s.prompt]; h != nil {
+	if h := r.mem.ByID[s.prompt]; h != nil {
 		if u, ok := h.Said.(*lathe.User); ok && (len(s.diffs) > 0 || u.Summary != nil) {
 			said := *u
 			was := lathe.UserSummary{}

@@ -4,11 +4,13 @@ import (
 	"context"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine/check"
+	"github.com/lathe-agent/lathe/engine/history"
 )
 
 // turn runs the session until nothing is left to do.
 func (r *runner) turn(ctx context.Context) error {
-	r.fallen, r.read, r.began, r.told = fallback{}, reading{}, sample{}, false
+	r.fallen, r.read, r.began, r.told = fallback{}, check.Reader{}, sample{}, false
 	for ctx.Err() == nil {
 		s, err := r.load(ctx) // kept in memory; only what others changed is read
 		if err != nil && ctx.Err() != nil {
@@ -23,7 +25,7 @@ func (r *runner) turn(ctx context.Context) error {
 			err = r.clean(ctx, s) // a revert becomes final before new words
 		case promote:
 			err = r.promote(ctx, s, next.prompts)
-		case compact:
+		case compaction:
 			err = r.compact(ctx, s)
 		case subtask:
 			err = r.subtask(ctx, s, next.parts)
@@ -31,8 +33,8 @@ func (r *runner) turn(ctx context.Context) error {
 			if err = r.prune(ctx, s); err == nil {
 				err = r.step(ctx, s, next.last)
 			}
-		case check:
-			err = r.check(ctx, s, next)
+		case endCheck:
+			err = r.check(ctx, s, next.Verdict)
 		case stop:
 			return r.prune(ctx, s)
 		}
@@ -53,12 +55,12 @@ func (r *runner) load(ctx context.Context) (state, error) {
 	if err != nil {
 		return state{}, err
 	}
-	s := state{session: r.mem.session, waiting: waiting, wants: wants}
+	s := state{session: r.mem.Session, waiting: waiting, wants: wants}
 	behind := map[lathe.MessageID]bool{}
 	for _, w := range waiting {
 		behind[w.Message] = true
 	}
-	for _, h := range r.mem.messages {
+	for _, h := range r.mem.Messages {
 		if !behind[h.ID] {
 			s.messages = append(s.messages, h)
 		}
@@ -82,14 +84,14 @@ func (r *runner) write(ctx context.Context, facts ...lathe.Fact) error {
 		return writeError{err}
 	}
 	for _, e := range events {
-		r.mem.apply(e)
+		r.mem.Apply(e)
 	}
 	return nil
 }
 
 // repair closes the answers that a dead process left open: texts keep what was written
 // down, calls that ran have an unknown end, and nobody waits for their questions.
-func (r *runner) repair(ctx context.Context, left []*held) error {
+func (r *runner) repair(ctx context.Context, left []*history.Message) error {
 	facts, err := r.withdrawAll(ctx)
 	if err != nil {
 		return err
@@ -107,7 +109,7 @@ func (r *runner) repair(ctx context.Context, left []*held) error {
 }
 
 // closed are the facts that end an answer which nobody works on any more.
-func closed(h *held, at lathe.Time) (facts []lathe.Fact) {
+func closed(h *history.Message, at lathe.Time) (facts []lathe.Fact) {
 	for _, p := range h.Parts {
 		if end := ended(p, at); end != nil {
 			p.Body = end
@@ -141,7 +143,7 @@ func ended(p lathe.Part, at lathe.Time) lathe.Body {
 		}
 	case *lathe.ToolCall:
 		if !b.Settled() {
-			if next, err := b.Fail(abortedWords(b), withMark(metadataOf(b.State), interruptedMark), at); err == nil {
+			if next, err := b.Fail(abortedWords(b), history.WithMark(history.MetadataOf(b.State), history.InterruptedMark), at); err == nil {
 				return next
 			}
 		}
@@ -184,7 +186,7 @@ func (r *runner) clean(ctx context.Context, s state) error {
 		}
 	}
 	if len(facts) > 0 {
-		if err := r.engine.undoBelow(ctx, s.session.ID, r.mem.byID[back.Message].Created); err != nil {
+		if err := r.engine.undoBelow(ctx, s.session.ID, r.mem.ByID[back.Message].Created); err != nil {
 			return err
 		}
 		if err := r.write(ctx, facts...); err != nil {
@@ -238,7 +240,7 @@ func (r *runner) abort(ctx context.Context) error {
 		return err
 	}
 	switch plan(s).(type) {
-	case step, compact, subtask: // what a check would say is not said
+	case step, compaction, subtask: // what a check would say is not said
 		return r.refuse(ctx, s, context.Cause(ctx))
 	default:
 		return nil
@@ -251,7 +253,7 @@ func (r *runner) answer(s state) lathe.Message {
 	if r.place.Worktree != "" {
 		a.Path = lathe.Paths{Cwd: r.place.Directory, Root: r.place.Worktree}
 	}
-	if u := lastUser(s.messages); u != nil {
+	if u := history.LastUser(s.messages); u != nil {
 		said := u.Said.(*lathe.User)
 		a.Parent, a.Agent, a.Mode, a.Model = u.ID, said.Agent, said.Agent, said.Model
 		if f := r.fallen; f.instead != nil && f.from == said.Model {
@@ -259,20 +261,4 @@ func (r *runner) answer(s state) lathe.Message {
 		}
 	}
 	return lathe.Message{ID: r.engine.ids.Message(), Session: s.session.ID, Created: r.engine.now(), Said: a}
-}
-
-// lastUser is the newest prompt; a request to compress is one only where there is no other.
-func lastUser(messages []*held) (last *held) {
-	for i := len(messages) - 1; i >= 0; i-- {
-		if _, ok := messages[i].Said.(*lathe.User); !ok {
-			continue
-		}
-		if compactionOf(messages[i]) == nil {
-			return messages[i]
-		}
-		if last == nil {
-			last = messages[i]
-		}
-	}
-	return last
 }

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine/history"
 	"github.com/lathe-agent/lathe/model"
 	"github.com/lathe-agent/lathe/tool"
 	"github.com/lathe-agent/lathe/tool/tooltest"
@@ -90,7 +91,7 @@ func (f *folding) shows() (out []string) {
 		case *lathe.Reasoning:
 			out = append(out, fmt.Sprintf("reasoning %q open=%v %s", b.Text, p.Open(), b.Metadata))
 		case *lathe.ToolCall:
-			out = append(out, fmt.Sprintf("%s %s %T %s %s", b.CallID, b.Tool, b.State, inputOf(b.State), metadataOf(b.State)))
+			out = append(out, fmt.Sprintf("%s %s %T %s %s", b.CallID, b.Tool, b.State, history.InputOf(b.State), history.MetadataOf(b.State)))
 		default:
 			out = append(out, p.Body.Type())
 		}
@@ -188,7 +189,7 @@ func TestFold_SettledStays(t *testing.T) {
 	f.done(c, outcome{result: tool.Result{Output: "second"}}, 7000)
 	f.done(c, outcome{err: tool.Failf("third")}, 7001)
 	f.progress(c, "late", nil, 7002)
-	f.fail(c, "late", interruptedMark, 7003)
+	f.fail(c, "late", history.InterruptedMark, 7003)
 	f.close(8000, nil)
 	if now, _ := json.Marshal(c.part); string(now) != string(settled) {
 		t.Errorf("the call became %s, was %s", now, settled)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine/history"
 	"github.com/lathe-agent/lathe/workspace/snapshot"
 )
 
@@ -85,7 +86,7 @@ func (e *Engine) undoPoint(ctx context.Context, id lathe.SessionID, u *lathe.Und
 // prompts lists the prompts of people, oldest first.
 func (e *Engine) prompts(ctx context.Context, id lathe.SessionID) (ids []lathe.MessageID, err error) {
 	err = e.eachMessage(ctx, id, func(m lathe.Message) error {
-		if _, ok := m.Said.(*lathe.User); ok && !IsSynthetic(m.Parts) {
+		if _, ok := m.Said.(*lathe.User); ok && !history.IsSynthetic(m.Parts) {
 			ids = append(ids, m.ID)
 		}
 		return nil

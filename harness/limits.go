@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"github.com/lathe-agent/lathe/engine/compact"
 	"time"
 
 	"github.com/lathe-agent/lathe"
@@ -31,7 +32,7 @@ func retryOf(r config.Retry) engine.Retry {
 }
 
 // CompactionOf is how the engine is to compress histories; a 0 of the settings is none to it.
-func CompactionOf(c config.Compaction) engine.Compaction {
+func CompactionOf(c config.Compaction) compact.Settings {
 	number := func(n *int) int {
 		switch {
 		case n == nil:
@@ -41,7 +42,7 @@ func CompactionOf(c config.Compaction) engine.Compaction {
 		}
 		return *n
 	}
-	return engine.Compaction{
+	return compact.Settings{
 		Off: c.Auto != nil && !*c.Auto, Prune: c.Prune != nil && *c.Prune,
 		Reserved: number(c.Reserved), TailTurns: number(c.TailTurns), Recent: number(c.PreserveRecentTokens),
 	}

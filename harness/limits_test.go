@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/lathe-agent/lathe/config"
-	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/engine/compact"
 )
 
 // A 0 of the settings is none, and what is not said is the default.
@@ -12,13 +12,13 @@ func TestCompactionOf(t *testing.T) {
 	yes, no, none, some := true, false, 0, 9
 	for _, tt := range []struct {
 		in   config.Compaction
-		want engine.Compaction
+		want compact.Settings
 	}{
-		{config.Compaction{}, engine.Compaction{}},
-		{config.Compaction{Auto: &yes, Prune: &no}, engine.Compaction{}},
-		{config.Compaction{Auto: &no, Prune: &yes}, engine.Compaction{Off: true, Prune: true}},
-		{config.Compaction{TailTurns: &none, PreserveRecentTokens: &none, Reserved: &none}, engine.Compaction{TailTurns: -1, Recent: -1, Reserved: -1}},
-		{config.Compaction{TailTurns: &some, PreserveRecentTokens: &some, Reserved: &some}, engine.Compaction{TailTurns: 9, Recent: 9, Reserved: 9}},
+		{config.Compaction{}, compact.Settings{}},
+		{config.Compaction{Auto: &yes, Prune: &no}, compact.Settings{}},
+		{config.Compaction{Auto: &no, Prune: &yes}, compact.Settings{Off: true, Prune: true}},
+		{config.Compaction{TailTurns: &none, PreserveRecentTokens: &none, Reserved: &none}, compact.Settings{TailTurns: -1, Recent: -1, Reserved: -1}},
+		{config.Compaction{TailTurns: &some, PreserveRecentTokens: &some, Reserved: &some}, compact.Settings{TailTurns: 9, Recent: 9, Reserved: 9}},
 	} {
 		if got := CompactionOf(tt.in); got != tt.want {
 			t.Errorf("%+v: %+v, want %+v", tt.in, got, tt.want)

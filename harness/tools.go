@@ -2,6 +2,7 @@ package harness
 
 import (
 	"cmp"
+	"github.com/lathe-agent/lathe/engine/check"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -39,7 +40,7 @@ func (s *Harness) equip(k *DirConfig, place workspace.Place, out *engine.Setting
 		},
 	}
 	var syntax *builtin.Syntax
-	if out.Checks[engine.CheckSyntax] != engine.CheckOff {
+	if out.Checks[check.Syntax] != check.Off {
 		syntax = &builtin.Syntax{Env: s.app.Environ()}
 	}
 	tools := builtin.All(builtin.Config{

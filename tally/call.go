@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/engine/check"
 )
 
 // call is what one settled call tells.
@@ -95,7 +95,7 @@ func (c *call) about() {
 		c.target = in.Path
 	}
 	if in.PatchText != "" {
-		c.target = engine.PatchTarget(in.PatchText)
+		c.target = check.PatchTarget(in.PatchText)
 	}
 	if c.tool != "bash" {
 		c.command = ""

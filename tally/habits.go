@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/engine/check"
 	"github.com/lathe-agent/lathe/model"
 )
 
@@ -101,7 +101,7 @@ func (h *habits) add(s lathe.Session, m lathe.Message) {
 // prompt begins a turn, unless the engine wrote it.
 func (h *habits) prompt(s lathe.Session, m lathe.Message) {
 	if !IsPrompt(m) {
-		if t := h.course.turn; t != nil && len(engine.Firings([]lathe.Message{m})) > 0 {
+		if t := h.course.turn; t != nil && len(check.Firings([]lathe.Message{m})) > 0 {
 			h.out.CheckLed.Of++
 			t.checked = true
 		}
@@ -353,10 +353,10 @@ func (t *turn) act(c call, out *Harness) {
 			t.checked = false
 			out.CheckLed.Count++
 		}
-		if engine.IsCode(c.target) {
+		if check.IsCode(c.target) {
 			t.changed, t.tested = true, nil
 		}
-	case c.command != "" && engine.RunsTests(c.command):
+	case c.command != "" && check.RunsTests(c.command):
 		passed := !c.failed && c.exit == 0
 		t.tested = &passed
 	}

@@ -16,7 +16,8 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/engine/check"
+	"github.com/lathe-agent/lathe/engine/history"
 )
 
 // Tally takes messages in and gives figures out.
@@ -70,7 +71,7 @@ func (t *Tally) Add(s lathe.Session, m lathe.Message) {
 	day, project := t.day(m.Created), t.project(s.Project)
 	day.Messages++
 	project.Messages++
-	for check, n := range engine.Firings([]lathe.Message{m}) {
+	for check, n := range check.Firings([]lathe.Message{m}) {
 		f.Checks[string(check)] += n
 	}
 	switch said := m.Said.(type) {
@@ -143,7 +144,7 @@ func (t *Tool) took(start, end lathe.Time, waits []lathe.Wait) {
 // the request to compress a history.
 func IsPrompt(m lathe.Message) bool {
 	_, isUser := m.Said.(*lathe.User)
-	return isUser && !engine.IsSynthetic(m.Parts) && !slices.ContainsFunc(m.Parts, func(p lathe.Part) bool {
+	return isUser && !history.IsSynthetic(m.Parts) && !slices.ContainsFunc(m.Parts, func(p lathe.Part) bool {
 		_, compaction := p.Body.(*lathe.Compaction)
 		return compaction
 	})

@@ -4,21 +4,21 @@ import (
 	"strings"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/engine/check"
 )
 
 // checked tells that the turn goes on because checks have found something. An answer before it is
 // none: it goes where notes do.
 func (r *runner) checked(p lathe.Part) {
-	said := engine.Firings([]lathe.Message{{Parts: []lathe.Part{p}}})
+	said := check.Firings([]lathe.Message{{Parts: []lathe.Part{p}}})
 	var names []string
-	for _, c := range engine.AllChecks() {
+	for _, c := range check.All() {
 		if said[c] > 0 {
 			names = append(names, string(c))
 		}
 	}
 	if len(names) > 0 {
-		if said[engine.CheckCutOff] > 0 { // what follows goes on with it
+		if said[check.CutOff] > 0 { // what follows goes on with it
 			r.release()
 		}
 		if r.held != "" {

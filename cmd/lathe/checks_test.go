@@ -8,14 +8,14 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/config"
-	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/engine/check"
 	"github.com/lathe-agent/lathe/model/modeltest"
 )
 
 // The settings know each check by the name the engine has for it, and no other.
 func TestChecks_Names(t *testing.T) {
 	all := map[string]bool{}
-	for _, c := range engine.AllChecks() {
+	for _, c := range check.All() {
 		all[string(c)] = false
 	}
 	data, err := json.Marshal(all)
@@ -29,8 +29,8 @@ func TestChecks_Names(t *testing.T) {
 	if got := c.Switches(); len(got) != len(all) || reflect.TypeFor[config.Checks]().NumField() != len(all) {
 		t.Errorf("the settings read %v of %v", got, all)
 	}
-	for name, mode := range engine.DefaultChecks(true).With(c.Switches()) {
-		if mode != engine.CheckOff {
+	for name, mode := range check.Defaults(true).With(c.Switches()) {
+		if mode != check.Off {
 			t.Errorf("%s cannot be switched off", name)
 		}
 	}

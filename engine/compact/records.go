@@ -1,4 +1,4 @@
-package engine
+package compact
 
 import (
 	"cmp"
@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine/check"
+	"github.com/lathe-agent/lathe/engine/history"
 )
 
 const (
@@ -18,16 +20,16 @@ const (
 	testLines    = 5 // of what the last test printed
 )
 
-// records are what we know of a conversation without asking a model: it stands below a
+// Records are what we know of a conversation without asking a model: it stands below a
 // summary, because summaries lose just this.
-type records struct {
+type Records struct {
 	prompts []string
 	changed []changedFile // in the order of their first change
 	read    []readFile    // most often first
 	test    string        // the last command that ran tests
 	result  string        // and what came of it
-	todos   []lathe.Todo
-	file    string // with the whole history, "" if there is none
+	Todos   []lathe.Todo
+	File    string // with the whole history, "" if there is none
 }
 
 type changedFile struct {
@@ -62,13 +64,13 @@ type callFacts struct {
 }
 
 func factsOf(s lathe.ToolState) (f callFacts) {
-	_ = json.Unmarshal(inputOf(s), &f) // what is not there, or not so, says nothing
-	_ = json.Unmarshal(metadataOf(s), &f)
+	_ = json.Unmarshal(history.InputOf(s), &f) // what is not there, or not so, says nothing
+	_ = json.Unmarshal(history.MetadataOf(s), &f)
 	return f
 }
 
-// recordsOf reads a history. What the prompts say counts of prompts only; the rest of all.
-func recordsOf(history, prompts []*held, diffs []lathe.FileDiff) (r records) {
+// RecordsOf reads a history. What the prompts say counts of prompts only; the rest of all.
+func RecordsOf(messages, prompts []*history.Message, diffs []lathe.FileDiff) (r Records) {
 	for _, h := range prompts {
 		if words := ownWords(h); words != "" && (len(r.prompts) == 0 || r.prompts[len(r.prompts)-1] != words) {
 			r.prompts = append(r.prompts, words)
@@ -79,7 +81,7 @@ func recordsOf(history, prompts []*held, diffs []lathe.FileDiff) (r records) {
 		changed[d.File] = len(r.changed)
 		r.changed = append(r.changed, changedFile{d.File, d.Additions, d.Deletions, true})
 	}
-	for i, c := range callsOf(history) {
+	for i, c := range history.Calls(messages) {
 		done, ok := c.State.(*lathe.Completed)
 		if !ok {
 			continue
@@ -97,7 +99,7 @@ func recordsOf(history, prompts []*held, diffs []lathe.FileDiff) (r records) {
 			r.read[at].times++
 			r.read[at].last = i
 		}
-		if f.Command != "" && runsTests(f.Command) {
+		if f.Command != "" && check.RunsTests(f.Command) {
 			r.test, r.result = f.Command, testResult(f, done.Output)
 		}
 	}
@@ -113,10 +115,10 @@ func (f callFacts) changes(tool string) (out []changedFile) {
 		return []changedFile{{f.FileDiff.File, f.FileDiff.Additions, f.FileDiff.Deletions, true}}
 	}
 	for _, one := range f.Files {
-		out = append(out, changedFile{or(one.RelativePath, one.FilePath), one.Additions, one.Deletions, true})
+		out = append(out, changedFile{cmp.Or(one.RelativePath, one.FilePath), one.Additions, one.Deletions, true})
 	}
 	if len(out) == 0 && tool == "write" {
-		if name := or(f.Written, or(f.FilePath, f.Path)); name != "" {
+		if name := cmp.Or(f.Written, f.FilePath, f.Path); name != "" {
 			out = append(out, changedFile{name: name})
 		}
 	}
@@ -124,7 +126,7 @@ func (f callFacts) changes(tool string) (out []changedFile) {
 }
 
 // change notes a changed file; its lines are added up unless they are known already.
-func (r *records) change(places map[string]int, one changedFile, add bool) {
+func (r *Records) change(places map[string]int, one changedFile, add bool) {
 	if one.name == "" {
 		return
 	}
@@ -153,7 +155,7 @@ func (r *records) change(places map[string]int, one changedFile, add bool) {
 func testResult(f callFacts, output string) string {
 	exit := -1
 	if f.Exit != nil {
-		exit = verdict(f.Command, *f.Exit, isTest)
+		exit = check.ExitOf(f.Command, *f.Exit, check.IsTest)
 	}
 	end := "ended"
 	switch {
@@ -168,8 +170,8 @@ func testResult(f callFacts, output string) string {
 }
 
 // ownWords are a person's own words in a prompt.
-func ownWords(h *held) string {
-	if !isWord(h) {
+func ownWords(h *history.Message) string {
+	if !history.IsWord(h) {
 		return ""
 	}
 	var texts []string
@@ -180,23 +182,23 @@ func ownWords(h *held) string {
 				texts = append(texts, strings.TrimSpace(b.Text))
 			}
 		case *lathe.File:
-			texts = append(texts, attached(b))
+			texts = append(texts, Attached(b))
 		default:
 		}
 	}
 	return strings.Join(texts, "\n")
 }
 
-// names lists the changed files.
-func (r records) names() (out []string) {
+// Names lists the changed files.
+func (r Records) Names() (out []string) {
 	for _, c := range r.changed {
 		out = append(out, c.name)
 	}
 	return out
 }
 
-// text is what is shown to the model below a summary.
-func (r records) text() string {
+// Text is what is shown to the model below a summary.
+func (r Records) Text() string {
 	var b strings.Builder
 	b.WriteString("<records>\nKept by the program and exact, also where the memory says otherwise. Read a file again before you edit it.\n")
 	r.writePrompts(&b)
@@ -219,14 +221,14 @@ func (r records) text() string {
 	if r.test != "" {
 		fmt.Fprintf(&b, "\nLast test: %s\n%s\n", r.test, r.result)
 	}
-	if len(r.todos) > 0 {
+	if len(r.Todos) > 0 {
 		b.WriteString("\nTodo list:\n")
-		for _, t := range r.todos {
+		for _, t := range r.Todos {
 			fmt.Fprintf(&b, "- [%s] %s\n", t.Status, t.Content)
 		}
 	}
-	if r.file != "" {
-		fmt.Fprintf(&b, "\nThe whole conversation so far, for grep and read with offset and limit: %s\n", r.file)
+	if r.File != "" {
+		fmt.Fprintf(&b, "\nThe whole conversation so far, for grep and read with offset and limit: %s\n", r.File)
 	}
 	b.WriteString("</records>")
 	return b.String()
@@ -234,13 +236,13 @@ func (r records) text() string {
 
 // writePrompts writes what the user said: all of it, or where that is too long the first and
 // the last ones.
-func (r records) writePrompts(b *strings.Builder) {
+func (r Records) writePrompts(b *strings.Builder) {
 	if len(r.prompts) == 0 {
 		return
 	}
 	total, last := 0, r.prompts[len(r.prompts)-1]
 	for _, p := range r.prompts {
-		total += tokensIn(p)
+		total += TokensIn(p)
 	}
 	b.WriteString("\nPrompts of the user, oldest first:\n")
 	if total <= promptTokens {

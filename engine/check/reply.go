@@ -1,4 +1,4 @@
-package engine
+package check
 
 import (
 	"fmt"
@@ -8,48 +8,49 @@ import (
 	"sync"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine/history"
 	"github.com/lathe-agent/lathe/model"
 )
 
 // Checks of an answer by itself: it was cut off, it is empty, it announces what it does not do.
 
 // cutOff finds an answer that is as long as it may be.
-func (t *turnView) cutOff(state) (finding, bool) {
+func (t *turnView) cutOff(Input) (Issue, bool) {
 	last := t.answers[len(t.answers)-1]
 	a := last.Said.(*lathe.Assistant)
 	if a.Finish != model.FinishLength {
-		return finding{}, false
+		return Issue{}, false
 	}
 	words := "Your answer was cut off because it reached its greatest length"
 	if a.Tokens.Output > 0 {
 		words += fmt.Sprintf(" (%d tokens)", a.Tokens.Output+a.Tokens.Reasoning)
 	}
-	for _, c := range callsOf([]*held{last}) {
-		if hasMark(metadataOf(c.State), interruptedMark) {
-			return finding{CheckCutOff, 0, fmt.Sprintf("%s, in the middle of a call of %s, which was not run.", words, c.Tool), "Make the call again with less in it: several small ones."}, true
+	for _, c := range history.Calls([]*history.Message{last}) {
+		if history.HasMark(history.MetadataOf(c.State), history.InterruptedMark) {
+			return Issue{CutOff, 0, fmt.Sprintf("%s, in the middle of a call of %s, which was not run.", words, c.Tool), "Make the call again with less in it: several small ones."}, true
 		}
 	}
-	return finding{CheckCutOff, 0, words + ".", "Go on exactly where it ends, without repeating it, in smaller pieces."}, true
+	return Issue{CutOff, 0, words + ".", "Go on exactly where it ends, without repeating it, in smaller pieces."}, true
 }
 
 // isEmpty reports whether an answer has neither words nor calls.
-func isEmpty(h *held) bool {
-	return wordsOf(h) == "" && len(callsOf([]*held{h})) == 0 && h.Said.(*lathe.Assistant).Finish != model.FinishLength
+func isEmpty(h *history.Message) bool {
+	return wordsOf(h) == "" && len(history.Calls([]*history.Message{h})) == 0 && h.Said.(*lathe.Assistant).Finish != model.FinishLength
 }
 
 // checkEmpty asks once more without a word, then with one. An answer that holds thoughts would
 // be the end of the next request, which providers refuse, so it is followed by words at once.
-func (s state) checkEmpty(t *turnView, answers []*held, say bool) next {
-	if s.checks[CheckEmptyReply] != CheckAct || t.fired[CheckEmptyReply] {
-		return nil
+func (s Input) checkEmpty(t *turnView, answers []*history.Message, say bool) (out Verdict) {
+	if s.Checks[EmptyReply] != Act || t.fired[EmptyReply] {
+		return out
 	}
 	if n := len(answers); !hasThoughts(answers[n-1]) && (n == 1 || !isEmpty(answers[n-2])) && !t.retried() {
-		return step{last: s.steps > 0 && s.stepsDone()+1 >= s.steps}
+		return Verdict{Again: true}
 	}
 	if !say {
-		return nil
+		return out
 	}
-	return check{say: []finding{{CheckEmptyReply, 0, fmt.Sprintf("You have answered with nothing %s.", times(t.empty())), "Go on with the task; if it is done, say in words what came of it."}}}
+	return Verdict{Say: []Issue{{EmptyReply, 0, fmt.Sprintf("You have answered with nothing %s.", times(t.empty())), "Go on with the task; if it is done, say in words what came of it."}}}
 }
 
 // retried reports whether an empty answer was followed by another attempt.
@@ -67,7 +68,7 @@ func (t *turnView) empty() (n int) {
 	return n
 }
 
-func hasThoughts(h *held) bool {
+func hasThoughts(h *history.Message) bool {
 	return slices.ContainsFunc(h.Parts, func(p lathe.Part) bool {
 		_, ok := p.Body.(*lathe.Reasoning)
 		return ok
@@ -98,17 +99,17 @@ var works = []string{
 }
 
 // saidNotDone finds an answer that ends by announcing a call.
-func (t *turnView) saidNotDone(state) (finding, bool) {
+func (t *turnView) saidNotDone(Input) (Issue, bool) {
 	last := t.answers[len(t.answers)-1]
-	if last.Said.(*lathe.Assistant).Finish != model.FinishStop || len(callsOf([]*held{last})) > 0 {
-		return finding{}, false
+	if last.Said.(*lathe.Assistant).Finish != model.FinishStop || len(history.Calls([]*history.Message{last})) > 0 {
+		return Issue{}, false
 	}
 	sentence := lastSentence(wordsOf(last))
 	m := announces().FindStringSubmatch(sentence)
 	if m == nil || !slices.Contains(works, strings.ToLower(m[1])) || strings.HasSuffix(sentence, "?") || conditional().MatchString(sentence) {
-		return finding{}, false
+		return Issue{}, false
 	}
-	return finding{CheckSaidNotDone, 0, fmt.Sprintf("You said %q and called no tool.", clipped(sentence, 80)), "Do it now; if nothing is left to do, say so."}, true
+	return Issue{SaidNotDone, 0, fmt.Sprintf("You said %q and called no tool.", clipped(sentence, 80)), "Do it now; if nothing is left to do, say so."}, true
 }
 
 // conditional marks offers and things for later, which wait for the user.

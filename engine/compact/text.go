@@ -1,6 +1,13 @@
-package engine
+// Package compact makes a history shorter: where the part begins that stays, what a model is asked for a
+// summary, what is wrong with a summary, the records that go with it, and which old outputs can be left
+// out.
+//
+// It is pure: the engine asks the model and writes the result down. Start at TailStart, Serialize and
+// Faults.
+package compact
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"slices"
@@ -8,31 +15,32 @@ import (
 	"unicode/utf8"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine/history"
 )
 
 //go:embed prompt/compaction.md
-var compactionPrompt string
+var SystemPrompt string
 
 //go:embed prompt/compactionask.md
-var compactionAsk string
+var Ask string
 
 //go:embed prompt/compactionmerge.md
 var compactionMerge string
 
 //go:embed prompt/continue.md
-var continuePrompt string
+var ContinuePrompt string
 
 const (
-	// resultLimit is how much of a tool's output a summary is made of, in bytes.
-	resultLimit = 2000
+	// ResultLimit is how much of a tool's output a summary is made of, in bytes.
+	ResultLimit = 2000
 	// clearedText stands for outputs that were left out of the context before.
 	clearedText = "[Old tool result content cleared]"
 )
 
-// serialize writes a history as plain text, an entry for each message that says anything. As
+// Serialize writes a history as plain text, an entry for each message that says anything. As
 // text, no provider minds a call without its result, a foreign signature or media. An output
 // longer than limit bytes is cut; 0 is all of it.
-func serialize(messages []*held, limit int) (out []string) {
+func Serialize(messages []*history.Message, limit int) (out []string) {
 	for _, h := range messages {
 		var lines []string
 		_, user := h.Said.(*lathe.User)
@@ -67,7 +75,7 @@ func serializePart(p lathe.Part, user bool, limit int) string {
 		}
 		return "[Assistant thinks] " + b.Text
 	case *lathe.File:
-		return attached(b)
+		return Attached(b)
 	case *lathe.Subtask:
 		return "[User hands to " + b.Agent + "] " + b.Prompt
 	case *lathe.ToolCall:
@@ -78,7 +86,7 @@ func serializePart(p lathe.Part, user bool, limit int) string {
 }
 
 func serializeCall(c *lathe.ToolCall, limit int) string {
-	call := "[Tool call] " + c.Tool + " " + string(inputOf(c.State))
+	call := "[Tool call] " + c.Tool + " " + string(history.InputOf(c.State))
 	switch s := c.State.(type) {
 	case *lathe.Completed:
 		if s.Compacted != 0 {
@@ -87,7 +95,7 @@ func serializeCall(c *lathe.ToolCall, limit int) string {
 		text := call + "\n[Tool result] " + cutText(s.Output, limit)
 		for _, a := range s.Attachments {
 			if f, ok := a.Body.(*lathe.File); ok {
-				text += "\n" + attached(f)
+				text += "\n" + Attached(f)
 			}
 		}
 		return text
@@ -98,8 +106,8 @@ func serializeCall(c *lathe.ToolCall, limit int) string {
 	}
 }
 
-func attached(f *lathe.File) string {
-	return fmt.Sprintf("[Attached %s: %s]", f.Mime, or(f.Filename, "file"))
+func Attached(f *lathe.File) string {
+	return fmt.Sprintf("[Attached %s: %s]", f.Mime, cmp.Or(f.Filename, "file"))
 }
 
 // cutText shortens a text to so many bytes and says by how much; whole characters stay.
@@ -114,9 +122,9 @@ func cutText(s string, limit int) string {
 	return fmt.Sprintf("%s\n[%d more characters are left out]", s[:n], utf8.RuneCountInString(s[n:]))
 }
 
-// fitted joins entries to a text of about that many bytes, 0 is all of them: what it began
+// Fitted joins entries to a text of about that many bytes, 0 is all of them: what it began
 // with and the newest stay.
-func fitted(entries []string, limit int) string {
+func Fitted(entries []string, limit int) string {
 	total := 0
 	for _, e := range entries {
 		total += len(e) + 2
@@ -140,9 +148,9 @@ func fitted(entries []string, limit int) string {
 	return strings.Join(append(out, rest...), "\n\n")
 }
 
-// compactionText is what a model is asked for a summary with: the conversation, what an
+// Request is what a model is asked for a summary with: the conversation, what an
 // earlier summary says, and what to write.
-func compactionText(conversation, previous, ask string, more []string) string {
+func Request(conversation, previous, ask string, more []string) string {
 	texts := []string{"<conversation>\n" + conversation + "\n</conversation>"}
 	if previous != "" {
 		texts = append(texts, "<previous-memory>\n"+previous+"\n</previous-memory>", strings.TrimSpace(compactionMerge))
@@ -151,14 +159,14 @@ func compactionText(conversation, previous, ask string, more []string) string {
 	return strings.Join(append(texts, strings.TrimSpace(ask)), "\n\n")
 }
 
-// faultsText names what was wrong with a summary, for the one attempt more.
-func faultsText(faults []string) string {
+// FaultsText names what was wrong with a summary, for the one attempt more.
+func FaultsText(faults []string) string {
 	return "Your last attempt could not be used:\n- " + strings.Join(faults, "\n- ") + "\nWrite it again, whole, without these faults."
 }
 
-// modelWords are the texts of a summary that a model wrote; ours are marked synthetic, and
+// ModelWords are the texts of a summary that a model wrote; ours are marked synthetic, and
 // stand for it where there are no others.
-func modelWords(h *held) string {
+func ModelWords(h *history.Message) string {
 	var words, ours []string
 	for _, p := range h.Parts {
 		if t, ok := p.Body.(*lathe.Text); ok && !t.Ignored.On() {
@@ -173,4 +181,15 @@ func modelWords(h *held) string {
 		words = ours
 	}
 	return strings.TrimSpace(strings.Join(words, "\n\n"))
+}
+
+func IsMedia(f *lathe.File) bool {
+	return strings.HasPrefix(f.Mime, "image/") || f.Mime == "application/pdf"
+}
+
+func HoldsMedia(h *history.Message) bool {
+	return slices.ContainsFunc(h.Parts, func(p lathe.Part) bool {
+		f, ok := p.Body.(*lathe.File)
+		return ok && IsMedia(f)
+	})
 }

@@ -1,6 +1,9 @@
-package engine
+package check
 
 import (
+	"encoding/json"
+	"fmt"
+
 	"strings"
 	"testing"
 
@@ -8,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine/history"
 )
 
 // TestChecks_Results holds when a line is added to the result of the last of some calls.
@@ -19,53 +23,53 @@ func TestChecks_Results(t *testing.T) {
 		}
 		return out
 	}
-	gone := readCall("a", "1")
+	gone := didRead("a", "1")
 	gone.State.(*lathe.Completed).Compacted = 1
-	allowed := shellCall("make", "x", 0)
+	allowed := ranShell("make", "x", 0)
 	allowed.State.(*lathe.Completed).Metadata = []byte(`{"doom_loop":true}`)
-	read, other, run := readCall("a", "1"), readCall("b", "2"), shellCall("make", "x", 0)
+	read, other, run := didRead("a", "1"), didRead("b", "2"), ranShell("make", "x", 0)
 	for _, tt := range []struct {
 		name  string
 		calls []*lathe.ToolCall
 		want  []Check
 	}{
 		{"the first", list(read), nil},
-		{"the same again", list(read, read), []Check{CheckLoop}},
+		{"the same again", list(read, read), []Check{Loop}},
 		{"a third time is the guard's", list(read, read, read), nil},
-		{"the same, another result", list(read, readCall("a", "2")), nil},
-		{"others between", list(read, other, shellCall("ls", "", 0), read), []Check{CheckLoop}},
-		{"a change between", list(read, writeCall("/p/x", true), read), nil},
+		{"the same, another result", list(read, didRead("a", "2")), nil},
+		{"others between", list(read, other, ranShell("ls", "", 0), read), []Check{Loop}},
+		{"a change between", list(read, wroteFile("/p/x", true), read), nil},
 		{"a command between", list(read, run, read), nil},
-		{"a command again", list(run, run), []Check{CheckLoop}},
-		{"a wait", list(shellCall("sleep 5 && cat log", "", 0), shellCall("sleep 5 && cat log", "", 0)), nil},
+		{"a command again", list(run, run), []Check{Loop}},
+		{"a wait", list(ranShell("sleep 5 && cat log", "", 0), ranShell("sleep 5 && cat log", "", 0)), nil},
 		{"no longer in view", list(gone, read), nil},
-		{"the same write", list(writeCall("/p/x", true), writeCall("/p/x", true)), nil},
-		{"a cycle of two", repeat(3, read, run), []Check{CheckLoop}},
-		{"a cycle of four", repeat(3, readCall("a", "1"), run, readCall("b", "1"), shellCall("go vet", "y", 0)), []Check{CheckLoop}},
-		{"a cycle twice", repeat(2, run, shellCall("go vet", "y", 0)), nil},
-		{"a cycle that a person allowed", append(repeat(2, shellCall("go vet", "y", 0), run), shellCall("go vet", "y", 0), allowed), nil},
-		{"four edits that failed", list(editFailed("a", "1"), editFailed("a", "2"), other, editFailed("a", "3"), editFailed("a", "4")), []Check{CheckLoop}},
-		{"of two files", list(editFailed("a", "1"), editFailed("b", "2"), editFailed("a", "3"), editFailed("a", "4")), nil},
-		{"with success between", list(editFailed("/p/a", "1"), editFailed("/p/a", "2"), writeCall("/p/a", true), editFailed("/p/a", "3"), editFailed("/p/a", "4")), nil},
-		{"tests edited", list(shellCall("go test", "", 1), writeCall("/p/a_test.go", true)), []Check{CheckTestsEdited}},
-		{"tests edited, with documents", list(shellCall("go test", "", 1), writeCall("/p/a.md", true), writeCall("/p/a_test.go", true)), []Check{CheckTestsEdited}},
-		{"source was edited before", list(writeCall("/p/a.go", true), shellCall("go test", "", 1), writeCall("/p/a_test.go", true)), nil},
-		{"tests passed", list(shellCall("go test", "", 1), shellCall("go test ./b", "", 0), writeCall("/p/a_test.go", true)), nil},
-		{"nothing new", append(list(shellCall("rg 0", "", 0)), idle(15)...), []Check{CheckNoProgress}},
-		{"nearly nothing new", append(list(shellCall("rg 0", "", 0)), idle(14)...), nil},
-		{"something new between", append(append(list(shellCall("rg 0", "", 0)), idle(8)...), append(list(read), idle(17)[9:]...)...), nil},
-		{"a change between them", append(append(list(shellCall("rg 0", "", 0)), idle(8)...), append(list(writeCall("/p/a.md", true)), idle(8)...)...), nil},
+		{"the same write", list(wroteFile("/p/x", true), wroteFile("/p/x", true)), nil},
+		{"a cycle of two", repeat(3, read, run), []Check{Loop}},
+		{"a cycle of four", repeat(3, didRead("a", "1"), run, didRead("b", "1"), ranShell("go vet", "y", 0)), []Check{Loop}},
+		{"a cycle twice", repeat(2, run, ranShell("go vet", "y", 0)), nil},
+		{"a cycle that a person allowed", append(repeat(2, ranShell("go vet", "y", 0), run), ranShell("go vet", "y", 0), allowed), nil},
+		{"four edits that failed", list(failedEdit("a", "1"), failedEdit("a", "2"), other, failedEdit("a", "3"), failedEdit("a", "4")), []Check{Loop}},
+		{"of two files", list(failedEdit("a", "1"), failedEdit("b", "2"), failedEdit("a", "3"), failedEdit("a", "4")), nil},
+		{"with success between", list(failedEdit("/p/a", "1"), failedEdit("/p/a", "2"), wroteFile("/p/a", true), failedEdit("/p/a", "3"), failedEdit("/p/a", "4")), nil},
+		{"tests edited", list(ranShell("go test", "", 1), wroteFile("/p/a_test.go", true)), []Check{TestsEdited}},
+		{"tests edited, with documents", list(ranShell("go test", "", 1), wroteFile("/p/a.md", true), wroteFile("/p/a_test.go", true)), []Check{TestsEdited}},
+		{"source was edited before", list(wroteFile("/p/a.go", true), ranShell("go test", "", 1), wroteFile("/p/a_test.go", true)), nil},
+		{"tests passed", list(ranShell("go test", "", 1), ranShell("go test ./b", "", 0), wroteFile("/p/a_test.go", true)), nil},
+		{"nothing new", append(list(ranShell("rg 0", "", 0)), idle(15)...), []Check{NoProgress}},
+		{"nearly nothing new", append(list(ranShell("rg 0", "", 0)), idle(14)...), nil},
+		{"something new between", append(append(list(ranShell("rg 0", "", 0)), idle(8)...), append(list(read), idle(17)[9:]...)...), nil},
+		{"a change between them", append(append(list(ranShell("rg 0", "", 0)), idle(8)...), append(list(wroteFile("/p/a.md", true)), idle(8)...)...), nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			w := watcher{checks: DefaultChecks(true)}
+			w := ResultChecker{checks: Defaults(true)}
 			for _, c := range tt.calls[:len(tt.calls)-1] {
-				w.before = append(w.before, readDeed(c))
+				w.before = append(w.before, ReadAction(c))
 			}
-			got := w.look(readDeed(tt.calls[len(tt.calls)-1]), nil)
+			got := w.Look(ReadAction(tt.calls[len(tt.calls)-1]), nil)
 			var names []Check
 			for _, f := range got {
-				names = append(names, f.check)
-				if words := f.words(); len(words) > 240 {
+				names = append(names, f.Check)
+				if words := f.Words(); len(words) > 240 {
 					t.Errorf("%d characters: %s", len(words), words)
 				}
 			}
@@ -73,7 +77,7 @@ func TestChecks_Results(t *testing.T) {
 				t.Error(diff)
 			}
 			w.checks = Checks{}
-			if got := w.look(readDeed(tt.calls[len(tt.calls)-1]), nil); got != nil {
+			if got := w.Look(ReadAction(tt.calls[len(tt.calls)-1]), nil); got != nil {
 				t.Errorf("although it is off: %v", got)
 			}
 		})
@@ -83,24 +87,24 @@ func TestChecks_Results(t *testing.T) {
 // idle are different commands that all print nothing.
 func idle(n int) (out []*lathe.ToolCall) {
 	for i := range n {
-		out = append(out, shellCall("rg x"+strings.Repeat("x", i), "", 0))
+		out = append(out, ranShell("rg x"+strings.Repeat("x", i), "", 0))
 	}
 	return out
 }
 
 // TestChecks_Budget holds that each mark is told once, and the highest of several at a time.
 func TestChecks_Budget(t *testing.T) {
-	w := watcher{checks: DefaultChecks(true)}
+	w := ResultChecker{checks: Defaults(true)}
 	var told []int
 	for _, used := range []float64{0, 0.49, 0.5, 0.6, 0.96, 0.99, 1.2} {
-		w.shares = []share{{0.1, "of one thing"}, {used, "of another"}}
+		w.Shares = []UsedFraction{{0.1, "of one thing"}, {used, "of another"}}
 		before := len(w.before)
-		for _, f := range w.look(&deed{tool: "x", output: "new"}, nil) {
+		for _, f := range w.Look(&Action{Tool: "x", output: "new"}, nil) {
 			told = append(told, f.level)
-			w.before = append(w.before, &deed{tool: "x", levels: map[Check]int{f.check: f.level}})
+			w.before = append(w.before, &Action{Tool: "x", levels: map[Check]int{f.Check: f.level}})
 		}
 		if len(w.before) == before {
-			w.before = append(w.before, &deed{tool: "y"})
+			w.before = append(w.before, &Action{Tool: "y"})
 		}
 	}
 	if diff := cmp.Diff([]int{50, 95}, told); diff != "" {
@@ -136,7 +140,7 @@ func TestChecks_Commands(t *testing.T) {
 		"":                                     "",
 	} {
 		got := ""
-		if runsTests(line) {
+		if RunsTests(line) {
 			got = "test"
 		} else if onlyLooks(line) {
 			got = "look"
@@ -162,7 +166,7 @@ func TestChecks_Commands(t *testing.T) {
 		`pytest -k "a > b"`:                          "",
 		"npm run build":                              "",
 	} {
-		if got := testCommand(line); got != want {
+		if got := TestCommand(line); got != want {
 			t.Errorf("%q is kept as %q", line, got)
 		}
 	}
@@ -198,11 +202,11 @@ func TestChecks_Verdict(t *testing.T) {
 		`go test -run "A|B;C" ./...`:                 {0, 3},
 		"ls":                                         {-1, -1},
 	} {
-		got := [2]int{verdict(line, 0, isTest), verdict(line, 3, isTest)}
+		got := [2]int{ExitOf(line, 0, IsTest), ExitOf(line, 3, IsTest)}
 		if got != want {
 			t.Errorf("%q tells %v, not %v", line, got, want)
 		}
-		if verdict(line, -1, isTest) != -1 {
+		if ExitOf(line, -1, IsTest) != -1 {
 			t.Errorf("%q tells something although its end is not known", line)
 		}
 	}
@@ -220,59 +224,55 @@ func TestChecks_Lines(t *testing.T) {
 			t.Fatalf("%q: %d words are left", line, n)
 		}
 		for _, exit := range []int{-1, 0, 1} {
-			if got := verdict(line+" go test", exit, isTest); got != -1 && got != exit {
+			if got := ExitOf(line+" go test", exit, IsTest); got != -1 && got != exit {
 				t.Fatalf("%q tells %d", line, got)
 			}
 		}
-		testCommand(line + " go test")
+		TestCommand(line + " go test")
 	})
 }
 
-// TestChecks_SaidNotDone holds what announces a call.
-func TestChecks_SaidNotDone(t *testing.T) {
-	for text, want := range map[string]bool{
-		"Now let me run the tests:":                         true,
-		"I found it. I'll fix the loop now.":                true,
-		"Great! Next, I will update the docs.":              true,
-		"**Let me check the config.**":                      true,
-		"Let me know if you need more.":                     false,
-		"I'll be here.":                                     false,
-		"I'll add it if you want.":                          false,
-		"Should I run it? Let me check with you?":           false,
-		"I ran the tests. All pass.":                        false,
-		"Let me run this:\n```\ngo test\n```":               false,
-		"I'll run the tests.\n\nThey pass, and I am done.":  false,
-		"Once you confirm, I'll delete it.":                 false,
-		"The next step would be: let me run the tests too.": false,
-	} {
-		s := headless("fix", text)
-		if _, got := s.turn().saidNotDone(s); got != want {
-			t.Errorf("%q: %t", text, got)
-		}
-	}
+func ranShell(command, output string, exit int) *lathe.ToolCall {
+	in, _ := json.Marshal(map[string]string{"command": command})
+	meta, _ := json.Marshal(map[string]any{"output": output, "exit": exit})
+	return &lathe.ToolCall{Tool: "bash", State: &lathe.Completed{Input: in, Output: output, Metadata: meta}}
 }
 
-// TestChecks_CutOff holds what is said of an answer that is as long as it may be.
-func TestChecks_CutOff(t *testing.T) {
-	cut := lathe.Assistant{Finish: "length", Tokens: lathe.Tokens{Output: 90, Reasoning: 10}}
-	call := &lathe.ToolCall{Tool: "write", State: &lathe.Failed{Metadata: []byte(`{"interrupted":true}`)}}
-	for name, tt := range map[string]struct {
-		last *held
-		want string
-	}{
-		"words":    {a("m2", cut, &lathe.Text{Text: "Once"}), "length (100 tokens). Go on exactly"},
-		"a call":   {a("m2", cut, call), "in the middle of a call of write, which was not run. Make the call again"},
-		"thoughts": {a("m2", cut, &lathe.Reasoning{Text: "Hm"}), "Go on exactly"},
-		"whole":    {a("m2", stopped, &lathe.Text{Text: "Once"}), ""},
-	} {
-		s := headless("tell", "")
-		s.messages[len(s.messages)-1] = tt.last
-		got := ""
-		if c, ok := plan(s).(check); ok {
-			got = c.say[0].words()
-		}
-		if (got == "") != (tt.want == "") || !strings.Contains(got, tt.want) {
-			t.Errorf("%s: %q", name, got)
-		}
+func wroteFile(file string, existed bool) *lathe.ToolCall {
+	in, _ := json.Marshal(map[string]string{"filePath": file})
+	meta, _ := json.Marshal(map[string]any{"filepath": file, "exists": existed})
+	return &lathe.ToolCall{Tool: "write", State: &lathe.Completed{Input: in, Output: "Wrote " + file, Metadata: meta}}
+}
+
+func didRead(file, output string) *lathe.ToolCall {
+	in, _ := json.Marshal(map[string]string{"filePath": file})
+	return &lathe.ToolCall{Tool: "read", State: &lathe.Completed{Input: in, Output: output}}
+}
+
+func failedEdit(file, old string) *lathe.ToolCall {
+	in, _ := json.Marshal(map[string]string{"filePath": file, "oldString": old})
+	return &lathe.ToolCall{Tool: "edit", State: &lathe.Failed{Input: in, Error: "not found"}}
+}
+
+// BenchmarkChecks is what checks cost for each call at the end of a turn of two thousand.
+func BenchmarkChecks(b *testing.B) {
+	in := Input{Checks: Defaults(true), Edits: true, Read: &Reader{}}
+	in.Messages = []*history.Message{{Message: lathe.Message{ID: "m1", Said: &lathe.User{}}}}
+	for i := range 2000 {
+		c := ranShell(fmt.Sprint("go run ./", i), strings.Repeat(fmt.Sprint(i, "\n"), 2000), 0)
+		in.Messages = append(in.Messages, &history.Message{Message: lathe.Message{Said: &lathe.Assistant{}, Parts: []lathe.Part{{Body: c}}}})
 	}
+	in.turn()
+	now := ReadAction(ranShell("go test", "x", 0))
+	b.Run("turn", func(b *testing.B) {
+		for b.Loop() {
+			in.turn()
+		}
+	})
+	w := NewResultChecker(in)
+	b.Run("result", func(b *testing.B) {
+		for b.Loop() {
+			w.Look(now, nil)
+		}
+	})
 }

@@ -1,4 +1,4 @@
-package engine
+package check
 
 import (
 	"path"
@@ -42,12 +42,12 @@ var testWords = map[string][]string{
 // runners start another program with the rest of their words.
 var runners = []string{"npx", "pnpx", "bunx", "uv", "poetry", "pipenv", "hatch", "bundle", "exec", "run", "time", "timeout", "nice", "env", "xvfb-run", "python", "python3", "-m", "node"}
 
-// runsTests reports whether a command line runs tests.
-func runsTests(line string) bool {
-	return slices.ContainsFunc(simple(line), isTest)
+// RunsTests reports whether a command line runs tests.
+func RunsTests(line string) bool {
+	return slices.ContainsFunc(simple(line), IsTest)
 }
 
-func isTest(words []string) bool {
+func IsTest(words []string) bool {
 	for len(words) > 0 {
 		name := path.Base(words[0])
 		if slices.Contains(testPrograms, name) || name == "unittest" {
@@ -87,7 +87,7 @@ var tryWords = map[string][]string{
 
 // isTry reports whether a command tests, builds or runs something.
 func isTry(words []string) bool {
-	if isTest(words) {
+	if IsTest(words) {
 		return true
 	}
 	for i, w := range words {
@@ -117,7 +117,7 @@ func tried(line string, exit int, output string) bool {
 	if exit != 0 || !slices.ContainsFunc(simple(line), isTry) {
 		return false
 	}
-	if verdict(line, exit, isTry) == 0 {
+	if ExitOf(line, exit, isTry) == 0 {
 		return true
 	}
 	output = noFailures().ReplaceAllString(output, "")
@@ -204,7 +204,7 @@ var codeKinds = []string{
 	".lua", ".pl", ".pm", ".r", ".jl", ".zig", ".nim", ".sh", ".bash", ".zsh", ".fish", ".ps1", ".sql", ".vue", ".svelte", ".astro", ".proto", ".sol",
 }
 
-func isCode(file string) bool {
+func IsCode(file string) bool {
 	return slices.Contains(codeKinds, strings.ToLower(filepath.Ext(file)))
 }
 

@@ -1,4 +1,4 @@
-package engine
+package check
 
 import (
 	"encoding/json"
@@ -15,17 +15,17 @@ import (
 // Checks of a turn that would end.
 
 // todos finds open items on the list that the turn has written; one of an earlier turn is stale.
-func (t *turnView) todos(state) (finding, bool) {
-	for _, d := range slices.Backward(t.deeds) {
-		if d.tool != "todowrite" || d.failed {
+func (t *turnView) todos(Input) (Issue, bool) {
+	for _, d := range slices.Backward(t.actions) {
+		if d.Tool != "todowrite" || d.failed {
 			continue
 		}
 		if len(d.open) == 0 {
 			break
 		}
-		return finding{CheckTodos, 0, fmt.Sprintf("The list still has %s: %s.", count(len(d.open), "open item"), listed(d.open, 5)), "Finish it, or mark what you leave as cancelled and say why."}, true
+		return Issue{Todos, 0, fmt.Sprintf("The list still has %s: %s.", count(len(d.open), "open item"), listed(d.open, 5)), "Finish it, or mark what you leave as cancelled and say why."}, true
 	}
-	return finding{check: CheckTodos}, false
+	return Issue{Check: Todos}, false
 }
 
 // openTodos are the items of a list that are still to be done.
@@ -51,37 +51,37 @@ func listed(items []string, most int) string {
 
 // unverified finds code that changed without a command behind it that could have shown whether
 // it works.
-func (t *turnView) unverified(s state) (finding, bool) {
+func (t *turnView) unverified(s Input) (Issue, bool) {
 	var files []string
-	for _, d := range t.deeds {
-		if d.command != "" && !d.looks && (len(d.wrote) == 0 || d.test) {
+	for _, d := range t.actions {
+		if d.Command != "" && !d.looks && (len(d.wrote) == 0 || d.test) {
 			files = nil // it ran
 			continue
 		}
 		for _, f := range d.wrote {
-			if isCode(f) && s.counts(d, f) && !slices.Contains(files, f) {
+			if IsCode(f) && s.counts(d, f) && !slices.Contains(files, f) {
 				files = append(files, f)
 			}
 		}
 	}
 	if len(files) == 0 {
-		return finding{check: CheckUnverified}, false
+		return Issue{Check: Unverified}, false
 	}
 	fact := fmt.Sprintf("The last change of code (%s) was not tried: no build and no test ran after it.", names(files))
 	if known := t.testRun(s); known.Command != "" {
 		fact += " The tests here are run by " + known.String() + "."
 	}
-	return finding{CheckUnverified, 0, fact, "Run what applies and deal with what it shows, or say why nothing can be run."}, true
+	return Issue{Unverified, 0, fact, "Run what applies and deal with what it shows, or say why nothing can be run."}, true
 }
 
 // testRun is the last test run: of the turn, else of the project.
-func (t *turnView) testRun(s state) lathe.TestRun {
-	for _, d := range slices.Backward(t.deeds) {
-		if command := testCommand(d.command); d.test && command != "" {
-			return lathe.TestRun{Command: clipped(command, 120), Exit: d.tests}
+func (t *turnView) testRun(s Input) lathe.TestRun {
+	for _, d := range slices.Backward(t.actions) {
+		if command := TestCommand(d.Command); d.test && command != "" {
+			return lathe.TestRun{Command: clipped(command, 120), Exit: d.Tests}
 		}
 	}
-	known := s.tests
+	known := s.Tests
 	known.Command = clipped(known.Command, 120)
 	return known
 }
@@ -102,13 +102,13 @@ var (
 
 // emptyDiff finds work that is said to be done where no file has changed. What commands or
 // others have changed is not always known; then it says nothing.
-func (t *turnView) emptyDiff(s state) (finding, bool) {
-	none := finding{check: CheckEmptyDiff}
+func (t *turnView) emptyDiff(s Input) (Issue, bool) {
+	none := Issue{Check: EmptyDiff}
 	if len(t.changed(s)) > 0 || !wishes().MatchString(t.prompt) || questions().MatchString(strings.TrimSpace(t.prompt)) {
 		return none, false
 	}
-	for _, d := range t.deeds {
-		if d.tool == "task" || d.command != "" && !d.looks && !t.tracked {
+	for _, d := range t.actions {
+		if d.Tool == "task" || d.Command != "" && !d.looks && !t.tracked {
 			return none, false
 		}
 	}
@@ -116,20 +116,20 @@ func (t *turnView) emptyDiff(s state) (finding, bool) {
 	if claim == "" {
 		return none, false
 	}
-	return finding{CheckEmptyDiff, 0, fmt.Sprintf("You say %q, but no file has changed since the prompt.", clipped(claim, 40)), "Make the change now, or say plainly that there is none and why."}, true
+	return Issue{EmptyDiff, 0, fmt.Sprintf("You say %q, but no file has changed since the prompt.", clipped(claim, 40)), "Make the change now, or say plainly that there is none and why."}, true
 }
 
 // checklist asks about a turn that changed files, once, with the prompt it is measured by. It
 // says nothing where a test, a build or a run behind the last change has passed, or was asked for.
-func (t *turnView) checklist(s state) (finding, bool) {
+func (t *turnView) checklist(s Input) (Issue, bool) {
 	const most = 1500 // characters of the prompt
 	files := t.changed(s)
 	_, untried := t.unverified(s)
-	if !slices.ContainsFunc(files, t.composed) || t.passed(s) || s.checks[CheckUnverified] == CheckAct && (untried || t.fired[CheckUnverified]) {
-		return finding{check: CheckChecklist}, false
+	if !slices.ContainsFunc(files, t.composed) || t.passed(s) || s.Checks[Unverified] == Act && (untried || t.fired[Unverified]) {
+		return Issue{Check: Checklist}, false
 	}
-	return finding{
-		CheckChecklist, 0, fmt.Sprintf("Before you end: %s changed (%s) for this prompt:\n<prompt>\n%s\n</prompt>\n", count(len(files), "file"), names(files), clippedText(t.prompt, most)),
+	return Issue{
+		Checklist, 0, fmt.Sprintf("Before you end: %s changed (%s) for this prompt:\n<prompt>\n%s\n</prompt>\n", count(len(files), "file"), names(files), clippedText(t.prompt, most)),
 		"Is each requirement met? How was each checked? Are there side effects or stray files? What is not done? Repair what is missing, then give your final answer again, complete.",
 	}, true
 }
@@ -137,13 +137,13 @@ func (t *turnView) checklist(s state) (finding, bool) {
 // composed reports whether a file is one that the model wrote, or code: what else commands change, as
 // a version or a log of changes, is their purpose.
 func (t *turnView) composed(file string) bool {
-	return isCode(file) || slices.ContainsFunc(t.deeds, func(d *deed) bool { return d.command == "" && slices.Contains(d.wrote, file) })
+	return IsCode(file) || slices.ContainsFunc(t.actions, func(d *Action) bool { return d.Command == "" && slices.Contains(d.wrote, file) })
 }
 
 // passed reports whether something that shows whether a change works ran behind the last one, and
 // did not fail.
-func (t *turnView) passed(s state) bool {
-	for _, d := range slices.Backward(t.deeds) {
+func (t *turnView) passed(s Input) bool {
+	for _, d := range slices.Backward(t.actions) {
 		if d.tries {
 			return true
 		}
@@ -163,21 +163,21 @@ func clippedText(text string, most int) string {
 }
 
 // leftovers finds files that nobody means to leave, and processes that still run.
-func (t *turnView) leftovers(state) (finding, bool) {
+func (t *turnView) leftovers(Input) (Issue, bool) {
 	var files, running []string
-	for _, d := range t.deeds {
+	for _, d := range t.actions {
 		for _, f := range d.made {
 			if isStray(f) && !slices.Contains(files, f) {
 				files = append(files, f)
 			}
 		}
-		gone := func(f string) bool { return slices.Contains(d.removed, f) || mentions(d.command, f) }
+		gone := func(f string) bool { return slices.Contains(d.removed, f) || mentions(d.Command, f) }
 		files = slices.DeleteFunc(files, gone)
-		running = slices.DeleteFunc(running, func(p string) bool { return isEnded(d.command, p) })
+		running = slices.DeleteFunc(running, func(p string) bool { return isEnded(d.Command, p) })
 		running = append(running, leftRunning(d)...)
 	}
 	if len(files)+len(running) == 0 {
-		return finding{check: CheckLeftovers}, false
+		return Issue{Check: Leftovers}, false
 	}
 	var what []string
 	if len(files) > 0 {
@@ -186,7 +186,7 @@ func (t *turnView) leftovers(state) (finding, bool) {
 	if len(running) > 0 {
 		what = append(what, "still running "+strings.Join(running[:min(len(running), 3)], ", "))
 	}
-	return finding{CheckLeftovers, 0, "Left behind: " + strings.Join(what, "; ") + ".", "Clean up what nobody asked for."}, true
+	return Issue{Leftovers, 0, "Left behind: " + strings.Join(what, "; ") + ".", "Clean up what nobody asked for."}, true
 }
 
 // mentions reports whether a command removes or moves a file by its name.
@@ -206,9 +206,9 @@ func mentions(command, file string) bool {
 
 // leftRunning reads from the result of a command what it left in the background: a number and
 // a name a line, some with the number of a job before it.
-func leftRunning(d *deed) (out []string) {
+func leftRunning(d *Action) (out []string) {
 	_, rest, ok := strings.Cut(d.output, "\nStill running in the background")
-	if d.command == "" || !ok {
+	if d.Command == "" || !ok {
 		return nil
 	}
 	_, rest, _ = strings.Cut(rest, ":\n")

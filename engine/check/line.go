@@ -1,4 +1,4 @@
-package engine
+package check
 
 import (
 	"slices"
@@ -97,10 +97,10 @@ func (o *shellOptions) read(p clause) {
 	}
 }
 
-// verdict is how the commands of a line ended that are looked for, told by how the line did:
+// ExitOf is how the commands of a line ended that are looked for, told by how the line did:
 // its exit code if that is theirs, -1 if it says nothing of them. In a pipe it is that of
 // the last command, unless pipefail is set.
-func verdict(line string, exit int, sought func(words []string) bool) int {
+func ExitOf(line string, exit int, sought func(words []string) bool) int {
 	all := clauses(line)
 	if exit < 0 || !isPlain(all) {
 		return -1
@@ -168,9 +168,9 @@ func tellsBehind(from []clause, options shellOptions, exit int, sought func([]st
 	return true
 }
 
-// testCommand is a command line as it is kept for later: its tests and the folder they run in,
+// TestCommand is a command line as it is kept for later: its tests and the folder they run in,
 // without what was set for this once, which may be a secret, and without what reads their output.
-func testCommand(line string) string {
+func TestCommand(line string) string {
 	const most = 300
 	all := clauses(line)
 	if strings.Contains(line, "<") || !isPlain(all) || slices.ContainsFunc(strings.Fields(line), isAssignment) {
@@ -181,7 +181,7 @@ func testCommand(line string) string {
 	for i, p := range all {
 		chained := i == 0 || all[i-1].next == "&&"
 		switch {
-		case isTest(p.words):
+		case IsTest(p.words):
 			text, ok := withoutRedirects(p.text)
 			if !ok || tested && !chained {
 				return ""

@@ -1,6 +1,7 @@
-package engine
+package history
 
 import (
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -8,39 +9,39 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-func kept(t *testing.T) *memories {
+func kept(t *testing.T) *Cache {
 	t.Helper()
 	start := time.Now()
-	k := &memories{kept: map[lathe.SessionID]keptMemory{}, now: func() lathe.Time { return lathe.Time(time.Since(start).Milliseconds()) }}
-	t.Cleanup(k.close)
+	k := NewCache(func() lathe.Time { return lathe.Time(time.Since(start).Milliseconds()) })
+	t.Cleanup(func() { k.Close() })
 	return k
 }
 
-func remembered(id lathe.SessionID, bytes int) *memory {
-	return &memory{session: lathe.Session{ID: id}, bytes: bytes}
+func remembered(id lathe.SessionID, bytes int) *Conversation {
+	return &Conversation{Session: lathe.Session{ID: id}, bytes: bytes}
 }
 
 func TestMemories_LetGoAfterMinutes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := kept(t)
-		k.put(remembered("a", 10))
+		k.Put(remembered("a", 10))
 		time.Sleep(2 * time.Minute)
-		k.put(remembered("b", 10))
+		k.Put(remembered("b", 10))
 		time.Sleep(2 * time.Minute)
 		synctest.Wait()
-		if k.take("a") != nil {
+		if k.Take("a") != nil {
 			t.Error("one that nobody used for four minutes is still there")
 		}
-		if m := k.take("b"); m == nil || k.take("b") != nil {
+		if m := k.Take("b"); m == nil || k.Take("b") != nil {
 			t.Error("one of two minutes is not there, or there twice")
 		}
 		if k.bytes != 0 {
 			t.Errorf("%d bytes are counted for nothing", k.bytes)
 		}
-		k.put(remembered("c", 10))
+		k.Put(remembered("c", 10))
 		time.Sleep(2 * memoryTime)
 		synctest.Wait()
-		if k.timer != nil || len(k.kept) != 0 {
+		if k.timer != nil || len(k.byID) != 0 {
 			t.Error("it waits for nothing")
 		}
 	})
@@ -49,23 +50,23 @@ func TestMemories_LetGoAfterMinutes(t *testing.T) {
 func TestMemories_AreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := kept(t)
-		k.put(remembered("a", memoryBytes/2))
+		k.Put(remembered("a", memoryBytes/2))
 		time.Sleep(time.Second)
-		k.put(remembered("b", memoryBytes/2))
+		k.Put(remembered("b", memoryBytes/2))
 		time.Sleep(time.Second)
-		k.put(remembered("b", memoryBytes/2)) // again: it counts once
-		if k.take("a") == nil {
+		k.Put(remembered("b", memoryBytes/2)) // again: it counts once
+		if k.Take("a") == nil {
 			t.Fatal("what fits was let go")
 		}
 		time.Sleep(time.Second)
-		k.put(remembered("a", memoryBytes/2))
+		k.Put(remembered("a", memoryBytes/2))
 		time.Sleep(time.Second)
-		k.put(remembered("c", memoryBytes/4))
-		if k.take("b") != nil || k.take("a") == nil || k.take("c") == nil {
+		k.Put(remembered("c", memoryBytes/4))
+		if k.Take("b") != nil || k.Take("a") == nil || k.Take("c") == nil {
 			t.Error("not the oldest went")
 		}
-		k.put(remembered("d", memoryBytes*2))
-		if k.take("d") != nil {
+		k.Put(remembered("d", memoryBytes*2))
+		if k.Take("d") != nil {
 			t.Error("one that is too large is kept")
 		}
 	})
@@ -74,8 +75,7 @@ func TestMemories_AreBounded(t *testing.T) {
 // Events come in the order of their numbers, but those of a runner's own commits are taken
 // in at once and then once more; older ones must not undo newer ones.
 func TestMemory_OlderWordsChangeNothing(t *testing.T) {
-	e := &Engine{}
-	m := &memory{byID: map[lathe.MessageID]*held{}, gone: map[lathe.MessageID]bool{}, versions: &e.versions}
+	m := New(new(atomic.Int64))
 	msg := func(finish string) lathe.Fact {
 		return &lathe.MessageChanged{Info: lathe.Message{ID: "m", Created: 1, Said: &lathe.Assistant{Finish: finish}}}
 	}
@@ -91,32 +91,31 @@ func TestMemory_OlderWordsChangeNothing(t *testing.T) {
 		{Seq: 2, Fact: part("a")},
 		{Seq: 5, Fact: part("a?")},
 	} {
-		m.apply(ev)
+		m.Apply(ev)
 	}
-	h := m.byID["m"]
+	h := m.ByID["m"]
 	if got := h.Said.(*lathe.Assistant).Finish; got != "stop" || len(h.Parts) != 1 || h.Parts[0].GrowingText() != "ab" {
 		t.Errorf("finish %q, parts %v", got, h.Parts)
 	}
 	before := h.version
-	m.apply(lathe.Event{Seq: 6, Fact: msg("stop")})
+	m.Apply(lathe.Event{Seq: 6, Fact: msg("stop")})
 	if h.version != before {
 		t.Error("a repeated event makes it convert the message again")
 	}
-	m.apply(lathe.Event{Seq: 7, Fact: &lathe.PartRemoved{Message: "m", Part: "p"}})
-	m.apply(lathe.Event{Seq: 5, Fact: part("ab")})
-	m.apply(lathe.Event{Seq: 8, Fact: &lathe.MessageRemoved{Message: "m"}})
-	m.apply(lathe.Event{Seq: 6, Fact: msg("stop")})
-	if len(m.messages) != 0 {
-		t.Errorf("what was removed is there again: %v", m.history())
+	m.Apply(lathe.Event{Seq: 7, Fact: &lathe.PartRemoved{Message: "m", Part: "p"}})
+	m.Apply(lathe.Event{Seq: 5, Fact: part("ab")})
+	m.Apply(lathe.Event{Seq: 8, Fact: &lathe.MessageRemoved{Message: "m"}})
+	m.Apply(lathe.Event{Seq: 6, Fact: msg("stop")})
+	if len(m.Messages) != 0 {
+		t.Errorf("what was removed is there again: %v", m.History())
 	}
 }
 
 // Messages stand by time, then id, also when a prompt moves to the end.
 func TestMemory_Order(t *testing.T) {
-	e := &Engine{}
-	m := &memory{byID: map[lathe.MessageID]*held{}, gone: map[lathe.MessageID]bool{}, versions: &e.versions}
+	m := New(new(atomic.Int64))
 	put := func(seq int64, id lathe.MessageID, at lathe.Time) {
-		m.apply(lathe.Event{Seq: seq, Fact: &lathe.MessageChanged{Info: lathe.Message{ID: id, Created: at, Said: &lathe.User{}}}})
+		m.Apply(lathe.Event{Seq: seq, Fact: &lathe.MessageChanged{Info: lathe.Message{ID: id, Created: at, Said: &lathe.User{}}}})
 	}
 	put(1, "z", 1)
 	put(2, "b", 5)
@@ -124,7 +123,7 @@ func TestMemory_Order(t *testing.T) {
 	put(4, "q", 2)
 	put(5, "q", 9)
 	got := ""
-	for _, msg := range m.history() {
+	for _, msg := range m.History() {
 		got += string(msg.ID)
 	}
 	if got != "zabq" {

@@ -1,113 +1,76 @@
-package engine
+package check
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
-	"errors"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/tool"
+	"github.com/lathe-agent/lathe/engine/history"
 )
 
 // turnView is what checks look at: all since the last word of the user.
 type turnView struct {
 	prompt  string // the user's words
-	answers []*held
-	deeds   []*deed
+	answers []*history.Message
+	actions []*Action
 	fired   map[Check]bool // with words before the end
 	prompts int            // of checks
 	tracked bool           // what commands changed is known
 }
 
-// deed is what one settled call did.
-type deed struct {
-	tool    string
+// Action is what one settled call did.
+type Action struct {
+	Tool    string
 	input   []byte // canonical
 	output  string // or the error, without lines of checks
 	failed  bool
-	stopped bool // by a person, or for repeating itself
+	Stopped bool // by a person, or for repeating itself
 	old     bool // its output is no longer in the context
 	allowed bool // by a person, although it repeats itself
 
-	command string // of a shell
+	Command string // of a shell
 	exit    int
 	test    bool // the command runs tests
-	tests   int  // how they ended, -1 if that is not known
+	Tests   int  // how they ended, -1 if that is not known
 	tries   bool // the command tests, builds or runs something, and nothing says that it failed
 	looks   bool // the command changes nothing
 
 	open                 []string // items of the list it wrote
 	target               string   // the file it is about, "" if none
 	wrote, made, removed []string
-	checks               []Check
+	Checks               []Check
 	levels               map[Check]int
 }
 
-// reading remembers what calls did: they are read once and looked at often. It is for one
+// Reader remembers what calls did: they are read once and looked at often. It is for one
 // goroutine. Bodies never change, so their address stands for them.
-type reading struct {
-	deeds map[*lathe.ToolCall]*deed
+type Reader struct {
+	actions map[*lathe.ToolCall]*Action
 }
 
-func (r *reading) deed(c *lathe.ToolCall) *deed {
+func (r *Reader) action(c *lathe.ToolCall) *Action {
 	if r == nil {
-		return readDeed(c)
+		return ReadAction(c)
 	}
-	d := r.deeds[c]
+	d := r.actions[c]
 	if d == nil {
-		d = readDeed(c)
-		if r.deeds == nil {
-			r.deeds = map[*lathe.ToolCall]*deed{}
+		d = ReadAction(c)
+		if r.actions == nil {
+			r.actions = map[*lathe.ToolCall]*Action{}
 		}
-		r.deeds[c] = d
+		r.actions[c] = d
 	}
 	return d
 }
 
-// sampleChecks takes what checks need of the settings and the project.
-func (r *runner) sampleChecks(ctx context.Context, s *state) {
-	s.checks = r.settings.Checks
-	if len(s.checks) == 0 {
-		return
-	}
-	s.read = &r.read
-	s.gone = func(file string) bool {
-		_, err := os.Lstat(file)
-		return errors.Is(err, fs.ErrNotExist)
-	}
-	if r.agent != nil {
-		// One that may write its plan and nothing else changes nothing.
-		s.edits = !tool.Hidden(r.agent.Rules, s.session.Rules)(tool.Spec{Name: "edit"}) && r.agent.judge().Evaluate("edit", "*").Action != lathe.Deny
-	}
-	if s.checks[CheckTestMemory] == CheckOff {
-		return
-	}
-	var err error
-	if s.tests, err = r.engine.store.Tests(ctx, testedIn(s.session)); err != nil && ctx.Err() == nil {
-		r.engine.log.Warn("how the tests are run is not known", "session", s.session.ID, "error", err)
-	}
-}
-
-// testedIn names what a test command is kept for: the project, or the directory where there
-// is none that others could be confused with.
-func testedIn(s lathe.Session) string {
-	if s.Project == lathe.GlobalProject {
-		return s.Directory
-	}
-	return s.Project
-}
-
-// askedAgain is where the last prompt of a check stands behind the one at asked; what came
+// AskedAgain is where the last prompt of a check stands behind the one at asked; what came
 // before it is no answer to it.
-func (s state) askedAgain(asked int) int {
-	for i := len(s.messages) - 1; i > asked; i-- {
-		if isCheckPrompt(s.messages[i]) {
+func AskedAgain(messages []*history.Message, asked int) int {
+	for i := len(messages) - 1; i > asked; i-- {
+		if isCheckPrompt(messages[i]) {
 			return i
 		}
 	}
@@ -115,10 +78,10 @@ func (s state) askedAgain(asked int) int {
 }
 
 // turn reads the history back to the last word of the user.
-func (s state) turn() *turnView {
+func (s Input) turn() *turnView {
 	t := &turnView{fired: map[Check]bool{}}
-	from := exchange(s.messages)
-	for i, h := range s.messages[from:] {
+	from := history.LastExchange(s.Messages)
+	for i, h := range s.Messages[from:] {
 		if _, ok := h.Said.(*lathe.User); ok {
 			if i == 0 {
 				t.prompt = wordsOf(h)
@@ -130,20 +93,20 @@ func (s state) turn() *turnView {
 		t.note(h)
 		t.act(h, s)
 	}
-	if isCompared(s.messages[from:]) {
+	if isCompared(s.Messages[from:]) {
 		t.tracked = true
 	}
 	return t
 }
 
 // note counts what checks have said.
-func (t *turnView) note(h *held) {
+func (t *turnView) note(h *history.Message) {
 	if isCheckPrompt(h) {
 		t.prompts++
 	}
 	for _, p := range h.Parts {
 		if text, ok := p.Body.(*lathe.Text); ok {
-			for _, name := range spokenIn(text.Metadata).Checks {
+			for _, name := range MetaOf(text.Metadata).Checks {
 				t.fired[name] = true
 			}
 		}
@@ -152,23 +115,23 @@ func (t *turnView) note(h *held) {
 
 // act adds what an answer did. What its commands changed is known only as a sum, so it
 // counts for the last of them that may have.
-func (t *turnView) act(h *held, s state) {
+func (t *turnView) act(h *history.Message, s Input) {
 	var wrote, patched []string
-	var command *deed
-	from := len(t.deeds)
+	var command *Action
+	from := len(t.actions)
 	for _, p := range h.Parts {
 		switch b := p.Body.(type) {
 		case *lathe.ToolCall:
 			if !b.Settled() {
 				continue
 			}
-			d := s.read.deed(b)
-			if d.command != "" && !d.looks {
+			d := s.Read.action(b)
+			if d.Command != "" && !d.looks {
 				copied := *d // what it wrote is the step's to say
 				d, command = &copied, &copied
 			}
 			wrote = append(wrote, d.wrote...)
-			t.deeds = append(t.deeds, d)
+			t.actions = append(t.actions, d)
 		case *lathe.Patch:
 			patched = append(patched, b.Files...)
 			for _, file := range b.Files {
@@ -179,19 +142,19 @@ func (t *turnView) act(h *held, s state) {
 		default:
 		}
 	}
-	if isCompared([]*held{h}) {
-		t.withoutIgnored(t.deeds[from:], s.session.Directory, patched)
+	if isCompared([]*history.Message{h}) {
+		t.withoutIgnored(t.actions[from:], s.Session.Directory, patched)
 	}
 }
 
 // withoutIgnored takes from calls the files below a directory that the comparison of the trees
 // before and after the step does not name: git ignores them, or they are as they were.
-func (t *turnView) withoutIgnored(deeds []*deed, directory string, patched []string) {
+func (t *turnView) withoutIgnored(deeds []*Action, directory string, patched []string) {
 	ignored := func(f string) bool {
 		return directory != "" && strings.HasPrefix(f, directory+string(filepath.Separator)) && !slices.Contains(patched, f)
 	}
 	for i, d := range deeds {
-		if d.command == "" && slices.ContainsFunc(d.wrote, ignored) {
+		if d.Command == "" && slices.ContainsFunc(d.wrote, ignored) {
 			copied := *d
 			copied.wrote = slices.DeleteFunc(slices.Clone(d.wrote), ignored)
 			deeds[i] = &copied
@@ -200,8 +163,8 @@ func (t *turnView) withoutIgnored(deeds []*deed, directory string, patched []str
 }
 
 // isCompared reports whether trees are kept, so that a change by a command would be known.
-func isCompared(messages []*held) bool {
-	return slices.ContainsFunc(messages, func(h *held) bool {
+func isCompared(messages []*history.Message) bool {
+	return slices.ContainsFunc(messages, func(h *history.Message) bool {
 		return slices.ContainsFunc(h.Parts, func(p lathe.Part) bool {
 			b, ok := p.Body.(*lathe.StepStart)
 			return ok && b.Snapshot != ""
@@ -211,13 +174,13 @@ func isCompared(messages []*held) bool {
 
 // refused reports whether a person or a rule has stopped something: then nobody insists.
 func (t *turnView) refused() bool {
-	return slices.ContainsFunc(t.deeds, func(d *deed) bool { return d.stopped })
+	return slices.ContainsFunc(t.actions, func(d *Action) bool { return d.Stopped })
 }
 
 // changed lists the files that the turn changed, in order, each once: those that people write,
 // and that are still there.
-func (t *turnView) changed(s state) (files []string) {
-	for _, d := range t.deeds {
+func (t *turnView) changed(s Input) (files []string) {
+	for _, d := range t.actions {
 		files = slices.DeleteFunc(files, func(f string) bool { return slices.Contains(d.removed, f) })
 		for _, f := range d.wrote {
 			if !slices.Contains(files, f) && s.counts(d, f) {
@@ -230,12 +193,12 @@ func (t *turnView) changed(s state) (files []string) {
 
 // counts reports whether a file that a call wrote is a change: not one that it removed, nor one
 // that programs make. What lies above the project says nothing about a file.
-func (s state) counts(d *deed, file string) bool {
-	within, ok := strings.CutPrefix(file, s.session.Directory+string(filepath.Separator))
+func (s Input) counts(d *Action, file string) bool {
+	within, ok := strings.CutPrefix(file, s.Session.Directory+string(filepath.Separator))
 	if !ok {
 		within = filepath.Base(file)
 	}
-	return !slices.Contains(d.removed, file) && !isGenerated(within, d.command != "") && (s.gone == nil || !s.gone(file))
+	return !slices.Contains(d.removed, file) && !isGenerated(within, d.Command != "") && (s.Gone == nil || !s.Gone(file))
 }
 
 // said is the text of the last answer.
@@ -247,7 +210,7 @@ func (t *turnView) said() string {
 }
 
 // wordsOf joins what was written, without what only people see and what we added.
-func wordsOf(h *held) string {
+func wordsOf(h *history.Message) string {
 	var texts []string
 	for _, p := range h.Parts {
 		if t, ok := p.Body.(*lathe.Text); ok && !t.Ignored.On() && !t.Synthetic.On() && strings.TrimSpace(t.Text) != "" {
@@ -257,21 +220,21 @@ func wordsOf(h *held) string {
 	return strings.Join(texts, "\n\n")
 }
 
-// readDeed reads what a call did from its state.
-func readDeed(c *lathe.ToolCall) *deed {
-	d := &deed{tool: c.Tool, input: canonical(inputOf(c.State))}
-	meta := metadataOf(c.State)
+// ReadAction reads what a call did from its state.
+func ReadAction(c *lathe.ToolCall) *Action {
+	d := &Action{Tool: c.Tool, input: history.Canonical(history.InputOf(c.State))}
+	meta := history.MetadataOf(c.State)
 	switch s := c.State.(type) {
 	case *lathe.Completed:
 		d.output, d.old = s.Output, s.Compacted != 0
 	case *lathe.Failed:
 		d.output, d.failed = s.Error, true
-		d.stopped = hasMark(meta, rejectedMark) || hasMark(meta, stoppedMark)
+		d.Stopped = history.HasMark(meta, history.RejectedMark) || history.HasMark(meta, history.StoppedMark)
 	default:
 	}
-	said := spokenIn(meta)
-	d.allowed, d.checks, d.levels = hasMark(meta, doomLoop), said.Checks, said.Levels
-	if len(d.checks) > 0 {
+	said := MetaOf(meta)
+	d.allowed, d.Checks, d.levels = history.HasMark(meta, history.DoomLoop), said.Checks, said.Levels
+	if len(d.Checks) > 0 {
 		if i := strings.LastIndex(d.output, notesBegin); i >= 0 {
 			d.output = d.output[:i]
 		}
@@ -281,31 +244,31 @@ func readDeed(c *lathe.ToolCall) *deed {
 }
 
 // read takes from arguments and metadata what the call was about.
-func (d *deed) read(meta json.RawMessage) {
+func (d *Action) read(meta json.RawMessage) {
 	var in struct{ FilePath, Path, Command, PatchText string }
 	_ = json.Unmarshal(d.input, &in) // what is not there is about nothing
-	switch d.tool {
+	switch d.Tool {
 	case "bash":
-		d.command = in.Command
-		d.test, d.looks = runsTests(in.Command), onlyLooks(in.Command)
+		d.Command = in.Command
+		d.test, d.looks = RunsTests(in.Command), onlyLooks(in.Command)
 		var ended struct{ Exit *int }
 		if json.Unmarshal(meta, &ended) == nil && ended.Exit != nil {
 			d.exit = *ended.Exit
 		} else {
 			d.exit = -1
 		}
-		d.tests, d.tries = verdict(in.Command, d.exit, isTest), tried(in.Command, d.exit, d.output)
+		d.Tests, d.tries = ExitOf(in.Command, d.exit, IsTest), tried(in.Command, d.exit, d.output)
 	case "read", "edit", "write":
 		if d.target = in.FilePath; d.target == "" {
 			d.target = in.Path
 		}
-		if !d.failed && d.tool != "read" {
+		if !d.failed && d.Tool != "read" {
 			d.written(meta)
 		}
 	case "todowrite":
 		d.open = openTodos(meta)
 	case "apply_patch":
-		d.target = patchTarget(in.PatchText)
+		d.target = PatchTarget(in.PatchText)
 		if !d.failed {
 			d.patched(meta)
 		}
@@ -313,7 +276,7 @@ func (d *deed) read(meta json.RawMessage) {
 }
 
 // written is a file that was written or edited.
-func (d *deed) written(meta json.RawMessage) {
+func (d *Action) written(meta json.RawMessage) {
 	var m struct {
 		Filepath string
 		Exists   *bool
@@ -333,7 +296,7 @@ func (d *deed) written(meta json.RawMessage) {
 }
 
 // patched are the files of a patch.
-func (d *deed) patched(meta json.RawMessage) {
+func (d *Action) patched(meta json.RawMessage) {
 	var m struct {
 		Files []struct{ FilePath, MovePath, Type string }
 	}
@@ -353,8 +316,8 @@ func (d *deed) patched(meta json.RawMessage) {
 	}
 }
 
-// patchTarget is the first file a patch names.
-func patchTarget(text string) string {
+// PatchTarget is the first file a patch names.
+func PatchTarget(text string) string {
 	for line := range strings.Lines(text) {
 		for _, head := range []string{"*** Update File: ", "*** Add File: ", "*** Delete File: "} {
 			if name, ok := strings.CutPrefix(line, head); ok {

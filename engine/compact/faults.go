@@ -1,4 +1,4 @@
-package engine
+package compact
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 
 // What a summary must be, in tokens. One of a short conversation may be shorter.
 const (
-	summaryLeast, summaryMost = 200, 4000
+	SummaryLeast, summaryMost = 200, 4000
 	// summaryAnyway is how long a summary may be however short its conversation was: the
 	// headings alone take a part of that.
 	summaryAnyway = 400
@@ -23,7 +23,7 @@ const (
 
 // summaryHeadings are those of prompt/compactionask.md.
 var summaryHeadings = sync.OnceValue(func() (out []string) {
-	for line := range strings.Lines(compactionAsk) {
+	for line := range strings.Lines(Ask) {
 		if strings.HasPrefix(line, "## ") {
 			out = append(out, strings.TrimSpace(line))
 		}
@@ -36,15 +36,15 @@ var pathWords = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`[\w.@~+-]*(?:/[\w.@+-]+)+\.\w{1,8}\b`)
 })
 
-// summaryFaults is what is wrong with a summary, so that the model can mend it; nothing is
+// Faults is what is wrong with a summary, so that the model can mend it; nothing is
 // when it can be used. No model judges it. Source is all it was made of; one by another's prompt
 // need not have our headings.
-func summaryFaults(text, source string, changed []string, ours bool) (faults []string) {
+func Faults(text, source string, changed []string, ours bool) (faults []string) {
 	if strings.TrimSpace(text) == "" {
 		return []string{"it was empty"}
 	}
-	size, whole := tokensIn(text), tokensIn(source)
-	if least := min(summaryLeast, whole/8); size < least {
+	size, whole := TokensIn(text), TokensIn(source)
+	if least := min(SummaryLeast, whole/8); size < least {
 		faults = append(faults, fmt.Sprintf("it was too short to work from (about %d tokens; at least %d)", size, least))
 	}
 	if most := min(summaryMost, max(whole, summaryAnyway)); size > most {

@@ -1,4 +1,9 @@
-package engine
+// Package history is a session's conversation in memory: its messages with their parts, kept up to date
+// by events, what each was converted to for a model, and questions about them.
+//
+// A Conversation is for one goroutine; a Cache is safe for use by many. What a model sees of a history
+// is in visible.go, the marks on calls in marks.go.
+package history
 
 import (
 	"cmp"
@@ -15,56 +20,62 @@ import (
 	"github.com/lathe-agent/lathe/store"
 )
 
-// memory is what a runner knows of its session, so that a step need not read its history
+// Conversation is what a runner knows of its session, so that a step need not read its history
 // from the disk. Facts are applied as they are committed, by whom ever; applying one twice,
 // or an older one late, changes nothing. It is for one goroutine.
-type memory struct {
-	session  lathe.Session
-	told     int64   // number of the session record
-	messages []*held // by creation, then id
-	byID     map[lathe.MessageID]*held
+type Conversation struct {
+	Session  lathe.Session
+	seq      int64      // number of the session record
+	Messages []*Message // by creation, then id
+	ByID     map[lathe.MessageID]*Message
 	gone     map[lathe.MessageID]bool
-	after    int64 // everything the feed said up to here is in
+	After    int64 // everything the feed said up to here is in
 	versions *atomic.Int64
 	bytes    int // about what it takes
 }
 
-// held is a message, and what it was converted to for a model.
-type held struct {
+// Message is a message, and what it was converted to for a model.
+type Message struct {
 	lathe.Message // with its parts
-	told          int64
+	seq           int64
 	parts         map[lathe.PartID]int64 // the number each was last told with
 	version       int64                  // of the process; no two states of a message share one
 	target        string
 	converted     []model.Message
 }
 
-// recall reads a session from the store.
-func recall(ctx context.Context, s *store.Store, id lathe.SessionID, versions *atomic.Int64) (*memory, error) {
-	m := &memory{byID: map[lathe.MessageID]*held{}, gone: map[lathe.MessageID]bool{}, after: s.Last(), versions: versions}
+// New is the conversation of a session that has none. versions is shared by all of a process.
+func New(versions *atomic.Int64) *Conversation {
+	return &Conversation{ByID: map[lathe.MessageID]*Message{}, gone: map[lathe.MessageID]bool{}, versions: versions}
+}
+
+// Load reads a session from the store.
+func Load(ctx context.Context, s *store.Store, id lathe.SessionID, versions *atomic.Int64) (*Conversation, error) {
+	m := New(versions)
+	m.After = s.Last()
 	rec, err := s.Session(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	m.session, m.told = rec, m.after
+	m.Session, m.seq = rec, m.After
 	page, err := s.History(ctx, id, lathe.Place{}, 0)
 	if err != nil {
 		return nil, err
 	}
 	for _, msg := range page.Messages {
-		h := m.put(msg, m.after)
+		h := m.put(msg, m.After)
 		for _, p := range msg.Parts {
-			m.part(h, p, m.after)
+			m.part(h, p, m.After)
 		}
 	}
 	return m, nil
 }
 
-// refresh reads what changed since the memory was put away. One that is too old for that
+// Refresh reads what changed since the memory was put away. One that is too old for that
 // is an error, and must be read anew.
-func (m *memory) refresh(ctx context.Context, s *store.Store) error {
+func (m *Conversation) Refresh(ctx context.Context, s *store.Store) error {
 	var events []lathe.Event
-	res, err := s.Since(ctx, lathe.Cursor{Seq: m.after}, lathe.Scope{Session: m.session.ID}, func(e lathe.Event) error {
+	res, err := s.Since(ctx, lathe.Cursor{Seq: m.After}, lathe.Scope{Session: m.Session.ID}, func(e lathe.Event) error {
 		events = append(events, e)
 		return nil
 	})
@@ -75,32 +86,32 @@ func (m *memory) refresh(ctx context.Context, s *store.Store) error {
 		return err
 	}
 	for _, e := range events {
-		e.Seq = max(res.Last, m.after+1) // all are as new as that
-		m.apply(e)
+		e.Seq = max(res.Last, m.After+1) // all are as new as that
+		m.Apply(e)
 	}
-	m.after = res.Last
+	m.After = res.Last
 	return nil
 }
 
-// apply takes in what was committed.
-func (m *memory) apply(e lathe.Event) {
+// Apply takes in what was committed.
+func (m *Conversation) Apply(e lathe.Event) {
 	switch f := e.Fact.(type) {
 	case *lathe.SessionChanged:
-		if e.Seq > m.told {
-			m.session, m.told = f.Info, e.Seq
+		if e.Seq > m.seq {
+			m.Session, m.seq = f.Info, e.Seq
 		}
 	case *lathe.MessageChanged:
-		if h := m.byID[f.Info.ID]; h == nil || e.Seq > h.told {
+		if h := m.ByID[f.Info.ID]; h == nil || e.Seq > h.seq {
 			m.put(f.Info, e.Seq)
 		}
 	case *lathe.MessageRemoved:
 		m.remove(f.Message)
 	case *lathe.PartChanged:
-		if h := m.byID[f.Part.Message]; h != nil && e.Seq > h.parts[f.Part.ID] {
+		if h := m.ByID[f.Part.Message]; h != nil && e.Seq > h.parts[f.Part.ID] {
 			m.part(h, f.Part, e.Seq)
 		}
 	case *lathe.PartRemoved:
-		if h := m.byID[f.Message]; h != nil && e.Seq > h.parts[f.Part] {
+		if h := m.ByID[f.Message]; h != nil && e.Seq > h.parts[f.Part] {
 			h.parts[f.Part] = e.Seq
 			m.take(h, f.Part)
 		}
@@ -109,29 +120,29 @@ func (m *memory) apply(e lathe.Event) {
 }
 
 // put places a message where its time says; its parts stay.
-func (m *memory) put(msg lathe.Message, seq int64) *held {
-	h := m.byID[msg.ID]
+func (m *Conversation) put(msg lathe.Message, seq int64) *Message {
+	h := m.ByID[msg.ID]
 	if h == nil {
 		if m.gone[msg.ID] {
-			return &held{parts: map[lathe.PartID]int64{}} // a late word
+			return &Message{parts: map[lathe.PartID]int64{}} // a late word
 		}
-		h = &held{parts: map[lathe.PartID]int64{}}
-		m.byID[msg.ID] = h
+		h = &Message{parts: map[lathe.PartID]int64{}}
+		m.ByID[msg.ID] = h
 	} else {
-		m.messages = slices.DeleteFunc(m.messages, func(o *held) bool { return o == h })
+		m.Messages = slices.DeleteFunc(m.Messages, func(o *Message) bool { return o == h })
 	}
 	msg.Parts = h.Parts
-	h.Message, h.told = msg, seq
-	at := len(m.messages)
-	for at > 0 && msg.Before(m.messages[at-1].Message) { // nearly always the last place
+	h.Message, h.seq = msg, seq
+	at := len(m.Messages)
+	for at > 0 && msg.Before(m.Messages[at-1].Message) { // nearly always the last place
 		at--
 	}
-	m.messages = slices.Insert(m.messages, at, h)
+	m.Messages = slices.Insert(m.Messages, at, h)
 	m.changed(h)
 	return h
 }
 
-func (m *memory) part(h *held, p lathe.Part, seq int64) {
+func (m *Conversation) part(h *Message, p lathe.Part, seq int64) {
 	h.parts[p.ID] = seq
 	m.changed(h)
 	m.bytes += weight(p)
@@ -147,7 +158,7 @@ func (m *memory) part(h *held, p lathe.Part, seq int64) {
 }
 
 // take removes a part. The list is a new one, for the same reason.
-func (m *memory) take(h *held, id lathe.PartID) {
+func (m *Conversation) take(h *Message, id lathe.PartID) {
 	h.Parts = slices.DeleteFunc(slices.Clone(h.Parts), func(p lathe.Part) bool {
 		if p.ID == id {
 			m.bytes -= weight(p)
@@ -191,34 +202,34 @@ func stateWeight(s lathe.ToolState) (n int) {
 	return n
 }
 
-func (m *memory) remove(id lathe.MessageID) {
-	if h := m.byID[id]; h != nil {
+func (m *Conversation) remove(id lathe.MessageID) {
+	if h := m.ByID[id]; h != nil {
 		for _, p := range h.Parts {
 			m.bytes -= weight(p)
 		}
 	}
-	delete(m.byID, id)
+	delete(m.ByID, id)
 	m.gone[id] = true
-	m.messages = slices.DeleteFunc(m.messages, func(o *held) bool { return o.ID == id })
+	m.Messages = slices.DeleteFunc(m.Messages, func(o *Message) bool { return o.ID == id })
 }
 
-func (m *memory) changed(h *held) {
+func (m *Conversation) changed(h *Message) {
 	h.version, h.converted = m.versions.Add(1), nil
 }
 
-// history returns the messages for others to look at.
-func (m *memory) history() []lathe.Message {
-	out := make([]lathe.Message, len(m.messages))
-	for i, h := range m.messages {
+// History returns the messages for others to look at.
+func (m *Conversation) History() []lathe.Message {
+	out := make([]lathe.Message, len(m.Messages))
+	for i, h := range m.Messages {
 		out[i] = h.Message
 	}
 	return out
 }
 
-// convert turns messages into what a model is told. What did not change since the last
+// Convert turns messages into what a model is told. What did not change since the last
 // step is not converted again, and keeps its key, so that its bytes are not made again
 // either.
-func (m *memory) convert(messages []*held, to model.Target) (out []model.Message) {
+func (m *Conversation) Convert(messages []*Message, to model.Target) (out []model.Message) {
 	target := cmp.Or(to.Provider, "-") + "/" + to.Model + "/" + strconv.FormatBool(to.StripMedia) + strconv.Itoa(to.MaxOutput)
 	for _, h := range messages {
 		if h.converted == nil || h.target != target {
@@ -233,21 +244,26 @@ func (m *memory) convert(messages []*held, to model.Target) (out []model.Message
 	return out
 }
 
-// memories keeps what sessions were like when they came to rest, for a few minutes: most
+// Cache keeps what sessions were like when they came to rest, for a few minutes: most
 // prompts follow soon upon the last. It is bounded in bytes, and safe for use by many
 // goroutines.
-type memories struct {
+type Cache struct {
 	now func() lathe.Time
 
 	mu    sync.Mutex // guards the fields below
-	kept  map[lathe.SessionID]keptMemory
+	byID  map[lathe.SessionID]cached
 	bytes int
 	timer *time.Timer // lets go of what is old; nil while nothing is kept
 }
 
-type keptMemory struct {
-	*memory
+type cached struct {
+	*Conversation
 	at lathe.Time
+}
+
+// NewCache keeps none yet.
+func NewCache(now func() lathe.Time) *Cache {
+	return &Cache{now: now, byID: map[lathe.SessionID]cached{}}
 }
 
 const (
@@ -255,71 +271,73 @@ const (
 	memoryBytes = 64 << 20
 )
 
-// put keeps a memory; the oldest ones go when there are too many.
-func (k *memories) put(m *memory) {
+// Put keeps a memory; the oldest ones go when there are too many.
+func (k *Cache) Put(m *Conversation) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.drop(m.session.ID)
-	k.kept[m.session.ID] = keptMemory{m, k.now()}
+	k.drop(m.Session.ID)
+	k.byID[m.Session.ID] = cached{m, k.now()}
 	k.bytes += m.bytes
 	k.sweep()
 }
 
-// take returns what is kept of a session, nil if nothing is. It is the caller's then.
-func (k *memories) take(id lathe.SessionID) *memory {
+// Take returns what is kept of a session, nil if nothing is. It is the caller's then.
+func (k *Cache) Take(id lathe.SessionID) *Conversation {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	m := k.kept[id].memory
+	m := k.byID[id].Conversation
 	k.drop(id)
 	return m
 }
 
-func (k *memories) drop(id lathe.SessionID) {
-	if m, ok := k.kept[id]; ok {
+func (k *Cache) drop(id lathe.SessionID) {
+	if m, ok := k.byID[id]; ok {
 		k.bytes -= m.bytes
-		delete(k.kept, id)
+		delete(k.byID, id)
 	}
 }
 
 // sweep lets go of what is old or too much. The mutex is held.
-func (k *memories) sweep() {
+func (k *Cache) sweep() {
 	old := k.now() - lathe.Time(memoryTime.Milliseconds())
-	for id, m := range k.kept {
+	for id, m := range k.byID {
 		if m.at <= old {
 			k.drop(id)
 		}
 	}
 	for k.bytes > memoryBytes {
 		var first lathe.SessionID
-		for id, m := range k.kept {
-			if first == "" || m.at < k.kept[first].at {
+		for id, m := range k.byID {
+			if first == "" || m.at < k.byID[first].at {
 				first = id
 			}
 		}
 		k.drop(first)
 	}
 	switch {
-	case len(k.kept) == 0 && k.timer != nil:
+	case len(k.byID) == 0 && k.timer != nil:
 		k.timer.Stop()
 		k.timer = nil
-	case len(k.kept) > 0 && k.timer == nil:
+	case len(k.byID) > 0 && k.timer == nil:
 		k.timer = time.AfterFunc(memoryTime, k.expire)
 	}
 }
 
 // expire is the timer's.
-func (k *memories) expire() {
+func (k *Cache) expire() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.timer = nil
 	k.sweep()
 }
 
-// close lets go of everything.
-func (k *memories) close() {
+// Close lets go of everything, and returns of how many sessions that was.
+func (k *Cache) Close() (kept int) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	clear(k.kept)
+	kept = len(k.byID)
+	clear(k.byID)
 	k.bytes = 0
 	k.sweep()
+	return kept
 }

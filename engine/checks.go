@@ -1,0 +1,143 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine/check"
+	"github.com/lathe-agent/lathe/engine/history"
+	"github.com/lathe-agent/lathe/tool"
+)
+
+// Checks of package check, as turns need them.
+
+// endCheck says words before the turn ends.
+type endCheck struct{ check.Verdict }
+
+func (endCheck) next() {}
+
+// sampleChecks takes what checks need of the settings and the project.
+func (r *runner) sampleChecks(ctx context.Context, s *state) {
+	in := &s.checked
+	in.Checks = r.settings.Checks
+	if len(in.Checks) == 0 {
+		return
+	}
+	in.Read = &r.read
+	in.Gone = func(file string) bool {
+		_, err := os.Lstat(file)
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	if r.agent != nil {
+		// One that may write its plan and nothing else changes nothing.
+		in.Edits = !tool.Hidden(r.agent.Rules, s.session.Rules)(tool.Spec{Name: "edit"}) && r.agent.judge().Evaluate("edit", "*").Action != lathe.Deny
+	}
+	if in.Checks[check.TestMemory] == check.Off {
+		return
+	}
+	var err error
+	if in.Tests, err = r.engine.store.Tests(ctx, testedIn(s.session)); err != nil && ctx.Err() == nil {
+		r.engine.log.Warn("how the tests are run is not known", "session", s.session.ID, "error", err)
+	}
+}
+
+// check writes down what checks have to say. What the model is told is a prompt of our own:
+// it does not begin the turn anew, so steps are counted on.
+func (r *runner) check(ctx context.Context, s state, c check.Verdict) error {
+	var facts []lathe.Fact
+	at := r.engine.now()
+	asked := history.LastAnswer(s.messages).Said.(*lathe.Assistant).Parent
+	for _, f := range c.Show {
+		r.fired(f, "people")
+		// On the prompt: programs take the last text behind it for the answer.
+		facts = append(facts, &lathe.PartChanged{Time: at, Part: lathe.Part{
+			ID: r.engine.ids.Part(), Session: s.session.ID, Message: asked,
+			Body: &lathe.Text{Text: f.Fact, Synthetic: lathe.Yes, Ignored: lathe.Yes, Metadata: check.WithMeta(nil, f)},
+		}})
+	}
+	if len(c.Say) > 0 {
+		m := r.ownPrompt(s)
+		var words []string
+		for _, f := range c.Say {
+			r.fired(f, "the model")
+			words = append(words, f.Words())
+		}
+		p := lathe.Part{ID: r.engine.ids.Part(), Session: m.Session, Message: m.ID, Body: &lathe.Text{
+			Text: strings.Join(words, "\n\n"), Synthetic: lathe.Yes, Metadata: check.WithMeta(nil, c.Say...),
+		}}
+		facts = append(facts, r.busy(), &lathe.MessageChanged{Info: m}, &lathe.PartChanged{Part: p, Time: m.Created})
+	}
+	return r.write(ctx, facts...)
+}
+
+func (r *runner) fired(f check.Issue, told string) {
+	r.engine.log.Info("a check fired", "session", r.lease.Session, "check", f.Check, "told", told)
+}
+
+// ownPrompt is a prompt that we write ourselves, with all that the user's one asked for.
+func (r *runner) ownPrompt(s state) lathe.Message {
+	said := *r.user.Said.(*lathe.User)
+	return lathe.Message{ID: r.engine.ids.Message(), Session: s.session.ID, Created: r.engine.now(), Said: &lathe.User{
+		Agent: said.Agent, Model: said.Model, System: said.System, Tools: said.Tools, Format: said.Format,
+	}}
+}
+
+// watch makes ready to look at the results of a step.
+func (r *runner) watch(ctx context.Context, s state) *check.ResultChecker {
+	if len(s.checked.Checks) == 0 {
+		return nil
+	}
+	in := s.checkInput()
+	w := check.NewResultChecker(in)
+	if in.Checks[check.Budget] == check.Act {
+		w.Shares = r.shares(ctx, s)
+	}
+	return w
+}
+
+// shares is how much of its steps, money and time the turn has used.
+func (r *runner) shares(ctx context.Context, s state) (out []check.UsedFraction) {
+	if s.steps > 0 {
+		done := s.stepsDone() + 1 // with this one
+		out = append(out, check.UsedFraction{Used: float64(done) / float64(s.steps), Left: fmt.Sprintf("%d of %d steps remain", s.steps-done, s.steps)})
+	}
+	accounts, err := r.engine.Accounts(ctx, s.session.ID, r.settings.Budget)
+	if err != nil {
+		if ctx.Err() == nil {
+			r.engine.log.Warn("what is left of the budget is not known", "session", s.session.ID, "error", err)
+		}
+		return out
+	}
+	for _, a := range accounts {
+		out = append(out, check.SharesOf(a)...)
+	}
+	return out
+}
+
+// ended takes note of what a call has shown: what checks said of it, and how tests are run.
+func (s *stepping) ended(c *call) {
+	if s.fold.watch == nil || !c.body().Settled() {
+		return
+	}
+	d := check.ReadAction(c.body())
+	for _, name := range d.Checks {
+		s.engine.log.Info("a check fired", "session", s.session.ID, "check", name, "told", "the model", "tool", d.Tool)
+	}
+	if command := check.TestCommand(d.Command); s.settings.Checks[check.TestMemory] != check.Off && d.Tests >= 0 && command != "" {
+		s.facts = append(s.facts, &lathe.TestsRan{Session: s.session.ID, Project: testedIn(s.session), Run: lathe.TestRun{Command: command, Exit: d.Tests, At: s.engine.now()}})
+	}
+}
+
+// testedIn names what a test command is kept for: the project, or the directory where there
+// is none that others could be confused with.
+func testedIn(s lathe.Session) string {
+	if s.Project == lathe.GlobalProject {
+		return s.Directory
+	}
+	return s.Project
+}

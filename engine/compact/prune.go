@@ -1,0 +1,130 @@
+package compact
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine/check"
+	"github.com/lathe-agent/lathe/engine/history"
+)
+
+const (
+	// What old outputs of tools are left out of: the newest so many tokens stay, and it is
+	// done for no less than that many, because it costs the provider's cache.
+	PruneProtect, PruneLeast = 40_000, 20_000
+	// The newest calls and exchanges stay whatever they weigh.
+	PruneCalls, PruneExchanges = 10, 2
+	// PruneAt is how full the window must be, in percent; roomLeft what must be free afterwards.
+	PruneAt, RoomLeft = 80, 10
+	// CacheTime is how long a provider remembers a prompt that was not told otherwise.
+	CacheTime = 5 * time.Minute
+)
+
+// HasPruned reports whether it was done since the user's last word: once for each is enough, or
+// a session would lose its memory with every step.
+func HasPruned(messages []*history.Message) bool {
+	from := history.LastExchange(messages)
+	if from >= len(messages) {
+		return true
+	}
+	since := messages[from].Created
+	return slices.ContainsFunc(history.Calls(messages), func(c *lathe.ToolCall) bool {
+		done, ok := c.State.(*lathe.Completed)
+		return ok && done.Compacted != 0 && done.Compacted >= since
+	})
+}
+
+// MaskedSince is how many tokens were left out of the context since a moment.
+func MaskedSince(messages []*history.Message, at lathe.Time) (n int) {
+	for _, c := range history.Calls(messages) {
+		if done, ok := c.State.(*lathe.Completed); ok && done.Compacted != 0 && done.Compacted >= at {
+			n += TokensIn(done.Output)
+		}
+	}
+	return n
+}
+
+// Maskable lists the outputs that can be left out, and how many tokens they are. Of what the
+// model sees it leaves the last two exchanges, the newest calls, skills and the list of todos
+// alone. What is worth little goes wherever it stands: reads of files that were read or
+// written again since, tests that passed, listings, pages. Of the rest the newest stay.
+func Maskable(messages []*history.Message) (parts []lathe.Part, freed int) {
+	exchanges, calls, protected := 0, 0, 0
+	touched, todos := map[string]bool{}, false
+	for _, h := range slices.Backward(messages) {
+		for _, p := range slices.Backward(h.Parts) {
+			c, ok := p.Body.(*lathe.ToolCall)
+			if !ok {
+				continue
+			}
+			calls++
+			done, ok := c.State.(*lathe.Completed)
+			if !ok {
+				continue
+			}
+			f := factsOf(done)
+			little := f.isWorthLittle(c.Tool, touched)
+			f.touch(c.Tool, touched)
+			stays := isKept(c.Tool, todos) || exchanges < PruneExchanges || calls <= PruneCalls
+			todos = todos || c.Tool == "todowrite"
+			if stays || done.Compacted != 0 {
+				continue
+			}
+			size := TokensIn(done.Output)
+			if !little {
+				if protected += size; protected <= PruneProtect {
+					continue
+				}
+			}
+			parts, freed = append(parts, p), freed+size
+		}
+		if history.IsWord(h) {
+			exchanges++
+		}
+	}
+	slices.Reverse(parts)
+	return parts, freed
+}
+
+// isKept reports whether a tool's output always stays; of the todos the newest list does.
+func isKept(tool string, newer bool) bool {
+	return tool == "skill" || tool == "todowrite" && !newer
+}
+
+// isWorthLittle reports whether an output can be had again, or says nothing any more.
+// Touched are the files that later calls have read or written.
+func (f callFacts) isWorthLittle(tool string, touched map[string]bool) bool {
+	switch tool {
+	case "read":
+		return touched[f.FilePath] || touched[f.extent()]
+	case "glob", "grep", "list", "webfetch", "websearch":
+		return true
+	case "bash":
+		return f.Exit != nil && *f.Exit == 0 && check.RunsTests(f.Command)
+	default:
+		return false
+	}
+}
+
+// touch notes the files a call has read or written.
+func (f callFacts) touch(tool string, files map[string]bool) {
+	switch tool {
+	case "read":
+		files[f.extent()] = true
+	case "edit", "write":
+		files[f.FilePath] = true
+	}
+	for _, one := range f.Files {
+		files[one.FilePath] = true
+	}
+}
+
+// extent names what of a file was read: other lines of it are not the same.
+func (f callFacts) extent() string {
+	if f.Offset <= 1 && f.Limit == 0 {
+		return f.FilePath
+	}
+	return fmt.Sprintf("%s:%d+%d", f.FilePath, f.Offset, f.Limit)
+}

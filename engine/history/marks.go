@@ -1,0 +1,26 @@
+package history
+
+// ContinueMark is on the prompt that lets the turn continue after a compaction; clients know it by
+// this name.
+const ContinueMark = "compaction_continue"
+
+// DoomLoop is the permission for a repeated call, and the mark of one that was allowed
+// once: counting begins anew behind it.
+const DoomLoop = "doom_loop"
+
+// The marks on a call after which the turn ends: one the user rejected, unless the settings
+// go on, and one that was stopped for repeating itself.
+const (
+	RejectedMark = "rejected"
+	StoppedMark  = "stopped"
+)
+
+// The marks on a call that failed because nobody was there to give a permission: the turn continues.
+// The second is on a repeated call; see [refusedRepeats].
+const (
+	UnattendedMark = "unattended"
+	RepeatedMark   = "repeated"
+)
+
+// InterruptedMark is on a call that was cut off.
+const InterruptedMark = "interrupted"
