@@ -117,16 +117,15 @@ func (r request) start(w way, c commandStart) (s started, f failure) {
 		guarded = Bound
 	}
 	s = started{stands: p.stands, guard: newGuard(p.watch, r.Profile.Aside), report: r.Kernel.report(r.Profile, guarded)}
-	own, notify, done := p.reach(), -1, make(chan struct{})
+	own, notify, done := p.reach(), -1, make(chan failure, 1)
 	onNewThread(func() {
+		var f failure
 		s.pid, notify, f = p.start(c)
-		close(done)
-		if !f.failed() {
+		if done <- f; !f.failed() {
 			select {}
 		}
 	})
-	<-done
-	if f.failed() {
+	if f = <-done; f.failed() {
 		return s, f
 	}
 	s.report.Missing = slices.Concat(s.report.Missing, p.missing)
