@@ -55,3 +55,9 @@ func (p *Project) UnmarshalJSON(data []byte) error {
 	*p = Project{}
 	return decode(data, "project", p)
 }
+
+// ProjectEdit changes what the user gave a project; what is not set stays.
+type ProjectEdit struct {
+	Name           Opt[string]
+	Icon, Commands json.RawMessage // JSON objects, or nil
+}

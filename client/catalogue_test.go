@@ -43,18 +43,18 @@ func (s *shop) Defaults(context.Context, workspace.Place) (map[string]string, er
 	return map[string]string{"shop": "new", "other": "x"}, nil
 }
 
-func (s *shop) Methods(context.Context, workspace.Place) (map[string][]server.LoginMethod, error) {
-	return map[string][]server.LoginMethod{"shop": {{Type: "oauth", Label: "In the browser"}, {Type: "api", Label: "API key"}}}, nil
+func (s *shop) Methods(context.Context, workspace.Place) (map[string][]lathe.LoginMethod, error) {
+	return map[string][]lathe.LoginMethod{"shop": {{Type: "oauth", Label: "In the browser"}, {Type: "api", Label: "API key"}}}, nil
 }
 
-func (s *shop) Authorize(_ context.Context, _ workspace.Place, provider string, method int, _ map[string]string) (*server.Authorization, error) {
+func (s *shop) Authorize(_ context.Context, _ workspace.Place, provider string, method int, _ map[string]string) (*lathe.Authorization, error) {
 	if provider != "shop" {
 		return nil, lathe.Errorf(lathe.NotFound, "there is no login to %s", provider)
 	}
 	if method != 0 {
 		return nil, nil
 	}
-	return &server.Authorization{URL: "https://shop.test/login", Method: "code", Instructions: "Type it."}, nil
+	return &lathe.Authorization{URL: "https://shop.test/login", Method: "code", Instructions: "Type it."}, nil
 }
 
 func (s *shop) Integrations(context.Context, workspace.Place) ([]server.Integration, error) {

@@ -99,7 +99,7 @@ func newBackend(w *world) (server.Backend, *terminal.Set) {
 	program, _ := exec.LookPath("git")
 	terminals := terminal.Open(terminal.Options{Runner: sandbox.Open(sandbox.Config{}), IDs: lathe.NewIDs(), Publish: w.engine.Publish, Most: 1})
 	return server.Backend{
-		Feed: b, Instances: b, Sessions: b, Messages: b, Turns: b, Commands: b, Own: b, Asks: b, Settings: noSettings{b}, Projects: nil,
+		Engine: b, Instances: b, Settings: noSettings{b},
 		Providers: &shop{keys: map[string]string{}}, ToolServers: &toolServers{off: map[string]bool{}}, Folders: server.Folders{Home: w.data},
 		Git: git.New(git.Options{Program: program}), Terminals: terminals,
 	}, terminals
@@ -120,10 +120,6 @@ func (w *world) dial(with ...func(*client.Options)) *client.Client {
 
 // noSettings are none but the agents of the engine; what else is asked of settings no client asks.
 type noSettings struct{ servertest.Backend }
-
-func (n noSettings) Agents(ctx context.Context, at workspace.Place) ([]lathe.Agent, error) {
-	return n.Engine.Agents(ctx, at.Directory)
-}
 
 func (noSettings) Tools(context.Context, workspace.Place) ([]server.Tool, error) { return nil, nil }
 

@@ -55,7 +55,7 @@ func TestClient_RequestsArriveWhole(t *testing.T) {
 	seen := &witness{Backend: servertest.Backend{Engine: w.engine}}
 	b, terminals := newBackend(w)
 	defer terminals.Close()
-	b.Sessions, b.Turns, b.Commands, b.Own = seen, seen, seen, seen
+	b.Engine = seen
 	s := newServerOn(w, b, "")
 	defer s.Close()
 	h := httptest.NewServer(s)

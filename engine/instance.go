@@ -212,7 +212,7 @@ func (e *Engine) Dispose(dir string) {
 }
 
 // EditProject changes what the user gave a project.
-func (e *Engine) EditProject(ctx context.Context, id string, edit store.ProjectEdit) (lathe.Project, error) {
+func (e *Engine) EditProject(ctx context.Context, id string, edit lathe.ProjectEdit) (lathe.Project, error) {
 	return e.store.EditProject(ctx, id, edit)
 }
 

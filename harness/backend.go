@@ -31,7 +31,7 @@ type Served struct {
 func (s *Harness) Backend() (server.Backend, io.Closer) {
 	e := s.Engine
 	b := &Served{Engine: e, app: s.app, setup: s, at: s.Folders, dirs: map[string]bool{}, told: map[string]stamp{}}
-	all := b.withFiles(server.Backend{Feed: e, Instances: b, Sessions: b, Messages: b, Turns: b, Commands: b, Own: b, Meters: e, Asks: b, Settings: b, Providers: b, ToolServers: b, Watched: b})
+	all := b.withFiles(server.Backend{Engine: e, Instances: b, Settings: b, Providers: b, ToolServers: b, Watched: b})
 	b.terminals = all.Terminals
 	return all, b
 }
@@ -69,15 +69,4 @@ func (b *Served) DisposeAll() {
 	for dir := range dirs {
 		b.Dispose(dir)
 	}
-}
-
-// Messages returns a page of a history.
-func (b *Served) Messages(ctx context.Context, id lathe.SessionID, before lathe.Place, limit int) ([]lathe.Message, lathe.Opt[lathe.Place], error) {
-	page, err := b.Engine.Messages(ctx, id, before, limit)
-	return page.Messages, lathe.Opt[lathe.Place]{Set: page.More, Value: page.Next}, err
-}
-
-// UpdatePart writes a part.
-func (b *Served) UpdatePart(ctx context.Context, p lathe.Part) (lathe.Part, error) {
-	return b.Engine.UpdatePart(ctx, p, "")
 }

@@ -1,7 +1,6 @@
 package harness
 
 import (
-	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,7 +9,6 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/server"
-	"github.com/lathe-agent/lathe/store"
 	"github.com/lathe-agent/lathe/workspace/git"
 	term "github.com/lathe-agent/lathe/workspace/terminal"
 )
@@ -28,7 +26,6 @@ func (b *Served) withFiles(to server.Backend) server.Backend {
 		shell = l.Config.Shell
 	}
 	home, _ := os.UserHomeDir() // who has none is told ""
-	to.Projects = b
 	to.Folders = server.Folders{Home: home, State: b.at.State, Config: filepath.Join(b.app.UserDir(), "lathe"), Excludes: b.app.UserExcludes}
 	to.Git = git.New(git.Options{Program: program, Env: env})
 	to.Terminals = term.Open(term.Options{
@@ -44,9 +41,4 @@ func withoutPassword(env []string) []string {
 		name, _, _ := strings.Cut(v, "=")
 		return strings.HasSuffix(name, "_SERVER_PASSWORD")
 	})
-}
-
-// EditProject changes what the user gave a project.
-func (b *Served) EditProject(ctx context.Context, id string, edit server.ProjectEdit) (lathe.Project, error) {
-	return b.Engine.EditProject(ctx, id, store.ProjectEdit(edit))
 }

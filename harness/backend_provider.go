@@ -81,15 +81,15 @@ func (b *Served) Defaults(_ context.Context, at workspace.Place) (map[string]str
 
 // Methods are the logins there are: the vendor's own first, as the reference lists them, and a key
 // for every provider that takes one.
-func (b *Served) Methods(_ context.Context, at workspace.Place) (map[string][]server.LoginMethod, error) {
+func (b *Served) Methods(_ context.Context, at workspace.Place) (map[string][]lathe.LoginMethod, error) {
 	k, err := b.setup.ConfigFor(at)
 	if err != nil {
 		return nil, err
 	}
-	out := map[string][]server.LoginMethod{}
+	out := map[string][]lathe.LoginMethod{}
 	for _, p := range k.Providers.Catalog.Providers() {
 		if m, ok := b.method(k, p.ID); ok {
-			out[p.ID] = []server.LoginMethod{{Type: "oauth", Label: m.Label}, {Type: "api", Label: "API key"}}
+			out[p.ID] = []lathe.LoginMethod{{Type: "oauth", Label: m.Label}, {Type: "api", Label: "API key"}}
 		}
 	}
 	return out, nil
@@ -153,7 +153,7 @@ func (l *logins) find(id string) *login {
 
 // Authorize begins a login, which goes on until its user has ended it or time is up. A method that
 // is a key needs nothing.
-func (b *Served) Authorize(ctx context.Context, at workspace.Place, id string, index int, _ map[string]string) (*server.Authorization, error) {
+func (b *Served) Authorize(ctx context.Context, at workspace.Place, id string, index int, _ map[string]string) (*lathe.Authorization, error) {
 	k, err := b.setup.ConfigFor(at)
 	if err != nil {
 		return nil, err
@@ -172,7 +172,7 @@ func (b *Served) Authorize(ctx context.Context, at workspace.Place, id string, i
 	b.logins.running.Go(func() { b.logIn(life, k, m, one, shown) })
 	select {
 	case p := <-shown:
-		out := &server.Authorization{URL: p.URL, Method: "auto", Instructions: "Log in on the page; this goes on by itself."}
+		out := &lathe.Authorization{URL: p.URL, Method: "auto", Instructions: "Log in on the page; this goes on by itself."}
 		if p.Code != "" {
 			out.Instructions = "Enter code: " + p.Code
 		}

@@ -7,17 +7,8 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// Asks are what waits for a person.
-type Asks interface {
-	// Asks returns the requests in scope that wait, oldest first.
-	Asks(ctx context.Context, scope lathe.Scope) ([]lathe.Fact, error)
-	Reply(ctx context.Context, id lathe.AskID, reply lathe.Reply, message string) error
-	Answer(ctx context.Context, id lathe.AskID, answers [][]string) error
-	Dismiss(ctx context.Context, id lathe.AskID) error
-}
-
 // askAPI answers for permissions and questions.
-type askAPI struct{ asks Asks }
+type askAPI struct{ engine Engine }
 
 func (a askAPI) routes() []row {
 	bad, fails := []failure{failsBad}, []failure{failsBad, failsAsk}
@@ -55,7 +46,7 @@ func (a askAPI) list(c *call) ([]lathe.Fact, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.asks.Asks(c.Context(), lathe.Scope{Directory: at.Directory})
+	return a.engine.Asks(c.Context(), lathe.Scope{Directory: at.Directory})
 }
 
 func (a askAPI) listPermissions(c *call, _, _ none) (out []lathe.PermissionRequest, err error) {
@@ -106,7 +97,7 @@ func (a askAPI) permit(c *call, where string, reply lathe.Reply, message string)
 	if reply == lathe.Reject && c.Header.Get(lathe.UnattendedHeader) != "" {
 		reply = lathe.Unattended
 	}
-	err = a.asks.Reply(context.WithoutCancel(c.Context()), lathe.AskID(id), reply, message)
+	err = a.engine.Reply(context.WithoutCancel(c.Context()), lathe.AskID(id), reply, message)
 	return settled(err, "PermissionNotFoundError", "Permission request not found: ", id)
 }
 
@@ -119,7 +110,7 @@ func (a askAPI) replyQuestion(c *call, _ none, in answersBody) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	err = a.asks.Answer(context.WithoutCancel(c.Context()), lathe.AskID(id), in.Answers)
+	err = a.engine.Answer(context.WithoutCancel(c.Context()), lathe.AskID(id), in.Answers)
 	return settled(err, "QuestionNotFoundError", "Question request not found: ", id)
 }
 
@@ -128,7 +119,7 @@ func (a askAPI) rejectQuestion(c *call, _, _ none) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	err = a.asks.Dismiss(context.WithoutCancel(c.Context()), lathe.AskID(id))
+	err = a.engine.Dismiss(context.WithoutCancel(c.Context()), lathe.AskID(id))
 	return settled(err, "QuestionNotFoundError", "Question request not found: ", id)
 }
 

@@ -12,11 +12,11 @@ import (
 	"github.com/lathe-agent/lathe/workspace"
 )
 
-// backend is an engine as a server wants it, with projects that can be edited.
+// backend is an engine as a server wants it, with files and programs.
 type backend struct{ servertest.Backend }
 
 func (b backend) all(s *settings) server.Backend {
-	return b.withFiles(server.Backend{Feed: b, Instances: b, Sessions: b, Messages: b, Turns: b, Commands: b, Own: b, Asks: b, Settings: s, ToolServers: toolServers{s.hub}, Meters: b})
+	return b.withFiles(server.Backend{Engine: b, Instances: b, Settings: s, ToolServers: toolServers{s.hub}})
 }
 
 // settings are the same in every directory.
@@ -31,7 +31,7 @@ func (s *settings) Settings(context.Context, workspace.Place) (*config.Loaded, e
 	return &s.loaded, s.err
 }
 
-func (s *settings) Agents(context.Context, workspace.Place) ([]lathe.Agent, error) {
+func (s *settings) Agents(context.Context, string) ([]lathe.Agent, error) {
 	return s.agents, s.err
 }
 

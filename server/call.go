@@ -49,7 +49,7 @@ func (c *call) session() (lathe.Session, error) {
 	if err != nil {
 		return lathe.Session{}, err
 	}
-	return c.server.sessions.Get(c.Context(), id)
+	return c.server.engine.Get(c.Context(), id)
 }
 
 // directory is what the request is about, by its query, its header or the server's own; it

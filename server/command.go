@@ -8,19 +8,8 @@ import (
 	"github.com/lathe-agent/lathe/workspace"
 )
 
-// Commands are slash commands, skills and the compressing of long conversations.
-type Commands interface {
-	// Commands and Skills list those of a directory.
-	Commands(ctx context.Context, at workspace.Place) ([]lathe.Command, error)
-	Skills(ctx context.Context, at workspace.Place) ([]lathe.Skill, error)
-	// Command runs a slash command and waits until the session rests.
-	Command(ctx context.Context, id lathe.SessionID, in lathe.CommandCall) (lathe.Message, error)
-	// Compact compresses the history and returns the summary; what went wrong is on it.
-	Compact(ctx context.Context, id lathe.SessionID, req lathe.CompactRequest) error
-}
-
 // commandAPI answers for slash commands, skills and compaction.
-type commandAPI struct{ commands Commands }
+type commandAPI struct{ engine Engine }
 
 func (a commandAPI) routes() []row {
 	missing, bad := []failure{failsBad, failsMissing}, []failure{failsBad}
@@ -45,11 +34,11 @@ func (a commandAPI) routes() []row {
 }
 
 func (a commandAPI) listCommands(c *call, at workspace.Place, _, _ none) ([]lathe.Command, error) {
-	return a.commands.Commands(c.Context(), at)
+	return a.engine.Commands(c.Context(), at.Directory)
 }
 
 func (a commandAPI) listSkills(c *call, at workspace.Place, _, _ none) ([]lathe.Skill, error) {
-	return a.commands.Skills(c.Context(), at)
+	return a.engine.Skills(c.Context(), at.Directory)
 }
 
 type commandBody struct {
@@ -84,7 +73,7 @@ func (a commandAPI) runCommand(c *call, id lathe.SessionID, call lathe.CommandCa
 			return lathe.Message{}, badRequest("Body", "messageID: %v", err)
 		}
 	}
-	return a.commands.Command(context.WithoutCancel(c.Context()), id, call)
+	return a.engine.Command(context.WithoutCancel(c.Context()), id, call)
 }
 
 type initBody struct {
@@ -112,6 +101,6 @@ type summarizeBody struct {
 // summarize answers when the conversation is compressed. That it could not be is told as
 // session.error and stands on the summary.
 func (a commandAPI) summarize(c *call, rec lathe.Session, _ none, in summarizeBody) (bool, error) {
-	err := a.commands.Compact(context.WithoutCancel(c.Context()), rec.ID, lathe.CompactRequest{Model: &lathe.ModelRef{Provider: in.Provider, Model: in.Model}, Auto: in.Auto})
+	err := a.engine.Compact(context.WithoutCancel(c.Context()), rec.ID, lathe.CompactRequest{Model: &lathe.ModelRef{Provider: in.Provider, Model: in.Model}, Auto: in.Auto})
 	return err == nil, err
 }

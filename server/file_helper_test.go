@@ -1,7 +1,6 @@
 package server_test
 
 import (
-	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,7 +11,6 @@ import (
 	"github.com/lathe-agent/lathe/internal/gittest"
 	"github.com/lathe-agent/lathe/sandbox"
 	"github.com/lathe-agent/lathe/server"
-	"github.com/lathe-agent/lathe/store"
 	"github.com/lathe-agent/lathe/workspace/git"
 	"github.com/lathe-agent/lathe/workspace/terminal"
 )
@@ -20,7 +18,6 @@ import (
 // withFiles adds the families that reach files and programs of this machine.
 func (b backend) withFiles(to server.Backend) server.Backend {
 	program, _ := exec.LookPath("git")
-	to.Projects = b
 	to.Folders = server.Folders{Home: "/home/usr", State: "/state", Config: "/config"}
 	to.Git = git.New(git.Options{Program: program, Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=/nowhere"}})
 	to.Terminals = terminal.Open(terminal.Options{
@@ -28,10 +25,6 @@ func (b backend) withFiles(to server.Backend) server.Backend {
 		IDs: lathe.NewIDs(), Publish: b.Publish, Most: 5,
 	})
 	return to
-}
-
-func (b backend) EditProject(ctx context.Context, id string, edit server.ProjectEdit) (lathe.Project, error) {
-	return b.Engine.EditProject(ctx, id, store.ProjectEdit(edit))
 }
 
 // git runs git in the world's directory as its user would; without git the test is skipped.

@@ -11,8 +11,6 @@ import (
 type Instances interface {
 	// Open returns where a directory belongs; its error has a code.
 	Open(ctx context.Context, dir string) (workspace.Place, lathe.Project, error)
-	// Projects are all that were ever opened, the latest first.
-	Projects(ctx context.Context) ([]lathe.Project, error)
 	// Dispose lets go of what is known of a directory, and tells its listeners.
 	Dispose(dir string)
 	// DisposeAll does so for all of them.
@@ -23,7 +21,7 @@ type Instances interface {
 type globalAPI struct {
 	version   string
 	instances Instances
-	feed      Feed
+	engine    Engine
 }
 
 func (a globalAPI) routes() []row {
@@ -71,7 +69,7 @@ func (a globalAPI) health(*call, none, none) (healthReply, error) {
 
 func (a globalAPI) disposeAll(*call, none, none) (bool, error) {
 	a.instances.DisposeAll()
-	a.feed.Publish(lathe.Event{Fact: &lathe.GlobalDisposed{}})
+	a.engine.Publish(lathe.Event{Fact: &lathe.GlobalDisposed{}})
 	return true, nil
 }
 

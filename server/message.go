@@ -1,24 +1,11 @@
 package server
 
 import (
-	"context"
-
 	"github.com/lathe-agent/lathe"
 )
 
-// Messages are what was said in sessions.
-type Messages interface {
-	// Messages returns at most limit messages older than a place, oldest first, and the place
-	// before them if there are more. A limit of 0 has no limit.
-	Messages(ctx context.Context, id lathe.SessionID, before lathe.Place, limit int) (page []lathe.Message, next lathe.Opt[lathe.Place], err error)
-	Message(ctx context.Context, session lathe.SessionID, id lathe.MessageID) (lathe.Message, error)
-	RemoveMessage(ctx context.Context, session lathe.SessionID, id lathe.MessageID) error
-	UpdatePart(ctx context.Context, p lathe.Part) (lathe.Part, error)
-	RemovePart(ctx context.Context, session lathe.SessionID, message lathe.MessageID, id lathe.PartID) error
-}
-
 // messageAPI answers for the messages and parts of a session.
-type messageAPI struct{ messages Messages }
+type messageAPI struct{ engine Engine }
 
 func (a messageAPI) routes() []row {
 	missing, busy := []failure{failsBad, failsMissing}, []failure{failsBad, failsMissing, failsBusy}
@@ -63,14 +50,14 @@ func (a messageAPI) listMessages(c *call, rec lathe.Session, q pageQuery, _ none
 			return nil, badTag(err)
 		}
 	}
-	page, next, err := a.messages.Messages(c.Context(), rec.ID, before, q.Limit)
+	page, err := a.engine.Messages(c.Context(), rec.ID, before, q.Limit)
 	if err != nil {
 		return nil, err
 	}
-	if next.Set && q.Limit > 0 {
-		c.pointTo(next.Value.Token())
+	if page.More && q.Limit > 0 {
+		c.pointTo(page.Next.Token())
 	}
-	return page, nil
+	return page.Messages, nil
 }
 
 // pointTo tells where the next page is.
@@ -96,7 +83,7 @@ func (a messageAPI) message(c *call) (lathe.Message, error) {
 	if err != nil {
 		return lathe.Message{}, err
 	}
-	return a.messages.Message(c.Context(), rec.ID, id)
+	return a.engine.Message(c.Context(), rec.ID, id)
 }
 
 func (a messageAPI) getMessage(c *call, _, _ none) (lathe.Message, error) { return a.message(c) }
@@ -106,7 +93,7 @@ func (a messageAPI) deleteMessage(c *call, _, _ none) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return true, a.messages.RemoveMessage(c.Context(), m.Session, m.ID)
+	return true, a.engine.RemoveMessage(c.Context(), m.Session, m.ID)
 }
 
 // updatePart replaces a part that is there; the body must mean the part of the path.
@@ -124,7 +111,7 @@ func (a messageAPI) updatePart(c *call, _ none, in lathe.Part) (lathe.Part, erro
 	case in.ID != lathe.PartID(id), in.Message != m.ID, in.Session != m.Session:
 		return in, badRequest("Body", "Part mismatch: the ids in the body are not those of the path")
 	}
-	return a.messages.UpdatePart(c.Context(), in)
+	return a.engine.UpdatePart(c.Context(), in, "")
 }
 
 func (a messageAPI) deletePart(c *call, _, _ none) (bool, error) {
@@ -136,7 +123,7 @@ func (a messageAPI) deletePart(c *call, _, _ none) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return true, a.messages.RemovePart(c.Context(), m.Session, m.ID, lathe.PartID(id))
+	return true, a.engine.RemovePart(c.Context(), m.Session, m.ID, lathe.PartID(id))
 }
 
 // messages are written one after the other, without a second look at each: histories are long.

@@ -14,18 +14,12 @@ import (
 	"github.com/lathe-agent/lathe/internal/otlp"
 )
 
-// Meters are the figures of what stands behind the server.
-type Meters interface {
-	// Measure writes them.
-	Measure(p *metric.Page)
-}
-
 // metricsAPI tells the figures of the server.
 type metricsAPI struct {
 	enabled bool
 	version string
 	meters  *meters
-	backend Meters // may be nil
+	engine  Engine
 }
 
 func (a metricsAPI) routes() []row {
@@ -120,8 +114,8 @@ func (a metricsAPI) metrics(c *call, _ none) error {
 	p.Gauge("go_goroutines", "Goroutines that exist.", float64(runtime.NumGoroutine()))
 	p.Gauge("go_memstats_heap_inuse_bytes", "Memory of the heap in use.", float64(mem.HeapInuse))
 	p.Gauge("go_memstats_sys_bytes", "Memory taken from the system.", float64(mem.Sys))
-	if a.backend != nil {
-		a.backend.Measure(&p)
+	if a.engine != nil {
+		a.engine.Measure(&p)
 	}
 	c.w.Header().Set("Content-Type", metric.ContentType)
 	c.w.Header().Set("Cache-Control", "no-store")

@@ -6,23 +6,9 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// Own is what the reference's API has no words for: an undo that says what it does with each
-// file, and turns that were cut off. Its routes stand under /lathe.
-type Own interface {
-	// Undo takes back what a session did from a point on; Redo brings it back.
-	Undo(ctx context.Context, id lathe.SessionID, u lathe.Undo) (lathe.Undone, error)
-	Redo(ctx context.Context, id lathe.SessionID, u lathe.Undo) (lathe.Undone, error)
-	// Resume goes on with a turn that was cut off.
-	Resume(ctx context.Context, id lathe.SessionID) error
-	// Interrupted lists the sessions whose turn was cut off.
-	Interrupted(ctx context.Context) ([]lathe.SessionID, error)
-}
-
 // ownAPI answers for the routes under /lathe.
 type ownAPI struct {
-	own      Own
-	sessions Sessions
-	turns    Turns
+	engine Engine
 }
 
 func (a ownAPI) routes() []row {
@@ -55,16 +41,16 @@ func (a ownAPI) routes() []row {
 		answer(row{
 			method: "GET", path: "/lathe/interrupted", name: "lathe.interrupted", tag: "lathe", global: true,
 			summary: "List the sessions whose turn was cut off",
-		}, func(c *call, _, _ none) ([]lathe.SessionID, error) { return a.own.Interrupted(c.Context()) }),
+		}, func(c *call, _, _ none) ([]lathe.SessionID, error) { return a.engine.Interrupted(c.Context()) }),
 	}
 }
 
 func (a ownAPI) undo(c *call, _ none, in lathe.Undo) (lathe.Undone, error) {
-	return c.undoing(in, a.own.Undo)
+	return c.undoing(in, a.engine.Undo)
 }
 
 func (a ownAPI) redo(c *call, _ none, in lathe.Undo) (lathe.Undone, error) {
-	return c.undoing(in, a.own.Redo)
+	return c.undoing(in, a.engine.Redo)
 }
 
 func (c *call) undoing(in lathe.Undo, do func(context.Context, lathe.SessionID, lathe.Undo) (lathe.Undone, error)) (lathe.Undone, error) {
@@ -95,17 +81,17 @@ func (a ownAPI) submit(c *call, _ none, in promptBody) (lathe.Message, error) {
 	if err != nil {
 		return lathe.Message{}, err
 	}
-	return a.turns.Submit(context.WithoutCancel(c.Context()), id, p)
+	return a.engine.Submit(context.WithoutCancel(c.Context()), id, p)
 }
 
 func (a ownAPI) wait(c *call, rec lathe.Session, _, _ none) (lathe.Message, error) {
-	return c.waitIdle(a.turns, rec.ID)
+	return c.waitIdle(a.engine, rec.ID)
 }
 
 func (a ownAPI) resume(c *call, rec lathe.Session, _, _ none) (none, error) {
-	return none{}, a.own.Resume(context.WithoutCancel(c.Context()), rec.ID)
+	return none{}, a.engine.Resume(context.WithoutCancel(c.Context()), rec.ID)
 }
 
 func (a ownAPI) unarchive(c *call, rec lathe.Session, _, _ none) (lathe.Session, error) {
-	return a.sessions.Update(c.Context(), rec.ID, lathe.Edit{Archived: lathe.Some[*lathe.Time](nil)})
+	return a.engine.Update(c.Context(), rec.ID, lathe.Edit{Archived: lathe.Some[*lathe.Time](nil)})
 }

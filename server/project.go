@@ -1,8 +1,6 @@
 package server
 
 import (
-	"context"
-	"encoding/json"
 	"net/http"
 
 	"github.com/lathe-agent/lathe"
@@ -10,22 +8,10 @@ import (
 	"github.com/lathe-agent/lathe/workspace/git"
 )
 
-// Projects are the records of projects.
-type Projects interface {
-	// EditProject changes what the user gave a project; its error has a code.
-	EditProject(ctx context.Context, id string, edit ProjectEdit) (lathe.Project, error)
-}
-
-// ProjectEdit is what changes; what is not set stays.
-type ProjectEdit struct {
-	Name           lathe.Opt[string]
-	Icon, Commands json.RawMessage
-}
-
 // projectAPI answers for projects.
 type projectAPI struct {
 	instances Instances
-	projects  Projects
+	engine    Engine
 	git       *git.Git
 }
 
@@ -58,7 +44,7 @@ func (a projectAPI) listProjects(c *call, _, _ none) ([]lathe.Project, error) {
 	if _, _, err := c.place(); err != nil { // which may be a new one
 		return nil, err
 	}
-	return a.instances.Projects(c.Context())
+	return a.engine.Projects(c.Context())
 }
 
 func (a projectAPI) currentProject(c *call, at workspace.Place, _, _ none) (lathe.Project, error) {
@@ -67,7 +53,7 @@ func (a projectAPI) currentProject(c *call, at workspace.Place, _, _ none) (lath
 
 // project finds a project by its id.
 func (a projectAPI) project(c *call, id string) (lathe.Project, error) {
-	all, err := a.instances.Projects(c.Context())
+	all, err := a.engine.Projects(c.Context())
 	if err != nil {
 		return lathe.Project{}, err
 	}
@@ -127,7 +113,7 @@ const (
 )
 
 func (a projectAPI) updateProject(c *call, _ none, in projectBody) (lathe.Project, error) {
-	var edit ProjectEdit
+	var edit lathe.ProjectEdit
 	if in.Name != nil {
 		edit.Name = lathe.Some(*in.Name)
 	}
@@ -147,7 +133,7 @@ func (a projectAPI) updateProject(c *call, _ none, in projectBody) (lathe.Projec
 		return lathe.Project{}, badRequest("Body", "name has at most %d bytes, icon and commands %d", mostProjectName, mostProjectIcon)
 	}
 	id := c.PathValue("projectID")
-	p, err := a.projects.EditProject(c.Context(), id, edit)
+	p, err := a.engine.EditProject(c.Context(), id, edit)
 	if lathe.CodeOf(err) == lathe.NotFound {
 		return p, noProject(id)
 	}

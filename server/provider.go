@@ -16,11 +16,11 @@ type Providers interface {
 	// Defaults is the best model of each, by provider.
 	Defaults(ctx context.Context, at workspace.Place) (map[string]string, error)
 	// Methods are the ways to log in, by provider.
-	Methods(ctx context.Context, at workspace.Place) (map[string][]LoginMethod, error)
+	Methods(ctx context.Context, at workspace.Place) (map[string][]lathe.LoginMethod, error)
 	// Integrations are all providers with the ways to log in, and the credentials there are.
 	Integrations(ctx context.Context, at workspace.Place) ([]Integration, error)
 	// Authorize begins a login; nil says that there is nothing to do but to give a key.
-	Authorize(ctx context.Context, at workspace.Place, provider string, method int, inputs map[string]string) (*Authorization, error)
+	Authorize(ctx context.Context, at workspace.Place, provider string, method int, inputs map[string]string) (*lathe.Authorization, error)
 	// Complete waits for the end of a login that was begun, with what the page showed if it did.
 	Complete(ctx context.Context, at workspace.Place, provider string, method int, code string) error
 	// SetCredential keeps one, in the form of the credential file; RemoveCredential forgets it.
@@ -42,21 +42,6 @@ type Provider struct {
 }
 
 func (Provider) schemaName() string { return "Provider" }
-
-// LoginMethod is a way to log in.
-type LoginMethod struct {
-	Type  string `json:"type" enum:"oauth,api"`
-	Label string `json:"label"`
-}
-
-func (LoginMethod) schemaName() string { return "ProviderAuthMethod" }
-
-// Authorization is what a user must do to log in.
-type Authorization struct {
-	URL          string `json:"url"`
-	Method       string `json:"method" enum:"auto,code"` // whether the end is noticed, or a code is to be typed
-	Instructions string `json:"instructions"`
-}
 
 // providerAPI answers for providers and the credentials for them.
 type providerAPI struct{ providers Providers }
@@ -152,7 +137,7 @@ func (a providerAPI) allProviders(c *call, at workspace.Place, _, _ none) (allRe
 	return out, nil
 }
 
-func (a providerAPI) loginMethods(c *call, at workspace.Place, _, _ none) (map[string][]LoginMethod, error) {
+func (a providerAPI) loginMethods(c *call, at workspace.Place, _, _ none) (map[string][]lathe.LoginMethod, error) {
 	return a.providers.Methods(c.Context(), at)
 }
 
@@ -161,7 +146,7 @@ type authorizeBody struct {
 	Inputs map[string]string `json:"inputs,omitempty"`
 }
 
-func (a providerAPI) authorize(c *call, at workspace.Place, _ none, in authorizeBody) (*Authorization, error) {
+func (a providerAPI) authorize(c *call, at workspace.Place, _ none, in authorizeBody) (*lathe.Authorization, error) {
 	login, err := a.providers.Authorize(c.Context(), at, c.PathValue("providerID"), in.Method, in.Inputs)
 	return login, loginProblem(err, c.PathValue("providerID"))
 }

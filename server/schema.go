@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/lathe-agent/lathe"
 )
 
 // schema is a JSON Schema, of the dialect of OpenAPI 3.1. Members are written in this order.
@@ -75,6 +77,10 @@ func (s *schemas) object(t reflect.Type) *schema {
 	name := ""
 	if n, ok := reflect.Zero(t).Interface().(interface{ schemaName() string }); ok {
 		name = n.schemaName()
+	} else if t == reflect.TypeFor[lathe.LoginMethod]() {
+		name = "ProviderAuthMethod"
+	}
+	if name != "" {
 		if s.named[name] != nil {
 			return ref(name)
 		}

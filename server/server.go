@@ -2,12 +2,15 @@ package server
 
 import (
 	"context"
+	"iter"
 	"log/slog"
 	"net"
 	"net/http"
 	"time"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/api"
+	"github.com/lathe-agent/lathe/internal/metric"
 	"github.com/lathe-agent/lathe/internal/otlp"
 	"github.com/lathe-agent/lathe/workspace/git"
 	"github.com/lathe-agent/lathe/workspace/terminal"
@@ -34,25 +37,41 @@ type Options struct {
 	Peer func(net.Conn) error
 }
 
-// Backend is what a server stands on, one small interface for each family of routes. All of
-// them are needed.
+// Engine is what a server asks of an engine: what every front end does, and what only the wire has words for.
+type Engine interface {
+	api.Engine
+	// Follow is Events for those who gather what they pass on: rest is called each time nothing more is queued,
+	// before it waits.
+	Follow(ctx context.Context, scope lathe.Scope, after lathe.Opt[lathe.Cursor], rest func()) iter.Seq2[lathe.Event, error]
+	// Publish tells all who listen.
+	Publish(events ...lathe.Event)
+	// Revert undoes from a message, or a part of it, on; one that does not exist changes nothing. Unrevert takes
+	// that back.
+	Revert(ctx context.Context, id lathe.SessionID, u lathe.Undo) (lathe.Undone, error)
+	Unrevert(ctx context.Context, id lathe.SessionID, u lathe.Undo) (lathe.Undone, error)
+	RemoveMessage(ctx context.Context, session lathe.SessionID, id lathe.MessageID) error
+	// UpdatePart writes a part; with a delta the part grows by it.
+	UpdatePart(ctx context.Context, p lathe.Part, delta string) (lathe.Part, error)
+	RemovePart(ctx context.Context, session lathe.SessionID, message lathe.MessageID, id lathe.PartID) error
+	// Projects are all that were ever opened, the latest first.
+	Projects(ctx context.Context) ([]lathe.Project, error)
+	// EditProject changes what the user gave a project.
+	EditProject(ctx context.Context, id string, edit lathe.ProjectEdit) (lathe.Project, error)
+	// Measure writes the figures of the engine.
+	Measure(p *metric.Page)
+}
+
+// Backend is what a server stands on: an engine, and a small interface for each family of routes about what
+// surrounds it. All of them are needed.
 type Backend struct {
-	Feed        Feed
+	Engine      Engine
 	Instances   Instances
-	Sessions    Sessions
-	Messages    Messages
-	Turns       Turns
-	Commands    Commands
-	Own         Own
-	Asks        Asks
 	Settings    Settings
 	Providers   Providers
 	ToolServers ToolServers
-	Projects    Projects
 	Folders     Folders
 	Git         *git.Git
 	Terminals   *terminal.Set
-	Meters      Meters  // may be nil
 	Watched     Watched // may be nil
 }
 
@@ -62,7 +81,7 @@ type Server struct {
 	guard     *guard
 	mux       *http.ServeMux
 	instances Instances
-	sessions  Sessions
+	engine    Engine
 	meters    *meters
 	watch     *watch
 	streams   *streamAPI
@@ -88,9 +107,9 @@ func New(b Backend, o Options) *Server {
 	if o.MaxBody <= 0 {
 		o.MaxBody = 64 << 20
 	}
-	events := publisher{feed: b.Feed, ids: o.IDs}
+	events := publisher{engine: b.Engine, ids: o.IDs}
 	s := &Server{
-		options: o, guard: newGuard(o), instances: b.Instances, sessions: b.Sessions, meters: &meters{},
+		options: o, guard: newGuard(o), instances: b.Instances, engine: b.Engine, meters: &meters{},
 		watch: newWatch(events, b.Watched, o.Look),
 	}
 	s.closing, s.close = context.WithCancel(context.Background())

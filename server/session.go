@@ -8,25 +8,10 @@ import (
 	"github.com/lathe-agent/lathe/workspace"
 )
 
-// Sessions are the records of sessions and what can be done with them as a whole.
-type Sessions interface {
-	Get(ctx context.Context, id lathe.SessionID) (lathe.Session, error)
-	List(ctx context.Context, q lathe.Query) ([]lathe.Session, error)
-	Create(ctx context.Context, dir string, in lathe.NewSession) (lathe.Session, error)
-	Update(ctx context.Context, id lathe.SessionID, edit lathe.Edit) (lathe.Session, error)
-	Remove(ctx context.Context, id lathe.SessionID) error
-	Fork(ctx context.Context, dir string, id lathe.SessionID, before lathe.MessageID) (lathe.Session, error)
-	Statuses(ctx context.Context, s lathe.Scope) (map[lathe.SessionID]lathe.Status, error)
-	Todos(ctx context.Context, id lathe.SessionID) ([]lathe.Todo, error)
-	// Diff is what a session changed, or one exchange of it.
-	Diff(ctx context.Context, id lathe.SessionID, prompt lathe.MessageID) ([]lathe.FileDiff, error)
-}
-
 // sessionAPI answers for sessions and what is done with one as a whole.
 type sessionAPI struct {
-	sessions Sessions
-	turns    Turns
-	shares   shareAPI // shares a new session where the settings say so
+	engine Engine
+	shares shareAPI // shares a new session where the settings say so
 }
 
 func (a sessionAPI) routes() []row {
@@ -101,7 +86,7 @@ func (a sessionAPI) listSessions(c *call, at workspace.Place, q listQuery, _ non
 	case q.Directory != "" && q.Scope != "project":
 		query.Directory = at.Directory
 	}
-	return a.sessions.List(c.Context(), query)
+	return a.engine.List(c.Context(), query)
 }
 
 // limitOf reads how many sessions are wanted; nothing sensible is the usual number.
@@ -132,7 +117,7 @@ func (a sessionAPI) createSession(c *call, at workspace.Place, _ none, in create
 	if err := in.Rules.Check(); err != nil {
 		return lathe.Session{}, badTag(err)
 	}
-	made, err := a.sessions.Create(c.Context(), at.Directory, lathe.NewSession{
+	made, err := a.engine.Create(c.Context(), at.Directory, lathe.NewSession{
 		Parent: in.Parent, Title: in.Title, Agent: in.Agent, Model: in.Model, Metadata: json.RawMessage(in.Metadata), Rules: in.Rules, Workspace: in.Workspace,
 	})
 	if err != nil {
@@ -142,7 +127,7 @@ func (a sessionAPI) createSession(c *call, at workspace.Place, _ none, in create
 }
 
 func (a sessionAPI) sessionStatus(c *call, at workspace.Place, _, _ none) (map[lathe.SessionID]lathe.Status, error) {
-	return a.sessions.Statuses(c.Context(), lathe.Scope{Directory: at.Directory})
+	return a.engine.Statuses(c.Context(), lathe.Scope{Directory: at.Directory})
 }
 
 func (a sessionAPI) getSession(c *call, _, _ none) (lathe.Session, error) { return c.session() }
@@ -175,12 +160,12 @@ func (a sessionAPI) updateSession(c *call, rec lathe.Session, _ none, in updateB
 		archived := lathe.Time(*at)
 		edit.Archived = lathe.Some(&archived)
 	}
-	return a.sessions.Update(c.Context(), rec.ID, edit)
+	return a.engine.Update(c.Context(), rec.ID, edit)
 }
 
 // isBusy reports whether a session, or one below it, is doing something.
 func (a sessionAPI) isBusy(ctx context.Context, id lathe.SessionID) (bool, error) {
-	all, err := a.sessions.Statuses(ctx, lathe.Scope{})
+	all, err := a.engine.Statuses(ctx, lathe.Scope{})
 	if err != nil || len(all) == 0 {
 		return false, err
 	}
@@ -189,7 +174,7 @@ func (a sessionAPI) isBusy(ctx context.Context, id lathe.SessionID) (bool, error
 			if busy == id {
 				return true, nil
 			}
-			rec, err := a.sessions.Get(ctx, busy)
+			rec, err := a.engine.Get(ctx, busy)
 			if lathe.CodeOf(err) == lathe.NotFound {
 				break
 			}
@@ -209,22 +194,22 @@ func (a sessionAPI) deleteSession(c *call, rec lathe.Session, _, _ none) (bool, 
 		return false, err
 	}
 	if busy { // of one that rests only its end is told
-		if err := a.turns.Cancel(c.Context(), rec.ID); err != nil && lathe.CodeOf(err) != lathe.NotFound {
+		if err := a.engine.Cancel(c.Context(), rec.ID); err != nil && lathe.CodeOf(err) != lathe.NotFound {
 			return false, err
 		}
 	}
-	if err := a.sessions.Remove(c.Context(), rec.ID); err != nil {
+	if err := a.engine.Remove(c.Context(), rec.ID); err != nil {
 		return false, err
 	}
 	return true, nil
 }
 
 func (a sessionAPI) children(c *call, rec lathe.Session, _, _ none) ([]lathe.Session, error) {
-	return a.sessions.List(c.Context(), lathe.Query{Parent: rec.ID, Archived: lathe.WithArchived})
+	return a.engine.List(c.Context(), lathe.Query{Parent: rec.ID, Archived: lathe.WithArchived})
 }
 
 func (a sessionAPI) todos(c *call, rec lathe.Session, _, _ none) ([]lathe.Todo, error) {
-	return a.sessions.Todos(c.Context(), rec.ID)
+	return a.engine.Todos(c.Context(), rec.ID)
 }
 
 type diffQuery struct {
@@ -237,7 +222,7 @@ func (a sessionAPI) sessionDiff(c *call, q diffQuery, _ none) ([]lathe.FileDiff,
 	if err != nil {
 		return nil, err
 	}
-	diffs, err := a.sessions.Diff(c.Context(), id, lathe.MessageID(q.Message))
+	diffs, err := a.engine.Diff(c.Context(), id, lathe.MessageID(q.Message))
 	if lathe.CodeOf(err) == lathe.NotFound {
 		return nil, nil
 	}
@@ -249,7 +234,7 @@ type forkBody struct {
 }
 
 func (a sessionAPI) fork(c *call, rec lathe.Session, _ none, in forkBody) (lathe.Session, error) {
-	return a.sessions.Fork(c.Context(), rec.Directory, rec.ID, in.Message)
+	return a.engine.Fork(c.Context(), rec.Directory, rec.ID, in.Message)
 }
 
 // object is any JSON object, as it came.

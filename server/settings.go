@@ -14,7 +14,7 @@ type Settings interface {
 	// Settings returns those that count in a directory; a mistake in them is a *config.Error.
 	Settings(ctx context.Context, at workspace.Place) (*config.Loaded, error)
 	// Agents are those that can be used there, the default one first.
-	Agents(ctx context.Context, at workspace.Place) ([]lathe.Agent, error)
+	Agents(ctx context.Context, dir string) ([]lathe.Agent, error)
 	// Tools are what models may use there.
 	Tools(ctx context.Context, at workspace.Place) ([]Tool, error)
 	// Global is what the user's own file says.
@@ -35,7 +35,7 @@ type Tool struct {
 type settingsAPI struct {
 	settings  Settings
 	instances Instances
-	feed      Feed
+	engine    Engine
 }
 
 func (a settingsAPI) routes() []row {
@@ -108,7 +108,7 @@ func (a settingsAPI) patchGlobalConfig(c *call, _ none, in configBody) (configBo
 	if !isModeAlone(json.RawMessage(in)) {
 		a.instances.DisposeAll()
 	}
-	a.feed.Publish(lathe.Event{Fact: &lathe.GlobalDisposed{}})
+	a.engine.Publish(lathe.Event{Fact: &lathe.GlobalDisposed{}})
 	return a.getGlobalConfig(c, none{}, none{})
 }
 
@@ -120,7 +120,7 @@ func isModeAlone(change json.RawMessage) bool {
 }
 
 func (a settingsAPI) listAgents(c *call, at workspace.Place, _, _ none) ([]lathe.Agent, error) {
-	return a.settings.Agents(c.Context(), at)
+	return a.settings.Agents(c.Context(), at.Directory)
 }
 
 type toolQuery struct {

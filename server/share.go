@@ -30,10 +30,8 @@ var shareStyle []byte
 
 // shareAPI shares sessions and serves the pages of shares.
 type shareAPI struct {
-	sessions Sessions
-	messages Messages
+	engine   Engine
 	settings Settings
-	feed     Feed
 	streams  *streamAPI
 	private  bool // no session is shared by itself
 }
@@ -155,11 +153,11 @@ func (a shareAPI) publish(c *call, rec lathe.Session, lasts time.Duration) (lath
 	if lasts > 0 {
 		share = share.Until(time.Now().Add(lasts))
 	}
-	return a.sessions.Update(c.Context(), rec.ID, lathe.Edit{Share: lathe.Some(&share)})
+	return a.engine.Update(c.Context(), rec.ID, lathe.Edit{Share: lathe.Some(&share)})
 }
 
 func (a shareAPI) unshare(c *call, rec lathe.Session, _, _ none) (lathe.Session, error) {
-	return a.sessions.Update(c.Context(), rec.ID, lathe.Edit{Share: lathe.Some[*lathe.Share](nil)})
+	return a.engine.Update(c.Context(), rec.ID, lathe.Edit{Share: lathe.Some[*lathe.Share](nil)})
 }
 
 // shared returns the session the path names, if its secret is right. What is wrong is not told.
@@ -167,7 +165,7 @@ func (a shareAPI) shared(c *call) (lathe.Session, error) {
 	id, err := c.sessionID()
 	if err == nil {
 		var rec lathe.Session
-		if rec, err = a.sessions.Get(c.Context(), id); err == nil && opens(rec, c.PathValue("secret")) {
+		if rec, err = a.engine.Get(c.Context(), id); err == nil && opens(rec, c.PathValue("secret")) {
 			return rec, nil
 		}
 	}
@@ -208,18 +206,18 @@ func (a shareAPI) shareData(c *call, _, _ none) (shareReply, error) {
 	if err != nil {
 		return shareReply{}, err
 	}
-	page, _, err := a.messages.Messages(c.Context(), rec.ID, lathe.Place{}, 0)
+	page, err := a.engine.Messages(c.Context(), rec.ID, lathe.Place{}, 0)
 	c.w.Header().Set("Cache-Control", "no-store")
-	return shareReply{Title: rec.Title, Session: rec.ID, Created: rec.Created, Cursor: cursor, Messages: append(messages{}, page...)}, err
+	return shareReply{Title: rec.Title, Session: rec.ID, Created: rec.Created, Cursor: cursor, Messages: append(messages{}, page.Messages...)}, err
 }
 
 // now is the cursor of this moment.
 func (a shareAPI) now(c *call, scope lathe.Scope) (string, error) {
-	for ev, err := range a.feed.Follow(c.Context(), scope, lathe.Opt[lathe.Cursor]{}, func() {}) {
+	for ev, err := range a.engine.Follow(c.Context(), scope, lathe.Opt[lathe.Cursor]{}, func() {}) {
 		if err != nil {
 			return "", err
 		}
-		return lathe.Cursor{Seq: ev.Seq, Feed: a.feed.Feed()}.String(), nil
+		return lathe.Cursor{Seq: ev.Seq, Feed: a.engine.Feed()}.String(), nil
 	}
 	return "", lathe.Errorf(lathe.Unavailable, "the server is about to end")
 }

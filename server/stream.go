@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"iter"
 	"net/http"
 	"sync"
 	"time"
@@ -10,17 +9,6 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/workspace"
 )
-
-// Feed is where events come from, and where news goes.
-type Feed interface {
-	// Follow streams what happens in scope, beginning with server.connected, after a cursor if
-	// one is set. rest is called each time nothing more is queued, before it waits.
-	Follow(ctx context.Context, scope lathe.Scope, after lathe.Opt[lathe.Cursor], rest func()) iter.Seq2[lathe.Event, error]
-	// Feed names the database in cursors.
-	Feed() string
-	// Publish tells all who listen.
-	Publish(events ...lathe.Event)
-}
 
 // streamAPI streams events to clients.
 type streamAPI struct {
@@ -41,13 +29,13 @@ func newStreams(p publisher, every time.Duration, m *meters, b *branches, w *wat
 
 // publisher tells clients what happens beside sessions.
 type publisher struct {
-	feed Feed
-	ids  *lathe.IDs
+	engine Engine
+	ids    *lathe.IDs
 }
 
 // publish tells those who follow a place, or everyone if it has no directory.
 func (p publisher) publish(at workspace.Place, f lathe.Fact) {
-	p.feed.Publish(lathe.Event{ID: p.ids.Event(), Directory: at.Directory, Project: at.ProjectID, Fact: f})
+	p.engine.Publish(lathe.Event{ID: p.ids.Event(), Directory: at.Directory, Project: at.ProjectID, Fact: f})
 }
 
 func (a *streamAPI) routes() []row {
@@ -122,10 +110,10 @@ func (a *streamAPI) stream(c *call, q streamQuery, to following) error {
 	defer a.watch.enter()()
 	defer a.meters.stream()()
 	out := &outlet{
-		w: c.w, control: http.NewResponseController(c.w), frames: &a.frames, feed: a.feed.Feed(),
+		w: c.w, control: http.NewResponseController(c.w), frames: &a.frames, feed: a.engine.Feed(),
 		form: form{global: to.global, offsets: q.Offsets},
 	}
-	for ev, err := range a.feed.Follow(ctx, to.scope, after, out.rest) {
+	for ev, err := range a.engine.Follow(ctx, to.scope, after, out.rest) {
 		if err != nil {
 			break
 		}

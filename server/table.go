@@ -10,32 +10,32 @@ import (
 func (s *Server) table(b Backend, events publisher) []row {
 	o, branches := s.options, &branches{publisher: events}
 	s.streams = newStreams(events, o.Heartbeat, s.meters, branches, s.watch)
-	shares := shareAPI{b.Sessions, b.Messages, b.Settings, b.Feed, s.streams, o.Private}
+	shares := shareAPI{b.Engine, b.Settings, s.streams, o.Private}
 	terminals := &ptyAPI{terminals: b.Terminals, guard: s.guard, closing: s.closing}
-	clients := &tuiAPI{publisher: events, sessions: b.Sessions}
+	clients := &tuiAPI{publisher: events}
 	rows := slices.Concat(
-		globalAPI{o.Version, b.Instances, b.Feed}.routes(),
+		globalAPI{o.Version, b.Instances, b.Engine}.routes(),
 		s.streams.routes(),
-		sessionAPI{b.Sessions, b.Turns, shares}.routes(),
-		messageAPI{b.Messages}.routes(),
-		turnAPI{b.Turns, o.Private}.routes(),
-		askAPI{b.Asks}.routes(),
+		sessionAPI{b.Engine, shares}.routes(),
+		messageAPI{b.Engine}.routes(),
+		turnAPI{b.Engine, o.Private}.routes(),
+		askAPI{b.Engine}.routes(),
 		shares.routes(),
-		settingsAPI{b.Settings, b.Instances, b.Feed}.routes(),
+		settingsAPI{b.Settings, b.Instances, b.Engine}.routes(),
 		providerAPI{b.Providers}.routes(),
-		commandAPI{b.Commands}.routes(),
+		commandAPI{b.Engine}.routes(),
 		emptyRoutes(),
 		mcpAPI{b.ToolServers}.routes(),
-		v2API{b.Instances, b.Sessions, b.Settings, b.Commands, b.Providers}.routes(),
+		v2API{b.Instances, b.Engine, b.Settings, b.Providers}.routes(),
 		pathAPI{b.Folders, o.Log}.routes(),
-		projectAPI{b.Instances, b.Projects, b.Git}.routes(),
+		projectAPI{b.Instances, b.Engine, b.Git}.routes(),
 		fileAPI{b.Folders, b.Git}.routes(),
 		findAPI{b.Folders}.routes(),
 		vcsAPI{b.Git, branches}.routes(),
 		terminals.routes(),
 		clients.routes(),
-		ownAPI{b.Own, b.Sessions, b.Turns}.routes(),
-		metricsAPI{o.Metrics, o.Version, s.meters, b.Meters}.routes(),
+		ownAPI{b.Engine}.routes(),
+		metricsAPI{o.Metrics, o.Version, s.meters, b.Engine}.routes(),
 	)
 	// The document describes itself as well.
 	doc := sync.OnceValue(func() []byte { return describe(rows, o.Version) })

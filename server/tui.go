@@ -13,8 +13,7 @@ import (
 // tuiAPI drives terminal clients.
 type tuiAPI struct {
 	publisher
-	sessions Sessions
-	control  control
+	control control
 }
 
 func (a *tuiAPI) routes() []row {
@@ -154,7 +153,7 @@ func (a *tuiAPI) selected(c *call, in sessionBody) (lathe.Fact, error) {
 	if err := lathe.CheckID(lathe.PrefixSession, string(in.Session)); err != nil {
 		return nil, badRequest("Body", "sessionID: %v", err)
 	}
-	if _, err := a.sessions.Get(c.Context(), in.Session); err != nil {
+	if _, err := a.engine.Get(c.Context(), in.Session); err != nil {
 		return nil, err
 	}
 	return &lathe.TUISessionSelect{Session: in.Session}, nil

@@ -7,24 +7,9 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// Turns are what sessions do.
-type Turns interface {
-	// Submit sends a prompt; it is safe when it returns.
-	Submit(ctx context.Context, id lathe.SessionID, p lathe.Prompt) (lathe.Message, error)
-	// Wait waits until the session rests, and returns its newest answer.
-	Wait(ctx context.Context, id lathe.SessionID) (lathe.Message, error)
-	// Cancel ends what a session and all below it are doing.
-	Cancel(ctx context.Context, id lathe.SessionID) error
-	// Shell runs a command of the user's.
-	Shell(ctx context.Context, id lathe.SessionID, in lathe.ShellCommand) (lathe.Message, error)
-	// Revert undoes from a message, or a part of it, on; Unrevert takes that back.
-	Revert(ctx context.Context, id lathe.SessionID, message lathe.MessageID, part lathe.PartID) (lathe.Session, error)
-	Unrevert(ctx context.Context, id lathe.SessionID) (lathe.Session, error)
-}
-
 // turnAPI answers for prompts, shell commands and undo.
 type turnAPI struct {
-	turns   Turns
+	engine  Engine
 	private bool // only this process reaches the server
 }
 
@@ -166,15 +151,15 @@ func (a turnAPI) prompt(c *call, _ none, in promptBody) (lathe.Message, error) {
 	if err != nil {
 		return lathe.Message{}, err
 	}
-	m, err := a.turns.Submit(context.WithoutCancel(c.Context()), id, p)
+	m, err := a.engine.Submit(context.WithoutCancel(c.Context()), id, p)
 	if err != nil || p.NoReply {
 		return m, err
 	}
-	return c.waitIdle(a.turns, id)
+	return c.waitIdle(a.engine, id)
 }
 
 // waitIdle waits until a session is idle, and returns its newest answer.
-func (c *call) waitIdle(turns Turns, id lathe.SessionID) (lathe.Message, error) {
+func (c *call) waitIdle(turns Engine, id lathe.SessionID) (lathe.Message, error) {
 	ctx, stop := c.lasting()
 	defer stop()
 	return turns.Wait(ctx, id)
@@ -187,7 +172,7 @@ func (a turnAPI) promptAsync(c *call, _ none, in promptBody) (none, error) {
 	if err != nil {
 		return none{}, err
 	}
-	_, err = a.turns.Submit(context.WithoutCancel(c.Context()), id, p)
+	_, err = a.engine.Submit(context.WithoutCancel(c.Context()), id, p)
 	switch lathe.CodeOf(err) {
 	case lathe.Conflict, lathe.Unavailable, lathe.Internal:
 		return none{}, err
@@ -210,7 +195,7 @@ func (a turnAPI) shell(c *call, rec lathe.Session, _ none, in shellBody) (lathe.
 			return lathe.Message{}, badRequest("Body", "messageID: %v", err)
 		}
 	}
-	return a.turns.Shell(context.WithoutCancel(c.Context()), rec.ID, lathe.ShellCommand{Agent: in.Agent, Model: in.Model.ref(), Message: in.Message, Command: in.Command, Local: a.private})
+	return a.engine.Shell(context.WithoutCancel(c.Context()), rec.ID, lathe.ShellCommand{Agent: in.Agent, Model: in.Model.ref(), Message: in.Message, Command: in.Command, Local: a.private})
 }
 
 // abort of a session that nobody knows has nothing to do.
@@ -219,7 +204,7 @@ func (a turnAPI) abort(c *call, _, _ none) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	err = a.turns.Cancel(context.WithoutCancel(c.Context()), id)
+	err = a.engine.Cancel(context.WithoutCancel(c.Context()), id)
 	if lathe.CodeOf(err) == lathe.NotFound {
 		return true, nil
 	}
@@ -236,9 +221,11 @@ func (a turnAPI) revert(c *call, rec lathe.Session, _ none, in revertBody) (lath
 	if err := lathe.CheckID(lathe.PrefixMessage, string(in.Message)); err != nil {
 		return rec, badRequest("Body", "messageID: %v", err)
 	}
-	return a.turns.Revert(context.WithoutCancel(c.Context()), rec.ID, in.Message, in.Part)
+	done, err := a.engine.Revert(context.WithoutCancel(c.Context()), rec.ID, lathe.Undo{Message: in.Message, Part: in.Part})
+	return done.Session, err
 }
 
 func (a turnAPI) unrevert(c *call, rec lathe.Session, _, _ none) (lathe.Session, error) {
-	return a.turns.Unrevert(context.WithoutCancel(c.Context()), rec.ID)
+	done, err := a.engine.Unrevert(context.WithoutCancel(c.Context()), rec.ID, lathe.Undo{})
+	return done.Session, err
 }

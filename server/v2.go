@@ -13,9 +13,8 @@ import (
 // v2API answers for the routes under /api and /experimental.
 type v2API struct {
 	instances Instances
-	sessions  Sessions
+	engine    Engine
 	settings  Settings
-	commands  Commands
 	providers Providers
 }
 
@@ -127,7 +126,7 @@ func (a v2API) allSessions(c *call, q allQuery, _ none) ([]projectSession, error
 // are more.
 func (a v2API) page(c *call, query lathe.Query, size int) (all []lathe.Session, more bool, err error) {
 	for query.Limit = size + 1; ; query.Limit *= 2 {
-		if all, err = a.sessions.List(c.Context(), query); err != nil {
+		if all, err = a.engine.List(c.Context(), query); err != nil {
 			return nil, false, err
 		}
 		end := size
@@ -171,7 +170,7 @@ type projectHead struct {
 }
 
 func (a v2API) withProjects(c *call, all []lathe.Session) ([]projectSession, error) {
-	projects, err := a.instances.Projects(c.Context())
+	projects, err := a.engine.Projects(c.Context())
 	if err != nil {
 		return nil, err
 	}

@@ -82,7 +82,7 @@ func (v2Request) schemaName() string  { return "ProviderRequest" }
 func (v2Rule) schemaName() string     { return "PermissionV2Rule" }
 
 func (a v2API) listAgents(c *call, at workspace.Place) ([]v2Agent, error) {
-	all, err := a.settings.Agents(c.Context(), at)
+	all, err := a.settings.Agents(c.Context(), at.Directory)
 	out := make([]v2Agent, len(all))
 	for i, one := range all {
 		out[i] = v2AgentOf(one)
@@ -166,7 +166,7 @@ func (v2Command) schemaName() string { return "CommandV2Info" }
 func (v2Skill) schemaName() string   { return "SkillV2Info" }
 
 func (a v2API) listCommands(c *call, at workspace.Place) ([]v2Command, error) {
-	all, err := a.commands.Commands(c.Context(), at)
+	all, err := a.engine.Commands(c.Context(), at.Directory)
 	out := make([]v2Command, len(all))
 	for i, m := range all {
 		out[i] = v2Command{Name: m.Name, Template: m.Template, Description: m.Description, Agent: m.Agent, Subtask: m.Subtask == lathe.Yes}
@@ -180,7 +180,7 @@ func (a v2API) listCommands(c *call, at workspace.Place) ([]v2Command, error) {
 // v2Skills says of each skill whether people can call it: a command of their own with its name
 // takes its place.
 func (a v2API) listSkills(c *call, at workspace.Place) ([]v2Skill, error) {
-	commands, err := a.commands.Commands(c.Context(), at)
+	commands, err := a.engine.Commands(c.Context(), at.Directory)
 	if err != nil {
 		return nil, err
 	}
@@ -188,7 +188,7 @@ func (a v2API) listSkills(c *call, at workspace.Place) ([]v2Skill, error) {
 	for _, m := range commands {
 		slash[m.Name] = m.Source == lathe.CommandSkill
 	}
-	all, err := a.commands.Skills(c.Context(), at)
+	all, err := a.engine.Skills(c.Context(), at.Directory)
 	out := make([]v2Skill, len(all))
 	for i, k := range all {
 		out[i] = v2Skill{Name: k.Name, Description: k.Description, Slash: slash[k.Name], Location: k.Location, Content: k.Content}

@@ -13,11 +13,8 @@ import (
 	"github.com/lathe-agent/lathe/workspace"
 )
 
-// What the lists do not use, under names that leave the methods room.
-type (
-	family = interface{ server.Providers }
-	verbs  = interface{ server.Commands }
-)
+// family is what the lists do not use, under a name that leaves the methods room.
+type family = interface{ server.Providers }
 
 // known are providers that never change; the rest of the family is tested with the program.
 type known struct {
@@ -40,11 +37,11 @@ func (k known) Integrations(context.Context, workspace.Place) ([]server.Integrat
 
 // skills are commands and skills that never change.
 type skills struct {
-	verbs
+	server.Engine
 	err error
 }
 
-func (k skills) Commands(context.Context, workspace.Place) ([]lathe.Command, error) {
+func (k skills) Commands(context.Context, string) ([]lathe.Command, error) {
 	return []lathe.Command{
 		{Name: "greet", Description: "Greets", Template: "Greet $1", Agent: "build", Model: "own/big/one", Subtask: lathe.Yes, Source: lathe.CommandOwn},
 		{Name: "bake", Template: "Bake.", Source: lathe.CommandSkill},
@@ -52,7 +49,7 @@ func (k skills) Commands(context.Context, workspace.Place) ([]lathe.Command, err
 	}, k.err
 }
 
-func (k skills) Skills(context.Context, workspace.Place) ([]lathe.Skill, error) {
+func (k skills) Skills(context.Context, string) ([]lathe.Skill, error) {
 	return []lathe.Skill{
 		{Name: "bake", Description: "Bakes", Location: "/s/bake/SKILL.md", Content: "Bake."},
 		{Name: "sew", Location: "<built-in>", Content: "Sew."},
@@ -78,7 +75,7 @@ func v2Lists(t *testing.T, err error) *world {
 	}
 	w.settings.err = err
 	b := w.backend
-	b.Settings, b.Commands = &w.settings, skills{err: err}
+	b.Settings, b.Engine = &w.settings, skills{b.Engine, err}
 	b.Providers = known{err: err, usable: []server.Provider{
 		{
 			ID: "own", Name: "Own", Source: "api", Package: "@ai-sdk/openai", Address: "https://dev:secret@example.com/v1?key=secret",

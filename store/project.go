@@ -116,14 +116,8 @@ func (t *txn) refile(where, arg, project string) (int, error) {
 	return len(rows), err
 }
 
-// ProjectEdit changes what the user gave a project; what is not set stays.
-type ProjectEdit struct {
-	Name           lathe.Opt[string]
-	Icon, Commands json.RawMessage // JSON objects, or nil
-}
-
 // EditProject changes a project and tells.
-func (s *Store) EditProject(ctx context.Context, id string, edit ProjectEdit) (lathe.Project, error) {
+func (s *Store) EditProject(ctx context.Context, id string, edit lathe.ProjectEdit) (lathe.Project, error) {
 	var rec lathe.Project
 	_, err := s.writer.write(ctx, false, func(t *txn) error {
 		var known bool

@@ -124,7 +124,7 @@ func (a *app) within(setup *harness.Harness, change func(*server.Backend), ready
 	unwatch := s.Watch() // the events of the engine do not pass through it
 	return &tuiEngine{Engine: h, close: func() error {
 		unwatch()
-		s.Close() // streams and waits
+		s.Close()                                 // streams and waits
 		err := closing(setup, closing(done, nil)) // turns are settled, and with them what waits for their end
 		return closing(c, err)
 	}}, nil

@@ -42,7 +42,7 @@ func (s Setup) Model(_ context.Context, _ workspace.Place, ref lathe.ModelRef) (
 	}, nil
 }
 
-// Backend is an engine in the server's words.
+// Backend is an engine and its instances.
 type Backend struct{ *engine.Engine }
 
 // Open opens the instance of a directory.
@@ -53,36 +53,3 @@ func (b Backend) Open(ctx context.Context, dir string) (workspace.Place, lathe.P
 
 // DisposeAll lets nothing go.
 func (b Backend) DisposeAll() {}
-
-// Messages is a page of a history.
-func (b Backend) Messages(ctx context.Context, id lathe.SessionID, before lathe.Place, limit int) ([]lathe.Message, lathe.Opt[lathe.Place], error) {
-	page, err := b.Engine.Messages(ctx, id, before, limit)
-	return page.Messages, lathe.Opt[lathe.Place]{Set: page.More, Value: page.Next}, err
-}
-
-// UpdatePart changes a part of a session that rests.
-func (b Backend) UpdatePart(ctx context.Context, p lathe.Part) (lathe.Part, error) {
-	return b.Engine.UpdatePart(ctx, p, "")
-}
-
-// Revert takes a message and what came behind it back.
-func (b Backend) Revert(ctx context.Context, id lathe.SessionID, m lathe.MessageID, p lathe.PartID) (lathe.Session, error) {
-	u, err := b.Engine.Revert(ctx, id, lathe.Undo{Message: m, Part: p})
-	return u.Session, err
-}
-
-// Unrevert brings it again.
-func (b Backend) Unrevert(ctx context.Context, id lathe.SessionID) (lathe.Session, error) {
-	u, err := b.Engine.Unrevert(ctx, id, lathe.Undo{})
-	return u.Session, err
-}
-
-// Commands are those of a directory.
-func (b Backend) Commands(ctx context.Context, at workspace.Place) ([]lathe.Command, error) {
-	return b.Engine.Commands(ctx, at.Directory)
-}
-
-// Skills are those of a directory.
-func (b Backend) Skills(ctx context.Context, at workspace.Place) ([]lathe.Skill, error) {
-	return b.Engine.Skills(ctx, at.Directory)
-}
