@@ -30,6 +30,7 @@ type serveFlags struct {
 	metrics, traces  bool
 	mdns             bool
 	mdnsDomain       string
+	debugAddr        string
 }
 
 func newServe(a *app) *cobra.Command {
@@ -59,6 +60,7 @@ func newServe(a *app) *cobra.Command {
 	s.BoolVar(&f.mdns, "mdns", false, "announce it in the local network; it then listens on 0.0.0.0 unless --hostname is given")
 	s.StringVar(&f.mdnsDomain, "mdns-domain", defaultDomain, "the `NAME` under which the network finds it")
 	s.BoolVar(&f.metrics, "metrics", false, "tell figures for Prometheus at /lathe/metrics, to those who have the password")
+	s.StringVar(&f.debugAddr, "debug-addr", "", "serve profiles for go tool pprof at this loopback `ADDRESS`, such as 127.0.0.1:6060")
 	s.BoolVar(&f.traces, "traces", false, "send traces to the collector at OTEL_EXPORTER_OTLP_ENDPOINT")
 	return cmd
 }
@@ -90,6 +92,8 @@ Commands of this program use it with --attach: lathe run --attach http://127.0.0
 For those who look after it: GET /global/health, figures with --metrics, traces with --traces, and
 --print-logs for one line a request, with the id that answers carry in X-Request-Id. At most 64
 requests to models are under way at the same time; those that wait have their turn by session.
+--debug-addr 127.0.0.1:6060 serves profiles of this process to clients with the password:
+go tool pprof http://opencode:PASSWORD@127.0.0.1:6060/debug/pprof/heap.
 
 An interrupt ends it in order: turns are settled and can be resumed. So they can after a crash.`
 
@@ -128,6 +132,11 @@ func (a *app) serve(ctx context.Context, f serveFlags, given func(string) bool) 
 	defer func() { err = closing(done, err) }()
 	o.Peer = a.peers(setup, setup.Folders).Check
 	s := server.New(b, o)
+	stopDebug, err := a.serveDebug(ctx, s, f.debugAddr)
+	if err != nil {
+		return closing(l, err)
+	}
+	defer stopDebug()
 	defer a.announce(f, l.Addr())()
 	if o.Password == "" {
 		a.Remark("Warning: this server asks for no password; every program of this machine can use it.")

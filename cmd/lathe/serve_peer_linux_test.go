@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"net"
 	"net/url"
 	"os"
 	"os/exec"
@@ -24,6 +25,13 @@ exec 3<>/dev/tcp/127.0.0.1/%[1]s
 printf 'POST /session HTTP/1.0\r\nHost: localhost\r\nAuthorization: Basic %[2]s\r\nContent-Type: application/json\r\nContent-Length: 18\r\n\r\n{"title":"attack"}' >&3
 exec 3>&-
 exit 0
+`
+
+// debugScript asks for a profile of the server and shows the status.
+const debugScript = `exec 3<>/dev/tcp/127.0.0.1/%[1]s || exit 9
+printf 'GET /debug/pprof/heap HTTP/1.0\r\nHost: localhost\r\nAuthorization: Basic %[2]s\r\n\r\n' >&3
+read -r line <&3; echo "profiles: $line"
+exec 3>&-
 `
 
 // peerScene is a server whose model runs attack.sh, in the project, when it is prompted.
@@ -60,6 +68,21 @@ func (s *peerScene) attack(script string) string {
 		s.ask(200, nil, "GET", "/session/"+session.ID+"/message"+at, "")
 }
 
+// freePort returns a port that nobody listened on a moment ago.
+func freePort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return port
+}
+
 func (s *peerScene) titles() (out []string) {
 	var list []struct{ Title string }
 	s.ask(200, &list, "GET", "/session?scope=project", "")
@@ -88,11 +111,13 @@ func TestServe_RefusesCommands(t *testing.T) {
 			if tt.password != "" {
 				env = []string{"OPENCODE_SERVER_PASSWORD=" + tt.password}
 			}
-			s := newPeerScene(t, tt.mode, env)
+			debug := freePort(t)
+			s := newPeerScene(t, tt.mode, env, "--debug-addr", "127.0.0.1:"+debug)
 			s.key = tt.password
-			script := fmt.Sprintf(attackScript, s.url[strings.LastIndex(s.url, ":")+1:], base64.StdEncoding.EncodeToString([]byte("opencode:"+tt.password)))
+			key := base64.StdEncoding.EncodeToString([]byte("opencode:" + tt.password))
+			script := fmt.Sprintf(debugScript, debug, key) + fmt.Sprintf(attackScript, s.url[strings.LastIndex(s.url, ":")+1:], key)
 			got := s.attack(script)
-			if !strings.Contains(got, "status: HTTP/1.0 403 Forbidden") || !strings.Contains(got, "may not use the server") {
+			if !strings.Contains(got, "status: HTTP/1.0 403 Forbidden") || !strings.Contains(got, "may not use the server") || !strings.Contains(got, "profiles: HTTP/1.0 403 Forbidden") {
 				t.Errorf("the command was told: %s", got)
 			}
 			if all := fmt.Sprint(s.titles()); strings.Contains(all, "attack") {
@@ -100,7 +125,7 @@ func TestServe_RefusesCommands(t *testing.T) {
 			}
 			cmd := exec.Command("bash", filepath.Join(s.dir, "attack.sh"))
 			out, err := cmd.CombinedOutput()
-			if err != nil || !strings.Contains(string(out), "status: HTTP/1.0 200 OK") {
+			if err != nil || !strings.Contains(string(out), "status: HTTP/1.0 200 OK") || !strings.Contains(string(out), "profiles: HTTP/1.0 200 OK") {
 				t.Errorf("the user was told: %s (%v)", out, err)
 			}
 			s.end()
