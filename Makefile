@@ -21,7 +21,7 @@ say = @echo "==> $(1)"
 comma := ,
 
 .DEFAULT_GOAL := help
-.PHONY: help build install test wires check fmt fmt-check vet lint arch bench torture tasks docs pictures demo clean
+.PHONY: help build install test wires check fmt fmt-check vet lint arch bench soak torture tasks docs pictures demo clean
 
 help: ## list these targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -86,6 +86,13 @@ KILLS ?= 1000
 SEED  ?= 0
 torture: ## kill a process that runs turns, KILLS=1000 times, and look whether all was kept
 	@$(GO) run ./scripts/torture -kills $(KILLS) -seed $(SEED)
+
+# How long turns run, how long the server rests then, and turns a second.
+FOR  ?= 12m
+REST ?= 5m
+RATE ?= 38
+soak: build ## memory of a server over thousands of turns and at rest; FOR=3m REST=1m is shorter
+	@$(GO) run ./scripts/servebench -lathe bin/lathe -for $(FOR) -rest $(REST) -rate $(RATE) soak
 
 tasks: build ## run recorded development tasks through the program: steps, bytes, failed calls, end checks
 	@$(GO) run ./scripts/tasks -binary bin/lathe

@@ -4,6 +4,7 @@
 //
 //	servebench -lathe ./bin/lathe                     all of it, with servers of its own
 //	servebench -url http://127.0.0.1:4096 delta       one figure of a server that runs
+//	servebench -lathe ./bin/lathe soak                its memory over thousands of turns, and at rest
 //
 // It plays the model itself. A server that runs already must know it as an OpenAI-compatible
 // provider at the address of -provider; its settings are printed with -settings. Each figure is a
@@ -34,6 +35,12 @@ type options struct {
 	sessions int
 	deltas   int
 	streams  int
+
+	// Of a soak: turns a second, how long it works and rests, and where heap profiles are written.
+	rate         float64
+	length, rest time.Duration
+	profiles     string
+	debugAddr    string
 }
 
 func main() {
@@ -52,6 +59,11 @@ func main() {
 	flag.IntVar(&o.sessions, "sessions", 50, "how many sessions stream")
 	flag.IntVar(&o.deltas, "deltas", 300, "how many words each says")
 	flag.IntVar(&o.streams, "streams", 1000, "how many clients listen, and how many sessions there are")
+	flag.Float64Var(&o.rate, "rate", 38, "soak: how many turns a second")
+	flag.DurationVar(&o.length, "for", 12*time.Minute, "soak: how long turns are run")
+	flag.DurationVar(&o.rest, "rest", 5*time.Minute, "soak: how long the server rests then")
+	flag.StringVar(&o.profiles, "profiles", "", "soak: write heap profiles to files that begin so")
+	flag.StringVar(&o.debugAddr, "debug-addr", "127.0.0.1:6061", "soak: where the server offers its profiles")
 	flag.BoolVar(&settings, "settings", false, "print the settings that a server needs, and end")
 	flag.Parse()
 	if settings {
@@ -69,7 +81,7 @@ func measure(o options, names []string) error {
 	if (o.lathe == "") == (o.url == "") {
 		return errors.New("say either -lathe PROGRAM or -url ADDRESS")
 	}
-	ctx, stop := context.WithTimeout(context.Background(), 10*time.Minute)
+	ctx, stop := context.WithTimeout(context.Background(), 10*time.Minute+o.length+o.rest)
 	defer stop()
 	p, err := startProvider(o.provider)
 	if err != nil {
@@ -77,6 +89,9 @@ func measure(o options, names []string) error {
 	}
 	defer p.close()
 	b := &bench{options: o, provider: p, out: os.Stdout}
+	if slices.Equal(names, []string{"soak"}) { // takes too long to be one of all
+		return b.soak(ctx)
+	}
 	for _, f := range []struct {
 		name string
 		take func(context.Context) error

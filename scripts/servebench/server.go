@@ -47,12 +47,15 @@ func (b *bench) open(ctx context.Context) (*target, error) {
 	if err := os.WriteFile(settings, []byte(text), 0o600); err != nil {
 		return nil, err
 	}
+	if b.profiles != "" {
+		return t, t.spawn(ctx, b.lathe, "--debug-addr", b.debugAddr)
+	}
 	return t, t.spawn(ctx, b.lathe)
 }
 
 // spawn starts the program and waits for the line that says where it listens.
-func (t *target) spawn(ctx context.Context, program string) error {
-	t.cmd = exec.CommandContext(ctx, program, "serve", "--port", "0", "--no-auth", "-C", t.dir)
+func (t *target) spawn(ctx context.Context, program string, more ...string) error {
+	t.cmd = exec.CommandContext(ctx, program, append([]string{"serve", "--port", "0", "--no-auth", "-C", t.dir}, more...)...)
 	t.cmd.Env = append(t.cmd.Environ(), "HOME="+t.home, "LATHE_DATA="+filepath.Join(t.home, "data"), "XDG_CONFIG_HOME="+filepath.Join(t.home, "config"))
 	out, err := t.cmd.StdoutPipe()
 	if err != nil {
