@@ -23,6 +23,7 @@ import (
 	"errors"
 	"log/slog"
 	"math/rand/v2"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -128,7 +129,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	}
 	e.live = &live{bus: b, told: map[lathe.PartID]lathe.Part{}, tell: e.tell, awake: e.isAwake}
 	e.actors.awake = map[lathe.SessionID]*actor{}
-	e.memories = history.NewCache(o.Now)
+	e.memories = history.NewCache(o.Now, debug.FreeOSMemory) // Go by itself keeps most of what a busy time took
 	e.ctx, e.stop = context.WithCancelCause(context.Background())
 	s, err := store.Open(ctx, o.Driver, store.Options{
 		Publish: e.live.publish, Wanted: e.live.wanted,

@@ -152,7 +152,11 @@ func (e *Engine) Unshare(ctx context.Context, id lathe.SessionID) (lathe.Session
 
 // Remove deletes a session and all below it, children first.
 func (e *Engine) Remove(ctx context.Context, id lathe.SessionID) error {
-	return e.store.Remove(ctx, id)
+	err := e.store.Remove(ctx, id)
+	if err == nil {
+		e.memories.Forget(id)
+	}
+	return err
 }
 
 // Fork makes a new root session in a directory out of the messages before the one named;

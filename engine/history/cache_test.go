@@ -12,7 +12,7 @@ import (
 func kept(t *testing.T) *Cache {
 	t.Helper()
 	start := time.Now()
-	k := NewCache(func() lathe.Time { return lathe.Time(time.Since(start).Milliseconds()) })
+	k := NewCache(func() lathe.Time { return lathe.Time(time.Since(start).Milliseconds()) }, func() {})
 	t.Cleanup(func() { k.Close() })
 	return k
 }
@@ -43,6 +43,40 @@ func TestMemories_LetGoAfterMinutes(t *testing.T) {
 		synctest.Wait()
 		if k.timer != nil || len(k.byID) != 0 {
 			t.Error("it waits for nothing")
+		}
+	})
+}
+
+// Memory is given back once after a busy time, also if all its sessions were deleted. Then nothing wakes the process.
+func TestMemories_Rest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := kept(t)
+		rests := 0
+		k.rest = func() { rests++ }
+		k.Put(remembered("a", 10))
+		time.Sleep(memoryTime - time.Second)
+		k.Put(remembered("b", 10))
+		k.Forget("b")
+		if k.Take("b") != nil || k.bytes != 10 {
+			t.Errorf("a session that was deleted is kept: %d bytes", k.bytes)
+		}
+		time.Sleep(memoryTime - time.Second)
+		synctest.Wait()
+		if rests != 0 {
+			t.Error("it rests while it is busy")
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if rests != 1 || k.timer != nil {
+			t.Errorf("it gave memory back %d times; timer %v", rests, k.timer)
+		}
+		time.Sleep(10 * memoryTime)
+		k.Put(remembered("c", 10))
+		k.Forget("c")
+		time.Sleep(memoryTime)
+		synctest.Wait()
+		if rests != 2 {
+			t.Errorf("after a second busy time it gave memory back %d times", rests)
 		}
 	})
 }

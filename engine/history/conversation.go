@@ -248,12 +248,15 @@ func (m *Conversation) Convert(messages []*Message, to model.Target) (out []mode
 // prompts follow soon upon the last. It is bounded in bytes, and safe for use by many
 // goroutines.
 type Cache struct {
-	now func() lathe.Time
+	now  func() lathe.Time
+	rest func()
 
 	mu    sync.Mutex // guards the fields below
 	byID  map[lathe.SessionID]cached
 	bytes int
-	timer *time.Timer // lets go of what is old; nil while nothing is kept
+	busy  bool        // something was put since memory was last given back
+	last  lathe.Time  // when something was put
+	timer *time.Timer // lets go of what is old; nil while there is nothing to do
 }
 
 type cached struct {
@@ -261,14 +264,15 @@ type cached struct {
 	at lathe.Time
 }
 
-// NewCache keeps none yet.
-func NewCache(now func() lathe.Time) *Cache {
-	return &Cache{now: now, byID: map[lathe.SessionID]cached{}}
+// NewCache keeps none yet. It calls rest once when a busy time is over.
+func NewCache(now func() lathe.Time, rest func()) *Cache {
+	return &Cache{now: now, rest: rest, byID: map[lathe.SessionID]cached{}}
 }
 
 const (
 	memoryTime  = 3 * time.Minute
-	memoryBytes = 64 << 20
+	memoryAge   = lathe.Time(memoryTime / time.Millisecond)
+	memoryBytes = 16 << 20
 )
 
 // Put keeps a memory; the oldest ones go when there are too many.
@@ -276,7 +280,8 @@ func (k *Cache) Put(m *Conversation) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.drop(m.Session.ID)
-	k.byID[m.Session.ID] = cached{m, k.now()}
+	k.busy, k.last = true, k.now()
+	k.byID[m.Session.ID] = cached{m, k.last}
 	k.bytes += m.bytes
 	k.sweep()
 }
@@ -290,6 +295,15 @@ func (k *Cache) Take(id lathe.SessionID) *Conversation {
 	return m
 }
 
+// Forget lets go of a session that was deleted.
+func (k *Cache) Forget(id lathe.SessionID) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.drop(id)
+	k.sweep()
+}
+
+// drop lets go of a session. The mutex is held.
 func (k *Cache) drop(id lathe.SessionID) {
 	if m, ok := k.byID[id]; ok {
 		k.bytes -= m.bytes
@@ -297,38 +311,51 @@ func (k *Cache) drop(id lathe.SessionID) {
 	}
 }
 
-// sweep lets go of what is old or too much. The mutex is held.
+// sweep lets go of what is old or too much, and sets the timer for the rest. The mutex is held.
 func (k *Cache) sweep() {
-	old := k.now() - lathe.Time(memoryTime.Milliseconds())
+	now := k.now()
 	for id, m := range k.byID {
-		if m.at <= old {
+		if m.at+memoryAge <= now {
 			k.drop(id)
 		}
 	}
 	for k.bytes > memoryBytes {
-		var first lathe.SessionID
-		for id, m := range k.byID {
-			if first == "" || m.at < k.byID[first].at {
-				first = id
-			}
-		}
-		k.drop(first)
+		k.drop(k.oldest())
 	}
-	switch {
-	case len(k.byID) == 0 && k.timer != nil:
+	if k.timer != nil {
 		k.timer.Stop()
 		k.timer = nil
-	case len(k.byID) > 0 && k.timer == nil:
-		k.timer = time.AfterFunc(memoryTime, k.expire)
 	}
+	next := k.last
+	if len(k.byID) > 0 {
+		next = k.byID[k.oldest()].at
+	}
+	if k.busy {
+		left := time.Duration(next+memoryAge-now) * time.Millisecond
+		k.timer = time.AfterFunc(min(left, memoryTime), k.expire)
+	}
+}
+
+// oldest is the session that was put first. The mutex is held.
+func (k *Cache) oldest() (first lathe.SessionID) {
+	for id, m := range k.byID {
+		if first == "" || m.at < k.byID[first].at {
+			first = id
+		}
+	}
+	return first
 }
 
 // expire is the timer's.
 func (k *Cache) expire() {
 	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.timer = nil
+	over := k.busy && k.last+memoryAge <= k.now()
+	k.busy = k.busy && !over
 	k.sweep()
+	k.mu.Unlock()
+	if over {
+		k.rest()
+	}
 }
 
 // Close lets go of everything, and returns of how many sessions that was.
@@ -337,7 +364,7 @@ func (k *Cache) Close() (kept int) {
 	defer k.mu.Unlock()
 	kept = len(k.byID)
 	clear(k.byID)
-	k.bytes = 0
+	k.bytes, k.busy = 0, false
 	k.sweep()
 	return kept
 }

@@ -5,21 +5,26 @@ import (
 	"hash/maphash"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/lathe-agent/lathe/model"
 )
 
-// maxKept bounds how many bytes of encoded messages one generation of Kept holds.
-const maxKept = 32 << 20
+// Limits of one generation of Kept: the bytes of encoded messages it holds, and how long it lasts.
+const (
+	maxKept  = 8 << 20
+	keptTime = time.Minute
+)
 
 // Kept holds what messages were encoded to, by key, so that a request copies its history
 // instead of encoding it again. What has not been asked for during a whole generation is
-// let go. The zero value is ready; it is safe for use by many goroutines.
+// let go, so a client at rest soon holds nothing. The zero value is ready; it is safe for use by many goroutines.
 type Kept struct {
 	mu    sync.Mutex // guards what follows
 	young map[string][]byte
 	old   map[string][]byte
-	size  int // bytes in young
+	size  int         // bytes in young
+	timer *time.Timer // ends the generation; nil while nothing is held
 
 	seeded sync.Once
 	seeds  [2]maphash.Seed
@@ -46,14 +51,34 @@ func (k *Kept) Get(key string, encode func() []byte) []byte {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.young == nil || k.size > maxKept {
-		k.old, k.young, k.size = k.young, map[string][]byte{}, 0
+	if k.size > maxKept {
+		k.age()
+	}
+	if k.young == nil {
+		k.young = map[string][]byte{}
+	}
+	if k.timer == nil {
+		k.timer = time.AfterFunc(keptTime, k.expire)
 	}
 	if _, again := k.young[key]; !again {
 		k.young[key] = b
 		k.size += len(key) + len(b)
 	}
 	return b
+}
+
+// age begins a generation. The mutex is held.
+func (k *Kept) age() { k.old, k.young, k.size = k.young, nil, 0 }
+
+// expire is the timer's: it begins a generation, until nothing is held.
+func (k *Kept) expire() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.age()
+	k.timer = nil
+	if k.old != nil {
+		k.timer = time.AfterFunc(keptTime, k.expire)
+	}
 }
 
 // Message returns what a message encodes to. Messages are told apart by their key, and without

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 	"unicode/utf16"
 
 	"github.com/google/go-cmp/cmp"
@@ -175,6 +177,26 @@ func TestKept_Generations(t *testing.T) {
 	if made["used"] != 1 || made["forgotten"] != 2 {
 		t.Errorf("made %d and %d times", made["used"], made["forgotten"])
 	}
+}
+
+// A client at rest holds nothing, and nothing wakes it.
+func TestKept_Rest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var k wire.Kept
+		made := 0
+		get := func() { k.Get("key", func() []byte { made++; return []byte("x") }) }
+		for range 10 { // used all the time, so it stays
+			get()
+			time.Sleep(50 * time.Second)
+		}
+		if made != 1 {
+			t.Errorf("made %d times while it was used", made)
+		}
+		time.Sleep(2 * time.Minute)
+		if get(); made != 2 {
+			t.Errorf("made %d times: it was held by a client at rest", made)
+		}
+	})
 }
 
 func TestKept_Concurrent(t *testing.T) {
