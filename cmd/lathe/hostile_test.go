@@ -196,9 +196,9 @@ func (s *hostileScene) config(settings ...string) {
 // command is the program in the repository, with nothing of the developer's own surroundings.
 func (s *hostileScene) command(ctx context.Context, open string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, s.lathe, args...)
-	if canTrace() && slices.Contains([]string{"run", "serve", "mcp"}, args[0]) { // the rest only reads
+	if t := tracer(); t != nil && slices.Contains([]string{"run", "serve", "mcp"}, args[0]) { // the rest only reads
 		log := filepath.Join(s.base, "calls")
-		cmd = exec.CommandContext(ctx, "strace", append([]string{"-D", "-f", "-qq", "-A", "-e", "trace=execve,connect", "-e", "signal=none", "-o", log, s.lathe}, args...)...)
+		cmd = exec.CommandContext(ctx, t[0], slices.Concat(t[1:], []string{"-o", log, s.lathe}, args)...)
 	}
 	cmd.Dir = filepath.Join(s.dir, open)
 	cmd.Env = []string{
@@ -334,9 +334,9 @@ func (s *hostileScene) changes(before map[string]string) (out []string) {
 // for nothing else would take most of the time of these tests.
 func builtLathe(t *testing.T) string {
 	t.Helper()
-	bin := filepath.Join(t.TempDir(), "lathe")
-	if out, err := exec.Command("go", "build", "-o", bin, ".").CombinedOutput(); err != nil {
-		t.Fatalf("the program cannot be built: %v\n%s", err, out)
+	dir := plainLathe()
+	if dir == "" {
+		t.Fatal("the program cannot be built")
 	}
-	return bin
+	return filepath.Join(dir, "lathe")
 }

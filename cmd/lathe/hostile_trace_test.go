@@ -11,9 +11,16 @@ import (
 	"sync"
 )
 
-// canTrace reports whether strace is there and may look.
-var canTrace = sync.OnceValue(func() bool {
-	return exec.Command("strace", "-D", "-f", "-qq", "-A", "-o", os.DevNull, "-e", "trace=execve", "true").Run() == nil
+// tracer is strace with options that show what programs start and whom they call; nil where it is not there or may not
+// look. With a filter in the kernel only these calls stop a program; without one, which old versions lack, all do.
+var tracer = sync.OnceValue(func() []string {
+	base := []string{"strace", "-D", "-f", "-qq", "-A", "-e", "trace=execve,connect", "-e", "signal=none"}
+	for _, t := range [][]string{append(base[:len(base):len(base)], "--seccomp-bpf"), base} {
+		if exec.Command(t[0], append(t[1:len(t):len(t)], "-o", os.DevNull, "true")...).Run() == nil {
+			return t
+		}
+	}
+	return nil
 })
 
 // foreignCalls are the system calls of all commands so far that only a repository can have wished
@@ -21,7 +28,7 @@ var canTrace = sync.OnceValue(func() bool {
 // settings, and who was called beside the model of the user. seen is false where nobody could look.
 func (s *hostileScene) foreignCalls() (calls []string, seen bool) {
 	s.Helper()
-	if !canTrace() {
+	if tracer() == nil {
 		s.Log("strace is not here, or may not look: system calls were not seen")
 		return nil, false
 	}
