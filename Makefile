@@ -21,7 +21,7 @@ say = @echo "==> $(1)"
 comma := ,
 
 .DEFAULT_GOAL := help
-.PHONY: help build install test wires check fmt fmt-check vet lint arch bench soak torture tasks docs pictures demo clean
+.PHONY: help build install test quick wires check fmt fmt-check vet lint arch bench soak torture tasks docs pictures demo clean
 
 help: ## list these targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -44,6 +44,9 @@ test: ## vet, then every test, shuffled; with the race detector where it can run
 		echo "==> $(GO) test -race -shuffle=on ./..." && \
 		$(TEST) $(RACE) ./... && $(MAKE) --no-print-directory wires; \
 	fi
+
+quick: ## under a minute: unit and golden tests without the race detector, changed packages first
+	@./scripts/quick
 
 # With the race detector a transcript runs on one wire and attacks on the sandbox as one user; this runs the rest.
 wires:

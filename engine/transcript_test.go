@@ -104,10 +104,10 @@ func parseScript(t *testing.T, text string) *script {
 	return s
 }
 
-// wires are the protocols to run: all of them, and with the race detector one that depends on
+// wires are the protocols to run: all of them, and with the race detector or -short one that depends on
 // the name.
 func (s *script) wires(name string) []modeltest.Protocol {
-	if !raced || len(s.protocols) < 3 {
+	if !raced && !testing.Short() || len(s.protocols) < 3 {
 		return s.protocols
 	}
 	h := fnv.New32()
