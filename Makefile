@@ -51,7 +51,7 @@ quick: ## under a minute: unit and golden tests without the race detector, chang
 # With the race detector a transcript runs on one wire and attacks on the sandbox as one user; this runs the rest.
 wires:
 	$(call say,transcripts on every wire$(comma) attacks as another user)
-	@$(GO) test -run '^Test(Transcripts|Turn_|Events_Property)' ./engine
+	@$(GO) test -run '^Test(Transcripts|Turn_|Events_Property|Compact_TwoHundred)' ./engine
 	@$(GO) test -run '^TestEscape_AsUser$$' ./sandbox
 
 check: fmt-check vet lint arch ## all that a change must pass: format, vet, staticcheck, arch test, race tests

@@ -35,7 +35,7 @@ func property(t *testing.T, processes int) {
 	root := gittest.RealTemp(t)
 	n := 0
 	rapid.Check(t, func(t *rapid.T) {
-		if n++; raced && n > 20 {
+		if n++; raced && n > 8 {
 			return // the rest run without the detector, in less time
 		}
 		p := newPlay(t, filepath.Join(root, fmt.Sprint(n)), processes)

@@ -12,7 +12,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/lathe-agent/lathe"
@@ -20,11 +22,14 @@ import (
 )
 
 // All returns one of each but Command and Bash, in the order of their functions here.
-func All() []tool.Tool {
+func All() []tool.Tool { return slices.Clone(all()) }
+
+// all has no state between calls, and preparing schemas takes time, so tests share it.
+var all = sync.OnceValue(func() []tool.Tool {
 	return []tool.Tool{
 		Write(), Wait(), Ask(), Question(), Fail(), Print(), Show(), Todo(), Picture(), Panic(),
 	}
-}
+})
 
 // Write returns a tool that asks for the permission edit and writes a file below the call's
 // directory.
