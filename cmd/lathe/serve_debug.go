@@ -16,13 +16,13 @@ func (a *app) serveDebug(ctx context.Context, s *server.Server, address string) 
 	if err != nil {
 		return nil, err
 	}
-	a.remark("Profiles are at http://%s/debug/pprof, for the clients of this server.", l.Addr())
+	a.Remark("Profiles are at http://%s/debug/pprof, for the clients of this server.", l.Addr())
 	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
 		if err := s.Debug().Serve(ctx, l); err != nil {
-			a.log.Error("profiles are no longer served", "err", err)
+			a.Log.Error("profiles are no longer served", "err", err)
 		}
 	}()
 	return func() { cancel(); <-ended }, nil
