@@ -4,8 +4,8 @@
 // It owns the table of routes, from which come the handlers and the OpenAPI document; who may
 // ask (password, Host, Origin, what browsers say of a request); how requests are read, errors
 // written and answers compressed; and how the feed becomes server-sent events. It does not own
-// what an answer means: each family of routes has a small interface, declared where it is
-// used, which the program implements. It never imports the engine, reads no environment, and
+// what an answer means: each family of routes is a struct in a file of its own, with the small
+// interfaces that it answers from, which the program implements. It never imports the engine, reads no environment, and
 // listens only where it is told to.
 //
 // A Server is safe for use by many goroutines. Each request is served by the goroutine of

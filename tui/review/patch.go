@@ -16,8 +16,8 @@ type place struct {
 }
 
 // sheet lays a file out when one comes to it.
-func (r *Review) sheet(i int) *diff.Sheet {
-	f := &r.files[i]
+func (sh *sheets) sheet(i int) *diff.Sheet {
+	f := &sh.files[i]
 	if f.sheet != nil {
 		return f.sheet
 	}
@@ -37,37 +37,37 @@ func (r *Review) sheet(i int) *diff.Sheet {
 }
 
 // length is how many rows a file has, with the empty one below it.
-func (r *Review) length(i int, o diff.Options) int {
-	if r.files[i].folded && !r.single {
+func (sh *sheets) length(i int, o diff.Options) int {
+	if sh.files[i].folded && !sh.single {
 		return 2
 	}
-	return r.sheet(i).Len(o) + 1
+	return sh.sheet(i).Len(o) + 1
 }
 
 // rows are the rows of the screen for a row of a sheet.
-func (r *Review) rows(p place, o diff.Options) []style.Line {
-	if p.row >= r.length(p.file, o)-1 {
+func (sh *sheets) rows(p place, o diff.Options) []style.Line {
+	if p.row >= sh.length(p.file, o)-1 {
 		return []style.Line{nil}
 	}
-	return r.sheet(p.file).Row(p.row, o)
+	return sh.sheet(p.file).Row(p.row, o)
 }
 
 // high is how many rows of the screen a row of a sheet takes.
-func (r *Review) high(p place, o diff.Options) int {
-	if p.row >= r.length(p.file, o)-1 {
+func (sh *sheets) high(p place, o diff.Options) int {
+	if p.row >= sh.length(p.file, o)-1 {
 		return 1
 	}
-	return r.sheet(p.file).Height(p.row, o)
+	return sh.sheet(p.file).Height(p.row, o)
 }
 
 // next goes one row of the screen down; false at the end.
-func (r *Review) next(p place, o diff.Options) (place, bool) {
+func (sh *sheets) next(p place, o diff.Options) (place, bool) {
 	switch {
-	case p.sub+1 < r.high(p, o):
+	case p.sub+1 < sh.high(p, o):
 		p.sub++
-	case p.row+1 < r.length(p.file, o):
+	case p.row+1 < sh.length(p.file, o):
 		p.row, p.sub = p.row+1, 0
-	case r.single || p.file+1 == len(r.files):
+	case sh.single || p.file+1 == len(sh.files):
 		return p, false
 	default:
 		p = place{file: p.file + 1}
@@ -76,29 +76,29 @@ func (r *Review) next(p place, o diff.Options) (place, bool) {
 }
 
 // previous goes one row up; false at the beginning.
-func (r *Review) previous(p place, o diff.Options) (place, bool) {
+func (sh *sheets) previous(p place, o diff.Options) (place, bool) {
 	switch {
 	case p.sub > 0:
 		p.sub--
 		return p, true
 	case p.row > 0:
 		p.row--
-	case r.single || p.file == 0:
+	case sh.single || p.file == 0:
 		return p, false
 	default:
 		p.file--
-		p.row = r.length(p.file, o) - 1
+		p.row = sh.length(p.file, o) - 1
 	}
-	p.sub = r.high(p, o) - 1
+	p.sub = sh.high(p, o) - 1
 	return p, true
 }
 
 // measure is how patches were drawn by the last View: how far a key goes depends on it.
-func (r *Review) measure() diff.Options {
-	if r.theme == nil {
-		r.theme = style.Default(true)
+func (lay *layout) measure() diff.Options {
+	if lay.theme == nil {
+		lay.theme = style.Default(true)
 	}
-	return r.options(r.theme, r.patchWidth())
+	return lay.options(lay.theme, lay.patchWidth())
 }
 
 // jump goes to a place, and the tree follows.
@@ -149,10 +149,10 @@ func (p place) before(q place) bool {
 }
 
 // up goes one row up. Heads are passed over: that of the uppermost file always stands above.
-func (r *Review) up(p place, o diff.Options) place {
-	up, ok := r.previous(p, o)
+func (sh *sheets) up(p place, o diff.Options) place {
+	up, ok := sh.previous(p, o)
 	if ok && up.row == 0 {
-		up, ok = r.previous(up, o)
+		up, ok = sh.previous(up, o)
 	}
 	if !ok {
 		return p

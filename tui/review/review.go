@@ -38,23 +38,35 @@ const (
 
 // Review is the viewer. Make one with New.
 type Review struct {
-	opt    Options
+	sheets
+	layout
 	source string
 	note   string // instead of files: what is going on
 
-	files    []file
 	tree     tree
 	at       place
 	added    int
 	removed  int
 	reviewed int
+	help     bool
+	hits     []place // by row of the last View
+}
 
-	hideTree, inTree, single, help bool
-	turned                         bool // one asked for one column or two
+// sheets are the patches of all files, as rows one below the other.
+type sheets struct {
+	files  []file
+	single bool // only one of them shows
+}
+
+// layout is how tree and patches share the screen.
+type layout struct {
+	opt      Options
+	hideTree bool
+	inTree   bool
+	turned   bool // one asked for one column or two
 
 	theme         *style.Theme // of the last View, as are the sizes; nil before the first
 	width, height int
-	hits          []place
 }
 
 // file is one file of the change. Its sheet is made when it is first seen.
@@ -66,7 +78,7 @@ type file struct {
 
 // New opens a viewer that waits for a change.
 func New(o Options) *Review {
-	r := &Review{opt: o, width: 80, height: 24}
+	r := &Review{layout: layout{opt: o, width: 80, height: 24}}
 	r.Loading("")
 	return r
 }
@@ -285,12 +297,12 @@ func (r *Review) mark() {
 	}
 }
 
-func (r *Review) options(th *style.Theme, width int) diff.Options {
-	return diff.Options{Theme: th, Width: width, Split: r.split(width), Wrap: r.opt.Wrap}
+func (lay *layout) options(th *style.Theme, width int) diff.Options {
+	return diff.Options{Theme: th, Width: width, Split: lay.split(width), Wrap: lay.opt.Wrap}
 }
 
 // split reports whether patches are in two columns at a width. Who asked for it gets it where one can read at
 // all; otherwise only where there is room to spare.
-func (r *Review) split(width int) bool { return r.opt.Split && (r.turned || width >= minSplit) }
+func (lay *layout) split(width int) bool { return lay.opt.Split && (lay.turned || width >= minSplit) }
 
 const minSplit = 100

@@ -13,28 +13,28 @@ import (
 const minBoth = 60
 
 // bodyHeight is what remains between the title and the hints.
-func (r *Review) bodyHeight() int { return max(r.height-2, 1) }
+func (lay *layout) bodyHeight() int { return max(lay.height-2, 1) }
 
-func (r *Review) treeWidth() int {
+func (lay *layout) treeWidth() int {
 	switch {
-	case r.hideTree || r.width < minBoth && !r.inTree:
+	case lay.hideTree || lay.width < minBoth && !lay.inTree:
 		return 0
-	case r.width < minBoth:
-		return r.width
+	case lay.width < minBoth:
+		return lay.width
 	default:
-		return min(max(r.width/4, 22), 40)
+		return min(max(lay.width/4, 22), 40)
 	}
 }
 
-func (r *Review) patchWidth() int {
-	w := r.treeWidth()
-	if w == 0 || w == r.width { // alone, or hidden by the tree: then it will have the whole width
-		return r.width
+func (lay *layout) patchWidth() int {
+	w := lay.treeWidth()
+	if w == 0 || w == lay.width { // alone, or hidden by the tree: then it will have the whole width
+		return lay.width
 	}
-	return r.width - w - 1
+	return lay.width - w - 1
 }
 
-func (r *Review) overTree(x int) bool { return x < r.treeWidth() }
+func (lay *layout) overTree(x int) bool { return x < lay.treeWidth() }
 
 // View draws the viewer, exactly as large as asked.
 func (r *Review) View(th *style.Theme, width, height int) []style.Line {
@@ -214,10 +214,10 @@ func (r *Review) hints(th *style.Theme) style.Line {
 	return l
 }
 
-func (r *Review) hint(l style.Line, name key.Name, word string, th *style.Theme) style.Line {
+func (lay *layout) hint(l style.Line, name key.Name, word string, th *style.Theme) style.Line {
 	label := "m"
 	if name != "" {
-		label = r.opt.Keys.Label(name)
+		label = lay.opt.Keys.Label(name)
 	}
 	if label == "" {
 		return l
@@ -227,16 +227,16 @@ func (r *Review) hint(l style.Line, name key.Name, word string, th *style.Theme)
 		longer = longer.Add("  ", style.Attr{})
 	}
 	longer = append(longer, th.Hint(label, word)...)
-	if longer.Width() > r.width {
+	if longer.Width() > lay.width {
 		return l
 	}
 	return longer
 }
 
 // helpRows lists all keys.
-func (r *Review) helpRows(th *style.Theme) []style.Line {
-	both := func(a, b key.Name) string { return r.opt.Keys.Label(a) + " " + r.opt.Keys.Label(b) }
-	label := r.opt.Keys.Label
+func (lay *layout) helpRows(th *style.Theme) []style.Line {
+	both := func(a, b key.Name) string { return lay.opt.Keys.Label(a) + " " + lay.opt.Keys.Label(b) }
+	label := lay.opt.Keys.Label
 	out := []style.Line{nil}
 	for _, h := range [][2]string{
 		{both(key.DiffNextFile, key.DiffPreviousFile), "next and previous file"},
@@ -253,9 +253,9 @@ func (r *Review) helpRows(th *style.Theme) []style.Line {
 		{label(key.DiffSwitchSource), "show other changes"},
 		{label(key.DiffClose), "close"},
 	} {
-		column := min(13, r.width/2)
+		column := min(13, lay.width/2)
 		l := style.Of(" "+h[0], style.Fg(th.Primary)).Fit(column, style.Attr{}).Add(" "+h[1], style.Fg(th.Text))
-		out = append(out, l.Wrap(r.width, style.Line{{Text: strings.Repeat(" ", column+1)}})...)
+		out = append(out, l.Wrap(lay.width, style.Line{{Text: strings.Repeat(" ", column+1)}})...)
 	}
 	return out
 }
