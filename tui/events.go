@@ -10,18 +10,28 @@ import (
 	"github.com/lathe-agent/lathe/tui/toast"
 )
 
-// setConnection takes in whether there is one to the engine. When it is found again, what waits for an answer and what
-// was cut off may be others than before.
-func (p *program) setConnection(lost error) tea.Cmd {
-	was := p.state.Lost != nil
-	if p.state.Lost = lost; was == (lost != nil) {
-		return nil
+// openEngine gets the engine and begins to listen to it.
+func (p *program) openEngine() tea.Cmd {
+	return p.inBackground(func() tea.Msg {
+		e, err := p.o.Open(p.ctx)
+		if err != nil {
+			return answered{then: func() tea.Cmd { p.fatalError = err; return p.quit() }}
+		}
+		return answered{then: func() tea.Cmd { return p.start(e) }}
+	})
+}
+
+// start goes on when the engine is there: events first, so that nothing is missed, then what there is to know.
+func (p *program) start(e Engine) tea.Cmd {
+	p.engine = e
+	if p.calls.enter() {
+		go func() {
+			defer p.calls.wg.Done()
+			p.feed.follow(p.ctx, e, p.dir(), &p.scope)
+		}()
 	}
-	if lost != nil {
-		p.log("no connection: %v", lost)
-		return nil
-	}
-	return tea.Batch(p.say(toast.Success, "The server is there again"), p.catalog.readWork(), p.sessions.lookForCut())
+	p.catalog.serverWait = time.Second
+	return tea.Batch(p.next(), p.catalog.read(), p.sessions.openFirst(), p.after(p.catalog.serverWait, tickServers))
 }
 
 // next waits for a batch, and then until a frame has passed since the last: what comes meanwhile is in it.
@@ -48,30 +58,6 @@ func (p *program) next() tea.Cmd {
 		f.events = nil
 		return b
 	})
-}
-
-// openEngine gets the engine and begins to listen to it.
-func (p *program) openEngine() tea.Cmd {
-	return p.inBackground(func() tea.Msg {
-		e, err := p.o.Open(p.ctx)
-		if err != nil {
-			return answered{then: func() tea.Cmd { p.fatalError = err; return p.quit() }}
-		}
-		return answered{then: func() tea.Cmd { return p.start(e) }}
-	})
-}
-
-// start goes on when the engine is there: events first, so that nothing is missed, then what there is to know.
-func (p *program) start(e Engine) tea.Cmd {
-	p.engine = e
-	if p.calls.enter() {
-		go func() {
-			defer p.calls.wg.Done()
-			p.feed.follow(p.ctx, e, p.dir(), &p.scope)
-		}()
-	}
-	p.catalog.serverWait = time.Second
-	return tea.Batch(p.next(), p.catalog.read(), p.sessions.openFirst(), p.after(p.catalog.serverWait, tickServers))
 }
 
 // receive takes in events.
@@ -128,4 +114,18 @@ func (p *program) handle(n state.Note) tea.Cmd {
 		return p.sessions.meet(n.Session)
 	}
 	return nil
+}
+
+// setConnection takes in whether there is one to the engine. When it is found again, what waits for an answer and what
+// was cut off may be others than before.
+func (p *program) setConnection(lost error) tea.Cmd {
+	was := p.state.Lost != nil
+	if p.state.Lost = lost; was == (lost != nil) {
+		return nil
+	}
+	if lost != nil {
+		p.log("no connection: %v", lost)
+		return nil
+	}
+	return tea.Batch(p.say(toast.Success, "The server is there again"), p.catalog.readWork(), p.sessions.lookForCut())
 }
