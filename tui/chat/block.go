@@ -251,9 +251,9 @@ func indent(l style.Line) style.Line {
 }
 
 // text draws an answer.
-func (w *walk) text(b *block, text string, growing bool) []style.Line {
+func (pt *painter) text(b *block, text string, growing bool) []style.Line {
 	b.pad = margin
-	return b.markdown(text, markdown.Look{Theme: w.env.Theme, Width: max(1, w.env.Width-2*margin), Conceal: !w.env.Show.Raw, Growing: growing})
+	return b.markdown(text, markdown.Look{Theme: pt.env.Theme, Width: max(1, pt.env.Width-2*margin), Conceal: !pt.env.Show.Raw, Growing: growing})
 }
 
 // markdown draws a text of a model. Rows that were drawn before are taken as they are.

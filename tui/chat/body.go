@@ -31,32 +31,32 @@ func most(open bool, folded int) int {
 }
 
 // body draws what came of a call.
-func (w *walk) body(c *call, width int, open bool) []style.Line {
+func (pt *painter) body(c *call, width int, open bool) []style.Line {
 	switch c.tool {
 	case "bash":
-		return w.output(c.shown(), width, open, c.running, foldedOutput)
+		return pt.output(c.shown(), width, open, c.running, foldedOutput)
 	case "read":
-		return w.readBody(c, width, open)
+		return pt.readBody(c, width, open)
 	case "write":
-		return append(w.written(c, width, open), w.diagnostics(c, width)...)
+		return append(pt.written(c, width, open), pt.diagnostics(c, width)...)
 	case "edit":
-		return append(w.diff(c.meta.Diff, width, open), w.diagnostics(c, width)...)
+		return append(pt.diff(c.meta.Diff, width, open), pt.diagnostics(c, width)...)
 	case "apply_patch":
-		return w.patched(c, width, open)
+		return pt.patched(c, width, open)
 	case "todowrite":
-		return w.todos(c, width)
+		return pt.todos(c, width)
 	case "question":
-		return w.answers(c, width)
+		return pt.answers(c, width)
 	case "task":
-		return w.taskBody(c, width)
+		return pt.taskBody(c, width)
 	case "glob", "grep", "webfetch", "websearch", "skill", "list":
 		if open {
-			return w.output(c.output, width, true, false, foldedOutput)
+			return pt.output(c.output, width, true, false, foldedOutput)
 		}
 		return nil
 	default:
-		if open || w.env.Show.Generic {
-			return w.output(c.output, width, open, false, foldedGeneric)
+		if open || pt.env.Show.Generic {
+			return pt.output(c.output, width, open, false, foldedGeneric)
 		}
 		return nil
 	}
@@ -71,7 +71,7 @@ func (c *call) shown() string {
 }
 
 // output draws text that a program wrote: its first rows, while it runs its last ones.
-func (w *walk) output(text string, width int, open, running bool, folded int) []style.Line {
+func (pt *painter) output(text string, width int, open, running bool, folded int) []style.Line {
 	text = strings.TrimRight(style.StripEscapes(text), "\n ")
 	if text == "" {
 		return nil
@@ -87,7 +87,7 @@ func (w *walk) output(text string, width int, open, running bool, folded int) []
 			note = fmt.Sprintf("… %d lines before", left)
 		}
 	}
-	muted := style.Fg(w.env.Theme.TextMuted)
+	muted := style.Fg(pt.env.Theme.TextMuted)
 	rows := style.WrapAll(style.Lines(lines, muted), max(1, width-2))
 	switch {
 	case note == "":
@@ -96,12 +96,12 @@ func (w *walk) output(text string, width int, open, running bool, folded int) []
 	default:
 		rows = append(rows, style.Of(note, muted))
 	}
-	return w.box(rows, width)
+	return pt.box(rows, width)
 }
 
 // box puts rows behind a thin bar.
-func (w *walk) box(rows []style.Line, width int) []style.Line {
-	bar := style.Span{Text: "│ ", Attr: style.Fg(w.env.Theme.BorderSubtle)}
+func (pt *painter) box(rows []style.Line, width int) []style.Line {
+	bar := style.Span{Text: "│ ", Attr: style.Fg(pt.env.Theme.BorderSubtle)}
 	for i, r := range rows {
 		rows[i] = append(style.Line{bar}, r.Truncate(max(1, width-2))...)
 	}
@@ -129,8 +129,8 @@ func clip(text string, most int, last bool) (kept string, left int) {
 }
 
 // failure draws why a call failed.
-func (w *walk) failure(c *call, width int, open bool) []style.Line {
-	th := w.env.Theme
+func (pt *painter) failure(c *call, width int, open bool) []style.Line {
+	th := pt.env.Theme
 	why, hint := c.failed, "… click to unfold"
 	if c.tool == "task" {
 		why, hint = inEnvelope(why), "…"
@@ -146,7 +146,7 @@ func (w *walk) failure(c *call, width int, open bool) []style.Line {
 	if left > 0 {
 		rows = append(rows, style.Of(hint, style.Fg(th.TextMuted)))
 	}
-	return w.box(rows, width)
+	return pt.box(rows, width)
 }
 
 // inEnvelope is what a report on a task says, without what is around it for the model.
@@ -159,19 +159,19 @@ func inEnvelope(report string) string {
 	return text
 }
 
-func (w *walk) readBody(c *call, width int, open bool) (rows []style.Line) {
+func (pt *painter) readBody(c *call, width int, open bool) (rows []style.Line) {
 	for _, p := range c.meta.Loaded {
-		rows = append(rows, style.Of("  ↳ loaded "+w.path(p), style.Fg(w.env.Theme.TextMuted)).Truncate(width))
+		rows = append(rows, style.Of("  ↳ loaded "+pt.path(p), style.Fg(pt.env.Theme.TextMuted)).Truncate(width))
 	}
 	if open {
-		rows = append(rows, w.output(c.output, width, true, false, foldedOutput)...)
+		rows = append(rows, pt.output(c.output, width, true, false, foldedOutput)...)
 	}
 	return rows
 }
 
 // written draws a file that was written, with the numbers of its lines.
-func (w *walk) written(c *call, width int, open bool) []style.Line {
-	th := w.env.Theme
+func (pt *painter) written(c *call, width int, open bool) []style.Line {
+	th := pt.env.Theme
 	text, left := clip(strings.TrimRight(c.args.Content, "\n"), most(open, foldedOutput), false)
 	code := markdown.Code(ext(c.args.FilePath), text, th)
 	digits := len(fmt.Sprint(len(code)))
@@ -183,7 +183,7 @@ func (w *walk) written(c *call, width int, open bool) []style.Line {
 	if left > 0 {
 		rows = append(rows, style.Of(fmt.Sprintf("… %d more lines, click to unfold", left), style.Fg(th.TextMuted)))
 	}
-	return w.box(rows, width)
+	return pt.box(rows, width)
 }
 
 // ext is what a file's name says of its language.
@@ -194,63 +194,63 @@ func ext(file string) string {
 	return file
 }
 
-func (w *walk) diff(patch string, width int, open bool) []style.Line {
+func (pt *painter) diff(patch string, width int, open bool) []style.Line {
 	if patch == "" {
 		return nil
 	}
 	return diff.Lines(patch, diff.Options{
-		Theme: w.env.Theme, Width: width, Split: width > 116 && !w.env.Show.Stacked, Wrap: !w.env.Show.CutDiff, Max: most(open, foldedDiff),
+		Theme: pt.env.Theme, Width: width, Split: width > 116 && !pt.env.Show.Stacked, Wrap: !pt.env.Show.CutDiff, Max: most(open, foldedDiff),
 	})
 }
 
 // patched draws what was done to each file.
-func (w *walk) patched(c *call, width int, open bool) (rows []style.Line) {
-	th := w.env.Theme
+func (pt *painter) patched(c *call, width int, open bool) (rows []style.Line) {
+	th := pt.env.Theme
 	for _, f := range c.meta.Files {
 		verb := map[string]string{"add": "Created", "delete": "Deleted", "move": "Moved"}[f.Type]
-		l := style.Of(cmp.Or(verb, "Patched")+" "+cmp.Or(f.RelativePath, w.path(f.FilePath)), style.Fg(th.Text))
+		l := style.Of(cmp.Or(verb, "Patched")+" "+cmp.Or(f.RelativePath, pt.path(f.FilePath)), style.Fg(th.Text))
 		if f.MovePath != "" {
-			l = l.Add(" → "+w.path(f.MovePath), style.Fg(th.Text))
+			l = l.Add(" → "+pt.path(f.MovePath), style.Fg(th.Text))
 		}
-		rows = append(rows, append(l, w.counts(f.Additions, f.Deletions)...).Truncate(width))
+		rows = append(rows, append(l, pt.counts(f.Additions, f.Deletions)...).Truncate(width))
 		if f.Type != "delete" || open {
-			rows = append(rows, w.diff(f.Patch, width, open)...)
+			rows = append(rows, pt.diff(f.Patch, width, open)...)
 		}
 	}
 	return rows
 }
 
 // diagnostics draws the first errors that a language server has about what was written.
-func (w *walk) diagnostics(c *call, width int) (rows []style.Line) {
+func (pt *painter) diagnostics(c *call, width int) (rows []style.Line) {
 	const shown = 3
 	for _, file := range slices.Sorted(maps.Keys(c.meta.Diagnose)) {
 		for _, d := range c.meta.Diagnose[file] {
 			if d.Severity > 1 || len(rows) == shown {
 				continue
 			}
-			at := fmt.Sprintf("%s:%d:%d ", w.path(file), d.Range.Start.Line+1, d.Range.Start.Character+1)
-			rows = append(rows, style.Of("! "+at+oneLine(d.Message), style.Fg(w.env.Theme.Error)).Truncate(width))
+			at := fmt.Sprintf("%s:%d:%d ", pt.path(file), d.Range.Start.Line+1, d.Range.Start.Character+1)
+			rows = append(rows, style.Of("! "+at+oneLine(d.Message), style.Fg(pt.env.Theme.Error)).Truncate(width))
 		}
 	}
 	return rows
 }
 
-func (w *walk) todos(c *call, width int) (rows []style.Line) {
+func (pt *painter) todos(c *call, width int) (rows []style.Line) {
 	todos := c.meta.Todos
 	if todos == nil {
 		todos = c.args.Todos
 	}
 	for _, t := range todos {
-		box, look := w.env.Theme.Todo(t.Status)
+		box, look := pt.env.Theme.Todo(t.Status)
 		l := style.Of(box, look).Add(oneLine(t.Content), look)
 		rows = append(rows, l.Wrap(max(1, width-2), style.Plain("    "))...)
 	}
-	return w.box(rows, width)
+	return pt.box(rows, width)
 }
 
 // answers draws questions and what was answered.
-func (w *walk) answers(c *call, width int) (rows []style.Line) {
-	th := w.env.Theme
+func (pt *painter) answers(c *call, width int) (rows []style.Line) {
+	th := pt.env.Theme
 	for i, q := range c.args.Questions {
 		rows = append(rows, style.Of(q.Question, style.Fg(th.TextMuted)).Wrap(max(1, width-2), nil)...)
 		switch {
@@ -260,16 +260,16 @@ func (w *walk) answers(c *call, width int) (rows []style.Line) {
 			rows = append(rows, style.Of("no answer", style.Attr{FG: th.TextMuted, Italic: true}))
 		}
 	}
-	return w.box(rows, width)
+	return pt.box(rows, width)
 }
 
 // taskBody says what the session that works for a call does, or did.
-func (w *walk) taskBody(c *call, width int) []style.Line {
-	muted := style.Fg(w.env.Theme.TextMuted)
+func (pt *painter) taskBody(c *call, width int) []style.Line {
+	muted := style.Fg(pt.env.Theme.TextMuted)
 	var ch Child
 	ok := false
-	if w.env.Child != nil {
-		ch, ok = w.env.Child(c.meta.Session)
+	if pt.env.Child != nil {
+		ch, ok = pt.env.Child(c.meta.Session)
 	}
 	words := ""
 	switch {
@@ -289,12 +289,12 @@ func (w *walk) taskBody(c *call, width int) []style.Line {
 }
 
 // childOf is what is known of the session that works for a call.
-func (w *walk) childOf(b lathe.Body) (c Child) {
+func (pt *painter) childOf(b lathe.Body) (c Child) {
 	t, ok := b.(*lathe.ToolCall)
-	if !ok || t.Tool != "task" || w.env.Child == nil {
+	if !ok || t.Tool != "task" || pt.env.Child == nil {
 		return c
 	}
 	parsed := read(t)
-	c, _ = w.env.Child(parsed.meta.Session)
+	c, _ = pt.env.Child(parsed.meta.Session)
 	return c
 }

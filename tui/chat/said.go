@@ -13,11 +13,11 @@ import (
 )
 
 // user draws a prompt: a panel with a bar in the colour of its agent.
-func (w *walk) user(h lathe.Held, queued bool) []style.Line {
-	th, m := w.env.Theme, h.Message()
+func (pt *painter) user(h lathe.Held, queued bool) []style.Line {
+	th, m := pt.env.Theme, h.Message()
 	said := m.Said.(*lathe.User)
 	var rows []style.Line
-	width := max(1, w.env.Width-4)
+	width := max(1, pt.env.Width-4)
 	var badges style.Line
 	for i := range h.Len() {
 		switch b := h.Part(i).Body.(type) {
@@ -26,9 +26,9 @@ func (w *walk) user(h lathe.Held, queued bool) []style.Line {
 				rows = append(rows, style.WrapAll(style.Lines(strings.TrimRight(b.Text, "\n"), style.Fg(th.Text)), width)...)
 			}
 		case *lathe.File:
-			badges = append(append(badges, w.badge(b)...), style.Span{Text: " "})
+			badges = append(append(badges, pt.badge(b)...), style.Span{Text: " "})
 		case *lathe.Compaction:
-			return []style.Line{w.compacted()}
+			return []style.Line{pt.compacted()}
 		case *lathe.Subtask:
 			rows = append(rows, style.Of("↳ "+b.Agent+": "+b.Description, style.Fg(th.TextMuted)).Truncate(width))
 		default:
@@ -40,40 +40,40 @@ func (w *walk) user(h lathe.Held, queued bool) []style.Line {
 	if len(rows) == 0 {
 		return nil // written by the engine: a note to the model
 	}
-	if last := w.stateOf(m, queued); len(last) > 0 {
+	if last := pt.stateOf(m, queued); len(last) > 0 {
 		rows = append(rows, last.Truncate(width))
 	}
-	return w.panel(rows, w.agentColor(said.Agent))
+	return pt.panel(rows, pt.agentColor(said.Agent))
 }
 
 // stateOf is the last row of a prompt: whether it waits, and when it was said.
-func (w *walk) stateOf(m lathe.Message, queued bool) (l style.Line) {
-	th := w.env.Theme
+func (pt *painter) stateOf(m lathe.Message, queued bool) (l style.Line) {
+	th := pt.env.Theme
 	if queued {
 		l = style.Line{{Text: " QUEUED ", Attr: style.Attr{FG: th.Background, BG: th.Accent, Bold: true}}}
 	}
-	if w.env.Show.Timestamps {
+	if pt.env.Show.Timestamps {
 		if len(l) > 0 {
 			l = l.Add(" ", style.Attr{})
 		}
-		l = l.Add(style.Clock(m.Created.Std(), w.env.Now), style.Fg(th.TextMuted))
+		l = l.Add(style.Clock(m.Created.Std(), pt.env.Now), style.Fg(th.TextMuted))
 	}
 	return l
 }
 
 // panel puts rows on a ground of their own, with a bar at the left.
-func (w *walk) panel(rows []style.Line, bar style.Color) []style.Line {
-	ground := style.Attr{BG: w.env.Theme.BackgroundPanel}
+func (pt *painter) panel(rows []style.Line, bar style.Color) []style.Line {
+	ground := style.Attr{BG: pt.env.Theme.BackgroundPanel}
 	for i, r := range rows {
 		line := style.Line{{Text: "┃", Attr: style.Fg(bar).On(ground.BG)}, {Text: " ", Attr: ground}}
-		rows[i] = append(line, r.On(ground.BG)...).Fit(w.env.Width, ground)
+		rows[i] = append(line, r.On(ground.BG)...).Fit(pt.env.Width, ground)
 	}
 	return rows
 }
 
 // badge is a file in short.
-func (w *walk) badge(f *lathe.File) style.Line {
-	th := w.env.Theme
+func (pt *painter) badge(f *lathe.File) style.Line {
+	th := pt.env.Theme
 	kind := "file"
 	switch {
 	case strings.HasPrefix(f.Mime, "image/"):
@@ -94,12 +94,12 @@ func (w *walk) badge(f *lathe.File) style.Line {
 }
 
 // compacted is a line across, below which the conversation is a summary.
-func (w *walk) compacted() style.Line {
+func (pt *painter) compacted() style.Line {
 	const words = "Compaction"
-	th := w.env.Theme
-	side := max(1, (w.env.Width-style.Width(words)-2)/2)
+	th := pt.env.Theme
+	side := max(1, (pt.env.Width-style.Width(words)-2)/2)
 	bar := strings.Repeat("─", side)
-	return style.Of(bar, style.Fg(th.BorderSubtle)).Add(" "+words+" ", style.Fg(th.TextMuted)).Add(bar, style.Fg(th.BorderSubtle)).Truncate(w.env.Width)
+	return style.Of(bar, style.Fg(th.BorderSubtle)).Add(" "+words+" ", style.Fg(th.TextMuted)).Add(bar, style.Fg(th.BorderSubtle)).Truncate(pt.env.Width)
 }
 
 // reasoning draws what was thought: one row, or all of it.
@@ -241,9 +241,9 @@ func waitsOf(body lathe.Body) []lathe.Wait {
 }
 
 // fault draws why an answer failed.
-func (w *walk) fault(f lathe.Fault) []style.Line {
-	th := w.env.Theme
-	rows := style.WrapAll(style.Lines(FaultText(f), style.Fg(th.Text)), max(1, w.env.Width-6))
+func (pt *painter) fault(f lathe.Fault) []style.Line {
+	th := pt.env.Theme
+	rows := style.WrapAll(style.Lines(FaultText(f), style.Fg(th.Text)), max(1, pt.env.Width-6))
 	const most = 20
 	if len(rows) > most {
 		rows = append(rows[:most], style.Of("…", style.Fg(th.TextMuted)))
@@ -318,7 +318,7 @@ func (w *walk) reverted() []style.Line {
 }
 
 // counts is how many lines of a file changed.
-func (w *walk) counts(added, removed int) style.Line {
-	th := w.env.Theme
+func (pt *painter) counts(added, removed int) style.Line {
+	th := pt.env.Theme
 	return style.Of(fmt.Sprintf(" +%d", added), style.Fg(th.DiffAdded)).Add(fmt.Sprintf(" −%d", removed), style.Fg(th.DiffRemoved))
 }

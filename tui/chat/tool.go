@@ -169,14 +169,14 @@ func (w *walk) tool(b *block, id lathe.PartID, t *lathe.ToolCall) []style.Line {
 }
 
 // head is the row that says what a call does.
-func (w *walk) head(c *call, width int) style.Line {
-	th := w.env.Theme
-	icon, words := w.words(c)
+func (pt *painter) head(c *call, width int) style.Line {
+	th := pt.env.Theme
+	icon, words := pt.words(c)
 	look := style.Fg(th.TextMuted)
 	sign := style.Of(icon+" ", look)
 	switch {
 	case c.pending || c.running:
-		sign = style.Of(style.Spinner(w.env.Frame)+" ", style.Fg(th.Accent))
+		sign = style.Of(style.Spinner(pt.env.Frame)+" ", style.Fg(th.Accent))
 		look = style.Fg(th.Text)
 		if c.pending {
 			look = style.Fg(th.TextMuted)
@@ -188,17 +188,17 @@ func (w *walk) head(c *call, width int) style.Line {
 		look = style.Fg(th.Error)
 		sign = style.Of("✗ ", look)
 	}
-	end := w.ending(c)
+	end := pt.ending(c)
 	room := max(4, width-2-end.Width())
 	return append(append(sign, style.Of(words, look).Truncate(room)...), end...).Truncate(width)
 }
 
 // ending is what a head says at its end: a time, a code, a count of lines.
-func (w *walk) ending(c *call) (l style.Line) {
-	th := w.env.Theme
+func (pt *painter) ending(c *call) (l style.Line) {
+	th := pt.env.Theme
 	muted := style.Fg(th.TextMuted)
 	if c.running {
-		if d := w.env.Now.Sub(time.UnixMilli(int64(c.began))); c.began > 0 && d >= time.Second {
+		if d := pt.env.Now.Sub(time.UnixMilli(int64(c.began))); c.began > 0 && d >= time.Second {
 			l = l.Add(" "+style.Duration(d.Truncate(time.Second)), muted)
 		}
 		return l
@@ -207,7 +207,7 @@ func (w *walk) ending(c *call) (l style.Line) {
 		return l.Add(" not allowed", muted)
 	}
 	if f := c.meta.FileDiff; f != nil && c.tool == "edit" {
-		l = w.counts(f.Additions, f.Deletions)
+		l = pt.counts(f.Additions, f.Deletions)
 	}
 	if c.tool == "bash" && c.meta.Exit != nil && *c.meta.Exit != 0 {
 		l = l.Add(fmt.Sprintf(" exit %d", *c.meta.Exit), style.Fg(th.Error))
@@ -219,13 +219,13 @@ func (w *walk) ending(c *call) (l style.Line) {
 }
 
 // words are the icon of a call and what it is about.
-func (w *walk) words(c *call) (icon, words string) {
+func (pt *painter) words(c *call) (icon, words string) {
 	a := &c.args
 	switch c.tool {
 	case "bash":
 		return "$", orVerb(oneLine(a.Command), c, "Preparing a command")
 	case "read":
-		s := "Read " + w.path(a.FilePath)
+		s := "Read " + pt.path(a.FilePath)
 		if a.Offset > 0 {
 			s += fmt.Sprintf(" from line %d", a.Offset)
 		}
@@ -234,15 +234,15 @@ func (w *walk) words(c *call) (icon, words string) {
 		}
 		return "→", orVerb(s, c, "Reading")
 	case "write":
-		return "←", orVerb("Write "+w.path(a.FilePath), c, "Writing a file")
+		return "←", orVerb("Write "+pt.path(a.FilePath), c, "Writing a file")
 	case "edit":
-		return "←", orVerb("Edit "+w.path(a.FilePath), c, "Preparing an edit")
+		return "←", orVerb("Edit "+pt.path(a.FilePath), c, "Preparing an edit")
 	case "apply_patch":
 		return "%", patchWords(c)
 	case "glob":
-		return "✱", orVerb(found("Glob", a.Pattern, w.path(a.Path), c.meta.Count), c, "Finding files")
+		return "✱", orVerb(found("Glob", a.Pattern, pt.path(a.Path), c.meta.Count), c, "Finding files")
 	case "grep":
-		return "✱", orVerb(found("Grep", a.Pattern, w.path(a.Path), c.meta.Matches), c, "Searching")
+		return "✱", orVerb(found("Grep", a.Pattern, pt.path(a.Path), c.meta.Matches), c, "Searching")
 	case "webfetch":
 		return "%", orVerb("Fetch "+a.URL, c, "Fetching")
 	case "websearch":

@@ -2,11 +2,14 @@ package chat
 
 import "github.com/lathe-agent/lathe"
 
+// painter draws prompts, answers and tool calls. It knows nothing of the rest of the conversation.
+type painter struct{ env Env }
+
 // walk goes over the blocks of a history, of which it draws those that are asked for.
 type walk struct {
+	painter
 	c     *Chat
 	t     *lathe.Transcript
-	env   Env
 	count int // messages that are shown: those that were taken back are not
 	tail  int // 1 when something stands behind them: what was taken back
 	busy  int // the message from which on prompts wait, count when none do
@@ -16,7 +19,7 @@ type walk struct {
 type spot struct{ message, block int }
 
 func (c *Chat) walk(t *lathe.Transcript, env Env) *walk {
-	w := &walk{c: c, t: t, env: env, count: t.Count()}
+	w := &walk{painter: painter{env}, c: c, t: t, count: t.Count()}
 	if r := t.Session().Revert; r != nil {
 		if i := t.Find(r.Message); i >= 0 {
 			w.count, w.tail = i, 1

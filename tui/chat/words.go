@@ -9,11 +9,11 @@ import (
 )
 
 // path writes a path as short as it can be said here.
-func (w *walk) path(p string) string {
-	if r, ok := below(w.env.Dir, p); ok {
+func (pt *painter) path(p string) string {
+	if r, ok := below(pt.env.Dir, p); ok {
 		return r
 	}
-	if r, ok := below(w.env.Home, p); ok {
+	if r, ok := below(pt.env.Home, p); ok {
 		return "~/" + r
 	}
 	return p
@@ -33,16 +33,16 @@ func below(dir, p string) (string, bool) {
 	return rest[1:], true
 }
 
-func (w *walk) agentColor(agent string) style.Color {
-	if w.env.AgentColor != nil {
-		return w.env.AgentColor(agent).Or(w.env.Theme.Primary)
+func (pt *painter) agentColor(agent string) style.Color {
+	if pt.env.AgentColor != nil {
+		return pt.env.AgentColor(agent).Or(pt.env.Theme.Primary)
 	}
-	return w.env.Theme.Primary
+	return pt.env.Theme.Primary
 }
 
-func (w *walk) modelName(ref lathe.ModelRef) string {
-	if w.env.ModelName != nil {
-		if n := w.env.ModelName(ref); n != "" {
+func (pt *painter) modelName(ref lathe.ModelRef) string {
+	if pt.env.ModelName != nil {
+		if n := pt.env.ModelName(ref); n != "" {
 			return n
 		}
 	}
