@@ -6,7 +6,7 @@ import (
 )
 
 // builtin reads the commands of the shell itself that change it. false is any other.
-func (a *analyser) builtin(name string, v invocation, sc *scope) bool {
+func (a *analyzer) builtin(name string, v invocation, sc *scope) bool {
 	args := v.words[1:]
 	switch name {
 	case "cd", "chdir", "pushd", "popd":
@@ -47,7 +47,7 @@ func (a *analyser) builtin(name string, v invocation, sc *scope) bool {
 }
 
 // move follows a change of directory.
-func (a *analyser) move(name string, v invocation, sc *scope) {
+func (a *reader) move(name string, v invocation, sc *scope) {
 	a.plan.Moved = true
 	if len(v.redirs) > 0 { // they are all of it that rules are asked about
 		a.redirected(v)
@@ -85,7 +85,7 @@ func (a *analyser) move(name string, v invocation, sc *scope) {
 	}
 }
 
-func (a *analyser) redirected(v invocation) {
+func (a *reader) redirected(v invocation) {
 	for _, r := range v.redirs {
 		kind := Writes
 		if strings.HasPrefix(r, "<") {
@@ -96,7 +96,7 @@ func (a *analyser) redirected(v invocation) {
 }
 
 // searched reports whether a directory may be another than it says.
-func (a *analyser) searched(dir string, sc *scope) bool {
+func (a *reader) searched(dir string, sc *scope) bool {
 	if filepath.IsAbs(dir) || strings.HasPrefix(dir, ".") {
 		return false
 	}
@@ -106,7 +106,7 @@ func (a *analyser) searched(dir string, sc *scope) bool {
 }
 
 // moveTo adds where a move leads. The move may fail, so where it began stays.
-func (a *analyser) moveTo(dir string, sc *scope) {
+func (a *reader) moveTo(dir string, sc *scope) {
 	if filepath.IsAbs(dir) {
 		sc.dirs = union(sc.dirs, []string{filepath.Clean(dir)})
 		return
@@ -119,7 +119,7 @@ func (a *analyser) moveTo(dir string, sc *scope) {
 }
 
 // eval joins its words and reads them again.
-func (a *analyser) eval(v invocation, sc *scope) {
+func (a *analyzer) eval(v invocation, sc *scope) {
 	var texts []string
 	for _, w := range v.words[1:] {
 		if !w.Known || w.Glob {
@@ -136,7 +136,7 @@ func (a *analyser) eval(v invocation, sc *scope) {
 
 // inside reads code that a command runs, with the command's own spelling for rules that
 // deny it.
-func (a *analyser) inside(v invocation, read func()) {
+func (a *reader) inside(v invocation, read func()) {
 	text, _ := v.spelling()
 	before := len(a.plan.Commands)
 	via := a.via
@@ -159,7 +159,7 @@ func (a *analyser) inside(v invocation, read func()) {
 }
 
 // source reads a file as code of this shell, which only the file tells.
-func (a *analyser) source(v invocation, sc *scope) {
+func (a *reader) source(v invocation, sc *scope) {
 	if len(v.words) > 1 {
 		w := v.words[1]
 		if !w.Known || w.Glob || strings.HasPrefix(w.Text, "/dev/") || strings.HasPrefix(w.Text, "/proc/") {
@@ -174,7 +174,7 @@ func (a *analyser) source(v invocation, sc *scope) {
 	a.emit(v, "the file is run as part of this shell")
 }
 
-func (a *analyser) trap(v invocation, sc *scope) {
+func (a *analyzer) trap(v invocation, sc *scope) {
 	args := v.words[1:]
 	if len(args) > 0 && args[0].Text == "--" {
 		args = args[1:]
@@ -195,7 +195,7 @@ func (a *analyser) trap(v invocation, sc *scope) {
 }
 
 // alias reads what a name will stand for as if it ran.
-func (a *analyser) alias(v invocation, sc *scope) {
+func (a *analyzer) alias(v invocation, sc *scope) {
 	for _, w := range v.words[1:] {
 		name, text, ok := strings.Cut(w.Text, "=")
 		switch {
@@ -213,7 +213,7 @@ func (a *analyser) alias(v invocation, sc *scope) {
 }
 
 // setting is a word name=value that a builtin takes.
-func (a *analyser) setting(w Word, sc *scope) {
+func (a *reader) setting(w Word, sc *scope) {
 	name, text, ok := strings.Cut(w.Text, "=")
 	if !w.Known && (!ok || !isName(name)) {
 		a.unknown(UnknownSetting, w.Text, "which variable is set is not known")
@@ -232,7 +232,7 @@ func (a *analyser) setting(w Word, sc *scope) {
 }
 
 // sets reads the builtins that put something into variables.
-func (a *analyser) sets(name string, v invocation, sc *scope) {
+func (a *reader) sets(name string, v invocation, sc *scope) {
 	into := false
 	for i, w := range v.words[1:] {
 		switch {
@@ -263,7 +263,7 @@ func (a *analyser) sets(name string, v invocation, sc *scope) {
 }
 
 // target is the name of a variable, whose subscript is calculated.
-func (a *analyser) target(name string, sc *scope) {
+func (a *reader) target(name string, sc *scope) {
 	head, index, ok := strings.Cut(name, "[")
 	if ok && strings.ContainsAny(index, "$`") {
 		a.unknown(UnknownCommand, name, "the subscript is calculated, which could run commands")
@@ -274,7 +274,7 @@ func (a *analyser) target(name string, sc *scope) {
 	}
 }
 
-func (a *analyser) callback(v invocation) {
+func (a *reader) callback(v invocation) {
 	for _, w := range v.words[1:] {
 		if w.Known && strings.HasPrefix(w.Text, "-C") {
 			a.unknown(UnknownCommand, w.Text, "a command is run for lines that are read")

@@ -8,7 +8,7 @@ import (
 )
 
 // call reads a simple command: assignments, words, redirections.
-func (a *analyser) call(s *syntax.Stmt, c *syntax.CallExpr, sc *scope) {
+func (a *analyzer) call(s *syntax.Stmt, c *syntax.CallExpr, sc *scope) {
 	words := a.words(c.Args, sc)
 	prefix := a.assigns(c, sc)
 	redirs := a.redirects(s.Redirs, sc)
@@ -40,7 +40,7 @@ func (a *analyser) call(s *syntax.Stmt, c *syntax.CallExpr, sc *scope) {
 }
 
 // written is a command as it is written, with its redirections.
-func (a *analyser) written(s *syntax.Stmt, c *syntax.CallExpr) string {
+func (a *recorder) written(s *syntax.Stmt, c *syntax.CallExpr) string {
 	from, to := int(c.Pos().Offset()), int(c.End().Offset())
 	for _, r := range s.Redirs {
 		from, to = min(from, int(r.Pos().Offset())), max(to, int(r.Word.End().Offset()))
@@ -52,7 +52,7 @@ func (a *analyser) written(s *syntax.Stmt, c *syntax.CallExpr) string {
 }
 
 // assigns reads what stands before a command, or alone. The text is how it is written.
-func (a *analyser) assigns(c *syntax.CallExpr, sc *scope) (prefix string) {
+func (a *analyzer) assigns(c *syntax.CallExpr, sc *scope) (prefix string) {
 	for _, as := range c.Assigns {
 		name, w, v := a.assign(as, sc)
 		if len(c.Args) == 0 {
@@ -73,7 +73,7 @@ func (a *analyser) assigns(c *syntax.CallExpr, sc *scope) (prefix string) {
 }
 
 // assign evaluates one assignment.
-func (a *analyser) assign(as *syntax.Assign, sc *scope) (name string, w Word, v value) {
+func (a *analyzer) assign(as *syntax.Assign, sc *scope) (name string, w Word, v value) {
 	if as.Name == nil {
 		return "", a.word(as.Value, sc), value{}
 	}
@@ -106,7 +106,7 @@ func (a *analyser) assign(as *syntax.Assign, sc *scope) (name string, w Word, v 
 }
 
 // stdin is what a here-document gives to a command: nil is something else.
-func (a *analyser) stdin(s *syntax.Stmt, sc *scope) *Word {
+func (a *analyzer) stdin(s *syntax.Stmt, sc *scope) *Word {
 	var in *Word
 	for _, r := range s.Redirs {
 		if r.N != nil && r.N.Value != "0" {
@@ -135,7 +135,7 @@ func (a *analyser) stdin(s *syntax.Stmt, sc *scope) *Word {
 func quotedDelimiter(w *syntax.Word) bool { return w.Lit() == "" || strings.Contains(w.Lit(), `\`) }
 
 // declare reads export and its like.
-func (a *analyser) declare(s *syntax.Stmt, c *syntax.DeclClause, sc *scope) {
+func (a *analyzer) declare(s *syntax.Stmt, c *syntax.DeclClause, sc *scope) {
 	words := []Word{{Text: c.Variant.Value, Known: true, mask: c.Variant.Value}}
 	odd := false // its values are not taken as they are
 	for _, as := range c.Args {
@@ -264,7 +264,7 @@ func needsQuotes(s string) bool {
 }
 
 // emit puts a command into the plan.
-func (a *analyser) emit(v invocation, opaque string) {
+func (a *recorder) emit(v invocation, opaque string) {
 	text, mask := v.spelling()
 	c := Command{Words: v.words, Text: text, Maybe: mask, Opaque: opaque, Also: v.also, Written: v.written, Doubts: v.doubts, Spelled: v.spelled, level: a.level}
 	if !v.listed {
@@ -319,7 +319,7 @@ func unquoted(v invocation, size int) string {
 
 // run reads a command whose words are evaluated. It takes off wrappers, follows code, and
 // emits what is left.
-func (a *analyser) run(v invocation, sc *scope) {
+func (a *analyzer) run(v invocation, sc *scope) {
 	if len(v.words) == 0 || !a.spend(1) || !a.enter() {
 		return
 	}
@@ -347,10 +347,11 @@ func (a *analyser) run(v invocation, sc *scope) {
 		sc.forgetAll()
 		sc.dirs = nil
 	}
-	if a.wrapper(name, v, sc) || a.builtin(name, v, sc) {
+	known := programs{a}
+	if known.wrapper(name, v, sc) || a.builtin(name, v, sc) {
 		return
 	}
-	opaque := a.program(name, &v, sc)
+	opaque := known.program(name, &v, sc)
 	a.uncertain(name, v)
 	a.arguments(v, sc)
 	if v.listed && follows(name, v.read) {
@@ -361,7 +362,7 @@ func (a *analyser) run(v invocation, sc *scope) {
 
 // named is the name of a command without the directories of the system. Any other directory
 // stays, for it is another program; rules that deny the name hear of it all the same.
-func (a *analyser) named(v *invocation, sc *scope) string {
+func (a *recorder) named(v *invocation, sc *scope) string {
 	full := v.words[0].Text
 	at := strings.LastIndexByte(full, '/')
 	if at < 0 {
@@ -383,7 +384,7 @@ func (a *analyser) named(v *invocation, sc *scope) string {
 }
 
 // uncertain is a command whose name has a second word that is unknown: git $x.
-func (a *analyser) uncertain(name string, v invocation) {
+func (a *recorder) uncertain(name string, v invocation) {
 	if len(v.words) > 1 && !v.words[1].Known && takesSubcommand(name) {
 		a.unknown(UnknownCommand, name+" "+v.words[1].Text, "which command of "+name+" it is: "+v.words[1].why())
 	}

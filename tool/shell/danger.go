@@ -3,7 +3,7 @@ package shell
 import "strings"
 
 // assigned sees that a variable gets a value, and says so if it changes what runs.
-func (a *analyser) assigned(name string, w Word) {
+func (a *reader) assigned(name string, w Word) {
 	if !changesWhatRuns(name) || w.Known && harmlessValue(name, w.Text) {
 		return
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // braces expands {a,b} and {1..3} in a word.
-func (a *analyser) braces(w *syntax.Word) []*syntax.Word {
+func (a *reader) braces(w *syntax.Word) []*syntax.Word {
 	found := false
 	for _, p := range w.Parts {
 		if lit, ok := p.(*syntax.Lit); ok && strings.Contains(lit.Value, "{") {

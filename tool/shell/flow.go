@@ -7,7 +7,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-func (a *analyser) stmts(list []*syntax.Stmt, sc *scope) {
+func (a *analyzer) stmts(list []*syntax.Stmt, sc *scope) {
 	for _, s := range list {
 		if a.over != "" {
 			return
@@ -18,7 +18,7 @@ func (a *analyser) stmts(list []*syntax.Stmt, sc *scope) {
 
 // stmt reads one statement with all that is in it, and leaves the scope as the statement
 // would leave the shell.
-func (a *analyser) stmt(s *syntax.Stmt, sc *scope) {
+func (a *analyzer) stmt(s *syntax.Stmt, sc *scope) {
 	if s == nil || !a.spend(1) || !a.enter() {
 		return
 	}
@@ -77,7 +77,7 @@ func (a *analyser) stmt(s *syntax.Stmt, sc *scope) {
 }
 
 // binary is a list or a pipe. After "cd x &&" the directory has changed for certain.
-func (a *analyser) binary(c *syntax.BinaryCmd, sc *scope) {
+func (a *analyzer) binary(c *syntax.BinaryCmd, sc *scope) {
 	switch c.Op {
 	case syntax.AndStmt:
 		before := sc.clone()
@@ -135,7 +135,7 @@ func contains(list []string, s string) bool {
 	return false
 }
 
-func (a *analyser) branch(c *syntax.IfClause, sc *scope) {
+func (a *analyzer) branch(c *syntax.IfClause, sc *scope) {
 	a.stmts(c.Cond, sc)
 	then := sc.clone()
 	a.stmts(c.Then, then)
@@ -146,7 +146,7 @@ func (a *analyser) branch(c *syntax.IfClause, sc *scope) {
 	a.join(sc, then)
 }
 
-func (a *analyser) cases(c *syntax.CaseClause, sc *scope) {
+func (a *analyzer) cases(c *syntax.CaseClause, sc *scope) {
 	a.word(c.Word, sc)
 	var ends []*scope
 	for _, item := range c.Items {
@@ -163,7 +163,7 @@ func (a *analyser) cases(c *syntax.CaseClause, sc *scope) {
 	a.join(sc, ends...)
 }
 
-func (a *analyser) loop(c *syntax.ForClause, sc *scope) {
+func (a *analyzer) loop(c *syntax.ForClause, sc *scope) {
 	e := effectsOf(c)
 	switch l := c.Loop.(type) {
 	case *syntax.WordIter:
@@ -222,7 +222,7 @@ func among(items []Word, l *syntax.WordIter, sel bool) value {
 }
 
 // function reads a body as anybody might call it.
-func (a *analyser) function(c *syntax.FuncDecl, sc *scope) {
+func (a *analyzer) function(c *syntax.FuncDecl, sc *scope) {
 	if c.Name == nil {
 		a.unknown(UnknownCommand, a.text(c), "the function has no single name")
 		return
@@ -238,7 +238,7 @@ func (a *analyser) function(c *syntax.FuncDecl, sc *scope) {
 }
 
 // test looks into [[ … ]]. Some of its operators calculate.
-func (a *analyser) test(x syntax.TestExpr, sc *scope) {
+func (a *analyzer) test(x syntax.TestExpr, sc *scope) {
 	if !a.spend(1) || !a.enter() {
 		return
 	}
@@ -272,7 +272,7 @@ func (a *analyser) test(x syntax.TestExpr, sc *scope) {
 }
 
 // compared is one side of a comparison of numbers, which the shell calculates.
-func (a *analyser) compared(w *syntax.Word, sc *scope) {
+func (a *analyzer) compared(w *syntax.Word, sc *scope) {
 	if len(w.Parts) == 1 {
 		if q, ok := w.Parts[0].(*syntax.DblQuoted); ok && len(q.Parts) == 1 {
 			w = &syntax.Word{Parts: q.Parts}
@@ -282,7 +282,7 @@ func (a *analyser) compared(w *syntax.Word, sc *scope) {
 }
 
 // redirects reads where streams come from and go to.
-func (a *analyser) redirects(list []*syntax.Redirect, sc *scope) (texts []string) {
+func (a *analyzer) redirects(list []*syntax.Redirect, sc *scope) (texts []string) {
 	for _, r := range list {
 		if t := a.redirect(r, sc); t != "" {
 			texts = append(texts, t)
@@ -293,7 +293,7 @@ func (a *analyser) redirects(list []*syntax.Redirect, sc *scope) (texts []string
 
 // redirect returns how a redirection reads in the spelling of its command; "" is one that
 // leads to no file.
-func (a *analyser) redirect(r *syntax.Redirect, sc *scope) string {
+func (a *analyzer) redirect(r *syntax.Redirect, sc *scope) string {
 	if r.N != nil && strings.HasPrefix(r.N.Value, "{") {
 		a.assigned(strings.Trim(r.N.Value, "{}"), Word{Known: true})
 		sc.set(strings.Trim(r.N.Value, "{}"), value{number: true})

@@ -7,7 +7,7 @@ import (
 
 // git has settings and options that run code. Those that only say where it works are taken
 // off, so that rules see its command.
-func (a *analyser) git(v invocation, sc *scope) bool {
+func (a programs) git(v invocation, sc *scope) bool {
 	i, in := a.gitGlobals(&v, sc)
 	rest := v
 	if i > 1 && i < len(v.words) {
@@ -25,7 +25,7 @@ func (a *analyser) git(v invocation, sc *scope) bool {
 }
 
 // gitMove goes where -C says, if that is known.
-func (a *analyser) gitMove(to Word, in *scope) {
+func (a *reader) gitMove(to Word, in *scope) {
 	if to.Known {
 		before := in.dirs
 		a.moveTo(to.Text, in)
@@ -44,7 +44,7 @@ func joinedValue(words []Word) (name string, value Word, joined bool) {
 
 // gitGlobals reads what stands before the command of git. It returns where that is, and the scope
 // in which git runs.
-func (a *analyser) gitGlobals(v *invocation, sc *scope) (int, *scope) {
+func (a *reader) gitGlobals(v *invocation, sc *scope) (int, *scope) {
 	in, i := sc, 1
 	for ; i < len(v.words); i++ {
 		w := v.words[i]
@@ -86,7 +86,7 @@ func (a *analyser) gitGlobals(v *invocation, sc *scope) (int, *scope) {
 
 // repository remembers where git runs: a repository that lies there has settings that run
 // programs, and may have come with the files of the project.
-func (a *analyser) repository(sc *scope) {
+func (a *reader) repository(sc *scope) {
 	switch {
 	case a.far:
 	case sc.dirs == nil:
@@ -98,13 +98,13 @@ func (a *analyser) repository(sc *scope) {
 	}
 }
 
-func (a *analyser) addRepository(dir string) {
+func (a *reader) addRepository(dir string) {
 	if !slices.Contains(a.plan.Repositories, dir) {
 		a.plan.Repositories = append(a.plan.Repositories, dir)
 	}
 }
 
-func (a *analyser) gitSetting(w Word) {
+func (a *reader) gitSetting(w Word) {
 	key, text, _ := strings.Cut(w.Text, "=")
 	if w.Known && harmlessGitSetting(key, text) {
 		return
@@ -118,7 +118,7 @@ func (a *analyser) gitSetting(w Word) {
 }
 
 // gitCommand looks at what a command of git does besides what its name says.
-func (a *analyser) gitCommand(v *invocation, sc *scope) {
+func (a programs) gitCommand(v *invocation, sc *scope) {
 	if len(v.words) < 2 || !v.words[1].Known {
 		v.listed = len(v.words) < 2
 		return
@@ -155,7 +155,7 @@ func (a *analyser) gitCommand(v *invocation, sc *scope) {
 }
 
 // gitFilters are commands among the options of git filter-branch and its like.
-func (a *analyser) gitFilters(args []Word, sc *scope) {
+func (a programs) gitFilters(args []Word, sc *scope) {
 	for i, w := range args {
 		name, joined, has := strings.Cut(w.Text, "=")
 		value := w.piece(joined)
@@ -169,7 +169,7 @@ func (a *analyser) gitFilters(args []Word, sc *scope) {
 }
 
 // gitForeach is code that is run in each submodule.
-func (a *analyser) gitForeach(args []Word, sc *scope) {
+func (a programs) gitForeach(args []Word, sc *scope) {
 	for len(args) > 0 && (args[0].Text == "--recursive" || args[0].Text == "--quiet" || args[0].Text == "-q") {
 		args = args[1:]
 	}
@@ -179,7 +179,7 @@ func (a *analyser) gitForeach(args []Word, sc *scope) {
 }
 
 // gitAddresses finds addresses of repositories that git reaches by running a program.
-func (a *analyser) gitAddresses(key string, r optionReading, v *invocation) {
+func (a *reader) gitAddresses(key string, r optionReading, v *invocation) {
 	words := r.operands
 	for _, o := range r.options {
 		words = append(words, o.value)
@@ -205,7 +205,7 @@ func isScheme(s string) bool {
 }
 
 // gitConfig sees that a setting is written which runs something later.
-func (a *analyser) gitConfig(r optionReading, v *invocation, sc *scope) {
+func (a *reader) gitConfig(r optionReading, v *invocation, sc *scope) {
 	var file *Word
 	for i, o := range r.options {
 		switch o.name {
@@ -237,7 +237,7 @@ func (a *analyser) gitConfig(r optionReading, v *invocation, sc *scope) {
 }
 
 // gitBundle writes a file.
-func (a *analyser) gitBundle(args []Word, v *invocation, sc *scope) {
+func (a *reader) gitBundle(args []Word, v *invocation, sc *scope) {
 	switch {
 	case len(args) == 0 || args[0].Text == "verify" || args[0].Text == "list-heads":
 	case args[0].Text == "create" && len(args) > 1:

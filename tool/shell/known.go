@@ -4,7 +4,7 @@ import "strings"
 
 // listed judges a command by the table of options, if that has the program. key names the row,
 // words are those after the name.
-func (a *analyser) listed(key string, words []Word, v *invocation, sc *scope) (r optionReading, ok bool) {
+func (a programs) listed(key string, words []Word, v *invocation, sc *scope) (r optionReading, ok bool) {
 	row, ok := optionRow(key)
 	if !ok {
 		return r, false
@@ -38,7 +38,7 @@ func hasDanger(row string) bool {
 
 // doubt is something in a command that is not known to be harmless. Rules are asked about it
 // beside the command, so that one for "git *" does not allow it.
-func (a *analyser) doubt(v *invocation, what, why string) {
+func (a *recorder) doubt(v *invocation, what, why string) {
 	text := what
 	if strings.Trim(text, safeValue+" <>") != "" {
 		name, _, _ := strings.Cut(what, " ")
@@ -53,10 +53,10 @@ func (a *analyser) doubt(v *invocation, what, why string) {
 
 // mustSpell is a command of a program of which it is not known what it does, or that runs any
 // other. Rules allow it that name it.
-func (a *analyser) mustSpell(v *invocation, head string) { v.spelled = head }
+func (a *recorder) mustSpell(v *invocation, head string) { v.spelled = head }
 
 // unsure are words of which the line does not tell whether they are options.
-func (a *analyser) unsure(key string, words []Word, v *invocation, sc *scope) {
+func (a *recorder) unsure(key string, words []Word, v *invocation, sc *scope) {
 	for _, w := range words {
 		about := w.extra()
 		globs := []string{about.glob}
@@ -76,7 +76,7 @@ func (a *analyser) unsure(key string, words []Word, v *invocation, sc *scope) {
 }
 
 // commandFile looks at a file of commands that an option names.
-func (a *analyser) commandFile(named string, w Word, v *invocation, sc *scope) {
+func (a *recorder) commandFile(named string, w Word, v *invocation, sc *scope) {
 	if !w.Known || w.Text == "-" || strings.HasPrefix(w.Text, "/dev/") || strings.HasPrefix(w.Text, "/proc/") {
 		a.doubt(v, named, "the file has commands that the line does not tell")
 		return
@@ -85,7 +85,7 @@ func (a *analyser) commandFile(named string, w Word, v *invocation, sc *scope) {
 }
 
 // judge looks at an option that is more than harmless.
-func (a *analyser) judge(key string, o option, v *invocation, sc *scope) {
+func (a programs) judge(key string, o option, v *invocation, sc *scope) {
 	named := key + " " + o.name
 	if !o.has {
 		o.value = unknownWord(named, "", "nothing follows")
@@ -134,7 +134,7 @@ func (a *analyser) judge(key string, o option, v *invocation, sc *scope) {
 }
 
 // runsValue is an option whose value is run.
-func (a *analyser) runsValue(key string, o option, v *invocation, sc *scope) {
+func (a programs) runsValue(key string, o option, v *invocation, sc *scope) {
 	if key == "tar" {
 		if o.name == "--checkpoint-action" && o.value.Known && harmlessAction(o.value.Text) {
 			return

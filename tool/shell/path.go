@@ -8,7 +8,7 @@ import (
 
 // path remembers a file or directory that a word names. One that the line does not tell is
 // judged as unknown where it is certain to be a path.
-func (a *analyser) path(w Word, sc *scope, write, certain bool) {
+func (a *recorder) path(w Word, sc *scope, write, certain bool) {
 	if a.far {
 		return
 	}
@@ -32,7 +32,7 @@ func (a *analyser) path(w Word, sc *scope, write, certain bool) {
 }
 
 // place resolves a name from each directory that the line may be in.
-func (a *analyser) place(name string, sc *scope, p Path) {
+func (a *recorder) place(name string, sc *scope, p Path) {
 	if name == "" || isDevice(name) || len(name) > 4096 {
 		return
 	}
@@ -62,7 +62,7 @@ func clean(name string, glob bool) string {
 	return filepath.Clean(name)
 }
 
-func (a *analyser) addPath(name string, p Path) {
+func (a *recorder) addPath(name string, p Path) {
 	p.Name, p.Removed, p.Reads = name, a.removes, a.reads && !p.Write
 	if !slices.Contains(a.plan.Paths, p) {
 		a.plan.Paths = append(a.plan.Paths, p)
@@ -70,7 +70,7 @@ func (a *analyser) addPath(name string, p Path) {
 }
 
 // globs finds the paths that patterns stand for.
-func (a *analyser) globs(words []Word, sc *scope) {
+func (a *recorder) globs(words []Word, sc *scope) {
 	for _, w := range words {
 		if w.Glob && w.Known {
 			a.path(w, sc, false, false)
@@ -79,7 +79,7 @@ func (a *analyser) globs(words []Word, sc *scope) {
 }
 
 // argumentOption finds paths in an option, and reports whether it takes the place of a text that would come first.
-func (a *analyser) argumentOption(name string, w Word, sc *scope) bool {
+func (a *recorder) argumentOption(name string, w Word, sc *scope) bool {
 	texts := takesTexts(name)
 	if !texts || !strings.HasPrefix(w.Text, "-e") {
 		a.option(w, sc)
@@ -88,7 +88,7 @@ func (a *analyser) argumentOption(name string, w Word, sc *scope) bool {
 }
 
 // arguments finds paths among the arguments of a command.
-func (a *analyser) arguments(v invocation, sc *scope) {
+func (a *recorder) arguments(v invocation, sc *scope) {
 	name := v.words[0].Text
 	if printsOnly(name) {
 		a.globs(v.words[1:], sc)
@@ -157,14 +157,14 @@ func lastOperand(words []Word) int {
 }
 
 // perhaps is a word that is a text, unless an option before it made it a path.
-func (a *analyser) perhaps(w Word, sc *scope) {
+func (a *recorder) perhaps(w Word, sc *scope) {
 	if w.Known && !w.Glob && !a.far && (filepath.IsAbs(w.Text) || strings.Contains(w.Text, "..")) {
 		a.place(w.Text, sc, Path{Present: true})
 	}
 }
 
 // argument is a word that may be a path, or hold one.
-func (a *analyser) argument(w Word, sc *scope, write, certain bool) {
+func (a *recorder) argument(w Word, sc *scope, write, certain bool) {
 	if !w.Known {
 		a.path(w, sc, write, certain)
 		return
@@ -183,7 +183,7 @@ func (a *analyser) argument(w Word, sc *scope, write, certain bool) {
 }
 
 // within finds paths that are part of a word: of=/x, -I/x, @/x, /x:/y.
-func (a *analyser) within(text string, sc *scope) {
+func (a *recorder) within(text string, sc *scope) {
 	for i := 1; i < len(text) && i < 1024; i++ {
 		if c := text[i-1]; (c == '=' || c == ':' || c == '@' || c == ',') && (text[i] == '/' || text[i] == '~' || text[i] == '.') {
 			part := text[i:]
@@ -202,7 +202,7 @@ func (a *analyser) within(text string, sc *scope) {
 }
 
 // option is a word that begins with a dash; a path may be joined to it.
-func (a *analyser) option(w Word, sc *scope) {
+func (a *recorder) option(w Word, sc *scope) {
 	if !w.Known {
 		return
 	}
@@ -271,7 +271,7 @@ func readsContents(name string) bool {
 }
 
 // follow remembers directories that a command goes through with links followed.
-func (a *analyser) follow(words []Word, sc *scope) {
+func (a *recorder) follow(words []Word, sc *scope) {
 	before := a.plan.Paths
 	a.plan.Paths = nil
 	if len(words) == 0 {

@@ -6,7 +6,7 @@ import (
 )
 
 // find runs commands by its actions, and deletes and writes files by itself.
-func (a *analyser) find(v invocation, sc *scope) bool {
+func (a programs) find(v invocation, sc *scope) bool {
 	for i := 1; i < len(v.words); i++ {
 		w := v.words[i]
 		switch w.Text {
@@ -37,7 +37,7 @@ func (a *analyser) find(v invocation, sc *scope) bool {
 }
 
 // findExec runs the command of the action at i, and returns where it ends.
-func (a *analyser) findExec(v invocation, sc *scope, i int) int {
+func (a programs) findExec(v invocation, sc *scope, i int) int {
 	end := i + 1
 	for end < len(v.words) && v.words[end].Text != ";" && !(v.words[end].Text == "+" && v.words[end-1].Text == "{}") {
 		end++
@@ -63,7 +63,7 @@ func (a *analyser) findExec(v invocation, sc *scope, i int) int {
 }
 
 // findPlaces are the places to look, which come first.
-func (a *analyser) findPlaces(v invocation, sc *scope) (places []Word) {
+func (a *reader) findPlaces(v invocation, sc *scope) (places []Word) {
 	for _, w := range v.words[1:] {
 		if w.Text == "-L" || w.Text == "-H" || w.Text == "-P" || strings.HasPrefix(w.Text, "-O") {
 			continue
@@ -88,7 +88,7 @@ func isFindTest(s string) bool {
 }
 
 // writes is a file that a program writes because of an option.
-func (a *analyser) writes(w Word, sc *scope) {
+func (a *recorder) writes(w Word, sc *scope) {
 	if w.Known && isDevice(w.Text) {
 		return
 	}
@@ -100,7 +100,7 @@ func (a *analyser) writes(w Word, sc *scope) {
 
 // program looks at arguments of programs by which they run or write more than their name
 // says. It returns what runs code that is not in the line.
-func (a *analyser) program(name string, v *invocation, sc *scope) (opaque string) {
+func (a programs) program(name string, v *invocation, sc *scope) (opaque string) {
 	args := v.words[1:]
 	switch name {
 	case "sed", "gsed":
@@ -137,11 +137,11 @@ func (a *analyser) program(name string, v *invocation, sc *scope) (opaque string
 			a.bare(name, args, v)
 		}
 	}
-	return opaqueness(name, args, a)
+	return opaqueness(name, args, &a.recorder)
 }
 
 // bare sees options that are not known at all where there is no table of them.
-func (a *analyser) bare(name string, args []Word, v *invocation) {
+func (a *reader) bare(name string, args []Word, v *invocation) {
 	for _, w := range args {
 		if name == "tcpdump" && !w.Known && w.bare {
 			a.unknown(UnknownCommand, w.Text, "which options of "+name+" they are: "+w.why())
@@ -169,7 +169,7 @@ func rowName(name string) string {
 }
 
 // opaqueness says what runs code that is not in the line.
-func opaqueness(name string, args []Word, a *analyser) (opaque string) {
+func opaqueness(name string, args []Word, a *recorder) (opaque string) {
 	switch name {
 	case "make", "gmake", "npm", "yarn", "pnpm", "bun", "just", "task", "rake", "gradle", "mvn", "ninja", "cmake", "npx", "bunx", "tox", "nox", "poetry", "pre-commit", "./gradlew", "cargo":
 		opaque = "it runs what its files say"
@@ -188,7 +188,7 @@ func opaqueness(name string, args []Word, a *analyser) (opaque string) {
 }
 
 // each is fd, which runs a command for what it finds.
-func (a *analyser) each(v *invocation, sc *scope) {
+func (a programs) each(v *invocation, sc *scope) {
 	for i, w := range v.words {
 		if t := w.Text; t == "-x" || t == "-X" || strings.HasPrefix(t, "--exec") {
 			a.run(invocation{words: slices.Clone(v.words[i+1:])}, sc.clone())
@@ -198,7 +198,7 @@ func (a *analyser) each(v *invocation, sc *scope) {
 }
 
 // viewer is a program that shows files, and runs what stands after a plus sign.
-func (a *analyser) viewer(name string, v *invocation, sc *scope) {
+func (a programs) viewer(name string, v *invocation, sc *scope) {
 	row := "vim"
 	if name == "less" {
 		row = name
@@ -212,7 +212,7 @@ func (a *analyser) viewer(name string, v *invocation, sc *scope) {
 }
 
 // tar may have its options in the first word without a dash; their values follow in their order.
-func (a *analyser) tar(v *invocation, sc *scope) {
+func (a programs) tar(v *invocation, sc *scope) {
 	args := v.words[1:]
 	row, _ := optionRow("tar")
 	if len(args) > 0 && args[0].Known && args[0].Text != "" && args[0].Text[0] != '-' {

@@ -7,7 +7,7 @@ import (
 
 // make takes variables among its targets. One that is a program, or whose text make or a shell
 // takes apart, runs more than the rules of the project's files.
-func (a *analyser) make(v *invocation, sc *scope) {
+func (a programs) make(v *invocation, sc *scope) {
 	r, _ := a.listed("make", v.words[1:], v, sc)
 	for _, w := range r.operands {
 		name, text, ok := strings.Cut(w.Text, "=")
@@ -34,7 +34,7 @@ func isProgramVariable(name string) bool {
 }
 
 // scripts are programs that run the scripts of a package.
-func (a *analyser) scripts(name string, v *invocation, sc *scope) {
+func (a programs) scripts(name string, v *invocation, sc *scope) {
 	r, _ := a.listed(name, v.words[1:], v, sc)
 	if len(r.operands) == 0 {
 		return
@@ -64,7 +64,7 @@ func (a *analyser) scripts(name string, v *invocation, sc *scope) {
 }
 
 // npm runs scripts; "env" is one that it has itself, and that runs its arguments.
-func (a *analyser) npm(sub string, rest []Word, v *invocation, sc *scope) {
+func (a programs) npm(sub string, rest []Word, v *invocation, sc *scope) {
 	switch sub {
 	case "run", "run-script", "rum", "urn":
 		if len(rest) > 1 && rest[0].Text == "env" {
@@ -85,7 +85,7 @@ func (a *analyser) npm(sub string, rest []Word, v *invocation, sc *scope) {
 }
 
 // goCommand has its options behind its command.
-func (a *analyser) goCommand(v *invocation, sc *scope) {
+func (a programs) goCommand(v *invocation, sc *scope) {
 	args := v.words[1:]
 	if len(args) > 1 && args[0].Text == "-C" {
 		a.path(args[1], sc, false, true)
@@ -116,7 +116,7 @@ func (a *analyser) goCommand(v *invocation, sc *scope) {
 	}
 }
 
-func (a *analyser) goTool(args []Word, v *invocation) {
+func (a *reader) goTool(args []Word, v *invocation) {
 	switch args[0].Text {
 	case "cover", "nm", "objdump", "addr2line", "buildid":
 		v.listed = true
@@ -126,7 +126,7 @@ func (a *analyser) goTool(args []Word, v *invocation) {
 }
 
 // nested are programs with commands that have options of their own, after options for all.
-func (a *analyser) nested(name string, v *invocation, sc *scope) {
+func (a programs) nested(name string, v *invocation, sc *scope) {
 	args, key := v.words[1:], name
 	switch {
 	case name == "podman":

@@ -60,7 +60,7 @@ func (sc *scope) own() {
 }
 
 // join makes the scope what it is if the others may have taken its place.
-func (a *analyser) join(sc *scope, others ...*scope) {
+func (a *recorder) join(sc *scope, others ...*scope) {
 	for _, o := range others {
 		if sc.version == o.version && sc.lost == o.lost { // nothing was set
 			sc.dirs, sc.args = union(sc.dirs, o.dirs), sc.args || o.args
@@ -86,7 +86,7 @@ func (a *analyser) join(sc *scope, others ...*scope) {
 }
 
 // current is the value of a variable; one that is not set is empty.
-func (a *analyser) current(name string, sc *scope) value {
+func (a *recorder) current(name string, sc *scope) value {
 	v := a.lookup(name, sc)
 	if sc.vars[name] == nil && !v.known && v.among == nil && !v.number && !sc.lost && a.in.Env != nil && isName(name) && !isSpecial(name) {
 		return value{known: true}
@@ -176,7 +176,7 @@ func (sc *scope) define(name string) {
 }
 
 // lookup returns what is known of a variable here.
-func (a *analyser) lookup(name string, sc *scope) value {
+func (a *recorder) lookup(name string, sc *scope) value {
 	if v := sc.vars[name]; v != nil {
 		return *v
 	}

@@ -3,7 +3,7 @@ package shell
 import "strings"
 
 // sed finds the commands of its scripts that run or write something.
-func (a *analyser) sed(v *invocation, sc *scope) {
+func (a programs) sed(v *invocation, sc *scope) {
 	r, _ := a.listed("sed", v.words[1:], v, sc)
 	inPlace, given := false, false
 	var scripts []Word
@@ -37,14 +37,14 @@ func (a *analyser) sed(v *invocation, sc *scope) {
 }
 
 // sedScript reads a script as far as it is common; what is not is unknown.
-func (a *analyser) sedScript(s string, sc *scope) {
+func (a *reader) sedScript(s string, sc *scope) {
 	for i := 0; i >= 0 && i < len(s); {
 		i = a.sedCommand(s, i, sc)
 	}
 }
 
 // sedCommand reads what begins at i, and returns where the next begins; -1 says that nothing more is read.
-func (a *analyser) sedCommand(s string, i int, sc *scope) int {
+func (a *reader) sedCommand(s string, i int, sc *scope) int {
 	switch c := s[i]; {
 	case strings.IndexByte(" \t\n;{}!,$0123456789+~", c) >= 0, strings.IndexByte("=dDgGhHlnNpPqQxzF", c) >= 0:
 		return i + 1
@@ -77,7 +77,7 @@ func (a *analyser) sedCommand(s string, i int, sc *scope) int {
 }
 
 // sedAddress reads a regular expression between its marks.
-func (a *analyser) sedAddress(s string, i int) int {
+func (a *reader) sedAddress(s string, i int) int {
 	if s[i] == '\\' {
 		i++
 	}
@@ -93,7 +93,7 @@ func (a *analyser) sedAddress(s string, i int) int {
 }
 
 // sedReplace reads s or y with its flags, and returns where it ends; -1 is nowhere.
-func (a *analyser) sedReplace(s string, i int, sc *scope) int {
+func (a *reader) sedReplace(s string, i int, sc *scope) int {
 	if i+1 >= len(s) {
 		return -1
 	}
@@ -116,7 +116,7 @@ func (a *analyser) sedReplace(s string, i int, sc *scope) int {
 }
 
 // sedFile is a file that sed writes; it goes to the end of the line.
-func (a *analyser) sedFile(s string, i int, sc *scope) int {
+func (a *reader) sedFile(s string, i int, sc *scope) int {
 	line, _, _ := strings.Cut(s[i+1:], "\n")
 	a.writes(Word{Text: strings.TrimSpace(line), Known: true}, sc)
 	return i + 1 + len(line)
@@ -147,7 +147,7 @@ func delimited(s string, i int, end byte) int {
 }
 
 // awk finds programs that start others or write files.
-func (a *analyser) awk(v *invocation, sc *scope) {
+func (a programs) awk(v *invocation, sc *scope) {
 	r, _ := a.listed("awk", v.words[1:], v, sc)
 	var programs []Word
 	for _, o := range r.options {

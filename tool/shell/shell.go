@@ -213,7 +213,7 @@ func Analyse(src string, in Surroundings) Plan {
 	if file == nil {
 		return Plan{Unread: why}
 	}
-	a := &analyser{in: in, src: read}
+	a := &analyzer{reader{recorder{in: in, src: read}}}
 	a.plan.Commands = make([]Command, 0, min(64, 1+strings.Count(src, ";")+strings.Count(src, "|")+strings.Count(src, "&&")+strings.Count(src, "\n")))
 	sc := newScope(in)
 	a.stmts(file.Stmts, sc)
@@ -272,8 +272,17 @@ func continued(file *syntax.File) int {
 	return at
 }
 
-// analyser is the work on one line.
-type analyser struct {
+// analyzer is the work on one line.
+type analyzer struct{ reader }
+
+// programs reads the commands that run others: wrappers, shells, find, git, make and their like.
+type programs struct{ *analyzer }
+
+// reader reads what runs nothing further: words, settings, and commands of which only paths count.
+type reader struct{ recorder }
+
+// recorder writes down what a line does, in the plan.
+type recorder struct {
 	in    Surroundings
 	plan  Plan
 	src   string // of the code that is being read; code within it has its own
@@ -291,7 +300,7 @@ type analyser struct {
 }
 
 // spend counts work; false is the end of it.
-func (a *analyser) spend(n int) bool {
+func (a *recorder) spend(n int) bool {
 	a.nodes += n
 	if a.nodes > maxNodes && a.over == "" {
 		a.over = "it is too large to be read"
@@ -300,7 +309,7 @@ func (a *analyser) spend(n int) bool {
 }
 
 // enter goes one level deeper; false says that it is deep enough.
-func (a *analyser) enter() bool {
+func (a *recorder) enter() bool {
 	a.depth++
 	if a.depth > maxDepth && a.over == "" {
 		a.over = "it is nested too deeply to be read"
@@ -308,10 +317,10 @@ func (a *analyser) enter() bool {
 	return a.over == ""
 }
 
-func (a *analyser) leave() { a.depth-- }
+func (a *recorder) leave() { a.depth-- }
 
 // text is code as it is written.
-func (a *analyser) text(n syntax.Node) string {
+func (a *recorder) text(n syntax.Node) string {
 	from, to := int(n.Pos().Offset()), int(n.End().Offset())
 	if from > to || to > len(a.src) {
 		return ""
@@ -319,27 +328,27 @@ func (a *analyser) text(n syntax.Node) string {
 	return a.src[from:to]
 }
 
-func (a *analyser) extra(kind Kind, text string) {
+func (a *recorder) extra(kind Kind, text string) {
 	if e := (Extra{kind, text}); !slices.Contains(a.plan.Extra, e) {
 		a.plan.Extra = append(a.plan.Extra, e)
 	}
 }
 
 // note remembers what is unknown without a word to rules: they see it in the command.
-func (a *analyser) note(text, why string) {
+func (a *recorder) note(text, why string) {
 	if u := (Unknown{text, why}); !slices.Contains(a.plan.Unknown, u) {
 		a.plan.Unknown = append(a.plan.Unknown, u)
 	}
 }
 
 // unknown remembers what is unknown, and that rules must be asked about it.
-func (a *analyser) unknown(marker, text, why string) {
+func (a *recorder) unknown(marker, text, why string) {
 	a.note(text, why)
 	a.extra(IsUnknown, marker)
 }
 
 // code reads code that stands in a word, such as that of eval.
-func (a *analyser) code(src string, sc *scope) {
+func (a *analyzer) code(src string, sc *scope) {
 	if !a.enter() {
 		return
 	}

@@ -103,7 +103,7 @@ func (o *writer) word() Word {
 }
 
 // words evaluates the words of a command: one may become several, or none.
-func (a *analyser) words(list []*syntax.Word, sc *scope) []Word {
+func (a *analyzer) words(list []*syntax.Word, sc *scope) []Word {
 	out := a.room(len(list))
 	for _, w := range list {
 		if text, ok := plain(w); ok {
@@ -128,7 +128,7 @@ func (a *analyser) words(list []*syntax.Word, sc *scope) []Word {
 }
 
 // room is a list for some words. Lists are cut from one that has room for many commands.
-func (a *analyser) room(n int) []Word {
+func (a *recorder) room(n int) []Word {
 	const chunk = 64
 	if len(a.free) < n {
 		a.free = make([]Word, max(n, chunk))
@@ -170,7 +170,7 @@ func onlyPart(parts []syntax.WordPart) syntax.WordPart {
 }
 
 // split is a word that is nothing but a variable without quotes.
-func (a *analyser) split(w *syntax.Word, sc *scope) ([]Word, bool) {
+func (a *reader) split(w *syntax.Word, sc *scope) ([]Word, bool) {
 	if len(w.Parts) != 1 {
 		return nil, false
 	}
@@ -195,7 +195,7 @@ func plainParam(p *syntax.ParamExp) bool {
 }
 
 // word evaluates a word that stays one.
-func (a *analyser) word(w *syntax.Word, sc *scope) Word {
+func (a *analyzer) word(w *syntax.Word, sc *scope) Word {
 	o := &writer{known: true}
 	if w == nil {
 		return o.word()
@@ -208,7 +208,7 @@ func (a *analyser) word(w *syntax.Word, sc *scope) Word {
 	return o.word()
 }
 
-func (a *analyser) parts(o *writer, parts []syntax.WordPart, sc *scope, quoted bool) {
+func (a *analyzer) parts(o *writer, parts []syntax.WordPart, sc *scope, quoted bool) {
 	for i, part := range parts {
 		if !a.spend(1) {
 			return
@@ -254,7 +254,7 @@ func (a *analyser) parts(o *writer, parts []syntax.WordPart, sc *scope, quoted b
 }
 
 // tilde replaces a home directory, and returns what is left of the text.
-func (a *analyser) tilde(o *writer, s string, whole bool, sc *scope) string {
+func (a *reader) tilde(o *writer, s string, whole bool, sc *scope) string {
 	name, rest, slash := strings.Cut(s[1:], "/")
 	if !slash && !whole {
 		return s // ~"x" is no home
@@ -298,7 +298,7 @@ func literal(o *writer, s string, quoted bool) {
 }
 
 // param evaluates the use of a variable.
-func (a *analyser) param(o *writer, p *syntax.ParamExp, sc *scope, quoted bool) {
+func (a *analyzer) param(o *writer, p *syntax.ParamExp, sc *scope, quoted bool) {
 	source := a.text(p)
 	if !plainParam(p) {
 		a.transformed(p, sc)
@@ -329,7 +329,7 @@ func (a *analyser) param(o *writer, p *syntax.ParamExp, sc *scope, quoted bool) 
 }
 
 // transformed looks into an expansion that does more than to put in a variable.
-func (a *analyser) transformed(p *syntax.ParamExp, sc *scope) {
+func (a *analyzer) transformed(p *syntax.ParamExp, sc *scope) {
 	a.arithmetic(p.Index, sc)
 	if p.Slice != nil {
 		a.arithmetic(p.Slice.Offset, sc)
@@ -376,7 +376,7 @@ func isName(s string) bool {
 
 // arithmetic looks into a calculation. A variable in it is itself calculated, and may so run
 // commands, unless it is known to be a number.
-func (a *analyser) arithmetic(x syntax.ArithmExpr, sc *scope) {
+func (a *analyzer) arithmetic(x syntax.ArithmExpr, sc *scope) {
 	if !a.spend(1) || !a.enter() {
 		return
 	}
@@ -414,7 +414,7 @@ func assigns(op syntax.BinAritOperator) bool {
 }
 
 // counted is an assignment in a calculation: what it sets is a number.
-func (a *analyser) counted(w *syntax.Word, fresh bool, sc *scope) {
+func (a *analyzer) counted(w *syntax.Word, fresh bool, sc *scope) {
 	name := w.Lit()
 	if !isName(name) {
 		a.operand(w, sc)
@@ -428,14 +428,14 @@ func (a *analyser) counted(w *syntax.Word, fresh bool, sc *scope) {
 }
 
 // isNumeric reports whether a variable has a number for its text, or none at all.
-func (a *analyser) isNumeric(name string, sc *scope) bool {
+func (a *reader) isNumeric(name string, sc *scope) bool {
 	v := a.lookup(name, sc)
 	set := sc.vars[name] != nil
 	return v.number || v.known && isCount(v.text) || !v.known && !set && !sc.lost && a.in.Env != nil
 }
 
 // operand is a name, a number, or something that gives one.
-func (a *analyser) operand(x *syntax.Word, sc *scope) {
+func (a *analyzer) operand(x *syntax.Word, sc *scope) {
 	name := x.Lit()
 	if len(x.Parts) == 1 {
 		if p, ok := x.Parts[0].(*syntax.ParamExp); ok && plainParam(p) {

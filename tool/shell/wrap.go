@@ -53,7 +53,7 @@ func starterOf(name string) (starter, bool) {
 }
 
 // chdir goes where the options of env or sudo say.
-func (a *analyser) chdir(name string, v invocation, in *scope) *scope {
+func (a *reader) chdir(name string, v invocation, in *scope) *scope {
 	for _, o := range v.read.options {
 		if o.name == "--chdir" || name == "env" && o.name == "-C" || name == "sudo" && o.name == "-D" {
 			in = a.elsewhere(in, o.value)
@@ -63,7 +63,7 @@ func (a *analyser) chdir(name string, v invocation, in *scope) *scope {
 }
 
 // wrapper takes off what stands before a command. false is a command of its own.
-func (a *analyser) wrapper(name string, v invocation, sc *scope) bool {
+func (a programs) wrapper(name string, v invocation, sc *scope) bool {
 	switch name {
 	case "sh", "bash", "dash", "zsh", "ksh", "ash", "mksh", "rbash", "fish", "csh", "tcsh":
 		return a.interpreter(name, v, sc)
@@ -105,7 +105,7 @@ func (a *analyser) wrapper(name string, v invocation, sc *scope) bool {
 }
 
 // elsewhere is the scope of a command that is started in another directory.
-func (a *analyser) elsewhere(sc *scope, dir Word) *scope {
+func (a *reader) elsewhere(sc *scope, dir Word) *scope {
 	sc = sc.clone()
 	a.plan.Moved = true
 	if !dir.Known {
@@ -119,7 +119,7 @@ func (a *analyser) elsewhere(sc *scope, dir Word) *scope {
 }
 
 // wrapped counts the words of a wrapper before its command, and judges its options.
-func (a *analyser) wrapped(name string, st starter, v *invocation, sc *scope) int {
+func (a programs) wrapped(name string, st starter, v *invocation, sc *scope) int {
 	n := a.options(st, v.words)
 	r, ok := a.listed(strings.TrimPrefix(name, "g"), v.words[1:], v, sc)
 	if !ok {
@@ -134,7 +134,7 @@ func (a *analyser) wrapped(name string, st starter, v *invocation, sc *scope) in
 }
 
 // start goes on with the command behind a wrapper.
-func (a *analyser) start(name string, st starter, v invocation, n int, sc *scope) {
+func (a programs) start(name string, st starter, v invocation, n int, sc *scope) {
 	head, _ := invocation{words: v.words[:n]}.spelling()
 	inner := invocation{words: slices.Clone(v.words[n:]), stdin: v.stdin}
 	if !st.own {
@@ -178,7 +178,7 @@ func placeholders(options, words []Word) {
 }
 
 // options counts the words of a wrapper before its command.
-func (a *analyser) options(st starter, words []Word) int {
+func (a *reader) options(st starter, words []Word) int {
 	n, skip := 1, st.skip
 	for n < len(words) {
 		w := words[n]
@@ -212,7 +212,7 @@ func (a *analyser) options(st starter, words []Word) int {
 }
 
 // prefixes looks at options of wrappers that name directories or hold commands.
-func (a *analyser) prefixes(name string, words []Word, sc *scope) {
+func (a *reader) prefixes(name string, words []Word, sc *scope) {
 	for i, w := range words[1:] {
 		t := w.Text
 		if name == "env" && (t == "-C" || t == "--chdir") && i+2 < len(words) {
@@ -248,7 +248,7 @@ func readsOwnFiles(option string) bool {
 }
 
 // interpreter is a shell: its code is in the line, comes by its input, or is a file.
-func (a *analyser) interpreter(name string, v invocation, sc *scope) bool {
+func (a programs) interpreter(name string, v invocation, sc *scope) bool {
 	own, i := false, 1
 	for ; i < len(v.words); i++ {
 		w := v.words[i]
@@ -286,7 +286,7 @@ func (a *analyser) interpreter(name string, v invocation, sc *scope) bool {
 }
 
 // shellCode is the code behind -c.
-func (a *analyser) shellCode(v invocation, at int, own bool, sc *scope) bool {
+func (a programs) shellCode(v invocation, at int, own bool, sc *scope) bool {
 	for at < len(v.words) && v.words[at].Known && (strings.HasPrefix(v.words[at].Text, "-") || strings.HasPrefix(v.words[at].Text, "+")) { // more options
 		own = own || strings.ContainsAny(v.words[at].Text, "li")
 		if strings.ContainsAny(v.words[at].Text, "oO") {
@@ -320,7 +320,7 @@ func (a *analyser) shellCode(v invocation, at int, own bool, sc *scope) bool {
 }
 
 // runner are programs that run code in ways of their own.
-func (a *analyser) runner(name string, v invocation, sc *scope) bool {
+func (a programs) runner(name string, v invocation, sc *scope) bool {
 	a.emit(v, "")
 	st := starter{}
 	switch name {
@@ -370,7 +370,7 @@ func (a *analyser) runner(name string, v invocation, sc *scope) bool {
 }
 
 // snippet is code that a program hands to a shell.
-func (a *analyser) snippet(name string, words []Word, sc *scope) {
+func (a programs) snippet(name string, words []Word, sc *scope) {
 	var texts []string
 	for _, w := range words {
 		if !w.Known || w.Glob {
@@ -387,7 +387,7 @@ func (a *analyser) snippet(name string, words []Word, sc *scope) {
 	a.via = via
 }
 
-func (a *analyser) sshOptions(v invocation) {
+func (a *reader) sshOptions(v invocation) {
 	for _, w := range v.words[1:] {
 		if t := strings.ToLower(w.Text); strings.Contains(t, "proxycommand") || strings.Contains(t, "localcommand") || strings.Contains(t, "knownhostscommand") || strings.HasPrefix(w.Text, "-F") {
 			a.unknown(UnknownCommand, w.Text, "ssh runs a command of its settings")
