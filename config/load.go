@@ -76,10 +76,9 @@ type loading struct {
 	Options
 	disk    *disk
 	basis   *basis
-	sources []*source       // lowest first
-	code    []string        // plugins and tools of the project
-	outward []string        // what the project shows to a model that lies elsewhere, or is named as the user's
-	folders map[string]Risk // of programs, by path
+	sources []*source // lowest first
+	code    []string  // plugins and tools of the project
+	outward []string  // what the project shows to a model that lies elsewhere, or is named as the user's
 	skills  map[string]Skill
 	errs    []*Error
 	out     *Loaded

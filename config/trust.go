@@ -48,6 +48,7 @@ func digest(risks []Risk) string {
 // judge finds what of the project needs trust. If it is trusted, its files are read once
 // more with variables and files put in; if not, what is risky is taken out.
 func (l *loading) judge() {
+	find := riskFinder{loading: l, folders: map[string]Risk{}}
 	var risks []Risk
 	var safe []*source
 	own := claimed(l.sources)
@@ -56,7 +57,7 @@ func (l *loading) judge() {
 		case s.layer != Project:
 			safe = append(safe, s)
 		case s.leaves || s.opaque:
-			risks = append(risks, l.fileRisk(s.name))
+			risks = append(risks, find.fileRisk(s.name))
 		default:
 			bare := *s
 			bare.root = s.root.clone()
@@ -64,14 +65,14 @@ func (l *loading) judge() {
 			safe = append(safe, &bare)
 		}
 		if s.layer == Project {
-			risks = append(risks, l.tokenRisks(s)...)
-			risks = append(risks, l.programRisks(s)...)
+			risks = append(risks, find.tokenRisks(s)...)
+			risks = append(risks, find.programRisks(s)...)
 		}
 	}
 	for _, path := range slices.Concat(l.outward, l.code) {
-		risks = append(risks, l.fileRisk(path))
+		risks = append(risks, find.fileRisk(path))
 	}
-	risks = append(risks, l.codeRisks()...)
+	risks = append(risks, find.codeRisks()...)
 	if len(risks) == 0 {
 		return
 	}
@@ -191,10 +192,16 @@ func harmless(n *node) bool {
 	return m.key == "disabled" && m.val.text == "true" || m.key == "enabled" && m.val.text == "false"
 }
 
+// riskFinder finds what of a project needs trust.
+type riskFinder struct {
+	*loading
+	folders map[string]Risk // of programs, by path
+}
+
 // tokenRisks are the files a source takes in. What those of the project say is part of the
 // settings. Others are the user's: they may change, and are not even looked at before there
 // is trust, because on a network share that alone would be a call.
-func (l *loading) tokenRisks(s *source) (out []Risk) {
+func (l riskFinder) tokenRisks(s *source) (out []Risk) {
 	for _, t := range s.tokens {
 		switch path := s.target(t, l.Home); {
 		case !t.file:
@@ -230,7 +237,7 @@ func (l *loading) scripts(dir found) (out []string) {
 }
 
 // fileRisk binds trust to the content of a file.
-func (l *loading) fileRisk(path string) Risk {
+func (l riskFinder) fileRisk(path string) Risk {
 	b, err := l.disk.read(path)
 	if err == nil {
 		sum := sha256.Sum256(b)

@@ -21,7 +21,7 @@ const (
 // programRisks are the files that the programs of a project's settings are made of: those that a local
 // MCP server or a plugin loads from its own folder. Trust is bound to them, so that a change there
 // asks again.
-func (l *loading) programRisks(s *source) (out []Risk) {
+func (l riskFinder) programRisks(s *source) (out []Risk) {
 	if servers := s.root.get("mcp"); servers != nil {
 		for _, m := range servers.members {
 			out = append(out, l.serverRisks(s, m.val)...)
@@ -37,7 +37,7 @@ func (l *loading) programRisks(s *source) (out []Risk) {
 
 // serverRisks are those of an MCP server. Where it starts depends on the directory of the session; what
 // is trusted must not.
-func (l *loading) serverRisks(s *source, server *node) (out []Risk) {
+func (l riskFinder) serverRisks(s *source, server *node) (out []Risk) {
 	dirs := []string{s.dir}
 	if root := l.root(); root != s.dir {
 		dirs = append(dirs, root)
@@ -54,7 +54,7 @@ func (l *loading) serverRisks(s *source, server *node) (out []Risk) {
 }
 
 // pluginRisks are those of a plugin, which is a path, an address or a list that begins with one.
-func (l *loading) pluginRisks(s *source, p *node) []Risk {
+func (l riskFinder) pluginRisks(s *source, p *node) []Risk {
 	if p.kind == isArray && len(p.items) > 0 {
 		p = p.items[0]
 	}
@@ -68,7 +68,7 @@ func (l *loading) pluginRisks(s *source, p *node) []Risk {
 }
 
 // commandRisks are those of the files that a command names.
-func (l *loading) commandRisks(dir string, command *node) (out []Risk) {
+func (l riskFinder) commandRisks(dir string, command *node) (out []Risk) {
 	if command == nil {
 		return nil
 	}
@@ -92,7 +92,7 @@ func (l *loading) commandRisks(dir string, command *node) (out []Risk) {
 }
 
 // codeRisks are the folders of plugins and tools that hold more than those.
-func (l *loading) codeRisks() (out []Risk) {
+func (l riskFinder) codeRisks() (out []Risk) {
 	var folders []string
 	for _, path := range l.code {
 		dir := filepath.Dir(path)
@@ -106,7 +106,7 @@ func (l *loading) codeRisks() (out []Risk) {
 }
 
 // inside is the risk of a file, if it is there and in the project.
-func (l *loading) inside(path string) []Risk {
+func (l riskFinder) inside(path string) []Risk {
 	if !within(l.root(), path) || !l.disk.isFile(path) {
 		return nil
 	}
@@ -116,7 +116,7 @@ func (l *loading) inside(path string) []Risk {
 // folderOf are the risks of the folder that a file of the project loads from; of a folder, its own. The
 // project as a whole is not one: of a program that lies in its root, it and those beside it of its
 // kind count.
-func (l *loading) folderOf(path string) []Risk {
+func (l riskFinder) folderOf(path string) []Risk {
 	path = filepath.Clean(path)
 	if !within(l.root(), path) {
 		return nil
@@ -144,17 +144,14 @@ func (l *loading) folderOf(path string) []Risk {
 }
 
 // folderRisk binds trust to all files in a folder.
-func (l *loading) folderRisk(dir string) Risk {
+func (l riskFinder) folderRisk(dir string) Risk {
 	if r, ok := l.folders[dir]; ok {
 		return r
 	}
-	sum := folderSum{loading: l, hash: sha256.New()}
+	sum := folderSum{loading: l.loading, hash: sha256.New()}
 	sum.visit(dir, "")
 	fmt.Fprintf(sum.hash, "%d", sum.names)
 	r := Risk{Path: dir + string(filepath.Separator), Value: hex.EncodeToString(sum.hash.Sum(nil))}
-	if l.folders == nil {
-		l.folders = map[string]Risk{}
-	}
 	l.folders[dir] = r
 	return r
 }
