@@ -62,11 +62,15 @@ var archImports = archtest.Table{
 	{From: "tool/*", May: []string{"tool", ".", "workspace/...", "sandbox", "internal/*"}},
 	// The engine holds the store and the bus themselves: what differs between one machine and many lies
 	// below them, in the store's driver and in what feeds the bus.
-	{From: "engine", May: []string{".", "api", "engine/check", "engine/compact", "engine/history", "store", "bus", "model", "tool", "tool/args", "tool/bash", "tool/builtin", "workspace/...", "plugin", "internal/*"}},
+	{From: "engine", May: []string{".", "api", "engine/*", "store", "bus", "model", "tool", "tool/args", "tool/bash", "tool/builtin", "workspace/...", "plugin", "internal/*"}},
 	// What a turn thinks about, without effects.
 	{From: "engine/check", May: []string{".", "engine/history", "model", "internal/*"}},
 	{From: "engine/compact", May: []string{".", "engine/check", "engine/history", "model", "internal/*"}},
+	{From: "engine/fold", May: []string{".", "engine/check", "engine/history", "engine/permission", "model", "tool", "workspace/snapshot", "internal/*"}},
 	{From: "engine/history", May: []string{".", "model", "store", "internal/*"}},
+	{From: "engine/permission", May: []string{".", "tool", "internal/*"}},
+	{From: "engine/prompt", May: []string{".", "tool", "internal/*"}},
+	{From: "engine/subagent", May: []string{".", "internal/*"}},
 	{From: "engine/history/historytest", May: []string{".", "engine/history"}},
 	// It brings together who speaks with other processes and the engine, which knows neither.
 	{From: "guest", May: []string{".", "engine", "model", "plugin", "tool", "tool/mcp", "workspace", "sandbox", "internal/*"}},

@@ -208,7 +208,7 @@ func (e *Engine) tell(events []lathe.Event) {
 	for _, ev := range events {
 		if a := e.actors.awake[ev.Session]; a != nil && ev.Seq > 0 {
 			a.hear(ev)
-			e.company.hear(ev)
+			e.company.Hear(ev)
 		}
 	}
 }

@@ -10,7 +10,10 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine/fold"
 	"github.com/lathe-agent/lathe/engine/history"
+	"github.com/lathe-agent/lathe/engine/permission"
+	"github.com/lathe-agent/lathe/engine/subagent"
 	"github.com/lathe-agent/lathe/store"
 	"github.com/lathe-agent/lathe/tool"
 	"github.com/lathe-agent/lathe/workspace/snapshot"
@@ -39,10 +42,10 @@ type answer struct {
 
 // asked writes a request down for people to see. What an approval has come to allow
 // meanwhile needs no person.
-func (s *stepping) asked(ctx context.Context, h toolAsks) error {
+func (s *stepRun) asked(ctx context.Context, h toolAsks) error {
 	a := h.ask
 	if a.permission != nil {
-		if s.judge.allApproved(*a.permission) {
+		if s.judge.AllApproved(*a.permission) {
 			h.reply <- answer{reply: lathe.Always}
 			return nil
 		}
@@ -61,7 +64,7 @@ func (a *ask) prefix() lathe.Prefix {
 }
 
 // shown is the fact that shows an ask.
-func (s *stepping) shown(a *ask) lathe.Fact {
+func (s *stepRun) shown(a *ask) lathe.Fact {
 	if a.permission != nil {
 		return &lathe.PermissionAsked{PermissionRequest: a.request(s.session.ID)}
 	}
@@ -84,7 +87,7 @@ func (a *ask) request(id lathe.SessionID) lathe.PermissionRequest {
 
 // hear looks which requests were answered, here or in another process, and lets their
 // tools go on.
-func (s *stepping) hear(ctx context.Context) error {
+func (s *stepRun) hear(ctx context.Context) error {
 	if len(s.waiting) == 0 {
 		return nil
 	}
@@ -108,7 +111,7 @@ func (s *stepping) hear(ctx context.Context) error {
 // deliver hands an answer to the tool that asked, and settles what else it decides: a
 // rejection refuses all other permissions the session waits for, an "always" allows those
 // that it covers.
-func (s *stepping) deliver(ctx context.Context, h toolAsks, got store.Answer) error {
+func (s *stepRun) deliver(ctx context.Context, h toolAsks, got store.Answer) error {
 	switch f := got.Fact.(type) {
 	case *lathe.PermissionReplied:
 		h.reply <- answer{reply: f.Reply, note: got.Note, unattended: got.Unattended}
@@ -118,11 +121,11 @@ func (s *stepping) deliver(ctx context.Context, h toolAsks, got store.Answer) er
 			s.settleOthers(func(tool.Permission) bool { return true }, answer{reply: lathe.Reject})
 		case f.Reply == lathe.Always:
 			for _, pattern := range h.ask.permission.Always {
-				s.judge.approved = append(slices.Clip(s.judge.approved), lathe.Rule{
+				s.judge.Approved = append(slices.Clip(s.judge.Approved), lathe.Rule{
 					Permission: h.ask.permission.Name, Pattern: pattern, Action: lathe.Allow,
 				})
 			}
-			s.settleOthers(s.judge.allApproved, answer{reply: lathe.Always})
+			s.settleOthers(s.judge.AllApproved, answer{reply: lathe.Always})
 		}
 	case *lathe.QuestionReplied:
 		h.reply <- answer{answers: f.Answers}
@@ -133,7 +136,7 @@ func (s *stepping) deliver(ctx context.Context, h toolAsks, got store.Answer) er
 }
 
 // settleOthers gives other waiting permissions the same answer.
-func (s *stepping) settleOthers(meant func(tool.Permission) bool, a answer) {
+func (s *stepRun) settleOthers(meant func(tool.Permission) bool, a answer) {
 	for _, id := range slices.Sorted(maps.Keys(s.waiting)) {
 		h := s.waiting[id]
 		if h.ask.permission == nil || !meant(*h.ask.permission) {
@@ -146,7 +149,7 @@ func (s *stepping) settleOthers(meant func(tool.Permission) bool, a answer) {
 }
 
 // withdraw takes back all that waits: nobody is to answer what nobody asks any more.
-func (s *stepping) withdraw() {
+func (s *stepRun) withdraw() {
 	for _, id := range slices.Sorted(maps.Keys(s.waiting)) {
 		h := s.waiting[id]
 		delete(s.waiting, id)
@@ -156,7 +159,7 @@ func (s *stepping) withdraw() {
 }
 
 // expire withdraws what nobody answered in time.
-func (s *stepping) expire(a *ask) {
+func (s *stepRun) expire(a *ask) {
 	if h, ok := s.waiting[a.id]; ok && h.ask == a {
 		delete(s.waiting, a.id)
 		s.facts = append(s.facts, s.withdrawn(a.id, a))
@@ -165,7 +168,7 @@ func (s *stepping) expire(a *ask) {
 }
 
 // withdrawOf takes back what a call asked that has ended without waiting for the answer.
-func (s *stepping) withdrawOf(call string) {
+func (s *stepRun) withdrawOf(call string) {
 	for _, id := range slices.Sorted(maps.Keys(s.waiting)) {
 		if h := s.waiting[id]; h.ask.by.Call == call {
 			delete(s.waiting, id)
@@ -174,7 +177,7 @@ func (s *stepping) withdrawOf(call string) {
 	}
 }
 
-func (s *stepping) withdrawn(id lathe.AskID, a *ask) lathe.Fact {
+func (s *stepRun) withdrawn(id lathe.AskID, a *ask) lathe.Fact {
 	if a.permission == nil {
 		return &lathe.QuestionRejected{Session: s.session.ID, Request: id}
 	}
@@ -183,15 +186,15 @@ func (s *stepping) withdrawn(id lathe.AskID, a *ask) lathe.Fact {
 
 // host is a call's way back to the engine.
 type host struct {
-	step    *stepping
+	step    *stepRun
 	feed    *feed
-	call    *call
+	call    *fold.Call
 	by      lathe.ToolRef
-	judge   judge // as it was when the call began
+	judge   permission.Judge // as it was when the call began
 	history []lathe.Message
 	snap    *snapshot.Step  // nil keeps nothing for an undo
 	frame   *snapshot.Frame // of a call that may change any file
-	clock   *clock          // of the call
+	clock   *subagent.Clock // of the call
 	gone    <-chan struct{} // closed when nobody waits for the call any more
 	model   lathe.ModelRef  // of the answer that makes the call
 }
@@ -204,14 +207,14 @@ func (h *host) Ask(ctx context.Context, p tool.Permission) error {
 
 // Allowed reports whether the rules allow a request, or an approval does.
 func (h *host) Allowed(p tool.Permission) bool {
-	action, err := h.judge.verdict(p)
+	action, err := h.judge.Verdict(p)
 	return err == nil && action == lathe.Allow
 }
 
 // ask judges a request and waits for a person if the rules say so. The reply is "" when
 // the rules allow it.
 func (h *host) ask(ctx context.Context, a *ask) (lathe.Reply, error) {
-	action, err := h.judge.verdict(*a.permission)
+	action, err := h.judge.Verdict(*a.permission)
 	if err != nil && a.permission.Name == "edit" && h.step.agent.Name == planAgent {
 		err = h.planned()
 	}
@@ -221,7 +224,7 @@ func (h *host) ask(ctx context.Context, a *ask) (lathe.Reply, error) {
 	got, err := h.hook(ctx, a)
 	switch {
 	case err != nil || got.reply != "":
-	case h.step.settings.Unattended && !h.judge.allApproved(*a.permission):
+	case h.step.settings.Unattended && !h.judge.AllApproved(*a.permission):
 		got = answer{reply: lathe.Reject, unattended: true}
 	default:
 		got, err = h.wait(ctx, a)
@@ -242,7 +245,7 @@ func (h *host) planned() error {
 	if strings.HasSuffix(where, " ") {
 		where = "there is no plan file here, so changes go into your answer"
 	}
-	return &refusal{code: lathe.Denied, text: "plan mode: " + where + ". This call was not run."}
+	return &permission.Refusal{Code: lathe.Denied, Text: "plan mode: " + where + ". This call was not run."}
 }
 
 // sandboxPermission lets a call out of the sandbox, or write what other programs obey.
@@ -252,7 +255,7 @@ const sandboxPermission = "sandbox"
 // It runs beside the runner, so that one that takes its time holds up nothing else.
 func (h *host) hook(ctx context.Context, a *ask) (got answer, err error) {
 	hook := h.step.settings.Hooks.PermissionAsk
-	if hook == nil || h.judge.allApproved(*a.permission) {
+	if hook == nil || h.judge.AllApproved(*a.permission) {
 		return got, nil
 	}
 	action, err := hook(ctx, a.request(h.step.session.ID))
@@ -271,17 +274,17 @@ func (h *host) rejected(p tool.Permission, got answer) error {
 		return unattendedRefusal(p, got.note)
 	}
 	if got.expired {
-		return &refusal{code: lathe.Rejected, text: h.unanswered("It was not run.")}
+		return &permission.Refusal{Code: lathe.Rejected, Text: h.unanswered("It was not run.")}
 	}
 	if got.plugin {
-		return &refusal{code: lathe.Denied, text: "A plugin of the user forbids this call. It was not run."}
+		return &permission.Refusal{Code: lathe.Denied, Text: "A plugin of the user forbids this call. It was not run."}
 	}
 	if got.note != "" {
-		return &refusal{code: lathe.Rejected, text: "The user rejected permission for this call and says: " + got.note}
+		return &permission.Refusal{Code: lathe.Rejected, Text: "The user rejected permission for this call and says: " + got.note}
 	}
-	return &refusal{
-		code: lathe.Rejected, mark: history.RejectedMark,
-		text: "The user rejected permission for this call. It was not run.",
+	return &permission.Refusal{
+		Code: lathe.Rejected, Mark: history.RejectedMark,
+		Text: "The user rejected permission for this call. It was not run.",
 	}
 }
 
@@ -293,7 +296,7 @@ func unattendedRefusal(p tool.Permission, note string) error {
 	if note != "" {
 		text += " " + note
 	}
-	return &refusal{code: lathe.Denied, mark: history.UnattendedMark, text: text + " Work without it, and say at the end what is left."}
+	return &permission.Refusal{Code: lathe.Denied, Mark: history.UnattendedMark, Text: text + " Work without it, and say at the end what is left."}
 }
 
 func (h *host) wait(ctx context.Context, a *ask) (answer, error) {
@@ -306,11 +309,11 @@ func (h *host) wait(ctx context.Context, a *ask) (answer, error) {
 	}
 	// Who waits for this session waits for the person too.
 	began := h.step.engine.now()
-	for _, c := range append([]*clock{h.clock, h.step.clock}, h.step.engine.company.clocksAbove(h.step.session.ID)...) {
-		c.hold()
+	for _, c := range append([]*subagent.Clock{h.clock, h.step.clock}, h.step.engine.company.ClocksAbove(h.step.session.ID)...) {
+		c.Pause()
 		defer func() {
-			c.goOn()
-			c.note(lathe.Wait{began, h.step.engine.now()})
+			c.Resume()
+			c.Note(lathe.Wait{began, h.step.engine.now()})
 		}()
 	}
 	reply := make(chan answer, 1)
@@ -346,12 +349,12 @@ func (h *host) Question(ctx context.Context, qs []lathe.Question) ([][]string, e
 		return nil, err
 	}
 	if got.expired {
-		return nil, &refusal{code: lathe.Rejected, text: h.unanswered("Go on with your best judgement.")}
+		return nil, &permission.Refusal{Code: lathe.Rejected, Text: h.unanswered("Go on with your best judgement.")}
 	}
 	if got.dismissed {
-		return nil, &refusal{
-			code: lathe.Rejected, mark: history.RejectedMark,
-			text: "The user dismissed the question.",
+		return nil, &permission.Refusal{
+			Code: lathe.Rejected, Mark: history.RejectedMark,
+			Text: "The user dismissed the question.",
 		}
 	}
 	h.begins(ctx)

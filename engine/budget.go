@@ -9,6 +9,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine/history"
+	"github.com/lathe-agent/lathe/engine/subagent"
 	"github.com/lathe-agent/lathe/model"
 	"github.com/lathe-agent/lathe/store"
 )
@@ -198,7 +199,7 @@ func cents(m lathe.Money) string {
 }
 
 // reserve holds what the step may cost, and cuts its answer to what was given.
-func (s *stepping) reserve(ctx context.Context, facts ...lathe.Fact) error {
+func (s *stepRun) reserve(ctx context.Context, facts ...lathe.Fact) error {
 	if s.full == 0 {
 		s.full = s.prompt.MaxOutput
 	}
@@ -216,28 +217,28 @@ func (s *stepping) reserve(ctx context.Context, facts ...lathe.Fact) error {
 
 // spend settles what was reserved, as soon as the answer is complete or will never be: who
 // waits for tools holds nothing.
-func (s *stepping) spend() {
+func (s *stepRun) spend() {
 	if !s.reserved {
 		return
 	}
 	s.reserved = false
 	var used lathe.Spending
-	tokens, cost := model.Count(s.fold.usage, s.model.Price)
+	tokens, cost := model.Count(s.fold.Usage, s.model.Price)
 	s.engine.meters.model(s.model.Ref).spent(tokens, cost)
 	used.Cost, used.Tokens = cost, lathe.TokensUsed(tokens)
-	if used.Tokens == 0 && s.fold.begun { // cut off before it was counted
+	if used.Tokens == 0 && s.fold.Begun { // cut off before it was counted
 		used = s.cost.total(0)
 		used.Steps = 0
 	}
-	if s.fold.end != nil || s.fold.started {
+	if s.fold.End != nil || s.fold.Started {
 		used.Steps = 1
 	}
 	s.facts = append(s.facts, &lathe.Spent{Session: s.session.ID, Slot: stepSlot, Day: s.engine.today(), Used: used})
 }
 
 // spendTime counts how long the step took.
-func (s *stepping) spendTime() {
-	took := s.clock.read() - s.counted
+func (s *stepRun) spendTime() {
+	took := s.clock.Read() - s.counted
 	s.counted += took
 	if took >= time.Millisecond {
 		s.facts = append(s.facts, &lathe.Spent{Session: s.session.ID, Day: s.engine.today(), Used: lathe.Spending{Time: took}})
@@ -245,15 +246,15 @@ func (s *stepping) spendTime() {
 }
 
 // limited is the context of the step's work, which ends when its session may work no longer.
-func (s *stepping) limited(ctx context.Context) (context.Context, context.CancelFunc) {
+func (s *stepRun) limited(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	left := s.timeLeft
-	s.clock = startClock(left, func() {
+	s.clock = subagent.StartClock(left, func() {
 		cancel(overBudget(fmt.Sprintf("The time of the budget is used up: this step could take %s. Raise budget.session.time in the settings or give this session more with lathe run -s %s --max-time, then send the next prompt; nothing is lost.",
 			left.Round(time.Second), s.session.ID)))
 	})
 	return ctx, func() {
-		s.clock.end()
+		s.clock.End()
 		cancel(nil)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine/subagent"
 	"github.com/lathe-agent/lathe/model"
 	"github.com/lathe-agent/lathe/tool"
 )
@@ -71,23 +72,23 @@ func TestClock_Holds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fired := make(chan time.Time, 1)
 		begin := time.Now()
-		c := startClock(10*time.Second, func() { fired <- time.Now() })
-		defer c.end()
+		c := subagent.StartClock(10*time.Second, func() { fired <- time.Now() })
+		defer c.End()
 		<-time.After(4 * time.Second)
-		c.hold()
-		c.hold()
+		c.Pause()
+		c.Pause()
 		<-time.After(time.Hour)
-		c.goOn()
+		c.Resume()
 		<-time.After(time.Hour)
-		if got := c.read(); got != 4*time.Second {
+		if got := c.Read(); got != 4*time.Second {
 			t.Errorf("it has run for %s", got)
 		}
-		c.goOn()
+		c.Resume()
 		<-time.After(7 * time.Second)
 		if got := (<-fired).Sub(begin); got != 2*time.Hour+10*time.Second {
 			t.Errorf("it fired after %s", got)
 		}
-		if got := c.read(); got != 11*time.Second {
+		if got := c.Read(); got != 11*time.Second {
 			t.Errorf("it has run for %s", got)
 		}
 	})

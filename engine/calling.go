@@ -6,42 +6,44 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine/fold"
 	"github.com/lathe-agent/lathe/engine/history"
+	"github.com/lathe-agent/lathe/engine/permission"
 	"github.com/lathe-agent/lathe/tool"
 )
 
 // start runs the tool of a call beside the stream.
-func (s *stepping) start(ctx context.Context, w wantTool) {
-	s.fold.started = true
+func (s *stepRun) start(ctx context.Context, w fold.StartTool) {
+	s.fold.Started = true
 	s.running++
-	t, c := w.call.tool, s.newCall(w.call)
+	t, c := w.Call.Tool, s.newCall(w.Call)
 	h := c.Host.(*host)
 	s.engine.work.Go(func() {
 		ctx, span := s.engine.traceTool(ctx, c, t.Spec().Name)
 		began := time.Now()
-		res, err := s.bounded(ctx, t, c, h, w.repeated)
+		res, err := s.bounded(ctx, t, c, h, w.Repeated)
 		s.engine.meters.called(t.Spec().Name, time.Since(began), err)
 		span.End(failureOf(err))
-		h.feed.put(toolEnded{w.call, outcome{res, err, h.clock.noted()}})
+		h.feed.put(toolEnded{w.Call, fold.Outcome{Result: res, Err: err, Waits: h.clock.Noted()}})
 	})
 }
 
 // newCall is the call as its tool sees it.
-func (s *stepping) newCall(c *call) *tool.Call {
-	by := s.fold.message.Said.(*lathe.Assistant).Model
+func (s *stepRun) newCall(c *fold.Call) *tool.Call {
+	by := s.fold.Message.Said.(*lathe.Assistant).Model
 	return &tool.Call{
-		Session: s.session.ID, Message: s.fold.message.ID, ID: c.body().CallID, Agent: s.agent.Name, Model: s.model.Ref,
-		Dir: s.place.Directory, Root: s.place.Worktree, Input: history.InputOf(c.body().State), Mentioned: s.mentioned, Outside: s.settings.Outside,
+		Session: s.session.ID, Message: s.fold.Message.ID, ID: c.Body().CallID, Agent: s.agent.Name, Model: s.model.Ref,
+		Dir: s.place.Directory, Root: s.place.Worktree, Input: history.InputOf(c.Body().State), Mentioned: s.mentioned, Outside: s.settings.Outside,
 		Host: &host{
 			step: s, feed: s.feed, call: c, judge: s.judge, history: s.history, snap: s.snap, model: by,
-			by: lathe.ToolRef{Message: s.fold.message.ID, Call: c.body().CallID},
+			by: lathe.ToolRef{Message: s.fold.Message.ID, Call: c.Body().CallID},
 		},
 	}
 }
 
 // run takes a call through its hooks, its rules and its tool. It is in a goroutine of its
 // own and writes nothing.
-func (s *stepping) run(ctx context.Context, t tool.Tool, c *tool.Call, h *host, repeated int) (tool.Result, error) {
+func (s *stepRun) run(ctx context.Context, t tool.Tool, c *tool.Call, h *host, repeated int) (tool.Result, error) {
 	spec, hooks := t.Spec(), &s.settings.Hooks
 	h.renew()
 	if err := s.allowed(spec, h.judge); err != nil {
@@ -75,16 +77,16 @@ func (s *stepping) run(ctx context.Context, t tool.Tool, c *tool.Call, h *host, 
 }
 
 // allowed refuses tools the model was not shown.
-func (s *stepping) allowed(spec tool.Spec, j judge) error {
+func (s *stepRun) allowed(spec tool.Spec, j permission.Judge) error {
 	switch {
 	case s.unasked:
 		return nil
 	case s.last:
-		return &refusal{code: lathe.Denied, text: "This is the last step of the turn: tools are off. Conclude in words."}
-	case j.off[spec.Name]:
-		return &refusal{code: lathe.Denied, text: "The user has switched off " + spec.Name + " for this prompt. Go on without it."}
-	case !spec.Hidden && j.hide()(spec):
-		return &refusal{code: lathe.Denied, text: "The user has specified a rule that forbids the tool " + spec.Name + ". Go on without it."}
+		return &permission.Refusal{Code: lathe.Denied, Text: "This is the last step of the turn: tools are off. Conclude in words."}
+	case j.Off[spec.Name]:
+		return &permission.Refusal{Code: lathe.Denied, Text: "The user has switched off " + spec.Name + " for this prompt. Go on without it."}
+	case !spec.Hidden && j.Hide()(spec):
+		return &permission.Refusal{Code: lathe.Denied, Text: "The user has specified a rule that forbids the tool " + spec.Name + ". Go on without it."}
 	default:
 		return nil
 	}
@@ -97,12 +99,12 @@ func (h *host) askLoop(ctx context.Context, name string, input json.RawMessage, 
 	meta := history.WithMember(history.WithMember(nil, "tool", lathe.AppendJSONString(nil, name)), "input", input)
 	p := &tool.Permission{Name: history.DoomLoop, Patterns: []string{name}, Always: []string{name}, Metadata: meta}
 	reply, err := h.ask(ctx, &ask{by: h.by, permission: p, loop: true})
-	if r, ok := err.(*refusal); ok {
-		if r.mark == history.UnattendedMark {
+	if r, ok := err.(*permission.Refusal); ok {
+		if r.Mark == history.UnattendedMark {
 			return repeatRefusal(time)
 		}
-		if r.code == lathe.Denied || r.mark != "" {
-			return &refusal{code: r.code, mark: history.StoppedMark, text: "The same call was made several times in a row. It was stopped. " + r.text}
+		if r.Code == lathe.Denied || r.Mark != "" {
+			return &permission.Refusal{Code: r.Code, Mark: history.StoppedMark, Text: "The same call was made several times in a row. It was stopped. " + r.Text}
 		}
 		return r
 	}
@@ -117,9 +119,9 @@ const mostRepeats = 3
 
 func repeatRefusal(time int) error {
 	if time >= mostRepeats {
-		return &refusal{code: lathe.Denied, mark: history.StoppedMark, text: "The same call was made again after it was refused. It was not run, and the turn ends here."}
+		return &permission.Refusal{Code: lathe.Denied, Mark: history.StoppedMark, Text: "The same call was made again after it was refused. It was not run, and the turn ends here."}
 	}
-	return &refusal{code: lathe.Denied, mark: history.RepeatedMark, text: "The same call was made several times in a row with the same result. It was not run again. " +
+	return &permission.Refusal{Code: lathe.Denied, Mark: history.RepeatedMark, Text: "The same call was made several times in a row with the same result. It was not run again. " +
 		"Change the approach: use other arguments or another tool, or conclude and say what is left."}
 }
 

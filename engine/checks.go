@@ -10,6 +10,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine/check"
+	"github.com/lathe-agent/lathe/engine/fold"
 	"github.com/lathe-agent/lathe/engine/history"
 	"github.com/lathe-agent/lathe/tool"
 )
@@ -120,11 +121,11 @@ func (r *runner) shares(ctx context.Context, s state) (out []check.UsedFraction)
 }
 
 // ended takes note of what a call has shown: what checks said of it, and how tests are run.
-func (s *stepping) ended(c *call) {
-	if s.fold.watch == nil || !c.body().Settled() {
+func (s *stepRun) ended(c *fold.Call) {
+	if s.fold.Watch == nil || !c.Body().Settled() {
 		return
 	}
-	d := check.ReadAction(c.body())
+	d := check.ReadAction(c.Body())
 	for _, name := range d.Checks {
 		s.engine.log.Info("a check fired", "session", s.session.ID, "check", name, "told", "the model", "tool", d.Tool)
 	}

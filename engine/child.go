@@ -10,12 +10,12 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine/fold"
+	"github.com/lathe-agent/lathe/engine/subagent"
 	"github.com/lathe-agent/lathe/tool"
 )
 
 const (
-	// taskName is the tool that hands work to other agents.
-	taskName = "task"
 	// shownEvery is how often the parent's part follows what a child does, at most.
 	shownEvery = 500 * time.Millisecond
 	// reportBytes is how much of a report the parent's model is told, about 1500 tokens.
@@ -35,7 +35,7 @@ func (h *host) Delegate(ctx context.Context, a tool.Assignment) (tool.Report, er
 	}
 	if !a.Unasked || !s.unasked && !s.mentions(agent.Name) {
 		meta, _ := json.Marshal(map[string]string{"description": a.Description, "subagent_type": agent.Name})
-		err := h.Ask(ctx, tool.Permission{Name: taskName, Patterns: []string{agent.Name}, Always: []string{"*"}, Metadata: meta})
+		err := h.Ask(ctx, tool.Permission{Name: fold.TaskName, Patterns: []string{agent.Name}, Always: []string{"*"}, Metadata: meta})
 		if err != nil {
 			return tool.Report{}, err
 		}
@@ -47,7 +47,7 @@ func (h *host) Delegate(ctx context.Context, a tool.Assignment) (tool.Report, er
 	if err != nil {
 		return tool.Report{}, err
 	}
-	leave, err := s.engine.company.join(ctx, s.session.ID, s.settings.Subagents, s.writes(agent))
+	leave, err := s.engine.company.Join(ctx, s.session.ID, s.settings.Subagents, s.writes(agent))
 	if err != nil {
 		return tool.Report{}, err
 	}
@@ -58,7 +58,7 @@ func (h *host) Delegate(ctx context.Context, a tool.Assignment) (tool.Report, er
 // beside has a child work in the background.
 func (h *host) beside(ctx context.Context, a tool.Assignment, agent *Agent) (tool.Report, error) {
 	s, e := h.step, h.step.engine
-	leave, ok := e.company.tryJoin(s.session.ID, s.settings.Subagents, s.writes(agent))
+	leave, ok := e.company.TryJoin(s.session.ID, s.settings.Subagents, s.writes(agent))
 	if !ok {
 		return tool.Report{}, tool.Failf("As many tasks as may run at the same time are at work (settings subagents.parallel and subagents.writers). Go on with something else until one has reported.")
 	}
@@ -86,8 +86,8 @@ func (h *host) assigned(ctx context.Context, a tool.Assignment, agent *Agent) (*
 	if err != nil {
 		return nil, err
 	}
-	t := &task{host: h, agent: agent, child: child, background: a.Background, handover: &handover{
-		parent: h.step.session.ID, child: child.ID, clocks: []*clock{h.clock, h.step.clock}, changed: make(chan struct{}, 1),
+	t := &task{host: h, agent: agent, child: child, background: a.Background, Delegation: &subagent.Delegation{
+		Parent: h.step.session.ID, Child: child.ID, Clocks: []*subagent.Clock{h.clock, h.step.clock}, Changed: make(chan struct{}, 1),
 	}}
 	t.prompt = lathe.Prompt{Agent: agent.Name, Parts: []lathe.Part{{Body: &lathe.Text{Text: a.Prompt}}}}
 	if t.model = h.model; agent.Model != nil {
@@ -99,14 +99,14 @@ func (h *host) assigned(ctx context.Context, a tool.Assignment, agent *Agent) (*
 }
 
 // delegate finds the agent of an assignment, and refuses what cannot be done.
-func (s *stepping) delegate(ctx context.Context, a tool.Assignment) (*Agent, error) {
+func (s *stepRun) delegate(ctx context.Context, a tool.Assignment) (*Agent, error) {
 	depth, err := s.engine.depth(ctx, s.session)
 	if err != nil {
 		return nil, err
 	}
 	limits := s.settings.Subagents
-	if depth >= limits.depth() {
-		return nil, tool.Failf("Tasks may not be handed on from here: sessions nest at most %d deep (setting subagent_depth). Do the work yourself.", limits.depth())
+	if depth >= limits.MaxDepth() {
+		return nil, tool.Failf("Tasks may not be handed on from here: sessions nest at most %d deep (setting subagent_depth). Do the work yourself.", limits.MaxDepth())
 	}
 	i := slices.IndexFunc(s.settings.Agents, func(o Agent) bool {
 		return o.Name == a.Agent && (s.unasked || o.Mode != lathe.Primary)
@@ -140,9 +140,9 @@ func (e *Engine) depth(ctx context.Context, s lathe.Session) (n int, err error) 
 }
 
 // delegates are the agents that may be given tasks, by name.
-func (s *stepping) delegates() (names []string) {
+func (s *stepRun) delegates() (names []string) {
 	for _, a := range s.settings.Agents {
-		if a.Mode != lathe.Primary && s.judge.action(taskName, a.Name) != lathe.Deny {
+		if a.Mode != lathe.Primary && s.judge.Action(fold.TaskName, a.Name) != lathe.Deny {
 			names = append(names, a.Name)
 		}
 	}
@@ -151,7 +151,7 @@ func (s *stepping) delegates() (names []string) {
 }
 
 // described is what a model is told of a tool: that for tasks ends with whom they may go to.
-func (s *stepping) described(spec tool.Spec) string {
+func (s *stepRun) described(spec tool.Spec) string {
 	if !spec.Agent {
 		return spec.Description
 	}
@@ -172,7 +172,7 @@ func (s *stepping) described(spec tool.Spec) string {
 
 // mentions reports whether the prompt names an agent: then it may be called unasked, for this
 // exchange.
-func (s *stepping) mentions(name string) bool {
+func (s *stepRun) mentions(name string) bool {
 	return slices.ContainsFunc(s.user.Parts, func(p lathe.Part) bool {
 		m, ok := p.Body.(*lathe.AgentMention)
 		return ok && m.Name == name
@@ -202,14 +202,14 @@ func (h *host) childFor(ctx context.Context, a tool.Assignment, agent *Agent) (l
 
 // childRules are the rules a child has beside what it inherits from its parent's. Whatever they
 // say, it is judged by those of all above it too.
-func (s *stepping) childRules(agent *Agent) (own lathe.Ruleset) {
+func (s *stepRun) childRules(agent *Agent) (own lathe.Ruleset) {
 	deny := func(permission string) {
 		r := lathe.Rule{Permission: permission, Pattern: "*", Action: lathe.Deny}
 		if !slices.Contains(s.session.Rules, r) && !slices.Contains(own, r) {
 			own = append(own, r)
 		}
 	}
-	for _, name := range []string{"todowrite", taskName} {
+	for _, name := range []string{"todowrite", fold.TaskName} {
 		if !slices.ContainsFunc(agent.Rules, func(r lathe.Rule) bool { return r.Permission == name }) {
 			deny(name)
 		}
@@ -225,7 +225,7 @@ func (s *stepping) childRules(agent *Agent) (own lathe.Ruleset) {
 
 // task is an assignment under way.
 type task struct {
-	*handover
+	*subagent.Delegation
 	host       *host
 	agent      *Agent
 	child      lathe.Session
@@ -236,8 +236,8 @@ type task struct {
 
 // writes reports whether a child may change files as it likes: two of those in one work tree
 // get into each other's way.
-func (s *stepping) writes(agent *Agent) bool {
-	return agent.judge().Evaluate("edit", "*").Action != lathe.Deny && s.judge.action("edit", "*") != lathe.Deny
+func (s *stepRun) writes(agent *Agent) bool {
+	return agent.judge().Evaluate("edit", "*").Action != lathe.Deny && s.judge.Action("edit", "*") != lathe.Deny
 }
 
 // metadata is what the parent's part says of the child.
@@ -254,11 +254,11 @@ func (t *task) metadata() json.RawMessage {
 		Job        lathe.SessionID `json:"jobId,omitempty"` // the child too, for clients that ask for it
 		Summary    json.RawMessage `json:"summary,omitempty"`
 		Calls      int             `json:"calls,omitempty"` // summary has only the last of them
-	}{Parent: t.parent, Session: t.child.ID, Model: model{t.model.Provider, t.model.Model}, Background: t.background}
+	}{Parent: t.Parent, Session: t.child.ID, Model: model{t.model.Provider, t.model.Model}, Background: t.background}
 	if t.background {
 		m.Job = t.child.ID
 	}
-	m.Summary, m.Calls = t.host.step.engine.company.deeds(t.handover)
+	m.Summary, m.Calls = t.host.step.engine.company.Calls(t.Delegation)
 	out, _ := json.Marshal(m)
 	return out
 }
@@ -277,7 +277,7 @@ func refused(err error) error {
 // some, once.
 func (t *task) await(ctx context.Context) (tool.Report, error) {
 	e := t.host.step.engine
-	defer e.company.enter(t.handover)()
+	defer e.company.Enter(t.Delegation)()
 	for again := false; ; again = true {
 		if _, err := e.submit(ctx, t.child.ID, t.prompt, lathe.Awaited); err != nil {
 			return tool.Report{}, refused(err)
@@ -309,7 +309,7 @@ func (t *task) follow(ctx context.Context) error {
 	var show <-chan time.Time // set while there is something
 	for {
 		select {
-		case <-t.changed:
+		case <-t.Changed:
 			if show == nil {
 				show = time.After(shownEvery)
 			}
@@ -317,7 +317,7 @@ func (t *task) follow(ctx context.Context) error {
 			t.host.Progress("", t.metadata())
 			show = nil
 		case <-end.done:
-			if end.err == nil && e.company.isLeaving(t.handover) { // the parent is about to hear it
+			if end.err == nil && e.company.IsLeaving(t.Delegation) { // the parent is about to hear it
 				return t.left(ctx)
 			}
 			return end.err

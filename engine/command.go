@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine/prompt"
 	"github.com/lathe-agent/lathe/workspace"
 )
 
@@ -38,7 +39,7 @@ func BuiltinCommands() []lathe.Command {
 		{Name: "review", Description: "Review changes: what is not committed, a commit, a branch, a pull request", Template: strings.TrimSpace(reviewTemplate), Agent: "general", Subtask: lathe.Yes},
 	}
 	for i := range out {
-		out[i].Source, out[i].Hints = lathe.CommandOwn, Hints(out[i].Template)
+		out[i].Source, out[i].Hints = lathe.CommandOwn, prompt.Hints(out[i].Template)
 	}
 	return out
 }
@@ -111,7 +112,7 @@ func (e *Engine) commandPrompt(ctx context.Context, rec lathe.Session, call lath
 	}
 	if c.command.Fetch != nil {
 		var err error
-		if c.command.Template, err = c.command.Fetch(ctx, splitArguments(call.Arguments)); err != nil {
+		if c.command.Template, err = c.command.Fetch(ctx, prompt.SplitArguments(call.Arguments)); err != nil {
 			return lathe.Prompt{}, lathe.Errorf(lathe.Unavailable, "the command %s could not be fetched: %w", c.command.Name, err)
 		}
 	}
@@ -127,7 +128,7 @@ func (e *Engine) commandPrompt(ctx context.Context, rec lathe.Session, call lath
 			Prompt: text, Description: c.command.Description, Agent: c.agent.Name, Model: c.model, Command: c.command.Name,
 		}}}
 	} else {
-		p.Parts = c.parts(text, references(said))
+		p.Parts = c.parts(text, prompt.References(said))
 	}
 	if hook := c.settings.Hooks.CommandBefore; hook != nil {
 		p.Parts, err = hook(ctx, rec.ID, call.Command, call.Arguments, p.Parts)
@@ -138,17 +139,17 @@ func (e *Engine) commandPrompt(ctx context.Context, rec lathe.Session, call lath
 // pieces are what the command says, and the words in it that may name files: those of template
 // and arguments, never what commands print. A skill is a text for models: nothing in it is a
 // place, a command or a name.
-func (c *commanding) pieces() (list []piece, said string) {
+func (c *commanding) pieces() (list []prompt.Piece, said string) {
 	if c.command.Source == lathe.CommandSkill {
-		return []piece{{text: c.command.Template}, {text: "\n\n" + c.call.Arguments}}, c.call.Arguments
+		return []prompt.Piece{{Text: c.command.Template}, {Text: "\n\n" + c.call.Arguments}}, c.call.Arguments
 	}
 	if c.command.Fetch != nil {
-		return []piece{{text: c.command.Template}}, c.call.Arguments
+		return []prompt.Piece{{Text: c.command.Template}}, c.call.Arguments
 	}
-	list = fill(c.command.Template, c.call.Arguments)
+	list = prompt.Fill(c.command.Template, c.call.Arguments)
 	for _, p := range list {
-		if !p.snippet {
-			said += p.text + " "
+		if !p.Snippet {
+			said += p.Text + " "
 		}
 	}
 	return list, said
@@ -273,7 +274,7 @@ func (c *commanding) named(name string) lathe.Body {
 // mayName reports whether a file may be named here: by the user anywhere, by a template of an
 // untrusted project only in it.
 func (c *commanding) mayName(name, path string) bool {
-	if c.command.Outside || slices.Contains(references(c.call.Arguments), name) {
+	if c.command.Outside || slices.Contains(prompt.References(c.call.Arguments), name) {
 		return true
 	}
 	real, err := filepath.EvalSymlinks(path)

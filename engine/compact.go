@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/lathe-agent/lathe"
@@ -15,9 +14,6 @@ const (
 	// maxCompactions is how often a history is compressed without a step getting further.
 	maxCompactions = 3
 )
-
-// errStray is why an answer fails that calls tools where a summary was asked for.
-var errStray = errors.New("a call in a summary")
 
 // Compact compresses the history of a session and returns when that is done; what went wrong is on the
 // summary. A session that is at work finishes its turn first.
@@ -151,7 +147,7 @@ func (r *runner) stuckError() error {
 
 // overflowed ends a step that the provider refused for its length: the history is to be
 // compressed, and the turn goes on. It reports false where that must not happen.
-func (s *stepping) overflowed(ctx context.Context, st state, err error) (bool, error) {
+func (s *stepRun) overflowed(ctx context.Context, st state, err error) (bool, error) {
 	if lathe.CodeOf(err) != lathe.Overflow || s.settings.Compaction.Off || isWrite(err) || ctx.Err() != nil {
 		return false, nil
 	}
@@ -159,7 +155,7 @@ func (s *stepping) overflowed(ctx context.Context, st state, err error) (bool, e
 		return true, s.failed(ctx, s.stuckError())
 	}
 	overflow := lathe.Yes
-	if s.fold.started { // what ran has run: its results are part of what is compressed
+	if s.fold.Started { // what ran has run: its results are part of what is compressed
 		overflow = lathe.No
 		if err := s.giveUp(ctx, false); err != nil {
 			return true, err
@@ -168,9 +164,9 @@ func (s *stepping) overflowed(ctx context.Context, st state, err error) (bool, e
 	}
 	s.withdraw()
 	s.spend()
-	s.fold.undo()
-	s.fold.close(s.engine.now(), nil)
-	s.facts = append(s.facts, s.fold.take().facts...)
+	s.fold.Undo()
+	s.fold.Close(s.engine.now(), nil)
+	s.facts = append(s.facts, s.fold.Take().Facts...)
 	s.facts = append(s.facts, s.wishToCompact(st, overflow)...)
 	return true, s.end(ctx, nil)
 }

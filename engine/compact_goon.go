@@ -8,11 +8,12 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine/compact"
+	"github.com/lathe-agent/lathe/engine/fold"
 	"github.com/lathe-agent/lathe/engine/history"
 )
 
 // calledTool reports whether an answer called a tool instead of writing a summary.
-func calledTool(err error) bool { return errors.Is(err, errStray) }
+func calledTool(err error) bool { return errors.Is(err, fold.ErrStray) }
 
 // goesOn are the facts that let the turn go on after a compaction that nobody asked for: the
 // prompt that was refused is said again, or a prompt of ours says to continue. Where words wait

@@ -10,6 +10,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine/compact"
+	"github.com/lathe-agent/lathe/engine/fold"
 	"github.com/lathe-agent/lathe/engine/history"
 	"github.com/lathe-agent/lathe/model"
 	"github.com/lathe-agent/lathe/tool"
@@ -25,7 +26,7 @@ const (
 
 // compressing is one compaction under way.
 type compressing struct {
-	*stepping
+	*stepRun
 	state    state
 	request  *history.Message
 	part     lathe.Part // of the request
@@ -53,7 +54,7 @@ func (r *runner) compress(ctx context.Context, s state, request *history.Message
 	}
 	ctx, cancel := c.limited(ctx)
 	defer cancel()
-	r.compacting(ctx, c.fold.message.Created)
+	r.compacting(ctx, c.fold.Message.Created)
 	err = c.run(ctx)
 	r.compacting(ctx, 0)
 	return err
@@ -73,7 +74,7 @@ func (r *runner) gather(ctx context.Context, s state, request *history.Message) 
 	if r.sample.err != nil {
 		return nil, r.sample.err
 	}
-	c := &compressing{state: s, request: request, stepping: &stepping{
+	c := &compressing{state: s, request: request, stepRun: &stepRun{
 		runner: r, sample: r.sample, session: s.session, waiting: map[lathe.AskID]toolAsks{}, tools: r.settings.Tools, last: true,
 	}}
 	for _, p := range request.Parts {
@@ -156,10 +157,10 @@ func (c *compressing) prepare(ctx context.Context) error {
 	}
 	if now := c.runner.model.Ref; ref.Provider != now.Provider || ref.Model != now.Model {
 		if m, err := c.engine.setup.Model(ctx, c.place, ref); err == nil {
-			c.stepping.model = m // else the one that answers will do
+			c.stepRun.model = m // else the one that answers will do
 		}
 	}
-	c.stepping.agent, c.variant, c.format, c.user = agent, "", nil, c.request
+	c.stepRun.agent, c.variant, c.format, c.user = agent, "", nil, c.request
 	c.ask, c.ours = compact.Ask, agent.Prompt == "" || strings.TrimSpace(agent.Prompt) == strings.TrimSpace(compact.SystemPrompt)
 	if hook := c.settings.Hooks.Compacting; hook != nil {
 		more, err := hook(ctx, c.session.ID)
@@ -176,7 +177,7 @@ func (c *compressing) prepare(ctx context.Context) error {
 
 // build assembles the request: no tools, one text. What was wrong with the last attempt is named.
 func (c *compressing) build(ctx context.Context, faults []string) error {
-	m := c.stepping.model
+	m := c.stepRun.model
 	limit := 0
 	if usable := c.settings.Compaction.Usable(m.window()); usable > 0 {
 		limit = max(usable-compact.SummaryLeast-compact.TokensIn(c.previous+compact.Ask), usable/2) * bytesPerToken
@@ -192,15 +193,15 @@ func (c *compressing) build(ctx context.Context, faults []string) error {
 		text += "\n\n" + compact.FaultsText(faults)
 	}
 	c.prompt = model.Request{
-		Model: m.Name, System: []string{strings.TrimSpace(or(c.stepping.agent.Prompt, compact.SystemPrompt))}, MaxOutput: summaryOutput,
+		Model: m.Name, System: []string{strings.TrimSpace(or(c.stepRun.agent.Prompt, compact.SystemPrompt))}, MaxOutput: summaryOutput,
 		Messages: []model.Message{{Role: model.UserRole, Content: []model.Content{model.TextContent{Text: text}}}},
-		Options:  c.options(), Headers: m.Headers, TopP: first(c.stepping.agent.TopP, m.DefaultTopP), TopK: m.DefaultTopK,
+		Options:  c.options(), Headers: m.Headers, TopP: first(c.stepRun.agent.TopP, m.DefaultTopP), TopK: m.DefaultTopK,
 	}
 	if m.Output > 0 {
 		c.prompt.MaxOutput = min(m.Output, summaryOutput)
 	}
 	if m.Temperature {
-		c.prompt.Temperature = first(c.stepping.agent.Temperature, m.DefaultTemperature)
+		c.prompt.Temperature = first(c.stepRun.agent.Temperature, m.DefaultTemperature)
 	}
 	c.full = c.prompt.MaxOutput
 	if hook := c.settings.Hooks.Params; hook != nil {
@@ -213,12 +214,12 @@ func (c *compressing) build(ctx context.Context, faults []string) error {
 func (c *compressing) begin(ctx context.Context) error {
 	m := c.answer(c.state)
 	a := m.Said.(*lathe.Assistant)
-	a.Parent, a.Agent, a.Mode, a.Model, a.Summary = c.request.ID, compactionAgent, compactionAgent, c.stepping.model.Ref, lathe.Yes
-	c.fold = &fold{ids: c.engine.ids, message: m, price: c.stepping.model.Price}
-	c.fold.reset()
+	a.Parent, a.Agent, a.Mode, a.Model, a.Summary = c.request.ID, compactionAgent, compactionAgent, c.stepRun.model.Ref, lathe.Yes
+	c.fold = &fold.Fold{IDs: c.engine.ids, Message: m, Price: c.stepRun.model.Price}
+	c.fold.Reset()
 	err := c.reserve(ctx, c.busy(), &lathe.MessageChanged{Info: m})
 	if h := c.mem.ByID[m.ID]; h != nil {
-		c.fold.message.Created = h.Created
+		c.fold.Message.Created = h.Created
 	}
 	return err
 }
@@ -266,18 +267,18 @@ func (c *compressing) tried(ctx context.Context) (words string, faults []string,
 	if err != nil {
 		return "", nil, err
 	}
-	c.fold.closeBlocks(c.engine.now())
+	c.fold.CloseBlocks(c.engine.now())
 	if err := c.carry(ctx); err != nil {
 		return "", nil, err
 	}
 	if err := c.flush(ctx); err != nil {
 		return "", nil, err
 	}
-	h := *c.mem.ByID[c.fold.message.ID]
-	h.Parts = slices.DeleteFunc(slices.Clone(h.Parts), func(p lathe.Part) bool { return !slices.Contains(c.fold.born, p.ID) })
+	h := *c.mem.ByID[c.fold.Message.ID]
+	h.Parts = slices.DeleteFunc(slices.Clone(h.Parts), func(p lathe.Part) bool { return !slices.Contains(c.fold.Born, p.ID) })
 	words = strings.TrimSpace(thoughts().ReplaceAllString(compact.ModelWords(&h), ""))
 	faults = compact.Faults(words, c.source, c.headChanges(), c.ours)
-	if c.fold.end != nil && c.fold.end.Reason == model.FinishLength {
+	if c.fold.End != nil && c.fold.End.Reason == model.FinishLength {
 		return "", append(faults, "it was cut off because it was too long"), nil
 	}
 	return words, faults, nil
@@ -295,7 +296,7 @@ func (c *compressing) persist(ctx context.Context) error {
 			return err
 		}
 		next := c.settings.Retry.retry(err, n, time.UnixMilli(int64(c.engine.now())), c.engine.random())
-		falls := !next.again && c.fall(ctx, c.stepping.model.Ref, err)
+		falls := !next.again && c.fall(ctx, c.stepRun.model.Ref, err)
 		if !next.again && !falls {
 			return err
 		}
@@ -319,11 +320,11 @@ func (c *compressing) persist(ctx context.Context) error {
 
 // retargeted lets another model write the summary.
 func (c *compressing) retargeted(ctx context.Context) ([]lathe.Fact, error) {
-	c.stepping.model, c.fold.price = c.runner.model, c.runner.model.Price
-	a := *c.fold.message.Said.(*lathe.Assistant)
+	c.stepRun.model, c.fold.Price = c.runner.model, c.runner.model.Price
+	a := *c.fold.Message.Said.(*lathe.Assistant)
 	a.Model = c.runner.model.Ref
-	c.fold.message.Said = &a
-	return append(c.fallNote(), &lathe.MessageChanged{Info: c.fold.message}), c.build(ctx, nil)
+	c.fold.Message.Said = &a
+	return append(c.fallNote(), &lathe.MessageChanged{Info: c.fold.Message}), c.build(ctx, nil)
 }
 
 // reject takes the words of an attempt away; what it cost stays.
@@ -331,27 +332,27 @@ func (c *compressing) reject(ctx context.Context) error {
 	c.spend()
 	at, f := c.engine.now(), c.fold
 	c.dropWords()
-	if tokens, cost := model.Count(f.usage, f.price); tokens != (lathe.Tokens{}) {
-		a := *f.message.Said.(*lathe.Assistant)
+	if tokens, cost := model.Count(f.Usage, f.Price); tokens != (lathe.Tokens{}) {
+		a := *f.Message.Said.(*lathe.Assistant)
 		a.Cost, a.Tokens = a.Cost.Add(cost), tokens
-		f.message.Said = &a
-		f.put(f.newPart(&lathe.StepFinish{Reason: model.FinishUnknown, Cost: cost, Tokens: tokens}), at)
-		f.fact(&lathe.MessageChanged{Info: f.message})
+		f.Message.Said = &a
+		f.Put(f.NewPart(&lathe.StepFinish{Reason: model.FinishUnknown, Cost: cost, Tokens: tokens}), at)
+		f.Fact(&lathe.MessageChanged{Info: f.Message})
 	}
-	c.facts = append(c.facts, f.take().facts...)
-	f.reset()
+	c.facts = append(c.facts, f.Take().Facts...)
+	f.Reset()
 	return c.flush(ctx)
 }
 
 // dropWords removes all that the attempt has said.
 func (c *compressing) dropWords() {
 	f := c.fold
-	clear(f.blocks)
-	for _, p := range c.mem.ByID[f.message.ID].Parts {
+	clear(f.Blocks)
+	for _, p := range c.mem.ByID[f.Message.ID].Parts {
 		switch p.Body.(type) {
 		case *lathe.Text, *lathe.Reasoning:
-			if slices.Contains(f.born, p.ID) {
-				f.fact(&lathe.PartRemoved{Session: f.message.Session, Message: f.message.ID, Part: p.ID})
+			if slices.Contains(f.Born, p.ID) {
+				f.Fact(&lathe.PartRemoved{Session: f.Message.Session, Message: f.Message.ID, Part: p.ID})
 			}
 		default:
 		}
@@ -371,9 +372,9 @@ func (c *compressing) give(ctx context.Context, err error) error {
 		err = &lathe.Error{Code: lathe.Overflow, Message: text, Err: err, Fault: &lathe.OverflowFault{Message: text}}
 	}
 	if ctx.Err() == nil {
-		a := *c.fold.message.Said.(*lathe.Assistant)
+		a := *c.fold.Message.Said.(*lathe.Assistant)
 		a.Finish = "error"
-		c.fold.message.Said = &a
+		c.fold.Message.Said = &a
 	}
 	return c.failed(ctx, err)
 }
@@ -387,19 +388,19 @@ func (c *compressing) accept(ctx context.Context, words string) error {
 		return c.give(ctx, err)
 	}
 	c.keepHistory()
-	if len(f.born) == 0 { // no attempt stands: what is said is ours
+	if len(f.Born) == 0 { // no attempt stands: what is said is ours
 		c.spend()
-		f.begin(at)
+		f.Begin(at)
 		c.say(words, lathe.Unset, at)
-	} else if h := c.mem.ByID[f.message.ID]; compact.ModelWords(h) != words {
+	} else if h := c.mem.ByID[f.Message.ID]; compact.ModelWords(h) != words {
 		c.dropWords()
 		c.say(words, lathe.Unset, at)
 	}
 	c.say(c.records.Text(), lathe.Yes, at)
-	f.end = &model.Finish{Reason: model.FinishStop}
-	f.finish(at, snapshot.Patch{})
-	f.close(at, nil)
-	c.facts = append(c.facts, f.take().facts...)
+	f.End = &model.Finish{Reason: model.FinishStop}
+	f.Finish(at, snapshot.Patch{})
+	f.Close(at, nil)
+	c.facts = append(c.facts, f.Take().Facts...)
 	if len(c.tail) > 0 {
 		wish := *c.wish
 		wish.TailStart = c.tail[0].ID
@@ -413,7 +414,7 @@ func (c *compressing) accept(ctx context.Context, words string) error {
 
 func (c *compressing) say(text string, synthetic lathe.Flag, at lathe.Time) {
 	if text != "" {
-		c.fold.put(c.fold.newPart(&lathe.Text{Text: text, Synthetic: synthetic, Time: &lathe.Span{Start: at, End: at}}), at)
+		c.fold.Put(c.fold.NewPart(&lathe.Text{Text: text, Synthetic: synthetic, Time: &lathe.Span{Start: at, End: at}}), at)
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine/fold"
+	"github.com/lathe-agent/lathe/engine/subagent"
 	"github.com/lathe-agent/lathe/tool"
 )
 
@@ -36,27 +38,27 @@ func (d Deadlines) of(s tool.Spec) (time.Duration, string) {
 
 // bounded runs a call under its deadline. One that does not end then is left behind: what it
 // says later is heard by nobody.
-func (s *stepping) bounded(ctx context.Context, t tool.Tool, c *tool.Call, h *host, repeated int) (tool.Result, error) {
+func (s *stepRun) bounded(ctx context.Context, t tool.Tool, c *tool.Call, h *host, repeated int) (tool.Result, error) {
 	limit, setting := s.settings.Deadlines.of(t.Spec())
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	late := make(chan struct{})
 	tooLate := tool.Failf("%s was stopped: it ran for more than %s (setting %s). What it did until then may have taken effect; look before you repeat it.",
 		t.Spec().Name, limit, setting)
-	h.clock = startClock(limit, func() {
+	h.clock = subagent.StartClock(limit, func() {
 		cancel(&lathe.Error{Code: lathe.Canceled, Message: tooLate.Error(), Err: errLate})
 		close(late)
 	})
-	defer h.clock.end()
+	defer h.clock.End()
 	h.gone = ctx.Done()
-	done := make(chan outcome, 1)
+	done := make(chan fold.Outcome, 1)
 	s.engine.work.Go(func() {
 		res, err := s.run(ctx, t, c, h, repeated)
-		done <- outcome{result: res, err: err}
+		done <- fold.Outcome{Result: res, Err: err}
 	})
 	select {
 	case out := <-done:
-		return out.result, out.err
+		return out.Result, out.Err
 	case <-late:
 	}
 	s.engine.log.Warn("a call was stopped by its deadline", "session", s.session.ID, "tool", t.Spec().Name, "call", c.ID, "limit", limit)
@@ -65,8 +67,8 @@ func (s *stepping) bounded(ctx context.Context, t tool.Tool, c *tool.Call, h *ho
 	select {
 	case out := <-done:
 		var failure *tool.Failure
-		if out.err == nil || t.Spec().Agent && errors.As(out.err, &failure) { // it tells itself what it did
-			return out.result, out.err
+		if out.Err == nil || t.Spec().Agent && errors.As(out.Err, &failure) { // it tells itself what it did
+			return out.Result, out.Err
 		}
 	case <-timer.C:
 	}

@@ -4,7 +4,7 @@
 // offers the operations on sessions, messages and parts, serves the feed of events, and
 // runs turns. A session that has something to do is awake (actor.go): one goroutine holds
 // its lease, asks plan what comes next and does it (turn.go) until there is nothing. What
-// to do next (plan.go) and what a stream means (fold.go) are pure. Whatever writes below a
+// to do next (plan.go) and what a stream means (package fold) are pure. Whatever writes below a
 // session does so under its lease (runner.go); single columns of a session record are
 // edited by anyone.
 //
@@ -14,7 +14,7 @@
 //
 // An Engine is safe for use by many goroutines. Those it starts itself end with Close.
 //
-// Start reading at turn.go, then plan.go, step.go and fold.go; send.go is the way in,
+// Start reading at turn.go, then plan.go, step.go and package fold; send.go is the way in,
 // events.go the way out.
 package engine
 
@@ -32,6 +32,7 @@ import (
 	"github.com/lathe-agent/lathe/api"
 	"github.com/lathe-agent/lathe/bus"
 	"github.com/lathe-agent/lathe/engine/history"
+	"github.com/lathe-agent/lathe/engine/subagent"
 	"github.com/lathe-agent/lathe/internal/otlp"
 	"github.com/lathe-agent/lathe/store"
 	"github.com/lathe-agent/lathe/workspace/snapshot"
@@ -89,7 +90,7 @@ type Engine struct {
 	meters    meters
 	tracer    *otlp.Tracer
 	actors    actors
-	company   company
+	company   subagent.Registry
 	memories  *history.Cache
 	versions  atomic.Int64
 	// prefixBreaks counts how often what goes before a conversation became another.

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine/fold"
+	"github.com/lathe-agent/lathe/engine/permission"
 	"github.com/lathe-agent/lathe/tool"
 	"github.com/lathe-agent/lathe/tool/builtin"
 )
@@ -65,7 +67,7 @@ func (e *Engine) deniesTask(ctx context.Context, rec lathe.Session, agent, other
 		return false
 	}
 	a, err := s.agent(agent)
-	return err == nil && bounds{session: rec.Rules, agent: a.judge()}.evaluate(taskName, other).Action == lathe.Deny
+	return err == nil && permission.Scope{Session: rec.Rules, Agent: a.judge()}.Evaluate(fold.TaskName, other).Action == lathe.Deny
 }
 
 func synthetic(text string) *lathe.Text { return &lathe.Text{Text: text, Synthetic: lathe.Yes} }

@@ -92,12 +92,12 @@ func (r *runner) fallSample(ctx context.Context) {
 
 // fallNote is the part that tells people which model answers, and why; it is shown and not sent
 // to a model. Without one there is none.
-func (s *stepping) fallNote() []lathe.Fact {
+func (s *stepRun) fallNote() []lathe.Fact {
 	if s.fallen.note == "" {
 		return nil
 	}
 	at := s.engine.now()
-	p := lathe.Part{ID: s.engine.ids.Part(), Session: s.session.ID, Message: s.fold.message.ID, Body: &lathe.Text{
+	p := lathe.Part{ID: s.engine.ids.Part(), Session: s.session.ID, Message: s.fold.Message.ID, Body: &lathe.Text{
 		Text: s.fallen.note, Ignored: lathe.Yes, Time: &lathe.Span{Start: at, End: at},
 	}}
 	s.fallen.note = ""
@@ -105,16 +105,16 @@ func (s *stepping) fallNote() []lathe.Fact {
 }
 
 // retarget lets another model answer in the same message. Nothing of the first one's is left.
-func (s *stepping) retarget(ctx context.Context, st state) error {
+func (s *stepRun) retarget(ctx context.Context, st state) error {
 	s.sample = s.runner.sample
-	a := *s.fold.message.Said.(*lathe.Assistant)
+	a := *s.fold.Message.Said.(*lathe.Assistant)
 	a.Model = s.model.Ref
-	s.fold.message.Said, s.fold.price = &a, s.model.Price
+	s.fold.Message.Said, s.fold.Price = &a, s.model.Price
 	var err error
 	if s.prompt, err = s.build(ctx, st, s.tools); err != nil {
 		return err
 	}
 	s.full = s.prompt.MaxOutput
-	facts := append([]lathe.Fact{s.busy(), &lathe.MessageChanged{Info: s.fold.message}}, s.fallNote()...)
+	facts := append([]lathe.Fact{s.busy(), &lathe.MessageChanged{Info: s.fold.Message}}, s.fallNote()...)
 	return s.reserve(ctx, facts...)
 }

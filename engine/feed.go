@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine/fold"
 	"github.com/lathe-agent/lathe/model"
 )
 
@@ -39,18 +40,18 @@ type (
 	streamEnded struct{ err error }
 	// toolEnded brings the outcome of a call.
 	toolEnded struct {
-		call *call
-		outcome
+		call *fold.Call
+		fold.Outcome
 	}
 	// toolProgressed shows what a call is doing.
 	toolProgressed struct {
-		call  *call
+		call  *fold.Call
 		title string
 		meta  json.RawMessage
 		reply chan<- error // told when it is written; nil if nobody waits
 	}
 	// toolMarked notes that a repeated call was allowed once.
-	toolMarked struct{ call *call }
+	toolMarked struct{ call *fold.Call }
 	// toolAsks wants a person's word; the answer goes to reply, which has room for it.
 	toolAsks struct {
 		ask   *ask

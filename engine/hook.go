@@ -55,12 +55,12 @@ type CompactingWords struct {
 }
 
 // occasion is what the step asks its model for.
-func (s *stepping) occasion() Occasion {
+func (s *stepRun) occasion() Occasion {
 	return Occasion{Session: s.session.ID, Agent: s.agent.Name, Model: s.model.Ref, Prompt: s.user.Message}
 }
 
 // told is what a model is told of messages. What a hook makes of them is made anew each time.
-func (s *stepping) told(ctx context.Context, messages []*history.Message) ([]model.Message, error) {
+func (s *stepRun) told(ctx context.Context, messages []*history.Message) ([]model.Message, error) {
 	hook := s.settings.Hooks.Messages
 	if hook == nil {
 		return s.mem.Convert(messages, s.model.Target), nil
@@ -70,7 +70,7 @@ func (s *stepping) told(ctx context.Context, messages []*history.Message) ([]mod
 }
 
 // transformed is a part of the history as a hook wants a model to see it.
-func (s *stepping) transformed(ctx context.Context, messages []*history.Message) ([]*history.Message, error) {
+func (s *stepRun) transformed(ctx context.Context, messages []*history.Message) ([]*history.Message, error) {
 	hook := s.settings.Hooks.Messages
 	if hook == nil {
 		return messages, nil

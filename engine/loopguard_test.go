@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine/fold"
 )
 
 func did(tool, input, meta string) *lathe.ToolCall {
@@ -35,7 +36,7 @@ func TestLoopGuard_Counts(t *testing.T) {
 			{Tool: "bash", State: &lathe.Failed{Input: json.RawMessage(`{}`)}}, {Tool: "bash", State: &lathe.Running{Input: json.RawMessage(`{}`)}},
 		}, `{}`, true},
 	} {
-		if got := isRepeated(tt.before, "bash", json.RawMessage(tt.input)); got != tt.want {
+		if got := fold.IsRepeated(tt.before, "bash", json.RawMessage(tt.input)); got != tt.want {
 			t.Errorf("%s: repeated %v", tt.name, got)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine/permission"
 	"github.com/lathe-agent/lathe/workspace"
 )
 
@@ -64,11 +65,11 @@ type rulesSource interface {
 }
 
 // renewed is the judge with the rules that the agents have now. Approvals and switches are kept.
-func (j judge) renewed(agents []Agent) judge {
-	j.chain = slices.Clone(j.chain)
-	for i, b := range j.chain {
-		if at := slices.IndexFunc(agents, func(a Agent) bool { return a.Name == b.name }); at >= 0 {
-			j.chain[i].agent, j.chain[i].listed = agents[at].judge(), agents[at].Rules
+func renewed(j permission.Judge, agents []Agent) permission.Judge {
+	j.Chain = slices.Clone(j.Chain)
+	for i, b := range j.Chain {
+		if at := slices.IndexFunc(agents, func(a Agent) bool { return a.Name == b.Name }); at >= 0 {
+			j.Chain[i].Agent, j.Chain[i].Listed = agents[at].judge(), agents[at].Rules
 		}
 	}
 	return j
@@ -81,6 +82,6 @@ func (h *host) renew() {
 		return
 	}
 	if agents, err := source.Agents(h.step.place); err == nil {
-		h.judge = h.judge.renewed(agents)
+		h.judge = renewed(h.judge, agents)
 	}
 }

@@ -51,13 +51,13 @@ type (
 	stop struct{}
 )
 
-func (repair) next()  {}
-func (clean) next()   {}
-func (promote) next() {}
-func (subtask) next() {}
+func (repair) next()     {}
+func (clean) next()      {}
+func (promote) next()    {}
+func (subtask) next()    {}
 func (compaction) next() {}
-func (step) next()    {}
-func (stop) next()    {}
+func (step) next()       {}
+func (stop) next()       {}
 
 // plan says what comes next: the first row of the table in docs/architecture.md that fits.
 func plan(s state) next {

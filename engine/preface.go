@@ -13,6 +13,8 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine/history"
+	"github.com/lathe-agent/lathe/engine/permission"
+	"github.com/lathe-agent/lathe/engine/prompt"
 	"github.com/lathe-agent/lathe/workspace"
 )
 
@@ -49,7 +51,7 @@ func (s *sample) newPreface(session lathe.Session, at workspace.Place, now lathe
 	}
 	texts := []string{strings.TrimSpace(core)}
 	if isOwnPrompt(s.agent.Prompt) {
-		texts = append(texts, familyOf(s.model.Name).text())
+		texts = append(texts, prompt.FamilyOf(s.model.Name).Text())
 	}
 	around := s.environment(session, at)
 	texts = append(texts, around+"\nDate: "+now.Std().Format("2006-01-02"))
@@ -142,12 +144,12 @@ func (s *sample) usableSkills(session lathe.Session) (out []lathe.Skill) {
 		return nil
 	}
 	t, ok := s.settings.Tools.Find("skill")
-	b := bounds{session: session.Rules, agent: s.agent.judge(), listed: s.agent.Rules}
-	if !ok || (judge{chain: []bounds{b}}).hide()(t.Spec()) || s.model != nil && familyOf(s.model.Name).overwhelms(t.Spec()) {
+	b := permission.Scope{Session: session.Rules, Agent: s.agent.judge(), Listed: s.agent.Rules}
+	if !ok || (permission.Judge{Chain: []permission.Scope{b}}).Hide()(t.Spec()) || s.model != nil && prompt.FamilyOf(s.model.Name).Overwhelms(t.Spec()) {
 		return nil
 	}
 	for _, k := range s.settings.Skills {
-		if b.evaluate("skill", k.Name).Action != lathe.Deny {
+		if b.Evaluate("skill", k.Name).Action != lathe.Deny {
 			out = append(out, k)
 		}
 	}

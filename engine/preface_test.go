@@ -8,6 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine/permission"
+	"github.com/lathe-agent/lathe/engine/prompt"
 	"github.com/lathe-agent/lathe/tool"
 	"github.com/lathe-agent/lathe/tool/builtin"
 	"github.com/lathe-agent/lathe/tool/web"
@@ -63,17 +65,17 @@ func TestPreface_Budget(t *testing.T) {
 			p := s.newPreface(lathe.Session{}, somewhere(), 0)
 			around := s.environment(lathe.Session{}, somewhere()) + "\nDate: 2026-01-01"
 			core, _, _ := strings.Cut(p.Text, "# Environment")
-			family, fam := familyOf(model).text(), familyOf(model)
+			family, fam := prompt.FamilyOf(model).Text(), prompt.FamilyOf(model)
 			most := budgetCore
-			if fam == smallFamily {
+			if fam == prompt.SmallFamily {
 				most = budgetSmall
 			}
 			if n := tokens(core); n > most || tokens(family) > budgetFamily || tokens(around) > budgetEnvironment {
 				t.Errorf("%s %s: %d tokens before the environment of %d, %d of them of the family, then %d", agent, model, n, most, tokens(family), tokens(around))
 			}
 			defs := 0
-			hide, unsuited := judge{chain: []bounds{{agent: s.agent.judge(), listed: s.agent.Rules}}}.hide(), builtin.Unsuited(model)
-			for _, x := range s.settings.Tools.Visible(func(spec tool.Spec) bool { return hide(spec) || unsuited(spec) || fam.overwhelms(spec) }) {
+			hide, unsuited := permission.Judge{Chain: []permission.Scope{{Agent: s.agent.judge(), Listed: s.agent.Rules}}}.Hide(), builtin.Unsuited(model)
+			for _, x := range s.settings.Tools.Visible(func(spec tool.Spec) bool { return hide(spec) || unsuited(spec) || fam.Overwhelms(spec) }) {
 				spec := x.Spec()
 				defs += tokens(spec.Name + "\n" + spec.Description + "\n" + string(spec.Schema))
 			}
@@ -126,16 +128,16 @@ func TestSkillList_Bounded(t *testing.T) {
 }
 
 func TestFamilyOf(t *testing.T) {
-	for model, want := range map[string]family{
-		"claude-sonnet-4-5": claudeFamily, "anthropic/claude-3-haiku": claudeFamily, "eu.anthropic.claude-opus-4-6-v1:0": claudeFamily,
-		"gpt-5": gptFamily, "gpt-5.2-codex": gptFamily, "codex-mini": gptFamily, "openai/o3": gptFamily, "o4-mini": gptFamily,
-		"gpt-4.1": gpt4Family, "openai/gpt-4o": gpt4Family, "gpt-3.5-turbo": gpt4Family, "chatgpt-4o-latest": gpt4Family,
-		"gemini-2.5-pro": geminiFamily, "models/gemini-3-flash": geminiFamily,
-		"gpt-oss-120b": openFamily, "qwen3-coder-480b-a35b": openFamily, "glm-4.7": openFamily, "kimi-k2": openFamily, "big-pickle": openFamily, "olmo-32b": openFamily,
-		"qwen2.5-coder:7b": smallFamily, "llama-3.1-8b-instruct": smallFamily, "gemma3:4b": smallFamily, "gemma-3n-e4b-it": smallFamily, "deepseek-r1-distill-llama-8b": smallFamily, "phi-4:14b": smallFamily, "qwen3:0.6b": smallFamily,
-		"grok-4b1": openFamily,
+	for model, want := range map[string]prompt.Family{
+		"claude-sonnet-4-5": prompt.ClaudeFamily, "anthropic/claude-3-haiku": prompt.ClaudeFamily, "eu.anthropic.claude-opus-4-6-v1:0": prompt.ClaudeFamily,
+		"gpt-5": prompt.GPTFamily, "gpt-5.2-codex": prompt.GPTFamily, "codex-mini": prompt.GPTFamily, "openai/o3": prompt.GPTFamily, "o4-mini": prompt.GPTFamily,
+		"gpt-4.1": prompt.GPT4Family, "openai/gpt-4o": prompt.GPT4Family, "gpt-3.5-turbo": prompt.GPT4Family, "chatgpt-4o-latest": prompt.GPT4Family,
+		"gemini-2.5-pro": prompt.GeminiFamily, "models/gemini-3-flash": prompt.GeminiFamily,
+		"gpt-oss-120b": prompt.OpenFamily, "qwen3-coder-480b-a35b": prompt.OpenFamily, "glm-4.7": prompt.OpenFamily, "kimi-k2": prompt.OpenFamily, "big-pickle": prompt.OpenFamily, "olmo-32b": prompt.OpenFamily,
+		"qwen2.5-coder:7b": prompt.SmallFamily, "llama-3.1-8b-instruct": prompt.SmallFamily, "gemma3:4b": prompt.SmallFamily, "gemma-3n-e4b-it": prompt.SmallFamily, "deepseek-r1-distill-llama-8b": prompt.SmallFamily, "phi-4:14b": prompt.SmallFamily, "qwen3:0.6b": prompt.SmallFamily,
+		"grok-4b1": prompt.OpenFamily,
 	} {
-		if got := familyOf(model); got != want {
+		if got := prompt.FamilyOf(model); got != want {
 			t.Errorf("%s is %s, not %s", model, got, want)
 		}
 	}

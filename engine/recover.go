@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine/fold"
 	"github.com/lathe-agent/lathe/engine/history"
 	"github.com/lathe-agent/lathe/store"
 )
@@ -199,7 +200,7 @@ func interruptedWords(messages []lathe.Message) string {
 	if n := len(messages); n > 0 {
 		for _, p := range messages[n-1].Parts {
 			if c, ok := p.Body.(*lathe.ToolCall); ok && history.HasMark(history.MetadataOf(c.State), history.InterruptedMark) {
-				calls = append(calls, c.Tool+" "+string(history.InputOf(c.State))+childWords(c))
+				calls = append(calls, c.Tool+" "+string(history.InputOf(c.State))+fold.ChildWords(c))
 			}
 		}
 	}

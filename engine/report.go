@@ -4,13 +4,13 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine/fold"
 	"github.com/lathe-agent/lathe/engine/history"
 	"github.com/lathe-agent/lathe/store"
 	"github.com/lathe-agent/lathe/tool"
@@ -171,7 +171,7 @@ func (t *task) report(ctx context.Context) (tool.Report, error) {
 // shortened keeps the whole of a long report in a file.
 func (e *Engine) shortened(r tool.Report, parent lathe.SessionID) tool.Report {
 	out := tool.Output{Dir: e.outputs, Limits: tool.Limits{Bytes: reportBytes}}.Of(parent)
-	cut, err := out.Cut(tool.Spec{Name: taskName}, tool.Result{Output: r.Text, Metadata: r.Metadata})
+	cut, err := out.Cut(tool.Spec{Name: fold.TaskName}, tool.Result{Output: r.Text, Metadata: r.Metadata})
 	if err != nil {
 		e.log.Warn("a report was cut and could not be kept", "session", r.Session, "error", err)
 	}
@@ -263,35 +263,13 @@ func (e *Engine) orphaned(ctx context.Context, one store.Interruption) error {
 	}
 	holdings, err := e.store.Holdings(ctx)
 	if err != nil || slices.ContainsFunc(holdings, func(h store.Holding) bool {
-		return h.Session == child.Parent && h.Alive && (!h.Here || e.company.isAwaited(child.ID))
+		return h.Session == child.Parent && h.Alive && (!h.Here || e.company.IsAwaited(child.ID))
 	}) {
 		return err
 	}
 	_, err = e.store.Admit(ctx, child.ID, lathe.Cancel{})
 	return err
 }
-
-// childOf is the session that works for a call, "" if there is none.
-func childOf(c *lathe.ToolCall) (id lathe.SessionID) {
-	var meta struct {
-		Session lathe.SessionID `json:"sessionId"`
-	}
-	if c.Tool == taskName && json.Unmarshal(history.MetadataOf(c.State), &meta) == nil {
-		id = meta.Session
-	}
-	return id
-}
-
-// childWords tell how to go on with a task that was cut off.
-func childWords(c *lathe.ToolCall) string {
-	if id := childOf(c); id != "" {
-		return " (task_id " + string(id) + " goes on with what its agent has done)"
-	}
-	return ""
-}
-
-// abortedWords are the result of a call that was cut off.
-func abortedWords(c *lathe.ToolCall) string { return "Tool execution aborted" + childWords(c) }
 
 // Backgrounds lists the tasks of a session that run in the background, or whose report it has
 // yet to be told; those of all sessions if it is "".
@@ -337,7 +315,7 @@ func (e *Engine) goOnBeside(ctx context.Context, id lathe.SessionID) error {
 	if err != nil {
 		return err
 	}
-	leave := e.company.occupy(child.Parent, e.mayWrite(ctx, child))
+	leave := e.company.Occupy(child.Parent, e.mayWrite(ctx, child))
 	if err = e.Resume(ctx, id); err != nil || e.find(id) == nil { // it failed, rests, or another process has it
 		leave()
 		return err

@@ -9,7 +9,10 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine/compact"
+	"github.com/lathe-agent/lathe/engine/fold"
 	"github.com/lathe-agent/lathe/engine/history"
+	"github.com/lathe-agent/lathe/engine/permission"
+	"github.com/lathe-agent/lathe/engine/prompt"
 	"github.com/lathe-agent/lathe/model"
 	"github.com/lathe-agent/lathe/tool"
 	"github.com/lathe-agent/lathe/tool/builtin"
@@ -94,7 +97,7 @@ func (r *runner) sampleFor(ctx context.Context, u *history.Message) (s sample) {
 	} else if s.model, s.err = e.setup.Model(ctx, r.place, said.Model); s.err != nil {
 		return s
 	}
-	s.output.Limits = familyOf(s.model.Name).limits(s.output.Limits)
+	s.output.Limits = prompt.FamilyOf(s.model.Name).Limits(s.output.Limits)
 	r.began = s
 	return s
 }
@@ -126,14 +129,14 @@ func (r *runner) isEdited() bool {
 }
 
 // prepare makes a step of a prompt: the request, and the answer that begins with it.
-func (r *runner) prepare(ctx context.Context, s state, last bool) (*stepping, error) {
+func (r *runner) prepare(ctx context.Context, s state, last bool) (*stepRun, error) {
 	if r.sample.err != nil {
 		return nil, r.sample.err
 	}
 	if len(r.mem.Convert([]*history.Message{r.user}, r.sample.model.Target)) == 0 { // the request would be empty, or end in an answer
 		return nil, lathe.Errorf(lathe.Invalid, "The prompt has nothing a model could be told. Write some words, or attach a file.")
 	}
-	st := &stepping{runner: r, sample: r.sample, session: s.session, last: last, waiting: map[lathe.AskID]toolAsks{}}
+	st := &stepRun{runner: r, sample: r.sample, session: s.session, last: last, waiting: map[lathe.AskID]toolAsks{}}
 	if last {
 		if err := r.remind(ctx, &s); err != nil {
 			return nil, err
@@ -157,13 +160,13 @@ func (r *runner) prepare(ctx context.Context, s state, last bool) (*stepping, er
 		return nil, err
 	}
 	m := r.answer(s)
-	st.fold = &fold{
-		ids: r.engine.ids, message: m, price: st.model.Price, hooked: st.settings.Hooks.TextComplete != nil,
-		resolve: st.tools.Resolve, prior: history.Calls(s.messages[history.LastExchange(s.messages):]), watch: r.watch(ctx, s),
+	st.fold = &fold.Fold{
+		IDs: r.engine.ids, Message: m, Price: st.model.Price, Hooked: st.settings.Hooks.TextComplete != nil,
+		Resolve: st.tools.Resolve, Prior: history.Calls(s.messages[history.LastExchange(s.messages):]), Watch: r.watch(ctx, s),
 	}
 	err = st.reserve(ctx, append([]lathe.Fact{r.busy(), &lathe.MessageChanged{Info: m}}, st.fallNote()...)...)
 	if h := r.mem.ByID[m.ID]; h != nil {
-		st.fold.message.Created = h.Created
+		st.fold.Message.Created = h.Created
 	}
 	if err == nil {
 		st.picture()
@@ -186,16 +189,16 @@ func (r *runner) remind(ctx context.Context, s *state) error {
 
 // judgeFor gathers all that decides on permissions: the session's rules over its agent's,
 // and those of its ancestors, which no child exceeds.
-func (r *runner) judgeFor(ctx context.Context, session lathe.Session) (judge, error) {
-	j := judge{off: map[string]bool{}}
+func (r *runner) judgeFor(ctx context.Context, session lathe.Session) (permission.Judge, error) {
+	j := permission.Judge{Off: map[string]bool{}}
 	var switches map[string]bool
 	if said := r.user.Said.(*lathe.User); said.Tools != nil {
 		_ = json.Unmarshal(said.Tools, &switches) // what is no such object switches nothing
 	}
 	for name, on := range switches {
-		j.off[name] = !on // a prompt takes away and never gives
+		j.Off[name] = !on // a prompt takes away and never gives
 	}
-	j.chain = []bounds{{name: r.agent.Name, session: session.Rules, agent: r.agent.judge(), listed: r.agent.Rules}}
+	j.Chain = []permission.Scope{{Name: r.agent.Name, Session: session.Rules, Agent: r.agent.judge(), Listed: r.agent.Rules}}
 	for id := session.Parent; id != ""; {
 		parent, err := r.engine.store.Session(ctx, id)
 		if lathe.CodeOf(err) == lathe.NotFound {
@@ -205,18 +208,18 @@ func (r *runner) judgeFor(ctx context.Context, session lathe.Session) (judge, er
 			return j, err
 		}
 		if a, err := r.settings.agent(parent.Agent); err == nil {
-			j.chain = append(j.chain, bounds{name: a.Name, session: parent.Rules, agent: a.judge(), listed: a.Rules})
+			j.Chain = append(j.Chain, permission.Scope{Name: a.Name, Session: parent.Rules, Agent: a.judge(), Listed: a.Rules})
 		}
 		id = parent.Parent
 	}
 	var err error
-	j.approved, err = r.engine.store.Approvals(ctx, session.Project, session.Directory)
+	j.Approved, err = r.engine.store.Approvals(ctx, session.Project, session.Directory)
 	return j, err
 }
 
 // build assembles the request. The same history gives the same bytes: tools are sorted,
 // and nothing in it depends on the hour.
-func (s *stepping) build(ctx context.Context, st state, tools *tool.Set) (model.Request, error) {
+func (s *stepRun) build(ctx context.Context, st state, tools *tool.Set) (model.Request, error) {
 	req := s.request(tools)
 	hooks := &s.settings.Hooks
 	var err error
@@ -235,7 +238,7 @@ func (s *stepping) build(ctx context.Context, st state, tools *tool.Set) (model.
 }
 
 // request is the pure half of build, without the conversation.
-func (s *stepping) request(tools *tool.Set) model.Request {
+func (s *stepRun) request(tools *tool.Set) model.Request {
 	m := s.model
 	req := model.Request{
 		Model: m.Name, System: s.system(),
@@ -248,15 +251,15 @@ func (s *stepping) request(tools *tool.Set) model.Request {
 		req.Temperature = first(s.agent.Temperature, m.DefaultTemperature)
 	}
 	req.TopP, req.TopK = first(s.agent.TopP, m.DefaultTopP), m.DefaultTopK
-	hide, unsuited, fam := s.judge.hide(), builtin.Unsuited(m.Name), familyOf(m.Name)
-	for _, t := range tools.Visible(func(spec tool.Spec) bool { return hide(spec) || unsuited(spec) || fam.overwhelms(spec) }) {
+	hide, unsuited, fam := s.judge.Hide(), builtin.Unsuited(m.Name), prompt.FamilyOf(m.Name)
+	for _, t := range tools.Visible(func(spec tool.Spec) bool { return hide(spec) || unsuited(spec) || fam.Overwhelms(spec) }) {
 		spec := t.Spec()
 		req.Tools = append(req.Tools, model.Tool{Name: spec.Name, Description: s.described(spec), Schema: spec.Schema, Freeform: (*model.Freeform)(spec.Freeform)})
 	}
 	switch {
 	case len(req.Tools) == 0:
 	case s.format != nil && s.last:
-		req.Choice = structuredName
+		req.Choice = fold.StructuredTool
 	case s.format != nil:
 		req.Choice = "required"
 	case s.last:
@@ -276,7 +279,7 @@ func first(values ...*float64) *float64 {
 
 // system is what goes before the conversation, as one text: what was sampled, and behind it
 // what belongs to the prompt.
-func (s *stepping) system() []string {
+func (s *stepRun) system() []string {
 	p := s.preface
 	if !isFor(p, s.sample.prefaceKey(s.place)) { // of a model that stands in for another
 		own := s.sample.newPreface(s.session, s.place, s.engine.now())
@@ -300,7 +303,7 @@ func or(s, otherwise string) string {
 }
 
 // options merges those of the model, the agent and the variant, the later over the earlier.
-func (s *stepping) options() map[string]json.RawMessage {
+func (s *stepRun) options() map[string]json.RawMessage {
 	var own map[string]json.RawMessage
 	_ = json.Unmarshal(s.agent.Options, &own) // nil, or what is no object, adds nothing
 	base := s.model.Options

@@ -11,6 +11,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine/history"
+	"github.com/lathe-agent/lathe/engine/permission"
 )
 
 // BenchmarkRequest is the assembly of a request with 2,000 messages behind it: the first of a
@@ -35,7 +36,7 @@ func BenchmarkRequest(b *testing.B) {
 	s.user = mem.Messages[len(mem.Messages)-2]
 	e := &Engine{now: lathe.Now}
 	r := &runner{engine: e, mem: mem, place: somewhere(), sample: *s}
-	st := &stepping{runner: r, sample: *s, judge: judge{chain: []bounds{{agent: s.agent.judge(), listed: s.agent.Rules}}}}
+	st := &stepRun{runner: r, sample: *s, judge: permission.Judge{Chain: []permission.Scope{{Agent: s.agent.judge(), Listed: s.agent.Rules}}}}
 	p := s.newPreface(lathe.Session{}, r.place, 0)
 	r.preface = &p
 	var cold, warm time.Duration

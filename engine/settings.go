@@ -10,6 +10,8 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine/check"
 	"github.com/lathe-agent/lathe/engine/compact"
+	"github.com/lathe-agent/lathe/engine/permission"
+	"github.com/lathe-agent/lathe/engine/subagent"
 	"github.com/lathe-agent/lathe/model"
 	"github.com/lathe-agent/lathe/tool"
 	"github.com/lathe-agent/lathe/tool/bash"
@@ -53,7 +55,7 @@ type Settings struct {
 	Deadlines      Deadlines
 	Budget         lathe.Budget
 	Fallback       Fallback
-	Subagents      Subagents
+	Subagents      subagent.Limits
 	Compaction     compact.Settings
 	Images         Images
 	// Checks are what is looked at without a model's goodwill.
@@ -98,26 +100,15 @@ type Kept struct {
 	Bytes int64
 }
 
-// Rules judge requests: a [lathe.Ruleset], or one that also knows whose rules they are.
-type Rules interface {
-	Evaluate(permission, pattern string) lathe.Rule
-}
-
-// limiter is implemented by rules that know which denies are the agent's own: no rule of a
-// session loosens these.
-type limiter interface {
-	Limit(permission, pattern string) (lathe.Rule, bool)
-}
-
 // Agent is an agent, and how its rules are judged.
 type Agent struct {
 	lathe.Agent
-	Judge    Rules            // nil judges by Rules
+	Judge    permission.Rules // nil judges by Rules
 	Fallback []lathe.ModelRef // empty are those of the settings
 	Confined Confined
 }
 
-func (a *Agent) judge() Rules {
+func (a *Agent) judge() permission.Rules {
 	if a.Judge != nil {
 		return a.Judge
 	}

@@ -6,29 +6,30 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine/fold"
 	"github.com/lathe-agent/lathe/model"
 )
 
 // finish closes a step that came to its end.
-func (s *stepping) finish(ctx context.Context) error {
+func (s *stepRun) finish(ctx context.Context) error {
 	patch := s.changed(ctx)
 	at := s.engine.now()
-	s.fold.finish(at, patch)
+	s.fold.Finish(at, patch)
 	fault := s.verdict()
-	s.fold.close(at, fault)
+	s.fold.Close(at, fault)
 	return s.end(ctx, fault)
 }
 
 // verdict looks at an answer that ended: a provider that withheld it, and one that was to
 // have a structure and has none, have failed. A structure that was captured is noted.
-func (s *stepping) verdict() lathe.Fault {
-	a := *s.fold.message.Said.(*lathe.Assistant)
-	if got := s.fold.captured(); s.format != nil && got != nil {
+func (s *stepRun) verdict() lathe.Fault {
+	a := *s.fold.Message.Said.(*lathe.Assistant)
+	if got := s.fold.Captured(); s.format != nil && got != nil {
 		a.Structured = got
 		if a.Finish == "" || a.Finish == model.FinishCalls {
 			a.Finish = model.FinishStop
 		}
-		s.fold.message.Said = &a
+		s.fold.Message.Said = &a
 		return nil
 	}
 	switch {
@@ -43,7 +44,7 @@ func (s *stepping) verdict() lathe.Fault {
 
 // failed closes a step that cannot go on. Tools of a cancelled one have a moment to say
 // what they did.
-func (s *stepping) failed(ctx context.Context, err error) error {
+func (s *stepRun) failed(ctx context.Context, err error) error {
 	if isWrite(err) {
 		return err // and what is open stays so for the next to repair
 	}
@@ -56,16 +57,16 @@ func (s *stepping) failed(ctx context.Context, err error) error {
 	s.withdraw()
 	patch := s.changed(ctx)
 	at := s.engine.now()
-	s.fold.patch(at, patch)
+	s.fold.Patch(at, patch)
 	fault := faultOf(err)
-	s.fold.close(at, fault)
+	s.fold.Close(at, fault)
 	return s.end(ctx, fault)
 }
 
 // end commits the end of a step.
-func (s *stepping) end(ctx context.Context, fault lathe.Fault) error {
-	eff := s.fold.take()
-	s.facts = append(s.facts, eff.facts...)
+func (s *stepRun) end(ctx context.Context, fault lathe.Fault) error {
+	eff := s.fold.Take()
+	s.facts = append(s.facts, eff.Facts...)
 	s.spend()
 	s.spendTime()
 	if fault != nil {
@@ -77,7 +78,7 @@ func (s *stepping) end(ctx context.Context, fault lathe.Fault) error {
 	if err := s.flush(ctx); err != nil {
 		return err
 	}
-	if s.fold.patched || slices.ContainsFunc(s.fold.order, func(c *call) bool { return childOf(c.body()) != "" }) {
+	if s.fold.Patched || slices.ContainsFunc(s.fold.Order, func(c *fold.Call) bool { return fold.ChildOf(c.Body()) != "" }) {
 		s.patched = true
 	}
 	s.sumUp(ctx)
@@ -85,7 +86,7 @@ func (s *stepping) end(ctx context.Context, fault lathe.Fault) error {
 }
 
 // linger waits a moment for tools that were cancelled.
-func (s *stepping) linger(ctx context.Context) error {
+func (s *stepRun) linger(ctx context.Context) error {
 	limit := time.NewTimer(settleTools)
 	defer limit.Stop()
 	for {
@@ -113,18 +114,18 @@ func (s *stepping) linger(ctx context.Context) error {
 
 // giveUp ends a failed attempt. If it can be made again its parts go; if a tool has run, no
 // tool runs twice: the message closes as if the model had ended with its calls.
-func (s *stepping) giveUp(ctx context.Context, again bool) error {
+func (s *stepRun) giveUp(ctx context.Context, again bool) error {
 	if again {
 		s.spend() // before it is forgotten
-		s.fold.undo()
+		s.fold.Undo()
 		return s.end(ctx, nil)
 	}
-	s.fold.end = &model.Finish{Reason: model.FinishCalls}
+	s.fold.End = &model.Finish{Reason: model.FinishCalls}
 	return s.finish(ctx)
 }
 
 // pause waits before the next attempt, and says so.
-func (s *stepping) pause(ctx context.Context, n int, next retryPlan) error {
+func (s *stepRun) pause(ctx context.Context, n int, next retryPlan) error {
 	now := s.engine.now()
 	s.engine.meters.retries.Add(1)
 	s.engine.log.Warn("the request failed and is made again", "session", s.session.ID, "attempt", n, "wait", next.wait, "error", next.message)

@@ -21,24 +21,24 @@ func (e *Engine) undoable(at workspace.Place, s *Settings) *snapshot.Work {
 }
 
 // picture begins to keep what the step changes.
-func (s *stepping) picture() {
+func (s *stepRun) picture() {
 	if w := s.engine.undoable(s.place, s.settings); w != nil {
-		s.snap = w.Step(string(s.fold.message.ID))
+		s.snap = w.Step(string(s.fold.Message.ID))
 	}
 }
 
 // foresee looks at what the model is about to say: with its first word the step begins, and
 // a command that is being written has the tree looked at meanwhile.
-func (s *stepping) foresee(ctx context.Context, ev model.Event) {
+func (s *stepRun) foresee(ctx context.Context, ev model.Event) {
 	if s.snap == nil {
 		return
 	}
-	if !s.fold.begun {
+	if !s.fold.Begun {
 		tree, err := s.snap.Tree(ctx)
 		if err != nil && ctx.Err() == nil {
 			s.engine.log.Warn("the files before a step are not known", "session", s.session.ID, "error", err)
 		}
-		s.fold.before = tree
+		s.fold.Before = tree
 	}
 	name := ""
 	switch ev := ev.(type) {
@@ -56,7 +56,7 @@ func (s *stepping) foresee(ctx context.Context, ev model.Event) {
 
 // changed ends the keeping, and says what the step changed. What cannot be said fails
 // nothing: the files are as they are.
-func (s *stepping) changed(ctx context.Context) snapshot.Patch {
+func (s *stepRun) changed(ctx context.Context) snapshot.Patch {
 	if s.snap == nil {
 		return snapshot.Patch{}
 	}
@@ -71,7 +71,7 @@ func (s *stepping) changed(ctx context.Context) snapshot.Patch {
 }
 
 // framed runs a tool that may change any file between two looks at the tree.
-func (s *stepping) framed(ctx context.Context, t tool.Tool, c *tool.Call, h *host) (tool.Result, error) {
+func (s *stepRun) framed(ctx context.Context, t tool.Tool, c *tool.Call, h *host) (tool.Result, error) {
 	if h.snap == nil || !t.Spec().Anywhere {
 		return tool.Run(ctx, t, c)
 	}

@@ -11,6 +11,8 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine/history"
+	"github.com/lathe-agent/lathe/engine/permission"
+	"github.com/lathe-agent/lathe/engine/prompt"
 	"github.com/lathe-agent/lathe/store"
 	"github.com/lathe-agent/lathe/tool"
 )
@@ -21,26 +23,26 @@ var errNeedsPerson = errors.New("a person must allow this")
 // printed puts the output of a template's shell commands in their places. They are judged by
 // the rules that hold for the agent's own commands, and run as those do. What is refused by a
 // rule, or fails, is said in its place; what the user rejects ends the command.
-func (c *commanding) printed(ctx context.Context, pieces []piece) (string, error) {
+func (c *commanding) printed(ctx context.Context, pieces []prompt.Piece) (string, error) {
 	outs, errs := make([]string, len(pieces)), make([]error, len(pieces))
 	var group sync.WaitGroup
 	host := &snippetHost{commanding: c}
 	for i, p := range pieces {
-		if outs[i] = p.text; !p.snippet {
+		if outs[i] = p.Text; !p.Snippet {
 			continue
 		}
-		if host.judge.chain == nil {
+		if host.judge.Chain == nil {
 			var err error
 			if host.judge, err = c.judge(ctx); err != nil {
 				return "", err
 			}
 		}
-		group.Go(func() { outs[i], errs[i] = host.run(ctx, p.text) })
+		group.Go(func() { outs[i], errs[i] = host.run(ctx, p.Text) })
 	}
 	group.Wait()
 	for i, p := range pieces {
 		if errors.Is(errs[i], errNeedsPerson) { // one after the other, so that people know what they are asked
-			outs[i], errs[i] = c.asked(ctx, host.judge, p.text)
+			outs[i], errs[i] = c.asked(ctx, host.judge, p.Text)
 		}
 		if errs[i] != nil {
 			return "", errs[i]
@@ -50,7 +52,7 @@ func (c *commanding) printed(ctx context.Context, pieces []piece) (string, error
 }
 
 // judge is what decides for the agent in the session, as in a step of its own.
-func (c *commanding) judge(ctx context.Context) (judge, error) {
+func (c *commanding) judge(ctx context.Context) (permission.Judge, error) {
 	r := &runner{engine: c.engine, place: c.place, sample: sample{
 		settings: c.settings, agent: c.agent, user: &history.Message{Message: lathe.Message{Said: &lathe.User{}}},
 	}}
@@ -59,7 +61,7 @@ func (c *commanding) judge(ctx context.Context) (judge, error) {
 
 // asked runs a command that needs a person's word. The session must rest: a request belongs
 // to whoever works on it.
-func (c *commanding) asked(ctx context.Context, j judge, command string) (string, error) {
+func (c *commanding) asked(ctx context.Context, j permission.Judge, command string) (string, error) {
 	out, err := occupied(ctx, c.engine, c.session.ID, func(ctx context.Context, r *runner) (string, error) {
 		return (&snippetHost{commanding: c, judge: j, runner: r}).run(ctx, command)
 	})
@@ -73,14 +75,14 @@ func (c *commanding) asked(ctx context.Context, j judge, command string) (string
 // asks nobody.
 type snippetHost struct {
 	*commanding
-	judge  judge
+	judge  permission.Judge
 	runner *runner
 }
 
 // run runs one command by the tool that runs those of models.
 func (h *snippetHost) run(ctx context.Context, command string) (string, error) {
 	t, ok := h.settings.Tools.Find("bash")
-	if !ok || h.judge.hide()(t.Spec()) {
+	if !ok || h.judge.Hide()(t.Spec()) {
 		return notRun(command, "commands are not allowed here"), nil
 	}
 	input, err := json.Marshal(struct {
@@ -108,13 +110,13 @@ func notRun(command, why string) string { return fmt.Sprintf("(%s failed: %s)", 
 
 // Allowed reports whether the rules allow a request.
 func (h *snippetHost) Allowed(p tool.Permission) bool {
-	action, err := h.judge.verdict(p)
+	action, err := h.judge.Verdict(p)
 	return err == nil && action == lathe.Allow
 }
 
 // Ask judges, and asks a person if that can be done.
 func (h *snippetHost) Ask(ctx context.Context, p tool.Permission) error {
-	action, err := h.judge.verdict(p)
+	action, err := h.judge.Verdict(p)
 	if err != nil || action == lathe.Allow {
 		return err
 	}
@@ -128,7 +130,7 @@ func (h *snippetHost) Ask(ctx context.Context, p tool.Permission) error {
 		case err != nil || action == lathe.Allow && p.Name != sandboxPermission:
 			return err
 		case action == lathe.Deny:
-			return &refusal{code: lathe.Denied, text: "a plugin of the user forbids it"}
+			return &permission.Refusal{Code: lathe.Denied, Text: "a plugin of the user forbids it"}
 		}
 	}
 	if err := h.runner.write(ctx, &lathe.PermissionAsked{PermissionRequest: a.request(h.session.ID)}); err != nil {
@@ -162,7 +164,7 @@ func (h *snippetHost) await(ctx context.Context, id lathe.AskID) error {
 		case <-h.runner.actor.wake:
 		case <-tick.C:
 		case <-late:
-			return errors.Join(&refusal{code: lathe.Rejected, text: "nobody answered in time"}, withdraw())
+			return errors.Join(&permission.Refusal{Code: lathe.Rejected, Text: "nobody answered in time"}, withdraw())
 		case <-ctx.Done():
 			return errors.Join(context.Cause(ctx), withdraw())
 		}
@@ -174,7 +176,7 @@ func answered(a store.Answer) error {
 	if ok && f.Reply != lathe.Reject {
 		return nil
 	}
-	return &refusal{code: lathe.Rejected, text: or(a.Note, "the user rejected it")}
+	return &permission.Refusal{Code: lathe.Rejected, Text: or(a.Note, "the user rejected it")}
 }
 
 // Question has nobody to ask: it is no turn of a model.

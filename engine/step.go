@@ -6,7 +6,10 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine/fold"
 	"github.com/lathe-agent/lathe/engine/history"
+	"github.com/lathe-agent/lathe/engine/permission"
+	"github.com/lathe-agent/lathe/engine/subagent"
 	"github.com/lathe-agent/lathe/model"
 	"github.com/lathe-agent/lathe/tool"
 	"github.com/lathe-agent/lathe/workspace/snapshot"
@@ -19,16 +22,16 @@ const (
 	settleTools = 250 * time.Millisecond
 )
 
-// stepping is one step: a request to a model and the settling of its tool calls. It is the
+// stepRun is one step: a request to a model and the settling of its tool calls. It is the
 // shell around fold: it carries events in, facts and wants out.
-type stepping struct {
+type stepRun struct {
 	*runner
 	sample
 	session lathe.Session
 	prompt  model.Request
-	fold    *fold
+	fold    *fold.Fold
 	feed    *feed
-	judge   judge
+	judge   permission.Judge
 	history []lathe.Message
 	last    bool // no tool runs
 	unasked bool // the user's prompt made the call: no rule hides it
@@ -44,7 +47,7 @@ type stepping struct {
 	full     int           // how long the answer may be, were there no budget
 	reserved bool          // what the request may cost is held
 	timeLeft time.Duration // for the session to work; 0 is without end
-	clock    *clock
+	clock    *subagent.Clock
 	counted  time.Duration // of the clock, told already
 }
 
@@ -81,7 +84,7 @@ func (r *runner) step(ctx context.Context, s state, last bool) (err error) {
 			}
 			n = 0
 		}
-		again := !st.fold.started
+		again := !st.fold.Started
 		if err := st.giveUp(ctx, again); err != nil {
 			return err
 		}
@@ -98,7 +101,7 @@ func (r *runner) step(ctx context.Context, s state, last bool) (err error) {
 
 // again makes ready for another attempt: at once by another model, or after a pause. After
 // one whose tools ran the next step makes its own.
-func (s *stepping) again(ctx context.Context, st state, n int, next retryPlan, falls, same bool) error {
+func (s *stepRun) again(ctx context.Context, st state, n int, next retryPlan, falls, same bool) error {
 	switch {
 	case falls && same:
 		return s.retarget(ctx, st)
@@ -115,8 +118,8 @@ func (s *stepping) again(ctx context.Context, st state, n int, next retryPlan, f
 }
 
 // attempt sends the request and follows the answer until it and all its tools have ended.
-func (s *stepping) attempt(ctx context.Context) error {
-	s.fold.reset()
+func (s *stepRun) attempt(ctx context.Context) error {
+	s.fold.Reset()
 	s.feed = newFeed()
 	f, req, e, id := s.feed, s.prompt, s.engine, s.session.ID
 	client := e.metered(s.model)
@@ -141,7 +144,7 @@ func (s *stepping) attempt(ctx context.Context) error {
 
 // follow folds what comes until the stream has ended and nothing runs. An error of the
 // stream is returned when its tools have settled.
-func (s *stepping) follow(ctx context.Context) error {
+func (s *stepRun) follow(ctx context.Context) error {
 	tick := time.NewTicker(checkpointEvery)
 	defer tick.Stop()
 	var failure error
@@ -190,7 +193,7 @@ func (s *stepping) follow(ctx context.Context) error {
 
 // save writes down what open texts have grown by, also when the turn is just being
 // cancelled, and looks for answers whose event may have been lost.
-func (s *stepping) save(ctx context.Context) error {
+func (s *stepRun) save(ctx context.Context) error {
 	s.catchUp() // or what a long step says piles up, told by the store
 	s.sumUp(ctx)
 	// The driver bounds how long a commit takes.
@@ -201,11 +204,11 @@ func (s *stepping) save(ctx context.Context) error {
 }
 
 // handle takes in one thing that happened, and reports whether the stream has ended.
-func (s *stepping) handle(ctx context.Context, it item) (ended bool, err error) {
+func (s *stepRun) handle(ctx context.Context, it item) (ended bool, err error) {
 	at := s.engine.now()
 	if it.model != nil {
 		s.foresee(ctx, it.model)
-		if err := s.fold.event(at, it.model); err != nil {
+		if err := s.fold.Event(at, it.model); err != nil {
 			return true, err
 		}
 		return false, s.carry(ctx)
@@ -218,13 +221,13 @@ func (s *stepping) handle(ctx context.Context, it item) (ended bool, err error) 
 		s.expire(h.ask)
 	case toolEnded:
 		s.running--
-		s.fold.done(h.call, h.outcome, at)
+		s.fold.Done(h.call, h.Outcome, at)
 		s.ended(h.call)
 		err = s.carry(ctx)
-		s.withdrawOf(h.call.body().CallID)
+		s.withdrawOf(h.call.Body().CallID)
 		return false, err
 	case toolProgressed:
-		s.fold.progress(h.call, h.title, h.meta, at)
+		s.fold.Progress(h.call, h.title, h.meta, at)
 		if h.reply != nil {
 			err = s.carry(ctx)
 			if err == nil {
@@ -233,12 +236,12 @@ func (s *stepping) handle(ctx context.Context, it item) (ended bool, err error) 
 			h.reply <- err
 		}
 	case toolMarked:
-		s.fold.progress(h.call, "", history.WithMark(nil, history.DoomLoop), at)
+		s.fold.Progress(h.call, "", history.WithMark(nil, history.DoomLoop), at)
 	case toolAsks:
 		return false, s.asked(ctx, h)
 	case textShown:
 		s.running--
-		s.fold.completed(h.part, h.text, at)
+		s.fold.Completed(h.part, h.text, at)
 		err = h.err
 	case toolTells:
 		s.facts = append(s.facts, h.fact)
@@ -256,25 +259,25 @@ func (s *stepping) handle(ctx context.Context, it item) (ended bool, err error) 
 
 // carry takes the effects of fold over. Facts wait for the end of the batch, unless
 // something rests on them.
-func (s *stepping) carry(ctx context.Context) error {
-	eff := s.fold.take()
-	s.facts = append(s.facts, eff.facts...)
-	if len(eff.grown) == 0 && len(eff.wants) == 0 {
+func (s *stepRun) carry(ctx context.Context) error {
+	eff := s.fold.Take()
+	s.facts = append(s.facts, eff.Facts...)
+	if len(eff.Grown) == 0 && len(eff.Actions) == 0 {
 		return nil
 	}
 	if err := s.flush(ctx); err != nil {
 		return err
 	}
-	for _, g := range eff.grown {
-		if err := s.grow(g.part, g.text); err != nil {
+	for _, g := range eff.Grown {
+		if err := s.grow(g.Part, g.Text); err != nil {
 			return writeError{err}
 		}
 	}
-	for _, w := range eff.wants {
+	for _, w := range eff.Actions {
 		switch w := w.(type) {
-		case wantTool:
+		case fold.StartTool:
 			s.start(ctx, w)
-		case wantText:
+		case fold.ShowText:
 			s.show(ctx, w)
 		}
 	}
@@ -283,7 +286,7 @@ func (s *stepping) carry(ctx context.Context) error {
 
 // flush commits what waits, also when the turn is being cancelled: what happened has
 // happened.
-func (s *stepping) flush(ctx context.Context) error {
+func (s *stepRun) flush(ctx context.Context) error {
 	if len(s.facts) == 0 {
 		return nil
 	}
@@ -293,15 +296,15 @@ func (s *stepping) flush(ctx context.Context) error {
 }
 
 // show lets the hook see a text that ends.
-func (s *stepping) show(ctx context.Context, w wantText) {
+func (s *stepRun) show(ctx context.Context, w fold.ShowText) {
 	s.running++
-	f, hook, session, message := s.feed, s.settings.Hooks.TextComplete, s.session.ID, s.fold.message.ID
+	f, hook, session, message := s.feed, s.settings.Hooks.TextComplete, s.session.ID, s.fold.Message.ID
 	s.engine.work.Go(func() {
-		text, err := hook(ctx, lathe.Part{ID: w.part, Session: session, Message: message, Body: &lathe.Text{}}, w.text)
+		text, err := hook(ctx, lathe.Part{ID: w.Part, Session: session, Message: message, Body: &lathe.Text{}}, w.Text)
 		if err != nil {
-			text = w.text
+			text = w.Text
 		}
-		f.put(textShown{w.part, text, err})
+		f.put(textShown{w.Part, text, err})
 	})
 }
 

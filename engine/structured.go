@@ -5,12 +5,10 @@ import (
 	"encoding/json"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine/fold"
 	"github.com/lathe-agent/lathe/tool"
 	"github.com/lathe-agent/lathe/tool/args"
 )
-
-// structuredName is the tool that takes a structured answer; clients know it by this name.
-const structuredName = "StructuredOutput"
 
 // format is a structured answer that was asked for.
 type format struct{ schema json.RawMessage }
@@ -49,26 +47,16 @@ func readFormat(raw json.RawMessage) (*format, error) {
 }
 
 // structuredTool captures the answer.
-func (s *stepping) structuredTool() tool.Tool {
+func (s *stepRun) structuredTool() tool.Tool {
 	spec := tool.Spec{
-		Name:        structuredName,
+		Name:        fold.StructuredTool,
 		Description: "Gives the final answer in the structure that was asked for. Call it exactly once, at the end; nothing happens afterwards.",
 		Schema:      s.format.schema,
 	}
 	return tool.Raw(spec, func(_ context.Context, c *tool.Call) (tool.Result, error) {
 		if err := args.Validate(spec.Schema, c.Input); err != nil {
-			return tool.Result{}, tool.Failf("%s: the answer does not fit the structure: %v. Call it again with an answer that does.", structuredName, err)
+			return tool.Result{}, tool.Failf("%s: the answer does not fit the structure: %v. Call it again with an answer that does.", fold.StructuredTool, err)
 		}
 		return tool.Result{Title: "Structured Output", Output: "Structured output captured.", Metadata: json.RawMessage(`{"valid":true}`)}, nil
 	})
-}
-
-// captured returns the first structured answer of the step that was valid.
-func (f *fold) captured() json.RawMessage {
-	for _, c := range f.order {
-		if done, ok := c.body().State.(*lathe.Completed); ok && c.body().Tool == structuredName {
-			return done.Input
-		}
-	}
-	return nil
 }

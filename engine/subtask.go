@@ -6,7 +6,9 @@ import (
 	"slices"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine/fold"
 	"github.com/lathe-agent/lathe/engine/history"
+	"github.com/lathe-agent/lathe/engine/permission"
 	"github.com/lathe-agent/lathe/model"
 	"github.com/lathe-agent/lathe/tool"
 	"github.com/lathe-agent/lathe/tool/builtin"
@@ -29,15 +31,15 @@ func (r *runner) subtask(ctx context.Context, s state, parts []lathe.Part) error
 	defer st.feed.close()
 	ctx, cancel := st.limited(ctx)
 	defer cancel()
-	st.start(ctx, wantTool{call: c})
+	st.start(ctx, fold.StartTool{Call: c})
 	st.feed.put(streamEnded{}) // no model speaks
 	if err := st.follow(ctx); err != nil {
 		return st.failed(ctx, err)
 	}
-	a := *st.fold.message.Said.(*lathe.Assistant)
+	a := *st.fold.Message.Said.(*lathe.Assistant)
 	a.Finish = model.FinishCalls
-	st.fold.message.Said = &a
-	st.fold.close(r.engine.now(), nil)
+	st.fold.Message.Said = &a
+	st.fold.Close(r.engine.now(), nil)
 	if err := st.end(ctx, nil); err != nil || len(parts) > 1 || parts[0].Body.(*lathe.Subtask).Command == "" {
 		return err
 	}
@@ -45,8 +47,8 @@ func (r *runner) subtask(ctx context.Context, s state, parts []lathe.Part) error
 }
 
 // prepareTask makes the step of a task, and writes its answer down with the call.
-func (r *runner) prepareTask(ctx context.Context, s state, t *lathe.Subtask) (*stepping, *call, error) {
-	st := &stepping{runner: r, sample: r.sample, session: s.session, waiting: map[lathe.AskID]toolAsks{}, unasked: true, feed: newFeed()}
+func (r *runner) prepareTask(ctx context.Context, s state, t *lathe.Subtask) (*stepRun, *fold.Call, error) {
+	st := &stepRun{runner: r, sample: r.sample, session: s.session, waiting: map[lathe.AskID]toolAsks{}, unasked: true, feed: newFeed()}
 	st.mentioned = true
 	var err error
 	if st.judge, err = r.judgeFor(ctx, s.session); err != nil {
@@ -58,8 +60,8 @@ func (r *runner) prepareTask(ctx context.Context, s state, t *lathe.Subtask) (*s
 	if a.Agent, a.Mode = t.Agent, t.Agent; t.Model != nil {
 		a.Model = *t.Model
 	}
-	st.fold = &fold{ids: r.engine.ids, message: m}
-	st.fold.reset()
+	st.fold = &fold.Fold{IDs: r.engine.ids, Message: m}
+	st.fold.Reset()
 	input, _ := json.Marshal(struct {
 		Prompt      string `json:"prompt"`
 		Description string `json:"description"`
@@ -67,13 +69,13 @@ func (r *runner) prepareTask(ctx context.Context, s state, t *lathe.Subtask) (*s
 		Command     string `json:"command,omitempty"`
 	}{t.Prompt, t.Description, t.Agent, t.Command})
 	now := r.engine.now()
-	c := &call{called: true, tool: taskTool(st.tools), part: st.fold.newPart(&lathe.ToolCall{
-		CallID: r.engine.ids.CallID(), Tool: taskName, State: &lathe.Running{Input: input, Title: t.Description, Start: now},
+	c := &fold.Call{Called: true, Tool: taskTool(st.tools), Part: st.fold.NewPart(&lathe.ToolCall{
+		CallID: r.engine.ids.CallID(), Tool: fold.TaskName, State: &lathe.Running{Input: input, Title: t.Description, Start: now},
 	})}
-	st.fold.order = append(st.fold.order, c)
-	err = r.write(ctx, r.busy(), &lathe.MessageChanged{Info: m}, &lathe.PartChanged{Part: c.part, Time: now})
+	st.fold.Order = append(st.fold.Order, c)
+	err = r.write(ctx, r.busy(), &lathe.MessageChanged{Info: m}, &lathe.PartChanged{Part: c.Part, Time: now})
 	if h := r.mem.ByID[m.ID]; h != nil {
-		st.fold.message.Created = h.Created
+		st.fold.Message.Created = h.Created
 	}
 	return st, c, err
 }
@@ -92,7 +94,7 @@ func (r *runner) say(ctx context.Context, s state, words string) error {
 // taskTool is the tool for tasks as a prompt uses it, which may although no model is shown it.
 func taskTool(all *tool.Set) tool.Tool {
 	if all != nil {
-		if t, ok := all.Find(taskName); ok {
+		if t, ok := all.Find(fold.TaskName); ok {
 			return promptedTask{t}
 		}
 	}
@@ -108,7 +110,7 @@ func (t promptedTask) Run(ctx context.Context, c *tool.Call) (tool.Result, error
 	case err == nil:
 		return res, nil
 	case lathe.CodeOf(err) == lathe.Canceled:
-		return res, &refusal{code: lathe.Canceled, mark: history.InterruptedMark, text: "Cancelled"}
+		return res, &permission.Refusal{Code: lathe.Canceled, Mark: history.InterruptedMark, Text: "Cancelled"}
 	default:
 		return res, tool.Failf("Tool execution failed: %w", err)
 	}
@@ -143,6 +145,6 @@ func tasksLeft(prompt lathe.Message, messages []lathe.Message) []lathe.Part {
 func isTask(h *history.Message) bool {
 	return len(h.Parts) > 0 && !slices.ContainsFunc(h.Parts, func(p lathe.Part) bool {
 		c, ok := p.Body.(*lathe.ToolCall)
-		return !ok || c.Tool != taskName
+		return !ok || c.Tool != fold.TaskName
 	})
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine/check"
+	"github.com/lathe-agent/lathe/engine/fold"
 	"github.com/lathe-agent/lathe/engine/history"
 )
 
@@ -143,7 +144,7 @@ func ended(p lathe.Part, at lathe.Time) lathe.Body {
 		}
 	case *lathe.ToolCall:
 		if !b.Settled() {
-			if next, err := b.Fail(abortedWords(b), history.WithMark(history.MetadataOf(b.State), history.InterruptedMark), at); err == nil {
+			if next, err := b.Fail(fold.AbortedText(b), history.WithMark(history.MetadataOf(b.State), history.InterruptedMark), at); err == nil {
 				return next
 			}
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/config"
 	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/engine/prompt"
 	"github.com/lathe-agent/lathe/harness/confine"
 	"github.com/lathe-agent/lathe/model/catalog"
 	"github.com/lathe-agent/lathe/tool/builtin"
@@ -171,7 +172,7 @@ func commandsOf(l *config.Loaded, skills []lathe.Skill) []engine.SlashCommand {
 		}
 		if own.Template != "" {
 			c = engine.SlashCommand{Outside: l.OwnCommand(name), Command: lathe.Command{
-				Name: name, Source: lathe.CommandOwn, Template: own.Template, Hints: engine.Hints(own.Template),
+				Name: name, Source: lathe.CommandOwn, Template: own.Template, Hints: prompt.Hints(own.Template),
 			}}
 		}
 		c.Description, c.Agent = cmp.Or(own.Description, c.Description), cmp.Or(own.Agent, c.Agent)

@@ -2,6 +2,7 @@ package harness
 
 import (
 	"github.com/lathe-agent/lathe/engine/compact"
+	"github.com/lathe-agent/lathe/engine/subagent"
 	"time"
 
 	"github.com/lathe-agent/lathe"
@@ -80,7 +81,7 @@ func imagesOf(c config.ImageAttachment) engine.Images {
 const leastBrief = 40
 
 // subagentsOf is what the settings say of tasks for other agents.
-func subagentsOf(c config.Config) engine.Subagents {
+func subagentsOf(c config.Config) subagent.Limits {
 	limit := func(n *int) int {
 		switch {
 		case n == nil:
@@ -92,7 +93,7 @@ func subagentsOf(c config.Config) engine.Subagents {
 		}
 	}
 	s := c.Subagents
-	out := engine.Subagents{
+	out := subagent.Limits{
 		Depth: limit(c.SubagentDepth), Parallel: limit(s.Parallel), Writers: limit(s.Writers),
 		Brief: leastBrief, Primary: c.Experimental.PrimaryTools, Beside: s.Background == nil || *s.Background,
 	}

@@ -1,4 +1,4 @@
-package engine
+package fold
 
 import (
 	"encoding/json"
@@ -9,17 +9,18 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine/check"
 	"github.com/lathe-agent/lathe/engine/history"
+	"github.com/lathe-agent/lathe/engine/permission"
 	"github.com/lathe-agent/lathe/model"
 	"github.com/lathe-agent/lathe/tool"
 )
 
 // inputStart opens a call whose arguments are to come. A repeated start is the same call,
 // unless the first has been called already.
-func (f *fold) inputStart(at lathe.Time, e model.InputStart) error {
+func (f *Fold) inputStart(at lathe.Time, e model.InputStart) error {
 	if err := f.mayCall(e.Name); err != nil {
 		return err
 	}
-	if c := f.calls[e.ID]; c != nil && !c.called {
+	if c := f.calls[e.ID]; c != nil && !c.Called {
 		return nil
 	}
 	f.newCall(at, e.ID, e.Name, e.Executed)
@@ -27,19 +28,19 @@ func (f *fold) inputStart(at lathe.Time, e model.InputStart) error {
 }
 
 // mayCall refuses calls from a summary, which is asked for without tools.
-func (f *fold) mayCall(name string) error {
-	if f.message.Said.(*lathe.Assistant).Summary.On() {
-		return &lathe.Error{Code: lathe.Refused, Message: "the model called the tool " + name + " instead of writing a summary", Err: errStray}
+func (f *Fold) mayCall(name string) error {
+	if f.Message.Said.(*lathe.Assistant).Summary.On() {
+		return &lathe.Error{Code: lathe.Refused, Message: "the model called the tool " + name + " instead of writing a summary", Err: ErrStray}
 	}
 	return nil
 }
 
 // newCall makes a pending call. Providers exist that use an id twice in one answer; the
 // second call gets another one, or its result would be taken for the first's.
-func (f *fold) newCall(at lathe.Time, id, name string, executed bool) *call {
+func (f *Fold) newCall(at lathe.Time, id, name string, executed bool) *Call {
 	unique := id
 	if unique == "" {
-		unique = f.ids.CallID()
+		unique = f.IDs.CallID()
 	}
 	for n := 2; f.isTaken(unique); n++ {
 		unique = nth(id, n)
@@ -48,16 +49,16 @@ func (f *fold) newCall(at lathe.Time, id, name string, executed bool) *call {
 	if executed {
 		body.Metadata = history.WithMark(nil, "providerExecuted")
 	}
-	c := &call{id: id, part: f.newPart(body)}
+	c := &Call{id: id, Part: f.NewPart(body)}
 	f.calls[id] = c
-	f.order = append(f.order, c)
-	f.put(c.part, at)
+	f.Order = append(f.Order, c)
+	f.Put(c.Part, at)
 	return c
 }
 
-func (f *fold) isTaken(id string) bool {
-	for _, c := range f.order {
-		if c.body().CallID == id {
+func (f *Fold) isTaken(id string) bool {
+	for _, c := range f.Order {
+		if c.Body().CallID == id {
 			return true
 		}
 	}
@@ -66,28 +67,28 @@ func (f *fold) isTaken(id string) bool {
 
 // toolCall takes a whole call: its part runs, and its tool is wanted. The same call told
 // twice is one; another one under the same id is a second.
-func (f *fold) toolCall(at lathe.Time, e model.ToolCall) error {
+func (f *Fold) toolCall(at lathe.Time, e model.ToolCall) error {
 	if err := f.mayCall(e.Name); err != nil {
 		return err
 	}
 	c := f.calls[e.ID]
-	if c != nil && c.called && c.input == e.Input && e.ID != "" {
+	if c != nil && c.Called && c.input == e.Input && e.ID != "" {
 		return nil
 	}
-	if c == nil || c.called {
+	if c == nil || c.Called {
 		c = f.newCall(at, e.ID, e.Name, e.Executed)
 	}
-	c.called, c.input = true, e.Input
+	c.Called, c.input = true, e.Input
 	name, input := e.Name, asObject(e.Input)
 	if !e.Executed {
-		c.tool, input = f.resolve(e.Name, e.Input)
-		name = c.tool.Spec().Name
+		c.Tool, input = f.Resolve(e.Name, e.Input)
+		name = c.Tool.Spec().Name
 	}
 	repeated := 0
-	if !e.Executed && (isRepeated(f.earlier(), name, input) || f.watch.GoesOn(f.settled(), name, input)) {
+	if !e.Executed && (IsRepeated(f.earlier(), name, input) || f.Watch.GoesOn(f.settled(), name, input)) {
 		repeated = 1 + refusedRepeats(f.earlier(), name, input)
 	}
-	next, err := c.body().Run(input, at)
+	next, err := c.Body().Run(input, at)
 	if err != nil {
 		return err
 	}
@@ -98,14 +99,14 @@ func (f *fold) toolCall(at lathe.Time, e model.ToolCall) error {
 			next.Metadata = history.WithMark(e.Meta, "providerExecuted")
 		}
 	}
-	c.part.Body = next
-	f.put(c.part, at)
-	switch want := (wantTool{c, repeated}); {
+	c.Part.Body = next
+	f.Put(c.Part, at)
+	switch want := (StartTool{c, repeated}); {
 	case e.Executed:
 	case !isWhole(e.Input):
 		f.doubtful = append(f.doubtful, want)
 	default:
-		f.out.wants = append(f.out.wants, want)
+		f.out.Actions = append(f.out.Actions, want)
 	}
 	return nil
 }
@@ -119,24 +120,24 @@ func isWhole(input string) bool {
 
 // finished takes the end of the answer in. Calls whose arguments had to be mended run now,
 // unless the answer was cut off: nobody knows what else they were to say.
-func (f *fold) finished(at lathe.Time, e model.Finish) {
-	f.end = &e
+func (f *Fold) finished(at lathe.Time, e model.Finish) {
+	f.End = &e
 	for _, want := range f.doubtful {
-		isCut := !json.Valid([]byte(want.call.input)) || want.call == f.order[len(f.order)-1]
-		if name := want.call.body().Tool; isCut && e.Reason == model.FinishLength && name != tool.Invalid().Spec().Name {
-			f.fail(want.call, "The answer reached its greatest length in the middle of this call of "+name+", so it was not run. Send it again with less in it: several small calls.", "", at)
+		isCut := !json.Valid([]byte(want.Call.input)) || want.Call == f.Order[len(f.Order)-1]
+		if name := want.Call.Body().Tool; isCut && e.Reason == model.FinishLength && name != tool.Invalid().Spec().Name {
+			f.fail(want.Call, "The answer reached its greatest length in the middle of this call of "+name+", so it was not run. Send it again with less in it: several small calls.", "", at)
 			continue
 		}
-		f.out.wants = append(f.out.wants, want)
+		f.out.Actions = append(f.out.Actions, want)
 	}
 	f.doubtful = nil
 }
 
 // earlier lists the calls of the turn, oldest first.
-func (f *fold) earlier() []*lathe.ToolCall {
-	calls := slices.Clone(f.prior)
-	for _, c := range f.order {
-		calls = append(calls, c.body())
+func (f *Fold) earlier() []*lathe.ToolCall {
+	calls := slices.Clone(f.Prior)
+	for _, c := range f.Order {
+		calls = append(calls, c.Body())
 	}
 	return calls
 }
@@ -156,7 +157,7 @@ func asObject(input string) json.RawMessage {
 }
 
 // executed settles a call that the provider ran itself.
-func (f *fold) executed(at lathe.Time, e model.ToolResult) {
+func (f *Fold) executed(at lathe.Time, e model.ToolResult) {
 	c := f.calls[e.ID]
 	if c == nil {
 		return
@@ -169,40 +170,40 @@ func (f *fold) executed(at lathe.Time, e model.ToolResult) {
 	if !ok {
 		text = string(e.Output)
 	}
-	f.complete(c, tool.Result{Title: c.body().Tool, Output: text}, at)
+	f.complete(c, tool.Result{Title: c.Body().Tool, Output: text}, at)
 }
 
-// outcome is what became of a tool.
-type outcome struct {
-	result tool.Result
-	err    error
-	waits  []lathe.Wait // for a person
+// Outcome is what became of a tool.
+type Outcome struct {
+	Result tool.Result
+	Err    error
+	Waits  []lathe.Wait // for a person
 }
 
-// done settles a call when its tool has ended. One that is settled already stays as it is:
+// Done settles a call when its tool has ended. One that is settled already stays as it is:
 // late results are ignored.
-func (f *fold) done(c *call, o outcome, at lathe.Time) {
-	var refused *refusal
-	if len(o.waits) > 0 {
-		c.waits, _ = json.Marshal(o.waits) // numbers always can be
+func (f *Fold) Done(c *Call, o Outcome, at lathe.Time) {
+	var refused *permission.Refusal
+	if len(o.Waits) > 0 {
+		c.waits, _ = json.Marshal(o.Waits) // numbers always can be
 	}
 	switch {
-	case o.err == nil:
-		f.complete(c, o.result, at)
-	case errors.As(o.err, &refused):
-		f.fail(c, refused.text, refused.mark, at)
-	case lathe.CodeOf(o.err) == lathe.Rejected: // a tool asked, and the answer was no
-		f.fail(c, o.err.Error(), history.RejectedMark, at)
-	case lathe.CodeOf(o.err) == lathe.Canceled:
-		f.fail(c, abortedWords(c.body()), history.InterruptedMark, at)
+	case o.Err == nil:
+		f.complete(c, o.Result, at)
+	case errors.As(o.Err, &refused):
+		f.fail(c, refused.Text, refused.Mark, at)
+	case lathe.CodeOf(o.Err) == lathe.Rejected: // a tool asked, and the answer was no
+		f.fail(c, o.Err.Error(), history.RejectedMark, at)
+	case lathe.CodeOf(o.Err) == lathe.Canceled:
+		f.fail(c, AbortedText(c.Body()), history.InterruptedMark, at)
 	default:
-		f.fail(c, o.err.Error(), "", at)
+		f.fail(c, o.Err.Error(), "", at)
 	}
 }
 
-func (f *fold) complete(c *call, r tool.Result, at lathe.Time) {
+func (f *Fold) complete(c *Call, r tool.Result, at lathe.Time) {
 	res := lathe.Completed{Output: r.Output, Title: r.Title, Metadata: r.Metadata, End: at}
-	if history.HasMark(history.MetadataOf(c.body().State), history.DoomLoop) {
+	if history.HasMark(history.MetadataOf(c.Body().State), history.DoomLoop) {
 		res.Metadata = history.WithMark(res.Metadata, history.DoomLoop)
 	}
 	if c.waits != nil {
@@ -210,40 +211,40 @@ func (f *fold) complete(c *call, r tool.Result, at lathe.Time) {
 	}
 	for _, file := range r.Attachments {
 		res.Attachments = append(res.Attachments, lathe.Part{
-			ID: f.ids.Part(), Session: c.part.Session, Message: c.part.Message, Body: file,
+			ID: f.IDs.Part(), Session: c.Part.Session, Message: c.Part.Message, Body: file,
 		})
 	}
-	next, err := c.body().Complete(res)
+	next, err := c.Body().Complete(res)
 	if err == nil {
 		res.Output, res.Metadata = check.WithNotes(res.Output, res.Metadata, f.noted(c, next))
-		next, err = c.body().Complete(res)
+		next, err = c.Body().Complete(res)
 	}
 	f.move(c, next, err, at)
 }
 
 // fail settles a call that has not ended, with a mark on its metadata if one is given.
-func (f *fold) fail(c *call, text, mark string, at lathe.Time) {
-	if c.body().Settled() {
+func (f *Fold) fail(c *Call, text, mark string, at lathe.Time) {
+	if c.Body().Settled() {
 		return
 	}
-	meta := history.MetadataOf(c.body().State)
+	meta := history.MetadataOf(c.Body().State)
 	if mark != "" {
 		meta = history.WithMark(meta, mark)
 	}
 	if c.waits != nil {
 		meta = history.WithMember(meta, "waits", c.waits)
 	}
-	next, err := c.body().Fail(text, meta, at)
+	next, err := c.Body().Fail(text, meta, at)
 	if err == nil {
 		text, meta = check.WithNotes(text, meta, f.noted(c, next))
-		next, err = c.body().Fail(text, meta, at)
+		next, err = c.Body().Fail(text, meta, at)
 	}
 	f.move(c, next, err, at)
 }
 
-// progress shows what a running call is doing; "" and nil leave things as they are.
-func (f *fold) progress(c *call, title string, meta json.RawMessage, at lathe.Time) {
-	r, ok := c.body().State.(*lathe.Running)
+// Progress shows what a running call is doing; "" and nil leave things as they are.
+func (f *Fold) Progress(c *Call, title string, meta json.RawMessage, at lathe.Time) {
+	r, ok := c.Body().State.(*lathe.Running)
 	if !ok {
 		return
 	}
@@ -256,15 +257,31 @@ func (f *fold) progress(c *call, title string, meta json.RawMessage, at lathe.Ti
 	if history.HasMark(r.Metadata, history.DoomLoop) {
 		meta = history.WithMark(meta, history.DoomLoop)
 	}
-	next, err := c.body().Progress(title, meta)
+	next, err := c.Body().Progress(title, meta)
 	f.move(c, next, err, at)
 }
 
 // move writes the next state of a call; a move that the states refuse comes late.
-func (f *fold) move(c *call, next *lathe.ToolCall, err error, at lathe.Time) {
+func (f *Fold) move(c *Call, next *lathe.ToolCall, err error, at lathe.Time) {
 	if err != nil {
 		return
 	}
-	c.part.Body = next
-	f.put(c.part, at)
+	c.Part.Body = next
+	f.Put(c.Part, at)
 }
+
+// StructuredTool is the tool that takes a structured answer; clients know it by this name.
+const StructuredTool = "StructuredOutput"
+
+// Captured returns the first structured answer of the step that was valid.
+func (f *Fold) Captured() json.RawMessage {
+	for _, c := range f.Order {
+		if done, ok := c.Body().State.(*lathe.Completed); ok && c.Body().Tool == StructuredTool {
+			return done.Input
+		}
+	}
+	return nil
+}
+
+// ErrStray is why an answer fails that calls tools where a summary was asked for.
+var ErrStray = errors.New("a call in a summary")

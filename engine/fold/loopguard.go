@@ -1,4 +1,4 @@
-package engine
+package fold
 
 import (
 	"bytes"
@@ -12,9 +12,9 @@ import (
 // doomAfter identical calls in a row, the last one is asked about before it runs.
 const doomAfter = 3
 
-// isRepeated reports whether a call is one too many: the calls before it, back to the last
+// IsRepeated reports whether a call is one too many: the calls before it, back to the last
 // word of the user, end in as many like it as may pass. Calls are given oldest first.
-func isRepeated(before []*lathe.ToolCall, tool string, input json.RawMessage) bool {
+func IsRepeated(before []*lathe.ToolCall, tool string, input json.RawMessage) bool {
 	want := history.Canonical(input)
 	same := 1
 	for i := len(before) - 1; i >= 0; i-- {

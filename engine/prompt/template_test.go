@@ -1,4 +1,4 @@
-package engine
+package prompt
 
 import (
 	"strings"
@@ -24,7 +24,7 @@ func TestReferences(t *testing.T) {
 		"@a\u00a0b":                      {"a"},
 		"mail dev@host.example, not @it": {"it"},
 	} {
-		if diff := cmp.Diff(want, references(text)); diff != "" {
+		if diff := cmp.Diff(want, References(text)); diff != "" {
 			t.Errorf("%q: %s", text, diff)
 		}
 	}
@@ -33,22 +33,22 @@ func TestReferences(t *testing.T) {
 func TestFill(t *testing.T) {
 	for _, tt := range []struct {
 		template, typed string
-		want            []piece
+		want            []Piece
 	}{
-		{"$1-$2", "a b c", []piece{{text: "a-b c"}}},
-		{"$2-$1-$2", "a b c", []piece{{text: "b c-a-b c"}}},
-		{"$1", `"a b" c`, []piece{{text: "a b c"}}},
-		{"$1-$2", "", []piece{{text: "-"}}},
-		{"$10 $1", "a", []piece{{text: " a"}}},
-		{"x", " ", []piece{{text: "x"}}},
-		{"x", "y", []piece{{text: "x"}, {text: "\n\ny"}}},
-		{"a !`b $1` c", "d", []piece{{text: "a "}, {"b d", true}, {text: " c"}}},
-		{"$ARGUMENTS", "!`x` $1", []piece{{text: "!`x` $1"}}},
-		{"$1", "[image 2] b", []piece{{text: "[image 2] b"}}},
-		{"$99999999999999999999", "a", []piece{{text: ""}}},
-		{"!`` x", "", []piece{{text: "!`` x"}}},
+		{"$1-$2", "a b c", []Piece{{Text: "a-b c"}}},
+		{"$2-$1-$2", "a b c", []Piece{{Text: "b c-a-b c"}}},
+		{"$1", `"a b" c`, []Piece{{Text: "a b c"}}},
+		{"$1-$2", "", []Piece{{Text: "-"}}},
+		{"$10 $1", "a", []Piece{{Text: " a"}}},
+		{"x", " ", []Piece{{Text: "x"}}},
+		{"x", "y", []Piece{{Text: "x"}, {Text: "\n\ny"}}},
+		{"a !`b $1` c", "d", []Piece{{Text: "a "}, {"b d", true}, {Text: " c"}}},
+		{"$ARGUMENTS", "!`x` $1", []Piece{{Text: "!`x` $1"}}},
+		{"$1", "[image 2] b", []Piece{{Text: "[image 2] b"}}},
+		{"$99999999999999999999", "a", []Piece{{Text: ""}}},
+		{"!`` x", "", []Piece{{Text: "!`` x"}}},
 	} {
-		if diff := cmp.Diff(tt.want, fill(tt.template, tt.typed), cmp.AllowUnexported(piece{})); diff != "" {
+		if diff := cmp.Diff(tt.want, Fill(tt.template, tt.typed), cmp.AllowUnexported(Piece{})); diff != "" {
 			t.Errorf("%q %q: %s", tt.template, tt.typed, diff)
 		}
 	}
@@ -58,11 +58,11 @@ func TestFill(t *testing.T) {
 func TestFill_Prop(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		typed := rapid.StringOf(rapid.SampledFrom([]rune("ab $&!`1'\"@.\n"))).Draw(t, "typed")
-		got := fill("<$ARGUMENTS>", typed)
-		if len(got) != 1 || got[0].snippet || got[0].text != "<"+typed+">" {
+		got := Fill("<$ARGUMENTS>", typed)
+		if len(got) != 1 || got[0].Snippet || got[0].Text != "<"+typed+">" {
 			t.Fatalf("%q became %v", typed, got)
 		}
-		for _, name := range references(typed) {
+		for _, name := range References(typed) {
 			if !strings.Contains(typed, "@"+name) || strings.ContainsAny(name, " \n`,") || strings.HasSuffix(name, ".") {
 				t.Fatalf("%q names %q", typed, name)
 			}

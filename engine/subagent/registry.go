@@ -1,4 +1,8 @@
-package engine
+// Package subagent knows which sessions work for which others in this process: how many may at the same
+// time, what their parents are shown of them, and the clocks that stop while a person is asked.
+//
+// A Registry is safe for use by many goroutines.
+package subagent
 
 import (
 	"context"
@@ -9,8 +13,8 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// Subagents bound what agents hand to others.
-type Subagents struct {
+// Limits bound what agents hand to others.
+type Limits struct {
 	Depth    int      // how deep sessions nest; 0 is 1, negative allows no child
 	Parallel int      // children of one session at work at the same time; 0 is 3, negative has no limit
 	Writers  int      // those of them that may change files; 0 is 1, negative has no limit
@@ -20,14 +24,15 @@ type Subagents struct {
 	Beside bool
 }
 
-func (s Subagents) depth() int {
+// MaxDepth is how deep sessions may nest.
+func (s Limits) MaxDepth() int {
 	if s.Depth == 0 {
 		return 1
 	}
 	return max(s.Depth, 0)
 }
 
-func (s Subagents) fits(busy, writers int, writes bool) bool {
+func (s Limits) fits(busy, writers int, writes bool) bool {
 	limit := func(n, otherwise int) int {
 		if n == 0 {
 			return otherwise
@@ -38,20 +43,20 @@ func (s Subagents) fits(busy, writers int, writes bool) bool {
 	return (most < 0 || busy < most) && (!writes || some < 0 || writers < some)
 }
 
-// company is who works for whom in this process: the calls that wait for a child, and the
+// Registry is who works for whom in this process: the calls that wait for a child, and the
 // places of those at work for one parent. It is safe for use by many goroutines. Its mutex
 // comes after that of actors and is never held over anything that waits.
-type company struct {
-	mu    sync.Mutex                      // guards the fields below, and those of what they hold
-	calls map[lathe.SessionID][]*handover // by the child
-	teams map[lathe.SessionID]*team       // by the parent
+type Registry struct {
+	mu    sync.Mutex                        // guards the fields below, and those of what they hold
+	calls map[lathe.SessionID][]*Delegation // by the child
+	teams map[lathe.SessionID]*siblings     // by the parent
 }
 
-// handover is a call that waits for a child.
-type handover struct {
-	parent, child lathe.SessionID
-	clocks        []*clock      // that stand while the child asks a person
-	changed       chan struct{} // holds one when the child has done something
+// Delegation is a call that waits for a child.
+type Delegation struct {
+	Parent, Child lathe.SessionID
+	Clocks        []*Clock      // that stand while the child asks a person
+	Changed       chan struct{} // holds one when the child has done something
 	leaving       bool          // the parent is being cancelled: no word of the child's end
 	done          []shownCall   // the last calls of the child
 	count         int           // of all
@@ -73,34 +78,34 @@ type callShown struct {
 // and told anew.
 const maxDeeds = 12
 
-// enter makes a call known that waits for a child, until leave.
-func (c *company) enter(h *handover) (leave func()) {
+// Enter makes a call known that waits for a child, until leave.
+func (c *Registry) Enter(h *Delegation) (leave func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.calls == nil {
-		c.calls = map[lathe.SessionID][]*handover{}
+		c.calls = map[lathe.SessionID][]*Delegation{}
 	}
-	c.calls[h.child] = append(c.calls[h.child], h)
+	c.calls[h.Child] = append(c.calls[h.Child], h)
 	return func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		rest := slices.DeleteFunc(slices.Clone(c.calls[h.child]), func(o *handover) bool { return o == h })
-		if c.calls[h.child] = rest; len(rest) == 0 {
-			delete(c.calls, h.child)
+		rest := slices.DeleteFunc(slices.Clone(c.calls[h.Child]), func(o *Delegation) bool { return o == h })
+		if c.calls[h.Child] = rest; len(rest) == 0 {
+			delete(c.calls, h.Child)
 		}
 	}
 }
 
-// isAwaited reports whether a call of this process waits for a session.
-func (c *company) isAwaited(child lathe.SessionID) bool {
+// IsAwaited reports whether a call of this process waits for a session.
+func (c *Registry) IsAwaited(child lathe.SessionID) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return len(c.calls[child]) > 0
 }
 
-// hear notes what a child has done. It is called by the store's writer and does not block;
+// Hear notes what a child has done. It is called by the store's writer and does not block;
 // what it costs does not depend on how much was done.
-func (c *company) hear(ev lathe.Event) {
+func (c *Registry) Hear(ev lathe.Event) {
 	p, ok := ev.Fact.(*lathe.PartChanged)
 	if !ok {
 		return
@@ -114,14 +119,14 @@ func (c *company) hear(ev lathe.Event) {
 	for _, h := range c.calls[ev.Session] {
 		h.note(p.Part.ID, call)
 		select {
-		case h.changed <- struct{}{}:
+		case h.Changed <- struct{}{}:
 		default:
 		}
 	}
 }
 
 // note puts a call where it stands already, else at the end. The mutex is held.
-func (h *handover) note(id lathe.PartID, call *lathe.ToolCall) {
+func (h *Delegation) note(id lathe.PartID, call *lathe.ToolCall) {
 	d := shownCall{ID: id, Tool: call.Tool, State: callShown{Status: call.State.Status()}}
 	switch s := call.State.(type) {
 	case *lathe.Pending, *lathe.Failed:
@@ -143,8 +148,8 @@ func (h *handover) note(id lathe.PartID, call *lathe.ToolCall) {
 	}
 }
 
-// deeds are what the child has done, as the members summary and calls.
-func (c *company) deeds(h *handover) (summary json.RawMessage, count int) {
+// Calls are what the child has done, as the members summary and calls.
+func (c *Registry) Calls(h *Delegation) (summary json.RawMessage, count int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(h.done) == 0 {
@@ -154,53 +159,53 @@ func (c *company) deeds(h *handover) (summary json.RawMessage, count int) {
 	return summary, h.count
 }
 
-// clocksAbove are the clocks of all calls, up to the root, that wait for a session.
-func (c *company) clocksAbove(id lathe.SessionID) (out []*clock) {
+// ClocksAbove are the clocks of all calls, up to the root, that wait for a session.
+func (c *Registry) ClocksAbove(id lathe.SessionID) (out []*Clock) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for next := c.calls[id]; len(next) > 0; next = c.calls[next[0].parent] {
+	for next := c.calls[id]; len(next) > 0; next = c.calls[next[0].Parent] {
 		for _, h := range next {
-			out = append(out, h.clocks...)
+			out = append(out, h.Clocks...)
 		}
 	}
 	return out
 }
 
-// leave tells the calls of a session that it is being cancelled: its children end first, and
+// Leave tells the calls of a session that it is being cancelled: its children end first, and
 // what became of them is then no news to it.
-func (c *company) leave(parent lathe.SessionID) {
+func (c *Registry) Leave(parent lathe.SessionID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, calls := range c.calls {
 		for _, h := range calls {
-			h.leaving = h.leaving || h.parent == parent
+			h.leaving = h.leaving || h.Parent == parent
 		}
 	}
 }
 
-func (c *company) isLeaving(h *handover) bool {
+func (c *Registry) IsLeaving(h *Delegation) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return h.leaving
 }
 
-// team is the children of one session that are at work, and those that wait for a place. Only
+// siblings is the children of one session that are at work, and those that wait for a place. Only
 // children of a session wait for its places, and none of them waits for a brother: so nobody
 // waits for himself.
-type team struct {
+type siblings struct {
 	busy, writers int
-	waiting       []*place
+	waiting       []*slot
 }
 
-// place is a child's.
-type place struct {
-	limits Subagents
+// slot is a child's.
+type slot struct {
+	limits Limits
 	writes bool
 	ready  chan struct{} // closed when it is his
 }
 
-// join waits for a place among the children of a session.
-func (c *company) join(ctx context.Context, parent lathe.SessionID, limits Subagents, writes bool) (leave func(), err error) {
+// Join waits for a place among the children of a session.
+func (c *Registry) Join(ctx context.Context, parent lathe.SessionID, limits Limits, writes bool) (leave func(), err error) {
 	p := c.queue(parent, limits, writes)
 	select {
 	case <-p.ready:
@@ -211,8 +216,8 @@ func (c *company) join(ctx context.Context, parent lathe.SessionID, limits Subag
 	}
 }
 
-// tryJoin takes a place if there is one.
-func (c *company) tryJoin(parent lathe.SessionID, limits Subagents, writes bool) (leave func(), ok bool) {
+// TryJoin takes a place if there is one.
+func (c *Registry) TryJoin(parent lathe.SessionID, limits Limits, writes bool) (leave func(), ok bool) {
 	p := c.queue(parent, limits, writes)
 	select {
 	case <-p.ready:
@@ -223,31 +228,31 @@ func (c *company) tryJoin(parent lathe.SessionID, limits Subagents, writes bool)
 	}
 }
 
-// occupy takes a place whether there is one or not: for a child that had it before.
-func (c *company) occupy(parent lathe.SessionID, writes bool) (leave func()) {
-	p := c.queue(parent, Subagents{Parallel: -1, Writers: -1}, writes)
+// Occupy takes a place whether there is one or not: for a child that had it before.
+func (c *Registry) Occupy(parent lathe.SessionID, writes bool) (leave func()) {
+	p := c.queue(parent, Limits{Parallel: -1, Writers: -1}, writes)
 	return sync.OnceFunc(func() { c.free(parent, p) })
 }
 
-func (c *company) queue(parent lathe.SessionID, limits Subagents, writes bool) *place {
+func (c *Registry) queue(parent lathe.SessionID, limits Limits, writes bool) *slot {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.teams == nil {
-		c.teams = map[lathe.SessionID]*team{}
+		c.teams = map[lathe.SessionID]*siblings{}
 	}
 	t := c.teams[parent]
 	if t == nil {
-		t = &team{}
+		t = &siblings{}
 		c.teams[parent] = t
 	}
-	p := &place{limits: limits, writes: writes, ready: make(chan struct{})}
+	p := &slot{limits: limits, writes: writes, ready: make(chan struct{})}
 	t.waiting = append(t.waiting, p)
 	t.admit()
 	return p
 }
 
 // free gives a place back, or stops waiting for it.
-func (c *company) free(parent lathe.SessionID, p *place) {
+func (c *Registry) free(parent lathe.SessionID, p *slot) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	t := c.teams[parent]
@@ -267,8 +272,8 @@ func (c *company) free(parent lathe.SessionID, p *place) {
 
 // admit gives free places away, in the order they were asked for; who only reads passes one
 // who waits for another writer. The mutex is held.
-func (t *team) admit() {
-	t.waiting = slices.DeleteFunc(t.waiting, func(p *place) bool {
+func (t *siblings) admit() {
+	t.waiting = slices.DeleteFunc(t.waiting, func(p *slot) bool {
 		if !p.limits.fits(t.busy, t.writers, p.writes) {
 			return false
 		}

@@ -1,4 +1,6 @@
-package engine
+// Package prompt has what goes into prompts: texts for families of models, and the templates of commands.
+// The texts themselves stand beside it in .md files.
+package prompt
 
 import (
 	_ "embed"
@@ -11,34 +13,34 @@ import (
 	"github.com/lathe-agent/lathe/tool"
 )
 
-//go:embed prompt/family_claude.md
+//go:embed family_claude.md
 var claudeText string
 
-//go:embed prompt/family_gpt.md
+//go:embed family_gpt.md
 var gptText string
 
-//go:embed prompt/family_gpt4.md
+//go:embed family_gpt4.md
 var gpt4Text string
 
-//go:embed prompt/family_gemini.md
+//go:embed family_gemini.md
 var geminiText string
 
-//go:embed prompt/family_open.md
+//go:embed family_open.md
 var openText string
 
-//go:embed prompt/family_small.md
+//go:embed family_small.md
 var smallText string
 
-// family is what models of one origin have in common: how they want to be spoken to.
-type family string
+// Family is what models of one origin have in common: how they want to be spoken to.
+type Family string
 
 const (
-	claudeFamily family = "claude"
-	gptFamily    family = "gpt"  // those that reason: GPT-5 and later, Codex, the o series
-	gpt4Family   family = "gpt4" // those that do not
-	geminiFamily family = "gemini"
-	openFamily   family = "open" // all others
-	smallFamily  family = "small"
+	ClaudeFamily Family = "claude"
+	GPTFamily    Family = "gpt"  // those that reason: GPT-5 and later, Codex, the o series
+	GPT4Family   Family = "gpt4" // those that do not
+	GeminiFamily Family = "gemini"
+	OpenFamily   Family = "open" // all others
+	SmallFamily  Family = "small"
 )
 
 // smallSize is up to how many billions of parameters a model counts as small.
@@ -47,13 +49,13 @@ const smallSize = 14
 // sizes finds the size of a model in its name, as in qwen2.5-coder:7b.
 var sizes = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|[-:_/])e?(\d+(?:\.\d+)?)b(?:$|[-:_/.])`) })
 
-// familyOf knows a family by the name of a model. Names of others may be hidden in those of
+// FamilyOf knows a family by the name of a model. Names of others may be hidden in those of
 // small ones that were made from them, so size counts first.
-func familyOf(model string) family {
+func FamilyOf(model string) Family {
 	name := strings.ToLower(model)
 	if m := sizes().FindStringSubmatch(name); m != nil {
 		if n, err := strconv.ParseFloat(m[1], 64); err == nil && n <= smallSize {
-			return smallFamily
+			return SmallFamily
 		}
 	}
 	has := func(parts ...string) bool {
@@ -62,42 +64,42 @@ func familyOf(model string) family {
 	base := name[strings.LastIndexByte(name, '/')+1:]
 	switch {
 	case has("claude"):
-		return claudeFamily
+		return ClaudeFamily
 	case has("gpt-oss"):
-		return openFamily
+		return OpenFamily
 	case has("gpt-4", "gpt-3", "chatgpt"):
-		return gpt4Family
+		return GPT4Family
 	case has("gpt-", "codex") || regexp.MustCompile(`^o\d`).MatchString(base):
-		return gptFamily
+		return GPTFamily
 	case has("gemini"):
-		return geminiFamily
+		return GeminiFamily
 	default:
-		return openFamily
+		return OpenFamily
 	}
 }
 
-// text is what a family is told behind the words for all.
-func (f family) text() string {
+// Text is what a family is told behind the words for all.
+func (f Family) Text() string {
 	text := openText
 	switch f {
-	case claudeFamily:
+	case ClaudeFamily:
 		text = claudeText
-	case gptFamily:
+	case GPTFamily:
 		text = gptText
-	case gpt4Family:
+	case GPT4Family:
 		text = gpt4Text
-	case geminiFamily:
+	case GeminiFamily:
 		text = geminiText
-	case openFamily:
-	case smallFamily:
+	case OpenFamily:
+	case SmallFamily:
 		text = smallText
 	}
 	return strings.TrimSpace(text)
 }
 
-// overwhelms says which built-in tools a family is not shown: small models do better with few.
-func (f family) overwhelms(s tool.Spec) bool {
-	return f == smallFamily && slices.Contains([]string{
+// Overwhelms says which built-in tools a family is not shown: small models do better with few.
+func (f Family) Overwhelms(s tool.Spec) bool {
+	return f == SmallFamily && slices.Contains([]string{
 		"question", "webfetch", "websearch", "todowrite", "task", "skill", "plan_enter", "plan_exit",
 	}, s.Name)
 }
@@ -105,9 +107,9 @@ func (f family) overwhelms(s tool.Spec) bool {
 // smallOutput is how much of a tool's output a small model sees, in bytes.
 const smallOutput = 8 << 10
 
-// limits are those of tools' output for a family.
-func (f family) limits(l tool.Limits) tool.Limits {
-	if f == smallFamily && (l.Bytes == 0 || l.Bytes > smallOutput) {
+// Limits are those of tools' output for a family.
+func (f Family) Limits(l tool.Limits) tool.Limits {
+	if f == SmallFamily && (l.Bytes == 0 || l.Bytes > smallOutput) {
 		l.Bytes = smallOutput
 	}
 	return l

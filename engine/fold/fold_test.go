@@ -1,4 +1,4 @@
-package engine
+package fold
 
 import (
 	"encoding/json"
@@ -19,27 +19,27 @@ import (
 
 // folding is a fold of its own, and what it said so far.
 type folding struct {
-	*fold
+	*Fold
 	t     rapid.TB
 	clock lathe.Time
 	parts []lathe.Part // as they are now, in the order of birth
 	grown map[lathe.PartID]string
-	wants []want
+	wants []Action
 }
 
 func newFolding(t rapid.TB) *folding {
 	f := &folding{t: t, clock: 1000, grown: map[lathe.PartID]string{}}
 	n := 0
 	set := tool.NewSet(tooltest.All()...)
-	f.fold = &fold{
-		ids: lathe.NewIDsFrom(func() lathe.Time { return 1 }, func(b []byte) {
+	f.Fold = &Fold{
+		IDs: lathe.NewIDsFrom(func() lathe.Time { return 1 }, func(b []byte) {
 			n++
 			copy(b, fmt.Sprintf("%08d", n))
 		}),
-		message: lathe.Message{ID: "msg_1", Session: "ses_1", Said: &lathe.Assistant{}},
-		resolve: set.Resolve,
+		Message: lathe.Message{ID: "msg_1", Session: "ses_1", Said: &lathe.Assistant{}},
+		Resolve: set.Resolve,
 	}
-	f.reset()
+	f.Reset()
 	return f
 }
 
@@ -47,7 +47,7 @@ func newFolding(t rapid.TB) *folding {
 func (f *folding) events(events ...model.Event) {
 	for _, e := range events {
 		f.clock++
-		if err := f.event(f.clock, e); err != nil {
+		if err := f.Event(f.clock, e); err != nil {
 			f.t.Fatalf("%T: %v", e, err)
 		}
 		f.taken()
@@ -56,8 +56,8 @@ func (f *folding) events(events ...model.Event) {
 
 // taken takes the effects over, as a step does.
 func (f *folding) taken() {
-	eff := f.take()
-	for _, x := range eff.facts {
+	eff := f.Take()
+	for _, x := range eff.Facts {
 		switch x := x.(type) {
 		case *lathe.PartChanged:
 			f.put1(x.Part)
@@ -66,10 +66,10 @@ func (f *folding) taken() {
 		default:
 		}
 	}
-	for _, g := range eff.grown {
-		f.grown[g.part] += g.text
+	for _, g := range eff.Grown {
+		f.grown[g.Part] += g.Text
 	}
-	f.wants = append(f.wants, eff.wants...)
+	f.wants = append(f.wants, eff.Actions...)
 }
 
 func (f *folding) put1(p lathe.Part) {
@@ -181,20 +181,20 @@ func TestFold_SettledStays(t *testing.T) {
 	t.Parallel()
 	f := newFolding(t)
 	f.events(model.Start{}, model.ToolCall{ID: "c", Name: "wait", Input: `{"ms":1}`})
-	c := f.wants[0].(wantTool).call
-	begin := c.body().State.(*lathe.Running).Start
-	f.progress(c, "half", json.RawMessage(`{"n":1}`), 5000)
-	f.done(c, outcome{result: tool.Result{Output: "first"}}, 6000)
-	settled, _ := json.Marshal(c.part)
-	f.done(c, outcome{result: tool.Result{Output: "second"}}, 7000)
-	f.done(c, outcome{err: tool.Failf("third")}, 7001)
-	f.progress(c, "late", nil, 7002)
+	c := f.wants[0].(StartTool).Call
+	begin := c.Body().State.(*lathe.Running).Start
+	f.Progress(c, "half", json.RawMessage(`{"n":1}`), 5000)
+	f.Done(c, Outcome{Result: tool.Result{Output: "first"}}, 6000)
+	settled, _ := json.Marshal(c.Part)
+	f.Done(c, Outcome{Result: tool.Result{Output: "second"}}, 7000)
+	f.Done(c, Outcome{Err: tool.Failf("third")}, 7001)
+	f.Progress(c, "late", nil, 7002)
 	f.fail(c, "late", history.InterruptedMark, 7003)
-	f.close(8000, nil)
-	if now, _ := json.Marshal(c.part); string(now) != string(settled) {
+	f.Close(8000, nil)
+	if now, _ := json.Marshal(c.Part); string(now) != string(settled) {
 		t.Errorf("the call became %s, was %s", now, settled)
 	}
-	if done := c.body().State.(*lathe.Completed); done.Start != begin || done.End != 6000 || done.Output != "first" {
+	if done := c.Body().State.(*lathe.Completed); done.Start != begin || done.End != 6000 || done.Output != "first" {
 		t.Errorf("it is %+v, and began at %v", done, begin)
 	}
 }
@@ -204,9 +204,9 @@ func TestFold_SummaryCallsNoTool(t *testing.T) {
 	t.Parallel()
 	for _, e := range []model.Event{model.InputStart{ID: "c", Name: "wait"}, model.ToolCall{ID: "c", Name: "wait", Input: `{}`}} {
 		f := newFolding(t)
-		f.message.Said = &lathe.Assistant{Summary: lathe.Yes}
+		f.Message.Said = &lathe.Assistant{Summary: lathe.Yes}
 		f.events(model.Start{})
-		if err := f.event(2000, e); err == nil || !strings.Contains(err.Error(), "wait") {
+		if err := f.Event(2000, e); err == nil || !strings.Contains(err.Error(), "wait") {
 			t.Errorf("%T: %v", e, err)
 		}
 		if len(f.wants) > 0 {
@@ -221,8 +221,8 @@ func TestFold_ClosesWhatIsOpen(t *testing.T) {
 	f := newFolding(t)
 	f.events(model.Start{}, model.ReasoningStart{ID: "r"}, model.ReasoningDelta{ID: "r", Text: "hm "}, model.TextStart{ID: "t"},
 		model.TextDelta{ID: "t", Text: "so "}, model.InputStart{ID: "c", Name: "wait"}, model.Finish{Reason: model.FinishStop})
-	f.finish(9000, snapshot.Patch{})
-	f.close(9001, nil)
+	f.Finish(9000, snapshot.Patch{})
+	f.Close(9001, nil)
 	f.taken()
 	want := []string{
 		`step-start`, `reasoning "hm" open=false `, `text "so" open=false `,

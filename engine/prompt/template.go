@@ -1,4 +1,4 @@
-package engine
+package prompt
 
 import (
 	"regexp"
@@ -10,11 +10,11 @@ import (
 	"unicode/utf8"
 )
 
-// piece is a part of a command's template: words, or a shell command whose output goes in its
+// Piece is a part of a command's template: words, or a shell command whose output goes in its
 // place. Only what the template itself marks is a command; arguments bring none in.
-type piece struct {
-	text    string
-	snippet bool
+type Piece struct {
+	Text    string
+	Snippet bool
 }
 
 var (
@@ -25,11 +25,11 @@ var (
 	})
 )
 
-// fill puts arguments into a template: the k-th for $k, the last place taking all that are
+// Fill puts arguments into a template: the k-th for $k, the last place taking all that are
 // left, and all of them as they were typed for $ARGUMENTS. What an argument holds is not looked
 // at again. A template without places has the arguments below it.
-func fill(template, typed string) []piece {
-	args := splitArguments(typed)
+func Fill(template, typed string) []Piece {
+	args := SplitArguments(typed)
 	last, places := 0, false
 	for _, m := range placeholders().FindAllStringSubmatch(template, -1) {
 		places = true
@@ -53,22 +53,22 @@ func fill(template, typed string) []piece {
 			}
 		})
 	}
-	var out []piece
+	var out []Piece
 	at := 0
 	for _, m := range snippets().FindAllStringSubmatchIndex(template, -1) {
-		out = append(out, piece{text: put(template[at:m[0]])}, piece{put(template[m[2]:m[3]]), true})
+		out = append(out, Piece{Text: put(template[at:m[0]])}, Piece{put(template[m[2]:m[3]]), true})
 		at = m[1]
 	}
-	out = append(out, piece{text: put(template[at:])})
+	out = append(out, Piece{Text: put(template[at:])})
 	if !places && strings.TrimSpace(typed) != "" {
-		out = append(out, piece{text: "\n\n" + typed})
+		out = append(out, Piece{Text: "\n\n" + typed})
 	}
 	return out
 }
 
-// splitArguments splits as a shell does: quotes keep words together and go, pictures that a
+// SplitArguments splits as a shell does: quotes keep words together and go, pictures that a
 // client has put in stay whole.
-func splitArguments(typed string) []string {
+func SplitArguments(typed string) []string {
 	list := arguments().FindAllString(typed, -1)
 	for i, a := range list {
 		if strings.HasPrefix(a, `"`) || strings.HasPrefix(a, "'") {
@@ -100,9 +100,9 @@ func Hints(template string) []string {
 	return out
 }
 
-// references finds the names behind an @ that stands alone, each once, in their order: not in
+// References finds the names behind an @ that stands alone, each once, in their order: not in
 // an address of mail, nor behind a back-tick. The full stop of a sentence is no part of a name.
-func references(text string) (names []string) {
+func References(text string) (names []string) {
 	for i := 0; i < len(text); i++ {
 		if text[i] != '@' {
 			continue

@@ -1,4 +1,4 @@
-package engine
+package subagent
 
 import (
 	"slices"
@@ -8,10 +8,10 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// clock measures how long something works, and ends it when that is too long. It stands
+// Clock measures how long something works, and ends it when that is too long. It stands
 // still while a person is waited for. Its time is that of timers: a wall clock that jumps
 // moves nothing. It is safe for use by many goroutines; nil is a clock that nobody reads.
-type clock struct {
+type Clock struct {
 	mu    sync.Mutex // guards the fields below
 	past  time.Duration
 	since time.Time // zero while it stands
@@ -21,18 +21,18 @@ type clock struct {
 	waits []lathe.Wait
 }
 
-// startClock starts a clock; late is called once after the limit, 0 is none. Whoever goes on
+// StartClock starts a clock; late is called once after the limit, 0 is none. Whoever goes on
 // when it is over sets the timer once more.
-func startClock(limit time.Duration, late func()) *clock {
-	c := &clock{since: time.Now(), limit: limit}
+func StartClock(limit time.Duration, late func()) *Clock {
+	c := &Clock{since: time.Now(), limit: limit}
 	if limit > 0 {
 		c.timer = time.AfterFunc(limit, sync.OnceFunc(late))
 	}
 	return c
 }
 
-// hold stops the clock until goOn.
-func (c *clock) hold() {
+// Pause stops the clock until goOn.
+func (c *Clock) Pause() {
 	if c == nil {
 		return
 	}
@@ -48,7 +48,7 @@ func (c *clock) hold() {
 	}
 }
 
-func (c *clock) goOn() {
+func (c *Clock) Resume() {
 	if c == nil {
 		return
 	}
@@ -66,8 +66,8 @@ func (c *clock) goOn() {
 // leastWait is the shortest time that is told as waiting: no person is that fast, a program is.
 const leastWait = 500 * time.Millisecond
 
-// note keeps when a person was waited for.
-func (c *clock) note(w lathe.Wait) {
+// Note keeps when a person was waited for.
+func (c *Clock) Note(w lathe.Wait) {
 	if c == nil || time.Duration(w[1]-w[0])*time.Millisecond < leastWait {
 		return
 	}
@@ -76,8 +76,8 @@ func (c *clock) note(w lathe.Wait) {
 	c.waits = append(c.waits, w)
 }
 
-// noted are the waits so far.
-func (c *clock) noted() []lathe.Wait {
+// Noted are the waits so far.
+func (c *Clock) Noted() []lathe.Wait {
 	if c == nil {
 		return nil
 	}
@@ -86,8 +86,8 @@ func (c *clock) noted() []lathe.Wait {
 	return slices.Clone(c.waits)
 }
 
-// read tells how long it has run.
-func (c *clock) read() time.Duration {
+// Read tells how long it has run.
+func (c *Clock) Read() time.Duration {
 	if c == nil {
 		return 0
 	}
@@ -99,8 +99,8 @@ func (c *clock) read() time.Duration {
 	return c.past + time.Since(c.since)
 }
 
-// end stops the clock for good.
-func (c *clock) end() {
+// End stops the clock for good.
+func (c *Clock) End() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.timer != nil {

@@ -1,4 +1,4 @@
-package engine
+package permission
 
 import (
 	"testing"
@@ -33,16 +33,16 @@ func TestJudge_Objection(t *testing.T) {
 		{"no approval helps", []lathe.Ruleset{strict}, all, tool.Permission{Patterns: []string{"$X a"}, Maybe: []string{"*a"}}, lathe.Ask},
 		{"nobody can read it", []lathe.Ruleset{wide}, all, tool.Permission{Patterns: []string{"echo 'x"}, Unread: true}, lathe.Ask},
 	} {
-		j := judge{approved: tt.approved}
+		j := Judge{Approved: tt.approved}
 		for _, rules := range tt.chain {
-			j.chain = append(j.chain, bounds{agent: rules, listed: rules})
+			j.Chain = append(j.Chain, Scope{Agent: rules, Listed: rules})
 		}
 		tt.p.Name = "bash"
-		got, err := j.verdict(tt.p)
+		got, err := j.Verdict(tt.p)
 		if got != tt.want || (err != nil) != (got == lathe.Deny) {
 			t.Errorf("%s: %s %v; want %s", tt.name, got, err, tt.want)
 		}
-		if tt.want != lathe.Allow && j.allApproved(tt.p) {
+		if tt.want != lathe.Allow && j.AllApproved(tt.p) {
 			t.Errorf("%s: approvals alone allow it", tt.name)
 		}
 	}

@@ -1,4 +1,4 @@
-package engine
+package fold
 
 import (
 	"github.com/lathe-agent/lathe"
@@ -8,25 +8,25 @@ import (
 
 // noted is what checks say about a call that is about to settle. Refusals and cancels stay as
 // they are.
-func (f *fold) noted(c *call, settled *lathe.ToolCall) []check.Issue {
-	if f.watch == nil || c.tool == nil {
+func (f *Fold) noted(c *Call, settled *lathe.ToolCall) []check.Issue {
+	if f.Watch == nil || c.Tool == nil {
 		return nil
 	}
 	now := check.ReadAction(settled)
 	if now.Stopped || history.HasMark(history.MetadataOf(settled.State), history.InterruptedMark) {
 		return nil
 	}
-	return f.watch.Look(now, f.settled())
+	return f.Watch.Look(now, f.settled())
 }
 
 // settled are the calls of the step that have ended.
-func (f *fold) settled() (step []*check.Action) {
-	if f.watch == nil {
+func (f *Fold) settled() (step []*check.Action) {
+	if f.Watch == nil {
 		return nil
 	}
-	for _, c := range f.order {
-		if c.body().Settled() {
-			step = append(step, check.ReadAction(c.body()))
+	for _, c := range f.Order {
+		if c.Body().Settled() {
+			step = append(step, check.ReadAction(c.Body()))
 		}
 	}
 	return step
