@@ -121,10 +121,10 @@ func modelActions(p *program) []action {
 		{name: key.AgentCycle, do: func() tea.Cmd { return p.choice.cycleAgent(1) }},
 		{name: key.AgentCycleReverse, do: func() tea.Cmd { return p.choice.cycleAgent(-1) }},
 		{name: key.VariantCycle, do: p.choice.cycleVariant},
-		{name: key.ModelCycleRecent, do: func() tea.Cmd { return p.choice.cycleModel(p.choice.recentModels(), 1) }},
-		{name: key.ModelCycleRecentReverse, do: func() tea.Cmd { return p.choice.cycleModel(p.choice.recentModels(), -1) }},
-		{name: key.ModelCycleFavorite, title: "Next favourite model", group: g, do: func() tea.Cmd { return p.choice.cycleModel(p.choice.favoriteModels(), 1) }},
-		{name: key.ModelCycleFavoriteReverse, do: func() tea.Cmd { return p.choice.cycleModel(p.choice.favoriteModels(), -1) }},
+		{name: key.ModelCycleRecent, do: func() tea.Cmd { return p.choice.cycleModel(p.choice.used.Recent, 1) }},
+		{name: key.ModelCycleRecentReverse, do: func() tea.Cmd { return p.choice.cycleModel(p.choice.used.Recent, -1) }},
+		{name: key.ModelCycleFavorite, title: "Next favourite model", group: g, do: func() tea.Cmd { return p.choice.cycleModel(p.choice.used.Favorite, 1) }},
+		{name: key.ModelCycleFavoriteReverse, do: func() tea.Cmd { return p.choice.cycleModel(p.choice.used.Favorite, -1) }},
 		{name: key.MCPList, title: "Tool servers (MCP)", group: g, slash: []string{"mcps"}, do: p.catalog.serversDialog},
 	}
 }

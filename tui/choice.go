@@ -88,7 +88,7 @@ func (ch *choice) model() (lathe.Model, bool) {
 	if ref := ch.state.Providers.Model; ref != nil {
 		try = append(try, *ref)
 	}
-	try = append(try, ch.recentModels()...)
+	try = append(try, ch.used.Recent...)
 	for _, ref := range try {
 		if m, ok := ch.state.FindModel(ref); ok {
 			return m, true
@@ -125,7 +125,7 @@ func (ch *choice) variant() string {
 	}
 	v, chosen := ch.vary[state.ModelKey(m.Ref)]
 	if !chosen {
-		v = ch.keptVariant(state.ModelKey(m.Ref))
+		v = ch.used.Variant[state.ModelKey(m.Ref)]
 	}
 	if !slices.Contains(m.Variants, v) {
 		return ""
@@ -186,7 +186,7 @@ func (ch *choice) agentsDialog() tea.Cmd {
 func (ch *choice) modelsDialog() tea.Cmd {
 	now, _ := ch.model()
 	shown := func() dialog.Models {
-		return dialog.Models{Providers: ch.state.Providers.Connected, Favorite: ch.favoriteModels(), Recent: ch.recentModels(), Current: now.Ref}
+		return dialog.Models{Providers: ch.state.Providers.Connected, Favorite: ch.used.Favorite, Recent: ch.used.Recent, Current: now.Ref}
 	}
 	list := dialog.NewModels(ch.keys, shown())
 	o := &overlay{box: list, stays: true, fill: func() { list.SetItems(shown().Items()) }}
@@ -219,10 +219,6 @@ func (ch *choice) variantsDialog() tea.Cmd {
 	return ch.overlays.show(&overlay{box: box, on: chosen(func(c dialog.Chosen) tea.Cmd { return ch.chooseVariant(m.Ref, c.ID) })})
 }
 
-func (ch *choice) recentModels() []lathe.ModelRef { return ch.used.Recent }
-
-func (ch *choice) favoriteModels() []lathe.ModelRef { return ch.used.Favorite }
-
 // useModel notes that a model was used.
 func (ch *choice) useModel(ref lathe.ModelRef) tea.Cmd {
 	same := func(r lathe.ModelRef) bool { return state.ModelKey(r) == state.ModelKey(ref) }
@@ -243,8 +239,6 @@ func (ch *choice) favor(ref lathe.ModelRef) tea.Cmd {
 	}
 	return ch.save("keep the favourite", func(ctx context.Context) error { return ch.memory.SaveFavorite(ctx, ref, liked) })
 }
-
-func (ch *choice) keptVariant(model string) string { return ch.used.Variant[model] }
 
 func (ch *choice) keepVariant(ref lathe.ModelRef, v string) tea.Cmd {
 	return ch.save("keep the variant", func(ctx context.Context) error { return ch.memory.SaveVariant(ctx, ref, v) })
