@@ -32,44 +32,67 @@ func (l *line) wrapFrom(off, width int, rows []int, meet func(start int) bool) [
 
 // rowEnd returns where the row that begins at off ends, and whether another one follows.
 func (l *line) rowEnd(off, width int) (end int, more bool) {
-	used, at, breakAt := 0, off, -1
-	tokenEnd := 0
-	for at < len(l.text) {
+	r := rowScan{line: l, off: off, width: width, at: off, breakAt: -1}
+	for r.at < len(l.text) {
 		if len(l.toks) == 0 {
-			if at, used = l.runEnd(at, used, width); at == len(l.text) {
+			if r.at, r.used = l.runEnd(r.at, r.used, width); r.at == len(l.text) {
 				break
 			}
 		}
-		n, w, space := l.step(at)
-		if at >= tokenEnd && len(l.toks) > 0 {
-			if p, ok := l.tokenAround(at); ok && p.at == at {
-				tokenEnd = p.end()
-				if at > off {
-					breakAt = at
-				}
+		if !r.take() {
+			if r.breakAt <= off {
+				r.breakAt = r.at
 			}
-		}
-		inside := n < tokenEnd
-		w = min(w, width)
-		if space && !inside && used <= width && w == 1 {
-			used, at, breakAt = used+1, n, n
-			continue
-		}
-		if used+w > width {
-			if w > 1 && !inside && at > off && at >= tokenEnd {
-				breakAt = at // texts of scripts without spaces may break anywhere
-			}
-			if breakAt <= off {
-				breakAt = at
-			}
-			return max(breakAt, l.leastEnd(off)), true
-		}
-		used, at = used+w, n
-		if w > 1 && !inside || at == tokenEnd {
-			breakAt = at
+			return max(r.breakAt, l.leastEnd(off)), true
 		}
 	}
-	return len(l.text), used > width
+	return len(l.text), r.used > width
+}
+
+// rowScan fills one row of a line.
+type rowScan struct {
+	*line
+	off, width int
+	at, used   int
+	breakAt    int // where the row may end, -1 for nowhere yet
+	tokenEnd   int // of the token that was entered last
+}
+
+// take takes one character; false says that it does not fit.
+func (r *rowScan) take() bool {
+	n, w, space := r.step(r.at)
+	r.enterToken()
+	inside := n < r.tokenEnd
+	w = min(w, r.width)
+	wide := w > 1 && !inside // texts of scripts without spaces may break anywhere
+	switch {
+	case space && !inside && r.used <= r.width && w == 1:
+		r.used, r.at, r.breakAt = r.used+1, n, n
+	case r.used+w > r.width:
+		if wide && r.at > r.off && r.at >= r.tokenEnd {
+			r.breakAt = r.at
+		}
+		return false
+	default:
+		r.used, r.at = r.used+w, n
+		if wide || r.at == r.tokenEnd {
+			r.breakAt = r.at
+		}
+	}
+	return true
+}
+
+// enterToken notes where a token ends that begins here. The row may end before it.
+func (r *rowScan) enterToken() {
+	if r.at < r.tokenEnd || len(r.toks) == 0 {
+		return
+	}
+	if p, ok := r.tokenAround(r.at); ok && p.at == r.at {
+		r.tokenEnd = p.end()
+		if r.at > r.off {
+			r.breakAt = r.at
+		}
+	}
 }
 
 // runEnd goes over letters of ASCII, of which long lines are made, as far as the row goes.

@@ -203,6 +203,13 @@ func (s *scanner) leave(n int) {
 	s.fence, s.html, s.indent, s.pending = fence{}, htmlEnd{}, false, 0
 }
 
+// emptyItem opens what has a mark and nothing behind it yet.
+func (s *scanner) emptyItem(matched int) {
+	if !s.stack[matched-1].quote {
+		s.open = s.placed(leaf{kind: leafBullet})
+	}
+}
+
 // begin reads a line that is not empty and not within code: it opens what it opens, or goes on with a paragraph.
 func (s *scanner) begin(rest string, matched int, all bool) {
 	opened := false
@@ -234,9 +241,7 @@ func (s *scanner) begin(rest string, matched int, all bool) {
 		}
 		opened, all, matched = true, true, len(s.stack)
 		if isBlank(rest) {
-			if !s.stack[matched-1].quote {
-				s.open = s.placed(leaf{kind: leafBullet})
-			}
+			s.emptyItem(matched)
 			return
 		}
 	}
