@@ -96,6 +96,9 @@ var archImports = archtest.Table{
 	{From: "client", May: []string{".", "api", "internal/*"}},
 	{From: "tui/...", May: []string{".", "api", "internal/*", "tui/*"}},
 
+	{From: "cli/layout", May: []string{".", "internal/*"}},
+	// Commands may use every part of the program; none of those knows them.
+	{From: "cli/...", May: []string{"..."}},
 	{From: "cmd/...", May: []string{"..."}},
 	{From: "examples/*", May: []string{"..."}},
 	{From: "scripts/...", May: []string{"..."}},
@@ -108,7 +111,7 @@ var archFences = []archtest.Fence{
 	{Import: "modernc.org/sqlite", Only: []string{"store/..."}, Why: "only the store speaks SQL"},
 	{Import: "github.com/jackc/pgx", Only: []string{"store/..."}, Why: "only the store speaks SQL"},
 	{Import: "github.com/nats-io", Only: []string{"bus/*"}, Why: "only the bus knows other nodes"},
-	{Import: "github.com/spf13", Only: []string{"cmd/..."}, Why: "only cmd reads flags"},
+	{Import: "github.com/spf13", Only: []string{"cmd/...", "cli/..."}, Why: "only commands read flags"},
 	{Import: "charm.land/catwalk", Only: []string{"model/catalog"}, Why: "its types and its mistakes stay behind our own catalogue"},
 	{Import: "github.com/aws", Only: []string{"model/aws"}, Why: "only the package that signs for Amazon needs Amazon's code"},
 	{Import: "github.com/modelcontextprotocol", Only: []string{"tool/mcp", "cmd/..."}, Why: "what servers send is checked behind our own types"},

@@ -13,13 +13,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/harness"
 	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/workspace"
 )
 
-func newAgent(a *app) *cobra.Command {
+func newAgent(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "agent",
 		Short: "Who does the work: list the agents, make one of your own",
@@ -31,50 +32,50 @@ settings folder; the text of such a file is what the model is told.`,
   lathe agent create --name docs --description "Writes documentation" --permissions read,grep,glob,edit
   lathe run --agent docs "Describe the flags in README.md"`,
 		Args: cobra.ArbitraryArgs,
-		RunE: group,
+		RunE: cli.Group,
 	}
 	list := &cobra.Command{
-		Use: "list", Short: "List the agents of this directory, with their rules", Args: noArgs,
+		Use: "list", Short: "List the agents of this directory, with their rules", Args: cli.NoArgs,
 		Example: "  lathe agent list\n  lathe agent list --json | jq -r '.[].name'",
 		RunE: func(c *cobra.Command, _ []string) error {
-			return a.listAgents(c.Context())
+			return listAgents(c.Context(), a)
 		},
 	}
-	a.jsonFlag(list)
+	a.JSONFlag(list)
 	cmd.AddCommand(list, newAgentCreate(a))
 	return cmd
 }
 
 // listAgents prints the agents as users of the reference know them: a name, then the rules.
-func (a *app) listAgents(ctx context.Context) error {
-	agents, err := a.knownAgents(ctx)
+func listAgents(ctx context.Context, a *cli.App) error {
+	agents, err := knownAgents(ctx, a)
 	if err != nil {
 		return err
 	}
-	if a.json {
-		return a.printJSON(agents)
+	if a.JSON {
+		return a.PrintJSON(agents)
 	}
 	for _, g := range agents {
 		note := ""
 		if g.Hidden.On() {
 			note = ", hidden"
 		}
-		a.printf("%s (%s%s)\n", termtext.Plain(g.Name), g.Mode, note)
+		a.Printf("%s (%s%s)\n", termtext.Plain(g.Name), g.Mode, note)
 		if g.Description != "" {
-			a.printf("  %s\n", termtext.OneLine(termtext.Plain(g.Description)))
+			a.Printf("  %s\n", termtext.OneLine(termtext.Plain(g.Description)))
 		}
 		if g.Model != nil {
-			a.printf("  model %s/%s\n", termtext.Plain(g.Model.Provider), termtext.Plain(g.Model.Model))
+			a.Printf("  model %s/%s\n", termtext.Plain(g.Model.Provider), termtext.Plain(g.Model.Model))
 		}
 		for _, r := range g.Rules {
-			a.printf("  %-5s %s %s\n", r.Action, termtext.Plain(r.Permission), termtext.Plain(r.Pattern))
+			a.Printf("  %-5s %s %s\n", r.Action, termtext.Plain(r.Permission), termtext.Plain(r.Pattern))
 		}
 	}
 	return nil
 }
 
 // knownAgents are those of the directory. No database is needed to name them.
-func (a *app) knownAgents(ctx context.Context) ([]lathe.Agent, error) {
+func knownAgents(ctx context.Context, a *cli.App) ([]lathe.Agent, error) {
 	at, err := datadir.Find(a.Env)
 	if err != nil {
 		return nil, err
@@ -82,11 +83,11 @@ func (a *app) knownAgents(ctx context.Context) ([]lathe.Agent, error) {
 	s := harness.New(&a.Host, at)
 	place, err := workspace.Locate(ctx, a.Dir, nil)
 	if err != nil {
-		return nil, closing(s, err)
+		return nil, cli.Closing(s, err)
 	}
 	k, err := s.Configured(ctx, place)
 	if err != nil {
-		return nil, closing(s, err)
+		return nil, cli.Closing(s, err)
 	}
 	return k.Settings.Ordered(), s.Close()
 }
@@ -103,7 +104,7 @@ func permissionNames() []string {
 	return []string{"bash", "read", "edit", "glob", "grep", "webfetch", "websearch", "task", "todowrite", "skill"}
 }
 
-func newAgentCreate(a *app) *cobra.Command {
+func newAgentCreate(a *cli.App) *cobra.Command {
 	var f agentFlags
 	cmd := &cobra.Command{
 		Use:   "create",
@@ -114,9 +115,9 @@ and --description are needed. What is not among --permissions is denied.`,
 		Example: `  lathe agent create
   lathe agent create --name docs --description "Writes documentation" --mode subagent
   lathe agent create --global --name look --description "Looks only" --permissions read,grep,glob -m anthropic/claude-haiku-4-5-20251001`,
-		Args: noArgs,
+		Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return a.createAgent(c.Context(), f, c.Flags().Changed("permissions"))
+			return createAgent(c.Context(), a, f, c.Flags().Changed("permissions"))
 		},
 	}
 	s := cmd.Flags()
@@ -128,12 +129,12 @@ and --description are needed. What is not among --permissions is denied.`,
 	s.StringVar(&f.prompt, "prompt", "", "what the model is told (`WORDS`); without, a text to begin with")
 	s.StringVar(&f.path, "path", "", "the `FOLDER` that gets agents/NAME.md")
 	s.BoolVar(&f.global, "global", false, "in your settings folder, for all projects")
-	a.jsonFlag(cmd)
+	a.JSONFlag(cmd)
 	return cmd
 }
 
-func (a *app) createAgent(ctx context.Context, f agentFlags, chosen bool) error {
-	if err := a.askAgent(ctx, &f, &chosen); err != nil {
+func createAgent(ctx context.Context, a *cli.App, f agentFlags, chosen bool) error {
+	if err := askAgent(ctx, a, &f, &chosen); err != nil {
 		return err
 	}
 	if err := f.check(); err != nil {
@@ -142,7 +143,7 @@ func (a *app) createAgent(ctx context.Context, f agentFlags, chosen bool) error 
 	dir := f.path
 	switch {
 	case dir != "" && f.global:
-		return usagef("--path and --global do not go together")
+		return cli.Usagef("--path and --global do not go together")
 	case f.global:
 		dir = filepath.Join(a.UserDir(), "lathe")
 	case dir == "":
@@ -164,26 +165,26 @@ func (a *app) createAgent(ctx context.Context, f agentFlags, chosen bool) error 
 		return err
 	}
 	if _, err := file.WriteString(f.text(chosen)); err != nil {
-		return closing(file, err)
+		return cli.Closing(file, err)
 	}
 	if err := file.Close(); err != nil {
 		return err
 	}
-	if a.json {
-		return a.printJSON(map[string]string{"name": f.name, "path": path})
+	if a.JSON {
+		return a.PrintJSON(map[string]string{"name": f.name, "path": path})
 	}
-	a.printf("%s\n", path)
+	a.Printf("%s\n", path)
 	a.Remark("Change the text below its head to what the model is to be told; `lathe run --agent %s` uses it.", f.name)
 	return nil
 }
 
 // askAgent asks on a terminal for what was not said.
-func (a *app) askAgent(ctx context.Context, f *agentFlags, chosen *bool) (err error) {
+func askAgent(ctx context.Context, a *cli.App, f *agentFlags, chosen *bool) (err error) {
 	if f.name != "" && f.description != "" {
 		return nil
 	}
-	if !isTerminal(a.stdin) || a.json {
-		return usagef("say --name and --description: `lathe agent create --name docs --description \"Writes documentation\"`")
+	if !cli.IsTerminal(a.Stdin) || a.JSON {
+		return cli.Usagef("say --name and --description: `lathe agent create --name docs --description \"Writes documentation\"`")
 	}
 	for _, q := range []struct {
 		text string
@@ -194,15 +195,15 @@ func (a *app) askAgent(ctx context.Context, f *agentFlags, chosen *bool) (err er
 		{"Mode: primary (you call it), subagent (other agents do) or all [all]: ", &f.mode},
 	} {
 		if *q.to == "" {
-			a.ask("%s", q.text)
-			if *q.to, err = a.readLine(ctx); err != nil {
+			a.Ask("%s", q.text)
+			if *q.to, err = a.ReadLine(ctx); err != nil {
 				return err
 			}
 		}
 	}
 	if !*chosen {
-		a.ask("What may it do? Any of %s; all if you say nothing: ", strings.Join(permissionNames(), ", "))
-		line, err := a.readLine(ctx)
+		a.Ask("What may it do? Any of %s; all if you say nothing: ", strings.Join(permissionNames(), ", "))
+		line, err := a.ReadLine(ctx)
 		if err != nil {
 			return err
 		}
@@ -215,17 +216,17 @@ func (a *app) askAgent(ctx context.Context, f *agentFlags, chosen *bool) (err er
 func (f *agentFlags) check() error {
 	switch {
 	case !regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`).MatchString(f.name):
-		return usagef("--name %s: small letters, digits and single dashes, such as code-review", termtext.Plain(f.name))
+		return cli.Usagef("--name %s: small letters, digits and single dashes, such as code-review", termtext.Plain(f.name))
 	case strings.TrimSpace(f.description) == "":
-		return usagef("--description is empty: say what the agent is for")
+		return cli.Usagef("--description is empty: say what the agent is for")
 	case f.mode != "" && !slices.Contains([]string{"primary", "subagent", "all"}, f.mode):
-		return usagef("--mode is primary, subagent or all, not %s", termtext.Plain(f.mode))
+		return cli.Usagef("--mode is primary, subagent or all, not %s", termtext.Plain(f.mode))
 	case f.model != "" && !strings.Contains(f.model, "/"):
-		return usagef("-m %s: want provider/model", termtext.Plain(f.model))
+		return cli.Usagef("-m %s: want provider/model", termtext.Plain(f.model))
 	}
 	for _, p := range f.permissions {
 		if !slices.Contains(permissionNames(), p) {
-			return usagef("--permissions: there is no %s; they are %s", termtext.Plain(p), strings.Join(permissionNames(), ", "))
+			return cli.Usagef("--permissions: there is no %s; they are %s", termtext.Plain(p), strings.Join(permissionNames(), ", "))
 		}
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/model"
 )
@@ -15,11 +16,11 @@ import (
 // jsonValue is JSON as it is.
 type jsonValue = json.RawMessage
 
-// answer prints the events of an answer as they come.
-func (a *app) answer(ctx context.Context, q question) error {
+// printAnswer prints the events of an answer as they come.
+func printAnswer(ctx context.Context, a *cli.App, q question) error {
 	s := &stream{app: a, asked: q, began: a.Now()}
 	show := s.show
-	if a.json {
+	if a.JSON {
 		show = s.line
 	}
 	for e, err := range (model.Bounded{Model: q.model, Output: q.limit}).Stream(ctx, q.request) {
@@ -33,7 +34,7 @@ func (a *app) answer(ctx context.Context, q question) error {
 		}
 	}
 	s.endLine()
-	if !a.json {
+	if !a.JSON {
 		s.summary()
 	}
 	switch s.reason {
@@ -47,7 +48,7 @@ func (a *app) answer(ctx context.Context, q question) error {
 
 // stream is an answer while it is printed.
 type stream struct {
-	app   *app
+	app   *cli.App
 	asked question
 	began time.Time
 
@@ -93,7 +94,7 @@ func (s *stream) show(e model.Event) error {
 		s.beside("Source: %s", termtext.Plain(strings.TrimSpace(e.Title+" "+e.URL)))
 	case model.Start, model.TextStart, model.TextEnd, model.ReasoningStart, model.InputStart, model.InputDelta, model.InputEnd, model.Used, model.Finish:
 	}
-	return a.out.Flush()
+	return a.Out.Flush()
 }
 
 // text prints words as they come: as they are into a pipe, without control characters on a
@@ -102,17 +103,17 @@ func (s *stream) text(id, text string) error {
 	a := s.app
 	s.endThought()
 	if s.said && id != s.block && s.open {
-		a.printf("\n")
+		a.Printf("\n")
 	}
-	if isTerminal(a.stdout.file) {
+	if cli.IsTerminal(a.Stdout.File) {
 		text = termtext.PlainText(text)
 	}
 	s.block, s.said = id, true
 	if text != "" {
 		s.open = !strings.HasSuffix(text, "\n")
 	}
-	a.printf("%s", text)
-	return a.out.Flush()
+	a.Printf("%s", text)
+	return a.Out.Flush()
 }
 
 // think prints a thought on standard error, dim where that can be shown.
@@ -124,12 +125,12 @@ func (s *stream) think(text string) {
 	s.endText()
 	if !s.thought {
 		s.thought = true
-		if a.colour(a.stderr) {
-			a.ask("\x1b[2m")
+		if a.Color(a.Stderr) {
+			a.Ask("\x1b[2m")
 		}
-		a.ask("Thinking: ")
+		a.Ask("Thinking: ")
 	}
-	a.ask("%s", termtext.PlainText(text))
+	a.Ask("%s", termtext.PlainText(text))
 }
 
 func (s *stream) endThought() {
@@ -137,18 +138,18 @@ func (s *stream) endThought() {
 		return
 	}
 	s.thought = false
-	if s.app.colour(s.app.stderr) {
-		s.app.ask("\x1b[0m")
+	if s.app.Color(s.app.Stderr) {
+		s.app.Ask("\x1b[0m")
 	}
-	s.app.ask("\n")
+	s.app.Ask("\n")
 }
 
 // endText ends the line of the text, if both streams are one screen.
 func (s *stream) endText() {
-	if s.open && isTerminal(s.app.stdout.file) {
+	if s.open && cli.IsTerminal(s.app.Stdout.File) {
 		s.open = false
-		s.app.printf("\n")
-		s.app.flushed()
+		s.app.Printf("\n")
+		s.app.Flush()
 	}
 }
 
@@ -164,9 +165,9 @@ func (s *stream) endLine() {
 	s.endThought()
 	if s.open {
 		s.open = false
-		s.app.printf("\n")
+		s.app.Printf("\n")
 	}
-	s.app.flushed()
+	s.app.Flush()
 }
 
 // summary says what the answer used, cost and took.
@@ -193,7 +194,7 @@ func (s *stream) cost() (lathe.Tokens, lathe.Money) { return model.Count(s.usage
 
 // failed ends a stream of JSON with the error too, where its reader looks.
 func (s *stream) failed(err error) error {
-	if !s.app.json || errors.Is(err, errWrite) {
+	if !s.app.JSON || errors.Is(err, errWrite) {
 		return err
 	}
 	var e *lathe.Error

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/cli/layout"
 	"github.com/lathe-agent/lathe/model"
 )
 
@@ -108,8 +109,8 @@ func lineOf(e model.Event) eventJSON {
 
 // write prints one line, at once.
 func (s *stream) write(v any) error {
-	err := jsonTo(s.app.out).encoder().Encode(v)
-	if e := s.app.out.Flush(); err == nil {
+	err := layout.JSONTo(s.app.Out).Encoder().Encode(v)
+	if e := s.app.Out.Flush(); err == nil {
 		err = e
 	}
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/harness"
 	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/model"
@@ -27,7 +28,7 @@ type askFlags struct {
 	timing                                 bool
 }
 
-func newAsk(a *app) *cobra.Command {
+func newAsk(a *cli.App) *cobra.Command {
 	var f askFlags
 	cmd := &cobra.Command{
 		Use:   "ask [TEXT...]",
@@ -53,13 +54,13 @@ model, no key), 2 wrong usage, 130 interrupted; the connection is closed then.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
 			if f.record != "" && f.replay != "" {
-				return usagef("--record and --replay do not go together")
+				return cli.Usagef("--record and --replay do not go together")
 			}
-			text, err := a.promptText(c.Context(), args)
+			text, err := promptText(c.Context(), a, args)
 			if err != nil {
 				return err
 			}
-			return a.askModel(c.Context(), f, text)
+			return askModel(c.Context(), a, f, text)
 		},
 	}
 	cmd.Flags().StringVarP(&f.model, "model", "m", "", "the `MODEL`, as provider/model")
@@ -68,26 +69,26 @@ model, no key), 2 wrong usage, 130 interrupted; the connection is closed then.`,
 	cmd.Flags().StringVar(&f.record, "record", "", "keep the traffic in this `FILE`")
 	cmd.Flags().StringVar(&f.replay, "replay", "", "answer from this `FILE`, without a network")
 	cmd.Flags().BoolVar(&f.timing, "timing", false, "with --record keep, and with --replay repeat, when each piece came")
-	a.jsonFlag(cmd)
+	a.JSONFlag(cmd)
 	return cmd
 }
 
 // promptText is what was typed, and below it what was piped in.
-func (a *app) promptText(ctx context.Context, args []string) (string, error) {
-	text, err := a.withPiped(ctx, strings.Join(args, " "))
+func promptText(ctx context.Context, a *cli.App, args []string) (string, error) {
+	text, err := withPiped(ctx, a, strings.Join(args, " "))
 	if err == nil && text == "" {
-		err = usagef("there is nothing to ask: `lathe debug ask \"Are you there?\"`, or pipe it in")
+		err = cli.Usagef("there is nothing to ask: `lathe debug ask \"Are you there?\"`, or pipe it in")
 	}
 	return text, err
 }
 
 // withPiped adds what is piped in below a text; nothing but space is "".
-func (a *app) withPiped(ctx context.Context, text string) (string, error) {
+func withPiped(ctx context.Context, a *cli.App, text string) (string, error) {
 	const most = 64 << 20
-	info, err := a.stdin.Stat()
+	info, err := a.Stdin.Stat()
 	isPipe := err == nil && (info.Mode()&fs.ModeNamedPipe != 0 || info.Mode().IsRegular())
-	if isPipe || text == "" && !isTerminal(a.stdin) {
-		piped, err := reading(ctx, func() ([]byte, error) { return io.ReadAll(io.LimitReader(a.stdin, most+1)) })
+	if isPipe || text == "" && !cli.IsTerminal(a.Stdin) {
+		piped, err := cli.Reading(ctx, func() ([]byte, error) { return io.ReadAll(io.LimitReader(a.Stdin, most+1)) })
 		switch {
 		case err != nil:
 			return "", fmt.Errorf("read the prompt: %w", err)
@@ -112,13 +113,13 @@ type question struct {
 	limit   int // of the model's answers in tokens; 0 is not known
 }
 
-func (a *app) askModel(ctx context.Context, f askFlags, text string) error {
+func askModel(ctx context.Context, a *cli.App, f askFlags, text string) error {
 	p, err := a.Providers()
 	if err != nil {
 		return err
 	}
-	a.warnDistrust(p.Settings)
-	m, err := a.askedModel(ctx, p, f)
+	a.WarnDistrust(p.Settings)
+	m, err := askedModel(ctx, a, p, f)
 	if err != nil {
 		return err
 	}
@@ -127,32 +128,32 @@ func (a *app) askModel(ctx context.Context, f askFlags, text string) error {
 		return noVariant(m, f.variant)
 	}
 	send := func(t http.RoundTripper) error {
-		q, err := a.question(p, m, f, t)
+		q, err := questionFor(a, p, m, f, t)
 		if err != nil {
 			return err
 		}
 		q.request.Messages = []model.Message{{Role: model.UserRole, Content: []model.Content{model.TextContent{Text: text}}}}
 		q.limit = int(m.Limit.Output)
 		maps.Copy(q.request.Options, options)
-		return a.answer(ctx, q)
+		return printAnswer(ctx, a, q)
 	}
 	switch {
 	case f.replay != "":
-		return a.replayed(f, send)
+		return askReplayed(a, f, send)
 	case f.record != "":
-		return a.recorded(f, send)
+		return askRecorded(a, f, send)
 	default:
 		return send(http.DefaultTransport)
 	}
 }
 
 // askedModel is the model that is meant; who has none gets help with it.
-func (a *app) askedModel(ctx context.Context, p *harness.Providers, f askFlags) (*catalog.Model, error) {
+func askedModel(ctx context.Context, a *cli.App, p *harness.Providers, f askFlags) (*catalog.Model, error) {
 	m, err := p.Choose(ctx, f.model)
 	if err == nil || f.model != "" || p.Settings.Config.Model != "" || f.replay != "" {
 		return m, err
 	}
-	ref, err := a.firstRun(ctx, p, isTerminal(a.stdout.file))
+	ref, err := firstRun(ctx, a, p, cli.IsTerminal(a.Stdout.File))
 	if err != nil {
 		return nil, err
 	}
@@ -164,8 +165,8 @@ func (a *app) askedModel(ctx context.Context, p *harness.Providers, f askFlags) 
 	return p.Choose(ctx, ref)
 }
 
-// question opens the model, with a request that asks nothing yet.
-func (a *app) question(p *harness.Providers, m *catalog.Model, f askFlags, t http.RoundTripper) (q question, err error) {
+// questionFor opens the model, with a request that asks nothing yet.
+func questionFor(a *cli.App, p *harness.Providers, m *catalog.Model, f askFlags, t http.RoundTripper) (q question, err error) {
 	deps, vendor := p.Deps, p.Catalog.Provider(m.Provider)
 	deps.Client = &http.Client{Transport: t}
 	if f.replay != "" {
@@ -198,14 +199,14 @@ func openPlayer(name string) (*record.Player, error) {
 		return nil, lathe.Errorf(lathe.NotFound, "the recording cannot be read: %w", err)
 	}
 	player, err := record.NewPlayer(file)
-	if err := closing(file, err); err != nil {
+	if err := cli.Closing(file, err); err != nil {
 		return nil, lathe.Errorf(lathe.Invalid, "%s is no recording: %w", termtext.Plain(name), err)
 	}
 	return player, nil
 }
 
-// replayed answers from a file.
-func (a *app) replayed(f askFlags, send func(http.RoundTripper) error) error {
+// askReplayed answers from a file.
+func askReplayed(a *cli.App, f askFlags, send func(http.RoundTripper) error) error {
 	player, err := openPlayer(f.replay)
 	if err != nil {
 		return err
@@ -229,8 +230,8 @@ func notRecorded(err error) error {
 // errNothing says that no request was sent.
 var errNothing = errors.New("nothing to record")
 
-// recorded keeps the traffic, of a failure too.
-func (a *app) recorded(f askFlags, send func(http.RoundTripper) error) error {
+// askRecorded keeps the traffic, of a failure too.
+func askRecorded(a *cli.App, f askFlags, send func(http.RoundTripper) error) error {
 	var asked error
 	size, err := writeFile(f.record, func(w io.Writer) error {
 		to := &countedWriter{w: w}
@@ -251,7 +252,7 @@ func (a *app) recorded(f askFlags, send func(http.RoundTripper) error) error {
 	case err != nil:
 		err = lathe.Errorf(lathe.Unavailable, "the traffic could not be kept: %w", err)
 	}
-	if size > 0 && !a.json {
+	if size > 0 && !a.JSON {
 		a.Remark("Recorded in %s (%s).", termtext.Plain(f.record), termtext.ByteSize(size))
 	}
 	return err

@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/cli"
+	"github.com/lathe-agent/lathe/cli/layout"
 	"github.com/lathe-agent/lathe/harness"
 	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/model/auth"
@@ -17,7 +19,7 @@ import (
 	"github.com/lathe-agent/lathe/model/provider"
 )
 
-func newAuth(a *app) *cobra.Command {
+func newAuth(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "auth",
 		Aliases: []string{"providers"},
@@ -29,13 +31,13 @@ variable after it. No command prints a key.`,
   lathe auth list
   lathe auth logout anthropic`,
 		Args: cobra.ArbitraryArgs,
-		RunE: group,
+		RunE: cli.Group,
 	}
 	cmd.AddCommand(newAuthLogin(a), newAuthList(a), newAuthLogout(a))
 	return cmd
 }
 
-func newAuthList(a *app) *cobra.Command {
+func newAuthList(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "list",
 		Aliases: []string{"ls"},
@@ -45,10 +47,10 @@ file, in environment variables. Of several for one provider the first counts. Ke
 shown.`,
 		Example: `  lathe auth list
   lathe auth list --json | jq -r '.credentials[].provider'`,
-		Args: noArgs,
-		RunE: func(*cobra.Command, []string) error { return a.listAuth() },
+		Args: cli.NoArgs,
+		RunE: func(*cobra.Command, []string) error { return listAuth(a) },
 	}
-	a.jsonFlag(cmd)
+	a.JSONFlag(cmd)
 	return cmd
 }
 
@@ -78,12 +80,12 @@ const (
 	fromEnv      = "environment"
 )
 
-func (a *app) listAuth() error {
+func listAuth(a *cli.App) error {
 	p, err := a.Providers()
 	if err != nil {
 		return err
 	}
-	list, err := a.credentials(p)
+	list, err := allCredentials(a, p)
 	if err != nil {
 		return err
 	}
@@ -91,14 +93,14 @@ func (a *app) listAuth() error {
 	if err != nil {
 		return err
 	}
-	if a.json {
-		return a.printJSON(authJSON{p.At.Credentials(), list, unknown})
+	if a.JSON {
+		return a.PrintJSON(authJSON{p.At.Credentials(), list, unknown})
 	}
 	if len(list) > 0 {
-		if err := a.credentialTable(p, list).write(a.out, a.width()); err != nil {
+		if err := credentialTable(a, p, list).Write(a.Out, a.Width()); err != nil {
 			return err
 		}
-		a.flushed()
+		a.Flush()
 	} else {
 		a.Remark("There are no credentials yet. `lathe auth login` adds one.")
 	}
@@ -111,8 +113,8 @@ func (a *app) listAuth() error {
 	return nil
 }
 
-// credentials lists what is found, by provider and then by what counts more.
-func (a *app) credentials(p *harness.Providers) ([]credentialJSON, error) {
+// allCredentials lists what is found, by provider and then by what counts more.
+func allCredentials(a *cli.App, p *harness.Providers) ([]credentialJSON, error) {
 	all := p.With(catalog.Filter{Experimental: true})
 	name := func(id string) string {
 		if one := all.Provider(id); one != nil {
@@ -134,7 +136,7 @@ func (a *app) credentials(p *harness.Providers) ([]credentialJSON, error) {
 			add(credentialJSON{Provider: id, Type: typeKey, From: fromSettings})
 		}
 	}
-	if err := a.stored(p, add); err != nil {
+	if err := storedCredentials(a, p, add); err != nil {
 		return nil, err
 	}
 	for _, one := range all.Providers() {
@@ -155,8 +157,8 @@ const (
 	typeToken = "wellknown"
 )
 
-// stored adds what is in the file, or in another's.
-func (a *app) stored(p *harness.Providers, add func(credentialJSON)) error {
+// storedCredentials adds what is in the file, or in another's.
+func storedCredentials(a *cli.App, p *harness.Providers, add func(credentialJSON)) error {
 	borrowed, err := p.File.Borrowed()
 	if err != nil {
 		return err
@@ -185,8 +187,8 @@ func (a *app) stored(p *harness.Providers, add func(credentialJSON)) error {
 	return nil
 }
 
-func (a *app) credentialTable(p *harness.Providers, list []credentialJSON) table {
-	t := table{head: []string{"Provider", "ID", "Type", "From"}, flexible: []int{3, 0}, paths: -1}
+func credentialTable(a *cli.App, p *harness.Providers, list []credentialJSON) layout.Table {
+	t := layout.Table{Head: []string{"Provider", "ID", "Type", "From"}, Flexible: []int{3, 0}, Paths: -1}
 	for _, c := range list {
 		from := c.From
 		switch c.From {
@@ -204,12 +206,12 @@ func (a *app) credentialTable(p *harness.Providers, list []credentialJSON) table
 		if !c.Used && c.Type != typeToken {
 			kind += " (not used)"
 		}
-		t.rows = append(t.rows, []string{termtext.Plain(c.Name), termtext.Plain(c.Provider), termtext.Plain(kind), termtext.Plain(from)})
+		t.Rows = append(t.Rows, []string{termtext.Plain(c.Name), termtext.Plain(c.Provider), termtext.Plain(kind), termtext.Plain(from)})
 	}
 	return t
 }
 
-func newAuthLogout(a *app) *cobra.Command {
+func newAuthLogout(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "logout [PROVIDER]",
 		Short: "Forget the credential of a provider",
@@ -218,20 +220,20 @@ variables or settings stays there. On a terminal it asks which one, if none is n
 provider itself is not told: to end a key for good, remove it there too.`,
 		Example: `  lathe auth logout anthropic
   lathe auth logout`,
-		Args: wantArgs(0, 1),
+		Args: cli.WantArgs(0, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			id := ""
 			if len(args) > 0 {
 				id = args[0]
 			}
-			return a.logout(c.Context(), id)
+			return logOut(c.Context(), a, id)
 		},
 	}
-	a.jsonFlag(cmd)
+	a.JSONFlag(cmd)
 	return cmd
 }
 
-func (a *app) logout(ctx context.Context, id string) error {
+func logOut(ctx context.Context, a *cli.App, id string) error {
 	p, err := a.Providers()
 	if err != nil {
 		return err
@@ -247,7 +249,7 @@ func (a *app) logout(ctx context.Context, id string) error {
 		}
 	}
 	if id == "" {
-		if id, err = a.chooseLogout(ctx, own); err != nil {
+		if id, err = chooseLogout(ctx, a, own); err != nil {
 			return err
 		}
 	}
@@ -260,11 +262,11 @@ func (a *app) logout(ctx context.Context, id string) error {
 		}
 		return err
 	}
-	if a.json {
-		return a.printJSON(loginJSON{Provider: strings.TrimRight(id, "/"), Path: p.At.Credentials()})
+	if a.JSON {
+		return a.PrintJSON(loginJSON{Provider: strings.TrimRight(id, "/"), Path: p.At.Credentials()})
 	}
-	a.printf("Logged out: %s\n", termtext.Plain(id))
-	a.flushed()
+	a.Printf("Logged out: %s\n", termtext.Plain(id))
+	a.Flush()
 	if one := p.With(catalog.Filter{Experimental: true}).Provider(id); one != nil {
 		for _, variable := range provider.Variables(one) {
 			if a.Env(variable) != "" {
@@ -275,17 +277,17 @@ func (a *app) logout(ctx context.Context, id string) error {
 	return nil
 }
 
-func (a *app) chooseLogout(ctx context.Context, own []string) (string, error) {
+func chooseLogout(ctx context.Context, a *cli.App, own []string) (string, error) {
 	switch {
 	case len(own) == 0:
 		return "", lathe.Errorf(lathe.NotFound, "there are no credentials to forget")
-	case !isTerminal(a.stdin):
-		return "", usagef("name the provider to log out of: %s", termtext.Plain(strings.Join(own, ", ")))
+	case !cli.IsTerminal(a.Stdin):
+		return "", cli.Usagef("name the provider to log out of: %s", termtext.Plain(strings.Join(own, ", ")))
 	}
-	var choices []choice
+	var choices []cli.Choice
 	for _, id := range own {
-		choices = append(choices, choice{id, id})
+		choices = append(choices, cli.Choice{ID: id, Name: id})
 	}
-	c, err := a.choose(ctx, "Log out of", choices)
-	return c.id, err
+	c, err := a.Choose(ctx, "Log out of", choices)
+	return c.ID, err
 }

@@ -7,19 +7,20 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lathe-agent/lathe/cli/layout"
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
 // A chart is never wider than its screen, whatever is in it, and names give way last.
 func TestChart_Width(t *testing.T) {
-	c := chart{head: []string{"Name", "First", "Second", "Third"}, rows: []bar{
-		{"a-rather-long-name-of-a-thing/日本語のモデル", []string{"1", "1,234,567", "12 (3%)"}, 3},
-		{"b", []string{"$1,234.56", "1", ""}, 0.001},
-		{"none", []string{"0", "0", "0"}, 0},
+	c := layout.Chart{Head: []string{"Name", "First", "Second", "Third"}, Rows: []layout.Bar{
+		{Name: "a-rather-long-name-of-a-thing/日本語のモデル", Cells: []string{"1", "1,234,567", "12 (3%)"}, Value: 3},
+		{Name: "b", Cells: []string{"$1,234.56", "1", ""}, Value: 0.001},
+		{Name: "none", Cells: []string{"0", "0", "0"}, Value: 0},
 	}}
 	for screen := 20; screen <= 200; screen++ {
 		var out bytes.Buffer
-		if err := c.write(&out, screen, func(s string) string { return s }); err != nil {
+		if err := c.Write(&out, screen, func(s string) string { return s }); err != nil {
 			t.Fatal(err)
 		}
 		for _, line := range strings.Split(out.String(), "\n") {
@@ -27,7 +28,7 @@ func TestChart_Width(t *testing.T) {
 				t.Fatalf("%d columns on a screen of %d: %s", termtext.Columns(line), screen, line)
 			}
 		}
-		if got := strings.Count(out.String(), "█"); screen >= 40 && (got < leastBar || got > mostBar) {
+		if got := strings.Count(out.String(), "█"); screen >= 40 && (got < layout.LeastBar || got > layout.MostBar) {
 			t.Errorf("the longest bar has %d columns on a screen of %d:\n%s", got, screen, out.String())
 		}
 		if screen >= 40 && !strings.Contains(out.String(), "▏") {
@@ -104,9 +105,9 @@ func TestUpgrade_ShellWord(t *testing.T) {
 // Colour is for screens: bars and titles have it there, and nowhere else.
 func TestStats_Colour(t *testing.T) {
 	var plainOut bytes.Buffer
-	c := chart{head: []string{"Day", "Cost"}, rows: []bar{{"2025-03-10", []string{"$1"}, 1}}}
+	c := layout.Chart{Head: []string{"Day", "Cost"}, Rows: []layout.Bar{{Name: "2025-03-10", Cells: []string{"$1"}, Value: 1}}}
 	v := &statsView{colour: true}
-	if err := c.write(&plainOut, 40, v.paint); err != nil {
+	if err := c.Write(&plainOut, 40, v.paint); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := plainOut.String(), "\x1b[36m██████████████████████\x1b[0m\n"; !strings.HasSuffix(got, want) {

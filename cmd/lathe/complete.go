@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/lathe-agent/lathe/api"
+	"github.com/lathe-agent/lathe/cli"
+	"github.com/lathe-agent/lathe/cli/layout"
 	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/harness"
 	"github.com/lathe-agent/lathe/internal/termtext"
@@ -27,7 +29,7 @@ type words func(ctx context.Context) []cobra.Completion
 
 // completing tells the commands what may follow. It is done only when a shell asks, and what it
 // calls reads settings, catalogue and database, but starts no plugin, no server and no network.
-func completing(a *app, root *cobra.Command) {
+func completing(a *cli.App, root *cobra.Command) {
 	all := completions{a}
 	flags := map[string]words{
 		"model": all.models, "agent": all.agents, "session": all.sessions, "command": all.commands, "provider": all.providers,
@@ -111,24 +113,24 @@ func described(word, means string) cobra.Completion {
 }
 
 // completions finds the words.
-type completions struct{ app *app }
+type completions struct{ app *cli.App }
 
 // mostSessions is how many sessions are offered, the newest.
 const mostSessions = 50
 
 func (x completions) sessions(ctx context.Context) (out []cobra.Completion) {
-	if x.app.attach != "" {
+	if x.app.Attach != "" {
 		return nil // a server may be far away
 	}
-	_ = x.app.onSessions(ctx, func(e api.Engine) error {
-		q, err := x.app.projectQuery(ctx, e)
+	_ = x.app.OnSessions(ctx, func(e api.Engine) error {
+		q, err := x.app.ProjectQuery(ctx, e)
 		if err != nil {
 			return err
 		}
 		q.Limit = mostSessions
 		all, err := e.List(ctx, q)
 		for _, s := range all {
-			out = append(out, described(string(s.ID), ago(s.Updated, x.app.Now())+" · "+s.Title))
+			out = append(out, described(string(s.ID), layout.Ago(s.Updated, x.app.Now())+" · "+s.Title))
 		}
 		return err
 	})

@@ -3,10 +3,11 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
-func newCompletion(a *app) *cobra.Command {
+func newCompletion(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "completion SHELL",
 		Short: "Print a script that completes commands in your shell",
@@ -18,20 +19,20 @@ func newCompletion(a *app) *cobra.Command {
 		Args:      cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return usagef("name one shell: bash, zsh, fish or powershell")
+				return cli.Usagef("name one shell: bash, zsh, fish or powershell")
 			}
 			root := c.Root()
 			switch args[0] {
 			case "bash":
-				return root.GenBashCompletionV2(a.out, true)
+				return root.GenBashCompletionV2(a.Out, true)
 			case "zsh":
-				return root.GenZshCompletion(a.out)
+				return root.GenZshCompletion(a.Out)
 			case "fish":
-				return root.GenFishCompletion(a.out, true)
+				return root.GenFishCompletion(a.Out, true)
 			case "powershell":
-				return root.GenPowerShellCompletionWithDesc(a.out)
+				return root.GenPowerShellCompletionWithDesc(a.Out)
 			default:
-				return usagef("there is no completion for %s: want bash, zsh, fish or powershell", termtext.Quote(args[0]))
+				return cli.Usagef("there is no completion for %s: want bash, zsh, fish or powershell", termtext.Quote(args[0]))
 			}
 		},
 	}

@@ -9,13 +9,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lathe-agent/lathe/cli"
+	"github.com/lathe-agent/lathe/cli/layout"
 	"github.com/lathe-agent/lathe/config"
 	"github.com/lathe-agent/lathe/harness"
 	"github.com/lathe-agent/lathe/internal/scrub"
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
-func newConfig(a *app) *cobra.Command {
+func newConfig(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "config",
 		Short: "Look at the settings: what counts, where it comes from, what is wrong",
@@ -27,13 +29,13 @@ LATHE_CONFIG_CONTENT, the administrator's.`,
   lathe config check
   lathe config schema > lathe.schema.json`,
 		Args: cobra.ArbitraryArgs,
-		RunE: group,
+		RunE: cli.Group,
 	}
 	cmd.AddCommand(newConfigShow(a), newConfigPath(a), newConfigCheck(a), newConfigSchema(a))
 	return cmd
 }
 
-func newConfigShow(a *app) *cobra.Command {
+func newConfigShow(a *cli.App) *cobra.Command {
 	var resolved, sources, secrets bool
 	cmd := &cobra.Command{
 		Use:   "show",
@@ -46,18 +48,18 @@ masked; --secrets shows them.
 		Example: `  lathe config show
   lathe config show --sources
   lathe config show -C ~/src/app | jq .permission`,
-		Args: noArgs,
+		Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if sources && resolved && c.Flags().Changed("resolved") {
-				return usagef("--resolved and --sources do not go together")
+				return cli.Usagef("--resolved and --sources do not go together")
 			}
 			l, err := a.Config()
 			if err != nil {
 				return err
 			}
-			a.warnDistrust(l)
+			a.WarnDistrust(l)
 			if sources || !resolved {
-				return a.showSources(l)
+				return showSources(a, l)
 			}
 			var b bytes.Buffer
 			raw := []byte(l.Config.Raw)
@@ -67,14 +69,14 @@ masked; --secrets shows them.
 			if err := json.Indent(&b, raw, "", "  "); err != nil {
 				return err
 			}
-			a.printf("%s\n", escapeJSON(b.Bytes()))
+			a.Printf("%s\n", layout.EscapeJSON(b.Bytes()))
 			return nil
 		},
 	}
 	cmd.Flags().BoolVar(&resolved, "resolved", true, "all sources merged, the default")
 	cmd.Flags().BoolVar(&secrets, "secrets", false, "show API keys and passwords instead of masking them")
 	cmd.Flags().BoolVar(&sources, "sources", false, "list the sources instead, the one that counts most last")
-	a.jsonFlag(cmd)
+	a.JSONFlag(cmd)
 	return cmd
 }
 
@@ -84,60 +86,60 @@ type sourceJSON struct {
 	Keys  []string `json:"keys"`
 }
 
-func (a *app) showSources(l *config.Loaded) error {
-	if a.json {
+func showSources(a *cli.App, l *config.Loaded) error {
+	if a.JSON {
 		out := []sourceJSON{}
 		for _, s := range l.Sources {
 			out = append(out, sourceJSON{s.Name, string(s.Layer), append([]string{}, s.Keys...)})
 		}
-		return a.printJSON(out)
+		return a.PrintJSON(out)
 	}
 	for _, s := range l.Sources {
-		a.printf("%-8s %s\n", s.Layer, termtext.Plain(s.Name))
+		a.Printf("%-8s %s\n", s.Layer, termtext.Plain(s.Name))
 		if len(s.Keys) > 0 {
-			a.printf("         %s\n", termtext.Plain(strings.Join(s.Keys, ", ")))
+			a.Printf("         %s\n", termtext.Plain(strings.Join(s.Keys, ", ")))
 		}
 	}
 	return nil
 }
 
-func newConfigPath(a *app) *cobra.Command {
+func newConfigPath(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "path",
 		Short:   "Print where your own settings file is",
 		Long:    "Prints the path of your own settings file, whether it is there or not.",
 		Example: `  $EDITOR "$(lathe config path)"`,
-		Args:    noArgs,
+		Args:    cli.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			path := filepath.Join(a.UserDir(), "lathe", "lathe.jsonc")
 			if other := filepath.Join(a.UserDir(), "lathe", "lathe.json"); !harness.FileExists(path) && harness.FileExists(other) {
 				path = other
 			}
-			if a.json {
-				return a.printJSON(struct {
+			if a.JSON {
+				return a.PrintJSON(struct {
 					Path   string `json:"path"`
 					Exists bool   `json:"exists"`
 				}{path, harness.FileExists(path)})
 			}
-			a.printf("%s\n", path)
+			a.Printf("%s\n", path)
 			return nil
 		},
 	}
-	a.jsonFlag(cmd)
+	a.JSONFlag(cmd)
 	return cmd
 }
 
-func newConfigCheck(a *app) *cobra.Command {
+func newConfigCheck(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check",
 		Short: "Look for mistakes in the settings; exit 1 if there are any",
 		Long: `Reads all settings of this directory and tells what is wrong with them, with file, line
 and column. Errors make it exit 1; keys that have no effect or are deprecated are warnings.`,
 		Example: `  lathe config check && echo fine`,
-		Args:    noArgs,
-		RunE:    func(*cobra.Command, []string) error { return a.checkConfig() },
+		Args:    cli.NoArgs,
+		RunE:    func(*cobra.Command, []string) error { return checkConfig(a) },
 	}
-	a.jsonFlag(cmd)
+	a.JSONFlag(cmd)
 	return cmd
 }
 
@@ -151,7 +153,7 @@ type problemJSON struct {
 	Hint    string   `json:"hint,omitempty"`
 }
 
-func (a *app) checkConfig() error {
+func checkConfig(a *cli.App) error {
 	l, err := a.Config()
 	broken := configErrors(err)
 	if err != nil && len(broken) == 0 {
@@ -168,35 +170,35 @@ func (a *app) checkConfig() error {
 		for _, p := range e.Problems {
 			out = append(out, problemOf("error", p))
 		}
-		if !a.json {
-			a.printf("error: %s\n", indentLines(e.Error()))
+		if !a.JSON {
+			a.Printf("error: %s\n", indentLines(e.Error()))
 		}
 	}
 	warnings := 0
 	if l != nil {
 		rest := *l
 		rest.Broken = nil // told above
-		a.warnDistrust(&rest)
+		a.WarnDistrust(&rest)
 		warnings = len(l.Warnings)
 		for _, p := range l.Warnings {
 			out = append(out, problemOf("warning", p))
-			if !a.json {
-				a.printf("warning: %s\n", indentLines(p.String()))
+			if !a.JSON {
+				a.Printf("warning: %s\n", indentLines(p.String()))
 			}
 		}
 	}
 	switch {
-	case a.json:
-		if err := a.printJSON(out); err != nil {
+	case a.JSON:
+		if err := a.PrintJSON(out); err != nil {
 			return err
 		}
 	case len(out) == 0:
-		a.printf("The settings are fine: %s.\n", termtext.Several(len(l.Sources), "source"))
+		a.Printf("The settings are fine: %s.\n", termtext.Several(len(l.Sources), "source"))
 	default:
-		a.printf("%d wrong, %d without effect or deprecated.\n", len(out)-warnings, warnings)
+		a.Printf("%d wrong, %d without effect or deprecated.\n", len(out)-warnings, warnings)
 	}
 	if len(broken) > 0 {
-		return failed{exitFailed}
+		return cli.Failed{Code: cli.ExitFailed}
 	}
 	return nil
 }
@@ -219,15 +221,15 @@ func configErrors(err error) []*config.Error {
 // indentLines puts the lines below the first under it.
 func indentLines(s string) string { return strings.ReplaceAll(termtext.PlainText(s), "\n", "\n  ") }
 
-func newConfigSchema(a *app) *cobra.Command {
+func newConfigSchema(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "schema",
 		Short: "Print the JSON schema of settings files, for editors",
 		Example: `  lathe config schema > ~/.config/lathe/schema.json
   # then, in lathe.json:  "$schema": "./schema.json"`,
-		Args: noArgs,
+		Args: cli.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			a.printf("%s", config.Schema())
+			a.Printf("%s", config.Schema())
 			return nil
 		},
 	}

@@ -6,13 +6,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lathe-agent/lathe/cli"
+	"github.com/lathe-agent/lathe/cli/layout"
 	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/store"
 )
 
-func newDB(a *app) *cobra.Command {
+func newDB(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "db [QUERY]",
 		Short: "Look at the database: size, soundness, place, questions in SQL",
@@ -26,51 +28,51 @@ change with a version: programs had better read "session list --json" and "expor
   lathe db --format json "SELECT id, title FROM session LIMIT 3"
   lathe db < questions.sql`,
 		Args: cobra.ArbitraryArgs,
-		RunE: group,
+		RunE: cli.Group,
 	}
 	cmd.AddCommand(
-		a.dbCommand("stats", "What the database holds and how large it is", "  lathe db stats --json", a.stats),
-		a.dbCommand("check", "Look for damage; exit 1 if there is any",
-			"  lathe db check || echo \"restore a backup\"", a.check),
-		a.dbCommand("vacuum", "Give unused space back to the system", "  lathe db vacuum", a.vacuum),
+		dbCommand(a, "stats", "What the database holds and how large it is", "  lathe db stats --json", func(ctx context.Context, e *engine.Engine) error { return databaseStats(ctx, a, e) }),
+		dbCommand(a, "check", "Look for damage; exit 1 if there is any",
+			"  lathe db check || echo \"restore a backup\"", func(ctx context.Context, e *engine.Engine) error { return checkDatabase(ctx, a, e) }),
+		dbCommand(a, "vacuum", "Give unused space back to the system", "  lathe db vacuum", func(ctx context.Context, e *engine.Engine) error { return vacuumDatabase(ctx, a, e) }),
 		newDBPath(a),
 	)
-	a.questions(cmd)
+	queryFlags(a, cmd)
 	return cmd
 }
 
 // dbCommand is a command on the open database.
-func (a *app) dbCommand(name, short, example string, do func(context.Context, *engine.Engine) error) *cobra.Command {
+func dbCommand(a *cli.App, name, short, example string, do func(context.Context, *engine.Engine) error) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: name, Short: short, Example: example, Args: noArgs,
+		Use: name, Short: short, Example: example, Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return a.with(c.Context(), func(e *engine.Engine) error { return do(c.Context(), e) })
+			return a.With(c.Context(), func(e *engine.Engine) error { return do(c.Context(), e) })
 		},
 	}
-	a.jsonFlag(cmd)
+	a.JSONFlag(cmd)
 	return cmd
 }
 
-func newDBPath(a *app) *cobra.Command {
+func newDBPath(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "path",
 		Short:   "Print where the database is",
 		Long:    "Prints the path of the database file, whether it is there or not.",
 		Example: `  cp "$(lathe db path)" backup.db   # with no other lathe running`,
-		Args:    noArgs,
+		Args:    cli.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			at, err := datadir.Find(a.Env)
 			if err != nil {
 				return err
 			}
-			if a.json {
-				return a.printJSON(pathsJSON{at.Database(), at.Blobs(), at.Owners})
+			if a.JSON {
+				return a.PrintJSON(pathsJSON{at.Database(), at.Blobs(), at.Owners})
 			}
-			a.printf("%s\n", at.Database())
+			a.Printf("%s\n", at.Database())
 			return nil
 		},
 	}
-	a.jsonFlag(cmd)
+	a.JSONFlag(cmd)
 	return cmd
 }
 
@@ -108,7 +110,7 @@ type snapshotsJSON struct {
 	Bytes     int64  `json:"bytes"`
 }
 
-func (a *app) stats(ctx context.Context, e *engine.Engine) error {
+func databaseStats(ctx context.Context, a *cli.App, e *engine.Engine) error {
 	st, err := e.Store().Stats(ctx)
 	if err != nil {
 		return err
@@ -121,15 +123,15 @@ func (a *app) stats(ctx context.Context, e *engine.Engine) error {
 	if err != nil {
 		return err
 	}
-	if a.json {
-		return a.printJSON(statsJSON{
+	if a.JSON {
+		return a.PrintJSON(statsJSON{
 			at.Database(), st.Feed, st.Counter, st.Floor, st.Projects, st.Sessions, st.Messages, st.Parts, st.Open,
 			st.Tombstones, st.Bytes, st.FreeBytes, st.Blobs, st.BlobBytes,
 			snapshotsJSON{at.Snapshots(), kept.Worktrees, kept.Steps, kept.Objects, kept.Bytes},
 		})
 	}
 	rows := append([][2]string{{"Database", termtext.Plain(termtext.Tilde(at.Database(), a.Env("HOME")))}}, statsRows(st)...)
-	return pairs(a.out, append(rows, [2]string{"Snapshots", fmt.Sprintf("%s for undo, of %s in %s", termtext.ByteSize(kept.Bytes), termtext.Several(kept.Steps, "step"), termtext.Several(kept.Worktrees, "work tree"))}))
+	return layout.Pairs(a.Out, append(rows, [2]string{"Snapshots", fmt.Sprintf("%s for undo, of %s in %s", termtext.ByteSize(kept.Bytes), termtext.Several(kept.Steps, "step"), termtext.Several(kept.Worktrees, "work tree"))}))
 }
 
 func statsRows(st store.Stats) [][2]string {
@@ -154,26 +156,26 @@ type checkJSON struct {
 	Problems []string `json:"problems"`
 }
 
-func (a *app) check(ctx context.Context, e *engine.Engine) error {
+func checkDatabase(ctx context.Context, a *cli.App, e *engine.Engine) error {
 	found, err := e.Store().Check(ctx)
 	if err != nil {
 		return err
 	}
-	if a.json {
-		err = a.printJSON(checkJSON{len(found) == 0, append([]string{}, found...)})
+	if a.JSON {
+		err = a.PrintJSON(checkJSON{len(found) == 0, append([]string{}, found...)})
 	} else if len(found) == 0 {
-		a.printf("The database is sound.\n")
+		a.Printf("The database is sound.\n")
 	}
 	if err != nil || len(found) == 0 {
 		return err
 	}
 	for _, line := range found {
-		if !a.json {
-			a.printf("%s\n", termtext.Plain(line))
+		if !a.JSON {
+			a.Printf("%s\n", termtext.Plain(line))
 		}
 	}
 	a.Remark("%s found. Nothing was changed. Restore a backup, or export what can still be read: `lathe export ID -o FILE`.", termtext.Several(len(found), "problem"))
-	return failed{exitFailed}
+	return cli.Failed{Code: cli.ExitFailed}
 }
 
 type vacuumJSON struct {
@@ -187,13 +189,13 @@ type sizeJSON struct {
 	BlobBytes int64 `json:"blobBytes"`
 }
 
-func (a *app) vacuum(ctx context.Context, e *engine.Engine) error {
+func vacuumDatabase(ctx context.Context, a *cli.App, e *engine.Engine) error {
 	before, err := e.Store().Stats(ctx)
 	if err != nil {
 		return err
 	}
 	progress := func(string) {}
-	if isTerminal(a.stderr) {
+	if cli.IsTerminal(a.Stderr) {
 		progress = func(step string) { a.Remark("… %s", step) }
 	}
 	if err := e.Store().Vacuum(ctx, progress); err != nil {
@@ -203,10 +205,10 @@ func (a *app) vacuum(ctx context.Context, e *engine.Engine) error {
 	if err != nil {
 		return err
 	}
-	if a.json {
-		return a.printJSON(vacuumJSON{sizeOf(before), sizeOf(after)})
+	if a.JSON {
+		return a.PrintJSON(vacuumJSON{sizeOf(before), sizeOf(after)})
 	}
-	return pairs(a.out, [][2]string{
+	return layout.Pairs(a.Out, [][2]string{
 		{"Before", fmt.Sprintf("%s, of which %s were free; %s in files", termtext.ByteSize(before.Bytes), termtext.ByteSize(before.FreeBytes), termtext.ByteSize(before.BlobBytes))},
 		{"After", fmt.Sprintf("%s, of which %s are free; %s in files", termtext.ByteSize(after.Bytes), termtext.ByteSize(after.FreeBytes), termtext.ByteSize(after.BlobBytes))},
 	})

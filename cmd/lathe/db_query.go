@@ -8,40 +8,42 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lathe-agent/lathe/cli"
+	"github.com/lathe-agent/lathe/cli/layout"
 	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/store/sqlite"
 )
 
-// questions lets `db` be asked something in SQL.
-func (a *app) questions(cmd *cobra.Command) {
+// queryFlags lets `db` be asked something in SQL.
+func queryFlags(a *cli.App, cmd *cobra.Command) {
 	format := ""
 	cmd.Flags().StringVar(&format, "format", "", "`FORMAT` of answers: tsv or json; without it a table where you type, and tsv elsewhere")
 	cmd.RunE = func(c *cobra.Command, args []string) error {
 		if len(args) == 1 && !strings.ContainsAny(args[0], " \n\t") {
-			return group(c, args)
+			return cli.Group(c, args)
 		}
 		if len(args) > 1 {
-			return usagef("a question is one argument: `lathe db \"SELECT id FROM session\"`")
+			return cli.Usagef("a question is one argument: `lathe db \"SELECT id FROM session\"`")
 		}
 		if format != "" && format != "tsv" && format != "json" {
-			return usagef("--format %s: want tsv or json", termtext.Quote(format))
+			return cli.Usagef("--format %s: want tsv or json", termtext.Quote(format))
 		}
 		if len(args) == 0 {
-			return a.shellSQL(c, format)
+			return shellSQL(a, c, format)
 		}
-		return a.answerSQL(c.Context(), args[0], format == "json")
+		return answerSQL(c.Context(), a, args[0], format == "json")
 	}
 }
 
 // answerSQL prints the rows that answer a question: a line each behind one of names, or a list of objects.
-func (a *app) answerSQL(ctx context.Context, sql string, asJSON bool) error {
+func answerSQL(ctx context.Context, a *cli.App, sql string, asJSON bool) error {
 	at, err := datadir.Find(a.Env)
 	if err != nil {
 		return err
 	}
 	if !at.Exists() {
-		return noDatabase{at.Database()}
+		return cli.NoDatabase{Path: at.Database()}
 	}
 	rows := 0
 	err = sqlite.Look(ctx, at.Database(), sql, func(columns []string, cells []sqlite.Cell) error {
@@ -51,33 +53,33 @@ func (a *app) answerSQL(ctx context.Context, sql string, asJSON bool) error {
 			if rows == 1 {
 				before = "[\n  "
 			}
-			return a.row("%s%s", before, objectOf(columns, cells))
+			return printRow(a, "%s%s", before, objectOf(columns, cells))
 		}
 		line := make([]string, len(cells))
 		if rows == 1 {
 			for i, c := range columns {
 				line[i] = oneCell(c)
 			}
-			a.printf("%s\n", strings.Join(line, "\t"))
+			a.Printf("%s\n", strings.Join(line, "\t"))
 		}
 		for i, c := range cells {
 			line[i] = oneCell(c.Text)
 		}
-		return a.row("%s\n", strings.Join(line, "\t"))
+		return printRow(a, "%s\n", strings.Join(line, "\t"))
 	})
 	switch {
 	case err != nil || !asJSON:
 	case rows == 0:
-		a.printf("[]\n")
+		a.Printf("[]\n")
 	default:
-		a.printf("\n]\n")
+		a.Printf("\n]\n")
 	}
 	return err
 }
 
-// row prints one, and fails when nobody reads any more: there may be no end of them.
-func (a *app) row(format string, args ...any) error {
-	_, err := fmt.Fprintf(a.out, format, args...)
+// printRow prints one, and fails when nobody reads any more: there may be no end of them.
+func printRow(a *cli.App, format string, args ...any) error {
+	_, err := fmt.Fprintf(a.Out, format, args...)
 	return err
 }
 
@@ -96,7 +98,7 @@ func objectOf(columns []string, cells []sqlite.Cell) string {
 		b.WriteString(": ")
 		b.Write(c.JSON)
 	}
-	return string(escapeJSON([]byte("{" + b.String() + "}")))
+	return string(layout.EscapeJSON([]byte("{" + b.String() + "}")))
 }
 
 // oneCell is a value in one field of one line.

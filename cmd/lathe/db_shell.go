@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lathe-agent/lathe/cli"
+	"github.com/lathe-agent/lathe/cli/layout"
 	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/store/sqlite"
@@ -22,7 +24,7 @@ const (
 
 // sqlShell asks the database what is typed, question by question.
 type sqlShell struct {
-	app    *app
+	app    *cli.App
 	from   *bufio.Reader
 	typed  bool // by a person at a terminal
 	format string
@@ -31,16 +33,16 @@ type sqlShell struct {
 
 // shellSQL reads questions from standard input until its end. At a terminal a mistake is told and the
 // next question awaited; elsewhere it ends the command.
-func (a *app) shellSQL(c *cobra.Command, format string) error {
+func shellSQL(a *cli.App, c *cobra.Command, format string) error {
 	at, err := datadir.Find(a.Env)
 	if err != nil {
 		return err
 	}
-	s := &sqlShell{app: a, from: bufio.NewReader(a.stdin), typed: isTerminal(a.stdin), format: format}
+	s := &sqlShell{app: a, from: bufio.NewReader(a.Stdin), typed: cli.IsTerminal(a.Stdin), format: format}
 	if s.typed && !at.Exists() {
-		return noDatabase{at.Database()}
+		return cli.NoDatabase{Path: at.Database()}
 	}
-	if s.format == "" && isTerminal(a.stdout.file) {
+	if s.format == "" && cli.IsTerminal(a.Stdout.File) {
 		s.format = "table"
 	}
 	if s.typed {
@@ -49,7 +51,7 @@ func (a *app) shellSQL(c *cobra.Command, format string) error {
 	if err := s.run(c.Context()); err != nil || s.asked > 0 || s.typed {
 		return err
 	}
-	return group(c, nil) // nothing was asked: this is how
+	return cli.Group(c, nil) // nothing was asked: this is how
 }
 
 func (s *sqlShell) run(ctx context.Context) error {
@@ -69,7 +71,7 @@ func (s *sqlShell) run(ctx context.Context) error {
 		}
 		pending += line
 		if len(pending) > mostAsked {
-			return usagef("a question has at most %s; does it end with ;?", termtext.ByteSize(mostAsked))
+			return cli.Usagef("a question has at most %s; does it end with ;?", termtext.ByteSize(mostAsked))
 		}
 		for {
 			question, rest, whole := cutStatement(pending)
@@ -104,22 +106,22 @@ func (s *sqlShell) line(ctx context.Context, goesOn bool) (string, error) {
 		if goesOn {
 			prompt = "  ...> "
 		}
-		s.app.flushed()
-		if _, err := s.app.stderr.WriteString(prompt); err != nil {
+		s.app.Flush()
+		if _, err := s.app.Stderr.WriteString(prompt); err != nil {
 			return "", err
 		}
 	}
-	line, err := reading(ctx, func() ([]byte, error) { return s.from.ReadBytes('\n') })
+	line, err := cli.Reading(ctx, func() ([]byte, error) { return s.from.ReadBytes('\n') })
 	return string(line), err
 }
 
 // told tells a person of a mistake and goes on; elsewhere it is the end.
 func (s *sqlShell) told(err error) error {
-	if err == nil || !s.typed || errors.As(err, new(interrupt)) {
+	if err == nil || !s.typed || errors.As(err, new(cli.Interrupt)) {
 		return err
 	}
-	s.app.flushed()
-	s.app.fail(err)
+	s.app.Flush()
+	s.app.Fail(err)
 	return nil
 }
 
@@ -135,49 +137,49 @@ func (s *sqlShell) command(ctx context.Context, words []string) (quit bool, err 
 		if len(words) == 2 {
 			return false, s.ask(ctx, sqlite.SchemaQuestion(words[1]))
 		}
-		return false, usagef(".schema TABLE shows the columns of one; .tables lists them")
+		return false, cli.Usagef(".schema TABLE shows the columns of one; .tables lists them")
 	default:
-		return false, usagef("there is no %s; there are .tables, .schema TABLE and .quit", termtext.Plain(words[0]))
+		return false, cli.Usagef("there is no %s; there are .tables, .schema TABLE and .quit", termtext.Plain(words[0]))
 	}
 }
 
 // ask answers one question.
 func (s *sqlShell) ask(ctx context.Context, question string) error {
 	if s.asked++; s.format != "table" {
-		err := s.app.answerSQL(ctx, question, s.format == "json")
-		s.app.flushed() // what was answered stays, whatever comes next
+		err := answerSQL(ctx, s.app, question, s.format == "json")
+		s.app.Flush() // what was answered stays, whatever comes next
 		return err
 	}
 	at, err := datadir.Find(s.app.Env)
 	if err != nil {
 		return err
 	}
-	t, rows := table{paths: -1}, 0
+	t, rows := layout.Table{Paths: -1}, 0
 	err = sqlite.Look(ctx, at.Database(), question, func(columns []string, cells []sqlite.Cell) error {
 		if rows++; rows > mostRows {
 			return errEnoughRows
 		}
 		if rows == 1 {
 			for i, c := range columns {
-				t.head, t.flexible = append(t.head, oneCell(c)), append(t.flexible, len(columns)-1-i)
+				t.Head, t.Flexible = append(t.Head, oneCell(c)), append(t.Flexible, len(columns)-1-i)
 			}
 		}
 		row := make([]string, len(cells))
 		for i, c := range cells {
 			row[i] = oneCell(c.Text)
 		}
-		t.rows = append(t.rows, row)
+		t.Rows = append(t.Rows, row)
 		return nil
 	})
 	if err != nil && !errors.Is(err, errEnoughRows) {
 		return err
 	}
 	if rows > 0 {
-		if err := t.write(s.app.out, s.app.width()); err != nil {
+		if err := t.Write(s.app.Out, s.app.Width()); err != nil {
 			return err
 		}
 	}
-	s.app.flushed()
+	s.app.Flush()
 	if rows > mostRows {
 		s.app.Remark("The first %s; `lathe db \"…\"` prints all.", termtext.Count(mostRows))
 	} else {

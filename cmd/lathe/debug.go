@@ -2,9 +2,11 @@ package main
 
 import (
 	"github.com/spf13/cobra"
+
+	"github.com/lathe-agent/lathe/cli"
 )
 
-func newDebug(a *app) *cobra.Command {
+func newDebug(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "debug",
 		Short: "Tools for finding out what goes wrong",
@@ -12,7 +14,7 @@ func newDebug(a *app) *cobra.Command {
   lathe debug paths
   lathe debug ask -m anthropic/claude-haiku-4-5-20251001 "Are you there?"`,
 		Args: cobra.ArbitraryArgs,
-		RunE: group,
+		RunE: cli.Group,
 	}
 	cmd.AddCommand(newAsk(a), newScript(a), newDebugSandbox(a), newDebugFile(a), newDebugSnapshot(a))
 	cmd.AddCommand(debugStarts(a)...)

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/server"
 	"github.com/lathe-agent/lathe/workspace"
@@ -22,38 +23,38 @@ import (
 )
 
 // newDebugFile shows files as clients of a server see them, by the server's own answers.
-func newDebugFile(a *app) *cobra.Command {
+func newDebugFile(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "file", Short: "Files as clients of a server see them",
 		Example: "  lathe debug file search main.go\n  lathe debug file read README.md | jq -r .content",
-		Args:    cobra.ArbitraryArgs, RunE: group,
+		Args:    cobra.ArbitraryArgs, RunE: cli.Group,
 	}
 	find := &cobra.Command{
 		Use: "search QUERY", Short: "Find files and folders by parts of their path, the best first", Example: "  lathe debug file search main",
-		Args: wantArgs(1, 1), RunE: func(c *cobra.Command, args []string) error { return a.debugFileSearch(c.Context(), args[0]) },
+		Args: cli.WantArgs(1, 1), RunE: func(c *cobra.Command, args []string) error { return debugFileSearch(c.Context(), a, args[0]) },
 	}
-	a.jsonFlag(find)
+	a.JSONFlag(find)
 	cmd.AddCommand(
 		find,
-		a.fileCommand("read PATH", "A file with its kind, and what of it is not committed, as JSON", "  lathe debug file read go.mod", "/file/content"),
-		a.fileCommand("list [PATH]", "A folder, folders first, as JSON", "  lathe debug file list docs | jq -r '.[].path'", "/file"),
-		a.fileCommand("status", "What differs from the last commit, as JSON", "  lathe debug file status", "/vcs/status"),
+		fileCommand(a, "read PATH", "A file with its kind, and what of it is not committed, as JSON", "  lathe debug file read go.mod", "/file/content"),
+		fileCommand(a, "list [PATH]", "A folder, folders first, as JSON", "  lathe debug file list docs | jq -r '.[].path'", "/file"),
+		fileCommand(a, "status", "What differs from the last commit, as JSON", "  lathe debug file status", "/vcs/status"),
 		&cobra.Command{
 			Use: "tree [DIRECTORY]", Short: "Files and folders that are not ignored, as a tree", Example: "  lathe debug file tree docs",
-			Args: wantArgs(0, 1), RunE: func(c *cobra.Command, args []string) error { return a.debugTree(c.Context(), args) },
+			Args: cli.WantArgs(0, 1), RunE: func(c *cobra.Command, args []string) error { return debugTree(c.Context(), a, args) },
 		},
 	)
 	return cmd
 }
 
 // fileCommand prints what one route answers.
-func (a *app) fileCommand(use, short, example, route string) *cobra.Command {
+func fileCommand(a *cli.App, use, short, example, route string) *cobra.Command {
 	least, most := strings.Count(use, " PATH"), strings.Count(use, "PATH")
 	return &cobra.Command{
-		Use: use, Short: short, Example: example, Args: wantArgs(least, most),
+		Use: use, Short: short, Example: example, Args: cli.WantArgs(least, most),
 		RunE: func(c *cobra.Command, args []string) error {
 			q := url.Values{"path": {strings.Join(args, "")}}
-			s, err := a.looking()
+			s, err := lookingServer(a)
 			if err != nil {
 				return err
 			}
@@ -67,29 +68,29 @@ func (a *app) fileCommand(use, short, example, route string) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.printJSON(reply)
+			return a.PrintJSON(reply)
 		},
 	}
 }
 
-func (a *app) debugFileSearch(ctx context.Context, query string) error {
-	s, err := a.looking()
+func debugFileSearch(ctx context.Context, a *cli.App, query string) error {
+	s, err := lookingServer(a)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
 	reply, err := askServer(ctx, s, "/find/file", url.Values{"query": {query}, "limit": {"100"}})
-	if err != nil || a.json {
-		return errOr(err, func() error { return a.printJSON(reply) })
+	if err != nil || a.JSON {
+		return errOr(err, func() error { return a.PrintJSON(reply) })
 	}
 	var paths []string
 	if err := json.Unmarshal(reply, &paths); err != nil {
 		return err
 	}
 	for _, p := range paths {
-		a.printf("%s\n", termtext.Plain(p))
+		a.Printf("%s\n", termtext.Plain(p))
 	}
-	a.tellMore(len(paths), len(paths), "file")
+	tellMore(a, len(paths), len(paths), "file")
 	return nil
 }
 
@@ -114,8 +115,8 @@ func (looker) Dispose(string) {}
 
 func (looker) DisposeAll() {}
 
-// looking is a server that answers about files alone, to nobody but the caller.
-func (a *app) looking() (*server.Server, error) {
+// lookingServer is a server that answers about files alone, to nobody but the caller.
+func lookingServer(a *cli.App) (*server.Server, error) {
 	dir, err := filepath.Abs(a.Dir)
 	if err != nil {
 		return nil, err
@@ -127,7 +128,7 @@ func (a *app) looking() (*server.Server, error) {
 	b := server.Backend{
 		Instances: looker{}, Git: git.New(git.Options{Program: program, Env: os.Environ()}), Folders: server.Folders{Excludes: a.UserExcludes},
 	}
-	return server.New(b, server.Options{Directory: dir, Version: version, Log: a.Log}), nil
+	return server.New(b, server.Options{Directory: dir, Version: a.Version, Log: a.Log}), nil
 }
 
 // heard is an answer as it is written.
@@ -167,12 +168,12 @@ func askServer(ctx context.Context, s http.Handler, route string, q url.Values) 
 // mostTree is how many files a tree shows.
 const mostTree = 10_000
 
-func (a *app) debugTree(ctx context.Context, args []string) error {
+func debugTree(ctx context.Context, a *cli.App, args []string) error {
 	dir := strings.Join(args, "")
 	if !filepath.IsAbs(dir) {
 		dir = filepath.Join(a.Dir, dir)
 	}
-	at := a.inDir(dir)
+	at := a.InDir(dir)
 	q, p, err := findFlags{glob: "**", limit: mostTree}.query(at)
 	if err != nil {
 		return err
@@ -193,10 +194,10 @@ func (a *app) debugTree(ctx context.Context, args []string) error {
 			if i < len(parts)-1 {
 				name += "/"
 			}
-			a.printf("%s%s\n", strings.Repeat("  ", i), termtext.Plain(name))
+			a.Printf("%s%s\n", strings.Repeat("  ", i), termtext.Plain(name))
 		}
 		above = parts[:len(parts)-1]
 	}
-	a.tellMore(len(found.Paths), found.Total, "file")
+	tellMore(a, len(found.Paths), found.Total, "file")
 	return nil
 }

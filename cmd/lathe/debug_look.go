@@ -12,6 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/cli"
+	"github.com/lathe-agent/lathe/cli/layout"
 	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/harness"
@@ -22,42 +24,42 @@ import (
 )
 
 // debugLooks are the commands that show what the program knows.
-func debugLooks(a *app) []*cobra.Command {
+func debugLooks(a *cli.App) []*cobra.Command {
 	settings := newConfigShow(a)
 	settings.Use, settings.Example = "config", "  lathe debug config | jq .permission"
 	paths := &cobra.Command{
 		Use: "paths", Short: "Where everything is kept", Example: "  lathe debug paths\n  du -sh \"$(lathe debug paths --json | jq -r .data)\"",
-		Args: noArgs, RunE: func(*cobra.Command, []string) error { return a.debugPaths() },
+		Args: cli.NoArgs, RunE: func(*cobra.Command, []string) error { return debugPaths(a) },
 	}
 	info := &cobra.Command{
 		Use: "info", Short: "What a report of a bug should say of this machine", Example: "  lathe debug info",
-		Args: noArgs, RunE: func(*cobra.Command, []string) error { return a.debugInfo() },
+		Args: cli.NoArgs, RunE: func(*cobra.Command, []string) error { return debugInfo(a) },
 	}
 	projects := &cobra.Command{
 		Use: "projects", Aliases: []string{"scrap"}, Short: "The projects that the database knows, as JSON", Example: "  lathe debug projects | jq -r '.[].worktree'",
-		Args: noArgs, RunE: func(c *cobra.Command, _ []string) error {
-			return a.with(c.Context(), func(e *engine.Engine) error {
+		Args: cli.NoArgs, RunE: func(c *cobra.Command, _ []string) error {
+			return a.With(c.Context(), func(e *engine.Engine) error {
 				all, err := e.Projects(c.Context())
 				if err != nil {
 					return err
 				}
-				return a.printJSON(all)
+				return a.PrintJSON(all)
 			})
 		},
 	}
 	skill := &cobra.Command{
 		Use: "skill", Short: "The skills of this directory, as JSON", Example: "  lathe debug skill | jq -r '.[].name'",
-		Args: noArgs, RunE: func(*cobra.Command, []string) error {
+		Args: cli.NoArgs, RunE: func(*cobra.Command, []string) error {
 			l, err := a.Config()
 			if err != nil {
 				return err
 			}
-			a.warnDistrust(l)
-			return a.printJSON(harness.SkillsOf(l))
+			a.WarnDistrust(l)
+			return a.PrintJSON(harness.SkillsOf(l))
 		},
 	}
-	a.jsonFlag(paths)
-	a.jsonFlag(info)
+	a.JSONFlag(paths)
+	a.JSONFlag(info)
 	return []*cobra.Command{settings, paths, info, newDebugAgent(a), skill, projects, newDebugFind(a)}
 }
 
@@ -74,7 +76,7 @@ type placesJSON struct {
 	Cache       string `json:"cache"`
 }
 
-func (a *app) debugPaths() error {
+func debugPaths(a *cli.App) error {
 	at, err := datadir.Find(a.Env)
 	if err != nil {
 		return err
@@ -82,10 +84,10 @@ func (a *app) debugPaths() error {
 	p := placesJSON{
 		a.Home(), filepath.Join(a.UserDir(), "lathe"), at.Data, at.Database(), at.Credentials(), at.Outputs(), at.Snapshots(), at.State, at.Cache,
 	}
-	if a.json {
-		return a.printJSON(p)
+	if a.JSON {
+		return a.PrintJSON(p)
 	}
-	return pairs(a.out, [][2]string{
+	return layout.Pairs(a.Out, [][2]string{
 		{"home", termtext.Plain(p.Home)},
 		{"config", termtext.Plain(p.Config)},
 		{"data", termtext.Plain(p.Data)},
@@ -111,13 +113,13 @@ type infoJSON struct {
 	Servers  int      `json:"mcpServers"`
 }
 
-func (a *app) debugInfo() error {
+func debugInfo(a *cli.App) error {
 	l, err := a.Config()
 	if err != nil {
 		return err
 	}
 	i := infoJSON{
-		Version: version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Terminal: a.terminalInfo(),
+		Version: a.Version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Terminal: terminalInfo(a),
 		Shell: a.Env("SHELL"), Sandbox: "commands can be confined", Settings: []string{}, Plugins: len(l.Config.Plugins), Servers: len(l.Config.MCP),
 	}
 	runner := sandbox.Open(sandbox.Config{Launcher: sandbox.Self()})
@@ -130,10 +132,10 @@ func (a *app) debugInfo() error {
 	for _, s := range l.Sources {
 		i.Settings = append(i.Settings, a.Shown(s.Name))
 	}
-	if a.json {
-		return a.printJSON(i)
+	if a.JSON {
+		return a.PrintJSON(i)
 	}
-	return pairs(a.out, [][2]string{
+	return layout.Pairs(a.Out, [][2]string{
 		{"lathe", i.Version},
 		{"Go", i.Go},
 		{"System", i.Platform},
@@ -146,17 +148,17 @@ func (a *app) debugInfo() error {
 }
 
 // terminalInfo says what is known of the screen.
-func (a *app) terminalInfo() string {
+func terminalInfo(a *cli.App) string {
 	what := a.Env("TERM")
 	if what == "" {
 		what = "TERM is not set"
 	}
-	if n := a.width(); n > 0 {
+	if n := a.Width(); n > 0 {
 		what += fmt.Sprintf(", %d columns", n)
 	}
-	if !isTerminal(a.stdout.file) {
+	if !cli.IsTerminal(a.Stdout.File) {
 		what += ", but the output goes elsewhere"
-	} else if !a.colour(a.stdout.file) {
+	} else if !a.Color(a.Stdout.File) {
 		what += ", without colour"
 	}
 	return what
@@ -181,7 +183,7 @@ func (x agentJSON) MarshalJSON() ([]byte, error) {
 	return slices.Concat(own[:len(own)-1], []byte(`,"tools":`), tools, []byte("}")), nil
 }
 
-func newDebugAgent(a *app) *cobra.Command {
+func newDebugAgent(a *cli.App) *cobra.Command {
 	var call trialCall
 	cmd := &cobra.Command{
 		Use: "agent NAME", Short: "An agent as it counts here, with its rules and tools, or one call of a tool, as JSON",
@@ -191,11 +193,11 @@ func newDebugAgent(a *app) *cobra.Command {
 the rules ask about needs --yes. There is no session: what a call changes, no undo takes back.`,
 		Example: `  lathe debug agent plan | jq -r '.tools | to_entries[] | select(.value).key'
   lathe debug agent build --tool grep --params '{"pattern": "func main"}' | jq -r .output`,
-		Args: wantArgs(1, 1), RunE: func(c *cobra.Command, args []string) error {
+		Args: cli.WantArgs(1, 1), RunE: func(c *cobra.Command, args []string) error {
 			if call.tool == "" && (call.params != "" || call.yes) {
-				return usagef("--params and --yes are for a call of a tool: add --tool NAME")
+				return cli.Usagef("--params and --yes are for a call of a tool: add --tool NAME")
 			}
-			return a.debugAgent(c.Context(), args[0], call)
+			return debugAgent(c.Context(), a, args[0], call)
 		},
 	}
 	cmd.Flags().StringVar(&call.tool, "tool", "", "run the tool `NAME` as the agent would")
@@ -204,13 +206,13 @@ the rules ask about needs --yes. There is no session: what a call changes, no un
 	return cmd
 }
 
-func (a *app) debugAgent(ctx context.Context, name string, call trialCall) (err error) {
+func debugAgent(ctx context.Context, a *cli.App, name string, call trialCall) (err error) {
 	at, err := datadir.Find(a.Env)
 	if err != nil {
 		return err
 	}
 	s := harness.New(&a.Host, at)
-	defer func() { err = closing(s, err) }()
+	defer func() { err = cli.Closing(s, err) }()
 	place, err := workspace.Locate(ctx, a.Dir, nil)
 	if err != nil {
 		return err
@@ -225,7 +227,7 @@ func (a *app) debugAgent(ctx context.Context, name string, call trialCall) (err 
 			continue
 		}
 		if call.tool != "" {
-			return a.tryTool(ctx, place, k.Settings.Tools, g, call)
+			return tryTool(ctx, a, place, k.Settings.Tools, g, call)
 		}
 		out := agentJSON{g.Agent, map[string]bool{}}
 		hidden := tool.Hidden(g.Rules)
@@ -234,7 +236,7 @@ func (a *app) debugAgent(ctx context.Context, name string, call trialCall) (err 
 				out.tools[spec.Name] = !hidden(spec)
 			}
 		}
-		return a.printJSON(out)
+		return a.PrintJSON(out)
 	}
 	return lathe.Errorf(lathe.NotFound, "there is no agent %s here; there are %s", termtext.Quote(name), termtext.Plain(strings.Join(names, ", ")))
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/tool/bash"
 
 	"github.com/spf13/cobra"
@@ -21,7 +22,7 @@ import (
 	"github.com/lathe-agent/lathe/tool"
 )
 
-func newDebugSandbox(a *app) *cobra.Command {
+func newDebugSandbox(a *cli.App) *cobra.Command {
 	agent := ""
 	cmd := &cobra.Command{
 		Use:   "sandbox [COMMAND]",
@@ -36,13 +37,13 @@ a command did to them is undone when it ends, and what it made is moved aside.`,
 		Example: `  lathe debug sandbox
   lathe debug sandbox --agent plan --json
   lathe debug sandbox 'echo x > ~/.bashrc'`,
-		Args: wantArgs(0, 1),
+		Args: cli.WantArgs(0, 1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.debugSandbox(c.Context(), agent, strings.Join(args, " "))
+			return debugSandbox(c.Context(), a, agent, strings.Join(args, " "))
 		},
 	}
 	cmd.Flags().StringVar(&agent, "agent", "build", "the agent whose commands they are")
-	a.jsonFlag(cmd)
+	a.JSONFlag(cmd)
 	return cmd
 }
 
@@ -63,7 +64,7 @@ type commandJSON struct {
 	Metadata json.RawMessage `json:"metadata,omitempty"` // none where nothing was run
 }
 
-func (a *app) debugSandbox(ctx context.Context, agent, command string) (err error) {
+func debugSandbox(ctx context.Context, a *cli.App, agent, command string) (err error) {
 	o, err := a.ConfigOptions()
 	if err != nil {
 		return err
@@ -89,7 +90,7 @@ func (a *app) debugSandbox(ctx context.Context, agent, command string) (err erro
 		out.Report = probeSandbox(ctx, runner, out.Profile)
 	} else {
 		defer func() { confine.RemoveFolder(out.Profile.Temp) }()
-		out.Command, err = a.tryCommand(ctx, runner, *call, command, func(call *tool.Call, line bash.Line) (p sandbox.Profile, err error) {
+		out.Command, err = trySandboxed(ctx, a, runner, *call, command, func(call *tool.Call, line bash.Line) (p sandbox.Profile, err error) {
 			out.Profile, err = policy.Profile(loaded.Config, call, line)
 			return out.Profile, err
 		})
@@ -97,10 +98,10 @@ func (a *app) debugSandbox(ctx context.Context, agent, command string) (err erro
 			return err
 		}
 	}
-	if a.json {
-		return a.printJSON(out)
+	if a.JSON {
+		return a.PrintJSON(out)
 	}
-	a.showSandbox(out)
+	showSandbox(a, out)
 	return nil
 }
 
@@ -124,7 +125,7 @@ func (typist) Ask(context.Context, tool.Permission) error { return nil }
 
 func (typist) Progress(string, json.RawMessage) {}
 
-func (a *app) tryCommand(ctx context.Context, r *sandbox.Runner, call tool.Call, command string, confine func(*tool.Call, bash.Line) (sandbox.Profile, error)) (*commandJSON, error) {
+func trySandboxed(ctx context.Context, a *cli.App, r *sandbox.Runner, call tool.Call, command string, confine func(*tool.Call, bash.Line) (sandbox.Profile, error)) (*commandJSON, error) {
 	input, err := json.Marshal(map[string]string{"command": command})
 	if err != nil {
 		return nil, err
@@ -143,63 +144,63 @@ func (a *app) tryCommand(ctx context.Context, r *sandbox.Runner, call tool.Call,
 	return &commandJSON{Command: command, Output: res.Output, Metadata: res.Metadata}, nil
 }
 
-func (a *app) showSandbox(s sandboxJSON) {
+func showSandbox(a *cli.App, s sandboxJSON) {
 	p := s.Profile
-	a.printf("Mode      %s\n", p.Mode)
+	a.Printf("Mode      %s\n", p.Mode)
 	switch {
 	case !s.Available:
-		a.printf("Kernel    %s\n", s.Why)
+		a.Printf("Kernel    %s\n", s.Why)
 	case s.Seatbelt:
-		a.printf("Kernel    Seatbelt (sandbox-exec)\n")
+		a.Printf("Kernel    Seatbelt (sandbox-exec)\n")
 	default:
-		a.printf("Kernel    Landlock %d\n", s.Landlock)
+		a.Printf("Kernel    Landlock %d\n", s.Landlock)
 	}
 	if p.Confined() && s.Command == nil {
-		a.printf("Network   %s\n", termtext.Plain(p.Network.String()))
-		a.showPaths("Write", p.Write)
-		a.showPaths("Protected", slices.Concat(p.Protect, p.Files, p.Watch))
-		a.showPaths("Hidden", p.Hide)
-		a.showPaths("Shown", p.Show)
-		a.showPaths("Sockets", p.Sockets)
-		a.showReport(s)
-		a.printf("Aside     %s\n", termtext.Plain(p.Aside))
+		a.Printf("Network   %s\n", termtext.Plain(p.Network.String()))
+		showPaths(a, "Write", p.Write)
+		showPaths(a, "Protected", slices.Concat(p.Protect, p.Files, p.Watch))
+		showPaths(a, "Hidden", p.Hide)
+		showPaths(a, "Shown", p.Show)
+		showPaths(a, "Sockets", p.Sockets)
+		showReport(a, s)
+		a.Printf("Aside     %s\n", termtext.Plain(p.Aside))
 	}
 	if s.Command != nil {
-		a.printf("\n")
+		a.Printf("\n")
 		for line := range strings.Lines(s.Command.Output) {
-			a.printf("%s\n", termtext.Plain(strings.TrimRight(line, "\n")))
+			a.Printf("%s\n", termtext.Plain(strings.TrimRight(line, "\n")))
 		}
 	}
 }
 
 // showReport says what temporary folder commands have, and what this machine does not hold.
-func (a *app) showReport(s sandboxJSON) {
+func showReport(a *cli.App, s sandboxJSON) {
 	switch {
 	case s.Report == nil || s.Profile.Temp == "":
 	case s.Report.Guard != sandbox.Bound || s.Report.Seatbelt:
-		a.printf("Temp      the /tmp of the machine: commands cannot have mounts of their own here\n")
+		a.Printf("Temp      the /tmp of the machine: commands cannot have mounts of their own here\n")
 	default:
-		a.printf("Temp      %s, as /tmp\n", termtext.Plain(s.Profile.Temp))
+		a.Printf("Temp      %s, as /tmp\n", termtext.Plain(s.Profile.Temp))
 	}
 	if s.Report != nil {
 		for _, text := range s.Report.Missing {
-			a.printf("Missing   %s\n", termtext.Plain(text))
+			a.Printf("Missing   %s\n", termtext.Plain(text))
 		}
 	}
 }
 
 // showPaths lists those that exist, and counts the others.
-func (a *app) showPaths(head string, paths []string) {
+func showPaths(a *cli.App, head string, paths []string) {
 	absent := 0
 	for _, path := range paths {
 		if _, err := os.Lstat(path); err != nil {
 			absent++
 			continue
 		}
-		a.printf("%-9s %s\n", head, termtext.Plain(path))
+		a.Printf("%-9s %s\n", head, termtext.Plain(path))
 		head = ""
 	}
 	if absent > 0 {
-		a.printf("%-9s and %d that are not there\n", head, absent)
+		a.Printf("%-9s and %d that are not there\n", head, absent)
 	}
 }

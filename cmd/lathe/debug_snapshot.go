@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/workspace"
@@ -17,41 +18,41 @@ import (
 )
 
 // newDebugSnapshot takes the state of a work tree and compares with it later, as turns do for undo.
-func newDebugSnapshot(a *app) *cobra.Command {
+func newDebugSnapshot(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "snapshot", Short: "Keep what the files of this project are, and tell what changed since",
 		Example: "  lathe debug snapshot track\n  lathe debug snapshot diff 4b825dc642cb6eb9a060e54bf8d69288fbee4904",
-		Args:    cobra.ArbitraryArgs, RunE: group,
+		Args:    cobra.ArbitraryArgs, RunE: cli.Group,
 	}
 	cmd.AddCommand(
 		&cobra.Command{
-			Use: "track", Short: "Look at all files and print a name for their state", Example: "  before=$(lathe debug snapshot track)", Args: noArgs,
+			Use: "track", Short: "Look at all files and print a name for their state", Example: "  before=$(lathe debug snapshot track)", Args: cli.NoArgs,
 			RunE: func(c *cobra.Command, _ []string) error {
-				return a.withWork(c.Context(), func(w *snapshot.Work) error { return a.track(c.Context(), w) })
+				return withWork(c.Context(), a, func(w *snapshot.Work) error { return trackSnapshot(c.Context(), a, w) })
 			},
 		},
 		&cobra.Command{
-			Use: "patch TREE", Short: "List the files that changed since, as JSON", Example: "  lathe debug snapshot patch \"$before\" | jq -r '.files[]'", Args: wantArgs(1, 1),
+			Use: "patch TREE", Short: "List the files that changed since, as JSON", Example: "  lathe debug snapshot patch \"$before\" | jq -r '.files[]'", Args: cli.WantArgs(1, 1),
 			RunE: func(c *cobra.Command, args []string) error {
-				return a.withWork(c.Context(), func(w *snapshot.Work) error {
+				return withWork(c.Context(), a, func(w *snapshot.Work) error {
 					p, err := w.Patch(c.Context(), args[0])
 					if err != nil {
 						return noTree(args[0], err)
 					}
-					return a.printJSON(patchJSON{args[0], append([]string{}, p.Files...)})
+					return a.PrintJSON(patchJSON{args[0], append([]string{}, p.Files...)})
 				})
 			},
 		},
 		&cobra.Command{
-			Use: "diff TREE", Short: "Show what changed since", Example: "  lathe debug snapshot diff \"$before\"", Args: wantArgs(1, 1),
+			Use: "diff TREE", Short: "Show what changed since", Example: "  lathe debug snapshot diff \"$before\"", Args: cli.WantArgs(1, 1),
 			RunE: func(c *cobra.Command, args []string) error {
-				return a.withWork(c.Context(), func(w *snapshot.Work) error {
+				return withWork(c.Context(), a, func(w *snapshot.Work) error {
 					text, err := w.Diff(c.Context(), args[0])
 					if err != nil {
 						return noTree(args[0], err)
 					}
-					if a.printf("%s", text); text != "" && !strings.HasSuffix(text, "\n") {
-						a.printf("\n")
+					if a.Printf("%s", text); text != "" && !strings.HasSuffix(text, "\n") {
+						a.Printf("\n")
 					}
 					return nil
 				})
@@ -68,7 +69,7 @@ type patchJSON struct {
 }
 
 // withWork runs f on the work tree of the directory.
-func (a *app) withWork(ctx context.Context, f func(*snapshot.Work) error) error {
+func withWork(ctx context.Context, a *cli.App, f func(*snapshot.Work) error) error {
 	at, err := datadir.Find(a.Env)
 	if err != nil {
 		return err
@@ -78,11 +79,11 @@ func (a *app) withWork(ctx context.Context, f func(*snapshot.Work) error) error 
 		return err
 	}
 	s := snapshot.New(snapshot.Options{Dir: at.Snapshots(), Log: a.Log, Excludes: a.UserExcludes})
-	return closing(s, f(s.Work(place)))
+	return cli.Closing(s, f(s.Work(place)))
 }
 
-// track frames nothing: what a frame sees when it begins is what is there.
-func (a *app) track(ctx context.Context, w *snapshot.Work) error {
+// trackSnapshot frames nothing: what a frame sees when it begins is what is there.
+func trackSnapshot(ctx context.Context, a *cli.App, w *snapshot.Work) error {
 	step := w.Step(fmt.Sprintf("debug-%d", a.Now().UnixNano()))
 	frame, err := step.Frame(ctx)
 	if err != nil {
@@ -94,7 +95,7 @@ func (a *app) track(ctx context.Context, w *snapshot.Work) error {
 	if err := errors.Join(err, e, ended); err != nil {
 		return err
 	}
-	a.printf("%s\n", tree)
+	a.Printf("%s\n", tree)
 	return nil
 }
 
@@ -104,7 +105,7 @@ func noTree(name string, err error) error {
 		return err
 	}
 	if !regexp.MustCompile(`^[0-9a-f]{40}$`).MatchString(name) {
-		return usagef("%s is no tree: `lathe debug snapshot track` prints one, of 40 digits", termtext.Quote(name))
+		return cli.Usagef("%s is no tree: `lathe debug snapshot track` prints one, of 40 digits", termtext.Quote(name))
 	}
 	return lathe.Errorf(lathe.NotFound, "the tree %s is not kept here: %w", name, err)
 }

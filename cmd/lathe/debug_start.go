@@ -11,6 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lathe-agent/lathe/cli"
+	"github.com/lathe-agent/lathe/cli/layout"
 	"github.com/lathe-agent/lathe/config"
 	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/harness"
@@ -20,24 +22,24 @@ import (
 )
 
 // debugStarts are the commands about how the program begins and what it would tell clients.
-func debugStarts(a *app) []*cobra.Command {
+func debugStarts(a *cli.App) []*cobra.Command {
 	startup := &cobra.Command{
-		Use: "startup", Short: "How long each part of a start takes", Example: "  lathe debug startup --json", Args: noArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return a.debugStartup(c.Context()) },
+		Use: "startup", Short: "How long each part of a start takes", Example: "  lathe debug startup --json", Args: cli.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return debugStartup(c.Context(), a) },
 	}
-	a.jsonFlag(startup)
+	a.JSONFlag(startup)
 	wait := &cobra.Command{
 		Use: "wait", Short: "Open the engine on this directory and wait for an interrupt",
 		Long: `Opens database, settings, plugins and MCP servers of this directory as a turn would, says so, and waits
 for an interrupt: for a look at the process, and at what the guests print with --print-logs.`,
-		Example: "  lathe debug wait --print-logs", Args: noArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return a.debugWait(c.Context()) },
+		Example: "  lathe debug wait --print-logs", Args: cli.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return debugWait(c.Context(), a) },
 	}
 	next := &cobra.Command{
 		Use: "v2 [LIST]", Short: "What clients of the next API are told of this directory, as JSON",
 		Long:    "Prints the lists of the next API: agent, command, skill, provider, model, integration, reference; or one of them.",
-		Example: "  lathe debug v2 agent | jq -r '.data[].id'", Args: wantArgs(0, 1), ValidArgs: modernLists(),
-		RunE: func(c *cobra.Command, args []string) error { return a.debugModern(c.Context(), args) },
+		Example: "  lathe debug v2 agent | jq -r '.data[].id'", Args: cli.WantArgs(0, 1), ValidArgs: modernLists(),
+		RunE: func(c *cobra.Command, args []string) error { return debugModern(c.Context(), a, args) },
 	}
 	lsp := &cobra.Command{
 		Use: "lsp", Short: "Comes later: language servers", Hidden: true, Example: "  lathe debug rg search 'func main'", DisableFlagParsing: true,
@@ -56,7 +58,7 @@ type tookJSON struct {
 }
 
 // debugStartup does what a turn does before it begins, except for guests. What is not there is not made.
-func (a *app) debugStartup(ctx context.Context) error {
+func debugStartup(ctx context.Context, a *cli.App) error {
 	at, err := datadir.Find(a.Env)
 	if err != nil {
 		return err
@@ -106,12 +108,12 @@ func (a *app) debugStartup(ctx context.Context) error {
 			return a.Shown(at.Database()), e.Close()
 		})
 	}
-	return a.showStartup(out)
+	return showStartup(a, out)
 }
 
-func (a *app) showStartup(parts []tookJSON) error {
-	if a.json {
-		return a.printJSON(parts)
+func showStartup(a *cli.App, parts []tookJSON) error {
+	if a.JSON {
+		return a.PrintJSON(parts)
 	}
 	var rows [][2]string
 	sum := 0.0
@@ -119,12 +121,12 @@ func (a *app) showStartup(parts []tookJSON) error {
 		sum += p.Took
 		rows = append(rows, [2]string{p.Part, fmt.Sprintf("%7.1f ms  %s", p.Took, termtext.OneLine(p.About))})
 	}
-	return pairs(a.out, append(rows, [2]string{"together", fmt.Sprintf("%7.1f ms", sum)}))
+	return layout.Pairs(a.Out, append(rows, [2]string{"together", fmt.Sprintf("%7.1f ms", sum)}))
 }
 
 // debugWait holds a directory open until the context ends.
-func (a *app) debugWait(ctx context.Context) error {
-	return a.withServer(ctx, func(_ *server.Server, setup *harness.Harness) error {
+func debugWait(ctx context.Context, a *cli.App) error {
+	return withServer(ctx, a, func(_ *server.Server, setup *harness.Harness) error {
 		place, err := workspace.Locate(ctx, a.Dir, nil)
 		if err != nil {
 			return err
@@ -133,8 +135,8 @@ func (a *app) debugWait(ctx context.Context) error {
 		if _, err := setup.Settings(ctx, place); err != nil {
 			return err
 		}
-		a.printf("Open after %v, until an interrupt.\n", a.Now().Sub(began).Round(time.Millisecond))
-		if err := a.out.Flush(); err != nil {
+		a.Printf("Open after %v, until an interrupt.\n", a.Now().Sub(began).Round(time.Millisecond))
+		if err := a.Out.Flush(); err != nil {
 			return err
 		}
 		<-ctx.Done()
@@ -143,26 +145,26 @@ func (a *app) debugWait(ctx context.Context) error {
 }
 
 // withServer runs f on a server of this directory that listens nowhere.
-func (a *app) withServer(ctx context.Context, f func(*server.Server, *harness.Harness) error) (err error) {
+func withServer(ctx context.Context, a *cli.App, f func(*server.Server, *harness.Harness) error) (err error) {
 	at, err := datadir.Find(a.Env)
 	if err != nil {
 		return err
 	}
 	if !at.Exists() {
-		return noDatabase{at.Database()}
+		return cli.NoDatabase{Path: at.Database()}
 	}
 	setup, err := harness.Open(ctx, &a.Host, harness.Options{})
 	if err != nil {
 		return err
 	}
-	defer func() { err = closing(setup, err) }()
+	defer func() { err = cli.Closing(setup, err) }()
 	place, err := workspace.Locate(ctx, a.Dir, nil)
 	if err != nil {
 		return err
 	}
 	b, done := setup.Backend()
-	defer func() { err = closing(done, err) }()
-	s := server.New(b, server.Options{Directory: place.Directory, Version: version, Log: a.Log})
+	defer func() { err = cli.Closing(done, err) }()
+	s := server.New(b, server.Options{Directory: place.Directory, Version: a.Version, Log: a.Log})
 	defer s.Close()
 	return f(s, setup)
 }
@@ -172,14 +174,14 @@ func modernLists() []string {
 }
 
 // debugModern asks a server of this process for one list, or for all.
-func (a *app) debugModern(ctx context.Context, args []string) error {
+func debugModern(ctx context.Context, a *cli.App, args []string) error {
 	lists := modernLists()
 	if len(args) == 1 {
 		if lists = args; !slices.Contains(modernLists(), args[0]) {
-			return usagef("there is no list %s; there are %s", termtext.Quote(args[0]), strings.Join(modernLists(), ", "))
+			return cli.Usagef("there is no list %s; there are %s", termtext.Quote(args[0]), strings.Join(modernLists(), ", "))
 		}
 	}
-	return a.withServer(ctx, func(s *server.Server, _ *harness.Harness) error {
+	return withServer(ctx, a, func(s *server.Server, _ *harness.Harness) error {
 		all := map[string]json.RawMessage{}
 		for _, name := range lists {
 			reply, err := askServer(ctx, s, "/api/"+name, url.Values{})
@@ -187,10 +189,10 @@ func (a *app) debugModern(ctx context.Context, args []string) error {
 				return err
 			}
 			if len(args) == 1 {
-				return a.printJSON(reply)
+				return a.PrintJSON(reply)
 			}
 			all[name] = reply
 		}
-		return a.printJSON(all)
+		return a.PrintJSON(all)
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/tool"
@@ -88,10 +89,10 @@ type trialCall struct {
 
 // tryTool runs one tool as an agent's call would, and prints the result. A call that fails is a result
 // too, with exit code 1.
-func (a *app) tryTool(ctx context.Context, place workspace.Place, tools *tool.Set, agent engine.Agent, call trialCall) error {
+func tryTool(ctx context.Context, a *cli.App, place workspace.Place, tools *tool.Set, agent engine.Agent, call trialCall) error {
 	input := json.RawMessage(cmp.Or(call.params, "{}"))
 	if !json.Valid(input) || !bytes.HasPrefix(bytes.TrimSpace(input), []byte("{")) {
-		return usagef("--params %s: want an object of JSON, as in '{\"filePath\": \"go.mod\"}'", termtext.Quote(call.params))
+		return cli.Usagef("--params %s: want an object of JSON, as in '{\"filePath\": \"go.mod\"}'", termtext.Quote(call.params))
 	}
 	var names []string
 	for _, t := range tools.All() {
@@ -116,10 +117,10 @@ func (a *app) tryTool(ctx context.Context, place workspace.Place, tools *tool.Se
 		case err != nil:
 			return err
 		}
-		if err := a.printJSON(out); err != nil || out.Error == "" {
+		if err := a.PrintJSON(out); err != nil || out.Error == "" {
 			return err
 		}
-		return failed{exitFailed}
+		return cli.Failed{Code: cli.ExitFailed}
 	}
 	return lathe.Errorf(lathe.NotFound, "there is no tool %s here; there are %s", termtext.Quote(call.tool), termtext.Plain(strings.Join(names, ", ")))
 }

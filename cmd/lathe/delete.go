@@ -12,10 +12,11 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/api"
+	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
-func newDelete(a *app) *cobra.Command {
+func newDelete(a *cli.App) *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{
 		Use:     "delete ID...",
@@ -26,23 +27,23 @@ All IDs are looked up first: if one is wrong, nothing is deleted. On a terminal 
 before it deletes, unless --yes is given. There is no undo; "export" makes a copy first.`,
 		Example: `  lathe export 4mKq -o copy.json && lathe session delete 4mKq
   lathe session delete --yes ses_0b22a1c3f001Qd0Rk3XbT7uQ9p`,
-		Args: wantArgs(1, -1),
+		Args: cli.WantArgs(1, -1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.onSessions(c.Context(), func(e api.Engine) error { return a.delete(c.Context(), e, args, yes) })
+			return a.OnSessions(c.Context(), func(e api.Engine) error { return deleteSessions(c.Context(), a, e, args, yes) })
 		},
 	}
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
-	a.jsonFlag(cmd)
+	a.JSONFlag(cmd)
 	return cmd
 }
 
-func (a *app) delete(ctx context.Context, e api.Engine, args []string, yes bool) error {
-	tops, all, err := a.doomed(ctx, e, args)
+func deleteSessions(ctx context.Context, a *cli.App, e api.Engine, args []string, yes bool) error {
+	tops, all, err := sessionsToDelete(ctx, a, e, args)
 	if err != nil {
 		return err
 	}
-	if !yes && isTerminal(a.stdin) {
-		if sure, err := a.confirm(ctx, tops, len(all)); err != nil || !sure {
+	if !yes && cli.IsTerminal(a.Stdin) {
+		if sure, err := confirmDelete(ctx, a, tops, len(all)); err != nil || !sure {
 			return err
 		}
 	}
@@ -53,8 +54,8 @@ func (a *app) delete(ctx context.Context, e api.Engine, args []string, yes bool)
 		}
 		gone = append(gone, s.ID)
 	}
-	if a.json {
-		return a.printJSON(deletedJSON{ids(all)})
+	if a.JSON {
+		return a.PrintJSON(deletedJSON{ids(all)})
 	}
 	a.Remark("Deleted %s.", describe(tops, len(all)))
 	return nil
@@ -72,14 +73,14 @@ func ids(all []lathe.Session) []lathe.SessionID {
 	return out
 }
 
-// doomed looks up all sessions first: those named, and all that go with them.
-func (a *app) doomed(ctx context.Context, e api.Engine, args []string) (tops, all []lathe.Session, err error) {
+// sessionsToDelete looks up all sessions first: those named, and all that go with them.
+func sessionsToDelete(ctx context.Context, a *cli.App, e api.Engine, args []string) (tops, all []lathe.Session, err error) {
 	named, seen := map[lathe.SessionID]bool{}, map[lathe.SessionID]bool{}
 	for _, arg := range args {
-		if arg == last || arg == "" {
-			return nil, nil, usagef("delete wants to be told which session by its id; `lathe session list` shows them")
+		if arg == cli.Last || arg == "" {
+			return nil, nil, cli.Usagef("delete wants to be told which session by its id; `lathe session list` shows them")
 		}
-		s, err := a.find(ctx, e, arg)
+		s, err := a.Find(ctx, e, arg)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -88,7 +89,7 @@ func (a *app) doomed(ctx context.Context, e api.Engine, args []string) (tops, al
 		}
 		named[s.ID] = true
 		tops = append(tops, s)
-		tree, err := below(ctx, e, s)
+		tree, err := cli.Below(ctx, e, s)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -113,10 +114,10 @@ func describe(tops []lathe.Session, all int) string {
 	return what
 }
 
-func (a *app) confirm(ctx context.Context, tops []lathe.Session, all int) (bool, error) {
-	_, _ = fmt.Fprintf(a.stderr, "Delete %s? [y/N] ", describe(tops, all))
-	line, err := reading(ctx, func() ([]byte, error) {
-		line, err := bufio.NewReader(a.stdin).ReadBytes('\n')
+func confirmDelete(ctx context.Context, a *cli.App, tops []lathe.Session, all int) (bool, error) {
+	_, _ = fmt.Fprintf(a.Stderr, "Delete %s? [y/N] ", describe(tops, all))
+	line, err := cli.Reading(ctx, func() ([]byte, error) {
+		line, err := bufio.NewReader(a.Stdin).ReadBytes('\n')
 		if errors.Is(err, io.EOF) {
 			err = nil
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/harness"
 	"github.com/lathe-agent/lathe/model"
@@ -24,7 +25,7 @@ import (
 	"github.com/lathe-agent/lathe/workspace"
 )
 
-func newDemo(a *app) *cobra.Command {
+func newDemo(a *cli.App) *cobra.Command {
 	var f demoFlags
 	cmd := &cobra.Command{
 		Use:   "demo",
@@ -41,8 +42,8 @@ and settings are not touched; Go's build cache is used if there is one, as by ev
   lathe demo --fast    # without pauses for reading
   lathe demo --tui     # in the terminal program: you answer, and look around
   lathe demo --keep    # and look around in what it made`,
-		Args: noArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return a.demo(c.Context(), f) },
+		Args: cli.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return runDemo(c.Context(), a, f) },
 	}
 	cmd.Flags().BoolVar(&f.keep, "keep", false, "keep the folder and say where it is")
 	cmd.Flags().BoolVar(&f.fast, "fast", false, "do not wait for people who read along")
@@ -52,8 +53,8 @@ and settings are not touched; Go's build cache is used if there is one, as by ev
 
 type demoFlags struct{ keep, fast, tui bool }
 
-// demo plays the story in a folder of its own.
-func (a *app) demo(ctx context.Context, f demoFlags) (err error) {
+// runDemo plays the story in a folder of its own.
+func runDemo(ctx context.Context, a *cli.App, f demoFlags) (err error) {
 	root, err := os.MkdirTemp("", "lathe-demo-")
 	if err != nil {
 		return fmt.Errorf("cannot make a folder for the demo: %w; set TMPDIR to a folder you may write to", err)
@@ -61,7 +62,7 @@ func (a *app) demo(ctx context.Context, f demoFlags) (err error) {
 	if root, err = filepath.EvalSymlinks(root); err != nil { // as commands will see it
 		return err
 	}
-	d := &demo{app: a.inDir(filepath.Join(root, "project")), root: root}
+	d := &demo{App: a.InDir(filepath.Join(root, "project")), root: root}
 	defer d.sweep(f.keep)()
 	defer func() {
 		if f.keep {
@@ -73,10 +74,10 @@ func (a *app) demo(ctx context.Context, f demoFlags) (err error) {
 	if d.project, err = demoFor(ctx, root); err != nil {
 		return err
 	}
-	if !f.fast && isTerminal(a.stdout.file) {
+	if !f.fast && cli.IsTerminal(a.Stdout.File) {
 		d.pace = readingPace
 	}
-	d.Env, d.stderr, d.Notices = demoEnv(a.Env, d), d.stdout.file, d.stdout.file // it is one story
+	d.Env, d.Stderr, d.Notices = demoEnv(a.Env, d), d.Stdout.File, d.Stdout.File // it is one story
 	if err := d.lay(); err != nil {
 		return noRoom(root, err)
 	}
@@ -113,7 +114,7 @@ func (d *demo) sweep(keep bool) func() {
 						break
 					}
 				}
-				os.Exit(interrupt{s}.exitCode())
+				os.Exit(cli.Interrupt{Signal: s}.ExitCode())
 			case <-done:
 				return
 			}
@@ -153,7 +154,7 @@ func demoEnv(env func(string) string, d *demo) func(string) string {
 
 // demo is the stage: a throw-away project and its database.
 type demo struct {
-	*app
+	*cli.App
 	root    string
 	project demoProject
 	pace    demoPace

@@ -12,6 +12,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/api"
+	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/harness"
 	"github.com/lathe-agent/lathe/internal/termtext"
@@ -75,7 +76,7 @@ func (d *demo) play(ctx context.Context) (err error) {
 	if err := d.openDemo(ctx); err != nil {
 		return err
 	}
-	defer func() { err = closing(d.setup, err) }()
+	defer func() { err = cli.Closing(d.setup, err) }()
 	e := d.setup.Engine
 	s, err := e.Create(ctx, d.Dir, lathe.NewSession{Title: "A failing test"})
 	if err != nil {
@@ -83,7 +84,7 @@ func (d *demo) play(ctx context.Context) (err error) {
 	}
 	d.prologue(ctx)
 	watched := &demoTurns{Engine: e, demo: d, asks: map[lathe.AskID]lathe.PermissionRequest{}, shown: map[lathe.PartID]bool{}}
-	r := &runner{app: d.app, flags: runFlags{thinking: true, auto: true}, engine: watched, session: s, fresh: true, plainly: true, began: d.Now()}
+	r := &runner{App: d.App, flags: runFlags{thinking: true, auto: true}, engine: watched, session: s, fresh: true, plainly: true, began: d.Now()}
 	watched.note = r.note
 	if err := r.follow(ctx, lathe.Prompt{Parts: []lathe.Part{{Body: &lathe.Text{Text: demoPrompt}}}}); err != nil {
 		return err
@@ -105,7 +106,7 @@ func (d *demo) listen() error {
 
 // openDemo opens the engine of the stage.
 func (d *demo) openDemo(ctx context.Context) error {
-	setup, err := harness.Open(ctx, &d.app.Host, harness.Options{Environ: d.commandEnv(), Wrap: func(s engine.Setup) engine.Setup { return demoSetup{s, d.server} }})
+	setup, err := harness.Open(ctx, &d.App.Host, harness.Options{Environ: d.commandEnv(), Wrap: func(s engine.Setup) engine.Setup { return demoSetup{s, d.server} }})
 	if err != nil {
 		return fmt.Errorf("%w; set TMPDIR to a folder with some megabytes of room", err)
 	}
@@ -127,11 +128,11 @@ func (d *demo) prologue(ctx context.Context) {
 // conclude shows the change, takes it back, and says what to type next.
 func (d *demo) conclude(ctx context.Context, e api.Engine, s lathe.Session) error {
 	d.chapter(ctx, "What changed:", "lathe session diff")
-	if err := d.diff(ctx, e, s, "", diffStyle{context: 2, colour: d.colour(d.stdout.file)}); err != nil {
+	if err := printDiff(ctx, d.App, e, s, "", diffStyle{context: 2, colour: d.Color(d.Stdout.File)}); err != nil {
 		return err
 	}
 	d.chapter(ctx, "All of it can be taken back:", "lathe session undo")
-	if err := d.undo(ctx, e, s, undoFlags{}); err != nil {
+	if err := undoExchange(ctx, d.App, e, s, undoFlags{}); err != nil {
 		return err
 	}
 	d.chapter(ctx, "And the test fails again:", "%s", d.project.test)
@@ -147,7 +148,7 @@ func (d *demo) conclude(ctx context.Context, e api.Engine, s lathe.Session) erro
 		{"lathe session show", "what was said and done"},
 		{"lathe --help", "the rest"},
 	}
-	if most := d.width(); most > 0 && most < 72 {
+	if most := d.Width(); most > 0 && most < 72 {
 		for _, row := range rows {
 			d.say("  %s\n      %s", row[0], row[1])
 		}
@@ -172,7 +173,7 @@ func (d *demo) tested(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	d.say("%s", indented(out.String(), d.width()))
+	d.say("%s", indented(out.String(), d.Width()))
 	return context.Cause(ctx)
 }
 
@@ -189,7 +190,7 @@ func (d *demo) chapter(ctx context.Context, words, command string, args ...any) 
 
 func (d *demo) command(format string, args ...any) {
 	line := "$ " + fmt.Sprintf(format, args...)
-	if d.colour(d.stdout.file) {
+	if d.Color(d.Stdout.File) {
 		line = "\x1b[1m" + line + "\x1b[0m"
 	}
 	d.say("%s", line)
@@ -197,7 +198,7 @@ func (d *demo) command(format string, args ...any) {
 
 // tell prints words, as wide as the screen is.
 func (d *demo) tell(words string) {
-	most := d.width()
+	most := d.Width()
 	if most <= 0 || most > 100 {
 		most = 100
 	}
@@ -214,13 +215,13 @@ func (d *demo) tell(words string) {
 
 // say prints a line at once: the story is told as it happens.
 func (d *demo) say(format string, args ...any) {
-	d.printf(format+"\n", args...)
+	d.Printf(format+"\n", args...)
 	d.heard()
 }
 
 // heard ends the story when nobody listens any more.
 func (d *demo) heard() {
-	if err := d.out.Flush(); err != nil && d.stop != nil {
+	if err := d.Out.Flush(); err != nil && d.stop != nil {
 		d.stop(err)
 	}
 }
@@ -290,7 +291,7 @@ func (t *demoTurns) detail(p lathe.Part) {
 			t.note("  %s %s", termtext.Pad(mark, 1), termtext.Plain(todo.Content))
 		}
 	case "bash":
-		t.note("%s", indented(done.Output, t.demo.width()))
+		t.note("%s", indented(done.Output, t.demo.Width()))
 	}
 }
 

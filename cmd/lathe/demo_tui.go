@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/model/modeltest"
 	"github.com/lathe-agent/lathe/server"
 	"github.com/lathe-agent/lathe/workspace"
@@ -12,20 +13,20 @@ import (
 
 // screened shows the story in the terminal program: the prompt is sent, and who looks answers what is asked.
 func (d *demo) screened(ctx context.Context) error {
-	in, _, err := d.screen(ctx)
+	in, _, err := openScreen(ctx, d.App)
 	if err != nil {
 		return err
 	}
 	defer in.close()
-	own, tell := d.offScreen()
+	own, tell := offScreen(d.App)
 	defer tell()
-	d.app = own
+	d.App = own
 	if err := d.listen(); err != nil {
 		return err
 	}
 	defer d.server.Close()
 	// The session is there already: a title of its own would be asked of the script.
-	ended, err := own.perform(ctx, in.file, stage{app: own, flags: tuiFlags{next: true, prompt: demoPrompt}, open: d.openTUI})
+	ended, err := performTUI(ctx, own, in.file, stage{app: own, flags: tuiFlags{next: true, prompt: demoPrompt}, open: d.openTUI})
 	if err == nil && !ended.Deaf {
 		d.tell("Nothing of the demo is left. With a model of your own: `lathe auth login` keeps the key of a provider, and `lathe` begins in any project.")
 	}
@@ -38,9 +39,9 @@ func (d *demo) openTUI(ctx context.Context) (*tuiEngine, error) {
 		return nil, err
 	}
 	if _, err := d.setup.Engine.Create(ctx, d.Dir, lathe.NewSession{Title: "A failing test"}); err != nil {
-		return nil, closing(d.setup, err)
+		return nil, cli.Closing(d.setup, err)
 	}
-	return d.within(d.setup, func(b *server.Backend) { b.Providers = demoShop{b.Providers} }, nil)
+	return openWithin(d.App, d.setup, func(b *server.Backend) { b.Providers = demoShop{b.Providers} }, nil)
 }
 
 // farewells are what the script has to say to whoever goes on.

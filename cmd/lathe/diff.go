@@ -10,10 +10,11 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/api"
+	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
-func newDiff(a *app) *cobra.Command {
+func newDiff(a *cli.App) *cobra.Command {
 	var message string
 	var stat bool
 	context := 3
@@ -26,40 +27,40 @@ exchange that this prompt began. While a session is undone, what was undone.`,
 		Example: `  lathe session diff last
   lathe session diff last --stat
   lathe session diff 4mKq --message msg_f4ddc1a2e001Vd0Rk3XbT7uQ9p | less -R`,
-		Args: wantArgs(0, 1),
+		Args: cli.WantArgs(0, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if context < 0 {
-				return usagef("-U %d: want 0 or more", context)
+				return cli.Usagef("-U %d: want 0 or more", context)
 			}
-			return a.onSession(c.Context(), args, func(e api.Engine, s lathe.Session) error {
-				return a.diff(c.Context(), e, s, lathe.MessageID(message), diffStyle{context, stat, a.colour(a.stdout.file)})
+			return onSession(c.Context(), a, args, func(e api.Engine, s lathe.Session) error {
+				return printDiff(c.Context(), a, e, s, lathe.MessageID(message), diffStyle{context, stat, a.Color(a.Stdout.File)})
 			})
 		},
 	}
 	cmd.Flags().StringVar(&message, "message", "", "of the exchange that this `MESSAGE` began")
 	cmd.Flags().BoolVar(&stat, "stat", false, "only how many lines, by file")
 	cmd.Flags().IntVarP(&context, "unified", "U", context, "`N` lines around each change")
-	a.jsonFlag(cmd)
+	a.JSONFlag(cmd)
 	return cmd
 }
 
-func (a *app) diff(ctx context.Context, e api.Engine, s lathe.Session, message lathe.MessageID, style diffStyle) error {
+func printDiff(ctx context.Context, a *cli.App, e api.Engine, s lathe.Session, message lathe.MessageID, style diffStyle) error {
 	diffs, err := e.Diff(ctx, s.ID, message)
 	if err != nil {
 		return err
 	}
-	if a.json {
-		return a.printJSON(diffs)
+	if a.JSON {
+		return a.PrintJSON(diffs)
 	}
 	if len(diffs) == 0 {
-		a.printf("No file was changed.\n")
+		a.Printf("No file was changed.\n")
 		return nil
 	}
 	if s.Revert != nil && message == "" {
 		a.Remark("These changes are undone; `lathe session redo %s` brings them back.", s.ID)
 	}
 	for _, d := range diffs {
-		a.printf("%s", style.show(d))
+		a.Printf("%s", style.show(d))
 	}
 	return nil
 }

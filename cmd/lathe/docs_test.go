@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"mvdan.cc/sh/v3/syntax"
 
+	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/config"
 	"github.com/lathe-agent/lathe/model/catalog"
 )
@@ -198,7 +199,7 @@ func tryCommand(args []string, named bool) error {
 	rest = c.Flags().Args()
 	word := regexp.MustCompile(`^[a-z][a-z-]*$`) // what may be a command that was mistyped
 	if c.HasSubCommands() && !strings.Contains(c.Use, " ") && len(rest) > 0 && word.MatchString(rest[0]) {
-		return unknownCommand(c, rest[0])
+		return cli.UnknownCommand(c, rest[0])
 	}
 	if named && len(rest) == 0 {
 		return nil

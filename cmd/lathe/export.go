@@ -12,6 +12,8 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/api"
+	"github.com/lathe-agent/lathe/cli"
+	"github.com/lathe-agent/lathe/cli/layout"
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
@@ -20,7 +22,7 @@ type exportFlags struct {
 	sanitize bool
 }
 
-func newExport(a *app) *cobra.Command {
+func newExport(a *cli.App) *cobra.Command {
 	var f exportFlags
 	cmd := &cobra.Command{
 		Use:   "export [ID]",
@@ -36,33 +38,33 @@ version does not know are left out.
 		Example: `  lathe export > session.json
   lathe export 4mKq -o session.json
   lathe export last --sanitize -o for-a-bug-report.json`,
-		Args: wantArgs(0, 1),
+		Args: cli.WantArgs(0, 1),
 		RunE: func(c *cobra.Command, args []string) error {
-			id, err := idArg(args)
+			id, err := cli.IDArg(args)
 			if err != nil {
 				return err
 			}
 			if f.file == "" {
-				return usagef("-o needs the name of a file, or - for standard output")
+				return cli.Usagef("-o needs the name of a file, or - for standard output")
 			}
-			return a.onSessions(c.Context(), func(e api.Engine) error {
+			return a.OnSessions(c.Context(), func(e api.Engine) error {
 				if len(args) == 0 {
-					if id, err = a.chooseSession(c.Context(), e); err != nil {
+					if id, err = cli.ChooseSession(c.Context(), a, e); err != nil {
 						return err
 					}
 				}
-				return a.export(c.Context(), e, id, f)
+				return exportSession(c.Context(), a, e, id, f)
 			})
 		},
 	}
 	cmd.Flags().StringVarP(&f.file, "output", "o", "-", "write to this `FILE` instead of standard output")
-	a.attachFlag(cmd)
+	a.AttachFlag(cmd)
 	cmd.Flags().BoolVar(&f.sanitize, "sanitize", false, "leave out what was said, paths and addresses")
 	return cmd
 }
 
-func (a *app) export(ctx context.Context, e api.Engine, arg string, f exportFlags) error {
-	s, err := a.find(ctx, e, arg)
+func exportSession(ctx context.Context, a *cli.App, e api.Engine, arg string, f exportFlags) error {
+	s, err := a.Find(ctx, e, arg)
 	if err != nil {
 		return err
 	}
@@ -71,12 +73,12 @@ func (a *app) export(ctx context.Context, e api.Engine, arg string, f exportFlag
 		change = sanitize
 	}
 	if f.file == "-" {
-		if arg == last || isTerminal(a.stderr) && !isTerminal(a.stdout.file) { // say which, when that is not plain to see
+		if arg == cli.Last || cli.IsTerminal(a.Stderr) && !cli.IsTerminal(a.Stdout.File) { // say which, when that is not plain to see
 			a.Remark("Exporting session: %s", s.ID)
 		}
-		return e.Export(ctx, s.ID, jsonTo(a.out), change)
+		return e.Export(ctx, s.ID, layout.JSONTo(a.Out), change)
 	}
-	size, err := writeFile(f.file, func(w io.Writer) error { return e.Export(ctx, s.ID, jsonTo(w), change) })
+	size, err := writeFile(f.file, func(w io.Writer) error { return e.Export(ctx, s.ID, layout.JSONTo(w), change) })
 	if err != nil {
 		return err
 	}
@@ -108,24 +110,24 @@ func writeFile(path string, write func(io.Writer) error) (size int64, err error)
 		if err != nil {
 			return 0, cannotWrite(path, err)
 		}
-		to := &countingFile{file: f}
-		return to.written, closing(f, write(to))
+		to := &cli.CountingFile{File: f}
+		return to.Written, cli.Closing(f, write(to))
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), ".lathe-*.tmp") // only the user may read it
 	if err != nil {
 		return 0, cannotWrite(path, err)
 	}
-	to := &countingFile{file: f}
+	to := &cli.CountingFile{File: f}
 	if err = write(to); err == nil {
 		err = f.Sync()
 	}
-	if err = closing(f, err); err == nil {
+	if err = cli.Closing(f, err); err == nil {
 		err = os.Rename(f.Name(), path)
 	}
 	if err != nil {
 		return 0, cannotWrite(path, errors.Join(err, os.Remove(f.Name())))
 	}
-	return to.written, nil
+	return to.Written, nil
 }
 
 // cannotWrite explains an error of the file; others pass.

@@ -4,13 +4,15 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/lathe-agent/lathe/cli"
 )
 
 // What is told in place of a word must be there, and the word must not.
 func TestOtherWords(t *testing.T) {
 	root := newRoot(newApp())
 	quoted := regexp.MustCompile("`lathe([^`]*)`")
-	for word, instead := range otherWords {
+	for word, instead := range cli.OtherWords {
 		if _, rest, err := root.Find(strings.Fields(word)[1:]); err == nil && len(rest) == 0 {
 			t.Errorf("%s is a command", word)
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/harness"
@@ -21,9 +22,12 @@ type noModel struct {
 
 func (noModel) Error() string { return "there is no model to ask: no provider is set up yet" }
 
+// ExitStatus is that of a run without a model.
+func (noModel) ExitStatus() int { return cli.ExitNoModel }
+
 func (e noModel) Unwrap() error { return lathe.Errorf(lathe.Unauthorized, "%s", e.Error()) }
 
-func (e noModel) details() []string {
+func (e noModel) Details() []string {
 	out := []string{
 		"lathe auth login        keep the key of a provider, or log in to one",
 		"lathe models --local    find models of this machine (Ollama, LM Studio …), for `lathe run -m`",
@@ -58,7 +62,7 @@ func freeOf(p *harness.Providers) *freeModel {
 }
 
 // haveModel looks before a session is made whether a turn would have a model, and helps if not.
-func (a *app) haveModel(ctx context.Context, s *harness.Harness, f *runFlags) error {
+func haveModel(ctx context.Context, a *cli.App, s *harness.Harness, f *runFlags) error {
 	if f.command != "" && f.model == "" || f.replay != "" || f.session != "" || f.next || f.resume {
 		return nil // what they name has a model, or the engine says what is wrong
 	}
@@ -71,14 +75,14 @@ func (a *app) haveModel(ctx context.Context, s *harness.Harness, f *runFlags) er
 	case err != nil:
 		return nil
 	case f.model != "":
-		return a.knownModel(ctx, k.Providers, *f)
+		return knownModel(ctx, a, k.Providers, *f)
 	case hasModel(k.Settings, f.agent):
 		return nil
 	}
 	if settings, err := s.Settings(ctx, place); err != nil || hasModel(settings, f.agent) { // a plugin brought one
 		return err
 	}
-	p, err := a.quietProviders()
+	p, err := quietProviders(a)
 	if err != nil {
 		return err
 	}
@@ -86,14 +90,14 @@ func (a *app) haveModel(ctx context.Context, s *harness.Harness, f *runFlags) er
 		_, err := p.Choose(ctx, "")
 		return err
 	}
-	f.model, err = a.firstRun(ctx, p, !a.isHeadless(*f))
+	f.model, err = firstRun(ctx, a, p, !isHeadless(a, *f))
 	return err
 }
 
 // knownModel refuses a model that nobody has, before a session is made for it: the next `run -c`
 // would go on there, with that model. Programs are told in the session, by an object; a fallback or
 // a plugin may know better.
-func (a *app) knownModel(ctx context.Context, p *harness.Providers, f runFlags) error {
+func knownModel(ctx context.Context, a *cli.App, p *harness.Providers, f runFlags) error {
 	c := p.Settings.Config
 	if f.format != "default" || len(c.Fallback.Models)+len(c.Agents[f.agent].Fallback)+len(c.Plugins)+len(p.Settings.Plugins) > 0 {
 		return nil
@@ -105,7 +109,7 @@ func (a *app) knownModel(ctx context.Context, p *harness.Providers, f runFlags) 
 }
 
 // quietProviders is providers for who has been warned already.
-func (a *app) quietProviders() (*harness.Providers, error) {
+func quietProviders(a *cli.App) (*harness.Providers, error) {
 	at, err := datadir.Find(a.Env)
 	if err != nil {
 		return nil, err
@@ -137,8 +141,8 @@ const (
 
 // firstRun offers what can be done without a provider, to those who are there to choose. It
 // returns the model to use, "" if it is now the one of the settings.
-func (a *app) firstRun(ctx context.Context, p *harness.Providers, watched bool) (string, error) {
-	if !watched || a.json || !isTerminal(a.stdin) || !isTerminal(a.stderr) {
+func firstRun(ctx context.Context, a *cli.App, p *harness.Providers, watched bool) (string, error) {
+	if !watched || a.JSON || !cli.IsTerminal(a.Stdin) || !cli.IsTerminal(a.Stderr) {
 		return "", noModel{freeOf(p)}
 	}
 	a.Remark("There is no model to ask yet: no provider is set up.")
@@ -146,65 +150,65 @@ func (a *app) firstRun(ctx context.Context, p *harness.Providers, watched bool) 
 	if err := context.Cause(ctx); err != nil {
 		return "", err
 	}
-	choices := []choice{{chooseLogin, "Log in to a provider, or give its key"}}
+	choices := []cli.Choice{{ID: chooseLogin, Name: "Log in to a provider, or give its key"}}
 	for _, f := range found {
-		choices = append(choices, choice{f.Vendor.ID, fmt.Sprintf("Use %s, which has %s", f.Vendor.Name, termtext.Several(len(f.Models), "model"))})
+		choices = append(choices, cli.Choice{ID: f.Vendor.ID, Name: fmt.Sprintf("Use %s, which has %s", f.Vendor.Name, termtext.Several(len(f.Models), "model"))})
 	}
 	if len(found) == 0 {
 		a.Remark("No model server answers on this machine either (Ollama, LM Studio, llama.cpp, vLLM).")
 	}
 	free := freeOf(p)
 	if free != nil {
-		choices = append(choices, choice{chooseFree, "Use " + free.name + ", " + free.words()})
+		choices = append(choices, cli.Choice{ID: chooseFree, Name: "Use " + free.name + ", " + free.words()})
 	}
-	c, err := a.choose(ctx, "What do you want to do", append(choices, choice{chooseDemo, "See the demo, without a key and without a network"}))
+	c, err := a.Choose(ctx, "What do you want to do", append(choices, cli.Choice{ID: chooseDemo, Name: "See the demo, without a key and without a network"}))
 	switch {
 	case context.Cause(ctx) != nil:
 		return "", context.Cause(ctx)
 	case err != nil: // nothing was chosen
 		a.Remark("")
 		return "", noModel{free}
-	case c.id == chooseFree:
-		return a.oneRun(free.ref), nil
-	case c.id == chooseLogin:
-		return "", a.login(ctx, loginFlags{})
-	case c.id == chooseDemo:
-		return "", a.demoInstead(ctx)
+	case c.ID == chooseFree:
+		return oneRun(a, free.ref), nil
+	case c.ID == chooseLogin:
+		return "", logIn(ctx, a, loginFlags{})
+	case c.ID == chooseDemo:
+		return "", demoInstead(ctx, a)
 	}
-	return a.chooseLocal(ctx, found, c.id)
+	return chooseLocal(ctx, a, found, c.ID)
 }
 
 // chooseLocal is a model of a server on this machine.
-func (a *app) chooseLocal(ctx context.Context, found []provider.Found, id string) (string, error) {
+func chooseLocal(ctx context.Context, a *cli.App, found []provider.Found, id string) (string, error) {
 	i := slices.IndexFunc(found, func(f provider.Found) bool { return f.Vendor.ID == id })
 	name := found[i].Models[0]
 	if len(found[i].Models) > 1 {
-		var choices []choice
+		var choices []cli.Choice
 		for _, m := range found[i].Models {
-			choices = append(choices, choice{m, m})
+			choices = append(choices, cli.Choice{ID: m, Name: m})
 		}
-		c, err := a.choose(ctx, "Model", choices)
+		c, err := a.Choose(ctx, "Model", choices)
 		if err != nil {
 			return "", err
 		}
-		name = c.id
+		name = c.ID
 	}
-	return a.oneRun(id + "/" + name), nil
+	return oneRun(a, id+"/"+name), nil
 }
 
 // oneRun is a model for this run, and says how to keep it.
-func (a *app) oneRun(ref string) string {
+func oneRun(a *cli.App, ref string) string {
 	a.Remark("To use it always, put this into your settings (`lathe config path` shows where): \"model\": %q", ref)
 	return ref
 }
 
 // demoInstead shows the demo; the prompt is not answered, so the command is not done.
-func (a *app) demoInstead(ctx context.Context) error {
+func demoInstead(ctx context.Context, a *cli.App) error {
 	demo := newDemo(a)
 	demo.SilenceErrors, demo.SilenceUsage = true, true
 	demo.SetArgs([]string{})
 	if err := demo.ExecuteContext(ctx); err != nil {
 		return err
 	}
-	return failed{exitNoModel}
+	return cli.Failed{Code: cli.ExitNoModel}
 }

@@ -17,10 +17,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
-func newImport(a *app) *cobra.Command {
+func newImport(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "import [FILE | LINK]",
 		Short: "Take in an exported session",
@@ -33,23 +34,23 @@ and nothing is overwritten.`,
 		Example: `  lathe import session.json
   ssh build lathe export last | lathe import
   lathe import https://share.example/s/abc`,
-		Args: wantArgs(0, 1),
+		Args: cli.WantArgs(0, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			name := "-"
 			if len(args) > 0 {
 				name = args[0]
-			} else if isTerminal(a.stdin) { // nothing will come unless someone types it
-				return usagef("name a file to import, or pipe one in: `lathe import session.json`")
+			} else if cli.IsTerminal(a.Stdin) { // nothing will come unless someone types it
+				return cli.Usagef("name a file to import, or pipe one in: `lathe import session.json`")
 			}
-			return a.importFrom(c.Context(), name)
+			return importFrom(c.Context(), a, name)
 		},
 	}
-	a.jsonFlag(cmd)
+	a.JSONFlag(cmd)
 	return cmd
 }
 
-func (a *app) importFrom(ctx context.Context, name string) error {
-	data, err := a.readExport(ctx, name)
+func importFrom(ctx context.Context, a *cli.App, name string) error {
+	data, err := readExport(ctx, a, name)
 	if err != nil {
 		return err
 	}
@@ -57,28 +58,28 @@ func (a *app) importFrom(ctx context.Context, name string) error {
 	if err != nil {
 		return notImported(name, err)
 	}
-	e, err := a.open(ctx)
+	e, err := a.Open(ctx)
 	if err != nil {
 		return err
 	}
 	s, err := e.Import(ctx, a.Dir, x)
-	if err == nil && !a.json {
-		a.importRemarks(s, func(id lathe.SessionID) bool {
+	if err == nil && !a.JSON {
+		importRemarks(a, s, func(id lathe.SessionID) bool {
 			_, err := e.Get(ctx, id)
 			return err == nil
 		})
 	}
-	if err = closing(e, err); err != nil {
-		if _, ended := interrupted(ctx); ended { // what has begun is not given up half way
+	if err = cli.Closing(e, err); err != nil {
+		if _, ended := cli.Interrupted(ctx); ended { // what has begun is not given up half way
 			a.Remark("Interrupted. The session came in whole or not at all: `lathe session show %s` tells.", x.Info.ID)
 		}
 		return notImported(name, err)
 	}
-	return a.changed("Imported session: %s\n", s)
+	return printChanged(a, "Imported session: %s\n", s)
 }
 
 // importRemarks says why a session that is here now is not on the list.
-func (a *app) importRemarks(s lathe.Session, exists func(lathe.SessionID) bool) {
+func importRemarks(a *cli.App, s lathe.Session, exists func(lathe.SessionID) bool) {
 	if s.Archived != nil {
 		a.Remark("The session is archived: `lathe session list --archived` shows it.")
 	}
@@ -104,7 +105,7 @@ func notImported(name string, err error) error {
 }
 
 // readExport reads the whole file, as much of it as is ever accepted.
-func (a *app) readExport(ctx context.Context, name string) ([]byte, error) {
+func readExport(ctx context.Context, a *cli.App, name string) ([]byte, error) {
 	if link, err := url.Parse(name); err == nil && (link.Scheme == "http" || link.Scheme == "https") {
 		data, err := fetchShare(ctx, link)
 		if err != nil {
@@ -112,9 +113,9 @@ func (a *app) readExport(ctx context.Context, name string) ([]byte, error) {
 		}
 		return data, nil
 	}
-	data, err := reading(ctx, func() ([]byte, error) {
+	data, err := cli.Reading(ctx, func() ([]byte, error) {
 		if name == "-" {
-			return readWhole(a.stdin)
+			return readWhole(a.Stdin)
 		}
 		f, err := os.Open(name) // which waits for a writer if it is a pipe
 		if err != nil {
@@ -177,7 +178,7 @@ func fetchShare(ctx context.Context, link *url.URL) ([]byte, error) {
 	}
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
-		if cause := context.Cause(ctx); errors.As(cause, new(interrupt)) {
+		if cause := context.Cause(ctx); errors.As(cause, new(cli.Interrupt)) {
 			return nil, cause
 		}
 		return nil, lathe.Errorf(lathe.Unavailable, "%w; look at the address, or fetch the file and import that", err)

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/lathe-agent/lathe/cli/layout"
 	"github.com/lathe-agent/lathe/model/modeltest"
 )
 
@@ -24,7 +25,7 @@ func TestEscapeJSON(t *testing.T) {
 	}
 	for size := 1; size <= len(text); size++ {
 		var b bytes.Buffer
-		w := jsonTo(&b)
+		w := layout.JSONTo(&b)
 		for rest := text; len(rest) > 0; rest = rest[min(size, len(rest)):] {
 			if _, err := w.Write(rest[:min(size, len(rest))]); err != nil {
 				t.Fatal(err)
@@ -36,7 +37,7 @@ func TestEscapeJSON(t *testing.T) {
 		}
 		checkSafe(t, b.String())
 	}
-	if got := string(escapeJSON([]byte("\"\x9b\""))); got != `"\ufffd"` {
+	if got := string(layout.EscapeJSON([]byte("\"\x9b\""))); got != `"\ufffd"` {
 		t.Errorf("a byte that is no character: %q", got)
 	}
 }
@@ -44,7 +45,7 @@ func TestEscapeJSON(t *testing.T) {
 func checkSafe(t *testing.T, out string) {
 	t.Helper()
 	for i, r := range out {
-		if isUnsafe(r) || r == utf8.RuneError && out[i] != 0xef {
+		if layout.IsUnsafe(r) || r == utf8.RuneError && out[i] != 0xef {
 			t.Fatalf("%U at %d of %.500q", r, i, out)
 		}
 	}

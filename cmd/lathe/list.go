@@ -10,6 +10,8 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/api"
+	"github.com/lathe-agent/lathe/cli"
+	"github.com/lathe-agent/lathe/cli/layout"
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
@@ -21,7 +23,7 @@ type listFlags struct {
 	format   string
 }
 
-func newList(a *app) *cobra.Command {
+func newList(a *cli.App) *cobra.Command {
 	var f listFlags
 	cmd := &cobra.Command{
 		Use:     "list",
@@ -36,43 +38,43 @@ On a terminal a list that is longer than the screen goes through $PAGER, or less
 		Example: `  lathe session list -n 10
   lathe session list --all --search parser
   lathe session list -C ~/src/app --json`,
-		Args: noArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return a.list(c.Context(), f) },
+		Args: cli.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return listSessions(c.Context(), a, f) },
 	}
 	cmd.Flags().IntVarP(&f.most, "max-count", "n", 0, "at most so many (`N`); 0 is no limit")
 	cmd.Flags().BoolVar(&f.all, "all", false, "of all projects, with their directories")
 	cmd.Flags().BoolVar(&f.archived, "archived", false, "the archived ones instead")
 	cmd.Flags().StringVar(&f.search, "search", "", "only those with this `TEXT` in the title, whatever its case")
 	cmd.Flags().StringVar(&f.format, "format", "table", "`FORMAT` of the output: table or json")
-	a.jsonFlag(cmd)
+	a.JSONFlag(cmd)
 	return cmd
 }
 
-func (a *app) list(ctx context.Context, f listFlags) error {
+func listSessions(ctx context.Context, a *cli.App, f listFlags) error {
 	if f.most < 0 {
-		return usagef("-n %d: want 0 or more", f.most)
+		return cli.Usagef("-n %d: want 0 or more", f.most)
 	}
 	if f.format != "table" && f.format != "json" {
-		return usagef("--format %s: want table or json", termtext.Quote(f.format))
+		return cli.Usagef("--format %s: want table or json", termtext.Quote(f.format))
 	}
 	var found []lathe.Session
 	var cut map[lathe.SessionID]bool
-	err := a.onSessions(ctx, func(e api.Engine) (err error) {
-		if found, err = a.query(ctx, e, f); err == nil {
+	err := a.OnSessions(ctx, func(e api.Engine) (err error) {
+		if found, err = querySessions(ctx, a, e, f); err == nil {
 			cut, err = interruptedOnes(ctx, e)
 		}
 		return err
 	})
-	if errors.As(err, new(noDatabase)) {
+	if errors.As(err, new(cli.NoDatabase)) {
 		found, err = []lathe.Session{}, nil
 	}
 	switch {
 	case err != nil:
 		return err
-	case a.json:
-		return a.printJSON(found)
+	case a.JSON:
+		return a.PrintJSON(found)
 	case f.format == "json":
-		return a.printJSON(briefs(found, cut))
+		return a.PrintJSON(briefs(found, cut))
 	case len(found) == 0:
 		a.Remark("%s", f.nothing())
 		return nil
@@ -81,11 +83,11 @@ func (a *app) list(ctx context.Context, f listFlags) error {
 			defer a.Remark("Interrupted ones go on with `lathe run --resume -s ID`.")
 		}
 		var b strings.Builder
-		if err := a.sessionTable(found, cut, f.all).write(&b, a.width()); err != nil || f.most > 0 {
-			a.printf("%s", b.String())
+		if err := sessionTable(a, found, cut, f.all).Write(&b, a.Width()); err != nil || f.most > 0 {
+			a.Printf("%s", b.String())
 			return err
 		}
-		return a.paged(ctx, b.String())
+		return a.Paged(ctx, b.String())
 	}
 }
 
@@ -99,11 +101,11 @@ func interruptedOnes(ctx context.Context, e api.Engine) (map[lathe.SessionID]boo
 	return cut, err
 }
 
-func (a *app) query(ctx context.Context, e api.Engine, f listFlags) ([]lathe.Session, error) {
+func querySessions(ctx context.Context, a *cli.App, e api.Engine, f listFlags) ([]lathe.Session, error) {
 	q := lathe.Query{Roots: true}
 	if !f.all {
 		var err error
-		if q, err = a.projectQuery(ctx, e); err != nil {
+		if q, err = a.ProjectQuery(ctx, e); err != nil {
 			return nil, err
 		}
 	}
@@ -148,22 +150,22 @@ func briefs(all []lathe.Session, cut map[lathe.SessionID]bool) []brief {
 	return out
 }
 
-func (a *app) sessionTable(all []lathe.Session, cut map[lathe.SessionID]bool, directories bool) table {
-	t := table{head: []string{"Session ID", "Title", "Updated"}, flexible: []int{1}, paths: -1}
+func sessionTable(a *cli.App, all []lathe.Session, cut map[lathe.SessionID]bool, directories bool) layout.Table {
+	t := layout.Table{Head: []string{"Session ID", "Title", "Updated"}, Flexible: []int{1}, Paths: -1}
 	if directories {
-		t.head = append(t.head, "Directory")
-		t.flexible, t.paths = []int{1, 3}, 3
+		t.Head = append(t.Head, "Directory")
+		t.Flexible, t.Paths = []int{1, 3}, 3
 	}
 	now, home := a.Now(), a.Env("HOME")
 	for _, s := range all {
-		row := []string{string(s.ID), termtext.Plain(s.Title), ago(s.Updated, now)}
+		row := []string{string(s.ID), termtext.Plain(s.Title), layout.Ago(s.Updated, now)}
 		if cut[s.ID] {
 			row[2] += ", interrupted"
 		}
 		if directories {
 			row = append(row, termtext.Plain(termtext.Tilde(s.Directory, home)))
 		}
-		t.rows = append(t.rows, row)
+		t.Rows = append(t.Rows, row)
 	}
 	return t
 }

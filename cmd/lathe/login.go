@@ -16,6 +16,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/harness"
 	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/model/auth"
@@ -27,7 +28,7 @@ type loginFlags struct {
 	noBrowser, yes                   bool
 }
 
-func newAuthLogin(a *app) *cobra.Command {
+func newAuthLogin(a *cli.App) *cobra.Command {
 	var f loginFlags
 	cmd := &cobra.Command{
 		Use:   "login [PROVIDER | ADDRESS]",
@@ -46,18 +47,18 @@ shows it to you, and runs it only if you say so. What the command prints is kept
   pass show openrouter | lathe auth login openrouter
   lathe auth login openrouter --method browser
   lathe auth login github-copilot --client-id Iv1.0123456789abcdef`,
-		Args: wantArgs(0, 1),
+		Args: cli.WantArgs(0, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				if f.provider != "" && f.provider != args[0] {
-					return usagef("--provider %s and %s are two; name one", termtext.Quote(f.provider), termtext.Quote(args[0]))
+					return cli.Usagef("--provider %s and %s are two; name one", termtext.Quote(f.provider), termtext.Quote(args[0]))
 				}
 				f.provider = args[0]
 			}
 			if strings.Contains(f.provider, "://") {
-				return a.loginAt(c.Context(), f)
+				return loginAt(c.Context(), a, f)
 			}
-			return a.login(c.Context(), f)
+			return logIn(c.Context(), a, f)
 		},
 	}
 	cmd.Flags().StringVarP(&f.provider, "provider", "p", "", "the `PROVIDER`, if it is not the argument")
@@ -66,7 +67,7 @@ shows it to you, and runs it only if you say so. What the command prints is kept
 	cmd.Flags().StringVar(&f.server, "enterprise-url", "", "the `ADDRESS` of your company's own server")
 	cmd.Flags().BoolVar(&f.noBrowser, "no-browser", false, "do not open a browser, only print the address")
 	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, "run the command of an organisation's server without asking")
-	a.jsonFlag(cmd)
+	a.JSONFlag(cmd)
 	return cmd
 }
 
@@ -76,14 +77,14 @@ type loginJSON struct {
 	Path     string `json:"path"`
 }
 
-func (a *app) login(ctx context.Context, f loginFlags) error {
+func logIn(ctx context.Context, a *cli.App, f loginFlags) error {
 	p, err := a.Providers()
 	if err != nil {
 		return err
 	}
 	all := p.With(catalog.Filter{Experimental: true})
 	if f.provider == "" {
-		if f.provider, err = a.chooseProvider(ctx, all); err != nil {
+		if f.provider, err = chooseProvider(ctx, a, all); err != nil {
 			return err
 		}
 	}
@@ -91,16 +92,16 @@ func (a *app) login(ctx context.Context, f loginFlags) error {
 	if err != nil {
 		return err
 	}
-	how, byKey, err := a.howToLogin(ctx, p, f, name)
+	how, byKey, err := howToLogin(ctx, a, p, f, name)
 	if err != nil {
 		return err
 	}
 	var c auth.Credential
 	kind := typeKey
 	if byKey {
-		c, err = a.readKey(ctx, name)
+		c, err = readKey(ctx, a, name)
 	} else {
-		c, err = a.logInBy(ctx, how, f)
+		c, err = logInBy(ctx, a, how, f)
 		if _, ok := c.(auth.OAuth); ok {
 			kind = typeLogin
 		}
@@ -108,28 +109,28 @@ func (a *app) login(ctx context.Context, f loginFlags) error {
 	if err != nil {
 		return err
 	}
-	return a.keep(ctx, p, f.provider, name, kind, c)
+	return keepCredential(ctx, a, p, f.provider, name, kind, c)
 }
 
-// keep writes a credential down and says so.
-func (a *app) keep(ctx context.Context, p *harness.Providers, id, name, kind string, c auth.Credential) error {
+// keepCredential writes a credential down and says so.
+func keepCredential(ctx context.Context, a *cli.App, p *harness.Providers, id, name, kind string, c auth.Credential) error {
 	_, had := p.Credentials[id]
 	if err := p.File.Set(ctx, id, c); err != nil {
 		return err
 	}
-	if a.json {
-		return a.printJSON(loginJSON{id, kind, p.At.Credentials()})
+	if a.JSON {
+		return a.PrintJSON(loginJSON{id, kind, p.At.Credentials()})
 	}
 	word := "Kept"
 	if had {
 		word = "Replaced"
 	}
-	a.printf("%s the %s of %s in %s\n", word, map[string]string{typeKey: "key", typeLogin: "login", typeToken: "token"}[kind], termtext.Plain(name), a.Shown(p.At.Credentials()))
-	a.flushed()
+	a.Printf("%s the %s of %s in %s\n", word, map[string]string{typeKey: "key", typeLogin: "login", typeToken: "token"}[kind], termtext.Plain(name), a.Shown(p.At.Credentials()))
+	a.Flush()
 	switch {
 	case p.Settings.Config.Providers[id].Options.APIKey != "":
 		a.Remark("Your settings have a key of their own (provider.%s.options.apiKey), which counts before it.", termtext.Plain(id))
-	case isTerminal(a.stderr) && kind != typeToken:
+	case cli.IsTerminal(a.Stderr) && kind != typeToken:
 		a.Remark("`lathe models %s` lists what you can use now.", termtext.Plain(id))
 	}
 	return nil
@@ -148,7 +149,7 @@ func providerName(all *catalog.Catalog, id string) (string, error) {
 }
 
 // howToLogin decides between a key and the provider's own login.
-func (a *app) howToLogin(ctx context.Context, p *harness.Providers, f loginFlags, name string) (m auth.Method, byKey bool, err error) {
+func howToLogin(ctx context.Context, a *cli.App, p *harness.Providers, f loginFlags, name string) (m auth.Method, byKey bool, err error) {
 	m, has := auth.MethodOf(a.Logins, f.provider)
 	if f.client != "" {
 		m.App = f.client
@@ -164,25 +165,25 @@ func (a *app) howToLogin(ctx context.Context, p *harness.Providers, f loginFlags
 		if has {
 			ways = append(ways, string(m.Flow))
 		}
-		return m, false, usagef("--method %s: %s can be logged in to by %s", termtext.Quote(f.method), name, strings.Join(ways, " or "))
+		return m, false, cli.Usagef("--method %s: %s can be logged in to by %s", termtext.Quote(f.method), name, strings.Join(ways, " or "))
 	case f.method != "" || has && f.client != "":
 		return m, false, nil
-	case !has || !isTerminal(a.stdin):
+	case !has || !cli.IsTerminal(a.Stdin):
 		return m, true, nil
 	case m.NeedsApp && m.App == "":
 		a.Remark("To log in instead, give the client id of an app: see `lathe auth login --help`.")
 		return m, true, nil
 	}
-	c, err := a.choose(ctx, "How", []choice{{string(m.Flow), m.Label}, {"key", "Type a key"}})
-	return m, c.id == "key", err
+	c, err := a.Choose(ctx, "How", []cli.Choice{{ID: string(m.Flow), Name: m.Label}, {ID: "key", Name: "Type a key"}})
+	return m, c.ID == "key", err
 }
 
 // readKey reads a key from the terminal, unseen, or from a pipe.
-func (a *app) readKey(ctx context.Context, name string) (auth.Credential, error) {
+func readKey(ctx context.Context, a *cli.App, name string) (auth.Credential, error) {
 	const most = 64 << 10
-	read := func() ([]byte, error) { return io.ReadAll(io.LimitReader(a.stdin, most)) }
-	if isTerminal(a.stdin) {
-		fd := int(a.stdin.Fd())
+	read := func() ([]byte, error) { return io.ReadAll(io.LimitReader(a.Stdin, most)) }
+	if cli.IsTerminal(a.Stdin) {
+		fd := int(a.Stdin.Fd())
 		before, err := term.GetState(fd)
 		if err != nil {
 			return nil, err
@@ -190,7 +191,7 @@ func (a *app) readKey(ctx context.Context, name string) (auth.Credential, error)
 		var asked sync.WaitGroup
 		asked.Go(func() {
 			waitHidden(fd, before) // or a fast hand would be seen
-			a.ask("Key of %s (it is not shown): ", termtext.Plain(name))
+			a.Ask("Key of %s (it is not shown): ", termtext.Plain(name))
 		})
 		defer func() {
 			asked.Wait()
@@ -199,7 +200,7 @@ func (a *app) readKey(ctx context.Context, name string) (auth.Credential, error)
 		}()
 		read = func() ([]byte, error) { return term.ReadPassword(fd) }
 	}
-	text, err := reading(ctx, read)
+	text, err := cli.Reading(ctx, read)
 	if err != nil && len(text) == 0 && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
@@ -221,17 +222,17 @@ func waitHidden(fd int, before *term.State) {
 }
 
 // logInBy lets the user log in with the provider.
-func (a *app) logInBy(ctx context.Context, m auth.Method, f loginFlags) (auth.Credential, error) {
+func logInBy(ctx context.Context, a *cli.App, m auth.Method, f loginFlags) (auth.Credential, error) {
 	if m.NeedsApp && m.App == "" {
-		return nil, usagef("lathe has no app of its own with %s: give the client id of one with --client-id (`lathe auth login --help` says more)", m.Provider)
+		return nil, cli.Usagef("lathe has no app of its own with %s: give the client id of one with --client-id (`lathe auth login --help` says more)", m.Provider)
 	}
 	at, err := m.At(f.server)
 	if err != nil {
 		return nil, err
 	}
-	talk := auth.Talk{Show: func(p auth.Prompt) { a.showPrompt(p, f) }}
-	if isTerminal(a.stdin) && m.Flow == auth.Browser {
-		talk.Paste = func(ctx context.Context) (string, error) { return a.readLine(ctx) }
+	talk := auth.Talk{Show: func(p auth.Prompt) { showPrompt(a, p, f) }}
+	if cli.IsTerminal(a.Stdin) && m.Flow == auth.Browser {
+		talk.Paste = func(ctx context.Context) (string, error) { return a.ReadLine(ctx) }
 	}
 	c, err := a.AuthClient().Login(ctx, at, talk)
 	if token, ok := c.(auth.OAuth); ok && f.server != "" {
@@ -241,17 +242,17 @@ func (a *app) logInBy(ctx context.Context, m auth.Method, f loginFlags) (auth.Cr
 	return c, err
 }
 
-func (a *app) showPrompt(p auth.Prompt, f loginFlags) {
+func showPrompt(a *cli.App, p auth.Prompt, f loginFlags) {
 	if p.Code != "" {
 		a.Remark("Open %s and type this code there: %s", termtext.Plain(p.URL), termtext.Plain(p.Code))
 	} else {
 		a.Remark("Open this page and log in:\n\n  %s\n", termtext.Plain(p.URL))
-		if isTerminal(a.stdin) {
+		if cli.IsTerminal(a.Stdin) {
 			a.Remark("If the browser runs on another machine, paste the address it ends at here.")
 		}
 	}
 	a.Remark("Waiting for you …")
-	if !f.noBrowser && isTerminal(a.stdin) && isTerminal(a.stderr) {
+	if !f.noBrowser && cli.IsTerminal(a.Stdin) && cli.IsTerminal(a.Stderr) {
 		if err := a.Browse(p.URL); err != nil {
 			a.Log.Debug("no browser was opened", "error", err)
 		}
@@ -278,24 +279,24 @@ func browse(page string) error {
 }
 
 // chooseProvider asks which provider, those that many use first.
-func (a *app) chooseProvider(ctx context.Context, all *catalog.Catalog) (string, error) {
-	if !isTerminal(a.stdin) {
-		return "", usagef("name the provider whose key this is: `lathe auth login anthropic < key.txt`")
+func chooseProvider(ctx context.Context, a *cli.App, all *catalog.Catalog) (string, error) {
+	if !cli.IsTerminal(a.Stdin) {
+		return "", cli.Usagef("name the provider whose key this is: `lathe auth login anthropic < key.txt`")
 	}
 	usual := []string{"anthropic", "openai", "google", "openrouter", "github-copilot", "opencode", "deepseek", "xai"}
-	var choices []choice
+	var choices []cli.Choice
 	for _, p := range all.Providers() {
 		if !harness.IsLocal(p.ID) {
-			choices = append(choices, choice{p.ID, p.Name})
+			choices = append(choices, cli.Choice{ID: p.ID, Name: p.Name})
 		}
 	}
-	at := func(c choice) int {
-		if i := slices.Index(usual, c.id); i >= 0 {
+	at := func(c cli.Choice) int {
+		if i := slices.Index(usual, c.ID); i >= 0 {
 			return i
 		}
 		return len(usual)
 	}
-	slices.SortStableFunc(choices, func(a, b choice) int { return at(a) - at(b) })
-	c, err := a.choose(ctx, "Provider", choices)
-	return c.id, err
+	slices.SortStableFunc(choices, func(a, b cli.Choice) int { return at(a) - at(b) })
+	c, err := a.Choose(ctx, "Provider", choices)
+	return c.ID, err
 }

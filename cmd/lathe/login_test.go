@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/model/auth"
 )
 
@@ -47,11 +48,11 @@ func TestLogin_Browser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.stdin, a.stderr, a.Notices = nothing, typed, typed
+	a.Stdin, a.Stderr, a.Notices = nothing, typed, typed
 	a.Browse = func(string) error { t.Error("a browser was opened without a terminal"); return nil }
 	done := make(chan string, 1)
 	go func() { done <- follow(t, screen) }()
-	err = a.login(t.Context(), loginFlags{provider: "openrouter", method: "browser"})
+	err = logIn(t.Context(), a, loginFlags{provider: "openrouter", method: "browser"})
 	if e := typed.Close(); err != nil || e != nil {
 		t.Fatal(err, e)
 	}
@@ -85,16 +86,16 @@ func follow(t *testing.T, screen io.Reader) (page string) {
 }
 
 func TestMatch(t *testing.T) {
-	all := []choice{{"anthropic", "Anthropic"}, {"google", "Google"}, {"google-vertex", "Vertex"}, {"openai", "OpenAI"}, {"x1", "1"}}
+	all := []cli.Choice{{ID: "anthropic", Name: "Anthropic"}, {ID: "google", Name: "Google"}, {ID: "google-vertex", Name: "Vertex"}, {ID: "openai", Name: "OpenAI"}, {ID: "x1", Name: "1"}}
 	for line, want := range map[string][]string{
 		"1": {"anthropic"}, "5": {"x1"}, "6": nil, "0": nil, "-1": nil, "": nil,
 		"google": {"google"}, "GOOGLE": {"google"}, "goo": {"google", "google-vertex"}, "vertex": {"google-vertex"}, "Ver": {"google-vertex"},
 		"antropic": {"anthropic"}, "nonesuch": nil,
 	} {
 		var got []string
-		found, sure := match(line, all, all)
+		found, sure := cli.Match(line, all, all)
 		for _, c := range found {
-			got = append(got, c.id)
+			got = append(got, c.ID)
 		}
 		if !slices.Equal(got, want) || sure != (len(want) > 0 && line != "antropic") {
 			t.Errorf("%q: %v, not %v", line, got, want)

@@ -8,17 +8,22 @@
 // waits for signals, one for a standard input that has nothing to say, one draws the live view of a
 // turn (view.go).
 //
-// Start reading here, then app.go; each command has a file of its own.
+// Start reading here, then package cli; each command has a file of its own.
 package main
 
 import (
 	"context"
+	"log/slog"
 	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/cmd/lathe/early"
+	"github.com/lathe-agent/lathe/harness"
 	"github.com/lathe-agent/lathe/harness/confine"
+	"github.com/lathe-agent/lathe/model/auth"
 	"github.com/lathe-agent/lathe/sandbox"
 )
 
@@ -38,8 +43,8 @@ func main() {
 }
 
 // run executes one command line and returns the exit code.
-func run(a *app, args []string) int {
-	ctx, stop := untilSignal(context.Background(), a.lent)
+func run(a *cli.App, args []string) int {
+	ctx, stop := cli.UntilSignal(context.Background(), a.Lent)
 	defer stop()
 	for _, name := range early.Dropped {
 		a.Remark("The variable %s is malformed and was ignored. Want name=value, with commas between several.", name)
@@ -49,11 +54,11 @@ func run(a *app, args []string) int {
 		completing(a, root)
 	}
 	root.SetArgs(args)
-	return a.finish(ctx, root.ExecuteContext(ctx), args)
+	return a.Finish(ctx, root.ExecuteContext(ctx), args)
 }
 
 // newRoot lists the commands.
-func newRoot(a *app) *cobra.Command {
+func newRoot(a *cli.App) *cobra.Command {
 	var f tuiFlags
 	root := &cobra.Command{
 		Use:   "lathe",
@@ -68,11 +73,12 @@ func newRoot(a *app) *cobra.Command {
   lathe session show               the newest one, as a transcript
   lathe import opencode-export.json
   lathe export last -o session.json`,
-		Args: cobra.ArbitraryArgs,
-		RunE: a.front(&f),
+		Annotations: map[string]string{cli.VersionNote: version},
+		Args:        cobra.ArbitraryArgs,
+		RunE:        runFront(a, &f),
 	}
 	f.define(root)
-	a.globalFlags(root)
+	globalFlags(a, root)
 	root.AddCommand(
 		newRun(a),
 		newAttach(a),
@@ -100,7 +106,7 @@ func newRoot(a *app) *cobra.Command {
 		newUninstall(a),
 	)
 	addLater(root)
-	return settle(a, root)
+	return cli.Settle(a, root)
 }
 
 const rootHelp = `lathe is a coding agent. It keeps every message, every tool call and every change of them
@@ -113,3 +119,28 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted, 143 terminated; ru
 Results go to standard output, remarks and errors to standard error.
 Environment: LATHE_DATA names the data folder, NO_COLOR turns colour off, LATHE_TRUST=1 lets
 a project run what its settings say (see lathe trust).`
+
+func globalFlags(a *cli.App, root *cobra.Command) {
+	f := root.PersistentFlags()
+	f.StringVarP(&a.Dir, "dir", "C", ".", "the `DIRECTORY` whose project is meant")
+	f.BoolVar(&a.PrintLogs, "print-logs", false, "print logs on standard error, not into log/lathe.log of the data folder")
+	f.StringVar(&a.LogLevel, "log-level", "INFO", "`LEVEL` of the logs: DEBUG, INFO, WARN or ERROR")
+	f.BoolVar(&a.Trust, "trust", false, "let the project run what its settings say, this once")
+	f.BoolVar(&a.Pure, "pure", false, "load no plugins from outside")
+	root.Flags().BoolP("version", "v", false, "print the version")
+	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
+		a.PrintLogs = a.PrintLogs || a.IsOn("PRINT_LOGS")
+		if v := a.Variable("LOG_LEVEL"); v != "" && !c.Flags().Changed("log-level") {
+			a.LogLevel = v
+		}
+		return a.StartLog()
+	}
+}
+
+// newApp is the program as this process is run.
+func newApp() *cli.App {
+	return cli.NewApp(harness.Host{
+		Version: version, Env: os.Getenv, Environ: os.Environ, Now: time.Now, Log: slog.New(slog.DiscardHandler), Notices: os.Stderr,
+		Logins: auth.Methods(), Browse: browse,
+	})
+}

@@ -4,11 +4,13 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/lathe-agent/lathe/cli"
 )
 
 // newMan prints the manual page. It is made from the commands when it is asked for, so that there is no
 // second text that could say something else; who packages lathe keeps what it prints.
-func newMan(a *app) *cobra.Command {
+func newMan(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "man",
 		Short: "Print the manual page",
@@ -17,9 +19,9 @@ it says what --help of each command says.`,
 		Example: `  lathe man | man -l -
   lathe man > ~/.local/share/man/man1/lathe.1`,
 		Hidden: true,
-		Args:   noArgs,
+		Args:   cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			a.printf("%s", manual(c.Root()))
+			a.Printf("%s", manual(c.Root()))
 			return nil
 		},
 	}

@@ -1,8 +1,12 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"github.com/spf13/cobra"
 
-func newMCP(a *app) *cobra.Command {
+	"github.com/lathe-agent/lathe/cli"
+)
+
+func newMCP(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "mcp",
 		Short: "Work with MCP: servers of tools, and lathe as one",
@@ -14,7 +18,7 @@ itself: others give it prompts, and list and read its sessions (lathe mcp serve)
   lathe mcp auth github
   lathe mcp serve -C ~/src/app`,
 		Args: cobra.ArbitraryArgs,
-		RunE: group,
+		RunE: cli.Group,
 	}
 	cmd.AddCommand(newMCPList(a), newMCPAdd(a), newMCPAuth(a), newMCPLogout(a), newMCPDebug(a), newMCPServe(a))
 	return cmd

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/config"
 	"github.com/lathe-agent/lathe/harness"
 	"github.com/lathe-agent/lathe/internal/termtext"
@@ -23,7 +24,7 @@ type mcpAddFlags struct {
 	replace      bool
 }
 
-func newMCPAdd(a *app) *cobra.Command {
+func newMCPAdd(a *cli.App) *cobra.Command {
 	var f mcpAddFlags
 	cmd := &cobra.Command{
 		Use:   "add [NAME] [--url ADDRESS | -- COMMAND…]",
@@ -45,7 +46,7 @@ server waits with them (lathe trust --show).`,
 			if err != nil {
 				return err
 			}
-			return a.addServer(c.Context(), f, name, command)
+			return addServer(c.Context(), a, f, name, command)
 		},
 	}
 	s := cmd.Flags()
@@ -56,7 +57,7 @@ server waits with them (lathe trust --show).`,
 	s.BoolP("global", "g", true, "add it to your config")
 	_ = s.MarkHidden("global") // which is the default; scripts say it
 	s.BoolVarP(&f.replace, "force", "f", false, "replace a server of the same name")
-	a.jsonFlag(cmd)
+	a.JSONFlag(cmd)
 	return cmd
 }
 
@@ -68,17 +69,17 @@ func mcpWords(args []string, dash int) (name string, command []string, err error
 	}
 	switch {
 	case len(before) > 1:
-		return "", nil, usagef("a command stands behind --: `lathe mcp add %s -- %s`", before[0], strings.Join(before[1:], " "))
+		return "", nil, cli.Usagef("a command stands behind --: `lathe mcp add %s -- %s`", before[0], strings.Join(before[1:], " "))
 	case len(before) == 1:
 		name = before[0]
 	}
 	return name, command, nil
 }
 
-func (a *app) addServer(ctx context.Context, f mcpAddFlags, name string, command []string) error {
+func addServer(ctx context.Context, a *cli.App, f mcpAddFlags, name string, command []string) error {
 	var err error
 	if name == "" || f.url == "" && len(command) == 0 {
-		if name, command, err = a.askServer(ctx, &f, name); err != nil {
+		if name, command, err = askForServer(ctx, a, &f, name); err != nil {
 			return err
 		}
 	}
@@ -86,11 +87,11 @@ func (a *app) addServer(ctx context.Context, f mcpAddFlags, name string, command
 	if err != nil {
 		return err
 	}
-	path, err := a.settingsFile(!f.project)
+	path, err := settingsFile(a, !f.project)
 	if err != nil {
 		return err
 	}
-	before, err := a.risks()
+	before, err := projectRisks(a)
 	if err != nil {
 		return err
 	}
@@ -118,14 +119,14 @@ func (a *app) addServer(ctx context.Context, f mcpAddFlags, name string, command
 	}
 	waits := false
 	if f.project {
-		if waits, err = a.trustAdded(before, name); err != nil {
+		if waits, err = trustAdded(a, before, name); err != nil {
 			return err
 		}
 	}
-	if a.json {
-		return a.printJSON(map[string]string{"name": name, "path": path})
+	if a.JSON {
+		return a.PrintJSON(map[string]string{"name": name, "path": path})
 	}
-	a.printf("Added %s to %s\n", termtext.Plain(name), a.Shown(path))
+	a.Printf("Added %s to %s\n", termtext.Plain(name), a.Shown(path))
 	if waits {
 		a.Remark("It starts when you trust this project, which has other settings that wait for it: `lathe trust --show`, then `lathe trust`.")
 	} else {
@@ -134,8 +135,8 @@ func (a *app) addServer(ctx context.Context, f mcpAddFlags, name string, command
 	return nil
 }
 
-// risks are the settings of the project that need trust, with it or without.
-func (a *app) risks() (*config.Distrust, error) {
+// projectRisks are the settings of the project that need trust, with it or without.
+func projectRisks(a *cli.App) (*config.Distrust, error) {
 	o, err := a.ConfigOptions()
 	if err != nil {
 		return nil, err
@@ -153,12 +154,12 @@ func (a *app) risks() (*config.Distrust, error) {
 
 // trustAdded trusts the project with the server that the user has just typed, unless more than that would be trusted for
 // the first time: then it waits.
-func (a *app) trustAdded(before *config.Distrust, name string) (waits bool, err error) {
+func trustAdded(a *cli.App, before *config.Distrust, name string) (waits bool, err error) {
 	trust, err := a.TrustStore()
 	if err != nil {
 		return false, err
 	}
-	now, err := a.risks()
+	now, err := projectRisks(a)
 	if err != nil || len(now.Risks) == 0 {
 		return false, err
 	}
@@ -173,7 +174,7 @@ func (a *app) trustAdded(before *config.Distrust, name string) (waits bool, err 
 	if !trusted || slices.ContainsFunc(others, func(r config.Risk) bool { return !known(r) }) {
 		return true, nil
 	}
-	return false, a.grant(trust, now)
+	return false, grantTrust(a, trust, now)
 }
 
 // namesServer reports whether a settings file has an MCP server of that name, trusted or not.
@@ -195,7 +196,7 @@ func namesServer(path, name string) (bool, error) {
 func jsonText(s string) string { return string(lathe.AppendJSONString(nil, s)) }
 
 // settingsFile is the file that commands write settings to.
-func (a *app) settingsFile(global bool) (string, error) {
+func settingsFile(a *cli.App, global bool) (string, error) {
 	if global {
 		return a.UserConfigFile(), nil
 	}
@@ -210,7 +211,7 @@ func (f mcpAddFlags) server(command []string) (map[string]any, error) {
 		for _, p := range list {
 			name, value, ok := strings.Cut(p, "=")
 			if !ok || name == "" {
-				return nil, usagef("--%s %s: want NAME=VALUE", flag, termtext.Plain(p))
+				return nil, cli.Usagef("--%s %s: want NAME=VALUE", flag, termtext.Plain(p))
 			}
 			out[name] = value
 		}
@@ -226,13 +227,13 @@ func (f mcpAddFlags) server(command []string) (map[string]any, error) {
 	}
 	switch {
 	case f.url != "" && len(command) > 0:
-		return nil, usagef("--url and a command do not go together: a server is remote or local")
+		return nil, cli.Usagef("--url and a command do not go together: a server is remote or local")
 	case f.url != "" && len(env) > 0:
-		return nil, usagef("--env is for local servers; a remote one takes --header")
+		return nil, cli.Usagef("--env is for local servers; a remote one takes --header")
 	case len(command) > 0 && len(headers) > 0:
-		return nil, usagef("--header is for remote servers; a local one takes --env")
+		return nil, cli.Usagef("--header is for remote servers; a local one takes --env")
 	case f.url != "" && !strings.HasPrefix(f.url, "https://") && !strings.HasPrefix(f.url, "http://"):
-		return nil, usagef("--url %s: an address begins with https:// or http://", termtext.Plain(f.url))
+		return nil, cli.Usagef("--url %s: an address begins with https:// or http://", termtext.Plain(f.url))
 	}
 	out := map[string]any{"type": "local", "command": command}
 	if f.url != "" {
@@ -247,23 +248,23 @@ func (f mcpAddFlags) server(command []string) (map[string]any, error) {
 	return out, nil
 }
 
-// askServer asks on a terminal for what was not said.
-func (a *app) askServer(ctx context.Context, f *mcpAddFlags, name string) (string, []string, error) {
-	if !isTerminal(a.stdin) || a.json {
-		return "", nil, usagef("say a name and how to reach it: `lathe mcp add files -- npx -y @modelcontextprotocol/server-filesystem .`, or --url")
+// askForServer asks on a terminal for what was not said.
+func askForServer(ctx context.Context, a *cli.App, f *mcpAddFlags, name string) (string, []string, error) {
+	if !cli.IsTerminal(a.Stdin) || a.JSON {
+		return "", nil, cli.Usagef("say a name and how to reach it: `lathe mcp add files -- npx -y @modelcontextprotocol/server-filesystem .`, or --url")
 	}
 	var err error
 	if name == "" {
-		a.ask("Name: ")
-		if name, err = a.readLine(ctx); err != nil {
+		a.Ask("Name: ")
+		if name, err = a.ReadLine(ctx); err != nil {
 			return "", nil, err
 		}
 	}
 	if name == "" {
-		return "", nil, usagef("a server needs a name")
+		return "", nil, cli.Usagef("a server needs a name")
 	}
-	a.ask("Command, or an address that begins with https://: ")
-	line, err := a.readLine(ctx)
+	a.Ask("Command, or an address that begins with https://: ")
+	line, err := a.ReadLine(ctx)
 	if err != nil {
 		return "", nil, err
 	}
@@ -272,7 +273,7 @@ func (a *app) askServer(ctx context.Context, f *mcpAddFlags, name string) (strin
 		return name, nil, nil
 	}
 	if line == "" {
-		return "", nil, usagef("a server needs a command or an address")
+		return "", nil, cli.Usagef("a server needs a command or an address")
 	}
 	return name, strings.Fields(line), nil
 }

@@ -8,6 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/cli"
+	"github.com/lathe-agent/lathe/cli/layout"
 	"github.com/lathe-agent/lathe/config"
 	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/harness"
@@ -15,7 +17,7 @@ import (
 	"github.com/lathe-agent/lathe/tool/mcp"
 )
 
-func newMCPAuth(a *app) *cobra.Command {
+func newMCPAuth(a *cli.App) *cobra.Command {
 	var noBrowser bool
 	cmd := &cobra.Command{
 		Use:   "auth [NAME]",
@@ -25,23 +27,23 @@ browser comes back, and keeps the login in mcp-auth.json in the data folder, rea
 alone. All processes share it, and it is renewed by itself.`,
 		Example: `  lathe mcp auth github
   lathe mcp auth list`,
-		Args: wantArgs(0, 1),
+		Args: cli.WantArgs(0, 1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.onServers(func(h *mcp.Hub, settings map[string]config.MCPServer) error {
-				name, err := a.chooseServer(c.Context(), settings, args)
+			return onServers(a, func(h *mcp.Hub, settings map[string]config.MCPServer) error {
+				name, err := chooseServer(c.Context(), a, settings, args)
 				if err != nil {
 					return err
 				}
-				return a.serverLogin(c.Context(), h, name, noBrowser)
+				return serverLogin(c.Context(), a, h, name, noBrowser)
 			})
 		},
 	}
 	cmd.Flags().BoolVar(&noBrowser, "no-browser", false, "do not open a browser, only print the address")
 	list := &cobra.Command{
-		Use: "list", Aliases: []string{"ls"}, Short: "Show to which MCP servers you are logged in", Example: "  lathe mcp auth list --json", Args: noArgs,
-		RunE: func(*cobra.Command, []string) error { return a.listServerLogins() },
+		Use: "list", Aliases: []string{"ls"}, Short: "Show to which MCP servers you are logged in", Example: "  lathe mcp auth list --json", Args: cli.NoArgs,
+		RunE: func(*cobra.Command, []string) error { return listServerLogins(a) },
 	}
-	a.jsonFlag(list)
+	a.JSONFlag(list)
 	cmd.AddCommand(list)
 	return cmd
 }
@@ -57,7 +59,7 @@ func remotes(settings map[string]config.MCPServer) (names []string) {
 }
 
 // chooseServer is the one that is named, or the only one, or the one the user chooses.
-func (a *app) chooseServer(ctx context.Context, settings map[string]config.MCPServer, args []string) (string, error) {
+func chooseServer(ctx context.Context, a *cli.App, settings map[string]config.MCPServer, args []string) (string, error) {
 	if len(args) > 0 {
 		if _, ok := settings[args[0]]; !ok {
 			return "", noSuchServer(settings, args[0])
@@ -70,21 +72,21 @@ func (a *app) chooseServer(ctx context.Context, settings map[string]config.MCPSe
 		return "", lathe.Errorf(lathe.NotFound, "the settings name no remote MCP server that one could log in to")
 	case len(names) == 1:
 		return names[0], nil
-	case !isTerminal(a.stdin):
-		return "", usagef("name the server: `lathe mcp auth %s`", names[0])
+	case !cli.IsTerminal(a.Stdin):
+		return "", cli.Usagef("name the server: `lathe mcp auth %s`", names[0])
 	}
-	var choices []choice
+	var choices []cli.Choice
 	for _, n := range names {
-		choices = append(choices, choice{n, n})
+		choices = append(choices, cli.Choice{ID: n, Name: n})
 	}
-	c, err := a.choose(ctx, "Server", choices)
-	return c.id, err
+	c, err := a.Choose(ctx, "Server", choices)
+	return c.ID, err
 }
 
-func (a *app) serverLogin(ctx context.Context, h *mcp.Hub, name string, noBrowser bool) error {
+func serverLogin(ctx context.Context, a *cli.App, h *mcp.Hub, name string, noBrowser bool) error {
 	open := func(page string) error {
 		a.Remark("Open this page and log in:\n\n  %s\n\nWaiting for you …", termtext.Plain(page))
-		if noBrowser || !isTerminal(a.stdin) || !isTerminal(a.stderr) {
+		if noBrowser || !cli.IsTerminal(a.Stdin) || !cli.IsTerminal(a.Stderr) {
 			return nil
 		}
 		return a.Browse(page)
@@ -93,12 +95,12 @@ func (a *app) serverLogin(ctx context.Context, h *mcp.Hub, name string, noBrowse
 	if err := h.Login(ctx, name, open); err != nil {
 		return err
 	}
-	a.printf("Logged in to %s.\n", termtext.Plain(name))
+	a.Printf("Logged in to %s.\n", termtext.Plain(name))
 	return nil
 }
 
 // loginOf tells of the login to a server.
-func (a *app) loginOf(name, url string) (mcp.Login, error) {
+func loginOf(a *cli.App, name, url string) (mcp.Login, error) {
 	at, err := datadir.Find(a.Env)
 	if err != nil {
 		return mcp.LoggedOut, err
@@ -112,7 +114,7 @@ type serverLoginJSON struct {
 	Login mcp.Login `json:"status"`
 }
 
-func (a *app) listServerLogins() error {
+func listServerLogins(a *cli.App) error {
 	l, err := a.Config()
 	if err != nil {
 		return err
@@ -120,32 +122,32 @@ func (a *app) listServerLogins() error {
 	list := []serverLoginJSON{}
 	for _, name := range remotes(l.Config.MCP) {
 		url := l.Config.MCP[name].URL
-		login, err := a.loginOf(name, url)
+		login, err := loginOf(a, name, url)
 		if err != nil {
 			return err
 		}
 		list = append(list, serverLoginJSON{name, url, login})
 	}
-	if a.json {
-		return a.printJSON(list)
+	if a.JSON {
+		return a.PrintJSON(list)
 	}
 	if len(list) == 0 {
 		a.Remark("The settings name no remote MCP server that one could log in to.")
 		return nil
 	}
-	t := table{head: []string{"Server", "Login", "Address"}, flexible: []int{2}, paths: -1}
+	t := layout.Table{Head: []string{"Server", "Login", "Address"}, Flexible: []int{2}, Paths: -1}
 	for _, s := range list {
-		t.rows = append(t.rows, []string{termtext.Plain(s.Name), string(s.Login), termtext.Plain(s.URL)})
+		t.Rows = append(t.Rows, []string{termtext.Plain(s.Name), string(s.Login), termtext.Plain(s.URL)})
 	}
-	return t.write(a.out, a.width())
+	return t.Write(a.Out, a.Width())
 }
 
-func newMCPLogout(a *app) *cobra.Command {
+func newMCPLogout(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:     "logout [NAME]",
 		Short:   "Forget the login to an MCP server",
 		Example: "  lathe mcp logout github",
-		Args:    wantArgs(0, 1),
+		Args:    cli.WantArgs(0, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			l, err := a.Config()
 			if err != nil {
@@ -158,7 +160,7 @@ func newMCPLogout(a *app) *cobra.Command {
 			name := ""
 			if len(args) > 0 { // one that the settings no longer name may be forgotten, too
 				name = args[0]
-			} else if name, err = a.chooseServer(c.Context(), l.Config.MCP, nil); err != nil {
+			} else if name, err = chooseServer(c.Context(), a, l.Config.MCP, nil); err != nil {
 				return err
 			}
 			logins := harness.MCPLogins(at)
@@ -173,7 +175,7 @@ func newMCPLogout(a *app) *cobra.Command {
 			if err := logins.Remove(c.Context(), name); err != nil {
 				return err
 			}
-			a.printf("Forgot the login to %s.\n", termtext.Plain(name))
+			a.Printf("Forgot the login to %s.\n", termtext.Plain(name))
 			return nil
 		},
 	}

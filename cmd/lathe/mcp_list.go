@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/config"
 	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/harness"
@@ -24,11 +25,11 @@ import (
 )
 
 // mcpServers opens the servers of the directory's settings for a command, which closes them.
-func (a *app) mcpServers() (h *mcp.Hub, l *config.Loaded, done func() error, err error) {
+func mcpServers(a *cli.App) (h *mcp.Hub, l *config.Loaded, done func() error, err error) {
 	if l, err = a.Config(); err != nil {
 		return nil, nil, nil, err
 	}
-	a.warnDistrust(l)
+	a.WarnDistrust(l)
 	at, err := datadir.Find(a.Env)
 	if err != nil {
 		return nil, nil, nil, err
@@ -43,15 +44,15 @@ func (a *app) mcpServers() (h *mcp.Hub, l *config.Loaded, done func() error, err
 		return nil, nil, nil, err
 	}
 	h = mcp.Open(mcp.Options{
-		Dir: dir, Servers: harness.ServersOf(l.Config), Runner: s.Runner, Env: a.ServiceEnv(), Tokens: harness.MCPLogins(at), Log: a.Log, Version: version, Transport: harness.Proxied(),
+		Dir: dir, Servers: harness.ServersOf(l.Config), Runner: s.Runner, Env: a.ServiceEnv(), Tokens: harness.MCPLogins(at), Log: a.Log, Version: a.Version, Transport: harness.Proxied(),
 		Private: l.Config.WebFetch.Private, Timeout: time.Duration(l.Config.Experimental.MCPTimeout) * time.Millisecond, Confine: s.ConfineServer(l.Config, place),
 	})
 	return h, l, func() error { h.Close(); return s.Close() }, nil
 }
 
 // onServers does something with the servers of the directory.
-func (a *app) onServers(do func(h *mcp.Hub, settings map[string]config.MCPServer) error) error {
-	h, l, done, err := a.mcpServers()
+func onServers(a *cli.App, do func(h *mcp.Hub, settings map[string]config.MCPServer) error) error {
+	h, l, done, err := mcpServers(a)
 	if err != nil {
 		return err
 	}
@@ -62,7 +63,7 @@ func (a *app) onServers(do func(h *mcp.Hub, settings map[string]config.MCPServer
 	return err
 }
 
-func newMCPList(a *app) *cobra.Command {
+func newMCPList(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "list",
 		Aliases: []string{"ls"},
@@ -71,20 +72,20 @@ func newMCPList(a *app) *cobra.Command {
 ✗ failed and why, ? a login is needed (lathe mcp auth NAME) or the project is not trusted yet
 (lathe trust), so that the server does not start.`,
 		Example: "  lathe mcp list\n  lathe mcp list --json",
-		Args:    noArgs,
+		Args:    cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			h, l, done, err := a.mcpServers()
+			h, l, done, err := mcpServers(a)
 			if err != nil {
 				return err
 			}
-			err = a.listServers(c.Context(), h, l)
+			err = listServers(c.Context(), a, h, l)
 			if ended := done(); err == nil {
 				err = ended
 			}
 			return err
 		},
 	}
-	a.jsonFlag(cmd)
+	a.JSONFlag(cmd)
 	return cmd
 }
 
@@ -120,9 +121,9 @@ func waiting(l *config.Loaded) map[string]config.MCPServer {
 	return out
 }
 
-func (a *app) listServers(ctx context.Context, h *mcp.Hub, l *config.Loaded) error {
+func listServers(ctx context.Context, a *cli.App, h *mcp.Hub, l *config.Loaded) error {
 	settings, distrusted := l.Config.MCP, waiting(l)
-	if len(settings)+len(distrusted) == 0 && !a.json {
+	if len(settings)+len(distrusted) == 0 && !a.JSON {
 		a.Remark("There are no MCP servers in the settings. Add one: lathe mcp add NAME -- COMMAND, or lathe mcp add NAME --url ADDRESS")
 		return nil
 	}
@@ -147,16 +148,16 @@ func (a *app) listServers(ctx context.Context, h *mcp.Hub, l *config.Loaded) err
 			list = append(list, serverJSON{Name: name, Status: needsTrust, Command: distrusted[name].Command, URL: distrusted[name].URL})
 		}
 	}
-	if a.json {
-		return a.printJSON(list)
+	if a.JSON {
+		return a.PrintJSON(list)
 	}
 	for _, s := range list {
-		a.printf("%s %s\n", mcpMark(s.Status), termtext.Plain(s.Name+"  "+s.words()))
+		a.Printf("%s %s\n", mcpMark(s.Status), termtext.Plain(s.Name+"  "+s.words()))
 		if how := cmp.Or(s.URL, strings.Join(s.Command, " ")); how != "" {
-			a.printf("    %s\n", termtext.Plain(how))
+			a.Printf("    %s\n", termtext.Plain(how))
 		}
 		for _, note := range s.Notes {
-			a.printf("    note: %s\n", termtext.Plain(note))
+			a.Printf("    note: %s\n", termtext.Plain(note))
 		}
 	}
 	return nil
@@ -195,55 +196,55 @@ func (s serverJSON) words() string {
 	}
 }
 
-func newMCPDebug(a *app) *cobra.Command {
+func newMCPDebug(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "debug NAME",
 		Short: "Connect to an MCP server and show all that comes of it",
 		Long: `Connects to one server, also to one that is off, and prints what it offers, or what went wrong
 with the end of what it printed. Nothing is called.`,
 		Example: "  lathe mcp debug github",
-		Args:    wantArgs(1, 1),
+		Args:    cli.WantArgs(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.onServers(func(h *mcp.Hub, settings map[string]config.MCPServer) error {
-				return a.debugServer(c.Context(), h, settings, args[0])
+			return onServers(a, func(h *mcp.Hub, settings map[string]config.MCPServer) error {
+				return debugServer(c.Context(), a, h, settings, args[0])
 			})
 		},
 	}
 	return cmd
 }
 
-func (a *app) debugServer(ctx context.Context, h *mcp.Hub, settings map[string]config.MCPServer, name string) error {
+func debugServer(ctx context.Context, a *cli.App, h *mcp.Hub, settings map[string]config.MCPServer, name string) error {
 	s, ok := settings[name]
 	if !ok {
 		return noSuchServer(settings, name)
 	}
 	began := a.Now()
-	a.printf("Server   %s\n", termtext.Plain(name))
+	a.Printf("Server   %s\n", termtext.Plain(name))
 	if s.URL != "" {
-		a.printf("Address  %s\n", termtext.Plain(s.URL))
-		if login, err := a.loginOf(name, s.URL); err == nil {
-			a.printf("Login    %s\n", login)
+		a.Printf("Address  %s\n", termtext.Plain(s.URL))
+		if login, err := loginOf(a, name, s.URL); err == nil {
+			a.Printf("Login    %s\n", login)
 		}
 	} else {
-		a.printf("Command  %s\n", termtext.Plain(strings.Join(s.Command, " ")))
+		a.Printf("Command  %s\n", termtext.Plain(strings.Join(s.Command, " ")))
 	}
-	a.flushed()
+	a.Flush()
 	if err := h.Connect(ctx, name); err != nil {
 		return err
 	}
-	a.printf("State    connected in %s\n", a.Now().Sub(began).Round(time.Millisecond))
+	a.Printf("State    connected in %s\n", a.Now().Sub(began).Round(time.Millisecond))
 	for _, note := range h.Status()[name].Notes {
-		a.printf("Note     %s\n", termtext.Plain(note))
+		a.Printf("Note     %s\n", termtext.Plain(note))
 	}
 	for _, t := range h.Tools() {
 		spec := t.Spec()
-		a.printf("Tool     %s\n", termtext.Plain(spec.Name+"  "+firstLine(spec.Description)))
+		a.Printf("Tool     %s\n", termtext.Plain(spec.Name+"  "+firstLine(spec.Description)))
 	}
 	for _, p := range h.Prompts() {
-		a.printf("Prompt   /%s\n", termtext.Plain(p.Command()+"  "+firstLine(p.Description)))
+		a.Printf("Prompt   /%s\n", termtext.Plain(p.Command()+"  "+firstLine(p.Description)))
 	}
 	for _, r := range h.Resources(ctx) {
-		a.printf("Resource %s\n", termtext.Plain(r.URI+"  "+firstLine(r.Name)))
+		a.Printf("Resource %s\n", termtext.Plain(r.URI+"  "+firstLine(r.Name)))
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/api"
+	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/harness"
 	"github.com/lathe-agent/lathe/internal/termtext"
@@ -36,7 +37,7 @@ It ends when its input does. Turns that run then are left as after a crash:
 // serveFlags are those of `lathe mcp serve`.
 type mcpServeFlags struct{ yes bool }
 
-func newMCPServe(a *app) *cobra.Command {
+func newMCPServe(a *cli.App) *cobra.Command {
 	var f mcpServeFlags
 	cmd := &cobra.Command{
 		Use:   "serve",
@@ -47,19 +48,19 @@ func newMCPServe(a *app) *cobra.Command {
   lathe mcp serve --attach http://127.0.0.1:4096
 
   {"mcpServers": {"lathe": {"command": "lathe", "args": ["mcp", "serve", "-C", "/src/app"]}}}`,
-		Args: noArgs,
+		Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return a.serveMCP(c.Context(), f)
+			return serveMCP(c.Context(), a, f)
 		},
 	}
-	a.attachFlag(cmd)
+	a.AttachFlag(cmd)
 	cmd.Flags().BoolVar(&f.yes, "yes", false, "give every permission that is asked for, once each time")
 	return cmd
 }
 
 // mcpHost answers the calls of one client. Calls run side by side.
 type mcpHost struct {
-	*app
+	*cli.App
 	flags   mcpServeFlags
 	address string          // of --attach, with its password
 	life    context.Context // ends with the program; calls end with it too
@@ -71,16 +72,16 @@ type mcpHost struct {
 }
 
 // serveMCP answers until the client goes.
-func (a *app) serveMCP(ctx context.Context, f mcpServeFlags) (err error) {
-	if l, err := a.Config(); err == nil && a.attach == "" { // a broken file is told by whoever needs it
-		a.warnDistrust(l)
+func serveMCP(ctx context.Context, a *cli.App, f mcpServeFlags) (err error) {
+	if l, err := a.Config(); err == nil && a.Attach == "" { // a broken file is told by whoever needs it
+		a.WarnDistrust(l)
 	}
 	life, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	h := &mcpHost{app: a, flags: f, address: a.attach, life: life, running: map[lathe.SessionID]bool{}}
+	h := &mcpHost{App: a, flags: f, address: a.Attach, life: life, running: map[lathe.SessionID]bool{}}
 	defer func() { err = errors.Join(err, h.close()) }()
-	out := &lockedWriter{w: a.stdout}
-	in := newSieve(a.stdin, out, a.Log, func() { stop(errClientGone) })
+	out := &lockedWriter{w: a.Stdout}
+	in := newSieve(a.Stdin, out, a.Log, func() { stop(errClientGone) })
 	err = h.server().Run(life, &mcp.IOTransport{Reader: in, Writer: out})
 	if errors.Is(context.Cause(life), errClientGone) {
 		return nil // whoever closes the input has heard enough
@@ -96,7 +97,7 @@ var errClientGone = errors.New("the client has closed the input")
 
 // server describes the tools.
 func (h *mcpHost) server() *mcp.Server {
-	s := mcp.NewServer(&mcp.Implementation{Name: "lathe", Title: "lathe", Version: version}, &mcp.ServerOptions{
+	s := mcp.NewServer(&mcp.Implementation{Name: "lathe", Title: "lathe", Version: h.Version}, &mcp.ServerOptions{
 		Instructions: "lathe is a coding agent. `run` gives it work in its project and answers with the id of the session; " +
 			"pass that as `session` to go on with it. `sessions` and `session` tell what was done before.",
 		Logger: h.Log, Capabilities: &mcp.ServerCapabilities{},
@@ -126,15 +127,15 @@ func (h *mcpHost) open() (api.Engine, error) {
 	if h.engine != nil {
 		return h.engine, nil
 	}
-	if h.attach != "" {
-		r, err := h.dial()
+	if h.Attach != "" {
+		r, err := h.Dial()
 		if err != nil {
 			return nil, err
 		}
 		h.engine, h.closers = r, []io.Closer{r}
 		return r, nil
 	}
-	setup, err := harness.Open(h.life, &h.Host, harness.Options{Headless: true, Tracer: h.tracer})
+	setup, err := harness.Open(h.life, &h.Host, harness.Options{Headless: true, Tracer: h.Tracer})
 	if err != nil {
 		return nil, err
 	}
@@ -145,13 +146,13 @@ func (h *mcpHost) open() (api.Engine, error) {
 // look is open for those who only read: without a database there is nothing to see, and none is
 // made by looking.
 func (h *mcpHost) look() (api.Engine, error) {
-	if h.attach == "" {
+	if h.Attach == "" {
 		at, err := datadir.Find(h.Env)
 		if err != nil {
 			return nil, err
 		}
 		if !at.Exists() {
-			return nil, noDatabase{at.Database()}
+			return nil, cli.NoDatabase{Path: at.Database()}
 		}
 	}
 	return h.open()
@@ -161,7 +162,7 @@ func (h *mcpHost) close() (err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, c := range h.closers {
-		err = closing(c, err)
+		err = cli.Closing(c, err)
 	}
 	return err
 }
@@ -169,13 +170,13 @@ func (h *mcpHost) close() (err error) {
 // worker is who works in a directory of the project, and what to close after it: a connection to a
 // server knows one directory.
 func (h *mcpHost) worker(dir string) (api.Engine, func(), error) {
-	if h.attach == "" {
+	if h.Attach == "" {
 		e, err := h.open()
 		return e, func() {}, err
 	}
-	other := h.inDir(dir)
-	other.attach = h.address
-	r, err := other.dial()
+	other := h.InDir(dir)
+	other.Attach = h.address
+	r, err := other.Dial()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -202,13 +203,13 @@ func (h *mcpHost) leave(id lathe.SessionID) {
 // ours finds a session of the project that is served.
 func (h *mcpHost) ours(ctx context.Context, e api.Engine, which string) (lathe.Session, error) {
 	if strings.TrimSpace(which) == "" {
-		return lathe.Session{}, lathe.Errorf(lathe.Invalid, "session is empty; `sessions` lists their ids, and %q is the newest", last)
+		return lathe.Session{}, lathe.Errorf(lathe.Invalid, "session is empty; `sessions` lists their ids, and %q is the newest", cli.Last)
 	}
-	s, err := h.find(ctx, e, which)
+	s, err := h.Find(ctx, e, which)
 	if err != nil {
 		return s, err
 	}
-	place, err := h.location(ctx, e)
+	place, err := h.Location(ctx, e)
 	if err != nil {
 		return s, err
 	}
@@ -221,7 +222,7 @@ func (h *mcpHost) ours(ctx context.Context, e api.Engine, which string) (lathe.S
 // inside is a directory of the project, as the caller names it: complete, or below the one that
 // is served. Links may not lead out of it.
 func (h *mcpHost) inside(ctx context.Context, e api.Engine, dir string) (string, error) {
-	place, err := h.location(ctx, e)
+	place, err := h.Location(ctx, e)
 	if err != nil {
 		return "", err
 	}
@@ -236,7 +237,7 @@ func (h *mcpHost) inside(ctx context.Context, e api.Engine, dir string) (string,
 		dir = filepath.Join(place.Directory, dir)
 	}
 	dir = filepath.Clean(dir)
-	if h.attach == "" {
+	if h.Attach == "" {
 		if dir, err = realDir(dir, &top); err != nil {
 			return "", err
 		}

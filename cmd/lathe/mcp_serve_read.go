@@ -11,6 +11,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/cli"
+	"github.com/lathe-agent/lathe/cli/layout"
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
@@ -53,11 +55,11 @@ func (h *mcpHost) sessions(ctx context.Context, _ *mcp.CallToolRequest, in mcpLi
 	var cut map[lathe.SessionID]bool
 	e, err := h.look()
 	if err == nil {
-		if found, err = h.query(ctx, e, listFlags{most: most, archived: in.Archived, search: in.Search}); err == nil {
+		if found, err = querySessions(ctx, h.App, e, listFlags{most: most, archived: in.Archived, search: in.Search}); err == nil {
 			cut, err = interruptedOnes(ctx, e)
 		}
 	}
-	if err != nil && !errors.As(err, new(noDatabase)) {
+	if err != nil && !errors.As(err, new(cli.NoDatabase)) {
 		return nil, out, err
 	}
 	for _, s := range found {
@@ -69,7 +71,7 @@ func (h *mcpHost) sessions(ctx context.Context, _ *mcp.CallToolRequest, in mcpLi
 	text := listFlags{archived: in.Archived, search: in.Search, all: true}.nothing()
 	if len(found) > 0 {
 		var b bytes.Buffer
-		if err := h.sessionTable(found, cut, true).write(&b, 0); err != nil {
+		if err := sessionTable(h.App, found, cut, true).Write(&b, 0); err != nil {
 			return nil, out, err
 		}
 		text = b.String()
@@ -112,7 +114,7 @@ func (h *mcpHost) session(ctx context.Context, _ *mcp.CallToolRequest, in mcpRea
 	}
 	var head, body bytes.Buffer
 	t := transcript{out: &body, now: h.Now(), detail: in.Full}
-	if err := errors.Join(pairs(&head, h.record(s)), t.messages(page.Messages)); err != nil {
+	if err := errors.Join(layout.Pairs(&head, recordRows(h.App, s)), t.messages(page.Messages)); err != nil {
 		return nil, mcpReadReply{}, err
 	}
 	text, short := lastOf(body.String(), mcpMostBytes)

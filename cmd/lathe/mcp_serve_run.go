@@ -12,6 +12,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/api"
+	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/model/catalog"
 )
@@ -182,10 +183,10 @@ func (t *mcpTurn) send(ctx context.Context, p lathe.Prompt) error {
 // end ends a turn that nobody waits for: at once if it was cancelled, and as the program does if
 // that ends.
 func (t *mcpTurn) end(ctx context.Context, why error) error {
-	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), quitTime)
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), cli.QuitTime)
 	defer stop()
 	if t.host.life.Err() != nil {
-		return errors.Join(why, quit(ctx, t.engine, t.session.ID))
+		return errors.Join(why, cli.Quit(ctx, t.engine, t.session.ID))
 	}
 	return errors.Join(why, t.engine.Cancel(ctx, t.session.ID))
 }
@@ -256,7 +257,7 @@ func (t *mcpTurn) child(ctx context.Context, ev lathe.Event) {
 
 // isBelow reports whether a session works for the one of the call.
 func (t *mcpTurn) isBelow(ctx context.Context, id lathe.SessionID) bool {
-	r := runner{app: t.host.app, engine: t.engine, session: t.session, below: t.below}
+	r := runner{App: t.host.App, engine: t.engine, session: t.session, below: t.below}
 	is := r.isBelow(ctx, id)
 	t.below = r.below
 	return is

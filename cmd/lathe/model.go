@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/cli"
+	"github.com/lathe-agent/lathe/cli/layout"
 	"github.com/lathe-agent/lathe/harness"
 	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/model/catalog"
@@ -14,7 +16,7 @@ import (
 )
 
 // showModel prints what is known of one model.
-func (a *app) showModel(ctx context.Context, p *harness.Providers, id, name string) error {
+func showModel(ctx context.Context, a *cli.App, p *harness.Providers, id, name string) error {
 	if p.Catalog.Provider(id) == nil {
 		return unknownProvider(p, id)
 	}
@@ -22,8 +24,8 @@ func (a *app) showModel(ctx context.Context, p *harness.Providers, id, name stri
 	if err != nil {
 		return err
 	}
-	if a.json {
-		return a.printJSON(wire(m))
+	if a.JSON {
+		return a.PrintJSON(wire(m))
 	}
 	owner := p.Catalog.Provider(id)
 	rows := [][2]string{
@@ -49,12 +51,12 @@ func (a *app) showModel(ctx context.Context, p *harness.Providers, id, name stri
 	add("Takes", termtext.Plain(strings.Join(m.Modalities.Input, ", ")))
 	add("Can", abilities(m))
 	add("Levels", termtext.Plain(strings.Join(levels(m), ", ")))
-	add("Use", a.usability(p, owner, m))
-	return pairs(a.out, rows)
+	add("Use", usability(a, p, owner, m))
+	return layout.Pairs(a.Out, rows)
 }
 
 // usability says how the model is reached, or what is missing.
-func (a *app) usability(p *harness.Providers, owner *catalog.Provider, m *catalog.Model) string {
+func usability(a *cli.App, p *harness.Providers, owner *catalog.Provider, m *catalog.Model) string {
 	_, info, err := provider.Open(owner, m, p.Deps)
 	if err != nil {
 		return "not yet: " + termtext.OneLine(err.Error())

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/config"
 	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/harness"
@@ -26,7 +27,7 @@ type modelsFlags struct {
 	verbose, refresh, local, all bool
 }
 
-func newModels(a *app) *cobra.Command {
+func newModels(a *cli.App) *cobra.Command {
 	var f modelsFlags
 	cmd := &cobra.Command{
 		Use:   "models [PROVIDER | PROVIDER/MODEL]",
@@ -47,28 +48,28 @@ to read instead. The provider section of your settings changes and adds to it.
   lathe models --local
   lathe models --refresh
   lathe models --all --json | jq -r '.[] | select(.cost.input == 0) | .id'`,
-		Args: wantArgs(0, 1),
+		Args: cli.WantArgs(0, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			name := ""
 			if len(args) > 0 {
 				if name = args[0]; name == "" {
-					return usagef("the provider is empty; leave it out for all of them")
+					return cli.Usagef("the provider is empty; leave it out for all of them")
 				}
 			}
-			return a.listModels(c.Context(), name, f)
+			return listModels(c.Context(), a, name, f)
 		},
 	}
 	cmd.Flags().BoolVar(&f.verbose, "verbose", false, "print after each what is known of it")
 	cmd.Flags().BoolVar(&f.refresh, "refresh", false, "fetch today's catalogue first")
 	cmd.Flags().BoolVar(&f.local, "local", false, "ask the servers of this machine too")
 	cmd.Flags().BoolVarP(&f.all, "all", "a", false, "list also what you have no key for")
-	a.jsonFlag(cmd)
+	a.JSONFlag(cmd)
 	return cmd
 }
 
-func (a *app) listModels(ctx context.Context, name string, f modelsFlags) error {
+func listModels(ctx context.Context, a *cli.App, name string, f modelsFlags) error {
 	if f.refresh {
-		if err := a.refreshModels(ctx); err != nil {
+		if err := refreshModels(ctx, a); err != nil {
 			return err
 		}
 	}
@@ -88,23 +89,23 @@ func (a *app) listModels(ctx context.Context, name string, f modelsFlags) error 
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	a.warnCatalog(p.Catalog)
+	a.WarnCatalog(p.Catalog)
 	if single {
 		if d := p.Settings.Distrust; d != nil && slices.ContainsFunc(d.Risks, func(r config.Risk) bool {
 			return len(r.Key) > 1 && r.Key[0] == "provider" && r.Key[1] == id
 		}) {
-			a.warnDistrust(p.Settings) // the address that is shown would be another
+			a.WarnDistrust(p.Settings) // the address that is shown would be another
 		}
-		return a.showModel(ctx, p, id, model)
+		return showModel(ctx, a, p, id, model)
 	}
 	list, err := listed(p, id, f.all)
 	if err != nil {
 		return err
 	}
-	if err := a.printModels(list, f.verbose); err != nil {
+	if err := printModels(a, list, f.verbose); err != nil {
 		return err
 	}
-	a.remarkModels(list, f)
+	remarkModels(a, list, f)
 	return nil
 }
 
@@ -162,19 +163,19 @@ func models(p *catalog.Provider) []*catalog.Model {
 	return slices.SortedFunc(maps.Values(p.Models), func(a, b *catalog.Model) int { return cmp.Compare(a.ID, b.ID) })
 }
 
-func (a *app) printModels(list []provider.Active, verbose bool) error {
-	if a.json {
+func printModels(a *cli.App, list []provider.Active, verbose bool) error {
+	if a.JSON {
 		out := []catalog.WireModel{}
 		for _, one := range list {
 			for _, m := range models(one.Provider) {
 				out = append(out, wire(m))
 			}
 		}
-		return a.printJSON(out)
+		return a.PrintJSON(out)
 	}
 	for _, one := range list {
 		for _, m := range models(one.Provider) {
-			a.printf("%s\n", termtext.Plain(m.Ref()))
+			a.Printf("%s\n", termtext.Plain(m.Ref()))
 			if !verbose {
 				continue
 			}
@@ -182,7 +183,7 @@ func (a *app) printModels(list []provider.Active, verbose bool) error {
 			if err != nil {
 				return err
 			}
-			a.printf("%s", text)
+			a.Printf("%s", text)
 		}
 	}
 	return nil
@@ -215,11 +216,11 @@ func pretty(v any) (string, error) {
 }
 
 // remarkModels tells those who can use little how to use more.
-func (a *app) remarkModels(list []provider.Active, f modelsFlags) {
-	if f.all || a.json || slices.ContainsFunc(list, func(a provider.Active) bool { return !a.Offered }) {
+func remarkModels(a *cli.App, list []provider.Active, f modelsFlags) {
+	if f.all || a.JSON || slices.ContainsFunc(list, func(a provider.Active) bool { return !a.Offered }) {
 		return
 	}
-	a.flushed()
+	a.Flush()
 	what := "There is no model you can use yet."
 	if len(list) > 0 {
 		what = "These are open to everyone; what you say goes to " + termtext.Plain(list[0].Provider.Name) + "."
@@ -231,16 +232,16 @@ func (a *app) remarkModels(list []provider.Active, f modelsFlags) {
 }
 
 // refreshModels fetches the catalogue.
-func (a *app) refreshModels(ctx context.Context) error {
+func refreshModels(ctx context.Context, a *cli.App) error {
 	at, err := datadir.Find(a.Env)
 	if err != nil {
 		return err
 	}
 	if path := a.Variable("MODELS_PATH"); path != "" {
-		return usagef("--refresh has nothing to do: the catalogue is %s (LATHE_MODELS_PATH or OPENCODE_MODELS_PATH)", termtext.Quote(path))
+		return cli.Usagef("--refresh has nothing to do: the catalogue is %s (LATHE_MODELS_PATH or OPENCODE_MODELS_PATH)", termtext.Quote(path))
 	}
 	if a.IsOn("DISABLE_MODELS_FETCH") {
-		return usagef("--refresh: fetching is switched off by LATHE_DISABLE_MODELS_FETCH or OPENCODE_DISABLE_MODELS_FETCH")
+		return cli.Usagef("--refresh: fetching is switched off by LATHE_DISABLE_MODELS_FETCH or OPENCODE_DISABLE_MODELS_FETCH")
 	}
 	from, err := catalog.Address(a.Variable("MODELS_URL"))
 	if err != nil {

@@ -7,11 +7,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/cli"
+	"github.com/lathe-agent/lathe/cli/layout"
 	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
-func newPermission(a *app) *cobra.Command {
+func newPermission(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "permission",
 		Short: "What you have allowed for good in this project",
@@ -20,28 +22,28 @@ never overrides a rule of your settings that denies. Here you see it, and take i
 		Example: `  lathe permission list
   lathe permission revoke bash "git push *"`,
 		Args: cobra.ArbitraryArgs,
-		RunE: group,
+		RunE: cli.Group,
 	}
 	list := &cobra.Command{
-		Use: "list", Short: "List what is allowed for good", Example: "  lathe permission list --json", Args: noArgs,
+		Use: "list", Short: "List what is allowed for good", Example: "  lathe permission list --json", Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			var rules lathe.Ruleset
-			err := a.with(c.Context(), func(e *engine.Engine) (err error) {
-				rules, err = a.approved(c.Context(), e)
+			err := a.With(c.Context(), func(e *engine.Engine) (err error) {
+				rules, err = approvedRules(c.Context(), a, e)
 				return err
 			})
-			if err != nil && !errors.As(err, new(noDatabase)) { // without one nothing was ever allowed
+			if err != nil && !errors.As(err, new(cli.NoDatabase)) { // without one nothing was ever allowed
 				return err
 			}
-			return a.approvals(rules)
+			return listApprovals(a, rules)
 		},
 	}
-	a.jsonFlag(list)
+	a.JSONFlag(list)
 	revoke := &cobra.Command{
-		Use: "revoke PERMISSION PATTERN", Short: "Take one back: it is asked again", Args: wantArgs(2, 2),
+		Use: "revoke PERMISSION PATTERN", Short: "Take one back: it is asked again", Args: cli.WantArgs(2, 2),
 		Example: `  lathe permission revoke edit "*"`,
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.with(c.Context(), func(e *engine.Engine) error { return a.revoke(c.Context(), e, args[0], args[1]) })
+			return a.With(c.Context(), func(e *engine.Engine) error { return revokeApproval(c.Context(), a, e, args[0], args[1]) })
 		},
 	}
 	cmd.AddCommand(list, revoke)
@@ -53,24 +55,24 @@ type approvalJSON struct {
 	Pattern    string `json:"pattern"`
 }
 
-func (a *app) approvals(rules lathe.Ruleset) error {
-	t, list := table{head: []string{"Permission", "Pattern"}, flexible: []int{1}, paths: -1}, []approvalJSON{}
+func listApprovals(a *cli.App, rules lathe.Ruleset) error {
+	t, list := layout.Table{Head: []string{"Permission", "Pattern"}, Flexible: []int{1}, Paths: -1}, []approvalJSON{}
 	for _, r := range rules {
-		t.rows = append(t.rows, []string{termtext.Plain(r.Permission), termtext.Plain(r.Pattern)})
+		t.Rows = append(t.Rows, []string{termtext.Plain(r.Permission), termtext.Plain(r.Pattern)})
 		list = append(list, approvalJSON{r.Permission, r.Pattern})
 	}
 	switch {
-	case a.json:
-		return a.printJSON(list)
+	case a.JSON:
+		return a.PrintJSON(list)
 	case len(rules) == 0:
 		a.Remark("Nothing is allowed for good in this project.")
 		return nil
 	default:
-		return t.write(a.out, a.width())
+		return t.Write(a.Out, a.Width())
 	}
 }
 
-func (a *app) approved(ctx context.Context, e *engine.Engine) (lathe.Ruleset, error) {
+func approvedRules(ctx context.Context, a *cli.App, e *engine.Engine) (lathe.Ruleset, error) {
 	place, err := e.Locate(ctx, a.Dir)
 	if err != nil {
 		return nil, err
@@ -78,7 +80,7 @@ func (a *app) approved(ctx context.Context, e *engine.Engine) (lathe.Ruleset, er
 	return e.Approvals(ctx, place)
 }
 
-func (a *app) revoke(ctx context.Context, e *engine.Engine, permission, pattern string) error {
+func revokeApproval(ctx context.Context, a *cli.App, e *engine.Engine, permission, pattern string) error {
 	place, err := e.Locate(ctx, a.Dir)
 	if err != nil {
 		return err
@@ -89,6 +91,6 @@ func (a *app) revoke(ctx context.Context, e *engine.Engine, permission, pattern 
 		}
 		return err
 	}
-	a.printf("Revoked: %s %s\n", termtext.Plain(permission), termtext.Plain(pattern))
+	a.Printf("Revoked: %s %s\n", termtext.Plain(permission), termtext.Plain(pattern))
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/config"
 	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/harness"
@@ -17,7 +18,7 @@ import (
 	"github.com/lathe-agent/lathe/workspace"
 )
 
-func newPlugin(a *app) *cobra.Command {
+func newPlugin(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "plugin [MODULE]",
 		Aliases: []string{"plug"},
@@ -36,14 +37,14 @@ permission questions, and brings tools. It is a package of npm, a JavaScript or 
 		if len(args) == 1 && strings.ContainsAny(args[0], "/@.-") { // else it is a command that was mistyped
 			return add.RunE(c, args)
 		}
-		return group(c, args)
+		return cli.Group(c, args)
 	}
 	cmd.Flags().AddFlagSet(add.Flags())
 	cmd.AddCommand(add, list)
 	return cmd
 }
 
-func newPluginAdd(a *app) *cobra.Command {
+func newPluginAdd(a *cli.App) *cobra.Command {
 	var global, replace bool
 	cmd := &cobra.Command{
 		Use:   "add MODULE",
@@ -53,16 +54,18 @@ func newPluginAdd(a *app) *cobra.Command {
 their install scripts. What a plugin does it does with your rights.`,
 		Example: `  lathe plugin add opencode-notify@1
   lathe plugin add --global ~/src/guard/guard.py`,
-		Args: wantArgs(1, 1),
-		RunE: func(c *cobra.Command, args []string) error { return a.addPlugin(c.Context(), args[0], global, replace) },
+		Args: cli.WantArgs(1, 1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return addPlugin(c.Context(), a, args[0], global, replace)
+		},
 	}
 	cmd.Flags().BoolVarP(&global, "global", "g", false, "in your settings, for all projects")
 	cmd.Flags().BoolVarP(&replace, "force", "f", false, "also if another version is named there, or it cannot be loaded")
-	a.jsonFlag(cmd)
+	a.JSONFlag(cmd)
 	return cmd
 }
 
-func (a *app) addPlugin(ctx context.Context, spec string, global, force bool) error {
+func addPlugin(ctx context.Context, a *cli.App, spec string, global, force bool) error {
 	if strings.HasPrefix(spec, ".") || filepath.IsAbs(spec) || strings.HasPrefix(spec, "~") {
 		path := spec
 		if rest, ok := strings.CutPrefix(spec, "~/"); ok {
@@ -77,14 +80,14 @@ func (a *app) addPlugin(ctx context.Context, spec string, global, force bool) er
 		}
 		spec = abs
 	}
-	status, err := a.tryPlugin(ctx, spec)
+	status, err := tryPlugin(ctx, a, spec)
 	if err != nil {
 		return err
 	}
 	if status.State == plugin.Failed && !force {
 		return lathe.Errorf(lathe.Unavailable, "%s cannot be loaded: %s; it was not added (--force adds it all the same)", termtext.Plain(spec), termtext.Plain(status.Reason))
 	}
-	path, err := a.settingsFile(global)
+	path, err := settingsFile(a, global)
 	if err != nil {
 		return err
 	}
@@ -94,20 +97,20 @@ func (a *app) addPlugin(ctx context.Context, spec string, global, force bool) er
 	if err := config.AddPlugin(path, spec, force); err != nil {
 		return err
 	}
-	if a.json {
-		return a.printJSON(struct {
+	if a.JSON {
+		return a.PrintJSON(struct {
 			plugin.Status
 			Path string `json:"path"`
 		}{status, path})
 	}
-	a.printf("Added %s to %s\n", termtext.Plain(spec), a.Shown(path))
-	a.printf("  %s\n", termtext.Plain(pluginWords(status)))
+	a.Printf("Added %s to %s\n", termtext.Plain(spec), a.Shown(path))
+	a.Printf("  %s\n", termtext.Plain(pluginWords(status)))
 	return nil
 }
 
 // tryPlugin loads one plugin alone.
-func (a *app) tryPlugin(ctx context.Context, spec string) (plugin.Status, error) {
-	all, err := a.loadPlugins(ctx, []plugin.Plugin{{Spec: spec}}, nil)
+func tryPlugin(ctx context.Context, a *cli.App, spec string) (plugin.Status, error) {
+	all, err := loadPlugins(ctx, a, []plugin.Plugin{{Spec: spec}}, nil)
 	if err != nil {
 		return plugin.Status{}, err
 	}
@@ -115,7 +118,7 @@ func (a *app) tryPlugin(ctx context.Context, spec string) (plugin.Status, error)
 }
 
 // loadPlugins loads plugins, without an engine, to see how they do.
-func (a *app) loadPlugins(ctx context.Context, plugins []plugin.Plugin, tools []string) ([]plugin.Status, error) {
+func loadPlugins(ctx context.Context, a *cli.App, plugins []plugin.Plugin, tools []string) ([]plugin.Status, error) {
 	at, err := datadir.Find(a.Env)
 	if err != nil {
 		return nil, err
@@ -140,37 +143,37 @@ func (a *app) loadPlugins(ctx context.Context, plugins []plugin.Plugin, tools []
 	})
 	err = c.Start(ctx)
 	all := c.Status()
-	return all, closing(s, closing(c, err))
+	return all, cli.Closing(s, cli.Closing(c, err))
 }
 
-func newPluginList(a *app) *cobra.Command {
+func newPluginList(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "list",
 		Aliases: []string{"ls"},
 		Short:   "Show the plugins of the directory, what they do, and what went wrong",
 		Example: "  lathe plugin list\n  lathe plugin list --json",
-		Args:    noArgs,
-		RunE:    func(c *cobra.Command, _ []string) error { return a.listPlugins(c.Context()) },
+		Args:    cli.NoArgs,
+		RunE:    func(c *cobra.Command, _ []string) error { return listPlugins(c.Context(), a) },
 	}
-	a.jsonFlag(cmd)
+	a.JSONFlag(cmd)
 	return cmd
 }
 
-func (a *app) listPlugins(ctx context.Context) error {
+func listPlugins(ctx context.Context, a *cli.App) error {
 	l, err := a.Config()
 	if err != nil {
 		return err
 	}
-	a.warnDistrust(l)
+	a.WarnDistrust(l)
 	plugins := a.PluginsOf(l)
 	all := []plugin.Status{}
 	if len(plugins)+len(l.Tools) > 0 {
-		if all, err = a.loadPlugins(ctx, plugins, l.Tools); err != nil {
+		if all, err = loadPlugins(ctx, a, plugins, l.Tools); err != nil {
 			return err
 		}
 	}
-	if a.json {
-		return a.printJSON(all)
+	if a.JSON {
+		return a.PrintJSON(all)
 	}
 	if len(all) == 0 {
 		a.Remark("There are no plugins here. Add one: lathe plugin add MODULE")
@@ -181,7 +184,7 @@ func (a *app) listPlugins(ctx context.Context) error {
 		if s.State != plugin.Ready {
 			mark = "✗"
 		}
-		a.printf("%s %s\n    %s\n", mark, termtext.Plain(s.Name), termtext.Plain(pluginWords(s)))
+		a.Printf("%s %s\n    %s\n", mark, termtext.Plain(s.Name), termtext.Plain(pluginWords(s)))
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/api"
+	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/tool"
 )
@@ -23,7 +24,7 @@ func (f ruleFlag) Set(text string) error {
 	name, pattern, narrowed := strings.Cut(text, ":")
 	name = strings.TrimSpace(name)
 	if name == "" || narrowed && strings.TrimSpace(pattern) == "" || strings.ContainsAny(name, " \t/") {
-		return usagef("write a permission, or permission:pattern: edit, 'bash:git *'")
+		return cli.Usagef("write a permission, or permission:pattern: edit, 'bash:git *'")
 	}
 	if !narrowed {
 		pattern = "*"

@@ -18,6 +18,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/api"
+	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/client"
 	"github.com/lathe-agent/lathe/config"
 	"github.com/lathe-agent/lathe/engine"
@@ -94,7 +95,7 @@ Exit codes: 0 done, 1 failed (the model, the network, anything else), 2 wrong us
 was refused, 4 a budget is used up, 5 no provider or no credential that it takes, 130 interrupted
 or ended by someone else, 143 terminated.`
 
-func newRun(a *app) *cobra.Command {
+func newRun(a *cli.App) *cobra.Command {
 	var f runFlags
 	cmd := &cobra.Command{
 		Use:   "run [WORDS...]",
@@ -121,22 +122,22 @@ func newRun(a *app) *cobra.Command {
 			}
 			text, err := "", error(nil)
 			if f.resume && len(args) > 0 {
-				return usagef("--resume goes on with what was begun and takes no words; without it they are the next prompt")
+				return cli.Usagef("--resume goes on with what was begun and takes no words; without it they are the next prompt")
 			}
 			if !f.resume {
-				text, err = a.runText(c.Context(), args, f.command != "")
+				text, err = runText(c.Context(), a, args, f.command != "")
 			}
 			if err != nil {
 				return err
 			}
-			return a.told(f, withCode(a.run(c.Context(), f, text)))
+			return reportResult(a, f, cli.WithCode(runCommand(c.Context(), a, f, text)))
 		},
 	}
 	f.define(a, cmd)
 	return cmd
 }
 
-func (f *runFlags) define(a *app, cmd *cobra.Command) {
+func (f *runFlags) define(a *cli.App, cmd *cobra.Command) {
 	s := cmd.Flags()
 	s.StringVarP(&f.model, "model", "m", "", "the `MODEL`, as provider/model")
 	s.StringVar(&f.agent, "agent", "", "the `AGENT`")
@@ -153,9 +154,9 @@ func (f *runFlags) define(a *app, cmd *cobra.Command) {
 	s.StringVar(&f.record, "record", "", "keep the traffic in this `FILE`")
 	s.StringVar(&f.replay, "replay", "", "answer from this `FILE`, without a network")
 	s.BoolVar(&f.thinking, "thinking", false, "show what the model thinks")
-	a.attachFlag(cmd)
-	s.StringVarP(&a.username, "username", "u", "", "the `NAME` for the server of --attach; default: LATHE_SERVER_USERNAME, or opencode")
-	s.StringVarP(&a.password, "password", "p", "", "its `PASSWORD`, which others on this machine can see here; default: LATHE_SERVER_PASSWORD")
+	a.AttachFlag(cmd)
+	s.StringVarP(&a.Username, "username", "u", "", "the `NAME` for the server of --attach; default: LATHE_SERVER_USERNAME, or opencode")
+	s.StringVarP(&a.Password, "password", "p", "", "its `PASSWORD`, which others on this machine can see here; default: LATHE_SERVER_PASSWORD")
 	s.IntVar(&f.port, "port", 0, "let other clients follow at this `PORT` of this machine while it runs")
 	s.BoolVarP(&f.interactive, "interactive", "i", false, "comes later: a small screen of lines")
 	_ = s.MarkHidden("interactive") // it was defined just now
@@ -176,27 +177,27 @@ func (f *runFlags) define(a *app, cmd *cobra.Command) {
 	s.DurationVar(&f.limits.Time, "max-time", 0, "how long the session may work, as in 90s or 1h30m (`TIME`)")
 }
 
-func (f *runFlags) check(a *app) error {
+func (f *runFlags) check(a *cli.App) error {
 	if f.format == "text" {
 		f.format = "default"
 	}
 	switch {
 	case f.record != "" && f.replay != "":
-		return usagef("--record and --replay do not go together")
+		return cli.Usagef("--record and --replay do not go together")
 	case f.next && f.session != "":
-		return usagef("-c and -s do not go together")
+		return cli.Usagef("-c and -s do not go together")
 	case f.resume && (f.next || f.fork || len(f.files) > 0 || f.title != "" || f.model != "" || f.agent != "" || f.variant != ""):
-		return usagef("--resume goes on as it was begun: only -s goes with it")
+		return cli.Usagef("--resume goes on as it was begun: only -s goes with it")
 	case f.resume && f.command != "":
-		return usagef("--resume goes on with what was begun; --command begins something")
+		return cli.Usagef("--resume goes on with what was begun; --command begins something")
 	case f.fork && !f.next && f.session == "":
-		return usagef("--fork needs -c or -s: say what to copy")
+		return cli.Usagef("--fork needs -c or -s: say what to copy")
 	case f.format != "default" && f.format != "json" && f.format != streamJSON:
-		return usagef("--format is default, json or stream-json, not %s", termtext.Plain(f.format))
+		return cli.Usagef("--format is default, json or stream-json, not %s", termtext.Plain(f.format))
 	case f.expires != "" && !f.share:
-		return usagef("--expires says how long the address of --share works")
-	case f.share && a.attach == "":
-		return usagef("--share shows the session on a page of a server: start one with `lathe serve` and add --attach URL")
+		return cli.Usagef("--expires says how long the address of --share works")
+	case f.share && a.Attach == "":
+		return cli.Usagef("--share shows the session on a page of a server: start one with `lathe serve` and add --attach URL")
 	}
 	if err := f.checkReach(a); err != nil {
 		return err
@@ -220,12 +221,12 @@ func givenNothing(s *pflag.FlagSet) error {
 			n, _ = strconv.ParseFloat(s.Lookup(name).Value.String(), 64)
 		}
 		if !(n > 0) || math.IsInf(n, 1) {
-			return usagef("--%s %s: a limit is more than 0, as in --max-cost 1.50 or --max-time 10m; leave it out for none", name, s.Lookup(name).Value)
+			return cli.Usagef("--%s %s: a limit is more than 0, as in --max-cost 1.50 or --max-time 10m; leave it out for none", name, s.Lookup(name).Value)
 		}
 	}
 	for _, name := range []string{"session", "attach", "command", "output-schema", "record", "replay"} {
 		if flag := s.Lookup(name); flag.Changed && strings.TrimSpace(flag.Value.String()) == "" {
-			return usagef("--%s is empty; say which, or leave it out", name)
+			return cli.Usagef("--%s is empty; say which, or leave it out", name)
 		}
 	}
 	return nil
@@ -233,33 +234,33 @@ func givenNothing(s *pflag.FlagSet) error {
 
 // runText is what was typed, words with spaces in quotes as they were, and below it what was
 // piped in.
-func (a *app) runText(ctx context.Context, args []string, mayBeEmpty bool) (string, error) {
+func runText(ctx context.Context, a *cli.App, args []string, mayBeEmpty bool) (string, error) {
 	words := make([]string, len(args))
 	for i, w := range args {
 		if words[i] = w; len(args) > 1 && strings.ContainsAny(w, " \t\n") {
 			words[i] = `"` + strings.ReplaceAll(w, `"`, `\"`) + `"`
 		}
 	}
-	text, err := a.withPiped(ctx, strings.Join(words, " "))
+	text, err := withPiped(ctx, a, strings.Join(words, " "))
 	if err == nil && text == "" && !mayBeEmpty {
-		err = usagef("there is nothing to do: `lathe run \"Why does the build fail?\"`, or pipe it in")
+		err = cli.Usagef("there is nothing to do: `lathe run \"Why does the build fail?\"`, or pipe it in")
 	}
 	return text, err
 }
 
-// run opens what a turn needs and closes it again.
-func (a *app) run(ctx context.Context, f runFlags, text string) error {
+// runCommand opens what a turn needs and closes it again.
+func runCommand(ctx context.Context, a *cli.App, f runFlags, text string) error {
 	for _, r := range f.rules {
 		if wrong := config.MeantPermission(r.Permission); wrong != "" {
 			a.Remark("Warning: --%s %s: %s", r.Action, termtext.Plain(r.Permission), wrong)
 		}
 	}
-	if a.attach != "" {
-		return a.runAttached(ctx, f, text)
+	if a.Attach != "" {
+		return runAttached(ctx, a, f, text)
 	}
 	if l, err := a.Config(); err == nil { // a broken file is told by whoever needs it
-		a.warnDistrust(l)
-		a.warnMeant(l)
+		a.WarnDistrust(l)
+		a.WarnMeant(l)
 	}
 	switch {
 	case f.replay != "":
@@ -268,20 +269,20 @@ func (a *app) run(ctx context.Context, f runFlags, text string) error {
 			return err
 		}
 		player.Loose = true
-		return a.runOn(ctx, f, text, player)
+		return runOn(ctx, a, f, text, player)
 	case f.record != "":
-		return a.runRecorded(ctx, f, text)
+		return runRecorded(ctx, a, f, text)
 	default:
-		return a.runOn(ctx, f, text, nil)
+		return runOn(ctx, a, f, text, nil)
 	}
 }
 
 // runRecorded keeps the traffic, of a failure too.
-func (a *app) runRecorded(ctx context.Context, f runFlags, text string) error {
+func runRecorded(ctx context.Context, a *cli.App, f runFlags, text string) error {
 	var ran error
 	_, err := writeFile(f.record, func(w io.Writer) error {
 		r := record.NewRecorder(w, nil)
-		ran = a.runOn(ctx, f, text, r)
+		ran = runOn(ctx, a, f, text, r)
 		return r.Close()
 	})
 	if ran != nil {
@@ -290,22 +291,22 @@ func (a *app) runRecorded(ctx context.Context, f runFlags, text string) error {
 	return err
 }
 
-func (a *app) runOn(ctx context.Context, f runFlags, text string, wire http.RoundTripper) (err error) {
-	setup, err := harness.Open(ctx, &a.Host, harness.Options{Wire: wire, Keyless: f.replay != "", Headless: a.isHeadless(f), Tracer: a.tracer})
+func runOn(ctx context.Context, a *cli.App, f runFlags, text string, wire http.RoundTripper) (err error) {
+	setup, err := harness.Open(ctx, &a.Host, harness.Options{Wire: wire, Keyless: f.replay != "", Headless: isHeadless(a, f), Tracer: a.Tracer})
 	if err != nil {
 		return err
 	}
-	defer func() { err = closing(setup, err) }()
-	if err := a.haveModel(ctx, setup, &f); err != nil {
+	defer func() { err = cli.Closing(setup, err) }()
+	if err := haveModel(ctx, a, setup, &f); err != nil {
 		return err
 	}
 	f.judge = setup
-	return a.reachable(ctx, f.port, setup, func() error { return a.runWith(ctx, setup.Engine, f, text) })
+	return whileReachable(ctx, a, f.port, setup, func() error { return runWith(ctx, a, setup.Engine, f, text) })
 }
 
 // runWith chooses the session and follows the turn.
-func (a *app) runWith(ctx context.Context, e api.Engine, f runFlags, text string) error {
-	prompt, err := a.runPrompt(f, text)
+func runWith(ctx context.Context, a *cli.App, e api.Engine, f runFlags, text string) error {
+	prompt, err := runPrompt(a, f, text)
 	if err != nil {
 		return err
 	}
@@ -314,7 +315,7 @@ func (a *app) runWith(ctx context.Context, e api.Engine, f runFlags, text string
 			return err
 		}
 	}
-	s, err := a.runSession(ctx, e, f)
+	s, err := runSession(ctx, a, e, f)
 	if err != nil {
 		return err
 	}
@@ -328,9 +329,9 @@ func (a *app) runWith(ctx context.Context, e api.Engine, f runFlags, text string
 	}
 	fresh := !f.next && !f.resume && f.session == "" || f.fork
 	if fresh && f.format == "default" {
-		a.noteLong(s.Directory)
+		noteLong(a, s.Directory)
 	}
-	r := &runner{app: a, flags: f, arguments: text, engine: e, session: s, fresh: fresh, began: a.Now()}
+	r := &runner{App: a, flags: f, arguments: text, engine: e, session: s, fresh: fresh, began: a.Now()}
 	if err := r.shared(ctx); err != nil {
 		return err
 	}
@@ -341,28 +342,28 @@ func (a *app) runWith(ctx context.Context, e api.Engine, f runFlags, text string
 }
 
 // isHeadless reports whether nobody watches the turn.
-func (a *app) isHeadless(f runFlags) bool {
-	return f.format != "default" || f.schema != "" || !isTerminal(a.stdout.file) || a.Env("CI") != ""
+func isHeadless(a *cli.App, f runFlags) bool {
+	return f.format != "default" || f.schema != "" || !cli.IsTerminal(a.Stdout.File) || a.Env("CI") != ""
 }
 
 // runSession is the session that is meant, or a new one. A new one may not ask the user
 // things, since nobody may be there.
-func (a *app) runSession(ctx context.Context, e api.Engine, f runFlags) (lathe.Session, error) {
+func runSession(ctx context.Context, a *cli.App, e api.Engine, f runFlags) (lathe.Session, error) {
 	which := f.session
 	if f.next {
-		which = last
+		which = cli.Last
 	}
 	if f.resume && which == "" {
-		return a.newestInterrupted(ctx, e)
+		return newestInterrupted(ctx, a, e)
 	}
 	if which == "" {
 		var rules lathe.Ruleset
 		for _, name := range []string{"question", "plan_enter", "plan_exit"} {
 			rules = append(rules, lathe.Rule{Permission: name, Pattern: "*", Action: lathe.Deny})
 		}
-		return e.Create(ctx, a.place(), lathe.NewSession{Title: f.title, Rules: append(rules, sessionRules(f.rules)...)})
+		return e.Create(ctx, cli.Place(a), lathe.NewSession{Title: f.title, Rules: append(rules, sessionRules(f.rules)...)})
 	}
-	s, err := a.find(ctx, e, which)
+	s, err := a.Find(ctx, e, which)
 	if err != nil || !f.fork {
 		return s, err
 	}
@@ -370,8 +371,8 @@ func (a *app) runSession(ctx context.Context, e api.Engine, f runFlags) (lathe.S
 }
 
 // newestInterrupted is the session of the project whose turn was cut off last.
-func (a *app) newestInterrupted(ctx context.Context, e api.Engine) (lathe.Session, error) {
-	q, err := a.projectQuery(ctx, e)
+func newestInterrupted(ctx context.Context, a *cli.App, e api.Engine) (lathe.Session, error) {
+	q, err := a.ProjectQuery(ctx, e)
 	if err != nil {
 		return lathe.Session{}, err
 	}
@@ -391,7 +392,7 @@ func (a *app) newestInterrupted(ctx context.Context, e api.Engine) (lathe.Sessio
 	return lathe.Session{}, err
 }
 
-func (a *app) runPrompt(f runFlags, text string) (lathe.Prompt, error) {
+func runPrompt(a *cli.App, f runFlags, text string) (lathe.Prompt, error) {
 	p := lathe.Prompt{Agent: f.agent, Variant: f.variant}
 	if f.schema != "" {
 		p.Format = formatOf(f.schema)
@@ -399,12 +400,12 @@ func (a *app) runPrompt(f runFlags, text string) (lathe.Prompt, error) {
 	if f.model != "" {
 		vendor, name, err := catalog.Split(f.model)
 		if err != nil {
-			return p, usagef("-m %s: %v", termtext.Plain(f.model), err)
+			return p, cli.Usagef("-m %s: %v", termtext.Plain(f.model), err)
 		}
 		p.Model = &lathe.ModelRef{Provider: vendor, Model: name}
 	}
 	for _, name := range f.files {
-		part, err := a.attached(name)
+		part, err := attachment(a, name)
 		if err != nil {
 			return p, err
 		}
@@ -416,8 +417,8 @@ func (a *app) runPrompt(f runFlags, text string) (lathe.Prompt, error) {
 	return p, nil
 }
 
-// attached is a file of this machine as part of a prompt.
-func (a *app) attached(name string) (lathe.Part, error) {
+// attachment is a file of this machine as part of a prompt.
+func attachment(a *cli.App, name string) (lathe.Part, error) {
 	path := name
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(a.Dir, name)
@@ -454,4 +455,21 @@ func (a *app) attached(name string) (lathe.Part, error) {
 // media are the files that a model sees as they are; all others are texts.
 var media = map[string]string{
 	".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif", ".webp": "image/webp", ".pdf": "application/pdf",
+}
+
+// longInstruction is from how many tokens on an instruction file is worth a word to its author.
+const longInstruction = 2000
+
+// noteLong tells the user of instruction files that are long: every request carries them, and
+// models follow long ones less well.
+func noteLong(a *cli.App, dir string) {
+	l, err := a.In(dir).Config()
+	if err != nil {
+		return // whoever needs them says so
+	}
+	for _, i := range l.Instructions {
+		if n := len(harness.ReadInstruction(i.Path)) * 10 / 36; i.Path != "" && n > longInstruction {
+			a.Remark("Note: %s has about %s tokens, which every request carries. What a model can see for itself need not be in it.", termtext.Plain(i.Path), termtext.Count(n))
+		}
+	}
 }

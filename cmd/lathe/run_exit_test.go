@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/model/modeltest"
 )
@@ -79,8 +80,8 @@ func TestRun_Codes(t *testing.T) {
 	}{
 		{nil, 0},
 		{lathe.Errorf(lathe.Internal, "x"), 1},
-		{usagef("x"), 2},
-		{failed{exitRefused}, 3},
+		{cli.Usagef("x"), 2},
+		{cli.Failed{Code: cli.ExitRefused}, 3},
 		{&lathe.Error{Code: lathe.Denied, Fault: &lathe.UnknownFault{Ref: engine.BudgetRef}}, 4},
 		{&lathe.Error{Fault: &lathe.UnknownFault{Ref: "err_1"}}, 1},
 		{lathe.Errorf(lathe.Invalid, "%w: x", lathe.ErrNoModel), 5},
@@ -90,10 +91,10 @@ func TestRun_Codes(t *testing.T) {
 		{&lathe.Error{Fault: &lathe.APIFault{StatusCode: 500}}, 1},
 		{&lathe.Error{Fault: &lathe.StructuredOutputFault{}}, 1},
 		{&lathe.Error{Fault: &lathe.AbortedFault{}}, 130},
-		{interrupt{os.Interrupt}, 130},
-		{interrupt{syscall.SIGTERM}, 143},
+		{cli.Interrupt{Signal: os.Interrupt}, 130},
+		{cli.Interrupt{Signal: syscall.SIGTERM}, 143},
 	} {
-		if got := codeOfError(tt.err); got != tt.code {
+		if got := cli.CodeOfError(tt.err); got != tt.code {
 			t.Errorf("%#v is %d, not %d", tt.err, got, tt.code)
 		}
 	}

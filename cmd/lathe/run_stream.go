@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/cli"
+	"github.com/lathe-agent/lathe/cli/layout"
 	"github.com/lathe-agent/lathe/client"
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
@@ -45,8 +47,8 @@ func (r *runner) streamed(ctx context.Context, ev lathe.Event) {
 	if !r.streams() || ev.Fact.Type() == "" || ev.Session == "" || ev.Session != r.session.ID && !r.isBelow(ctx, ev.Session) {
 		return
 	}
-	r.printf("%s\n", escapeJSON(ev.AppendJSON(nil)))
-	_ = r.out.Flush() // its error comes again when the program ends
+	r.Printf("%s\n", layout.EscapeJSON(ev.AppendJSON(nil)))
+	_ = r.Out.Flush() // its error comes again when the program ends
 }
 
 // result prints the last line.
@@ -55,7 +57,7 @@ func (r *runner) result(ctx context.Context, err error) {
 		return
 	}
 	l := resultLine{
-		ExitCode: codeOfError(err), Text: strings.Join(r.said, "\n"), Structured: r.structured,
+		ExitCode: cli.CodeOfError(err), Text: strings.Join(r.said, "\n"), Structured: r.structured,
 		Tokens: tokensJSON{r.tokens.Input, r.tokens.Output, r.tokens.Reasoning, cacheJSON{r.tokens.Cache.Read, r.tokens.Cache.Write}},
 		Cost:   r.cost.Dollars(), Files: r.files(context.WithoutCancel(ctx)), Session: r.session.ID, Duration: r.worked().Milliseconds(),
 	}
@@ -65,25 +67,25 @@ func (r *runner) result(ctx context.Context, err error) {
 	switch {
 	case r.failed != nil:
 		l.Error = termtext.OneLine(r.failed.Error())
-	case err != nil && !errors.As(err, new(failed)):
+	case err != nil && !errors.As(err, new(cli.Failed)):
 		l.Error = termtext.OneLine(err.Error())
 	}
-	r.printResult(l)
+	printResult(r.App, l)
 }
 
-func (a *app) printResult(l resultLine) {
-	l.Type, l.Status = "result", statusOf(l.ExitCode)
+func printResult(a *cli.App, l resultLine) {
+	l.Type, l.Status = "result", cli.StatusOf(l.ExitCode)
 	if l.Files == nil {
 		l.Files = []fileJSON{}
 	}
-	_ = jsonTo(a.out).encoder().Encode(l) // of the writer: it comes again when the program ends
-	_ = a.out.Flush()
+	_ = layout.JSONTo(a.Out).Encoder().Encode(l) // of the writer: it comes again when the program ends
+	_ = a.Out.Flush()
 }
 
 // follow shows a turn, live where that can be, and tells how it ended.
 func (r *runner) follow(ctx context.Context, p lathe.Prompt) error {
 	if r.isLive() {
-		r.view, r.titles = startView(r.app), map[lathe.SessionID]string{}
+		r.view, r.titles = startView(r.App), map[lathe.SessionID]string{}
 		defer r.closeView()
 	}
 	err := r.turn(ctx, p)
@@ -92,8 +94,8 @@ func (r *runner) follow(ctx context.Context, p lathe.Prompt) error {
 		return err
 	}
 	r.result(ctx, err)
-	if err != nil && !errors.As(err, new(interrupt)) {
-		err = failed{codeOfError(err)} // told in the result
+	if err != nil && !errors.As(err, new(cli.Interrupt)) {
+		err = cli.Failed{Code: cli.CodeOfError(err)} // told in the result
 	}
 	if err != nil {
 		err = resulted{err}
@@ -131,13 +133,13 @@ type resulted struct{ error }
 
 func (r resulted) Unwrap() error { return r.error }
 
-// told ends --format stream-json with a result too when the turn could not even begin.
-func (a *app) told(f runFlags, err error) error {
+// reportResult ends --format stream-json with a result too when the turn could not even begin.
+func reportResult(a *cli.App, f runFlags, err error) error {
 	if f.format != streamJSON || err == nil || errors.As(err, new(resulted)) {
 		return err
 	}
-	a.printResult(resultLine{ExitCode: codeOfError(err), Error: termtext.OneLine(err.Error())})
-	return failed{codeOfError(err)}
+	printResult(a, resultLine{ExitCode: cli.CodeOfError(err), Error: termtext.OneLine(err.Error())})
+	return cli.Failed{Code: cli.CodeOfError(err)}
 }
 
 // files are what the turn has changed, by name.

@@ -11,12 +11,14 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/api"
+	"github.com/lathe-agent/lathe/cli"
+	"github.com/lathe-agent/lathe/cli/layout"
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
 // runner follows one turn and shows it.
 type runner struct {
-	*app
+	*cli.App
 	flags runFlags
 	// arguments are those of a slash command.
 	arguments string
@@ -82,7 +84,7 @@ func (r *runner) turn(ctx context.Context, p lathe.Prompt) error {
 		}
 	}
 	if err := context.Cause(ctx); err != nil {
-		r.tell(quit(ctx, r.engine, r.session.ID))
+		r.tell(cli.Quit(ctx, r.engine, r.session.ID))
 		return r.leave(err)
 	}
 	var refused notSent
@@ -111,11 +113,11 @@ func (r *runner) lost(err error) {
 // whole looks whether a turn of a server that is idle now has come to its end: the server may
 // have died, and another begun in its place.
 func (r *runner) whole(ctx context.Context) {
-	if r.attach == "" || r.failed != nil {
+	if r.Attach == "" || r.failed != nil {
 		return
 	}
-	if cut, err := wasCut(ctx, r.engine, r.session.ID); err == nil && cut {
-		r.failed = lathe.Errorf(lathe.Unavailable, "the server ended before the turn did; `lathe run --attach %s --resume -s %s` goes on", termtext.Plain(r.attach), r.session.ID)
+	if cut, err := cli.WasCut(ctx, r.engine, r.session.ID); err == nil && cut {
+		r.failed = lathe.Errorf(lathe.Unavailable, "the server ended before the turn did; `lathe run --attach %s --resume -s %s` goes on", termtext.Plain(r.Attach), r.session.ID)
 	}
 }
 
@@ -138,8 +140,8 @@ const titleTime = 2 * time.Second
 func (r *runner) leave(why error) error {
 	r.newLine()
 	if !r.isJSON() {
-		if r.attach != "" {
-			r.remark("Interrupted, and ended on the server. `lathe run --attach %s -s %s WORDS` goes on.", termtext.Plain(r.attach), r.session.ID)
+		if r.Attach != "" {
+			r.remark("Interrupted, and ended on the server. `lathe run --attach %s -s %s WORDS` goes on.", termtext.Plain(r.Attach), r.session.ID)
 			return why
 		}
 		r.remark("Interrupted. `lathe run --resume -s %s` goes on.", r.session.ID)
@@ -164,10 +166,10 @@ func (r *runner) begin(m lathe.Message) {
 // checkLevel tells whoever asked for a level of reasoning that the model has none of that name:
 // it answers all the same, as any client of a server is answered.
 func (r *runner) checkLevel(ref lathe.ModelRef) {
-	if r.flags.variant == "" || r.attach != "" {
+	if r.flags.variant == "" || r.Attach != "" {
 		return
 	}
-	p, err := r.quietProviders()
+	p, err := quietProviders(r.App)
 	if err != nil {
 		return
 	}
@@ -201,7 +203,7 @@ func (r *runner) show(ctx context.Context, ev lathe.Event) bool {
 	case *lathe.SessionFailed:
 		r.fault(f.Error)
 	case *lathe.ServerResync:
-		r.failed = lathe.Errorf(lathe.Unavailable, "too much happened while the server could not be heard; `lathe session show --attach %s %s` shows it", termtext.Plain(r.attach), r.session.ID)
+		r.failed = lathe.Errorf(lathe.Unavailable, "too much happened while the server could not be heard; `lathe session show --attach %s %s` shows it", termtext.Plain(r.Attach), r.session.ID)
 		return true
 	case *lathe.PermissionAsked:
 		r.permission(ctx, f.PermissionRequest)
@@ -227,7 +229,7 @@ func (r *runner) show(ctx context.Context, ev lathe.Event) bool {
 // attempt that is taken back leaves nothing behind.
 func (r *runner) delta(d *lathe.PartDelta) {
 	switch {
-	case r.isJSON() || r.flags.schema != "" || !isTerminal(r.stdout.file) || d.Message == r.summary:
+	case r.isJSON() || r.flags.schema != "" || !cli.IsTerminal(r.Stdout.File) || d.Message == r.summary:
 	case r.view != nil:
 		r.grow(d)
 	case !r.reasoning[d.Part]:
@@ -240,9 +242,9 @@ func (r *runner) delta(d *lathe.PartDelta) {
 
 func (r *runner) say(text string) {
 	if text != "" {
-		r.printf("%s", text)
+		r.Printf("%s", text)
 		r.midLine = !strings.HasSuffix(text, "\n")
-		_ = r.out.Flush() // its error comes again when the program ends
+		_ = r.Out.Flush() // its error comes again when the program ends
 	}
 }
 
@@ -262,7 +264,7 @@ func (r *runner) note(format string, args ...any) {
 }
 
 func (r *runner) dim(text string) string {
-	if r.view == nil && r.colour(r.stderr) {
+	if r.view == nil && r.Color(r.Stderr) {
 		return "\x1b[2m" + text + "\x1b[0m"
 	}
 	return text
@@ -296,7 +298,7 @@ func (r *runner) part(p lathe.Part) {
 			r.object("reasoning", p)
 			switch {
 			case r.view != nil || r.isJSON():
-			case isTerminal(r.stdout.file):
+			case cli.IsTerminal(r.Stdout.File):
 				r.newLine()
 			case b.Text != "":
 				r.note("Thinking: %s", termtext.PlainText(b.Text))
@@ -410,15 +412,15 @@ func (r *runner) print(l runLine) {
 	l.Timestamp, l.Session = r.Now().UnixMilli(), r.session.ID
 	line, err := json.Marshal(l)
 	if err == nil {
-		r.printf("%s\n", escapeJSON(line))
-		_ = r.out.Flush() // its error comes again when the program ends
+		r.Printf("%s\n", layout.EscapeJSON(line))
+		_ = r.Out.Flush() // its error comes again when the program ends
 	}
 }
 
 // fault shows an error of the turn.
 func (r *runner) fault(f lathe.Fault) {
 	r.print(runLine{Type: "error", Error: lathe.EncodeFault(f)})
-	r.failed = coded{lathe.Errorf(lathe.Internal, "%s", lathe.FaultMessage(f)), codeOfFault(f)}
+	r.failed = cli.WithExit(lathe.Errorf(lathe.Internal, "%s", lathe.FaultMessage(f)), cli.CodeOfFault(f))
 }
 
 // refusedJSON shows a prompt that could not be sent.
@@ -451,11 +453,11 @@ func (r *runner) end(ctx context.Context) error {
 	r.note("%s", strings.Join(parts, " · "))
 	switch {
 	case r.failed != nil && r.isJSON():
-		return failed{codeOfError(r.failed)} // told in its line
+		return cli.Failed{Code: cli.CodeOfError(r.failed)} // told in its line
 	case r.failed != nil:
 		return r.failed
 	case r.refused:
-		return failed{exitRefused}
+		return cli.Failed{Code: cli.ExitRefused}
 	case r.flags.schema != "" && (r.structured == nil || !r.isJSON()):
 		return r.printStructured()
 	}

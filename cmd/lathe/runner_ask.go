@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/harness"
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
@@ -26,7 +27,7 @@ func (r *runner) permission(ctx context.Context, q lathe.PermissionRequest) {
 		r.tell(r.engine.Reply(ctx, q.ID, lathe.Unattended, asked.words()))
 	case r.flags.auto:
 		r.tell(r.engine.Reply(ctx, q.ID, lathe.Once, ""))
-	case isTerminal(r.stdin) && isTerminal(r.stderr) && !r.isJSON():
+	case cli.IsTerminal(r.Stdin) && cli.IsTerminal(r.Stderr) && !r.isJSON():
 		reply, words := r.ask(ctx, q)
 		r.refused = r.refused || reply == lathe.Reject && words == ""
 		r.tell(r.engine.Reply(ctx, q.ID, reply, words))

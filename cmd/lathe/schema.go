@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/tool/args"
 )
@@ -20,9 +21,9 @@ func (f *runFlags) checkSchema() error {
 	case f.schema == "":
 		return nil
 	case f.format == "json":
-		return usagef("--output-schema prints the answer alone; --format stream-json has it in its result, --format json has no place for it")
+		return cli.Usagef("--output-schema prints the answer alone; --format stream-json has it in its result, --format json has no place for it")
 	case f.command != "" || f.resume:
-		return usagef("--output-schema is for prompts; --command and --resume answer as they were written")
+		return cli.Usagef("--output-schema is for prompts; --command and --resume answer as they were written")
 	}
 	text := []byte(f.schema)
 	if !strings.HasPrefix(strings.TrimSpace(f.schema), "{") {
@@ -30,14 +31,14 @@ func (f *runFlags) checkSchema() error {
 		text, err = os.ReadFile(f.schema)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			return usagef("--output-schema: there is no file %s; name one, or write the schema itself: '{\"type\":\"object\"}'", termtext.Plain(f.schema))
+			return cli.Usagef("--output-schema: there is no file %s; name one, or write the schema itself: '{\"type\":\"object\"}'", termtext.Plain(f.schema))
 		case err != nil:
-			return usagef("--output-schema: %v", err)
+			return cli.Usagef("--output-schema: %v", err)
 		}
 	}
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal(text, &object); err != nil || object == nil {
-		return usagef("--output-schema: this is no JSON object: %v", err)
+		return cli.Usagef("--output-schema: this is no JSON object: %v", err)
 	}
 	delete(object, "$schema") // every one is read the same way
 	bare, err := json.Marshal(object)
@@ -45,7 +46,7 @@ func (f *runFlags) checkSchema() error {
 		err = args.CheckSchema(bare)
 	}
 	if err != nil {
-		return usagef("--output-schema: %v", err)
+		return cli.Usagef("--output-schema: %v", err)
 	}
 	f.schema = string(bytes.TrimSpace(text))
 	return nil
@@ -65,6 +66,6 @@ func (r *runner) printStructured() error {
 	if err := json.Compact(&line, r.structured); err != nil {
 		return err
 	}
-	r.printf("%s\n", line.Bytes())
+	r.Printf("%s\n", line.Bytes())
 	return nil
 }

@@ -10,12 +10,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/model/modeltest"
 )
 
-func newScript(a *app) *cobra.Command {
+func newScript(a *cli.App) *cobra.Command {
 	to := ""
 	cmd := &cobra.Command{
 		Use:   "model SCRIPT",
@@ -38,8 +39,8 @@ A script has a step on each line, and a line of -- between answers:
 		Example: `  printf 'text "Hello."\nfinish stop\n' > hello.script
   lathe debug model hello.script -o lathe.json &
   lathe run --trust "hi"`,
-		Args: wantArgs(1, 1),
-		RunE: func(c *cobra.Command, args []string) error { return a.playScript(c.Context(), args[0], to) },
+		Args: cli.WantArgs(1, 1),
+		RunE: func(c *cobra.Command, args []string) error { return playScript(c.Context(), a, args[0], to) },
 	}
 	cmd.Flags().StringVarP(&to, "output", "o", "", "write the settings to this `FILE` instead")
 	return cmd
@@ -57,8 +58,8 @@ const scriptSettings = `{
 }
 `
 
-func (a *app) playScript(ctx context.Context, name, to string) error {
-	src, err := a.readScript(name)
+func playScript(ctx context.Context, a *cli.App, name, to string) error {
+	src, err := readScript(a, name)
 	if err != nil {
 		return err
 	}
@@ -80,8 +81,8 @@ func (a *app) playScript(ctx context.Context, name, to string) error {
 		return nil // the script answers
 	})
 	if to == "" {
-		a.printf(scriptSettings, s.URL)
-		err = a.out.Flush()
+		a.Printf(scriptSettings, s.URL)
+		err = a.Out.Flush()
 	} else {
 		_, err = writeFile(to, func(w io.Writer) error {
 			_, err := fmt.Fprintf(w, scriptSettings, s.URL)
@@ -96,9 +97,9 @@ func (a *app) playScript(ctx context.Context, name, to string) error {
 }
 
 // readScript reads a script from a file, or from standard input for "-".
-func (a *app) readScript(name string) ([]byte, error) {
+func readScript(a *cli.App, name string) ([]byte, error) {
 	const most = 64 << 20
-	var from io.ReadCloser = a.stdin
+	var from io.ReadCloser = a.Stdin
 	if name != "-" {
 		f, err := os.Open(name)
 		if err != nil {
@@ -107,5 +108,5 @@ func (a *app) readScript(name string) ([]byte, error) {
 		from = f
 	}
 	data, err := io.ReadAll(io.LimitReader(from, most))
-	return data, closing(from, err)
+	return data, cli.Closing(from, err)
 }

@@ -5,13 +5,14 @@ import (
 	"strings"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
 // send gives the prompt, or lets an interrupted turn go on.
 func (r *runner) send(ctx context.Context, p lathe.Prompt, stop context.CancelCauseFunc) error {
 	if r.flags.resume {
-		cut, err := wasCut(ctx, r.engine, r.session.ID)
+		cut, err := cli.WasCut(ctx, r.engine, r.session.ID)
 		if err != nil {
 			return err
 		}
@@ -82,7 +83,7 @@ func (r *runner) interruption(ctx context.Context) error {
 		return nil
 	}
 	mode := r.resumeMode()
-	cut, err := wasCut(ctx, r.engine, r.session.ID)
+	cut, err := cli.WasCut(ctx, r.engine, r.session.ID)
 	if err != nil || !cut || mode == "off" {
 		return err
 	}
@@ -96,7 +97,7 @@ func (r *runner) interruption(ctx context.Context) error {
 
 // resumeMode is what the settings say of turns that were cut off.
 func (r *runner) resumeMode() string {
-	if r.attach != "" {
+	if r.Attach != "" {
 		return "ask" // the server goes on by itself, if its settings say so
 	}
 	if l, err := r.In(r.session.Directory).Config(); err == nil && l.Config.Resume != "" {

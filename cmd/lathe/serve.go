@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/config"
 	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/engine"
@@ -33,7 +34,7 @@ type serveFlags struct {
 	debugAddr        string
 }
 
-func newServe(a *app) *cobra.Command {
+func newServe(a *cli.App) *cobra.Command {
 	var f serveFlags
 	cmd := &cobra.Command{
 		Use:   "serve",
@@ -45,8 +46,8 @@ func newServe(a *app) *cobra.Command {
   lathe serve --hostname 0.0.0.0 --allow-host build.lan --tls-cert cert.pem --tls-key key.pem
   lathe serve --mdns                              for all in this network who have the password: http://opencode.local:4096
   curl -u opencode:$(cat ~/.local/state/lathe/server-password) http://127.0.0.1:4096/session`,
-		Args: noArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return a.serve(c.Context(), f, c.Flags().Changed) },
+		Args: cli.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return serveHTTP(c.Context(), a, f, c.Flags().Changed) },
 	}
 	s := cmd.Flags()
 	s.StringVar(&f.hostname, "hostname", "127.0.0.1", "the `ADDRESS` to listen on")
@@ -97,9 +98,9 @@ go tool pprof http://opencode:PASSWORD@127.0.0.1:6060/debug/pprof/heap.
 
 An interrupt ends it in order: turns are settled and can be resumed. So they can after a crash.`
 
-// serve listens until the context ends.
-func (a *app) serve(ctx context.Context, f serveFlags, given func(string) bool) (err error) {
-	settings, err := a.serverSettings()
+// serveHTTP listens until the context ends.
+func serveHTTP(ctx context.Context, a *cli.App, f serveFlags, given func(string) bool) (err error) {
+	settings, err := serverSettings(a)
 	if err != nil {
 		return err
 	}
@@ -107,43 +108,43 @@ func (a *app) serve(ctx context.Context, f serveFlags, given func(string) bool) 
 	if err := f.checkAnnounced(given("mdns")); err != nil {
 		return err
 	}
-	o, err := a.serverOptions(f, settings)
+	o, err := serverOptions(a, f, settings)
 	if err != nil {
 		return err
 	}
-	if a.tracer, err = a.openTracer(f.traces); err != nil {
+	if a.Tracer, err = openTracer(a, f.traces); err != nil {
 		return err
 	}
-	defer func() { err = closing(a.tracer, err) }()
-	o.Metrics, o.Tracer = f.metrics, a.tracer
+	defer func() { err = cli.Closing(a.Tracer, err) }()
+	o.Metrics, o.Tracer = f.metrics, a.Tracer
 	l, where, err := f.listen(ctx)
 	if err != nil {
 		return err
 	}
-	setup, err := harness.Open(ctx, &a.Host, harness.Options{Serves: true, Tracer: a.tracer})
+	setup, err := harness.Open(ctx, &a.Host, harness.Options{Serves: true, Tracer: a.Tracer})
 	if err != nil {
-		return closing(l, err)
+		return cli.Closing(l, err)
 	}
-	defer func() { err = closing(setup, err) }()
-	if err := a.recoverTurns(ctx, setup.Engine); err != nil {
-		return closing(l, err)
+	defer func() { err = cli.Closing(setup, err) }()
+	if err := recoverTurns(ctx, a, setup.Engine); err != nil {
+		return cli.Closing(l, err)
 	}
 	b, done := setup.Backend()
-	defer func() { err = closing(done, err) }()
-	o.Peer = a.peers(setup, setup.Folders).Check
+	defer func() { err = cli.Closing(done, err) }()
+	o.Peer = peersOf(a, setup, setup.Folders).Check
 	s := server.New(b, o)
-	stopDebug, err := a.serveDebug(ctx, s, f.debugAddr)
+	stopDebug, err := serveDebug(ctx, a, s, f.debugAddr)
 	if err != nil {
-		return closing(l, err)
+		return cli.Closing(l, err)
 	}
 	defer stopDebug()
-	defer a.announce(f, l.Addr())()
+	defer announceServer(a, f, l.Addr())()
 	if o.Password == "" {
 		a.Remark("Warning: this server asks for no password; every program of this machine can use it.")
 	}
-	a.printf("opencode server listening on %s\n", where)
-	if err := a.out.Flush(); err != nil {
-		return closing(l, err)
+	a.Printf("opencode server listening on %s\n", where)
+	if err := a.Out.Flush(); err != nil {
+		return cli.Closing(l, err)
 	}
 	if err := s.Serve(ctx, l); err != nil && !errors.Is(err, net.ErrClosed) {
 		return err
@@ -151,20 +152,20 @@ func (a *app) serve(ctx context.Context, f serveFlags, given func(string) bool) 
 	return nil
 }
 
-// peers tells the user's clients from commands: those of this process, and of others that share
+// peersOf tells the user's clients from commands: those of this process, and of others that share
 // the database.
-func (a *app) peers(s *harness.Harness, at datadir.Folders) *sandbox.Peers {
+func peersOf(a *cli.App, s *harness.Harness, at datadir.Folders) *sandbox.Peers {
 	return &sandbox.Peers{Runner: s.Runner, Others: func() bool { return sqlite.Running(at.Owners) > 1 }}
 }
 
 // serverSettings is what the settings say of the server; those of a project only if it is
 // trusted.
-func (a *app) serverSettings() (config.Server, error) {
+func serverSettings(a *cli.App) (config.Server, error) {
 	l, err := a.Config()
 	if err != nil {
 		return config.Server{}, err
 	}
-	a.warnBroken(l)
+	a.WarnBroken(l)
 	return l.Config.Server, nil
 }
 
@@ -188,13 +189,13 @@ func (f *serveFlags) fill(c config.Server, given func(string) bool) {
 }
 
 // serverOptions settles who may ask.
-func (a *app) serverOptions(f serveFlags, c config.Server) (server.Options, error) {
+func serverOptions(a *cli.App, f serveFlags, c config.Server) (server.Options, error) {
 	dir, err := filepath.Abs(a.Dir)
 	if err != nil {
 		return server.Options{}, err
 	}
 	o := server.Options{
-		Directory: dir, Version: version, Origins: f.cors, Hosts: append(f.hosts, f.hostname), Log: a.Log,
+		Directory: dir, Version: a.Version, Origins: f.cors, Hosts: append(f.hosts, f.hostname), Log: a.Log,
 		Username: a.Variable("SERVER_USERNAME"), Password: a.Variable("SERVER_PASSWORD"),
 	}
 	if f.mdns {
@@ -204,9 +205,9 @@ func (a *app) serverOptions(f serveFlags, c config.Server) (server.Options, erro
 	open := f.noAuth || o.Password == "" && (c.Auth == "none" || v == "1" || v == "true")
 	switch {
 	case f.noAuth && o.Password != "":
-		return o, usagef("--no-auth and a password in the environment do not go together")
+		return o, cli.Usagef("--no-auth and a password in the environment do not go together")
 	case open && !f.isLocal():
-		return o, usagef("a server on %s needs a password: others can reach it; leave out --no-auth, or listen on 127.0.0.1", termtext.Plain(f.hostname))
+		return o, cli.Usagef("a server on %s needs a password: others can reach it; leave out --no-auth, or listen on 127.0.0.1", termtext.Plain(f.hostname))
 	case !open && o.Password == "":
 		at, err := datadir.Find(a.Env)
 		if err != nil {
@@ -232,11 +233,11 @@ func (f serveFlags) isLocal() bool {
 // listen opens the port or socket, and says how clients reach it.
 func (f serveFlags) listen(ctx context.Context) (l net.Listener, where string, err error) {
 	if (f.cert == "") != (f.key == "") {
-		return nil, "", usagef("--tls-cert and --tls-key go together")
+		return nil, "", cli.Usagef("--tls-cert and --tls-key go together")
 	}
 	if f.socket != "" {
 		if f.cert != "" {
-			return nil, "", usagef("a socket is private already; --tls-cert is for ports")
+			return nil, "", cli.Usagef("a socket is private already; --tls-cert is for ports")
 		}
 		path, err := filepath.Abs(f.socket)
 		if err != nil {
@@ -246,7 +247,7 @@ func (f serveFlags) listen(ctx context.Context) (l net.Listener, where string, e
 		return l, "unix://" + path, err
 	}
 	if f.port < 0 || f.port > 65535 {
-		return nil, "", usagef("--port %d: want 0 to 65535", f.port)
+		return nil, "", cli.Usagef("--port %d: want 0 to 65535", f.port)
 	}
 	if l, err = server.Listen(ctx, f.hostname, f.port); err != nil {
 		return nil, "", err
@@ -257,7 +258,7 @@ func (f serveFlags) listen(ctx context.Context) (l net.Listener, where string, e
 		where = "https://"
 		secure, err := server.WithTLS(l, f.cert, f.key)
 		if err != nil {
-			return nil, "", closing(l, err)
+			return nil, "", cli.Closing(l, err)
 		}
 		l = secure
 	}
@@ -265,7 +266,7 @@ func (f serveFlags) listen(ctx context.Context) (l net.Listener, where string, e
 }
 
 // recoverTurns looks after what a dead process left: closed, and by setting gone on with.
-func (a *app) recoverTurns(ctx context.Context, e *engine.Engine) error {
+func recoverTurns(ctx context.Context, a *cli.App, e *engine.Engine) error {
 	resume := false
 	if l, err := a.Config(); err == nil { // a broken file is told by whoever needs it
 		resume = l.Config.Resume == "auto"

@@ -3,12 +3,13 @@ package main
 import (
 	"context"
 
+	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/server"
 )
 
 // serveDebug serves profiles of this process to the clients of s, if an address is given. stop ends
 // that and waits for it.
-func (a *app) serveDebug(ctx context.Context, s *server.Server, address string) (stop func(), err error) {
+func serveDebug(ctx context.Context, a *cli.App, s *server.Server, address string) (stop func(), err error) {
 	if address == "" {
 		return func() {}, nil
 	}

@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"strconv"
 
+	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/internal/mdns"
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
@@ -20,21 +21,21 @@ func (f *serveFlags) checkAnnounced(asked bool) error {
 		return nil
 	case !f.isLocal():
 		if err := (mdns.Service{Host: f.mdnsDomain}).Check(); err != nil {
-			return usagef("--mdns-domain: %v", err)
+			return cli.Usagef("--mdns-domain: %v", err)
 		}
 		return nil
 	case !asked:
 		f.mdns = false
 		return nil
 	case f.socket != "":
-		return usagef("--mdns announces a port, and --socket has none")
+		return cli.Usagef("--mdns announces a port, and --socket has none")
 	}
-	return usagef("--mdns announces a server to others, who cannot reach %s: leave out --hostname, or give an address of this machine in the network", termtext.Plain(f.hostname))
+	return cli.Usagef("--mdns announces a server to others, who cannot reach %s: leave out --hostname, or give an address of this machine in the network", termtext.Plain(f.hostname))
 }
 
-// announce tells the network, and returns how to take that back. A network that cannot be told is no
+// announceServer tells the network, and returns how to take that back. A network that cannot be told is no
 // reason not to serve.
-func (a *app) announce(f serveFlags, at net.Addr) (stop func()) {
+func announceServer(a *cli.App, f serveFlags, at net.Addr) (stop func()) {
 	tcp, ok := at.(*net.TCPAddr)
 	if !f.mdns || !ok {
 		return func() {}

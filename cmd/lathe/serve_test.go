@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/internal/sse"
 	"github.com/lathe-agent/lathe/model/modeltest"
 )
@@ -209,7 +210,7 @@ func TestServe_WithoutPassword(t *testing.T) {
 	}
 	for _, args := range [][]string{{"--no-auth", "--hostname", "0.0.0.0"}, {"--port", "70000"}, {"--tls-cert", "x"}, {"--socket", "s", "--tls-cert", "x", "--tls-key", "y"}} {
 		out, err := command(t, home, append([]string{"serve"}, args...)...).CombinedOutput()
-		if code := exitCode(err); code != exitUsage {
+		if code := exitCode(err); code != cli.ExitUsage {
 			t.Errorf("serve %v: exit %d\n%s", args, code, out)
 		}
 	}

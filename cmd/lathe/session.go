@@ -9,10 +9,11 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/api"
+	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
-func newSession(a *app) *cobra.Command {
+func newSession(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "session",
 		Short: "List, show, undo, fork, rename, archive and delete sessions",
@@ -24,14 +25,14 @@ the same, and "last" is the newest session of the project (except for delete).`,
   lathe session show last
   lathe session rename 4mKq "Fix the parser"`,
 		Args: cobra.ArbitraryArgs,
-		RunE: group,
+		RunE: cli.Group,
 	}
-	a.attachFlag(cmd)
+	a.AttachFlag(cmd)
 	cmd.AddCommand(newList(a), newShow(a), newDelete(a), newFork(a), newRename(a), newArchive(a), newDiff(a), newUndo(a), newRedo(a))
 	return cmd
 }
 
-func newFork(a *app) *cobra.Command {
+func newFork(a *cli.App) *cobra.Command {
 	var at string
 	cmd := &cobra.Command{
 		Use:   "fork ID [--at MESSAGE]",
@@ -41,18 +42,18 @@ With --at, only the messages before that one are copied; "session show" prints t
 The original stays as it is.`,
 		Example: `  lathe session fork last
   lathe session fork ses_0b22 --at msg_f4ddc1a2e001Vd0Rk3XbT7uQ9p`,
-		Args: wantArgs(1, 1),
+		Args: cli.WantArgs(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.onSessions(c.Context(), func(e api.Engine) error { return a.fork(c.Context(), e, args[0], lathe.MessageID(at)) })
+			return a.OnSessions(c.Context(), func(e api.Engine) error { return forkSession(c.Context(), a, e, args[0], lathe.MessageID(at)) })
 		},
 	}
 	cmd.Flags().StringVar(&at, "at", "", "copy what comes before this `MESSAGE`")
-	a.jsonFlag(cmd)
+	a.JSONFlag(cmd)
 	return cmd
 }
 
-func (a *app) fork(ctx context.Context, e api.Engine, id string, before lathe.MessageID) error {
-	s, err := a.find(ctx, e, id)
+func forkSession(ctx context.Context, a *cli.App, e api.Engine, id string, before lathe.MessageID) error {
+	s, err := a.Find(ctx, e, id)
 	if err != nil {
 		return err
 	}
@@ -61,46 +62,46 @@ func (a *app) fork(ctx context.Context, e api.Engine, id string, before lathe.Me
 			return err
 		}
 	}
-	copied, err := e.Fork(ctx, a.place(), s.ID, before)
+	copied, err := e.Fork(ctx, cli.Place(a), s.ID, before)
 	if err != nil {
 		return err
 	}
-	return a.changed("Forked session: %s\n", copied)
+	return printChanged(a, "Forked session: %s\n", copied)
 }
 
-// changed prints a session that was made or changed: a line for people, the record for programs.
-func (a *app) changed(line string, s lathe.Session) error {
-	if a.json {
-		return a.printJSON(s)
+// printChanged prints a session that was made or changed: a line for people, the record for programs.
+func printChanged(a *cli.App, line string, s lathe.Session) error {
+	if a.JSON {
+		return a.PrintJSON(s)
 	}
-	a.printf(line, s.ID)
+	a.Printf(line, s.ID)
 	return nil
 }
 
-func newRename(a *app) *cobra.Command {
+func newRename(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "rename ID TITLE",
 		Short:   "Give a session another title",
 		Example: `  lathe session rename last "Fix the parser"`,
-		Args:    wantArgs(2, -1),
+		Args:    cli.WantArgs(2, -1),
 		RunE: func(c *cobra.Command, args []string) error {
 			title, err := checkTitle(strings.Join(args[1:], " "))
 			if err != nil {
 				return err
 			}
-			return a.onSessions(c.Context(), func(e api.Engine) error {
-				s, err := a.find(c.Context(), e, args[0])
+			return a.OnSessions(c.Context(), func(e api.Engine) error {
+				s, err := a.Find(c.Context(), e, args[0])
 				if err != nil {
 					return err
 				}
 				if s, err = e.Rename(c.Context(), s.ID, title); err != nil {
 					return err
 				}
-				return a.changed("Renamed session: %s\n", s)
+				return printChanged(a, "Renamed session: %s\n", s)
 			})
 		},
 	}
-	a.jsonFlag(cmd)
+	a.JSONFlag(cmd)
 	return cmd
 }
 
@@ -111,18 +112,18 @@ func checkTitle(title string) (string, error) {
 	title = strings.TrimSpace(title)
 	switch {
 	case !utf8.ValidString(title):
-		return "", usagef("the title is not valid UTF-8; check the encoding of your terminal")
+		return "", cli.Usagef("the title is not valid UTF-8; check the encoding of your terminal")
 	case title == "":
-		return "", usagef("a title cannot be empty")
+		return "", cli.Usagef("a title cannot be empty")
 	case utf8.RuneCountInString(title) > maxTitle:
-		return "", usagef("the title is longer than %d characters; give a shorter one", maxTitle)
+		return "", cli.Usagef("the title is longer than %d characters; give a shorter one", maxTitle)
 	case title != termtext.Plain(title):
-		return "", usagef("a title is one line without control characters")
+		return "", cli.Usagef("a title is one line without control characters")
 	}
 	return title, nil
 }
 
-func newArchive(a *app) *cobra.Command {
+func newArchive(a *cli.App) *cobra.Command {
 	var undo bool
 	cmd := &cobra.Command{
 		Use:   "archive ID [--undo]",
@@ -131,18 +132,18 @@ func newArchive(a *app) *cobra.Command {
 "session list --archived" shows them, --undo brings one back.`,
 		Example: `  lathe session archive last
   lathe session archive 4mKq --undo`,
-		Args: wantArgs(1, 1),
+		Args: cli.WantArgs(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.onSessions(c.Context(), func(e api.Engine) error { return a.archive(c.Context(), e, args[0], undo) })
+			return a.OnSessions(c.Context(), func(e api.Engine) error { return archiveSession(c.Context(), a, e, args[0], undo) })
 		},
 	}
 	cmd.Flags().BoolVar(&undo, "undo", false, "bring the session back")
-	a.jsonFlag(cmd)
+	a.JSONFlag(cmd)
 	return cmd
 }
 
-func (a *app) archive(ctx context.Context, e api.Engine, id string, undo bool) error {
-	s, err := a.find(ctx, e, id)
+func archiveSession(ctx context.Context, a *cli.App, e api.Engine, id string, undo bool) error {
+	s, err := a.Find(ctx, e, id)
 	if err != nil {
 		return err
 	}
@@ -154,5 +155,5 @@ func (a *app) archive(ctx context.Context, e api.Engine, id string, undo bool) e
 	if s, err = e.Archive(ctx, s.ID, at); err != nil {
 		return err
 	}
-	return a.changed(line, s)
+	return printChanged(a, line, s)
 }

@@ -7,11 +7,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/cli"
+	"github.com/lathe-agent/lathe/cli/layout"
 	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
-func newShare(a *app) *cobra.Command {
+func newShare(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "share",
 		Short: "List and revoke shared sessions",
@@ -20,32 +22,32 @@ shared on a server: with ` + "`lathe run --attach URL --share --expires 7d`" + `
 a client. Here you see what is shared, and take it back.`,
 		Example: "  lathe share list\n  lathe share revoke ses_4fc0\n  lathe share revoke --all",
 		Args:    cobra.ArbitraryArgs,
-		RunE:    group,
+		RunE:    cli.Group,
 	}
 	list := &cobra.Command{
-		Use: "list", Aliases: []string{"ls"}, Short: "List shared sessions of all projects", Example: "  lathe share list --json", Args: noArgs,
+		Use: "list", Aliases: []string{"ls"}, Short: "List shared sessions of all projects", Example: "  lathe share list --json", Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			var all []lathe.Session
-			err := a.with(c.Context(), func(e *engine.Engine) (err error) {
+			err := a.With(c.Context(), func(e *engine.Engine) (err error) {
 				all, err = sharedSessions(c.Context(), e)
 				return err
 			})
-			if err != nil && !errors.As(err, new(noDatabase)) { // without one nothing was ever shared
+			if err != nil && !errors.As(err, new(cli.NoDatabase)) { // without one nothing was ever shared
 				return err
 			}
-			return a.listShares(all)
+			return listShares(a, all)
 		},
 	}
-	a.jsonFlag(list)
+	a.JSONFlag(list)
 	everything := false
 	revoke := &cobra.Command{
 		Use: "revoke [SESSION]", Short: "Revoke a share: its address no longer works", Example: "  lathe share revoke ses_4fc0\n  lathe share revoke --all",
-		Args: wantArgs(0, 1),
+		Args: cli.WantArgs(0, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if everything == (len(args) == 1) {
-				return usagef("name a session, or say --all")
+				return cli.Usagef("name a session, or say --all")
 			}
-			return a.with(c.Context(), func(e *engine.Engine) error { return a.revokeShares(c.Context(), e, args) })
+			return a.With(c.Context(), func(e *engine.Engine) error { return revokeShares(c.Context(), a, e, args) })
 		},
 	}
 	revoke.Flags().BoolVar(&everything, "all", false, "revoke all shares")
@@ -72,8 +74,8 @@ type sharedJSON struct {
 	Expired bool            `json:"expired,omitempty"`
 }
 
-func (a *app) listShares(all []lathe.Session) error {
-	t, list := table{head: []string{"Session", "Title", "Expires", "Address"}, flexible: []int{1}, paths: -1}, []sharedJSON{}
+func listShares(a *cli.App, all []lathe.Session) error {
+	t, list := layout.Table{Head: []string{"Session", "Title", "Expires", "Address"}, Flexible: []int{1}, Paths: -1}, []sharedJSON{}
 	for _, s := range all {
 		one, until := sharedJSON{Session: s.ID, Title: s.Title, URL: s.Share.URL, Expired: s.Share.Expired(a.Now())}, "never"
 		if end, ok := s.Share.Ends(); ok {
@@ -82,28 +84,28 @@ func (a *app) listShares(all []lathe.Session) error {
 		if one.Expired {
 			until = "expired"
 		}
-		t.rows = append(t.rows, []string{string(s.ID), termtext.Plain(s.Title), until, termtext.Plain(s.Share.URL)})
+		t.Rows = append(t.Rows, []string{string(s.ID), termtext.Plain(s.Title), until, termtext.Plain(s.Share.URL)})
 		list = append(list, one)
 	}
 	switch {
-	case a.json:
-		return a.printJSON(list)
+	case a.JSON:
+		return a.PrintJSON(list)
 	case len(all) == 0:
 		a.Remark("No session is shared.")
 		return nil
 	default:
-		return t.write(a.out, a.width())
+		return t.Write(a.Out, a.Width())
 	}
 }
 
 // revokeShares takes the address of a session away, or that of all.
-func (a *app) revokeShares(ctx context.Context, e *engine.Engine, names []string) error {
+func revokeShares(ctx context.Context, a *cli.App, e *engine.Engine, names []string) error {
 	all, err := sharedSessions(ctx, e)
 	if err != nil {
 		return err
 	}
 	if len(names) == 1 {
-		s, err := a.find(ctx, e, names[0])
+		s, err := a.Find(ctx, e, names[0])
 		if err != nil {
 			return err
 		}
@@ -116,7 +118,7 @@ func (a *app) revokeShares(ctx context.Context, e *engine.Engine, names []string
 		if _, err := e.Unshare(ctx, s.ID); err != nil {
 			return err
 		}
-		a.printf("Revoked: %s  %s\n", s.ID, termtext.Plain(s.Title))
+		a.Printf("Revoked: %s  %s\n", s.ID, termtext.Plain(s.Title))
 	}
 	if len(all) == 0 {
 		a.Remark("No session is shared.")

@@ -8,6 +8,8 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/api"
+	"github.com/lathe-agent/lathe/cli"
+	"github.com/lathe-agent/lathe/cli/layout"
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
@@ -24,7 +26,7 @@ type showFlags struct {
 	detail bool
 }
 
-func newShow(a *app) *cobra.Command {
+func newShow(a *cli.App) *cobra.Command {
 	var f showFlags
 	cmd := &cobra.Command{
 		Use:   "show [ID]",
@@ -39,51 +41,51 @@ what the model thought, what tools were given and what they answered.
 		Example: `  lathe session show
   lathe session show 4mKq -n 0 --full | less
   lathe session show last --json`,
-		Args: wantArgs(0, 1),
+		Args: cli.WantArgs(0, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			f.given = c.Flags().Changed("messages")
 			if f.most < 0 {
-				return usagef("-n %d: want 0 or more", f.most)
+				return cli.Usagef("-n %d: want 0 or more", f.most)
 			}
-			id, err := idArg(args)
+			id, err := cli.IDArg(args)
 			if err != nil {
 				return err
 			}
-			return a.onSessions(c.Context(), func(e api.Engine) error {
-				s, err := a.find(c.Context(), e, id)
+			return a.OnSessions(c.Context(), func(e api.Engine) error {
+				s, err := a.Find(c.Context(), e, id)
 				if err != nil {
 					return err
 				}
-				return a.show(c.Context(), e, s, f)
+				return showSession(c.Context(), a, e, s, f)
 			})
 		},
 	}
 	cmd.Flags().IntVarP(&f.most, "messages", "n", showMessages, "the newest `N` messages; 0 is all")
 	cmd.Flags().BoolVar(&f.detail, "full", false, "also thinking, tool input and tool output")
-	a.jsonFlag(cmd)
+	a.JSONFlag(cmd)
 	return cmd
 }
 
-func (a *app) show(ctx context.Context, e api.Engine, s lathe.Session, f showFlags) error {
+func showSession(ctx context.Context, a *cli.App, e api.Engine, s lathe.Session, f showFlags) error {
 	f.whole = f.most == 0
 	switch {
-	case a.json && (f.whole || !f.given):
-		return e.Export(ctx, s.ID, jsonTo(a.out), nil)
-	case a.json:
+	case a.JSON && (f.whole || !f.given):
+		return e.Export(ctx, s.ID, layout.JSONTo(a.Out), nil)
+	case a.JSON:
 		page, err := e.Messages(ctx, s.ID, lathe.Place{}, f.most)
 		if err != nil {
 			return err
 		}
-		return a.printJSON(lathe.Export{Info: s, Messages: page.Messages})
+		return a.PrintJSON(lathe.Export{Info: s, Messages: page.Messages})
 	}
-	rows := a.record(s)
+	rows := recordRows(a, s)
 	if accounts, err := accounts(ctx, &a.Host, e, s); err == nil {
 		rows = append(rows, budgetRows(accounts)...)
 	}
-	if err := pairs(a.out, rows); err != nil {
+	if err := layout.Pairs(a.Out, rows); err != nil {
 		return err
 	}
-	t := transcript{out: a.out, now: a.Now(), width: a.width(), detail: f.detail}
+	t := transcript{out: a.Out, now: a.Now(), width: a.Width(), detail: f.detail}
 	if f.whole {
 		return history(ctx, e, s.ID, t.messages)
 	}
@@ -92,7 +94,7 @@ func (a *app) show(ctx context.Context, e api.Engine, s lathe.Session, f showFla
 		return err
 	}
 	if page.More {
-		a.printf("\n… older messages are left out; -n 0 shows all of them\n")
+		a.Printf("\n… older messages are left out; -n 0 shows all of them\n")
 	}
 	return t.messages(page.Messages)
 }
@@ -122,15 +124,15 @@ func history(ctx context.Context, e api.Engine, id lathe.SessionID, f func([]lat
 	return nil
 }
 
-// record is what there is to say about the session itself.
-func (a *app) record(s lathe.Session) [][2]string {
+// recordRows is what there is to say about the session itself.
+func recordRows(a *cli.App, s lathe.Session) [][2]string {
 	now := a.Now()
 	rows := [][2]string{
 		{"Session", string(s.ID)},
 		{"Title", termtext.Plain(s.Title)},
 		{"Directory", termtext.Plain(termtext.Tilde(s.Directory, a.Env("HOME")))},
-		{"Created", moment(s.Created, now)},
-		{"Updated", ago(s.Updated, now)},
+		{"Created", layout.Moment(s.Created, now)},
+		{"Updated", layout.Ago(s.Updated, now)},
 	}
 	add := func(name, value string) {
 		if value != "" {
@@ -143,7 +145,7 @@ func (a *app) record(s lathe.Session) [][2]string {
 		add("Model", termtext.Plain(modelName(lathe.ModelRef{Provider: m.Provider, Model: m.ID, Variant: m.Variant})))
 	}
 	if s.Archived != nil {
-		add("Archived", ago(*s.Archived, now))
+		add("Archived", layout.Ago(*s.Archived, now))
 	}
 	if s.Share != nil {
 		add("Shared at", termtext.Plain(s.Share.URL))

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/harness"
 	"github.com/lathe-agent/lathe/internal/termtext"
@@ -34,7 +35,7 @@ type statsFlags struct {
 // noLimit is how many models --models shows without a number.
 const noLimit = "0"
 
-func newStats(a *app) *cobra.Command {
+func newStats(a *cli.App) *cobra.Command {
 	var f statsFlags
 	cmd := &cobra.Command{
 		Use:   "stats",
@@ -54,14 +55,14 @@ of answers; titles of sessions are not in it.`,
   lathe stats --models 5 --tools 10
   lathe stats --harness --days 30
   lathe stats --json | jq .usage.cost`,
-		Args: wantArgs(0, 1),
+		Args: cli.WantArgs(0, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			set := c.Flags().Changed
 			f.limited, f.named, f.byModels = set("days"), set("project"), set("models")
 			if err := f.check(args); err != nil {
 				return err
 			}
-			return a.printStats(c.Context(), f)
+			return printStats(c.Context(), a, f)
 		},
 	}
 	s := cmd.Flags()
@@ -73,7 +74,7 @@ of answers; titles of sessions are not in it.`,
 	s.BoolVar(&f.all, "all", false, "of all projects")
 	s.StringVar(&f.by, "by", "", "show only what was used by `WHAT`: model, tool, day or project")
 	s.BoolVar(&f.harness, "harness", false, "show how the work went instead")
-	a.jsonFlag(cmd)
+	a.JSONFlag(cmd)
 	_ = cmd.RegisterFlagCompletionFunc("by", cobra.FixedCompletions([]string{"model", "tool", "day", "project"}, cobra.ShellCompDirectiveNoFileComp)) // the flag is there
 	return cmd
 }
@@ -83,19 +84,19 @@ func (f *statsFlags) check(args []string) error {
 	if len(args) > 0 {
 		n, err := strconv.Atoi(args[0])
 		if err != nil || !f.byModels || f.models != 0 {
-			return usagef("`lathe stats` does not know what to do with %s; `lathe stats --help` shows how", termtext.Quote(args[0]))
+			return cli.Usagef("`lathe stats` does not know what to do with %s; `lathe stats --help` shows how", termtext.Quote(args[0]))
 		}
 		f.models = n
 	}
 	switch {
 	case f.days < 0 || f.tools < 0 || f.models < 0:
-		return usagef("--days, --tools and --models want 0 or more")
+		return cli.Usagef("--days, --tools and --models want 0 or more")
 	case f.all && f.named && f.project != "":
-		return usagef("--all and --project do not go together")
+		return cli.Usagef("--all and --project do not go together")
 	case f.harness && f.by != "":
-		return usagef("--harness and --by do not go together")
+		return cli.Usagef("--harness and --by do not go together")
 	case f.by != "" && !slices.Contains([]string{"model", "tool", "day", "project"}, f.by):
-		return usagef("--by %s: want model, tool, day or project", termtext.Quote(f.by))
+		return cli.Usagef("--by %s: want model, tool, day or project", termtext.Quote(f.by))
 	}
 	return nil
 }
@@ -123,13 +124,13 @@ type statsOutJSON struct {
 	TokensPerSession int64   `json:"tokensPerSession"`
 }
 
-func (a *app) printStats(ctx context.Context, f statsFlags) error {
+func printStats(ctx context.Context, a *cli.App, f statsFlags) error {
 	var q lathe.Query
 	since := f.since(a.Now())
 	count := tally.New(a.Now().Location(), f.harness)
 	var projects []lathe.Project
-	err := a.with(ctx, func(e *engine.Engine) (err error) {
-		if q, err = a.statsQuery(ctx, e, f); err != nil {
+	err := a.With(ctx, func(e *engine.Engine) (err error) {
+		if q, err = statsQuery(ctx, a, e, f); err != nil {
 			return err
 		}
 		if projects, err = e.Projects(ctx); err != nil {
@@ -140,7 +141,7 @@ func (a *app) printStats(ctx context.Context, f statsFlags) error {
 			return nil
 		})
 	})
-	if err != nil && !errors.As(err, new(noDatabase)) {
+	if err != nil && !errors.As(err, new(cli.NoDatabase)) {
 		return err
 	}
 	got := count.Figures()
@@ -149,8 +150,8 @@ func (a *app) printStats(ctx context.Context, f statsFlags) error {
 			got.ByProject[i].Worktree = projects[j].Worktree
 		}
 	}
-	if a.json {
-		return a.printJSON(statsOutJSON{
+	if a.JSON {
+		return a.PrintJSON(statsOutJSON{
 			statsScopeJSON{q.Project, q.Path, since}, got, (got.Usage.Cost / lathe.Money(max(got.Days, 1))).Dollars(), got.TokensPerSession(),
 		})
 	}
@@ -158,7 +159,7 @@ func (a *app) printStats(ctx context.Context, f statsFlags) error {
 		a.Remark("%s", f.nothing())
 		return nil
 	}
-	return a.statsView(f, got).print()
+	return newStatsView(a, f, got).print()
 }
 
 // nothing says that there is nothing to count, and where there may be.
@@ -177,13 +178,13 @@ func (f statsFlags) nothing() string {
 }
 
 // statsQuery selects the sessions that count.
-func (a *app) statsQuery(ctx context.Context, e *engine.Engine, f statsFlags) (q lathe.Query, err error) {
+func statsQuery(ctx context.Context, a *cli.App, e *engine.Engine, f statsFlags) (q lathe.Query, err error) {
 	switch {
 	case f.all:
 	case f.project != "":
-		q, err = a.findProject(ctx, e, f.project)
+		q, err = findProject(ctx, a, e, f.project)
 	default:
-		q, err = a.projectQuery(ctx, e)
+		q, err = a.ProjectQuery(ctx, e)
 	}
 	q.Roots, q.Archived = false, lathe.WithArchived
 	return q, err
@@ -191,7 +192,7 @@ func (a *app) statsQuery(ctx context.Context, e *engine.Engine, f statsFlags) (q
 
 // findProject is the project a user means: by id, by its directory, or by its name. A directory
 // without a repository means what is in it and below.
-func (a *app) findProject(ctx context.Context, e *engine.Engine, name string) (q lathe.Query, err error) {
+func findProject(ctx context.Context, a *cli.App, e *engine.Engine, name string) (q lathe.Query, err error) {
 	all, err := e.Projects(ctx)
 	if err != nil {
 		return q, err
@@ -211,15 +212,15 @@ func (a *app) findProject(ctx context.Context, e *engine.Engine, name string) (q
 	case len(fit) > 1:
 		return q, ambiguousProject{name, fit}
 	}
-	if path := a.relative(name); harness.FileExists(path) {
+	if path := relativeTo(a, name); harness.FileExists(path) {
 		at, err := e.Location(ctx, path)
-		return queryOf(at), err
+		return cli.QueryOf(at), err
 	}
 	return q, lathe.Errorf(lathe.NotFound, "there is no project %s; `lathe stats --all --by project` lists them", termtext.Quote(name))
 }
 
-// relative is a path as seen from the directory that is meant.
-func (a *app) relative(path string) string {
+// relativeTo is a path as seen from the directory that is meant.
+func relativeTo(a *cli.App, path string) string {
 	if filepath.IsAbs(path) {
 		return path
 	}
@@ -238,8 +239,8 @@ func (e ambiguousProject) Error() string {
 
 func (e ambiguousProject) Unwrap() error { return lathe.Errorf(lathe.Conflict, "%s", e.Error()) }
 
-func (e ambiguousProject) details() (lines []string) {
-	for _, p := range e.fit[:min(len(e.fit), mostCandidates)] {
+func (e ambiguousProject) Details() (lines []string) {
+	for _, p := range e.fit[:min(len(e.fit), cli.MostCandidates)] {
 		lines = append(lines, termtext.Plain(p.Worktree))
 	}
 	return lines

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/lathe-agent/lathe/cli/layout"
 	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/tally"
 )
@@ -40,7 +41,7 @@ func (v *statsView) harness() error {
 	v.title("What the records do not tell")
 	for _, line := range h.Unknown {
 		for i, part := range wrapWords(line, v.columns()-2) {
-			v.app.printf("%s%s\n", []string{"- ", "  "}[min(i, 1)], part)
+			v.app.Printf("%s%s\n", []string{"- ", "  "}[min(i, 1)], part)
 		}
 	}
 	return nil
@@ -50,7 +51,7 @@ func (v *statsView) columns() int {
 	if v.screen > 0 {
 		return v.screen
 	}
-	return chartWidth
+	return layout.ChartWidth
 }
 
 func (v *statsView) findings(lines []finding) error {
@@ -157,17 +158,17 @@ func (v *statsView) errorTable(h tally.Harness) error {
 	if len(h.ByTool) == 0 {
 		return nil
 	}
-	t := table{head: []string{"Tool", "Failed", "Share", "Kinds"}, flexible: []int{3, 0}, paths: -1}
+	t := layout.Table{Head: []string{"Tool", "Failed", "Share", "Kinds"}, Flexible: []int{3, 0}, Paths: -1}
 	for _, e := range h.ByTool {
 		kinds := slices.Sorted(maps.Keys(e.Kinds))
 		slices.SortStableFunc(kinds, func(a, b string) int { return e.Kinds[b] - e.Kinds[a] })
 		for i, k := range kinds {
 			kinds[i] = fmt.Sprintf("%s %s", k, termtext.Count(e.Kinds[k]))
 		}
-		t.rows = append(t.rows, []string{termtext.Plain(e.Tool), termtext.Count(e.Errors.Count), percent(e.Errors.Share()), strings.Join(kinds, ", ")})
+		t.Rows = append(t.Rows, []string{termtext.Plain(e.Tool), termtext.Count(e.Errors.Count), percent(e.Errors.Share()), strings.Join(kinds, ", ")})
 	}
 	v.title("Failures by tool and kind")
-	return t.write(v.app.out, v.screen)
+	return t.Write(v.app.Out, v.screen)
 }
 
 func rate(r tally.Rate) string {

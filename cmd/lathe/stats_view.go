@@ -9,13 +9,15 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/cli"
+	"github.com/lathe-agent/lathe/cli/layout"
 	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/tally"
 )
 
 // statsView prints figures for people.
 type statsView struct {
-	app     *app
+	app     *cli.App
 	flags   statsFlags
 	figures tally.Figures
 	screen  int
@@ -23,8 +25,8 @@ type statsView struct {
 	begun   bool // something is above
 }
 
-func (a *app) statsView(f statsFlags, got tally.Figures) *statsView {
-	return &statsView{app: a, flags: f, figures: got, screen: a.width(), colour: a.colour(a.stdout.file)}
+func newStatsView(a *cli.App, f statsFlags, got tally.Figures) *statsView {
+	return &statsView{app: a, flags: f, figures: got, screen: a.Width(), colour: a.Color(a.Stdout.File)}
 }
 
 func (v *statsView) print() error {
@@ -73,13 +75,13 @@ func (v *statsView) mostOf(by string) int {
 // title begins a section.
 func (v *statsView) title(words string) {
 	if v.begun {
-		v.app.printf("\n")
+		v.app.Printf("\n")
 	}
 	v.begun = true
 	if v.colour {
 		words = "\x1b[1m" + words + "\x1b[0m"
 	}
-	v.app.printf("%s\n", words)
+	v.app.Printf("%s\n", words)
 }
 
 func (v *statsView) paint(bar string) string {
@@ -97,10 +99,10 @@ func (v *statsView) list(rows [][2]string) error {
 	}
 	for i, r := range rows {
 		if v.screen > 0 {
-			rows[i][1] = termtext.Clip(r[1], max(leastColumn, v.screen-widest-len(columnGap)))
+			rows[i][1] = termtext.Clip(r[1], max(layout.LeastColumn, v.screen-widest-len(layout.ColumnGap)))
 		}
 	}
-	return pairs(v.app.out, rows)
+	return layout.Pairs(v.app.Out, rows)
 }
 
 func (v *statsView) overview() error {
@@ -157,27 +159,27 @@ func (v *statsView) weight(u tally.Usage) float64 {
 }
 
 // chart prints the first rows of a chart, and how many there are behind them.
-func (v *statsView) chart(title string, c chart, most int) error {
+func (v *statsView) chart(title string, c layout.Chart, most int) error {
 	v.title(title)
 	more := 0
-	if most > 0 && len(c.rows) > most {
-		more = len(c.rows) - most
-		c.rows = c.rows[:most]
+	if most > 0 && len(c.Rows) > most {
+		more = len(c.Rows) - most
+		c.Rows = c.Rows[:most]
 	}
-	err := c.write(v.app.out, v.screen, v.paint)
+	err := c.Write(v.app.Out, v.screen, v.paint)
 	if more > 0 {
-		v.app.printf("… and %s more\n", termtext.Count(more))
+		v.app.Printf("… and %s more\n", termtext.Count(more))
 	}
 	return err
 }
 
 func (v *statsView) models(most int) error {
-	c := chart{head: []string{"Model", "Cost", "Tokens", "Answers", "Errors", "In", "Out", "Cached"}}
+	c := layout.Chart{Head: []string{"Model", "Cost", "Tokens", "Answers", "Errors", "In", "Out", "Cached"}}
 	for _, m := range v.figures.ByModel {
 		t := m.Usage.Tokens
-		c.rows = append(c.rows, bar{termtext.Plain(m.Name()), []string{
+		c.Rows = append(c.Rows, layout.Bar{Name: termtext.Plain(m.Name()), Cells: []string{
 			money(m.Usage.Cost), short(t.Total()), termtext.Count(m.Answers), termtext.Count(m.Errors), short(t.Input), short(t.Output + t.Reasoning), short(t.CacheRead),
-		}, v.weight(m.Usage)})
+		}, Value: v.weight(m.Usage)})
 	}
 	return v.chart("Models", c, most)
 }
@@ -186,15 +188,15 @@ func (v *statsView) tools(most int) error {
 	if len(v.figures.ByTool) == 0 {
 		return nil
 	}
-	c := chart{head: []string{"Tool", "Calls", "Share", "Errors", "Time"}}
+	c := layout.Chart{Head: []string{"Tool", "Calls", "Share", "Errors", "Time"}}
 	for _, t := range v.figures.ByTool {
 		errs := "0"
 		if t.Errors > 0 {
 			errs = fmt.Sprintf("%s (%s)", termtext.Count(t.Errors), percent(float64(t.Errors)/float64(t.Calls)))
 		}
-		c.rows = append(c.rows, bar{termtext.Plain(t.Name), []string{
+		c.Rows = append(c.Rows, layout.Bar{Name: termtext.Plain(t.Name), Cells: []string{
 			termtext.Count(t.Calls), percent(float64(t.Calls) / float64(max(v.figures.Calls, 1))), errs, took(t.Milliseconds),
-		}, float64(t.Calls)})
+		}, Value: float64(t.Calls)})
 	}
 	return v.chart("Tools", c, most)
 }
@@ -206,15 +208,15 @@ func (v *statsView) days(most int) error {
 		all = all[len(all)-most:]
 		title = fmt.Sprintf("Days (the last %d of %s)", most, termtext.Count(v.figures.Days))
 	}
-	c := chart{head: []string{"Day", "Cost", "Tokens", "Messages"}}
+	c := layout.Chart{Head: []string{"Day", "Cost", "Tokens", "Messages"}}
 	for _, d := range all {
-		c.rows = append(c.rows, bar{d.Date, []string{money(d.Usage.Cost), short(d.Usage.Tokens.Total()), termtext.Count(d.Messages)}, v.weight(d.Usage)})
+		c.Rows = append(c.Rows, layout.Bar{Name: d.Date, Cells: []string{money(d.Usage.Cost), short(d.Usage.Tokens.Total()), termtext.Count(d.Messages)}, Value: v.weight(d.Usage)})
 	}
 	return v.chart(title, c, 0)
 }
 
 func (v *statsView) projects(most int) error {
-	c := chart{head: []string{"Project", "Cost", "Tokens", "Sessions", "Messages"}}
+	c := layout.Chart{Head: []string{"Project", "Cost", "Tokens", "Sessions", "Messages"}}
 	for _, p := range v.figures.ByProject {
 		name := "(no repository)"
 		switch {
@@ -223,7 +225,7 @@ func (v *statsView) projects(most int) error {
 		case p.ID != lathe.GlobalProject:
 			name = termtext.Plain(p.ID)
 		}
-		c.rows = append(c.rows, bar{name, []string{money(p.Usage.Cost), short(p.Usage.Tokens.Total()), termtext.Count(p.Sessions), termtext.Count(p.Messages)}, v.weight(p.Usage)})
+		c.Rows = append(c.Rows, layout.Bar{Name: name, Cells: []string{money(p.Usage.Cost), short(p.Usage.Tokens.Total()), termtext.Count(p.Sessions), termtext.Count(p.Messages)}, Value: v.weight(p.Usage)})
 	}
 	return v.chart("Projects", c, most)
 }
@@ -233,12 +235,12 @@ func (v *statsView) checks() error {
 	if len(v.figures.Checks) == 0 {
 		return nil
 	}
-	c := chart{head: []string{"Check", "Fired"}}
+	c := layout.Chart{Head: []string{"Check", "Fired"}}
 	names := slices.Sorted(maps.Keys(v.figures.Checks))
 	slices.SortStableFunc(names, func(a, b string) int { return v.figures.Checks[b] - v.figures.Checks[a] })
 	for _, name := range names {
 		n := v.figures.Checks[name]
-		c.rows = append(c.rows, bar{termtext.Plain(name), []string{termtext.Count(n)}, float64(n)})
+		c.Rows = append(c.Rows, layout.Bar{Name: termtext.Plain(name), Cells: []string{termtext.Count(n)}, Value: float64(n)})
 	}
 	return v.chart("Checks that fired", c, 0)
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/cli/layout"
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
@@ -52,7 +53,7 @@ func (t *transcript) message(b *strings.Builder, m lathe.Message) {
 		fmt.Fprintf(b, "✗ %s: %s\n", termtext.Plain(a.Error.Name()), termtext.Plain(lathe.FaultMessage(a.Error)))
 	}
 	var foot []string
-	for _, s := range []string{tokens(a.Tokens), costOf(a.Cost), span(m.Created, a.Completed)} {
+	for _, s := range []string{tokens(a.Tokens), costOf(a.Cost), layout.Span(m.Created, a.Completed)} {
 		if s != "" {
 			foot = append(foot, s)
 		}
@@ -73,9 +74,9 @@ func costOf(m lathe.Money) string {
 func (t *transcript) speaker(m lathe.Message) string {
 	a, ok := m.Said.(*lathe.Assistant)
 	if !ok {
-		return "you · " + moment(m.Created, t.now)
+		return "you · " + layout.Moment(m.Created, t.now)
 	}
-	words := []string{termtext.Plain(a.Agent), moment(m.Created, t.now), termtext.Plain(modelName(a.Model))}
+	words := []string{termtext.Plain(a.Agent), layout.Moment(m.Created, t.now), termtext.Plain(modelName(a.Model))}
 	if a.Summary.On() {
 		words = slices.Insert(words, 1, "summary")
 	}
@@ -88,10 +89,10 @@ func (t *transcript) rule(left, right string) string {
 	if t.width > 0 {
 		width = min(t.width, ruleMost)
 	}
-	if width < termtext.Columns(right)+leastColumn+8 {
-		return "── " + termtext.Clip(left, max(leastColumn, width-3)) + "\n   " + right
+	if width < termtext.Columns(right)+layout.LeastColumn+8 {
+		return "── " + termtext.Clip(left, max(layout.LeastColumn, width-3)) + "\n   " + right
 	}
-	left = termtext.Clip(left, max(leastColumn, width-termtext.Columns(right)-8))
+	left = termtext.Clip(left, max(layout.LeastColumn, width-termtext.Columns(right)-8))
 	fill := max(2, width-termtext.Columns(left)-termtext.Columns(right)-5)
 	return "── " + left + " " + strings.Repeat("─", fill) + " " + right
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/config"
 	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/workspace"
@@ -16,7 +17,7 @@ type trustFlags struct {
 	list, revoke, show bool
 }
 
-func newTrust(a *app) *cobra.Command {
+func newTrust(a *cli.App) *cobra.Command {
 	var f trustFlags
 	cmd := &cobra.Command{
 		Use:   "trust [DIRECTORY]",
@@ -34,7 +35,7 @@ Without flags it trusts the project of DIRECTORY as it is now. Look before you d
   lathe trust --revoke ~/src/app`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return usagef("lathe trust takes one directory, not %d", len(args))
+				return cli.Usagef("lathe trust takes one directory, not %d", len(args))
 			}
 			return nil
 		},
@@ -42,33 +43,33 @@ Without flags it trusts the project of DIRECTORY as it is now. Look before you d
 			if len(args) == 1 {
 				a.Dir = args[0]
 			}
-			return a.trustCommand(f)
+			return trustCommand(a, f)
 		},
 	}
 	cmd.Flags().BoolVar(&f.list, "list", false, "list the projects you trust")
 	cmd.Flags().BoolVar(&f.revoke, "revoke", false, "take your trust back")
 	cmd.Flags().BoolVar(&f.show, "show", false, "show what would be trusted, and change nothing")
-	a.jsonFlag(cmd)
+	a.JSONFlag(cmd)
 	return cmd
 }
 
-func (a *app) trustCommand(f trustFlags) error {
+func trustCommand(a *cli.App, f trustFlags) error {
 	if f.list && f.revoke || f.list && f.show || f.revoke && f.show {
-		return usagef("--list, --revoke and --show do not go together")
+		return cli.Usagef("--list, --revoke and --show do not go together")
 	}
 	trust, err := a.TrustStore()
 	if err != nil {
 		return err
 	}
 	if f.list {
-		return a.listTrust(trust)
+		return listTrust(a, trust)
 	}
 	o, err := a.ConfigOptions()
 	if err != nil {
 		return err
 	}
 	if f.revoke {
-		return a.revokeTrust(trust, o)
+		return revokeTrust(a, trust, o)
 	}
 	o.Trusted = nil // what needs trust is to be seen, whether it has it or not
 	l, err := config.Load(o)
@@ -76,24 +77,24 @@ func (a *app) trustCommand(f trustFlags) error {
 		return err
 	}
 	if f.show {
-		return a.showTrust(trust, l.Distrust)
+		return showTrust(a, trust, l.Distrust)
 	}
 	if l.Distrust == nil {
 		a.Remark("Nothing here needs trust: no setting of this project runs or redirects anything.")
 		return nil
 	}
-	if err := a.grant(trust, l.Distrust); err != nil {
+	if err := grantTrust(a, trust, l.Distrust); err != nil {
 		return err
 	}
-	g := a.grantOf(l.Distrust)
-	if a.json {
-		return a.printJSON(g)
+	g := grantOf(a, l.Distrust)
+	if a.JSON {
+		return a.PrintJSON(g)
 	}
-	a.printf("Trusted %s: %s.\n", termtext.Plain(g.Root), termtext.Several(len(g.Settings), "setting"))
+	a.Printf("Trusted %s: %s.\n", termtext.Plain(g.Root), termtext.Several(len(g.Settings), "setting"))
 	return nil
 }
 
-func (a *app) grantOf(d *config.Distrust) workspace.Grant {
+func grantOf(a *cli.App, d *config.Distrust) workspace.Grant {
 	g := workspace.Grant{Root: d.Root, Digest: d.Digest, At: time.UnixMilli(a.Now().UnixMilli()).UTC()}
 	for _, r := range d.Risks {
 		g.Settings = append(g.Settings, r.String())
@@ -101,34 +102,34 @@ func (a *app) grantOf(d *config.Distrust) workspace.Grant {
 	return g
 }
 
-// grant trusts a project with exactly these settings.
-func (a *app) grant(trust *workspace.Trust, d *config.Distrust) error {
-	if err := trust.Grant(a.grantOf(d)); err != nil {
+// grantTrust trusts a project with exactly these settings.
+func grantTrust(a *cli.App, trust *workspace.Trust, d *config.Distrust) error {
+	if err := trust.Grant(grantOf(a, d)); err != nil {
 		return lathe.Errorf(lathe.Unavailable, "your trust could not be written down: %w", err)
 	}
 	return nil
 }
 
-func (a *app) listTrust(trust *workspace.Trust) error {
+func listTrust(a *cli.App, trust *workspace.Trust) error {
 	grants, err := trust.List()
 	if err != nil {
 		return err
 	}
-	if a.json {
-		return a.printJSON(append([]workspace.Grant{}, grants...))
+	if a.JSON {
+		return a.PrintJSON(append([]workspace.Grant{}, grants...))
 	}
 	if len(grants) == 0 {
 		a.Remark("You trust no project yet.")
 		return nil
 	}
 	for _, g := range grants {
-		a.printf("%s\n    %s, since %s\n", termtext.Plain(g.Root), termtext.Several(len(g.Settings), "setting"), g.At.Local().Format("2 Jan 2006 15:04"))
+		a.Printf("%s\n    %s, since %s\n", termtext.Plain(g.Root), termtext.Several(len(g.Settings), "setting"), g.At.Local().Format("2 Jan 2006 15:04"))
 	}
 	return nil
 }
 
 // revokeTrust takes the decision about this directory's project back, whatever it was bound to.
-func (a *app) revokeTrust(trust *workspace.Trust, o config.Options) error {
+func revokeTrust(a *cli.App, trust *workspace.Trust, o config.Options) error {
 	for _, root := range []string{o.Worktree, o.Directory} {
 		if real, err := filepath.EvalSymlinks(root); err == nil {
 			root = real
@@ -138,7 +139,7 @@ func (a *app) revokeTrust(trust *workspace.Trust, o config.Options) error {
 			return lathe.Errorf(lathe.Unavailable, "your trust could not be taken back: %w", err)
 		}
 		if had {
-			a.printf("No longer trusted: %s\n", termtext.Plain(root))
+			a.Printf("No longer trusted: %s\n", termtext.Plain(root))
 			return nil
 		}
 	}
@@ -152,27 +153,27 @@ type trustJSON struct {
 	Risks   []config.Risk `json:"risks"`
 }
 
-func (a *app) showTrust(trust *workspace.Trust, d *config.Distrust) error {
+func showTrust(a *cli.App, trust *workspace.Trust, d *config.Distrust) error {
 	if d == nil {
 		d = &config.Distrust{}
 	}
 	trusted := trust.Trusts(d.Root, d.Digest)
-	if a.json {
-		return a.printJSON(trustJSON{d.Root, d.Digest, trusted, append([]config.Risk{}, d.Risks...)})
+	if a.JSON {
+		return a.PrintJSON(trustJSON{d.Root, d.Digest, trusted, append([]config.Risk{}, d.Risks...)})
 	}
 	if len(d.Risks) == 0 {
-		a.printf("Nothing here needs trust.\n")
+		a.Printf("Nothing here needs trust.\n")
 		return nil
 	}
 	state := "not trusted"
 	if trusted {
 		state = "trusted"
 	}
-	a.printf("%s (%s)\n", termtext.Plain(d.Root), state)
+	a.Printf("%s (%s)\n", termtext.Plain(d.Root), state)
 	for _, r := range d.Risks {
-		a.printf("  %s\n", termtext.Plain(r.String()))
+		a.Printf("  %s\n", termtext.Plain(r.String()))
 		if len(r.Key) > 0 {
-			a.printf("      %s\n", termtext.Clip(termtext.Plain(r.Value), 200))
+			a.Printf("      %s\n", termtext.Clip(termtext.Plain(r.Value), 200))
 		}
 	}
 	return nil

@@ -13,6 +13,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/api"
+	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/client"
 	"github.com/lathe-agent/lathe/config"
 	"github.com/lathe-agent/lathe/config/datadir"
@@ -44,19 +45,19 @@ func (f *tuiFlags) check() error {
 	provider, model, ok := strings.Cut(f.model, "/")
 	switch {
 	case f.next && f.session != "":
-		return usagef("-c and -s do not go together")
+		return cli.Usagef("-c and -s do not go together")
 	case f.fork && !f.next && f.session == "":
-		return usagef("--fork needs -c or -s: say what to copy")
+		return cli.Usagef("--fork needs -c or -s: say what to copy")
 	case f.model != "" && (!ok || provider == "" || model == ""):
-		return usagef("-m %s: a model is written provider/model; `lathe models` lists them", termtext.Quote(f.model))
+		return cli.Usagef("-m %s: a model is written provider/model; `lathe models` lists them", termtext.Quote(f.model))
 	}
 	return nil
 }
 
 // meant puts the whole id of the session in place of what names it. What is wrong with that is told
 // before the screen is taken.
-func (f *tuiFlags) meant(ctx context.Context, a *app, e api.Engine) error {
-	s, err := a.find(ctx, e, f.session)
+func (f *tuiFlags) meant(ctx context.Context, a *cli.App, e api.Engine) error {
+	s, err := a.Find(ctx, e, f.session)
 	if err == nil {
 		f.session = string(s.ID)
 	}
@@ -69,39 +70,39 @@ func (f *tuiFlags) start() tui.Start {
 	}
 }
 
-// front is the program without a command: the terminal program, in a directory if one is named.
-func (a *app) front(f *tuiFlags) func(*cobra.Command, []string) error {
+// runFront is the program without a command: the terminal program, in a directory if one is named.
+func runFront(a *cli.App, f *tuiFlags) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) error {
 		if asked, err := c.Flags().GetBool("version"); err == nil && asked {
-			return group(c, nil)
+			return cli.Group(c, nil)
 		}
 		if len(args) > 0 {
-			if err := a.project(c, args); err != nil {
+			if err := projectArgument(a, c, args); err != nil {
 				return err
 			}
 		}
 		if err := f.check(); err != nil {
 			return err
 		}
-		return a.tui(c.Context(), *f)
+		return runTUI(c.Context(), a, *f)
 	}
 }
 
-// project takes the argument for the directory to work in. What is none was meant as a command.
-func (a *app) project(c *cobra.Command, args []string) error {
+// projectArgument takes the argument for the directory to work in. What is none was meant as a command.
+func projectArgument(a *cli.App, c *cobra.Command, args []string) error {
 	info, err := os.Stat(args[0])
 	switch {
 	case args[0] != "" && err == nil && info.IsDir():
 	case strings.ContainsAny(args[0], `/\`) || args[0] == "." || args[0] == "..":
 		return lathe.Errorf(lathe.NotFound, "there is no directory %s; say where your project is", termtext.Quote(args[0]))
 	default:
-		return unknownCommand(c, args[0])
+		return cli.UnknownCommand(c, args[0])
 	}
 	switch {
 	case len(args) > 1:
-		return usagef("`lathe` does not know what to do with %s behind a directory; `lathe --help` shows how", termtext.Quote(args[1]))
+		return cli.Usagef("`lathe` does not know what to do with %s behind a directory; `lathe --help` shows how", termtext.Quote(args[1]))
 	case a.Dir != ".":
-		return usagef("-C %s and %s are two directories; name one", termtext.Quote(a.Dir), termtext.Quote(args[0]))
+		return cli.Usagef("-C %s and %s are two directories; name one", termtext.Quote(a.Dir), termtext.Quote(args[0]))
 	}
 	a.Dir = args[0]
 	return nil
@@ -109,7 +110,7 @@ func (a *app) project(c *cobra.Command, args []string) error {
 
 // stage is what the terminal program runs on.
 type stage struct {
-	app   *app // remarks of this one do not reach the screen
+	app   *cli.App // remarks of this one do not reach the screen
 	flags tuiFlags
 	open  func(ctx context.Context) (*tuiEngine, error)
 	// offers looks for what somebody without a provider can do; nil has nothing to offer.
@@ -119,14 +120,14 @@ type stage struct {
 	again  string // what goes on with the session, but for its id; "" is not to be told
 }
 
-// tui shows the terminal program on an engine of this process.
-func (a *app) tui(ctx context.Context, f tuiFlags) error {
+// runTUI shows the terminal program on an engine of this process.
+func runTUI(ctx context.Context, a *cli.App, f tuiFlags) error {
 	if f.session != "" {
-		if err := a.onSessions(ctx, func(e api.Engine) error { return f.meant(ctx, a, e) }); err != nil {
+		if err := a.OnSessions(ctx, func(e api.Engine) error { return f.meant(ctx, a, e) }); err != nil {
 			return err
 		}
 	}
-	in, piped, err := a.screen(ctx)
+	in, piped, err := openScreen(ctx, a)
 	if err != nil {
 		return err
 	}
@@ -136,28 +137,28 @@ func (a *app) tui(ctx context.Context, f tuiFlags) error {
 	if err != nil {
 		return err
 	}
-	own, tell := a.offScreen()
+	own, tell := offScreen(a)
 	defer tell()
-	ended, err := own.perform(ctx, in.file, stage{
-		app: own, flags: f, open: own.openTUI, offers: own.tuiOffers, state: at.State, again: a.again("lathe"),
+	ended, err := performTUI(ctx, own, in.file, stage{
+		app: own, flags: f, open: func(ctx context.Context) (*tuiEngine, error) { return openTUI(ctx, own) }, offers: func(ctx context.Context) []tui.Offer { return tuiOffers(ctx, own) }, state: at.State, again: againCommand(a, "lathe"),
 	})
 	if err != nil || ended.Offer != chooseDemo {
 		return err
 	}
 	tell()
-	return a.demo(ctx, demoFlags{tui: true})
+	return runDemo(ctx, a, demoFlags{tui: true})
 }
 
-// again is what brings one back to this directory, without the session.
-func (a *app) again(command string) string {
+// againCommand is what brings one back to this directory, without the session.
+func againCommand(a *cli.App, command string) string {
 	if a.Dir == "." {
 		return command
 	}
 	return command + " -C " + termtext.ShellWord(a.Dir)
 }
 
-// perform runs the program, and tells afterwards how to go on.
-func (a *app) perform(ctx context.Context, in *os.File, s stage) (tui.Ended, error) {
+// performTUI runs the program, and tells afterwards how to go on.
+func performTUI(ctx context.Context, a *cli.App, in *os.File, s stage) (tui.Ended, error) {
 	l, err := a.Config()
 	if err != nil {
 		return tui.Ended{}, err
@@ -168,16 +169,16 @@ func (a *app) perform(ctx context.Context, in *os.File, s stage) (tui.Ended, err
 	}
 	ctx, stop := untilHangup(ctx)
 	defer stop()
-	limit := a.limitLeaving(ctx, os.Exit)
+	limit := limitLeaving(ctx, a, os.Exit)
 	defer limit.end()
-	watch := newWarden(in, a.stdout.file)
+	watch := newWarden(in, a.Stdout.File)
 	door := &opener{open: func(ctx context.Context) (*tuiEngine, error) {
 		if err := watch.begin(); err != nil {
 			a.Log.Warn("nobody looks after the terminal", "error", err)
 		}
 		e, err := s.open(ctx)
 		if err == nil {
-			a.keepCrashes() // the data folder is there now
+			keepCrashes(a) // the data folder is there now
 		}
 		return e, err
 	}}
@@ -189,50 +190,50 @@ func (a *app) perform(ctx context.Context, in *os.File, s stage) (tui.Ended, err
 			}
 			return e, nil
 		},
-		Version: version, Dir: dir, Remote: s.remote, Start: s.flags.start(), Look: a.look(l.TUI, dir), Keys: l.TUI.Keybinds, State: s.state,
-		Editor: editorWords(a.Env), FirstRun: s.offers, ReadFile: readAttachment, Copy: a.copier(), Clipboard: a.paster(), Browse: a.Browse, Leaving: limit.begin, Lend: a.lend,
+		Version: a.Version, Dir: dir, Remote: s.remote, Start: s.flags.start(), Look: lookOf(a, l.TUI, dir), Keys: l.TUI.Keybinds, State: s.state,
+		Editor: editorWords(a.Env), FirstRun: s.offers, ReadFile: readAttachment, Copy: clipboardCopier(a), Clipboard: clipboardPaster(a), Browse: a.Browse, Leaving: limit.begin, Lend: a.Lend,
 		Log: func(format string, args ...any) { a.Log.Info(fmt.Sprintf(format, args...)) },
-		In:  in, Out: a.stdout.file, Env: os.Environ(), Now: a.Now,
+		In:  in, Out: a.Stdout.File, Env: os.Environ(), Now: a.Now,
 	})
 	limit.begin()
-	err = closing(door, err)
+	err = cli.Closing(door, err)
 	if err == nil || lathe.CodeOf(err) == lathe.Canceled {
 		err = context.Cause(ctx) // a signal has its own exit code
 	}
 	if ended.Deaf {
 		watch.leave()
-		return ended, a.toNobody(err)
+		return ended, toNobody(a, err)
 	}
 	watch.end()
 	if ended.Session != "" && s.again != "" {
-		a.epilogue(ended, s.again)
+		printEpilogue(a, ended, s.again)
 	}
-	if i, ok := interrupted(ctx); ok && i.signal == syscall.SIGHUP {
-		return ended, failed{i.exitCode()} // there is nobody to tell
+	if i, ok := cli.Interrupted(ctx); ok && i.Signal == syscall.SIGHUP {
+		return ended, cli.Failed{Code: i.ExitCode()} // there is nobody to tell
 	}
 	return ended, err
 }
 
-// epilogue says how to go on with the session that was on the screen.
-func (a *app) epilogue(e tui.Ended, again string) {
+// printEpilogue says how to go on with the session that was on the screen.
+func printEpilogue(a *cli.App, e tui.Ended, again string) {
 	mark := func(s string) string { return s }
-	if a.colour(a.stdout.file) {
+	if a.Color(a.Stdout.File) {
 		mark = func(s string) string { return "\x1b[2m" + s + "\x1b[0m" }
 	}
 	if title := termtext.Plain(e.Title); title != "" {
-		a.printf("%s%s\n", mark("Session   "), title)
+		a.Printf("%s%s\n", mark("Session   "), title)
 	}
-	a.printf("%s%s -s %s\n", mark("Continue  "), again, termtext.Plain(string(e.Session)))
+	a.Printf("%s%s -s %s\n", mark("Continue  "), again, termtext.Plain(string(e.Session)))
 	if e.Cut {
-		a.printf("%s\n", mark("          /go there goes on with the turn that was cut off"))
+		a.Printf("%s\n", mark("          /go there goes on with the turn that was cut off"))
 	}
-	a.flushed() // also when a signal ended it
+	a.Flush() // also when a signal ended it
 }
 
-// look is what settings and environment say of the screen.
-func (a *app) look(t config.TUI, dir string) tui.Look {
+// lookOf is what settings and environment say of the screen.
+func lookOf(a *cli.App, t config.TUI, dir string) tui.Look {
 	return tui.Look{
-		Theme: t.Theme, ThemeDirs: a.themeDirs(dir),
+		Theme: t.Theme, ThemeDirs: themeDirs(a, dir),
 		Mouse:       (t.Mouse == nil || *t.Mouse) && !a.IsOn("DISABLE_MOUSE"),
 		ScrollSpeed: t.ScrollSpeed, Stacked: t.DiffStyle == "stacked",
 		LeaderTimeout: time.Duration(t.LeaderTimeout) * time.Millisecond, PromptMaxHeight: t.Prompt.MaxHeight,
@@ -254,7 +255,7 @@ func promptWidth(w config.Width) int {
 }
 
 // themeDirs are the folders of theme files: those of the project up to its top, then the user's.
-func (a *app) themeDirs(dir string) (out []string) {
+func themeDirs(a *cli.App, dir string) (out []string) {
 	if o, err := a.ConfigOptions(); err == nil && !a.IsOn("DISABLE_PROJECT_CONFIG") {
 		top := o.Worktree
 		if top == filepath.Dir(top) { // in no repository
@@ -273,7 +274,7 @@ func (a *app) themeDirs(dir string) (out []string) {
 	return out
 }
 
-func newAttach(a *app) *cobra.Command {
+func newAttach(a *cli.App) *cobra.Command {
 	var f tuiFlags
 	cmd := &cobra.Command{
 		Use:   "attach URL",
@@ -287,13 +288,13 @@ LATHE_SERVER_PASSWORD, or, for a server of this machine, the one that lathe serv
 		Example: `  lathe attach http://127.0.0.1:4096
   lathe attach unix:///run/user/1000/lathe.sock -c
   LATHE_SERVER_PASSWORD=… lathe attach https://build.lan:4096 --dir /srv/app`,
-		Args: wantArgs(1, 1),
+		Args: cli.WantArgs(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := f.check(); err != nil {
 				return err
 			}
-			a.attach = args[0]
-			return a.tuiAttached(c.Context(), f)
+			a.Attach = args[0]
+			return tuiAttached(c.Context(), a, f)
 		},
 	}
 	f.define(cmd)
@@ -305,43 +306,43 @@ LATHE_SERVER_PASSWORD, or, for a server of this machine, the one that lathe serv
 
 // tuiAttached shows the terminal program on a server. What is wrong with the address is told before the
 // screen is taken.
-func (a *app) tuiAttached(ctx context.Context, f tuiFlags) error {
-	in, piped, err := a.screen(ctx)
+func tuiAttached(ctx context.Context, a *cli.App, f tuiFlags) error {
+	in, piped, err := openScreen(ctx, a)
 	if err != nil {
 		return err
 	}
 	defer in.close()
 	f.prompt = strings.TrimSpace(strings.TrimSpace(piped) + "\n" + f.prompt)
-	own, tell := a.offScreen()
+	own, tell := offScreen(a)
 	defer tell()
-	guest := own.inDir(a.Dir).withLogin(f)
-	r, err := guest.dial(func(o *client.Options) { o.Persistent = true })
+	guest := withLogin(own.InDir(a.Dir), f)
+	r, err := guest.Dial(func(o *client.Options) { o.Persistent = true })
 	if err != nil {
 		return err
 	}
 	if _, err := r.Location(ctx, ""); err != nil {
-		return closing(r, err)
+		return cli.Closing(r, err)
 	}
 	if f.session != "" {
 		if err := f.meant(ctx, guest, r); err != nil {
-			return closing(r, err)
+			return cli.Closing(r, err)
 		}
 	}
 	at, err := datadir.Find(a.Env)
 	if err != nil {
-		return closing(r, err)
+		return cli.Closing(r, err)
 	}
-	_, err = own.perform(ctx, in.file, stage{
-		app: own, flags: f, state: at.State, remote: true, again: a.again("lathe attach " + termtext.ShellWord(r.Address())),
+	_, err = performTUI(ctx, own, in.file, stage{
+		app: own, flags: f, state: at.State, remote: true, again: againCommand(a, "lathe attach "+termtext.ShellWord(r.Address())),
 		open: func(context.Context) (*tuiEngine, error) {
 			return &tuiEngine{Engine: r, close: func() error { return nil }}, nil
 		},
 	})
-	return closing(r, err)
+	return cli.Closing(r, err)
 }
 
 // withLogin lets flags count before the environment where a server wants a name and a password.
-func (a *app) withLogin(f tuiFlags) *app {
+func withLogin(a *cli.App, f tuiFlags) *cli.App {
 	other, env := *a, a.Env
 	other.Env = func(name string) string {
 		switch {

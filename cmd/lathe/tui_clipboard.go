@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
@@ -48,8 +49,8 @@ func clipboard(env func(string) string, has func(string) bool) []string {
 	return nil
 }
 
-// copier puts texts on the clipboard of this machine; nil cannot.
-func (a *app) copier() func(text string) error {
+// clipboardCopier puts texts on the clipboard of this machine; nil cannot.
+func clipboardCopier(a *cli.App) func(text string) error {
 	way := clipboard(a.Env, func(name string) bool { _, err := exec.LookPath(name); return err == nil })
 	if way == nil {
 		return nil
@@ -99,8 +100,8 @@ func clipboardReads(env func(string) string, has func(string) bool) (out [][]str
 	return out
 }
 
-// paster reads the clipboard of this machine; nil cannot.
-func (a *app) paster() func(ctx context.Context) (mime string, data []byte) {
+// clipboardPaster reads the clipboard of this machine; nil cannot.
+func clipboardPaster(a *cli.App) func(ctx context.Context) (mime string, data []byte) {
 	ways := clipboardReads(a.Env, func(name string) bool { _, err := exec.LookPath(name); return err == nil })
 	if len(ways) == 0 {
 		return nil

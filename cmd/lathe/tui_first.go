@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/config"
 	"github.com/lathe-agent/lathe/model/provider"
 	"github.com/lathe-agent/lathe/tui"
@@ -17,19 +18,19 @@ import (
 const mostLocal = 4
 
 // tuiOffers is what somebody without a provider can do in the terminal program.
-func (a *app) tuiOffers(ctx context.Context) []tui.Offer {
+func tuiOffers(ctx context.Context, a *cli.App) []tui.Offer {
 	out := []tui.Offer{{ID: chooseLogin, Title: "Log in to a provider, or give its key", Login: true}}
-	p, err := a.quietProviders()
+	p, err := quietProviders(a)
 	if err != nil {
 		a.Log.Warn("providers are not known", "error", err)
 	} else {
 		for _, f := range p.Discover(ctx, "") {
-			out = append(out, a.localOffers(f)...)
+			out = append(out, localOffers(a, f)...)
 		}
 		if f := freeOf(p); f != nil {
 			out = append(out, tui.Offer{
 				ID: f.ref, Title: "Use " + f.name + ", free", Detail: f.provider + " sees what you send and may keep it",
-				Do: func(context.Context) error { return a.useModel(f.ref) },
+				Do: func(context.Context) error { return useModel(a, f.ref) },
 			})
 		}
 	}
@@ -37,7 +38,7 @@ func (a *app) tuiOffers(ctx context.Context) []tui.Offer {
 }
 
 // localOffers are the models of a server on this machine.
-func (a *app) localOffers(f provider.Found) (out []tui.Offer) {
+func localOffers(a *cli.App, f provider.Found) (out []tui.Offer) {
 	for i, name := range f.Models {
 		if i == mostLocal {
 			break
@@ -45,14 +46,14 @@ func (a *app) localOffers(f provider.Found) (out []tui.Offer) {
 		ref := f.Vendor.ID + "/" + name
 		out = append(out, tui.Offer{
 			ID: ref, Title: "Use " + name, Detail: fmt.Sprintf("of %s, on this machine", f.Vendor.Name),
-			Do: func(context.Context) error { return a.useModel(ref) },
+			Do: func(context.Context) error { return useModel(a, ref) },
 		})
 	}
 	return out
 }
 
 // useModel makes a model the one of the user's settings.
-func (a *app) useModel(ref string) error {
+func useModel(a *cli.App, ref string) error {
 	change, err := json.Marshal(struct {
 		Model string `json:"model"`
 	}{ref})

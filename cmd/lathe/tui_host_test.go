@@ -13,13 +13,14 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/api"
+	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/model/modeltest"
 	"github.com/lathe-agent/lathe/tui"
 )
 
 // tuiHome is a home with a scripted model and a project; the program is opened in it as the terminal
 // program opens it.
-func tuiHome(t *testing.T, script string) (*app, *modeltest.Server) {
+func tuiHome(t *testing.T, script string) (*cli.App, *modeltest.Server) {
 	t.Helper()
 	m := modeltest.Start(t, modeltest.MustParse(script))
 	home := serveHome(t, m.URL)
@@ -43,9 +44,9 @@ func tuiHome(t *testing.T, script string) (*app, *modeltest.Server) {
 }
 
 // opened is the engine as the terminal program has it, closed with the test.
-func opened(t *testing.T, a *app) tui.Engine {
+func opened(t *testing.T, a *cli.App) tui.Engine {
 	t.Helper()
-	door := &opener{open: a.openTUI}
+	door := &opener{open: func(ctx context.Context) (*tuiEngine, error) { return openTUI(ctx, a) }}
 	h, err := door.enter(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -272,7 +273,7 @@ func TestTUIHost_Distrust(t *testing.T) {
 // Who leaves while a turn runs and a command is waited for leaves nothing running, and it can be resumed.
 func TestTUIHost_LeavesMidTurn(t *testing.T) {
 	a, m := tuiHome(t, "text \"Half of \"\nstall")
-	door := &opener{open: a.openTUI}
+	door := &opener{open: func(ctx context.Context) (*tuiEngine, error) { return openTUI(ctx, a) }}
 	h, err := door.enter(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -312,7 +313,7 @@ func TestTUIHost_FreeModel(t *testing.T) {
 	if p, err := h.Providers(t.Context(), a.Dir); err != nil || len(p.Connected) != 0 {
 		t.Fatalf("connected %+v, %v", p.Connected, err)
 	}
-	offers := a.tuiOffers(t.Context())
+	offers := tuiOffers(t.Context(), a)
 	if len(offers) != 3 || offers[1].ID != "opencode/big-pickle" || offers[1].Detail != "OpenCode Zen sees what you send and may keep it" {
 		t.Fatalf("offers %+v", offers)
 	}
@@ -339,7 +340,7 @@ func TestTUIHost_Offers(t *testing.T) {
 	if err != nil || len(p.Connected) != 0 {
 		t.Fatalf("connected %+v, %v", p.Connected, err)
 	}
-	offers := a.tuiOffers(t.Context())
+	offers := tuiOffers(t.Context(), a)
 	if len(offers) != 4 || !offers[0].Login || offers[len(offers)-1].ID != chooseDemo || offers[len(offers)-1].Do != nil || offers[1].Do == nil {
 		t.Fatalf("offers %+v", offers)
 	}

@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"sync"
 	"time"
+
+	"github.com/lathe-agent/lathe/cli"
 )
 
 // leaveTime is how long leaving may take. It is more than all that is waited for in order.
@@ -26,13 +28,13 @@ type leaveLimit struct {
 }
 
 // limitLeaving makes it count from the end of the context, or from begin.
-func (a *app) limitLeaving(ctx context.Context, exit func(code int)) *leaveLimit {
+func limitLeaving(ctx context.Context, a *cli.App, exit func(code int)) *leaveLimit {
 	l := &leaveLimit{expired: func() {
 		stacks := make([]byte, mostStacks)
 		a.Log.Error("leaving took too long", "time", leaveTime, "stacks", string(stacks[:runtime.Stack(stacks, true)]))
-		code := exitFailed
-		if i, ok := interrupted(ctx); ok {
-			code = i.exitCode()
+		code := cli.ExitFailed
+		if i, ok := cli.Interrupted(ctx); ok {
+			code = i.ExitCode()
 		}
 		exit(code)
 	}}
@@ -61,15 +63,15 @@ func (l *leaveLimit) end() {
 }
 
 // toNobody is an error that is not told, since the terminal takes nothing: who writes to it would wait for ever.
-func (a *app) toNobody(err error) error {
-	a.deaf = true
-	var i interrupt
+func toNobody(a *cli.App, err error) error {
+	a.Deaf = true
+	var i cli.Interrupt
 	switch {
 	case err == nil:
 		return nil
 	case errors.As(err, &i):
-		return failed{i.exitCode()}
+		return cli.Failed{Code: i.ExitCode()}
 	}
 	a.Log.Error("the terminal takes nothing, and this is not told", "error", err)
-	return failed{exitFailed}
+	return cli.Failed{Code: cli.ExitFailed}
 }

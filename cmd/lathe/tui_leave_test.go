@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/harness"
 )
 
@@ -20,8 +21,8 @@ func TestLeaveLimit(t *testing.T) {
 		leave func(l *leaveLimit, cancel context.CancelCauseFunc)
 		code  int // 0 is that it does not end
 	}{
-		{"asked for", func(l *leaveLimit, _ context.CancelCauseFunc) { l.begin(); l.begin() }, exitFailed},
-		{"by a signal", func(_ *leaveLimit, cancel context.CancelCauseFunc) { cancel(interrupt{syscall.SIGTERM}) }, 143},
+		{"asked for", func(l *leaveLimit, _ context.CancelCauseFunc) { l.begin(); l.begin() }, cli.ExitFailed},
+		{"by a signal", func(_ *leaveLimit, cancel context.CancelCauseFunc) { cancel(cli.Interrupt{Signal: syscall.SIGTERM}) }, 143},
 		{"in time", func(l *leaveLimit, _ context.CancelCauseFunc) { l.begin(); l.end() }, 0},
 		{"not at all", func(*leaveLimit, context.CancelCauseFunc) {}, 0},
 		{"long ago", func(l *leaveLimit, cancel context.CancelCauseFunc) { l.end(); cancel(nil); l.begin() }, 0},
@@ -29,11 +30,11 @@ func TestLeaveLimit(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var log bytes.Buffer
-				a := &app{Host: harness.Host{Log: slog.New(slog.NewTextHandler(&log, nil))}}
+				a := &cli.App{Host: harness.Host{Log: slog.New(slog.NewTextHandler(&log, nil))}}
 				ctx, cancel := context.WithCancelCause(t.Context())
 				defer cancel(nil)
 				code := 0
-				l := a.limitLeaving(ctx, func(c int) { code = c })
+				l := limitLeaving(ctx, a, func(c int) { code = c })
 				tt.leave(l, cancel)
 				time.Sleep(leaveTime + time.Second)
 				synctest.Wait()

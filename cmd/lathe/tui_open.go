@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"sync"
 
+	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/client"
 	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/harness"
@@ -64,20 +65,20 @@ func (o *opener) Close() error {
 }
 
 // openTUI opens the engine as serve does, and speaks with it without a port.
-func (a *app) openTUI(ctx context.Context) (*tuiEngine, error) {
+func openTUI(ctx context.Context, a *cli.App) (*tuiEngine, error) {
 	at, err := datadir.Find(a.Env)
 	if err != nil {
 		return nil, err
 	}
-	first := !at.Exists() && !a.hasOwnRules()
+	first := !at.Exists() && !hasOwnRules(a)
 	setup, err := harness.Open(ctx, &a.Host, harness.Options{})
 	if err != nil {
 		return nil, err
 	}
-	if err := a.recoverTurns(ctx, setup.Engine); err != nil {
-		return nil, closing(setup, err)
+	if err := recoverTurns(ctx, a, setup.Engine); err != nil {
+		return nil, cli.Closing(setup, err)
 	}
-	return a.within(setup, nil, func(e *ownEngine) {
+	return openWithin(a, setup, nil, func(e *ownEngine) {
 		e.choose.Store(first)
 		e.confined = func() bool { return setup.Runner.Kernel().Available(false) == nil }
 	})
@@ -85,27 +86,27 @@ func (a *app) openTUI(ctx context.Context) (*tuiEngine, error) {
 
 // hasOwnRules reports whether the user has said what is allowed. Settings that cannot be read are told by
 // whoever needs them.
-func (a *app) hasOwnRules() bool {
+func hasOwnRules(a *cli.App) bool {
 	l, err := a.Config()
 	return err != nil || l.HasOwnRules()
 }
 
-// within serves an engine to this process alone. It closes both, also when it fails. change may put
+// openWithin serves an engine to this process alone. It closes both, also when it fails. change may put
 // something else below the server.
-func (a *app) within(setup *harness.Harness, change func(*server.Backend), ready func(*ownEngine)) (*tuiEngine, error) {
+func openWithin(a *cli.App, setup *harness.Harness, change func(*server.Backend), ready func(*ownEngine)) (*tuiEngine, error) {
 	b, done := setup.Backend()
 	if change != nil {
 		change(&b)
 	}
 	dir, err := filepath.Abs(a.Dir)
 	if err != nil {
-		return nil, closing(setup, closing(done, err))
+		return nil, cli.Closing(setup, cli.Closing(done, err))
 	}
 	// There is no password: nobody else reaches it.
-	s := server.New(b, server.Options{Directory: dir, Version: version, Private: true, Log: a.quietLog()})
+	s := server.New(b, server.Options{Directory: dir, Version: a.Version, Private: true, Log: quietLog(a)})
 	c, err := client.New("", client.Options{Handler: s, Directory: dir})
 	if err != nil {
-		return nil, closing(setup, closing(done, err))
+		return nil, cli.Closing(setup, cli.Closing(done, err))
 	}
 	h := &ownEngine{Engine: setup.Engine, Host: c}
 	h.trusted = func() (ok bool, broken string) {
@@ -114,7 +115,7 @@ func (a *app) within(setup *harness.Harness, change func(*server.Backend), ready
 			return true, "" // the caller reports it
 		}
 		if len(l.Broken) > 0 {
-			broken = "A" + brokenWords(l.Broken[0])[1:]
+			broken = "A" + cli.BrokenWords(l.Broken[0])[1:]
 		}
 		return l.Distrust == nil, broken
 	}
@@ -124,14 +125,14 @@ func (a *app) within(setup *harness.Harness, change func(*server.Backend), ready
 	unwatch := s.Watch() // the events of the engine do not pass through it
 	return &tuiEngine{Engine: h, close: func() error {
 		unwatch()
-		s.Close()                                 // streams and waits
-		err := closing(setup, closing(done, nil)) // turns are settled, and with them what waits for their end
-		return closing(c, err)
+		s.Close()                                         // streams and waits
+		err := cli.Closing(setup, cli.Closing(done, nil)) // turns are settled, and with them what waits for their end
+		return cli.Closing(c, err)
 	}}, nil
 }
 
 // quietLog leaves out that each request was answered, unless someone wants to know everything.
-func (a *app) quietLog() *slog.Logger {
+func quietLog(a *cli.App) *slog.Logger {
 	if a.Log.Enabled(context.Background(), slog.LevelDebug) {
 		return a.Log
 	}

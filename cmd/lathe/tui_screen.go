@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
@@ -29,24 +30,24 @@ func (k keyboard) close() {
 	}
 }
 
-// screen looks whether there is a terminal to show something on. What is piped in is the beginning of a
+// openScreen looks whether there is a terminal to show something on. What is piped in is the beginning of a
 // prompt; keys then come from the terminal itself.
-func (a *app) screen(ctx context.Context) (keyboard, string, error) {
+func openScreen(ctx context.Context, a *cli.App) (keyboard, string, error) {
 	const instead = "`lathe run \"…\"` answers in lines, `lathe --help` lists the commands"
 	switch {
-	case !isTerminal(a.stdout.file):
-		return keyboard{}, "", usagef("the terminal program needs a terminal, and standard output is none; %s", instead)
+	case !cli.IsTerminal(a.Stdout.File):
+		return keyboard{}, "", cli.Usagef("the terminal program needs a terminal, and standard output is none; %s", instead)
 	case a.Env("TERM") == "dumb":
-		return keyboard{}, "", usagef("the terminal program needs a terminal that can move its cursor, and TERM=dumb says that this one cannot; %s", instead)
-	case isTerminal(a.stdin):
-		return keyboard{file: a.stdin}, "", nil
+		return keyboard{}, "", cli.Usagef("the terminal program needs a terminal that can move its cursor, and TERM=dumb says that this one cannot; %s", instead)
+	case cli.IsTerminal(a.Stdin):
+		return keyboard{file: a.Stdin}, "", nil
 	}
 	keys, err := os.OpenFile(terminalDevice, os.O_RDWR, 0)
 	if err != nil {
-		return keyboard{}, "", usagef("the terminal program needs a keyboard, and standard input is none; %s", instead)
+		return keyboard{}, "", cli.Usagef("the terminal program needs a keyboard, and standard input is none; %s", instead)
 	}
 	k := keyboard{file: keys, opened: true}
-	text, err := a.withPiped(ctx, "")
+	text, err := withPiped(ctx, a, "")
 	if err != nil {
 		k.close()
 	}
@@ -58,7 +59,7 @@ const mostCrash = 1 << 20
 
 // keepCrashes lets what the runtime says of a crash also go to a file beside the logs: on the screen it is gone
 // with it.
-func (a *app) keepCrashes() {
+func keepCrashes(a *cli.App) {
 	at, err := datadir.Find(a.Env)
 	if err != nil {
 		return
@@ -91,7 +92,7 @@ func untilHangup(parent context.Context) (context.Context, context.CancelFunc) {
 		defer close(done)
 		select {
 		case s := <-caught:
-			cancel(interrupt{s})
+			cancel(cli.Interrupt{Signal: s})
 		case <-ctx.Done():
 		}
 	}()
@@ -107,11 +108,11 @@ const mostRemarks = 64 << 10
 
 // offScreen is the same program whose remarks and logs do not reach the screen. Once it is free, tell
 // prints the remarks.
-func (a *app) offScreen() (own *app, tell func()) {
+func offScreen(a *cli.App) (own *cli.App, tell func()) {
 	other := *a
-	if a.printLogs && isTerminal(a.stderr) { // to the file instead
-		other.printLogs = false
-		if other.startLog() != nil { // the level was right before
+	if a.PrintLogs && cli.IsTerminal(a.Stderr) { // to the file instead
+		other.PrintLogs = false
+		if other.StartLog() != nil { // the level was right before
 			other.Log = a.Log
 		}
 	}
@@ -120,7 +121,7 @@ func (a *app) offScreen() (own *app, tell func()) {
 		other.Log.Warn("remarks are lost", "error", err)
 		return &other, func() {}
 	}
-	other.stderr, other.Notices = w, w
+	other.Stderr, other.Notices = w, w
 	var said bytes.Buffer
 	var reading sync.WaitGroup
 	reading.Go(func() {
@@ -131,9 +132,9 @@ func (a *app) offScreen() (own *app, tell func()) {
 	return &other, sync.OnceFunc(func() {
 		_ = w.Close()
 		reading.Wait()
-		if said.Len() > 0 && !other.deaf {
-			a.flushed()
-			_, _ = a.stderr.Write(said.Bytes())
+		if said.Len() > 0 && !other.Deaf {
+			a.Flush()
+			_, _ = a.Stderr.Write(said.Bytes())
 		}
 	})
 }

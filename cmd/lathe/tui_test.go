@@ -69,13 +69,13 @@ func TestTUI_ClipboardReads(t *testing.T) {
 	for env, want := range map[string]string{"WAYLAND_DISPLAY": "text/plain; charset=utf-8", "DISPLAY": "image/png"} {
 		a := newApp()
 		a.Env = func(name string) string { return map[string]string{env: "1"}[name] }
-		if mime, data := a.paster()(t.Context()); mime != want || len(data) == 0 {
+		if mime, data := clipboardPaster(a)(t.Context()); mime != want || len(data) == 0 {
 			t.Errorf("%s: %s %q", env, mime, data)
 		}
 	}
 	a := newApp()
 	a.Env = func(name string) string { return map[string]string{"DISPLAY": "1", "SSH_TTY": "1"}[name] }
-	if a.paster() != nil {
+	if clipboardPaster(a) != nil {
 		t.Error("over a connection from elsewhere it reads a clipboard")
 	}
 }
@@ -99,15 +99,15 @@ func TestTUI_Look(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	l := a.look(config.TUI{Theme: "nord", LeaderTimeout: 300, ScrollSpeed: 2, DiffStyle: "stacked", Prompt: config.Prompt{MaxHeight: 9}, Attention: config.Attention{Enabled: true}}, a.Dir)
+	l := lookOf(a, config.TUI{Theme: "nord", LeaderTimeout: 300, ScrollSpeed: 2, DiffStyle: "stacked", Prompt: config.Prompt{MaxHeight: 9}, Attention: config.Attention{Enabled: true}}, a.Dir)
 	if l.Theme != "nord" || !l.Mouse || l.LeaderTimeout.Milliseconds() != 300 || l.ScrollSpeed != 2 || !l.Stacked || l.PromptMaxHeight != 9 || !l.Attention {
 		t.Errorf("%+v", l)
 	}
-	if l := a.look(config.TUI{Mouse: &off, Attention: config.Attention{Enabled: true, Notifications: &off}}, a.Dir); l.Mouse || l.Attention || l.Stacked {
+	if l := lookOf(a, config.TUI{Mouse: &off, Attention: config.Attention{Enabled: true, Notifications: &off}}, a.Dir); l.Mouse || l.Attention || l.Stacked {
 		t.Errorf("%+v", l)
 	}
 	vars["OPENCODE_DISABLE_MOUSE"] = "1"
-	if l := a.look(config.TUI{}, a.Dir); l.Mouse {
+	if l := lookOf(a, config.TUI{}, a.Dir); l.Mouse {
 		t.Errorf("%+v", l)
 	}
 	user := filepath.Join(home, ".config")
@@ -151,8 +151,8 @@ func TestTUI_OffScreen(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	a.stderr, a.Notices = file, file
-	own, tell := a.offScreen()
+	a.Stderr, a.Notices = file, file
+	own, tell := offScreen(a)
 	own.Remark("Warning: %s", "something")
 	own.Remark("%s", strings.Repeat("x", 2*mostRemarks)) // nobody waits for ever
 	tell()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/api"
+	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
@@ -16,7 +17,7 @@ type undoFlags struct {
 	all, dry      bool
 }
 
-func newUndo(a *app) *cobra.Command {
+func newUndo(a *cli.App) *cobra.Command {
 	var f undoFlags
 	cmd := &cobra.Command{
 		Use:   "undo [ID] [--message MESSAGE | --part PART] [--dry-run]",
@@ -31,17 +32,17 @@ and the command ends with exit code 1 although everything else was undone.`,
 		Example: `  lathe session undo last --dry-run
   lathe session undo last
   lathe session undo 4mKq --message msg_f4ddc1a2e001Vd0Rk3XbT7uQ9p`,
-		Args: wantArgs(0, 1),
+		Args: cli.WantArgs(0, 1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.onSession(c.Context(), args, func(e api.Engine, s lathe.Session) error { return a.undo(c.Context(), e, s, f) })
+			return onSession(c.Context(), a, args, func(e api.Engine, s lathe.Session) error { return undoExchange(c.Context(), a, e, s, f) })
 		},
 	}
 	f.define(cmd)
-	a.jsonFlag(cmd)
+	a.JSONFlag(cmd)
 	return cmd
 }
 
-func newRedo(a *app) *cobra.Command {
+func newRedo(a *cli.App) *cobra.Command {
 	var f undoFlags
 	cmd := &cobra.Command{
 		Use:   "redo [ID] [--message MESSAGE | --all] [--dry-run]",
@@ -50,17 +51,17 @@ func newRedo(a *app) *cobra.Command {
 that one, or with --all everything. A file that you have changed since is listed and left alone.`,
 		Example: `  lathe session redo last
   lathe session redo last --all --dry-run`,
-		Args: wantArgs(0, 1),
+		Args: cli.WantArgs(0, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if f.all && (f.message != "" || f.part != "") {
-				return usagef("--all brings back everything; leave out --message and --part, or --all")
+				return cli.Usagef("--all brings back everything; leave out --message and --part, or --all")
 			}
-			return a.onSession(c.Context(), args, func(e api.Engine, s lathe.Session) error { return a.redo(c.Context(), e, s, f) })
+			return onSession(c.Context(), a, args, func(e api.Engine, s lathe.Session) error { return redoExchange(c.Context(), a, e, s, f) })
 		},
 	}
 	f.define(cmd)
 	cmd.Flags().BoolVar(&f.all, "all", false, "everything that is undone")
-	a.jsonFlag(cmd)
+	a.JSONFlag(cmd)
 	return cmd
 }
 
@@ -71,13 +72,13 @@ func (f *undoFlags) define(cmd *cobra.Command) {
 }
 
 // onSession runs f on the session that is named, or the newest.
-func (a *app) onSession(ctx context.Context, args []string, f func(api.Engine, lathe.Session) error) error {
-	id, err := idArg(args)
+func onSession(ctx context.Context, a *cli.App, args []string, f func(api.Engine, lathe.Session) error) error {
+	id, err := cli.IDArg(args)
 	if err != nil {
 		return err
 	}
-	return a.onSessions(ctx, func(e api.Engine) error {
-		s, err := a.find(ctx, e, id)
+	return a.OnSessions(ctx, func(e api.Engine) error {
+		s, err := a.Find(ctx, e, id)
 		if err != nil {
 			return err
 		}
@@ -89,23 +90,23 @@ func (f undoFlags) request() lathe.Undo {
 	return lathe.Undo{Message: lathe.MessageID(f.message), Part: lathe.PartID(f.part), All: f.all, DryRun: f.dry}
 }
 
-func (a *app) undo(ctx context.Context, e api.Engine, s lathe.Session, f undoFlags) error {
+func undoExchange(ctx context.Context, a *cli.App, e api.Engine, s lathe.Session, f undoFlags) error {
 	done, err := e.Undo(ctx, s.ID, f.request())
 	if err != nil {
 		return err
 	}
-	return a.undone(done, f.dry, "Undone from "+string(done.Message), "Would undo from "+string(done.Message))
+	return printChanges(a, done, f.dry, "Undone from "+string(done.Message), "Would undo from "+string(done.Message))
 }
 
-func (a *app) redo(ctx context.Context, e api.Engine, s lathe.Session, f undoFlags) error {
+func redoExchange(ctx context.Context, a *cli.App, e api.Engine, s lathe.Session, f undoFlags) error {
 	done, err := e.Redo(ctx, s.ID, f.request())
 	switch {
 	case err != nil:
 		return err
 	case done.Message == "":
-		return a.undone(done, f.dry, "Nothing is undone any more", "Would bring back all")
+		return printChanges(a, done, f.dry, "Nothing is undone any more", "Would bring back all")
 	}
-	return a.undone(done, f.dry, "Undone now from "+string(done.Message), "Would be undone from "+string(done.Message))
+	return printChanges(a, done, f.dry, "Undone now from "+string(done.Message), "Would be undone from "+string(done.Message))
 }
 
 type undoneJSON struct {
@@ -114,38 +115,38 @@ type undoneJSON struct {
 	Files   []lathe.UndoneFile `json:"files"`
 }
 
-// undone prints what was done with the files. Conflicts are a failure, told last.
-func (a *app) undone(u lathe.Undone, dry bool, did, would string) error {
+// printChanges prints what was done with the files. Conflicts are a failure, told last.
+func printChanges(a *cli.App, u lathe.Undone, dry bool, did, would string) error {
 	conflicts, out := 0, undoneJSON{DryRun: dry, Session: u.Session, Files: u.Files}
 	for _, f := range u.Files {
 		if f.Conflict != "" {
 			conflicts++
 		}
 	}
-	if a.json {
-		if err := a.printJSON(out); err != nil {
+	if a.JSON {
+		if err := a.PrintJSON(out); err != nil {
 			return err
 		}
 	} else {
-		a.printUndone(out, did, would)
+		printUndone(a, out, did, would)
 	}
 	if conflicts == 0 {
 		return nil
 	}
-	a.flushed()
+	a.Flush()
 	verb := "was"
 	if dry {
 		verb = "would be"
 	}
 	a.Remark("%s changed since the undone step and %s left alone. Look at them with your editor or `git diff`.", termtext.Several(conflicts, "file"), verb)
-	return failed{exitFailed}
+	return cli.Failed{Code: cli.ExitFailed}
 }
 
-func (a *app) printUndone(out undoneJSON, did, would string) {
+func printUndone(a *cli.App, out undoneJSON, did, would string) {
 	if out.DryRun {
 		did = would
 	}
-	a.printf("%s.\n", did)
+	a.Printf("%s.\n", did)
 	for _, f := range out.Files {
 		mark, extra := "✓", f.Note
 		if f.Conflict != "" {
@@ -159,9 +160,9 @@ func (a *app) printUndone(out undoneJSON, did, would string) {
 		if extra != "" {
 			line += " — " + termtext.Plain(extra)
 		}
-		a.printf("%s\n", line)
+		a.Printf("%s\n", line)
 	}
 	if len(out.Files) == 0 {
-		a.printf("No file was concerned.\n")
+		a.Printf("No file was concerned.\n")
 	}
 }

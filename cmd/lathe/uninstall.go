@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lathe-agent/lathe/cli"
+	"github.com/lathe-agent/lathe/cli/layout"
 	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
@@ -18,7 +20,7 @@ type uninstallFlags struct {
 	keepSettings, keepData, dryRun bool
 }
 
-func newUninstall(a *app) *cobra.Command {
+func newUninstall(a *cli.App) *cobra.Command {
 	var f uninstallFlags
 	cmd := &cobra.Command{
 		Use:   "uninstall",
@@ -29,14 +31,14 @@ delete. Folders of OpenCode are not lathe's, and not in the list.`,
 		Example: `  lathe uninstall
   lathe uninstall --keep-data        # leave sessions and keys
   lathe export last -o session.json  # to keep a session elsewhere first`,
-		Args: noArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return a.uninstall(c.Context(), f) },
+		Args: cli.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return uninstallProgram(c.Context(), a, f) },
 	}
 	s := cmd.Flags()
 	s.BoolVarP(&f.keepSettings, "keep-config", "c", false, "leave your settings out of the commands")
 	s.BoolVarP(&f.keepData, "keep-data", "d", false, "leave sessions, keys and caches out of the commands")
 	s.BoolVar(&f.dryRun, "dry-run", false, "the same: nothing is ever deleted")
-	a.jsonFlag(cmd)
+	a.JSONFlag(cmd)
 	return cmd
 }
 
@@ -54,7 +56,7 @@ type uninstallJSON struct {
 	Commands []string     `json:"commands"`
 }
 
-func (a *app) uninstall(ctx context.Context, f uninstallFlags) error {
+func uninstallProgram(ctx context.Context, a *cli.App, f uninstallFlags) error {
 	at, err := datadir.Find(a.Env)
 	if err != nil {
 		return err
@@ -67,30 +69,30 @@ func (a *app) uninstall(ctx context.Context, f uninstallFlags) error {
 	if err != nil {
 		return err
 	}
-	in := a.howInstalled("latest")
+	in := howInstalled(a, "latest")
 	commands := append(removals(f, at, settings), in.Remove)
-	if a.json {
-		return a.printJSON(uninstallJSON{in, held, commands})
+	if a.JSON {
+		return a.PrintJSON(uninstallJSON{in, held, commands})
 	}
-	if err := a.holdingTable(held).write(a.out, a.width()); err != nil {
+	if err := holdingTable(a, held).Write(a.Out, a.Width()); err != nil {
 		return err
 	}
-	a.printf("\nTo remove it, with no lathe running:\n")
+	a.Printf("\nTo remove it, with no lathe running:\n")
 	for _, c := range commands {
-		a.printf("  %s\n", termtext.Plain(c))
+		a.Printf("  %s\n", termtext.Plain(c))
 	}
-	a.flushed()
+	a.Flush()
 	a.Remark("Nothing was deleted. `lathe export ID -o FILE` keeps a session elsewhere.")
 	return nil
 }
 
-func (a *app) holdingTable(held []holding) table {
-	t := table{head: []string{"What", "Size", "Files", "Where"}, flexible: []int{3, 0}, paths: 3}
+func holdingTable(a *cli.App, held []holding) layout.Table {
+	t := layout.Table{Head: []string{"What", "Size", "Files", "Where"}, Flexible: []int{3, 0}, Paths: 3}
 	for _, h := range held {
-		t.rows = append(t.rows, []string{h.What, termtext.ByteSize(h.Bytes), termtext.Count(h.Files), a.Shown(h.Paths[0])})
+		t.Rows = append(t.Rows, []string{h.What, termtext.ByteSize(h.Bytes), termtext.Count(h.Files), a.Shown(h.Paths[0])})
 	}
 	if len(held) == 0 {
-		t.rows = append(t.rows, []string{"nothing", "0 B", "0", ""})
+		t.Rows = append(t.Rows, []string{"nothing", "0 B", "0", ""})
 	}
 	return t
 }

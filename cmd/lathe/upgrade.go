@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lathe-agent/lathe/cli"
+	"github.com/lathe-agent/lathe/cli/layout"
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
@@ -27,7 +29,7 @@ type installation struct {
 	Remove   string `json:"remove"`
 }
 
-func newUpgrade(a *app) *cobra.Command {
+func newUpgrade(a *cli.App) *cobra.Command {
 	var check bool
 	cmd := &cobra.Command{
 		Use:   "upgrade [VERSION]",
@@ -40,33 +42,33 @@ themselves are hard to trust.
 		Example: `  lathe upgrade
   lathe upgrade --check
   lathe upgrade v0.2.0`,
-		Args: wantArgs(0, 1),
+		Args: cli.WantArgs(0, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			to := "latest"
 			if len(args) > 0 {
 				to = termtext.Plain(args[0])
 			}
-			return a.upgrade(to, check)
+			return upgradeProgram(a, to, check)
 		},
 	}
 	cmd.Flags().BoolVar(&check, "check", false, "print this version and where the newest is shown")
-	a.jsonFlag(cmd)
+	a.JSONFlag(cmd)
 	return cmd
 }
 
-func (a *app) upgrade(to string, check bool) error {
-	in := a.howInstalled(to)
-	if a.json {
-		return a.printJSON(struct {
+func upgradeProgram(a *cli.App, to string, check bool) error {
+	in := howInstalled(a, to)
+	if a.JSON {
+		return a.PrintJSON(struct {
 			Version string `json:"version"`
 			installation
 		}{version, in})
 	}
 	rows := [][2]string{{"Version", version}, {"Program", a.Shown(in.Path) + " (" + methodWords(in.Method) + ")"}}
 	if check {
-		return pairs(a.out, append(rows, [2]string{"Newest", in.Versions}))
+		return layout.Pairs(a.Out, append(rows, [2]string{"Newest", in.Versions}))
 	}
-	return pairs(a.out, append(rows, [2]string{"Upgrade", in.Upgrade}))
+	return layout.Pairs(a.Out, append(rows, [2]string{"Upgrade", in.Upgrade}))
 }
 
 func methodWords(method string) string {
@@ -86,7 +88,7 @@ func methodWords(method string) string {
 }
 
 // howInstalled looks where this program is and says what that means.
-func (a *app) howInstalled(to string) installation {
+func howInstalled(a *cli.App, to string) installation {
 	path, err := os.Executable()
 	if err != nil {
 		path = os.Args[0]

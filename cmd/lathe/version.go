@@ -4,6 +4,8 @@ import (
 	"runtime"
 
 	"github.com/spf13/cobra"
+
+	"github.com/lathe-agent/lathe/cli"
 )
 
 // version is set when a release is built: -ldflags "-X main.version=1.2.3".
@@ -14,23 +16,23 @@ func asksVersion(args []string) bool {
 	return len(args) == 2 && (args[1] == "version" || args[1] == "--version" || args[1] == "-v")
 }
 
-func newVersion(a *app) *cobra.Command {
+func newVersion(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
 		Long:  "Prints the bare version. It opens no file and is answered at once.",
 		Example: `  lathe version
   lathe version --json`,
-		Args: noArgs,
+		Args: cli.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			if a.json {
-				return a.printJSON(versionJSON{Version: version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH})
+			if a.JSON {
+				return a.PrintJSON(versionJSON{Version: version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH})
 			}
-			a.printf("%s\n", version)
+			a.Printf("%s\n", version)
 			return nil
 		},
 	}
-	a.jsonFlag(cmd)
+	a.JSONFlag(cmd)
 	return cmd
 }
 

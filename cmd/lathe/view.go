@@ -9,6 +9,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
@@ -29,9 +30,9 @@ type view struct {
 // frame is how often the picture may change, and how fast the sign of work turns.
 const frame = 80 * time.Millisecond
 
-func startView(a *app) *view {
+func startView(a *cli.App) *view {
 	v := &view{ops: make(chan func(*screen), 64), done: make(chan struct{}), broken: make(chan struct{})}
-	s := &screen{app: a, now: a.Now(), size: func() (int, int) { return a.screenSize() }}
+	s := &screen{app: a, now: a.Now(), size: func() (int, int) { return screenSize(a) }}
 	go func() {
 		defer close(v.done)
 		defer v.caught(s)
@@ -48,8 +49,8 @@ func (v *view) caught(s *screen) {
 		return
 	}
 	s.app.Log.Error("the live view failed", "panic", p, "stack", string(debug.Stack()))
-	s.app.printf("\x1b[0m\n")
-	s.app.flushed()
+	s.app.Printf("\x1b[0m\n")
+	s.app.Flush()
 	v.why = fmt.Sprint(p)
 	close(v.broken)
 	for range v.ops { // until it is closed
@@ -81,10 +82,10 @@ func (v *view) close() {
 }
 
 // screenSize is the size of the terminal, or a usual one where it does not say.
-func (a *app) screenSize() (width, height int) {
-	width, height, err := term.GetSize(int(a.stdout.file.Fd()))
+func screenSize(a *cli.App) (width, height int) {
+	width, height, err := term.GetSize(int(a.Stdout.File.Fd()))
 	if err != nil || width <= 0 {
-		width = max(a.width(), 0)
+		width = max(a.Width(), 0)
 	}
 	if width == 0 {
 		width = 80
@@ -97,7 +98,7 @@ func (a *app) screenSize() (width, height int) {
 
 // screen is what the view's goroutine knows.
 type screen struct {
-	app  *app
+	app  *cli.App
 	size func() (width, height int)
 	now  time.Time
 	turn int // of the sign of work
@@ -169,8 +170,8 @@ func (s *screen) add(what kind, rows ...row) {
 // draw writes what is new above and all that is below, in one piece.
 func (s *screen) draw() {
 	s.now = s.app.Now()
-	if s.app.onDraw != nil {
-		s.app.onDraw()
+	if s.app.OnDraw != nil {
+		s.app.OnDraw()
 	}
 	width, height := s.size()
 	below := s.asking
@@ -192,8 +193,8 @@ func (s *screen) draw() {
 		b.WriteString(r.text)
 	}
 	s.above, s.below = nil, below
-	s.app.printf("%s", b.String())
-	s.app.flushed()
+	s.app.Printf("%s", b.String())
+	s.app.Flush()
 }
 
 // erased moves to the first of some rows and removes them. Of a terminal that became narrower each

@@ -14,7 +14,7 @@ func breaks() {
 	}
 	a := newApp()
 	left, _ := strconv.Atoi(os.Getenv("DRAWS"))
-	a.onDraw = func() {
+	a.OnDraw = func() {
 		if left--; left == 0 {
 			var rows []row
 			_ = rows[1]

@@ -9,19 +9,20 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
 // isLive reports whether the turn is shown as a picture: both streams are a screen that can do it,
 // and nothing else writes there.
 func (r *runner) isLive() bool {
-	return !r.plainly && r.colour(r.stdout.file) && r.colour(r.stderr) && !r.isJSON() && r.flags.schema == "" && !r.printLogs
+	return !r.plainly && r.Color(r.Stdout.File) && r.Color(r.Stderr) && !r.isJSON() && r.flags.schema == "" && !r.PrintLogs
 }
 
 // remark tells something: in the picture, or on standard error.
 func (r *runner) remark(format string, args ...any) {
 	if r.view == nil {
-		r.app.Remark(format, args...)
+		r.App.Remark(format, args...)
 		return
 	}
 	text := fmt.Sprintf(format, args...)
@@ -182,10 +183,10 @@ func (r *runner) asked(ctx context.Context, about []string, choices string) (str
 		r.dropView()
 	}
 	if r.view == nil {
-		fmt.Fprintf(r.stderr, "%s\n  %s ", strings.Join(about, "\n"), choices)
+		fmt.Fprintf(r.Stderr, "%s\n  %s ", strings.Join(about, "\n"), choices)
 	}
-	line, err := reading(ctx, func() ([]byte, error) {
-		text, err := bufio.NewReader(r.stdin).ReadString('\n')
+	line, err := cli.Reading(ctx, func() ([]byte, error) {
+		text, err := bufio.NewReader(r.Stdin).ReadString('\n')
 		return []byte(text), err
 	})
 	if r.view != nil {

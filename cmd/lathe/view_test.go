@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/harness"
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
@@ -23,7 +24,7 @@ type painter struct {
 func newPainter(width, height int) *painter {
 	p := &painter{sent: new(bytes.Buffer), glass: newGlass(width, height)}
 	now := time.UnixMilli(0)
-	a := &app{out: bufio.NewWriter(p.sent), Host: harness.Host{Now: func() time.Time { return now }}}
+	a := &cli.App{Out: bufio.NewWriter(p.sent), Host: harness.Host{Now: func() time.Time { return now }}}
 	p.screen = &screen{app: a, size: func() (int, int) { return p.glass.width, p.glass.height }}
 	return p
 }
@@ -207,7 +208,7 @@ func TestView_Calls(t *testing.T) {
 // The time of a turn is without what a person was waited for, by one call or by several at once.
 func TestRunner_Worked(t *testing.T) {
 	began := time.UnixMilli(10_000)
-	r := &runner{app: &app{Host: harness.Host{Now: func() time.Time { return began.Add(time.Minute) }}}, began: began, stood: map[lathe.PartID][]lathe.Wait{
+	r := &runner{App: &cli.App{Host: harness.Host{Now: func() time.Time { return began.Add(time.Minute) }}}, began: began, stood: map[lathe.PartID][]lathe.Wait{
 		"prt_1": {{20_000, 60_000}}, "prt_2": {{30_000, 65_000}},
 	}}
 	if got := r.worked(); got != 15*time.Second {

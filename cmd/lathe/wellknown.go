@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/harness"
 	"github.com/lathe-agent/lathe/internal/termtext"
@@ -31,12 +32,12 @@ type wellKnown struct {
 }
 
 // loginAt logs in to an organisation's server by the command it names, if the user agrees.
-func (a *app) loginAt(ctx context.Context, f loginFlags) error {
+func loginAt(ctx context.Context, a *cli.App, f loginFlags) error {
 	address, err := serverAddress(f.provider)
 	if err != nil {
 		return err
 	}
-	known, err := a.fetchWellKnown(ctx, address)
+	known, err := fetchWellKnown(ctx, a, address)
 	if err != nil {
 		return err
 	}
@@ -49,10 +50,10 @@ func (a *app) loginAt(ctx context.Context, f loginFlags) error {
 		return err
 	}
 	a.Remark("%s wants to run this command on your machine to log you in:\n\n  %s\n", termtext.Plain(address), termtext.Plain(shellWords(known.Auth.Command)))
-	if sure, err := a.agrees(ctx, f.yes); err != nil || !sure {
+	if sure, err := agreesToRun(ctx, a, f.yes); err != nil || !sure {
 		return err
 	}
-	token, err := a.runLogin(ctx, known.Auth.Command)
+	token, err := runLogin(ctx, a, known.Auth.Command)
 	if err != nil {
 		return err
 	}
@@ -62,10 +63,10 @@ func (a *app) loginAt(ctx context.Context, f loginFlags) error {
 	if len(known.Config) > 0 {
 		a.Remark("The server also offers settings, which this version does not read yet.")
 	}
-	if a.json {
-		return a.printJSON(loginJSON{address, typeToken, at.Credentials()})
+	if a.JSON {
+		return a.PrintJSON(loginJSON{address, typeToken, at.Credentials()})
 	}
-	a.printf("Kept the token of %s in %s; it stands for $%s\n", termtext.Plain(address), a.Shown(at.Credentials()), termtext.Plain(known.Auth.Env))
+	a.Printf("Kept the token of %s in %s; it stands for $%s\n", termtext.Plain(address), a.Shown(at.Credentials()), termtext.Plain(known.Auth.Env))
 	return nil
 }
 
@@ -81,7 +82,7 @@ func serverAddress(text string) (string, error) {
 	return "", lathe.Errorf(lathe.Invalid, "%s is no address to log in at: write it like https://lathe.example.com", termtext.Quote(text))
 }
 
-func (a *app) fetchWellKnown(parent context.Context, address string) (known wellKnown, err error) {
+func fetchWellKnown(parent context.Context, a *cli.App, address string) (known wellKnown, err error) {
 	ctx, cancel := context.WithTimeout(parent, 30*time.Second)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address+"/.well-known/opencode", nil)
@@ -119,16 +120,16 @@ func shellWords(args []string) string {
 	return strings.Join(out, " ")
 }
 
-// agrees asks the user whether the command may run.
-func (a *app) agrees(ctx context.Context, yes bool) (bool, error) {
+// agreesToRun asks the user whether the command may run.
+func agreesToRun(ctx context.Context, a *cli.App, yes bool) (bool, error) {
 	if yes {
 		return true, nil
 	}
-	if !isTerminal(a.stdin) {
+	if !cli.IsTerminal(a.Stdin) {
 		return false, lathe.Errorf(lathe.Denied, "nobody is here to agree to that; if you do, pass --yes")
 	}
-	a.ask("Run it? [y/N] ")
-	line, err := a.readLine(ctx)
+	a.Ask("Run it? [y/N] ")
+	line, err := a.ReadLine(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -140,10 +141,10 @@ func (a *app) agrees(ctx context.Context, yes bool) (bool, error) {
 }
 
 // runLogin runs the command and takes what it prints for the token.
-func (a *app) runLogin(ctx context.Context, args []string) (auth.Secret, error) {
+func runLogin(ctx context.Context, a *cli.App, args []string) (auth.Secret, error) {
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	var out bytes.Buffer
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.stdin, &out, a.stderr
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.Stdin, &out, a.Stderr
 	cmd.WaitDelay = 2 * time.Second
 	if err := cmd.Run(); err != nil {
 		if ctx.Err() != nil {

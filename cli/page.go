@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"context"
@@ -12,27 +12,27 @@ import (
 	"github.com/lathe-agent/lathe/api"
 )
 
-// paged prints a text that may be longer than the screen: there through the user's pager, or less,
+// Paged prints a text that may be longer than the screen: there through the user's pager, or less,
 // else as it is. Who ends the pager early has seen enough.
-func (a *app) paged(ctx context.Context, text string) error {
+func (a *App) Paged(ctx context.Context, text string) error {
 	program, ok := a.pager(strings.Count(text, "\n"))
 	if !ok {
-		_, err := io.WriteString(a.out, text)
+		_, err := io.WriteString(a.Out, text)
 		return err
 	}
-	a.flushed()
+	a.Flush()
 	cmd := exec.CommandContext(ctx, program[0], program[1:]...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(text), a.stdout.file, a.stderr
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(text), a.Stdout.File, a.Stderr
 	_ = cmd.Run() // that it was left early, or fails, is between it and the user
 	return nil
 }
 
 // pager is the program to read so many lines with; none where they fit, or nobody reads.
-func (a *app) pager(lines int) ([]string, bool) {
-	if !isTerminal(a.stdin) || !isTerminal(a.stdout.file) || a.Env("TERM") == "dumb" {
+func (a *App) pager(lines int) ([]string, bool) {
+	if !IsTerminal(a.Stdin) || !IsTerminal(a.Stdout.File) || a.Env("TERM") == "dumb" {
 		return nil, false
 	}
-	if _, height, err := term.GetSize(int(a.stdout.file.Fd())); err != nil || height <= 0 || lines < height { // 0 is that nobody knows
+	if _, height, err := term.GetSize(int(a.Stdout.File.Fd())); err != nil || height <= 0 || lines < height { // 0 is that nobody knows
 		return nil, false
 	}
 	words := strings.Fields(a.Env("PAGER"))
@@ -49,27 +49,27 @@ func (a *app) pager(lines int) ([]string, bool) {
 	return append([]string{path}, words[1:]...), true
 }
 
-// chooseSession lets a user on a terminal choose one of the project's sessions; "last" where nobody is
+// ChooseSession lets a user on a terminal choose one of the project's sessions; "last" where nobody is
 // there to choose, or there is no choice.
-func (a *app) chooseSession(ctx context.Context, e api.Engine) (string, error) {
-	if !isTerminal(a.stdin) || !isTerminal(a.stderr) {
-		return last, nil
+func ChooseSession(ctx context.Context, a *App, e api.Engine) (string, error) {
+	if !IsTerminal(a.Stdin) || !IsTerminal(a.Stderr) {
+		return Last, nil
 	}
-	q, err := a.projectQuery(ctx, e)
+	q, err := a.ProjectQuery(ctx, e)
 	if err != nil {
 		return "", err
 	}
 	q.Limit = 200
 	all, err := e.List(ctx, q)
 	if err != nil || len(all) < 2 {
-		return last, err
+		return Last, err
 	}
-	var choices []choice
+	var choices []Choice
 	for _, s := range all {
-		choices = append(choices, choice{string(s.ID), sessionLine(s)})
+		choices = append(choices, Choice{string(s.ID), sessionLine(s)})
 	}
-	c, err := a.choose(ctx, "Session", choices)
-	return c.id, err
+	c, err := a.Choose(ctx, "Session", choices)
+	return c.ID, err
 }
 
 func sessionLine(s lathe.Session) string {

@@ -1,4 +1,4 @@
-package main
+package layout
 
 import (
 	"strings"
@@ -33,12 +33,12 @@ func TestAgo(t *testing.T) {
 		{now.Add(48 * time.Hour), "14 Mar 2026 14:05"},
 		{time.Date(2026, 3, 12, 12, 0, 0, 0, time.UTC), "5 minutes ago"},
 	} {
-		if got := ago(lathe.TimeOf(c.at), now); got != c.want {
+		if got := Ago(lathe.TimeOf(c.at), now); got != c.want {
 			t.Errorf("ago(%s) = %q, want %q", c.at, got, c.want)
 		}
 	}
 	for _, at := range []lathe.Time{0, 1e300, -1e300} {
-		if got := ago(at, now); got != "never" {
+		if got := Ago(at, now); got != "never" {
 			t.Errorf("ago(%g) = %q", float64(at), got)
 		}
 	}
@@ -46,20 +46,20 @@ func TestAgo(t *testing.T) {
 
 func TestSpan(t *testing.T) {
 	for ms, want := range map[lathe.Time]string{1: "1ms", 999: "999ms", 1234: "1.2s", 61000: "1m1s", 3600_000: "1h0m0s"} {
-		if got := span(1000, 1000+ms); got != want {
+		if got := Span(1000, 1000+ms); got != want {
 			t.Errorf("span(%g) = %s, want %s", float64(ms), got, want)
 		}
 	}
 }
 
 func TestTable_FitsTheScreen(t *testing.T) {
-	tab := table{
-		head: []string{"ID", "Title", "Directory"}, flexible: []int{1, 2}, paths: 2,
-		rows: [][]string{{"1", strings.Repeat("long title ", 5), "/a/very/long/way/down/to/here"}, {"2", "日本", "/"}},
+	tab := Table{
+		Head: []string{"ID", "Title", "Directory"}, Flexible: []int{1, 2}, Paths: 2,
+		Rows: [][]string{{"1", strings.Repeat("long title ", 5), "/a/very/long/way/down/to/here"}, {"2", "日本", "/"}},
 	}
 	for _, screen := range []int{20, 40, 60, 80} {
 		var b strings.Builder
-		if err := tab.write(&b, screen); err != nil {
+		if err := tab.Write(&b, screen); err != nil {
 			t.Fatal(err)
 		}
 		for line := range strings.Lines(b.String()) {

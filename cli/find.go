@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"context"
@@ -7,11 +7,12 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/api"
+	"github.com/lathe-agent/lathe/cli/layout"
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
-// last is the word for the newest session of the project.
-const last = "last"
+// Last is the word for the newest session of the project.
+const Last = "last"
 
 // leastAbbreviation is how much of an id must be given behind its prefix, so that a slip names
 // nothing.
@@ -20,26 +21,26 @@ const (
 	idPrefix          = string(lathe.PrefixSession) + "_"
 )
 
-// idArg is the ID a command was given, "last" if none. An empty one is a mistake: in a script it is
+// IDArg is the ID a command was given, "last" if none. An empty one is a mistake: in a script it is
 // a variable that was never set.
-func idArg(args []string) (string, error) {
+func IDArg(args []string) (string, error) {
 	if len(args) == 0 {
-		return last, nil
+		return Last, nil
 	}
 	if strings.TrimSpace(args[0]) == "" {
-		return "", usagef("the ID is empty; leave it out for the newest session, or say %q", last)
+		return "", Usagef("the ID is empty; leave it out for the newest session, or say %q", Last)
 	}
 	return args[0], nil
 }
 
-// projectQuery selects the root sessions of the project of the current directory. Directories
+// ProjectQuery selects the root sessions of the project of the current directory. Directories
 // without a repository share one project; there it is those of the directory and below.
-func (a *app) projectQuery(ctx context.Context, e api.Engine) (lathe.Query, error) {
-	at, err := a.location(ctx, e)
-	return queryOf(at), err
+func (a *App) ProjectQuery(ctx context.Context, e api.Engine) (lathe.Query, error) {
+	at, err := a.Location(ctx, e)
+	return QueryOf(at), err
 }
 
-func queryOf(at lathe.Location) lathe.Query {
+func QueryOf(at lathe.Location) lathe.Query {
 	q := lathe.Query{Project: at.Project, Roots: true}
 	if at.Project == lathe.GlobalProject {
 		q.Path = at.Path
@@ -47,10 +48,10 @@ func queryOf(at lathe.Location) lathe.Query {
 	return q
 }
 
-// find returns the session a user means: by its id, by enough of its beginning or end, or the
+// Find returns the session a user means: by its id, by enough of its beginning or end, or the
 // newest of the project for "last".
-func (a *app) find(ctx context.Context, e api.Engine, arg string) (lathe.Session, error) {
-	if arg == last {
+func (a *App) Find(ctx context.Context, e api.Engine, arg string) (lathe.Session, error) {
+	if arg == Last {
 		return a.newest(ctx, e)
 	}
 	s, err := e.Get(ctx, lathe.SessionID(arg))
@@ -86,8 +87,8 @@ func fits(id, arg string) bool {
 		strings.HasPrefix(strings.TrimPrefix(id, idPrefix), arg)
 }
 
-func (a *app) newest(ctx context.Context, e api.Engine) (lathe.Session, error) {
-	q, err := a.projectQuery(ctx, e)
+func (a *App) newest(ctx context.Context, e api.Engine) (lathe.Session, error) {
+	q, err := a.ProjectQuery(ctx, e)
 	if err != nil {
 		return lathe.Session{}, err
 	}
@@ -104,13 +105,13 @@ func (a *app) newest(ctx context.Context, e api.Engine) (lathe.Session, error) {
 
 // ambiguous is an abbreviation that fits more than one session.
 type ambiguous struct {
-	app *app
+	App *App
 	arg string
 	fit []lathe.Session
 }
 
-// mostCandidates is how many sessions an error lists.
-const mostCandidates = 10
+// MostCandidates is how many sessions an error lists.
+const MostCandidates = 10
 
 func (e ambiguous) Error() string {
 	return fmt.Sprintf("%s fits %d sessions; give more of the id", termtext.Quote(e.arg), len(e.fit))
@@ -119,20 +120,20 @@ func (e ambiguous) Error() string {
 func (e ambiguous) Unwrap() error { return lathe.Errorf(lathe.Conflict, "%s", e.Error()) }
 
 // details lists the candidates.
-func (e ambiguous) details() (lines []string) {
+func (e ambiguous) Details() (lines []string) {
 	const idWidth, titleWidth = 30, 30
-	for _, s := range e.fit[:min(len(e.fit), mostCandidates)] {
-		cells := []string{termtext.Pad(string(s.ID), idWidth), termtext.Pad(termtext.Clip(termtext.Plain(s.Title), titleWidth), titleWidth), ago(s.Updated, e.app.Now())}
-		lines = append(lines, strings.Join(cells, columnGap))
+	for _, s := range e.fit[:min(len(e.fit), MostCandidates)] {
+		cells := []string{termtext.Pad(string(s.ID), idWidth), termtext.Pad(termtext.Clip(termtext.Plain(s.Title), titleWidth), titleWidth), layout.Ago(s.Updated, e.App.Now())}
+		lines = append(lines, strings.Join(cells, layout.ColumnGap))
 	}
-	if more := len(e.fit) - mostCandidates; more > 0 {
+	if more := len(e.fit) - MostCandidates; more > 0 {
 		lines = append(lines, fmt.Sprintf("… and %d more", more))
 	}
 	return lines
 }
 
-// below returns a session and all sessions under it.
-func below(ctx context.Context, e api.Engine, s lathe.Session) ([]lathe.Session, error) {
+// Below returns a session and all sessions under it.
+func Below(ctx context.Context, e api.Engine, s lathe.Session) ([]lathe.Session, error) {
 	all := []lathe.Session{s}
 	seen := map[lathe.SessionID]bool{s.ID: true}
 	for i := 0; i < len(all); i++ {

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"context"
@@ -13,36 +13,36 @@ import (
 	"github.com/lathe-agent/lathe/model/catalog"
 )
 
-// choice is one of several things a user can choose.
-type choice struct{ id, name string }
+// Choice is one of several things a user can choose.
+type Choice struct{ ID, Name string }
 
 // mostChoices is how many are listed at once.
 const mostChoices = 12
 
-// ask prints a question on standard error and stays on its line.
-func (a *app) ask(format string, args ...any) { _, _ = fmt.Fprintf(a.stderr, format, args...) }
+// Ask prints a question on standard error and stays on its line.
+func (a *App) Ask(format string, args ...any) { _, _ = fmt.Fprintf(a.Stderr, format, args...) }
 
-// choose lets a user choose by number, by name, or by a part of it.
-func (a *app) choose(ctx context.Context, title string, all []choice) (choice, error) {
+// Choose lets a user choose by number, by name, or by a part of it.
+func (a *App) Choose(ctx context.Context, title string, all []Choice) (Choice, error) {
 	listed := all
 	for {
 		a.Remark("%s:", title)
 		for i, c := range listed[:min(len(listed), mostChoices)] {
-			line := fmt.Sprintf("  %2d  %s", i+1, termtext.Plain(c.name))
-			if c.name != c.id && len(all) > 2 {
-				line += " (" + termtext.Plain(c.id) + ")"
+			line := fmt.Sprintf("  %2d  %s", i+1, termtext.Plain(c.Name))
+			if c.Name != c.ID && len(all) > 2 {
+				line += " (" + termtext.Plain(c.ID) + ")"
 			}
 			a.Remark("%s", line)
 		}
 		if more := len(listed) - mostChoices; more > 0 {
 			a.Remark("      and %d more: type a part of the name", more)
 		}
-		a.ask("Number or name: ")
-		line, err := a.readLine(ctx)
+		a.Ask("Number or name: ")
+		line, err := a.ReadLine(ctx)
 		if err != nil {
-			return choice{}, err
+			return Choice{}, err
 		}
-		found, sure := match(line, listed, all)
+		found, sure := Match(line, listed, all)
 		switch {
 		case len(found) == 1 && sure:
 			return found[0], nil
@@ -55,9 +55,9 @@ func (a *app) choose(ctx context.Context, title string, all []choice) (choice, e
 	}
 }
 
-// match finds what a user may mean by a line: a number of the list shown, else names of all.
+// Match finds what a user may mean by a line: a number of the list shown, else names of all.
 // It is not sure of names that are only like it.
-func match(line string, listed, all []choice) (found []choice, sure bool) {
+func Match(line string, listed, all []Choice) (found []Choice, sure bool) {
 	if line == "" {
 		return nil, false
 	}
@@ -67,12 +67,12 @@ func match(line string, listed, all []choice) (found []choice, sure bool) {
 		}
 		return nil, false
 	}
-	var exact, part []choice
+	var exact, part []Choice
 	var ids []string
 	low := strings.ToLower(line)
 	for _, c := range all {
-		ids = append(ids, c.id)
-		id, name := strings.ToLower(c.id), strings.ToLower(c.name)
+		ids = append(ids, c.ID)
+		id, name := strings.ToLower(c.ID), strings.ToLower(c.Name)
 		if id == low || name == low {
 			exact = append(exact, c)
 		}
@@ -88,7 +88,7 @@ func match(line string, listed, all []choice) (found []choice, sure bool) {
 	}
 	for _, id := range catalog.Similar(line, ids) {
 		for _, c := range all {
-			if c.id == id {
+			if c.ID == id {
 				found = append(found, c)
 			}
 		}
@@ -96,13 +96,13 @@ func match(line string, listed, all []choice) (found []choice, sure bool) {
 	return found, false
 }
 
-// readLine reads what a user types, without reading on: what comes behind is for others. At the
+// ReadLine reads what a user types, without reading on: what comes behind is for others. At the
 // end of the input there is nobody to ask.
-func (a *app) readLine(ctx context.Context) (string, error) {
-	line, err := reading(ctx, func() ([]byte, error) {
+func (a *App) ReadLine(ctx context.Context) (string, error) {
+	line, err := Reading(ctx, func() ([]byte, error) {
 		var line []byte
 		for b := make([]byte, 1); ; {
-			n, err := a.stdin.Read(b)
+			n, err := a.Stdin.Read(b)
 			switch {
 			case n == 1 && b[0] == '\n':
 				return line, nil

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"context"
@@ -18,8 +18,8 @@ import (
 // The exit codes besides those of signals.
 const (
 	exitDone   = 0
-	exitFailed = 1
-	exitUsage  = 2
+	ExitFailed = 1
+	ExitUsage  = 2
 )
 
 // usageError is a command line that makes no sense.
@@ -27,72 +27,79 @@ type usageError struct{ message string }
 
 func (e usageError) Error() string { return e.message }
 
-func usagef(format string, args ...any) error { return usageError{fmt.Sprintf(format, args...)} }
+func Usagef(format string, args ...any) error { return usageError{fmt.Sprintf(format, args...)} }
 
-// failed is an error that has been told already; only the exit code remains.
-type failed struct{ code int }
+// Failed is an error that has been told already; only the exit code remains.
+type Failed struct{ Code int }
 
-func (failed) Error() string { return "failed" }
+func (Failed) Error() string { return "failed" }
 
 // details is an error with lines that help to act on it.
 type details interface {
 	error
-	details() []string
+	Details() []string
 }
 
-// finish writes what is left of the output, tells what went wrong and returns the exit code.
-func (a *app) finish(ctx context.Context, err error, args []string) int {
-	untold := a.stdout.written == 0
-	if err != nil && untold && !errors.As(err, new(failed)) {
-		a.out.Reset(a.stdout) // half a result is worse than none
+// exitCoder is an error with an exit code of its kind.
+type exitCoder interface {
+	error
+	ExitStatus() int
+}
+
+// Finish writes what is left of the output, tells what went wrong and returns the exit code.
+func (a *App) Finish(ctx context.Context, err error, args []string) int {
+	untold := a.Stdout.Written == 0
+	if err != nil && untold && !errors.As(err, new(Failed)) {
+		a.Out.Reset(a.Stdout) // half a result is worse than none
 	}
-	if e := a.out.Flush(); err == nil {
+	if e := a.Out.Flush(); err == nil {
 		err = e
 	}
-	signal, ended := interrupted(ctx)
-	var told failed
+	signal, ended := Interrupted(ctx)
+	var told Failed
 	switch {
 	case err == nil, errors.Is(err, syscall.EPIPE): // who reads has seen enough
 		return exitDone
 	case errors.As(err, &told):
-		return told.code
-	case ended && lathe.CodeOf(err) == lathe.Canceled, errors.As(err, new(interrupt)):
-		if isTerminal(a.stderr) {
+		return told.Code
+	case ended && lathe.CodeOf(err) == lathe.Canceled, errors.As(err, new(Interrupt)):
+		if IsTerminal(a.Stderr) {
 			a.Remark("") // the prompt of the shell goes below ^C
 		}
-		return signal.exitCode()
+		return signal.ExitCode()
 	}
-	if untold && (a.json || slices.Contains(args, "--json")) {
+	if untold && (a.JSON || slices.Contains(args, "--json")) {
 		a.failJSON(err)
 	}
-	a.fail(err)
-	if errors.As(err, new(noModel)) {
-		return exitNoModel
+	a.Fail(err)
+	var status exitCoder
+	if errors.As(err, &status) {
+		return status.ExitStatus()
 	}
 	if errors.As(err, new(usageError)) {
-		return exitUsage
+		return ExitUsage
 	}
 	var own coded
 	if errors.As(err, &own) {
 		return own.code
 	}
-	return exitFailed
+	return ExitFailed
 }
 
-// fail prints one line that says what happened and what to do next, and below it the place it speaks of.
-func (a *app) fail(err error) {
+// Fail prints one line that says what happened and what to do next, and below it the place it speaks of.
+func (a *App) Fail(err error) {
 	word := "Error:"
-	if a.colour(a.stderr) {
+	if a.Color(a.Stderr) {
 		word = "\x1b[31mError:\x1b[0m"
 	}
-	said, excerpt := parted(err.Error())
+	said, excerpt := Parted(err.Error())
 	a.Remark("%s %s", word, said)
 	for _, line := range excerpt {
 		a.Remark("%s", line)
 	}
 	var more details
 	if errors.As(err, &more) {
-		for _, line := range more.details() {
+		for _, line := range more.Details() {
 			a.Remark("  %s", line)
 		}
 	}
@@ -106,19 +113,19 @@ type errorJSON struct {
 }
 
 // failJSON prints the error where programs look for the result.
-func (a *app) failJSON(err error) {
+func (a *App) failJSON(err error) {
 	var e errorJSON
 	e.Error.Code = lathe.CodeOf(err)
-	e.Error.Message, _ = parted(err.Error())
+	e.Error.Message, _ = Parted(err.Error())
 	if errors.As(err, new(usageError)) {
 		e.Error.Code = lathe.Invalid
 	}
-	_ = a.printJSON(e)
-	_ = a.out.Flush()
+	_ = a.PrintJSON(e)
+	_ = a.Out.Flush()
 }
 
-// parted joins the lines of several errors, and gives the lines of a file that they show, which are indented.
-func parted(s string) (said string, excerpt []string) {
+// Parted joins the lines of several errors, and gives the lines of a file that they show, which are indented.
+func Parted(s string) (said string, excerpt []string) {
 	var words []string
 	for l := range strings.SplitSeq(strings.TrimSpace(s), "\n") {
 		if strings.HasPrefix(l, "  ") {
@@ -130,43 +137,46 @@ func parted(s string) (said string, excerpt []string) {
 	return termtext.OneLine(strings.Join(words, "\n")), excerpt
 }
 
-// settle makes a tree of commands fail and help in our way.
-func settle(a *app, root *cobra.Command) *cobra.Command {
+// Settle makes a tree of commands fail and help in our way.
+func Settle(a *App, root *cobra.Command) *cobra.Command {
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.SetOut(a.out)
-	root.SetErr(a.stderr)
+	root.SetOut(a.Out)
+	root.SetErr(a.Stderr)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		if args := c.Flags().Args(); c.HasSubCommands() && len(args) > 0 {
-			return unknownCommand(c, args[0])
+			return UnknownCommand(c, args[0])
 		}
 		says, _, _ := strings.Cut(err.Error(), ": strconv.") // how Go read it helps nobody
-		return usagef("%s; `%s --help` shows how", says, c.CommandPath())
+		return Usagef("%s; `%s --help` shows how", says, c.CommandPath())
 	})
 	root.SetHelpCommand(newHelp(root))
 	root.SetUsageTemplate(strings.Replace(root.UsageTemplate(), "Usage:{{if .Runnable}}", "Usage:{{if not .HasParent}}\n  {{.CommandPath}} [PROJECT] [flags]{{end}}{{if and .Runnable (or (not .HasAvailableSubCommands) (and .HasParent (gt (len .Use) (len .Name))))}}", 1))
 	return root
 }
 
-// group is the command of a word that needs another one behind it.
-func group(c *cobra.Command, args []string) error {
+// VersionNote is the annotation of the root command that holds the version of the program.
+const VersionNote = "version"
+
+// Group is the command of a word that needs another one behind it.
+func Group(c *cobra.Command, args []string) error {
 	if asked, err := c.Flags().GetBool("version"); err == nil && asked {
-		c.Println(version)
+		c.Println(c.Root().Annotations[VersionNote])
 		return nil
 	}
 	if len(args) > 0 {
-		return unknownCommand(c, args[0])
+		return UnknownCommand(c, args[0])
 	}
 	c.SetOut(os.Stderr)
 	if err := c.Help(); err != nil {
 		return err
 	}
-	return failed{exitUsage}
+	return Failed{ExitUsage}
 }
 
-// otherWords are what people try who know other programs, with what does it here. The nearest
+// OtherWords are what people try who know other programs, with what does it here. The nearest
 // name would lead them elsewhere.
-var otherWords = map[string]string{
+var OtherWords = map[string]string{
 	"lathe login":          "`lathe auth login` keeps the key of a provider",
 	"lathe logout":         "`lathe auth logout` forgets a key",
 	"lathe ls":             "`lathe session list` lists the sessions of this project",
@@ -183,25 +193,25 @@ var otherWords = map[string]string{
 	"lathe config get":     "`lathe config show` prints the settings that count here, as JSON",
 }
 
-func unknownCommand(c *cobra.Command, name string) error {
+func UnknownCommand(c *cobra.Command, name string) error {
 	path := c.CommandPath()
 	if name == "" {
-		return usagef("the command is empty; `%s --help` lists the commands", path)
+		return Usagef("the command is empty; `%s --help` lists the commands", path)
 	}
-	if instead := otherWords[path+" "+name]; instead != "" {
-		return usagef("there is no command `%s %s`: %s", path, name, instead)
+	if instead := OtherWords[path+" "+name]; instead != "" {
+		return Usagef("there is no command `%s %s`: %s", path, name, instead)
 	}
 	most := min(2, len(name)/2) // two letters are within two of any other two
 	for c.SuggestionsMinimumDistance = 1; c.SuggestionsMinimumDistance <= max(most, 1); c.SuggestionsMinimumDistance++ {
 		near := c.SuggestionsFor(name)
 		if slices.Contains(near, name) { // behind --, where nothing is a command
-			return usagef("%s must come before --: `%s %s`", name, path, name)
+			return Usagef("%s must come before --: `%s %s`", name, path, name)
 		}
 		if len(near) > 0 {
-			return usagef("there is no command `%s %s`; did you mean `%s %s`?", path, termtext.Plain(name), path, strings.Join(near, "` or `"+path+" "))
+			return Usagef("there is no command `%s %s`; did you mean `%s %s`?", path, termtext.Plain(name), path, strings.Join(near, "` or `"+path+" "))
 		}
 	}
-	return usagef("there is no command `%s %s`; `%s --help` lists the commands", path, termtext.Plain(name), path)
+	return Usagef("there is no command `%s %s`; `%s --help` lists the commands", path, termtext.Plain(name), path)
 }
 
 func newHelp(root *cobra.Command) *cobra.Command {
@@ -212,7 +222,7 @@ func newHelp(root *cobra.Command) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error {
 			c, rest, err := root.Find(args)
 			if err != nil || len(rest) > 0 {
-				return unknownCommand(c, rest[0])
+				return UnknownCommand(c, rest[0])
 			}
 			c.InitDefaultHelpFlag()
 			return c.Help()
@@ -220,17 +230,17 @@ func newHelp(root *cobra.Command) *cobra.Command {
 	}
 }
 
-func noArgs(c *cobra.Command, args []string) error { return wantArgs(0, 0)(c, args) }
+func NoArgs(c *cobra.Command, args []string) error { return WantArgs(0, 0)(c, args) }
 
-// wantArgs checks how many arguments there are; a maximum below 0 is none.
-func wantArgs(least, most int) cobra.PositionalArgs {
+// WantArgs checks how many arguments there are; a maximum below 0 is none.
+func WantArgs(least, most int) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		switch {
 		case len(args) < least:
 			_, wants, _ := strings.Cut(c.Use, " ")
-			return usagef("`%s` needs more: %s; `%s --help` shows how", c.CommandPath(), wants, c.CommandPath())
+			return Usagef("`%s` needs more: %s; `%s --help` shows how", c.CommandPath(), wants, c.CommandPath())
 		case most >= 0 && len(args) > most:
-			return usagef("`%s` does not know what to do with %s; `%s --help` shows how", c.CommandPath(), termtext.Quote(args[most]), c.CommandPath())
+			return Usagef("`%s` does not know what to do with %s; `%s --help` shows how", c.CommandPath(), termtext.Quote(args[most]), c.CommandPath())
 		default:
 			return nil
 		}

@@ -1,4 +1,4 @@
-package main
+package layout
 
 import (
 	"io"
@@ -7,50 +7,50 @@ import (
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
-// chart is a table whose rows end in a bar. It takes the width of the screen, at most.
-type chart struct {
-	head []string // the name's, then those of the figures
-	rows []bar
+// Chart is a table whose rows end in a bar. It takes the width of the screen, at most.
+type Chart struct {
+	Head []string // the name's, then those of the figures
+	Rows []Bar
 }
 
-// bar is a row of a chart.
-type bar struct {
-	name  string
-	cells []string // to the right of their columns; the last ones go first where there is no room
-	value float64
+// Bar is a row of a chart.
+type Bar struct {
+	Name  string
+	Cells []string // to the right of their columns; the last ones go first where there is no room
+	Value float64
 }
 
 const (
-	chartWidth = 80 // where there is no screen
-	leastBar   = 8
-	mostBar    = 40
+	ChartWidth = 80 // where there is no screen
+	LeastBar   = 8
+	MostBar    = 40
 )
 
-// write prints the chart; paint colours the bars.
-func (c chart) write(w io.Writer, screen int, paint func(string) string) error {
+// Write prints the chart; paint colours the bars.
+func (c Chart) Write(w io.Writer, screen int, paint func(string) string) error {
 	if screen <= 0 {
-		screen = chartWidth
+		screen = ChartWidth
 	}
 	name, cells, width := c.layout(screen)
 	most := 0.0
-	for _, r := range c.rows {
-		most = max(most, r.value)
+	for _, r := range c.Rows {
+		most = max(most, r.Value)
 	}
 	var b strings.Builder
 	line := func(first string, figures []string, bar string) {
 		b.WriteString(strings.TrimRight(termtext.Pad(termtext.Clip(first, name), name)+right(figures, cells), " "))
 		b.WriteString(bar + "\n")
 	}
-	line(c.head[0], c.head[1:], "")
-	for _, r := range c.rows {
+	line(c.Head[0], c.Head[1:], "")
+	for _, r := range c.Rows {
 		drawn := ""
 		if most > 0 && width > 0 {
-			drawn = blocks(r.value/most, width)
+			drawn = blocks(r.Value/most, width)
 		}
 		if drawn != "" {
-			drawn = columnGap + paint(drawn)
+			drawn = ColumnGap + paint(drawn)
 		}
-		line(r.name, r.cells, drawn)
+		line(r.Name, r.Cells, drawn)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -60,36 +60,36 @@ func (c chart) write(w io.Writer, screen int, paint func(string) string) error {
 func right(figures []string, widths []int) string {
 	var b strings.Builder
 	for i, n := range widths {
-		b.WriteString(columnGap + strings.Repeat(" ", max(0, n-termtext.Columns(figures[i]))) + figures[i])
+		b.WriteString(ColumnGap + strings.Repeat(" ", max(0, n-termtext.Columns(figures[i]))) + figures[i])
 	}
 	return b.String()
 }
 
 // layout is the width of the names, of the figures that have room, and of the bars.
-func (c chart) layout(screen int) (name int, cells []int, bar int) {
-	cells = make([]int, len(c.head)-1)
-	name = termtext.Columns(c.head[0])
+func (c Chart) layout(screen int) (name int, cells []int, bar int) {
+	cells = make([]int, len(c.Head)-1)
+	name = termtext.Columns(c.Head[0])
 	for i := range cells {
-		cells[i] = termtext.Columns(c.head[i+1])
+		cells[i] = termtext.Columns(c.Head[i+1])
 	}
-	for _, r := range c.rows {
-		name = max(name, termtext.Columns(r.name))
-		for i, cell := range r.cells {
+	for _, r := range c.Rows {
+		name = max(name, termtext.Columns(r.Name))
+		for i, cell := range r.Cells {
 			cells[i] = max(cells[i], termtext.Columns(cell))
 		}
 	}
-	gap := len(columnGap)
+	gap := len(ColumnGap)
 	for {
-		rest := screen - gap - leastBar // for names and figures
+		rest := screen - gap - LeastBar // for names and figures
 		for _, n := range cells {
 			rest -= gap + n
 		}
-		if rest >= min(name, leastColumn) {
+		if rest >= min(name, LeastColumn) {
 			name = min(name, rest)
 			break
 		}
 		if len(cells) == 1 {
-			name = min(name, max(leastBar, rest+gap+leastBar))
+			name = min(name, max(LeastBar, rest+gap+LeastBar))
 			break
 		}
 		cells = cells[:len(cells)-1]
@@ -98,10 +98,10 @@ func (c chart) layout(screen int) (name int, cells []int, bar int) {
 	for _, n := range cells {
 		bar -= gap + n
 	}
-	if bar < leastBar {
+	if bar < LeastBar {
 		bar = 0
 	}
-	return name, cells, min(bar, mostBar)
+	return name, cells, min(bar, MostBar)
 }
 
 // blocks draws a share of so many columns, to an eighth of one. What is more than nothing shows.

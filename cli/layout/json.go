@@ -1,4 +1,4 @@
-package main
+package layout
 
 import (
 	"encoding/json"
@@ -8,17 +8,17 @@ import (
 	"unicode/utf8"
 )
 
-// jsonTo is a writer of JSON that a terminal may show: characters that control a terminal or turn the
+// JSONTo is a writer of JSON that a terminal may show: characters that control a terminal or turn the
 // order of letters around are written as \uXXXX, which every reader of JSON takes for the same.
-func jsonTo(w io.Writer) *jsonWriter { return &jsonWriter{to: w} }
+func JSONTo(w io.Writer) *jsonWriter { return &jsonWriter{to: w} }
 
 type jsonWriter struct {
 	to   io.Writer
 	rest []byte // the beginning of a character whose other bytes have not come
 }
 
-// encoder writes values, one on a line.
-func (w *jsonWriter) encoder() *json.Encoder {
+// Encoder writes values, one on a line.
+func (w *jsonWriter) Encoder() *json.Encoder {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	return enc
@@ -42,15 +42,15 @@ func (w *jsonWriter) Write(p []byte) (int, error) {
 			}
 		}
 	}
-	if _, err := w.to.Write(escapeJSON(text)); err != nil {
+	if _, err := w.to.Write(EscapeJSON(text)); err != nil {
 		return 0, err
 	}
 	return len(p), nil
 }
 
-// escapeJSON is the same JSON with the characters escaped that change what a terminal shows. Outside of strings
+// EscapeJSON is the same JSON with the characters escaped that change what a terminal shows. Outside of strings
 // JSON has none of them.
-func escapeJSON(text []byte) []byte {
+func EscapeJSON(text []byte) []byte {
 	out, from := text[:0:0], 0
 	for i := 0; i < len(text); {
 		if text[i] < 0x7f {
@@ -58,7 +58,7 @@ func escapeJSON(text []byte) []byte {
 			continue
 		}
 		r, size := utf8.DecodeRune(text[i:])
-		if r == utf8.RuneError && size == 1 || isUnsafe(r) {
+		if r == utf8.RuneError && size == 1 || IsUnsafe(r) {
 			out = fmt.Appendf(append(out, text[from:i]...), `\u%04x`, r)
 			from = i + size
 		}
@@ -70,8 +70,8 @@ func escapeJSON(text []byte) []byte {
 	return append(out, text[from:]...)
 }
 
-// isUnsafe reports whether a character controls a terminal, or the direction of a text.
-func isUnsafe(r rune) bool {
+// IsUnsafe reports whether a character controls a terminal, or the direction of a text.
+func IsUnsafe(r rune) bool {
 	switch {
 	case r == 0x7f, unicode.IsControl(r) && r >= 0x80, r >= '\u202a' && r <= '\u202e', r >= '\u2066' && r <= '\u2069',
 		r == '\u200e', r == '\u200f', r == '\u061c', r == '\u2028', r == '\u2029':

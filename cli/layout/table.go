@@ -1,4 +1,6 @@
-package main
+// Package layout prints results for people and programs: tables, charts and pairs in columns, times in words, and
+// JSON that a terminal may show.
+package layout
 
 import (
 	"io"
@@ -9,26 +11,26 @@ import (
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
-// table is aligned columns below a head and a rule.
-type table struct {
-	head []string
-	rows [][]string
-	// flexible columns give way, in this order, when the table is wider than the screen, down
+// Table is aligned columns below a head and a rule.
+type Table struct {
+	Head []string
+	Rows [][]string
+	// Flexible columns give way, in this order, when the table is wider than the screen, down
 	// to leastColumn each.
-	flexible []int
-	paths    int // the column that is shortened on its left, -1 for none
+	Flexible []int
+	Paths    int // the column that is shortened on its left, -1 for none
 }
 
 const (
-	leastColumn = 12
-	columnGap   = "  "
+	LeastColumn = 12
+	ColumnGap   = "  "
 )
 
-// write prints the table in so many columns; 0 has no limit. On a screen that is too narrow for it
+// Write prints the table in so many columns; 0 has no limit. On a screen that is too narrow for it
 // each cell has a line of its own.
-func (t table) write(w io.Writer, screen int) error {
+func (t Table) Write(w io.Writer, screen int) error {
 	widths := t.widths(screen)
-	total := len(columnGap) * (len(widths) - 1)
+	total := len(ColumnGap) * (len(widths) - 1)
 	for _, n := range widths {
 		total += n
 	}
@@ -37,9 +39,9 @@ func (t table) write(w io.Writer, screen int) error {
 		return err
 	}
 	var b strings.Builder
-	t.line(&b, t.head, widths)
+	t.line(&b, t.Head, widths)
 	b.WriteString(strings.Repeat("─", total) + "\n")
-	for _, row := range t.rows {
+	for _, row := range t.Rows {
 		t.line(&b, row, widths)
 	}
 	_, err := io.WriteString(w, b.String())
@@ -47,27 +49,27 @@ func (t table) write(w io.Writer, screen int) error {
 }
 
 // stacked is the rows below each other. The first cell, by which a row is named, is never cut.
-func (t table) stacked(screen int) string {
+func (t Table) stacked(screen int) string {
 	var b strings.Builder
-	for _, row := range t.rows {
+	for _, row := range t.Rows {
 		for i, cell := range row {
 			switch {
 			case i == 0:
 				b.WriteString(cell + "\n")
 			case cell == "":
-			case i == t.paths:
-				b.WriteString(columnGap + termtext.ClipLeft(cell, max(leastColumn, screen-len(columnGap))) + "\n")
+			case i == t.Paths:
+				b.WriteString(ColumnGap + termtext.ClipLeft(cell, max(LeastColumn, screen-len(ColumnGap))) + "\n")
 			default:
-				b.WriteString(columnGap + termtext.Clip(cell, max(leastColumn, screen-len(columnGap))) + "\n")
+				b.WriteString(ColumnGap + termtext.Clip(cell, max(LeastColumn, screen-len(ColumnGap))) + "\n")
 			}
 		}
 	}
 	return b.String()
 }
 
-func (t table) widths(screen int) []int {
-	widths := make([]int, len(t.head))
-	for _, row := range append([][]string{t.head}, t.rows...) {
+func (t Table) widths(screen int) []int {
+	widths := make([]int, len(t.Head))
+	for _, row := range append([][]string{t.Head}, t.Rows...) {
 		for i, cell := range row {
 			widths[i] = max(widths[i], termtext.Columns(cell))
 		}
@@ -75,12 +77,12 @@ func (t table) widths(screen int) []int {
 	if screen <= 0 {
 		return widths
 	}
-	over := len(columnGap)*(len(widths)-1) - screen
+	over := len(ColumnGap)*(len(widths)-1) - screen
 	for _, n := range widths {
 		over += n
 	}
-	for _, i := range t.flexible {
-		least := max(leastColumn, termtext.Columns(t.head[i]))
+	for _, i := range t.Flexible {
+		least := max(LeastColumn, termtext.Columns(t.Head[i]))
 		if give := min(over, widths[i]-least); give > 0 {
 			widths[i] -= give
 			over -= give
@@ -89,13 +91,13 @@ func (t table) widths(screen int) []int {
 	return widths
 }
 
-func (t table) line(b *strings.Builder, row []string, widths []int) {
+func (t Table) line(b *strings.Builder, row []string, widths []int) {
 	var line strings.Builder
 	for i, cell := range row {
 		if i > 0 {
-			line.WriteString(columnGap)
+			line.WriteString(ColumnGap)
 		}
-		if i == t.paths {
+		if i == t.Paths {
 			cell = termtext.ClipLeft(cell, widths[i])
 		}
 		line.WriteString(termtext.Pad(termtext.Clip(cell, widths[i]), widths[i]))
@@ -103,23 +105,23 @@ func (t table) line(b *strings.Builder, row []string, widths []int) {
 	b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
 }
 
-// pairs prints names and their values in two columns.
-func pairs(w io.Writer, rows [][2]string) error {
+// Pairs prints names and their values in two columns.
+func Pairs(w io.Writer, rows [][2]string) error {
 	widest := 0
 	for _, r := range rows {
 		widest = max(widest, termtext.Columns(r[0]))
 	}
 	var b strings.Builder
 	for _, r := range rows {
-		b.WriteString(strings.TrimRight(termtext.Pad(r[0], widest)+columnGap+r[1], " ") + "\n")
+		b.WriteString(strings.TrimRight(termtext.Pad(r[0], widest)+ColumnGap+r[1], " ") + "\n")
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// ago says when something was, the way people would: near times by their distance, far ones by
+// Ago says when something was, the way people would: near times by their distance, far ones by
 // their date.
-func ago(at lathe.Time, now time.Time) string {
+func Ago(at lathe.Time, now time.Time) string {
 	t := at.Std()
 	if t.IsZero() {
 		return "never"
@@ -130,7 +132,7 @@ func ago(at lathe.Time, now time.Time) string {
 	case past > -time.Minute && past < time.Minute:
 		return "just now"
 	case past < 0:
-		return moment(at, now)
+		return Moment(at, now)
 	case past < time.Hour:
 		return termtext.Several(int(past.Minutes()), "minute") + " ago"
 	case sameDay(t, now):
@@ -144,8 +146,8 @@ func ago(at lathe.Time, now time.Time) string {
 	}
 }
 
-// moment is a date with its time of day.
-func moment(at lathe.Time, now time.Time) string {
+// Moment is a date with its time of day.
+func Moment(at lathe.Time, now time.Time) string {
 	t := at.Std()
 	if t.IsZero() {
 		return "never"
@@ -159,8 +161,8 @@ func sameDay(a, b time.Time) bool {
 	return ay == by && am == bm && ad == bd
 }
 
-// span says how long something took.
-func span(from, to lathe.Time) string {
+// Span says how long something took.
+func Span(from, to lathe.Time) string {
 	d := time.Duration(float64(to-from) * float64(time.Millisecond))
 	switch {
 	case from == 0 || to == 0 || d < 0:

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"errors"
@@ -10,9 +10,9 @@ import (
 // The exit codes of a turn, besides those of every command and of signals. Scripts decide by them,
 // so they are documented in the help of run and stay what they are.
 const (
-	exitRefused = 3   // it ended because something needed a permission nobody gave
+	ExitRefused = 3   // it ended because something needed a permission nobody gave
 	exitBudget  = 4   // a limit of money, tokens, steps or time was reached
-	exitNoModel = 5   // there is no provider, or no credential that it takes
+	ExitNoModel = 5   // there is no provider, or no credential that it takes
 	exitAborted = 130 // someone ended the turn: here by an interrupt, or another client of its server
 )
 
@@ -22,18 +22,21 @@ type coded struct {
 	code int
 }
 
+// WithExit gives an error the exit code of a turn.
+func WithExit(err error, code int) error { return coded{err, code} }
+
 func (c coded) Unwrap() error { return c.error }
 
-// codeOfFault is the exit code of a turn that ended with a fault.
-func codeOfFault(f lathe.Fault) int {
+// CodeOfFault is the exit code of a turn that ended with a fault.
+func CodeOfFault(f lathe.Fault) int {
 	switch f := f.(type) {
 	case *lathe.AbortedFault:
 		return exitAborted
 	case *lathe.ProviderAuthFault:
-		return exitNoModel
+		return ExitNoModel
 	case *lathe.APIFault:
 		if f.StatusCode == 401 {
-			return exitNoModel
+			return ExitNoModel
 		}
 	case *lathe.UnknownFault:
 		if f.Ref == engine.BudgetRef {
@@ -41,56 +44,56 @@ func codeOfFault(f lathe.Fault) int {
 		}
 	default:
 	}
-	return exitFailed
+	return ExitFailed
 }
 
-// codeOfError is the exit code of a turn that could not begin, or was lost.
-func codeOfError(err error) int {
+// CodeOfError is the exit code of a turn that could not begin, or was lost.
+func CodeOfError(err error) int {
 	var c coded
-	var told failed
-	var i interrupt
+	var told Failed
+	var i Interrupt
 	var e *lathe.Error
 	switch {
 	case err == nil:
 		return exitDone
 	case errors.As(err, &told):
-		return told.code
+		return told.Code
 	case errors.As(err, &c):
 		return c.code
 	case errors.As(err, &i):
-		return i.exitCode()
+		return i.ExitCode()
 	case errors.As(err, new(usageError)):
-		return exitUsage
+		return ExitUsage
 	case errors.Is(err, lathe.ErrNoModel), lathe.CodeOf(err) == lathe.Unauthorized:
-		return exitNoModel
+		return ExitNoModel
 	case errors.As(err, &e) && e.Fault != nil:
-		return codeOfFault(e.Fault)
+		return CodeOfFault(e.Fault)
 	}
-	return exitFailed
+	return ExitFailed
 }
 
-// withCode gives an error of run the exit code that the help promises.
-func withCode(err error) error {
-	if code := codeOfError(err); code == exitNoModel || code == exitBudget {
+// WithCode gives an error of run the exit code that the help promises.
+func WithCode(err error) error {
+	if code := CodeOfError(err); code == ExitNoModel || code == exitBudget {
 		return coded{err, code}
 	}
 	return err
 }
 
-// statusOf is the word for an exit code in the result of --format stream-json.
-func statusOf(code int) string {
+// StatusOf is the word for an exit code in the result of --format stream-json.
+func StatusOf(code int) string {
 	switch code {
 	case exitDone:
 		return "done"
-	case exitUsage:
+	case ExitUsage:
 		return "usage"
-	case exitRefused:
+	case ExitRefused:
 		return "refused"
 	case exitBudget:
 		return "budget"
-	case exitNoModel:
+	case ExitNoModel:
 		return "no_provider"
-	case exitFailed:
+	case ExitFailed:
 		return "error"
 	default:
 		return "interrupted"

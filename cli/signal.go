@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"context"
@@ -10,24 +10,24 @@ import (
 	"time"
 )
 
-// interrupt is why a context ended: a signal.
-type interrupt struct{ signal os.Signal }
+// Interrupt is why a context ended: a signal.
+type Interrupt struct{ Signal os.Signal }
 
-func (i interrupt) Error() string { return i.signal.String() }
+func (i Interrupt) Error() string { return i.Signal.String() }
 
-// exitCode is what shells expect of a program that a signal ended.
-func (i interrupt) exitCode() int {
-	if n, ok := i.signal.(syscall.Signal); ok {
+// ExitCode is what shells expect of a program that a signal ended.
+func (i Interrupt) ExitCode() int {
+	if n, ok := i.Signal.(syscall.Signal); ok {
 		return 128 + int(n)
 	}
 	return 130
 }
 
-// untilSignal gives a context that ends at the first interrupt, so that what was begun is ended
+// UntilSignal gives a context that ends at the first interrupt, so that what was begun is ended
 // in order. A second one ends the program at once. Writing to a pipe that nobody reads becomes
 // an error instead of a signal, so that the database is closed before the program goes. While the terminal is lent
 // to another program, an interrupt that is typed there is meant for that one.
-func untilSignal(parent context.Context, lent *atomic.Int32) (context.Context, context.CancelFunc) {
+func UntilSignal(parent context.Context, lent *atomic.Int32) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(parent)
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	caught := make(chan os.Signal, 1)
@@ -42,7 +42,7 @@ func untilSignal(parent context.Context, lent *atomic.Int32) (context.Context, c
 					continue
 				}
 				signal.Stop(caught)
-				cancel(interrupt{s})
+				cancel(Interrupt{s})
 			case <-ctx.Done():
 			}
 			return
@@ -58,15 +58,15 @@ func untilSignal(parent context.Context, lent *atomic.Int32) (context.Context, c
 // we have heard of it.
 const lentAfter = time.Second
 
-// lend notes that another program has the terminal, until back is called.
-func (a *app) lend() (back func()) {
-	a.lent.Add(1)
-	return func() { time.AfterFunc(lentAfter, func() { a.lent.Add(-1) }) }
+// Lend notes that another program has the terminal, until back is called.
+func (a *App) Lend() (back func()) {
+	a.Lent.Add(1)
+	return func() { time.AfterFunc(lentAfter, func() { a.Lent.Add(-1) }) }
 }
 
-// interrupted returns the signal that ended the context.
-func interrupted(ctx context.Context) (interrupt, bool) {
-	var i interrupt
+// Interrupted returns the signal that ended the context.
+func Interrupted(ctx context.Context) (Interrupt, bool) {
+	var i Interrupt
 	ok := errors.As(context.Cause(ctx), &i)
 	return i, ok
 }

@@ -1,0 +1,55 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"io/fs"
+	"net/http"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lathe-agent/lathe/client"
+	"github.com/lathe-agent/lathe/config/datadir"
+)
+
+// AttachFlag lets a command, and those below it, work on the sessions of a server.
+func (a *App) AttachFlag(cmd *cobra.Command) {
+	cmd.PersistentFlags().StringVar(&a.Attach, "attach", "", "use the server at this `URL`: http://127.0.0.1:4096, https://…, unix:///path")
+}
+
+// Dial prepares the connection to the server that --attach names. The password is that of the
+// environment; a server of this machine is also sent the one that servers of this user keep,
+// which no other one must see.
+func (a *App) Dial(change ...func(*client.Options)) (*client.Client, error) {
+	o := client.Options{Username: cmp.Or(a.Username, a.Variable("SERVER_USERNAME")), Password: cmp.Or(a.Password, a.Variable("SERVER_PASSWORD"))}
+	c, err := client.New(a.Attach, o)
+	if err != nil {
+		return nil, err
+	}
+	if !c.IsLocal() {
+		o.Proxy = http.ProxyFromEnvironment
+		if a.Dir != "." { // a path on that machine
+			o.Directory = a.Dir
+		}
+	} else if o.Directory, err = filepath.Abs(a.Dir); err != nil {
+		return nil, err
+	}
+	if c.IsLocal() && o.Password == "" {
+		at, err := datadir.Find(a.Env)
+		if err != nil {
+			return nil, err
+		}
+		if o.Password, err = datadir.ReadPassword(at.ServerPasswordFile()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+	}
+	for _, f := range change {
+		f(&o)
+	}
+	if c, err = client.New(a.Attach, o); err != nil {
+		return nil, err
+	}
+	a.Attach = c.Address() // what people are told to type has no password
+	return c, nil
+}

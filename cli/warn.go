@@ -1,0 +1,64 @@
+package cli
+
+import (
+	"strings"
+
+	"github.com/lathe-agent/lathe/config"
+	"github.com/lathe-agent/lathe/internal/termtext"
+	"github.com/lathe-agent/lathe/model/catalog"
+)
+
+// WarnDistrust tells once what of a project does not count, and how to let it. It is for commands that would do
+// something else if the project were trusted.
+func (a *App) WarnDistrust(l *config.Loaded) {
+	if a.warned || l.Distrust == nil && len(l.Broken) == 0 {
+		return
+	}
+	a.warned = true
+	a.WarnBroken(l)
+	if l.Distrust == nil {
+		return
+	}
+	a.Remark("Warning: this project wants to run or redirect things; until you trust it, these of its settings do not count:")
+	const most = 5
+	for i, r := range l.Distrust.Risks {
+		if i == most {
+			a.Remark("  … and %d more (lathe trust --show)", len(l.Distrust.Risks)-most)
+			break
+		}
+		a.Remark("  %s", termtext.Plain(r.String()))
+	}
+	a.Remark("Look at them, then run `lathe trust` in %s, or pass --trust once.", termtext.Plain(l.Distrust.Root))
+}
+
+// WarnBroken tells which files of the project are wrong and do not count.
+func (a *App) WarnBroken(l *config.Loaded) {
+	for _, e := range l.Broken {
+		a.Remark("Warning: %s", BrokenWords(e))
+	}
+}
+
+// BrokenWords says that a file is left out, and why, in one line.
+func BrokenWords(e *config.Error) string {
+	what, _, _ := strings.Cut(e.Error(), "\n")
+	return "a settings file of this project is broken and left out: " + termtext.Plain(strings.TrimSuffix(what, ".")) + ". `lathe config check` tells more."
+}
+
+// WarnMeant tells what of the settings was meant to count and does not: a file that is named and
+// not there, a key that is mistyped, a tool that nobody knows. The rest is for whoever looks: `lathe config check`.
+func (a *App) WarnMeant(l *config.Loaded) {
+	for _, p := range l.Warnings {
+		if p.Hint == "" && p.Line > 0 && !p.Meant {
+			continue
+		}
+		p.Source = "" // one line is enough here
+		a.Remark("Warning: %s", termtext.Plain(p.String()))
+	}
+}
+
+// WarnCatalog tells what of the catalogue could not be read.
+func (a *App) WarnCatalog(c *catalog.Catalog) {
+	for _, err := range c.Errors() {
+		a.Remark("Warning: %s", termtext.OneLine(err.Error()))
+	}
+}
