@@ -135,14 +135,14 @@ func (r *runner) reserve(ctx context.Context, want store.Reserve, facts ...lathe
 func (r *runner) tryReserve(ctx context.Context, want store.Reserve, facts []lathe.Fact) (store.Grant, error) {
 	ctx, cancel := settle(ctx)
 	defer cancel()
-	if err := r.saved(); err != nil {
+	if err := r.log.saved(); err != nil {
 		return store.Grant{}, writeError{err}
 	}
 	g, events, err := r.engine.store.Reserve(ctx, r.lease, want, facts...)
 	if err != nil {
 		return g, writeError{err}
 	}
-	r.committed(events)
+	r.log.committed(events)
 	for _, e := range events {
 		r.mem.Apply(e)
 	}

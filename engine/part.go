@@ -27,7 +27,7 @@ func (e *Engine) UpdateMessage(ctx context.Context, m lathe.Message) (lathe.Mess
 		m.Created = e.now()
 	}
 	err := e.edited(ctx, m.Session, func(r *runner) error {
-		events, err := r.commit(ctx, &lathe.MessageChanged{Info: m})
+		events, err := r.log.commit(ctx, &lathe.MessageChanged{Info: m})
 		if err == nil {
 			m.Created = events[0].Fact.(*lathe.MessageChanged).Info.Created
 		}
@@ -44,7 +44,7 @@ func (e *Engine) UpdatePart(ctx context.Context, p lathe.Part, delta string) (la
 	}
 	err := e.edited(ctx, p.Session, func(r *runner) (err error) {
 		if delta == "" {
-			_, err = r.commit(ctx, &lathe.PartChanged{Part: p})
+			_, err = r.log.commit(ctx, &lathe.PartChanged{Part: p})
 			return err
 		}
 		p, err = r.extend(ctx, p, delta)
@@ -65,20 +65,20 @@ func (r *runner) extend(ctx context.Context, p lathe.Part, delta string) (lathe.
 	if !p.Open() {
 		return p, lathe.Errorf(lathe.Conflict, "part %s has ended and cannot grow", p.ID)
 	}
-	r.follow(lathe.Event{Session: s.ID, Directory: s.Directory, Project: s.Project, Fact: &lathe.PartChanged{Part: p}})
-	if err := r.grow(p.ID, delta); err != nil {
+	r.log.follow(lathe.Event{Session: s.ID, Directory: s.Directory, Project: s.Project, Fact: &lathe.PartChanged{Part: p}})
+	if err := r.log.grow(p.ID, delta); err != nil {
 		return p, err
 	}
-	if err := r.checkpoint(context.WithoutCancel(ctx)); err != nil {
+	if err := r.log.checkpoint(context.WithoutCancel(ctx)); err != nil {
 		return p, err
 	}
-	return p.WithText(r.texts[p.ID].text.String()), r.saved()
+	return p.WithText(r.log.texts[p.ID].text.String()), r.log.saved()
 }
 
 // RemoveMessage deletes a message and its parts.
 func (e *Engine) RemoveMessage(ctx context.Context, session lathe.SessionID, id lathe.MessageID) error {
 	return e.edited(ctx, session, func(r *runner) error {
-		_, err := r.commit(ctx, &lathe.MessageRemoved{Session: session, Message: id})
+		_, err := r.log.commit(ctx, &lathe.MessageRemoved{Session: session, Message: id})
 		return err
 	})
 }
@@ -86,7 +86,7 @@ func (e *Engine) RemoveMessage(ctx context.Context, session lathe.SessionID, id 
 // RemovePart deletes a part.
 func (e *Engine) RemovePart(ctx context.Context, session lathe.SessionID, message lathe.MessageID, id lathe.PartID) error {
 	return e.edited(ctx, session, func(r *runner) error {
-		_, err := r.commit(ctx, &lathe.PartRemoved{Session: session, Message: message, Part: id})
+		_, err := r.log.commit(ctx, &lathe.PartRemoved{Session: session, Message: message, Part: id})
 		return err
 	})
 }

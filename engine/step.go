@@ -176,8 +176,8 @@ func (s *stepRun) follow(ctx context.Context) error {
 			}
 		case done := <-s.results:
 			s.errandDone(ctx, done)
-		case err := <-s.underway():
-			if err := s.noted(err); err != nil {
+		case err := <-s.log.underway():
+			if err := s.log.noted(err); err != nil {
 				return writeError{err}
 			}
 		case <-tick.C:
@@ -197,7 +197,7 @@ func (s *stepRun) save(ctx context.Context) error {
 	s.catchUp() // or what a long step says piles up, told by the store
 	s.sumUp(ctx)
 	// The driver bounds how long a commit takes.
-	if err := s.checkpoint(context.WithoutCancel(ctx)); err != nil {
+	if err := s.log.checkpoint(context.WithoutCancel(ctx)); err != nil {
 		return writeError{err}
 	}
 	return s.hear(ctx)
@@ -269,7 +269,7 @@ func (s *stepRun) carry(ctx context.Context) error {
 		return err
 	}
 	for _, g := range eff.Grown {
-		if err := s.grow(g.Part, g.Text); err != nil {
+		if err := s.log.grow(g.Part, g.Text); err != nil {
 			return writeError{err}
 		}
 	}

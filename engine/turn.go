@@ -80,7 +80,7 @@ func (r *runner) busy() lathe.Fact {
 func (r *runner) write(ctx context.Context, facts ...lathe.Fact) error {
 	ctx, cancel := settle(ctx)
 	defer cancel()
-	events, err := r.commit(ctx, facts...)
+	events, err := r.log.commit(ctx, facts...)
 	if err != nil {
 		return writeError{err}
 	}
