@@ -65,22 +65,24 @@ func (r *ending) wait(ctx context.Context) (lathe.Message, error) {
 
 // actors are the sessions that are awake.
 type actors struct {
+	engine *Engine
+
 	mu     sync.Mutex // guards the fields below; actors' own mutexes come after it
 	awake  map[lathe.SessionID]*actor
 	closed bool
 }
 
-// rouse wakes a session and returns the end of the turn that will see what was admitted
+// wake wakes a session and returns the end of the turn that will see what was admitted
 // before.
-func (e *Engine) rouse(id lathe.SessionID) (*ending, error) {
-	e.actors.mu.Lock()
-	defer e.actors.mu.Unlock()
-	if e.actors.closed {
+func (all *actors) wake(id lathe.SessionID) (*ending, error) {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	if all.closed {
 		return nil, lathe.Errorf(lathe.Unavailable, "the engine is closed")
 	}
-	a := e.actors.awake[id]
+	a := all.awake[id]
 	if a == nil {
-		a = e.awaken(id, nil)
+		a = all.startActor(id, nil)
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -89,18 +91,18 @@ func (e *Engine) rouse(id lathe.SessionID) (*ending, error) {
 	return a.ending, nil
 }
 
-// occupy wakes a session that nobody works on, to do something before anything else. One
+// runExclusive wakes a session that nobody works on, to do something before anything else. One
 // that is at work, here or elsewhere, is busy; one that only waits for its errands is not.
-func (e *Engine) occupy(id lathe.SessionID, first func(context.Context, *runner) error) (*actor, error) {
-	e.actors.mu.Lock()
-	defer e.actors.mu.Unlock()
-	if e.actors.closed {
+func (all *actors) runExclusive(id lathe.SessionID, first func(context.Context, *runner) error) (*actor, error) {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	if all.closed {
 		return nil, lathe.Errorf(lathe.Unavailable, "the engine is closed")
 	}
-	a := e.actors.awake[id]
+	a := all.awake[id]
 	switch {
 	case a == nil:
-		return e.awaken(id, first), nil
+		return all.startActor(id, first), nil
 	case !a.engage(first):
 		return nil, lathe.Errorf(lathe.Conflict, "Session is busy: %s", id)
 	}
@@ -128,11 +130,11 @@ func (a *actor) begins(cancel context.CancelCauseFunc) (first func(context.Conte
 	return first
 }
 
-// awaken starts the actor of a session that has none. The mutex of actors is held.
-func (e *Engine) awaken(id lathe.SessionID, first func(context.Context, *runner) error) *actor {
-	a := &actor{id: id, engine: e, wake: make(chan struct{}, 1), gone: make(chan struct{}), ending: &ending{done: make(chan struct{})}, first: first}
-	e.actors.awake[id] = a
-	e.work.Go(a.live)
+// startActor starts the actor of a session that has none. The mutex of actors is held.
+func (all *actors) startActor(id lathe.SessionID, first func(context.Context, *runner) error) *actor {
+	a := &actor{id: id, engine: all.engine, wake: make(chan struct{}, 1), gone: make(chan struct{}), ending: &ending{done: make(chan struct{})}, first: first}
+	all.awake[id] = a
+	all.engine.work.Go(a.live)
 	return a
 }
 
@@ -164,7 +166,7 @@ func (a *actor) seen() {
 // Drain waits until no session is awake here: turns have ended, and so have their errands.
 func (e *Engine) Drain(ctx context.Context) error {
 	for {
-		a := e.anyone()
+		a := e.actors.anyone()
 		if a == nil {
 			return nil
 		}
@@ -176,20 +178,27 @@ func (e *Engine) Drain(ctx context.Context) error {
 	}
 }
 
-func (e *Engine) anyone() *actor {
-	e.actors.mu.Lock()
-	defer e.actors.mu.Unlock()
-	for _, a := range e.actors.awake {
+func (all *actors) anyone() *actor {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	for _, a := range all.awake {
 		return a
 	}
 	return nil
 }
 
+// isAwake reports whether any session is.
+func (all *actors) isAwake() bool {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	return len(all.awake) > 0
+}
+
 // find returns a session that is awake here, nil if it is not.
-func (e *Engine) find(id lathe.SessionID) *actor {
-	e.actors.mu.Lock()
-	defer e.actors.mu.Unlock()
-	return e.actors.awake[id]
+func (all *actors) find(id lathe.SessionID) *actor {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	return all.awake[id]
 }
 
 // tell hands committed events to the sessions they are about. It is called by the store's

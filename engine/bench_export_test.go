@@ -5,7 +5,7 @@ import "runtime"
 // AtRest returns when no session is awake. A session puts its memory away after those who
 // wait for it have gone on.
 func AtRest(e *Engine) {
-	for e.isAwake() {
+	for e.actors.isAwake() {
 		runtime.Gosched()
 	}
 }

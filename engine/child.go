@@ -302,7 +302,7 @@ func (t *task) await(ctx context.Context) (tool.Report, error) {
 // follow shows what the child does until it rests.
 func (t *task) follow(ctx context.Context) error {
 	e := t.host.step.engine
-	end, err := e.rouse(t.child.ID)
+	end, err := e.actors.wake(t.child.ID)
 	if err != nil {
 		return err
 	}

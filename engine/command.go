@@ -80,7 +80,7 @@ func (e *Engine) command(ctx context.Context, id lathe.SessionID, call lathe.Com
 	if err != nil {
 		return nil, lathe.Message{}, err
 	}
-	end, err := e.rouse(id)
+	end, err := e.actors.wake(id)
 	if err != nil {
 		return nil, lathe.Message{}, err
 	}

@@ -128,8 +128,8 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 		bus: b, ids: o.IDs, now: o.Now, version: o.Version, closed: make(chan struct{}), log: o.Log,
 		setup: o.Setup, outputs: o.Outputs, deleted: o.Deleted, tidyMore: o.Tidy, snapshots: o.Snapshots, random: o.Random, places: newQueue(o.Requests), tracer: o.Tracer,
 	}
-	e.live = &live{bus: b, told: map[lathe.PartID]lathe.Part{}, tell: e.tell, awake: e.isAwake}
-	e.actors.awake = map[lathe.SessionID]*actor{}
+	e.live = &live{bus: b, told: map[lathe.PartID]lathe.Part{}, tell: e.tell, awake: e.actors.isAwake}
+	e.actors.engine, e.actors.awake = e, map[lathe.SessionID]*actor{}
 	e.memories = history.NewCache(o.Now, debug.FreeOSMemory) // Go by itself keeps most of what a busy time took
 	e.ctx, e.stop = context.WithCancelCause(context.Background())
 	s, err := store.Open(ctx, o.Driver, store.Options{
@@ -185,25 +185,18 @@ func (e *Engine) halt() {
 
 // look sees what other processes wrote, and whether they want a turn of ours to end.
 func (e *Engine) look(ctx context.Context) error {
-	if err := e.store.Poll(ctx); err != nil || !e.isAwake() {
+	if err := e.store.Poll(ctx); err != nil || !e.actors.isAwake() {
 		return err
 	}
 	holdings, err := e.store.Holdings(ctx)
 	for _, h := range holdings {
 		if h.Here && h.Canceled {
-			if a := e.find(h.Session); a != nil {
+			if a := e.actors.find(h.Session); a != nil {
 				a.stop(errCanceled)
 			}
 		}
 	}
 	return err
-}
-
-// isAwake reports whether any session is.
-func (e *Engine) isAwake() bool {
-	e.actors.mu.Lock()
-	defer e.actors.mu.Unlock()
-	return len(e.actors.awake) > 0
 }
 
 // isClosed reports whether Close was called.

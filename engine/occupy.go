@@ -23,11 +23,11 @@ func (e *Engine) occupyAtRest(ctx context.Context, id lathe.SessionID, first fun
 	tick := time.NewTicker(leaveLook)
 	defer tick.Stop()
 	for began := time.Now(); ; {
-		a, err := e.occupy(id, first)
+		a, err := e.actors.runExclusive(id, first)
 		if lathe.CodeOf(err) != lathe.Conflict || time.Since(began) > leaveTime {
 			return a, err
 		}
-		other := e.find(id)
+		other := e.actors.find(id)
 		if other == nil {
 			continue // it has just left
 		}
@@ -56,7 +56,7 @@ func nilIfDone(err error) error {
 // edited changes messages of a session that nobody works on; no turn begins by that. One that is
 // awake, because it waits for errands or is about to leave, changes them itself.
 func (e *Engine) edited(ctx context.Context, id lathe.SessionID, f func(*runner) error) error {
-	if e.find(id) == nil {
+	if e.actors.find(id) == nil {
 		return e.alone(ctx, id, f)
 	}
 	done := make(chan outcomeOf[struct{}], 1)

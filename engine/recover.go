@@ -105,7 +105,7 @@ func (e *Engine) Resume(ctx context.Context, id lathe.SessionID) error {
 	if len(found) == 1 && found[0].Closed && !found[0].Waiting {
 		return e.goOn(ctx, id)
 	}
-	_, err = e.rouse(id)
+	_, err = e.actors.wake(id)
 	return err
 }
 
@@ -155,7 +155,7 @@ func (e *Engine) goOn(ctx context.Context, id lathe.SessionID) error {
 	}
 	last := lastPrompt(page.Messages)
 	if last == nil || !isBroken(page.Messages[len(page.Messages)-1]) {
-		_, err = e.rouse(id)
+		_, err = e.actors.wake(id)
 		return err
 	}
 	said := *last.Said.(*lathe.User)
@@ -174,7 +174,7 @@ func (e *Engine) goOn(ctx context.Context, id lathe.SessionID) error {
 	if _, err := e.store.Admit(ctx, id, lathe.Submission{Message: m, Digest: string(m.ID)}); err != nil {
 		return err
 	}
-	_, err = e.rouse(id)
+	_, err = e.actors.wake(id)
 	return err
 }
 

@@ -232,7 +232,7 @@ func (e *Engine) tellParent(ctx context.Context, child lathe.Session, history []
 	}
 	told, err := e.store.Report(ctx, child.ID, in)
 	if err == nil && told && live && !p.NoReply {
-		_, err = e.rouse(parent.ID)
+		_, err = e.actors.wake(parent.ID)
 	}
 	return err
 }
@@ -300,7 +300,7 @@ func (e *Engine) Collect(ctx context.Context, parent lathe.SessionID, resume boo
 		return err
 	}
 	for _, child := range tasks {
-		if slices.ContainsFunc(holdings, func(h store.Holding) bool { return h.Session == child.ID && h.Alive }) || e.find(child.ID) != nil {
+		if slices.ContainsFunc(holdings, func(h store.Holding) bool { return h.Session == child.ID && h.Alive }) || e.actors.find(child.ID) != nil {
 			continue // someone works on it
 		}
 		err = errors.Join(err, e.collect(ctx, child, resume))
@@ -316,7 +316,7 @@ func (e *Engine) goOnBeside(ctx context.Context, id lathe.SessionID) error {
 		return err
 	}
 	leave := e.company.Occupy(child.Parent, e.mayWrite(ctx, child))
-	if err = e.Resume(ctx, id); err != nil || e.find(id) == nil { // it failed, rests, or another process has it
+	if err = e.Resume(ctx, id); err != nil || e.actors.find(id) == nil { // it failed, rests, or another process has it
 		leave()
 		return err
 	}

@@ -43,7 +43,7 @@ func (e *Engine) submit(ctx context.Context, id lathe.SessionID, p lathe.Prompt,
 
 // Wait wakes a session and waits until it rests.
 func (e *Engine) Wait(ctx context.Context, id lathe.SessionID) (lathe.Message, error) {
-	end, err := e.rouse(id)
+	end, err := e.actors.wake(id)
 	if err != nil {
 		return lathe.Message{}, err
 	}
@@ -69,7 +69,7 @@ func (e *Engine) Send(ctx context.Context, id lathe.SessionID, in lathe.Input) e
 	case lathe.PermissionAnswer, lathe.QuestionAnswer:
 		return nil // whoever asked hears of it
 	}
-	_, err := e.rouse(id)
+	_, err := e.actors.wake(id)
 	return err
 }
 
@@ -101,7 +101,7 @@ func (e *Engine) halted(ctx context.Context, id lathe.SessionID) error {
 
 // endTurn ends the turn of this process, if it runs one, and waits until that is settled.
 func (e *Engine) endTurn(ctx context.Context, id lathe.SessionID) (ran bool, err error) {
-	a := e.find(id)
+	a := e.actors.find(id)
 	if a == nil {
 		return false, nil
 	}
