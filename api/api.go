@@ -39,8 +39,8 @@ type Sessions interface {
 	Rename(ctx context.Context, id lathe.SessionID, title string) (lathe.Session, error)
 	// Archive takes a session off the list; nil brings it back.
 	Archive(ctx context.Context, id lathe.SessionID, at *lathe.Time) (lathe.Session, error)
-	// Fork copies the messages before one of them, or all, into a new session. It belongs to dir; a server
-	// copies it into the directory of the original, whatever dir says.
+	// Fork copies the messages before one of them, or all, into a new session of dir, or with "" of the directory
+	// of the original. A server knows only the latter.
 	Fork(ctx context.Context, dir string, id lathe.SessionID, before lathe.MessageID) (lathe.Session, error)
 	// Remove deletes a session and all below it.
 	Remove(ctx context.Context, id lathe.SessionID) error

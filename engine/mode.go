@@ -8,16 +8,6 @@ import (
 	"github.com/lathe-agent/lathe/workspace"
 )
 
-// Mode is a permission mode: what is allowed where no rule of the user says otherwise.
-type Mode string
-
-// The permission modes, as the setting permission_mode spells them.
-const (
-	AskMode      Mode = "ask"       // edits, commands and tools of others are asked about
-	SandboxMode  Mode = "sandbox"   // everything inside of the project is allowed; commands are confined
-	ReadOnlyMode Mode = "read-only" // nothing is edited, and commands are confined to reading
-)
-
 // harmless are the permissions that no mode asks about. What is not listed may change anything,
 // as tools of MCP servers and plugins do.
 func harmless() []string {
@@ -26,12 +16,12 @@ func harmless() []string {
 
 // WithMode puts the rules of a mode into those of [DefaultRules], below all that are more specific.
 // free says that commands may run unasked: they are confined, or the user wants them not to be.
-func WithMode(defaults lathe.Ruleset, mode Mode, free bool) lathe.Ruleset {
+func WithMode(defaults lathe.Ruleset, mode lathe.Mode, free bool) lathe.Ruleset {
 	return slices.Concat(defaults[:1], modeRules(mode, free), defaults[1:])
 }
 
-func modeRules(mode Mode, free bool) (rules lathe.Ruleset) {
-	if mode != AskMode && mode != ReadOnlyMode {
+func modeRules(mode lathe.Mode, free bool) (rules lathe.Ruleset) {
+	if mode != lathe.AskMode && mode != lathe.ReadOnlyMode {
 		if !free {
 			rules = lathe.Ruleset{ruleOf(lathe.Ask, "bash", "*")}
 		}
@@ -41,18 +31,18 @@ func modeRules(mode Mode, free bool) (rules lathe.Ruleset) {
 	for _, name := range harmless() {
 		rules = append(rules, ruleOf(lathe.Allow, name, "*"))
 	}
-	if mode == AskMode {
+	if mode == lathe.AskMode {
 		return rules
 	}
 	if free {
 		rules = append(rules, ruleOf(lathe.Allow, "bash", "*"))
 	}
-	return append(rules, mode.Denies()...)
+	return append(rules, ModeDenies(mode)...)
 }
 
-// Denies are what a mode denies: the user's own rules loosen it, no project does.
-func (m Mode) Denies() lathe.Ruleset {
-	if m != ReadOnlyMode {
+// ModeDenies are what a mode denies: the user's own rules loosen it, no project does.
+func ModeDenies(m lathe.Mode) lathe.Ruleset {
+	if m != lathe.ReadOnlyMode {
 		return nil
 	}
 	return lathe.Ruleset{ruleOf(lathe.Deny, "edit", "*")}

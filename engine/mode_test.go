@@ -43,8 +43,8 @@ func TestWithMode(t *testing.T) {
 	} {
 		got := []lathe.Action{}
 		for _, rules := range []lathe.Ruleset{
-			engine.WithMode(defaults, engine.SandboxMode, true), engine.WithMode(defaults, engine.SandboxMode, false),
-			engine.WithMode(defaults, engine.AskMode, true), engine.WithMode(defaults, engine.ReadOnlyMode, true), engine.WithMode(defaults, engine.ReadOnlyMode, false),
+			engine.WithMode(defaults, lathe.SandboxMode, true), engine.WithMode(defaults, lathe.SandboxMode, false),
+			engine.WithMode(defaults, lathe.AskMode, true), engine.WithMode(defaults, lathe.ReadOnlyMode, true), engine.WithMode(defaults, lathe.ReadOnlyMode, false),
 		} {
 			got = append(got, rules.Evaluate(tt.permission, tt.pattern).Action)
 		}

@@ -159,12 +159,15 @@ func (e *Engine) Remove(ctx context.Context, id lathe.SessionID) error {
 	return err
 }
 
-// Fork makes a new root session in a directory out of the messages before the one named;
-// out of all of them if it is empty or unknown. The copy keeps rules and metadata.
+// Fork makes a new root session in a directory, or with "" in that of the original, out of the messages
+// before the one named; out of all of them if it is empty or unknown. The copy keeps rules and metadata.
 func (e *Engine) Fork(ctx context.Context, dir string, id lathe.SessionID, before lathe.MessageID) (lathe.Session, error) {
 	from, err := e.store.Session(ctx, id)
 	if err != nil {
 		return lathe.Session{}, err
+	}
+	if dir == "" {
+		dir = from.Directory
 	}
 	inst, err := e.Instance(ctx, dir)
 	if err != nil {

@@ -72,10 +72,10 @@ func (s *Harness) agent(a lathe.Agent, own config.Agent, l *config.Loaded, at en
 	}
 	defaults := engine.DefaultRules(at)
 	limits := a.Rules[len(defaults):] // every agent's rules begin with the defaults
-	mode := engine.Mode(l.Config.PermissionMode)
+	mode := lathe.Mode(l.Config.PermissionMode)
 	defaults = engine.WithMode(defaults, mode, s.Confine.Free(l.Config, a.Name))
 	rules := l.AgentRules(a.Name, defaults, limits)
-	rules.User = append(mode.Denies(), rules.User...)
+	rules.User = append(engine.ModeDenies(mode), rules.User...)
 	final := engine.FinalRules(at, rules.All)
 	rules.All = append(rules.All, final...)
 	a.Rules = append(l.AgentList(a.Name, defaults, limits), final...)

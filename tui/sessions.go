@@ -177,7 +177,7 @@ func (ss *sessions) fork(id lathe.SessionID, before lathe.MessageID) tea.Cmd {
 		}
 	}
 	return ss.call("fork the session", func(ctx context.Context, e Engine) (then, error) {
-		s, err := e.Fork(ctx, ss.dir(), id, before)
+		s, err := e.Fork(ctx, "", id, before)
 		if err != nil {
 			return ss.notOpened, err
 		}

@@ -18,7 +18,6 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/config"
 	"github.com/lathe-agent/lathe/config/datadir"
-	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/sandbox"
 	"github.com/lathe-agent/lathe/tool"
 	"github.com/lathe-agent/lathe/workspace/secret"
@@ -120,7 +119,7 @@ func SandboxOf(c config.Config, agent string) (out config.Sandbox, asked bool) {
 	if out.Mode == "" {
 		out.Mode = string(sandbox.Workspace)
 	}
-	if c.PermissionMode == string(engine.ReadOnlyMode) && out.Mode == string(sandbox.Workspace) {
+	if c.PermissionMode == string(lathe.ReadOnlyMode) && out.Mode == string(sandbox.Workspace) {
 		out.Mode = string(sandbox.ReadOnly)
 	}
 	return out, asked
@@ -132,7 +131,7 @@ func SandboxOf(c config.Config, agent string) (out config.Sandbox, asked bool) {
 func (f *Policy) Free(c config.Config, agent string) bool {
 	box, asked := SandboxOf(c, agent)
 	if box.Mode == string(sandbox.Off) {
-		return c.PermissionMode != string(engine.ReadOnlyMode)
+		return c.PermissionMode != string(lathe.ReadOnlyMode)
 	}
 	return asked || f.Kernel().Available(false) == nil
 }
