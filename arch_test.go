@@ -76,7 +76,7 @@ var archImports = archtest.Table{
 	{From: "guest", May: []string{".", "engine", "model", "plugin", "tool", "tool/mcp", "workspace", "sandbox", "internal/*"}},
 	// It composes the program: config becomes an engine with all that its turns work with. Only commands, and
 	// programs that embed lathe, stand above it.
-	{From: "harness", May: []string{".", "config", "config/datadir", "engine/...", "guest", "harness/confine", "internal/*", "model/...", "plugin", "sandbox", "server", "store/...", "tool/...", "workspace/..."}},
+	{From: "harness", May: []string{".", "api", "config", "config/datadir", "engine/...", "guest", "harness/confine", "internal/*", "model/...", "plugin", "sandbox", "server", "store/...", "tool/...", "workspace/..."}},
 	// It makes a profile for the sandbox of config, project and machine.
 	{From: "harness/confine", May: []string{".", "config", "config/datadir", "engine", "sandbox", "tool", "tool/bash", "workspace/...", "internal/*"}},
 	// It reads records with the engine's eyes.

@@ -1,5 +1,11 @@
 package lathe
 
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
 // Providers are those that serve models.
 type Providers struct {
 	Connected []Provider        // those that can be used, with their models
@@ -36,6 +42,32 @@ func (m Model) IsPriced() bool { return m.In != 0 || m.Out != 0 }
 
 // IsFree reports whether the model costs nothing. Only of this provider a price of nothing says so.
 func (m Model) IsFree() bool { return !m.IsPriced() && m.Ref.Provider == "opencode" }
+
+// SortModels puts the newest first.
+func SortModels(all []Model) {
+	slices.SortFunc(all, func(a, b Model) int {
+		return cmp.Or(cmp.Compare(b.Released, a.Released), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Ref.Model, b.Ref.Model))
+	})
+}
+
+// SortVariants orders levels of reasoning from little to much, and those with other names behind them.
+func SortVariants(names []string) {
+	known := []string{"none", "minimal", "low", "medium", "high", "xhigh", "max"}
+	at := func(name string) int {
+		if i := slices.Index(known, name); i >= 0 {
+			return i
+		}
+		return len(known)
+	}
+	slices.SortFunc(names, func(a, b string) int { return cmp.Or(at(a)-at(b), cmp.Compare(a, b)) })
+}
+
+// SortToolServers orders by name, whatever the case.
+func SortToolServers(all []ToolServer) {
+	slices.SortFunc(all, func(a, b ToolServer) int {
+		return cmp.Or(cmp.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)), cmp.Compare(a.Name, b.Name))
+	})
+}
 
 // LoginMethod is a way to log in to a provider.
 type LoginMethod struct {

@@ -2,11 +2,15 @@ package client
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
 	"github.com/lathe-agent/lathe"
 )
+
+// errClosed says that a client was closed.
+var errClosed = errors.New("the client is closed")
 
 // tasks are requests that a call has left running. They end with the client.
 type tasks struct {

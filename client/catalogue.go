@@ -1,11 +1,9 @@
 package client
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"net/url"
-	"slices"
 	"strings"
 
 	"github.com/lathe-agent/lathe"
@@ -65,20 +63,8 @@ func (w wireModel) model() lathe.Model {
 	for name := range w.Variants {
 		m.Variants = append(m.Variants, name)
 	}
-	slices.SortFunc(m.Variants, byEffort)
+	lathe.SortVariants(m.Variants)
 	return m
-}
-
-// byEffort orders levels of reasoning from little to much, and those with other names behind them.
-func byEffort(a, b string) int {
-	known := []string{"none", "minimal", "low", "medium", "high", "xhigh", "max"}
-	at := func(name string) int {
-		if i := slices.Index(known, name); i >= 0 {
-			return i
-		}
-		return len(known)
-	}
-	return cmp.Or(at(a)-at(b), cmp.Compare(a, b))
 }
 
 // Providers lists who serves models in a directory, and what the config chooses.
@@ -109,9 +95,7 @@ func (c *Client) Providers(ctx context.Context, dir string) (lathe.Providers, er
 			m.Provider = one.ID
 			one.Models = append(one.Models, m.model())
 		}
-		slices.SortFunc(one.Models, func(a, b lathe.Model) int {
-			return cmp.Or(cmp.Compare(b.Released, a.Released), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Ref.Model, b.Ref.Model))
-		})
+		lathe.SortModels(one.Models)
 		out.Connected = append(out.Connected, one)
 	}
 	if provider, model, ok := strings.Cut(config.Model, "/"); ok {
@@ -174,9 +158,7 @@ func (c *Client) ToolServers(ctx context.Context, dir string) ([]lathe.ToolServe
 		s.Name = name
 		out = append(out, s)
 	}
-	slices.SortFunc(out, func(a, b lathe.ToolServer) int {
-		return cmp.Or(cmp.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)), cmp.Compare(a.Name, b.Name))
-	})
+	lathe.SortToolServers(out)
 	return out, err
 }
 

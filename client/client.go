@@ -6,8 +6,8 @@
 // API has no words for (an undo that names its files, prompts that are refused aloud, turns that
 // were cut off) it asks under /lathe, which only servers of ours have.
 //
-// A Client is safe for use by many goroutines. Those that outlive a call end with Close: handlers of a server
-// in this process (inproc.go), and requests whose answer nobody waits for (background.go).
+// A Client is safe for use by many goroutines. Requests whose answer nobody waits for (background.go) outlive their
+// call, and end with Close.
 //
 // Start reading at New and Client.call, then events.go.
 package client
@@ -36,15 +36,12 @@ type Options struct {
 	Directory string
 	Username  string // "" is opencode
 	Password  string
-	// Handler answers in this process, and the address is not used: a server without a password that
-	// nobody else can reach. Close then waits for what was asked of it.
-	Handler  http.Handler
-	TLS      *tls.Config                           // of https addresses
-	Proxy    func(*http.Request) (*url.URL, error) // nil uses none
-	Timeout  time.Duration                         // for an answer; 0 is a minute. Prompts and streams have none
-	Silence  time.Duration                         // after which a stream that says nothing is dead; 0 is 45 seconds
-	Patience time.Duration                         // how long a stream tries to find back; 0 is two minutes
-	MaxBody  int64                                 // bytes of an answer; 0 is 256 MiB
+	TLS       *tls.Config                           // of https addresses
+	Proxy     func(*http.Request) (*url.URL, error) // nil uses none
+	Timeout   time.Duration                         // for an answer; 0 is a minute. Prompts and streams have none
+	Silence   time.Duration                         // after which a stream that says nothing is dead; 0 is 45 seconds
+	Patience  time.Duration                         // how long a stream tries to find back; 0 is two minutes
+	MaxBody   int64                                 // bytes of an answer; 0 is 256 MiB
 	// Persistent has streams of events tell of lost connections, and try for ever.
 	Persistent bool
 }
@@ -69,7 +66,6 @@ type Client struct {
 	where   string // for people, without a password
 	local   bool
 	http    *http.Client
-	inside  *inproc                // nil asks over a wire
 	feed    atomic.Pointer[string] // the word of the last cursor that was seen
 	tasks   tasks                  // requests that run on
 	ids     *lathe.IDs
@@ -78,11 +74,6 @@ type Client struct {
 // New returns a client for an address: http://, https://, or unix:// and the path of a socket. A
 // name and a password in it win over those of the options. Nothing is asked yet.
 func New(address string, o Options) (*Client, error) {
-	if o.Handler != nil {
-		o.fill()
-		t := newInproc(o.Handler)
-		return &Client{options: o, ids: lathe.NewIDs(), base: "http://localhost", where: "this process", local: true, http: newHTTP(t), inside: t}, nil
-	}
 	u, err := url.Parse(address)
 	if err != nil {
 		return nil, lathe.Errorf(lathe.Invalid, "this is no address of a server; say http://127.0.0.1:4096 or unix:///path/to/socket")
@@ -152,15 +143,9 @@ func (c *Client) IsLocal() bool { return c.local }
 // Address is where the server is, without a password.
 func (c *Client) Address() string { return c.where }
 
-// Close lets go of connections that are kept for the next request. In this process it ends all requests
-// and waits for their handlers; those that no longer listen to whoever asked, as of commands that run,
-// end with the engine, which must be closed before.
+// Close ends requests that run on, and lets go of connections that are kept for the next request.
 func (c *Client) Close() error {
 	c.tasks.close()
-	if c.inside != nil {
-		c.inside.close()
-		return nil
-	}
 	c.http.CloseIdleConnections()
 	return nil
 }
@@ -221,9 +206,6 @@ func (c *Client) unreached(ctx context.Context, err error) error {
 	var wrapped *url.Error
 	if errors.As(err, &wrapped) {
 		err = wrapped.Err // its text repeats the address
-	}
-	if c.inside != nil {
-		return lathe.Errorf(lathe.Unavailable, "the engine does not answer: %w", err)
 	}
 	return lathe.Errorf(lathe.Unavailable, "the server at %s cannot be reached: %w; start it with `lathe serve`, or check the address", c.where, err)
 }

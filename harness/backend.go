@@ -29,11 +29,14 @@ type Served struct {
 
 // Backend makes what a server stands on. Whoever takes it closes it after the server.
 func (s *Harness) Backend() (server.Backend, io.Closer) {
-	e := s.Engine
-	b := &Served{Engine: e, app: s.app, setup: s, at: s.Folders, dirs: map[string]bool{}, told: map[string]stamp{}}
+	e, b := s.Engine, s.newServed()
 	all := b.withFiles(server.Backend{Engine: e, Instances: b, Settings: b, Providers: b, ToolServers: b, Watched: b})
 	b.terminals = all.Terminals
 	return all, b
+}
+
+func (s *Harness) newServed() *Served {
+	return &Served{Engine: s.Engine, app: s.app, setup: s, at: s.Folders, dirs: map[string]bool{}, told: map[string]stamp{}}
 }
 
 // Close ends terminals, and logins that nobody has ended.

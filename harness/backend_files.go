@@ -16,23 +16,30 @@ import (
 // withFiles adds the families that reach files and programs of this machine. Who takes it closes
 // the terminals.
 func (b *Served) withFiles(to server.Backend) server.Backend {
-	program, err := exec.LookPath("git")
-	if err != nil || !filepath.IsAbs(program) {
-		program = "" // whoever needs it is told
-	}
 	env := b.app.Environ()
 	shell := ""
 	if l, err := b.app.Config(); err == nil { // a broken file is told by whoever needs it
 		shell = l.Config.Shell
 	}
-	home, _ := os.UserHomeDir() // who has none is told ""
-	to.Folders = server.Folders{Home: home, State: b.at.State, Config: filepath.Join(b.app.UserDir(), "lathe"), Excludes: b.app.UserExcludes}
-	to.Git = git.New(git.Options{Program: program, Env: env})
+	to.Folders, to.Git = b.folders(), b.git()
 	to.Terminals = term.Open(term.Options{
 		Runner: b.setup.Runner, Env: withoutPassword(env), Shell: shell, IDs: lathe.NewIDs(), Publish: b.Publish,
 		Confine: b.setup.confineTerminal,
 	})
 	return to
+}
+
+func (b *Served) folders() server.Folders {
+	home, _ := os.UserHomeDir() // who has none is told ""
+	return server.Folders{Home: home, State: b.at.State, Config: filepath.Join(b.app.UserDir(), "lathe"), Excludes: b.app.UserExcludes}
+}
+
+func (b *Served) git() *git.Git {
+	program, err := exec.LookPath("git")
+	if err != nil || !filepath.IsAbs(program) {
+		program = "" // whoever needs it is told
+	}
+	return git.New(git.Options{Program: program, Env: b.app.Environ()})
 }
 
 // withoutPassword is an environment for programs of others: what opens this server is not in it.

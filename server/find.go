@@ -80,7 +80,7 @@ func (a findAPI) findText(c *call, at workspace.Place, q textQuery, _ none) ([]f
 	defer stop()
 	found, err := search.Grep(ctx, search.Query{Root: realDir(at), Limit: mostLines, Hidden: true, ExcludesFile: a.folders.excludes()}, re, nil)
 	if err != nil {
-		return nil, tooSlow(c, err)
+		return nil, tooSlow(c.Context(), err)
 	}
 	out := []foundLine{}
 	for _, f := range found.Files {
@@ -96,8 +96,8 @@ func (a findAPI) findText(c *call, at workspace.Place, q textQuery, _ none) ([]f
 }
 
 // tooSlow says what to do about a search that took too long.
-func tooSlow(c *call, err error) error {
-	if errors.Is(err, context.DeadlineExceeded) && c.Context().Err() == nil {
+func tooSlow(ctx context.Context, err error) error {
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 		return lathe.Errorf(lathe.Unavailable, "the search took longer than %v; search in a smaller directory", searchTime)
 	}
 	return err
@@ -149,25 +149,38 @@ func (a findAPI) entries(c *call, at workspace.Place, q filesQuery) ([]foundEntr
 	if err != nil {
 		return nil, err
 	}
-	all, err := search.ParsePattern("**")
-	if err != nil {
-		return nil, err
-	}
-	ctx, stop := context.WithTimeout(c.Context(), searchTime)
-	defer stop()
-	files, err := search.Glob(ctx, search.Query{Root: realDir(at), Limit: mostFiles, Hidden: true, ExcludesFile: a.folders.excludes()}, all)
-	if err != nil {
-		return nil, tooSlow(c, err)
-	}
-	out := make([]foundEntry, 0, limit)
-	for _, path := range rank(*q.Query, candidates(files.Paths, kind, *q.Query == ""), limit) {
+	found, err := findPaths(c.Context(), a.folders, at, *q.Query, kind, limit)
+	out := make([]foundEntry, 0, len(found))
+	for _, path := range found {
 		e := foundEntry{Path: path, Type: "file"}
 		if path[len(path)-1] == '/' {
 			e.Type = "directory"
 		}
 		out = append(out, e)
 	}
-	return out, nil
+	return out, err
+}
+
+// FindFiles finds paths of files and folders, these with a slash at their end, by parts of them, the best first.
+func FindFiles(ctx context.Context, f Folders, at workspace.Place, query string, limit int) ([]string, error) {
+	if limit <= 0 {
+		limit = listedFiles
+	}
+	return findPaths(ctx, f, at, query, "", min(limit, mostFound))
+}
+
+func findPaths(ctx context.Context, f Folders, at workspace.Place, query, kind string, limit int) ([]string, error) {
+	all, err := search.ParsePattern("**")
+	if err != nil {
+		return nil, err
+	}
+	within, stop := context.WithTimeout(ctx, searchTime)
+	defer stop()
+	files, err := search.Glob(within, search.Query{Root: realDir(at), Limit: mostFiles, Hidden: true, ExcludesFile: f.excludes()}, all)
+	if err != nil {
+		return nil, tooSlow(ctx, err)
+	}
+	return rank(query, candidates(files.Paths, kind, query == ""), limit), nil
 }
 
 // read checks a query: which kind is wanted, "" for both, and how many.

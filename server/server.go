@@ -24,7 +24,6 @@ type Options struct {
 	Password  string   // "" lets everyone in: for loopback and tests
 	Origins   []string // of web pages that may ask, beside those that always may
 	Hosts     []string // names of this machine that requests may be addressed to
-	Private   bool     // nobody but this process reaches it, so that no session is shared by itself
 	Log       *slog.Logger
 	IDs       *lathe.IDs
 	Heartbeat time.Duration // of streams; 0 is ten seconds
@@ -84,7 +83,6 @@ type Server struct {
 	engine    Engine
 	meters    *meters
 	watch     *watch
-	streams   *streamAPI
 
 	closing context.Context // ends when the server does; streams and waits end with it
 	close   context.CancelFunc
@@ -99,7 +97,7 @@ func New(b Backend, o Options) *Server {
 		o.IDs = lathe.NewIDs()
 	}
 	if o.Heartbeat <= 0 {
-		o.Heartbeat = 10 * time.Second
+		o.Heartbeat = heartbeatEvery
 	}
 	if o.Look <= 0 {
 		o.Look = watchEvery
@@ -115,16 +113,6 @@ func New(b Backend, o Options) *Server {
 	s.closing, s.close = context.WithCancel(context.Background())
 	s.mux = s.routes(s.table(b, events))
 	return s
-}
-
-// Watch looks for changes beside the server, as long as a stream is open or until stop is called, and publishes
-// them. A program that reads the events of its engine itself needs it.
-func (s *Server) Watch() (stop func()) {
-	beat, look := s.streams.pulse.enter(), s.watch.enter()
-	return func() {
-		beat()
-		look()
-	}
 }
 
 // Close ends streams and waits. Requests that come later are answered as before.

@@ -33,7 +33,6 @@ type shareAPI struct {
 	engine   Engine
 	settings Settings
 	streams  *streamAPI
-	private  bool // no session is shared by itself
 }
 
 func (a shareAPI) routes() []row {
@@ -123,7 +122,7 @@ func (a shareAPI) shareMode(c *call, at workspace.Place, mode string) (bool, err
 // shareNew shares a session at once, where the settings say so. Settings that are wrong are told
 // by whoever needs them.
 func (a shareAPI) shareNew(c *call, at workspace.Place, rec lathe.Session) (lathe.Session, error) {
-	if a.private || rec.Parent != "" { // what works for another session is not shared by itself
+	if rec.Parent != "" { // what works for another session is not shared by itself
 		return rec, nil
 	}
 	if auto, err := a.shareMode(c, at, "auto"); err != nil || !auto {

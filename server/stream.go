@@ -20,6 +20,9 @@ type streamAPI struct {
 	pulse    pulse
 }
 
+// heartbeatEvery is how often streams are told that the server lives.
+const heartbeatEvery = 10 * time.Second
+
 // newStreams returns the streams of a server, with a heartbeat while one of them is open.
 func newStreams(p publisher, every time.Duration, m *meters, b *branches, w *watch) *streamAPI {
 	a := &streamAPI{publisher: p, meters: m, branches: b, watch: w}

@@ -9,16 +9,16 @@ import (
 // it answers from.
 func (s *Server) table(b Backend, events publisher) []row {
 	o, branches := s.options, &branches{publisher: events}
-	s.streams = newStreams(events, o.Heartbeat, s.meters, branches, s.watch)
-	shares := shareAPI{b.Engine, b.Settings, s.streams, o.Private}
+	streams := newStreams(events, o.Heartbeat, s.meters, branches, s.watch)
+	shares := shareAPI{b.Engine, b.Settings, streams}
 	terminals := &ptyAPI{terminals: b.Terminals, guard: s.guard, closing: s.closing}
 	clients := &tuiAPI{publisher: events}
 	rows := slices.Concat(
 		globalAPI{o.Version, b.Instances, b.Engine}.routes(),
-		s.streams.routes(),
+		streams.routes(),
 		sessionAPI{b.Engine, shares}.routes(),
 		messageAPI{b.Engine}.routes(),
-		turnAPI{b.Engine, o.Private}.routes(),
+		turnAPI{b.Engine}.routes(),
 		askAPI{b.Engine}.routes(),
 		shares.routes(),
 		settingsAPI{b.Settings, b.Instances, b.Engine}.routes(),

@@ -9,8 +9,7 @@ import (
 
 // turnAPI answers for prompts, shell commands and undo.
 type turnAPI struct {
-	engine  Engine
-	private bool // only this process reaches the server
+	engine Engine
 }
 
 func (a turnAPI) routes() []row {
@@ -195,7 +194,7 @@ func (a turnAPI) shell(c *call, rec lathe.Session, _ none, in shellBody) (lathe.
 			return lathe.Message{}, badRequest("Body", "messageID: %v", err)
 		}
 	}
-	return a.engine.Shell(context.WithoutCancel(c.Context()), rec.ID, lathe.ShellCommand{Agent: in.Agent, Model: in.Model.ref(), Message: in.Message, Command: in.Command, Local: a.private})
+	return a.engine.Shell(context.WithoutCancel(c.Context()), rec.ID, lathe.ShellCommand{Agent: in.Agent, Model: in.Model.ref(), Message: in.Message, Command: in.Command})
 }
 
 // abort of a session that nobody knows has nothing to do.

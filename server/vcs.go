@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"strconv"
@@ -152,7 +153,12 @@ func (a vcsAPI) vcsDiff(c *call, at workspace.Place, q vcsQuery, _ none) ([]lath
 		}
 		ask.Context = n
 	}
-	all, err := a.git.Diff(c.Context(), at, ask)
+	return Changes(c.Context(), a.git, at, ask)
+}
+
+// Changes is what git says differs.
+func Changes(ctx context.Context, g *git.Git, at workspace.Place, ask git.Ask) ([]lathe.FileDiff, error) {
+	all, err := g.Diff(ctx, at, ask)
 	return all, unreadable(err)
 }
 

@@ -82,3 +82,18 @@ func (w *watch) enter() (leave func()) {
 	}
 	return w.pulse.enter()
 }
+
+// Watch looks for changes of a directory as a server does while a stream is open, and publishes them until stop is
+// called: for a program that reads the events of its engine itself.
+func Watch(e Engine, watched Watched, at workspace.Place) (stop func()) {
+	p := publisher{engine: e, ids: lathe.NewIDs()}
+	files, branches := newWatch(p, watched, watchEvery), &branches{publisher: p}
+	files.add(at)
+	branches.look(at)
+	beat := &pulse{every: heartbeatEvery, beat: branches.lookAll}
+	leaveFiles, leaveBranches := files.enter(), beat.enter()
+	return func() {
+		leaveFiles()
+		leaveBranches()
+	}
+}

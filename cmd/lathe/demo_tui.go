@@ -2,13 +2,11 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/api"
 	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/model/modeltest"
-	"github.com/lathe-agent/lathe/server"
-	"github.com/lathe-agent/lathe/workspace"
 )
 
 // screened shows the story in the terminal program: the prompt is sent, and who looks answers what is asked.
@@ -41,7 +39,7 @@ func (d *demo) openTUI(ctx context.Context) (*tuiEngine, error) {
 	if _, err := d.setup.Engine.Create(ctx, d.Dir, lathe.NewSession{Title: "A failing test"}); err != nil {
 		return nil, cli.Closing(d.setup, err)
 	}
-	return openWithin(d.App, d.setup, func(b *server.Backend) { b.Providers = demoShop{b.Providers} }, nil)
+	return openWithin(ctx, d.App, d.setup, func(e *ownEngine) { e.Host = demoHost{e.Host} })
 }
 
 // farewells are what the script has to say to whoever goes on.
@@ -56,30 +54,18 @@ func farewell() (out modeltest.Script) {
 	return out
 }
 
-// demoShop has the scripted model, and else what the one below it knows.
-type demoShop struct{ otherProviders }
-
-// otherProviders is what has the logins, and all else.
-type otherProviders = server.Providers
-
-const demoModel = `{"id":"script","providerID":"demo","name":"Scripted model","release_date":"","status":"active","options":{},"headers":{},
-"api":{"id":"script","url":"","npm":""},"limit":{"context":200000,"output":8000},"cost":{"input":3,"output":15,"cache":{"read":0.3,"write":0}},
-"capabilities":{"temperature":false,"reasoning":true,"attachment":false,"toolcall":true,"input":{"text":true},"output":{"text":true},"interleaved":false}}`
+// demoHost has the scripted model, and else what the one below it knows.
+type demoHost struct{ api.Host }
 
 // Providers is the script, which is all there is to choose from in the demo.
-func (s demoShop) Providers(ctx context.Context, at workspace.Place, all bool) ([]server.Provider, error) {
-	out := []server.Provider{{
-		ID: "demo", Name: "Demo", Source: "custom", Env: []string{}, Options: map[string]json.RawMessage{},
-		Models: map[string]json.RawMessage{"script": json.RawMessage(demoModel)},
-	}}
-	if !all {
-		return out, nil
-	}
-	known, err := s.otherProviders.Providers(ctx, at, true)
-	return append(out, known...), err
-}
-
-// Defaults is the script.
-func (demoShop) Defaults(context.Context, workspace.Place) (map[string]string, error) {
-	return map[string]string{"demo": "script"}, nil
+func (h demoHost) Providers(ctx context.Context, dir string) (lathe.Providers, error) {
+	known, err := h.Host.Providers(ctx, dir)
+	script := lathe.Provider{ID: "demo", Name: "Demo", Models: []lathe.Model{{
+		Ref: lathe.ModelRef{Provider: "demo", Model: "script"}, Name: "Scripted model", Reasoning: true,
+		Context: 200_000, Output: 8000, In: 3, Out: 15, CacheRead: 0.3,
+	}}}
+	return lathe.Providers{
+		Connected: []lathe.Provider{script}, All: append([]lathe.Provider{{ID: script.ID, Name: script.Name}}, known.All...),
+		Default: map[string]string{"demo": "script"}, Model: known.Model,
+	}, err
 }

@@ -11,8 +11,7 @@ import (
 	"github.com/lathe-agent/lathe/tui"
 )
 
-// ownEngine is an engine of this process as the terminal UI has it. Sessions, turns and events are the engine's own;
-// what surrounds it is asked of a server that only this process reaches.
+// ownEngine is an engine of this process as the terminal UI has it, and what surrounds it.
 type ownEngine struct {
 	*engine.Engine
 	api.Host
@@ -49,9 +48,9 @@ func (e *ownEngine) SetMode(ctx context.Context, dir string, m lathe.Mode) (lath
 	return is, err
 }
 
-// Share is not possible: no address leads to this process.
-func (e *ownEngine) Share(context.Context, lathe.SessionID) (lathe.Session, error) {
-	return lathe.Session{}, lathe.Errorf(lathe.Unavailable, "nobody could read it: run lathe serve, open it with lathe attach, and share there")
+// Share and Unshare are those of the surroundings: what the engine has of these names is for servers.
+func (e *ownEngine) Share(ctx context.Context, id lathe.SessionID) (lathe.Session, error) {
+	return e.Host.Share(ctx, id)
 }
 
 // Unshare takes back what a server has shared.

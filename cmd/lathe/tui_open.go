@@ -2,15 +2,12 @@ package main
 
 import (
 	"context"
-	"log/slog"
 	"path/filepath"
 	"sync"
 
 	"github.com/lathe-agent/lathe/cli"
-	"github.com/lathe-agent/lathe/client"
 	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/harness"
-	"github.com/lathe-agent/lathe/server"
 	"github.com/lathe-agent/lathe/tui"
 )
 
@@ -78,7 +75,7 @@ func openTUI(ctx context.Context, a *cli.App) (*tuiEngine, error) {
 	if err := recoverTurns(ctx, a, setup.Engine); err != nil {
 		return nil, cli.Closing(setup, err)
 	}
-	return openWithin(a, setup, nil, func(e *ownEngine) {
+	return openWithin(ctx, a, setup, func(e *ownEngine) {
 		e.choose.Store(first)
 		e.confined = func() bool { return setup.Runner.Kernel().Available(false) == nil }
 	})
@@ -91,24 +88,18 @@ func hasOwnRules(a *cli.App) bool {
 	return err != nil || l.HasOwnRules()
 }
 
-// openWithin serves an engine to this process alone. It closes both, also when it fails. change may put
-// something else below the server.
-func openWithin(a *cli.App, setup *harness.Harness, change func(*server.Backend), ready func(*ownEngine)) (*tuiEngine, error) {
-	b, done := setup.Backend()
-	if change != nil {
-		change(&b)
-	}
+// openWithin gives the terminal UI an engine of this process, which it closes, also when it fails. change may put
+// something else in place of its surroundings.
+func openWithin(ctx context.Context, a *cli.App, setup *harness.Harness, change func(*ownEngine)) (*tuiEngine, error) {
 	dir, err := filepath.Abs(a.Dir)
 	if err != nil {
-		return nil, cli.Closing(setup, cli.Closing(done, err))
+		return nil, cli.Closing(setup, err)
 	}
-	// There is no password: nobody else reaches it.
-	s := server.New(b, server.Options{Directory: dir, Version: a.Version, Private: true, Log: quietLog(a)})
-	c, err := client.New("", client.Options{Handler: s, Directory: dir})
+	around, err := setup.Local(ctx, dir, a.Version)
 	if err != nil {
-		return nil, cli.Closing(setup, cli.Closing(done, err))
+		return nil, cli.Closing(setup, err)
 	}
-	h := &ownEngine{Engine: setup.Engine, Host: c}
+	h := &ownEngine{Engine: setup.Engine, Host: around}
 	h.trusted = func() (ok bool, broken string) {
 		l, err := a.Config()
 		if err != nil {
@@ -119,39 +110,8 @@ func openWithin(a *cli.App, setup *harness.Harness, change func(*server.Backend)
 		}
 		return l.Distrust == nil, broken
 	}
-	if ready != nil {
-		ready(h)
-	}
-	unwatch := s.Watch() // the events of the engine do not pass through it
+	change(h)
 	return &tuiEngine{Engine: h, close: func() error {
-		unwatch()
-		s.Close()                                         // streams and waits
-		err := cli.Closing(setup, cli.Closing(done, nil)) // turns are settled, and with them what waits for their end
-		return cli.Closing(c, err)
+		return cli.Closing(setup, around.Close()) // turns are settled
 	}}, nil
-}
-
-// quietLog leaves out that each request was answered, unless someone wants to know everything.
-func quietLog(a *cli.App) *slog.Logger {
-	if a.Log.Enabled(context.Background(), slog.LevelDebug) {
-		return a.Log
-	}
-	return slog.New(quietHandler{a.Log.Handler()})
-}
-
-type quietHandler struct{ slog.Handler }
-
-// Enabled takes warnings and errors only.
-func (h quietHandler) Enabled(ctx context.Context, level slog.Level) bool {
-	return level >= slog.LevelWarn && h.Handler.Enabled(ctx, level)
-}
-
-// WithAttrs keeps the rule.
-func (h quietHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return quietHandler{h.Handler.WithAttrs(attrs)}
-}
-
-// WithGroup keeps the rule.
-func (h quietHandler) WithGroup(name string) slog.Handler {
-	return quietHandler{h.Handler.WithGroup(name)}
 }

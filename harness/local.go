@@ -1,0 +1,245 @@
+package harness
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/api"
+	"github.com/lathe-agent/lathe/model/auth"
+	"github.com/lathe-agent/lathe/model/catalog"
+	"github.com/lathe-agent/lathe/server"
+	"github.com/lathe-agent/lathe/workspace"
+	"github.com/lathe-agent/lathe/workspace/git"
+)
+
+var _ api.Host = (*Local)(nil)
+
+// Local is what surrounds the engine, for a front end of this process: what client.Client asks of a server, without
+// one. Close it before the harness.
+type Local struct {
+	served  *Served
+	version string
+	unwatch func()
+}
+
+// Local returns the surroundings of the engine, and publishes changes of files in a directory while it is open.
+func (s *Harness) Local(ctx context.Context, dir, version string) (*Local, error) {
+	l := &Local{served: s.newServed(), version: version}
+	at, err := l.place(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	l.unwatch = server.Watch(s.Engine, l.served, at)
+	return l, nil
+}
+
+// Close ends logins that nobody has ended.
+func (l *Local) Close() error {
+	l.unwatch()
+	l.served.logins.close()
+	return nil
+}
+
+func (l *Local) place(ctx context.Context, dir string) (workspace.Place, error) {
+	at, _, err := l.served.Open(ctx, dir)
+	return at, err
+}
+
+// Providers are those that serve models in a directory, and what the config chooses.
+func (l *Local) Providers(ctx context.Context, dir string) (out lathe.Providers, err error) {
+	at, err := l.place(ctx, dir)
+	if err != nil {
+		return out, err
+	}
+	k, err := l.served.setup.ConfigFor(at)
+	if err != nil {
+		return out, err
+	}
+	out.Default = map[string]string{}
+	defaults := k.Providers.Catalog.Defaults()
+	for _, one := range k.Providers.Actives() {
+		p := one.Provider
+		if one.Offered && !k.Providers.isNamed(p.ID) {
+			continue
+		}
+		usable := providerOf(p)
+		out.All = append(out.All, usable)
+		for _, m := range p.Models {
+			usable.Models = append(usable.Models, modelOf(m))
+		}
+		lathe.SortModels(usable.Models)
+		out.Connected = append(out.Connected, usable)
+		if best := defaults[p.ID]; best != "" {
+			out.Default[p.ID] = best
+		}
+	}
+	for _, p := range k.Providers.Catalog.Providers() {
+		if !slices.ContainsFunc(out.Connected, func(c lathe.Provider) bool { return c.ID == p.ID }) {
+			out.All = append(out.All, providerOf(p))
+		}
+	}
+	if provider, model, ok := strings.Cut(k.loaded.Config.Model, "/"); ok {
+		out.Model = &lathe.ModelRef{Provider: provider, Model: model}
+	}
+	return out, nil
+}
+
+func providerOf(p *catalog.Provider) lathe.Provider {
+	return lathe.Provider{ID: p.ID, Name: p.Name, Env: p.Env}
+}
+
+func modelOf(m *catalog.Model) lathe.Model {
+	w := m.Wire()
+	out := lathe.Model{
+		Ref: lathe.ModelRef{Provider: m.Provider, Model: m.ID}, Name: w.Name, Released: w.ReleaseDate, Status: string(w.Status),
+		Reasoning: w.Capabilities.Reasoning, Images: w.Capabilities.Input.Image, Context: int(w.Limit.Context), Output: int(w.Limit.Output),
+		In: w.Cost.Input, Out: w.Cost.Output, CacheRead: w.Cost.Cache.Read,
+	}
+	if out.Status == "active" { // as nearly all are
+		out.Status = ""
+	}
+	for name := range w.Variants {
+		out.Variants = append(out.Variants, name)
+	}
+	lathe.SortVariants(out.Variants)
+	return out
+}
+
+// LoginMethods are the ways to log in.
+func (l *Local) LoginMethods(ctx context.Context, dir string) (map[string][]lathe.LoginMethod, error) {
+	at, err := l.place(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	return l.served.Methods(ctx, at)
+}
+
+// SetKey saves the key of a provider.
+func (l *Local) SetKey(ctx context.Context, provider, key string) error {
+	secret, err := auth.ParseKey(key)
+	if err != nil {
+		return lathe.Errorf(lathe.Invalid, "%w", err)
+	}
+	f, err := l.served.app.CredentialFile(l.served.at)
+	if err != nil {
+		return err
+	}
+	return f.Set(ctx, provider, auth.Key{Key: secret})
+}
+
+// Authorize begins a login.
+func (l *Local) Authorize(ctx context.Context, dir, provider string, method int) (lathe.Authorization, error) {
+	at, err := l.place(ctx, dir)
+	if err != nil {
+		return lathe.Authorization{}, err
+	}
+	a, err := l.served.Authorize(ctx, at, provider, method, nil)
+	switch {
+	case err != nil:
+		return lathe.Authorization{}, err
+	case a == nil:
+		return lathe.Authorization{}, lathe.Errorf(lathe.Invalid, "this way to log in wants a key")
+	}
+	return *a, nil
+}
+
+// CompleteLogin waits for the end of a login.
+func (l *Local) CompleteLogin(ctx context.Context, _, provider string, method int, code string) error {
+	return l.served.Complete(ctx, workspace.Place{}, provider, method, code)
+}
+
+// ToolServers are the MCP servers of a directory, by name.
+func (l *Local) ToolServers(ctx context.Context, dir string) ([]lathe.ToolServer, error) {
+	at, err := l.place(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	all, err := l.served.ServerStatus(ctx, at)
+	out := make([]lathe.ToolServer, 0, len(all))
+	for name, s := range all {
+		out = append(out, lathe.ToolServer{Name: name, Status: s.Status, Error: s.Error})
+	}
+	lathe.SortToolServers(out)
+	return out, err
+}
+
+// ConnectTools switches an MCP server on or off.
+func (l *Local) ConnectTools(ctx context.Context, dir, name string, on bool) error {
+	at, err := l.place(ctx, dir)
+	switch {
+	case err != nil:
+		return err
+	case on:
+		return l.served.ConnectServer(ctx, at, name)
+	default:
+		return l.served.DisconnectServer(ctx, at, name)
+	}
+}
+
+// Info is where a directory is, and what counts there.
+func (l *Local) Info(ctx context.Context, dir string) (api.Info, error) {
+	at, err := l.place(ctx, dir)
+	if err != nil {
+		return api.Info{}, err
+	}
+	home, _ := os.UserHomeDir() // who has none is told ""
+	out := api.Info{Directory: at.Directory, Home: home, Branch: git.Branch(at), Version: l.version, Trusted: true, Confined: true}
+	out.Mode, err = l.mode(ctx, at)
+	return out, err
+}
+
+func (l *Local) mode(ctx context.Context, at workspace.Place) (lathe.Mode, error) {
+	loaded, err := l.served.Settings(ctx, at)
+	if err != nil {
+		return "", err
+	}
+	return lathe.Mode(loaded.Config.PermissionMode), nil
+}
+
+// SetMode changes the permission mode of the user. A project or the environment may keep a stricter one.
+func (l *Local) SetMode(ctx context.Context, dir string, m lathe.Mode) (lathe.Mode, error) {
+	at, err := l.place(ctx, dir)
+	if err != nil {
+		return "", err
+	}
+	change, _ := json.Marshal(map[string]lathe.Mode{"permission_mode": m}) // it never fails
+	if err := l.served.ChangeGlobal(ctx, change); err != nil {
+		return "", err
+	}
+	l.served.Publish(lathe.Event{Fact: &lathe.GlobalDisposed{}})
+	is, err := l.mode(ctx, at)
+	return cmp.Or(is, lathe.SandboxMode), err
+}
+
+// FindFiles returns files and folders whose path fits a query.
+func (l *Local) FindFiles(ctx context.Context, dir, query string, limit int) ([]string, error) {
+	at, err := l.place(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	return server.FindFiles(ctx, l.served.folders(), at, query, limit)
+}
+
+// Changes is what version control says differs.
+func (l *Local) Changes(ctx context.Context, dir string, from api.Source) ([]lathe.FileDiff, error) {
+	at, err := l.place(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	return server.Changes(ctx, l.served.git(), at, git.Ask{Mode: git.Mode(from), Context: git.DefaultContext})
+}
+
+// Share is not possible: no address leads to this process.
+func (l *Local) Share(context.Context, lathe.SessionID) (lathe.Session, error) {
+	return lathe.Session{}, lathe.Errorf(lathe.Unavailable, "nobody could read it: run lathe serve, open it with lathe attach, and share there")
+}
+
+// Unshare takes back what a server has shared.
+func (l *Local) Unshare(ctx context.Context, id lathe.SessionID) (lathe.Session, error) {
+	return l.served.Unshare(ctx, id)
+}
