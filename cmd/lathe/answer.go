@@ -9,6 +9,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/cli"
+	"github.com/lathe-agent/lathe/cli/session"
 	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/model"
 )
@@ -179,7 +180,7 @@ func (s *stream) summary() {
 	parts := []string{termtext.Plain(s.asked.info.Model.Ref())}
 	if s.used {
 		t, cost := s.cost()
-		if text := tokens(t); text != "" {
+		if text := session.Tokens(t); text != "" {
 			parts = append(parts, text)
 		}
 		if cost > 0 {

@@ -15,6 +15,8 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/cli"
+	"github.com/lathe-agent/lathe/cli/account"
+	"github.com/lathe-agent/lathe/cli/session"
 	"github.com/lathe-agent/lathe/harness"
 	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/model"
@@ -186,7 +188,7 @@ func questionFor(a *cli.App, p *harness.Providers, m *catalog.Model, f askFlags,
 }
 
 func noVariant(m *catalog.Model, name string) error {
-	if all := levels(m); len(all) > 0 {
+	if all := account.Levels(m); len(all) > 0 {
 		return lathe.Errorf(lathe.NotFound, "%s has no level %s; it has %s", termtext.Plain(m.Ref()), termtext.Quote(name), termtext.Plain(strings.Join(all, ", ")))
 	}
 	return lathe.Errorf(lathe.NotFound, "%s has no levels of reasoning; leave --variant out", termtext.Plain(m.Ref()))
@@ -233,7 +235,7 @@ var errNothing = errors.New("nothing to record")
 // askRecorded keeps the traffic, of a failure too.
 func askRecorded(a *cli.App, f askFlags, send func(http.RoundTripper) error) error {
 	var asked error
-	size, err := writeFile(f.record, func(w io.Writer) error {
+	size, err := session.WriteFile(f.record, func(w io.Writer) error {
 		to := &countedWriter{w: w}
 		r := record.NewRecorder(to, nil)
 		r.Timing = f.timing

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/lathe-agent/lathe/cli/layout"
+	"github.com/lathe-agent/lathe/cli/stats"
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
@@ -39,17 +40,17 @@ func TestChart_Width(t *testing.T) {
 
 func TestChart_Figures(t *testing.T) {
 	for n, want := range map[int64]string{0: "0", 999: "999", 9999: "9,999", 10_000: "10.0K", 99_949: "99.9K", 99_950: "100K", 999_499: "999K", 999_500: "1.0M", 12_345_678: "12.3M", 5e15: "5000T"} {
-		if got := short(n); got != want {
+		if got := stats.Short(n); got != want {
 			t.Errorf("short(%d) is %s, not %s", n, got, want)
 		}
 	}
 	for share, want := range map[float64]string{0: "0%", 0.001: "0.1%", 0.0099: "1%", 0.5: "50%", 1: "100%"} {
-		if got := percent(share); got != want {
+		if got := stats.Percent(share); got != want {
 			t.Errorf("percent(%g) is %s, not %s", share, got, want)
 		}
 	}
 	for ms, want := range map[int64]string{0: "0s", 12: "12ms", 1234: "1.2s", 61_000: "1m1s", 7_260_000: "2h01m", 4_000_000_000: "1,111h06m"} {
-		if got := took(ms); got != want {
+		if got := stats.Took(ms); got != want {
 			t.Errorf("took(%d) is %s, not %s", ms, got, want)
 		}
 	}
@@ -106,8 +107,8 @@ func TestUpgrade_ShellWord(t *testing.T) {
 func TestStats_Colour(t *testing.T) {
 	var plainOut bytes.Buffer
 	c := layout.Chart{Head: []string{"Day", "Cost"}, Rows: []layout.Bar{{Name: "2025-03-10", Cells: []string{"$1"}, Value: 1}}}
-	v := &statsView{colour: true}
-	if err := c.Write(&plainOut, 40, v.paint); err != nil {
+	v := &stats.StatsView{Colour: true}
+	if err := c.Write(&plainOut, 40, v.Paint); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := plainOut.String(), "\x1b[36m██████████████████████\x1b[0m\n"; !strings.HasSuffix(got, want) {

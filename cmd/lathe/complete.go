@@ -11,6 +11,7 @@ import (
 
 	"github.com/lathe-agent/lathe/api"
 	"github.com/lathe-agent/lathe/cli"
+	"github.com/lathe-agent/lathe/cli/account"
 	"github.com/lathe-agent/lathe/cli/layout"
 	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/harness"
@@ -196,7 +197,7 @@ func (x completions) models(context.Context) (out []cobra.Completion) {
 		return nil
 	}
 	for _, one := range p.Actives() {
-		for _, m := range models(one.Provider) {
+		for _, m := range account.Models(one.Provider) {
 			out = append(out, described(m.Ref(), m.Name))
 		}
 	}

@@ -1,6 +1,10 @@
 package main
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/lathe-agent/lathe/cli/database"
+)
 
 func TestDB_CutStatement(t *testing.T) {
 	for text, want := range map[string][2]string{
@@ -18,7 +22,7 @@ func TestDB_CutStatement(t *testing.T) {
 		"a /* ;":                     {"", ""},
 		"a /*/ ; */;":                {"a /*/ ; */;", ""},
 	} {
-		first, rest, whole := cutStatement(text)
+		first, rest, whole := database.CutStatement(text)
 		if !whole {
 			first, rest = "", ""
 		}
@@ -27,7 +31,7 @@ func TestDB_CutStatement(t *testing.T) {
 		}
 	}
 	for text, blank := range map[string]bool{"": true, " ;\n": true, "-- x": true, "/* x */ -- y\n;": true, "/* x": true, "a -- x": false, "'--'": false} {
-		if isBlank(text) != blank {
+		if database.IsBlank(text) != blank {
 			t.Errorf("whether %q is blank is not %v", text, blank)
 		}
 	}

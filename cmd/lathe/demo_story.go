@@ -13,6 +13,7 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/api"
 	"github.com/lathe-agent/lathe/cli"
+	"github.com/lathe-agent/lathe/cli/session"
 	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/harness"
 	"github.com/lathe-agent/lathe/internal/termtext"
@@ -128,11 +129,11 @@ func (d *demo) prologue(ctx context.Context) {
 // conclude shows the change, takes it back, and says what to type next.
 func (d *demo) conclude(ctx context.Context, e api.Engine, s lathe.Session) error {
 	d.chapter(ctx, "What changed:", "lathe session diff")
-	if err := printDiff(ctx, d.App, e, s, "", diffStyle{context: 2, colour: d.Color(d.Stdout.File)}); err != nil {
+	if err := session.PrintDiff(ctx, d.App, e, s, "", session.DiffStyle{Context: 2, Colour: d.Color(d.Stdout.File)}); err != nil {
 		return err
 	}
 	d.chapter(ctx, "All of it can be taken back:", "lathe session undo")
-	if err := undoExchange(ctx, d.App, e, s, undoFlags{}); err != nil {
+	if err := session.UndoExchange(ctx, d.App, e, s, session.UndoFlags{}); err != nil {
 		return err
 	}
 	d.chapter(ctx, "And the test fails again:", "%s", d.project.test)

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/aymanbagabas/go-udiff"
+
+	"github.com/lathe-agent/lathe/cli/session"
 )
 
 // A patch with whole files is cut to the lines around its changes, and still says the same.
@@ -27,7 +29,7 @@ func TestNarrowed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		lines := narrowed(whole, context)
+		lines := session.Narrowed(whole, context)
 		if got, want := changesIn(strings.Join(lines, "\n")), changesIn(whole); got != want {
 			t.Fatalf("got\n%s\nwant\n%s", got, want)
 		}
@@ -56,7 +58,7 @@ func changesIn(patch string) string {
 	body := false
 	for line := range strings.Lines(patch) {
 		line = strings.TrimSuffix(line, "\n")
-		if head := hunkHead(line); head != "" && strings.HasSuffix(line, "@@") {
+		if head := session.HunkHead(line); head != "" && strings.HasSuffix(line, "@@") {
 			var x int
 			if n, _ := fmt.Sscanf(head, "@@ -%d,%d +%d,%d", &old, &x, &now, &x); n == 4 {
 				body = true

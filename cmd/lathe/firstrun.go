@@ -7,6 +7,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/cli"
+	"github.com/lathe-agent/lathe/cli/account"
 	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/harness"
@@ -171,7 +172,7 @@ func firstRun(ctx context.Context, a *cli.App, p *harness.Providers, watched boo
 	case c.ID == chooseFree:
 		return oneRun(a, free.ref), nil
 	case c.ID == chooseLogin:
-		return "", logIn(ctx, a, loginFlags{})
+		return "", account.LogIn(ctx, a, account.LoginFlags{})
 	case c.ID == chooseDemo:
 		return "", demoInstead(ctx, a)
 	}

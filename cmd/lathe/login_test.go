@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/lathe-agent/lathe/cli"
+	"github.com/lathe-agent/lathe/cli/account"
 	"github.com/lathe-agent/lathe/model/auth"
 )
 
@@ -52,7 +53,7 @@ func TestLogin_Browser(t *testing.T) {
 	a.Browse = func(string) error { t.Error("a browser was opened without a terminal"); return nil }
 	done := make(chan string, 1)
 	go func() { done <- follow(t, screen) }()
-	err = logIn(t.Context(), a, loginFlags{provider: "openrouter", method: "browser"})
+	err = account.LogIn(t.Context(), a, account.LoginFlags{Provider: "openrouter", Method: "browser"})
 	if e := typed.Close(); err != nil || e != nil {
 		t.Fatal(err, e)
 	}
@@ -109,7 +110,7 @@ func TestShellWords(t *testing.T) {
 		`sh -c 'rm -rf /; echo '\''x'\'''`: {"sh", "-c", "rm -rf /; echo 'x'"},
 		"a ''":                             {"a", ""},
 	} {
-		if got := shellWords(args); got != want {
+		if got := account.ShellWords(args); got != want {
 			t.Errorf("%q: %s, not %s", args, got, want)
 		}
 	}
@@ -117,7 +118,7 @@ func TestShellWords(t *testing.T) {
 
 func TestBrowse_OnlyPages(t *testing.T) {
 	for _, page := range []string{"", "file:///etc/passwd", "javascript:alert(1)", "--help", "/bin/sh"} {
-		if browse(page) == nil {
+		if account.Browse(page) == nil {
 			t.Errorf("%q was opened", page)
 		}
 	}

@@ -6,7 +6,7 @@
 //
 // A command runs in one goroutine with a context that ends at an interrupt. Three more exist: one
 // waits for signals, one for a standard input that has nothing to say, one draws the live view of a
-// turn (view.go).
+// turn (package cli/live).
 //
 // Start reading here, then package cli; each command has a file of its own.
 package main
@@ -20,6 +20,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lathe-agent/lathe/cli"
+	"github.com/lathe-agent/lathe/cli/account"
+	"github.com/lathe-agent/lathe/cli/database"
+	"github.com/lathe-agent/lathe/cli/session"
+	"github.com/lathe-agent/lathe/cli/stats"
 	"github.com/lathe-agent/lathe/cmd/lathe/early"
 	"github.com/lathe-agent/lathe/harness"
 	"github.com/lathe-agent/lathe/harness/confine"
@@ -84,18 +88,18 @@ func newRoot(a *cli.App) *cobra.Command {
 		newAttach(a),
 		newServe(a),
 		newMCP(a),
-		newSession(a),
+		session.New(a),
 		newAgent(a),
-		newExport(a),
-		newImport(a),
-		newStats(a),
-		newDB(a),
+		session.NewExport(a),
+		session.NewImport(a),
+		stats.New(a),
+		database.New(a),
 		newConfig(a),
 		newTrust(a),
 		newPermission(a),
-		newShare(a),
-		newModels(a),
-		newAuth(a),
+		session.NewShare(a),
+		account.NewModels(a),
+		account.NewAuth(a),
 		newPlugin(a),
 		newDebug(a),
 		newCompletion(a),
@@ -141,6 +145,6 @@ func globalFlags(a *cli.App, root *cobra.Command) {
 func newApp() *cli.App {
 	return cli.NewApp(harness.Host{
 		Version: version, Env: os.Getenv, Environ: os.Environ, Now: time.Now, Log: slog.New(slog.DiscardHandler), Notices: os.Stderr,
-		Logins: auth.Methods(), Browse: browse,
+		Logins: auth.Methods(), Browse: account.Browse,
 	})
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/cli/layout"
+	"github.com/lathe-agent/lathe/cli/session"
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
@@ -55,8 +56,8 @@ func (h *mcpHost) sessions(ctx context.Context, _ *mcp.CallToolRequest, in mcpLi
 	var cut map[lathe.SessionID]bool
 	e, err := h.look()
 	if err == nil {
-		if found, err = querySessions(ctx, h.App, e, listFlags{most: most, archived: in.Archived, search: in.Search}); err == nil {
-			cut, err = interruptedOnes(ctx, e)
+		if found, err = session.QuerySessions(ctx, h.App, e, session.ListFlags{Most: most, Archived: in.Archived, Search: in.Search}); err == nil {
+			cut, err = session.InterruptedOnes(ctx, e)
 		}
 	}
 	if err != nil && !errors.As(err, new(cli.NoDatabase)) {
@@ -68,10 +69,10 @@ func (h *mcpHost) sessions(ctx context.Context, _ *mcp.CallToolRequest, in mcpLi
 			Created: int64(s.Created), Updated: int64(s.Updated), Interrupted: cut[s.ID],
 		})
 	}
-	text := listFlags{archived: in.Archived, search: in.Search, all: true}.nothing()
+	text := session.ListFlags{Archived: in.Archived, Search: in.Search, All: true}.Nothing()
 	if len(found) > 0 {
 		var b bytes.Buffer
-		if err := sessionTable(h.App, found, cut, true).Write(&b, 0); err != nil {
+		if err := session.SessionTable(h.App, found, cut, true).Write(&b, 0); err != nil {
 			return nil, out, err
 		}
 		text = b.String()
@@ -113,8 +114,8 @@ func (h *mcpHost) session(ctx context.Context, _ *mcp.CallToolRequest, in mcpRea
 		return nil, mcpReadReply{}, err
 	}
 	var head, body bytes.Buffer
-	t := transcript{out: &body, now: h.Now(), detail: in.Full}
-	if err := errors.Join(layout.Pairs(&head, recordRows(h.App, s)), t.messages(page.Messages)); err != nil {
+	t := session.Transcript{Out: &body, Now: h.Now(), Detail: in.Full}
+	if err := errors.Join(layout.Pairs(&head, session.RecordRows(h.App, s)), t.Messages(page.Messages)); err != nil {
 		return nil, mcpReadReply{}, err
 	}
 	text, short := lastOf(body.String(), mcpMostBytes)

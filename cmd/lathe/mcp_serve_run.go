@@ -13,6 +13,7 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/api"
 	"github.com/lathe-agent/lathe/cli"
+	"github.com/lathe-agent/lathe/cli/session"
 	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/model/catalog"
 )
@@ -306,7 +307,7 @@ func (t *mcpTurn) part(p lathe.Part) {
 func (t *mcpTurn) call(c *lathe.ToolCall) {
 	switch s := c.State.(type) {
 	case *lathe.Running:
-		t.told.say("%s %s", icon(c.Tool), termtext.OneLine(termtext.Plain(c.Tool+" "+hint(s.Input))))
+		t.told.say("%s %s", icon(c.Tool), termtext.OneLine(termtext.Plain(c.Tool+" "+session.Hint(s.Input))))
 	case *lathe.Completed:
 		if s.Compacted == 0 { // else an old one that is no longer sent
 			t.tools++
@@ -323,7 +324,7 @@ func (t *mcpTurn) reply() mcpRunReply {
 	text, _ := lastOf(strings.Join(t.texts, "\n\n"), mcpMostBytes)
 	out := mcpRunReply{
 		Session: string(t.session.ID), Status: "done", Text: text, Refused: t.refused, Tools: t.tools,
-		Tokens: t.tokens.Input + t.tokens.Output + t.tokens.Reasoning + t.tokens.Cache.Read + t.tokens.Cache.Write, Cost: costOf(t.cost),
+		Tokens: t.tokens.Input + t.tokens.Output + t.tokens.Reasoning + t.tokens.Cache.Read + t.tokens.Cache.Write, Cost: session.CostOf(t.cost),
 	}
 	switch {
 	case t.failed != nil:

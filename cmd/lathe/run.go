@@ -19,6 +19,7 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/api"
 	"github.com/lathe-agent/lathe/cli"
+	"github.com/lathe-agent/lathe/cli/session"
 	"github.com/lathe-agent/lathe/client"
 	"github.com/lathe-agent/lathe/config"
 	"github.com/lathe-agent/lathe/engine"
@@ -280,7 +281,7 @@ func runCommand(ctx context.Context, a *cli.App, f runFlags, text string) error 
 // runRecorded keeps the traffic, of a failure too.
 func runRecorded(ctx context.Context, a *cli.App, f runFlags, text string) error {
 	var ran error
-	_, err := writeFile(f.record, func(w io.Writer) error {
+	_, err := session.WriteFile(f.record, func(w io.Writer) error {
 		r := record.NewRecorder(w, nil)
 		ran = runOn(ctx, a, f, text, r)
 		return r.Close()
@@ -376,7 +377,7 @@ func newestInterrupted(ctx context.Context, a *cli.App, e api.Engine) (lathe.Ses
 	if err != nil {
 		return lathe.Session{}, err
 	}
-	cut, err := interruptedOnes(ctx, e)
+	cut, err := session.InterruptedOnes(ctx, e)
 	if err != nil {
 		return lathe.Session{}, err
 	}

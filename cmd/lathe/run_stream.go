@@ -10,6 +10,7 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/cli/layout"
+	"github.com/lathe-agent/lathe/cli/live"
 	"github.com/lathe-agent/lathe/client"
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
@@ -85,7 +86,7 @@ func printResult(a *cli.App, l resultLine) {
 // follow shows a turn, live where that can be, and tells how it ended.
 func (r *runner) follow(ctx context.Context, p lathe.Prompt) error {
 	if r.isLive() {
-		r.view, r.titles = startView(r.App), map[lathe.SessionID]string{}
+		r.view, r.titles = live.StartView(r.App), map[lathe.SessionID]string{}
 		defer r.closeView()
 	}
 	err := r.turn(ctx, p)

@@ -13,6 +13,8 @@ import (
 	"github.com/lathe-agent/lathe/api"
 	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/cli/layout"
+	"github.com/lathe-agent/lathe/cli/live"
+	"github.com/lathe-agent/lathe/cli/session"
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
@@ -40,8 +42,8 @@ type runner struct {
 	failed    error
 	below     map[lathe.SessionID]bool // whether other sessions work for this one
 
-	view       *view // on a terminal; nil prints plain text
-	plainly    bool  // also there, for one who writes between the lines
+	view       *live.View // on a terminal; nil prints plain text
+	plainly    bool       // also there, for one who writes between the lines
 	titles     map[lathe.SessionID]string
 	agent      string            // who answers
 	prompts    []lathe.MessageID // that were answered
@@ -442,10 +444,10 @@ func (r *runner) end(ctx context.Context) error {
 	r.newLine()
 	parts := []string{}
 	budget := ""
-	if accounts, err := accounts(ctx, &r.Host, r.engine, r.session); err == nil {
-		budget = budgetLine(accounts)
+	if accounts, err := session.Accounts(ctx, &r.Host, r.engine, r.session); err == nil {
+		budget = session.BudgetLine(accounts)
 	}
-	for _, s := range []string{tokens(r.tokens), costOf(r.cost), r.changes(ctx), r.lasted(), budget} {
+	for _, s := range []string{session.Tokens(r.tokens), session.CostOf(r.cost), r.changes(ctx), r.lasted(), budget} {
 		if s != "" {
 			parts = append(parts, s)
 		}

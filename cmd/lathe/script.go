@@ -11,6 +11,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/cli"
+	"github.com/lathe-agent/lathe/cli/session"
 	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/model/modeltest"
@@ -84,7 +85,7 @@ func playScript(ctx context.Context, a *cli.App, name, to string) error {
 		a.Printf(scriptSettings, s.URL)
 		err = a.Out.Flush()
 	} else {
-		_, err = writeFile(to, func(w io.Writer) error {
+		_, err = session.WriteFile(to, func(w io.Writer) error {
 			_, err := fmt.Fprintf(w, scriptSettings, s.URL)
 			return err
 		})

@@ -4,6 +4,7 @@ import (
 	"os"
 	"strconv"
 
+	"github.com/lathe-agent/lathe/cli/live"
 	"github.com/lathe-agent/lathe/sandbox"
 )
 
@@ -16,7 +17,7 @@ func breaks() {
 	left, _ := strconv.Atoi(os.Getenv("DRAWS"))
 	a.OnDraw = func() {
 		if left--; left == 0 {
-			var rows []row
+			var rows []live.Row
 			_ = rows[1]
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/cli"
+	"github.com/lathe-agent/lathe/cli/live"
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
@@ -26,7 +27,7 @@ func (r *runner) remark(format string, args ...any) {
 		return
 	}
 	text := fmt.Sprintf(format, args...)
-	r.view.do(func(s *screen) { s.remark(text) })
+	r.view.Do(func(s *live.Screen) { s.Remark(text) })
 }
 
 // closeView ends the picture; what comes now is printed below it.
@@ -34,8 +35,8 @@ func (r *runner) closeView() {
 	if r.view == nil {
 		return
 	}
-	r.view.close()
-	why := r.view.why
+	r.view.Close()
+	why := r.view.Why
 	if r.view = nil; why != "" {
 		r.remark("Warning: the live view failed: %s. That is a mistake of lathe; its log says where. The turn goes on as plain text, and `lathe session show %s` has what is missing here.", termtext.OneLine(why), r.session.ID)
 	}
@@ -47,7 +48,7 @@ func (r *runner) dropView() {
 		return
 	}
 	select {
-	case <-r.view.broken:
+	case <-r.view.Broken:
 		r.closeView()
 	default:
 	}
@@ -63,21 +64,21 @@ func (r *runner) watch(f lathe.Fact) {
 		switch b := f.Part.Body.(type) {
 		case *lathe.ToolCall:
 			if !isCompacted(b) {
-				r.view.do(func(s *screen) { s.change("", f.Part.ID, b) })
+				r.view.Do(func(s *live.Screen) { s.Change("", f.Part.ID, b) })
 			}
 		case *lathe.Reasoning:
-			r.view.do(func(s *screen) { s.muses = b.Time.End == 0 })
+			r.view.Do(func(s *live.Screen) { s.Muses = b.Time.End == 0 })
 		default:
 		}
 	case *lathe.PartRemoved:
 		if r.printed[f.Part] {
-			r.view.do(func(s *screen) { s.takeBack(f.Part) })
+			r.view.Do(func(s *live.Screen) { s.TakeBack(f.Part) })
 		}
 	case *lathe.StatusChanged:
 		busy := f.Status.Type == lathe.Busy
-		r.view.do(func(s *screen) {
-			if s.idle, s.muses = (time.Time{}), false; busy {
-				s.idle = s.app.Now()
+		r.view.Do(func(s *live.Screen) {
+			if s.Idle, s.Muses = (time.Time{}), false; busy {
+				s.Idle = s.App.Now()
 			}
 		})
 	default:
@@ -100,13 +101,13 @@ func (r *runner) watchBelow(ctx context.Context, ev lathe.Event) {
 			title = termtext.Plain(r.titleOf(ctx, ev.Session))
 			r.titles[ev.Session] = title
 		}
-		r.view.do(func(s *screen) {
-			s.beside(ev.Session, title)
-			s.change(ev.Session, f.Part.ID, t)
+		r.view.Do(func(s *live.Screen) {
+			s.Beside(ev.Session, title)
+			s.Change(ev.Session, f.Part.ID, t)
 		})
 	case *lathe.StatusChanged:
 		if f.Status.Type == lathe.Idle {
-			r.view.do(func(s *screen) { s.rested(ev.Session) })
+			r.view.Do(func(s *live.Screen) { s.Rested(ev.Session) })
 		}
 	default:
 	}
@@ -120,23 +121,23 @@ func isCompacted(t *lathe.ToolCall) bool {
 
 // grow shows more of a text, or of a thought if those are wanted.
 func (r *runner) grow(d *lathe.PartDelta) {
-	look := style(0)
+	look := live.Style(0)
 	if r.reasoning[d.Part] {
-		if look = dim; !r.flags.thinking {
+		if look = live.Dim; !r.flags.thinking {
 			return
 		}
 	}
 	r.printed[d.Part] = true
 	text := termtext.PlainText(d.Delta)
-	r.view.do(func(s *screen) { s.grow(d.Part, text, look) })
+	r.view.Do(func(s *live.Screen) { s.Grow(d.Part, text, look) })
 }
 
 // grown completes a text that has come to its end.
 func (r *runner) grown(id lathe.PartID, ended bool) {
 	if r.view != nil && ended {
-		r.view.do(func(s *screen) {
-			if s.saying == id {
-				s.endText()
+		r.view.Do(func(s *live.Screen) {
+			if s.Saying == id {
+				s.EndText()
 			}
 		})
 	}
@@ -151,7 +152,7 @@ func (r *runner) changes(ctx context.Context) string {
 	if len(files) == 0 {
 		return ""
 	}
-	var n lineCount
+	var n live.LineCount
 	for _, f := range files {
 		n.Additions, n.Deletions = n.Additions+f.Additions, n.Deletions+f.Deletions
 	}
@@ -171,7 +172,7 @@ func (r *runner) worked() time.Duration {
 func (r *runner) lasted() string {
 	d := r.worked()
 	if r.view != nil {
-		return elapsed(d)
+		return live.Elapsed(d)
 	}
 	return d.Round(100 * time.Millisecond).String()
 }
@@ -179,7 +180,7 @@ func (r *runner) lasted() string {
 // asked puts a question and reads the answer. In the picture nothing moves meanwhile.
 func (r *runner) asked(ctx context.Context, about []string, choices string) (string, error) {
 	r.newLine()
-	if r.view != nil && !r.view.did(func(s *screen) { s.ask(about, choices) }) {
+	if r.view != nil && !r.view.Did(func(s *live.Screen) { s.Ask(about, choices) }) {
 		r.dropView()
 	}
 	if r.view == nil {
@@ -190,42 +191,10 @@ func (r *runner) asked(ctx context.Context, about []string, choices string) (str
 		return []byte(text), err
 	})
 	if r.view != nil {
-		r.view.do(func(s *screen) { s.answered(string(line)) })
+		r.view.Do(func(s *live.Screen) { s.Answered(string(line)) })
 	}
 	if r.view != nil && err == nil {
 		r.note("%s → %s", about[len(about)-1], cmp.Or(termtext.Plain(string(line)), "no"))
 	}
 	return string(line), err
-}
-
-// ask shows a question, with the cursor behind it.
-func (s *screen) ask(about []string, choices string) {
-	s.endText()
-	s.asking = s.live(4)
-	if len(s.asking) > 0 {
-		s.asking = append(s.asking, row{})
-	}
-	for i, line := range about {
-		look := style(0)
-		if i == len(about)-1 {
-			look = bold
-		}
-		s.asking = append(s.asking, wrapped(cells(line, look), nil, cells("  ", 0), s.width()-1)...)
-	}
-	indent := cells("  ", 0)
-	s.asking = append(s.asking, wrapped(cells(choices, dim), indent, indent, s.width()-1)...)
-	last := &s.asking[len(s.asking)-1]
-	last.text, last.width = last.text+" ", last.width+1
-	s.draw()
-}
-
-// answered goes on. What was typed stands on the screen too, with the end of its line.
-func (s *screen) answered(typed string) {
-	if n := len(s.below); n > 0 {
-		s.below[n-1].width += termtext.Columns(strings.TrimRight(typed, "\r\n"))
-		if strings.HasSuffix(typed, "\n") {
-			s.below = append(s.below, row{})
-		}
-	}
-	s.asking = nil
 }

@@ -18,8 +18,8 @@ func TestView_Table(t *testing.T) {
 	var got strings.Builder
 	for _, width := range []int{80, 40, 20} {
 		p := newPainter(width, 40)
-		p.grow("prt_1", tableText, 0)
-		p.end()
+		p.Grow("prt_1", tableText, 0)
+		p.End()
 		fmt.Fprintf(&got, "-- %d --\n%s\n", width, strings.TrimRight(p.paint(), "\n"))
 	}
 	golden := filepath.Join("testdata", "view", "table.golden")
@@ -47,7 +47,7 @@ func TestView_TableGrows(t *testing.T) {
 		{"---|\n| 1 | 2 |\n", "▦ a table, 3 lines so far"},
 		{"\n", "1 │ 2"},
 	} {
-		p.grow("prt_1", step[0], 0)
+		p.Grow("prt_1", step[0], 0)
 		p.paint()
 		if seen := p.glass.plain(); !strings.Contains(seen, step[1]) || strings.Contains(seen, "1 │ 2") != (step[0] == "\n") {
 			t.Errorf("after %q:\n%s", step[0], seen)
@@ -82,11 +82,11 @@ func TestView_TableAnything(t *testing.T) {
 			b.WriteString("\n")
 		}
 		p := newPainter(10+random.IntN(100), 400)
-		p.grow("prt_1", b.String(), 0)
-		p.end()
-		for _, r := range p.above {
-			if r.width > p.width() {
-				t.Fatalf("seed %d: a row of %d columns on %d:\n%s", seed, r.width, p.width(), b.String())
+		p.Grow("prt_1", b.String(), 0)
+		p.End()
+		for _, r := range p.Above {
+			if r.Width > p.Width() {
+				t.Fatalf("seed %d: a row of %d columns on %d:\n%s", seed, r.Width, p.Width(), b.String())
 			}
 		}
 		p.paint()

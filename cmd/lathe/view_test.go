@@ -10,13 +10,14 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/cli"
+	"github.com/lathe-agent/lathe/cli/live"
 	"github.com/lathe-agent/lathe/harness"
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
 // painter is a screen without its goroutine, and the terminal that it writes to.
 type painter struct {
-	*screen
+	*live.Screen
 	sent  *bytes.Buffer
 	glass *glass
 }
@@ -25,12 +26,12 @@ func newPainter(width, height int) *painter {
 	p := &painter{sent: new(bytes.Buffer), glass: newGlass(width, height)}
 	now := time.UnixMilli(0)
 	a := &cli.App{Out: bufio.NewWriter(p.sent), Host: harness.Host{Now: func() time.Time { return now }}}
-	p.screen = &screen{app: a, size: func() (int, int) { return p.glass.width, p.glass.height }}
+	p.Screen = &live.Screen{App: a, Size: func() (int, int) { return p.glass.width, p.glass.height }}
 	return p
 }
 
 func (p *painter) paint() string {
-	p.draw()
+	p.Draw()
 	p.glass.write(strings.ReplaceAll(p.sent.String(), "\n", "\r\n")) // as the line discipline does
 	p.sent.Reset()
 	return p.glass.String()
@@ -47,20 +48,20 @@ func TestView_Pieces(t *testing.T) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		width := 12 + random.IntN(90)
 		whole := newPainter(width, 200)
-		whole.grow("prt_1", sampleText, 0)
-		whole.end()
+		whole.Grow("prt_1", sampleText, 0)
+		whole.End()
 		want := whole.paint()
 
 		p := newPainter(width, 200)
 		for rest := []rune(sampleText); len(rest) > 0; {
 			n := 1 + random.IntN(min(len(rest), 1+random.IntN(60)))
-			p.grow("prt_1", string(rest[:n]), 0)
+			p.Grow("prt_1", string(rest[:n]), 0)
 			rest = rest[n:]
 			if random.IntN(2) == 0 {
 				p.paint()
 			}
 		}
-		p.end()
+		p.End()
 		if got := p.paint(); got != want {
 			t.Fatalf("seed %d, width %d: got:\n%s\nwant:\n%s", seed, width, got, want)
 		}
@@ -75,21 +76,21 @@ func TestView_TallLine(t *testing.T) {
 		for i := range 400 {
 			word := "w" + termtext.Count(i) + " "
 			words += word
-			p.grow("prt_1", word, 0)
+			p.Grow("prt_1", word, 0)
 			p.paint()
 		}
-		p.end()
+		p.End()
 		p.paint()
 		if got := strings.Join(strings.Fields(p.glass.plain()), " "); got != strings.TrimSpace(words) {
 			t.Errorf("height %d: got\n%s", height, got)
 		}
 	}
 	p := newPainter(30, 10)
-	p.grow("prt_1", strings.Repeat("x", 3*longestLine), 0)
-	p.end()
+	p.Grow("prt_1", strings.Repeat("x", 3*live.LongestLine), 0)
+	p.End()
 	p.paint()
-	if got := strings.Count(p.glass.plain(), "x"); got != 3*longestLine {
-		t.Errorf("%d of %d characters of a word without end", got, 3*longestLine)
+	if got := strings.Count(p.glass.plain(), "x"); got != 3*live.LongestLine {
+		t.Errorf("%d of %d characters of a word without end", got, 3*live.LongestLine)
 	}
 }
 
@@ -110,7 +111,7 @@ func TestView_Inline(t *testing.T) {
 		"> - a **b**":                 "‹2›│ ‹›• a ‹1›b‹›",
 	} {
 		p := newPainter(80, 24)
-		p.grow("prt_1", text+"\n", 0)
+		p.Grow("prt_1", text+"\n", 0)
 		got, _, _ := strings.Cut(p.paint(), "\n")
 		if got != want {
 			t.Errorf("%q is\n%s, not\n%s", text, got, want)
@@ -122,10 +123,10 @@ func TestView_Inline(t *testing.T) {
 func TestView_Hostile(t *testing.T) {
 	p := newPainter(40, 24)
 	for _, piece := range []string{"a\x1b", "[2Jb\x07\r", "\nc\u202e"} {
-		p.grow("prt_1", termtext.PlainText(piece), 0)
+		p.Grow("prt_1", termtext.PlainText(piece), 0)
 		p.paint()
 	}
-	p.end()
+	p.End()
 	p.paint()
 	if got := p.glass.String(); len(p.glass.odd) > 0 || !strings.HasPrefix(got, "a␛[2Jb␇\nc\uFFFD\n") {
 		t.Errorf("%q", got)
@@ -135,13 +136,13 @@ func TestView_Hostile(t *testing.T) {
 // A text that is taken back while it was only below is gone without a word; else people are told.
 func TestView_TakenBack(t *testing.T) {
 	p := newPainter(60, 24)
-	p.grow("prt_1", "Half a", 0)
+	p.Grow("prt_1", "Half a", 0)
 	p.paint()
-	p.takeBack("prt_1")
-	p.grow("prt_2", "Whole.\nAnd", 0)
+	p.TakeBack("prt_1")
+	p.Grow("prt_2", "Whole.\nAnd", 0)
 	p.paint()
-	p.takeBack("prt_2")
-	p.end()
+	p.TakeBack("prt_2")
+	p.End()
 	if got, want := p.paint(), "Whole.\nAnd\n\n‹2›(the connection broke; what stands above is said again)‹›\n\n"; got != want {
 		t.Errorf("%q", got)
 	}
@@ -151,8 +152,8 @@ func TestView_TakenBack(t *testing.T) {
 func TestView_Waiting(t *testing.T) {
 	p := newPainter(60, 24)
 	now := time.UnixMilli(1000)
-	p.app.Now = func() time.Time { return now }
-	p.idle = now
+	p.App.Now = func() time.Time { return now }
+	p.Idle = now
 	for _, step := range []struct {
 		after  time.Duration
 		change func()
@@ -160,10 +161,10 @@ func TestView_Waiting(t *testing.T) {
 	}{
 		{100 * time.Millisecond, func() {}, "\n"},
 		{time.Second, func() {}, "⠋ working · 1.1s\n"},
-		{0, func() { p.muses = true }, "⠋ thinking · 1.1s\n"},
-		{0, func() { p.grow("prt_1", "One.\n", 0) }, "One.\n\n"},
+		{0, func() { p.Muses = true }, "⠋ thinking · 1.1s\n"},
+		{0, func() { p.Grow("prt_1", "One.\n", 0) }, "One.\n\n"},
 		{time.Second, func() {}, "One.\n\n⠋ thinking · 1.0s\n"},
-		{0, func() { p.grow("prt_1", "Two", 0) }, "One.\nTwo\n"},
+		{0, func() { p.Grow("prt_1", "Two", 0) }, "One.\nTwo\n"},
 	} {
 		now = now.Add(step.after)
 		step.change()
@@ -183,21 +184,21 @@ func TestView_Calls(t *testing.T) {
 		return &lathe.ToolCall{Tool: tool, State: &lathe.Completed{Title: title, Metadata: []byte(meta), Start: 1, End: 61_001}}
 	}
 	p := newPainter(50, 24)
-	p.change("", "prt_1", running("bash", `{"command":"make"}`, ""))
-	p.change("", "prt_2", running("task", `{"description":"look"}`, `{"sessionId":"ses_1"}`))
-	p.change("ses_1", "prt_3", running("grep", `{"pattern":"x"}`, ""))
-	p.change("ses_1", "prt_3", done("grep", "x", ""))
-	p.change("ses_1", "prt_4", running("task", `{"description":"deeper"}`, `{"sessionId":"ses_2"}`))
-	p.change("ses_2", "prt_5", done("read", "a.go", ""))
-	p.change("", "prt_2", done("task", "look", `{"sessionId":"ses_1"}`))
+	p.Change("", "prt_1", running("bash", `{"command":"make"}`, ""))
+	p.Change("", "prt_2", running("task", `{"description":"look"}`, `{"sessionId":"ses_1"}`))
+	p.Change("ses_1", "prt_3", running("grep", `{"pattern":"x"}`, ""))
+	p.Change("ses_1", "prt_3", done("grep", "x", ""))
+	p.Change("ses_1", "prt_4", running("task", `{"description":"deeper"}`, `{"sessionId":"ses_2"}`))
+	p.Change("ses_2", "prt_5", done("read", "a.go", ""))
+	p.Change("", "prt_2", done("task", "look", `{"sessionId":"ses_1"}`))
 	want := "⠋ bash make · 0.0s\n✓ task look · 1m01s\n  ✓ grep x · 1m01s\n  ⠋ task deeper · 0.0s\n    ✓ read a.go · 1m01s\n"
 	if p.paint(); p.glass.plain() != want {
 		t.Errorf("while they run:\n%s", p.glass.plain())
 	}
-	p.beside("ses_9", "beside")
-	p.change("ses_9", "prt_6", done("bash", "false", `{"exit":1}`))
-	p.rested("ses_9")
-	p.end()
+	p.Beside("ses_9", "beside")
+	p.Change("ses_9", "prt_6", done("bash", "false", `{"exit":1}`))
+	p.Rested("ses_9")
+	p.End()
 	want = "✗ bash make · not finished · 0.0s\n✓ task look · 1m01s\n  ✓ grep x · 1m01s\n  ⠋ task deeper · 0.0s\n    ✓ read a.go · 1m01s\n✓ task beside · 0.0s\n  ✗ bash false · exit 1 · 1m01s\n"
 	want = strings.Replace(want, "⠋ task deeper", "✗ task deeper · not finished", 1) + "\n"
 	if p.paint(); p.glass.plain() != want {

@@ -1,4 +1,5 @@
-package main
+// Package account manages providers: keys and logins, and the models that they have.
+package account
 
 import (
 	"context"
@@ -19,7 +20,7 @@ import (
 	"github.com/lathe-agent/lathe/model/provider"
 )
 
-func newAuth(a *cli.App) *cobra.Command {
+func NewAuth(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "auth",
 		Aliases: []string{"providers"},

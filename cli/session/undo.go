@@ -1,4 +1,4 @@
-package main
+package session
 
 import (
 	"context"
@@ -12,13 +12,13 @@ import (
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
-type undoFlags struct {
+type UndoFlags struct {
 	message, part string
 	all, dry      bool
 }
 
 func newUndo(a *cli.App) *cobra.Command {
-	var f undoFlags
+	var f UndoFlags
 	cmd := &cobra.Command{
 		Use:   "undo [ID] [--message MESSAGE | --part PART] [--dry-run]",
 		Short: "Take back the last exchange, or everything from a message on",
@@ -34,7 +34,7 @@ and the command ends with exit code 1 although everything else was undone.`,
   lathe session undo 4mKq --message msg_f4ddc1a2e001Vd0Rk3XbT7uQ9p`,
 		Args: cli.WantArgs(0, 1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return onSession(c.Context(), a, args, func(e api.Engine, s lathe.Session) error { return undoExchange(c.Context(), a, e, s, f) })
+			return onSession(c.Context(), a, args, func(e api.Engine, s lathe.Session) error { return UndoExchange(c.Context(), a, e, s, f) })
 		},
 	}
 	f.define(cmd)
@@ -43,7 +43,7 @@ and the command ends with exit code 1 although everything else was undone.`,
 }
 
 func newRedo(a *cli.App) *cobra.Command {
-	var f undoFlags
+	var f UndoFlags
 	cmd := &cobra.Command{
 		Use:   "redo [ID] [--message MESSAGE | --all] [--dry-run]",
 		Short: "Bring back what was undone",
@@ -65,7 +65,7 @@ that one, or with --all everything. A file that you have changed since is listed
 	return cmd
 }
 
-func (f *undoFlags) define(cmd *cobra.Command) {
+func (f *UndoFlags) define(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.message, "message", "", "from this `MESSAGE` on")
 	cmd.Flags().StringVar(&f.part, "part", "", "from this `PART` of a message on")
 	cmd.Flags().BoolVarP(&f.dry, "dry-run", "n", false, "say what would be done, and do nothing")
@@ -86,11 +86,11 @@ func onSession(ctx context.Context, a *cli.App, args []string, f func(api.Engine
 	})
 }
 
-func (f undoFlags) request() lathe.Undo {
+func (f UndoFlags) request() lathe.Undo {
 	return lathe.Undo{Message: lathe.MessageID(f.message), Part: lathe.PartID(f.part), All: f.all, DryRun: f.dry}
 }
 
-func undoExchange(ctx context.Context, a *cli.App, e api.Engine, s lathe.Session, f undoFlags) error {
+func UndoExchange(ctx context.Context, a *cli.App, e api.Engine, s lathe.Session, f UndoFlags) error {
 	done, err := e.Undo(ctx, s.ID, f.request())
 	if err != nil {
 		return err
@@ -98,7 +98,7 @@ func undoExchange(ctx context.Context, a *cli.App, e api.Engine, s lathe.Session
 	return printChanges(a, done, f.dry, "Undone from "+string(done.Message), "Would undo from "+string(done.Message))
 }
 
-func redoExchange(ctx context.Context, a *cli.App, e api.Engine, s lathe.Session, f undoFlags) error {
+func redoExchange(ctx context.Context, a *cli.App, e api.Engine, s lathe.Session, f UndoFlags) error {
 	done, err := e.Redo(ctx, s.ID, f.request())
 	switch {
 	case err != nil:

@@ -1,4 +1,4 @@
-package main
+package database
 
 import (
 	"bufio"
@@ -74,11 +74,11 @@ func (s *sqlShell) run(ctx context.Context) error {
 			return cli.Usagef("a question has at most %s; does it end with ;?", termtext.ByteSize(mostAsked))
 		}
 		for {
-			question, rest, whole := cutStatement(pending)
+			question, rest, whole := CutStatement(pending)
 			if !whole && !ended {
 				break
 			}
-			if pending = rest; !isBlank(question) {
+			if pending = rest; !IsBlank(question) {
 				if err := s.told(s.ask(ctx, question)); err != nil {
 					return err
 				}
@@ -190,14 +190,14 @@ func (s *sqlShell) ask(ctx context.Context, question string) error {
 
 var errEnoughRows = errors.New("enough rows")
 
-// isBlank reports whether there is nothing in a question but comments.
-func isBlank(question string) bool {
+// IsBlank reports whether there is nothing in a question but comments.
+func IsBlank(question string) bool {
 	return strings.Trim(regexp.MustCompile(`(?s)--[^\n]*|/\*.*?(\*/|$)`).ReplaceAllString(question, ""), "; \t\r\n") == ""
 }
 
-// cutStatement cuts the first statement off, with its semicolon. One in a text, a name or a comment
+// CutStatement cuts the first statement off, with its semicolon. One in a text, a name or a comment
 // ends nothing.
-func cutStatement(text string) (first, rest string, whole bool) {
+func CutStatement(text string) (first, rest string, whole bool) {
 	for i := 0; i < len(text); i++ {
 		end := ""
 		switch {

@@ -1,4 +1,4 @@
-package main
+package account
 
 import (
 	"bytes"
@@ -27,7 +27,7 @@ type modelsFlags struct {
 	verbose, refresh, local, all bool
 }
 
-func newModels(a *cli.App) *cobra.Command {
+func NewModels(a *cli.App) *cobra.Command {
 	var f modelsFlags
 	cmd := &cobra.Command{
 		Use:   "models [PROVIDER | PROVIDER/MODEL]",
@@ -158,8 +158,8 @@ func unknownProvider(p *harness.Providers, id string) error {
 	return err
 }
 
-// models are those of a provider by id.
-func models(p *catalog.Provider) []*catalog.Model {
+// Models are those of a provider by id.
+func Models(p *catalog.Provider) []*catalog.Model {
 	return slices.SortedFunc(maps.Values(p.Models), func(a, b *catalog.Model) int { return cmp.Compare(a.ID, b.ID) })
 }
 
@@ -167,14 +167,14 @@ func printModels(a *cli.App, list []provider.Active, verbose bool) error {
 	if a.JSON {
 		out := []catalog.WireModel{}
 		for _, one := range list {
-			for _, m := range models(one.Provider) {
+			for _, m := range Models(one.Provider) {
 				out = append(out, wire(m))
 			}
 		}
 		return a.PrintJSON(out)
 	}
 	for _, one := range list {
-		for _, m := range models(one.Provider) {
+		for _, m := range Models(one.Provider) {
 			a.Printf("%s\n", termtext.Plain(m.Ref()))
 			if !verbose {
 				continue

@@ -1,4 +1,4 @@
-package main
+package session
 
 import (
 	"context"
@@ -33,7 +33,7 @@ exchange that this prompt began. While a session is undone, what was undone.`,
 				return cli.Usagef("-U %d: want 0 or more", context)
 			}
 			return onSession(c.Context(), a, args, func(e api.Engine, s lathe.Session) error {
-				return printDiff(c.Context(), a, e, s, lathe.MessageID(message), diffStyle{context, stat, a.Color(a.Stdout.File)})
+				return PrintDiff(c.Context(), a, e, s, lathe.MessageID(message), DiffStyle{context, stat, a.Color(a.Stdout.File)})
 			})
 		},
 	}
@@ -44,7 +44,7 @@ exchange that this prompt began. While a session is undone, what was undone.`,
 	return cmd
 }
 
-func printDiff(ctx context.Context, a *cli.App, e api.Engine, s lathe.Session, message lathe.MessageID, style diffStyle) error {
+func PrintDiff(ctx context.Context, a *cli.App, e api.Engine, s lathe.Session, message lathe.MessageID, style DiffStyle) error {
 	diffs, err := e.Diff(ctx, s.ID, message)
 	if err != nil {
 		return err
@@ -65,21 +65,21 @@ func printDiff(ctx context.Context, a *cli.App, e api.Engine, s lathe.Session, m
 	return nil
 }
 
-// diffStyle is how changes are shown.
-type diffStyle struct {
-	context int
+// DiffStyle is how changes are shown.
+type DiffStyle struct {
+	Context int
 	stat    bool
-	colour  bool
+	Colour  bool
 }
 
-func (st diffStyle) paint(code, text string) string {
-	if !st.colour {
+func (st DiffStyle) paint(code, text string) string {
+	if !st.Colour {
 		return text
 	}
 	return "\x1b[" + code + "m" + text + "\x1b[0m"
 }
 
-func (st diffStyle) show(d lathe.FileDiff) string {
+func (st DiffStyle) show(d lathe.FileDiff) string {
 	counts := st.paint("32", "+"+termtext.Count(d.Additions)) + " " + st.paint("31", "-"+termtext.Count(d.Deletions))
 	head := st.paint("1", termtext.Plain(d.File))
 	if st.stat {
@@ -94,7 +94,7 @@ func (st diffStyle) show(d lathe.FileDiff) string {
 		}
 		fmt.Fprintf(&b, "  (%s)\n", why)
 	}
-	for _, line := range narrowed(d.Patch, st.context) {
+	for _, line := range Narrowed(d.Patch, st.Context) {
 		text := termtext.PlainText(line)
 		switch {
 		case strings.HasPrefix(line, "@@"):
@@ -117,8 +117,8 @@ type hunkLine struct {
 
 func (l hunkLine) changes() bool { return l.text != "" && (l.text[0] == '+' || l.text[0] == '-') }
 
-// narrowed cuts patches that hold whole files down to the lines around each change.
-func narrowed(patch string, context int) (out []string) {
+// Narrowed cuts patches that hold whole files down to the lines around each change.
+func Narrowed(patch string, context int) (out []string) {
 	var hunk []hunkLine
 	var old, now, oldLeft, newLeft int
 	for line := range strings.Lines(patch) {
@@ -126,7 +126,7 @@ func narrowed(patch string, context int) (out []string) {
 		if oldLeft <= 0 && newLeft <= 0 && !strings.HasPrefix(line, `\`) {
 			out = append(out, regrouped(hunk, context)...)
 			hunk = hunk[:0]
-			if n, _ := fmt.Sscanf(hunkHead(line), "@@ -%d,%d +%d,%d", &old, &oldLeft, &now, &newLeft); n < 4 {
+			if n, _ := fmt.Sscanf(HunkHead(line), "@@ -%d,%d +%d,%d", &old, &oldLeft, &now, &newLeft); n < 4 {
 				oldLeft, newLeft = 0, 0 // what stands between hunks
 			}
 			continue
@@ -146,8 +146,8 @@ func narrowed(patch string, context int) (out []string) {
 	return append(out, regrouped(hunk, context)...)
 }
 
-// hunkHead writes out the counts that a head leaves out when they are one.
-func hunkHead(line string) string {
+// HunkHead writes out the counts that a head leaves out when they are one.
+func HunkHead(line string) string {
 	f := strings.Fields(line)
 	if len(f) < 3 || f[0] != "@@" {
 		return ""

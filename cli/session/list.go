@@ -1,4 +1,4 @@
-package main
+package session
 
 import (
 	"context"
@@ -15,16 +15,16 @@ import (
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
-type listFlags struct {
-	most     int
-	all      bool
-	archived bool
-	search   string
+type ListFlags struct {
+	Most     int
+	All      bool
+	Archived bool
+	Search   string
 	format   string
 }
 
 func newList(a *cli.App) *cobra.Command {
-	var f listFlags
+	var f ListFlags
 	cmd := &cobra.Command{
 		Use:     "list",
 		Aliases: []string{"ls"},
@@ -41,18 +41,18 @@ On a terminal a list that is longer than the screen goes through $PAGER, or less
 		Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return listSessions(c.Context(), a, f) },
 	}
-	cmd.Flags().IntVarP(&f.most, "max-count", "n", 0, "at most so many (`N`); 0 is no limit")
-	cmd.Flags().BoolVar(&f.all, "all", false, "of all projects, with their directories")
-	cmd.Flags().BoolVar(&f.archived, "archived", false, "the archived ones instead")
-	cmd.Flags().StringVar(&f.search, "search", "", "only those with this `TEXT` in the title, whatever its case")
+	cmd.Flags().IntVarP(&f.Most, "max-count", "n", 0, "at most so many (`N`); 0 is no limit")
+	cmd.Flags().BoolVar(&f.All, "all", false, "of all projects, with their directories")
+	cmd.Flags().BoolVar(&f.Archived, "archived", false, "the archived ones instead")
+	cmd.Flags().StringVar(&f.Search, "search", "", "only those with this `TEXT` in the title, whatever its case")
 	cmd.Flags().StringVar(&f.format, "format", "table", "`FORMAT` of the output: table or json")
 	a.JSONFlag(cmd)
 	return cmd
 }
 
-func listSessions(ctx context.Context, a *cli.App, f listFlags) error {
-	if f.most < 0 {
-		return cli.Usagef("-n %d: want 0 or more", f.most)
+func listSessions(ctx context.Context, a *cli.App, f ListFlags) error {
+	if f.Most < 0 {
+		return cli.Usagef("-n %d: want 0 or more", f.Most)
 	}
 	if f.format != "table" && f.format != "json" {
 		return cli.Usagef("--format %s: want table or json", termtext.Quote(f.format))
@@ -60,8 +60,8 @@ func listSessions(ctx context.Context, a *cli.App, f listFlags) error {
 	var found []lathe.Session
 	var cut map[lathe.SessionID]bool
 	err := a.OnSessions(ctx, func(e api.Engine) (err error) {
-		if found, err = querySessions(ctx, a, e, f); err == nil {
-			cut, err = interruptedOnes(ctx, e)
+		if found, err = QuerySessions(ctx, a, e, f); err == nil {
+			cut, err = InterruptedOnes(ctx, e)
 		}
 		return err
 	})
@@ -76,14 +76,14 @@ func listSessions(ctx context.Context, a *cli.App, f listFlags) error {
 	case f.format == "json":
 		return a.PrintJSON(briefs(found, cut))
 	case len(found) == 0:
-		a.Remark("%s", f.nothing())
+		a.Remark("%s", f.Nothing())
 		return nil
 	default:
 		if slices.ContainsFunc(found, func(s lathe.Session) bool { return cut[s.ID] }) {
 			defer a.Remark("Interrupted ones go on with `lathe run --resume -s ID`.")
 		}
 		var b strings.Builder
-		if err := sessionTable(a, found, cut, f.all).Write(&b, a.Width()); err != nil || f.most > 0 {
+		if err := SessionTable(a, found, cut, f.All).Write(&b, a.Width()); err != nil || f.Most > 0 {
 			a.Printf("%s", b.String())
 			return err
 		}
@@ -91,8 +91,8 @@ func listSessions(ctx context.Context, a *cli.App, f listFlags) error {
 	}
 }
 
-// interruptedOnes are the sessions whose turn was cut off.
-func interruptedOnes(ctx context.Context, e api.Engine) (map[lathe.SessionID]bool, error) {
+// InterruptedOnes are the sessions whose turn was cut off.
+func InterruptedOnes(ctx context.Context, e api.Engine) (map[lathe.SessionID]bool, error) {
 	all, err := e.Interrupted(ctx)
 	cut := map[lathe.SessionID]bool{}
 	for _, id := range all {
@@ -101,31 +101,31 @@ func interruptedOnes(ctx context.Context, e api.Engine) (map[lathe.SessionID]boo
 	return cut, err
 }
 
-func querySessions(ctx context.Context, a *cli.App, e api.Engine, f listFlags) ([]lathe.Session, error) {
+func QuerySessions(ctx context.Context, a *cli.App, e api.Engine, f ListFlags) ([]lathe.Session, error) {
 	q := lathe.Query{Roots: true}
-	if !f.all {
+	if !f.All {
 		var err error
 		if q, err = a.ProjectQuery(ctx, e); err != nil {
 			return nil, err
 		}
 	}
-	q.Search, q.Limit = f.search, f.most
-	if f.archived {
+	q.Search, q.Limit = f.Search, f.Most
+	if f.Archived {
 		q.Archived = lathe.OnlyArchived
 	}
 	return e.List(ctx, q)
 }
 
-// nothing says that the list is empty, and where else to look.
-func (f listFlags) nothing() string {
+// Nothing says that the list is empty, and where else to look.
+func (f ListFlags) Nothing() string {
 	what := "No sessions"
-	if f.archived {
+	if f.Archived {
 		what = "No archived sessions"
 	}
-	if f.search != "" {
-		what += " with " + termtext.Quote(f.search) + " in the title"
+	if f.Search != "" {
+		what += " with " + termtext.Quote(f.Search) + " in the title"
 	}
-	if f.all {
+	if f.All {
 		return what + "."
 	}
 	return what + " in this project; --all looks in all of them."
@@ -150,7 +150,7 @@ func briefs(all []lathe.Session, cut map[lathe.SessionID]bool) []brief {
 	return out
 }
 
-func sessionTable(a *cli.App, all []lathe.Session, cut map[lathe.SessionID]bool, directories bool) layout.Table {
+func SessionTable(a *cli.App, all []lathe.Session, cut map[lathe.SessionID]bool, directories bool) layout.Table {
 	t := layout.Table{Head: []string{"Session ID", "Title", "Updated"}, Flexible: []int{1}, Paths: -1}
 	if directories {
 		t.Head = append(t.Head, "Directory")

@@ -1,4 +1,4 @@
-package main
+package live
 
 import (
 	"encoding/json"
@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/cli/session"
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
@@ -34,16 +35,16 @@ const (
 type callMeta struct {
 	Exit     *int
 	Exists   bool
-	FileDiff *lineCount
-	Files    []lineCount
+	FileDiff *LineCount
+	Files    []LineCount
 	Session  lathe.SessionID `json:"sessionId"`
 }
 
-type lineCount struct{ Additions, Deletions int }
+type LineCount struct{ Additions, Deletions int }
 
-// change shows a call as it is now. One that has ended is written down with all that was done for it;
+// Change shows a call as it is now. One that has ended is written down with all that was done for it;
 // one of a session that works for another stays with that.
-func (s *screen) change(in lathe.SessionID, p lathe.PartID, t *lathe.ToolCall) {
+func (s *Screen) Change(in lathe.SessionID, p lathe.PartID, t *lathe.ToolCall) {
 	list := &s.calls
 	if over := s.worker(in); over != nil {
 		list = &over.below
@@ -51,9 +52,9 @@ func (s *screen) change(in lathe.SessionID, p lathe.PartID, t *lathe.ToolCall) {
 	i := slices.IndexFunc(*list, func(c *call) bool { return c.part == p })
 	if i < 0 {
 		if list == &s.calls {
-			s.endText() // it stands before the call
+			s.EndText() // it stands before the call
 		}
-		*list = append(*list, &call{part: p, began: s.app.Now()})
+		*list = append(*list, &call{part: p, began: s.App.Now()})
 		i = len(*list) - 1
 	}
 	c := (*list)[i]
@@ -65,8 +66,8 @@ func (s *screen) change(in lathe.SessionID, p lathe.PartID, t *lathe.ToolCall) {
 
 // settle writes down the calls that have ended, in the order in which they began: one that began later
 // waits for those before it.
-func (s *screen) settle() {
-	s.endText()
+func (s *Screen) settle() {
+	s.EndText()
 	waiting := false
 	s.calls = slices.DeleteFunc(s.calls, func(c *call) bool {
 		if c.mark == "" {
@@ -82,24 +83,24 @@ func (s *screen) settle() {
 }
 
 // worker is the call for which a session works, nil if that is none that is shown.
-func (s *screen) worker(id lathe.SessionID) *call {
+func (s *Screen) worker(id lathe.SessionID) *call {
 	if id == "" {
 		return nil
 	}
 	return find(s.calls, func(c *call) bool { return c.session == id && c.mark == "" })
 }
 
-// beside shows a session that works in the background, unless it is shown.
-func (s *screen) beside(id lathe.SessionID, title string) {
+// Beside shows a session that works in the background, unless it is shown.
+func (s *Screen) Beside(id lathe.SessionID, title string) {
 	if s.worker(id) == nil {
-		s.calls = append(s.calls, &call{session: id, tool: "task", title: title, began: s.app.Now()})
+		s.calls = append(s.calls, &call{session: id, tool: "task", title: title, began: s.App.Now()})
 	}
 }
 
-// rested ends a session that worked in the background.
-func (s *screen) rested(id lathe.SessionID) {
+// Rested ends a session that worked in the background.
+func (s *Screen) Rested(id lathe.SessionID) {
 	if c := find(s.calls, func(c *call) bool { return c.session == id && c.part == "" }); c != nil {
-		c.mark, c.took = "✓", s.app.Now().Sub(c.began)
+		c.mark, c.took = "✓", s.App.Now().Sub(c.began)
 		s.settle()
 	}
 }
@@ -120,7 +121,7 @@ func find(all []*call, is func(*call) bool) *call {
 // breakOff ends calls that will not come to their end.
 func (c *call) breakOff(now time.Time) {
 	if c.mark == "" {
-		c.mark, c.took, c.result = "✗", now.Sub(c.began), cells("not finished", red)
+		c.mark, c.took, c.result = "✗", now.Sub(c.began), Cells("not finished", red)
 	}
 	for _, b := range c.below {
 		b.breakOff(now)
@@ -147,7 +148,7 @@ func (c *call) update(t *lathe.ToolCall) {
 		read(st.Metadata)
 		c.rename("", st.Input)
 		c.mark, c.took = "✗", lathe.Worked(st.Start, st.End, t.Waits())
-		c.result = cells(termtext.OneLine(st.Error), red)
+		c.result = Cells(termtext.OneLine(st.Error), red)
 	}
 	if meta.Session != "" {
 		c.session = meta.Session
@@ -156,7 +157,7 @@ func (c *call) update(t *lathe.ToolCall) {
 
 func (c *call) rename(title string, input json.RawMessage) {
 	if title == "" {
-		title = hint(input)
+		title = session.Hint(input)
 	}
 	if title = termtext.OneLine(title); title != "" {
 		c.title = title
@@ -165,12 +166,12 @@ func (c *call) rename(title string, input json.RawMessage) {
 
 // succeeded says what a call did: how a command ended, how many lines were changed.
 func (c *call) succeeded(tool string, meta callMeta, input json.RawMessage) {
-	var n lineCount
+	var n LineCount
 	switch {
 	case tool == "bash" && meta.Exit == nil:
-		c.mark, c.result = "✗", cells("ended", red)
+		c.mark, c.result = "✗", Cells("ended", red)
 	case tool == "bash" && *meta.Exit != 0:
-		c.mark, c.result = "✗", cells(fmt.Sprint("exit ", *meta.Exit), red)
+		c.mark, c.result = "✗", Cells(fmt.Sprint("exit ", *meta.Exit), red)
 	case meta.FileDiff != nil:
 		n = *meta.FileDiff
 	case tool == "apply_patch":
@@ -182,26 +183,26 @@ func (c *call) succeeded(tool string, meta callMeta, input json.RawMessage) {
 		_ = json.Unmarshal(input, &in) // it was read once
 		n.Additions = strings.Count(strings.TrimSuffix(in.Content, "\n"), "\n") + 1
 	}
-	if n != (lineCount{}) {
+	if n != (LineCount{}) {
 		c.result = lines(n)
 	}
 }
 
 // lines are how many lines were added and taken away.
-func lines(n lineCount) []cell {
-	return joined(cells("+"+termtext.Count(n.Additions), green), cells(" ", 0), cells("−"+termtext.Count(n.Deletions), red))
+func lines(n LineCount) []cell {
+	return joined(Cells("+"+termtext.Count(n.Additions), green), Cells(" ", 0), Cells("−"+termtext.Count(n.Deletions), red))
 }
 
 // callRows are the row of a call, and those of what is done for it.
-func (s *screen) callRows(c *call, depth int, live bool) []row {
-	out := []row{s.callRow(c, depth)}
+func (s *Screen) callRows(c *call, depth int, live bool) []Row {
+	out := []Row{s.callRow(c, depth)}
 	most := mostKept
 	if live {
 		most = mostBelow
 	}
 	if left := len(c.below) - most; left > 0 {
 		indent := strings.Repeat("  ", depth+1)
-		out = append(out, drawn(cells(indent+"… "+termtext.Several(left, "call")+" before", dim)))
+		out = append(out, drawn(Cells(indent+"… "+termtext.Several(left, "call")+" before", Dim)))
 	}
 	for _, b := range c.below[max(0, len(c.below)-most):] {
 		out = append(out, s.callRows(b, depth+1, live)...)
@@ -211,20 +212,20 @@ func (s *screen) callRows(c *call, depth int, live bool) []row {
 
 // callRow is a sign, the tool, what it is about, and how long it took; the words in the middle are cut
 // so that all of it has room.
-func (s *screen) callRow(c *call, depth int) row {
-	sign, took := s.sign(), s.app.Now().Sub(c.began)
+func (s *Screen) callRow(c *call, depth int) Row {
+	sign, took := s.sign(), s.App.Now().Sub(c.began)
 	switch c.mark {
 	case "✓":
-		sign, took = cells(c.mark, green), c.took
+		sign, took = Cells(c.mark, green), c.took
 	case "✗":
-		sign, took = cells(c.mark, red), c.took
+		sign, took = Cells(c.mark, red), c.took
 	}
-	head := joined(cells(strings.Repeat("  ", depth), 0), sign, cells(" "+c.tool, bold))
-	tail := cells(" · "+elapsed(max(0, took)), dim)
-	room := s.width() - widthOf(head) - widthOf(tail)
+	head := joined(Cells(strings.Repeat("  ", depth), 0), sign, Cells(" "+c.tool, Bold))
+	tail := Cells(" · "+Elapsed(max(0, took)), Dim)
+	room := s.Width() - widthOf(head) - widthOf(tail)
 	result := c.result
 	if len(result) > 0 {
-		result = joined(cells(" · ", dim), result)
+		result = joined(Cells(" · ", Dim), result)
 	}
 	most := room - 1 - widthOf(result)
 	if widthOf(result) > room/2 { // words, not a number
@@ -234,7 +235,7 @@ func (s *screen) callRow(c *call, depth int) row {
 	if c.title != "" && most > 3 {
 		title = " " + termtext.Clip(c.title, most)
 	}
-	return drawn(joined(head, cells(title, 0), clipped(result, room-termtext.Columns(title)), tail))
+	return drawn(joined(head, Cells(title, 0), clipped(result, room-termtext.Columns(title)), tail))
 }
 
 // clipped shortens cells to so many columns.
@@ -248,7 +249,7 @@ func clipped(line []cell, most int) []cell {
 			if i == 0 {
 				return nil
 			}
-			return joined(line[:i], cells("…", line[i-1].style))
+			return joined(line[:i], Cells("…", line[i-1].style))
 		}
 		n += c.Width
 	}

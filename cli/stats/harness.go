@@ -1,4 +1,4 @@
-package main
+package stats
 
 import (
 	"fmt"
@@ -19,7 +19,7 @@ type finding struct {
 }
 
 // harness prints how the work went.
-func (v *statsView) harness() error {
+func (v *StatsView) harness() error {
 	h := *v.figures.Harness
 	for _, s := range []struct {
 		title string
@@ -47,14 +47,14 @@ func (v *statsView) harness() error {
 	return nil
 }
 
-func (v *statsView) columns() int {
+func (v *StatsView) columns() int {
 	if v.screen > 0 {
 		return v.screen
 	}
 	return layout.ChartWidth
 }
 
-func (v *statsView) findings(lines []finding) error {
+func (v *StatsView) findings(lines []finding) error {
 	var rows [][2]string
 	for _, l := range lines {
 		mark := "  "
@@ -74,14 +74,14 @@ func turnFindings(h tally.Harness) []finding {
 		{"Calls a step", decimal(h.CallsPerStep), h.Calls > 0 && h.CallsPerStep < 1.3},
 		{"Several calls at once", rate(h.Parallel), false},
 		{"Cost a turn", "$" + strconv.FormatFloat(h.CostPerTurn, 'f', 4, 64), false},
-		{"Tokens a turn", short(t.Total()), false},
-		{"  fresh input", short(t.Input), false},
-		{"  from cache", short(t.CacheRead), false},
-		{"  to cache", short(t.CacheWrite), false},
-		{"  output", short(t.Output), false},
-		{"  reasoning", short(t.Reasoning), false},
-		{"Tokens a step", short(h.TokensPerStep.Total()), false},
-		{"Cache, later steps", percent(h.CacheHits), h.Steps > h.Turns && h.CacheHits < 0.85},
+		{"Tokens a turn", Short(t.Total()), false},
+		{"  fresh input", Short(t.Input), false},
+		{"  from cache", Short(t.CacheRead), false},
+		{"  to cache", Short(t.CacheWrite), false},
+		{"  output", Short(t.Output), false},
+		{"  reasoning", Short(t.Reasoning), false},
+		{"Tokens a step", Short(h.TokensPerStep.Total()), false},
+		{"Cache, later steps", Percent(h.CacheHits), h.Steps > h.Turns && h.CacheHits < 0.85},
 		{"Cache lost", rate(h.CacheRestarts), h.CacheRestarts.Count > 0},
 	}
 }
@@ -105,7 +105,7 @@ func callFindings(h tally.Harness) []finding {
 func outputFindings(h tally.Harness) []finding {
 	largest := []string{}
 	for _, o := range h.Outputs[:min(len(h.Outputs), 2)] {
-		largest = append(largest, termtext.Plain(o.Tool)+" "+percent(o.Share))
+		largest = append(largest, termtext.Plain(o.Tool)+" "+Percent(o.Share))
 	}
 	never := tally.Rate{Count: h.Opened.Of - h.Opened.Count, Of: h.Opened.Of}
 	return []finding{
@@ -113,14 +113,14 @@ func outputFindings(h tally.Harness) []finding {
 		{"  largest", strings.Join(largest, ", "), false},
 		{"Cut short", rate(h.Truncated), false},
 		{"  never opened", rate(never), never.Share() > 0.5},
-		{"Time of models", took(h.Time.Model), false},
-		{"Time of tools", took(h.Time.Tools), false},
+		{"Time of models", Took(h.Time.Model), false},
+		{"Time of tools", Took(h.Time.Tools), false},
 		{"Calls over a minute", rate(h.Time.Long), false},
 		{"Timed out", rate(h.Time.TimedOut), h.Time.TimedOut.Share() > 0.02},
 	}
 }
 
-func (v *statsView) endFindings(h tally.Harness) []finding {
+func (v *StatsView) endFindings(h tally.Harness) []finding {
 	ver := h.Verified
 	turns := ver.Passed + ver.Failed + ver.None
 	fired := 0
@@ -140,11 +140,11 @@ func (v *statsView) endFindings(h tally.Harness) []finding {
 	}
 	out = append(out, []finding{
 		{"Compactions", termtext.Count(h.Compactions.Count), false},
-		{"  tokens before", short(h.Compactions.TokensBefore), false},
+		{"  tokens before", Short(h.Compactions.TokensBefore), false},
 		{"  read again after", termtext.Count(h.Compactions.Rereads), h.Compactions.Rereads > 5*max(h.Compactions.Count, 1)},
 		{"Sub-agents", termtext.Count(h.Subagents.Sessions), false},
-		{"  share of the cost", percent(h.Subagents.CostShare), false},
-		{"  tokens", short(h.Subagents.Tokens), false},
+		{"  share of the cost", Percent(h.Subagents.CostShare), false},
+		{"  tokens", Short(h.Subagents.Tokens), false},
 		{"  a report", termtext.ByteSize(h.Subagents.ReportBytes), false},
 	}...)
 	for _, end := range slices.Sorted(maps.Keys(h.Ends)) {
@@ -154,7 +154,7 @@ func (v *statsView) endFindings(h tally.Harness) []finding {
 }
 
 // errorTable lists failures by tool and kind.
-func (v *statsView) errorTable(h tally.Harness) error {
+func (v *StatsView) errorTable(h tally.Harness) error {
 	if len(h.ByTool) == 0 {
 		return nil
 	}
@@ -165,7 +165,7 @@ func (v *statsView) errorTable(h tally.Harness) error {
 		for i, k := range kinds {
 			kinds[i] = fmt.Sprintf("%s %s", k, termtext.Count(e.Kinds[k]))
 		}
-		t.Rows = append(t.Rows, []string{termtext.Plain(e.Tool), termtext.Count(e.Errors.Count), percent(e.Errors.Share()), strings.Join(kinds, ", ")})
+		t.Rows = append(t.Rows, []string{termtext.Plain(e.Tool), termtext.Count(e.Errors.Count), Percent(e.Errors.Share()), strings.Join(kinds, ", ")})
 	}
 	v.title("Failures by tool and kind")
 	return t.Write(v.app.Out, v.screen)
@@ -175,7 +175,7 @@ func rate(r tally.Rate) string {
 	if r.Of == 0 {
 		return "-"
 	}
-	return fmt.Sprintf("%s (%s of %s)", percent(r.Share()), termtext.Count(r.Count), termtext.Count(r.Of))
+	return fmt.Sprintf("%s (%s of %s)", Percent(r.Share()), termtext.Count(r.Count), termtext.Count(r.Of))
 }
 
 func decimal(f float64) string { return strconv.FormatFloat(f, 'f', 1, 64) }

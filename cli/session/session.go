@@ -1,4 +1,5 @@
-package main
+// Package session lists, shows, exports, imports, shares, undoes and deletes sessions.
+package session
 
 import (
 	"context"
@@ -13,7 +14,7 @@ import (
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
-func newSession(a *cli.App) *cobra.Command {
+func New(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "session",
 		Short: "List, show, undo, fork, rename, archive and delete sessions",

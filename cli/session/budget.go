@@ -1,4 +1,4 @@
-package main
+package session
 
 import (
 	"context"
@@ -11,8 +11,8 @@ import (
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
-// accounts are what a session has spent, and its limits as the settings here say.
-func accounts(ctx context.Context, a *harness.Host, e api.Engine, s lathe.Session) ([]lathe.Account, error) {
+// Accounts are what a session has spent, and its limits as the settings here say.
+func Accounts(ctx context.Context, a *harness.Host, e api.Engine, s lathe.Session) ([]lathe.Account, error) {
 	own, ok := e.(api.Local)
 	if !ok {
 		return nil, nil // a server keeps them, and tells nobody
@@ -53,8 +53,8 @@ func budgetRows(accounts []lathe.Account) (rows [][2]string) {
 	return rows
 }
 
-// budgetLine is what the last line of run says: the account that is nearest to its limit.
-func budgetLine(accounts []lathe.Account) string {
+// BudgetLine is what the last line of run says: the account that is nearest to its limit.
+func BudgetLine(accounts []lathe.Account) string {
 	var best lathe.Account
 	most := -1.0
 	for _, acc := range accounts {

@@ -1,4 +1,4 @@
-package main
+package account
 
 import (
 	"bytes"
@@ -32,8 +32,8 @@ type wellKnown struct {
 }
 
 // loginAt logs in to an organisation's server by the command it names, if the user agrees.
-func loginAt(ctx context.Context, a *cli.App, f loginFlags) error {
-	address, err := serverAddress(f.provider)
+func loginAt(ctx context.Context, a *cli.App, f LoginFlags) error {
+	address, err := serverAddress(f.Provider)
 	if err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func loginAt(ctx context.Context, a *cli.App, f loginFlags) error {
 	if err != nil {
 		return err
 	}
-	a.Remark("%s wants to run this command on your machine to log you in:\n\n  %s\n", termtext.Plain(address), termtext.Plain(shellWords(known.Auth.Command)))
+	a.Remark("%s wants to run this command on your machine to log you in:\n\n  %s\n", termtext.Plain(address), termtext.Plain(ShellWords(known.Auth.Command)))
 	if sure, err := agreesToRun(ctx, a, f.yes); err != nil || !sure {
 		return err
 	}
@@ -108,8 +108,8 @@ func fetchWellKnown(parent context.Context, a *cli.App, address string) (known w
 	return known, nil
 }
 
-// shellWords shows a command as one would type it.
-func shellWords(args []string) string {
+// ShellWords shows a command as one would type it.
+func ShellWords(args []string) string {
 	var out []string
 	for _, arg := range args {
 		if arg == "" || strings.ContainsAny(arg, " \t\n'\"\\$`|&;<>()*?[]#~!{}") {

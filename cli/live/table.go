@@ -1,4 +1,4 @@
-package main
+package live
 
 import (
 	"strings"
@@ -19,7 +19,7 @@ func (m *markdown) holds(text string) bool {
 }
 
 // hold keeps a line back. Without a line of dashes below the first there is no table.
-func (m *markdown) hold(text string, width int) []row {
+func (m *markdown) hold(text string, width int) []Row {
 	m.table = append(m.table, text)
 	if len(m.table) == 2 && !isDelimiter(text) || len(m.table) > mostTable {
 		return m.release(width)
@@ -28,7 +28,7 @@ func (m *markdown) hold(text string, width int) []row {
 }
 
 // release draws what was held back.
-func (m *markdown) release(width int) (out []row) {
+func (m *markdown) release(width int) (out []Row) {
 	held := m.table
 	if m.table = nil; len(held) == 0 {
 		return nil
@@ -40,15 +40,15 @@ func (m *markdown) release(width int) (out []row) {
 		return out
 	}
 	if m.blank && m.began {
-		out = append(out, row{})
+		out = append(out, Row{})
 	}
 	m.blank, m.began = false, true
 	return append(out, drawTable(held, width)...)
 }
 
 // holding is a row that stands for a table until that is there.
-func (m *markdown) holding() row {
-	return drawn(cells("▦ a table, "+termtext.Several(len(m.table), "line")+" so far", dim))
+func (m *markdown) holding() Row {
+	return drawn(Cells("▦ a table, "+termtext.Several(len(m.table), "line")+" so far", Dim))
 }
 
 // isDelimiter reports whether a line is one of dashes and colons between the bars.
@@ -89,7 +89,7 @@ type grid struct {
 }
 
 // drawTable draws a table in columns, or, where there is no room for them, line by line.
-func drawTable(lines []string, width int) (out []row) {
+func drawTable(lines []string, width int) (out []Row) {
 	g := readGrid(lines)
 	if room := width - len([]rune(betweenCell))*(len(g.aligns)-1); !g.fit(room) {
 		return g.stacked(width)
@@ -101,7 +101,7 @@ func drawTable(lines []string, width int) (out []row) {
 			for _, w := range g.widths {
 				parts = append(parts, strings.Repeat("─", w))
 			}
-			out = append(out, drawn(cells(strings.Join(parts, "─┼─"), dim)))
+			out = append(out, drawn(Cells(strings.Join(parts, "─┼─"), Dim)))
 		}
 	}
 	return out
@@ -128,9 +128,9 @@ func readGrid(lines []string) (g grid) {
 		if n := len(g.aligns); len(texts) > n { // what has no column goes with the last one
 			texts = append(texts[:n-1], strings.Join(texts[n-1:], " | "))
 		}
-		shown, look := make([][]cell, len(g.aligns)), style(0)
+		shown, look := make([][]cell, len(g.aligns)), Style(0)
 		if i == 0 {
-			look = bold
+			look = Bold
 		}
 		for j, text := range texts {
 			shown[j] = inline(text, look)
@@ -165,7 +165,7 @@ func (g *grid) fit(room int) bool {
 }
 
 // row draws one line of the table, in as many rows as its highest cell needs.
-func (g *grid) row(line [][]cell) (out []row) {
+func (g *grid) row(line [][]cell) (out []Row) {
 	pieces, high := make([][][]cell, len(line)), 0
 	for i, c := range line {
 		pieces[i] = broken(c, max(1, g.widths[i]), max(1, g.widths[i]))
@@ -175,7 +175,7 @@ func (g *grid) row(line [][]cell) (out []row) {
 		var shown []cell
 		for i, p := range pieces {
 			if i > 0 {
-				shown = append(shown, cells(betweenCell, dim)...)
+				shown = append(shown, Cells(betweenCell, Dim)...)
 			}
 			var text []cell
 			if n < len(p) {
@@ -196,14 +196,14 @@ func aligned(text []cell, width int, align string) []cell {
 	case "center":
 		left = gap / 2
 	}
-	return joined(cells(strings.Repeat(" ", left), 0), text, cells(strings.Repeat(" ", gap-left), 0))
+	return joined(Cells(strings.Repeat(" ", left), 0), text, Cells(strings.Repeat(" ", gap-left), 0))
 }
 
 // stacked draws each cell below the other, behind the name of its column.
-func (g *grid) stacked(width int) (out []row) {
+func (g *grid) stacked(width int) (out []Row) {
 	for _, line := range g.cells[1:] {
-		if n := len(out); n > 0 && out[n-1] != (row{}) {
-			out = append(out, row{})
+		if n := len(out); n > 0 && out[n-1] != (Row{}) {
+			out = append(out, Row{})
 		}
 		for j, c := range line {
 			name := g.cells[0][j]
@@ -211,14 +211,14 @@ func (g *grid) stacked(width int) (out []row) {
 			case len(c) == 0:
 				continue
 			case len(name) > 0:
-				name = joined(name, cells(": ", 0))
+				name = joined(name, Cells(": ", 0))
 			}
-			out = append(out, wrapped(joined(name, c), nil, cells("  ", 0), width)...)
+			out = append(out, Wrapped(joined(name, c), nil, Cells("  ", 0), width)...)
 		}
 	}
 	if len(g.cells) == 1 {
 		for _, c := range g.cells[0] {
-			out = append(out, wrapped(c, nil, nil, width)...)
+			out = append(out, Wrapped(c, nil, nil, width)...)
 		}
 	}
 	return out

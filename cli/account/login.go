@@ -1,4 +1,4 @@
-package main
+package account
 
 import (
 	"context"
@@ -23,13 +23,13 @@ import (
 	"github.com/lathe-agent/lathe/model/catalog"
 )
 
-type loginFlags struct {
-	provider, method, client, server string
+type LoginFlags struct {
+	Provider, Method, client, server string
 	noBrowser, yes                   bool
 }
 
 func newAuthLogin(a *cli.App) *cobra.Command {
-	var f loginFlags
+	var f LoginFlags
 	cmd := &cobra.Command{
 		Use:   "login [PROVIDER | ADDRESS]",
 		Short: "Give lathe a key, or log in",
@@ -50,19 +50,19 @@ shows it to you, and runs it only if you say so. What the command prints is kept
 		Args: cli.WantArgs(0, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				if f.provider != "" && f.provider != args[0] {
-					return cli.Usagef("--provider %s and %s are two; name one", termtext.Quote(f.provider), termtext.Quote(args[0]))
+				if f.Provider != "" && f.Provider != args[0] {
+					return cli.Usagef("--provider %s and %s are two; name one", termtext.Quote(f.Provider), termtext.Quote(args[0]))
 				}
-				f.provider = args[0]
+				f.Provider = args[0]
 			}
-			if strings.Contains(f.provider, "://") {
+			if strings.Contains(f.Provider, "://") {
 				return loginAt(c.Context(), a, f)
 			}
-			return logIn(c.Context(), a, f)
+			return LogIn(c.Context(), a, f)
 		},
 	}
-	cmd.Flags().StringVarP(&f.provider, "provider", "p", "", "the `PROVIDER`, if it is not the argument")
-	cmd.Flags().StringVarP(&f.method, "method", "m", "", "`HOW`: key, browser or device")
+	cmd.Flags().StringVarP(&f.Provider, "provider", "p", "", "the `PROVIDER`, if it is not the argument")
+	cmd.Flags().StringVarP(&f.Method, "method", "m", "", "`HOW`: key, browser or device")
 	cmd.Flags().StringVar(&f.client, "client-id", "", "the `ID` of the app to log in with")
 	cmd.Flags().StringVar(&f.server, "enterprise-url", "", "the `ADDRESS` of your company's own server")
 	cmd.Flags().BoolVar(&f.noBrowser, "no-browser", false, "do not open a browser, only print the address")
@@ -77,18 +77,18 @@ type loginJSON struct {
 	Path     string `json:"path"`
 }
 
-func logIn(ctx context.Context, a *cli.App, f loginFlags) error {
+func LogIn(ctx context.Context, a *cli.App, f LoginFlags) error {
 	p, err := a.Providers()
 	if err != nil {
 		return err
 	}
 	all := p.With(catalog.Filter{Experimental: true})
-	if f.provider == "" {
-		if f.provider, err = chooseProvider(ctx, a, all); err != nil {
+	if f.Provider == "" {
+		if f.Provider, err = chooseProvider(ctx, a, all); err != nil {
 			return err
 		}
 	}
-	name, err := providerName(all, f.provider)
+	name, err := providerName(all, f.Provider)
 	if err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func logIn(ctx context.Context, a *cli.App, f loginFlags) error {
 	if err != nil {
 		return err
 	}
-	return keepCredential(ctx, a, p, f.provider, name, kind, c)
+	return keepCredential(ctx, a, p, f.Provider, name, kind, c)
 }
 
 // keepCredential writes a credential down and says so.
@@ -149,24 +149,24 @@ func providerName(all *catalog.Catalog, id string) (string, error) {
 }
 
 // howToLogin decides between a key and the provider's own login.
-func howToLogin(ctx context.Context, a *cli.App, p *harness.Providers, f loginFlags, name string) (m auth.Method, byKey bool, err error) {
-	m, has := auth.MethodOf(a.Logins, f.provider)
+func howToLogin(ctx context.Context, a *cli.App, p *harness.Providers, f LoginFlags, name string) (m auth.Method, byKey bool, err error) {
+	m, has := auth.MethodOf(a.Logins, f.Provider)
 	if f.client != "" {
 		m.App = f.client
 	}
 	if m.App == "" { // a wrong type is as if it were absent
-		_ = json.Unmarshal(p.Settings.Config.Providers[f.provider].Options.More["clientId"], &m.App)
+		_ = json.Unmarshal(p.Settings.Config.Providers[f.Provider].Options.More["clientId"], &m.App)
 	}
 	switch {
-	case f.method == "key":
+	case f.Method == "key":
 		return m, true, nil
-	case f.method != "" && (!has || f.method != string(m.Flow)):
+	case f.Method != "" && (!has || f.Method != string(m.Flow)):
 		ways := []string{"key"}
 		if has {
 			ways = append(ways, string(m.Flow))
 		}
-		return m, false, cli.Usagef("--method %s: %s can be logged in to by %s", termtext.Quote(f.method), name, strings.Join(ways, " or "))
-	case f.method != "" || has && f.client != "":
+		return m, false, cli.Usagef("--method %s: %s can be logged in to by %s", termtext.Quote(f.Method), name, strings.Join(ways, " or "))
+	case f.Method != "" || has && f.client != "":
 		return m, false, nil
 	case !has || !cli.IsTerminal(a.Stdin):
 		return m, true, nil
@@ -222,7 +222,7 @@ func waitHidden(fd int, before *term.State) {
 }
 
 // logInBy lets the user log in with the provider.
-func logInBy(ctx context.Context, a *cli.App, m auth.Method, f loginFlags) (auth.Credential, error) {
+func logInBy(ctx context.Context, a *cli.App, m auth.Method, f LoginFlags) (auth.Credential, error) {
 	if m.NeedsApp && m.App == "" {
 		return nil, cli.Usagef("lathe has no app of its own with %s: give the client id of one with --client-id (`lathe auth login --help` says more)", m.Provider)
 	}
@@ -242,7 +242,7 @@ func logInBy(ctx context.Context, a *cli.App, m auth.Method, f loginFlags) (auth
 	return c, err
 }
 
-func showPrompt(a *cli.App, p auth.Prompt, f loginFlags) {
+func showPrompt(a *cli.App, p auth.Prompt, f LoginFlags) {
 	if p.Code != "" {
 		a.Remark("Open %s and type this code there: %s", termtext.Plain(p.URL), termtext.Plain(p.Code))
 	} else {
@@ -259,8 +259,8 @@ func showPrompt(a *cli.App, p auth.Prompt, f loginFlags) {
 	}
 }
 
-// browse opens a page with the program that the system has for it.
-func browse(page string) error {
+// Browse opens a page with the program that the system has for it.
+func Browse(page string) error {
 	if !strings.HasPrefix(page, "https://") && !strings.HasPrefix(page, "http://") {
 		return lathe.Errorf(lathe.Invalid, "not a page: %q", page)
 	}

@@ -1,4 +1,5 @@
-package main
+// Package database inspects and maintains the database.
+package database
 
 import (
 	"context"
@@ -14,7 +15,7 @@ import (
 	"github.com/lathe-agent/lathe/store"
 )
 
-func newDB(a *cli.App) *cobra.Command {
+func New(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "db [QUERY]",
 		Short: "Look at the database: size, soundness, place, questions in SQL",

@@ -1,4 +1,4 @@
-package main
+package session
 
 import (
 	"context"
@@ -22,7 +22,7 @@ type exportFlags struct {
 	sanitize bool
 }
 
-func newExport(a *cli.App) *cobra.Command {
+func NewExport(a *cli.App) *cobra.Command {
 	var f exportFlags
 	cmd := &cobra.Command{
 		Use:   "export [ID]",
@@ -78,7 +78,7 @@ func exportSession(ctx context.Context, a *cli.App, e api.Engine, arg string, f 
 		}
 		return e.Export(ctx, s.ID, layout.JSONTo(a.Out), change)
 	}
-	size, err := writeFile(f.file, func(w io.Writer) error { return e.Export(ctx, s.ID, layout.JSONTo(w), change) })
+	size, err := WriteFile(f.file, func(w io.Writer) error { return e.Export(ctx, s.ID, layout.JSONTo(w), change) })
 	if err != nil {
 		return err
 	}
@@ -95,9 +95,9 @@ func sanitize(s *lathe.Session, m *lathe.Message) {
 	}
 }
 
-// writeFile writes a file whole or not at all: beside its place first, then into it. What is
+// WriteFile writes a file whole or not at all: beside its place first, then into it. What is
 // there and is no regular file (a device, a pipe) is written to as it is.
-func writeFile(path string, write func(io.Writer) error) (size int64, err error) {
+func WriteFile(path string, write func(io.Writer) error) (size int64, err error) {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
 	}

@@ -1,4 +1,4 @@
-package main
+package session
 
 import (
 	"encoding/json"
@@ -13,12 +13,12 @@ import (
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
-// transcript prints messages for people to read.
-type transcript struct {
-	out    io.Writer
-	now    time.Time
+// Transcript prints messages for people to read.
+type Transcript struct {
+	Out    io.Writer
+	Now    time.Time
 	width  int
-	detail bool // also what is left out for brevity
+	Detail bool // also what is left out for brevity
 }
 
 // The width of the rules between messages where there is no screen to fill, and at most.
@@ -27,18 +27,18 @@ const (
 	ruleMost  = 100
 )
 
-func (t *transcript) messages(all []lathe.Message) error {
+func (t *Transcript) Messages(all []lathe.Message) error {
 	for _, m := range all {
 		var b strings.Builder
 		t.message(&b, m)
-		if _, err := io.WriteString(t.out, b.String()); err != nil {
+		if _, err := io.WriteString(t.Out, b.String()); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (t *transcript) message(b *strings.Builder, m lathe.Message) {
+func (t *Transcript) message(b *strings.Builder, m lathe.Message) {
 	b.WriteString("\n" + t.rule(t.speaker(m), string(m.ID)) + "\n")
 	for _, p := range m.Parts {
 		if text := t.part(p); text != "" {
@@ -53,7 +53,7 @@ func (t *transcript) message(b *strings.Builder, m lathe.Message) {
 		fmt.Fprintf(b, "✗ %s: %s\n", termtext.Plain(a.Error.Name()), termtext.Plain(lathe.FaultMessage(a.Error)))
 	}
 	var foot []string
-	for _, s := range []string{tokens(a.Tokens), costOf(a.Cost), layout.Span(m.Created, a.Completed)} {
+	for _, s := range []string{Tokens(a.Tokens), CostOf(a.Cost), layout.Span(m.Created, a.Completed)} {
 		if s != "" {
 			foot = append(foot, s)
 		}
@@ -63,7 +63,7 @@ func (t *transcript) message(b *strings.Builder, m lathe.Message) {
 	}
 }
 
-func costOf(m lathe.Money) string {
+func CostOf(m lathe.Money) string {
 	if m == 0 {
 		return ""
 	}
@@ -71,12 +71,12 @@ func costOf(m lathe.Money) string {
 }
 
 // speaker says who spoke and when.
-func (t *transcript) speaker(m lathe.Message) string {
+func (t *Transcript) speaker(m lathe.Message) string {
 	a, ok := m.Said.(*lathe.Assistant)
 	if !ok {
-		return "you · " + layout.Moment(m.Created, t.now)
+		return "you · " + layout.Moment(m.Created, t.Now)
 	}
-	words := []string{termtext.Plain(a.Agent), layout.Moment(m.Created, t.now), termtext.Plain(modelName(a.Model))}
+	words := []string{termtext.Plain(a.Agent), layout.Moment(m.Created, t.Now), termtext.Plain(modelName(a.Model))}
 	if a.Summary.On() {
 		words = slices.Insert(words, 1, "summary")
 	}
@@ -84,7 +84,7 @@ func (t *transcript) speaker(m lathe.Message) string {
 }
 
 // rule is a line with a name at each end, or two lines where both do not fit into one.
-func (t *transcript) rule(left, right string) string {
+func (t *Transcript) rule(left, right string) string {
 	width := ruleWidth
 	if t.width > 0 {
 		width = min(t.width, ruleMost)
@@ -98,18 +98,18 @@ func (t *transcript) rule(left, right string) string {
 }
 
 // part is how a part looks, "" if it is not shown.
-func (t *transcript) part(p lathe.Part) string {
+func (t *Transcript) part(p lathe.Part) string {
 	switch b := p.Body.(type) {
 	case *lathe.Text:
 		switch {
 		case b.Ignored.On():
 			return "! " + t.line(b.Text) // said of the answer, not by it
-		case b.Synthetic.On() && !t.detail:
+		case b.Synthetic.On() && !t.Detail:
 			return ""
 		}
 		return termtext.PlainText(b.Text)
 	case *lathe.Reasoning:
-		if !t.detail || b.Text == "" {
+		if !t.Detail || b.Text == "" {
 			return ""
 		}
 		return "Thinking: " + termtext.PlainText(b.Text)
@@ -134,7 +134,7 @@ func (t *transcript) part(p lathe.Part) string {
 	}
 }
 
-func (t *transcript) line(s string) string {
+func (t *Transcript) line(s string) string {
 	if t.width > 0 {
 		return termtext.Clip(termtext.Plain(s), t.width-2)
 	}
@@ -150,7 +150,7 @@ func fileName(f *lathe.File) string {
 }
 
 // tool is the line of a call, with what it was given and what it gave if that is wanted.
-func (t *transcript) tool(c *lathe.ToolCall) string {
+func (t *Transcript) tool(c *lathe.ToolCall) string {
 	icon, title, body, input := "·", "", "", json.RawMessage(nil)
 	switch s := c.State.(type) {
 	case *lathe.Pending:
@@ -160,13 +160,13 @@ func (t *transcript) tool(c *lathe.ToolCall) string {
 	case *lathe.Completed:
 		icon, title, body, input = "✓", s.Title, s.Output, s.Input
 	case *lathe.Failed:
-		icon, title, input = "✗", strings.TrimPrefix(hint(s.Input)+": "+s.Error, ": "), s.Input
+		icon, title, input = "✗", strings.TrimPrefix(Hint(s.Input)+": "+s.Error, ": "), s.Input
 	}
 	if title == "" {
-		title = hint(input)
+		title = Hint(input)
 	}
 	out := icon + " " + t.line(c.Tool+"  "+title)
-	if !t.detail {
+	if !t.Detail {
 		return out
 	}
 	if len(input) > 0 && string(input) != "{}" {
@@ -178,8 +178,8 @@ func (t *transcript) tool(c *lathe.ToolCall) string {
 	return out
 }
 
-// hint is what a call was given, in short: what it is about if that has a usual name, else all.
-func hint(input json.RawMessage) string {
+// Hint is what a call was given, in short: what it is about if that has a usual name, else all.
+func Hint(input json.RawMessage) string {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(input, &members) != nil || len(members) == 0 {
 		return ""

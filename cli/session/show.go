@@ -1,4 +1,4 @@
-package main
+package session
 
 import (
 	"context"
@@ -78,16 +78,16 @@ func showSession(ctx context.Context, a *cli.App, e api.Engine, s lathe.Session,
 		}
 		return a.PrintJSON(lathe.Export{Info: s, Messages: page.Messages})
 	}
-	rows := recordRows(a, s)
-	if accounts, err := accounts(ctx, &a.Host, e, s); err == nil {
+	rows := RecordRows(a, s)
+	if accounts, err := Accounts(ctx, &a.Host, e, s); err == nil {
 		rows = append(rows, budgetRows(accounts)...)
 	}
 	if err := layout.Pairs(a.Out, rows); err != nil {
 		return err
 	}
-	t := transcript{out: a.Out, now: a.Now(), width: a.Width(), detail: f.detail}
+	t := Transcript{Out: a.Out, Now: a.Now(), width: a.Width(), Detail: f.detail}
 	if f.whole {
-		return history(ctx, e, s.ID, t.messages)
+		return history(ctx, e, s.ID, t.Messages)
 	}
 	page, err := e.Messages(ctx, s.ID, lathe.Place{}, f.most)
 	if err != nil {
@@ -96,7 +96,7 @@ func showSession(ctx context.Context, a *cli.App, e api.Engine, s lathe.Session,
 	if page.More {
 		a.Printf("\n… older messages are left out; -n 0 shows all of them\n")
 	}
-	return t.messages(page.Messages)
+	return t.Messages(page.Messages)
 }
 
 // history hands out all messages of a session, oldest first, a page at a time.
@@ -124,8 +124,8 @@ func history(ctx context.Context, e api.Engine, id lathe.SessionID, f func([]lat
 	return nil
 }
 
-// recordRows is what there is to say about the session itself.
-func recordRows(a *cli.App, s lathe.Session) [][2]string {
+// RecordRows is what there is to say about the session itself.
+func RecordRows(a *cli.App, s lathe.Session) [][2]string {
 	now := a.Now()
 	rows := [][2]string{
 		{"Session", string(s.ID)},
@@ -157,7 +157,7 @@ func recordRows(a *cli.App, s lathe.Session) [][2]string {
 		add("Changes", termtext.Several(s.Summary.Files, "file")+" +"+termtext.Count(s.Summary.Additions)+" -"+termtext.Count(s.Summary.Deletions))
 	}
 	if s.Tokens != nil {
-		add("Tokens", tokens(*s.Tokens))
+		add("Tokens", Tokens(*s.Tokens))
 	}
 	if s.Cost != nil && *s.Cost != 0 {
 		add("Cost", s.Cost.String())
@@ -176,8 +176,8 @@ func modelName(m lathe.ModelRef) string {
 	return name
 }
 
-// tokens says what was used; nothing for nothing.
-func tokens(t lathe.Tokens) string {
+// Tokens says what was used; nothing for nothing.
+func Tokens(t lathe.Tokens) string {
 	var parts []string
 	for _, x := range []struct {
 		n    int64

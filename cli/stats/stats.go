@@ -1,4 +1,5 @@
-package main
+// Package stats shows what sessions have used: tokens, cost, tools, by model, day and project.
+package stats
 
 import (
 	"context"
@@ -35,7 +36,7 @@ type statsFlags struct {
 // noLimit is how many models --models shows without a number.
 const noLimit = "0"
 
-func newStats(a *cli.App) *cobra.Command {
+func New(a *cli.App) *cobra.Command {
 	var f statsFlags
 	cmd := &cobra.Command{
 		Use:   "stats",

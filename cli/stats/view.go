@@ -1,4 +1,4 @@
-package main
+package stats
 
 import (
 	"fmt"
@@ -15,21 +15,21 @@ import (
 	"github.com/lathe-agent/lathe/tally"
 )
 
-// statsView prints figures for people.
-type statsView struct {
+// StatsView prints figures for people.
+type StatsView struct {
 	app     *cli.App
 	flags   statsFlags
 	figures tally.Figures
 	screen  int
-	colour  bool
+	Colour  bool
 	begun   bool // something is above
 }
 
-func newStatsView(a *cli.App, f statsFlags, got tally.Figures) *statsView {
-	return &statsView{app: a, flags: f, figures: got, screen: a.Width(), colour: a.Color(a.Stdout.File)}
+func newStatsView(a *cli.App, f statsFlags, got tally.Figures) *StatsView {
+	return &StatsView{app: a, flags: f, figures: got, screen: a.Width(), Colour: a.Color(a.Stdout.File)}
 }
 
-func (v *statsView) print() error {
+func (v *StatsView) print() error {
 	if v.flags.harness {
 		return v.harness()
 	}
@@ -62,7 +62,7 @@ func (v *statsView) print() error {
 }
 
 // mostOf is how many rows a table alone may have; 0 is all.
-func (v *statsView) mostOf(by string) int {
+func (v *StatsView) mostOf(by string) int {
 	switch by {
 	case "tool":
 		return v.flags.tools
@@ -73,26 +73,26 @@ func (v *statsView) mostOf(by string) int {
 }
 
 // title begins a section.
-func (v *statsView) title(words string) {
+func (v *StatsView) title(words string) {
 	if v.begun {
 		v.app.Printf("\n")
 	}
 	v.begun = true
-	if v.colour {
+	if v.Colour {
 		words = "\x1b[1m" + words + "\x1b[0m"
 	}
 	v.app.Printf("%s\n", words)
 }
 
-func (v *statsView) paint(bar string) string {
-	if v.colour {
+func (v *StatsView) Paint(bar string) string {
+	if v.Colour {
 		return "\x1b[36m" + bar + "\x1b[0m"
 	}
 	return bar
 }
 
 // list prints names and values, no wider than the screen.
-func (v *statsView) list(rows [][2]string) error {
+func (v *StatsView) list(rows [][2]string) error {
 	widest := 0
 	for _, r := range rows {
 		widest = max(widest, termtext.Columns(r[0]))
@@ -105,7 +105,7 @@ func (v *statsView) list(rows [][2]string) error {
 	return layout.Pairs(v.app.Out, rows)
 }
 
-func (v *statsView) overview() error {
+func (v *StatsView) overview() error {
 	f := v.figures
 	sessions := termtext.Count(f.Sessions)
 	if f.Subagents > 0 {
@@ -126,7 +126,7 @@ func (v *statsView) overview() error {
 	t := f.Usage.Tokens
 	cached := ""
 	if t.In() > 0 {
-		cached = fmt.Sprintf(" (%s of input)", percent(float64(t.CacheRead)/float64(t.In())))
+		cached = fmt.Sprintf(" (%s of input)", Percent(float64(t.CacheRead)/float64(t.In())))
 	}
 	v.title("Cost and tokens")
 	return v.list([][2]string{
@@ -144,14 +144,14 @@ func (v *statsView) overview() error {
 	})
 }
 
-func (v *statsView) date(at lathe.Time) string {
+func (v *StatsView) date(at lathe.Time) string {
 	return at.Std().In(v.app.Now().Location()).Format("2 Jan 2006")
 }
 
 // priced reports whether anything had a price; otherwise bars are of tokens.
-func (v *statsView) priced() bool { return v.figures.Usage.Cost > 0 }
+func (v *StatsView) priced() bool { return v.figures.Usage.Cost > 0 }
 
-func (v *statsView) weight(u tally.Usage) float64 {
+func (v *StatsView) weight(u tally.Usage) float64 {
 	if v.priced() {
 		return float64(u.Cost)
 	}
@@ -159,32 +159,32 @@ func (v *statsView) weight(u tally.Usage) float64 {
 }
 
 // chart prints the first rows of a chart, and how many there are behind them.
-func (v *statsView) chart(title string, c layout.Chart, most int) error {
+func (v *StatsView) chart(title string, c layout.Chart, most int) error {
 	v.title(title)
 	more := 0
 	if most > 0 && len(c.Rows) > most {
 		more = len(c.Rows) - most
 		c.Rows = c.Rows[:most]
 	}
-	err := c.Write(v.app.Out, v.screen, v.paint)
+	err := c.Write(v.app.Out, v.screen, v.Paint)
 	if more > 0 {
 		v.app.Printf("… and %s more\n", termtext.Count(more))
 	}
 	return err
 }
 
-func (v *statsView) models(most int) error {
+func (v *StatsView) models(most int) error {
 	c := layout.Chart{Head: []string{"Model", "Cost", "Tokens", "Answers", "Errors", "In", "Out", "Cached"}}
 	for _, m := range v.figures.ByModel {
 		t := m.Usage.Tokens
 		c.Rows = append(c.Rows, layout.Bar{Name: termtext.Plain(m.Name()), Cells: []string{
-			money(m.Usage.Cost), short(t.Total()), termtext.Count(m.Answers), termtext.Count(m.Errors), short(t.Input), short(t.Output + t.Reasoning), short(t.CacheRead),
+			money(m.Usage.Cost), Short(t.Total()), termtext.Count(m.Answers), termtext.Count(m.Errors), Short(t.Input), Short(t.Output + t.Reasoning), Short(t.CacheRead),
 		}, Value: v.weight(m.Usage)})
 	}
 	return v.chart("Models", c, most)
 }
 
-func (v *statsView) tools(most int) error {
+func (v *StatsView) tools(most int) error {
 	if len(v.figures.ByTool) == 0 {
 		return nil
 	}
@@ -192,17 +192,17 @@ func (v *statsView) tools(most int) error {
 	for _, t := range v.figures.ByTool {
 		errs := "0"
 		if t.Errors > 0 {
-			errs = fmt.Sprintf("%s (%s)", termtext.Count(t.Errors), percent(float64(t.Errors)/float64(t.Calls)))
+			errs = fmt.Sprintf("%s (%s)", termtext.Count(t.Errors), Percent(float64(t.Errors)/float64(t.Calls)))
 		}
 		c.Rows = append(c.Rows, layout.Bar{Name: termtext.Plain(t.Name), Cells: []string{
-			termtext.Count(t.Calls), percent(float64(t.Calls) / float64(max(v.figures.Calls, 1))), errs, took(t.Milliseconds),
+			termtext.Count(t.Calls), Percent(float64(t.Calls) / float64(max(v.figures.Calls, 1))), errs, Took(t.Milliseconds),
 		}, Value: float64(t.Calls)})
 	}
 	return v.chart("Tools", c, most)
 }
 
 // days shows the newest ones, the oldest of them first.
-func (v *statsView) days(most int) error {
+func (v *StatsView) days(most int) error {
 	all, title := v.figures.ByDay, "Days"
 	if most > 0 && len(all) > most {
 		all = all[len(all)-most:]
@@ -210,12 +210,12 @@ func (v *statsView) days(most int) error {
 	}
 	c := layout.Chart{Head: []string{"Day", "Cost", "Tokens", "Messages"}}
 	for _, d := range all {
-		c.Rows = append(c.Rows, layout.Bar{Name: d.Date, Cells: []string{money(d.Usage.Cost), short(d.Usage.Tokens.Total()), termtext.Count(d.Messages)}, Value: v.weight(d.Usage)})
+		c.Rows = append(c.Rows, layout.Bar{Name: d.Date, Cells: []string{money(d.Usage.Cost), Short(d.Usage.Tokens.Total()), termtext.Count(d.Messages)}, Value: v.weight(d.Usage)})
 	}
 	return v.chart(title, c, 0)
 }
 
-func (v *statsView) projects(most int) error {
+func (v *StatsView) projects(most int) error {
 	c := layout.Chart{Head: []string{"Project", "Cost", "Tokens", "Sessions", "Messages"}}
 	for _, p := range v.figures.ByProject {
 		name := "(no repository)"
@@ -225,13 +225,13 @@ func (v *statsView) projects(most int) error {
 		case p.ID != lathe.GlobalProject:
 			name = termtext.Plain(p.ID)
 		}
-		c.Rows = append(c.Rows, layout.Bar{Name: name, Cells: []string{money(p.Usage.Cost), short(p.Usage.Tokens.Total()), termtext.Count(p.Sessions), termtext.Count(p.Messages)}, Value: v.weight(p.Usage)})
+		c.Rows = append(c.Rows, layout.Bar{Name: name, Cells: []string{money(p.Usage.Cost), Short(p.Usage.Tokens.Total()), termtext.Count(p.Sessions), termtext.Count(p.Messages)}, Value: v.weight(p.Usage)})
 	}
 	return v.chart("Projects", c, most)
 }
 
 // checks are those that have fired.
-func (v *statsView) checks() error {
+func (v *StatsView) checks() error {
 	if len(v.figures.Checks) == 0 {
 		return nil
 	}
@@ -267,8 +267,8 @@ func thousands(number string) string {
 	return termtext.Count(n) + "." + cents
 }
 
-// short shows a large number with three digits.
-func short(n int64) string {
+// Short shows a large number with three digits.
+func Short(n int64) string {
 	if n < 10_000 {
 		return termtext.Count(n)
 	}
@@ -285,7 +285,7 @@ func short(n int64) string {
 	return strconv.FormatFloat(f, 'f', digits, 64) + unit
 }
 
-func percent(share float64) string {
+func Percent(share float64) string {
 	switch p := share * 100; {
 	case p > 0 && p < 0.95:
 		return strconv.FormatFloat(p, 'f', 1, 64) + "%"
@@ -294,8 +294,8 @@ func percent(share float64) string {
 	}
 }
 
-// took is a time that tools or models have worked.
-func took(milliseconds int64) string {
+// Took is a time that tools or models have worked.
+func Took(milliseconds int64) string {
 	d := time.Duration(milliseconds) * time.Millisecond
 	switch {
 	case d < time.Second:

@@ -1,4 +1,4 @@
-package main
+package live
 
 import (
 	"strings"
@@ -11,7 +11,7 @@ import (
 // markdown shows a text that grows. A line is shown as it comes until its end is there; then it is
 // drawn once, in the look that it asks for, and never again.
 type markdown struct {
-	look  style  // of everything; nothing of the text has a meaning then
+	look  Style  // of everything; nothing of the text has a meaning then
 	open  string // the line whose end has not come
 	fence string // what ends the block of code that is open
 	more  bool   // the open line goes on with one whose beginning is drawn
@@ -20,18 +20,18 @@ type markdown struct {
 	table []string // lines that may be a table, held back
 }
 
-// longestLine is how many bytes of a line are looked at together: what is longer is cut at a space, so
+// LongestLine is how many bytes of a line are looked at together: what is longer is cut at a space, so
 // that no text takes more than its own length of time.
-const longestLine = 4096
+const LongestLine = 4096
 
 // write takes more text and returns the rows that are complete.
-func (m *markdown) write(text string, width int) (out []row) {
+func (m *markdown) write(text string, width int) (out []Row) {
 	m.open += text
 	for {
 		line, rest, whole := strings.Cut(m.open, "\n")
 		switch {
-		case len(line) > longestLine:
-			out = append(out, m.cut(longestLine, width)...)
+		case len(line) > LongestLine:
+			out = append(out, m.cut(LongestLine, width)...)
 		case whole:
 			m.open = rest
 			out = append(out, m.line(line, width)...)
@@ -43,7 +43,7 @@ func (m *markdown) write(text string, width int) (out []row) {
 }
 
 // end completes the open line.
-func (m *markdown) end(width int) (out []row) {
+func (m *markdown) end(width int) (out []Row) {
 	if m.open != "" {
 		out = m.line(m.open, width)
 	}
@@ -52,7 +52,7 @@ func (m *markdown) end(width int) (out []row) {
 }
 
 // cut completes so many bytes of the open line, or less: up to a space.
-func (m *markdown) cut(most, width int) []row {
+func (m *markdown) cut(most, width int) []Row {
 	at := min(max(most, 1), len(m.open)-1)
 	for at > 0 && !utf8.RuneStart(m.open[at]) {
 		at--
@@ -71,29 +71,29 @@ func (m *markdown) cut(most, width int) []row {
 }
 
 // pending is the open line as it came.
-func (m *markdown) pending(width int) (out []row) {
+func (m *markdown) pending(width int) (out []Row) {
 	if m.open == "" && len(m.table) == 0 {
 		return nil
 	}
 	if m.blank {
-		out = append(out, row{})
+		out = append(out, Row{})
 	}
 	if len(m.table) > 0 {
 		if out = append(out, m.holding()); m.open == "" || m.holds(m.open) {
 			return out
 		}
 	}
-	indent := cells("", m.look)
+	indent := Cells("", m.look)
 	if m.fence != "" {
-		indent = cells(codeIndent, 0)
+		indent = Cells(codeIndent, 0)
 	}
-	return append(out, wrapped(cells(m.open, m.look), indent, indent, width)...)
+	return append(out, Wrapped(Cells(m.open, m.look), indent, indent, width)...)
 }
 
 const codeIndent = "  "
 
 // line takes a line that is complete: it is drawn, or held back where it may belong to a table.
-func (m *markdown) line(text string, width int) []row {
+func (m *markdown) line(text string, width int) []Row {
 	text = strings.TrimRight(text, " \t\r")
 	if m.holds(text) {
 		return m.hold(text, width)
@@ -102,24 +102,24 @@ func (m *markdown) line(text string, width int) []row {
 }
 
 // drawLine draws a line by itself.
-func (m *markdown) drawLine(text string, width int) []row {
+func (m *markdown) drawLine(text string, width int) []Row {
 	text = strings.TrimRight(text, " \t\r")
-	var out []row
+	var out []Row
 	switch {
 	case text == "" && m.fence == "":
 		m.blank = m.began
 		return nil
 	case m.look != 0:
-		out = wrapped(cells(text, m.look), nil, nil, width)
+		out = Wrapped(Cells(text, m.look), nil, nil, width)
 	case m.fence != "":
 		if m.closes(text) {
 			m.fence = ""
 			return nil
 		}
-		indent := cells(codeIndent, 0)
-		out = wrapped(cells(text, cyan), indent, indent, width)
+		indent := Cells(codeIndent, 0)
+		out = Wrapped(Cells(text, cyan), indent, indent, width)
 	case m.more:
-		out = wrapped(inline(text, 0), nil, nil, width)
+		out = Wrapped(inline(text, 0), nil, nil, width)
 	default:
 		if m.fence = opensFence(text); m.fence != "" {
 			return nil
@@ -127,7 +127,7 @@ func (m *markdown) drawLine(text string, width int) []row {
 		out = block(text, nil, width)
 	}
 	if m.blank && m.began {
-		out = append([]row{{}}, out...)
+		out = append([]Row{{}}, out...)
 	}
 	m.blank, m.began = false, true
 	return out
@@ -151,27 +151,27 @@ func opensFence(text string) string {
 }
 
 // block draws a line outside of code: its kind decides how it begins and how it goes on.
-func block(text string, prefix []cell, width int) []row {
+func block(text string, prefix []cell, width int) []Row {
 	body := strings.TrimLeft(text, " \t")
-	indent := cells(text[:len(text)-len(body)], 0)
+	indent := Cells(text[:len(text)-len(body)], 0)
 	if len(indent) > width/2 {
 		indent = indent[:width/2]
 	}
 	switch {
 	case strings.HasPrefix(body, ">"):
-		return block(strings.TrimPrefix(body[1:], " "), joined(prefix, cells("│ ", dim)), width)
+		return block(strings.TrimPrefix(body[1:], " "), joined(prefix, Cells("│ ", Dim)), width)
 	case isHeading(body):
 		title := strings.TrimSpace(strings.Trim(body, "#"))
-		return wrapped(inline(title, bold), prefix, prefix, width)
+		return Wrapped(inline(title, Bold), prefix, prefix, width)
 	case isRule(body):
-		return []row{drawn(joined(prefix, cells(strings.Repeat("─", min(40, max(3, width-widthOf(prefix)))), dim)))}
+		return []Row{drawn(joined(prefix, Cells(strings.Repeat("─", min(40, max(3, width-widthOf(prefix)))), Dim)))}
 	}
 	if marker, rest := listItem(body); marker != "" {
-		first := joined(prefix, indent, cells(marker+" ", 0))
-		hanging := joined(prefix, indent, cells(strings.Repeat(" ", termtext.Columns(marker)+1), 0))
-		return wrapped(inline(rest, 0), first, hanging, width)
+		first := joined(prefix, indent, Cells(marker+" ", 0))
+		hanging := joined(prefix, indent, Cells(strings.Repeat(" ", termtext.Columns(marker)+1), 0))
+		return Wrapped(inline(rest, 0), first, hanging, width)
 	}
-	return wrapped(inline(body, 0), joined(prefix, indent), joined(prefix, indent), width)
+	return Wrapped(inline(body, 0), joined(prefix, indent), joined(prefix, indent), width)
 }
 
 func isHeading(s string) bool {
@@ -206,10 +206,10 @@ func listItem(s string) (marker, rest string) {
 
 // inline draws what stands within a line: code, emphasis, links. A mark that is not closed is a
 // character like others.
-func inline(s string, look style) (out []cell) {
+func inline(s string, look Style) (out []cell) {
 	from := 0 // of what is drawn as it is
 	add := func(to, next int, special []cell) int {
-		out = append(out, cells(s[from:to], look)...)
+		out = append(out, Cells(s[from:to], look)...)
 		out = append(out, special...)
 		from = next
 		return next
@@ -222,7 +222,7 @@ func inline(s string, look style) (out []cell) {
 		case c == '`':
 			n := runLength(s[i:], '`')
 			if end := closingCode(s, i+n, n); end >= 0 {
-				i = add(i, end+n, cells(s[i+n:end], look|cyan))
+				i = add(i, end+n, Cells(s[i+n:end], look|cyan))
 			} else {
 				i += n
 			}
@@ -237,7 +237,7 @@ func inline(s string, look style) (out []cell) {
 			if label, target, next := link(s, i); next > 0 {
 				shown := inline(label, look|underlined)
 				if target != label {
-					shown = joined(shown, cells(" ("+target+")", look|dim))
+					shown = joined(shown, Cells(" ("+target+")", look|Dim))
 				}
 				i = add(i, next, shown)
 			} else {
@@ -270,10 +270,10 @@ func closingCode(s string, from, n int) int {
 }
 
 // emphasis is the mark that a text begins with, and what it means.
-func emphasis(s string) (mark string, what style) {
+func emphasis(s string) (mark string, what Style) {
 	switch {
 	case strings.HasPrefix(s, "**"), strings.HasPrefix(s, "__"):
-		return s[:2], bold
+		return s[:2], Bold
 	case strings.HasPrefix(s, "~~"):
 		return s[:2], struck
 	case s[0] == '~':

@@ -1,4 +1,4 @@
-package main
+package session
 
 import (
 	"bytes"
@@ -21,7 +21,7 @@ import (
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
-func newImport(a *cli.App) *cobra.Command {
+func NewImport(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "import [FILE | LINK]",
 		Short: "Take in an exported session",

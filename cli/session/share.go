@@ -1,4 +1,4 @@
-package main
+package session
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
-func newShare(a *cli.App) *cobra.Command {
+func NewShare(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "share",
 		Short: "List and revoke shared sessions",

@@ -1,4 +1,4 @@
-package main
+package live
 
 import (
 	"strings"
@@ -6,12 +6,12 @@ import (
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
-// style is how characters look. Its values can be joined.
-type style uint8
+// Style is how characters look. Its values can be joined.
+type Style uint8
 
 const (
-	bold style = 1 << iota
-	dim
+	Bold Style = 1 << iota
+	Dim
 	italic
 	underlined
 	struck
@@ -21,7 +21,7 @@ const (
 )
 
 // codes are the terminal's numbers of the styles, in the order of their bits.
-func (s style) codes() string {
+func (s Style) codes() string {
 	var on []string
 	for i, code := range []string{"1", "2", "3", "4", "9", "36", "32", "31"} {
 		if s&(1<<i) != 0 {
@@ -34,20 +34,20 @@ func (s style) codes() string {
 // cell is what a terminal draws as one, in its style.
 type cell struct {
 	termtext.Cluster
-	style style
+	style Style
 }
 
-// row is one line of the screen: what is written, and how many columns that takes. It leaves no style
+// Row is one line of the screen: what is written, and how many columns that takes. It leaves no style
 // behind.
-type row struct {
-	text  string
-	width int
+type Row struct {
+	Text  string
+	Width int
 }
 
 // tabStop is how wide a tab is drawn; that of the terminal would not be known here.
 const tabStop = 4
 
-func cells(s string, look style) []cell {
+func Cells(s string, look Style) []cell {
 	all := termtext.Clusters(strings.ReplaceAll(s, "\t", strings.Repeat(" ", tabStop)))
 	out := make([]cell, len(all))
 	for i, c := range all {
@@ -71,9 +71,9 @@ func widthOf(line []cell) (n int) {
 }
 
 // drawn makes a row of cells.
-func drawn(line []cell) row {
+func drawn(line []cell) Row {
 	var b strings.Builder
-	var now style
+	var now Style
 	for _, c := range line {
 		if c.style != now {
 			if now != 0 {
@@ -89,15 +89,15 @@ func drawn(line []cell) row {
 	if now != 0 {
 		b.WriteString("\x1b[0m")
 	}
-	return row{b.String(), widthOf(line)}
+	return Row{b.String(), widthOf(line)}
 }
 
 // leastText is how few columns a text gets, however narrow the screen and deep the indent.
 const leastText = 8
 
-// wrapped breaks a line into rows, between words where that can be. The first row begins with first,
+// Wrapped breaks a line into rows, between words where that can be. The first row begins with first,
 // the others with rest.
-func wrapped(text, first, rest []cell, width int) (out []row) {
+func Wrapped(text, first, rest []cell, width int) (out []Row) {
 	prefix := first
 	for _, line := range broken(text, max(leastText, width-widthOf(first)), max(leastText, width-widthOf(rest))) {
 		out = append(out, drawn(joined(prefix, line)))
