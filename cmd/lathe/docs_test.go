@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -324,27 +325,24 @@ func TestDocs_Variables(t *testing.T) {
 		t.Fatal(err)
 	}
 	read := map[string]bool{}
-	both := regexp.MustCompile(`\.(?:variables?|isOn|on)\("([A-Z_]+)"\)`)
-	alone := regexp.MustCompile(`env\("(LATHE_[A-Z_]+)"\)`)
-	for _, pattern := range []string{"../../config/*.go", "*.go"} {
-		names, err := filepath.Glob(pattern)
-		if err != nil || len(names) == 0 {
-			t.Fatalf("%s: %d files, %v", pattern, len(names), err)
-		}
-		for _, name := range names {
+	both := regexp.MustCompile(`\.(?:[vV]ariables?|[iI]sOn|on)\("([A-Z_]+)"\)`)
+	alone := regexp.MustCompile(`[eE]nv\("(LATHE_[A-Z_]+)"\)`)
+	for _, dir := range []string{"../../config", "../../harness", "../../cli", "."} {
+		err := filepath.WalkDir(dir, func(name string, _ fs.DirEntry, err error) error {
+			if err != nil || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+				return err
+			}
 			src, err := os.ReadFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if strings.HasSuffix(name, "_test.go") {
-				continue
-			}
 			for _, m := range both.FindAllStringSubmatch(string(src), -1) {
 				read["LATHE_"+m[1]] = true
 			}
 			for _, m := range alone.FindAllStringSubmatch(string(src), -1) {
 				read[m[1]] = true
 			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
 	}
 	told := map[string]bool{}
