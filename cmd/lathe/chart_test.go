@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lathe-agent/lathe/cli/install"
 	"github.com/lathe-agent/lathe/cli/layout"
 	"github.com/lathe-agent/lathe/cli/stats"
 	"github.com/lathe-agent/lathe/internal/termtext"
@@ -60,7 +61,7 @@ func TestChart_Figures(t *testing.T) {
 func TestUpgrade_Placed(t *testing.T) {
 	needUnix(t)
 	checkout, other := t.TempDir(), t.TempDir()
-	for dir, module := range map[string]string{checkout: modulePath, other: "example.test/other"} {
+	for dir, module := range map[string]string{checkout: install.ModulePath, other: "example.test/other"} {
 		if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module "+module+"\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -68,11 +69,11 @@ func TestUpgrade_Placed(t *testing.T) {
 	for _, c := range []struct {
 		path, built, variable, method, upgrade string
 	}{
-		{"/home/dev/go/bin/lathe", "(devel)", "", "go", "go install " + modulePath + "/cmd/lathe@v1.2.3"},
+		{"/home/dev/go/bin/lathe", "(devel)", "", "go", "go install " + install.ModulePath + "/cmd/lathe@v1.2.3"},
 		{"/opt/tools/lathe", "(devel)", "GOBIN=/opt/tools", "go", "go install"},
 		{"/opt/gopath/bin/lathe", "(devel)", "GOPATH=/x:/opt/gopath", "go", "go install"},
 		{"/opt/tools/lathe", "v0.3.0", "", "go", "go install"},
-		{"/opt/tools/lathe", "(devel)", "", "binary", "put the binary of " + releasesPage},
+		{"/opt/tools/lathe", "(devel)", "", "binary", "put the binary of " + install.ReleasesPage},
 		{"/opt/tools/lathe", "", "GOBIN=tools", "binary", "put the binary"},
 		{"/opt/homebrew/bin/lathe", "", "", "brew", "brew upgrade lathe"},
 		{"/usr/local/Cellar/lathe/1/bin/lathe", "v1", "", "brew", "brew upgrade lathe"},
@@ -88,7 +89,7 @@ func TestUpgrade_Placed(t *testing.T) {
 			}
 			return ""
 		}
-		got := placed{path: c.path, real: c.path, built: c.built, env: env, home: "/home/dev"}.howInstalled("v1.2.3")
+		got := install.Placed{Path: c.path, Real: c.path, Built: c.built, Env: env, Home: "/home/dev"}.HowInstalled("v1.2.3")
 		if got.Method != c.method || !strings.HasPrefix(got.Upgrade, c.upgrade) || got.Remove == "" || got.Versions == "" {
 			t.Errorf("%s (%s, %s): %+v", c.path, c.built, c.variable, got)
 		}

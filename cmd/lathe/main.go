@@ -22,6 +22,8 @@ import (
 	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/cli/account"
 	"github.com/lathe-agent/lathe/cli/database"
+	"github.com/lathe-agent/lathe/cli/extension"
+	"github.com/lathe-agent/lathe/cli/install"
 	"github.com/lathe-agent/lathe/cli/session"
 	"github.com/lathe-agent/lathe/cli/stats"
 	"github.com/lathe-agent/lathe/cmd/lathe/early"
@@ -95,19 +97,19 @@ func newRoot(a *cli.App) *cobra.Command {
 		stats.New(a),
 		database.New(a),
 		newConfig(a),
-		newTrust(a),
+		extension.NewTrust(a),
 		newPermission(a),
 		session.NewShare(a),
 		account.NewModels(a),
 		account.NewAuth(a),
-		newPlugin(a),
+		extension.NewPlugin(a),
 		newDebug(a),
-		newCompletion(a),
+		install.NewCompletion(a),
 		newDemo(a),
 		newMan(a),
 		newVersion(a),
-		newUpgrade(a),
-		newUninstall(a),
+		install.NewUpgrade(a),
+		install.NewUninstall(a),
 	)
 	addLater(root)
 	return cli.Settle(a, root)

@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lathe-agent/lathe/cli"
+	"github.com/lathe-agent/lathe/cli/extension"
 )
 
 func newMCP(a *cli.App) *cobra.Command {
@@ -20,6 +21,6 @@ itself: others give it prompts, and list and read its sessions (lathe mcp serve)
 		Args: cobra.ArbitraryArgs,
 		RunE: cli.Group,
 	}
-	cmd.AddCommand(newMCPList(a), newMCPAdd(a), newMCPAuth(a), newMCPLogout(a), newMCPDebug(a), newMCPServe(a))
+	cmd.AddCommand(extension.NewMCPList(a), extension.NewMCPAdd(a), extension.NewMCPAuth(a), extension.NewMCPLogout(a), extension.NewMCPDebug(a), newMCPServe(a))
 	return cmd
 }

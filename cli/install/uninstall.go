@@ -1,4 +1,4 @@
-package main
+package install
 
 import (
 	"context"
@@ -20,7 +20,7 @@ type uninstallFlags struct {
 	keepSettings, keepData, dryRun bool
 }
 
-func newUninstall(a *cli.App) *cobra.Command {
+func NewUninstall(a *cli.App) *cobra.Command {
 	var f uninstallFlags
 	cmd := &cobra.Command{
 		Use:   "uninstall",

@@ -1,4 +1,4 @@
-package main
+package extension
 
 import (
 	"context"
@@ -17,7 +17,7 @@ import (
 	"github.com/lathe-agent/lathe/tool/mcp"
 )
 
-func newMCPAuth(a *cli.App) *cobra.Command {
+func NewMCPAuth(a *cli.App) *cobra.Command {
 	var noBrowser bool
 	cmd := &cobra.Command{
 		Use:   "auth [NAME]",
@@ -142,7 +142,7 @@ func listServerLogins(a *cli.App) error {
 	return t.Write(a.Out, a.Width())
 }
 
-func newMCPLogout(a *cli.App) *cobra.Command {
+func NewMCPLogout(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:     "logout [NAME]",
 		Short:   "Forget the login to an MCP server",

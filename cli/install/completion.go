@@ -1,4 +1,4 @@
-package main
+package install
 
 import (
 	"github.com/spf13/cobra"
@@ -7,7 +7,7 @@ import (
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
-func newCompletion(a *cli.App) *cobra.Command {
+func NewCompletion(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "completion SHELL",
 		Short: "Print a script that completes commands in your shell",

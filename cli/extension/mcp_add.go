@@ -1,4 +1,5 @@
-package main
+// Package extension manages MCP servers, plugins, and which projects are trusted to run theirs.
+package extension
 
 import (
 	"context"
@@ -24,7 +25,7 @@ type mcpAddFlags struct {
 	replace      bool
 }
 
-func newMCPAdd(a *cli.App) *cobra.Command {
+func NewMCPAdd(a *cli.App) *cobra.Command {
 	var f mcpAddFlags
 	cmd := &cobra.Command{
 		Use:   "add [NAME] [--url ADDRESS | -- COMMAND…]",

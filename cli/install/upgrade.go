@@ -1,4 +1,5 @@
-package main
+// Package install tells how to upgrade and remove the program, and prints completion scripts for shells.
+package install
 
 import (
 	"os"
@@ -15,8 +16,8 @@ import (
 )
 
 const (
-	modulePath   = "github.com/lathe-agent/lathe"
-	releasesPage = "https://" + modulePath + "/releases"
+	ModulePath   = "github.com/lathe-agent/lathe"
+	ReleasesPage = "https://" + ModulePath + "/releases"
 )
 
 // installation is how this program came to where it is.
@@ -29,7 +30,7 @@ type installation struct {
 	Remove   string `json:"remove"`
 }
 
-func newUpgrade(a *cli.App) *cobra.Command {
+func NewUpgrade(a *cli.App) *cobra.Command {
 	var check bool
 	cmd := &cobra.Command{
 		Use:   "upgrade [VERSION]",
@@ -62,9 +63,9 @@ func upgradeProgram(a *cli.App, to string, check bool) error {
 		return a.PrintJSON(struct {
 			Version string `json:"version"`
 			installation
-		}{version, in})
+		}{a.Version, in})
 	}
-	rows := [][2]string{{"Version", version}, {"Program", a.Shown(in.Path) + " (" + methodWords(in.Method) + ")"}}
+	rows := [][2]string{{"Version", a.Version}, {"Program", a.Shown(in.Path) + " (" + methodWords(in.Method) + ")"}}
 	if check {
 		return layout.Pairs(a.Out, append(rows, [2]string{"Newest", in.Versions}))
 	}
@@ -98,55 +99,55 @@ func howInstalled(a *cli.App, to string) installation {
 		real = p
 	}
 	built := ""
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Path == modulePath {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Path == ModulePath {
 		built = info.Main.Version
 	}
-	return placed{path: path, real: real, built: built, env: a.Env, home: a.Home()}.howInstalled(to)
+	return Placed{Path: path, Real: real, Built: built, Env: a.Env, Home: a.Home()}.HowInstalled(to)
 }
 
-// placed is what can be known of where a program is.
-type placed struct {
-	path, real string
-	built      string // the version its module was fetched with, "(devel)" or "" if it was not
-	env        func(string) string
-	home       string
+// Placed is what can be known of where a program is.
+type Placed struct {
+	Path, Real string
+	Built      string // the version its module was fetched with, "(devel)" or "" if it was not
+	Env        func(string) string
+	Home       string
 }
 
-func (p placed) howInstalled(to string) installation {
-	remove := "rm " + termtext.ShellWord(p.path)
+func (p Placed) HowInstalled(to string) installation {
+	remove := "rm " + termtext.ShellWord(p.Path)
 	if runtime.GOOS == "windows" {
-		remove = "del " + termtext.ShellWord(p.path)
+		remove = "del " + termtext.ShellWord(p.Path)
 	}
-	in := installation{Path: p.path, Versions: releasesPage, Remove: remove}
-	slashed := filepath.ToSlash(p.real)
-	switch top := sourceTop(p.real); {
+	in := installation{Path: p.Path, Versions: ReleasesPage, Remove: remove}
+	slashed := filepath.ToSlash(p.Real)
+	switch top := sourceTop(p.Real); {
 	case strings.Contains(slashed, "/Cellar/") || strings.Contains(slashed, "/homebrew/"):
 		in.Method, in.Upgrade, in.Versions, in.Remove = "brew", "brew upgrade lathe", "brew info lathe", "brew uninstall lathe"
 	case strings.HasPrefix(slashed, "/nix/store/"):
 		in.Method, in.Upgrade, in.Remove = "nix", "upgrade it where your Nix configuration names it", "take it out of your Nix configuration"
 	case strings.HasPrefix(slashed, "/usr/bin/") || strings.HasPrefix(slashed, "/usr/lib") || strings.HasPrefix(slashed, "/snap/"):
 		in.Method = "package"
-		in.Upgrade = "with the package manager of your system (`dpkg -S " + p.real + "` or `rpm -qf " + p.real + "` names the package)"
+		in.Upgrade = "with the package manager of your system (`dpkg -S " + p.Real + "` or `rpm -qf " + p.Real + "` names the package)"
 		in.Remove = in.Upgrade
 	case top != "":
 		in.Method, in.Upgrade = "source", "git -C "+termtext.ShellWord(top)+" pull && make -C "+termtext.ShellWord(top)+" build"
-	case p.isGoBin() || p.built != "" && p.built != "(devel)":
-		in.Method, in.Upgrade = "go", "go install "+modulePath+"/cmd/lathe@"+to
-		in.Versions = "go list -m -versions " + modulePath
+	case p.isGoBin() || p.Built != "" && p.Built != "(devel)":
+		in.Method, in.Upgrade = "go", "go install "+ModulePath+"/cmd/lathe@"+to
+		in.Versions = "go list -m -versions " + ModulePath
 	default:
-		in.Method, in.Upgrade = "binary", "put the binary of "+releasesPage+" in place of "+termtext.ShellWord(p.path)
+		in.Method, in.Upgrade = "binary", "put the binary of "+ReleasesPage+" in place of "+termtext.ShellWord(p.Path)
 	}
 	return in
 }
 
 // isGoBin reports whether the program is where go puts programs.
-func (p placed) isGoBin() bool {
-	dirs := []string{p.env("GOBIN"), filepath.Join(p.home, "go", "bin")}
-	for _, path := range filepath.SplitList(p.env("GOPATH")) {
+func (p Placed) isGoBin() bool {
+	dirs := []string{p.Env("GOBIN"), filepath.Join(p.Home, "go", "bin")}
+	for _, path := range filepath.SplitList(p.Env("GOPATH")) {
 		dirs = append(dirs, filepath.Join(path, "bin"))
 	}
 	for _, dir := range dirs {
-		if filepath.IsAbs(dir) && (filepath.Dir(p.path) == filepath.Clean(dir) || filepath.Dir(p.real) == filepath.Clean(dir)) {
+		if filepath.IsAbs(dir) && (filepath.Dir(p.Path) == filepath.Clean(dir) || filepath.Dir(p.Real) == filepath.Clean(dir)) {
 			return true
 		}
 	}
@@ -157,7 +158,7 @@ func (p placed) isGoBin() bool {
 func sourceTop(path string) string {
 	for dir := filepath.Dir(path); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
 		if src, err := os.ReadFile(filepath.Join(dir, "go.mod")); err == nil {
-			if line, _, _ := strings.Cut(string(src), "\n"); strings.TrimSpace(line) == "module "+modulePath {
+			if line, _, _ := strings.Cut(string(src), "\n"); strings.TrimSpace(line) == "module "+ModulePath {
 				return dir
 			}
 			return ""

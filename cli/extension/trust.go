@@ -1,4 +1,4 @@
-package main
+package extension
 
 import (
 	"path/filepath"
@@ -17,7 +17,7 @@ type trustFlags struct {
 	list, revoke, show bool
 }
 
-func newTrust(a *cli.App) *cobra.Command {
+func NewTrust(a *cli.App) *cobra.Command {
 	var f trustFlags
 	cmd := &cobra.Command{
 		Use:   "trust [DIRECTORY]",

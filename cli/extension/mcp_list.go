@@ -1,4 +1,4 @@
-package main
+package extension
 
 import (
 	"cmp"
@@ -63,7 +63,7 @@ func onServers(a *cli.App, do func(h *mcp.Hub, settings map[string]config.MCPSer
 	return err
 }
 
-func newMCPList(a *cli.App) *cobra.Command {
+func NewMCPList(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "list",
 		Aliases: []string{"ls"},
@@ -196,7 +196,7 @@ func (s serverJSON) words() string {
 	}
 }
 
-func newMCPDebug(a *cli.App) *cobra.Command {
+func NewMCPDebug(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "debug NAME",
 		Short: "Connect to an MCP server and show all that comes of it",

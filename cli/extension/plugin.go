@@ -1,4 +1,4 @@
-package main
+package extension
 
 import (
 	"context"
@@ -18,7 +18,7 @@ import (
 	"github.com/lathe-agent/lathe/workspace"
 )
 
-func newPlugin(a *cli.App) *cobra.Command {
+func NewPlugin(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "plugin [MODULE]",
 		Aliases: []string{"plug"},
