@@ -44,7 +44,7 @@ func BenchmarkRequest(b *testing.B) {
 	for b.Loop() {
 		seq++
 		for _, m := range mem.History() { // each has changed, so that all are converted again
-			mem.Apply(lathe.Event{Seq: seq, Fact: &lathe.MessageChanged{Info: m}})
+			mem.Apply(lathe.Event{Seq: seq, Fact: &lathe.PartChanged{Part: m.Parts[0]}})
 		}
 		begin := time.Now()
 		if _, err := st.build(context.Background(), state{messages: mem.Messages}, s.settings.Tools); err != nil {
@@ -52,7 +52,7 @@ func BenchmarkRequest(b *testing.B) {
 		}
 		cold += time.Since(begin)
 		seq++
-		mem.Apply(lathe.Event{Seq: seq, Fact: &lathe.MessageChanged{Info: mem.Messages[len(mem.Messages)-1].Message}})
+		mem.Apply(lathe.Event{Seq: seq, Fact: &lathe.PartChanged{Part: mem.Messages[len(mem.Messages)-1].Parts[0]}})
 		begin = time.Now()
 		req, err := st.build(context.Background(), state{messages: mem.Messages}, s.settings.Tools)
 		if warm += time.Since(begin); err != nil || len(req.Messages) < 2000 {
