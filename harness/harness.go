@@ -10,12 +10,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"github.com/lathe-agent/lathe/engine/check"
 	"net/http"
 	"os"
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/lathe-agent/lathe/engine/check"
 
 	"github.com/lathe-agent/lathe/tool/builtin"
 

@@ -1,9 +1,10 @@
 package harness
 
 import (
+	"time"
+
 	"github.com/lathe-agent/lathe/engine/compact"
 	"github.com/lathe-agent/lathe/engine/subagent"
-	"time"
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/config"

@@ -2,7 +2,6 @@ package harness
 
 import (
 	"cmp"
-	"github.com/lathe-agent/lathe/engine/check"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -10,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/lathe-agent/lathe/engine/check"
 
 	"github.com/lathe-agent/lathe/tool/bash"
 	"github.com/lathe-agent/lathe/tool/builtin"

@@ -245,11 +245,16 @@ func (c *canned) Answer(_ context.Context, id lathe.AskID, answers [][]string) e
 	return c.did("answer", id, answers)
 }
 
-func (c *canned) Dismiss(_ context.Context, id lathe.AskID) error            { return c.did("dismiss", id) }
-func (c *canned) Agents(context.Context, string) ([]lathe.Agent, error)      { return c.agents, nil }
-func (c *canned) Commands(context.Context, string) ([]lathe.Command, error)  { return c.commands, nil }
-func (c *canned) Skills(context.Context, string) ([]lathe.Skill, error)      { return c.skills, nil }
+func (c *canned) Dismiss(_ context.Context, id lathe.AskID) error { return c.did("dismiss", id) }
+
+func (c *canned) Agents(context.Context, string) ([]lathe.Agent, error) { return c.agents, nil }
+
+func (c *canned) Commands(context.Context, string) ([]lathe.Command, error) { return c.commands, nil }
+
+func (c *canned) Skills(context.Context, string) ([]lathe.Skill, error) { return c.skills, nil }
+
 func (c *canned) Providers(context.Context, string) (lathe.Providers, error) { return c.providers, nil }
+
 func (c *canned) ToolServers(context.Context, string) ([]lathe.ToolServer, error) {
 	return c.servers, nil
 }
@@ -257,6 +262,7 @@ func (c *canned) Info(context.Context, string) (api.Info, error) { return c.info
 func (c *canned) FindFiles(context.Context, string, string, int) ([]string, error) {
 	return c.files, nil
 }
+
 func (c *canned) ConnectTools(_ context.Context, _, n string, on bool) error {
 	return c.did("connect", n, on)
 }

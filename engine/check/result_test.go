@@ -3,7 +3,6 @@ package check
 import (
 	"encoding/json"
 	"fmt"
-
 	"strings"
 	"testing"
 

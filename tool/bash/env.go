@@ -2,13 +2,14 @@ package bash
 
 import (
 	"context"
-	"github.com/lathe-agent/lathe/tool"
 	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
+
+	"github.com/lathe-agent/lathe/tool"
 )
 
 // shell is the program that runs commands.

@@ -4,12 +4,13 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"github.com/lathe-agent/lathe/internal/phrase"
-	"github.com/lathe-agent/lathe/tool"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/lathe-agent/lathe/internal/phrase"
+	"github.com/lathe-agent/lathe/tool"
 )
 
 const SampleSize = 4096

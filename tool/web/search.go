@@ -5,11 +5,12 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
-	"github.com/lathe-agent/lathe/internal/phrase"
-	"github.com/lathe-agent/lathe/tool"
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/lathe-agent/lathe/internal/phrase"
+	"github.com/lathe-agent/lathe/tool"
 )
 
 //go:embed websearch.md
