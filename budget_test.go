@@ -1,0 +1,80 @@
+package lathe_test
+
+import (
+	"testing"
+
+	"github.com/lathe-agent/lathe/internal/archtest"
+)
+
+// archBudgets are how much of one thing a newcomer takes in at once.
+var archBudgets = archtest.Budgets{Methods: 40, Fields: 15, Lines: 5000, Exported: 60}
+
+// archCeilings are the exceptions, with what there is today and why. The list may only become shorter, and its numbers smaller.
+var archCeilings = map[string]archtest.Ceiling{
+	"exported config":                     {Most: 85, Why: "settings files, their keys and their schema"},
+	"exported lathe":                      {Most: 285, Why: "the vocabulary of the wire: messages, parts, events, requests"},
+	"exported model":                      {Most: 70, Why: "requests, answers and failures of all protocols"},
+	"exported model/catalog":              {Most: 70, Why: "the records of the list of models"},
+	"exported tui/dialog":                 {Most: 90, Why: "one constructor for each dialog"},
+	"exported tui/key":                    {Most: 205, Why: "one constant for each name that a key can have"},
+	"fields cli.App":                      {Most: 16, Why: "what a command has around it; some of it belongs to the log"},
+	"fields cmd/lathe.runFlags":           {Most: 24, Why: "one for each flag of run"},
+	"fields cmd/lathe.runner":             {Most: 28, Why: "to be cut into three outputs"},
+	"fields config.Config":                {Most: 45, Why: "one for each setting"},
+	"fields config.Model":                 {Most: 18, Why: "one for each setting of a model"},
+	"fields config.spec":                  {Most: 20, Why: "one for each thing that a table can say of a setting"},
+	"fields engine.Engine":                {Most: 30, Why: "to be cut: titles, recovery, transfer"},
+	"fields engine.Model":                 {Most: 18, Why: "one for each thing that is known of a model"},
+	"fields engine.Settings":              {Most: 33, Why: "one for each setting of a step"},
+	"fields engine.runner":                {Most: 22, Why: "to be cut: budget, background jobs"},
+	"fields engine.stepRun":               {Most: 21, Why: "to be cut: budget, retry, fallback"},
+	"fields engine/check.Action":          {Most: 20, Why: "the record of what a tool did"},
+	"fields engine/fold.Fold":             {Most: 19, Why: "the state of one answer of a model"},
+	"fields guest.Options":                {Most: 21, Why: "options"},
+	"fields harness.Harness":              {Most: 21, Why: "the composition of the program"},
+	"fields internal/jsonrpc.Conn":        {Most: 16, Why: "one connection"},
+	"fields lathe.Session":                {Most: 24, Why: "a record of the wire"},
+	"fields model/catalog.Model":          {Most: 27, Why: "a record of the list of models"},
+	"fields model/openai.Dialect":         {Most: 23, Why: "one for each way in which servers differ"},
+	"fields model/openai.chatDecoder":     {Most: 19, Why: "the state of one stream"},
+	"fields model/provider.options":       {Most: 20, Why: "options of the wire"},
+	"fields plugin.member":                {Most: 17, Why: "one plugin and its process"},
+	"fields sandbox.Profile":              {Most: 20, Why: "one for each right of a command"},
+	"fields scripts/torture.counts":       {Most: 23, Why: "counters"},
+	"fields tally.Figures":                {Most: 17, Why: "counters"},
+	"fields tally.Harness":                {Most: 32, Why: "counters"},
+	"fields tally.call":                   {Most: 16, Why: "a record of one call"},
+	"fields tui.Options":                  {Most: 21, Why: "options"},
+	"fields tui/ask.meta":                 {Most: 21, Why: "what tools say of themselves when they ask"},
+	"fields tui/chat.args":                {Most: 16, Why: "the arguments of all tools"},
+	"fields tui/dialog.List":              {Most: 20, Why: "one list with its filter and its preview"},
+	"fields tui/markdown.language":        {Most: 16, Why: "one for each trait of a language"},
+	"fields tui/memory.Settings":          {Most: 20, Why: "one for each thing that the screen remembers"},
+	"fields tui/status.Values":            {Most: 20, Why: "one for each thing that the line shows"},
+	"fields tui/style.Theme":              {Most: 54, Why: "one for each color"},
+	"fields workspace/gitguard.Watch":     {Most: 16, Why: "what was seen of a repository"},
+	"fields workspace/search.dfa":         {Most: 16, Why: "one automaton with its caches"},
+	"fields workspace/snapshot.worktree":  {Most: 22, Why: "to be cut: the index apart from the walk"},
+	"lines cmd/lathe":                     {Most: 8900, Why: "run, the scripted demo and the MCP server are to be packages of their own"},
+	"lines config":                        {Most: 6500, Why: "tables of settings"},
+	"lines engine":                        {Most: 10700, Why: "the loop; jobs and edits are to go"},
+	"lines lathe":                         {Most: 5900, Why: "the vocabulary of the wire"},
+	"lines sandbox":                       {Most: 7200, Why: "three systems behind one interface"},
+	"lines server":                        {Most: 7500, Why: "one file for each family of routes"},
+	"lines tui":                           {Most: 5700, Why: "the controllers of the screen"},
+	"lines workspace/snapshot":            {Most: 5700, Why: "one store of trees; see its DESIGN.md"},
+	"methods client.Client":               {Most: 63, Why: "one for each verb of the API"},
+	"methods cmd/lathe.runner":            {Most: 64, Why: "to be cut into three outputs"},
+	"methods engine.Engine":               {Most: 128, Why: "half are the verbs of the API; titles, recovery and transfer are to go"},
+	"methods engine.runner":               {Most: 71, Why: "to be cut: budget, background jobs"},
+	"methods engine.stepRun":              {Most: 55, Why: "to be cut: budget, retry, fallback"},
+	"methods store.Store":                 {Most: 77, Why: "one for each question to the store"},
+	"methods store.txn":                   {Most: 68, Why: "one for each thing that a transaction writes"},
+	"methods tool/mcp.peer":               {Most: 48, Why: "the life of one server; the login is to go"},
+	"methods workspace/patch.search":      {Most: 54, Why: "the ways to find the place of a change"},
+	"methods workspace/snapshot.worktree": {Most: 61, Why: "to be cut: the index apart from the walk"},
+}
+
+func TestArch_Budgets(t *testing.T) {
+	archReport(t, archTree(t).Budgets(archBudgets, archCeilings))
+}
