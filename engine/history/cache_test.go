@@ -35,48 +35,61 @@ func TestMemories_LetGoAfterMinutes(t *testing.T) {
 		if m := k.Take("b"); m == nil || k.Take("b") != nil {
 			t.Error("one of two minutes is not there, or there twice")
 		}
-		if k.bytes != 0 {
-			t.Errorf("%d bytes are counted for nothing", k.bytes)
+		if n := held(k); n != 0 {
+			t.Errorf("%d bytes are counted for nothing", n)
 		}
 		k.Put(remembered("c", 10))
 		time.Sleep(2 * memoryTime)
 		synctest.Wait()
-		if k.timer != nil || len(k.byID) != 0 {
+		if waits(k) || len(k.byID) != 0 {
 			t.Error("it waits for nothing")
 		}
 	})
+}
+
+// held is how many bytes a cache keeps, and waits whether it has something to do later.
+func held(k *Cache) int {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.bytes
+}
+
+func waits(k *Cache) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.timer != nil
 }
 
 // Memory is given back once after a busy time, also if all its sessions were deleted. Then nothing wakes the process.
 func TestMemories_Rest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := kept(t)
-		rests := 0
-		k.rest = func() { rests++ }
+		var rests atomic.Int64
+		k.rest = func() { rests.Add(1) }
 		k.Put(remembered("a", 10))
 		time.Sleep(memoryTime - time.Second)
 		k.Put(remembered("b", 10))
 		k.Forget("b")
-		if k.Take("b") != nil || k.bytes != 10 {
-			t.Errorf("a session that was deleted is kept: %d bytes", k.bytes)
+		if n := held(k); k.Take("b") != nil || n != 10 {
+			t.Errorf("a session that was deleted is kept: %d bytes", n)
 		}
 		time.Sleep(memoryTime - time.Second)
 		synctest.Wait()
-		if rests != 0 {
+		if rests.Load() != 0 {
 			t.Error("it rests while it is busy")
 		}
 		time.Sleep(time.Second)
 		synctest.Wait()
-		if rests != 1 || k.timer != nil {
-			t.Errorf("it gave memory back %d times; timer %v", rests, k.timer)
+		if rests.Load() != 1 || waits(k) {
+			t.Errorf("it gave memory back %d times; a timer is left: %v", rests.Load(), waits(k))
 		}
 		time.Sleep(10 * memoryTime)
 		k.Put(remembered("c", 10))
 		k.Forget("c")
 		time.Sleep(memoryTime)
 		synctest.Wait()
-		if rests != 2 {
-			t.Errorf("after a second busy time it gave memory back %d times", rests)
+		if rests.Load() != 2 {
+			t.Errorf("after a second busy time it gave memory back %d times", rests.Load())
 		}
 	})
 }
