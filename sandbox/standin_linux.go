@@ -121,7 +121,7 @@ func (s *standIn) check(at int, base string, lock int) error {
 		return errors.Join(errNotOurs, err)
 	}
 	fd := int(s.file.Fd())
-	if err := unix.Flock(fd, lock); err != nil {
+	if err := flock(fd, lock); err != nil {
 		return err
 	}
 	var held, there unix.Stat_t
@@ -134,7 +134,18 @@ func (s *standIn) check(at int, base string, lock int) error {
 	return nil
 }
 
-// standsIn reports whether something was made to stand in for a name.
+// flock waits for a lock as long as it takes: signals, which the runtime sends to its own threads, are no reason to
+// give up.
+func flock(fd, how int) error {
+	for {
+		if err := unix.Flock(fd, how); err != unix.EINTR {
+			return err
+		}
+	}
+}
+
+// standsIn reports whether something was made to stand in for a name. A folder with the mark that is gone by now was:
+// taken for somebody's own it would be mounted on without a lock, and the mount lost with it.
 func standsIn(path string, info fs.FileInfo) bool {
 	bits := uint32(info.Mode().Perm())
 	if info.Mode()&fs.ModeSticky != 0 {
@@ -143,7 +154,7 @@ func standsIn(path string, info fs.FileInfo) bool {
 	switch {
 	case info.IsDir() && bits&markBits == folderMark:
 		entries, err := os.ReadDir(path)
-		return err == nil && len(entries) == 0
+		return err == nil && len(entries) == 0 || errors.Is(err, fs.ErrNotExist)
 	case info.Mode().IsRegular() && bits&markBits == fileMark:
 		return info.Size() == 0
 	case info.Mode().IsRegular() && bits&markBits == textMark:
