@@ -30,16 +30,6 @@ func writeCall(file string, existed bool) *lathe.ToolCall {
 	return &lathe.ToolCall{Tool: "write", State: &lathe.Completed{Input: in, Output: "Wrote " + file, Metadata: meta}}
 }
 
-func readCall(file, output string) *lathe.ToolCall {
-	in, _ := json.Marshal(map[string]string{"filePath": file})
-	return &lathe.ToolCall{Tool: "read", State: &lathe.Completed{Input: in, Output: output}}
-}
-
-func editFailed(file, old string) *lathe.ToolCall {
-	in, _ := json.Marshal(map[string]string{"filePath": file, "oldString": old})
-	return &lathe.ToolCall{Tool: "edit", State: &lathe.Failed{Input: in, Error: "not found"}}
-}
-
 func todoCall(statuses ...string) *lathe.ToolCall {
 	var list []lathe.Todo
 	for i, s := range statuses {

@@ -26,16 +26,16 @@ type Host struct {
 }
 
 // Remark tells people something beside the result.
-func (h *Host) Remark(format string, args ...any) {
-	_, _ = fmt.Fprintf(h.Notices, format+"\n", args...)
+func (a *Host) Remark(format string, args ...any) {
+	_, _ = fmt.Fprintf(a.Notices, format+"\n", args...)
 }
 
 // agent is how the program calls itself to other machines.
-func (h *Host) agent() string { return "lathe/" + h.Version }
+func (a *Host) agent() string { return "lathe/" + a.Version }
 
 // In is the same surroundings for another directory.
-func (h *Host) In(dir string) *Host {
-	other := *h
+func (a *Host) In(dir string) *Host {
+	other := *a
 	other.Dir = dir
 	return &other
 }
