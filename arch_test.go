@@ -119,6 +119,8 @@ var archFences = []archtest.Fence{
 	{Import: "charm.land/bubbles", Only: []string{"tui/..."}, Why: "only tui knows that a terminal exists"},
 	{Import: "charm.land/lipgloss", Only: []string{"tui/...", "cmd/..."}, Why: "no colour elsewhere"},
 	{Import: "golang.org/x/crypto", Only: nil, Why: "only tests, which need a server for SSH"},
+	{Import: "text/template", Only: []string{"scripts/..."}, Why: "it calls methods by name, so the linker keeps all of them"},
+	{Import: "html/template", Only: []string{"scripts/..."}, Why: "it calls methods by name, so the linker keeps all of them"},
 	{Import: "C", Only: nil, Why: "nowhere: one static binary, no cgo"},
 }
 
@@ -153,6 +155,7 @@ func TestArch_Sizes(t *testing.T) {
 func TestArch_Code(t *testing.T) {
 	tree := archTree(t)
 	checks := map[string]func() []archtest.Problem{
+		"CallsByName": func() []archtest.Problem { return tree.CallsByName("scripts") },
 		"Comments":    tree.PackageComments,
 		"Environment": func() []archtest.Problem { return tree.Environment("config", "cmd") },
 		"Globals":     tree.ChangedGlobals,

@@ -151,7 +151,7 @@ func Settle(a *App, root *cobra.Command) *cobra.Command {
 		return Usagef("%s; `%s --help` shows how", says, c.CommandPath())
 	})
 	root.SetHelpCommand(newHelp(root))
-	root.SetUsageTemplate(strings.Replace(root.UsageTemplate(), "Usage:{{if .Runnable}}", "Usage:{{if not .HasParent}}\n  {{.CommandPath}} [PROJECT] [flags]{{end}}{{if and .Runnable (or (not .HasAvailableSubCommands) (and .HasParent (gt (len .Use) (len .Name))))}}", 1))
+	root.SetUsageFunc(usage)
 	return root
 }
 

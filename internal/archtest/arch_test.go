@@ -142,6 +142,7 @@ func f() string {
 	println("no")
 	_ = sys.Getenv("HOME")
 	_ = "\n\tSELECT id FROM session"
+	new(sys.File).SetUsageTemplate("no")
 	return fmt.Sprint("Select a model", "UPDATED", "update")
 }
 `,
@@ -152,6 +153,7 @@ func f() string {
 	expect(t, tree.Inits(), "a.go:9: no init")
 	expect(t, tree.Prints("cmd"), "a.go:16: fmt.Println", "a.go:17: println")
 	expect(t, tree.Environment("config", "cmd"), "a.go:18: only config and cmd")
+	expect(t, tree.CallsByName("scripts"), "a.go:20: SetUsageTemplate calls methods by name")
 	expect(t, tree.SQL("store"), "a.go:19: SQL belongs in store")
 	expect(t, tree.PackageComments(), "store: no package comment")
 }

@@ -65,6 +65,18 @@ func (t *Tree) Environment(folders ...string) []Problem {
 	})
 }
 
+// CallsByName finds what makes the linker keep every exported method of the program: methods that are called by their name, which
+// the templates of the standard library and of cobra do.
+func (t *Tree) CallsByName(folders ...string) []Problem {
+	names := []string{"MethodByName", "SetUsageTemplate", "SetHelpTemplate", "SetVersionTemplate"}
+	return t.calls(folders, func(_ *File, call *ast.CallExpr) string {
+		if sel, ok := call.Fun.(*ast.SelectorExpr); ok && slices.Contains(names, sel.Sel.Name) {
+			return sel.Sel.Name + " calls methods by name, so the linker keeps all of them (3 MB): write it in Go"
+		}
+		return ""
+	})
+}
+
 // calls asks about each call in code outside the given folders; a reason makes it a problem.
 func (t *Tree) calls(except []string, reason func(*File, *ast.CallExpr) string) []Problem {
 	var out []Problem
