@@ -187,7 +187,7 @@ func (s *stepRun) withdrawn(id lathe.AskID, a *ask) lathe.Fact {
 // host is a call's way back to the engine.
 type host struct {
 	step    *stepRun
-	feed    *feed
+	queue   *stepQueue
 	call    *fold.Call
 	by      lathe.ToolRef
 	judge   permission.Judge // as it was when the call began
@@ -317,9 +317,9 @@ func (h *host) wait(ctx context.Context, a *ask) (answer, error) {
 		}()
 	}
 	reply := make(chan answer, 1)
-	h.feed.put(toolAsks{a, reply})
+	h.queue.put(toolAsks{a, reply})
 	if limit := h.step.settings.Deadlines.Ask; limit > 0 {
-		defer time.AfterFunc(limit, func() { h.feed.put(askExpired{a}) }).Stop()
+		defer time.AfterFunc(limit, func() { h.queue.put(askExpired{a}) }).Stop()
 	}
 	select {
 	case got := <-reply:
@@ -363,13 +363,13 @@ func (h *host) Question(ctx context.Context, qs []lathe.Question) ([][]string, e
 
 // Progress shows what the call is doing.
 func (h *host) Progress(title string, metadata json.RawMessage) {
-	h.feed.put(toolProgressed{call: h.call, title: title, meta: metadata})
+	h.queue.put(toolProgressed{call: h.call, title: title, meta: metadata})
 }
 
 // written is Progress that returns when it is written down.
 func (h *host) written(ctx context.Context, title string, metadata json.RawMessage) error {
 	reply := make(chan error, 1)
-	h.feed.put(toolProgressed{h.call, title, metadata, reply})
+	h.queue.put(toolProgressed{h.call, title, metadata, reply})
 	select {
 	case err := <-reply:
 		return err
@@ -381,7 +381,7 @@ func (h *host) written(ctx context.Context, title string, metadata json.RawMessa
 // Todos replaces the session's list.
 func (h *host) Todos(ctx context.Context, list []lathe.Todo) error {
 	reply := make(chan error, 1)
-	h.feed.put(toolTells{&lathe.TodosChanged{Session: h.step.session.ID, Todos: list}, reply})
+	h.queue.put(toolTells{&lathe.TodosChanged{Session: h.step.session.ID, Todos: list}, reply})
 	select {
 	case err := <-reply:
 		return err
@@ -391,7 +391,7 @@ func (h *host) Todos(ctx context.Context, list []lathe.Todo) error {
 }
 
 // Tell publishes news.
-func (h *host) Tell(f lathe.Fact) { h.feed.put(toolTells{f, nil}) }
+func (h *host) Tell(f lathe.Fact) { h.queue.put(toolTells{f, nil}) }
 
 // History returns the conversation as this step saw it.
 func (h *host) History() []lathe.Message { return h.history }

@@ -24,7 +24,7 @@ func (s *stepRun) start(ctx context.Context, w fold.StartTool) {
 		res, err := s.bounded(ctx, t, c, h, w.Repeated)
 		s.engine.meters.called(t.Spec().Name, time.Since(began), err)
 		span.End(failureOf(err))
-		h.feed.put(toolEnded{w.Call, fold.Outcome{Result: res, Err: err, Waits: h.clock.Noted()}})
+		h.queue.put(toolEnded{w.Call, fold.Outcome{Result: res, Err: err, Waits: h.clock.Noted()}})
 	})
 }
 
@@ -35,7 +35,7 @@ func (s *stepRun) newCall(c *fold.Call) *tool.Call {
 		Session: s.session.ID, Message: s.fold.Message.ID, ID: c.Body().CallID, Agent: s.agent.Name, Model: s.model.Ref,
 		Dir: s.place.Directory, Root: s.place.Worktree, Input: history.InputOf(c.Body().State), Mentioned: s.mentioned, Outside: s.settings.Outside,
 		Host: &host{
-			step: s, feed: s.feed, call: c, judge: s.judge, history: s.history, snap: s.snap, model: by,
+			step: s, queue: s.queue, call: c, judge: s.judge, history: s.history, snap: s.snap, model: by,
 			by: lathe.ToolRef{Message: s.fold.Message.ID, Call: c.Body().CallID},
 		},
 	}
@@ -109,7 +109,7 @@ func (h *host) askLoop(ctx context.Context, name string, input json.RawMessage, 
 		return r
 	}
 	if reply == lathe.Once {
-		h.feed.put(toolMarked{h.call})
+		h.queue.put(toolMarked{h.call})
 	}
 	return err
 }

@@ -53,7 +53,7 @@ func (c *commanding) printed(ctx context.Context, pieces []prompt.Piece) (string
 
 // judge is what decides for the agent in the session, as in a step of its own.
 func (c *commanding) judge(ctx context.Context) (permission.Judge, error) {
-	r := &runner{engine: c.engine, place: c.place, sample: sample{
+	r := &runner{engine: c.engine, place: c.place, stepConfig: stepConfig{
 		settings: c.settings, agent: c.agent, user: &history.Message{Message: lathe.Message{Said: &lathe.User{}}},
 	}}
 	return r.judgeFor(ctx, c.session)

@@ -18,7 +18,7 @@ func calledTool(err error) bool { return errors.Is(err, fold.ErrStray) }
 // goesOn are the facts that let the turn go on after a compaction that nobody asked for: the
 // prompt that was refused is said again, or a prompt of ours says to continue. Where words wait
 // to be answered already, nothing is needed.
-func (c *compressing) goesOn(ctx context.Context, at lathe.Time) ([]lathe.Fact, error) {
+func (c *compactRun) goesOn(ctx context.Context, at lathe.Time) ([]lathe.Fact, error) {
 	place := slices.Index(c.state.messages, c.request)
 	switch {
 	case !c.wish.Auto:
@@ -48,7 +48,7 @@ func (c *compressing) goesOn(ctx context.Context, at lathe.Time) ([]lathe.Fact, 
 }
 
 // sayAgain repeats the prompt that was refused, with its media named instead of attached.
-func (c *compressing) sayAgain(at lathe.Time) []lathe.Fact {
+func (c *compactRun) sayAgain(at lathe.Time) []lathe.Fact {
 	var bodies []lathe.Body
 	for _, p := range c.replay.Parts {
 		switch b := p.Body.(type) {
@@ -67,7 +67,7 @@ func (c *compressing) sayAgain(at lathe.Time) []lathe.Fact {
 }
 
 // userFacts make a prompt like another one.
-func (c *compressing) userFacts(like *lathe.User, at lathe.Time, bodies []lathe.Body) []lathe.Fact {
+func (c *compactRun) userFacts(like *lathe.User, at lathe.Time, bodies []lathe.Body) []lathe.Fact {
 	m := lathe.Message{ID: c.engine.ids.Message(), Session: c.session.ID, Created: at, Said: &lathe.User{
 		Agent: like.Agent, Model: like.Model, System: like.System, Tools: like.Tools, Format: like.Format,
 	}}

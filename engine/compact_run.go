@@ -24,8 +24,8 @@ const (
 	summaryTries = 2
 )
 
-// compressing is one compaction under way.
-type compressing struct {
+// compactRun is one compaction under way.
+type compactRun struct {
 	*stepRun
 	state    state
 	request  *history.Message
@@ -70,12 +70,12 @@ func (r *runner) compacting(ctx context.Context, since lathe.Time) {
 }
 
 // gather looks at what is to be compressed.
-func (r *runner) gather(ctx context.Context, s state, request *history.Message) (*compressing, error) {
-	if r.sample.err != nil {
-		return nil, r.sample.err
+func (r *runner) gather(ctx context.Context, s state, request *history.Message) (*compactRun, error) {
+	if r.stepConfig.err != nil {
+		return nil, r.stepConfig.err
 	}
-	c := &compressing{state: s, request: request, stepRun: &stepRun{
-		runner: r, sample: r.sample, session: s.session, waiting: map[lathe.AskID]toolAsks{}, tools: r.settings.Tools, last: true,
+	c := &compactRun{state: s, request: request, stepRun: &stepRun{
+		runner: r, stepConfig: r.stepConfig, session: s.session, waiting: map[lathe.AskID]toolAsks{}, tools: r.settings.Tools, last: true,
 	}}
 	for _, p := range request.Parts {
 		if w, ok := p.Body.(*lathe.Compaction); ok {
@@ -100,7 +100,7 @@ func (r *runner) gather(ctx context.Context, s state, request *history.Message) 
 
 // isWorthwhile says why nothing would come of it: there is nothing to compress, or what does
 // not fit is all that is left. Media that are no longer sent may still help.
-func (c *compressing) isWorthwhile() error {
+func (c *compactRun) isWorthwhile() error {
 	switch {
 	case len(c.head) > 0:
 		return nil
@@ -113,7 +113,7 @@ func (c *compressing) isWorthwhile() error {
 }
 
 // prompts are the messages that nothing but the records will tell of in their own words.
-func (c *compressing) prompts() []*history.Message {
+func (c *compactRun) prompts() []*history.Message {
 	stays := map[*history.Message]bool{c.replay: true}
 	for _, h := range c.tail {
 		stays[h] = true
@@ -123,7 +123,7 @@ func (c *compressing) prompts() []*history.Message {
 }
 
 // divide finds what is summarised, what stays, and what is said again.
-func (c *compressing) divide(at int) {
+func (c *compactRun) divide(at int) {
 	before := c.state.messages[:at]
 	told := history.Visible(before)
 	if len(told) > 1 && history.CompactionOf(told[0]) != nil {
@@ -145,7 +145,7 @@ func (c *compressing) divide(at int) {
 }
 
 // prepare makes the request for the summary.
-func (c *compressing) prepare(ctx context.Context) error {
+func (c *compactRun) prepare(ctx context.Context) error {
 	said := c.request.Said.(*lathe.User)
 	agent, err := c.settings.agent(compactionAgent)
 	if err != nil {
@@ -176,7 +176,7 @@ func (c *compressing) prepare(ctx context.Context) error {
 }
 
 // build assembles the request: no tools, one text. What was wrong with the last attempt is named.
-func (c *compressing) build(ctx context.Context, faults []string) error {
+func (c *compactRun) build(ctx context.Context, faults []string) error {
 	m := c.stepRun.model
 	limit := 0
 	if usable := c.settings.Compaction.Usable(m.window()); usable > 0 {
@@ -211,7 +211,7 @@ func (c *compressing) build(ctx context.Context, faults []string) error {
 }
 
 // begin writes the summary's message down, and holds what it may cost.
-func (c *compressing) begin(ctx context.Context) error {
+func (c *compactRun) begin(ctx context.Context) error {
 	m := c.answer(c.state)
 	a := m.Said.(*lathe.Assistant)
 	a.Parent, a.Agent, a.Mode, a.Model, a.Summary = c.request.ID, compactionAgent, compactionAgent, c.stepRun.model.Ref, lathe.Yes
@@ -225,7 +225,7 @@ func (c *compressing) begin(ctx context.Context) error {
 }
 
 // run asks for a summary until there is one that can be used.
-func (c *compressing) run(ctx context.Context) error {
+func (c *compactRun) run(ctx context.Context) error {
 	if len(c.head) == 0 && c.previous != "" { // nothing was said since
 		return c.accept(ctx, c.previous)
 	}
@@ -259,7 +259,7 @@ func (c *compressing) run(ctx context.Context) error {
 
 // tried asks once, with as many attempts as that takes, and looks at what came. Without words there is nothing to work
 // from: a tool was called, or the end is missing.
-func (c *compressing) tried(ctx context.Context) (words string, faults []string, err error) {
+func (c *compactRun) tried(ctx context.Context) (words string, faults []string, err error) {
 	err = c.persist(ctx)
 	if calledTool(err) {
 		return "", []string{"it called a tool, and there are none"}, nil
@@ -285,13 +285,13 @@ func (c *compressing) tried(ctx context.Context) (words string, faults []string,
 }
 
 // headChanges are the files that what is summarised has changed.
-func (c *compressing) headChanges() []string { return compact.RecordsOf(c.head, nil, nil).Names() }
+func (c *compactRun) headChanges() []string { return compact.RecordsOf(c.head, nil, nil).Names() }
 
 // persist makes one request, again and again while that may help.
-func (c *compressing) persist(ctx context.Context) error {
+func (c *compactRun) persist(ctx context.Context) error {
 	for n := 1; ; n++ {
 		err := c.attempt(ctx)
-		c.feed.close()
+		c.queue.close()
 		if err == nil || isWrite(err) || ctx.Err() != nil || calledTool(err) {
 			return err
 		}
@@ -319,7 +319,7 @@ func (c *compressing) persist(ctx context.Context) error {
 }
 
 // retargeted lets another model write the summary.
-func (c *compressing) retargeted(ctx context.Context) ([]lathe.Fact, error) {
+func (c *compactRun) retargeted(ctx context.Context) ([]lathe.Fact, error) {
 	c.stepRun.model, c.fold.Price = c.runner.model, c.runner.model.Price
 	a := *c.fold.Message.Said.(*lathe.Assistant)
 	a.Model = c.runner.model.Ref
@@ -328,7 +328,7 @@ func (c *compressing) retargeted(ctx context.Context) ([]lathe.Fact, error) {
 }
 
 // reject takes the words of an attempt away; what it cost stays.
-func (c *compressing) reject(ctx context.Context) error {
+func (c *compactRun) reject(ctx context.Context) error {
 	c.spend()
 	at, f := c.engine.now(), c.fold
 	c.dropWords()
@@ -345,7 +345,7 @@ func (c *compressing) reject(ctx context.Context) error {
 }
 
 // dropWords removes all that the attempt has said.
-func (c *compressing) dropWords() {
+func (c *compactRun) dropWords() {
 	f := c.fold
 	clear(f.Blocks)
 	for _, p := range c.mem.ByID[f.Message.ID].Parts {
@@ -360,7 +360,7 @@ func (c *compressing) dropWords() {
 }
 
 // give ends a compaction that failed. The history stays as it was.
-func (c *compressing) give(ctx context.Context, err error) error {
+func (c *compactRun) give(ctx context.Context, err error) error {
 	if isWrite(err) {
 		return err
 	}
@@ -381,7 +381,7 @@ func (c *compressing) give(ctx context.Context, err error) error {
 
 // accept writes the summary and all that follows from it, in one commit: until then the
 // history is what it was.
-func (c *compressing) accept(ctx context.Context, words string) error {
+func (c *compactRun) accept(ctx context.Context, words string) error {
 	at, f := c.engine.now(), c.fold
 	more, err := c.goesOn(ctx, at)
 	if err != nil {
@@ -412,7 +412,7 @@ func (c *compressing) accept(ctx context.Context, words string) error {
 	return c.end(ctx, nil)
 }
 
-func (c *compressing) say(text string, synthetic lathe.Flag, at lathe.Time) {
+func (c *compactRun) say(text string, synthetic lathe.Flag, at lathe.Time) {
 	if text != "" {
 		c.fold.Put(c.fold.NewPart(&lathe.Text{Text: text, Synthetic: synthetic, Time: &lathe.Span{Start: at, End: at}}), at)
 	}
@@ -420,16 +420,16 @@ func (c *compressing) say(text string, synthetic lathe.Flag, at lathe.Time) {
 
 // compare notices a compaction that makes nothing shorter. One is no harm; after three in a row
 // the turn ends (stuck).
-func (c *compressing) compare(words string) {
+func (c *compactRun) compare(words string) {
 	was, is := compact.Sum(compact.Sizes(c.mem, c.head, c.runner.model.Target))+compact.TokensIn(c.previous), compact.TokensIn(words)+compact.TokensIn(c.records.Text())
 	if is >= was {
-		c.engine.log.Warn("compressing the history has not made it shorter", "session", c.session.ID, "before", was, "after", is)
+		c.engine.log.Warn("compactRun the history has not made it shorter", "session", c.session.ID, "before", was, "after", is)
 	}
 }
 
 // keepHistory writes the whole conversation to a file, in which the model can look things up. It
 // is a help, so that a failure is only noted.
-func (c *compressing) keepHistory() {
+func (c *compactRun) keepHistory() {
 	if c.engine.outputs == "" {
 		return
 	}

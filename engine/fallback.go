@@ -73,10 +73,10 @@ func (r *runner) fall(ctx context.Context, failed lathe.ModelRef, err error) boo
 
 // substitute puts the model that answers into what was sampled.
 func (r *runner) substitute() {
-	r.model, r.sample.err = r.fallen.instead, nil
+	r.model, r.stepConfig.err = r.fallen.instead, nil
 }
 
-// fallSample applies what the turn knows to a new sample: a model that has fallen stays so,
+// fallSample applies what the turn knows to a new stepConfig: a model that has fallen stays so,
 // and one that cannot even be opened falls at once.
 func (r *runner) fallSample(ctx context.Context) {
 	if r.settings == nil || r.agent == nil || r.user == nil {
@@ -85,8 +85,8 @@ func (r *runner) fallSample(ctx context.Context) {
 	wanted := r.user.Said.(*lathe.User).Model
 	if f := r.fallen; f.instead != nil && f.from == wanted {
 		r.substitute()
-	} else if r.model == nil && r.sample.err != nil {
-		r.fall(ctx, wanted, r.sample.err)
+	} else if r.model == nil && r.stepConfig.err != nil {
+		r.fall(ctx, wanted, r.stepConfig.err)
 	}
 }
 
@@ -106,7 +106,7 @@ func (s *stepRun) fallNote() []lathe.Fact {
 
 // retarget lets another model answer in the same message. Nothing of the first one's is left.
 func (s *stepRun) retarget(ctx context.Context, st state) error {
-	s.sample = s.runner.sample
+	s.stepConfig = s.runner.stepConfig
 	a := *s.fold.Message.Said.(*lathe.Assistant)
 	a.Model = s.model.Ref
 	s.fold.Message.Said, s.fold.Price = &a, s.model.Price

@@ -37,7 +37,7 @@ func (r *runner) promote(ctx context.Context, s state, prompts []lathe.MessageID
 	if u == nil {
 		return r.write(ctx, facts...)
 	}
-	said := r.sampleFor(ctx, u)
+	said := r.loadStepConfig(ctx, u)
 	if said.err != nil { // the step will say so
 		return r.write(ctx, facts...)
 	}
@@ -93,7 +93,7 @@ func (r *runner) isCold(s state) bool {
 }
 
 // surveyed is what the first prompt of a session is given of its surroundings.
-func (r *runner) surveyed(ctx context.Context, s state, said *sample) []string {
+func (r *runner) surveyed(ctx context.Context, s state, said *stepConfig) []string {
 	if said.settings.Survey == nil || s.session.Parent != "" || len(s.messages) > 0 {
 		return nil
 	}
@@ -105,7 +105,7 @@ func (r *runner) surveyed(ctx context.Context, s state, said *sample) []string {
 
 // reminders say that the mode has changed: on the first prompt of plan mode, and on the first
 // behind it.
-func (r *runner) reminders(s state, said *sample) []string {
+func (r *runner) reminders(s state, said *stepConfig) []string {
 	last := ""
 	if answers := history.Answers(s.messages); len(answers) > 0 {
 		last = answers[len(answers)-1].Said.(*lathe.Assistant).Agent

@@ -28,8 +28,8 @@ var lastStepPrompt string
 //go:embed prompt/structured.md
 var structuredPrompt string
 
-// sample is what the settings say, taken at the start of a round; it holds until its end.
-type sample struct {
+// stepConfig is what the settings say, taken at the start of a round; it holds until its end.
+type stepConfig struct {
 	settings  *Settings
 	agent     *Agent
 	model     *Model
@@ -44,12 +44,12 @@ type sample struct {
 
 // sampled asks the settings for what the newest prompt wants, and tells plan.
 func (r *runner) sampled(ctx context.Context, s *state) {
-	r.sample = sample{}
+	r.stepConfig = stepConfig{}
 	u := history.LastUser(s.messages)
 	if u == nil {
 		return
 	}
-	r.sample = r.sampleFor(ctx, u)
+	r.stepConfig = r.loadStepConfig(ctx, u)
 	r.summary = lastSummary(s.messages)
 	r.fallSample(ctx)
 	if r.settings != nil {
@@ -65,9 +65,9 @@ func (r *runner) sampled(ctx context.Context, s *state) {
 	}
 }
 
-// sampleFor asks the settings for what a prompt wants. When they were edited since the turn began, it
+// loadStepConfig asks the settings for what a prompt wants. When they were edited since the turn began, it
 // is those that it began with.
-func (r *runner) sampleFor(ctx context.Context, u *history.Message) (s sample) {
+func (r *runner) loadStepConfig(ctx context.Context, u *history.Message) (s stepConfig) {
 	e, said := r.engine, u.Said.(*lathe.User)
 	s.user, s.variant = u, said.Model.Variant
 	switch edited := r.isEdited(); {
@@ -130,13 +130,13 @@ func (r *runner) isEdited() bool {
 
 // prepare makes a step of a prompt: the request, and the answer that begins with it.
 func (r *runner) prepare(ctx context.Context, s state, last bool) (*stepRun, error) {
-	if r.sample.err != nil {
-		return nil, r.sample.err
+	if r.stepConfig.err != nil {
+		return nil, r.stepConfig.err
 	}
-	if len(r.mem.Convert([]*history.Message{r.user}, r.sample.model.Target)) == 0 { // the request would be empty, or end in an answer
+	if len(r.mem.Convert([]*history.Message{r.user}, r.stepConfig.model.Target)) == 0 { // the request would be empty, or end in an answer
 		return nil, lathe.Errorf(lathe.Invalid, "The prompt has nothing a model could be told. Write some words, or attach a file.")
 	}
-	st := &stepRun{runner: r, sample: r.sample, session: s.session, last: last, waiting: map[lathe.AskID]toolAsks{}}
+	st := &stepRun{runner: r, stepConfig: r.stepConfig, session: s.session, last: last, waiting: map[lathe.AskID]toolAsks{}}
 	if last {
 		if err := r.remind(ctx, &s); err != nil {
 			return nil, err
@@ -281,8 +281,8 @@ func first(values ...*float64) *float64 {
 // what belongs to the prompt.
 func (s *stepRun) system() []string {
 	p := s.preface
-	if !isFor(p, s.sample.prefaceKey(s.place)) { // of a model that stands in for another
-		own := s.sample.newPreface(s.session, s.place, s.engine.now())
+	if !isFor(p, s.stepConfig.prefaceKey(s.place)) { // of a model that stands in for another
+		own := s.stepConfig.newPreface(s.session, s.place, s.engine.now())
 		p = &own
 	}
 	texts := []string{p.Text}

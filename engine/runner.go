@@ -26,9 +26,9 @@ type runner struct {
 	log    *sessionLog
 
 	// Of one that runs turns:
-	sample
-	began   sample // the last of this turn that could be had
-	told    bool   // that the settings cannot be read
+	stepConfig
+	began   stepConfig // the last of this turn that could be had
+	told    bool       // that the settings cannot be read
 	actor   *actor
 	place   workspace.Place
 	mem     *history.Conversation

@@ -90,7 +90,7 @@ func (s *stepRun) linger(ctx context.Context) error {
 	limit := time.NewTimer(settleTools)
 	defer limit.Stop()
 	for {
-		for _, it := range s.feed.take() {
+		for _, it := range s.queue.take() {
 			if asks, ok := it.other.(toolAsks); ok { // too late
 				asks.reply <- answer{reply: lathe.Reject, dismissed: true}
 				continue
@@ -105,7 +105,7 @@ func (s *stepRun) linger(ctx context.Context) error {
 			return nil
 		}
 		select {
-		case <-s.feed.ready:
+		case <-s.queue.ready:
 		case <-limit.C:
 			return nil
 		}

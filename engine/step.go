@@ -26,11 +26,11 @@ const (
 // shell around fold: it carries events in, facts and wants out.
 type stepRun struct {
 	*runner
-	sample
+	stepConfig
 	session lathe.Session
 	prompt  model.Request
 	fold    *fold.Fold
-	feed    *feed
+	queue   *stepQueue
 	judge   permission.Judge
 	history []lathe.Message
 	last    bool // no tool runs
@@ -61,7 +61,7 @@ func (r *runner) step(ctx context.Context, s state, last bool) (err error) {
 		return r.refuse(ctx, s, err)
 	}
 	defer func() {
-		st.feed.close()
+		st.queue.close()
 		st.changed(ctx) // if the store failed, whoever repairs the answer asks for it
 	}()
 	ctx, cancel := st.limited(ctx)
@@ -120,8 +120,8 @@ func (s *stepRun) again(ctx context.Context, st state, n int, next retryPlan, fa
 // attempt sends the request and follows the answer until it and all its tools have ended.
 func (s *stepRun) attempt(ctx context.Context) error {
 	s.fold.Reset()
-	s.feed = newFeed()
-	f, req, e, id := s.feed, s.prompt, s.engine, s.session.ID
+	s.queue = newStepQueue()
+	f, req, e, id := s.queue, s.prompt, s.engine, s.session.ID
 	client := e.metered(s.model)
 	stream, cancel := context.WithCancel(ctx)
 	var group sync.WaitGroup
@@ -132,7 +132,7 @@ func (s *stepRun) attempt(ctx context.Context) error {
 			return
 		}
 		defer leave()
-		f.pour(stream, client, req)
+		f.readStream(stream, client, req)
 	})
 	defer func() {
 		cancel()
@@ -150,11 +150,11 @@ func (s *stepRun) follow(ctx context.Context) error {
 	var failure error
 	for ended := false; !ended || s.running > 0; {
 		select {
-		case <-s.feed.ready:
+		case <-s.queue.ready:
 			if ctx.Err() != nil { // what its tools say of it is heard when it is settled
 				return context.Cause(ctx)
 			}
-			for _, it := range s.feed.take() {
+			for _, it := range s.queue.take() {
 				if failure != nil && it.model != nil {
 					continue // what follows an error means nothing, and starts no tool
 				}
@@ -298,7 +298,7 @@ func (s *stepRun) flush(ctx context.Context) error {
 // show lets the hook see a text that ends.
 func (s *stepRun) show(ctx context.Context, w fold.ShowText) {
 	s.running++
-	f, hook, session, message := s.feed, s.settings.Hooks.TextComplete, s.session.ID, s.fold.Message.ID
+	f, hook, session, message := s.queue, s.settings.Hooks.TextComplete, s.session.ID, s.fold.Message.ID
 	s.engine.work.Go(func() {
 		text, err := hook(ctx, lathe.Part{ID: w.Part, Session: session, Message: message, Body: &lathe.Text{}}, w.Text)
 		if err != nil {

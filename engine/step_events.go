@@ -10,12 +10,12 @@ import (
 	"github.com/lathe-agent/lathe/model"
 )
 
-// feedRoom is how many events a stream may be ahead of the step that folds them.
-const feedRoom = 1024
+// queueLimit is how many events a stream may be ahead of the step that folds them.
+const queueLimit = 1024
 
-// feed weaves the model's stream, its tools and their questions into one sequence. Many
+// stepQueue puts the events of a stream, of its tools and of their questions into one sequence. Many
 // goroutines put into it; the runner takes out.
-type feed struct {
+type stepQueue struct {
 	ready chan struct{} // holds one when there is something to take
 
 	mu     sync.Mutex // guards the fields below
@@ -29,11 +29,11 @@ type feed struct {
 // item is one thing that happened: an event of the model, or something else.
 type item struct {
 	model model.Event
-	other happening
+	other stepEvent
 }
 
-// happening is what comes from tools, hooks and the end of a stream. Sealed.
-type happening interface{ happened() }
+// stepEvent is what comes from tools, hooks and the end of a stream. Sealed.
+type stepEvent interface{ stepEvent() }
 
 type (
 	// streamEnded tells that the model says no more; with why, if that is a failure.
@@ -72,29 +72,29 @@ type (
 	}
 )
 
-func (streamEnded) happened()    {}
-func (toolEnded) happened()      {}
-func (toolProgressed) happened() {}
-func (toolMarked) happened()     {}
-func (toolAsks) happened()       {}
-func (askExpired) happened()     {}
-func (textShown) happened()      {}
-func (toolTells) happened()      {}
+func (streamEnded) stepEvent()    {}
+func (toolEnded) stepEvent()      {}
+func (toolProgressed) stepEvent() {}
+func (toolMarked) stepEvent()     {}
+func (toolAsks) stepEvent()       {}
+func (askExpired) stepEvent()     {}
+func (textShown) stepEvent()      {}
+func (toolTells) stepEvent()      {}
 
-func newFeed() *feed {
-	f := &feed{ready: make(chan struct{}, 1)}
+func newStepQueue() *stepQueue {
+	f := &stepQueue{ready: make(chan struct{}, 1)}
 	f.room = sync.NewCond(&f.mu)
 	return f
 }
 
 // put adds something; after the end it is dropped.
-func (f *feed) put(h happening) { f.add(item{other: h}, false) }
+func (f *stepQueue) put(h stepEvent) { f.add(item{other: h}, false) }
 
 // add appends an item and reports whether anyone will take it. A stream waits for room.
-func (f *feed) add(it item, patient bool) bool {
+func (f *stepQueue) add(it item, patient bool) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for patient && len(f.items) >= feedRoom && !f.halted {
+	for patient && len(f.items) >= queueLimit && !f.halted {
 		f.room.Wait()
 	}
 	if f.closed || patient && f.halted {
@@ -111,7 +111,7 @@ func (f *feed) add(it item, patient bool) bool {
 }
 
 // take returns what has come. It is valid until the next call.
-func (f *feed) take() []item {
+func (f *stepQueue) take() []item {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	items := f.items
@@ -122,7 +122,7 @@ func (f *feed) take() []item {
 }
 
 // halt drops what the stream says from now on.
-func (f *feed) halt() {
+func (f *stepQueue) halt() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.halted = true
@@ -131,15 +131,15 @@ func (f *feed) halt() {
 
 // close drops all that comes from now on: a tool that ignored the end of its turn finds
 // nobody to tell.
-func (f *feed) close() {
+func (f *stepQueue) close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.halted, f.closed = true, true
 	f.room.Broadcast()
 }
 
-// pour puts a stream into the feed until it ends or nobody takes it.
-func (f *feed) pour(ctx context.Context, m model.Model, r model.Request) {
+// readStream adds a stream to the queue until it ends or nobody takes it.
+func (f *stepQueue) readStream(ctx context.Context, m model.Model, r model.Request) {
 	defer func() {
 		if p := recover(); p != nil { // a bug in a protocol must not end the process
 			f.put(streamEnded{lathe.Errorf(lathe.Internal, "reading the model's answer failed: %v", p)})

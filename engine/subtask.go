@@ -21,18 +21,18 @@ const afterCommand = "Summarise for the user what the task above came to, and go
 // that follow. It is an answer of its own with one call of the task tool, as if the agent had
 // made it: hooks, deadline and progress are those of any call.
 func (r *runner) subtask(ctx context.Context, s state, parts []lathe.Part) error {
-	if r.sample.err != nil {
-		return r.refuse(ctx, s, r.sample.err)
+	if r.stepConfig.err != nil {
+		return r.refuse(ctx, s, r.stepConfig.err)
 	}
 	st, c, err := r.prepareTask(ctx, s, parts[0].Body.(*lathe.Subtask))
 	if err != nil {
 		return r.refuse(ctx, s, err)
 	}
-	defer st.feed.close()
+	defer st.queue.close()
 	ctx, cancel := st.limited(ctx)
 	defer cancel()
 	st.start(ctx, fold.StartTool{Call: c})
-	st.feed.put(streamEnded{}) // no model speaks
+	st.queue.put(streamEnded{}) // no model speaks
 	if err := st.follow(ctx); err != nil {
 		return st.failed(ctx, err)
 	}
@@ -48,7 +48,7 @@ func (r *runner) subtask(ctx context.Context, s state, parts []lathe.Part) error
 
 // prepareTask makes the step of a task, and writes its answer down with the call.
 func (r *runner) prepareTask(ctx context.Context, s state, t *lathe.Subtask) (*stepRun, *fold.Call, error) {
-	st := &stepRun{runner: r, sample: r.sample, session: s.session, waiting: map[lathe.AskID]toolAsks{}, unasked: true, feed: newFeed()}
+	st := &stepRun{runner: r, stepConfig: r.stepConfig, session: s.session, waiting: map[lathe.AskID]toolAsks{}, unasked: true, queue: newStepQueue()}
 	st.mentioned = true
 	var err error
 	if st.judge, err = r.judgeFor(ctx, s.session); err != nil {

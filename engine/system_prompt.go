@@ -43,7 +43,7 @@ const (
 
 // newPreface samples what goes before a conversation, in the order in which parts of it are
 // likely to stay the same. It is pure but for the day.
-func (s *sample) newPreface(session lathe.Session, at workspace.Place, now lathe.Time) lathe.Preface {
+func (s *stepConfig) newPreface(session lathe.Session, at workspace.Place, now lathe.Time) lathe.Preface {
 	p := s.prefaceKey(at)
 	core := s.agent.Prompt
 	if core == "" {
@@ -69,7 +69,7 @@ func (s *sample) newPreface(session lathe.Session, at workspace.Place, now lathe
 }
 
 // prefaceKey is what a preface is made for.
-func (s *sample) prefaceKey(at workspace.Place) lathe.Preface {
+func (s *stepConfig) prefaceKey(at workspace.Place) lathe.Preface {
 	return lathe.Preface{
 		Agent: s.agent.Name, Model: lathe.ModelRef{Provider: s.model.Ref.Provider, Model: s.model.Ref.Model},
 		Directory: at.Directory, Summary: s.summary,
@@ -83,7 +83,7 @@ func digestOf(text string) string {
 
 // environment says where the model works. The day stands below it: that it passes changes
 // nothing a model must be told of.
-func (s *sample) environment(session lathe.Session, at workspace.Place) string {
+func (s *stepConfig) environment(session lathe.Session, at workspace.Place) string {
 	lines := []string{
 		"# Environment",
 		"Working directory: " + at.Directory,
@@ -114,7 +114,7 @@ func (s *sample) environment(session lathe.Session, at workspace.Place) string {
 }
 
 // skillList names the skills the agent may load, with when to use them; "" if there are none.
-func (s *sample) skillList(session lathe.Session) string {
+func (s *stepConfig) skillList(session lathe.Session) string {
 	var skills []lathe.Skill
 	for _, k := range s.usableSkills(session) {
 		if k.Description != "" {
@@ -139,7 +139,7 @@ func (s *sample) skillList(session lathe.Session) string {
 }
 
 // usableSkills are those that neither the agent's rules nor the session's deny, by name.
-func (s *sample) usableSkills(session lathe.Session) (out []lathe.Skill) {
+func (s *stepConfig) usableSkills(session lathe.Session) (out []lathe.Skill) {
 	if s.settings.Tools == nil {
 		return nil
 	}
@@ -209,10 +209,10 @@ func (r *runner) prefaced(ctx context.Context, session lathe.Session) error {
 	if err != nil || kept != nil && r.fallen.instead != nil {
 		return err
 	}
-	if isFor(kept, r.sample.prefaceKey(r.place)) {
+	if isFor(kept, r.stepConfig.prefaceKey(r.place)) {
 		return nil
 	}
-	return r.putPreface(ctx, kept, r.sample.newPreface(session, r.place, r.engine.now()))
+	return r.putPreface(ctx, kept, r.stepConfig.newPreface(session, r.place, r.engine.now()))
 }
 
 func (r *runner) putPreface(ctx context.Context, old *lathe.Preface, p lathe.Preface) error {
@@ -244,7 +244,7 @@ func (r *runner) brokePrefix(old *lathe.Preface, p lathe.Preface) {
 
 // changedSources says what differs from what the model knows, in words for it; "" if nothing
 // does.
-func (s *sample) changedSources(session lathe.Session, at workspace.Place, known, now []lathe.PrefaceSource) string {
+func (s *stepConfig) changedSources(session lathe.Session, at workspace.Place, known, now []lathe.PrefaceSource) string {
 	was := map[string]string{}
 	for _, k := range known {
 		was[k.Name] = k.Digest
@@ -282,7 +282,7 @@ func sourceName(name string) string {
 	}
 }
 
-func (s *sample) sourceText(session lathe.Session, at workspace.Place, name string) string {
+func (s *stepConfig) sourceText(session lathe.Session, at workspace.Place, name string) string {
 	switch name {
 	case environmentSource:
 		return s.environment(session, at)

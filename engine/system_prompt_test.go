@@ -32,9 +32,9 @@ func tokens(text string) int {
 	return int(max(float64(len(text))/3.6, float64(len(strings.Fields(text)))*1.4) + 0.5)
 }
 
-// fresh is a sample of a new session with all that comes with the program.
-func freshSample(agent, model string) *sample {
-	s := &sample{
+// fresh is a stepConfig of a new session with all that comes with the program.
+func freshSample(agent, model string) *stepConfig {
+	s := &stepConfig{
 		settings: &Settings{
 			Tools:     tool.NewSet(append(builtin.All(builtin.Config{Search: web.SearchConfig{Key: "k"}}), builtin.Skill(nil), builtin.PlanEnter(), builtin.PlanExit())...),
 			ShellName: "bash",

@@ -63,7 +63,7 @@ func (r *runner) entitle(ctx context.Context, s state) {
 		history[i] = h.Message
 		history[i].Parts = slices.DeleteFunc(slices.Clone(h.Parts), isAside)
 	}
-	e, m := r.engine, r.sample.model
+	e, m := r.engine, r.stepConfig.model
 	agent, err := r.settings.agent(titleAgent)
 	if err != nil {
 		agent = &Agent{}

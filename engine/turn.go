@@ -11,7 +11,7 @@ import (
 
 // turn runs the session until nothing is left to do.
 func (r *runner) turn(ctx context.Context) error {
-	r.fallen, r.read, r.began, r.told = fallback{}, check.Reader{}, sample{}, false
+	r.fallen, r.read, r.began, r.told = fallback{}, check.Reader{}, stepConfig{}, false
 	for ctx.Err() == nil {
 		s, err := r.load(ctx) // kept in memory; only what others changed is read
 		if err != nil && ctx.Err() != nil {
