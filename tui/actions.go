@@ -76,8 +76,7 @@ func sessionActions(p *program) []action {
 		{name: key.SessionPinToggle, when: inRoot, do: func() tea.Cmd { return nil }}, // in the list of sessions
 		{title: "Resume an interrupted turn", group: g, slash: []string{"go"}, about: "go on with a turn that was cut off", when: inRoot, do: p.turns.resume},
 	}
-	quick := [...]key.Name{key.SessionQuickSwitch1, key.SessionQuickSwitch2, key.SessionQuickSwitch3, key.SessionQuickSwitch4, key.SessionQuickSwitch5, key.SessionQuickSwitch6, key.SessionQuickSwitch7, key.SessionQuickSwitch8, key.SessionQuickSwitch9}
-	for i, n := range quick {
+	for i, n := range key.QuickSwitches() {
 		out = append(out, action{name: n, do: func() tea.Cmd { return p.sessions.quickSwitch(i) }})
 	}
 	return out

@@ -39,7 +39,7 @@ type helpEntry struct {
 func NewHelp(m *key.Map) *Help {
 	h := &Help{keys: m}
 	for _, e := range key.All() {
-		if key.IsIdle(e.Name) {
+		if e.Idle {
 			continue
 		}
 		labels := m.Labels(e.Name)

@@ -49,7 +49,7 @@ func (s Sessions) Items(m *key.Map) []Item {
 		if i := slices.IndexFunc(roots, func(x lathe.Session) bool { return x.ID == id }); i >= 0 {
 			it := s.item(roots[i])
 			it.Group = "Pinned"
-			if slots := quickSlots(); slot < len(slots) {
+			if slots := key.QuickSwitches(); slot < len(slots) {
 				it.Right = m.Label(slots[slot])
 			}
 			out = append(out, it)
@@ -64,14 +64,6 @@ func (s Sessions) Items(m *key.Map) []Item {
 		out = append(out, it)
 	}
 	return out
-}
-
-func quickSlots() []key.Name {
-	return []key.Name{
-		key.SessionQuickSwitch1, key.SessionQuickSwitch2, key.SessionQuickSwitch3,
-		key.SessionQuickSwitch4, key.SessionQuickSwitch5, key.SessionQuickSwitch6,
-		key.SessionQuickSwitch7, key.SessionQuickSwitch8, key.SessionQuickSwitch9,
-	}
 }
 
 func (s Sessions) item(x lathe.Session) Item {

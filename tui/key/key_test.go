@@ -2,6 +2,7 @@ package key_test
 
 import (
 	"encoding/json"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -176,7 +177,7 @@ func TestMatch_AliasYields(t *testing.T) {
 	if k := sent(t, "\x08"); !m.Match(k, key.HelpShow) || m.Match(k, key.InputDeleteWordBackward) {
 		t.Error("ctrl+h is help and nothing else")
 	}
-	if !m.Match(sent(t, "\x1f"), key.AppDebug) {
+	if !m.Match(sent(t, "\x1f"), "app_debug") {
 		t.Error("an old terminal sends ctrl+/ as ctrl+_")
 	}
 }
@@ -274,6 +275,15 @@ func TestAll(t *testing.T) {
 	}
 	if len(seen) != 186 {
 		t.Errorf("%d names", len(seen))
+	}
+	source, err := os.ReadFile("names.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, found := range regexp.MustCompile(`= "(.*)"`).FindAllStringSubmatch(string(source), -1) {
+		if !seen[key.Name(found[1])] {
+			t.Errorf("%s is not in the table", found[1])
+		}
 	}
 }
 

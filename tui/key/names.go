@@ -1,9 +1,11 @@
 package key
 
+import "strconv"
+
 // Name is what a setting calls a thing to do by key.
 type Name string
 
-// All names there are, as settings spell them.
+// The names that do something, as settings spell them. The table has the others too.
 const (
 	Leader                          Name = "leader"
 	AppExit                         Name = "app_exit"
@@ -13,26 +15,16 @@ const (
 	StatusView                      Name = "status_view"
 	TerminalSuspend                 Name = "terminal_suspend"
 	TipsToggle                      Name = "tips_toggle"
-	AppDebug                        Name = "app_debug"
-	AppConsole                      Name = "app_console"
-	AppHeapSnapshot                 Name = "app_heap_snapshot"
 	AppToggleAnimations             Name = "app_toggle_animations"
-	AppToggleFileContext            Name = "app_toggle_file_context"
 	AppToggleDiffwrap               Name = "app_toggle_diffwrap"
 	AppTogglePasteSummary           Name = "app_toggle_paste_summary"
 	AppToggleSessionDirectoryFilter Name = "app_toggle_session_directory_filter"
 	HelpShow                        Name = "help_show"
-	DocsOpen                        Name = "docs_open"
 	ThemeSwitchMode                 Name = "theme_switch_mode"
 	ThemeModeLock                   Name = "theme_mode_lock"
-	DebugView                       Name = "debug_view"
 	MCPList                         Name = "mcp_list"
 	ProviderConnect                 Name = "provider_connect"
-	ConsoleOrgSwitch                Name = "console_org_switch"
-	WorkspaceSet                    Name = "workspace_set"
 	TerminalTitleToggle             Name = "terminal_title_toggle"
-	PluginManager                   Name = "plugin_manager"
-	PluginInstall                   Name = "plugin_install"
 
 	SidebarToggle                  Name = "sidebar_toggle"
 	SessionExport                  Name = "session_export"
@@ -42,7 +34,6 @@ const (
 	SessionRename                  Name = "session_rename"
 	SessionDelete                  Name = "session_delete"
 	SessionInterrupt               Name = "session_interrupt"
-	SessionBackground              Name = "session_background"
 	SessionCompact                 Name = "session_compact"
 	SessionQueuedPrompts           Name = "session_queued_prompts"
 	SessionChildFirst              Name = "session_child_first"
@@ -50,19 +41,9 @@ const (
 	SessionChildCycleReverse       Name = "session_child_cycle_reverse"
 	SessionParent                  Name = "session_parent"
 	SessionPinToggle               Name = "session_pin_toggle"
-	SessionQuickSwitch1            Name = "session_quick_switch_1"
-	SessionQuickSwitch2            Name = "session_quick_switch_2"
-	SessionQuickSwitch3            Name = "session_quick_switch_3"
-	SessionQuickSwitch4            Name = "session_quick_switch_4"
-	SessionQuickSwitch5            Name = "session_quick_switch_5"
-	SessionQuickSwitch6            Name = "session_quick_switch_6"
-	SessionQuickSwitch7            Name = "session_quick_switch_7"
-	SessionQuickSwitch8            Name = "session_quick_switch_8"
-	SessionQuickSwitch9            Name = "session_quick_switch_9"
 	StashDelete                    Name = "stash_delete"
 	ScrollbarToggle                Name = "scrollbar_toggle"
 	SessionCopy                    Name = "session_copy"
-	SessionMove                    Name = "session_move"
 	SessionFork                    Name = "session_fork"
 	SessionShare                   Name = "session_share"
 	SessionUnshare                 Name = "session_unshare"
@@ -102,18 +83,17 @@ const (
 	ToolDetails           Name = "tool_details"
 	DisplayThinking       Name = "display_thinking"
 
-	InputClear               Name = "input_clear"
-	InputPaste               Name = "input_paste"
-	InputSubmit              Name = "input_submit"
-	InputNewline             Name = "input_newline"
-	HistoryPrevious          Name = "history_previous"
-	HistoryNext              Name = "history_next"
-	PromptSubmit             Name = "prompt_submit"
-	PromptEditorContextClear Name = "prompt_editor_context_clear"
-	PromptSkills             Name = "prompt_skills"
-	PromptStash              Name = "prompt_stash"
-	PromptStashPop           Name = "prompt_stash_pop"
-	PromptStashList          Name = "prompt_stash_list"
+	InputClear      Name = "input_clear"
+	InputPaste      Name = "input_paste"
+	InputSubmit     Name = "input_submit"
+	InputNewline    Name = "input_newline"
+	HistoryPrevious Name = "history_previous"
+	HistoryNext     Name = "history_next"
+	PromptSubmit    Name = "prompt_submit"
+	PromptSkills    Name = "prompt_skills"
+	PromptStash     Name = "prompt_stash"
+	PromptStashPop  Name = "prompt_stash_pop"
+	PromptStashList Name = "prompt_stash_list"
 
 	InputMoveLeft             Name = "input_move_left"
 	InputMoveRight            Name = "input_move_right"
@@ -176,17 +156,12 @@ const (
 	DialogSelectSubmit         Name = "dialog.select.submit"
 	DialogPromptSubmit         Name = "dialog.prompt.submit"
 	DialogMCPToggle            Name = "dialog.mcp.toggle"
-	DialogMoveSessionNew       Name = "dialog.move_session.new"
-	DialogMoveSessionDelete    Name = "dialog.move_session.delete"
-	DialogMoveSessionRefresh   Name = "dialog.move_session.refresh"
 	PromptAutocompletePrev     Name = "prompt.autocomplete.prev"
 	PromptAutocompleteNext     Name = "prompt.autocomplete.next"
 	PromptAutocompleteHide     Name = "prompt.autocomplete.hide"
 	PromptAutocompleteSelect   Name = "prompt.autocomplete.select"
 	PromptAutocompleteComplete Name = "prompt.autocomplete.complete"
 	PermissionPromptFullscreen Name = "permission.prompt.fullscreen"
-	PluginsToggle              Name = "plugins.toggle"
-	DialogPluginsInstall       Name = "dialog.plugins.install"
 
 	WhichKeyToggle        Name = "which_key_toggle"
 	WhichKeyLayoutToggle  Name = "which_key_layout_toggle"
@@ -200,3 +175,12 @@ const (
 	WhichKeyHome          Name = "which_key_home"
 	WhichKeyEnd           Name = "which_key_end"
 )
+
+// QuickSwitches are the names that open the pinned sessions, in their order.
+func QuickSwitches() []Name {
+	var out []Name
+	for n := range 9 {
+		out = append(out, Name("session_quick_switch_"+strconv.Itoa(n+1)))
+	}
+	return out
+}
