@@ -1,7 +1,9 @@
 package markdown
 
 import (
+	_ "embed"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -41,19 +43,6 @@ type quote struct {
 	char        bool // one character, otherwise no string at all
 }
 
-var (
-	doubled  = quote{open: `"`, close: `"`, escape: true}
-	single   = quote{open: "'", close: "'", escape: true}
-	tripled  = quote{open: `"""`, close: `"""`, escape: true, long: true}
-	tripled1 = quote{open: "'''", close: "'''", escape: true, long: true}
-	backtick = quote{open: "`", close: "`", escape: true, long: true}
-	oneChar  = quote{open: "'", close: "'", escape: true, char: true}
-	slashes  = []string{"//"}
-	hash     = []string{"#"}
-	starred  = []block{{open: "/*", close: "*/"}}
-	nested   = []block{{open: "/*", close: "*/", nests: true}}
-)
-
 // lookup finds a language by the name in a fence, by an ending or by a path; nil if it is not known.
 func lookup(name string) *language {
 	name = strings.ToLower(strings.TrimSpace(name))
@@ -81,59 +70,63 @@ func stem(base string) string {
 	return ""
 }
 
+//go:embed languages.txt
+var languageText string
+
 // languages has each under all its names and endings. They are built one by one, when they are first asked for.
 var languages = sync.OnceValue(func() map[string]func() *language {
 	out := map[string]func() *language{}
-	for _, l := range [...]struct {
-		names string
-		build func() *language
-	}{
-		{"go golang go.mod", langGo},
-		{"js javascript mjs cjs jsx ts typescript tsx mts cts node", langJS},
-		{"python py py3 pyi pyw python3 starlark bzl", langPython},
-		{"rust rs", langRust},
-		{"c h cpp c++ cc cxx hpp hh hxx objc objective-c m mm ino cu glsl", langC},
-		{"java groovy gradle scala sc", langJava},
-		{"kotlin kt kts", langKotlin},
-		{"csharp cs c# dotnet", langCSharp},
-		{"swift", langSwift},
-		{"ruby rb rake gemspec gemfile rakefile podfile crystal cr", langRuby},
-		{"php phtml", langPHP},
-		{"sh bash zsh shell shellscript ksh fish console shell-session env .env .bashrc .zshrc .profile dotenv", langShell},
-		{"sql mysql postgres postgresql sqlite plsql pgsql", langSQL},
-		{"json jsonc json5 jsonl ndjson webmanifest ipynb", langJSON},
-		{"yaml yml", langYAML},
-		{"toml ini cfg conf properties editorconfig lock cargo.lock", langTOML},
-		{"html xml xhtml svg vue svelte xsl xsd plist htm astro", langHTML},
-		{"css scss sass less", langCSS},
-		{"lua luau", langLua},
-		{"markdown md mdx", langMarkdown},
-		{"diff patch", langDiff},
-		{"docker dockerfile containerfile", langDocker},
-		{"make makefile mk gnumakefile", langMake},
-		{"zig", langZig},
-		{"elixir ex exs", langElixir},
-		{"proto protobuf", langProto},
-		{"hcl tf terraform tfvars", langHCL},
-	} {
-		build := sync.OnceValue(l.build)
-		for name := range strings.FieldsSeq(l.names) {
+	for text := range strings.SplitSeq(languageText, "\n\n") {
+		if text[0] == ';' {
+			continue
+		}
+		names, text, _ := strings.Cut(text, "\n")
+		all := strings.Fields(names)
+		build := sync.OnceValue(func() *language { return readLanguage(all[0], text) })
+		for _, name := range all {
 			out[name] = build
 		}
 	}
 	return out
 })
 
-// words makes the table of names from lists separated by spaces.
-func words(keywords, types, constants string) map[string]kind {
-	out := map[string]kind{}
-	for _, list := range []struct {
-		kind kind
-		text string
-	}{{number, constants}, {typ, types}, {keyword, keywords}} {
-		for _, w := range strings.Fields(list.text) {
-			out[w] = list.kind
+// readLanguage makes the language of a paragraph of the table.
+func readLanguage(name, text string) *language {
+	l := &language{words: map[string]kind{}, head: heads(name)}
+	if name == "diff" {
+		l.whole = diffLine
+	}
+	for line := range strings.Lines(text) {
+		what, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		list := strings.Fields(rest)
+		has := func(trait string) bool { return slices.Contains(list, trait) }
+		switch what {
+		case "keywords":
+			l.name(keyword, list)
+		case "types":
+			l.name(typ, list)
+		case "constants":
+			l.name(number, list)
+		case "comment":
+			l.lines = list
+		case "block":
+			l.blocks = append(l.blocks, block{open: list[0], close: list[1], nests: has("nests"), first: has("first")})
+		case "string":
+			l.strings = append(l.strings, quote{open: list[0], close: list[1], escape: has("escape"), long: has("long"), char: has("char")})
+		case "prefixes":
+			l.prefixes = rest
+		case "extra":
+			l.extra = rest
+		case "traits":
+			l.folds, l.caps, l.dollar, l.bang = has("folds"), has("caps"), has("dollar"), has("bang")
+			l.spaced, l.keys, l.colonKeys, l.markup = has("spaced"), has("keys"), has("colonKeys"), has("markup")
 		}
 	}
-	return out
+	return l
+}
+
+func (l *language) name(k kind, words []string) {
+	for _, w := range words {
+		l.words[w] = k
+	}
 }

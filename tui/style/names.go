@@ -1,70 +1,27 @@
 package style
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/lathe-agent/lathe/internal/text"
 )
 
-// names lists the colours of a theme as theme files call them, each with its place.
+// names lists the colors of a theme as theme files call them, each with its place: the fields of Theme in small letters at
+// the beginning.
 func (t *Theme) names() []named {
-	return []named{
-		{"primary", &t.Primary},
-		{"secondary", &t.Secondary},
-		{"accent", &t.Accent},
-		{"error", &t.Error},
-		{"warning", &t.Warning},
-		{"success", &t.Success},
-		{"info", &t.Info},
-		{"text", &t.Text},
-		{"textMuted", &t.TextMuted},
-		{"selectedListItemText", &t.SelectedText},
-		{"background", &t.Background},
-		{"backgroundPanel", &t.BackgroundPanel},
-		{"backgroundElement", &t.BackgroundElement},
-		{"backgroundMenu", &t.BackgroundMenu},
-		{"border", &t.Border},
-		{"borderActive", &t.BorderActive},
-		{"borderSubtle", &t.BorderSubtle},
-		{"diffAdded", &t.DiffAdded},
-		{"diffRemoved", &t.DiffRemoved},
-		{"diffContext", &t.DiffContext},
-		{"diffHunkHeader", &t.DiffHunkHeader},
-		{"diffHighlightAdded", &t.DiffHighlightAdded},
-		{"diffHighlightRemoved", &t.DiffHighlightRemoved},
-		{"diffAddedBg", &t.DiffAddedBg},
-		{"diffRemovedBg", &t.DiffRemovedBg},
-		{"diffContextBg", &t.DiffContextBg},
-		{"diffLineNumber", &t.DiffLineNumber},
-		{"diffAddedLineNumberBg", &t.DiffAddedLineNumberBg},
-		{"diffRemovedLineNumberBg", &t.DiffRemovedLineNumberBg},
-		{"markdownText", &t.MarkdownText},
-		{"markdownHeading", &t.MarkdownHeading},
-		{"markdownLink", &t.MarkdownLink},
-		{"markdownLinkText", &t.MarkdownLinkText},
-		{"markdownCode", &t.MarkdownCode},
-		{"markdownBlockQuote", &t.MarkdownBlockQuote},
-		{"markdownEmph", &t.MarkdownEmph},
-		{"markdownStrong", &t.MarkdownStrong},
-		{"markdownHorizontalRule", &t.MarkdownHorizontalRule},
-		{"markdownListItem", &t.MarkdownListItem},
-		{"markdownListEnumeration", &t.MarkdownListEnumeration},
-		{"markdownImage", &t.MarkdownImage},
-		{"markdownImageText", &t.MarkdownImageText},
-		{"markdownCodeBlock", &t.MarkdownCodeBlock},
-		{"syntaxComment", &t.SyntaxComment},
-		{"syntaxKeyword", &t.SyntaxKeyword},
-		{"syntaxFunction", &t.SyntaxFunction},
-		{"syntaxVariable", &t.SyntaxVariable},
-		{"syntaxString", &t.SyntaxString},
-		{"syntaxNumber", &t.SyntaxNumber},
-		{"syntaxType", &t.SyntaxType},
-		{"syntaxOperator", &t.SyntaxOperator},
-		{"syntaxPunctuation", &t.SyntaxPunctuation},
+	var out []named
+	for field, value := range reflect.ValueOf(t).Elem().Fields() {
+		if color, ok := value.Addr().Interface().(*Color); ok {
+			name := strings.ToLower(field.Name[:1]) + field.Name[1:]
+			out = append(out, named{cmp.Or(field.Tag.Get("name"), name), color})
+		}
 	}
+	return out
 }
 
 type named struct {
@@ -72,7 +29,7 @@ type named struct {
 	color *Color
 }
 
-// isName reports whether theme files may use this name for a colour.
+// isName reports whether theme files may use this name for a color.
 func isName(s string) bool {
 	return slices.ContainsFunc(new(Theme).names(), func(n named) bool { return n.name == s })
 }

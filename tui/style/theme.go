@@ -1,13 +1,13 @@
 package style
 
-// Theme is a set of colours by what they are for, under the names that theme files use.
+// Theme is a set of colors by what they are for, under the names that theme files use; see names.
 type Theme struct {
 	Name string
 
 	Primary, Secondary, Accent     Color
 	Error, Warning, Success, Info  Color
 	Text, TextMuted                Color
-	SelectedText                   Color // selectedListItemText
+	SelectedText                   Color `name:"selectedListItemText"`
 	Background                     Color
 	BackgroundPanel                Color // panels and messages of the user
 	BackgroundElement              Color // inputs, code, what is hovered
