@@ -14,14 +14,14 @@ import (
 	"github.com/lathe-agent/lathe/tool"
 )
 
-// reader is a subscriber that encodes what it hears, as a server does for its client.
+// reader is a subscriber: it encodes each event as a server does for its client, or takes it as it is, like the terminal UI.
 type reader struct {
 	deltas int // as they came, some of them merged
 	stop   context.CancelFunc
 	done   chan struct{}
 }
 
-func (b *bench) listen(scope lathe.Scope) *reader {
+func (b *bench) listen(scope lathe.Scope, encode bool) *reader {
 	ctx, stop := context.WithCancel(context.Background())
 	r := &reader{stop: stop, done: make(chan struct{})}
 	begun := make(chan struct{})
@@ -38,7 +38,9 @@ func (b *bench) listen(scope lathe.Scope) *reader {
 			if err != nil {
 				return
 			}
-			out = ev.AppendJSON(append(out[:0], "data: "...))
+			if encode {
+				out = ev.AppendJSON(append(out[:0], "data: "...))
+			}
 		}
 	}()
 	<-begun
@@ -73,31 +75,35 @@ func (c cost) per(n int, base cost) (ns, allocs float64) {
 
 // BenchmarkDelta is what a text delta of 16 bytes costs this process, from the socket to the
 // bytes that a subscriber writes, beside the same of a relay. Once as fast as they come,
-// many in a read; and once paced, so that each wakes everyone on its way.
+// many in a read; and once paced, so that each wakes everyone on its way. Local is the same for a
+// subscriber in this process, which needs no bytes.
 func BenchmarkDelta(b *testing.B) {
 	url := startProvider(b)
 	for _, c := range []struct {
 		name   string
 		deltas int
 		every  time.Duration
+		encode bool
 	}{
-		{"Burst/10KB", 640, -time.Microsecond},
-		{"Burst/100KB", 6400, -time.Microsecond},
-		{"Burst/1MB", 64000, -time.Microsecond},
-		{"Flushed/1MB", 64000, 0},
-		{"Paced/16KB", 1000, 2 * time.Millisecond},
+		{"Burst/10KB", 640, -time.Microsecond, true},
+		{"Burst/100KB", 6400, -time.Microsecond, true},
+		{"Burst/1MB", 64000, -time.Microsecond, true},
+		{"Flushed/1MB", 64000, 0, true},
+		{"Paced/16KB", 1000, 2 * time.Millisecond, true},
+		{"Local/100KB", 6400, -time.Microsecond, false},
+		{"LocalPaced/16KB", 1000, 2 * time.Millisecond, false},
 	} {
 		b.Run(c.name, func(b *testing.B) {
-			benchDelta(b, url, order{kind: "text", deltas: c.deltas, bytes: 16, every: c.every})
+			benchDelta(b, url, order{kind: "text", deltas: c.deltas, bytes: 16, every: c.every}, c.encode)
 		})
 	}
 }
 
-func benchDelta(b *testing.B, url string, o order) {
+func benchDelta(b *testing.B, url string, o order, encode bool) {
 	w := newBench(b, url, &http.Client{Transport: &http.Transport{}})
 	r := relay{client: w.client}
 	id := w.session()
-	ears := w.listen(lathe.Scope{})
+	ears := w.listen(lathe.Scope{}, encode)
 	one := o
 	one.deltas, one.every = 1, -time.Microsecond
 	w.say(id, anthropicAt(one.path())) // the first of all opens connections and statements
