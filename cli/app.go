@@ -6,6 +6,7 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -148,6 +149,18 @@ func (a *App) Width() int {
 		return n
 	}
 	return 0
+}
+
+// ScreenSize is the size of the terminal, or a usual one where it does not say.
+func (a *App) ScreenSize() (width, height int) {
+	width, height, err := term.GetSize(int(a.Stdout.File.Fd()))
+	if err != nil || width <= 0 {
+		width = cmp.Or(a.Width(), 80)
+	}
+	if height <= 0 {
+		height = 24
+	}
+	return width, height
 }
 
 // Color reports whether a stream is a screen that shows colour and whose user wants it.

@@ -11,6 +11,7 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/cli/layout"
 	"github.com/lathe-agent/lathe/internal/termtext"
+	"github.com/lathe-agent/lathe/tui/inline"
 )
 
 // Transcript prints messages for people to read.
@@ -160,10 +161,10 @@ func (t *Transcript) tool(c *lathe.ToolCall) string {
 	case *lathe.Completed:
 		icon, title, body, input = "✓", s.Title, s.Output, s.Input
 	case *lathe.Failed:
-		icon, title, input = "✗", strings.TrimPrefix(Hint(s.Input)+": "+s.Error, ": "), s.Input
+		icon, title, input = "✗", strings.TrimPrefix(inline.Hint(s.Input)+": "+s.Error, ": "), s.Input
 	}
 	if title == "" {
-		title = Hint(input)
+		title = inline.Hint(input)
 	}
 	out := icon + " " + t.line(c.Tool+"  "+title)
 	if !t.Detail {
@@ -176,21 +177,6 @@ func (t *Transcript) tool(c *lathe.ToolCall) string {
 		out += "\n" + indent(termtext.PlainText(strings.TrimRight(body, "\n")))
 	}
 	return out
-}
-
-// Hint is what a call was given, in short: what it is about if that has a usual name, else all.
-func Hint(input json.RawMessage) string {
-	var members map[string]json.RawMessage
-	if json.Unmarshal(input, &members) != nil || len(members) == 0 {
-		return ""
-	}
-	for _, name := range []string{"command", "filePath", "path", "pattern", "query", "url", "name", "description"} {
-		var text string
-		if json.Unmarshal(members[name], &text) == nil && text != "" {
-			return text
-		}
-	}
-	return string(input)
 }
 
 func indent(s string) string { return "    " + strings.ReplaceAll(s, "\n", "\n    ") }

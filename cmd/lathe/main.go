@@ -6,7 +6,7 @@
 //
 // A command runs in one goroutine with a context that ends at an interrupt. Three more exist: one
 // waits for signals, one for a standard input that has nothing to say, one draws the live view of a
-// turn (package cli/live).
+// turn (package tui/inline).
 //
 // Start reading here, then package cli; each command has a file of its own.
 package main

@@ -16,6 +16,7 @@ import (
 	"github.com/lathe-agent/lathe/cli/session"
 	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/model/catalog"
+	"github.com/lathe-agent/lathe/tui/inline"
 )
 
 type (
@@ -307,7 +308,7 @@ func (t *mcpTurn) part(p lathe.Part) {
 func (t *mcpTurn) call(c *lathe.ToolCall) {
 	switch s := c.State.(type) {
 	case *lathe.Running:
-		t.told.say("%s %s", icon(c.Tool), termtext.OneLine(termtext.Plain(c.Tool+" "+session.Hint(s.Input))))
+		t.told.say("%s %s", icon(c.Tool), termtext.OneLine(termtext.Plain(c.Tool+" "+inline.Hint(s.Input))))
 	case *lathe.Completed:
 		if s.Compacted == 0 { // else an old one that is no longer sent
 			t.tools++

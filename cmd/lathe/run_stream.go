@@ -10,9 +10,9 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/cli/layout"
-	"github.com/lathe-agent/lathe/cli/live"
 	"github.com/lathe-agent/lathe/client"
 	"github.com/lathe-agent/lathe/internal/termtext"
+	"github.com/lathe-agent/lathe/tui/inline"
 )
 
 // streamJSON is the format that prints every event.
@@ -86,7 +86,7 @@ func printResult(a *cli.App, l resultLine) {
 // follow shows a turn, live where that can be, and tells how it ended.
 func (r *runner) follow(ctx context.Context, p lathe.Prompt) error {
 	if r.isLive() {
-		r.view, r.titles = live.StartView(r.App), map[lathe.SessionID]string{}
+		r.view, r.titles = inline.Start(inline.Options{Out: r.Out, Size: r.ScreenSize, Now: r.Now, Log: r.Log, OnDraw: r.OnDraw}), map[lathe.SessionID]string{}
 		defer r.closeView()
 	}
 	err := r.turn(ctx, p)

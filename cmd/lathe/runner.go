@@ -13,9 +13,9 @@ import (
 	"github.com/lathe-agent/lathe/api"
 	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/cli/layout"
-	"github.com/lathe-agent/lathe/cli/live"
 	"github.com/lathe-agent/lathe/cli/session"
 	"github.com/lathe-agent/lathe/internal/termtext"
+	"github.com/lathe-agent/lathe/tui/inline"
 )
 
 // runner follows one turn and shows it.
@@ -42,8 +42,8 @@ type runner struct {
 	failed    error
 	below     map[lathe.SessionID]bool // whether other sessions work for this one
 
-	view       *live.View // on a terminal; nil prints plain text
-	plainly    bool       // also there, for one who writes between the lines
+	view       *inline.View // on a terminal; nil prints plain text
+	plainly    bool         // also there, for one who writes between the lines
 	titles     map[lathe.SessionID]string
 	agent      string            // who answers
 	prompts    []lathe.MessageID // that were answered

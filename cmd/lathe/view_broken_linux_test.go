@@ -22,10 +22,10 @@ func TestView_Broken(t *testing.T) {
 				t.Error("the terminal is left in another state")
 			}
 			g := seenOn(60, 24, sent)
-			seen := g.plain()
+			seen := g.Plain()
 			together := func(s string) string { return strings.Join(strings.Fields(s), "") } // the terminal breaks words
-			if g.look != "" || code != 0 || len(g.odd) > 0 || strings.Contains(seen, "goroutine") {
-				t.Errorf("exit code %d, look %q, %v\n%s", code, g.look, g.odd, seen)
+			if g.Look != "" || code != 0 || len(g.Odd) > 0 || strings.Contains(seen, "goroutine") {
+				t.Errorf("exit code %d, look %q, %v\n%s", code, g.Look, g.Odd, seen)
 			}
 			for _, want := range []string{"Warning: the live view failed: runtime error: index out of range [1] with length 0.", "? bash touch x", "The end."} {
 				if n := strings.Count(together(seen), together(want)); n != 1 {

@@ -4,7 +4,6 @@ import (
 	"os"
 	"strconv"
 
-	"github.com/lathe-agent/lathe/cli/live"
 	"github.com/lathe-agent/lathe/sandbox"
 )
 
@@ -17,7 +16,7 @@ func breaks() {
 	left, _ := strconv.Atoi(os.Getenv("DRAWS"))
 	a.OnDraw = func() {
 		if left--; left == 0 {
-			var rows []live.Row
+			var rows []string
 			_ = rows[1]
 		}
 	}

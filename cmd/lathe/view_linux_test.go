@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/lathe-agent/lathe/model/modeltest"
+	"github.com/lathe-agent/lathe/tui/inline/inlinetest"
 )
 
 // viewHome is a home whose settings name a scripted model.
@@ -48,9 +49,9 @@ func steadyTime(seen string) string {
 }
 
 // seenOn is what a terminal shows that was sent these bytes.
-func seenOn(width, height int, sent string) *glass {
-	g := newGlass(width, height)
-	g.write(sent)
+func seenOn(width, height int, sent string) *inlinetest.Glass {
+	g := inlinetest.New(width, height)
+	g.Write(sent)
 	return g
 }
 
@@ -70,7 +71,7 @@ func TestView_Golden(t *testing.T) {
 				t.Errorf("exit code %d", code)
 			}
 			g := seenOn(width, 24, sent)
-			for i, line := range g.rows {
+			for i, line := range g.Rows {
 				if len(line) > width-2 {
 					t.Errorf("row %d has %d columns", i, len(line))
 				}
@@ -127,7 +128,7 @@ func TestView_Interrupt(t *testing.T) {
 			"sleep 60", 0, 130,
 			[]string{"✗ task find it · ", "✗ bash sleep 60 · ", "Interrupted."},
 		},
-		{"table", "text \"Here **is**\\n| a | b |\\n|---|---|\\n| 1 | 2 |\\n\"\nstall", "so far", 0, 130, []string{"Here is\na │ b\n──┼──\n1 │ 2\n", "Interrupted."}},
+		{"table", "text \"Here **is**\\n| a | b |\\n|---|---|\\n| 1 | 2 |\\n\"\nstall", "working", 0, 130, []string{"Here is\n\na │ b\n──┼──\n1 │ 2\n", "Interrupted."}},
 		{"terminate", "text \"Here **is**\\nsome\"\nstall", "some", syscall.SIGTERM, 143, []string{"Here is\nsome\n", "Interrupted."}},
 		{"kill", "text \"Here **is**\\nsome\"\nstall", "some", syscall.SIGKILL, -1, []string{"Here is\nsome\n"}},
 	} {
@@ -143,13 +144,13 @@ func TestView_Interrupt(t *testing.T) {
 			}
 			code, sent := x.end()
 			g := seenOn(60, 24, sent)
-			if g.look != "" || code != tt.code || len(g.odd) > 0 {
-				t.Errorf("exit code %d, not %d; look %q; %v", code, tt.code, g.look, g.odd)
+			if g.Look != "" || code != tt.code || len(g.Odd) > 0 {
+				t.Errorf("exit code %d, not %d; look %q; %v", code, tt.code, g.Look, g.Odd)
 			}
 			if stateOf(t, x.user) != x.before {
 				t.Error("the terminal is left in another state")
 			}
-			seen := g.plain()
+			seen := g.Plain()
 			for _, want := range tt.want {
 				if strings.Count(seen, want) != 1 {
 					t.Errorf("%q is there %d times:\n%s", want, strings.Count(seen, want), seen)
@@ -177,7 +178,7 @@ func TestView_Question(t *testing.T) {
 			x.see("say why not:")
 			x.enter(tt.typed)
 			code, sent := x.end()
-			seen := steady(seenOn(40, 24, sent).plain(), home)
+			seen := steady(seenOn(40, 24, sent).Plain(), home)
 			want := "> build · own/m\n  ses_00000000000000000000000000\n\nI touch it.\n\n? bash touch x → " + tt.answer + "\n\n" + tt.rest
 			if code != tt.code || !strings.HasPrefix(seen, want) {
 				t.Errorf("%d\n%s\nnot\n%s", code, seen, want)
@@ -198,8 +199,8 @@ func TestView_QuestionWantsALetter(t *testing.T) {
 		t.Error("a word gave the permission")
 	}
 	x.enter("yes, but not now\r")
-	if code, sent := x.end(); code != 0 || !strings.Contains(seenOn(100, 24, sent).plain(), "End.") {
-		t.Errorf("exit code %d\n%s", code, seenOn(100, 24, sent).plain())
+	if code, sent := x.end(); code != 0 || !strings.Contains(seenOn(100, 24, sent).Plain(), "End.") {
+		t.Errorf("exit code %d\n%s", code, seenOn(100, 24, sent).Plain())
 	}
 	if _, err := os.Stat(filepath.Join(home, "p", "x")); err == nil {
 		t.Error("a sentence gave the permission")
@@ -219,7 +220,7 @@ func TestView_Thinking(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, sent := onScreen(t, home, 60, 24, nil, "-C", "p", "run", "--thinking", "--title", "A view", "show all").end()
-	if seen := seenOn(60, 24, sent).String(); code != 0 || !strings.Contains(seen, "\n\n‹2›so **it** is‹›\n\nIt is ‹1›it‹›.\n") {
+	if seen := seenOn(60, 24, sent).String(); code != 0 || !strings.Contains(seen, "\n\n‹2›so ‹1;2›it‹2› is‹›\n\nIt is ‹1›it‹›.\n") {
 		t.Errorf("%d\n%s", code, seen)
 	}
 }
@@ -228,7 +229,7 @@ func TestView_Thinking(t *testing.T) {
 func TestView_Error(t *testing.T) {
 	home, _ := viewHome(t, `status 400 "{\"error\":{\"message\":\"no such thing\"}}"`)
 	code, sent := onScreen(t, home, 40, 24, nil, "-C", "p", "run", "--title", "A view", "show all").end()
-	if seen := seenOn(40, 24, sent).plain(); code != 1 || !strings.Contains(seen, "\nError: ") || strings.Contains(seen, "working") {
+	if seen := seenOn(40, 24, sent).Plain(); code != 1 || !strings.Contains(seen, "\nError: ") || strings.Contains(seen, "working") {
 		t.Errorf("%d\n%s", code, seen)
 	}
 }
@@ -244,9 +245,9 @@ func TestView_Resize(t *testing.T) {
 	}
 	code, sent := x.end()
 	g := seenOn(100, 24, before)
-	g.narrow(40)
-	g.write(strings.TrimPrefix(sent, before))
-	seen := g.plain()
+	g.Narrow(40)
+	g.Write(strings.TrimPrefix(sent, before))
+	seen := g.Plain()
 	if want := "A first line.\nAnother that is open and long enough\nto be broken at forty columns now.\n"; code != 0 || !strings.Contains(seen, want) || strings.Count(seen, "Another") != 1 {
 		t.Errorf("%d %d\n%s", code, len(server.Requests()), seen)
 	}

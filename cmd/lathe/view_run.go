@@ -10,8 +10,8 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/cli"
-	"github.com/lathe-agent/lathe/cli/live"
 	"github.com/lathe-agent/lathe/internal/termtext"
+	"github.com/lathe-agent/lathe/tui/inline"
 )
 
 // isLive reports whether the turn is shown as a picture: both streams are a screen that can do it,
@@ -27,7 +27,7 @@ func (r *runner) remark(format string, args ...any) {
 		return
 	}
 	text := fmt.Sprintf(format, args...)
-	r.view.Do(func(s *live.Screen) { s.Remark(text) })
+	r.view.Do(func(s *inline.Screen) { s.Remark(text) })
 }
 
 // closeView ends the picture; what comes now is printed below it.
@@ -64,23 +64,19 @@ func (r *runner) watch(f lathe.Fact) {
 		switch b := f.Part.Body.(type) {
 		case *lathe.ToolCall:
 			if !isCompacted(b) {
-				r.view.Do(func(s *live.Screen) { s.Change("", f.Part.ID, b) })
+				r.view.Do(func(s *inline.Screen) { s.Change("", f.Part.ID, b) })
 			}
 		case *lathe.Reasoning:
-			r.view.Do(func(s *live.Screen) { s.Muses = b.Time.End == 0 })
+			r.view.Do(func(s *inline.Screen) { s.Think(b.Time.End == 0) })
 		default:
 		}
 	case *lathe.PartRemoved:
 		if r.printed[f.Part] {
-			r.view.Do(func(s *live.Screen) { s.TakeBack(f.Part) })
+			r.view.Do(func(s *inline.Screen) { s.TakeBack(f.Part) })
 		}
 	case *lathe.StatusChanged:
 		busy := f.Status.Type == lathe.Busy
-		r.view.Do(func(s *live.Screen) {
-			if s.Idle, s.Muses = (time.Time{}), false; busy {
-				s.Idle = s.App.Now()
-			}
-		})
+		r.view.Do(func(s *inline.Screen) { s.Wait(busy) })
 	default:
 	}
 }
@@ -101,13 +97,13 @@ func (r *runner) watchBelow(ctx context.Context, ev lathe.Event) {
 			title = termtext.Plain(r.titleOf(ctx, ev.Session))
 			r.titles[ev.Session] = title
 		}
-		r.view.Do(func(s *live.Screen) {
+		r.view.Do(func(s *inline.Screen) {
 			s.Beside(ev.Session, title)
 			s.Change(ev.Session, f.Part.ID, t)
 		})
 	case *lathe.StatusChanged:
 		if f.Status.Type == lathe.Idle {
-			r.view.Do(func(s *live.Screen) { s.Rested(ev.Session) })
+			r.view.Do(func(s *inline.Screen) { s.Rested(ev.Session) })
 		}
 	default:
 	}
@@ -121,25 +117,19 @@ func isCompacted(t *lathe.ToolCall) bool {
 
 // grow shows more of a text, or of a thought if those are wanted.
 func (r *runner) grow(d *lathe.PartDelta) {
-	look := live.Style(0)
-	if r.reasoning[d.Part] {
-		if look = live.Dim; !r.flags.thinking {
-			return
-		}
+	reasoning := r.reasoning[d.Part]
+	if reasoning && !r.flags.thinking {
+		return
 	}
 	r.printed[d.Part] = true
 	text := termtext.PlainText(d.Delta)
-	r.view.Do(func(s *live.Screen) { s.Grow(d.Part, text, look) })
+	r.view.Do(func(s *inline.Screen) { s.Grow(d.Part, text, reasoning) })
 }
 
 // grown completes a text that has come to its end.
 func (r *runner) grown(id lathe.PartID, ended bool) {
 	if r.view != nil && ended {
-		r.view.Do(func(s *live.Screen) {
-			if s.Saying == id {
-				s.EndText()
-			}
-		})
+		r.view.Do(func(s *inline.Screen) { s.EndText(id) })
 	}
 }
 
@@ -152,11 +142,11 @@ func (r *runner) changes(ctx context.Context) string {
 	if len(files) == 0 {
 		return ""
 	}
-	var n live.LineCount
+	added, deleted := 0, 0
 	for _, f := range files {
-		n.Additions, n.Deletions = n.Additions+f.Additions, n.Deletions+f.Deletions
+		added, deleted = added+f.Additions, deleted+f.Deletions
 	}
-	return termtext.Several(len(files), "file") + " changed +" + termtext.Count(n.Additions) + " −" + termtext.Count(n.Deletions)
+	return termtext.Several(len(files), "file") + " changed +" + termtext.Count(added) + " −" + termtext.Count(deleted)
 }
 
 // worked is how long the turn took, without the time that a person was waited for.
@@ -172,7 +162,7 @@ func (r *runner) worked() time.Duration {
 func (r *runner) lasted() string {
 	d := r.worked()
 	if r.view != nil {
-		return live.Elapsed(d)
+		return inline.Elapsed(d)
 	}
 	return d.Round(100 * time.Millisecond).String()
 }
@@ -180,7 +170,7 @@ func (r *runner) lasted() string {
 // asked puts a question and reads the answer. In the picture nothing moves meanwhile.
 func (r *runner) asked(ctx context.Context, about []string, choices string) (string, error) {
 	r.newLine()
-	if r.view != nil && !r.view.Did(func(s *live.Screen) { s.Ask(about, choices) }) {
+	if r.view != nil && !r.view.Did(func(s *inline.Screen) { s.Ask(about, choices) }) {
 		r.dropView()
 	}
 	if r.view == nil {
@@ -191,7 +181,7 @@ func (r *runner) asked(ctx context.Context, about []string, choices string) (str
 		return []byte(text), err
 	})
 	if r.view != nil {
-		r.view.Do(func(s *live.Screen) { s.Answered(string(line)) })
+		r.view.Do(func(s *inline.Screen) { s.Answered(string(line)) })
 	}
 	if r.view != nil && err == nil {
 		r.note("%s → %s", about[len(about)-1], cmp.Or(termtext.Plain(string(line)), "no"))

@@ -25,6 +25,8 @@ type Look struct {
 	Width   int
 	Conceal bool // marks of the syntax are hidden
 	Growing bool // more will follow: marks at the end that are only half written count as closed
+
+	Addresses bool // of links stand behind them, for terminals that may not have links
 }
 
 // Doc is a text that may grow. The zero value is an empty one.
@@ -38,6 +40,7 @@ type Doc struct {
 	refs []reference
 
 	pen   pen
+	base  pen // as it was when rows were taken
 	shown []style.Line
 	look  Look
 	valid bool // shown is what text looks like
@@ -118,7 +121,25 @@ func (d *Doc) define(l leaf) {
 func (d *Doc) redraw() {
 	d.todo = append(d.done, d.todo...)
 	d.done = nil
-	d.pen = pen{rows: d.pen.rows[:0]}
+	rows := append(d.pen.rows[:0], d.base.rows...)
+	d.pen = d.base
+	d.pen.rows = rows
+}
+
+// Take removes the rows that can no longer change and returns them, for a screen that is written from top to
+// bottom. The last of them stays, since a long line continues in it.
+func (d *Doc) Take(o Look) []style.Line {
+	d.Lines(o)
+	n := len(d.pen.rows) - 1
+	if n <= 0 {
+		return nil
+	}
+	out := slices.Clone(d.pen.rows[:n])
+	d.base = d.pen
+	d.base.rows = []style.Line{d.pen.rows[n]}
+	d.pen.rows = append(d.pen.rows[:0], d.base.rows...)
+	d.done, d.valid = nil, false
+	return out
 }
 
 // Lines returns the rows of the text, none wider than the width. They belong to the Doc: they must not be
@@ -128,7 +149,7 @@ func (d *Doc) Lines(o Look) []style.Line {
 	if d.valid && o == d.look {
 		return d.shown
 	}
-	if was := d.look; was.Theme != o.Theme || was.Width != o.Width || was.Conceal != o.Conceal {
+	if was := d.look; was.Theme != o.Theme || was.Width != o.Width || was.Conceal != o.Conceal || was.Addresses != o.Addresses {
 		d.redraw()
 	}
 	d.look, d.valid = o, true

@@ -80,13 +80,15 @@ type inline struct {
 	th      *style.Theme
 	conceal bool
 	cell    bool // of a table
-	refs    [2][]reference
-	lines   []style.Line
-	around  []style.Attr // the looks of what is open
+
+	addresses bool
+	refs      [2][]reference
+	lines     []style.Line
+	around    []style.Attr // the looks of what is open
 }
 
 func (p *pen) inline(refs []reference) inline {
-	return inline{th: p.look.Theme, conceal: p.look.Conceal, refs: [2][]reference{p.refs, refs}}
+	return inline{th: p.look.Theme, conceal: p.look.Conceal, addresses: p.look.Addresses, refs: [2][]reference{p.refs, refs}}
 }
 
 func (w *inline) put(text string, a style.Attr) {
@@ -234,6 +236,9 @@ func (w *inline) open(t token, a style.Attr) style.Attr {
 
 func (w *inline) close(t token) {
 	if w.conceal {
+		if w.addresses && !t.image && t.url != "" {
+			w.put(" ("+t.url+")", style.Fg(w.th.TextMuted))
+		}
 		return
 	}
 	color := w.th.MarkdownLink

@@ -95,6 +95,9 @@ func (c Color) appendTo(b []byte, lead byte) []byte {
 		b = append(b, ';')
 		b = strconv.AppendUint(b, uint64(c.b), 10)
 	case paletteColor:
+		if c.r < 8 { // which every terminal has
+			return append(b, ';', lead, '0'+c.r)
+		}
 		b = append(b, ';', lead, '8', ';', '5', ';')
 		b = strconv.AppendUint(b, uint64(c.r), 10)
 	}

@@ -96,7 +96,7 @@ func sameColor(got color.Color, want style.Color) bool {
 
 func TestRender_EndsAsItBegan(t *testing.T) {
 	l := style.Of("x", style.Attr{FG: style.Palette(3), Bold: true, Link: "https://example.com"})
-	want := "\x1b]8;;https://example.com\x1b\\\x1b[;1;38;5;3mx\x1b]8;;\x1b\\\x1b[m"
+	want := "\x1b]8;;https://example.com\x1b\\\x1b[;1;33mx\x1b]8;;\x1b\\\x1b[m"
 	if got := style.Render([]style.Line{l}); got != want {
 		t.Errorf("got %q\nwant %q", got, want)
 	}

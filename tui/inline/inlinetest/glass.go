@@ -1,4 +1,5 @@
-package main
+// Package inlinetest is a terminal for tests of the live view: it turns the bytes that are sent back into rows.
+package inlinetest
 
 import (
 	"fmt"
@@ -9,31 +10,33 @@ import (
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
-// glass is what a terminal makes of the bytes that it is sent: rows of cells with their style, those
+// Glass is what a terminal makes of the bytes that it is sent: rows of cells with their style, those
 // that have left the screen too. It knows what the view uses, and reports all else.
-type glass struct {
-	width, height int
-	rows          [][]cell2
+type Glass struct {
+	Width, height int
+	Rows          [][]cell
 	row, col      int
-	look          string
-	odd           []string // what it does not know
+	Look          string   // of what comes next
+	Odd           []string // what it does not know
 }
 
-type cell2 struct {
+type cell struct {
 	text, look string
 	filler     bool // the right half of a wide one
 }
 
-func newGlass(width, height int) *glass {
-	return &glass{width: width, height: height, rows: make([][]cell2, 1)}
+// New is a terminal of so many columns and rows.
+func New(width, height int) *Glass {
+	return &Glass{Width: width, height: height, Rows: make([][]cell, 1)}
 }
 
-func (g *glass) write(s string) {
+// Write takes what is sent to the terminal.
+func (g *Glass) Write(s string) {
 	for s != "" {
 		if strings.HasPrefix(s, "\x1b[") {
 			end := strings.IndexFunc(s[2:], func(r rune) bool { return r >= '@' && r <= '~' })
 			if end < 0 {
-				g.odd = append(g.odd, strconv.Quote(s))
+				g.Odd = append(g.Odd, strconv.Quote(s))
 				return
 			}
 			g.control(s[2:2+end], s[2+end])
@@ -47,7 +50,7 @@ func (g *glass) write(s string) {
 		case r == '\n':
 			g.down()
 		case r < ' ':
-			g.odd = append(g.odd, strconv.Quote(text))
+			g.Odd = append(g.Odd, strconv.Quote(text))
 		default:
 			g.put(text, r)
 		}
@@ -55,32 +58,30 @@ func (g *glass) write(s string) {
 	}
 }
 
-func (g *glass) down() {
-	if g.row++; g.row == len(g.rows) {
-		g.rows = append(g.rows, nil)
+func (g *Glass) down() {
+	if g.row++; g.row == len(g.Rows) {
+		g.Rows = append(g.Rows, nil)
 	}
 }
 
-func (g *glass) control(arguments string, what byte) {
+func (g *Glass) control(arguments string, what byte) {
 	n, _ := strconv.Atoi(arguments)
 	switch what {
 	case 'm':
-		if g.look = arguments; arguments == "0" {
-			g.look = ""
-		}
+		g.Look = strings.TrimPrefix(strings.TrimPrefix(arguments, "0"), ";")
 	case 'A': // not above what is seen
-		g.row = max(g.row-max(1, n), max(0, len(g.rows)-g.height))
+		g.row = max(g.row-max(1, n), max(0, len(g.Rows)-g.height))
 	case 'J':
-		g.rows = g.rows[:g.row+1]
-		g.rows[g.row] = g.rows[g.row][:min(g.col, len(g.rows[g.row]))]
+		g.Rows = g.Rows[:g.row+1]
+		g.Rows[g.row] = g.Rows[g.row][:min(g.col, len(g.Rows[g.row]))]
 	default:
-		g.odd = append(g.odd, "CSI "+arguments+string(what))
+		g.Odd = append(g.Odd, "CSI "+arguments+string(what))
 	}
 }
 
-func (g *glass) put(text string, r rune) {
+func (g *Glass) put(text string, r rune) {
 	w := termtext.RuneWidth(r)
-	line := g.rows[g.row]
+	line := g.Rows[g.row]
 	if w == 0 {
 		if at := min(g.col, len(line)) - 1; at >= 0 {
 			for at > 0 && line[at].filler {
@@ -90,26 +91,26 @@ func (g *glass) put(text string, r rune) {
 		}
 		return
 	}
-	if g.col+w > g.width {
+	if g.col+w > g.Width {
 		g.col = 0
 		g.down()
-		line = g.rows[g.row]
+		line = g.Rows[g.row]
 	}
 	for len(line) < g.col+w {
-		line = append(line, cell2{text: " "})
+		line = append(line, cell{text: " "})
 	}
-	line[g.col] = cell2{text: text, look: g.look}
+	line[g.col] = cell{text: text, look: g.Look}
 	if w == 2 {
-		line[g.col+1] = cell2{filler: true}
+		line[g.col+1] = cell{filler: true}
 	}
-	g.rows[g.row] = line
+	g.Rows[g.row] = line
 	g.col += w
 }
 
-// narrow makes the terminal narrower, as those do that break their long rows anew.
-func (g *glass) narrow(width int) {
-	var rows [][]cell2
-	for i, line := range g.rows {
+// Narrow makes the terminal narrower, as those do that break their long rows anew.
+func (g *Glass) Narrow(width int) {
+	var rows [][]cell
+	for i, line := range g.Rows {
 		for len(line) > width {
 			rows = append(rows, line[:width:width])
 			line = line[width:]
@@ -120,13 +121,13 @@ func (g *glass) narrow(width int) {
 			break
 		}
 	}
-	g.width, g.rows = width, rows
+	g.Width, g.Rows = width, rows
 }
 
 // String shows all rows; where the look changes its codes stand in ‹›.
-func (g *glass) String() string {
+func (g *Glass) String() string {
 	var b strings.Builder
-	for _, line := range g.rows {
+	for _, line := range g.Rows {
 		look, text := "", ""
 		for _, c := range line {
 			if c.filler {
@@ -143,15 +144,15 @@ func (g *glass) String() string {
 		}
 		b.WriteString(strings.TrimRight(text, " ") + "\n")
 	}
-	for _, o := range g.odd {
+	for _, o := range g.Odd {
 		fmt.Fprintf(&b, "NOT KNOWN: %s\n", o)
 	}
 	return b.String()
 }
 
-// plain shows all rows without their looks.
-func (g *glass) plain() string {
-	for _, line := range g.rows {
+// Plain shows all rows without their looks.
+func (g *Glass) Plain() string {
+	for _, line := range g.Rows {
 		for i := range line {
 			line[i].look = ""
 		}

@@ -1,4 +1,4 @@
-package live
+package inline
 
 import (
 	"encoding/json"
@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/cli/session"
 	"github.com/lathe-agent/lathe/internal/termtext"
+	"github.com/lathe-agent/lathe/tui/style"
 )
 
 // call is a call of a tool, or a session that works in the background, and what is done for it.
@@ -21,7 +21,7 @@ type call struct {
 	began   time.Time
 	took    time.Duration // when it has ended
 	mark    string        // ✓ or ✗ when it has ended
-	result  []cell        // how it ended
+	result  style.Line    // how it ended
 	below   []*call
 }
 
@@ -35,12 +35,12 @@ const (
 type callMeta struct {
 	Exit     *int
 	Exists   bool
-	FileDiff *LineCount
-	Files    []LineCount
+	FileDiff *lineCount
+	Files    []lineCount
 	Session  lathe.SessionID `json:"sessionId"`
 }
 
-type LineCount struct{ Additions, Deletions int }
+type lineCount struct{ Additions, Deletions int }
 
 // Change shows a call as it is now. One that has ended is written down with all that was done for it;
 // one of a session that works for another stays with that.
@@ -52,13 +52,13 @@ func (s *Screen) Change(in lathe.SessionID, p lathe.PartID, t *lathe.ToolCall) {
 	i := slices.IndexFunc(*list, func(c *call) bool { return c.part == p })
 	if i < 0 {
 		if list == &s.calls {
-			s.EndText() // it stands before the call
+			s.EndText("") // it stands before the call
 		}
-		*list = append(*list, &call{part: p, began: s.App.Now()})
+		*list = append(*list, &call{part: p, began: s.Now()})
 		i = len(*list) - 1
 	}
 	c := (*list)[i]
-	c.update(t)
+	s.update(c, t)
 	if c.mark != "" && list == &s.calls {
 		s.settle()
 	}
@@ -67,7 +67,7 @@ func (s *Screen) Change(in lathe.SessionID, p lathe.PartID, t *lathe.ToolCall) {
 // settle writes down the calls that have ended, in the order in which they began: one that began later
 // waits for those before it.
 func (s *Screen) settle() {
-	s.EndText()
+	s.EndText("")
 	waiting := false
 	s.calls = slices.DeleteFunc(s.calls, func(c *call) bool {
 		if c.mark == "" {
@@ -77,7 +77,7 @@ func (s *Screen) settle() {
 		if waiting {
 			return false
 		}
-		s.add(deeds, s.callRows(c, 0, false)...)
+		s.add(toolCalls, s.callRows(c, 0, false)...)
 		return true
 	})
 }
@@ -93,14 +93,14 @@ func (s *Screen) worker(id lathe.SessionID) *call {
 // Beside shows a session that works in the background, unless it is shown.
 func (s *Screen) Beside(id lathe.SessionID, title string) {
 	if s.worker(id) == nil {
-		s.calls = append(s.calls, &call{session: id, tool: "task", title: title, began: s.App.Now()})
+		s.calls = append(s.calls, &call{session: id, tool: "task", title: title, began: s.Now()})
 	}
 }
 
 // Rested ends a session that worked in the background.
 func (s *Screen) Rested(id lathe.SessionID) {
 	if c := find(s.calls, func(c *call) bool { return c.session == id && c.part == "" }); c != nil {
-		c.mark, c.took = "✓", s.App.Now().Sub(c.began)
+		c.mark, c.took = "✓", s.Now().Sub(c.began)
 		s.settle()
 	}
 }
@@ -119,17 +119,19 @@ func find(all []*call, is func(*call) bool) *call {
 }
 
 // breakOff ends calls that will not come to their end.
-func (c *call) breakOff(now time.Time) {
+func (c *call) breakOff(s *Screen) {
 	if c.mark == "" {
-		c.mark, c.took, c.result = "✗", now.Sub(c.began), Cells("not finished", red)
+		c.mark, c.took, c.result = "✗", s.Now().Sub(c.began), s.failure("not finished")
 	}
 	for _, b := range c.below {
-		b.breakOff(now)
+		b.breakOff(s)
 	}
 }
 
+func (s *Screen) failure(text string) style.Line { return style.Of(text, style.Fg(s.theme.Error)) }
+
 // update takes what a part says of the call.
-func (c *call) update(t *lathe.ToolCall) {
+func (s *Screen) update(c *call, t *lathe.ToolCall) {
 	var meta callMeta
 	read := func(raw json.RawMessage) { _ = json.Unmarshal(raw, &meta) } // as far as it is ours
 	c.tool = termtext.Plain(t.Tool)
@@ -143,12 +145,12 @@ func (c *call) update(t *lathe.ToolCall) {
 		read(st.Metadata)
 		c.rename(st.Title, st.Input)
 		c.mark, c.took = "✓", lathe.Worked(st.Start, st.End, t.Waits())
-		c.succeeded(t.Tool, meta, st.Input)
+		s.succeed(c, t.Tool, meta, st.Input)
 	case *lathe.Failed:
 		read(st.Metadata)
 		c.rename("", st.Input)
 		c.mark, c.took = "✗", lathe.Worked(st.Start, st.End, t.Waits())
-		c.result = Cells(termtext.OneLine(st.Error), red)
+		c.result = s.failure(termtext.OneLine(st.Error))
 	}
 	if meta.Session != "" {
 		c.session = meta.Session
@@ -157,21 +159,21 @@ func (c *call) update(t *lathe.ToolCall) {
 
 func (c *call) rename(title string, input json.RawMessage) {
 	if title == "" {
-		title = session.Hint(input)
+		title = Hint(input)
 	}
 	if title = termtext.OneLine(title); title != "" {
 		c.title = title
 	}
 }
 
-// succeeded says what a call did: how a command ended, how many lines were changed.
-func (c *call) succeeded(tool string, meta callMeta, input json.RawMessage) {
-	var n LineCount
+// succeed says what a call did: how a command ended, how many lines were changed.
+func (s *Screen) succeed(c *call, tool string, meta callMeta, input json.RawMessage) {
+	var n lineCount
 	switch {
 	case tool == "bash" && meta.Exit == nil:
-		c.mark, c.result = "✗", Cells("ended", red)
+		c.mark, c.result = "✗", s.failure("ended")
 	case tool == "bash" && *meta.Exit != 0:
-		c.mark, c.result = "✗", Cells(fmt.Sprint("exit ", *meta.Exit), red)
+		c.mark, c.result = "✗", s.failure(fmt.Sprint("exit ", *meta.Exit))
 	case meta.FileDiff != nil:
 		n = *meta.FileDiff
 	case tool == "apply_patch":
@@ -183,26 +185,22 @@ func (c *call) succeeded(tool string, meta callMeta, input json.RawMessage) {
 		_ = json.Unmarshal(input, &in) // it was read once
 		n.Additions = strings.Count(strings.TrimSuffix(in.Content, "\n"), "\n") + 1
 	}
-	if n != (LineCount{}) {
-		c.result = lines(n)
+	if n != (lineCount{}) {
+		c.result = style.Of("+"+termtext.Count(n.Additions), style.Fg(s.theme.Success)).Add(" ", style.Attr{}).
+			Add("−"+termtext.Count(n.Deletions), style.Fg(s.theme.Error))
 	}
 }
 
-// lines are how many lines were added and taken away.
-func lines(n LineCount) []cell {
-	return joined(Cells("+"+termtext.Count(n.Additions), green), Cells(" ", 0), Cells("−"+termtext.Count(n.Deletions), red))
-}
-
 // callRows are the row of a call, and those of what is done for it.
-func (s *Screen) callRows(c *call, depth int, live bool) []Row {
-	out := []Row{s.callRow(c, depth)}
+func (s *Screen) callRows(c *call, depth int, live bool) []style.Line {
+	out := []style.Line{s.callRow(c, depth)}
 	most := mostKept
 	if live {
 		most = mostBelow
 	}
 	if left := len(c.below) - most; left > 0 {
 		indent := strings.Repeat("  ", depth+1)
-		out = append(out, drawn(Cells(indent+"… "+termtext.Several(left, "call")+" before", Dim)))
+		out = append(out, style.Of(indent+"… "+termtext.Several(left, "call")+" before", faint))
 	}
 	for _, b := range c.below[max(0, len(c.below)-most):] {
 		out = append(out, s.callRows(b, depth+1, live)...)
@@ -211,47 +209,44 @@ func (s *Screen) callRows(c *call, depth int, live bool) []Row {
 }
 
 // callRow is a sign, the tool, what it is about, and how long it took; the words in the middle are cut
-// so that all of it has room.
-func (s *Screen) callRow(c *call, depth int) Row {
-	sign, took := s.sign(), s.App.Now().Sub(c.began)
+// so that all of it fits.
+func (s *Screen) callRow(c *call, depth int) style.Line {
+	sign, took := s.spinner(), s.Now().Sub(c.began)
 	switch c.mark {
 	case "✓":
-		sign, took = Cells(c.mark, green), c.took
+		sign, took = style.Of(c.mark, style.Fg(s.theme.Success)), c.took
 	case "✗":
-		sign, took = Cells(c.mark, red), c.took
+		sign, took = s.failure(c.mark), c.took
 	}
-	head := joined(Cells(strings.Repeat("  ", depth), 0), sign, Cells(" "+c.tool, Bold))
-	tail := Cells(" · "+Elapsed(max(0, took)), Dim)
-	room := s.Width() - widthOf(head) - widthOf(tail)
+	head := append(style.Plain(strings.Repeat("  ", depth)), sign...).Add(" "+c.tool, bold)
+	tail := style.Of(" · "+Elapsed(max(0, took)), faint)
+	free := s.Width() - head.Width() - tail.Width()
 	result := c.result
 	if len(result) > 0 {
-		result = joined(Cells(" · ", Dim), result)
+		result = append(style.Of(" · ", faint), result...)
 	}
-	most := room - 1 - widthOf(result)
-	if widthOf(result) > room/2 { // words, not a number
-		most = max(most, room/2)
+	most := free - 1 - result.Width()
+	if result.Width() > free/2 { // words, not a number
+		most = max(most, free/2)
 	}
-	title := ""
+	var title style.Line
 	if c.title != "" && most > 3 {
-		title = " " + termtext.Clip(c.title, most)
+		title = style.Plain(" " + termtext.Clip(c.title, most))
 	}
-	return drawn(joined(head, Cells(title, 0), clipped(result, room-termtext.Columns(title)), tail))
+	return slices.Concat(head, title, result.Truncate(free-title.Width()), tail)
 }
 
-// clipped shortens cells to so many columns.
-func clipped(line []cell, most int) []cell {
-	if widthOf(line) <= most {
-		return line
+// Hint is the argument that tells most of what a call is about; "" if it has none.
+func Hint(input json.RawMessage) string {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(input, &members) != nil || len(members) == 0 {
+		return ""
 	}
-	n := 0
-	for i, c := range line {
-		if n+c.Width > most-1 {
-			if i == 0 {
-				return nil
-			}
-			return joined(line[:i], Cells("…", line[i-1].style))
+	for _, name := range []string{"command", "filePath", "path", "pattern", "query", "url", "name", "description"} {
+		var text string
+		if json.Unmarshal(members[name], &text) == nil && text != "" {
+			return text
 		}
-		n += c.Width
 	}
-	return line
+	return string(input)
 }

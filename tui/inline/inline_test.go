@@ -1,4 +1,4 @@
-package main
+package inline
 
 import (
 	"bufio"
@@ -9,30 +9,29 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/cli"
-	"github.com/lathe-agent/lathe/cli/live"
-	"github.com/lathe-agent/lathe/harness"
 	"github.com/lathe-agent/lathe/internal/termtext"
+	"github.com/lathe-agent/lathe/tui/inline/inlinetest"
 )
 
 // painter is a screen without its goroutine, and the terminal that it writes to.
 type painter struct {
-	*live.Screen
+	*Screen
 	sent  *bytes.Buffer
-	glass *glass
+	glass *inlinetest.Glass
 }
 
 func newPainter(width, height int) *painter {
-	p := &painter{sent: new(bytes.Buffer), glass: newGlass(width, height)}
-	now := time.UnixMilli(0)
-	a := &cli.App{Out: bufio.NewWriter(p.sent), Host: harness.Host{Now: func() time.Time { return now }}}
-	p.Screen = &live.Screen{App: a, Size: func() (int, int) { return p.glass.width, p.glass.height }}
+	p := &painter{sent: new(bytes.Buffer), glass: inlinetest.New(width, height)}
+	p.Screen = NewScreen(Options{
+		Out: bufio.NewWriter(p.sent), Now: func() time.Time { return time.UnixMilli(0) },
+		Size: func() (int, int) { return p.glass.Width, height },
+	})
 	return p
 }
 
 func (p *painter) paint() string {
 	p.Draw()
-	p.glass.write(strings.ReplaceAll(p.sent.String(), "\n", "\r\n")) // as the line discipline does
+	p.glass.Write(strings.ReplaceAll(p.sent.String(), "\n", "\r\n")) // as the line discipline does
 	p.sent.Reset()
 	return p.glass.String()
 }
@@ -48,14 +47,14 @@ func TestView_Pieces(t *testing.T) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		width := 12 + random.IntN(90)
 		whole := newPainter(width, 200)
-		whole.Grow("prt_1", sampleText, 0)
+		whole.Grow("prt_1", sampleText, false)
 		whole.End()
 		want := whole.paint()
 
 		p := newPainter(width, 200)
 		for rest := []rune(sampleText); len(rest) > 0; {
 			n := 1 + random.IntN(min(len(rest), 1+random.IntN(60)))
-			p.Grow("prt_1", string(rest[:n]), 0)
+			p.Grow("prt_1", string(rest[:n]), false)
 			rest = rest[n:]
 			if random.IntN(2) == 0 {
 				p.paint()
@@ -76,21 +75,22 @@ func TestView_TallLine(t *testing.T) {
 		for i := range 400 {
 			word := "w" + termtext.Count(i) + " "
 			words += word
-			p.Grow("prt_1", word, 0)
+			p.Grow("prt_1", word, false)
 			p.paint()
 		}
 		p.End()
 		p.paint()
-		if got := strings.Join(strings.Fields(p.glass.plain()), " "); got != strings.TrimSpace(words) {
+		if got := strings.Join(strings.Fields(p.glass.Plain()), " "); got != strings.TrimSpace(words) {
 			t.Errorf("height %d: got\n%s", height, got)
 		}
 	}
+	const longest = 12 << 10
 	p := newPainter(30, 10)
-	p.Grow("prt_1", strings.Repeat("x", 3*live.LongestLine), 0)
+	p.Grow("prt_1", strings.Repeat("x", longest), false)
 	p.End()
 	p.paint()
-	if got := strings.Count(p.glass.plain(), "x"); got != 3*live.LongestLine {
-		t.Errorf("%d of %d characters of a word without end", got, 3*live.LongestLine)
+	if got := strings.Count(p.glass.Plain(), "x"); got != longest {
+		t.Errorf("%d of %d characters of a word without end", got, longest)
 	}
 }
 
@@ -103,15 +103,16 @@ func TestView_Inline(t *testing.T) {
 		"snake_case_name _it_ __b__":  "snake_case_name ‹3›it‹› ‹1›b‹›",
 		"2 * 3 * 4, a*, **open `open": "2 * 3 * 4, a*, **open `open",
 		`\*not\* \_this\_`:            "*not* _this_",
-		"[l](u) [x] [y](a b) [z]()":   "‹4›l‹2› (u)‹› [x] [y](a b) [z]()",
+		"[l](u) [x] [y](a b) [z]()":   "‹4›l‹2› (u)‹› [x] [y](a b) ‹4›z‹›",
 		"~~gone~~ ~5":                 "‹9›gone‹› ~5",
 		"## Head `x` ##":              "‹1›Head ‹1;36›x‹›",
 		"#hash and 1.5 -no":           "#hash and 1.5 -no",
-		"- [ ] todo":                  "☐ todo",
+		"- [ ] todo":                  "‹2›[ ] ‹›todo",
 		"> - a **b**":                 "‹2›│ ‹›• a ‹1›b‹›",
 	} {
 		p := newPainter(80, 24)
-		p.Grow("prt_1", text+"\n", 0)
+		p.Grow("prt_1", text+"\n", false)
+		p.End()
 		got, _, _ := strings.Cut(p.paint(), "\n")
 		if got != want {
 			t.Errorf("%q is\n%s, not\n%s", text, got, want)
@@ -123,12 +124,12 @@ func TestView_Inline(t *testing.T) {
 func TestView_Hostile(t *testing.T) {
 	p := newPainter(40, 24)
 	for _, piece := range []string{"a\x1b", "[2Jb\x07\r", "\nc\u202e"} {
-		p.Grow("prt_1", termtext.PlainText(piece), 0)
+		p.Grow("prt_1", termtext.PlainText(piece), false)
 		p.paint()
 	}
 	p.End()
 	p.paint()
-	if got := p.glass.String(); len(p.glass.odd) > 0 || !strings.HasPrefix(got, "a␛[2Jb␇\nc\uFFFD\n") {
+	if got := p.glass.String(); len(p.glass.Odd) > 0 || !strings.HasPrefix(got, "a␛[2Jb␇\nc\uFFFD\n") {
 		t.Errorf("%q", got)
 	}
 }
@@ -136,14 +137,14 @@ func TestView_Hostile(t *testing.T) {
 // A text that is taken back while it was only below is gone without a word; else people are told.
 func TestView_TakenBack(t *testing.T) {
 	p := newPainter(60, 24)
-	p.Grow("prt_1", "Half a", 0)
+	p.Grow("prt_1", "Half a", false)
 	p.paint()
 	p.TakeBack("prt_1")
-	p.Grow("prt_2", "Whole.\nAnd", 0)
+	p.Grow("prt_2", "Whole.\n\nAnd\n\nmore", false)
 	p.paint()
 	p.TakeBack("prt_2")
 	p.End()
-	if got, want := p.paint(), "Whole.\nAnd\n\n‹2›(the connection broke; what stands above is said again)‹›\n\n"; got != want {
+	if got, want := p.paint(), "Whole.\n\nAnd\n\nmore\n\n‹2›(the connection broke; what stands above is said again)‹›\n\n"; got != want {
 		t.Errorf("%q", got)
 	}
 }
@@ -152,8 +153,8 @@ func TestView_TakenBack(t *testing.T) {
 func TestView_Waiting(t *testing.T) {
 	p := newPainter(60, 24)
 	now := time.UnixMilli(1000)
-	p.App.Now = func() time.Time { return now }
-	p.Idle = now
+	p.Now = func() time.Time { return now }
+	p.Wait(true)
 	for _, step := range []struct {
 		after  time.Duration
 		change func()
@@ -161,15 +162,15 @@ func TestView_Waiting(t *testing.T) {
 	}{
 		{100 * time.Millisecond, func() {}, "\n"},
 		{time.Second, func() {}, "⠋ working · 1.1s\n"},
-		{0, func() { p.Muses = true }, "⠋ thinking · 1.1s\n"},
-		{0, func() { p.Grow("prt_1", "One.\n", 0) }, "One.\n\n"},
+		{0, func() { p.Think(true) }, "⠋ thinking · 1.1s\n"},
+		{0, func() { p.Grow("prt_1", "One.\n", false) }, "One.\n"},
 		{time.Second, func() {}, "One.\n\n⠋ thinking · 1.0s\n"},
-		{0, func() { p.Grow("prt_1", "Two", 0) }, "One.\nTwo\n"},
+		{0, func() { p.Grow("prt_1", "Two", false) }, "One.\nTwo\n"},
 	} {
 		now = now.Add(step.after)
 		step.change()
 		p.paint()
-		if got := p.glass.plain(); got != step.want {
+		if got := p.glass.Plain(); got != step.want {
 			t.Errorf("%q, not %q", got, step.want)
 		}
 	}
@@ -192,8 +193,8 @@ func TestView_Calls(t *testing.T) {
 	p.Change("ses_2", "prt_5", done("read", "a.go", ""))
 	p.Change("", "prt_2", done("task", "look", `{"sessionId":"ses_1"}`))
 	want := "⠋ bash make · 0.0s\n✓ task look · 1m01s\n  ✓ grep x · 1m01s\n  ⠋ task deeper · 0.0s\n    ✓ read a.go · 1m01s\n"
-	if p.paint(); p.glass.plain() != want {
-		t.Errorf("while they run:\n%s", p.glass.plain())
+	if p.paint(); p.glass.Plain() != want {
+		t.Errorf("while they run:\n%s", p.glass.Plain())
 	}
 	p.Beside("ses_9", "beside")
 	p.Change("ses_9", "prt_6", done("bash", "false", `{"exit":1}`))
@@ -201,18 +202,7 @@ func TestView_Calls(t *testing.T) {
 	p.End()
 	want = "✗ bash make · not finished · 0.0s\n✓ task look · 1m01s\n  ✓ grep x · 1m01s\n  ⠋ task deeper · 0.0s\n    ✓ read a.go · 1m01s\n✓ task beside · 0.0s\n  ✗ bash false · exit 1 · 1m01s\n"
 	want = strings.Replace(want, "⠋ task deeper", "✗ task deeper · not finished", 1) + "\n"
-	if p.paint(); p.glass.plain() != want {
-		t.Errorf("at the end:\n%s\nnot\n%s", p.glass.plain(), want)
-	}
-}
-
-// The time of a turn is without what a person was waited for, by one call or by several at once.
-func TestRunner_Worked(t *testing.T) {
-	began := time.UnixMilli(10_000)
-	r := &runner{App: &cli.App{Host: harness.Host{Now: func() time.Time { return began.Add(time.Minute) }}}, began: began, stood: map[lathe.PartID][]lathe.Wait{
-		"prt_1": {{20_000, 60_000}}, "prt_2": {{30_000, 65_000}},
-	}}
-	if got := r.worked(); got != 15*time.Second {
-		t.Errorf("%s", got)
+	if p.paint(); p.glass.Plain() != want {
+		t.Errorf("at the end:\n%s\nnot\n%s", p.glass.Plain(), want)
 	}
 }
