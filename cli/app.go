@@ -26,6 +26,7 @@ import (
 	"github.com/lathe-agent/lathe/harness"
 	"github.com/lathe-agent/lathe/internal/otlp"
 	"github.com/lathe-agent/lathe/internal/termtext"
+	"github.com/lathe-agent/lathe/tui/style"
 )
 
 // App is what the commands share: streams, surroundings and the global flags.
@@ -166,6 +167,14 @@ func (a *App) ScreenSize() (width, height int) {
 // Color reports whether a stream is a screen that shows colour and whose user wants it.
 func (a *App) Color(f *os.File) bool {
 	return a.Env("NO_COLOR") == "" && a.Env("TERM") != "dumb" && IsTerminal(f)
+}
+
+// Paint gives a text a look where the stream shows colors.
+func (a *App) Paint(f *os.File, text string, look style.Attr) string {
+	if !a.Color(f) {
+		return text
+	}
+	return style.Paint(text, look)
 }
 
 func IsTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/internal/termtext"
+	"github.com/lathe-agent/lathe/tui/style"
 )
 
 // The exit codes besides those of signals.
@@ -88,10 +89,7 @@ func (a *App) Finish(ctx context.Context, err error, args []string) int {
 
 // Fail prints one line that says what happened and what to do next, and below it the place it speaks of.
 func (a *App) Fail(err error) {
-	word := "Error:"
-	if a.Color(a.Stderr) {
-		word = "\x1b[31mError:\x1b[0m"
-	}
+	word := a.Paint(a.Stderr, "Error:", style.Fg(style.Palette(1)))
 	said, excerpt := Parted(err.Error())
 	a.Remark("%s %s", word, said)
 	for _, line := range excerpt {

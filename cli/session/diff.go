@@ -3,7 +3,6 @@ package session
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -12,6 +11,8 @@ import (
 	"github.com/lathe-agent/lathe/api"
 	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/internal/termtext"
+	"github.com/lathe-agent/lathe/tui/diff"
+	"github.com/lathe-agent/lathe/tui/style"
 )
 
 func newDiff(a *cli.App) *cobra.Command {
@@ -72,16 +73,22 @@ type DiffStyle struct {
 	Colour  bool
 }
 
-func (st DiffStyle) paint(code, text string) string {
+// The terminal's own colors, as every tool shows a patch.
+var (
+	red, green, cyan = style.Fg(style.Palette(1)), style.Fg(style.Palette(2)), style.Fg(style.Palette(6))
+	bold             = style.Attr{Bold: true}
+)
+
+func (st DiffStyle) paint(look style.Attr, text string) string {
 	if !st.Colour {
 		return text
 	}
-	return "\x1b[" + code + "m" + text + "\x1b[0m"
+	return style.Paint(text, look)
 }
 
 func (st DiffStyle) show(d lathe.FileDiff) string {
-	counts := st.paint("32", "+"+termtext.Count(d.Additions)) + " " + st.paint("31", "-"+termtext.Count(d.Deletions))
-	head := st.paint("1", termtext.Plain(d.File))
+	counts := st.paint(green, "+"+termtext.Count(d.Additions)) + " " + st.paint(red, "-"+termtext.Count(d.Deletions))
+	head := st.paint(bold, termtext.Plain(d.File))
 	if st.stat {
 		return fmt.Sprintf("%s %s %s\n", termtext.Pad(d.Status, 8), counts, head)
 	}
@@ -94,106 +101,17 @@ func (st DiffStyle) show(d lathe.FileDiff) string {
 		}
 		fmt.Fprintf(&b, "  (%s)\n", why)
 	}
-	for _, line := range Narrowed(d.Patch, st.Context) {
+	for _, line := range diff.Narrow(d.Patch, st.Context) {
 		text := termtext.PlainText(line)
 		switch {
 		case strings.HasPrefix(line, "@@"):
-			text = st.paint("36", text)
+			text = st.paint(cyan, text)
 		case strings.HasPrefix(line, "+"):
-			text = st.paint("32", text)
+			text = st.paint(green, text)
 		case strings.HasPrefix(line, "-"):
-			text = st.paint("31", text)
+			text = st.paint(red, text)
 		}
 		fmt.Fprintf(&b, "%s\n", text)
 	}
 	return b.String()
-}
-
-// hunkLine is a line of a hunk and where it stands in both files.
-type hunkLine struct {
-	text     string
-	old, now int
-}
-
-func (l hunkLine) changes() bool { return l.text != "" && (l.text[0] == '+' || l.text[0] == '-') }
-
-// Narrowed cuts patches that hold whole files down to the lines around each change.
-func Narrowed(patch string, context int) (out []string) {
-	var hunk []hunkLine
-	var old, now, oldLeft, newLeft int
-	for line := range strings.Lines(patch) {
-		line = strings.TrimSuffix(line, "\n")
-		if oldLeft <= 0 && newLeft <= 0 && !strings.HasPrefix(line, `\`) {
-			out = append(out, regrouped(hunk, context)...)
-			hunk = hunk[:0]
-			if n, _ := fmt.Sscanf(HunkHead(line), "@@ -%d,%d +%d,%d", &old, &oldLeft, &now, &newLeft); n < 4 {
-				oldLeft, newLeft = 0, 0 // what stands between hunks
-			}
-			continue
-		}
-		hunk = append(hunk, hunkLine{line, old, now})
-		kind := byte(' ')
-		if line != "" {
-			kind = line[0]
-		}
-		if kind == ' ' || kind == '-' {
-			old, oldLeft = old+1, oldLeft-1
-		}
-		if kind == ' ' || kind == '+' {
-			now, newLeft = now+1, newLeft-1
-		}
-	}
-	return append(out, regrouped(hunk, context)...)
-}
-
-// HunkHead writes out the counts that a head leaves out when they are one.
-func HunkHead(line string) string {
-	f := strings.Fields(line)
-	if len(f) < 3 || f[0] != "@@" {
-		return ""
-	}
-	for i := 1; i < 3; i++ {
-		if !strings.Contains(f[i], ",") {
-			f[i] += ",1"
-		}
-	}
-	return strings.Join(f[:3], " ")
-}
-
-// regrouped makes hunks of the lines around the changes of one.
-func regrouped(lines []hunkLine, context int) (out []string) {
-	for from := 0; from < len(lines); {
-		first := slices.IndexFunc(lines[from:], hunkLine.changes)
-		if first < 0 {
-			return out
-		}
-		begin := max(from, from+first-context)
-		end, last := from+first, from+first
-		for end < len(lines) && end-last <= 2*context {
-			if lines[end].changes() {
-				last = end
-			}
-			end++
-		}
-		end = min(len(lines), last+1+context)
-		group := lines[begin:end]
-		old, now := 0, 0
-		var texts []string
-		for _, l := range group {
-			texts = append(texts, l.text)
-			if strings.HasPrefix(l.text, `\`) {
-				continue
-			}
-			if !strings.HasPrefix(l.text, "+") {
-				old++
-			}
-			if !strings.HasPrefix(l.text, "-") {
-				now++
-			}
-		}
-		out = append(out, fmt.Sprintf("@@ -%d,%d +%d,%d @@", group[0].old, old, group[0].now, now))
-		out = append(out, texts...)
-		from = end
-	}
-	return out
 }

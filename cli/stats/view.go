@@ -13,6 +13,7 @@ import (
 	"github.com/lathe-agent/lathe/cli/layout"
 	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/tally"
+	"github.com/lathe-agent/lathe/tui/style"
 )
 
 // StatsView prints figures for people.
@@ -79,14 +80,14 @@ func (v *StatsView) title(words string) {
 	}
 	v.begun = true
 	if v.Colour {
-		words = "\x1b[1m" + words + "\x1b[0m"
+		words = style.Paint(words, style.Attr{Bold: true})
 	}
 	v.app.Printf("%s\n", words)
 }
 
 func (v *StatsView) Paint(bar string) string {
 	if v.Colour {
-		return "\x1b[36m" + bar + "\x1b[0m"
+		return style.Paint(bar, style.Fg(style.Palette(6)))
 	}
 	return bar
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/lathe-agent/lathe/cli/session"
 	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/model"
+	"github.com/lathe-agent/lathe/tui/style"
 )
 
 // jsonValue is JSON as it is.
@@ -124,14 +125,10 @@ func (s *stream) think(text string) {
 		return
 	}
 	s.endText()
-	if !s.thought {
-		s.thought = true
-		if a.Color(a.Stderr) {
-			a.Ask("\x1b[2m")
-		}
-		a.Ask("Thinking: ")
+	if text = termtext.PlainText(text); !s.thought {
+		s.thought, text = true, "Thinking: "+text
 	}
-	a.Ask("%s", termtext.PlainText(text))
+	a.Ask("%s", a.Paint(a.Stderr, text, style.Attr{Faint: true}))
 }
 
 func (s *stream) endThought() {
@@ -139,9 +136,6 @@ func (s *stream) endThought() {
 		return
 	}
 	s.thought = false
-	if s.app.Color(s.app.Stderr) {
-		s.app.Ask("\x1b[0m")
-	}
 	s.app.Ask("\n")
 }
 

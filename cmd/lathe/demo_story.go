@@ -19,6 +19,7 @@ import (
 	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/model/modeltest"
 	"github.com/lathe-agent/lathe/sandbox"
+	"github.com/lathe-agent/lathe/tui/style"
 )
 
 const demoPrompt = "The test fails. Find out why, and mend it."
@@ -190,11 +191,7 @@ func (d *demo) chapter(ctx context.Context, words, command string, args ...any) 
 }
 
 func (d *demo) command(format string, args ...any) {
-	line := "$ " + fmt.Sprintf(format, args...)
-	if d.Color(d.Stdout.File) {
-		line = "\x1b[1m" + line + "\x1b[0m"
-	}
-	d.say("%s", line)
+	d.say("%s", d.Paint(d.Stdout.File, "$ "+fmt.Sprintf(format, args...), style.Attr{Bold: true}))
 }
 
 // tell prints words, as wide as the screen is.

@@ -16,6 +16,7 @@ import (
 	"github.com/lathe-agent/lathe/cli/session"
 	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/tui/inline"
+	"github.com/lathe-agent/lathe/tui/style"
 )
 
 // runner follows one turn and shows it.
@@ -266,10 +267,10 @@ func (r *runner) note(format string, args ...any) {
 }
 
 func (r *runner) dim(text string) string {
-	if r.view == nil && r.Color(r.Stderr) {
-		return "\x1b[2m" + text + "\x1b[0m"
+	if r.view != nil {
+		return text
 	}
-	return text
+	return r.Paint(r.Stderr, text, style.Attr{Faint: true})
 }
 
 // part shows a part that came to its end.

@@ -338,7 +338,7 @@ func TestTerminal_Ask(t *testing.T) {
 	settings := fmt.Sprintf(`LATHE_CONFIG_CONTENT={"provider":{"own":{"options":{"baseURL":%q},"models":{"m":{"interleaved":true}}}}}`, s.URL+"/v1")
 	code, seen := onTerminal(t, home, []string{settings}, "debug", "ask", "-m", "own/m", "hi").end()
 	want := "\x1b[2mThinking: who is it\x1b[0m\r\nHe␛[2Jllo you\uFFFD\r\nown/m · 10 in, 5 out · "
-	if code != 0 || !strings.HasPrefix(seen, want) {
+	if code != 0 || !strings.HasPrefix(strings.ReplaceAll(seen, "\x1b[0m\x1b[2m", ""), want) {
 		t.Errorf("%d %q", code, seen)
 	}
 	_, seen = onTerminal(t, home, []string{settings, "NO_COLOR=1"}, "debug", "ask", "-m", "own/m", "hi").end()

@@ -19,6 +19,7 @@ import (
 	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/tui"
+	"github.com/lathe-agent/lathe/tui/style"
 )
 
 // tuiFlags are those of the terminal program, here and on a server.
@@ -216,10 +217,7 @@ func performTUI(ctx context.Context, a *cli.App, in *os.File, s stage) (tui.Ende
 
 // printEpilogue says how to go on with the session that was on the screen.
 func printEpilogue(a *cli.App, e tui.Ended, again string) {
-	mark := func(s string) string { return s }
-	if a.Color(a.Stdout.File) {
-		mark = func(s string) string { return "\x1b[2m" + s + "\x1b[0m" }
-	}
+	mark := func(s string) string { return a.Paint(a.Stdout.File, s, style.Attr{Faint: true}) }
 	if title := termtext.Plain(e.Title); title != "" {
 		a.Printf("%s%s\n", mark("Session   "), title)
 	}

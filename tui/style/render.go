@@ -51,6 +51,11 @@ func change(b []byte, from, to Attr) []byte {
 		b = append(b, '\x1b', '\\')
 	}
 	b = append(b, "\x1b["...) // an empty first parameter takes all looks away
+	return append(to.appendCodes(b), 'm')
+}
+
+// appendCodes writes the parameters of a look, each behind a semicolon.
+func (to Attr) appendCodes(b []byte) []byte {
 	for _, f := range [...]struct {
 		on   bool
 		code byte
@@ -59,9 +64,16 @@ func change(b []byte, from, to Attr) []byte {
 			b = append(b, ';', f.code)
 		}
 	}
-	b = to.FG.appendTo(b, '3')
-	b = to.BG.appendTo(b, '4')
-	return append(b, 'm')
+	return to.BG.appendTo(to.FG.appendTo(b, '3'), '4')
+}
+
+// Paint gives a text a look, for what commands print between other output. It is not cleaned.
+func Paint(text string, a Attr) string {
+	codes := a.appendCodes(nil)
+	if len(codes) == 0 {
+		return text
+	}
+	return "\x1b[" + string(codes[1:]) + "m" + text + "\x1b[0m"
 }
 
 // safeLink drops an address that could end the sequence it stands in. Semicolons, which part the fields of

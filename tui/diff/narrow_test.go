@@ -1,18 +1,20 @@
-package main
+package diff_test
 
 import (
 	"fmt"
 	"math/rand/v2"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/aymanbagabas/go-udiff"
 
-	"github.com/lathe-agent/lathe/cli/session"
+	"github.com/lathe-agent/lathe/tui/diff"
 )
 
 // A patch with whole files is cut to the lines around its changes, and still says the same.
-func TestNarrowed(t *testing.T) {
+func TestNarrow(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
 	text := func() string {
@@ -29,7 +31,7 @@ func TestNarrowed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		lines := session.Narrowed(whole, context)
+		lines := diff.Narrow(whole, context)
 		if got, want := changesIn(strings.Join(lines, "\n")), changesIn(whole); got != want {
 			t.Fatalf("got\n%s\nwant\n%s", got, want)
 		}
@@ -51,6 +53,8 @@ func longestEqual(lines []string) (most int) {
 	return most
 }
 
+var hunkHead = regexp.MustCompile(`^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@$`)
+
 // changesIn lists the hunks of a patch by where their changed lines stand.
 func changesIn(patch string) string {
 	var out []string
@@ -58,12 +62,11 @@ func changesIn(patch string) string {
 	body := false
 	for line := range strings.Lines(patch) {
 		line = strings.TrimSuffix(line, "\n")
-		if head := session.HunkHead(line); head != "" && strings.HasSuffix(line, "@@") {
-			var x int
-			if n, _ := fmt.Sscanf(head, "@@ -%d,%d +%d,%d", &old, &x, &now, &x); n == 4 {
-				body = true
-				continue
-			}
+		if head := hunkHead.FindStringSubmatch(line); head != nil {
+			old, _ = strconv.Atoi(head[1])
+			now, _ = strconv.Atoi(head[2])
+			body = true
+			continue
 		}
 		if !body || strings.HasPrefix(line, `\`) {
 			continue
