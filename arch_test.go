@@ -157,6 +157,7 @@ func TestArch_Code(t *testing.T) {
 	checks := map[string]func() []archtest.Problem{
 		"CallsByName": func() []archtest.Problem { return tree.CallsByName("scripts") },
 		"Comments":    tree.PackageComments,
+		"Escapes":     func() []archtest.Problem { return tree.Escapes("tui", "scripts/tuibench") }, // it plays a terminal
 		"Environment": func() []archtest.Problem { return tree.Environment("config", "cmd") },
 		"Globals":     tree.ChangedGlobals,
 		"Init":        tree.Inits,

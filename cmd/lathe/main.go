@@ -31,13 +31,14 @@ import (
 	"github.com/lathe-agent/lathe/harness/confine"
 	"github.com/lathe-agent/lathe/model/auth"
 	"github.com/lathe-agent/lathe/sandbox"
+	"github.com/lathe-agent/lathe/tui/tty"
 )
 
 func main() {
 	if code, mine := sandbox.Launch(os.Args, os.Environ); mine { // a command of a turn, watched over
 		os.Exit(code)
 	}
-	if wardenCall(os.Args) || confine.AnswerGit(os.Args, os.Getenv) { // looks after a terminal; asks for git in the sandbox
+	if tty.Restore(os.Args) || confine.AnswerGit(os.Args, os.Getenv) { // restores a terminal; asks for git in the sandbox
 		return
 	}
 	if asksVersion(os.Args) { // before anything else is made: programs ask often

@@ -18,8 +18,10 @@ import (
 	"github.com/lathe-agent/lathe/config"
 	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/internal/termtext"
+	"github.com/lathe-agent/lathe/sandbox"
 	"github.com/lathe-agent/lathe/tui"
 	"github.com/lathe-agent/lathe/tui/style"
+	"github.com/lathe-agent/lathe/tui/tty"
 )
 
 // tuiFlags are those of the terminal program, here and on a server.
@@ -172,9 +174,9 @@ func performTUI(ctx context.Context, a *cli.App, in *os.File, s stage) (tui.Ende
 	defer stop()
 	limit := limitLeaving(ctx, a, os.Exit)
 	defer limit.end()
-	watch := newWarden(in, a.Stdout.File)
+	watch := tty.NewRestorer(in, a.Stdout.File, sandbox.Self())
 	door := &opener{open: func(ctx context.Context) (*tuiEngine, error) {
-		if err := watch.begin(); err != nil {
+		if err := watch.Start(); err != nil {
 			a.Log.Warn("nobody looks after the terminal", "error", err)
 		}
 		e, err := s.open(ctx)
@@ -192,7 +194,7 @@ func performTUI(ctx context.Context, a *cli.App, in *os.File, s stage) (tui.Ende
 			return e, nil
 		},
 		Version: a.Version, Dir: dir, Remote: s.remote, Start: s.flags.start(), Look: lookOf(a, l.TUI, dir), Keys: l.TUI.Keybinds, State: s.state,
-		Editor: editorWords(a.Env), FirstRun: s.offers, ReadFile: readAttachment, Copy: clipboardCopier(a), Clipboard: clipboardPaster(a), Browse: a.Browse, Leaving: limit.begin, Lend: a.Lend,
+		Editor: editorWords(a.Env), FirstRun: s.offers, ReadFile: readAttachment, Copy: tty.Copier(a.Env), Clipboard: tty.Paster(a.Env), Browse: a.Browse, Leaving: limit.begin, Lend: a.Lend,
 		Log: func(format string, args ...any) { a.Log.Info(fmt.Sprintf(format, args...)) },
 		In:  in, Out: a.Stdout.File, Env: os.Environ(), Now: a.Now,
 	})
@@ -202,10 +204,10 @@ func performTUI(ctx context.Context, a *cli.App, in *os.File, s stage) (tui.Ende
 		err = context.Cause(ctx) // a signal has its own exit code
 	}
 	if ended.Deaf {
-		watch.leave()
+		watch.Leave()
 		return ended, toNobody(a, err)
 	}
-	watch.end()
+	watch.Stop()
 	if ended.Session != "" && s.again != "" {
 		printEpilogue(a, ended, s.again)
 	}

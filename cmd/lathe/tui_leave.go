@@ -17,7 +17,7 @@ const leaveTime = 30 * time.Second
 const mostStacks = 1 << 20
 
 // leaveLimit ends the program when leaving it takes too long, whatever keeps it: what was said is on disk, and the
-// warden puts the terminal in order.
+// restorer puts the terminal in order.
 type leaveLimit struct {
 	expired func()
 	unhook  func() bool

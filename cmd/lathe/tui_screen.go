@@ -16,6 +16,7 @@ import (
 	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/internal/termtext"
+	"github.com/lathe-agent/lathe/tui/tty"
 )
 
 // keyboard is where keys come from.
@@ -42,7 +43,7 @@ func openScreen(ctx context.Context, a *cli.App) (keyboard, string, error) {
 	case cli.IsTerminal(a.Stdin):
 		return keyboard{file: a.Stdin}, "", nil
 	}
-	keys, err := os.OpenFile(terminalDevice, os.O_RDWR, 0)
+	keys, err := os.OpenFile(tty.Device, os.O_RDWR, 0)
 	if err != nil {
 		return keyboard{}, "", cli.Usagef("the terminal program needs a keyboard, and standard input is none; %s", instead)
 	}

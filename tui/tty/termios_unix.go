@@ -1,6 +1,6 @@
 //go:build unix && !darwin && !dragonfly && !freebsd && !netbsd && !openbsd
 
-package main
+package tty
 
 import "golang.org/x/sys/unix"
 

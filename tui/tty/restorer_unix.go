@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package tty
 
 import (
 	"bytes"
@@ -13,37 +13,36 @@ import (
 
 	"golang.org/x/sys/unix"
 	"golang.org/x/term"
-
-	"github.com/lathe-agent/lathe/sandbox"
 )
 
-// terminalDevice is the terminal of this process, whatever its streams are.
-const terminalDevice = "/dev/tty"
+// Device is the terminal of this process, whatever its streams are.
+const Device = "/dev/tty"
 
-// wardenWord is the argument of the process that looks after the terminal.
-const wardenWord = "__terminal-warden"
+// restorerArgument is the argument of the process that restores the terminal.
+const restorerArgument = "__restore-terminal"
 
-// warden puts the terminal in order when the program that took it cannot: killed, out of memory, or ended by
+// Restorer puts the terminal in order when the program that took it cannot: killed, out of memory, or ended by
 // a panic in a goroutine that nobody could catch, or left with a terminal that takes nothing. It is a process of
-// its own that waits for the end of a pipe. Whoever leaves in order says so, and it does nothing.
-type warden struct {
+// its own that waits for the end of a pipe. After Stop it does nothing.
+type Restorer struct {
 	in, out *os.File
+	program string        // of the process
 	before  *unix.Termios // nil where it could not be read
 	child   *exec.Cmd
 	pipe    *os.File
 }
 
-// newWarden remembers how the terminal is.
-func newWarden(in, out *os.File) *warden {
-	w := &warden{in: in, out: out}
+// NewRestorer remembers how the terminal is. The program is one whose main calls Restore, "" for this one.
+func NewRestorer(in, out *os.File, program string) *Restorer {
+	w := &Restorer{in: in, out: out, program: program}
 	if t, err := unix.IoctlGetTermios(int(in.Fd()), readTermios); err == nil {
 		w.before = t
 	}
 	return w
 }
 
-// begin starts to look after it.
-func (w *warden) begin() error {
+// Start starts the process.
+func (w *Restorer) Start() error {
 	if w.before == nil || w.child != nil {
 		return nil
 	}
@@ -51,7 +50,7 @@ func (w *warden) begin() error {
 	if err != nil {
 		return err
 	}
-	program := sandbox.Self()
+	program := w.program
 	if program == "" {
 		if program, err = os.Executable(); err != nil {
 			return err
@@ -63,7 +62,7 @@ func (w *warden) begin() error {
 	}
 	defer r.Close()
 	child := exec.Command(program)
-	child.Args = []string{os.Args[0], wardenWord, string(state)}
+	child.Args = []string{os.Args[0], restorerArgument, string(state)}
 	child.Env = []string{"GOMAXPROCS=1"}
 	child.Dir = "/" // it keeps no folder from being removed
 	child.Stdin, child.Stdout = r, w.out
@@ -76,8 +75,8 @@ func (w *warden) begin() error {
 	return nil
 }
 
-// end says that the terminal is in order.
-func (w *warden) end() {
+// Stop says that the terminal is in order.
+func (w *Restorer) Stop() {
 	if w.child == nil {
 		return
 	}
@@ -87,8 +86,8 @@ func (w *warden) end() {
 	w.child = nil
 }
 
-// leave lets it put in order what the terminal does not take now. It outlives us until that is read.
-func (w *warden) leave() {
+// Leave lets it put in order what the terminal does not take now. It outlives us until that is read.
+func (w *Restorer) Leave() {
 	if w.child == nil {
 		return
 	}
@@ -98,9 +97,9 @@ func (w *warden) leave() {
 	w.child = nil
 }
 
-// wardenCall runs the process that looks after a terminal; mine says that this one is it.
-func wardenCall(args []string) (mine bool) {
-	if len(args) != 3 || args[1] != wardenWord {
+// Restore runs the process that restores a terminal; mine says that this one is it.
+func Restore(args []string) (mine bool) {
+	if len(args) != 3 || args[1] != restorerArgument {
 		return false
 	}
 	// It outlives whatever ends the one it watches, and may write when a shell is back already.
@@ -121,18 +120,18 @@ func wardenCall(args []string) (mine bool) {
 	if now, err := unix.IoctlGetTermios(3, readTermios); err == nil && *now == *taken {
 		_ = unix.IoctlSetTermios(3, writeTermios, &before)
 	}
-	text := wardenReset
+	text := resetSequence
 	if !bytes.HasSuffix(said, []byte{'r'}) {
-		text += wardenWords
+		text += crashNotice
 	}
 	_, _ = os.Stdout.WriteString(text)
 	return true
 }
 
-// wardenReset takes back what a program may have asked of a terminal: drawing held back, keys told in
+// resetSequence takes back what a program may have asked of a terminal: drawing held back, keys told in
 // another way, pasting marked, the mouse, focus and colours told, the other screen, the cursor.
-const wardenReset = "\x1b[?2026l\x1b[<u\x1b[>4;0m\x1b[?2004l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[?2031l" +
+const resetSequence = "\x1b[?2026l\x1b[<u\x1b[>4;0m\x1b[?2004l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[?2031l" +
 	"\x1b[?1049l\x1b[0m\x1b[?25h\x1b[0 q\r\n"
 
-// wardenWords say what happened, since whatever else was printed is gone with that screen.
-const wardenWords = "lathe did not end in order; what was said is kept, and `lathe -c` goes on.\r\n"
+// crashNotice says what happened, since whatever else was printed is gone with that screen.
+const crashNotice = "lathe did not end in order; what was said is kept, and `lathe -c` goes on.\r\n"
