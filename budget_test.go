@@ -11,7 +11,7 @@ var archBudgets = archtest.Budgets{Methods: 40, Fields: 15, Lines: 5000, Exporte
 
 // archCeilings are the exceptions, with what there is today and why. The list may only become shorter, and its numbers smaller.
 var archCeilings = map[string]archtest.Ceiling{
-	"exported config":                     {Most: 85, Why: "settings files, their keys and their schema"},
+	"exported config":                     {Most: 66, Why: "settings files, their keys and their schema"},
 	"exported lathe":                      {Most: 285, Why: "the vocabulary of the wire: messages, parts, events, requests"},
 	"exported model":                      {Most: 70, Why: "requests, answers and failures of all protocols"},
 	"exported model/catalog":              {Most: 70, Why: "the records of the list of models"},
@@ -20,8 +20,7 @@ var archCeilings = map[string]archtest.Ceiling{
 	"fields cli.App":                      {Most: 16, Why: "what a command has around it; some of it belongs to the log"},
 	"fields cmd/lathe.runFlags":           {Most: 24, Why: "one for each flag of run"},
 	"fields cmd/lathe.runner":             {Most: 28, Why: "to be cut into three outputs"},
-	"fields config.Config":                {Most: 45, Why: "one for each setting"},
-	"fields config.Model":                 {Most: 18, Why: "one for each setting of a model"},
+	"fields config.Config":                {Most: 38, Why: "one for each setting"},
 	"fields config.spec":                  {Most: 20, Why: "one for each thing that a table can say of a setting"},
 	"fields engine.Engine":                {Most: 30, Why: "to be cut: titles, recovery, transfer"},
 	"fields engine.Model":                 {Most: 18, Why: "one for each thing that is known of a model"},

@@ -153,5 +153,5 @@ func TestTrust_Keys(t *testing.T) {
 	l := w.load()
 	equal(t, w.risks(l), []string{"top/lathe.json: experimental.openTelemetry", "top/tui.json: keybinds"})
 	equal(t, jsonOf(t, l.TUI), `{"theme":"nord"}`)
-	equal(t, l.Config.Experimental, Experimental{DisablePasteSummary: true})
+	equal(t, string(l.Config.Raw), `{"experimental":{"disable_paste_summary":true}}`)
 }

@@ -60,7 +60,6 @@ func TestLoad_Raw(t *testing.T) {
   "share": "auto"
 }`)
 	equal(t, l.TUI.Theme, "tokyonight")
-	equal(t, l.Config.AutoUpdate, AutoUpdate{Notify: true, Set: true})
 	equal(t, jsonOf(t, l.Config.Agents["quick"].Options), `{"a":null,"reasoningEffort":"low"}`)
 }
 

@@ -176,7 +176,7 @@ func TestTrust_Letters(t *testing.T) {
 	c := l.Config
 	equal(t, c.Shell == "" && c.MCP == nil && c.Permission == nil && c.Plugins == nil && l.TUI.Plugins == nil, true)
 	equal(t, c.References["r"], Reference{Path: w.path("top/docs")})
-	equal(t, c.Providers["a"], Provider{Name: "A"})
+	equal(t, c.Providers["a"], Provider{})
 	equal(t, len(c.Agents["a"].Permission), 0)
 }
 

@@ -2,21 +2,17 @@ package config
 
 import "encoding/json"
 
-// Config is what the settings say, all sources together. Keys that only later versions
-// know stay in Raw.
+// Config is what the settings say, all sources together. Keys that lathe does not read, or that
+// only later versions know, stay in Raw.
 type Config struct {
-	Schema            string               `json:"$schema,omitempty"`
 	Shell             string               `json:"shell,omitempty"`
-	LogLevel          string               `json:"logLevel,omitempty"`
 	Server            Server               `json:"server,omitzero"`
 	Commands          map[string]Command   `json:"command,omitempty"`
 	Skills            SkillSources         `json:"skills,omitzero"`
 	References        map[string]Reference `json:"references,omitempty"`
-	Watcher           Watcher              `json:"watcher,omitzero"`
 	Snapshot          Snapshot             `json:"snapshot,omitzero"`
 	Plugins           []Plugin             `json:"plugin,omitempty"`
 	Share             string               `json:"share,omitempty"`
-	AutoUpdate        AutoUpdate           `json:"autoupdate,omitzero"`
 	DisabledProviders []string             `json:"disabled_providers,omitempty"`
 	EnabledProviders  []string             `json:"enabled_providers,omitempty"`
 	Model             string               `json:"model,omitempty"`
@@ -28,20 +24,17 @@ type Config struct {
 	Agents            map[string]Agent     `json:"agent,omitempty"`
 	Providers         map[string]Provider  `json:"provider,omitempty"`
 	MCP               map[string]MCPServer `json:"mcp,omitempty"`
-	Formatters        Switched[Formatter]  `json:"formatter,omitzero"`
-	LSP               Switched[LSPServer]  `json:"lsp,omitzero"`
 	Instructions      []string             `json:"instructions,omitempty"`
 	Permission        Permission           `json:"permission,omitempty"`
 	PermissionMode    string               `json:"permission_mode,omitempty"`       // sandbox, ask or read-only
 	PromptCache       string               `json:"prompt_cache,omitempty"`          // auto, 5m, 1h or off
 	Unattended        string               `json:"permission_unattended,omitempty"` // wait or refuse
 	Attachment        Attachment           `json:"attachment,omitzero"`
-	Enterprise        Enterprise           `json:"enterprise,omitzero"`
 	ToolOutput        ToolOutput           `json:"tool_output,omitzero"`
 	WebFetch          WebFetch             `json:"webfetch,omitzero"`
 	Compaction        Compaction           `json:"compaction,omitzero"`
 	Sandbox           Sandbox              `json:"sandbox,omitzero"`
-	Checks            Checks               `json:"checks,omitzero"`
+	Checks            map[string]bool      `json:"checks,omitempty"` // the checks that are switched on or off
 	Resume            string               `json:"resume,omitempty"` // ask, auto or off
 	Survey            *bool                `json:"survey,omitempty"` // what is here, told with the first prompt
 	Retry             Retry                `json:"retry,omitzero"`
@@ -90,18 +83,10 @@ type (
 		Description string `json:"description,omitempty"`
 		Hidden      bool   `json:"hidden,omitempty"`
 	}
-	// Watcher says which files are not watched.
-	Watcher struct {
-		Ignore []string `json:"ignore,omitempty"`
-	}
 	// Plugin is a package or path, with options.
 	Plugin struct {
 		Name    string
 		Options json.RawMessage
-	}
-	// AutoUpdate is true, false or "notify".
-	AutoUpdate struct {
-		On, Notify, Set bool
 	}
 	// Agent is how an agent is to be; zero fields leave a built-in one as it is. Options
 	// has all that is meant for its provider.
@@ -122,91 +107,18 @@ type (
 		Fallback    []string                   `json:"fallback,omitempty"`
 		Sandbox     Sandbox                    `json:"sandbox,omitzero"`
 	}
-	// Provider changes or adds a provider of models.
+	// Provider is what the program itself reads of a provider. The catalog of models reads the rest from Raw.
 	Provider struct {
-		API       string           `json:"api,omitempty"`
-		Name      string           `json:"name,omitempty"`
-		Env       []string         `json:"env,omitempty"`
-		ID        string           `json:"id,omitempty"`
-		NPM       string           `json:"npm,omitempty"`
-		Whitelist []string         `json:"whitelist,omitempty"`
-		Blacklist []string         `json:"blacklist,omitempty"`
-		Options   ProviderOptions  `json:"options,omitzero"`
-		Models    map[string]Model `json:"models,omitempty"`
+		API     string          `json:"api,omitempty"`
+		Options ProviderOptions `json:"options,omitempty"`
 	}
-	// ProviderOptions are what we know of a provider's options, and in More what only it
-	// knows.
-	ProviderOptions struct {
-		APIKey        string                     `json:"apiKey,omitempty"`
-		BaseURL       string                     `json:"baseURL,omitempty"`
-		EnterpriseURL string                     `json:"enterpriseUrl,omitempty"`
-		SetCacheKey   *bool                      `json:"setCacheKey,omitempty"`
-		Timeout       Limit                      `json:"timeout,omitzero"`
-		HeaderTimeout Limit                      `json:"headerTimeout,omitzero"`
-		ChunkTimeout  Limit                      `json:"chunkTimeout,omitzero"`
-		More          map[string]json.RawMessage `json:"-"`
-	}
+	// ProviderOptions are the options of a provider by name. Names count letter by letter, which fields
+	// of a struct do not.
+	ProviderOptions map[string]json.RawMessage
 	// Limit is a time in milliseconds; Off means that there is none.
 	Limit struct {
 		Milliseconds int
 		Off          bool
-	}
-	// Model changes or adds a model of a provider.
-	Model struct {
-		ID           string                     `json:"id,omitempty"`
-		Name         string                     `json:"name,omitempty"`
-		Family       string                     `json:"family,omitempty"`
-		ReleaseDate  string                     `json:"release_date,omitempty"`
-		Attachment   *bool                      `json:"attachment,omitempty"`
-		Reasoning    *bool                      `json:"reasoning,omitempty"`
-		Temperature  *bool                      `json:"temperature,omitempty"`
-		ToolCall     *bool                      `json:"tool_call,omitempty"`
-		Interleaved  Interleaved                `json:"interleaved,omitzero"`
-		Cost         *Cost                      `json:"cost,omitempty"`
-		Limit        *ModelLimit                `json:"limit,omitempty"`
-		Modalities   *Modalities                `json:"modalities,omitempty"`
-		Experimental json.RawMessage            `json:"experimental,omitempty"`
-		Status       string                     `json:"status,omitempty"`
-		Provider     *ModelProvider             `json:"provider,omitempty"`
-		Options      map[string]json.RawMessage `json:"options,omitempty"`
-		Headers      map[string]string          `json:"headers,omitempty"`
-		Variants     map[string]Variant         `json:"variants,omitempty"`
-	}
-	// Variant is a named set of options, with "disabled" among them.
-	Variant map[string]json.RawMessage
-	// Interleaved is whether thinking stands between other parts, and the field it is in.
-	Interleaved struct {
-		On    bool
-		Field string `json:"field"`
-	}
-	// ModelProvider is how one model differs from its provider.
-	ModelProvider struct {
-		NPM string `json:"npm,omitempty"`
-		API string `json:"api,omitempty"`
-	}
-	// Price is in dollars per million tokens.
-	Price struct {
-		Input      float64 `json:"input"`
-		Output     float64 `json:"output"`
-		CacheRead  float64 `json:"cache_read,omitempty"`
-		CacheWrite float64 `json:"cache_write,omitempty"`
-	}
-	// Cost is the price of a model, and that of long contexts where it differs.
-	Cost struct {
-		Price
-		ContextOver200K *Price          `json:"context_over_200k,omitempty"`
-		Tiers           json.RawMessage `json:"tiers,omitempty"`
-	}
-	// ModelLimit is in tokens.
-	ModelLimit struct {
-		Context float64 `json:"context"`
-		Input   float64 `json:"input,omitempty"`
-		Output  float64 `json:"output"`
-	}
-	// Modalities are what goes in and comes out: text, audio, image, video, pdf.
-	Modalities struct {
-		Input  []string `json:"input,omitempty"`
-		Output []string `json:"output,omitempty"`
 	}
 	// MCPServer is a server of tools: local with a command, or remote with an address.
 	MCPServer struct {
@@ -238,21 +150,6 @@ type (
 		RedirectURI  string `json:"redirectUri,omitempty"`
 		Off          bool   `json:"-"`
 	}
-	// Formatter runs after a file was written.
-	Formatter struct {
-		Disabled    bool              `json:"disabled,omitempty"`
-		Command     []string          `json:"command,omitempty"`
-		Environment map[string]string `json:"environment,omitempty"`
-		Extensions  []string          `json:"extensions,omitempty"`
-	}
-	// LSPServer is a language server.
-	LSPServer struct {
-		Command        []string                   `json:"command,omitempty"`
-		Extensions     []string                   `json:"extensions,omitempty"`
-		Disabled       bool                       `json:"disabled,omitempty"`
-		Env            map[string]string          `json:"env,omitempty"`
-		Initialization map[string]json.RawMessage `json:"initialization,omitempty"`
-	}
 	// Attachment is how attachments are prepared.
 	Attachment struct {
 		Image ImageAttachment `json:"image,omitzero"`
@@ -263,10 +160,6 @@ type (
 		MaxWidth       int   `json:"max_width,omitempty"`
 		MaxHeight      int   `json:"max_height,omitempty"`
 		MaxBase64Bytes int   `json:"max_base64_bytes,omitempty"`
-	}
-	// Enterprise is a share server of one's own.
-	Enterprise struct {
-		URL string `json:"url,omitempty"`
 	}
 	// ToolOutput bounds what a model sees of a tool's output.
 	ToolOutput struct {
@@ -322,24 +215,6 @@ type (
 		Models       []string `json:"models,omitempty"`
 		Unauthorized bool     `json:"unauthorized,omitempty"`
 	}
-	// Checks switches what is looked at without a model's goodwill; nil is the default.
-	Checks struct {
-		Syntax      *bool `json:"syntax,omitempty"`
-		Todos       *bool `json:"todos,omitempty"`
-		StaleTodos  *bool `json:"stale_todos,omitempty"`
-		Unverified  *bool `json:"unverified,omitempty"`
-		EmptyDiff   *bool `json:"empty_diff,omitempty"`
-		Checklist   *bool `json:"checklist,omitempty"`
-		Leftovers   *bool `json:"leftovers,omitempty"`
-		TestMemory  *bool `json:"test_memory,omitempty"`
-		TestsEdited *bool `json:"tests_edited,omitempty"`
-		Loop        *bool `json:"loop,omitempty"`
-		NoProgress  *bool `json:"no_progress,omitempty"`
-		Budget      *bool `json:"budget,omitempty"`
-		CutOff      *bool `json:"cut_off,omitempty"`
-		EmptyReply  *bool `json:"empty_reply,omitempty"`
-		SaidNotDone *bool `json:"said_not_done,omitempty"`
-	}
 	// Budget is how much may be spent. Share is a child's part of its parent's.
 	Budget struct {
 		Session Spending `json:"session,omitzero"`
@@ -376,13 +251,10 @@ type (
 	}
 	// Experimental is what may change.
 	Experimental struct {
-		DisablePasteSummary bool     `json:"disable_paste_summary,omitempty"`
-		BatchTool           bool     `json:"batch_tool,omitempty"`
-		OpenTelemetry       bool     `json:"openTelemetry,omitempty"`
-		PrimaryTools        []string `json:"primary_tools,omitempty"`
-		ContinueLoopOnDeny  bool     `json:"continue_loop_on_deny,omitempty"`
-		MCPTimeout          int      `json:"mcp_timeout,omitempty"`
-		Policies            []Policy `json:"policies,omitempty"`
+		PrimaryTools       []string `json:"primary_tools,omitempty"`
+		ContinueLoopOnDeny bool     `json:"continue_loop_on_deny,omitempty"`
+		MCPTimeout         int      `json:"mcp_timeout,omitempty"`
+		Policies           []Policy `json:"policies,omitempty"`
 	}
 	// Policy allows or denies the use of a provider.
 	Policy struct {

@@ -9,21 +9,6 @@ import (
 // Settings that may be written in more than one way. What they accept is in the table,
 // which is asked before; here it only gets its type.
 
-// Switched is a set of things that is on, off, or given by name.
-type Switched[T any] struct {
-	On     bool
-	ByName map[string]T
-}
-
-// UnmarshalJSON reads true, false or an object.
-func (s *Switched[T]) UnmarshalJSON(data []byte) error {
-	if startsWith(data, '{') {
-		s.On = true
-		return json.Unmarshal(data, &s.ByName)
-	}
-	return json.Unmarshal(data, &s.On)
-}
-
 // UnmarshalJSON reads a path, a repository or an object.
 func (r *Reference) UnmarshalJSON(data []byte) error {
 	if startsWith(data, '"') {
@@ -56,16 +41,6 @@ func (p *Plugin) UnmarshalJSON(data []byte) error {
 		p.Options = pair[1]
 	}
 	return json.Unmarshal(pair[0], &p.Name)
-}
-
-// UnmarshalJSON reads true, false or "notify".
-func (a *AutoUpdate) UnmarshalJSON(data []byte) error {
-	a.Set = true
-	if startsWith(data, '"') {
-		a.Notify = true
-		return nil
-	}
-	return json.Unmarshal(data, &a.On)
 }
 
 // UnmarshalJSON reads true, false or an object.
@@ -123,38 +98,10 @@ func (o *OAuth) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*plain)(o))
 }
 
-// UnmarshalJSON reads true, false, the name of a field, or an object with it.
-func (i *Interleaved) UnmarshalJSON(data []byte) error {
-	if startsWith(data, 't') || startsWith(data, 'f') {
-		return json.Unmarshal(data, &i.On)
-	}
-	i.On = true
-	if startsWith(data, '"') {
-		return json.Unmarshal(data, &i.Field)
-	}
-	type plain Interleaved
-	return json.Unmarshal(data, (*plain)(i))
-}
-
-// UnmarshalJSON keeps what only the provider knows. Names count letter by letter, which
-// the decoder alone does not hold to.
-func (o *ProviderOptions) UnmarshalJSON(data []byte) error {
-	if err := json.Unmarshal(data, &o.More); err != nil {
-		return err
-	}
-	known := map[string]json.RawMessage{}
-	for _, key := range []string{"apiKey", "baseURL", "enterpriseUrl", "setCacheKey", "timeout", "headerTimeout", "chunkTimeout"} {
-		if v, ok := o.More[key]; ok {
-			known[key] = v
-			delete(o.More, key)
-		}
-	}
-	data, err := json.Marshal(known)
-	if err != nil {
-		return err
-	}
-	type plain ProviderOptions
-	return json.Unmarshal(data, (*plain)(o))
+// Text is an option that is a string, "" if it is not there or something else.
+func (o ProviderOptions) Text(name string) (text string) {
+	_ = json.Unmarshal(o[name], &text) // nothing is no string
+	return text
 }
 
 func startsWith(data []byte, c byte) bool { return len(data) > 0 && data[0] == c }

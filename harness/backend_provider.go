@@ -99,7 +99,7 @@ func (b *Served) Methods(_ context.Context, at workspace.Place) (map[string][]la
 func (b *Served) method(k *DirConfig, id string) (auth.Method, bool) {
 	m, ok := auth.MethodOf(b.app.Logins, id)
 	if m.App == "" { // a wrong type is as if it were absent
-		_ = json.Unmarshal(k.loaded.Config.Providers[id].Options.More["clientId"], &m.App)
+		m.App = k.loaded.Config.Providers[id].Options.Text("clientId")
 	}
 	return m, ok && (m.App != "" || !m.NeedsApp)
 }

@@ -192,7 +192,7 @@ func (s *Harness) read(k *DirConfig, place workspace.Place) *engine.Settings {
 		Subagents: subagentsOf(c), Images: imagesOf(c.Attachment.Image),
 		Fallback: engine.Fallback{Models: modelRefs(c.Fallback.Models), Unauthorized: c.Fallback.Unauthorized}, Compaction: CompactionOf(c.Compaction),
 		PromptCache: engine.PromptCache(c.PromptCache),
-		Headless:    s.headless, Unattended: s.serves && c.Unattended == "refuse", Checks: check.Defaults(s.headless).With(c.Checks.Switches()),
+		Headless:    s.headless, Unattended: s.serves && c.Unattended == "refuse", Checks: check.Defaults(s.headless).With(c.Checks),
 	}
 	s.equip(k, place, out)
 	s.brief(k, out)

@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -188,12 +189,8 @@ func (p *Providers) Discover(ctx context.Context, id string) []provider.Found {
 		if id != "" && id != v.ID || slices.Contains(p.filter.Disabled, v.ID) {
 			continue
 		}
-		if own := p.Settings.Config.Providers[v.ID]; own.Options.BaseURL != "" || own.API != "" { // it is where the user says
-			v.API = own.Options.BaseURL
-			if v.API == "" {
-				v.API = own.API
-			}
-		}
+		own := p.Settings.Config.Providers[v.ID]
+		v.API = cmp.Or(own.Options.Text("baseURL"), own.API, v.API) // it is where the user says
 		servers = append(servers, v)
 	}
 	found := provider.Discover(ctx, http.DefaultClient, servers)

@@ -75,6 +75,6 @@ func (n named) variable() string {
 
 // nameFailures is a client whose failures name the provider.
 func (p *Providers) nameFailures(client model.Model, vendor *catalog.Provider) model.Model {
-	inline := p.Settings.Config.Providers[vendor.ID].Options.APIKey != ""
+	inline := p.Settings.Config.Providers[vendor.ID].Options.Text("apiKey") != ""
 	return named{client, vendor, inline}
 }

@@ -133,7 +133,7 @@ func allCredentials(a *cli.App, p *harness.Providers) ([]credentialJSON, error) 
 		list = append(list, c)
 	}
 	for _, id := range slices.Sorted(maps.Keys(p.Settings.Config.Providers)) {
-		if p.Settings.Config.Providers[id].Options.APIKey != "" {
+		if p.Settings.Config.Providers[id].Options.Text("apiKey") != "" {
 			add(credentialJSON{Provider: id, Type: typeKey, From: fromSettings})
 		}
 	}

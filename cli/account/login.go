@@ -2,7 +2,6 @@ package account
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"os/exec"
@@ -128,7 +127,7 @@ func keepCredential(ctx context.Context, a *cli.App, p *harness.Providers, id, n
 	a.Printf("%s the %s of %s in %s\n", word, map[string]string{typeKey: "key", typeLogin: "login", typeToken: "token"}[kind], termtext.Plain(name), a.Shown(p.At.Credentials()))
 	a.Flush()
 	switch {
-	case p.Settings.Config.Providers[id].Options.APIKey != "":
+	case p.Settings.Config.Providers[id].Options.Text("apiKey") != "":
 		a.Remark("Your settings have a key of their own (provider.%s.options.apiKey), which counts before it.", termtext.Plain(id))
 	case cli.IsTerminal(a.Stderr) && kind != typeToken:
 		a.Remark("`lathe models %s` lists what you can use now.", termtext.Plain(id))
@@ -155,7 +154,7 @@ func howToLogin(ctx context.Context, a *cli.App, p *harness.Providers, f LoginFl
 		m.App = f.client
 	}
 	if m.App == "" { // a wrong type is as if it were absent
-		_ = json.Unmarshal(p.Settings.Config.Providers[f.Provider].Options.More["clientId"], &m.App)
+		m.App = p.Settings.Config.Providers[f.Provider].Options.Text("clientId")
 	}
 	switch {
 	case f.Method == "key":

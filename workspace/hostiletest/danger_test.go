@@ -1,6 +1,7 @@
 package hostiletest
 
 import (
+	"encoding/json"
 	"path/filepath"
 	"reflect"
 	"regexp"
@@ -16,23 +17,24 @@ import (
 func dangers(l *config.Loaded) []string {
 	d := &finder{}
 	c := &l.Config
+	raw := value(c.Raw)
 	d.set("shell", c.Shell)
 	d.set("server", c.Server)
-	d.set("enterprise.url", c.Enterprise.URL)
+	d.set("enterprise.url", raw.member("enterprise").member("url"))
 	d.set("plugin", c.Plugins)
 	d.set("plugin files", l.Plugins)
 	d.set("tool files", l.Tools)
 	d.set("skills.urls", c.Skills.URLs)
-	d.set("formatter", c.Formatters)
-	d.set("lsp", c.LSP)
+	d.note("formatter", raw.member("formatter").isOn())
+	d.note("lsp", raw.member("lsp").isOn())
 	d.set("tui.plugin", l.TUI.Plugins)
 	d.set("tui.plugin_enabled", l.TUI.PluginEnabled)
 	d.set("tui.attention.sounds", l.TUI.Attention.Sounds)
 	d.set("tui.attention.sound_pack", l.TUI.Attention.SoundPack)
 	d.set("tui.keybinds", l.TUI.Keybinds)
-	d.set("experimental.openTelemetry", c.Experimental.OpenTelemetry)
+	d.note("experimental.openTelemetry", string(raw.member("experimental").member("openTelemetry")) == "true")
 	d.note("share", c.Share == "auto")
-	d.note("autoupdate", c.AutoUpdate.On)
+	d.note("autoupdate", string(raw.member("autoupdate")) == "true")
 	for name, s := range c.MCP {
 		d.note("mcp."+name, s.Enabled == nil || *s.Enabled)
 	}
@@ -54,7 +56,7 @@ func dangers(l *config.Loaded) []string {
 			d.note("agent."+name+".options."+key, strings.Contains(string(val), "://"))
 		}
 	}
-	d.providers(c)
+	d.providers(raw.member("provider"))
 	slices.Sort(d.out)
 	return slices.Compact(d.out)
 }
@@ -69,22 +71,43 @@ func (d *finder) note(what string, bad bool) {
 
 func (d *finder) set(what string, value any) { d.note(what, !reflect.ValueOf(value).IsZero()) }
 
-func (d *finder) providers(c *config.Config) {
-	for name, p := range c.Providers {
+func (d *finder) providers(all value) {
+	for name, p := range all.members() {
 		at := "provider." + name
-		d.set(at+".api", p.API)
-		d.set(at+".env", p.Env)
-		d.set(at+".npm", p.NPM)
-		d.note(at+".options", p.Options.APIKey+p.Options.BaseURL+p.Options.EnterpriseURL != "" || len(p.Options.More) > 0)
-		for id, m := range p.Models {
-			d.set(at+".models."+id+".headers", m.Headers)
-			d.note(at+".models."+id+".provider", m.Provider != nil && *m.Provider != (config.ModelProvider{})) // empty, it says nothing
-			for key, val := range m.Options {
+		d.set(at+".api", p.member("api"))
+		d.set(at+".env", p.member("env"))
+		d.set(at+".npm", p.member("npm"))
+		for key := range p.member("options").members() {
+			d.note(at+".options", !slices.Contains([]string{"setCacheKey", "timeout", "headerTimeout", "chunkTimeout"}, key))
+		}
+		for id, m := range p.member("models").members() {
+			d.set(at+".models."+id+".headers", m.member("headers"))
+			own := m.member("provider")
+			d.note(at+".models."+id+".provider", own.member("npm") != nil || own.member("api") != nil)
+			for key, val := range m.member("options").members() {
 				d.note(at+".models."+id+".options."+key, strings.Contains(string(val), "://"))
 			}
 		}
 	}
 }
+
+// value is a JSON value. Its members are found letter by letter, as the catalog of models finds them.
+type value json.RawMessage
+
+func (v value) members() (out map[string]value) {
+	var raw map[string]json.RawMessage
+	_ = json.Unmarshal(v, &raw) // what is no object has none
+	out = make(map[string]value, len(raw))
+	for name, m := range raw {
+		out[name] = value(m)
+	}
+	return out
+}
+
+// isOn reports whether a switch, or a set of things by name, is there and not false.
+func (v value) isOn() bool { return v != nil && string(v) != "false" }
+
+func (v value) member(name string) value { return v.members()[name] }
 
 // shellIn finds a command in a template, also one that an argument nobody gives uncovers.
 var shellIn = regexp.MustCompile("!(\\$(\\d+|ARGUMENTS))*`")

@@ -190,7 +190,7 @@ func TestHostile_HarmlessChanges(t *testing.T) {
 		}
 	}
 	s.put("lathe.json", `{"shell":"TRAP","lsp":true}`)
-	if l := s.load(f); l.Distrust == nil || l.Config.Shell != "" || l.Config.LSP.On {
+	if l := s.load(f); l.Distrust == nil || l.Config.Shell != "" || value(l.Config.Raw).member("lsp") != nil {
 		t.Errorf("one more setting: distrust %+v, shell %q", l.Distrust, l.Config.Shell)
 	}
 }
