@@ -57,12 +57,3 @@ func optFloat(c *codec, key string, v **float64) {
 		number(c, key, *v)
 	}
 }
-
-// MarshalJSON writes the agent as the wire has it.
-func (a Agent) MarshalJSON() ([]byte, error) { return encode(nil, &a), nil }
-
-// UnmarshalJSON reads an agent.
-func (a *Agent) UnmarshalJSON(data []byte) error {
-	*a = Agent{}
-	return decode(data, "agent", a)
-}

@@ -119,21 +119,3 @@ func (o *Option) fields(c *codec) {
 	str(c, "description", &o.Description)
 	c.rest(&o.Extra)
 }
-
-// MarshalJSON writes the request as the wire has it.
-func (r PermissionRequest) MarshalJSON() ([]byte, error) { return encode(nil, &r), nil }
-
-// UnmarshalJSON reads a request.
-func (r *PermissionRequest) UnmarshalJSON(data []byte) error {
-	*r = PermissionRequest{}
-	return decode(data, "permission", r)
-}
-
-// MarshalJSON writes the request as the wire has it.
-func (r QuestionRequest) MarshalJSON() ([]byte, error) { return encode(nil, &r), nil }
-
-// UnmarshalJSON reads a request.
-func (r *QuestionRequest) UnmarshalJSON(data []byte) error {
-	*r = QuestionRequest{}
-	return decode(data, "question", r)
-}

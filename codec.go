@@ -206,13 +206,7 @@ func str[T ~string](c *codec, key string, v *T) {
 		c.buf = appendString(c.buf, string(*v))
 		return
 	}
-	c.value(key, func(val []byte) {
-		s, ok := unquote(val)
-		if !ok {
-			c.fail("a string", val)
-		}
-		*v = T(s)
-	})
+	c.value(key, func(val []byte) { readText(c, val, v) })
 }
 
 // optStr leaves an empty string out.
@@ -402,28 +396,11 @@ func list[T any, P interface {
 	*T
 	record
 }](c *codec, key string, v *[]T) {
-	if !c.reading {
-		c.key(key)
-		c.buf = append(c.buf, '[')
-		for i := range *v {
-			if i > 0 {
-				c.buf = append(c.buf, ',')
-			}
-			c.buf = append(c.buf, '{')
-			P(&(*v)[i]).fields(c)
-			c.buf = append(c.buf, '}')
-		}
-		c.buf = append(c.buf, ']')
-		return
-	}
-	c.value(key, func(val []byte) {
-		*v = []T{}
-		c.each(val, func(item []byte) {
-			var x T
-			c.enter(item, P(&x))
-			*v = append(*v, x)
-		})
-	})
+	array(c, key, v, func(x *T) {
+		c.buf = append(c.buf, '{')
+		P(x).fields(c)
+		c.buf = append(c.buf, '}')
+	}, func(item []byte, x *T) { c.enter(item, P(x)) })
 }
 
 // optList leaves nil out and keeps an empty array.
@@ -437,32 +414,46 @@ func optList[T any, P interface {
 }
 
 func strList[T ~string](c *codec, key string, v *[]T) {
-	if !c.reading {
-		c.key(key)
-		c.buf = append(c.buf, '[')
-		for i, s := range *v {
-			if i > 0 {
-				c.buf = append(c.buf, ',')
-			}
-			c.buf = appendString(c.buf, string(s))
-		}
-		c.buf = append(c.buf, ']')
-		return
-	}
-	c.value(key, func(val []byte) {
-		*v = []T{}
-		c.each(val, func(item []byte) {
-			s, ok := unquote(item)
-			if !ok {
-				c.fail("a string", item)
-			}
-			*v = append(*v, T(s))
-		})
-	})
+	array(c, key, v, func(s *T) { c.buf = appendString(c.buf, string(*s)) }, func(item []byte, s *T) { readText(c, item, s) })
 }
 
-func (c *codec) each(val []byte, f func(item []byte)) {
-	if err := scanArray(val, f); err != nil {
+func readText[T ~string](c *codec, item []byte, v *T) {
+	s, ok := unquote(item)
+	if !ok {
+		c.fail("a string", item)
+	}
+	*v = T(s)
+}
+
+// array is a required array of anything; nil writes [].
+func array[T any](c *codec, key string, v *[]T, write func(*T), read func(item []byte, to *T)) {
+	if !c.reading {
+		c.key(key)
+		writeItems(c, *v, write)
+		return
+	}
+	c.value(key, func(val []byte) { readItems(c, val, v, read) })
+}
+
+func writeItems[T any](c *codec, v []T, write func(*T)) {
+	c.buf = append(c.buf, '[')
+	for i := range v {
+		if i > 0 {
+			c.buf = append(c.buf, ',')
+		}
+		write(&v[i])
+	}
+	c.buf = append(c.buf, ']')
+}
+
+func readItems[T any](c *codec, val []byte, v *[]T, read func(item []byte, to *T)) {
+	*v = []T{}
+	err := scanArray(val, func(item []byte) {
+		var x T
+		read(item, &x)
+		*v = append(*v, x)
+	})
+	if err != nil {
 		c.fail("an array", val)
 	}
 }

@@ -34,15 +34,6 @@ func (m *Command) fields(c *codec) {
 	c.rest(&m.Extra)
 }
 
-// MarshalJSON writes the command as the wire has it.
-func (m Command) MarshalJSON() ([]byte, error) { return encode(nil, &m), nil }
-
-// UnmarshalJSON reads a command.
-func (m *Command) UnmarshalJSON(data []byte) error {
-	*m = Command{}
-	return decode(data, "command", m)
-}
-
 // Skill is a text of instructions that a model fetches when it needs them.
 type Skill struct {
 	Name, Description string
@@ -57,13 +48,4 @@ func (s *Skill) fields(c *codec) {
 	str(c, "location", &s.Location)
 	str(c, "content", &s.Content)
 	c.rest(&s.Extra)
-}
-
-// MarshalJSON writes the skill as the wire has it.
-func (s Skill) MarshalJSON() ([]byte, error) { return encode(nil, &s), nil }
-
-// UnmarshalJSON reads a skill.
-func (s *Skill) UnmarshalJSON(data []byte) error {
-	*s = Skill{}
-	return decode(data, "skill", s)
 }

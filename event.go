@@ -86,15 +86,6 @@ func (e Event) AppendWithOffset(dst []byte) []byte {
 	return encodeAs(dst, &e, form{offsets: true})
 }
 
-// MarshalJSON writes {"id","type","properties"}.
-func (e Event) MarshalJSON() ([]byte, error) { return encode(nil, &e), nil }
-
-// UnmarshalJSON reads an event of either generation.
-func (e *Event) UnmarshalJSON(data []byte) error {
-	*e = Event{}
-	return decode(data, "event", e)
-}
-
 // SessionOf returns the session a fact is about, "" if it is about none.
 func SessionOf(f Fact) SessionID {
 	switch f := f.(type) {
@@ -160,7 +151,6 @@ func SessionOf(f Fact) SessionID {
 type Fact interface {
 	// Type is the wire's name of the event, "" for facts that clients are not told.
 	Type() string
-	fact()
 	record
 }
 
@@ -169,7 +159,7 @@ func newFact(kind string) Fact {
 	if empty, ok := emptyFacts()[kind]; ok {
 		return empty()
 	}
-	return &OtherNews{Called: kind}
+	return &UnknownEvent{Called: kind}
 }
 
 // emptyFacts makes an empty fact of every type that has a name on the wire.
@@ -182,14 +172,10 @@ var emptyFacts = sync.OnceValue(func() map[string]func() Fact {
 		empty[QuestionReplied], empty[QuestionRejected], empty[TodosChanged], empty[DiffChanged],
 		empty[ProjectChanged], empty[ServerConnected], empty[ServerHeartbeat], empty[ServerResync],
 		empty[InstanceDisposed], empty[GlobalDisposed], empty[SessionFailed], empty[SessionCompacted],
-		empty[CommandExecuted], empty[FileEdited], empty[FileWatched], empty[BranchChanged], empty[LSPChanged],
-		empty[LSPDiagnostics], empty[MCPToolsChanged], empty[MCPBrowserFailed], empty[PtyCreated],
-		empty[PtyChanged], empty[PtyExited], empty[PtyDeleted], empty[WorktreeReady], empty[WorktreeFailed],
-		empty[TUIPromptAppend], empty[TUICommand], empty[TUIToast], empty[TUISessionSelect],
-		empty[IDEInstalled], empty[Installed], empty[UpdateAvailable], empty[CatalogChanged],
+		empty[CommandExecuted], empty[FileEdited], empty[FileWatched], empty[BranchChanged], empty[MCPToolsChanged], empty[MCPBrowserFailed], empty[PtyCreated],
+		empty[PtyChanged], empty[PtyExited], empty[PtyDeleted], empty[TUIPromptAppend], empty[TUICommand], empty[TUIToast], empty[TUISessionSelect],
+		empty[CatalogChanged],
 		empty[ModelsRefreshed], empty[ReferencesChanged], empty[IntegrationsChanged],
-		empty[IntegrationConnection], empty[PluginAdded], empty[DirectoriesChanged], empty[WorkspaceReady],
-		empty[WorkspaceFailed], empty[WorkspaceStatus],
 	} {
 		all[empty().Type()] = empty
 	}

@@ -247,60 +247,9 @@ func (*TestsRan) fields(*codec)    {}
 
 // answers is an array of arrays of strings.
 func answers(c *codec, key string, v *[][]string) {
-	if !c.reading {
-		c.key(key)
-		c.buf = append(c.buf, '[')
-		for i, one := range *v {
-			if i > 0 {
-				c.buf = append(c.buf, ',')
-			}
-			c.buf = append(c.buf, '[')
-			for j, s := range one {
-				if j > 0 {
-					c.buf = append(c.buf, ',')
-				}
-				c.buf = appendString(c.buf, s)
-			}
-			c.buf = append(c.buf, ']')
-		}
-		c.buf = append(c.buf, ']')
-		return
-	}
-	c.value(key, func(val []byte) {
-		*v = [][]string{}
-		c.each(val, func(item []byte) {
-			one := []string{}
-			c.each(item, func(s []byte) {
-				text, ok := unquote(s)
-				if !ok {
-					c.fail("a string", s)
-				}
-				one = append(one, text)
-			})
-			*v = append(*v, one)
-		})
+	array(c, key, v, func(one *[]string) {
+		writeItems(c, *one, func(s *string) { c.buf = appendString(c.buf, *s) })
+	}, func(item []byte, one *[]string) {
+		readItems(c, item, one, func(item []byte, s *string) { readText(c, item, s) })
 	})
 }
-
-func (*SessionCreated) fact()    {}
-func (*SessionChanged) fact()    {}
-func (*SessionDeleted) fact()    {}
-func (*MessageChanged) fact()    {}
-func (*MessageRemoved) fact()    {}
-func (*PartChanged) fact()       {}
-func (*PartRemoved) fact()       {}
-func (*StatusChanged) fact()     {}
-func (*PermissionAsked) fact()   {}
-func (*PermissionReplied) fact() {}
-func (*QuestionAsked) fact()     {}
-func (*QuestionReplied) fact()   {}
-func (*QuestionRejected) fact()  {}
-func (*TodosChanged) fact()      {}
-func (*DiffChanged) fact()       {}
-func (*ProjectChanged) fact()    {}
-func (*Checkpoint) fact()        {}
-func (*Promote) fact()           {}
-func (*Interrupted) fact()       {}
-func (*Spent) fact()             {}
-func (*Prefaced) fact()          {}
-func (*TestsRan) fact()          {}

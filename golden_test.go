@@ -22,7 +22,7 @@ func samples() map[string]named {
 		"project": {"project": lathetest.Project().AppendJSON(nil)},
 	}
 	for _, p := range lathetest.Parts(lathetest.SessionID, lathetest.AnswerID) {
-		name := p.Body.Type()
+		name := p.Body.Kind()
 		if call, ok := p.Body.(*lathe.ToolCall); ok {
 			name += " " + call.State.Status()
 		}
@@ -55,7 +55,7 @@ func TestGolden(t *testing.T) {
 func TestGolden_Rows(t *testing.T) {
 	rows := named{}
 	for _, p := range lathetest.Parts(lathetest.SessionID, lathetest.AnswerID) {
-		rows.add(p.Body.Type(), p.AppendRow(nil))
+		rows.add(p.Body.Kind(), p.AppendRow(nil))
 	}
 	for _, m := range lathetest.Messages() {
 		rows.add(m.Said.Role(), m.AppendRow(nil))

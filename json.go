@@ -1,66 +1,74 @@
 package lathe
 
-// The records that are also stored or sent on their own.
+// The records that are stored or sent on their own, as the wire has them. Reading takes both generations,
+// and leaves nothing of what the record was before.
 
-// MarshalJSON writes the summary as the wire has it.
-func (s SessionSummary) MarshalJSON() ([]byte, error) { return encode(nil, &s), nil }
+func (a Agent) MarshalJSON() ([]byte, error)     { return encode(nil, &a), nil }
+func (a *Agent) UnmarshalJSON(data []byte) error { return decodeNew(data, "agent", a) }
 
-// UnmarshalJSON reads a summary.
-func (s *SessionSummary) UnmarshalJSON(data []byte) error {
-	*s = SessionSummary{}
-	return decode(data, "summary", s)
-}
+func (r PermissionRequest) MarshalJSON() ([]byte, error)     { return encode(nil, &r), nil }
+func (r *PermissionRequest) UnmarshalJSON(data []byte) error { return decodeNew(data, "permission", r) }
 
-// MarshalJSON writes the share as the wire has it.
-func (s Share) MarshalJSON() ([]byte, error) { return encode(nil, &s), nil }
+func (r QuestionRequest) MarshalJSON() ([]byte, error)     { return encode(nil, &r), nil }
+func (r *QuestionRequest) UnmarshalJSON(data []byte) error { return decodeNew(data, "question", r) }
 
-// UnmarshalJSON reads a share.
-func (s *Share) UnmarshalJSON(data []byte) error {
-	*s = Share{}
-	return decode(data, "share", s)
-}
+func (m Command) MarshalJSON() ([]byte, error)     { return encode(nil, &m), nil }
+func (m *Command) UnmarshalJSON(data []byte) error { return decodeNew(data, "command", m) }
 
-// MarshalJSON writes the revert as the wire has it.
-func (r Revert) MarshalJSON() ([]byte, error) { return encode(nil, &r), nil }
+func (s Skill) MarshalJSON() ([]byte, error)     { return encode(nil, &s), nil }
+func (s *Skill) UnmarshalJSON(data []byte) error { return decodeNew(data, "skill", s) }
 
-// UnmarshalJSON reads a revert.
-func (r *Revert) UnmarshalJSON(data []byte) error {
-	*r = Revert{}
-	return decode(data, "revert", r)
-}
+func (e Event) MarshalJSON() ([]byte, error)     { return encode(nil, &e), nil }
+func (e *Event) UnmarshalJSON(data []byte) error { return decodeNew(data, "event", e) }
 
-// MarshalJSON writes the model as the wire has it.
-func (m SessionModel) MarshalJSON() ([]byte, error) { return encode(nil, &m), nil }
+func (s SessionSummary) MarshalJSON() ([]byte, error)     { return encode(nil, &s), nil }
+func (s *SessionSummary) UnmarshalJSON(data []byte) error { return decodeNew(data, "summary", s) }
 
-// UnmarshalJSON reads a model.
-func (m *SessionModel) UnmarshalJSON(data []byte) error {
-	*m = SessionModel{}
-	return decode(data, "model", m)
-}
+func (s Share) MarshalJSON() ([]byte, error)     { return encode(nil, &s), nil }
+func (s *Share) UnmarshalJSON(data []byte) error { return decodeNew(data, "share", s) }
 
-// MarshalJSON writes the model as the wire has it.
-func (m ModelRef) MarshalJSON() ([]byte, error) { return encode(nil, &m), nil }
+func (r Revert) MarshalJSON() ([]byte, error)     { return encode(nil, &r), nil }
+func (r *Revert) UnmarshalJSON(data []byte) error { return decodeNew(data, "revert", r) }
 
-// UnmarshalJSON reads a model.
-func (m *ModelRef) UnmarshalJSON(data []byte) error {
-	*m = ModelRef{}
-	return decode(data, "model", m)
-}
+func (m SessionModel) MarshalJSON() ([]byte, error)     { return encode(nil, &m), nil }
+func (m *SessionModel) UnmarshalJSON(data []byte) error { return decodeNew(data, "model", m) }
 
-// MarshalJSON writes the tokens as the wire has it.
-func (t Tokens) MarshalJSON() ([]byte, error) { return encode(nil, &t), nil }
+func (m ModelRef) MarshalJSON() ([]byte, error)     { return encode(nil, &m), nil }
+func (m *ModelRef) UnmarshalJSON(data []byte) error { return decodeNew(data, "model", m) }
 
-// UnmarshalJSON reads a tokens.
-func (t *Tokens) UnmarshalJSON(data []byte) error {
-	*t = Tokens{}
-	return decode(data, "tokens", t)
-}
+func (t Tokens) MarshalJSON() ([]byte, error)     { return encode(nil, &t), nil }
+func (t *Tokens) UnmarshalJSON(data []byte) error { return decodeNew(data, "tokens", t) }
 
-// MarshalJSON writes the rule as the wire has it.
-func (r Rule) MarshalJSON() ([]byte, error) { return encode(nil, &r), nil }
+func (r Rule) MarshalJSON() ([]byte, error)     { return encode(nil, &r), nil }
+func (r *Rule) UnmarshalJSON(data []byte) error { return decodeNew(data, "rule", r) }
 
-// UnmarshalJSON reads a rule.
-func (r *Rule) UnmarshalJSON(data []byte) error {
-	*r = Rule{}
-	return decode(data, "rule", r)
+func (p Part) MarshalJSON() ([]byte, error)     { return encode(nil, &p), nil }
+func (p *Part) UnmarshalJSON(data []byte) error { return decodeNew(data, "part", p) }
+
+func (p Project) MarshalJSON() ([]byte, error)     { return encode(nil, &p), nil }
+func (p *Project) UnmarshalJSON(data []byte) error { return decodeNew(data, "project", p) }
+
+func (p *Prompt) UnmarshalJSON(data []byte) error { return decodeNew(data, "prompt", p) }
+
+func (m *CommandCall) UnmarshalJSON(data []byte) error { return decodeNew(data, "command", m) }
+
+func (s Session) MarshalJSON() ([]byte, error)     { return encode(nil, &s), nil }
+func (s *Session) UnmarshalJSON(data []byte) error { return decodeNew(data, "session", s) }
+
+func (s Status) MarshalJSON() ([]byte, error)     { return encode(nil, &s), nil }
+func (s *Status) UnmarshalJSON(data []byte) error { return decodeNew(data, "status", s) }
+
+func (t Todo) MarshalJSON() ([]byte, error)     { return encode(nil, &t), nil }
+func (t *Todo) UnmarshalJSON(data []byte) error { return decodeNew(data, "todo", t) }
+
+func (d FileDiff) MarshalJSON() ([]byte, error)     { return encode(nil, &d), nil }
+func (d *FileDiff) UnmarshalJSON(data []byte) error { return decodeNew(data, "diff", d) }
+
+// decodeNew is decode into an empty record.
+func decodeNew[T any, P interface {
+	*T
+	record
+}](data []byte, what string, p P) error {
+	*p = *new(T)
+	return decode(data, what, p)
 }

@@ -55,9 +55,9 @@ func TestLeast_Parts(t *testing.T) {
 	}
 	for _, tt := range bodies {
 		p := lathe.Part{Body: tt.body}
-		want := `{"id":"","sessionID":"","messageID":"","type":"` + tt.body.Type() + `"` + more(tt.want) + `}`
+		want := `{"id":"","sessionID":"","messageID":"","type":"` + tt.body.Kind() + `"` + more(tt.want) + `}`
 		if got := string(p.AppendJSON(nil)); got != want {
-			t.Errorf("%s:\n got %s\nwant %s", tt.body.Type(), got, want)
+			t.Errorf("%s:\n got %s\nwant %s", tt.body.Kind(), got, want)
 		}
 	}
 }
@@ -149,44 +149,31 @@ var leastFacts = map[string]struct {
 	"todo.updated": {
 		&lathe.TodosChanged{Todos: []lathe.Todo{{}}}, `"sessionID":"","todos":[{"content":"","status":"","priority":""}]`,
 	},
-	"project.updated":                {&lathe.ProjectChanged{}, leastProject},
-	"server.connected":               {&lathe.ServerConnected{}, ``},
-	"server.heartbeat":               {&lathe.ServerHeartbeat{}, ``},
-	"server.resync":                  {&lathe.ServerResync{}, ``},
-	"server.instance.disposed":       {&lathe.InstanceDisposed{}, `"directory":""`},
-	"global.disposed":                {&lathe.GlobalDisposed{}, ``},
-	"command.executed":               {&lathe.CommandExecuted{}, `"name":"","sessionID":"","arguments":"","messageID":""`},
-	"file.edited":                    {&lathe.FileEdited{}, `"file":""`},
-	"file.watcher.updated":           {&lathe.FileWatched{}, `"file":"","event":""`},
-	"vcs.branch.updated":             {&lathe.BranchChanged{}, ``},
-	"lsp.updated":                    {&lathe.LSPChanged{}, ``},
-	"lsp.client.diagnostics":         {&lathe.LSPDiagnostics{}, `"serverID":"","path":""`},
-	"mcp.tools.changed":              {&lathe.MCPToolsChanged{}, `"server":""`},
-	"mcp.browser.open.failed":        {&lathe.MCPBrowserFailed{}, `"mcpName":"","url":""`},
-	"pty.created":                    {&lathe.PtyCreated{}, `"info":` + leastPty},
-	"pty.updated":                    {&lathe.PtyChanged{}, `"info":` + leastPty},
-	"pty.exited":                     {&lathe.PtyExited{}, `"id":"","exitCode":0`},
-	"pty.deleted":                    {&lathe.PtyDeleted{}, `"id":""`},
-	"worktree.ready":                 {&lathe.WorktreeReady{}, `"name":""`},
-	"worktree.failed":                {&lathe.WorktreeFailed{}, `"message":""`},
-	"tui.prompt.append":              {&lathe.TUIPromptAppend{}, `"text":""`},
-	"tui.command.execute":            {&lathe.TUICommand{}, `"command":""`},
-	"tui.toast.show":                 {&lathe.TUIToast{}, `"message":"","variant":""`},
-	"tui.session.select":             {&lathe.TUISessionSelect{}, `"sessionID":""`},
-	"ide.installed":                  {&lathe.IDEInstalled{}, `"ide":""`},
-	"installation.updated":           {&lathe.Installed{}, `"version":""`},
-	"installation.update-available":  {&lathe.UpdateAvailable{}, `"version":""`},
-	"catalog.updated":                {&lathe.CatalogChanged{}, ``},
-	"models-dev.refreshed":           {&lathe.ModelsRefreshed{}, ``},
-	"reference.updated":              {&lathe.ReferencesChanged{}, ``},
-	"integration.updated":            {&lathe.IntegrationsChanged{}, ``},
-	"integration.connection.updated": {&lathe.IntegrationConnection{}, `"integrationID":""`},
-	"plugin.added":                   {&lathe.PluginAdded{}, `"id":""`},
-	"project.directories.updated":    {&lathe.DirectoriesChanged{}, `"projectID":""`},
-	"workspace.ready":                {&lathe.WorkspaceReady{}, `"name":""`},
-	"workspace.failed":               {&lathe.WorkspaceFailed{}, `"message":""`},
-	"workspace.status":               {&lathe.WorkspaceStatus{}, `"workspaceID":"","status":""`},
-	"x-news.told":                    {&lathe.OtherNews{Called: "x-news.told"}, ``},
+	"project.updated":          {&lathe.ProjectChanged{}, leastProject},
+	"server.connected":         {&lathe.ServerConnected{}, ``},
+	"server.heartbeat":         {&lathe.ServerHeartbeat{}, ``},
+	"server.resync":            {&lathe.ServerResync{}, ``},
+	"server.instance.disposed": {&lathe.InstanceDisposed{}, `"directory":""`},
+	"global.disposed":          {&lathe.GlobalDisposed{}, ``},
+	"command.executed":         {&lathe.CommandExecuted{}, `"name":"","sessionID":"","arguments":"","messageID":""`},
+	"file.edited":              {&lathe.FileEdited{}, `"file":""`},
+	"file.watcher.updated":     {&lathe.FileWatched{}, `"file":"","event":""`},
+	"vcs.branch.updated":       {&lathe.BranchChanged{}, ``},
+	"mcp.tools.changed":        {&lathe.MCPToolsChanged{}, `"server":""`},
+	"mcp.browser.open.failed":  {&lathe.MCPBrowserFailed{}, `"mcpName":"","url":""`},
+	"pty.created":              {&lathe.PtyCreated{}, `"info":` + leastPty},
+	"pty.updated":              {&lathe.PtyChanged{}, `"info":` + leastPty},
+	"pty.exited":               {&lathe.PtyExited{}, `"id":"","exitCode":0`},
+	"pty.deleted":              {&lathe.PtyDeleted{}, `"id":""`},
+	"tui.prompt.append":        {&lathe.TUIPromptAppend{}, `"text":""`},
+	"tui.command.execute":      {&lathe.TUICommand{}, `"command":""`},
+	"tui.toast.show":           {&lathe.TUIToast{}, `"message":"","variant":""`},
+	"tui.session.select":       {&lathe.TUISessionSelect{}, `"sessionID":""`},
+	"catalog.updated":          {&lathe.CatalogChanged{}, ``},
+	"models-dev.refreshed":     {&lathe.ModelsRefreshed{}, ``},
+	"reference.updated":        {&lathe.ReferencesChanged{}, ``},
+	"integration.updated":      {&lathe.IntegrationsChanged{}, ``},
+	"x-news.told":              {&lathe.UnknownEvent{Called: "x-news.told"}, ``},
 }
 
 func TestLeast_Events(t *testing.T) {
@@ -197,6 +184,9 @@ func TestLeast_Events(t *testing.T) {
 		}
 	}
 	for _, f := range lathetest.Facts() {
+		if _, unknown := f.(*lathe.UnknownEvent); unknown {
+			continue // it is as it came
+		}
 		if _, ok := leastFacts[f.Type()]; !ok {
 			t.Errorf("%s has no row in the table", f.Type())
 		}

@@ -72,15 +72,6 @@ type (
 		Branch string
 		Extra  Extra
 	}
-	// LSPChanged tells that a language server came or went.
-	LSPChanged struct {
-		Extra Extra
-	}
-	// LSPDiagnostics tells that a language server has new diagnostics.
-	LSPDiagnostics struct {
-		Server, Path string
-		Extra        Extra
-	}
 	// MCPToolsChanged tells that an MCP server offers other tools.
 	MCPToolsChanged struct {
 		Server string
@@ -112,16 +103,6 @@ type (
 		ID    PtyID
 		Extra Extra
 	}
-	// WorktreeReady tells that a new worktree can be used.
-	WorktreeReady struct {
-		Name, Branch string
-		Extra        Extra
-	}
-	// WorktreeFailed tells that a new worktree could not be made.
-	WorktreeFailed struct {
-		Message string
-		Extra   Extra
-	}
 	// TUIPromptAppend asks terminal clients to append to their prompt.
 	TUIPromptAppend struct {
 		Text  string
@@ -143,21 +124,6 @@ type (
 		Session SessionID
 		Extra   Extra
 	}
-	// IDEInstalled tells that an editor extension was installed.
-	IDEInstalled struct {
-		IDE   string
-		Extra Extra
-	}
-	// Installed tells that the program was updated.
-	Installed struct {
-		Version string
-		Extra   Extra
-	}
-	// UpdateAvailable tells that there is a newer version.
-	UpdateAvailable struct {
-		Version string
-		Extra   Extra
-	}
 	// CatalogChanged tells that the model catalogue changed.
 	CatalogChanged struct {
 		Extra Extra
@@ -174,86 +140,42 @@ type (
 	IntegrationsChanged struct {
 		Extra Extra
 	}
-	// IntegrationConnection tells that an integration was connected or cut.
-	IntegrationConnection struct {
-		Integration string
-		Extra       Extra
-	}
-	// PluginAdded tells that a plugin was loaded.
-	PluginAdded struct {
-		ID    string
-		Extra Extra
-	}
-	// DirectoriesChanged tells that a project has other directories.
-	DirectoriesChanged struct {
-		Project string
-		Extra   Extra
-	}
-	// WorkspaceReady tells that a remote workspace can be used.
-	WorkspaceReady struct {
-		Name  string
-		Extra Extra
-	}
-	// WorkspaceFailed tells that a remote workspace could not be made.
-	WorkspaceFailed struct {
-		Message string
-		Extra   Extra
-	}
-	// WorkspaceStatus tells whether a remote workspace is connected.
-	WorkspaceStatus struct {
-		Workspace WorkspaceID
-		Status    string
-		Extra     Extra
-	}
 	// OtherNews is an event this version does not know (or never sends: the session.next,
 	// v2 and sync families of the reference), kept as it came.
-	OtherNews struct {
+	UnknownEvent struct {
 		Called string
 		Extra  Extra
 	}
 )
 
-func (*PartDelta) Type() string             { return "message.part.delta" }
-func (*SessionIdle) Type() string           { return "session.idle" }
-func (*ServerConnected) Type() string       { return "server.connected" }
-func (*ServerHeartbeat) Type() string       { return "server.heartbeat" }
-func (*ServerResync) Type() string          { return "server.resync" }
-func (*InstanceDisposed) Type() string      { return "server.instance.disposed" }
-func (*GlobalDisposed) Type() string        { return "global.disposed" }
-func (*SessionFailed) Type() string         { return "session.error" }
-func (*SessionCompacted) Type() string      { return "session.compacted" }
-func (*CommandExecuted) Type() string       { return "command.executed" }
-func (*FileEdited) Type() string            { return "file.edited" }
-func (*FileWatched) Type() string           { return "file.watcher.updated" }
-func (*BranchChanged) Type() string         { return "vcs.branch.updated" }
-func (*LSPChanged) Type() string            { return "lsp.updated" }
-func (*LSPDiagnostics) Type() string        { return "lsp.client.diagnostics" }
-func (*MCPToolsChanged) Type() string       { return "mcp.tools.changed" }
-func (*MCPBrowserFailed) Type() string      { return "mcp.browser.open.failed" }
-func (*PtyCreated) Type() string            { return "pty.created" }
-func (*PtyChanged) Type() string            { return "pty.updated" }
-func (*PtyExited) Type() string             { return "pty.exited" }
-func (*PtyDeleted) Type() string            { return "pty.deleted" }
-func (*WorktreeReady) Type() string         { return "worktree.ready" }
-func (*WorktreeFailed) Type() string        { return "worktree.failed" }
-func (*TUIPromptAppend) Type() string       { return "tui.prompt.append" }
-func (*TUICommand) Type() string            { return "tui.command.execute" }
-func (*TUIToast) Type() string              { return "tui.toast.show" }
-func (*TUISessionSelect) Type() string      { return "tui.session.select" }
-func (*IDEInstalled) Type() string          { return "ide.installed" }
-func (*Installed) Type() string             { return "installation.updated" }
-func (*UpdateAvailable) Type() string       { return "installation.update-available" }
-func (*CatalogChanged) Type() string        { return "catalog.updated" }
-func (*ModelsRefreshed) Type() string       { return "models-dev.refreshed" }
-func (*ReferencesChanged) Type() string     { return "reference.updated" }
-func (*IntegrationsChanged) Type() string   { return "integration.updated" }
-func (*IntegrationConnection) Type() string { return "integration.connection.updated" }
-func (*PluginAdded) Type() string           { return "plugin.added" }
-func (*DirectoriesChanged) Type() string    { return "project.directories.updated" }
-func (*WorkspaceReady) Type() string        { return "workspace.ready" }
-func (*WorkspaceFailed) Type() string       { return "workspace.failed" }
-func (*WorkspaceStatus) Type() string       { return "workspace.status" }
-func (n *OtherNews) Type() string           { return n.Called }
+func (*PartDelta) Type() string           { return "message.part.delta" }
+func (*SessionIdle) Type() string         { return "session.idle" }
+func (*ServerConnected) Type() string     { return "server.connected" }
+func (*ServerHeartbeat) Type() string     { return "server.heartbeat" }
+func (*ServerResync) Type() string        { return "server.resync" }
+func (*InstanceDisposed) Type() string    { return "server.instance.disposed" }
+func (*GlobalDisposed) Type() string      { return "global.disposed" }
+func (*SessionFailed) Type() string       { return "session.error" }
+func (*SessionCompacted) Type() string    { return "session.compacted" }
+func (*CommandExecuted) Type() string     { return "command.executed" }
+func (*FileEdited) Type() string          { return "file.edited" }
+func (*FileWatched) Type() string         { return "file.watcher.updated" }
+func (*BranchChanged) Type() string       { return "vcs.branch.updated" }
+func (*MCPToolsChanged) Type() string     { return "mcp.tools.changed" }
+func (*MCPBrowserFailed) Type() string    { return "mcp.browser.open.failed" }
+func (*PtyCreated) Type() string          { return "pty.created" }
+func (*PtyChanged) Type() string          { return "pty.updated" }
+func (*PtyExited) Type() string           { return "pty.exited" }
+func (*PtyDeleted) Type() string          { return "pty.deleted" }
+func (*TUIPromptAppend) Type() string     { return "tui.prompt.append" }
+func (*TUICommand) Type() string          { return "tui.command.execute" }
+func (*TUIToast) Type() string            { return "tui.toast.show" }
+func (*TUISessionSelect) Type() string    { return "tui.session.select" }
+func (*CatalogChanged) Type() string      { return "catalog.updated" }
+func (*ModelsRefreshed) Type() string     { return "models-dev.refreshed" }
+func (*ReferencesChanged) Type() string   { return "reference.updated" }
+func (*IntegrationsChanged) Type() string { return "integration.updated" }
+func (n *UnknownEvent) Type() string      { return n.Called }
 
 func (n *PartDelta) fields(c *codec) {
 	str(c, "sessionID", &n.Session)
@@ -279,7 +201,7 @@ func (n *SessionFailed) fields(c *codec) {
 	c.rest(&n.Extra)
 }
 
-func (n *OtherNews) fields(c *codec) { c.rest(&n.Extra) }
+func (n *UnknownEvent) fields(c *codec) { c.rest(&n.Extra) }
 
 func (n *SessionIdle) fields(c *codec) {
 	str(c, "sessionID", &n.Session)
@@ -328,14 +250,6 @@ func (n *BranchChanged) fields(c *codec) {
 	c.rest(&n.Extra)
 }
 
-func (n *LSPChanged) fields(c *codec) { c.rest(&n.Extra) }
-
-func (n *LSPDiagnostics) fields(c *codec) {
-	str(c, "serverID", &n.Server)
-	str(c, "path", &n.Path)
-	c.rest(&n.Extra)
-}
-
 func (n *MCPToolsChanged) fields(c *codec) {
 	str(c, "server", &n.Server)
 	c.rest(&n.Extra)
@@ -368,17 +282,6 @@ func (n *PtyDeleted) fields(c *codec) {
 	c.rest(&n.Extra)
 }
 
-func (n *WorktreeReady) fields(c *codec) {
-	str(c, "name", &n.Name)
-	optStr(c, "branch", &n.Branch)
-	c.rest(&n.Extra)
-}
-
-func (n *WorktreeFailed) fields(c *codec) {
-	str(c, "message", &n.Message)
-	c.rest(&n.Extra)
-}
-
 func (n *TUIPromptAppend) fields(c *codec) {
 	str(c, "text", &n.Text)
 	c.rest(&n.Extra)
@@ -402,21 +305,6 @@ func (n *TUISessionSelect) fields(c *codec) {
 	c.rest(&n.Extra)
 }
 
-func (n *IDEInstalled) fields(c *codec) {
-	str(c, "ide", &n.IDE)
-	c.rest(&n.Extra)
-}
-
-func (n *Installed) fields(c *codec) {
-	str(c, "version", &n.Version)
-	c.rest(&n.Extra)
-}
-
-func (n *UpdateAvailable) fields(c *codec) {
-	str(c, "version", &n.Version)
-	c.rest(&n.Extra)
-}
-
 func (n *CatalogChanged) fields(c *codec) { c.rest(&n.Extra) }
 
 func (n *ModelsRefreshed) fields(c *codec) { c.rest(&n.Extra) }
@@ -424,76 +312,3 @@ func (n *ModelsRefreshed) fields(c *codec) { c.rest(&n.Extra) }
 func (n *ReferencesChanged) fields(c *codec) { c.rest(&n.Extra) }
 
 func (n *IntegrationsChanged) fields(c *codec) { c.rest(&n.Extra) }
-
-func (n *IntegrationConnection) fields(c *codec) {
-	str(c, "integrationID", &n.Integration)
-	c.rest(&n.Extra)
-}
-
-func (n *PluginAdded) fields(c *codec) {
-	str(c, "id", &n.ID)
-	c.rest(&n.Extra)
-}
-
-func (n *DirectoriesChanged) fields(c *codec) {
-	str(c, "projectID", &n.Project)
-	c.rest(&n.Extra)
-}
-
-func (n *WorkspaceReady) fields(c *codec) {
-	str(c, "name", &n.Name)
-	c.rest(&n.Extra)
-}
-
-func (n *WorkspaceFailed) fields(c *codec) {
-	str(c, "message", &n.Message)
-	c.rest(&n.Extra)
-}
-
-func (n *WorkspaceStatus) fields(c *codec) {
-	str(c, "workspaceID", &n.Workspace)
-	str(c, "status", &n.Status)
-	c.rest(&n.Extra)
-}
-
-func (*PartDelta) fact()             {}
-func (*SessionIdle) fact()           {}
-func (*ServerConnected) fact()       {}
-func (*ServerHeartbeat) fact()       {}
-func (*ServerResync) fact()          {}
-func (*InstanceDisposed) fact()      {}
-func (*GlobalDisposed) fact()        {}
-func (*SessionFailed) fact()         {}
-func (*SessionCompacted) fact()      {}
-func (*CommandExecuted) fact()       {}
-func (*FileEdited) fact()            {}
-func (*FileWatched) fact()           {}
-func (*BranchChanged) fact()         {}
-func (*LSPChanged) fact()            {}
-func (*LSPDiagnostics) fact()        {}
-func (*MCPToolsChanged) fact()       {}
-func (*MCPBrowserFailed) fact()      {}
-func (*PtyCreated) fact()            {}
-func (*PtyChanged) fact()            {}
-func (*PtyExited) fact()             {}
-func (*PtyDeleted) fact()            {}
-func (*WorktreeReady) fact()         {}
-func (*WorktreeFailed) fact()        {}
-func (*TUIPromptAppend) fact()       {}
-func (*TUICommand) fact()            {}
-func (*TUIToast) fact()              {}
-func (*TUISessionSelect) fact()      {}
-func (*IDEInstalled) fact()          {}
-func (*Installed) fact()             {}
-func (*UpdateAvailable) fact()       {}
-func (*CatalogChanged) fact()        {}
-func (*ModelsRefreshed) fact()       {}
-func (*ReferencesChanged) fact()     {}
-func (*IntegrationsChanged) fact()   {}
-func (*IntegrationConnection) fact() {}
-func (*PluginAdded) fact()           {}
-func (*DirectoriesChanged) fact()    {}
-func (*WorkspaceReady) fact()        {}
-func (*WorkspaceFailed) fact()       {}
-func (*WorkspaceStatus) fact()       {}
-func (*OtherNews) fact()             {}

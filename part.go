@@ -18,8 +18,7 @@ type Part struct {
 // file. A body that is in a part is not changed any more; change a copy of it.
 type Body interface {
 	// Type is the wire's name of the variant.
-	Type() string
-	body()
+	Kind() string
 	record
 }
 
@@ -133,33 +132,19 @@ type FileSource struct {
 	Extra      Extra
 }
 
-func (*Text) Type() string         { return "text" }
-func (*Reasoning) Type() string    { return "reasoning" }
-func (*File) Type() string         { return "file" }
-func (*ToolCall) Type() string     { return "tool" }
-func (*StepStart) Type() string    { return "step-start" }
-func (*StepFinish) Type() string   { return "step-finish" }
-func (*Snapshot) Type() string     { return "snapshot" }
-func (*Patch) Type() string        { return "patch" }
-func (*AgentMention) Type() string { return "agent" }
-func (*Subtask) Type() string      { return "subtask" }
-func (*Compaction) Type() string   { return "compaction" }
-func (*Retry) Type() string        { return "retry" }
-func (b *OtherBody) Type() string  { return b.Called }
-
-func (*Text) body()         {}
-func (*Reasoning) body()    {}
-func (*File) body()         {}
-func (*ToolCall) body()     {}
-func (*StepStart) body()    {}
-func (*StepFinish) body()   {}
-func (*Snapshot) body()     {}
-func (*Patch) body()        {}
-func (*AgentMention) body() {}
-func (*Subtask) body()      {}
-func (*Compaction) body()   {}
-func (*Retry) body()        {}
-func (*OtherBody) body()    {}
+func (*Text) Kind() string         { return "text" }
+func (*Reasoning) Kind() string    { return "reasoning" }
+func (*File) Kind() string         { return "file" }
+func (*ToolCall) Kind() string     { return "tool" }
+func (*StepStart) Kind() string    { return "step-start" }
+func (*StepFinish) Kind() string   { return "step-finish" }
+func (*Snapshot) Kind() string     { return "snapshot" }
+func (*Patch) Kind() string        { return "patch" }
+func (*AgentMention) Kind() string { return "agent" }
+func (*Subtask) Kind() string      { return "subtask" }
+func (*Compaction) Kind() string   { return "compaction" }
+func (*Retry) Kind() string        { return "retry" }
+func (b *OtherBody) Kind() string  { return b.Called }
 
 // Open reports whether the part's text still grows: its row then holds no text, the
 // tails do.
@@ -205,7 +190,7 @@ func (p Part) WithText(text string) Part {
 func (p *Part) fields(c *codec) {
 	kind := ""
 	if !c.reading {
-		kind = p.Body.Type()
+		kind = p.Body.Kind()
 	}
 	switch {
 	case c.request: // most have no ids yet, and OpenCode takes none that is empty
@@ -387,15 +372,6 @@ func (s *FileSource) fields(c *codec) {
 // AppendJSON appends the part as the wire has it.
 func (p Part) AppendJSON(dst []byte) []byte { return encode(dst, &p) }
 
-// MarshalJSON writes the part as the wire has it.
-func (p Part) MarshalJSON() ([]byte, error) { return encode(nil, &p), nil }
-
-// UnmarshalJSON reads a part of either generation.
-func (p *Part) UnmarshalJSON(data []byte) error {
-	*p = Part{}
-	return decode(data, "part", p)
-}
-
 // AppendRow appends the part as the store keeps it: no ids and no type, which have
 // columns, so that a fork can copy the row as it is.
 func (p Part) AppendRow(dst []byte) []byte { return encodeAs(dst, &p, form{row: true}) }
@@ -418,5 +394,5 @@ func (p *Part) ReadRow(kind string, data []byte) error {
 
 // SameBody reports whether two parts say the same, whatever their ids.
 func SameBody(a, b Part) bool {
-	return a.Body.Type() == b.Body.Type() && bytes.Equal(a.AppendRow(nil), b.AppendRow(nil))
+	return a.Body.Kind() == b.Body.Kind() && bytes.Equal(a.AppendRow(nil), b.AppendRow(nil))
 }

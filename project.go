@@ -47,15 +47,6 @@ func (t *ProjectTime) fields(c *codec) {
 // AppendJSON appends the project as the wire has it.
 func (p Project) AppendJSON(dst []byte) []byte { return encode(dst, &p) }
 
-// MarshalJSON writes the project as the wire has it.
-func (p Project) MarshalJSON() ([]byte, error) { return encode(nil, &p), nil }
-
-// UnmarshalJSON reads a project.
-func (p *Project) UnmarshalJSON(data []byte) error {
-	*p = Project{}
-	return decode(data, "project", p)
-}
-
 // ProjectEdit changes what the user gave a project; what is not set stays.
 type ProjectEdit struct {
 	Name           Opt[string]

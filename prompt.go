@@ -60,12 +60,6 @@ func optSwitches(c *codec, key string, v *map[string]bool) {
 // MarshalJSON writes the prompt as a request has it: ids that are empty are left out.
 func (p Prompt) MarshalJSON() ([]byte, error) { return encodeAs(nil, &p, form{request: true}), nil }
 
-// UnmarshalJSON reads a prompt.
-func (p *Prompt) UnmarshalJSON(data []byte) error {
-	*p = Prompt{}
-	return decode(data, "prompt", p)
-}
-
 // CommandCall is a call of a slash command.
 type CommandCall struct {
 	Command   string
@@ -98,12 +92,6 @@ func (m *CommandCall) fields(c *codec) {
 // MarshalJSON writes the call as a request has it: ids that are empty are left out.
 func (m CommandCall) MarshalJSON() ([]byte, error) {
 	return encodeAs(nil, &m, form{request: true}), nil
-}
-
-// UnmarshalJSON reads a call.
-func (m *CommandCall) UnmarshalJSON(data []byte) error {
-	*m = CommandCall{}
-	return decode(data, "command", m)
 }
 
 // ShellCommand is a shell command that the user typed.

@@ -332,7 +332,7 @@ func TestRead_RandomMessages(t *testing.T) {
 		row = row.WithParent(m.Parent())
 		for _, p := range m.Parts {
 			r := lathe.Part{ID: p.ID, Session: p.Session, Message: p.Message}
-			if err := r.ReadRow(p.Body.Type(), p.AppendRow(nil)); err != nil {
+			if err := r.ReadRow(p.Body.Kind(), p.AppendRow(nil)); err != nil {
 				rt.Fatal(err)
 			}
 			row.Parts = append(row.Parts, r)

@@ -20,21 +20,21 @@ var ownIDs = [][]byte{
 func TestRow_Parts(t *testing.T) {
 	for i, p := range lathetest.Parts(lathetest.SessionID, lathetest.AnswerID) {
 		row := p.AppendRow(nil)
-		for _, id := range append(ownIDs, []byte(p.ID), []byte(`"type":"`+p.Body.Type()+`"`)) {
+		for _, id := range append(ownIDs, []byte(p.ID), []byte(`"type":"`+p.Body.Kind()+`"`)) {
 			if _, file := p.Body.(*lathe.File); file && bytes.HasPrefix(id, []byte(`"type"`)) {
 				continue // its source has a type of its own
 			}
 			if bytes.Contains(row, id) {
-				t.Errorf("%s: the row holds %s:\n%s", p.Body.Type(), id, row)
+				t.Errorf("%s: the row holds %s:\n%s", p.Body.Kind(), id, row)
 			}
 		}
 		value(t, row)
 		got := lathe.Part{ID: "prt_copy", Session: "ses_copy", Message: "msg_copy"}
-		if err := got.ReadRow(p.Body.Type(), row); err != nil {
+		if err := got.ReadRow(p.Body.Kind(), row); err != nil {
 			t.Fatal(err)
 		}
 		if !lathe.SameBody(got, p) {
-			t.Errorf("%s: the copy says something else", p.Body.Type())
+			t.Errorf("%s: the copy says something else", p.Body.Kind())
 		}
 		want := lathetest.Parts("ses_copy", "msg_copy")[i]
 		want.ID = "prt_copy"

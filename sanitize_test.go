@@ -91,8 +91,8 @@ func TestSanitized_IsPure(t *testing.T) {
 			t.Errorf("message %s lost parts", m.ID)
 		}
 		for i, p := range clean.Parts {
-			if p.Body.Type() != m.Parts[i].Body.Type() {
-				t.Errorf("part %s became %s", m.Parts[i].Body.Type(), p.Body.Type())
+			if p.Body.Kind() != m.Parts[i].Body.Kind() {
+				t.Errorf("part %s became %s", m.Parts[i].Body.Kind(), p.Body.Kind())
 			}
 		}
 		if twice := clean.Sanitized(); string(twice.AppendJSON(nil)) != string(clean.AppendJSON(nil)) {

@@ -139,15 +139,6 @@ func (m *SessionModel) fields(c *codec) {
 // AppendJSON appends the session record as the wire has it.
 func (s Session) AppendJSON(dst []byte) []byte { return encode(dst, &s) }
 
-// MarshalJSON writes the session record as the wire has it.
-func (s Session) MarshalJSON() ([]byte, error) { return encode(nil, &s), nil }
-
-// UnmarshalJSON reads a session record of either generation.
-func (s *Session) UnmarshalJSON(data []byte) error {
-	*s = Session{}
-	return decode(data, "session", s)
-}
-
 // Titles that a session has until a better one is known; clients recognise them.
 const (
 	rootTitle  = "New session - "

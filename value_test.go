@@ -220,7 +220,7 @@ func TestSessionOf(t *testing.T) {
 	for _, f := range append(lathetest.Facts(), lathetest.Silent()...) {
 		want := lathetest.SessionID
 		switch f.(type) {
-		case *lathe.TUISessionSelect, *lathe.OtherNews: // asks a client; not known
+		case *lathe.TUISessionSelect, *lathe.UnknownEvent: // asks a client; not known
 			want = ""
 		default:
 			props := value(t, field(t, sampleEvent(f).AppendJSON(nil), "properties")).(map[string]any)

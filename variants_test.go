@@ -22,8 +22,8 @@ func TestVariants_AllHaveSamples(t *testing.T) {
 		methods []string // a type that has them all belongs to the family
 		samples []string
 	}{
-		"Body":      {[]string{"Type", "fields", "body"}, names(lathetest.Bodies())},
-		"Fact":      {[]string{"Type", "fields", "fact"}, names(append(lathetest.Facts(), lathetest.Silent()...))},
+		"Body":      {[]string{"Kind", "fields"}, names(lathetest.Bodies())},
+		"Fact":      {[]string{"Type", "fields"}, names(append(lathetest.Facts(), lathetest.Silent()...))},
 		"ToolState": {[]string{"Status", "fields"}, names(lathetest.ToolStates())},
 		"Said":      {[]string{"Role", "fields"}, names(lathetest.Said())},
 		"Fault":     {[]string{"Name", "fields"}, names(lathetest.Faults())},

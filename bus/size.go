@@ -37,7 +37,7 @@ func size(f lathe.Fact) int {
 		return eventCost + len(f.Metadata) // the diff of an edit
 	case *lathe.TUIPromptAppend:
 		return eventCost + len(f.Text)
-	case *lathe.OtherNews:
+	case *lathe.UnknownEvent:
 		return eventCost + len(f.Extra)
 	default: // nothing in it is long
 		return eventCost

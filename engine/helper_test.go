@@ -350,7 +350,7 @@ func (l *listener) heard() []lathe.Event {
 func (l *listener) upToMark() []lathe.Event {
 	l.w.Helper()
 	l.marks++
-	mark := &lathe.OtherNews{Called: "test.mark"}
+	mark := &lathe.UnknownEvent{Called: "test.mark"}
 	engine.Publish(l.w.Engine, lathe.Event{Session: l.scope.Session, Directory: l.scope.Directory, Fact: mark})
 	out := []lathe.Event{}
 	for {

@@ -286,7 +286,7 @@ func checkParts(parts []lathe.Part) error {
 		case nil:
 			return lathe.Errorf(lathe.Invalid, "a part of the prompt is empty")
 		default:
-			return lathe.Errorf(lathe.Invalid, "a prompt cannot hold a part of type %s", part.Body.Type())
+			return lathe.Errorf(lathe.Invalid, "a prompt cannot hold a part of type %s", part.Body.Kind())
 		}
 	}
 	return nil
@@ -309,7 +309,7 @@ func digest(p lathe.Prompt) string {
 	tools, _ := json.Marshal(p.Tools)
 	write(tools)
 	for _, part := range p.Parts {
-		write([]byte(part.Body.Type()))
+		write([]byte(part.Body.Kind()))
 		write(part.AppendRow(nil))
 	}
 	return hex.EncodeToString(h.Sum(nil)[:16])

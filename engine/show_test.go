@@ -363,7 +363,7 @@ func body(p lathe.Part) string {
 	case *lathe.Patch:
 		return fmt.Sprintf("patch %s %q", b.Hash, b.Files)
 	default:
-		return p.Body.Type()
+		return p.Body.Kind()
 	}
 }
 

@@ -259,7 +259,7 @@ func TestImport_Place(t *testing.T) {
 	f.compare(w, lathe.Scope{})
 	want := []string{"project.updated", "session.created", "message.updated", "message.updated"}
 	for _, p := range x.Messages[1].Parts {
-		if want = append(want, "message.part.updated"); p.Body.Type() == "step-finish" {
+		if want = append(want, "message.part.updated"); p.Body.Kind() == "step-finish" {
 			want = append(want, "session.updated") // its sums
 		}
 	}

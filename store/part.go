@@ -61,7 +61,7 @@ func (t *txn) putPart(s *sessionRow, p lathe.Part, enc encoded) error {
 func (t *txn) writePart(old *partRow, message int64, p lathe.Part, enc encoded, seq int64) (int64, error) {
 	if old == nil {
 		n, err := t.insert(`INSERT INTO part (id, message, type, data, born, seq, open) VALUES ($1,$2,$3,$4,$5,$6,$7) RETURNING n`,
-			string(p.ID), message, p.Body.Type(), enc.data, seq, seq, boolInt(p.Open()))
+			string(p.ID), message, p.Body.Kind(), enc.data, seq, seq, boolInt(p.Open()))
 		if err != nil {
 			return 0, err
 		}
@@ -73,7 +73,7 @@ func (t *txn) writePart(old *partRow, message int64, p lathe.Part, enc encoded, 
 		}
 	}
 	err := t.exec(`UPDATE part SET type = $1, data = $2, seq = $3, open = $4 WHERE n = $5`,
-		p.Body.Type(), enc.data, seq, boolInt(p.Open()), old.n)
+		p.Body.Kind(), enc.data, seq, boolInt(p.Open()), old.n)
 	if err != nil {
 		return 0, err
 	}

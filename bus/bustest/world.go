@@ -241,7 +241,7 @@ func (w *world) drain(r *reader) {
 		if r.behind {
 			w.since(r)
 		}
-		mark := &lathe.OtherNews{Called: "mark"}
+		mark := &lathe.UnknownEvent{Called: "mark"}
 		w.w.Publish(lathe.Event{Session: r.scope.Session, Directory: r.scope.Directory, Fact: mark})
 		w.read(r, func(e lathe.Event) bool { return e.Fact == lathe.Fact(mark) })
 		if !r.behind { // it did not lag

@@ -139,12 +139,12 @@ func fails(s *bus.Subscription) error {
 // heard returns everything up to a mark that is sent now, in the given scope.
 func heard(t testing.TB, b Bus, s *bus.Subscription, in lathe.Scope) []lathe.Event {
 	t.Helper()
-	mark := &lathe.OtherNews{Called: "mark"}
+	mark := &lathe.UnknownEvent{Called: "mark"}
 	b.Publish(lathe.Event{Session: in.Session, Directory: in.Directory, Fact: mark})
 	var out []lathe.Event
 	for {
 		e := next(t, s)
-		switch other, ok := e.Fact.(*lathe.OtherNews); {
+		switch other, ok := e.Fact.(*lathe.UnknownEvent); {
 		case ok && other == mark:
 			return out
 		case !ok: // marks for others are no news

@@ -93,7 +93,7 @@ func (f *folding) shows() (out []string) {
 		case *lathe.ToolCall:
 			out = append(out, fmt.Sprintf("%s %s %T %s %s", b.CallID, b.Tool, b.State, history.InputOf(b.State), history.MetadataOf(b.State)))
 		default:
-			out = append(out, p.Body.Type())
+			out = append(out, p.Body.Kind())
 		}
 	}
 	return out

@@ -72,7 +72,7 @@ func newAppender(tb testing.TB, s *store.Store) *appender {
 	}
 	a.answer.ID = a.ids.Message()
 	for _, p := range a.answer.Parts {
-		if t := p.Body.Type(); t != "step-start" && t != "step-finish" {
+		if t := p.Body.Kind(); t != "step-start" && t != "step-finish" {
 			a.bodies = append(a.bodies, p)
 		}
 	}
