@@ -35,8 +35,8 @@ func (a *Agent) fields(c *codec) {
 	str(c, "mode", &a.Mode)
 	flag(c, "native", &a.Native)
 	flag(c, "hidden", &a.Hidden)
-	optFloat(c, "topP", &a.TopP)
-	optFloat(c, "temperature", &a.Temperature)
+	optional(c, "topP", &a.TopP, number)
+	optional(c, "temperature", &a.Temperature, number)
 	optStr(c, "color", &a.Color)
 	list(c, "permission", (*[]Rule)(&a.Rules))
 	optObject(c, "model", &a.Model)
@@ -45,15 +45,4 @@ func (a *Agent) fields(c *codec) {
 	rawObject(c, "options", &a.Options)
 	optInt(c, "steps", &a.Steps)
 	c.rest(&a.Extra)
-}
-
-// optFloat leaves a nil number out.
-func optFloat(c *codec, key string, v **float64) {
-	switch {
-	case c.reading && c.find(key) != nil:
-		*v = new(float64)
-		number(c, key, *v)
-	case !c.reading && *v != nil:
-		number(c, key, *v)
-	}
 }

@@ -216,16 +216,16 @@ func optStr[T ~string](c *codec, key string, v *T) {
 	}
 }
 
-// strPtr is for the optional strings in which "" has a meaning of its own.
-func strPtr(c *codec, key string, v **string) {
+// optional is a member that is left out while its pointer is nil. Its zero value has a meaning of its own.
+func optional[T any](c *codec, key string, v **T, field func(c *codec, key string, v *T)) {
 	if c.reading {
 		if c.find(key) == nil {
 			return
 		}
-		*v = new(string)
+		*v = new(T)
 	}
 	if *v != nil {
-		str(c, key, *v)
+		field(c, key, *v)
 	}
 }
 
@@ -380,15 +380,7 @@ func optObject[T any, P interface {
 	*T
 	record
 }](c *codec, key string, v **T) {
-	if c.reading {
-		if c.find(key) == nil {
-			return
-		}
-		*v = new(T)
-	}
-	if *v != nil {
-		object(c, key, P(*v))
-	}
+	optional(c, key, v, func(c *codec, key string, v *T) { object(c, key, P(v)) })
 }
 
 // list is a required array; nil writes [].

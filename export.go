@@ -253,16 +253,7 @@ func (e *Export) check() error {
 			p.Session, p.Message = m.Session, m.ID
 		}
 	}
-	slices.SortStableFunc(e.Messages, func(a, b Message) int {
-		switch {
-		case a.Before(b):
-			return -1
-		case b.Before(a):
-			return 1
-		default:
-			return 0
-		}
-	})
+	slices.SortStableFunc(e.Messages, Message.compare)
 	return nil
 }
 

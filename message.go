@@ -1,6 +1,9 @@
 package lathe
 
-import "encoding/json"
+import (
+	"cmp"
+	"encoding/json"
+)
 
 // Message is what one side said. Messages of a session are ordered by time of
 // creation, then id. Parts is filled where a message is read whole; the event
@@ -83,11 +86,10 @@ func (*User) Role() string      { return "user" }
 func (*Assistant) Role() string { return "assistant" }
 
 // Before reports whether m comes before n in the session.
-func (m Message) Before(n Message) bool {
-	if m.Created != n.Created {
-		return m.Created < n.Created
-	}
-	return m.ID < n.ID
+func (m Message) Before(n Message) bool { return m.compare(n) < 0 }
+
+func (m Message) compare(n Message) int {
+	return cmp.Or(cmp.Compare(m.Created, n.Created), cmp.Compare(m.ID, n.ID))
 }
 
 // Parent returns the user message an answer belongs to, "" for a user message.
@@ -132,12 +134,14 @@ func (i info) fields(c *codec) {
 			return
 		}
 	}
+	time := messageTime{created: &m.Created}
 	switch s := m.Said.(type) {
 	case *User:
-		s.time(c, &m.Created)
+		time.extra = &s.TimeExtra
 	case *Assistant:
-		s.time(c, &m.Created)
+		time.completed, time.extra = &s.Completed, &s.TimeExtra
 	}
+	object(c, "time", &time)
 	m.Said.fields(c)
 }
 
@@ -155,14 +159,6 @@ func (t *messageTime) fields(c *codec) {
 		optNumber(c, "completed", t.completed)
 	}
 	c.rest(t.extra)
-}
-
-func (u *User) time(c *codec, created *Time) {
-	object(c, "time", &messageTime{created: created, extra: &u.TimeExtra})
-}
-
-func (a *Assistant) time(c *codec, created *Time) {
-	object(c, "time", &messageTime{created: created, completed: &a.Completed, extra: &a.TimeExtra})
 }
 
 func (u *User) fields(c *codec) {

@@ -22,11 +22,6 @@ func (p *Pty) fields(c *codec) {
 	str(c, "cwd", &p.Cwd)
 	str(c, "status", &p.Status)
 	integer(c, "pid", &p.PID)
-	if c.reading && c.find("exitCode") != nil {
-		p.ExitCode = new(int)
-	}
-	if p.ExitCode != nil {
-		integer(c, "exitCode", p.ExitCode)
-	}
+	optional(c, "exitCode", &p.ExitCode, integer)
 	c.rest(&p.Extra)
 }

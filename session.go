@@ -67,10 +67,10 @@ func (s *Session) fields(c *codec) {
 	str(c, "projectID", &s.Project)
 	optStr(c, "workspaceID", &s.Workspace)
 	str(c, "directory", &s.Directory)
-	strPtr(c, "path", &s.Path)
+	optional(c, "path", &s.Path, str)
 	optStr(c, "parentID", &s.Parent)
 	optObject(c, "summary", &s.Summary)
-	optMoney(c, "cost", &s.Cost)
+	optional(c, "cost", &s.Cost, money)
 	optObject(c, "tokens", &s.Tokens)
 	optObject(c, "share", &s.Share)
 	str(c, "title", &s.Title)
@@ -90,22 +90,8 @@ func (t *sessionTime) fields(c *codec) {
 	number(c, "created", &t.Created)
 	number(c, "updated", &t.Updated)
 	optNumber(c, "compacting", &t.Compacting)
-	if c.reading && c.find("archived") != nil {
-		t.Archived = new(Time)
-	}
-	if t.Archived != nil {
-		number(c, "archived", t.Archived)
-	}
+	optional(c, "archived", &t.Archived, number)
 	c.rest(&t.TimeExtra)
-}
-
-func optMoney(c *codec, key string, v **Money) {
-	if c.reading && c.find(key) != nil {
-		*v = new(Money)
-	}
-	if *v != nil {
-		money(c, key, *v)
-	}
 }
 
 func (s *SessionSummary) fields(c *codec) {
