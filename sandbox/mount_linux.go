@@ -34,7 +34,7 @@ func (p *plan) mount() error {
 		if sources[i] < 0 || s.Path == "/" {
 			continue
 		}
-		if err := attach(sources[i], s.Path); err != nil {
+		if err := s.attach(sources[i]); err != nil {
 			return fmt.Errorf("mount %s: %w", s.Path, err)
 		}
 	}
@@ -54,11 +54,16 @@ func readOnly(at int, path string) error {
 
 // attach mounts at a path that no link leads to: what lies in the folder of a session was made by
 // commands. Others may replace the file at the path meanwhile, as git does with its configuration: then
-// what was opened is no place to mount at any more, and it is opened again.
-func attach(source int, path string) (err error) {
+// what was opened is no place to mount at any more, and it is opened again. A symlink is mounted on a
+// symlink that is there.
+func (s step) attach(source int) (err error) {
 	defer func() { _ = unix.Close(source) }()
+	flags := uint64(unix.O_PATH | unix.O_CLOEXEC)
+	if s.Kind == stepLink {
+		flags |= unix.O_NOFOLLOW
+	}
 	for range attachTries {
-		if err = attachOnce(source, path); err != unix.ENOENT && err != unix.EINVAL {
+		if err = attachOnce(source, s.Path, flags); err != unix.ENOENT && err != unix.EINVAL {
 			break
 		}
 	}
@@ -68,8 +73,8 @@ func attach(source int, path string) (err error) {
 // attachTries is more often than a program that does nothing else can replace a file at the wrong moment.
 const attachTries = 100
 
-func attachOnce(source int, path string) error {
-	at, err := unix.Openat2(unix.AT_FDCWD, path, &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS})
+func attachOnce(source int, path string, flags uint64) error {
+	at, err := unix.Openat2(unix.AT_FDCWD, path, &unix.OpenHow{Flags: flags, Resolve: unix.RESOLVE_NO_SYMLINKS})
 	if err != nil {
 		return err
 	}
@@ -107,12 +112,12 @@ func (s step) open(made int) (fd int, err error) {
 	case s.Kind == stepOverlay:
 		fd, err = overlay(*s.Mount)
 	case s.Kind == stepLink:
-		fd, err = unix.OpenTree(unix.AT_FDCWD, s.Source, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_SYMLINK_NOFOLLOW)
+		fd, err = unix.OpenTree(unix.AT_FDCWD, cmp.Or(s.Source, s.Path), unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_SYMLINK_NOFOLLOW)
 	default:
 		fd, err = unix.OpenTree(unix.AT_FDCWD, cmp.Or(s.Source, s.Path), unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_RECURSIVE)
-		if err == unix.ENOENT && s.Source == "" {
-			return -1, nil
-		}
+	}
+	if err == unix.ENOENT && s.Source == "" && s.shared == "" && s.Kind != stepOverlay {
+		return -1, nil
 	}
 	if err == nil && s.ReadOnly {
 		err = readOnly(fd, "")

@@ -29,6 +29,7 @@ type plan struct {
 
 	pins  []string // folders that cannot be moved
 	binds []string // what is mounted read-only
+	links []string // symlinks that are mounted on themselves, so that they cannot be replaced
 	watch []string // what only the guard can hold
 
 	private bool     // its temporary folders are its session's
@@ -135,7 +136,11 @@ func (p *plan) protect(names []string, missing absent) {
 		}
 		switch {
 		case err == nil && info.Mode()&fs.ModeSymlink != 0: // the link, and what it leads to
-			p.watch = append(p.watch, name)
+			if p.Mounts && p.writable(name) {
+				p.links = append(p.links, name)
+			} else {
+				p.watch = append(p.watch, name)
+			}
 			if real, err := filepath.EvalSymlinks(name); err == nil {
 				bind = append(bind, real)
 			}
@@ -152,7 +157,8 @@ func (p *plan) protect(names []string, missing absent) {
 	slices.Sort(p.watch)
 	p.watch = slices.DeleteFunc(slices.Compact(p.watch), func(name string) bool { return !p.writable(name) || p.bound(name) })
 	p.bind(p.standIn(missing))
-	for _, name := range slices.Concat(p.binds, p.watch) {
+	p.links = slices.DeleteFunc(p.links, p.bound)
+	for _, name := range slices.Concat(p.binds, p.links, p.watch) {
 		p.pin(name)
 	}
 	slices.Sort(p.pins)

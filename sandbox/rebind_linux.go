@@ -46,7 +46,7 @@ func newRebinder() *rebinder {
 func (p *plan) held() (out []step) {
 	for _, s := range p.Steps {
 		switch {
-		case s.Kind == stepEmpty, s.Mount != nil && s.ReadOnly, s.Mount == nil && slices.Contains(slices.Concat(p.pins, p.binds), s.Path):
+		case s.Kind == stepEmpty, s.Mount != nil && s.ReadOnly, s.Mount == nil && slices.Contains(slices.Concat(p.pins, p.binds, p.links), s.Path):
 			out = append(out, s)
 		}
 	}
@@ -169,7 +169,7 @@ func (r *rebinder) coverOne(m *mountSpace, steps []step) bool {
 	_ = enterMounts(m.fd, 0) // as before
 	for i, s := range steps {
 		if sources[i] >= 0 {
-			_ = attach(sources[i], s.Path) // if it is still there, and no link leads to it
+			_ = s.attach(sources[i]) // if it is still there, and no link leads to it
 		}
 	}
 	_ = enterMounts(r.home, 0)

@@ -179,7 +179,11 @@ func Open(c Config) *Runner {
 }
 
 // Kernel is what commands can be confined with. That it has mounts is a hope until the first ran.
-func (r *Runner) Kernel() Kernel { return r.kernel() }
+func (r *Runner) Kernel() Kernel {
+	k := r.kernel()
+	k.Mounts = k.Mounts && !r.noMounts.Load()
+	return k
+}
 
 // errClosed is the error of a run after Close.
 var errClosed = errors.New("the runner of commands is closed")

@@ -34,7 +34,7 @@ func (r *Runner) request(p Profile, own bool) (request, error) {
 			return request{}, err
 		}
 	}
-	k.Mounts = k.Mounts && p.Confined() && !r.noMounts.Load()
+	k.Mounts = k.Mounts && p.Confined()
 	return request{Profile: p, Kernel: k, OwnNetwork: own}, nil
 }
 

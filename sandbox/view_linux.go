@@ -21,7 +21,7 @@ import (
 type step struct {
 	Kind     stepKind
 	Path     string
-	Source   string // of a copy, where it is not Path
+	Source   string // of a copy or a symlink, where it is not Path
 	ReadOnly bool
 	File     bool   // what is empty is a file
 	Holds    []hold // names in an empty folder that later steps mount at
@@ -36,7 +36,7 @@ const (
 	stepCopy    stepKind = "copy"  // what is there, or is at Source
 	stepEmpty   stepKind = "empty" // nothing
 	stepOverlay stepKind = "overlay"
-	stepLink    stepKind = "link" // the symlink at Source
+	stepLink    stepKind = "link" // the symlink that is there, or is at Source
 )
 
 // hold is a name that something is mounted at.
@@ -157,6 +157,9 @@ func (p *plan) view(profile Profile, c place) error {
 	for _, path := range p.binds {
 		steps = append(steps, step{Kind: stepCopy, Path: path, ReadOnly: true})
 	}
+	for _, path := range p.links {
+		steps = append(steps, step{Kind: stepLink, Path: path, ReadOnly: true})
+	}
 	p.Steps = sorted(steps, v)
 	if err := p.hold(temp); err != nil {
 		return err
@@ -165,7 +168,13 @@ func (p *plan) view(profile Profile, c place) error {
 		p.Write = append(p.Write, s.Path)
 	}
 	for _, m := range profile.Mounts {
-		if m.Target, err = filepath.EvalSymlinks(m.Target); err != nil {
+		if m.Type == LinkMount { // on a symlink too
+			m.Target = resolve(m.Target)
+			_, err = os.Lstat(m.Target)
+		} else {
+			m.Target, err = filepath.EvalSymlinks(m.Target)
+		}
+		if err != nil {
 			return fmt.Errorf("there is nothing to mount at: %w", err)
 		}
 		s := step{Kind: stepCopy, Path: m.Target, Source: m.Source, ReadOnly: m.ReadOnly, Mount: &m}

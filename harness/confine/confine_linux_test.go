@@ -1,6 +1,7 @@
 package confine
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -29,6 +30,7 @@ type box struct {
 	runner  *sandbox.Runner
 	confine *Policy
 	stderr  string
+	shown   []string // what of the temporary folders stays visible
 }
 
 func newBox(t testing.TB, kernel *sandbox.Kernel) *box {
@@ -77,24 +79,30 @@ func (b *box) line(dir, agent, script string, c config.Config, line bash.Line) (
 	if _, err := os.Lstat(filepath.Join(dir, ".git")); err != nil {
 		root = "/"
 	}
-	p, err := b.confine.Profile(c, &tool.Call{Session: b.session, Agent: agent, Dir: dir, Root: root}, line)
+	res, out, err := b.run(b.t.Context(), dir, root, agent, script, c, line)
 	if err != nil {
 		b.t.Fatal(err)
 	}
+	return res, out
+}
+
+func (b *box) run(ctx context.Context, dir, root, agent, script string, c config.Config, line bash.Line) (sandbox.Result, string, error) {
+	p, err := b.confine.Profile(c, &tool.Call{Session: b.session, Agent: agent, Dir: dir, Root: root}, line)
+	if err != nil {
+		return sandbox.Result{}, "", err
+	}
+	p.Show = append(p.Show, b.shown...)
 	// All is below the folder for temporary files here.
 	p.Write = slices.DeleteFunc(p.Write, func(path string) bool { return strings.HasPrefix(b.base, path+"/") })
 	var out strings.Builder
-	res, err := b.runner.Run(b.t.Context(), sandbox.Command{
+	res, err := b.runner.Run(ctx, sandbox.Command{
 		Path: "/bin/sh", Args: []string{"-c", script}, Dir: dir, Profile: p,
 		Env: []string{
 			"PATH=" + os.Getenv("PATH"), "HOME=" + b.base + "/home", "GIT_CONFIG_NOSYSTEM=1", "LC_ALL=C",
 			"GIT_AUTHOR_NAME=dev", "GIT_AUTHOR_EMAIL=dev@example.org", "GIT_COMMITTER_NAME=dev", "GIT_COMMITTER_EMAIL=dev@example.org",
 		},
 	}, func(piece []byte) { out.Write(piece) })
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	return res, out.String()
+	return res, out.String(), err
 }
 
 func testHost(home string, vars map[string]string) Host {

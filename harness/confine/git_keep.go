@@ -3,6 +3,7 @@ package confine
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"maps"
 	"os"
 	"path/filepath"
@@ -23,25 +24,60 @@ type gitProject struct {
 	*gitguard.Watch
 	root   string
 	folder string // for copies of configuration files
+	log    *slog.Logger
 
 	mu      sync.Mutex
-	pending []string // what nobody was told yet
+	pending []string       // what nobody was told yet
+	link    *gitguard.Link // nil is that there was no repository
+	linked  string         // the configuration file that it is for
+}
+
+// linkFor is what keeps the configuration of the project's repository out of the reach of commands; nil is
+// that there is none. It is made in a .git of the project's own. In a linked work tree that of the main
+// checkout is used if it is there.
+func (g *gitProject) linkFor(place gitguard.Place) *gitguard.Link {
+	if place.Common == "" {
+		return nil
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if config := filepath.Join(place.Common, "config"); g.linked != config {
+		if g.link != nil {
+			g.link.Close()
+		}
+		g.link, g.linked = gitguard.NewLink(g.folder, config, place.Common == filepath.Join(g.root, ".git")), config
+	}
+	return g.link
 }
 
 // gitProjects are those that commands ran in.
 type gitProjects struct {
-	mu  sync.Mutex
-	all map[string]*gitProject
+	mu    sync.Mutex
+	all   map[string]*gitProject
+	plain bool // no configuration is linked, for tests
 }
 
-func (all *gitProjects) of(root string, at datadir.Folders) *gitProject {
+// close puts configuration files back, at once or when the last command has ended.
+func (all *gitProjects) close() {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	for _, g := range all.all {
+		g.mu.Lock()
+		if g.link != nil {
+			g.link.Close()
+		}
+		g.mu.Unlock()
+	}
+}
+
+func (all *gitProjects) of(root string, at datadir.Folders, log *slog.Logger) *gitProject {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	g := all.all[root]
 	if g == nil {
 		aside := filepath.Join(at.Data, "refused")
 		g = &gitProject{
-			root: root, folder: gitFolder(at),
+			root: root, folder: gitFolder(at), log: log,
 			Watch: gitguard.NewWatch(root, func(path string) error { return sandbox.MoveAside(path, aside) }),
 		}
 		if all.all == nil {
@@ -77,11 +113,14 @@ func (g *gitProject) take() []string {
 // gitKeeper looks after git around one command.
 type gitKeeper struct {
 	*gitProject
-	configs []string // of which it gets copies, where
+	configs []string // of the repositories
+	reads   bool     // it is known to write nothing
 	mounts  bool     // there can be mounts
+	plain   bool     // nothing is linked
 
 	mu   sync.Mutex
 	view *gitguard.View
+	uses *gitguard.Link
 	gone bool // nothing of the command is left, and all was looked at
 }
 
@@ -91,13 +130,11 @@ func (f *Policy) keepGit(p *sandbox.Profile, root string, at datadir.Folders, re
 	if err != nil {
 		return // there is nothing
 	}
-	g := f.git.of(root, at)
+	g := f.git.of(root, at, f.host.Log)
 	configs := protectGit(p, root, g.Inside())
 	p.Show = append(p.Show, filepath.Join(g.folder, "hooks"))
-	if reads {
-		configs = nil
-	}
-	p.Keeper = &gitKeeper{gitProject: g, configs: configs, mounts: f.Kernel().Mounts}
+	mounts := f.Kernel().Mounts
+	p.Keeper = &gitKeeper{gitProject: g, configs: configs, reads: reads, mounts: mounts, plain: f.git.plain || !mounts || reads}
 }
 
 // mostHeld is how many configuration files are looked at often while commands run, the project's own
@@ -106,17 +143,17 @@ const mostHeld = 20
 
 // Begin gives the command copies of the configuration files.
 func (k *gitKeeper) Begin(p *sandbox.Profile) error {
-	changes, since := gitguard.Recover(k.folder, k.root)
+	changes, unseen := gitguard.Recover(k.folder, k.root)
 	k.add(tellChanges(changes))
-	k.add(tellFindings(k.Watch.Begin(placeOfGit(k.root), since)))
-	if len(k.configs) > 0 && !p.Reads {
+	place := placeOfGit(k.root)
+	k.add(tellFindings(k.Watch.Begin(place, unseen)))
+	k.useLink(place)
+	reads := k.reads || p.Reads
+	if len(k.configs) > 0 && !reads {
 		k.Watch.Hold(k.configs[:min(len(k.configs), mostHeld)])
 	}
-	configs := slices.DeleteFunc(slices.Clone(k.configs), func(path string) bool {
-		info, err := os.Lstat(path)
-		return err == nil && !info.Mode().IsRegular() // a link is watched, and what it leads to bound
-	})
-	if len(configs) == 0 || p.Reads || !k.mounts {
+	configs := protectLinked(p, k.configs)
+	if len(configs) == 0 || reads || !k.mounts {
 		return nil
 	}
 	view, err := gitguard.OpenView(k.folder, k.root, configs)
@@ -132,6 +169,40 @@ func (k *gitKeeper) Begin(p *sandbox.Profile) error {
 		p.Mounts = append(p.Mounts, sandbox.Mount{Type: sandbox.LinkMount, Source: view.Link(i), Target: path, ReadOnly: true})
 	}
 	return nil
+}
+
+// useLink has the project's configuration linked, if it can be.
+func (k *gitKeeper) useLink(place gitguard.Place) {
+	if k.plain {
+		return
+	}
+	if k.uses = k.linkFor(place); k.uses == nil {
+		return
+	}
+	if err := k.uses.Use(); err != nil {
+		k.log.Debug("the configuration of git is not linked while commands run", "root", k.root, "why", err)
+	}
+}
+
+func (k *gitKeeper) leaveLink() {
+	if k.uses != nil {
+		k.uses.Leave()
+	}
+}
+
+// protectLinked protects the folders that configuration files lie in while they are linked, and returns
+// the files that can have a copy: of other symlinks both ends are bound.
+func protectLinked(p *sandbox.Profile, configs []string) (copied []string) {
+	for _, path := range configs {
+		real, linked := gitguard.RealConfig(path)
+		if linked {
+			p.Protect = append(slices.Clip(p.Protect), filepath.Dir(real))
+		}
+		if info, err := os.Lstat(path); linked || err != nil || info.Mode().IsRegular() {
+			copied = append(copied, path)
+		}
+	}
+	return copied
 }
 
 // Check takes over what may be, and looks for what git would run.
@@ -154,9 +225,29 @@ func (k *gitKeeper) Check(m sandbox.Moment) []string {
 	}
 	k.Watch.End()
 	k.gone = true
+	k.leaveLink()
 	if k.view != nil {
 		k.view.Remove()
 		k.view = nil
+	}
+	return nil
+}
+
+// serviceKeeper looks after git around a program that lives as long as sessions do: its configuration is
+// linked, and nothing else.
+type serviceKeeper struct{ of *gitKeeper }
+
+// Begin covers the link for the program. Each start has a keeper of its own in here.
+func (k serviceKeeper) Begin(p *sandbox.Profile) error {
+	k.of.useLink(placeOfGit(k.of.root))
+	protectLinked(p, k.of.configs)
+	return nil
+}
+
+// Check ends it.
+func (k serviceKeeper) Check(m sandbox.Moment) []string {
+	if m == sandbox.AllGone {
+		k.of.leaveLink()
 	}
 	return nil
 }

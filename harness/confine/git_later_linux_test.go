@@ -73,6 +73,7 @@ func TestConfine_GitInTheBackground(t *testing.T) {
 	if err := b.runner.Close(); err != nil {
 		t.Fatal(err)
 	}
+	b.confine.Close()
 	for path, is := range listing(t, main+"/.git") {
 		if was, ok := before[path]; !ok || was != is {
 			t.Errorf("%s is %q, was %q", path, is, was)
@@ -80,14 +81,14 @@ func TestConfine_GitInTheBackground(t *testing.T) {
 	}
 }
 
-// Git of the user replaces the file that covers are mounted on, which takes them away from processes
+// The user replaces the link that covers are mounted on by a file, which takes them away from processes
 // that run. What these write then does not last.
 func TestConfine_GitConfigReplacedMeanwhile(t *testing.T) {
 	t.Parallel()
 	b, main := gitBox(t)
 	res, _ := b.in(main, "build", `(until grep -q outside .git/config; do sleep 0.01; done; for i in 1 2 3; do printf '[core]\n\tfsmonitor = evil\n' >> .git/config; done; touch `+b.base+`/temp/done; exec sleep 300) >/dev/null 2>&1 &`, config.Config{})
 	b.bound(res)
-	b.git("-C", main, "config", "user.email", "outside@example.org")
+	b.user(main, "sed -i '$a [user]\\n\\temail = outside@example.org' .git/config", "")
 	b.eventually("the attack", func() bool { return b.there("temp/done") })
 	b.eventually("the guard", func() bool { return b.value(main, "core.fsmonitor") == "" })
 	if got := b.value(main, "user.email"); got != "outside@example.org" {

@@ -120,6 +120,7 @@ func TestConfine_WhereGitRunsCodeFrom(t *testing.T) {
 	t.Parallel()
 	b := gitYard(t)
 	main := b.base + "/project"
+	b.in(main, "build", ":", config.Config{}) // from now on the configuration is linked
 	before, status := listing(t, main), b.git("-C", main, "status", "--porcelain")
 	for name, script := range gitEscapes {
 		t.Run(name, func(t *testing.T) {

@@ -72,6 +72,7 @@ func (f *Policy) keepUsed(at datadir.Folders, dir string) {
 // Close ends what looks for old folders and what answers git.
 func (f *Policy) Close() {
 	f.gitPasswords.close()
+	f.git.close()
 	f.store.mu.Lock()
 	if f.store.end != nil {
 		f.store.end()

@@ -47,7 +47,10 @@ func (f *Policy) Service(c config.Config, place workspace.Place, box config.Serv
 	// It lives as long as sessions do. What is put back when a command ends would be the user's own
 	// changes here, and nothing may stand in for names that the user is about to use. So names are
 	// protected by mounts or not at all.
-	p.Keeper, p.Reads, p.Watch = nil, true, nil
+	if git, ok := p.Keeper.(*gitKeeper); ok {
+		p.Keeper = serviceKeeper{git}
+	}
+	p.Reads, p.Watch = true, nil
 	for _, list := range []*[]string{&p.Protect, &p.Files} {
 		*list = slices.DeleteFunc(*list, func(name string) bool {
 			_, err := os.Lstat(name)

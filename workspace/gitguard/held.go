@@ -21,11 +21,13 @@ const lookTime = 20 * time.Millisecond
 
 // heldFile is a configuration file that commands must not change.
 type heldFile struct {
-	path  string
-	open  *os.File // as it was, so that its number is not given to another
-	text  []byte   // what the user's git wrote, for all that is known
-	seen  stamp
-	loose bool // it was replaced
+	path string
+	open *os.File // as it was, so that its number is not given to another
+	text []byte   // what the user's git wrote, for all that is known
+	seen stamp
+	// linked is that it lies where no command can reach it, whoever replaces it there (see [Link]).
+	linked bool
+	loose  bool // it was replaced, or is not linked any more
 }
 
 // heldFiles are those of one project, while commands run.
@@ -47,12 +49,13 @@ func (h *heldFiles) hold(paths []string) {
 		if slices.ContainsFunc(h.files, func(f *heldFile) bool { return f.path == path }) {
 			continue
 		}
-		text, err := readRegular(path)
+		text, err := readConfig(path)
 		if err != nil {
 			continue
 		}
-		f := &heldFile{path: path, text: text}
-		if f.open, err = os.OpenFile(path, os.O_RDONLY|openFlags, 0); err == nil {
+		real, linked := RealConfig(path)
+		f := &heldFile{path: path, text: text, linked: linked}
+		if f.open, err = os.OpenFile(real, os.O_RDONLY|openFlags, 0); err == nil {
 			h.files = append(h.files, f)
 		}
 	}
@@ -115,19 +118,20 @@ func (h *heldFiles) release() {
 }
 
 func (f *heldFile) look(aside func(string) error) (Finding, bool) {
-	info, err := os.Lstat(f.path)
-	if err != nil || stampOf(info) == f.seen {
+	real, linked := RealConfig(f.path)
+	info, err := os.Lstat(real)
+	if err != nil || stampOf(info) == f.seen && linked == f.linked {
 		return Finding{}, false
 	}
 	was, err := f.open.Stat()
-	if f.loose = f.loose || err != nil || !os.SameFile(was, info); !f.loose {
-		if text, err := readRegular(f.path); err == nil {
+	if f.loose = f.loose || linked != f.linked || !linked && (err != nil || !os.SameFile(was, info)); !f.loose {
+		if text, err := readRegular(real); err == nil {
 			f.text, f.seen = text, stampOf(info) // no command can have written it
 		}
 		return Finding{}, false
 	}
 	bad, err := f.restore(aside)
-	if info, statErr := os.Lstat(f.path); err == nil && statErr == nil && time.Since(stampOf(info).time) > settled {
+	if info, statErr := os.Lstat(real); err == nil && statErr == nil && time.Since(stampOf(info).time) > settled {
 		f.seen = stampOf(info)
 	}
 	return Finding{
@@ -143,10 +147,11 @@ func (f *heldFile) restore(aside func(string) error) (bad []string, err error) {
 	if _, _, bad, err = f.judge(); err == nil && len(bad) == 0 || errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	if inPlace(f.path) != nil {
+	real, _ := RealConfig(f.path)
+	if inPlace(real) != nil {
 		return nil, nil // it is no longer what git of the user finds
 	}
-	if unlock, err := lockConfig(f.path, 0); err == nil {
+	if unlock, err := lockConfig(real, 0); err == nil {
 		defer unlock()
 	}
 	now, m, bad, err := f.judge()
@@ -159,13 +164,13 @@ func (f *heldFile) restore(aside func(string) error) (bad []string, err error) {
 	case err != nil || len(bad) == 0:
 		return nil, err
 	}
-	return bad, writeInPlace(f.path, now, m.Text)
+	return bad, writeInPlace(real, now, m.Text)
 }
 
 // judge finds the keys that are not allowed. It reads again what git replaces meanwhile.
 func (f *heldFile) judge() (now []byte, m Merged, bad []string, err error) {
 	for range 10 {
-		if now, err = readRegular(f.path); !errors.Is(err, errUnreadable) {
+		if now, err = readConfig(f.path); !errors.Is(err, errUnreadable) {
 			break
 		}
 	}

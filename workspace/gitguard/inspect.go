@@ -97,7 +97,7 @@ func (x *inspector) folder(dir, work string) {
 
 // config takes a configuration file away that says more than git writes into new ones.
 func (x *inspector) config(file, dir, work string) {
-	data, err := readRegular(file)
+	data, err := readConfig(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return
 	}

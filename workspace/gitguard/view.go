@@ -77,7 +77,7 @@ func (v *View) fill() (err error) {
 		err = errors.Join(err, os.Mkdir(filepath.Join(v.dir, name), 0o700))
 	}
 	for i, real := range v.Files {
-		data, readErr := readRegular(real)
+		data, readErr := readConfig(real)
 		if readErr != nil && !errors.Is(readErr, fs.ErrNotExist) {
 			return readErr
 		}
@@ -170,6 +170,7 @@ func (v *View) ofModule(i int) func(key, value string) bool {
 // update changes a configuration file under the lock that git takes. The file is written in place:
 // a new one in its stead would take away the mounts that cover it for other commands.
 func update(file string, change func([]byte) (Merged, error)) (m Merged, err error) {
+	file, _ = RealConfig(file)
 	if err := inPlace(file); err != nil {
 		return m, err
 	}
@@ -217,7 +218,7 @@ func lockConfig(file string, most time.Duration) (func(), error) {
 // writeInPlace replaces the content of a file so that it is whole at every moment: what is shorter
 // is first written with empty lines behind it.
 func writeInPlace(file string, old, text []byte) error {
-	f, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY, 0o644)
+	f, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY|openFlags, 0o644)
 	if err != nil && errors.Is(err, fs.ErrPermission) && os.Chmod(file, 0o644) == nil {
 		f, err = os.OpenFile(file, os.O_WRONLY, 0) // what stands in for a missing one
 	}
@@ -233,6 +234,18 @@ func writeInPlace(file string, old, text []byte) error {
 		err = errors.Join(err, f.Chmod(0o644)) // it stood in for a missing one, and is one now
 	}
 	return errors.Join(err, f.Close())
+}
+
+// readConfig reads a configuration file, also where our link leads. It reads again what was linked or
+// put back meanwhile.
+func readConfig(path string) (text []byte, err error) {
+	for range 3 {
+		real, linked := RealConfig(path)
+		if text, err = readRegular(real); err == nil || !linked && !isOurLink(path) {
+			break
+		}
+	}
+	return text, err
 }
 
 // readRegular reads a file that is no symlink and not too large.
@@ -255,9 +268,15 @@ func readRegular(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, largest))
 }
 
-// Recover carries over what views of a project have that nobody uses: their lathe was killed. It
-// returns since when files of the project were not looked at; zero is that there was none.
-func Recover(folder, project string) (changes []Change, since time.Time) {
+// Unseen is what is known of a project in which commands ran that nobody looked after to their end. The
+// zero value is that there were none.
+type Unseen struct {
+	Since time.Time // from when on files were not looked at
+	Held  []string  // configuration files that the commands had copies of: their repositories were protected
+}
+
+// Recover carries over what views of a project have that nobody uses: their lathe was killed.
+func Recover(folder, project string) (changes []Change, u Unseen) {
 	top := viewsOf(folder, project)
 	entries, _ := os.ReadDir(top) // most often there is none
 	for _, e := range entries {
@@ -266,12 +285,13 @@ func Recover(folder, project string) (changes []Change, since time.Time) {
 			continue
 		}
 		changes = append(changes, v.Carry()...)
-		if since.IsZero() || v.Since.Before(since) {
-			since = v.Since
+		if u.Since.IsZero() || v.Since.Before(u.Since) {
+			u.Since = v.Since
 		}
+		u.Held = append(u.Held, v.Files...)
 		v.Remove()
 	}
-	return changes, since
+	return changes, u
 }
 
 // reopen takes over a view that nobody uses. One that has no list yet is being made, or was never

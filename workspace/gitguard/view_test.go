@@ -63,7 +63,7 @@ func TestView_Carry(t *testing.T) {
 	if again := v.Carry(); again != nil {
 		t.Errorf("told twice: %+v", again)
 	}
-	if _, since := Recover(folder, project); !since.IsZero() {
+	if _, u := Recover(folder, project); !u.Since.IsZero() {
 		t.Error("a view in use was taken over")
 	}
 	v.Remove()
@@ -76,15 +76,15 @@ func TestRecover(t *testing.T) {
 	if err := v.list.Close(); err != nil {
 		t.Fatal(err)
 	}
-	changes, since := Recover(folder, project)
-	if len(changes) != 1 || strings.Join(changes[0].Refused, " ") != "alias.x" || time.Since(since) > time.Hour {
-		t.Errorf("%+v since %v", changes, since)
+	changes, u := Recover(folder, project)
+	if len(changes) != 1 || strings.Join(changes[0].Refused, " ") != "alias.x" || time.Since(u.Since) > time.Hour || len(u.Held) != 1 || u.Held[0] != file {
+		t.Errorf("%+v %+v", changes, u)
 	}
 	if got := get(t, file); got != "[user]\n\tname = a\n" {
 		t.Errorf("got %q", got)
 	}
-	if changes, since := Recover(folder, project); changes != nil || !since.IsZero() {
-		t.Errorf("again: %+v since %v", changes, since)
+	if changes, u := Recover(folder, project); changes != nil || !u.Since.IsZero() {
+		t.Errorf("again: %+v %+v", changes, u)
 	}
 }
 
@@ -144,7 +144,7 @@ func BenchmarkWatch_2000Files(b *testing.B) {
 		}
 	}
 	w := NewWatch(root, os.Remove)
-	w.Begin(Place{}, time.Time{})
+	w.Begin(Place{}, Unseen{})
 	for b.Loop() {
 		w.Check(true)
 	}

@@ -55,9 +55,8 @@ func NewWatch(root string, aside func(path string) error) *Watch {
 	return &Watch{root: root, aside: aside, held: heldFiles{aside: aside}, original: map[string]stamp{}, execs: map[string][]string{}}
 }
 
-// Begin is called before a command starts. Since is from when on commands changed files here that
-// nobody looked at; zero is that there were none.
-func (w *Watch) Begin(p Place, since time.Time) []Finding {
+// Begin is called before a command starts.
+func (w *Watch) Begin(p Place, u Unseen) []Finding {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	quiet := w.live == 0
@@ -68,9 +67,9 @@ func (w *Watch) Begin(p Place, since time.Time) []Finding {
 		repos = w.repos()
 	}
 	if quiet {
-		w.remember(repos, since)
+		w.remember(repos, u)
 		w.obeyed = w.obeyedNow()
-		maps.DeleteFunc(w.obeyed, func(_ string, at stamp) bool { return !since.IsZero() && !at.time.Before(since) })
+		maps.DeleteFunc(w.obeyed, func(_ string, at stamp) bool { return !u.Since.IsZero() && !at.time.Before(u.Since) })
 	}
 	return w.check(repos)
 }
@@ -150,22 +149,25 @@ func (w *Watch) repos() []found {
 	return repos
 }
 
-// remember takes what is there for the user's, but for what changed since a time.
-func (w *Watch) remember(repos []found, since time.Time) {
+// remember takes what is there for the user's, but for what changed since a time and was not protected.
+func (w *Watch) remember(repos []found, u Unseen) {
 	clear(w.original)
 	clear(w.execs)
 	w.head = ""
+	users := func(path string) bool {
+		return u.Since.IsZero() || slices.Contains(u.Held, filepath.Join(path, "config")) || changedAt(path).Before(u.Since)
+	}
 	for i, r := range repos {
-		if at := identity(r.path, i < Held); since.IsZero() || changedAt(r.path).Before(since) {
-			w.original[r.path] = at
+		if users(r.path) {
+			w.original[r.path] = identity(r.path, i < Held)
 		}
 	}
 	for _, dir := range slices.Concat(w.worktrees(), Modules(w.modules())) {
-		if since.IsZero() || changedAt(dir).Before(since) {
+		if users(dir) {
 			w.original[dir] = identity(dir, true)
 		}
 	}
-	if since.IsZero() {
+	if u.Since.IsZero() {
 		for _, file := range w.todos() {
 			if data, err := readRegular(file); err == nil {
 				w.execs[file] = execLines(data)

@@ -1,0 +1,277 @@
+package gitguard
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+)
+
+// Git of the user changes its configuration by a new file in place of the old one. That takes away what is
+// mounted on the file for commands, and the new file has a name of its own before. So while commands can
+// run, the file lies in a folder of its own in .git, with a symlink in its place. Git makes its lock and
+// the new file where the link leads to. For commands the folder is read-only and the link is covered, and
+// neither of the two is ever replaced.
+//
+// The link works for every program without us. A lathe that was killed leaves it, and the next one that
+// runs a command there takes it back. Where there can be no such link, [Watch.Hold] must do.
+
+const (
+	linkFolder = "lathe" // in .git
+	linkTarget = linkFolder + "/config"
+)
+
+// RealConfig is the file that a configuration file is: itself, or where our link leads. No other symlink
+// is followed, whoever made it.
+func RealConfig(config string) (real string, linked bool) {
+	real = filepath.Join(filepath.Dir(config), linkFolder, "config")
+	if target, err := os.Readlink(config); err != nil || target != linkTarget || filepath.Base(config) != "config" {
+		return config, false
+	}
+	dir, err1 := os.Lstat(filepath.Dir(real))
+	file, err2 := os.Lstat(real)
+	if err1 != nil || err2 != nil || !dir.IsDir() || !file.Mode().IsRegular() {
+		return config, false
+	}
+	return real, true
+}
+
+// Link keeps the configuration file of one repository where commands cannot reach it, while they run and
+// a while longer. It can be used by several goroutines.
+type Link struct {
+	config string
+	locks  string // a folder out of the reach of commands
+	may    bool   // the link may be made, not only be used
+
+	mu     sync.Mutex
+	uses   int
+	lock   *os.File // shared by all processes whose commands run there; nil is none
+	idle   *time.Timer
+	closed bool
+}
+
+// linkTime is how long it stays after the last command: programs that watch .git should not see it come and
+// go with every command.
+const linkTime = 30 * time.Second
+
+// NewLink is for the configuration file of a repository. Folder is for locks. Without make the link of
+// another process is used, and none is made.
+func NewLink(folder, config string, make bool) *Link {
+	return &Link{config: config, locks: filepath.Join(folder, "links"), may: make}
+}
+
+// Use is called before something starts that could write the repository, and Leave when nothing of it is
+// left. That it cannot be is no error for the command. What runs already was started without the link
+// then, so nothing is tried again before all of it has ended.
+func (l *Link) Use() (err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.idle != nil {
+		l.idle.Stop()
+	}
+	if l.uses++; l.uses > 1 {
+		return nil
+	}
+	if l.lock != nil {
+		if _, linked := RealConfig(l.config); linked {
+			return nil
+		}
+		l.restore() // the user has put a file in its place
+	}
+	l.lock, err = l.join()
+	return err
+}
+
+// Leave gives up one use.
+func (l *Link) Leave() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.uses--; l.uses > 0 || l.lock == nil {
+		return
+	}
+	if l.closed {
+		l.restore()
+		return
+	}
+	l.idle = time.AfterFunc(linkTime, func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if l.uses == 0 {
+			l.restore()
+		}
+	})
+}
+
+// Close puts the file back at once if nothing uses it, or else with the last use.
+func (l *Link) Close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed = true; l.idle != nil {
+		l.idle.Stop()
+	}
+	if l.uses == 0 {
+		l.restore()
+	}
+}
+
+// join takes a share of the lock. Who is alone makes the link first: commands of others would lose their
+// covers with it.
+func (l *Link) join() (*os.File, error) {
+	if err := os.MkdirAll(l.locks, 0o700); err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(filepath.Join(l.locks, Name(l.config)), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	for try := range 10 { // each time another one has put the file back meanwhile
+		var failed error
+		alone := lockAlone(f) == nil
+		if _, linked := RealConfig(l.config); alone && !linked {
+			failed = l.convert()
+		}
+		if err := lockShared(f, lockTime); err != nil {
+			return nil, errors.Join(err, f.Close())
+		}
+		if _, linked := RealConfig(l.config); linked || failed != nil || !alone && try > 0 {
+			return f, failed
+		}
+	}
+	return f, nil
+}
+
+// restore puts the file back if nobody else needs the link.
+func (l *Link) restore() {
+	if l.lock == nil {
+		return
+	}
+	if lockAlone(l.lock) == nil {
+		_ = l.takeBack() // the link works, and the next one tries again
+	}
+	_ = l.lock.Close()
+	l.lock = nil
+}
+
+var errNotPlain = errors.New("it is not a plain file of ours")
+
+// convert makes the link, under git's lock. The file itself is moved, so that it stays as it is.
+func (l *Link) convert() error {
+	dir := filepath.Dir(l.config)
+	if !l.may {
+		return errNotPlain
+	}
+	if err := inPlace(l.config); err != nil {
+		return err
+	}
+	l.clear()
+	unlock, err := lockConfig(l.config, linkWait)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	info, err := os.Lstat(l.config)
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() || info.Mode()&fs.ModeSticky != 0 || !ours(info) || relativeCondition(l.config) {
+		return fmt.Errorf("%s: %w", l.config, errNotPlain)
+	}
+	top, err := os.Lstat(dir)
+	if err != nil {
+		return err
+	}
+	folder := filepath.Join(dir, linkFolder)
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		return err
+	}
+	real := filepath.Join(folder, "config")
+	// Who can read the file now must be able to read it there.
+	if err = errors.Join(os.Chmod(folder, top.Mode().Perm()), os.Symlink(filepath.FromSlash(linkTarget), real)); err == nil {
+		err = exchange(real, l.config)
+	}
+	if _, linked := RealConfig(l.config); err == nil && !linked { // somebody put something else there, without the lock
+		err = errors.Join(errNotPlain, exchange(real, l.config))
+	}
+	if err != nil {
+		l.clear()
+	}
+	return err
+}
+
+// linkWait is how long a lock of git is waited for: a command waits meanwhile.
+const linkWait = 100 * time.Millisecond
+
+// takeBack puts the file where it was, under git's lock. A file that the user has put in place of the link
+// is newer, and stays.
+func (l *Link) takeBack() error {
+	real, linked := RealConfig(l.config)
+	if info, err := os.Lstat(real); linked && (err != nil || !ours(info)) {
+		return errors.Join(errNotPlain, err)
+	}
+	if !linked {
+		l.clear()
+		return nil
+	}
+	if _, err := lockConfig(real, lockTime); err != nil {
+		return err
+	}
+	err := exchange(real, l.config)
+	if err == nil && !isOurLink(real) { // the user was faster
+		err = exchange(real, l.config)
+	}
+	if err != nil {
+		_ = os.Remove(real + ".lock")
+		return err
+	}
+	l.clear()
+	return nil
+}
+
+// isOurLink reports whether a file is the symlink that we make.
+func isOurLink(path string) bool {
+	target, err := os.Readlink(path)
+	return err == nil && target == linkTarget
+}
+
+// clear removes the folder if git reads a file in its usual place. It goes in one step: a git that has
+// found the link before, and makes its lock only now, must fail and not change what nobody reads.
+func (l *Link) clear() {
+	folder := filepath.Join(filepath.Dir(l.config), linkFolder)
+	info, err := os.Lstat(folder)
+	if err != nil || !info.IsDir() || !ours(info) {
+		return
+	}
+	if _, err := os.Lstat(l.config); errors.Is(err, fs.ErrNotExist) { // somebody removed the link
+		if left, err := os.Lstat(filepath.Join(folder, "config")); err == nil && left.Mode().IsRegular() {
+			_ = os.Link(filepath.Join(folder, "config"), l.config)
+		}
+	}
+	if info, err := os.Lstat(l.config); err != nil || !info.Mode().IsRegular() {
+		return
+	}
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return
+	}
+	defer func() { _ = root.Close() }() // nothing is written to it
+	away := fmt.Sprintf("%s.%d", folder, time.Now().UnixNano())
+	if os.Rename(folder, away) != nil {
+		return
+	}
+	_, _ = root.Remove("config"), root.Remove("config.lock") // of ours, or of a git that was killed
+	if os.Remove(away) != nil {
+		_ = os.Rename(away, folder) // something of others is in it
+	}
+}
+
+// relativeCondition reports whether a configuration has a condition about the folder that it lies in: git
+// would take it for the one that the link leads to.
+func relativeCondition(config string) bool {
+	text, err := readRegular(config)
+	text = bytes.ToLower(text)
+	return err != nil || bytes.Contains(text, []byte("gitdir:./")) || bytes.Contains(text, []byte("gitdir/i:./"))
+}
