@@ -136,11 +136,7 @@ func (p *plan) protect(names []string, missing absent) {
 		}
 		switch {
 		case err == nil && info.Mode()&fs.ModeSymlink != 0: // the link, and what it leads to
-			if p.Mounts && p.writable(name) {
-				p.links = append(p.links, name)
-			} else {
-				p.watch = append(p.watch, name)
-			}
+			p.links = append(p.links, name)
 			if real, err := filepath.EvalSymlinks(name); err == nil {
 				bind = append(bind, real)
 			}
@@ -151,13 +147,13 @@ func (p *plan) protect(names []string, missing absent) {
 		}
 	}
 	if !p.Mounts {
-		p.watch, bind = append(p.watch, bind...), nil
+		p.watch, bind, p.links = slices.Concat(p.watch, bind, p.links), nil, nil
 	}
 	p.bind(bind)
 	slices.Sort(p.watch)
 	p.watch = slices.DeleteFunc(slices.Compact(p.watch), func(name string) bool { return !p.writable(name) || p.bound(name) })
 	p.bind(p.standIn(missing))
-	p.links = slices.DeleteFunc(p.links, p.bound)
+	p.links = slices.DeleteFunc(p.links, func(name string) bool { return !p.writable(name) || p.bound(name) })
 	for _, name := range slices.Concat(p.binds, p.links, p.watch) {
 		p.pin(name)
 	}

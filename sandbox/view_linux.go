@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -168,13 +167,9 @@ func (p *plan) view(profile Profile, c place) error {
 		p.Write = append(p.Write, s.Path)
 	}
 	for _, m := range profile.Mounts {
-		if m.Type == LinkMount { // on a symlink too
-			m.Target = resolve(m.Target)
-			_, err = os.Lstat(m.Target)
-		} else {
-			m.Target, err = filepath.EvalSymlinks(m.Target)
-		}
-		if err != nil {
+		if m.Type == LinkMount {
+			m.Target = resolve(m.Target) // a symlink may be there
+		} else if m.Target, err = filepath.EvalSymlinks(m.Target); err != nil {
 			return fmt.Errorf("there is nothing to mount at: %w", err)
 		}
 		s := step{Kind: stepCopy, Path: m.Target, Source: m.Source, ReadOnly: m.ReadOnly, Mount: &m}
@@ -366,12 +361,8 @@ func (h hold) makeAt(at int) error {
 
 // touchAt makes an empty file where there is nothing.
 func touchAt(at int, name string) error {
-	fd, err := unix.Openat(at, name, unix.O_CREAT|unix.O_EXCL|unix.O_RDONLY|unix.O_CLOEXEC, 0o444)
-	if errors.Is(err, unix.EEXIST) {
-		return nil
-	}
-	if err != nil {
+	if err := unix.Mknodat(at, name, unix.S_IFREG|0o444, 0); err != unix.EEXIST {
 		return err
 	}
-	return unix.Close(fd)
+	return nil
 }

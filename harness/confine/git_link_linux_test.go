@@ -192,7 +192,7 @@ func TestConfine_GitLinkKilled(t *testing.T) {
 	b.git("-C", main, "config", "user.email", "me@example.org")
 	b.git("-C", main, "status")
 	b.git("clone", "-q", main, b.base+"/clone")
-	b.user(b.base, "cp -r project copy && git -C copy config user.email copy", "")
+	b.user(b.base, "cp -r project copy; git -C copy config user.email copy", "")
 	if got := b.value(b.base+"/copy", "user.email") + b.value(main, "user.email"); got != "copyme@example.org" {
 		t.Errorf("the copy and the project say %q", got)
 	}
@@ -203,6 +203,9 @@ func TestConfine_GitLinkKilled(t *testing.T) {
 	res, out := b.in(main, "build", "git status && git config user.email", config.Config{})
 	if res.Exit != 0 || !strings.HasSuffix(out, "me@example.org\n") || len(res.Notes) > 0 {
 		t.Errorf("%+v %s", res, out)
+	}
+	if err := b.runner.Close(); err != nil {
+		t.Fatal(err)
 	}
 	b.confine.Close()
 	b.asBefore(main, string(text), 0o640)
