@@ -219,3 +219,38 @@ func TestConfine_LinkOverReplaced(t *testing.T) {
 		<-ended
 	})
 }
+
+// A protected name that is a symlink cannot be replaced either, nor what it leads to. Programs follow it.
+func TestConfine_ProtectedLink(t *testing.T) {
+	yards(t, func(t *testing.T, y *yard) {
+		for at, to := range map[string]string{"/lathe.jsonc": "shared/settings", "/.lathe": "shared"} {
+			if err := os.Symlink(to, y.project+at); err != nil {
+				t.Fatal(err)
+			}
+		}
+		write(t, y.project+"/shared/settings", "mine")
+		write(t, y.project+"/other", "evil")
+		const attacks = "rm lathe.jsonc; mv other lathe.jsonc; ln -sfn / .lathe; mv .lathe x; echo evil > lathe.jsonc; echo evil > shared/settings"
+		for attack := range strings.SplitSeq(attacks, "; ") {
+			before := tree(t, y.project)
+			free := y.shell("(cp -r . $HOME/free && cd $HOME/free && " + attack + "); e=$?; rm -rf $HOME/free; exit $e")
+			free.Profile = sandbox.Profile{}
+			if res, out := run(t, y.runner, free); res.Exit != 0 {
+				t.Errorf("%s does not work where nothing holds it: %s", attack, out)
+			}
+			res, out := run(t, y.runner, y.shell(attack))
+			if y.guard == sandbox.Bound && (res.Exit == 0 || len(res.Undone) > 0) {
+				t.Errorf("%s: %+v %s", attack, res, out)
+			}
+			delete(before, y.project+"/other") // which it can have
+			for path, was := range before {
+				if now := tree(t, y.project)[path]; now != was {
+					t.Errorf("%s: %s is %q, was %q", attack, path, now, was)
+				}
+			}
+		}
+		if _, out := run(t, y.runner, y.shell("cat lathe.jsonc .lathe/settings")); out != "minemine" {
+			t.Errorf("it reads %q", out)
+		}
+	})
+}

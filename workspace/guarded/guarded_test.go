@@ -61,7 +61,7 @@ func newProject(t *testing.T) guarded.Project {
 func TestCheck_Names(t *testing.T) {
 	p := newProject(t)
 	for _, path := range []string{
-		".git", ".git/config", ".git/hooks/pre-commit", ".git/commondir", ".git/rebase-merge/git-rebase-todo", ".git/sequencer/todo", ".git/info/attributes",
+		".git", ".git/config", ".git/lathe", ".git/lathe/config", ".git/lathe/config.lock", ".git/hooks/pre-commit", ".git/commondir", ".git/rebase-merge/git-rebase-todo", ".git/sequencer/todo", ".git/info/attributes",
 		".GIT/config", ".Git/hooks/x", ".git./config", ".git /config", "GIT~1/config", "git~2/hooks/x", ".g\u200cit/config", ".git::$INDEX_ALLOCATION/config", "a/../.git/config", "./.git//hooks/x", "vendor/x/.git", "vendor/x/.git/hooks/y",
 		"lathe.json", "lathe.jsonc", "opencode.json", "OpenCode.JSONC", "web/lathe.json", "LATHE~1.JSO",
 		".lathe/plugins/x.js", ".opencode/plugin/x.ts", ".opencode/agent/x.md", ".lathe/plans", ".lathe/plans/x.js", ".lathe/plans/a/x.md", ".LATHE/plans/x.md", ".lathe/Plans/x.md",
