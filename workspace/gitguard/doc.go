@@ -6,9 +6,8 @@
 // a command made or changed, and takes from them what git would execute; guarded files in folders
 // below it only names. [Link] keeps the real configuration where no command can reach it.
 //
-// Everything here handles files that a hostile program wrote: it follows no symlinks but
-// the one of [Link], bounds what it
-// reads, and decides by lists of what is allowed, never by lists of what is not.
+// Everything here handles files that a hostile program wrote: it follows no symlinks but the
+// one of [Link], bounds what it reads, and decides by lists of what is allowed, never by lists of what is not.
 //
 // Start reading at [Merge] for the rules about keys, at [OpenView] for the life of a copy.
 package gitguard
