@@ -1,7 +1,7 @@
 // Package secret knows where a user's credentials lie: private keys, tokens of command lines,
 // browser profiles, password stores, histories of what was typed.
 //
-// It is one table (table.go) with a reason for each place, which the sandbox hides from commands and
+// It is one table (places.txt) with a reason for each place, which the sandbox hides from commands and
 // the file tools ask about. It opens nothing by itself and reads no environment: callers pass both
 // the home folder and the variables.
 //
@@ -37,7 +37,7 @@ func Find(home string, env func(string) string) Places {
 	}
 	roots := map[base]string{}
 	if home != "" {
-		roots = map[base]string{0: home, config: filepath.Join(home, ".config"), data: filepath.Join(home, ".local", "share")}
+		roots = map[base]string{"~": home, config: filepath.Join(home, ".config"), data: filepath.Join(home, ".local", "share")}
 	}
 	moved := map[base]string{config: env("XDG_CONFIG_HOME"), data: env("XDG_DATA_HOME")}
 	var out Places
