@@ -2,6 +2,7 @@ package model
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -85,10 +86,7 @@ func userContent(parts []lathe.Part, to Target) (out []Content) {
 				continue // their content was put into text parts when they were attached
 			}
 			if to.StripMedia && isMedia(b.Mime) {
-				name := b.Filename
-				if name == "" {
-					name = "file"
-				}
+				name := cmp.Or(b.Filename, "file")
 				out = append(out, TextContent{Text: fmt.Sprintf("[Attached %s: %s]", b.Mime, name)})
 				continue
 			}

@@ -47,13 +47,7 @@ const (
 )
 
 func (d Deadlines) orDefault() Deadlines {
-	pick := func(v, def time.Duration) time.Duration {
-		if v == 0 {
-			return def
-		}
-		return v
-	}
-	return Deadlines{pick(d.Headers, DefaultHeaders), pick(d.First, DefaultFirst), pick(d.Gap, DefaultGap)}
+	return Deadlines{cmp.Or(d.Headers, DefaultHeaders), cmp.Or(d.First, DefaultFirst), cmp.Or(d.Gap, DefaultGap)}
 }
 
 // Post sends a body and returns the response when its headers are there. Its body must be

@@ -103,10 +103,7 @@ func (p Permission) Spells(r lathe.Rule, i int) bool {
 	if strings.HasPrefix(r.Pattern, "*") && p.Name == "bash" && isBeside(p.Patterns[i]) {
 		return false
 	}
-	if i >= len(p.Spelled) || p.Spelled[i] == "" {
-		return true
-	}
-	return strings.HasPrefix(literal(r.Pattern), p.Spelled[i])
+	return i >= len(p.Spelled) || p.Spelled[i] == "" || strings.HasPrefix(literal(r.Pattern), p.Spelled[i])
 }
 
 // literal is a pattern up to its first wildcard.

@@ -2,6 +2,7 @@ package tool
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -77,10 +78,7 @@ func (s *Set) Visible(hide func(Spec) bool) []Tool {
 func Hidden(rules ...lathe.Ruleset) func(Spec) bool {
 	all := slices.Concat(rules...)
 	return func(s Spec) bool {
-		permission := s.Permission
-		if permission == "" {
-			permission = s.Name
-		}
+		permission := cmp.Or(s.Permission, s.Name)
 		for _, r := range slices.Backward(all) {
 			if lathe.Wildcard(r.Permission, permission) {
 				return r.Pattern == "*" && r.Action == lathe.Deny

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -129,9 +130,7 @@ func (as *asks) open(f lathe.Fact, id lathe.AskID) *asking {
 		}}
 		if s, ok := as.state.Session(f.Session); ok && f.Session != as.state.Current {
 			o.From = s.Agent
-			if o.From == "" {
-				o.From = s.Title
-			}
+			o.From = cmp.Or(o.From, s.Title)
 		}
 		a.permission = ask.NewPermission(as.keys, f, o)
 	case *lathe.QuestionAsked:

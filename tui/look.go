@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"image/color"
@@ -48,10 +49,7 @@ type themes struct {
 // theme is what everything is drawn with.
 func (l *look) theme() *style.Theme {
 	t := &l.themes
-	name := t.name
-	if t.trial != "" {
-		name = t.trial
-	}
+	name := cmp.Or(t.trial, t.name)
 	if t.made == nil || t.madeName != name || t.madeDark != t.dark {
 		made, err := l.findTheme(name, t.dark)
 		if err != nil {
@@ -168,9 +166,7 @@ func (l *look) apply() {
 	}
 	l.drafts.edit.SetPasteSummary(k.PasteSummary)
 	l.themes.name = l.o.Look.Theme
-	if k.Theme != "" {
-		l.themes.name = k.Theme
-	}
+	l.themes.name = cmp.Or(k.Theme, l.themes.name)
 	if l.themes.locked = k.ThemeModeLock != ""; l.themes.locked {
 		l.themes.dark = k.ThemeModeLock == dark
 	}

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"slices"
 
 	tea "charm.land/bubbletea/v2"
@@ -36,10 +37,7 @@ func (mn *menu) setCommands(of []lathe.Command) {
 		if len(a.slash) == 0 {
 			continue
 		}
-		about := a.about
-		if about == "" {
-			about = a.title
-		}
+		about := cmp.Or(a.about, a.title)
 		all = append(all, editor.Command{Name: a.slash[0], Aliases: a.slash[1:], Description: about, Local: true, Arguments: a.with != nil, Hidden: !a.fits(mn.state)})
 		for _, s := range a.slash {
 			taken[s] = true

@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"net/url"
 	"time"
@@ -30,10 +31,7 @@ func (c Client) device(ctx context.Context, m Method, talk Talk) (Credential, er
 		ctx, cancel = context.WithDeadlineCause(ctx, time.Now().Add(seconds(a.ExpiresIn)), tooLate(m))
 		defer cancel()
 	}
-	pace := a.Interval
-	if pace == 0 {
-		pace = usualPace
-	}
+	pace := cmp.Or(a.Interval, usualPace)
 	for {
 		pace = min(max(pace, leastPace), mostPace)
 		if err := c.wait(ctx, seconds(pace)); err != nil {

@@ -1,6 +1,7 @@
 package bedrock
 
 import (
+	"cmp"
 	"encoding/json"
 	"strconv"
 	"strings"
@@ -123,9 +124,7 @@ func (d *decoder) event(kind string, data []byte) ([]model.Event, error) {
 		return d.end(e.Index), nil
 	case "messageStop":
 		d.reason = e.StopReason
-		if d.reason == "" {
-			d.reason = "unknown"
-		}
+		d.reason = cmp.Or(d.reason, "unknown")
 		return nil, nil
 	default:
 		return d.metadata(e), nil

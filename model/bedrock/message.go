@@ -2,6 +2,7 @@ package bedrock
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"hash/fnv"
 	"strconv"
@@ -151,10 +152,7 @@ func documentName(c model.FileContent) string {
 		}
 		return ' '
 	}, strings.TrimSuffix(c.Name, ".pdf"))
-	name = strings.Join(strings.Fields(name), " ")
-	if name == "" {
-		name = "document"
-	}
+	name = cmp.Or(strings.Join(strings.Fields(name), " "), "document")
 	return name[:min(len(name), 100)] + " " + strconv.FormatUint(hash(c.Data), 36)
 }
 

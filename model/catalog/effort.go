@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -95,10 +96,7 @@ func object(name, format string, args ...any) Options {
 // claude returns the levels of a Claude by its version.
 func (m *Model) claude(id string) []Variant {
 	major, minor, _ := version(id, "claude-")
-	output := m.Limit.Output
-	if output == 0 {
-		output = math.MaxInt32
-	}
+	output := cmp.Or(m.Limit.Output, math.MaxInt32)
 	switch {
 	case major > 4 || major == 4 && minor >= 7:
 		return m.each("low", "medium", "high", "xhigh", "max")

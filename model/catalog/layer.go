@@ -194,9 +194,7 @@ func (m *Model) finish(p *Provider, id string) {
 	m.APIID = cmp.Or(m.APIID, id)
 	m.Name = cmp.Or(m.Name, id)
 	m.NPM, m.API = cmp.Or(m.Own.NPM, p.NPM), cmp.Or(m.Own.API, p.API)
-	if m.Status == "" {
-		m.Status = Active
-	}
+	m.Status = cmp.Or(m.Status, Active)
 	m.Cost.clean()
 	m.Limit.clean()
 }

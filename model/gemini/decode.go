@@ -2,6 +2,7 @@ package gemini
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"strconv"
@@ -142,9 +143,7 @@ func (d *decoder) general(c chunk) ([]model.Event, error) {
 			}
 		}
 		d.sources(cand)
-		if cand.FinishReason != "" {
-			d.reason = cand.FinishReason
-		}
+		d.reason = cmp.Or(cand.FinishReason, d.reason)
 	}
 	if c.UsageMetadata != nil {
 		d.count(*c.UsageMetadata)
@@ -207,9 +206,7 @@ func (d *decoder) call(f functionCall, signature string) error {
 		d.open = &partialCall{id: d.ids.Take(f.ID), name: f.Name, args: &argument{}}
 		d.emit(model.InputStart{ID: d.open.id, Name: f.Name})
 	}
-	if signature != "" {
-		d.open.signature = signature
-	}
+	d.open.signature = cmp.Or(signature, d.open.signature)
 	if err := d.open.take(f); err != nil {
 		return model.Failure{Provider: d.provider, Message: "the provider sent broken arguments of a tool call: " + err.Error(), Type: "server_error"}.Error()
 	}

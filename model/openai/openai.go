@@ -12,6 +12,7 @@ package openai
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -88,9 +89,7 @@ func newCallID(ids *lathe.IDs) func() string {
 
 // path is where a request goes, below the base address.
 func (d Dialect) path(path, name string) string {
-	if d.Path != "" {
-		path = d.Path
-	}
+	path = cmp.Or(d.Path, path)
 	if d.Azure.Deployments {
 		path = "/deployments/" + url.PathEscape(name) + path
 	}

@@ -2,6 +2,7 @@ package openai
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/lathe-agent/lathe"
@@ -92,11 +93,7 @@ func (u *responsesUsage) usage() model.Usage {
 // isHosted reports whether the provider runs calls of that type itself. Their items are
 // given back as they came.
 func isHosted(kind string) bool {
-	switch kind {
-	case "web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call", "mcp_call", "mcp_list_tools":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call", "mcp_call", "mcp_list_tools"}, kind)
 }
 
 // wantsAnswer reports whether an item is a call of a tool that we do not offer: it names a call

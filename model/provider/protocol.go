@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"cmp"
 	"net/url"
 	"slices"
 	"strings"
@@ -86,10 +87,7 @@ func (c *client) protocol() Protocol {
 			return Chat
 		}
 	}
-	if c.speaks.protocol == "" {
-		return Chat
-	}
-	return c.speaks.protocol
+	return cmp.Or(c.speaks.protocol, Chat)
 }
 
 // azureVersion is sent to the older addresses, which refuse requests without one.

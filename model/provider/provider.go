@@ -9,6 +9,7 @@
 package provider
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"iter"
@@ -262,9 +263,7 @@ func readOptions(p *catalog.Provider) (o options, err error) {
 // deadlines bounds each wait by the most exact of the options; timeout is for all of them.
 func (o options) deadlines() model.Deadlines {
 	pick := func(l limit) time.Duration {
-		if l == 0 {
-			l = o.Timeout
-		}
+		l = cmp.Or(l, o.Timeout)
 		return time.Duration(l)
 	}
 	return model.Deadlines{Headers: pick(o.HeaderTimeout), First: pick(o.ChunkTimeout), Gap: pick(o.ChunkTimeout)}

@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"slices"
@@ -170,9 +171,7 @@ func (c *client) findSigner(s Source) (key, Source, error) {
 	if c.model.NPM == catalog.Mantle {
 		ask.Service = "bedrock-mantle"
 	}
-	if s == "" {
-		s = FromLogin
-	}
+	s = cmp.Or(s, FromLogin)
 	var err error
 	c.signer, err = c.deps.AWS(ask)
 	return key{}, s, c.asUnauthorized(err)

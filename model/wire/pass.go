@@ -200,12 +200,10 @@ func EachOption(options map[string]json.RawMessage, f func(name string, value js
 // isClientOption reports whether an option is for the client and not for the server, or is a
 // member that a request has from its conversation.
 func isClientOption(name string) bool {
-	switch name {
-	case "apiKey", "baseURL", "endpoint", "headers", "fetch", "name", "timeout", "headerTimeout", "chunkTimeout", "setCacheKey", "includeUsage",
+	return slices.Contains([]string{
+		"apiKey", "baseURL", "endpoint", "headers", "fetch", "name", "timeout", "headerTimeout", "chunkTimeout", "setCacheKey", "includeUsage",
 		"enterpriseUrl", "resourceName", "apiVersion", "useDeploymentBasedUrls", "useCompletionUrls", "strictJsonSchema", "structuredOutputs",
 		"litellmProxy", "region", "profile", "project", "location", "accessKeyId", "secretAccessKey", "sessionToken",
-		"model", "messages", "input", "stream", "tools", "system", "contents":
-		return true
-	}
-	return false
+		"model", "messages", "input", "stream", "tools", "system", "contents",
+	}, name)
 }

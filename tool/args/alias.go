@@ -1,6 +1,9 @@
 package args
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // What models call things that have another name here. They are the names other agents use
 // and models were trained on.
@@ -118,11 +121,7 @@ func Folded(name string) string {
 // verbatim reports whether a member holds text that is used to the letter, so that nothing
 // but a text may be taken for it.
 func verbatim(name string) bool {
-	switch name {
-	case "content", "oldString", "newString", "patchText", "command":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"content", "oldString", "newString", "patchText", "command"}, name)
 }
 
 // isPath reports whether a member holds the path of a file.

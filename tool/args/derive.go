@@ -1,6 +1,7 @@
 package args
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -59,10 +60,7 @@ func simplify(s *jsonschema.Schema, t reflect.Type) {
 
 func jsonName(f reflect.StructField) string {
 	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-	if name == "" {
-		return f.Name
-	}
-	return name
+	return cmp.Or(name, f.Name)
 }
 
 func addEnum(s *jsonschema.Schema, words string) {

@@ -339,11 +339,7 @@ func (m *mender) empty(s *jsonschema.Schema, val []byte) bool {
 	if slices.Contains(types, "string") && (len(s.Enum) == 0 || slices.Contains(words(s.Enum), Unquote(val))) {
 		return false
 	}
-	switch strings.ToLower(Unquote(val)) {
-	case "", "null", "none", "undefined":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"", "null", "none", "undefined"}, strings.ToLower(Unquote(val)))
 }
 
 // shellText returns the text of [shell, -c, text], nil for any other list.

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -193,10 +194,7 @@ func (p *peer) page(a *authority, c *client, redirect, state, verifier string) (
 	} {
 		q.Set(name, value)
 	}
-	scope := a.scope
-	if p.def.OAuth.Scope != "" {
-		scope = p.def.OAuth.Scope
-	}
+	scope := cmp.Or(p.def.OAuth.Scope, a.scope)
 	if scope != "" {
 		q.Set("scope", scope)
 	}

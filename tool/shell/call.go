@@ -391,9 +391,5 @@ func (a *recorder) uncertain(name string, v invocation) {
 }
 
 func takesSubcommand(name string) bool {
-	switch name {
-	case "git", "npm", "yarn", "pnpm", "bun", "cargo", "go", "docker", "podman", "kubectl", "gh", "aws", "gcloud", "az", "systemctl", "brew", "pip", "terraform", "helm", "make", "apt", "apt-get":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"git", "npm", "yarn", "pnpm", "bun", "cargo", "go", "docker", "podman", "kubectl", "gh", "aws", "gcloud", "az", "systemctl", "brew", "pip", "terraform", "helm", "make", "apt", "apt-get"}, name)
 }

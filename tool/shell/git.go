@@ -197,11 +197,7 @@ func (a *reader) gitAddresses(key string, r optionReading, v *invocation) {
 }
 
 func isScheme(s string) bool {
-	switch s {
-	case "http", "https", "ssh", "git", "file", "ftp", "ftps", "git+ssh", "ssh+git":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"http", "https", "ssh", "git", "file", "ftp", "ftps", "git+ssh", "ssh+git"}, s)
 }
 
 // gitConfig sees that a setting is written which runs something later.

@@ -1,6 +1,9 @@
 package shell
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // listed judges a command by the table of options, if that has the program. key names the row,
 // words are those after the name.
@@ -156,23 +159,17 @@ func harmlessAction(s string) bool {
 
 // isStrategy knows the strategies that git has itself.
 func isStrategy(s string) bool {
-	switch s {
-	case "ours", "ort", "recursive", "resolve", "octopus", "subtree":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"ours", "ort", "recursive", "resolve", "octopus", "subtree"}, s)
 }
 
 // harmlessSSH knows settings of ssh that name no program and no file with settings.
 func harmlessSSH(s string) bool {
 	name, _, _ := strings.Cut(strings.ReplaceAll(strings.ToLower(strings.TrimSpace(s)), " ", "="), "=")
-	switch name {
-	case "stricthostkeychecking", "batchmode", "connecttimeout", "connectionattempts", "loglevel", "port", "user", "userknownhostsfile", "serveraliveinterval",
+	return slices.Contains([]string{
+		"stricthostkeychecking", "batchmode", "connecttimeout", "connectionattempts", "loglevel", "port", "user", "userknownhostsfile", "serveraliveinterval",
 		"serveralivecountmax", "identitiesonly", "identityfile", "addressfamily", "compression", "passwordauthentication", "preferredauthentications",
-		"pubkeyauthentication", "hostkeyalgorithms", "requesttty", "visualhostkey", "updatehostkeys", "checkhostip", "hashknownhosts":
-		return true
-	}
-	return false
+		"pubkeyauthentication", "hostkeyalgorithms", "requesttty", "visualhostkey", "updatehostkeys", "checkhostip", "hashknownhosts",
+	}, name)
 }
 
 // harmlessLinker knows the flags of the Go linker that builds have every day.

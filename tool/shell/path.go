@@ -128,11 +128,7 @@ func copies(name string) bool {
 
 // removes knows commands that take their arguments away; of mv that is all but the last.
 func removes(name string) bool {
-	switch name {
-	case "rm", "rmdir", "unlink", "shred", "mv":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"rm", "rmdir", "unlink", "shred", "mv"}, name)
 }
 
 // lastOperand finds the last argument that is no option. It is -1 where it may not be what is
@@ -230,12 +226,10 @@ func handlesPaths(name string) (paths, writes bool) {
 
 // printsOnly knows commands whose arguments are texts.
 func printsOnly(name string) bool {
-	switch name {
-	case "echo", "printf", "true", "false", ":", "exit", "return", "sleep", "kill", "seq", "expr", "basename", "dirname", "date", "uname",
-		"whoami", "which", "type", "hash", "export", "unset", "set", "shift", "test", "[", "declare", "local", "read", "alias", "let", "yes":
-		return true
-	}
-	return false
+	return slices.Contains([]string{
+		"echo", "printf", "true", "false", ":", "exit", "return", "sleep", "kill", "seq", "expr", "basename", "dirname", "date", "uname",
+		"whoami", "which", "type", "hash", "export", "unset", "set", "shift", "test", "[", "declare", "local", "read", "alias", "let", "yes",
+	}, name)
 }
 
 // textsFirst is how many arguments of a command come before its paths, and are texts.
@@ -253,21 +247,15 @@ func textsFirst(name string) int {
 }
 
 func takesTexts(name string) bool {
-	switch name {
-	case "grep", "egrep", "fgrep", "rg", "ag", "sed", "awk", "gawk", "mawk", "perl", "jq", "yq":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"grep", "egrep", "fgrep", "rg", "ag", "sed", "awk", "gawk", "mawk", "perl", "jq", "yq"}, name)
 }
 
 // readsContents knows commands that show, copy or send what is in the files that they name.
 func readsContents(name string) bool {
-	switch name {
-	case "cat", "head", "tail", "less", "more", "tac", "nl", "od", "xxd", "hexdump", "strings", "base64", "diff", "cmp", "bat", "cut", "uniq", "paste", "comm", "sort", "fold", "rev", "column",
-		"grep", "egrep", "fgrep", "rg", "ag", "sed", "awk", "gawk", "mawk", "jq", "yq", "cp", "curl", "wget", "scp", "rsync", "gzip", "zip", "tar", "source", ".", "vim", "vi", "view":
-		return true
-	}
-	return false
+	return slices.Contains([]string{
+		"cat", "head", "tail", "less", "more", "tac", "nl", "od", "xxd", "hexdump", "strings", "base64", "diff", "cmp", "bat", "cut", "uniq", "paste", "comm", "sort", "fold", "rev", "column",
+		"grep", "egrep", "fgrep", "rg", "ag", "sed", "awk", "gawk", "mawk", "jq", "yq", "cp", "curl", "wget", "scp", "rsync", "gzip", "zip", "tar", "source", ".", "vim", "vi", "view",
+	}, name)
 }
 
 // follow remembers directories that a command goes through with links followed.

@@ -25,12 +25,10 @@ func (a programs) make(v *invocation, sc *scope) {
 
 // isProgramVariable knows variables of make that name programs.
 func isProgramVariable(name string) bool {
-	switch name {
-	case "SHELL", ".SHELLFLAGS", "MAKE", "AR", "AS", "CC", "CXX", "CPP", "FC", "LD", "LEX", "YACC", "LINT", "RM", "CP", "MV", "INSTALL", "GO", "PYTHON", "NODE",
-		"NPM", "CARGO", "DOCKER", "SED", "AWK", "GREP", "FIND", "GIT", "CURL", "TAR", "STRIP", "OBJCOPY", "RANLIB", "PKG_CONFIG", "CMAKE", "SUDO", "BASH":
-		return true
-	}
-	return false
+	return slices.Contains([]string{
+		"SHELL", ".SHELLFLAGS", "MAKE", "AR", "AS", "CC", "CXX", "CPP", "FC", "LD", "LEX", "YACC", "LINT", "RM", "CP", "MV", "INSTALL", "GO", "PYTHON", "NODE",
+		"NPM", "CARGO", "DOCKER", "SED", "AWK", "GREP", "FIND", "GIT", "CURL", "TAR", "STRIP", "OBJCOPY", "RANLIB", "PKG_CONFIG", "CMAKE", "SUDO", "BASH",
+	}, name)
 }
 
 // scripts are programs that run the scripts of a package.

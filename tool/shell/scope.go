@@ -288,12 +288,10 @@ func (e *effects) call(n *syntax.CallExpr) {
 
 // isBuiltinThatSets knows what can change variables or the directory, itself or by code.
 func isBuiltinThatSets(name string) bool {
-	switch name {
-	case "eval", "source", ".", "unset", "printf", "mapfile", "readarray", "getopts", "set", "shift", "export", "declare",
-		"typeset", "local", "readonly", "let", "command", "builtin", "wait", "trap", "shopt", "alias", "\\cd":
-		return true
-	}
-	return false
+	return slices.Contains([]string{
+		"eval", "source", ".", "unset", "printf", "mapfile", "readarray", "getopts", "set", "shift", "export", "declare",
+		"typeset", "local", "readonly", "let", "command", "builtin", "wait", "trap", "shopt", "alias", "\\cd",
+	}, name)
 }
 
 // forget makes unknown what code may have changed. Functions that it calls were looked at

@@ -226,11 +226,7 @@ func (a *reader) prefixes(name string, words []Word, sc *scope) {
 }
 
 func isShell(name string) bool {
-	switch name[strings.LastIndexByte(name, '/')+1:] {
-	case "sh", "bash", "dash", "zsh", "ksh", "ash", "mksh", "rbash":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"sh", "bash", "dash", "zsh", "ksh", "ash", "mksh", "rbash"}, name[strings.LastIndexByte(name, '/')+1:])
 }
 
 func hasCode(words []Word) bool {

@@ -50,10 +50,7 @@ func temporary(c *tool.Call, name string) (mapped, folder, instead string, ok bo
 
 // inProject judges a name by itself.
 func inProject(c *tool.Call, full string) bool {
-	if workspace.Inside(c.Dir, full) {
-		return true
-	}
-	return c.Root != "" && filepath.Dir(c.Root) != c.Root && workspace.Inside(c.Root, full)
+	return workspace.Inside(c.Dir, full) || c.Root != "" && filepath.Dir(c.Root) != c.Root && workspace.Inside(c.Root, full)
 }
 
 // WhySecret says why a target is never read without a question.

@@ -5,6 +5,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"encoding/base64"
@@ -58,14 +59,10 @@ type webFetchInput struct {
 
 // Fetch returns the tool that fetches a URL.
 func Fetch(cfg Config) tool.Tool {
-	if cfg.Agent == "" {
-		cfg.Agent = "lathe"
-	}
+	cfg.Agent = cmp.Or(cfg.Agent, "lathe")
 	spec := tool.Spec{Name: "webfetch", Description: strings.TrimSpace(webFetchText)}
 	return tool.Define(spec, func(ctx context.Context, c *tool.Call, in webFetchInput) (tool.Result, error) {
-		if in.Format == "" {
-			in.Format = "markdown"
-		}
+		in.Format = cmp.Or(in.Format, "markdown")
 		f := &fetching{cfg: cfg, call: c, in: in, left: webTimeout}
 		if in.Timeout > 0 {
 			f.left = time.Duration(min(in.Timeout, webLongest.Seconds()) * float64(time.Second))

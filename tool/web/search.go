@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -131,12 +132,8 @@ func (in webSearchInput) asked(c *tool.Call) SearchQuery {
 	if in.NumResults >= 1 {
 		q.Results = int(min(in.NumResults, webSearchMost))
 	}
-	if in.Livecrawl != "" {
-		q.Livecrawl = in.Livecrawl
-	}
-	if in.Type != "" {
-		q.Type = in.Type
-	}
+	q.Livecrawl = cmp.Or(in.Livecrawl, q.Livecrawl)
+	q.Type = cmp.Or(in.Type, q.Type)
 	if in.Characters >= 1 {
 		q.Characters = int(min(in.Characters, webBytes))
 	}

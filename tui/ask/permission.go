@@ -2,6 +2,7 @@ package ask
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -178,12 +179,7 @@ func (p *Permission) Deselect() {
 func (p *Permission) Words() string { return strings.TrimSpace(p.reason.Text()) }
 
 func isScroll(k tea.KeyPressMsg) bool {
-	switch k.String() {
-	case "up", "down", "pgup", "pgdown":
-		return true
-	default:
-		return false
-	}
+	return slices.Contains([]string{"up", "down", "pgup", "pgdown"}, k.String())
 }
 
 // scrollKey moves the body, if there is more of it than is seen.

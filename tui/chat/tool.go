@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -78,9 +79,7 @@ func read(t *lathe.ToolCall) (c call) {
 		c.input, metadata, c.output, c.began, c.ended = s.Input, s.Metadata, s.Output, s.Start, s.End
 	case *lathe.Failed:
 		c.input, metadata, c.failed, c.began, c.ended = s.Input, s.Metadata, s.Error, s.Start, s.End
-		if c.failed == "" {
-			c.failed = "failed"
-		}
+		c.failed = cmp.Or(c.failed, "failed")
 	}
 	_ = json.Unmarshal(c.input, &c.args) // as far as it is ours
 	_ = json.Unmarshal(metadata, &c.meta)

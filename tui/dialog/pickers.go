@@ -1,6 +1,7 @@
 package dialog
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -42,9 +43,7 @@ func ToolServerItems(servers []lathe.ToolServer) []Item {
 			it.Mark = Failed
 		case "needs_auth", "needs_client_registration":
 			it.Mark, it.Right = Failed, "log in needed"
-			if it.Detail == "" {
-				it.Detail = "lathe mcp auth " + s.Name
-			}
+			it.Detail = cmp.Or(it.Detail, "lathe mcp auth "+s.Name)
 		case "connecting":
 			it.Mark = Running
 		case "disabled":

@@ -1,6 +1,7 @@
 package dialog
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/lathe-agent/lathe"
@@ -77,10 +78,7 @@ func (s Status) lines(th *style.Theme) []style.Line {
 }
 
 func serverLine(th *style.Theme, it Item) style.Line {
-	sign := map[Mark]string{Done: "✓ ", Failed: "✗ ", Running: "… "}[it.Mark]
-	if sign == "" {
-		sign = "· "
-	}
+	sign := cmp.Or(map[Mark]string{Done: "✓ ", Failed: "✗ ", Running: "… "}[it.Mark], "· ")
 	line := style.Of(sign, style.Fg(markColor(th, it.Mark))).Add(it.Title, style.Fg(th.Text)).Add("  "+it.Right, style.Fg(th.TextMuted))
 	if it.Detail == "" {
 		return line

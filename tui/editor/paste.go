@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/url"
 	"path"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -145,12 +146,7 @@ func unescape(s string) (string, bool) {
 
 // IsMedia reports whether a file is one that goes along as it is, by its name.
 func IsMedia(file string) bool {
-	switch strings.ToLower(path.Ext(file)) {
-	case ".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".avif", ".heic", ".pdf", ".svg":
-		return true
-	default:
-		return false
-	}
+	return slices.Contains([]string{".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".avif", ".heic", ".pdf", ".svg"}, strings.ToLower(path.Ext(file)))
 }
 
 // Attach puts a picture, a document or any other file into the prompt.

@@ -1,6 +1,8 @@
 package editor
 
 import (
+	"cmp"
+
 	"github.com/lathe-agent/lathe/tui/style"
 )
 
@@ -51,10 +53,7 @@ func (s *suggest) label(it item) (name, about string) {
 	case it.command != nil:
 		return "/" + it.command.Name, it.command.Description
 	case it.agent != nil:
-		about = it.agent.Description
-		if about == "" {
-			about = "agent"
-		}
+		about = cmp.Or(it.agent.Description, "agent")
 		return "@" + it.agent.Name, about
 	default:
 		if _, start, end := cutRange(s.query); start > 0 && it.file[len(it.file)-1] != '/' {

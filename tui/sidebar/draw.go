@@ -1,6 +1,7 @@
 package sidebar
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -139,9 +140,7 @@ func (d *drawing) servers(s *Sidebar, all []lathe.ToolServer) {
 			}
 		case "failed":
 			color = d.th.Error
-			if m.Error != "" {
-				note = m.Error
-			}
+			note = cmp.Or(m.Error, note)
 		case "needs_auth", "needs_client_registration":
 			color, note = d.th.Warning, "needs a login: /mcps"
 		}

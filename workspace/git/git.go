@@ -2,6 +2,7 @@ package git
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -92,9 +93,7 @@ func (g *Git) ask(ctx context.Context, q question) ([]byte, error) {
 		cmd.Env, cmd.Dir = append(g.env[:len(g.env):len(g.env)], q.view.env()...), q.view.top
 	}
 	out, words := &bounded{limit: q.limit}, &bounded{limit: 4 << 10, cut: true}
-	if out.limit == 0 {
-		out.limit = 1 << 20
-	}
+	out.limit = cmp.Or(out.limit, 1<<20)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(q.input), out, words
 	cmd.WaitDelay = time.Second
 	err := cmd.Run()

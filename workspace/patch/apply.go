@@ -1,6 +1,7 @@
 package patch
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -120,9 +121,7 @@ func (d *disk) move(f File, e *entry) error {
 			f.Line, f.Path, f.MoveTo, delMark+" "+f.MoveTo)}
 	}
 	to.now, to.exists, to.from, to.shifts = e.now, true, f.Path, e.shifts
-	if e.from != "" {
-		to.from = e.from
-	}
+	to.from = cmp.Or(e.from, to.from)
 	e.now, e.exists, e.from = "", false, ""
 	return nil
 }

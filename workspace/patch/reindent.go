@@ -2,6 +2,7 @@ package patch
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -13,11 +14,7 @@ func IndentationCounts(path string) bool {
 		".hs", ".elm", ".fs", ".fsx", ".rst":
 		return true
 	}
-	switch filepath.Base(path) {
-	case "Makefile", "makefile", "GNUmakefile", "BUILD", "WORKSPACE", "SConstruct", "SConscript", "Snakefile":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"Makefile", "makefile", "GNUmakefile", "BUILD", "WORKSPACE", "SConstruct", "SConscript", "Snakefile"}, filepath.Base(path))
 }
 
 // Shift is how far lines that were quoted stand from those of the file: the first indentation that

@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -392,9 +393,7 @@ func (t *worktree) permFor(root *os.Root, name string, from, to state) fs.FileMo
 	if info, err := root.Lstat(name); err == nil && !from.absent() && info.Mode().IsRegular() {
 		perm = info.Mode().Perm()
 	}
-	if perm == 0 {
-		perm = 0o644
-	}
+	perm = cmp.Or(perm, 0o644)
 	if to.Mode == modeExec {
 		return perm | perm&0o444>>2 | 0o100
 	}

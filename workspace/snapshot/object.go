@@ -204,8 +204,5 @@ func (o *objects) adopt(id oid, size int64) bool {
 	if err != nil {
 		kind, data, err = o.repo.get(id)
 	}
-	if err != nil || kind != gitobj.BlobKind || int64(len(data)) != size || hashObject(kind, data) != id {
-		return false
-	}
-	return o.keep(id, kind, data) == nil
+	return err == nil && kind == gitobj.BlobKind && int64(len(data)) == size && hashObject(kind, data) == id && o.keep(id, kind, data) == nil
 }
