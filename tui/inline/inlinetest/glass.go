@@ -80,7 +80,7 @@ func (g *Glass) control(arguments string, what byte) {
 }
 
 func (g *Glass) put(text string, r rune) {
-	w := termtext.RuneWidth(r)
+	w := termtext.Columns(string(r))
 	line := g.Rows[g.row]
 	if w == 0 {
 		if at := min(g.col, len(line)) - 1; at >= 0 {
