@@ -125,8 +125,8 @@ var archFences = []archtest.Fence{
 }
 
 // archOutside are the rooms below internal that need a module of others: messages of DNS, and the
-// interface that a packet came by, are in the standard library only for itself; WebP is not in it.
-var archOutside = map[string]string{"internal/mdns": "golang.org/x/net", "internal/picture": "golang.org/x/image"}
+// interface that a packet came by, are in the standard library only for itself; WebP and the widths of characters are not in it.
+var archOutside = map[string]string{"internal/mdns": "golang.org/x/net", "internal/picture": "golang.org/x/image", "internal/termtext": "github.com/charmbracelet/x/ansi"}
 
 // archSuites are the suites that a program may link: the scripted model, which the demo shows to people
 // and which the torture of processes needs in a program of its own; and a long session, for measuring.
