@@ -13,30 +13,18 @@ type askAPI struct{ engine Engine }
 func (a askAPI) routes() []row {
 	bad, fails := []failure{failsBad}, []failure{failsBad, failsAsk}
 	return []row{
-		answer(row{
-			method: "GET", path: "/permission", name: "permission.list", tag: "permission", fails: bad,
-			summary: "List the permissions that sessions of the directory wait for",
-		}, a.listPermissions),
-		answer(row{
-			method: "POST", path: "/permission/{requestID}/reply", name: "permission.reply", tag: "permission", fails: fails,
-			summary: "Allow or reject what a session wants to do",
-		}, a.replyPermission),
-		answer(row{
-			method: "POST", path: "/session/{sessionID}/permissions/{permissionID}", name: "permission.respond", tag: "session", fails: fails,
-			summary: "Allow or reject what a session wants to do; /permission/{requestID}/reply does the same",
-		}, a.respondPermission),
-		answer(row{
-			method: "GET", path: "/question", name: "question.list", tag: "question", fails: bad,
-			summary: "List the questions that sessions of the directory wait for",
-		}, a.listQuestions),
-		answer(row{
-			method: "POST", path: "/question/{requestID}/reply", name: "question.reply", tag: "question", fails: fails,
-			summary: "Answer questions, a list of choices or words for each",
-		}, a.replyQuestion),
-		answer(row{
-			method: "POST", path: "/question/{requestID}/reject", name: "question.reject", tag: "question", fails: fails,
-			summary: "Refuse to answer questions",
-		}, a.rejectQuestion),
+		answer(route("GET /permission", "permission.list", "permission",
+			"List the permissions that sessions of the directory wait for", bad), a.listPermissions),
+		answer(route("POST /permission/{requestID}/reply", "permission.reply", "permission",
+			"Allow or reject what a session wants to do", fails), a.replyPermission),
+		answer(route("POST /session/{sessionID}/permissions/{permissionID}", "permission.respond", "session",
+			"Allow or reject what a session wants to do; /permission/{requestID}/reply does the same", fails), a.respondPermission),
+		answer(route("GET /question", "question.list", "question",
+			"List the questions that sessions of the directory wait for", bad), a.listQuestions),
+		answer(route("POST /question/{requestID}/reply", "question.reply", "question",
+			"Answer questions, a list of choices or words for each", fails), a.replyQuestion),
+		answer(route("POST /question/{requestID}/reject", "question.reject", "question",
+			"Refuse to answer questions", fails), a.rejectQuestion),
 	}
 }
 

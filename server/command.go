@@ -14,22 +14,14 @@ type commandAPI struct{ engine Engine }
 func (a commandAPI) routes() []row {
 	missing, bad := []failure{failsBad, failsMissing}, []failure{failsBad}
 	return []row{
-		answer(row{
-			method: "GET", path: "/command", name: "command.list", tag: "instance", summary: "List the slash commands", fails: bad,
-		}, inPlace(a.listCommands)),
-		answer(row{method: "GET", path: "/skill", name: "app.skills", tag: "instance", summary: "List the skills", fails: bad}, inPlace(a.listSkills)),
-		answer(row{
-			method: "POST", path: "/session/{sessionID}/command", name: "session.command", tag: "session", fails: missing, plain: true,
-			summary: "Run a slash command and wait for the answer",
-		}, ofSession(a.command)),
-		answer(row{
-			method: "POST", path: "/session/{sessionID}/init", name: "session.init", tag: "session", fails: missing, plain: true,
-			summary: "Have the project described for agents",
-		}, ofSession(a.initSession)),
-		answer(row{
-			method: "POST", path: "/session/{sessionID}/summarize", name: "session.summarize", tag: "session", fails: missing, plain: true,
-			summary: "Have a long conversation summed up",
-		}, ofSession(a.summarize)),
+		answer(route("GET /command", "command.list", "instance", "List the slash commands", bad), inPlace(a.listCommands)),
+		answer(route("GET /skill", "app.skills", "instance", "List the skills", bad), inPlace(a.listSkills)),
+		answer(route("POST /session/{sessionID}/command", "session.command", "session",
+			"Run a slash command and wait for the answer", missing, uncompressed), ofSession(a.command)),
+		answer(route("POST /session/{sessionID}/init", "session.init", "session",
+			"Have the project described for agents", missing, uncompressed), ofSession(a.initSession)),
+		answer(route("POST /session/{sessionID}/summarize", "session.summarize", "session",
+			"Have a long conversation summed up", missing, uncompressed), ofSession(a.summarize)),
 	}
 }
 

@@ -23,9 +23,10 @@ func (s *Server) Debug() *Server {
 	d := &Server{options: s.options, guard: s.guard, meters: &meters{}}
 	d.closing, d.close = context.WithCancel(context.Background())
 	d.mux = d.routes([]row{
-		raw(row{method: "GET", path: "/debug/pprof", global: true}, "text/plain", listProfiles),
-		raw(row{method: "GET", path: "/debug/pprof/profile", global: true, plain: true}, "application/octet-stream", profileProcessor),
-		raw(row{method: "GET", path: "/debug/pprof/{name}", global: true, plain: true}, "application/octet-stream", writeProfile),
+		raw(route("GET /debug/pprof", "", "", "", nil, withoutDirectory), "text/plain", listProfiles),
+		raw(route("GET /debug/pprof/profile", "", "",
+			"", nil, withoutDirectory, uncompressed), "application/octet-stream", profileProcessor),
+		raw(route("GET /debug/pprof/{name}", "", "", "", nil, withoutDirectory, uncompressed), "application/octet-stream", writeProfile),
 	})
 	return d
 }

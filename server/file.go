@@ -26,18 +26,10 @@ type fileAPI struct {
 
 func (a fileAPI) routes() []row {
 	return []row{
-		answer(row{
-			method: "GET", path: "/file", name: "file.list", tag: "file", fails: []failure{failsBad},
-			summary: "List a folder of the project, folders first",
-		}, a.listFiles),
-		answer(row{
-			method: "GET", path: "/file/content", name: "file.read", tag: "file", fails: []failure{failsBad},
-			summary: "Read a file of the project",
-		}, a.readFile),
-		answer(row{
-			method: "GET", path: "/file/status", name: "file.status", tag: "file", fails: []failure{failsBad},
-			summary: "List nothing: GET /vcs/status tells which files changed",
-		}, nothing),
+		answer(route("GET /file", "file.list", "file", "List a folder of the project, folders first", []failure{failsBad}), a.listFiles),
+		answer(route("GET /file/content", "file.read", "file", "Read a file of the project", []failure{failsBad}), a.readFile),
+		answer(route("GET /file/status", "file.status", "file",
+			"List nothing: GET /vcs/status tells which files changed", []failure{failsBad}), nothing),
 	}
 }
 

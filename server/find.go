@@ -16,22 +16,12 @@ type findAPI struct{ folders Folders }
 func (a findAPI) routes() []row {
 	bad := []failure{failsBad}
 	return []row{
-		answer(row{
-			method: "GET", path: "/find", name: "find.text", tag: "file", fails: bad,
-			summary: "Find lines by a regular expression: the first ten",
-		}, inPlace(a.findText)),
-		answer(row{
-			method: "GET", path: "/find/file", name: "find.files", tag: "file", fails: bad,
-			summary: "Find files and folders by parts of their path, the best first",
-		}, inPlace(a.findFiles)),
-		answer(row{
-			method: "GET", path: "/find/symbol", name: "find.symbols", tag: "file", fails: bad,
-			summary: "Find nothing: there are no language servers",
-		}, nothing),
-		answer(row{
-			method: "GET", path: "/api/fs/find", name: "v2.fs.find", tag: "api", fails: bad,
-			summary: "Find files and folders by parts of their path, the best first",
-		}, inPlace(a.findEntries)),
+		answer(route("GET /find", "find.text", "file", "Find lines by a regular expression: the first ten", bad), inPlace(a.findText)),
+		answer(route("GET /find/file", "find.files", "file",
+			"Find files and folders by parts of their path, the best first", bad), inPlace(a.findFiles)),
+		answer(route("GET /find/symbol", "find.symbols", "file", "Find nothing: there are no language servers", bad), nothing),
+		answer(route("GET /api/fs/find", "v2.fs.find", "api",
+			"Find files and folders by parts of their path, the best first", bad), inPlace(a.findEntries)),
 	}
 }
 

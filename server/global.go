@@ -26,22 +26,14 @@ type globalAPI struct {
 
 func (a globalAPI) routes() []row {
 	return []row{
-		answer(row{
-			method: "GET", path: "/global/health", name: "global.health", tag: "global", global: true,
-			summary: "Tell that the server lives, and its version",
-		}, a.health),
-		answer(row{
-			method: "POST", path: "/global/dispose", name: "global.dispose", tag: "global", global: true,
-			summary: "Let go of all instances; the next request makes them anew",
-		}, a.disposeAll),
-		answer(row{
-			method: "POST", path: "/instance/dispose", name: "instance.dispose", tag: "instance",
-			summary: "Let go of the directory's instance; the next request makes it anew",
-		}, inPlace(a.dispose)),
-		answer(row{
-			method: "POST", path: "/global/upgrade", name: "global.upgrade", tag: "global", global: true,
-			summary: "Upgrade the program; this one does not do that to itself",
-		}, a.upgrade),
+		answer(route("GET /global/health", "global.health", "global",
+			"Tell that the server lives, and its version", nil, withoutDirectory), a.health),
+		answer(route("POST /global/dispose", "global.dispose", "global",
+			"Let go of all instances; the next request makes them anew", nil, withoutDirectory), a.disposeAll),
+		answer(route("POST /instance/dispose", "instance.dispose", "instance",
+			"Let go of the directory's instance; the next request makes it anew", nil), inPlace(a.dispose)),
+		answer(route("POST /global/upgrade", "global.upgrade", "global",
+			"Upgrade the program; this one does not do that to itself", nil, withoutDirectory), a.upgrade),
 	}
 }
 

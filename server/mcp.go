@@ -56,21 +56,16 @@ func (a mcpAPI) routes() []row {
 		return row{method: method, path: "/mcp/{name}" + path, name: name, tag: "mcp", summary: summary, fails: missing}
 	}
 	return []row{
-		answer(row{
-			method: "GET", path: "/mcp", name: "mcp.status", tag: "mcp", summary: "Tell how the MCP servers are doing", fails: bad,
-		}, inPlace(a.mcpStatus)),
-		answer(row{
-			method: "POST", path: "/mcp", name: "mcp.add", tag: "mcp", summary: "Add an MCP server for as long as this program runs", fails: bad,
-		}, inPlace(a.addMCP)),
+		answer(route("GET /mcp", "mcp.status", "mcp", "Tell how the MCP servers are doing", bad), inPlace(a.mcpStatus)),
+		answer(route("POST /mcp", "mcp.add", "mcp", "Add an MCP server for as long as this program runs", bad), inPlace(a.addMCP)),
 		answer(one("POST", "/auth", "mcp.auth.start", "Begin to log in to an MCP server"), a.mcpLogin),
 		answer(one("DELETE", "/auth", "mcp.auth.remove", "Forget the login to an MCP server"), a.mcpLogout),
 		answer(one("POST", "/auth/callback", "mcp.auth.callback", "End a login to an MCP server with a code"), a.mcpCode),
 		answer(one("POST", "/auth/authenticate", "mcp.auth.authenticate", "Log in to an MCP server and wait for it"), a.mcpAuthenticate),
 		answer(one("POST", "/connect", "mcp.connect", "Connect to an MCP server"), a.connectMCP),
 		answer(one("POST", "/disconnect", "mcp.disconnect", "Disconnect from an MCP server"), a.disconnectMCP),
-		answer(row{
-			method: "GET", path: "/experimental/resource", name: "experimental.resource.list", tag: "experimental", fails: bad, summary: "List the resources of MCP servers",
-		}, inPlace(a.mcpResources)),
+		answer(route("GET /experimental/resource", "experimental.resource.list", "experimental",
+			"List the resources of MCP servers", bad), inPlace(a.mcpResources)),
 	}
 }
 

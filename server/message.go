@@ -10,26 +10,16 @@ type messageAPI struct{ engine Engine }
 func (a messageAPI) routes() []row {
 	missing, busy := []failure{failsBad, failsMissing}, []failure{failsBad, failsMissing, failsBusy}
 	return []row{
-		answer(row{
-			method: "GET", path: "/session/{sessionID}/message", name: "session.messages", tag: "session", fails: []failure{failsBad, failsTag, failsMissing},
-			summary: "List the messages of a session, oldest first; with a limit the newest of them, and a cursor to those before",
-		}, ofSession(a.listMessages)),
-		answer(row{
-			method: "GET", path: "/session/{sessionID}/message/{messageID}", name: "session.message", tag: "session", fails: missing,
-			summary: "Get a message with its parts",
-		}, a.getMessage),
-		answer(row{
-			method: "DELETE", path: "/session/{sessionID}/message/{messageID}", name: "session.deleteMessage", tag: "session", fails: busy,
-			summary: "Delete a message of a session that rests",
-		}, a.deleteMessage),
-		answer(row{
-			method: "PATCH", path: "/session/{sessionID}/message/{messageID}/part/{partID}", name: "part.update", tag: "session", fails: busy,
-			summary: "Replace a part of a message",
-		}, a.updatePart),
-		answer(row{
-			method: "DELETE", path: "/session/{sessionID}/message/{messageID}/part/{partID}", name: "part.delete", tag: "session", fails: busy,
-			summary: "Delete a part of a message",
-		}, a.deletePart),
+		answer(route("GET /session/{sessionID}/message", "session.messages", "session",
+			"List the messages of a session, oldest first; with a limit the newest of them, and a cursor to those before", []failure{failsBad, failsTag, failsMissing}), ofSession(a.listMessages)),
+		answer(route("GET /session/{sessionID}/message/{messageID}", "session.message", "session",
+			"Get a message with its parts", missing), a.getMessage),
+		answer(route("DELETE /session/{sessionID}/message/{messageID}", "session.deleteMessage", "session",
+			"Delete a message of a session that rests", busy), a.deleteMessage),
+		answer(route("PATCH /session/{sessionID}/message/{messageID}/part/{partID}", "part.update", "session",
+			"Replace a part of a message", busy), a.updatePart),
+		answer(route("DELETE /session/{sessionID}/message/{messageID}/part/{partID}", "part.delete", "session",
+			"Delete a part of a message", busy), a.deletePart),
 	}
 }
 

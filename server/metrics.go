@@ -24,10 +24,8 @@ type metricsAPI struct {
 
 func (a metricsAPI) routes() []row {
 	return []row{
-		raw(row{
-			method: "GET", path: "/lathe/metrics", name: "lathe.metrics", tag: "lathe", global: true, fails: []failure{failsMissing},
-			summary: "Figures for Prometheus; only if the server was started with --metrics",
-		}, metric.ContentType, a.metrics),
+		raw(route("GET /lathe/metrics", "lathe.metrics", "lathe",
+			"Figures for Prometheus; only if the server was started with --metrics", []failure{failsMissing}, withoutDirectory), metric.ContentType, a.metrics),
 	}
 }
 

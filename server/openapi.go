@@ -9,10 +9,8 @@ import (
 )
 
 func docRoutes(doc func() []byte) []row {
-	return []row{raw(row{
-		method: "GET", path: "/doc", name: "lathe.doc", tag: "lathe", global: true,
-		summary: "Get this document",
-	}, "application/json", func(c *call, _ none) error {
+	return []row{raw(route("GET /doc", "lathe.doc", "lathe",
+		"Get this document", nil, withoutDirectory), "application/json", func(c *call, _ none) error {
 		c.w.json(http.StatusOK, doc())
 		return nil
 	})}

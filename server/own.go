@@ -14,34 +14,20 @@ type ownAPI struct {
 func (a ownAPI) routes() []row {
 	missing, busy := []failure{failsBad, failsMissing}, []failure{failsBad, failsMissing, failsBusy}
 	return []row{
-		answer(row{
-			method: "POST", path: "/lathe/session/{sessionID}/undo", name: "lathe.session.undo", tag: "lathe", fails: busy,
-			summary: "Take back the last exchange, or all from a message on, and tell what became of each file",
-		}, a.undo),
-		answer(row{
-			method: "POST", path: "/lathe/session/{sessionID}/redo", name: "lathe.session.redo", tag: "lathe", fails: busy,
-			summary: "Bring back what was undone, an exchange or up to a message or all of it",
-		}, a.redo),
-		answer(row{
-			method: "POST", path: "/lathe/session/{sessionID}/prompt", name: "lathe.session.prompt", tag: "lathe", fails: busy, plain: true,
-			summary: "Send a prompt; answered with the prompt when it is safe, or with why it was refused",
-		}, a.submit),
-		answer(row{
-			method: "POST", path: "/lathe/session/{sessionID}/wait", name: "lathe.session.wait", tag: "lathe", fails: missing, plain: true,
-			summary: "Wait until the session rests, and get its newest answer",
-		}, ofSession(a.wait)),
-		answer(row{
-			method: "POST", path: "/lathe/session/{sessionID}/resume", name: "lathe.session.resume", tag: "lathe", fails: busy,
-			summary: "Go on with a turn that was cut off",
-		}, ofSession(a.resume)),
-		answer(row{
-			method: "POST", path: "/lathe/session/{sessionID}/unarchive", name: "lathe.session.unarchive", tag: "lathe", fails: missing,
-			summary: "Bring a session back to the list",
-		}, ofSession(a.unarchive)),
-		answer(row{
-			method: "GET", path: "/lathe/interrupted", name: "lathe.interrupted", tag: "lathe", global: true,
-			summary: "List the sessions whose turn was cut off",
-		}, func(c *call, _, _ none) ([]lathe.SessionID, error) { return a.engine.Interrupted(c.Context()) }),
+		answer(route("POST /lathe/session/{sessionID}/undo", "lathe.session.undo", "lathe",
+			"Take back the last exchange, or all from a message on, and tell what became of each file", busy), a.undo),
+		answer(route("POST /lathe/session/{sessionID}/redo", "lathe.session.redo", "lathe",
+			"Bring back what was undone, an exchange or up to a message or all of it", busy), a.redo),
+		answer(route("POST /lathe/session/{sessionID}/prompt", "lathe.session.prompt", "lathe",
+			"Send a prompt; answered with the prompt when it is safe, or with why it was refused", busy, uncompressed), a.submit),
+		answer(route("POST /lathe/session/{sessionID}/wait", "lathe.session.wait", "lathe",
+			"Wait until the session rests, and get its newest answer", missing, uncompressed), ofSession(a.wait)),
+		answer(route("POST /lathe/session/{sessionID}/resume", "lathe.session.resume", "lathe",
+			"Go on with a turn that was cut off", busy), ofSession(a.resume)),
+		answer(route("POST /lathe/session/{sessionID}/unarchive", "lathe.session.unarchive", "lathe",
+			"Bring a session back to the list", missing), ofSession(a.unarchive)),
+		answer(route("GET /lathe/interrupted", "lathe.interrupted", "lathe",
+			"List the sessions whose turn was cut off", nil, withoutDirectory), func(c *call, _, _ none) ([]lathe.SessionID, error) { return a.engine.Interrupted(c.Context()) }),
 	}
 }
 

@@ -26,14 +26,9 @@ type pathAPI struct {
 
 func (a pathAPI) routes() []row {
 	return []row{
-		answer(row{
-			method: "GET", path: "/path", name: "path.get", tag: "instance", fails: []failure{failsBad},
-			summary: "Tell the folders of the machine, and where the directory belongs",
-		}, a.paths),
-		answer(row{
-			method: "POST", path: "/log", name: "app.log", tag: "control", fails: []failure{failsBad},
-			summary: "Write a line to the log of the server",
-		}, a.writeLog),
+		answer(route("GET /path", "path.get", "instance",
+			"Tell the folders of the machine, and where the directory belongs", []failure{failsBad}), a.paths),
+		answer(route("POST /log", "app.log", "control", "Write a line to the log of the server", []failure{failsBad}), a.writeLog),
 	}
 }
 

@@ -17,26 +17,16 @@ type projectAPI struct {
 
 func (a projectAPI) routes() []row {
 	return []row{
-		answer(row{
-			method: "GET", path: "/project", name: "project.list", tag: "project", fails: []failure{failsBad},
-			summary: "List all projects that were ever opened, the latest first",
-		}, a.listProjects),
-		answer(row{
-			method: "GET", path: "/project/current", name: "project.current", tag: "project", fails: []failure{failsBad},
-			summary: "Get the project the directory belongs to",
-		}, inPlace(a.currentProject)),
-		answer(row{
-			method: "POST", path: "/project/git/init", name: "project.initGit", tag: "project", fails: []failure{failsBad},
-			summary: "Make a git repository of the directory",
-		}, a.initProject),
-		answer(row{
-			method: "PATCH", path: "/project/{projectID}", name: "project.update", tag: "project", fails: []failure{failsBad, failsProject},
-			summary: "Change the name, icon or commands of a project",
-		}, a.updateProject),
-		answer(row{
-			method: "GET", path: "/project/{projectID}/directories", name: "project.directories", tag: "project", fails: []failure{failsBad, failsProject},
-			summary: "List the checkouts of a project",
-		}, a.projectDirectories),
+		answer(route("GET /project", "project.list", "project",
+			"List all projects that were ever opened, the latest first", []failure{failsBad}), a.listProjects),
+		answer(route("GET /project/current", "project.current", "project",
+			"Get the project the directory belongs to", []failure{failsBad}), inPlace(a.currentProject)),
+		answer(route("POST /project/git/init", "project.initGit", "project",
+			"Make a git repository of the directory", []failure{failsBad}), a.initProject),
+		answer(route("PATCH /project/{projectID}", "project.update", "project",
+			"Change the name, icon or commands of a project", []failure{failsBad, failsProject}), a.updateProject),
+		answer(route("GET /project/{projectID}/directories", "project.directories", "project",
+			"List the checkouts of a project", []failure{failsBad, failsProject}), a.projectDirectories),
 	}
 }
 

@@ -49,34 +49,20 @@ type providerAPI struct{ providers Providers }
 func (a providerAPI) routes() []row {
 	bad := []failure{failsBad}
 	return []row{
-		answer(row{
-			method: "GET", path: "/config/providers", name: "config.providers", tag: "config", fails: bad,
-			summary: "List the providers that can be used, and the best model of each",
-		}, inPlace(a.usableProviders)),
-		answer(row{
-			method: "GET", path: "/provider", name: "provider.list", tag: "provider", fails: bad,
-			summary: "List all providers, and which of them can be used",
-		}, inPlace(a.allProviders)),
-		answer(row{
-			method: "GET", path: "/provider/auth", name: "provider.auth", tag: "provider", fails: bad,
-			summary: "List the ways to log in, by provider",
-		}, inPlace(a.loginMethods)),
-		answer(row{
-			method: "POST", path: "/provider/{providerID}/oauth/authorize", name: "provider.oauth.authorize", tag: "provider", fails: bad,
-			summary: "Begin to log in",
-		}, inPlace(a.authorize)),
-		answer(row{
-			method: "POST", path: "/provider/{providerID}/oauth/callback", name: "provider.oauth.callback", tag: "provider", fails: bad,
-			summary: "Wait until the login that was begun has ended",
-		}, inPlace(a.completeLogin)),
-		answer(row{
-			method: "PUT", path: "/auth/{providerID}", name: "auth.set", tag: "control", fails: bad, global: true,
-			summary: "Keep a credential of a provider",
-		}, a.setCredential),
-		answer(row{
-			method: "DELETE", path: "/auth/{providerID}", name: "auth.remove", tag: "control", fails: bad, global: true,
-			summary: "Forget the credential of a provider",
-		}, a.removeCredential),
+		answer(route("GET /config/providers", "config.providers", "config",
+			"List the providers that can be used, and the best model of each", bad), inPlace(a.usableProviders)),
+		answer(route("GET /provider", "provider.list", "provider",
+			"List all providers, and which of them can be used", bad), inPlace(a.allProviders)),
+		answer(route("GET /provider/auth", "provider.auth", "provider",
+			"List the ways to log in, by provider", bad), inPlace(a.loginMethods)),
+		answer(route("POST /provider/{providerID}/oauth/authorize", "provider.oauth.authorize", "provider",
+			"Begin to log in", bad), inPlace(a.authorize)),
+		answer(route("POST /provider/{providerID}/oauth/callback", "provider.oauth.callback", "provider",
+			"Wait until the login that was begun has ended", bad), inPlace(a.completeLogin)),
+		answer(route("PUT /auth/{providerID}", "auth.set", "control",
+			"Keep a credential of a provider", bad, withoutDirectory), a.setCredential),
+		answer(route("DELETE /auth/{providerID}", "auth.remove", "control",
+			"Forget the credential of a provider", bad, withoutDirectory), a.removeCredential),
 	}
 }
 

@@ -20,28 +20,14 @@ type ptyAPI struct {
 func (a *ptyAPI) routes() []row {
 	one := []failure{failsBad, failsPty}
 	return []row{
-		answer(row{
-			method: "GET", path: "/pty/shells", name: "pty.shells", tag: "pty", fails: []failure{failsBad}, summary: "List the shells of this machine",
-		}, a.listShells),
-		answer(row{
-			method: "GET", path: "/pty", name: "pty.list", tag: "pty", fails: []failure{failsBad}, summary: "List the terminals of the directory",
-		}, inPlace(a.listTerminals)),
-		answer(row{
-			method: "POST", path: "/pty", name: "pty.create", tag: "pty", fails: []failure{failsBad}, summary: "Open a terminal in the directory",
-		}, inPlace(a.createTerminal)),
-		answer(row{
-			method: "GET", path: "/pty/{ptyID}", name: "pty.get", tag: "pty", fails: one, summary: "Get a terminal",
-		}, a.getTerminal),
-		answer(row{
-			method: "PUT", path: "/pty/{ptyID}", name: "pty.update", tag: "pty", fails: one, summary: "Change the title or the size of a terminal",
-		}, a.updateTerminal),
-		answer(row{
-			method: "DELETE", path: "/pty/{ptyID}", name: "pty.remove", tag: "pty", fails: one, summary: "End a terminal with all it started",
-		}, a.removeTerminal),
-		answer(row{
-			method: "POST", path: "/pty/{ptyID}/connect-token", name: "pty.connectToken", tag: "pty", fails: []failure{failsBad, failsPty, failsTicket},
-			summary: "Get a ticket for one connection to a terminal, for what cannot send a password",
-		}, a.connectToken),
+		answer(route("GET /pty/shells", "pty.shells", "pty", "List the shells of this machine", []failure{failsBad}), a.listShells),
+		answer(route("GET /pty", "pty.list", "pty", "List the terminals of the directory", []failure{failsBad}), inPlace(a.listTerminals)),
+		answer(route("POST /pty", "pty.create", "pty", "Open a terminal in the directory", []failure{failsBad}), inPlace(a.createTerminal)),
+		answer(route("GET /pty/{ptyID}", "pty.get", "pty", "Get a terminal", one), a.getTerminal),
+		answer(route("PUT /pty/{ptyID}", "pty.update", "pty", "Change the title or the size of a terminal", one), a.updateTerminal),
+		answer(route("DELETE /pty/{ptyID}", "pty.remove", "pty", "End a terminal with all it started", one), a.removeTerminal),
+		answer(route("POST /pty/{ptyID}/connect-token", "pty.connectToken", "pty",
+			"Get a ticket for one connection to a terminal, for what cannot send a password", []failure{failsBad, failsPty, failsTicket}), a.connectToken),
 		raw(row{
 			// It is public because a ticket is as good as the password; connectTerminal asks for either.
 			method: "GET", path: "/pty/{ptyID}/connect", name: "pty.connect", tag: "pty", fails: []failure{failsBad, failsPty, failsTicket}, public: true, plain: true,

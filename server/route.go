@@ -11,8 +11,8 @@ import (
 	"github.com/lathe-agent/lathe/workspace"
 )
 
-// row is one route: what the document says of it, and what answers it. Rows are made with
-// [answer] or [raw], which fill in the types.
+// row is one route: what the document says of it, and what answers it. Rows are made with [route],
+// and [answer] or [raw], which fill in the types.
 type row struct {
 	method  string
 	path    string // as in net/http: /session/{sessionID}
@@ -30,6 +30,24 @@ type row struct {
 	media              string // of a reply that is not JSON
 	run                func(c *call) error
 }
+
+// route begins a row. pattern is a method and a path, fails are the errors it may answer with.
+func route(pattern, name, tag, summary string, fails []failure, traits ...trait) row {
+	method, path, _ := strings.Cut(pattern, " ")
+	r := row{method: method, path: path, name: name, tag: tag, summary: summary, fails: fails}
+	for _, set := range traits {
+		set(&r)
+	}
+	return r
+}
+
+// trait is how a route differs from most.
+type trait func(*row)
+
+func withoutDirectory(r *row) { r.global = true }
+func withoutPassword(r *row)  { r.public = true }
+func uncompressed(r *row)     { r.plain = true }
+func tagErrors(r *row)        { r.tagged = true }
 
 // none stands for a query, a body or a reply that does not exist.
 type none struct{}

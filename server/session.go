@@ -17,46 +17,25 @@ type sessionAPI struct {
 func (a sessionAPI) routes() []row {
 	bad, missing := []failure{failsBad}, []failure{failsBad, failsMissing}
 	return []row{
-		answer(row{
-			method: "GET", path: "/session", name: "session.list", tag: "session", fails: bad,
-			summary: "List the sessions of the project, those that changed last first",
-		}, inPlace(a.listSessions)),
-		answer(row{
-			method: "POST", path: "/session", name: "session.create", tag: "session", fails: []failure{failsTag}, tagged: true,
-			summary: "Begin a session in the directory",
-		}, inPlace(a.createSession)),
-		answer(row{
-			method: "GET", path: "/session/status", name: "session.status", tag: "session", fails: bad,
-			summary: "Tell what the sessions of the directory are doing; those that rest are left out",
-		}, inPlace(a.sessionStatus)),
-		answer(row{
-			method: "GET", path: "/session/{sessionID}", name: "session.get", tag: "session", fails: missing,
-			summary: "Get a session",
-		}, a.getSession),
-		answer(row{
-			method: "PATCH", path: "/session/{sessionID}", name: "session.update", tag: "session", fails: missing,
-			summary: "Change title, metadata or archive of a session, or add rules to it",
-		}, ofSession(a.updateSession)),
-		answer(row{
-			method: "DELETE", path: "/session/{sessionID}", name: "session.delete", tag: "session", fails: missing,
-			summary: "Delete a session and all below it",
-		}, ofSession(a.deleteSession)),
-		answer(row{
-			method: "GET", path: "/session/{sessionID}/children", name: "session.children", tag: "session", fails: missing,
-			summary: "List the sessions that were begun by this one",
-		}, ofSession(a.children)),
-		answer(row{
-			method: "GET", path: "/session/{sessionID}/todo", name: "session.todo", tag: "session", fails: missing,
-			summary: "Get the session's list of things to do",
-		}, ofSession(a.todos)),
-		answer(row{
-			method: "GET", path: "/session/{sessionID}/diff", name: "session.diff", tag: "session", fails: bad,
-			summary: "Get what the session changed in its project, or one exchange of it",
-		}, a.sessionDiff),
-		answer(row{
-			method: "POST", path: "/session/{sessionID}/fork", name: "session.fork", tag: "session", fails: missing,
-			summary: "Copy a session up to a message",
-		}, ofSession(a.fork)),
+		answer(route("GET /session", "session.list", "session",
+			"List the sessions of the project, those that changed last first", bad), inPlace(a.listSessions)),
+		answer(route("POST /session", "session.create", "session",
+			"Begin a session in the directory", []failure{failsTag}, tagErrors), inPlace(a.createSession)),
+		answer(route("GET /session/status", "session.status", "session",
+			"Tell what the sessions of the directory are doing; those that rest are left out", bad), inPlace(a.sessionStatus)),
+		answer(route("GET /session/{sessionID}", "session.get", "session", "Get a session", missing), a.getSession),
+		answer(route("PATCH /session/{sessionID}", "session.update", "session",
+			"Change title, metadata or archive of a session, or add rules to it", missing), ofSession(a.updateSession)),
+		answer(route("DELETE /session/{sessionID}", "session.delete", "session",
+			"Delete a session and all below it", missing), ofSession(a.deleteSession)),
+		answer(route("GET /session/{sessionID}/children", "session.children", "session",
+			"List the sessions that were begun by this one", missing), ofSession(a.children)),
+		answer(route("GET /session/{sessionID}/todo", "session.todo", "session",
+			"Get the session's list of things to do", missing), ofSession(a.todos)),
+		answer(route("GET /session/{sessionID}/diff", "session.diff", "session",
+			"Get what the session changed in its project, or one exchange of it", bad), a.sessionDiff),
+		answer(route("POST /session/{sessionID}/fork", "session.fork", "session",
+			"Copy a session up to a message", missing), ofSession(a.fork)),
 	}
 }
 

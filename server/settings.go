@@ -41,34 +41,18 @@ type settingsAPI struct {
 func (a settingsAPI) routes() []row {
 	bad := []failure{failsBad}
 	return []row{
-		answer(row{
-			method: "GET", path: "/config", name: "config.get", tag: "config", fails: bad,
-			summary: "Get the settings that count in the directory; keys and tokens are left out",
-		}, a.getConfig),
-		answer(row{
-			method: "PATCH", path: "/config", name: "config.update", tag: "config", fails: bad,
-			summary: "Lay a change over the settings of the directory",
-		}, inPlace(a.patchConfig)),
-		answer(row{
-			method: "GET", path: "/global/config", name: "global.config.get", tag: "global", fails: bad, global: true,
-			summary: "Get the user's own settings; keys and tokens are left out",
-		}, a.getGlobalConfig),
-		answer(row{
-			method: "PATCH", path: "/global/config", name: "global.config.update", tag: "global", fails: bad, global: true,
-			summary: "Lay a change over the user's own settings",
-		}, a.patchGlobalConfig),
-		answer(row{
-			method: "GET", path: "/agent", name: "app.agents", tag: "instance", fails: bad,
-			summary: "List the agents, the default one first",
-		}, inPlace(a.listAgents)),
-		answer(row{
-			method: "GET", path: "/experimental/tool", name: "tool.list", tag: "experimental", fails: bad,
-			summary: "List the tools with what they take",
-		}, func(c *call, _ toolQuery, _ none) ([]Tool, error) { return a.tools(c) }),
-		answer(row{
-			method: "GET", path: "/experimental/tool/ids", name: "tool.ids", tag: "experimental", fails: bad,
-			summary: "List the names of the tools",
-		}, a.toolNames),
+		answer(route("GET /config", "config.get", "config",
+			"Get the settings that count in the directory; keys and tokens are left out", bad), a.getConfig),
+		answer(route("PATCH /config", "config.update", "config",
+			"Lay a change over the settings of the directory", bad), inPlace(a.patchConfig)),
+		answer(route("GET /global/config", "global.config.get", "global",
+			"Get the user's own settings; keys and tokens are left out", bad, withoutDirectory), a.getGlobalConfig),
+		answer(route("PATCH /global/config", "global.config.update", "global",
+			"Lay a change over the user's own settings", bad, withoutDirectory), a.patchGlobalConfig),
+		answer(route("GET /agent", "app.agents", "instance", "List the agents, the default one first", bad), inPlace(a.listAgents)),
+		answer(route("GET /experimental/tool", "tool.list", "experimental",
+			"List the tools with what they take", bad), func(c *call, _ toolQuery, _ none) ([]Tool, error) { return a.tools(c) }),
+		answer(route("GET /experimental/tool/ids", "tool.ids", "experimental", "List the names of the tools", bad), a.toolNames),
 	}
 }
 

@@ -45,34 +45,23 @@ func (a shareAPI) routes() []row {
 			})
 	}
 	return []row{
-		answer(row{
-			method: "POST", path: "/session/{sessionID}/share", name: "session.share", tag: "session", fails: missing,
-			summary: "Let everyone who has the address read the session, from this server; expires=7d ends it by itself",
-		}, ofSession(a.share)),
-		answer(row{
-			method: "DELETE", path: "/session/{sessionID}/share", name: "session.unshare", tag: "session", fails: missing,
-			summary: "Take that back",
-		}, ofSession(a.unshare)),
+		answer(route("POST /session/{sessionID}/share", "session.share", "session",
+			"Let everyone who has the address read the session, from this server; expires=7d ends it by itself", missing), ofSession(a.share)),
+		answer(route("DELETE /session/{sessionID}/share", "session.unshare", "session", "Take that back", missing), ofSession(a.unshare)),
 		file("/share/page.js", "lathe.share.script", "text/javascript; charset=utf-8", shareScript),
 		file("/share/page.css", "lathe.share.style", "text/css; charset=utf-8", shareStyle),
-		raw(row{
-			method: "GET", path: "/share/{sessionID}/{secret}", name: "lathe.share.page", tag: "lathe", fails: missing, global: true, public: true,
-			summary: "Read a shared session as a page",
-		}, "text/html; charset=utf-8", func(c *call, _ none) error {
+		raw(route("GET /share/{sessionID}/{secret}", "lathe.share.page", "lathe",
+			"Read a shared session as a page", missing, withoutDirectory, withoutPassword), "text/html; charset=utf-8", func(c *call, _ none) error {
 			if _, err := a.shared(c); err != nil {
 				return err
 			}
 			c.w.page("text/html; charset=utf-8", sharePage)
 			return nil
 		}),
-		answer(row{
-			method: "GET", path: "/share/{sessionID}/{secret}/data", name: "lathe.share.data", tag: "lathe", fails: missing, global: true, public: true,
-			summary: "Read a shared session as JSON",
-		}, a.shareData),
-		raw(row{
-			method: "GET", path: "/share/{sessionID}/{secret}/event", name: "lathe.share.event", tag: "lathe", fails: missing, global: true, public: true,
-			summary: "Follow a shared session",
-		}, "text/event-stream", a.shareEvents),
+		answer(route("GET /share/{sessionID}/{secret}/data", "lathe.share.data", "lathe",
+			"Read a shared session as JSON", missing, withoutDirectory, withoutPassword), a.shareData),
+		raw(route("GET /share/{sessionID}/{secret}/event", "lathe.share.event", "lathe",
+			"Follow a shared session", missing, withoutDirectory, withoutPassword), "text/event-stream", a.shareEvents),
 	}
 }
 

@@ -43,14 +43,10 @@ func (p publisher) publish(at workspace.Place, f lathe.Fact) {
 
 func (a *streamAPI) routes() []row {
 	return []row{
-		raw(row{
-			method: "GET", path: "/event", name: "event.subscribe", tag: "event",
-			summary: "Stream the events of a directory. Resume with Last-Event-ID, or after",
-		}, "text/event-stream", a.directoryEvents),
-		raw(row{
-			method: "GET", path: "/global/event", name: "global.event", tag: "global", global: true,
-			summary: "Stream the events of all directories. Resume with Last-Event-ID, or after",
-		}, "text/event-stream", a.globalEvents),
+		raw(route("GET /event", "event.subscribe", "event",
+			"Stream the events of a directory. Resume with Last-Event-ID, or after", nil), "text/event-stream", a.directoryEvents),
+		raw(route("GET /global/event", "global.event", "global",
+			"Stream the events of all directories. Resume with Last-Event-ID, or after", nil, withoutDirectory), "text/event-stream", a.globalEvents),
 	}
 }
 

@@ -19,28 +19,17 @@ type tuiAPI struct {
 func (a *tuiAPI) routes() []row {
 	bad := []failure{failsBad}
 	rows := []row{
-		answer(row{
-			method: "POST", path: "/tui/append-prompt", name: "tui.appendPrompt", tag: "tui", fails: bad, summary: "Append a text to the prompt",
-		}, a.appendPrompt),
-		answer(row{
-			method: "POST", path: "/tui/execute-command", name: "tui.executeCommand", tag: "tui", fails: bad,
-			summary: "Run a command: an old name as session_new, or a new one as session.new",
-		}, a.executeCommand),
-		answer(row{
-			method: "POST", path: "/tui/show-toast", name: "tui.showToast", tag: "tui", fails: bad, summary: "Show a short message",
-		}, a.showToast),
-		answer(row{
-			method: "POST", path: "/tui/publish", name: "tui.publish", tag: "tui", fails: bad, summary: "Publish an event for terminal clients",
-		}, a.publishTUI),
-		answer(row{
-			method: "POST", path: "/tui/select-session", name: "tui.selectSession", tag: "tui", fails: []failure{failsBad, failsMissing}, summary: "Open a session",
-		}, a.selectSession),
-		answer(row{
-			method: "GET", path: "/tui/control/next", name: "tui.control.next", tag: "tui", fails: bad, summary: "Wait for the next request to terminal clients",
-		}, a.nextControl),
-		answer(row{
-			method: "POST", path: "/tui/control/response", name: "tui.control.response", tag: "tui", fails: bad, summary: "Answer the request that was taken last",
-		}, a.answerControl),
+		answer(route("POST /tui/append-prompt", "tui.appendPrompt", "tui", "Append a text to the prompt", bad), a.appendPrompt),
+		answer(route("POST /tui/execute-command", "tui.executeCommand", "tui",
+			"Run a command: an old name as session_new, or a new one as session.new", bad), a.executeCommand),
+		answer(route("POST /tui/show-toast", "tui.showToast", "tui", "Show a short message", bad), a.showToast),
+		answer(route("POST /tui/publish", "tui.publish", "tui", "Publish an event for terminal clients", bad), a.publishTUI),
+		answer(route("POST /tui/select-session", "tui.selectSession", "tui",
+			"Open a session", []failure{failsBad, failsMissing}), a.selectSession),
+		answer(route("GET /tui/control/next", "tui.control.next", "tui",
+			"Wait for the next request to terminal clients", bad), a.nextControl),
+		answer(route("POST /tui/control/response", "tui.control.response", "tui",
+			"Answer the request that was taken last", bad), a.answerControl),
 	}
 	for _, one := range []struct{ path, name, command, summary string }{
 		{"/tui/submit-prompt", "tui.submitPrompt", "prompt.submit", "Send the prompt"},

@@ -15,30 +15,18 @@ type turnAPI struct {
 func (a turnAPI) routes() []row {
 	missing, busy := []failure{failsBad, failsMissing}, []failure{failsBad, failsMissing, failsBusy}
 	return []row{
-		answer(row{
-			method: "POST", path: "/session/{sessionID}/message", name: "session.prompt", tag: "session", fails: missing, plain: true,
-			summary: "Send a prompt and wait for the answer. Going away does not end the turn",
-		}, a.prompt),
-		answer(row{
-			method: "POST", path: "/session/{sessionID}/prompt_async", name: "session.prompt_async", tag: "session", fails: missing, plain: true,
-			summary: "Send a prompt; what comes of it is told on the event stream",
-		}, a.promptAsync),
-		answer(row{
-			method: "POST", path: "/session/{sessionID}/shell", name: "session.shell", tag: "session", fails: busy, plain: true,
-			summary: "Run a shell command of the user's in a session that rests",
-		}, ofSession(a.shell)),
-		answer(row{
-			method: "POST", path: "/session/{sessionID}/abort", name: "session.abort", tag: "session", fails: []failure{failsBad},
-			summary: "End the turn of a session and of all below it",
-		}, a.abort),
-		answer(row{
-			method: "POST", path: "/session/{sessionID}/revert", name: "session.revert", tag: "session", fails: busy,
-			summary: "Undo what the session said and did from a message on",
-		}, ofSession(a.revert)),
-		answer(row{
-			method: "POST", path: "/session/{sessionID}/unrevert", name: "session.unrevert", tag: "session", fails: busy,
-			summary: "Take an undo back",
-		}, ofSession(a.unrevert)),
+		answer(route("POST /session/{sessionID}/message", "session.prompt", "session",
+			"Send a prompt and wait for the answer. Going away does not end the turn", missing, uncompressed), a.prompt),
+		answer(route("POST /session/{sessionID}/prompt_async", "session.prompt_async", "session",
+			"Send a prompt; what comes of it is told on the event stream", missing, uncompressed), a.promptAsync),
+		answer(route("POST /session/{sessionID}/shell", "session.shell", "session",
+			"Run a shell command of the user's in a session that rests", busy, uncompressed), ofSession(a.shell)),
+		answer(route("POST /session/{sessionID}/abort", "session.abort", "session",
+			"End the turn of a session and of all below it", []failure{failsBad}), a.abort),
+		answer(route("POST /session/{sessionID}/revert", "session.revert", "session",
+			"Undo what the session said and did from a message on", busy), ofSession(a.revert)),
+		answer(route("POST /session/{sessionID}/unrevert", "session.unrevert", "session",
+			"Take an undo back", busy), ofSession(a.unrevert)),
 	}
 }
 

@@ -21,30 +21,21 @@ type v2API struct {
 func (a v2API) routes() []row {
 	bad := []failure{failsBad}
 	rows := []row{
-		answer(row{
-			method: "GET", path: "/api/health", name: "v2.health", tag: "api", global: true, summary: "Tell that the server lives",
-		}, func(*call, none, none) (lifeReply, error) { return lifeReply{true}, nil }),
-		answer(row{
-			method: "GET", path: "/api/location", name: "v2.location.get", tag: "api", fails: bad, summary: "Tell where the directory belongs",
-		}, func(c *call, _, _ none) (location, error) { return c.location() }),
-		answer(row{
-			method: "GET", path: "/experimental/capabilities", name: "experimental.capabilities.get", tag: "experimental", summary: "Tell what the server can do",
-		}, func(*call, none, none) (capabilities, error) { return capabilities{}, nil }),
-		answer(row{
-			method: "GET", path: "/experimental/console", name: "experimental.console.get", tag: "experimental", summary: "Tell which organisations manage providers: none",
-		}, func(*call, none, none) (consoleReply, error) {
+		answer(route("GET /api/health", "v2.health", "api",
+			"Tell that the server lives", nil, withoutDirectory), func(*call, none, none) (lifeReply, error) { return lifeReply{true}, nil }),
+		answer(route("GET /api/location", "v2.location.get", "api",
+			"Tell where the directory belongs", bad), func(c *call, _, _ none) (location, error) { return c.location() }),
+		answer(route("GET /experimental/capabilities", "experimental.capabilities.get", "experimental",
+			"Tell what the server can do", nil), func(*call, none, none) (capabilities, error) { return capabilities{}, nil }),
+		answer(route("GET /experimental/console", "experimental.console.get", "experimental",
+			"Tell which organisations manage providers: none", nil), func(*call, none, none) (consoleReply, error) {
 			return consoleReply{ConsoleManagedProviders: []string{}}, nil
 		}),
-		answer(row{
-			method: "GET", path: "/experimental/workspace", name: "experimental.workspace.list", tag: "experimental", fails: bad, summary: "List remote workspaces",
-		}, nothing),
-		answer(row{
-			method: "GET", path: "/experimental/workspace/status", name: "experimental.workspace.status", tag: "experimental", fails: bad, summary: "Tell how remote workspaces are doing",
-		}, nothing),
-		answer(row{
-			method: "GET", path: "/experimental/session", name: "experimental.session.list", tag: "experimental", fails: bad,
-			summary: "List sessions across projects, those that changed last first",
-		}, a.allSessions),
+		answer(route("GET /experimental/workspace", "experimental.workspace.list", "experimental", "List remote workspaces", bad), nothing),
+		answer(route("GET /experimental/workspace/status", "experimental.workspace.status", "experimental",
+			"Tell how remote workspaces are doing", bad), nothing),
+		answer(route("GET /experimental/session", "experimental.session.list", "experimental",
+			"List sessions across projects, those that changed last first", bad), a.allSessions),
 	}
 	return append(rows, a.lists()...)
 }

@@ -21,26 +21,16 @@ type vcsAPI struct {
 func (a vcsAPI) routes() []row {
 	bad := []failure{failsBad}
 	return []row{
-		answer(row{
-			method: "GET", path: "/vcs", name: "vcs.get", tag: "instance", fails: bad,
-			summary: "Tell the branch and the default branch; both are null outside git",
-		}, inPlace(a.vcs)),
-		answer(row{
-			method: "GET", path: "/vcs/status", name: "vcs.status", tag: "instance", fails: bad,
-			summary: "List the files that differ from the last commit",
-		}, inPlace(a.vcsStatus)),
-		answer(row{
-			method: "GET", path: "/vcs/diff", name: "vcs.diff", tag: "instance", fails: bad,
-			summary: "List what differs from the last commit, or since the branch left the default one",
-		}, inPlace(a.vcsDiff)),
-		raw(row{
-			method: "GET", path: "/vcs/diff/raw", name: "vcs.diff.raw", tag: "instance", fails: bad,
-			summary: "Get all that differs from the last commit as one patch",
-		}, "text/x-diff", a.vcsPatch),
-		answer(row{
-			method: "POST", path: "/vcs/apply", name: "vcs.apply", tag: "instance", fails: []failure{failsBad, failsApply},
-			summary: "Change the files as a patch says, wholly or not at all",
-		}, inPlace(a.vcsApply)),
+		answer(route("GET /vcs", "vcs.get", "instance",
+			"Tell the branch and the default branch; both are null outside git", bad), inPlace(a.vcs)),
+		answer(route("GET /vcs/status", "vcs.status", "instance",
+			"List the files that differ from the last commit", bad), inPlace(a.vcsStatus)),
+		answer(route("GET /vcs/diff", "vcs.diff", "instance",
+			"List what differs from the last commit, or since the branch left the default one", bad), inPlace(a.vcsDiff)),
+		raw(route("GET /vcs/diff/raw", "vcs.diff.raw", "instance",
+			"Get all that differs from the last commit as one patch", bad), "text/x-diff", a.vcsPatch),
+		answer(route("POST /vcs/apply", "vcs.apply", "instance",
+			"Change the files as a patch says, wholly or not at all", []failure{failsBad, failsApply}), inPlace(a.vcsApply)),
 	}
 }
 
