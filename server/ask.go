@@ -114,7 +114,7 @@ func (a askAPI) rejectQuestion(c *call, _, _ none) (bool, error) {
 // settled says true, or that nobody waits for the answer.
 func settled(err error, tag, words, id string) (bool, error) {
 	if lathe.CodeOf(err) == lathe.NotFound {
-		return false, &problem{status: http.StatusNotFound, body: tagRequest{tag, id, words + id}, cause: err}
+		return false, &problem{status: http.StatusNotFound, body: taggedBody{Tag: tag, Request: id, Message: words + id}, cause: err}
 	}
 	return err == nil, err
 }

@@ -53,14 +53,10 @@ func (c *call) bytes() ([]byte, error) {
 	switch {
 	case errors.As(err, &large):
 		hurry(c.w)
-		return nil, &problem{status: http.StatusRequestEntityTooLarge, body: named("BadRequest", badData{
-			Message: "the body is larger than this server takes", Kind: "Body",
-		})}
+		return nil, badStatus(http.StatusRequestEntityTooLarge, "Body", "the body is larger than this server takes", nil)
 	case err != nil:
 		hurry(c.w)
-		return nil, &problem{status: http.StatusRequestTimeout, cause: err, body: named("BadRequest", badData{
-			Message: "the body did not come whole or not in time", Kind: "Body",
-		})}
+		return nil, badStatus(http.StatusRequestTimeout, "Body", "the body did not come whole or not in time", err)
 	}
 	_ = control.SetReadDeadline(time.Time{}) // the connection lives on; where there is no deadline none is to be taken away
 	return data, nil
@@ -75,9 +71,7 @@ func (c *call) skipBody() error {
 	// ServeHTTP has set the time.
 	if _, err := io.Copy(io.Discard, http.MaxBytesReader(c.w, c.Body, c.server.options.MaxBody)); err != nil {
 		c.w.Header().Set("Connection", "close")
-		return &problem{status: http.StatusRequestTimeout, cause: err, body: named("BadRequest", badData{
-			Message: "this route takes no body, and the one that was announced did not come in time", Kind: "Body",
-		})}
+		return badStatus(http.StatusRequestTimeout, "Body", "this route takes no body, and the one that was announced did not come in time", err)
 	}
 	_ = http.NewResponseController(c.w).SetReadDeadline(time.Time{}) // the connection lives on
 	return nil

@@ -60,10 +60,8 @@ func (a commandAPI) command(c *call, rec lathe.Session, _ none, in commandBody) 
 }
 
 func (a commandAPI) runCommand(c *call, id lathe.SessionID, call lathe.CommandCall) (lathe.Message, error) {
-	if call.Message != "" {
-		if err := lathe.CheckID(lathe.PrefixMessage, string(call.Message)); err != nil {
-			return lathe.Message{}, badRequest("Body", "messageID: %v", err)
-		}
+	if err := checkMessage(call.Message); err != nil {
+		return lathe.Message{}, err
 	}
 	return a.engine.Command(context.WithoutCancel(c.Context()), id, call)
 }

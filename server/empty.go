@@ -5,7 +5,7 @@ package server
 
 func emptyRoutes() []row {
 	list := func(path, name, summary string) row {
-		return answer(row{method: "GET", path: path, name: name, tag: "instance", summary: summary, fails: []failure{failsBad}}, nothing)
+		return answer(route("GET "+path, name, "instance", summary, []failure{failsBad}), nothing)
 	}
 	return []row{
 		list("/lsp", "lsp.status", "Tell which language servers run"),

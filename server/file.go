@@ -215,9 +215,7 @@ func (a fileAPI) readFile(c *call, q fileQuery, _ none) (fileContent, error) {
 	case errors.Is(err, fs.ErrNotExist), err == nil && f.Info == nil:
 		return fileContent{Type: "text"}, nil
 	case errors.Is(err, workspace.ErrTooLarge):
-		return fileContent{}, &problem{status: http.StatusRequestEntityTooLarge, cause: err, body: named("BadRequest", badData{
-			Message: "the file is larger than 32 MiB, which is more than is sent", Kind: "Query",
-		})}
+		return fileContent{}, badStatus(http.StatusRequestEntityTooLarge, "Query", "the file is larger than 32 MiB, which is more than is sent", err)
 	case errors.Is(err, workspace.ErrNotFile), errors.Is(err, workspace.ErrMoved), errors.Is(err, os.ErrPermission):
 		return fileContent{}, badRequest("Query", "path: %s cannot be read", clip(*q.Path, 200))
 	case err != nil:
@@ -236,22 +234,14 @@ func (a fileAPI) readFile(c *call, q fileQuery, _ none) (fileContent, error) {
 
 // imageType is the type of an image by its name, "" for all other files.
 func imageType(name string) string {
-	switch strings.ToLower(filepath.Ext(name)) {
-	case ".png":
-		return "image/png"
-	case ".jpg", ".jpeg":
+	switch ext := strings.ToLower(filepath.Ext(name)); ext {
+	case ".png", ".jpeg", ".gif", ".webp", ".bmp", ".avif", ".tiff":
+		return "image/" + ext[1:]
+	case ".jpg":
 		return "image/jpeg"
-	case ".gif":
-		return "image/gif"
-	case ".webp":
-		return "image/webp"
-	case ".bmp":
-		return "image/bmp"
 	case ".ico":
 		return "image/x-icon"
-	case ".avif":
-		return "image/avif"
-	case ".tif", ".tiff":
+	case ".tif":
 		return "image/tiff"
 	default:
 		return ""

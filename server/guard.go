@@ -184,7 +184,5 @@ func checkContentType(r *http.Request) error {
 	if base, _, err := mime.ParseMediaType(kind); err == nil && (base == "application/json" || strings.HasSuffix(base, "+json")) {
 		return nil
 	}
-	return &problem{status: http.StatusUnsupportedMediaType, body: named("BadRequest", badData{
-		Message: "a body is JSON: send it with Content-Type: application/json", Kind: "Headers",
-	})}
+	return badStatus(http.StatusUnsupportedMediaType, "Headers", "a body is JSON: send it with Content-Type: application/json", nil)
 }

@@ -53,7 +53,7 @@ type mcpAPI struct{ servers ToolServers }
 func (a mcpAPI) routes() []row {
 	bad, missing := []failure{failsBad}, []failure{failsBad, failsMissing}
 	one := func(method, path, name, summary string) row {
-		return row{method: method, path: "/mcp/{name}" + path, name: name, tag: "mcp", summary: summary, fails: missing}
+		return route(method+" /mcp/{name}"+path, name, "mcp", summary, missing)
 	}
 	return []row{
 		answer(route("GET /mcp", "mcp.status", "mcp", "Tell how the MCP servers are doing", bad), inPlace(a.mcpStatus)),
@@ -87,13 +87,6 @@ func (a mcpAPI) addMCP(c *call, at workspace.Place, _ none, in mcpBody) (map[str
 	}
 }
 
-// tagServer is the body of an error that names a server.
-type tagServer struct {
-	Tag     string `json:"_tag"`
-	Name    string `json:"name"`
-	Message string `json:"message"`
-}
-
 // unsupported is the body for a server that has no logins.
 type unsupported struct {
 	Error string `json:"error"`
@@ -113,7 +106,7 @@ func (a mcpAPI) ofServer(c *call, do func(ctx context.Context, at workspace.Plac
 	}
 	if _, ok := all[name]; !ok {
 		return &problem{
-			status: http.StatusNotFound, body: tagServer{"McpServerNotFoundError", name, "MCP server not found: " + clip(name, 100)},
+			status: http.StatusNotFound, body: taggedBody{Tag: "McpServerNotFoundError", Server: name, Message: "MCP server not found: " + clip(name, 100)},
 			cause: lathe.Errorf(lathe.NotFound, "no MCP server"),
 		}
 	}

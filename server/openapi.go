@@ -173,30 +173,9 @@ func querySchema(t reflect.Type) *schema {
 
 // describe adds what a failure looks like.
 func (f failure) describe(to map[string]response) {
-	add := func(status, words string, s *schema) {
-		if was, ok := to[status]; ok { // of two forms
-			s = &schema{AnyOf: []*schema{was.Content["application/json"].Schema, s}}
-		}
-		to[status] = response{Description: words, Content: jsonMedia(s)}
+	s := ref(f.schema)
+	if was, ok := to[f.status]; ok { // of two forms
+		s = &schema{AnyOf: []*schema{was.Content["application/json"].Schema, s}}
 	}
-	switch f {
-	case failsBad:
-		add("400", "The request makes no sense", ref("BadRequestError"))
-	case failsTag:
-		add("400", "The request makes no sense", ref("BadRequestTag"))
-	case failsMissing:
-		add("404", "There is no such thing", ref("NotFoundError"))
-	case failsBusy:
-		add("409", "The session is at work", ref("SessionBusyError"))
-	case failsAsk:
-		add("404", "Nobody waits for this answer", ref("RequestNotFoundError"))
-	case failsProject:
-		add("404", "There is no such project", ref("ProjectNotFoundError"))
-	case failsPty:
-		add("404", "There is no such terminal", ref("PtyNotFoundError"))
-	case failsTicket:
-		add("403", "The ticket is not valid", ref("PtyForbiddenError"))
-	case failsApply:
-		add("400", "The patch cannot be applied", ref("VcsApplyError"))
-	}
+	to[f.status] = response{Description: f.words, Content: jsonMedia(s)}
 }

@@ -44,10 +44,8 @@ func (c *call) undoing(in lathe.Undo, do func(context.Context, lathe.SessionID, 
 	if err != nil {
 		return lathe.Undone{}, err
 	}
-	if in.Message != "" {
-		if err := lathe.CheckID(lathe.PrefixMessage, string(in.Message)); err != nil {
-			return lathe.Undone{}, badRequest("Body", "messageID: %v", err)
-		}
+	if err := checkMessage(in.Message); err != nil {
+		return lathe.Undone{}, err
 	}
 	if in.Part != "" {
 		if err := lathe.CheckID(lathe.PrefixPart, string(in.Part)); err != nil {

@@ -47,22 +47,15 @@ type (
 		Message string `json:"message"`
 		Ref     string `json:"ref,omitempty"`
 	}
-	tagOnly struct {
-		Tag string `json:"_tag"`
-	}
-	tagMessage struct {
-		Tag     string `json:"_tag"`
-		Message string `json:"message"`
-	}
-	tagBusy struct {
+	// taggedBody has a message, and the id of what the error is about, unless only the tag is told.
+	taggedBody struct {
 		Tag     string          `json:"_tag"`
-		Session lathe.SessionID `json:"sessionID"`
-		Message string          `json:"message"`
-	}
-	tagRequest struct {
-		Tag     string `json:"_tag"`
-		Request string `json:"requestID"`
-		Message string `json:"message"`
+		Session lathe.SessionID `json:"sessionID,omitempty"`
+		Project string          `json:"projectID,omitempty"`
+		Request string          `json:"requestID,omitempty"`
+		Pty     string          `json:"ptyID,omitempty"`
+		Server  string          `json:"name,omitempty"`
+		Message string          `json:"message,omitempty"`
 	}
 )
 
@@ -73,12 +66,28 @@ const mostMessage = 1024
 
 // badRequest says what is wrong in which part of the request.
 func badRequest(kind, format string, args ...any) error {
-	return &problem{status: http.StatusBadRequest, body: named("BadRequest", badData{Message: clip(fmt.Sprintf(format, args...), mostMessage-3), Kind: kind})}
+	return badStatus(http.StatusBadRequest, kind, clip(fmt.Sprintf(format, args...), mostMessage-3), nil)
+}
+
+// badStatus is badRequest with another status.
+func badStatus(status int, kind, message string, cause error) error {
+	return &problem{status: status, body: named("BadRequest", badData{Message: message, Kind: kind}), cause: cause}
+}
+
+// checkMessage refuses the id of a message that a body names, if it does, and that cannot be one.
+func checkMessage(id lathe.MessageID) error {
+	if id == "" {
+		return nil
+	}
+	if err := lathe.CheckID(lathe.PrefixMessage, string(id)); err != nil {
+		return badRequest("Body", "messageID: %v", err)
+	}
+	return nil
 }
 
 // badTag is a request that a handler refuses, in the second family.
 func badTag(why error) error {
-	return &problem{status: http.StatusBadRequest, body: tagOnly{"BadRequest"}, cause: why}
+	return &problem{status: http.StatusBadRequest, body: taggedBody{Tag: "BadRequest"}, cause: why}
 }
 
 func notFound(format string, args ...any) error {
@@ -116,7 +125,7 @@ func (c *call) problemOf(err error) (p *problem, ref string) {
 		return &problem{status: status, body: named("NotFoundError", messageData{message}), cause: err}, ""
 	case lathe.Conflict:
 		if id := lathe.SessionID(c.PathValue("sessionID")); id != "" {
-			return &problem{status: status, body: tagBusy{"SessionBusyError", id, message}, cause: err}, ""
+			return &problem{status: status, body: taggedBody{Tag: "SessionBusyError", Session: id, Message: message}, cause: err}, ""
 		}
 	case lathe.Canceled: // the client is there, so it is us
 		message = "The server is about to end; ask again when it is back. What was begun goes on then"
@@ -162,17 +171,17 @@ func newRef() string {
 }
 
 // failure is a kind of error that a route may answer, for the document.
-type failure int
+type failure struct{ status, words, schema string }
 
 // The failures.
-const (
-	failsBad     failure = iota // 400, the first family
-	failsTag                    // 400, the second
-	failsMissing                // 404
-	failsBusy                   // 409
-	failsAsk                    // 404 of a permission or question
-	failsProject                // 404 of a project
-	failsPty                    // 404 of a terminal
-	failsTicket                 // 403 of a terminal
-	failsApply                  // 400 of a patch
+var (
+	failsBad     = failure{"400", "The request makes no sense", "BadRequestError"} // the first family
+	failsTag     = failure{"400", "The request makes no sense", "BadRequestTag"}   // the second
+	failsMissing = failure{"404", "There is no such thing", "NotFoundError"}
+	failsBusy    = failure{"409", "The session is at work", "SessionBusyError"}
+	failsAsk     = failure{"404", "Nobody waits for this answer", "RequestNotFoundError"}
+	failsProject = failure{"404", "There is no such project", "ProjectNotFoundError"}
+	failsPty     = failure{"404", "There is no such terminal", "PtyNotFoundError"}
+	failsTicket  = failure{"403", "The ticket is not valid", "PtyForbiddenError"}
+	failsApply   = failure{"400", "The patch cannot be applied", "VcsApplyError"}
 )

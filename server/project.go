@@ -55,15 +55,9 @@ func (a projectAPI) project(c *call, id string) (lathe.Project, error) {
 	return lathe.Project{}, noProject(id)
 }
 
-type tagProject struct {
-	Tag     string `json:"_tag"`
-	Project string `json:"projectID"`
-	Message string `json:"message"`
-}
-
 func noProject(id string) error {
 	id = clip(id, 200)
-	return &problem{status: http.StatusNotFound, body: tagProject{"ProjectNotFoundError", id, "Project not found: " + id}}
+	return &problem{status: http.StatusNotFound, body: taggedBody{Tag: "ProjectNotFoundError", Project: id, Message: "Project not found: " + id}}
 }
 
 // initProject makes a repository of a directory that belongs to none.

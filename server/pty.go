@@ -28,11 +28,9 @@ func (a *ptyAPI) routes() []row {
 		answer(route("DELETE /pty/{ptyID}", "pty.remove", "pty", "End a terminal with all it started", one), a.removeTerminal),
 		answer(route("POST /pty/{ptyID}/connect-token", "pty.connectToken", "pty",
 			"Get a ticket for one connection to a terminal, for what cannot send a password", []failure{failsBad, failsPty, failsTicket}), a.connectToken),
-		raw(row{
-			// It is public because a ticket is as good as the password; connectTerminal asks for either.
-			method: "GET", path: "/pty/{ptyID}/connect", name: "pty.connect", tag: "pty", fails: []failure{failsBad, failsPty, failsTicket}, public: true, plain: true,
-			summary: "Connect to a terminal over a websocket",
-		}, "application/octet-stream", a.connectTerminal),
+		// It is public because a ticket is as good as the password; connectTerminal asks for either.
+		raw(route("GET /pty/{ptyID}/connect", "pty.connect", "pty",
+			"Connect to a terminal over a websocket", []failure{failsBad, failsPty, failsTicket}, withoutPassword, uncompressed), "application/octet-stream", a.connectTerminal),
 	}
 }
 
@@ -48,15 +46,9 @@ func (a *ptyAPI) terminal(c *call) (workspace.Place, *terminal.Terminal, error) 
 	}
 	t := a.terminals.Find(at.Directory, lathe.PtyID(id))
 	if t == nil {
-		return at, nil, &problem{status: http.StatusNotFound, body: tagPty{"PtyNotFoundError", id, "Terminal not found: " + id}}
+		return at, nil, &problem{status: http.StatusNotFound, body: taggedBody{Tag: "PtyNotFoundError", Pty: id, Message: "Terminal not found: " + id}}
 	}
 	return at, t, nil
-}
-
-type tagPty struct {
-	Tag     string `json:"_tag"`
-	Pty     string `json:"ptyID"`
-	Message string `json:"message"`
 }
 
 func (a *ptyAPI) listShells(c *call, _, _ none) ([]terminal.Shell, error) {

@@ -54,7 +54,7 @@ func (a *ptyAPI) connectTerminal(c *call, q connectQuery) error {
 	}
 	if !strings.EqualFold(c.Header.Get("Upgrade"), "websocket") {
 		c.w.Header().Set("Upgrade", "websocket")
-		return &problem{status: http.StatusUpgradeRequired, body: named("BadRequest", badData{Message: "connect with a websocket", Kind: "Headers"})}
+		return badStatus(http.StatusUpgradeRequired, "Headers", "connect with a websocket", nil)
 	}
 	conn, err := websocket.Accept(c.w, c.Request, &websocket.AcceptOptions{
 		InsecureSkipVerify: true, // the guard has judged the origin, by the rules that hold for all routes

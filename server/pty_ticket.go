@@ -83,5 +83,5 @@ func (a *ptyAPI) connectToken(c *call, _, _ none) (ticketReply, error) {
 }
 
 func noTicket(why string) error {
-	return &problem{status: http.StatusForbidden, body: tagMessage{"PtyForbiddenError", why}}
+	return &problem{status: http.StatusForbidden, body: taggedBody{Tag: "PtyForbiddenError", Message: why}}
 }

@@ -66,7 +66,7 @@ func answer[Q, In, Out any](r row, f func(c *call, q Q, in In) (Out, error)) row
 		if hasBody {
 			if err := c.readBody(&in); err != nil {
 				if tagged {
-					return &problem{status: http.StatusBadRequest, body: tagOnly{"BadRequest"}, cause: err}
+					return badTag(err)
 				}
 				return err
 			}
@@ -183,9 +183,7 @@ func (e *endpoint) serve(c *call) error {
 		return notFound("There is no route %s %s; GET /doc lists those there are", c.Method, clip(c.URL.Path, 200))
 	case c.row == nil:
 		c.w.Header().Set("Allow", e.allow())
-		return &problem{status: http.StatusMethodNotAllowed, body: named("BadRequest", badData{
-			Message: c.Method + " is not possible here; " + e.allow() + " is", Kind: "Params",
-		})}
+		return badStatus(http.StatusMethodNotAllowed, "Params", c.Method+" is not possible here; "+e.allow()+" is", nil)
 	}
 	if err := checkContentType(c.Request); err != nil {
 		return err

@@ -38,7 +38,7 @@ type shareAPI struct {
 func (a shareAPI) routes() []row {
 	missing := []failure{failsBad, failsMissing}
 	file := func(path, name, media string, data []byte) row {
-		return raw(row{method: "GET", path: path, name: name, tag: "lathe", summary: "Part of the page of a share", global: true, public: true}, media,
+		return raw(route("GET "+path, name, "lathe", "Part of the page of a share", nil, withoutDirectory, withoutPassword), media,
 			func(c *call, _ none) error {
 				c.w.page(media, data)
 				return nil
@@ -90,7 +90,7 @@ func (a shareAPI) share(c *call, rec lathe.Session, q shareQuery, _ none) (lathe
 		}
 	}
 	if err != nil {
-		return rec, &problem{status: http.StatusInternalServerError, body: tagOnly{"InternalServerError"}, cause: err}
+		return rec, &problem{status: http.StatusInternalServerError, body: taggedBody{Tag: "InternalServerError"}, cause: err}
 	}
 	return a.publish(c, rec, lasts)
 }

@@ -39,7 +39,7 @@ func (a *tuiAPI) routes() []row {
 		{"/tui/open-themes", "tui.openThemes", "theme.switch", "Open the list of themes"},
 		{"/tui/open-models", "tui.openModels", "model.list", "Open the list of models"},
 	} {
-		rows = append(rows, answer(row{method: "POST", path: one.path, name: one.name, tag: "tui", fails: bad, summary: one.summary},
+		rows = append(rows, answer(route("POST "+one.path, one.name, "tui", one.summary, bad),
 			func(c *call, _, _ none) (bool, error) {
 				return a.drive(c, &lathe.TUICommand{Command: one.command}, none{})
 			}))

@@ -62,10 +62,8 @@ func (b promptBody) prompt() (lathe.Prompt, error) {
 		ID: b.Message, Agent: b.Agent, Model: b.Model.ref(), Variant: b.Variant, System: b.System, Tools: b.Tools,
 		Format: json.RawMessage(b.Format), NoReply: b.NoReply, Delivery: b.Delivery,
 	}
-	if b.Message != "" {
-		if err := lathe.CheckID(lathe.PrefixMessage, string(b.Message)); err != nil {
-			return p, badRequest("Body", "messageID: %v", err)
-		}
+	if err := checkMessage(b.Message); err != nil {
+		return p, err
 	}
 	for _, part := range b.Parts {
 		p.Parts = append(p.Parts, lathe.Part(part))
@@ -177,10 +175,8 @@ type shellBody struct {
 
 // shell answers when the command has ended. Whoever goes away leaves it running; abort ends it.
 func (a turnAPI) shell(c *call, rec lathe.Session, _ none, in shellBody) (lathe.Message, error) {
-	if in.Message != "" {
-		if err := lathe.CheckID(lathe.PrefixMessage, string(in.Message)); err != nil {
-			return lathe.Message{}, badRequest("Body", "messageID: %v", err)
-		}
+	if err := checkMessage(in.Message); err != nil {
+		return lathe.Message{}, err
 	}
 	return a.engine.Shell(context.WithoutCancel(c.Context()), rec.ID, lathe.ShellCommand{Agent: in.Agent, Model: in.Model.ref(), Message: in.Message, Command: in.Command})
 }
