@@ -16,7 +16,7 @@ var archCeilings = map[string]archtest.Ceiling{
 	"exported model":                      {Most: 70, Why: "requests, answers and failures of all protocols"},
 	"exported model/catalog":              {Most: 70, Why: "the records of the list of models"},
 	"exported tui/dialog":                 {Most: 90, Why: "one constructor for each dialog"},
-	"exported tui/key":                     {Most: 173, Why: "one constant for each name that a key can have"},
+	"exported tui/key":                    {Most: 173, Why: "one constant for each name that a key can have"},
 	"fields cli.App":                      {Most: 16, Why: "what a command has around it; some of it belongs to the log"},
 	"fields cmd/lathe.runFlags":           {Most: 24, Why: "one for each flag of run"},
 	"fields cmd/lathe.runner":             {Most: 28, Why: "to be cut into three outputs"},

@@ -26,7 +26,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/api"
-	"github.com/lathe-agent/lathe/internal/text"
+	"github.com/lathe-agent/lathe/internal/phrase"
 )
 
 // Options are the surroundings of a client; all of them may be left out.
@@ -103,7 +103,7 @@ func New(address string, o Options) (*Client, error) {
 	case (u.Scheme == "http" || u.Scheme == "https") && u.Host != "":
 		c.base, c.local = strings.TrimRight(u.String(), "/"), isLoopback(u.Hostname())
 	default:
-		return nil, lathe.Errorf(lathe.Invalid, "%q is no address of a server; say http://127.0.0.1:4096 or unix:///path/to/socket", text.Clip(c.where, 100))
+		return nil, lathe.Errorf(lathe.Invalid, "%q is no address of a server; say http://127.0.0.1:4096 or unix:///path/to/socket", phrase.Shorten(c.where, 100))
 	}
 	c.http = newHTTP(wire)
 	return c, nil

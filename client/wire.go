@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/internal/text"
+	"github.com/lathe-agent/lathe/internal/phrase"
 )
 
 // prepare makes the HTTP of a question.
@@ -87,7 +87,7 @@ func (c *Client) refused(res *http.Response, data []byte) error {
 	case code == lathe.Unauthorized && message == "":
 		return lathe.Errorf(code, "the server at %s wants another password; set LATHE_SERVER_PASSWORD (and LATHE_SERVER_USERNAME) to its own", c.where)
 	case res.StatusCode >= 300 && res.StatusCode < 400:
-		return lathe.Errorf(lathe.Invalid, "%s sends its clients to %s; use that address", c.where, text.Clip(res.Header.Get("Location"), 200))
+		return lathe.Errorf(lathe.Invalid, "%s sends its clients to %s; use that address", c.where, phrase.Shorten(res.Header.Get("Location"), 200))
 	case message == "":
 		return lathe.Errorf(code, "the server at %s answered %s", c.where, res.Status)
 	case p.Tag == "BadRequest" && message == p.Tag:
@@ -96,7 +96,7 @@ func (c *Client) refused(res *http.Response, data []byte) error {
 	if strings.HasPrefix(message, lathe.ErrNoModel.Error()) { // the wire has only words for it, and they are ours
 		return &lathe.Error{Code: code, Message: message, Err: lathe.ErrNoModel}
 	}
-	return lathe.Errorf(code, "%s", text.Clip(message, 4000))
+	return lathe.Errorf(code, "%s", phrase.Shorten(message, 4000))
 }
 
 // codeOf is what a status means, the other way round of what the server does.

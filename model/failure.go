@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/phrase"
 	"github.com/lathe-agent/lathe/internal/scrub"
-	"github.com/lathe-agent/lathe/internal/text"
 )
 
 // maxErrorBody is how much of a refusal's body is kept.
@@ -77,9 +77,9 @@ func (f Failure) text() string {
 	case isHTML(body) && (f.Status == 401 || f.Status == 403):
 		return fmt.Sprintf("%s: a gateway before %s refused the request; sign in again or check what your account may do", reason, f.Provider)
 	case !isHTML(body) && body != "" && message == "":
-		return text.Clip(said(body), 500)
+		return phrase.Shorten(said(body), 500)
 	case !isHTML(body) && body != "":
-		return message + ": " + text.Clip(said(body), 500)
+		return message + ": " + phrase.Shorten(said(body), 500)
 	case reason != "":
 		return reason
 	default:
@@ -103,7 +103,7 @@ func said(body string) string {
 }
 
 func isHTML(s string) bool {
-	head := strings.ToLower(text.Clip(s, 100))
+	head := strings.ToLower(phrase.Shorten(s, 100))
 	return strings.HasPrefix(head, "<!doctype") || strings.HasPrefix(head, "<html")
 }
 

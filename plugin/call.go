@@ -9,7 +9,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/internal/jsonrpc"
-	"github.com/lathe-agent/lathe/internal/text"
+	"github.com/lathe-agent/lathe/internal/phrase"
 )
 
 // maxGrowth is by how many bytes a hook may lengthen its output.
@@ -74,10 +74,10 @@ func (m *member) failedCall(ctx context.Context, l *link, doing string, err erro
 	var thrown *jsonrpc.Error
 	switch {
 	case errors.As(err, &thrown) && thrown.Code == codeNonsense:
-		return m.fault(doing, text.Clip(thrown.Message, messageMost))
+		return m.fault(doing, phrase.Shorten(thrown.Message, messageMost))
 	case errors.As(err, &thrown):
 		m.well()
-		return lathe.Errorf(code, "plugin %s: %s: %s", m.name, doing, text.Clip(thrown.Message, messageMost))
+		return lathe.Errorf(code, "plugin %s: %s: %s", m.name, doing, phrase.Shorten(thrown.Message, messageMost))
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case errors.Is(err, errSlow):

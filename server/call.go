@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/phrase"
 	"github.com/lathe-agent/lathe/workspace"
 )
 
@@ -130,7 +131,7 @@ func (c *call) readQuery(to any) error {
 			continue
 		}
 		if err := setQuery(v.Field(i), q.Get(name)); err != "" {
-			return badRequest("Query", "%s: %s, not %q", name, err, clip(q.Get(name), 40))
+			return badRequest("Query", "%s: %s, not %q", name, err, phrase.Shorten(q.Get(name), 40))
 		}
 	}
 	return nil
@@ -162,12 +163,4 @@ func setQuery(f reflect.Value, text string) string {
 		panic("server: a query cannot hold " + f.Type().String())
 	}
 	return ""
-}
-
-// clip shortens what a stranger wrote.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	return strings.ToValidUTF8(s[:n], "") + "…"
 }

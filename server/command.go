@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/phrase"
 	"github.com/lathe-agent/lathe/workspace"
 )
 
@@ -49,7 +50,7 @@ func (a commandAPI) command(c *call, rec lathe.Session, _ none, in commandBody) 
 	if in.Model != "" {
 		provider, model, ok := strings.Cut(in.Model, "/")
 		if !ok {
-			return lathe.Message{}, badRequest("Body", "model: %q is not provider/model", clip(in.Model, 100))
+			return lathe.Message{}, badRequest("Body", "model: %q is not provider/model", phrase.Shorten(in.Model, 100))
 		}
 		call.Model = &lathe.ModelRef{Provider: provider, Model: model}
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/phrase"
 )
 
 // longestProfile limits how long a client may let the processor be profiled.
@@ -36,14 +37,14 @@ func (s *Server) Debug() *Server {
 func ListenDebug(ctx context.Context, address string) (net.Listener, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
-		return nil, lathe.Errorf(lathe.Invalid, "--debug-addr %s: want ADDRESS:PORT, such as 127.0.0.1:6060", strconv.Quote(clip(address, 100)))
+		return nil, lathe.Errorf(lathe.Invalid, "--debug-addr %s: want ADDRESS:PORT, such as 127.0.0.1:6060", strconv.Quote(phrase.Shorten(address, 100)))
 	}
 	if host == "localhost" {
 		host = "127.0.0.1" // whatever the name resolves to
 	}
 	if ip := net.ParseIP(host); ip == nil || !ip.IsLoopback() {
 		return nil, lathe.Errorf(lathe.Invalid, "--debug-addr %s: profiles are for this machine only; use a loopback address, such as 127.0.0.1:6060",
-			strconv.Quote(clip(address, 100)))
+			strconv.Quote(phrase.Shorten(address, 100)))
 	}
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", net.JoinHostPort(host, port))
@@ -74,7 +75,7 @@ func listProfiles(c *call, _ none) error {
 func writeProfile(c *call, q profileQuery) error {
 	p := pprof.Lookup(c.PathValue("name"))
 	if p == nil {
-		return notFound("There is no profile %q; GET /debug/pprof lists them", clip(c.PathValue("name"), 100))
+		return notFound("There is no profile %q; GET /debug/pprof lists them", phrase.Shorten(c.PathValue("name"), 100))
 	}
 	if p.Name() == "heap" && q.GC > 0 {
 		runtime.GC()

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/lathe-agent/lathe/internal/phrase"
 	"github.com/lathe-agent/lathe/workspace"
 	"github.com/lathe-agent/lathe/workspace/git"
 	"github.com/lathe-agent/lathe/workspace/search"
@@ -54,7 +55,7 @@ func (c *call) file(q fileQuery) (workspace.Place, workspace.File, error) {
 	case len(name) > 4096:
 		return at, workspace.File{}, badRequest("Query", "path is longer than 4096 bytes")
 	}
-	outside := badRequest("Query", "path: %s is not in the project; only its own files can be read", clip(name, 200))
+	outside := badRequest("Query", "path: %s is not in the project; only its own files can be read", phrase.Shorten(name, 200))
 	f, err := workspace.Resolve(at.Directory, name)
 	if err != nil {
 		return at, f, outside
@@ -208,7 +209,7 @@ func (a fileAPI) readFile(c *call, q fileQuery, _ none) (fileContent, error) {
 		return fileContent{}, err
 	}
 	if f.IsDir() {
-		return fileContent{}, badRequest("Query", "path: %s is a folder; GET /file lists it", clip(*q.Path, 200))
+		return fileContent{}, badRequest("Query", "path: %s is a folder; GET /file lists it", phrase.Shorten(*q.Path, 200))
 	}
 	data, err := f.ReadAll(mostContent)
 	switch {
@@ -217,7 +218,7 @@ func (a fileAPI) readFile(c *call, q fileQuery, _ none) (fileContent, error) {
 	case errors.Is(err, workspace.ErrTooLarge):
 		return fileContent{}, badStatus(http.StatusRequestEntityTooLarge, "Query", "the file is larger than 32 MiB, which is more than is sent", err)
 	case errors.Is(err, workspace.ErrNotFile), errors.Is(err, workspace.ErrMoved), errors.Is(err, os.ErrPermission):
-		return fileContent{}, badRequest("Query", "path: %s cannot be read", clip(*q.Path, 200))
+		return fileContent{}, badRequest("Query", "path: %s cannot be read", phrase.Shorten(*q.Path, 200))
 	case err != nil:
 		return fileContent{}, err
 	}

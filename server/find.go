@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/phrase"
 	"github.com/lathe-agent/lathe/workspace"
 	"github.com/lathe-agent/lathe/workspace/search"
 )
@@ -181,13 +182,13 @@ func (q filesQuery) read() (kind string, limit int, err error) {
 	case len(*q.Query) > mostPattern:
 		return "", 0, badRequest("Query", "query is longer than %d bytes", mostPattern)
 	case q.Type != "" && q.Type != "file" && q.Type != "directory":
-		return "", 0, badRequest("Query", "type: expected file or directory, not %q", clip(q.Type, 40))
+		return "", 0, badRequest("Query", "type: expected file or directory, not %q", phrase.Shorten(q.Type, 40))
 	}
 	kind, limit = q.Type, listedFiles
 	if q.Dirs != nil {
 		switch {
 		case *q.Dirs != "true" && *q.Dirs != "false":
-			return "", 0, badRequest("Query", "dirs: expected true or false, not %q", clip(*q.Dirs, 40))
+			return "", 0, badRequest("Query", "dirs: expected true or false, not %q", phrase.Shorten(*q.Dirs, 40))
 		case *q.Dirs == "false" && kind == "":
 			kind = "file"
 		}
@@ -195,7 +196,7 @@ func (q filesQuery) read() (kind string, limit int, err error) {
 	if q.Limit != nil {
 		limit = number1(*q.Limit, mostFound)
 		if limit == 0 {
-			return "", 0, badRequest("Query", "limit: expected a whole number from 1 to %d, not %q", mostFound, clip(*q.Limit, 40))
+			return "", 0, badRequest("Query", "limit: expected a whole number from 1 to %d, not %q", mostFound, phrase.Shorten(*q.Limit, 40))
 		}
 	}
 	return kind, limit, nil

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/lathe-agent/lathe/internal/phrase"
 )
 
 // guard decides who may ask. A password keeps out other people and programs. The rest keeps out
@@ -80,7 +82,7 @@ func (g *guard) addressed(r *http.Request) error {
 	case net.ParseIP(strings.Trim(host, "[]")) != nil:
 		return nil
 	}
-	return forbidden("This server is not known as %q; use its address, or start it with --allow-host NAME", clip(host, 100))
+	return forbidden("This server is not known as %q; use its address, or start it with --allow-host NAME", phrase.Shorten(host, 100))
 }
 
 // allows reports whether pages of an origin may ask.
@@ -136,7 +138,7 @@ func (g *guard) cross(w http.ResponseWriter, r *http.Request) (done bool, err er
 		return r.Method == http.MethodOptions, nil
 	}
 	if !g.allows(r, origin) {
-		return false, forbidden("Pages of %q may not use this server; --cors ORIGIN allows them", clip(origin, 100))
+		return false, forbidden("Pages of %q may not use this server; --cors ORIGIN allows them", phrase.Shorten(origin, 100))
 	}
 	h.Set("Access-Control-Allow-Origin", origin)
 	if r.Method != http.MethodOptions {
@@ -168,7 +170,7 @@ func (g *guard) fetched(r *http.Request, public bool) error {
 		if public && r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document" {
 			return nil
 		}
-		return forbidden("Pages of other sites may not use this server (Sec-Fetch-Site: %s)", clip(site, 40))
+		return forbidden("Pages of other sites may not use this server (Sec-Fetch-Site: %s)", phrase.Shorten(site, 40))
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/phrase"
 	"github.com/lathe-agent/lathe/workspace"
 )
 
@@ -106,7 +107,7 @@ func (a mcpAPI) ofServer(c *call, do func(ctx context.Context, at workspace.Plac
 	}
 	if _, ok := all[name]; !ok {
 		return &problem{
-			status: http.StatusNotFound, body: taggedBody{Tag: "McpServerNotFoundError", Server: name, Message: "MCP server not found: " + clip(name, 100)},
+			status: http.StatusNotFound, body: taggedBody{Tag: "McpServerNotFoundError", Server: name, Message: "MCP server not found: " + phrase.Shorten(name, 100)},
 			cause: lathe.Errorf(lathe.NotFound, "no MCP server"),
 		}
 	}
@@ -117,7 +118,7 @@ func (a mcpAPI) ofServer(c *call, do func(ctx context.Context, at workspace.Plac
 func (a mcpAPI) login(c *call, do func(ctx context.Context, at workspace.Place, name string) error) error {
 	err := a.ofServer(c, do)
 	if lathe.CodeOf(err) == lathe.Invalid {
-		return &problem{status: http.StatusBadRequest, body: unsupported{clip(err.Error(), mostMessage)}, cause: err}
+		return &problem{status: http.StatusBadRequest, body: unsupported{phrase.Shorten(err.Error(), mostMessage)}, cause: err}
 	}
 	return err
 }

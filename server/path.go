@@ -2,6 +2,8 @@ package server
 
 import (
 	"log/slog"
+
+	"github.com/lathe-agent/lathe/internal/phrase"
 )
 
 // Folders are where this machine keeps things, as clients are told.
@@ -67,13 +69,13 @@ func (a pathAPI) writeLog(c *call, _ none, in logBody) (bool, error) {
 	case "error":
 		level = slog.LevelError
 	default:
-		return false, badRequest("Body", "Expected debug, info, warn or error, got %q at [\"level\"]", clip(in.Level, 40))
+		return false, badRequest("Body", "Expected debug, info, warn or error, got %q at [\"level\"]", phrase.Shorten(in.Level, 40))
 	}
 	const most = 8 << 10
-	attrs := []slog.Attr{slog.String("client", clip(in.Service, 100))}
+	attrs := []slog.Attr{slog.String("client", phrase.Shorten(in.Service, 100))}
 	if len(in.Extra) > 0 {
-		attrs = append(attrs, slog.String("extra", clip(string(in.Extra), most)))
+		attrs = append(attrs, slog.String("extra", phrase.Shorten(string(in.Extra), most)))
 	}
-	a.log.LogAttrs(c.Context(), level, clip(in.Message, most), attrs...)
+	a.log.LogAttrs(c.Context(), level, phrase.Shorten(in.Message, most), attrs...)
 	return true, nil
 }

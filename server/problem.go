@@ -10,6 +10,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/config"
+	"github.com/lathe-agent/lathe/internal/phrase"
 )
 
 // problem is an error as the wire has it. The reference has two families: {"name","data"}
@@ -66,7 +67,7 @@ const mostMessage = 1024
 
 // badRequest says what is wrong in which part of the request.
 func badRequest(kind, format string, args ...any) error {
-	return badStatus(http.StatusBadRequest, kind, clip(fmt.Sprintf(format, args...), mostMessage-3), nil)
+	return badStatus(http.StatusBadRequest, kind, phrase.Shorten(fmt.Sprintf(format, args...), mostMessage-3), nil)
 }
 
 // badStatus is badRequest with another status.
@@ -120,7 +121,7 @@ func (c *call) problemOf(err error) (p *problem, ref string) {
 	status := statusOf(code)
 	switch code {
 	case lathe.Invalid:
-		return &problem{status: status, body: named("BadRequest", badData{clip(message, mostMessage-3), "Payload"}), cause: err}, ""
+		return &problem{status: status, body: named("BadRequest", badData{phrase.Shorten(message, mostMessage-3), "Payload"}), cause: err}, ""
 	case lathe.NotFound:
 		return &problem{status: status, body: named("NotFoundError", messageData{message}), cause: err}, ""
 	case lathe.Conflict:

@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/phrase"
 	"github.com/lathe-agent/lathe/workspace"
 	"github.com/lathe-agent/lathe/workspace/git"
 )
@@ -56,7 +57,7 @@ func (a projectAPI) project(c *call, id string) (lathe.Project, error) {
 }
 
 func noProject(id string) error {
-	id = clip(id, 200)
+	id = phrase.Shorten(id, 200)
 	return &problem{status: http.StatusNotFound, body: taggedBody{Tag: "ProjectNotFoundError", Project: id, Message: "Project not found: " + id}}
 }
 

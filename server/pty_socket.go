@@ -11,6 +11,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/phrase"
 	"github.com/lathe-agent/lathe/workspace/terminal"
 )
 
@@ -81,7 +82,7 @@ func startOf(t *terminal.Terminal, cursor string) (int64, error) {
 	n, err := strconv.ParseInt(cursor, 10, 64)
 	switch {
 	case err != nil || n < -1:
-		return 0, badRequest("Query", "cursor: expected a whole number from -1 on, not %q", clip(cursor, 40))
+		return 0, badRequest("Query", "cursor: expected a whole number from -1 on, not %q", phrase.Shorten(cursor, 40))
 	case n == -1:
 		return end, nil
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/phrase"
 	"github.com/lathe-agent/lathe/workspace"
 )
 
@@ -180,7 +181,7 @@ func (e *endpoint) serve(c *call) error {
 	}
 	switch {
 	case len(e.methods) == 0:
-		return notFound("There is no route %s %s; GET /doc lists those there are", c.Method, clip(c.URL.Path, 200))
+		return notFound("There is no route %s %s; GET /doc lists those there are", c.Method, phrase.Shorten(c.URL.Path, 200))
 	case c.row == nil:
 		c.w.Header().Set("Allow", e.allow())
 		return badStatus(http.StatusMethodNotAllowed, "Params", c.Method+" is not possible here; "+e.allow()+" is", nil)

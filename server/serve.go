@@ -8,6 +8,8 @@ import (
 	"runtime/debug"
 	"strings"
 	"time"
+
+	"github.com/lathe-agent/lathe/internal/phrase"
 )
 
 // ServeHTTP answers one request: who asks is judged first, then the route is found.
@@ -75,7 +77,7 @@ func (s *Server) logged(w *writer, r *http.Request, began time.Time) {
 func loggedPath(r *http.Request) string {
 	if parts := strings.SplitN(r.URL.Path, "/", 5); len(parts) > 3 && parts[1] == "share" {
 		parts[3] = "…"
-		return clip(strings.Join(parts, "/"), 200)
+		return phrase.Shorten(strings.Join(parts, "/"), 200)
 	}
-	return clip(r.URL.Path, 200)
+	return phrase.Shorten(r.URL.Path, 200)
 }

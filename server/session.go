@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/phrase"
 	"github.com/lathe-agent/lathe/workspace"
 )
 
@@ -225,7 +226,7 @@ func (o *object) UnmarshalJSON(data []byte) error {
 		return nil
 	}
 	if data[0] != '{' {
-		return lathe.Errorf(lathe.Invalid, "Expected object, got %s", clip(string(data), 40))
+		return lathe.Errorf(lathe.Invalid, "Expected object, got %s", phrase.Shorten(string(data), 40))
 	}
 	*o = append((*o)[:0], data...)
 	return nil

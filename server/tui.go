@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/phrase"
 )
 
 // The routes that drive terminal clients: each becomes an event that they obey. Who asks for
@@ -106,7 +107,7 @@ func (in toastBody) fact() (*lathe.TUIToast, error) {
 	switch in.Variant {
 	case "info", "success", "warning", "error":
 	default:
-		return nil, badRequest("Body", "Expected info, success, warning or error, got %q at [\"variant\"]", clip(in.Variant, 40))
+		return nil, badRequest("Body", "Expected info, success, warning or error, got %q at [\"variant\"]", phrase.Shorten(in.Variant, 40))
 	}
 	f := &lathe.TUIToast{Title: in.Title, Message: in.Message, Variant: in.Variant}
 	if in.Duration != nil {
@@ -177,7 +178,7 @@ func (a *tuiAPI) publishTUI(c *call, _ none, in publishBody) (bool, error) {
 			f, err = a.selected(c, p)
 		}
 	default:
-		return false, badRequest("Body", "Expected an event of terminal clients, as tui.toast.show, got %q at [\"type\"]", clip(in.Type, 40))
+		return false, badRequest("Body", "Expected an event of terminal clients, as tui.toast.show, got %q at [\"type\"]", phrase.Shorten(in.Type, 40))
 	}
 	if err != nil {
 		return false, err

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/phrase"
 )
 
 // turnAPI answers for prompts, shell commands and undo.
@@ -100,7 +101,7 @@ func (p *partInput) UnmarshalJSON(data []byte) error {
 	_ = json.Unmarshal(have["type"], &kind) // another type is none
 	members := needed(kind)
 	if members == nil {
-		return lathe.Errorf(lathe.Invalid, `parts: type is text, file, agent or subtask, not %s`, clip(string(have["type"]), 40))
+		return lathe.Errorf(lathe.Invalid, `parts: type is text, file, agent or subtask, not %s`, phrase.Shorten(string(have["type"]), 40))
 	}
 	for _, name := range members {
 		if v, ok := have[name]; !ok || string(v) == "null" {

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/phrase"
 	"github.com/lathe-agent/lathe/workspace"
 	"github.com/lathe-agent/lathe/workspace/git"
 )
@@ -133,13 +134,13 @@ type vcsQuery struct {
 func (a vcsAPI) vcsDiff(c *call, at workspace.Place, q vcsQuery, _ none) ([]lathe.FileDiff, error) {
 	mode := git.Mode(q.Mode)
 	if mode != git.Uncommitted && mode != git.SinceBranch {
-		return nil, badRequest("Query", "mode: expected git or branch, not %q", clip(q.Mode, 40))
+		return nil, badRequest("Query", "mode: expected git or branch, not %q", phrase.Shorten(q.Mode, 40))
 	}
 	ask := git.Ask{Mode: mode, Context: git.DefaultContext}
 	if q.Context != nil {
 		n, err := strconv.Atoi(*q.Context)
 		if err != nil || n < 0 {
-			return nil, badRequest("Query", "context: expected a whole number from 0 on, not %q", clip(*q.Context, 40))
+			return nil, badRequest("Query", "context: expected a whole number from 0 on, not %q", phrase.Shorten(*q.Context, 40))
 		}
 		ask.Context = n
 	}
@@ -191,5 +192,5 @@ func (a vcsAPI) vcsApply(c *call, at workspace.Place, _ none, in patchBody) (app
 	default:
 		return applyReply{Applied: err == nil}, err
 	}
-	return applyReply{}, &problem{status: http.StatusBadRequest, cause: err, body: named("VcsApplyError", applyData{clip(err.Error(), mostMessage), reason})}
+	return applyReply{}, &problem{status: http.StatusBadRequest, cause: err, body: named("VcsApplyError", applyData{phrase.Shorten(err.Error(), mostMessage), reason})}
 }

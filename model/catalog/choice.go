@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/internal/text"
+	"github.com/lathe-agent/lathe/internal/phrase"
 )
 
 // Split takes "provider/model" apart at the first slash; the model may contain more.
@@ -154,7 +154,7 @@ func Similar(want string, ids []string) []string {
 	far := map[string]int{}
 	for _, id := range ids {
 		low := strings.ToLower(id)
-		d := text.Distance([]byte(want), []byte(low))
+		d := phrase.Distance([]byte(want), []byte(low))
 		if want != "" && (strings.Contains(low, want) || strings.Contains(want, low)) {
 			d = min(d, 2)
 		}

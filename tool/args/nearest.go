@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/lathe-agent/lathe/internal/phrase"
-	"github.com/lathe-agent/lathe/internal/text"
 )
 
 // Nearest returns up to three of the names, the most similar first.
@@ -21,7 +20,7 @@ func Nearest(name string, names []string) []string {
 	var all []candidate
 	for _, c := range names {
 		have := []rune(Folded(phrase.Clip(c)))
-		cost := text.Distance(wanted, have)
+		cost := phrase.Distance(wanted, have)
 		if len(wanted) > 2 && len(have) > 2 &&
 			(strings.Contains(string(have), string(wanted)) || strings.Contains(string(wanted), string(have))) {
 			cost = min(cost, 1) // grep in grep_search is nearer than any other word

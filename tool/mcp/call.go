@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/lathe-agent/lathe/internal/text"
+	"github.com/lathe-agent/lathe/internal/phrase"
 	"github.com/lathe-agent/lathe/tool"
 )
 
@@ -46,7 +46,7 @@ func (h *Hub) build() []tool.Tool {
 		for _, o := range list.Tools {
 			name := toolName(prefixes, prefixes[i], o.Name)
 			if other, twice := taken[name]; twice {
-				clash = append(clash, fmt.Sprintf("tool %s was left out: %s has one named %s", text.Clip(o.Name, 100), other, name))
+				clash = append(clash, fmt.Sprintf("tool %s was left out: %s has one named %s", phrase.Shorten(o.Name, 100), other, name))
 				continue
 			}
 			taken[name] = p.def.Name

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/internal/text"
+	"github.com/lathe-agent/lathe/internal/phrase"
 	"github.com/lathe-agent/lathe/tool"
 )
 
@@ -65,7 +65,7 @@ func (p *peer) result(raw json.RawMessage) (tool.Result, error) {
 		if strings.TrimSpace(output) == "" {
 			output = "MCP server " + p.def.Name + " says that the call failed and does not say why."
 		}
-		return tool.Result{}, &tool.Failure{Text: text.Clip(output, mostError)}
+		return tool.Result{}, &tool.Failure{Text: phrase.Shorten(output, mostError)}
 	}
 	return tool.Result{Output: output, Metadata: metadata(a.Metadata, a.Meta), Attachments: out.files}, nil
 }
@@ -110,7 +110,7 @@ func (o *pieces) blob(b blob) {
 		return
 	}
 	seen := slices.Contains([]string{"application/pdf", "image/gif", "image/jpeg", "image/png", "image/webp"}, b.Mime)
-	o.file(b.Mime, b.Blob, clean(text.Clip(b.URI, 2000)), seen)
+	o.file(b.Mime, b.Blob, clean(phrase.Shorten(b.URI, 2000)), seen)
 }
 
 // file adds an attachment, or says why there is none.

@@ -26,7 +26,7 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/internal/text"
+	"github.com/lathe-agent/lathe/internal/phrase"
 	"github.com/lathe-agent/lathe/sandbox"
 	"github.com/lathe-agent/lathe/tool"
 )
@@ -196,7 +196,7 @@ func (h *Hub) peer(name string) (*peer, error) {
 	if p := h.peers[name]; p != nil {
 		return p, nil
 	}
-	return nil, lathe.Errorf(lathe.NotFound, "there is no MCP server %q; \"lathe mcp list\" shows those there are", text.Clip(name, 100))
+	return nil, lathe.Errorf(lathe.NotFound, "there is no MCP server %q; \"lathe mcp list\" shows those there are", phrase.Shorten(name, 100))
 }
 
 // changed says that what is offered is no longer what it was.

@@ -14,7 +14,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/lathe-agent/lathe/internal/text"
+	"github.com/lathe-agent/lathe/internal/phrase"
 	"github.com/lathe-agent/lathe/sandbox"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -216,7 +216,7 @@ func (l *link) ask(ctx context.Context, method string, q *question) (json.RawMes
 	}
 	var wire *jsonrpc.Error
 	if errors.As(err, &wire) && !fromTransport(wire.Code) {
-		return nil, &saidError{code: wire.Code, text: clean(text.Clip(wire.Message, mostError))}
+		return nil, &saidError{code: wire.Code, text: clean(phrase.Shorten(wire.Message, mostError))}
 	}
 	if l.road != nil {
 		if denied := l.road.denial(); denied != nil {

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/lathe-agent/lathe/internal/text"
+	"github.com/lathe-agent/lathe/internal/phrase"
 )
 
 // What is taken of a server's lists. Real ones are far below.
@@ -79,7 +79,7 @@ func (l *link) list(ctx context.Context) (*listing, error) {
 	init := l.session.InitializeResult()
 	tools, prompts := true, false
 	if init != nil {
-		out.Instructions = text.Clip(strings.TrimSpace(clean(init.Instructions)), mostInstructions)
+		out.Instructions = phrase.Shorten(strings.TrimSpace(clean(init.Instructions)), mostInstructions)
 		if c := init.Capabilities; c != nil {
 			prompts, out.Resources = c.Prompts != nil, c.Resources != nil
 			tools = c.Tools != nil || !prompts && !out.Resources // who declares nothing may have forgotten it
@@ -107,11 +107,11 @@ func (l *link) listTools(ctx context.Context, out *listing) error {
 			out.note("a tool was left out: %v", err)
 			return
 		case names[sanitise(o.Name)]:
-			out.note("tool %s was left out: the server has another of that name", text.Clip(o.Name, 100))
+			out.note("tool %s was left out: the server has another of that name", phrase.Shorten(o.Name, 100))
 			return
 		}
 		if size += len(o.Description) + len(o.Schema); size > mostListed {
-			out.note("tool %s was left out: the descriptions of the server's tools are larger than %d MiB", text.Clip(o.Name, 100), mostListed>>20)
+			out.note("tool %s was left out: the descriptions of the server's tools are larger than %d MiB", phrase.Shorten(o.Name, 100), mostListed>>20)
 			return
 		}
 		names[sanitise(o.Name)] = true
@@ -191,7 +191,7 @@ func readOffer(raw json.RawMessage) (offer, error) {
 		description = line(textOf(m["title"]), 500)
 	}
 	return offer{
-		Name: name, Description: text.Clip(description, mostDescription), Schema: usable(m["inputSchema"]),
+		Name: name, Description: phrase.Shorten(description, mostDescription), Schema: usable(m["inputSchema"]),
 		ReadOnly: truthOf(hints["readOnlyHint"]), Repeatable: truthOf(hints["idempotentHint"]) || truthOf(hints["readOnlyHint"]),
 	}, nil
 }

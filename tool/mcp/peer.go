@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/internal/text"
+	"github.com/lathe-agent/lathe/internal/phrase"
 )
 
 // Reconnecting to a server that ended: so often, with pauses that double. One that lived for a
@@ -398,5 +398,5 @@ func (s state) offers() *listing {
 
 // toast tells the user what only they can mend.
 func (p *peer) toast(message string) {
-	p.hub.o.Tell(&lathe.TUIToast{Title: "MCP: " + text.Clip(clean(p.def.Name), 100), Message: message, Variant: "warning", Duration: 8000})
+	p.hub.o.Tell(&lathe.TUIToast{Title: "MCP: " + phrase.Shorten(clean(p.def.Name), 100), Message: message, Variant: "warning", Duration: 8000})
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/internal/text"
+	"github.com/lathe-agent/lathe/internal/phrase"
 )
 
 // Prompt is one that a server offers, for a slash command.
@@ -134,7 +134,7 @@ func (l *link) listPrompts(ctx context.Context, out *listing) error {
 		case !ok:
 			out.note("a prompt was left out: it has no usable name")
 		case names[sanitise(p.Name)]:
-			out.note("prompt %s was left out: the server has another of that name", text.Clip(p.Name, 100))
+			out.note("prompt %s was left out: the server has another of that name", phrase.Shorten(p.Name, 100))
 		default:
 			names[sanitise(p.Name)] = true
 			out.Prompts = append(out.Prompts, p)

@@ -12,7 +12,7 @@ import (
 	"sync"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/internal/text"
+	"github.com/lathe-agent/lathe/internal/phrase"
 	"github.com/lathe-agent/lathe/tool"
 )
 
@@ -170,7 +170,7 @@ func (h *Hub) listTool(spec tool.Spec, title string, f family) tool.Tool {
 			title += ": " + in.Server
 			peers = slices.DeleteFunc(peers, func(p *peer) bool { return p.def.Name != in.Server })
 			if len(peers) == 0 {
-				return tool.Result{}, tool.Failf("No connected MCP server named %q has resources. %s", text.Clip(in.Server, 100), h.names())
+				return tool.Result{}, tool.Failf("No connected MCP server named %q has resources. %s", phrase.Shorten(in.Server, 100), h.names())
 			}
 		}
 		var patterns, names []string
@@ -230,7 +230,7 @@ func object(m map[string]any) json.RawMessage {
 
 func (h *Hub) readTool(ctx context.Context, c *tool.Call, in readInput) (tool.Result, error) {
 	if !slices.ContainsFunc(h.resourceful(), func(p *peer) bool { return p.def.Name == in.Server }) {
-		return tool.Result{}, tool.Failf("No connected MCP server named %q has resources. %s", text.Clip(in.Server, 100), h.names())
+		return tool.Result{}, tool.Failf("No connected MCP server named %q has resources. %s", phrase.Shorten(in.Server, 100), h.names())
 	}
 	p := tool.Permission{
 		Name: "read", Patterns: []string{"mcp:" + in.Server + ":" + in.URI}, Always: []string{"mcp:" + in.Server + ":*"},

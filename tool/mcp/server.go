@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/internal/text"
+	"github.com/lathe-agent/lathe/internal/phrase"
 )
 
 // DefaultTimeout is how long a server has to connect and to answer a call.
@@ -93,7 +93,7 @@ func (s Server) near() bool {
 // check refuses what could never be connected to.
 func (s Server) check() error {
 	bad := func(format string, args ...any) error {
-		return lathe.Errorf(lathe.Invalid, "MCP server "+text.Clip(s.Name, 100)+": "+format, args...)
+		return lathe.Errorf(lathe.Invalid, "MCP server "+phrase.Shorten(s.Name, 100)+": "+format, args...)
 	}
 	switch {
 	case s.Name == "":

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/lathe-agent/lathe/internal/text"
+	"github.com/lathe-agent/lathe/internal/phrase"
 )
 
 // sanitise makes a part of a tool's name: what is outside [A-Za-z0-9_-] becomes _, counted as
@@ -140,7 +140,7 @@ func stringEnd(s string) int {
 
 // line is a text as one line of a message.
 func line(s string, most int) string {
-	return text.Clip(strings.Join(strings.Fields(clean(s)), " "), most)
+	return phrase.Shorten(strings.Join(strings.Fields(clean(s)), " "), most)
 }
 
 // leastSecret is the length from which a value is looked for in texts: shorter ones are words.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/lathe-agent/lathe/internal/text"
+	"github.com/lathe-agent/lathe/internal/phrase"
 	"github.com/lathe-agent/lathe/tool"
 	"github.com/lathe-agent/lathe/tool/args"
 	"github.com/lathe-agent/lathe/workspace"
@@ -68,7 +68,7 @@ func Similar(name string, names []string) []string {
 		return max(len(a)-len(name), len(name)-len(a)) - max(len(b)-len(name), len(name)-len(b))
 	})
 	for _, n := range args.Nearest(name, names) {
-		few := text.Distance([]rune(strings.ToLower(n)), []rune(low)) <= max(2, len(low)/4)
+		few := phrase.Distance([]rune(strings.ToLower(n)), []rune(low)) <= max(2, len(low)/4)
 		if few && !slices.Contains(out, n) {
 			out = append(out, n)
 		}

@@ -9,7 +9,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/lathe-agent/lathe/internal/text"
+	"github.com/lathe-agent/lathe/internal/phrase"
 )
 
 // Map says which keys do what. Make one with New.
@@ -71,7 +71,7 @@ func nearest(word string, all []string) string {
 	}
 	best, least := "", len(word)/3+2
 	for _, w := range all {
-		if d := text.Distance([]rune(word), []rune(w)); d < least {
+		if d := phrase.Distance([]rune(word), []rune(w)); d < least {
 			best, least = w, d
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lathe-agent/lathe/internal/text"
+	"github.com/lathe-agent/lathe/internal/phrase"
 )
 
 // names lists the colors of a theme as theme files call them, each with its place: the fields of Theme in small letters at
@@ -42,7 +42,7 @@ func (r *resolver) checkNames() error {
 			continue
 		}
 		for _, n := range new(Theme).names() {
-			if strings.EqualFold(k, n.name) || text.Distance([]rune(k), []rune(n.name)) <= 2 {
+			if strings.EqualFold(k, n.name) || phrase.Distance([]rune(k), []rune(n.name)) <= 2 {
 				return fmt.Errorf("unknown key %q: did you mean %q?", Clean(k), n.name)
 			}
 		}

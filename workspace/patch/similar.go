@@ -5,7 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/lathe-agent/lathe/internal/text"
+	"github.com/lathe-agent/lathe/internal/phrase"
 )
 
 // similarity is 1 for equal texts and 0 for texts with nothing in common: the share of
@@ -18,7 +18,7 @@ func similarity(a, b string, work *budget) float64 {
 		return 0
 	}
 	x, y := []rune(a), []rune(b)
-	return 1 - float64(text.Distance(x, y))/float64(max(len(x), len(y)))
+	return 1 - float64(phrase.Distance(x, y))/float64(max(len(x), len(y)))
 }
 
 // foldPunctuation writes in ASCII what typesetting made of it: curly quotes, dashes, the

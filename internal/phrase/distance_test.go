@@ -1,11 +1,11 @@
-package text_test
+package phrase_test
 
 import (
 	"testing"
 
 	"pgregory.net/rapid"
 
-	"github.com/lathe-agent/lathe/internal/text"
+	"github.com/lathe-agent/lathe/internal/phrase"
 )
 
 func TestDistance(t *testing.T) {
@@ -24,7 +24,7 @@ func TestDistance(t *testing.T) {
 		{"ä", "a", 1},
 		{"read_file", "read", 5},
 	} {
-		if got := text.Distance([]rune(tt.a), []rune(tt.b)); got != tt.want {
+		if got := phrase.Distance([]rune(tt.a), []rune(tt.b)); got != tt.want {
 			t.Errorf("%q to %q is %d, not %d", tt.a, tt.b, got, tt.want)
 		}
 	}
@@ -36,7 +36,7 @@ func TestDistance_Prop(t *testing.T) {
 	word := rapid.SliceOfN(rapid.ByteRange('a', 'd'), 0, 8)
 	rapid.Check(t, func(t *rapid.T) {
 		a, b, c := word.Draw(t, "a"), word.Draw(t, "b"), word.Draw(t, "c")
-		ab, ba, bc, ac := text.Distance(a, b), text.Distance(b, a), text.Distance(b, c), text.Distance(a, c)
+		ab, ba, bc, ac := phrase.Distance(a, b), phrase.Distance(b, a), phrase.Distance(b, c), phrase.Distance(a, c)
 		if ab != ba || ac > ab+bc || (ab == 0) != (string(a) == string(b)) || ab > max(len(a), len(b)) {
 			t.Fatalf("%s %s %s: %d %d %d %d", a, b, c, ab, ba, bc, ac)
 		}
