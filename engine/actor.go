@@ -333,7 +333,7 @@ func (a *actor) work() (msg lathe.Message, err error) {
 	defer func() {
 		err = errors.Join(err, r.release(ctx))
 		if err == nil {
-			a.engine.memories.Put(r.mem)
+			a.engine.memories.Put(r.log.mem)
 		}
 	}()
 	for {

@@ -52,8 +52,8 @@ func (s *stepRun) asked(ctx context.Context, h toolAsks) error {
 	}
 	a.id = lathe.AskID(s.engine.ids.New(a.prefix()))
 	s.waiting[a.id] = h
-	s.facts = append(s.facts, s.shown(a))
-	return s.flush(ctx)
+	s.batch.add(s.shown(a))
+	return s.batch.flush(ctx)
 }
 
 func (a *ask) prefix() lathe.Prefix {
@@ -132,7 +132,7 @@ func (s *stepRun) deliver(ctx context.Context, h toolAsks, got store.Answer) err
 	default:
 		h.reply <- answer{dismissed: true}
 	}
-	return s.flush(ctx)
+	return s.batch.flush(ctx)
 }
 
 // settleOthers gives other waiting permissions the same answer.
@@ -143,7 +143,7 @@ func (s *stepRun) settleOthers(meant func(tool.Permission) bool, a answer) {
 			continue
 		}
 		delete(s.waiting, id)
-		s.facts = append(s.facts, &lathe.PermissionReplied{Session: s.session.ID, Request: id, Reply: a.reply})
+		s.batch.add(&lathe.PermissionReplied{Session: s.session.ID, Request: id, Reply: a.reply})
 		h.reply <- a
 	}
 }
@@ -153,7 +153,7 @@ func (s *stepRun) withdraw() {
 	for _, id := range slices.Sorted(maps.Keys(s.waiting)) {
 		h := s.waiting[id]
 		delete(s.waiting, id)
-		s.facts = append(s.facts, s.withdrawn(id, h.ask))
+		s.batch.add(s.withdrawn(id, h.ask))
 		h.reply <- answer{reply: lathe.Reject, dismissed: true}
 	}
 }
@@ -162,7 +162,7 @@ func (s *stepRun) withdraw() {
 func (s *stepRun) expire(a *ask) {
 	if h, ok := s.waiting[a.id]; ok && h.ask == a {
 		delete(s.waiting, a.id)
-		s.facts = append(s.facts, s.withdrawn(a.id, a))
+		s.batch.add(s.withdrawn(a.id, a))
 		h.reply <- answer{reply: lathe.Reject, dismissed: true, expired: true}
 	}
 }
@@ -172,7 +172,7 @@ func (s *stepRun) withdrawOf(call string) {
 	for _, id := range slices.Sorted(maps.Keys(s.waiting)) {
 		if h := s.waiting[id]; h.ask.by.Call == call {
 			delete(s.waiting, id)
-			s.facts = append(s.facts, s.withdrawn(id, h.ask))
+			s.batch.add(s.withdrawn(id, h.ask))
 		}
 	}
 }
@@ -309,7 +309,7 @@ func (h *host) wait(ctx context.Context, a *ask) (answer, error) {
 	}
 	// Who waits for this session waits for the person too.
 	began := h.step.engine.now()
-	for _, c := range append([]*subagent.Clock{h.clock, h.step.clock}, h.step.engine.company.ClocksAbove(h.step.session.ID)...) {
+	for _, c := range append([]*subagent.Clock{h.clock, h.step.ledger.clock}, h.step.engine.company.ClocksAbove(h.step.session.ID)...) {
 		c.Pause()
 		defer func() {
 			c.Resume()

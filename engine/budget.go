@@ -9,7 +9,6 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine/history"
-	"github.com/lathe-agent/lathe/engine/subagent"
 	"github.com/lathe-agent/lathe/model"
 	"github.com/lathe-agent/lathe/store"
 )
@@ -109,46 +108,6 @@ func (e estimate) longest(given lathe.Spending) int {
 // today names the day for its account: that of the people here.
 func (e *Engine) today() string { return e.now().Std().Local().Format(time.DateOnly) }
 
-// reserve holds what a request may cost and commits the facts with it. It waits while other
-// requests hold what is left. An error says that nothing is.
-func (r *runner) reserve(ctx context.Context, want store.Reserve, facts ...lathe.Fact) (store.Grant, error) {
-	for wait := reserveFirst; ; wait = min(2*wait, reserveLast) {
-		g, err := r.tryReserve(ctx, want, facts)
-		switch {
-		case err != nil:
-			return g, err
-		case g.Over != nil:
-			return g, overspent(r.lease.Session, *g.Over, g.By, want)
-		case g.Given():
-			return g, nil
-		}
-		timer := time.NewTimer(wait)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return g, context.Cause(ctx)
-		}
-	}
-}
-
-func (r *runner) tryReserve(ctx context.Context, want store.Reserve, facts []lathe.Fact) (store.Grant, error) {
-	ctx, cancel := settle(ctx)
-	defer cancel()
-	if err := r.log.saved(); err != nil {
-		return store.Grant{}, writeError{err}
-	}
-	g, events, err := r.engine.store.Reserve(ctx, r.lease, want, facts...)
-	if err != nil {
-		return g, writeError{err}
-	}
-	r.log.committed(events)
-	for _, e := range events {
-		r.mem.Apply(e)
-	}
-	return g, nil
-}
-
 // overspent says what was spent, by what, and how to go on.
 func overspent(id lathe.SessionID, a lathe.Account, by store.Measure, want store.Reserve) error {
 	whose, setting := "this session", "session"
@@ -196,67 +155,6 @@ func overBudget(words string) error {
 func cents(m lathe.Money) string {
 	cent := lathe.Dollars(0.01)
 	return ((m + cent - 1) / cent * cent).String()
-}
-
-// reserve holds what the step may cost, and cuts its answer to what was given.
-func (s *stepRun) reserve(ctx context.Context, facts ...lathe.Fact) error {
-	if s.full == 0 {
-		s.full = s.prompt.MaxOutput
-	}
-	s.prompt.MaxOutput = s.full // what others held at the last attempt may be free now
-	s.cost = estimated(s.prompt, s.model.Price)
-	g, err := s.runner.reserve(ctx, s.cost.reserve(stepSlot, s.engine.today(), s.settings.Budget), facts...)
-	if err != nil {
-		return err
-	}
-	s.reserved = true
-	s.prompt.MaxOutput = s.cost.longest(g.Most)
-	s.timeLeft = g.Time
-	return nil
-}
-
-// spend settles what was reserved, as soon as the answer is complete or will never be: who
-// waits for tools holds nothing.
-func (s *stepRun) spend() {
-	if !s.reserved {
-		return
-	}
-	s.reserved = false
-	var used lathe.Spending
-	tokens, cost := model.Count(s.fold.Usage, s.model.Price)
-	s.engine.meters.model(s.model.Ref).spent(tokens, cost)
-	used.Cost, used.Tokens = cost, lathe.TokensUsed(tokens)
-	if used.Tokens == 0 && s.fold.Begun { // cut off before it was counted
-		used = s.cost.total(0)
-		used.Steps = 0
-	}
-	if s.fold.End != nil || s.fold.Started {
-		used.Steps = 1
-	}
-	s.facts = append(s.facts, &lathe.Spent{Session: s.session.ID, Slot: stepSlot, Day: s.engine.today(), Used: used})
-}
-
-// spendTime counts how long the step took.
-func (s *stepRun) spendTime() {
-	took := s.clock.Read() - s.counted
-	s.counted += took
-	if took >= time.Millisecond {
-		s.facts = append(s.facts, &lathe.Spent{Session: s.session.ID, Day: s.engine.today(), Used: lathe.Spending{Time: took}})
-	}
-}
-
-// limited is the context of the step's work, which ends when its session may work no longer.
-func (s *stepRun) limited(ctx context.Context) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	left := s.timeLeft
-	s.clock = subagent.StartClock(left, func() {
-		cancel(overBudget(fmt.Sprintf("The time of the budget is used up: this step could take %s. Raise budget.session.time in the settings or give this session more with lathe run -s %s --max-time, then send the next prompt; nothing is lost.",
-			left.Round(time.Second), s.session.ID)))
-	})
-	return ctx, func() {
-		s.clock.End()
-		cancel(nil)
-	}
 }
 
 // Limit gives a session limits of its own, in place of those of the settings; where one is

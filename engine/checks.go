@@ -71,13 +71,13 @@ func (r *runner) check(ctx context.Context, s state, c check.Verdict) error {
 		p := lathe.Part{ID: r.engine.ids.Part(), Session: m.Session, Message: m.ID, Body: &lathe.Text{
 			Text: strings.Join(words, "\n\n"), Synthetic: lathe.Yes, Metadata: check.WithMeta(nil, c.Say...),
 		}}
-		facts = append(facts, r.busy(), &lathe.MessageChanged{Info: m}, &lathe.PartChanged{Part: p, Time: m.Created})
+		facts = append(facts, r.log.busy(), &lathe.MessageChanged{Info: m}, &lathe.PartChanged{Part: p, Time: m.Created})
 	}
-	return r.write(ctx, facts...)
+	return r.log.write(ctx, facts...)
 }
 
 func (r *runner) fired(f check.Issue, told string) {
-	r.engine.log.Info("a check fired", "session", r.lease.Session, "check", f.Check, "told", told)
+	r.engine.log.Info("a check fired", "session", r.log.lease.Session, "check", f.Check, "told", told)
 }
 
 // ownPrompt is a prompt that we write ourselves, with all that the user's one asked for.
@@ -130,7 +130,7 @@ func (s *stepRun) ended(c *fold.Call) {
 		s.engine.log.Info("a check fired", "session", s.session.ID, "check", name, "told", "the model", "tool", d.Tool)
 	}
 	if command := check.TestCommand(d.Command); s.settings.Checks[check.TestMemory] != check.Off && d.Tests >= 0 && command != "" {
-		s.facts = append(s.facts, &lathe.TestsRan{Session: s.session.ID, Project: testedIn(s.session), Run: lathe.TestRun{Command: command, Exit: d.Tests, At: s.engine.now()}})
+		s.batch.add(&lathe.TestsRan{Session: s.session.ID, Project: testedIn(s.session), Run: lathe.TestRun{Command: command, Exit: d.Tests, At: s.engine.now()}})
 	}
 }
 

@@ -133,7 +133,7 @@ func (h *snippetHost) Ask(ctx context.Context, p tool.Permission) error {
 			return &permission.Refusal{Code: lathe.Denied, Text: "a plugin of the user forbids it"}
 		}
 	}
-	if err := h.runner.write(ctx, &lathe.PermissionAsked{PermissionRequest: a.request(h.session.ID)}); err != nil {
+	if err := h.runner.log.write(ctx, &lathe.PermissionAsked{PermissionRequest: a.request(h.session.ID)}); err != nil {
 		return err
 	}
 	return h.await(ctx, a.id)
@@ -150,7 +150,7 @@ func (h *snippetHost) await(ctx context.Context, id lathe.AskID) error {
 		late = timer.C
 	}
 	withdraw := func() error {
-		return h.runner.write(ctx, &lathe.PermissionReplied{Session: h.session.ID, Request: id, Reply: lathe.Reject})
+		return h.runner.log.write(ctx, &lathe.PermissionReplied{Session: h.session.ID, Request: id, Reply: lathe.Reject})
 	}
 	for {
 		got, err := h.engine.store.Answers(context.WithoutCancel(ctx), id)

@@ -129,7 +129,7 @@ func (r *runner) compact(ctx context.Context, s state) error {
 	if s.stuck() >= maxCompactions {
 		return r.refuse(ctx, s, r.stuckError())
 	}
-	return r.write(ctx, append([]lathe.Fact{r.busy()}, r.wishToCompact(s, lathe.No)...)...)
+	return r.log.write(ctx, append([]lathe.Fact{r.log.busy()}, r.wishToCompact(s, lathe.No)...)...)
 }
 
 // wishToCompact is the request to compress, for the agent and model of the prompt.
@@ -160,13 +160,13 @@ func (s *stepRun) overflowed(ctx context.Context, st state, err error) (bool, er
 		if err := s.giveUp(ctx, false); err != nil {
 			return true, err
 		}
-		return true, s.write(ctx, s.wishToCompact(st, overflow)...)
+		return true, s.log.write(ctx, s.wishToCompact(st, overflow)...)
 	}
 	s.withdraw()
-	s.spend()
+	s.ledger.spend(s.fold, s.stepConfig.model)
 	s.fold.Undo()
 	s.fold.Close(s.engine.now(), nil)
-	s.facts = append(s.facts, s.fold.Take().Facts...)
-	s.facts = append(s.facts, s.wishToCompact(st, overflow)...)
+	s.batch.add(s.fold.Take().Facts...)
+	s.batch.add(s.wishToCompact(st, overflow)...)
 	return true, s.end(ctx, nil)
 }

@@ -52,7 +52,7 @@ func (r *runner) compress(ctx context.Context, s state, request *history.Message
 	if err != nil {
 		return r.refuse(ctx, s, err)
 	}
-	ctx, cancel := c.limited(ctx)
+	ctx, cancel := c.ledger.start(ctx)
 	defer cancel()
 	r.compacting(ctx, c.fold.Message.Created)
 	err = c.run(ctx)
@@ -64,8 +64,8 @@ func (r *runner) compress(ctx context.Context, s state, request *history.Message
 func (r *runner) compacting(ctx context.Context, since lathe.Time) {
 	ctx, cancel := settle(ctx)
 	defer cancel()
-	if _, err := r.engine.store.Edit(ctx, r.lease.Session, lathe.Edit{Compacting: lathe.Some(since)}); err != nil {
-		r.engine.log.Warn("that a summary is made could not be told", "session", r.lease.Session, "error", err)
+	if _, err := r.engine.store.Edit(ctx, r.log.lease.Session, lathe.Edit{Compacting: lathe.Some(since)}); err != nil {
+		r.engine.log.Warn("that a summary is made could not be told", "session", r.log.lease.Session, "error", err)
 	}
 }
 
@@ -74,9 +74,8 @@ func (r *runner) gather(ctx context.Context, s state, request *history.Message) 
 	if r.stepConfig.err != nil {
 		return nil, r.stepConfig.err
 	}
-	c := &compactRun{state: s, request: request, stepRun: &stepRun{
-		runner: r, stepConfig: r.stepConfig, session: s.session, waiting: map[lathe.AskID]toolAsks{}, tools: r.settings.Tools, last: true,
-	}}
+	c := &compactRun{state: s, request: request, stepRun: r.newStepRun(s)}
+	c.last = true
 	for _, p := range request.Parts {
 		if w, ok := p.Body.(*lathe.Compaction); ok {
 			c.part, c.wish = p, w
@@ -134,7 +133,7 @@ func (c *compactRun) divide(at int) {
 		told = told[:slices.Index(told, c.replay)]
 	}
 	answers, settings := c.runner.model, c.settings.Compaction
-	start := compact.TailStart(told, compact.Sizes(c.mem, told, answers.Target), settings.TailBudget(settings.Usable(answers.window())), settings.TailTurns)
+	start := compact.TailStart(told, compact.Sizes(c.log.mem, told, answers.Target), settings.TailBudget(settings.Usable(answers.window())), settings.TailTurns)
 	if c.state.stuck() > 0 {
 		start = len(told) // what stayed as it was has not helped
 	}
@@ -203,7 +202,6 @@ func (c *compactRun) build(ctx context.Context, faults []string) error {
 	if m.Temperature {
 		c.prompt.Temperature = first(c.stepRun.agent.Temperature, m.DefaultTemperature)
 	}
-	c.full = c.prompt.MaxOutput
 	if hook := c.settings.Hooks.Params; hook != nil {
 		return hook(ctx, c.occasion(), &c.prompt)
 	}
@@ -217,8 +215,8 @@ func (c *compactRun) begin(ctx context.Context) error {
 	a.Parent, a.Agent, a.Mode, a.Model, a.Summary = c.request.ID, compactionAgent, compactionAgent, c.stepRun.model.Ref, lathe.Yes
 	c.fold = &fold.Fold{IDs: c.engine.ids, Message: m, Price: c.stepRun.model.Price}
 	c.fold.Reset()
-	err := c.reserve(ctx, c.busy(), &lathe.MessageChanged{Info: m})
-	if h := c.mem.ByID[m.ID]; h != nil {
+	err := c.reserve(ctx, c.log.busy(), &lathe.MessageChanged{Info: m})
+	if h := c.log.mem.ByID[m.ID]; h != nil {
 		c.fold.Message.Created = h.Created
 	}
 	return err
@@ -249,7 +247,7 @@ func (c *compactRun) run(ctx context.Context) error {
 			return c.accept(ctx, better)
 		}
 		if err = c.build(ctx, faults); err == nil {
-			err = c.reserve(ctx, c.busy())
+			err = c.reserve(ctx, c.log.busy())
 		}
 		if err != nil {
 			return c.give(ctx, err)
@@ -271,10 +269,10 @@ func (c *compactRun) tried(ctx context.Context) (words string, faults []string, 
 	if err := c.carry(ctx); err != nil {
 		return "", nil, err
 	}
-	if err := c.flush(ctx); err != nil {
+	if err := c.batch.flush(ctx); err != nil {
 		return "", nil, err
 	}
-	h := *c.mem.ByID[c.fold.Message.ID]
+	h := *c.log.mem.ByID[c.fold.Message.ID]
 	h.Parts = slices.DeleteFunc(slices.Clone(h.Parts), func(p lathe.Part) bool { return !slices.Contains(c.fold.Born, p.ID) })
 	words = strings.TrimSpace(thoughts().ReplaceAllString(compact.ModelWords(&h), ""))
 	faults = compact.Faults(words, c.source, c.headChanges(), c.ours)
@@ -312,7 +310,7 @@ func (c *compactRun) persist(ctx context.Context) error {
 		} else if err := c.pause(ctx, n, next); err != nil {
 			return err
 		}
-		if err := c.reserve(ctx, append(told, c.busy())...); err != nil {
+		if err := c.reserve(ctx, append(told, c.log.busy())...); err != nil {
 			return err
 		}
 	}
@@ -329,7 +327,7 @@ func (c *compactRun) retargeted(ctx context.Context) ([]lathe.Fact, error) {
 
 // reject takes the words of an attempt away; what it cost stays.
 func (c *compactRun) reject(ctx context.Context) error {
-	c.spend()
+	c.ledger.spend(c.fold, c.stepConfig.model)
 	at, f := c.engine.now(), c.fold
 	c.dropWords()
 	if tokens, cost := model.Count(f.Usage, f.Price); tokens != (lathe.Tokens{}) {
@@ -339,16 +337,16 @@ func (c *compactRun) reject(ctx context.Context) error {
 		f.Put(f.NewPart(&lathe.StepFinish{Reason: model.FinishUnknown, Cost: cost, Tokens: tokens}), at)
 		f.Fact(&lathe.MessageChanged{Info: f.Message})
 	}
-	c.facts = append(c.facts, f.Take().Facts...)
+	c.batch.add(f.Take().Facts...)
 	f.Reset()
-	return c.flush(ctx)
+	return c.batch.flush(ctx)
 }
 
 // dropWords removes all that the attempt has said.
 func (c *compactRun) dropWords() {
 	f := c.fold
 	clear(f.Blocks)
-	for _, p := range c.mem.ByID[f.Message.ID].Parts {
+	for _, p := range c.log.mem.ByID[f.Message.ID].Parts {
 		switch p.Body.(type) {
 		case *lathe.Text, *lathe.Reasoning:
 			if slices.Contains(f.Born, p.ID) {
@@ -389,10 +387,10 @@ func (c *compactRun) accept(ctx context.Context, words string) error {
 	}
 	c.keepHistory()
 	if len(f.Born) == 0 { // no attempt stands: what is said is ours
-		c.spend()
+		c.ledger.spend(c.fold, c.stepConfig.model)
 		f.Begin(at)
 		c.say(words, lathe.Unset, at)
-	} else if h := c.mem.ByID[f.Message.ID]; compact.ModelWords(h) != words {
+	} else if h := c.log.mem.ByID[f.Message.ID]; compact.ModelWords(h) != words {
 		c.dropWords()
 		c.say(words, lathe.Unset, at)
 	}
@@ -400,14 +398,14 @@ func (c *compactRun) accept(ctx context.Context, words string) error {
 	f.End = &model.Finish{Reason: model.FinishStop}
 	f.Finish(at, snapshot.Patch{})
 	f.Close(at, nil)
-	c.facts = append(c.facts, f.Take().Facts...)
+	c.batch.add(f.Take().Facts...)
 	if len(c.tail) > 0 {
 		wish := *c.wish
 		wish.TailStart = c.tail[0].ID
 		c.part.Body = &wish
-		c.facts = append(c.facts, &lathe.PartChanged{Part: c.part, Time: at})
+		c.batch.add(&lathe.PartChanged{Part: c.part, Time: at})
 	}
-	c.facts = append(append(c.facts, more...), &lathe.SessionCompacted{Session: c.session.ID})
+	c.batch.add(append(more, &lathe.SessionCompacted{Session: c.session.ID})...)
 	c.compare(words)
 	return c.end(ctx, nil)
 }
@@ -421,7 +419,7 @@ func (c *compactRun) say(text string, synthetic lathe.Flag, at lathe.Time) {
 // compare notices a compaction that makes nothing shorter. One is no harm; after three in a row
 // the turn ends (stuck).
 func (c *compactRun) compare(words string) {
-	was, is := compact.Sum(compact.Sizes(c.mem, c.head, c.runner.model.Target))+compact.TokensIn(c.previous), compact.TokensIn(words)+compact.TokensIn(c.records.Text())
+	was, is := compact.Sum(compact.Sizes(c.log.mem, c.head, c.runner.model.Target))+compact.TokensIn(c.previous), compact.TokensIn(words)+compact.TokensIn(c.records.Text())
 	if is >= was {
 		c.engine.log.Warn("compactRun the history has not made it shorter", "session", c.session.ID, "before", was, "after", is)
 	}

@@ -42,13 +42,13 @@ func (r *runner) summarize(ctx context.Context) {
 		return
 	}
 	w, err := r.kept(ctx)
-	if err != nil || w == nil || len(r.mem.Messages) == 0 {
+	if err != nil || w == nil || len(r.log.mem.Messages) == 0 {
 		return
 	}
-	all, prompt := stepsOf(r.mem.Messages), r.mem.Messages[history.LastExchange(r.mem.Messages)].Message
+	all, prompt := stepsOf(r.log.mem.Messages), r.log.mem.Messages[history.LastExchange(r.log.mem.Messages)].Message
 	r.summing, r.patched, r.summed = true, false, r.engine.now()
 	r.errands++
-	e, id := r.engine, r.lease.Session
+	e, id := r.engine, r.log.lease.Session
 	e.work.Go(func() {
 		out := summary{prompt: prompt.ID}
 		all, out.err = e.below(e.ctx, id, all)
@@ -70,20 +70,20 @@ func (s summary) deliver(ctx context.Context, r *runner) {
 		s.err = s.write(ctx, r)
 	}
 	if s.err != nil {
-		r.engine.log.Warn("what the session changed was not summed up", "session", r.lease.Session, "error", s.err)
+		r.engine.log.Warn("what the session changed was not summed up", "session", r.log.lease.Session, "error", s.err)
 	}
 }
 
 func (s summary) write(ctx context.Context, r *runner) error {
-	r.catchUp()
-	if len(s.session) == 0 && r.mem.Session.Summary == nil {
+	r.log.catchUp()
+	if len(s.session) == 0 && r.log.mem.Session.Summary == nil {
 		return nil // sub-agents that only looked
 	}
-	if _, err := r.edit(ctx, lathe.Edit{Summary: lathe.Some(totals(s.session))}); err != nil {
+	if _, err := r.log.edit(ctx, lathe.Edit{Summary: lathe.Some(totals(s.session))}); err != nil {
 		return err
 	}
-	facts := []lathe.Fact{&lathe.DiffChanged{Session: r.lease.Session, Diff: bounded(s.session)}}
-	if h := r.mem.ByID[s.prompt]; h != nil {
+	facts := []lathe.Fact{&lathe.DiffChanged{Session: r.log.lease.Session, Diff: bounded(s.session)}}
+	if h := r.log.mem.ByID[s.prompt]; h != nil {
 		if u, ok := h.Said.(*lathe.User); ok && (len(s.diffs) > 0 || u.Summary != nil) {
 			said := *u
 			was := lathe.UserSummary{}
@@ -97,7 +97,7 @@ func (s summary) write(ctx context.Context, r *runner) error {
 			facts = append(facts, &lathe.MessageChanged{Info: m})
 		}
 	}
-	return r.write(ctx, facts...)
+	return r.log.write(ctx, facts...)
 }
 
 // diffs are the changes of steps, as a session shows them.
@@ -108,7 +108,7 @@ func (r *runner) diffs(ctx context.Context, steps []snapshot.Done) []lathe.FileD
 	}
 	diffs, err := w.Diffs(ctx, steps)
 	if err != nil {
-		r.engine.log.Warn("what was undone is not known", "session", r.lease.Session, "error", err)
+		r.engine.log.Warn("what was undone is not known", "session", r.log.lease.Session, "error", err)
 	}
 	return bounded(diffs)
 }

@@ -65,14 +65,14 @@ func (r *runner) extend(ctx context.Context, p lathe.Part, delta string) (lathe.
 	if !p.Open() {
 		return p, lathe.Errorf(lathe.Conflict, "part %s has ended and cannot grow", p.ID)
 	}
-	r.log.follow(lathe.Event{Session: s.ID, Directory: s.Directory, Project: s.Project, Fact: &lathe.PartChanged{Part: p}})
-	if err := r.log.grow(p.ID, delta); err != nil {
+	r.log.texts.follow(lathe.Event{Session: s.ID, Directory: s.Directory, Project: s.Project, Fact: &lathe.PartChanged{Part: p}})
+	if err := r.log.texts.grow(p.ID, delta); err != nil {
 		return p, err
 	}
-	if err := r.log.checkpoint(context.WithoutCancel(ctx)); err != nil {
+	if err := r.log.texts.checkpoint(context.WithoutCancel(ctx)); err != nil {
 		return p, err
 	}
-	return p.WithText(r.log.texts[p.ID].text.String()), r.log.saved()
+	return p.WithText(r.log.texts.open[p.ID].text.String()), r.log.texts.wait()
 }
 
 // RemoveMessage deletes a message and its parts.

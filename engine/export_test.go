@@ -23,20 +23,20 @@ func Take(ctx context.Context, e *Engine, id lathe.SessionID) (Runner, error) {
 func (r Runner) Commit(ctx context.Context, facts ...lathe.Fact) ([]lathe.Event, error) {
 	return r.log.commit(ctx, facts...)
 }
-func (r Runner) Grow(id lathe.PartID, delta string) error { return r.log.grow(id, delta) }
+func (r Runner) Grow(id lathe.PartID, delta string) error { return r.log.texts.grow(id, delta) }
 func (r Runner) Checkpoint(ctx context.Context) error {
-	if err := r.log.checkpoint(ctx); err != nil {
+	if err := r.log.texts.checkpoint(ctx); err != nil {
 		return err
 	}
-	return r.log.saved()
+	return r.log.texts.wait()
 }
 func (r Runner) Release(ctx context.Context) error { return r.release(ctx) }
 
 // Holds lists how many texts the runner has open.
-func (r Runner) Holds() int { return len(r.log.texts) }
+func (r Runner) Holds() int { return len(r.log.texts.open) }
 
 // Text is what was streamed of an open part, on the bus and stored or not.
-func (r Runner) Text(id lathe.PartID) string { return r.log.texts[id].text.String() }
+func (r Runner) Text(id lathe.PartID) string { return r.log.texts.open[id].text.String() }
 
 // Publish puts news on the bus.
 func Publish(e *Engine, ev lathe.Event) { e.bus.Publish(ev) }

@@ -58,12 +58,12 @@ func (r *runner) fall(ctx context.Context, failed lathe.ModelRef, err error) boo
 		m, merr := r.engine.setup.Model(ctx, r.place, ref)
 		if merr != nil {
 			f.tried = append(f.tried, ref)
-			r.engine.log.Warn("a model of the fallback list cannot be used", "session", r.lease.Session, "model", ref.Provider+"/"+ref.Model, "error", merr)
+			r.engine.log.Warn("a model of the fallback list cannot be used", "session", r.log.lease.Session, "model", ref.Provider+"/"+ref.Model, "error", merr)
 			continue
 		}
 		f.from, f.instead = r.user.Said.(*lathe.User).Model, m
 		f.note = fmt.Sprintf("%s/%s could not answer: %s. %s/%s answers instead.", failed.Provider, failed.Model, strings.TrimRight(faultText(err), ". "), m.Ref.Provider, m.Ref.Model)
-		r.engine.log.Warn("falling back to another model", "session", r.lease.Session, "from", failed.Provider+"/"+failed.Model,
+		r.engine.log.Warn("falling back to another model", "session", r.log.lease.Session, "from", failed.Provider+"/"+failed.Model,
 			"to", m.Ref.Provider+"/"+m.Ref.Model, "error", err)
 		r.substitute()
 		return true
@@ -114,7 +114,6 @@ func (s *stepRun) retarget(ctx context.Context, st state) error {
 	if s.prompt, err = s.build(ctx, st, s.tools); err != nil {
 		return err
 	}
-	s.full = s.prompt.MaxOutput
-	facts := append([]lathe.Fact{s.busy(), &lathe.MessageChanged{Info: s.fold.Message}}, s.fallNote()...)
+	facts := append([]lathe.Fact{s.log.busy(), &lathe.MessageChanged{Info: s.fold.Message}}, s.fallNote()...)
 	return s.reserve(ctx, facts...)
 }

@@ -63,7 +63,7 @@ func (s *stepRun) occasion() Occasion {
 func (s *stepRun) told(ctx context.Context, messages []*history.Message) ([]model.Message, error) {
 	hook := s.settings.Hooks.Messages
 	if hook == nil {
-		return s.mem.Convert(messages, s.model.Target), nil
+		return s.log.mem.Convert(messages, s.model.Target), nil
 	}
 	changed, err := hook(ctx, plainMessages(messages))
 	return model.Convert(changed, s.model.Target), err

@@ -23,23 +23,23 @@ var leavePlanText string
 // written behind the newest of them, as parts that only the model sees: told in any other way
 // it would change what was sent before.
 func (r *runner) promote(ctx context.Context, s state, prompts []lathe.MessageID) error {
-	facts := []lathe.Fact{r.busy()}
+	facts := []lathe.Fact{r.log.busy()}
 	for _, id := range prompts {
-		facts = append(facts, &lathe.Promote{Session: r.lease.Session, Message: id})
-		r.patched = r.patched || isReport(r.mem.ByID[id]) // of a child that may have changed files
+		facts = append(facts, &lathe.Promote{Session: r.log.lease.Session, Message: id})
+		r.patched = r.patched || isReport(r.log.mem.ByID[id]) // of a child that may have changed files
 	}
 	left, err := r.withdrawAll(ctx) // of a command whose process died while it asked
 	if err != nil {
 		return err
 	}
 	facts = append(facts, left...)
-	u := r.mem.ByID[prompts[len(prompts)-1]]
+	u := r.log.mem.ByID[prompts[len(prompts)-1]]
 	if u == nil {
-		return r.write(ctx, facts...)
+		return r.log.write(ctx, facts...)
 	}
 	said := r.loadStepConfig(ctx, u)
 	if said.err != nil { // the step will say so
-		return r.write(ctx, facts...)
+		return r.log.write(ctx, facts...)
 	}
 	said.summary = lastSummary(s.messages)
 	old, err := r.keptPreface(ctx)
@@ -58,14 +58,14 @@ func (r *runner) promote(ctx context.Context, s state, prompts []lathe.MessageID
 		fresh.Text = old.Text
 	}
 	if old == nil || !isFor(old, fresh) || old.Text != fresh.Text || !slices.Equal(old.Sources, fresh.Sources) {
-		facts = append(facts, &lathe.Prefaced{Session: r.lease.Session, Preface: fresh})
+		facts = append(facts, &lathe.Prefaced{Session: r.log.lease.Session, Preface: fresh})
 	}
 	for _, text := range texts {
 		facts = append(facts, &lathe.PartChanged{Time: r.engine.now(), Part: lathe.Part{
 			ID: r.engine.ids.Part(), Session: u.Session, Message: u.ID, Body: synthetic(text),
 		}})
 	}
-	if err := r.write(ctx, facts...); err != nil {
+	if err := r.log.write(ctx, facts...); err != nil {
 		return err
 	}
 	if old != nil && !isFor(old, fresh) {

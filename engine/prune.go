@@ -60,8 +60,8 @@ func (r *runner) mask(ctx context.Context, parts []lathe.Part, freed int) error 
 		p.Body = next
 		facts = append(facts, &lathe.PartChanged{Part: p, Time: at})
 	}
-	r.engine.log.Info("old outputs of tools were left out of the context", "session", r.lease.Session, "calls", len(facts), "tokens", freed)
-	return r.write(ctx, facts...)
+	r.engine.log.Info("old outputs of tools were left out of the context", "session", r.log.lease.Session, "calls", len(facts), "tokens", freed)
+	return r.log.write(ctx, facts...)
 }
 
 // isTimeToPrune reports whether the provider's cache is cold anyway, or the next request would

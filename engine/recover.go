@@ -140,9 +140,9 @@ func (r *runner) mend(ctx context.Context) error {
 		if err != nil || len(left) == 0 {
 			return err
 		}
-		return r.write(ctx, left...)
+		return r.log.write(ctx, left...)
 	default:
-		return r.write(ctx, &lathe.Interrupted{Session: r.lease.Session})
+		return r.log.write(ctx, &lathe.Interrupted{Session: r.log.lease.Session})
 	}
 }
 

@@ -119,11 +119,10 @@ func (r *runner) isEdited() bool {
 	edited, err := source.Edited(r.place, r.began.settings)
 	if err != nil && !r.told {
 		r.told = true
-		s := r.mem.Session
-		r.engine.log.Warn("config cannot be read; the turn keeps the settings it started with", "session", s.ID, "error", err)
-		r.engine.bus.Publish(lathe.Event{Session: s.ID, Directory: s.Directory, Project: s.Project, Fact: &lathe.TUIToast{
+		r.engine.log.Warn("config cannot be read; the turn keeps the settings it started with", "session", r.log.lease.Session, "error", err)
+		r.log.publish(&lathe.TUIToast{
 			Title: "The config was edited and cannot be read", Message: err.Error() + "\nThis turn keeps the settings it started with.", Variant: "warning",
-		}})
+		})
 	}
 	return edited || err != nil
 }
@@ -133,10 +132,11 @@ func (r *runner) prepare(ctx context.Context, s state, last bool) (*stepRun, err
 	if r.stepConfig.err != nil {
 		return nil, r.stepConfig.err
 	}
-	if len(r.mem.Convert([]*history.Message{r.user}, r.stepConfig.model.Target)) == 0 { // the request would be empty, or end in an answer
+	if len(r.log.mem.Convert([]*history.Message{r.user}, r.stepConfig.model.Target)) == 0 { // the request would be empty, or end in an answer
 		return nil, lathe.Errorf(lathe.Invalid, "The prompt has nothing a model could be told. Write some words, or attach a file.")
 	}
-	st := &stepRun{runner: r, stepConfig: r.stepConfig, session: s.session, last: last, waiting: map[lathe.AskID]toolAsks{}}
+	st := r.newStepRun(s)
+	st.last = last
 	if last {
 		if err := r.remind(ctx, &s); err != nil {
 			return nil, err
@@ -152,7 +152,6 @@ func (r *runner) prepare(ctx context.Context, s state, last bool) (*stepRun, err
 	for _, h := range history.Visible(s.messages) {
 		st.history = append(st.history, h.Message)
 	}
-	st.tools = st.settings.Tools
 	if st.format != nil {
 		st.tools = tool.NewSet(append(st.tools.All(), st.structuredTool())...)
 	}
@@ -164,8 +163,8 @@ func (r *runner) prepare(ctx context.Context, s state, last bool) (*stepRun, err
 		IDs: r.engine.ids, Message: m, Price: st.model.Price, Hooked: st.settings.Hooks.TextComplete != nil,
 		Resolve: st.tools.Resolve, Prior: history.Calls(s.messages[history.LastExchange(s.messages):]), Watch: r.watch(ctx, s),
 	}
-	err = st.reserve(ctx, append([]lathe.Fact{r.busy(), &lathe.MessageChanged{Info: m}}, st.fallNote()...)...)
-	if h := r.mem.ByID[m.ID]; h != nil {
+	err = st.reserve(ctx, append([]lathe.Fact{r.log.busy(), &lathe.MessageChanged{Info: m}}, st.fallNote()...)...)
+	if h := r.log.mem.ByID[m.ID]; h != nil {
 		st.fold.Message.Created = h.Created
 	}
 	if err == nil {
@@ -180,10 +179,10 @@ func (r *runner) prepare(ctx context.Context, s state, last bool) (*stepRun, err
 func (r *runner) remind(ctx context.Context, s *state) error {
 	m := r.ownPrompt(*s)
 	p := lathe.Part{ID: r.engine.ids.Part(), Session: m.Session, Message: m.ID, Body: &lathe.Text{Text: strings.TrimSpace(lastStepPrompt), Synthetic: lathe.Yes}}
-	if err := r.write(ctx, &lathe.MessageChanged{Info: m}, &lathe.PartChanged{Part: p, Time: m.Created}); err != nil {
+	if err := r.log.write(ctx, &lathe.MessageChanged{Info: m}, &lathe.PartChanged{Part: p, Time: m.Created}); err != nil {
 		return err
 	}
-	s.messages = append(s.messages, r.mem.ByID[m.ID])
+	s.messages = append(s.messages, r.log.mem.ByID[m.ID])
 	return nil
 }
 

@@ -35,7 +35,7 @@ func BenchmarkRequest(b *testing.B) {
 	}
 	s.user = mem.Messages[len(mem.Messages)-2]
 	e := &Engine{now: lathe.Now}
-	r := &runner{engine: e, mem: mem, place: somewhere(), stepConfig: *s}
+	r := &runner{engine: e, log: &sessionLog{mem: mem}, place: somewhere(), stepConfig: *s}
 	st := &stepRun{runner: r, stepConfig: *s, judge: permission.Judge{Chain: []permission.Scope{{Agent: s.agent.judge(), Listed: s.agent.Rules}}}}
 	p := s.newPreface(lathe.Session{}, r.place, 0)
 	r.preface = &p

@@ -170,10 +170,10 @@ func (r *runner) revert(ctx context.Context, u lathe.Undo) (lathe.Undone, error)
 	}
 	r.warn(changes)
 	diffs := r.diffs(ctx, doneIn(gone))
-	if err := r.write(ctx, &lathe.DiffChanged{Session: s.session.ID, Diff: diffs}); err != nil {
+	if err := r.log.write(ctx, &lathe.DiffChanged{Session: s.session.ID, Diff: diffs}); err != nil {
 		return lathe.Undone{}, err
 	}
-	rec, err := r.edit(ctx, lathe.Edit{Revert: lathe.Some(back), Summary: lathe.Some(totals(diffs))})
+	rec, err := r.log.edit(ctx, lathe.Edit{Revert: lathe.Some(back), Summary: lathe.Some(totals(diffs))})
 	return undone(rec, at.message, changes), err // an answer goes with the prompt it answers
 }
 
@@ -237,7 +237,7 @@ func (r *runner) unrevert(ctx context.Context, dry bool) (lathe.Undone, error) {
 		return undone(s.session, "", nil), nil
 	}
 	r.warn(changes)
-	rec, err := r.edit(ctx, lathe.Edit{Revert: lathe.Some[*lathe.Revert](nil)})
+	rec, err := r.log.edit(ctx, lathe.Edit{Revert: lathe.Some[*lathe.Revert](nil)})
 	if err != nil {
 		return lathe.Undone{}, err
 	}
@@ -325,17 +325,6 @@ func notUndone(messages []lathe.Message, back *lathe.Revert) []lathe.Message {
 	return messages[:at]
 }
 
-// edit changes columns of the session's record.
-func (r *runner) edit(ctx context.Context, e lathe.Edit) (lathe.Session, error) {
-	ctx, cancel := settle(ctx)
-	defer cancel()
-	rec, err := r.engine.store.Edit(ctx, r.lease.Session, e)
-	if err == nil {
-		r.mem.Session = rec
-	}
-	return rec, err
-}
-
 // warn tells clients which files were left alone: nothing in the session's record has a
 // place for that.
 func (r *runner) warn(changes []snapshot.Change) {
@@ -348,8 +337,5 @@ func (r *runner) warn(changes []snapshot.Change) {
 	if len(left) == 0 {
 		return
 	}
-	s := r.mem.Session
-	r.engine.bus.Publish(lathe.Event{Session: s.ID, Directory: s.Directory, Project: s.Project, Fact: &lathe.TUIToast{
-		Title: "Left as they are", Message: strings.Join(left, "\n"), Variant: "warning",
-	}})
+	r.log.publish(&lathe.TUIToast{Title: "Left as they are", Message: strings.Join(left, "\n"), Variant: "warning"})
 }

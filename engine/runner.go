@@ -22,7 +22,6 @@ const settleTime = 20 * time.Second
 // one goroutine.
 type runner struct {
 	engine *Engine
-	lease  store.Lease
 	log    *sessionLog
 
 	// Of one that runs turns:
@@ -31,7 +30,6 @@ type runner struct {
 	told    bool       // that the settings cannot be read
 	actor   *actor
 	place   workspace.Place
-	mem     *history.Conversation
 	results chan errandResult
 	errands int        // under way
 	titled  bool       // a title was sent for
@@ -39,7 +37,6 @@ type runner struct {
 	patched bool       // files were changed since the last summary
 	summing bool       // a summary was sent for
 	summed  lathe.Time // when
-	worked  bool       // the session is not idle
 	broken  int        // requests in a row that failed
 	fallen  fallback
 	read    check.Reader // of the turn's calls
@@ -57,7 +54,8 @@ func (e *Engine) take(ctx context.Context, id lathe.SessionID) (*runner, error) 
 	if err != nil {
 		return nil, err
 	}
-	return &runner{engine: e, lease: l, log: &sessionLog{store: e.store, bus: e.bus, work: &e.work, lease: l, texts: map[lathe.PartID]*growing{}}}, nil
+	texts := &growingTexts{store: e.store, bus: e.bus, work: &e.work, lease: l, open: map[lathe.PartID]*growing{}}
+	return &runner{engine: e, log: &sessionLog{store: e.store, lease: l, ids: e.ids, now: e.now, texts: texts}}, nil
 }
 
 // begin makes the runner of a session that is awake, with what it knows of it.
@@ -67,6 +65,7 @@ func (e *Engine) begin(ctx context.Context, a *actor) (*runner, error) {
 		return nil, err
 	}
 	r.actor, r.results, r.summed = a, make(chan errandResult, 1), e.now()
+	r.log.received = a.heard
 	if err := r.remember(ctx); err != nil {
 		return nil, errors.Join(err, r.release(ctx))
 	}
@@ -76,64 +75,55 @@ func (e *Engine) begin(ctx context.Context, a *actor) (*runner, error) {
 // remember finds what was kept of the session, or reads it.
 func (r *runner) remember(ctx context.Context) (err error) {
 	e := r.engine
-	r.mem = e.memories.Take(r.lease.Session)
-	if r.mem == nil || r.mem.Refresh(ctx, e.store) != nil {
-		if r.mem, err = history.Load(ctx, e.store, r.lease.Session, &e.versions); err != nil {
+	r.log.mem = e.memories.Take(r.log.lease.Session)
+	if r.log.mem == nil || r.log.mem.Refresh(ctx, e.store) != nil {
+		if r.log.mem, err = history.Load(ctx, e.store, r.log.lease.Session, &e.versions); err != nil {
 			return err
 		}
 	}
-	inst, err := e.Instance(ctx, r.mem.Session.Directory)
+	inst, err := e.Instance(ctx, r.log.mem.Session.Directory)
 	if err != nil && ctx.Err() != nil {
 		return err
 	}
 	r.place = inst.Place
 	if err != nil { // the directory is gone: its tools will say so
-		r.place = workspace.Place{Directory: r.mem.Session.Directory, Worktree: "/"}
+		r.place = workspace.Place{Directory: r.log.mem.Session.Directory, Worktree: "/"}
 	}
 	return nil
 }
 
-// catchUp takes in what others have committed.
-func (r *runner) catchUp() {
-	after := r.engine.store.Last() // what is published up to here has been heard
-	for _, ev := range r.actor.heard() {
-		r.mem.Apply(ev)
-	}
-	r.mem.After = max(r.mem.After, after)
-}
-
 // result is the answer that callers get: the newest, else the newest message.
 func (r *runner) result() lathe.Message {
-	for _, h := range slices.Backward(r.mem.Messages) {
+	for _, h := range slices.Backward(r.log.mem.Messages) {
 		if _, ok := h.Said.(*lathe.Assistant); ok {
 			return h.Message
 		}
 	}
-	if n := len(r.mem.Messages); n > 0 {
-		return r.mem.Messages[n-1].Message
+	if n := len(r.log.mem.Messages); n > 0 {
+		return r.log.mem.Messages[n-1].Message
 	}
 	return lathe.Message{}
 }
 
 // rests says that the session is idle, if it was not.
 func (r *runner) rests(ctx context.Context) error {
-	if !r.worked || r.actor.isWoken() && ctx.Err() == nil {
+	if !r.log.isBusy || r.actor.isWoken() && ctx.Err() == nil {
 		return nil // or goes on at once
 	}
-	r.worked = false
-	return r.write(ctx, &lathe.StatusChanged{Session: r.lease.Session, Status: lathe.Status{Type: lathe.Idle}})
+	r.log.isBusy = false
+	return r.log.write(ctx, &lathe.StatusChanged{Session: r.log.lease.Session, Status: lathe.Status{Type: lathe.Idle}})
 }
 
 // release gives the lease back, also after a cancel.
 func (r *runner) release(ctx context.Context) error {
-	if err := r.log.letGo(); err != nil {
-		r.engine.log.Warn("what a text has grown by was not written down", "session", r.lease.Session, "error", err)
+	if err := r.log.texts.release(); err != nil {
+		r.engine.log.Warn("what a text has grown by was not written down", "session", r.log.lease.Session, "error", err)
 	}
 	ctx, cancel := settle(ctx)
 	defer cancel()
-	err := r.engine.store.Release(ctx, r.lease)
+	err := r.engine.store.Release(ctx, r.log.lease)
 	if err != nil {
-		r.engine.unreleased.keep(r.lease)
+		r.engine.unreleased.keep(r.log.lease)
 	}
 	return err
 }

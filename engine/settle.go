@@ -66,16 +66,16 @@ func (s *stepRun) failed(ctx context.Context, err error) error {
 // end commits the end of a step.
 func (s *stepRun) end(ctx context.Context, fault lathe.Fault) error {
 	eff := s.fold.Take()
-	s.facts = append(s.facts, eff.Facts...)
-	s.spend()
-	s.spendTime()
+	s.batch.add(eff.Facts...)
+	s.ledger.spend(s.fold, s.stepConfig.model)
+	s.ledger.spendTime()
 	if fault != nil {
-		s.facts = append(s.facts, &lathe.SessionFailed{Session: s.session.ID, Error: fault})
+		s.batch.add(&lathe.SessionFailed{Session: s.session.ID, Error: fault})
 	}
 	if fault == errClosing.Fault { // the program ends, and the turn can go on in the next
-		s.facts = append(s.facts, &lathe.Interrupted{Session: s.session.ID})
+		s.batch.add(&lathe.Interrupted{Session: s.session.ID})
 	}
-	if err := s.flush(ctx); err != nil {
+	if err := s.batch.flush(ctx); err != nil {
 		return err
 	}
 	if s.fold.Patched || slices.ContainsFunc(s.fold.Order, func(c *fold.Call) bool { return fold.ChildOf(c.Body()) != "" }) {
@@ -116,7 +116,7 @@ func (s *stepRun) linger(ctx context.Context) error {
 // tool runs twice: the message closes as if the model had ended with its calls.
 func (s *stepRun) giveUp(ctx context.Context, again bool) error {
 	if again {
-		s.spend() // before it is forgotten
+		s.ledger.spend(s.fold, s.stepConfig.model) // before it is forgotten
 		s.fold.Undo()
 		return s.end(ctx, nil)
 	}
@@ -129,18 +129,11 @@ func (s *stepRun) pause(ctx context.Context, n int, next retryPlan) error {
 	now := s.engine.now()
 	s.engine.meters.retries.Add(1)
 	s.engine.log.Warn("the request failed and is made again", "session", s.session.ID, "attempt", n, "wait", next.wait, "error", next.message)
-	err := s.write(ctx, &lathe.StatusChanged{Session: s.session.ID, Status: lathe.Status{
+	err := s.log.write(ctx, &lathe.StatusChanged{Session: s.session.ID, Status: lathe.Status{
 		Type: lathe.Retrying, Attempt: n, Message: next.message, Next: now + lathe.Time(next.wait.Milliseconds()),
 	}})
 	if err != nil {
 		return err
 	}
-	timer := time.NewTimer(next.wait)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+	return sleep(ctx, next.wait)
 }

@@ -45,7 +45,7 @@ func (r *runner) shell(ctx context.Context, said *lathe.User, in lathe.ShellComm
 			return lathe.Message{}, err
 		}
 	}
-	if r.mem.ByID[in.Message] != nil {
+	if r.log.mem.ByID[in.Message] != nil {
 		return lathe.Message{}, lathe.Errorf(lathe.Conflict, "message %s is there already; use a new id", in.Message)
 	}
 	settings, err := r.engine.setup.Settings(ctx, r.place)
@@ -61,11 +61,11 @@ func (r *runner) shell(ctx context.Context, said *lathe.User, in lathe.ShellComm
 	}
 	var failure error
 	res, err := settings.Shell.Run(ctx, bash.Typed{
-		Session: r.lease.Session, Agent: said.Agent, Dir: r.place.Directory, Root: r.place.Worktree, Command: in.Command, Local: in.Local,
+		Session: r.log.lease.Session, Agent: said.Agent, Dir: r.place.Directory, Root: r.place.Worktree, Command: in.Command, Local: in.Local,
 	}, func(metadata json.RawMessage) {
 		if next, err := part.Body.(*lathe.ToolCall).Progress("", metadata); err == nil && failure == nil {
 			part.Body = next
-			failure = r.write(ctx, &lathe.PartChanged{Part: part, Time: r.engine.now()})
+			failure = r.log.write(ctx, &lathe.PartChanged{Part: part, Time: r.engine.now()})
 		}
 	})
 	if failure != nil {
@@ -77,7 +77,7 @@ func (r *runner) shell(ctx context.Context, said *lathe.User, in lathe.ShellComm
 // beginShell writes the prompt that stands for the command, and the answer that holds it.
 func (r *runner) beginShell(ctx context.Context, said *lathe.User, in lathe.ShellCommand) (lathe.Part, error) {
 	now := r.engine.now()
-	id := r.lease.Session
+	id := r.log.lease.Session
 	u := lathe.Message{ID: in.Message, Session: id, Created: now, Said: said}
 	words := lathe.Part{ID: r.engine.ids.Part(), Session: id, Message: u.ID, Body: &lathe.Text{Text: shellPrompt, Synthetic: lathe.Yes}}
 	m := lathe.Message{ID: r.engine.ids.Message(), Session: id, Created: now, Said: &lathe.Assistant{
@@ -89,7 +89,7 @@ func (r *runner) beginShell(ctx context.Context, said *lathe.User, in lathe.Shel
 	part := lathe.Part{ID: r.engine.ids.Part(), Session: id, Message: m.ID, Body: &lathe.ToolCall{
 		CallID: r.engine.ids.CallID(), Tool: "bash", State: &lathe.Running{Input: input, Start: now},
 	}}
-	err := r.write(ctx, r.busy(), &lathe.MessageChanged{Info: u}, &lathe.PartChanged{Part: words, Time: now},
+	err := r.log.write(ctx, r.log.busy(), &lathe.MessageChanged{Info: u}, &lathe.PartChanged{Part: words, Time: now},
 		&lathe.MessageChanged{Info: m}, &lathe.PartChanged{Part: part, Time: now})
 	return part, err
 }
@@ -110,13 +110,13 @@ func (r *runner) endShell(ctx context.Context, part lathe.Part, res tool.Result,
 		return lathe.Message{}, err
 	}
 	part.Body = next
-	h := r.mem.ByID[part.Message]
+	h := r.log.mem.ByID[part.Message]
 	a := *h.Said.(*lathe.Assistant)
 	a.Completed = now
 	m := h.Message
 	m.Said, m.Parts = &a, nil
-	err = r.write(ctx, &lathe.PartChanged{Part: part, Time: now}, &lathe.MessageChanged{Info: m})
-	return r.mem.ByID[part.Message].Message, err
+	err = r.log.write(ctx, &lathe.PartChanged{Part: part, Time: now}, &lathe.MessageChanged{Info: m})
+	return r.log.mem.ByID[part.Message].Message, err
 }
 
 // withoutShell leaves out the commands that the user ran behind a prompt: what they printed is no answer to it, and

@@ -141,13 +141,13 @@ func (r *runner) rescued(ctx context.Context, h *history.Message) []lathe.Fact {
 	}
 	p, err := w.Recover(ctx, string(h.ID))
 	if err != nil {
-		r.engine.log.Warn("the changes of a step that was cut off are not known", "session", r.lease.Session, "error", err)
+		r.engine.log.Warn("the changes of a step that was cut off are not known", "session", r.log.lease.Session, "error", err)
 	}
 	if len(p.Files) == 0 {
 		return nil
 	}
 	return []lathe.Fact{&lathe.PartChanged{Time: r.engine.now(), Part: lathe.Part{
-		ID: r.engine.ids.Part(), Session: r.lease.Session, Message: h.ID, Body: &lathe.Patch{Hash: p.Before, Files: p.Files},
+		ID: r.engine.ids.Part(), Session: r.log.lease.Session, Message: h.ID, Body: &lathe.Patch{Hash: p.Before, Files: p.Files},
 	}}}
 }
 

@@ -9,7 +9,6 @@ import (
 	"github.com/lathe-agent/lathe/engine/fold"
 	"github.com/lathe-agent/lathe/engine/history"
 	"github.com/lathe-agent/lathe/engine/permission"
-	"github.com/lathe-agent/lathe/engine/subagent"
 	"github.com/lathe-agent/lathe/model"
 	"github.com/lathe-agent/lathe/tool"
 	"github.com/lathe-agent/lathe/workspace/snapshot"
@@ -39,22 +38,30 @@ type stepRun struct {
 	tools *tool.Set
 	snap  *snapshot.Step // keeps what the step changes; nil does not
 
-	facts   []lathe.Fact // not committed yet
+	batch   *batch // facts that are not committed yet
+	ledger  *ledger
 	waiting map[lathe.AskID]toolAsks
 	running int // tools, and texts with their hook
+}
 
-	cost     estimate
-	full     int           // how long the answer may be, were there no budget
-	reserved bool          // what the request may cost is held
-	timeLeft time.Duration // for the session to work; 0 is without end
-	clock    *subagent.Clock
-	counted  time.Duration // of the clock, told already
+// newStepRun is a step of the session, without a request.
+func (r *runner) newStepRun(s state) *stepRun {
+	b := &batch{log: r.log}
+	return &stepRun{
+		runner: r, stepConfig: r.stepConfig, session: s.session, tools: r.settings.Tools, waiting: map[lathe.AskID]toolAsks{},
+		batch: b, ledger: &ledger{batch: b, budget: r.settings.Budget, meters: &r.engine.meters, today: r.engine.today},
+	}
+}
+
+// reserve holds what the request of the step may cost, and commits facts with that.
+func (s *stepRun) reserve(ctx context.Context, facts ...lathe.Fact) error {
+	return s.ledger.reserve(ctx, s.prompt, s.stepConfig.model.Price, facts...)
 }
 
 // step asks the model once, with as many attempts as it takes. What goes wrong is on its
 // message; an error returned is one of the store.
 func (r *runner) step(ctx context.Context, s state, last bool) (err error) {
-	ctx, span := r.engine.traceStep(ctx, r.lease.Session)
+	ctx, span := r.engine.traceStep(ctx, r.log.lease.Session)
 	defer func() { span.End(failureOf(err)) }()
 	st, err := r.prepare(ctx, s, last)
 	if err != nil {
@@ -64,7 +71,7 @@ func (r *runner) step(ctx context.Context, s state, last bool) (err error) {
 		st.queue.close()
 		st.changed(ctx) // if the store failed, whoever repairs the answer asks for it
 	}()
-	ctx, cancel := st.limited(ctx)
+	ctx, cancel := st.ledger.start(ctx)
 	defer cancel()
 	for n := r.broken + 1; ; n++ {
 		err := st.attempt(ctx)
@@ -112,9 +119,9 @@ func (s *stepRun) again(ctx context.Context, st state, n int, next retryPlan, fa
 		return err
 	}
 	if !same {
-		return s.write(ctx, s.busy())
+		return s.log.write(ctx, s.log.busy())
 	}
-	return s.reserve(ctx, s.busy())
+	return s.reserve(ctx, s.log.busy())
 }
 
 // attempt sends the request and follows the answer until it and all its tools have ended.
@@ -122,6 +129,7 @@ func (s *stepRun) attempt(ctx context.Context) error {
 	s.fold.Reset()
 	s.queue = newStepQueue()
 	f, req, e, id := s.queue, s.prompt, s.engine, s.session.ID
+	req.MaxOutput = s.ledger.output
 	client := e.metered(s.model)
 	stream, cancel := context.WithCancel(ctx)
 	var group sync.WaitGroup
@@ -167,7 +175,7 @@ func (s *stepRun) follow(ctx context.Context) error {
 				}
 				ended = ended || end || err != nil
 			}
-			if err := s.flush(ctx); err != nil {
+			if err := s.batch.flush(ctx); err != nil {
 				return err
 			}
 		case <-s.actor.wake:
@@ -176,8 +184,8 @@ func (s *stepRun) follow(ctx context.Context) error {
 			}
 		case done := <-s.results:
 			s.errandDone(ctx, done)
-		case err := <-s.log.underway():
-			if err := s.log.noted(err); err != nil {
+		case err := <-s.log.texts.done():
+			if err := s.log.texts.noteSaved(err); err != nil {
 				return writeError{err}
 			}
 		case <-tick.C:
@@ -194,10 +202,10 @@ func (s *stepRun) follow(ctx context.Context) error {
 // save writes down what open texts have grown by, also when the turn is just being
 // cancelled, and looks for answers whose event may have been lost.
 func (s *stepRun) save(ctx context.Context) error {
-	s.catchUp() // or what a long step says piles up, told by the store
+	s.log.catchUp() // or what a long step says piles up, told by the store
 	s.sumUp(ctx)
 	// The driver bounds how long a commit takes.
-	if err := s.log.checkpoint(context.WithoutCancel(ctx)); err != nil {
+	if err := s.log.texts.checkpoint(context.WithoutCancel(ctx)); err != nil {
 		return writeError{err}
 	}
 	return s.hear(ctx)
@@ -215,7 +223,7 @@ func (s *stepRun) handle(ctx context.Context, it item) (ended bool, err error) {
 	}
 	switch h := it.other.(type) {
 	case streamEnded:
-		s.spend()
+		s.ledger.spend(s.fold, s.stepConfig.model)
 		return true, h.err
 	case askExpired:
 		s.expire(h.ask)
@@ -231,7 +239,7 @@ func (s *stepRun) handle(ctx context.Context, it item) (ended bool, err error) {
 		if h.reply != nil {
 			err = s.carry(ctx)
 			if err == nil {
-				err = s.flush(ctx)
+				err = s.batch.flush(ctx)
 			}
 			h.reply <- err
 		}
@@ -244,9 +252,9 @@ func (s *stepRun) handle(ctx context.Context, it item) (ended bool, err error) {
 		s.fold.Completed(h.part, h.text, at)
 		err = h.err
 	case toolTells:
-		s.facts = append(s.facts, h.fact)
+		s.batch.add(h.fact)
 		if h.reply != nil {
-			err := s.flush(ctx)
+			err := s.batch.flush(ctx)
 			h.reply <- err
 			return false, err
 		}
@@ -261,15 +269,15 @@ func (s *stepRun) handle(ctx context.Context, it item) (ended bool, err error) {
 // something rests on them.
 func (s *stepRun) carry(ctx context.Context) error {
 	eff := s.fold.Take()
-	s.facts = append(s.facts, eff.Facts...)
+	s.batch.add(eff.Facts...)
 	if len(eff.Grown) == 0 && len(eff.Actions) == 0 {
 		return nil
 	}
-	if err := s.flush(ctx); err != nil {
+	if err := s.batch.flush(ctx); err != nil {
 		return err
 	}
 	for _, g := range eff.Grown {
-		if err := s.log.grow(g.Part, g.Text); err != nil {
+		if err := s.log.texts.grow(g.Part, g.Text); err != nil {
 			return writeError{err}
 		}
 	}
@@ -282,17 +290,6 @@ func (s *stepRun) carry(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// flush commits what waits, also when the turn is being cancelled: what happened has
-// happened.
-func (s *stepRun) flush(ctx context.Context) error {
-	if len(s.facts) == 0 {
-		return nil
-	}
-	facts := s.facts
-	s.facts = nil
-	return s.write(ctx, facts...)
 }
 
 // show lets the hook see a text that ends.

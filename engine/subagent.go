@@ -87,7 +87,7 @@ func (h *host) assigned(ctx context.Context, a tool.Assignment, agent *Agent) (*
 		return nil, err
 	}
 	t := &task{host: h, agent: agent, child: child, background: a.Background, Delegation: &subagent.Delegation{
-		Parent: h.step.session.ID, Child: child.ID, Clocks: []*subagent.Clock{h.clock, h.step.clock}, Changed: make(chan struct{}, 1),
+		Parent: h.step.session.ID, Child: child.ID, Clocks: []*subagent.Clock{h.clock, h.step.ledger.clock}, Changed: make(chan struct{}, 1),
 	}}
 	t.prompt = lathe.Prompt{Agent: agent.Name, Parts: []lathe.Part{{Body: &lathe.Text{Text: a.Prompt}}}}
 	if t.model = h.model; agent.Model != nil {

@@ -181,15 +181,15 @@ func (e *Engine) shortened(r tool.Report, parent lathe.SessionID) tool.Report {
 
 // report tells the parent of a background session that it has come to rest.
 func (r *runner) report(ctx context.Context) {
-	if r.mem.Session.Parent == "" || ctx.Err() != nil || r.actor.isWoken() {
+	if r.log.mem.Session.Parent == "" || ctx.Err() != nil || r.actor.isWoken() {
 		return
 	}
-	task, err := r.engine.store.Task(ctx, r.lease.Session)
+	task, err := r.engine.store.Task(ctx, r.log.lease.Session)
 	if err == nil && task == lathe.Background {
-		err = r.engine.tellParent(ctx, r.mem.Session, r.mem.History(), true)
+		err = r.engine.tellParent(ctx, r.log.mem.Session, r.log.mem.History(), true)
 	}
 	if err != nil { // it stays to be told
-		r.engine.log.Warn("a background task could not report", "session", r.lease.Session, "error", err)
+		r.engine.log.Warn("a background task could not report", "session", r.log.lease.Session, "error", err)
 	}
 }
 

@@ -29,7 +29,7 @@ func (r *runner) subtask(ctx context.Context, s state, parts []lathe.Part) error
 		return r.refuse(ctx, s, err)
 	}
 	defer st.queue.close()
-	ctx, cancel := st.limited(ctx)
+	ctx, cancel := st.ledger.start(ctx)
 	defer cancel()
 	st.start(ctx, fold.StartTool{Call: c})
 	st.queue.put(streamEnded{}) // no model speaks
@@ -48,13 +48,12 @@ func (r *runner) subtask(ctx context.Context, s state, parts []lathe.Part) error
 
 // prepareTask makes the step of a task, and writes its answer down with the call.
 func (r *runner) prepareTask(ctx context.Context, s state, t *lathe.Subtask) (*stepRun, *fold.Call, error) {
-	st := &stepRun{runner: r, stepConfig: r.stepConfig, session: s.session, waiting: map[lathe.AskID]toolAsks{}, unasked: true, queue: newStepQueue()}
-	st.mentioned = true
+	st := r.newStepRun(s)
+	st.unasked, st.mentioned, st.queue = true, true, newStepQueue()
 	var err error
 	if st.judge, err = r.judgeFor(ctx, s.session); err != nil {
 		return nil, nil, err
 	}
-	st.tools = st.settings.Tools
 	m := r.answer(s)
 	a := m.Said.(*lathe.Assistant)
 	if a.Agent, a.Mode = t.Agent, t.Agent; t.Model != nil {
@@ -73,8 +72,8 @@ func (r *runner) prepareTask(ctx context.Context, s state, t *lathe.Subtask) (*s
 		CallID: r.engine.ids.CallID(), Tool: fold.TaskName, State: &lathe.Running{Input: input, Title: t.Description, Start: now},
 	})}
 	st.fold.Order = append(st.fold.Order, c)
-	err = r.write(ctx, r.busy(), &lathe.MessageChanged{Info: m}, &lathe.PartChanged{Part: c.Part, Time: now})
-	if h := r.mem.ByID[m.ID]; h != nil {
+	err = r.log.write(ctx, r.log.busy(), &lathe.MessageChanged{Info: m}, &lathe.PartChanged{Part: c.Part, Time: now})
+	if h := r.log.mem.ByID[m.ID]; h != nil {
 		st.fold.Message.Created = h.Created
 	}
 	return st, c, err
@@ -88,7 +87,7 @@ func (r *runner) say(ctx context.Context, s state, words string) error {
 		Agent: said.Agent, Model: said.Model, System: said.System, Tools: said.Tools, Format: said.Format,
 	}}
 	p := lathe.Part{ID: r.engine.ids.Part(), Session: m.Session, Message: m.ID, Body: synthetic(words)}
-	return r.write(ctx, &lathe.MessageChanged{Info: m}, &lathe.PartChanged{Part: p, Time: m.Created})
+	return r.log.write(ctx, &lathe.MessageChanged{Info: m}, &lathe.PartChanged{Part: p, Time: m.Created})
 }
 
 // taskTool is the tool for tasks as a prompt uses it, which may although no model is shown it.

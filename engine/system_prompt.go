@@ -192,7 +192,7 @@ func lastSummary(messages []*history.Message) lathe.MessageID {
 // each runner: only the holder of the lease writes it.
 func (r *runner) keptPreface(ctx context.Context) (*lathe.Preface, error) {
 	if !r.prefaceRead {
-		p, err := r.engine.store.Preface(ctx, r.lease.Session)
+		p, err := r.engine.store.Preface(ctx, r.log.lease.Session)
 		if err != nil {
 			return nil, writeError{err}
 		}
@@ -216,7 +216,7 @@ func (r *runner) prefaced(ctx context.Context, session lathe.Session) error {
 }
 
 func (r *runner) putPreface(ctx context.Context, old *lathe.Preface, p lathe.Preface) error {
-	if err := r.write(ctx, &lathe.Prefaced{Session: r.lease.Session, Preface: p}); err != nil {
+	if err := r.log.write(ctx, &lathe.Prefaced{Session: r.log.lease.Session, Preface: p}); err != nil {
 		return err
 	}
 	r.brokePrefix(old, p)
@@ -239,7 +239,7 @@ func (r *runner) brokePrefix(old *lathe.Preface, p lathe.Preface) {
 		cause = "compaction"
 	}
 	n := r.engine.prefixBreaks.Add(1)
-	r.engine.log.Info("what goes before the conversation has changed", "session", r.lease.Session, "cause", cause, "prefix_breaks", n)
+	r.engine.log.Info("what goes before the conversation has changed", "session", r.log.lease.Session, "cause", cause, "prefix_breaks", n)
 }
 
 // changedSources says what differs from what the model knows, in words for it; "" if nothing

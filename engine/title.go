@@ -81,11 +81,11 @@ func (r *runner) entitle(ctx context.Context, s state) {
 	cost := estimated(req, m.Price)
 	want := cost.reserve(titleSlot, e.today(), r.settings.Budget)
 	want.Want.Steps, want.Least.Steps = 0, 0
-	if g, err := r.tryReserve(ctx, want, nil); err != nil || !g.Given() {
+	if g, err := r.log.reserve(ctx, want); err != nil || !g.Given() {
 		return // what is left is for the answer
 	}
 	r.errands++
-	id, hook, on := r.lease.Session, r.settings.Hooks.Params, Occasion{r.lease.Session, titleAgent, m.Ref, r.user.Message}
+	id, hook, on := r.log.lease.Session, r.settings.Hooks.Params, Occasion{r.log.lease.Session, titleAgent, m.Ref, r.user.Message}
 	e.work.Go(func() {
 		ctx, cancel := context.WithTimeout(e.ctx, titleTime)
 		defer cancel()
@@ -191,20 +191,20 @@ func (r *runner) errandDone(ctx context.Context, done errandResult) {
 
 // deliver names the session. A title that someone gave meanwhile stays.
 func (done title) deliver(ctx context.Context, r *runner) {
-	if err := r.write(ctx, &lathe.Spent{Session: r.lease.Session, Slot: titleSlot, Day: r.engine.today(), Used: done.spent}); err != nil {
-		r.engine.log.Warn("what a title cost was not counted", "session", r.lease.Session, "error", err)
+	if err := r.log.write(ctx, &lathe.Spent{Session: r.log.lease.Session, Slot: titleSlot, Day: r.engine.today(), Used: done.spent}); err != nil {
+		r.engine.log.Warn("what a title cost was not counted", "session", r.log.lease.Session, "error", err)
 	}
 	if done.err != nil {
-		r.engine.log.Warn("the session has no title", "session", r.lease.Session, "error", done.err)
+		r.engine.log.Warn("the session has no title", "session", r.log.lease.Session, "error", done.err)
 		return
 	}
-	r.catchUp()
-	if done.words == "" || !lathe.IsDefaultTitle(r.mem.Session.Title) {
+	r.log.catchUp()
+	if done.words == "" || !lathe.IsDefaultTitle(r.log.mem.Session.Title) {
 		return
 	}
 	ctx, cancel := settle(ctx)
 	defer cancel()
-	if _, err := r.engine.store.Edit(ctx, r.lease.Session, lathe.Edit{Title: lathe.Some(done.words)}); err != nil {
-		r.engine.log.Warn("the title could not be kept", "session", r.lease.Session, "error", err)
+	if _, err := r.engine.store.Edit(ctx, r.log.lease.Session, lathe.Edit{Title: lathe.Some(done.words)}); err != nil {
+		r.engine.log.Warn("the title could not be kept", "session", r.log.lease.Session, "error", err)
 	}
 }

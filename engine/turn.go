@@ -50,44 +50,24 @@ func (r *runner) turn(ctx context.Context) error {
 func (r *runner) load(ctx context.Context) (state, error) {
 	if r.actor != nil {
 		r.actor.seen()
-		r.catchUp()
 	}
-	waiting, wants, err := r.engine.store.Inbox(ctx, r.lease.Session)
+	r.log.catchUp()
+	waiting, wants, err := r.engine.store.Inbox(ctx, r.log.lease.Session)
 	if err != nil {
 		return state{}, err
 	}
-	s := state{session: r.mem.Session, waiting: waiting, wants: wants}
+	s := state{session: r.log.mem.Session, waiting: waiting, wants: wants}
 	behind := map[lathe.MessageID]bool{}
 	for _, w := range waiting {
 		behind[w.Message] = true
 	}
-	for _, h := range r.mem.Messages {
+	for _, h := range r.log.mem.Messages {
 		if !behind[h.ID] {
 			s.messages = append(s.messages, h)
 		}
 	}
 	r.sampled(ctx, &s)
 	return s, nil
-}
-
-// busy says that the session is at work.
-func (r *runner) busy() lathe.Fact {
-	r.worked = true
-	return &lathe.StatusChanged{Session: r.lease.Session, Status: lathe.Status{Type: lathe.Busy}}
-}
-
-// write commits facts, also while the turn is being cancelled, and takes them in.
-func (r *runner) write(ctx context.Context, facts ...lathe.Fact) error {
-	ctx, cancel := settle(ctx)
-	defer cancel()
-	events, err := r.log.commit(ctx, facts...)
-	if err != nil {
-		return writeError{err}
-	}
-	for _, e := range events {
-		r.mem.Apply(e)
-	}
-	return nil
 }
 
 // repair closes the answers that a dead process left open: texts keep what was written
@@ -98,7 +78,7 @@ func (r *runner) repair(ctx context.Context, left []*history.Message) error {
 		return err
 	}
 	if r.actor != nil {
-		facts = append(facts, r.busy())
+		facts = append(facts, r.log.busy())
 	}
 	for _, h := range left {
 		found := r.rescued(ctx, h)
@@ -106,7 +86,7 @@ func (r *runner) repair(ctx context.Context, left []*history.Message) error {
 		facts = append(facts, found...)
 		facts = append(facts, closed(h, r.engine.now())...)
 	}
-	return r.write(ctx, append(facts, &lathe.Interrupted{Session: r.lease.Session})...)
+	return r.log.write(ctx, append(facts, &lathe.Interrupted{Session: r.log.lease.Session})...)
 }
 
 // closed are the facts that end an answer which nobody works on any more.
@@ -155,7 +135,7 @@ func ended(p lathe.Part, at lathe.Time) lathe.Body {
 
 // withdrawAll takes back the requests a dead process left.
 func (r *runner) withdrawAll(ctx context.Context) (facts []lathe.Fact, err error) {
-	asks, err := r.engine.store.Asks(ctx, lathe.Scope{Session: r.lease.Session})
+	asks, err := r.engine.store.Asks(ctx, lathe.Scope{Session: r.log.lease.Session})
 	for _, f := range asks {
 		switch f := f.(type) {
 		case *lathe.PermissionAsked:
@@ -187,10 +167,10 @@ func (r *runner) clean(ctx context.Context, s state) error {
 		}
 	}
 	if len(facts) > 0 {
-		if err := r.engine.undoBelow(ctx, s.session.ID, r.mem.ByID[back.Message].Created); err != nil {
+		if err := r.engine.undoBelow(ctx, s.session.ID, r.log.mem.ByID[back.Message].Created); err != nil {
 			return err
 		}
-		if err := r.write(ctx, facts...); err != nil {
+		if err := r.log.write(ctx, facts...); err != nil {
 			return err
 		}
 	}
@@ -199,7 +179,7 @@ func (r *runner) clean(ctx context.Context, s state) error {
 			r.engine.log.Warn("an undo that is final can still be taken back", "session", s.session.ID, "error", err)
 		}
 	}
-	_, err := r.edit(ctx, lathe.Edit{Revert: lathe.Some[*lathe.Revert](nil)})
+	_, err := r.log.edit(ctx, lathe.Edit{Revert: lathe.Some[*lathe.Revert](nil)})
 	r.patched = r.patched || s.session.Summary != nil // less than before
 	return err
 }
@@ -223,11 +203,11 @@ func (r *runner) refuse(ctx context.Context, s state, err error) error {
 	m := r.answer(s)
 	a := m.Said.(*lathe.Assistant)
 	a.Completed, a.Error = m.Created, fault
-	facts := []lathe.Fact{r.busy(), &lathe.MessageChanged{Info: m}, &lathe.SessionFailed{Session: s.session.ID, Error: fault}}
+	facts := []lathe.Fact{r.log.busy(), &lathe.MessageChanged{Info: m}, &lathe.SessionFailed{Session: s.session.ID, Error: fault}}
 	if fault == errClosing.Fault {
 		facts = append(facts, &lathe.Interrupted{Session: s.session.ID})
 	}
-	return r.write(ctx, facts...)
+	return r.log.write(ctx, facts...)
 }
 
 // abort ends a cancelled turn in words: a prompt that nothing has answered, or whose last
