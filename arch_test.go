@@ -64,6 +64,7 @@ var archImports = archtest.Table{
 	// below them, in the store's driver and in what feeds the bus.
 	{From: "engine", May: []string{".", "api", "engine/*", "store", "bus", "model", "tool", "tool/args", "tool/bash", "tool/builtin", "workspace/...", "plugin", "internal/*"}},
 	// What a turn thinks about, without effects.
+	{From: "engine/budget", May: []string{".", "engine/history", "model", "store"}},
 	{From: "engine/check", May: []string{".", "engine/history", "model", "internal/*"}},
 	{From: "engine/compact", May: []string{".", "engine/check", "engine/history", "model", "internal/*"}},
 	{From: "engine/fold", May: []string{".", "engine/check", "engine/history", "engine/permission", "model", "tool", "workspace/snapshot", "internal/*"}},

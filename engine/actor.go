@@ -42,7 +42,7 @@ type actor struct {
 	events []lathe.Event
 	ending *ending
 	cancel context.CancelCauseFunc              // of the turn under way; nil between turns
-	rests  bool                                 // its turn has ended; errands may be under way
+	rests  bool                                 // its turn has ended; jobs may be under way
 	first  func(context.Context, *runner) error // to be done before anything else, once; nil
 }
 
@@ -92,7 +92,7 @@ func (all *actors) wake(id lathe.SessionID) (*ending, error) {
 }
 
 // runExclusive wakes a session that nobody works on, to do something before anything else. One
-// that is at work, here or elsewhere, is busy; one that only waits for its errands is not.
+// that is at work, here or elsewhere, is busy; one that only waits for its jobs is not.
 func (all *actors) runExclusive(id lathe.SessionID, first func(context.Context, *runner) error) (*actor, error) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
@@ -163,7 +163,7 @@ func (a *actor) seen() {
 	a.woken = false
 }
 
-// Drain waits until no session is awake here: turns have ended, and so have their errands.
+// Drain waits until no session is awake here: turns have ended, and so have their jobs.
 func (e *Engine) Drain(ctx context.Context) error {
 	for {
 		a := e.actors.anyone()
@@ -342,8 +342,8 @@ func (a *actor) work() (msg lathe.Message, err error) {
 		if rested := r.rests(ctx); err == nil {
 			err = rested
 		}
-		if r.patched && err == nil {
-			r.summarize(ctx)
+		if r.jobs.changed && err == nil {
+			r.jobs.summarize(ctx)
 		}
 		if err != nil && lathe.CodeOf(err) != lathe.Canceled {
 			return r.result(), err
@@ -351,19 +351,18 @@ func (a *actor) work() (msg lathe.Message, err error) {
 		if err == nil {
 			r.report(ctx)
 		}
-		if a.rest(r.result()) && a.errandsDone(ctx, r) {
+		if a.rest(r.result()) && a.jobsDone(ctx, r.jobs) {
 			return r.result(), nil
 		}
 	}
 }
 
-// errandsDone waits for the errands of the runner; false says that the session was woken
-// before.
-func (a *actor) errandsDone(ctx context.Context, r *runner) bool {
-	for r.errands > 0 {
+// jobsDone waits for the background jobs of the session; false says that it was woken before.
+func (a *actor) jobsDone(ctx context.Context, j *jobs) bool {
+	for j.running > 0 {
 		select {
-		case done := <-r.results:
-			r.errandDone(ctx, done)
+		case done := <-j.results:
+			j.apply(ctx, done)
 		case <-a.wake:
 			if a.isCalled() {
 				return false

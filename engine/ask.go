@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"time"
 
@@ -14,7 +12,6 @@ import (
 	"github.com/lathe-agent/lathe/engine/history"
 	"github.com/lathe-agent/lathe/engine/permission"
 	"github.com/lathe-agent/lathe/engine/subagent"
-	"github.com/lathe-agent/lathe/store"
 	"github.com/lathe-agent/lathe/tool"
 	"github.com/lathe-agent/lathe/workspace/snapshot"
 )
@@ -40,39 +37,6 @@ type answer struct {
 	unattended bool
 }
 
-// asked writes a request down for people to see. What an approval has come to allow
-// meanwhile needs no person.
-func (s *stepRun) asked(ctx context.Context, h toolAsks) error {
-	a := h.ask
-	if a.permission != nil {
-		if s.judge.AllApproved(*a.permission) {
-			h.reply <- answer{reply: lathe.Always}
-			return nil
-		}
-	}
-	a.id = lathe.AskID(s.engine.ids.New(a.prefix()))
-	s.waiting[a.id] = h
-	s.batch.add(s.shown(a))
-	return s.batch.flush(ctx)
-}
-
-func (a *ask) prefix() lathe.Prefix {
-	if a.permission != nil {
-		return lathe.PrefixPermission
-	}
-	return lathe.PrefixQuestion
-}
-
-// shown is the fact that shows an ask.
-func (s *stepRun) shown(a *ask) lathe.Fact {
-	if a.permission != nil {
-		return &lathe.PermissionAsked{PermissionRequest: a.request(s.session.ID)}
-	}
-	return &lathe.QuestionAsked{QuestionRequest: lathe.QuestionRequest{
-		ID: a.id, Session: s.session.ID, Questions: a.questions, Tool: &a.by,
-	}}
-}
-
 // request is a permission as people and hooks see it.
 func (a *ask) request(id lathe.SessionID) lathe.PermissionRequest {
 	r := lathe.PermissionRequest{
@@ -85,118 +49,19 @@ func (a *ask) request(id lathe.SessionID) lathe.PermissionRequest {
 	return r
 }
 
-// hear looks which requests were answered, here or in another process, and lets their
-// tools go on.
-func (s *stepRun) hear(ctx context.Context) error {
-	if len(s.waiting) == 0 {
-		return nil
-	}
-	settled, cancel := settle(ctx) // a cancel must not look like a failure of the store
-	defer cancel()
-	got, err := s.engine.store.Answers(settled, slices.Collect(maps.Keys(s.waiting))...)
-	if err != nil {
-		return writeError{err} // of the store: no reason to ask the model again
-	}
-	for _, id := range slices.Sorted(maps.Keys(got)) {
-		if h, ok := s.waiting[id]; ok {
-			delete(s.waiting, id)
-			if err := s.deliver(ctx, h, got[id]); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// deliver hands an answer to the tool that asked, and settles what else it decides: a
-// rejection refuses all other permissions the session waits for, an "always" allows those
-// that it covers.
-func (s *stepRun) deliver(ctx context.Context, h toolAsks, got store.Answer) error {
-	switch f := got.Fact.(type) {
-	case *lathe.PermissionReplied:
-		h.reply <- answer{reply: f.Reply, note: got.Note, unattended: got.Unattended}
-		switch {
-		case got.Unattended: // it says nothing about other requests
-		case f.Reply == lathe.Reject:
-			s.settleOthers(func(tool.Permission) bool { return true }, answer{reply: lathe.Reject})
-		case f.Reply == lathe.Always:
-			for _, pattern := range h.ask.permission.Always {
-				s.judge.Approved = append(slices.Clip(s.judge.Approved), lathe.Rule{
-					Permission: h.ask.permission.Name, Pattern: pattern, Action: lathe.Allow,
-				})
-			}
-			s.settleOthers(s.judge.AllApproved, answer{reply: lathe.Always})
-		}
-	case *lathe.QuestionReplied:
-		h.reply <- answer{answers: f.Answers}
-	default:
-		h.reply <- answer{dismissed: true}
-	}
-	return s.batch.flush(ctx)
-}
-
-// settleOthers gives other waiting permissions the same answer.
-func (s *stepRun) settleOthers(meant func(tool.Permission) bool, a answer) {
-	for _, id := range slices.Sorted(maps.Keys(s.waiting)) {
-		h := s.waiting[id]
-		if h.ask.permission == nil || !meant(*h.ask.permission) {
-			continue
-		}
-		delete(s.waiting, id)
-		s.batch.add(&lathe.PermissionReplied{Session: s.session.ID, Request: id, Reply: a.reply})
-		h.reply <- a
-	}
-}
-
-// withdraw takes back all that waits: nobody is to answer what nobody asks any more.
-func (s *stepRun) withdraw() {
-	for _, id := range slices.Sorted(maps.Keys(s.waiting)) {
-		h := s.waiting[id]
-		delete(s.waiting, id)
-		s.batch.add(s.withdrawn(id, h.ask))
-		h.reply <- answer{reply: lathe.Reject, dismissed: true}
-	}
-}
-
-// expire withdraws what nobody answered in time.
-func (s *stepRun) expire(a *ask) {
-	if h, ok := s.waiting[a.id]; ok && h.ask == a {
-		delete(s.waiting, a.id)
-		s.batch.add(s.withdrawn(a.id, a))
-		h.reply <- answer{reply: lathe.Reject, dismissed: true, expired: true}
-	}
-}
-
-// withdrawOf takes back what a call asked that has ended without waiting for the answer.
-func (s *stepRun) withdrawOf(call string) {
-	for _, id := range slices.Sorted(maps.Keys(s.waiting)) {
-		if h := s.waiting[id]; h.ask.by.Call == call {
-			delete(s.waiting, id)
-			s.batch.add(s.withdrawn(id, h.ask))
-		}
-	}
-}
-
-func (s *stepRun) withdrawn(id lathe.AskID, a *ask) lathe.Fact {
-	if a.permission == nil {
-		return &lathe.QuestionRejected{Session: s.session.ID, Request: id}
-	}
-	return &lathe.PermissionReplied{Session: s.session.ID, Request: id, Reply: lathe.Reject}
-}
-
 // host is a call's way back to the engine.
 type host struct {
-	step    *stepRun
-	queue   *stepQueue
-	call    *fold.Call
-	by      lathe.ToolRef
-	judge   permission.Judge // as it was when the call began
-	history []lathe.Message
-	snap    *snapshot.Step  // nil keeps nothing for an undo
-	frame   *snapshot.Frame // of a call that may change any file
-	clock   *subagent.Clock // of the call
-	gone    <-chan struct{} // closed when nobody waits for the call any more
-	model   lathe.ModelRef  // of the answer that makes the call
+	step      *stepInput
+	queue     *stepQueue
+	call      *fold.Call
+	by        lathe.ToolRef
+	judge     permission.Judge // as it was when the call began
+	snap      *snapshot.Step   // nil keeps nothing for an undo
+	frame     *snapshot.Frame  // of a call that may change any file
+	clock     *subagent.Clock  // of the call
+	stepClock *subagent.Clock
+	gone      <-chan struct{} // closed when nobody waits for the call any more
+	model     lathe.ModelRef  // of the answer that makes the call
 }
 
 // Ask returns when the call may go on.
@@ -309,7 +174,7 @@ func (h *host) wait(ctx context.Context, a *ask) (answer, error) {
 	}
 	// Who waits for this session waits for the person too.
 	began := h.step.engine.now()
-	for _, c := range append([]*subagent.Clock{h.clock, h.step.ledger.clock}, h.step.engine.company.ClocksAbove(h.step.session.ID)...) {
+	for _, c := range append([]*subagent.Clock{h.clock, h.stepClock}, h.step.engine.company.ClocksAbove(h.step.session.ID)...) {
 		c.Pause()
 		defer func() {
 			c.Resume()
@@ -368,20 +233,20 @@ func (h *host) Progress(title string, metadata json.RawMessage) {
 
 // written is Progress that returns when it is written down.
 func (h *host) written(ctx context.Context, title string, metadata json.RawMessage) error {
-	reply := make(chan error, 1)
-	h.queue.put(toolProgressed{h.call, title, metadata, reply})
-	select {
-	case err := <-reply:
-		return err
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+	return h.putAndWait(ctx, func(reply chan<- error) stepEvent { return toolProgressed{h.call, title, metadata, reply} })
 }
 
 // Todos replaces the session's list.
 func (h *host) Todos(ctx context.Context, list []lathe.Todo) error {
+	return h.putAndWait(ctx, func(reply chan<- error) stepEvent {
+		return toolTells{&lathe.TodosChanged{Session: h.step.session.ID, Todos: list}, reply}
+	})
+}
+
+// putAndWait sends an event and waits until it is written down.
+func (h *host) putAndWait(ctx context.Context, event func(reply chan<- error) stepEvent) error {
 	reply := make(chan error, 1)
-	h.queue.put(toolTells{&lathe.TodosChanged{Session: h.step.session.ID, Todos: list}, reply})
+	h.queue.put(event(reply))
 	select {
 	case err := <-reply:
 		return err
@@ -394,4 +259,4 @@ func (h *host) Todos(ctx context.Context, list []lathe.Todo) error {
 func (h *host) Tell(f lathe.Fact) { h.queue.put(toolTells{f, nil}) }
 
 // History returns the conversation as this step saw it.
-func (h *host) History() []lathe.Message { return h.history }
+func (h *host) History() []lathe.Message { return h.step.history }

@@ -1,70 +1,14 @@
 package engine
 
 import (
-	"encoding/json"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"pgregory.net/rapid"
-
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine/subagent"
-	"github.com/lathe-agent/lathe/model"
 	"github.com/lathe-agent/lathe/tool"
 )
-
-// An answer as long as the money given allows costs no more than that, whatever is thought.
-func TestEstimate_PropLongestFitsWhatIsGiven(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		price := model.Price{
-			Input: model.PerMillion(rapid.Float64Range(0, 20).Draw(t, "in")), Output: model.PerMillion(rapid.Float64Range(0, 90).Draw(t, "out")),
-			CacheWrite: model.PerMillion(rapid.Float64Range(0, 25).Draw(t, "write")),
-		}
-		r := model.Request{MaxOutput: rapid.IntRange(1, 64000).Draw(t, "output"), System: []string{strings.Repeat("x", rapid.IntRange(0, 1<<18).Draw(t, "size"))}}
-		if n := rapid.IntRange(0, 70000).Draw(t, "thought"); n > 0 {
-			r.Options = map[string]json.RawMessage{"thinking": json.RawMessage(`{"type":"enabled","budgetTokens":` + jsonInt(n) + `}`)}
-		}
-		e := estimated(r, price)
-		if got := e.longest(e.total(e.most())); got != r.MaxOutput {
-			t.Fatalf("with all that is wanted, %d of %d", got, r.MaxOutput)
-		}
-		tokens := rapid.Int64Range(e.least(), e.most()).Draw(t, "given")
-		given := e.total(tokens)
-		out := e.longest(given)
-		worst := int64(out)
-		if e.thought >= worst { // as providers count
-			worst += e.thought
-		}
-		if cost := e.total(worst); out > 1 && (cost.Cost > given.Cost || cost.Tokens > given.Tokens) {
-			t.Fatalf("an answer of %d costs %v of %v", out, cost, given)
-		}
-	})
-}
-
-func jsonInt(n int) string { b, _ := json.Marshal(n); return string(b) }
-
-func TestEstimate_CountsAllThatIsSent(t *testing.T) {
-	t.Parallel()
-	base := estimated(model.Request{}, model.Price{}).input
-	long := strings.Repeat("x", 3000)
-	for name, r := range map[string]model.Request{
-		"system":    {System: []string{long}},
-		"tool":      {Tools: []model.Tool{{Description: long}}},
-		"text":      {Messages: []model.Message{{Content: []model.Content{model.TextContent{Text: long}}}}},
-		"reasoning": {Messages: []model.Message{{Content: []model.Content{model.ReasoningContent{Text: long}}}}},
-		"call":      {Messages: []model.Message{{Content: []model.Content{model.CallContent{Input: json.RawMessage(long)}}}}},
-		"result":    {Messages: []model.Message{{Content: []model.Content{model.ResultContent{Text: long}}}}},
-		"image":     {Messages: []model.Message{{Content: []model.Content{model.FileContent{Mime: "image/png"}}}}},
-		"document":  {Messages: []model.Message{{Content: []model.Content{model.ResultContent{Media: []model.FileContent{{Mime: "application/pdf", Data: strings.Repeat(long, 100)}}}}}}},
-	} {
-		if got := estimated(r, model.Price{}).input - base; got < 1000 {
-			t.Errorf("%s counts for %d tokens", name, got)
-		}
-	}
-}
 
 // A clock that stands while a person is waited for fires after the rest of its time.
 func TestClock_Holds(t *testing.T) {
@@ -120,11 +64,11 @@ func TestFallback_FallsBack(t *testing.T) {
 		lathe.Limited: true, lathe.Unavailable: true, lathe.NotFound: true,
 		lathe.Unauthorized: false, lathe.Invalid: false, lathe.Overflow: false, lathe.Refused: false, lathe.Canceled: false, lathe.Denied: false,
 	} {
-		if got := (Fallback{}).fallsBack(lathe.Errorf(code, "x")); got != want {
+		if got := (Fallback{}).covers(lathe.Errorf(code, "x")); got != want {
 			t.Errorf("%s: %v", code, got)
 		}
 	}
-	if !(Fallback{Unauthorized: true}).fallsBack(lathe.Errorf(lathe.Unauthorized, "x")) {
+	if !(Fallback{Unauthorized: true}).covers(lathe.Errorf(lathe.Unauthorized, "x")) {
 		t.Error("a refused key does not fall back by setting")
 	}
 }

@@ -21,7 +21,7 @@ func (s *stepRun) start(ctx context.Context, w fold.StartTool) {
 	s.engine.work.Go(func() {
 		ctx, span := s.engine.traceTool(ctx, c, t.Spec().Name)
 		began := time.Now()
-		res, err := s.bounded(ctx, t, c, h, w.Repeated)
+		res, err := h.runBounded(ctx, t, c, w.Repeated)
 		s.engine.meters.called(t.Spec().Name, time.Since(began), err)
 		span.End(failureOf(err))
 		h.queue.put(toolEnded{w.Call, fold.Outcome{Result: res, Err: err, Waits: h.clock.Noted()}})
@@ -30,21 +30,20 @@ func (s *stepRun) start(ctx context.Context, w fold.StartTool) {
 
 // newCall is the call as its tool sees it.
 func (s *stepRun) newCall(c *fold.Call) *tool.Call {
-	by := s.fold.Message.Said.(*lathe.Assistant).Model
 	return &tool.Call{
 		Session: s.session.ID, Message: s.fold.Message.ID, ID: c.Body().CallID, Agent: s.agent.Name, Model: s.model.Ref,
 		Dir: s.place.Directory, Root: s.place.Worktree, Input: history.InputOf(c.Body().State), Mentioned: s.mentioned, Outside: s.settings.Outside,
 		Host: &host{
-			step: s, queue: s.queue, call: c, judge: s.judge, history: s.history, snap: s.snap, model: by,
-			by: lathe.ToolRef{Message: s.fold.Message.ID, Call: c.Body().CallID},
+			step: s.stepInput, queue: s.queue, call: c, judge: s.asks.judge, snap: s.snap, stepClock: s.ledger.clock,
+			model: s.fold.Message.Said.(*lathe.Assistant).Model, by: lathe.ToolRef{Message: s.fold.Message.ID, Call: c.Body().CallID},
 		},
 	}
 }
 
 // run takes a call through its hooks, its rules and its tool. It is in a goroutine of its
 // own and writes nothing.
-func (s *stepRun) run(ctx context.Context, t tool.Tool, c *tool.Call, h *host, repeated int) (tool.Result, error) {
-	spec, hooks := t.Spec(), &s.settings.Hooks
+func (h *host) run(ctx context.Context, t tool.Tool, c *tool.Call, repeated int) (tool.Result, error) {
+	s, spec, hooks := h.step, t.Spec(), &h.step.settings.Hooks
 	h.renew()
 	if err := s.allowed(spec, h.judge); err != nil {
 		return tool.Result{}, err
@@ -61,7 +60,7 @@ func (s *stepRun) run(ctx context.Context, t tool.Tool, c *tool.Call, h *host, r
 			return tool.Result{}, err
 		}
 	}
-	res, err := s.framed(ctx, t, c, h)
+	res, err := h.runFramed(ctx, t, c)
 	if err != nil {
 		return res, err
 	}
@@ -77,7 +76,7 @@ func (s *stepRun) run(ctx context.Context, t tool.Tool, c *tool.Call, h *host, r
 }
 
 // allowed refuses tools the model was not shown.
-func (s *stepRun) allowed(spec tool.Spec, j permission.Judge) error {
+func (s *stepInput) allowed(spec tool.Spec, j permission.Judge) error {
 	switch {
 	case s.unasked:
 		return nil

@@ -22,8 +22,8 @@ type endCheck struct{ check.Verdict }
 
 func (endCheck) next() {}
 
-// sampleChecks takes what checks need of the settings and the project.
-func (r *runner) sampleChecks(ctx context.Context, s *state) {
+// loadChecks takes what checks need of the settings and the project.
+func (r *runner) loadChecks(ctx context.Context, s *state) {
 	in := &s.checked
 	in.Checks = r.settings.Checks
 	if len(in.Checks) == 0 {
@@ -53,39 +53,27 @@ func (r *runner) check(ctx context.Context, s state, c check.Verdict) error {
 	var facts []lathe.Fact
 	at := r.engine.now()
 	asked := history.LastAnswer(s.messages).Said.(*lathe.Assistant).Parent
+	fired := func(f check.Issue, told string) {
+		r.engine.log.Info("a check fired", "session", s.session.ID, "check", f.Check, "told", told)
+	}
 	for _, f := range c.Show {
-		r.fired(f, "people")
+		fired(f, "people")
 		// On the prompt: programs take the last text behind it for the answer.
-		facts = append(facts, &lathe.PartChanged{Time: at, Part: lathe.Part{
-			ID: r.engine.ids.Part(), Session: s.session.ID, Message: asked,
-			Body: &lathe.Text{Text: f.Fact, Synthetic: lathe.Yes, Ignored: lathe.Yes, Metadata: check.WithMeta(nil, f)},
-		}})
+		facts = append(facts, &lathe.PartChanged{Time: at, Part: r.log.newPart(asked, &lathe.Text{
+			Text: f.Fact, Synthetic: lathe.Yes, Ignored: lathe.Yes, Metadata: check.WithMeta(nil, f),
+		})})
 	}
 	if len(c.Say) > 0 {
-		m := r.ownPrompt(s)
 		var words []string
 		for _, f := range c.Say {
-			r.fired(f, "the model")
+			fired(f, "the model")
 			words = append(words, f.Words())
 		}
-		p := lathe.Part{ID: r.engine.ids.Part(), Session: m.Session, Message: m.ID, Body: &lathe.Text{
+		facts = append(append(facts, r.log.busy()), r.log.message(r.engine.now(), samePrompt(r.user.Said.(*lathe.User)), &lathe.Text{
 			Text: strings.Join(words, "\n\n"), Synthetic: lathe.Yes, Metadata: check.WithMeta(nil, c.Say...),
-		}}
-		facts = append(facts, r.log.busy(), &lathe.MessageChanged{Info: m}, &lathe.PartChanged{Part: p, Time: m.Created})
+		})...)
 	}
 	return r.log.write(ctx, facts...)
-}
-
-func (r *runner) fired(f check.Issue, told string) {
-	r.engine.log.Info("a check fired", "session", r.log.lease.Session, "check", f.Check, "told", told)
-}
-
-// ownPrompt is a prompt that we write ourselves, with all that the user's one asked for.
-func (r *runner) ownPrompt(s state) lathe.Message {
-	said := *r.user.Said.(*lathe.User)
-	return lathe.Message{ID: r.engine.ids.Message(), Session: s.session.ID, Created: r.engine.now(), Said: &lathe.User{
-		Agent: said.Agent, Model: said.Model, System: said.System, Tools: said.Tools, Format: said.Format,
-	}}
 }
 
 // watch makes ready to look at the results of a step.
@@ -120,8 +108,8 @@ func (r *runner) shares(ctx context.Context, s state) (out []check.UsedFraction)
 	return out
 }
 
-// ended takes note of what a call has shown: what checks said of it, and how tests are run.
-func (s *stepRun) ended(c *fold.Call) {
+// noteResult takes note of what a call has shown: what checks said of it, and how tests are run.
+func (s *stepRun) noteResult(c *fold.Call) {
 	if s.fold.Watch == nil || !c.Body().Settled() {
 		return
 	}

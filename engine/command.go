@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"net/url"
@@ -178,7 +179,7 @@ func (c *commanding) prepare(ctx context.Context) error {
 		return lathe.Errorf(lathe.NotFound, "Command not found: %q. Available commands: %s", c.call.Command, strings.Join(names, ", "))
 	}
 	c.command = c.settings.Commands[i]
-	if c.agent, err = c.settings.agent(or(c.command.Agent, c.call.Agent)); err != nil {
+	if c.agent, err = c.settings.agent(cmp.Or(c.command.Agent, c.call.Agent)); err != nil {
 		return err
 	}
 	switch {

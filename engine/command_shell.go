@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -53,10 +54,8 @@ func (c *commanding) printed(ctx context.Context, pieces []prompt.Piece) (string
 
 // judge is what decides for the agent in the session, as in a step of its own.
 func (c *commanding) judge(ctx context.Context) (permission.Judge, error) {
-	r := &runner{engine: c.engine, place: c.place, stepConfig: stepConfig{
-		settings: c.settings, agent: c.agent, user: &history.Message{Message: lathe.Message{Said: &lathe.User{}}},
-	}}
-	return r.judgeFor(ctx, c.session)
+	config := stepConfig{settings: c.settings, agent: c.agent, user: &history.Message{Message: lathe.Message{Said: &lathe.User{}}}}
+	return config.permissions(ctx, c.engine.store, c.session)
 }
 
 // asked runs a command that needs a person's word. The session must rest: a request belongs
@@ -176,7 +175,7 @@ func answered(a store.Answer) error {
 	if ok && f.Reply != lathe.Reject {
 		return nil
 	}
-	return &permission.Refusal{Code: lathe.Rejected, Text: or(a.Note, "the user rejected it")}
+	return &permission.Refusal{Code: lathe.Rejected, Text: cmp.Or(a.Note, "the user rejected it")}
 }
 
 // Question has nobody to ask: it is no turn of a model.

@@ -127,46 +127,45 @@ func (r *runner) compact(ctx context.Context, s state) error {
 		return err
 	}
 	if s.stuck() >= maxCompactions {
-		return r.refuse(ctx, s, r.stuckError())
+		return r.refuse(ctx, s, stuckError())
 	}
-	return r.log.write(ctx, append([]lathe.Fact{r.log.busy()}, r.wishToCompact(s, lathe.No)...)...)
+	return r.log.write(ctx, append([]lathe.Fact{r.log.busy()}, compactionRequest(r.log, s, lathe.No)...)...)
 }
 
-// wishToCompact is the request to compress, for the agent and model of the prompt.
-func (r *runner) wishToCompact(s state, overflow lathe.Flag) []lathe.Fact {
+// compactionRequest are the facts of a request to compress, for the agent and model of the prompt.
+func compactionRequest(log *sessionLog, s state, overflow lathe.Flag) []lathe.Fact {
 	said := history.LastUser(s.messages).Said.(*lathe.User)
-	m := lathe.Message{ID: r.engine.ids.Message(), Session: s.session.ID, Created: r.engine.now(), Said: &lathe.User{Agent: said.Agent, Model: said.Model}}
-	p := lathe.Part{ID: r.engine.ids.Part(), Session: m.Session, Message: m.ID, Body: &lathe.Compaction{Auto: true, Overflow: overflow}}
-	return []lathe.Fact{&lathe.MessageChanged{Info: m}, &lathe.PartChanged{Part: p, Time: m.Created}}
+	return log.message(log.now(), &lathe.User{Agent: said.Agent, Model: said.Model}, &lathe.Compaction{Auto: true, Overflow: overflow})
 }
 
-func (r *runner) stuckError() error {
+func stuckError() error {
 	text := "The conversation was compressed as far as it can be and still does not fit the model's context. Choose a model with a larger one, switch off tools or shorten the instructions it is sent, or start a new session; nothing is lost."
 	return &lathe.Error{Code: lathe.Overflow, Message: text, Fault: &lathe.OverflowFault{Message: text}}
 }
 
-// overflowed ends a step that the provider refused for its length: the history is to be
-// compressed, and the turn goes on. It reports false where that must not happen.
-func (s *stepRun) overflowed(ctx context.Context, st state, err error) (bool, error) {
-	if lathe.CodeOf(err) != lathe.Overflow || s.settings.Compaction.Off || isWrite(err) || ctx.Err() != nil {
-		return false, nil
-	}
+// isTooLong reports whether the provider refused the request of a step for its length, and the history may
+// be compressed for that.
+func (s *stepRun) isTooLong(ctx context.Context, err error) bool {
+	return lathe.CodeOf(err) == lathe.Overflow && !s.settings.Compaction.Off && !isWrite(err) && ctx.Err() == nil
+}
+
+// compactFirst ends a step whose request was too long: the history is to be compressed, and the turn
+// continues.
+func (s *stepRun) compactFirst(ctx context.Context, st state) error {
 	if st.stuck() >= maxCompactions {
-		return true, s.failed(ctx, s.stuckError())
+		return s.fail(ctx, stuckError())
 	}
-	overflow := lathe.Yes
-	if s.fold.Started { // what ran has run: its results are part of what is compressed
-		overflow = lathe.No
-		if err := s.giveUp(ctx, false); err != nil {
-			return true, err
+	if s.fold.Started { // the results of its tools are part of what is compressed
+		if err := s.closeWithCalls(ctx); err != nil {
+			return err
 		}
-		return true, s.log.write(ctx, s.wishToCompact(st, overflow)...)
+		return s.log.write(ctx, compactionRequest(s.log, st, lathe.No)...)
 	}
-	s.withdraw()
-	s.ledger.spend(s.fold, s.stepConfig.model)
+	s.asks.withdrawAll()
+	s.ledger.spend(s.fold, s.model)
 	s.fold.Undo()
 	s.fold.Close(s.engine.now(), nil)
 	s.batch.add(s.fold.Take().Facts...)
-	s.batch.add(s.wishToCompact(st, overflow)...)
-	return true, s.end(ctx, nil)
+	s.batch.add(compactionRequest(s.log, st, lathe.Yes)...)
+	return s.end(ctx, nil)
 }

@@ -15,10 +15,10 @@ import (
 // calledTool reports whether an answer called a tool instead of writing a summary.
 func calledTool(err error) bool { return errors.Is(err, fold.ErrStray) }
 
-// goesOn are the facts that let the turn go on after a compaction that nobody asked for: the
+// continueFacts let the turn continue after a compaction that nobody asked for: the
 // prompt that was refused is said again, or a prompt of ours says to continue. Where words wait
 // to be answered already, nothing is needed.
-func (c *compactRun) goesOn(ctx context.Context, at lathe.Time) ([]lathe.Fact, error) {
+func (c *compactRun) continueFacts(ctx context.Context, at lathe.Time) ([]lathe.Fact, error) {
 	place := slices.Index(c.state.messages, c.request)
 	switch {
 	case !c.wish.Auto:
@@ -42,9 +42,9 @@ func (c *compactRun) goesOn(ctx context.Context, at lathe.Time) ([]lathe.Fact, e
 		text = "What was attached was too large for the model and has been left out; where you need it, say so. " + text
 	}
 	user := history.LastUser(c.state.messages).Said.(*lathe.User)
-	return c.userFacts(user, at, []lathe.Body{&lathe.Text{
+	return c.log.message(at, samePrompt(user), &lathe.Text{
 		Text: text, Synthetic: lathe.Yes, Time: &lathe.Span{Start: at, End: at}, Metadata: history.WithMark(nil, history.ContinueMark),
-	}}), nil
+	}), nil
 }
 
 // sayAgain repeats the prompt that was refused, with its media named instead of attached.
@@ -63,19 +63,7 @@ func (c *compactRun) sayAgain(at lathe.Time) []lathe.Fact {
 			bodies = append(bodies, b)
 		}
 	}
-	return c.userFacts(c.replay.Said.(*lathe.User), at, bodies)
-}
-
-// userFacts make a prompt like another one.
-func (c *compactRun) userFacts(like *lathe.User, at lathe.Time, bodies []lathe.Body) []lathe.Fact {
-	m := lathe.Message{ID: c.engine.ids.Message(), Session: c.session.ID, Created: at, Said: &lathe.User{
-		Agent: like.Agent, Model: like.Model, System: like.System, Tools: like.Tools, Format: like.Format,
-	}}
-	facts := []lathe.Fact{&lathe.MessageChanged{Info: m}}
-	for _, b := range bodies {
-		facts = append(facts, &lathe.PartChanged{Part: lathe.Part{ID: c.engine.ids.Part(), Session: m.Session, Message: m.ID, Body: b}, Time: at})
-	}
-	return facts
+	return c.log.message(at, samePrompt(c.replay.Said.(*lathe.User)), bodies...)
 }
 
 // compactAgain is the request to repeat when a process ended before the summary was complete;

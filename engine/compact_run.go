@@ -1,14 +1,15 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine/budget"
 	"github.com/lathe-agent/lathe/engine/compact"
 	"github.com/lathe-agent/lathe/engine/fold"
 	"github.com/lathe-agent/lathe/engine/history"
@@ -27,6 +28,7 @@ const (
 // compactRun is one compaction under way.
 type compactRun struct {
 	*stepRun
+	runner   *runner
 	state    state
 	request  *history.Message
 	part     lathe.Part // of the request
@@ -74,7 +76,7 @@ func (r *runner) gather(ctx context.Context, s state, request *history.Message) 
 	if r.stepConfig.err != nil {
 		return nil, r.stepConfig.err
 	}
-	c := &compactRun{state: s, request: request, stepRun: r.newStepRun(s)}
+	c := &compactRun{runner: r, state: s, request: request, stepRun: r.newStepRun(s)}
 	c.last = true
 	for _, p := range request.Parts {
 		if w, ok := p.Body.(*lathe.Compaction); ok {
@@ -106,7 +108,7 @@ func (c *compactRun) isWorthwhile() error {
 	case c.previous == "":
 		return lathe.Errorf(lathe.Invalid, "There is nothing to compress yet.")
 	case c.wish.Auto && (c.replay == nil || !compact.HoldsMedia(c.replay)):
-		return c.stuckError()
+		return stuckError()
 	}
 	return nil
 }
@@ -156,10 +158,10 @@ func (c *compactRun) prepare(ctx context.Context) error {
 	}
 	if now := c.runner.model.Ref; ref.Provider != now.Provider || ref.Model != now.Model {
 		if m, err := c.engine.setup.Model(ctx, c.place, ref); err == nil {
-			c.stepRun.model = m // else the one that answers will do
+			c.model = m // else the one that answers will do
 		}
 	}
-	c.stepRun.agent, c.variant, c.format, c.user = agent, "", nil, c.request
+	c.agent, c.variant, c.format, c.user = agent, "", nil, c.request
 	c.ask, c.ours = compact.Ask, agent.Prompt == "" || strings.TrimSpace(agent.Prompt) == strings.TrimSpace(compact.SystemPrompt)
 	if hook := c.settings.Hooks.Compacting; hook != nil {
 		more, err := hook(ctx, c.session.ID)
@@ -171,19 +173,21 @@ func (c *compactRun) prepare(ctx context.Context) error {
 			c.ask, c.ours = more.Prompt, false
 		}
 	}
-	return c.build(ctx, nil)
+	c.rebuild = func(ctx context.Context) (model.Request, error) { return c.build(ctx, nil) }
+	c.prompt, err = c.rebuild(ctx)
+	return err
 }
 
 // build assembles the request: no tools, one text. What was wrong with the last attempt is named.
-func (c *compactRun) build(ctx context.Context, faults []string) error {
-	m := c.stepRun.model
+func (c *compactRun) build(ctx context.Context, faults []string) (req model.Request, err error) {
+	m := c.model
 	limit := 0
 	if usable := c.settings.Compaction.Usable(m.window()); usable > 0 {
-		limit = max(usable-compact.SummaryLeast-compact.TokensIn(c.previous+compact.Ask), usable/2) * bytesPerToken
+		limit = max(usable-compact.SummaryLeast-compact.TokensIn(c.previous+compact.Ask), usable/2) * budget.BytesPerToken
 	}
 	head, err := c.transformed(ctx, c.head)
 	if err != nil {
-		return err
+		return req, err
 	}
 	conversation := compact.Fitted(compact.Serialize(head, compact.ResultLimit), limit)
 	c.source = conversation + "\n" + c.previous
@@ -191,35 +195,31 @@ func (c *compactRun) build(ctx context.Context, faults []string) error {
 	if len(faults) > 0 {
 		text += "\n\n" + compact.FaultsText(faults)
 	}
-	c.prompt = model.Request{
-		Model: m.Name, System: []string{strings.TrimSpace(or(c.stepRun.agent.Prompt, compact.SystemPrompt))}, MaxOutput: summaryOutput,
+	req = model.Request{
+		Model: m.Name, System: []string{strings.TrimSpace(cmp.Or(c.agent.Prompt, compact.SystemPrompt))}, MaxOutput: summaryOutput,
 		Messages: []model.Message{{Role: model.UserRole, Content: []model.Content{model.TextContent{Text: text}}}},
-		Options:  c.options(), Headers: m.Headers, TopP: first(c.stepRun.agent.TopP, m.DefaultTopP), TopK: m.DefaultTopK,
+		Options:  c.options(), Headers: m.Headers, TopP: cmp.Or(c.agent.TopP, m.DefaultTopP), TopK: m.DefaultTopK,
 	}
 	if m.Output > 0 {
-		c.prompt.MaxOutput = min(m.Output, summaryOutput)
+		req.MaxOutput = min(m.Output, summaryOutput)
 	}
 	if m.Temperature {
-		c.prompt.Temperature = first(c.stepRun.agent.Temperature, m.DefaultTemperature)
+		req.Temperature = cmp.Or(c.agent.Temperature, m.DefaultTemperature)
 	}
 	if hook := c.settings.Hooks.Params; hook != nil {
-		return hook(ctx, c.occasion(), &c.prompt)
+		err = hook(ctx, c.occasion(), &req)
 	}
-	return nil
+	return req, err
 }
 
 // begin writes the summary's message down, and holds what it may cost.
 func (c *compactRun) begin(ctx context.Context) error {
-	m := c.answer(c.state)
+	m := c.runner.answer(c.state)
 	a := m.Said.(*lathe.Assistant)
-	a.Parent, a.Agent, a.Mode, a.Model, a.Summary = c.request.ID, compactionAgent, compactionAgent, c.stepRun.model.Ref, lathe.Yes
-	c.fold = &fold.Fold{IDs: c.engine.ids, Message: m, Price: c.stepRun.model.Price}
+	a.Parent, a.Agent, a.Mode, a.Model, a.Summary = c.request.ID, compactionAgent, compactionAgent, c.model.Ref, lathe.Yes
+	c.fold = &fold.Fold{IDs: c.engine.ids, Message: m, Price: c.model.Price}
 	c.fold.Reset()
-	err := c.reserve(ctx, c.log.busy(), &lathe.MessageChanged{Info: m})
-	if h := c.log.mem.ByID[m.ID]; h != nil {
-		c.fold.Message.Created = h.Created
-	}
-	return err
+	return c.open(ctx)
 }
 
 // run asks for a summary until there is one that can be used.
@@ -246,7 +246,7 @@ func (c *compactRun) run(ctx context.Context) error {
 		if try == summaryTries {
 			return c.accept(ctx, better)
 		}
-		if err = c.build(ctx, faults); err == nil {
+		if c.prompt, err = c.build(ctx, faults); err == nil {
 			err = c.reserve(ctx, c.log.busy())
 		}
 		if err != nil {
@@ -290,44 +290,39 @@ func (c *compactRun) persist(ctx context.Context) error {
 	for n := 1; ; n++ {
 		err := c.attempt(ctx)
 		c.queue.close()
-		if err == nil || isWrite(err) || ctx.Err() != nil || calledTool(err) {
+		if err == nil || calledTool(err) {
 			return err
 		}
-		next := c.settings.Retry.retry(err, n, time.UnixMilli(int64(c.engine.now())), c.engine.random())
-		falls := !next.again && c.fall(ctx, c.stepRun.model.Ref, err)
-		if !next.again && !falls {
-			return err
-		}
-		if err := c.giveUp(ctx, true); err != nil {
-			return err
-		}
-		var told []lathe.Fact
-		if falls {
-			n = 0
-			if told, err = c.retargeted(ctx); err != nil {
+		retry := c.planRetry(ctx, err, n)
+		if !retry.again {
+			if n = 0; !c.switchModel(ctx, &c.runner.stepConfig, err) {
 				return err
 			}
-		} else if err := c.pause(ctx, n, next); err != nil {
-			return err
 		}
-		if err := c.reserve(ctx, append(told, c.log.busy())...); err != nil {
+		if err := c.restart(ctx, n, retry); err != nil {
 			return err
 		}
 	}
 }
 
-// retargeted lets another model write the summary.
-func (c *compactRun) retargeted(ctx context.Context) ([]lathe.Fact, error) {
-	c.stepRun.model, c.fold.Price = c.runner.model, c.runner.model.Price
-	a := *c.fold.Message.Said.(*lathe.Assistant)
-	a.Model = c.runner.model.Ref
-	c.fold.Message.Said = &a
-	return append(c.fallNote(), &lathe.MessageChanged{Info: c.fold.Message}), c.build(ctx, nil)
+// restart makes ready for another attempt. Clients hear of another model before the session is busy again.
+func (c *compactRun) restart(ctx context.Context, n int, retry retryPlan) error {
+	if retry.again {
+		return c.stepRun.restart(ctx, n, retry)
+	}
+	if err := c.discard(ctx); err != nil {
+		return err
+	}
+	message, note, err := c.useFallback(ctx)
+	if err != nil {
+		return err
+	}
+	return c.reserve(ctx, append(note, message, c.log.busy())...)
 }
 
 // reject takes the words of an attempt away; what it cost stays.
 func (c *compactRun) reject(ctx context.Context) error {
-	c.ledger.spend(c.fold, c.stepConfig.model)
+	c.ledger.spend(c.fold, c.model)
 	at, f := c.engine.now(), c.fold
 	c.dropWords()
 	if tokens, cost := model.Count(f.Usage, f.Price); tokens != (lathe.Tokens{}) {
@@ -374,20 +369,20 @@ func (c *compactRun) give(ctx context.Context, err error) error {
 		a.Finish = "error"
 		c.fold.Message.Said = &a
 	}
-	return c.failed(ctx, err)
+	return c.fail(ctx, err)
 }
 
 // accept writes the summary and all that follows from it, in one commit: until then the
 // history is what it was.
 func (c *compactRun) accept(ctx context.Context, words string) error {
 	at, f := c.engine.now(), c.fold
-	more, err := c.goesOn(ctx, at)
+	more, err := c.continueFacts(ctx, at)
 	if err != nil {
 		return c.give(ctx, err)
 	}
 	c.keepHistory()
 	if len(f.Born) == 0 { // no attempt stands: what is said is ours
-		c.ledger.spend(c.fold, c.stepConfig.model)
+		c.ledger.spend(c.fold, c.model)
 		f.Begin(at)
 		c.say(words, lathe.Unset, at)
 	} else if h := c.log.mem.ByID[f.Message.ID]; compact.ModelWords(h) != words {

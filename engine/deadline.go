@@ -36,9 +36,10 @@ func (d Deadlines) of(s tool.Spec) (time.Duration, string) {
 	return max(limit, 0), setting
 }
 
-// bounded runs a call under its deadline. One that does not end then is left behind: what it
+// runBounded runs a call under its deadline. One that does not end then is left behind: what it
 // says later is heard by nobody.
-func (s *stepRun) bounded(ctx context.Context, t tool.Tool, c *tool.Call, h *host, repeated int) (tool.Result, error) {
+func (h *host) runBounded(ctx context.Context, t tool.Tool, c *tool.Call, repeated int) (tool.Result, error) {
+	s := h.step
 	limit, setting := s.settings.Deadlines.of(t.Spec())
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -53,7 +54,7 @@ func (s *stepRun) bounded(ctx context.Context, t tool.Tool, c *tool.Call, h *hos
 	h.gone = ctx.Done()
 	done := make(chan fold.Outcome, 1)
 	s.engine.work.Go(func() {
-		res, err := s.run(ctx, t, c, h, repeated)
+		res, err := h.run(ctx, t, c, repeated)
 		done <- fold.Outcome{Result: res, Err: err}
 	})
 	select {

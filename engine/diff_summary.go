@@ -6,7 +6,6 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine/history"
-	"github.com/lathe-agent/lathe/workspace/snapshot"
 )
 
 // What a summary may hold of the texts of changes: it travels with every change of its
@@ -16,7 +15,7 @@ const (
 	maxDiffs = 512 << 10 // of all
 )
 
-// summary is an errand: what the session and its newest exchange have changed.
+// summary is the result of a job: what the session and its newest exchange have changed.
 type summary struct {
 	session []lathe.FileDiff
 	prompt  lathe.MessageID
@@ -27,29 +26,28 @@ type summary struct {
 // sumEvery is how often a summary is made while a turn goes on.
 const sumEvery = lathe.Time(1000)
 
-// sumUp sends for a summary if files were changed since the last one, and that was a while
+// summarizeSoon starts a summary if files were changed since the last one, and that was a while
 // ago.
-func (r *runner) sumUp(ctx context.Context) {
-	if r.patched && r.engine.now()-r.summed >= sumEvery {
-		r.summarize(ctx)
+func (j *jobs) summarizeSoon(ctx context.Context) {
+	if j.changed && j.engine.now()-j.summarized >= sumEvery {
+		j.summarize(ctx)
 	}
 }
 
-// summarize sends for the summary of the session and of its newest exchange, beside what goes
-// on. One that is under way comes first.
-func (r *runner) summarize(ctx context.Context) {
-	if r.summing {
+// summarize starts the summary of the session and of its newest exchange, unless one is being made.
+func (j *jobs) summarize(ctx context.Context) {
+	if j.summarizing {
 		return
 	}
-	w, err := r.kept(ctx)
-	if err != nil || w == nil || len(r.log.mem.Messages) == 0 {
+	w, err := j.config.snapshots(ctx)
+	messages := j.log.mem.Messages
+	if err != nil || w == nil || len(messages) == 0 {
 		return
 	}
-	all, prompt := stepsOf(r.log.mem.Messages), r.log.mem.Messages[history.LastExchange(r.log.mem.Messages)].Message
-	r.summing, r.patched, r.summed = true, false, r.engine.now()
-	r.errands++
-	e, id := r.engine, r.log.lease.Session
-	e.work.Go(func() {
+	all, prompt := stepsOf(messages), messages[history.LastExchange(messages)].Message
+	j.summarizing, j.changed, j.summarized = true, false, j.engine.now()
+	e, id := j.engine, j.log.lease.Session
+	j.start(func() jobResult {
 		out := summary{prompt: prompt.ID}
 		all, out.err = e.below(e.ctx, id, all)
 		if out.err == nil {
@@ -59,31 +57,31 @@ func (r *runner) summarize(ctx context.Context) {
 			since := slices.IndexFunc(all, func(m lathe.Message) bool { return m.Created >= prompt.Created })
 			out.diffs, out.err = w.Diffs(e.ctx, doneIn(all[since:]))
 		}
-		r.results <- out
+		return out
 	})
 }
 
-// deliver writes the summary down.
-func (s summary) deliver(ctx context.Context, r *runner) {
-	r.summing = false
+// apply writes the summary down.
+func (s summary) apply(ctx context.Context, j *jobs) {
+	j.summarizing = false
 	if s.err == nil {
-		s.err = s.write(ctx, r)
+		s.err = s.write(ctx, j.log)
 	}
 	if s.err != nil {
-		r.engine.log.Warn("what the session changed was not summed up", "session", r.log.lease.Session, "error", s.err)
+		j.warn("what the session changed was not summed up", s.err)
 	}
 }
 
-func (s summary) write(ctx context.Context, r *runner) error {
-	r.log.catchUp()
-	if len(s.session) == 0 && r.log.mem.Session.Summary == nil {
+func (s summary) write(ctx context.Context, log *sessionLog) error {
+	log.catchUp()
+	if len(s.session) == 0 && log.mem.Session.Summary == nil {
 		return nil // sub-agents that only looked
 	}
-	if _, err := r.log.edit(ctx, lathe.Edit{Summary: lathe.Some(totals(s.session))}); err != nil {
+	if _, err := log.edit(ctx, lathe.Edit{Summary: lathe.Some(totals(s.session))}); err != nil {
 		return err
 	}
-	facts := []lathe.Fact{&lathe.DiffChanged{Session: r.log.lease.Session, Diff: bounded(s.session)}}
-	if h := r.log.mem.ByID[s.prompt]; h != nil {
+	facts := []lathe.Fact{&lathe.DiffChanged{Session: log.lease.Session, Diff: bounded(s.session)}}
+	if h := log.mem.ByID[s.prompt]; h != nil {
 		if u, ok := h.Said.(*lathe.User); ok && (len(s.diffs) > 0 || u.Summary != nil) {
 			said := *u
 			was := lathe.UserSummary{}
@@ -97,20 +95,7 @@ func (s summary) write(ctx context.Context, r *runner) error {
 			facts = append(facts, &lathe.MessageChanged{Info: m})
 		}
 	}
-	return r.log.write(ctx, facts...)
-}
-
-// diffs are the changes of steps, as a session shows them.
-func (r *runner) diffs(ctx context.Context, steps []snapshot.Done) []lathe.FileDiff {
-	w, err := r.kept(ctx)
-	if err != nil || w == nil {
-		return nil
-	}
-	diffs, err := w.Diffs(ctx, steps)
-	if err != nil {
-		r.engine.log.Warn("what was undone is not known", "session", r.log.lease.Session, "error", err)
-	}
-	return bounded(diffs)
+	return log.write(ctx, facts...)
 }
 
 // bounded leaves out texts that are too long.

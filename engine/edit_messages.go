@@ -47,32 +47,32 @@ func (e *Engine) UpdatePart(ctx context.Context, p lathe.Part, delta string) (la
 			_, err = r.log.commit(ctx, &lathe.PartChanged{Part: p})
 			return err
 		}
-		p, err = r.extend(ctx, p, delta)
+		p, err = r.log.extend(ctx, p, delta)
 		return err
 	})
 	return p, err
 }
 
 // extend grows a part that is open in the store, and writes that down at once.
-func (r *runner) extend(ctx context.Context, p lathe.Part, delta string) (lathe.Part, error) {
-	s, err := r.engine.store.Session(ctx, p.Session)
+func (l *sessionLog) extend(ctx context.Context, p lathe.Part, delta string) (lathe.Part, error) {
+	s, err := l.store.Session(ctx, p.Session)
 	if err != nil {
 		return p, err
 	}
-	if p, err = r.engine.store.Part(ctx, p.Session, p.Message, p.ID); err != nil {
+	if p, err = l.store.Part(ctx, p.Session, p.Message, p.ID); err != nil {
 		return p, err
 	}
 	if !p.Open() {
 		return p, lathe.Errorf(lathe.Conflict, "part %s has ended and cannot grow", p.ID)
 	}
-	r.log.texts.follow(lathe.Event{Session: s.ID, Directory: s.Directory, Project: s.Project, Fact: &lathe.PartChanged{Part: p}})
-	if err := r.log.texts.grow(p.ID, delta); err != nil {
+	l.texts.follow(lathe.Event{Session: s.ID, Directory: s.Directory, Project: s.Project, Fact: &lathe.PartChanged{Part: p}})
+	if err := l.texts.grow(p.ID, delta); err != nil {
 		return p, err
 	}
-	if err := r.log.texts.checkpoint(context.WithoutCancel(ctx)); err != nil {
+	if err := l.texts.checkpoint(context.WithoutCancel(ctx)); err != nil {
 		return p, err
 	}
-	return p.WithText(r.log.texts.open[p.ID].text.String()), r.log.texts.wait()
+	return p.WithText(l.texts.open[p.ID].text.String()), l.texts.wait()
 }
 
 // RemoveMessage deletes a message and its parts.

@@ -98,7 +98,7 @@ type Engine struct {
 	tidied       atomic.Int64 // when old outputs were last looked for, ms
 
 	unreleased unreleased
-	work       sync.WaitGroup // runners, their tools and errands
+	work       sync.WaitGroup // runners, their tools and jobs
 	ctx        context.Context
 	stop       context.CancelCauseFunc
 

@@ -54,7 +54,7 @@ func nilIfDone(err error) error {
 }
 
 // edited changes messages of a session that nobody works on; no turn begins by that. One that is
-// awake, because it waits for errands or is about to leave, changes them itself.
+// awake, because it waits for jobs or is about to leave, changes them itself.
 func (e *Engine) edited(ctx context.Context, id lathe.SessionID, f func(*runner) error) error {
 	if e.actors.find(id) == nil {
 		return e.alone(ctx, id, f)

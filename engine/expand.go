@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"fmt"
@@ -126,7 +127,7 @@ func calledFor(path string, query url.Values) *lathe.Text {
 // unreadable says in the prompt that an attachment is missing, and why.
 func unreadable(f *lathe.File, name string, err error) ([]lathe.Body, error) {
 	text := fmt.Sprintf("The user attached %s, but it could not be read: %v", name, err)
-	return []lathe.Body{synthetic(text)}, lathe.Errorf(lathe.NotFound, "the attachment %s could not be read: %w", or(f.Filename, name), err)
+	return []lathe.Body{synthetic(text)}, lathe.Errorf(lathe.NotFound, "the attachment %s could not be read: %w", cmp.Or(f.Filename, name), err)
 }
 
 // dataText decodes what follows the comma of a data URL.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/workspace"
 )
 
 // Fallback are the models to use when one cannot be: its retries are spent, it asks to wait
@@ -18,17 +19,8 @@ type Fallback struct {
 	Unauthorized bool
 }
 
-// fallback is what a turn knows of models that could not be used. The next turn tries them
-// again.
-type fallback struct {
-	tried   []lathe.ModelRef
-	from    lathe.ModelRef // what the prompt asks for
-	instead *Model         // what answers; nil while nothing has fallen
-	note    string         // for people, not written yet
-}
-
-// fallsBack reports whether a failure is one that another model may not have.
-func (f Fallback) fallsBack(err error) bool {
+// covers reports whether a failure is one that another model may not have.
+func (f Fallback) covers(err error) bool {
 	switch lathe.CodeOf(err) {
 	case lathe.Limited, lathe.Unavailable, lathe.NotFound:
 		return true
@@ -39,81 +31,77 @@ func (f Fallback) fallsBack(err error) bool {
 	}
 }
 
-// fall looks for a model in place of one that failed, and reports whether there is one. An
-// agent's own list goes before the general one.
-func (r *runner) fall(ctx context.Context, failed lathe.ModelRef, err error) bool {
-	if r.settings == nil || r.agent == nil || !r.settings.Fallback.fallsBack(err) {
-		return false
-	}
-	list := r.agent.Fallback
-	if len(list) == 0 {
-		list = r.settings.Fallback.Models
-	}
-	f := &r.fallen
-	f.tried = append(f.tried, failed)
-	for _, ref := range list {
-		if slices.ContainsFunc(f.tried, func(t lathe.ModelRef) bool { return t.Provider == ref.Provider && t.Model == ref.Model }) {
-			continue
-		}
-		m, merr := r.engine.setup.Model(ctx, r.place, ref)
-		if merr != nil {
-			f.tried = append(f.tried, ref)
-			r.engine.log.Warn("a model of the fallback list cannot be used", "session", r.log.lease.Session, "model", ref.Provider+"/"+ref.Model, "error", merr)
-			continue
-		}
-		f.from, f.instead = r.user.Said.(*lathe.User).Model, m
-		f.note = fmt.Sprintf("%s/%s could not answer: %s. %s/%s answers instead.", failed.Provider, failed.Model, strings.TrimRight(faultText(err), ". "), m.Ref.Provider, m.Ref.Model)
-		r.engine.log.Warn("falling back to another model", "session", r.log.lease.Session, "from", failed.Provider+"/"+failed.Model,
-			"to", m.Ref.Provider+"/"+m.Ref.Model, "error", err)
-		r.substitute()
-		return true
-	}
-	return false
+// fallbackState is what a turn knows of models that could not be used. The next turn tries them
+// again.
+type fallbackState struct {
+	tried []lathe.ModelRef
+	from  lathe.ModelRef // what the prompt asks for
+	model *Model         // what answers instead; nil while no model has failed
+	note  string         // for people, not written yet
 }
 
-// substitute puts the model that answers into what was sampled.
-func (r *runner) substitute() {
-	r.model, r.stepConfig.err = r.fallen.instead, nil
+// modelFor is the model that answers instead of the one a prompt asks for; nil if none does.
+func (f *fallbackState) modelFor(wanted lathe.ModelRef) *Model {
+	if f.model != nil && f.from == wanted {
+		return f.model
+	}
+	return nil
 }
 
-// fallSample applies what the turn knows to a new stepConfig: a model that has fallen stays so,
-// and one that cannot even be opened falls at once.
-func (r *runner) fallSample(ctx context.Context) {
-	if r.settings == nil || r.agent == nil || r.user == nil {
-		return
-	}
-	wanted := r.user.Said.(*lathe.User).Model
-	if f := r.fallen; f.instead != nil && f.from == wanted {
-		r.substitute()
-	} else if r.model == nil && r.stepConfig.err != nil {
-		r.fall(ctx, wanted, r.stepConfig.err)
-	}
-}
-
-// fallNote is the part that tells people which model answers, and why; it is shown and not sent
-// to a model. Without one there is none.
-func (s *stepRun) fallNote() []lathe.Fact {
-	if s.fallen.note == "" {
+// switchModel looks for a model in place of one that failed; nil if there is none. An agent's own list
+// goes before the general one.
+func (f *fallbackState) switchModel(ctx context.Context, e *Engine, at workspace.Place, c *stepConfig, failed lathe.ModelRef, err error) *Model {
+	if c.settings == nil || c.agent == nil || !c.settings.Fallback.covers(err) {
 		return nil
 	}
-	at := s.engine.now()
-	p := lathe.Part{ID: s.engine.ids.Part(), Session: s.session.ID, Message: s.fold.Message.ID, Body: &lathe.Text{
-		Text: s.fallen.note, Ignored: lathe.Yes, Time: &lathe.Span{Start: at, End: at},
-	}}
-	s.fallen.note = ""
-	return []lathe.Fact{&lathe.PartChanged{Part: p, Time: at}}
+	list := c.agent.Fallback
+	if len(list) == 0 {
+		list = c.settings.Fallback.Models
+	}
+	f.tried = append(f.tried, failed)
+	name := func(m lathe.ModelRef) string { return m.Provider + "/" + m.Model }
+	for _, ref := range list {
+		if slices.ContainsFunc(f.tried, func(t lathe.ModelRef) bool { return name(t) == name(ref) }) {
+			continue
+		}
+		m, merr := e.setup.Model(ctx, at, ref)
+		if merr != nil {
+			f.tried = append(f.tried, ref)
+			e.log.Warn("a model of the fallback list cannot be used", "session", c.user.Session, "model", name(ref), "error", merr)
+			continue
+		}
+		f.from, f.model = c.user.Said.(*lathe.User).Model, m
+		f.note = fmt.Sprintf("%s could not answer: %s. %s answers instead.", name(failed), strings.TrimRight(faultText(err), ". "), name(m.Ref))
+		e.log.Warn("falling back to another model", "session", c.user.Session, "from", name(failed), "to", name(m.Ref), "error", err)
+		return m
+	}
+	return nil
 }
 
-// retarget lets another model answer in the same message. Nothing of the first one's is left.
-func (s *stepRun) retarget(ctx context.Context, st state) error {
-	s.stepConfig = s.runner.stepConfig
+// switchModel finds the model that answers in place of the step's, and reports whether there is one. The
+// next attempt, or the next step, uses it.
+func (s *stepRun) switchModel(ctx context.Context, c *stepConfig, err error) bool {
+	return !isWrite(err) && ctx.Err() == nil && s.fallback.switchModel(ctx, s.engine, s.place, c, s.model.Ref, err) != nil
+}
+
+// useFallback lets the model of the fallback answer in the same message. The facts say so.
+func (s *stepRun) useFallback(ctx context.Context) (message lathe.Fact, note []lathe.Fact, err error) {
+	s.model = s.fallback.model
 	a := *s.fold.Message.Said.(*lathe.Assistant)
 	a.Model = s.model.Ref
 	s.fold.Message.Said, s.fold.Price = &a, s.model.Price
-	var err error
-	if s.prompt, err = s.build(ctx, st, s.tools); err != nil {
-		return err
+	s.prompt, err = s.rebuild(ctx)
+	return &lathe.MessageChanged{Info: s.fold.Message}, s.fallback.noteFacts(s.log, s.fold.Message.ID), err
+}
+
+// noteFacts are the part that tells people which model answers, and why; it is shown and not sent
+// to a model. There are none when nothing has changed.
+func (f *fallbackState) noteFacts(log *sessionLog, message lathe.MessageID) []lathe.Fact {
+	if f.note == "" {
+		return nil
 	}
-	facts := append([]lathe.Fact{s.log.busy(), &lathe.MessageChanged{Info: s.fold.Message}}, s.fallNote()...)
-	return s.reserve(ctx, facts...)
+	at := log.now()
+	p := log.newPart(message, &lathe.Text{Text: f.note, Ignored: lathe.Yes, Time: &lathe.Span{Start: at, End: at}})
+	f.note = ""
+	return []lathe.Fact{&lathe.PartChanged{Part: p, Time: at}}
 }

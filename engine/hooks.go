@@ -55,22 +55,12 @@ type CompactingWords struct {
 }
 
 // occasion is what the step asks its model for.
-func (s *stepRun) occasion() Occasion {
+func (s *stepInput) occasion() Occasion {
 	return Occasion{Session: s.session.ID, Agent: s.agent.Name, Model: s.model.Ref, Prompt: s.user.Message}
 }
 
-// told is what a model is told of messages. What a hook makes of them is made anew each time.
-func (s *stepRun) told(ctx context.Context, messages []*history.Message) ([]model.Message, error) {
-	hook := s.settings.Hooks.Messages
-	if hook == nil {
-		return s.log.mem.Convert(messages, s.model.Target), nil
-	}
-	changed, err := hook(ctx, plainMessages(messages))
-	return model.Convert(changed, s.model.Target), err
-}
-
 // transformed is a part of the history as a hook wants a model to see it.
-func (s *stepRun) transformed(ctx context.Context, messages []*history.Message) ([]*history.Message, error) {
+func (s *stepInput) transformed(ctx context.Context, messages []*history.Message) ([]*history.Message, error) {
 	hook := s.settings.Hooks.Messages
 	if hook == nil {
 		return messages, nil

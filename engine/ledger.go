@@ -6,23 +6,34 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine/budget"
 	"github.com/lathe-agent/lathe/engine/fold"
 	"github.com/lathe-agent/lathe/engine/subagent"
 	"github.com/lathe-agent/lathe/model"
+)
+
+// BudgetRef is what the fault of a turn refers to that ended for want of budget.
+const BudgetRef = budget.Ref
+
+const (
+	stepSlot, titleSlot = "step", "title"
+
+	// A request that waits for what others have reserved looks again after these.
+	reserveFirst, reserveLast = 20 * time.Millisecond, 500 * time.Millisecond
 )
 
 // ledger reserves what the requests of a step may cost, and counts what they did cost. Time is counted
 // from start on, without the time in which a person is asked.
 type ledger struct {
 	batch  *batch
-	budget lathe.Budget
+	limits lathe.Budget
 	meters *meters
 	today  func() string
 
-	estimate estimate      // of the last request
-	reserved bool          // what it may cost is held
-	output   int           // how long its answer may be
-	timeLeft time.Duration // for the session to work; 0 is without end
+	estimate budget.Estimate // of the last request
+	reserved bool            // what it may cost is held
+	output   int             // how long its answer may be
+	timeLeft time.Duration   // for the session to work; 0 is without end
 	clock    *subagent.Clock
 	counted  time.Duration // of the clock, in facts already
 }
@@ -30,17 +41,17 @@ type ledger struct {
 // reserve holds what a request may cost and commits facts with it. It waits while other
 // requests hold what is left. An error says that nothing is left.
 func (l *ledger) reserve(ctx context.Context, r model.Request, p model.Price, facts ...lathe.Fact) error {
-	l.estimate = estimated(r, p)
-	want := l.estimate.reserve(stepSlot, l.today(), l.budget)
+	l.estimate = budget.Of(r, p)
+	want := l.estimate.Reserve(stepSlot, l.today(), l.limits)
 	for wait := reserveFirst; ; wait = min(2*wait, reserveLast) {
 		g, err := l.batch.log.reserve(ctx, want, facts...)
 		switch {
 		case err != nil:
 			return err
 		case g.Over != nil:
-			return overspent(l.batch.log.lease.Session, *g.Over, g.By, want)
+			return budget.Overspent(l.batch.log.lease.Session, *g.Over, g.By, want)
 		case g.Given():
-			l.reserved, l.output, l.timeLeft = true, l.estimate.longest(g.Most), g.Time
+			l.reserved, l.output, l.timeLeft = true, l.estimate.Longest(g.Most), g.Time
 			return nil
 		}
 		if err := sleep(ctx, wait); err != nil {
@@ -60,7 +71,7 @@ func (l *ledger) spend(f *fold.Fold, m *Model) {
 	l.meters.model(m.Ref).spent(tokens, cost)
 	used := lathe.Spending{Cost: cost, Tokens: lathe.TokensUsed(tokens)}
 	if used.Tokens == 0 && f.Begun { // cut off before it was counted
-		used = l.estimate.total(0)
+		used = l.estimate.Total(0)
 		used.Steps = 0
 	}
 	if f.End != nil || f.Started {
@@ -88,7 +99,7 @@ func (l *ledger) start(ctx context.Context) (context.Context, context.CancelFunc
 	ctx, cancel := context.WithCancelCause(ctx)
 	left := l.timeLeft
 	l.clock = subagent.StartClock(left, func() {
-		cancel(overBudget(fmt.Sprintf("The time of the budget is used up: this step could take %s. Raise budget.session.time in the settings or give this session more with lathe run -s %s --max-time, then send the next prompt; nothing is lost.",
+		cancel(budget.Exceeded(fmt.Sprintf("The time of the budget is used up: this step could take %s. Raise budget.session.time in the settings or give this session more with lathe run -s %s --max-time, then send the next prompt; nothing is lost.",
 			left.Round(time.Second), l.batch.log.lease.Session)))
 	})
 	return ctx, func() {
@@ -107,4 +118,19 @@ func sleep(ctx context.Context, d time.Duration) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
+}
+
+// today names the day for its account: that of the people here.
+func (e *Engine) today() string { return e.now().Std().Local().Format(time.DateOnly) }
+
+// Limit gives a session limits of its own, in place of those of the settings; where one is
+// zero the settings count. The zero value takes them all away.
+func (e *Engine) Limit(ctx context.Context, id lathe.SessionID, limits lathe.Spending) error {
+	return e.store.Limit(ctx, id, limits)
+}
+
+// Accounts tells what a session and those above it, today and its project have spent, and
+// their limits under a budget.
+func (e *Engine) Accounts(ctx context.Context, id lathe.SessionID, b lathe.Budget) ([]lathe.Account, error) {
+	return e.store.Accounts(ctx, id, e.today(), b)
 }

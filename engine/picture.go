@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"encoding/base64"
 	"fmt"
 	"strings"
@@ -70,7 +71,7 @@ func (i Images) prompted(parts []lathe.Part) {
 		if small := i.fit(f); small != nil {
 			parts[n].Body = small
 		} else {
-			parts[n].Body = synthetic(fmt.Sprintf("[The image %s was left out: it is too large to be shown and could not be made smaller.]", or(f.Filename, f.Mime)))
+			parts[n].Body = synthetic(fmt.Sprintf("[The image %s was left out: it is too large to be shown and could not be made smaller.]", cmp.Or(f.Filename, f.Mime)))
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"os"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine/history"
+	"github.com/lathe-agent/lathe/workspace"
 	"github.com/lathe-agent/lathe/workspace/survey"
 )
 
@@ -26,7 +28,7 @@ func (r *runner) promote(ctx context.Context, s state, prompts []lathe.MessageID
 	facts := []lathe.Fact{r.log.busy()}
 	for _, id := range prompts {
 		facts = append(facts, &lathe.Promote{Session: r.log.lease.Session, Message: id})
-		r.patched = r.patched || isReport(r.log.mem.ByID[id]) // of a child that may have changed files
+		r.jobs.changed = r.jobs.changed || isReport(r.log.mem.ByID[id]) // of a child that may have changed files
 	}
 	left, err := r.withdrawAll(ctx) // of a command whose process died while it asked
 	if err != nil {
@@ -37,22 +39,22 @@ func (r *runner) promote(ctx context.Context, s state, prompts []lathe.MessageID
 	if u == nil {
 		return r.log.write(ctx, facts...)
 	}
-	said := r.loadStepConfig(ctx, u)
+	said := r.config.load(ctx, u)
 	if said.err != nil { // the step will say so
 		return r.log.write(ctx, facts...)
 	}
 	said.summary = lastSummary(s.messages)
-	old, err := r.keptPreface(ctx)
+	old, err := r.systemPrompt.load(ctx)
 	if err != nil {
 		return err
 	}
-	fresh := said.newPreface(s.session, r.place, r.engine.now())
-	texts := r.reminders(s, &said)
+	fresh := said.newPreface(s.session, r.config.place, r.engine.now())
+	texts := said.modeReminders(s, r.config.place)
 	switch {
 	case old == nil:
-		texts = append(r.surveyed(ctx, s, &said), texts...)
-	case isFor(old, fresh) && !r.isCold(s):
-		if told := said.changedSources(s.session, r.place, old.Sources, fresh.Sources); told != "" {
+		texts = append(said.overview(ctx, s, r.config.place), texts...)
+	case isFor(old, fresh) && !isCold(s, r.engine.now()):
+		if told := said.changedSources(s.session, r.config.place, old.Sources, fresh.Sources); told != "" {
 			texts = append(texts, told)
 		}
 		fresh.Text = old.Text
@@ -61,17 +63,12 @@ func (r *runner) promote(ctx context.Context, s state, prompts []lathe.MessageID
 		facts = append(facts, &lathe.Prefaced{Session: r.log.lease.Session, Preface: fresh})
 	}
 	for _, text := range texts {
-		facts = append(facts, &lathe.PartChanged{Time: r.engine.now(), Part: lathe.Part{
-			ID: r.engine.ids.Part(), Session: u.Session, Message: u.ID, Body: synthetic(text),
-		}})
+		facts = append(facts, &lathe.PartChanged{Time: r.engine.now(), Part: r.log.newPart(u.ID, synthetic(text))})
 	}
 	if err := r.log.write(ctx, facts...); err != nil {
 		return err
 	}
-	if old != nil && !isFor(old, fresh) {
-		r.brokePrefix(old, fresh)
-	}
-	r.preface = &fresh
+	r.systemPrompt.replace(fresh)
 	return nil
 }
 
@@ -80,7 +77,7 @@ const coldAfter = time.Hour
 
 // isCold reports whether the session has rested for so long that nothing is lost by sampling
 // anew: then the day is today's, and instructions stand in their place again.
-func (r *runner) isCold(s state) bool {
+func isCold(s state, now lathe.Time) bool {
 	if len(s.messages) == 0 {
 		return false
 	}
@@ -89,32 +86,32 @@ func (r *runner) isCold(s state) bool {
 	if a, ok := last.Said.(*lathe.Assistant); ok {
 		at = max(at, a.Completed)
 	}
-	return r.engine.now()-at > lathe.Time(coldAfter.Milliseconds())
+	return now-at > lathe.Time(coldAfter.Milliseconds())
 }
 
-// surveyed is what the first prompt of a session is given of its surroundings.
-func (r *runner) surveyed(ctx context.Context, s state, said *stepConfig) []string {
-	if said.settings.Survey == nil || s.session.Parent != "" || len(s.messages) > 0 {
+// overview is what the first prompt of a session is given of its surroundings.
+func (c *stepConfig) overview(ctx context.Context, s state, at workspace.Place) []string {
+	if c.settings.Survey == nil || s.session.Parent != "" || len(s.messages) > 0 {
 		return nil
 	}
-	if text := survey.Take(ctx, r.place.Directory, *said.settings.Survey); text != "" {
+	if text := survey.Take(ctx, at.Directory, *c.settings.Survey); text != "" {
 		return []string{text}
 	}
 	return nil
 }
 
-// reminders say that the mode has changed: on the first prompt of plan mode, and on the first
+// modeReminders say that the mode has changed: on the first prompt of plan mode, and on the first
 // behind it.
-func (r *runner) reminders(s state, said *stepConfig) []string {
+func (c *stepConfig) modeReminders(s state, at workspace.Place) []string {
 	last := ""
 	if answers := history.Answers(s.messages); len(answers) > 0 {
 		last = answers[len(answers)-1].Said.(*lathe.Assistant).Agent
 	}
-	plans := said.agent.Name == planAgent
+	plans := c.agent.Name == planAgent
 	if plans == (last == planAgent) {
 		return nil
 	}
-	file := planPath(s.session, r.place, said.settings.Plans)
+	file := planPath(s.session, at, c.settings.Plans)
 	_, err := os.Stat(file)
 	there := file != "" && err == nil
 	if plans {
@@ -122,13 +119,13 @@ func (r *runner) reminders(s state, said *stepConfig) []string {
 		if there {
 			state = "it exists"
 		}
-		return []string{strings.TrimSpace(strings.NewReplacer("{file}", or(file, "none here: give it as your answer"), "{state}", state).Replace(enterPlanText))}
+		return []string{strings.TrimSpace(strings.NewReplacer("{file}", cmp.Or(file, "none here: give it as your answer"), "{state}", state).Replace(enterPlanText))}
 	}
 	where := ""
 	if there {
 		where = " The plan is in " + file + "."
 	}
-	return []string{strings.TrimSpace(strings.NewReplacer("{agent}", said.agent.Name, "{file}", where).Replace(leavePlanText))}
+	return []string{strings.TrimSpace(strings.NewReplacer("{agent}", c.agent.Name, "{file}", where).Replace(leavePlanText))}
 }
 
 // isAside reports whether a part is one that promoting a prompt has added: it says nothing of

@@ -158,12 +158,9 @@ func (e *Engine) goOn(ctx context.Context, id lathe.SessionID) error {
 		_, err = e.actors.wake(id)
 		return err
 	}
-	said := *last.Said.(*lathe.User)
 	// Two who resume at the same time send the same message, which is then one.
 	sum := sha256.Sum256([]byte(page.Messages[len(page.Messages)-1].ID))
-	m := lathe.Message{ID: lathe.MessageID("msg_" + hex.EncodeToString(sum[:])[:26]), Session: id, Said: &lathe.User{
-		Agent: said.Agent, Model: said.Model, System: said.System, Tools: said.Tools, Format: said.Format,
-	}}
+	m := lathe.Message{ID: lathe.MessageID("msg_" + hex.EncodeToString(sum[:])[:26]), Session: id, Said: samePrompt(last.Said.(*lathe.User))}
 	m.Parts = append([]lathe.Part{{Body: synthetic(interruptedWords(page.Messages))}}, tasksLeft(*last, page.Messages)...)
 	for i := range m.Parts {
 		m.Parts[i].ID, m.Parts[i].Session, m.Parts[i].Message = e.ids.Part(), id, m.ID

@@ -14,7 +14,7 @@ func TestRefusal_WordsOfClients(t *testing.T) {
 	rules := lathe.Ruleset{{Permission: "bash", Pattern: "*", Action: lathe.Deny}}
 	j := permission.Judge{Chain: []permission.Scope{{Agent: rules, Listed: rules}}}
 	_, denied := j.Verdict(tool.Permission{Name: "bash", Patterns: []string{"ls"}})
-	hidden := (&stepRun{}).allowed(tool.Spec{Name: "bash"}, j)
+	hidden := (&stepInput{}).allowed(tool.Spec{Name: "bash"}, j)
 	for words, err := range map[string][]error{
 		"specified a rule":    {denied, hidden},
 		"rejected permission": {(&host{}).rejected(tool.Permission{}, answer{}), (&host{}).rejected(tool.Permission{}, answer{note: "not now"})},

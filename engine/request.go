@@ -1,11 +1,12 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
-	"slices"
 	"strings"
+	"sync"
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine/compact"
@@ -14,6 +15,7 @@ import (
 	"github.com/lathe-agent/lathe/engine/permission"
 	"github.com/lathe-agent/lathe/engine/prompt"
 	"github.com/lathe-agent/lathe/model"
+	"github.com/lathe-agent/lathe/store"
 	"github.com/lathe-agent/lathe/tool"
 	"github.com/lathe-agent/lathe/tool/builtin"
 	"github.com/lathe-agent/lathe/workspace"
@@ -28,103 +30,57 @@ var lastStepPrompt string
 //go:embed prompt/structured.md
 var structuredPrompt string
 
-// stepConfig is what the settings say, taken at the start of a round; it holds until its end.
-type stepConfig struct {
-	settings  *Settings
-	agent     *Agent
-	model     *Model
-	user      *history.Message // the prompt to answer
-	variant   string           // of the model
-	format    *format
-	mentioned bool // the prompt names an agent
-	output    tool.Output
-	summary   lathe.MessageID // the newest of the history
-	err       error           // why there is no agent or model
+// stepInput is what a step works with. Nothing changes it while calls run, so that they may read it in
+// goroutines of their own. Between two attempts a fallback may replace the model.
+type stepInput struct {
+	stepConfig
+	engine  *Engine
+	session lathe.Session
+	place   workspace.Place
+	judge   permission.Judge // as it was when the step began
+	tools   *tool.Set
+	preface *lathe.Preface  // the saved system prompt
+	history []lathe.Message // as the model sees it
+	last    bool            // no tool runs
+	unasked bool            // the user's prompt made the call: no rule hides it
+	noUndo  *sync.Once      // tells people once that commands cannot be undone
 }
 
-// sampled asks the settings for what the newest prompt wants, and tells plan.
-func (r *runner) sampled(ctx context.Context, s *state) {
+// loadConfig asks the settings for what the newest prompt wants, and tells plan.
+func (r *runner) loadConfig(ctx context.Context, s *state) {
 	r.stepConfig = stepConfig{}
 	u := history.LastUser(s.messages)
 	if u == nil {
 		return
 	}
-	r.stepConfig = r.loadStepConfig(ctx, u)
-	r.summary = lastSummary(s.messages)
-	r.fallSample(ctx)
-	if r.settings != nil {
-		r.model = cached(r.model, r.settings.PromptCache, r.settings.Headless && hasLongWait(s.messages[history.LastExchange(s.messages):]))
-		s.continueOnDeny = r.settings.ContinueOnDeny
-		if c := r.settings.Compaction; !c.Off {
-			s.usable = c.Usable(r.model.window())
-		}
-		r.sampleChecks(ctx, s)
+	r.stepConfig = r.config.load(ctx, u)
+	c := &r.stepConfig
+	c.summary = lastSummary(s.messages)
+	if c.settings == nil {
+		return
 	}
-	if r.agent != nil {
-		s.steps = r.agent.Steps
+	if c.agent != nil {
+		r.applyFallback(ctx, c)
+		s.steps = c.agent.Steps
 	}
+	c.model = cached(c.model, c.settings.PromptCache, c.settings.Headless && hasLongWait(s.messages[history.LastExchange(s.messages):]))
+	s.continueOnDeny = c.settings.ContinueOnDeny
+	if compaction := c.settings.Compaction; !compaction.Off {
+		s.usable = compaction.Usable(c.model.window())
+	}
+	r.loadChecks(ctx, s)
 }
 
-// loadStepConfig asks the settings for what a prompt wants. When they were edited since the turn began, it
-// is those that it began with.
-func (r *runner) loadStepConfig(ctx context.Context, u *history.Message) (s stepConfig) {
-	e, said := r.engine, u.Said.(*lathe.User)
-	s.user, s.variant = u, said.Model.Variant
-	switch edited := r.isEdited(); {
-	case e.setup == nil:
-		s.err = lathe.Errorf(lathe.Unavailable, "this engine was opened without models")
-	case edited:
-		s.settings = r.began.settings
-	default:
-		s.settings, s.err = e.setup.Settings(ctx, r.place)
+// applyFallback replaces a model that has failed in this turn, and one that cannot even be opened.
+func (r *runner) applyFallback(ctx context.Context, c *stepConfig) {
+	wanted := c.user.Said.(*lathe.User).Model
+	m := r.fallback.modelFor(wanted)
+	if m == nil && c.model == nil && c.err != nil {
+		m = r.fallback.switchModel(ctx, r.engine, r.config.place, c, wanted, c.err)
 	}
-	if s.err != nil {
-		return s
+	if m != nil {
+		c.model, c.err = m, nil
 	}
-	s.output = tool.Output{Dir: e.outputs, Limits: s.settings.Limits}.Of(u.Session)
-	if s.agent, s.err = s.settings.agent(said.Agent); s.err != nil {
-		return s
-	}
-	if s.format, s.err = readFormat(said.Format); s.err != nil {
-		return s
-	}
-	s.mentioned = slices.ContainsFunc(u.Parts, func(p lathe.Part) bool {
-		_, ok := p.Body.(*lathe.AgentMention)
-		return ok
-	})
-	if was := r.began; was.model != nil && s.settings == was.settings && was.user.Said.(*lathe.User).Model == said.Model {
-		s.model = was.model
-	} else if s.model, s.err = e.setup.Model(ctx, r.place, said.Model); s.err != nil {
-		return s
-	}
-	s.output.Limits = prompt.FamilyOf(s.model.Name).Limits(s.output.Limits)
-	r.began = s
-	return s
-}
-
-// editable is a [Setup] whose settings people may change while a turn runs.
-type editable interface {
-	// Edited reports whether the files that settings were made of say something else now. The error is
-	// why they cannot be read.
-	Edited(at workspace.Place, was *Settings) (bool, error)
-}
-
-// isEdited reports whether the settings are no longer those that the turn began with. Broken ones
-// are told, once.
-func (r *runner) isEdited() bool {
-	source, ok := r.engine.setup.(editable)
-	if !ok || r.began.settings == nil {
-		return false
-	}
-	edited, err := source.Edited(r.place, r.began.settings)
-	if err != nil && !r.told {
-		r.told = true
-		r.engine.log.Warn("config cannot be read; the turn keeps the settings it started with", "session", r.log.lease.Session, "error", err)
-		r.log.publish(&lathe.TUIToast{
-			Title: "The config was edited and cannot be read", Message: err.Error() + "\nThis turn keeps the settings it started with.", Variant: "warning",
-		})
-	}
-	return edited || err != nil
 }
 
 // prepare makes a step of a prompt: the request, and the answer that begins with it.
@@ -132,30 +88,30 @@ func (r *runner) prepare(ctx context.Context, s state, last bool) (*stepRun, err
 	if r.stepConfig.err != nil {
 		return nil, r.stepConfig.err
 	}
-	if len(r.log.mem.Convert([]*history.Message{r.user}, r.stepConfig.model.Target)) == 0 { // the request would be empty, or end in an answer
+	if len(r.log.mem.Convert([]*history.Message{r.user}, r.model.Target)) == 0 { // the request would be empty, or end in an answer
 		return nil, lathe.Errorf(lathe.Invalid, "The prompt has nothing a model could be told. Write some words, or attach a file.")
 	}
-	st := r.newStepRun(s)
-	st.last = last
 	if last {
-		if err := r.remind(ctx, &s); err != nil {
+		if err := r.addLastStepNotice(ctx, &s); err != nil {
 			return nil, err
 		}
 	}
+	st := r.newStepRun(s)
+	st.last = last
+	if err := st.loadPermissions(ctx); err != nil {
+		return nil, err
+	}
 	var err error
-	if st.judge, err = r.judgeFor(ctx, s.session); err != nil {
+	if st.preface, err = r.systemPrompt.ensure(ctx, s.session, &r.stepConfig, r.fallback.model != nil); err != nil {
 		return nil, err
 	}
-	if err := r.prefaced(ctx, s.session); err != nil {
-		return nil, err
-	}
-	for _, h := range history.Visible(s.messages) {
-		st.history = append(st.history, h.Message)
-	}
+	visible := history.Visible(s.messages)
+	st.history = plainMessages(visible)
 	if st.format != nil {
-		st.tools = tool.NewSet(append(st.tools.All(), st.structuredTool())...)
+		st.tools = tool.NewSet(append(st.tools.All(), structuredTool(st.format))...)
 	}
-	if st.prompt, err = st.build(ctx, s, st.tools); err != nil {
+	st.rebuild = func(ctx context.Context) (model.Request, error) { return st.build(ctx, r.log.mem, visible) }
+	if st.prompt, err = st.rebuild(ctx); err != nil {
 		return nil, err
 	}
 	m := r.answer(s)
@@ -163,67 +119,91 @@ func (r *runner) prepare(ctx context.Context, s state, last bool) (*stepRun, err
 		IDs: r.engine.ids, Message: m, Price: st.model.Price, Hooked: st.settings.Hooks.TextComplete != nil,
 		Resolve: st.tools.Resolve, Prior: history.Calls(s.messages[history.LastExchange(s.messages):]), Watch: r.watch(ctx, s),
 	}
-	err = st.reserve(ctx, append([]lathe.Fact{r.log.busy(), &lathe.MessageChanged{Info: m}}, st.fallNote()...)...)
-	if h := r.log.mem.ByID[m.ID]; h != nil {
-		st.fold.Message.Created = h.Created
+	if err := st.open(ctx, st.fallback.noteFacts(r.log, m.ID)...); err != nil {
+		return nil, err
 	}
-	if err == nil {
-		st.picture()
-		r.entitle(ctx, s)
-	}
-	return st, err
+	st.startSnapshot()
+	r.jobs.generateTitle(ctx, s, &r.stepConfig)
+	return st, nil
 }
 
-// remind writes down that this is the last step. It is a message of its own: words that
+// open writes the message of the step down, and holds what its request may cost.
+func (s *stepRun) open(ctx context.Context, more ...lathe.Fact) error {
+	m := s.fold.Message
+	err := s.reserve(ctx, append([]lathe.Fact{s.log.busy(), &lathe.MessageChanged{Info: m}}, more...)...)
+	if h := s.log.mem.ByID[m.ID]; h != nil {
+		s.fold.Message.Created = h.Created
+	}
+	return err
+}
+
+// reserve holds what the request of the step may cost, and commits facts with that.
+func (s *stepRun) reserve(ctx context.Context, facts ...lathe.Fact) error {
+	return s.ledger.reserve(ctx, s.prompt, s.model.Price, facts...)
+}
+
+// addLastStepNotice writes down that this is the last step. It is a message of its own: words that
 // were only in this request would be missing from the next (I7).
-func (r *runner) remind(ctx context.Context, s *state) error {
-	m := r.ownPrompt(*s)
-	p := lathe.Part{ID: r.engine.ids.Part(), Session: m.Session, Message: m.ID, Body: &lathe.Text{Text: strings.TrimSpace(lastStepPrompt), Synthetic: lathe.Yes}}
-	if err := r.log.write(ctx, &lathe.MessageChanged{Info: m}, &lathe.PartChanged{Part: p, Time: m.Created}); err != nil {
+func (r *runner) addLastStepNotice(ctx context.Context, s *state) error {
+	notice := r.log.message(r.engine.now(), samePrompt(r.user.Said.(*lathe.User)), synthetic(strings.TrimSpace(lastStepPrompt)))
+	if err := r.log.write(ctx, notice...); err != nil {
 		return err
 	}
-	s.messages = append(s.messages, r.log.mem.ByID[m.ID])
+	s.messages = append(s.messages, r.log.mem.ByID[notice[0].(*lathe.MessageChanged).Info.ID])
 	return nil
 }
 
-// judgeFor gathers all that decides on permissions: the session's rules over its agent's,
+// loadPermissions asks what the calls of the step may do.
+func (s *stepRun) loadPermissions(ctx context.Context) (err error) {
+	s.judge, err = s.permissions(ctx, s.engine.store, s.session)
+	s.asks.judge = s.judge
+	return err
+}
+
+// permissions gathers all that decides on permissions: the session's rules over its agent's,
 // and those of its ancestors, which no child exceeds.
-func (r *runner) judgeFor(ctx context.Context, session lathe.Session) (permission.Judge, error) {
+func (c *stepConfig) permissions(ctx context.Context, sessions *store.Store, session lathe.Session) (permission.Judge, error) {
 	j := permission.Judge{Off: map[string]bool{}}
 	var switches map[string]bool
-	if said := r.user.Said.(*lathe.User); said.Tools != nil {
+	if said := c.user.Said.(*lathe.User); said.Tools != nil {
 		_ = json.Unmarshal(said.Tools, &switches) // what is no such object switches nothing
 	}
 	for name, on := range switches {
 		j.Off[name] = !on // a prompt takes away and never gives
 	}
-	j.Chain = []permission.Scope{{Name: r.agent.Name, Session: session.Rules, Agent: r.agent.judge(), Listed: r.agent.Rules}}
+	j.Chain = []permission.Scope{{Name: c.agent.Name, Session: session.Rules, Agent: c.agent.judge(), Listed: c.agent.Rules}}
 	for id := session.Parent; id != ""; {
-		parent, err := r.engine.store.Session(ctx, id)
+		parent, err := sessions.Session(ctx, id)
 		if lathe.CodeOf(err) == lathe.NotFound {
 			break
 		}
 		if err != nil {
 			return j, err
 		}
-		if a, err := r.settings.agent(parent.Agent); err == nil {
+		if a, err := c.settings.agent(parent.Agent); err == nil {
 			j.Chain = append(j.Chain, permission.Scope{Name: a.Name, Session: parent.Rules, Agent: a.judge(), Listed: a.Rules})
 		}
 		id = parent.Parent
 	}
 	var err error
-	j.Approved, err = r.engine.store.Approvals(ctx, session.Project, session.Directory)
+	j.Approved, err = sessions.Approvals(ctx, session.Project, session.Directory)
 	return j, err
 }
 
 // build assembles the request. The same history gives the same bytes: tools are sorted,
 // and nothing in it depends on the hour.
-func (s *stepRun) build(ctx context.Context, st state, tools *tool.Set) (model.Request, error) {
-	req := s.request(tools)
+func (s *stepInput) build(ctx context.Context, mem *history.Conversation, visible []*history.Message) (model.Request, error) {
+	req := s.newRequest()
 	hooks := &s.settings.Hooks
 	var err error
-	if req.Messages, err = s.told(ctx, history.Visible(st.messages)); err != nil {
-		return req, err
+	if hooks.Messages == nil {
+		req.Messages = mem.Convert(visible, s.model.Target)
+	} else {
+		changed, err := hooks.Messages(ctx, plainMessages(visible)) // made anew each time
+		if err != nil {
+			return req, err
+		}
+		req.Messages = model.Convert(changed, s.model.Target)
 	}
 	if hooks.System != nil {
 		if req.System, err = hooks.System(ctx, s.occasion(), req.System); err != nil {
@@ -236,8 +216,8 @@ func (s *stepRun) build(ctx context.Context, st state, tools *tool.Set) (model.R
 	return req, err
 }
 
-// request is the pure half of build, without the conversation.
-func (s *stepRun) request(tools *tool.Set) model.Request {
+// newRequest is the pure half of build, without the conversation.
+func (s *stepInput) newRequest() model.Request {
 	m := s.model
 	req := model.Request{
 		Model: m.Name, System: s.system(),
@@ -247,11 +227,11 @@ func (s *stepRun) request(tools *tool.Set) model.Request {
 		req.MaxOutput = m.Output
 	}
 	if m.Temperature {
-		req.Temperature = first(s.agent.Temperature, m.DefaultTemperature)
+		req.Temperature = cmp.Or(s.agent.Temperature, m.DefaultTemperature)
 	}
-	req.TopP, req.TopK = first(s.agent.TopP, m.DefaultTopP), m.DefaultTopK
+	req.TopP, req.TopK = cmp.Or(s.agent.TopP, m.DefaultTopP), m.DefaultTopK
 	hide, unsuited, fam := s.judge.Hide(), builtin.Unsuited(m.Name), prompt.FamilyOf(m.Name)
-	for _, t := range tools.Visible(func(spec tool.Spec) bool { return hide(spec) || unsuited(spec) || fam.Overwhelms(spec) }) {
+	for _, t := range s.tools.Visible(func(spec tool.Spec) bool { return hide(spec) || unsuited(spec) || fam.Overwhelms(spec) }) {
 		spec := t.Spec()
 		req.Tools = append(req.Tools, model.Tool{Name: spec.Name, Description: s.described(spec), Schema: spec.Schema, Freeform: (*model.Freeform)(spec.Freeform)})
 	}
@@ -267,18 +247,9 @@ func (s *stepRun) request(tools *tool.Set) model.Request {
 	return req
 }
 
-func first(values ...*float64) *float64 {
-	for _, v := range values {
-		if v != nil {
-			return v
-		}
-	}
-	return nil
-}
-
 // system is what goes before the conversation, as one text: what was sampled, and behind it
 // what belongs to the prompt.
-func (s *stepRun) system() []string {
+func (s *stepInput) system() []string {
 	p := s.preface
 	if !isFor(p, s.stepConfig.prefaceKey(s.place)) { // of a model that stands in for another
 		own := s.stepConfig.newPreface(s.session, s.place, s.engine.now())
@@ -294,15 +265,8 @@ func (s *stepRun) system() []string {
 	return []string{strings.Join(texts, "\n\n")}
 }
 
-func or(s, otherwise string) string {
-	if s == "" {
-		return otherwise
-	}
-	return s
-}
-
 // options merges those of the model, the agent and the variant, the later over the earlier.
-func (s *stepRun) options() map[string]json.RawMessage {
+func (s *stepInput) options() map[string]json.RawMessage {
 	var own map[string]json.RawMessage
 	_ = json.Unmarshal(s.agent.Options, &own) // nil, or what is no object, adds nothing
 	base := s.model.Options

@@ -35,10 +35,11 @@ func BenchmarkRequest(b *testing.B) {
 	}
 	s.user = mem.Messages[len(mem.Messages)-2]
 	e := &Engine{now: lathe.Now}
-	r := &runner{engine: e, log: &sessionLog{mem: mem}, place: somewhere(), stepConfig: *s}
-	st := &stepRun{runner: r, stepConfig: *s, judge: permission.Judge{Chain: []permission.Scope{{Agent: s.agent.judge(), Listed: s.agent.Rules}}}}
-	p := s.newPreface(lathe.Session{}, r.place, 0)
-	r.preface = &p
+	p := s.newPreface(lathe.Session{}, somewhere(), 0)
+	st := &stepInput{
+		stepConfig: *s, engine: e, place: somewhere(), tools: s.settings.Tools, preface: &p,
+		judge: permission.Judge{Chain: []permission.Scope{{Agent: s.agent.judge(), Listed: s.agent.Rules}}},
+	}
 	var cold, warm time.Duration
 	seq := int64(1)
 	for b.Loop() {
@@ -47,14 +48,14 @@ func BenchmarkRequest(b *testing.B) {
 			mem.Apply(lathe.Event{Seq: seq, Fact: &lathe.PartChanged{Part: m.Parts[0]}})
 		}
 		begin := time.Now()
-		if _, err := st.build(context.Background(), state{messages: mem.Messages}, s.settings.Tools); err != nil {
+		if _, err := st.build(context.Background(), mem, history.Visible(mem.Messages)); err != nil {
 			b.Fatal(err)
 		}
 		cold += time.Since(begin)
 		seq++
 		mem.Apply(lathe.Event{Seq: seq, Fact: &lathe.PartChanged{Part: mem.Messages[len(mem.Messages)-1].Parts[0]}})
 		begin = time.Now()
-		req, err := st.build(context.Background(), state{messages: mem.Messages}, s.settings.Tools)
+		req, err := st.build(context.Background(), mem, history.Visible(mem.Messages))
 		if warm += time.Since(begin); err != nil || len(req.Messages) < 2000 {
 			b.Fatal(err, len(req.Messages))
 		}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -35,7 +36,7 @@ func resourceOf(f *lathe.File) (server, uri string, ok bool) {
 
 // expandResource reads a resource the user has named.
 func (e *Engine) expandResource(ctx context.Context, rec lathe.Session, f *lathe.File, server, uri string) ([]lathe.Body, error) {
-	name := or(f.Filename, uri)
+	name := cmp.Or(f.Filename, uri)
 	settings, err := e.settingsOf(ctx, rec.Directory)
 	if err == nil && settings.Resource == nil {
 		err = lathe.Errorf(lathe.NotFound, "there is no server of resources here")
@@ -61,12 +62,12 @@ func resourceBodies(c Resource, name string) []lathe.Body {
 	case len(c.Blob) == 0:
 		return []lathe.Body{synthetic(c.Text)}
 	case !shown:
-		return []lathe.Body{synthetic(fmt.Sprintf("[Binary content of type %s left out: models are not shown such.]", or(c.Mime, "unknown")))}
+		return []lathe.Body{synthetic(fmt.Sprintf("[Binary content of type %s left out: models are not shown such.]", cmp.Or(c.Mime, "unknown")))}
 	case len(c.Blob) > resourceBytes:
 		return []lathe.Body{synthetic(fmt.Sprintf("[Binary content of type %s left out: it has %d bytes, at most %d are shown.]", c.Mime, len(c.Blob), resourceBytes))}
 	}
 	return []lathe.Body{
 		synthetic(fmt.Sprintf("[Binary content of type %s, attached.]", c.Mime)),
-		&lathe.File{Mime: c.Mime, Filename: or(c.URI, name), URL: "data:" + c.Mime + ";base64," + base64.StdEncoding.EncodeToString(c.Blob)},
+		&lathe.File{Mime: c.Mime, Filename: cmp.Or(c.URI, name), URL: "data:" + c.Mime + ";base64," + base64.StdEncoding.EncodeToString(c.Blob)},
 	}
 }

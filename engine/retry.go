@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"math"
@@ -54,6 +55,59 @@ func (r Retry) retry(err error, n int, now time.Time, random float64) retryPlan 
 		return retryPlan{} // a person would rather know now
 	}
 	return retryPlan{again: true, wait: wait, message: retryMessage(err)}
+}
+
+// planRetry says whether the step's request is made again after its nth failure. After a cancel, or
+// without a store, it is not.
+func (s *stepRun) planRetry(ctx context.Context, err error, n int) retryPlan {
+	if isWrite(err) || ctx.Err() != nil {
+		return retryPlan{}
+	}
+	return s.settings.Retry.retry(err, n, time.UnixMilli(int64(s.engine.now())), s.engine.random())
+}
+
+// restart makes ready for another attempt in place of the failed one: after a pause, or at once by the
+// model of the fallback.
+func (s *stepRun) restart(ctx context.Context, n int, retry retryPlan) error {
+	if err := s.discard(ctx); err != nil {
+		return err
+	}
+	if retry.again {
+		if err := s.pause(ctx, n, retry); err != nil {
+			return err
+		}
+		return s.reserve(ctx, s.log.busy())
+	}
+	message, note, err := s.useFallback(ctx)
+	if err != nil {
+		return err
+	}
+	return s.reserve(ctx, append([]lathe.Fact{s.log.busy(), message}, note...)...)
+}
+
+// endWithCalls ends a failed step whose tools have run. The next step continues after the pause, or with
+// the model of the fallback; a cancel or a store that fails meanwhile shows there.
+func (s *stepRun) endWithCalls(ctx context.Context, n int, retry retryPlan) error {
+	if err := s.closeWithCalls(ctx); err != nil || !retry.again {
+		return err
+	}
+	if s.pause(ctx, n, retry) == nil {
+		_ = s.log.write(ctx, s.log.busy())
+	}
+	return nil
+}
+
+// pause waits before the next attempt, and tells clients so.
+func (s *stepRun) pause(ctx context.Context, n int, next retryPlan) error {
+	s.engine.meters.retries.Add(1)
+	s.engine.log.Warn("the request failed and is made again", "session", s.session.ID, "attempt", n, "wait", next.wait, "error", next.message)
+	err := s.log.write(ctx, &lathe.StatusChanged{Session: s.session.ID, Status: lathe.Status{
+		Type: lathe.Retrying, Attempt: n, Message: next.message, Next: s.engine.now() + lathe.Time(next.wait.Milliseconds()),
+	}})
+	if err != nil {
+		return err
+	}
+	return sleep(ctx, next.wait)
 }
 
 // retryable decides by code, as package model gave it where the failure entered.

@@ -164,12 +164,22 @@ func (r *runner) revert(ctx context.Context, u lathe.Undo) (lathe.Undone, error)
 	if err != nil {
 		return lathe.Undone{}, err
 	}
-	back, changes, err := r.restore(ctx, s, at, doneIn(gone), u.DryRun)
+	w, err := r.config.snapshots(ctx)
+	if err != nil {
+		return undone(s.session, u.Message, nil), err
+	}
+	back, changes, err := restoreFiles(ctx, w, s.session, at, doneIn(gone), u.DryRun)
 	if err != nil || u.DryRun {
 		return undone(s.session, u.Message, changes), err
 	}
-	r.warn(changes)
-	diffs := r.diffs(ctx, doneIn(gone))
+	warnOfConflicts(r.log, changes)
+	var diffs []lathe.FileDiff
+	if w != nil {
+		if diffs, err = w.Diffs(ctx, doneIn(gone)); err != nil {
+			r.engine.log.Warn("what was undone is not known", "session", s.session.ID, "error", err)
+		}
+		diffs = bounded(diffs)
+	}
 	if err := r.log.write(ctx, &lathe.DiffChanged{Session: s.session.ID, Diff: diffs}); err != nil {
 		return lathe.Undone{}, err
 	}
@@ -177,18 +187,18 @@ func (r *runner) revert(ctx context.Context, u lathe.Undo) (lathe.Undone, error)
 	return undone(rec, at.message, changes), err // an answer goes with the prompt it answers
 }
 
-// restore brings the files back. When the session is undone already, all between is done in one
+// restoreFiles brings the files back. When the session is undone already, all between is done in one
 // go: files that are to be undone less far come forward, others go back further, the rest is not
 // touched; and whoever is killed in the middle finds either the one or the other.
-func (r *runner) restore(ctx context.Context, s state, at point, steps []snapshot.Done, dry bool) (*lathe.Revert, []snapshot.Change, error) {
+func restoreFiles(ctx context.Context, w *snapshot.Work, s lathe.Session, at point, steps []snapshot.Done, dry bool) (*lathe.Revert, []snapshot.Change, error) {
 	back := &lathe.Revert{Message: at.message, Part: at.part}
-	w, err := r.kept(ctx)
-	if err != nil || w == nil {
-		return back, nil, err
+	if w == nil {
+		return back, nil, nil
 	}
-	key := string(s.session.ID)
+	key := string(s.ID)
 	var plan snapshot.Plan
-	if had := s.session.Revert; had != nil {
+	var err error
+	if had := s.Revert; had != nil {
 		back.Snapshot = had.Snapshot
 		plan, err = w.UndoAnew(ctx, key, steps)
 	} else {
@@ -214,7 +224,7 @@ func (r *runner) unrevert(ctx context.Context, dry bool) (lathe.Undone, error) {
 	if err != nil || s.session.Revert == nil {
 		return undone(s.session, "", nil), err
 	}
-	w, err := r.kept(ctx)
+	w, err := r.config.snapshots(ctx)
 	if err != nil {
 		return lathe.Undone{}, err
 	}
@@ -236,28 +246,13 @@ func (r *runner) unrevert(ctx context.Context, dry bool) (lathe.Undone, error) {
 	if dry {
 		return undone(s.session, "", nil), nil
 	}
-	r.warn(changes)
+	warnOfConflicts(r.log, changes)
 	rec, err := r.log.edit(ctx, lathe.Edit{Revert: lathe.Some[*lathe.Revert](nil)})
 	if err != nil {
 		return lathe.Undone{}, err
 	}
-	r.patched = true
+	r.jobs.changed = true
 	return undone(rec, "", changes), nil
-}
-
-// kept is where the files of the session are kept; nil if they are not.
-func (r *runner) kept(ctx context.Context) (*snapshot.Work, error) {
-	if r.engine.setup == nil {
-		return r.engine.undoable(r.place, &Settings{}), nil
-	}
-	if s := r.began.settings; s != nil { // what the turn works with
-		return r.engine.undoable(r.place, s), nil
-	}
-	settings, err := r.engine.setup.Settings(ctx, r.place)
-	if err != nil {
-		return nil, err
-	}
-	return r.engine.undoable(r.place, settings), nil
 }
 
 // below lists messages with those of the sessions that were begun since the first of them, by
@@ -325,9 +320,9 @@ func notUndone(messages []lathe.Message, back *lathe.Revert) []lathe.Message {
 	return messages[:at]
 }
 
-// warn tells clients which files were left alone: nothing in the session's record has a
+// warnOfConflicts tells clients which files were left alone: nothing in the session's record has a
 // place for that.
-func (r *runner) warn(changes []snapshot.Change) {
+func warnOfConflicts(log *sessionLog, changes []snapshot.Change) {
 	var left []string
 	for _, c := range changes {
 		if c.Conflict != "" {
@@ -337,5 +332,5 @@ func (r *runner) warn(changes []snapshot.Change) {
 	if len(left) == 0 {
 		return
 	}
-	r.log.publish(&lathe.TUIToast{Title: "Left as they are", Message: strings.Join(left, "\n"), Variant: "warning"})
+	log.publish(&lathe.TUIToast{Title: "Left as they are", Message: strings.Join(left, "\n"), Variant: "warning"})
 }

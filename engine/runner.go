@@ -18,31 +18,28 @@ import (
 // another process: a release that failed would leave the session busy until this one ends.
 const settleTime = 20 * time.Second
 
-// runner is the one writer of a session, for as long as it holds the lease. It is for
-// one goroutine.
+// runner works on a session for as long as it holds the lease. It is for one goroutine.
+//
+// What must not be lost is in the store. The fields of a runner are copies of that, or may be lost with the
+// process at any time: a crash then costs a repeated request for a title or a summary, retries that
+// are counted anew, or another try of a model that had failed.
 type runner struct {
-	engine *Engine
-	log    *sessionLog
+	engine       *Engine
+	actor        *actor // nil for one that only edits or repairs
+	log          *sessionLog
+	config       *turnConfig
+	systemPrompt *savedSystemPrompt
+	jobs         *jobs
+	noUndo       sync.Once // tells people once that commands cannot be undone
+	turnState
+	stepConfig // loaded anew in each round
+}
 
-	// Of one that runs turns:
-	stepConfig
-	began   stepConfig // the last of this turn that could be had
-	told    bool       // that the settings cannot be read
-	actor   *actor
-	place   workspace.Place
-	results chan errandResult
-	errands int        // under way
-	titled  bool       // a title was sent for
-	unkept  sync.Once  // tells that commands cannot be undone
-	patched bool       // files were changed since the last summary
-	summing bool       // a summary was sent for
-	summed  lathe.Time // when
-	broken  int        // requests in a row that failed
-	fallen  fallback
-	read    check.Reader // of the turn's calls
-	// preface is what goes before the conversation, once it was read.
-	preface     *lathe.Preface
-	prefaceRead bool
+// turnState is what a turn remembers from one round to the next. The next turn begins without it.
+type turnState struct {
+	failures int // requests in a row that failed
+	fallback fallbackState
+	read     check.Reader // of the turn's calls
 }
 
 // take makes a runner for a session nobody else works on; otherwise that is a conflict.
@@ -55,7 +52,11 @@ func (e *Engine) take(ctx context.Context, id lathe.SessionID) (*runner, error) 
 		return nil, err
 	}
 	texts := &growingTexts{store: e.store, bus: e.bus, work: &e.work, lease: l, open: map[lathe.PartID]*growing{}}
-	return &runner{engine: e, log: &sessionLog{store: e.store, lease: l, ids: e.ids, now: e.now, texts: texts}}, nil
+	r := &runner{engine: e, log: &sessionLog{store: e.store, lease: l, ids: e.ids, now: e.now, texts: texts}}
+	r.config = &turnConfig{engine: e, log: r.log}
+	r.systemPrompt = &savedSystemPrompt{config: r.config}
+	r.jobs = &jobs{engine: e, log: r.log, config: r.config, results: make(chan jobResult, 1), summarized: e.now()}
+	return r, nil
 }
 
 // begin makes the runner of a session that is awake, with what it knows of it.
@@ -64,8 +65,7 @@ func (e *Engine) begin(ctx context.Context, a *actor) (*runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.actor, r.results, r.summed = a, make(chan errandResult, 1), e.now()
-	r.log.received = a.heard
+	r.actor, r.log.received = a, a.heard
 	if err := r.remember(ctx); err != nil {
 		return nil, errors.Join(err, r.release(ctx))
 	}
@@ -85,9 +85,9 @@ func (r *runner) remember(ctx context.Context) (err error) {
 	if err != nil && ctx.Err() != nil {
 		return err
 	}
-	r.place = inst.Place
+	r.config.place = inst.Place
 	if err != nil { // the directory is gone: its tools will say so
-		r.place = workspace.Place{Directory: r.log.mem.Session.Directory, Worktree: "/"}
+		r.config.place = workspace.Place{Directory: r.log.mem.Session.Directory, Worktree: "/"}
 	}
 	return nil
 }

@@ -107,6 +107,21 @@ func (l *sessionLog) newPart(message lathe.MessageID, body lathe.Body) lathe.Par
 	return lathe.Part{ID: l.ids.Part(), Session: l.lease.Session, Message: message, Body: body}
 }
 
+// message are the facts of a new message of the session.
+func (l *sessionLog) message(at lathe.Time, author lathe.Said, bodies ...lathe.Body) []lathe.Fact {
+	m := lathe.Message{ID: l.ids.Message(), Session: l.lease.Session, Created: at, Said: author}
+	facts := []lathe.Fact{&lathe.MessageChanged{Info: m}}
+	for _, b := range bodies {
+		facts = append(facts, &lathe.PartChanged{Part: l.newPart(m.ID, b), Time: at})
+	}
+	return facts
+}
+
+// samePrompt is a user message of our own, with all that a prompt asked for.
+func samePrompt(like *lathe.User) *lathe.User {
+	return &lathe.User{Agent: like.Agent, Model: like.Model, System: like.System, Tools: like.Tools, Format: like.Format}
+}
+
 // batch collects facts that belong into one commit.
 type batch struct {
 	log   *sessionLog

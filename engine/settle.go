@@ -12,7 +12,7 @@ import (
 
 // finish closes a step that came to its end.
 func (s *stepRun) finish(ctx context.Context) error {
-	patch := s.changed(ctx)
+	patch := s.endSnapshot(ctx)
 	at := s.engine.now()
 	s.fold.Finish(at, patch)
 	fault := s.verdict()
@@ -42,9 +42,9 @@ func (s *stepRun) verdict() lathe.Fault {
 	}
 }
 
-// failed closes a step that cannot go on. Tools of a cancelled one have a moment to say
+// fail closes a step that cannot continue. Tools of a cancelled one have a moment to say
 // what they did.
-func (s *stepRun) failed(ctx context.Context, err error) error {
+func (s *stepRun) fail(ctx context.Context, err error) error {
 	if isWrite(err) {
 		return err // and what is open stays so for the next to repair
 	}
@@ -54,8 +54,8 @@ func (s *stepRun) failed(ctx context.Context, err error) error {
 			return werr
 		}
 	}
-	s.withdraw()
-	patch := s.changed(ctx)
+	s.asks.withdrawAll()
+	patch := s.endSnapshot(ctx)
 	at := s.engine.now()
 	s.fold.Patch(at, patch)
 	fault := faultOf(err)
@@ -65,9 +65,8 @@ func (s *stepRun) failed(ctx context.Context, err error) error {
 
 // end commits the end of a step.
 func (s *stepRun) end(ctx context.Context, fault lathe.Fault) error {
-	eff := s.fold.Take()
-	s.batch.add(eff.Facts...)
-	s.ledger.spend(s.fold, s.stepConfig.model)
+	s.batch.add(s.fold.Take().Facts...)
+	s.ledger.spend(s.fold, s.model)
 	s.ledger.spendTime()
 	if fault != nil {
 		s.batch.add(&lathe.SessionFailed{Session: s.session.ID, Error: fault})
@@ -79,9 +78,9 @@ func (s *stepRun) end(ctx context.Context, fault lathe.Fault) error {
 		return err
 	}
 	if s.fold.Patched || slices.ContainsFunc(s.fold.Order, func(c *fold.Call) bool { return fold.ChildOf(c.Body()) != "" }) {
-		s.patched = true
+		s.jobs.changed = true
 	}
-	s.sumUp(ctx)
+	s.jobs.summarizeSoon(ctx)
 	return nil
 }
 
@@ -112,28 +111,16 @@ func (s *stepRun) linger(ctx context.Context) error {
 	}
 }
 
-// giveUp ends a failed attempt. If it can be made again its parts go; if a tool has run, no
-// tool runs twice: the message closes as if the model had ended with its calls.
-func (s *stepRun) giveUp(ctx context.Context, again bool) error {
-	if again {
-		s.ledger.spend(s.fold, s.stepConfig.model) // before it is forgotten
-		s.fold.Undo()
-		return s.end(ctx, nil)
-	}
-	s.fold.End = &model.Finish{Reason: model.FinishCalls}
-	return s.finish(ctx)
+// discard takes back a failed attempt, so that it can be made again. What it cost stays counted.
+func (s *stepRun) discard(ctx context.Context) error {
+	s.ledger.spend(s.fold, s.model) // before it is forgotten
+	s.fold.Undo()
+	return s.end(ctx, nil)
 }
 
-// pause waits before the next attempt, and says so.
-func (s *stepRun) pause(ctx context.Context, n int, next retryPlan) error {
-	now := s.engine.now()
-	s.engine.meters.retries.Add(1)
-	s.engine.log.Warn("the request failed and is made again", "session", s.session.ID, "attempt", n, "wait", next.wait, "error", next.message)
-	err := s.log.write(ctx, &lathe.StatusChanged{Session: s.session.ID, Status: lathe.Status{
-		Type: lathe.Retrying, Attempt: n, Message: next.message, Next: now + lathe.Time(next.wait.Milliseconds()),
-	}})
-	if err != nil {
-		return err
-	}
-	return sleep(ctx, next.wait)
+// closeWithCalls closes a failed attempt whose tools have run as if the model had ended with its calls:
+// no tool runs twice, and the next request has their results.
+func (s *stepRun) closeWithCalls(ctx context.Context) error {
+	s.fold.End = &model.Finish{Reason: model.FinishCalls}
+	return s.finish(ctx)
 }

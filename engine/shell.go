@@ -48,7 +48,7 @@ func (r *runner) shell(ctx context.Context, said *lathe.User, in lathe.ShellComm
 	if r.log.mem.ByID[in.Message] != nil {
 		return lathe.Message{}, lathe.Errorf(lathe.Conflict, "message %s is there already; use a new id", in.Message)
 	}
-	settings, err := r.engine.setup.Settings(ctx, r.place)
+	settings, err := r.engine.setup.Settings(ctx, r.config.place)
 	if err != nil {
 		return lathe.Message{}, err
 	}
@@ -61,7 +61,7 @@ func (r *runner) shell(ctx context.Context, said *lathe.User, in lathe.ShellComm
 	}
 	var failure error
 	res, err := settings.Shell.Run(ctx, bash.Typed{
-		Session: r.log.lease.Session, Agent: said.Agent, Dir: r.place.Directory, Root: r.place.Worktree, Command: in.Command, Local: in.Local,
+		Session: r.log.lease.Session, Agent: said.Agent, Dir: r.config.place.Directory, Root: r.config.place.Worktree, Command: in.Command, Local: in.Local,
 	}, func(metadata json.RawMessage) {
 		if next, err := part.Body.(*lathe.ToolCall).Progress("", metadata); err == nil && failure == nil {
 			part.Body = next
@@ -81,7 +81,7 @@ func (r *runner) beginShell(ctx context.Context, said *lathe.User, in lathe.Shel
 	u := lathe.Message{ID: in.Message, Session: id, Created: now, Said: said}
 	words := lathe.Part{ID: r.engine.ids.Part(), Session: id, Message: u.ID, Body: &lathe.Text{Text: shellPrompt, Synthetic: lathe.Yes}}
 	m := lathe.Message{ID: r.engine.ids.Message(), Session: id, Created: now, Said: &lathe.Assistant{
-		Parent: u.ID, Agent: said.Agent, Mode: said.Agent, Model: said.Model, Path: lathe.Paths{Cwd: r.place.Directory, Root: r.place.Worktree},
+		Parent: u.ID, Agent: said.Agent, Mode: said.Agent, Model: said.Model, Path: lathe.Paths{Cwd: r.config.place.Directory, Root: r.config.place.Worktree},
 	}}
 	input, _ := json.Marshal(struct {
 		Command string `json:"command"`

@@ -20,16 +20,16 @@ func (e *Engine) undoable(at workspace.Place, s *Settings) *snapshot.Work {
 	return e.snapshots.Work(at)
 }
 
-// picture begins to keep what the step changes.
-func (s *stepRun) picture() {
+// startSnapshot begins to save what the step changes.
+func (s *stepRun) startSnapshot() {
 	if w := s.engine.undoable(s.place, s.settings); w != nil {
 		s.snap = w.Step(string(s.fold.Message.ID))
 	}
 }
 
-// foresee looks at what the model is about to say: with its first word the step begins, and
+// prepareSnapshot looks at what the model is about to say: with its first word the step begins, and
 // a command that is being written has the tree looked at meanwhile.
-func (s *stepRun) foresee(ctx context.Context, ev model.Event) {
+func (s *stepRun) prepareSnapshot(ctx context.Context, ev model.Event) {
 	if s.snap == nil {
 		return
 	}
@@ -54,9 +54,9 @@ func (s *stepRun) foresee(ctx context.Context, ev model.Event) {
 	}
 }
 
-// changed ends the keeping, and says what the step changed. What cannot be said fails
+// endSnapshot ends the saving, and says what the step changed. What cannot be said fails
 // nothing: the files are as they are.
-func (s *stepRun) changed(ctx context.Context) snapshot.Patch {
+func (s *stepRun) endSnapshot(ctx context.Context) snapshot.Patch {
 	if s.snap == nil {
 		return snapshot.Patch{}
 	}
@@ -70,8 +70,8 @@ func (s *stepRun) changed(ctx context.Context) snapshot.Patch {
 	return p
 }
 
-// framed runs a tool that may change any file between two looks at the tree.
-func (s *stepRun) framed(ctx context.Context, t tool.Tool, c *tool.Call, h *host) (tool.Result, error) {
+// runFramed runs a tool that may change any file between two looks at the tree.
+func (h *host) runFramed(ctx context.Context, t tool.Tool, c *tool.Call) (tool.Result, error) {
 	if h.snap == nil || !t.Spec().Anywhere {
 		return tool.Run(ctx, t, c)
 	}
@@ -85,7 +85,7 @@ func (s *stepRun) framed(ctx context.Context, t tool.Tool, c *tool.Call, h *host
 		ctx, cancel := settle(ctx)
 		defer cancel()
 		if err := frame.End(ctx); err != nil {
-			s.engine.log.Warn("what a call changed is not known", "session", s.session.ID, "tool", t.Spec().Name, "error", err)
+			h.step.engine.log.Warn("what a call changed is not known", "session", h.step.session.ID, "tool", t.Spec().Name, "error", err)
 		}
 	}()
 	return tool.Run(ctx, t, c)
@@ -99,7 +99,7 @@ func (h *host) unframed(ctx context.Context, err error) {
 	}
 	s := h.step
 	s.engine.log.Warn("what a call changes cannot be undone", "session", s.session.ID, "error", err)
-	s.unkept.Do(func() {
+	s.noUndo.Do(func() {
 		h.Tell(&lathe.TUIToast{Title: "Commands cannot be undone here", Message: err.Error(), Variant: "warning"})
 	})
 }
@@ -135,7 +135,7 @@ func (h *host) begins(ctx context.Context) {
 
 // rescued is the patch of an answer whose process died, if it had changed anything.
 func (r *runner) rescued(ctx context.Context, h *history.Message) []lathe.Fact {
-	w := r.engine.undoable(r.place, &Settings{})
+	w := r.engine.undoable(r.config.place, &Settings{})
 	if w == nil {
 		return nil
 	}
@@ -146,9 +146,7 @@ func (r *runner) rescued(ctx context.Context, h *history.Message) []lathe.Fact {
 	if len(p.Files) == 0 {
 		return nil
 	}
-	return []lathe.Fact{&lathe.PartChanged{Time: r.engine.now(), Part: lathe.Part{
-		ID: r.engine.ids.Part(), Session: r.log.lease.Session, Message: h.ID, Body: &lathe.Patch{Hash: p.Before, Files: p.Files},
-	}}}
+	return []lathe.Fact{&lathe.PartChanged{Time: r.engine.now(), Part: r.log.newPart(h.ID, &lathe.Patch{Hash: p.Before, Files: p.Files})}}
 }
 
 // Snapshots is where what files were is kept; nil if the engine was opened without.

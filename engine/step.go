@@ -8,9 +8,7 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine/fold"
 	"github.com/lathe-agent/lathe/engine/history"
-	"github.com/lathe-agent/lathe/engine/permission"
 	"github.com/lathe-agent/lathe/model"
-	"github.com/lathe-agent/lathe/tool"
 	"github.com/lathe-agent/lathe/workspace/snapshot"
 )
 
@@ -21,47 +19,43 @@ const (
 	settleTools = 250 * time.Millisecond
 )
 
-// stepRun is one step: a request to a model and the settling of its tool calls. It is the
-// shell around fold: it carries events in, facts and wants out.
+// stepRun is one step: a request to a model and the settling of its tool calls. It passes events to
+// fold, and carries out what fold answers: facts are committed, texts grow, tools start. It is for the
+// goroutine of the session.
 type stepRun struct {
-	*runner
-	stepConfig
-	session lathe.Session
-	prompt  model.Request
-	fold    *fold.Fold
-	queue   *stepQueue
-	judge   permission.Judge
-	history []lathe.Message
-	last    bool // no tool runs
-	unasked bool // the user's prompt made the call: no rule hides it
-
-	tools *tool.Set
-	snap  *snapshot.Step // keeps what the step changes; nil does not
-
-	batch   *batch // facts that are not committed yet
-	ledger  *ledger
-	waiting map[lathe.AskID]toolAsks
-	running int // tools, and texts with their hook
+	*stepInput
+	log      *sessionLog
+	batch    *batch // facts of the step that are not committed yet
+	ledger   *ledger
+	asks     *openAsks
+	jobs     *jobs
+	fallback *fallbackState
+	wake     <-chan struct{} // holds one when an answer may have come
+	prompt   model.Request
+	rebuild  func(context.Context) (model.Request, error) // makes prompt again, for another model
+	fold     *fold.Fold
+	queue    *stepQueue
+	snap     *snapshot.Step // saves what the step changes; nil does not
+	running  int            // tools, and texts with their hook
 }
 
 // newStepRun is a step of the session, without a request.
 func (r *runner) newStepRun(s state) *stepRun {
 	b := &batch{log: r.log}
 	return &stepRun{
-		runner: r, stepConfig: r.stepConfig, session: s.session, tools: r.settings.Tools, waiting: map[lathe.AskID]toolAsks{},
-		batch: b, ledger: &ledger{batch: b, budget: r.settings.Budget, meters: &r.engine.meters, today: r.engine.today},
+		stepInput: &stepInput{
+			stepConfig: r.stepConfig, engine: r.engine, session: s.session, place: r.config.place, tools: r.settings.Tools, noUndo: &r.noUndo,
+		},
+		log: r.log, batch: b, jobs: r.jobs, fallback: &r.fallback, wake: r.actor.wake,
+		ledger: &ledger{batch: b, limits: r.settings.Budget, meters: &r.engine.meters, today: r.engine.today},
+		asks:   &openAsks{batch: b, waiting: map[lathe.AskID]toolAsks{}},
 	}
-}
-
-// reserve holds what the request of the step may cost, and commits facts with that.
-func (s *stepRun) reserve(ctx context.Context, facts ...lathe.Fact) error {
-	return s.ledger.reserve(ctx, s.prompt, s.stepConfig.model.Price, facts...)
 }
 
 // step asks the model once, with as many attempts as it takes. What goes wrong is on its
 // message; an error returned is one of the store.
 func (r *runner) step(ctx context.Context, s state, last bool) (err error) {
-	ctx, span := r.engine.traceStep(ctx, r.log.lease.Session)
+	ctx, span := r.engine.traceStep(ctx, s.session.ID)
 	defer func() { span.End(failureOf(err)) }()
 	st, err := r.prepare(ctx, s, last)
 	if err != nil {
@@ -69,66 +63,40 @@ func (r *runner) step(ctx context.Context, s state, last bool) (err error) {
 	}
 	defer func() {
 		st.queue.close()
-		st.changed(ctx) // if the store failed, whoever repairs the answer asks for it
+		st.endSnapshot(ctx) // if the store failed, the repair of the answer asks for it
 	}()
 	ctx, cancel := st.ledger.start(ctx)
 	defer cancel()
-	for n := r.broken + 1; ; n++ {
-		err := st.attempt(ctx)
-		if err == nil {
-			r.broken = 0
+	for r.failures++; ; r.failures++ {
+		failure := st.attempt(ctx)
+		if failure == nil {
+			r.failures = 0
 			return st.finish(ctx)
 		}
-		next := st.settings.Retry.retry(err, n, time.UnixMilli(int64(r.engine.now())), r.engine.random())
-		falls := false
-		if isWrite(err) || ctx.Err() != nil || !next.again {
-			r.broken = 0
-			if over, err := st.overflowed(ctx, s, err); over {
-				return err
+		retry := st.planRetry(ctx, failure, r.failures)
+		if !retry.again {
+			r.failures = 0
+			if st.isTooLong(ctx, failure) {
+				return st.compactFirst(ctx, s)
 			}
-			if falls = !isWrite(err) && ctx.Err() == nil && r.fall(ctx, st.model.Ref, err); !falls {
-				return st.failed(ctx, err)
+			if !st.switchModel(ctx, &st.stepConfig, failure) {
+				return st.fail(ctx, failure)
 			}
-			n = 0
 		}
-		again := !st.fold.Started
-		if err := st.giveUp(ctx, again); err != nil {
-			return err
+		if st.fold.Started {
+			return st.endWithCalls(ctx, r.failures, retry)
 		}
-		err = st.again(ctx, s, n, next, falls, again)
-		if err != nil && again {
-			return st.failed(ctx, err)
-		}
-		if !again {
-			r.broken = n // or a server that always breaks off behind a call is asked for ever
-			return nil   // its tools have settled: the next step goes on from there
+		if err := st.restart(ctx, r.failures, retry); err != nil {
+			return st.fail(ctx, err)
 		}
 	}
-}
-
-// again makes ready for another attempt: at once by another model, or after a pause. After
-// one whose tools ran the next step makes its own.
-func (s *stepRun) again(ctx context.Context, st state, n int, next retryPlan, falls, same bool) error {
-	switch {
-	case falls && same:
-		return s.retarget(ctx, st)
-	case falls:
-		return nil
-	}
-	if err := s.pause(ctx, n, next); err != nil {
-		return err
-	}
-	if !same {
-		return s.log.write(ctx, s.log.busy())
-	}
-	return s.reserve(ctx, s.log.busy())
 }
 
 // attempt sends the request and follows the answer until it and all its tools have ended.
 func (s *stepRun) attempt(ctx context.Context) error {
 	s.fold.Reset()
 	s.queue = newStepQueue()
-	f, req, e, id := s.queue, s.prompt, s.engine, s.session.ID
+	q, req, e, id := s.queue, s.prompt, s.engine, s.session.ID
 	req.MaxOutput = s.ledger.output
 	client := e.metered(s.model)
 	stream, cancel := context.WithCancel(ctx)
@@ -136,86 +104,96 @@ func (s *stepRun) attempt(ctx context.Context) error {
 	group.Go(func() {
 		leave, err := e.enter(stream, id)
 		if err != nil {
-			f.put(streamEnded{err})
+			q.put(streamEnded{err})
 			return
 		}
 		defer leave()
-		f.readStream(stream, client, req)
+		q.readStream(stream, client, req)
 	})
 	defer func() {
 		cancel()
-		f.halt()
+		q.halt()
 		group.Wait()
 	}()
 	return s.follow(ctx)
 }
 
-// follow folds what comes until the stream has ended and nothing runs. An error of the
+// follow handles events until the stream has ended and nothing runs. An error of the
 // stream is returned when its tools have settled.
 func (s *stepRun) follow(ctx context.Context) error {
 	tick := time.NewTicker(checkpointEvery)
 	defer tick.Stop()
-	var failure error
-	for ended := false; !ended || s.running > 0; {
+	var stream streamState
+	for !stream.ended || s.running > 0 {
+		var err error
 		select {
 		case <-s.queue.ready:
-			if ctx.Err() != nil { // what its tools say of it is heard when it is settled
+			if ctx.Err() != nil { // the events that tools still send are handled when they settle
 				return context.Cause(ctx)
 			}
-			for _, it := range s.queue.take() {
-				if failure != nil && it.model != nil {
-					continue // what follows an error means nothing, and starts no tool
-				}
-				end, err := s.handle(ctx, it)
-				if isWrite(err) {
-					return err
-				}
-				if failure == nil {
-					failure = err
-				}
-				ended = ended || end || err != nil
-			}
-			if err := s.batch.flush(ctx); err != nil {
-				return err
-			}
-		case <-s.actor.wake:
-			if err := s.hear(ctx); err != nil {
-				return err
-			}
-		case done := <-s.results:
-			s.errandDone(ctx, done)
-		case err := <-s.log.texts.done():
-			if err := s.log.texts.noteSaved(err); err != nil {
-				return writeError{err}
+			err = s.handleAll(ctx, &stream)
+		case <-s.wake:
+			err = s.asks.receive(ctx)
+		case done := <-s.jobs.results:
+			s.jobs.apply(ctx, done)
+		case saved := <-s.log.texts.done():
+			if saved = s.log.texts.noteSaved(saved); saved != nil {
+				err = writeError{saved}
 			}
 		case <-tick.C:
-			if err := s.save(ctx); err != nil {
-				return err
-			}
+			err = s.save(ctx)
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
+		if err != nil {
+			return err
+		}
 	}
-	return failure
+	return stream.failure
+}
+
+// streamState says how far the stream of an attempt has come.
+type streamState struct {
+	ended   bool
+	failure error // its first
+}
+
+// handleAll takes in what has come, and commits what follows from it. Errors are those of the store;
+// others end the stream.
+func (s *stepRun) handleAll(ctx context.Context, stream *streamState) error {
+	for _, it := range s.queue.take() {
+		if stream.failure != nil && it.model != nil {
+			continue // what follows an error means nothing, and starts no tool
+		}
+		end, err := s.handle(ctx, it)
+		if isWrite(err) {
+			return err
+		}
+		if stream.failure == nil {
+			stream.failure = err
+		}
+		stream.ended = stream.ended || end || err != nil
+	}
+	return s.batch.flush(ctx)
 }
 
 // save writes down what open texts have grown by, also when the turn is just being
 // cancelled, and looks for answers whose event may have been lost.
 func (s *stepRun) save(ctx context.Context) error {
-	s.log.catchUp() // or what a long step says piles up, told by the store
-	s.sumUp(ctx)
+	s.log.catchUp() // or the events of a long step pile up
+	s.jobs.summarizeSoon(ctx)
 	// The driver bounds how long a commit takes.
 	if err := s.log.texts.checkpoint(context.WithoutCancel(ctx)); err != nil {
 		return writeError{err}
 	}
-	return s.hear(ctx)
+	return s.asks.receive(ctx)
 }
 
 // handle takes in one thing that happened, and reports whether the stream has ended.
 func (s *stepRun) handle(ctx context.Context, it item) (ended bool, err error) {
 	at := s.engine.now()
 	if it.model != nil {
-		s.foresee(ctx, it.model)
+		s.prepareSnapshot(ctx, it.model)
 		if err := s.fold.Event(at, it.model); err != nil {
 			return true, err
 		}
@@ -223,16 +201,16 @@ func (s *stepRun) handle(ctx context.Context, it item) (ended bool, err error) {
 	}
 	switch h := it.other.(type) {
 	case streamEnded:
-		s.ledger.spend(s.fold, s.stepConfig.model)
+		s.ledger.spend(s.fold, s.model)
 		return true, h.err
 	case askExpired:
-		s.expire(h.ask)
+		s.asks.expire(h.ask)
 	case toolEnded:
 		s.running--
 		s.fold.Done(h.call, h.Outcome, at)
-		s.ended(h.call)
+		s.noteResult(h.call)
 		err = s.carry(ctx)
-		s.withdrawOf(h.call.Body().CallID)
+		s.asks.withdrawOf(h.call.Body().CallID)
 		return false, err
 	case toolProgressed:
 		s.fold.Progress(h.call, h.title, h.meta, at)
@@ -246,7 +224,7 @@ func (s *stepRun) handle(ctx context.Context, it item) (ended bool, err error) {
 	case toolMarked:
 		s.fold.Progress(h.call, "", history.WithMark(nil, history.DoomLoop), at)
 	case toolAsks:
-		return false, s.asked(ctx, h)
+		return false, s.asks.add(ctx, h)
 	case textShown:
 		s.running--
 		s.fold.Completed(h.part, h.text, at)
@@ -295,13 +273,13 @@ func (s *stepRun) carry(ctx context.Context) error {
 // show lets the hook see a text that ends.
 func (s *stepRun) show(ctx context.Context, w fold.ShowText) {
 	s.running++
-	f, hook, session, message := s.queue, s.settings.Hooks.TextComplete, s.session.ID, s.fold.Message.ID
+	q, hook, session, message := s.queue, s.settings.Hooks.TextComplete, s.session.ID, s.fold.Message.ID
 	s.engine.work.Go(func() {
 		text, err := hook(ctx, lathe.Part{ID: w.Part, Session: session, Message: message, Body: &lathe.Text{}}, w.Text)
 		if err != nil {
 			text = w.Text
 		}
-		f.put(textShown{w.Part, text, err})
+		q.put(textShown{w.Part, text, err})
 	})
 }
 

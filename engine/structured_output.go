@@ -47,11 +47,11 @@ func readFormat(raw json.RawMessage) (*format, error) {
 }
 
 // structuredTool captures the answer.
-func (s *stepRun) structuredTool() tool.Tool {
+func structuredTool(f *format) tool.Tool {
 	spec := tool.Spec{
 		Name:        fold.StructuredTool,
 		Description: "Gives the final answer in the structure that was asked for. Call it exactly once, at the end; nothing happens afterwards.",
-		Schema:      s.format.schema,
+		Schema:      f.schema,
 	}
 	return tool.Raw(spec, func(_ context.Context, c *tool.Call) (tool.Result, error) {
 		if err := args.Validate(spec.Schema, c.Input); err != nil {

@@ -87,7 +87,7 @@ func (h *host) assigned(ctx context.Context, a tool.Assignment, agent *Agent) (*
 		return nil, err
 	}
 	t := &task{host: h, agent: agent, child: child, background: a.Background, Delegation: &subagent.Delegation{
-		Parent: h.step.session.ID, Child: child.ID, Clocks: []*subagent.Clock{h.clock, h.step.ledger.clock}, Changed: make(chan struct{}, 1),
+		Parent: h.step.session.ID, Child: child.ID, Clocks: []*subagent.Clock{h.clock, h.stepClock}, Changed: make(chan struct{}, 1),
 	}}
 	t.prompt = lathe.Prompt{Agent: agent.Name, Parts: []lathe.Part{{Body: &lathe.Text{Text: a.Prompt}}}}
 	if t.model = h.model; agent.Model != nil {
@@ -99,7 +99,7 @@ func (h *host) assigned(ctx context.Context, a tool.Assignment, agent *Agent) (*
 }
 
 // delegate finds the agent of an assignment, and refuses what cannot be done.
-func (s *stepRun) delegate(ctx context.Context, a tool.Assignment) (*Agent, error) {
+func (s *stepInput) delegate(ctx context.Context, a tool.Assignment) (*Agent, error) {
 	depth, err := s.engine.depth(ctx, s.session)
 	if err != nil {
 		return nil, err
@@ -140,7 +140,7 @@ func (e *Engine) depth(ctx context.Context, s lathe.Session) (n int, err error) 
 }
 
 // delegates are the agents that may be given tasks, by name.
-func (s *stepRun) delegates() (names []string) {
+func (s *stepInput) delegates() (names []string) {
 	for _, a := range s.settings.Agents {
 		if a.Mode != lathe.Primary && s.judge.Action(fold.TaskName, a.Name) != lathe.Deny {
 			names = append(names, a.Name)
@@ -151,7 +151,7 @@ func (s *stepRun) delegates() (names []string) {
 }
 
 // described is what a model is told of a tool: that for tasks ends with whom they may go to.
-func (s *stepRun) described(spec tool.Spec) string {
+func (s *stepInput) described(spec tool.Spec) string {
 	if !spec.Agent {
 		return spec.Description
 	}
@@ -172,7 +172,7 @@ func (s *stepRun) described(spec tool.Spec) string {
 
 // mentions reports whether the prompt names an agent: then it may be called unasked, for this
 // exchange.
-func (s *stepRun) mentions(name string) bool {
+func (s *stepInput) mentions(name string) bool {
 	return slices.ContainsFunc(s.user.Parts, func(p lathe.Part) bool {
 		m, ok := p.Body.(*lathe.AgentMention)
 		return ok && m.Name == name
@@ -202,7 +202,7 @@ func (h *host) childFor(ctx context.Context, a tool.Assignment, agent *Agent) (l
 
 // childRules are the rules a child has beside what it inherits from its parent's. Whatever they
 // say, it is judged by those of all above it too.
-func (s *stepRun) childRules(agent *Agent) (own lathe.Ruleset) {
+func (s *stepInput) childRules(agent *Agent) (own lathe.Ruleset) {
 	deny := func(permission string) {
 		r := lathe.Rule{Permission: permission, Pattern: "*", Action: lathe.Deny}
 		if !slices.Contains(s.session.Rules, r) && !slices.Contains(own, r) {
@@ -236,7 +236,7 @@ type task struct {
 
 // writes reports whether a child may change files as it likes: two of those in one work tree
 // get into each other's way.
-func (s *stepRun) writes(agent *Agent) bool {
+func (s *stepInput) writes(agent *Agent) bool {
 	return agent.judge().Evaluate("edit", "*").Action != lathe.Deny && s.judge.Action("edit", "*") != lathe.Deny
 }
 

@@ -34,7 +34,7 @@ func (r *runner) subtask(ctx context.Context, s state, parts []lathe.Part) error
 	st.start(ctx, fold.StartTool{Call: c})
 	st.queue.put(streamEnded{}) // no model speaks
 	if err := st.follow(ctx); err != nil {
-		return st.failed(ctx, err)
+		return st.fail(ctx, err)
 	}
 	a := *st.fold.Message.Said.(*lathe.Assistant)
 	a.Finish = model.FinishCalls
@@ -43,15 +43,14 @@ func (r *runner) subtask(ctx context.Context, s state, parts []lathe.Part) error
 	if err := st.end(ctx, nil); err != nil || len(parts) > 1 || parts[0].Body.(*lathe.Subtask).Command == "" {
 		return err
 	}
-	return r.say(ctx, s, afterCommand)
+	return r.log.write(ctx, r.log.message(r.engine.now(), samePrompt(r.user.Said.(*lathe.User)), synthetic(afterCommand))...)
 }
 
 // prepareTask makes the step of a task, and writes its answer down with the call.
 func (r *runner) prepareTask(ctx context.Context, s state, t *lathe.Subtask) (*stepRun, *fold.Call, error) {
 	st := r.newStepRun(s)
 	st.unasked, st.mentioned, st.queue = true, true, newStepQueue()
-	var err error
-	if st.judge, err = r.judgeFor(ctx, s.session); err != nil {
+	if err := st.loadPermissions(ctx); err != nil {
 		return nil, nil, err
 	}
 	m := r.answer(s)
@@ -72,22 +71,11 @@ func (r *runner) prepareTask(ctx context.Context, s state, t *lathe.Subtask) (*s
 		CallID: r.engine.ids.CallID(), Tool: fold.TaskName, State: &lathe.Running{Input: input, Title: t.Description, Start: now},
 	})}
 	st.fold.Order = append(st.fold.Order, c)
-	err = r.log.write(ctx, r.log.busy(), &lathe.MessageChanged{Info: m}, &lathe.PartChanged{Part: c.Part, Time: now})
+	err := r.log.write(ctx, r.log.busy(), &lathe.MessageChanged{Info: m}, &lathe.PartChanged{Part: c.Part, Time: now})
 	if h := r.log.mem.ByID[m.ID]; h != nil {
 		st.fold.Message.Created = h.Created
 	}
 	return st, c, err
-}
-
-// say puts words of ours into the conversation, with what the last prompt had of agent and
-// model.
-func (r *runner) say(ctx context.Context, s state, words string) error {
-	said := *r.user.Said.(*lathe.User)
-	m := lathe.Message{ID: r.engine.ids.Message(), Session: s.session.ID, Created: r.engine.now(), Said: &lathe.User{
-		Agent: said.Agent, Model: said.Model, System: said.System, Tools: said.Tools, Format: said.Format,
-	}}
-	p := lathe.Part{ID: r.engine.ids.Part(), Session: m.Session, Message: m.ID, Body: synthetic(words)}
-	return r.log.write(ctx, &lathe.MessageChanged{Info: m}, &lathe.PartChanged{Part: p, Time: m.Created})
 }
 
 // taskTool is the tool for tasks as a prompt uses it, which may although no model is shown it.

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	_ "embed"
@@ -88,7 +89,7 @@ func (s *stepConfig) environment(session lathe.Session, at workspace.Place) stri
 		"# Environment",
 		"Working directory: " + at.Directory,
 		"Top of the repository: " + at.Worktree,
-		"Version control: " + or(at.VCS, "none"),
+		"Version control: " + cmp.Or(at.VCS, "none"),
 		"Platform: " + runtime.GOOS + "/" + runtime.GOARCH,
 	}
 	if s.settings.ShellName != "" {
@@ -188,58 +189,58 @@ func lastSummary(messages []*history.Message) lathe.MessageID {
 	return ""
 }
 
-// keptPreface is the one the session has; nil if none was sampled yet. It is read once for
-// each runner: only the holder of the lease writes it.
-func (r *runner) keptPreface(ctx context.Context) (*lathe.Preface, error) {
-	if !r.prefaceRead {
-		p, err := r.engine.store.Preface(ctx, r.log.lease.Session)
+// savedSystemPrompt is the system prompt that is stored with a session. It is read once: only the
+// holder of the lease writes it.
+type savedSystemPrompt struct {
+	config *turnConfig
+	saved  *lathe.Preface
+	isRead bool
+}
+
+// load is the saved system prompt; nil if the session has none yet.
+func (p *savedSystemPrompt) load(ctx context.Context) (*lathe.Preface, error) {
+	if !p.isRead {
+		saved, err := p.config.engine.store.Preface(ctx, p.config.log.lease.Session)
 		if err != nil {
 			return nil, writeError{err}
 		}
-		r.preface, r.prefaceRead = p, true
+		p.saved, p.isRead = saved, true
 	}
-	return r.preface, nil
+	return p.saved, nil
 }
 
-// prefaced makes sure that a session has what goes before its conversation: a prompt that was
-// never promoted has brought none, nor has one of an older version of the program. A model
-// that stands in for another has its own for as long.
-func (r *runner) prefaced(ctx context.Context, session lathe.Session) error {
-	kept, err := r.keptPreface(ctx)
-	if err != nil || kept != nil && r.fallen.instead != nil {
-		return err
+// ensure makes sure that a session has a system prompt: a prompt that was never promoted has brought
+// none, nor has one of an older version of the program. A model of the fallback leaves it as it is.
+func (p *savedSystemPrompt) ensure(ctx context.Context, session lathe.Session, c *stepConfig, isFallback bool) (*lathe.Preface, error) {
+	saved, err := p.load(ctx)
+	if err != nil || saved != nil && isFallback || isFor(saved, c.prefaceKey(p.config.place)) {
+		return saved, err
 	}
-	if isFor(kept, r.stepConfig.prefaceKey(r.place)) {
-		return nil
+	fresh := c.newPreface(session, p.config.place, p.config.engine.now())
+	if err := p.config.log.write(ctx, &lathe.Prefaced{Session: session.ID, Preface: fresh}); err != nil {
+		return nil, err
 	}
-	return r.putPreface(ctx, kept, r.stepConfig.newPreface(session, r.place, r.engine.now()))
+	p.replace(fresh)
+	return p.saved, nil
 }
 
-func (r *runner) putPreface(ctx context.Context, old *lathe.Preface, p lathe.Preface) error {
-	if err := r.log.write(ctx, &lathe.Prefaced{Session: r.log.lease.Session, Preface: p}); err != nil {
-		return err
-	}
-	r.brokePrefix(old, p)
-	r.preface = &p
-	return nil
-}
-
-// brokePrefix counts a change for which all that a provider has kept is lost.
-func (r *runner) brokePrefix(old *lathe.Preface, p lathe.Preface) {
-	if old == nil {
+// replace notes what was written, and counts a change for which all that a provider has cached is lost.
+func (p *savedSystemPrompt) replace(fresh lathe.Preface) {
+	old := p.saved
+	if p.saved = &fresh; old == nil || isFor(old, fresh) {
 		return
 	}
 	cause := "directory"
 	switch {
-	case old.Agent != p.Agent:
+	case old.Agent != fresh.Agent:
 		cause = "agent"
-	case old.Model.Provider != p.Model.Provider || old.Model.Model != p.Model.Model:
+	case old.Model.Provider != fresh.Model.Provider || old.Model.Model != fresh.Model.Model:
 		cause = "model"
-	case old.Summary != p.Summary:
+	case old.Summary != fresh.Summary:
 		cause = "compaction"
 	}
-	n := r.engine.prefixBreaks.Add(1)
-	r.engine.log.Info("what goes before the conversation has changed", "session", r.log.lease.Session, "cause", cause, "prefix_breaks", n)
+	n := p.config.engine.prefixBreaks.Add(1)
+	p.config.engine.log.Info("what goes before the conversation has changed", "session", p.config.log.lease.Session, "cause", cause, "prefix_breaks", n)
 }
 
 // changedSources says what differs from what the model knows, in words for it; "" if nothing
@@ -300,7 +301,7 @@ func (s *stepConfig) sourceText(session lathe.Session, at workspace.Place, name 
 // planPath is where the plan of a session is kept: in the repository, else in a folder for all;
 // "" if there is none.
 func planPath(s lathe.Session, at workspace.Place, plans string) string {
-	name := fmt.Sprintf("%d-%s.md", int64(s.Created), or(s.Slug, "plan"))
+	name := fmt.Sprintf("%d-%s.md", int64(s.Created), cmp.Or(s.Slug, "plan"))
 	switch {
 	case at.VCS != "":
 		return filepath.Join(at.Worktree, ".lathe", "plans", name)

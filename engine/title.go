@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"regexp"
@@ -11,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine/budget"
 	"github.com/lathe-agent/lathe/engine/compact"
 	"github.com/lathe-agent/lathe/engine/history"
 	"github.com/lathe-agent/lathe/model"
@@ -28,95 +30,100 @@ const (
 	titleLimit = 100         // characters
 )
 
-// errandResult is what an errand brings back. Errands never write: the runner does.
-type errandResult interface {
-	deliver(ctx context.Context, r *runner)
-}
-
-// title is an errand's: a name for the session.
+// title is the result of a job: a name for the session.
 type title struct {
 	words string
 	err   error
 	spent lathe.Spending
 }
 
-// entitle sends for a title when a session begins, if nobody gave it one. It is asked of the
-// small model, beside the first step.
-func (r *runner) entitle(ctx context.Context, s state) {
-	if s.session.Parent != "" || !lathe.IsDefaultTitle(s.session.Title) {
+// generateTitle asks for a title when a session begins, if nobody gave it one. The small model is
+// asked, while the first step runs.
+func (j *jobs) generateTitle(ctx context.Context, s state, c *stepConfig) {
+	messages := untitled(s)
+	if j.titled || messages == nil {
 		return
 	}
-	real, until := 0, 0
-	for i, h := range s.messages {
-		if _, ok := h.Said.(*lathe.User); ok && !history.IsSynthetic(h.Parts) {
-			if real++; real == 1 {
-				until = i + 1
-			}
-		}
-	}
-	if real != 1 || r.titled {
-		return
-	}
-	r.titled = true
-	history := make([]lathe.Message, until)
-	for i, h := range s.messages[:until] {
-		history[i] = h.Message
-		history[i].Parts = slices.DeleteFunc(slices.Clone(h.Parts), isAside)
-	}
-	e, m := r.engine, r.stepConfig.model
-	agent, err := r.settings.agent(titleAgent)
-	if err != nil {
-		agent = &Agent{}
-	}
-	small := r.settings.SmallModel
-	if agent.Model != nil {
-		small = *agent.Model
-	}
-	if small.Model != "" {
-		if other, err := e.setup.Model(ctx, r.place, small); err == nil {
-			m = other
-		}
-	}
-	req := titleRequest(m, agent, history)
-	cost := estimated(req, m.Price)
-	want := cost.reserve(titleSlot, e.today(), r.settings.Budget)
+	j.titled = true
+	e, id := j.engine, j.log.lease.Session
+	m, agent := j.titleModel(ctx, c)
+	req := titleRequest(m, agent, messages)
+	cost := budget.Of(req, m.Price)
+	want := cost.Reserve(titleSlot, e.today(), c.settings.Budget)
 	want.Want.Steps, want.Least.Steps = 0, 0
-	if g, err := r.log.reserve(ctx, want); err != nil || !g.Given() {
+	if g, err := j.log.reserve(ctx, want); err != nil || !g.Given() {
 		return // what is left is for the answer
 	}
-	r.errands++
-	id, hook, on := r.log.lease.Session, r.settings.Hooks.Params, Occasion{r.log.lease.Session, titleAgent, m.Ref, r.user.Message}
-	e.work.Go(func() {
+	hook, on := c.settings.Hooks.Params, Occasion{id, titleAgent, m.Ref, c.user.Message}
+	j.start(func() jobResult {
 		ctx, cancel := context.WithTimeout(e.ctx, titleTime)
 		defer cancel()
 		if hook != nil {
 			if err := hook(ctx, on, &req); err != nil {
-				r.results <- title{err: err}
-				return
+				return title{err: err}
 			}
 		}
-		r.results <- askTitle(ctx, e, id, m, req, cost)
+		return askTitle(ctx, e, id, m, req, cost)
 	})
+}
+
+// untitled is the beginning of a conversation that needs a title, up to its first prompt; nil if it
+// has one or is further on.
+func untitled(s state) []lathe.Message {
+	if s.session.Parent != "" || !lathe.IsDefaultTitle(s.session.Title) {
+		return nil
+	}
+	isPrompt := func(h *history.Message) bool {
+		_, ok := h.Said.(*lathe.User)
+		return ok && !history.IsSynthetic(h.Parts)
+	}
+	first := slices.IndexFunc(s.messages, isPrompt)
+	if first < 0 || slices.ContainsFunc(s.messages[first+1:], isPrompt) {
+		return nil
+	}
+	messages := plainMessages(s.messages[:first+1])
+	for i := range messages {
+		messages[i].Parts = slices.DeleteFunc(slices.Clone(messages[i].Parts), isAside)
+	}
+	return messages
+}
+
+// titleModel is what gives titles: the small model, if there is one.
+func (j *jobs) titleModel(ctx context.Context, c *stepConfig) (*Model, *Agent) {
+	agent, err := c.settings.agent(titleAgent)
+	if err != nil {
+		agent = &Agent{}
+	}
+	small := c.settings.SmallModel
+	if agent.Model != nil {
+		small = *agent.Model
+	}
+	if small.Model != "" {
+		if m, err := j.engine.setup.Model(ctx, j.config.place, small); err == nil {
+			return m, agent
+		}
+	}
+	return c.model, agent
 }
 
 // titleRequest asks for a title.
 func titleRequest(m *Model, agent *Agent, history []lathe.Message) model.Request {
 	half := 0.5
 	req := model.Request{
-		Model: m.Name, System: []string{or(agent.Prompt, strings.TrimSpace(titlePrompt))}, MaxOutput: min(compact.MaxOutput, max(m.Output, 1000)),
+		Model: m.Name, System: []string{cmp.Or(agent.Prompt, strings.TrimSpace(titlePrompt))}, MaxOutput: min(compact.MaxOutput, max(m.Output, 1000)),
 		Options: m.Options, Headers: m.Headers,
 		Messages: append([]model.Message{{
 			Role: model.UserRole, Content: []model.Content{model.TextContent{Text: "Generate a title for this conversation:\n"}},
 		}}, titleMessages(history, m)...),
 	}
 	if m.Temperature {
-		req.Temperature = first(agent.Temperature, &half)
+		req.Temperature = cmp.Or(agent.Temperature, &half)
 	}
 	return req
 }
 
 // askTitle asks a model for a title.
-func askTitle(ctx context.Context, e *Engine, id lathe.SessionID, m *Model, req model.Request, cost estimate) (out title) {
+func askTitle(ctx context.Context, e *Engine, id lathe.SessionID, m *Model, req model.Request, cost budget.Estimate) (out title) {
 	leave, err := e.enter(ctx, id)
 	if err != nil {
 		return title{err: err}
@@ -129,7 +136,7 @@ func askTitle(ctx context.Context, e *Engine, id lathe.SessionID, m *Model, req 
 			out.err = err
 			break
 		}
-		out.spent = cost.total(0) // until it is counted
+		out.spent = cost.Total(0) // until it is counted
 		switch ev := ev.(type) {
 		case model.TextDelta:
 			text.WriteString(ev.Text)
@@ -183,28 +190,20 @@ func cleanTitle(text string) string {
 	return ""
 }
 
-// errandDone takes the result of an errand.
-func (r *runner) errandDone(ctx context.Context, done errandResult) {
-	r.errands--
-	done.deliver(ctx, r)
-}
-
-// deliver names the session. A title that someone gave meanwhile stays.
-func (done title) deliver(ctx context.Context, r *runner) {
-	if err := r.log.write(ctx, &lathe.Spent{Session: r.log.lease.Session, Slot: titleSlot, Day: r.engine.today(), Used: done.spent}); err != nil {
-		r.engine.log.Warn("what a title cost was not counted", "session", r.log.lease.Session, "error", err)
+// apply names the session. A title that someone gave meanwhile stays.
+func (done title) apply(ctx context.Context, j *jobs) {
+	if err := j.log.write(ctx, &lathe.Spent{Session: j.log.lease.Session, Slot: titleSlot, Day: j.engine.today(), Used: done.spent}); err != nil {
+		j.warn("what a title cost was not counted", err)
 	}
 	if done.err != nil {
-		r.engine.log.Warn("the session has no title", "session", r.log.lease.Session, "error", done.err)
+		j.warn("the session has no title", done.err)
 		return
 	}
-	r.log.catchUp()
-	if done.words == "" || !lathe.IsDefaultTitle(r.log.mem.Session.Title) {
+	j.log.catchUp()
+	if done.words == "" || !lathe.IsDefaultTitle(j.log.mem.Session.Title) {
 		return
 	}
-	ctx, cancel := settle(ctx)
-	defer cancel()
-	if _, err := r.engine.store.Edit(ctx, r.log.lease.Session, lathe.Edit{Title: lathe.Some(done.words)}); err != nil {
-		r.engine.log.Warn("the title could not be kept", "session", r.log.lease.Session, "error", err)
+	if _, err := j.log.edit(ctx, lathe.Edit{Title: lathe.Some(done.words)}); err != nil {
+		j.warn("the title could not be kept", err)
 	}
 }

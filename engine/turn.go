@@ -4,14 +4,14 @@ import (
 	"context"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/engine/check"
 	"github.com/lathe-agent/lathe/engine/fold"
 	"github.com/lathe-agent/lathe/engine/history"
 )
 
 // turn runs the session until nothing is left to do.
 func (r *runner) turn(ctx context.Context) error {
-	r.fallen, r.read, r.began, r.told = fallback{}, check.Reader{}, stepConfig{}, false
+	r.config.reset()
+	r.turnState = turnState{}
 	for ctx.Err() == nil {
 		s, err := r.load(ctx) // kept in memory; only what others changed is read
 		if err != nil && ctx.Err() != nil {
@@ -66,7 +66,7 @@ func (r *runner) load(ctx context.Context) (state, error) {
 			s.messages = append(s.messages, h)
 		}
 	}
-	r.sampled(ctx, &s)
+	r.loadConfig(ctx, &s)
 	return s, nil
 }
 
@@ -82,7 +82,7 @@ func (r *runner) repair(ctx context.Context, left []*history.Message) error {
 	}
 	for _, h := range left {
 		found := r.rescued(ctx, h)
-		r.patched = r.patched || len(found) > 0
+		r.jobs.changed = r.jobs.changed || len(found) > 0
 		facts = append(facts, found...)
 		facts = append(facts, closed(h, r.engine.now())...)
 	}
@@ -174,13 +174,13 @@ func (r *runner) clean(ctx context.Context, s state) error {
 			return err
 		}
 	}
-	if w, err := r.kept(ctx); err == nil && w != nil {
+	if w, err := r.config.snapshots(ctx); err == nil && w != nil {
 		if err := w.Forget(ctx, string(s.session.ID)); err != nil {
 			r.engine.log.Warn("an undo that is final can still be taken back", "session", s.session.ID, "error", err)
 		}
 	}
 	_, err := r.log.edit(ctx, lathe.Edit{Revert: lathe.Some[*lathe.Revert](nil)})
-	r.patched = r.patched || s.session.Summary != nil // less than before
+	r.jobs.changed = r.jobs.changed || s.session.Summary != nil // less than before
 	return err
 }
 
@@ -231,14 +231,14 @@ func (r *runner) abort(ctx context.Context) error {
 // answer is a new answer to the newest prompt.
 func (r *runner) answer(s state) lathe.Message {
 	a := &lathe.Assistant{Path: lathe.Paths{Cwd: s.session.Directory, Root: s.session.Directory}}
-	if r.place.Worktree != "" {
-		a.Path = lathe.Paths{Cwd: r.place.Directory, Root: r.place.Worktree}
+	if r.config.place.Worktree != "" {
+		a.Path = lathe.Paths{Cwd: r.config.place.Directory, Root: r.config.place.Worktree}
 	}
 	if u := history.LastUser(s.messages); u != nil {
 		said := u.Said.(*lathe.User)
 		a.Parent, a.Agent, a.Mode, a.Model = u.ID, said.Agent, said.Agent, said.Model
-		if f := r.fallen; f.instead != nil && f.from == said.Model {
-			a.Model = f.instead.Ref
+		if m := r.fallback.modelFor(said.Model); m != nil {
+			a.Model = m.Ref
 		}
 	}
 	return lathe.Message{ID: r.engine.ids.Message(), Session: s.session.ID, Created: r.engine.now(), Said: a}

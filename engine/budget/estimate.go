@@ -1,7 +1,8 @@
-package engine
+// Package budget estimates what a request to a model will cost before it is sent, and says in words that a
+// budget is used up. It is pure.
+package budget
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -14,26 +15,21 @@ import (
 )
 
 const (
-	// bytesPerToken is low: it is the worst case that is reserved.
-	bytesPerToken = 3
+	// BytesPerToken is low: it is the worst case that is reserved.
+	BytesPerToken = 3
 	// leastOutput is the shortest answer worth asking for, in tokens.
 	leastOutput = 4096
-
-	stepSlot, titleSlot = "step", "title"
-
-	// Who waits for what others hold looks again after these.
-	reserveFirst, reserveLast = 20 * time.Millisecond, 500 * time.Millisecond
 )
 
-// estimate is what a request will cost, before it is sent. Only input is known.
-type estimate struct {
+// Estimate is what a request will cost, before it is sent. Only input is known.
+type Estimate struct {
 	input, output, thought int64
 	inputCost              lathe.Money
 	price                  model.Price
 }
 
-// estimated guesses from above. It is pure.
-func estimated(r model.Request, p model.Price) estimate {
+// Of guesses from above what a request costs.
+func Of(r model.Request, p model.Price) Estimate {
 	size, media := history.Length(r.Messages)
 	for _, s := range r.System {
 		size += len(s)
@@ -41,13 +37,13 @@ func estimated(r model.Request, p model.Price) estimate {
 	for _, t := range r.Tools {
 		size += len(t.Name) + len(t.Description) + len(t.Schema)
 	}
-	input := int64(size/bytesPerToken + media)
+	input := int64(size/BytesPerToken + media)
 	// An input that was not in the cache may be written there.
 	_, cost := model.Count(model.Usage{Input: input}, p)
 	if _, dear := model.Count(model.Usage{Input: input, CacheWrite: input}, p); dear > cost {
 		cost = dear
 	}
-	return estimate{input: input, output: int64(r.MaxOutput), thought: thinking(r.Options), inputCost: cost, price: p}
+	return Estimate{input: input, output: int64(r.MaxOutput), thought: thinking(r.Options), inputCost: cost, price: p}
 }
 
 // thinking is how many tokens a model is told to think for; a provider may count them on
@@ -66,32 +62,32 @@ func thinking(options map[string]json.RawMessage) (n int64) {
 	return n
 }
 
-// total is what the request costs with an answer of so many tokens.
-func (e estimate) total(output int64) lathe.Spending {
+// Total is what the request costs with an answer of so many tokens.
+func (e Estimate) Total(output int64) lathe.Spending {
 	_, cost := model.Count(model.Usage{Input: e.input, Output: output}, e.price)
 	_, bare := model.Count(model.Usage{Input: e.input}, e.price)
 	return lathe.Spending{Cost: e.inputCost.Add(cost).Add(-bare), Tokens: e.input + output, Steps: 1}
 }
 
 // most and least are the longest and the shortest answer, with what is thought before.
-func (e estimate) most() int64 {
+func (e Estimate) most() int64 {
 	if e.thought >= e.output {
 		return e.thought + e.output
 	}
 	return e.output
 }
 
-func (e estimate) least() int64 { return min(e.most(), e.thought+leastOutput) }
+func (e Estimate) least() int64 { return min(e.most(), e.thought+leastOutput) }
 
-// reserve is what must be held for the request.
-func (e estimate) reserve(slot, day string, b lathe.Budget) store.Reserve {
-	sure := e.total(0)
+// Reserve is what must be held for the request.
+func (e Estimate) Reserve(slot, day string, b lathe.Budget) store.Reserve {
+	sure := e.Total(0)
 	sure.Steps = 0
-	return store.Reserve{Slot: slot, Day: day, Want: e.total(e.most()), Least: e.total(e.least()), Sure: sure, Budget: b}
+	return store.Reserve{Slot: slot, Day: day, Want: e.Total(e.most()), Least: e.Total(e.least()), Sure: sure, Budget: b}
 }
 
-// longest is how long an answer may be for what was given: the limit to tell the provider.
-func (e estimate) longest(given lathe.Spending) int {
+// Longest is how long an answer may be for what was given: the limit to tell the provider.
+func (e Estimate) Longest(given lathe.Spending) int {
 	most := min(e.most(), given.Tokens-e.input)
 	if _, one := model.Count(model.Usage{Input: e.input, Output: 1e6}, e.price); one > 0 {
 		_, bare := model.Count(model.Usage{Input: e.input}, e.price)
@@ -105,11 +101,8 @@ func (e estimate) longest(given lathe.Spending) int {
 	return int(max(min(most, e.output), 1))
 }
 
-// today names the day for its account: that of the people here.
-func (e *Engine) today() string { return e.now().Std().Local().Format(time.DateOnly) }
-
-// overspent says what was spent, by what, and how to go on.
-func overspent(id lathe.SessionID, a lathe.Account, by store.Measure, want store.Reserve) error {
+// Overspent says what was spent, by what, and how to go on.
+func Overspent(id lathe.SessionID, a lathe.Account, by store.Measure, want store.Reserve) error {
 	whose, setting := "this session", "session"
 	switch {
 	case a.Kind == lathe.DayAccount:
@@ -140,31 +133,20 @@ func overspent(id lathe.SessionID, a lathe.Account, by store.Measure, want store
 		fmt.Fprintf(&out, " or give this session more with lathe run -s %s %s", a.Key, flag)
 	}
 	out.WriteString(", then send the next prompt; nothing is lost.")
-	return overBudget(out.String())
+	return Exceeded(out.String())
 }
 
-// BudgetRef is what an [lathe.UnknownFault] refers to that ended a turn for want of budget: the wire
+// Ref is what an [lathe.UnknownFault] refers to that ended a turn for want of budget: the wire
 // has no name for it, and programs must not read words.
-const BudgetRef = "budget"
+const Ref = "budget"
 
-func overBudget(words string) error {
-	return &lathe.Error{Code: lathe.Denied, Message: words, Fault: &lathe.UnknownFault{Message: words, Ref: BudgetRef}}
+// Exceeded is the failure of a turn that ended for want of budget.
+func Exceeded(words string) error {
+	return &lathe.Error{Code: lathe.Denied, Message: words, Fault: &lathe.UnknownFault{Message: words, Ref: Ref}}
 }
 
 // cents rounds up: what is guessed has no more digits.
 func cents(m lathe.Money) string {
 	cent := lathe.Dollars(0.01)
 	return ((m + cent - 1) / cent * cent).String()
-}
-
-// Limit gives a session limits of its own, in place of those of the settings; where one is
-// zero the settings count. The zero value takes them all away.
-func (e *Engine) Limit(ctx context.Context, id lathe.SessionID, limits lathe.Spending) error {
-	return e.store.Limit(ctx, id, limits)
-}
-
-// Accounts tells what a session and those above it, today and its project have spent, and
-// their limits under a budget.
-func (e *Engine) Accounts(ctx context.Context, id lathe.SessionID, b lathe.Budget) ([]lathe.Account, error) {
-	return e.store.Accounts(ctx, id, e.today(), b)
 }

@@ -1,0 +1,133 @@
+package engine
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine/permission"
+	"github.com/lathe-agent/lathe/store"
+	"github.com/lathe-agent/lathe/tool"
+)
+
+// openAsks are the requests of a step that wait for a person.
+type openAsks struct {
+	batch   *batch
+	judge   permission.Judge // with the approvals that were given since the step began
+	waiting map[lathe.AskID]toolAsks
+}
+
+// add writes a request down for people to see. What an approval has come to allow
+// meanwhile needs no person.
+func (o *openAsks) add(ctx context.Context, h toolAsks) error {
+	a, log := h.ask, o.batch.log
+	if a.permission != nil && o.judge.AllApproved(*a.permission) {
+		h.reply <- answer{reply: lathe.Always}
+		return nil
+	}
+	if a.permission != nil {
+		a.id = lathe.AskID(log.ids.New(lathe.PrefixPermission))
+		o.batch.add(&lathe.PermissionAsked{PermissionRequest: a.request(log.lease.Session)})
+	} else {
+		a.id = lathe.AskID(log.ids.New(lathe.PrefixQuestion))
+		o.batch.add(&lathe.QuestionAsked{QuestionRequest: lathe.QuestionRequest{ID: a.id, Session: log.lease.Session, Questions: a.questions, Tool: &a.by}})
+	}
+	o.waiting[a.id] = h
+	return o.batch.flush(ctx)
+}
+
+// receive looks which requests were answered, here or in another process, and lets their
+// tools continue.
+func (o *openAsks) receive(ctx context.Context) error {
+	if len(o.waiting) == 0 {
+		return nil
+	}
+	settled, cancel := settle(ctx) // a cancel must not look like a failure of the store
+	defer cancel()
+	got, err := o.batch.log.store.Answers(settled, slices.Collect(maps.Keys(o.waiting))...)
+	if err != nil {
+		return writeError{err} // of the store: no reason to ask the model again
+	}
+	for _, id := range slices.Sorted(maps.Keys(got)) {
+		if h, ok := o.waiting[id]; ok {
+			delete(o.waiting, id)
+			o.deliver(h, got[id])
+			if err := o.batch.flush(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// deliver hands an answer to the tool that asked, and settles what else it decides: a
+// rejection refuses all other permissions the session waits for, an "always" allows those
+// that it covers.
+func (o *openAsks) deliver(h toolAsks, got store.Answer) {
+	switch f := got.Fact.(type) {
+	case *lathe.PermissionReplied:
+		h.reply <- answer{reply: f.Reply, note: got.Note, unattended: got.Unattended}
+		switch {
+		case got.Unattended: // it says nothing about other requests
+		case f.Reply == lathe.Reject:
+			o.settleOthers(func(tool.Permission) bool { return true }, lathe.Reject)
+		case f.Reply == lathe.Always:
+			for _, pattern := range h.ask.permission.Always {
+				o.judge.Approved = append(slices.Clip(o.judge.Approved), lathe.Rule{
+					Permission: h.ask.permission.Name, Pattern: pattern, Action: lathe.Allow,
+				})
+			}
+			o.settleOthers(o.judge.AllApproved, lathe.Always)
+		}
+	case *lathe.QuestionReplied:
+		h.reply <- answer{answers: f.Answers}
+	default:
+		h.reply <- answer{dismissed: true}
+	}
+}
+
+// settleOthers gives other waiting permissions the same answer.
+func (o *openAsks) settleOthers(meant func(tool.Permission) bool, reply lathe.Reply) {
+	for _, id := range slices.Sorted(maps.Keys(o.waiting)) {
+		h := o.waiting[id]
+		if h.ask.permission != nil && meant(*h.ask.permission) {
+			delete(o.waiting, id)
+			o.batch.add(&lathe.PermissionReplied{Session: o.batch.log.lease.Session, Request: id, Reply: reply})
+			h.reply <- answer{reply: reply}
+		}
+	}
+}
+
+// withdraw takes back the requests that are meant, and answers them. Nobody is to answer what nobody
+// asks any more.
+func (o *openAsks) withdraw(meant func(*ask) bool, a answer) {
+	for _, id := range slices.Sorted(maps.Keys(o.waiting)) {
+		h := o.waiting[id]
+		if !meant(h.ask) {
+			continue
+		}
+		delete(o.waiting, id)
+		var f lathe.Fact = &lathe.QuestionRejected{Session: o.batch.log.lease.Session, Request: id}
+		if h.ask.permission != nil {
+			f = &lathe.PermissionReplied{Session: o.batch.log.lease.Session, Request: id, Reply: lathe.Reject}
+		}
+		o.batch.add(f)
+		h.reply <- a
+	}
+}
+
+// withdrawAll takes back every request, at the end of a step.
+func (o *openAsks) withdrawAll() {
+	o.withdraw(func(*ask) bool { return true }, answer{reply: lathe.Reject, dismissed: true})
+}
+
+// withdrawOf takes back the requests of a call that has ended without waiting for the answer.
+func (o *openAsks) withdrawOf(call string) {
+	o.withdraw(func(a *ask) bool { return a.by.Call == call }, answer{reply: lathe.Reject, dismissed: true})
+}
+
+// expire takes back a request that nobody answered in time.
+func (o *openAsks) expire(late *ask) {
+	o.withdraw(func(a *ask) bool { return a == late }, answer{reply: lathe.Reject, dismissed: true, expired: true})
+}

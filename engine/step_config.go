@@ -1,0 +1,117 @@
+package engine
+
+import (
+	"context"
+	"slices"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine/history"
+	"github.com/lathe-agent/lathe/engine/prompt"
+	"github.com/lathe-agent/lathe/tool"
+	"github.com/lathe-agent/lathe/workspace"
+	"github.com/lathe-agent/lathe/workspace/snapshot"
+)
+
+// stepConfig is what the settings say for a prompt, loaded at the start of a round.
+type stepConfig struct {
+	settings  *Settings
+	agent     *Agent
+	model     *Model
+	user      *history.Message // the prompt to answer
+	variant   string           // of the model
+	format    *format
+	mentioned bool // the prompt names an agent
+	output    tool.Output
+	summary   lathe.MessageID // the newest of the history
+	err       error           // why there is no agent or model
+}
+
+// turnConfig loads the configuration of each step of a session. Edits of the config count from the next
+// turn on, so it remembers what the turn began with.
+type turnConfig struct {
+	engine *Engine
+	log    *sessionLog
+	place  workspace.Place
+	// Reset at the start of a turn:
+	began      stepConfig // the last of this turn that could be loaded
+	isReported bool       // that the config cannot be read
+}
+
+func (t *turnConfig) reset() { t.began, t.isReported = stepConfig{}, false }
+
+// load asks the settings for what a prompt wants. When they were edited since the turn began, it
+// uses those that it began with.
+func (t *turnConfig) load(ctx context.Context, u *history.Message) (c stepConfig) {
+	e, said := t.engine, u.Said.(*lathe.User)
+	c.user, c.variant = u, said.Model.Variant
+	switch edited := t.isEdited(); {
+	case e.setup == nil:
+		c.err = lathe.Errorf(lathe.Unavailable, "this engine was opened without models")
+	case edited:
+		c.settings = t.began.settings
+	default:
+		c.settings, c.err = e.setup.Settings(ctx, t.place)
+	}
+	if c.err != nil {
+		return c
+	}
+	c.output = tool.Output{Dir: e.outputs, Limits: c.settings.Limits}.Of(u.Session)
+	if c.agent, c.err = c.settings.agent(said.Agent); c.err != nil {
+		return c
+	}
+	if c.format, c.err = readFormat(said.Format); c.err != nil {
+		return c
+	}
+	c.mentioned = slices.ContainsFunc(u.Parts, func(p lathe.Part) bool {
+		_, ok := p.Body.(*lathe.AgentMention)
+		return ok
+	})
+	if was := t.began; was.model != nil && c.settings == was.settings && was.user.Said.(*lathe.User).Model == said.Model {
+		c.model = was.model
+	} else if c.model, c.err = e.setup.Model(ctx, t.place, said.Model); c.err != nil {
+		return c
+	}
+	c.output.Limits = prompt.FamilyOf(c.model.Name).Limits(c.output.Limits)
+	t.began = c
+	return c
+}
+
+// editable is a [Setup] whose settings people may change while a turn runs.
+type editable interface {
+	// Edited reports whether the files that settings were made of say something else now. The error is
+	// why they cannot be read.
+	Edited(at workspace.Place, was *Settings) (bool, error)
+}
+
+// isEdited reports whether the settings are no longer those that the turn began with. Clients are told
+// once of a config that cannot be read.
+func (t *turnConfig) isEdited() bool {
+	source, ok := t.engine.setup.(editable)
+	if !ok || t.began.settings == nil {
+		return false
+	}
+	edited, err := source.Edited(t.place, t.began.settings)
+	if err != nil && !t.isReported {
+		t.isReported = true
+		t.engine.log.Warn("config cannot be read; the turn keeps the settings it started with", "session", t.log.lease.Session, "error", err)
+		t.log.publish(&lathe.TUIToast{
+			Title: "The config was edited and cannot be read", Message: err.Error() + "\nThis turn keeps the settings it started with.", Variant: "warning",
+		})
+	}
+	return edited || err != nil
+}
+
+// snapshots is where the files of the session's directory are saved for an undo; nil where they are not.
+func (t *turnConfig) snapshots(ctx context.Context) (*snapshot.Work, error) {
+	settings, err := t.began.settings, error(nil) // what the turn works with
+	switch {
+	case t.engine.setup == nil:
+		settings = &Settings{}
+	case settings == nil:
+		settings, err = t.engine.setup.Settings(ctx, t.place)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return t.engine.undoable(t.place, settings), nil
+}
