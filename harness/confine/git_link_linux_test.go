@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -18,6 +19,7 @@ import (
 	"github.com/lathe-agent/lathe/config"
 	"github.com/lathe-agent/lathe/sandbox"
 	"github.com/lathe-agent/lathe/tool/bash"
+	"github.com/lathe-agent/lathe/workspace"
 )
 
 // What this test program does with these arguments: see [spin] and [holdGit].
@@ -70,18 +72,32 @@ func spin(folder string) int {
 	return 0
 }
 
-// spinning starts it as a process that a command leaves behind, and returns what ends it and says what it
-// won.
-func (b *box) spinning(main string) (stop func() string) {
+// spinning starts it as a process that a command leaves behind, or as an MCP server, and returns what ends
+// it and says what it won.
+func (b *box) spinning(main string, service bool) (stop func() string) {
 	b.t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		b.t.Fatal(err)
 	}
 	b.shown = append(b.shown, filepath.Dir(self))
-	res, out := b.in(main, "build", self+" "+spinWord+" "+b.base+"/temp >/dev/null 2>&1 &", config.Config{})
-	b.bound(res)
-	b.eventually("the attack", func() bool { return b.there("temp/spinning") || len(out) > 0 })
+	if service {
+		res, _ := b.in(b.base+"/home", "build", ":", config.Config{})
+		b.bound(res)
+		p, err := b.confine.Service(config.Config{}, workspace.Place{Directory: main, Worktree: main}, config.ServerSandbox{}, nil)
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		p.Write = slices.DeleteFunc(p.Write, func(path string) bool { return strings.HasPrefix(b.base, path+"/") })
+		p.Show = append(p.Show, b.shown...)
+		if _, err := b.runner.Start(sandbox.Command{Path: self, Args: []string{spinWord, b.base + "/temp"}, Dir: main, Profile: p}); err != nil {
+			b.t.Fatal(err)
+		}
+	} else {
+		res, _ := b.in(main, "build", self+" "+spinWord+" "+b.base+"/temp >/dev/null 2>&1 &", config.Config{})
+		b.bound(res)
+	}
+	b.eventually("the attack", func() bool { return b.there("temp/spinning") })
 	return func() string {
 		b.put("temp/stop", "")
 		b.eventually("its end", func() bool { return b.there("temp/wins") })
@@ -99,13 +115,14 @@ func TestConfine_GitConfigSpinning(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		session lathe.SessionID
+		service bool
 		plain   bool
 		calls   int
-	}{{"not linked", "", true, 50}, {"a process of its own", "", false, 100}, {"in a session", "ses_spin", false, 100}} {
+	}{{name: "not linked", plain: true, calls: 50}, {name: "a process of its own", calls: 100}, {name: "in a session", session: "ses_spin", calls: 100}, {name: "a server", service: true, calls: 50}} {
 		t.Run(c.name, func(t *testing.T) {
 			b, main := gitBox(t)
 			b.session, b.confine.git.plain = c.session, c.plain
-			stop := b.spinning(main)
+			stop := b.spinning(main, c.service)
 			for i := range c.calls {
 				if out, err := b.gitTry("-C", main, "config", "user.email", strconv.Itoa(i)); err != nil && !c.plain { // where the attack has won
 					t.Fatalf("%v %s", err, out)

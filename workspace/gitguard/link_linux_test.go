@@ -1,6 +1,7 @@
 package gitguard
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -257,4 +258,36 @@ func TestLink_Several(t *testing.T) {
 	clean(t, config, linkText)
 	tree.Leave()
 	b.Leave()
+}
+
+// What the link costs the first command of a lathe and its end, and what every other command.
+func BenchmarkLink(b *testing.B) {
+	base, err := filepath.EvalSymlinks(b.TempDir())
+	if err != nil {
+		b.Fatal(err)
+	}
+	config := filepath.Join(base, ".git", "config")
+	if err := errors.Join(os.Mkdir(filepath.Dir(config), 0o755), os.WriteFile(config, []byte(linkText), 0o644)); err != nil {
+		b.Fatal(err)
+	}
+	use := func(b *testing.B, l *Link) {
+		if err := l.Use(); err != nil {
+			b.Fatal(err)
+		}
+		l.Leave()
+	}
+	b.Run("first", func(b *testing.B) {
+		for b.Loop() {
+			l := NewLink(base, config, true)
+			use(b, l)
+			l.Close()
+		}
+	})
+	b.Run("other", func(b *testing.B) {
+		l := NewLink(base, config, true)
+		defer l.Close()
+		for b.Loop() {
+			use(b, l)
+		}
+	})
 }
