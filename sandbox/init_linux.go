@@ -322,12 +322,12 @@ func (p *initProcess) collect() {
 		case err == unix.ECHILD:
 			<-p.born
 		case err == nil:
-			p.reaped(pid, ws)
+			p.noteReaped(pid, ws)
 		}
 	}
 }
 
-func (p *initProcess) reaped(pid int, ws unix.WaitStatus) {
+func (p *initProcess) noteReaped(pid int, ws unix.WaitStatus) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.starting > 0 {

@@ -326,7 +326,7 @@ func (l *launcher) loop(signals <-chan os.Signal) {
 		case o, ok := <-l.ordered:
 			l.obey(o, ok)
 		case s := <-signals:
-			l.signaled(s)
+			l.handleSignal(s)
 		case <-tick.C:
 			if !time.Now().Before(l.killing) {
 				l.signal(unix.SIGKILL)
@@ -357,8 +357,8 @@ func (l *launcher) obey(o order, ok bool) {
 	}
 }
 
-// signaled tells the death of our parent from that of the thread of it that started us.
-func (l *launcher) signaled(s os.Signal) {
+// handleSignal tells the death of our parent from that of the thread of it that started us.
+func (l *launcher) handleSignal(s os.Signal) {
 	if s == unix.SIGUSR1 && (os.Getppid() == l.parent || l.leave && l.over) {
 		return
 	}

@@ -185,12 +185,12 @@ func (p *parser) end(c byte) error {
 	p.open = p.open[:n-1]
 	p.comma = false
 	p.pos++
-	p.ended()
+	p.endValue()
 	return nil
 }
 
-// ended says that a value is complete.
-func (p *parser) ended() {
+// endValue says that a value is complete.
+func (p *parser) endValue() {
 	p.number = false
 	p.state = after
 	if len(p.open) == 0 {
@@ -221,7 +221,7 @@ func (p *parser) value(c byte) error {
 		if err := p.text(c); err != nil {
 			return err
 		}
-		p.ended()
+		p.endValue()
 		return nil
 	case c == '-' || isDigit(c):
 		return p.numeral()
@@ -260,7 +260,7 @@ func (p *parser) numeral() error {
 	}
 	p.out = append(p.out, p.src[p.pos:i]...)
 	p.pos = i
-	p.ended()
+	p.endValue()
 	p.number = true
 	return nil
 }
@@ -284,7 +284,7 @@ func (p *parser) word() error {
 	}
 	p.out = append(p.out, plain...)
 	p.pos += len(name)
-	p.ended()
+	p.endValue()
 	return nil
 }
 

@@ -195,7 +195,7 @@ func (d *decoder) call(f functionCall, signature string) error {
 		}
 		id := d.ids.Take(f.ID)
 		d.emit(model.InputStart{ID: id, Name: f.Name})
-		d.called(id, f.Name, input, signature)
+		d.emitCall(id, f.Name, input, signature)
 		return nil
 	}
 	if d.open != nil && f.Name != "" { // another begins: the one before has no end
@@ -212,12 +212,12 @@ func (d *decoder) call(f functionCall, signature string) error {
 	}
 	if c := d.open; !f.WillContinue {
 		d.open = nil
-		d.called(c.id, c.name, string(c.args.append(nil)), c.signature)
+		d.emitCall(c.id, c.name, string(c.args.append(nil)), c.signature)
 	}
 	return nil
 }
 
-func (d *decoder) called(id, name, input, signature string) {
+func (d *decoder) emitCall(id, name, input, signature string) {
 	d.calls++
 	d.emit(model.InputDelta{ID: id, Text: input}, model.InputEnd{ID: id},
 		model.ToolCall{ID: id, Name: name, Input: input, Meta: signatureMeta(signature)})

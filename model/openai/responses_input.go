@@ -211,7 +211,7 @@ func customText(c model.CallContent) (text string, ok bool) {
 
 func (w *inputWriter) result(c model.ResultContent) {
 	if c.Executed {
-		w.hosted(c)
+		w.writeHosted(c)
 		return
 	}
 	kind := `{"type":"function_call_output","call_id":`
@@ -229,10 +229,10 @@ func (w *inputWriter) result(c model.ResultContent) {
 	w.b = append(w.b, '}')
 }
 
-// hosted gives back a call that the provider ran: the item itself, which its result is. If
+// writeHosted gives back a call that the provider ran: the item itself, which its result is. If
 // that was cleared or cut, has lost its image, or the thought that led to it is lost, the
 // provider would refuse it.
-func (w *inputWriter) hosted(c model.ResultContent) {
+func (w *inputWriter) writeHosted(c model.ResultContent) {
 	meta := readMeta(c.Meta)
 	if w.refer(meta.ItemID) {
 		return

@@ -59,7 +59,7 @@ func (r *Recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 		rec.end(err.Error())
 		return nil, err
 	}
-	rec.answered(resp)
+	rec.setResponse(resp)
 	resp.Body, resp.Request = rec, req
 	return resp, nil
 }
@@ -140,7 +140,7 @@ type recording struct {
 	done bool
 }
 
-func (r *recording) answered(resp *http.Response) {
+func (r *recording) setResponse(resp *http.Response) {
 	r.body = resp.Body
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -60,7 +60,7 @@ func (p *peer) recall() {
 	if p.now.known == nil {
 		p.now.known, p.now.since = kept.Listing, info.ModTime()
 	}
-	p.hub.changed()
+	p.hub.noteChange()
 }
 
 func (p *peer) keptPath() string {

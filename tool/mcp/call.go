@@ -52,7 +52,7 @@ func (h *Hub) build() []tool.Tool {
 			taken[name] = p.def.Name
 			out = append(out, p.tool(tool.Permission{Name: name, Server: prefixes[i], Servers: prefixes}, o))
 		}
-		p.clashed(clash)
+		p.noteClashes(clash)
 	}
 	if resources {
 		out = append(h.resourceTools(), out...)
@@ -73,8 +73,8 @@ func prefixesOf(all []*peer) (out []string) {
 	return out
 }
 
-// clashed notes which tools were left out.
-func (p *peer) clashed(list []string) {
+// noteClashes notes which tools were left out.
+func (p *peer) noteClashes(list []string) {
 	p.mu.Lock()
 	before := len(p.clash)
 	p.clash = list

@@ -199,8 +199,8 @@ func (h *Hub) peer(name string) (*peer, error) {
 	return nil, lathe.Errorf(lathe.NotFound, "there is no MCP server %q; \"lathe mcp list\" shows those there are", phrase.Shorten(name, 100))
 }
 
-// changed says that what is offered is no longer what it was.
-func (h *Hub) changed() { h.grown.Add(1) }
+// noteChange says that what is offered is no longer what it was.
+func (h *Hub) noteChange() { h.grown.Add(1) }
 
 // Status tells how every server is doing, by name. It starts nothing.
 func (h *Hub) Status() map[string]Status {
@@ -247,7 +247,7 @@ func (h *Hub) Add(ctx context.Context, s Server) error {
 	if old != nil {
 		old.stop()
 	}
-	h.changed()
+	h.noteChange()
 	if s.Disabled {
 		return nil
 	}

@@ -111,7 +111,7 @@ func (p *peer) set(over chan struct{}, change func(*state)) bool {
 		return false
 	}
 	change(&p.now)
-	p.hub.changed()
+	p.hub.noteChange()
 	p.tell()
 	return true
 }
@@ -122,7 +122,7 @@ func (p *peer) stop() {
 	over, quit := p.over, p.quit
 	p.off, p.over, p.quit = true, nil, nil
 	p.now.at, p.now.err, p.now.link = Disabled, nil, nil
-	p.hub.changed()
+	p.hub.noteChange()
 	p.tell()
 	p.mu.Unlock()
 	if over != nil {

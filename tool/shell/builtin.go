@@ -50,7 +50,7 @@ func (a *analyzer) builtin(name string, v invocation, sc *scope) bool {
 func (a *reader) move(name string, v invocation, sc *scope) {
 	a.plan.Moved = true
 	if len(v.redirs) > 0 { // they are all of it that rules are asked about
-		a.redirected(v)
+		a.noteRedirects(v)
 	}
 	var to []Word
 	options := true
@@ -85,7 +85,7 @@ func (a *reader) move(name string, v invocation, sc *scope) {
 	}
 }
 
-func (a *reader) redirected(v invocation) {
+func (a *reader) noteRedirects(v invocation) {
 	for _, r := range v.redirs {
 		kind := Writes
 		if strings.HasPrefix(r, "<") {
@@ -227,7 +227,7 @@ func (a *reader) setting(w Word, sc *scope) {
 		return
 	}
 	name = strings.TrimSuffix(name, "+")
-	a.assigned(name, w.piece(text))
+	a.noteAssignment(name, w.piece(text))
 	sc.set(name, value{})
 }
 
@@ -269,7 +269,7 @@ func (a *reader) target(name string, sc *scope) {
 		a.unknown(UnknownCommand, name, "the subscript is calculated, which could run commands")
 	}
 	if isName(head) {
-		a.assigned(head, unknownWord("", "", "it is read from elsewhere"))
+		a.noteAssignment(head, unknownWord("", "", "it is read from elsewhere"))
 		sc.set(head, value{})
 	}
 }

@@ -56,12 +56,12 @@ func (a *analyzer) assigns(c *syntax.CallExpr, sc *scope) (prefix string) {
 	for _, as := range c.Assigns {
 		name, w, v := a.assign(as, sc)
 		if len(c.Args) == 0 {
-			a.assigned(name, w)
+			a.noteAssignment(name, w)
 			sc.set(name, v)
 			continue
 		}
 		if name != "IFS" || c.Args[0].Lit() != "read" { // it is for read alone then
-			a.assigned(name, w)
+			a.noteAssignment(name, w)
 		}
 		if prefix != "" {
 			prefix += " "
@@ -148,7 +148,7 @@ func (a *analyzer) declare(s *syntax.Stmt, c *syntax.DeclClause, sc *scope) {
 				sc.forgetAll()
 				a.unknown(UnknownSetting, a.text(as), "which variable is set is not known")
 			} else if name, text, ok := strings.Cut(w.Text, "="); ok {
-				a.assigned(name, Word{Text: text, Known: true})
+				a.noteAssignment(name, Word{Text: text, Known: true})
 				sc.set(name, value{})
 			}
 			continue
@@ -159,7 +159,7 @@ func (a *analyzer) declare(s *syntax.Stmt, c *syntax.DeclClause, sc *scope) {
 		if odd {
 			v = value{}
 		}
-		a.assigned(name, w)
+		a.noteAssignment(name, w)
 		sc.set(name, v)
 		w.Text, w.mask = name+"="+w.Text, name+"="+w.mask
 		if as.Array != nil {

@@ -2,8 +2,8 @@ package shell
 
 import "strings"
 
-// assigned sees that a variable gets a value, and says so if it changes what runs.
-func (a *reader) assigned(name string, w Word) {
+// noteAssignment sees that a variable gets a value, and says so if it changes what runs.
+func (a *reader) noteAssignment(name string, w Word) {
 	if !changesWhatRuns(name) || w.Known && harmlessValue(name, w.Text) {
 		return
 	}

@@ -169,7 +169,7 @@ func (a *analyzer) loop(c *syntax.ForClause, sc *scope) {
 	case *syntax.WordIter:
 		items := a.words(l.Items, sc)
 		sc.forget(e)
-		a.assigned(l.Name.Value, unknownWord("", "", "it is the variable of a loop"))
+		a.noteAssignment(l.Name.Value, unknownWord("", "", "it is the variable of a loop"))
 		sc.set(l.Name.Value, among(items, l, c.Select))
 		a.stmts(c.Do, sc)
 		sc.forget(e)
@@ -249,7 +249,7 @@ func (a *analyzer) test(x syntax.TestExpr, sc *scope) {
 		case syntax.TsEql, syntax.TsNeq, syntax.TsLeq, syntax.TsGeq, syntax.TsLss, syntax.TsGtr:
 			for _, side := range []syntax.TestExpr{x.X, x.Y} {
 				if w, ok := side.(*syntax.Word); ok {
-					a.compared(w, sc)
+					a.readCompared(w, sc)
 				}
 			}
 			return
@@ -271,8 +271,8 @@ func (a *analyzer) test(x syntax.TestExpr, sc *scope) {
 	}
 }
 
-// compared is one side of a comparison of numbers, which the shell calculates.
-func (a *analyzer) compared(w *syntax.Word, sc *scope) {
+// readCompared reads one side of a comparison of numbers, which the shell calculates.
+func (a *analyzer) readCompared(w *syntax.Word, sc *scope) {
 	if len(w.Parts) == 1 {
 		if q, ok := w.Parts[0].(*syntax.DblQuoted); ok && len(q.Parts) == 1 {
 			w = &syntax.Word{Parts: q.Parts}
@@ -295,7 +295,7 @@ func (a *analyzer) redirects(list []*syntax.Redirect, sc *scope) (texts []string
 // leads to no file.
 func (a *analyzer) redirect(r *syntax.Redirect, sc *scope) string {
 	if r.N != nil && strings.HasPrefix(r.N.Value, "{") {
-		a.assigned(strings.Trim(r.N.Value, "{}"), Word{Known: true})
+		a.noteAssignment(strings.Trim(r.N.Value, "{}"), Word{Known: true})
 		sc.set(strings.Trim(r.N.Value, "{}"), value{number: true})
 	}
 	switch r.Op {

@@ -114,7 +114,7 @@ func (a programs) program(name string, v *invocation, sc *scope) (opaque string)
 	case "go":
 		a.goCommand(v, sc)
 	case "cargo", "docker", "docker-compose", "podman":
-		a.nested(name, v, sc)
+		a.readNested(name, v, sc)
 	case "tar", "gtar", "bsdtar":
 		a.tar(v, sc)
 	case "fd", "fdfind":

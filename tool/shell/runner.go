@@ -123,8 +123,8 @@ func (a *reader) goTool(args []Word, v *invocation) {
 	}
 }
 
-// nested are programs with commands that have options of their own, after options for all.
-func (a programs) nested(name string, v *invocation, sc *scope) {
+// readNested reads programs with commands that have options of their own, after options for all.
+func (a programs) readNested(name string, v *invocation, sc *scope) {
 	args, key := v.words[1:], name
 	switch {
 	case name == "podman":

@@ -301,7 +301,7 @@ func literal(o *writer, s string, quoted bool) {
 func (a *analyzer) param(o *writer, p *syntax.ParamExp, sc *scope, quoted bool) {
 	source := a.text(p)
 	if !plainParam(p) {
-		a.transformed(p, sc)
+		a.readExpansion(p, sc)
 		why := "it is made from a variable"
 		if p.Length {
 			why = "it is a length"
@@ -328,8 +328,8 @@ func (a *analyzer) param(o *writer, p *syntax.ParamExp, sc *scope, quoted bool) 
 	}
 }
 
-// transformed looks into an expansion that does more than to put in a variable.
-func (a *analyzer) transformed(p *syntax.ParamExp, sc *scope) {
+// readExpansion looks into an expansion that does more than to put in a variable.
+func (a *analyzer) readExpansion(p *syntax.ParamExp, sc *scope) {
 	a.arithmetic(p.Index, sc)
 	if p.Slice != nil {
 		a.arithmetic(p.Slice.Offset, sc)
@@ -354,7 +354,7 @@ func (a *analyzer) transformed(p *syntax.ParamExp, sc *scope) {
 	switch p.Exp.Op {
 	case syntax.AssignUnset, syntax.AssignUnsetOrNull:
 		if p.Param != nil {
-			a.assigned(p.Param.Value, w)
+			a.noteAssignment(p.Param.Value, w)
 			sc.set(p.Param.Value, value{})
 		}
 	case syntax.OtherParamOps:
@@ -385,7 +385,7 @@ func (a *analyzer) arithmetic(x syntax.ArithmExpr, sc *scope) {
 	case *syntax.BinaryArithm:
 		if w, ok := x.X.(*syntax.Word); ok && assigns(x.Op) {
 			a.arithmetic(x.Y, sc)
-			a.counted(w, x.Op == syntax.Assgn, sc)
+			a.readCounter(w, x.Op == syntax.Assgn, sc)
 			return
 		}
 		a.arithmetic(x.X, sc)
@@ -393,7 +393,7 @@ func (a *analyzer) arithmetic(x syntax.ArithmExpr, sc *scope) {
 	case *syntax.UnaryArithm:
 		a.arithmetic(x.X, sc)
 		if w, ok := x.X.(*syntax.Word); ok && (x.Op == syntax.Inc || x.Op == syntax.Dec) {
-			a.counted(w, true, sc)
+			a.readCounter(w, true, sc)
 		}
 	case *syntax.ParenArithm:
 		a.arithmetic(x.X, sc)
@@ -413,8 +413,8 @@ func assigns(op syntax.BinAritOperator) bool {
 	return false
 }
 
-// counted is an assignment in a calculation: what it sets is a number.
-func (a *analyzer) counted(w *syntax.Word, fresh bool, sc *scope) {
+// readCounter reads an assignment in a calculation: what it sets is a number.
+func (a *analyzer) readCounter(w *syntax.Word, fresh bool, sc *scope) {
 	name := w.Lit()
 	if !isName(name) {
 		a.operand(w, sc)
@@ -423,7 +423,7 @@ func (a *analyzer) counted(w *syntax.Word, fresh bool, sc *scope) {
 	if !fresh {
 		a.operand(w, sc)
 	}
-	a.assigned(name, Word{Known: true, Text: "0"})
+	a.noteAssignment(name, Word{Known: true, Text: "0"})
 	sc.set(name, value{number: true})
 }
 

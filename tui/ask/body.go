@@ -146,8 +146,8 @@ func (w *writer) text(text string, look style.Attr) {
 	w.rows, w.hidden = append(w.rows, style.WrapAll(lines, w.width)...), w.hidden || hidden
 }
 
-// named writes a label and a text behind it.
-func (w *writer) named(label, text string) {
+// writeLabeled writes a label and a text behind it.
+func (w *writer) writeLabeled(label, text string) {
 	if text == "" {
 		return
 	}
@@ -178,40 +178,40 @@ func (p *Permission) write(w *writer) {
 			return
 		}
 		if m.Diff == "" {
-			w.named("It holds:", m.Reason)
-			w.named("File", m.File)
+			w.writeLabeled("It holds:", m.Reason)
+			w.writeLabeled("File", m.File)
 			return
 		}
-		w.named("Protected:", m.Reason)
+		w.writeLabeled("Protected:", m.Reason)
 		p.writeEdit(w)
 	case "bash":
 		p.writeCommand(w)
 	case "external_directory":
-		w.named("Folder", cmp.Or(strings.Join(m.Directories, ", "), m.Parent))
-		w.named("File", m.File)
+		w.writeLabeled("Folder", cmp.Or(strings.Join(m.Directories, ", "), m.Parent))
+		w.writeLabeled("File", m.File)
 		w.list("Pattern", p.asked.Patterns)
 		if m.Command != "" {
-			w.named("For", m.Command)
+			w.writeLabeled("For", m.Command)
 		}
 	case "doom_loop":
 		w.note("It made this call several times in a row, with the same arguments.", style.Fg(w.th.TextMuted))
-		w.named("Tool", cmp.Or(m.Tool, p.patterns()))
+		w.writeLabeled("Tool", cmp.Or(m.Tool, p.patterns()))
 		w.json(m.Input)
 	case "task":
-		w.named("Agent", cmp.Or(m.Agent, p.patterns()))
-		w.named("Task", m.Description)
+		w.writeLabeled("Agent", cmp.Or(m.Agent, p.patterns()))
+		w.writeLabeled("Task", m.Description)
 	case "glob", "grep":
-		w.named("Pattern", cmp.Or(m.Pattern, p.patterns()))
-		w.named("In", m.Path)
-		w.named("Files", m.Include)
+		w.writeLabeled("Pattern", cmp.Or(m.Pattern, p.patterns()))
+		w.writeLabeled("In", m.Path)
+		w.writeLabeled("Files", m.Include)
 	case "webfetch":
-		w.named("Address", cmp.Or(m.URL, p.patterns()))
+		w.writeLabeled("Address", cmp.Or(m.URL, p.patterns()))
 	case "websearch":
-		w.named("Query", cmp.Or(m.Query, p.patterns()))
+		w.writeLabeled("Query", cmp.Or(m.Query, p.patterns()))
 	case "read", "list", "skill", "lsp":
-		w.named("Server", m.Server)
-		w.named("Address", m.URI)
-		w.named("File", m.Source)
+		w.writeLabeled("Server", m.Server)
+		w.writeLabeled("Address", m.URI)
+		w.writeLabeled("File", m.Source)
 		w.list("", p.asked.Patterns)
 	default:
 		w.list("", p.asked.Patterns)
@@ -221,7 +221,7 @@ func (p *Permission) write(w *writer) {
 
 func (p *Permission) writeEdit(w *writer) {
 	if icon, title := p.title(); style.Width(icon+" "+title) > w.width || strings.Contains(title, "\n") {
-		w.named("File", cmp.Or(p.meta.File, p.patterns()))
+		w.writeLabeled("File", cmp.Or(p.meta.File, p.patterns()))
 	}
 	switch {
 	case strings.TrimSpace(p.meta.Diff) == "":
@@ -243,7 +243,7 @@ func (p *Permission) writeEdit(w *writer) {
 func (p *Permission) writeCommand(w *writer) {
 	if p.outside() {
 		w.note("Nothing confines it: it can write and reach whatever you can.", style.Bold(w.th.Warning))
-		w.named("Because", p.meta.Reason)
+		w.writeLabeled("Because", p.meta.Reason)
 		w.gap()
 	}
 	w.text(cmp.Or(p.meta.Command, strings.Join(p.asked.Patterns, "\n")), style.Bold(w.th.Text))
@@ -253,7 +253,7 @@ func (p *Permission) writeCommand(w *writer) {
 	w.gap()
 	w.note("What this does cannot be known before:", style.Fg(w.th.Warning))
 	for _, u := range p.meta.Unknown {
-		w.named("·", strings.TrimSuffix(u.Text+"  "+u.Why, "  "))
+		w.writeLabeled("·", strings.TrimSuffix(u.Text+"  "+u.Why, "  "))
 	}
 }
 
@@ -266,7 +266,7 @@ func (p *Permission) writeAlways(w *writer) {
 	}
 	w.gap()
 	for _, pattern := range p.asked.Always {
-		w.named("·", cmp.Or(pattern, `""`))
+		w.writeLabeled("·", cmp.Or(pattern, `""`))
 	}
 	w.gap()
 	w.note("This holds in this project, also later; `lathe permission` takes it back.", style.Fg(w.th.TextMuted))
@@ -280,7 +280,7 @@ func (w *writer) list(label string, list []string) {
 		case label == "":
 			w.text(s, style.Fg(w.th.Text))
 		default:
-			w.named(label, s)
+			w.writeLabeled(label, s)
 		}
 	}
 }

@@ -108,11 +108,11 @@ func (st *State) Apply(e lathe.Event) (notes []Note) {
 	case *lathe.PermissionAsked, *lathe.QuestionAsked:
 		notes = append(notes, st.asked(f)...)
 	case *lathe.PermissionReplied:
-		st.settled(f.Request)
+		st.removeAsk(f.Request)
 	case *lathe.QuestionReplied:
-		st.settled(f.Request)
+		st.removeAsk(f.Request)
 	case *lathe.QuestionRejected:
-		st.settled(f.Request)
+		st.removeAsk(f.Request)
 	default:
 		notes = append(notes, news(e.Fact)...)
 	}
@@ -204,6 +204,6 @@ func (st *State) asked(f lathe.Fact) []Note {
 	return notes
 }
 
-func (st *State) settled(id lathe.AskID) {
+func (st *State) removeAsk(id lathe.AskID) {
 	st.asks = slices.DeleteFunc(st.asks, func(f lathe.Fact) bool { return lathe.AskOf(f) == id })
 }

@@ -155,8 +155,8 @@ func (x *inspector) hooks(dir string) {
 	}
 }
 
-// linked inspects the folder that a repository has for a linked work tree.
-func (x *inspector) linked(dir string) {
+// inspectLinked inspects the folder that a repository has for a linked work tree.
+func (x *inspector) inspectLinked(dir string) {
 	tree, common := oneLineOf(filepath.Join(dir, "gitdir")), oneLineOf(filepath.Join(dir, "commondir"))
 	if tree == "" && common == "" {
 		return // git does not take it for one

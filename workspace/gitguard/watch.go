@@ -223,7 +223,7 @@ func (w *Watch) check(repos []found) []Finding {
 	}
 	for _, dir := range w.worktrees() {
 		if !w.isOriginal(dir) {
-			x.linked(dir)
+			x.inspectLinked(dir)
 		}
 	}
 	for _, dir := range Modules(w.modules()) {

@@ -111,7 +111,7 @@ func (g *grepper) visit(in folder, dir, name string) {
 	}
 	f, err := in.open(name)
 	if err != nil {
-		g.walk.failed(err)
+		g.walk.countFailure(err)
 		return
 	}
 	defer f.Close()
@@ -120,7 +120,7 @@ func (g *grepper) visit(in folder, dir, name string) {
 		g.found.skip()
 	case errors.Is(err, errStopped):
 	case err != nil:
-		g.walk.failed(err)
+		g.walk.countFailure(err)
 	default:
 		g.found.searched.Add(1)
 		if g.scanner.count > 0 {

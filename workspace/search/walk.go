@@ -188,13 +188,13 @@ func (w *walk) give(tasks []task) {
 func (w *walk) do(t task, v visitor, list []entry) []entry {
 	in, err := w.volume.folder(t.dir)
 	if err != nil {
-		w.failed(err)
+		w.countFailure(err)
 		return list
 	}
 	defer in.close()
 	if t.files == nil {
 		if list, err = in.entries(list); err != nil {
-			w.failed(err)
+			w.countFailure(err)
 		}
 		t.files = w.sift(t, in, list)
 	}
@@ -273,8 +273,8 @@ func (w *walk) skips(rules *ignores, at string, e entry) bool {
 	return !w.hidden && e.name[0] == '.'
 }
 
-// failed counts what could not be read. What has gone meanwhile is no failure.
-func (w *walk) failed(err error) {
+// countFailure counts what could not be read. What has gone meanwhile is no failure.
+func (w *walk) countFailure(err error) {
 	if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errNotRegular) {
 		w.unreadable.Add(1)
 	}
