@@ -39,6 +39,7 @@ func newBox(t testing.TB, kernel *sandbox.Kernel) *box {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = sandbox.RemoveTree(base + "/data") }) // tools leave folders that cannot be written
 	vars := map[string]string{"HOME": base + "/home", "LATHE_DATA": base + "/data", "PATH": os.Getenv("PATH"), "TMPDIR": base + "/temp"}
 	env := func(name string) string { return vars[name] }
 	f, err := os.Create(base + "/stderr")
