@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"strconv"
 	"strings"
 
@@ -120,4 +121,27 @@ func (a *App) ReadLine(ctx context.Context) (string, error) {
 		err = nil
 	}
 	return strings.TrimSpace(string(line)), err
+}
+
+// WithPiped adds what is piped in below a text; nothing but space is "".
+func (a *App) WithPiped(ctx context.Context, text string) (string, error) {
+	const most = 64 << 20
+	info, err := a.Stdin.Stat()
+	isPipe := err == nil && (info.Mode()&fs.ModeNamedPipe != 0 || info.Mode().IsRegular())
+	if isPipe || text == "" && !IsTerminal(a.Stdin) {
+		piped, err := Reading(ctx, func() ([]byte, error) { return io.ReadAll(io.LimitReader(a.Stdin, most+1)) })
+		switch {
+		case err != nil:
+			return "", fmt.Errorf("read the prompt: %w", err)
+		case len(piped) > most:
+			return "", lathe.Errorf(lathe.Invalid, "the prompt has more than %s", termtext.ByteSize(most))
+		case text != "" && len(piped) > 0:
+			text += "\n"
+		}
+		text += string(piped)
+	}
+	if strings.TrimSpace(text) == "" {
+		return "", nil
+	}
+	return strings.ToValidUTF8(text, "\uFFFD"), nil
 }

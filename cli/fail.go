@@ -30,6 +30,11 @@ func (e usageError) Error() string { return e.message }
 
 func Usagef(format string, args ...any) error { return usageError{fmt.Sprintf(format, args...)} }
 
+// ComesLater refuses what is not built yet, and says what there is instead.
+func ComesLater(what, instead string) error {
+	return lathe.Errorf(lathe.Unavailable, "%s comes later. %s", what, instead)
+}
+
 // Failed is an error that has been told already; only the exit code remains.
 type Failed struct{ Code int }
 

@@ -39,6 +39,9 @@ func (a *App) Location(ctx context.Context, e api.Engine) (lathe.Location, error
 	return at, err
 }
 
+// MostAttached is how large a file may be that is sent along with a prompt, in bytes.
+const MostAttached = 16 << 20
+
 // WasCut reports whether the session's turn was cut off by the end of a process.
 func WasCut(ctx context.Context, e api.Engine, id lathe.SessionID) (bool, error) {
 	all, err := e.Interrupted(ctx)
@@ -56,4 +59,20 @@ func Quit(ctx context.Context, e api.Engine, id lathe.SessionID) error {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), QuitTime)
 	defer stop()
 	return e.Cancel(ctx, id)
+}
+
+// RecoverTurns looks after what a dead process left: closed, and by setting gone on with.
+func (a *App) RecoverTurns(ctx context.Context, e *engine.Engine) error {
+	resume := false
+	if l, err := a.Config(); err == nil { // a broken file is told by whoever needs it
+		resume = l.Config.Resume == "auto"
+	}
+	n, err := e.Recover(ctx, resume)
+	if n > 0 {
+		a.Log.Info("turns were cut off", "count", n, "resumed", resume)
+	}
+	if lathe.CodeOf(err) == lathe.Conflict { // another process looks after them
+		return nil
+	}
+	return err
 }

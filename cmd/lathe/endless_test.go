@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"github.com/lathe-agent/lathe/cli/debug"
 )
 
 // endless is a provider whose answer never ends: the same event of a chat completion again and again.
@@ -53,7 +55,7 @@ func TestRun_EndlessAnswer(t *testing.T) {
 			defer s.Close()
 			home := t.TempDir()
 			const limit = 20_000
-			settings := strings.Replace(fmt.Sprintf(scriptSettings, s.URL), `{"cost":`, fmt.Sprintf(`{"limit": {"context": 100000, "output": %d}, "cost":`, limit), 1)
+			settings := strings.Replace(fmt.Sprintf(debug.ScriptSettings, s.URL), `{"cost":`, fmt.Sprintf(`{"limit": {"context": 100000, "output": %d}, "cost":`, limit), 1)
 			if err := os.WriteFile(home+"/lathe.json", []byte(settings), 0o600); err != nil {
 				t.Fatal(err)
 			}

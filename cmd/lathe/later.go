@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/cli"
 )
 
 // laterCommands are words that the reference knows and that are not built yet. They answer, so
@@ -29,7 +29,7 @@ func addLater(root *cobra.Command) {
 				if slices.Contains(args, "--help") || slices.Contains(args, "-h") {
 					return c.Help()
 				}
-				return comesLater("lathe "+l.name+" ("+l.what+")", l.instead)
+				return cli.ComesLater("lathe "+l.name+" ("+l.what+")", l.instead)
 			},
 		})
 	}
@@ -38,18 +38,15 @@ func addLater(root *cobra.Command) {
 
 // lacksMini gives a command that shows the terminal program the flag --mini, which says that it
 // comes later.
-func lacksMini(c *cobra.Command) {
+func lacksMini(c *cobra.Command) *cobra.Command {
 	mini := c.Flags().Bool("mini", false, "a small screen of lines")
 	_ = c.Flags().MarkHidden("mini") // it is there
 	run := c.RunE
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if *mini {
-			return comesLater("--mini", "Until then `lathe run` answers in lines, and `lathe run -c` goes on.")
+			return cli.ComesLater("--mini", "Until then `lathe run` answers in lines, and `lathe run -c` goes on.")
 		}
 		return run(c, args)
 	}
-}
-
-func comesLater(what, instead string) error {
-	return lathe.Errorf(lathe.Unavailable, "%s comes later. %s", what, instead)
+	return c
 }

@@ -1,14 +1,11 @@
 // Command lathe is a coding agent with durable sessions: run, listed, forked, exported and imported.
 //
-// This package owns the command line: flags, tables for people, JSON for programs, exit codes,
-// where the files are and what the environment says. It decides nothing about sessions; that is
-// the engine's. Every part of the program is named once in this file.
+// This package lists the commands and starts them; they are in the packages below cli. Nothing calls up into it.
 //
-// A command runs in one goroutine with a context that ends at an interrupt. Three more exist: one
-// waits for signals, one for a standard input that has nothing to say, one draws the live view of a
-// turn (package tui/inline).
+// A command runs in one goroutine with a context that ends at an interrupt. Two more exist: one waits for signals, one
+// for a standard input that has nothing to say. The live view of a turn has its own (package tui/inline).
 //
-// Start reading here, then package cli; each command has a file of its own.
+// Start reading here, then package cli.
 package main
 
 import (
@@ -22,9 +19,15 @@ import (
 	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/cli/account"
 	"github.com/lathe-agent/lathe/cli/database"
+	"github.com/lathe-agent/lathe/cli/debug"
+	"github.com/lathe-agent/lathe/cli/demo"
 	"github.com/lathe-agent/lathe/cli/extension"
 	"github.com/lathe-agent/lathe/cli/install"
+	"github.com/lathe-agent/lathe/cli/run"
+	"github.com/lathe-agent/lathe/cli/screen"
+	"github.com/lathe-agent/lathe/cli/serve"
 	"github.com/lathe-agent/lathe/cli/session"
+	"github.com/lathe-agent/lathe/cli/settings"
 	"github.com/lathe-agent/lathe/cli/stats"
 	"github.com/lathe-agent/lathe/cmd/lathe/early"
 	"github.com/lathe-agent/lathe/harness"
@@ -46,11 +49,11 @@ func main() {
 			return
 		} // else it is told as any command tells it
 	}
-	os.Exit(run(newApp(), os.Args[1:]))
+	os.Exit(execute(newApp(), os.Args[1:]))
 }
 
-// run executes one command line and returns the exit code.
-func run(a *cli.App, args []string) int {
+// execute executes one command line and returns the exit code.
+func execute(a *cli.App, args []string) int {
 	ctx, stop := cli.UntilSignal(context.Background(), a.Lent)
 	defer stop()
 	for _, name := range early.Dropped {
@@ -66,7 +69,7 @@ func run(a *cli.App, args []string) int {
 
 // newRoot lists the commands.
 func newRoot(a *cli.App) *cobra.Command {
-	var f tuiFlags
+	var f screen.Flags
 	root := &cobra.Command{
 		Use:   "lathe",
 		Short: "A coding agent whose sessions last",
@@ -82,31 +85,31 @@ func newRoot(a *cli.App) *cobra.Command {
   lathe export last -o session.json`,
 		Annotations: map[string]string{cli.VersionNote: version},
 		Args:        cobra.ArbitraryArgs,
-		RunE:        runFront(a, &f),
+		RunE:        screen.Front(a, &f, func(ctx context.Context) error { return demo.OnScreen(ctx, a) }),
 	}
-	f.define(root)
+	f.Define(root)
 	globalFlags(a, root)
 	root.AddCommand(
-		newRun(a),
-		newAttach(a),
-		newServe(a),
+		run.New(a),
+		lacksMini(screen.NewAttach(a)),
+		serve.New(a),
 		newMCP(a),
 		session.New(a),
-		newAgent(a),
+		settings.NewAgent(a),
 		session.NewExport(a),
 		session.NewImport(a),
 		stats.New(a),
 		database.New(a),
-		newConfig(a),
+		settings.NewConfig(a),
 		extension.NewTrust(a),
-		newPermission(a),
+		settings.NewPermission(a),
 		session.NewShare(a),
 		account.NewModels(a),
 		account.NewAuth(a),
 		extension.NewPlugin(a),
-		newDebug(a),
+		debug.New(a),
 		install.NewCompletion(a),
-		newDemo(a),
+		demo.New(a),
 		newMan(a),
 		newVersion(a),
 		install.NewUpgrade(a),

@@ -5,6 +5,7 @@ import (
 
 	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/cli/extension"
+	"github.com/lathe-agent/lathe/cli/mcpserver"
 )
 
 func newMCP(a *cli.App) *cobra.Command {
@@ -21,6 +22,6 @@ itself: others give it prompts, and list and read its sessions (lathe mcp serve)
 		Args: cobra.ArbitraryArgs,
 		RunE: cli.Group,
 	}
-	cmd.AddCommand(extension.NewMCPList(a), extension.NewMCPAdd(a), extension.NewMCPAuth(a), extension.NewMCPLogout(a), extension.NewMCPDebug(a), newMCPServe(a))
+	cmd.AddCommand(extension.NewMCPList(a), extension.NewMCPAdd(a), extension.NewMCPAuth(a), extension.NewMCPLogout(a), extension.NewMCPDebug(a), mcpserver.New(a))
 	return cmd
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/lathe-agent/lathe/cli/mcpserver"
 	"github.com/lathe-agent/lathe/model/modeltest"
 )
 
@@ -133,12 +134,12 @@ finish stop`, "")
 	if err != nil || len(tools.Tools) != 3 {
 		t.Fatalf("tools %v %v", tools, err)
 	}
-	var list mcpListReply
+	var list mcpserver.ListReply
 	w.call(t.Context(), "sessions", nil, &list)
 	if _, err := os.Stat(filepath.Join(w.home, "data", "lathe.db")); len(list.Sessions) != 0 || err == nil {
 		t.Errorf("%v, and looking made a database", list)
 	}
-	var ran mcpRunReply
+	var ran mcpserver.RunReply
 	r, text := w.call(t.Context(), "run", map[string]any{"prompt": "How long is it?", "title": "Lines"}, &ran)
 	if r.IsError || ran.Status != "done" || ran.Text != "Let me look.\n\nTwo lines." || ran.Tools != 1 || ran.Tokens == 0 || !strings.Contains(text, ran.Session) {
 		t.Errorf("%+v %q", ran, text)
@@ -146,7 +147,7 @@ finish stop`, "")
 	for _, word := range []string{"Let me look.", "→ read", "Two lines."} { // which the client may hear of after the answer
 		until(t, func() bool { return strings.Contains(strings.Join(w.progress(), "\n"), word) })
 	}
-	var again mcpRunReply
+	var again mcpserver.RunReply
 	w.call(t.Context(), "run", map[string]any{"prompt": "More", "session": ran.Session}, &again)
 	if again.Session != ran.Session || again.Text != "And more." {
 		t.Errorf("then %+v", again)
@@ -155,7 +156,7 @@ finish stop`, "")
 	if len(list.Sessions) != 1 || list.Sessions[0].ID != ran.Session || list.Sessions[0].Directory == "" {
 		t.Errorf("list %+v", list)
 	}
-	var read mcpReadReply
+	var read mcpserver.ReadReply
 	_, text = w.call(t.Context(), "session", map[string]any{"session": "last"}, &read)
 	if read.ID != ran.Session || read.Messages != 5 || read.More {
 		t.Errorf("read %+v", read)
@@ -210,9 +211,9 @@ func TestMCPServe_BadCalls(t *testing.T) {
 		}
 	}
 	w.refuses("session", map[string]any{"session": "last"}, "no sessions yet")
-	var ran mcpRunReply
+	var ran mcpserver.RunReply
 	w.call(t.Context(), "run", map[string]any{"prompt": "Hello", "title": "Greeting", "directory": "sub"}, &ran)
-	var list mcpListReply
+	var list mcpserver.ListReply
 	w.call(t.Context(), "sessions", nil, &list)
 	if len(list.Sessions) != 1 || filepath.Base(list.Sessions[0].Directory) != "sub" {
 		t.Errorf("it began in %+v", list)
@@ -278,7 +279,7 @@ finish stop`
 			} else {
 				w = mcpBegin(t, script, settings)
 			}
-			var ran mcpRunReply
+			var ran mcpserver.RunReply
 			r, text := w.call(t.Context(), "run", map[string]any{"prompt": "Make it", "title": "Making"}, &ran)
 			_, err := os.Stat(filepath.Join(w.home, "made"))
 			if yes {
@@ -296,7 +297,7 @@ finish stop`
 func TestMCPServe_Fails(t *testing.T) {
 	needUnix(t)
 	w := mcpBegin(t, `error 400 "no such thing"`, "")
-	var ran mcpRunReply
+	var ran mcpserver.RunReply
 	r, text := w.call(t.Context(), "run", map[string]any{"prompt": "Hello", "title": "Greeting"}, &ran)
 	if !r.IsError || ran.Status != "failed" || ran.Error == "" || !strings.Contains(text, "failed") || ran.Session == "" {
 		t.Errorf("%v %+v %q", r.IsError, ran, text)
@@ -317,7 +318,7 @@ func TestMCPServe_Cancel(t *testing.T) {
 		t.Error("the cancelled call has an answer")
 	}
 	w.goesOn()
-	var list mcpListReply
+	var list mcpserver.ListReply
 	w.call(t.Context(), "sessions", nil, &list)
 	if len(list.Sessions) != 1 || list.Sessions[0].Interrupted {
 		t.Errorf("%+v", list)
@@ -344,7 +345,7 @@ func (w *mcpWorld) begin(args map[string]any) (cancel func(), failed <-chan erro
 // goesOn gives a prompt to the session whose turn is being cancelled, until it is free.
 func (w *mcpWorld) goesOn() {
 	w.Helper()
-	var ran mcpRunReply
+	var ran mcpserver.RunReply
 	for begin := time.Now(); ran.Status != "done"; {
 		w.call(w.Context(), "run", map[string]any{"prompt": "Go on", "session": "last"}, &ran)
 		if time.Since(begin) > time.Minute {
@@ -452,7 +453,7 @@ func TestMCPServe_Nonsense(t *testing.T) {
 		{"[]", -32600},
 		{"{}", -32600},
 		{strings.Repeat("[", 100_000), -32700},
-		{`{"a":"` + strings.Repeat("x", mcpMostLine) + `"}`, -32600},
+		{`{"a":"` + strings.Repeat("x", mcpserver.MostLine) + `"}`, -32600},
 		{hello, 0},
 		{`{"jsonrpc":"2.0","id":8,"method":"nonsense/method"}`, -32601},
 		{`{"jsonrpc":"2.0","id":9,"method":"ping"}`, 0},
@@ -475,12 +476,12 @@ func TestMCPServe_Attach(t *testing.T) {
 	model := modeltest.Start(t, modeltest.MustParse("text \"From the server.\"\nfinish stop\n--\ntext \"begun \"\nstall\n--\ntext \"After it.\"\nfinish stop"))
 	s := startServe(t, serveHome(t, model.URL), nil)
 	w := mcpStart(t, s.home, "--attach", s.url)
-	var ran mcpRunReply
+	var ran mcpserver.RunReply
 	r, _ := w.call(t.Context(), "run", map[string]any{"prompt": "Hello", "title": "Greeting"}, &ran)
 	if r.IsError || ran.Text != "From the server." {
 		t.Errorf("%+v", ran)
 	}
-	var list mcpListReply
+	var list mcpserver.ListReply
 	w.call(t.Context(), "sessions", nil, &list)
 	if len(list.Sessions) != 1 || list.Sessions[0].ID != ran.Session {
 		t.Errorf("%+v", list)

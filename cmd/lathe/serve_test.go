@@ -20,6 +20,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/cli"
+	"github.com/lathe-agent/lathe/cli/debug"
 	"github.com/lathe-agent/lathe/internal/sse"
 	"github.com/lathe-agent/lathe/model/modeltest"
 )
@@ -43,7 +44,7 @@ func serveHome(t *testing.T, model string) string {
 	if err := os.MkdirAll(filepath.Dir(settings), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(settings, fmt.Appendf(nil, scriptSettings, model), 0o644); err != nil {
+	if err := os.WriteFile(settings, fmt.Appendf(nil, debug.ScriptSettings, model), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	return home

@@ -20,5 +20,5 @@ func breaks() {
 			_ = rows[1]
 		}
 	}
-	os.Exit(run(a, os.Args[1:]))
+	os.Exit(execute(a, os.Args[1:]))
 }

@@ -1,0 +1,25 @@
+// Package debug is `lathe debug`: what the program sees, one request to a model, a model that follows a script.
+package debug
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/lathe-agent/lathe/cli"
+)
+
+// New is `lathe debug`.
+func New(a *cli.App) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "debug",
+		Short: "Tools for finding out what goes wrong",
+		Example: `  lathe debug info
+  lathe debug paths
+  lathe debug ask -m anthropic/claude-haiku-4-5-20251001 "Are you there?"`,
+		Args: cobra.ArbitraryArgs,
+		RunE: cli.Group,
+	}
+	cmd.AddCommand(newAsk(a), newScript(a), newDebugSandbox(a), newDebugFile(a), newDebugSnapshot(a))
+	cmd.AddCommand(debugStarts(a)...)
+	cmd.AddCommand(debugLooks(a)...)
+	return cmd
+}

@@ -1,0 +1,243 @@
+package debug
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/cli"
+	"github.com/lathe-agent/lathe/cli/layout"
+	"github.com/lathe-agent/lathe/cli/settings"
+	"github.com/lathe-agent/lathe/config/datadir"
+	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/harness"
+	"github.com/lathe-agent/lathe/internal/termtext"
+	"github.com/lathe-agent/lathe/sandbox"
+	"github.com/lathe-agent/lathe/tool"
+	"github.com/lathe-agent/lathe/workspace"
+)
+
+// debugLooks are the commands that show what the program knows.
+func debugLooks(a *cli.App) []*cobra.Command {
+	show := settings.NewShow(a)
+	show.Use, show.Example = "config", "  lathe debug config | jq .permission"
+	paths := &cobra.Command{
+		Use: "paths", Short: "Where everything is kept", Example: "  lathe debug paths\n  du -sh \"$(lathe debug paths --json | jq -r .data)\"",
+		Args: cli.NoArgs, RunE: func(*cobra.Command, []string) error { return debugPaths(a) },
+	}
+	info := &cobra.Command{
+		Use: "info", Short: "What a report of a bug should say of this machine", Example: "  lathe debug info",
+		Args: cli.NoArgs, RunE: func(*cobra.Command, []string) error { return debugInfo(a) },
+	}
+	projects := &cobra.Command{
+		Use: "projects", Aliases: []string{"scrap"}, Short: "The projects that the database knows, as JSON", Example: "  lathe debug projects | jq -r '.[].worktree'",
+		Args: cli.NoArgs, RunE: func(c *cobra.Command, _ []string) error {
+			return a.With(c.Context(), func(e *engine.Engine) error {
+				all, err := e.Projects(c.Context())
+				if err != nil {
+					return err
+				}
+				return a.PrintJSON(all)
+			})
+		},
+	}
+	skill := &cobra.Command{
+		Use: "skill", Short: "The skills of this directory, as JSON", Example: "  lathe debug skill | jq -r '.[].name'",
+		Args: cli.NoArgs, RunE: func(*cobra.Command, []string) error {
+			l, err := a.Config()
+			if err != nil {
+				return err
+			}
+			a.WarnDistrust(l)
+			return a.PrintJSON(harness.SkillsOf(l))
+		},
+	}
+	a.JSONFlag(paths)
+	a.JSONFlag(info)
+	return []*cobra.Command{show, paths, info, newDebugAgent(a), skill, projects, newDebugFind(a)}
+}
+
+// placesJSON are the folders and files of the program.
+type placesJSON struct {
+	Home        string `json:"home"`
+	Config      string `json:"config"`
+	Data        string `json:"data"`
+	Database    string `json:"database"`
+	Credentials string `json:"credentials"`
+	Outputs     string `json:"outputs"`
+	Snapshots   string `json:"snapshots"`
+	State       string `json:"state"`
+	Cache       string `json:"cache"`
+}
+
+func debugPaths(a *cli.App) error {
+	at, err := datadir.Find(a.Env)
+	if err != nil {
+		return err
+	}
+	p := placesJSON{
+		a.Home(), filepath.Join(a.UserDir(), "lathe"), at.Data, at.Database(), at.Credentials(), at.Outputs(), at.Snapshots(), at.State, at.Cache,
+	}
+	if a.JSON {
+		return a.PrintJSON(p)
+	}
+	return layout.Pairs(a.Out, [][2]string{
+		{"home", termtext.Plain(p.Home)},
+		{"config", termtext.Plain(p.Config)},
+		{"data", termtext.Plain(p.Data)},
+		{"database", termtext.Plain(p.Database)},
+		{"credentials", termtext.Plain(p.Credentials)},
+		{"outputs", termtext.Plain(p.Outputs)},
+		{"snapshots", termtext.Plain(p.Snapshots)},
+		{"state", termtext.Plain(p.State)},
+		{"cache", termtext.Plain(p.Cache)},
+	})
+}
+
+// infoJSON is what the program sees of the machine; nothing in it is secret.
+type infoJSON struct {
+	Version  string   `json:"version"`
+	Go       string   `json:"go"`
+	Platform string   `json:"platform"`
+	Terminal string   `json:"terminal"`
+	Shell    string   `json:"shell"`
+	Sandbox  string   `json:"sandbox"`
+	Settings []string `json:"settings"`
+	Plugins  int      `json:"plugins"`
+	Servers  int      `json:"mcpServers"`
+}
+
+func debugInfo(a *cli.App) error {
+	l, err := a.Config()
+	if err != nil {
+		return err
+	}
+	i := infoJSON{
+		Version: a.Version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Terminal: terminalInfo(a),
+		Shell: a.Env("SHELL"), Sandbox: "commands can be confined", Settings: []string{}, Plugins: len(l.Config.Plugins), Servers: len(l.Config.MCP),
+	}
+	runner := sandbox.Open(sandbox.Config{Launcher: sandbox.Self()})
+	if why := runner.Kernel().Available(false); why != nil {
+		i.Sandbox = why.Error()
+	}
+	if err := runner.Close(); err != nil {
+		return err
+	}
+	for _, s := range l.Sources {
+		i.Settings = append(i.Settings, a.Shown(s.Name))
+	}
+	if a.JSON {
+		return a.PrintJSON(i)
+	}
+	return layout.Pairs(a.Out, [][2]string{
+		{"lathe", i.Version},
+		{"Go", i.Go},
+		{"System", i.Platform},
+		{"Terminal", termtext.Plain(i.Terminal)},
+		{"Shell", termtext.Plain(i.Shell)},
+		{"Sandbox", termtext.OneLine(i.Sandbox)},
+		{"Settings", termtext.Plain(strings.Join(i.Settings, ", "))},
+		{"Plugins", fmt.Sprintf("%s, %s", termtext.Count(i.Plugins), termtext.Several(i.Servers, "MCP server"))},
+	})
+}
+
+// terminalInfo says what is known of the screen.
+func terminalInfo(a *cli.App) string {
+	what := a.Env("TERM")
+	if what == "" {
+		what = "TERM is not set"
+	}
+	if n := a.Width(); n > 0 {
+		what += fmt.Sprintf(", %d columns", n)
+	}
+	if !cli.IsTerminal(a.Stdout.File) {
+		what += ", but the output goes elsewhere"
+	} else if !a.Color(a.Stdout.File) {
+		what += ", without colour"
+	}
+	return what
+}
+
+// agentJSON is an agent, and which tools it may use at all.
+type agentJSON struct {
+	lathe.Agent
+	tools map[string]bool
+}
+
+// MarshalJSON writes the tools beside the agent's own members.
+func (x agentJSON) MarshalJSON() ([]byte, error) {
+	own, err := json.Marshal(x.Agent)
+	if err != nil {
+		return nil, err
+	}
+	tools, err := json.Marshal(x.tools)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Concat(own[:len(own)-1], []byte(`,"tools":`), tools, []byte("}")), nil
+}
+
+func newDebugAgent(a *cli.App) *cobra.Command {
+	var call trialCall
+	cmd := &cobra.Command{
+		Use: "agent NAME", Short: "An agent as it counts here, with its rules and tools, or one call of a tool, as JSON",
+		Long: `Prints an agent as it counts here: its settings, its rules, and which tools it may use.
+
+--tool runs one of its tools with --params, under its rules, and prints what a model would be told. What
+the rules ask about needs --yes. There is no session: what a call changes, no undo takes back.`,
+		Example: `  lathe debug agent plan | jq -r '.tools | to_entries[] | select(.value).key'
+  lathe debug agent build --tool grep --params '{"pattern": "func main"}' | jq -r .output`,
+		Args: cli.WantArgs(1, 1), RunE: func(c *cobra.Command, args []string) error {
+			if call.tool == "" && (call.params != "" || call.yes) {
+				return cli.Usagef("--params and --yes are for a call of a tool: add --tool NAME")
+			}
+			return debugAgent(c.Context(), a, args[0], call)
+		},
+	}
+	cmd.Flags().StringVar(&call.tool, "tool", "", "run the tool `NAME` as the agent would")
+	cmd.Flags().StringVar(&call.params, "params", "", "what it is given, as `JSON`")
+	cmd.Flags().BoolVar(&call.yes, "yes", false, "give what the rules ask about")
+	return cmd
+}
+
+func debugAgent(ctx context.Context, a *cli.App, name string, call trialCall) (err error) {
+	at, err := datadir.Find(a.Env)
+	if err != nil {
+		return err
+	}
+	s := harness.New(&a.Host, at)
+	defer func() { err = cli.Closing(s, err) }()
+	place, err := workspace.Locate(ctx, a.Dir, nil)
+	if err != nil {
+		return err
+	}
+	k, err := s.ConfigFor(place)
+	if err != nil {
+		return err
+	}
+	names := []string{}
+	for _, g := range k.Settings.Agents {
+		if names = append(names, g.Name); g.Name != name {
+			continue
+		}
+		if call.tool != "" {
+			return tryTool(ctx, a, place, k.Settings.Tools, g, call)
+		}
+		out := agentJSON{g.Agent, map[string]bool{}}
+		hidden := tool.Hidden(g.Rules)
+		for _, t := range k.Settings.Tools.All() {
+			if spec := t.Spec(); !spec.Hidden {
+				out.tools[spec.Name] = !hidden(spec)
+			}
+		}
+		return a.PrintJSON(out)
+	}
+	return lathe.Errorf(lathe.NotFound, "there is no agent %s here; there are %s", termtext.Quote(name), termtext.Plain(strings.Join(names, ", ")))
+}

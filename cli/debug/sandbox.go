@@ -1,0 +1,206 @@
+package debug
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/lathe-agent/lathe/cli"
+	"github.com/lathe-agent/lathe/tool/bash"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/config"
+	"github.com/lathe-agent/lathe/harness/confine"
+	"github.com/lathe-agent/lathe/internal/termtext"
+	"github.com/lathe-agent/lathe/sandbox"
+	"github.com/lathe-agent/lathe/tool"
+)
+
+func newDebugSandbox(a *cli.App) *cobra.Command {
+	agent := ""
+	cmd := &cobra.Command{
+		Use:   "sandbox [COMMAND]",
+		Short: "What commands are confined to here, and a command in it",
+		Long: `Shows the profile that the commands of a model run under in this directory: what they may
+write, which names inside are protected all the same, and what this kernel holds of it. With
+a command line it runs that as a model's would be, and says what was refused.
+
+Protected names are mounted read-only where the system lets a command have mounts of its own;
+while it runs, an empty folder stands in for one that does not exist. Without such mounts, what
+a command did to them is undone when it ends, and what it made is moved aside.`,
+		Example: `  lathe debug sandbox
+  lathe debug sandbox --agent plan --json
+  lathe debug sandbox 'echo x > ~/.bashrc'`,
+		Args: cli.WantArgs(0, 1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return debugSandbox(c.Context(), a, agent, strings.Join(args, " "))
+		},
+	}
+	cmd.Flags().StringVar(&agent, "agent", "build", "the agent whose commands they are")
+	a.JSONFlag(cmd)
+	return cmd
+}
+
+// sandboxJSON is what programs read of the sandbox.
+type sandboxJSON struct {
+	Available bool            `json:"available"`
+	Why       string          `json:"why,omitempty"` // it is not
+	Landlock  int             `json:"landlock"`
+	Seatbelt  bool            `json:"seatbelt,omitempty"` // macOS
+	Profile   sandbox.Profile `json:"profile"`
+	Report    *sandbox.Report `json:"report,omitempty"` // of a command that does nothing
+	Command   *commandJSON    `json:"command,omitempty"`
+}
+
+type commandJSON struct {
+	Command  string          `json:"command"`
+	Output   string          `json:"output"`
+	Metadata json.RawMessage `json:"metadata,omitempty"` // none where nothing was run
+}
+
+func debugSandbox(ctx context.Context, a *cli.App, agent, command string) (err error) {
+	o, err := a.ConfigOptions()
+	if err != nil {
+		return err
+	}
+	loaded, err := config.Load(o)
+	if err != nil {
+		return err
+	}
+	runner := sandbox.Open(sandbox.Config{Launcher: sandbox.Self(), Never: sandbox.ServedByLathe})
+	defer func() { err = errors.Join(err, runner.Close()) }()
+	policy := confine.New(a.ConfineHost(), runner.Kernel)
+	policy.Tell, policy.Looks = func(error) {}, command == "" // it is shown below, and changes nothing
+	defer policy.Close()
+	call := &tool.Call{Session: lathe.SessionID("debug-" + strconv.Itoa(os.Getpid())), Agent: agent, Dir: o.Directory, Root: o.Worktree}
+	out := sandboxJSON{Landlock: runner.Kernel().Landlock, Seatbelt: runner.Kernel().Seatbelt, Available: true}
+	if why := runner.Kernel().Available(false); why != nil {
+		out.Available, out.Why = false, why.Error()
+	}
+	if out.Profile, err = policy.Profile(loaded.Config, call, bash.Line{}); err != nil {
+		return lathe.Errorf(lathe.Invalid, "%w", err)
+	}
+	if command == "" {
+		out.Report = probeSandbox(ctx, runner, out.Profile)
+	} else {
+		defer func() { confine.RemoveFolder(out.Profile.Temp) }()
+		out.Command, err = trySandboxed(ctx, a, runner, *call, command, func(call *tool.Call, line bash.Line) (p sandbox.Profile, err error) {
+			out.Profile, err = policy.Profile(loaded.Config, call, line)
+			return out.Profile, err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if a.JSON {
+		return a.PrintJSON(out)
+	}
+	showSandbox(a, out)
+	return nil
+}
+
+// probeSandbox finds out what this machine holds of a profile, with a command that does nothing.
+func probeSandbox(ctx context.Context, r *sandbox.Runner, p sandbox.Profile) *sandbox.Report {
+	if !p.Confined() {
+		return nil
+	}
+	p.Temp, p.Mounts, p.Reads = "", nil, true // which may not be there, and nothing is to be made
+	res, err := r.Run(ctx, sandbox.Command{Path: "/bin/sh", Args: []string{"-c", ":"}, Dir: "/", Profile: p, Rest: sandbox.EndRest}, func([]byte) {})
+	if err != nil {
+		return &sandbox.Report{Missing: []string{err.Error()}}
+	}
+	return res.Sandbox
+}
+
+// typist is who runs a command typed by the user as a model's: nothing is asked.
+type typist struct{ tool.Host }
+
+func (typist) Ask(context.Context, tool.Permission) error { return nil }
+
+func (typist) Progress(string, json.RawMessage) {}
+
+func trySandboxed(ctx context.Context, a *cli.App, r *sandbox.Runner, call tool.Call, command string, confine func(*tool.Call, bash.Line) (sandbox.Profile, error)) (*commandJSON, error) {
+	input, err := json.Marshal(map[string]string{"command": command})
+	if err != nil {
+		return nil, err
+	}
+	call.Input, call.Host = input, typist{}
+	res, err := tool.Run(ctx, bash.New(bash.Config{
+		Runner: r, Env: a.Environ(), Rest: sandbox.EndRest, Confine: confine,
+	}), &call)
+	var refused *tool.Failure
+	switch {
+	case errors.As(err, &refused) && refused.Err == nil: // what a model would be told
+		return &commandJSON{Command: command, Output: refused.Text}, nil
+	case err != nil:
+		return nil, err
+	}
+	return &commandJSON{Command: command, Output: res.Output, Metadata: res.Metadata}, nil
+}
+
+func showSandbox(a *cli.App, s sandboxJSON) {
+	p := s.Profile
+	a.Printf("Mode      %s\n", p.Mode)
+	switch {
+	case !s.Available:
+		a.Printf("Kernel    %s\n", s.Why)
+	case s.Seatbelt:
+		a.Printf("Kernel    Seatbelt (sandbox-exec)\n")
+	default:
+		a.Printf("Kernel    Landlock %d\n", s.Landlock)
+	}
+	if p.Confined() && s.Command == nil {
+		a.Printf("Network   %s\n", termtext.Plain(p.Network.String()))
+		showPaths(a, "Write", p.Write)
+		showPaths(a, "Protected", slices.Concat(p.Protect, p.Files, p.Watch))
+		showPaths(a, "Hidden", p.Hide)
+		showPaths(a, "Shown", p.Show)
+		showPaths(a, "Sockets", p.Sockets)
+		showReport(a, s)
+		a.Printf("Aside     %s\n", termtext.Plain(p.Aside))
+	}
+	if s.Command != nil {
+		a.Printf("\n")
+		for line := range strings.Lines(s.Command.Output) {
+			a.Printf("%s\n", termtext.Plain(strings.TrimRight(line, "\n")))
+		}
+	}
+}
+
+// showReport says what temporary folder commands have, and what this machine does not hold.
+func showReport(a *cli.App, s sandboxJSON) {
+	switch {
+	case s.Report == nil || s.Profile.Temp == "":
+	case s.Report.Guard != sandbox.Bound || s.Report.Seatbelt:
+		a.Printf("Temp      the /tmp of the machine: commands cannot have mounts of their own here\n")
+	default:
+		a.Printf("Temp      %s, as /tmp\n", termtext.Plain(s.Profile.Temp))
+	}
+	if s.Report != nil {
+		for _, text := range s.Report.Missing {
+			a.Printf("Missing   %s\n", termtext.Plain(text))
+		}
+	}
+}
+
+// showPaths lists those that exist, and counts the others.
+func showPaths(a *cli.App, head string, paths []string) {
+	absent := 0
+	for _, path := range paths {
+		if _, err := os.Lstat(path); err != nil {
+			absent++
+			continue
+		}
+		a.Printf("%-9s %s\n", head, termtext.Plain(path))
+		head = ""
+	}
+	if absent > 0 {
+		a.Printf("%-9s and %d that are not there\n", head, absent)
+	}
+}

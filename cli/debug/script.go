@@ -1,0 +1,114 @@
+package debug
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/cli"
+	"github.com/lathe-agent/lathe/cli/session"
+	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/internal/termtext"
+	"github.com/lathe-agent/lathe/model/modeltest"
+)
+
+func newScript(a *cli.App) *cobra.Command {
+	to := ""
+	cmd := &cobra.Command{
+		Use:   "model SCRIPT",
+		Short: "Be a model that says what a script tells it to",
+		Long: `Listens on this machine and answers as a script says, in the protocols of Anthropic, OpenAI
+(Chat Completions and Responses) and Gemini. It prints settings that use it; what it is asked
+is told on standard error. It ends at an interrupt. For trying things out without a key, and
+for bug reports: a script that shows the bug is better than a story. Requests for a title are
+answered beside the script.
+
+A script has a step on each line, and a line of -- between answers:
+
+  text "Push" "ing."                     a delta for each
+  reasoning "let me see"
+  call read {"path":"notes"}             and NAME {…} for one beside it
+  usage 100 20 cache-read=80
+  finish tool-calls
+  pause 50ms · stall · cut · cut reset   status 429 retry-after=2 "body"
+  error overloaded_error "Overloaded"    when "a title"   for requests that hold this text`,
+		Example: `  printf 'text "Hello."\nfinish stop\n' > hello.script
+  lathe debug model hello.script -o lathe.json &
+  lathe run --trust "hi"`,
+		Args: cli.WantArgs(1, 1),
+		RunE: func(c *cobra.Command, args []string) error { return playScript(c.Context(), a, args[0], to) },
+	}
+	cmd.Flags().StringVarP(&to, "output", "o", "", "write the settings to this `FILE` instead")
+	return cmd
+}
+
+// ScriptSettings are settings with the scripted model at an address.
+const ScriptSettings = `{
+  "model": "script/script",
+  "provider": {
+    "script": {
+      "npm": "@ai-sdk/openai-compatible",
+      "options": {"baseURL": "%s/v1", "apiKey": "none"},
+      "models": {"script": {"cost": {"input": 1, "output": 2}}}
+    }
+  }
+}
+`
+
+func playScript(ctx context.Context, a *cli.App, name, to string) error {
+	src, err := readScript(a, name)
+	if err != nil {
+		return err
+	}
+	script, err := modeltest.Parse(string(src))
+	if err != nil {
+		return lathe.Errorf(lathe.Invalid, "%s: %w", termtext.Plain(name), err)
+	}
+	s, err := modeltest.Listen(script)
+	if err != nil {
+		return lathe.Errorf(lathe.Unavailable, "cannot listen on this machine: %w", err)
+	}
+	defer s.Close()
+	titled := bytes.Contains(src, []byte(engine.TitleRequest)) // the script answers that too
+	s.Respond(func(r modeltest.Request) modeltest.Answer {
+		a.Remark("request %d: %s %s, %d bytes", r.N, r.Method, termtext.Plain(r.Path), len(r.Body))
+		if !titled && bytes.Contains(r.Body, []byte(engine.TitleRequest)) {
+			return modeltest.Answer{modeltest.Text{"From a script"}, modeltest.Finish("stop")}
+		}
+		return nil // the script answers
+	})
+	if to == "" {
+		a.Printf(ScriptSettings, s.URL)
+		err = a.Out.Flush()
+	} else {
+		_, err = session.WriteFile(to, func(w io.Writer) error {
+			_, err := fmt.Fprintf(w, ScriptSettings, s.URL)
+			return err
+		})
+	}
+	if err != nil {
+		return err
+	}
+	<-ctx.Done()
+	return nil
+}
+
+// readScript reads a script from a file, or from standard input for "-".
+func readScript(a *cli.App, name string) ([]byte, error) {
+	const most = 64 << 20
+	var from io.ReadCloser = a.Stdin
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, lathe.Errorf(lathe.NotFound, "the script cannot be read: %w", err)
+		}
+		from = f
+	}
+	data, err := io.ReadAll(io.LimitReader(from, most))
+	return data, cli.Closing(from, err)
+}

@@ -1,0 +1,127 @@
+package debug
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/cli"
+	"github.com/lathe-agent/lathe/cli/run"
+	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/internal/termtext"
+	"github.com/lathe-agent/lathe/tool"
+	"github.com/lathe-agent/lathe/workspace"
+)
+
+// trial is who runs one call of a tool outside of a session. What nobody is there for it refuses.
+type trial struct {
+	agent engine.Agent
+	yes   bool
+}
+
+// Ask judges by the rules of the agent; what they ask about is refused unless the user said yes.
+func (x trial) Ask(_ context.Context, p tool.Permission) error {
+	worst, about := p.Objection(x.agent.Rules)
+	for _, pattern := range p.Patterns {
+		switch action := run.ActionOf(x.agent, p.Name, pattern); {
+		case action == lathe.Deny:
+			worst, about = action, pattern
+		case action == lathe.Ask && worst == lathe.Allow:
+			worst, about = action, pattern
+		}
+	}
+	switch {
+	case worst == lathe.Deny:
+		return lathe.Errorf(lathe.Denied, "the rules of %s deny %s %s", termtext.Plain(x.agent.Name), termtext.Plain(p.Name), termtext.Quote(about))
+	case worst == lathe.Ask && p.Name == "sandbox":
+		return lathe.Errorf(lathe.Rejected, "%s would ask about %s %s; only a rule gives it here", termtext.Plain(x.agent.Name), termtext.Plain(p.Name), termtext.Quote(about))
+	case worst == lathe.Ask && !x.yes:
+		return lathe.Errorf(lathe.Rejected, "%s would ask about %s %s; --yes gives it", termtext.Plain(x.agent.Name), termtext.Plain(p.Name), termtext.Quote(about))
+	}
+	return nil
+}
+
+// Allowed reports whether Ask would.
+func (x trial) Allowed(p tool.Permission) bool { return x.Ask(context.Background(), p) == nil }
+
+func (trial) Question(context.Context, []lathe.Question) ([][]string, error) {
+	return nil, tool.Failf("Nobody is there to answer.")
+}
+
+func (trial) Progress(string, json.RawMessage) {}
+
+func (trial) Todos(context.Context, []lathe.Todo) error { return nil }
+
+func (trial) Changing(context.Context, ...string) (func(), error) { return func() {}, nil }
+
+func (trial) PlanFile() string { return "" }
+
+func (trial) Switch(context.Context, string, string) error {
+	return tool.Failf("There is no session that could go on.")
+}
+
+func (trial) Delegate(context.Context, tool.Assignment) (tool.Report, error) {
+	return tool.Report{}, tool.Failf("There is no session to hand a task on from.")
+}
+
+func (trial) Tell(lathe.Fact) {}
+
+func (trial) History() []lathe.Message { return nil }
+
+// trialJSON is a call and what came of it, as a model would be told.
+type trialJSON struct {
+	Tool     string          `json:"tool"`
+	Input    json.RawMessage `json:"input"`
+	Title    string          `json:"title,omitempty"`
+	Output   string          `json:"output,omitempty"`
+	Metadata json.RawMessage `json:"metadata,omitempty"`
+	Error    string          `json:"error,omitempty"`
+}
+
+// trialCall is a call that the user makes in place of a model.
+type trialCall struct {
+	tool, params string
+	yes          bool
+}
+
+// tryTool runs one tool as an agent's call would, and prints the result. A call that fails is a result
+// too, with exit code 1.
+func tryTool(ctx context.Context, a *cli.App, place workspace.Place, tools *tool.Set, agent engine.Agent, call trialCall) error {
+	input := json.RawMessage(cmp.Or(call.params, "{}"))
+	if !json.Valid(input) || !bytes.HasPrefix(bytes.TrimSpace(input), []byte("{")) {
+		return cli.Usagef("--params %s: want an object of JSON, as in '{\"filePath\": \"go.mod\"}'", termtext.Quote(call.params))
+	}
+	var names []string
+	for _, t := range tools.All() {
+		if t.Spec().Hidden {
+			continue
+		}
+		if names = append(names, t.Spec().Name); t.Spec().Name != call.tool {
+			continue
+		}
+		if tool.Hidden(agent.Rules)(t.Spec()) {
+			return lathe.Errorf(lathe.Denied, "the rules of %s hide the tool %s", termtext.Plain(agent.Name), termtext.Plain(call.tool))
+		}
+		res, err := tool.Run(ctx, t, &tool.Call{
+			Session: "ses_debug", Message: "msg_debug", ID: "debug", Agent: agent.Name, Dir: place.Directory, Root: place.Worktree,
+			Input: input, Host: trial{agent, call.yes},
+		})
+		out := trialJSON{Tool: call.tool, Input: input, Title: res.Title, Output: res.Output, Metadata: res.Metadata}
+		var told *tool.Failure
+		switch {
+		case errors.As(err, &told):
+			out.Error = told.Text
+		case err != nil:
+			return err
+		}
+		if err := a.PrintJSON(out); err != nil || out.Error == "" {
+			return err
+		}
+		return cli.Failed{Code: cli.ExitFailed}
+	}
+	return lathe.Errorf(lathe.NotFound, "there is no tool %s here; there are %s", termtext.Quote(call.tool), termtext.Plain(strings.Join(names, ", ")))
+}

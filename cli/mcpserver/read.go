@@ -1,0 +1,150 @@
+package mcpserver
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/cli"
+	"github.com/lathe-agent/lathe/cli/layout"
+	"github.com/lathe-agent/lathe/cli/session"
+	"github.com/lathe-agent/lathe/internal/termtext"
+)
+
+// Bounds of what a call returns, so that no session fills the context of whoever reads it.
+const (
+	mcpSessions     = 20
+	mcpMostSessions = 200
+	mcpMessages     = 20
+	mcpMostMessages = 200
+	mcpMostBytes    = 96 << 10
+)
+
+type (
+	mcpListArgs struct {
+		Limit    int    `json:"limit,omitempty" jsonschema:"at most so many; 20 if left out, 200 at most"`
+		Search   string `json:"search,omitempty" jsonschema:"only those with this text in their title"`
+		Archived bool   `json:"archived,omitempty" jsonschema:"the archived ones instead"`
+	}
+	ListReply struct {
+		Sessions []mcpSession `json:"sessions"`
+	}
+	mcpSession struct {
+		ID          string `json:"id"`
+		Title       string `json:"title"`
+		Directory   string `json:"directory"`
+		Created     int64  `json:"created" jsonschema:"in milliseconds since 1970"`
+		Updated     int64  `json:"updated" jsonschema:"in milliseconds since 1970"`
+		Interrupted bool   `json:"interrupted,omitempty" jsonschema:"its last turn was cut off"`
+	}
+)
+
+// sessions lists those of the project.
+func (h *mcpHost) sessions(ctx context.Context, _ *mcp.CallToolRequest, in mcpListArgs) (*mcp.CallToolResult, ListReply, error) {
+	out := ListReply{Sessions: []mcpSession{}}
+	most, err := mcpLimit("limit", in.Limit, mcpSessions, mcpMostSessions)
+	if err != nil {
+		return nil, out, err
+	}
+	var found []lathe.Session
+	var cut map[lathe.SessionID]bool
+	e, err := h.look()
+	if err == nil {
+		if found, err = session.QuerySessions(ctx, h.App, e, session.ListFlags{Most: most, Archived: in.Archived, Search: in.Search}); err == nil {
+			cut, err = session.InterruptedOnes(ctx, e)
+		}
+	}
+	if err != nil && !errors.As(err, new(cli.NoDatabase)) {
+		return nil, out, err
+	}
+	for _, s := range found {
+		out.Sessions = append(out.Sessions, mcpSession{
+			ID: string(s.ID), Title: termtext.Plain(s.Title), Directory: s.Directory,
+			Created: int64(s.Created), Updated: int64(s.Updated), Interrupted: cut[s.ID],
+		})
+	}
+	text := session.ListFlags{Archived: in.Archived, Search: in.Search, All: true}.Nothing()
+	if len(found) > 0 {
+		var b bytes.Buffer
+		if err := session.SessionTable(h.App, found, cut, true).Write(&b, 0); err != nil {
+			return nil, out, err
+		}
+		text = b.String()
+	}
+	return mcpText(text), out, nil
+}
+
+type (
+	mcpReadArgs struct {
+		Session  string `json:"session" jsonschema:"the id, enough of its beginning or end, or last for the newest of the project"`
+		Messages int    `json:"messages,omitempty" jsonschema:"the newest so many; 20 if left out, 200 at most"`
+		Full     bool   `json:"full,omitempty" jsonschema:"also what the model thought, and what tools were given and answered"`
+	}
+	ReadReply struct {
+		ID        string `json:"id"`
+		Title     string `json:"title"`
+		Messages  int    `json:"messages" jsonschema:"how many are shown"`
+		More      bool   `json:"more" jsonschema:"older messages were left out"`
+		Shortened bool   `json:"shortened" jsonschema:"the text was too long, and its beginning was cut off"`
+	}
+)
+
+// session shows one as a transcript.
+func (h *mcpHost) session(ctx context.Context, _ *mcp.CallToolRequest, in mcpReadArgs) (*mcp.CallToolResult, ReadReply, error) {
+	most, err := mcpLimit("messages", in.Messages, mcpMessages, mcpMostMessages)
+	if err != nil {
+		return nil, ReadReply{}, err
+	}
+	e, err := h.look()
+	if err != nil {
+		return nil, ReadReply{}, err
+	}
+	s, err := h.ours(ctx, e, in.Session)
+	if err != nil {
+		return nil, ReadReply{}, err
+	}
+	page, err := e.Messages(ctx, s.ID, lathe.Place{}, most)
+	if err != nil {
+		return nil, ReadReply{}, err
+	}
+	var head, body bytes.Buffer
+	t := session.Transcript{Out: &body, Now: h.Now(), Detail: in.Full}
+	if err := errors.Join(layout.Pairs(&head, session.RecordRows(h.App, s)), t.Messages(page.Messages)); err != nil {
+		return nil, ReadReply{}, err
+	}
+	text, short := lastOf(body.String(), mcpMostBytes)
+	if page.More {
+		head.WriteString("\n… older messages are left out\n")
+	}
+	return mcpText(head.String() + text), ReadReply{ID: string(s.ID), Title: termtext.Plain(s.Title), Messages: len(page.Messages), More: page.More, Shortened: short}, nil
+}
+
+// mcpLimit is how many of something are wanted; 0 is the usual number.
+func mcpLimit(name string, n, usual, most int) (int, error) {
+	if n < 0 {
+		return 0, lathe.Errorf(lathe.Invalid, "%s is %d; want 0 or more", name, n)
+	}
+	return min(cmp.Or(n, usual), most), nil
+}
+
+func mcpText(text string) *mcp.CallToolResult {
+	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}}
+}
+
+// lastOf is the end of a text that is too long, from the beginning of a line on.
+func lastOf(text string, most int) (string, bool) {
+	if len(text) <= most {
+		return text, false
+	}
+	rest := text[len(text)-most:]
+	if _, after, ok := strings.Cut(rest, "\n"); ok {
+		rest = after
+	}
+	return fmt.Sprintf("… %s before this were left out\n%s", termtext.ByteSize(int64(len(text)-len(rest))), strings.ToValidUTF8(rest, "")), true
+}

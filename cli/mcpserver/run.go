@@ -1,0 +1,313 @@
+package mcpserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/cli"
+	"github.com/lathe-agent/lathe/cli/session"
+	"github.com/lathe-agent/lathe/cli/turn"
+	"github.com/lathe-agent/lathe/internal/termtext"
+	"github.com/lathe-agent/lathe/model/catalog"
+	"github.com/lathe-agent/lathe/tui/inline"
+)
+
+type (
+	mcpRunArgs struct {
+		Prompt    string `json:"prompt" jsonschema:"what to do, in words"`
+		Session   string `json:"session,omitempty" jsonschema:"go on with this session: its id, or last for the newest; a new one if left out"`
+		Agent     string `json:"agent,omitempty" jsonschema:"the agent, such as build or plan; that of the settings if left out"`
+		Model     string `json:"model,omitempty" jsonschema:"the model as provider/model; that of the settings if left out"`
+		Directory string `json:"directory,omitempty" jsonschema:"where a new session works: a folder of the project"`
+		Title     string `json:"title,omitempty" jsonschema:"of a new session; it is given one if left out"`
+	}
+	RunReply struct {
+		Session string   `json:"session" jsonschema:"its id; pass it as session to go on"`
+		Status  string   `json:"status" jsonschema:"done, refused (something needed a permission that nobody could give; the text says what is left), or failed"`
+		Text    string   `json:"text" jsonschema:"what the agent said"`
+		Error   string   `json:"error,omitempty"`
+		Refused []string `json:"refused,omitempty" jsonschema:"what needed a permission that nobody could give"`
+		Tools   int      `json:"tools" jsonschema:"how many tools were called"`
+		Tokens  int64    `json:"tokens"`
+		Cost    string   `json:"cost,omitempty"`
+	}
+)
+
+// run gives a prompt and waits for what comes of it.
+func (h *mcpHost) run(ctx context.Context, req *mcp.CallToolRequest, in mcpRunArgs) (*mcp.CallToolResult, RunReply, error) {
+	prompt, err := in.prompt()
+	if err != nil {
+		return nil, RunReply{}, err
+	}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	defer context.AfterFunc(h.life, func() { stop(context.Cause(h.life)) })()
+	s, fresh, err := h.meant(ctx, in)
+	if err != nil {
+		return nil, RunReply{}, err
+	}
+	if err := h.occupy(s.ID); err != nil {
+		return nil, RunReply{}, err
+	}
+	defer h.leave(s.ID)
+	e, done, err := h.worker(s.Directory)
+	if err != nil {
+		return nil, RunReply{}, err
+	}
+	defer done()
+	t := &mcpTurn{Turn: turn.Turn{Engine: e, Session: s, Fresh: fresh}, host: h, told: newProgress(ctx, req)}
+	defer t.told.end()
+	if err := t.follow(ctx, prompt); err != nil {
+		return nil, RunReply{}, err
+	}
+	out := t.reply()
+	result := mcpText(t.words(out))
+	result.IsError = out.Status != "done"
+	return result, out, nil
+}
+
+func (in mcpRunArgs) prompt() (lathe.Prompt, error) {
+	p := lathe.Prompt{Agent: in.Agent, Parts: []lathe.Part{{Body: &lathe.Text{Text: in.Prompt}}}}
+	switch {
+	case strings.TrimSpace(in.Prompt) == "":
+		return p, lathe.Errorf(lathe.Invalid, "prompt is empty; say what to do")
+	case in.Session != "" && in.Directory != "":
+		return p, lathe.Errorf(lathe.Invalid, "a session works where it was begun; leave out directory, or session")
+	case in.Model != "":
+		vendor, name, err := catalog.Split(in.Model)
+		if err != nil {
+			return p, lathe.Errorf(lathe.Invalid, "model %s: %w", termtext.Plain(in.Model), err)
+		}
+		p.Model = &lathe.ModelRef{Provider: vendor, Model: name}
+	}
+	return p, nil
+}
+
+// meant is the session of the call, or a new one. It may not ask the user things: nobody is there.
+func (h *mcpHost) meant(ctx context.Context, in mcpRunArgs) (s lathe.Session, fresh bool, err error) {
+	e, err := h.open()
+	if err != nil {
+		return s, false, err
+	}
+	if in.Session != "" {
+		s, err = h.ours(ctx, e, in.Session)
+		return s, false, err
+	}
+	dir, err := h.inside(ctx, e, in.Directory)
+	if err != nil {
+		return s, false, err
+	}
+	e, done, err := h.worker(dir)
+	if err != nil {
+		return s, false, err
+	}
+	defer done()
+	var rules lathe.Ruleset
+	for _, name := range []string{"question", "plan_enter", "plan_exit"} {
+		rules = append(rules, lathe.Rule{Permission: name, Pattern: "*", Action: lathe.Deny})
+	}
+	s, err = e.Create(ctx, dir, lathe.NewSession{Title: in.Title, Rules: rules})
+	return s, true, err
+}
+
+// mcpTurn is the turn of one call. It is its own sink: what happens is progress.
+type mcpTurn struct {
+	turn.Turn
+	host    *mcpHost
+	told    *progress
+	refused []string
+}
+
+// follow sends the prompt and listens until the session is idle. A call that is canceled ends the
+// turn before it returns.
+func (t *mcpTurn) follow(ctx context.Context, p lathe.Prompt) error {
+	t.Log, t.Now, t.Missed = t.host.Log, t.host.Now, "`session` shows what was done"
+	t.Sink, t.Permit = t, t.permit
+	t.Send = func(ctx context.Context, _ func(error)) error {
+		if !t.Fresh { // what worked for it in a process that has died
+			if err := t.Collect(ctx, false); err != nil {
+				return err
+			}
+		}
+		_, err := t.Engine.Submit(ctx, t.Session.ID, p)
+		if err != nil {
+			t.DeleteEmpty(ctx)
+		}
+		t.Given.Store(err == nil)
+		return err
+	}
+	err := t.Run(ctx)
+	if cause := context.Cause(ctx); cause != nil && !errors.As(err, new(turn.NotSent)) {
+		return t.end(ctx, cause)
+	}
+	return err
+}
+
+// end ends a turn that nobody waits for: at once if it was canceled, and as the program does if
+// that ends.
+func (t *mcpTurn) end(ctx context.Context, why error) error {
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), cli.QuitTime)
+	defer stop()
+	if t.host.life.Err() != nil {
+		return errors.Join(why, cli.Quit(ctx, t.Engine, t.Session.ID))
+	}
+	return errors.Join(why, t.Engine.Cancel(ctx, t.Session.ID))
+}
+
+// Show tells the client of an event of the session.
+func (t *mcpTurn) Show(_ context.Context, ev lathe.Event) {
+	if ev.Session != t.Session.ID {
+		return
+	}
+	switch f := ev.Fact.(type) {
+	case *lathe.PartChanged:
+		switch b := f.Part.Body.(type) {
+		case *lathe.Text:
+			if text := strings.TrimSpace(termtext.PlainText(b.Text)); text != "" && t.Record.IsAnswer(f.Part) {
+				t.told.say("%s", text)
+			}
+		case *lathe.ToolCall:
+			t.call(b)
+		default:
+		}
+	case *lathe.StatusChanged:
+		if f.Status.Type == lathe.Retrying {
+			t.told.say("waiting: %s", termtext.OneLine(termtext.Plain(f.Status.Message)))
+		}
+	default:
+	}
+}
+
+// Note says nothing: remarks are for people.
+func (t *mcpTurn) Note(string) {}
+
+// permit answers a request by the flag, else with no.
+func (t *mcpTurn) permit(ctx context.Context, q lathe.PermissionRequest) {
+	what := strings.TrimSpace(termtext.Plain(q.Permission + " " + q.Wanted()))
+	switch {
+	case t.host.flags.yes && q.Permission != "sandbox":
+		t.Report(t.Engine.Reply(ctx, q.ID, lathe.Once, ""))
+		return
+	case q.Permission == "doom_loop":
+		t.Report(t.Engine.Reply(ctx, q.ID, lathe.Unattended, ""))
+		return
+	}
+	t.Report(t.Engine.Reply(ctx, q.ID, lathe.Unattended, turn.SandboxAskOf(q).ModelWords()))
+	t.refused = append(t.refused, what)
+	t.told.say("refused: %s", what)
+}
+
+func (t *mcpTurn) call(c *lathe.ToolCall) {
+	switch s := c.State.(type) {
+	case *lathe.Running:
+		t.told.say("%s %s", turn.Icon(c.Tool), termtext.OneLine(termtext.Plain(c.Tool+" "+inline.Hint(s.Input))))
+	case *lathe.Failed:
+		t.told.say("✗ %s failed: %s", termtext.Plain(c.Tool), termtext.OneLine(termtext.Plain(s.Error)))
+	default:
+	}
+}
+
+// reply is the turn as a program reads it.
+func (t *mcpTurn) reply() RunReply {
+	r, texts := &t.Record, []string{}
+	for _, said := range r.Texts {
+		if said.Text != "" {
+			texts = append(texts, strings.TrimSpace(termtext.PlainText(said.Text)))
+		}
+	}
+	text, _ := lastOf(strings.Join(texts, "\n\n"), mcpMostBytes)
+	out := RunReply{
+		Session: string(t.Session.ID), Status: "done", Text: text, Refused: t.refused, Tools: r.Tools,
+		Tokens: r.Tokens.Input + r.Tokens.Output + r.Tokens.Reasoning + r.Tokens.Cache.Read + r.Tokens.Cache.Write, Cost: session.CostOf(r.Cost),
+	}
+	switch {
+	case r.Failed != nil:
+		out.Status, out.Error = "failed", termtext.OneLine(termtext.Plain(r.Failed.Error()))
+	case len(t.refused) > 0:
+		out.Status = "refused"
+	}
+	return out
+}
+
+// words is the turn as a model reads it.
+func (t *mcpTurn) words(r RunReply) string {
+	parts := []string{}
+	if r.Text != "" {
+		parts = append(parts, r.Text)
+	}
+	if r.Error != "" {
+		parts = append(parts, "The turn failed: "+r.Error)
+	}
+	if len(r.Refused) > 0 {
+		parts = append(parts, "Refused, since nobody is there to give permission: "+strings.Join(r.Refused, "; ")+
+			". A rule in the settings allows it, or `lathe mcp serve --yes`.")
+	}
+	return strings.Join(append(parts, "(session "+r.Session+"; pass it as session to go on)"), "\n\n")
+}
+
+// progress tells the client what happens, if it wants to know. A turn that says nothing for a while
+// is told to be alive, or the client would give up on it.
+type progress struct {
+	token   any
+	session *mcp.ServerSession
+	ctx     context.Context // of the call
+	beating sync.WaitGroup
+	stop    context.CancelFunc
+
+	mu   sync.Mutex // guards the number, and keeps the order
+	said float64
+}
+
+const (
+	progressEvery = 10 * time.Second
+	progressBytes = 2000
+)
+
+func newProgress(ctx context.Context, req *mcp.CallToolRequest) *progress {
+	p := &progress{token: req.Params.GetProgressToken(), session: req.Session}
+	p.ctx, p.stop = context.WithCancel(ctx)
+	if p.token != nil {
+		p.beating.Go(p.beat)
+	}
+	return p
+}
+
+func (p *progress) beat() {
+	tick := time.NewTicker(progressEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			p.say("still at work")
+		case <-p.ctx.Done():
+			return
+		}
+	}
+}
+
+func (p *progress) end() {
+	p.stop()
+	p.beating.Wait()
+}
+
+func (p *progress) say(format string, args ...any) {
+	if p.token == nil {
+		return
+	}
+	text := fmt.Sprintf(format, args...)
+	if len(text) > progressBytes {
+		text = strings.ToValidUTF8(text[:progressBytes], "") + "…"
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.said++
+	// A client that cannot be told is gone, which its input will say.
+	_ = p.session.NotifyProgress(p.ctx, &mcp.ProgressNotificationParams{ProgressToken: p.token, Progress: p.said, Message: text})
+}

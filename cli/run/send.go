@@ -1,0 +1,188 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/cli"
+	"github.com/lathe-agent/lathe/cli/account"
+	"github.com/lathe-agent/lathe/cli/turn"
+	"github.com/lathe-agent/lathe/client"
+	"github.com/lathe-agent/lathe/internal/termtext"
+)
+
+// runner is one call of `lathe run`: its flags, the turn and how that is shown.
+type runner struct {
+	*cli.App
+	flags     runFlags
+	arguments string // of a slash command
+	turn      *turn.Turn
+	out       turn.Output
+}
+
+// follow sends the prompt and shows the turn.
+func (r *runner) follow(ctx context.Context, p lathe.Prompt) error {
+	t := r.turn
+	t.Log, t.Now, t.Missed = r.Log, r.Now, fmt.Sprintf("`lathe session show --attach %s %s` shows it", termtext.Plain(r.Attach), t.Session.ID)
+	t.Send = func(ctx context.Context, fail func(error)) error { return r.send(ctx, p, fail) }
+	r.out = r.output()
+	t.Permit, t.Sink = r.permit, r.out
+	if live, ok := r.out.(*turn.Live); ok {
+		defer live.Close()
+	}
+	if r.flags.share && t.Session.Share != nil {
+		r.note("~ %s", termtext.Plain(t.Session.Share.URL))
+	}
+	err := t.Run(ctx)
+	if context.Cause(ctx) != nil {
+		t.Report(cli.Quit(ctx, t.Engine, t.Session.ID))
+	}
+	return r.out.End(ctx, err)
+}
+
+// output is how the turn is shown: for programs, as a picture on a screen that can do it, where nothing else writes,
+// or as plain text.
+func (r *runner) output() turn.Output {
+	p := turn.NewPlain(r.App, r.turn)
+	p.Thinking, p.Structured = r.flags.thinking, r.flags.schema != ""
+	switch {
+	case r.flags.format == streamJSON:
+		return &turn.Stream{App: r.App, Turn: r.turn, Began: p.Began, Structured: p.Structured}
+	case r.flags.format == "json":
+		return &turn.JSON{App: r.App, Turn: r.turn, Thinking: p.Thinking}
+	case r.Color(r.Stdout.File) && r.Color(r.Stderr) && !p.Structured && !r.PrintLogs:
+		return turn.NewLive(p)
+	default:
+		return p
+	}
+}
+
+func (r *runner) note(format string, args ...any) { r.out.Note(fmt.Sprintf(format, args...)) }
+
+// send gives the prompt, or lets an interrupted turn go on.
+func (r *runner) send(ctx context.Context, p lathe.Prompt, fail func(error)) error {
+	t := r.turn
+	if r.flags.resume {
+		cut, err := cli.WasCut(ctx, t.Engine, t.Session.ID)
+		if err != nil {
+			return err
+		}
+		tasks, err := t.Backgrounds(ctx)
+		if err == nil && !cut && len(tasks) == 0 {
+			err = lathe.Errorf(lathe.NotFound, "session %s was not interrupted; `lathe run -s %s WORDS` goes on with it", t.Session.ID, t.Session.ID)
+		}
+		if err != nil {
+			return err
+		}
+		t.Given.Store(true)
+		r.note("> resuming · %s · %s", termtext.Plain(t.Session.Title), t.Session.ID)
+		if err := t.Collect(ctx, true); err != nil || !cut {
+			return err
+		}
+		return t.Engine.Resume(ctx, t.Session.ID)
+	}
+	if err := r.interruption(ctx); err != nil {
+		return err
+	}
+	if !t.Fresh { // what worked for it in a process that has died
+		if err := t.Collect(ctx, r.resumeMode() == "auto"); err != nil {
+			return err
+		}
+	}
+	if r.flags.command != "" {
+		r.note("> /%s · %s", termtext.Plain(r.commandName()), t.Session.ID)
+		go r.submitCommand(ctx, p, fail) // it may ask something, which is answered here
+		return nil
+	}
+	m, err := t.Engine.Submit(ctx, t.Session.ID, p)
+	if err == nil {
+		t.Begin(m)
+		r.checkLevel(m)
+		return nil
+	}
+	t.DeleteEmpty(ctx)
+	return err
+}
+
+// checkLevel warns who asked for a level of reasoning that the model has none of that name:
+// it answers all the same, as any client of a server is answered.
+func (r *runner) checkLevel(m lathe.Message) {
+	u, ok := m.Said.(*lathe.User)
+	if !ok || r.flags.variant == "" || r.Attach != "" || r.flags.format != "default" {
+		return
+	}
+	p, err := account.QuietProviders(r.App)
+	if err != nil {
+		return
+	}
+	info, err := p.Catalog.Model(u.Model.Provider, u.Model.Model)
+	if err != nil {
+		return // the answer says why
+	}
+	if _, ok := info.Variant(r.flags.variant); !ok {
+		r.note("! %v", NoVariant(info, r.flags.variant))
+	}
+}
+
+func (r *runner) commandName() string { return strings.TrimPrefix(r.flags.command, "/") }
+
+// submitCommand sends what a slash command makes of its arguments; if it makes nothing, nobody
+// need listen.
+func (r *runner) submitCommand(ctx context.Context, p lathe.Prompt, fail func(error)) {
+	_, err := r.turn.Engine.SubmitCommand(ctx, r.turn.Session.ID, lathe.CommandCall{
+		Command: r.commandName(), Arguments: r.arguments, Agent: p.Agent, Model: p.Model, Variant: p.Variant, Parts: p.Parts,
+	})
+	if err != nil {
+		r.turn.DeleteEmpty(ctx)
+		fail(err)
+		return
+	}
+	r.turn.Given.Store(true)
+}
+
+// interruption looks whether the session's last turn was cut off: by setting it goes on
+// first, or the user is told that it could.
+func (r *runner) interruption(ctx context.Context) error {
+	if r.turn.Fresh {
+		return nil
+	}
+	mode := r.resumeMode()
+	cut, err := cli.WasCut(ctx, r.turn.Engine, r.turn.Session.ID)
+	if err != nil || !cut || mode == "off" {
+		return err
+	}
+	if mode == "auto" {
+		r.note("> the last turn was cut off and goes on")
+		return r.turn.Engine.Resume(ctx, r.turn.Session.ID)
+	}
+	r.note("> the last turn was cut off; `lathe run --resume -s %s` would have gone on with it", r.turn.Session.ID)
+	return nil
+}
+
+// resumeMode is what the settings say of turns that were cut off.
+func (r *runner) resumeMode() string {
+	if r.Attach != "" {
+		return "ask" // the server goes on by itself, if its settings say so
+	}
+	if l, err := r.In(r.turn.Session.Directory).Config(); err == nil && l.Config.Resume != "" {
+		return l.Config.Resume
+	}
+	return "ask"
+}
+
+// share lets others read the session, and says where.
+func (r *runner) share(ctx context.Context) error {
+	server, ok := r.turn.Engine.(*client.Client)
+	if !ok || !r.flags.share {
+		return nil
+	}
+	s, err := server.ShareFor(ctx, r.turn.Session.ID, r.flags.expires)
+	if err != nil {
+		r.turn.DeleteEmpty(ctx)
+		return err
+	}
+	r.turn.Session = s
+	return nil
+}

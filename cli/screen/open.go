@@ -1,0 +1,138 @@
+package screen
+
+import (
+	"context"
+	"path/filepath"
+	"sync"
+
+	"github.com/lathe-agent/lathe/api"
+	"github.com/lathe-agent/lathe/cli"
+	"github.com/lathe-agent/lathe/config/datadir"
+	"github.com/lathe-agent/lathe/harness"
+	"github.com/lathe-agent/lathe/tui"
+)
+
+// tuiEngine is what the terminal program speaks with, and how it is ended.
+type tuiEngine struct {
+	tui.Engine
+	close func() error
+}
+
+// opener opens the engine once the screen is there, and closes what was opened, also when the user
+// leaves while that is still under way.
+type opener struct {
+	open func(ctx context.Context) (*tuiEngine, error)
+
+	running sync.WaitGroup
+
+	mu     sync.Mutex // guards the fields below
+	left   bool
+	engine *tuiEngine
+}
+
+// enter opens.
+func (o *opener) enter(ctx context.Context) (tui.Engine, error) {
+	o.mu.Lock()
+	if o.left {
+		o.mu.Unlock()
+		return nil, context.Canceled
+	}
+	o.running.Add(1)
+	o.mu.Unlock()
+	defer o.running.Done()
+	e, err := o.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.engine = e
+	return e.Engine, nil
+}
+
+// Close waits for what is being opened, and closes it.
+func (o *opener) Close() error {
+	o.mu.Lock()
+	o.left = true
+	o.mu.Unlock()
+	o.running.Wait()
+	if o.engine == nil {
+		return nil
+	}
+	return o.engine.close()
+}
+
+// openTUI opens the engine as serve does, and speaks with it without a port.
+func openTUI(ctx context.Context, a *cli.App) (*tuiEngine, error) {
+	at, err := datadir.Find(a.Env)
+	if err != nil {
+		return nil, err
+	}
+	first := !at.Exists() && !hasOwnRules(a)
+	setup, err := harness.Open(ctx, &a.Host, harness.Options{})
+	if err != nil {
+		return nil, err
+	}
+	if err := a.RecoverTurns(ctx, setup.Engine); err != nil {
+		return nil, cli.Closing(setup, err)
+	}
+	return openWithin(ctx, a, setup, func(e *ownEngine) {
+		e.choose.Store(first)
+		e.confined = func() bool { return setup.Runner.Kernel().Available(false) == nil }
+	})
+}
+
+// hasOwnRules reports whether the user has said what is allowed. Settings that cannot be read are told by
+// whoever needs them.
+func hasOwnRules(a *cli.App) bool {
+	l, err := a.Config()
+	return err != nil || l.HasOwnRules()
+}
+
+// openWithin gives the terminal UI an engine of this process, which it closes, also when it fails. change may put
+// something else in place of its surroundings.
+func openWithin(ctx context.Context, a *cli.App, setup *harness.Harness, change func(*ownEngine)) (*tuiEngine, error) {
+	dir, err := filepath.Abs(a.Dir)
+	if err != nil {
+		return nil, cli.Closing(setup, err)
+	}
+	around, err := setup.Local(ctx, dir, a.Version)
+	if err != nil {
+		return nil, cli.Closing(setup, err)
+	}
+	h := &ownEngine{Engine: setup.Engine, Host: around}
+	h.trusted = func() (ok bool, broken string) {
+		l, err := a.Config()
+		if err != nil {
+			return true, "" // the caller reports it
+		}
+		if len(l.Broken) > 0 {
+			broken = "A" + cli.BrokenWords(l.Broken[0])[1:]
+		}
+		return l.Distrust == nil, broken
+	}
+	change(h)
+	return &tuiEngine{Engine: h, close: func() error {
+		return cli.Closing(setup, around.Close()) // turns are settled
+	}}, nil
+}
+
+// Show shows the terminal UI on an engine that open opens, which is closed at its end. The newest session is continued
+// with a prompt; host may put something else in place of the surroundings. deaf says that the terminal takes nothing.
+func Show(ctx context.Context, a *cli.App, prompt string, open func(ctx context.Context, own *cli.App) (*harness.Harness, error), host func(api.Host) api.Host) (deaf bool, err error) {
+	in, _, err := openScreen(ctx, a)
+	if err != nil {
+		return false, err
+	}
+	defer in.close()
+	own, tell := offScreen(a)
+	defer tell()
+	ended, err := performTUI(ctx, own, in.file, stage{app: own, flags: Flags{next: true, prompt: prompt}, open: func(ctx context.Context) (*tuiEngine, error) {
+		h, err := open(ctx, own)
+		if err != nil {
+			return nil, err
+		}
+		return openWithin(ctx, own, h, func(e *ownEngine) { e.Host = host(e.Host) })
+	}})
+	return ended.Deaf, err
+}

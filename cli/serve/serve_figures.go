@@ -1,0 +1,46 @@
+package serve
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/lathe-agent/lathe/cli"
+	"github.com/lathe-agent/lathe/internal/otlp"
+)
+
+// openTracer returns who is told what took how long; nil unless both the settings (or the flag)
+// and the environment say so: one alone may be meant for another program.
+func openTracer(a *cli.App, wanted bool) (*otlp.Tracer, error) {
+	endpoint := a.Env("OTEL_EXPORTER_OTLP_ENDPOINT")
+	if !wanted {
+		return nil, nil
+	}
+	if u, err := url.Parse(endpoint); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return nil, cli.Usagef("traces need OTEL_EXPORTER_OTLP_ENDPOINT: the address of a collector that speaks OTLP over HTTP, such as http://127.0.0.1:4318")
+	}
+	name := a.Env("OTEL_SERVICE_NAME")
+	if name == "" {
+		name = "lathe"
+	}
+	return otlp.Open(otlp.Options{
+		Endpoint: endpoint, Headers: otelHeaders(a.Env("OTEL_EXPORTER_OTLP_HEADERS")), Service: name, Version: a.Version,
+		Client: &http.Client{Transport: &http.Transport{Proxy: http.ProxyFromEnvironment}}, Log: a.Log,
+	}), nil
+}
+
+// otelHeaders reads name=value,name=value; values may be escaped.
+func otelHeaders(list string) map[string]string {
+	out := map[string]string{}
+	for one := range strings.SplitSeq(list, ",") {
+		name, value, ok := strings.Cut(strings.TrimSpace(one), "=")
+		if !ok {
+			continue
+		}
+		if plain, err := url.PathUnescape(value); err == nil {
+			value = plain
+		}
+		out[strings.TrimSpace(name)] = value
+	}
+	return out
+}

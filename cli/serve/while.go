@@ -1,0 +1,41 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"net"
+
+	"github.com/lathe-agent/lathe/cli"
+	"github.com/lathe-agent/lathe/config"
+	"github.com/lathe-agent/lathe/harness"
+	"github.com/lathe-agent/lathe/server"
+)
+
+// While lets other clients follow the turn at a port of this machine while f runs.
+func While(ctx context.Context, a *cli.App, port int, s *harness.Harness, f func() error) (err error) {
+	if port == 0 {
+		return f()
+	}
+	flags := serveFlags{hostname: "127.0.0.1", port: port}
+	o, err := serverOptions(a, flags, config.Server{})
+	if err != nil {
+		return err
+	}
+	l, where, err := flags.listen(ctx)
+	if err != nil {
+		return err
+	}
+	b, done := s.Backend()
+	defer func() { err = cli.Closing(done, err) }()
+	a.Remark("Others can follow at %s.", where)
+	served := make(chan error, 1)
+	ending, end := context.WithCancel(context.WithoutCancel(ctx))
+	go func() { served <- server.New(b, o).Serve(ending, l) }()
+	defer func() {
+		end()
+		if e := <-served; err == nil && e != nil && !errors.Is(e, net.ErrClosed) {
+			err = e
+		}
+	}()
+	return f()
+}

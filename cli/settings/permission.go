@@ -1,0 +1,97 @@
+package settings
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/cli"
+	"github.com/lathe-agent/lathe/cli/layout"
+	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/internal/termtext"
+)
+
+// NewPermission is `lathe permission`.
+func NewPermission(a *cli.App) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "permission",
+		Short: "What you have allowed for good in this project",
+		Long: `When you answer "always" to a request, that is kept for the project and not asked again. It
+never overrides a rule of your settings that denies. Here you see it, and take it back.`,
+		Example: `  lathe permission list
+  lathe permission revoke bash "git push *"`,
+		Args: cobra.ArbitraryArgs,
+		RunE: cli.Group,
+	}
+	list := &cobra.Command{
+		Use: "list", Short: "List what is allowed for good", Example: "  lathe permission list --json", Args: cli.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			var rules lathe.Ruleset
+			err := a.With(c.Context(), func(e *engine.Engine) (err error) {
+				rules, err = approvedRules(c.Context(), a, e)
+				return err
+			})
+			if err != nil && !errors.As(err, new(cli.NoDatabase)) { // without one nothing was ever allowed
+				return err
+			}
+			return listApprovals(a, rules)
+		},
+	}
+	a.JSONFlag(list)
+	revoke := &cobra.Command{
+		Use: "revoke PERMISSION PATTERN", Short: "Take one back: it is asked again", Args: cli.WantArgs(2, 2),
+		Example: `  lathe permission revoke edit "*"`,
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.With(c.Context(), func(e *engine.Engine) error { return revokeApproval(c.Context(), a, e, args[0], args[1]) })
+		},
+	}
+	cmd.AddCommand(list, revoke)
+	return cmd
+}
+
+type approvalJSON struct {
+	Permission string `json:"permission"`
+	Pattern    string `json:"pattern"`
+}
+
+func listApprovals(a *cli.App, rules lathe.Ruleset) error {
+	t, list := layout.Table{Head: []string{"Permission", "Pattern"}, Flexible: []int{1}, Paths: -1}, []approvalJSON{}
+	for _, r := range rules {
+		t.Rows = append(t.Rows, []string{termtext.Plain(r.Permission), termtext.Plain(r.Pattern)})
+		list = append(list, approvalJSON{r.Permission, r.Pattern})
+	}
+	switch {
+	case a.JSON:
+		return a.PrintJSON(list)
+	case len(rules) == 0:
+		a.Remark("Nothing is allowed for good in this project.")
+		return nil
+	default:
+		return t.Write(a.Out, a.Width())
+	}
+}
+
+func approvedRules(ctx context.Context, a *cli.App, e *engine.Engine) (lathe.Ruleset, error) {
+	place, err := e.Locate(ctx, a.Dir)
+	if err != nil {
+		return nil, err
+	}
+	return e.Approvals(ctx, place)
+}
+
+func revokeApproval(ctx context.Context, a *cli.App, e *engine.Engine, permission, pattern string) error {
+	place, err := e.Locate(ctx, a.Dir)
+	if err != nil {
+		return err
+	}
+	if err := e.Revoke(ctx, place, permission, pattern); err != nil {
+		if lathe.CodeOf(err) == lathe.NotFound {
+			return lathe.Errorf(lathe.NotFound, "%s %s is not allowed for good in this project; `lathe permission list` shows what is", termtext.Plain(permission), termtext.Quote(pattern))
+		}
+		return err
+	}
+	a.Printf("Revoked: %s %s\n", termtext.Plain(permission), termtext.Plain(pattern))
+	return nil
+}

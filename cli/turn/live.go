@@ -1,0 +1,186 @@
+package turn
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/termtext"
+	"github.com/lathe-agent/lathe/tui/inline"
+)
+
+// Live shows the turn as a picture. It becomes the plain output below it when the picture fails.
+type Live struct {
+	*Plain
+	view   *inline.View // nil when it has ended
+	titles map[lathe.SessionID]string
+}
+
+// NewLive begins a picture below the cursor. End, or Close, ends it.
+func NewLive(p *Plain) *Live {
+	return &Live{Plain: p, titles: map[lathe.SessionID]string{}, view: inline.Start(inline.Options{
+		Out: p.Out, Size: p.ScreenSize, Now: p.Now, Log: p.Log, OnDraw: p.OnDraw,
+	})}
+}
+
+// Close ends the picture; what comes now is printed below it.
+func (s *Live) Close() {
+	if s.view == nil {
+		return
+	}
+	s.view.Close()
+	why := s.view.Why
+	if s.view = nil; why != "" {
+		s.Plain.remark("Warning: the live view failed: " + termtext.OneLine(why) + ". That is a mistake of lathe; its log says where. The turn goes on as plain text, and `lathe session show " + string(s.Turn.Session.ID) + "` has what is missing here.")
+	}
+}
+
+// ended reports whether the picture has ended; one that failed is left first.
+func (s *Live) ended() bool {
+	if s.view != nil {
+		select {
+		case <-s.view.Broken:
+			s.Close()
+		default:
+		}
+	}
+	return s.view == nil
+}
+
+// Show draws what an event says.
+func (s *Live) Show(ctx context.Context, ev lathe.Event) {
+	switch {
+	case s.ended():
+		s.Plain.Show(ctx, ev)
+	case ev.Session != s.Turn.Session.ID:
+		s.child(ctx, ev)
+	default:
+		s.own(ev.Fact)
+	}
+}
+
+func (s *Live) own(f lathe.Fact) {
+	switch f := f.(type) {
+	case *lathe.PartDelta:
+		if f.Message != s.Turn.Record.Summary {
+			s.grow(f.Part, f.Delta)
+		}
+	case *lathe.PartChanged:
+		s.part(f.Part)
+	case *lathe.PartRemoved:
+		if s.printed[f.Part] {
+			s.view.Do(func(v *inline.Screen) { v.TakeBack(f.Part) })
+		}
+	case *lathe.StatusChanged:
+		busy := f.Status.Type == lathe.Busy
+		s.view.Do(func(v *inline.Screen) { v.Wait(busy) })
+	default:
+	}
+}
+
+func (s *Live) part(p lathe.Part) {
+	switch b := p.Body.(type) {
+	case *lathe.Text:
+		if s.Turn.Record.IsAnswer(p) {
+			if !s.printed[p.ID] {
+				s.grow(p.ID, b.Text)
+			}
+			s.view.Do(func(v *inline.Screen) { v.EndText(p.ID) })
+		}
+	case *lathe.ToolCall:
+		if !IsCompacted(b) {
+			s.view.Do(func(v *inline.Screen) { v.Change("", p.ID, b) })
+		}
+	case *lathe.Reasoning:
+		open := b.Time.End == 0
+		s.reasoning[p.ID] = open
+		s.view.Do(func(v *inline.Screen) {
+			if v.Think(open); !open {
+				v.EndText(p.ID)
+			}
+		})
+	default:
+	}
+}
+
+// grow shows more of a text, or of reasoning if that is wanted.
+func (s *Live) grow(id lathe.PartID, more string) {
+	reasoning := s.reasoning[id]
+	if reasoning && !s.Thinking {
+		return
+	}
+	s.printed[id] = true
+	text := termtext.PlainText(more)
+	s.view.Do(func(v *inline.Screen) { v.Grow(id, text, reasoning) })
+}
+
+// child draws what a session does that works for this one.
+func (s *Live) child(ctx context.Context, ev lathe.Event) {
+	switch f := ev.Fact.(type) {
+	case *lathe.PartChanged:
+		c, ok := f.Part.Body.(*lathe.ToolCall)
+		if !ok || IsCompacted(c) || !s.Turn.IsBelow(ctx, ev.Session) {
+			return
+		}
+		title, known := s.titles[ev.Session]
+		if !known {
+			title = s.Turn.Title(ctx, ev.Session)
+			s.titles[ev.Session] = title
+		}
+		s.view.Do(func(v *inline.Screen) {
+			v.Beside(ev.Session, title)
+			v.Change(ev.Session, f.Part.ID, c)
+		})
+	case *lathe.StatusChanged:
+		if f.Status.Type == lathe.Idle {
+			s.view.Do(func(v *inline.Screen) { v.Rested(ev.Session) })
+		}
+	default:
+	}
+}
+
+// Note draws a remark.
+func (s *Live) Note(text string) {
+	if s.view == nil {
+		s.Plain.Note(text)
+		return
+	}
+	s.view.Do(func(v *inline.Screen) { v.Remark(text) })
+}
+
+// Ask puts a question and reads the answer. In the picture nothing moves meanwhile.
+func (s *Live) Ask(ctx context.Context, about []string, choices string) (string, error) {
+	if s.ended() || !s.view.Did(func(v *inline.Screen) { v.Ask(about, choices) }) {
+		s.ended()
+		return s.Plain.Ask(ctx, about, choices)
+	}
+	line, err := s.readAnswer(ctx)
+	s.view.Do(func(v *inline.Screen) { v.Answered(line) })
+	if err == nil {
+		s.Note(about[len(about)-1] + " → " + cmp.Or(termtext.Plain(line), "no"))
+	}
+	return line, err
+}
+
+// End draws what the turn took, and ends the picture.
+func (s *Live) End(ctx context.Context, err error) error {
+	if s.ended() {
+		return s.Plain.End(ctx, err)
+	}
+	defer s.Close()
+	return s.end(ctx, err, s.Note, func() {
+		s.Note(s.summary(ctx, s.changes(ctx), inline.Elapsed(s.Turn.Record.worked(s.Began, s.Now()))))
+	})
+}
+
+// changes is how many files and lines the turn has changed.
+func (s *Live) changes(ctx context.Context) string {
+	files, added, deleted := s.Turn.files(ctx), 0, 0
+	if len(files) == 0 {
+		return ""
+	}
+	for _, f := range files {
+		added, deleted = added+f.Additions, deleted+f.Deletions
+	}
+	return termtext.Several(len(files), "file") + " changed +" + termtext.Count(added) + " −" + termtext.Count(deleted)
+}

@@ -1,0 +1,281 @@
+package turn
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/cli"
+	"github.com/lathe-agent/lathe/cli/session"
+	"github.com/lathe-agent/lathe/engine/check"
+	"github.com/lathe-agent/lathe/internal/termtext"
+	"github.com/lathe-agent/lathe/tui/style"
+)
+
+// Output is a sink of `lathe run`, which also says how the turn ended.
+type Output interface {
+	Sink
+	// End shows what the turn took. It is given what Run returned, and returns the error of the command.
+	End(ctx context.Context, err error) error
+}
+
+// Plain prints the answer on standard output and all else on standard error.
+type Plain struct {
+	*cli.App
+	Turn       *Turn
+	Began      time.Time
+	Thinking   bool // reasoning is shown
+	Structured bool // only a structured answer is printed
+
+	reasoning map[lathe.PartID]bool // open ones
+	printed   map[lathe.PartID]bool // texts that are on the screen
+	midLine   bool                  // the screen is in the middle of a line
+	held      string                // an answer that is printed when nothing follows it
+}
+
+// NewPlain is the plain output of a turn that begins now.
+func NewPlain(a *cli.App, t *Turn) *Plain {
+	return &Plain{App: a, Turn: t, Began: a.Now(), reasoning: map[lathe.PartID]bool{}, printed: map[lathe.PartID]bool{}}
+}
+
+// Show prints what an event of the session says.
+func (s *Plain) Show(_ context.Context, ev lathe.Event) {
+	if ev.Session != s.Turn.Session.ID {
+		return
+	}
+	switch f := ev.Fact.(type) {
+	case *lathe.PartDelta:
+		s.delta(f)
+	case *lathe.PartChanged:
+		s.part(f.Part)
+	case *lathe.PartRemoved:
+		if s.printed[f.Part] {
+			s.Note("(the connection broke; what stands above is said again)")
+		}
+	default:
+	}
+}
+
+// Note prints a remark, faint where that can be shown.
+func (s *Plain) Note(text string) { s.remark(s.dim(text)) }
+
+func (s *Plain) remark(text string) {
+	s.newLine()
+	s.Remark("%s", text)
+}
+
+func (s *Plain) dim(text string) string { return s.Paint(s.Stderr, text, style.Attr{Faint: true}) }
+
+// delta prints words as they come, on a screen; elsewhere whole texts are printed, so that an
+// attempt that is taken back leaves nothing behind.
+func (s *Plain) delta(d *lathe.PartDelta) {
+	switch {
+	case s.Structured || !cli.IsTerminal(s.Stdout.File) || d.Message == s.Turn.Record.Summary:
+	case !s.reasoning[d.Part]:
+		s.printed[d.Part] = true
+		s.say(termtext.PlainText(d.Delta))
+	case s.Thinking:
+		s.say(s.dim(termtext.PlainText(d.Delta)))
+	}
+}
+
+func (s *Plain) say(text string) {
+	if text != "" {
+		s.Printf("%s", text)
+		s.midLine = !strings.HasSuffix(text, "\n")
+		s.Flush()
+	}
+}
+
+// newLine ends a line that is begun.
+func (s *Plain) newLine() {
+	if s.midLine {
+		s.say("\n")
+	}
+}
+
+// part prints a part that came to its end.
+func (s *Plain) part(p lathe.Part) {
+	switch b := p.Body.(type) {
+	case *lathe.Text:
+		switch {
+		case b.Synthetic.On() && !isRemark(b):
+			s.retract(p)
+		case s.Turn.Record.IsAnswer(p) && !s.Structured:
+			s.text(p.ID, b.Text)
+		}
+	case *lathe.Reasoning:
+		s.reasoning[p.ID] = b.Time.End == 0
+		switch {
+		case b.Time.End == 0 || !s.Thinking:
+		case cli.IsTerminal(s.Stdout.File):
+			s.newLine()
+		case b.Text != "":
+			s.Note("Thinking: " + termtext.PlainText(b.Text))
+		}
+	case *lathe.ToolCall:
+		if !IsCompacted(b) {
+			s.release()
+			s.call(b)
+		}
+	default:
+	}
+}
+
+func (s *Plain) text(id lathe.PartID, text string) {
+	switch {
+	case s.printed[id]:
+		s.newLine()
+	case strings.TrimSpace(text) != "":
+		s.held += strings.TrimSpace(termtext.PlainText(text)) + "\n" // a check may want another in its place
+	}
+}
+
+// release prints the answer that was held.
+func (s *Plain) release() {
+	s.say(s.held)
+	s.held = ""
+}
+
+// retract prints an answer that checks object to where notes go: it is none. One that was cut off is continued.
+func (s *Plain) retract(p lathe.Part) {
+	names, cutOff := firedChecks(p)
+	if cutOff {
+		s.release()
+	}
+	if len(names) > 0 && s.held != "" {
+		s.Note(strings.TrimSuffix(s.held, "\n"))
+		s.held = ""
+	}
+}
+
+// firedChecks names the checks that have found something in an answer, by the part that says so.
+func firedChecks(p lathe.Part) (names []string, cutOff bool) {
+	fired := check.Firings([]lathe.Message{{Parts: []lathe.Part{p}}})
+	for _, c := range check.All() {
+		if fired[c] > 0 {
+			names = append(names, string(c))
+		}
+	}
+	return names, fired[check.CutOff] > 0
+}
+
+// call prints a call that ended in one line.
+func (s *Plain) call(c *lathe.ToolCall) {
+	switch st := c.State.(type) {
+	case *lathe.Completed:
+		title := st.Title
+		if title == "" {
+			title = c.Tool
+		}
+		s.Note(Icon(c.Tool) + " " + termtext.Clip(termtext.OneLine(termtext.Plain(title)), 100))
+	case *lathe.Failed:
+		s.Note("✗ " + termtext.Plain(c.Tool) + " failed: " + termtext.Clip(termtext.OneLine(termtext.Plain(st.Error)), 200))
+	default:
+	}
+}
+
+// Icon is the sign of a tool, as users of OpenCode know it.
+func Icon(tool string) string {
+	switch tool {
+	case "bash":
+		return "$"
+	case "read", "skill", "list":
+		return "→"
+	case "write", "edit":
+		return "←"
+	case "apply_patch", "webfetch":
+		return "%"
+	case "glob", "grep":
+		return "✱"
+	case "websearch":
+		return "◈"
+	case "todowrite", "task":
+		return "#"
+	default:
+		return "⚙"
+	}
+}
+
+// Ask puts a question and reads the answer.
+func (s *Plain) Ask(ctx context.Context, about []string, choices string) (string, error) {
+	s.newLine()
+	s.App.Ask("%s\n  %s ", strings.Join(about, "\n"), choices)
+	return s.readAnswer(ctx)
+}
+
+func (s *Plain) readAnswer(ctx context.Context) (string, error) {
+	line, err := cli.Reading(ctx, func() ([]byte, error) {
+		text, err := bufio.NewReader(s.Stdin).ReadString('\n')
+		return []byte(text), err
+	})
+	return string(line), err
+}
+
+// End prints what is left of the answer, and what the turn took.
+func (s *Plain) End(ctx context.Context, err error) error {
+	s.release()
+	s.newLine()
+	return s.end(ctx, err, s.remark, func() {
+		s.Note(s.summary(ctx, "", s.Turn.Record.worked(s.Began, s.Now()).Round(100*time.Millisecond).String()))
+	})
+}
+
+// end says how the turn ended, with remarks and a summary as the output shows them.
+func (s *Plain) end(ctx context.Context, err error, remark func(string), summary func()) error {
+	var refused NotSent
+	switch {
+	case errors.As(err, &refused):
+		return refused.error
+	case err != nil && s.Attach != "":
+		remark(fmt.Sprintf("Interrupted, and ended on the server. `lathe run --attach %s -s %s WORDS` goes on.", termtext.Plain(s.Attach), s.Turn.Session.ID))
+		return err
+	case err != nil: // the turn is settled when the engine closes, and can be resumed
+		remark(fmt.Sprintf("Interrupted. `lathe run --resume -s %s` goes on.", s.Turn.Session.ID))
+		return err
+	}
+	s.Turn.settle(ctx, s.App)
+	summary()
+	if err := s.Turn.outcome(); err != nil || !s.Structured {
+		return err
+	}
+	return s.printStructured()
+}
+
+// summary is the last line: tokens, cost, what else is to be said, time and budget.
+func (s *Plain) summary(ctx context.Context, changes, took string) string {
+	r, budget := &s.Turn.Record, ""
+	if accounts, err := session.Accounts(ctx, &s.Host, s.Turn.Engine, s.Turn.Session); err == nil {
+		budget = session.BudgetLine(accounts)
+	}
+	var parts []string
+	for _, p := range []string{session.Tokens(r.Tokens), session.CostOf(r.Cost), changes, took, budget} {
+		if p != "" {
+			parts = append(parts, p)
+		}
+	}
+	return strings.Join(parts, " · ")
+}
+
+// printStructured prints the answer that was asked for, or says that there is none.
+func (s *Plain) printStructured() error {
+	if s.Turn.Record.Structured == nil {
+		return errUnstructured()
+	}
+	var line bytes.Buffer
+	if err := json.Compact(&line, s.Turn.Record.Structured); err != nil {
+		return err
+	}
+	s.Printf("%s\n", line.Bytes())
+	return nil
+}
+
+func errUnstructured() error {
+	return lathe.Errorf(lathe.Refused, "the model did not give the structured answer it was asked for; try again, or another model")
+}

@@ -1,0 +1,160 @@
+package turn
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/cli"
+)
+
+// Record is what a turn has brought so far.
+type Record struct {
+	Agent      string            // that answers
+	Prompts    []lathe.MessageID // that were answered
+	Texts      []Text
+	Structured json.RawMessage
+	Tokens     lathe.Tokens
+	Cost       lathe.Money
+	Tools      int             // calls that have ended
+	Summary    lathe.MessageID // the newest one of a compaction: for the model, not for people
+	Refused    bool            // a permission was
+	Failed     error
+
+	waits map[lathe.PartID][]lathe.Wait // of calls that have ended, for a person
+}
+
+// Text is one of an answer, without space around it; it may be "".
+type Text struct {
+	In   lathe.MessageID
+	Text string
+}
+
+// add takes an event of the session, and reports whether a compaction has begun.
+func (r *Record) add(f lathe.Fact) (compressed bool) {
+	switch f := f.(type) {
+	case *lathe.PartChanged:
+		r.part(f.Part)
+	case *lathe.MessageChanged:
+		switch m := f.Info.Said.(type) {
+		case *lathe.User:
+			r.Agent = m.Agent
+		case *lathe.Assistant:
+			if !slices.Contains(r.Prompts, m.Parent) {
+				r.Prompts = append(r.Prompts, m.Parent)
+			}
+			if m.Structured != nil {
+				r.Structured = m.Structured
+			}
+			if m.Summary.On() && r.Summary != f.Info.ID {
+				r.Summary = f.Info.ID
+				return true
+			}
+		}
+	case *lathe.SessionFailed:
+		r.Failed = cli.WithExit(lathe.Errorf(lathe.Internal, "%s", lathe.FaultMessage(f.Error)), cli.CodeOfFault(f.Error))
+	default:
+	}
+	return false
+}
+
+func (r *Record) part(p lathe.Part) {
+	switch b := p.Body.(type) {
+	case *lathe.Text:
+		if r.IsAnswer(p) {
+			r.Texts = append(r.Texts, Text{p.Message, strings.TrimSpace(b.Text)})
+		}
+	case *lathe.ToolCall:
+		if !b.Settled() || IsCompacted(b) {
+			return
+		}
+		r.Tools++
+		if w := b.Waits(); len(w) > 0 {
+			if r.waits == nil {
+				r.waits = map[lathe.PartID][]lathe.Wait{}
+			}
+			r.waits[p.ID] = w
+		}
+		if s, ok := b.State.(*lathe.Failed); ok && isRefused(s.Metadata) {
+			r.Refused = true
+		}
+	case *lathe.StepFinish:
+		r.Tokens, r.Cost = r.Tokens.Add(b.Tokens), r.Cost.Add(b.Cost)
+	default:
+	}
+}
+
+// IsAnswer reports whether a part is a text for people that has come to its end.
+func (r *Record) IsAnswer(p lathe.Part) bool {
+	b, ok := p.Body.(*lathe.Text)
+	return ok && !b.Synthetic.On() && !b.Ignored.On() && b.Time != nil && b.Time.End != 0 && p.Message != r.Summary
+}
+
+// isRemark reports whether a text is a note of the engine and not the answer.
+func isRemark(b *lathe.Text) bool { return b.Ignored.On() && (b.Time != nil || b.Synthetic.On()) }
+
+// IsCompacted reports whether a call is an old one that is no longer sent.
+func IsCompacted(t *lathe.ToolCall) bool {
+	done, ok := t.State.(*lathe.Completed)
+	return ok && done.Compacted != 0
+}
+
+// isRefused reports whether a call was not run because nobody could allow it, or because it
+// repeated itself until the turn was ended.
+func isRefused(metadata json.RawMessage) bool {
+	var m struct{ Unattended, Stopped bool }
+	return json.Unmarshal(metadata, &m) == nil && (m.Unattended || m.Stopped)
+}
+
+// answer is the text of the newest answer.
+func (r *Record) answer() string {
+	var out []string
+	for _, t := range r.Texts {
+		if t.Text != "" && t.In == r.Texts[len(r.Texts)-1].In {
+			out = append(out, t.Text)
+		}
+	}
+	return strings.Join(out, "\n")
+}
+
+// worked is how long the turn took from a time on, without the time that a person was waited for.
+func (r *Record) worked(began, now time.Time) time.Duration {
+	var waits []lathe.Wait
+	for _, w := range r.waits {
+		waits = append(waits, w...)
+	}
+	return lathe.Worked(lathe.Time(began.UnixMilli()), lathe.Time(now.UnixMilli()), waits)
+}
+
+// fileChange is how many lines of a file the turn has changed.
+type fileChange struct {
+	File      string `json:"file"`
+	Status    string `json:"status,omitempty"`
+	Additions int    `json:"additions"`
+	Deletions int    `json:"deletions"`
+}
+
+// files are what the turn has changed, by name.
+func (t *Turn) files(ctx context.Context) []fileChange {
+	out := []fileChange{}
+	for _, prompt := range t.Record.Prompts {
+		diffs, err := t.Engine.Diff(ctx, t.Session.ID, prompt)
+		if err != nil {
+			continue // it is for people to know, and not why a turn fails
+		}
+		for _, d := range diffs {
+			i := slices.IndexFunc(out, func(f fileChange) bool { return f.File == d.File })
+			if i < 0 {
+				out = append(out, fileChange{File: d.File, Status: d.Status})
+				i = len(out) - 1
+			}
+			out[i].Additions += d.Additions
+			out[i].Deletions += d.Deletions
+		}
+	}
+	slices.SortFunc(out, func(a, b fileChange) int { return strings.Compare(a.File, b.File) })
+	return out
+}

@@ -1,0 +1,106 @@
+package turn
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/cli"
+	"github.com/lathe-agent/lathe/cli/layout"
+	"github.com/lathe-agent/lathe/internal/termtext"
+)
+
+// Stream prints every event of the session and of those that work for it, and last a result.
+type Stream struct {
+	*cli.App
+	Turn       *Turn
+	Began      time.Time
+	Structured bool // a structured answer was asked for
+}
+
+// Result is the last line of a stream; its members have this order.
+type Result struct {
+	Type       string          `json:"type"`
+	Status     string          `json:"status"`
+	ExitCode   int             `json:"exitCode"`
+	Error      string          `json:"error,omitempty"`
+	Text       string          `json:"text"`
+	Structured json.RawMessage `json:"structured,omitempty"`
+	Tokens     lathe.Tokens    `json:"tokens"`
+	Cost       float64         `json:"cost"`
+	Files      []fileChange    `json:"files"`
+	Session    lathe.SessionID `json:"session"`
+	Share      string          `json:"share,omitempty"`
+	Duration   int64           `json:"durationMs"`
+}
+
+// Show prints an event of the session, or of one that works for it.
+func (s *Stream) Show(ctx context.Context, ev lathe.Event) {
+	if ev.Fact.Type() == "" || ev.Session == "" || ev.Session != s.Turn.Session.ID && !s.Turn.IsBelow(ctx, ev.Session) {
+		return
+	}
+	s.Printf("%s\n", layout.EscapeJSON(ev.AppendJSON(nil)))
+	s.Flush()
+}
+
+// Note prints nothing: standard output is for programs.
+func (s *Stream) Note(string) {}
+
+// End prints the result.
+func (s *Stream) End(ctx context.Context, err error) error {
+	t, r := s.Turn, &s.Turn.Record
+	var refused NotSent
+	switch {
+	case errors.As(err, &refused):
+		err = refused.error
+	case err == nil:
+		t.settle(ctx, s.App)
+		if err = t.outcome(); err == nil && s.Structured && r.Structured == nil {
+			err = errUnstructured()
+		}
+	}
+	l := Result{
+		ExitCode: cli.CodeOfError(err), Text: r.answer(), Structured: r.Structured, Tokens: r.Tokens, Cost: r.Cost.Dollars(),
+		Files: t.files(context.WithoutCancel(ctx)), Session: t.Session.ID, Duration: r.worked(s.Began, s.Now()).Milliseconds(),
+	}
+	if t.Session.Share != nil {
+		l.Share = t.Session.Share.URL
+	}
+	switch {
+	case r.Failed != nil:
+		l.Error = termtext.OneLine(r.Failed.Error())
+	case err != nil && !errors.As(err, new(cli.Failed)):
+		l.Error = termtext.OneLine(err.Error())
+	}
+	s.result(l)
+	if err == nil {
+		return nil
+	}
+	if !errors.As(err, new(cli.Interrupt)) {
+		err = cli.Failed{Code: cli.CodeOfError(err)} // reported in the result
+	}
+	return resulted{err}
+}
+
+func (s *Stream) result(l Result) {
+	l.Type, l.Status = "result", cli.StatusOf(l.ExitCode)
+	_ = layout.JSONTo(s.Out).Encoder().Encode(l) // of the writer: it comes again when the program ends
+	s.Flush()
+}
+
+// resulted is an error of a turn whose result was printed.
+type resulted struct{ error }
+
+func (r resulted) Unwrap() error { return r.error }
+
+// ReportResult prints a result also when the turn could not even begin.
+func ReportResult(a *cli.App, err error) error {
+	if err == nil || errors.As(err, new(resulted)) {
+		return err
+	}
+	code := cli.CodeOfError(err)
+	(&Stream{App: a}).result(Result{ExitCode: code, Error: termtext.OneLine(err.Error()), Files: []fileChange{}})
+	return cli.Failed{Code: code}
+}
