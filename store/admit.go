@@ -149,20 +149,17 @@ type Waiting struct {
 // the newest message that wants an answer.
 func (s *Store) Inbox(ctx context.Context, id lathe.SessionID) (waiting []Waiting, wants lathe.MessageID, err error) {
 	err = s.read(ctx, func(r Reader) error {
-		err := r.Query(`SELECT message.id, waiting, hold FROM message JOIN session ON session.n = message.session
-			WHERE session.id = $1 AND waiting > 0 ORDER BY message.created, message.id`, []any{string(id)}, func(row Row) error {
-			waiting = append(waiting, Waiting{lathe.MessageID(row.Text(0)), row.Int(1) == 2, row.Int(2) != 0})
-			return nil
+		waiting, err = all(r, `SELECT message.id, waiting, hold FROM message JOIN session ON session.n = message.session
+			WHERE session.id = $1 AND waiting > 0 ORDER BY message.created, message.id`, []any{string(id)}, func(row Row) Waiting {
+			return Waiting{lathe.MessageID(row.Text(0)), row.Int(1) == 2, row.Int(2) != 0}
 		})
 		if err != nil {
 			return err
 		}
-		return r.Query(`SELECT message.id FROM message JOIN session ON session.n = message.session
-			WHERE session.id = $1 AND wants = 1 AND waiting = 0 ORDER BY message.created DESC, message.id DESC LIMIT 1`,
-			[]any{string(id)}, func(row Row) error {
-				wants = lathe.MessageID(row.Text(0))
-				return nil
-			})
+		newest, err := one(r, `SELECT message.id FROM message JOIN session ON session.n = message.session
+			WHERE session.id = $1 AND wants = 1 AND waiting = 0 ORDER BY message.created DESC, message.id DESC LIMIT 1`, []any{string(id)}, firstText)
+		wants = lathe.MessageID(newest)
+		return err
 	})
 	return waiting, wants, err
 }

@@ -200,12 +200,7 @@ const unnamed = `NOT EXISTS (SELECT 1 FROM blob_ref WHERE blob_ref.hash = blob.h
 // them. It is alone in its transaction, so that what it sees unnamed is so on disk; a file
 // that is gone although the transaction fails was named by nobody.
 func (t *txn) sweep() error {
-	var gone []string
-	err := t.tx.Query(`SELECT hash FROM blob WHERE `+unnamed, nil,
-		func(row Row) error {
-			gone = append(gone, row.Text(0))
-			return nil
-		})
+	gone, err := all(t.tx, `SELECT hash FROM blob WHERE `+unnamed, nil, firstText)
 	if err != nil {
 		return err
 	}

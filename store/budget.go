@@ -364,11 +364,7 @@ func (t *txn) settleDead() (freed bool, err error) {
 // closeAccount ends what a session that is removed has under way. What it has spent stays
 // on the accounts above it.
 func (t *txn) closeAccount(s *sessionRow) error {
-	var slots []string
-	err := t.tx.Query(`SELECT slot FROM reservation WHERE session = $1`, []any{s.n}, func(row Row) error {
-		slots = append(slots, row.Text(0))
-		return nil
-	})
+	slots, err := all(t.tx, `SELECT slot FROM reservation WHERE session = $1`, []any{s.n}, firstText)
 	for _, slot := range slots {
 		if err == nil {
 			err = t.settle(s.n, slot, nil)

@@ -111,12 +111,9 @@ type messageRow struct {
 }
 
 func (t *txn) message(id lathe.MessageID) (*messageRow, error) {
-	var m *messageRow
-	err := t.tx.Query(`SELECT n, born, created, session, waiting, digest FROM message WHERE id = $1`, []any{string(id)}, func(row Row) error {
-		m = &messageRow{n: row.Int(0), born: row.Int(1), created: row.Float(2), session: row.Int(3), waiting: row.Int(4), digest: row.Text(5)}
-		return nil
+	return one(t.tx, `SELECT n, born, created, session, waiting, digest FROM message WHERE id = $1`, []any{string(id)}, func(row Row) *messageRow {
+		return &messageRow{n: row.Int(0), born: row.Int(1), created: row.Float(2), session: row.Int(3), waiting: row.Int(4), digest: row.Text(5)}
 	})
-	return m, err
 }
 
 // ownMessage finds a message of the session.
@@ -192,11 +189,7 @@ func (t *txn) insertMessage(s *sessionRow, m lathe.Message, enc encoded, k marks
 // insert runs an INSERT that returns the number of the new row.
 func (t *txn) insert(sql string, args ...any) (n int64, err error) {
 	t.dirty = true
-	err = t.tx.Query(sql, args, func(row Row) error {
-		n = row.Int(0)
-		return nil
-	})
-	return n, err
+	return one(t.tx, sql, args, firstInt)
 }
 
 func boolInt(b bool) int64 {

@@ -81,11 +81,9 @@ func (f *forker) source(src *sessionRow, before lathe.MessageID) (out []sourceMe
 	if err != nil {
 		return nil, err
 	}
-	err = f.tx.Query(sql+` ORDER BY created, id`, args, func(row Row) error {
-		out = append(out, sourceMessage{row.Int(0), lathe.MessageID(row.Text(1)), lathe.MessageID(row.Text(2))})
-		return nil
+	return all(f.tx, sql+` ORDER BY created, id`, args, func(row Row) sourceMessage {
+		return sourceMessage{row.Int(0), lathe.MessageID(row.Text(1)), lathe.MessageID(row.Text(2))}
 	})
-	return out, err
 }
 
 func (f *forker) copyMessage(m sourceMessage) (int64, error) {
@@ -117,11 +115,9 @@ func (f *forker) copyParts(m sourceMessage, to int64) (steps bool, err error) {
 		open  bool
 		blobs bool
 	}
-	var parts []source
-	err = f.tx.Query(`SELECT n, type, open, (SELECT count(*) FROM blob_ref WHERE kind = 'part' AND row = part.n)
-		FROM part WHERE message = $1 ORDER BY n`, []any{m.n}, func(row Row) error {
-		parts = append(parts, source{row.Int(0), row.Text(1), row.Int(2) != 0, row.Int(3) > 0})
-		return nil
+	parts, err := all(f.tx, `SELECT n, type, open, (SELECT count(*) FROM blob_ref WHERE kind = 'part' AND row = part.n)
+		FROM part WHERE message = $1 ORDER BY n`, []any{m.n}, func(row Row) source {
+		return source{row.Int(0), row.Text(1), row.Int(2) != 0, row.Int(3) > 0}
 	})
 	if err != nil {
 		return false, err

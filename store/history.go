@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 
 	"github.com/lathe-agent/lathe"
 )
@@ -85,11 +86,7 @@ func (s *Store) History(ctx context.Context, id lathe.SessionID, before lathe.Pl
 }
 
 func (s *Store) history(r Reader, id lathe.SessionID, before lathe.Place, limit int) (lathe.Page, error) {
-	session := int64(0)
-	err := r.Query(`SELECT n FROM session WHERE id = $1`, []any{string(id)}, func(row Row) error {
-		session = row.Int(0)
-		return nil
-	})
+	session, err := one(r, `SELECT n FROM session WHERE id = $1`, []any{string(id)}, firstInt)
 	if err != nil {
 		return lathe.Page{}, err
 	}
@@ -130,9 +127,7 @@ func (s *Store) history(r Reader, id lathe.SessionID, before lathe.Place, limit 
 		oldest := page.Messages[n-1]
 		page.Next = lathe.Place{Time: oldest.Created, ID: string(oldest.ID)}
 	}
-	for i, j := 0, len(page.Messages)-1; i < j; i, j = i+1, j-1 {
-		page.Messages[i], page.Messages[j] = page.Messages[j], page.Messages[i]
-	}
+	slices.Reverse(page.Messages)
 	return page, nil
 }
 

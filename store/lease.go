@@ -55,11 +55,7 @@ func (s *Store) Release(ctx context.Context, l Lease) error {
 
 // holder reads who took the lease of a session and has not given it back.
 func (t *txn) holder(session int64) (owner string, err error) {
-	err = t.tx.Query(`SELECT owner FROM lease WHERE session = $1`, []any{session}, func(row Row) error {
-		owner = row.Text(0)
-		return nil
-	})
-	return owner, err
+	return one(t.tx, `SELECT owner FROM lease WHERE session = $1`, []any{session}, firstText)
 }
 
 // calm makes the status of a session idle that an earlier holder left busy. Without a
@@ -80,13 +76,9 @@ func (t *txn) calm(s *sessionRow) error {
 
 // held checks the lease and finds its session.
 func (t *txn) held(l Lease) (*sessionRow, error) {
-	var s *sessionRow
-	err := t.tx.Query(`SELECT session.n, directory, project FROM session JOIN lease ON lease.session = session.n
+	s, err := one(t.tx, `SELECT session.n, directory, project FROM session JOIN lease ON lease.session = session.n
 		WHERE session.id = $1 AND epoch = $2 AND owner = $3`,
-		[]any{string(l.Session), l.Epoch, t.store.driver.Owner()}, func(row Row) error {
-			s = &sessionRow{n: row.Int(0), id: l.Session, directory: row.Text(1), project: row.Text(2)}
-			return nil
-		})
+		[]any{string(l.Session), l.Epoch, t.store.driver.Owner()}, sessionRowOf(l.Session))
 	if err == nil && s == nil {
 		err = lathe.Errorf(lathe.Conflict, "the lease of session %s was lost", l.Session)
 	}
@@ -105,20 +97,18 @@ type Holding struct {
 func (s *Store) Holdings(ctx context.Context) ([]Holding, error) {
 	var out []Holding
 	alive := map[string]bool{}
-	err := s.read(ctx, func(r Reader) error {
-		return r.Query(`SELECT session.id, owner, cancel FROM lease JOIN session ON session.n = lease.session WHERE owner IS NOT NULL`,
-			nil, func(row Row) error {
-				owner := row.Text(1)
-				if _, known := alive[owner]; !known {
-					alive[owner] = s.driver.Alive(owner)
-				}
-				out = append(out, Holding{
-					Session: lathe.SessionID(row.Text(0)), Alive: alive[owner],
-					Here: owner == s.driver.Owner(), Canceled: row.Int(2) != 0,
-				})
-				return nil
+	err := s.query(ctx, `SELECT session.id, owner, cancel FROM lease JOIN session ON session.n = lease.session WHERE owner IS NOT NULL`,
+		nil, func(row Row) error {
+			owner := row.Text(1)
+			if _, known := alive[owner]; !known {
+				alive[owner] = s.driver.Alive(owner)
+			}
+			out = append(out, Holding{
+				Session: lathe.SessionID(row.Text(0)), Alive: alive[owner],
+				Here: owner == s.driver.Owner(), Canceled: row.Int(2) != 0,
 			})
-	})
+			return nil
+		})
 	return out, err
 }
 
@@ -139,28 +129,26 @@ type Interruption struct {
 func (s *Store) Interruptions(ctx context.Context, only lathe.SessionID) ([]Interruption, error) {
 	var out []Interruption
 	alive := map[string]bool{}
-	err := s.read(ctx, func(r Reader) error {
-		return r.Query(`SELECT session.id, COALESCE(lease.owner, ''), COALESCE(lease.interrupted, 0),
-				EXISTS (SELECT 1 FROM message WHERE message.session = session.n AND waiting > 0 AND hold = 0)
-			FROM session LEFT JOIN lease ON lease.session = session.n
-			WHERE (lease.owner IS NOT NULL OR lease.interrupted = 1
-				OR session.n IN (SELECT message.session FROM message WHERE waiting > 0 AND hold = 0))
-				AND ($1 = '' OR session.id = $2) AND ($3 <> '' OR session.task <> 1 OR lease.owner IS NOT NULL
-				OR session.n IN (SELECT message.session FROM message WHERE waiting > 0 AND hold = 0))`,
-			[]any{string(only), string(only), string(only)}, func(row Row) error {
-				owner := row.Text(1)
-				if _, known := alive[owner]; !known && owner != "" {
-					alive[owner] = s.driver.Alive(owner)
-				}
-				i := Interruption{
-					Session: lathe.SessionID(row.Text(0)), Dead: owner != "" && !alive[owner],
-					Closed: row.Int(2) != 0, Waiting: row.Int(3) != 0,
-				}
-				if owner == "" || i.Dead { // another one works on it
-					out = append(out, i)
-				}
-				return nil
-			})
-	})
+	err := s.query(ctx, `SELECT session.id, COALESCE(lease.owner, ''), COALESCE(lease.interrupted, 0),
+			EXISTS (SELECT 1 FROM message WHERE message.session = session.n AND waiting > 0 AND hold = 0)
+		FROM session LEFT JOIN lease ON lease.session = session.n
+		WHERE (lease.owner IS NOT NULL OR lease.interrupted = 1
+			OR session.n IN (SELECT message.session FROM message WHERE waiting > 0 AND hold = 0))
+			AND ($1 = '' OR session.id = $2) AND ($3 <> '' OR session.task <> 1 OR lease.owner IS NOT NULL
+			OR session.n IN (SELECT message.session FROM message WHERE waiting > 0 AND hold = 0))`,
+		[]any{string(only), string(only), string(only)}, func(row Row) error {
+			owner := row.Text(1)
+			if _, known := alive[owner]; !known && owner != "" {
+				alive[owner] = s.driver.Alive(owner)
+			}
+			i := Interruption{
+				Session: lathe.SessionID(row.Text(0)), Dead: owner != "" && !alive[owner],
+				Closed: row.Int(2) != 0, Waiting: row.Int(3) != 0,
+			}
+			if owner == "" || i.Dead { // another one works on it
+				out = append(out, i)
+			}
+			return nil
+		})
 	return out, err
 }

@@ -103,10 +103,8 @@ func (t *txn) adopt(p *lathe.Project, known bool) error {
 
 // refile moves sessions to another project, tells each and counts them.
 func (t *txn) refile(where, arg, project string) (int, error) {
-	var rows []*sessionRow
-	err := t.tx.Query(`SELECT n, id, directory FROM session WHERE `+where, []any{arg}, func(row Row) error {
-		rows = append(rows, &sessionRow{n: row.Int(0), id: lathe.SessionID(row.Text(1)), directory: row.Text(2), project: project})
-		return nil
+	rows, err := all(t.tx, `SELECT n, id, directory FROM session WHERE `+where, []any{arg}, func(row Row) *sessionRow {
+		return &sessionRow{n: row.Int(0), id: lathe.SessionID(row.Text(1)), directory: row.Text(2), project: project}
 	})
 	for _, s := range rows {
 		if err == nil {
@@ -146,24 +144,20 @@ func (s *Store) EditProject(ctx context.Context, id string, edit lathe.ProjectEd
 // Projects lists all projects, the one opened last first.
 func (s *Store) Projects(ctx context.Context) ([]lathe.Project, error) {
 	out := []lathe.Project{}
-	err := s.read(ctx, func(r Reader) error {
-		return r.Query(`SELECT data FROM project ORDER BY seq DESC`, nil, func(row Row) error {
-			var p lathe.Project
-			err := json.Unmarshal(row.Bytes(0), &p)
-			out = append(out, p)
-			return err
-		})
+	err := s.query(ctx, `SELECT data FROM project ORDER BY seq DESC`, nil, func(row Row) error {
+		var p lathe.Project
+		err := json.Unmarshal(row.Bytes(0), &p)
+		out = append(out, p)
+		return err
 	})
 	return out, err
 }
 
 // Recall returns what was remembered under a key, "" if nothing was.
 func (s *Store) Recall(ctx context.Context, key string) (value string, err error) {
-	err = s.read(ctx, func(r Reader) error {
-		return r.Query(`SELECT value FROM known WHERE key = $1`, []any{key}, func(row Row) error {
-			value = row.Text(0)
-			return nil
-		})
+	err = s.query(ctx, `SELECT value FROM known WHERE key = $1`, []any{key}, func(row Row) error {
+		value = row.Text(0)
+		return nil
 	})
 	return value, err
 }

@@ -29,16 +29,12 @@ func (t *txn) removeSession(s *sessionRow, seen map[lathe.SessionID]bool) error 
 		return nil
 	}
 	seen[s.id] = true
-	var children []lathe.SessionID
-	err := t.tx.Query(`SELECT id FROM session WHERE parent = $1 ORDER BY n`, []any{string(s.id)}, func(row Row) error {
-		children = append(children, lathe.SessionID(row.Text(0)))
-		return nil
-	})
+	children, err := all(t.tx, `SELECT id FROM session WHERE parent = $1 ORDER BY n`, []any{string(s.id)}, firstText)
 	if err != nil {
 		return err
 	}
 	for _, id := range children {
-		child, err := t.session(id)
+		child, err := t.session(lathe.SessionID(id))
 		if lathe.CodeOf(err) == lathe.NotFound {
 			continue // gone already: it was below itself
 		}

@@ -129,12 +129,15 @@ func packRaw(m json.RawMessage) any {
 // session finds the row of a session, or says that there is none.
 func (t *txn) session(id lathe.SessionID) (*sessionRow, error) { return sessionOf(t.tx, id) }
 
+// sessionRowOf reads number, directory and project.
+func sessionRowOf(id lathe.SessionID) func(Row) *sessionRow {
+	return func(row Row) *sessionRow {
+		return &sessionRow{n: row.Int(0), id: id, directory: row.Text(1), project: row.Text(2)}
+	}
+}
+
 func sessionOf(r Reader, id lathe.SessionID) (*sessionRow, error) {
-	var s *sessionRow
-	err := r.Query(`SELECT n, directory, project FROM session WHERE id = $1`, []any{string(id)}, func(row Row) error {
-		s = &sessionRow{n: row.Int(0), id: id, directory: row.Text(1), project: row.Text(2)}
-		return nil
-	})
+	s, err := one(r, `SELECT n, directory, project FROM session WHERE id = $1`, []any{string(id)}, sessionRowOf(id))
 	if err == nil && s == nil {
 		err = notFound(id)
 	}
@@ -185,12 +188,10 @@ func (s *Store) Sessions(ctx context.Context, q lathe.Query) ([]lathe.Session, e
 	}
 	sql, args := sessionQuery(q)
 	out := []lathe.Session{}
-	err := s.read(ctx, func(r Reader) error {
-		return r.Query(sql, args, func(row Row) error {
-			rec, _, _, _, err := readSession(row)
-			out = append(out, rec)
-			return err
-		})
+	err := s.query(ctx, sql, args, func(row Row) error {
+		rec, _, _, _, err := readSession(row)
+		out = append(out, rec)
+		return err
 	})
 	return out, err
 }

@@ -124,6 +124,32 @@ func (s *Store) read(ctx context.Context, f func(Reader) error) error {
 	return s.driver.Read(ctx, f)
 }
 
+// query is read of a single statement.
+func (s *Store) query(ctx context.Context, sql string, args []any, f func(Row) error) error {
+	return s.read(ctx, func(r Reader) error { return r.Query(sql, args, f) })
+}
+
+// one reads a value of the row that a statement finds, the zero value if it finds none.
+func one[T any](r Reader, sql string, args []any, read func(Row) T) (out T, err error) {
+	err = r.Query(sql, args, func(row Row) error {
+		out = read(row)
+		return nil
+	})
+	return out, err
+}
+
+func firstInt(row Row) int64   { return row.Int(0) }
+func firstText(row Row) string { return row.Text(0) }
+
+// all reads a value of every row that a statement finds.
+func all[T any](r Reader, sql string, args []any, read func(Row) T) (out []T, err error) {
+	err = r.Query(sql, args, func(row Row) error {
+		out = append(out, read(row))
+		return nil
+	})
+	return out, err
+}
+
 // readFiles is read for rows that may name files. A writer may have let go of a file and
 // deleted it after the snapshot was taken; a newer snapshot does not name it any more, so
 // f runs again.

@@ -17,11 +17,9 @@ func (t *txn) putTask(s *sessionRow, task lathe.Task) error {
 
 // Task is what a session works for.
 func (s *Store) Task(ctx context.Context, id lathe.SessionID) (task lathe.Task, err error) {
-	err = s.read(ctx, func(r Reader) error {
-		return r.Query(`SELECT task FROM session WHERE id = $1`, []any{string(id)}, func(row Row) error {
-			task = lathe.Task(row.Int(0))
-			return nil
-		})
+	err = s.query(ctx, `SELECT task FROM session WHERE id = $1`, []any{string(id)}, func(row Row) error {
+		task = lathe.Task(row.Int(0))
+		return nil
 	})
 	return task, err
 }
@@ -30,14 +28,12 @@ func (s *Store) Task(ctx context.Context, id lathe.SessionID) (task lathe.Task, 
 // their birth; of one parent if it is named.
 func (s *Store) Backgrounds(ctx context.Context, parent lathe.SessionID) ([]lathe.Session, error) {
 	out := []lathe.Session{}
-	err := s.read(ctx, func(r Reader) error {
-		return r.Query(`SELECT `+sessionColumns+` FROM session WHERE task = 2 AND ($1 = '' OR parent = $2) ORDER BY n`,
-			[]any{string(parent), string(parent)}, func(row Row) error {
-				rec, _, _, _, err := readSession(row)
-				out = append(out, rec)
-				return err
-			})
-	})
+	err := s.query(ctx, `SELECT `+sessionColumns+` FROM session WHERE task = 2 AND ($1 = '' OR parent = $2) ORDER BY n`,
+		[]any{string(parent), string(parent)}, func(row Row) error {
+			rec, _, _, _, err := readSession(row)
+			out = append(out, rec)
+			return err
+		})
 	return out, err
 }
 
