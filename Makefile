@@ -103,7 +103,7 @@ tasks: build ## run recorded development tasks through the program: steps, bytes
 
 docs: ## write what of the documents is made from the code: the reference of settings
 	$(call say,docs/settings.md)
-	@$(GO) run ./scripts/docs
+	@$(GO) test ./config -run TestReference_Page -update >/dev/null
 
 pictures: build ## draw the pictures of the documents, from real runs
 	$(call say,docs/pictures)
