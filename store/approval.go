@@ -91,7 +91,7 @@ func (t *txn) copyApprovals(from, to string) error {
 // that allow; and those of the directory, from when it belonged to no project.
 func (s *Store) Approvals(ctx context.Context, project, directory string) (lathe.Ruleset, error) {
 	var out lathe.Ruleset
-	err := s.query(ctx, `SELECT permission, pattern FROM approval WHERE project IN ($1, $2) ORDER BY n`, []any{project, approvedIn(lathe.GlobalProject, directory)}, func(row Row) error {
+	err := query(ctx, s, `SELECT permission, pattern FROM approval WHERE project IN ($1, $2) ORDER BY n`, []any{project, approvedIn(lathe.GlobalProject, directory)}, func(row Row) error {
 		out = append(out, lathe.Rule{Permission: row.Text(0), Pattern: row.Text(1), Action: lathe.Allow})
 		return nil
 	})

@@ -97,7 +97,7 @@ type Holding struct {
 func (s *Store) Holdings(ctx context.Context) ([]Holding, error) {
 	var out []Holding
 	alive := map[string]bool{}
-	err := s.query(ctx, `SELECT session.id, owner, cancel FROM lease JOIN session ON session.n = lease.session WHERE owner IS NOT NULL`,
+	err := query(ctx, s, `SELECT session.id, owner, cancel FROM lease JOIN session ON session.n = lease.session WHERE owner IS NOT NULL`,
 		nil, func(row Row) error {
 			owner := row.Text(1)
 			if _, known := alive[owner]; !known {
@@ -129,7 +129,7 @@ type Interruption struct {
 func (s *Store) Interruptions(ctx context.Context, only lathe.SessionID) ([]Interruption, error) {
 	var out []Interruption
 	alive := map[string]bool{}
-	err := s.query(ctx, `SELECT session.id, COALESCE(lease.owner, ''), COALESCE(lease.interrupted, 0),
+	err := query(ctx, s, `SELECT session.id, COALESCE(lease.owner, ''), COALESCE(lease.interrupted, 0),
 			EXISTS (SELECT 1 FROM message WHERE message.session = session.n AND waiting > 0 AND hold = 0)
 		FROM session LEFT JOIN lease ON lease.session = session.n
 		WHERE (lease.owner IS NOT NULL OR lease.interrupted = 1

@@ -9,7 +9,7 @@ import (
 
 // Preface returns what was kept to go before a session's conversation; nil if nothing was.
 func (s *Store) Preface(ctx context.Context, id lathe.SessionID) (out *lathe.Preface, err error) {
-	err = s.query(ctx, `SELECT preface.data FROM preface JOIN session ON session.n = preface.session WHERE session.id = $1`,
+	err = query(ctx, s, `SELECT preface.data FROM preface JOIN session ON session.n = preface.session WHERE session.id = $1`,
 		[]any{string(id)}, func(row Row) error {
 			out = &lathe.Preface{}
 			return json.Unmarshal(row.Bytes(0), out)

@@ -144,7 +144,7 @@ func (s *Store) EditProject(ctx context.Context, id string, edit lathe.ProjectEd
 // Projects lists all projects, the one opened last first.
 func (s *Store) Projects(ctx context.Context) ([]lathe.Project, error) {
 	out := []lathe.Project{}
-	err := s.query(ctx, `SELECT data FROM project ORDER BY seq DESC`, nil, func(row Row) error {
+	err := query(ctx, s, `SELECT data FROM project ORDER BY seq DESC`, nil, func(row Row) error {
 		var p lathe.Project
 		err := json.Unmarshal(row.Bytes(0), &p)
 		out = append(out, p)
@@ -155,7 +155,7 @@ func (s *Store) Projects(ctx context.Context) ([]lathe.Project, error) {
 
 // Recall returns what was remembered under a key, "" if nothing was.
 func (s *Store) Recall(ctx context.Context, key string) (value string, err error) {
-	err = s.query(ctx, `SELECT value FROM known WHERE key = $1`, []any{key}, func(row Row) error {
+	err = query(ctx, s, `SELECT value FROM known WHERE key = $1`, []any{key}, func(row Row) error {
 		value = row.Text(0)
 		return nil
 	})

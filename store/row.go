@@ -85,7 +85,7 @@ func (t *txn) answer(s *sessionRow, id lathe.AskID, f lathe.Fact) error {
 // died reads as idle.
 func (s *Store) Statuses(ctx context.Context, scope lathe.Scope) (map[lathe.SessionID]lathe.Status, error) {
 	out := map[lathe.SessionID]lathe.Status{}
-	err := s.query(ctx, `SELECT session.id, session.directory, data, owner FROM status JOIN session ON session.n = status.session
+	err := query(ctx, s, `SELECT session.id, session.directory, data, owner FROM status JOIN session ON session.n = status.session
 		LEFT JOIN lease ON lease.session = session.n WHERE data <> '{"type":"idle"}'`, nil, func(row Row) error {
 		id := lathe.SessionID(row.Text(0))
 		if !scope.Holds(lathe.Event{Session: id, Directory: row.Text(1)}) {
@@ -126,14 +126,14 @@ func (s *Store) Diff(ctx context.Context, id lathe.SessionID) ([]lathe.FileDiff,
 }
 
 func (s *Store) list(ctx context.Context, id lathe.SessionID, kind string, out any) error {
-	return s.query(ctx, `SELECT data FROM list JOIN session ON session.n = list.session WHERE session.id = $1 AND kind = $2`,
+	return query(ctx, s, `SELECT data FROM list JOIN session ON session.n = list.session WHERE session.id = $1 AND kind = $2`,
 		[]any{string(id), kind}, func(row Row) error { return json.Unmarshal(row.Bytes(0), out) })
 }
 
 // Asks returns the requests in scope that wait for a person, oldest first.
 func (s *Store) Asks(ctx context.Context, scope lathe.Scope) ([]lathe.Fact, error) {
 	var out []lathe.Fact
-	err := s.query(ctx, `SELECT session.id, session.directory, kind, data FROM ask JOIN session ON session.n = ask.session
+	err := query(ctx, s, `SELECT session.id, session.directory, kind, data FROM ask JOIN session ON session.n = ask.session
 		WHERE answer IS NULL ORDER BY ask.n`, nil, func(row Row) error {
 		if !scope.Holds(lathe.Event{Session: lathe.SessionID(row.Text(0)), Directory: row.Text(1)}) {
 			return nil

@@ -188,7 +188,7 @@ func (s *Store) Sessions(ctx context.Context, q lathe.Query) ([]lathe.Session, e
 	}
 	sql, args := sessionQuery(q)
 	out := []lathe.Session{}
-	err := s.query(ctx, sql, args, func(row Row) error {
+	err := query(ctx, s, sql, args, func(row Row) error {
 		rec, _, _, _, err := readSession(row)
 		out = append(out, rec)
 		return err

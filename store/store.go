@@ -125,7 +125,7 @@ func (s *Store) read(ctx context.Context, f func(Reader) error) error {
 }
 
 // query is read of a single statement.
-func (s *Store) query(ctx context.Context, sql string, args []any, f func(Row) error) error {
+func query(ctx context.Context, s *Store, sql string, args []any, f func(Row) error) error {
 	return s.read(ctx, func(r Reader) error { return r.Query(sql, args, f) })
 }
 

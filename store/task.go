@@ -17,7 +17,7 @@ func (t *txn) putTask(s *sessionRow, task lathe.Task) error {
 
 // Task is what a session works for.
 func (s *Store) Task(ctx context.Context, id lathe.SessionID) (task lathe.Task, err error) {
-	err = s.query(ctx, `SELECT task FROM session WHERE id = $1`, []any{string(id)}, func(row Row) error {
+	err = query(ctx, s, `SELECT task FROM session WHERE id = $1`, []any{string(id)}, func(row Row) error {
 		task = lathe.Task(row.Int(0))
 		return nil
 	})
@@ -28,7 +28,7 @@ func (s *Store) Task(ctx context.Context, id lathe.SessionID) (task lathe.Task, 
 // their birth; of one parent if it is named.
 func (s *Store) Backgrounds(ctx context.Context, parent lathe.SessionID) ([]lathe.Session, error) {
 	out := []lathe.Session{}
-	err := s.query(ctx, `SELECT `+sessionColumns+` FROM session WHERE task = 2 AND ($1 = '' OR parent = $2) ORDER BY n`,
+	err := query(ctx, s, `SELECT `+sessionColumns+` FROM session WHERE task = 2 AND ($1 = '' OR parent = $2) ORDER BY n`,
 		[]any{string(parent), string(parent)}, func(row Row) error {
 			rec, _, _, _, err := readSession(row)
 			out = append(out, rec)

@@ -15,7 +15,7 @@ func (t *txn) ranTests(f *lathe.TestsRan) error {
 
 // Tests returns the last test run of a project; the zero value if none is known.
 func (s *Store) Tests(ctx context.Context, project string) (run lathe.TestRun, err error) {
-	err = s.query(ctx, `SELECT command, exit, at FROM tests WHERE project = $1`, []any{project}, func(row Row) error {
+	err = query(ctx, s, `SELECT command, exit, at FROM tests WHERE project = $1`, []any{project}, func(row Row) error {
 		run = lathe.TestRun{Command: row.Text(0), Exit: int(row.Int(1)), At: lathe.Time(row.Float(2))}
 		return nil
 	})

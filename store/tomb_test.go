@@ -15,7 +15,12 @@ import (
 func few(t *testing.T) (*store.Store, store.Lease) {
 	t.Helper()
 	ctx := context.Background()
-	s, err := sqlite.OpenStore(ctx, sqlite.Options{Path: filepath.Join(t.TempDir(), "lathe.db")}, store.Options{})
+	dir := t.TempDir()
+	driver, err := sqlite.Open(ctx, sqlite.Options{Path: filepath.Join(dir, "lathe.db")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := store.Open(ctx, driver, store.Options{Blobs: filepath.Join(dir, "blobs")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,12 @@ import (
 // output in each answer: about a hundred megabytes on disk.
 func BenchmarkWalk(b *testing.B) {
 	ctx := context.Background()
-	s, err := sqlite.OpenStore(ctx, sqlite.Options{Path: filepath.Join(b.TempDir(), "lathe.db")}, store.Options{})
+	dir := b.TempDir()
+	driver, err := sqlite.Open(ctx, sqlite.Options{Path: filepath.Join(dir, "lathe.db")})
+	if err != nil {
+		b.Fatal(err)
+	}
+	s, err := store.Open(ctx, driver, store.Options{Blobs: filepath.Join(dir, "blobs")})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -57,28 +57,6 @@ type Driver struct {
 	end   sync.Once
 }
 
-// OpenStore opens the database and the store on it, with large values beside the file.
-func OpenStore(ctx context.Context, o Options, so store.Options) (*store.Store, error) {
-	if so.Log == nil {
-		so.Log = slog.New(slog.DiscardHandler)
-	}
-	if o.Log == nil {
-		o.Log = so.Log
-	}
-	d, err := Open(ctx, o)
-	if err != nil {
-		return nil, err
-	}
-	if so.Blobs == "" {
-		so.Blobs = filepath.Join(filepath.Dir(d.path), "blobs")
-	}
-	s, err := store.Open(ctx, d, so)
-	if err != nil {
-		return nil, errors.Join(err, d.Close())
-	}
-	return s, nil
-}
-
 // Open opens the file, making or migrating it first if need be. A file that is damaged,
 // cut off, newer than this program or not ours is refused and left as it is. A process
 // opens a file once: see inspect.
