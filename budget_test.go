@@ -25,7 +25,6 @@ var archCeilings = map[string]archtest.Ceiling{
 	"fields engine.Model":                 {Most: 18, Why: "one for each thing that is known of a model"},
 	"fields engine.Settings":              {Most: 33, Why: "one for each setting of a step"},
 	"fields engine/check.Action":          {Most: 20, Why: "the record of what a tool did"},
-	"fields engine/fold.Fold":             {Most: 19, Why: "the state of one answer of a model"},
 	"fields guest.Options":                {Most: 21, Why: "options"},
 	"fields harness.Harness":              {Most: 21, Why: "the composition of the program"},
 	"fields internal/jsonrpc.Conn":        {Most: 16, Why: "one connection"},

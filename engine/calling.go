@@ -14,7 +14,7 @@ import (
 
 // start runs the tool of a call beside the stream.
 func (s *stepRun) start(ctx context.Context, w fold.StartTool) {
-	s.fold.Started = true
+	s.fold.ToolsStarted = true
 	s.running++
 	t, c := w.Call.Tool, s.newCall(w.Call)
 	h := c.Host.(*host)

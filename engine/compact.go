@@ -155,7 +155,7 @@ func (s *stepRun) compactFirst(ctx context.Context, st state) error {
 	if st.stuck() >= maxCompactions {
 		return s.fail(ctx, stuckError())
 	}
-	if s.fold.Started { // the results of its tools are part of what is compressed
+	if s.fold.ToolsStarted { // the results of its tools are part of what is compressed
 		if err := s.closeWithCalls(ctx); err != nil {
 			return err
 		}

@@ -273,7 +273,7 @@ func (c *compactRun) tried(ctx context.Context) (words string, faults []string, 
 		return "", nil, err
 	}
 	h := *c.log.mem.ByID[c.fold.Message.ID]
-	h.Parts = slices.DeleteFunc(slices.Clone(h.Parts), func(p lathe.Part) bool { return !slices.Contains(c.fold.Born, p.ID) })
+	h.Parts = slices.DeleteFunc(slices.Clone(h.Parts), func(p lathe.Part) bool { return !slices.Contains(c.fold.Created, p.ID) })
 	words = strings.TrimSpace(thoughts().ReplaceAllString(compact.ModelWords(&h), ""))
 	faults = compact.Faults(words, c.source, c.headChanges(), c.ours)
 	if c.fold.End != nil && c.fold.End.Reason == model.FinishLength {
@@ -344,7 +344,7 @@ func (c *compactRun) dropWords() {
 	for _, p := range c.log.mem.ByID[f.Message.ID].Parts {
 		switch p.Body.(type) {
 		case *lathe.Text, *lathe.Reasoning:
-			if slices.Contains(f.Born, p.ID) {
+			if slices.Contains(f.Created, p.ID) {
 				f.Fact(&lathe.PartRemoved{Session: f.Message.Session, Message: f.Message.ID, Part: p.ID})
 			}
 		default:
@@ -381,9 +381,9 @@ func (c *compactRun) accept(ctx context.Context, words string) error {
 		return c.give(ctx, err)
 	}
 	c.keepHistory()
-	if len(f.Born) == 0 { // no attempt stands: what is said is ours
+	if len(f.Created) == 0 { // no attempt stands: what is said is ours
 		c.ledger.spend(c.fold, c.model)
-		f.Begin(at)
+		f.OpenStep(at)
 		c.say(words, lathe.Unset, at)
 	} else if h := c.log.mem.ByID[f.Message.ID]; compact.ModelWords(h) != words {
 		c.dropWords()

@@ -70,11 +70,11 @@ func (l *ledger) spend(f *fold.Fold, m *Model) {
 	tokens, cost := model.Count(f.Usage, m.Price)
 	l.meters.model(m.Ref).spent(tokens, cost)
 	used := lathe.Spending{Cost: cost, Tokens: lathe.TokensUsed(tokens)}
-	if used.Tokens == 0 && f.Begun { // cut off before it was counted
+	if used.Tokens == 0 && f.Opened { // cut off before it was counted
 		used = l.estimate.Total(0)
 		used.Steps = 0
 	}
-	if f.End != nil || f.Started {
+	if f.End != nil || f.ToolsStarted {
 		used.Steps = 1
 	}
 	l.add(lathe.Spent{Slot: stepSlot, Used: used})

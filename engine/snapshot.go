@@ -33,7 +33,7 @@ func (s *stepRun) prepareSnapshot(ctx context.Context, ev model.Event) {
 	if s.snap == nil {
 		return
 	}
-	if !s.fold.Begun {
+	if !s.fold.Opened {
 		tree, err := s.snap.Tree(ctx)
 		if err != nil && ctx.Err() == nil {
 			s.engine.log.Warn("the files before a step are not known", "session", s.session.ID, "error", err)

@@ -83,7 +83,7 @@ func (r *runner) step(ctx context.Context, s state, last bool) (err error) {
 				return st.fail(ctx, failure)
 			}
 		}
-		if st.fold.Started {
+		if st.fold.ToolsStarted {
 			return st.endWithCalls(ctx, r.failures, retry)
 		}
 		if err := st.restart(ctx, r.failures, retry); err != nil {

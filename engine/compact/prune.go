@@ -51,41 +51,55 @@ func MaskedSince(messages []*history.Message, at lathe.Time) (n int) {
 // alone. What is worth little goes wherever it stands: reads of files that were read or
 // written again since, tests that passed, listings, pages. Of the rest the newest stay.
 func Maskable(messages []*history.Message) (parts []lathe.Part, freed int) {
-	exchanges, calls, protected := 0, 0, 0
-	touched, todos := map[string]bool{}, false
+	later := laterCalls{touched: map[string]bool{}}
 	for _, h := range slices.Backward(messages) {
 		for _, p := range slices.Backward(h.Parts) {
 			c, ok := p.Body.(*lathe.ToolCall)
 			if !ok {
 				continue
 			}
-			calls++
-			done, ok := c.State.(*lathe.Completed)
-			if !ok {
-				continue
+			if size := later.maskable(c); size >= 0 {
+				parts, freed = append(parts, p), freed+size
 			}
-			f := factsOf(done)
-			little := f.isWorthLittle(c.Tool, touched)
-			f.touch(c.Tool, touched)
-			stays := isKept(c.Tool, todos) || exchanges < PruneExchanges || calls <= PruneCalls
-			todos = todos || c.Tool == "todowrite"
-			if stays || done.Compacted != 0 {
-				continue
-			}
-			size := TokensIn(done.Output)
-			if !little {
-				if protected += size; protected <= PruneProtect {
-					continue
-				}
-			}
-			parts, freed = append(parts, p), freed+size
 		}
 		if history.IsWord(h) {
-			exchanges++
+			later.exchanges++
 		}
 	}
 	slices.Reverse(parts)
 	return parts, freed
+}
+
+// laterCalls is what stands behind a call, read from the end.
+type laterCalls struct {
+	exchanges, calls int
+	protected        int             // tokens of outputs that stay because they are new
+	touched          map[string]bool // files that were read or written
+	todos            bool            // the list was written
+}
+
+// maskable is how many tokens the output of the call before these is, or -1 if it stays.
+func (l *laterCalls) maskable(c *lathe.ToolCall) int {
+	l.calls++
+	done, ok := c.State.(*lathe.Completed)
+	if !ok {
+		return -1
+	}
+	f := factsOf(done)
+	little := f.isWorthLittle(c.Tool, l.touched)
+	f.touch(c.Tool, l.touched)
+	stays := isKept(c.Tool, l.todos) || l.exchanges < PruneExchanges || l.calls <= PruneCalls
+	l.todos = l.todos || c.Tool == "todowrite"
+	if stays || done.Compacted != 0 {
+		return -1
+	}
+	size := TokensIn(done.Output)
+	if !little {
+		if l.protected += size; l.protected <= PruneProtect {
+			return -1
+		}
+	}
+	return size
 }
 
 // isKept reports whether a tool's output always stays; of the todos the newest list does.

@@ -32,22 +32,27 @@ type Fold struct {
 	Hooked  bool              // texts are shown to a hook before they end
 	Prior   []*lathe.ToolCall // the calls of earlier steps of the turn
 	Resolve func(name, input string) (tool.Tool, json.RawMessage)
+	Watch   *check.ResultChecker // looks at results; nil does not
 
-	Begun   bool
-	Blocks  map[blockKey]*block // open texts and reasonings
-	calls   map[string]*Call    // by the id the model uses
-	Order   []*Call
-	Born    []lathe.PartID // all parts of this attempt
-	Usage   model.Usage
-	End     *model.Finish
-	Started bool // a tool has started, so that the attempt cannot be made again
-	// doubtful calls wait for the end of the answer: their arguments may be cut off.
-	doubtful []StartTool
-	Watch    *check.ResultChecker // looks at results; nil does not
-	out      effects
+	attempt
+	out effects
 }
 
-// effects are what a happening leads to: facts to commit, then texts that grow, then things
+// attempt is what one request to the model has led to so far.
+type attempt struct {
+	Opened       bool                // the model has said something
+	Blocks       map[blockKey]*block // open texts and reasonings
+	calls        map[string]*Call    // by the id the model uses
+	Order        []*Call
+	Created      []lathe.PartID // all parts of this attempt
+	Usage        model.Usage
+	End          *model.Finish
+	ToolsStarted bool // so that the attempt cannot be made again
+	// doubtful calls wait for the end of the answer: their arguments may be cut off.
+	doubtful []StartTool
+}
+
+// effects are what an event leads to: facts to commit, then texts that grow, then things
 // to do.
 type effects struct {
 	Facts   []lathe.Fact
@@ -105,11 +110,8 @@ type Call struct {
 
 func (c *Call) Body() *lathe.ToolCall { return c.Part.Body.(*lathe.ToolCall) }
 
-func (f *Fold) Reset() {
-	f.Begun, f.Started, f.End, f.Usage = false, false, nil, model.Usage{}
-	f.Blocks, f.calls, f.Order, f.Born = map[blockKey]*block{}, map[string]*Call{}, nil, nil
-	f.doubtful = nil
-}
+// Reset begins another attempt.
+func (f *Fold) Reset() { f.attempt = attempt{Blocks: map[blockKey]*block{}, calls: map[string]*Call{}} }
 
 // Take returns the effects so far and begins anew. They are valid until the next call.
 func (f *Fold) Take() effects {
@@ -127,21 +129,21 @@ func (f *Fold) Put(p lathe.Part, at lathe.Time) {
 // NewPart makes a part of the message.
 func (f *Fold) NewPart(b lathe.Body) lathe.Part {
 	p := lathe.Part{ID: f.IDs.Part(), Session: f.Message.Session, Message: f.Message.ID, Body: b}
-	f.Born = append(f.Born, p.ID)
+	f.Created = append(f.Created, p.ID)
 	return p
 }
 
-// Begin opens the step with the first word of the model.
-func (f *Fold) Begin(at lathe.Time) {
-	if !f.Begun {
-		f.Begun = true
+// OpenStep opens the step with the first word of the model.
+func (f *Fold) OpenStep(at lathe.Time) {
+	if !f.Opened {
+		f.Opened = true
 		f.Put(f.NewPart(&lathe.StepStart{Snapshot: f.Before}), at)
 	}
 }
 
 // Event takes in what the model said. An error is one of the answer itself.
 func (f *Fold) Event(at lathe.Time, ev model.Event) error {
-	f.Begin(at)
+	f.OpenStep(at)
 	switch e := ev.(type) {
 	case model.Start, model.Source: // nothing we keep
 	case model.TextStart:
@@ -271,7 +273,7 @@ func (f *Fold) closeReasoning(b *block, meta model.Meta, at lathe.Time) {
 
 // CloseBlocks ends what the model left open, in the order of birth.
 func (f *Fold) CloseBlocks(at lathe.Time) {
-	for _, id := range f.Born {
+	for _, id := range f.Created {
 		for _, b := range f.Blocks {
 			if b.part.ID != id {
 				continue
@@ -311,7 +313,7 @@ func (f *Fold) Patch(at lathe.Time, p snapshot.Patch) {
 // Undo removes the parts of an attempt that failed, so that the next one does not repeat
 // what they say.
 func (f *Fold) Undo() {
-	for _, id := range f.Born {
+	for _, id := range f.Created {
 		f.Fact(&lathe.PartRemoved{Session: f.Message.Session, Message: f.Message.ID, Part: id})
 	}
 	f.Reset()
