@@ -339,8 +339,8 @@ func (a *actor) work() (msg lathe.Message, err error) {
 	for {
 		err := a.turn(ctx, r)
 		a.broke(err) // before clients hear that it rests, and go
-		if rested := r.rests(ctx); err == nil {
-			err = rested
+		if idle := r.publishIdle(ctx); err == nil {
+			err = idle
 		}
 		if r.jobs.changed && err == nil {
 			r.jobs.summarize(ctx)

@@ -100,7 +100,7 @@ func (h *host) ask(ctx context.Context, a *ask) (lathe.Reply, error) {
 	if got.reply == lathe.Reject {
 		return "", h.rejected(*a.permission, got)
 	}
-	h.begins(ctx)
+	h.markStarted(ctx)
 	return got.reply, nil
 }
 
@@ -222,7 +222,7 @@ func (h *host) Question(ctx context.Context, qs []lathe.Question) ([][]string, e
 			Text: "The user dismissed the question.",
 		}
 	}
-	h.begins(ctx)
+	h.markStarted(ctx)
 	return got.answers, nil
 }
 

@@ -17,7 +17,7 @@ import (
 
 // Checks of package check, as turns need them.
 
-// endCheck says words before the turn ends.
+// endCheck writes what checks have found before the turn ends.
 type endCheck struct{ check.Verdict }
 
 func (endCheck) next() {}
@@ -47,7 +47,7 @@ func (r *runner) loadChecks(ctx context.Context, s *state) {
 	}
 }
 
-// check writes down what checks have to say. What the model is told is a prompt of our own:
+// check writes down what checks have found. The model gets it as a prompt of our own:
 // it does not begin the turn anew, so steps are counted on.
 func (r *runner) check(ctx context.Context, s state, c check.Verdict) error {
 	var facts []lathe.Fact
@@ -122,7 +122,7 @@ func (s *stepRun) noteResult(c *fold.Call) {
 	}
 }
 
-// testedIn names what a test command is kept for: the project, or the directory where there
+// testedIn names what a test command is stored for: the project, or the directory where there
 // is none that others could be confused with.
 func testedIn(s lathe.Session) string {
 	if s.Project == lathe.GlobalProject {

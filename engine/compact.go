@@ -55,7 +55,7 @@ func (s state) pending() *history.Message {
 }
 
 // endsIn reports whether the turn ends with a summary: it was what the user wanted, or nothing
-// goes on behind its request.
+// continues behind its request.
 func (s state) endsIn(summary *history.Message) bool {
 	parent, at := summary.Parent(), -1
 	for i, h := range s.messages {

@@ -10,7 +10,8 @@ import (
 )
 
 // state is all that plan looks at. What must be remembered from one round to the next is
-// in the history, so that a crash, another process and a reader see the same.
+// in the history, so that a crash, another process and a reader see the same. See DESIGN.md for
+// what else there is, and what it costs to lose it.
 type state struct {
 	session  lathe.Session
 	messages []*history.Message // in the history; those that wait are not
@@ -37,8 +38,8 @@ type next interface{ next() }
 type (
 	// repair closes answers that a dead process left open.
 	repair struct{ left []*history.Message }
-	// clean makes a revert final before new words.
-	clean struct{}
+	// finalizeRevert removes what was undone, before new prompts.
+	finalizeRevert struct{}
 	// promote gives waiting prompts their place.
 	promote struct{ prompts []lathe.MessageID }
 	// subtask runs the first of the tasks a prompt still has for sub-agents.
@@ -47,17 +48,17 @@ type (
 	compaction struct{}
 	// step asks the model. The last one allowed is made without tools.
 	step struct{ last bool }
-	// stop rests.
+	// stop ends the turn.
 	stop struct{}
 )
 
-func (repair) next()     {}
-func (clean) next()      {}
-func (promote) next()    {}
-func (subtask) next()    {}
-func (compaction) next() {}
-func (step) next()       {}
-func (stop) next()       {}
+func (repair) next()         {}
+func (finalizeRevert) next() {}
+func (promote) next()        {}
+func (subtask) next()        {}
+func (compaction) next()     {}
+func (step) next()           {}
+func (stop) next()           {}
 
 // plan says what comes next: the first row of the table in docs/architecture.md that fits.
 func plan(s state) next {
@@ -65,7 +66,7 @@ func plan(s state) next {
 		return repair{left}
 	}
 	if s.session.Revert != nil && len(s.waiting) > 0 {
-		return clean{}
+		return finalizeRevert{}
 	}
 	if s.session.Revert != nil {
 		return stop{} // what is undone is not answered
@@ -75,12 +76,12 @@ func plan(s state) next {
 	}
 	asked := slices.IndexFunc(s.messages, func(h *history.Message) bool { return h.ID == s.wants })
 	if asked < 0 {
-		return s.rest()
+		return s.nextQueued()
 	}
 	asked = check.AskedAgain(s.messages, asked)
 	answers := history.Answers(withoutShell(s.messages[asked:]))
 	if s.hasFailed(answers) {
-		return s.rest()
+		return s.nextQueued()
 	}
 	if tasks := pendingTasks(s.messages[asked], answers); len(tasks) > 0 {
 		return subtask{tasks}
@@ -98,7 +99,7 @@ func plan(s state) next {
 		}
 	}
 	if s.isDone(answers) || s.steps > 0 && done >= s.steps {
-		return s.rest()
+		return s.nextQueued()
 	}
 	if s.isFull() {
 		return compaction{}
@@ -126,8 +127,8 @@ func (s state) ready(queue bool) (ids []lathe.MessageID) {
 	return ids
 }
 
-// rest lets the next queued prompt have its turn, else the session rests.
-func (s state) rest() next {
+// nextQueued promotes the next queued prompt, else the turn ends.
+func (s state) nextQueued() next {
 	if queued := s.ready(true); len(queued) > 0 {
 		return promote{queued[:1]}
 	}
@@ -151,7 +152,7 @@ func (s state) hasFailed(answers []*history.Message) bool {
 }
 
 // isDone reports whether the last answer is the end of the turn. A summary is one only where
-// nothing goes on behind it.
+// nothing continues behind it.
 func (s state) isDone(answers []*history.Message) bool {
 	if n := len(answers); n > 0 && history.IsSummary(answers[n-1]) {
 		return s.endsIn(answers[n-1])

@@ -24,7 +24,7 @@ func TestPlan_Table(t *testing.T) {
 		{"repair comes before steering", state{
 			messages: []*history.Message{historytest.Of("m2", &lathe.Assistant{}, nil)}, waiting: []store.Waiting{{Message: "m3"}},
 		}, "repair"},
-		{"a revert is final when words come", state{session: lathe.Session{Revert: &lathe.Revert{}}, waiting: []store.Waiting{{Message: "m1", Hold: true}}}, "{}clean"},
+		{"a revert is final when words come", state{session: lathe.Session{Revert: &lathe.Revert{}}, waiting: []store.Waiting{{Message: "m1", Hold: true}}}, "{}finalizeRevert"},
 		{"a revert alone waits", state{session: lathe.Session{Revert: &lathe.Revert{}}}, "{}stop"},
 		{"steering prompts together", state{waiting: []store.Waiting{{Message: "m1"}, {Message: "q", Queue: true}, {Message: "m2"}}}, "{[m1 m2]}promote"},
 		{"held ones stay", state{waiting: []store.Waiting{{Message: "m1", Hold: true}}}, "{}stop"},

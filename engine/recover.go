@@ -112,7 +112,7 @@ func (e *Engine) Resume(ctx context.Context, id lathe.SessionID) error {
 // mend closes what a dead process left open, and notes whether the turn was cut off: a
 // process may also have died when all was done.
 func (r *runner) mend(ctx context.Context) error {
-	if err := r.remember(ctx); err != nil {
+	if err := r.loadConversation(ctx); err != nil {
 		return err
 	}
 	s, err := r.load(ctx)

@@ -66,14 +66,14 @@ func (e *Engine) begin(ctx context.Context, a *actor) (*runner, error) {
 		return nil, err
 	}
 	r.actor, r.log.received = a, a.heard
-	if err := r.remember(ctx); err != nil {
+	if err := r.loadConversation(ctx); err != nil {
 		return nil, errors.Join(err, r.release(ctx))
 	}
 	return r, nil
 }
 
-// remember finds what was kept of the session, or reads it.
-func (r *runner) remember(ctx context.Context) (err error) {
+// loadConversation takes the conversation from the cache, or reads it.
+func (r *runner) loadConversation(ctx context.Context) (err error) {
 	e := r.engine
 	r.log.mem = e.memories.Take(r.log.lease.Session)
 	if r.log.mem == nil || r.log.mem.Refresh(ctx, e.store) != nil {
@@ -105,10 +105,10 @@ func (r *runner) result() lathe.Message {
 	return lathe.Message{}
 }
 
-// rests says that the session is idle, if it was not.
-func (r *runner) rests(ctx context.Context) error {
+// publishIdle tells clients that the session is idle, if they think otherwise.
+func (r *runner) publishIdle(ctx context.Context) error {
 	if !r.log.isBusy || r.actor.isWoken() && ctx.Err() == nil {
-		return nil // or goes on at once
+		return nil // or continues at once
 	}
 	r.log.isBusy = false
 	return r.log.write(ctx, &lathe.StatusChanged{Session: r.log.lease.Session, Status: lathe.Status{Type: lathe.Idle}})
@@ -156,7 +156,7 @@ func (u *unreleased) giveBack(ctx context.Context, s *store.Store, id lathe.Sess
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if u.leases[id] == l { // another may have taken and kept it meanwhile
+	if u.leases[id] == l { // another may have taken and added it meanwhile
 		delete(u.leases, id)
 	}
 	return nil

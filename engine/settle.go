@@ -71,7 +71,7 @@ func (s *stepRun) end(ctx context.Context, fault lathe.Fault) error {
 	if fault != nil {
 		s.batch.add(&lathe.SessionFailed{Session: s.session.ID, Error: fault})
 	}
-	if fault == errClosing.Fault { // the program ends, and the turn can go on in the next
+	if fault == errClosing.Fault { // the program ends, and the turn can continue in the next
 		s.batch.add(&lathe.Interrupted{Session: s.session.ID})
 	}
 	if err := s.batch.flush(ctx); err != nil {

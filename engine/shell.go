@@ -41,7 +41,7 @@ func (r *runner) shell(ctx context.Context, said *lathe.User, in lathe.ShellComm
 		return lathe.Message{}, err
 	}
 	if s.session.Revert != nil {
-		if err := r.clean(ctx, s); err != nil {
+		if err := r.finalizeRevert(ctx, s); err != nil {
 			return lathe.Message{}, err
 		}
 	}

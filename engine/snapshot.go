@@ -91,7 +91,7 @@ func (h *host) runFramed(ctx context.Context, t tool.Tool, c *tool.Call) (tool.R
 	return tool.Run(ctx, t, c)
 }
 
-// unframed lets a call go on whose changes cannot be undone, such as a command in a directory
+// unframed reports a call whose changes cannot be undone, such as a command in a directory
 // with more files than can be looked at. The user is told once.
 func (h *host) unframed(ctx context.Context, err error) {
 	if ctx.Err() != nil {
@@ -122,9 +122,9 @@ func (h *host) Changing(ctx context.Context, paths ...string) (done func(), err 
 	}, nil
 }
 
-// begins says that a call that had to ask starts only now: what was changed until here, the
+// markStarted says that a call that had to ask starts only now: what was changed until here, the
 // user has changed.
-func (h *host) begins(ctx context.Context) {
+func (h *host) markStarted(ctx context.Context) {
 	if h.frame == nil {
 		return
 	}
@@ -133,8 +133,8 @@ func (h *host) begins(ctx context.Context) {
 	}
 }
 
-// rescued is the patch of an answer whose process died, if it had changed anything.
-func (r *runner) rescued(ctx context.Context, h *history.Message) []lathe.Fact {
+// rescuedPatch is the patch of an answer whose process died, if it had changed anything.
+func (r *runner) rescuedPatch(ctx context.Context, h *history.Message) []lathe.Fact {
 	w := r.engine.undoable(r.config.place, &Settings{})
 	if w == nil {
 		return nil

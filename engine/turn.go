@@ -13,7 +13,7 @@ func (r *runner) turn(ctx context.Context) error {
 	r.config.reset()
 	r.turnState = turnState{}
 	for ctx.Err() == nil {
-		s, err := r.load(ctx) // kept in memory; only what others changed is read
+		s, err := r.load(ctx) // from memory; only what others changed is read
 		if err != nil && ctx.Err() != nil {
 			break
 		} else if err != nil {
@@ -22,8 +22,8 @@ func (r *runner) turn(ctx context.Context) error {
 		switch next := plan(s).(type) {
 		case repair:
 			err = r.repair(ctx, next.left) // close what a dead process left open
-		case clean:
-			err = r.clean(ctx, s) // a revert becomes final before new words
+		case finalizeRevert:
+			err = r.finalizeRevert(ctx, s)
 		case promote:
 			err = r.promote(ctx, s, next.prompts)
 		case compaction:
@@ -81,7 +81,7 @@ func (r *runner) repair(ctx context.Context, left []*history.Message) error {
 		facts = append(facts, r.log.busy())
 	}
 	for _, h := range left {
-		found := r.rescued(ctx, h)
+		found := r.rescuedPatch(ctx, h)
 		r.jobs.changed = r.jobs.changed || len(found) > 0
 		facts = append(facts, found...)
 		facts = append(facts, closed(h, r.engine.now())...)
@@ -148,8 +148,8 @@ func (r *runner) withdrawAll(ctx context.Context) (facts []lathe.Fact, err error
 	return facts, err
 }
 
-// clean cuts off what a revert has undone. Places are those of the list: ids tell no order.
-func (r *runner) clean(ctx context.Context, s state) error {
+// finalizeRevert removes what a revert has undone. Places are those of the list: ids tell no order.
+func (r *runner) finalizeRevert(ctx context.Context, s state) error {
 	back, past := s.session.Revert, false
 	var facts []lathe.Fact
 	for _, h := range s.messages {
@@ -210,9 +210,9 @@ func (r *runner) refuse(ctx context.Context, s state, err error) error {
 	return r.log.write(ctx, facts...)
 }
 
-// abort ends a cancelled turn in words: a prompt that nothing has answered, or whose last
+// abort ends a canceled turn with a message: a prompt that nothing has answered, or whose last
 // step wanted another, gets an answer that says so. Without it the next look at the session
-// would go on by itself.
+// would continue by itself.
 func (r *runner) abort(ctx context.Context) error {
 	settled, cancel := settle(ctx)
 	defer cancel()
