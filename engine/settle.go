@@ -42,7 +42,7 @@ func (s *stepRun) verdict() lathe.Fault {
 	}
 }
 
-// fail closes a step that cannot continue. Tools of a cancelled one have a moment to say
+// fail closes a step that cannot continue. Tools of a canceled one have a moment to say
 // what they did.
 func (s *stepRun) fail(ctx context.Context, err error) error {
 	if isWrite(err) {
@@ -84,7 +84,7 @@ func (s *stepRun) end(ctx context.Context, fault lathe.Fault) error {
 	return nil
 }
 
-// linger waits a moment for tools that were cancelled.
+// linger waits a moment for tools that were canceled.
 func (s *stepRun) linger(ctx context.Context) error {
 	limit := time.NewTimer(settleTools)
 	defer limit.Stop()

@@ -15,7 +15,7 @@ import (
 const (
 	// checkpointEvery is how much of an unfinished sentence a kill may cost.
 	checkpointEvery = time.Second
-	// settleTools is how long cancelled tools have to say what they did.
+	// settleTools is how long canceled tools have to say what they did.
 	settleTools = 250 * time.Millisecond
 )
 
@@ -178,7 +178,7 @@ func (s *stepRun) handleAll(ctx context.Context, stream *streamState) error {
 }
 
 // save writes down what open texts have grown by, also when the turn is just being
-// cancelled, and looks for answers whose event may have been lost.
+// canceled, and looks for answers whose event may have been lost.
 func (s *stepRun) save(ctx context.Context) error {
 	s.log.catchUp() // or the events of a long step pile up
 	s.jobs.summarizeSoon(ctx)
