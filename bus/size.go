@@ -14,7 +14,7 @@ const (
 func size(f lathe.Fact) int {
 	switch f := f.(type) {
 	case *lathe.PartChanged:
-		return eventCost + partSize(f.Part)
+		return eventCost + f.Part.Size()
 	case *lathe.PartDelta:
 		return eventCost + len(f.Delta)
 	case *lathe.MessageChanged:
@@ -41,50 +41,6 @@ func size(f lathe.Fact) int {
 		return eventCost + len(f.Extra)
 	default: // nothing in it is long
 		return eventCost
-	}
-}
-
-func partSize(p lathe.Part) int {
-	switch b := p.Body.(type) {
-	case *lathe.Text:
-		return len(b.Text) + len(b.Metadata) + len(b.Extra)
-	case *lathe.Reasoning:
-		return len(b.Text) + len(b.Metadata) + len(b.Extra)
-	case *lathe.ToolCall:
-		return stateSize(b.State) + len(b.Metadata) + len(b.Extra)
-	case *lathe.File:
-		return len(b.URL) + len(b.Extra) // a data: URL holds the whole file
-	case *lathe.Patch:
-		n := 0
-		for _, file := range b.Files {
-			n += entryCost + len(file)
-		}
-		return n
-	case *lathe.Subtask:
-		return len(b.Prompt)
-	case *lathe.OtherBody:
-		return len(b.Extra)
-	default: // names and counts
-		return 0
-	}
-}
-
-func stateSize(s lathe.ToolState) int {
-	switch s := s.(type) {
-	case *lathe.Pending:
-		return len(s.Input) + len(s.Raw)
-	case *lathe.Running:
-		return len(s.Input) + len(s.Metadata)
-	case *lathe.Completed:
-		n := len(s.Input) + len(s.Metadata) + len(s.Output)
-		for _, a := range s.Attachments {
-			n += entryCost + partSize(a)
-		}
-		return n
-	case *lathe.Failed:
-		return len(s.Input) + len(s.Metadata) + len(s.Error)
-	default:
-		return 0
 	}
 }
 

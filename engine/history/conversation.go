@@ -168,39 +168,8 @@ func (m *Conversation) take(h *Message, id lathe.PartID) {
 	m.changed(h)
 }
 
-// weight is about what a part takes in memory: what can be long, and the rest.
-func weight(p lathe.Part) int {
-	n := 1024
-	switch b := p.Body.(type) {
-	case *lathe.Text:
-		n += len(b.Text) + len(b.Metadata)
-	case *lathe.Reasoning:
-		n += len(b.Text) + len(b.Metadata)
-	case *lathe.File:
-		n += len(b.URL) // may hold the whole file
-	case *lathe.ToolCall:
-		n += len(b.Metadata) + stateWeight(b.State)
-	default: // names and counts
-	}
-	return n
-}
-
-func stateWeight(s lathe.ToolState) (n int) {
-	switch s := s.(type) {
-	case *lathe.Pending:
-		n = len(s.Input) + len(s.Raw)
-	case *lathe.Running:
-		n = len(s.Input) + len(s.Metadata)
-	case *lathe.Completed:
-		n = len(s.Input) + len(s.Metadata) + len(s.Output)
-		for _, a := range s.Attachments {
-			n += weight(a)
-		}
-	case *lathe.Failed:
-		n = len(s.Input) + len(s.Metadata) + len(s.Error)
-	}
-	return n
-}
+// weight is about what a part takes in memory.
+func weight(p lathe.Part) int { return 1024 + p.Size() }
 
 func (m *Conversation) remove(id lathe.MessageID) {
 	if h := m.ByID[id]; h != nil {
