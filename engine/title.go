@@ -4,10 +4,8 @@ import (
 	"cmp"
 	"context"
 	_ "embed"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -15,6 +13,7 @@ import (
 	"github.com/lathe-agent/lathe/engine/budget"
 	"github.com/lathe-agent/lathe/engine/compact"
 	"github.com/lathe-agent/lathe/engine/history"
+	"github.com/lathe-agent/lathe/internal/phrase"
 	"github.com/lathe-agent/lathe/model"
 )
 
@@ -173,7 +172,7 @@ func titleMessages(history []lathe.Message, m *Model) []model.Message {
 }
 
 // thoughts are what some models put before the title.
-var thoughts = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?s)<think>.*?</think>\s*`) })
+var thoughts = phrase.Regexp(`(?s)<think>.*?</think>\s*`)
 
 // cleanTitle makes one line of what a model said.
 func cleanTitle(text string) string {

@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/lathe-agent/lathe"
@@ -141,7 +140,7 @@ var (
 )
 
 func words(pattern string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
+	return phrase.Regexp(pattern)
 }
 
 // classify decides by code first, then by status, then by words.

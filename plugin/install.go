@@ -9,22 +9,19 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/internal/filelock"
 	"github.com/lathe-agent/lathe/internal/jsonrpc"
+	"github.com/lathe-agent/lathe/internal/phrase"
 	"github.com/lathe-agent/lathe/internal/wholefile"
 	"github.com/lathe-agent/lathe/sandbox"
 )
 
 // packageSpec is name or name@version. Addresses, folders and aliases of npm are no packages here.
-var packageSpec = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^((?:@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~-][a-z0-9._~-]*)(?:@([A-Za-z0-9^~<>=*|. +-]+))?$`)
-})
+var packageSpec = phrase.Regexp(`^((?:@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~-][a-z0-9._~-]*)(?:@([A-Za-z0-9^~<>=*|. +-]+))?$`)
 
 // supportSpecs are the packages that the JavaScript host may need for plugins that do not bring them.
 // Their versions are the ones the host was tried with.
@@ -170,7 +167,7 @@ func (c *Company) fetchPackage(ctx context.Context, home, spec string) error {
 const installOutput = 2 << 10
 
 // userInURL finds the credentials that an address of a registry may carry.
-var userInURL = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`://[^/\s@]+@`) })
+var userInURL = phrase.Regexp(`://[^/\s@]+@`)
 
 func withoutSecrets(s string) string { return userInURL().ReplaceAllString(s, "://…@") }
 

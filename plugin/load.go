@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/internal/jsonrpc"
+	"github.com/lathe-agent/lathe/internal/phrase"
 	"github.com/lathe-agent/lathe/sandbox"
 )
 
@@ -27,7 +27,7 @@ const (
 )
 
 // toolID is what the providers of models take as the name of a tool.
-var toolID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`) })
+var toolID = phrase.Regexp(`^[A-Za-z0-9_-]{1,64}$`)
 
 // command is what to start for a peer.
 func (p *peer) command() (sandbox.Command, error) {

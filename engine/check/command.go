@@ -3,10 +3,10 @@ package check
 import (
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
+
+	"github.com/lathe-agent/lathe/internal/phrase"
 )
 
 // What commands and files are, as far as checks need to know. All of it guesses, so that it
@@ -125,9 +125,7 @@ func tried(line string, exit int, output string) bool {
 }
 
 // noFailures is how the usual programs say that there are none.
-var noFailures = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)\b(?:0|no) (?:tests? )?(?:failed|failures?|failing|errors?)\b|\b(?:failed|failures?|errors?|fail): *0\b`)
-})
+var noFailures = phrase.Regexp(`(?i)\b(?:0|no) (?:tests? )?(?:failed|failures?|failing|errors?)\b|\b(?:failed|failures?|errors?|fail): *0\b`)
 
 // generatedFolders hold what programs make, and builtFolders too where a command wrote into them:
 // others keep sources there.
@@ -209,9 +207,7 @@ func IsCode(file string) bool {
 }
 
 // testNames are the names of files with tests in the usual languages.
-var testNames = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?:_test\.(?:go|py|rb|exs|dart|c|cc|cpp|rs|ml)|\.(?:test|spec)\.[cm]?[jt]sx?|_spec\.rb|_spec\.lua|\.bats)$|^test_.*\.py$|^conftest\.py$|(?:Test|Tests|Spec)\.(?:java|kt|scala|cs|swift|php|groovy)$`)
-})
+var testNames = phrase.Regexp(`(?:_test\.(?:go|py|rb|exs|dart|c|cc|cpp|rs|ml)|\.(?:test|spec)\.[cm]?[jt]sx?|_spec\.rb|_spec\.lua|\.bats)$|^test_.*\.py$|^conftest\.py$|(?:Test|Tests|Spec)\.(?:java|kt|scala|cs|swift|php|groovy)$`)
 
 func isTestFile(file string) bool {
 	if testNames().MatchString(filepath.Base(file)) {
@@ -226,8 +222,6 @@ func isTestFile(file string) bool {
 }
 
 // strayNames are the names of files that nobody means to leave.
-var strayNames = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)\.(?:orig|rej|bak|tmp|temp|swp|log|pid)$|~$|^(?:test_?tmp|tmp[_-]|temp[_-]|scratch|debug[_-]|nohup\.out$)|^(?:tmp|temp|foo|test123)\.[a-z]+$`)
-})
+var strayNames = phrase.Regexp(`(?i)\.(?:orig|rej|bak|tmp|temp|swp|log|pid)$|~$|^(?:test_?tmp|tmp[_-]|temp[_-]|scratch|debug[_-]|nohup\.out$)|^(?:tmp|temp|foo|test123)\.[a-z]+$`)
 
 func isStray(file string) bool { return strayNames().MatchString(filepath.Base(file)) }

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/phrase"
 )
 
 // Checks of a turn that would end.
@@ -23,7 +24,7 @@ func (t *turnView) todos(Input) (Issue, bool) {
 		if len(d.open) == 0 {
 			break
 		}
-		return Issue{Todos, 0, fmt.Sprintf("The list still has %s: %s.", count(len(d.open), "open item"), listed(d.open, 5)), "Finish it, or mark what you leave as cancelled and say why."}, true
+		return Issue{Todos, 0, fmt.Sprintf("The list still has %s: %s.", phrase.Count(len(d.open), "open item"), listed(d.open, 5)), "Finish it, or mark what you leave as cancelled and say why."}, true
 	}
 	return Issue{Check: Todos}, false
 }
@@ -92,12 +93,8 @@ var (
 		const done = `(?:fixed|added|updated|changed|implemented|created|removed|renamed|refactored|written|modified|replaced|moved|deleted|corrected|rewritten|converted)`
 		return regexp.MustCompile(`(?i)\b(?:i|we)(?:'ve|’ve| have)?(?: now| just| also| successfully)? (?:` + done + `|wrote|rewrote|made the change)\b|\b(?:is|are|was|were|has been|have been|been) (?:now |successfully )?` + done + `\b|\ball (?:set|done)\b|\bchanges? (?:is|are) (?:complete|done|in place)\b`)
 	})
-	wishes = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)\b(?:fix|add|change|implement|update|create|remove|rename|refactor|write|make|replace|delete|move|convert|correct|rewrite|migrate|extract|port|upgrade|improve|clean up|build)\b`)
-	})
-	questions = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)^(?:what|why|how|which|where|when|who|did|does|do|is|are|was|were|explain|describe|summari[sz]e|tell me|list|show|review|analy[sz]e|compare)\b|\?\s*$`)
-	})
+	wishes    = phrase.Regexp(`(?i)\b(?:fix|add|change|implement|update|create|remove|rename|refactor|write|make|replace|delete|move|convert|correct|rewrite|migrate|extract|port|upgrade|improve|clean up|build)\b`)
+	questions = phrase.Regexp(`(?i)^(?:what|why|how|which|where|when|who|did|does|do|is|are|was|were|explain|describe|summari[sz]e|tell me|list|show|review|analy[sz]e|compare)\b|\?\s*$`)
 )
 
 // emptyDiff finds work that is said to be done where no file has changed. What commands or
@@ -129,7 +126,7 @@ func (t *turnView) checklist(s Input) (Issue, bool) {
 		return Issue{Check: Checklist}, false
 	}
 	return Issue{
-		Checklist, 0, fmt.Sprintf("Before you end: %s changed (%s) for this prompt:\n<prompt>\n%s\n</prompt>\n", count(len(files), "file"), names(files), clippedText(t.prompt, most)),
+		Checklist, 0, fmt.Sprintf("Before you end: %s changed (%s) for this prompt:\n<prompt>\n%s\n</prompt>\n", phrase.Count(len(files), "file"), names(files), clippedText(t.prompt, most)),
 		"Is each requirement met? How was each checked? Are there side effects or stray files? What is not done? Repair what is missing, then give your final answer again, complete.",
 	}, true
 }
@@ -242,12 +239,4 @@ func isEnded(command, process string) bool {
 		}
 	}
 	return false
-}
-
-// count is a number and its noun.
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return strconv.Itoa(n) + " " + noun + "s"
 }

@@ -2,13 +2,12 @@ package check
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine/history"
+	"github.com/lathe-agent/lathe/internal/phrase"
 	"github.com/lathe-agent/lathe/model"
 )
 
@@ -87,9 +86,7 @@ func times(n int) string {
 }
 
 // announces is a last sentence that says what comes next.
-var announces = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)^(?:(?:ok(?:ay)?|good|great|right|alright|perfect|now|next|first|then|so)[,.!:;]?\s+)*(?:let me|let's|i'll|i’ll|i will|i'm going to|i’m going to|i am going to)\s+(?:now\s+|first\s+|next\s+|also\s+|then\s+|start by\s+|begin by\s+|go ahead and\s+|quickly\s+)*(\p{L}+)`)
-})
+var announces = phrase.Regexp(`(?i)^(?:(?:ok(?:ay)?|good|great|right|alright|perfect|now|next|first|then|so)[,.!:;]?\s+)*(?:let me|let's|i'll|i’ll|i will|i'm going to|i’m going to|i am going to)\s+(?:now\s+|first\s+|next\s+|also\s+|then\s+|start by\s+|begin by\s+|go ahead and\s+|quickly\s+)*(\p{L}+)`)
 
 // works are the verbs of what a tool does. Others, as in "let me know", announce nothing.
 var works = []string{
@@ -113,9 +110,7 @@ func (t *turnView) saidNotDone(Input) (Issue, bool) {
 }
 
 // conditional marks offers and things for later, which wait for the user.
-var conditional = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)\b(?:if|once|when|unless|until|after) you\b|\byou(?:'d| would)? (?:like|want|prefer|confirm|approve)\b|\bif (?:needed|necessary|so)\b`)
-})
+var conditional = phrase.Regexp(`(?i)\b(?:if|once|when|unless|until|after) you\b|\byou(?:'d| would)? (?:like|want|prefer|confirm|approve)\b|\bif (?:needed|necessary|so)\b`)
 
 // lastSentence is the end of the last paragraph that is no code.
 func lastSentence(text string) string {
@@ -134,9 +129,5 @@ func lastSentence(text string) string {
 
 // clipped shortens a text to one line of at most so many characters.
 func clipped(text string, most int) string {
-	runes := []rune(strings.Join(strings.Fields(text), " "))
-	if len(runes) > most {
-		return string(runes[:most-1]) + "…"
-	}
-	return string(runes)
+	return clippedText(strings.Join(strings.Fields(text), " "), most)
 }

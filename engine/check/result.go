@@ -10,6 +10,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine/history"
+	"github.com/lathe-agent/lathe/internal/phrase"
 )
 
 // Checks that speak in the result of a call.
@@ -227,7 +228,7 @@ func staleTodos(before []*Action, now *Action) (Issue, bool) {
 			return Issue{}, false
 		}
 		return Issue{
-			StaleTodos, 0, fmt.Sprintf("since the list was written there were %s and %s; open on it: %s.", count(calls, "call"), count(len(files), "changed file"), listed(d.open, 3)),
+			StaleTodos, 0, fmt.Sprintf("since the list was written there were %s and %s; open on it: %s.", phrase.Count(calls, "call"), phrase.Count(len(files), "changed file"), listed(d.open, 3)),
 			"Bring it up to date.",
 		}, true
 	}

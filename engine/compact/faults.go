@@ -3,10 +3,11 @@ package compact
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"strings"
 	"sync"
 	"unicode"
+
+	"github.com/lathe-agent/lathe/internal/phrase"
 )
 
 // What a summary must be, in tokens. One of a short conversation may be shorter.
@@ -32,9 +33,7 @@ var summaryHeadings = sync.OnceValue(func() (out []string) {
 })
 
 // pathWords finds what looks like the path of a file.
-var pathWords = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`[\w.@~+-]*(?:/[\w.@+-]+)+\.\w{1,8}\b`)
-})
+var pathWords = phrase.Regexp(`[\w.@~+-]*(?:/[\w.@+-]+)+\.\w{1,8}\b`)
 
 // Faults is what is wrong with a summary, so that the model can mend it; nothing is
 // when it can be used. No model judges it. Source is all it was made of; one by another's prompt
@@ -67,9 +66,7 @@ var plannedHeadings = sync.OnceValue(func() map[string]bool {
 })
 
 // planWords are in a line about something that is yet to be made.
-var planWords = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)\b(?:to be|will|would|should|planned?|create|add|next|later|todo|not yet|does not exist|missing)\b`)
-})
+var planWords = phrase.Regexp(`(?i)\b(?:to be|will|would|should|planned?|create|add|next|later|todo|not yet|does not exist|missing)\b`)
 
 // inventedPaths finds paths that never occurred. One that is only planned is no fault, wherever it is named.
 func inventedPaths(text, source string) (faults []string) {

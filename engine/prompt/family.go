@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
+	"github.com/lathe-agent/lathe/internal/phrase"
 	"github.com/lathe-agent/lathe/tool"
 )
 
@@ -47,7 +47,7 @@ const (
 const smallSize = 14
 
 // sizes finds the size of a model in its name, as in qwen2.5-coder:7b.
-var sizes = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|[-:_/])e?(\d+(?:\.\d+)?)b(?:$|[-:_/.])`) })
+var sizes = phrase.Regexp(`(?:^|[-:_/])e?(\d+(?:\.\d+)?)b(?:$|[-:_/.])`)
 
 // FamilyOf knows a family by the name of a model. Names of others may be hidden in those of
 // small ones that were made from them, so size counts first.

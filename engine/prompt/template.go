@@ -1,13 +1,13 @@
 package prompt
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/lathe-agent/lathe/internal/phrase"
 )
 
 // Piece is a part of a command's template: words, or a shell command whose output goes in its
@@ -18,11 +18,9 @@ type Piece struct {
 }
 
 var (
-	snippets     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("!`([^`]+)`") })
-	placeholders = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$(\d+|ARGUMENTS)`) })
-	arguments    = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)\[Image\s+\d+\]|"[^"]*"|'[^']*'|[^\s"']+`)
-	})
+	snippets     = phrase.Regexp("!`([^`]+)`")
+	placeholders = phrase.Regexp(`\$(\d+|ARGUMENTS)`)
+	arguments    = phrase.Regexp(`(?i)\[Image\s+\d+\]|"[^"]*"|'[^']*'|[^\s"']+`)
 )
 
 // Fill puts arguments into a template: the k-th for $k, the last place taking all that are

@@ -12,13 +12,13 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
 
+	"github.com/lathe-agent/lathe/internal/phrase"
 	"github.com/lathe-agent/lathe/sandbox"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -159,9 +159,7 @@ func (l *link) last(err error) error {
 }
 
 // refused is how programs say that they were not let do something.
-var refused = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)permission denied|not permitted|read-only|no such file|cannot connect|cannot open|\b(EACCES|EPERM|EROFS|ENOENT)\b`)
-})
+var refused = phrase.Regexp(`(?i)permission denied|not permitted|read-only|no such file|cannot connect|cannot open|\b(EACCES|EPERM|EROFS|ENOENT)\b`)
 
 // bare reports whether an error says no more than that there is a connection no longer.
 func bare(err error) bool {

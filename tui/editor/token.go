@@ -5,12 +5,11 @@ import (
 	"fmt"
 	"net/url"
 	"path"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/phrase"
 	"github.com/lathe-agent/lathe/tui/style"
 )
 
@@ -50,7 +49,7 @@ func (t Token) usable() (*Token, bool) {
 	}
 }
 
-var rangeForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`#L?(\d{1,7})(?:-L?(\d{1,7})?)?$`) })
+var rangeForm = phrase.Regexp(`#L?(\d{1,7})(?:-L?(\d{1,7})?)?$`)
 
 // cutRange takes a range of lines off the end of a path.
 func cutRange(s string) (file string, start, end int) {

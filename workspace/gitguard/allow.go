@@ -1,11 +1,12 @@
 package gitguard
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/lathe-agent/lathe/internal/phrase"
 )
 
 // allowed reports whether a value may be taken over from a command. Whatever names a program, a
@@ -130,7 +131,7 @@ func refspec(v string) bool {
 // remoteName allows the name of a remote, and what may stand in its place: an address.
 func remoteName(v string) bool { return v == "." || PlainURL(v) }
 
-var helper = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9+.-]*::`) })
+var helper = phrase.Regexp(`^[A-Za-z0-9+.-]*::`)
 
 // PlainURL reports whether git reaches an address by itself: by a protocol of its own, by ssh, or
 // as a path of this machine. Other schemes, and helper::address, run a program of that name.

@@ -2,9 +2,9 @@ package patch
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
-	"sync"
+
+	"github.com/lathe-agent/lathe/internal/phrase"
 )
 
 // Patch is what a model wants to change, file by file, in its order.
@@ -284,7 +284,7 @@ func (p *parser) headers(at, end int) int {
 }
 
 // numbers is the place a unified diff gives in an @@ line. Models guess it, so it says nothing.
-var numbers = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^-\d+(,\d+)? \+\d+(,\d+)? @@.*$`) })
+var numbers = phrase.Regexp(`^-\d+(,\d+)? \+\d+(,\d+)? @@.*$`)
 
 // anchor is the text of an @@ line, with the indentation it has.
 func anchor(line string) string {

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+
+	"github.com/lathe-agent/lathe/internal/phrase"
 )
 
 // Format is how the secrets of a file are told from its other settings.
@@ -23,10 +25,8 @@ var (
 		return regexp.MustCompile(`(?i)_auth|auth_?token|_?password|passwd|secret|credential|token|api_?key|private_?key|certfile|keyfile|\bkey\s*[:=]|://[^/\s"']*@|` +
 			`BEGIN [A-Z ]*PRIVATE|^\s*"?BUNDLE_[A-Z0-9_]*__`)
 	})
-	secretElement = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?is)<(?:password|passphrase|privateKey)\b[^>]*>[^<]*</[^>]*>|<add\b[^>]*password[^>]*>|<apikeys>.*?</apikeys>`)
-	})
-	urlUser = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`://[^/\s@"'<>]+@`) })
+	secretElement = phrase.Regexp(`(?is)<(?:password|passphrase|privateKey)\b[^>]*>[^<]*</[^>]*>|<add\b[^>]*password[^>]*>|<apikeys>.*?</apikeys>`)
+	urlUser       = phrase.Regexp(`://[^/\s@"'<>]+@`)
 )
 
 // Redact returns what of a file is no secret, in a form that its programs can read.
