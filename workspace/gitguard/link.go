@@ -159,8 +159,7 @@ func (l *Link) restore() {
 var errNotPlain = errors.New("it is not a plain file of ours")
 
 // convert makes the link, under git's lock. The file itself is moved, so that it stays as it is.
-func (l *Link) convert() error {
-	dir := filepath.Dir(l.config)
+func (l *Link) convert() (err error) {
 	if !l.may {
 		return errNotPlain
 	}
@@ -168,38 +167,54 @@ func (l *Link) convert() error {
 		return err
 	}
 	l.clear()
+	if err := isPlain(l.config); err != nil {
+		return err
+	}
+	real, err := l.makeFolder()
+	defer func() {
+		if err != nil {
+			l.clear()
+		}
+	}()
+	if err != nil {
+		return err
+	}
 	unlock, err := lockConfig(l.config, linkWait)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	info, err := os.Lstat(l.config)
-	if err != nil {
+	if err := exchange(real, l.config); err != nil {
 		return err
 	}
-	if !info.Mode().IsRegular() || info.Mode()&fs.ModeSticky != 0 || !ours(info) || relativeCondition(l.config) {
-		return fmt.Errorf("%s: %w", l.config, errNotPlain)
+	if err := isPlain(real); err != nil { // somebody put it there meanwhile
+		return errors.Join(err, exchange(real, l.config))
 	}
-	top, err := os.Lstat(dir)
-	if err != nil {
-		return err
-	}
-	folder := filepath.Join(dir, linkFolder)
-	if err := os.Mkdir(folder, 0o700); err != nil {
-		return err
-	}
-	real := filepath.Join(folder, "config")
-	// Who can read the file now must be able to read it there.
-	if err = errors.Join(os.Chmod(folder, top.Mode().Perm()), os.Symlink(filepath.FromSlash(linkTarget), real)); err == nil {
-		err = exchange(real, l.config)
-	}
-	if _, linked := RealConfig(l.config); err == nil && !linked { // somebody put something else there, without the lock
-		err = errors.Join(errNotPlain, exchange(real, l.config))
-	}
-	if err != nil {
-		l.clear()
+	return nil
+}
+
+// isPlain is an error for what is not linked: what is no file of ours, and what stands in for one.
+func isPlain(config string) error {
+	info, err := os.Lstat(config)
+	if err == nil && (!info.Mode().IsRegular() || info.Mode()&fs.ModeSticky != 0 || !ours(info) || relativeCondition(config)) {
+		err = fmt.Errorf("%s: %w", config, errNotPlain)
 	}
 	return err
+}
+
+// makeFolder makes the folder with the link in it, and returns the link's name there, which the file gets.
+func (l *Link) makeFolder() (real string, err error) {
+	top, err := os.Lstat(filepath.Dir(l.config))
+	if err != nil {
+		return "", err
+	}
+	folder := filepath.Join(filepath.Dir(l.config), linkFolder)
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		return "", err
+	}
+	real = filepath.Join(folder, "config")
+	// Who can read the file now, or change it, must be able to do so there.
+	return real, errors.Join(os.Chmod(folder, top.Mode()&(fs.ModePerm|fs.ModeSetgid)), os.Symlink(linkTarget, real))
 }
 
 // linkWait is how long a lock of git is waited for: a command waits meanwhile.
