@@ -49,7 +49,7 @@ func (t Target) reads(mime string) bool {
 func (t Target) media(f FileContent) Content {
 	switch {
 	case Modality(f.Mime) == "image" && f.Data == "" && (f.URL == "" || strings.HasPrefix(f.URL, "data:")):
-		return TextContent{Text: f.damaged()}
+		return TextContent{Text: "[The image " + f.title() + " is empty or damaged. Tell the user and ask for it again.]"}
 	case !t.reads(f.Mime):
 		return TextContent{Text: f.Unreadable()}
 	}

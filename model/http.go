@@ -46,15 +46,11 @@ const (
 	DefaultGap     = 5 * time.Minute
 )
 
-func (d Deadlines) orDefault() Deadlines {
-	return Deadlines{cmp.Or(d.Headers, DefaultHeaders), cmp.Or(d.First, DefaultFirst), cmp.Or(d.Gap, DefaultGap)}
-}
-
 // Post sends a body and returns the response when its headers are there. Its body must be
 // closed; reading it fails when nothing comes for too long. A refusal is returned like any
 // other response.
 func (e Endpoint) Post(ctx context.Context, path string, body []byte, more map[string]string) (*http.Response, error) {
-	d := e.Deadlines.orDefault()
+	d := Deadlines{cmp.Or(e.Deadlines.Headers, DefaultHeaders), cmp.Or(e.Deadlines.First, DefaultFirst), cmp.Or(e.Deadlines.Gap, DefaultGap)}
 	ctx, cancel := context.WithCancelCause(ctx)
 	w := &watchdog{cancel: cancel, born: time.Now()}
 	w.wait()

@@ -45,11 +45,6 @@ func (f FileContent) Unreadable() string {
 	return "[The file " + f.title() + " of type " + f.Mime + " cannot be read by this model. Tell the user.]"
 }
 
-// damaged is what a model is told in the place of an image without content.
-func (f FileContent) damaged() string {
-	return "[The image " + f.title() + " is empty or damaged. Tell the user and ask for it again.]"
-}
-
 func (f FileContent) title() string {
 	if f.Name == "" {
 		return "without a name"

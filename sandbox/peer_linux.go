@@ -56,7 +56,8 @@ func (p *Peers) checkTCPPeer(c *net.TCPConn) error {
 	case os.Geteuid() != 0 && s.uid != os.Geteuid() && s.inode != 0:
 		return nil // of another user; commands are ours
 	}
-	pid := p.owner(s.inode)
+	// Clients come back, and commands are young, so those are looked at first.
+	pid := holder(s.inode, append(slices.Clone(p.first()), newestFirst()...))
 	if pid == 0 {
 		return fmt.Errorf("%w, or hides its process", ErrCommandPeer)
 	}
@@ -140,12 +141,6 @@ func isLocalAddr(a netip.Addr) bool {
 		own, _ := netip.AddrFromSlice(ip.IP)
 		return own.Unmap() == a
 	})
-}
-
-// owner returns a process that holds a socket, 0 where none is found. Clients come back, and commands
-// are young, so those are looked at first.
-func (p *Peers) owner(inode uint64) int {
-	return holder(inode, append(slices.Clone(p.first()), newestFirst()...))
 }
 
 // holder returns the first of some processes that holds a socket, 0 where none does.

@@ -35,7 +35,7 @@ func (r *Runner) Run(ctx context.Context, c Command, output func([]byte)) (Resul
 	}
 	r.enter(t, c.Profile.Keeper)
 	f := follow(out)
-	defer f.leave()
+	defer close(f.left)
 	res, err := r.watch(ctx, c, t, func(limit time.Duration, until ...<-chan struct{}) int {
 		return f.pump(output, limit, until...)
 	})
@@ -223,8 +223,6 @@ func (f *follower) pass(piece []byte) bool {
 		return false
 	}
 }
-
-func (f *follower) leave() { close(f.left) }
 
 // pump is the type of that name; a nil channel stands for the end of the output.
 func (f *follower) pump(output func([]byte), limit time.Duration, until ...<-chan struct{}) int {

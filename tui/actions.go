@@ -1,8 +1,6 @@
 package tui
 
 import (
-	"slices"
-
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/lathe-agent/lathe/tui/key"
@@ -47,11 +45,6 @@ func (a *action) fits(st *state.State) bool {
 	default:
 		return true
 	}
-}
-
-// actionsOf are all there are.
-func actionsOf(p *program) []action {
-	return slices.Concat(sessionActions(p), messageActions(p), modelActions(p), promptActions(p), viewActions(p), appActions(p))
 }
 
 func sessionActions(p *program) []action {

@@ -9,6 +9,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/tui/editor"
 )
 
@@ -19,7 +20,10 @@ func (p *prompt) findFiles(query string) tea.Cmd {
 		if err != nil {
 			return nil, nil // the list stays as it is
 		}
-		return func() tea.Cmd { p.drafts.edit.SetFiles(query, p.drafts.rankFiles(found)); return nil }, nil
+		return func() tea.Cmd {
+			p.drafts.edit.SetFiles(query, p.drafts.mentions.Sort(found, lathe.Time(p.drafts.now().UnixMilli()), p.drafts.fileKey))
+			return nil
+		}, nil
 	})
 }
 

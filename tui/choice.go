@@ -174,7 +174,7 @@ func (ch *choice) cycleVariant() tea.Cmd {
 
 func (ch *choice) chooseVariant(ref lathe.ModelRef, v string) tea.Cmd {
 	ch.vary[state.ModelKey(ref)] = v
-	return ch.keepVariant(ref, v)
+	return ch.save("keep the variant", func(ctx context.Context) error { return ch.memory.SaveVariant(ctx, ref, v) })
 }
 
 func (ch *choice) agentsDialog() tea.Cmd {
@@ -238,8 +238,4 @@ func (ch *choice) favor(ref lathe.ModelRef) tea.Cmd {
 		ch.used.Favorite = slices.DeleteFunc(ch.used.Favorite, same)
 	}
 	return ch.save("keep the favourite", func(ctx context.Context) error { return ch.memory.SaveFavorite(ctx, ref, liked) })
-}
-
-func (ch *choice) keepVariant(ref lathe.ModelRef, v string) tea.Cmd {
-	return ch.save("keep the variant", func(ctx context.Context) error { return ch.memory.SaveVariant(ctx, ref, v) })
 }

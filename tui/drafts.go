@@ -62,11 +62,6 @@ func (dr *drafts) addRecent(d editor.Draft) bool {
 // fileKey is what a file is remembered by: projects have files of the same name.
 func (dr *drafts) fileKey(path string) string { return dr.state.Info.Directory + "/" + path }
 
-// rankFiles puts those first that were mentioned often and lately.
-func (dr *drafts) rankFiles(files []string) []string {
-	return dr.mentions.Sort(files, lathe.Time(dr.now().UnixMilli()), dr.fileKey)
-}
-
 // stash puts what is in the prompt aside.
 func (dr *drafts) stash() tea.Cmd {
 	d, ok := dr.edit.Stash()
@@ -132,11 +127,6 @@ func (dr *drafts) giveBack(d editor.Draft) then {
 
 // keep puts what is in the prompt aside for the session on the screen.
 func (dr *drafts) keep() { dr.saved[dr.state.Current] = dr.edit.Draft() }
-
-// bring takes it back.
-func (dr *drafts) bring() {
-	dr.edit.Restore(dr.saved[dr.state.Current])
-}
 
 // draftOf makes a message ready to be said again.
 func draftOf(h lathe.Held) editor.Draft {

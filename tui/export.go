@@ -38,13 +38,9 @@ func whole(ctx context.Context, e Engine, id lathe.SessionID) (s lathe.Session, 
 	return s, all, nil
 }
 
-func (ex *exporter) include() chat.Include {
-	return chat.Include{Thinking: ex.look.show.Thinking, Tools: ex.look.show.Details, Metadata: ex.look.show.Metadata, ModelName: ex.state.ModelName, Location: ex.now().Location()}
-}
-
 // copyTranscript puts the whole session on the clipboard.
 func (ex *exporter) copyTranscript() tea.Cmd {
-	id, in := ex.state.Current, ex.include()
+	id, in := ex.state.Current, chat.Include{Thinking: ex.look.show.Thinking, Tools: ex.look.show.Details, Metadata: ex.look.show.Metadata, ModelName: ex.state.ModelName, Location: ex.now().Location()}
 	names := ex.state.ModelNames()
 	in.ModelName = names
 	return ex.call("copy the transcript", func(ctx context.Context, e Engine) (then, error) {

@@ -9,6 +9,7 @@ import (
 	"github.com/lathe-agent/lathe/tui/key"
 	"github.com/lathe-agent/lathe/tui/sidebar"
 	"github.com/lathe-agent/lathe/tui/state"
+	"github.com/lathe-agent/lathe/tui/status"
 	"github.com/lathe-agent/lathe/tui/style"
 	"github.com/lathe-agent/lathe/tui/whichkey"
 )
@@ -204,7 +205,7 @@ func (p *program) drawBottom(th *style.Theme, f *frame) (rows []style.Line, curs
 		return rows, cursor
 	}
 	if p.state.IsChild() {
-		rows = append([]style.Line{p.asks.wantedAbove(th)}, p.statusBar.footer(th, f.promptWidth)...)
+		rows = append([]style.Line{p.asks.wantedAbove(th)}, status.Footer(th, p.statusBar.childValues(), f.promptWidth)...)
 		f.promptHeight = 1
 		return rows, nil
 	}

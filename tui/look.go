@@ -84,11 +84,6 @@ func (l *look) setBackground(c color.Color, dark bool) {
 	}
 }
 
-// setForeground notes the colour of the terminal's text.
-func (l *look) setForeground(c color.Color) {
-	l.themes.text, l.themes.made = fromImage(c), nil
-}
-
 func fromImage(c color.Color) style.Color {
 	if c == nil {
 		return style.Color{}

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -74,7 +75,7 @@ func newProgram(ctx context.Context, o Options) *program {
 		p.look.trouble = append(p.look.trouble, err.Error())
 	}
 	p.drafts.edit.SetDir(o.Dir)
-	p.menu.actions = actionsOf(p)
+	p.menu.actions = slices.Concat(sessionActions(p), messageActions(p), modelActions(p), promptActions(p), viewActions(p), appActions(p))
 	p.menu.setCommands(nil)
 	p.look.apply()
 	p.tip = int(p.now().Unix() / 60)
@@ -144,7 +145,7 @@ func (p *program) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.BackgroundColorMsg:
 		p.look.setBackground(msg.Color, msg.IsDark())
 	case tea.ForegroundColorMsg:
-		p.look.setForeground(msg.Color)
+		p.look.themes.text, p.look.themes.made = fromImage(msg.Color), nil
 	case uv.DarkColorSchemeEvent, uv.LightColorSchemeEvent:
 		return p, tea.RequestBackgroundColor // which tells the colour, too
 	case tick:

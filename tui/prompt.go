@@ -105,18 +105,14 @@ func (p *prompt) runIn(what string, d editor.Draft, do func(ctx context.Context,
 				return p.drafts.giveBack(d), err
 			}
 			id = s.ID
-			p.feedNew(s)
+			// The new session comes onto the screen before anything happens in it.
+			p.feed.put(lathe.Event{Session: s.ID, Fact: &lathe.TUISessionSelect{Session: s.ID}}, nil)
 		}
 		if err := do(ctx, e, id); err != nil {
 			return p.drafts.giveBack(d), err
 		}
 		return nil, nil
 	})
-}
-
-// feedNew brings a session that was just made onto the screen, before anything happens in it.
-func (p *prompt) feedNew(s lathe.Session) {
-	p.feed.put(lathe.Event{Session: s.ID, Fact: &lathe.TUISessionSelect{Session: s.ID}}, nil)
 }
 
 func (p *prompt) runCommand(c editor.ServerCommand) tea.Cmd {

@@ -70,11 +70,6 @@ func (sb *statusBar) retryReason(th *style.Theme, width int, below []style.Line)
 	return append(style.Plain("  "), reason...).Truncate(width)
 }
 
-// footer stands in the place of the prompt in a session that works for another.
-func (sb *statusBar) footer(th *style.Theme, width int) []style.Line {
-	return status.Footer(th, sb.childValues(), width)
-}
-
 func (sb *statusBar) childValues() status.Child {
 	t := sb.state.Shown().Transcript
 	s := t.Session()

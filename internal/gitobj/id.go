@@ -4,8 +4,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 )
 
 var (
@@ -72,11 +70,6 @@ func (id ID) String() string { return hex.EncodeToString(id.sum[:id.size]) }
 
 // IsZero reports whether the ID names nothing.
 func (id ID) IsZero() bool { return id.size == 0 }
-
-// sortIDs sorts by the hexadecimal form, which for ids of one kind is that of the bytes.
-func sortIDs(ids []ID) {
-	slices.SortFunc(ids, func(a, b ID) int { return strings.Compare(string(a.bytes()), string(b.bytes())) })
-}
 
 // Kind is the type of an object.
 type Kind uint8

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -29,7 +30,7 @@ func (r *Repo) Roots(ctx context.Context, refs []Ref) ([]ID, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find root commits: %w", err)
 	}
-	sortIDs(w.roots)
+	slices.SortFunc(w.roots, func(a, b ID) int { return strings.Compare(string(a.bytes()), string(b.bytes())) })
 	return w.roots, nil
 }
 

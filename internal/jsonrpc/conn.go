@@ -1,6 +1,7 @@
 package jsonrpc
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -232,7 +233,7 @@ func (c *Conn) end(why error) {
 // read is the goroutine that reads.
 func (c *Conn) read() {
 	defer close(c.done)
-	f := newFrames(c.r, c.conf.Framing, c.conf.MaxMessage)
+	f := &frames{r: bufio.NewReaderSize(c.r, bufferSize), kind: c.conf.Framing, most: c.conf.MaxMessage}
 	row := 0 // of nonsense without a message between
 	for {
 		data, err := f.next()

@@ -42,10 +42,6 @@ type frames struct {
 	buf  []byte
 }
 
-func newFrames(r io.Reader, kind Framing, most int) *frames {
-	return &frames{r: bufio.NewReaderSize(r, bufferSize), kind: kind, most: most}
-}
-
 // next reads one message. Of one that is too long it returns a *tooLong and goes on behind it.
 func (f *frames) next() ([]byte, error) {
 	if f.kind == Headers {

@@ -39,7 +39,9 @@ func New(e model.Endpoint, ids *lathe.IDs) *Client {
 // Stream sends a request and yields its answer.
 func (c *Client) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Event, error] {
 	return func(yield func(model.Event, error) bool) {
-		err := c.endpoint.Ask(ctx, model.Outgoing{Path: path(r.Model), Body: c.encoder.request(r), Header: r.Headers}, refusal, func(resp *http.Response) {
+		// Ids have colons, and those of profiles slashes; the service computes signatures over them escaped.
+		path := "/model/" + strings.ReplaceAll(url.PathEscape(r.Model), ":", "%3A") + "/converse-stream"
+		err := c.endpoint.Ask(ctx, model.Outgoing{Path: path, Body: c.encoder.request(r), Header: r.Headers}, refusal, func(resp *http.Response) {
 			d := &decoder{provider: c.endpoint.Provider, ids: wire.NewCallIDs(c.ids), id: resp.Header.Get("X-Amzn-Requestid")}
 			wire.Relay(ctx, newFrames(resp.Body).next, d, yield)
 		})
@@ -47,10 +49,4 @@ func (c *Client) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Ev
 			yield(nil, err)
 		}
 	}
-}
-
-// path is where a model is asked. Ids have colons, and those of profiles slashes; the service
-// computes signatures over them escaped.
-func path(name string) string {
-	return "/model/" + strings.ReplaceAll(url.PathEscape(name), ":", "%3A") + "/converse-stream"
 }

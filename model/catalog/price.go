@@ -19,7 +19,7 @@ func (c Cost) Price() model.Price {
 			p.Tiers = append(p.Tiers, model.Tier{Over: int64(t.Threshold.Size), Price: t.Rates.price()})
 		}
 	}
-	sortTiers(p.Tiers)
+	slices.SortStableFunc(p.Tiers, func(a, b model.Tier) int { return cmp.Compare(a.Over, b.Over) })
 	// Any tier that holds wins over the price for more than 200 000.
 	if c.Over200K != nil && (len(p.Tiers) == 0 || p.Tiers[0].Over > over200K) {
 		p.Tiers = append([]model.Tier{{Over: over200K, Price: c.Over200K.price()}}, p.Tiers...)
@@ -32,10 +32,6 @@ func (r Rates) price() model.Price {
 		Input: model.PerMillion(r.Input), Output: model.PerMillion(r.Output),
 		CacheRead: model.PerMillion(r.CacheRead), CacheWrite: model.PerMillion(r.CacheWrite),
 	}
-}
-
-func sortTiers(tiers []model.Tier) {
-	slices.SortStableFunc(tiers, func(a, b model.Tier) int { return cmp.Compare(a.Over, b.Over) })
 }
 
 // clean makes what is no price 0.

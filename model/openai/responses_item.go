@@ -84,7 +84,7 @@ func (d *responsesDecoder) begin(index number, w *wireItem) *output {
 		d.openThought(o, thoughtPart{})
 	case w.Type == functionCall || w.Type == customCall || wantsAnswer(w):
 		d.called = true
-		if o.id = w.CallID; o.id == "" || d.isTaken(w.CallID) {
+		if o.id = w.CallID; o.id == "" || slices.ContainsFunc(d.items[:len(d.items)-1], func(other *output) bool { return other.id == w.CallID }) {
 			o.id = d.callID()
 		}
 		o.open, o.name = true, or(o.name, d.nameless(w.Type))
@@ -94,10 +94,6 @@ func (d *responsesDecoder) begin(index number, w *wireItem) *output {
 		d.emit(model.InputStart{ID: o.id, Name: o.name, Executed: true})
 	}
 	return o
-}
-
-func (d *responsesDecoder) isTaken(id string) bool {
-	return slices.ContainsFunc(d.items[:len(d.items)-1], func(o *output) bool { return o.id == id })
 }
 
 // of is the kind of item that a piece belongs to.

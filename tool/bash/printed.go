@@ -75,7 +75,7 @@ func (p *printed) watch() {
 			return
 		}
 		text := p.last()
-		p.show(outputJSON(text))
+		p.show(append(lathe.AppendJSONString([]byte(`{"output":`), text), '}'))
 		timer.Reset(least + time.Duration(len(text)/60)*time.Millisecond)
 	}
 }
@@ -84,8 +84,4 @@ func (p *printed) last() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.recent.text()
-}
-
-func outputJSON(text string) json.RawMessage {
-	return append(lathe.AppendJSONString([]byte(`{"output":`), text), '}')
 }

@@ -110,7 +110,7 @@ func (a programs) judge(key string, o option, v *invocation, sc *scope) {
 	case 's':
 		a.gitSetting(o.value)
 	case 'm':
-		if !isStrategy(o.value.Text) {
+		if !slices.Contains([]string{"ours", "ort", "recursive", "resolve", "octopus", "subtree"}, o.value.Text) {
 			a.doubt(v, named, "git runs a program of this name")
 		}
 	case 'o':
@@ -155,11 +155,6 @@ func (a programs) runsValue(key string, o option, v *invocation, sc *scope) {
 // harmlessAction knows what tar can do at a checkpoint without running anything.
 func harmlessAction(s string) bool {
 	return s == "dot" || s == "." || s == "bell" || s == "totals" || s == "echo" || strings.HasPrefix(s, "echo=") || strings.HasPrefix(s, "sleep=") || strings.HasPrefix(s, "ttyout=")
-}
-
-// isStrategy knows the strategies that git has itself.
-func isStrategy(s string) bool {
-	return slices.Contains([]string{"ours", "ort", "recursive", "resolve", "octopus", "subtree"}, s)
 }
 
 // harmlessSSH knows settings of ssh that name no program and no file with settings.

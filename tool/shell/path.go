@@ -114,7 +114,7 @@ func (a *recorder) arguments(v invocation, sc *scope) {
 			a.perhaps(w, sc)
 		case name == "chmod" && strings.HasPrefix(w.Text, "+"):
 		default:
-			a.removes = removes(name) && target != i+1
+			a.removes = slices.Contains([]string{"rm", "rmdir", "unlink", "shred", "mv"}, name) && target != i+1 // of mv the last stays
 			a.argument(w, sc, write && (target < 0 || target == i+1 || !copies(name)), certain)
 			a.removes = false
 		}
@@ -124,11 +124,6 @@ func (a *recorder) arguments(v invocation, sc *scope) {
 // copies knows commands that read all their arguments but the last, which they write.
 func copies(name string) bool {
 	return name == "cp" || name == "ln" || name == "link" || name == "install"
-}
-
-// removes knows commands that take their arguments away; of mv that is all but the last.
-func removes(name string) bool {
-	return slices.Contains([]string{"rm", "rmdir", "unlink", "shred", "mv"}, name)
 }
 
 // lastOperand finds the last argument that is no option. It is -1 where it may not be what is

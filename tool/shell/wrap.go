@@ -145,7 +145,7 @@ func (a programs) start(name string, st starter, v invocation, n int, sc *scope)
 		placeholders(v.words[1:n], inner.words)
 		inner.words = append(inner.words, Word{Text: "{}", mask: "*", bare: true, more: &more{why: "it is read from elsewhere"}})
 		inner.stdin = nil
-		if isShell(inner.words[0].Text) && !hasCode(inner.words) {
+		if isShell(inner.words[0].Text) && !slices.ContainsFunc(inner.words, func(w Word) bool { return codeFlag(w.Text) }) {
 			a.unknown(UnknownCommand, "xargs "+inner.words[0].Text, "what the shell runs is read from elsewhere")
 		}
 	}
@@ -227,10 +227,6 @@ func (a *reader) prefixes(name string, words []Word, sc *scope) {
 
 func isShell(name string) bool {
 	return slices.Contains([]string{"sh", "bash", "dash", "zsh", "ksh", "ash", "mksh", "rbash"}, name[strings.LastIndexByte(name, '/')+1:])
-}
-
-func hasCode(words []Word) bool {
-	return slices.ContainsFunc(words, func(w Word) bool { return codeFlag(w.Text) })
 }
 
 // codeFlag reports whether an option of a shell says that code follows.

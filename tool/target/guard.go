@@ -22,7 +22,7 @@ func AskGuarded(ctx context.Context, c *tool.Call, list guarded.List, targets []
 		if t.Temporary {
 			continue
 		}
-		why, ok := list.Check(projectOf(c), t.real(c))
+		why, ok := list.Check(guarded.Project{Dir: RealDir(c.Dir), Root: RealDir(c.Root)}, t.real(c))
 		if !ok {
 			continue
 		}
@@ -43,8 +43,4 @@ func AskGuarded(ctx context.Context, c *tool.Call, list guarded.List, targets []
 		return err
 	}
 	return c.Host.Ask(ctx, tool.Permission{Name: "sandbox", Patterns: slices.Clip(patterns), Metadata: meta})
-}
-
-func projectOf(c *tool.Call) guarded.Project {
-	return guarded.Project{Dir: RealDir(c.Dir), Root: RealDir(c.Root)}
 }

@@ -100,7 +100,8 @@ func (c *Confirm) View(th *style.Theme, width, height int) []style.Line {
 		rows = append(rows, nil)
 	}
 	c.buttonY = 1 + len(rows)
-	row := style.Line{{Text: strings.Repeat(" ", max(1, width-2-c.buttonsWidth()-1))}}
+	buttons := style.Width(style.Clean(c.o.Yes)) + style.Width(style.Clean(c.o.No)) + 6
+	row := style.Line{{Text: strings.Repeat(" ", max(1, width-2-buttons-1))}}
 	c.buttons = [2][2]int{}
 	for i, name := range [...]string{c.o.Yes, c.o.No} {
 		if i == 1 {
@@ -112,10 +113,6 @@ func (c *Confirm) View(th *style.Theme, width, height int) []style.Line {
 	}
 	rows = append(rows, row)
 	return box(th, c.o.Title, rows, width, bar{0, c.text.top, c.text.shown, c.text.all})
-}
-
-func (c *Confirm) buttonsWidth() int {
-	return style.Width(style.Clean(c.o.Yes)) + style.Width(style.Clean(c.o.No)) + 6
 }
 
 // Button draws a button. The chosen one has brackets too, for screens without colours.

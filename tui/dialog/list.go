@@ -134,7 +134,7 @@ func (l *List) SetItems(items []Item) {
 		}
 		l.drawn = false
 		return
-	case l.selectItem(was), l.selectID(was.ID):
+	case l.selectRow(func(it *Item) bool { return it.ID == was.ID && it.Group == was.Group }), l.selectID(was.ID):
 		l.armed = press // a list that is filled anew all the time must still be one to delete from
 	default:
 		l.at = l.choosable(min(at, len(l.rows)-1), -1)
@@ -149,11 +149,6 @@ func (l *List) under() (it Item, ok bool) {
 		return Item{}, false
 	}
 	return l.o.Items[l.rows[l.at].item], true
-}
-
-// selectItem goes to an entry in the group it was in.
-func (l *List) selectItem(was Item) bool {
-	return l.selectRow(func(it *Item) bool { return it.ID == was.ID && it.Group == was.Group })
 }
 
 // marked marks the entry that is in use.

@@ -10,11 +10,6 @@ import (
 	"github.com/lathe-agent/lathe/tui/key"
 )
 
-// popular are the providers that most people look for, in the order they are offered.
-func popular() []string {
-	return []string{"anthropic", "openai", "google", "github-copilot", "openrouter", "amazon-bedrock", "azure", "mistral", "deepseek", "xai", "groq", "ollama"}
-}
-
 // NewProviders picks a provider to log in to: Chosen has its id.
 func NewProviders(m *key.Map, p lathe.Providers) *List {
 	return NewList(m, Options{
@@ -36,7 +31,9 @@ func ProviderItems(p lathe.Providers) []Item {
 			all = append(all, c)
 		}
 	}
-	first := popular()
+	first := []string{ // those that most people look for, in the order they are offered
+		"anthropic", "openai", "google", "github-copilot", "openrouter", "amazon-bedrock", "azure", "mistral", "deepseek", "xai", "groq", "ollama",
+	}
 	rank := func(x lathe.Provider) int {
 		if i := slices.Index(first, x.ID); i >= 0 {
 			return i

@@ -246,7 +246,7 @@ func (r *Review) Wheel(x, dy int) {
 		return
 	}
 	if r.overTree(x) {
-		r.tree.scroll(dy, r.bodyHeight())
+		r.tree.top = max(0, min(r.tree.top+dy, len(r.tree.seen)-r.bodyHeight()))
 		return
 	}
 	r.scroll(dy)

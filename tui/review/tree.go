@@ -143,10 +143,6 @@ func (t *tree) follow(file int) {
 	}
 }
 
-func (t *tree) scroll(dy, height int) {
-	t.top = max(0, min(t.top+dy, len(t.seen)-height))
-}
-
 // show scrolls so that the cursor is seen.
 func (t *tree) show(height int) {
 	t.top = max(t.cursor-height+1, min(t.top, t.cursor))

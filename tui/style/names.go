@@ -29,16 +29,11 @@ type named struct {
 	color *Color
 }
 
-// isName reports whether theme files may use this name for a color.
-func isName(s string) bool {
-	return slices.ContainsFunc(new(Theme).names(), func(n named) bool { return n.name == s })
-}
-
 // checkNames finds names that are nearly right: those would have no effect and nobody would know why. Names
 // that are like none of ours may be from a newer program and do no harm.
 func (r *resolver) checkNames() error {
 	for _, k := range slices.Sorted(maps.Keys(r.theme)) {
-		if k == "thinkingOpacity" || isName(k) || len(k) > 40 {
+		if k == "thinkingOpacity" || slices.ContainsFunc(new(Theme).names(), func(n named) bool { return n.name == k }) || len(k) > 40 {
 			continue
 		}
 		for _, n := range new(Theme).names() {

@@ -18,8 +18,6 @@ type entry struct {
 	keys, does string
 }
 
-func (e entry) isHeading() bool { return e.keys == "" }
-
 // View draws the panel, at most as high as asked: a title, and the keys in columns.
 func (p *Panel) View(th *style.Theme, m *key.Map, now Now, width, height int) []style.Line {
 	p.hits = p.hits[:0]
@@ -177,7 +175,7 @@ func (p *Panel) body(th *style.Theme, items []entry, width int) []style.Line {
 
 // line draws an entry with its keys in a column of their own.
 func (e entry) line(th *style.Theme, width, keys int) style.Line {
-	if e.isHeading() {
+	if e.keys == "" {
 		return style.Of(string(e.group), style.Bold(th.Secondary)).Truncate(width)
 	}
 	l := style.Of(e.keys, style.Fg(th.Text)).Fit(keys, style.Attr{})

@@ -178,7 +178,7 @@ func (f *File) Update(content string) (string, []HunkShift, *Refusal) {
 	if n := len(lines); lines[n-1] == "" {
 		lines = lines[:n-1]
 	}
-	k := newSeeker(lines, &budget{left: maxWork})
+	k := &seeker{lines: lines, keys: make([][]string, len(passes())), work: &budget{left: maxWork}}
 	var edits []edit
 	var shifts []HunkShift
 	cursor := 0

@@ -192,7 +192,7 @@ func (s *search) inexact() (Replacement, error) {
 		if s.work.spent() {
 			return Replacement{}, s.tooMuch()
 		}
-		if unclear != nil && (len(hits) != 1 || !among(unclear, hits[0])) {
+		if unclear != nil && (len(hits) != 1 || !slices.ContainsFunc(unclear, func(o hit) bool { return o.span == hits[0].span })) {
 			continue
 		}
 		switch {
@@ -207,10 +207,6 @@ func (s *search) inexact() (Replacement, error) {
 		return Replacement{}, s.severalInexact(how, unclear)
 	}
 	return Replacement{}, s.missing()
-}
-
-func among(hits []hit, h hit) bool {
-	return slices.ContainsFunc(hits, func(o hit) bool { return o.span == h.span })
 }
 
 // decided reports whether hits leave no choice: there is one, or all are wanted and are alike.

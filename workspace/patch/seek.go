@@ -23,10 +23,6 @@ type seeker struct {
 	work  *budget
 }
 
-func newSeeker(lines []string, work *budget) *seeker {
-	return &seeker{lines: lines, keys: make([][]string, len(passes())), work: work}
-}
-
 // key returns the lines as a pass compares them.
 func (k *seeker) key(pass int) []string {
 	if k.keys[pass] == nil {

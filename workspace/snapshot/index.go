@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -306,6 +307,6 @@ func (b *builder) dir() *dir {
 		b.close()
 	}
 	d := &dir{items: b.items}
-	sortItems(d.items)
+	slices.SortFunc(d.items, func(a, b item) int { return strings.Compare(a.name, b.name) })
 	return d
 }

@@ -120,7 +120,7 @@ func (t *worktree) settle(key string, traces map[string]*trace) (*record, error)
 	known, _ := t.moment()
 	before, after := known, known
 	for _, path := range slices.Sorted(maps.Keys(traces)) {
-		spans := traces[path].net()
+		spans := netSpans(traces[path].spans)
 		if len(spans) == 0 {
 			continue
 		}

@@ -42,10 +42,8 @@ func (tr *trace) add(s span) {
 	tr.spans = merged
 }
 
-// net returns what counts: changes that follow each other without anything between are one, and what
+// netSpans returns what counts: changes that follow each other without anything between are one, and what
 // led back to where it began is none.
-func (tr *trace) net() []span { return netSpans(tr.spans) }
-
 func netSpans(spans []span) []span {
 	var out []span
 	for _, s := range spans {

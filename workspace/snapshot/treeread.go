@@ -12,10 +12,6 @@ import (
 	"github.com/lathe-agent/lathe/internal/gitobj"
 )
 
-func sortItems(items []item) {
-	slices.SortFunc(items, func(a, b item) int { return strings.Compare(a.name, b.name) })
-}
-
 // treeEntry is one line of a tree.
 type treeEntry struct {
 	name string

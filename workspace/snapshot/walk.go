@@ -188,7 +188,7 @@ func (w *walker) dir(h handle, path string, known *dir, above *search.GitRules) 
 			scan.entry(&list[i])
 		}
 	}
-	scan.join()
+	scan.below.Wait()
 	return scan.result(above), nil
 }
 
@@ -415,8 +415,6 @@ func (s *scan) keep(it *item, data []byte, filtered bool) bool {
 	}
 	return true
 }
-
-func (s *scan) join() { s.below.Wait() }
 
 // result puts the directory together; the one known before if nothing changed.
 func (s *scan) result(above *search.GitRules) *dir {

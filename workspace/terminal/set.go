@@ -209,7 +209,7 @@ func (s *Set) command(at workspace.Place, in New) (sandbox.Command, error) {
 	if c.Path = s.find(c.Dir, name); c.Path == "" {
 		return c, lathe.Errorf(lathe.Invalid, "command: there is no program %q; give its path, or a name on the PATH of the server", name)
 	}
-	if len(c.Args) == 0 && isLogin(c.Path) {
+	if len(c.Args) == 0 && slices.Contains(login, shellName(c.Path)) {
 		c.Args = []string{"-l"}
 	}
 	c.Env = s.environment(in.Env)

@@ -48,8 +48,6 @@ var foreign = []string{"fish", "nu", "csh", "tcsh", "elvish", "xonsh", "rbash", 
 // login are the shells that know -l.
 var login = []string{"bash", "dash", "fish", "ksh", "sh", "zsh"}
 
-func isLogin(path string) bool { return slices.Contains(login, shellName(path)) }
-
 func shellName(path string) string {
 	return strings.TrimSuffix(strings.ToLower(filepath.Base(path)), ".exe")
 }
