@@ -70,11 +70,18 @@ var archImports = archtest.Table{
 	{From: "engine/fold", May: []string{".", "engine/check", "engine/history", "engine/permission", "model", "tool", "workspace/snapshot", "internal/*"}},
 	{From: "engine/history", May: []string{".", "model", "store", "internal/*"}},
 	{From: "engine/permission", May: []string{".", "tool", "internal/*"}},
-	{From: "engine/prompt", May: []string{".", "tool", "internal/*"}},
-	{From: "engine/subagent", May: []string{".", "internal/*"}},
+	{From: "engine/prompt", May: []string{".", "engine/history", "engine/permission", "tool", "tool/builtin", "workspace", "internal/*"}},
+	{From: "engine/subagent", May: []string{".", "engine/history", "tool", "internal/*"}},
+	{From: "engine/undo", May: []string{".", "engine/history", "engine/record", "store", "workspace/snapshot"}},
+	// What the engine does without a turn.
+	{From: "engine/directory", May: []string{".", "store", "workspace"}},
+	{From: "engine/events", May: []string{".", "bus", "store"}},
+	{From: "engine/record", May: []string{".", "engine/directory", "store", "workspace"}},
+	{From: "engine/fairqueue", May: []string{".", "internal/*"}},
+	{From: "engine/telemetry", May: []string{".", "engine/fairqueue", "model", "internal/*"}},
 	{From: "engine/history/historytest", May: []string{".", "engine/history"}},
 	// It brings together who speaks with other processes and the engine, which knows neither.
-	{From: "guest", May: []string{".", "engine", "model", "plugin", "tool", "tool/mcp", "workspace", "sandbox", "internal/*"}},
+	{From: "guest", May: []string{".", "engine", "engine/prompt", "model", "plugin", "tool", "tool/mcp", "workspace", "sandbox", "internal/*"}},
 	// It composes the program: config becomes an engine with all that its turns work with. Only commands, and
 	// programs that embed lathe, stand above it.
 	{From: "harness", May: []string{".", "api", "config", "config/datadir", "engine/...", "guest", "harness/confine", "internal/*", "model/...", "plugin", "sandbox", "server", "store/...", "tool/...", "workspace/..."}},

@@ -63,7 +63,7 @@ func (w *world) start() {
 	driver, err := sqlite.Open(context.Background(), sqlite.Options{Path: filepath.Join(w.data, "lathe.db")})
 	w.ok(err)
 	w.engine, err = engine.Open(context.Background(), engine.Options{
-		Driver: driver, Blobs: filepath.Join(w.data, "blobs"), Outputs: filepath.Join(w.data, "outputs"), Version: "1.2.3", Setup: servertest.Setup{Server: w.model},
+		Driver: driver, Blobs: filepath.Join(w.data, "blobs"), Outputs: filepath.Join(w.data, "outputs"), Version: "1.2.3", Environment: servertest.Setup{Server: w.model},
 	})
 	w.ok(err)
 	var lc net.ListenConfig

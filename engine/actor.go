@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine/history"
 )
 
 // errCanceled is why a turn ends that someone cancelled.
@@ -65,7 +66,9 @@ func (r *ending) wait(ctx context.Context) (lathe.Message, error) {
 
 // actors are the sessions that are awake.
 type actors struct {
-	engine *Engine
+	engine     *Engine
+	cache      *history.Cache // of idle sessions
+	unreleased unreleased
 
 	mu     sync.Mutex // guards the fields below; actors' own mutexes come after it
 	awake  map[lathe.SessionID]*actor
@@ -89,6 +92,15 @@ func (all *actors) wake(id lathe.SessionID) (*ending, error) {
 	a.woken = true
 	a.nudge()
 	return a.ending, nil
+}
+
+// wait wakes a session and waits until it is idle.
+func (all *actors) wait(ctx context.Context, id lathe.SessionID) (lathe.Message, error) {
+	end, err := all.wake(id)
+	if err != nil {
+		return lathe.Message{}, err
+	}
+	return end.wait(ctx)
 }
 
 // runExclusive wakes a session that nobody works on, to do something before anything else. One
@@ -201,30 +213,31 @@ func (all *actors) find(id lathe.SessionID) *actor {
 	return all.awake[id]
 }
 
-// tell hands committed events to the sessions they are about. It is called by the store's
-// writer and must not block.
-func (e *Engine) tell(events []lathe.Event) {
-	for _, ev := range events {
-		if f, ok := ev.Fact.(*lathe.SessionDeleted); ok && e.deleted != nil {
-			e.work.Go(func() { e.deleted(f.Info.ID) })
-		}
-	}
-	e.actors.mu.Lock()
-	defer e.actors.mu.Unlock()
-	if len(e.actors.awake) == 0 {
+// receive hands committed events to the sessions they are about, and to also.
+func (all *actors) receive(events []lathe.Event, also func(lathe.Event)) {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	if len(all.awake) == 0 {
 		return
 	}
 	for _, ev := range events {
-		if a := e.actors.awake[ev.Session]; a != nil && ev.Seq > 0 {
-			a.hear(ev)
-			e.company.Hear(ev)
+		if a := all.awake[ev.Session]; a != nil && ev.Seq > 0 {
+			a.receive(ev)
+			also(ev)
 		}
 	}
 }
 
-// hear keeps an event for the runner. Answers make it look at once, prompts at its next
+// close starts no more actors.
+func (all *actors) close() {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	all.closed = true
+}
+
+// receive keeps an event for the runner. Answers make it look at once, prompts at its next
 // round.
-func (a *actor) hear(ev lathe.Event) {
+func (a *actor) receive(ev lathe.Event) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	switch f := ev.Fact.(type) {
@@ -255,14 +268,13 @@ func (a *actor) heard() []lathe.Event {
 
 // live works on the session until it rests, and leaves.
 func (a *actor) live() {
-	leave, _ := a.engine.watch.enter()
-	defer leave()
+	defer a.engine.Watch()()
 	for {
 		msg, err := a.work()
 		a.broke(err)
 		if a.leave(msg, err) {
 			if a.broken != nil { // its rest was perhaps not written down
-				a.engine.idle(*a.broken)
+				a.engine.publishIdle(*a.broken)
 			}
 			return
 		}
@@ -283,7 +295,7 @@ func (a *actor) broke(err error) {
 	e.log.Error("a turn stopped", "session", a.id, "error", err)
 	if rec, gone := e.store.Session(e.ctx, a.id); gone == nil {
 		a.broken = &rec
-		e.complain(rec, err)
+		e.publishFailure(rec, err)
 	}
 }
 
@@ -333,7 +345,7 @@ func (a *actor) work() (msg lathe.Message, err error) {
 	defer func() {
 		err = errors.Join(err, r.release(ctx))
 		if err == nil {
-			a.engine.memories.Put(r.log.mem)
+			a.engine.actors.cache.Put(r.log.mem)
 		}
 	}()
 	for {
@@ -388,9 +400,8 @@ func (a *actor) isWoken() bool {
 // turn runs a turn that can be cancelled. A bug in it ends the turn, not the process.
 func (a *actor) turn(ctx context.Context, r *runner) (err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	defer a.engine.meters.turn()()
-	ctx, span := a.engine.traceTurn(ctx, a.id)
-	defer func() { span.End(failureOf(err)) }()
+	ctx, end := a.engine.telemetry.Turn(ctx, a.id)
+	defer func() { end(err) }()
 	first := a.begins(cancel)
 	defer func() {
 		if p := recover(); p != nil {
@@ -425,7 +436,7 @@ func (a *actor) take(ctx context.Context) (*runner, error) {
 	tick := time.NewTicker(retryLease)
 	defer tick.Stop()
 	for {
-		r, err := a.engine.begin(ctx, a)
+		r, err := a.engine.actors.begin(ctx, a)
 		if err == nil || lathe.CodeOf(err) != lathe.Conflict || a.first != nil {
 			return r, err
 		}
@@ -434,5 +445,26 @@ func (a *actor) take(ctx context.Context) (*runner, error) {
 			return nil, context.Cause(ctx)
 		case <-tick.C:
 		}
+	}
+}
+
+// endTurn ends the turn of this process, if it runs one, and waits until that is settled.
+func (all *actors) endTurn(ctx context.Context, id lathe.SessionID) (ran bool, err error) {
+	a := all.find(id)
+	if a == nil {
+		return false, nil
+	}
+	a.mu.Lock()
+	end, running := a.ending, a.cancel != nil
+	a.mu.Unlock()
+	if !running {
+		return false, nil
+	}
+	a.stop(errCanceled)
+	select {
+	case <-end.done:
+		return true, nil
+	case <-ctx.Done():
+		return true, context.Cause(ctx)
 	}
 }

@@ -11,7 +11,9 @@ import (
 	"github.com/lathe-agent/lathe/engine/fold"
 	"github.com/lathe-agent/lathe/engine/history"
 	"github.com/lathe-agent/lathe/engine/permission"
+	"github.com/lathe-agent/lathe/engine/prompt"
 	"github.com/lathe-agent/lathe/engine/subagent"
+	"github.com/lathe-agent/lathe/internal/phrase"
 	"github.com/lathe-agent/lathe/tool"
 	"github.com/lathe-agent/lathe/workspace/snapshot"
 )
@@ -80,7 +82,7 @@ func (h *host) Allowed(p tool.Permission) bool {
 // the rules allow it.
 func (h *host) ask(ctx context.Context, a *ask) (lathe.Reply, error) {
 	action, err := h.judge.Verdict(*a.permission)
-	if err != nil && a.permission.Name == "edit" && h.step.agent.Name == planAgent {
+	if err != nil && a.permission.Name == "edit" && h.step.agent.Name == prompt.PlanAgent {
 		err = h.planned()
 	}
 	if err != nil || action == lathe.Allow {
@@ -113,9 +115,6 @@ func (h *host) planned() error {
 	return &permission.Refusal{Code: lathe.Denied, Text: "plan mode: " + where + ". This call was not run."}
 }
 
-// sandboxPermission lets a call out of the sandbox, or write what other programs obey.
-const sandboxPermission = "sandbox"
-
 // hook lets a plugin answer what a person would be asked; no reply leaves it to the person.
 // It runs beside the runner, so that one that takes its time holds up nothing else.
 func (h *host) hook(ctx context.Context, a *ask) (got answer, err error) {
@@ -125,7 +124,7 @@ func (h *host) hook(ctx context.Context, a *ask) (got answer, err error) {
 	}
 	action, err := hook(ctx, a.request(h.step.session.ID))
 	switch {
-	case action == lathe.Allow && a.permission.Name == sandboxPermission: // only a person or a rule gives it
+	case action == lathe.Allow && a.permission.Name == permission.Sandbox: // only a person or a rule gives it
 	case action == lathe.Allow:
 		got.reply = lathe.Once
 	case action == lathe.Deny:
@@ -157,7 +156,7 @@ func (h *host) rejected(p tool.Permission, got answer) error {
 // works around it and says what is left.
 func unattendedRefusal(p tool.Permission, note string) error {
 	what := lathe.PermissionRequest{Permission: p.Name, Patterns: p.Patterns, Metadata: p.Metadata}.Wanted()
-	text := fmt.Sprintf("Not allowed here: %s needs the permission %q and nobody is attached to give it. It was not run.", shortened(what, 300), p.Name)
+	text := fmt.Sprintf("Not allowed here: %s needs the permission %q and nobody is attached to give it. It was not run.", phrase.Shorten(what, 300), p.Name)
 	if note != "" {
 		text += " " + note
 	}
@@ -174,7 +173,7 @@ func (h *host) wait(ctx context.Context, a *ask) (answer, error) {
 	}
 	// Who waits for this session waits for the person too.
 	began := h.step.engine.now()
-	for _, c := range append([]*subagent.Clock{h.clock, h.stepClock}, h.step.engine.company.ClocksAbove(h.step.session.ID)...) {
+	for _, c := range append([]*subagent.Clock{h.clock, h.stepClock}, h.step.engine.subagents.ClocksAbove(h.step.session.ID)...) {
 		c.Pause()
 		defer func() {
 			c.Resume()

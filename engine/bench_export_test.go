@@ -14,5 +14,5 @@ func AtRest(e *Engine) {
 // there were.
 func Forget(e *Engine) (kept int) {
 	AtRest(e)
-	return e.memories.Close()
+	return e.actors.cache.Close()
 }

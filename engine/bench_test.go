@@ -32,7 +32,7 @@ import (
 // the engine alone, and the floor is a relay that does nothing but hand on
 // (bench_relay_test.go).
 
-// bench is an engine with a provider. It is its own Setup: the model that a prompt names is
+// bench is an engine with a provider. It is its own Environment: the model that a prompt names is
 // the path that the provider is asked at.
 type bench struct {
 	testing.TB
@@ -67,7 +67,7 @@ func (b *bench) open(data string) {
 	b.ok(err)
 	b.disk = &disk{Driver: d}
 	b.Engine, err = engine.Open(context.Background(), engine.Options{
-		Driver: b.disk, Blobs: filepath.Join(data, "blobs"), Now: func() lathe.Time { return b.now() }, Setup: b,
+		Driver: b.disk, Blobs: filepath.Join(data, "blobs"), Now: func() lathe.Time { return b.now() }, Environment: b,
 	})
 	b.ok(err)
 	e := b.Engine

@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"encoding/json"
-	"time"
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine/fold"
@@ -19,11 +18,9 @@ func (s *stepRun) start(ctx context.Context, w fold.StartTool) {
 	t, c := w.Call.Tool, s.newCall(w.Call)
 	h := c.Host.(*host)
 	s.engine.work.Go(func() {
-		ctx, span := s.engine.traceTool(ctx, c, t.Spec().Name)
-		began := time.Now()
+		ctx, end := s.engine.telemetry.Tool(ctx, t.Spec().Name, c.Session, c.ID)
 		res, err := h.runBounded(ctx, t, c, w.Repeated)
-		s.engine.meters.called(t.Spec().Name, time.Since(began), err)
-		span.End(failureOf(err))
+		end(err)
 		h.queue.put(toolEnded{w.Call, fold.Outcome{Result: res, Err: err, Waits: h.clock.Noted()}})
 	})
 }
@@ -67,8 +64,8 @@ func (h *host) run(ctx context.Context, t tool.Tool, c *tool.Call, repeated int)
 	if res, err = s.output.Cut(spec, res); err != nil { // the result can be used all the same
 		s.engine.log.Warn("an output was cut and could not be kept", "session", s.session.ID, "tool", spec.Name, "error", err)
 	}
-	res = s.settings.Images.shown(res)
-	s.engine.tidy(s.settings.Kept)
+	res = s.settings.Images.FitResult(res)
+	s.engine.cleanUp(s.settings.Kept)
 	if hooks.ToolAfter != nil {
 		return hooks.ToolAfter(ctx, spec.Name, c, res)
 	}
@@ -122,37 +119,4 @@ func repeatRefusal(time int) error {
 	}
 	return &permission.Refusal{Code: lathe.Denied, Mark: history.RepeatedMark, Text: "The same call was made several times in a row with the same result. It was not run again. " +
 		"Change the approach: use other arguments or another tool, or conclude and say what is left."}
-}
-
-const (
-	outputAge = 7 * 24 * time.Hour // how long long outputs are kept
-	tidyEvery = time.Hour
-)
-
-// tidy deletes old outputs of tools and what is kept of files for too long, at most once an
-// hour, beside what goes on. The age of an output is that of the file: names tell no time.
-func (e *Engine) tidy(k Kept) {
-	now := e.now()
-	last := e.tidied.Load()
-	if last != 0 && now-lathe.Time(last) < lathe.Time(tidyEvery.Milliseconds()) || !e.tidied.CompareAndSwap(last, int64(now)) {
-		return
-	}
-	e.work.Go(func() {
-		if e.outputs != "" {
-			n, err := tool.Prune(e.outputs, now.Std().Add(-outputAge))
-			if n > 0 || err != nil {
-				e.log.Info("old outputs of tools were deleted", "files", n, "error", err)
-			}
-		}
-		if e.tidyMore != nil {
-			e.tidyMore(now.Std().Add(-outputAge))
-		}
-		if e.snapshots == nil {
-			return
-		}
-		e.snapshots.Limit(k.Age, k.Bytes)
-		if err := e.snapshots.Tidy(e.ctx); err != nil && e.ctx.Err() == nil {
-			e.log.Warn("what is kept for an undo was not tidied", "error", err)
-		}
-	})
 }

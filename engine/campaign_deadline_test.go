@@ -16,12 +16,12 @@ import (
 
 // armed is a play with one more tool.
 type armed struct {
-	engine.Setup
+	engine.Environment
 	tool tool.Tool
 }
 
 func (a armed) Settings(ctx context.Context, at workspace.Place) (*engine.Settings, error) {
-	s, err := a.Setup.Settings(ctx, at)
+	s, err := a.Environment.Settings(ctx, at)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +47,7 @@ func TestCampaign_AsksAfterItsDeadline(t *testing.T) {
 		t.Run(asks.String(), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := parseScript(t, "-- settings --\ndeadline tool=5s\n-- rules --\nask late *\n-- model --\ncall deaf {}\nfinish tool-calls\n--\ntext \"Done.\"\nfinish stop\n")
-				p := beginPlayWith(t, s, modeltest.Anthropic, func(o *opening) { o.Setup = armed{o.Setup, deaf(asks)} })
+				p := beginPlayWith(t, s, modeltest.Anthropic, func(o *opening) { o.Environment = armed{o.Environment, deaf(asks)} })
 				_, err := p.Submit(t.Context(), p.session, lathe.Prompt{Parts: text("go")})
 				p.ok(err)
 				p.ok(p.settledIn(time.Hour))
@@ -77,7 +77,7 @@ func TestCampaign_GivesUpAsking(t *testing.T) {
 	})
 	synctest.Test(t, func(t *testing.T) {
 		s := parseScript(t, "-- rules --\nask late *\n-- model --\ncall impatient {}\nfinish tool-calls\n--\ntext \"Done.\"\nfinish stop\n")
-		p := beginPlayWith(t, s, modeltest.Chat, func(o *opening) { o.Setup = armed{o.Setup, impatient} })
+		p := beginPlayWith(t, s, modeltest.Chat, func(o *opening) { o.Environment = armed{o.Environment, impatient} })
 		m, err := p.Prompt(t.Context(), p.session, lathe.Prompt{Parts: text("go")})
 		p.ok(err)
 		if wordsOf(m) != "Done." || !strings.Contains(p.shown.events(), "asked") || !strings.Contains(p.shown.history(p.all()), "Did without.") {

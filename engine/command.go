@@ -4,9 +4,6 @@ import (
 	"cmp"
 	"context"
 	_ "embed"
-	"net/url"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -14,12 +11,6 @@ import (
 	"github.com/lathe-agent/lathe/engine/prompt"
 	"github.com/lathe-agent/lathe/workspace"
 )
-
-//go:embed prompt/init.md
-var initTemplate string
-
-//go:embed prompt/review.md
-var reviewTemplate string
 
 // SlashCommand is a command that people call by its name.
 type SlashCommand struct {
@@ -31,18 +22,6 @@ type SlashCommand struct {
 	// Fetch gets what the command says from whoever offers it, who puts the arguments in; nil
 	// has it in Template. What comes from elsewhere names no files and runs nothing.
 	Fetch func(ctx context.Context, arguments []string) (string, error)
-}
-
-// BuiltinCommands are those that come with the program.
-func BuiltinCommands() []lathe.Command {
-	out := []lathe.Command{
-		{Name: "init", Description: "Write or improve AGENTS.md", Template: strings.TrimSpace(initTemplate)},
-		{Name: "review", Description: "Review changes: what is not committed, a commit, a branch, a pull request", Template: strings.TrimSpace(reviewTemplate), Agent: "general", Subtask: lathe.Yes},
-	}
-	for i := range out {
-		out[i].Source, out[i].Hints = lathe.CommandOwn, prompt.Hints(out[i].Template)
-	}
-	return out
 }
 
 // Command runs a slash command and waits until the session rests. It returns the newest
@@ -72,9 +51,9 @@ func (e *Engine) command(ctx context.Context, id lathe.SessionID, call lathe.Com
 	if err != nil {
 		return nil, lathe.Message{}, err
 	}
-	p, err := e.commandPrompt(ctx, rec, call)
+	p, err := (&commandRun{engine: e, session: rec, call: call}).prompt(ctx)
 	if err != nil {
-		e.complain(rec, err)
+		e.publishFailure(rec, err)
 		return nil, lathe.Message{}, err
 	}
 	m, err := e.Submit(ctx, id, p)
@@ -87,15 +66,13 @@ func (e *Engine) command(ctx context.Context, id lathe.SessionID, call lathe.Com
 	}
 	e.work.Go(func() {
 		<-end.done
-		e.bus.Publish(lathe.Event{Session: id, Directory: rec.Directory, Project: rec.Project, Fact: &lathe.CommandExecuted{
-			Name: call.Command, Session: id, Arguments: call.Arguments, Message: end.message.ID,
-		}})
+		e.publish(rec, &lathe.CommandExecuted{Name: call.Command, Session: id, Arguments: call.Arguments, Message: end.message.ID})
 	})
 	return end, m, nil
 }
 
-// commanding is a call under way, and what it rests on.
-type commanding struct {
+// commandRun is a call under way, and what it rests on.
+type commandRun struct {
 	engine   *Engine
 	session  lathe.Session
 	place    workspace.Place
@@ -106,8 +83,9 @@ type commanding struct {
 	model    *lathe.ModelRef // nil leaves the choice to the prompt
 }
 
-func (e *Engine) commandPrompt(ctx context.Context, rec lathe.Session, call lathe.CommandCall) (lathe.Prompt, error) {
-	c := &commanding{engine: e, session: rec, call: call}
+// prompt makes a prompt of the call.
+func (c *commandRun) prompt(ctx context.Context) (lathe.Prompt, error) {
+	call := c.call
 	if err := c.prepare(ctx); err != nil {
 		return lathe.Prompt{}, err
 	}
@@ -132,7 +110,7 @@ func (e *Engine) commandPrompt(ctx context.Context, rec lathe.Session, call lath
 		p.Parts = c.parts(text, prompt.References(said))
 	}
 	if hook := c.settings.Hooks.CommandBefore; hook != nil {
-		p.Parts, err = hook(ctx, rec.ID, call.Command, call.Arguments, p.Parts)
+		p.Parts, err = hook(ctx, c.session.ID, call.Command, call.Arguments, p.Parts)
 	}
 	return p, err
 }
@@ -140,7 +118,7 @@ func (e *Engine) commandPrompt(ctx context.Context, rec lathe.Session, call lath
 // pieces are what the command says, and the words in it that may name files: those of template
 // and arguments, never what commands print. A skill is a text for models: nothing in it is a
 // place, a command or a name.
-func (c *commanding) pieces() (list []prompt.Piece, said string) {
+func (c *commandRun) pieces() (list []prompt.Piece, said string) {
 	if c.command.Source == lathe.CommandSkill {
 		return []prompt.Piece{{Text: c.command.Template}, {Text: "\n\n" + c.call.Arguments}}, c.call.Arguments
 	}
@@ -157,16 +135,9 @@ func (c *commanding) pieces() (list []prompt.Piece, said string) {
 }
 
 // prepare finds the command, its agent and its model.
-func (c *commanding) prepare(ctx context.Context) error {
-	if c.engine.setup == nil {
-		return lathe.Errorf(lathe.Unavailable, "this engine was opened without models")
-	}
-	inst, err := c.engine.Instance(ctx, c.session.Directory)
-	if err != nil {
-		return err
-	}
-	c.place = inst.Place
-	if c.settings, err = c.engine.setup.Settings(ctx, c.place); err != nil {
+func (c *commandRun) prepare(ctx context.Context) error {
+	var err error
+	if c.place, c.settings, err = c.engine.settingsAt(ctx, c.session.Directory); err != nil {
 		return err
 	}
 	i := slices.IndexFunc(c.settings.Commands, func(s SlashCommand) bool { return s.Name == c.call.Command })
@@ -193,38 +164,46 @@ func (c *commanding) prepare(ctx context.Context) error {
 		c.model = c.call.Model
 	}
 	if c.model != nil {
-		_, err = c.engine.setup.Model(ctx, c.place, *c.model)
+		_, err = c.engine.env.Model(ctx, c.place, *c.model)
 	}
 	return err
 }
 
 // variant is that of the command if it names its model, else the caller's.
-func (c *commanding) variant() string {
+func (c *commandRun) variant() string {
 	if c.command.Variant != "" && c.command.Model != "" {
 		return c.command.Variant
 	}
 	return c.call.Variant
 }
 
-func (c *commanding) isSubtask() bool {
+func (c *commandRun) isSubtask() bool {
 	return c.command.Subtask.On() || c.command.Subtask == lathe.Unset && c.agent.Mode == lathe.Subagent
 }
 
 // parts are the words of a command, what they name, and what the caller has attached.
-func (c *commanding) parts(text string, names []string) []lathe.Part {
+func (c *commandRun) parts(text string, names []string) []lathe.Part {
 	parts := []lathe.Part{{Body: &lathe.Text{Text: text}}}
 	given := map[string]bool{}
 	for _, p := range c.call.Parts {
 		if f, ok := p.Body.(*lathe.File); ok {
-			if path, ok := filePath(f.URL); ok {
+			if path, ok := prompt.FilePath(f.URL); ok {
 				given[path] = true
 			}
 		}
 	}
+	at := prompt.Referrer{
+		Place: c.place, Home: c.settings.Home, Arguments: c.call.Arguments, Outside: c.command.Outside, Agent: func(name string) string {
+			if a, err := c.settings.agent(name); err == nil {
+				return a.Name
+			}
+			return ""
+		},
+	}
 	for _, name := range names {
-		body := c.refer(name)
+		body := at.Resolve(name)
 		if f, ok := body.(*lathe.File); ok {
-			if path, ok := filePath(f.URL); ok && given[path] {
+			if path, ok := prompt.FilePath(f.URL); ok && given[path] {
 				continue // the caller has attached it
 			}
 		}
@@ -233,130 +212,4 @@ func (c *commanding) parts(text string, names []string) []lathe.Part {
 		}
 	}
 	return append(parts, c.call.Parts...)
-}
-
-// refer is what a name behind an @ means: a file or folder of the project, else an agent, else
-// nothing. One that is nothing may have the bracket or the mark of its sentence at its end.
-func (c *commanding) refer(name string) lathe.Body {
-	if body := c.named(name); body != nil {
-		return body
-	}
-	if bare := strings.TrimRight(name, ")]}>\"':;!?"); bare != name && bare != "" {
-		return c.named(bare)
-	}
-	return nil
-}
-
-func (c *commanding) named(name string) lathe.Body {
-	path := filepath.FromSlash(name)
-	base := c.place.Worktree
-	if c.place.VCS == "" { // the root of the disk is nobody's project
-		base = c.place.Directory
-	}
-	switch {
-	case strings.HasPrefix(name, "~/"):
-		path = filepath.Join(c.settings.Home, path[2:])
-	case !filepath.IsAbs(path):
-		path = filepath.Join(base, path)
-	}
-	if info, err := os.Stat(path); err == nil && c.mayName(name, path) {
-		mime := "text/plain"
-		if info.IsDir() {
-			mime = "application/x-directory"
-		}
-		return &lathe.File{Mime: mime, Filename: name, URL: fileURL(path)}
-	}
-	if a, err := c.settings.agent(name); err == nil {
-		return &lathe.AgentMention{Name: a.Name}
-	}
-	return nil
-}
-
-// mayName reports whether a file may be named here: by the user anywhere, by a template of an
-// untrusted project only in it.
-func (c *commanding) mayName(name, path string) bool {
-	if c.command.Outside || slices.Contains(prompt.References(c.call.Arguments), name) {
-		return true
-	}
-	real, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		return false
-	}
-	for _, dir := range []string{c.place.Directory, c.place.Sandbox} {
-		if dir, err := filepath.EvalSymlinks(dir); err == nil && filepath.Dir(dir) != dir && workspace.Inside(dir, real) {
-			return true
-		}
-	}
-	return false
-}
-
-// fileURL names a file of this machine, with whatever is in its name escaped.
-func fileURL(path string) string {
-	p := filepath.ToSlash(path)
-	if !strings.HasPrefix(p, "/") { // a drive
-		p = "/" + p
-	}
-	u := url.URL{Scheme: "file", Path: p}
-	return u.String()
-}
-
-// filePath is the path of a file URL.
-func filePath(text string) (string, bool) {
-	u, err := url.Parse(text)
-	if err != nil || u.Scheme != "file" {
-		return "", false
-	}
-	return filepath.Clean(pathOf(u)), true
-}
-
-// Agents lists the agents of a directory: the default one first, the others by name.
-func (e *Engine) Agents(ctx context.Context, dir string) ([]lathe.Agent, error) {
-	s, err := e.settingsOf(ctx, dir)
-	if err != nil {
-		return nil, err
-	}
-	return s.Ordered(), nil
-}
-
-// Commands lists the slash commands of a directory.
-func (e *Engine) Commands(ctx context.Context, dir string) ([]lathe.Command, error) {
-	s, err := e.settingsOf(ctx, dir)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]lathe.Command, len(s.Commands))
-	for i, c := range s.Commands {
-		out[i] = c.Command
-	}
-	return out, nil
-}
-
-// Skills lists the skills of a directory by name.
-func (e *Engine) Skills(ctx context.Context, dir string) ([]lathe.Skill, error) {
-	s, err := e.settingsOf(ctx, dir)
-	if err != nil {
-		return nil, err
-	}
-	return s.Skills, nil
-}
-
-func (e *Engine) settingsOf(ctx context.Context, dir string) (*Settings, error) {
-	if e.setup == nil {
-		return nil, lathe.Errorf(lathe.Unavailable, "this engine was opened without models")
-	}
-	inst, err := e.Instance(ctx, dir)
-	if err != nil {
-		return nil, err
-	}
-	return e.setup.Settings(ctx, inst.Place)
-}
-
-// SkillTemplate is a skill as the template of a command: its text, and where its files are. It
-// has no places for arguments; they stand below it.
-func SkillTemplate(s lathe.Skill) string {
-	text := strings.TrimSpace(s.Content)
-	if filepath.IsAbs(s.Location) {
-		text += "\n\nBase directory of this skill: " + filepath.Dir(s.Location) + " (paths in it are relative to that)"
-	}
-	return text
 }

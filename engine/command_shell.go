@@ -24,10 +24,10 @@ var errNeedsPerson = errors.New("a person must allow this")
 // printed puts the output of a template's shell commands in their places. They are judged by
 // the rules that hold for the agent's own commands, and run as those do. What is refused by a
 // rule, or fails, is said in its place; what the user rejects ends the command.
-func (c *commanding) printed(ctx context.Context, pieces []prompt.Piece) (string, error) {
+func (c *commandRun) printed(ctx context.Context, pieces []prompt.Piece) (string, error) {
 	outs, errs := make([]string, len(pieces)), make([]error, len(pieces))
 	var group sync.WaitGroup
-	host := &snippetHost{commanding: c}
+	host := &snippetHost{commandRun: c}
 	for i, p := range pieces {
 		if outs[i] = p.Text; !p.Snippet {
 			continue
@@ -53,16 +53,16 @@ func (c *commanding) printed(ctx context.Context, pieces []prompt.Piece) (string
 }
 
 // judge is what decides for the agent in the session, as in a step of its own.
-func (c *commanding) judge(ctx context.Context) (permission.Judge, error) {
+func (c *commandRun) judge(ctx context.Context) (permission.Judge, error) {
 	config := stepConfig{settings: c.settings, agent: c.agent, user: &history.Message{Message: lathe.Message{Said: &lathe.User{}}}}
 	return config.permissions(ctx, c.engine.store, c.session)
 }
 
 // asked runs a command that needs a person's word. The session must rest: a request belongs
 // to whoever works on it.
-func (c *commanding) asked(ctx context.Context, j permission.Judge, command string) (string, error) {
-	out, err := occupied(ctx, c.engine, c.session.ID, func(ctx context.Context, r *runner) (string, error) {
-		return (&snippetHost{commanding: c, judge: j, runner: r}).run(ctx, command)
+func (c *commandRun) asked(ctx context.Context, j permission.Judge, command string) (string, error) {
+	out, err := whenIdle(ctx, c.engine, c.session.ID, func(ctx context.Context, r *runner) (string, error) {
+		return (&snippetHost{commandRun: c, judge: j, runner: r}).run(ctx, command)
 	})
 	if lathe.CodeOf(err) == lathe.Conflict {
 		err = lathe.Errorf(lathe.Conflict, "the command %s runs %q, which must be asked about, and the session is busy; call it again when the session rests", c.command.Name, command)
@@ -73,7 +73,7 @@ func (c *commanding) asked(ctx context.Context, j permission.Judge, command stri
 // snippetHost is the way of a template's command back to the engine. Without a runner it
 // asks nobody.
 type snippetHost struct {
-	*commanding
+	*commandRun
 	judge  permission.Judge
 	runner *runner
 }
@@ -126,7 +126,7 @@ func (h *snippetHost) Ask(ctx context.Context, p tool.Permission) error {
 	a.id = lathe.AskID(h.engine.ids.New(lathe.PrefixPermission))
 	if hook := h.settings.Hooks.PermissionAsk; hook != nil {
 		switch action, err := hook(ctx, a.request(h.session.ID)); {
-		case err != nil || action == lathe.Allow && p.Name != sandboxPermission:
+		case err != nil || action == lathe.Allow && p.Name != permission.Sandbox:
 			return err
 		case action == lathe.Deny:
 			return &permission.Refusal{Code: lathe.Denied, Text: "a plugin of the user forbids it"}
@@ -209,7 +209,7 @@ func (h *snippetHost) Switch(context.Context, string, string) error {
 
 // Tell publishes news.
 func (h *snippetHost) Tell(f lathe.Fact) {
-	h.engine.bus.Publish(lathe.Event{Session: h.session.ID, Directory: h.session.Directory, Project: h.session.Project, Fact: f})
+	h.engine.publish(h.session, f)
 }
 
 // History is empty: there is no step.

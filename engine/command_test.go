@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/engine/prompt"
 	"github.com/lathe-agent/lathe/model/modeltest"
 )
 
@@ -63,7 +63,7 @@ command c agent=explore subtask=no "Find it."
 
 // The built-in commands: init is a prompt, review a subtask; both take arguments.
 func TestCommand_Builtin(t *testing.T) {
-	for _, c := range engine.BuiltinCommands() {
+	for _, c := range prompt.Commands() {
 		if diff := cmp.Diff([]string{"$ARGUMENTS"}, c.Hints); diff != "" || c.Description == "" || c.Source != lathe.CommandOwn {
 			t.Errorf("%+v %s", c, diff)
 		}

@@ -157,7 +157,7 @@ func (c *compactRun) prepare(ctx context.Context) error {
 		ref = *agent.Model
 	}
 	if now := c.runner.model.Ref; ref.Provider != now.Provider || ref.Model != now.Model {
-		if m, err := c.engine.setup.Model(ctx, c.place, ref); err == nil {
+		if m, err := c.engine.env.Model(ctx, c.place, ref); err == nil {
 			c.model = m // else the one that answers will do
 		}
 	}
@@ -423,10 +423,10 @@ func (c *compactRun) compare(words string) {
 // keepHistory writes the whole conversation to a file, in which the model can look things up. It
 // is a help, so that a failure is only noted.
 func (c *compactRun) keepHistory() {
-	if c.engine.outputs == "" {
+	if c.engine.files.outputs == "" {
 		return
 	}
-	dir := tool.Output{Dir: c.engine.outputs}.Of(c.session.ID).Dir
+	dir := c.engine.files.output(c.session.ID, tool.Limits{}).Dir
 	said := history.AppendSaid(nil, c.state.messages[:slices.Index(c.state.messages, c.request)])
 	path := filepath.Join(dir, string(lathe.PrefixTool)+"_history_"+string(c.session.ID)+".txt")
 	err := os.MkdirAll(dir, 0o700)

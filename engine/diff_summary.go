@@ -6,13 +6,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine/history"
-)
-
-// What a summary may hold of the texts of changes: it travels with every change of its
-// message. Counts are always there.
-const (
-	maxDiff  = 64 << 10  // of one file
-	maxDiffs = 512 << 10 // of all
+	"github.com/lathe-agent/lathe/engine/undo"
 )
 
 // summary is the result of a job: what the session and its newest exchange have changed.
@@ -44,18 +38,18 @@ func (j *jobs) summarize(ctx context.Context) {
 	if err != nil || w == nil || len(messages) == 0 {
 		return
 	}
-	all, prompt := stepsOf(messages), messages[history.LastExchange(messages)].Message
+	all, prompt := undo.StepsOf(messages), messages[history.LastExchange(messages)].Message
 	j.summarizing, j.changed, j.summarized = true, false, j.engine.now()
 	e, id := j.engine, j.log.lease.Session
 	j.start(func() jobResult {
 		out := summary{prompt: prompt.ID}
-		all, out.err = e.below(e.ctx, id, all)
+		all, out.err = undo.WithSubagents(e.ctx, e.store, id, all)
 		if out.err == nil {
-			out.session, out.err = w.Diffs(e.ctx, doneIn(all))
+			out.session, out.err = w.Diffs(e.ctx, undo.DoneIn(all))
 		}
 		if out.err == nil {
 			since := slices.IndexFunc(all, func(m lathe.Message) bool { return m.Created >= prompt.Created })
-			out.diffs, out.err = w.Diffs(e.ctx, doneIn(all[since:]))
+			out.diffs, out.err = w.Diffs(e.ctx, undo.DoneIn(all[since:]))
 		}
 		return out
 	})
@@ -77,10 +71,10 @@ func (s summary) write(ctx context.Context, log *sessionLog) error {
 	if len(s.session) == 0 && log.mem.Session.Summary == nil {
 		return nil // sub-agents that only looked
 	}
-	if _, err := log.edit(ctx, lathe.Edit{Summary: lathe.Some(totals(s.session))}); err != nil {
+	if _, err := log.edit(ctx, lathe.Edit{Summary: lathe.Some(undo.Totals(s.session))}); err != nil {
 		return err
 	}
-	facts := []lathe.Fact{&lathe.DiffChanged{Session: log.lease.Session, Diff: bounded(s.session)}}
+	facts := []lathe.Fact{&lathe.DiffChanged{Session: log.lease.Session, Diff: undo.Clip(s.session)}}
 	if h := log.mem.ByID[s.prompt]; h != nil {
 		if u, ok := h.Said.(*lathe.User); ok && (len(s.diffs) > 0 || u.Summary != nil) {
 			said := *u
@@ -88,7 +82,7 @@ func (s summary) write(ctx context.Context, log *sessionLog) error {
 			if u.Summary != nil {
 				was = *u.Summary
 			}
-			was.Diffs = bounded(s.diffs)
+			was.Diffs = undo.Clip(s.diffs)
 			said.Summary = &was
 			m := h.Message
 			m.Said, m.Parts = &said, nil
@@ -96,42 +90,4 @@ func (s summary) write(ctx context.Context, log *sessionLog) error {
 		}
 	}
 	return log.write(ctx, facts...)
-}
-
-// bounded leaves out texts that are too long.
-func bounded(diffs []lathe.FileDiff) []lathe.FileDiff {
-	out, total := make([]lathe.FileDiff, len(diffs)), 0
-	for i, d := range diffs {
-		if total += len(d.Patch); len(d.Patch) > maxDiff || total > maxDiffs {
-			total -= len(d.Patch)
-			d.Patch = ""
-		}
-		out[i] = d
-	}
-	return out
-}
-
-// totals counts what diffs change.
-func totals(diffs []lathe.FileDiff) *lathe.SessionSummary {
-	s := &lathe.SessionSummary{Files: len(diffs)}
-	for _, d := range diffs {
-		s.Additions += d.Additions
-		s.Deletions += d.Deletions
-	}
-	return s
-}
-
-// Diff returns what a session has changed, or one of its exchanges, named by its prompt.
-func (e *Engine) Diff(ctx context.Context, id lathe.SessionID, prompt lathe.MessageID) ([]lathe.FileDiff, error) {
-	if prompt == "" {
-		return e.store.Diff(ctx, id)
-	}
-	m, err := e.store.Message(ctx, id, prompt)
-	if err != nil {
-		return nil, err
-	}
-	if u, ok := m.Said.(*lathe.User); ok && u.Summary != nil && u.Summary.Diffs != nil {
-		return u.Summary.Diffs, nil
-	}
-	return []lathe.FileDiff{}, nil
 }

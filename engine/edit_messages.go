@@ -2,31 +2,25 @@ package engine
 
 import (
 	"context"
-	"errors"
 
 	"github.com/lathe-agent/lathe"
 )
 
-// alone runs f as the writer of a session nobody is working on; a session that is busy is
-// a conflict.
-func (e *Engine) alone(ctx context.Context, id lathe.SessionID, f func(*runner) error) (err error) {
-	r, err := e.take(ctx, id)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, r.release(ctx)) }() // or a panic leaves it busy for ever
-	return f(r)
+// editor changes messages of idle sessions.
+type editor struct {
+	*services
+	actors *actors
 }
 
 // UpdateMessage writes a message without its parts.
-func (e *Engine) UpdateMessage(ctx context.Context, m lathe.Message) (lathe.Message, error) {
+func (e editor) UpdateMessage(ctx context.Context, m lathe.Message) (lathe.Message, error) {
 	if err := lathe.CheckID(lathe.PrefixMessage, string(m.ID)); err != nil {
 		return m, err
 	}
 	if m.Created == 0 {
 		m.Created = e.now()
 	}
-	err := e.edited(ctx, m.Session, func(r *runner) error {
+	err := e.actors.edit(ctx, m.Session, func(r *runner) error {
 		events, err := r.log.commit(ctx, &lathe.MessageChanged{Info: m})
 		if err == nil {
 			m.Created = events[0].Fact.(*lathe.MessageChanged).Info.Created
@@ -38,11 +32,11 @@ func (e *Engine) UpdateMessage(ctx context.Context, m lathe.Message) (lathe.Mess
 
 // UpdatePart writes a part. With a delta, the part named is open and grows by it: clients
 // get the delta alone, and the store appends it; of p only the ids count.
-func (e *Engine) UpdatePart(ctx context.Context, p lathe.Part, delta string) (lathe.Part, error) {
+func (e editor) UpdatePart(ctx context.Context, p lathe.Part, delta string) (lathe.Part, error) {
 	if err := lathe.CheckID(lathe.PrefixPart, string(p.ID)); err != nil {
 		return p, err
 	}
-	err := e.edited(ctx, p.Session, func(r *runner) (err error) {
+	err := e.actors.edit(ctx, p.Session, func(r *runner) (err error) {
 		if delta == "" {
 			_, err = r.log.commit(ctx, &lathe.PartChanged{Part: p})
 			return err
@@ -76,16 +70,16 @@ func (l *sessionLog) extend(ctx context.Context, p lathe.Part, delta string) (la
 }
 
 // RemoveMessage deletes a message and its parts.
-func (e *Engine) RemoveMessage(ctx context.Context, session lathe.SessionID, id lathe.MessageID) error {
-	return e.edited(ctx, session, func(r *runner) error {
+func (e editor) RemoveMessage(ctx context.Context, session lathe.SessionID, id lathe.MessageID) error {
+	return e.actors.edit(ctx, session, func(r *runner) error {
 		_, err := r.log.commit(ctx, &lathe.MessageRemoved{Session: session, Message: id})
 		return err
 	})
 }
 
 // RemovePart deletes a part.
-func (e *Engine) RemovePart(ctx context.Context, session lathe.SessionID, message lathe.MessageID, id lathe.PartID) error {
-	return e.edited(ctx, session, func(r *runner) error {
+func (e editor) RemovePart(ctx context.Context, session lathe.SessionID, message lathe.MessageID, id lathe.PartID) error {
+	return e.actors.edit(ctx, session, func(r *runner) error {
 		_, err := r.log.commit(ctx, &lathe.PartRemoved{Session: session, Message: message, Part: id})
 		return err
 	})

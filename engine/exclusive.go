@@ -17,17 +17,17 @@ const (
 	leaveLook = 10 * time.Millisecond
 )
 
-// occupyAtRest is occupy that does not mistake an actor on its way out for one at work: who was
+// runWhenIdle is runExclusive that does not mistake an actor on its way out for one at work: who was
 // told that a session rests may do something with it at once.
-func (e *Engine) occupyAtRest(ctx context.Context, id lathe.SessionID, first func(context.Context, *runner) error) (*actor, error) {
+func (all *actors) runWhenIdle(ctx context.Context, id lathe.SessionID, first func(context.Context, *runner) error) (*actor, error) {
 	tick := time.NewTicker(leaveLook)
 	defer tick.Stop()
 	for began := time.Now(); ; {
-		a, err := e.actors.runExclusive(id, first)
+		a, err := all.runExclusive(id, first)
 		if lathe.CodeOf(err) != lathe.Conflict || time.Since(began) > leaveTime {
 			return a, err
 		}
-		other := e.actors.find(id)
+		other := all.find(id)
 		if other == nil {
 			continue // it has just left
 		}
@@ -53,14 +53,14 @@ func nilIfDone(err error) error {
 	return err
 }
 
-// edited changes messages of a session that nobody works on; no turn begins by that. One that is
+// edit changes messages of a session that nobody works on; no turn begins by that. One that is
 // awake, because it waits for jobs or is about to leave, changes them itself.
-func (e *Engine) edited(ctx context.Context, id lathe.SessionID, f func(*runner) error) error {
-	if e.actors.find(id) == nil {
-		return e.alone(ctx, id, f)
+func (all *actors) edit(ctx context.Context, id lathe.SessionID, f func(*runner) error) error {
+	if all.find(id) == nil {
+		return all.alone(ctx, id, f)
 	}
 	done := make(chan outcomeOf[struct{}], 1)
-	a, err := e.occupyAtRest(ctx, id, func(_ context.Context, r *runner) error {
+	a, err := all.runWhenIdle(ctx, id, func(_ context.Context, r *runner) error {
 		done <- outcomeOf[struct{}]{err: f(r)}
 		return errDone
 	})
@@ -75,4 +75,58 @@ func (a *actor) isAtWork() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.cancel != nil
+}
+
+// alone runs f as the writer of a session nobody is working on; a session that is busy is
+// a conflict.
+func (all *actors) alone(ctx context.Context, id lathe.SessionID, f func(*runner) error) (err error) {
+	r, err := all.take(ctx, id)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.release(ctx)) }() // or a panic leaves it busy for ever
+	return f(r)
+}
+
+// whenIdle does something with a session that rests, as its runner.
+func whenIdle[T any](ctx context.Context, e *Engine, id lathe.SessionID, do func(context.Context, *runner) (T, error)) (T, error) {
+	var none T
+	if _, err := e.store.Session(ctx, id); err != nil {
+		return none, err
+	}
+	done := make(chan outcomeOf[T], 1)
+	a, err := e.actors.runWhenIdle(ctx, id, func(ctx context.Context, r *runner) error {
+		v, err := do(ctx, r)
+		done <- outcomeOf[T]{v, err}
+		if isWrite(err) {
+			return err
+		}
+		return nil // whoever asked is told; prompts that came meanwhile are answered all the same
+	})
+	if err != nil {
+		return none, err
+	}
+	return outcomeFrom(ctx, a, done)
+}
+
+// outcomeFrom waits for what an actor was given to do first.
+func outcomeFrom[T any](ctx context.Context, a *actor, done <-chan outcomeOf[T]) (none T, _ error) {
+	select {
+	case out := <-done:
+		return out.value, out.err
+	case <-a.gone: // it could not begin
+		select {
+		case out := <-done:
+			return out.value, out.err
+		default:
+			return none, a.failure()
+		}
+	case <-ctx.Done():
+		return none, context.Cause(ctx)
+	}
+}
+
+type outcomeOf[T any] struct {
+	value T
+	err   error
 }

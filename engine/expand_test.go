@@ -6,15 +6,15 @@ import (
 	"testing"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/engine/prompt"
 )
 
 // Of an attachment that becomes several files each stays, also where the client has given the part
 // its id, as the reference's does.
 func TestExpand_FilesOfOnePart(t *testing.T) {
 	d := newDesk(t, "")
-	d.resource = func(context.Context, string, string) ([]engine.Resource, error) {
-		return []engine.Resource{{URI: "a.png", Mime: "image/png", Blob: []byte("one")}, {URI: "b.png", Mime: "image/png", Blob: []byte("two")}}, nil
+	d.resource = func(context.Context, string, string) ([]prompt.Resource, error) {
+		return []prompt.Resource{{URI: "a.png", Mime: "image/png", Blob: []byte("one")}, {URI: "b.png", Mime: "image/png", Blob: []byte("two")}}, nil
 	}
 	var part lathe.Part
 	d.ok(json.Unmarshal([]byte(`{"id":"prt_own","type":"file","mime":"text/plain","filename":"docs","url":"docs://a",

@@ -2,21 +2,19 @@ package engine
 
 import (
 	"context"
+	"reflect"
 
 	"github.com/lathe-agent/lathe"
 )
 
 // What tests from outside need of the inside.
 
-// ExportPage is how many messages Export has in memory at a time.
-const ExportPage = exportPage
-
 // Runner is a runner with names that can be called.
 type Runner struct{ *runner }
 
 // Take makes a runner for a session.
 func Take(ctx context.Context, e *Engine, id lathe.SessionID) (Runner, error) {
-	r, err := e.take(ctx, id)
+	r, err := e.actors.take(ctx, id)
 	return Runner{r}, err
 }
 
@@ -49,17 +47,10 @@ func Subscribers(e *Engine) int { return e.bus.Subscribers() }
 
 // Held is how many instances are kept.
 func Held(e *Engine) int {
-	e.instances.mu.Lock()
-	defer e.instances.mu.Unlock()
-	return len(e.instances.held)
+	return reflect.ValueOf(e.Directories).Elem().FieldByName("open").Len()
 }
 
 // Watching reports whether the engine looks for what other processes write.
 func Watching(e *Engine) bool {
-	e.watch.mu.Lock()
-	defer e.watch.mu.Unlock()
-	return e.watch.stop != nil
+	return reflect.ValueOf(e.Source).Elem().FieldByName("watch").Elem().FieldByName("users").Int() > 0
 }
-
-// Slug makes a slug.
-func Slug(ids *lathe.IDs) string { return slug(ids) }

@@ -64,7 +64,7 @@ func (f *fallbackState) switchModel(ctx context.Context, e *Engine, at workspace
 		if slices.ContainsFunc(f.tried, func(t lathe.ModelRef) bool { return name(t) == name(ref) }) {
 			continue
 		}
-		m, merr := e.setup.Model(ctx, at, ref)
+		m, merr := e.env.Model(ctx, at, ref)
 		if merr != nil {
 			f.tried = append(f.tried, ref)
 			e.log.Warn("a model of the fallback list cannot be used", "session", c.user.Session, "model", name(ref), "error", merr)

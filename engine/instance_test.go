@@ -13,6 +13,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/engine/directory"
 	"github.com/lathe-agent/lathe/internal/gittest"
 	"github.com/lathe-agent/lathe/store"
 	"github.com/lathe-agent/lathe/store/sqlite"
@@ -34,7 +35,7 @@ func TestInstance_SharedOpening(t *testing.T) {
 	w := newWorld(t)
 	top := repo(t)
 	l := w.listen(lathe.Scope{})
-	got := make([]engine.Instance, 50)
+	got := make([]directory.Instance, 50)
 	var all sync.WaitGroup
 	start := make(chan struct{})
 	for i := range got {
@@ -241,7 +242,7 @@ func TestInstance_OpenerIsCancelled(t *testing.T) {
 	}()
 	eventually(t, "the second waits for the first", func() bool {
 		return slices.ContainsFunc(stacks(), func(g string) bool {
-			return strings.Contains(g, "engine.(*instances).get") && strings.Contains(g, "[select") && !strings.Contains(g, "writer")
+			return strings.Contains(g, "directory.(*Directories).Instance") && strings.Contains(g, "[select") && !strings.Contains(g, "writer")
 		})
 	})
 	cancel(gone)

@@ -9,6 +9,7 @@ import (
 	"github.com/lathe-agent/lathe/engine/budget"
 	"github.com/lathe-agent/lathe/engine/fold"
 	"github.com/lathe-agent/lathe/engine/subagent"
+	"github.com/lathe-agent/lathe/engine/telemetry"
 	"github.com/lathe-agent/lathe/model"
 )
 
@@ -25,10 +26,10 @@ const (
 // ledger reserves what the requests of a step may cost, and counts what they did cost. Time is counted
 // from start on, without the time in which a person is asked.
 type ledger struct {
-	batch  *batch
-	limits lathe.Budget
-	meters *meters
-	today  func() string
+	batch     *batch
+	limits    lathe.Budget
+	telemetry *telemetry.Recorder
+	today     func() string
 
 	estimate budget.Estimate // of the last request
 	reserved bool            // what it may cost is held
@@ -68,7 +69,7 @@ func (l *ledger) spend(f *fold.Fold, m *Model) {
 	}
 	l.reserved = false
 	tokens, cost := model.Count(f.Usage, m.Price)
-	l.meters.model(m.Ref).spent(tokens, cost)
+	l.telemetry.Spend(m.Ref, tokens, cost)
 	used := lathe.Spending{Cost: cost, Tokens: lathe.TokensUsed(tokens)}
 	if used.Tokens == 0 && f.Opened { // cut off before it was counted
 		used = l.estimate.Total(0)
@@ -118,19 +119,4 @@ func sleep(ctx context.Context, d time.Duration) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-}
-
-// today names the day for its account: that of the people here.
-func (e *Engine) today() string { return e.now().Std().Local().Format(time.DateOnly) }
-
-// Limit gives a session limits of its own, in place of those of the settings; where one is
-// zero the settings count. The zero value takes them all away.
-func (e *Engine) Limit(ctx context.Context, id lathe.SessionID, limits lathe.Spending) error {
-	return e.store.Limit(ctx, id, limits)
-}
-
-// Accounts tells what a session and those above it, today and its project have spent, and
-// their limits under a budget.
-func (e *Engine) Accounts(ctx context.Context, id lathe.SessionID, b lathe.Budget) ([]lathe.Account, error) {
-	return e.store.Accounts(ctx, id, e.today(), b)
 }

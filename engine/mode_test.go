@@ -10,6 +10,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/engine/permission"
 	"github.com/lathe-agent/lathe/model/modeltest"
 	"github.com/lathe-agent/lathe/tool"
 	"github.com/lathe-agent/lathe/workspace"
@@ -18,8 +19,8 @@ import (
 // A mode lies below everything that is more specific, and changes no list where commands are confined
 // as they always were.
 func TestWithMode(t *testing.T) {
-	defaults := engine.DefaultRules(engine.Folders{Outputs: "/o"})
-	if got := engine.WithMode(defaults, "", true); !slices.EqualFunc(got, defaults, func(a, b lathe.Rule) bool {
+	defaults := permission.DefaultRules(permission.Folders{Outputs: "/o"})
+	if got := permission.WithMode(defaults, "", true); !slices.EqualFunc(got, defaults, func(a, b lathe.Rule) bool {
 		return a.Permission == b.Permission && a.Pattern == b.Pattern && a.Action == b.Action
 	}) {
 		t.Errorf("without a mode the rules are %v", got)
@@ -43,8 +44,8 @@ func TestWithMode(t *testing.T) {
 	} {
 		got := []lathe.Action{}
 		for _, rules := range []lathe.Ruleset{
-			engine.WithMode(defaults, lathe.SandboxMode, true), engine.WithMode(defaults, lathe.SandboxMode, false),
-			engine.WithMode(defaults, lathe.AskMode, true), engine.WithMode(defaults, lathe.ReadOnlyMode, true), engine.WithMode(defaults, lathe.ReadOnlyMode, false),
+			permission.WithMode(defaults, lathe.SandboxMode, true), permission.WithMode(defaults, lathe.SandboxMode, false),
+			permission.WithMode(defaults, lathe.AskMode, true), permission.WithMode(defaults, lathe.ReadOnlyMode, true), permission.WithMode(defaults, lathe.ReadOnlyMode, false),
 		} {
 			got = append(got, rules.Evaluate(tt.permission, tt.pattern).Action)
 		}
@@ -82,7 +83,7 @@ func TestTurn_RulesCountFromTheNextCall(t *testing.T) {
 			strict.Store(true)
 			return tool.Result{Output: "It was tried."}, nil
 		})
-		p := beginPlayWith(t, s, modeltest.Anthropic, func(o *opening) { o.Setup = ruled{armed{o.Setup, try}, &strict} })
+		p := beginPlayWith(t, s, modeltest.Anthropic, func(o *opening) { o.Environment = ruled{armed{o.Environment, try}, &strict} })
 		_, err := p.Prompt(t.Context(), p.session, lathe.Prompt{Parts: text("go")})
 		p.ok(err)
 		said := p.shown.history(p.all())

@@ -1,10 +1,13 @@
 package engine
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"path/filepath"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine/history"
 	"github.com/lathe-agent/lathe/workspace"
 )
 
@@ -30,7 +33,21 @@ func (h *host) Switch(ctx context.Context, agent, text string) error {
 	m := lathe.Message{ID: s.engine.ids.Message(), Session: s.session.ID, Said: &lathe.User{
 		Agent: a.Name, Model: said.Model, System: said.System, Tools: said.Tools, Format: said.Format,
 	}}
-	m.Parts = []lathe.Part{{ID: s.engine.ids.Part(), Session: m.Session, Message: m.ID, Body: synthetic(text)}}
+	m.Parts = []lathe.Part{{ID: s.engine.ids.Part(), Session: m.Session, Message: m.ID, Body: history.Synthetic(text)}}
 	_, err = s.engine.store.Admit(ctx, s.session.ID, lathe.Submission{Message: m, Digest: string(m.ID)})
 	return err
+}
+
+// planPath is where the plan of a session is kept: in the repository, else in a folder for all;
+// "" if there is none.
+func planPath(s lathe.Session, at workspace.Place, plans string) string {
+	name := fmt.Sprintf("%d-%s.md", int64(s.Created), cmp.Or(s.Slug, "plan"))
+	switch {
+	case at.VCS != "":
+		return filepath.Join(at.Worktree, ".lathe", "plans", name)
+	case plans != "":
+		return filepath.Join(plans, name)
+	default:
+		return ""
+	}
 }

@@ -12,6 +12,8 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/engine/permission"
+	"github.com/lathe-agent/lathe/engine/prompt"
 	"github.com/lathe-agent/lathe/tool"
 	"github.com/lathe-agent/lathe/tool/builtin"
 	"github.com/lathe-agent/lathe/tool/tooltest"
@@ -34,7 +36,7 @@ func (p *playing) contextual(s *engine.Settings) {
 			p.builtin(s)
 		case "instruction":
 			if text, err := os.ReadFile(filepath.Join(p.dir, line[1])); err == nil {
-				s.Instructions = append(s.Instructions, engine.Instruction{Name: line[1], Text: strings.TrimSpace(string(text))})
+				s.Instructions = append(s.Instructions, prompt.Instruction{Name: line[1], Text: strings.TrimSpace(string(text))})
 			}
 		case "skills":
 			s.Skills = p.skills()
@@ -54,12 +56,12 @@ func (p *playing) contextual(s *engine.Settings) {
 }
 
 // resource is what the server of a transcript offers.
-func resource(_ context.Context, server, uri string) ([]engine.Resource, error) {
+func resource(_ context.Context, server, uri string) ([]prompt.Resource, error) {
 	switch {
 	case server != "docs":
 		return nil, lathe.Errorf(lathe.NotFound, "there is no server %q", server)
 	case uri == "docs://a":
-		return []engine.Resource{
+		return []prompt.Resource{
 			{URI: uri, Mime: "text/plain", Text: "A word."},
 			{URI: uri, Mime: "image/png", Blob: []byte("png")},
 			{URI: uri, Mime: "video/mp4", Blob: []byte("mp4")},
@@ -73,9 +75,9 @@ func resource(_ context.Context, server, uri string) ([]engine.Resource, error) 
 // builtin gives the agents that come with the program, with the rules of the transcript behind
 // their own, and the tools that change between them.
 func (p *playing) builtin(s *engine.Settings) {
-	at := engine.Folders{Worktree: p.dir, Plans: s.Plans, Outputs: filepath.Join(p.data, "outputs")}
+	at := permission.Folders{Worktree: p.dir, Plans: s.Plans, Outputs: filepath.Join(p.data, "outputs")}
 	s.Agents = nil
-	for _, a := range engine.BuiltinAgents(at) {
+	for _, a := range prompt.Agents(at) {
 		a.Rules = append(a.Rules, p.script.rules...)
 		s.Agents = append(s.Agents, engine.Agent{Agent: a})
 	}

@@ -146,7 +146,7 @@ func (p *playing) open() {
 	p.driver = &faulty{Driver: d}
 	o := opening{Hooks: p.hooks(), Options: engine.Options{
 		Driver: p.driver, Blobs: filepath.Join(p.data, "blobs"), Outputs: filepath.Join(p.data, "outputs"), Version: "1.2.3", Now: p.now,
-		IDs: lathe.NewIDsFrom(p.now, randomness(p.opens)), Setup: p, Random: func() float64 { return 0 },
+		IDs: lathe.NewIDsFrom(p.now, randomness(p.opens)), Environment: p, Random: func() float64 { return 0 },
 	}}
 	if p.option("snapshots", "") != "" {
 		o.Snapshots = snapshot.New(snapshot.Options{Dir: filepath.Join(p.data, "snapshots"), Now: func() time.Time { return p.now().Std() }})

@@ -11,6 +11,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine/history"
+	"github.com/lathe-agent/lathe/engine/prompt"
 	"github.com/lathe-agent/lathe/workspace"
 	"github.com/lathe-agent/lathe/workspace/survey"
 )
@@ -48,13 +49,14 @@ func (r *runner) promote(ctx context.Context, s state, prompts []lathe.MessageID
 	if err != nil {
 		return err
 	}
-	fresh := said.newPreface(s.session, r.config.place, r.engine.now())
+	source := said.systemPrompt(s.session, r.config.place)
+	fresh := source.Build(r.engine.now())
 	texts := said.modeReminders(s, r.config.place)
 	switch {
 	case old == nil:
 		texts = append(said.overview(ctx, s, r.config.place), texts...)
 	case isFor(old, fresh) && !isCold(s, r.engine.now()):
-		if told := said.changedSources(s.session, r.config.place, old.Sources, fresh.Sources); told != "" {
+		if told := source.Changed(old.Sources, fresh.Sources); told != "" {
 			texts = append(texts, told)
 		}
 		fresh.Text = old.Text
@@ -63,7 +65,7 @@ func (r *runner) promote(ctx context.Context, s state, prompts []lathe.MessageID
 		facts = append(facts, &lathe.Prefaced{Session: r.log.lease.Session, Preface: fresh})
 	}
 	for _, text := range texts {
-		facts = append(facts, &lathe.PartChanged{Time: r.engine.now(), Part: r.log.newPart(u.ID, synthetic(text))})
+		facts = append(facts, &lathe.PartChanged{Time: r.engine.now(), Part: r.log.newPart(u.ID, history.Synthetic(text))})
 	}
 	if err := r.log.write(ctx, facts...); err != nil {
 		return err
@@ -107,8 +109,8 @@ func (c *stepConfig) modeReminders(s state, at workspace.Place) []string {
 	if answers := history.Answers(s.messages); len(answers) > 0 {
 		last = answers[len(answers)-1].Said.(*lathe.Assistant).Agent
 	}
-	plans := c.agent.Name == planAgent
-	if plans == (last == planAgent) {
+	plans := c.agent.Name == prompt.PlanAgent
+	if plans == (last == prompt.PlanAgent) {
 		return nil
 	}
 	file := planPath(s.session, at, c.settings.Plans)

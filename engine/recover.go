@@ -11,6 +11,7 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine/fold"
 	"github.com/lathe-agent/lathe/engine/history"
+	"github.com/lathe-agent/lathe/engine/subagent"
 	"github.com/lathe-agent/lathe/store"
 )
 
@@ -18,25 +19,20 @@ import (
 // groups.
 const recoverers = 32
 
-// Interruptions lists the sessions whose turn was cut off by the end of a process, and those
-// with prompts that nobody has taken up.
-func (e *Engine) Interruptions(ctx context.Context) ([]store.Interruption, error) {
-	return e.store.Interruptions(ctx, "")
-}
-
-// Interrupted lists the sessions of [Engine.Interruptions].
-func (e *Engine) Interrupted(ctx context.Context) (ids []lathe.SessionID, err error) {
-	all, err := e.Interruptions(ctx)
-	for _, i := range all {
-		ids = append(ids, i.Session)
-	}
-	return ids, err
+// recovery looks after sessions and background tasks whose process has died.
+type recovery struct {
+	*services
+	*lifetime
+	*composer
+	actors    *actors
+	files     *sessionFiles
+	subagents *subagent.Registry
 }
 
 // Recover looks after all sessions that a dead process left: what it left open is closed.
 // With resume, their turns go on by themselves; otherwise they wait for a word. It returns
 // how many there were, and does not wait for their turns.
-func (e *Engine) Recover(ctx context.Context, resume bool) (int, error) {
+func (e *recovery) Recover(ctx context.Context, resume bool) (int, error) {
 	left, err := e.store.Interruptions(ctx, "")
 	if err != nil {
 		return 0, err
@@ -58,18 +54,18 @@ func (e *Engine) Recover(ctx context.Context, resume bool) (int, error) {
 	return len(left), errors.Join(append(errs, e.Collect(ctx, "", resume))...)
 }
 
-func (e *Engine) recover(ctx context.Context, one store.Interruption, resume bool) error {
+func (e *recovery) recover(ctx context.Context, one store.Interruption, resume bool) error {
 	task, err := e.store.Task(ctx, one.Session)
 	switch {
 	case err != nil:
 	case task == lathe.Awaited:
 		err = e.orphaned(ctx, one)
 	case resume && task == lathe.Background:
-		err = e.goOnBeside(ctx, one.Session)
+		err = e.resumeBackground(ctx, one.Session)
 	case resume:
 		err = e.Resume(ctx, one.Session)
 	case one.Dead:
-		err = e.alone(ctx, one.Session, func(r *runner) error { return r.mend(ctx) })
+		err = e.actors.alone(ctx, one.Session, func(r *runner) error { return r.mend(ctx) })
 	}
 	switch lathe.CodeOf(err) {
 	case lathe.Conflict, lathe.NotFound: // someone else looks after it, or has removed it
@@ -82,7 +78,7 @@ func (e *Engine) recover(ctx context.Context, one store.Interruption, resume boo
 // Resume lets a session go on: prompts that were held have their turn, and a turn that was
 // cut off is continued. What was open is closed; the model is told what was interrupted, so
 // that it looks before it does anything again.
-func (e *Engine) Resume(ctx context.Context, id lathe.SessionID) error {
+func (e *recovery) Resume(ctx context.Context, id lathe.SessionID) error {
 	if _, err := e.store.Admit(ctx, id, lathe.Resume{}); err != nil {
 		return err
 	}
@@ -91,7 +87,7 @@ func (e *Engine) Resume(ctx context.Context, id lathe.SessionID) error {
 		return err
 	}
 	if len(found) == 1 && found[0].Dead {
-		err := e.alone(ctx, id, func(r *runner) error { return r.mend(ctx) })
+		err := e.actors.alone(ctx, id, func(r *runner) error { return r.mend(ctx) })
 		if lathe.CodeOf(err) == lathe.Conflict {
 			return nil // another one has taken it up
 		}
@@ -103,7 +99,7 @@ func (e *Engine) Resume(ctx context.Context, id lathe.SessionID) error {
 		}
 	}
 	if len(found) == 1 && found[0].Closed && !found[0].Waiting {
-		return e.goOn(ctx, id)
+		return e.resumeTurn(ctx, id)
 	}
 	_, err = e.actors.wake(id)
 	return err
@@ -146,9 +142,9 @@ func (r *runner) mend(ctx context.Context) error {
 	}
 }
 
-// goOn continues a turn which was cut off. If its last answer was, a prompt says so; between
+// resumeTurn continues a turn which was cut off. If its last answer was, a prompt says so; between
 // two steps the next one is all it needs.
-func (e *Engine) goOn(ctx context.Context, id lathe.SessionID) error {
+func (e *recovery) resumeTurn(ctx context.Context, id lathe.SessionID) error {
 	page, err := e.store.History(ctx, id, lathe.Place{}, 0)
 	if err != nil {
 		return err
@@ -161,7 +157,7 @@ func (e *Engine) goOn(ctx context.Context, id lathe.SessionID) error {
 	// Two who resume at the same time send the same message, which is then one.
 	sum := sha256.Sum256([]byte(page.Messages[len(page.Messages)-1].ID))
 	m := lathe.Message{ID: lathe.MessageID("msg_" + hex.EncodeToString(sum[:])[:26]), Session: id, Said: samePrompt(last.Said.(*lathe.User))}
-	m.Parts = append([]lathe.Part{{Body: synthetic(interruptedWords(page.Messages))}}, tasksLeft(*last, page.Messages)...)
+	m.Parts = append([]lathe.Part{{Body: history.Synthetic(interruptedWords(page.Messages))}}, tasksLeft(*last, page.Messages)...)
 	for i := range m.Parts {
 		m.Parts[i].ID, m.Parts[i].Session, m.Parts[i].Message = e.ids.Part(), id, m.ID
 	}

@@ -15,14 +15,10 @@ import (
 	"github.com/lathe-agent/lathe/engine/permission"
 	"github.com/lathe-agent/lathe/engine/prompt"
 	"github.com/lathe-agent/lathe/model"
-	"github.com/lathe-agent/lathe/store"
 	"github.com/lathe-agent/lathe/tool"
 	"github.com/lathe-agent/lathe/tool/builtin"
 	"github.com/lathe-agent/lathe/workspace"
 )
-
-//go:embed prompt/build.md
-var buildPrompt string
 
 //go:embed prompt/laststep.md
 var lastStepPrompt string
@@ -145,49 +141,12 @@ func (s *stepRun) reserve(ctx context.Context, facts ...lathe.Fact) error {
 // addLastStepNotice writes down that this is the last step. It is a message of its own: words that
 // were only in this request would be missing from the next (I7).
 func (r *runner) addLastStepNotice(ctx context.Context, s *state) error {
-	notice := r.log.message(r.engine.now(), samePrompt(r.user.Said.(*lathe.User)), synthetic(strings.TrimSpace(lastStepPrompt)))
+	notice := r.log.message(r.engine.now(), samePrompt(r.user.Said.(*lathe.User)), history.Synthetic(strings.TrimSpace(lastStepPrompt)))
 	if err := r.log.write(ctx, notice...); err != nil {
 		return err
 	}
 	s.messages = append(s.messages, r.log.mem.ByID[notice[0].(*lathe.MessageChanged).Info.ID])
 	return nil
-}
-
-// loadPermissions asks what the calls of the step may do.
-func (s *stepRun) loadPermissions(ctx context.Context) (err error) {
-	s.judge, err = s.permissions(ctx, s.engine.store, s.session)
-	s.asks.judge = s.judge
-	return err
-}
-
-// permissions gathers all that decides on permissions: the session's rules over its agent's,
-// and those of its ancestors, which no child exceeds.
-func (c *stepConfig) permissions(ctx context.Context, sessions *store.Store, session lathe.Session) (permission.Judge, error) {
-	j := permission.Judge{Off: map[string]bool{}}
-	var switches map[string]bool
-	if said := c.user.Said.(*lathe.User); said.Tools != nil {
-		_ = json.Unmarshal(said.Tools, &switches) // what is no such object switches nothing
-	}
-	for name, on := range switches {
-		j.Off[name] = !on // a prompt takes away and never gives
-	}
-	j.Chain = []permission.Scope{{Name: c.agent.Name, Session: session.Rules, Agent: c.agent.judge(), Listed: c.agent.Rules}}
-	for id := session.Parent; id != ""; {
-		parent, err := sessions.Session(ctx, id)
-		if lathe.CodeOf(err) == lathe.NotFound {
-			break
-		}
-		if err != nil {
-			return j, err
-		}
-		if a, err := c.settings.agent(parent.Agent); err == nil {
-			j.Chain = append(j.Chain, permission.Scope{Name: a.Name, Session: parent.Rules, Agent: a.judge(), Listed: a.Rules})
-		}
-		id = parent.Parent
-	}
-	var err error
-	j.Approved, err = sessions.Approvals(ctx, session.Project, session.Directory)
-	return j, err
 }
 
 // build assembles the request. The same history gives the same bytes: tools are sorted,
@@ -250,9 +209,9 @@ func (s *stepInput) newRequest() model.Request {
 // system is what goes before the conversation, as one text: what was sampled, and behind it
 // what belongs to the prompt.
 func (s *stepInput) system() []string {
-	p := s.preface
-	if !isFor(p, s.stepConfig.prefaceKey(s.place)) { // of a model that stands in for another
-		own := s.stepConfig.newPreface(s.session, s.place, s.engine.now())
+	p, source := s.preface, s.stepConfig.systemPrompt(s.session, s.place)
+	if !isFor(p, source.Key()) { // of a model that stands in for another
+		own := source.Build(s.engine.now())
 		p = &own
 	}
 	texts := []string{p.Text}

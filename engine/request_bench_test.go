@@ -12,12 +12,21 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine/history"
 	"github.com/lathe-agent/lathe/engine/permission"
+	"github.com/lathe-agent/lathe/engine/prompt"
+	"github.com/lathe-agent/lathe/tool"
+	"github.com/lathe-agent/lathe/tool/builtin"
+	"github.com/lathe-agent/lathe/workspace"
 )
 
 // BenchmarkRequest is the assembly of a request with 2,000 messages behind it: the first of a
 // process, for which all of them are converted, and the next, for which the last one is.
 func BenchmarkRequest(b *testing.B) {
-	s := freshSample("build", "claude-x")
+	agent := prompt.Agents(permission.Folders{})[0]
+	s := &stepConfig{
+		settings: &Settings{Tools: tool.NewSet(builtin.All(builtin.Config{})...), ShellName: "bash", Agents: []Agent{{Agent: agent}}},
+		model:    &Model{Ref: lathe.ModelRef{Provider: "provider", Model: "claude-x"}, Name: "claude-x"},
+	}
+	s.agent = &s.settings.Agents[0]
 	text := strings.Repeat("some words of an answer\n", 40)
 	output := strings.Repeat("a line that a tool has printed\n", 60)
 	var versions atomic.Int64
@@ -34,10 +43,11 @@ func BenchmarkRequest(b *testing.B) {
 		}
 	}
 	s.user = mem.Messages[len(mem.Messages)-2]
-	e := &Engine{now: lathe.Now}
-	p := s.newPreface(lathe.Session{}, somewhere(), 0)
+	e := &Engine{services: &services{now: lathe.Now}}
+	place := workspace.Place{Directory: "/home/dev/src/project", Worktree: "/home/dev/src/project", VCS: "git"}
+	p := s.systemPrompt(lathe.Session{}, place).Build(0)
 	st := &stepInput{
-		stepConfig: *s, engine: e, place: somewhere(), tools: s.settings.Tools, preface: &p,
+		stepConfig: *s, engine: e, place: place, tools: s.settings.Tools, preface: &p,
 		judge: permission.Judge{Chain: []permission.Scope{{Agent: s.agent.judge(), Listed: s.agent.Rules}}},
 	}
 	var cold, warm time.Duration

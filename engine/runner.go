@@ -9,7 +9,6 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine/check"
-	"github.com/lathe-agent/lathe/engine/history"
 	"github.com/lathe-agent/lathe/store"
 	"github.com/lathe-agent/lathe/workspace"
 )
@@ -43,8 +42,9 @@ type turnState struct {
 }
 
 // take makes a runner for a session nobody else works on; otherwise that is a conflict.
-func (e *Engine) take(ctx context.Context, id lathe.SessionID) (*runner, error) {
-	if err := e.unreleased.giveBack(ctx, e.store, id); err != nil {
+func (all *actors) take(ctx context.Context, id lathe.SessionID) (*runner, error) {
+	e := all.engine
+	if err := all.unreleased.giveBack(ctx, e.store, id); err != nil {
 		return nil, err
 	}
 	l, err := e.store.Take(ctx, id)
@@ -60,8 +60,8 @@ func (e *Engine) take(ctx context.Context, id lathe.SessionID) (*runner, error) 
 }
 
 // begin makes the runner of a session that is awake, with what it knows of it.
-func (e *Engine) begin(ctx context.Context, a *actor) (*runner, error) {
-	r, err := e.take(ctx, a.id)
+func (all *actors) begin(ctx context.Context, a *actor) (*runner, error) {
+	r, err := all.take(ctx, a.id)
 	if err != nil {
 		return nil, err
 	}
@@ -75,11 +75,8 @@ func (e *Engine) begin(ctx context.Context, a *actor) (*runner, error) {
 // loadConversation takes the conversation from the cache, or reads it.
 func (r *runner) loadConversation(ctx context.Context) (err error) {
 	e := r.engine
-	r.log.mem = e.memories.Take(r.log.lease.Session)
-	if r.log.mem == nil || r.log.mem.Refresh(ctx, e.store) != nil {
-		if r.log.mem, err = history.Load(ctx, e.store, r.log.lease.Session, &e.versions); err != nil {
-			return err
-		}
+	if r.log.mem, err = e.actors.cache.Load(ctx, e.store, r.log.lease.Session); err != nil {
+		return err
 	}
 	inst, err := e.Instance(ctx, r.log.mem.Session.Directory)
 	if err != nil && ctx.Err() != nil {
@@ -123,7 +120,7 @@ func (r *runner) release(ctx context.Context) error {
 	defer cancel()
 	err := r.engine.store.Release(ctx, r.log.lease)
 	if err != nil {
-		r.engine.unreleased.keep(r.log.lease)
+		r.engine.actors.unreleased.keep(r.log.lease)
 	}
 	return err
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/lathe-agent/lathe/engine/check"
 	"github.com/lathe-agent/lathe/engine/compact"
 	"github.com/lathe-agent/lathe/engine/permission"
+	"github.com/lathe-agent/lathe/engine/prompt"
 	"github.com/lathe-agent/lathe/engine/subagent"
 	"github.com/lathe-agent/lathe/model"
 	"github.com/lathe-agent/lathe/tool"
@@ -19,11 +20,11 @@ import (
 	"github.com/lathe-agent/lathe/workspace/survey"
 )
 
-// Setup tells the engine what it may work with. It is asked at the start of each step: tools of
+// Environment tells the engine what it may work with. It is asked at the start of each step: tools of
 // other programs come and go. A change of the settings counts from the next turn on (see
 // [editable]); rules count from the next call on (see [rulesSource]). Its answers must not be changed. It is called by
 // many goroutines.
-type Setup interface {
+type Environment interface {
 	// Settings returns what the settings say in a directory.
 	Settings(ctx context.Context, at workspace.Place) (*Settings, error)
 	// Model returns a model that can be used there. A model that does not exist is
@@ -33,14 +34,14 @@ type Setup interface {
 
 // Settings are what the engine needs to know of a directory's settings.
 type Settings struct {
-	// Source is what the Setup made them of, for it alone.
+	// Source is what the Environment made them of, for it alone.
 	Source any
 
 	Agents       []Agent
-	DefaultAgent string         // "" is the first that people may choose
-	DefaultModel lathe.ModelRef // empty if none can be used
-	SmallModel   lathe.ModelRef // for titles; empty means the one of the prompt
-	Instructions []Instruction  // that go before every model, in their order
+	DefaultAgent string               // "" is the first that people may choose
+	DefaultModel lathe.ModelRef       // empty if none can be used
+	SmallModel   lathe.ModelRef       // for titles; empty means the one of the prompt
+	Instructions []prompt.Instruction // that go before every model, in their order
 	Skills       []lathe.Skill
 	Commands     []SlashCommand
 	Tools        *tool.Set
@@ -57,11 +58,11 @@ type Settings struct {
 	Fallback       Fallback
 	Subagents      subagent.Limits
 	Compaction     compact.Settings
-	Images         Images
+	Images         prompt.Images
 	// Checks are what is looked at without a model's goodwill.
 	Checks check.Checks
 	// Resource reads what a server of tools offers under an address; nil has none.
-	Resource func(ctx context.Context, server, uri string) ([]Resource, error)
+	Resource func(ctx context.Context, server, uri string) ([]prompt.Resource, error)
 	// Hooks are the points at which others take part.
 	Hooks Hooks
 	// Headless says that nobody is there to be asked.
@@ -78,12 +79,6 @@ type Settings struct {
 	Plans     string        // folder for the plans of directories without a repository; "" keeps none
 	Home      string        // the user's folder, for names that begin with ~/
 	ShellName string        // of models' commands, as the model is told
-}
-
-// Confined is how the commands of an agent are confined, as the model is told.
-type Confined struct {
-	Mode    string // "" is not told
-	Network string // what commands reach, in words; "" is everything
 }
 
 // Deadlines bound what is waited for beside the model, whose waits are its client's. Zero
@@ -105,7 +100,7 @@ type Agent struct {
 	lathe.Agent
 	Judge    permission.Rules // nil judges by Rules
 	Fallback []lathe.ModelRef // empty are those of the settings
-	Confined Confined
+	Confined prompt.Confined
 }
 
 func (a *Agent) judge() permission.Rules {
@@ -178,4 +173,31 @@ func (m *Model) window() compact.Window {
 		return compact.Window{}
 	}
 	return compact.Window{Context: m.Context, Input: m.Input, Output: m.Output}
+}
+
+// Ordered puts the default agent first and the others behind it by name, as clients list them.
+func (s *Settings) Ordered() []lathe.Agent {
+	first := ""
+	if a, err := s.agent(""); err == nil {
+		first = a.Name
+	}
+	out := make([]lathe.Agent, len(s.Agents))
+	for i, a := range s.Agents {
+		out[i] = a.Agent
+	}
+	slices.SortStableFunc(out, func(a, b lathe.Agent) int {
+		if (a.Name == first) != (b.Name == first) {
+			if a.Name == first {
+				return -1
+			}
+			return 1
+		}
+		return strings.Compare(a.Name, b.Name)
+	})
+	return out
+}
+
+// client is the way to a model, whose requests are counted and traced.
+func (e *Engine) client(m *Model) model.Model {
+	return e.telemetry.Client(model.Bounded{Model: m.Client, Output: m.Longest}, m.Ref)
 }

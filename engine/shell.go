@@ -31,7 +31,7 @@ func (e *Engine) Shell(ctx context.Context, id lathe.SessionID, in lathe.ShellCo
 	} else if err := lathe.CheckID(lathe.PrefixMessage, string(in.Message)); err != nil {
 		return lathe.Message{}, err
 	}
-	return occupied(ctx, e, id, func(ctx context.Context, r *runner) (lathe.Message, error) { return r.shell(ctx, said, in) })
+	return whenIdle(ctx, e, id, func(ctx context.Context, r *runner) (lathe.Message, error) { return r.shell(ctx, said, in) })
 }
 
 // shell runs the command and writes down what it prints, as the call of a tool.
@@ -48,7 +48,7 @@ func (r *runner) shell(ctx context.Context, said *lathe.User, in lathe.ShellComm
 	if r.log.mem.ByID[in.Message] != nil {
 		return lathe.Message{}, lathe.Errorf(lathe.Conflict, "message %s is there already; use a new id", in.Message)
 	}
-	settings, err := r.engine.setup.Settings(ctx, r.config.place)
+	settings, err := r.engine.env.Settings(ctx, r.config.place)
 	if err != nil {
 		return lathe.Message{}, err
 	}

@@ -7,22 +7,12 @@ import (
 	"github.com/lathe-agent/lathe/engine/history"
 	"github.com/lathe-agent/lathe/model"
 	"github.com/lathe-agent/lathe/tool"
-	"github.com/lathe-agent/lathe/workspace"
 	"github.com/lathe-agent/lathe/workspace/snapshot"
 )
 
-// undoable is where the files of a session's directory are kept for an undo; nil where they are
-// not.
-func (e *Engine) undoable(at workspace.Place, s *Settings) *snapshot.Work {
-	if e.snapshots == nil || s == nil || s.NoSnapshots || at.Directory == "" {
-		return nil
-	}
-	return e.snapshots.Work(at)
-}
-
 // startSnapshot begins to save what the step changes.
 func (s *stepRun) startSnapshot() {
-	if w := s.engine.undoable(s.place, s.settings); w != nil {
+	if w := s.engine.files.undoable(s.place, s.settings); w != nil {
 		s.snap = w.Step(string(s.fold.Message.ID))
 	}
 }
@@ -135,7 +125,7 @@ func (h *host) markStarted(ctx context.Context) {
 
 // rescuedPatch is the patch of an answer whose process died, if it had changed anything.
 func (r *runner) rescuedPatch(ctx context.Context, h *history.Message) []lathe.Fact {
-	w := r.engine.undoable(r.config.place, &Settings{})
+	w := r.engine.files.undoable(r.config.place, &Settings{})
 	if w == nil {
 		return nil
 	}
@@ -148,6 +138,3 @@ func (r *runner) rescuedPatch(ctx context.Context, h *history.Message) []lathe.F
 	}
 	return []lathe.Fact{&lathe.PartChanged{Time: r.engine.now(), Part: r.log.newPart(h.ID, &lathe.Patch{Hash: p.Before, Files: p.Files})}}
 }
-
-// Snapshots is where what files were is kept; nil if the engine was opened without.
-func (e *Engine) Snapshots() *snapshot.Store { return e.snapshots }

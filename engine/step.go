@@ -47,7 +47,7 @@ func (r *runner) newStepRun(s state) *stepRun {
 			stepConfig: r.stepConfig, engine: r.engine, session: s.session, place: r.config.place, tools: r.settings.Tools, noUndo: &r.noUndo,
 		},
 		log: r.log, batch: b, jobs: r.jobs, fallback: &r.fallback, wake: r.actor.wake,
-		ledger: &ledger{batch: b, limits: r.settings.Budget, meters: &r.engine.meters, today: r.engine.today},
+		ledger: &ledger{batch: b, limits: r.settings.Budget, telemetry: &r.engine.telemetry, today: r.engine.Today},
 		asks:   &openAsks{batch: b, waiting: map[lathe.AskID]toolAsks{}},
 	}
 }
@@ -55,8 +55,8 @@ func (r *runner) newStepRun(s state) *stepRun {
 // step asks the model once, with as many attempts as it takes. What goes wrong is on its
 // message; an error returned is one of the store.
 func (r *runner) step(ctx context.Context, s state, last bool) (err error) {
-	ctx, span := r.engine.traceStep(ctx, s.session.ID)
-	defer func() { span.End(failureOf(err)) }()
+	ctx, end := r.engine.telemetry.Step(ctx, s.session.ID)
+	defer func() { end(err) }()
 	st, err := r.prepare(ctx, s, last)
 	if err != nil {
 		return r.refuse(ctx, s, err)
@@ -98,11 +98,11 @@ func (s *stepRun) attempt(ctx context.Context) error {
 	s.queue = newStepQueue()
 	q, req, e, id := s.queue, s.prompt, s.engine, s.session.ID
 	req.MaxOutput = s.ledger.output
-	client := e.metered(s.model)
+	client := e.client(s.model)
 	stream, cancel := context.WithCancel(ctx)
 	var group sync.WaitGroup
 	group.Go(func() {
-		leave, err := e.enter(stream, id)
+		leave, err := e.requests.Enter(stream, id)
 		if err != nil {
 			q.put(streamEnded{err})
 			return

@@ -45,17 +45,17 @@ func (t *turnConfig) load(ctx context.Context, u *history.Message) (c stepConfig
 	e, said := t.engine, u.Said.(*lathe.User)
 	c.user, c.variant = u, said.Model.Variant
 	switch edited := t.isEdited(); {
-	case e.setup == nil:
+	case e.env == nil:
 		c.err = lathe.Errorf(lathe.Unavailable, "this engine was opened without models")
 	case edited:
 		c.settings = t.began.settings
 	default:
-		c.settings, c.err = e.setup.Settings(ctx, t.place)
+		c.settings, c.err = e.env.Settings(ctx, t.place)
 	}
 	if c.err != nil {
 		return c
 	}
-	c.output = tool.Output{Dir: e.outputs, Limits: c.settings.Limits}.Of(u.Session)
+	c.output = e.files.output(u.Session, c.settings.Limits)
 	if c.agent, c.err = c.settings.agent(said.Agent); c.err != nil {
 		return c
 	}
@@ -68,7 +68,7 @@ func (t *turnConfig) load(ctx context.Context, u *history.Message) (c stepConfig
 	})
 	if was := t.began; was.model != nil && c.settings == was.settings && was.user.Said.(*lathe.User).Model == said.Model {
 		c.model = was.model
-	} else if c.model, c.err = e.setup.Model(ctx, t.place, said.Model); c.err != nil {
+	} else if c.model, c.err = e.env.Model(ctx, t.place, said.Model); c.err != nil {
 		return c
 	}
 	c.output.Limits = prompt.FamilyOf(c.model.Name).Limits(c.output.Limits)
@@ -76,7 +76,7 @@ func (t *turnConfig) load(ctx context.Context, u *history.Message) (c stepConfig
 	return c
 }
 
-// editable is a [Setup] whose settings people may change while a turn runs.
+// editable is a [Environment] whose settings people may change while a turn runs.
 type editable interface {
 	// Edited reports whether the files that settings were made of say something else now. The error is
 	// why they cannot be read.
@@ -86,7 +86,7 @@ type editable interface {
 // isEdited reports whether the settings are no longer those that the turn began with. Clients are told
 // once of a config that cannot be read.
 func (t *turnConfig) isEdited() bool {
-	source, ok := t.engine.setup.(editable)
+	source, ok := t.engine.env.(editable)
 	if !ok || t.began.settings == nil {
 		return false
 	}
@@ -105,13 +105,13 @@ func (t *turnConfig) isEdited() bool {
 func (t *turnConfig) snapshots(ctx context.Context) (*snapshot.Work, error) {
 	settings, err := t.began.settings, error(nil) // what the turn works with
 	switch {
-	case t.engine.setup == nil:
+	case t.engine.env == nil:
 		settings = &Settings{}
 	case settings == nil:
-		settings, err = t.engine.setup.Settings(ctx, t.place)
+		settings, err = t.engine.env.Settings(ctx, t.place)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return t.engine.undoable(t.place, settings), nil
+	return t.engine.files.undoable(t.place, settings), nil
 }

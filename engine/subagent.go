@@ -11,6 +11,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine/fold"
+	"github.com/lathe-agent/lathe/engine/history"
 	"github.com/lathe-agent/lathe/engine/subagent"
 	"github.com/lathe-agent/lathe/tool"
 )
@@ -47,7 +48,7 @@ func (h *host) Delegate(ctx context.Context, a tool.Assignment) (tool.Report, er
 	if err != nil {
 		return tool.Report{}, err
 	}
-	leave, err := s.engine.company.Join(ctx, s.session.ID, s.settings.Subagents, s.writes(agent))
+	leave, err := s.engine.subagents.Join(ctx, s.session.ID, s.settings.Subagents, s.writes(agent))
 	if err != nil {
 		return tool.Report{}, err
 	}
@@ -58,7 +59,7 @@ func (h *host) Delegate(ctx context.Context, a tool.Assignment) (tool.Report, er
 // beside has a child work in the background.
 func (h *host) beside(ctx context.Context, a tool.Assignment, agent *Agent) (tool.Report, error) {
 	s, e := h.step, h.step.engine
-	leave, ok := e.company.TryJoin(s.session.ID, s.settings.Subagents, s.writes(agent))
+	leave, ok := e.subagents.TryJoin(s.session.ID, s.settings.Subagents, s.writes(agent))
 	if !ok {
 		return tool.Report{}, tool.Failf("As many tasks as may run at the same time are at work (settings subagents.parallel and subagents.writers). Go on with something else until one has reported.")
 	}
@@ -100,7 +101,7 @@ func (h *host) assigned(ctx context.Context, a tool.Assignment, agent *Agent) (*
 
 // delegate finds the agent of an assignment, and refuses what cannot be done.
 func (s *stepInput) delegate(ctx context.Context, a tool.Assignment) (*Agent, error) {
-	depth, err := s.engine.depth(ctx, s.session)
+	depth, err := s.engine.Depth(ctx, s.session)
 	if err != nil {
 		return nil, err
 	}
@@ -121,22 +122,6 @@ func (s *stepInput) delegate(ctx context.Context, a tool.Assignment) (*Agent, er
 		return nil, tool.Failf("The prompt has %d words, and at least %d are needed (setting subagents.brief): the agent sees nothing else. Add the goal, what is known with paths, what to leave alone, and the exact form of the answer.", n, limits.Brief)
 	}
 	return &s.settings.Agents[i], nil
-}
-
-// depth is how many sessions stand above one.
-func (e *Engine) depth(ctx context.Context, s lathe.Session) (n int, err error) {
-	for seen := map[lathe.SessionID]bool{s.ID: true}; s.Parent != "" && !seen[s.Parent]; n++ {
-		seen[s.Parent] = true
-		parent, err := e.store.Session(ctx, s.Parent)
-		if lathe.CodeOf(err) == lathe.NotFound {
-			return n + 1, nil
-		}
-		if err != nil {
-			return n, err
-		}
-		s = parent
-	}
-	return n, nil
 }
 
 // delegates are the agents that may be given tasks, by name.
@@ -258,7 +243,7 @@ func (t *task) metadata() json.RawMessage {
 	if t.background {
 		m.Job = t.child.ID
 	}
-	m.Summary, m.Calls = t.host.step.engine.company.Calls(t.Delegation)
+	m.Summary, m.Calls = t.host.step.engine.subagents.Calls(t.Delegation)
 	out, _ := json.Marshal(m)
 	return out
 }
@@ -277,7 +262,7 @@ func refused(err error) error {
 // some, once.
 func (t *task) await(ctx context.Context) (tool.Report, error) {
 	e := t.host.step.engine
-	defer e.company.Enter(t.Delegation)()
+	defer e.subagents.Enter(t.Delegation)()
 	for again := false; ; again = true {
 		if _, err := e.submit(ctx, t.child.ID, t.prompt, lathe.Awaited); err != nil {
 			return tool.Report{}, refused(err)
@@ -286,16 +271,16 @@ func (t *task) await(ctx context.Context) (tool.Report, error) {
 			return t.stopped(ctx, err)
 		}
 		r, err := t.report(ctx)
-		if r.State == taskSilent && again {
+		if r.State == subagent.Silent && again {
 			r.State, r.Text = tool.TaskFailed, "It ended without an answer, also when asked for one."
 		}
 		if r.Failed() {
 			t.host.Progress("", r.Metadata)
 		}
-		if err != nil || r.State != taskSilent {
+		if err != nil || r.State != subagent.Silent {
 			return r, err
 		}
-		t.prompt.Parts = []lathe.Part{{Body: synthetic(moreWords)}}
+		t.prompt.Parts = []lathe.Part{{Body: history.Synthetic(moreWords)}}
 	}
 }
 
@@ -317,7 +302,7 @@ func (t *task) follow(ctx context.Context) error {
 			t.host.Progress("", t.metadata())
 			show = nil
 		case <-end.done:
-			if end.err == nil && e.company.IsLeaving(t.Delegation) { // the parent is about to hear it
+			if end.err == nil && e.subagents.IsLeaving(t.Delegation) { // the parent is about to hear it
 				return t.left(ctx)
 			}
 			return end.err
@@ -351,7 +336,7 @@ func (t *task) stopped(ctx context.Context, err error) (tool.Report, error) {
 	}
 	settled, cancel := settle(ctx)
 	defer cancel()
-	if stopped := e.quit(settled, t.child.ID); stopped != nil {
+	if stopped := e.actors.quit(settled, t.child.ID); stopped != nil {
 		e.log.Warn("a child was not stopped", "session", t.child.ID, "error", stopped)
 	}
 	if !errors.Is(err, errLate) {
@@ -362,17 +347,17 @@ func (t *task) stopped(ctx context.Context, err error) (tool.Report, error) {
 		return r, failed
 	}
 	if r.State == tool.TaskCancelled {
-		r.State, r.Text = tool.TaskFailed, strings.Replace(r.Text, stoppedWords, err.Error()+" task_id goes on with it.", 1)
+		r.State, r.Text = tool.TaskFailed, strings.Replace(r.Text, subagent.StoppedText, err.Error()+" task_id goes on with it.", 1)
 	}
 	return r, nil
 }
 
 // quit ends the turn of a session, which nobody but its parent has begun, and waits until
 // that is settled.
-func (e *Engine) quit(ctx context.Context, id lathe.SessionID) error {
-	if _, err := e.store.Admit(ctx, id, lathe.Cancel{}); err != nil {
+func (all *actors) quit(ctx context.Context, id lathe.SessionID) error {
+	if _, err := all.engine.store.Admit(ctx, id, lathe.Cancel{}); err != nil {
 		return err
 	}
-	_, err := e.endTurn(ctx, id)
+	_, err := all.endTurn(ctx, id)
 	return err
 }

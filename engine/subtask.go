@@ -43,7 +43,7 @@ func (r *runner) subtask(ctx context.Context, s state, parts []lathe.Part) error
 	if err := st.end(ctx, nil); err != nil || len(parts) > 1 || parts[0].Body.(*lathe.Subtask).Command == "" {
 		return err
 	}
-	return r.log.write(ctx, r.log.message(r.engine.now(), samePrompt(r.user.Said.(*lathe.User)), synthetic(afterCommand))...)
+	return r.log.write(ctx, r.log.message(r.engine.now(), samePrompt(r.user.Said.(*lathe.User)), history.Synthetic(afterCommand))...)
 }
 
 // prepareTask makes the step of a task, and writes its answer down with the call.

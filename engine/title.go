@@ -13,12 +13,10 @@ import (
 	"github.com/lathe-agent/lathe/engine/budget"
 	"github.com/lathe-agent/lathe/engine/compact"
 	"github.com/lathe-agent/lathe/engine/history"
+	"github.com/lathe-agent/lathe/engine/prompt"
 	"github.com/lathe-agent/lathe/internal/phrase"
 	"github.com/lathe-agent/lathe/model"
 )
-
-//go:embed prompt/title.md
-var titlePrompt string
 
 // TitleRequest is how the system prompt of a request for a title begins, by which scripted
 // models know it.
@@ -48,12 +46,12 @@ func (j *jobs) generateTitle(ctx context.Context, s state, c *stepConfig) {
 	m, agent := j.titleModel(ctx, c)
 	req := titleRequest(m, agent, messages)
 	cost := budget.Of(req, m.Price)
-	want := cost.Reserve(titleSlot, e.today(), c.settings.Budget)
+	want := cost.Reserve(titleSlot, e.Today(), c.settings.Budget)
 	want.Want.Steps, want.Least.Steps = 0, 0
 	if g, err := j.log.reserve(ctx, want); err != nil || !g.Given() {
 		return // what is left is for the answer
 	}
-	hook, on := c.settings.Hooks.Params, Occasion{id, titleAgent, m.Ref, c.user.Message}
+	hook, on := c.settings.Hooks.Params, Occasion{id, prompt.TitleAgent, m.Ref, c.user.Message}
 	j.start(func() jobResult {
 		ctx, cancel := context.WithTimeout(e.ctx, titleTime)
 		defer cancel()
@@ -89,7 +87,7 @@ func untitled(s state) []lathe.Message {
 
 // titleModel is what gives titles: the small model, if there is one.
 func (j *jobs) titleModel(ctx context.Context, c *stepConfig) (*Model, *Agent) {
-	agent, err := c.settings.agent(titleAgent)
+	agent, err := c.settings.agent(prompt.TitleAgent)
 	if err != nil {
 		agent = &Agent{}
 	}
@@ -98,7 +96,7 @@ func (j *jobs) titleModel(ctx context.Context, c *stepConfig) (*Model, *Agent) {
 		small = *agent.Model
 	}
 	if small.Model != "" {
-		if m, err := j.engine.setup.Model(ctx, j.config.place, small); err == nil {
+		if m, err := j.engine.env.Model(ctx, j.config.place, small); err == nil {
 			return m, agent
 		}
 	}
@@ -109,7 +107,7 @@ func (j *jobs) titleModel(ctx context.Context, c *stepConfig) (*Model, *Agent) {
 func titleRequest(m *Model, agent *Agent, history []lathe.Message) model.Request {
 	half := 0.5
 	req := model.Request{
-		Model: m.Name, System: []string{cmp.Or(agent.Prompt, strings.TrimSpace(titlePrompt))}, MaxOutput: min(compact.MaxOutput, max(m.Output, 1000)),
+		Model: m.Name, System: []string{cmp.Or(agent.Prompt, prompt.TitleText())}, MaxOutput: min(compact.MaxOutput, max(m.Output, 1000)),
 		Options: m.Options, Headers: m.Headers,
 		Messages: append([]model.Message{{
 			Role: model.UserRole, Content: []model.Content{model.TextContent{Text: "Generate a title for this conversation:\n"}},
@@ -123,14 +121,14 @@ func titleRequest(m *Model, agent *Agent, history []lathe.Message) model.Request
 
 // askTitle asks a model for a title.
 func askTitle(ctx context.Context, e *Engine, id lathe.SessionID, m *Model, req model.Request, cost budget.Estimate) (out title) {
-	leave, err := e.enter(ctx, id)
+	leave, err := e.requests.Enter(ctx, id)
 	if err != nil {
 		return title{err: err}
 	}
 	defer leave()
 	var text strings.Builder
 	var used model.Usage
-	for ev, err := range e.metered(m).Stream(ctx, req) {
+	for ev, err := range e.client(m).Stream(ctx, req) {
 		if err != nil {
 			out.err = err
 			break
@@ -146,7 +144,7 @@ func askTitle(ctx context.Context, e *Engine, id lathe.SessionID, m *Model, req 
 	}
 	if tokens, cost := model.Count(used, m.Price); tokens != (lathe.Tokens{}) {
 		out.spent = lathe.Spending{Cost: cost, Tokens: lathe.TokensUsed(tokens)}
-		e.meters.model(m.Ref).spent(tokens, cost)
+		e.telemetry.Spend(m.Ref, tokens, cost)
 	}
 	out.spent.Steps = 0
 	out.words = cleanTitle(text.String())
@@ -191,7 +189,7 @@ func cleanTitle(text string) string {
 
 // apply names the session. A title that someone gave meanwhile stays.
 func (done title) apply(ctx context.Context, j *jobs) {
-	if err := j.log.write(ctx, &lathe.Spent{Session: j.log.lease.Session, Slot: titleSlot, Day: j.engine.today(), Used: done.spent}); err != nil {
+	if err := j.log.write(ctx, &lathe.Spent{Session: j.log.lease.Session, Slot: titleSlot, Day: j.engine.Today(), Used: done.spent}); err != nil {
 		j.warn("what a title cost was not counted", err)
 	}
 	if done.err != nil {

@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/engine/record"
 	"github.com/lathe-agent/lathe/lathetest"
 )
 
@@ -107,7 +107,7 @@ func TestExport_Form(t *testing.T) {
 func TestExport_ManyPages(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	for _, n := range []int{engine.ExportPage - 1, engine.ExportPage, engine.ExportPage + 1, 2*engine.ExportPage + 7} {
+	for _, n := range []int{record.PageSize - 1, record.PageSize, record.PageSize + 1, 2*record.PageSize + 7} {
 		x := long(n)
 		x.Info.ID = lathe.SessionID(fmt.Sprintf("ses_%d", n))
 		for i := range x.Messages { // ids fall while times rise, and some times are equal
@@ -141,7 +141,7 @@ func long(n int) lathe.Export {
 func TestExport_WhileItIsWritten(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	const page = engine.ExportPage
+	const page = record.PageSize
 	x := long(3*page + 50)
 	id := x.Info.ID
 	must(w.Import(t.Context(), w.dir, x))(w)

@@ -6,6 +6,7 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine/fold"
 	"github.com/lathe-agent/lathe/engine/history"
+	"github.com/lathe-agent/lathe/engine/undo"
 )
 
 // turn runs the session until nothing is left to do.
@@ -162,12 +163,12 @@ func (r *runner) finalizeRevert(ctx context.Context, s state) error {
 			continue
 		}
 		past = true
-		for _, p := range partsFrom(h.Parts, back.Part) {
+		for _, p := range history.PartsFrom(h.Parts, back.Part) {
 			facts = append(facts, &lathe.PartRemoved{Session: s.session.ID, Message: h.ID, Part: p.ID})
 		}
 	}
 	if len(facts) > 0 {
-		if err := r.engine.undoBelow(ctx, s.session.ID, r.log.mem.ByID[back.Message].Created); err != nil {
+		if err := undo.MarkSubagents(ctx, r.engine.store, s.session.ID, r.log.mem.ByID[back.Message].Created); err != nil {
 			return err
 		}
 		if err := r.log.write(ctx, facts...); err != nil {
@@ -182,16 +183,6 @@ func (r *runner) finalizeRevert(ctx context.Context, s state) error {
 	_, err := r.log.edit(ctx, lathe.Edit{Revert: lathe.Some[*lathe.Revert](nil)})
 	r.jobs.changed = r.jobs.changed || s.session.Summary != nil // less than before
 	return err
-}
-
-// partsFrom returns the parts from the one named on.
-func partsFrom(parts []lathe.Part, id lathe.PartID) []lathe.Part {
-	for i, p := range parts {
-		if p.ID == id {
-			return parts[i:]
-		}
-	}
-	return nil
 }
 
 // refuse answers a prompt with an error: its agent or model is not there, say.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/engine/prompt"
 	"github.com/lathe-agent/lathe/model"
 	"github.com/lathe-agent/lathe/model/modeltest"
 	"github.com/lathe-agent/lathe/model/openai"
@@ -30,8 +31,8 @@ type desk struct {
 	runner  *sandbox.Runner
 	session lathe.SessionID
 
-	resource func(ctx context.Context, server, uri string) ([]engine.Resource, error)
-	images   engine.Images
+	resource func(ctx context.Context, server, uri string) ([]prompt.Resource, error)
+	images   prompt.Images
 }
 
 func newDesk(t *testing.T, script string) *desk {
@@ -47,7 +48,7 @@ func newDesk(t *testing.T, script string) *desk {
 	data := t.TempDir()
 	driver, err := sqlite.Open(t.Context(), sqlite.Options{Path: filepath.Join(data, "lathe.db")})
 	d.ok(err)
-	d.Engine, err = engine.Open(t.Context(), engine.Options{Driver: driver, Blobs: filepath.Join(data, "blobs"), Outputs: filepath.Join(data, "outputs"), Setup: d})
+	d.Engine, err = engine.Open(t.Context(), engine.Options{Driver: driver, Blobs: filepath.Join(data, "blobs"), Outputs: filepath.Join(data, "outputs"), Environment: d})
 	d.ok(err)
 	t.Cleanup(func() {
 		if err := d.Close(); err != nil {

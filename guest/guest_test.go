@@ -17,6 +17,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/engine/prompt"
 	"github.com/lathe-agent/lathe/guest"
 	"github.com/lathe-agent/lathe/plugin"
 	"github.com/lathe-agent/lathe/sandbox"
@@ -189,7 +190,7 @@ func (w *world) join(g *guest.Guests) *engine.Settings {
 	w.Helper()
 	base := &engine.Settings{
 		Tools: tool.NewSet(tooltest.All()...), Headless: true, DefaultModel: lathe.ModelRef{Provider: "p", Model: "big"},
-		Instructions: []engine.Instruction{{Name: "AGENTS.md", Text: "Be kind."}},
+		Instructions: []prompt.Instruction{{Name: "AGENTS.md", Text: "Be kind."}},
 	}
 	out, err := g.Join(w.Context(), base)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/engine/prompt"
 	"github.com/lathe-agent/lathe/plugin"
 	"github.com/lathe-agent/lathe/tool"
 )
@@ -156,19 +157,19 @@ func (g *Guests) commands(base []engine.SlashCommand) []engine.SlashCommand {
 }
 
 // instructions are those of the settings, then what servers say of themselves.
-func (g *Guests) instructions(base []engine.Instruction) []engine.Instruction {
+func (g *Guests) instructions(base []prompt.Instruction) []prompt.Instruction {
 	out := slices.Clone(base)
 	for _, i := range g.servers.Instructions() {
-		out = append(out, engine.Instruction{Name: "the MCP server " + i.Server, Text: i.Text})
+		out = append(out, prompt.Instruction{Name: "the MCP server " + i.Server, Text: i.Text})
 	}
 	return out
 }
 
-func (g *Guests) resource(ctx context.Context, server, uri string) ([]engine.Resource, error) {
+func (g *Guests) resource(ctx context.Context, server, uri string) ([]prompt.Resource, error) {
 	contents, err := g.servers.ReadResource(ctx, server, uri)
-	out := make([]engine.Resource, len(contents))
+	out := make([]prompt.Resource, len(contents))
 	for i, c := range contents {
-		out[i] = engine.Resource(c)
+		out[i] = prompt.Resource(c)
 	}
 	return out, err
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/engine/prompt"
 	"github.com/lathe-agent/lathe/tool"
 	"github.com/lathe-agent/lathe/tool/mcp"
 )
@@ -112,12 +113,12 @@ func TestJoin_Server(t *testing.T) {
 	if text, err := s.Commands[i].Fetch(t.Context(), []string{"a", "b", "c"}); err != nil || text != "Ask about a, b c." {
 		t.Errorf("%q %v", text, err)
 	}
-	want := []engine.Instruction{{Name: "AGENTS.md", Text: "Be kind."}, {Name: "the MCP server docs", Text: "Ask me about documents."}}
+	want := []prompt.Instruction{{Name: "AGENTS.md", Text: "Be kind."}, {Name: "the MCP server docs", Text: "Ask me about documents."}}
 	if diff := cmp.Diff(want, s.Instructions); diff != "" {
 		t.Error(diff)
 	}
 	contents, err := s.Resource(t.Context(), "docs", "docs://a")
-	if diff := cmp.Diff([]engine.Resource{{URI: "docs://a", Mime: "text/plain", Text: "A word."}}, contents); err != nil || diff != "" {
+	if diff := cmp.Diff([]prompt.Resource{{URI: "docs://a", Mime: "text/plain", Text: "A word."}}, contents); err != nil || diff != "" {
 		t.Errorf("%v %s", err, diff)
 	}
 	if _, err := s.Resource(t.Context(), "other", "x"); lathe.CodeOf(err) != lathe.NotFound {

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine/permission"
 	"github.com/lathe-agent/lathe/config"
 	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/engine/prompt"
@@ -25,7 +26,7 @@ import (
 func (s *Harness) agents(l *config.Loaded, place workspace.Place) (out []engine.Agent) {
 	at := s.agentFolders(l, place)
 	known := map[string]bool{}
-	for _, native := range engine.BuiltinAgents(at) {
+	for _, native := range prompt.Agents(at) {
 		known[native.Name] = true
 		if own := l.Config.Agents[native.Name]; !own.Disable {
 			out = append(out, s.agent(native, own, l, at))
@@ -33,7 +34,7 @@ func (s *Harness) agents(l *config.Loaded, place workspace.Place) (out []engine.
 	}
 	for _, name := range slices.Sorted(maps.Keys(l.Config.Agents)) {
 		if own := l.Config.Agents[name]; !known[name] && !own.Disable {
-			fresh := lathe.Agent{Name: name, Mode: lathe.AnyMode, Native: lathe.No, Rules: engine.DefaultRules(at)}
+			fresh := lathe.Agent{Name: name, Mode: lathe.AnyMode, Native: lathe.No, Rules: permission.DefaultRules(at)}
 			out = append(out, s.agent(fresh, own, l, at))
 		}
 	}
@@ -41,8 +42,8 @@ func (s *Harness) agents(l *config.Loaded, place workspace.Place) (out []engine.
 }
 
 // agentFolders are the places that rules of agents speak of.
-func (s *Harness) agentFolders(l *config.Loaded, place workspace.Place) engine.Folders {
-	at := engine.Folders{Worktree: place.Worktree, Outputs: s.outputs, Plans: s.plans, Open: []string{filepath.Join(os.TempDir(), "lathe")}}
+func (s *Harness) agentFolders(l *config.Loaded, place workspace.Place) permission.Folders {
+	at := permission.Folders{Worktree: place.Worktree, Outputs: s.outputs, Plans: s.plans, Open: []string{filepath.Join(os.TempDir(), "lathe")}}
 	for _, sk := range l.Skills {
 		at.Open = append(at.Open, filepath.Dir(sk.Path))
 	}
@@ -55,7 +56,7 @@ func (s *Harness) agentFolders(l *config.Loaded, place workspace.Place) engine.F
 }
 
 // agent lays what the settings say over an agent.
-func (s *Harness) agent(a lathe.Agent, own config.Agent, l *config.Loaded, at engine.Folders) engine.Agent {
+func (s *Harness) agent(a lathe.Agent, own config.Agent, l *config.Loaded, at permission.Folders) engine.Agent {
 	a.Description = cmp.Or(own.Description, a.Description)
 	a.Mode = cmp.Or(lathe.AgentMode(own.Mode), a.Mode)
 	a.Color, a.Variant = cmp.Or(own.Color, a.Color), cmp.Or(own.Variant, a.Variant)
@@ -70,25 +71,25 @@ func (s *Harness) agent(a lathe.Agent, own config.Agent, l *config.Loaded, at en
 	if p, m, err := catalog.Split(own.Model); own.Model != "" && err == nil {
 		a.Model = &lathe.ModelRef{Provider: p, Model: m}
 	}
-	defaults := engine.DefaultRules(at)
+	defaults := permission.DefaultRules(at)
 	limits := a.Rules[len(defaults):] // every agent's rules begin with the defaults
 	mode := lathe.Mode(l.Config.PermissionMode)
-	defaults = engine.WithMode(defaults, mode, s.Confine.Free(l.Config, a.Name))
+	defaults = permission.WithMode(defaults, mode, s.Confine.Free(l.Config, a.Name))
 	rules := l.AgentRules(a.Name, defaults, limits)
-	rules.User = append(engine.ModeDenies(mode), rules.User...)
-	final := engine.FinalRules(at, rules.All)
+	rules.User = append(permission.ModeDenies(mode), rules.User...)
+	final := permission.FinalRules(at, rules.All)
 	rules.All = append(rules.All, final...)
 	a.Rules = append(l.AgentList(a.Name, defaults, limits), final...)
 	return engine.Agent{Agent: a, Judge: rules, Fallback: modelRefs(own.Fallback), Confined: s.confined(l.Config, a.Name)}
 }
 
 // confined is how the commands of an agent are confined, as far as it is known beforehand.
-func (s *Harness) confined(c config.Config, agent string) engine.Confined {
+func (s *Harness) confined(c config.Config, agent string) prompt.Confined {
 	box, asked := confine.SandboxOf(c, agent)
 	if s.Confine.Kernel().Available(asked) != nil {
-		return engine.Confined{}
+		return prompt.Confined{}
 	}
-	return engine.Confined{Mode: box.Mode, Network: confine.NetworkWords(box)}
+	return prompt.Confined{Mode: box.Mode, Network: confine.NetworkWords(box)}
 }
 
 // brief is what models are told of a directory, and what people may call there.
@@ -101,7 +102,7 @@ func (s *Harness) brief(k *DirConfig, out *engine.Settings) {
 			text = s.pages.text(i.URL)
 		}
 		if text = strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD")); text != "" {
-			out.Instructions = append(out.Instructions, engine.Instruction{Name: name, Text: text})
+			out.Instructions = append(out.Instructions, prompt.Instruction{Name: name, Text: text})
 		}
 	}
 	out.Commands = commandsOf(k.loaded, out.Skills)
@@ -162,7 +163,7 @@ func skillEntries(skills []lathe.Skill) []builtin.SkillEntry {
 // and skills whose name no command has.
 func commandsOf(l *config.Loaded, skills []lathe.Skill) []engine.SlashCommand {
 	all := map[string]engine.SlashCommand{}
-	for _, c := range engine.BuiltinCommands() {
+	for _, c := range prompt.Commands() {
 		all[c.Name] = engine.SlashCommand{Command: c, Outside: true}
 	}
 	for name, own := range l.Config.Commands {
@@ -186,7 +187,7 @@ func commandsOf(l *config.Loaded, skills []lathe.Skill) []engine.SlashCommand {
 		if _, taken := all[sk.Name]; !taken {
 			all[sk.Name] = engine.SlashCommand{Command: lathe.Command{
 				Name: sk.Name, Description: sk.Description, Source: lathe.CommandSkill, Hints: []string{},
-				Template: engine.SkillTemplate(sk),
+				Template: prompt.SkillTemplate(sk),
 			}}
 		}
 	}

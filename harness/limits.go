@@ -7,6 +7,7 @@ import (
 	"github.com/lathe-agent/lathe/engine/subagent"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine/prompt"
 	"github.com/lathe-agent/lathe/config"
 	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/model/catalog"
@@ -73,8 +74,8 @@ func modelRefs(names []string) (out []lathe.ModelRef) {
 }
 
 // imagesOf is how images are made smaller, as the engine has it.
-func imagesOf(c config.ImageAttachment) engine.Images {
-	return engine.Images{Off: c.AutoResize != nil && !*c.AutoResize, Width: c.MaxWidth, Height: c.MaxHeight, Bytes: c.MaxBase64Bytes}
+func imagesOf(c config.ImageAttachment) prompt.Images {
+	return prompt.Images{Off: c.AutoResize != nil && !*c.AutoResize, Width: c.MaxWidth, Height: c.MaxHeight, Bytes: c.MaxBase64Bytes}
 }
 
 // leastBrief is how many words a task has at least, where the settings say nothing: a shorter

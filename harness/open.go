@@ -24,7 +24,7 @@ type Options struct {
 	Environ  []string          // of commands; nil is that of the program
 	Tracer   *otlp.Tracer
 	// Wrap may put something between the engine and the config; nil does not.
-	Wrap func(engine.Setup) engine.Setup
+	Wrap func(engine.Environment) engine.Environment
 }
 
 // Open opens an engine that runs turns, with all that they work with.
@@ -35,12 +35,12 @@ func Open(ctx context.Context, a *Host, o Options) (*Harness, error) {
 	}
 	s := New(a, at)
 	s.wire, s.Keyless, s.headless, s.serves, s.environ = o.Wire, o.Keyless, o.Headless, o.Serves, o.Environ
-	asks := engine.Setup(s)
+	asks := engine.Environment(s)
 	if o.Wrap != nil {
 		asks = o.Wrap(s)
 	}
 	s.Engine, err = openEngine(ctx, a, at, engine.Options{
-		Setup: asks, Tracer: o.Tracer,
+		Environment: asks, Tracer: o.Tracer,
 		Deleted: func(id lathe.SessionID) {
 			s.Runner.EndSession(string(id))
 			confine.ForgetSession(at, id)

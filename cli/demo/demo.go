@@ -209,13 +209,13 @@ func (d *demo) lay() error {
 
 // demoSetup is the config of every turn, with the script as the model.
 type demoSetup struct {
-	engine.Setup
+	engine.Environment
 	model *modeltest.Server
 }
 
 // Settings are those of the turn.
 func (d demoSetup) Settings(ctx context.Context, at workspace.Place) (*engine.Settings, error) {
-	s, err := d.Setup.Settings(ctx, at)
+	s, err := d.Environment.Settings(ctx, at)
 	if err != nil {
 		return nil, err
 	}

@@ -123,7 +123,7 @@ func (d *demo) listen() error {
 
 // openDemo opens the engine of the stage.
 func (d *demo) openDemo(ctx context.Context) error {
-	setup, err := harness.Open(ctx, &d.App.Host, harness.Options{Environ: d.commandEnv(), Wrap: func(s engine.Setup) engine.Setup { return demoSetup{s, d.server} }})
+	setup, err := harness.Open(ctx, &d.App.Host, harness.Options{Environ: d.commandEnv(), Wrap: func(s engine.Environment) engine.Environment { return demoSetup{s, d.server} }})
 	if err != nil {
 		return fmt.Errorf("%w; set TMPDIR to a folder with some megabytes of room", err)
 	}

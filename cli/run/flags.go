@@ -28,9 +28,9 @@ type runFlags struct {
 	thinking, auto        bool
 	limits                lathe.Spending
 	maxCost               float64
-	rules                 lathe.Ruleset // --allow and --deny
-	judge                 engine.Setup  // knows what the settings deny; nil with --attach
-	schema                string        // --output-schema
+	rules                 lathe.Ruleset      // --allow and --deny
+	judge                 engine.Environment // knows what the settings deny; nil with --attach
+	schema                string             // --output-schema
 	share                 bool
 	expires               string
 	interactive           bool // -i

@@ -217,8 +217,9 @@ func (m *Conversation) Convert(messages []*Message, to model.Target) (out []mode
 // prompts follow soon upon the last. It is bounded in bytes, and safe for use by many
 // goroutines.
 type Cache struct {
-	now  func() lathe.Time
-	rest func()
+	now      func() lathe.Time
+	rest     func()
+	versions atomic.Int64
 
 	mu    sync.Mutex // guards the fields below
 	byID  map[lathe.SessionID]cached
@@ -253,6 +254,15 @@ func (k *Cache) Put(m *Conversation) {
 	k.byID[m.Session.ID] = cached{m, k.last}
 	k.bytes += m.bytes
 	k.sweep()
+}
+
+// Load returns the conversation of a session: the one that is kept, brought up to date, or one read anew. It is the
+// caller's then.
+func (k *Cache) Load(ctx context.Context, s *store.Store, id lathe.SessionID) (*Conversation, error) {
+	if m := k.Take(id); m != nil && m.Refresh(ctx, s) == nil {
+		return m, nil
+	}
+	return Load(ctx, s, id, &k.versions)
 }
 
 // Take returns what is kept of a session, nil if nothing is. It is the caller's then.

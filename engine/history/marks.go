@@ -1,5 +1,7 @@
 package history
 
+import "github.com/lathe-agent/lathe"
+
 // ContinueMark is on the prompt that lets the turn continue after a compaction; clients know it by
 // this name.
 const ContinueMark = "compaction_continue"
@@ -24,3 +26,6 @@ const (
 
 // InterruptedMark is on a call that was cut off.
 const InterruptedMark = "interrupted"
+
+// Synthetic is a text that the engine wrote.
+func Synthetic(text string) *lathe.Text { return &lathe.Text{Text: text, Synthetic: lathe.Yes} }

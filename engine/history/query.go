@@ -185,3 +185,13 @@ func tokensOf(f model.FileContent) int {
 
 // mediaTokens is what an image counts for; documents have many pages.
 const mediaTokens, mediaBytesPerToken = 2000, 30
+
+// PartsFrom returns the parts from the one named on.
+func PartsFrom(parts []lathe.Part, id lathe.PartID) []lathe.Part {
+	for i, p := range parts {
+		if p.ID == id {
+			return parts[i:]
+		}
+	}
+	return nil
+}

@@ -52,7 +52,7 @@ func ask(ctx context.Context, data, dir, modelAt, words string, to io.Writer) (e
 	if err != nil {
 		return err
 	}
-	e, err := engine.Open(ctx, engine.Options{Driver: driver, Blobs: filepath.Join(data, "blobs"), Version: "embed", Setup: setup{modelAt}})
+	e, err := engine.Open(ctx, engine.Options{Driver: driver, Blobs: filepath.Join(data, "blobs"), Version: "embed", Environment: setup{modelAt}})
 	if err != nil {
 		return err
 	}

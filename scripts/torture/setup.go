@@ -42,7 +42,7 @@ func openEngine(ctx context.Context, dir, url string, admitted func(key string))
 	below := &spawner{dir: dir, admitted: admitted, opened: make(chan struct{})}
 	e, err := engine.Open(ctx, engine.Options{
 		Driver: d, Blobs: filepath.Join(dir, "blobs"), Outputs: filepath.Join(dir, "outputs"), Version: "torture",
-		Setup: &setup{
+		Environment: &setup{
 			url: url, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: slots}},
 			tools: tool.NewSet(markTool(marks), slowTool(marks), askTool(marks), below.tool(marks)),
 		},

@@ -1,4 +1,4 @@
-package engine
+package record
 
 import (
 	"bufio"
@@ -8,15 +8,22 @@ import (
 	"slices"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/store"
 )
 
-// exportPage is how many messages are in memory at a time.
-const exportPage = 100
+// PageSize is how many messages of a history are in memory at a time.
+const PageSize = 100
+
+// Histories are the messages of sessions.
+type Histories struct{ store *store.Store }
+
+// NewHistories returns the histories of a store.
+func NewHistories(s *store.Store) Histories { return Histories{s} }
 
 // Export writes a session as JSON with two spaces an indent, page by page. change, if
 // given, is applied to the record and to each message on its way out.
-func (e *Engine) Export(ctx context.Context, id lathe.SessionID, to io.Writer, change func(*lathe.Session, *lathe.Message)) error {
-	s, err := e.store.Session(ctx, id)
+func (r Histories) Export(ctx context.Context, id lathe.SessionID, to io.Writer, change func(*lathe.Session, *lathe.Message)) error {
+	s, err := r.store.Session(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -33,7 +40,7 @@ func (e *Engine) Export(ctx context.Context, id lathe.SessionID, to io.Writer, c
 	}
 	_, _ = w.WriteString(",\n  \"messages\": [") // an error stays with the writer until Flush
 	sep := "\n    "
-	err = e.eachMessage(ctx, id, func(m lathe.Message) error {
+	err = r.Each(ctx, id, func(m lathe.Message) error {
 		change(nil, &m)
 		_, _ = w.WriteString(sep)
 		sep = ",\n    "
@@ -50,12 +57,12 @@ func (e *Engine) Export(ctx context.Context, id lathe.SessionID, to io.Writer, c
 	return w.Flush()
 }
 
-// eachMessage calls f with the messages of a session, oldest first, a page in memory at
+// Each calls f with the messages of a session, oldest first, a page in memory at
 // a time. What is written meanwhile may or may not be among them, but none comes twice and
 // none that stays is left out: a page is all that lies between two places, however many
 // that are by now.
-func (e *Engine) eachMessage(ctx context.Context, id lathe.SessionID, f func(lathe.Message) error) error {
-	starts, err := e.pages(ctx, id)
+func (r Histories) Each(ctx context.Context, id lathe.SessionID, f func(lathe.Message) error) error {
+	starts, err := r.pages(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -65,7 +72,7 @@ func (e *Engine) eachMessage(ctx context.Context, id lathe.SessionID, f func(lat
 		if from = starts[i]; i > 0 {
 			before = starts[i-1]
 		}
-		page, err := e.between(ctx, id, from, before)
+		page, err := r.between(ctx, id, from, before)
 		if err != nil {
 			return err
 		}
@@ -84,10 +91,10 @@ func (e *Engine) eachMessage(ctx context.Context, id lathe.SessionID, f func(lat
 
 // pages returns the place of the oldest message of each page of a history, newest page
 // first; of the last one it is the beginning.
-func (e *Engine) pages(ctx context.Context, id lathe.SessionID) ([]lathe.Place, error) {
+func (r Histories) pages(ctx context.Context, id lathe.SessionID) ([]lathe.Place, error) {
 	var starts []lathe.Place
 	for at := (lathe.Place{}); ; {
-		page, err := e.store.History(ctx, id, at, exportPage)
+		page, err := r.store.History(ctx, id, at, PageSize)
 		if err != nil || !page.More {
 			return append(starts, lathe.Place{}), err
 		}
@@ -97,10 +104,10 @@ func (e *Engine) pages(ctx context.Context, id lathe.SessionID) ([]lathe.Place, 
 }
 
 // between reads the messages from one place on and before another, oldest first.
-func (e *Engine) between(ctx context.Context, id lathe.SessionID, from, before lathe.Place) ([]lathe.Message, error) {
+func (r Histories) between(ctx context.Context, id lathe.SessionID, from, before lathe.Place) ([]lathe.Message, error) {
 	var out []lathe.Message
 	for {
-		page, err := e.store.History(ctx, id, before, exportPage)
+		page, err := r.store.History(ctx, id, before, PageSize)
 		if err != nil {
 			return nil, err
 		}
@@ -118,24 +125,33 @@ func (e *Engine) between(ctx context.Context, id lathe.SessionID, from, before l
 	}
 }
 
-// Import takes a session from elsewhere into a directory, whole or not at all. Ids and
-// times stay as they are.
-func (e *Engine) Import(ctx context.Context, dir string, x lathe.Export) (lathe.Session, error) {
-	inst, err := e.Instance(ctx, dir)
+// Messages returns the newest messages older than before, at most limit, oldest first. A
+// limit of 0 has no limit.
+func (r Histories) Messages(ctx context.Context, id lathe.SessionID, before lathe.Place, limit int) (lathe.Page, error) {
+	return r.store.History(ctx, id, before, limit)
+}
+
+// Message returns one message with its parts.
+func (r Histories) Message(ctx context.Context, session lathe.SessionID, id lathe.MessageID) (lathe.Message, error) {
+	return r.store.Message(ctx, session, id)
+}
+
+// Todos returns the list of a session.
+func (r Histories) Todos(ctx context.Context, id lathe.SessionID) ([]lathe.Todo, error) {
+	return r.store.Todos(ctx, id)
+}
+
+// Diff returns what a session has changed, or one of its exchanges, named by its prompt.
+func (r Histories) Diff(ctx context.Context, id lathe.SessionID, prompt lathe.MessageID) ([]lathe.FileDiff, error) {
+	if prompt == "" {
+		return r.store.Diff(ctx, id)
+	}
+	m, err := r.store.Message(ctx, id, prompt)
 	if err != nil {
-		return lathe.Session{}, err
+		return nil, err
 	}
-	s := x.Info
-	path := inst.Place.Path
-	s.Project, s.Directory, s.Path = inst.Place.ProjectID, inst.Place.Directory, &path
-	if s.Slug == "" {
-		s.Slug = slug(e.ids)
+	if u, ok := m.Said.(*lathe.User); ok && u.Summary != nil && u.Summary.Diffs != nil {
+		return u.Summary.Diffs, nil
 	}
-	if s.Title == "" {
-		s.Title = lathe.DefaultTitle(s.Parent != "", s.Created)
-	}
-	if err := e.store.Import(ctx, s, x.Messages); err != nil {
-		return lathe.Session{}, err
-	}
-	return e.store.Session(ctx, s.ID)
+	return []lathe.FileDiff{}, nil
 }

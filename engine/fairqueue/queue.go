@@ -1,4 +1,7 @@
-package engine
+// Package fairqueue gives out a bounded number of places, in turn by session: a session that makes many
+// requests waits behind every other session that waits, and not the others behind all of its own. Within
+// a session the first to come is the first served.
+package fairqueue
 
 import (
 	"context"
@@ -7,13 +10,15 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/metric"
 )
 
-// queue gives out the places of requests to models. Those who wait have their turn by session:
-// one that makes many requests waits behind each other one that waits, not the others behind
-// all of its own. Of one session who came first is first.
-type queue struct {
+// Queue gives out places. It is safe for use by many goroutines.
+type Queue struct {
+	Waited metric.Histogram // how long it took to get a place
+
 	mu    sync.Mutex // guards the fields below
+	size  int
 	free  int
 	lines map[lathe.SessionID][]*ticket // of those who wait
 	order []lathe.SessionID             // whose turn is next; each session that waits, once
@@ -22,17 +27,27 @@ type queue struct {
 // ticket is one who waits.
 type ticket struct{ given chan struct{} } // closed when it has a place
 
-func newQueue(places int) *queue {
-	return &queue{free: places, lines: map[lathe.SessionID][]*ticket{}}
+// New returns a queue for so many places.
+func New(places int) *Queue {
+	return &Queue{size: places, free: places, lines: map[lathe.SessionID][]*ticket{}}
 }
 
-// enter waits for a place; leave gives it back.
-func (q *queue) enter(ctx context.Context, session lathe.SessionID) (leave func(), err error) {
+// Enter waits for a place; leave gives it back.
+func (q *Queue) Enter(ctx context.Context, session lathe.SessionID) (leave func(), err error) {
+	began := time.Now()
+	if err := q.wait(ctx, session); err != nil {
+		return nil, err
+	}
+	q.Waited.Observe(time.Since(began))
+	return q.leave, nil
+}
+
+func (q *Queue) wait(ctx context.Context, session lathe.SessionID) error {
 	q.mu.Lock()
 	if q.free > 0 { // then nobody waits
 		q.free--
 		q.mu.Unlock()
-		return q.leave, nil
+		return nil
 	}
 	t := &ticket{given: make(chan struct{})}
 	if len(q.lines[session]) == 0 {
@@ -42,17 +57,17 @@ func (q *queue) enter(ctx context.Context, session lathe.SessionID) (leave func(
 	q.mu.Unlock()
 	select {
 	case <-t.given:
-		return q.leave, nil
+		return nil
 	case <-ctx.Done():
 	}
 	if !q.forget(session, t) {
 		q.leave() // it was given in the same instant
 	}
-	return nil, context.Cause(ctx)
+	return context.Cause(ctx)
 }
 
 // forget takes back a ticket, and reports whether it was still waiting.
-func (q *queue) forget(session lathe.SessionID, t *ticket) bool {
+func (q *Queue) forget(session lathe.SessionID, t *ticket) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	at := slices.Index(q.lines[session], t)
@@ -67,7 +82,7 @@ func (q *queue) forget(session lathe.SessionID, t *ticket) bool {
 }
 
 // leave gives a place to the next one.
-func (q *queue) leave() {
+func (q *Queue) leave() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if len(q.order) == 0 {
@@ -85,7 +100,7 @@ func (q *queue) leave() {
 }
 
 // setLine keeps no line that is empty. The mutex is held.
-func (q *queue) setLine(session lathe.SessionID, line []*ticket) {
+func (q *Queue) setLine(session lathe.SessionID, line []*ticket) {
 	if len(line) == 0 {
 		delete(q.lines, session)
 		return
@@ -93,27 +108,12 @@ func (q *queue) setLine(session lathe.SessionID, line []*ticket) {
 	q.lines[session] = line
 }
 
-// waiting is how many have no place.
-func (q *queue) waiting() (n int) {
+// Counts are how many places are taken, and how many wait for one.
+func (q *Queue) Counts() (taken, waiting int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for _, line := range q.lines {
-		n += len(line)
+		waiting += len(line)
 	}
-	return n
-}
-
-// enter waits for a place among the requests under way; leave gives it back.
-func (e *Engine) enter(ctx context.Context, session lathe.SessionID) (leave func(), err error) {
-	began := time.Now()
-	give, err := e.places.enter(ctx, session)
-	if err != nil {
-		return nil, err
-	}
-	e.meters.waited.Observe(time.Since(began))
-	e.meters.asking.Add(1)
-	return func() {
-		e.meters.asking.Add(-1)
-		give()
-	}, nil
+	return q.size - q.free, waiting
 }

@@ -1,4 +1,7 @@
-package engine
+// Package telemetry counts what turns do, for /metrics, and traces it where a tracer is given: a few
+// additions for each request, tool call and turn, none for a delta. Spans say how long something took and to
+// which session it belongs; they never hold any content.
+package telemetry
 
 import (
 	"cmp"
@@ -10,17 +13,20 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine/fairqueue"
 	"github.com/lathe-agent/lathe/internal/metric"
+	"github.com/lathe-agent/lathe/internal/otlp"
 	"github.com/lathe-agent/lathe/model"
 )
 
-// meters count what turns do: a few additions for each request, tool and turn, none for a delta.
-type meters struct {
+// Recorder counts and traces. Its zero value counts only. It is safe for use by many goroutines.
+type Recorder struct {
+	Tracer *otlp.Tracer // nil traces nothing
+
 	turns   metric.Histogram // how long they took
 	running atomic.Int64     // turns under way
-	waited  metric.Histogram // of requests, for a place
-	asking  atomic.Int64     // requests that have one
 	retries atomic.Int64
+	breaks  atomic.Int64 // of the cached prefix
 
 	mu     sync.Mutex // guards the maps; what is in them is never taken out
 	models map[lathe.ModelRef]*modelMeter
@@ -44,8 +50,8 @@ type toolMeter struct {
 // mostNames bounds how many models and tools are told apart: names come from outside.
 const mostNames = 200
 
-// model is the meter of a model; whatever is beyond the bound shares one.
-func (m *meters) model(ref lathe.ModelRef) *modelMeter {
+// model is the meter of a model; those beyond the bound share one.
+func (m *Recorder) model(ref lathe.ModelRef) *modelMeter {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	ref.Variant = ""
@@ -61,7 +67,7 @@ func (m *meters) model(ref lathe.ModelRef) *modelMeter {
 	return m.models[ref]
 }
 
-func (m *meters) tool(name string) *toolMeter {
+func (m *Recorder) tool(name string) *toolMeter {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.tools[name] == nil && len(m.tools) >= mostNames {
@@ -76,27 +82,18 @@ func (m *meters) tool(name string) *toolMeter {
 	return m.tools[name]
 }
 
-// turn counts a turn until the function returned is called.
-func (m *meters) turn() (ended func()) {
-	began := time.Now()
-	m.running.Add(1)
-	return func() {
-		m.running.Add(-1)
-		m.turns.Observe(time.Since(began))
-	}
+// PrefixBreak counts a change for which all that a provider has cached is lost, and returns how many there were.
+func (m *Recorder) PrefixBreak() int64 { return m.breaks.Add(1) }
+
+// Retry counts a request that failed and is made again.
+func (m *Recorder) Retry() { m.retries.Add(1) }
+
+// Spend counts the usage of a request.
+func (m *Recorder) Spend(ref lathe.ModelRef, t lathe.Tokens, cost lathe.Money) {
+	m.model(ref).spend(t, cost)
 }
 
-// called counts a call of a tool.
-func (m *meters) called(name string, took time.Duration, err error) {
-	t := m.tool(name)
-	t.took.Observe(took)
-	if err != nil {
-		t.failed.Add(1)
-	}
-}
-
-// spent counts what a request used.
-func (m *modelMeter) spent(t lathe.Tokens, cost lathe.Money) {
+func (m *modelMeter) spend(t lathe.Tokens, cost lathe.Money) {
 	m.input.Add(t.Input)
 	m.output.Add(t.Output)
 	m.thought.Add(t.Reasoning)
@@ -134,20 +131,20 @@ func (m metered) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Ev
 	}
 }
 
-// Measure writes what was counted since the engine was opened, and what goes on.
-func (e *Engine) Measure(p *metric.Page) {
-	m := &e.meters
+// Measure writes all counts since the engine was opened, and the work under way.
+func (m *Recorder) Measure(p *metric.Page, requests *fairqueue.Queue) {
+	running, waiting := requests.Counts()
 	p.Gauge("lathe_turns_running", "Turns under way.", float64(m.running.Load()))
 	p.Histogram("lathe_turn_duration_seconds", "How long turns took, from the first word until the session rests.", &m.turns)
-	p.Gauge("lathe_requests_running", "Requests to models under way.", float64(m.asking.Load()))
-	p.Gauge("lathe_requests_waiting", "Requests that wait for a place.", float64(e.places.waiting()))
-	p.Histogram("lathe_request_queue_seconds", "How long requests waited for a place.", &m.waited)
+	p.Gauge("lathe_requests_running", "Requests to models under way.", float64(running))
+	p.Gauge("lathe_requests_waiting", "Requests that wait for a place.", float64(waiting))
+	p.Histogram("lathe_request_queue_seconds", "How long requests waited for a place.", &requests.Waited)
 	p.Counter("lathe_request_retries_total", "Requests that failed and were made again after a pause.", float64(m.retries.Load()))
 	m.measureModels(p)
 	m.measureTools(p)
 }
 
-func (m *meters) measureModels(p *metric.Page) {
+func (m *Recorder) measureModels(p *metric.Page) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	refs := make([]lathe.ModelRef, 0, len(m.models))
@@ -186,7 +183,7 @@ func (m *meters) measureModels(p *metric.Page) {
 	})
 }
 
-func (m *meters) measureTools(p *metric.Page) {
+func (m *Recorder) measureTools(p *metric.Page) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	names := make([]string, 0, len(m.tools))

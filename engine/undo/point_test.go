@@ -1,4 +1,4 @@
-package engine
+package undo
 
 import (
 	"testing"
@@ -32,24 +32,24 @@ func TestFindPoint(t *testing.T) {
 	for _, c := range []struct {
 		message lathe.MessageID
 		part    lathe.PartID
-		want    point
+		want    Point
 		found   bool
 	}{
-		{"u1", "", point{message: "u1", from: 0}, true},
-		{"a1", "", point{message: "u1", from: 0}, true},
-		{"a2", "", point{message: "u1", from: 0}, true},
-		{"u2", "", point{message: "u2", from: 3}, true},
-		{"a3", "", point{message: "u2", from: 3}, true},
-		{"a1", "a1a", point{message: "u1", from: 0}, true},
-		{"a1", "a1b", point{message: "u1", from: 0}, true},
-		{"a1", "a1c", point{message: "a1", part: "a1c", from: 1}, true},
-		{"a2", "a2b", point{message: "u1", from: 0}, true},
-		{"a2", "a2c", point{message: "a2", part: "a2c", from: 2}, true},
-		{"u2", "prt_u2", point{message: "u2", from: 3}, true},
-		{"a1", "a2a", point{}, false},
-		{"gone", "", point{}, false},
+		{"u1", "", Point{Message: "u1", From: 0}, true},
+		{"a1", "", Point{Message: "u1", From: 0}, true},
+		{"a2", "", Point{Message: "u1", From: 0}, true},
+		{"u2", "", Point{Message: "u2", From: 3}, true},
+		{"a3", "", Point{Message: "u2", From: 3}, true},
+		{"a1", "a1a", Point{Message: "u1", From: 0}, true},
+		{"a1", "a1b", Point{Message: "u1", From: 0}, true},
+		{"a1", "a1c", Point{Message: "a1", Part: "a1c", From: 1}, true},
+		{"a2", "a2b", Point{Message: "u1", From: 0}, true},
+		{"a2", "a2c", Point{Message: "a2", Part: "a2c", From: 2}, true},
+		{"u2", "prt_u2", Point{Message: "u2", From: 3}, true},
+		{"a1", "a2a", Point{}, false},
+		{"gone", "", Point{}, false},
 	} {
-		got, ok := findPoint(list, c.message, c.part)
+		got, ok := FindPoint(list, c.message, c.part)
 		if ok != c.found || got != c.want {
 			t.Errorf("%s %s: %+v %v, want %+v %v", c.message, c.part, got, ok, c.want, c.found)
 		}
@@ -63,7 +63,7 @@ func TestDoneIn(t *testing.T) {
 		return lathe.Part{Body: &lathe.Patch{Hash: hash, Files: []string{"/p/a"}}}
 	}
 	finish := func(tree string) lathe.Part { return lathe.Part{Body: &lathe.StepFinish{Snapshot: tree}} }
-	got := doneIn([]lathe.Message{
+	got := DoneIn([]lathe.Message{
 		{ID: "m1", Parts: []lathe.Part{finish("t2"), patch("t1")}},
 		{ID: "m2", Parts: []lathe.Part{finish("t3")}},
 		{ID: "m3", Parts: []lathe.Part{patch("t3")}},
@@ -78,7 +78,7 @@ func TestDoneIn(t *testing.T) {
 }
 
 // What is told of changes is bounded, and the counts are all there.
-func TestBounded(t *testing.T) {
+func TestClip(t *testing.T) {
 	t.Parallel()
 	text := make([]byte, maxDiff)
 	diffs := []lathe.FileDiff{{File: "long", Patch: string(text) + "x", Additions: 1}}
@@ -86,7 +86,7 @@ func TestBounded(t *testing.T) {
 		diffs = append(diffs, lathe.FileDiff{File: "f", Patch: string(text), Additions: 2, Deletions: 1})
 	}
 	total, with := 0, 0
-	for _, d := range bounded(diffs) {
+	for _, d := range Clip(diffs) {
 		if total += len(d.Patch); d.Patch != "" {
 			with++
 		}
@@ -95,7 +95,7 @@ func TestBounded(t *testing.T) {
 		t.Errorf("%d bytes in %d texts", total, with)
 	}
 	n := len(diffs)
-	if got := totals(bounded(diffs)); got.Files != n || got.Additions != 1+2*(n-1) || got.Deletions != n-1 {
+	if got := Totals(Clip(diffs)); got.Files != n || got.Additions != 1+2*(n-1) || got.Deletions != n-1 {
 		t.Errorf("%+v", got)
 	}
 	if diffs[0].Patch == "" {

@@ -1,4 +1,4 @@
-package engine
+package fairqueue
 
 import (
 	"context"
@@ -16,8 +16,8 @@ import (
 // One session that asks for much does not keep the others waiting: each has its turn.
 func TestQueue_IsFairOverSessions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		q := newQueue(1)
-		first, err := q.enter(t.Context(), "busy")
+		q := New(1)
+		first, err := q.Enter(t.Context(), "busy")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -26,7 +26,7 @@ func TestQueue_IsFairOverSessions(t *testing.T) {
 		var all sync.WaitGroup
 		wait := func(session lathe.SessionID, name string) {
 			all.Go(func() {
-				leave, err := q.enter(t.Context(), session)
+				leave, err := q.Enter(t.Context(), session)
 				if err != nil {
 					t.Error(err)
 					return
@@ -45,7 +45,7 @@ func TestQueue_IsFairOverSessions(t *testing.T) {
 		wait("a", "a0")
 		wait("b", "b0")
 		wait("a", "a1")
-		if n := q.waiting(); n != 7 {
+		if _, n := q.Counts(); n != 7 {
 			t.Errorf("%d wait", n)
 		}
 		first()
@@ -63,15 +63,15 @@ func TestQueue_IsFairOverSessions(t *testing.T) {
 // Who gives up leaves no place behind and takes none along.
 func TestQueue_GivingUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		q := newQueue(2)
-		one, _ := q.enter(t.Context(), "a")
-		two, _ := q.enter(t.Context(), "a")
+		q := New(2)
+		one, _ := q.Enter(t.Context(), "a")
+		two, _ := q.Enter(t.Context(), "a")
 		why := errors.New("enough")
 		for i := range 50 { // some give up in the very instant a place is given
 			ctx, stop := context.WithCancelCause(t.Context())
 			var all sync.WaitGroup
 			all.Go(func() {
-				leave, err := q.enter(ctx, "b")
+				leave, err := q.Enter(ctx, "b")
 				if err == nil {
 					leave()
 				} else if !errors.Is(err, why) {
@@ -83,14 +83,14 @@ func TestQueue_GivingUp(t *testing.T) {
 			all.Go(one)
 			all.Wait()
 			var err error
-			if one, err = q.enter(t.Context(), "a"); err != nil {
+			if one, err = q.Enter(t.Context(), "a"); err != nil {
 				t.Fatal(err)
 			}
 		}
 		one()
 		two()
-		if q.free != 2 || q.waiting() != 0 || len(q.order) != 0 {
-			t.Errorf("left are %d free, %d waiting, order %v", q.free, q.waiting(), q.order)
+		if q.free != 2 || len(q.lines) != 0 || len(q.order) != 0 {
+			t.Errorf("left are %d free, lines %v, order %v", q.free, q.lines, q.order)
 		}
 	})
 }
@@ -98,13 +98,13 @@ func TestQueue_GivingUp(t *testing.T) {
 // However many come and go, no more than the places are taken and everybody has one in the end.
 func TestQueue_NeverMoreThanItsPlaces(t *testing.T) {
 	const places, guests = 3, 200
-	q := newQueue(places)
+	q := New(places)
 	var mu sync.Mutex
 	inside, most, served := 0, 0, 0
 	var all sync.WaitGroup
 	for i := range guests {
 		all.Go(func() {
-			leave, err := q.enter(t.Context(), lathe.SessionID(fmt.Sprint(i%7)))
+			leave, err := q.Enter(t.Context(), lathe.SessionID(fmt.Sprint(i%7)))
 			if err != nil {
 				t.Error(err)
 				return

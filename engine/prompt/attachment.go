@@ -1,19 +1,20 @@
-package engine
+package prompt
 
 import (
 	"cmp"
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/engine/fold"
-	"github.com/lathe-agent/lathe/engine/permission"
+	"github.com/lathe-agent/lathe/engine/history"
 	"github.com/lathe-agent/lathe/tool"
 	"github.com/lathe-agent/lathe/tool/builtin"
 )
@@ -21,23 +22,34 @@ import (
 // mediaBytes is how large an image or document may be.
 const mediaBytes = 20 << 20
 
-// expand reads what the parts of a prompt refer to, and puts it beside them in texts that
-// only the model sees. A file that cannot be read is said, and never fails the prompt.
-func (e *Engine) expand(ctx context.Context, rec lathe.Session, agent string, parts []lathe.Part) (out []lathe.Part) {
+// Attachments reads the files, directories and resources that a prompt refers to.
+type Attachments struct {
+	Session lathe.SessionID
+	Dir     string
+	// Resource reads what an MCP server offers under a URI; nil has none.
+	Resource func(ctx context.Context, server, uri string) ([]Resource, error)
+	// Denies reports whether the agent of the prompt may not call another agent by itself.
+	Denies func(agent string) bool
+	Report func(error) // is called with each attachment that could not be read
+}
+
+// Expand adds the contents of attachments to the parts of a prompt, in texts that only the model sees. A file
+// that cannot be read is named there, and never fails the prompt.
+func (a Attachments) Expand(ctx context.Context, parts []lathe.Part) (out []lathe.Part) {
 	for _, p := range parts {
 		switch b := p.Body.(type) {
 		case *lathe.File:
-			bodies, err := e.expandFile(ctx, rec, b)
+			bodies, err := a.expandFile(ctx, b)
 			if err != nil {
-				e.complain(rec, err)
+				a.Report(err)
 			}
 			out = append(out, standIns(p.ID, bodies)...)
 		case *lathe.AgentMention:
 			text := " Turn what the user just wrote into a prompt for the sub-agent " + b.Name + " and hand it over with the task tool."
-			if e.deniesTask(ctx, rec, agent, b.Name) {
+			if a.Denies(b.Name) {
 				text += " The user named it, so that it exists and may be called this once."
 			}
-			out = append(out, p, lathe.Part{Body: synthetic(text)})
+			out = append(out, p, lathe.Part{Body: history.Synthetic(text)})
 		default:
 			out = append(out, p)
 		}
@@ -61,23 +73,11 @@ func standIns(id lathe.PartID, bodies []lathe.Body) []lathe.Part {
 	return parts
 }
 
-// deniesTask reports whether an agent may not call another by itself.
-func (e *Engine) deniesTask(ctx context.Context, rec lathe.Session, agent, other string) bool {
-	s, err := e.settingsOf(ctx, rec.Directory)
-	if err != nil {
-		return false
-	}
-	a, err := s.agent(agent)
-	return err == nil && permission.Scope{Session: rec.Rules, Agent: a.judge()}.Evaluate(fold.TaskName, other).Action == lathe.Deny
-}
-
-func synthetic(text string) *lathe.Text { return &lathe.Text{Text: text, Synthetic: lathe.Yes} }
-
 // expandFile returns the parts that stand for an attachment.
-func (e *Engine) expandFile(ctx context.Context, rec lathe.Session, f *lathe.File) ([]lathe.Body, error) {
+func (a Attachments) expandFile(ctx context.Context, f *lathe.File) ([]lathe.Body, error) {
 	scheme, _, _ := strings.Cut(f.URL, ":")
 	if server, uri, ok := resourceOf(f); ok {
-		return e.expandResource(ctx, rec, f, server, uri)
+		return a.expandResource(ctx, f, server, uri)
 	}
 	switch {
 	case scheme == "data" && f.Mime == "text/plain":
@@ -85,13 +85,13 @@ func (e *Engine) expandFile(ctx context.Context, rec lathe.Session, f *lathe.Fil
 		if err != nil {
 			return unreadable(f, f.Filename, err)
 		}
-		return []lathe.Body{called(f.Filename), synthetic(text), f}, nil
+		return []lathe.Body{called(f.Filename), history.Synthetic(text), f}, nil
 	case scheme == "file":
 		u, err := url.Parse(f.URL)
 		if err != nil {
 			return unreadable(f, f.URL, err)
 		}
-		return e.expandPath(ctx, rec, f, pathOf(u), u.Query())
+		return a.expandPath(ctx, f, pathOf(u), u.Query())
 	default:
 		return []lathe.Body{f}, nil
 	}
@@ -121,13 +121,13 @@ func calledFor(path string, query url.Values) *lathe.Text {
 			input += ",\"limit\":" + strconv.Itoa(to-from+1)
 		}
 	}
-	return synthetic("Called the Read tool with the following input: " + input + "}")
+	return history.Synthetic("Called the Read tool with the following input: " + input + "}")
 }
 
 // unreadable says in the prompt that an attachment is missing, and why.
 func unreadable(f *lathe.File, name string, err error) ([]lathe.Body, error) {
 	text := fmt.Sprintf("The user attached %s, but it could not be read: %v", name, err)
-	return []lathe.Body{synthetic(text)}, lathe.Errorf(lathe.NotFound, "the attachment %s could not be read: %w", cmp.Or(f.Filename, name), err)
+	return []lathe.Body{history.Synthetic(text)}, lathe.Errorf(lathe.NotFound, "the attachment %s could not be read: %w", cmp.Or(f.Filename, name), err)
 }
 
 // dataText decodes what follows the comma of a data URL.
@@ -148,7 +148,7 @@ func dataText(u string) (string, error) {
 
 // expandPath reads a file of this machine: texts and directories in the words of the read
 // tool, anything else as it is.
-func (e *Engine) expandPath(ctx context.Context, rec lathe.Session, f *lathe.File, path string, query url.Values) ([]lathe.Body, error) {
+func (a Attachments) expandPath(ctx context.Context, f *lathe.File, path string, query url.Values) ([]lathe.Body, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return unreadable(f, path, err)
@@ -157,11 +157,11 @@ func (e *Engine) expandPath(ctx context.Context, rec lathe.Session, f *lathe.Fil
 	switch {
 	case info.IsDir():
 		shown.Mime = "application/x-directory"
-		return e.readFor(ctx, rec, path, nil, &shown)
+		return a.read(ctx, path, nil, &shown)
 	case !info.Mode().IsRegular():
 		return unreadable(f, path, lathe.Errorf(lathe.Invalid, "it is not a regular file"))
 	case f.Mime == "text/plain":
-		return e.readFor(ctx, rec, path, query, &shown)
+		return a.read(ctx, path, query, &shown)
 	case info.Size() > mediaBytes:
 		return unreadable(f, path, lathe.Errorf(lathe.Invalid, "it is larger than %d MB", mediaBytes>>20))
 	}
@@ -173,8 +173,8 @@ func (e *Engine) expandPath(ctx context.Context, rec lathe.Session, f *lathe.Fil
 	return []lathe.Body{called(path), &shown}, nil
 }
 
-// readFor reads as the read tool does, without asking: the user named the file.
-func (e *Engine) readFor(ctx context.Context, rec lathe.Session, path string, query url.Values, shown *lathe.File) ([]lathe.Body, error) {
+// read reads as the read tool does, without asking: the user named the file.
+func (a Attachments) read(ctx context.Context, path string, query url.Values, shown *lathe.File) ([]lathe.Body, error) {
 	from, limit := 0, 0
 	if query.Has("start") || query.Has("end") {
 		from = number(query.Get("start"), 1)
@@ -182,11 +182,11 @@ func (e *Engine) readFor(ctx context.Context, rec lathe.Session, path string, qu
 			limit = to - from + 1
 		}
 	}
-	res, err := builtin.ReadFile(ctx, &tool.Call{Session: rec.ID, Dir: rec.Directory, Root: rec.Directory}, path, from, limit)
+	res, err := builtin.ReadFile(ctx, &tool.Call{Session: a.Session, Dir: a.Dir, Root: a.Dir}, path, from, limit)
 	if err != nil {
 		return unreadable(shown, path, err)
 	}
-	out := []lathe.Body{calledFor(path, query), synthetic(res.Output)}
+	out := []lathe.Body{calledFor(path, query), history.Synthetic(res.Output)}
 	for _, f := range res.Attachments {
 		out = append(out, f)
 	}
@@ -202,4 +202,61 @@ func number(s string, otherwise int) int {
 		return otherwise
 	}
 	return n
+}
+
+// resourceBytes is how large a picture or document of a resource may be.
+const resourceBytes = 10 << 20
+
+// Resource is one content of what a server of tools offers under an address.
+type Resource struct {
+	URI, Mime string
+	Text      string
+	Blob      []byte // where it is no text
+}
+
+// resourceOf are the server and the address that a part of a prompt stands for.
+func resourceOf(f *lathe.File) (server, uri string, ok bool) {
+	if f.Source == nil || f.Source.Type != "resource" {
+		return "", "", false
+	}
+	var at struct {
+		ClientName string `json:"clientName"`
+		URI        string `json:"uri"`
+	}
+	err := json.Unmarshal([]byte("{"+string(f.Source.Extra)+"}"), &at)
+	return at.ClientName, at.URI, err == nil && at.URI != ""
+}
+
+// expandResource reads a resource that the user has named.
+func (a Attachments) expandResource(ctx context.Context, f *lathe.File, server, uri string) ([]lathe.Body, error) {
+	name := cmp.Or(f.Filename, uri)
+	if a.Resource == nil {
+		return unreadable(f, name, lathe.Errorf(lathe.NotFound, "there is no server of resources here"))
+	}
+	contents, err := a.Resource(ctx, server, uri)
+	if err != nil {
+		return unreadable(f, name, err)
+	}
+	out := []lathe.Body{history.Synthetic(fmt.Sprintf("The user attached the MCP resource %s (%s):", name, uri))}
+	for _, c := range contents {
+		out = append(out, resourceBodies(c, name)...)
+	}
+	return append(out, f), nil
+}
+
+// resourceBodies are the parts a content becomes.
+func resourceBodies(c Resource, name string) []lathe.Body {
+	shown := slices.Contains([]string{"application/pdf", "image/gif", "image/jpeg", "image/png", "image/webp"}, c.Mime)
+	switch {
+	case len(c.Blob) == 0:
+		return []lathe.Body{history.Synthetic(c.Text)}
+	case !shown:
+		return []lathe.Body{history.Synthetic(fmt.Sprintf("[Binary content of type %s left out: models are not shown such.]", cmp.Or(c.Mime, "unknown")))}
+	case len(c.Blob) > resourceBytes:
+		return []lathe.Body{history.Synthetic(fmt.Sprintf("[Binary content of type %s left out: it has %d bytes, at most %d are shown.]", c.Mime, len(c.Blob), resourceBytes))}
+	}
+	return []lathe.Body{
+		history.Synthetic(fmt.Sprintf("[Binary content of type %s, attached.]", c.Mime)),
+		&lathe.File{Mime: c.Mime, Filename: cmp.Or(c.URI, name), URL: "data:" + c.Mime + ";base64," + base64.StdEncoding.EncodeToString(c.Blob)},
+	}
 }

@@ -1,11 +1,10 @@
-package engine_test
+package record
 
 import (
 	"regexp"
 	"testing"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/engine"
 )
 
 func TestSlug(t *testing.T) {
@@ -14,7 +13,7 @@ func TestSlug(t *testing.T) {
 	form := regexp.MustCompile(`^[a-z]+-[a-z]+$`)
 	seen := map[string]int{}
 	for range 5000 {
-		s := engine.Slug(ids)
+		s := slug(ids)
 		if !form.MatchString(s) {
 			t.Fatalf("%q is not two words in lower case", s)
 		}

@@ -1,7 +1,8 @@
-package engine
+package prompt
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -9,7 +10,6 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine/permission"
-	"github.com/lathe-agent/lathe/engine/prompt"
 	"github.com/lathe-agent/lathe/tool"
 	"github.com/lathe-agent/lathe/tool/builtin"
 	"github.com/lathe-agent/lathe/tool/web"
@@ -32,23 +32,18 @@ func tokens(text string) int {
 	return int(max(float64(len(text))/3.6, float64(len(strings.Fields(text)))*1.4) + 0.5)
 }
 
-// fresh is a stepConfig of a new session with all that comes with the program.
-func freshSample(agent, model string) *stepConfig {
-	s := &stepConfig{
-		settings: &Settings{
+// freshSystem is the system prompt of a new session with all that comes with the program.
+func freshSystem(agent, model string) System {
+	agents := Agents(permission.Folders{Worktree: "/home/dev/src/project", Outputs: "/o", Plans: "/p"})
+	i := slices.IndexFunc(agents, func(a lathe.Agent) bool { return a.Name == agent })
+	return System{
+		Place: somewhere(), Agent: agents[i], Rules: agents[i].Rules, Confined: Confined{Mode: "workspace", Network: "no network"},
+		Model: lathe.ModelRef{Provider: "provider", Model: model}, ModelName: model,
+		Settings: Settings{
 			Tools:     tool.NewSet(append(builtin.All(builtin.Config{Search: web.SearchConfig{Key: "k"}}), builtin.Skill(nil), builtin.PlanEnter(), builtin.PlanExit())...),
 			ShellName: "bash",
 		},
-		model: &Model{Ref: lathe.ModelRef{Provider: "provider", Model: model}, Name: model},
 	}
-	for _, a := range BuiltinAgents(Folders{Worktree: "/home/dev/src/project", Outputs: "/o", Plans: "/p"}) {
-		s.settings.Agents = append(s.settings.Agents, Agent{Agent: a, Confined: Confined{Mode: "workspace", Network: "no network"}})
-	}
-	var err error
-	if s.agent, err = s.settings.agent(agent); err != nil {
-		panic(err)
-	}
-	return s
 }
 
 func somewhere() workspace.Place {
@@ -58,24 +53,24 @@ func somewhere() workspace.Place {
 
 // The words before a conversation, and the tools beside them, stay within their budgets for
 // every agent and every family of models.
-func TestPreface_Budget(t *testing.T) {
+func TestSystem_Budget(t *testing.T) {
 	for _, agent := range []string{"build", "plan", "general", "explore"} {
 		for _, model := range []string{"claude-opus-4-6", "gpt-5.2-codex", "gpt-4.1", "gemini-3-pro", "qwen3-coder-480b", "qwen2.5-coder:7b"} {
-			s := freshSample(agent, model)
-			p := s.newPreface(lathe.Session{}, somewhere(), 0)
-			around := s.environment(lathe.Session{}, somewhere()) + "\nDate: 2026-01-01"
+			s := freshSystem(agent, model)
+			p := s.Build(0)
+			around := s.environment() + "\nDate: 2026-01-01"
 			core, _, _ := strings.Cut(p.Text, "# Environment")
-			family, fam := prompt.FamilyOf(model).Text(), prompt.FamilyOf(model)
+			family, fam := FamilyOf(model).Text(), FamilyOf(model)
 			most := budgetCore
-			if fam == prompt.SmallFamily {
+			if fam == SmallFamily {
 				most = budgetSmall
 			}
 			if n := tokens(core); n > most || tokens(family) > budgetFamily || tokens(around) > budgetEnvironment {
 				t.Errorf("%s %s: %d tokens before the environment of %d, %d of them of the family, then %d", agent, model, n, most, tokens(family), tokens(around))
 			}
 			defs := 0
-			hide, unsuited := permission.Judge{Chain: []permission.Scope{{Agent: s.agent.judge(), Listed: s.agent.Rules}}}.Hide(), builtin.Unsuited(model)
-			for _, x := range s.settings.Tools.Visible(func(spec tool.Spec) bool { return hide(spec) || unsuited(spec) || fam.Overwhelms(spec) }) {
+			hide, unsuited := permission.Judge{Chain: []permission.Scope{{Agent: s.Rules, Listed: s.Agent.Rules}}}.Hide(), builtin.Unsuited(model)
+			for _, x := range s.Tools.Visible(func(spec tool.Spec) bool { return hide(spec) || unsuited(spec) || fam.Overwhelms(spec) }) {
 				spec := x.Spec()
 				defs += tokens(spec.Name + "\n" + spec.Description + "\n" + string(spec.Schema))
 			}
@@ -90,11 +85,11 @@ func TestPreface_Budget(t *testing.T) {
 }
 
 // The order is that of what stays the same the longest, and a user's own prompt stands alone.
-func TestPreface_Order(t *testing.T) {
-	s := freshSample("build", "claude-x")
-	s.settings.Instructions = []Instruction{{"global", "Global."}, {"project", "Project."}}
-	s.settings.Skills = []lathe.Skill{{Name: "b", Description: "when b"}, {Name: "a", Description: "when a"}}
-	text := s.newPreface(lathe.Session{}, somewhere(), 0).Text
+func TestSystem_Order(t *testing.T) {
+	s := freshSystem("build", "claude-x")
+	s.Instructions = []Instruction{{"global", "Global."}, {"project", "Project."}}
+	s.Skills = []lathe.Skill{{Name: "b", Description: "when b"}, {Name: "a", Description: "when a"}}
+	text := s.Build(0).Text
 	at := -1
 	for _, part := range []string{"You are lathe", "# This model\nMake calls", "# Environment", "Model: provider/claude-x", "\nDate: ", "Instructions from: global\nGlobal.", "Instructions from: project", "<available_skills>\na — when a\nb — when b\n"} {
 		next := strings.Index(text, part)
@@ -103,20 +98,18 @@ func TestPreface_Order(t *testing.T) {
 		}
 		at = next
 	}
-	own := *s.agent
-	own.Prompt = "Mine."
-	s.agent = &own
-	if text := s.newPreface(lathe.Session{}, somewhere(), 0).Text; !strings.HasPrefix(text, "Mine.\n\n# Environment") {
+	s.Agent.Prompt = "Mine."
+	if text := s.Build(0).Text; !strings.HasPrefix(text, "Mine.\n\n# Environment") {
 		t.Error(text[:100])
 	}
 }
 
 func TestSkillList_Bounded(t *testing.T) {
-	s := freshSample("build", "claude-x")
+	s := freshSystem("build", "claude-x")
 	for i := range 500 {
-		s.settings.Skills = append(s.settings.Skills, lathe.Skill{Name: fmt.Sprintf("s%03d", i), Description: strings.Repeat("ä", 300)})
+		s.Skills = append(s.Skills, lathe.Skill{Name: fmt.Sprintf("s%03d", i), Description: strings.Repeat("ä", 300)})
 	}
-	list := s.skillList(lathe.Session{})
+	list := s.skillList()
 	if tokens(list) > 2100 || !strings.Contains(list, " more\n</available_skills>") || strings.Contains(list, "\uFFFD") {
 		t.Errorf("%d tokens: %s", tokens(list), list[len(list)-200:])
 	}
@@ -128,27 +121,27 @@ func TestSkillList_Bounded(t *testing.T) {
 }
 
 func TestFamilyOf(t *testing.T) {
-	for model, want := range map[string]prompt.Family{
-		"claude-sonnet-4-5": prompt.ClaudeFamily, "anthropic/claude-3-haiku": prompt.ClaudeFamily, "eu.anthropic.claude-opus-4-6-v1:0": prompt.ClaudeFamily,
-		"gpt-5": prompt.GPTFamily, "gpt-5.2-codex": prompt.GPTFamily, "codex-mini": prompt.GPTFamily, "openai/o3": prompt.GPTFamily, "o4-mini": prompt.GPTFamily,
-		"gpt-4.1": prompt.GPT4Family, "openai/gpt-4o": prompt.GPT4Family, "gpt-3.5-turbo": prompt.GPT4Family, "chatgpt-4o-latest": prompt.GPT4Family,
-		"gemini-2.5-pro": prompt.GeminiFamily, "models/gemini-3-flash": prompt.GeminiFamily,
-		"gpt-oss-120b": prompt.OpenFamily, "qwen3-coder-480b-a35b": prompt.OpenFamily, "glm-4.7": prompt.OpenFamily, "kimi-k2": prompt.OpenFamily, "big-pickle": prompt.OpenFamily, "olmo-32b": prompt.OpenFamily,
-		"qwen2.5-coder:7b": prompt.SmallFamily, "llama-3.1-8b-instruct": prompt.SmallFamily, "gemma3:4b": prompt.SmallFamily, "gemma-3n-e4b-it": prompt.SmallFamily, "deepseek-r1-distill-llama-8b": prompt.SmallFamily, "phi-4:14b": prompt.SmallFamily, "qwen3:0.6b": prompt.SmallFamily,
-		"grok-4b1": prompt.OpenFamily,
+	for model, want := range map[string]Family{
+		"claude-sonnet-4-5": ClaudeFamily, "anthropic/claude-3-haiku": ClaudeFamily, "eu.anthropic.claude-opus-4-6-v1:0": ClaudeFamily,
+		"gpt-5": GPTFamily, "gpt-5.2-codex": GPTFamily, "codex-mini": GPTFamily, "openai/o3": GPTFamily, "o4-mini": GPTFamily,
+		"gpt-4.1": GPT4Family, "openai/gpt-4o": GPT4Family, "gpt-3.5-turbo": GPT4Family, "chatgpt-4o-latest": GPT4Family,
+		"gemini-2.5-pro": GeminiFamily, "models/gemini-3-flash": GeminiFamily,
+		"gpt-oss-120b": OpenFamily, "qwen3-coder-480b-a35b": OpenFamily, "glm-4.7": OpenFamily, "kimi-k2": OpenFamily, "big-pickle": OpenFamily, "olmo-32b": OpenFamily,
+		"qwen2.5-coder:7b": SmallFamily, "llama-3.1-8b-instruct": SmallFamily, "gemma3:4b": SmallFamily, "gemma-3n-e4b-it": SmallFamily, "deepseek-r1-distill-llama-8b": SmallFamily, "phi-4:14b": SmallFamily, "qwen3:0.6b": SmallFamily,
+		"grok-4b1": OpenFamily,
 	} {
-		if got := prompt.FamilyOf(model); got != want {
+		if got := FamilyOf(model); got != want {
 			t.Errorf("%s is %s, not %s", model, got, want)
 		}
 	}
 }
 
 // The agents that come with the program may do what their tables say.
-func TestBuiltinAgents_Rules(t *testing.T) {
-	at := Folders{Worktree: "/w", Outputs: "/o", Plans: "/data/plans", Open: []string{"/skills/a"}}
+func TestAgents_Rules(t *testing.T) {
+	at := permission.Folders{Worktree: "/w", Outputs: "/o", Plans: "/data/plans", Open: []string{"/skills/a"}}
 	agents := map[string]lathe.Agent{}
 	var names []string
-	for _, a := range BuiltinAgents(at) {
+	for _, a := range Agents(at) {
 		agents[a.Name] = a
 		names = append(names, fmt.Sprintf("%s %s %v", a.Name, a.Mode, a.Hidden.On()))
 	}
@@ -189,10 +182,10 @@ func TestBuiltinAgents_Rules(t *testing.T) {
 			}
 		}
 	}
-	if diff := cmp.Diff(lathe.Ruleset{{Permission: "external_directory", Pattern: "/o/*", Action: allow}}, FinalRules(at, nil)); diff != "" {
+	if diff := cmp.Diff(lathe.Ruleset{{Permission: "external_directory", Pattern: "/o/*", Action: allow}}, permission.FinalRules(at, nil)); diff != "" {
 		t.Error(diff)
 	}
-	if got := FinalRules(at, lathe.Ruleset{{Permission: "external_directory", Pattern: "/o/*", Action: deny}}); got != nil {
+	if got := permission.FinalRules(at, lathe.Ruleset{{Permission: "external_directory", Pattern: "/o/*", Action: deny}}); got != nil {
 		t.Error(got)
 	}
 }

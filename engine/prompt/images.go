@@ -1,4 +1,4 @@
-package engine
+package prompt
 
 import (
 	"cmp"
@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine/history"
 	"github.com/lathe-agent/lathe/internal/picture"
 	"github.com/lathe-agent/lathe/tool"
 )
@@ -61,8 +62,8 @@ func (i Images) fit(f *lathe.File) *lathe.File {
 	return &out
 }
 
-// prompted fits the images of a prompt. One that cannot be is said.
-func (i Images) prompted(parts []lathe.Part) {
+// FitPrompt fits the images of a prompt. A note replaces one that cannot be made to fit.
+func (i Images) FitPrompt(parts []lathe.Part) {
 	for n, p := range parts {
 		f, ok := p.Body.(*lathe.File)
 		if !ok {
@@ -71,13 +72,13 @@ func (i Images) prompted(parts []lathe.Part) {
 		if small := i.fit(f); small != nil {
 			parts[n].Body = small
 		} else {
-			parts[n].Body = synthetic(fmt.Sprintf("[The image %s was left out: it is too large to be shown and could not be made smaller.]", cmp.Or(f.Filename, f.Mime)))
+			parts[n].Body = history.Synthetic(fmt.Sprintf("[The image %s was left out: it is too large to be shown and could not be made smaller.]", cmp.Or(f.Filename, f.Mime)))
 		}
 	}
 }
 
-// shown fits the images of a result. How many cannot be is said behind its words.
-func (i Images) shown(r tool.Result) tool.Result {
+// FitResult fits the images of a tool result. A note at the end of its output counts those that cannot be made to fit.
+func (i Images) FitResult(r tool.Result) tool.Result {
 	var kept []*lathe.File
 	for _, f := range r.Attachments {
 		if small := i.fit(f); small != nil {

@@ -1,0 +1,77 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine/permission"
+	"github.com/lathe-agent/lathe/store"
+	"github.com/lathe-agent/lathe/workspace"
+)
+
+// loadPermissions asks what the calls of the step may do.
+func (s *stepRun) loadPermissions(ctx context.Context) (err error) {
+	s.judge, err = s.permissions(ctx, s.engine.store, s.session)
+	s.asks.judge = s.judge
+	return err
+}
+
+// permissions gathers all that decides on permissions: the session's rules over its agent's,
+// and those of its ancestors, which no child exceeds.
+func (c *stepConfig) permissions(ctx context.Context, sessions *store.Store, session lathe.Session) (permission.Judge, error) {
+	j := permission.Judge{Off: map[string]bool{}}
+	var switches map[string]bool
+	if said := c.user.Said.(*lathe.User); said.Tools != nil {
+		_ = json.Unmarshal(said.Tools, &switches) // what is no such object switches nothing
+	}
+	for name, on := range switches {
+		j.Off[name] = !on // a prompt takes away and never gives
+	}
+	j.Chain = []permission.Scope{{Name: c.agent.Name, Session: session.Rules, Agent: c.agent.judge(), Listed: c.agent.Rules}}
+	for id := session.Parent; id != ""; {
+		parent, err := sessions.Session(ctx, id)
+		if lathe.CodeOf(err) == lathe.NotFound {
+			break
+		}
+		if err != nil {
+			return j, err
+		}
+		if a, err := c.settings.agent(parent.Agent); err == nil {
+			j.Chain = append(j.Chain, permission.Scope{Name: a.Name, Session: parent.Rules, Agent: a.judge(), Listed: a.Rules})
+		}
+		id = parent.Parent
+	}
+	var err error
+	j.Approved, err = sessions.Approvals(ctx, session.Project, session.Directory)
+	return j, err
+}
+
+// rulesSource is a [Environment] that tells the agents of a directory without starting anything, so that
+// a change of the rules counts from the next call on, and not only from the next step.
+type rulesSource interface {
+	Agents(at workspace.Place) ([]Agent, error)
+}
+
+// renewed is the judge with the rules that the agents have now. Approvals and switches are kept.
+func renewed(j permission.Judge, agents []Agent) permission.Judge {
+	j.Chain = slices.Clone(j.Chain)
+	for i, b := range j.Chain {
+		if at := slices.IndexFunc(agents, func(a Agent) bool { return a.Name == b.Name }); at >= 0 {
+			j.Chain[i].Agent, j.Chain[i].Listed = agents[at].judge(), agents[at].Rules
+		}
+	}
+	return j
+}
+
+// renew takes rules that were changed during the step. Settings that cannot be read change nothing.
+func (h *host) renew() {
+	source, ok := h.step.engine.env.(rulesSource)
+	if !ok {
+		return
+	}
+	if agents, err := source.Agents(h.step.place); err == nil {
+		h.judge = renewed(h.judge, agents)
+	}
+}

@@ -1,0 +1,286 @@
+// Package record reads and edits what the store holds of sessions: their records, their messages, and requests
+// that wait for a person. Nothing here starts a turn or needs a lease.
+package record
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine/directory"
+	"github.com/lathe-agent/lathe/store"
+)
+
+// Sessions are the records of sessions.
+type Sessions struct {
+	store   *store.Store
+	dirs    *directory.Directories
+	ids     *lathe.IDs
+	now     func() lathe.Time
+	version string // of the program
+}
+
+// NewSessions returns the sessions of a store. New ones note the version of the program.
+func NewSessions(s *store.Store, dirs *directory.Directories, ids *lathe.IDs, now func() lathe.Time, version string) Sessions {
+	return Sessions{store: s, dirs: dirs, ids: ids, now: now, version: version}
+}
+
+// Create begins a session in a directory, whose instance it opens.
+func (r Sessions) Create(ctx context.Context, dir string, in lathe.NewSession) (lathe.Session, error) {
+	inst, err := r.dirs.Instance(ctx, dir)
+	if err != nil {
+		return lathe.Session{}, err
+	}
+	return r.CreateNext(ctx, inst, in)
+}
+
+// CreateNext begins a session in an open instance. A child is bound by what its parent
+// is denied, and may go outside where its parent may.
+func (r Sessions) CreateNext(ctx context.Context, inst directory.Instance, in lathe.NewSession) (lathe.Session, error) {
+	s := r.record(inst)
+	if err := in.Rules.Check(); err != nil {
+		return s, err
+	}
+	if in.ID != "" {
+		if err := lathe.CheckID(lathe.PrefixSession, string(in.ID)); err != nil {
+			return s, err
+		}
+		s.ID = in.ID
+	}
+	s.Rules, s.Agent, s.Model, s.Metadata, s.Workspace = in.Rules, in.Agent, in.Model, in.Metadata, in.Workspace
+	if in.Parent != "" {
+		parent, err := r.store.Session(ctx, in.Parent)
+		if err != nil {
+			return s, err
+		}
+		s.Parent = parent.ID
+		s.Rules = append(inherit(parent.Rules), in.Rules...)
+	}
+	if s.Title = in.Title; s.Title == "" {
+		s.Title = lathe.DefaultTitle(s.Parent != "", s.Created)
+	}
+	return s, r.store.Create(ctx, s)
+}
+
+// record is a new root session without a title.
+func (r Sessions) record(inst directory.Instance) lathe.Session {
+	now := r.now()
+	path := inst.Place.Path
+	return lathe.Session{
+		ID: r.ids.Session(), Slug: slug(r.ids), Project: inst.Place.ProjectID, Directory: inst.Place.Directory, Path: &path,
+		Version: r.version, Created: now, Updated: now, Cost: new(lathe.Money), Tokens: &lathe.Tokens{},
+	}
+}
+
+// inherit is what a child must not exceed of its parent's rules. A deny that has exceptions behind it is
+// left to the parent's own rules, by which the child is judged too: as a rule of the child it would deny
+// the exceptions, and an exception as a rule of the child would be above what its agent is denied.
+func inherit(parent lathe.Ruleset) (out lathe.Ruleset) {
+	for i, r := range parent {
+		meets := func(a, b string) bool { return lathe.Wildcard(a, b) || lathe.Wildcard(b, a) }
+		excepted := func(o lathe.Rule) bool {
+			return o.Action != lathe.Deny && meets(r.Permission, o.Permission) && meets(r.Pattern, o.Pattern)
+		}
+		switch {
+		case slices.Contains(out, r):
+		case r.Permission == "external_directory", r.Action == lathe.Deny && !slices.ContainsFunc(parent[i+1:], excepted):
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// bounded are the rules of a session that is to stand alone: whatever its ancestors are denied it is
+// denied by itself, exceptions included.
+func (r Sessions) bounded(ctx context.Context, s lathe.Session) (lathe.Ruleset, error) {
+	rules, seen := s.Rules, map[lathe.SessionID]bool{s.ID: true}
+	for s.Parent != "" && !seen[s.Parent] {
+		seen[s.Parent] = true
+		parent, err := r.store.Session(ctx, s.Parent)
+		if lathe.CodeOf(err) == lathe.NotFound {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		var denied lathe.Ruleset
+		for _, r := range parent.Rules {
+			if r.Action == lathe.Deny && !slices.Contains(rules, r) && !slices.Contains(denied, r) {
+				denied = append(denied, r)
+			}
+		}
+		rules, s = append(denied, rules...), parent
+	}
+	return rules, nil
+}
+
+// Get returns a session by its id, whatever its project.
+func (r Sessions) Get(ctx context.Context, id lathe.SessionID) (lathe.Session, error) {
+	return r.store.Session(ctx, id)
+}
+
+// List returns sessions by their last change, newest first.
+func (r Sessions) List(ctx context.Context, q lathe.Query) ([]lathe.Session, error) {
+	return r.store.Sessions(ctx, q)
+}
+
+// Children returns the sessions whose parent is id, newest first, archived ones too.
+func (r Sessions) Children(ctx context.Context, id lathe.SessionID) ([]lathe.Session, error) {
+	return r.store.Sessions(ctx, lathe.Query{Parent: id, Archived: lathe.WithArchived})
+}
+
+// Update changes single columns of a session and returns the record as it is then.
+func (r Sessions) Update(ctx context.Context, id lathe.SessionID, edit lathe.Edit) (lathe.Session, error) {
+	if err := edit.AddRules.Check(); err != nil {
+		return lathe.Session{}, err
+	}
+	return r.store.Edit(ctx, id, edit)
+}
+
+// Touch sets the time of the last change to now.
+func (r Sessions) Touch(ctx context.Context, id lathe.SessionID) (lathe.Session, error) {
+	return r.store.Edit(ctx, id, lathe.Edit{Touch: true})
+}
+
+// Rename changes the title. That is no change of the conversation: its time stays.
+func (r Sessions) Rename(ctx context.Context, id lathe.SessionID, title string) (lathe.Session, error) {
+	if title == "" {
+		return lathe.Session{}, lathe.Errorf(lathe.Invalid, "a title cannot be empty")
+	}
+	return r.store.Edit(ctx, id, lathe.Edit{Title: lathe.Some(title)})
+}
+
+// Archive takes a session off the list; nil brings it back. It stays readable.
+func (r Sessions) Archive(ctx context.Context, id lathe.SessionID, at *lathe.Time) (lathe.Session, error) {
+	return r.store.Edit(ctx, id, lathe.Edit{Archived: lathe.Some(at)})
+}
+
+// Share notes where a session can be read by others.
+func (r Sessions) Share(ctx context.Context, id lathe.SessionID, url string) (lathe.Session, error) {
+	if url == "" {
+		return lathe.Session{}, lathe.Errorf(lathe.Invalid, "a share needs an address")
+	}
+	return r.store.Edit(ctx, id, lathe.Edit{Share: lathe.Some(&lathe.Share{URL: url})})
+}
+
+// Unshare takes that note away.
+func (r Sessions) Unshare(ctx context.Context, id lathe.SessionID) (lathe.Session, error) {
+	return r.store.Edit(ctx, id, lathe.Edit{Share: lathe.Some[*lathe.Share](nil)})
+}
+
+// Fork makes a new root session in a directory, or with "" in that of the original, out of the messages
+// before the one named; out of all of them if it is empty or unknown. The copy keeps rules and metadata.
+func (r Sessions) Fork(ctx context.Context, dir string, id lathe.SessionID, before lathe.MessageID) (lathe.Session, error) {
+	from, err := r.store.Session(ctx, id)
+	if err != nil {
+		return lathe.Session{}, err
+	}
+	if dir == "" {
+		dir = from.Directory
+	}
+	inst, err := r.dirs.Instance(ctx, dir)
+	if err != nil {
+		return lathe.Session{}, err
+	}
+	s := r.record(inst)
+	if s.Rules, err = r.bounded(ctx, from); err != nil {
+		return lathe.Session{}, err
+	}
+	s.Title = lathe.ForkTitle(from.Title)
+	s.Metadata, s.Workspace = from.Metadata, from.Workspace
+	if err := r.store.Fork(ctx, id, before, s); err != nil {
+		return lathe.Session{}, err
+	}
+	return r.store.Session(ctx, s.ID)
+}
+
+// Import takes a session from elsewhere into a directory, whole or not at all. Ids and
+// times stay as they are.
+func (r Sessions) Import(ctx context.Context, dir string, x lathe.Export) (lathe.Session, error) {
+	inst, err := r.dirs.Instance(ctx, dir)
+	if err != nil {
+		return lathe.Session{}, err
+	}
+	s := x.Info
+	path := inst.Place.Path
+	s.Project, s.Directory, s.Path = inst.Place.ProjectID, inst.Place.Directory, &path
+	if s.Slug == "" {
+		s.Slug = slug(r.ids)
+	}
+	if s.Title == "" {
+		s.Title = lathe.DefaultTitle(s.Parent != "", s.Created)
+	}
+	if err := r.store.Import(ctx, s, x.Messages); err != nil {
+		return lathe.Session{}, err
+	}
+	return r.store.Session(ctx, s.ID)
+}
+
+// Depth is how many sessions are above one.
+func (r Sessions) Depth(ctx context.Context, s lathe.Session) (n int, err error) {
+	for seen := map[lathe.SessionID]bool{s.ID: true}; s.Parent != "" && !seen[s.Parent]; n++ {
+		seen[s.Parent] = true
+		parent, err := r.store.Session(ctx, s.Parent)
+		if lathe.CodeOf(err) == lathe.NotFound {
+			return n + 1, nil
+		}
+		if err != nil {
+			return n, err
+		}
+		s = parent
+	}
+	return n, nil
+}
+
+// Limit gives a session limits of its own, in place of those of the settings; where one is zero the settings
+// count. The zero value takes them all away.
+func (r Sessions) Limit(ctx context.Context, id lathe.SessionID, limits lathe.Spending) error {
+	return r.store.Limit(ctx, id, limits)
+}
+
+// Accounts returns what a session and those above it, today and its project have spent, and their limits under a
+// budget.
+func (r Sessions) Accounts(ctx context.Context, id lathe.SessionID, b lathe.Budget) ([]lathe.Account, error) {
+	return r.store.Accounts(ctx, id, r.Today(), b)
+}
+
+// Today names the day of an account, in local time.
+func (r Sessions) Today() string { return r.now().Std().Local().Format(time.DateOnly) }
+
+// Backgrounds lists the tasks of a session that run in the background, or whose report it has not got yet; those of
+// all sessions if it is "".
+func (r Sessions) Backgrounds(ctx context.Context, parent lathe.SessionID) ([]lathe.Session, error) {
+	return r.store.Backgrounds(ctx, parent)
+}
+
+// Interruptions lists the sessions whose turn was cut off by the end of a process, and those with prompts that
+// nobody has taken up.
+func (r Sessions) Interruptions(ctx context.Context) ([]store.Interruption, error) {
+	return r.store.Interruptions(ctx, "")
+}
+
+// Interrupted lists the sessions of [Sessions.Interruptions].
+func (r Sessions) Interrupted(ctx context.Context) (ids []lathe.SessionID, err error) {
+	all, err := r.Interruptions(ctx)
+	for _, i := range all {
+		ids = append(ids, i.Session)
+	}
+	return ids, err
+}
+
+// GoesOn reports whether a session is at work, or about to be: a prompt waits that nobody holds. A report may have
+// come right behind the moment in which the session was reported idle.
+func (r Sessions) GoesOn(ctx context.Context, id lathe.SessionID) (bool, error) {
+	waiting, _, err := r.store.Inbox(ctx, id)
+	if err != nil || slices.ContainsFunc(waiting, func(w store.Waiting) bool { return !w.Hold }) {
+		return err == nil, err
+	}
+	busy, err := r.Statuses(ctx, lathe.Scope{Session: id})
+	return len(busy) > 0, err
+}
+
+// Statuses returns what every session in scope is doing, idle ones left out.
+func (r Sessions) Statuses(ctx context.Context, s lathe.Scope) (map[lathe.SessionID]lathe.Status, error) {
+	return r.store.Statuses(ctx, s)
+}

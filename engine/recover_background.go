@@ -1,0 +1,103 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/store"
+)
+
+// orphaned looks after a child whose process has died: what is open is closed, and it rests
+// until whoever made the call goes on with it. Prompts of it are held, unless a call waits for
+// it: then they have just been given.
+func (e *recovery) orphaned(ctx context.Context, one store.Interruption) error {
+	if one.Dead {
+		if err := e.actors.alone(ctx, one.Session, func(r *runner) error { return r.mend(ctx) }); err != nil {
+			return err
+		}
+	}
+	if !one.Waiting {
+		return nil
+	}
+	child, err := e.store.Session(ctx, one.Session)
+	if err != nil {
+		return err
+	}
+	holdings, err := e.store.Holdings(ctx)
+	if err != nil || slices.ContainsFunc(holdings, func(h store.Holding) bool {
+		return h.Session == child.Parent && h.Alive && (!h.Here || e.subagents.IsAwaited(child.ID))
+	}) {
+		return err
+	}
+	_, err = e.store.Admit(ctx, child.ID, lathe.Cancel{})
+	return err
+}
+
+// Collect looks after background tasks of a session whose process has died, or of all sessions
+// if it is "": with resume they go on, otherwise their parent is told that they were cut off.
+func (e *recovery) Collect(ctx context.Context, parent lathe.SessionID, resume bool) error {
+	tasks, err := e.store.Backgrounds(ctx, parent)
+	if err != nil || len(tasks) == 0 {
+		return err
+	}
+	holdings, err := e.store.Holdings(ctx)
+	if err != nil {
+		return err
+	}
+	for _, child := range tasks {
+		if slices.ContainsFunc(holdings, func(h store.Holding) bool { return h.Session == child.ID && h.Alive }) || e.actors.find(child.ID) != nil {
+			continue // someone works on it
+		}
+		err = errors.Join(err, e.collect(ctx, child, resume))
+	}
+	return err
+}
+
+// resumeBackground resumes a task in the background. It has its place among those of its parent
+// again, also where more are at work now than may begin.
+func (e *recovery) resumeBackground(ctx context.Context, id lathe.SessionID) error {
+	child, err := e.store.Session(ctx, id)
+	if err != nil {
+		return err
+	}
+	leave := e.subagents.Occupy(child.Parent, e.mayWrite(ctx, child))
+	if err = e.Resume(ctx, id); err != nil || e.actors.find(id) == nil { // it failed, rests, or another process has it
+		leave()
+		return err
+	}
+	e.work.Go(func() {
+		defer leave()
+		_, _ = e.actors.wait(e.ctx, id) // its report says how it ended
+	})
+	return nil
+}
+
+// mayWrite reports whether a session may change files as it likes; what is not known may.
+func (e *recovery) mayWrite(ctx context.Context, s lathe.Session) bool {
+	settings, err := e.settingsOf(ctx, s.Directory)
+	if err != nil {
+		return true
+	}
+	a, err := settings.agent(s.Agent)
+	return err != nil || a.judge().Evaluate("edit", "*").Action != lathe.Deny && s.Rules.Evaluate("edit", "*").Action != lathe.Deny
+}
+
+func (e *recovery) collect(ctx context.Context, child lathe.Session, resume bool) error {
+	if resume {
+		return e.resumeBackground(ctx, child.ID)
+	}
+	err := e.actors.alone(ctx, child.ID, func(r *runner) error { return r.mend(ctx) })
+	if lathe.CodeOf(err) == lathe.Conflict {
+		return nil // another one looks after it
+	}
+	if err != nil {
+		return err
+	}
+	page, err := e.store.History(ctx, child.ID, lathe.Place{}, 0)
+	if err != nil {
+		return err
+	}
+	return e.reportToParent(ctx, child, page.Messages, false)
+}

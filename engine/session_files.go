@@ -1,0 +1,71 @@
+package engine
+
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/tool"
+	"github.com/lathe-agent/lathe/workspace"
+	"github.com/lathe-agent/lathe/workspace/snapshot"
+)
+
+const (
+	outputAge    = 7 * 24 * time.Hour // how long long outputs are kept
+	cleanUpEvery = time.Hour
+)
+
+// sessionFiles are the files that sessions leave behind: long outputs of tools, and snapshots for an undo.
+type sessionFiles struct {
+	outputs   string // directory; "" keeps none
+	snapshots *snapshot.Store
+	deleted   func(lathe.SessionID)
+	cleanMore func(before time.Time)
+	cleaned   atomic.Int64 // when old files were last looked for, ms
+}
+
+// output is where long outputs of a session go.
+func (f *sessionFiles) output(id lathe.SessionID, limits tool.Limits) tool.Output {
+	return tool.Output{Dir: f.outputs, Limits: limits}.Of(id)
+}
+
+// undoable is where the files of a session's directory are kept for an undo; nil where they are not.
+func (f *sessionFiles) undoable(at workspace.Place, s *Settings) *snapshot.Work {
+	if f.snapshots == nil || s == nil || s.NoSnapshots || at.Directory == "" {
+		return nil
+	}
+	return f.snapshots.Work(at)
+}
+
+// isDue reports whether old files are to be deleted now, and notes that they are.
+func (f *sessionFiles) isDue(now lathe.Time) bool {
+	last := f.cleaned.Load()
+	return (last == 0 || now-lathe.Time(last) >= lathe.Time(cleanUpEvery.Milliseconds())) && f.cleaned.CompareAndSwap(last, int64(now))
+}
+
+// cleanUp deletes old outputs of tools and old snapshots, at most once an hour, in the background. The age of an
+// output is that of the file: names tell no time.
+func (e *Engine) cleanUp(k Kept) {
+	now, f := e.now(), &e.files
+	if !f.isDue(now) {
+		return
+	}
+	e.work.Go(func() {
+		if f.outputs != "" {
+			n, err := tool.Prune(f.outputs, now.Std().Add(-outputAge))
+			if n > 0 || err != nil {
+				e.log.Info("old outputs of tools were deleted", "files", n, "error", err)
+			}
+		}
+		if f.cleanMore != nil {
+			f.cleanMore(now.Std().Add(-outputAge))
+		}
+		if f.snapshots == nil {
+			return
+		}
+		f.snapshots.Limit(k.Age, k.Bytes)
+		if err := f.snapshots.Tidy(e.ctx); err != nil && e.ctx.Err() == nil {
+			e.log.Warn("what is kept for an undo was not tidied", "error", err)
+		}
+	})
+}

@@ -1,0 +1,161 @@
+// Package undo decides what an undo takes back: the point in a history, the steps behind it, and those of
+// sub-agents. Files are brought back by workspace/snapshot; the engine puts the two together.
+package undo
+
+import (
+	"context"
+	"slices"
+
+	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine/history"
+	"github.com/lathe-agent/lathe/store"
+	"github.com/lathe-agent/lathe/workspace/snapshot"
+)
+
+// Point is where a session is undone, and what lies behind it.
+type Point struct {
+	Message lathe.MessageID
+	Part    lathe.PartID
+	From    int // the first message that is undone, at least in part
+}
+
+// FindPoint finds the place to undo from. A part before which its message has said nothing is
+// the whole message; a whole answer is undone with the prompt it answers.
+func FindPoint(messages []*history.Message, message lathe.MessageID, part lathe.PartID) (p Point, ok bool) {
+	prompt, at := -1, -1
+	for i, h := range messages {
+		if _, user := h.Said.(*lathe.User); user {
+			prompt = i
+		}
+		if h.ID == message {
+			at = i
+			break
+		}
+	}
+	if at < 0 {
+		return p, false
+	}
+	if part != "" {
+		rest := history.PartsFrom(messages[at].Parts, part)
+		if rest == nil {
+			return p, false
+		}
+		before := messages[at].Parts[:len(messages[at].Parts)-len(rest)]
+		if slices.ContainsFunc(before, isUseful) {
+			return Point{message, part, at}, true
+		}
+	}
+	if prompt >= 0 {
+		at = prompt
+	}
+	return Point{Message: messages[at].ID, From: at}, true
+}
+
+// isUseful says that a part is something said or done.
+func isUseful(p lathe.Part) bool {
+	switch p.Body.(type) {
+	case *lathe.Text, *lathe.ToolCall:
+		return true
+	default:
+		return false
+	}
+}
+
+// StepsOf copies of messages what DoneIn looks at, for use beside the runner.
+func StepsOf(messages []*history.Message) []lathe.Message {
+	out := make([]lathe.Message, len(messages))
+	for i, h := range messages {
+		out[i] = h.Message
+		out[i].Parts = nil
+		for _, p := range h.Parts {
+			switch p.Body.(type) {
+			case *lathe.StepFinish, *lathe.Patch:
+				out[i].Parts = append(out[i].Parts, p)
+			default:
+			}
+		}
+	}
+	return out
+}
+
+// DoneIn lists the steps of messages that changed files, in their order.
+func DoneIn(messages []lathe.Message) (steps []snapshot.Done) {
+	for _, m := range messages {
+		after := ""
+		for _, p := range m.Parts {
+			switch b := p.Body.(type) {
+			case *lathe.StepFinish:
+				after = b.Snapshot
+			case *lathe.Patch:
+				steps = append(steps, snapshot.Done{Key: string(m.ID), Before: b.Hash, After: after, Files: b.Files})
+			default:
+			}
+		}
+	}
+	return steps
+}
+
+// WithSubagents lists messages with those of the sessions that sub-agents began since the first of them: what they
+// did is undone as well, and counts as a change of the session. What such a session has undone itself is
+// left out. The oldest is first.
+func WithSubagents(ctx context.Context, db *store.Store, id lathe.SessionID, messages []lathe.Message) ([]lathe.Message, error) {
+	if len(messages) == 0 {
+		return nil, nil
+	}
+	out := slices.Clone(messages)
+	err := descend(ctx, db, id, messages[0].Created, func(_ lathe.Session, since []lathe.Message) error {
+		out = append(out, since...)
+		return nil
+	})
+	slices.SortStableFunc(out, func(a, b lathe.Message) int { return int(a.Created - b.Created) })
+	return out, err
+}
+
+// descend visits the sessions below one with their steps since a time that are not undone.
+func descend(ctx context.Context, db *store.Store, id lathe.SessionID, since lathe.Time, visit func(lathe.Session, []lathe.Message) error) error {
+	for todo := []lathe.SessionID{id}; len(todo) > 0; {
+		children, err := db.Sessions(ctx, lathe.Query{Parent: todo[0], Archived: lathe.WithArchived})
+		if err != nil {
+			return err
+		}
+		todo = todo[1:]
+		for _, c := range children {
+			todo = append(todo, c.ID)
+			messages, err := db.Steps(ctx, c.ID)
+			if err != nil {
+				return err
+			}
+			messages = notUndone(messages, c.Revert)
+			at := slices.IndexFunc(messages, func(m lathe.Message) bool { return m.Created >= since })
+			if at < 0 {
+				continue
+			}
+			if err := visit(c, messages[at:]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// MarkSubagents marks as undone what sub-agents did since a time, when the undo of their parent becomes final: its
+// calls go, and nothing else would say that their changes are gone.
+func MarkSubagents(ctx context.Context, db *store.Store, id lathe.SessionID, since lathe.Time) error {
+	return descend(ctx, db, id, since, func(c lathe.Session, undone []lathe.Message) error {
+		_, err := db.Edit(ctx, c.ID, lathe.Edit{Revert: lathe.Some(&lathe.Revert{Message: undone[0].ID})})
+		return err
+	})
+}
+
+// notUndone leaves out what an undo has taken back of a history. Of a message that is undone in part
+// the step is: what it changed is noted at its end.
+func notUndone(messages []lathe.Message, back *lathe.Revert) []lathe.Message {
+	if back == nil {
+		return messages
+	}
+	at := slices.IndexFunc(messages, func(m lathe.Message) bool { return m.ID == back.Message })
+	if at < 0 {
+		return messages
+	}
+	return messages[:at]
+}
