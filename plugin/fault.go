@@ -49,8 +49,8 @@ func (p *peer) fail(m *member, err error) {
 	p.company.report(m.name, fmt.Sprintf("plugin %s could not be loaded: %s", m.name, err))
 }
 
-// failed notes that a process could not be started, or was given up.
-func (p *peer) failed(err error, forGood bool) {
+// reportFailure notes that a process could not be started, or was given up.
+func (p *peer) reportFailure(err error, forGood bool) {
 	told := false
 	for _, m := range p.members {
 		state, _ := m.stateNow()

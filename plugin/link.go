@@ -100,7 +100,7 @@ func (l *link) watch(p *peer) {
 		}
 		why := l.ended()
 		l.kill(why)
-		p.died(l, l.explain(errors.New(why)).Error())
+		p.noteEnd(l, l.explain(errors.New(why)).Error())
 	}()
 }
 

@@ -138,7 +138,7 @@ func (p *peer) start(done chan struct{}) {
 	}
 	p.mu.Unlock()
 	if err != nil && ctx.Err() == nil {
-		p.failed(err, giveUp)
+		p.reportFailure(err, giveUp)
 	}
 	close(done)
 	if l != nil {
@@ -178,8 +178,8 @@ func (p *peer) anyLeft() bool {
 	return false
 }
 
-// died notes the end of a process that was ready, for whatever reason.
-func (p *peer) died(l *link, why string) {
+// noteEnd notes the end of a process that was ready, for whatever reason.
+func (p *peer) noteEnd(l *link, why string) {
 	p.mu.Lock()
 	if p.link == l {
 		p.link = nil
@@ -209,7 +209,7 @@ func (p *peer) died(l *link, why string) {
 	case split:
 		p.split()
 	case gone:
-		p.failed(err, true)
+		p.reportFailure(err, true)
 	}
 }
 

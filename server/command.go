@@ -18,11 +18,11 @@ func (a commandAPI) routes() []row {
 		answer(route("GET /command", "command.list", "instance", "List the slash commands", bad), inPlace(a.listCommands)),
 		answer(route("GET /skill", "app.skills", "instance", "List the skills", bad), inPlace(a.listSkills)),
 		answer(route("POST /session/{sessionID}/command", "session.command", "session",
-			"Run a slash command and wait for the answer", missing, uncompressed), ofSession(a.command)),
+			"Run a slash command and wait for the answer", missing, withoutCompression), ofSession(a.command)),
 		answer(route("POST /session/{sessionID}/init", "session.init", "session",
-			"Have the project described for agents", missing, uncompressed), ofSession(a.initSession)),
+			"Have the project described for agents", missing, withoutCompression), ofSession(a.initSession)),
 		answer(route("POST /session/{sessionID}/summarize", "session.summarize", "session",
-			"Have a long conversation summed up", missing, uncompressed), ofSession(a.summarize)),
+			"Have a long conversation summed up", missing, withoutCompression), ofSession(a.summarize)),
 	}
 }
 

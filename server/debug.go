@@ -26,8 +26,8 @@ func (s *Server) Debug() *Server {
 	d.mux = d.routes([]row{
 		raw(route("GET /debug/pprof", "", "", "", nil, withoutDirectory), "text/plain", listProfiles),
 		raw(route("GET /debug/pprof/profile", "", "",
-			"", nil, withoutDirectory, uncompressed), "application/octet-stream", profileProcessor),
-		raw(route("GET /debug/pprof/{name}", "", "", "", nil, withoutDirectory, uncompressed), "application/octet-stream", writeProfile),
+			"", nil, withoutDirectory, withoutCompression), "application/octet-stream", profileProcessor),
+		raw(route("GET /debug/pprof/{name}", "", "", "", nil, withoutDirectory, withoutCompression), "application/octet-stream", writeProfile),
 	})
 	return d
 }

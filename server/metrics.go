@@ -80,9 +80,9 @@ func (s *Server) traced(r *http.Request) (*http.Request, *otlp.Span) {
 	return r.WithContext(ctx), span
 }
 
-// measured counts a request and ends its span. Streams last as long as their clients like, and
+// measure counts a request and ends its span. Streams last as long as their clients like, and
 // say nothing about the server.
-func (s *Server) measured(w *writer, r *http.Request, began time.Time, span *otlp.Span) {
+func (s *Server) measure(w *writer, r *http.Request, began time.Time, span *otlp.Span) {
 	if s.options.Metrics && w.Header().Get("Content-Type") != "text/event-stream" {
 		s.meters.request(r, w.status, time.Since(began))
 	}

@@ -30,7 +30,7 @@ func (a *ptyAPI) routes() []row {
 			"Get a ticket for one connection to a terminal, for what cannot send a password", []failure{failsBad, failsPty, failsTicket}), a.connectToken),
 		// It is public because a ticket is as good as the password; connectTerminal asks for either.
 		raw(route("GET /pty/{ptyID}/connect", "pty.connect", "pty",
-			"Connect to a terminal over a websocket", []failure{failsBad, failsPty, failsTicket}, withoutPassword, uncompressed), "application/octet-stream", a.connectTerminal),
+			"Connect to a terminal over a websocket", []failure{failsBad, failsPty, failsTicket}, withoutPassword, withoutCompression), "application/octet-stream", a.connectTerminal),
 	}
 }
 

@@ -45,10 +45,10 @@ func route(pattern, name, tag, summary string, fails []failure, traits ...trait)
 // trait is how a route differs from most.
 type trait func(*row)
 
-func withoutDirectory(r *row) { r.global = true }
-func withoutPassword(r *row)  { r.public = true }
-func uncompressed(r *row)     { r.plain = true }
-func tagErrors(r *row)        { r.tagged = true }
+func withoutDirectory(r *row)   { r.global = true }
+func withoutPassword(r *row)    { r.public = true }
+func withoutCompression(r *row) { r.plain = true }
+func tagErrors(r *row)          { r.tagged = true }
 
 // none stands for a query, a body or a reply that does not exist.
 type none struct{}

@@ -17,11 +17,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := time.Now()
 	own := &writer{ResponseWriter: w, id: string(s.options.IDs.Event())[len("evt_"):], gzip: wantsGzip(r)}
 	own.Header().Set("X-Request-Id", own.id)
-	defer s.logged(own, r, began)
+	defer s.logRequest(own, r, began)
 	r, span := s.traced(r)
-	defer func() { s.measured(own, r, began, span) }()
+	defer func() { s.measure(own, r, began, span) }()
 	c := &call{Request: r, server: s, w: own}
-	defer c.recovered()
+	defer c.recoverPanic()
 	if r.ContentLength != 0 {
 		hurry(own) // whoever reads the body has other times
 	}
@@ -49,8 +49,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mux.ServeHTTP(own, r)
 }
 
-// recovered answers for a handler that panicked.
-func (c *call) recovered() {
+// recoverPanic answers for a handler that panicked.
+func (c *call) recoverPanic() {
 	v := recover()
 	if v == nil {
 		return
@@ -62,8 +62,8 @@ func (c *call) recovered() {
 	c.fail(fmt.Errorf("panic: %v", v))
 }
 
-// logged writes one line for each request. Queries are left out: they may hold a password.
-func (s *Server) logged(w *writer, r *http.Request, began time.Time) {
+// logRequest writes one line for each request. Queries are left out: they may hold a password.
+func (s *Server) logRequest(w *writer, r *http.Request, began time.Time) {
 	ctx := r.Context()
 	if !s.options.Log.Enabled(ctx, slog.LevelInfo) {
 		return

@@ -17,11 +17,11 @@ func (a turnAPI) routes() []row {
 	missing, busy := []failure{failsBad, failsMissing}, []failure{failsBad, failsMissing, failsBusy}
 	return []row{
 		answer(route("POST /session/{sessionID}/message", "session.prompt", "session",
-			"Send a prompt and wait for the answer. Going away does not end the turn", missing, uncompressed), a.prompt),
+			"Send a prompt and wait for the answer. Going away does not end the turn", missing, withoutCompression), a.prompt),
 		answer(route("POST /session/{sessionID}/prompt_async", "session.prompt_async", "session",
-			"Send a prompt; what comes of it is told on the event stream", missing, uncompressed), a.promptAsync),
+			"Send a prompt; what comes of it is told on the event stream", missing, withoutCompression), a.promptAsync),
 		answer(route("POST /session/{sessionID}/shell", "session.shell", "session",
-			"Run a shell command of the user's in a session that rests", busy, uncompressed), ofSession(a.shell)),
+			"Run a shell command of the user's in a session that rests", busy, withoutCompression), ofSession(a.shell)),
 		answer(route("POST /session/{sessionID}/abort", "session.abort", "session",
 			"End the turn of a session and of all below it", []failure{failsBad}), a.abort),
 		answer(route("POST /session/{sessionID}/revert", "session.revert", "session",

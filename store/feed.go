@@ -380,6 +380,6 @@ func (s *Store) catchUp(r Reader, upTo int64) error {
 		}
 	}
 	flush(upTo)
-	s.publishedTo(upTo)
+	s.setPublished(upTo)
 	return nil
 }

@@ -248,19 +248,19 @@ func (s *Store) publish(upTo int64, jobs []*job) error {
 		}
 		if err := s.readBack(*j.bulk, &events, flush); err != nil {
 			flush(j.bulk.after)
-			s.publishedTo(j.bulk.after)
+			s.setPublished(j.bulk.after)
 			return err
 		}
 	}
 	if len(events) > 0 || upTo > s.Last() {
 		flush(upTo)
-		s.publishedTo(upTo)
+		s.setPublished(upTo)
 	}
 	return nil
 }
 
-// publishedTo notes that everything up to a number was handed out.
-func (s *Store) publishedTo(n int64) {
+// setPublished notes that everything up to a number was handed out.
+func (s *Store) setPublished(n int64) {
 	s.mu.Lock()
 	s.published = max(s.published, n)
 	s.mu.Unlock()

@@ -175,7 +175,7 @@ func (h *habits) answer(s lathe.Session, m lathe.Message, a *lathe.Assistant) {
 		h.handed = h.handed.add(used)
 	}
 	if a.Summary.On() {
-		h.compacted(a)
+		h.noteCompaction(a)
 		return
 	}
 	if h.course.turn == nil { // its prompt is older than what is counted
@@ -236,8 +236,8 @@ func (h *habits) cache(m lathe.Message, a *lathe.Assistant, used Usage) {
 	h.course.step = now
 }
 
-// compacted notes that the model has forgotten what it has seen.
-func (h *habits) compacted(a *lathe.Assistant) {
+// noteCompaction notes that the model has forgotten what it has seen.
+func (h *habits) noteCompaction(a *lathe.Assistant) {
 	if a.Error != nil || a.Finish == "" {
 		return
 	}
@@ -268,14 +268,14 @@ func (h *habits) call(c call) {
 		h.reports++
 		h.reportBytes += int64(len(c.output))
 	}
-	h.repeated(c)
-	h.reached(c)
-	h.opened(c)
+	h.noteRepeat(c)
+	h.noteRecovery(c)
+	h.noteOpened(c)
 	h.course.turn.act(c, &h.out)
 }
 
-// repeated looks whether the same was done before, to the same end.
-func (h *habits) repeated(c call) {
+// noteRepeat looks whether the same was done before, to the same end.
+func (h *habits) noteRepeat(c call) {
 	now := &h.course
 	before, known := now.results[c.key]
 	again := known && before == c.result
@@ -299,8 +299,8 @@ func (h *habits) repeated(c call) {
 	}
 }
 
-// reached looks whether calls that failed have come to their aim now.
-func (h *habits) reached(c call) {
+// noteRecovery looks whether calls that failed have come to their aim now.
+func (h *habits) noteRecovery(c call) {
 	now := &h.course
 	now.missed = slices.DeleteFunc(now.missed, func(m miss) bool {
 		done := !c.failed && m.tool == c.tool && m.target == c.target
@@ -320,8 +320,8 @@ func (h *habits) reached(c call) {
 	}
 }
 
-// opened looks whether somebody wants what was cut.
-func (h *habits) opened(c call) {
+// noteOpened looks whether somebody wants what was cut.
+func (h *habits) noteOpened(c call) {
 	now := &h.course
 	now.cut = slices.DeleteFunc(now.cut, func(file string) bool {
 		found := bytes.Contains(c.input, []byte(file))

@@ -65,12 +65,12 @@ func placeOfGit(root string) gitguard.Place {
 func (g *gitFiles) repository(place gitguard.Place, work string) {
 	g.folder(place.Common, work)
 	if place.Own != place.Common { // there may be more than are looked at
-		g.linked(place.Own)
+		g.addLinked(place.Own)
 	}
 	entries, _ := os.ReadDir(filepath.Join(place.Common, "worktrees")) // there may be none
 	for _, e := range entries[:min(len(entries), gitguard.Held)] {
 		own := filepath.Join(place.Common, "worktrees", e.Name())
-		g.linked(own)
+		g.addLinked(own)
 		if dot := gitLine(filepath.Join(own, "gitdir")); filepath.IsAbs(dot) {
 			g.p.Protect = append(g.p.Protect, filepath.Clean(dot))
 		}
@@ -90,8 +90,8 @@ func (g *gitFiles) repository(place gitguard.Place, work string) {
 	}
 }
 
-// linked protects the folder that a repository has for a linked work tree.
-func (g *gitFiles) linked(own string) {
+// addLinked protects the folder that a repository has for a linked work tree.
+func (g *gitFiles) addLinked(own string) {
 	g.p.Protect = append(g.p.Protect, namesIn(own, "commondir", "gitdir")...)
 	g.p.Files = append(g.p.Files, filepath.Join(own, "config.worktree"))
 }
