@@ -28,20 +28,17 @@ func claimed(sources []*source) claims {
 			continue
 		}
 		for _, key := range []string{"agent", "mode"} {
-			claim(s.root.get(key), slices.Concat(agentRights, agentWords), c.agents)
+			claim(s.root.membersOf(key), slices.Concat(agentRights, agentWords), c.agents)
 		}
-		claim(s.root.get("command"), commandWords, c.commands)
+		claim(s.root.membersOf("command"), commandWords, c.commands)
 		c.claimNetworks(s.root)
 	}
 	return c
 }
 
 // claim notes the names under which one of the keys is said.
-func claim(named *node, keys []string, to map[string]bool) {
-	if named == nil {
-		return
-	}
-	for _, m := range named.members {
+func claim(named []member, keys []string, to map[string]bool) {
+	for _, m := range named {
 		if slices.ContainsFunc(m.val.keys(), func(key string) bool { return slices.Contains(keys, key) }) {
 			to[m.key] = true
 		}

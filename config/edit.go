@@ -106,10 +106,7 @@ func editText(path string, text []byte, change json.RawMessage) ([]byte, error) 
 	}
 	out := bytes.TrimSuffix(v.Pack(), []byte("\n"))
 	s = &source{name: path, text: out, table: tableFor(path)}
-	if err := s.parse(substitution{inert: true}); err != nil {
-		return nil, err
-	}
-	if err := s.check(); err != nil {
+	if err := s.read(substitution{inert: true}); err != nil {
 		return nil, err
 	}
 	return append(bytes.Clone(mark), out...), nil

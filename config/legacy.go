@@ -11,10 +11,8 @@ func (s *source) normalise(home string) {
 	if rules := s.root.get("permission"); rules != nil {
 		s.root.put("permission", spread(rules))
 	}
-	if plugins := s.root.get("plugin"); plugins != nil {
-		for _, p := range plugins.items {
-			s.placePlugin(p, home)
-		}
+	for _, p := range s.root.itemsOf("plugin") {
+		s.placePlugin(p, home)
 	}
 	for _, ref := range s.references() {
 		s.placeReference(ref, home)
@@ -25,17 +23,13 @@ func (s *source) normalise(home string) {
 		s.placeSounds(s.root.get("tui"), home)
 	}
 	s.placeSandbox(s.root, home)
-	if servers := s.root.get("mcp"); servers != nil {
-		for _, m := range servers.members {
-			s.placeSandbox(m.val, home)
-		}
+	for _, m := range s.root.membersOf("mcp") {
+		s.placeSandbox(m.val, home)
 	}
 	for _, key := range []string{"agent", "mode"} {
-		if agents := s.root.get(key); agents != nil {
-			for _, m := range agents.members {
-				s.placeSandbox(m.val, home)
-				normaliseAgent(m.val)
-			}
+		for _, m := range s.root.membersOf(key) {
+			s.placeSandbox(m.val, home)
+			normaliseAgent(m.val)
 		}
 	}
 }
@@ -60,10 +54,8 @@ func (s *source) references() (out []*node) {
 		return nil
 	}
 	for _, key := range []string{"references", "reference"} {
-		if refs := s.root.get(key); refs != nil {
-			for _, m := range refs.members {
-				out = append(out, m.val)
-			}
+		for _, m := range s.root.membersOf(key) {
+			out = append(out, m.val)
 		}
 	}
 	return out
@@ -91,11 +83,9 @@ func (s *source) placeReference(ref *node, home string) {
 
 // placeSounds completes the paths of sounds.
 func (s *source) placeSounds(ui *node, home string) {
-	if sounds := ui.get("attention").get("sounds"); sounds != nil {
-		for _, m := range sounds.members {
-			if !strings.Contains(m.val.text, "://") {
-				m.val.text = s.complete(m.val.text, home)
-			}
+	for _, m := range ui.get("attention").membersOf("sounds") {
+		if !strings.Contains(m.val.text, "://") {
+			m.val.text = s.complete(m.val.text, home)
 		}
 	}
 }
@@ -114,10 +104,8 @@ func (s *source) placeSandbox(n *node, home string) {
 		return
 	}
 	for _, key := range []string{"write", "read"} {
-		if paths := box.get(key); paths != nil {
-			for _, path := range paths.items {
-				path.text = s.complete(path.text, home)
-			}
+		for _, path := range box.itemsOf(key) {
+			path.text = s.complete(path.text, home)
 		}
 	}
 }

@@ -14,11 +14,7 @@ func ReadMCPServer(data json.RawMessage) (out MCPServer, err error) {
 		return out, lathe.Errorf(lathe.Invalid, "the settings of the server are not JSON")
 	}
 	s := &source{name: "the server", layer: User, table: settings(), under: "mcp", text: text}
-	wrong := s.parse(substitution{inert: true})
-	if wrong == nil {
-		wrong = s.check()
-	}
-	if wrong != nil {
+	if wrong := s.read(substitution{inert: true}); wrong != nil {
 		return out, wrong
 	}
 	if err := json.Unmarshal(data, &out); err != nil || len(out.Command) == 0 && out.URL == "" {

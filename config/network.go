@@ -58,19 +58,14 @@ func (c claims) widens(path []string, n *node) bool {
 // claimNetworks notes what the user says commands reach: "" is what all do, else the name of an agent.
 func (c claims) claimNetworks(root *node) {
 	add := func(name string, from *node) {
-		if from == nil || from.get("sandbox") == nil {
-			return
-		}
 		if n := from.get("sandbox").get("network"); n != nil {
 			c.networks[name] = append(c.networks[name], n)
 		}
 	}
 	add("", root)
 	for _, key := range []string{"agent", "mode"} {
-		if agents := root.get(key); agents != nil {
-			for _, m := range agents.members {
-				add(m.key, m.val)
-			}
+		for _, m := range root.membersOf(key) {
+			add(m.key, m.val)
 		}
 	}
 }

@@ -152,6 +152,22 @@ func (n *node) get(key string) *node {
 	return nil
 }
 
+// membersOf are the members of the object under a key, if there is one.
+func (n *node) membersOf(key string) []member {
+	if c := n.get(key); c != nil {
+		return c.members
+	}
+	return nil
+}
+
+// itemsOf are the items of the array under a key, if there is one.
+func (n *node) itemsOf(key string) []*node {
+	if c := n.get(key); c != nil {
+		return c.items
+	}
+	return nil
+}
+
 // keys are the names of the members.
 func (n *node) keys() (out []string) {
 	for _, m := range n.members {

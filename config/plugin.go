@@ -19,19 +19,17 @@ func AddPlugin(path, spec string, replace bool) error {
 	}
 	own := &node{kind: isString, text: spec}
 	list := []json.RawMessage{}
-	if there := s.root.get("plugin"); there != nil {
-		for _, it := range there.items {
-			if pluginName(it) == pluginName(own) {
-				switch {
-				case it.kind == isString && it.text == spec:
-					return nil
-				case !replace:
-					return lathe.Errorf(lathe.Conflict, "%s names %s already; --force replaces it", path, it.appendJSON(nil))
-				}
-				continue
+	for _, it := range s.root.itemsOf("plugin") {
+		if pluginName(it) == pluginName(own) {
+			switch {
+			case it.kind == isString && it.text == spec:
+				return nil
+			case !replace:
+				return lathe.Errorf(lathe.Conflict, "%s names %s already; --force replaces it", path, it.appendJSON(nil))
 			}
-			list = append(list, it.appendJSON(nil))
+			continue
 		}
+		list = append(list, it.appendJSON(nil))
 	}
 	change, err := json.Marshal(map[string][]json.RawMessage{"plugin": append(list, own.appendJSON(nil))})
 	if err != nil {

@@ -117,11 +117,7 @@ func onlyKnown(s *spec, n *node) *node {
 
 // warnOfHalves warns of commands of which no source says what is said.
 func (l *loading) warnOfHalves(all *node) {
-	commands := all.get("command")
-	if commands == nil {
-		return
-	}
-	for _, m := range commands.members {
+	for _, m := range all.membersOf("command") {
 		if m.val.get("template") == nil {
 			l.warn(problemAt(m.val.at, []string{"command", m.key}, `has no "template": it only changes a built-in command of that name`))
 		}

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // spec says what a setting may be. One table of them (keys.go) serves to check files, to
@@ -210,16 +211,9 @@ func (s *spec) words() (out []string) {
 }
 
 func orList(words []string) string {
-	out := ""
-	for i, w := range words {
-		switch {
-		case i == 0:
-		case i == len(words)-1:
-			out += " or "
-		default:
-			out += ", "
-		}
-		out += w
+	last := len(words) - 1
+	if last < 1 {
+		return strings.Join(words, "")
 	}
-	return out
+	return strings.Join(words[:last], ", ") + " or " + words[last]
 }

@@ -109,6 +109,14 @@ func (s *source) parse(sub substitution) *Error {
 	return err
 }
 
+// read is parse, and check against the table.
+func (s *source) read(sub substitution) *Error {
+	if err := s.parse(sub); err != nil {
+		return err
+	}
+	return s.check()
+}
+
 func (s *source) parseText(text []byte) *Error {
 	if at := tooDeep(text); at >= 0 {
 		return s.fail(place{s, at}.original(), fmt.Sprintf("is nested more than %d deep", maxDepth))

@@ -91,11 +91,7 @@ func (l *loading) trust() {
 			continue
 		}
 		s.warns = nil // told before
-		err := s.parse(l.substitution(User))
-		if err == nil {
-			err = s.check()
-		}
-		if err != nil {
+		if err := s.read(l.substitution(User)); err != nil {
 			l.errs = append(l.errs, err)
 		}
 	}

@@ -22,15 +22,11 @@ const (
 // MCP server or a plugin loads from its own folder. Trust is bound to them, so that a change there
 // asks again.
 func (l riskFinder) programRisks(s *source) (out []Risk) {
-	if servers := s.root.get("mcp"); servers != nil {
-		for _, m := range servers.members {
-			out = append(out, l.serverRisks(s, m.val)...)
-		}
+	for _, m := range s.root.membersOf("mcp") {
+		out = append(out, l.serverRisks(s, m.val)...)
 	}
-	if plugins := s.root.get("plugin"); plugins != nil {
-		for _, p := range plugins.items {
-			out = append(out, l.pluginRisks(s, p)...)
-		}
+	for _, p := range s.root.itemsOf("plugin") {
+		out = append(out, l.pluginRisks(s, p)...)
 	}
 	return out
 }
@@ -48,7 +44,7 @@ func (l riskFinder) serverRisks(s *source, server *node) (out []Risk) {
 		} else if cwd != nil {
 			dir = cwd.text
 		}
-		out = append(out, l.commandRisks(dir, server.get("command"))...)
+		out = append(out, l.commandRisks(dir, server.itemsOf("command"))...)
 	}
 	return out
 }
@@ -68,11 +64,8 @@ func (l riskFinder) pluginRisks(s *source, p *node) []Risk {
 }
 
 // commandRisks are those of the files that a command names.
-func (l riskFinder) commandRisks(dir string, command *node) (out []Risk) {
-	if command == nil {
-		return nil
-	}
-	for i, word := range command.items {
+func (l riskFinder) commandRisks(dir string, command []*node) (out []Risk) {
+	for i, word := range command {
 		if i == 0 && slices.Contains([]string{"npm", "pnpm", "yarn", "bun", "npx", "deno"}, word.text) {
 			out = append(out, l.inside(filepath.Join(dir, "package.json"))...)
 		}
