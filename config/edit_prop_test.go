@@ -9,6 +9,8 @@ import (
 
 	"github.com/tailscale/hujson"
 	"pgregory.net/rapid"
+
+	"github.com/lathe-agent/lathe"
 )
 
 // writer writes a value the way people do: with any white space and comments anywhere.
@@ -52,7 +54,7 @@ func (w *writer) value(n *node) {
 	for i, m := range n.members {
 		w.comma(i)
 		w.space()
-		w.b.Write(appendQuoted(nil, m.key))
+		w.b.Write(lathe.AppendJSONString(nil, m.key))
 		w.space()
 		w.b.WriteString(":")
 		w.value(m.val)

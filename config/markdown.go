@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"unicode"
+
+	"github.com/lathe-agent/lathe"
 )
 
 // maxHead is the largest head of a markdown file that is read, in bytes. What parses
@@ -94,7 +96,7 @@ func quoteValues(head []byte) []byte {
 		if !ok || !isPlainKey(key) || !strings.Contains(val, ":") || strings.ContainsAny(val[:1], `"'{[|>&*!`) {
 			continue
 		}
-		lines[i] = key + ": " + string(appendQuoted(nil, val))
+		lines[i] = key + ": " + string(lathe.AppendJSONString(nil, val))
 	}
 	return []byte(strings.Join(lines, "\n"))
 }

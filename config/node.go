@@ -4,9 +4,10 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"unicode/utf8"
 
 	"github.com/tailscale/hujson"
+
+	"github.com/lathe-agent/lathe"
 )
 
 // node is a JSON value that knows where it was written. Objects keep the order of their
@@ -246,7 +247,7 @@ func (n *node) appendJSON(dst []byte) []byte {
 			if i > 0 {
 				dst = append(dst, ',')
 			}
-			dst = append(appendQuoted(dst, m.key), ':')
+			dst = append(lathe.AppendJSONString(dst, m.key), ':')
 			dst = m.val.appendJSON(dst)
 		}
 		return append(dst, '}')
@@ -260,31 +261,8 @@ func (n *node) appendJSON(dst []byte) []byte {
 		}
 		return append(dst, ']')
 	case n.kind == isString:
-		return appendQuoted(dst, n.text)
+		return lathe.AppendJSONString(dst, n.text)
 	default:
 		return append(dst, n.text...)
 	}
-}
-
-// appendQuoted writes a string as JSON. Most of it goes as it is; prompts have line ends.
-func appendQuoted(dst []byte, s string) []byte {
-	dst = append(dst, '"')
-	from := 0
-	for i := range len(s) {
-		c := s[i]
-		if c >= ' ' && c != '"' && c != '\\' && c < utf8.RuneSelf {
-			continue
-		}
-		if c != '\n' && c != '"' && c != '\\' { // rare enough for the long way
-			quoted := hujson.String(s[from:])
-			return append(dst, quoted[1:]...)
-		}
-		dst = append(append(dst, s[from:i]...), '\\')
-		if c == '\n' {
-			c = 'n'
-		}
-		dst = append(dst, c)
-		from = i + 1
-	}
-	return append(append(dst, s[from:]...), '"')
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+
+	"github.com/lathe-agent/lathe"
 )
 
 // maxDepth is how deep values may nest; parsers call themselves for each level.
@@ -48,7 +50,7 @@ func (s *source) substitute(sub substitution) (out []byte, raw bool, err *Error)
 		}
 		out = append(out, text[rest:t.start]...)
 		s.cuts = append(s.cuts, cut{len(out), t.start + shift, true})
-		switch quoted := appendQuoted(nil, value); {
+		switch quoted := lathe.AppendJSONString(nil, value); {
 		case sub.inert && !t.quoted:
 			out = append(out, quoted...) // stands for a value nobody knows
 		case sub.inert:

@@ -25,29 +25,25 @@ func bound(l config.Limit) time.Duration {
 }
 
 func retryOf(r config.Retry) engine.Retry {
-	out := engine.Retry{MaxWait: bound(r.MaxWait)}
-	if r.Attempts != nil {
-		if out.Attempts = *r.Attempts; out.Attempts == 0 {
-			out.Attempts = -1
-		}
+	return engine.Retry{MaxWait: bound(r.MaxWait), Attempts: limit(r.Attempts)}
+}
+
+// limit is a number of the settings as the engine takes it: 0 is its default, negative none.
+func limit(n *int) int {
+	switch {
+	case n == nil:
+		return 0
+	case *n == 0:
+		return -1
 	}
-	return out
+	return *n
 }
 
 // CompactionOf is how the engine is to compress histories; a 0 of the settings is none to it.
 func CompactionOf(c config.Compaction) compact.Settings {
-	number := func(n *int) int {
-		switch {
-		case n == nil:
-			return 0
-		case *n == 0:
-			return -1
-		}
-		return *n
-	}
 	return compact.Settings{
 		Off: c.Auto != nil && !*c.Auto, Prune: c.Prune != nil && *c.Prune,
-		Reserved: number(c.Reserved), TailTurns: number(c.TailTurns), Recent: number(c.PreserveRecentTokens),
+		Reserved: limit(c.Reserved), TailTurns: limit(c.TailTurns), Recent: limit(c.PreserveRecentTokens),
 	}
 }
 
@@ -84,16 +80,6 @@ const leastBrief = 40
 
 // subagentsOf is what the settings say of tasks for other agents.
 func subagentsOf(c config.Config) subagent.Limits {
-	limit := func(n *int) int {
-		switch {
-		case n == nil:
-			return 0 // the engine's own
-		case *n == 0:
-			return -1
-		default:
-			return *n
-		}
-	}
 	s := c.Subagents
 	out := subagent.Limits{
 		Depth: limit(c.SubagentDepth), Parallel: limit(s.Parallel), Writers: limit(s.Writers),
