@@ -59,7 +59,6 @@ var archCeilings = map[string]archtest.Ceiling{
 	"methods client.Client":               {Most: 63, Why: "one for each verb of the API"},
 	"methods store.Store":                 {Most: 77, Why: "one for each question to the store"},
 	"methods store.txn":                   {Most: 68, Why: "one for each thing that a transaction writes"},
-	"methods tool/mcp.peer":               {Most: 48, Why: "the life of one server; the login is to go"},
 	"methods workspace/patch.search":      {Most: 54, Why: "the ways to find the place of a change"},
 	"methods workspace/snapshot.worktree": {Most: 61, Why: "to be cut: the index apart from the walk"},
 }

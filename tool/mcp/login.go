@@ -96,10 +96,11 @@ func (h *Hub) Login(ctx context.Context, name string, open func(url string) erro
 // BeginLogin begins a login and returns the page the user must visit; "" where the server is
 // connected already. The login ends by itself when the browser comes back, or by [Hub.EndLogin].
 func (h *Hub) BeginLogin(ctx context.Context, name string) (page, state string, err error) {
-	p, err := h.peer(name)
+	found, err := h.peer(name)
 	if err != nil {
 		return "", "", err
 	}
+	p := oauth{found}
 	if p.def.local() || p.def.OAuth.Off || h.o.Tokens == nil {
 		return "", "", lathe.Errorf(lathe.Invalid, "MCP server %s does not use a login (OAuth)", name)
 	}
@@ -138,7 +139,7 @@ func random() string {
 }
 
 // redirect is the address that the browser comes back to.
-func (p *peer) redirect() string {
+func (p oauth) redirect() string {
 	if p.def.OAuth.RedirectURI != "" {
 		return p.def.OAuth.RedirectURI
 	}
@@ -150,7 +151,7 @@ func (p *peer) redirect() string {
 }
 
 // register returns the client to log in as, registered if need be.
-func (p *peer) register(ctx context.Context, a *authority, redirect string) (*client, error) {
+func (p oauth) register(ctx context.Context, a *authority, redirect string) (*client, error) {
 	tokens := p.hub.o.Tokens
 	e, err := tokens.entry(p.def.Name, p.def.URL)
 	if err != nil {
@@ -181,7 +182,7 @@ func seconds(t time.Time) float64 {
 }
 
 // page is the address at which the user agrees.
-func (p *peer) page(a *authority, c *client, redirect, state, verifier string) (string, error) {
+func (p oauth) page(a *authority, c *client, redirect, state, verifier string) (string, error) {
 	u, err := url.Parse(a.meta.AuthorizationEndpoint)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" {
 		return "", lathe.Errorf(lathe.Unavailable, "MCP server %s names no page to log in at", p.def.Name)
@@ -203,7 +204,7 @@ func (p *peer) page(a *authority, c *client, redirect, state, verifier string) (
 }
 
 // await listens for the browser to come back, in the background.
-func (p *peer) await(a *authority, redirect, state string) error {
+func (p oauth) await(a *authority, redirect, state string) error {
 	u, err := url.Parse(redirect)
 	if err != nil {
 		return lathe.Errorf(lathe.Invalid, "MCP server %s: its redirectUri cannot be read", p.def.Name)
@@ -289,7 +290,7 @@ func (e expected) catch(came chan<- back) http.Handler {
 }
 
 // finish waits for the code and trades it for a token.
-func (p *peer) finish(ctx context.Context, listener net.Listener, want expected) error {
+func (p oauth) finish(ctx context.Context, listener net.Listener, want expected) error {
 	came := make(chan back, 1)
 	server := &http.Server{Handler: want.catch(came), ReadTimeout: 10 * time.Second, WriteTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10}
 	served := make(chan struct{})
@@ -325,7 +326,7 @@ func (h *Hub) EndLogin(ctx context.Context, name, code string) error {
 	if h.o.Tokens == nil {
 		return lathe.Errorf(lathe.Invalid, "MCP server %s does not use a login (OAuth)", name)
 	}
-	if err := p.redeem(ctx, strings.TrimSpace(code)); err != nil {
+	if err := (oauth{p}).redeem(ctx, strings.TrimSpace(code)); err != nil {
 		return err
 	}
 	if w := h.login.of(name); w != nil {
@@ -335,7 +336,7 @@ func (h *Hub) EndLogin(ctx context.Context, name, code string) error {
 }
 
 // redeem trades a code for a token and connects with it.
-func (p *peer) redeem(ctx context.Context, code string) error {
+func (p oauth) redeem(ctx context.Context, code string) error {
 	tokens := p.hub.o.Tokens
 	e, err := tokens.entry(p.def.Name, p.def.URL)
 	if err != nil {

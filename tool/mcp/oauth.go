@@ -24,11 +24,14 @@ type authority struct {
 	scope    string // what the server asks for
 }
 
+// oauth is a server as one that its user logs in to.
+type oauth struct{ *peer }
+
 // authTime is how long each question about a login may take.
 const authTime = 20 * time.Second
 
 // web is a client for all that is asked of others than the server itself: without its headers.
-func (p *peer) web() *http.Client {
+func (p oauth) web() *http.Client {
 	home, err := url.Parse(p.def.URL)
 	if err != nil {
 		home = &url.URL{} // nobody's origin
@@ -49,7 +52,7 @@ func (s smallAnswers) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 // denied finds out what a server that wants a login wants: one, or a client in the settings first.
-func (p *peer) denied(ctx context.Context, challenge string) error {
+func (p oauth) denied(ctx context.Context, challenge string) error {
 	a, err := p.authority(ctx, challenge)
 	if err == nil && p.def.OAuth.ClientID == "" && a.meta.RegistrationEndpoint == "" {
 		if e, err := p.hub.o.Tokens.entry(p.def.Name, p.def.URL); err != nil || e.Client == nil {
@@ -61,7 +64,7 @@ func (p *peer) denied(ctx context.Context, challenge string) error {
 
 // authority looks for who gives the tokens: as the refusal of the server says, in the places where
 // that is published, or at the server itself, as the first version of the protocol had it.
-func (p *peer) authority(ctx context.Context, challenge string) (*authority, error) {
+func (p oauth) authority(ctx context.Context, challenge string) (*authority, error) {
 	web := p.web()
 	home, err := url.Parse(p.def.URL)
 	if err != nil {
@@ -135,7 +138,7 @@ func challenged(header, name string) string {
 const probeTime = 5 * time.Second
 
 // probe asks the server how it refuses.
-func (p *peer) probe(ctx context.Context) string {
+func (p oauth) probe(ctx context.Context) string {
 	ctx, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, p.def.URL, nil)
@@ -152,7 +155,7 @@ func (p *peer) probe(ctx context.Context) string {
 }
 
 // token is one for the server that can be used; "" is that there is none.
-func (p *peer) token(ctx context.Context, stale string) (string, error) {
+func (p oauth) token(ctx context.Context, stale string) (string, error) {
 	return p.hub.o.Tokens.fresh(ctx, p.def.Name, p.def.URL, stale, func(ctx context.Context, e entry) (grant, error) {
 		ctx, cancel := context.WithTimeout(ctx, authTime)
 		defer cancel()
@@ -169,7 +172,7 @@ func (p *peer) token(ctx context.Context, stale string) (string, error) {
 }
 
 // client is what the server knows us as: by the settings, or since it registered us.
-func (p *peer) client(e entry) *client {
+func (p oauth) client(e entry) *client {
 	if id := p.def.OAuth.ClientID; id != "" {
 		return &client{ID: id, Secret: p.def.OAuth.ClientSecret}
 	}
@@ -180,7 +183,7 @@ func (p *peer) client(e entry) *client {
 }
 
 // exchange asks for a token. What is sent and what comes back is in no error.
-func (p *peer) exchange(ctx context.Context, a *authority, c *client, form url.Values) (grant, error) {
+func (p oauth) exchange(ctx context.Context, a *authority, c *client, form url.Values) (grant, error) {
 	form.Set("client_id", c.ID)
 	form.Set("resource", a.resource)
 	methods := a.meta.TokenEndpointAuthMethodsSupported

@@ -52,7 +52,7 @@ func (l *link) openRemote() error {
 		}
 	}
 	if l.road.denial() != nil {
-		return l.p.denied(l.ctx, l.road.challenge())
+		return oauth{l.p}.denied(l.ctx, l.road.challenge())
 	}
 	if status := l.road.last(); status >= 300 {
 		err = fmt.Errorf("the server answered %d %s", status, http.StatusText(status))
@@ -201,7 +201,7 @@ func (r *road) deliver(ctx context.Context, req *http.Request) (*http.Response, 
 	token := ""
 	if home && r.logsIn() {
 		var err error
-		if token, err = r.p.token(ctx, ""); err != nil {
+		if token, err = (oauth{r.p}).token(ctx, ""); err != nil {
 			return nil, err
 		}
 	}
@@ -210,7 +210,7 @@ func (r *road) deliver(ctx context.Context, req *http.Request) (*http.Response, 
 		return resp, err
 	}
 	if resp.StatusCode == http.StatusUnauthorized && token != "" {
-		fresh, err := r.p.token(ctx, token)
+		fresh, err := oauth{r.p}.token(ctx, token)
 		if err == nil && fresh != "" {
 			_ = resp.Body.Close() // what it says is known
 			if resp, err = r.send(ctx, req, home, fresh); err != nil {
