@@ -32,7 +32,6 @@ var archCeilings = map[string]archtest.Ceiling{
 	"fields model/openai.Dialect":         {Most: 23, Why: "one for each way in which servers differ"},
 	"fields model/openai.chatDecoder":     {Most: 19, Why: "the state of one stream"},
 	"fields model/provider.options":       {Most: 20, Why: "options of the wire"},
-	"fields plugin.member":                {Most: 17, Why: "one plugin and its process"},
 	"fields sandbox.Profile":              {Most: 20, Why: "one for each right of a command"},
 	"fields scripts/torture.counts":       {Most: 23, Why: "counters"},
 	"fields tally.Figures":                {Most: 17, Why: "counters"},

@@ -65,11 +65,11 @@ func executable(path string) (string, error) {
 
 // offer is what a plugin says it has.
 type offer struct {
-	Name     string   `json:"name"`
+	Name     string   `json:"name"` // nobody needs it; what is none is an error
 	Hooks    []string `json:"hooks"`
 	Tools    []Tool   `json:"tools"`
-	Auth     string   `json:"auth"`
-	Provider string   `json:"provider"`
+	Auth     string   `json:"auth"`     // the provider it has logins for
+	Provider string   `json:"provider"` // the provider it has models for
 }
 
 // loadProgram brings a program to life, which is a member by itself.
@@ -100,7 +100,7 @@ func (l *link) load(ctx context.Context) (culprit *member, err error) {
 	}
 	packages := p.packages(ctx)
 	for _, m := range p.members {
-		if s, _ := m.stateNow(); s == Off || s == Failed {
+		if m.isOut() {
 			continue
 		}
 		m.set(Loading, "")
@@ -133,7 +133,7 @@ func (p *peer) packages(ctx context.Context) map[*member]fetched {
 	var all sync.WaitGroup
 	out := map[*member]fetched{}
 	for _, m := range p.members {
-		if s, _ := m.stateNow(); m.kind != kindPackage || s == Off || s == Failed {
+		if m.kind != kindPackage || m.isOut() {
 			continue
 		}
 		all.Go(func() {
@@ -218,7 +218,7 @@ func (m *member) take(data json.RawMessage) error {
 		t.Plugin = m.name
 	}
 	m.mu.Lock()
-	m.hooks, m.tools, m.auth, m.provider = o.Hooks, o.Tools, o.Auth, o.Provider
+	m.offers = o
 	if m.state != Off {
 		m.state, m.reason = Ready, ""
 	}

@@ -47,15 +47,12 @@ type member struct {
 	command []string
 	options json.RawMessage
 
-	mu       sync.Mutex
-	peer     *peer // where it runs
-	state    State
-	reason   string // of Failed and Off
-	hooks    []string
-	tools    []Tool
-	auth     string // the provider it has logins for
-	provider string // the provider it has models for
-	faults   int    // in a row
+	mu     sync.Mutex
+	peer   *peer // where it runs
+	state  State
+	reason string // of Failed and Off
+	offers offer
+	faults int // in a row
 
 	unsupported sync.Once // told of hooks that are not used
 }
@@ -113,7 +110,7 @@ func isScript(name string) bool {
 func (m *member) has(hook string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.state != Off && m.state != Failed && slices.Contains(m.hooks, hook)
+	return m.state != Off && m.state != Failed && slices.Contains(m.offers.Hooks, hook)
 }
 
 // set changes its state where it may: what is off stays off.
@@ -129,6 +126,12 @@ func (m *member) stateNow() (State, string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.state, m.reason
+}
+
+// isOut reports whether it is not called any more: it could not be loaded, or is off.
+func (m *member) isOut() bool {
+	s, _ := m.stateNow()
+	return s == Off || s == Failed
 }
 
 // process is where it runs now.
@@ -173,9 +176,9 @@ func (c *Company) Status() []Status {
 	for _, m := range c.members {
 		s := Status{Name: m.name, Spec: m.spec, Kind: string(m.kind)}
 		m.mu.Lock()
-		s.State, s.Reason, s.Auth, s.Provider, s.Faults = m.state, m.reason, m.auth, m.provider, m.faults
-		s.Hooks = slices.Clone(m.hooks)
-		for _, t := range m.tools {
+		s.State, s.Reason, s.Auth, s.Provider, s.Faults = m.state, m.reason, m.offers.Auth, m.offers.Provider, m.faults
+		s.Hooks = slices.Clone(m.offers.Hooks)
+		for _, t := range m.offers.Tools {
 			s.Tools = append(s.Tools, t.ID)
 		}
 		m.mu.Unlock()

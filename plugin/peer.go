@@ -170,12 +170,7 @@ func (p *peer) bring(ctx context.Context) (*link, error) {
 
 // anyLeft reports whether a member is worth a process.
 func (p *peer) anyLeft() bool {
-	for _, m := range p.members {
-		if s, _ := m.stateNow(); s != Off && s != Failed {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.members, func(m *member) bool { return !m.isOut() })
 }
 
 // noteEnd notes the end of a process that was ready, for whatever reason.
@@ -213,13 +208,7 @@ func (p *peer) noteEnd(l *link, why string) {
 	}
 }
 
-func backoff(deaths int) time.Duration {
-	d := firstBackoff
-	for range deaths - 1 {
-		d *= 4
-	}
-	return d
-}
+func backoff(deaths int) time.Duration { return firstBackoff << (2 * (deaths - 1)) }
 
 func pause(ctx context.Context, d time.Duration) error {
 	if d <= 0 {

@@ -17,9 +17,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"log/slog"
 	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -112,7 +112,7 @@ const earlyMost = 256
 func Open(o Options) *Company {
 	o.Timeouts = o.Timeouts.withDefaults()
 	if o.Log == nil {
-		o.Log = slog.New(slog.NewTextHandler(io.Discard, nil))
+		o.Log = slog.New(slog.DiscardHandler)
 	}
 	if o.Tell == nil {
 		o.Tell = func(lathe.Fact) {}
@@ -209,12 +209,7 @@ func (c *Company) Has(hook string) bool {
 	if !c.started.Load() {
 		return true
 	}
-	for _, m := range c.members {
-		if m.has(hook) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.members, func(m *member) bool { return m.has(hook) })
 }
 
 // Close lets the plugins put themselves away, ends their processes and waits for them.

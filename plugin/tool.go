@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -134,7 +135,7 @@ func (c *Company) Tools() []Tool {
 	at := map[string]int{}
 	for _, m := range c.members {
 		m.mu.Lock()
-		for _, t := range m.tools {
+		for _, t := range m.offers.Tools {
 			if i, ok := at[t.ID]; ok {
 				out[i] = t
 				continue
@@ -149,16 +150,13 @@ func (c *Company) Tools() []Tool {
 
 // owner is the last plugin that has a tool.
 func (c *Company) owner(id string) *member {
-	for i := len(c.members) - 1; i >= 0; i-- {
-		m := c.members[i]
+	for _, m := range slices.Backward(c.members) {
 		m.mu.Lock()
-		for _, t := range m.tools {
-			if t.ID == id {
-				m.mu.Unlock()
-				return m
-			}
-		}
+		has := slices.ContainsFunc(m.offers.Tools, func(t Tool) bool { return t.ID == id })
 		m.mu.Unlock()
+		if has {
+			return m
+		}
 	}
 	return nil
 }
