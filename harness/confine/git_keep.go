@@ -237,7 +237,7 @@ func (k *gitKeeper) Check(m sandbox.Moment) []string {
 // linked, and nothing else.
 type serviceKeeper struct{ of *gitKeeper }
 
-// Begin covers the link for the program. Each start has a keeper of its own in here.
+// Begin has the configuration linked, and its folder protected.
 func (k serviceKeeper) Begin(p *sandbox.Profile) error {
 	k.of.useLink(placeOfGit(k.of.root))
 	protectLinked(p, k.of.configs)
