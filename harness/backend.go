@@ -12,8 +12,8 @@ import (
 	"github.com/lathe-agent/lathe/workspace"
 )
 
-// Served is an engine as a server wants it.
-type Served struct {
+// served is an engine as a server wants it.
+type served struct {
 	*engine.Engine
 	app   *Host
 	setup *Harness
@@ -35,19 +35,19 @@ func (s *Harness) Backend() (server.Backend, io.Closer) {
 	return all, b
 }
 
-func (s *Harness) newServed() *Served {
-	return &Served{Engine: s.Engine, app: s.app, setup: s, at: s.Folders, dirs: map[string]bool{}, told: map[string]stamp{}}
+func (s *Harness) newServed() *served {
+	return &served{Engine: s.Engine, app: s.app, setup: s, at: s.Folders, dirs: map[string]bool{}, told: map[string]stamp{}}
 }
 
 // Close ends terminals, and logins that nobody has ended.
-func (b *Served) Close() error {
+func (b *served) Close() error {
 	err := b.terminals.Close()
 	b.logins.close()
 	return err
 }
 
 // Open returns where a directory belongs.
-func (b *Served) Open(ctx context.Context, dir string) (workspace.Place, lathe.Project, error) {
+func (b *served) Open(ctx context.Context, dir string) (workspace.Place, lathe.Project, error) {
 	inst, err := b.Instance(ctx, dir)
 	if err == nil {
 		b.mu.Lock()
@@ -58,13 +58,13 @@ func (b *Served) Open(ctx context.Context, dir string) (workspace.Place, lathe.P
 }
 
 // Dispose lets go of a directory, settings included.
-func (b *Served) Dispose(dir string) {
+func (b *served) Dispose(dir string) {
 	b.setup.forget(dir)
 	b.Engine.Dispose(dir)
 }
 
 // DisposeAll lets go of all directories that were opened.
-func (b *Served) DisposeAll() {
+func (b *served) DisposeAll() {
 	b.mu.Lock()
 	dirs := b.dirs
 	b.dirs = map[string]bool{}

@@ -26,7 +26,7 @@ func (s *Harness) forget(dir string) {
 }
 
 // Settings returns those that count in a directory.
-func (b *Served) Settings(ctx context.Context, at workspace.Place) (*config.Loaded, error) {
+func (b *served) Settings(ctx context.Context, at workspace.Place) (*config.Loaded, error) {
 	k, err := b.setup.Configured(ctx, at)
 	if err != nil {
 		return nil, err
@@ -35,7 +35,7 @@ func (b *Served) Settings(ctx context.Context, at workspace.Place) (*config.Load
 }
 
 // Tools are what models may use in a directory.
-func (b *Served) Tools(ctx context.Context, at workspace.Place) ([]server.Tool, error) {
+func (b *served) Tools(ctx context.Context, at workspace.Place) ([]server.Tool, error) {
 	s, err := b.setup.Settings(ctx, at)
 	if err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ func (a *Host) UserConfigFile() string {
 }
 
 // Global is what the user's own file says.
-func (b *Served) Global(context.Context) (json.RawMessage, error) {
+func (b *served) Global(context.Context) (json.RawMessage, error) {
 	return ReadConfigFile(b.app.UserConfigFile())
 }
 
@@ -82,7 +82,7 @@ func ReadConfigFile(path string) (json.RawMessage, error) {
 
 // Change writes to the settings file of the directory, one of ours unless there is only one of the
 // reference's.
-func (b *Served) Change(_ context.Context, at workspace.Place, change json.RawMessage) error {
+func (b *served) Change(_ context.Context, at workspace.Place, change json.RawMessage) error {
 	return config.Edit(DirConfigFile(at.Directory), change)
 }
 
@@ -97,7 +97,7 @@ func DirConfigFile(dir string) string {
 }
 
 // ChangeGlobal writes to the user's own file.
-func (b *Served) ChangeGlobal(_ context.Context, change json.RawMessage) error {
+func (b *served) ChangeGlobal(_ context.Context, change json.RawMessage) error {
 	path := b.app.UserConfigFile()
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return lathe.Errorf(lathe.Unavailable, "no place for your settings: %w", err)

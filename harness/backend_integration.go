@@ -13,7 +13,7 @@ import (
 
 // Integrations are all providers of the catalogue: how a user logs in to them, and which
 // credentials of theirs were found. It is the name of a credential that is told, never the secret.
-func (b *Served) Integrations(_ context.Context, at workspace.Place) ([]server.Integration, error) {
+func (b *served) Integrations(_ context.Context, at workspace.Place) ([]server.Integration, error) {
 	k, err := b.setup.ConfigFor(at)
 	if err != nil {
 		return nil, err
@@ -30,7 +30,7 @@ func (b *Served) Integrations(_ context.Context, at workspace.Place) ([]server.I
 }
 
 // waysIn are the vendor's own login, a key, and variables. Who needs none of them has none.
-func (b *Served) waysIn(k *DirConfig, p *catalog.Provider) []server.IntegrationMethod {
+func (b *served) waysIn(k *DirConfig, p *catalog.Provider) []server.IntegrationMethod {
 	out := []server.IntegrationMethod{}
 	if m, ok := b.method(k, p.ID); ok {
 		out = append(out, server.IntegrationMethod{Type: "oauth", ID: p.ID, Label: m.Label})
@@ -46,7 +46,7 @@ func (b *Served) waysIn(k *DirConfig, p *catalog.Provider) []server.IntegrationM
 }
 
 // connections are the credential of the file and the variables that are set.
-func (b *Served) connections(p *catalog.Provider, c auth.Credential) []server.Connection {
+func (b *served) connections(p *catalog.Provider, c auth.Credential) []server.Connection {
 	out := []server.Connection{}
 	switch c.(type) {
 	case auth.Key:

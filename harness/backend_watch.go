@@ -16,7 +16,7 @@ type stamp struct {
 
 // Changed reports what differs from when this was last asked. The first time it is held against what
 // was read of the directory before: a client may have been told that.
-func (b *Served) Changed(at workspace.Place) (settings, credentials bool) {
+func (b *served) Changed(at workspace.Place) (settings, credentials bool) {
 	held, was := b.setup.held(at)
 	now := b.setup.stamp(at)
 	b.mu.Lock()

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/lathe-agent/lathe"
@@ -46,10 +47,21 @@ type extensionSets struct {
 type extensionSet struct {
 	*guest.Guests
 	names string    // the settings that name them
-	used  time.Time // guarded by visits.mu
+	used  time.Time // guarded by extensionSets.mu
 
-	mu    sync.Mutex     // guards what follows
-	heard *config.Loaded // the settings that plugins have seen
+	calls atomic.Int32 // requests of its plugins that are being answered
+
+	mu      sync.Mutex     // guards what follows
+	heard   *config.Loaded // the settings that plugins have seen
+	running *configuring   // nil unless plugins are asked now
+	closed  bool
+}
+
+// configuring is one time that plugins are asked to change the settings.
+type configuring struct {
+	done   chan struct{} // closed when they have answered; then what follows is set
+	config *DirConfig
+	err    error
 }
 
 // Settings is what the engine needs of a directory's settings, with what its guests bring.
@@ -85,30 +97,68 @@ func (s *Harness) withExtensions(ctx context.Context, place workspace.Place) (*D
 	if err != nil || v == nil {
 		return k, nil, err
 	}
-	if ctx.Value(ByGuest{}) == nil {
-		v.mu.Lock()
-	} else if !v.mu.TryLock() { // a plugin that is being asked would wait for itself
-		return k, nil, nil
-	}
-	defer v.mu.Unlock()
-	if v.heard == nil && ctx.Value(ByGuest{}) != nil {
-		return k, nil, nil
-	}
-	if v.heard == k.loaded {
+	run := v.configure(ctx, s, k.loaded, place)
+	if run == nil { // they have seen these settings
 		return k, v, nil
 	}
-	if err := s.hear(ctx, v, place); err != nil {
-		return nil, nil, err
+	if v.calls.Load() > 0 {
+		// A plugin that is loaded or asked now waits for this answer, and would wait for itself. Until it has
+		// answered, the settings are those without plugins, for whoever asks meanwhile.
+		return k, nil, nil
 	}
-	if k, err = s.ConfigFor(place); err != nil {
-		return nil, nil, err
+	select {
+	case <-run.done:
+	case <-ctx.Done():
+		return nil, nil, context.Cause(ctx)
 	}
-	v.heard = k.loaded
-	return k, v, nil
+	if run.err != nil {
+		return nil, nil, run.err
+	}
+	return run.config, v, nil
 }
 
-// hear lets plugins change the settings. The visit's mutex is held.
-func (s *Harness) hear(ctx context.Context, v *extensionSet, place workspace.Place) error {
+// configure begins to ask plugins for changes of the settings, unless that is in progress; nil where they have seen
+// these settings. It is not the caller's to end: others wait for it too.
+func (v *extensionSet) configure(ctx context.Context, s *Harness, loaded *config.Loaded, place workspace.Place) *configuring {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.closed || v.running == nil && v.heard == loaded {
+		return nil
+	}
+	if v.running != nil {
+		return v.running
+	}
+	run := &configuring{done: make(chan struct{})}
+	v.running = run
+	go func() {
+		defer close(run.done)
+		if run.err = s.askPlugins(context.WithoutCancel(ctx), v, place); run.err == nil {
+			run.config, run.err = s.ConfigFor(place)
+		}
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		if v.running = nil; run.err == nil {
+			v.heard = run.config.loaded
+		}
+	}()
+	return run
+}
+
+// Close ends the extensions, and waits for what they are asked.
+func (v *extensionSet) Close() error {
+	v.mu.Lock()
+	v.closed = true
+	run := v.running
+	v.mu.Unlock()
+	err := v.Guests.Close()
+	if run != nil {
+		<-run.done
+	}
+	return err
+}
+
+// askPlugins lets plugins change the settings.
+func (s *Harness) askPlugins(ctx context.Context, v *extensionSet, place workspace.Place) error {
 	o, err := s.app.In(place.Directory).ConfigOptions()
 	if err != nil {
 		return err

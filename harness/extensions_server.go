@@ -7,17 +7,16 @@ import (
 	"sync"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/server"
 )
-
-// ByGuest marks the context of what plugins ask of us.
-type ByGuest struct{}
 
 // ownServer answers what plugins ask of the server they believe to run in, without a socket. It is
 // made when the first of them asks.
 func (s *Harness) ownServer(dir string) http.Handler {
 	made := sync.OnceValue(func() http.Handler {
 		b, done := s.Backend()
+		b.Engine = pluginEngine{s.Engine}
 		answers := server.New(b, server.Options{Directory: dir, Version: s.app.Version, Log: s.app.Log})
 		s.extensionSets.mu.Lock()
 		defer s.extensionSets.mu.Unlock()
@@ -33,9 +32,43 @@ func (s *Harness) ownServer(dir string) http.Handler {
 			return
 		}
 		r.Host = "localhost"
-		made().ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), ByGuest{}, true)))
+		call := &pluginCall{ResponseWriter: w, answered: s.extensionSets.beginCall(dir)}
+		defer call.answered()
+		made().ServeHTTP(call, r)
 	})
 }
+
+// beginCall notes that a plugin of a directory waits for an answer, until it is called back.
+func (vs *extensionSets) beginCall(dir string) (answered func()) {
+	vs.mu.Lock()
+	v := vs.dirs[dir]
+	vs.mu.Unlock()
+	if v == nil {
+		return func() {}
+	}
+	v.calls.Add(1)
+	return sync.OnceFunc(func() { v.calls.Add(-1) })
+}
+
+// pluginCall is an answer to a plugin. Where it has begun, nothing more is asked of the settings: a stream of events
+// may last as long as the plugin does.
+type pluginCall struct {
+	http.ResponseWriter
+	answered func()
+}
+
+func (c *pluginCall) WriteHeader(code int) {
+	c.answered()
+	c.ResponseWriter.WriteHeader(code)
+}
+
+func (c *pluginCall) Write(b []byte) (int, error) {
+	c.answered()
+	return c.ResponseWriter.Write(b)
+}
+
+// Unwrap is for http.ResponseController.
+func (c *pluginCall) Unwrap() http.ResponseWriter { return c.ResponseWriter }
 
 // notForPlugins says why plugins may not use a route, "" if they may. They run confined, and a plugin
 // may do what a model told it: nothing that they ask of us writes files that other programs obey,
@@ -57,11 +90,14 @@ func notForPlugins(r *http.Request) string {
 	return ""
 }
 
+// pluginEngine is the engine as plugins may use it.
+type pluginEngine struct{ *engine.Engine }
+
 // Reply answers a permission request. A plugin does not give the permission sandbox: only a person
 // or a rule does.
-func (b *Served) Reply(ctx context.Context, id lathe.AskID, reply lathe.Reply, message string) error {
-	if ctx.Value(ByGuest{}) != nil && (reply == lathe.Once || reply == lathe.Always) {
-		asks, err := b.Asks(ctx, lathe.Scope{})
+func (e pluginEngine) Reply(ctx context.Context, id lathe.AskID, reply lathe.Reply, message string) error {
+	if reply == lathe.Once || reply == lathe.Always {
+		asks, err := e.Asks(ctx, lathe.Scope{})
 		if err != nil {
 			return err
 		}
@@ -71,5 +107,5 @@ func (b *Served) Reply(ctx context.Context, id lathe.AskID, reply lathe.Reply, m
 			}
 		}
 	}
-	return b.Engine.Reply(ctx, id, reply, message)
+	return e.Engine.Reply(ctx, id, reply, message)
 }

@@ -1,8 +1,11 @@
 package harness
 
 import (
-	"context"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/lathe-agent/lathe"
@@ -36,16 +39,29 @@ func TestPlugin_DoesNotGiveSandbox(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	b, guest := &Served{Engine: e}, context.WithValue(ctx, ByGuest{}, true)
-	for _, reply := range []lathe.Reply{lathe.Once, lathe.Always} {
-		if err := b.Reply(guest, "per_1", reply, ""); lathe.CodeOf(err) != lathe.Denied {
-			t.Errorf("%s by a plugin: %v", reply, err)
+	h := &Harness{app: &Host{Env: func(string) string { return "" }, Environ: func() []string { return nil }, Log: slog.New(slog.DiscardHandler)}, Engine: e, extensionSets: extensionSets{dirs: map[string]*extensionSet{}}}
+	defer func() {
+		if err := h.extensionSets.close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	server := h.ownServer(data)
+	reply := func(id, reply string) int {
+		w := httptest.NewRecorder()
+		r := httptest.NewRequest(http.MethodPost, "/permission/"+id+"/reply", strings.NewReader(`{"reply":"`+reply+`"}`))
+		r.Header.Set("Content-Type", "application/json")
+		server.ServeHTTP(w, r)
+		return w.Code
+	}
+	for _, word := range []string{"once", "always"} {
+		if code := reply("per_1", word); code != http.StatusForbidden {
+			t.Errorf("%s by a plugin: %d", word, code)
 		}
 	}
-	if err := b.Reply(guest, "per_2", lathe.Once, ""); err != nil {
-		t.Errorf("another permission: %v", err)
+	if code := reply("per_2", "once"); code != http.StatusOK {
+		t.Errorf("another permission: %d", code)
 	}
-	if err := b.Reply(ctx, "per_1", lathe.Once, ""); err != nil {
+	if err := e.Reply(ctx, "per_1", lathe.Once, ""); err != nil {
 		t.Errorf("by a person: %v", err)
 	}
 	if err := e.Store().Release(ctx, lease); err != nil {
