@@ -127,7 +127,7 @@ func SessionOf(f Fact) SessionID {
 		return f.Session
 	case *Spent:
 		return f.Session
-	case *Prefaced:
+	case *SystemPromptSaved:
 		return f.Session
 	case *TestsRan:
 		return f.Session

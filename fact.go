@@ -112,10 +112,10 @@ type (
 		Day     string // 2006-01-02
 		Used    Spending
 	}
-	// Prefaced keeps what goes before the conversation, in place of what was kept before.
-	Prefaced struct {
-		Session SessionID
-		Preface Preface
+	// SystemPromptSaved saves the system prompt, in place of the one before.
+	SystemPromptSaved struct {
+		Session      SessionID
+		SystemPrompt SystemPrompt
 	}
 	// TestsRan keeps for a project which command ran its tests. Where there is none, it is
 	// for the directory.
@@ -146,7 +146,7 @@ func (*Checkpoint) Type() string        { return "" }
 func (*Promote) Type() string           { return "" }
 func (*Interrupted) Type() string       { return "" }
 func (*Spent) Type() string             { return "" }
-func (*Prefaced) Type() string          { return "" }
+func (*SystemPromptSaved) Type() string { return "" }
 func (*TestsRan) Type() string          { return "" }
 
 func (f *SessionCreated) fields(c *codec) { sessionFields(c, &f.Info, &f.Extra) }
@@ -238,12 +238,12 @@ func (f *DiffChanged) fields(c *codec) {
 
 func (f *ProjectChanged) fields(c *codec) { f.Project.fields(c) }
 
-func (*Checkpoint) fields(*codec)  {}
-func (*Promote) fields(*codec)     {}
-func (*Interrupted) fields(*codec) {}
-func (*Spent) fields(*codec)       {}
-func (*Prefaced) fields(*codec)    {}
-func (*TestsRan) fields(*codec)    {}
+func (*Checkpoint) fields(*codec)        {}
+func (*Promote) fields(*codec)           {}
+func (*Interrupted) fields(*codec)       {}
+func (*Spent) fields(*codec)             {}
+func (*SystemPromptSaved) fields(*codec) {}
+func (*TestsRan) fields(*codec)          {}
 
 // answers is an array of arrays of strings.
 func answers(c *codec, key string, v *[][]string) {

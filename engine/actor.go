@@ -36,26 +36,26 @@ type actor struct {
 	engine *Engine
 	wake   chan struct{}  // holds one after an input
 	gone   chan struct{}  // closed when it sleeps again
-	broken *lathe.Session // whose turn the store stopped, once clients are told; its goroutine's own
+	failed *lathe.Session // whose turn the store stopped, once clients are told; its goroutine's own
 
 	mu     sync.Mutex // guards the fields below
 	woken  bool       // an input came that the runner has not seen
 	events []lathe.Event
-	ending *ending
+	result *turnResult
 	cancel context.CancelCauseFunc              // of the turn under way; nil between turns
-	rests  bool                                 // its turn has ended; jobs may be under way
+	idle   bool                                 // its turn has ended; jobs may be under way
 	first  func(context.Context, *runner) error // to be done before anything else, once; nil
 }
 
-// ending is the end of a turn, as its callers wait for it. Its result is set before done is closed.
-type ending struct {
+// turnResult is the end of a turn, as its callers wait for it. Its result is set before done is closed.
+type turnResult struct {
 	done    chan struct{}
 	message lathe.Message
 	err     error
 }
 
 // wait returns what came of the turn, once it has ended.
-func (r *ending) wait(ctx context.Context) (lathe.Message, error) {
+func (r *turnResult) wait(ctx context.Context) (lathe.Message, error) {
 	select {
 	case <-r.done:
 		return r.message, r.err
@@ -77,7 +77,7 @@ type actors struct {
 
 // wake wakes a session and returns the end of the turn that will see what was admitted
 // before.
-func (all *actors) wake(id lathe.SessionID) (*ending, error) {
+func (all *actors) wake(id lathe.SessionID) (*turnResult, error) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	if all.closed {
@@ -90,8 +90,8 @@ func (all *actors) wake(id lathe.SessionID) (*ending, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.woken = true
-	a.nudge()
-	return a.ending, nil
+	a.signal()
+	return a.result, nil
 }
 
 // wait wakes a session and waits until it is idle.
@@ -115,38 +115,38 @@ func (all *actors) runExclusive(id lathe.SessionID, first func(context.Context, 
 	switch {
 	case a == nil:
 		return all.startActor(id, first), nil
-	case !a.engage(first):
+	case !a.tryRun(first):
 		return nil, lathe.Errorf(lathe.Conflict, "Session is busy: %s", id)
 	}
 	return a, nil
 }
 
-// engage gives an actor at rest something to do, and reports whether it is one.
-func (a *actor) engage(first func(context.Context, *runner) error) bool {
+// tryRun gives an actor at rest something to do, and reports whether it is one.
+func (a *actor) tryRun(first func(context.Context, *runner) error) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if !a.rests || a.woken {
+	if !a.idle || a.woken {
 		return false
 	}
-	a.first, a.rests = first, false
-	a.nudge()
+	a.first, a.idle = first, false
+	a.signal()
 	return true
 }
 
-// begins notes that a turn is under way, and returns what is to be done first.
-func (a *actor) begins(cancel context.CancelCauseFunc) (first func(context.Context, *runner) error) {
+// markStarted notes that a turn is under way, and returns what is to be done first.
+func (a *actor) markStarted(cancel context.CancelCauseFunc) (first func(context.Context, *runner) error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	first = a.first
-	a.cancel, a.rests, a.first = cancel, false, nil
+	a.cancel, a.idle, a.first = cancel, false, nil
 	return first
 }
 
 // startActor starts the actor of a session that has none. The mutex of actors is held.
 func (all *actors) startActor(id lathe.SessionID, first func(context.Context, *runner) error) *actor {
-	a := &actor{id: id, engine: all.engine, wake: make(chan struct{}, 1), gone: make(chan struct{}), ending: &ending{done: make(chan struct{})}, first: first}
+	a := &actor{id: id, engine: all.engine, wake: make(chan struct{}, 1), gone: make(chan struct{}), result: &turnResult{done: make(chan struct{})}, first: first}
 	all.awake[id] = a
-	all.engine.work.Go(a.live)
+	all.engine.work.Go(a.loop)
 	return a
 }
 
@@ -154,22 +154,22 @@ func (all *actors) startActor(id lathe.SessionID, first func(context.Context, *r
 func (a *actor) failure() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.ending.err != nil {
-		return a.ending.err
+	if a.result.err != nil {
+		return a.result.err
 	}
 	return errClosing
 }
 
-// nudge lets the runner look at its inputs. The mutex is held.
-func (a *actor) nudge() {
+// signal lets the runner look at its inputs. The mutex is held.
+func (a *actor) signal() {
 	select {
 	case a.wake <- struct{}{}:
 	default:
 	}
 }
 
-// seen notes that the runner is about to look.
-func (a *actor) seen() {
+// markSeen notes that the runner is about to look.
+func (a *actor) markSeen() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.woken = false
@@ -178,7 +178,7 @@ func (a *actor) seen() {
 // Drain waits until no session is awake here: turns have ended, and so have their jobs.
 func (e *Engine) Drain(ctx context.Context) error {
 	for {
-		a := e.actors.anyone()
+		a := e.actors.any()
 		if a == nil {
 			return nil
 		}
@@ -190,7 +190,7 @@ func (e *Engine) Drain(ctx context.Context) error {
 	}
 }
 
-func (all *actors) anyone() *actor {
+func (all *actors) any() *actor {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	for _, a := range all.awake {
@@ -242,7 +242,7 @@ func (a *actor) receive(ev lathe.Event) {
 	defer a.mu.Unlock()
 	switch f := ev.Fact.(type) {
 	case *lathe.PermissionReplied, *lathe.QuestionReplied, *lathe.QuestionRejected:
-		a.nudge()
+		a.signal()
 	case *lathe.SessionDeleted: // nothing of it can be written any more, and someone may wait for its end
 		if a.cancel != nil {
 			a.cancel(errRemoved)
@@ -257,8 +257,8 @@ func (a *actor) receive(ev lathe.Event) {
 	}
 }
 
-// heard takes what others committed.
-func (a *actor) heard() []lathe.Event {
+// takeEvents takes what others committed.
+func (a *actor) takeEvents() []lathe.Event {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	events := a.events
@@ -266,35 +266,35 @@ func (a *actor) heard() []lathe.Event {
 	return events
 }
 
-// live works on the session until it rests, and leaves.
-func (a *actor) live() {
+// loop works on the session until it rests, and leaves.
+func (a *actor) loop() {
 	defer a.engine.Watch()()
 	for {
-		msg, err := a.work()
-		a.broke(err)
+		msg, err := a.runTurns()
+		a.reportFailure(err)
 		if a.leave(msg, err) {
-			if a.broken != nil { // its rest was perhaps not written down
-				a.engine.publishIdle(*a.broken)
+			if a.failed != nil { // its rest was perhaps not written down
+				a.engine.publishIdle(*a.failed)
 			}
 			return
 		}
 	}
 }
 
-// broke tells once that a turn stopped because the store failed: what cannot be written down
+// reportFailure tells once that a turn stopped because the store failed: what cannot be written down
 // clients would never hear of. A session that is gone, or another's, has not stopped here.
-func (a *actor) broke(err error) {
+func (a *actor) reportFailure(err error) {
 	e := a.engine
 	switch lathe.CodeOf(err) {
 	case "", lathe.Canceled, lathe.Conflict, lathe.NotFound:
 		return
 	}
-	if e.ctx.Err() != nil || a.broken != nil {
+	if e.ctx.Err() != nil || a.failed != nil {
 		return // the program ends, and the next one takes it up
 	}
 	e.log.Error("a turn stopped", "session", a.id, "error", err)
 	if rec, gone := e.store.Session(e.ctx, a.id); gone == nil {
-		a.broken = &rec
+		a.failed = &rec
 		e.publishFailure(rec, err)
 	}
 }
@@ -306,37 +306,37 @@ func (a *actor) leave(msg lathe.Message, err error) bool {
 	defer e.actors.mu.Unlock()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.rests = false
+	a.idle = false
 	if (a.woken || a.first != nil) && err == nil && !e.actors.closed {
 		return false
 	}
 	delete(e.actors.awake, a.id)
-	a.ending.finish(msg, err)
+	a.result.finish(msg, err)
 	close(a.gone)
 	return true
 }
 
-func (r *ending) finish(msg lathe.Message, err error) {
+func (r *turnResult) finish(msg lathe.Message, err error) {
 	r.message, r.err = msg, err
 	close(r.done)
 }
 
-// rest lets those go who wait, and reports whether nothing new came meanwhile. Who comes
+// becomeIdle lets those go who wait, and reports whether nothing new came meanwhile. Who comes
 // later waits for the next one.
-func (a *actor) rest(msg lathe.Message) bool {
+func (a *actor) becomeIdle(msg lathe.Message) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.woken {
 		return false
 	}
-	a.ending.finish(msg, nil)
-	a.ending = &ending{done: make(chan struct{})}
-	a.rests = true
+	a.result.finish(msg, nil)
+	a.result = &turnResult{done: make(chan struct{})}
+	a.idle = true
 	return true
 }
 
-// work holds the lease for as long as there is something to do.
-func (a *actor) work() (msg lathe.Message, err error) {
+// runTurns holds the lease for as long as there is something to do.
+func (a *actor) runTurns() (msg lathe.Message, err error) {
 	ctx := a.engine.ctx
 	r, err := a.take(ctx)
 	if err != nil {
@@ -350,7 +350,7 @@ func (a *actor) work() (msg lathe.Message, err error) {
 	}()
 	for {
 		err := a.turn(ctx, r)
-		a.broke(err) // before clients hear that it rests, and go
+		a.reportFailure(err) // before clients hear that it rests, and go
 		if idle := r.publishIdle(ctx); err == nil {
 			err = idle
 		}
@@ -363,20 +363,20 @@ func (a *actor) work() (msg lathe.Message, err error) {
 		if err == nil {
 			r.report(ctx)
 		}
-		if a.rest(r.result()) && a.jobsDone(ctx, r.jobs) {
+		if a.becomeIdle(r.result()) && a.waitForJobs(ctx, r.jobs) {
 			return r.result(), nil
 		}
 	}
 }
 
-// jobsDone waits for the background jobs of the session; false says that it was woken before.
-func (a *actor) jobsDone(ctx context.Context, j *jobs) bool {
+// waitForJobs waits for the background jobs of the session; false says that it was woken before.
+func (a *actor) waitForJobs(ctx context.Context, j *jobs) bool {
 	for j.running > 0 {
 		select {
 		case done := <-j.results:
 			j.apply(ctx, done)
 		case <-a.wake:
-			if a.isCalled() {
+			if a.hasWork() {
 				return false
 			}
 		}
@@ -384,8 +384,8 @@ func (a *actor) jobsDone(ctx context.Context, j *jobs) bool {
 	return true
 }
 
-// isCalled reports whether there is something to do.
-func (a *actor) isCalled() bool {
+// hasWork reports whether there is something to do.
+func (a *actor) hasWork() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.woken || a.first != nil
@@ -402,7 +402,7 @@ func (a *actor) turn(ctx context.Context, r *runner) (err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	ctx, end := a.engine.telemetry.Turn(ctx, a.id)
 	defer func() { end(err) }()
-	first := a.begins(cancel)
+	first := a.markStarted(cancel)
 	defer func() {
 		if p := recover(); p != nil {
 			a.engine.log.Error("a turn failed", "session", a.id, "panic", p, "stack", string(debug.Stack()))
@@ -455,7 +455,7 @@ func (all *actors) endTurn(ctx context.Context, id lathe.SessionID) (ran bool, e
 		return false, nil
 	}
 	a.mu.Lock()
-	end, running := a.ending, a.cancel != nil
+	end, running := a.result, a.cancel != nil
 	a.mu.Unlock()
 	if !running {
 		return false, nil

@@ -83,7 +83,7 @@ func (h *host) Allowed(p tool.Permission) bool {
 func (h *host) ask(ctx context.Context, a *ask) (lathe.Reply, error) {
 	action, err := h.judge.Verdict(*a.permission)
 	if err != nil && a.permission.Name == "edit" && h.step.agent.Name == prompt.PlanAgent {
-		err = h.planned()
+		err = h.planRefusal()
 	}
 	if err != nil || action == lathe.Allow {
 		return "", err
@@ -100,14 +100,14 @@ func (h *host) ask(ctx context.Context, a *ask) (lathe.Reply, error) {
 		return "", err
 	}
 	if got.reply == lathe.Reject {
-		return "", h.rejected(*a.permission, got)
+		return "", h.rejection(*a.permission, got)
 	}
 	h.markStarted(ctx)
 	return got.reply, nil
 }
 
-// planned refuses a change in plan mode.
-func (h *host) planned() error {
+// planRefusal refuses a change in plan mode.
+func (h *host) planRefusal() error {
 	where := "changes go into the plan file " + planPath(h.step.session, h.step.place, h.step.settings.Plans)
 	if strings.HasSuffix(where, " ") {
 		where = "there is no plan file here, so changes go into your answer"
@@ -133,12 +133,12 @@ func (h *host) hook(ctx context.Context, a *ask) (got answer, err error) {
 	return got, err
 }
 
-func (h *host) rejected(p tool.Permission, got answer) error {
+func (h *host) rejection(p tool.Permission, got answer) error {
 	if got.unattended {
 		return unattendedRefusal(p, got.note)
 	}
 	if got.expired {
-		return &permission.Refusal{Code: lathe.Rejected, Text: h.unanswered("It was not run.")}
+		return &permission.Refusal{Code: lathe.Rejected, Text: h.unansweredText("It was not run.")}
 	}
 	if got.plugin {
 		return &permission.Refusal{Code: lathe.Denied, Text: "A plugin of the user forbids this call. It was not run."}
@@ -201,8 +201,8 @@ func (h *host) wait(ctx context.Context, a *ask) (answer, error) {
 // errGone is what a tool is told that asks when its call has ended.
 var errGone = lathe.Errorf(lathe.Canceled, "the call has ended")
 
-// unanswered says that nobody was there.
-func (h *host) unanswered(rest string) string {
+// unansweredText says that nobody was there.
+func (h *host) unansweredText(rest string) string {
 	return fmt.Sprintf("Nobody answered within %s (setting deadline.ask). %s", h.step.settings.Deadlines.Ask, rest)
 }
 
@@ -213,7 +213,7 @@ func (h *host) Question(ctx context.Context, qs []lathe.Question) ([][]string, e
 		return nil, err
 	}
 	if got.expired {
-		return nil, &permission.Refusal{Code: lathe.Rejected, Text: h.unanswered("Go on with your best judgement.")}
+		return nil, &permission.Refusal{Code: lathe.Rejected, Text: h.unansweredText("Go on with your best judgement.")}
 	}
 	if got.dismissed {
 		return nil, &permission.Refusal{
@@ -230,8 +230,8 @@ func (h *host) Progress(title string, metadata json.RawMessage) {
 	h.queue.put(toolProgressed{call: h.call, title: title, meta: metadata})
 }
 
-// written is Progress that returns when it is written down.
-func (h *host) written(ctx context.Context, title string, metadata json.RawMessage) error {
+// writeProgress is Progress that returns when it is written down.
+func (h *host) writeProgress(ctx context.Context, title string, metadata json.RawMessage) error {
 	return h.putAndWait(ctx, func(reply chan<- error) stepEvent { return toolProgressed{h.call, title, metadata, reply} })
 }
 

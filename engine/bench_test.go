@@ -42,7 +42,7 @@ type bench struct {
 	dir    string
 	now    func() lathe.Time
 	disk   *disk
-	set    *engine.Settings
+	set    *engine.StepSettings
 
 	mu      sync.Mutex // guards what follows
 	clients map[lathe.ModelRef]*engine.Model
@@ -52,7 +52,7 @@ func newBench(tb testing.TB, url string, client *http.Client, tools ...tool.Tool
 	tb.Helper()
 	b := &bench{TB: tb, url: url, client: client, dir: gittest.RealTemp(tb), now: lathe.Now, clients: map[lathe.ModelRef]*engine.Model{}}
 	allow := lathe.Ruleset{{Permission: "*", Pattern: "*", Action: lathe.Allow}}
-	b.set = &engine.Settings{
+	b.set = &engine.StepSettings{
 		Agents: []engine.Agent{{Agent: lathe.Agent{Name: "build", Mode: lathe.Primary, Rules: allow}}},
 		Tools:  tool.NewSet(tools...),
 	}
@@ -107,7 +107,7 @@ func (b *bench) ok(err error) {
 	}
 }
 
-func (b *bench) Settings(context.Context, workspace.Place) (*engine.Settings, error) {
+func (b *bench) Settings(context.Context, workspace.Place) (*engine.StepSettings, error) {
 	return b.set, nil
 }
 

@@ -20,7 +20,7 @@ type armed struct {
 	tool tool.Tool
 }
 
-func (a armed) Settings(ctx context.Context, at workspace.Place) (*engine.Settings, error) {
+func (a armed) Settings(ctx context.Context, at workspace.Place) (*engine.StepSettings, error) {
 	s, err := a.Environment.Settings(ctx, at)
 	if err != nil {
 		return nil, err

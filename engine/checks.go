@@ -36,7 +36,7 @@ func (r *runner) loadChecks(ctx context.Context, s *state) {
 	}
 	if r.agent != nil {
 		// One that may write its plan and nothing else changes nothing.
-		in.Edits = !tool.Hidden(r.agent.Rules, s.session.Rules)(tool.Spec{Name: "edit"}) && r.agent.judge().Evaluate("edit", "*").Action != lathe.Deny
+		in.Edits = !tool.Hidden(r.agent.Rules, s.session.Rules)(tool.Spec{Name: "edit"}) && r.agent.permissions().Evaluate("edit", "*").Action != lathe.Deny
 	}
 	if in.Checks[check.TestMemory] == check.Off {
 		return

@@ -46,7 +46,7 @@ func (e *Engine) Init(ctx context.Context, id lathe.SessionID, message lathe.Mes
 }
 
 // command makes a prompt of a call and sends it.
-func (e *Engine) command(ctx context.Context, id lathe.SessionID, call lathe.CommandCall) (*ending, lathe.Message, error) {
+func (e *Engine) command(ctx context.Context, id lathe.SessionID, call lathe.CommandCall) (*turnResult, lathe.Message, error) {
 	rec, err := e.store.Session(ctx, id)
 	if err != nil {
 		return nil, lathe.Message{}, err
@@ -76,7 +76,7 @@ type commandRun struct {
 	engine   *Engine
 	session  lathe.Session
 	place    workspace.Place
-	settings *Settings
+	settings *StepSettings
 	command  SlashCommand
 	call     lathe.CommandCall
 	agent    *Agent
@@ -96,7 +96,7 @@ func (c *commandRun) prompt(ctx context.Context) (lathe.Prompt, error) {
 		}
 	}
 	pieces, said := c.pieces()
-	text, err := c.printed(ctx, pieces)
+	text, err := c.runSnippets(ctx, pieces)
 	if err != nil {
 		return lathe.Prompt{}, err
 	}

@@ -21,10 +21,10 @@ import (
 // errNeedsPerson is what a command of a template meets that only a person can allow.
 var errNeedsPerson = errors.New("a person must allow this")
 
-// printed puts the output of a template's shell commands in their places. They are judged by
+// runSnippets puts the output of a template's shell commands in their places. They are judged by
 // the rules that hold for the agent's own commands, and run as those do. What is refused by a
 // rule, or fails, is said in its place; what the user rejects ends the command.
-func (c *commandRun) printed(ctx context.Context, pieces []prompt.Piece) (string, error) {
+func (c *commandRun) runSnippets(ctx context.Context, pieces []prompt.Piece) (string, error) {
 	outs, errs := make([]string, len(pieces)), make([]error, len(pieces))
 	var group sync.WaitGroup
 	host := &snippetHost{commandRun: c}
@@ -34,7 +34,7 @@ func (c *commandRun) printed(ctx context.Context, pieces []prompt.Piece) (string
 		}
 		if host.judge.Chain == nil {
 			var err error
-			if host.judge, err = c.judge(ctx); err != nil {
+			if host.judge, err = c.permissions(ctx); err != nil {
 				return "", err
 			}
 		}
@@ -43,7 +43,7 @@ func (c *commandRun) printed(ctx context.Context, pieces []prompt.Piece) (string
 	group.Wait()
 	for i, p := range pieces {
 		if errors.Is(errs[i], errNeedsPerson) { // one after the other, so that people know what they are asked
-			outs[i], errs[i] = c.asked(ctx, host.judge, p.Text)
+			outs[i], errs[i] = c.runAsked(ctx, host.judge, p.Text)
 		}
 		if errs[i] != nil {
 			return "", errs[i]
@@ -52,15 +52,15 @@ func (c *commandRun) printed(ctx context.Context, pieces []prompt.Piece) (string
 	return strings.TrimSpace(strings.Join(outs, "")), nil
 }
 
-// judge is what decides for the agent in the session, as in a step of its own.
-func (c *commandRun) judge(ctx context.Context) (permission.Judge, error) {
+// permissions is what decides for the agent in the session, as in a step of its own.
+func (c *commandRun) permissions(ctx context.Context) (permission.Judge, error) {
 	config := stepConfig{settings: c.settings, agent: c.agent, user: &history.Message{Message: lathe.Message{Said: &lathe.User{}}}}
 	return config.permissions(ctx, c.engine.store, c.session)
 }
 
-// asked runs a command that needs a person's word. The session must rest: a request belongs
+// runAsked runs a command that needs a person's word. The session must rest: a request belongs
 // to whoever works on it.
-func (c *commandRun) asked(ctx context.Context, j permission.Judge, command string) (string, error) {
+func (c *commandRun) runAsked(ctx context.Context, j permission.Judge, command string) (string, error) {
 	out, err := whenIdle(ctx, c.engine, c.session.ID, func(ctx context.Context, r *runner) (string, error) {
 		return (&snippetHost{commandRun: c, judge: j, runner: r}).run(ctx, command)
 	})

@@ -140,7 +140,7 @@ func TestLists(t *testing.T) {
 }
 
 // A change of agent or model is counted with its cause; of anything else there is nothing to count.
-func TestPreface_BreaksAreCounted(t *testing.T) {
+func TestSystemPrompt_BreaksAreCounted(t *testing.T) {
 	var log lockedText
 	text := "-- settings --\ninstruction A.md\n-- files/A.md --\nBe brief.\n-- model --\n" + strings.Repeat("text \"Yes.\"\nfinish stop\n--\n", 5) + "text \"No.\"\nfinish stop\n"
 	with := func(o *opening) { o.Log = slog.New(slog.NewJSONHandler(&log, nil)) }

@@ -22,7 +22,7 @@ type composer struct {
 }
 
 // settingsAt opens a directory and reads its settings.
-func (c *composer) settingsAt(ctx context.Context, dir string) (workspace.Place, *Settings, error) {
+func (c *composer) settingsAt(ctx context.Context, dir string) (workspace.Place, *StepSettings, error) {
 	if c.env == nil {
 		return workspace.Place{}, nil, lathe.Errorf(lathe.Unavailable, "this engine was opened without models")
 	}
@@ -41,15 +41,15 @@ func (c *composer) compose(ctx context.Context, id lathe.SessionID, p lathe.Prom
 	if err != nil {
 		return lathe.Submission{}, err
 	}
-	in, err := c.composed(ctx, rec, p)
+	in, err := c.composeMessage(ctx, rec, p)
 	if err != nil {
 		c.publishFailure(rec, err)
 	}
 	return in, err
 }
 
-// composed chooses agent and model, and reads what the parts refer to.
-func (c *composer) composed(ctx context.Context, rec lathe.Session, p lathe.Prompt) (in lathe.Submission, err error) {
+// composeMessage chooses agent and model, and reads what the parts refer to.
+func (c *composer) composeMessage(ctx context.Context, rec lathe.Session, p lathe.Prompt) (in lathe.Submission, err error) {
 	if err := checkPrompt(p); err != nil {
 		return in, err
 	}
@@ -77,13 +77,13 @@ func (c *composer) composed(ctx context.Context, rec lathe.Session, p lathe.Prom
 }
 
 // attachments read what the parts of a prompt refer to.
-func (c *composer) attachments(rec lathe.Session, agent string, settings *Settings) prompt.Attachments {
+func (c *composer) attachments(rec lathe.Session, agent string, settings *StepSettings) prompt.Attachments {
 	return prompt.Attachments{
 		Session: rec.ID, Dir: rec.Directory, Resource: settings.Resource,
 		Report: func(err error) { c.publishFailure(rec, err) },
 		Denies: func(other string) bool {
 			a, err := settings.agent(agent)
-			return err == nil && permission.Scope{Session: rec.Rules, Agent: a.judge()}.Evaluate(fold.TaskName, other).Action == lathe.Deny
+			return err == nil && permission.Scope{Session: rec.Rules, Agent: a.permissions()}.Evaluate(fold.TaskName, other).Action == lathe.Deny
 		},
 	}
 }
@@ -152,7 +152,7 @@ func digest(p lathe.Prompt) string {
 
 // choose settles agent, model and variant: what the prompt says, else the agent, else what
 // the session used before, else the default.
-func (c *composer) choose(ctx context.Context, rec lathe.Session, p lathe.Prompt) (*lathe.User, *Settings, error) {
+func (c *composer) choose(ctx context.Context, rec lathe.Session, p lathe.Prompt) (*lathe.User, *StepSettings, error) {
 	settings, err := c.settingsOf(ctx, rec.Directory)
 	if err != nil {
 		return nil, nil, err
@@ -169,7 +169,7 @@ func (c *composer) choose(ctx context.Context, rec lathe.Session, p lathe.Prompt
 	return u, settings, err
 }
 
-func chooseModel(rec lathe.Session, agent *Agent, settings *Settings, p lathe.Prompt) (lathe.ModelRef, error) {
+func chooseModel(rec lathe.Session, agent *Agent, settings *StepSettings, p lathe.Prompt) (lathe.ModelRef, error) {
 	var candidates []lathe.ModelRef
 	if p.Model != nil {
 		candidates = append(candidates, *p.Model)
@@ -229,7 +229,7 @@ func (c *composer) Skills(ctx context.Context, dir string) ([]lathe.Skill, error
 	return s.Skills, nil
 }
 
-func (c *composer) settingsOf(ctx context.Context, dir string) (*Settings, error) {
+func (c *composer) settingsOf(ctx context.Context, dir string) (*StepSettings, error) {
 	_, s, err := c.settingsAt(ctx, dir)
 	return s, err
 }

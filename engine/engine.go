@@ -238,7 +238,7 @@ func (e *Engine) receive(events []lathe.Event) {
 			e.work.Go(func() { e.files.deleted(f.Info.ID) })
 		}
 	}
-	e.actors.receive(events, e.subagents.Hear)
+	e.actors.receive(events, e.subagents.Receive)
 }
 
 // Remove deletes a session and all below it, children first.

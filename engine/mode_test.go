@@ -68,7 +68,7 @@ func (r ruled) Agents(at workspace.Place) ([]engine.Agent, error) {
 	}
 	agents := slices.Clone(s.Agents)
 	for i := range agents {
-		agents[i].Judge, agents[i].Rules = nil, lathe.Ruleset{{Permission: "*", Pattern: "*", Action: lathe.Deny}}
+		agents[i].Permissions, agents[i].Rules = nil, lathe.Ruleset{{Permission: "*", Pattern: "*", Action: lathe.Deny}}
 	}
 	return agents, nil
 }

@@ -29,7 +29,7 @@ func (c *stepConfig) permissions(ctx context.Context, sessions *store.Store, ses
 	for name, on := range switches {
 		j.Off[name] = !on // a prompt takes away and never gives
 	}
-	j.Chain = []permission.Scope{{Name: c.agent.Name, Session: session.Rules, Agent: c.agent.judge(), Listed: c.agent.Rules}}
+	j.Chain = []permission.Scope{{Name: c.agent.Name, Session: session.Rules, Agent: c.agent.permissions(), Listed: c.agent.Rules}}
 	for id := session.Parent; id != ""; {
 		parent, err := sessions.Session(ctx, id)
 		if lathe.CodeOf(err) == lathe.NotFound {
@@ -39,7 +39,7 @@ func (c *stepConfig) permissions(ctx context.Context, sessions *store.Store, ses
 			return j, err
 		}
 		if a, err := c.settings.agent(parent.Agent); err == nil {
-			j.Chain = append(j.Chain, permission.Scope{Name: a.Name, Session: parent.Rules, Agent: a.judge(), Listed: a.Rules})
+			j.Chain = append(j.Chain, permission.Scope{Name: a.Name, Session: parent.Rules, Agent: a.permissions(), Listed: a.Rules})
 		}
 		id = parent.Parent
 	}
@@ -59,7 +59,7 @@ func renewed(j permission.Judge, agents []Agent) permission.Judge {
 	j.Chain = slices.Clone(j.Chain)
 	for i, b := range j.Chain {
 		if at := slices.IndexFunc(agents, func(a Agent) bool { return a.Name == b.Name }); at >= 0 {
-			j.Chain[i].Agent, j.Chain[i].Listed = agents[at].judge(), agents[at].Rules
+			j.Chain[i].Agent, j.Chain[i].Listed = agents[at].permissions(), agents[at].Rules
 		}
 	}
 	return j

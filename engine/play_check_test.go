@@ -13,7 +13,7 @@ import (
 )
 
 // checking reads what a transcript says of checks, and of the tools they look at.
-func (p *playing) checking(s *engine.Settings) {
+func (p *playing) checking(s *engine.StepSettings) {
 	p.Helper()
 	if words := strings.Fields(p.option("checks", "")); len(words) > 0 {
 		s.Headless = words[0] == "headless"

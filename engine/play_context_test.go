@@ -21,7 +21,7 @@ import (
 )
 
 // contextual reads what a transcript says of agents, instructions, skills and commands.
-func (p *playing) contextual(s *engine.Settings) {
+func (p *playing) contextual(s *engine.StepSettings) {
 	p.Helper()
 	s.Headless = p.option("headless", "") == "yes"
 	s.DefaultAgent = p.option("default-agent", "")
@@ -74,7 +74,7 @@ func resource(_ context.Context, server, uri string) ([]prompt.Resource, error) 
 
 // builtin gives the agents that come with the program, with the rules of the transcript behind
 // their own, and the tools that change between them.
-func (p *playing) builtin(s *engine.Settings) {
+func (p *playing) builtin(s *engine.StepSettings) {
 	at := permission.Folders{Worktree: p.dir, Plans: s.Plans, Outputs: filepath.Join(p.data, "outputs")}
 	s.Agents = nil
 	for _, a := range prompt.Agents(at) {

@@ -10,7 +10,7 @@ import (
 )
 
 // lasting reads what a transcript says of budgets, deadlines and models in place of others.
-func (p *playing) lasting(s *engine.Settings) {
+func (p *playing) lasting(s *engine.StepSettings) {
 	p.Helper()
 	p.long(s)
 	p.checking(s)

@@ -35,7 +35,7 @@ func (p *playing) window(ref lathe.ModelRef) int {
 }
 
 // long reads what a transcript says of histories that no longer fit.
-func (p *playing) long(s *engine.Settings) {
+func (p *playing) long(s *engine.StepSettings) {
 	p.Helper()
 	c := &s.Compaction
 	for _, line := range p.script.settings {

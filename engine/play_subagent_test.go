@@ -15,7 +15,7 @@ import (
 
 // accompanied reads what a transcript says of sub-agents. Its line also brings the task tool and
 // an agent called reader, which may not change files.
-func (p *playing) accompanied(s *engine.Settings) {
+func (p *playing) accompanied(s *engine.StepSettings) {
 	p.Helper()
 	i := slices.IndexFunc(p.script.settings, func(line []string) bool { return line[0] == "subagents" })
 	if i < 0 {
@@ -36,7 +36,7 @@ func (p *playing) accompanied(s *engine.Settings) {
 		case "brief":
 			s.Subagents.Brief = n
 		case "background":
-			s.Subagents.Beside = true
+			s.Subagents.Background = true
 		case "primary":
 			s.Subagents.Primary = append(s.Subagents.Primary, value)
 		case "steps":
@@ -52,7 +52,7 @@ func (p *playing) accompanied(s *engine.Settings) {
 		}
 	}
 	s.Agents = append(s.Agents, engine.Agent{Agent: reader})
-	s.Tools = tool.NewSet(append(s.Tools.All(), builtin.Task(builtin.TaskConfig{Background: s.Subagents.Beside}))...)
+	s.Tools = tool.NewSet(append(s.Tools.All(), builtin.Task(builtin.TaskConfig{Background: s.Subagents.Background}))...)
 }
 
 // adopt makes the sessions known that were made by others: children.

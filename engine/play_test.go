@@ -412,12 +412,12 @@ func (p *playing) number(name string) int {
 }
 
 // Settings is what the transcript says.
-func (p *playing) Settings(context.Context, workspace.Place) (*engine.Settings, error) {
+func (p *playing) Settings(context.Context, workspace.Place) (*engine.StepSettings, error) {
 	rules := append(lathe.Ruleset{
 		{Permission: "*", Pattern: "*", Action: lathe.Allow},
 		{Permission: "doom_loop", Pattern: "*", Action: lathe.Ask},
 	}, p.script.rules...)
-	s := &engine.Settings{
+	s := &engine.StepSettings{
 		Agents: []engine.Agent{
 			{Agent: lathe.Agent{Name: "build", Mode: lathe.Primary, Rules: rules, Steps: p.number("steps")}},
 			{Agent: lathe.Agent{Name: "other", Mode: lathe.AnyMode, Rules: rules, Prompt: "You are the other one."}},

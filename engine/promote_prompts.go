@@ -62,7 +62,7 @@ func (r *runner) promote(ctx context.Context, s state, prompts []lathe.MessageID
 		fresh.Text = old.Text
 	}
 	if old == nil || !isFor(old, fresh) || old.Text != fresh.Text || !slices.Equal(old.Sources, fresh.Sources) {
-		facts = append(facts, &lathe.Prefaced{Session: r.log.lease.Session, Preface: fresh})
+		facts = append(facts, &lathe.SystemPromptSaved{Session: r.log.lease.Session, SystemPrompt: fresh})
 	}
 	for _, text := range texts {
 		facts = append(facts, &lathe.PartChanged{Time: r.engine.now(), Part: r.log.newPart(u.ID, history.Synthetic(text))})

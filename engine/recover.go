@@ -59,13 +59,13 @@ func (e *recovery) recover(ctx context.Context, one store.Interruption, resume b
 	switch {
 	case err != nil:
 	case task == lathe.Awaited:
-		err = e.orphaned(ctx, one)
+		err = e.recoverAwaited(ctx, one)
 	case resume && task == lathe.Background:
 		err = e.resumeBackground(ctx, one.Session)
 	case resume:
 		err = e.Resume(ctx, one.Session)
 	case one.Dead:
-		err = e.actors.alone(ctx, one.Session, func(r *runner) error { return r.mend(ctx) })
+		err = e.actors.alone(ctx, one.Session, func(r *runner) error { return r.repairSession(ctx) })
 	}
 	switch lathe.CodeOf(err) {
 	case lathe.Conflict, lathe.NotFound: // someone else looks after it, or has removed it
@@ -87,7 +87,7 @@ func (e *recovery) Resume(ctx context.Context, id lathe.SessionID) error {
 		return err
 	}
 	if len(found) == 1 && found[0].Dead {
-		err := e.actors.alone(ctx, id, func(r *runner) error { return r.mend(ctx) })
+		err := e.actors.alone(ctx, id, func(r *runner) error { return r.repairSession(ctx) })
 		if lathe.CodeOf(err) == lathe.Conflict {
 			return nil // another one has taken it up
 		}
@@ -105,9 +105,9 @@ func (e *recovery) Resume(ctx context.Context, id lathe.SessionID) error {
 	return err
 }
 
-// mend closes what a dead process left open, and notes whether the turn was cut off: a
+// repairSession closes what a dead process left open, and notes whether the turn was cut off: a
 // process may also have died when all was done.
-func (r *runner) mend(ctx context.Context) error {
+func (r *runner) repairSession(ctx context.Context) error {
 	if err := r.loadConversation(ctx); err != nil {
 		return err
 	}

@@ -9,12 +9,12 @@ import (
 	"github.com/lathe-agent/lathe/store"
 )
 
-// orphaned looks after a child whose process has died: what is open is closed, and it rests
+// recoverAwaited looks after a child whose process has died: what is open is closed, and it rests
 // until whoever made the call goes on with it. Prompts of it are held, unless a call waits for
 // it: then they have just been given.
-func (e *recovery) orphaned(ctx context.Context, one store.Interruption) error {
+func (e *recovery) recoverAwaited(ctx context.Context, one store.Interruption) error {
 	if one.Dead {
-		if err := e.actors.alone(ctx, one.Session, func(r *runner) error { return r.mend(ctx) }); err != nil {
+		if err := e.actors.alone(ctx, one.Session, func(r *runner) error { return r.repairSession(ctx) }); err != nil {
 			return err
 		}
 	}
@@ -62,7 +62,7 @@ func (e *recovery) resumeBackground(ctx context.Context, id lathe.SessionID) err
 	if err != nil {
 		return err
 	}
-	leave := e.subagents.Occupy(child.Parent, e.mayWrite(ctx, child))
+	leave := e.subagents.Reserve(child.Parent, e.mayWrite(ctx, child))
 	if err = e.Resume(ctx, id); err != nil || e.actors.find(id) == nil { // it failed, rests, or another process has it
 		leave()
 		return err
@@ -81,14 +81,14 @@ func (e *recovery) mayWrite(ctx context.Context, s lathe.Session) bool {
 		return true
 	}
 	a, err := settings.agent(s.Agent)
-	return err != nil || a.judge().Evaluate("edit", "*").Action != lathe.Deny && s.Rules.Evaluate("edit", "*").Action != lathe.Deny
+	return err != nil || a.permissions().Evaluate("edit", "*").Action != lathe.Deny && s.Rules.Evaluate("edit", "*").Action != lathe.Deny
 }
 
 func (e *recovery) collect(ctx context.Context, child lathe.Session, resume bool) error {
 	if resume {
 		return e.resumeBackground(ctx, child.ID)
 	}
-	err := e.actors.alone(ctx, child.ID, func(r *runner) error { return r.mend(ctx) })
+	err := e.actors.alone(ctx, child.ID, func(r *runner) error { return r.repairSession(ctx) })
 	if lathe.CodeOf(err) == lathe.Conflict {
 		return nil // another one looks after it
 	}

@@ -17,7 +17,7 @@ func TestRefusal_WordsOfClients(t *testing.T) {
 	hidden := (&stepInput{}).allowed(tool.Spec{Name: "bash"}, j)
 	for words, err := range map[string][]error{
 		"specified a rule":    {denied, hidden},
-		"rejected permission": {(&host{}).rejected(tool.Permission{}, answer{}), (&host{}).rejected(tool.Permission{}, answer{note: "not now"})},
+		"rejected permission": {(&host{}).rejection(tool.Permission{}, answer{}), (&host{}).rejection(tool.Permission{}, answer{note: "not now"})},
 	} {
 		for _, err := range err {
 			if err == nil || !strings.Contains(err.Error(), words) {
@@ -29,7 +29,7 @@ func TestRefusal_WordsOfClients(t *testing.T) {
 
 // A refusal that no person gave does not blame the user, and says what to do without it.
 func TestRefusal_Unattended(t *testing.T) {
-	err := (&host{}).rejected(tool.Permission{Name: "external_directory", Patterns: []string{"/etc/*"}}, answer{unattended: true, note: "Ask later."})
+	err := (&host{}).rejection(tool.Permission{Name: "external_directory", Patterns: []string{"/etc/*"}}, answer{unattended: true, note: "Ask later."})
 	const want = `Not allowed here: /etc/* needs the permission "external_directory" and nobody is attached to give it. It was not run. Ask later. Work without it, and say at the end what is left.`
 	if err.Error() != want || lathe.CodeOf(err) != lathe.Denied {
 		t.Errorf("got %q, %s", err, lathe.CodeOf(err))

@@ -30,16 +30,16 @@ var structuredPrompt string
 // goroutines of their own. Between two attempts a fallback may replace the model.
 type stepInput struct {
 	stepConfig
-	engine  *Engine
-	session lathe.Session
-	place   workspace.Place
-	judge   permission.Judge // as it was when the step began
-	tools   *tool.Set
-	preface *lathe.Preface  // the saved system prompt
-	history []lathe.Message // as the model sees it
-	last    bool            // no tool runs
-	unasked bool            // the user's prompt made the call: no rule hides it
-	noUndo  *sync.Once      // tells people once that commands cannot be undone
+	engine      *Engine
+	session     lathe.Session
+	place       workspace.Place
+	judge       permission.Judge // as it was when the step began
+	tools       *tool.Set
+	savedPrompt *lathe.SystemPrompt // the saved system prompt
+	history     []lathe.Message     // as the model sees it
+	last        bool                // no tool runs
+	unasked     bool                // the user's prompt made the call: no rule hides it
+	noUndo      *sync.Once          // tells people once that commands cannot be undone
 }
 
 // loadConfig asks the settings for what the newest prompt wants, and tells plan.
@@ -98,7 +98,7 @@ func (r *runner) prepare(ctx context.Context, s state, last bool) (*stepRun, err
 		return nil, err
 	}
 	var err error
-	if st.preface, err = r.systemPrompt.ensure(ctx, s.session, &r.stepConfig, r.fallback.model != nil); err != nil {
+	if st.savedPrompt, err = r.systemPrompt.ensure(ctx, s.session, &r.stepConfig, r.fallback.model != nil); err != nil {
 		return nil, err
 	}
 	visible := history.Visible(s.messages)
@@ -192,7 +192,7 @@ func (s *stepInput) newRequest() model.Request {
 	hide, unsuited, fam := s.judge.Hide(), builtin.Unsuited(m.Name), prompt.FamilyOf(m.Name)
 	for _, t := range s.tools.Visible(func(spec tool.Spec) bool { return hide(spec) || unsuited(spec) || fam.Overwhelms(spec) }) {
 		spec := t.Spec()
-		req.Tools = append(req.Tools, model.Tool{Name: spec.Name, Description: s.described(spec), Schema: spec.Schema, Freeform: (*model.Freeform)(spec.Freeform)})
+		req.Tools = append(req.Tools, model.Tool{Name: spec.Name, Description: s.describe(spec), Schema: spec.Schema, Freeform: (*model.Freeform)(spec.Freeform)})
 	}
 	switch {
 	case len(req.Tools) == 0:
@@ -209,7 +209,7 @@ func (s *stepInput) newRequest() model.Request {
 // system is what goes before the conversation, as one text: what was sampled, and behind it
 // what belongs to the prompt.
 func (s *stepInput) system() []string {
-	p, source := s.preface, s.stepConfig.systemPrompt(s.session, s.place)
+	p, source := s.savedPrompt, s.stepConfig.systemPrompt(s.session, s.place)
 	if !isFor(p, source.Key()) { // of a model that stands in for another
 		own := source.Build(s.engine.now())
 		p = &own

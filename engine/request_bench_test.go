@@ -23,7 +23,7 @@ import (
 func BenchmarkRequest(b *testing.B) {
 	agent := prompt.Agents(permission.Folders{})[0]
 	s := &stepConfig{
-		settings: &Settings{Tools: tool.NewSet(builtin.All(builtin.Config{})...), ShellName: "bash", Agents: []Agent{{Agent: agent}}},
+		settings: &StepSettings{Tools: tool.NewSet(builtin.All(builtin.Config{})...), ShellName: "bash", Agents: []Agent{{Agent: agent}}},
 		model:    &Model{Ref: lathe.ModelRef{Provider: "provider", Model: "claude-x"}, Name: "claude-x"},
 	}
 	s.agent = &s.settings.Agents[0]
@@ -47,8 +47,8 @@ func BenchmarkRequest(b *testing.B) {
 	place := workspace.Place{Directory: "/home/dev/src/project", Worktree: "/home/dev/src/project", VCS: "git"}
 	p := s.systemPrompt(lathe.Session{}, place).Build(0)
 	st := &stepInput{
-		stepConfig: *s, engine: e, place: place, tools: s.settings.Tools, preface: &p,
-		judge: permission.Judge{Chain: []permission.Scope{{Agent: s.agent.judge(), Listed: s.agent.Rules}}},
+		stepConfig: *s, engine: e, place: place, tools: s.settings.Tools, savedPrompt: &p,
+		judge: permission.Judge{Chain: []permission.Scope{{Agent: s.agent.permissions(), Listed: s.agent.Rules}}},
 	}
 	var cold, warm time.Duration
 	seq := int64(1)

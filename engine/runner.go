@@ -65,7 +65,7 @@ func (all *actors) begin(ctx context.Context, a *actor) (*runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.actor, r.log.received = a, a.heard
+	r.actor, r.log.received = a, a.takeEvents
 	if err := r.loadConversation(ctx); err != nil {
 		return nil, errors.Join(err, r.release(ctx))
 	}

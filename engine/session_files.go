@@ -30,7 +30,7 @@ func (f *sessionFiles) output(id lathe.SessionID, limits tool.Limits) tool.Outpu
 }
 
 // undoable is where the files of a session's directory are kept for an undo; nil where they are not.
-func (f *sessionFiles) undoable(at workspace.Place, s *Settings) *snapshot.Work {
+func (f *sessionFiles) undoable(at workspace.Place, s *StepSettings) *snapshot.Work {
 	if f.snapshots == nil || s == nil || s.NoSnapshots || at.Directory == "" {
 		return nil
 	}

@@ -26,14 +26,14 @@ import (
 // many goroutines.
 type Environment interface {
 	// Settings returns what the settings say in a directory.
-	Settings(ctx context.Context, at workspace.Place) (*Settings, error)
+	Settings(ctx context.Context, at workspace.Place) (*StepSettings, error)
 	// Model returns a model that can be used there. A model that does not exist is
 	// NotFound, one without a credential Unauthorized.
 	Model(ctx context.Context, at workspace.Place, ref lathe.ModelRef) (*Model, error)
 }
 
-// Settings are what the engine needs to know of a directory's settings.
-type Settings struct {
+// StepSettings are what the engine needs to know of a directory's settings.
+type StepSettings struct {
 	// Source is what the Environment made them of, for it alone.
 	Source any
 
@@ -98,14 +98,14 @@ type Kept struct {
 // Agent is an agent, and how its rules are judged.
 type Agent struct {
 	lathe.Agent
-	Judge    permission.Rules // nil judges by Rules
-	Fallback []lathe.ModelRef // empty are those of the settings
-	Confined prompt.Confined
+	Permissions permission.Rules // nil judges by Rules
+	Fallback    []lathe.ModelRef // empty are those of the settings
+	Confined    prompt.Confined
 }
 
-func (a *Agent) judge() permission.Rules {
-	if a.Judge != nil {
-		return a.Judge
+func (a *Agent) permissions() permission.Rules {
+	if a.Permissions != nil {
+		return a.Permissions
 	}
 	return a.Rules
 }
@@ -134,7 +134,7 @@ type Model struct {
 }
 
 // agent finds an agent by name; "" is the default one, which people must be able to choose.
-func (s *Settings) agent(name string) (*Agent, error) {
+func (s *StepSettings) agent(name string) (*Agent, error) {
 	visible := func(a *Agent) bool { return !a.Hidden.On() }
 	open := func(a *Agent) bool { return a.Mode != lathe.Subagent && visible(a) }
 	standard := name == ""
@@ -157,7 +157,7 @@ func (s *Settings) agent(name string) (*Agent, error) {
 }
 
 // names are those of the agents for which is holds.
-func (s *Settings) names(is func(*Agent) bool) (names []string) {
+func (s *StepSettings) names(is func(*Agent) bool) (names []string) {
 	for i := range s.Agents {
 		if is(&s.Agents[i]) {
 			names = append(names, s.Agents[i].Name)
@@ -176,7 +176,7 @@ func (m *Model) window() compact.Window {
 }
 
 // Ordered puts the default agent first and the others behind it by name, as clients list them.
-func (s *Settings) Ordered() []lathe.Agent {
+func (s *StepSettings) Ordered() []lathe.Agent {
 	first := ""
 	if a, err := s.agent(""); err == nil {
 		first = a.Name

@@ -125,7 +125,7 @@ func (h *host) markStarted(ctx context.Context) {
 
 // rescuedPatch is the patch of an answer whose process died, if it had changed anything.
 func (r *runner) rescuedPatch(ctx context.Context, h *history.Message) []lathe.Fact {
-	w := r.engine.files.undoable(r.config.place, &Settings{})
+	w := r.engine.files.undoable(r.config.place, &StepSettings{})
 	if w == nil {
 		return nil
 	}

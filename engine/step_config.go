@@ -14,7 +14,7 @@ import (
 
 // stepConfig is what the settings say for a prompt, loaded at the start of a round.
 type stepConfig struct {
-	settings  *Settings
+	settings  *StepSettings
 	agent     *Agent
 	model     *Model
 	user      *history.Message // the prompt to answer
@@ -80,7 +80,7 @@ func (t *turnConfig) load(ctx context.Context, u *history.Message) (c stepConfig
 type editable interface {
 	// Edited reports whether the files that settings were made of say something else now. The error is
 	// why they cannot be read.
-	Edited(at workspace.Place, was *Settings) (bool, error)
+	Edited(at workspace.Place, was *StepSettings) (bool, error)
 }
 
 // isEdited reports whether the settings are no longer those that the turn began with. Clients are told
@@ -106,7 +106,7 @@ func (t *turnConfig) snapshots(ctx context.Context) (*snapshot.Work, error) {
 	settings, err := t.began.settings, error(nil) // what the turn works with
 	switch {
 	case t.engine.env == nil:
-		settings = &Settings{}
+		settings = &StepSettings{}
 	case settings == nil:
 		settings, err = t.engine.env.Settings(ctx, t.place)
 	}

@@ -42,9 +42,9 @@ func (h *host) Delegate(ctx context.Context, a tool.Assignment) (tool.Report, er
 		}
 	}
 	if a.Background {
-		return h.beside(ctx, a, agent)
+		return h.delegateBackground(ctx, a, agent)
 	}
-	t, err := h.assigned(ctx, a, agent)
+	t, err := h.newTask(ctx, a, agent)
 	if err != nil {
 		return tool.Report{}, err
 	}
@@ -56,20 +56,20 @@ func (h *host) Delegate(ctx context.Context, a tool.Assignment) (tool.Report, er
 	return t.await(ctx)
 }
 
-// beside has a child work in the background.
-func (h *host) beside(ctx context.Context, a tool.Assignment, agent *Agent) (tool.Report, error) {
+// delegateBackground has a child work in the background.
+func (h *host) delegateBackground(ctx context.Context, a tool.Assignment, agent *Agent) (tool.Report, error) {
 	s, e := h.step, h.step.engine
 	leave, ok := e.subagents.TryJoin(s.session.ID, s.settings.Subagents, s.writes(agent))
 	if !ok {
 		return tool.Report{}, tool.Failf("As many tasks as may run at the same time are at work (settings subagents.parallel and subagents.writers). Go on with something else until one has reported.")
 	}
-	t, err := h.assigned(ctx, a, agent)
+	t, err := h.newTask(ctx, a, agent)
 	if err == nil {
 		_, err = e.submit(ctx, t.child.ID, t.prompt, lathe.Background)
 	}
 	if err != nil {
 		leave()
-		return tool.Report{}, refused(err)
+		return tool.Report{}, refusal(err)
 	}
 	e.work.Go(func() {
 		defer leave()
@@ -81,8 +81,8 @@ func (h *host) beside(ctx context.Context, a tool.Assignment, agent *Agent) (too
 	}, nil
 }
 
-// assigned is a task with its child, which the parent's part names from now on.
-func (h *host) assigned(ctx context.Context, a tool.Assignment, agent *Agent) (*task, error) {
+// newTask is a task with its child, which the parent's part names from now on.
+func (h *host) newTask(ctx context.Context, a tool.Assignment, agent *Agent) (*task, error) {
 	child, err := h.childFor(ctx, a, agent)
 	if err != nil {
 		return nil, err
@@ -96,7 +96,7 @@ func (h *host) assigned(ctx context.Context, a tool.Assignment, agent *Agent) (*
 	}
 	t.prompt.Model = &t.model
 	// Before the child begins: whoever repairs this call must know whom it had work.
-	return t, h.written(ctx, a.Description, t.metadata())
+	return t, h.writeProgress(ctx, a.Description, t.metadata())
 }
 
 // delegate finds the agent of an assignment, and refuses what cannot be done.
@@ -115,7 +115,7 @@ func (s *stepInput) delegate(ctx context.Context, a tool.Assignment) (*Agent, er
 	if i < 0 {
 		return nil, tool.Failf("There is no agent %q to hand a task to. There are: %s.", a.Agent, strings.Join(s.delegates(), ", "))
 	}
-	if a.Background && !limits.Beside {
+	if a.Background && !limits.Background {
 		return nil, tool.Failf("Tasks do not run in the background here (setting subagents.background). Call task without background.")
 	}
 	if n := len(strings.Fields(a.Prompt)); n < limits.Brief && a.Resume == "" && !s.unasked {
@@ -135,8 +135,8 @@ func (s *stepInput) delegates() (names []string) {
 	return names
 }
 
-// described is what a model is told of a tool: that for tasks ends with whom they may go to.
-func (s *stepInput) described(spec tool.Spec) string {
+// describe is what a model is told of a tool: that for tasks ends with whom they may go to.
+func (s *stepInput) describe(spec tool.Spec) string {
 	if !spec.Agent {
 		return spec.Description
 	}
@@ -202,7 +202,7 @@ func (s *stepInput) childRules(agent *Agent) (own lathe.Ruleset) {
 	for _, name := range s.settings.Subagents.Primary {
 		deny(name)
 	}
-	if s.agent.judge().Evaluate("edit", "*").Action == lathe.Deny {
+	if s.agent.permissions().Evaluate("edit", "*").Action == lathe.Deny {
 		deny("edit")
 	}
 	return own
@@ -222,7 +222,7 @@ type task struct {
 // writes reports whether a child may change files as it likes: two of those in one work tree
 // get into each other's way.
 func (s *stepInput) writes(agent *Agent) bool {
-	return agent.judge().Evaluate("edit", "*").Action != lathe.Deny && s.judge.Action("edit", "*") != lathe.Deny
+	return agent.permissions().Evaluate("edit", "*").Action != lathe.Deny && s.judge.Action("edit", "*") != lathe.Deny
 }
 
 // metadata is what the parent's part says of the child.
@@ -248,8 +248,8 @@ func (t *task) metadata() json.RawMessage {
 	return out
 }
 
-// refused is why a child could not be given its prompt.
-func refused(err error) error {
+// refusal is why a child could not be given its prompt.
+func refusal(err error) error {
 	switch lathe.CodeOf(err) {
 	case lathe.Canceled, lathe.Internal:
 		return err
@@ -265,10 +265,10 @@ func (t *task) await(ctx context.Context) (tool.Report, error) {
 	defer e.subagents.Enter(t.Delegation)()
 	for again := false; ; again = true {
 		if _, err := e.submit(ctx, t.child.ID, t.prompt, lathe.Awaited); err != nil {
-			return tool.Report{}, refused(err)
+			return tool.Report{}, refusal(err)
 		}
 		if err := t.follow(ctx); err != nil {
-			return t.stopped(ctx, err)
+			return t.stopChild(ctx, err)
 		}
 		r, err := t.report(ctx)
 		if r.State == subagent.Silent && again {
@@ -303,7 +303,7 @@ func (t *task) follow(ctx context.Context) error {
 			show = nil
 		case <-end.done:
 			if end.err == nil && e.subagents.IsLeaving(t.Delegation) { // the parent is about to hear it
-				return t.left(ctx)
+				return t.waitForCancel(ctx)
 			}
 			return end.err
 		case <-ctx.Done():
@@ -312,8 +312,8 @@ func (t *task) follow(ctx context.Context) error {
 	}
 }
 
-// left waits for the cancel that has reached the child already.
-func (t *task) left(ctx context.Context) error {
+// waitForCancel waits for the cancel that has reached the child already.
+func (t *task) waitForCancel(ctx context.Context) error {
 	timer := time.NewTimer(settleTime)
 	defer timer.Stop()
 	select {
@@ -324,12 +324,12 @@ func (t *task) left(ctx context.Context) error {
 	}
 }
 
-// stopped ends the child of a call that does not wait for it any longer. After a deadline the
+// stopChild ends the child of a call that does not wait for it any longer. After a deadline the
 // model is told what the child had found.
-func (t *task) stopped(ctx context.Context, err error) (tool.Report, error) {
+func (t *task) stopChild(ctx context.Context, err error) (tool.Report, error) {
 	e := t.host.step.engine
 	if ctx.Err() == nil {
-		return tool.Report{}, refused(err)
+		return tool.Report{}, refusal(err)
 	}
 	if e.ctx.Err() != nil { // the child ends with the program, and can be taken up again
 		return tool.Report{}, err

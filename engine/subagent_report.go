@@ -31,7 +31,7 @@ func (t *task) report(ctx context.Context) (tool.Report, error) {
 	e := t.host.step.engine
 	page, err := e.store.History(ctx, t.child.ID, lathe.Place{}, 0)
 	if err != nil {
-		return tool.Report{}, refused(err)
+		return tool.Report{}, refusal(err)
 	}
 	r := subagent.Report(t.child, t.agent.Steps, page.Messages)
 	r.Metadata = t.metadata()

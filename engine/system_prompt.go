@@ -15,7 +15,7 @@ import (
 func (s *stepConfig) systemPrompt(session lathe.Session, at workspace.Place) prompt.System {
 	set := s.settings
 	return prompt.System{
-		Session: session, Place: at, Agent: s.agent.Agent, Rules: s.agent.judge(), Confined: s.agent.Confined,
+		Session: session, Place: at, Agent: s.agent.Agent, Rules: s.agent.permissions(), Confined: s.agent.Confined,
 		Model: s.model.Ref, ModelName: s.model.Name, Summary: s.summary,
 		Settings: prompt.Settings{
 			Instructions: set.Instructions, Skills: set.Skills, Tools: set.Tools,
@@ -24,8 +24,8 @@ func (s *stepConfig) systemPrompt(session lathe.Session, at workspace.Place) pro
 	}
 }
 
-// isFor reports whether a preface was made for what asks now.
-func isFor(p *lathe.Preface, other lathe.Preface) bool {
+// isFor reports whether a system prompt was made for what asks now.
+func isFor(p *lathe.SystemPrompt, other lathe.SystemPrompt) bool {
 	return p != nil && p.Agent == other.Agent && p.Model.Provider == other.Model.Provider && p.Model.Model == other.Model.Model &&
 		p.Directory == other.Directory && p.Summary == other.Summary
 }
@@ -44,14 +44,14 @@ func lastSummary(messages []*history.Message) lathe.MessageID {
 // holder of the lease writes it.
 type savedSystemPrompt struct {
 	config *turnConfig
-	saved  *lathe.Preface
+	saved  *lathe.SystemPrompt
 	isRead bool
 }
 
 // load is the saved system prompt; nil if the session has none yet.
-func (p *savedSystemPrompt) load(ctx context.Context) (*lathe.Preface, error) {
+func (p *savedSystemPrompt) load(ctx context.Context) (*lathe.SystemPrompt, error) {
 	if !p.isRead {
-		saved, err := p.config.engine.store.Preface(ctx, p.config.log.lease.Session)
+		saved, err := p.config.engine.store.SystemPrompt(ctx, p.config.log.lease.Session)
 		if err != nil {
 			return nil, writeError{err}
 		}
@@ -62,13 +62,13 @@ func (p *savedSystemPrompt) load(ctx context.Context) (*lathe.Preface, error) {
 
 // ensure makes sure that a session has a system prompt: a prompt that was never promoted has brought
 // none, nor has one of an older version of the program. A model of the fallback leaves it as it is.
-func (p *savedSystemPrompt) ensure(ctx context.Context, session lathe.Session, c *stepConfig, isFallback bool) (*lathe.Preface, error) {
+func (p *savedSystemPrompt) ensure(ctx context.Context, session lathe.Session, c *stepConfig, isFallback bool) (*lathe.SystemPrompt, error) {
 	saved, err := p.load(ctx)
 	if err != nil || saved != nil && isFallback || isFor(saved, c.systemPrompt(session, p.config.place).Key()) {
 		return saved, err
 	}
 	fresh := c.systemPrompt(session, p.config.place).Build(p.config.engine.now())
-	if err := p.config.log.write(ctx, &lathe.Prefaced{Session: session.ID, Preface: fresh}); err != nil {
+	if err := p.config.log.write(ctx, &lathe.SystemPromptSaved{Session: session.ID, SystemPrompt: fresh}); err != nil {
 		return nil, err
 	}
 	p.replace(fresh)
@@ -76,7 +76,7 @@ func (p *savedSystemPrompt) ensure(ctx context.Context, session lathe.Session, c
 }
 
 // replace notes what was written, and counts a change for which all that a provider has cached is lost.
-func (p *savedSystemPrompt) replace(fresh lathe.Preface) {
+func (p *savedSystemPrompt) replace(fresh lathe.SystemPrompt) {
 	old := p.saved
 	if p.saved = &fresh; old == nil || isFor(old, fresh) {
 		return

@@ -50,7 +50,7 @@ func (r *runner) turn(ctx context.Context) error {
 // load says where the session stands.
 func (r *runner) load(ctx context.Context) (state, error) {
 	if r.actor != nil {
-		r.actor.seen()
+		r.actor.markSeen()
 	}
 	r.log.catchUp()
 	waiting, wants, err := r.engine.store.Inbox(ctx, r.log.lease.Session)

@@ -76,9 +76,9 @@ type Guests struct {
 
 // joined is what was made of settings, until they or the servers change.
 type joined struct {
-	base       *engine.Settings
+	base       *engine.StepSettings
 	generation uint64
-	out        *engine.Settings
+	out        *engine.StepSettings
 }
 
 // Open makes guests. It starts nothing.
@@ -117,7 +117,7 @@ func (g *Guests) Close() error {
 
 // Join adds what guests bring to the settings of the directory. It loads the plugins first, and
 // begins to connect to servers without waiting for them.
-func (g *Guests) Join(ctx context.Context, base *engine.Settings) (*engine.Settings, error) {
+func (g *Guests) Join(ctx context.Context, base *engine.StepSettings) (*engine.StepSettings, error) {
 	if g.plugins != nil {
 		if err := g.plugins.Start(ctx); err != nil {
 			return nil, err

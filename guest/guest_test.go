@@ -186,9 +186,9 @@ func (w *world) open() *guest.Guests {
 	return g
 }
 
-func (w *world) join(g *guest.Guests) *engine.Settings {
+func (w *world) join(g *guest.Guests) *engine.StepSettings {
 	w.Helper()
-	base := &engine.Settings{
+	base := &engine.StepSettings{
 		Tools: tool.NewSet(tooltest.All()...), Headless: true, DefaultModel: lathe.ModelRef{Provider: "p", Model: "big"},
 		Instructions: []prompt.Instruction{{Name: "AGENTS.md", Text: "Be kind."}},
 	}

@@ -136,7 +136,7 @@ func TestJoin_NameTaken(t *testing.T) {
 		w.opt.Servers = append(w.opt.Servers, other)
 	}
 	g := w.open()
-	base := &engine.Settings{Tools: tool.NewSet(named{"docs_find"}, named{"bash"})}
+	base := &engine.StepSettings{Tools: tool.NewSet(named{"docs_find"}, named{"bash"})}
 	g.Servers().Ready(t.Context())
 	s, err := g.Join(t.Context(), base)
 	if err != nil {

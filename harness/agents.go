@@ -11,9 +11,9 @@ import (
 	"strings"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/engine/permission"
 	"github.com/lathe-agent/lathe/config"
 	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/engine/permission"
 	"github.com/lathe-agent/lathe/engine/prompt"
 	"github.com/lathe-agent/lathe/harness/confine"
 	"github.com/lathe-agent/lathe/model/catalog"
@@ -80,7 +80,7 @@ func (s *Harness) agent(a lathe.Agent, own config.Agent, l *config.Loaded, at pe
 	final := permission.FinalRules(at, rules.All)
 	rules.All = append(rules.All, final...)
 	a.Rules = append(l.AgentList(a.Name, defaults, limits), final...)
-	return engine.Agent{Agent: a, Judge: rules, Fallback: modelRefs(own.Fallback), Confined: s.confined(l.Config, a.Name)}
+	return engine.Agent{Agent: a, Permissions: rules, Fallback: modelRefs(own.Fallback), Confined: s.confined(l.Config, a.Name)}
 }
 
 // confined is how the commands of an agent are confined, as far as it is known beforehand.
@@ -93,7 +93,7 @@ func (s *Harness) confined(c config.Config, agent string) prompt.Confined {
 }
 
 // brief is what models are told of a directory, and what people may call there.
-func (s *Harness) brief(k *DirConfig, out *engine.Settings) {
+func (s *Harness) brief(k *DirConfig, out *engine.StepSettings) {
 	for _, i := range k.loaded.Instructions {
 		name, text := i.Path, ""
 		if i.Path != "" {

@@ -65,7 +65,7 @@ type configuring struct {
 }
 
 // Settings is what the engine needs of a directory's settings, with what its guests bring.
-func (s *Harness) Settings(ctx context.Context, place workspace.Place) (*engine.Settings, error) {
+func (s *Harness) Settings(ctx context.Context, place workspace.Place) (*engine.StepSettings, error) {
 	k, v, err := s.withExtensions(ctx, place)
 	if err != nil || v == nil {
 		return k.settingsOf(), err
@@ -73,7 +73,7 @@ func (s *Harness) Settings(ctx context.Context, place workspace.Place) (*engine.
 	return v.Join(ctx, k.Settings)
 }
 
-func (k *DirConfig) settingsOf() *engine.Settings {
+func (k *DirConfig) settingsOf() *engine.StepSettings {
 	if k == nil {
 		return nil
 	}

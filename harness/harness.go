@@ -68,7 +68,7 @@ type DirConfig struct {
 	keys      time.Time // when the credentials changed
 	fetched   int       // how many instructions had come from their addresses
 	Providers *Providers
-	Settings  *engine.Settings
+	Settings  *engine.StepSettings
 	models    map[string]*engine.Model
 }
 
@@ -130,7 +130,7 @@ func (s *Harness) ConfigFor(place workspace.Place) (*DirConfig, error) {
 
 // Edited reports whether the files of a directory say something else than settings that were made of
 // them.
-func (s *Harness) Edited(place workspace.Place, was *engine.Settings) (bool, error) {
+func (s *Harness) Edited(place workspace.Place, was *engine.StepSettings) (bool, error) {
 	o, err := s.app.In(place.Directory).ConfigOptions()
 	if err != nil {
 		return false, err
@@ -178,9 +178,9 @@ func (s *Harness) load(o config.Options) (*config.Loaded, error) {
 	return loaded, err
 }
 
-func (s *Harness) read(k *DirConfig, place workspace.Place) *engine.Settings {
+func (s *Harness) read(k *DirConfig, place workspace.Place) *engine.StepSettings {
 	c := k.loaded.Config
-	out := &engine.Settings{
+	out := &engine.StepSettings{
 		Source: k.loaded,
 		Agents: s.agents(k.loaded, place), DefaultAgent: c.DefaultAgent,
 		Limits:         tool.Limits{Lines: c.ToolOutput.MaxLines, Bytes: c.ToolOutput.MaxBytes},

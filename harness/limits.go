@@ -7,9 +7,9 @@ import (
 	"github.com/lathe-agent/lathe/engine/subagent"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/engine/prompt"
 	"github.com/lathe-agent/lathe/config"
 	"github.com/lathe-agent/lathe/engine"
+	"github.com/lathe-agent/lathe/engine/prompt"
 	"github.com/lathe-agent/lathe/model/catalog"
 )
 
@@ -83,7 +83,7 @@ func subagentsOf(c config.Config) subagent.Limits {
 	s := c.Subagents
 	out := subagent.Limits{
 		Depth: limit(c.SubagentDepth), Parallel: limit(s.Parallel), Writers: limit(s.Writers),
-		Brief: leastBrief, Primary: c.Experimental.PrimaryTools, Beside: s.Background == nil || *s.Background,
+		Brief: leastBrief, Primary: c.Experimental.PrimaryTools, Background: s.Background == nil || *s.Background,
 	}
 	if s.Brief != nil {
 		out.Brief = *s.Brief

@@ -25,7 +25,7 @@ import (
 )
 
 // equip gives the agents of a directory their tools, and the user a shell.
-func (s *Harness) equip(k *DirConfig, place workspace.Place, out *engine.Settings) {
+func (s *Harness) equip(k *DirConfig, place workspace.Place, out *engine.StepSettings) {
 	c := k.loaded.Config
 	commands := bash.Config{
 		Runner: s.Runner, Shell: s.app.shell(c.Shell), Env: s.commandEnv(), Timeout: s.app.commandTime(), Add: s.Confine.WithGitEnv(s.env(place.Directory)), Output: tool.Output{Dir: s.outputs, Limits: out.Limits},
@@ -51,7 +51,7 @@ func (s *Harness) equip(k *DirConfig, place workspace.Place, out *engine.Setting
 		Web:    s.app.webConfig(c.WebFetch, out.Limits),
 		Search: s.search(),
 		Files:  builtin.FilesConfig{Excludes: s.app.UserExcludes},
-		Task:   builtin.TaskConfig{Background: out.Subagents.Beside},
+		Task:   builtin.TaskConfig{Background: out.Subagents.Background},
 	})
 	if !s.app.canQuestion() {
 		tools = slices.DeleteFunc(tools, func(t tool.Tool) bool { return t.Spec().Name == "question" })

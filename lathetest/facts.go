@@ -49,7 +49,7 @@ func Silent() []lathe.Fact {
 		&lathe.Interrupted{Session: SessionID},
 		&lathe.TestsRan{Session: SessionID, Project: "tested", Run: lathe.TestRun{Command: "go test ./...", Exit: 1, At: Now}},
 		&lathe.Spent{Session: SessionID, Day: "2026-01-02", Used: lathe.Spending{Cost: 7, Tokens: 6, Steps: 1}},
-		&lathe.Prefaced{Session: SessionID, Preface: lathe.Preface{Agent: "build", Text: "You are lathe.", Sources: []lathe.PrefaceSource{{Name: "AGENTS.md", Digest: "abc"}}}},
+		&lathe.SystemPromptSaved{Session: SessionID, SystemPrompt: lathe.SystemPrompt{Agent: "build", Text: "You are lathe.", Sources: []lathe.SystemPromptSource{{Name: "AGENTS.md", Digest: "abc"}}}},
 	}
 }
 

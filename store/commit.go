@@ -66,8 +66,8 @@ func (t *txn) apply(s *sessionRow, f lathe.Fact, enc encoded) error {
 		return t.exec(`UPDATE lease SET interrupted = 1 WHERE session = $1`, s.n)
 	case *lathe.Spent:
 		return t.spent(s, f)
-	case *lathe.Prefaced:
-		return t.putPreface(s, f.Preface)
+	case *lathe.SystemPromptSaved:
+		return t.putSystemPrompt(s, f.SystemPrompt)
 	case *lathe.TestsRan:
 		return t.ranTests(f)
 	case *lathe.StatusChanged:

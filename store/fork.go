@@ -20,7 +20,7 @@ func (s *Store) Fork(ctx context.Context, from lathe.SessionID, before lathe.Mes
 			return err
 		}
 		t.bulk = t.counter
-		if err := t.copyPreface(src, dst); err != nil {
+		if err := t.copySystemPrompt(src, dst); err != nil {
 			return err
 		}
 		return (&forker{txn: t, dst: dst, ids: map[lathe.MessageID]lathe.MessageID{}}).run(src, before)

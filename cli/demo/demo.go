@@ -214,7 +214,7 @@ type demoSetup struct {
 }
 
 // Settings are those of the turn.
-func (d demoSetup) Settings(ctx context.Context, at workspace.Place) (*engine.Settings, error) {
+func (d demoSetup) Settings(ctx context.Context, at workspace.Place) (*engine.StepSettings, error) {
 	s, err := d.Environment.Settings(ctx, at)
 	if err != nil {
 		return nil, err

@@ -87,7 +87,7 @@ func knownModel(ctx context.Context, a *cli.App, p *harness.Providers, f runFlag
 
 // hasModel reports whether there is a model for a prompt: one to use without being told, or the
 // one that its agent brings along.
-func hasModel(s *engine.Settings, agent string) bool {
+func hasModel(s *engine.StepSettings, agent string) bool {
 	if agent == "" {
 		agent = s.DefaultAgent
 	}

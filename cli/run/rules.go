@@ -131,8 +131,8 @@ func (r *runner) judges(ctx context.Context, q lathe.PermissionRequest, wanted b
 
 // ActionOf is what the rules of an agent say.
 func ActionOf(a engine.Agent, permission, pattern string) lathe.Action {
-	if a.Judge != nil {
-		return a.Judge.Evaluate(permission, pattern).Action
+	if a.Permissions != nil {
+		return a.Permissions.Evaluate(permission, pattern).Action
 	}
 	return a.Rules.Evaluate(permission, pattern).Action
 }

@@ -71,7 +71,7 @@ type Confined struct {
 
 // Build makes the system prompt, in the order in which its parts are likely to stay the same. It is pure but for
 // the day.
-func (s System) Build(now lathe.Time) lathe.Preface {
+func (s System) Build(now lathe.Time) lathe.SystemPrompt {
 	p := s.Key()
 	texts := []string{strings.TrimSpace(cmp.Or(s.Agent.Prompt, buildText))}
 	if isBuiltin(s.Agent.Prompt) {
@@ -79,22 +79,22 @@ func (s System) Build(now lathe.Time) lathe.Preface {
 	}
 	around := s.environment()
 	texts = append(texts, around+"\nDate: "+now.Std().Format("2006-01-02"))
-	p.Sources = append(p.Sources, lathe.PrefaceSource{Name: environmentSource, Digest: digestOf(around)})
+	p.Sources = append(p.Sources, lathe.SystemPromptSource{Name: environmentSource, Digest: digestOf(around)})
 	for _, i := range s.Instructions {
 		texts = append(texts, i.shown())
-		p.Sources = append(p.Sources, lathe.PrefaceSource{Name: i.Name, Digest: digestOf(i.Text)})
+		p.Sources = append(p.Sources, lathe.SystemPromptSource{Name: i.Name, Digest: digestOf(i.Text)})
 	}
 	if list := s.skillList(); list != "" {
 		texts = append(texts, list)
-		p.Sources = append(p.Sources, lathe.PrefaceSource{Name: skillSource, Digest: digestOf(list)})
+		p.Sources = append(p.Sources, lathe.SystemPromptSource{Name: skillSource, Digest: digestOf(list)})
 	}
 	p.Text = strings.Join(texts, "\n\n")
 	return p
 }
 
 // Key is a system prompt without text: what it is made for.
-func (s System) Key() lathe.Preface {
-	return lathe.Preface{
+func (s System) Key() lathe.SystemPrompt {
+	return lathe.SystemPrompt{
 		Agent: s.Agent.Name, Model: lathe.ModelRef{Provider: s.Model.Provider, Model: s.Model.Model},
 		Directory: s.Place.Directory, Summary: s.Summary,
 	}
@@ -185,7 +185,7 @@ func (s System) usableSkills() (out []lathe.Skill) {
 }
 
 // Changed tells the model which sources differ from those it knows; "" if none does.
-func (s System) Changed(known, now []lathe.PrefaceSource) string {
+func (s System) Changed(known, now []lathe.SystemPromptSource) string {
 	was := map[string]string{}
 	for _, k := range known {
 		was[k.Name] = k.Digest

@@ -21,7 +21,7 @@ type Limits struct {
 	Brief    int      // the fewest words of a brief; 0 takes any
 	Primary  []string // tools that children do not have
 	// Beside says that tasks may run in the background.
-	Beside bool
+	Background bool
 }
 
 // MaxDepth is how deep sessions may nest.
@@ -103,9 +103,9 @@ func (c *Registry) IsAwaited(child lathe.SessionID) bool {
 	return len(c.calls[child]) > 0
 }
 
-// Hear notes what a child has done. It is called by the store's writer and does not block;
+// Receive notes what a child has done. It is called by the store's writer and does not block;
 // what it costs does not depend on how much was done.
-func (c *Registry) Hear(ev lathe.Event) {
+func (c *Registry) Receive(ev lathe.Event) {
 	p, ok := ev.Fact.(*lathe.PartChanged)
 	if !ok {
 		return
@@ -228,8 +228,8 @@ func (c *Registry) TryJoin(parent lathe.SessionID, limits Limits, writes bool) (
 	}
 }
 
-// Occupy takes a place whether there is one or not: for a child that had it before.
-func (c *Registry) Occupy(parent lathe.SessionID, writes bool) (leave func()) {
+// Reserve takes a place whether there is one or not: for a child that had it before.
+func (c *Registry) Reserve(parent lathe.SessionID, writes bool) (leave func()) {
 	p := c.queue(parent, Limits{Parallel: -1, Writers: -1}, writes)
 	return sync.OnceFunc(func() { c.free(parent, p) })
 }

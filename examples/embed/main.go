@@ -98,12 +98,12 @@ func ask(ctx context.Context, data, dir, modelAt, words string, to io.Writer) (e
 type setup struct{ modelAt string }
 
 // Settings are the same in every directory.
-func (setup) Settings(context.Context, workspace.Place) (*engine.Settings, error) {
+func (setup) Settings(context.Context, workspace.Place) (*engine.StepSettings, error) {
 	rules := lathe.Ruleset{
 		{Permission: "*", Pattern: "*", Action: lathe.Ask},
 		{Permission: "date", Pattern: "*", Action: lathe.Allow},
 	}
-	return &engine.Settings{
+	return &engine.StepSettings{
 		Agents:       []engine.Agent{{Agent: lathe.Agent{Name: "build", Mode: lathe.Primary, Rules: rules}}},
 		DefaultModel: lathe.ModelRef{Provider: "own", Model: "m"},
 		Tools:        tool.NewSet(date()),

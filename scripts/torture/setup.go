@@ -53,12 +53,12 @@ func openEngine(ctx context.Context, dir, url string, admitted func(key string))
 }
 
 // Settings allow everything but what is risky.
-func (s *setup) Settings(context.Context, workspace.Place) (*engine.Settings, error) {
+func (s *setup) Settings(context.Context, workspace.Place) (*engine.StepSettings, error) {
 	rules := lathe.Ruleset{
 		{Permission: "*", Pattern: "*", Action: lathe.Allow},
 		{Permission: risky, Pattern: "*", Action: lathe.Ask},
 	}
-	return &engine.Settings{
+	return &engine.StepSettings{
 		Agents:       []engine.Agent{{Agent: lathe.Agent{Name: "build", Mode: lathe.Primary, Rules: rules}}},
 		DefaultModel: lathe.ModelRef{Provider: "test", Model: string(modeltest.Chat)},
 		Tools:        s.tools,

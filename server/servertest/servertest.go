@@ -20,9 +20,9 @@ import (
 type Setup struct{ Server *modeltest.Server }
 
 // Settings are the same in every directory: only the tool look asks.
-func (s Setup) Settings(context.Context, workspace.Place) (*engine.Settings, error) {
+func (s Setup) Settings(context.Context, workspace.Place) (*engine.StepSettings, error) {
 	rules := lathe.Ruleset{{Permission: "*", Pattern: "*", Action: lathe.Allow}, {Permission: "look", Pattern: "*", Action: lathe.Ask}}
-	return &engine.Settings{
+	return &engine.StepSettings{
 		Agents:       []engine.Agent{{Agent: lathe.Agent{Name: "build", Mode: lathe.Primary, Rules: rules}}},
 		DefaultModel: lathe.ModelRef{Provider: "test", Model: "big"},
 		Tools:        tool.NewSet(tooltest.All()...),

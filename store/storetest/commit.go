@@ -60,9 +60,9 @@ func testEveryFact(r *room) {
 			r.same("it has no number", numbered, false)
 			r.same("it is counted", r.sums(l.Session)[0][0], f.Used.Cost.Dollars())
 			events = []lathe.Event{{Fact: f}}
-		case *lathe.Prefaced:
+		case *lathe.SystemPromptSaved:
 			r.same("it has no number", numbered, false)
-			r.same("it is kept", r.preface(l.Session), &f.Preface)
+			r.same("it is kept", r.systemPrompt(l.Session), &f.SystemPrompt)
 			events = []lathe.Event{{Fact: f}}
 		case *lathe.TestsRan:
 			r.same("it has no number", numbered, false)

@@ -54,7 +54,7 @@ func Run(t *testing.T, fresh func(tb testing.TB, dir string) Database) {
 		{"OpenPart", openPartTests()},
 		{"Lease", leaseTests()},
 		{"Interruption", interruptionTests()},
-		{"Preface", prefaceTests()},
+		{"SystemPrompt", systemPromptTests()},
 		{"Task", taskTests()},
 		{"Admit", admitTests()},
 		{"Approval", approvalTests()},

@@ -7,17 +7,17 @@ import (
 	"github.com/lathe-agent/lathe"
 )
 
-// Preface returns what was kept to go before a session's conversation; nil if nothing was.
-func (s *Store) Preface(ctx context.Context, id lathe.SessionID) (out *lathe.Preface, err error) {
+// SystemPrompt returns what was kept to go before a session's conversation; nil if nothing was.
+func (s *Store) SystemPrompt(ctx context.Context, id lathe.SessionID) (out *lathe.SystemPrompt, err error) {
 	err = query(ctx, s, `SELECT preface.data FROM preface JOIN session ON session.n = preface.session WHERE session.id = $1`,
 		[]any{string(id)}, func(row Row) error {
-			out = &lathe.Preface{}
+			out = &lathe.SystemPrompt{}
 			return json.Unmarshal(row.Bytes(0), out)
 		})
 	return out, err
 }
 
-func (t *txn) putPreface(s *sessionRow, p lathe.Preface) error {
+func (t *txn) putSystemPrompt(s *sessionRow, p lathe.SystemPrompt) error {
 	data, err := json.Marshal(p)
 	if err != nil {
 		return err
@@ -26,8 +26,8 @@ func (t *txn) putPreface(s *sessionRow, p lathe.Preface) error {
 		ON CONFLICT (session) DO UPDATE SET data = excluded.data`, s.n, data)
 }
 
-// copyPreface lets a fork begin with the same bytes: what a provider has kept of the original
+// copySystemPrompt lets a fork begin with the same bytes: what a provider has kept of the original
 // serves it too.
-func (t *txn) copyPreface(from, to *sessionRow) error {
+func (t *txn) copySystemPrompt(from, to *sessionRow) error {
 	return t.exec(`INSERT INTO preface (session, data) SELECT $1, data FROM preface WHERE session = $2`, to.n, from.n)
 }

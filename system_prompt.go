@@ -1,9 +1,9 @@
 package lathe
 
-// Preface is what goes before the conversation of a session, as it was when it was sampled:
+// SystemPrompt is what goes before the conversation of a session, as it was when it was sampled:
 // the same bytes before every request, so that what providers keep of them stays good. It is
 // kept beside the session and never on the wire.
-type Preface struct {
+type SystemPrompt struct {
 	// What it was made for; a change of these makes another one.
 	Agent     string   `json:"agent"`
 	Model     ModelRef `json:"model"`
@@ -15,11 +15,11 @@ type Preface struct {
 	Text string `json:"text"`
 	// Sources are the instructions and the list of skills that the model knows by now, here or
 	// from a prompt that told of their change.
-	Sources []PrefaceSource `json:"sources"`
+	Sources []SystemPromptSource `json:"sources"`
 }
 
-// PrefaceSource is one text of a preface by its name.
-type PrefaceSource struct {
+// SystemPromptSource is one text of a system prompt by its name.
+type SystemPromptSource struct {
 	Name   string `json:"name"`
 	Digest string `json:"digest"`
 }
