@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"cmp"
+	_ "embed"
 	"fmt"
 	"os"
 	"path"
@@ -42,38 +43,9 @@ func seatbelt(p Profile) string {
 
 // seatbeltBase is what programs need beside files and the network. The services are those that look up
 // users and certificates and tell what time it is: none of them starts anything.
-const seatbeltBase = `(version 1)
-(deny default)
-
-; processes
-(allow process-exec)
-(allow process-fork)
-(allow process-info* (target same-sandbox))
-(allow signal (target same-sandbox))
-(allow sysctl-read)
-(allow user-preference-read)
-(allow ipc-posix-sem)
-(allow ipc-posix-shm)
-(allow iokit-open (iokit-registry-entry-class "RootDomainUserClient"))
-(allow mach-lookup
-  (global-name "com.apple.system.opendirectoryd.libinfo")
-  (global-name "com.apple.system.opendirectoryd.membership")
-  (global-name "com.apple.system.notification_center")
-  (global-name "com.apple.system.logger")
-  (global-name "com.apple.PowerManagement.control")
-  (global-name "com.apple.bsd.dirhelper")
-  (global-name "com.apple.SystemConfiguration.configd")
-  (global-name "com.apple.SystemConfiguration.DNSConfiguration")
-  (global-name "com.apple.trustd")
-  (global-name "com.apple.trustd.agent"))
-
-; terminals and devices
-(allow pseudo-tty)
-(allow file-write* file-ioctl (literal "/dev/ptmx") (literal "/dev/tty"))
-(allow file-write* (require-all (regex #"^/dev/ttys[0-9]+$") (extension "com.apple.sandbox.pty")))
-(allow file-ioctl (regex #"^/dev/ttys[0-9]+$"))
-(allow file-write-data (literal "/dev/null") (literal "/dev/zero") (literal "/dev/dtracehelper"))
-`
+//
+//go:embed seatbelt.sb
+var seatbeltBase string
 
 // seatbeltNetwork lets a command reach what its profile says. Sockets of other programs are reached in
 // listed places only.

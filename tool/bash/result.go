@@ -1,6 +1,7 @@
 package bash
 
 import (
+	_ "embed"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
@@ -127,41 +128,10 @@ func (b *bash) advice(res sandbox.Result, text string) []string {
 	return out
 }
 
-// standIns are programs that do a similar thing, as families: each stands in for the others.
-var standIns = [][]string{
-	{"rg", "grep", "ag", "ack"},
-	{"fd", "fdfind", "find"},
-	{"bat", "batcat", "cat"},
-	{"exa", "eza", "lsd", "ls"},
-	{"curl", "wget", "http", "xh"},
-	{"vim", "nvim", "vi", "nano"},
-	{"npm", "pnpm", "yarn", "bun"},
-	{"npx", "pnpx", "bunx"},
-	{"docker", "podman", "nerdctl"},
-	{"docker-compose", "podman-compose"},
-	{"netstat", "ss"},
-	{"lsof", "fuser", "ss"},
-	{"ifconfig", "ip"},
-	{"dig", "host", "nslookup", "getent"},
-	{"gcc", "cc", "clang", "tcc"},
-	{"g++", "c++", "clang++"},
-	{"make", "gmake", "ninja"},
-	{"sed", "gsed"},
-	{"awk", "gawk", "mawk"},
-	{"telnet", "nc", "ncat", "socat"},
-	{"pip", "pip3", "uv", "pipx"},
-	{"node", "nodejs", "bun", "deno"},
-	{"unzip", "bsdtar", "7z"},
-	{"tree", "find"},
-	{"python", "python3"},
-	{"service", "systemctl"},
-	{"htop", "top"},
-	{"xxd", "hexdump", "od"},
-	{"md5", "md5sum"},
-	{"shasum", "sha1sum", "sha256sum"},
-	{"open", "xdg-open"},
-	{"mysql", "mariadb"},
-}
+// standIns are programs that do a similar thing, a family in each line: each stands in for the others.
+//
+//go:embed stand_ins.txt
+var standIns string
 
 // notInstalled names programs that are there instead of one that is not: the same of another
 // version, and those that do a similar thing.
@@ -181,7 +151,8 @@ func (b *bash) notInstalled(text string) []string {
 		}
 	}
 	slices.Sort(near)
-	for _, family := range standIns {
+	for line := range strings.Lines(standIns) {
+		family := strings.Fields(line)
 		for _, n := range family {
 			if n != name && slices.Contains(family, name) && FindProgram(b.Env, n) != "" && !slices.Contains(near, n) {
 				near = append(near, n)
