@@ -69,20 +69,15 @@ func operatorAt(line string, at int) (op string, size int) {
 	return rest[:1], 1
 }
 
-// compound are the words that make a line more than commands one after the other.
-var compound = []string{"if", "then", "elif", "else", "fi", "for", "while", "until", "do", "done", "case", "esac", "{", "}", "!", "function", "eval", "select"}
-
 // isPlain reports whether a line is commands one after the other and nothing else.
 func isPlain(all []clause) bool {
 	return !slices.ContainsFunc(all, func(p clause) bool {
-		return p.next == "(" || p.next == ")" || len(p.words) > 0 && slices.Contains(compound, p.words[0])
+		return p.next == "(" || p.next == ")" || len(p.words) > 0 && isOne("compound", p.words[0])
 	})
 }
 
-// quiet commands say nothing about a project by how they end.
-var quiet = []string{"cd", "set", "export", "source", ".", "echo", "printf", "true", ":", "mkdir", "pushd", "popd", "unset", "exit", "sleep", "date"}
-
-func isQuiet(p clause) bool { return len(p.words) == 0 || slices.Contains(quiet, p.words[0]) }
+// isQuiet reports whether a command says nothing about a project by how it ends.
+func isQuiet(p clause) bool { return len(p.words) == 0 || isOne("quiet", p.words[0]) }
 
 // shellOptions are those a line sets for what comes behind them.
 type shellOptions struct{ errexit, pipefail bool }

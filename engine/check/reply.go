@@ -88,13 +88,6 @@ func times(n int) string {
 // announces is a last sentence that says what comes next.
 var announces = phrase.Regexp(`(?i)^(?:(?:ok(?:ay)?|good|great|right|alright|perfect|now|next|first|then|so)[,.!:;]?\s+)*(?:let me|let's|i'll|i’ll|i will|i'm going to|i’m going to|i am going to)\s+(?:now\s+|first\s+|next\s+|also\s+|then\s+|start by\s+|begin by\s+|go ahead and\s+|quickly\s+)*(\p{L}+)`)
 
-// works are the verbs of what a tool does. Others, as in "let me know", announce nothing.
-var works = []string{
-	"run", "running", "check", "checking", "look", "looking", "read", "reading", "open", "search", "searching", "find", "inspect", "examine", "examining", "explore", "exploring",
-	"view", "list", "grep", "fix", "fixing", "edit", "editing", "update", "updating", "write", "writing", "create", "creating", "add", "adding", "remove", "removing", "delete",
-	"implement", "implementing", "change", "changing", "replace", "refactor", "rename", "test", "testing", "verify", "verifying", "build", "compile", "install", "try", "apply", "execute", "investigate", "call", "use", "fetch",
-}
-
 // saidNotDone finds an answer that ends by announcing a call.
 func (t *turnView) saidNotDone(Input) (Issue, bool) {
 	last := t.answers[len(t.answers)-1]
@@ -103,7 +96,7 @@ func (t *turnView) saidNotDone(Input) (Issue, bool) {
 	}
 	sentence := lastSentence(wordsOf(last))
 	m := announces().FindStringSubmatch(sentence)
-	if m == nil || !slices.Contains(works, strings.ToLower(m[1])) || strings.HasSuffix(sentence, "?") || conditional().MatchString(sentence) {
+	if m == nil || !isOne("work", strings.ToLower(m[1])) || strings.HasSuffix(sentence, "?") || conditional().MatchString(sentence) {
 		return Issue{}, false
 	}
 	return Issue{SaidNotDone, 0, fmt.Sprintf("You said %q and called no tool.", clipped(sentence, 80)), "Do it now; if nothing is left to do, say so."}, true

@@ -58,6 +58,20 @@ func Regexp(expr string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }
 
+// Lists reads lists of words when they are first needed, by their names, from a text with lines as
+// "name: word word". Lines of one name are one list, and those that begin with "# " are comments.
+func Lists(text string) func() map[string][]string {
+	return sync.OnceValue(func() map[string][]string {
+		out := map[string][]string{}
+		for line := range strings.Lines(text) {
+			if name, words, ok := strings.Cut(line, ": "); ok && !strings.HasPrefix(line, "# ") {
+				out[name] = append(out[name], strings.Fields(words)...)
+			}
+		}
+		return out
+	})
+}
+
 // Shorten cuts a text to so many bytes and a mark that says so. No character is cut in half.
 func Shorten(s string, most int) string {
 	if len(s) <= most {
