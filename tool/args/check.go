@@ -2,6 +2,7 @@ package args
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -24,6 +25,8 @@ import (
 const (
 	maxDepth  = 200 // of a value inside the schemas that describe it, references included
 	maxFaults = 100
+	// mostListed is how many choices a message has.
+	mostListed = 40
 )
 
 // checker walks a value along a schema.
@@ -46,6 +49,16 @@ func Check(s *Schema, raw []byte) Faults {
 
 func (c *checker) fault(at *place, format string, args ...any) {
 	c.faults = append(c.faults, Fault{Path: at.String(), Problem: fmt.Sprintf(format, args...)})
+}
+
+// count checks how many there are of something against the bounds of a schema, which may be nil.
+func (c *checker) count(at *place, n int, least, most *int, noun, kind string) {
+	if least != nil && n < *least {
+		c.fault(at, "must have at least %s%s, has %d", phrase.Count(*least, noun), kind, n)
+	}
+	if most != nil && n > *most {
+		c.fault(at, "must have at most %s%s, has %d", phrase.Count(*most, noun), kind, n)
+	}
 }
 
 func (c *checker) value(s *jsonschema.Schema, raw []byte, at *place) {
@@ -131,13 +144,7 @@ func (c *checker) text(s *jsonschema.Schema, raw []byte, at *place) {
 		return
 	}
 	text := Unquote(raw)
-	n := utf8.RuneCountInString(text)
-	if s.MinLength != nil && n < *s.MinLength {
-		c.fault(at, "must have at least %s, has %d", phrase.Count(*s.MinLength, "character"), n)
-	}
-	if s.MaxLength != nil && n > *s.MaxLength {
-		c.fault(at, "must have at most %s, has %d", phrase.Count(*s.MaxLength, "character"), n)
-	}
+	c.count(at, utf8.RuneCountInString(text), s.MinLength, s.MaxLength, "character", "")
 	if re := c.schema.patterns[s.Pattern]; re != nil && !re.MatchString(text) {
 		c.fault(at, "must match the pattern %s, got %s", phrase.Clip(s.Pattern), shown(raw))
 	}
@@ -145,12 +152,7 @@ func (c *checker) text(s *jsonschema.Schema, raw []byte, at *place) {
 
 func (c *checker) array(s *jsonschema.Schema, raw []byte, at *place) {
 	list := items(raw)
-	if s.MinItems != nil && len(list) < *s.MinItems {
-		c.fault(at, "must have at least %s, has %d", phrase.Count(*s.MinItems, "item"), len(list))
-	}
-	if s.MaxItems != nil && len(list) > *s.MaxItems {
-		c.fault(at, "must have at most %s, has %d", phrase.Count(*s.MaxItems, "item"), len(list))
-	}
+	c.count(at, len(list), s.MinItems, s.MaxItems, "item", "")
 	first, rest := s.PrefixItems, s.Items
 	if s.ItemsArray != nil { // as older drafts have it
 		first, rest = s.ItemsArray, s.AdditionalItems
@@ -190,16 +192,7 @@ func (c *checker) contains(s *jsonschema.Schema, list [][]byte, at *place) {
 			n++
 		}
 	}
-	least := 1
-	if s.MinContains != nil {
-		least = *s.MinContains
-	}
-	if n < least {
-		c.fault(at, "must have at least %s of the kind the schema asks for, has %d", phrase.Count(least, "item"), n)
-	}
-	if s.MaxContains != nil && n > *s.MaxContains {
-		c.fault(at, "must have at most %s of the kind the schema asks for, has %d", phrase.Count(*s.MaxContains, "item"), n)
-	}
+	c.count(at, n, cmp.Or(s.MinContains, new(1)), s.MaxContains, "item", " of the kind the schema asks for")
 }
 
 func (c *checker) object(s *jsonschema.Schema, raw []byte, at *place) {
@@ -216,12 +209,7 @@ func (c *checker) object(s *jsonschema.Schema, raw []byte, at *place) {
 		}
 		c.other(s, m, at, lost)
 	}
-	if s.MinProperties != nil && len(ms) < *s.MinProperties {
-		c.fault(at, "must have at least %s, has %d", phrase.Count(*s.MinProperties, "member"), len(ms))
-	}
-	if s.MaxProperties != nil && len(ms) > *s.MaxProperties {
-		c.fault(at, "must have at most %s, has %d", phrase.Count(*s.MaxProperties, "member"), len(ms))
-	}
+	c.count(at, len(ms), s.MinProperties, s.MaxProperties, "member", "")
 	c.dependent(s, raw, ms, at)
 }
 
@@ -329,7 +317,7 @@ func listed(values []any) string {
 		b, _ := json.Marshal(v) // it was decoded from JSON
 		out = append(out, shown(b))
 	}
-	return clipList(out)
+	return clipList(out, mostListed, ", ")
 }
 
 func ListedNames(names []string) string {
@@ -337,14 +325,13 @@ func ListedNames(names []string) string {
 	for _, n := range names {
 		out = append(out, strconv.Quote(phrase.Clip(n)))
 	}
-	return clipList(out)
+	return clipList(out, mostListed, ", ")
 }
 
-// clipList keeps a long list of choices readable.
-func clipList(list []string) string {
-	const most = 40
+// clipList keeps a long list readable.
+func clipList(list []string, most int, between string) string {
 	if len(list) > most {
 		list = append(slices.Clone(list[:most]), fmt.Sprintf("and %d more", len(list)-most))
 	}
-	return strings.Join(list, ", ")
+	return strings.Join(list, between)
 }

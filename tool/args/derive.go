@@ -78,61 +78,39 @@ func addEnum(s *jsonschema.Schema, words string) {
 // AppendSchema writes a derived schema. The order of its keys is fixed, because a request
 // must have the same bytes each time, and what is required comes before the members.
 func AppendSchema(dst []byte, s *jsonschema.Schema) []byte {
-	dst = append(dst, '{')
-	n := len(dst)
-	put := func(key string) {
-		if len(dst) > n {
-			dst = append(dst, ',')
-		}
-		dst = append(AppendText(dst, key), ':')
-	}
+	var ms []Member
+	add := func(key string, val []byte) { ms = append(ms, Member{key, val}) }
 	if s.Type != "" {
-		put("type")
-		dst = AppendText(dst, s.Type)
+		add("type", AppendText(nil, s.Type))
 	}
 	if s.Description != "" {
-		put("description")
-		dst = AppendText(dst, s.Description)
+		add("description", AppendText(nil, s.Description))
 	}
 	if len(s.Enum) > 0 {
-		put("enum")
-		dst = AppendTexts(dst, words(s.Enum))
+		add("enum", AppendTexts(nil, words(s.Enum)))
 	}
 	for _, limit := range []struct {
 		key   string
 		value *float64
 	}{{"minimum", s.Minimum}, {"maximum", s.Maximum}, {"minItems", float(s.MinItems)}, {"maxItems", float(s.MaxItems)}} {
 		if limit.value != nil {
-			put(limit.key)
-			dst = strconv.AppendFloat(dst, *limit.value, 'f', -1, 64)
+			add(limit.key, strconv.AppendFloat(nil, *limit.value, 'f', -1, 64))
 		}
 	}
 	if s.Items != nil {
-		put("items")
-		dst = AppendSchema(dst, s.Items)
+		add("items", AppendSchema(nil, s.Items))
 	}
 	if s.AdditionalProperties != nil {
-		put("additionalProperties")
-		dst = AppendSchema(dst, s.AdditionalProperties)
+		add("additionalProperties", AppendSchema(nil, s.AdditionalProperties))
 	} else if s.Type == "object" {
-		put("required")
-		dst = AppendTexts(dst, s.Required)
-		put("properties")
-		dst = appendProperties(dst, s)
-	}
-	return append(dst, '}')
-}
-
-func appendProperties(dst []byte, s *jsonschema.Schema) []byte {
-	dst = append(dst, '{')
-	for i, name := range s.PropertyOrder {
-		if i > 0 {
-			dst = append(dst, ',')
+		var properties []Member
+		for _, name := range s.PropertyOrder {
+			properties = append(properties, Member{name, AppendSchema(nil, s.Properties[name])})
 		}
-		dst = append(AppendText(dst, name), ':')
-		dst = AppendSchema(dst, s.Properties[name])
+		add("required", AppendTexts(nil, s.Required))
+		add("properties", AppendMembers(nil, properties))
 	}
-	return append(dst, '}')
+	return AppendMembers(dst, ms)
 }
 
 func AppendTexts(dst []byte, list []string) []byte {

@@ -3,9 +3,6 @@ package args
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
-
-	"github.com/lathe-agent/lathe"
 )
 
 // Fault is one thing that is wrong with an input.
@@ -29,30 +26,19 @@ func (fs Faults) Error() string { return fs.List("; ") }
 
 // List shows the first faults: a model that sees twenty has seen enough.
 func (fs Faults) List(between string) string {
-	const most = 20
-	var out strings.Builder
-	for i, f := range fs {
-		if i > 0 {
-			out.WriteString(between)
-		}
-		if i == most {
-			fmt.Fprintf(&out, "and %d more", len(fs)-most)
-			break
-		}
-		out.WriteString(f.String())
+	var out []string
+	for _, f := range fs {
+		out = append(out, f.String())
 	}
-	return out.String()
+	return clipList(out, 20, between)
 }
 
 // Validate checks an input against a schema, without any repair. What does not fit is
 // returned as [Faults]; a schema that cannot be read is a [*lathe.Error] of code invalid.
 func Validate(schema, input json.RawMessage) error {
-	if !json.Valid(schema) {
-		return lathe.Errorf(lathe.Invalid, "the schema is not JSON")
-	}
-	s, err := Compile(schema)
+	s, err := compileGiven(schema)
 	if err != nil {
-		return lathe.Errorf(lathe.Invalid, "the schema cannot be used: %w", err)
+		return err
 	}
 	if !json.Valid(input) {
 		return Faults{{Problem: "must be JSON"}}

@@ -292,7 +292,7 @@ func memberMeant(s *jsonschema.Schema, key string, have map[string]bool) string 
 	if found != "" {
 		return found
 	}
-	for _, name := range memberAliases(key) {
+	for _, name := range aliasesOf("member", key) {
 		if s.Properties[name] != nil && !have[name] {
 			return name
 		}

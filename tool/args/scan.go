@@ -30,22 +30,31 @@ func (o object) find(name string) []byte {
 }
 
 // Members returns the members in their order.
-func Members(object []byte) []Member {
-	var out []Member
-	i := skipSpace(object, 0) + 1
-	for {
-		i = skipSpace(object, i)
-		if i >= len(object) || object[i] == '}' {
-			return out
+func Members(object []byte) (out []Member) {
+	values(object, func(key string, val []byte) { out = append(out, Member{key, val}) })
+	return out
+}
+
+// items returns the elements of an array.
+func items(array []byte) (out [][]byte) {
+	values(array, func(_ string, val []byte) { out = append(out, val) })
+	return out
+}
+
+// values calls with each value of an array, or of an object with its name.
+func values(of []byte, f func(key string, val []byte)) {
+	i := skipSpace(of, 0)
+	named := i < len(of) && of[i] == '{'
+	for i = skipSpace(of, i+1); i < len(of) && of[i] != '}' && of[i] != ']'; {
+		key := ""
+		if named {
+			end := valueEnd(of, i)
+			key, i = Unquote(of[i:end]), skipSpace(of, skipSpace(of, end)+1) // after the colon
 		}
-		end := valueEnd(object, i)
-		key := Unquote(object[i:end])
-		i = skipSpace(object, end) + 1 // the colon
-		i = skipSpace(object, i)
-		end = valueEnd(object, i)
-		out = append(out, Member{Key: key, Val: object[i:end]})
-		if i = skipSpace(object, end); i < len(object) && object[i] == ',' {
-			i++
+		end := valueEnd(of, i)
+		f(key, of[i:end])
+		if i = skipSpace(of, end); i < len(of) && of[i] == ',' {
+			i = skipSpace(of, i+1)
 		}
 	}
 }
@@ -81,23 +90,6 @@ func repeats(ms []Member) bool {
 		}
 	}
 	return false
-}
-
-// items returns the elements of an array.
-func items(array []byte) [][]byte {
-	var out [][]byte
-	i := skipSpace(array, 0) + 1
-	for {
-		i = skipSpace(array, i)
-		if i >= len(array) || array[i] == ']' {
-			return out
-		}
-		end := valueEnd(array, i)
-		out = append(out, array[i:end])
-		if i = skipSpace(array, end); i < len(array) && array[i] == ',' {
-			i++
-		}
-	}
 }
 
 // AppendMembers writes an object.

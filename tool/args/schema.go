@@ -34,14 +34,6 @@ type Schema struct {
 // Compile reads a schema. What it cannot follow in one from outside (a reference to another
 // document, a pattern of another dialect) is left out: such a member is then not checked.
 func Compile(raw json.RawMessage) (*Schema, error) {
-	root, err := parseSchema(raw)
-	if err != nil {
-		return nil, err
-	}
-	return ReadySchema(root, raw), nil
-}
-
-func parseSchema(raw []byte) (*jsonschema.Schema, error) {
 	if trimmed := skipSpace(raw, 0); trimmed == len(raw) || raw[trimmed] != '{' {
 		return nil, errors.New("a schema is a JSON object")
 	}
@@ -49,7 +41,7 @@ func parseSchema(raw []byte) (*jsonschema.Schema, error) {
 	if err := json.Unmarshal(raw, s); err != nil {
 		return nil, fmt.Errorf("not a JSON schema: %w", err)
 	}
-	return s, nil
+	return ReadySchema(s, raw), nil
 }
 
 // kinds are the types that values have.
@@ -161,17 +153,23 @@ func children(s *jsonschema.Schema) []*jsonschema.Schema {
 // CheckSchema refuses a schema that cannot be used for the input of a tool or for a
 // structured answer: no object, a reference out of itself, a pattern Go cannot read.
 func CheckSchema(raw json.RawMessage) error {
+	s, err := compileGiven(raw)
+	if err == nil && len(s.missing) > 0 {
+		err = lathe.Errorf(lathe.Invalid, "the schema cannot be used: %s", strings.Join(s.missing, "; "))
+	}
+	return err
+}
+
+// compileGiven compiles a schema from outside, which may be anything.
+func compileGiven(raw json.RawMessage) (*Schema, error) {
 	if !json.Valid(raw) {
-		return lathe.Errorf(lathe.Invalid, "the schema is not JSON")
+		return nil, lathe.Errorf(lathe.Invalid, "the schema is not JSON")
 	}
 	s, err := Compile(raw)
 	if err != nil {
-		return lathe.Errorf(lathe.Invalid, "the schema cannot be used: %w", err)
+		return nil, lathe.Errorf(lathe.Invalid, "the schema cannot be used: %w", err)
 	}
-	if len(s.missing) > 0 {
-		return lathe.Errorf(lathe.Invalid, "the schema cannot be used: %s", strings.Join(s.missing, "; "))
-	}
-	return nil
+	return s, nil
 }
 
 // follow goes through references, and into the one choice that is left beside null.
