@@ -1,39 +1,27 @@
 package bash
 
-import "strings"
+import (
+	_ "embed"
+	"slices"
+	"strconv"
 
-// arityPrefix returns the words that name a command: as many as the longest beginning of it
-// that the table knows asks for, or the first.
+	"github.com/lathe-agent/lathe/internal/phrase"
+)
+
+//go:embed arity.txt
+var arityText string
+
+var arities = phrase.Lists(arityText)
+
+// arityPrefix returns the words that name a command: as many as the table knows for its longest beginning,
+// or the first.
 func arityPrefix(words []string) []string {
-	for n := min(len(words), 3); n > 0; n-- {
-		if arity := arityOf(strings.Join(words[:n], " ")); arity > 0 {
-			return words[:min(arity, len(words))]
+	n := min(1, len(words))
+	for arity := 2; n > 0 && arity <= 3; arity++ {
+		list := strconv.Itoa(arity)
+		if slices.Contains(arities()[list], words[0]) || len(words) > 1 && slices.Contains(arities()[list+" "+words[0]], words[1]) {
+			n = arity
 		}
 	}
-	return words[:min(1, len(words))]
-}
-
-// arityOf returns how many words name the commands that begin so; 0 is unknown.
-func arityOf(head string) int {
-	switch head {
-	case "cat", "cd", "chmod", "chown", "cp", "echo", "env", "export", "grep", "kill", "killall", "ln", "ls", "mkdir",
-		"mv", "ps", "pwd", "rm", "rmdir", "sleep", "source", "tail", "touch", "unset", "which":
-		return 1
-	case "bazel", "brew", "bun", "cargo", "cdk", "cf", "cmake", "composer", "consul", "crictl", "deno", "docker",
-		"eksctl", "firebase", "flyctl", "git", "go", "gradle", "helm", "heroku", "hugo", "ip", "kind", "kubectl",
-		"kustomize", "make", "mc", "minikube", "mongosh", "mysql", "mvn", "ng", "npm", "nvm", "nx", "openssl", "pip",
-		"pipenv", "pnpm", "poetry", "podman", "psql", "pulumi", "pyenv", "python", "rake", "rbenv", "redis-cli",
-		"rustup", "serverless", "skaffold", "sls", "sst", "swift", "systemctl", "terraform", "tmux", "turbo", "ufw",
-		"vault", "vercel", "volta", "wp", "yarn":
-		return 2
-	case "aws", "az", "doctl", "gcloud", "gh", "sfdx",
-		"bun run", "bun x", "cargo add", "cargo run", "consul kv", "deno task", "docker builder", "docker compose",
-		"docker container", "docker image", "docker network", "docker volume", "eksctl create", "git config",
-		"git remote", "git stash", "ip addr", "ip link", "ip netns", "ip route", "kind create", "kubectl kustomize",
-		"kubectl rollout", "mc admin", "npm exec", "npm init", "npm run", "npm view", "openssl req", "openssl x509",
-		"pnpm dlx", "pnpm exec", "pnpm run", "podman container", "podman image", "pulumi stack", "terraform workspace",
-		"vault auth", "vault kv", "yarn dlx", "yarn run":
-		return 3
-	}
-	return 0
+	return words[:min(n, len(words))]
 }
