@@ -89,7 +89,7 @@ func debugSandbox(ctx context.Context, a *cli.App, agent, command string) (err e
 	if command == "" {
 		out.Report = probeSandbox(ctx, runner, out.Profile)
 	} else {
-		defer func() { confine.RemoveFolder(out.Profile.Temp) }()
+		defer func() { _ = sandbox.RemoveTree(out.Profile.Temp) }()
 		out.Command, err = trySandboxed(ctx, a, runner, *call, command, func(call *tool.Call, line bash.Line) (p sandbox.Profile, err error) {
 			out.Profile, err = policy.Profile(loaded.Config, call, line)
 			return out.Profile, err

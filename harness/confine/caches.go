@@ -2,6 +2,7 @@ package confine
 
 import (
 	"crypto/sha256"
+	_ "embed"
 	"encoding/hex"
 	"os"
 	"path/filepath"
@@ -15,11 +16,8 @@ import (
 )
 
 // toolCache is where a tool keeps what it can fetch or build again: where a variable says, else
-// below the user's folder or that of caches.
-type toolCache struct {
-	program, variable, home, cache string
-	at                             string // elsewhere
-}
+// below the user's folder (~) or that of caches ($cache).
+type toolCache struct{ place, program, variable string }
 
 // A cache of a tool is trusted by the user's own runs of it: what npx unpacked is executed, and so is
 // the Go toolchain in the module cache; go, cargo and pip take what they once downloaded without
@@ -90,29 +88,18 @@ func toolCaches(env func(string) string, home string) (out, missing []foundCache
 	if !filepath.IsAbs(shared) && home != "" {
 		shared = filepath.Join(home, ".cache")
 	}
-	list := knownCaches()
-	if paths := filepath.SplitList(env("GOPATH")); len(paths) > 0 && filepath.IsAbs(paths[0]) {
-		for i, c := range list {
-			if rest, ok := strings.CutPrefix(c.home, "go/"); ok {
-				list[i].home, list[i].at = "", filepath.Join(paths[0], filepath.FromSlash(rest))
+	roots := map[string]string{"~": home, "$cache": shared}
+	for _, c := range knownCaches() {
+		base, below, _ := strings.Cut(c.place, "/")
+		root, path := roots[base], env(c.variable)
+		if paths := filepath.SplitList(env("GOPATH")); len(paths) > 0 && filepath.IsAbs(paths[0]) && strings.HasPrefix(c.place, "~/go/") {
+			root, below = paths[0], strings.TrimPrefix(below, "go/")
+		}
+		if !filepath.IsAbs(path) {
+			if root == "" {
+				continue
 			}
-		}
-	}
-	for _, c := range list {
-		path := ""
-		if c.variable != "" {
-			path = env(c.variable)
-		}
-		switch {
-		case filepath.IsAbs(path):
-		case c.at != "":
-			path = c.at
-		case c.home != "" && home != "":
-			path = filepath.Join(home, filepath.FromSlash(c.home))
-		case c.cache != "" && shared != "":
-			path = filepath.Join(shared, c.cache)
-		default:
-			continue
+			path = filepath.Join(root, filepath.FromSlash(below))
 		}
 		_, err := os.Stat(path)
 		found := foundCache{path, c.variable}
@@ -128,64 +115,16 @@ func toolCaches(env func(string) string, home string) (out, missing []foundCache
 	return out, missing
 }
 
-func knownCaches() []toolCache {
-	return []toolCache{
-		{program: "go", variable: "GOCACHE", cache: "go-build"},
-		{program: "go", variable: "GOMODCACHE", home: "go/pkg/mod"},
-		{program: "go", home: "go/pkg/sumdb"},
-		{program: "npm", variable: "npm_config_cache", home: ".npm"},
-		{home: ".yarn/berry/cache"},
-		{home: ".bun/install/cache"},
-		{program: "yarn", variable: "YARN_CACHE_FOLDER", cache: "yarn"},
-		{program: "pnpm", variable: "PNPM_STORE", home: ".local/share/pnpm/store"},
-		{program: "pnpm", cache: "pnpm"},
-		{program: "cargo", home: ".cargo/registry"},
-		{program: "cargo", home: ".cargo/git"},
-		{program: "pip", variable: "PIP_CACHE_DIR", cache: "pip"},
-		{program: "uv", variable: "UV_CACHE_DIR", cache: "uv"},
-		{program: "ccache", variable: "CCACHE_DIR", cache: "ccache"},
-		{program: "sccache", variable: "SCCACHE_DIR", cache: "sccache"},
-		{program: "golangci-lint", variable: "GOLANGCI_LINT_CACHE", cache: "golangci-lint"},
-		{program: "staticcheck", variable: "STATICCHECK_CACHE", cache: "staticcheck"},
-		{cache: "staticcheck"},
-		{cache: "gopls"},
-		{cache: "gofumpt"},
-		{cache: "node-gyp"},
-		{cache: "pypoetry"},
-		{cache: "mypy"},
-		{cache: "ruff"},
-		{cache: "deno"},
-		{cache: "zig"},
-		{cache: "bazel"},
-		{cache: "composer"},
-		{program: "mvn", home: ".m2/repository"},
-		{program: "gradle", home: ".gradle/caches"},
-		{home: ".gradle/daemon"},
-		{home: ".gradle/wrapper"},
-		{home: ".gradle/native"},
-		{variable: "VIRTUALENV_OVERRIDE_APP_DATA", home: ".local/share/virtualenv"},
-		{home: ".local/share/virtualenvs"},
-		{home: ".virtualenvs"},
-		{cache: "pre-commit"},
-		{cache: "Cypress"},
-		{cache: "ms-playwright"},
-		{cache: "puppeteer"},
-		{cache: "vcpkg"},
-		{cache: "nvim"},
-		{home: ".gradle/jdks"},
-		{home: ".m2/wrapper"},
-		{home: ".ivy2/cache"},
-		{cache: "coursier"},
-		{home: ".sbt/boot"},
-		{home: ".konan"},
-		{home: ".pub-cache"},
-		{home: ".hex/packages"},
-		{home: ".mix"},
-		{home: ".stack"},
-		{home: ".cabal/packages"},
-		{program: "bundle", home: ".bundle/cache"},
-		{program: "dotnet", variable: "NUGET_PACKAGES", home: ".nuget/packages"},
+//go:embed caches.txt
+var cachesText string
+
+func knownCaches() (out []toolCache) {
+	for line := range strings.Lines(cachesText) {
+		if columns := append(strings.Fields(line), "", ""); columns[0] != "#" {
+			out = append(out, toolCache{columns[0], strings.TrimPrefix(columns[1], "-"), columns[2]})
+		}
 	}
+	return out
 }
 
 // installed reports whether a program is on the PATH.

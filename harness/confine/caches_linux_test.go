@@ -274,7 +274,7 @@ func BenchmarkConfine_Home(b *testing.B) {
 			dirs := []string{base + "/project"}
 			if name == "caches" || strings.HasPrefix(name, "both") {
 				for _, c := range knownCaches()[:12] {
-					dirs = append(dirs, filepath.Join(base, "home", filepath.FromSlash(c.home), c.cache))
+					dirs = append(dirs, strings.NewReplacer("~", base+"/home", "$cache", base+"/home/.cache").Replace(c.place))
 				}
 			}
 			if name == "places" || strings.HasPrefix(name, "both") {

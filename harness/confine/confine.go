@@ -4,6 +4,7 @@
 package confine
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"os"
@@ -90,10 +91,7 @@ func SandboxOf(c config.Config, agent string) (out config.Sandbox, asked bool) {
 	own := c.Agents[agent].Sandbox
 	asked = out.Mode != "" || own.Mode != ""
 	if out.Mode == "" && (agent == "plan" || agent == "explore") || own.Mode != "" {
-		out.Mode = own.Mode
-		if out.Mode == "" {
-			out.Mode = string(sandbox.ReadOnly)
-		}
+		out.Mode = cmp.Or(own.Mode, string(sandbox.ReadOnly))
 	}
 	if own.Commands != nil {
 		out.Commands = own.Commands
@@ -107,18 +105,8 @@ func SandboxOf(c config.Config, agent string) (out config.Sandbox, asked bool) {
 	if own.Credentials != nil {
 		out.Credentials = own.Credentials
 	}
-	if own.SSHAgent != nil {
-		out.SSHAgent = own.SSHAgent
-	}
-	if own.Network != nil {
-		out.Network = own.Network
-	}
-	if own.Limits != (config.SandboxLimits{}) {
-		out.Limits = own.Limits
-	}
-	if out.Mode == "" {
-		out.Mode = string(sandbox.Workspace)
-	}
+	out.SSHAgent, out.Network, out.Limits = cmp.Or(own.SSHAgent, out.SSHAgent), cmp.Or(own.Network, out.Network), cmp.Or(own.Limits, out.Limits)
+	out.Mode = cmp.Or(out.Mode, string(sandbox.Workspace))
 	if c.PermissionMode == string(lathe.ReadOnlyMode) && out.Mode == string(sandbox.Workspace) {
 		out.Mode = string(sandbox.ReadOnly)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/lathe-agent/lathe/internal/gitobj"
 	"github.com/lathe-agent/lathe/sandbox"
 	"github.com/lathe-agent/lathe/workspace/gitguard"
+	"github.com/lathe-agent/lathe/workspace/guarded"
 )
 
 // gitFiles collects what a profile must say about the repositories of a project.
@@ -71,7 +72,7 @@ func (g *gitFiles) repository(place gitguard.Place, work string) {
 	for _, e := range entries[:min(len(entries), gitguard.Held)] {
 		own := filepath.Join(place.Common, "worktrees", e.Name())
 		g.addLinked(own)
-		if dot := gitLine(filepath.Join(own, "gitdir")); filepath.IsAbs(dot) {
+		if dot := gitguard.Line(filepath.Join(own, "gitdir")); filepath.IsAbs(dot) {
 			g.p.Protect = append(g.p.Protect, filepath.Clean(dot))
 		}
 	}
@@ -119,11 +120,11 @@ func (g *gitFiles) folder(dir, work string) {
 	config, _ := gitobj.ReadConfig(filepath.Join(dir, "config")) // what cannot be read says nothing, to git either
 	own, _ := gitobj.ReadConfig(filepath.Join(dir, "config.worktree"))
 	for _, c := range []gitobj.Config{config, own} {
-		if hooks := placeIn(work, c.Last("core.hookspath")); hooks != "" {
+		if hooks := guarded.PathOf(work, "", c.Last("core.hookspath")); hooks != "" {
 			protectHooks(p, hooks, work)
 		}
 		for _, path := range c.Includes() {
-			if path = placeIn(dir, path); path != "" {
+			if path = guarded.PathOf(dir, "", path); path != "" {
 				p.Files = append(p.Files, path)
 			}
 		}
@@ -134,43 +135,16 @@ func (g *gitFiles) folder(dir, work string) {
 // watched.
 func protectHooks(p *sandbox.Profile, dir, work string) {
 	if rel, err := filepath.Rel(dir, work); err != nil || rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
-		p.Watch = append(p.Watch, namesIn(dir, "applypatch-msg", "pre-applypatch", "post-applypatch", "pre-commit", "pre-merge-commit", "prepare-commit-msg",
-			"commit-msg", "post-commit", "pre-rebase", "post-checkout", "post-merge", "pre-push", "pre-auto-gc", "post-rewrite", "post-index-change",
-			"reference-transaction", "fsmonitor-watchman")...)
+		p.Watch = append(p.Watch, namesIn(dir, guarded.HookNames()...)...)
 		return
 	}
 	p.Protect = append(p.Protect, dir)
 }
 
-// placeIn is a path of git's settings, which may be relative to a folder; "" is none, or one that
-// lies elsewhere, in the user's folder or in that of git.
-func placeIn(dir, path string) string {
-	switch {
-	case path == "" || strings.HasPrefix(path, "~") || strings.HasPrefix(path, "%("):
-		return ""
-	case filepath.IsAbs(path):
-		return filepath.Clean(path)
-	}
-	return filepath.Join(dir, path)
-}
-
-// gitLine reads a file of git that is one line; "" is that it is none.
-func gitLine(path string) string {
-	info, err := os.Lstat(path)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > 8<<10 {
-		return ""
-	}
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return ""
-	}
-	return strings.TrimRight(string(b), "\r\n")
-}
-
 // linkedTree finds the folder of a linked work tree and that of its repository. A .git that names a
 // folder which does not name it back could be anyone's, and opens nothing.
 func linkedTree(dot string) (own, common string, ok bool) {
-	own, isLink := strings.CutPrefix(gitLine(dot), "gitdir: ")
+	own, isLink := strings.CutPrefix(gitguard.Line(dot), "gitdir: ")
 	if !isLink {
 		return "", "", false
 	}
@@ -181,7 +155,7 @@ func linkedTree(dot string) (own, common string, ok bool) {
 	if err != nil {
 		return "", "", false
 	}
-	back, common := gitLine(filepath.Join(own, "gitdir")), gitLine(filepath.Join(own, "commondir"))
+	back, common := gitguard.Line(filepath.Join(own, "gitdir")), gitguard.Line(filepath.Join(own, "commondir"))
 	if !filepath.IsAbs(back) {
 		back = filepath.Join(own, back)
 	}

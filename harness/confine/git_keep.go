@@ -17,6 +17,7 @@ import (
 	"github.com/lathe-agent/lathe/sandbox"
 	"github.com/lathe-agent/lathe/tool"
 	"github.com/lathe-agent/lathe/workspace/gitguard"
+	"github.com/lathe-agent/lathe/workspace/guarded"
 )
 
 // gitProject looks after git in one project, for all commands of this process.
@@ -336,7 +337,7 @@ func gitEnv(env func(string) string, root string, at datadir.Folders) map[string
 	if place := placeOfGit(root); place.Own != "" {
 		hooks := filepath.Join(place.Common, "hooks")
 		if config, err := gitobj.ReadConfig(filepath.Join(place.Common, "config")); err == nil && config.Last("core.hookspath") != "" {
-			hooks = placeIn(root, config.Last("core.hookspath"))
+			hooks = guarded.PathOf(root, "", config.Last("core.hookspath"))
 		}
 		if file := hooksFile(gitFolder(at), hooks); hooks != "" && file != "" {
 			settings = append(settings, [2]string{"includeIf.gitdir:" + escapeGlob(place.Own) + ".path", file})

@@ -2,23 +2,12 @@ package confine
 
 import (
 	"os"
-	"path/filepath"
 
 	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/sandbox"
+	"github.com/lathe-agent/lathe/tool/bash"
 	"github.com/lathe-agent/lathe/workspace/guarded"
 )
-
-// realFolder is a folder without symlinks as far as it is there.
-func realFolder(dir string) string {
-	if dir == "" || filepath.Dir(dir) == dir {
-		return dir
-	}
-	if real, err := filepath.EvalSymlinks(dir); err == nil {
-		return real
-	}
-	return filepath.Join(realFolder(filepath.Dir(dir)), filepath.Base(dir))
-}
 
 // protectGuarded keeps the guarded names of a folder from commands: the same that file tools ask
 // about.
@@ -44,15 +33,15 @@ func (f *Policy) homeNames(p *sandbox.Profile) {
 
 // GuardList is the files that no tool writes without a question.
 func GuardList(h Host) guarded.List {
-	list := guarded.List{Home: realFolder(h.Home), Config: realFolder(h.UserDir)}
+	list := guarded.List{Home: bash.Followed(h.Home), Config: bash.Followed(h.UserDir)}
 	at, err := datadir.Find(h.Env)
 	if err != nil {
 		return list
 	}
 	for _, dir := range []string{at.Data, at.State, at.Owners, at.Cache} {
-		list.Own = append(list.Own, realFolder(dir))
+		list.Own = append(list.Own, bash.Followed(dir))
 	}
-	list.Plans = realFolder(at.Plans())
+	list.Plans = bash.Followed(at.Plans())
 	return list
 }
 

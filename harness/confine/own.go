@@ -1,7 +1,6 @@
 package confine
 
 import (
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -44,20 +43,6 @@ func (f *Policy) private(p *sandbox.Profile, call *tool.Call, at datadir.Folders
 	p.Temp, p.Env = dir, append(p.Env, "TMPDIR=/tmp")
 }
 
-// RemoveFolder removes a folder that programs have filled, also where they took away permissions.
-func RemoveFolder(dir string) {
-	if os.RemoveAll(dir) == nil {
-		return
-	}
-	_ = filepath.WalkDir(dir, func(path string, e fs.DirEntry, _ error) error {
-		if e != nil && e.IsDir() {
-			_ = os.Chmod(path, 0o700)
-		}
-		return nil
-	})
-	_ = os.RemoveAll(dir) // what stays is looked at the next time
-}
-
 // hideRuntime hides /run, which holds the sockets of others, except what programs need of it: those who
 // answer for names of hosts and users, allowed agents, and programs of systems that keep them there.
 func (f *Policy) hideRuntime(p *sandbox.Profile) {
@@ -76,7 +61,7 @@ func (f *Policy) hideRuntime(p *sandbox.Profile) {
 // ForgetSession removes the temporary folder of a session that was deleted.
 func ForgetSession(at datadir.Folders, id lathe.SessionID) {
 	if dir := sandbox.SessionTemp(at.Data, string(id)); dir != "" {
-		RemoveFolder(dir)
+		_ = sandbox.RemoveTree(dir) // what stays is looked at the next time
 	}
 }
 
@@ -85,7 +70,7 @@ func SweepTemporary(at datadir.Folders, before time.Time) {
 	entries, _ := os.ReadDir(filepath.Join(at.Data, "tmp")) // there may be none
 	for _, e := range entries {
 		if info, err := e.Info(); err == nil && info.ModTime().Before(before) {
-			RemoveFolder(filepath.Join(at.Data, "tmp", e.Name()))
+			_ = sandbox.RemoveTree(filepath.Join(at.Data, "tmp", e.Name())) // what stays is looked at the next time
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/sandbox"
 	"github.com/lathe-agent/lathe/tool"
+	"github.com/lathe-agent/lathe/tool/bash"
 	"github.com/lathe-agent/lathe/workspace/secret"
 )
 
@@ -25,7 +26,7 @@ func (f *Policy) Outside(c config.Config) *tool.Outside {
 		Readable: sync.OnceValue(func() []string { return readablePlaces(a.Env, a.Home) }),
 		Secret:   f.secretPaths(at, c.Sandbox.Read),
 		Temp:     func(call *tool.Call) string { return f.temporaryOf(c, call, at) },
-		Kept:     append([]string{a.Home, realFolder(a.Home)}, c.Sandbox.Write...),
+		Kept:     append([]string{a.Home, bash.Followed(a.Home)}, c.Sandbox.Write...),
 	}
 }
 
@@ -33,14 +34,14 @@ func (f *Policy) Outside(c config.Config) *tool.Outside {
 // for what models are pointed at. Read are those that the settings open.
 func (f *Policy) secretPaths(at datadir.Folders, read []string) func(path string) (string, bool) {
 	places := sync.OnceValue(func() secret.Places {
-		return append(slices.Clip(f.secrets()), secret.Find(realFolder(f.host.Home), f.host.Env)...)
+		return append(slices.Clip(f.secrets()), secret.Find(bash.Followed(f.host.Home), f.host.Env)...)
 	})
 	var own, open []string
 	for _, dir := range []string{at.Data, at.State, at.Owners} {
-		own = append(own, realFolder(dir))
+		own = append(own, bash.Followed(dir))
 	}
 	for _, dir := range append([]string{at.Outputs(), at.Plans(), at.Cache}, read...) {
-		open = append(open, dir, realFolder(dir))
+		open = append(open, dir, bash.Followed(dir))
 	}
 	return func(path string) (string, bool) {
 		holds := func(dir string) bool { return dir != "" && inFolder(dir, path) }

@@ -30,7 +30,7 @@ func (f *Policy) guardHome(p *sandbox.Profile, call *tool.Call, at datadir.Folde
 	if !p.Network.Limited { // SSH leads nowhere then, and what GnuPG has looks keys up
 		f.reachAgents(p, box, line)
 	}
-	if place := placeOfGit(rootOf(call)); place.Common != "" && pushes(line) && (line.Dir == realFolder(call.Dir) || line.Dir == realFolder(rootOf(call))) {
+	if place := placeOfGit(rootOf(call)); place.Common != "" && pushes(line) && (line.Dir == bash.Followed(call.Dir) || line.Dir == bash.Followed(rootOf(call))) {
 		f.lendPasswords(p, at, rootOf(call), filepath.Join(place.Common, "config"))
 	}
 }

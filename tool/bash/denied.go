@@ -60,9 +60,9 @@ func reachable(path string) bool {
 // closed reports whether a command with this profile could not write a path. Devices and what the
 // kernel shows of processes say nothing about files.
 func closed(p sandbox.Profile, path string) bool {
-	at := followed(filepath.Clean(path))
+	at := Followed(filepath.Clean(path))
 	inside := func(folder string) bool {
-		folder = followed(folder)
+		folder = Followed(folder)
 		return at == folder || strings.HasPrefix(at, folder+string(filepath.Separator))
 	}
 	switch {

@@ -66,7 +66,7 @@ func protectedTarget(p sandbox.Profile, paths []sh.Path) string {
 		if !path.Write || !path.Certain || path.Glob {
 			continue
 		}
-		for _, at := range []string{path.Name, physical(path.Name), followed(path.Name)} {
+		for _, at := range []string{path.Name, physical(path.Name), Followed(path.Name)} {
 			if i := slices.IndexFunc(names, func(name string) bool {
 				return at == name || below(name, at) || path.Removed && below(at, name) && target.Exists(name)
 			}); i >= 0 {
@@ -77,16 +77,15 @@ func protectedTarget(p sandbox.Profile, paths []sh.Path) string {
 	return ""
 }
 
-// followed is where a path leads, with links of folders and its own followed; it need not be there.
-func followed(path string) string {
+// Followed is where a path leads, with links of folders and its own followed; it need not be there.
+func Followed(path string) string {
+	if path == "" || filepath.Dir(path) == path {
+		return path
+	}
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		return real
 	}
-	dir := filepath.Dir(path)
-	if dir == path {
-		return path
-	}
-	return filepath.Join(followed(dir), filepath.Base(path))
+	return filepath.Join(Followed(filepath.Dir(path)), filepath.Base(path))
 }
 
 // withSandbox adds the profile in force to the metadata of a call.

@@ -89,7 +89,7 @@ func (x *inspector) folder(dir, work string) {
 	for _, name := range []string{"config", "config.worktree"} {
 		x.config(filepath.Join(dir, name), dir, work)
 	}
-	if line := oneLineOf(filepath.Join(dir, "commondir")); line != "" && line != "." {
+	if line := Line(filepath.Join(dir, "commondir")); line != "" && line != "." {
 		x.take(filepath.Join(dir, "commondir"), "it has git take its configuration from elsewhere")
 	}
 	x.hooks(filepath.Join(dir, "hooks"))
@@ -157,7 +157,7 @@ func (x *inspector) hooks(dir string) {
 
 // inspectLinked inspects the folder that a repository has for a linked work tree.
 func (x *inspector) inspectLinked(dir string) {
-	tree, common := oneLineOf(filepath.Join(dir, "gitdir")), oneLineOf(filepath.Join(dir, "commondir"))
+	tree, common := Line(filepath.Join(dir, "gitdir")), Line(filepath.Join(dir, "commondir"))
 	if tree == "" && common == "" {
 		return // git does not take it for one
 	}
@@ -176,8 +176,8 @@ func (x *inspector) inspectLinked(dir string) {
 	x.config(filepath.Join(dir, "config"), dir, "")
 }
 
-// oneLineOf is what a file of git with one line says; "" is that it is none.
-func oneLineOf(path string) string {
+// Line is what a file of git with one line says; "" is that it is none.
+func Line(path string) string {
 	data, err := readRegular(path)
 	if err != nil || len(data) > 8<<10 {
 		return ""
