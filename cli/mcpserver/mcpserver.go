@@ -22,7 +22,7 @@ import (
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
-const mcpServeHelp = `Offers this program to others as an MCP server on standard input and output: for editors and
+const help = `Offers this program to others as an MCP server on standard input and output: for editors and
 agents that start their servers themselves. It serves the project of the directory.
 
 Tools: run gives a prompt to a session and waits for the answer, telling on the way what is
@@ -37,15 +37,15 @@ It ends when its input does. Turns that run then are left as after a crash:
 "lathe run --resume" goes on with them.`
 
 // serveFlags are those of `lathe mcp serve`.
-type mcpServeFlags struct{ yes bool }
+type flags struct{ yes bool }
 
 // New is `lathe mcp serve`.
 func New(a *cli.App) *cobra.Command {
-	var f mcpServeFlags
+	var f flags
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Be an MCP server: run prompts, list and read sessions",
-		Long:  mcpServeHelp,
+		Long:  help,
 		Example: `  lathe mcp serve
   lathe mcp serve -C ~/src/app --yes
   lathe mcp serve --attach http://127.0.0.1:4096
@@ -61,10 +61,10 @@ func New(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-// mcpHost answers the calls of one client. Calls run side by side.
-type mcpHost struct {
+// host answers the calls of one client. Calls run side by side.
+type host struct {
 	*cli.App
-	flags   mcpServeFlags
+	flags   flags
 	address string          // of --attach, with its password
 	life    context.Context // ends with the program; calls end with it too
 
@@ -75,13 +75,13 @@ type mcpHost struct {
 }
 
 // serveMCP answers until the client goes.
-func serveMCP(ctx context.Context, a *cli.App, f mcpServeFlags) (err error) {
+func serveMCP(ctx context.Context, a *cli.App, f flags) (err error) {
 	if l, err := a.Config(); err == nil && a.Attach == "" { // a broken file is told by whoever needs it
 		a.WarnDistrust(l)
 	}
 	life, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	h := &mcpHost{App: a, flags: f, address: a.Attach, life: life, running: map[lathe.SessionID]bool{}}
+	h := &host{App: a, flags: f, address: a.Attach, life: life, running: map[lathe.SessionID]bool{}}
 	defer func() { err = errors.Join(err, h.close()) }()
 	out := &lockedWriter{w: a.Stdout}
 	in := newSieve(a.Stdin, out, a.Log, func() { stop(errClientGone) })
@@ -99,7 +99,7 @@ func serveMCP(ctx context.Context, a *cli.App, f mcpServeFlags) (err error) {
 var errClientGone = errors.New("the client has closed the input")
 
 // server describes the tools.
-func (h *mcpHost) server() *mcp.Server {
+func (h *host) server() *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "lathe", Title: "lathe", Version: h.Version}, &mcp.ServerOptions{
 		Instructions: "lathe is a coding agent. `run` gives it work in its project and answers with the id of the session; " +
 			"pass that as `session` to go on with it. `sessions` and `session` tell what was done before.",
@@ -124,7 +124,7 @@ func (h *mcpHost) server() *mcp.Server {
 
 // open opens the engine, or the connection to the server of --attach, for as long as the program
 // lives.
-func (h *mcpHost) open() (api.Engine, error) {
+func (h *host) open() (api.Engine, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.engine != nil {
@@ -148,7 +148,7 @@ func (h *mcpHost) open() (api.Engine, error) {
 
 // look is open for those who only read: without a database there is nothing to see, and none is
 // made by looking.
-func (h *mcpHost) look() (api.Engine, error) {
+func (h *host) look() (api.Engine, error) {
 	if h.Attach == "" {
 		at, err := datadir.Find(h.Env)
 		if err != nil {
@@ -161,7 +161,7 @@ func (h *mcpHost) look() (api.Engine, error) {
 	return h.open()
 }
 
-func (h *mcpHost) close() (err error) {
+func (h *host) close() (err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, c := range h.closers {
@@ -172,7 +172,7 @@ func (h *mcpHost) close() (err error) {
 
 // worker is who works in a directory of the project, and what to close after it: a connection to a
 // server knows one directory.
-func (h *mcpHost) worker(dir string) (api.Engine, func(), error) {
+func (h *host) worker(dir string) (api.Engine, func(), error) {
 	if h.Attach == "" {
 		e, err := h.open()
 		return e, func() {}, err
@@ -187,7 +187,7 @@ func (h *mcpHost) worker(dir string) (api.Engine, func(), error) {
 }
 
 // occupy takes a session for one call; two would not know whose answer is whose.
-func (h *mcpHost) occupy(id lathe.SessionID) error {
+func (h *host) occupy(id lathe.SessionID) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.running[id] {
@@ -197,14 +197,14 @@ func (h *mcpHost) occupy(id lathe.SessionID) error {
 	return nil
 }
 
-func (h *mcpHost) leave(id lathe.SessionID) {
+func (h *host) leave(id lathe.SessionID) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.running, id)
 }
 
 // ours finds a session of the project that is served.
-func (h *mcpHost) ours(ctx context.Context, e api.Engine, which string) (lathe.Session, error) {
+func (h *host) ours(ctx context.Context, e api.Engine, which string) (lathe.Session, error) {
 	if strings.TrimSpace(which) == "" {
 		return lathe.Session{}, lathe.Errorf(lathe.Invalid, "session is empty; `sessions` lists their ids, and %q is the newest", cli.Last)
 	}
@@ -224,7 +224,7 @@ func (h *mcpHost) ours(ctx context.Context, e api.Engine, which string) (lathe.S
 
 // inside is a directory of the project, as the caller names it: complete, or below the one that
 // is served. Links may not lead out of it.
-func (h *mcpHost) inside(ctx context.Context, e api.Engine, dir string) (string, error) {
+func (h *host) inside(ctx context.Context, e api.Engine, dir string) (string, error) {
 	place, err := h.Location(ctx, e)
 	if err != nil {
 		return "", err

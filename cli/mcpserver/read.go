@@ -19,23 +19,23 @@ import (
 
 // Bounds of what a call returns, so that no session fills the context of whoever reads it.
 const (
-	mcpSessions     = 20
-	mcpMostSessions = 200
-	mcpMessages     = 20
-	mcpMostMessages = 200
-	mcpMostBytes    = 96 << 10
+	usualSessions = 20
+	mostSessions  = 200
+	usualMessages = 20
+	mostMessages  = 200
+	mostBytes     = 96 << 10
 )
 
 type (
-	mcpListArgs struct {
+	listArgs struct {
 		Limit    int    `json:"limit,omitempty" jsonschema:"at most so many; 20 if left out, 200 at most"`
 		Search   string `json:"search,omitempty" jsonschema:"only those with this text in their title"`
 		Archived bool   `json:"archived,omitempty" jsonschema:"the archived ones instead"`
 	}
 	ListReply struct {
-		Sessions []mcpSession `json:"sessions"`
+		Sessions []sessionRecord `json:"sessions"`
 	}
-	mcpSession struct {
+	sessionRecord struct {
 		ID          string `json:"id"`
 		Title       string `json:"title"`
 		Directory   string `json:"directory"`
@@ -46,9 +46,9 @@ type (
 )
 
 // sessions lists those of the project.
-func (h *mcpHost) sessions(ctx context.Context, _ *mcp.CallToolRequest, in mcpListArgs) (*mcp.CallToolResult, ListReply, error) {
-	out := ListReply{Sessions: []mcpSession{}}
-	most, err := mcpLimit("limit", in.Limit, mcpSessions, mcpMostSessions)
+func (h *host) sessions(ctx context.Context, _ *mcp.CallToolRequest, in listArgs) (*mcp.CallToolResult, ListReply, error) {
+	out := ListReply{Sessions: []sessionRecord{}}
+	most, err := limitOf("limit", in.Limit, usualSessions, mostSessions)
 	if err != nil {
 		return nil, out, err
 	}
@@ -64,7 +64,7 @@ func (h *mcpHost) sessions(ctx context.Context, _ *mcp.CallToolRequest, in mcpLi
 		return nil, out, err
 	}
 	for _, s := range found {
-		out.Sessions = append(out.Sessions, mcpSession{
+		out.Sessions = append(out.Sessions, sessionRecord{
 			ID: string(s.ID), Title: termtext.Plain(s.Title), Directory: s.Directory,
 			Created: int64(s.Created), Updated: int64(s.Updated), Interrupted: cut[s.ID],
 		})
@@ -77,11 +77,11 @@ func (h *mcpHost) sessions(ctx context.Context, _ *mcp.CallToolRequest, in mcpLi
 		}
 		text = b.String()
 	}
-	return mcpText(text), out, nil
+	return textResult(text), out, nil
 }
 
 type (
-	mcpReadArgs struct {
+	readArgs struct {
 		Session  string `json:"session" jsonschema:"the id, enough of its beginning or end, or last for the newest of the project"`
 		Messages int    `json:"messages,omitempty" jsonschema:"the newest so many; 20 if left out, 200 at most"`
 		Full     bool   `json:"full,omitempty" jsonschema:"also what the model thought, and what tools were given and answered"`
@@ -96,8 +96,8 @@ type (
 )
 
 // session shows one as a transcript.
-func (h *mcpHost) session(ctx context.Context, _ *mcp.CallToolRequest, in mcpReadArgs) (*mcp.CallToolResult, ReadReply, error) {
-	most, err := mcpLimit("messages", in.Messages, mcpMessages, mcpMostMessages)
+func (h *host) session(ctx context.Context, _ *mcp.CallToolRequest, in readArgs) (*mcp.CallToolResult, ReadReply, error) {
+	most, err := limitOf("messages", in.Messages, usualMessages, mostMessages)
 	if err != nil {
 		return nil, ReadReply{}, err
 	}
@@ -118,22 +118,22 @@ func (h *mcpHost) session(ctx context.Context, _ *mcp.CallToolRequest, in mcpRea
 	if err := errors.Join(layout.Pairs(&head, session.RecordRows(h.App, s)), t.Messages(page.Messages)); err != nil {
 		return nil, ReadReply{}, err
 	}
-	text, short := lastOf(body.String(), mcpMostBytes)
+	text, short := lastOf(body.String(), mostBytes)
 	if page.More {
 		head.WriteString("\n… older messages are left out\n")
 	}
-	return mcpText(head.String() + text), ReadReply{ID: string(s.ID), Title: termtext.Plain(s.Title), Messages: len(page.Messages), More: page.More, Shortened: short}, nil
+	return textResult(head.String() + text), ReadReply{ID: string(s.ID), Title: termtext.Plain(s.Title), Messages: len(page.Messages), More: page.More, Shortened: short}, nil
 }
 
-// mcpLimit is how many of something are wanted; 0 is the usual number.
-func mcpLimit(name string, n, usual, most int) (int, error) {
+// limitOf is how many of something are wanted; 0 is the usual number.
+func limitOf(name string, n, usual, most int) (int, error) {
 	if n < 0 {
 		return 0, lathe.Errorf(lathe.Invalid, "%s is %d; want 0 or more", name, n)
 	}
 	return min(cmp.Or(n, usual), most), nil
 }
 
-func mcpText(text string) *mcp.CallToolResult {
+func textResult(text string) *mcp.CallToolResult {
 	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}}
 }
 

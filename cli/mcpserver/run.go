@@ -20,7 +20,7 @@ import (
 )
 
 type (
-	mcpRunArgs struct {
+	runArgs struct {
 		Prompt    string `json:"prompt" jsonschema:"what to do, in words"`
 		Session   string `json:"session,omitempty" jsonschema:"go on with this session: its id, or last for the newest; a new one if left out"`
 		Agent     string `json:"agent,omitempty" jsonschema:"the agent, such as build or plan; that of the settings if left out"`
@@ -41,7 +41,7 @@ type (
 )
 
 // run gives a prompt and waits for what comes of it.
-func (h *mcpHost) run(ctx context.Context, req *mcp.CallToolRequest, in mcpRunArgs) (*mcp.CallToolResult, RunReply, error) {
+func (h *host) run(ctx context.Context, req *mcp.CallToolRequest, in runArgs) (*mcp.CallToolResult, RunReply, error) {
 	prompt, err := in.prompt()
 	if err != nil {
 		return nil, RunReply{}, err
@@ -62,18 +62,18 @@ func (h *mcpHost) run(ctx context.Context, req *mcp.CallToolRequest, in mcpRunAr
 		return nil, RunReply{}, err
 	}
 	defer done()
-	t := &mcpTurn{Turn: turn.Turn{Engine: e, Session: s, Fresh: fresh}, host: h, told: newProgress(ctx, req)}
+	t := &callTurn{Turn: turn.Turn{Engine: e, Session: s, Fresh: fresh}, host: h, told: newProgress(ctx, req)}
 	defer t.told.end()
 	if err := t.follow(ctx, prompt); err != nil {
 		return nil, RunReply{}, err
 	}
 	out := t.reply()
-	result := mcpText(t.words(out))
+	result := textResult(t.words(out))
 	result.IsError = out.Status != "done"
 	return result, out, nil
 }
 
-func (in mcpRunArgs) prompt() (lathe.Prompt, error) {
+func (in runArgs) prompt() (lathe.Prompt, error) {
 	p := lathe.Prompt{Agent: in.Agent, Parts: []lathe.Part{{Body: &lathe.Text{Text: in.Prompt}}}}
 	switch {
 	case strings.TrimSpace(in.Prompt) == "":
@@ -91,7 +91,7 @@ func (in mcpRunArgs) prompt() (lathe.Prompt, error) {
 }
 
 // meant is the session of the call, or a new one. It may not ask the user things: nobody is there.
-func (h *mcpHost) meant(ctx context.Context, in mcpRunArgs) (s lathe.Session, fresh bool, err error) {
+func (h *host) meant(ctx context.Context, in runArgs) (s lathe.Session, fresh bool, err error) {
 	e, err := h.open()
 	if err != nil {
 		return s, false, err
@@ -109,25 +109,21 @@ func (h *mcpHost) meant(ctx context.Context, in mcpRunArgs) (s lathe.Session, fr
 		return s, false, err
 	}
 	defer done()
-	var rules lathe.Ruleset
-	for _, name := range []string{"question", "plan_enter", "plan_exit"} {
-		rules = append(rules, lathe.Rule{Permission: name, Pattern: "*", Action: lathe.Deny})
-	}
-	s, err = e.Create(ctx, dir, lathe.NewSession{Title: in.Title, Rules: rules})
+	s, err = e.Create(ctx, dir, lathe.NewSession{Title: in.Title, Rules: turn.Unattended()})
 	return s, true, err
 }
 
-// mcpTurn is the turn of one call. It is its own sink: what happens is progress.
-type mcpTurn struct {
+// callTurn is the turn of one call. It is its own sink: what happens is progress.
+type callTurn struct {
 	turn.Turn
-	host    *mcpHost
+	host    *host
 	told    *progress
 	refused []string
 }
 
 // follow sends the prompt and listens until the session is idle. A call that is canceled ends the
 // turn before it returns.
-func (t *mcpTurn) follow(ctx context.Context, p lathe.Prompt) error {
+func (t *callTurn) follow(ctx context.Context, p lathe.Prompt) error {
 	t.Log, t.Now, t.Missed = t.host.Log, t.host.Now, "`session` shows what was done"
 	t.Sink, t.Permit = t, t.permit
 	t.Send = func(ctx context.Context, _ func(error)) error {
@@ -152,7 +148,7 @@ func (t *mcpTurn) follow(ctx context.Context, p lathe.Prompt) error {
 
 // end ends a turn that nobody waits for: at once if it was canceled, and as the program does if
 // that ends.
-func (t *mcpTurn) end(ctx context.Context, why error) error {
+func (t *callTurn) end(ctx context.Context, why error) error {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), cli.QuitTime)
 	defer stop()
 	if t.host.life.Err() != nil {
@@ -162,7 +158,7 @@ func (t *mcpTurn) end(ctx context.Context, why error) error {
 }
 
 // Show tells the client of an event of the session.
-func (t *mcpTurn) Show(_ context.Context, ev lathe.Event) {
+func (t *callTurn) Show(_ context.Context, ev lathe.Event) {
 	if ev.Session != t.Session.ID {
 		return
 	}
@@ -186,10 +182,10 @@ func (t *mcpTurn) Show(_ context.Context, ev lathe.Event) {
 }
 
 // Note says nothing: remarks are for people.
-func (t *mcpTurn) Note(string) {}
+func (t *callTurn) Note(string) {}
 
 // permit answers a request by the flag, else with no.
-func (t *mcpTurn) permit(ctx context.Context, q lathe.PermissionRequest) {
+func (t *callTurn) permit(ctx context.Context, q lathe.PermissionRequest) {
 	what := strings.TrimSpace(termtext.Plain(q.Permission + " " + q.Wanted()))
 	switch {
 	case t.host.flags.yes && q.Permission != "sandbox":
@@ -204,7 +200,7 @@ func (t *mcpTurn) permit(ctx context.Context, q lathe.PermissionRequest) {
 	t.told.say("refused: %s", what)
 }
 
-func (t *mcpTurn) call(c *lathe.ToolCall) {
+func (t *callTurn) call(c *lathe.ToolCall) {
 	switch s := c.State.(type) {
 	case *lathe.Running:
 		t.told.say("%s %s", turn.Icon(c.Tool), termtext.OneLine(termtext.Plain(c.Tool+" "+inline.Hint(s.Input))))
@@ -215,14 +211,14 @@ func (t *mcpTurn) call(c *lathe.ToolCall) {
 }
 
 // reply is the turn as a program reads it.
-func (t *mcpTurn) reply() RunReply {
+func (t *callTurn) reply() RunReply {
 	r, texts := &t.Record, []string{}
 	for _, said := range r.Texts {
 		if said.Text != "" {
 			texts = append(texts, strings.TrimSpace(termtext.PlainText(said.Text)))
 		}
 	}
-	text, _ := lastOf(strings.Join(texts, "\n\n"), mcpMostBytes)
+	text, _ := lastOf(strings.Join(texts, "\n\n"), mostBytes)
 	out := RunReply{
 		Session: string(t.Session.ID), Status: "done", Text: text, Refused: t.refused, Tools: r.Tools,
 		Tokens: r.Tokens.Input + r.Tokens.Output + r.Tokens.Reasoning + r.Tokens.Cache.Read + r.Tokens.Cache.Write, Cost: session.CostOf(r.Cost),
@@ -237,7 +233,7 @@ func (t *mcpTurn) reply() RunReply {
 }
 
 // words is the turn as a model reads it.
-func (t *mcpTurn) words(r RunReply) string {
+func (t *callTurn) words(r RunReply) string {
 	parts := []string{}
 	if r.Text != "" {
 		parts = append(parts, r.Text)

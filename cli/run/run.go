@@ -230,11 +230,7 @@ func runSession(ctx context.Context, a *cli.App, e api.Engine, f runFlags) (lath
 		return newestInterrupted(ctx, a, e)
 	}
 	if which == "" {
-		var rules lathe.Ruleset
-		for _, name := range []string{"question", "plan_enter", "plan_exit"} {
-			rules = append(rules, lathe.Rule{Permission: name, Pattern: "*", Action: lathe.Deny})
-		}
-		return e.Create(ctx, cli.Place(a), lathe.NewSession{Title: f.title, Rules: append(rules, sessionRules(f.rules)...)})
+		return e.Create(ctx, cli.Place(a), lathe.NewSession{Title: f.title, Rules: append(turn.Unattended(), sessionRules(f.rules)...)})
 	}
 	s, err := a.Find(ctx, e, which)
 	if err != nil || !f.fork {

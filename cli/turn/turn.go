@@ -46,6 +46,14 @@ type Turn struct {
 	below  map[lathe.SessionID]bool // whether other sessions work for this one
 }
 
+// Unattended are the rules of a new session that may not ask the user things, since nobody may be there.
+func Unattended() (rules lathe.Ruleset) {
+	for _, name := range []string{"question", "plan_enter", "plan_exit"} {
+		rules = append(rules, lathe.Rule{Permission: name, Pattern: "*", Action: lathe.Deny})
+	}
+	return rules
+}
+
 // NotSent is why no turn will come.
 type NotSent struct{ error }
 

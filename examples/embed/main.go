@@ -2,6 +2,10 @@
 // session, gives it a prompt and prints the answer as it comes. There is no server and no
 // command line of lathe; settings, agents, tools and the model are given in Go.
 //
+// It does not use package harness, which builds the same engine from config files, credentials and the environment
+// of a user: a program that wants what `lathe run` would do calls harness.Open instead of engine.Open, and the rest
+// of ask stays as it is.
+//
 //	go run ./examples/embed http://127.0.0.1:11434/v1 "How many days until the end of the year?"
 //
 // The address is that of any server that speaks the Chat Completions protocol.
