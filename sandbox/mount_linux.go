@@ -34,7 +34,7 @@ func (p *plan) mount() error {
 		if sources[i] < 0 || s.Path == "/" {
 			continue
 		}
-		if err := s.attach(sources[i]); err != nil {
+		if err := attach(sources[i], s.Path); err != nil {
 			return fmt.Errorf("mount %s: %w", s.Path, err)
 		}
 	}
@@ -54,16 +54,12 @@ func readOnly(at int, path string) error {
 
 // attach mounts at a path that no link leads to: what lies in the folder of a session was made by
 // commands. Others may replace the file at the path meanwhile, as git does with its configuration: then
-// what was opened is no place to mount at any more, and it is opened again. A symlink is mounted on a
-// symlink that is there.
-func (s step) attach(source int) (err error) {
+// what was opened is no place to mount at any more, and it is opened again. A symlink at the path itself is
+// mounted on, not followed.
+func attach(source int, path string) (err error) {
 	defer func() { _ = unix.Close(source) }()
-	flags := uint64(unix.O_PATH | unix.O_CLOEXEC)
-	if s.Kind == stepLink {
-		flags |= unix.O_NOFOLLOW
-	}
 	for range attachTries {
-		if err = attachOnce(source, s.Path, flags); err != unix.ENOENT && err != unix.EINVAL {
+		if err = attachOnce(source, path); err != unix.ENOENT && err != unix.EINVAL {
 			break
 		}
 	}
@@ -73,8 +69,8 @@ func (s step) attach(source int) (err error) {
 // attachTries is more often than a program that does nothing else can replace a file at the wrong moment.
 const attachTries = 100
 
-func attachOnce(source int, path string, flags uint64) error {
-	at, err := unix.Openat2(unix.AT_FDCWD, path, &unix.OpenHow{Flags: flags, Resolve: unix.RESOLVE_NO_SYMLINKS})
+func attachOnce(source int, path string) error {
+	at, err := unix.Openat2(unix.AT_FDCWD, path, &unix.OpenHow{Flags: unix.O_PATH | unix.O_NOFOLLOW | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS})
 	if err != nil {
 		return err
 	}

@@ -49,6 +49,14 @@ func CanOverlay(dir string) error {
 	return nil
 }
 
+// CanMount reports whether a command can have mounts of its own. A process tries, and ends at a program that is not there.
+func CanMount() bool {
+	sys := &syscall.SysProcAttr{Unshareflags: unix.CLONE_NEWNS} // with which it mounts something, too
+	ownUsers(sys)
+	_, err := os.StartProcess("/proc/self/none", nil, &os.ProcAttr{Dir: "/", Env: []string{}, Sys: sys})
+	return errors.Is(err, syscall.ENOENT)
+}
+
 // tryOverlay is the life of the process that tries.
 func tryOverlay(dir string) int {
 	at := func(name string) string { return filepath.Join(dir, name) }

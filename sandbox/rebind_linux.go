@@ -169,7 +169,7 @@ func (r *rebinder) coverOne(m *mountSpace, steps []step) bool {
 	_ = enterMounts(m.fd, 0) // as before
 	for i, s := range steps {
 		if sources[i] >= 0 {
-			_ = s.attach(sources[i]) // if it is still there, and no link leads to it
+			_ = attach(sources[i], s.Path) // if it is still there, and no link leads to it
 		}
 	}
 	_ = enterMounts(r.home, 0)

@@ -148,5 +148,5 @@ func (m Mount) mountOverlay(at string) error {
 	if err != nil {
 		return err
 	}
-	return step{Path: at}.attach(fd)
+	return attach(fd, at)
 }

@@ -47,6 +47,7 @@ type Policy struct {
 	// gitPasswords answers git in the sandbox.
 	gitPasswords credentials
 	git          gitProjects
+	canMount     func() bool
 	Looks        bool        // nothing is run for a model: no folder is made for tools
 	Tell         func(error) // that commands are not confined, once
 }
@@ -64,6 +65,7 @@ func New(h Host, kernel func() sandbox.Kernel) *Policy {
 		}
 		return found
 	})
+	f.canMount = sync.OnceValue(sandbox.CanMount)
 	f.secrets = sync.OnceValue(func() secret.Places { return secret.Find(h.Home, h.Env) })
 	return f
 }

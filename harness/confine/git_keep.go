@@ -135,7 +135,7 @@ func (f *Policy) keepGit(p *sandbox.Profile, root string, at datadir.Folders, re
 	configs := protectGit(p, root, g.Inside())
 	p.Show = append(p.Show, filepath.Join(g.folder, "hooks"))
 	mounts := f.Kernel().Mounts
-	p.Keeper = &gitKeeper{gitProject: g, configs: configs, reads: reads, mounts: mounts, plain: f.git.plain || !mounts || reads}
+	p.Keeper = &gitKeeper{gitProject: g, configs: configs, reads: reads, mounts: mounts, plain: f.git.plain || !mounts || reads || !f.canMount()}
 }
 
 // mostHeld is how many configuration files are looked at often while commands run, the project's own
