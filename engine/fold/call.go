@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/lathe-agent/lathe"
@@ -42,8 +43,9 @@ func (f *Fold) newCall(at lathe.Time, id, name string, executed bool) *Call {
 	if unique == "" {
 		unique = f.IDs.CallID()
 	}
-	for n := 2; f.isTaken(unique); n++ {
-		unique = nth(id, n)
+	isTaken := func(c *Call) bool { return c.Body().CallID == unique }
+	for n := 2; slices.ContainsFunc(f.Order, isTaken); n++ {
+		unique = id + "_" + strconv.Itoa(n)
 	}
 	body := &lathe.ToolCall{CallID: unique, Tool: name, State: &lathe.Pending{Input: json.RawMessage(`{}`)}}
 	if executed {
@@ -54,15 +56,6 @@ func (f *Fold) newCall(at lathe.Time, id, name string, executed bool) *Call {
 	f.Order = append(f.Order, c)
 	f.Put(c.Part, at)
 	return c
-}
-
-func (f *Fold) isTaken(id string) bool {
-	for _, c := range f.Order {
-		if c.Body().CallID == id {
-			return true
-		}
-	}
-	return false
 }
 
 // toolCall takes a whole call: its part runs, and its tool is wanted. The same call told
@@ -285,3 +278,54 @@ func (f *Fold) Captured() json.RawMessage {
 
 // ErrStray is why an answer fails that calls tools where a summary was asked for.
 var ErrStray = errors.New("a call in a summary")
+
+// noted is what checks say about a call that is about to settle. Refusals and cancels stay as
+// they are.
+func (f *Fold) noted(c *Call, settled *lathe.ToolCall) []check.Issue {
+	if f.Watch == nil || c.Tool == nil {
+		return nil
+	}
+	now := check.ReadAction(settled)
+	if now.Stopped || history.HasMark(history.MetadataOf(settled.State), history.InterruptedMark) {
+		return nil
+	}
+	return f.Watch.Look(now, f.settled())
+}
+
+// settled are the calls of the step that have ended.
+func (f *Fold) settled() (step []*check.Action) {
+	if f.Watch == nil {
+		return nil
+	}
+	for _, c := range f.Order {
+		if c.Body().Settled() {
+			step = append(step, check.ReadAction(c.Body()))
+		}
+	}
+	return step
+}
+
+// ChildOf is the session that works for a call, "" if there is none.
+func ChildOf(c *lathe.ToolCall) (id lathe.SessionID) {
+	var meta struct {
+		Session lathe.SessionID `json:"sessionId"`
+	}
+	if c.Tool == TaskName && json.Unmarshal(history.MetadataOf(c.State), &meta) == nil {
+		id = meta.Session
+	}
+	return id
+}
+
+// ChildWords tell how to go on with a task that was cut off.
+func ChildWords(c *lathe.ToolCall) string {
+	if id := ChildOf(c); id != "" {
+		return " (task_id " + string(id) + " goes on with what its agent has done)"
+	}
+	return ""
+}
+
+// AbortedText are the result of a call that was cut off.
+func AbortedText(c *lathe.ToolCall) string { return "Tool execution aborted" + ChildWords(c) }
+
+// TaskName is the tool that hands work to other agents.
+const TaskName = "task"

@@ -7,7 +7,6 @@ package fold
 import (
 	"bytes"
 	"encoding/json"
-	"strconv"
 	"strings"
 	"unicode"
 
@@ -333,6 +332,3 @@ func (f *Fold) Close(at lathe.Time, fault lathe.Fault) {
 	f.Message.Said = &a
 	f.Fact(&lathe.MessageChanged{Info: f.Message})
 }
-
-// nth makes another id for a call when a provider uses one twice.
-func nth(id string, n int) string { return id + "_" + strconv.Itoa(n) }
