@@ -66,9 +66,11 @@ func (r *turnResult) wait(ctx context.Context) (lathe.Message, error) {
 
 // actors are the sessions that are awake.
 type actors struct {
-	engine     *Engine
-	cache      *history.Cache // of idle sessions
-	unreleased unreleased
+	engine *Engine
+	cache  *history.Cache // of idle sessions
+	// unreleased are leases, by session, that could not be given back because the store failed. They are given
+	// back before their session is taken again: it would be busy until this process ends.
+	unreleased sync.Map
 
 	mu     sync.Mutex // guards the fields below; actors' own mutexes come after it
 	awake  map[lathe.SessionID]*actor

@@ -3,7 +3,6 @@ package engine
 import (
 	"cmp"
 	"context"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"github.com/lathe-agent/lathe/engine/compact"
 	"github.com/lathe-agent/lathe/engine/fold"
 	"github.com/lathe-agent/lathe/engine/history"
+	"github.com/lathe-agent/lathe/internal/wholefile"
 	"github.com/lathe-agent/lathe/model"
 	"github.com/lathe-agent/lathe/tool"
 	"github.com/lathe-agent/lathe/workspace/snapshot"
@@ -180,9 +180,8 @@ func (c *compactRun) prepare(ctx context.Context) error {
 
 // build assembles the request: no tools, one text. What was wrong with the last attempt is named.
 func (c *compactRun) build(ctx context.Context, faults []string) (req model.Request, err error) {
-	m := c.model
 	limit := 0
-	if usable := c.settings.Compaction.Usable(m.window()); usable > 0 {
+	if usable := c.settings.Compaction.Usable(c.model.window()); usable > 0 {
 		limit = max(usable-compact.SummaryLeast-compact.TokensIn(c.previous+compact.Ask), usable/2) * budget.BytesPerToken
 	}
 	head, err := c.transformed(ctx, c.head)
@@ -195,17 +194,10 @@ func (c *compactRun) build(ctx context.Context, faults []string) (req model.Requ
 	if len(faults) > 0 {
 		text += "\n\n" + compact.FaultsText(faults)
 	}
-	req = model.Request{
-		Model: m.Name, System: []string{strings.TrimSpace(cmp.Or(c.agent.Prompt, compact.SystemPrompt))}, MaxOutput: summaryOutput,
-		Messages: []model.Message{{Role: model.UserRole, Content: []model.Content{model.TextContent{Text: text}}}},
-		Options:  c.options(), Headers: m.Headers, TopP: cmp.Or(c.agent.TopP, m.DefaultTopP), TopK: m.DefaultTopK,
-	}
-	if m.Output > 0 {
-		req.MaxOutput = min(m.Output, summaryOutput)
-	}
-	if m.Temperature {
-		req.Temperature = cmp.Or(c.agent.Temperature, m.DefaultTemperature)
-	}
+	req = c.bareRequest()
+	req.MaxOutput = min(req.MaxOutput, summaryOutput)
+	req.System = []string{strings.TrimSpace(cmp.Or(c.agent.Prompt, compact.SystemPrompt))}
+	req.Messages = []model.Message{{Role: model.UserRole, Content: []model.Content{model.TextContent{Text: text}}}}
 	if hook := c.settings.Hooks.Params; hook != nil {
 		err = hook(ctx, c.occasion(), &req)
 	}
@@ -429,14 +421,7 @@ func (c *compactRun) keepHistory() {
 	dir := c.engine.files.output(c.session.ID, tool.Limits{}).Dir
 	said := history.AppendSaid(nil, c.state.messages[:slices.Index(c.state.messages, c.request)])
 	path := filepath.Join(dir, string(lathe.PrefixTool)+"_history_"+string(c.session.ID)+".txt")
-	err := os.MkdirAll(dir, 0o700)
-	if err == nil {
-		err = os.WriteFile(path+".part", []byte(strings.Join(compact.Serialize(said, 0), "\n\n")+"\n"), 0o600)
-	}
-	if err == nil {
-		err = os.Rename(path+".part", path)
-	}
-	if err != nil {
+	if err := wholefile.Write(path, []byte(strings.Join(compact.Serialize(said, 0), "\n\n")+"\n")); err != nil {
 		c.engine.log.Warn("the whole conversation was not kept in a file", "session", c.session.ID, "error", err)
 		return
 	}

@@ -50,7 +50,7 @@ func (f *fallbackState) modelFor(wanted lathe.ModelRef) *Model {
 
 // switchModel looks for a model in place of one that failed; nil if there is none. An agent's own list
 // goes before the general one.
-func (f *fallbackState) switchModel(ctx context.Context, e *Engine, at workspace.Place, c *stepConfig, failed lathe.ModelRef, err error) *Model {
+func (f *fallbackState) switchModel(ctx context.Context, e *services, at workspace.Place, c *stepConfig, failed lathe.ModelRef, err error) *Model {
 	if c.settings == nil || c.agent == nil || !c.settings.Fallback.covers(err) {
 		return nil
 	}
@@ -81,7 +81,7 @@ func (f *fallbackState) switchModel(ctx context.Context, e *Engine, at workspace
 // switchModel finds the model that answers in place of the step's, and reports whether there is one. The
 // next attempt, or the next step, uses it.
 func (s *stepRun) switchModel(ctx context.Context, c *stepConfig, err error) bool {
-	return !isWrite(err) && ctx.Err() == nil && s.fallback.switchModel(ctx, s.engine, s.place, c, s.model.Ref, err) != nil
+	return !isWrite(err) && ctx.Err() == nil && s.fallback.switchModel(ctx, s.engine.services, s.place, c, s.model.Ref, err) != nil
 }
 
 // useFallback lets the model of the fallback answer in the same message. The facts say so.

@@ -72,7 +72,7 @@ func (r *runner) applyFallback(ctx context.Context, c *stepConfig) {
 	wanted := c.user.Said.(*lathe.User).Model
 	m := r.fallback.modelFor(wanted)
 	if m == nil && c.model == nil && c.err != nil {
-		m = r.fallback.switchModel(ctx, r.engine, r.config.place, c, wanted, c.err)
+		m = r.fallback.switchModel(ctx, r.engine.services, r.config.place, c, wanted, c.err)
 	}
 	if m != nil {
 		c.model, c.err = m, nil
@@ -177,19 +177,9 @@ func (s *stepInput) build(ctx context.Context, mem *history.Conversation, visibl
 
 // newRequest is the pure half of build, without the conversation.
 func (s *stepInput) newRequest() model.Request {
-	m := s.model
-	req := model.Request{
-		Model: m.Name, System: s.system(),
-		MaxOutput: compact.MaxOutput, Options: s.options(), Headers: m.Headers, Cache: m.Cache,
-	}
-	if m.Output > 0 {
-		req.MaxOutput = m.Output
-	}
-	if m.Temperature {
-		req.Temperature = cmp.Or(s.agent.Temperature, m.DefaultTemperature)
-	}
-	req.TopP, req.TopK = cmp.Or(s.agent.TopP, m.DefaultTopP), m.DefaultTopK
-	hide, unsuited, fam := s.judge.Hide(), builtin.Unsuited(m.Name), prompt.FamilyOf(m.Name)
+	req := s.bareRequest()
+	req.System, req.Cache = s.system(), s.model.Cache
+	hide, unsuited, fam := s.judge.Hide(), builtin.Unsuited(req.Model), prompt.FamilyOf(req.Model)
 	for _, t := range s.tools.Visible(func(spec tool.Spec) bool { return hide(spec) || unsuited(spec) || fam.Overwhelms(spec) }) {
 		spec := t.Spec()
 		req.Tools = append(req.Tools, model.Tool{Name: spec.Name, Description: s.describe(spec), Schema: spec.Schema, Freeform: (*model.Freeform)(spec.Freeform)})
@@ -202,6 +192,22 @@ func (s *stepInput) newRequest() model.Request {
 		req.Choice = "required"
 	case s.last:
 		req.Choice = "none" // shown still: the cache of what comes before rests on them
+	}
+	return req
+}
+
+// bareRequest has what model and agent say of every request.
+func (s *stepInput) bareRequest() model.Request {
+	m := s.model
+	req := model.Request{
+		Model: m.Name, MaxOutput: compact.MaxOutput, Options: s.options(), Headers: m.Headers,
+		TopP: cmp.Or(s.agent.TopP, m.DefaultTopP), TopK: m.DefaultTopK,
+	}
+	if m.Output > 0 {
+		req.MaxOutput = m.Output
+	}
+	if m.Temperature {
+		req.Temperature = cmp.Or(s.agent.Temperature, m.DefaultTemperature)
 	}
 	return req
 }

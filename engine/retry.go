@@ -44,7 +44,8 @@ func (r Retry) retry(err error, n int, now time.Time, random float64) retryPlan 
 	if maxWait == 0 {
 		maxWait = retryMaxWait
 	}
-	if n > attempts || !retryable(err) {
+	code := lathe.CodeOf(err) // as package model gave it where the failure entered
+	if n > attempts || code != lathe.Limited && code != lathe.Unavailable {
 		return retryPlan{}
 	}
 	wait, told := retryAfter(err, now)
@@ -110,16 +111,6 @@ func (s *stepRun) pause(ctx context.Context, n int, next retryPlan) error {
 	return sleep(ctx, next.wait)
 }
 
-// retryable decides by code, as package model gave it where the failure entered.
-func retryable(err error) bool {
-	switch lathe.CodeOf(err) {
-	case lathe.Limited, lathe.Unavailable:
-		return true
-	default:
-		return false
-	}
-}
-
 // backoff doubles from two seconds up to half a minute, and adds up to a quarter so that
 // many sessions do not come back at once.
 func backoff(n int, random float64) time.Duration {
@@ -130,12 +121,9 @@ func backoff(n int, random float64) time.Duration {
 
 // retryAfter is how long the provider asks to wait.
 func retryAfter(err error, now time.Time) (time.Duration, bool) {
-	f, ok := apiFault(err)
-	if !ok || f.ResponseHeaders == nil {
-		return 0, false
-	}
+	f, ok := faultOf(err).(*lathe.APIFault)
 	var headers map[string]string
-	if json.Unmarshal(f.ResponseHeaders, &headers) != nil {
+	if !ok || json.Unmarshal(f.ResponseHeaders, &headers) != nil {
 		return 0, false
 	}
 	h := http.Header{}
@@ -143,15 +131,6 @@ func retryAfter(err error, now time.Time) (time.Duration, bool) {
 		h.Set(k, v)
 	}
 	return model.RetryAfter(h, now)
-}
-
-func apiFault(err error) (*lathe.APIFault, bool) {
-	var e *lathe.Error
-	if !errors.As(err, &e) {
-		return nil, false
-	}
-	f, ok := e.Fault.(*lathe.APIFault)
-	return f, ok
 }
 
 // retryMessage is what the status says.

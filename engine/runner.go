@@ -3,12 +3,12 @@ package engine
 import (
 	"context"
 	"errors"
-	"slices"
 	"sync"
 	"time"
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine/check"
+	"github.com/lathe-agent/lathe/engine/history"
 	"github.com/lathe-agent/lathe/store"
 	"github.com/lathe-agent/lathe/workspace"
 )
@@ -44,8 +44,11 @@ type turnState struct {
 // take makes a runner for a session nobody else works on; otherwise that is a conflict.
 func (all *actors) take(ctx context.Context, id lathe.SessionID) (*runner, error) {
 	e := all.engine
-	if err := all.unreleased.giveBack(ctx, e.store, id); err != nil {
-		return nil, err
+	if l, ok := all.unreleased.Load(id); ok {
+		if err := e.store.Release(ctx, l.(store.Lease)); err != nil {
+			return nil, err
+		}
+		all.unreleased.CompareAndDelete(id, l) // another may have taken and added it meanwhile
 	}
 	l, err := e.store.Take(ctx, id)
 	if err != nil {
@@ -91,13 +94,12 @@ func (r *runner) loadConversation(ctx context.Context) (err error) {
 
 // result is the answer that callers get: the newest, else the newest message.
 func (r *runner) result() lathe.Message {
-	for _, h := range slices.Backward(r.log.mem.Messages) {
-		if _, ok := h.Said.(*lathe.Assistant); ok {
-			return h.Message
-		}
+	messages := r.log.mem.Messages
+	if h := history.LastAnswer(messages); h != nil {
+		return h.Message
 	}
-	if n := len(r.log.mem.Messages); n > 0 {
-		return r.log.mem.Messages[n-1].Message
+	if n := len(messages); n > 0 {
+		return messages[n-1].Message
 	}
 	return lathe.Message{}
 }
@@ -120,43 +122,9 @@ func (r *runner) release(ctx context.Context) error {
 	defer cancel()
 	err := r.engine.store.Release(ctx, r.log.lease)
 	if err != nil {
-		r.engine.actors.unreleased.keep(r.log.lease)
+		r.engine.actors.unreleased.Store(r.log.lease.Session, r.log.lease)
 	}
 	return err
-}
-
-// unreleased are leases that could not be given back because the store failed. They are
-// given back before their session is taken again: it would be busy until this process ends.
-type unreleased struct {
-	mu     sync.Mutex // guards leases
-	leases map[lathe.SessionID]store.Lease
-}
-
-func (u *unreleased) keep(l store.Lease) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.leases == nil {
-		u.leases = map[lathe.SessionID]store.Lease{}
-	}
-	u.leases[l.Session] = l
-}
-
-func (u *unreleased) giveBack(ctx context.Context, s *store.Store, id lathe.SessionID) error {
-	u.mu.Lock()
-	l, ok := u.leases[id]
-	u.mu.Unlock()
-	if !ok {
-		return nil
-	}
-	if err := s.Release(ctx, l); err != nil {
-		return err
-	}
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.leases[id] == l { // another may have taken and added it meanwhile
-		delete(u.leases, id)
-	}
-	return nil
 }
 
 // settle gives a context that outlives its parent's cancel, for a bounded time.
