@@ -13,8 +13,8 @@ import (
 // someModels is an environment in which only these models can be opened.
 type someModels map[string]bool
 
-func (someModels) Settings(context.Context, workspace.Place) (*Settings, error) {
-	return &Settings{}, nil
+func (someModels) Settings(context.Context, workspace.Place) (*StepSettings, error) {
+	return &StepSettings{}, nil
 }
 
 func (s someModels) Model(_ context.Context, _ workspace.Place, ref lathe.ModelRef) (*Model, error) {
@@ -30,7 +30,7 @@ func TestFallback_SwitchModel(t *testing.T) {
 	down := lathe.Errorf(lathe.Unavailable, "down")
 	e := &services{env: someModels{"second": true, "fourth": true}, log: slog.New(slog.DiscardHandler)}
 	c := &stepConfig{
-		settings: &Settings{Fallback: Fallback{Models: []lathe.ModelRef{ref("first"), ref("second"), ref("third"), ref("fourth")}}},
+		settings: &StepSettings{Fallback: Fallback{Models: []lathe.ModelRef{ref("first"), ref("second"), ref("third"), ref("fourth")}}},
 		agent:    &Agent{}, user: &history.Message{Message: lathe.Message{Said: &lathe.User{Model: ref("first")}}},
 	}
 	var f fallbackState
