@@ -49,9 +49,9 @@ func (a *action) fits(st *state.State) bool {
 	}
 }
 
-func sessionActions(p *program) []action {
+func sessionActions(p *program) []*action {
 	const g = "Session"
-	out := []action{
+	out := []*action{
 		{name: key.SessionList, title: "Switch session", group: g, slash: []string{"sessions", "resume", "continue"}, first: true, do: p.dialogs.list},
 		{name: key.SessionNew, title: "New session", group: g, slash: []string{"new", "clear"}, first: true, do: p.sessions.startNew},
 		{name: key.SessionRename, title: "Rename session", group: g, slash: []string{"rename"}, when: inRoot, do: p.dialogs.renameDialog},
@@ -72,18 +72,18 @@ func sessionActions(p *program) []action {
 		{title: "Resume an interrupted turn", group: g, slash: []string{"go"}, about: "go on with a turn that was cut off", when: inRoot, do: p.turns.resume},
 	}
 	for i, n := range key.QuickSwitches() {
-		out = append(out, action{name: n, do: func() tea.Cmd { return p.sessions.quickSwitch(i) }})
+		out = append(out, &action{name: n, do: func() tea.Cmd { return p.sessions.quickSwitch(i) }})
 	}
 	return out
 }
 
-func messageActions(p *program) []action {
+func messageActions(p *program) []*action {
 	const g = "Messages"
 	scroll := func(rows func() int) func() tea.Cmd {
 		return func() tea.Cmd { return p.conversation.scroll(rows()) }
 	}
 	page := func() int { return max(1, p.frame().chatHeight-2) }
-	return []action{
+	return []*action{
 		{name: key.MessagesUndo, title: "Undo the last message", group: g, slash: []string{"undo"}, when: inRoot, do: p.turns.undo},
 		{name: key.MessagesRedo, title: "Redo", group: g, slash: []string{"redo"}, when: inRoot, do: p.turns.redo},
 		{name: key.MessagesCopy, title: "Copy the last answer", group: g, when: inSession, do: p.export.copyAnswer},
@@ -103,9 +103,9 @@ func messageActions(p *program) []action {
 	}
 }
 
-func modelActions(p *program) []action {
+func modelActions(p *program) []*action {
 	const g = "Models and agents"
-	return []action{
+	return []*action{
 		{name: key.ModelList, title: "Choose model", group: g, slash: []string{"models", "mo"}, first: true, do: p.choice.modelsDialog},
 		{name: key.AgentList, title: "Choose agent", group: g, slash: []string{"agents"}, do: p.choice.agentsDialog},
 		{name: key.VariantList, title: "Choose variant", group: g, slash: []string{"variants"}, do: p.choice.variantsDialog},
@@ -123,9 +123,9 @@ func modelActions(p *program) []action {
 	}
 }
 
-func promptActions(p *program) []action {
+func promptActions(p *program) []*action {
 	const g = "Prompt"
-	return []action{
+	return []*action{
 		{name: key.EditorOpen, title: "Edit prompt in your editor", group: g, slash: []string{"editor"}, do: p.prompt.editOutside},
 		{name: key.PromptStash, title: "Stash prompt", group: g, do: p.drafts.stash},
 		{name: key.PromptStashPop, title: "Take back the last stash", group: g, do: p.drafts.unstash},
@@ -135,9 +135,9 @@ func promptActions(p *program) []action {
 	}
 }
 
-func appActions(p *program) []action {
+func appActions(p *program) []*action {
 	const g = "Application"
-	return []action{
+	return []*action{
 		{name: key.CommandList, do: p.menu.palette},
 		{name: key.HelpShow, title: "Help", group: g, slash: []string{"help"}, do: p.menu.helpDialog},
 		{name: key.StatusView, title: "Status", group: g, slash: []string{"status", "debug"}, do: p.menu.statusDialog},
@@ -148,7 +148,7 @@ func appActions(p *program) []action {
 }
 
 // viewActions change what is shown and how.
-func viewActions(p *program) []action {
+func viewActions(p *program) []*action {
 	const g = "View"
 	flag := func(of func(*memory.Settings) *bool, on, off string) func() tea.Cmd {
 		return func() tea.Cmd {
@@ -168,7 +168,7 @@ func viewActions(p *program) []action {
 			return tea.Batch(p.look.set(func(k *memory.Settings) { *of(k) = now }), p.say(toast.Info, words))
 		}
 	}
-	return []action{
+	return []*action{
 		{name: key.SidebarToggle, title: "Toggle sidebar", group: g, when: inSession, do: p.column.toggle},
 		{name: key.DisplayThinking, title: "Toggle thinking", group: g, slash: []string{"thinking"}, do: word(func(k *memory.Settings) *string { return &k.ThinkingMode }, shown, hidden, "Thinking is shown", "Thinking is folded")},
 		{name: key.SessionToggleTimestamps, title: "Toggle timestamps", group: g, slash: []string{"timestamps"}, do: word(func(k *memory.Settings) *string { return &k.Timestamps }, shown, hidden, "Times are shown", "Times are hidden")},

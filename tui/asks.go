@@ -28,11 +28,23 @@ type asks struct {
 
 // asking is what waits for an answer on the screen: a permission or a question.
 type asking struct {
-	id         lathe.AskID
-	permission *ask.Permission
-	question   *ask.Question
-	quiet      time.Time // since when no key came that was meant for the prompt
-	sent       bool      // an answer was
+	id lathe.AskID
+	region
+	permission *ask.Permission // the region, if it is one
+	quiet      time.Time       // since when no key came that was meant for the prompt
+	sent       bool            // an answer was
+}
+
+// region is what stands in the place of the prompt meanwhile.
+type region interface {
+	Key(k tea.KeyPressMsg, now time.Time) ask.Out
+	Click(x, y int, now time.Time) ask.Out
+	Paste(text string) ask.Out
+	Wheel(dy int)
+	View(th *style.Theme, width, height int) []style.Line
+	Cursor() (x, y int, ok bool)
+	Shown(at time.Time) // tells it that it has just come into sight
+	Words() string      // that were typed and not sent
 }
 
 // refresh shows the oldest request of the session on the screen, and of those that work for it. Sessions
@@ -64,15 +76,7 @@ func (as *asks) drop() tea.Cmd {
 	if a == nil || a.sent {
 		return nil
 	}
-	return as.drafts.keepTyped(a.words())
-}
-
-// words are what was typed for an answer and not sent.
-func (a *asking) words() string {
-	if a.permission != nil {
-		return a.permission.Words()
-	}
-	return a.question.Words()
+	return as.drafts.keepTyped(a.Words())
 }
 
 // sayElsewhere tells of a request that this screen does not show: of another session, or of the one above it.
@@ -114,9 +118,7 @@ func (as *asks) approve() tea.Cmd {
 			as.approved = map[lathe.AskID]bool{}
 		}
 		as.approved[r.ID] = true
-		cmds = append(cmds, as.call("give a permission", func(ctx context.Context, e Engine) (then, error) {
-			return nil, e.Reply(ctx, r.ID, lathe.Once, "")
-		}))
+		cmds = append(cmds, as.order("give a permission", func(ctx context.Context, e Engine) error { return e.Reply(ctx, r.ID, lathe.Once, "") }))
 	}
 	return tea.Batch(cmds...)
 }
@@ -129,16 +131,16 @@ func (as *asks) open(f lathe.Fact, id lathe.AskID) *asking {
 			return diff.Lines(patch, diff.Options{Theme: as.look.theme(), Width: width, Split: width > 116 && !as.look.show.Stacked, Wrap: true})
 		}}
 		if s, ok := as.state.Session(f.Session); ok && f.Session != as.state.Current {
-			o.From = s.Agent
-			o.From = cmp.Or(o.From, s.Title)
+			o.From = cmp.Or(s.Agent, s.Title)
 		}
 		a.permission = ask.NewPermission(as.keys, f, o)
+		a.region = a.permission
 	case *lathe.QuestionAsked:
-		a.question = ask.NewQuestion(as.keys, f)
+		a.region = ask.NewQuestion(as.keys, f)
 	default: // state keeps no other facts as requests
 		return nil
 	}
-	a.shown(as.now())
+	a.Shown(as.now())
 	return a
 }
 
@@ -151,16 +153,11 @@ func (as *asks) key(k tea.KeyPressMsg) (tea.Cmd, bool) {
 		if a.permission != nil {
 			a.permission.Deselect()
 		}
-		a.shown(now) // its own wait begins anew, too: an enter behind the sentence must not allow anything
+		a.Shown(now) // its own wait begins anew, too: an enter behind the sentence must not allow anything
 		as.drafts.edit.Insert(k.Text)
 		return nil, true
 	}
-	var out ask.Out
-	if a.permission != nil {
-		out = a.permission.Key(k, as.now())
-	} else {
-		out = a.question.Key(k, as.now())
-	}
+	out := a.Key(k, as.now())
 	if _, unused := out.(ask.Unused); unused {
 		return nil, false
 	}
@@ -173,72 +170,25 @@ func (as *asks) answer(out ask.Out) tea.Cmd {
 	switch out := out.(type) {
 	case ask.Reply:
 		as.current.sent = out.Reply == lathe.Reject && out.Message != ""
-		return as.call("answer", func(ctx context.Context, e Engine) (then, error) {
-			return nil, e.Reply(ctx, id, out.Reply, out.Message)
-		})
+		return as.order("answer", func(ctx context.Context, e Engine) error { return e.Reply(ctx, id, out.Reply, out.Message) })
 	case ask.Answer:
 		as.current.sent = true
-		return as.call("answer", func(ctx context.Context, e Engine) (then, error) {
-			return nil, e.Answer(ctx, id, out.Answers)
-		})
+		return as.order("answer", func(ctx context.Context, e Engine) error { return e.Answer(ctx, id, out.Answers) })
 	case ask.Dismiss:
-		return as.call("dismiss the question", func(ctx context.Context, e Engine) (then, error) {
-			return nil, e.Dismiss(ctx, id)
-		})
+		return as.order("dismiss the question", func(ctx context.Context, e Engine) error { return e.Dismiss(ctx, id) })
 	default:
 		return nil
 	}
 }
 
-// shown tells the region that it has just come into sight.
-func (a *asking) shown(at time.Time) {
-	if a.permission != nil {
-		a.permission.Shown(at)
-	} else {
-		a.question.Shown(at)
-	}
-}
-
 func (a *asking) view(th *style.Theme, width, height, most int) []style.Line {
 	if a.permission == nil {
-		return a.question.View(th, width, height)
+		return a.View(th, width, height)
 	}
 	if !a.permission.Fullscreen() {
 		height = max(8, height*2/3)
 	}
-	return a.permission.View(th, width, min(height, most))
-}
-
-func (a *asking) cursor() (x, y int, ok bool) {
-	if a.permission != nil {
-		return a.permission.Cursor()
-	}
-	return a.question.Cursor()
-}
-
-func (a *asking) paste(text string) {
-	if a.permission != nil {
-		a.permission.Paste(text)
-		return
-	}
-	a.question.Paste(text)
-}
-
-func (a *asking) wheel(dy int) {
-	if a.permission != nil {
-		a.permission.Wheel(dy)
-	} else {
-		a.question.Wheel(dy)
-	}
-}
-
-// click gives a click to what is asked.
-func (as *asks) click(x, y int) tea.Cmd {
-	a := as.current
-	if a.permission != nil {
-		return as.answer(a.permission.Click(x, y, as.now()))
-	}
-	return as.answer(a.question.Click(x, y, as.now()))
+	return a.View(th, width, min(height, most))
 }
 
 // toggleAuto is not kept: who wants it says so each time.

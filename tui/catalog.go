@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -60,10 +61,7 @@ func (ct *catalog) afterSwitch(name string, on bool, all []lathe.ToolServer) tea
 	if i < 0 || !on || all[i].Status == "connected" {
 		return nil
 	}
-	why := all[i].Error
-	if why == "" {
-		why = "it is " + strings.ReplaceAll(all[i].Status, "_", " ")
-	}
+	why := cmp.Or(all[i].Error, "it is "+strings.ReplaceAll(all[i].Status, "_", " "))
 	return ct.say(toast.Error, "Could not connect "+name+": "+why)
 }
 

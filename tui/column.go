@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"slices"
+
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/lathe-agent/lathe"
@@ -61,10 +63,8 @@ func (col *column) values() sidebar.Values {
 
 // openTodos shows a list only while something of it is open.
 func openTodos(all []lathe.Todo) []lathe.Todo {
-	for _, t := range all {
-		if t.Status != "completed" && t.Status != "cancelled" {
-			return all
-		}
+	if slices.ContainsFunc(all, func(t lathe.Todo) bool { return t.Status != "completed" && t.Status != "cancelled" }) {
+		return all
 	}
 	return nil
 }

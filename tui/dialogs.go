@@ -39,17 +39,14 @@ func (sd *sessionDialogs) list() tea.Cmd {
 	search := func(text string) tea.Cmd {
 		return sd.call("list the sessions", func(ctx context.Context, e Engine) (then, error) {
 			all, err := sd.listSessions(ctx, e, lathe.Query{Search: text, Limit: 200}, !sd.look.prefs.SessionDirectoryFilter)
-			if err != nil {
-				return nil, err
-			}
-			return func() tea.Cmd {
+			return onSuccess(err, func() tea.Cmd {
 				if sd.overlays.current == o && list.Text() == text {
 					found = all
 					list.SetLoading(false)
 					o.fill()
 				}
 				return nil
-			}, nil
+			})
 		})
 	}
 	o.on = func(out dialog.Out) tea.Cmd {
@@ -71,10 +68,7 @@ func (sd *sessionDialogs) choose(c dialog.Chosen, all []lathe.Session, again fun
 	switch c.Key {
 	case key.SessionDelete:
 		return sd.call("delete the session", func(ctx context.Context, e Engine) (then, error) {
-			if err := e.Remove(ctx, id); err != nil {
-				return nil, err
-			}
-			return func() tea.Cmd { return tea.Batch(sd.sessions.leave(id), again(query)) }, nil
+			return onSuccess(e.Remove(ctx, id), func() tea.Cmd { return tea.Batch(sd.sessions.leave(id), again(query)) })
 		})
 	case key.SessionRename:
 		title := ""
@@ -101,15 +95,12 @@ func (sd *sessionDialogs) rename(id lathe.SessionID, title string, back func() t
 	return sd.overlays.show(&overlay{box: dialog.NewRename(sd.keys, title), closed: back, on: entered(func(text string) tea.Cmd {
 		return sd.call("rename the session", func(ctx context.Context, e Engine) (then, error) {
 			s, err := e.Rename(ctx, id, text)
-			if err != nil {
-				return nil, err
-			}
-			return func() tea.Cmd {
+			return onSuccess(err, func() tea.Cmd {
 				if sd.state.Learn(s); back != nil {
 					return back()
 				}
 				return nil
-			}, nil
+			})
 		})
 	})})
 }

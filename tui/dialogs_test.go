@@ -285,7 +285,7 @@ func TestHelp_OnlyWhatThereIs(t *testing.T) {
 		s.typed("plugin")
 		s.sees("Nothing found")
 		for _, e := range key.All() {
-			if e.Idle && slices.ContainsFunc(s.p.menu.actions, func(a action) bool { return a.name == e.Name }) {
+			if e.Idle && slices.ContainsFunc(s.p.menu.actions, func(a *action) bool { return a.name == e.Name }) {
 				t.Errorf("%s does something", e.Name)
 			}
 		}

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,32 +25,32 @@ type exporter struct {
 	overlays *overlays
 }
 
-// whole reads a session to its beginning.
-func whole(ctx context.Context, e Engine, id lathe.SessionID) (s lathe.Session, all []lathe.Message, err error) {
-	if s, err = e.Get(ctx, id); err != nil {
-		return s, nil, err
+// markdown reads a session to its beginning and writes it.
+func markdown(ctx context.Context, e Engine, id lathe.SessionID, in chat.Include) (string, error) {
+	s, err := e.Get(ctx, id)
+	if err != nil {
+		return "", err
 	}
+	var all []lathe.Message
 	for page := (lathe.Page{More: true}); page.More; {
 		if page, err = e.Messages(ctx, id, page.Next, pageSize); err != nil {
-			return s, nil, err
+			return "", err
 		}
 		all = append(page.Messages, all...)
 	}
-	return s, all, nil
+	return chat.Markdown(s, all, in), nil
+}
+
+func (ex *exporter) include(thinking, tools, metadata bool) chat.Include {
+	return chat.Include{Thinking: thinking, Tools: tools, Metadata: metadata, ModelName: ex.state.ModelNames(), Location: ex.now().Location()}
 }
 
 // copyTranscript puts the whole session on the clipboard.
 func (ex *exporter) copyTranscript() tea.Cmd {
-	id, in := ex.state.Current, chat.Include{Thinking: ex.look.show.Thinking, Tools: ex.look.show.Details, Metadata: ex.look.show.Metadata, ModelName: ex.state.ModelName, Location: ex.now().Location()}
-	names := ex.state.ModelNames()
-	in.ModelName = names
+	id, in := ex.state.Current, ex.include(ex.look.show.Thinking, ex.look.show.Details, ex.look.show.Metadata)
 	return ex.call("copy the transcript", func(ctx context.Context, e Engine) (then, error) {
-		s, all, err := whole(ctx, e, id)
-		if err != nil {
-			return nil, err
-		}
-		text := chat.Markdown(s, all, in)
-		return func() tea.Cmd { return ex.copy(text) }, nil
+		text, err := markdown(ctx, e, id, in)
+		return onSuccess(err, func() tea.Cmd { return ex.copy(text) })
 	})
 }
 
@@ -94,26 +95,14 @@ func (sv *services) localPath(path string) string {
 
 // fileName makes one of a title.
 func fileName(s lathe.Session) string {
-	var b strings.Builder
-	for _, r := range strings.ToLower(s.Title) {
-		switch {
-		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9':
-			b.WriteRune(r)
-		case b.Len() > 0 && !strings.HasSuffix(b.String(), "-"):
-			b.WriteByte('-')
-		}
-		if b.Len() >= 40 {
-			break
-		}
-	}
-	if name := strings.Trim(b.String(), "-"); name != "" {
-		return name + ".md"
-	}
-	return string(s.ID) + ".md"
+	parts := strings.FieldsFunc(strings.ToLower(s.Title), func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
+	name := strings.Join(parts, "-")
+	name = strings.Trim(name[:min(len(name), 40)], "-")
+	return cmp.Or(name, string(s.ID)) + ".md"
 }
 
 func (ex *exporter) write(f dialog.Filled) tea.Cmd {
-	in := chat.Include{Thinking: f.Checks[dialog.ExportThinking], Tools: f.Checks[dialog.ExportTools], Metadata: f.Checks[dialog.ExportMetadata], ModelName: ex.state.ModelNames(), Location: ex.now().Location()}
+	in := ex.include(f.Checks[dialog.ExportThinking], f.Checks[dialog.ExportTools], f.Checks[dialog.ExportMetadata])
 	path, id, open := f.Texts[dialog.ExportFile], ex.state.Current, f.Checks[dialog.ExportOpen]
 	if path == "" {
 		return ex.say(toast.Warning, "Give the file a name")
@@ -121,11 +110,10 @@ func (ex *exporter) write(f dialog.Filled) tea.Cmd {
 	path = ex.localPath(path)
 	shown := ex.state.Tilde(path)
 	return ex.call("export the session", func(ctx context.Context, e Engine) (then, error) {
-		s, all, err := whole(ctx, e, id)
+		text, err := markdown(ctx, e, id, in)
 		if err != nil {
 			return nil, err
 		}
-		text := chat.Markdown(s, all, in)
 		if open {
 			return func() tea.Cmd { return ex.editText(text, nil) }, nil
 		}
@@ -137,13 +125,7 @@ func (ex *exporter) write(f dialog.Filled) tea.Cmd {
 			return nil, err
 		}
 		_, err = file.WriteString(text)
-		if err2 := file.Close(); err == nil {
-			err = err2
-		}
-		if err != nil {
-			return nil, err
-		}
-		return func() tea.Cmd { return ex.say(toast.Success, "Written to "+shown) }, nil
+		return onSuccess(cmp.Or(err, file.Close()), func() tea.Cmd { return ex.say(toast.Success, "Written to "+shown) })
 	})
 }
 

@@ -31,17 +31,12 @@ type batch struct {
 
 func newFeed() *feed { return &feed{ready: make(chan struct{}, 1)} }
 
-// isBroken reports whether events go on behind an error: the connection is lost, or found again.
-func isBroken(err error) bool {
-	var broken *api.Broken
-	return errors.As(err, &broken)
-}
-
-func (f *feed) put(e lathe.Event, err error) {
+// put takes in an event, or an error. It reports whether events go on behind that: the connection is lost, or found again.
+func (f *feed) put(e lathe.Event, err error) (more bool) {
 	f.mu.Lock()
-	var broken *api.Broken
+	broken, more := errors.AsType[*api.Broken](err)
 	switch {
-	case errors.As(err, &broken):
+	case more:
 		f.lost = broken.Err
 	case err != nil:
 		f.err = err
@@ -53,4 +48,5 @@ func (f *feed) put(e lathe.Event, err error) {
 	case f.ready <- struct{}{}:
 	default:
 	}
+	return more
 }

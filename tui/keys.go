@@ -79,8 +79,7 @@ func (p *program) editKey(k tea.KeyPressMsg) (tea.Cmd, bool) {
 
 // globalKey does what a key means wherever one is.
 func (p *program) globalKey(k tea.KeyPressMsg) tea.Cmd {
-	for i := range p.menu.actions {
-		a := &p.menu.actions[i]
+	for _, a := range p.menu.actions {
 		if a.name != "" && p.keys.Match(k, a.name) && a.fits(p.state) {
 			return a.do()
 		}
@@ -106,8 +105,7 @@ func (p *program) leaderTimeout() time.Duration {
 // leaderKey does what a key means behind the leader.
 func (p *program) leaderKey(k tea.KeyPressMsg) tea.Cmd {
 	p.leader = time.Time{}
-	for i := range p.menu.actions {
-		a := &p.menu.actions[i]
+	for _, a := range p.menu.actions {
 		if a.name == "" || !a.fits(p.state) {
 			continue
 		}
@@ -155,7 +153,7 @@ func (p *program) paste(text string) tea.Cmd {
 	case p.overlays.current != nil:
 		return p.overlays.handle(p.overlays.current.box.Paste(text))
 	case p.asks.current != nil:
-		p.asks.current.paste(text)
+		p.asks.current.Paste(text)
 		return nil
 	case p.reviewer.view != nil || p.state.IsChild() || p.setup.shown():
 		return nil

@@ -47,7 +47,7 @@ func (p *program) View() tea.View {
 	p.dirty = false
 	lines, cursor := p.draw()
 	p.lines = lines
-	v := tea.NewView(style.Render(p.selection.over(p.look.theme(), lines)))
+	v := tea.NewView(style.Render(p.selection.over(lines)))
 	v.AltScreen, v.ReportFocus = true, true
 	if p.o.Look.Mouse {
 		v.MouseMode = tea.MouseModeCellMotion
@@ -199,7 +199,7 @@ func (p *program) drawBottom(th *style.Theme, f *frame) (rows []style.Line, curs
 	if p.asks.current != nil {
 		rows = p.asks.current.view(th, f.promptWidth, max(3, p.height-2), p.height)
 		f.promptHeight = len(rows)
-		if x, y, ok := p.asks.current.cursor(); ok {
+		if x, y, ok := p.asks.current.Cursor(); ok {
 			cursor = tea.NewCursor(x, y)
 		}
 		return rows, cursor
@@ -235,8 +235,8 @@ func (p *program) layKeys(th *style.Theme, lines []style.Line) []style.Line {
 	if now.AfterLeader {
 		now.Title = p.keys.Label(key.Leader)
 	}
-	for i := range p.menu.actions {
-		if a := &p.menu.actions[i]; a.name != "" && a.fits(p.state) {
+	for _, a := range p.menu.actions {
+		if a.name != "" && a.fits(p.state) {
 			now.Names = append(now.Names, a.name)
 		}
 	}

@@ -28,15 +28,12 @@ func (su *setup) providersDialog() tea.Cmd {
 func (su *setup) loginTo(provider lathe.Provider) tea.Cmd {
 	return su.call("read the ways to log in", func(ctx context.Context, e Engine) (then, error) {
 		all, err := e.LoginMethods(ctx, su.dir())
-		if err != nil {
-			return nil, err
-		}
 		methods := all[provider.ID]
-		return func() tea.Cmd {
-			switch {
-			case len(methods) == 0:
+		return onSuccess(err, func() tea.Cmd {
+			switch len(methods) {
+			case 0:
 				return su.keyDialog(provider)
-			case len(methods) == 1:
+			case 1:
 				return su.loginBy(provider, methods, 0)
 			}
 			box := dialog.NewMethods(su.keys, provider, methods)
@@ -47,7 +44,7 @@ func (su *setup) loginTo(provider lathe.Provider) tea.Cmd {
 				}
 				return su.loginBy(provider, methods, n)
 			})})
-		}, nil
+		})
 	})
 }
 
@@ -57,10 +54,7 @@ func (su *setup) loginBy(provider lathe.Provider, methods []lathe.LoginMethod, n
 	}
 	return su.call("begin the login", func(ctx context.Context, e Engine) (then, error) {
 		a, err := e.Authorize(ctx, su.dir(), provider.ID, n)
-		if err != nil {
-			return nil, err
-		}
-		return func() tea.Cmd { return su.authorize(provider, n, a) }, nil
+		return onSuccess(err, func() tea.Cmd { return su.authorize(provider, n, a) })
 	})
 }
 
@@ -71,10 +65,7 @@ func (su *setup) keyDialog(provider lathe.Provider) tea.Cmd {
 	}
 	return su.overlays.show(&overlay{box: dialog.NewKeyInput(su.keys, provider, keeper), on: entered(func(key string) tea.Cmd {
 		return su.call("keep the key", func(ctx context.Context, e Engine) (then, error) {
-			if err := e.SetKey(ctx, provider.ID, key); err != nil {
-				return nil, err
-			}
-			return func() tea.Cmd { return su.finishLogin(provider) }, nil
+			return onSuccess(e.SetKey(ctx, provider.ID, key), func() tea.Cmd { return su.finishLogin(provider) })
 		})
 	})})
 }
@@ -103,13 +94,10 @@ func (su *setup) finishLogin(provider lathe.Provider) tea.Cmd {
 	su.overlays.current = nil
 	return tea.Batch(su.say(toast.Success, "Logged in to "+provider.Name), su.call("read the providers", func(ctx context.Context, e Engine) (then, error) {
 		providers, err := e.Providers(ctx, su.dir())
-		if err != nil {
-			return nil, err
-		}
-		return func() tea.Cmd {
+		return onSuccess(err, func() tea.Cmd {
 			su.state.Providers, su.hints = providers, setupHints{}
 			su.state.Epoch++
 			return su.choice.modelsDialog()
-		}, nil
+		})
 	}))
 }

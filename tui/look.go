@@ -95,14 +95,13 @@ func fromImage(c color.Color) style.Color {
 // agentColor is the colour that settings give an agent, or one by its place in the list.
 func (l *look) agentColor(name string) style.Color {
 	th := l.theme()
-	ring := [...]style.Color{th.Primary, th.Secondary, th.Accent, th.Success, th.Warning, th.Info, th.Error}
 	n := 0
 	for _, a := range l.state.Agents {
 		if a.Name == name {
 			if c, ok := namedColor(th, a.Color); ok {
 				return c
 			}
-			return ring[n%len(ring)]
+			return ring(th)[n%len(ring(th))]
 		}
 		if state.IsOffered(a) {
 			n++
@@ -111,23 +110,15 @@ func (l *look) agentColor(name string) style.Color {
 	return th.Primary
 }
 
+// ring is the colours of agents that have none of their own, in turn.
+func ring(th *style.Theme) [7]style.Color {
+	return [...]style.Color{th.Primary, th.Secondary, th.Accent, th.Success, th.Warning, th.Info, th.Error}
+}
+
 // namedColor reads a colour of an agent: #rrggbb, or the name of one of a theme's.
 func namedColor(th *style.Theme, s string) (style.Color, bool) {
-	switch s {
-	case "primary":
-		return th.Primary, true
-	case "secondary":
-		return th.Secondary, true
-	case "accent":
-		return th.Accent, true
-	case "success":
-		return th.Success, true
-	case "warning":
-		return th.Warning, true
-	case "error":
-		return th.Error, true
-	case "info":
-		return th.Info, true
+	if i := slices.Index([]string{"primary", "secondary", "accent", "success", "warning", "info", "error"}, s); i >= 0 {
+		return ring(th)[i], true
 	}
 	var r, g, b uint8
 	if n, err := fmt.Sscanf(s, "#%02x%02x%02x", &r, &g, &b); err != nil || n != 3 {
@@ -160,8 +151,7 @@ func (l *look) apply() {
 		Metadata: k.AssistantMetadata, Raw: l.show.Raw, Stacked: l.o.Look.Stacked, CutDiff: k.DiffWrapMode == "none",
 	}
 	l.drafts.edit.SetPasteSummary(k.PasteSummary)
-	l.themes.name = l.o.Look.Theme
-	l.themes.name = cmp.Or(k.Theme, l.themes.name)
+	l.themes.name = cmp.Or(k.Theme, l.o.Look.Theme)
 	if l.themes.locked = k.ThemeModeLock != ""; l.themes.locked {
 		l.themes.dark = k.ThemeModeLock == dark
 	}
@@ -213,10 +203,7 @@ func (l *look) themesDialog() tea.Cmd {
 			names = append(names, name)
 		}
 	}
-	current := l.themes.name
-	if current == "" {
-		current = l.theme().Name
-	}
+	current := cmp.Or(l.themes.name, l.theme().Name)
 	o := &overlay{box: dialog.NewThemes(l.keys, names, current), clear: true}
 	o.closed = func() tea.Cmd { l.themes.trial = ""; return nil }
 	o.on = func(out dialog.Out) tea.Cmd {

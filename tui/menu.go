@@ -21,7 +21,7 @@ type menu struct {
 	drafts   *drafts
 	look     *look
 	overlays *overlays
-	actions  []action
+	actions  []*action
 }
 
 // setCommands tells the prompt which slash commands there are: ours, then those of the engine that do not have
@@ -32,8 +32,7 @@ func (mn *menu) setCommands(of []lathe.Command) {
 	}
 	var all []editor.Command
 	taken := map[string]bool{}
-	for i := range mn.actions {
-		a := &mn.actions[i]
+	for _, a := range mn.actions {
 		if len(a.slash) == 0 {
 			continue
 		}
@@ -53,8 +52,8 @@ func (mn *menu) setCommands(of []lathe.Command) {
 
 // do does what a name stands for, as its key would.
 func (mn *menu) do(n key.Name) tea.Cmd {
-	for i := range mn.actions {
-		if a := &mn.actions[i]; a.name == n && a.fits(mn.state) {
+	for _, a := range mn.actions {
+		if a.name == n && a.fits(mn.state) {
 			return a.do()
 		}
 	}
@@ -64,8 +63,7 @@ func (mn *menu) do(n key.Name) tea.Cmd {
 // doSlash runs a slash command of this program.
 func (mn *menu) doSlash(c editor.RunCommand) tea.Cmd {
 	name := c.Name
-	for i := range mn.actions {
-		a := &mn.actions[i]
+	for _, a := range mn.actions {
 		if !slices.Contains(a.slash, name) {
 			continue
 		}
@@ -83,8 +81,7 @@ func (mn *menu) doSlash(c editor.RunCommand) tea.Cmd {
 // palette lists everything that can be done here.
 func (mn *menu) palette() tea.Cmd {
 	var list []dialog.Action
-	for i := range mn.actions {
-		a := &mn.actions[i]
+	for _, a := range mn.actions {
 		if a.title == "" || !a.fits(mn.state) {
 			continue
 		}
@@ -95,8 +92,8 @@ func (mn *menu) palette() tea.Cmd {
 		list = append(list, dialog.Action{ID: a.title, Key: a.name, Title: a.title, Group: a.group, Slash: slash, Suggested: a.first})
 	}
 	return mn.overlays.show(&overlay{box: dialog.NewPalette(mn.keys, list), on: chosen(func(c dialog.Chosen) tea.Cmd {
-		for i := range mn.actions {
-			if a := &mn.actions[i]; a.title == c.ID {
+		for _, a := range mn.actions {
+			if a.title == c.ID {
 				return a.do()
 			}
 		}

@@ -115,7 +115,7 @@ func (p *program) wheel(m tea.Mouse) tea.Cmd {
 		p.column.view.Wheel(dy * p.notch())
 		return nil
 	case p.asks.current != nil && m.Y >= f.promptY:
-		p.asks.current.wheel(dy)
+		p.asks.current.Wheel(dy)
 		return nil
 	case p.asks.current == nil && !p.state.IsChild() && m.Y >= f.promptY && m.Y < f.promptY+f.promptHeight:
 		out := p.drafts.edit.Wheel(dy)
@@ -157,12 +157,12 @@ func (p *program) click(x, y int) tea.Cmd {
 	}
 	switch {
 	case p.overlays.current != nil:
-		return p.overlays.click(p.look.theme(), x, y)
+		return p.overlays.click(x, y)
 	case p.reviewer.view != nil:
 		return p.reviewer.handle(p.reviewer.view.Click(x, y))
 	case p.state.Current != "" && f.onSide(x, y):
 		if out := p.column.view.Click(x-f.sideX, y); out.File != "" {
-			return p.reviewer.openFile(out.File)
+			return p.reviewer.start(fromSession, out.File)
 		}
 		return nil
 	case p.drafts.edit.Suggesting() && f.popupRows > 0 && y >= f.popupY && y < f.popupY+f.popupRows:
@@ -172,7 +172,7 @@ func (p *program) click(x, y int) tea.Cmd {
 	case y < f.promptY:
 		return p.clickChat(y)
 	case p.asks.current != nil:
-		return p.asks.click(x-f.promptX, y-f.promptY)
+		return p.asks.answer(p.asks.current.Click(x-f.promptX, y-f.promptY, p.now()))
 	case y == f.promptY && p.hasBelow():
 		p.conversation.chat().ToEnd()
 		return nil
@@ -245,7 +245,7 @@ func (s selection) span(y, width int) (from, to int, ok bool) {
 }
 
 // over shows what is selected.
-func (s selection) over(_ *style.Theme, lines []style.Line) []style.Line {
+func (s selection) over(lines []style.Line) []style.Line {
 	if !s.moved {
 		return lines
 	}

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"io"
 	"os"
 	"os/exec"
@@ -22,17 +23,14 @@ func (sv *services) editText(text string, done func(string)) tea.Cmd {
 	}
 	path := f.Name()
 	_, err = f.WriteString(text)
-	if err2 := f.Close(); err == nil {
-		err = err2
-	}
-	if err != nil {
+	if err = cmp.Or(err, f.Close()); err != nil {
 		return sv.say(toast.Error, words(err))
 	}
 	cmd := exec.Command(sv.o.Editor[0], append(slices.Clone(sv.o.Editor[1:]), path)...)
 	return tea.Exec(childTTY{cmd, sv.o}, func(err error) tea.Msg {
 		text, readErr := os.ReadFile(path)
 		_ = os.Remove(path) // it is in the temporary folder
-		return answered{what: "use your editor", err: firstOf(err, readErr), then: func() tea.Cmd {
+		return answered{what: "use your editor", err: cmp.Or(err, readErr), then: func() tea.Cmd {
 			if err == nil && readErr == nil && done != nil {
 				done(string(text))
 			}

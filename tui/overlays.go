@@ -42,7 +42,7 @@ type overlay struct {
 	// clear leaves the rest of the screen as it is, for a choice that shows there.
 	clear bool
 
-	x, y, width int // where it was drawn
+	x, y, width, height int // where it was drawn
 }
 
 // show puts a dialog over the rest.
@@ -114,12 +114,11 @@ func (ov *overlays) draw(th *style.Theme, lines []style.Line, frame int) ([]styl
 		m.SetFrame(max(0, frame))
 	}
 	rows := o.box.View(th, ov.width, max(1, ov.height-2))
-	w := 0
+	o.width, o.height = 0, len(rows)
 	for _, r := range rows {
-		w = max(w, r.Width())
+		o.width = max(o.width, r.Width())
 	}
-	o.width = w
-	o.x, o.y = max(0, (ov.width-w)/2), max(0, min((ov.height-len(rows))/3, ov.height-len(rows)))
+	o.x, o.y = max(0, (ov.width-o.width)/2), max(0, min((ov.height-len(rows))/3, ov.height-len(rows)))
 	for i, l := range lines {
 		if !o.clear {
 			lines[i] = th.Dim(l)
@@ -140,14 +139,9 @@ func (ov *overlays) drop(o *overlay) {
 }
 
 // click is a click while a dialog lies over the rest: outside of it, it closes.
-func (ov *overlays) click(th *style.Theme, x, y int) tea.Cmd {
+func (ov *overlays) click(x, y int) tea.Cmd {
 	o := ov.current
-	rows := o.box.View(th, ov.width, max(1, ov.height-2))
-	w := 0
-	for _, r := range rows {
-		w = max(w, r.Width())
-	}
-	if x < o.x || x >= o.x+w || y < o.y || y >= o.y+len(rows) {
+	if x < o.x || x >= o.x+o.width || y < o.y || y >= o.y+o.height {
 		return ov.handle(dialog.Closed{})
 	}
 	return ov.handle(o.box.Click(x-o.x, y-o.y))

@@ -36,23 +36,17 @@ func (s source) name() string {
 
 // open shows changes: those of the session if it made any, else those that are not committed.
 func (rv *reviewer) open() tea.Cmd {
-	rv.from = fromTree
+	from := fromTree
 	if o := rv.state.Shown(); o != nil && len(o.Transcript.Diff()) > 0 {
-		rv.from = fromSession
+		from = fromSession
 	}
-	rv.start()
-	return rv.read()
+	return rv.start(from, "")
 }
 
-func (rv *reviewer) start() {
+// start shows changes from a source, beginning with a file if one is given.
+func (rv *reviewer) start(from source, file string) tea.Cmd {
+	rv.from, rv.file = from, file
 	rv.view = review.New(review.Options{Keys: rv.keys, Split: !rv.look.show.Stacked, Wrap: !rv.look.show.CutDiff})
-}
-
-// openFile shows what the session did to a file.
-func (rv *reviewer) openFile(path string) tea.Cmd {
-	rv.from = fromSession
-	rv.start()
-	rv.file = path
 	return rv.read()
 }
 

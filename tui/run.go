@@ -111,7 +111,7 @@ func (p *program) saveLast() error {
 		}
 	}
 	if a := p.asks.current; a != nil && !a.sent {
-		errs = append(errs, p.drafts.write(ctx, editor.Draft{Input: a.words()}, at))
+		errs = append(errs, p.drafts.write(ctx, editor.Draft{Input: a.Words()}, at))
 	}
 	errs = append(errs, p.drafts.write(ctx, p.drafts.saved[p.state.Current], at)) // the last one comes back first
 	return errors.Join(errs...)

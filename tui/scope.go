@@ -103,7 +103,7 @@ func (r *reading) read(ctx context.Context, in lathe.Scope) {
 			return // what came meanwhile comes again
 		}
 		if err != nil {
-			if r.feed.put(lathe.Event{}, err); !isBroken(err) {
+			if !r.feed.put(lathe.Event{}, err) {
 				return
 			}
 			continue

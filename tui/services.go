@@ -67,12 +67,7 @@ func (c *calls) wait(most time.Duration) {
 	c.mu.Unlock()
 	done := make(chan struct{})
 	go func() { c.wg.Wait(); close(done) }()
-	t := time.NewTimer(most)
-	defer t.Stop()
-	select {
-	case <-done:
-	case <-t.C:
-	}
+	waited(done, most)
 }
 
 // inBackground runs something beside the screen, unless the program has ended; its message goes to Update.
@@ -107,6 +102,19 @@ func (sv *services) call(what string, work func(ctx context.Context, e Engine) (
 		defer cancel()
 		return work(ctx, e)
 	})
+}
+
+// order is call for what has no answer.
+func (sv *services) order(what string, work func(ctx context.Context, e Engine) error) tea.Cmd {
+	return sv.call(what, func(ctx context.Context, e Engine) (then, error) { return nil, work(ctx, e) })
+}
+
+// onSuccess is what a call gives back that has nothing more to do when it fails.
+func onSuccess(err error, next then) (then, error) {
+	if err != nil {
+		return nil, err
+	}
+	return next, nil
 }
 
 // longCall is call for what may take as long as it takes.
@@ -158,15 +166,14 @@ func (sv *services) listSessions(ctx context.Context, e Engine, q lathe.Query, p
 
 // words are what an error says to people.
 func words(err error) string {
-	var e *lathe.Error
-	if errors.As(err, &e) && e.Message != "" {
+	if e, ok := errors.AsType[*lathe.Error](err); ok && e.Message != "" {
 		return e.Message
 	}
 	return err.Error()
 }
 
-// save touches the files of the memory beside the screen. What fails is written to the log: it is not worth a
-// note.
+// save touches the files of the memory, or something else of this machine, beside the screen. What fails is written to
+// the log: it is not worth a note.
 func (sv *services) save(what string, do func(ctx context.Context) error) tea.Cmd {
 	return sv.inBackground(func() tea.Msg {
 		ctx, cancel := context.WithTimeout(sv.ctx, 10*time.Second)
@@ -209,12 +216,7 @@ func (sv *services) browse(url string) tea.Cmd {
 	if sv.o.Browse == nil {
 		return nil
 	}
-	return sv.inBackground(func() tea.Msg {
-		if err := sv.o.Browse(url); err != nil {
-			sv.log("open a page: %v", err)
-		}
-		return nil
-	})
+	return sv.save("open a page", func(context.Context) error { return sv.o.Browse(url) })
 }
 
 // copy puts a text on the clipboard: by the terminal, which also works from far away, and by the means of this
@@ -227,12 +229,7 @@ func (sv *services) copy(text string) tea.Cmd {
 func (sv *services) copyQuietly(text string) tea.Cmd {
 	cmds := []tea.Cmd{tea.SetClipboard(text)}
 	if sv.o.Copy != nil {
-		cmds = append(cmds, sv.inBackground(func() tea.Msg {
-			if err := sv.o.Copy(text); err != nil {
-				sv.log("copy: %v", err)
-			}
-			return nil
-		}))
+		cmds = append(cmds, sv.save("copy", func(context.Context) error { return sv.o.Copy(text) }))
 	}
 	return tea.Batch(cmds...)
 }

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -113,7 +114,7 @@ func (ss *sessions) read(id lathe.SessionID) tea.Cmd {
 		todos, err1 := e.Todos(ctx, id)
 		diff, err2 := e.Diff(ctx, id, "")
 		children, err3 := e.Children(ctx, id)
-		if err := firstOf(err1, err2, err3); err != nil {
+		if err := cmp.Or(err1, err2, err3); err != nil {
 			ss.log("beside session %s: %v", id, err) // the conversation itself is there
 		}
 		return func() tea.Cmd {
@@ -122,15 +123,6 @@ func (ss *sessions) read(id lathe.SessionID) tea.Cmd {
 			return tea.Batch(ss.afterOpen(), ss.animate())
 		}, nil
 	})
-}
-
-func firstOf(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // afterOpen does what belongs to a session that has come onto the screen.
@@ -196,14 +188,11 @@ func (ss *sessions) fork(id lathe.SessionID, before lathe.MessageID) tea.Cmd {
 func (ss *sessions) meet(id lathe.SessionID) tea.Cmd {
 	return ss.call("find out who asks", func(ctx context.Context, e Engine) (then, error) {
 		s, err := e.Get(ctx, id)
-		if err != nil {
-			return nil, err
-		}
 		ss.scope.add(s.Directory)
-		return func() tea.Cmd {
+		return onSuccess(err, func() tea.Cmd {
 			ss.state.Learn(s)
 			return tea.Batch(ss.asks.refresh(), ss.asks.sayElsewhere(id))
-		}, nil
+		})
 	})
 }
 

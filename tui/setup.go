@@ -87,11 +87,11 @@ func (su *setup) choose(out home.Out) tea.Cmd {
 			return su.quit()
 		}
 		return su.call("do that", func(ctx context.Context, e Engine) (then, error) {
-			if err := f.Do(ctx); err != nil {
-				return nil, err
-			}
-			su.log("taken up: %s", f.Title)
-			return func() tea.Cmd { su.hints = setupHints{}; return su.relearn() }, nil
+			return onSuccess(f.Do(ctx), func() tea.Cmd {
+				su.log("taken up: %s", f.Title)
+				su.hints = setupHints{}
+				return su.relearn()
+			})
 		})
 	}
 	return nil

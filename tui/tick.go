@@ -20,7 +20,6 @@ const (
 	tickToast               // a note has been there for long enough
 	tickLeader              // the leader is forgotten
 	tickEscape              // the first escape is forgotten
-	tickTip                 // another tip
 	tickServers             // servers of tools have had time to connect
 )
 
@@ -60,7 +59,6 @@ func (p *program) handleTick(t tick) tea.Cmd {
 			p.leader = time.Time{}
 		}
 	case tickEscape:
-	case tickTip:
 	case tickServers:
 		return p.catalog.recheckServers()
 	}

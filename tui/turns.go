@@ -41,9 +41,7 @@ func (t *turns) interrupt() tea.Cmd {
 		return t.after(escapeTime, tickEscape)
 	}
 	t.escapedAt = time.Time{}
-	return t.call("interrupt the turn", func(ctx context.Context, e Engine) (then, error) {
-		return nil, e.Cancel(ctx, id)
-	})
+	return t.order("interrupt the turn", func(ctx context.Context, e Engine) error { return e.Cancel(ctx, id) })
 }
 
 // ended tells of it if nobody looks.
@@ -119,14 +117,11 @@ func (t *turns) undoTo(id lathe.MessageID) tea.Cmd {
 			}
 		}
 		done, err := e.Undo(ctx, session, lathe.Undo{Message: id})
-		if err != nil {
-			return nil, err
-		}
-		return func() tea.Cmd {
+		return onSuccess(err, func() tea.Cmd {
 			t.conversation.chat().ToEnd()
 			t.drafts.bringUp(draft)
 			return t.sayUndone("Taken back", done)
-		}, nil
+		})
 	})
 }
 
@@ -137,13 +132,10 @@ func (t *turns) redo() tea.Cmd {
 	}
 	return t.call("bring it back", func(ctx context.Context, e Engine) (then, error) {
 		done, err := e.Redo(ctx, session, lathe.Undo{})
-		if err != nil {
-			return nil, err
-		}
-		return func() tea.Cmd {
+		return onSuccess(err, func() tea.Cmd {
 			t.drafts.bringUpNext(done.Session)
 			return t.sayUndone("Brought back", done)
-		}, nil
+		})
 	})
 }
 
@@ -185,15 +177,12 @@ func (t *turns) shareNow() tea.Cmd {
 	id := t.state.Current
 	return t.call("share the session", func(ctx context.Context, e Engine) (then, error) {
 		s, err := e.Share(ctx, id)
-		if err != nil {
-			return nil, err
-		}
-		return func() tea.Cmd {
+		return onSuccess(err, func() tea.Cmd {
 			if s.Share == nil {
 				return nil
 			}
 			return tea.Batch(t.copyQuietly(s.Share.URL), t.say(toast.Success, "Shared, the address is copied: "+s.Share.URL))
-		}, nil
+		})
 	})
 }
 
@@ -204,9 +193,6 @@ func (t *turns) unshare() tea.Cmd {
 	}
 	return t.call("stop sharing", func(ctx context.Context, e Engine) (then, error) {
 		_, err := e.Unshare(ctx, id)
-		if err != nil {
-			return nil, err
-		}
-		return func() tea.Cmd { return t.say(toast.Success, "No longer shared") }, nil
+		return onSuccess(err, func() tea.Cmd { return t.say(toast.Success, "No longer shared") })
 	})
 }
