@@ -27,25 +27,7 @@ func (p *prompt) findFiles(query string) tea.Cmd {
 	})
 }
 
-// attach reads a file of this machine that was pasted or dropped.
-func (p *prompt) attach(w editor.WantAttachment) tea.Cmd {
-	if p.o.ReadFile == nil {
-		p.drafts.edit.PasteText(w.Text)
-		return nil
-	}
-	return p.inBackground(func() tea.Msg {
-		data, err := p.o.ReadFile(w.Path)
-		return answered{then: func() tea.Cmd {
-			if err != nil {
-				p.drafts.edit.PasteText(w.Text)
-				return nil
-			}
-			return p.handle(p.drafts.edit.Attach(filepath.Base(w.Path), http.DetectContentType(data), data))
-		}}
-	})
-}
-
-// attachDropped puts several files into the prompt. One that is not there, or a server elsewhere that does not have it, lets
+// attachDropped puts files into the prompt that were pasted or dropped. One that is not there, or a server elsewhere that does not have it, lets
 // all of it be the text that it was.
 func (p *prompt) attachDropped(w editor.WantDropped) tea.Cmd {
 	if p.o.ReadFile == nil {

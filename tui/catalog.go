@@ -201,15 +201,13 @@ func (ct *catalog) setProviders(providers lathe.Providers, agents []lathe.Agent)
 func (ct *catalog) sayWrongStart() tea.Cmd {
 	s := &ct.o.Start
 	var wrong []string
-	if s.Agent != "" && !slices.ContainsFunc(ct.state.Agents, func(a lathe.Agent) bool { return a.Name == s.Agent && state.IsOffered(a) }) {
+	if a := ct.state.Agent(s.Agent); s.Agent != "" && (a == nil || !state.IsOffered(*a)) {
 		wrong = append(wrong, fmt.Sprintf("There is no agent %q to talk to: /agents lists them", s.Agent))
 		s.Agent = ""
 	}
-	if ref, ok := parseModel(s.Model); s.Model != "" {
-		if _, known := ct.state.FindModel(ref); !ok || !known {
-			wrong = append(wrong, fmt.Sprintf("There is no model %q here: /models lists those there are", s.Model))
-			s.Model = ""
-		}
+	if _, known := ct.state.FindModel(dialog.ParseModelID(s.Model)); s.Model != "" && !known {
+		wrong = append(wrong, fmt.Sprintf("There is no model %q here: /models lists those there are", s.Model))
+		s.Model = ""
 	}
 	if len(wrong) == 0 {
 		return nil

@@ -3,7 +3,6 @@ package tui
 import (
 	"context"
 	"slices"
-	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -35,12 +34,9 @@ func (ch *choice) settle() {
 		ch.models, ch.vary = map[string]lathe.ModelRef{}, map[string]string{}
 		ch.agent = ch.o.Start.Agent
 	}
-	if !slices.ContainsFunc(ch.state.Agents, func(a lathe.Agent) bool { return a.Name == ch.agent && state.IsOffered(a) }) {
-		for _, a := range ch.state.Agents {
-			if state.IsOffered(a) {
-				ch.agent = a.Name
-				break
-			}
+	if a := ch.state.Agent(ch.agent); a == nil || !state.IsOffered(*a) {
+		if i := slices.IndexFunc(ch.state.Agents, state.IsOffered); i >= 0 {
+			ch.agent = ch.state.Agents[i].Name
 		}
 	}
 }
@@ -66,12 +62,6 @@ func (ch *choice) follow(t *lathe.Transcript) {
 	}
 }
 
-// parseModel reads provider/model.
-func parseModel(s string) (ref lathe.ModelRef, ok bool) {
-	ref.Provider, ref.Model, ok = strings.Cut(s, "/")
-	return ref, ok && ref.Model != ""
-}
-
 // model is who answers the next prompt: what was chosen for the agent in this run, the agent's own, the one of
 // the command line, of the settings, the last used, or the best there is.
 func (ch *choice) model() (lathe.Model, bool) {
@@ -82,9 +72,7 @@ func (ch *choice) model() (lathe.Model, bool) {
 	if a := ch.state.Agent(ch.agent); a != nil && a.Model != nil {
 		try = append(try, *a.Model)
 	}
-	if ref, ok := parseModel(ch.o.Start.Model); ok {
-		try = append(try, ref)
-	}
+	try = append(try, dialog.ParseModelID(ch.o.Start.Model))
 	if ref := ch.state.Providers.Model; ref != nil {
 		try = append(try, *ref)
 	}
@@ -113,8 +101,7 @@ func (ch *choice) ref() *lathe.ModelRef {
 	if !ok {
 		return nil
 	}
-	ref := m.Ref
-	return &ref
+	return &m.Ref
 }
 
 // variant is how hard the model thinks, "" for as it does by itself.

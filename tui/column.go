@@ -1,11 +1,8 @@
 package tui
 
 import (
-	"slices"
-
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/tui/memory"
 	"github.com/lathe-agent/lathe/tui/sidebar"
 	"github.com/lathe-agent/lathe/tui/style"
@@ -56,17 +53,9 @@ func (col *column) values() sidebar.Values {
 	if s.Share != nil {
 		v.Share = s.Share.URL
 	}
-	v.Todos, v.Files = openTodos(o.Transcript.Todos()), o.Transcript.Diff()
+	v.Todos, v.Files = o.Transcript.Todos(), o.Transcript.Diff()
 	v.Tokens, v.Window, v.Cost = col.state.Usage(o.Transcript)
 	return v
-}
-
-// openTodos shows a list only while something of it is open.
-func openTodos(all []lathe.Todo) []lathe.Todo {
-	if slices.ContainsFunc(all, func(t lathe.Todo) bool { return t.Status != "completed" && t.Status != "cancelled" }) {
-		return all
-	}
-	return nil
 }
 
 func (col *column) toggle() tea.Cmd {

@@ -47,8 +47,6 @@ func (p *prompt) handle(out editor.Out) tea.Cmd {
 		return p.menu.doSlash(out)
 	case editor.WantFiles:
 		return p.findFiles(out.Query)
-	case editor.WantAttachment:
-		return p.attach(out)
 	case editor.WantDropped:
 		return p.attachDropped(out)
 	case editor.WantClipboard:
@@ -168,7 +166,7 @@ func (p *prompt) queueNext(text string) tea.Cmd {
 
 // editOutside opens the user's editor on what is in the prompt.
 func (p *prompt) editOutside() tea.Cmd {
-	return p.editText(p.drafts.edit.TextForEditor(), func(text string) { p.drafts.edit.FromEditor(text) })
+	return p.editText(p.drafts.edit.Text(), func(text string) { p.drafts.edit.FromEditor(text) })
 }
 
 func (p *prompt) skillsDialog() tea.Cmd {

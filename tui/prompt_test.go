@@ -40,7 +40,7 @@ func TestPrompt_Dropped(t *testing.T) {
 				s.p.drafts.edit.SetPasteSummary(false) // some folders have long names
 				s.send(tea.PasteMsg{Content: tt.text})
 				s.settle()
-				if got := s.p.drafts.edit.TextForEditor(); got != tt.want {
+				if got := s.p.drafts.edit.Text(); got != tt.want {
 					t.Errorf("the prompt has %q, not %q", got, tt.want)
 				}
 			})

@@ -91,7 +91,7 @@ func (ss *sessions) switchTo(id lathe.SessionID) {
 		ss.asks.current = nil
 	}
 	ss.menu.setCommands(nil) // some have meaning only in a session
-	ss.drafts.edit.Restore(ss.drafts.saved[ss.state.Current])
+	ss.drafts.edit.Restore(ss.drafts.saved[id])
 }
 
 // read reads the newest page of a session and what belongs to it.

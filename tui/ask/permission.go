@@ -89,9 +89,6 @@ func NewPermission(m *key.Map, asked *lathe.PermissionAsked, o Options) *Permiss
 	return p
 }
 
-// ID names the request, for those who answer it.
-func (p *Permission) ID() lathe.AskID { return p.asked.ID }
-
 // Shown says when the region appeared on the screen.
 func (p *Permission) Shown(at time.Time) { p.guard.shut(at) }
 

@@ -15,7 +15,6 @@ import (
 // they are sent. A single question with a single answer has no tabs. Make one with NewQuestion.
 type Question struct {
 	keys  *key.Map
-	id    lathe.AskID
 	list  []asked
 	tab   int // len(list) is the one that confirms
 	guard guard
@@ -70,15 +69,12 @@ func (a *asked) answers() []string {
 
 // NewQuestion makes the region for a request.
 func NewQuestion(m *key.Map, q *lathe.QuestionAsked) *Question {
-	r := &Question{keys: m, id: q.ID}
+	r := &Question{keys: m}
 	for _, x := range q.Questions {
 		r.list = append(r.list, asked{Question: x, picked: make([]bool, len(x.Options))})
 	}
 	return r
 }
-
-// ID names the request, for those who answer it.
-func (q *Question) ID() lathe.AskID { return q.id }
 
 // Shown says when the region appeared on the screen.
 func (q *Question) Shown(at time.Time) { q.guard.shut(at) }

@@ -265,8 +265,6 @@ func (q *Question) hints() []string {
 		return []string{"enter", "take it", "esc", "cancel"}
 	case a == nil:
 		return []string{"enter", "send", "tab", "back to the questions", "esc", "dismiss"}
-	case a.Multiple.On():
-		return []string{"enter", "pick", "tab", "next", "↑↓", "move", "esc", "dismiss"}
 	case q.simple():
 		return []string{"enter", "answer", "↑↓", "move", "esc", "dismiss"}
 	default:

@@ -265,19 +265,15 @@ func (pt *painter) answers(c *call, width int) (rows []style.Line) {
 
 // taskBody says what the session that works for a call does, or did.
 func (pt *painter) taskBody(c *call, width int) []style.Line {
-	muted := style.Fg(pt.env.Theme.TextMuted)
 	var ch Child
-	ok := false
 	if pt.env.Child != nil {
-		ch, ok = pt.env.Child(c.meta.Session)
+		ch, _ = pt.env.Child(c.meta.Session)
 	}
 	words := ""
 	switch {
-	case c.running && ch.Retry != "":
-		words = ch.Retry
-	case c.running && ch.Doing != "":
-		words = ch.Doing
-	case ok && ch.Calls > 0:
+	case c.running && ch.Retry+ch.Doing != "":
+		words = cmp.Or(ch.Retry, ch.Doing)
+	case ch.Calls > 0:
 		words = style.Plural(ch.Calls, "call")
 	case c.meta.Backdrop:
 		words = "in the background"
@@ -285,7 +281,7 @@ func (pt *painter) taskBody(c *call, width int) []style.Line {
 	if words == "" {
 		return nil
 	}
-	return []style.Line{style.Of("  ↳ "+words, muted).Truncate(width)}
+	return []style.Line{style.Of("  ↳ "+words, style.Fg(pt.env.Theme.TextMuted)).Truncate(width)}
 }
 
 // childOf is what is known of the session that works for a call.
@@ -294,7 +290,6 @@ func (pt *painter) childOf(b lathe.Body) (c Child) {
 	if !ok || t.Tool != "task" || pt.env.Child == nil {
 		return c
 	}
-	parsed := read(t)
-	c, _ = pt.env.Child(parsed.meta.Session)
+	c, _ = pt.env.Child(read(t).meta.Session)
 	return c
 }

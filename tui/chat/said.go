@@ -166,10 +166,9 @@ func (w *walk) notes(a *lathe.Assistant) (out []string) {
 	}
 	h := w.t.Held(i)
 	for i := range h.Len() {
-		if _, body, _ := h.Peek(i); body != nil {
-			if t, ok := body.(*lathe.Text); ok && t.Ignored.On() && t.Synthetic.On() {
-				out = append(out, t.Text)
-			}
+		_, body, _ := h.Peek(i)
+		if t, ok := body.(*lathe.Text); ok && t.Ignored.On() && t.Synthetic.On() {
+			out = append(out, t.Text)
 		}
 	}
 	return out
@@ -225,9 +224,8 @@ func (w *walk) since(a *lathe.Assistant, began lathe.Time) time.Duration {
 			continue
 		}
 		for j := range h.Len() {
-			if _, body, _ := h.Peek(j); body != nil {
-				waits = append(waits, waitsOf(body)...)
-			}
+			_, body, _ := h.Peek(j)
+			waits = append(waits, waitsOf(body)...)
 		}
 	}
 	return lathe.Worked(began, a.Completed, waits)
@@ -273,10 +271,7 @@ func FaultText(f lathe.Fault) string {
 		return "The provider withheld the answer. " + text
 	case *lathe.UnknownFault, *lathe.AbortedFault, *lathe.StructuredOutputFault, *lathe.OtherFault:
 	}
-	if text == "" {
-		return f.Name()
-	}
-	return text
+	return cmp.Or(text, f.Name())
 }
 
 // statusAdvice is what a user can do about the refusal of a provider.

@@ -88,12 +88,8 @@ func read(t *lathe.ToolCall) (c call) {
 
 // isRefused reports whether a call was kept from running by a rule or a person: nothing went wrong.
 func (c *call) isRefused() bool {
-	for _, words := range [...]string{"rejected permission", "specified a rule", "user dismissed", "QuestionRejectedError"} {
-		if strings.Contains(c.failed, words) {
-			return true
-		}
-	}
-	return false
+	all := []string{"rejected permission", "specified a rule", "user dismissed", "QuestionRejectedError"}
+	return slices.ContainsFunc(all, func(words string) bool { return strings.Contains(c.failed, words) })
 }
 
 // toolForm tells how a call is shown.

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"path/filepath"
 	"strings"
 
@@ -20,17 +21,15 @@ func (pt *painter) path(p string) string {
 }
 
 func below(dir, p string) (string, bool) {
-	if dir == "" || !strings.HasPrefix(p, dir) {
+	rest, ok := strings.CutPrefix(p, dir)
+	switch {
+	case dir == "" || !ok:
 		return "", false
-	}
-	rest := p[len(dir):]
-	if rest == "" {
+	case rest == "":
 		return ".", true
+	default:
+		return rest[1:], rest[0] == '/' || rest[0] == filepath.Separator
 	}
-	if rest[0] != '/' && rest[0] != filepath.Separator {
-		return "", false
-	}
-	return rest[1:], true
 }
 
 func (pt *painter) agentColor(agent string) style.Color {
@@ -41,10 +40,8 @@ func (pt *painter) agentColor(agent string) style.Color {
 }
 
 func (pt *painter) modelName(ref lathe.ModelRef) string {
-	if pt.env.ModelName != nil {
-		if n := pt.env.ModelName(ref); n != "" {
-			return n
-		}
+	if pt.env.ModelName == nil {
+		return ref.Model
 	}
-	return ref.Model
+	return cmp.Or(pt.env.ModelName(ref), ref.Model)
 }

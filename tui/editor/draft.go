@@ -3,6 +3,7 @@ package editor
 import (
 	"encoding/base64"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
@@ -152,11 +153,10 @@ func tokenOf(b lathe.Body) (*Token, lathe.Mention) {
 	default:
 		return nil, at
 	}
-	fit, ok := tok.usable()
-	if !ok {
-		return nil, at
+	if fit, ok := tok.usable(); ok {
+		return fit, at
 	}
-	return fit, at
+	return nil, at
 }
 
 // dataOf decodes an address that holds its data itself, as we write it.
@@ -175,22 +175,15 @@ func byteAt(s string, units int) int {
 		if units <= 0 {
 			return i
 		}
-		units -= unitsOf(r)
+		units -= utf16.RuneLen(r)
 	}
 	return len(s)
-}
-
-func unitsOf(r rune) int {
-	if r >= 0x10000 {
-		return 2
-	}
-	return 1
 }
 
 // units counts a text in units of UTF-16, as the wire does.
 func units(s string) (n int) {
 	for _, r := range s {
-		n += unitsOf(r)
+		n += utf16.RuneLen(r)
 	}
 	return n
 }

@@ -355,7 +355,7 @@ func TestEditorOutside(t *testing.T) {
 	typeIn(t, e, "see ")
 	e.Attach("a.png", "image/png", []byte{1})
 	e.Paste("1\n2\n3")
-	same(t, e.TextForEditor(), "see [Image 1] [Pasted ~3 lines] ")
+	same(t, e.Text(), "see [Image 1] [Pasted ~3 lines] ")
 	e.FromEditor("look at [Image 1]\nand [Pasted ~3 lines], and again [Image 1]\n")
 	want(t, e, "look at {[Image 1]}\nand {[Pasted ~3 lines]}, and again [Image 1]|")
 	press(t, e, "ctrl+-")

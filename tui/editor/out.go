@@ -31,18 +31,15 @@ type (
 	}
 	// WantFiles asks for SetFiles with files that fit.
 	WantFiles struct{ Query string }
-	// WantAttachment asks to read a file of this machine, then for Attach; or, where it cannot be read, for
-	// PasteText with the text.
-	WantAttachment struct{ Path, Text string }
-	// WantDropped asks for several files of this machine that were dropped at once: Attach for what goes along as it
-	// is, Mention for the rest; or, where one of them is not there, for PasteText with the text.
+	// WantDropped asks for files of this machine that were dropped at once: Attach for what goes along as it is,
+	// Mention for the rest; or, where one of them cannot be read, for PasteText with the text.
 	WantDropped struct {
 		Paths []string
 		Text  string
 	}
 	// WantClipboard asks for what the clipboard holds: Attach for a picture, Paste for a text.
 	WantClipboard struct{}
-	// OpenEditor asks to edit the text elsewhere: TextForEditor, then FromEditor.
+	// OpenEditor asks to edit the text elsewhere: Text, then FromEditor.
 	OpenEditor struct{}
 	// Remember asks to keep a text that was thrown away.
 	Remember struct{ Draft Draft }
@@ -54,18 +51,17 @@ type (
 	Quit struct{}
 )
 
-func (NotHandled) out()     {}
-func (Nothing) out()        {}
-func (Submit) out()         {}
-func (ServerCommand) out()  {}
-func (RunCommand) out()     {}
-func (Shell) out()          {}
-func (WantFiles) out()      {}
-func (WantAttachment) out() {}
-func (WantDropped) out()    {}
-func (WantClipboard) out()  {}
-func (OpenEditor) out()     {}
-func (Remember) out()       {}
-func (Stash) out()          {}
-func (Unstash) out()        {}
-func (Quit) out()           {}
+func (NotHandled) out()    {}
+func (Nothing) out()       {}
+func (Submit) out()        {}
+func (ServerCommand) out() {}
+func (RunCommand) out()    {}
+func (Shell) out()         {}
+func (WantFiles) out()     {}
+func (WantDropped) out()   {}
+func (WantClipboard) out() {}
+func (OpenEditor) out()    {}
+func (Remember) out()      {}
+func (Stash) out()         {}
+func (Unstash) out()       {}
+func (Quit) out()          {}

@@ -24,7 +24,7 @@ func (e *Editor) Paste(text string) Out {
 		}
 		if file, ok := droppedFile(text); ok {
 			if IsMedia(file) {
-				return WantAttachment{Path: file, Text: text}
+				return WantDropped{Paths: []string{file}, Text: text}
 			}
 			if strings.HasPrefix(strings.TrimSpace(text), "file://") {
 				return e.Mention(file)
@@ -169,9 +169,6 @@ func (e *Editor) Attach(name, mime string, data []byte) Out {
 	e.putToken(t)
 	return e.looked(true)
 }
-
-// TextForEditor returns the text to edit elsewhere, with tokens as they are shown.
-func (tx *text) TextForEditor() string { return tx.buf.text() }
 
 // FromEditor takes a text that was edited elsewhere. Where it still has the words of a token, it is that token.
 func (e *Editor) FromEditor(text string) {

@@ -272,7 +272,7 @@ func TestPaste_Files(t *testing.T) {
 		"file:///tmp/a%20b.jpeg": "/tmp/a b.jpeg",
 	} {
 		e := newEditor(t)
-		same(t, e.Paste(text), WantAttachment{Path: path, Text: text})
+		same(t, e.Paste(text), WantDropped{Paths: []string{path}, Text: text})
 		want(t, e, "|")
 	}
 	for _, text := range []string{"see /tmp/a.png", "/tmp/a b.png", "a.png", "/tmp/a.png\n/tmp/b.png", "file://host/a.png", "'"} {

@@ -131,7 +131,7 @@ func TestEditor_Random(t *testing.T) {
 			"click":  func(t *rapid.T) { e.Click(rapid.IntRange(-1, 60).Draw(t, "x"), rapid.IntRange(-1, 9).Draw(t, "y")) },
 			"wheel":  func(t *rapid.T) { e.Wheel(rapid.IntRange(-3, 3).Draw(t, "rows")) },
 			"draft":  func(t *rapid.T) { e.Restore(e.Draft()) },
-			"editor": func(t *rapid.T) { e.FromEditor(e.TextForEditor() + drawText(t, "more")) },
+			"editor": func(t *rapid.T) { e.FromEditor(e.Text() + drawText(t, "more")) },
 		})
 	})
 }

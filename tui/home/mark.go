@@ -26,24 +26,17 @@ func mark(th *style.Theme, small bool) []style.Line {
 		return []style.Line{style.Of("▞ ", style.Fg(th.Secondary)).Add("lathe", style.Bold(th.Primary))}
 	}
 	rows := strings.Split(strings.TrimPrefix(picture, "\n"), "\n")
-	width := 0
-	for _, r := range rows {
-		width = max(width, len(r))
-	}
+	width := len(rows[0])
 	var out []style.Line
 	for y := 0; y < len(rows); y += 2 {
 		l := make(style.Line, 0, width)
 		for x := range width {
 			share := 1 - float64(x)/float64(width)
-			l = append(l, style.Span{Text: half(isSet(rows, x, y), isSet(rows, x, y+1)), Attr: style.Fg(th.Primary.Blend(th.Secondary, share))})
+			l = append(l, style.Span{Text: half(rows[y][x] == '#', rows[y+1][x] == '#'), Attr: style.Fg(th.Primary.Blend(th.Secondary, share))})
 		}
 		out = append(out, l)
 	}
 	return out
-}
-
-func isSet(rows []string, x, y int) bool {
-	return y < len(rows) && x < len(rows[y]) && rows[y][x] == '#'
 }
 
 // half is the cell of two squares.

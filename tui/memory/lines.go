@@ -63,25 +63,18 @@ func appendLine[T any](ctx context.Context, m *Memory, name string, v T, most in
 		if err := m.setAside(name, err); err != nil {
 			return err
 		}
+		if len(data) > 0 && data[len(data)-1] != '\n' { // a line that was cut off must not take this one with it
+			line = append([]byte("\n"), line...)
+		}
 		if bytes.Count(data, []byte("\n"))+1 > 2*most {
-			kept, broken, err := trim(append(endLine(data), line...))
+			kept, broken, err := trim(append(data, line...))
 			if err != nil {
 				return err
 			}
 			return m.rewrite(name, data, kept, broken)
 		}
-		if len(data) > 0 && data[len(data)-1] != '\n' { // a line that was cut off must not take this one with it
-			line = append([]byte("\n"), line...)
-		}
 		return m.add(name, line)
 	})
-}
-
-func endLine(data []byte) []byte {
-	if len(data) > 0 && data[len(data)-1] != '\n' {
-		return append(data, '\n')
-	}
-	return data
 }
 
 // add writes at the end of a file.

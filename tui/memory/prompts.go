@@ -22,32 +22,36 @@ type Stashed struct {
 
 // History reads the prompts that were sent, oldest first.
 func (m *Memory) History() ([]editor.Draft, error) {
-	data, err := m.read(historyFile)
-	all, _ := linesOf(data, isPrompt)
-	return latest(all, mostPrompts), err
+	return prompts[editor.Draft](m, historyFile)
 }
 
-func isPrompt(d editor.Draft) bool { return !d.IsEmpty() }
+// draft is what says something.
+type draft interface{ IsEmpty() bool }
+
+func isSaid[T draft](d T) bool { return !d.IsEmpty() }
+
+// prompts reads a file of them.
+func prompts[T draft](m *Memory, name string) ([]T, error) {
+	data, err := m.read(name)
+	all, _ := linesOf(data, isSaid[T])
+	return latest(all, mostPrompts), err
+}
 
 // SaveHistory adds a prompt to those that were sent.
 func (m *Memory) SaveHistory(ctx context.Context, d editor.Draft) error {
 	d = d.Light(mostToken)
 	d.Cursor = 0
-	return appendLine(ctx, m, historyFile, d, mostPrompts, keepLatest(mostPrompts, isPrompt))
+	return appendLine(ctx, m, historyFile, d, mostPrompts, keepLatest(mostPrompts, isSaid[editor.Draft]))
 }
 
 // Stash reads the drafts that were put aside, oldest first.
 func (m *Memory) Stash() ([]Stashed, error) {
-	data, err := m.read(stashFile)
-	all, _ := linesOf(data, isStashed)
-	return latest(all, mostPrompts), err
+	return prompts[Stashed](m, stashFile)
 }
-
-func isStashed(s Stashed) bool { return !s.IsEmpty() }
 
 // SaveStash puts a draft aside.
 func (m *Memory) SaveStash(ctx context.Context, d editor.Draft, now lathe.Time) error {
-	return appendLine(ctx, m, stashFile, Stashed{d, now}, mostPrompts, keepLatest(mostPrompts, isStashed))
+	return appendLine(ctx, m, stashFile, Stashed{d, now}, mostPrompts, keepLatest(mostPrompts, isSaid[Stashed]))
 }
 
 // DropStash takes a draft out that was put aside.
@@ -71,7 +75,7 @@ func (m *Memory) takeStash(ctx context.Context, find func([]Stashed) int) (taken
 		if err != nil {
 			return err
 		}
-		all, broken := linesOf(data, isStashed)
+		all, broken := linesOf(data, isSaid[Stashed])
 		all = latest(all, mostPrompts)
 		i := find(all)
 		if i < 0 {

@@ -84,13 +84,11 @@ func New(o Options) *Review {
 }
 
 // Loading says that a change is being read.
-func (r *Review) Loading(source string) { r.empty(source, "Reading the changes…") }
+func (r *Review) Loading(source string) { r.Fail(source, "Reading the changes…") }
 
-// Fail says that a change could not be read, and why.
-func (r *Review) Fail(source, why string) { r.empty(source, why) }
-
-func (r *Review) empty(source, note string) {
-	r.source, r.note, r.files, r.tree = source, note, nil, tree{}
+// Fail says that there is no change to show, and why.
+func (r *Review) Fail(source, why string) {
+	r.source, r.note, r.files, r.tree = source, why, nil, tree{}
 	r.at, r.added, r.removed, r.reviewed = place{}, 0, 0, 0
 }
 
@@ -104,7 +102,7 @@ func (r *Review) Set(source string, files []lathe.FileDiff) {
 	if len(r.files) > 0 && source == r.source {
 		here = r.files[r.at.file].File
 	}
-	r.empty(source, "")
+	r.Fail(source, "")
 	if len(files) == 0 {
 		r.note = "Nothing has changed."
 		return

@@ -3,6 +3,7 @@ package sidebar
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -154,11 +155,7 @@ func first(s string) string { return s[:min(len(s), 200)] }
 
 // todos lists what is to do, as long as something is.
 func (d *drawing) todos(s *Sidebar, all []lathe.Todo) {
-	open := false
-	for _, t := range all {
-		open = open || isOpen(t)
-	}
-	if !open || !d.heading(s, todos, "Todo", len(all)) {
+	if !slices.ContainsFunc(all, isOpen) || !d.heading(s, todos, "Todo", len(all)) {
 		return
 	}
 	for _, t := range all[:min(len(all), maxList)] {

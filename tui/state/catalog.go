@@ -1,6 +1,8 @@
 package state
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/lathe-agent/lathe"
@@ -23,10 +25,8 @@ type Catalog struct {
 
 // Agent looks an agent up, nil for one that is not known.
 func (c *Catalog) Agent(name string) *lathe.Agent {
-	for i := range c.Agents {
-		if c.Agents[i].Name == name {
-			return &c.Agents[i]
-		}
+	if i := slices.IndexFunc(c.Agents, func(a lathe.Agent) bool { return a.Name == name }); i >= 0 {
+		return &c.Agents[i]
 	}
 	return nil
 }
@@ -69,10 +69,7 @@ func (c *Catalog) ModelNames() func(lathe.ModelRef) string {
 		}
 	}
 	return func(r lathe.ModelRef) string {
-		if n := names[ModelKey(r)]; n != "" {
-			return n
-		}
-		return r.Model
+		return cmp.Or(names[ModelKey(r)], r.Model)
 	}
 }
 

@@ -46,14 +46,7 @@ func (st *State) Waiting() map[lathe.SessionID]bool {
 }
 
 // AnyTurn reports whether a turn is under way in any session.
-func (st *State) AnyTurn() bool {
-	for _, s := range st.Statuses() {
-		if s.Type != lathe.Idle {
-			return true
-		}
-	}
-	return false
-}
+func (st *State) AnyTurn() bool { return len(st.statuses) > 0 }
 
 // IsReady reports whether a prompt can be sent: someone is there to answer it, and it is known what may be done.
 func (st *State) IsReady() bool {

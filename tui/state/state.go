@@ -107,12 +107,8 @@ func (st *State) Apply(e lathe.Event) (notes []Note) {
 		st.work(id, f.Part)
 	case *lathe.PermissionAsked, *lathe.QuestionAsked:
 		notes = append(notes, st.asked(f)...)
-	case *lathe.PermissionReplied:
-		st.removeAsk(f.Request)
-	case *lathe.QuestionReplied:
-		st.removeAsk(f.Request)
-	case *lathe.QuestionRejected:
-		st.removeAsk(f.Request)
+	case *lathe.PermissionReplied, *lathe.QuestionReplied, *lathe.QuestionRejected:
+		st.asks = slices.DeleteFunc(st.asks, func(ask lathe.Fact) bool { return lathe.AskOf(ask) == lathe.AskOf(f) })
 	default:
 		notes = append(notes, news(e.Fact)...)
 	}
@@ -156,17 +152,16 @@ func (st *State) drop(id lathe.SessionID) {
 	st.asks = slices.DeleteFunc(st.asks, func(f lathe.Fact) bool { return lathe.SessionOf(f) == id })
 }
 
-func (st *State) status(id lathe.SessionID, s lathe.Status) (notes []Note) {
-	was := st.statuses[id]
-	if s.Type == lathe.Idle {
-		delete(st.statuses, id)
-		if was.Type != "" {
-			notes = append(notes, Note{Kind: Ended, Session: id})
-		}
-		return notes
+func (st *State) status(id lathe.SessionID, s lathe.Status) []Note {
+	if s.Type != lathe.Idle {
+		st.statuses[id] = s
+		return nil
 	}
-	st.statuses[id] = s
-	return nil
+	was := st.statuses[id]
+	if delete(st.statuses, id); was.Type == "" {
+		return nil
+	}
+	return []Note{{Kind: Ended, Session: id}}
 }
 
 // work keeps count of what a session does, for those who wait for it.
@@ -202,8 +197,4 @@ func (st *State) asked(f lathe.Fact) []Note {
 		notes = append(notes, Note{Kind: Stranger, Session: id})
 	}
 	return notes
-}
-
-func (st *State) removeAsk(id lathe.AskID) {
-	st.asks = slices.DeleteFunc(st.asks, func(f lathe.Fact) bool { return lathe.AskOf(f) == id })
 }

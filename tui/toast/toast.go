@@ -3,6 +3,7 @@
 package toast
 
 import (
+	"slices"
 	"time"
 
 	"github.com/lathe-agent/lathe/tui/style"
@@ -79,17 +80,10 @@ func (s *Stack) place(now time.Time) {
 
 // Expire takes away what was there for long enough and reports whether something changed.
 func (s *Stack) Expire(now time.Time) bool {
-	kept := s.notes[:0]
-	for _, n := range s.notes {
-		if n.until.IsZero() || now.Before(n.until) {
-			kept = append(kept, n)
-		}
-	}
-	changed := len(kept) < len(s.notes)
-	clear(s.notes[len(kept):])
-	s.notes = kept
+	was := len(s.notes)
+	s.notes = slices.DeleteFunc(s.notes, func(n shown) bool { return !n.until.IsZero() && !now.Before(n.until) })
 	s.place(now)
-	return changed
+	return len(s.notes) < was
 }
 
 // Next is when the next note goes; false without notes.
