@@ -72,8 +72,10 @@ func (f *CountingFile) Write(b []byte) (int, error) {
 	return n, err
 }
 
-func (a *App) JSONFlag(cmd *cobra.Command) {
+// JSONFlag gives a command --json, and returns it.
+func (a *App) JSONFlag(cmd *cobra.Command) *cobra.Command {
 	cmd.Flags().BoolVar(&a.JSON, "json", false, "print JSON for programs")
+	return cmd
 }
 
 func (a *App) StartLog() error {
@@ -97,12 +99,8 @@ func (a *App) Open(ctx context.Context) (*engine.Engine, error) {
 // With runs f on the engine of a database that exists. Without one there is nothing to find,
 // and none is made by looking.
 func (a *App) With(ctx context.Context, f func(*engine.Engine) error) error {
-	at, err := datadir.Find(a.Env)
-	if err != nil {
+	if _, err := a.Existing(); err != nil {
 		return err
-	}
-	if !at.Exists() {
-		return NoDatabase{at.Database()}
 	}
 	e, err := a.Open(ctx)
 	if err != nil {
@@ -111,13 +109,17 @@ func (a *App) With(ctx context.Context, f func(*engine.Engine) error) error {
 	return Closing(e, f(e))
 }
 
-// Closing closes and keeps the first error.
-func Closing(c io.Closer, err error) error {
-	if e := c.Close(); err == nil {
-		err = e
+// Existing are the folders of a database that exists.
+func (a *App) Existing() (datadir.Folders, error) {
+	at, err := datadir.Find(a.Env)
+	if err == nil && !at.Exists() {
+		err = NoDatabase{at.Database()}
 	}
-	return err
+	return at, err
 }
+
+// Closing closes and keeps the first error.
+func Closing(c io.Closer, err error) error { return cmp.Or(err, c.Close()) }
 
 // NoDatabase says that nothing was ever written.
 type NoDatabase struct{ Path string }
@@ -139,6 +141,19 @@ func (a *App) PrintJSON(v any) error {
 	enc := layout.JSONTo(a.Out).Encoder()
 	enc.SetIndent("", "  ")
 	return enc.Encode(v)
+}
+
+// PrintList prints a list: for programs, as a table, or that there is nothing in it.
+func (a *App) PrintList(list any, t layout.Table, nothing string) error {
+	switch {
+	case a.JSON:
+		return a.PrintJSON(list)
+	case len(t.Rows) == 0:
+		a.Remark("%s", nothing)
+		return nil
+	default:
+		return t.Write(a.Out, a.Width())
+	}
 }
 
 // Width is how many columns the output has, 0 when it goes to no screen.
@@ -179,23 +194,19 @@ func (a *App) Paint(f *os.File, text string, look style.Attr) string {
 
 func IsTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 
-// answer is what reading gave.
-type answer struct {
-	data []byte
-	err  error
-}
-
 // Reading runs a read that may wait for ever, and gives up when the context ends. The goroutine
 // is then left behind: nothing can wake a read of a terminal, and the program is about to end.
 func Reading(ctx context.Context, read func() ([]byte, error)) ([]byte, error) {
-	got := make(chan answer, 1)
+	var data []byte
+	var err error
+	done := make(chan struct{})
 	go func() {
-		data, err := read()
-		got <- answer{data, err}
+		defer close(done)
+		data, err = read()
 	}()
 	select {
-	case r := <-got:
-		return r.data, r.err
+	case <-done:
+		return data, err
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}

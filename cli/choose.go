@@ -56,6 +56,16 @@ func (a *App) Choose(ctx context.Context, title string, all []Choice) (Choice, e
 	}
 }
 
+// ChooseName lets a user choose one of several names.
+func (a *App) ChooseName(ctx context.Context, title string, names []string) (string, error) {
+	var choices []Choice
+	for _, n := range names {
+		choices = append(choices, Choice{ID: n, Name: n})
+	}
+	c, err := a.Choose(ctx, title, choices)
+	return c.ID, err
+}
+
 // Match finds what a user may mean by a line: a number of the list shown, else names of all.
 // It is not sure of names that are only like it.
 func Match(line string, listed, all []Choice) (found []Choice, sure bool) {

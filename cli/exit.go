@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 
 	"github.com/lathe-agent/lathe"
@@ -26,6 +27,9 @@ type coded struct {
 func WithExit(err error, code int) error { return coded{err, code} }
 
 func (c coded) Unwrap() error { return c.error }
+
+// ExitStatus is that code.
+func (c coded) ExitStatus() int { return c.code }
 
 // CodeOfFault is the exit code of a turn that ended with a fault.
 func CodeOfFault(f lathe.Fault) int {
@@ -82,20 +86,7 @@ func WithCode(err error) error {
 
 // StatusOf is the word for an exit code in the result of --format stream-json.
 func StatusOf(code int) string {
-	switch code {
-	case exitDone:
-		return "done"
-	case ExitUsage:
-		return "usage"
-	case ExitRefused:
-		return "refused"
-	case exitBudget:
-		return "budget"
-	case ExitNoModel:
-		return "no_provider"
-	case ExitFailed:
-		return "error"
-	default:
-		return "interrupted"
-	}
+	return cmp.Or(map[int]string{
+		exitDone: "done", ExitUsage: "usage", ExitRefused: "refused", exitBudget: "budget", ExitNoModel: "no_provider", ExitFailed: "error",
+	}[code], "interrupted")
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -58,9 +59,7 @@ func (a *App) Finish(ctx context.Context, err error, args []string) int {
 	if err != nil && untold && !errors.As(err, new(Failed)) {
 		a.Out.Reset(a.Stdout) // half a result is worse than none
 	}
-	if e := a.Out.Flush(); err == nil {
-		err = e
-	}
+	err = cmp.Or(err, a.Out.Flush())
 	signal, ended := Interrupted(ctx)
 	var told Failed
 	switch {
@@ -84,10 +83,6 @@ func (a *App) Finish(ctx context.Context, err error, args []string) int {
 	}
 	if errors.As(err, new(usageError)) {
 		return ExitUsage
-	}
-	var own coded
-	if errors.As(err, &own) {
-		return own.code
 	}
 	return ExitFailed
 }

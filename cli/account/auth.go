@@ -39,7 +39,7 @@ variable after it. No command prints a key.`,
 }
 
 func newAuthList(a *cli.App) *cobra.Command {
-	cmd := &cobra.Command{
+	return a.JSONFlag(&cobra.Command{
 		Use:     "list",
 		Aliases: []string{"ls"},
 		Short:   "Show which credentials there are, and where",
@@ -50,9 +50,7 @@ shown.`,
   lathe auth list --json | jq -r '.credentials[].provider'`,
 		Args: cli.NoArgs,
 		RunE: func(*cobra.Command, []string) error { return listAuth(a) },
-	}
-	a.JSONFlag(cmd)
-	return cmd
+	})
 }
 
 // credentialJSON is a credential for programs: all but the secret.
@@ -213,7 +211,7 @@ func credentialTable(a *cli.App, p *harness.Providers, list []credentialJSON) la
 }
 
 func newAuthLogout(a *cli.App) *cobra.Command {
-	cmd := &cobra.Command{
+	return a.JSONFlag(&cobra.Command{
 		Use:   "logout [PROVIDER]",
 		Short: "Forget the credential of a provider",
 		Long: `Removes the key or login of a provider from lathe's file. What is in environment
@@ -229,9 +227,7 @@ provider itself is not told: to end a key for good, remove it there too.`,
 			}
 			return logOut(c.Context(), a, id)
 		},
-	}
-	a.JSONFlag(cmd)
-	return cmd
+	})
 }
 
 func logOut(ctx context.Context, a *cli.App, id string) error {
@@ -285,10 +281,5 @@ func chooseLogout(ctx context.Context, a *cli.App, own []string) (string, error)
 	case !cli.IsTerminal(a.Stdin):
 		return "", cli.Usagef("name the provider to log out of: %s", termtext.Plain(strings.Join(own, ", ")))
 	}
-	var choices []cli.Choice
-	for _, id := range own {
-		choices = append(choices, cli.Choice{ID: id, Name: id})
-	}
-	c, err := a.Choose(ctx, "Log out of", choices)
-	return c.ID, err
+	return a.ChooseName(ctx, "Log out of", own)
 }

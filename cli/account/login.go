@@ -66,8 +66,7 @@ shows it to you, and runs it only if you say so. What the command prints is kept
 	cmd.Flags().StringVar(&f.server, "enterprise-url", "", "the `ADDRESS` of your company's own server")
 	cmd.Flags().BoolVar(&f.noBrowser, "no-browser", false, "do not open a browser, only print the address")
 	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, "run the command of an organisation's server without asking")
-	a.JSONFlag(cmd)
-	return cmd
+	return a.JSONFlag(cmd)
 }
 
 type loginJSON struct {

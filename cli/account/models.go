@@ -63,8 +63,7 @@ to read instead. The provider section of your settings changes and adds to it.
 	cmd.Flags().BoolVar(&f.refresh, "refresh", false, "fetch today's catalogue first")
 	cmd.Flags().BoolVar(&f.local, "local", false, "ask the servers of this machine too")
 	cmd.Flags().BoolVarP(&f.all, "all", "a", false, "list also what you have no key for")
-	a.JSONFlag(cmd)
-	return cmd
+	return a.JSONFlag(cmd)
 }
 
 func listModels(ctx context.Context, a *cli.App, name string, f modelsFlags) error {

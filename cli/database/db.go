@@ -44,18 +44,16 @@ change with a version: programs had better read "session list --json" and "expor
 
 // dbCommand is a command on the open database.
 func dbCommand(a *cli.App, name, short, example string, do func(context.Context, *engine.Engine) error) *cobra.Command {
-	cmd := &cobra.Command{
+	return a.JSONFlag(&cobra.Command{
 		Use: name, Short: short, Example: example, Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return a.With(c.Context(), func(e *engine.Engine) error { return do(c.Context(), e) })
 		},
-	}
-	a.JSONFlag(cmd)
-	return cmd
+	})
 }
 
 func newDBPath(a *cli.App) *cobra.Command {
-	cmd := &cobra.Command{
+	return a.JSONFlag(&cobra.Command{
 		Use:     "path",
 		Short:   "Print where the database is",
 		Long:    "Prints the path of the database file, whether it is there or not.",
@@ -72,9 +70,7 @@ func newDBPath(a *cli.App) *cobra.Command {
 			a.Printf("%s\n", at.Database())
 			return nil
 		},
-	}
-	a.JSONFlag(cmd)
-	return cmd
+	})
 }
 
 type pathsJSON struct {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/cli/layout"
-	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/store/sqlite"
 )
@@ -38,12 +37,9 @@ func queryFlags(a *cli.App, cmd *cobra.Command) {
 
 // answerSQL prints the rows that answer a question: a line each behind one of names, or a list of objects.
 func answerSQL(ctx context.Context, a *cli.App, sql string, asJSON bool) error {
-	at, err := datadir.Find(a.Env)
+	at, err := a.Existing()
 	if err != nil {
 		return err
-	}
-	if !at.Exists() {
-		return cli.NoDatabase{Path: at.Database()}
 	}
 	rows := 0
 	err = sqlite.Look(ctx, at.Database(), sql, func(columns []string, cells []sqlite.Cell) error {

@@ -1,6 +1,7 @@
 package debug
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -70,10 +71,7 @@ func (s *stream) note(e model.Event) {
 	case model.Used:
 		s.usage, s.used = e.Usage, true
 	case model.Finish:
-		s.reason, s.raw = e.Reason, termtext.Plain(e.Raw)
-		if s.raw == "" {
-			s.raw = e.Reason
-		}
+		s.reason, s.raw = e.Reason, cmp.Or(termtext.Plain(e.Raw), e.Reason)
 	default:
 	}
 }

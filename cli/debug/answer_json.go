@@ -1,6 +1,7 @@
 package debug
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -98,10 +99,7 @@ func lineOf(e model.Event) eventJSON {
 // write prints one line, at once.
 func (s *stream) write(v any) error {
 	err := layout.JSONTo(s.app.Out).Encoder().Encode(v)
-	if e := s.app.Out.Flush(); err == nil {
-		err = e
-	}
-	if err != nil {
+	if err = cmp.Or(err, s.app.Out.Flush()); err != nil {
 		return fmt.Errorf("%w: %w", errWrite, err)
 	}
 	return nil

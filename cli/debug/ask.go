@@ -68,8 +68,7 @@ model, no key), 2 wrong usage, 130 interrupted; the connection is closed then.`,
 	cmd.Flags().StringVar(&f.record, "record", "", "keep the traffic in this `FILE`")
 	cmd.Flags().StringVar(&f.replay, "replay", "", "answer from this `FILE`, without a network")
 	cmd.Flags().BoolVar(&f.timing, "timing", false, "with --record keep, and with --replay repeat, when each piece came")
-	a.JSONFlag(cmd)
-	return cmd
+	return a.JSONFlag(cmd)
 }
 
 // promptText is what was typed, and below it what was piped in.

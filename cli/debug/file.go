@@ -29,11 +29,10 @@ func newDebugFile(a *cli.App) *cobra.Command {
 		Example: "  lathe debug file search main.go\n  lathe debug file read README.md | jq -r .content",
 		Args:    cobra.ArbitraryArgs, RunE: cli.Group,
 	}
-	find := &cobra.Command{
+	find := a.JSONFlag(&cobra.Command{
 		Use: "search QUERY", Short: "Find files and folders by parts of their path, the best first", Example: "  lathe debug file search main",
 		Args: cli.WantArgs(1, 1), RunE: func(c *cobra.Command, args []string) error { return debugFileSearch(c.Context(), a, args[0]) },
-	}
-	a.JSONFlag(find)
+	})
 	cmd.AddCommand(
 		find,
 		fileCommand(a, "read PATH", "A file with its kind, and what of it is not committed, as JSON", "  lathe debug file read go.mod", "/file/content"),
@@ -80,8 +79,11 @@ func debugFileSearch(ctx context.Context, a *cli.App, query string) error {
 	}
 	defer s.Close()
 	reply, err := askServer(ctx, s, "/find/file", url.Values{"query": {query}, "limit": {"100"}})
-	if err != nil || a.JSON {
-		return errOr(err, func() error { return a.PrintJSON(reply) })
+	if err != nil {
+		return err
+	}
+	if a.JSON {
+		return a.PrintJSON(reply)
 	}
 	var paths []string
 	if err := json.Unmarshal(reply, &paths); err != nil {
@@ -92,13 +94,6 @@ func debugFileSearch(ctx context.Context, a *cli.App, query string) error {
 	}
 	tellMore(a, len(paths), len(paths), "file")
 	return nil
-}
-
-func errOr(err error, f func() error) error {
-	if err != nil {
-		return err
-	}
-	return f()
 }
 
 // looker opens directories without a database.

@@ -1,6 +1,7 @@
 package debug
 
 import (
+	"cmp"
 	"context"
 	"path/filepath"
 
@@ -62,9 +63,7 @@ func (f findFlags) query(a *cli.App) (q search.Query, p *search.Pattern, err err
 }
 
 func findFiles(ctx context.Context, a *cli.App, f findFlags) error {
-	if f.glob == "" {
-		f.glob = "**"
-	}
+	f.glob = cmp.Or(f.glob, "**")
 	q, p, err := f.query(a)
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package debug
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -150,10 +151,7 @@ func debugInfo(a *cli.App) error {
 
 // terminalInfo says what is known of the screen.
 func terminalInfo(a *cli.App) string {
-	what := a.Env("TERM")
-	if what == "" {
-		what = "TERM is not set"
-	}
+	what := cmp.Or(a.Env("TERM"), "TERM is not set")
 	if n := a.Width(); n > 0 {
 		what += fmt.Sprintf(", %d columns", n)
 	}

@@ -43,8 +43,7 @@ a command did to them is undone when it ends, and what it made is moved aside.`,
 		},
 	}
 	cmd.Flags().StringVar(&agent, "agent", "build", "the agent whose commands they are")
-	a.JSONFlag(cmd)
-	return cmd
+	return a.JSONFlag(cmd)
 }
 
 // sandboxJSON is what programs read of the sandbox.

@@ -23,11 +23,10 @@ import (
 
 // debugStarts are the commands about how the program begins and what it would tell clients.
 func debugStarts(a *cli.App) []*cobra.Command {
-	startup := &cobra.Command{
+	startup := a.JSONFlag(&cobra.Command{
 		Use: "startup", Short: "How long each part of a start takes", Example: "  lathe debug startup --json", Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return debugStartup(c.Context(), a) },
-	}
-	a.JSONFlag(startup)
+	})
 	wait := &cobra.Command{
 		Use: "wait", Short: "Open the engine on this directory and wait for an interrupt",
 		Long: `Opens database, settings, plugins and MCP servers of this directory as a turn would, says so, and waits
@@ -146,12 +145,8 @@ func debugWait(ctx context.Context, a *cli.App) error {
 
 // withServer runs f on a server of this directory that listens nowhere.
 func withServer(ctx context.Context, a *cli.App, f func(*server.Server, *harness.Harness) error) (err error) {
-	at, err := datadir.Find(a.Env)
-	if err != nil {
+	if _, err := a.Existing(); err != nil {
 		return err
-	}
-	if !at.Exists() {
-		return cli.NoDatabase{Path: at.Database()}
 	}
 	setup, err := harness.Open(ctx, &a.Host, harness.Options{})
 	if err != nil {

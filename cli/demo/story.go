@@ -13,6 +13,7 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/api"
 	"github.com/lathe-agent/lathe/cli"
+	"github.com/lathe-agent/lathe/cli/layout"
 	"github.com/lathe-agent/lathe/cli/session"
 	"github.com/lathe-agent/lathe/cli/turn"
 	"github.com/lathe-agent/lathe/engine"
@@ -215,15 +216,9 @@ func (d *demo) tell(words string) {
 	if most <= 0 || most > 100 {
 		most = 100
 	}
-	line := ""
-	for _, w := range strings.Fields(words) {
-		if line != "" && termtext.Columns(line)+1+termtext.Columns(w) > most {
-			d.say("%s", line)
-			line = ""
-		}
-		line = strings.TrimLeft(line+" "+w, " ")
+	for _, line := range layout.WrapWords(words, most) {
+		d.say("%s", line)
 	}
-	d.say("%s", line)
 }
 
 // say prints a line at once: the story is told as it happens.

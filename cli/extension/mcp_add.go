@@ -58,8 +58,7 @@ server waits with them (lathe trust --show).`,
 	s.BoolP("global", "g", true, "add it to your config")
 	_ = s.MarkHidden("global") // which is the default; scripts say it
 	s.BoolVarP(&f.replace, "force", "f", false, "replace a server of the same name")
-	a.JSONFlag(cmd)
-	return cmd
+	return a.JSONFlag(cmd)
 }
 
 // mcpWords sorts the arguments by the dash that stands before a command.

@@ -29,8 +29,8 @@ alone. All processes share it, and it is renewed by itself.`,
   lathe mcp auth list`,
 		Args: cli.WantArgs(0, 1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return onServers(a, func(h *mcp.Hub, settings map[string]config.MCPServer) error {
-				name, err := chooseServer(c.Context(), a, settings, args)
+			return onServers(a, func(h *mcp.Hub, l *config.Loaded) error {
+				name, err := chooseServer(c.Context(), a, l.Config.MCP, args)
 				if err != nil {
 					return err
 				}
@@ -39,11 +39,10 @@ alone. All processes share it, and it is renewed by itself.`,
 		},
 	}
 	cmd.Flags().BoolVar(&noBrowser, "no-browser", false, "do not open a browser, only print the address")
-	list := &cobra.Command{
+	list := a.JSONFlag(&cobra.Command{
 		Use: "list", Aliases: []string{"ls"}, Short: "Show to which MCP servers you are logged in", Example: "  lathe mcp auth list --json", Args: cli.NoArgs,
 		RunE: func(*cobra.Command, []string) error { return listServerLogins(a) },
-	}
-	a.JSONFlag(list)
+	})
 	cmd.AddCommand(list)
 	return cmd
 }
@@ -75,12 +74,7 @@ func chooseServer(ctx context.Context, a *cli.App, settings map[string]config.MC
 	case !cli.IsTerminal(a.Stdin):
 		return "", cli.Usagef("name the server: `lathe mcp auth %s`", names[0])
 	}
-	var choices []cli.Choice
-	for _, n := range names {
-		choices = append(choices, cli.Choice{ID: n, Name: n})
-	}
-	c, err := a.Choose(ctx, "Server", choices)
-	return c.ID, err
+	return a.ChooseName(ctx, "Server", names)
 }
 
 func serverLogin(ctx context.Context, a *cli.App, h *mcp.Hub, name string, noBrowser bool) error {
@@ -119,7 +113,7 @@ func listServerLogins(a *cli.App) error {
 	if err != nil {
 		return err
 	}
-	list := []serverLoginJSON{}
+	t, list := layout.Table{Head: []string{"Server", "Login", "Address"}, Flexible: []int{2}, Paths: -1}, []serverLoginJSON{}
 	for _, name := range remotes(l.Config.MCP) {
 		url := l.Config.MCP[name].URL
 		login, err := loginOf(a, name, url)
@@ -127,19 +121,9 @@ func listServerLogins(a *cli.App) error {
 			return err
 		}
 		list = append(list, serverLoginJSON{name, url, login})
+		t.Rows = append(t.Rows, []string{termtext.Plain(name), string(login), termtext.Plain(url)})
 	}
-	if a.JSON {
-		return a.PrintJSON(list)
-	}
-	if len(list) == 0 {
-		a.Remark("The settings name no remote MCP server that one could log in to.")
-		return nil
-	}
-	t := layout.Table{Head: []string{"Server", "Login", "Address"}, Flexible: []int{2}, Paths: -1}
-	for _, s := range list {
-		t.Rows = append(t.Rows, []string{termtext.Plain(s.Name), string(s.Login), termtext.Plain(s.URL)})
-	}
-	return t.Write(a.Out, a.Width())
+	return a.PrintList(list, t, "The settings name no remote MCP server that one could log in to.")
 }
 
 func NewMCPLogout(a *cli.App) *cobra.Command {

@@ -24,47 +24,37 @@ import (
 	"github.com/lathe-agent/lathe/workspace"
 )
 
-// mcpServers opens the servers of the directory's settings for a command, which closes them.
-func mcpServers(a *cli.App) (h *mcp.Hub, l *config.Loaded, done func() error, err error) {
-	if l, err = a.Config(); err != nil {
-		return nil, nil, nil, err
+// onServers opens the servers of the directory's settings and does something with them.
+func onServers(a *cli.App, do func(h *mcp.Hub, l *config.Loaded) error) error {
+	l, err := a.Config()
+	if err != nil {
+		return err
 	}
 	a.WarnDistrust(l)
 	at, err := datadir.Find(a.Env)
 	if err != nil {
-		return nil, nil, nil, err
+		return err
 	}
 	dir, err := filepath.Abs(a.Dir)
 	if err != nil {
-		return nil, nil, nil, err
+		return err
 	}
 	s := harness.New(&a.Host, at)
 	place, err := workspace.Locate(context.Background(), dir, nil)
 	if err != nil {
-		return nil, nil, nil, err
+		return err
 	}
-	h = mcp.Open(mcp.Options{
+	h := mcp.Open(mcp.Options{
 		Dir: dir, Servers: harness.ServersOf(l.Config), Runner: s.Runner, Env: a.ServiceEnv(), Tokens: harness.MCPLogins(at), Log: a.Log, Version: a.Version, Transport: harness.Proxied(),
 		Private: l.Config.WebFetch.Private, Timeout: time.Duration(l.Config.Experimental.MCPTimeout) * time.Millisecond, Confine: s.ConfineServer(l.Config, place),
 	})
-	return h, l, func() error { h.Close(); return s.Close() }, nil
-}
-
-// onServers does something with the servers of the directory.
-func onServers(a *cli.App, do func(h *mcp.Hub, settings map[string]config.MCPServer) error) error {
-	h, l, done, err := mcpServers(a)
-	if err != nil {
-		return err
-	}
-	err = do(h, l.Config.MCP)
-	if ended := done(); err == nil {
-		err = ended
-	}
-	return err
+	err = do(h, l)
+	h.Close()
+	return cli.Closing(s, err)
 }
 
 func NewMCPList(a *cli.App) *cobra.Command {
-	cmd := &cobra.Command{
+	return a.JSONFlag(&cobra.Command{
 		Use:     "list",
 		Aliases: []string{"ls"},
 		Short:   "Show the MCP servers and whether they can be reached",
@@ -74,19 +64,9 @@ func NewMCPList(a *cli.App) *cobra.Command {
 		Example: "  lathe mcp list\n  lathe mcp list --json",
 		Args:    cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			h, l, done, err := mcpServers(a)
-			if err != nil {
-				return err
-			}
-			err = listServers(c.Context(), a, h, l)
-			if ended := done(); err == nil {
-				err = ended
-			}
-			return err
+			return onServers(a, func(h *mcp.Hub, l *config.Loaded) error { return listServers(c.Context(), a, h, l) })
 		},
-	}
-	a.JSONFlag(cmd)
-	return cmd
+	})
 }
 
 type serverJSON struct {
@@ -205,9 +185,7 @@ with the end of what it printed. Nothing is called.`,
 		Example: "  lathe mcp debug github",
 		Args:    cli.WantArgs(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return onServers(a, func(h *mcp.Hub, settings map[string]config.MCPServer) error {
-				return debugServer(c.Context(), a, h, settings, args[0])
-			})
+			return onServers(a, func(h *mcp.Hub, l *config.Loaded) error { return debugServer(c.Context(), a, h, l.Config.MCP, args[0]) })
 		},
 	}
 	return cmd

@@ -61,8 +61,7 @@ their install scripts. What a plugin does it does with your rights.`,
 	}
 	cmd.Flags().BoolVarP(&global, "global", "g", false, "in your settings, for all projects")
 	cmd.Flags().BoolVarP(&replace, "force", "f", false, "also if another version is named there, or it cannot be loaded")
-	a.JSONFlag(cmd)
-	return cmd
+	return a.JSONFlag(cmd)
 }
 
 func addPlugin(ctx context.Context, a *cli.App, spec string, global, force bool) error {
@@ -80,10 +79,11 @@ func addPlugin(ctx context.Context, a *cli.App, spec string, global, force bool)
 		}
 		spec = abs
 	}
-	status, err := tryPlugin(ctx, a, spec)
+	all, err := loadPlugins(ctx, a, []plugin.Plugin{{Spec: spec}}, nil)
 	if err != nil {
 		return err
 	}
+	status := all[0]
 	if status.State == plugin.Failed && !force {
 		return lathe.Errorf(lathe.Unavailable, "%s cannot be loaded: %s; it was not added (--force adds it all the same)", termtext.Plain(spec), termtext.Plain(status.Reason))
 	}
@@ -106,15 +106,6 @@ func addPlugin(ctx context.Context, a *cli.App, spec string, global, force bool)
 	a.Printf("Added %s to %s\n", termtext.Plain(spec), a.Shown(path))
 	a.Printf("  %s\n", termtext.Plain(pluginWords(status)))
 	return nil
-}
-
-// tryPlugin loads one plugin alone.
-func tryPlugin(ctx context.Context, a *cli.App, spec string) (plugin.Status, error) {
-	all, err := loadPlugins(ctx, a, []plugin.Plugin{{Spec: spec}}, nil)
-	if err != nil {
-		return plugin.Status{}, err
-	}
-	return all[0], nil
 }
 
 // loadPlugins loads plugins, without an engine, to see how they do.
@@ -147,16 +138,14 @@ func loadPlugins(ctx context.Context, a *cli.App, plugins []plugin.Plugin, tools
 }
 
 func newPluginList(a *cli.App) *cobra.Command {
-	cmd := &cobra.Command{
+	return a.JSONFlag(&cobra.Command{
 		Use:     "list",
 		Aliases: []string{"ls"},
 		Short:   "Show the plugins of the directory, what they do, and what went wrong",
 		Example: "  lathe plugin list\n  lathe plugin list --json",
 		Args:    cli.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return listPlugins(c.Context(), a) },
-	}
-	a.JSONFlag(cmd)
-	return cmd
+	})
 }
 
 func listPlugins(ctx context.Context, a *cli.App) error {

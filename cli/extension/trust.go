@@ -49,8 +49,7 @@ Without flags it trusts the project of DIRECTORY as it is now. Look before you d
 	cmd.Flags().BoolVar(&f.list, "list", false, "list the projects you trust")
 	cmd.Flags().BoolVar(&f.revoke, "revoke", false, "take your trust back")
 	cmd.Flags().BoolVar(&f.show, "show", false, "show what would be trusted, and change nothing")
-	a.JSONFlag(cmd)
-	return cmd
+	return a.JSONFlag(cmd)
 }
 
 func trustCommand(a *cli.App, f trustFlags) error {
@@ -64,29 +63,24 @@ func trustCommand(a *cli.App, f trustFlags) error {
 	if f.list {
 		return listTrust(a, trust)
 	}
-	o, err := a.ConfigOptions()
-	if err != nil {
-		return err
-	}
 	if f.revoke {
-		return revokeTrust(a, trust, o)
+		return revokeTrust(a, trust)
 	}
-	o.Trusted = nil // what needs trust is to be seen, whether it has it or not
-	l, err := config.Load(o)
+	risks, err := projectRisks(a)
 	if err != nil {
 		return err
 	}
 	if f.show {
-		return showTrust(a, trust, l.Distrust)
+		return showTrust(a, trust, risks)
 	}
-	if l.Distrust == nil {
+	if len(risks.Risks) == 0 {
 		a.Remark("Nothing here needs trust: no setting of this project runs or redirects anything.")
 		return nil
 	}
-	if err := grantTrust(a, trust, l.Distrust); err != nil {
+	if err := grantTrust(a, trust, risks); err != nil {
 		return err
 	}
-	g := grantOf(a, l.Distrust)
+	g := grantOf(a, risks)
 	if a.JSON {
 		return a.PrintJSON(g)
 	}
@@ -129,7 +123,11 @@ func listTrust(a *cli.App, trust *workspace.Trust) error {
 }
 
 // revokeTrust takes the decision about this directory's project back, whatever it was bound to.
-func revokeTrust(a *cli.App, trust *workspace.Trust, o config.Options) error {
+func revokeTrust(a *cli.App, trust *workspace.Trust) error {
+	o, err := a.ConfigOptions()
+	if err != nil {
+		return err
+	}
 	for _, root := range []string{o.Worktree, o.Directory} {
 		if real, err := filepath.EvalSymlinks(root); err == nil {
 			root = real
@@ -154,9 +152,6 @@ type trustJSON struct {
 }
 
 func showTrust(a *cli.App, trust *workspace.Trust, d *config.Distrust) error {
-	if d == nil {
-		d = &config.Distrust{}
-	}
 	trusted := trust.Trusts(d.Root, d.Digest)
 	if a.JSON {
 		return a.PrintJSON(trustJSON{d.Root, d.Digest, trusted, append([]config.Risk{}, d.Risks...)})

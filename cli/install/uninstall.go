@@ -38,8 +38,7 @@ delete. Folders of OpenCode are not lathe's, and not in the list.`,
 	s.BoolVarP(&f.keepSettings, "keep-config", "c", false, "leave your settings out of the commands")
 	s.BoolVarP(&f.keepData, "keep-data", "d", false, "leave sessions, keys and caches out of the commands")
 	s.BoolVar(&f.dryRun, "dry-run", false, "the same: nothing is ever deleted")
-	a.JSONFlag(cmd)
-	return cmd
+	return a.JSONFlag(cmd)
 }
 
 // holding is something that lathe keeps on this machine.

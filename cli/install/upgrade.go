@@ -2,10 +2,12 @@
 package install
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -53,8 +55,7 @@ themselves are hard to trust.
 		},
 	}
 	cmd.Flags().BoolVar(&check, "check", false, "print this version and where the newest is shown")
-	a.JSONFlag(cmd)
-	return cmd
+	return a.JSONFlag(cmd)
 }
 
 func upgradeProgram(a *cli.App, to string, check bool) error {
@@ -73,19 +74,10 @@ func upgradeProgram(a *cli.App, to string, check bool) error {
 }
 
 func methodWords(method string) string {
-	switch method {
-	case "go":
-		return "installed with go"
-	case "source":
-		return "built from its source"
-	case "brew":
-		return "installed with Homebrew"
-	case "nix":
-		return "installed with Nix"
-	case "package":
-		return "installed by your system"
-	}
-	return "a binary on its own"
+	return cmp.Or(map[string]string{
+		"go": "installed with go", "source": "built from its source", "brew": "installed with Homebrew", "nix": "installed with Nix",
+		"package": "installed by your system",
+	}[method], "a binary on its own")
 }
 
 // howInstalled looks where this program is and says what that means.
@@ -146,12 +138,9 @@ func (p Placed) isGoBin() bool {
 	for _, path := range filepath.SplitList(p.Env("GOPATH")) {
 		dirs = append(dirs, filepath.Join(path, "bin"))
 	}
-	for _, dir := range dirs {
-		if filepath.IsAbs(dir) && (filepath.Dir(p.Path) == filepath.Clean(dir) || filepath.Dir(p.Real) == filepath.Clean(dir)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(dirs, func(dir string) bool {
+		return filepath.IsAbs(dir) && (filepath.Dir(p.Path) == filepath.Clean(dir) || filepath.Dir(p.Real) == filepath.Clean(dir))
+	})
 }
 
 // sourceTop is the checkout a program was built in, "" if it is in none.

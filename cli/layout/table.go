@@ -119,6 +119,18 @@ func Pairs(w io.Writer, rows [][2]string) error {
 	return err
 }
 
+// WrapWords breaks a line between its words.
+func WrapWords(line string, width int) (out []string) {
+	for _, w := range strings.Fields(line) {
+		if last := len(out) - 1; last >= 0 && termtext.Columns(out[last])+1+termtext.Columns(w) <= width {
+			out[last] += " " + w
+		} else {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
 // Ago says when something was, the way people would: near times by their distance, far ones by
 // their date.
 func Ago(at lathe.Time, now time.Time) string {

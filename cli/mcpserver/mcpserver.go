@@ -17,7 +17,6 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/api"
 	"github.com/lathe-agent/lathe/cli"
-	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/harness"
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
@@ -150,12 +149,8 @@ func (h *host) open() (api.Engine, error) {
 // made by looking.
 func (h *host) look() (api.Engine, error) {
 	if h.Attach == "" {
-		at, err := datadir.Find(h.Env)
-		if err != nil {
+		if _, err := h.Existing(); err != nil {
 			return nil, err
-		}
-		if !at.Exists() {
-			return nil, cli.NoDatabase{Path: at.Database()}
 		}
 	}
 	return h.open()

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -88,9 +89,7 @@ func knownModel(ctx context.Context, a *cli.App, p *harness.Providers, f runFlag
 // hasModel reports whether there is a model for a prompt: one to use without being told, or the
 // one that its agent brings along.
 func hasModel(s *engine.StepSettings, agent string) bool {
-	if agent == "" {
-		agent = s.DefaultAgent
-	}
+	agent = cmp.Or(agent, s.DefaultAgent)
 	return s.DefaultModel.Model != "" || slices.ContainsFunc(s.Agents, func(a engine.Agent) bool {
 		return a.Model != nil && (agent == "" || a.Name == agent)
 	})
@@ -140,15 +139,10 @@ func chooseLocal(ctx context.Context, a *cli.App, found []provider.Found, id str
 	i := slices.IndexFunc(found, func(f provider.Found) bool { return f.Vendor.ID == id })
 	name := found[i].Models[0]
 	if len(found[i].Models) > 1 {
-		var choices []cli.Choice
-		for _, m := range found[i].Models {
-			choices = append(choices, cli.Choice{ID: m, Name: m})
-		}
-		c, err := a.Choose(ctx, "Model", choices)
-		if err != nil {
+		var err error
+		if name, err = a.ChooseName(ctx, "Model", found[i].Models); err != nil {
 			return "", err
 		}
-		name = c.ID
 	}
 	return oneRun(a, id+"/"+name), nil
 }

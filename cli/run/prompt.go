@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"errors"
@@ -82,9 +83,7 @@ func attachment(a *cli.App, name string) (lathe.Part, error) {
 	case !info.Mode().IsRegular(): // <(…) of a shell, which can be read once and has no name later
 		return lathe.Part{}, lathe.Errorf(lathe.Invalid, "%s is no file that stays: write it to one, or pipe it in: `… | lathe run WORDS`", termtext.Plain(name))
 	default:
-		if m, ok := media[strings.ToLower(filepath.Ext(path))]; ok {
-			mime = m
-		}
+		mime = cmp.Or(media[strings.ToLower(filepath.Ext(path))], mime)
 	}
 	u := url.URL{Scheme: "file", Path: filepath.ToSlash(path)}
 	if !strings.HasPrefix(u.Path, "/") { // a drive

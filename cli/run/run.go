@@ -3,6 +3,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"net/http"
@@ -158,10 +159,7 @@ func runRecorded(ctx context.Context, a *cli.App, f runFlags, text string) error
 		ran = runOn(ctx, a, f, text, r)
 		return r.Close()
 	})
-	if ran != nil {
-		return ran
-	}
-	return err
+	return cmp.Or(ran, err)
 }
 
 func runOn(ctx context.Context, a *cli.App, f runFlags, text string, wire http.RoundTripper) (err error) {

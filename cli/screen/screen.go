@@ -29,11 +29,10 @@ import (
 
 // Flags are those of the terminal program, here and on a server.
 type Flags struct {
-	next, fork, auto   bool
-	session            string
-	prompt             string
-	agent, model       string
-	username, password string
+	next, fork, auto bool
+	session          string
+	prompt           string
+	agent, model     string
 }
 
 // Define defines the flags of a command.
@@ -191,14 +190,7 @@ func performTUI(ctx context.Context, a *cli.App, in *os.File, s stage) (tui.Ende
 		return e, err
 	}}
 	ended, err := tui.Run(ctx, tui.Options{
-		Open: func(ctx context.Context) (tui.Engine, error) {
-			e, err := door.enter(ctx)
-			if err != nil {
-				return nil, err // not an engine that is none
-			}
-			return e, nil
-		},
-		Version: a.Version, Dir: dir, Remote: s.remote, Start: s.flags.start(), Look: lookOf(a, l.TUI, dir), Keys: l.TUI.Keybinds, State: s.state,
+		Open: door.enter, Version: a.Version, Dir: dir, Remote: s.remote, Start: s.flags.start(), Look: lookOf(a, l.TUI, dir), Keys: l.TUI.Keybinds, State: s.state,
 		Editor: editorWords(a.Env), FirstRun: s.offers, ReadFile: readAttachment, Copy: tty.Copier(a.Env), Clipboard: tty.Paster(a.Env), Browse: a.Browse, Leaving: limit.begin, Lend: a.Lend,
 		Log: func(format string, args ...any) { a.Log.Info(fmt.Sprintf(format, args...)) },
 		In:  in, Out: a.Stdout.File, Env: a.Environ(), Now: a.Now,
@@ -304,8 +296,8 @@ LATHE_SERVER_PASSWORD, or, for a server of this machine, the one that lathe serv
 		},
 	}
 	f.Define(cmd)
-	cmd.Flags().StringVarP(&f.password, "password", "p", "", "the `PASSWORD` of the server; others of this machine can see it, the environment is better")
-	cmd.Flags().StringVarP(&f.username, "username", "u", "", "the `NAME` to log in with; opencode unless the server has another")
+	cmd.Flags().StringVarP(&a.Password, "password", "p", "", "the `PASSWORD` of the server; others of this machine can see it, the environment is better")
+	cmd.Flags().StringVarP(&a.Username, "username", "u", "", "the `NAME` to log in with; opencode unless the server has another")
 	return cmd
 }
 
@@ -320,7 +312,7 @@ func tuiAttached(ctx context.Context, a *cli.App, f Flags) error {
 	f.prompt = strings.TrimSpace(strings.TrimSpace(piped) + "\n" + f.prompt)
 	own, tell := offScreen(a)
 	defer tell()
-	guest := withLogin(own.InDir(a.Dir), f)
+	guest := own.InDir(a.Dir)
 	r, err := guest.Dial(func(o *client.Options) { o.Persistent = true })
 	if err != nil {
 		return err
@@ -344,19 +336,4 @@ func tuiAttached(ctx context.Context, a *cli.App, f Flags) error {
 		},
 	})
 	return cli.Closing(r, err)
-}
-
-// withLogin lets flags count before the environment where a server wants a name and a password.
-func withLogin(a *cli.App, f Flags) *cli.App {
-	other, env := *a, a.Env
-	other.Env = func(name string) string {
-		switch {
-		case name == "LATHE_SERVER_PASSWORD" && f.password != "":
-			return f.password
-		case name == "LATHE_SERVER_USERNAME" && f.username != "":
-			return f.username
-		}
-		return env(name)
-	}
-	return &other
 }

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"strings"
@@ -19,12 +20,8 @@ func openTracer(a *cli.App, wanted bool) (*otlp.Tracer, error) {
 	if u, err := url.Parse(endpoint); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return nil, cli.Usagef("traces need OTEL_EXPORTER_OTLP_ENDPOINT: the address of a collector that speaks OTLP over HTTP, such as http://127.0.0.1:4318")
 	}
-	name := a.Env("OTEL_SERVICE_NAME")
-	if name == "" {
-		name = "lathe"
-	}
 	return otlp.Open(otlp.Options{
-		Endpoint: endpoint, Headers: otelHeaders(a.Env("OTEL_EXPORTER_OTLP_HEADERS")), Service: name, Version: a.Version,
+		Endpoint: endpoint, Headers: otelHeaders(a.Env("OTEL_EXPORTER_OTLP_HEADERS")), Service: cmp.Or(a.Env("OTEL_SERVICE_NAME"), "lathe"), Version: a.Version,
 		Client: &http.Client{Transport: &http.Transport{Proxy: http.ProxyFromEnvironment}}, Log: a.Log,
 	}), nil
 }

@@ -33,8 +33,7 @@ before it deletes, unless --yes is given. There is no undo; "export" makes a cop
 		},
 	}
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
-	a.JSONFlag(cmd)
-	return cmd
+	return a.JSONFlag(cmd)
 }
 
 func deleteSessions(ctx context.Context, a *cli.App, e api.Engine, args []string, yes bool) error {

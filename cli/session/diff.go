@@ -41,8 +41,7 @@ exchange that this prompt began. While a session is undone, what was undone.`,
 	cmd.Flags().StringVar(&message, "message", "", "of the exchange that this `MESSAGE` began")
 	cmd.Flags().BoolVar(&stat, "stat", false, "only how many lines, by file")
 	cmd.Flags().IntVarP(&context, "unified", "U", context, "`N` lines around each change")
-	a.JSONFlag(cmd)
-	return cmd
+	return a.JSONFlag(cmd)
 }
 
 func PrintDiff(ctx context.Context, a *cli.App, e api.Engine, s lathe.Session, message lathe.MessageID, style DiffStyle) error {

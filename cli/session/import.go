@@ -22,7 +22,7 @@ import (
 )
 
 func NewImport(a *cli.App) *cobra.Command {
-	cmd := &cobra.Command{
+	return a.JSONFlag(&cobra.Command{
 		Use:   "import [FILE | LINK]",
 		Short: "Take in an exported session",
 		Long: `Takes in a session that lathe or OpenCode exported, of any version of it, or the data of a
@@ -44,9 +44,7 @@ and nothing is overwritten.`,
 			}
 			return importFrom(c.Context(), a, name)
 		},
-	}
-	a.JSONFlag(cmd)
-	return cmd
+	})
 }
 
 func importFrom(ctx context.Context, a *cli.App, name string) error {
@@ -75,7 +73,7 @@ func importFrom(ctx context.Context, a *cli.App, name string) error {
 		}
 		return notImported(name, err)
 	}
-	return printChanged(a, "Imported session: %s\n", s)
+	return printChanged(a, "Imported session: %s\n", s, nil)
 }
 
 // importRemarks says why a session that is here now is not on the list.

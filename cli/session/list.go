@@ -46,8 +46,7 @@ On a terminal a list that is longer than the screen goes through $PAGER, or less
 	cmd.Flags().BoolVar(&f.Archived, "archived", false, "the archived ones instead")
 	cmd.Flags().StringVar(&f.Search, "search", "", "only those with this `TEXT` in the title, whatever its case")
 	cmd.Flags().StringVar(&f.format, "format", "table", "`FORMAT` of the output: table or json")
-	a.JSONFlag(cmd)
-	return cmd
+	return a.JSONFlag(cmd)
 }
 
 func listSessions(ctx context.Context, a *cli.App, f ListFlags) error {

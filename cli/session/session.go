@@ -45,34 +45,31 @@ The original stays as it is.`,
   lathe session fork ses_0b22 --at msg_f4ddc1a2e001Vd0Rk3XbT7uQ9p`,
 		Args: cli.WantArgs(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.OnSessions(c.Context(), func(e api.Engine) error { return forkSession(c.Context(), a, e, args[0], lathe.MessageID(at)) })
+			return onNamed(c.Context(), a, args[0], func(e api.Engine, s lathe.Session) error {
+				return forkSession(c.Context(), a, e, s, lathe.MessageID(at))
+			})
 		},
 	}
 	cmd.Flags().StringVar(&at, "at", "", "copy what comes before this `MESSAGE`")
-	a.JSONFlag(cmd)
-	return cmd
+	return a.JSONFlag(cmd)
 }
 
-func forkSession(ctx context.Context, a *cli.App, e api.Engine, id string, before lathe.MessageID) error {
-	s, err := a.Find(ctx, e, id)
-	if err != nil {
-		return err
-	}
+func forkSession(ctx context.Context, a *cli.App, e api.Engine, s lathe.Session, before lathe.MessageID) error {
 	if before != "" { // the engine would copy everything for a message it does not know
 		if _, err := e.Message(ctx, s.ID, before); err != nil {
 			return err
 		}
 	}
 	copied, err := e.Fork(ctx, cli.Place(a), s.ID, before)
-	if err != nil {
-		return err
-	}
-	return printChanged(a, "Forked session: %s\n", copied)
+	return printChanged(a, "Forked session: %s\n", copied, err)
 }
 
 // printChanged prints a session that was made or changed: a line for people, the record for programs.
-func printChanged(a *cli.App, line string, s lathe.Session) error {
-	if a.JSON {
+func printChanged(a *cli.App, line string, s lathe.Session, err error) error {
+	switch {
+	case err != nil:
+		return err
+	case a.JSON:
 		return a.PrintJSON(s)
 	}
 	a.Printf(line, s.ID)
@@ -80,7 +77,7 @@ func printChanged(a *cli.App, line string, s lathe.Session) error {
 }
 
 func newRename(a *cli.App) *cobra.Command {
-	cmd := &cobra.Command{
+	return a.JSONFlag(&cobra.Command{
 		Use:     "rename ID TITLE",
 		Short:   "Give a session another title",
 		Example: `  lathe session rename last "Fix the parser"`,
@@ -90,20 +87,12 @@ func newRename(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.OnSessions(c.Context(), func(e api.Engine) error {
-				s, err := a.Find(c.Context(), e, args[0])
-				if err != nil {
-					return err
-				}
-				if s, err = e.Rename(c.Context(), s.ID, title); err != nil {
-					return err
-				}
-				return printChanged(a, "Renamed session: %s\n", s)
+			return onNamed(c.Context(), a, args[0], func(e api.Engine, s lathe.Session) error {
+				s, err := e.Rename(c.Context(), s.ID, title)
+				return printChanged(a, "Renamed session: %s\n", s, err)
 			})
 		},
-	}
-	a.JSONFlag(cmd)
-	return cmd
+	})
 }
 
 // maxTitle is the longest title that can be given by hand, in characters.
@@ -135,26 +124,19 @@ func newArchive(a *cli.App) *cobra.Command {
   lathe session archive 4mKq --undo`,
 		Args: cli.WantArgs(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.OnSessions(c.Context(), func(e api.Engine) error { return archiveSession(c.Context(), a, e, args[0], undo) })
+			return onNamed(c.Context(), a, args[0], func(e api.Engine, s lathe.Session) error { return archiveSession(c.Context(), a, e, s, undo) })
 		},
 	}
 	cmd.Flags().BoolVar(&undo, "undo", false, "bring the session back")
-	a.JSONFlag(cmd)
-	return cmd
+	return a.JSONFlag(cmd)
 }
 
-func archiveSession(ctx context.Context, a *cli.App, e api.Engine, id string, undo bool) error {
-	s, err := a.Find(ctx, e, id)
-	if err != nil {
-		return err
-	}
+func archiveSession(ctx context.Context, a *cli.App, e api.Engine, s lathe.Session, undo bool) error {
 	line, at := "Restored session: %s\n", (*lathe.Time)(nil)
 	if !undo {
 		now := lathe.TimeOf(a.Now())
 		line, at = "Archived session: %s\n", &now
 	}
-	if s, err = e.Archive(ctx, s.ID, at); err != nil {
-		return err
-	}
-	return printChanged(a, line, s)
+	s, err := e.Archive(ctx, s.ID, at)
+	return printChanged(a, line, s, err)
 }

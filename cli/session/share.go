@@ -24,7 +24,7 @@ a client. Here you see what is shared, and take it back.`,
 		Args:    cobra.ArbitraryArgs,
 		RunE:    cli.Group,
 	}
-	list := &cobra.Command{
+	list := a.JSONFlag(&cobra.Command{
 		Use: "list", Aliases: []string{"ls"}, Short: "List shared sessions of all projects", Example: "  lathe share list --json", Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			var all []lathe.Session
@@ -37,8 +37,7 @@ a client. Here you see what is shared, and take it back.`,
 			}
 			return listShares(a, all)
 		},
-	}
-	a.JSONFlag(list)
+	})
 	everything := false
 	revoke := &cobra.Command{
 		Use: "revoke [SESSION]", Short: "Revoke a share: its address no longer works", Example: "  lathe share revoke ses_4fc0\n  lathe share revoke --all",
@@ -87,15 +86,7 @@ func listShares(a *cli.App, all []lathe.Session) error {
 		t.Rows = append(t.Rows, []string{string(s.ID), termtext.Plain(s.Title), until, termtext.Plain(s.Share.URL)})
 		list = append(list, one)
 	}
-	switch {
-	case a.JSON:
-		return a.PrintJSON(list)
-	case len(all) == 0:
-		a.Remark("No session is shared.")
-		return nil
-	default:
-		return t.Write(a.Out, a.Width())
-	}
+	return a.PrintList(list, t, "No session is shared.")
 }
 
 // revokeShares takes the address of a session away, or that of all.

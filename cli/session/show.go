@@ -47,23 +47,12 @@ what the model thought, what tools were given and what they answered.
 			if f.most < 0 {
 				return cli.Usagef("-n %d: want 0 or more", f.most)
 			}
-			id, err := cli.IDArg(args)
-			if err != nil {
-				return err
-			}
-			return a.OnSessions(c.Context(), func(e api.Engine) error {
-				s, err := a.Find(c.Context(), e, id)
-				if err != nil {
-					return err
-				}
-				return showSession(c.Context(), a, e, s, f)
-			})
+			return onSession(c.Context(), a, args, func(e api.Engine, s lathe.Session) error { return showSession(c.Context(), a, e, s, f) })
 		},
 	}
 	cmd.Flags().IntVarP(&f.most, "messages", "n", showMessages, "the newest `N` messages; 0 is all")
 	cmd.Flags().BoolVar(&f.detail, "full", false, "also thinking, tool input and tool output")
-	a.JSONFlag(cmd)
-	return cmd
+	return a.JSONFlag(cmd)
 }
 
 func showSession(ctx context.Context, a *cli.App, e api.Engine, s lathe.Session, f showFlags) error {

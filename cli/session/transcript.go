@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -53,15 +54,14 @@ func (t *Transcript) message(b *strings.Builder, m lathe.Message) {
 	if a.Error != nil {
 		fmt.Fprintf(b, "✗ %s: %s\n", termtext.Plain(a.Error.Name()), termtext.Plain(lathe.FaultMessage(a.Error)))
 	}
-	var foot []string
-	for _, s := range []string{Tokens(a.Tokens), CostOf(a.Cost), layout.Span(m.Created, a.Completed)} {
-		if s != "" {
-			foot = append(foot, s)
-		}
+	if foot := Dotted(Tokens(a.Tokens), CostOf(a.Cost), layout.Span(m.Created, a.Completed)); foot != "" {
+		fmt.Fprintf(b, "  %s\n", foot)
 	}
-	if len(foot) > 0 {
-		fmt.Fprintf(b, "  %s\n", strings.Join(foot, " · "))
-	}
+}
+
+// Dotted joins what there is to say.
+func Dotted(words ...string) string {
+	return strings.Join(slices.DeleteFunc(words, func(s string) bool { return s == "" }), " · ")
 }
 
 func CostOf(m lathe.Money) string {
@@ -77,11 +77,11 @@ func (t *Transcript) speaker(m lathe.Message) string {
 	if !ok {
 		return "you · " + layout.Moment(m.Created, t.Now)
 	}
-	words := []string{termtext.Plain(a.Agent), layout.Moment(m.Created, t.Now), termtext.Plain(modelName(a.Model))}
+	summary := ""
 	if a.Summary.On() {
-		words = slices.Insert(words, 1, "summary")
+		summary = "summary"
 	}
-	return strings.Join(slices.DeleteFunc(words, func(s string) bool { return s == "" }), " · ")
+	return Dotted(termtext.Plain(a.Agent), summary, layout.Moment(m.Created, t.Now), termtext.Plain(modelName(a.Model)))
 }
 
 // rule is a line with a name at each end, or two lines where both do not fit into one.
@@ -163,10 +163,7 @@ func (t *Transcript) tool(c *lathe.ToolCall) string {
 	case *lathe.Failed:
 		icon, title, input = "✗", strings.TrimPrefix(inline.Hint(s.Input)+": "+s.Error, ": "), s.Input
 	}
-	if title == "" {
-		title = inline.Hint(input)
-	}
-	out := icon + " " + t.line(c.Tool+"  "+title)
+	out := icon + " " + t.line(c.Tool+"  "+cmp.Or(title, inline.Hint(input)))
 	if !t.Detail {
 		return out
 	}

@@ -38,8 +38,7 @@ and the command ends with exit code 1 although everything else was undone.`,
 		},
 	}
 	f.define(cmd)
-	a.JSONFlag(cmd)
-	return cmd
+	return a.JSONFlag(cmd)
 }
 
 func newRedo(a *cli.App) *cobra.Command {
@@ -61,8 +60,7 @@ that one, or with --all everything. A file that you have changed since is listed
 	}
 	f.define(cmd)
 	cmd.Flags().BoolVar(&f.all, "all", false, "everything that is undone")
-	a.JSONFlag(cmd)
-	return cmd
+	return a.JSONFlag(cmd)
 }
 
 func (f *UndoFlags) define(cmd *cobra.Command) {
@@ -77,6 +75,11 @@ func onSession(ctx context.Context, a *cli.App, args []string, f func(api.Engine
 	if err != nil {
 		return err
 	}
+	return onNamed(ctx, a, id, f)
+}
+
+// onNamed runs f on the session that an id names.
+func onNamed(ctx context.Context, a *cli.App, id string, f func(api.Engine, lathe.Session) error) error {
 	return a.OnSessions(ctx, func(e api.Engine) error {
 		s, err := a.Find(ctx, e, id)
 		if err != nil {

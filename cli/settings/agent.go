@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -35,14 +36,13 @@ settings folder; the text of such a file is what the model is told.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: cli.Group,
 	}
-	list := &cobra.Command{
+	list := a.JSONFlag(&cobra.Command{
 		Use: "list", Short: "List the agents of this directory, with their rules", Args: cli.NoArgs,
 		Example: "  lathe agent list\n  lathe agent list --json | jq -r '.[].name'",
 		RunE: func(c *cobra.Command, _ []string) error {
 			return listAgents(c.Context(), a)
 		},
-	}
-	a.JSONFlag(list)
+	})
 	cmd.AddCommand(list, newAgentCreate(a))
 	return cmd
 }
@@ -76,21 +76,22 @@ func listAgents(ctx context.Context, a *cli.App) error {
 }
 
 // knownAgents are those of the directory. No database is needed to name them.
-func knownAgents(ctx context.Context, a *cli.App) ([]lathe.Agent, error) {
+func knownAgents(ctx context.Context, a *cli.App) (agents []lathe.Agent, err error) {
 	at, err := datadir.Find(a.Env)
 	if err != nil {
 		return nil, err
 	}
 	s := harness.New(&a.Host, at)
+	defer func() { err = cli.Closing(s, err) }()
 	place, err := workspace.Locate(ctx, a.Dir, nil)
 	if err != nil {
-		return nil, cli.Closing(s, err)
+		return nil, err
 	}
 	k, err := s.Configured(ctx, place)
 	if err != nil {
-		return nil, cli.Closing(s, err)
+		return nil, err
 	}
-	return k.Settings.Ordered(), s.Close()
+	return k.Settings.Ordered(), nil
 }
 
 type agentFlags struct {
@@ -130,8 +131,7 @@ and --description are needed. What is not among --permissions is denied.`,
 	s.StringVar(&f.prompt, "prompt", "", "what the model is told (`WORDS`); without, a text to begin with")
 	s.StringVar(&f.path, "path", "", "the `FOLDER` that gets agents/NAME.md")
 	s.BoolVar(&f.global, "global", false, "in your settings folder, for all projects")
-	a.JSONFlag(cmd)
-	return cmd
+	return a.JSONFlag(cmd)
 }
 
 func createAgent(ctx context.Context, a *cli.App, f agentFlags, chosen bool) error {
@@ -165,10 +165,8 @@ func createAgent(ctx context.Context, a *cli.App, f agentFlags, chosen bool) err
 	if err != nil {
 		return err
 	}
-	if _, err := file.WriteString(f.text(chosen)); err != nil {
-		return cli.Closing(file, err)
-	}
-	if err := file.Close(); err != nil {
+	_, err = file.WriteString(f.text(chosen))
+	if err := cli.Closing(file, err); err != nil {
 		return err
 	}
 	if a.JSON {
@@ -240,11 +238,7 @@ func (f *agentFlags) text(chosen bool) string {
 		text, _ := json.Marshal(s)
 		return string(text)
 	}
-	mode := f.mode
-	if mode == "" {
-		mode = "all"
-	}
-	fmt.Fprintf(&b, "---\ndescription: %s\nmode: %s\n", quoted(f.description), mode)
+	fmt.Fprintf(&b, "---\ndescription: %s\nmode: %s\n", quoted(f.description), cmp.Or(f.mode, "all"))
 	if f.model != "" {
 		fmt.Fprintf(&b, "model: %s\n", quoted(f.model))
 	}

@@ -79,8 +79,7 @@ masked; --secrets shows them.
 	cmd.Flags().BoolVar(&resolved, "resolved", true, "all sources merged, the default")
 	cmd.Flags().BoolVar(&secrets, "secrets", false, "show API keys and passwords instead of masking them")
 	cmd.Flags().BoolVar(&sources, "sources", false, "list the sources instead, the one that counts most last")
-	a.JSONFlag(cmd)
-	return cmd
+	return a.JSONFlag(cmd)
 }
 
 type sourceJSON struct {
@@ -107,7 +106,7 @@ func showSources(a *cli.App, l *config.Loaded) error {
 }
 
 func newConfigPath(a *cli.App) *cobra.Command {
-	cmd := &cobra.Command{
+	return a.JSONFlag(&cobra.Command{
 		Use:     "path",
 		Short:   "Print where your own settings file is",
 		Long:    "Prints the path of your own settings file, whether it is there or not.",
@@ -127,13 +126,11 @@ func newConfigPath(a *cli.App) *cobra.Command {
 			a.Printf("%s\n", path)
 			return nil
 		},
-	}
-	a.JSONFlag(cmd)
-	return cmd
+	})
 }
 
 func newConfigCheck(a *cli.App) *cobra.Command {
-	cmd := &cobra.Command{
+	return a.JSONFlag(&cobra.Command{
 		Use:   "check",
 		Short: "Look for mistakes in the settings; exit 1 if there are any",
 		Long: `Reads all settings of this directory and tells what is wrong with them, with file, line
@@ -141,9 +138,7 @@ and column. Errors make it exit 1; keys that have no effect or are deprecated ar
 		Example: `  lathe config check && echo fine`,
 		Args:    cli.NoArgs,
 		RunE:    func(*cobra.Command, []string) error { return checkConfig(a) },
-	}
-	a.JSONFlag(cmd)
-	return cmd
+	})
 }
 
 type problemJSON struct {

@@ -25,7 +25,7 @@ never overrides a rule of your settings that denies. Here you see it, and take i
 		Args: cobra.ArbitraryArgs,
 		RunE: cli.Group,
 	}
-	list := &cobra.Command{
+	list := a.JSONFlag(&cobra.Command{
 		Use: "list", Short: "List what is allowed for good", Example: "  lathe permission list --json", Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			var rules lathe.Ruleset
@@ -38,8 +38,7 @@ never overrides a rule of your settings that denies. Here you see it, and take i
 			}
 			return listApprovals(a, rules)
 		},
-	}
-	a.JSONFlag(list)
+	})
 	revoke := &cobra.Command{
 		Use: "revoke PERMISSION PATTERN", Short: "Take one back: it is asked again", Args: cli.WantArgs(2, 2),
 		Example: `  lathe permission revoke edit "*"`,
@@ -62,15 +61,7 @@ func listApprovals(a *cli.App, rules lathe.Ruleset) error {
 		t.Rows = append(t.Rows, []string{termtext.Plain(r.Permission), termtext.Plain(r.Pattern)})
 		list = append(list, approvalJSON{r.Permission, r.Pattern})
 	}
-	switch {
-	case a.JSON:
-		return a.PrintJSON(list)
-	case len(rules) == 0:
-		a.Remark("Nothing is allowed for good in this project.")
-		return nil
-	default:
-		return t.Write(a.Out, a.Width())
-	}
+	return a.PrintList(list, t, "Nothing is allowed for good in this project.")
 }
 
 func approvedRules(ctx context.Context, a *cli.App, e *engine.Engine) (lathe.Ruleset, error) {

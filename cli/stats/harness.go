@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -19,7 +20,7 @@ type finding struct {
 }
 
 // harness prints how the work went.
-func (v *StatsView) harness() error {
+func (v *StatsView) harness() {
 	h := *v.figures.Harness
 	for _, s := range []struct {
 		title string
@@ -31,30 +32,18 @@ func (v *StatsView) harness() error {
 		{"Checks and ends", v.endFindings(h)},
 	} {
 		v.title(s.title)
-		if err := v.findings(s.lines); err != nil {
-			return err
-		}
+		v.findings(s.lines)
 	}
-	if err := v.errorTable(h); err != nil {
-		return err
-	}
+	v.errorTable(h)
 	v.title("What the records do not tell")
 	for _, line := range h.Unknown {
-		for i, part := range wrapWords(line, v.columns()-2) {
+		for i, part := range layout.WrapWords(line, cmp.Or(v.screen, layout.ChartWidth)-2) {
 			v.app.Printf("%s%s\n", []string{"- ", "  "}[min(i, 1)], part)
 		}
 	}
-	return nil
 }
 
-func (v *StatsView) columns() int {
-	if v.screen > 0 {
-		return v.screen
-	}
-	return layout.ChartWidth
-}
-
-func (v *StatsView) findings(lines []finding) error {
+func (v *StatsView) findings(lines []finding) {
 	var rows [][2]string
 	for _, l := range lines {
 		mark := "  "
@@ -63,7 +52,7 @@ func (v *StatsView) findings(lines []finding) error {
 		}
 		rows = append(rows, [2]string{mark + l.name, l.value})
 	}
-	return v.list(rows)
+	v.list(rows)
 }
 
 func turnFindings(h tally.Harness) []finding {
@@ -154,9 +143,9 @@ func (v *StatsView) endFindings(h tally.Harness) []finding {
 }
 
 // errorTable lists failures by tool and kind.
-func (v *StatsView) errorTable(h tally.Harness) error {
+func (v *StatsView) errorTable(h tally.Harness) {
 	if len(h.ByTool) == 0 {
-		return nil
+		return
 	}
 	t := layout.Table{Head: []string{"Tool", "Failed", "Share", "Kinds"}, Flexible: []int{3, 0}, Paths: -1}
 	for _, e := range h.ByTool {
@@ -168,7 +157,7 @@ func (v *StatsView) errorTable(h tally.Harness) error {
 		t.Rows = append(t.Rows, []string{termtext.Plain(e.Tool), termtext.Count(e.Errors.Count), Percent(e.Errors.Share()), strings.Join(kinds, ", ")})
 	}
 	v.title("Failures by tool and kind")
-	return t.Write(v.app.Out, v.screen)
+	_ = t.Write(v.app.Out, v.screen)
 }
 
 func rate(r tally.Rate) string {
@@ -179,15 +168,3 @@ func rate(r tally.Rate) string {
 }
 
 func decimal(f float64) string { return strconv.FormatFloat(f, 'f', 1, 64) }
-
-// wrapWords breaks a line between its words.
-func wrapWords(line string, width int) (out []string) {
-	for _, w := range strings.Fields(line) {
-		if last := len(out) - 1; last >= 0 && termtext.Columns(out[last])+1+termtext.Columns(w) <= width {
-			out[last] += " " + w
-		} else {
-			out = append(out, w)
-		}
-	}
-	return out
-}

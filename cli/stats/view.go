@@ -16,7 +16,7 @@ import (
 	"github.com/lathe-agent/lathe/tui/style"
 )
 
-// StatsView prints figures for people.
+// StatsView prints figures for people. An error stays with the writer until the program ends.
 type StatsView struct {
 	app     *cli.App
 	flags   statsFlags
@@ -30,47 +30,36 @@ func newStatsView(a *cli.App, f statsFlags, got tally.Figures) *StatsView {
 	return &StatsView{app: a, flags: f, figures: got, screen: a.Width(), Colour: a.Color(a.Stdout.File)}
 }
 
-func (v *StatsView) print() error {
-	if v.flags.harness {
-		return v.harness()
+func (v *StatsView) print() {
+	switch {
+	case v.flags.harness:
+		v.harness()
+	case v.flags.by == "model":
+		v.models(v.flags.models)
+	case v.flags.by == "tool":
+		v.tools(v.flags.tools)
+	case v.flags.by == "day":
+		v.days(0)
+	case v.flags.by == "project":
+		v.projects(0)
+	default:
+		v.all()
 	}
-	show := map[string]func(most int) error{"model": v.models, "tool": v.tools, "day": v.days, "project": v.projects}
-	if f := show[v.flags.by]; f != nil {
-		return f(v.mostOf(v.flags.by))
-	}
-	if err := v.overview(); err != nil {
-		return err
-	}
-	if v.flags.byModels {
-		if err := v.models(v.flags.models); err != nil {
-			return err
-		}
-	}
-	if err := v.tools(v.flags.tools); err != nil {
-		return err
-	}
-	const month = 31
-	if err := v.days(month); err != nil {
-		return err
-	}
-	if v.flags.all && len(v.figures.ByProject) > 1 {
-		const projects = 10
-		if err := v.projects(projects); err != nil {
-			return err
-		}
-	}
-	return v.checks()
 }
 
-// mostOf is how many rows a table alone may have; 0 is all.
-func (v *StatsView) mostOf(by string) int {
-	switch by {
-	case "tool":
-		return v.flags.tools
-	case "model":
-		return v.flags.models
+// all prints a table of each, the long ones cut.
+func (v *StatsView) all() {
+	const month, projects = 31, 10
+	v.overview()
+	if v.flags.byModels {
+		v.models(v.flags.models)
 	}
-	return 0
+	v.tools(v.flags.tools)
+	v.days(month)
+	if v.flags.all && len(v.figures.ByProject) > 1 {
+		v.projects(projects)
+	}
+	v.checks()
 }
 
 // title begins a section.
@@ -93,7 +82,7 @@ func (v *StatsView) Paint(bar string) string {
 }
 
 // list prints names and values, no wider than the screen.
-func (v *StatsView) list(rows [][2]string) error {
+func (v *StatsView) list(rows [][2]string) {
 	widest := 0
 	for _, r := range rows {
 		widest = max(widest, termtext.Columns(r[0]))
@@ -103,17 +92,17 @@ func (v *StatsView) list(rows [][2]string) error {
 			rows[i][1] = termtext.Clip(r[1], max(layout.LeastColumn, v.screen-widest-len(layout.ColumnGap)))
 		}
 	}
-	return layout.Pairs(v.app.Out, rows)
+	_ = layout.Pairs(v.app.Out, rows)
 }
 
-func (v *StatsView) overview() error {
+func (v *StatsView) overview() {
 	f := v.figures
 	sessions := termtext.Count(f.Sessions)
 	if f.Subagents > 0 {
 		sessions += fmt.Sprintf(" (and %s of sub-agents)", termtext.Count(f.Subagents))
 	}
 	v.title("Overview")
-	err := v.list([][2]string{
+	v.list([][2]string{
 		{"Sessions", sessions},
 		{"Messages", fmt.Sprintf("%s (%s)", termtext.Count(f.Messages), termtext.Several(f.Prompts, "prompt"))},
 		{"Tool calls", termtext.Count(f.Calls)},
@@ -121,16 +110,13 @@ func (v *StatsView) overview() error {
 		{"First", v.date(f.First)},
 		{"Last", v.date(f.Last)},
 	})
-	if err != nil {
-		return err
-	}
 	t := f.Usage.Tokens
 	cached := ""
 	if t.In() > 0 {
 		cached = fmt.Sprintf(" (%s of input)", Percent(float64(t.CacheRead)/float64(t.In())))
 	}
 	v.title("Cost and tokens")
-	return v.list([][2]string{
+	v.list([][2]string{
 		{"Cost", money(f.Usage.Cost)},
 		{"  a day", money(f.Usage.Cost / lathe.Money(max(f.Days, 1)))},
 		{"  a session", money(f.Usage.Cost / lathe.Money(max(f.Sessions, 1)))},
@@ -160,21 +146,20 @@ func (v *StatsView) weight(u tally.Usage) float64 {
 }
 
 // chart prints the first rows of a chart, and how many there are behind them.
-func (v *StatsView) chart(title string, c layout.Chart, most int) error {
+func (v *StatsView) chart(title string, c layout.Chart, most int) {
 	v.title(title)
 	more := 0
 	if most > 0 && len(c.Rows) > most {
 		more = len(c.Rows) - most
 		c.Rows = c.Rows[:most]
 	}
-	err := c.Write(v.app.Out, v.screen, v.Paint)
+	_ = c.Write(v.app.Out, v.screen, v.Paint)
 	if more > 0 {
 		v.app.Printf("… and %s more\n", termtext.Count(more))
 	}
-	return err
 }
 
-func (v *StatsView) models(most int) error {
+func (v *StatsView) models(most int) {
 	c := layout.Chart{Head: []string{"Model", "Cost", "Tokens", "Answers", "Errors", "In", "Out", "Cached"}}
 	for _, m := range v.figures.ByModel {
 		t := m.Usage.Tokens
@@ -182,12 +167,12 @@ func (v *StatsView) models(most int) error {
 			money(m.Usage.Cost), Short(t.Total()), termtext.Count(m.Answers), termtext.Count(m.Errors), Short(t.Input), Short(t.Output + t.Reasoning), Short(t.CacheRead),
 		}, Value: v.weight(m.Usage)})
 	}
-	return v.chart("Models", c, most)
+	v.chart("Models", c, most)
 }
 
-func (v *StatsView) tools(most int) error {
+func (v *StatsView) tools(most int) {
 	if len(v.figures.ByTool) == 0 {
-		return nil
+		return
 	}
 	c := layout.Chart{Head: []string{"Tool", "Calls", "Share", "Errors", "Time"}}
 	for _, t := range v.figures.ByTool {
@@ -199,11 +184,11 @@ func (v *StatsView) tools(most int) error {
 			termtext.Count(t.Calls), Percent(float64(t.Calls) / float64(max(v.figures.Calls, 1))), errs, Took(t.Milliseconds),
 		}, Value: float64(t.Calls)})
 	}
-	return v.chart("Tools", c, most)
+	v.chart("Tools", c, most)
 }
 
 // days shows the newest ones, the oldest of them first.
-func (v *StatsView) days(most int) error {
+func (v *StatsView) days(most int) {
 	all, title := v.figures.ByDay, "Days"
 	if most > 0 && len(all) > most {
 		all = all[len(all)-most:]
@@ -213,10 +198,10 @@ func (v *StatsView) days(most int) error {
 	for _, d := range all {
 		c.Rows = append(c.Rows, layout.Bar{Name: d.Date, Cells: []string{money(d.Usage.Cost), Short(d.Usage.Tokens.Total()), termtext.Count(d.Messages)}, Value: v.weight(d.Usage)})
 	}
-	return v.chart(title, c, 0)
+	v.chart(title, c, 0)
 }
 
-func (v *StatsView) projects(most int) error {
+func (v *StatsView) projects(most int) {
 	c := layout.Chart{Head: []string{"Project", "Cost", "Tokens", "Sessions", "Messages"}}
 	for _, p := range v.figures.ByProject {
 		name := "(no repository)"
@@ -228,13 +213,13 @@ func (v *StatsView) projects(most int) error {
 		}
 		c.Rows = append(c.Rows, layout.Bar{Name: name, Cells: []string{money(p.Usage.Cost), Short(p.Usage.Tokens.Total()), termtext.Count(p.Sessions), termtext.Count(p.Messages)}, Value: v.weight(p.Usage)})
 	}
-	return v.chart("Projects", c, most)
+	v.chart("Projects", c, most)
 }
 
 // checks are those that have fired.
-func (v *StatsView) checks() error {
+func (v *StatsView) checks() {
 	if len(v.figures.Checks) == 0 {
-		return nil
+		return
 	}
 	c := layout.Chart{Head: []string{"Check", "Fired"}}
 	names := slices.Sorted(maps.Keys(v.figures.Checks))
@@ -243,7 +228,7 @@ func (v *StatsView) checks() error {
 		n := v.figures.Checks[name]
 		c.Rows = append(c.Rows, layout.Bar{Name: termtext.Plain(name), Cells: []string{termtext.Count(n)}, Value: float64(n)})
 	}
-	return v.chart("Checks that fired", c, 0)
+	v.chart("Checks that fired", c, 0)
 }
 
 // money shows dollars to the cent, and what is less than a few of them to its first digits.

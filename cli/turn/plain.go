@@ -3,6 +3,7 @@ package turn
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -170,11 +171,7 @@ func firedChecks(p lathe.Part) (names []string, cutOff bool) {
 func (s *Plain) call(c *lathe.ToolCall) {
 	switch st := c.State.(type) {
 	case *lathe.Completed:
-		title := st.Title
-		if title == "" {
-			title = c.Tool
-		}
-		s.Note(Icon(c.Tool) + " " + termtext.Clip(termtext.OneLine(termtext.Plain(title)), 100))
+		s.Note(Icon(c.Tool) + " " + termtext.Clip(termtext.OneLine(termtext.Plain(cmp.Or(st.Title, c.Tool))), 100))
 	case *lathe.Failed:
 		s.Note("✗ " + termtext.Plain(c.Tool) + " failed: " + termtext.Clip(termtext.OneLine(termtext.Plain(st.Error)), 200))
 	default:
@@ -183,24 +180,10 @@ func (s *Plain) call(c *lathe.ToolCall) {
 
 // Icon is the sign of a tool, as users of OpenCode know it.
 func Icon(tool string) string {
-	switch tool {
-	case "bash":
-		return "$"
-	case "read", "skill", "list":
-		return "→"
-	case "write", "edit":
-		return "←"
-	case "apply_patch", "webfetch":
-		return "%"
-	case "glob", "grep":
-		return "✱"
-	case "websearch":
-		return "◈"
-	case "todowrite", "task":
-		return "#"
-	default:
-		return "⚙"
-	}
+	return cmp.Or(map[string]string{
+		"bash": "$", "read": "→", "skill": "→", "list": "→", "write": "←", "edit": "←", "apply_patch": "%", "webfetch": "%",
+		"glob": "✱", "grep": "✱", "websearch": "◈", "todowrite": "#", "task": "#",
+	}[tool], "⚙")
 }
 
 // Ask puts a question and reads the answer.
@@ -254,13 +237,7 @@ func (s *Plain) summary(ctx context.Context, changes, took string) string {
 	if accounts, err := session.Accounts(ctx, &s.Host, s.Turn.Engine, s.Turn.Session); err == nil {
 		budget = session.BudgetLine(accounts)
 	}
-	var parts []string
-	for _, p := range []string{session.Tokens(r.Tokens), session.CostOf(r.Cost), changes, took, budget} {
-		if p != "" {
-			parts = append(parts, p)
-		}
-	}
-	return strings.Join(parts, " · ")
+	return session.Dotted(session.Tokens(r.Tokens), session.CostOf(r.Cost), changes, took, budget)
 }
 
 // printStructured prints the answer that was asked for, or says that there is none.

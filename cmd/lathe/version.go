@@ -17,7 +17,7 @@ func asksVersion(args []string) bool {
 }
 
 func newVersion(a *cli.App) *cobra.Command {
-	cmd := &cobra.Command{
+	return a.JSONFlag(&cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
 		Long:  "Prints the bare version. It opens no file and is answered at once.",
@@ -31,9 +31,7 @@ func newVersion(a *cli.App) *cobra.Command {
 			a.Printf("%s\n", version)
 			return nil
 		},
-	}
-	a.JSONFlag(cmd)
-	return cmd
+	})
 }
 
 type versionJSON struct {

@@ -276,16 +276,11 @@ func FaultText(f lathe.Fault) string {
 
 // statusAdvice is what a user can do about the refusal of a provider.
 func statusAdvice(code int) string {
-	switch code {
-	case 401, 403:
-		return "\nThe key may be wrong or too old: log in again with /connect."
-	case 402:
-		return "\nThe account may be out of credit. Another model may answer: /models."
-	case 404:
-		return "\nThe model may not be there: choose another with /models."
-	default:
-		return ""
-	}
+	const login = "\nThe key may be wrong or too old: log in again with /connect."
+	return map[int]string{
+		401: login, 403: login, 402: "\nThe account may be out of credit. Another model may answer: /models.",
+		404: "\nThe model may not be there: choose another with /models.",
+	}[code]
 }
 
 // reverted tells what was taken back.

@@ -109,16 +109,9 @@ func NewPalette(m *key.Map, actions []Action) *List {
 
 // ModeTitle is what people call a permission mode.
 func ModeTitle(m lathe.Mode) string {
-	switch m {
-	case lathe.AskMode:
-		return "Ask before edits and commands"
-	case lathe.SandboxMode:
-		return "Allow inside the sandbox"
-	case lathe.ReadOnlyMode:
-		return "Read only"
-	default:
-		return string(m)
-	}
+	return cmp.Or(map[lathe.Mode]string{
+		lathe.AskMode: "Ask before edits and commands", lathe.SandboxMode: "Allow inside the sandbox", lathe.ReadOnlyMode: "Read only",
+	}[m], string(m))
 }
 
 // NewModes picks a permission mode: Chosen has it as its id. confined says that a kernel sandbox holds commands.
