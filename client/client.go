@@ -13,6 +13,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -26,6 +27,7 @@ import (
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/api"
+	"github.com/lathe-agent/lathe/internal/netaddr"
 	"github.com/lathe-agent/lathe/internal/phrase"
 )
 
@@ -101,7 +103,7 @@ func New(address string, o Options) (*Client, error) {
 		wire.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) { return dialer.DialContext(ctx, "unix", path) }
 		c.base, c.local = "http://localhost", true
 	case (u.Scheme == "http" || u.Scheme == "https") && u.Host != "":
-		c.base, c.local = strings.TrimRight(u.String(), "/"), isLoopback(u.Hostname())
+		c.base, c.local = strings.TrimRight(u.String(), "/"), netaddr.IsLoopback(u.Hostname())
 	default:
 		return nil, lathe.Errorf(lathe.Invalid, "%q is no address of a server; say http://127.0.0.1:4096 or unix:///path/to/socket", phrase.Shorten(c.where, 100))
 	}
@@ -115,26 +117,11 @@ func newHTTP(over http.RoundTripper) *http.Client {
 }
 
 func (o *Options) fill() {
-	if o.Username == "" {
-		o.Username = "opencode"
-	}
-	if o.Timeout <= 0 {
-		o.Timeout = usualTimeout
-	}
-	if o.Silence <= 0 {
-		o.Silence = usualSilence
-	}
-	if o.Patience <= 0 {
-		o.Patience = usualPatience
-	}
-	if o.MaxBody <= 0 {
-		o.MaxBody = usualBody
-	}
-}
-
-func isLoopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
+	o.Username = cmp.Or(o.Username, "opencode")
+	o.Timeout = cmp.Or(max(o.Timeout, 0), usualTimeout)
+	o.Silence = cmp.Or(max(o.Silence, 0), usualSilence)
+	o.Patience = cmp.Or(max(o.Patience, 0), usualPatience)
+	o.MaxBody = cmp.Or(max(o.MaxBody, 0), usualBody)
 }
 
 // IsLocal reports whether the server is on this machine, so that paths mean the same to both.

@@ -2,6 +2,7 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -40,11 +41,7 @@ func (c *Client) prepare(ctx context.Context, r request) (*http.Request, error) 
 	if r.unattended {
 		req.Header.Set(lathe.UnattendedHeader, "true")
 	}
-	dir := r.directory
-	if dir == "" {
-		dir = c.options.Directory
-	}
-	if dir != "" { // a header holds no other letters
+	if dir := cmp.Or(r.directory, c.options.Directory); dir != "" { // a header holds no other letters
 		req.Header.Set("X-Opencode-Directory", url.PathEscape(dir))
 	}
 	return req, nil
@@ -75,13 +72,7 @@ type problem struct {
 func (c *Client) refused(res *http.Response, data []byte) error {
 	var p problem
 	_ = json.Unmarshal(data, &p) // what is no JSON says nothing
-	message := p.Data.Message
-	if message == "" {
-		message = p.Message
-	}
-	if message == "" {
-		message = strings.TrimSpace(p.Name + p.Tag)
-	}
+	message := cmp.Or(p.Data.Message, p.Message, strings.TrimSpace(p.Name+p.Tag))
 	code := codeOf(res.StatusCode)
 	switch {
 	case code == lathe.Unauthorized && message == "":

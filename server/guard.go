@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/base64"
@@ -27,11 +28,7 @@ type guard struct {
 }
 
 func newGuard(o Options) *guard {
-	name := o.Username
-	if name == "" {
-		name = "opencode"
-	}
-	g := &guard{want: sha256.Sum256([]byte(name + ":" + o.Password)), open: o.Password == "", origins: o.Origins}
+	g := &guard{want: sha256.Sum256([]byte(cmp.Or(o.Username, "opencode") + ":" + o.Password)), open: o.Password == "", origins: o.Origins}
 	for _, h := range o.Hosts {
 		g.hosts = append(g.hosts, strings.ToLower(strings.TrimSuffix(h, ".")))
 	}

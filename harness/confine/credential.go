@@ -22,6 +22,7 @@ import (
 
 	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/internal/gitobj"
+	"github.com/lathe-agent/lathe/internal/netaddr"
 	"github.com/lathe-agent/lathe/internal/termtext"
 	"github.com/lathe-agent/lathe/sandbox"
 )
@@ -211,17 +212,11 @@ func remoteHosts(config string) (out []string) {
 			continue
 		}
 		u, err := url.Parse(l.Value)
-		if err == nil && (u.Scheme == "https" || u.Scheme == "http" && isLoopback(u.Hostname())) && u.Host != "" {
+		if err == nil && (u.Scheme == "https" || u.Scheme == "http" && netaddr.IsLoopback(u.Hostname())) && u.Host != "" { // a password for another machine goes over TLS only
 			out = append(out, u.Scheme+"://"+u.Host)
 		}
 	}
 	return out
-}
-
-// isLoopback reports whether a host is this machine: a password for another goes over TLS only.
-func isLoopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // lendPasswords lets the git of a line ask for the passwords of the repository's remotes.

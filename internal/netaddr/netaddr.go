@@ -14,6 +14,12 @@ func Metadata(addr netip.Addr) string {
 	return ""
 }
 
+// IsLoopback reports whether a host is this machine, by its name or its address.
+func IsLoopback(host string) bool {
+	addr, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && addr.Unmap().IsLoopback()
+}
+
 // Special says what an address is that does not belong to the public internet; "" if it
 // does.
 func Special(addr netip.Addr) string {

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/netaddr"
 	"github.com/lathe-agent/lathe/internal/wholefile"
 )
 
@@ -42,17 +42,12 @@ func Address(from string) (string, error) {
 	switch {
 	case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http":
 		return "", lathe.Errorf(lathe.Invalid, "%q is no address of a model catalogue: it looks like %s", from, Home)
-	case u.Scheme == "http" && !isLoopback(u.Hostname()):
+	case u.Scheme == "http" && !netaddr.IsLoopback(u.Hostname()):
 		return "", lathe.Errorf(lathe.Invalid, "the model catalogue says where your keys are sent, so it is not fetched without encryption: use https for %s", u.Host)
 	case !strings.HasSuffix(u.Path, ".json"):
 		u.Path = strings.TrimRight(u.Path, "/") + "/api.json"
 	}
 	return u.String(), nil
-}
-
-func isLoopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // Refresh fetches the catalogue into the file at path, which is replaced whole, and only by
