@@ -11,8 +11,8 @@ var archBudgets = archtest.Budgets{Methods: 40, Fields: 15, Lines: 5000, Exporte
 
 // archCeilings are the exceptions, with what there is today and why. The list may only become shorter, and its numbers smaller.
 var archCeilings = map[string]archtest.Ceiling{
-	"exported config":                     {Most: 66, Why: "settings files, their keys and their schema"},
-	"exported lathe":                      {Most: 285, Why: "the vocabulary of the wire: messages, parts, events, requests"},
+	"exported config":                     {Most: 63, Why: "settings files, their keys and their schema"},
+	"exported lathe":                      {Most: 271, Why: "the vocabulary of the wire: messages, parts, events, requests"},
 	"exported model":                      {Most: 70, Why: "requests, answers and failures of all protocols"},
 	"exported model/catalog":              {Most: 70, Why: "the records of the list of models"},
 	"exported tui/dialog":                 {Most: 90, Why: "one constructor for each dialog"},
@@ -48,16 +48,16 @@ var archCeilings = map[string]archtest.Ceiling{
 	"fields workspace/gitguard.Watch":     {Most: 16, Why: "what was seen of a repository"},
 	"fields workspace/search.dfa":         {Most: 16, Why: "one automaton with its caches"},
 	"fields workspace/snapshot.worktree":  {Most: 22, Why: "to be cut: the index apart from the walk"},
-	"lines config":                        {Most: 6500, Why: "tables of settings"},
+	"lines config":                        {Most: 5900, Why: "tables of settings"},
 	"lines engine":                        {Most: 8100, Why: "the loop of turns, with retries, compaction, sub-agents and recovery"},
-	"lines lathe":                         {Most: 5900, Why: "the vocabulary of the wire"},
+	"lines lathe":                         {Most: 5500, Why: "the vocabulary of the wire"},
 	"lines sandbox":                       {Most: 7200, Why: "three systems behind one interface"},
-	"lines server":                        {Most: 7500, Why: "one file for each family of routes"},
+	"lines server":                        {Most: 7250, Why: "one file for each family of routes"},
 	"lines tui":                           {Most: 5700, Why: "the controllers of the screen"},
 	"lines workspace/snapshot":            {Most: 5700, Why: "one store of trees; see its DESIGN.md"},
-	"methods client.Client":               {Most: 63, Why: "one for each verb of the API"},
-	"methods store.Store":                 {Most: 77, Why: "one for each question to the store"},
-	"methods store.txn":                   {Most: 68, Why: "one for each thing that a transaction writes"},
+	"methods client.Client":               {Most: 63, Why: "one for each verb of the API, so that it can stand where an engine does"},
+	"methods store.Store":                 {Most: 77, Why: "one for each question to the store: SQL is written nowhere else"},
+	"methods store.txn":                   {Most: 68, Why: "one for each thing that a transaction writes: they share its numbers, its events and its time"},
 	"methods workspace/patch.search":      {Most: 54, Why: "the ways to find the place of a change"},
 	"methods workspace/snapshot.worktree": {Most: 61, Why: "to be cut: the index apart from the walk"},
 }

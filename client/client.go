@@ -190,8 +190,7 @@ func (c *Client) unreached(ctx context.Context, err error) error {
 	case cause != nil:
 		return cause
 	}
-	var wrapped *url.Error
-	if errors.As(err, &wrapped) {
+	if wrapped, ok := errors.AsType[*url.Error](err); ok {
 		err = wrapped.Err // its text repeats the address
 	}
 	return lathe.Errorf(lathe.Unavailable, "the server at %s cannot be reached: %w; start it with `lathe serve`, or check the address", c.where, err)

@@ -241,8 +241,7 @@ func (d *disk) settled(info fs.FileInfo) bool {
 }
 
 func errText(err error) string {
-	var p *fs.PathError
-	if errors.As(err, &p) {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return p.Err.Error()
 	}
 	return err.Error()

@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"github.com/tailscale/hujson"
@@ -114,12 +115,7 @@ func (e editor) print(dst []byte, n *node, lay layout) []byte {
 }
 
 func isFlat(n *node) bool {
-	for _, it := range n.items {
-		if it.kind == isObject || it.kind == isArray {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(n.items, func(it *node) bool { return it.kind == isObject || it.kind == isArray })
 }
 
 // spaced writes a value on one line.

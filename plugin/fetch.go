@@ -2,6 +2,7 @@ package plugin
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -99,11 +100,7 @@ func (w wireRequest) request(ctx context.Context, server string) (*http.Request,
 			return nil, err
 		}
 	}
-	method := w.Method
-	if method == "" {
-		method = http.MethodGet
-	}
-	req, err := http.NewRequestWithContext(ctx, method, u.String(), bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, cmp.Or(w.Method, http.MethodGet), u.String(), bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
@@ -222,12 +219,7 @@ func (r *recorder) chunk(text, encoding string, end bool) error {
 	return err
 }
 
-func (r *recorder) code() int {
-	if r.status == 0 {
-		return http.StatusOK
-	}
-	return r.status
-}
+func (r *recorder) code() int { return cmp.Or(r.status, http.StatusOK) }
 
 func (r *recorder) headers() map[string]string {
 	out := make(map[string]string, len(r.header))

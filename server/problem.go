@@ -109,12 +109,10 @@ func (c *call) problemOf(err error) (p *problem, ref string) {
 		return p, ""
 	}
 	message := err.Error()
-	var settings *config.Error
-	if errors.As(err, &settings) {
+	if settings, ok := errors.AsType[*config.Error](err); ok {
 		return &problem{status: http.StatusBadRequest, body: settings.Wire(), cause: err}, ""
 	}
-	var ours *lathe.Error
-	if errors.As(err, &ours) && ours.Fault != nil {
+	if ours, ok := errors.AsType[*lathe.Error](err); ok && ours.Fault != nil {
 		return &problem{status: statusOf(ours.Code), body: json.RawMessage(lathe.EncodeFault(ours.Fault)), cause: err}, ""
 	}
 	code := lathe.CodeOf(err)

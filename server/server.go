@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"log/slog"
@@ -96,15 +97,9 @@ func New(b Backend, o Options) *Server {
 	if o.IDs == nil {
 		o.IDs = lathe.NewIDs()
 	}
-	if o.Heartbeat <= 0 {
-		o.Heartbeat = heartbeatEvery
-	}
-	if o.Look <= 0 {
-		o.Look = watchEvery
-	}
-	if o.MaxBody <= 0 {
-		o.MaxBody = 64 << 20
-	}
+	o.Heartbeat = cmp.Or(max(o.Heartbeat, 0), heartbeatEvery)
+	o.Look = cmp.Or(max(o.Look, 0), watchEvery)
+	o.MaxBody = cmp.Or(max(o.MaxBody, 0), 64<<20)
 	events := publisher{engine: b.Engine, ids: o.IDs}
 	s := &Server{
 		options: o, guard: newGuard(o), instances: b.Instances, engine: b.Engine, meters: &meters{},

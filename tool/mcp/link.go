@@ -214,8 +214,7 @@ func (l *link) ask(ctx context.Context, method string, q *question) (json.RawMes
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	}
-	var wire *jsonrpc.Error
-	if errors.As(err, &wire) && !fromTransport(wire.Code) {
+	if wire, ok := errors.AsType[*jsonrpc.Error](err); ok && !fromTransport(wire.Code) {
 		return nil, &saidError{code: wire.Code, text: clean(phrase.Shorten(wire.Message, mostError))}
 	}
 	if l.road != nil {

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -186,10 +187,7 @@ func readOffer(raw json.RawMessage) (offer, error) {
 	if json.Unmarshal(m["execution"], &execution) == nil && textOf(execution["taskSupport"]) == "required" {
 		return offer{}, fmt.Errorf("%s can only be run as a task, which is not supported", line(name, 100))
 	}
-	description := strings.TrimSpace(clean(textOf(m["description"])))
-	if description == "" {
-		description = line(textOf(m["title"]), 500)
-	}
+	description := cmp.Or(strings.TrimSpace(clean(textOf(m["description"]))), line(textOf(m["title"]), 500))
 	return offer{
 		Name: name, Description: phrase.Shorten(description, mostDescription), Schema: usable(m["inputSchema"]),
 		ReadOnly: truthOf(hints["readOnlyHint"]), Repeatable: truthOf(hints["idempotentHint"]) || truthOf(hints["readOnlyHint"]),
