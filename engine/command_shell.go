@@ -73,6 +73,7 @@ func (c *commandRun) runAsked(ctx context.Context, j permission.Judge, command s
 // snippetHost is the way of a template's command back to the engine. Without a runner it
 // asks nobody.
 type snippetHost struct {
+	tool.NoSession
 	*commandRun
 	judge  permission.Judge
 	runner *runner
@@ -178,39 +179,7 @@ func answered(a store.Answer) error {
 	return &permission.Refusal{Code: lathe.Rejected, Text: cmp.Or(a.Note, "the user rejected it")}
 }
 
-// Question has nobody to ask: it is no turn of a model.
-func (h *snippetHost) Question(context.Context, []lathe.Question) ([][]string, error) {
-	return nil, errNeedsPerson
-}
-
-// Progress is shown nowhere.
-func (h *snippetHost) Progress(string, json.RawMessage) {}
-
-// Todos are a model's.
-func (h *snippetHost) Todos(context.Context, []lathe.Todo) error {
-	return lathe.Errorf(lathe.Invalid, "a command of a template keeps no list")
-}
-
-// Changing keeps nothing for an undo: it belongs to no step that could be undone.
-func (h *snippetHost) Changing(context.Context, ...string) (func(), error) { return func() {}, nil }
-
-// Delegate is a model's.
-func (h *snippetHost) Delegate(context.Context, tool.Assignment) (tool.Report, error) {
-	return tool.Report{}, lathe.Errorf(lathe.Invalid, "a command of a template hands no task on")
-}
-
-// PlanFile is none.
-func (h *snippetHost) PlanFile() string { return "" }
-
-// Switch is a model's.
-func (h *snippetHost) Switch(context.Context, string, string) error {
-	return lathe.Errorf(lathe.Invalid, "a command of a template changes no agent")
-}
-
 // Tell publishes news.
 func (h *snippetHost) Tell(f lathe.Fact) {
 	h.engine.publish(h.session, f)
 }
-
-// History is empty: there is no step.
-func (h *snippetHost) History() []lathe.Message { return nil }

@@ -153,7 +153,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	e.store = s
 	e.Directories = directory.New(s, o.Now, b.Publish)
 	e.Source = events.New(s, b, o.IDs, e.poll, o.Log)
-	e.Sessions, e.Histories, e.Requests = record.NewSessions(s, e.Directories, o.IDs, o.Now, o.Version), record.NewHistories(s), record.NewRequests(s)
+	e.Sessions, e.Histories, e.Requests = record.NewSessions(s, e.Directories, o.IDs, o.Now, o.Version), record.Histories{Store: s}, record.Requests{Store: s}
 	e.composer = &composer{services: e.services, dirs: e.Directories}
 	e.editor = editor{services: e.services, actors: &e.actors}
 	e.recovery = recovery{services: e.services, lifetime: e.lifetime, composer: e.composer, actors: &e.actors, files: &e.files, subagents: &e.subagents}

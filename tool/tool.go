@@ -107,6 +107,42 @@ type Host interface {
 	History() []lathe.Message
 }
 
+// NoSession is the part of a Host that a call outside of a session cannot have. Embed it, and add Ask and Allowed.
+type NoSession struct{}
+
+// Question fails: nobody can answer.
+func (NoSession) Question(context.Context, []lathe.Question) ([][]string, error) {
+	return nil, Failf("Nobody is there to answer.")
+}
+
+// Progress shows nothing.
+func (NoSession) Progress(string, json.RawMessage) {}
+
+// Todos keeps no list.
+func (NoSession) Todos(context.Context, []lathe.Todo) error { return nil }
+
+// Changing keeps nothing for an undo.
+func (NoSession) Changing(context.Context, ...string) (func(), error) { return func() {}, nil }
+
+// PlanFile is none.
+func (NoSession) PlanFile() string { return "" }
+
+// Switch fails: no session continues.
+func (NoSession) Switch(context.Context, string, string) error {
+	return Failf("There is no session that could go on.")
+}
+
+// Delegate fails: no session waits for a report.
+func (NoSession) Delegate(context.Context, Assignment) (Report, error) {
+	return Report{}, Failf("There is no session to hand a task on from.")
+}
+
+// Tell publishes nothing.
+func (NoSession) Tell(lathe.Fact) {}
+
+// History is empty.
+func (NoSession) History() []lathe.Message { return nil }
+
 // Permission is what a tool needs to be allowed.
 type Permission struct {
 	Name     string

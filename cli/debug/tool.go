@@ -19,6 +19,7 @@ import (
 
 // trial is who runs one call of a tool outside of a session. What nobody is there for it refuses.
 type trial struct {
+	tool.NoSession
 	agent engine.Agent
 	yes   bool
 }
@@ -47,30 +48,6 @@ func (x trial) Ask(_ context.Context, p tool.Permission) error {
 
 // Allowed reports whether Ask would.
 func (x trial) Allowed(p tool.Permission) bool { return x.Ask(context.Background(), p) == nil }
-
-func (trial) Question(context.Context, []lathe.Question) ([][]string, error) {
-	return nil, tool.Failf("Nobody is there to answer.")
-}
-
-func (trial) Progress(string, json.RawMessage) {}
-
-func (trial) Todos(context.Context, []lathe.Todo) error { return nil }
-
-func (trial) Changing(context.Context, ...string) (func(), error) { return func() {}, nil }
-
-func (trial) PlanFile() string { return "" }
-
-func (trial) Switch(context.Context, string, string) error {
-	return tool.Failf("There is no session that could go on.")
-}
-
-func (trial) Delegate(context.Context, tool.Assignment) (tool.Report, error) {
-	return tool.Report{}, tool.Failf("There is no session to hand a task on from.")
-}
-
-func (trial) Tell(lathe.Fact) {}
-
-func (trial) History() []lathe.Message { return nil }
 
 // trialJSON is a call and what came of it, as a model would be told.
 type trialJSON struct {

@@ -85,7 +85,7 @@ func (a Attachments) expandFile(ctx context.Context, f *lathe.File) ([]lathe.Bod
 		if err != nil {
 			return unreadable(f, f.Filename, err)
 		}
-		return []lathe.Body{called(f.Filename), history.Synthetic(text), f}, nil
+		return []lathe.Body{called(f.Filename, nil), history.Synthetic(text), f}, nil
 	case scheme == "file":
 		u, err := url.Parse(f.URL)
 		if err != nil {
@@ -106,22 +106,28 @@ func pathOf(u *url.URL) string {
 	return filepath.FromSlash(p)
 }
 
-// called says in the words of the read tool how the text that follows was come by.
-func called(path string) *lathe.Text {
-	return calledFor(path, nil)
-}
-
-// calledFor is called for a range of lines: a model that is not told takes them for the
-// whole file.
-func calledFor(path string, query url.Values) *lathe.Text {
+// called says in the words of the read tool where the text that follows comes from. A model that is not told of a
+// range of lines takes it for the whole file.
+func called(path string, query url.Values) *lathe.Text {
 	input := "{\"filePath\":" + string(lathe.AppendJSONString(nil, path))
-	if from := number(query.Get("start"), 1); query.Has("start") || query.Has("end") {
+	if from, limit := lineRange(query); from > 0 {
 		input += ",\"offset\":" + strconv.Itoa(from)
-		if to := number(query.Get("end"), 0); to >= from {
-			input += ",\"limit\":" + strconv.Itoa(to-from+1)
+		if limit > 0 {
+			input += ",\"limit\":" + strconv.Itoa(limit)
 		}
 	}
 	return history.Synthetic("Called the Read tool with the following input: " + input + "}")
+}
+
+// lineRange is the first line and the number of lines that a URL names; 0 is all.
+func lineRange(query url.Values) (from, limit int) {
+	if query.Has("start") || query.Has("end") {
+		from = number(query.Get("start"), 1)
+		if to := number(query.Get("end"), 0); to >= from {
+			limit = to - from + 1
+		}
+	}
+	return from, limit
 }
 
 // unreadable says in the prompt that an attachment is missing, and why.
@@ -170,23 +176,17 @@ func (a Attachments) expandPath(ctx context.Context, f *lathe.File, path string,
 		return unreadable(f, path, err)
 	}
 	shown.URL = "data:" + f.Mime + ";base64," + base64.StdEncoding.EncodeToString(data)
-	return []lathe.Body{called(path), &shown}, nil
+	return []lathe.Body{called(path, nil), &shown}, nil
 }
 
 // read reads as the read tool does, without asking: the user named the file.
 func (a Attachments) read(ctx context.Context, path string, query url.Values, shown *lathe.File) ([]lathe.Body, error) {
-	from, limit := 0, 0
-	if query.Has("start") || query.Has("end") {
-		from = number(query.Get("start"), 1)
-		if to := number(query.Get("end"), 0); to >= from {
-			limit = to - from + 1
-		}
-	}
+	from, limit := lineRange(query)
 	res, err := builtin.ReadFile(ctx, &tool.Call{Session: a.Session, Dir: a.Dir, Root: a.Dir}, path, from, limit)
 	if err != nil {
 		return unreadable(shown, path, err)
 	}
-	out := []lathe.Body{calledFor(path, query), history.Synthetic(res.Output)}
+	out := []lathe.Body{called(path, query), history.Synthetic(res.Output)}
 	for _, f := range res.Attachments {
 		out = append(out, f)
 	}

@@ -15,15 +15,12 @@ import (
 const PageSize = 100
 
 // Histories are the messages of sessions.
-type Histories struct{ store *store.Store }
-
-// NewHistories returns the histories of a store.
-func NewHistories(s *store.Store) Histories { return Histories{s} }
+type Histories struct{ Store *store.Store }
 
 // Export writes a session as JSON with two spaces an indent, page by page. change, if
 // given, is applied to the record and to each message on its way out.
 func (r Histories) Export(ctx context.Context, id lathe.SessionID, to io.Writer, change func(*lathe.Session, *lathe.Message)) error {
-	s, err := r.store.Session(ctx, id)
+	s, err := r.Store.Session(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -94,7 +91,7 @@ func (r Histories) Each(ctx context.Context, id lathe.SessionID, f func(lathe.Me
 func (r Histories) pages(ctx context.Context, id lathe.SessionID) ([]lathe.Place, error) {
 	var starts []lathe.Place
 	for at := (lathe.Place{}); ; {
-		page, err := r.store.History(ctx, id, at, PageSize)
+		page, err := r.Store.History(ctx, id, at, PageSize)
 		if err != nil || !page.More {
 			return append(starts, lathe.Place{}), err
 		}
@@ -107,7 +104,7 @@ func (r Histories) pages(ctx context.Context, id lathe.SessionID) ([]lathe.Place
 func (r Histories) between(ctx context.Context, id lathe.SessionID, from, before lathe.Place) ([]lathe.Message, error) {
 	var out []lathe.Message
 	for {
-		page, err := r.store.History(ctx, id, before, PageSize)
+		page, err := r.Store.History(ctx, id, before, PageSize)
 		if err != nil {
 			return nil, err
 		}
@@ -128,25 +125,25 @@ func (r Histories) between(ctx context.Context, id lathe.SessionID, from, before
 // Messages returns the newest messages older than before, at most limit, oldest first. A
 // limit of 0 has no limit.
 func (r Histories) Messages(ctx context.Context, id lathe.SessionID, before lathe.Place, limit int) (lathe.Page, error) {
-	return r.store.History(ctx, id, before, limit)
+	return r.Store.History(ctx, id, before, limit)
 }
 
 // Message returns one message with its parts.
 func (r Histories) Message(ctx context.Context, session lathe.SessionID, id lathe.MessageID) (lathe.Message, error) {
-	return r.store.Message(ctx, session, id)
+	return r.Store.Message(ctx, session, id)
 }
 
 // Todos returns the list of a session.
 func (r Histories) Todos(ctx context.Context, id lathe.SessionID) ([]lathe.Todo, error) {
-	return r.store.Todos(ctx, id)
+	return r.Store.Todos(ctx, id)
 }
 
 // Diff returns what a session has changed, or one of its exchanges, named by its prompt.
 func (r Histories) Diff(ctx context.Context, id lathe.SessionID, prompt lathe.MessageID) ([]lathe.FileDiff, error) {
 	if prompt == "" {
-		return r.store.Diff(ctx, id)
+		return r.Store.Diff(ctx, id)
 	}
-	m, err := r.store.Message(ctx, id, prompt)
+	m, err := r.Store.Message(ctx, id, prompt)
 	if err != nil {
 		return nil, err
 	}

@@ -9,14 +9,11 @@ import (
 )
 
 // Requests are permissions and questions that wait for a person, and what people have approved for good.
-type Requests struct{ store *store.Store }
-
-// NewRequests returns the requests of a store.
-func NewRequests(s *store.Store) Requests { return Requests{s} }
+type Requests struct{ Store *store.Store }
 
 // Asks returns the requests in scope that wait for a person, oldest first.
 func (r Requests) Asks(ctx context.Context, scope lathe.Scope) ([]lathe.Fact, error) {
-	return r.store.Asks(ctx, scope)
+	return r.Store.Asks(ctx, scope)
 }
 
 // Reply answers a permission request. What is said with a rejection goes to the model.
@@ -46,7 +43,7 @@ func (r Requests) Dismiss(ctx context.Context, id lathe.AskID) error {
 // settle finds the session of a request and answers it there. A permission is not
 // answered like a question, nor the other way round.
 func (r Requests) settle(ctx context.Context, id lathe.AskID, in lathe.Input) error {
-	asks, err := r.store.Asks(ctx, lathe.Scope{})
+	asks, err := r.Store.Asks(ctx, lathe.Scope{})
 	if err != nil {
 		return err
 	}
@@ -68,16 +65,16 @@ func (r Requests) settle(ctx context.Context, id lathe.AskID, in lathe.Input) er
 	if session == "" {
 		return lathe.Errorf(lathe.NotFound, "request %s is not waiting for an answer", id)
 	}
-	_, err = r.store.Admit(ctx, session, in) // whoever asked hears of it
+	_, err = r.Store.Admit(ctx, session, in) // whoever asked hears of it
 	return err
 }
 
 // Approvals returns what was answered "always" in a project, or in a directory without one.
 func (r Requests) Approvals(ctx context.Context, at workspace.Place) (lathe.Ruleset, error) {
-	return r.store.Approvals(ctx, at.ProjectID, at.Directory)
+	return r.Store.Approvals(ctx, at.ProjectID, at.Directory)
 }
 
 // Revoke takes an approval back.
 func (r Requests) Revoke(ctx context.Context, at workspace.Place, permission, pattern string) error {
-	return r.store.Revoke(ctx, at.ProjectID, at.Directory, permission, pattern)
+	return r.Store.Revoke(ctx, at.ProjectID, at.Directory, permission, pattern)
 }

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"iter"
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -55,31 +56,26 @@ func (m *Recorder) model(ref lathe.ModelRef) *modelMeter {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	ref.Variant = ""
-	if m.models[ref] == nil && len(m.models) >= mostNames {
-		ref = lathe.ModelRef{Provider: "other", Model: "other"}
-	}
-	if m.models == nil {
-		m.models = map[lathe.ModelRef]*modelMeter{}
-	}
-	if m.models[ref] == nil {
-		m.models[ref] = &modelMeter{}
-	}
-	return m.models[ref]
+	return meterOf(&m.models, ref, lathe.ModelRef{Provider: "other", Model: "other"})
 }
 
 func (m *Recorder) tool(name string) *toolMeter {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.tools[name] == nil && len(m.tools) >= mostNames {
-		name = "other"
+	return meterOf(&m.tools, name, "other")
+}
+
+func meterOf[K comparable, M any](all *map[K]*M, key, other K) *M {
+	if *all == nil {
+		*all = map[K]*M{}
 	}
-	if m.tools == nil {
-		m.tools = map[string]*toolMeter{}
+	if (*all)[key] == nil && len(*all) >= mostNames {
+		key = other
 	}
-	if m.tools[name] == nil {
-		m.tools[name] = &toolMeter{}
+	if (*all)[key] == nil {
+		(*all)[key] = new(M)
 	}
-	return m.tools[name]
+	return (*all)[key]
 }
 
 // PrefixBreak counts a change for which all that a provider has cached is lost, and returns how many there were.
@@ -147,11 +143,7 @@ func (m *Recorder) Measure(p *metric.Page, requests *fairqueue.Queue) {
 func (m *Recorder) measureModels(p *metric.Page) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	refs := make([]lathe.ModelRef, 0, len(m.models))
-	for ref := range m.models {
-		refs = append(refs, ref)
-	}
-	slices.SortFunc(refs, func(a, b lathe.ModelRef) int {
+	refs := slices.SortedFunc(maps.Keys(m.models), func(a, b lathe.ModelRef) int {
 		return cmp.Or(cmp.Compare(a.Provider, b.Provider), cmp.Compare(a.Model, b.Model))
 	})
 	each := func(write func(one *modelMeter, labels ...string)) {
@@ -186,11 +178,7 @@ func (m *Recorder) measureModels(p *metric.Page) {
 func (m *Recorder) measureTools(p *metric.Page) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	names := make([]string, 0, len(m.tools))
-	for name := range m.tools {
-		names = append(names, name)
-	}
-	slices.Sort(names)
+	names := slices.Sorted(maps.Keys(m.tools))
 	for _, name := range names {
 		p.Counter("lathe_tool_failures_total", "Tool calls that failed or were refused.", float64(m.tools[name].failed.Load()), "tool", name)
 	}
