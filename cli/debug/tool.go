@@ -85,7 +85,7 @@ func tryTool(ctx context.Context, a *cli.App, place workspace.Place, tools *tool
 		}
 		res, err := tool.Run(ctx, t, &tool.Call{
 			Session: "ses_debug", Message: "msg_debug", ID: "debug", Agent: agent.Name, Dir: place.Directory, Root: place.Worktree,
-			Input: input, Host: trial{agent, call.yes},
+			Input: input, Host: trial{agent: agent, yes: call.yes},
 		})
 		out := trialJSON{Tool: call.tool, Input: input, Title: res.Title, Output: res.Output, Metadata: res.Metadata}
 		var told *tool.Failure

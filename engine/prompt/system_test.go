@@ -91,7 +91,7 @@ func TestSystem_Order(t *testing.T) {
 	s.Skills = []lathe.Skill{{Name: "b", Description: "when b"}, {Name: "a", Description: "when a"}}
 	text := s.Build(0).Text
 	at := -1
-	for _, part := range []string{"You are lathe", "# This model\nMake calls", "# Environment", "Model: provider/claude-x", "\nDate: ", "Instructions from: global\nGlobal.", "Instructions from: project", "<available_skills>\na — when a\nb — when b\n"} {
+	for _, part := range []string{"You are lathe", "# This model\nMake independent calls", "# Environment", "Model: provider/claude-x", "\nDate: ", "Instructions from: global\nGlobal.", "Instructions from: project", "<available_skills>\na — when a\nb — when b\n"} {
 		next := strings.Index(text, part)
 		if next <= at {
 			t.Errorf("%q stands at %d, behind %d", part, next, at)
