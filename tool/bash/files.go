@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/lathe-agent/lathe/internal/gitobj"
 	"github.com/lathe-agent/lathe/tool"
 	sh "github.com/lathe-agent/lathe/tool/shell"
 	"github.com/lathe-agent/lathe/tool/target"
@@ -115,36 +116,20 @@ func isHarmlessRepository(git string, info os.FileInfo, root string) bool {
 		return false
 	}
 	text, err := os.ReadFile(filepath.Join(git, "config"))
-	return err == nil && hasPlainSettings(string(text))
+	return err == nil && hasPlainSettings(text)
 }
 
 // hasPlainSettings knows the settings that git writes itself. Anything else counts as one that
 // runs something.
-func hasPlainSettings(text string) bool {
+func hasPlainSettings(text []byte) bool {
 	const known = " core.repositoryformatversion core.filemode core.bare core.logallrefupdates core.ignorecase core.precomposeunicode core.symlinks" +
 		" user.name user.email remote.url remote.fetch branch.remote branch.merge branch.rebase extensions.objectformat submodule.url submodule.active submodule.branch "
-	section := ""
-	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(line)
-		switch {
-		case line == "" || line[0] == '#' || line[0] == ';':
-		case strings.HasSuffix(line, `\`):
-			return false
-		case line[0] == '[':
-			head, rest, ok := strings.Cut(line[1:], "]")
-			if !ok || strings.TrimSpace(rest) != "" {
-				return false
-			}
-			section, _, _ = strings.Cut(strings.ToLower(head), " ")
-		default:
-			key, value, _ := strings.Cut(line, "=")
-			name := section + "." + strings.ToLower(strings.TrimSpace(key))
-			if !strings.Contains(known, " "+name+" ") || strings.Contains(value, "::") {
-				return false
-			}
-		}
-	}
-	return true
+	lines, err := gitobj.ConfigLines(text)
+	return err == nil && !slices.ContainsFunc(lines, func(l gitobj.ConfigLine) bool {
+		section, _, _ := strings.Cut(l.Key, ".")
+		name := section + l.Key[strings.LastIndexByte(l.Key, '.'):]
+		return !l.Header && (!strings.Contains(known, " "+name+" ") || strings.Contains(l.Value, "::"))
+	})
 }
 
 // readTargets are the files in the project whose contents a line is known to read, as rules for the
@@ -227,10 +212,5 @@ func walkLinks(dir string, budget *int, found func(link string)) bool {
 // isSystem knows directories of programs, which hold nothing of the user's. Tools keep links to them
 // in projects, as virtual environments do.
 func isSystem(path string) bool {
-	for _, dir := range []string{"/usr", "/bin", "/lib", "/lib64", "/nix/store", "/opt/homebrew"} {
-		if path == dir || strings.HasPrefix(path, dir+"/") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"/usr", "/bin", "/lib", "/lib64", "/nix/store", "/opt/homebrew"}, func(dir string) bool { return workspace.Inside(dir, path) })
 }

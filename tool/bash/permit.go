@@ -4,13 +4,13 @@ import (
 	"context"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/tool"
 	"github.com/lathe-agent/lathe/tool/args"
 	sh "github.com/lathe-agent/lathe/tool/shell"
 	"github.com/lathe-agent/lathe/tool/target"
+	"github.com/lathe-agent/lathe/workspace"
 )
 
 // permit asks for what a command would do: first for the directories outside of the project
@@ -51,12 +51,7 @@ func (b *bash) permit(ctx context.Context, c *tool.Call, command string, dir tar
 // lasts reports whether a directory is the same tomorrow. Those of processes and devices are not,
 // so allowing one for good would allow anything.
 func lasts(dir string) bool {
-	for _, top := range []string{"/proc", "/sys", "/dev"} {
-		if dir == top || strings.HasPrefix(dir, top+"/") {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc([]string{"/proc", "/sys", "/dev"}, func(top string) bool { return workspace.Inside(top, dir) })
 }
 
 // scan reads a command in the grammar of the shell that runs it. Of a shell whose grammar is

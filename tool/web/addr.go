@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -15,12 +16,6 @@ import (
 	"github.com/lathe-agent/lathe/internal/phrase"
 	"github.com/lathe-agent/lathe/tool"
 )
-
-// reach is which addresses a fetch may connect to.
-type reach struct {
-	private bool
-	named   []netip.Prefix
-}
 
 // addressError says that an address is none a fetch may connect to.
 type addressError struct {
@@ -31,31 +26,29 @@ type addressError struct {
 func (e *addressError) Error() string { return fmt.Sprintf("%s is %s", e.addr, e.kind) }
 
 // judge refuses an address that is not public, unless it was allowed.
-func (r reach) judge(addr netip.Addr) error {
+func (cfg Config) judge(addr netip.Addr) error {
 	addr = addr.WithZone("").Unmap()
-	for _, p := range r.named {
-		if p.Contains(addr) {
-			return nil
-		}
+	if slices.ContainsFunc(cfg.Private, func(p netip.Prefix) bool { return p.Contains(addr) }) {
+		return nil
 	}
 	if kind := netaddr.Metadata(addr); kind != "" {
 		return &addressError{addr, kind}
 	}
-	if kind := netaddr.Special(addr); kind != "" && !r.private {
+	if kind := netaddr.Special(addr); kind != "" && !cfg.AllowPrivate {
 		return &addressError{addr, kind}
 	}
 	return nil
 }
 
-// host refuses what a URL itself shows to be no public address, before anybody is asked and
+// judgeHost refuses what a URL itself shows to be no public address, before anybody is asked and
 // before a name is looked up. What a name turns out to be is judged when it is dialed.
-func (r reach) host(u *url.URL) error {
+func (cfg Config) judgeHost(u *url.URL) error {
 	host := hostOf(u)
 	if addr, err := netip.ParseAddr(host); err == nil {
-		return r.judge(addr)
+		return cfg.judge(addr)
 	}
 	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
-		return r.judge(netip.AddrFrom4([4]byte{127, 0, 0, 1}))
+		return cfg.judge(netip.AddrFrom4([4]byte{127, 0, 0, 1}))
 	}
 	last := host[strings.LastIndexByte(host, '.')+1:]
 	if strings.Trim(last, "0123456789") == "" || strings.HasPrefix(last, "0x") {
@@ -73,7 +66,6 @@ func hostOf(u *url.URL) string {
 // at that moment: looking it up before would leave time to change it. The environment's proxies
 // are not used.
 func (cfg Config) transport() *http.Transport {
-	r := cfg.reach()
 	dialer := &net.Dialer{Resolver: cfg.Resolver}
 	t := &http.Transport{
 		DialContext:            dialer.DialContext,
@@ -91,9 +83,7 @@ func (cfg Config) transport() *http.Transport {
 		if err != nil {
 			return err
 		}
-		return r.judge(a.Addr())
+		return cfg.judge(a.Addr())
 	}
 	return t
 }
-
-func (cfg Config) reach() reach { return reach{private: cfg.AllowPrivate, named: cfg.Private} }

@@ -63,22 +63,23 @@ func Fetch(cfg Config) tool.Tool {
 	spec := tool.Spec{Name: "webfetch", Description: strings.TrimSpace(webFetchText)}
 	return tool.Define(spec, func(ctx context.Context, c *tool.Call, in webFetchInput) (tool.Result, error) {
 		in.Format = cmp.Or(in.Format, "markdown")
-		f := &fetching{cfg: cfg, call: c, in: in, left: webTimeout}
+		f := &fetching{cfg: cfg, call: c, in: in, limit: webTimeout}
 		if in.Timeout > 0 {
-			f.left = time.Duration(min(in.Timeout, webLongest.Seconds()) * float64(time.Second))
+			f.limit = time.Duration(min(in.Timeout, webLongest.Seconds()) * float64(time.Second))
 		}
+		f.left = f.limit
 		return f.run(ctx)
 	})
 }
 
 // fetching is one call of the tool.
 type fetching struct {
-	cfg  Config
-	call *tool.Call
-	in   webFetchInput
-	left time.Duration // of the time, without what people take to answer
-	at   *url.URL
-	hops int
+	cfg         Config
+	call        *tool.Call
+	in          webFetchInput
+	limit, left time.Duration // of the time, without what people take to answer
+	at          *url.URL
+	hops        int
 }
 
 func (f *fetching) run(ctx context.Context) (tool.Result, error) {

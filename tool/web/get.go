@@ -122,7 +122,7 @@ func (f *fetching) failed(ctx, timed context.Context, err error) error {
 	case errors.As(err, &denied):
 		return f.denied(host, denied)
 	case timed.Err() != nil:
-		return tool.Failf("%s did not answer in time: the limit is %s. Call webfetch with a longer timeout (at most %g), or fetch another page.", f.at, f.limit(), webLongest.Seconds())
+		return tool.Failf("%s did not answer in time: the limit is %s. Call webfetch with a longer timeout (at most %g), or fetch another page.", f.at, f.limit, webLongest.Seconds())
 	case errors.As(err, &name) && name.IsNotFound:
 		return tool.Failf("There is no host %q. Correct the url, or search for the page.", phrase.Clip(host))
 	case errors.As(err, &cert):
@@ -133,16 +133,9 @@ func (f *fetching) failed(ctx, timed context.Context, err error) error {
 	return tool.Failf("%s cannot be fetched: %w. Fetch it from another place, or go on without it.", f.at, err)
 }
 
-func (f *fetching) limit() time.Duration {
-	if f.in.Timeout > 0 {
-		return time.Duration(min(f.in.Timeout, webLongest.Seconds()) * float64(time.Second))
-	}
-	return webTimeout
-}
-
 // judge refuses an address that is no public one, as the URL shows it.
 func (f *fetching) judge(u *url.URL) error {
-	err := f.cfg.reach().host(u)
+	err := f.cfg.judgeHost(u)
 	var denied *addressError
 	if errors.As(err, &denied) {
 		return f.denied(u.Hostname(), denied)

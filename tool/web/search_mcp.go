@@ -22,81 +22,75 @@ func (cfg SearchConfig) searcher() Searcher {
 	if cfg.Key == "" && !cfg.Keyless {
 		return nil
 	}
-	r := remoteSearch{key: cfg.Key, agent: cmp.Or(cfg.Agent, "lathe"), transport: cfg.Transport}
-	if r.transport == nil {
-		r.transport = &http.Transport{ForceAttemptHTTP2: true, DisableKeepAlives: true}
+	s := &remoteSearch{key: cfg.Key, agent: cmp.Or(cfg.Agent, "lathe"), transport: cfg.Transport, provider: cmp.Or(cfg.Provider, "exa")}
+	if s.transport == nil {
+		s.transport = &http.Transport{ForceAttemptHTTP2: true, DisableKeepAlives: true}
 	}
-	switch cmp.Or(cfg.Provider, "exa") {
+	switch s.provider {
 	case "exa":
-		r.endpoint = cmp.Or(cfg.Endpoint, "https://mcp.exa.ai/mcp")
-		return exaSearch{r}
+		s.endpoint, s.label, s.search = cmp.Or(cfg.Endpoint, "https://mcp.exa.ai/mcp"), "Exa Web Search", s.searchExa
 	case "parallel":
-		r.endpoint = cmp.Or(cfg.Endpoint, "https://search.parallel.ai/mcp")
-		return parallelSearch{r}
+		s.endpoint, s.label, s.search = cmp.Or(cfg.Endpoint, "https://search.parallel.ai/mcp"), "Parallel Web Search", s.searchParallel
+	default:
+		return nil
 	}
-	return nil
+	return s
 }
 
-type exaSearch struct{ remoteSearch }
-
-func (exaSearch) Provider() string { return "exa" }
-func (exaSearch) Label() string    { return "Exa Web Search" }
-
-func (s exaSearch) Search(ctx context.Context, q SearchQuery) (string, error) {
-	u, err := url.Parse(s.endpoint)
-	if err != nil {
-		return "", errors.New("its address in the settings is not a URL")
-	}
+// searchExa asks Exa, whose key is in the address.
+func (s *remoteSearch) searchExa(ctx context.Context, u *url.URL, q SearchQuery) (*http.Request, error) {
 	if s.key != "" {
 		query := u.Query()
 		query.Set("exaApiKey", s.key)
 		u.RawQuery = query.Encode()
 	}
-	req, err := s.request(ctx, u, "web_search_exa", struct {
+	return s.request(ctx, u, "web_search_exa", struct {
 		Query      string `json:"query"`
 		Type       string `json:"type"`
 		NumResults int    `json:"numResults"`
 		Livecrawl  string `json:"livecrawl"`
 		Characters int    `json:"contextMaxCharacters,omitempty"`
 	}{q.Query, q.Type, q.Results, q.Livecrawl, q.Characters})
-	if err != nil {
-		return "", err
-	}
-	return s.send(req)
 }
 
-type parallelSearch struct{ remoteSearch }
-
-func (parallelSearch) Provider() string { return "parallel" }
-func (parallelSearch) Label() string    { return "Parallel Web Search" }
-
-func (s parallelSearch) Search(ctx context.Context, q SearchQuery) (string, error) {
-	u, err := url.Parse(s.endpoint)
-	if err != nil {
-		return "", errors.New("its address in the settings is not a URL")
-	}
+// searchParallel asks Parallel, whose key is in a header.
+func (s *remoteSearch) searchParallel(ctx context.Context, u *url.URL, q SearchQuery) (*http.Request, error) {
 	req, err := s.request(ctx, u, "web_search", struct {
 		Objective string   `json:"objective"`
 		Queries   []string `json:"search_queries"`
 		Session   string   `json:"session_id"`
 		Model     string   `json:"model_name,omitempty"`
 	}{q.Query, []string{q.Query}, q.Session, q.Model})
-	if err != nil {
-		return "", err
-	}
-	if s.key != "" {
+	if err == nil && s.key != "" {
 		req.Header.Set("Authorization", "Bearer "+s.key)
 	}
-	return s.send(req)
+	return req, err
 }
 
 // remoteSearch calls a tool of an MCP server over HTTP, once and without a session.
 type remoteSearch struct {
-	endpoint, key, agent string
-	transport            http.RoundTripper
+	provider, label, endpoint, key, agent string
+	transport                             http.RoundTripper
+	search                                func(context.Context, *url.URL, SearchQuery) (*http.Request, error)
 }
 
-func (s remoteSearch) request(ctx context.Context, u *url.URL, name string, arguments any) (*http.Request, error) {
+func (s *remoteSearch) Provider() string { return s.provider }
+
+func (s *remoteSearch) Label() string { return s.label }
+
+func (s *remoteSearch) Search(ctx context.Context, q SearchQuery) (string, error) {
+	u, err := url.Parse(s.endpoint)
+	if err != nil {
+		return "", errors.New("its address in the settings is not a URL")
+	}
+	req, err := s.search(ctx, u, q)
+	if err != nil {
+		return "", err
+	}
+	return s.send(req)
+}
+
+func (s *remoteSearch) request(ctx context.Context, u *url.URL, name string, arguments any) (*http.Request, error) {
 	body, err := json.Marshal(struct {
 		Version string `json:"jsonrpc"`
 		ID      int    `json:"id"`
@@ -121,7 +115,7 @@ func (s remoteSearch) request(ctx context.Context, u *url.URL, name string, argu
 
 // send returns the first text of the answer. A redirect is an error: the key is for the
 // endpoint alone.
-func (s remoteSearch) send(req *http.Request) (string, error) {
+func (s *remoteSearch) send(req *http.Request) (string, error) {
 	res, err := s.transport.RoundTrip(req)
 	if err != nil {
 		return "", s.hidden(err)
@@ -153,7 +147,7 @@ func (s remoteSearch) send(req *http.Request) (string, error) {
 }
 
 // stream looks for the answer among events, and does not wait for their end.
-func (s remoteSearch) stream(r io.Reader) (string, error) {
+func (s *remoteSearch) stream(r io.Reader) (string, error) {
 	events := sse.NewReaderLimit(r, webBytes)
 	for {
 		e, err := events.Next()
@@ -170,7 +164,7 @@ func (s remoteSearch) stream(r io.Reader) (string, error) {
 }
 
 // answer reads a JSON-RPC message. It is usable if it is an answer to the call.
-func (s remoteSearch) answer(data []byte) (text string, usable bool, _ error) {
+func (s *remoteSearch) answer(data []byte) (text string, usable bool, _ error) {
 	var msg struct {
 		Result *struct {
 			Content []struct{ Type, Text string }
@@ -200,7 +194,7 @@ func (s remoteSearch) answer(data []byte) (text string, usable bool, _ error) {
 }
 
 // hidden is an error without the key, wherever it came from.
-func (s remoteSearch) hidden(err error) error {
+func (s *remoteSearch) hidden(err error) error {
 	text := err.Error()
 	if s.key != "" {
 		for _, key := range []string{s.key, url.QueryEscape(s.key)} {

@@ -307,11 +307,7 @@ func (w *Watch) keepHead(x *inspector) {
 	if exists(file) {
 		finding.Err = w.aside(file)
 	}
-	f, err := os.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
-	if err == nil {
-		_, err = f.WriteString(w.head)
-		err = errors.Join(err, f.Close())
-	}
+	err := writeNew(file, []byte(w.head))
 	if errors.Is(err, fs.ErrExist) {
 		return // git was about to write it
 	}
@@ -362,11 +358,7 @@ func (w *Watch) keepTodos(x *inspector) {
 				text += line
 			}
 		}
-		f, err := os.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
-		if err == nil {
-			_, err = f.WriteString(text)
-			err = errors.Join(err, f.Close())
-		}
+		err = writeNew(file, []byte(text))
 		if last := &x.found[len(x.found)-1]; last.Err == nil {
 			last.Err = err
 		}
