@@ -17,9 +17,7 @@ type group struct {
 	process *os.Process
 	grace   time.Duration
 
-	over  chan struct{}
-	how   status // valid when over is closed
-	empty chan struct{}
+	course
 	ask   func() // ends the group, once
 	asked chan struct{}
 }
@@ -32,10 +30,7 @@ func startGroup(c Command, s streams, grace time.Duration) (tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &group{
-		process: process, grace: grace,
-		over: make(chan struct{}), empty: make(chan struct{}), asked: make(chan struct{}),
-	}
+	g := &group{process: process, grace: grace, course: newCourse(), asked: make(chan struct{})}
 	g.ask = sync.OnceFunc(func() { close(g.asked) })
 	go g.watch()
 	return g, nil
@@ -83,14 +78,6 @@ func (g *group) watch() {
 }
 
 func (g *group) signal(s syscall.Signal) error { return unix.Kill(-g.process.Pid, s) }
-
-func (g *group) exited() <-chan struct{} { return g.over }
-
-func (g *group) status() status { return g.how }
-
-func (g *group) confined() *Report { return nil }
-
-func (g *group) gone() <-chan struct{} { return g.empty }
 
 func (g *group) kill() { g.ask() }
 

@@ -20,12 +20,10 @@ type job struct {
 	process *os.Process
 	handle  windows.Handle
 
-	over  chan struct{}
-	how   status // valid when over is closed
-	empty chan struct{}
-	ask   func() // ends the job, once
-	left  func() // ends the watch, once
-	quit  chan struct{}
+	course
+	ask  func() // ends the job, once
+	left func() // ends the watch, once
+	quit chan struct{}
 }
 
 func (r *Runner) start(c Command, s streams) (tree, error) {
@@ -48,7 +46,7 @@ func (r *Runner) start(c Command, s streams) (tree, error) {
 		_, _ = process.Wait()
 		return nil, err
 	}
-	j := &job{process: process, handle: handle, over: make(chan struct{}), empty: make(chan struct{}), quit: make(chan struct{})}
+	j := &job{process: process, handle: handle, course: newCourse(), quit: make(chan struct{})}
 	j.ask = sync.OnceFunc(func() { _ = windows.TerminateJobObject(handle, 1) })
 	j.left = sync.OnceFunc(func() { close(j.quit) })
 	go j.watch()
@@ -132,14 +130,6 @@ func (j *job) active() uint32 {
 	}
 	return info.activeCount
 }
-
-func (j *job) exited() <-chan struct{} { return j.over }
-
-func (j *job) status() status { return j.how }
-
-func (j *job) confined() *Report { return nil }
-
-func (j *job) gone() <-chan struct{} { return j.empty }
 
 func (j *job) kill() { j.ask() }
 

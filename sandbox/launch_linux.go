@@ -251,10 +251,8 @@ func (l *launcher) collect() {
 		case err != nil:
 			close(l.empty)
 			return
-		case pid == l.command && ws.Signaled():
-			l.ended <- wstatus{Code: -1, Signal: unix.SignalName(ws.Signal())}
-		case pid == l.command && ws.Exited():
-			l.ended <- wstatus{Code: ws.ExitStatus()}
+		case pid == l.command:
+			l.claim(ws)
 		}
 	}
 }

@@ -98,9 +98,7 @@ func answerNetwork(control *net.UnixConn, a netAnswer, files []*os.File) {
 		oob = unix.UnixRights(fds...)
 	}
 	_, _, _ = control.WriteMsgUnix(b, oob, nil) // to the dead there is nothing to say
-	for _, f := range files {
-		_ = f.Close() // they have theirs
-	}
+	closeAll(files...)                          // they have theirs
 }
 
 func dialSocket(kind string) ([]*os.File, error) {
@@ -119,10 +117,8 @@ func dialSocket(kind string) ([]*os.File, error) {
 // of sockets.
 func listenSockets(ports []uint16) (at []uint16, files []*os.File, err error) {
 	defer func() {
-		for _, f := range files {
-			if err != nil {
-				_ = f.Close()
-			}
+		if err != nil {
+			closeAll(files...)
 		}
 	}()
 	for _, port := range ports {

@@ -85,7 +85,7 @@ func (w *network) begin() error {
 	}
 	tables := len(a.Ports)
 	if len(files) != tables+2 {
-		closeAll(files)
+		closeAll(files...)
 		return errors.New("the network of the sandbox: sockets got lost")
 	}
 	w.tables = files[tables:]
@@ -94,7 +94,7 @@ func (w *network) begin() error {
 		l, err := net.FileListener(f)
 		_ = f.Close() // l has a copy
 		if err != nil {
-			closeAll(files[i+1 : tables])
+			closeAll(files[i+1 : tables]...)
 			return fmt.Errorf("listen in the network of the sandbox: %w", err)
 		}
 		w.serve(l, a.Ports[i])
@@ -158,7 +158,7 @@ func (w *network) answer() (a netAnswer, _ []*os.File, err error) {
 		err = errors.New(a.Error)
 	}
 	if err != nil {
-		closeAll(files)
+		closeAll(files...)
 		return a, nil, err
 	}
 	return a, files, nil
@@ -179,12 +179,6 @@ func passedFiles(oob []byte) (out []*os.File, err error) {
 		}
 	}
 	return out, nil
-}
-
-func closeAll(files []*os.File) {
-	for _, f := range files {
-		_ = f.Close()
-	}
 }
 
 // ports are what others listen on inside.
@@ -212,7 +206,7 @@ func (w *network) dial(at netip.AddrPort) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer closeAll(files)
+	defer closeAll(files...)
 	if len(files) != 1 {
 		return nil, errors.New("the network of the sandbox: a socket got lost")
 	}
@@ -239,6 +233,6 @@ func (w *network) close() {
 	}
 	_ = w.control.Close() // no order waits for its answer any more
 	w.watch.Wait()
-	closeAll(w.tables)
+	closeAll(w.tables...)
 	_ = w.theirs.Close()
 }

@@ -21,19 +21,16 @@ func (r *Runner) Run(ctx context.Context, c Command, output func([]byte)) (Resul
 	if ctx.Err() != nil { // a cancel that comes before the start wins
 		return Result{Exit: -1, Canceled: true}, nil
 	}
-	if err := c.check(); err != nil {
-		return Result{Exit: -1}, err
-	}
-	if err := r.begin(); err != nil {
-		return Result{Exit: -1}, err
-	}
 	began := time.Now()
-	t, out, err := r.begun(c)
+	var t tree
+	var out *os.File
+	err := r.enter(c, func() (_ tree, err error) {
+		t, out, err = r.begun(c)
+		return t, err
+	})
 	if err != nil {
-		r.work.Done()
-		return Result{Exit: -1}, explain(c, err)
+		return Result{Exit: -1}, err
 	}
-	r.enter(t, c.Profile.Keeper)
 	f := follow(out)
 	defer close(f.left)
 	res, err := r.watch(ctx, c, t, func(limit time.Duration, until ...<-chan struct{}) int {

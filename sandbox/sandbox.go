@@ -157,6 +157,25 @@ type tree interface {
 	letGo()
 }
 
+// course is what trees know of a command: that it has ended, how, what confines it, and that nothing of it
+// is left.
+type course struct {
+	over   chan struct{}
+	how    status // valid when over is closed
+	report *Report
+	empty  chan struct{}
+}
+
+func newCourse() course { return course{over: make(chan struct{}), empty: make(chan struct{})} }
+
+func (c *course) exited() <-chan struct{} { return c.over }
+
+func (c *course) status() status { return c.how }
+
+func (c *course) confined() *Report { return c.report }
+
+func (c *course) gone() <-chan struct{} { return c.empty }
+
 // status is how a command ended.
 type status struct {
 	code   int
@@ -215,8 +234,19 @@ func (r *Runner) Close() error {
 	}
 }
 
-// enter begins to look after a tree until it is gone or let go.
-func (r *Runner) enter(t tree, k Keeper) {
+// enter starts a command, and begins to look after its tree until it is gone or let go.
+func (r *Runner) enter(c Command, start func() (tree, error)) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	if err := r.begin(); err != nil {
+		return err
+	}
+	t, err := start()
+	if err != nil {
+		r.work.Done()
+		return explain(c, err)
+	}
 	left := make(chan struct{})
 	r.mu.Lock()
 	r.live[t] = left
@@ -227,13 +257,14 @@ func (r *Runner) enter(t tree, k Keeper) {
 	}
 	go func() { // begin has counted it
 		defer r.work.Done()
-		keep(t, k, left)
+		keep(t, c.Profile.Keeper, left)
 		r.mu.Lock()
 		delete(r.live, t)
 		r.forgetJobs(func(j *keptJob) bool { return j.tree == t })
 		r.last = time.Now()
 		r.mu.Unlock()
 	}()
+	return nil
 }
 
 func (r *Runner) letGo(t tree) {

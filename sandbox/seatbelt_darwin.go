@@ -14,14 +14,6 @@ const sandboxExec = "/usr/bin/sandbox-exec"
 // errNoHosts is that a list of hosts cannot be held.
 var errNoHosts = fmt.Errorf("%w: the setting sandbox.network lists hosts, which only Linux can hold; set it to false for none, or leave it out", ErrUnavailable)
 
-// seated is a command in a profile of Seatbelt.
-type seated struct {
-	*group
-	report *Report
-}
-
-func (s seated) confined() *Report { return s.report }
-
 func (r *Runner) start(c Command, s streams) (tree, error) {
 	if !c.Profile.Confined() {
 		if !c.Profile.zero() {
@@ -44,7 +36,8 @@ func (r *Runner) start(c Command, s streams) (tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	return seated{t.(*group), seatbeltReport(c.Profile)}, nil
+	t.(*group).report = seatbeltReport(c.Profile)
+	return t, nil
 }
 
 // probe runs a program in a profile that has every kind of rule: a system that does not take one of them

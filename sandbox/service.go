@@ -40,18 +40,16 @@ func (r *Runner) Start(c Command) (*Service, error) {
 	if c.Stdin != nil || c.Timeout != 0 {
 		return nil, fmt.Errorf("start %s: a service has neither an input of its caller nor a time limit", c.Path)
 	}
-	if err := c.check(); err != nil {
-		return nil, err
-	}
-	if err := r.begin(); err != nil {
-		return nil, err
-	}
-	s, err := r.serve(c)
+	var s *Service
+	err := r.enter(c, func() (_ tree, err error) {
+		if s, err = r.serve(c); err != nil {
+			return nil, err
+		}
+		return s.tree, nil
+	})
 	if err != nil {
-		r.work.Done()
-		return nil, explain(c, err)
+		return nil, err
 	}
-	r.enter(s.tree, c.Profile.Keeper)
 	go s.watch()
 	return s, nil
 }
@@ -61,11 +59,6 @@ func (r *Runner) serve(c Command) (*Service, error) {
 	inReader, stdin, err1 := os.Pipe()
 	stdout, outWriter, err2 := pipe()
 	stderr, errWriter, err3 := pipe()
-	closeAll := func(files ...*os.File) {
-		for _, f := range files {
-			_ = f.Close() // it may not have been opened
-		}
-	}
 	defer closeAll(inReader, outWriter, errWriter) // which are the program's
 	began := time.Now()
 	var t tree
@@ -80,6 +73,12 @@ func (r *Runner) serve(c Command) (*Service, error) {
 	return &Service{
 		Stdin: stdin, Stdout: stdout, grace: r.grace, tree: t, began: began, errors: keepTail(stderr), done: make(chan struct{}),
 	}, nil
+}
+
+func closeAll(files ...*os.File) {
+	for _, f := range files {
+		_ = f.Close() // it may not have been opened
+	}
 }
 
 // watch waits for the end of the program, and ends what it left behind.

@@ -55,13 +55,10 @@ type launched struct {
 	session  *session
 	control  *os.File
 	pid      int // of the command
-	sandbox  *Report
 	profile  Profile
 	network  *network // nil is that of its user
 
-	over   chan struct{}
-	how    status // valid when over is closed
-	empty  chan struct{}
+	course
 	listed chan []Process
 }
 
@@ -95,7 +92,7 @@ func (r *Runner) launchIn(own bool, c Command, s streams) (*launched, error) {
 	_ = unix.SetNonblock(pair[0], true) // so that reading it can have an end
 	ours, theirs := os.NewFile(uintptr(pair[0]), "control"), os.NewFile(uintptr(pair[1]), "control")
 	defer func() { _ = theirs.Close() }()
-	t := &launched{control: ours, over: make(chan struct{}), empty: make(chan struct{}), listed: make(chan []Process)}
+	t := &launched{control: ours, course: newCourse(), listed: make(chan []Process)}
 	err = errNoSession
 	if r.shares(c) {
 		err = t.join(r, c, own, theirs, s)
@@ -188,7 +185,7 @@ func (t *launched) first() (first report, err error) {
 // changed them for the next command.
 func (t *launched) take(first report, p Profile) {
 	p.Mounts, p.Protect, p.Files = slices.Clone(p.Mounts), slices.Clone(p.Protect), slices.Clone(p.Files)
-	t.pid, t.sandbox, t.profile = first.PID, first.Sandbox, p
+	t.pid, t.report, t.profile = first.PID, first.Sandbox, p
 }
 
 // reason is why it was not, as far as that was told.
@@ -358,14 +355,6 @@ func stateError(s *os.ProcessState) error {
 	}
 	return errors.New(s.String())
 }
-
-func (t *launched) exited() <-chan struct{} { return t.over }
-
-func (t *launched) status() status { return t.how }
-
-func (t *launched) confined() *Report { return t.sandbox }
-
-func (t *launched) gone() <-chan struct{} { return t.empty }
 
 func (t *launched) kill() { t.order(orderKill) }
 

@@ -27,18 +27,16 @@ func (r *Runner) Terminal(c Command, rows, cols int) (*Terminal, error) {
 	if c.Stdin != nil || c.Timeout != 0 {
 		return nil, fmt.Errorf("start %s: a terminal has neither an input of its caller nor a time limit", c.Path)
 	}
-	if err := c.check(); err != nil {
-		return nil, err
-	}
-	if err := r.begin(); err != nil {
-		return nil, err
-	}
-	t, err := r.terminal(c, rows, cols)
+	var t *Terminal
+	err := r.enter(c, func() (_ tree, err error) {
+		if t, err = r.terminal(c, rows, cols); err != nil {
+			return nil, err
+		}
+		return t.tree, nil
+	})
 	if err != nil {
-		r.work.Done()
-		return nil, explain(c, err)
+		return nil, err
 	}
-	r.enter(t.tree, c.Profile.Keeper)
 	go t.watch()
 	return t, nil
 }

@@ -1,10 +1,10 @@
 package gitguard
 
 import (
+	_ "embed"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/lathe-agent/lathe/internal/phrase"
 )
@@ -13,8 +13,7 @@ import (
 // file that git reads settings from, or a place where it looks for either is missing here.
 func allowed(key, value string) bool {
 	section, sub, name := splitKey(key)
-	check := ruleFor(section, sub, name)
-	return check != nil && check(value) && (sub == "" || safeSubsection(sub))
+	return fits(ruleFor(section, sub, name), value) && (sub == "" || safeSubsection(sub))
 }
 
 // removable reports whether a setting may be removed: those that can be set, and all that goes
@@ -38,10 +37,8 @@ func safeSubsection(sub string) bool {
 	return !strings.HasPrefix(sub, "-") && !strings.Contains(sub, "::") && oneLine(sub)
 }
 
-type rule func(value string) bool
-
 // ruleFor finds the rule of a key; nil is that it is not allowed at all. "*" stands for a subsection.
-func ruleFor(section, sub, name string) rule {
+func ruleFor(section, sub, name string) []string {
 	key := section + "." + name
 	if sub != "" {
 		key = section + ".*." + name
@@ -50,63 +47,48 @@ func ruleFor(section, sub, name string) rule {
 		return r
 	}
 	if sub == "" && (section == "advice" || section == "color") {
-		return oneOf("true", "false", "auto", "always", "never")
+		return []string{"true", "false", "auto", "always", "never"}
 	}
 	return nil
 }
 
-var rules = sync.OnceValue(func() map[string]rule {
-	truth := oneOf("true", "false", "yes", "no", "on", "off", "0", "1")
-	rebase := oneOf("true", "false", "merges", "m", "interactive", "i")
-	fastForward := oneOf("true", "false", "only", "no")
-	return map[string]rule{
-		"branch.*.remote": remoteName, "branch.*.pushremote": remoteName, "branch.*.merge": refName, "branch.*.rebase": rebase,
-		"branch.*.description": text, "branch.*.gh-merge-base": refName, "branch.*.vscode-merge-base": refName,
-		"branch.autosetupmerge": oneOf("true", "false", "always", "inherit", "simple"), "branch.autosetuprebase": oneOf("always", "never", "local", "remote"),
-		"branch.sort": oneOf("refname", "-refname", "committerdate", "-committerdate", "authordate", "-authordate"),
+//go:embed allow.txt
+var allowText string
 
-		"remote.*.url": PlainURL, "remote.*.pushurl": PlainURL, "remote.*.fetch": refspec, "remote.*.push": refspec,
-		"remote.*.tagopt": oneOf("--tags", "--no-tags"), "remote.*.prune": truth, "remote.*.prunetags": truth, "remote.*.mirror": truth,
-		"remote.*.skipfetchall": truth, "remote.*.skipdefaultupdate": truth, "remote.*.gh-resolved": refName, "remote.pushdefault": remoteName,
-
-		"remote.*.promisor": truth, "remote.*.partialclonefilter": refspec,
-
-		"submodule.*.url": PlainURL, "submodule.*.active": truth, "submodule.*.branch": refName,
-		"submodule.*.update": oneOf("checkout", "rebase", "merge", "none"), "submodule.*.shallow": truth,
-		"submodule.*.ignore": oneOf("all", "dirty", "untracked", "none"), "submodule.*.fetchrecursesubmodules": oneOf("true", "false", "on-demand"),
-		"submodule.active": oneLine,
-
-		"user.name": oneLine, "user.email": oneLine, "author.name": oneLine, "author.email": oneLine, "committer.name": oneLine, "committer.email": oneLine,
-
-		"init.defaultbranch": refName, "pull.rebase": rebase, "pull.ff": fastForward, "merge.ff": fastForward,
-		"merge.conflictstyle": oneOf("merge", "diff3", "zdiff3"), "push.default": oneOf("nothing", "current", "upstream", "tracking", "simple", "matching"),
-		"push.autosetupremote": truth, "push.followtags": truth, "fetch.prune": truth, "fetch.prunetags": truth,
-		"rebase.autostash": truth, "rebase.autosquash": truth, "rebase.updaterefs": truth, "rerere.enabled": truth, "rerere.autoupdate": truth,
-		"commit.verbose": truth, "status.showuntrackedfiles": oneOf("no", "normal", "all"), "gc.auto": number, "maintenance.auto": truth,
-		"lfs.repositoryformatversion": number, "lfs.*.access": oneOf("basic", "private", "negotiate", "none"),
-	}
-})
+var rules = phrase.Lists(allowText)
 
 // plainCore are the settings of core that git itself writes into a new repository. They say what
 // its files are like.
-var plainCore = sync.OnceValue(func() map[string]rule {
-	truth := oneOf("true", "false")
-	return map[string]rule{
-		"core.bare": truth, "core.repositoryformatversion": number, "core.filemode": truth, "core.logallrefupdates": oneOf("true", "false", "always"),
-		"core.ignorecase": truth, "core.precomposeunicode": truth, "core.symlinks": truth,
-		"core.autocrlf": oneOf("true", "false", "input"), "core.eol": oneOf("lf", "crlf", "native"), "core.safecrlf": oneOf("true", "false", "warn"),
-		"core.sparsecheckout": truth, "core.sparsecheckoutcone": truth,
-		"extensions.objectformat": oneOf("sha1", "sha256"), "extensions.refstorage": oneOf("files", "reftable"), "extensions.partialclone": refName,
+var plainCore = phrase.Lists(plainText)
+
+//go:embed allow_new.txt
+var plainText string
+
+// fits reports whether a rule allows a value: it is one of its words, or what the word says.
+func fits(rule []string, value string) bool {
+	if len(rule) != 1 {
+		return slices.Contains(rule, strings.ToLower(value))
 	}
-})
-
-func oneOf(values ...string) rule {
-	return func(v string) bool { return slices.Contains(values, strings.ToLower(v)) }
-}
-
-func number(v string) bool {
-	n, err := strconv.Atoi(v)
-	return err == nil && n >= 0
+	switch rule[0] {
+	case "<truth>":
+		return slices.Contains([]string{"true", "false", "yes", "no", "on", "off", "0", "1"}, strings.ToLower(value))
+	case "<number>":
+		n, err := strconv.Atoi(value)
+		return err == nil && n >= 0
+	case "<line>":
+		return oneLine(value)
+	case "<text>":
+		return text(value)
+	case "<ref>":
+		return refName(value)
+	case "<refspec>":
+		return refspec(value)
+	case "<url>":
+		return PlainURL(value)
+	case "<remote>": // its name, and what may stand in its place: an address
+		return value == "." || PlainURL(value)
+	}
+	return false
 }
 
 // oneLine allows what a person calls something.
@@ -127,9 +109,6 @@ func refspec(v string) bool {
 	v = strings.TrimPrefix(v, "^")
 	return oneLine(v) && !strings.HasPrefix(v, "-") && !strings.Contains(v, "::") && !strings.Contains(v, "!")
 }
-
-// remoteName allows the name of a remote, and what may stand in its place: an address.
-func remoteName(v string) bool { return v == "." || PlainURL(v) }
 
 var helper = phrase.Regexp(`^[A-Za-z0-9+.-]*::`)
 

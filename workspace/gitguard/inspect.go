@@ -124,8 +124,7 @@ func (x *inspector) plain(key, value, dir, work string) bool {
 		}
 		return work != "" && within(work, filepath.Clean(value)) && (x.inside(value) || !exists(value))
 	}
-	check := plainCore()[key]
-	return check != nil && check(value) || allowed(key, value)
+	return fits(plainCore()[key], value) || allowed(key, value)
 }
 
 func exists(path string) bool {
