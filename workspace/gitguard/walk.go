@@ -18,6 +18,13 @@ const (
 	settled = 50 * time.Millisecond
 )
 
+// stamp tells whether a folder is still the one that it was: no program can choose the time at
+// which Linux says that it was changed.
+type stamp struct {
+	inode uint64
+	time  time.Time
+}
+
 // folders remembers what folders hold of others, so that the next look lists only those that
 // changed.
 type folders map[string]folder

@@ -2,6 +2,7 @@ package guarded
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/lathe-agent/lathe/workspace"
@@ -64,27 +65,19 @@ func (p Project) below(path string) string {
 // elsewhere is what is guarded beside projects: what belongs to this program, and what programs of
 // the user obey.
 func (l List) elsewhere(p Project, path string) (string, bool) {
-	for _, dir := range l.Own {
-		if dir != "" && workspace.Inside(dir, path) {
-			return whyOwn, true
-		}
+	if slices.ContainsFunc(l.Own, func(dir string) bool { return dir != "" && workspace.Inside(dir, path) }) {
+		return whyOwn, true
 	}
-	for _, n := range ConfigFolders() {
-		if l.Config != "" && workspace.Inside(filepath.Join(l.Config, n), path) {
-			return whyHome, true
-		}
+	if l.Config != "" && slices.ContainsFunc(ConfigFolders(), func(n string) bool { return workspace.Inside(filepath.Join(l.Config, n), path) }) {
+		return whyHome, true
 	}
 	rel, err := filepath.Rel(l.Home, path)
 	if l.Home == "" || err != nil || !workspace.Inside(l.Home, path) {
 		return "", false
 	}
-	for _, n := range append(HomeFolders(), HomeFiles()...) {
-		if workspace.Inside(filepath.FromSlash(n), rel) {
-			return whyHome, true
-		}
-	}
 	project := workspace.Inside(p.Dir, path) || filepath.Dir(p.Root) != p.Root && workspace.Inside(p.Root, path)
-	if !project && strings.HasPrefix(rel, ".") {
+	known := slices.ContainsFunc(append(HomeFolders(), HomeFiles()...), func(n string) bool { return workspace.Inside(filepath.FromSlash(n), rel) })
+	if known || !project && strings.HasPrefix(rel, ".") {
 		return whyHome, true
 	}
 	return "", false
@@ -92,10 +85,6 @@ func (l List) elsewhere(p Project, path string) (string, bool) {
 
 // open reports whether a path lies in a folder that is written unasked.
 func (l List) open(path string) bool {
-	for _, dir := range l.Open {
-		if dir != "" && workspace.Inside(dir, path) {
-			return true
-		}
-	}
-	return l.Plans != "" && filepath.Dir(path) == l.Plans && strings.HasSuffix(path, ".md")
+	return slices.ContainsFunc(l.Open, func(dir string) bool { return dir != "" && workspace.Inside(dir, path) }) ||
+		l.Plans != "" && filepath.Dir(path) == l.Plans && strings.HasSuffix(path, ".md")
 }

@@ -2,6 +2,7 @@ package guarded
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -71,9 +72,6 @@ func names() []name {
 	}
 }
 
-// plans are the folders whose texts are written unasked.
-var plans = [][]string{{".lathe", "plans"}, {".opencode", "plans"}}
-
 // Names returns the guarded names of a folder that the sandbox holds in this way. A repository is
 // not among them: see what the sandbox says of git.
 func Names(dir string, hold Hold) (out []string) {
@@ -135,12 +133,7 @@ func nameOf(path string, linked bool) (why string, ok bool) {
 
 // hasGit reports whether a path leads into a repository by its names.
 func hasGit(path string) bool {
-	for _, part := range split(path) {
-		if same(part, ".git") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(split(path), func(part string) bool { return same(part, ".git") })
 }
 
 // at reports whether the name stands at the beginning of a path.
@@ -158,12 +151,7 @@ func (n name) at(parts []string) bool {
 
 // isPlan reports whether a path is a text right in a folder for plans, in exactly that spelling.
 func isPlan(parts []string) bool {
-	for _, p := range plans {
-		if len(parts) == 3 && parts[0] == p[0] && parts[1] == p[1] && strings.HasSuffix(parts[2], ".md") {
-			return true
-		}
-	}
-	return false
+	return len(parts) == 3 && (parts[0] == ".lathe" || parts[0] == ".opencode") && parts[1] == "plans" && strings.HasSuffix(parts[2], ".md")
 }
 
 func split(path string) []string {
