@@ -77,8 +77,7 @@ func (a *App) Finish(ctx context.Context, err error, args []string) int {
 		a.failJSON(err)
 	}
 	a.Fail(err)
-	var status exitCoder
-	if errors.As(err, &status) {
+	if status, ok := errors.AsType[exitCoder](err); ok {
 		return status.ExitStatus()
 	}
 	if errors.As(err, new(usageError)) {
@@ -95,8 +94,7 @@ func (a *App) Fail(err error) {
 	for _, line := range excerpt {
 		a.Remark("%s", line)
 	}
-	var more details
-	if errors.As(err, &more) {
+	if more, ok := errors.AsType[details](err); ok {
 		for _, line := range more.Details() {
 			a.Remark("  %s", line)
 		}

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/lathe-agent/lathe"
@@ -65,12 +66,7 @@ func (a *App) Find(ctx context.Context, e api.Engine, arg string) (lathe.Session
 	if err != nil {
 		return s, err
 	}
-	var fit []lathe.Session
-	for _, s := range all {
-		if fits(string(s.ID), arg) {
-			fit = append(fit, s)
-		}
-	}
+	fit := slices.DeleteFunc(all, func(s lathe.Session) bool { return !fits(string(s.ID), arg) })
 	switch len(fit) {
 	case 0:
 		return s, lathe.Errorf(lathe.NotFound, "Session not found: %s; `lathe session list --all` shows all there are", termtext.Clip(termtext.Plain(arg), 60))

@@ -66,7 +66,5 @@ func (a *App) Lend() (back func()) {
 
 // Interrupted returns the signal that ended the context.
 func Interrupted(ctx context.Context) (Interrupt, bool) {
-	var i Interrupt
-	ok := errors.As(context.Cause(ctx), &i)
-	return i, ok
+	return errors.AsType[Interrupt](context.Cause(ctx))
 }

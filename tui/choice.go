@@ -122,17 +122,11 @@ func (ch *choice) variant() string {
 
 // cycleAgent goes to the next agent that people may talk to.
 func (ch *choice) cycleAgent(step int) tea.Cmd {
-	var names []string
-	for _, a := range ch.state.Agents {
-		if state.IsOffered(a) {
-			names = append(names, a.Name)
-		}
+	all := slices.DeleteFunc(slices.Clone(ch.state.Agents), func(a lathe.Agent) bool { return !state.IsOffered(a) })
+	if len(all) > 0 {
+		i := slices.IndexFunc(all, func(a lathe.Agent) bool { return a.Name == ch.agent })
+		ch.agent = all[(i+step+len(all))%len(all)].Name
 	}
-	if len(names) == 0 {
-		return nil
-	}
-	i := slices.Index(names, ch.agent)
-	ch.agent = names[(i+step+len(names))%len(names)]
 	return nil
 }
 

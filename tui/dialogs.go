@@ -105,11 +105,6 @@ func (sd *sessionDialogs) rename(id lathe.SessionID, title string, back func() t
 	})})
 }
 
-func (sd *sessionDialogs) children(children []lathe.Session) tea.Cmd {
-	box := dialog.NewSubagents(sd.keys, dialog.Sessions{List: children, Current: sd.state.Current, Running: sd.state.Statuses(), Now: sd.now()})
-	return sd.overlays.show(&overlay{box: box, on: chosen(func(c dialog.Chosen) tea.Cmd { return sd.sessions.open(lathe.SessionID(c.ID)) })})
-}
-
 // timeline jumps to a prompt, and offers what can be done with it.
 func (sd *sessionDialogs) timeline() tea.Cmd {
 	box := dialog.NewTimeline(sd.keys, sd.state.Prompts(), sd.now())
@@ -162,6 +157,7 @@ func (sd *sessionDialogs) firstChild() tea.Cmd {
 	case 1:
 		return sd.sessions.open(children[0].ID)
 	default:
-		return sd.children(children)
+		box := dialog.NewSubagents(sd.keys, dialog.Sessions{List: children, Current: sd.state.Current, Running: sd.state.Statuses(), Now: sd.now()})
+		return sd.overlays.show(&overlay{box: box, on: chosen(func(c dialog.Chosen) tea.Cmd { return sd.sessions.open(lathe.SessionID(c.ID)) })})
 	}
 }

@@ -97,14 +97,7 @@ func (sv *services) sayFor(t *lathe.TUIToast) tea.Cmd {
 	if dir := sv.state.Info.Directory; dir != "" {
 		n.Text = strings.ReplaceAll(n.Text, dir+"/", "")
 	}
-	switch t.Variant {
-	case "success":
-		n.Variant = toast.Success
-	case "warning":
-		n.Variant = toast.Warning
-	case "error":
-		n.Variant = toast.Error
-	}
+	n.Variant = map[string]toast.Variant{"success": toast.Success, "warning": toast.Warning, "error": toast.Error}[t.Variant] // others inform
 	sv.toasts.Add(n, sv.now())
 	return sv.expireToasts()
 }

@@ -2,6 +2,7 @@
 package account
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -116,13 +117,8 @@ func listAuth(a *cli.App) error {
 func allCredentials(a *cli.App, p *harness.Providers) ([]credentialJSON, error) {
 	all := p.With(catalog.Filter{Experimental: true})
 	name := func(id string) string {
-		if one := all.Provider(id); one != nil {
-			return one.Name
-		}
-		if v := catalog.VendorOf(id); v.Name != "" {
-			return v.Name
-		}
-		return id
+		known, _ := providerName(all, id) // one that nobody knows has its id
+		return cmp.Or(known, id)
 	}
 	list := []credentialJSON{}
 	add := func(c credentialJSON) {

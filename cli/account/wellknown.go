@@ -150,8 +150,7 @@ func runLogin(ctx context.Context, a *cli.App, args []string) (auth.Secret, erro
 		if ctx.Err() != nil {
 			return auth.Secret{}, context.Cause(ctx)
 		}
-		var exit *exec.ExitError
-		if errors.As(err, &exit) {
+		if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 			err = fmt.Errorf("it ended with code %d", exit.ExitCode())
 		}
 		return auth.Secret{}, lathe.Errorf(lathe.Unauthorized, "the command did not log you in: %w; nothing was changed", err)

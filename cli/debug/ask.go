@@ -3,7 +3,6 @@ package debug
 import (
 	"context"
 	"errors"
-	"io"
 	"maps"
 	"net/http"
 	"strings"
@@ -188,15 +187,14 @@ var errNothing = errors.New("nothing to record")
 // askRecorded keeps the traffic, of a failure too.
 func askRecorded(a *cli.App, f askFlags, send func(http.RoundTripper) error) error {
 	var asked error
-	size, err := session.WriteFile(f.record, func(w io.Writer) error {
-		to := &countedWriter{w: w}
-		r := record.NewRecorder(to, nil)
+	size, err := session.WriteFile(f.record, func(w *cli.CountingFile) error {
+		r := record.NewRecorder(w, nil)
 		r.Timing = f.timing
 		asked = send(r)
 		if err := r.Close(); err != nil {
 			return err
 		}
-		if to.n == 0 {
+		if w.Written == 0 {
 			return errNothing
 		}
 		return nil
@@ -211,16 +209,4 @@ func askRecorded(a *cli.App, f askFlags, send func(http.RoundTripper) error) err
 		a.Remark("Recorded in %s (%s).", termtext.Plain(f.record), termtext.ByteSize(size))
 	}
 	return err
-}
-
-// countedWriter knows whether anything was written.
-type countedWriter struct {
-	w io.Writer
-	n int64
-}
-
-func (c *countedWriter) Write(b []byte) (int, error) {
-	n, err := c.w.Write(b)
-	c.n += int64(n)
-	return n, err
 }

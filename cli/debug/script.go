@@ -86,7 +86,7 @@ func playScript(ctx context.Context, a *cli.App, name, to string) error {
 		a.Printf(ScriptSettings, s.URL)
 		err = a.Out.Flush()
 	} else {
-		_, err = session.WriteFile(to, func(w io.Writer) error {
+		_, err = session.WriteFile(to, func(w *cli.CountingFile) error {
 			_, err := fmt.Fprintf(w, ScriptSettings, s.URL)
 			return err
 		})

@@ -5,7 +5,6 @@ package run
 import (
 	"cmp"
 	"context"
-	"io"
 	"net/http"
 	"os"
 	"strings"
@@ -154,7 +153,7 @@ func runCommand(ctx context.Context, a *cli.App, f runFlags, text string) error 
 // runRecorded keeps the traffic, of a failure too.
 func runRecorded(ctx context.Context, a *cli.App, f runFlags, text string) error {
 	var ran error
-	_, err := session.WriteFile(f.record, func(w io.Writer) error {
+	_, err := session.WriteFile(f.record, func(w *cli.CountingFile) error {
 		r := record.NewRecorder(w, nil)
 		ran = runOn(ctx, a, f, text, r)
 		return r.Close()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 
@@ -78,7 +77,7 @@ func exportSession(ctx context.Context, a *cli.App, e api.Engine, arg string, f 
 		}
 		return e.Export(ctx, s.ID, layout.JSONTo(a.Out), change)
 	}
-	size, err := WriteFile(f.file, func(w io.Writer) error { return e.Export(ctx, s.ID, layout.JSONTo(w), change) })
+	size, err := WriteFile(f.file, func(w *cli.CountingFile) error { return e.Export(ctx, s.ID, layout.JSONTo(w), change) })
 	if err != nil {
 		return err
 	}
@@ -97,7 +96,7 @@ func sanitize(s *lathe.Session, m *lathe.Message) {
 
 // WriteFile writes a file whole or not at all: beside its place first, then into it. What is
 // there and is no regular file (a device, a pipe) is written to as it is.
-func WriteFile(path string, write func(io.Writer) error) (size int64, err error) {
+func WriteFile(path string, write func(*cli.CountingFile) error) (size int64, err error) {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
 	}

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -55,14 +56,9 @@ a client. Here you see what is shared, and take it back.`,
 }
 
 // sharedSessions are those with an address, also one that no longer works.
-func sharedSessions(ctx context.Context, e *engine.Engine) (out []lathe.Session, err error) {
+func sharedSessions(ctx context.Context, e *engine.Engine) ([]lathe.Session, error) {
 	all, err := e.List(ctx, lathe.Query{Archived: lathe.WithArchived})
-	for _, s := range all {
-		if s.Share != nil {
-			out = append(out, s)
-		}
-	}
-	return out, err
+	return slices.DeleteFunc(all, func(s lathe.Session) bool { return s.Share == nil }), err
 }
 
 type sharedJSON struct {

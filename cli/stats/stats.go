@@ -29,7 +29,6 @@ type statsFlags struct {
 	by       string
 	harness  bool
 	limited  bool // --days is given
-	named    bool // --project is
 	byModels bool // --models is
 }
 
@@ -59,7 +58,7 @@ of answers; titles of sessions are not in it.`,
 		Args: cli.WantArgs(0, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			set := c.Flags().Changed
-			f.limited, f.named, f.byModels = set("days"), set("project"), set("models")
+			f.limited, f.byModels = set("days"), set("models")
 			if err := f.check(args); err != nil {
 				return err
 			}
@@ -92,7 +91,7 @@ func (f *statsFlags) check(args []string) error {
 	switch {
 	case f.days < 0 || f.tools < 0 || f.models < 0:
 		return cli.Usagef("--days, --tools and --models want 0 or more")
-	case f.all && f.named && f.project != "":
+	case f.all && f.project != "":
 		return cli.Usagef("--all and --project do not go together")
 	case f.harness && f.by != "":
 		return cli.Usagef("--harness and --by do not go together")

@@ -13,32 +13,19 @@ import (
 // titleTime is how long a program whose answer is printed waits for the title.
 const titleTime = 2 * time.Second
 
-// settle waits for what belongs to a turn that has ended.
+// settle waits for what belongs to a turn that has ended. A server that is idle now may have died, and another begun in
+// its place: then the turn has not come to its end.
 func (t *Turn) settle(ctx context.Context, a *cli.App) {
-	t.checkServerDied(ctx, a.Attach)
-	t.waitForTitle(ctx)
-}
-
-// checkServerDied looks whether a turn of a server that is idle now has come to its end: the server may
-// have died, and another begun in its place.
-func (t *Turn) checkServerDied(ctx context.Context, attach string) {
-	if attach == "" || t.Record.Failed != nil {
-		return
+	if a.Attach != "" && t.Record.Failed == nil {
+		if cut, err := cli.WasCut(ctx, t.Engine, t.Session.ID); err == nil && cut {
+			t.Record.Failed = lathe.Errorf(lathe.Unavailable, "the server ended before the turn did; `lathe run --attach %s --resume -s %s` goes on", termtext.Plain(a.Attach), t.Session.ID)
+		}
 	}
-	if cut, err := cli.WasCut(ctx, t.Engine, t.Session.ID); err == nil && cut {
-		t.Record.Failed = lathe.Errorf(lathe.Unavailable, "the server ended before the turn did; `lathe run --attach %s --resume -s %s` goes on", termtext.Plain(attach), t.Session.ID)
+	if own, ok := t.Engine.(api.Local); ok { // else the server lives on
+		ctx, stop := context.WithTimeout(ctx, titleTime)
+		defer stop()
+		_ = own.Drain(ctx) // without a title the session has that of its day
 	}
-}
-
-// waitForTitle waits briefly so that the session gets its title.
-func (t *Turn) waitForTitle(ctx context.Context) {
-	own, ok := t.Engine.(api.Local)
-	if !ok { // the server lives on
-		return
-	}
-	ctx, stop := context.WithTimeout(ctx, titleTime)
-	defer stop()
-	_ = own.Drain(ctx) // without one the session has the title of its day
 }
 
 // outcome is the error of a turn that came to its end.

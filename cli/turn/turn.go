@@ -88,8 +88,7 @@ func (t *Turn) Run(ctx context.Context) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	var refused NotSent
-	if errors.As(context.Cause(listening), &refused) {
+	if refused, ok := errors.AsType[NotSent](context.Cause(listening)); ok {
 		return refused
 	}
 	return nil
