@@ -277,10 +277,8 @@ func (ss *sessions) toParent() tea.Cmd {
 func (ss *sessions) sibling(step int) tea.Cmd {
 	s, _ := ss.state.Session(ss.state.Current)
 	all := ss.state.Children(s.Parent)
-	for i, c := range all {
-		if c.ID == ss.state.Current {
-			return ss.open(all[(i+step+len(all))%len(all)].ID)
-		}
+	if i := slices.IndexFunc(all, func(c lathe.Session) bool { return c.ID == ss.state.Current }); i >= 0 {
+		return ss.open(all[(i+step+len(all))%len(all)].ID)
 	}
 	return nil
 }

@@ -35,12 +35,9 @@ belongs to the protocol; logs go to standard error (--print-logs).
 It ends when its input does. Turns that run then are left as after a crash:
 "lathe run --resume" goes on with them.`
 
-// serveFlags are those of `lathe mcp serve`.
-type flags struct{ yes bool }
-
 // New is `lathe mcp serve`.
 func New(a *cli.App) *cobra.Command {
-	var f flags
+	var yes bool
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Be an MCP server: run prompts, list and read sessions",
@@ -51,19 +48,17 @@ func New(a *cli.App) *cobra.Command {
 
   {"mcpServers": {"lathe": {"command": "lathe", "args": ["mcp", "serve", "-C", "/src/app"]}}}`,
 		Args: cli.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			return serveMCP(c.Context(), a, f)
-		},
+		RunE: func(c *cobra.Command, _ []string) error { return serveMCP(c.Context(), a, yes) },
 	}
 	a.AttachFlag(cmd)
-	cmd.Flags().BoolVar(&f.yes, "yes", false, "give every permission that is asked for, once each time")
+	cmd.Flags().BoolVar(&yes, "yes", false, "give every permission that is asked for, once each time")
 	return cmd
 }
 
 // host answers the calls of one client. Calls run side by side.
 type host struct {
 	*cli.App
-	flags   flags
+	yes     bool            // every permission is given, once each time
 	address string          // of --attach, with its password
 	life    context.Context // ends with the program; calls end with it too
 
@@ -74,13 +69,13 @@ type host struct {
 }
 
 // serveMCP answers until the client goes.
-func serveMCP(ctx context.Context, a *cli.App, f flags) (err error) {
+func serveMCP(ctx context.Context, a *cli.App, yes bool) (err error) {
 	if l, err := a.Config(); err == nil && a.Attach == "" { // a broken file is told by whoever needs it
 		a.WarnDistrust(l)
 	}
 	life, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	h := &host{App: a, flags: f, address: a.Attach, life: life, running: map[lathe.SessionID]bool{}}
+	h := &host{App: a, yes: yes, address: a.Attach, life: life, running: map[lathe.SessionID]bool{}}
 	defer func() { err = errors.Join(err, h.close()) }()
 	out := &lockedWriter{w: a.Stdout}
 	in := newSieve(a.Stdin, out, a.Log, func() { stop(errClientGone) })

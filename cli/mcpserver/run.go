@@ -188,7 +188,7 @@ func (t *callTurn) Note(string) {}
 func (t *callTurn) permit(ctx context.Context, q lathe.PermissionRequest) {
 	what := strings.TrimSpace(termtext.Plain(q.Permission + " " + q.Wanted()))
 	switch {
-	case t.host.flags.yes && q.Permission != "sandbox":
+	case t.host.yes && q.Permission != "sandbox":
 		t.Report(t.Engine.Reply(ctx, q.ID, lathe.Once, ""))
 		return
 	case q.Permission == "doom_loop":

@@ -182,25 +182,16 @@ func (r *Review) previousFile() {
 	r.jump(place{file: to})
 }
 
-func (r *Review) nextHunk() {
+// jumpHunk goes to the next hunk, or with -1 to the one before.
+func (r *Review) jumpHunk(step int) {
 	o := r.measure()
-	for f := r.at.file; f < len(r.files); f++ {
-		for _, h := range r.sheet(f).Hunks(o) {
-			if f > r.at.file || h > r.at.row {
-				r.files[f].folded = false
-				r.jump(place{file: f, row: h})
-				return
-			}
-		}
-	}
-}
-
-func (r *Review) previousHunk() {
-	o := r.measure()
-	for f := r.at.file; f >= 0; f-- {
+	for f := r.at.file; f >= 0 && f < len(r.files); f += step {
 		hunks := r.sheet(f).Hunks(o)
-		for _, h := range slices.Backward(hunks) {
-			if f < r.at.file || h < r.at.row {
+		if step < 0 {
+			slices.Reverse(hunks)
+		}
+		for _, h := range hunks {
+			if f != r.at.file || (h-r.at.row)*step > 0 {
 				r.files[f].folded = false
 				r.jump(place{file: f, row: h})
 				return

@@ -131,11 +131,8 @@ func (r *Review) File() string {
 
 // Open goes to a file of the change, if it is there.
 func (r *Review) Open(path string) {
-	for i := range r.files {
-		if r.files[i].File == path {
-			r.jump(place{file: i})
-			return
-		}
+	if i := slices.IndexFunc(r.files, func(f file) bool { return f.File == path }); i >= 0 {
+		r.jump(place{file: i})
 	}
 }
 
@@ -188,9 +185,9 @@ func (r *Review) command(k tea.KeyPressMsg) bool {
 	case key.DiffSwitchFocus:
 		r.inTree = !r.inTree && !r.hideTree
 	case key.DiffNextHunk:
-		r.nextHunk()
+		r.jumpHunk(1)
 	case key.DiffPreviousHunk:
-		r.previousHunk()
+		r.jumpHunk(-1)
 	case key.DiffNextFile:
 		r.jump(place{file: min(r.at.file+1, len(r.files)-1)})
 	case key.DiffPreviousFile:
