@@ -1,9 +1,11 @@
 package guarded
 
 import (
+	_ "embed"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 )
 
@@ -29,11 +31,6 @@ const (
 
 const (
 	whyGit      = "git runs hooks and programs that files in .git name"
-	whyLathe    = "lathe takes settings, plugins and tools from it"
-	whyEditor   = "editors run tasks and programs that it names when the folder is opened"
-	whyAgents   = "other coding agents start servers and hooks that it names"
-	whyDirenv   = "direnv runs it when a shell enters the folder"
-	whyPackages = "package managers take their registry, keys and scripts to run from it"
 	whyHooks    = "git runs it as hooks"
 	whyLayout   = "it would be part of a git repository, and git runs what the settings of one name"
 	whyIncluded = "git takes settings from it"
@@ -43,34 +40,21 @@ const (
 
 // names are those inside of projects. .gitattributes is not among them: it only chooses among the
 // filters that git's own settings define.
-func names() []name {
-	return []name{
-		{[]string{".git"}, whyGit, Watch}, // what the sandbox does with a repository is more than this
-		{[]string{"lathe.json"}, whyLathe, StandIn},
-		{[]string{"lathe.jsonc"}, whyLathe, StandIn},
-		{[]string{"opencode.json"}, whyLathe, StandIn},
-		{[]string{"opencode.jsonc"}, whyLathe, StandIn},
-		{[]string{".lathe"}, whyLathe, StandIn},
-		{[]string{".opencode"}, whyLathe, StandIn},
-		{[]string{".vscode", "tasks.json"}, whyEditor, Watch},
-		{[]string{".vscode", "settings.json"}, whyEditor, Watch},
-		{[]string{".vscode", "launch.json"}, whyEditor, Watch},
-		{[]string{".vscode", "mcp.json"}, whyEditor, Watch},
-		{[]string{".idea"}, whyEditor, Busy},
-		{[]string{".envrc"}, whyDirenv, Watch},
-		{[]string{".mcp.json"}, whyAgents, Watch},
-		{[]string{".claude"}, whyAgents, Busy},
-		{[]string{".cursor"}, whyAgents, Busy},
-		{[]string{".codex"}, whyAgents, Busy},
-		{[]string{".gemini"}, whyAgents, Busy},
-		{[]string{".npmrc"}, whyPackages, Watch},
-		{[]string{".yarnrc"}, whyPackages, Watch},
-		{[]string{".yarnrc.yml"}, whyPackages, Watch},
-		{[]string{".yarnrc*"}, whyPackages, Watch},
-		{[]string{".husky"}, whyHooks, Watch},
-		{[]string{".pre-commit-config.yaml"}, whyHooks, Watch},
+var names = sync.OnceValue(func() (out []name) {
+	holds := map[string]Hold{"watch": Watch, "stand-in": StandIn, "busy": Busy}
+	for line := range strings.Lines(namesText) {
+		columns := strings.Split(line, " | ")
+		if hold, ok := holds[columns[0]]; ok {
+			for path := range strings.FieldsSeq(columns[2]) {
+				out = append(out, name{strings.Split(path, "/"), columns[1], hold})
+			}
+		}
 	}
-}
+	return out
+})
+
+//go:embed names.txt
+var namesText string
 
 // Names returns the guarded names of a folder that the sandbox holds in this way. A repository is
 // not among them: see what the sandbox says of git.
