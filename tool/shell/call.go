@@ -292,7 +292,7 @@ func (a *recorder) emit(v invocation, opaque string) {
 // unlistedOptions are the words that may be options of a command that the table does not have.
 // Of commands that only print there are none.
 func unlistedOptions(words []Word) (out []string) {
-	if printsOnly(words[0].Text) {
+	if isOne("prints", words[0].Text) {
 		return nil
 	}
 	for _, w := range words[1:] {
@@ -385,11 +385,7 @@ func (a *recorder) named(v *invocation, sc *scope) string {
 
 // uncertain is a command whose name has a second word that is unknown: git $x.
 func (a *recorder) uncertain(name string, v invocation) {
-	if len(v.words) > 1 && !v.words[1].Known && takesSubcommand(name) {
+	if len(v.words) > 1 && !v.words[1].Known && isOne("has-commands", name) {
 		a.unknown(UnknownCommand, name+" "+v.words[1].Text, "which command of "+name+" it is: "+v.words[1].why())
 	}
-}
-
-func takesSubcommand(name string) bool {
-	return slices.Contains([]string{"git", "npm", "yarn", "pnpm", "bun", "cargo", "go", "docker", "podman", "kubectl", "gh", "aws", "gcloud", "az", "systemctl", "brew", "pip", "terraform", "helm", "make", "apt", "apt-get"}, name)
 }

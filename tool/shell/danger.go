@@ -23,17 +23,7 @@ const safeValue = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012345678
 // changesWhatRuns knows the variables by which a program, or code, comes to run, or a word to
 // mean something else. They are as good as commands.
 func changesWhatRuns(name string) bool {
-	switch name {
-	case "PATH", "IFS", "ENV", "CDPATH", "SHELLOPTS", "BASHOPTS", "PROMPT_COMMAND", "PS0", "PS1", "PS2", "PS4", "SHELL", "HOME",
-		"ZDOTDIR", "FPATH", "fpath", "path", "GLOBIGNORE", "HISTFILE", "TMPPREFIX", "POSIXLY_CORRECT", "GCONV_PATH",
-		"EDITOR", "VISUAL", "PAGER", "MANPAGER", "BROWSER", "LESSOPEN", "LESSCLOSE", "LESS", "SUDO_ASKPASS", "SSH_ASKPASS",
-		"TAR_OPTIONS", "GREP_OPTIONS", "RIPGREP_CONFIG_PATH", "FZF_DEFAULT_COMMAND", "FZF_DEFAULT_OPTS", "EXINIT", "VIMINIT", "INPUTRC",
-		"NODE_OPTIONS", "NODE_PATH", "NODE_EXTRA_CA_CERTS", "BUN_OPTIONS", "DENO_DIR", "RUBYOPT", "RUBYLIB", "GEM_HOME", "GEM_PATH", "BUNDLE_GEMFILE",
-		"JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS", "CLASSPATH", "JAVA_HOME", "MAVEN_OPTS", "GRADLE_OPTS",
-		"RUSTC_WRAPPER", "RUSTC_WORKSPACE_WRAPPER", "RUSTC", "RUSTFLAGS", "CARGO_HOME", "GOFLAGS", "GOROOT", "GOTOOLCHAIN", "GOENV", "GOPROXY",
-		"CC", "CXX", "LD", "AR", "AS", "CFLAGS", "CXXFLAGS", "LDFLAGS", "MAKEFLAGS", "MAKEFILES", "MFLAGS", "GNUMAKEFLAGS", "CMAKE_TOOLCHAIN_FILE",
-		"LUA_INIT", "LUA_PATH", "LUA_CPATH", "PHPRC", "PHP_INI_SCAN_DIR", "AWKPATH", "AWKLIBPATH", "R_PROFILE", "R_ENVIRON", "XDG_CONFIG_HOME",
-		"DOCKER_HOST", "DOCKER_CONFIG", "KUBECONFIG", "AWS_CONFIG_FILE", "TERMINFO", "OPENSSL_CONF", "RSYNC_RSH", "CVS_RSH", "SVN_SSH", "HGRCPATH", "PYENV_ROOT":
+	if isOne("changes-what-runs", name) {
 		return true
 	}
 	for _, prefix := range [...]string{"LD_", "DYLD_", "GIT_", "BASH_", "PYTHON", "PERL", "npm_config_", "NPM_CONFIG_", "PIP_", "YARN_", "GCONV", "MALLOC_", "GLIBC_", "CARGO_TARGET_", "CARGO_BUILD_", "LESSOPEN"} {
@@ -50,16 +40,12 @@ func harmlessValue(name, text string) bool {
 	switch name {
 	case "PAGER", "GIT_PAGER", "MANPAGER", "EDITOR", "VISUAL", "GIT_EDITOR", "GIT_SEQUENCE_EDITOR":
 		return text == "" || text == "cat" || text == "true" || text == ":"
-	case "GIT_TERMINAL_PROMPT", "GIT_OPTIONAL_LOCKS", "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE", "PYTHONHASHSEED", "PYTHONUTF8",
-		"GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE", "GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL",
-		"PYTHONIOENCODING", "PIP_DISABLE_PIP_VERSION_CHECK", "PIP_NO_INPUT", "GIT_PROGRESS_DELAY":
-		return true
 	case "LESS":
 		return strings.Trim(text, "FRSXK-") == ""
 	case "CC", "CXX":
 		return text == "gcc" || text == "g++" || text == "clang" || text == "clang++" || text == "cc" || text == "c++"
 	}
-	return false
+	return isOne("harmless-variable", name)
 }
 
 // harmlessGitSetting knows keys of git's settings that run nothing.

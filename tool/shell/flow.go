@@ -78,27 +78,17 @@ func (a *analyzer) stmt(s *syntax.Stmt, sc *scope) {
 
 // binary is a list or a pipe. After "cd x &&" the directory has changed for certain.
 func (a *analyzer) binary(c *syntax.BinaryCmd, sc *scope) {
-	switch c.Op {
-	case syntax.AndStmt:
-		before := sc.clone()
-		a.stmt(c.X, sc)
-		right := sc.clone()
-		if isMove(c.X) && !c.X.Negated {
-			right.dirs = withoutOld(before.dirs, sc.dirs)
-		}
-		a.stmt(c.Y, right)
-		a.join(sc, right)
-	case syntax.OrStmt:
-		a.stmt(c.X, sc)
-		right := sc.clone()
-		a.stmt(c.Y, right)
-		a.join(sc, right)
-	default: // each side of a pipe is a shell of its own, but for the last in some shells
-		a.stmt(c.X, sc.clone())
-		right := sc.clone()
-		a.stmt(c.Y, right)
-		a.join(sc, right)
+	before, left := sc.dirs, sc
+	if c.Op != syntax.AndStmt && c.Op != syntax.OrStmt { // each side of a pipe is a shell of its own, but for the last in some shells
+		left = sc.clone()
 	}
+	a.stmt(c.X, left)
+	right := sc.clone()
+	if c.Op == syntax.AndStmt && isMove(c.X) && !c.X.Negated {
+		right.dirs = withoutOld(before, sc.dirs)
+	}
+	a.stmt(c.Y, right)
+	a.join(sc, right)
 }
 
 // isMove reports whether a statement ends with a change of directory.
@@ -114,25 +104,11 @@ func isMove(s *syntax.Stmt) bool {
 
 // withoutOld takes the places out that the shell was in before, as long as one is left.
 func withoutOld(old, now []string) []string {
-	var out []string
-	for _, d := range now {
-		if !contains(old, d) {
-			out = append(out, d)
-		}
-	}
+	out := slices.DeleteFunc(slices.Clone(now), func(d string) bool { return slices.Contains(old, d) })
 	if len(out) == 0 {
 		return now
 	}
 	return out
-}
-
-func contains(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
-	}
-	return false
 }
 
 func (a *analyzer) branch(c *syntax.IfClause, sc *scope) {

@@ -70,11 +70,10 @@ func (a *reader) gitGlobals(v *invocation, sc *scope) (int, *scope) {
 				a.extra(Sets, "<git> "+name)
 			}
 			has = has || name == "--exec-path" || name == "--bare"
-		case "-p", "--paginate", "-P", "--no-pager", "--no-replace-objects", "--literal-pathspecs", "--glob-pathspecs", "--noglob-pathspecs",
-			"--icase-pathspecs", "--no-optional-locks", "--no-advice", "--no-lazy-fetch", "--html-path", "--man-path", "--info-path", "-v", "--version", "-h", "--help", "--list-cmds":
-			has = true
 		default:
-			a.doubt(v, "git "+name, "what this option does is not known")
+			if !isOne("git-option", name) {
+				a.doubt(v, "git "+name, "what this option does is not known")
+			}
 			has = true
 		}
 		if !has {
@@ -190,14 +189,10 @@ func (a *reader) gitAddresses(key string, r optionReading, v *invocation) {
 		}
 		helper, _, ok := strings.Cut(w.Text, "::")
 		scheme, _, isURL := strings.Cut(w.Text, "://")
-		if ok && helper != "" && strings.Trim(helper, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.+-") == "" || isURL && !isScheme(scheme) {
+		if ok && helper != "" && strings.Trim(helper, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.+-") == "" || isURL && !isOne("git-scheme", scheme) {
 			a.doubt(v, key+" "+w.Text, "git runs a program to reach this address")
 		}
 	}
-}
-
-func isScheme(s string) bool {
-	return slices.Contains([]string{"http", "https", "ssh", "git", "file", "ftp", "ftps", "git+ssh", "ssh+git"}, s)
 }
 
 // gitConfig sees that a setting is written which runs something later.

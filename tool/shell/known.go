@@ -8,7 +8,7 @@ import (
 // listed judges a command by the table of options, if that has the program. key names the row,
 // words are those after the name.
 func (a programs) listed(key string, words []Word, v *invocation, sc *scope) (r optionReading, ok bool) {
-	row, ok := optionRow(key)
+	row, ok := optionRows()[key]
 	if !ok {
 		return r, false
 	}
@@ -114,7 +114,8 @@ func (a programs) judge(key string, o option, v *invocation, sc *scope) {
 			a.doubt(v, named, "git runs a program of this name")
 		}
 	case 'o':
-		if !harmlessSSH(o.value.Text) {
+		name, _, _ := strings.Cut(strings.ReplaceAll(strings.ToLower(strings.TrimSpace(o.value.Text)), " ", "="), "=")
+		if !isOne("ssh-setting", name) {
 			a.doubt(v, named+" "+o.value.Text, "a setting of ssh can run commands")
 		}
 	case 'l':
@@ -155,16 +156,6 @@ func (a programs) runsValue(key string, o option, v *invocation, sc *scope) {
 // harmlessAction knows what tar can do at a checkpoint without running anything.
 func harmlessAction(s string) bool {
 	return s == "dot" || s == "." || s == "bell" || s == "totals" || s == "echo" || strings.HasPrefix(s, "echo=") || strings.HasPrefix(s, "sleep=") || strings.HasPrefix(s, "ttyout=")
-}
-
-// harmlessSSH knows settings of ssh that name no program and no file with settings.
-func harmlessSSH(s string) bool {
-	name, _, _ := strings.Cut(strings.ReplaceAll(strings.ToLower(strings.TrimSpace(s)), " ", "="), "=")
-	return slices.Contains([]string{
-		"stricthostkeychecking", "batchmode", "connecttimeout", "connectionattempts", "loglevel", "port", "user", "userknownhostsfile", "serveraliveinterval",
-		"serveralivecountmax", "identitiesonly", "identityfile", "addressfamily", "compression", "passwordauthentication", "preferredauthentications",
-		"pubkeyauthentication", "hostkeyalgorithms", "requesttty", "visualhostkey", "updatehostkeys", "checkhostip", "hashknownhosts",
-	}, name)
 }
 
 // harmlessLinker knows the flags of the Go linker that builds have every day.

@@ -9,23 +9,41 @@ import (
 //go:embed options.txt
 var optionTable string
 
-// optionRows are the rows of the table by their keys. They are found when the first command is read, not
-// when the program starts.
-var optionRows = sync.OnceValue(func() map[string]string {
-	rows := make(map[string]string, strings.Count(optionTable, "\n"))
-	for row := range strings.Lines(optionTable) {
-		if key, options, ok := strings.Cut(strings.TrimSuffix(row, "\n"), "\t"); ok && row[0] != '#' {
-			rows[key] = options
+//go:embed words.txt
+var wordTable string
+
+// optionRows are the options of programs and of commands of one ("git fetch"): a mark, then the options
+// with a space before and after each. They are found when the first command is read, not when the
+// program starts.
+var optionRows = sync.OnceValue(func() map[string]string { return rowsOf(optionTable) })
+
+// wordLists are the lists of words.txt by their names: the words of each, with what stands behind "=".
+var wordLists = sync.OnceValue(func() map[string]map[string]string {
+	lists := map[string]map[string]string{}
+	for name, row := range rowsOf(wordTable) {
+		lists[name] = map[string]string{}
+		for word := range strings.FieldsSeq(row) {
+			word, value, _ := strings.Cut(word, "=")
+			lists[name][word] = value
+		}
+	}
+	return lists
+})
+
+// isOne reports whether a list of words.txt has a word.
+func isOne(list, word string) bool {
+	_, ok := wordLists()[list][word]
+	return ok
+}
+
+func rowsOf(table string) map[string]string {
+	rows := make(map[string]string, strings.Count(table, "\n"))
+	for row := range strings.Lines(table) {
+		if key, rest, ok := strings.Cut(strings.TrimSuffix(row, "\n"), "\t"); ok && row[0] != '#' {
+			rows[key] = rest
 		}
 	}
 	return rows
-})
-
-// optionRow returns the options of a program, or of a command of one ("git fetch"): a mark, then
-// the options with a space before and after each.
-func optionRow(key string) (string, bool) {
-	row, ok := optionRows()[key]
-	return row, ok
 }
 
 // The classes of options that are more than harmless; see options.txt.

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -52,7 +53,7 @@ func tableRows(t *testing.T) (rows []tableRow) {
 func TestOptionTable(t *testing.T) {
 	rows, options := tableRows(t), 0
 	for _, r := range rows {
-		got, ok := optionRow(r.key)
+		got, ok := optionRows()[r.key]
 		if !ok || got != r.row {
 			t.Errorf("%s is not found", r.key)
 		}
@@ -67,7 +68,7 @@ func TestOptionTable(t *testing.T) {
 		}
 	}
 	for _, key := range []string{"", "git", "git fetc", "git fetchx", "zzz", "a", "#"} {
-		if _, ok := optionRow(key); ok {
+		if _, ok := optionRows()[key]; ok {
 			t.Errorf("%q is found", key)
 		}
 	}
@@ -177,7 +178,7 @@ func TestOptions_RealPrograms(t *testing.T) {
 		if _, err := exec.LookPath(name); err != nil {
 			continue
 		}
-		row, _ := optionRow(c.key)
+		row := optionRows()[c.key]
 		for n := 3; n <= len(c.option); n++ {
 			words := append(slices.Clone(c.before), c.option[:n]+"="+evil)
 			words = append(words, c.after...)
@@ -205,5 +206,33 @@ func TestOptions_RealPrograms(t *testing.T) {
 	t.Logf("%d spellings, %d ran the program", tried, ran)
 	if _, err := exec.LookPath("git"); err == nil && ran == 0 {
 		t.Error("nothing ran at all: the control fails")
+	}
+}
+
+// A list that the code asks for and the table does not have would know nothing.
+func TestWords_listsAreThere(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	used := map[string]bool{}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(`(?:isOne\(|wordLists\(\)\[|given\()"([a-z-]+)"`).FindAllSubmatch(text, -1) {
+			used[string(m[1])] = true
+		}
+	}
+	for list := range used {
+		if len(wordLists()[list]) == 0 {
+			t.Errorf("words.txt has no list %s", list)
+		}
+	}
+	for list := range wordLists() {
+		if !used[list] {
+			t.Errorf("nothing asks for the list %s of words.txt", list)
+		}
 	}
 }

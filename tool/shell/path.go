@@ -80,7 +80,7 @@ func (a *recorder) globs(words []Word, sc *scope) {
 
 // argumentOption finds paths in an option, and reports whether it takes the place of a text that would come first.
 func (a *recorder) argumentOption(name string, w Word, sc *scope) bool {
-	texts := takesTexts(name)
+	texts := isOne("takes-texts", name)
 	if !texts || !strings.HasPrefix(w.Text, "-e") {
 		a.option(w, sc)
 	}
@@ -90,13 +90,14 @@ func (a *recorder) argumentOption(name string, w Word, sc *scope) bool {
 // arguments finds paths among the arguments of a command.
 func (a *recorder) arguments(v invocation, sc *scope) {
 	name := v.words[0].Text
-	if printsOnly(name) {
+	if isOne("prints", name) {
 		a.globs(v.words[1:], sc)
 		return
 	}
-	a.reads = readsContents(name)
+	a.reads = isOne("reads-contents", name)
 	defer func() { a.reads = false }()
-	certain, write := handlesPaths(name)
+	write := isOne("writes-paths", name)
+	certain := write || isOne("reads-paths", name)
 	skip, flags, target := textsFirst(name), true, -1
 	if copies(name) || name == "mv" {
 		target = lastOperand(v.words)
@@ -207,29 +208,9 @@ func (a *recorder) option(w Word, sc *scope) {
 	}
 }
 
-// handlesPaths knows commands all of whose arguments are paths.
-func handlesPaths(name string) (paths, writes bool) {
-	switch name {
-	case "rm", "mv", "mkdir", "touch", "chmod", "chown", "chgrp", "rmdir", "tee", "truncate", "shred", "unlink", "install", "ln", "link", "cp", "mkfifo":
-		return true, true
-	case "cat", "ls", "head", "tail", "less", "more", "stat", "file", "wc", "tac", "nl", "od", "xxd", "hexdump", "strings", "base64",
-		"md5sum", "sha1sum", "sha256sum", "du", "tree", "readlink", "realpath", "cmp", "diff", "source", ".", "bat", "cut", "uniq", "paste", "comm":
-		return true, false
-	}
-	return false, false
-}
-
-// printsOnly knows commands whose arguments are texts.
-func printsOnly(name string) bool {
-	return slices.Contains([]string{
-		"echo", "printf", "true", "false", ":", "exit", "return", "sleep", "kill", "seq", "expr", "basename", "dirname", "date", "uname",
-		"whoami", "which", "type", "hash", "export", "unset", "set", "shift", "test", "[", "declare", "local", "read", "alias", "let", "yes",
-	}, name)
-}
-
 // textsFirst is how many arguments of a command come before its paths, and are texts.
 func textsFirst(name string) int {
-	if takesTexts(name) {
+	if isOne("takes-texts", name) {
 		return 1
 	}
 	switch name {
@@ -239,18 +220,6 @@ func textsFirst(name string) int {
 		return 2
 	}
 	return 0
-}
-
-func takesTexts(name string) bool {
-	return slices.Contains([]string{"grep", "egrep", "fgrep", "rg", "ag", "sed", "awk", "gawk", "mawk", "perl", "jq", "yq"}, name)
-}
-
-// readsContents knows commands that show, copy or send what is in the files that they name.
-func readsContents(name string) bool {
-	return slices.Contains([]string{
-		"cat", "head", "tail", "less", "more", "tac", "nl", "od", "xxd", "hexdump", "strings", "base64", "diff", "cmp", "bat", "cut", "uniq", "paste", "comm", "sort", "fold", "rev", "column",
-		"grep", "egrep", "fgrep", "rg", "ag", "sed", "awk", "gawk", "mawk", "jq", "yq", "cp", "curl", "wget", "scp", "rsync", "gzip", "zip", "tar", "source", ".", "vim", "vi", "view",
-	}, name)
 }
 
 // follow remembers directories that a command goes through with links followed.
@@ -284,41 +253,15 @@ func placesOf(name string, r optionReading) []Word {
 	return r.operands[min(1, len(r.operands)):]
 }
 
-// follows reports whether a command goes through directories and follows the links in them.
+// follows reports whether a command goes through directories and follows the links in them. Where the
+// table has no options for one of the two it does so without.
 func follows(name string, r optionReading) bool {
-	links, recursive, known := followOptions(name)
-	given := func(names []string) bool {
-		return slices.ContainsFunc(r.options, func(o option) bool { return slices.Contains(names, o.name) })
+	given := func(list string) bool {
+		names, ok := wordLists()[list][name]
+		return !ok || slices.ContainsFunc(r.options, func(o option) bool { return slices.Contains(strings.Split(names, ","), o.name) })
 	}
-	if !known || name == "zip" && given([]string{"-y", "--symlinks"}) {
+	if !isOne("follows-links", name) && !isOne("goes-down", name) || name == "zip" && given("keeps-links") {
 		return false
 	}
-	return (links == nil || given(links)) && (recursive == nil || given(recursive))
-}
-
-// followOptions are the options by which a command follows links, and those by which it goes through
-// directories. Nil says that it does so without.
-func followOptions(name string) (links, recursive []string, known bool) {
-	switch name {
-	case "rg", "fd", "fdfind":
-		return []string{"-L", "--follow"}, nil, true
-	case "grep", "egrep", "fgrep":
-		return []string{"-R", "--dereference-recursive"}, nil, true
-	case "cp":
-		return []string{"-L", "--dereference"}, []string{"-r", "-R", "--recursive", "-a", "--archive"}, true
-	case "ls", "chmod", "chown", "chgrp":
-		return []string{"-L", "--dereference"}, []string{"-R", "--recursive"}, true
-	case "du":
-		return []string{"-L", "--dereference"}, nil, true
-	case "tar", "gtar", "bsdtar":
-		return []string{"-h", "--dereference"}, nil, true
-	case "rsync":
-		return []string{"-L", "--copy-links", "-k", "--copy-dirlinks", "--copy-unsafe-links"}, nil, true
-	case "diff", "scp": // they follow links unless they are told not to
-		return nil, []string{"-r", "--recursive"}, true
-	case "zip":
-		return nil, []string{"-r", "--recurse-paths"}, true
-	default:
-		return nil, nil, false
-	}
+	return given("follows-links") && given("goes-down")
 }

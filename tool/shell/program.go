@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -80,11 +81,7 @@ func (a *reader) findPlaces(v invocation, sc *scope) (places []Word) {
 // isFindTest knows what find only looks at. A value that begins with a dash, as of -mtime, is a
 // number.
 func isFindTest(s string) bool {
-	const known = " -L -H -P -O0 -O1 -O2 -O3 -D -a -and -o -or -not -true -false -amin -anewer -atime -cmin -cnewer -ctime -daystart -depth -d -empty -executable -fstype" +
-		" -gid -group -ilname -iname -inum -ipath -iregex -iwholename -links -lname -ls -maxdepth -mindepth -mmin -mount -mtime -name -newer -nogroup -noleaf -nouser -path" +
-		" -perm -print -print0 -printf -prune -quit -readable -regex -regextype -samefile -size -type -uid -user -used -wholename -writable -xdev -xtype -follow -context" +
-		" -files0-from -ignore_readdir_race -noignore_readdir_race -warn -nowarn -help --help -version --version "
-	return strings.Contains(known, " "+s+" ") || strings.HasPrefix(s, "-newer") || strings.Trim(s, "-0123456789.cwbkMGu/rxXsoga,=+") == ""
+	return isOne("find-test", s) || strings.HasPrefix(s, "-newer") || strings.Trim(s, "-0123456789.cwbkMGu/rxXsoga,=+") == ""
 }
 
 // writes is a file that a program writes because of an option.
@@ -133,47 +130,17 @@ func (a programs) program(name string, v *invocation, sc *scope) (opaque string)
 			a.doubt(v, name+" <unknown>", "this program runs commands that it is given")
 		}
 	default:
-		if _, ok := a.listed(rowName(name), args, v, sc); !ok {
-			a.bare(name, args, v)
-		}
+		a.listed(cmp.Or(wordLists()["same-options"][name], name), args, v, sc)
 	}
 	return opaqueness(name, args, &a.recorder)
 }
 
-// bare sees options that are not known at all where there is no table of them.
-func (a *reader) bare(name string, args []Word, v *invocation) {
-	for _, w := range args {
-		if name == "tcpdump" && !w.Known && w.bare {
-			a.unknown(UnknownCommand, w.Text, "which options of "+name+" they are: "+w.why())
-		}
-	}
-}
-
-// rowName is the name that the table has for a program.
-func rowName(name string) string {
-	switch name {
-	case "egrep", "fgrep", "ggrep", "zgrep":
-		return "grep"
-	case "gsort", "gcp", "gmv", "gls", "ghead", "gtail", "gcat", "gcut", "gsplit", "ginstall":
-		return name[1:]
-	case "md5sum", "sha1sum", "sha224sum", "sha384sum", "sha512sum":
-		return "sha256sum"
-	case "gunzip", "zcat", "gzcat":
-		return "gzip"
-	case "unxz", "xzcat":
-		return "xz"
-	case "chgrp":
-		return "chown"
-	}
-	return name
-}
-
 // opaqueness says what runs code that is not in the line.
 func opaqueness(name string, args []Word, a *recorder) (opaque string) {
-	switch name {
-	case "make", "gmake", "npm", "yarn", "pnpm", "bun", "just", "task", "rake", "gradle", "mvn", "ninja", "cmake", "npx", "bunx", "tox", "nox", "poetry", "pre-commit", "./gradlew", "cargo":
+	switch {
+	case isOne("runs-files", name):
 		opaque = "it runs what its files say"
-	case "python", "python3", "perl", "ruby", "node", "php", "lua", "deno", "osascript", "tclsh", "expect", "Rscript", "julia", "swift":
+	case isOne("runs-programs", name):
 		opaque = "it runs a program of another language"
 		for _, w := range args {
 			if strings.HasPrefix(w.Text, "-i") && name == "perl" {
@@ -214,7 +181,7 @@ func (a programs) viewer(name string, v *invocation, sc *scope) {
 // tar may have its options in the first word without a dash; their values follow in their order.
 func (a programs) tar(v *invocation, sc *scope) {
 	args := v.words[1:]
-	row, _ := optionRow("tar")
+	row := optionRows()["tar"]
 	if len(args) > 0 && args[0].Known && args[0].Text != "" && args[0].Text[0] != '-' {
 		words, rest := []Word(nil), args[1:]
 		for _, c := range args[0].Text {

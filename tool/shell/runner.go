@@ -17,18 +17,10 @@ func (a programs) make(v *invocation, sc *scope) {
 		shell := strings.HasSuffix(name, "!")
 		name = strings.TrimRight(name, ":?+! ")
 		switch {
-		case shell, !w.Known, strings.Contains(name, " "), strings.Trim(text, safeValue+" ^~") != "", isProgramVariable(name) && !harmlessValue(name, text), changesWhatRuns(name) && !harmlessValue(name, text):
+		case shell, !w.Known, strings.Contains(name, " "), strings.Trim(text, safeValue+" ^~") != "", isOne("make-program", name) && !harmlessValue(name, text), changesWhatRuns(name) && !harmlessValue(name, text):
 			a.doubt(v, "make "+name+"=", "this variable can change what make runs")
 		}
 	}
-}
-
-// isProgramVariable knows variables of make that name programs.
-func isProgramVariable(name string) bool {
-	return slices.Contains([]string{
-		"SHELL", ".SHELLFLAGS", "MAKE", "AR", "AS", "CC", "CXX", "CPP", "FC", "LD", "LEX", "YACC", "LINT", "RM", "CP", "MV", "INSTALL", "GO", "PYTHON", "NODE",
-		"NPM", "CARGO", "DOCKER", "SED", "AWK", "GREP", "FIND", "GIT", "CURL", "TAR", "STRIP", "OBJCOPY", "RANLIB", "PKG_CONFIG", "CMAKE", "SUDO", "BASH",
-	}, name)
 }
 
 // scripts are programs that run the scripts of a package.
@@ -45,7 +37,7 @@ func (a programs) scripts(name string, v *invocation, sc *scope) {
 		a.npm(sub.Text, rest, v, sc)
 		return
 	}
-	row, _ := optionRow(name)
+	row := optionRows()[name]
 	switch sub.Text {
 	case "run", "run-script": // up to the name of the script, the rest is the script's
 		a.listed(name, rest, v, sc)
@@ -69,16 +61,15 @@ func (a programs) npm(sub string, rest []Word, v *invocation, sc *scope) {
 			a.doubt(v, "npm run env", "the script env runs its arguments")
 			a.run(invocation{words: slices.Clone(rest[1:])}, sc.clone())
 		}
-	case "test", "t", "tst", "start", "stop", "restart", "install", "i", "in", "add", "ci", "clean-install", "install-test", "it", "install-ci-test", "cit", "ls", "list", "ll", "la",
-		"outdated", "view", "info", "show", "v", "audit", "pack", "version", "why", "explain", "root", "prefix", "bin", "ping", "whoami", "search", "fund", "dedupe", "ddp",
-		"prune", "rebuild", "rb", "uninstall", "remove", "rm", "un", "r", "update", "up", "upgrade", "doctor", "query", "diff", "link", "ln", "unlink":
 	case "config", "c", "pkg", "cache":
 		if len(rest) == 0 || rest[0].Text == "get" || rest[0].Text == "list" || rest[0].Text == "ls" || rest[0].Text == "verify" {
 			return
 		}
-		fallthrough
-	default:
 		a.mustSpell(v, "npm "+sub)
+	default:
+		if !isOne("npm-command", sub) {
+			a.mustSpell(v, "npm "+sub)
+		}
 	}
 }
 
@@ -156,7 +147,7 @@ func (a programs) readNested(name string, v *invocation, sc *scope) {
 	}
 	switch sub {
 	case "up", "down", "ps", "logs", "build", "pull", "push", "start", "stop", "restart", "rm", "kill", "create", "images", "top", "config", "ls", "version", "port", "pause", "unpause", "wait":
-		row, _ := optionRow(key)
+		row := optionRows()[key]
 		for _, o := range readOptions(strings.TrimPrefix(row, "+"), own.operands[1:], false).options {
 			if o.class != harmless {
 				a.judge(key, o, v, sc)

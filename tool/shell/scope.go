@@ -96,11 +96,7 @@ func (a *recorder) current(name string, sc *scope) value {
 
 // isSpecial knows variables that the shell sets itself.
 func isSpecial(name string) bool {
-	switch name {
-	case "PWD", "OLDPWD", "IFS", "REPLY", "HOME", "_", "OPTARG", "OPTIND", "HOSTNAME", "PATH", "SHLVL", "COLUMNS", "LINES", "DIRSTACK", "GROUPS", "PIPESTATUS", "FUNCNAME":
-		return true
-	}
-	return strings.HasPrefix(name, "BASH") || strings.HasPrefix(name, "PS")
+	return isOne("shell-variable", name) || strings.HasPrefix(name, "BASH") || strings.HasPrefix(name, "PS")
 }
 
 // either is one value or the other.
@@ -280,18 +276,10 @@ func (e *effects) call(n *syntax.CallExpr) {
 		}
 		e.add("REPLY", false)
 	default:
-		if name == "" || isBuiltinThatSets(name) {
+		if name == "" || isOne("builtin-sets", name) {
 			e.all, e.moves = true, true
 		}
 	}
-}
-
-// isBuiltinThatSets knows what can change variables or the directory, itself or by code.
-func isBuiltinThatSets(name string) bool {
-	return slices.Contains([]string{
-		"eval", "source", ".", "unset", "printf", "mapfile", "readarray", "getopts", "set", "shift", "export", "declare",
-		"typeset", "local", "readonly", "let", "command", "builtin", "wait", "trap", "shopt", "alias", "\\cd",
-	}, name)
 }
 
 // forget makes unknown what code may have changed. Functions that it calls were looked at
