@@ -64,7 +64,7 @@ func (f *following) answer(m lathe.Message, a *lathe.Assistant) {
 	aborted, _ := a.Error.(*lathe.AbortedFault)
 	switch {
 	case aborted != nil && aborted.Message == canceledWords:
-		f.canceled(m)
+		f.checkCanceled(m)
 	case aborted != nil:
 		f.count.cut++
 	case a.Error != nil:
@@ -84,8 +84,8 @@ func (f *following) answer(m lathe.Message, a *lathe.Assistant) {
 	}
 }
 
-// canceled holds that somebody wanted this: the user of the session, or of the one above.
-func (f *following) canceled(m lathe.Message) {
+// checkCanceled checks that somebody wanted this: the user of the session, or of its parent.
+func (f *following) checkCanceled(m lathe.Message) {
 	f.count.canceled += len(f.open)
 	f.open = nil
 	id := f.session.ID

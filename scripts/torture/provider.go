@@ -133,7 +133,7 @@ func (p *provider) fault() modeltest.Answer {
 	if p.calm.Load() || p.roll(30) != 0 {
 		return nil
 	}
-	p.failed()
+	p.countFault()
 	code := []int{429, 429, 503, 529}[p.roll(4)]
 	return modeltest.Answer{modeltest.Status{Code: code, Header: map[string]string{"Retry-After-Ms": fmt.Sprint(5 + p.roll(40))}}}
 }
@@ -143,12 +143,12 @@ func (p *provider) broken(a modeltest.Answer) modeltest.Answer {
 	if p.calm.Load() || p.roll(40) != 0 {
 		return a
 	}
-	p.failed()
+	p.countFault()
 	how := []modeltest.Ending{modeltest.Abrupt, modeltest.Clean, modeltest.Reset}[p.roll(3)]
 	return append(modeltest.Answer{modeltest.Cut{At: 1 + p.roll(1500), How: how}}, a...)
 }
 
-func (p *provider) failed() {
+func (p *provider) countFault() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.faults++

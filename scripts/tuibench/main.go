@@ -93,13 +93,13 @@ func (b *bench) take(names []string) error {
 	return nil
 }
 
-// figure prints one that has no limit.
+// figure prints a figure without a limit.
 func (b *bench) figure(name string, value float64, unit string) {
 	_, _ = fmt.Fprintf(b.out, "%-24s %8.4g %s\n", name, value, unit)
 }
 
-// limited prints one that has.
-func (b *bench) limited(name string, value, limit float64, unit string) {
+// check prints a figure with its limit.
+func (b *bench) check(name string, value, limit float64, unit string) {
 	verdict := "ok"
 	if value > limit {
 		verdict, b.over = "over", true

@@ -37,7 +37,7 @@ func (b *bench) first(ctx context.Context) error {
 			took = append(took, at.Sub(t.began))
 		}
 	}
-	b.limited("first-frame", took.at(0.5), 50, "ms")
+	b.check("first-frame", took.at(0.5), 50, "ms")
 	b.figure("first-frame-worst", took.at(1), "ms")
 	return nil
 }
@@ -72,7 +72,7 @@ func (b *bench) rest(t *terminal, name string) {
 	began := time.Now()
 	time.Sleep(b.rests)
 	used := gauge.ProcessorTime(t.cmd.Process.Pid) - before
-	b.limited("idle-"+name, 100*float64(used)/float64(time.Since(began)), 1, "%")
+	b.check("idle-"+name, 100*float64(used)/float64(time.Since(began)), 1, "%")
 	b.figure("memory-"+name, gauge.Peak(t.cmd.Process.Pid), "MB")
 }
 
@@ -159,7 +159,7 @@ func (b *bench) types(ctx context.Context, t *terminal) error {
 	used = gauge.ProcessorTime(t.cmd.Process.Pid) - used
 	b.figure("deltas", float64(b.model.done.Load()-said)/lasted.Seconds(), "/s")
 	b.figure("echo-p50", took.at(0.5), "ms")
-	b.limited("echo-p99", took.at(0.99), 20, "ms")
+	b.check("echo-p99", took.at(0.99), 20, "ms")
 	b.figure("echo-worst", took.at(1), "ms")
 	least := <-floor
 	b.figure("floor-echo-p99", least.at(0.99), "ms")
@@ -176,7 +176,7 @@ func (b *bench) types(ctx context.Context, t *terminal) error {
 	b.figure("frame-gap-p99", gaps.at(0.99), "ms")
 	b.figure("frame-gap-worst", gaps.at(1), "ms")
 	if used > 0 { // else the system does not tell
-		b.limited("frame-processor", ms(used)/float64(len(frames)), 16, "ms")
+		b.check("frame-processor", ms(used)/float64(len(frames)), 16, "ms")
 		b.figure("stream-processor", 100*float64(used)/float64(lasted), "%")
 	}
 	return nil
