@@ -169,6 +169,7 @@ func TestArch_Code(t *testing.T) {
 		"Environment": func() []archtest.Problem { return tree.Environment("config", "cmd") },
 		"Globals":     tree.ChangedGlobals,
 		"Init":        tree.Inits,
+		"Participles": tree.Participles,
 		"Prints":      func() []archtest.Problem { return tree.Prints("cmd", "examples", "scripts") },
 		"SQL":         func() []archtest.Problem { return tree.SQL("store") },
 		"Sleeps":      tree.Sleeps,

@@ -67,7 +67,7 @@ func (h *host) runFramed(ctx context.Context, t tool.Tool, c *tool.Call) (tool.R
 	}
 	frame, err := h.snap.Frame(ctx)
 	if err != nil {
-		h.unframed(ctx, err)
+		h.reportNoUndo(ctx, err)
 		return tool.Run(ctx, t, c)
 	}
 	h.frame = frame
@@ -81,9 +81,9 @@ func (h *host) runFramed(ctx context.Context, t tool.Tool, c *tool.Call) (tool.R
 	return tool.Run(ctx, t, c)
 }
 
-// unframed reports a call whose changes cannot be undone, such as a command in a directory
-// with more files than can be looked at. The user is told once.
-func (h *host) unframed(ctx context.Context, err error) {
+// reportNoUndo reports a call whose changes cannot be undone, such as a command in a directory
+// with more files than can be looked at. The user sees it once.
+func (h *host) reportNoUndo(ctx context.Context, err error) {
 	if ctx.Err() != nil {
 		return
 	}
@@ -119,7 +119,7 @@ func (h *host) markStarted(ctx context.Context) {
 		return
 	}
 	if err := h.frame.Again(ctx); err != nil {
-		h.unframed(ctx, err)
+		h.reportNoUndo(ctx, err)
 	}
 }
 

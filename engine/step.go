@@ -227,7 +227,7 @@ func (s *stepRun) handle(ctx context.Context, it item) (ended bool, err error) {
 		return false, s.asks.add(ctx, h)
 	case textShown:
 		s.running--
-		s.fold.Completed(h.part, h.text, at)
+		s.fold.Complete(h.part, h.text, at)
 		err = h.err
 	case toolTells:
 		s.batch.add(h.fact)

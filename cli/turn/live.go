@@ -133,7 +133,7 @@ func (s *Live) child(ctx context.Context, ev lathe.Event) {
 		})
 	case *lathe.StatusChanged:
 		if f.Status.Type == lathe.Idle {
-			s.view.Do(func(v *inline.Screen) { v.Rested(ev.Session) })
+			s.view.Do(func(v *inline.Screen) { v.EndBackground(ev.Session) })
 		}
 	default:
 	}
@@ -155,7 +155,7 @@ func (s *Live) Ask(ctx context.Context, about []string, choices string) (string,
 		return s.Plain.Ask(ctx, about, choices)
 	}
 	line, err := s.readAnswer(ctx)
-	s.view.Do(func(v *inline.Screen) { v.Answered(line) })
+	s.view.Do(func(v *inline.Screen) { v.EndQuestion(line) })
 	if err == nil {
 		s.Note(about[len(about)-1] + " → " + cmp.Or(termtext.Plain(line), "no"))
 	}

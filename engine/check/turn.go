@@ -270,7 +270,7 @@ func (d *Action) read(meta json.RawMessage) {
 	case "apply_patch":
 		d.target = PatchTarget(in.PatchText)
 		if !d.failed {
-			d.patched(meta)
+			d.addPatched(meta)
 		}
 	}
 }
@@ -295,8 +295,8 @@ func (d *Action) written(meta json.RawMessage) {
 	}
 }
 
-// patched are the files of a patch.
-func (d *Action) patched(meta json.RawMessage) {
+// addPatched notes the files of a patch.
+func (d *Action) addPatched(meta json.RawMessage) {
 	var m struct {
 		Files []struct{ FilePath, MovePath, Type string }
 	}

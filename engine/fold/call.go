@@ -111,9 +111,9 @@ func isWhole(input string) bool {
 	return input != "" && input != "{}" && json.Valid([]byte(input))
 }
 
-// finished takes the end of the answer in. Calls whose arguments had to be mended run now,
+// finish takes the end of the answer in. Calls whose arguments had to be repaired run now,
 // unless the answer was cut off: nobody knows what else they were to say.
-func (f *Fold) finished(at lathe.Time, e model.Finish) {
+func (f *Fold) finish(at lathe.Time, e model.Finish) {
 	f.End = &e
 	for _, want := range f.doubtful {
 		isCut := !json.Valid([]byte(want.Call.input)) || want.Call == f.Order[len(f.Order)-1]
@@ -149,8 +149,8 @@ func asObject(input string) json.RawMessage {
 	return history.WithMember(nil, "value", raw)
 }
 
-// executed settles a call that the provider ran itself.
-func (f *Fold) executed(at lathe.Time, e model.ToolResult) {
+// settleExecuted settles a call that the provider ran itself.
+func (f *Fold) settleExecuted(at lathe.Time, e model.ToolResult) {
 	c := f.calls[e.ID]
 	if c == nil {
 		return

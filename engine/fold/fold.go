@@ -163,14 +163,14 @@ func (f *Fold) Event(at lathe.Time, ev model.Event) error {
 	case model.ToolCall:
 		return f.toolCall(at, e)
 	case model.ToolResult:
-		f.executed(at, e)
+		f.settleExecuted(at, e)
 	case model.Used:
 		f.Usage = e.Usage
 	case model.Finish:
 		if e.Reason == model.FinishError {
 			return brokenEnd(e)
 		}
-		f.finished(at, e)
+		f.finish(at, e)
 	}
 	return nil
 }
@@ -237,8 +237,8 @@ func isSigned(meta model.Meta) bool {
 	return bytes.Contains(meta, []byte("ignature")) || bytes.Contains(meta, []byte("ncrypted"))
 }
 
-// Completed ends a text with what a hook made of it.
-func (f *Fold) Completed(part lathe.PartID, text string, at lathe.Time) {
+// Complete ends a text with the text of a hook.
+func (f *Fold) Complete(part lathe.PartID, text string, at lathe.Time) {
 	for _, b := range f.Blocks {
 		if b.part.ID == part {
 			f.endText(b, text, at)

@@ -138,13 +138,13 @@ func (m *Conversation) put(msg lathe.Message, seq int64) *Message {
 		at--
 	}
 	m.Messages = slices.Insert(m.Messages, at, h)
-	m.changed(h)
+	m.markChanged(h)
 	return h
 }
 
 func (m *Conversation) part(h *Message, p lathe.Part, seq int64) {
 	h.parts[p.ID] = seq
-	m.changed(h)
+	m.markChanged(h)
 	m.bytes += weight(p)
 	for i := len(h.Parts) - 1; i >= 0; i-- {
 		if h.Parts[i].ID == p.ID {
@@ -165,7 +165,7 @@ func (m *Conversation) take(h *Message, id lathe.PartID) {
 		}
 		return p.ID == id
 	})
-	m.changed(h)
+	m.markChanged(h)
 }
 
 // weight is about what a part takes in memory.
@@ -182,7 +182,7 @@ func (m *Conversation) remove(id lathe.MessageID) {
 	m.Messages = slices.DeleteFunc(m.Messages, func(o *Message) bool { return o.ID == id })
 }
 
-func (m *Conversation) changed(h *Message) {
+func (m *Conversation) markChanged(h *Message) {
 	h.version, h.converted = m.versions.Add(1), nil
 }
 

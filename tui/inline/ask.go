@@ -24,8 +24,8 @@ func (s *Screen) Ask(about []string, choices string) {
 	s.Draw()
 }
 
-// Answered ends the question. What was typed stands on the screen too, with the end of its line.
-func (s *Screen) Answered(typed string) {
+// EndQuestion ends the question. What was typed stands on the screen too, with the end of its line.
+func (s *Screen) EndQuestion(typed string) {
 	if n := len(s.widths); n > 0 {
 		s.widths[n-1] += style.Width(style.Clean(strings.TrimRight(typed, "\r\n")))
 		if strings.HasSuffix(typed, "\n") {

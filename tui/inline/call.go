@@ -97,8 +97,8 @@ func (s *Screen) Beside(id lathe.SessionID, title string) {
 	}
 }
 
-// Rested ends a session that worked in the background.
-func (s *Screen) Rested(id lathe.SessionID) {
+// EndBackground ends a session that worked in the background.
+func (s *Screen) EndBackground(id lathe.SessionID) {
 	if c := find(s.calls, func(c *call) bool { return c.session == id && c.part == "" }); c != nil {
 		c.mark, c.took = "✓", s.Now().Sub(c.began)
 		s.settle()

@@ -198,7 +198,7 @@ func TestView_Calls(t *testing.T) {
 	}
 	p.Beside("ses_9", "beside")
 	p.Change("ses_9", "prt_6", done("bash", "false", `{"exit":1}`))
-	p.Rested("ses_9")
+	p.EndBackground("ses_9")
 	p.End()
 	want = "✗ bash make · not finished · 0.0s\n✓ task look · 1m01s\n  ✓ grep x · 1m01s\n  ⠋ task deeper · 0.0s\n    ✓ read a.go · 1m01s\n✓ task beside · 0.0s\n  ✗ bash false · exit 1 · 1m01s\n"
 	want = strings.Replace(want, "⠋ task deeper", "✗ task deeper · not finished", 1) + "\n"
