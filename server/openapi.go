@@ -116,7 +116,7 @@ func (r row) describe(all *schemas) *operation {
 	}
 	switch {
 	case r.media != "":
-		op.Responses["200"] = response{Description: "The answer", Content: map[string]media{r.media: {r.mediaSchema(all)}}}
+		op.Responses["200"] = response{Description: "The answer", Content: map[string]media{r.media: {r.mediaSchema()}}}
 	case r.reply == reflect.TypeFor[none]():
 		op.Responses["204"] = response{Description: "Done"}
 	default:
@@ -134,12 +134,12 @@ func (r row) describe(all *schemas) *operation {
 }
 
 // mediaSchema is what a stream consists of; other media have none.
-func (r row) mediaSchema(all *schemas) *schema {
+func (r row) mediaSchema() *schema {
 	if r.media != "text/event-stream" {
 		return nil
 	}
 	if r.path == "/global/event" {
-		return all.global()
+		return readSchema("{directory? project? workspace? payload:Event}") // an event with where it happened
 	}
 	return ref("Event")
 }

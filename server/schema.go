@@ -2,9 +2,7 @@ package server
 
 import (
 	"encoding/json"
-	"maps"
 	"reflect"
-	"slices"
 	"strings"
 
 	"github.com/lathe-agent/lathe"
@@ -40,7 +38,7 @@ type schemas struct {
 }
 
 // of describes a Go type as encoding/json writes it. Types of the vocabulary write themselves;
-// for them wire.go says what they are.
+// for them wire.txt says what they are.
 func (s *schemas) of(t reflect.Type) *schema {
 	if name, ok := s.wire[t]; ok {
 		return ref(name)
@@ -110,7 +108,5 @@ func (s *schemas) object(t reflect.Type) *schema {
 	}
 	return out
 }
-
-func sortedKeys(m map[string]*schema) []string { return slices.Sorted(maps.Keys(m)) }
 
 func ref(name string) *schema { return &schema{Ref: "#/components/schemas/" + name} }
