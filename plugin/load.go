@@ -8,11 +8,11 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/environ"
 	"github.com/lathe-agent/lathe/internal/jsonrpc"
 	"github.com/lathe-agent/lathe/internal/phrase"
 	"github.com/lathe-agent/lathe/sandbox"
@@ -253,30 +253,8 @@ func lookPath(dir string, env []string, name string) (string, error) {
 	if filepath.Base(name) != name {
 		return executable(pathOf(dir, name))
 	}
-	for _, folder := range filepath.SplitList(variable(env, "PATH")) {
-		for _, ext := range extensions() {
-			path := filepath.Join(folder, name+ext)
-			if info, err := os.Stat(path); filepath.IsAbs(path) && err == nil && info.Mode().IsRegular() && (runtime.GOOS == "windows" || info.Mode().Perm()&0o111 != 0) {
-				return path, nil
-			}
-		}
+	if path := environ.Find(env, "", name); path != "" {
+		return path, nil
 	}
 	return "", fmt.Errorf("%s is not installed, or not on the PATH", name)
-}
-
-func extensions() []string {
-	if runtime.GOOS == "windows" {
-		return []string{".exe", ".cmd", ".bat", ""}
-	}
-	return []string{""}
-}
-
-// variable is the last value of a name, as programs read it.
-func variable(env []string, name string) string {
-	for _, line := range slices.Backward(env) {
-		if len(line) > len(name) && line[len(name)] == '=' && line[:len(name)] == name {
-			return line[len(name)+1:]
-		}
-	}
-	return ""
 }

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/lathe-agent/lathe/internal/environ"
 	"github.com/lathe-agent/lathe/sandbox"
 	"github.com/lathe-agent/lathe/tool"
 	"github.com/lathe-agent/lathe/tool/target"
@@ -81,9 +82,9 @@ func newBash(cfg Config) *bash {
 	if l := &cfg.Output.Limits; l.Bytes <= 0 {
 		l.Bytes = bashBytes
 	}
-	home := Variable(cfg.Env, "HOME")
+	home := environ.Variable(cfg.Env, "HOME")
 	if home == "" {
-		home = Variable(cfg.Env, "USERPROFILE")
+		home = environ.Variable(cfg.Env, "USERPROFILE")
 	}
 	return &bash{
 		Config: cfg, home: home,

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/lathe-agent/lathe/internal/environ"
 	"github.com/lathe-agent/lathe/internal/phrase"
 	"github.com/lathe-agent/lathe/sandbox"
 	"github.com/lathe-agent/lathe/workspace/secret"
@@ -26,7 +27,7 @@ func (b *bash) hiddenCredentials(p sandbox.Profile, line Line, res sandbox.Resul
 	if !p.Confined() || res.Exit == 0 || res.Canceled || len(p.Hide) == 0 {
 		return nil
 	}
-	places := secret.Find(b.home, func(name string) string { return Variable(b.Env, name) })
+	places := secret.Find(b.home, func(name string) string { return environ.Variable(b.Env, name) })
 	for _, c := range line.Commands {
 		word, _, _ := strings.Cut(c.Text, " ")
 		program := filepath.Base(word)

@@ -3,12 +3,12 @@ package bash
 import (
 	"context"
 	"maps"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 
+	"github.com/lathe-agent/lathe/internal/environ"
 	"github.com/lathe-agent/lathe/tool"
 )
 
@@ -45,7 +45,7 @@ func (s shell) args(command string) []string {
 // chooseShell returns the one the user prefers, a path or a name, if it is there. Models write
 // for bash, so shells with a language of their own are not taken unless foreign ones may be.
 func chooseShell(preferred string, env []string, foreign bool) shell {
-	if path := FindProgram(env, preferred); path != "" {
+	if path := environ.Find(env, "", preferred); path != "" {
 		s := shellAt(path)
 		if foreign || s.kind != "fish" && s.kind != "nu" {
 			return s
@@ -56,57 +56,14 @@ func chooseShell(preferred string, env []string, foreign bool) shell {
 	case "darwin":
 		names = []string{"bash", "/bin/zsh", "/bin/sh"}
 	case "windows":
-		names = []string{"pwsh", "powershell", `C:\Program Files\Git\bin\bash.exe`, Variable(env, "COMSPEC")}
+		names = []string{"pwsh", "powershell", `C:\Program Files\Git\bin\bash.exe`, environ.Variable(env, "COMSPEC")}
 	}
 	for _, name := range names {
-		if path := FindProgram(env, name); path != "" {
+		if path := environ.Find(env, "", name); path != "" {
 			return shellAt(path)
 		}
 	}
 	return shell{}
-}
-
-// FindProgram returns the absolute path of a program, by the PATH of an environment where it is
-// only a name; "" if there is none.
-func FindProgram(env []string, name string) string {
-	if name == "" {
-		return ""
-	}
-	if filepath.IsAbs(name) {
-		if executable(name) {
-			return name
-		}
-		return ""
-	}
-	if strings.ContainsAny(name, `/\`) {
-		return ""
-	}
-	for _, dir := range filepath.SplitList(Variable(env, "PATH")) {
-		if path := filepath.Join(dir, name); filepath.IsAbs(path) {
-			if executable(path) {
-				return path
-			}
-			if runtime.GOOS == "windows" && executable(path+".exe") {
-				return path + ".exe"
-			}
-		}
-	}
-	return ""
-}
-
-func executable(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular() && (runtime.GOOS == "windows" || info.Mode()&0o111 != 0)
-}
-
-// Variable returns the value of a variable; the last of that name counts.
-func Variable(env []string, name string) string {
-	for _, v := range slices.Backward(env) {
-		if n, value, ok := strings.Cut(v, "="); ok && sameVariable(n, name) {
-			return value
-		}
-	}
-	return ""
 }
 
 // environment is what a command finds, with what others add to it.
@@ -125,10 +82,6 @@ func (b *bash) environment(ctx context.Context, base []string, dir string, c *to
 		base = append(slices.Clip(base), name+"="+more[name])
 	}
 	return base, nil
-}
-
-func sameVariable(a, b string) bool {
-	return a == b || runtime.GOOS == "windows" && strings.EqualFold(a, b)
 }
 
 // unattended is what tells programs that nobody is there. The first list replaces what the user
@@ -187,10 +140,10 @@ func Scrub(env, known, keep []string) []string {
 	}
 	return slices.DeleteFunc(slices.Clone(env), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
-		if secretWord(name) < 0 || slices.ContainsFunc(keep, func(k string) bool { return sameVariable(k, name) }) {
+		if secretWord(name) < 0 || slices.ContainsFunc(keep, func(k string) bool { return environ.Same(k, name) }) {
 			return false
 		}
-		if slices.ContainsFunc(known, func(k string) bool { return sameVariable(k, name) }) {
+		if slices.ContainsFunc(known, func(k string) bool { return environ.Same(k, name) }) {
 			return true
 		}
 		vendor, _, _ := strings.Cut(strings.ToUpper(name), "_")

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/lathe-agent/lathe/internal/environ"
 )
 
 func TestScrub(t *testing.T) {
@@ -113,7 +115,7 @@ func TestWithoutTerminal(t *testing.T) {
 				n++
 			}
 		}
-		if value := Variable(got, name); value != want || n != 1 {
+		if value := environ.Variable(got, name); value != want || n != 1 {
 			t.Errorf("%s is %q, %d times", name, value, n)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/environ"
 	"github.com/lathe-agent/lathe/tool"
 	"github.com/lathe-agent/lathe/tool/args"
 	sh "github.com/lathe-agent/lathe/tool/shell"
@@ -61,7 +62,7 @@ func (b *bash) scan(command string, dir target.Target, env []string) scanned {
 		return scanned{Permission: tool.Permission{Name: "bash", Patterns: []string{command, sh.UnknownCommand}, Maybe: []string{"*"}}}
 	}
 	s := scanCommand(command, sh.Surroundings{Dir: dir.Path, Home: b.home, Env: func(name string) (string, bool) {
-		value := Variable(env, name)
+		value := environ.Variable(env, name)
 		return value, value != ""
 	}})
 	s.line.Dir = dir.Path

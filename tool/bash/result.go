@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/environ"
 	"github.com/lathe-agent/lathe/internal/phrase"
 	"github.com/lathe-agent/lathe/sandbox"
 	"github.com/lathe-agent/lathe/tool"
@@ -142,7 +143,7 @@ func (b *bash) notInstalled(text string) []string {
 	}
 	name := filepath.Base(m[1] + m[2])
 	var near []string
-	for _, dir := range filepath.SplitList(Variable(b.Env, "PATH")) {
+	for _, dir := range filepath.SplitList(environ.Variable(b.Env, "PATH")) {
 		some, _ := target.Siblings(dir) // a PATH may name what is not there
 		for _, n := range some {
 			if behind, ok := strings.CutPrefix(n, name); ok && behind != "" && strings.Trim(behind, "-.0123456789") == "" {
@@ -154,7 +155,7 @@ func (b *bash) notInstalled(text string) []string {
 	for line := range strings.Lines(standIns) {
 		family := strings.Fields(line)
 		for _, n := range family {
-			if n != name && slices.Contains(family, name) && FindProgram(b.Env, n) != "" && !slices.Contains(near, n) {
+			if n != name && slices.Contains(family, name) && environ.Find(b.Env, "", n) != "" && !slices.Contains(near, n) {
 				near = append(near, n)
 			}
 		}
@@ -164,7 +165,7 @@ func (b *bash) notInstalled(text string) []string {
 		out += " There is: " + strings.Join(near[:min(len(near), 3)], ", ") + "."
 	}
 	for _, manager := range []string{"apt-get", "dnf", "apk", "pacman", "zypper", "brew", "nix", "winget"} {
-		if FindProgram(b.Env, manager) != "" {
+		if environ.Find(b.Env, "", manager) != "" {
 			out += " " + manager + " is there to install programs, if the user wants that."
 			break
 		}

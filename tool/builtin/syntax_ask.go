@@ -9,13 +9,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lathe-agent/lathe/tool/bash"
+	"github.com/lathe-agent/lathe/internal/environ"
 )
 
 // ask gives a text to a program that only parses it, and reports whether it found nothing
 // wrong. The word FILE stands for a file with the text. A program that is not there, does not start or takes too long has found nothing.
 func (s *Syntax) ask(ctx context.Context, text, name string, args ...string) (said string, ok bool) {
-	program := bash.FindProgram(s.Env, name)
+	program := environ.Find(s.Env, "", name)
 	if program == "" || s.isBrought(program) {
 		return "", true
 	}
@@ -34,7 +34,7 @@ func (s *Syntax) ask(ctx context.Context, text, name string, args ...string) (sa
 	}
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Dir = dir
-	cmd.Env = []string{"PATH=" + bash.Variable(s.Env, "PATH"), "HOME=" + bash.Variable(s.Env, "HOME"), "LC_ALL=C"}
+	cmd.Env = []string{"PATH=" + environ.Variable(s.Env, "PATH"), "HOME=" + environ.Variable(s.Env, "HOME"), "LC_ALL=C"}
 	cmd.Stdin = strings.NewReader(text)
 	out := &bytes.Buffer{}
 	cmd.Stdout, cmd.Stderr = out, out

@@ -10,14 +10,13 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
-	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
 
+	"github.com/lathe-agent/lathe/internal/environ"
 	"github.com/lathe-agent/lathe/internal/phrase"
 	"github.com/lathe-agent/lathe/sandbox"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -37,7 +36,7 @@ func (l *link) openLocal() error {
 			dir = filepath.Join(o.Dir, dir)
 		}
 	}
-	env := environment(o.Env, def.Environment)
+	env := environ.With(o.Env, def.Environment)
 	path, err := program(def.Command[0], dir, env)
 	if err != nil {
 		return err
@@ -62,68 +61,18 @@ func (l *link) openLocal() error {
 	})
 }
 
-// environment adds what a server is given to what all are.
-func environment(base []string, own map[string]string) []string {
-	out := make([]string, 0, len(base)+len(own))
-	for _, e := range base {
-		name, _, _ := strings.Cut(e, "=")
-		if _, replaced := own[name]; !replaced {
-			out = append(out, e)
-		}
-	}
-	for name, value := range own {
-		out = append(out, name+"="+value)
-	}
-	return out
-}
-
 // program finds a program as a shell does that has this environment.
 func program(name, dir string, env []string) (string, error) {
-	if strings.ContainsRune(name, '/') || strings.ContainsRune(name, filepath.Separator) {
-		if !filepath.IsAbs(name) {
-			name = filepath.Join(dir, name)
-		}
-		if found := runnable(name, env); found != "" {
-			return found, nil
-		}
-		return "", fmt.Errorf("there is no program %s", name)
+	if path := environ.Find(env, dir, name); path != "" {
+		return path, nil
 	}
-	for _, folder := range filepath.SplitList(variable(env, "PATH")) {
-		if !filepath.IsAbs(folder) { // the directory of whoever looks is not to decide what runs
-			continue
-		}
-		if found := runnable(filepath.Join(folder, name), env); found != "" {
-			return found, nil
-		}
+	switch {
+	case filepath.Base(name) == name:
+		return "", fmt.Errorf("there is no program %s in PATH; install it, or give its whole path", name)
+	case !filepath.IsAbs(name):
+		name = filepath.Join(dir, name)
 	}
-	return "", fmt.Errorf("there is no program %s in PATH; install it, or give its whole path", name)
-}
-
-// variable is the value that counts: the last.
-func variable(env []string, name string) string {
-	value := ""
-	for _, e := range env {
-		n, v, _ := strings.Cut(e, "=")
-		if n == name || runtime.GOOS == "windows" && strings.EqualFold(n, name) {
-			value = v
-		}
-	}
-	return value
-}
-
-// runnable returns the file that a name stands for, "" if it cannot be run.
-func runnable(path string, env []string) string {
-	endings := []string{""}
-	if runtime.GOOS == "windows" {
-		endings = append(endings, strings.Split(strings.ToLower(variable(env, "PATHEXT")), ";")...)
-	}
-	for _, end := range endings {
-		info, err := os.Stat(path + end)
-		if err == nil && !info.IsDir() && (runtime.GOOS == "windows" || info.Mode()&0o111 != 0) {
-			return path + end
-		}
-	}
-	return ""
+	return "", fmt.Errorf("there is no program %s", name)
 }
 
 // last makes of the bare end of a connection how the program ended, and adds to any other reason

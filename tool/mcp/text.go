@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"net/url"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/lathe-agent/lathe/internal/phrase"
 )
@@ -48,36 +47,22 @@ func toolName(prefixes []string, prefix, name string) string {
 	return full[:mostName-9] + "_" + hex.EncodeToString(sum[:4])
 }
 
+// escapes are terminal sequences: control sequences, control strings up to their end or where they were left open, and
+// what else begins with an escape.
+var escapes = phrase.Regexp(`\x1b(?:\[[ -?]*[@-~]?|[\]P_^X][^\x07\n\x1b]*(?:\x07|\x1b\\)?|[\x00-\x7f]?)`)
+
 // clean takes out of a text what is not for reading: terminal sequences, control characters,
 // marks that turn or hide other characters, bytes that are no text.
 func clean(s string) string {
-	if plain(s) {
-		return s
+	if strings.IndexByte(s, 0x1b) >= 0 { // which few have
+		s = escapes().ReplaceAllString(s, "")
 	}
-	var b strings.Builder
-	b.Grow(len(s))
-	for i := 0; i < len(s); {
-		if s[i] == 0x1b {
-			i += escape(s[i:])
-			continue
+	return strings.Map(func(r rune) rune {
+		if unseen(r) {
+			return -1
 		}
-		r, n := utf8.DecodeRuneInString(s[i:])
-		if (r != utf8.RuneError || n > 1) && !unseen(r) {
-			b.WriteString(s[i : i+n])
-		}
-		i += n
-	}
-	return b.String()
-}
-
-// plain reports whether a text has nothing to take out, for the many that have not.
-func plain(s string) bool {
-	for _, r := range s {
-		if r == utf8.RuneError || unseen(r) {
-			return false
-		}
-	}
-	return true
+		return r
+	}, strings.ToValidUTF8(s, ""))
 }
 
 func unseen(r rune) bool {
@@ -90,52 +75,6 @@ func unseen(r rune) bool {
 		return true
 	}
 	return r >= 0xe0000 && r <= 0xe007f // a text that no one sees and models read
-}
-
-// escape returns the length of the terminal sequence at the start of s.
-func escape(s string) int {
-	if len(s) < 2 {
-		return len(s)
-	}
-	switch s[1] {
-	case '[':
-		return controlEnd(s)
-	case ']', 'P', '_', '^', 'X':
-		return stringEnd(s)
-	}
-	if s[1] < 0x80 {
-		return 2
-	}
-	return 1
-}
-
-// controlEnd is where a control sequence ends.
-func controlEnd(s string) int {
-	for i := 2; i < len(s); i++ {
-		if s[i] >= 0x40 && s[i] <= 0x7e {
-			return i + 1
-		}
-		if s[i] < 0x20 || s[i] > 0x7e { // not one after all
-			return i
-		}
-	}
-	return len(s)
-}
-
-// stringEnd is where a control string ends.
-func stringEnd(s string) int {
-	for i := 2; i < len(s); i++ {
-		if s[i] == 0x07 {
-			return i + 1
-		}
-		if strings.HasPrefix(s[i:], "\x1b\\") {
-			return i + 2
-		}
-		if s[i] == '\n' || s[i] == 0x1b { // it was left open
-			return i
-		}
-	}
-	return len(s)
 }
 
 // line is a text as one line of a message.

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/lathe-agent/lathe"
+	"github.com/lathe-agent/lathe/internal/environ"
 	"github.com/lathe-agent/lathe/sandbox"
 	"github.com/lathe-agent/lathe/workspace"
 )
@@ -206,7 +207,7 @@ func (s *Set) command(at workspace.Place, in New) (sandbox.Command, error) {
 	if name == "" {
 		name = s.shell()
 	}
-	if c.Path = s.find(c.Dir, name); c.Path == "" {
+	if c.Path = environ.Find(s.Env, c.Dir, name); c.Path == "" {
 		return c, lathe.Errorf(lathe.Invalid, "command: there is no program %q; give its path, or a name on the PATH of the server", name)
 	}
 	if len(c.Args) == 0 && slices.Contains(login, shellName(c.Path)) {

@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+
+	"github.com/lathe-agent/lathe/internal/environ"
 )
 
 // Shell is a shell of this machine.
@@ -18,7 +20,7 @@ type Shell struct {
 
 // Shells lists those that people can log in with, the preferred one first.
 func (s *Set) Shells() []Shell {
-	paths := []string{s.find("", s.shell())}
+	paths := []string{environ.Find(s.Env, "", s.shell())}
 	if text, err := os.ReadFile("/etc/shells"); err == nil {
 		for line := range strings.Lines(string(text)) {
 			if line = strings.TrimSpace(line); strings.HasPrefix(line, "/") {
@@ -27,12 +29,12 @@ func (s *Set) Shells() []Shell {
 		}
 	}
 	for _, name := range []string{"bash", "zsh", "fish", "sh"} {
-		paths = append(paths, s.find("", name))
+		paths = append(paths, environ.Find(s.Env, "", name))
 	}
 	var out []Shell
 	seen := map[string]bool{}
 	for _, path := range paths {
-		if path == "" || seen[path] || !executable(path) {
+		if path == "" || seen[path] || !environ.IsExecutable(path) {
 			continue
 		}
 		seen[path] = true
@@ -54,34 +56,15 @@ func shellName(path string) string {
 
 // shell is the one the user prefers, if it is there, or what the machine has.
 func (s *Set) shell() string {
-	for _, name := range []string{s.Shell, s.variable("SHELL"), "bash", "zsh"} {
-		if path := s.find("", name); path != "" {
+	for _, name := range []string{s.Shell, environ.Variable(s.Env, "SHELL"), "bash", "zsh"} {
+		if path := environ.Find(s.Env, "", name); path != "" {
 			return path
 		}
 	}
 	if runtime.GOOS == "windows" {
-		return s.variable("COMSPEC")
+		return environ.Variable(s.Env, "COMSPEC")
 	}
 	return "/bin/sh"
-}
-
-// find returns the path of a program: one with a slash begins at dir, others are on the PATH.
-func (s *Set) find(dir, name string) string {
-	switch {
-	case name == "":
-		return ""
-	case filepath.IsAbs(name), strings.ContainsAny(name, `/\`):
-		if path := absolute(dir, name); filepath.IsAbs(path) && executable(path) {
-			return path
-		}
-		return ""
-	}
-	for _, at := range filepath.SplitList(s.variable("PATH")) {
-		if path := filepath.Join(at, name); filepath.IsAbs(path) && executable(path) {
-			return path
-		}
-	}
-	return ""
 }
 
 func absolute(dir, name string) string {
@@ -89,21 +72,6 @@ func absolute(dir, name string) string {
 		return filepath.Clean(name)
 	}
 	return filepath.Join(dir, name)
-}
-
-func executable(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular() && (runtime.GOOS == "windows" || info.Mode()&0o111 != 0)
-}
-
-// variable is the value of a variable; the last of that name counts.
-func (s *Set) variable(name string) string {
-	for _, v := range slices.Backward(s.Env) {
-		if n, value, ok := strings.Cut(v, "="); ok && n == name {
-			return value
-		}
-	}
-	return ""
 }
 
 // environment is that of a terminal: ours, what the client gave, and what tells programs where
@@ -114,15 +82,5 @@ func (s *Set) environment(more map[string]string) []string {
 		set[name] = value
 	}
 	set["TERM"], set["OPENCODE_TERMINAL"] = "xterm-256color", "1"
-	var out []string
-	for _, v := range s.Env {
-		name, _, _ := strings.Cut(v, "=")
-		if _, given := set[name]; !given {
-			out = append(out, v)
-		}
-	}
-	for name, value := range set {
-		out = append(out, name+"="+value)
-	}
-	return out
+	return environ.With(s.Env, set)
 }
