@@ -150,8 +150,8 @@ type Waiting struct {
 func (s *Store) Inbox(ctx context.Context, id lathe.SessionID) (waiting []Waiting, wants lathe.MessageID, err error) {
 	err = s.read(ctx, func(r Reader) error {
 		waiting, err = all(r, `SELECT message.id, waiting, hold FROM message JOIN session ON session.n = message.session
-			WHERE session.id = $1 AND waiting > 0 ORDER BY message.created, message.id`, []any{string(id)}, func(row Row) Waiting {
-			return Waiting{lathe.MessageID(row.Text(0)), row.Int(1) == 2, row.Int(2) != 0}
+			WHERE session.id = $1 AND waiting > 0 ORDER BY message.created, message.id`, []any{string(id)}, func(row Row) (Waiting, error) {
+			return Waiting{lathe.MessageID(row.Text(0)), row.Int(1) == 2, row.Int(2) != 0}, nil
 		})
 		if err != nil {
 			return err

@@ -90,12 +90,9 @@ func (t *txn) copyApprovals(from, to string) error {
 // Approvals returns what users of a project answered "always" to, oldest first, as rules
 // that allow; and those of the directory, from when it belonged to no project.
 func (s *Store) Approvals(ctx context.Context, project, directory string) (lathe.Ruleset, error) {
-	var out lathe.Ruleset
-	err := query(ctx, s, `SELECT permission, pattern FROM approval WHERE project IN ($1, $2) ORDER BY n`, []any{project, approvedIn(lathe.GlobalProject, directory)}, func(row Row) error {
-		out = append(out, lathe.Rule{Permission: row.Text(0), Pattern: row.Text(1), Action: lathe.Allow})
-		return nil
+	return findAll(ctx, s, `SELECT permission, pattern FROM approval WHERE project IN ($1, $2) ORDER BY n`, []any{project, approvedIn(lathe.GlobalProject, directory)}, func(row Row) (lathe.Rule, error) {
+		return lathe.Rule{Permission: row.Text(0), Pattern: row.Text(1), Action: lathe.Allow}, nil
 	})
-	return out, err
 }
 
 // Revoke takes an approval back, in the project and in the directory. One that is not there is not found.

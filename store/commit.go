@@ -111,8 +111,8 @@ type messageRow struct {
 }
 
 func (t *txn) message(id lathe.MessageID) (*messageRow, error) {
-	return one(t.tx, `SELECT n, born, created, session, waiting, digest FROM message WHERE id = $1`, []any{string(id)}, func(row Row) *messageRow {
-		return &messageRow{n: row.Int(0), born: row.Int(1), created: row.Float(2), session: row.Int(3), waiting: row.Int(4), digest: row.Text(5)}
+	return one(t.tx, `SELECT n, born, created, session, waiting, digest FROM message WHERE id = $1`, []any{string(id)}, func(row Row) (*messageRow, error) {
+		return &messageRow{n: row.Int(0), born: row.Int(1), created: row.Float(2), session: row.Int(3), waiting: row.Int(4), digest: row.Text(5)}, nil
 	})
 }
 

@@ -255,18 +255,16 @@ func of(row Row, i int, seq int64, f lathe.Fact) lathe.Event {
 	return lathe.Event{Seq: seq, Session: lathe.SessionID(row.Text(i)), Directory: row.Text(i + 1), Project: row.Text(i + 2), Fact: f}
 }
 
-func (s *Store) loadProject(r Reader, c change) (out []lathe.Event, err error) {
-	err = r.Query(`SELECT data FROM project WHERE n = $1`, []any{c.n}, func(row Row) error {
-		f := &lathe.ProjectChanged{}
-		out = append(out, lathe.Event{Seq: c.seq, Fact: f})
-		return json.Unmarshal(row.Bytes(0), &f.Project)
+func (s *Store) loadProject(r Reader, c change) ([]lathe.Event, error) {
+	return all(r, `SELECT data FROM project WHERE n = $1`, []any{c.n}, func(row Row) (lathe.Event, error) {
+		p, err := readProject(row)
+		return lathe.Event{Seq: c.seq, Fact: &lathe.ProjectChanged{Project: p}}, err
 	})
-	return out, err
 }
 
 func (s *Store) loadSession(r Reader, c change, after int64, resume bool) (out []lathe.Event, err error) {
 	err = r.Query(`SELECT `+sessionColumns+` FROM session WHERE n = $1`, []any{c.n}, func(row Row) error {
-		rec, _, _, _, err := readSession(row)
+		rec, err := readSession(row)
 		e := lathe.Event{Seq: c.seq, Session: rec.ID, Directory: rec.Directory, Project: rec.Project}
 		if c.born > after {
 			created := e
@@ -282,14 +280,12 @@ func (s *Store) loadSession(r Reader, c change, after int64, resume bool) (out [
 	return out, err
 }
 
-func (s *Store) loadMessage(r Reader, c change) (out []lathe.Event, err error) {
-	err = r.Query(`SELECT `+messageColumns+`, session.id, directory, project FROM message
-		JOIN session ON session.n = message.session WHERE message.n = $1`, []any{c.n}, func(row Row) error {
+func (s *Store) loadMessage(r Reader, c change) ([]lathe.Event, error) {
+	return all(r, `SELECT `+messageColumns+`, session.id, directory, project FROM message
+		JOIN session ON session.n = message.session WHERE message.n = $1`, []any{c.n}, func(row Row) (lathe.Event, error) {
 		m, _, err := s.readMessage(row, lathe.SessionID(row.Text(8)))
-		out = append(out, of(row, 8, c.seq, &lathe.MessageChanged{Info: m}))
-		return err
+		return of(row, 8, c.seq, &lathe.MessageChanged{Info: m}), err
 	})
-	return out, err
 }
 
 func (s *Store) loadPart(r Reader, c change) (out []lathe.Event, err error) {
@@ -324,36 +320,30 @@ func (s *Store) loadStatus(r Reader, c change) (out []lathe.Event, err error) {
 
 // loadAsk tells a request while it waits, and its answer from then on. Also to those whose cursor is older than both: they
 // may have been cut off inside the commit that asked, and know the request.
-func (s *Store) loadAsk(r Reader, c change) (out []lathe.Event, err error) {
-	err = r.Query(`SELECT kind, data, answer, session.id, directory, project FROM ask JOIN session ON session.n = ask.session
-		WHERE ask.n = $1`, []any{c.n}, func(row Row) error {
+func (s *Store) loadAsk(r Reader, c change) ([]lathe.Event, error) {
+	return all(r, `SELECT kind, data, answer, session.id, directory, project FROM ask JOIN session ON session.n = ask.session
+		WHERE ask.n = $1`, []any{c.n}, func(row Row) (lathe.Event, error) {
 		if row.Null(2) {
 			f, err := readAsk(row.Text(0), row.Bytes(1))
-			out = append(out, of(row, 3, c.seq, f))
-			return err
+			return of(row, 3, c.seq, f), err
 		}
 		var answer lathe.Event
 		err := json.Unmarshal(row.Bytes(2), &answer)
-		out = append(out, of(row, 3, c.seq, answer.Fact))
-		return err
+		return of(row, 3, c.seq, answer.Fact), err
 	})
-	return out, err
 }
 
-func (s *Store) loadList(r Reader, c change) (out []lathe.Event, err error) {
-	err = r.Query(`SELECT kind, data, session.id, directory, project FROM list JOIN session ON session.n = list.session
-		WHERE list.n = $1`, []any{c.n}, func(row Row) error {
+func (s *Store) loadList(r Reader, c change) ([]lathe.Event, error) {
+	return all(r, `SELECT kind, data, session.id, directory, project FROM list JOIN session ON session.n = list.session
+		WHERE list.n = $1`, []any{c.n}, func(row Row) (lathe.Event, error) {
 		id := lathe.SessionID(row.Text(2))
 		if row.Text(0) == `todo` {
 			f := &lathe.TodosChanged{Session: id}
-			out = append(out, of(row, 2, c.seq, f))
-			return json.Unmarshal(row.Bytes(1), &f.Todos)
+			return of(row, 2, c.seq, f), json.Unmarshal(row.Bytes(1), &f.Todos)
 		}
 		f := &lathe.DiffChanged{Session: id}
-		out = append(out, of(row, 2, c.seq, f))
-		return json.Unmarshal(row.Bytes(1), &f.Diff)
+		return of(row, 2, c.seq, f), json.Unmarshal(row.Bytes(1), &f.Diff)
 	})
-	return out, err
 }
 
 // catchUp hands out what other processes have changed up to the number that r shows. It

@@ -81,8 +81,8 @@ func (f *forker) source(src *sessionRow, before lathe.MessageID) (out []sourceMe
 	if err != nil {
 		return nil, err
 	}
-	return all(f.tx, sql+` ORDER BY created, id`, args, func(row Row) sourceMessage {
-		return sourceMessage{row.Int(0), lathe.MessageID(row.Text(1)), lathe.MessageID(row.Text(2))}
+	return all(f.tx, sql+` ORDER BY created, id`, args, func(row Row) (sourceMessage, error) {
+		return sourceMessage{row.Int(0), lathe.MessageID(row.Text(1)), lathe.MessageID(row.Text(2))}, nil
 	})
 }
 
@@ -116,8 +116,8 @@ func (f *forker) copyParts(m sourceMessage, to int64) (steps bool, err error) {
 		blobs bool
 	}
 	parts, err := all(f.tx, `SELECT n, type, open, (SELECT count(*) FROM blob_ref WHERE kind = 'part' AND row = part.n)
-		FROM part WHERE message = $1 ORDER BY n`, []any{m.n}, func(row Row) source {
-		return source{row.Int(0), row.Text(1), row.Int(2) != 0, row.Int(3) > 0}
+		FROM part WHERE message = $1 ORDER BY n`, []any{m.n}, func(row Row) (source, error) {
+		return source{row.Int(0), row.Text(1), row.Int(2) != 0, row.Int(3) > 0}, nil
 	})
 	if err != nil {
 		return false, err

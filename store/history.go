@@ -180,13 +180,12 @@ func (s *Store) Part(ctx context.Context, session lathe.SessionID, message lathe
 }
 
 // messageInfo reads a message without its parts by its row.
-func (s *Store) messageInfo(r Reader, n int64) (m lathe.Message, err error) {
-	err = r.Query(`SELECT `+messageColumns+`, session.id FROM message JOIN session ON session.n = message.session WHERE message.n = $1`,
-		[]any{n}, func(row Row) (err error) {
-			m, _, err = s.readMessage(row, lathe.SessionID(row.Text(8)))
-			return err
+func (s *Store) messageInfo(r Reader, n int64) (lathe.Message, error) {
+	return one(r, `SELECT `+messageColumns+`, session.id FROM message JOIN session ON session.n = message.session WHERE message.n = $1`,
+		[]any{n}, func(row Row) (lathe.Message, error) {
+			m, _, err := s.readMessage(row, lathe.SessionID(row.Text(8)))
+			return m, err
 		})
-	return m, err
 }
 
 // Steps returns the messages of a session, oldest first, with nothing of them but what steps changed:

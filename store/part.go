@@ -14,8 +14,8 @@ type partRow struct {
 
 func (t *txn) part(id lathe.PartID) (*partRow, error) {
 	return one(t.tx, `SELECT part.n, message, session, open, type, part.born FROM part JOIN message ON message.n = part.message WHERE part.id = $1`,
-		[]any{string(id)}, func(row Row) *partRow {
-			return &partRow{n: row.Int(0), message: row.Int(1), session: row.Int(2), open: row.Int(3) != 0, kind: row.Text(4), born: row.Int(5)}
+		[]any{string(id)}, func(row Row) (*partRow, error) {
+			return &partRow{n: row.Int(0), message: row.Int(1), session: row.Int(2), open: row.Int(3) != 0, kind: row.Text(4), born: row.Int(5)}, nil
 		})
 }
 
@@ -117,8 +117,8 @@ func (t *txn) checkpoint(s *sessionRow, c *lathe.Checkpoint) error {
 	if p == nil || p.session != s.n || !p.open {
 		return lathe.Errorf(lathe.Conflict, "part %s is not open", c.Part)
 	}
-	end, err := one(t.tx, `SELECT at, text FROM tail WHERE part = $1 ORDER BY at DESC LIMIT 1`, []any{p.n}, func(row Row) int64 {
-		return row.Int(0) + int64(len(row.Bytes(1)))
+	end, err := one(t.tx, `SELECT at, text FROM tail WHERE part = $1 ORDER BY at DESC LIMIT 1`, []any{p.n}, func(row Row) (int64, error) {
+		return row.Int(0) + int64(len(row.Bytes(1))), nil
 	})
 	if err != nil {
 		return err

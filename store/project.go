@@ -52,6 +52,10 @@ func (t *txn) project(id string) (p lathe.Project, known bool, err error) {
 	return p, known, err
 }
 
+func readProject(row Row) (p lathe.Project, err error) {
+	return p, json.Unmarshal(row.Bytes(0), &p)
+}
+
 func (t *txn) putProject(p lathe.Project) error {
 	seq := t.next()
 	err := t.exec(`INSERT INTO project (id, worktree, data, born, seq) VALUES ($1,$2,$3,$4,$5)
@@ -66,14 +70,7 @@ func (t *txn) putProject(p lathe.Project) error {
 
 // adopt files sessions under the project that were filed elsewhere.
 func (t *txn) adopt(p *lathe.Project, known bool) error {
-	var former []lathe.Project
-	err := t.tx.Query(`SELECT data FROM project WHERE worktree = $1 AND id <> $2 AND id <> 'global'`, []any{p.Worktree, p.ID},
-		func(row Row) error {
-			var f lathe.Project
-			err := json.Unmarshal(row.Bytes(0), &f)
-			former = append(former, f)
-			return err
-		})
+	former, err := all(t.tx, `SELECT data FROM project WHERE worktree = $1 AND id <> $2 AND id <> 'global'`, []any{p.Worktree, p.ID}, readProject)
 	if err != nil {
 		return err
 	}
@@ -103,8 +100,8 @@ func (t *txn) adopt(p *lathe.Project, known bool) error {
 
 // refile moves sessions to another project, tells each and counts them.
 func (t *txn) refile(where, arg, project string) (int, error) {
-	rows, err := all(t.tx, `SELECT n, id, directory FROM session WHERE `+where, []any{arg}, func(row Row) *sessionRow {
-		return &sessionRow{n: row.Int(0), id: lathe.SessionID(row.Text(1)), directory: row.Text(2), project: project}
+	rows, err := all(t.tx, `SELECT n, id, directory FROM session WHERE `+where, []any{arg}, func(row Row) (*sessionRow, error) {
+		return &sessionRow{n: row.Int(0), id: lathe.SessionID(row.Text(1)), directory: row.Text(2), project: project}, nil
 	})
 	for _, s := range rows {
 		if err == nil {
@@ -143,23 +140,12 @@ func (s *Store) EditProject(ctx context.Context, id string, edit lathe.ProjectEd
 
 // Projects lists all projects, the one opened last first.
 func (s *Store) Projects(ctx context.Context) ([]lathe.Project, error) {
-	out := []lathe.Project{}
-	err := query(ctx, s, `SELECT data FROM project ORDER BY seq DESC`, nil, func(row Row) error {
-		var p lathe.Project
-		err := json.Unmarshal(row.Bytes(0), &p)
-		out = append(out, p)
-		return err
-	})
-	return out, err
+	return findAll(ctx, s, `SELECT data FROM project ORDER BY seq DESC`, nil, readProject)
 }
 
 // Recall returns what was remembered under a key, "" if nothing was.
-func (s *Store) Recall(ctx context.Context, key string) (value string, err error) {
-	err = query(ctx, s, `SELECT value FROM known WHERE key = $1`, []any{key}, func(row Row) error {
-		value = row.Text(0)
-		return nil
-	})
-	return value, err
+func (s *Store) Recall(ctx context.Context, key string) (string, error) {
+	return findOne(ctx, s, `SELECT value FROM known WHERE key = $1`, []any{key}, firstText)
 }
 
 // Remember keeps a value that was costly to find.

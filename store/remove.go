@@ -51,7 +51,8 @@ func (t *txn) removeSession(s *sessionRow, seen map[lathe.SessionID]bool) error 
 func (t *txn) dropSession(s *sessionRow) error {
 	rec, born := lathe.Session{}, int64(0)
 	err := t.tx.Query(`SELECT `+sessionColumns+` FROM session WHERE n = $1`, []any{s.n}, func(row Row) (err error) {
-		rec, _, born, _, err = readSession(row)
+		born = row.Int(24)
+		rec, err = readSession(row)
 		return err
 	})
 	if err != nil {

@@ -20,7 +20,7 @@ const sessionColumns = `n, id, slug, project, workspace, directory, path, parent
 	born, seq`
 
 // readSession reads the columns above.
-func readSession(row Row) (s lathe.Session, n, born, seq int64, err error) {
+func readSession(row Row) (s lathe.Session, err error) {
 	s = lathe.Session{
 		ID: lathe.SessionID(row.Text(1)), Slug: row.Text(2), Project: row.Text(3),
 		Workspace: lathe.WorkspaceID(row.Text(4)), Directory: row.Text(5), Parent: lathe.SessionID(row.Text(7)),
@@ -38,7 +38,7 @@ func readSession(row Row) (s lathe.Session, n, born, seq int64, err error) {
 	var rest sessionRest
 	for i, v := range map[int]any{14: &s.Summary, 15: &s.Share, 16: &s.Rules, 17: &s.Revert, 19: &s.Tokens, 21: &s.Model, 23: &rest} {
 		if err = unpack(row, i, v); err != nil {
-			return s, 0, 0, 0, lathe.Errorf(lathe.Internal, "session %s: column %d: %w", s.ID, i, err)
+			return s, lathe.Errorf(lathe.Internal, "session %s: column %d: %w", s.ID, i, err)
 		}
 	}
 	if !row.Null(18) {
@@ -49,7 +49,7 @@ func readSession(row Row) (s lathe.Session, n, born, seq int64, err error) {
 		s.Metadata = json.RawMessage(row.Text(22))
 	}
 	s.Extra, s.TimeExtra = rest.Extra, rest.Time
-	return s, row.Int(0), row.Int(24), row.Int(25), nil
+	return s, nil
 }
 
 // sessionRest holds the unknown members of a session record.
@@ -130,9 +130,9 @@ func packRaw(m json.RawMessage) any {
 func (t *txn) session(id lathe.SessionID) (*sessionRow, error) { return sessionOf(t.tx, id) }
 
 // sessionRowOf reads number, directory and project.
-func sessionRowOf(id lathe.SessionID) func(Row) *sessionRow {
-	return func(row Row) *sessionRow {
-		return &sessionRow{n: row.Int(0), id: id, directory: row.Text(1), project: row.Text(2)}
+func sessionRowOf(id lathe.SessionID) func(Row) (*sessionRow, error) {
+	return func(row Row) (*sessionRow, error) {
+		return &sessionRow{n: row.Int(0), id: id, directory: row.Text(1), project: row.Text(2)}, nil
 	}
 }
 
@@ -159,23 +159,16 @@ func (s *Store) Create(ctx context.Context, rec lathe.Session) error {
 
 // Session returns a session record.
 func (s *Store) Session(ctx context.Context, id lathe.SessionID) (lathe.Session, error) {
-	var out lathe.Session
-	err := s.read(ctx, func(r Reader) (err error) {
-		out, err = oneSession(r, `id = $1`, string(id))
-		if out.ID == "" && err == nil {
-			err = notFound(id)
-		}
-		return err
-	})
+	out, err := findOne(ctx, s, `SELECT `+sessionColumns+` FROM session WHERE id = $1`, []any{string(id)}, readSession)
+	if out.ID == "" && err == nil {
+		err = notFound(id)
+	}
 	return out, err
 }
 
-func oneSession(r Reader, where string, arg any) (out lathe.Session, err error) {
-	err = r.Query(`SELECT `+sessionColumns+` FROM session WHERE `+where, []any{arg}, func(row Row) (err error) {
-		out, _, _, _, err = readSession(row)
-		return err
-	})
-	return out, err
+// record is the record of a row.
+func (t *txn) record(row *sessionRow) (lathe.Session, error) {
+	return one(t.tx, `SELECT `+sessionColumns+` FROM session WHERE n = $1`, []any{row.n}, readSession)
 }
 
 // maxSearch is how long a search for titles may be; databases take no pattern of any length.
@@ -187,13 +180,7 @@ func (s *Store) Sessions(ctx context.Context, q lathe.Query) ([]lathe.Session, e
 		return nil, lathe.Errorf(lathe.Invalid, "what is searched for has %d bytes; at most %d can be", len(q.Search), maxSearch)
 	}
 	sql, args := sessionQuery(q)
-	out := []lathe.Session{}
-	err := query(ctx, s, sql, args, func(row Row) error {
-		rec, _, _, _, err := readSession(row)
-		out = append(out, rec)
-		return err
-	})
-	return out, err
+	return findAll(ctx, s, sql, args, readSession)
 }
 
 // sessionQuery writes the statement for a query.

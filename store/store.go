@@ -130,22 +130,41 @@ func query(ctx context.Context, s *Store, sql string, args []any, f func(Row) er
 }
 
 // one reads a value of the row that a statement finds, the zero value if it finds none.
-func one[T any](r Reader, sql string, args []any, read func(Row) T) (out T, err error) {
-	err = r.Query(sql, args, func(row Row) error {
-		out = read(row)
-		return nil
+func one[T any](r Reader, sql string, args []any, read func(Row) (T, error)) (out T, err error) {
+	err = r.Query(sql, args, func(row Row) (err error) {
+		out, err = read(row)
+		return err
 	})
 	return out, err
 }
 
-func firstInt(row Row) int64   { return row.Int(0) }
-func firstText(row Row) string { return row.Text(0) }
+func firstInt(row Row) (int64, error)   { return row.Int(0), nil }
+func firstText(row Row) (string, error) { return row.Text(0), nil }
 
-// all reads a value of every row that a statement finds.
-func all[T any](r Reader, sql string, args []any, read func(Row) T) (out []T, err error) {
-	err = r.Query(sql, args, func(row Row) error {
-		out = append(out, read(row))
-		return nil
+// all reads a value of every row that a statement finds; it is never nil.
+func all[T any](r Reader, sql string, args []any, read func(Row) (T, error)) ([]T, error) {
+	out := []T{}
+	err := r.Query(sql, args, func(row Row) error {
+		v, err := read(row)
+		out = append(out, v)
+		return err
+	})
+	return out, err
+}
+
+// findOne and findAll are one and all on a snapshot of their own.
+func findOne[T any](ctx context.Context, s *Store, sql string, args []any, read func(Row) (T, error)) (out T, err error) {
+	err = s.read(ctx, func(r Reader) (err error) {
+		out, err = one(r, sql, args, read)
+		return err
+	})
+	return out, err
+}
+
+func findAll[T any](ctx context.Context, s *Store, sql string, args []any, read func(Row) (T, error)) (out []T, err error) {
+	err = s.read(ctx, func(r Reader) (err error) {
+		out, err = all(r, sql, args, read)
+		return err
 	})
 	return out, err
 }
@@ -225,13 +244,7 @@ func (t *txn) finish() []lathe.Event {
 	return t.events
 }
 
-func readCounter(r Reader) (n int64, err error) {
-	err = r.Query(`SELECT counter FROM feed`, nil, func(row Row) error {
-		n = row.Int(0)
-		return nil
-	})
-	return n, err
-}
+func readCounter(r Reader) (int64, error) { return one(r, `SELECT counter FROM feed`, nil, firstInt) }
 
 // publish hands out what a group has changed, up to a number. What cannot be read back
 // now stays for the next look at the store; no later number is handed out before it.

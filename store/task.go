@@ -16,25 +16,16 @@ func (t *txn) putTask(s *sessionRow, task lathe.Task) error {
 }
 
 // Task is what a session works for.
-func (s *Store) Task(ctx context.Context, id lathe.SessionID) (task lathe.Task, err error) {
-	err = query(ctx, s, `SELECT task FROM session WHERE id = $1`, []any{string(id)}, func(row Row) error {
-		task = lathe.Task(row.Int(0))
-		return nil
-	})
-	return task, err
+func (s *Store) Task(ctx context.Context, id lathe.SessionID) (lathe.Task, error) {
+	task, err := findOne(ctx, s, `SELECT task FROM session WHERE id = $1`, []any{string(id)}, firstInt)
+	return lathe.Task(task), err
 }
 
 // Backgrounds lists the sessions whose end their parent has yet to be told, in the order of
 // their birth; of one parent if it is named.
 func (s *Store) Backgrounds(ctx context.Context, parent lathe.SessionID) ([]lathe.Session, error) {
-	out := []lathe.Session{}
-	err := query(ctx, s, `SELECT `+sessionColumns+` FROM session WHERE task = 2 AND ($1 = '' OR parent = $2) ORDER BY n`,
-		[]any{string(parent), string(parent)}, func(row Row) error {
-			rec, _, _, _, err := readSession(row)
-			out = append(out, rec)
-			return err
-		})
-	return out, err
+	return findAll(ctx, s, `SELECT `+sessionColumns+` FROM session WHERE task = 2 AND ($1 = '' OR parent = $2) ORDER BY n`,
+		[]any{string(parent), string(parent)}, readSession)
 }
 
 // Report tells the parent of a background session that it has ended: the prompt is admitted

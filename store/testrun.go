@@ -14,10 +14,8 @@ func (t *txn) ranTests(f *lathe.TestsRan) error {
 }
 
 // Tests returns the last test run of a project; the zero value if none is known.
-func (s *Store) Tests(ctx context.Context, project string) (run lathe.TestRun, err error) {
-	err = query(ctx, s, `SELECT command, exit, at FROM tests WHERE project = $1`, []any{project}, func(row Row) error {
-		run = lathe.TestRun{Command: row.Text(0), Exit: int(row.Int(1)), At: lathe.Time(row.Float(2))}
-		return nil
+func (s *Store) Tests(ctx context.Context, project string) (lathe.TestRun, error) {
+	return findOne(ctx, s, `SELECT command, exit, at FROM tests WHERE project = $1`, []any{project}, func(row Row) (lathe.TestRun, error) {
+		return lathe.TestRun{Command: row.Text(0), Exit: int(row.Int(1)), At: lathe.Time(row.Float(2))}, nil
 	})
-	return run, err
 }

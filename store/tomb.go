@@ -37,24 +37,19 @@ func (t *txn) bury(b tombstone, s *sessionRow) error {
 		b.kind, string(s.id), null(b.message), null(b.part), s.directory, s.project, b.record, b.born, t.next(), float64(t.now))
 }
 
-func (s *Store) loadTomb(r Reader, c change) (out []lathe.Event, err error) {
-	err = r.Query(`SELECT kind, message, part, data, session, directory, project FROM tomb WHERE n = $1`, []any{c.n}, func(row Row) error {
-		id := lathe.SessionID(row.Text(4))
+func (s *Store) loadTomb(r Reader, c change) ([]lathe.Event, error) {
+	return all(r, `SELECT kind, message, part, data, session, directory, project FROM tomb WHERE n = $1`, []any{c.n}, func(row Row) (lathe.Event, error) {
+		id, message := lathe.SessionID(row.Text(4)), lathe.MessageID(row.Text(1))
 		switch row.Text(0) {
 		case tombSession:
 			f := &lathe.SessionDeleted{}
-			out = append(out, of(row, 4, c.seq, f))
-			return json.Unmarshal(row.Bytes(3), &f.Info)
+			return of(row, 4, c.seq, f), json.Unmarshal(row.Bytes(3), &f.Info)
 		case tombMessage:
-			out = append(out, of(row, 4, c.seq, &lathe.MessageRemoved{Session: id, Message: lathe.MessageID(row.Text(1))}))
-		case tombPart:
-			out = append(out, of(row, 4, c.seq, &lathe.PartRemoved{
-				Session: id, Message: lathe.MessageID(row.Text(1)), Part: lathe.PartID(row.Text(2)),
-			}))
+			return of(row, 4, c.seq, &lathe.MessageRemoved{Session: id, Message: message}), nil
+		default:
+			return of(row, 4, c.seq, &lathe.PartRemoved{Session: id, Message: message, Part: lathe.PartID(row.Text(2))}), nil
 		}
-		return nil
 	})
-	return out, err
 }
 
 // trim drops tombstones and answered asks that are too old or too many, and raises the

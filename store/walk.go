@@ -20,11 +20,11 @@ func (s *Store) Walk(ctx context.Context, q lathe.Query, since lathe.Time, f fun
 			if err := context.Cause(ctx); err != nil {
 				return lathe.Errorf(lathe.Canceled, "the count was ended: %w", err)
 			}
-			rec, n, _, _, err := readSession(row)
+			rec, err := readSession(row)
 			if err != nil {
 				return err
 			}
-			return s.walkSession(r, n, rec.ID, since, func(m lathe.Message) error { return f(rec, m) })
+			return s.walkSession(r, row.Int(0), rec.ID, since, func(m lathe.Message) error { return f(rec, m) })
 		})
 	})
 }

@@ -2,7 +2,7 @@ package demo
 
 import (
 	"context"
-	_ "embed"
+	"embed"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,6 +21,8 @@ var (
 	demoScript string
 	//go:embed demo-shell.script
 	demoShellScript string
+	//go:embed project
+	demoFiles embed.FS
 )
 
 // demoProject is what the demo mends: a small program, a mistake in it, and a test that finds it.
@@ -41,60 +43,24 @@ func demoRepository() map[string]string {
 }
 
 func demoGo() demoProject {
-	return demoProject{name: "Go", test: "go test ./...", script: demoScript, files: map[string]string{
-		"go.mod": "module example.test/slug\n\ngo 1.21\n",
-		"slug.go": `// Package slug makes names for addresses.
-package slug
-
-import "strings"
-
-// Make turns a title into a name: small letters, words joined by dashes.
-func Make(title string) string {
-	return strings.ReplaceAll(strings.ToLower(title), " ", "-")
-}
-`,
-		"slug_test.go": `package slug
-
-import "testing"
-
-func TestMake(t *testing.T) {
-	for title, want := range map[string]string{
-		"Hello World":   "hello-world",
-		" Two  spaces ": "two-spaces",
-	} {
-		if got := Make(title); got != want {
-			t.Errorf("Make(%q) = %q, want %q", title, got, want)
-		}
-	}
-}
-`,
-	}}
+	return demoProject{name: "Go", test: "go test ./...", script: demoScript, files: filesOf("go")}
 }
 
 // demoShell is for machines without Go.
 func demoShell() demoProject {
 	const remark = "There is no Go on this machine, so a shell script is mended instead of a Go program."
-	return demoProject{name: "shell", test: "sh test.sh", script: demoShellScript, remark: remark, files: map[string]string{
-		"slug.sh": `# slug TITLE makes a name for an address: small letters, words joined by dashes.
-slug() {
-	printf '%s' "$1" | tr 'A-Z ' 'a-z-'
+	return demoProject{name: "shell", test: "sh test.sh", script: demoShellScript, remark: remark, files: filesOf("shell")}
 }
-`,
-		"test.sh": `. ./slug.sh
-failed=0
-check() {
-	got=$(slug "$1")
-	if [ "$got" != "$2" ]; then
-		echo "FAIL: slug \"$1\" gives \"$got\", want \"$2\""
-		failed=1
-	fi
-}
-check "Hello World" hello-world
-check " Two  spaces " two-spaces
-[ $failed = 1 ] || echo ok
-exit $failed
-`,
-	}}
+
+// filesOf are the files of a project. Here their names end in .txt, or they would be files of this one.
+func filesOf(project string) map[string]string {
+	out := map[string]string{}
+	files, _ := demoFiles.ReadDir("project/" + project) // it was built in, as they were
+	for _, f := range files {
+		text, _ := demoFiles.ReadFile("project/" + project + "/" + f.Name())
+		out[strings.TrimSuffix(f.Name(), ".txt")] = string(text)
+	}
+	return out
 }
 
 // demoFor takes the project in Go where there is Go, else one that a shell can test.
