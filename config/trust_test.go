@@ -323,7 +323,7 @@ func TestHold(t *testing.T) {
 	equal(t, c.DisabledProviders, []string{"z", "a"})
 	equal(t, c.EnabledProviders, []string{"c"})
 	equal(t, c.Experimental.PrimaryTools, []string{"x"})
-	equal(t, c.Experimental.Policies, []Policy{{"provider.use", "allow", "*"}, {"provider.use", "deny", "a"}})
+	equal(t, c.Experimental.Policies, []policy{{"provider.use", "allow", "*"}, {"provider.use", "deny", "a"}})
 	sameJSON(t, c.Raw, `{"share": "disabled", "disabled_providers": ["z", "a"], "enabled_providers": ["c"], "subagent_depth": 0, "experimental": {
 "primary_tools": ["x"], "policies": [{"action": "provider.use", "effect": "allow", "resource": "*"}, {"action": "provider.use", "effect": "deny", "resource": "a"}]}}`)
 	w.write("top/lathe.json", `{"enabled_providers": ["evil"]}`)
@@ -338,7 +338,7 @@ func TestHold_PoliciesOfBoth(t *testing.T) {
 {"action": "provider.use", "effect": "deny", "resource": "*"}, {"action": "provider.use", "effect": "allow", "resource": "a"}]}}`)
 	w.write("top/lathe.json", `{"experimental": {"policies": [
 {"action": "provider.use", "effect": "deny", "resource": "*"}, {"action": "provider.use", "effect": "allow", "resource": "evil"}]}}`)
-	equal(t, w.load().Config.Experimental.Policies, []Policy{
+	equal(t, w.load().Config.Experimental.Policies, []policy{
 		{"provider.use", "allow", "evil"}, {"provider.use", "deny", "*"}, {"provider.use", "allow", "a"},
 	})
 }

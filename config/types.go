@@ -5,10 +5,13 @@ import "encoding/json"
 // Config is what the settings say, all sources together. Keys that lathe does not read, or that
 // only later versions know, stay in Raw.
 type Config struct {
-	Shell             string               `json:"shell,omitempty"`
-	Server            Server               `json:"server,omitzero"`
-	Commands          map[string]Command   `json:"command,omitempty"`
-	Skills            SkillSources         `json:"skills,omitzero"`
+	Shell    string             `json:"shell,omitempty"`
+	Server   Server             `json:"server,omitzero"`
+	Commands map[string]Command `json:"command,omitempty"`
+	Skills   struct {           // further places where skills are
+		Paths []string `json:"paths,omitempty"`
+		URLs  []string `json:"urls,omitempty"`
+	} `json:"skills,omitzero"`
 	References        map[string]Reference `json:"references,omitempty"`
 	Snapshot          Snapshot             `json:"snapshot,omitzero"`
 	Plugins           []Plugin             `json:"plugin,omitempty"`
@@ -29,19 +32,21 @@ type Config struct {
 	PermissionMode    string               `json:"permission_mode,omitempty"`       // sandbox, ask or read-only
 	PromptCache       string               `json:"prompt_cache,omitempty"`          // auto, 5m, 1h or off
 	Unattended        string               `json:"permission_unattended,omitempty"` // wait or refuse
-	Attachment        Attachment           `json:"attachment,omitzero"`
-	ToolOutput        ToolOutput           `json:"tool_output,omitzero"`
-	WebFetch          WebFetch             `json:"webfetch,omitzero"`
-	Compaction        Compaction           `json:"compaction,omitzero"`
-	Sandbox           Sandbox              `json:"sandbox,omitzero"`
-	Checks            map[string]bool      `json:"checks,omitempty"` // the checks that are switched on or off
-	Resume            string               `json:"resume,omitempty"` // ask, auto or off
-	Survey            *bool                `json:"survey,omitempty"` // what is here, told with the first prompt
-	Retry             Retry                `json:"retry,omitzero"`
-	Deadline          Deadline             `json:"deadline,omitzero"`
-	Fallback          Fallback             `json:"fallback,omitzero"`
-	Budget            Budget               `json:"budget,omitzero"`
-	Experimental      Experimental         `json:"experimental,omitzero"`
+	Attachment        struct {             // how attachments are prepared
+		Image ImageAttachment `json:"image,omitzero"`
+	} `json:"attachment,omitzero"`
+	ToolOutput   ToolOutput      `json:"tool_output,omitzero"`
+	WebFetch     WebFetch        `json:"webfetch,omitzero"`
+	Compaction   Compaction      `json:"compaction,omitzero"`
+	Sandbox      Sandbox         `json:"sandbox,omitzero"`
+	Checks       map[string]bool `json:"checks,omitempty"` // the checks that are switched on or off
+	Resume       string          `json:"resume,omitempty"` // ask, auto or off
+	Survey       *bool           `json:"survey,omitempty"` // what is here, told with the first prompt
+	Retry        Retry           `json:"retry,omitzero"`
+	Deadline     Deadline        `json:"deadline,omitzero"`
+	Fallback     Fallback        `json:"fallback,omitzero"`
+	Budget       Budget          `json:"budget,omitzero"`
+	Experimental Experimental    `json:"experimental,omitzero"`
 
 	// Raw is the merged value as JSON, with the keys we do not know.
 	Raw json.RawMessage `json:"-"`
@@ -68,11 +73,6 @@ type (
 		Model       string `json:"model,omitempty"`
 		Variant     string `json:"variant,omitempty"`
 		Subtask     *bool  `json:"subtask,omitempty"`
-	}
-	// SkillSources are further places where skills are.
-	SkillSources struct {
-		Paths []string `json:"paths,omitempty"`
-		URLs  []string `json:"urls,omitempty"`
 	}
 	// Reference is a named folder or repository for @name: it has a Path, which is complete,
 	// or a Repository.
@@ -149,10 +149,6 @@ type (
 		CallbackPort int    `json:"callbackPort,omitempty"`
 		RedirectURI  string `json:"redirectUri,omitempty"`
 		Off          bool   `json:"-"`
-	}
-	// Attachment is how attachments are prepared.
-	Attachment struct {
-		Image ImageAttachment `json:"image,omitzero"`
 	}
 	// ImageAttachment bounds images.
 	ImageAttachment struct {
@@ -254,10 +250,10 @@ type (
 		PrimaryTools       []string `json:"primary_tools,omitempty"`
 		ContinueLoopOnDeny bool     `json:"continue_loop_on_deny,omitempty"`
 		MCPTimeout         int      `json:"mcp_timeout,omitempty"`
-		Policies           []Policy `json:"policies,omitempty"`
+		Policies           []policy `json:"policies,omitempty"`
 	}
-	// Policy allows or denies the use of a provider.
-	Policy struct {
+	// policy allows or denies the use of a provider.
+	policy struct {
 		Action   string `json:"action"`
 		Effect   string `json:"effect"`
 		Resource string `json:"resource"`

@@ -81,7 +81,14 @@ func endOfString(b []byte, i int) int {
 }
 
 // expand puts the large strings back. A row without any is returned as it is.
-func (b *blobs) expand(data []byte) ([]byte, error) {
+func (b *blobs) expand(data []byte) ([]byte, error) { return expandWith(data, b.get) }
+
+// withoutLarge is the JSON of a row with an empty text for each value that is in a file.
+func withoutLarge(data []byte) ([]byte, error) {
+	return expandWith(data, func(string) ([]byte, error) { return []byte(`""`), nil })
+}
+
+func expandWith(data []byte, get func(hash string) ([]byte, error)) ([]byte, error) {
 	if len(data) == 0 || data[0] != blobMark {
 		return data, nil
 	}
@@ -96,7 +103,7 @@ func (b *blobs) expand(data []byte) ([]byte, error) {
 			if i+1+hashLen > len(data) {
 				return nil, lathe.Errorf(lathe.Internal, "a row is damaged: it names half a file")
 			}
-			text, err := b.get(string(data[i+1 : i+1+hashLen]))
+			text, err := get(string(data[i+1 : i+1+hashLen]))
 			if err != nil {
 				return nil, err
 			}

@@ -29,7 +29,7 @@ func (s *Store) Edit(ctx context.Context, id lathe.SessionID, e lathe.Edit) (lat
 // edit changes the columns and tells the whole record.
 func (t *txn) edit(row *sessionRow, e lathe.Edit) error {
 	if len(e.AddRules) > 0 { // nobody writes between this and what follows
-		rec, err := t.record(row)
+		rec, err := recordOf(t.tx, row)
 		if err != nil {
 			return err
 		}
@@ -51,7 +51,7 @@ func (t *txn) edit(row *sessionRow, e lathe.Edit) error {
 
 // tellSession tells the record as it is now.
 func (t *txn) tellSession(seq int64, row *sessionRow) error {
-	rec, err := t.record(row)
+	rec, err := recordOf(t.tx, row)
 	if err != nil {
 		return err
 	}

@@ -283,7 +283,7 @@ func (s *Store) loadSession(r Reader, c change, after int64, resume bool) (out [
 func (s *Store) loadMessage(r Reader, c change) ([]lathe.Event, error) {
 	return all(r, `SELECT `+messageColumns+`, session.id, directory, project FROM message
 		JOIN session ON session.n = message.session WHERE message.n = $1`, []any{c.n}, func(row Row) (lathe.Event, error) {
-		m, _, err := s.readMessage(row, lathe.SessionID(row.Text(8)))
+		m, err := s.readMessage(row, lathe.SessionID(row.Text(8)))
 		return of(row, 8, c.seq, &lathe.MessageChanged{Info: m}), err
 	})
 }

@@ -10,34 +10,44 @@ import (
 const messageColumns = `message.n, message.id, message.role, message.created, message.parent, message.data, message.born, message.seq`
 
 // readMessage reads the columns above.
-func (s *Store) readMessage(row Row, session lathe.SessionID) (m lathe.Message, n int64, err error) {
-	m = lathe.Message{ID: lathe.MessageID(row.Text(1)), Session: session, Created: lathe.Time(row.Float(3))}
-	data, err := s.blobs.expand(row.Bytes(5))
+func (s *Store) readMessage(row Row, session lathe.SessionID) (lathe.Message, error) {
+	return messageOf(row, session, s.blobs.expand)
+}
+
+func messageOf(row Row, session lathe.SessionID, expand func([]byte) ([]byte, error)) (lathe.Message, error) {
+	m := lathe.Message{ID: lathe.MessageID(row.Text(1)), Session: session, Created: lathe.Time(row.Float(3))}
+	data, err := expand(row.Bytes(5))
 	if err == nil {
 		err = m.ReadRow(row.Text(2), data)
 	}
 	if err != nil {
-		return m, 0, lathe.Errorf(lathe.Internal, "message %s: %w", m.ID, err)
+		return m, lathe.Errorf(lathe.Internal, "message %s: %w", m.ID, err)
 	}
 	if !row.Null(4) {
 		m = m.WithParent(lathe.MessageID(row.Text(4)))
 	}
-	return m, row.Int(0), nil
+	return m, nil
 }
 
 const partColumns = `part.n, part.id, part.type, part.data, part.open, part.born, part.seq`
 
 // readPart reads the columns above. An open part's text is not in its row: see withTails.
 func (s *Store) readPart(row Row, session lathe.SessionID, message lathe.MessageID) (p lathe.Part, n int64, open bool, err error) {
-	p = lathe.Part{ID: lathe.PartID(row.Text(1)), Session: session, Message: message}
-	data, err := s.blobs.expand(row.Bytes(3))
+	p, err = partOf(row, 1, session, message, s.blobs.expand)
+	return p, row.Int(0), row.Int(4) != 0, err
+}
+
+// partOf reads id, type and data, from a column on.
+func partOf(row Row, i int, session lathe.SessionID, message lathe.MessageID, expand func([]byte) ([]byte, error)) (lathe.Part, error) {
+	p := lathe.Part{ID: lathe.PartID(row.Text(i)), Session: session, Message: message}
+	data, err := expand(row.Bytes(i + 2))
 	if err == nil {
-		err = p.ReadRow(row.Text(2), data)
+		err = p.ReadRow(row.Text(i+1), data)
 	}
 	if err != nil {
-		return p, 0, false, lathe.Errorf(lathe.Internal, "part %s: %w", p.ID, err)
+		err = lathe.Errorf(lathe.Internal, "part %s: %w", p.ID, err)
 	}
-	return p, row.Int(0), row.Int(4) != 0, nil
+	return p, err
 }
 
 // withTails joins an open part with the text it has grown.
@@ -110,8 +120,8 @@ func (s *Store) history(r Reader, id lathe.SessionID, before lathe.Place, limit 
 			page.More = true
 			return nil
 		}
-		m, n, err := s.readMessage(row, id)
-		page.Messages, rows = append(page.Messages, m), append(rows, n)
+		m, err := s.readMessage(row, id)
+		page.Messages, rows = append(page.Messages, m), append(rows, row.Int(0))
 		return err
 	})
 	if err != nil {
@@ -138,7 +148,8 @@ func (s *Store) Message(ctx context.Context, session lathe.SessionID, id lathe.M
 		n := int64(0)
 		err := r.Query(`SELECT `+messageColumns+` FROM message JOIN session ON session.n = message.session
 			WHERE message.id = $1 AND session.id = $2`, []any{string(id), string(session)}, func(row Row) (err error) {
-			m, n, err = s.readMessage(row, session)
+			n = row.Int(0)
+			m, err = s.readMessage(row, session)
 			return err
 		})
 		if err != nil {
@@ -182,10 +193,7 @@ func (s *Store) Part(ctx context.Context, session lathe.SessionID, message lathe
 // messageInfo reads a message without its parts by its row.
 func (s *Store) messageInfo(r Reader, n int64) (lathe.Message, error) {
 	return one(r, `SELECT `+messageColumns+`, session.id FROM message JOIN session ON session.n = message.session WHERE message.n = $1`,
-		[]any{n}, func(row Row) (lathe.Message, error) {
-			m, _, err := s.readMessage(row, lathe.SessionID(row.Text(8)))
-			return m, err
-		})
+		[]any{n}, func(row Row) (lathe.Message, error) { return s.readMessage(row, lathe.SessionID(row.Text(8))) })
 }
 
 // Steps returns the messages of a session, oldest first, with nothing of them but what steps changed:

@@ -166,9 +166,9 @@ func (s *Store) Session(ctx context.Context, id lathe.SessionID) (lathe.Session,
 	return out, err
 }
 
-// record is the record of a row.
-func (t *txn) record(row *sessionRow) (lathe.Session, error) {
-	return one(t.tx, `SELECT `+sessionColumns+` FROM session WHERE n = $1`, []any{row.n}, readSession)
+// recordOf is the record of a row.
+func recordOf(r Reader, row *sessionRow) (lathe.Session, error) {
+	return one(r, `SELECT `+sessionColumns+` FROM session WHERE n = $1`, []any{row.n}, readSession)
 }
 
 // maxSearch is how long a search for titles may be; databases take no pattern of any length.

@@ -100,7 +100,7 @@ func (s *Store) checkRows(r Reader) (found []string, err error) {
 		return nil
 	}
 	err = r.Query(`SELECT `+messageColumns+` FROM message`, nil, func(row Row) error {
-		_, _, err := s.readMessage(row, "")
+		_, err := s.readMessage(row, "")
 		return note(err)
 	})
 	if err != nil {

@@ -58,7 +58,7 @@ func (s *Store) walkSession(r Reader, session int64, id lathe.SessionID, since l
 					return err
 				}
 				var err error
-				if m, err = leanMessage(row, id); err != nil {
+				if m, err = messageOf(row, id, withoutLarge); err != nil {
 					return err
 				}
 				open = n
@@ -66,7 +66,7 @@ func (s *Store) walkSession(r Reader, session int64, id lathe.SessionID, since l
 			if row.Null(8) {
 				return nil
 			}
-			p, err := leanPart(row, m)
+			p, err := partOf(row, 8, id, m.ID, withoutLarge)
 			born = append(born, bornPart{row.Int(11), p})
 			return err
 		})
@@ -80,46 +80,4 @@ func (s *Store) walkSession(r Reader, session int64, id lathe.SessionID, since l
 type bornPart struct {
 	n    int64
 	part lathe.Part
-}
-
-func leanMessage(row Row, session lathe.SessionID) (lathe.Message, error) {
-	m := lathe.Message{ID: lathe.MessageID(row.Text(1)), Session: session, Created: lathe.Time(row.Float(3))}
-	if err := m.ReadRow(row.Text(2), withoutLarge(row.Bytes(5))); err != nil {
-		return m, lathe.Errorf(lathe.Internal, "message %s: %w", m.ID, err)
-	}
-	if !row.Null(4) {
-		m = m.WithParent(lathe.MessageID(row.Text(4)))
-	}
-	return m, nil
-}
-
-func leanPart(row Row, of lathe.Message) (lathe.Part, error) {
-	p := lathe.Part{ID: lathe.PartID(row.Text(8)), Session: of.Session, Message: of.ID}
-	if err := p.ReadRow(row.Text(9), withoutLarge(row.Bytes(10))); err != nil {
-		return p, lathe.Errorf(lathe.Internal, "part %s: %w", p.ID, err)
-	}
-	return p, nil
-}
-
-// withoutLarge is the JSON of a row with an empty text for each value that is in a file.
-func withoutLarge(data []byte) []byte {
-	if len(data) == 0 || data[0] != blobMark {
-		return data
-	}
-	data = data[1:]
-	out := make([]byte, 0, len(data))
-	for i := 0; i < len(data); i++ {
-		switch data[i] {
-		case '"':
-			end := endOfString(data, i)
-			out = append(out, data[i:end]...)
-			i = end - 1
-		case '@':
-			out = append(out, `""`...)
-			i += hashLen
-		default:
-			out = append(out, data[i])
-		}
-	}
-	return out
 }
