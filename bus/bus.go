@@ -181,7 +181,7 @@ func (b *Bus) Subscribers() int {
 // The texts that are open in scope come first, each as message.part.updated with the
 // text so far; their deltas continue from exactly there.
 func (b *Bus) Subscribe(scope lathe.Scope) *Subscription {
-	s := newSubscription(b, scope)
+	s := &Subscription{bus: b, scope: scope, changed: make(chan struct{}, 1)}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	s.last = b.last

@@ -37,10 +37,6 @@ type Subscription struct {
 	held  bool  // texts are left out until the bus has come to skip
 }
 
-func newSubscription(b *Bus, scope lathe.Scope) *Subscription {
-	return &Subscription{bus: b, scope: scope, changed: make(chan struct{}, 1)}
-}
-
 // Last is the number of the last commit handed out before the subscription; all later
 // ones come. It is the id of a stream that begins without a cursor.
 func (s *Subscription) Last() int64 { return s.last }
@@ -93,7 +89,7 @@ func (s *Subscription) Next(ctx context.Context) (lathe.Event, error) {
 func (s *Subscription) Ready() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return !s.idle()
+	return s.queue.len() > 0 || s.err != nil
 }
 
 // Close ends the subscription and frees its queue. A Next that waits returns.
@@ -125,9 +121,6 @@ func (s *Subscription) take() (it item, ok bool, err error) {
 	}
 	return s.queue.pop(), true, nil
 }
-
-// idle reports whether Next has to wait.
-func (s *Subscription) idle() bool { return s.queue.len() == 0 && s.err == nil }
 
 // event makes what is told of an item. Deltas and texts so far are made for one reader,
 // so they get their ids here.

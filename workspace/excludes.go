@@ -68,7 +68,7 @@ func excludesIn(file, home string, depth int) (path string, ok bool) {
 	if name := config.Last("core.excludesfile"); name != "" {
 		return placeOf(name, home, filepath.Dir(file)), true
 	}
-	for _, name := range config.Included() {
+	for _, name := range config.Includes(false) {
 		if path, ok := excludesIn(placeOf(name, home, filepath.Dir(file)), home, depth-1); ok {
 			return path, true
 		}

@@ -123,7 +123,7 @@ func (g *gitFiles) folder(dir, work string) {
 		if hooks := guarded.PathOf(work, "", c.Last("core.hookspath")); hooks != "" {
 			protectHooks(p, hooks, work)
 		}
-		for _, path := range c.Includes() {
+		for _, path := range c.Includes(true) {
 			if path = guarded.PathOf(dir, "", path); path != "" {
 				p.Files = append(p.Files, path)
 			}

@@ -47,20 +47,10 @@ func (c Config) Last(key string) string {
 	return found
 }
 
-// Included returns the files that it includes whatever the repository.
-func (c Config) Included() (paths []string) {
+// Includes returns the files that it includes, whatever the repository or under conditions as well.
+func (c Config) Includes(conditional bool) (paths []string) {
 	for _, s := range c {
-		if s.value != "" && s.key == "include.path" {
-			paths = append(paths, s.value)
-		}
-	}
-	return paths
-}
-
-// Includes returns the files that it includes, under conditions or not.
-func (c Config) Includes() (paths []string) {
-	for _, s := range c {
-		if s.value != "" && (s.key == "include.path" || strings.HasPrefix(s.key, "includeif.") && strings.HasSuffix(s.key, ".path")) {
+		if s.value != "" && (s.key == "include.path" || conditional && strings.HasPrefix(s.key, "includeif.") && strings.HasSuffix(s.key, ".path")) {
 			paths = append(paths, s.value)
 		}
 	}
@@ -265,31 +255,16 @@ func (r *configReader) value() (string, bool) {
 		case c == '\\':
 			c = r.next()
 			if c != '\n' { // otherwise the line goes on
-				literal, ok := unescape(c)
-				if !ok {
+				at := strings.IndexByte(`ntb\"`, c)
+				if at < 0 {
 					return "", false
 				}
-				value = append(value, literal)
+				value = append(value, "\n\t\b\\\""[at])
 			}
 		default:
 			value = append(value, c)
 		}
 		keep = len(value)
-	}
-}
-
-func unescape(c byte) (byte, bool) {
-	switch c {
-	case 'n':
-		return '\n', true
-	case 't':
-		return '\t', true
-	case 'b':
-		return '\b', true
-	case '\\', '"':
-		return c, true
-	default:
-		return 0, false
 	}
 }
 

@@ -191,7 +191,7 @@ func FuzzParseConfig(f *testing.F) {
 
 func TestConfig_Includes(t *testing.T) {
 	c, err := parseConfig([]byte("[include]\n\tpath = ../a\n\tpath = b\n[includeIf \"gitdir:~/x/\"]\n\tpath = c\n[core]\n\tpath = no\n[include]\n\tother = no\n\tpath\n"))
-	if got, want := strings.Join(c.Includes(), " "), "../a b c"; err != nil || got != want {
+	if got, want := strings.Join(c.Includes(true), " "), "../a b c"; err != nil || got != want {
 		t.Errorf("got %q, %v; want %q", got, err, want)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 )
 
 var (
@@ -82,26 +83,14 @@ const (
 	TagKind    Kind = 4
 )
 
+var kindNames = [...]string{CommitKind: "commit", TreeKind: "tree", BlobKind: "blob", TagKind: "tag"}
+
 func (k Kind) String() string {
-	switch k {
-	case CommitKind:
-		return "commit"
-	case TreeKind:
-		return "tree"
-	case BlobKind:
-		return "blob"
-	case TagKind:
-		return "tag"
-	default:
+	if k == 0 || int(k) >= len(kindNames) {
 		return fmt.Sprintf("kind %d", uint8(k))
 	}
+	return kindNames[k]
 }
 
-func kindOf(name string) (Kind, bool) {
-	for k := CommitKind; k <= TagKind; k++ {
-		if k.String() == name {
-			return k, true
-		}
-	}
-	return 0, false
-}
+// ParseKind reads what String writes; 0 is no kind.
+func ParseKind(name string) Kind { return Kind(max(0, slices.Index(kindNames[:], name))) }

@@ -57,9 +57,9 @@ func (f *inflater) looseHead() (Kind, int64, error) {
 			continue
 		}
 		name, digits, _ := bytes.Cut(buf[:i], []byte(" "))
-		kind, ok := kindOf(string(name))
+		kind := ParseKind(string(name))
 		size, err := strconv.ParseUint(string(digits), 10, 62)
-		if !ok || err != nil {
+		if kind == 0 || err != nil {
 			break
 		}
 		return kind, int64(size), nil

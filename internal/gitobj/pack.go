@@ -220,7 +220,9 @@ func (p *pack) chain(f *inflater, cache *baseCache, off, limit int64) (c deltaCh
 		if err != nil {
 			return deltaChain{}, err
 		}
-		c.kind = plainKind(e.kind)
+		if e.kind <= byte(TagKind) { // no delta
+			c.kind = Kind(e.kind)
+		}
 		if e.size > limit {
 			return c, fmt.Errorf("an object of %d bytes: %w", e.size, ErrLimit)
 		}
@@ -233,12 +235,4 @@ func (p *pack) chain(f *inflater, cache *baseCache, off, limit int64) (c deltaCh
 		}
 		c.off = e.base
 	}
-}
-
-// plainKind is the kind of an object that is no delta, else 0.
-func plainKind(k byte) Kind {
-	if k <= byte(TagKind) {
-		return Kind(k)
-	}
-	return 0
 }

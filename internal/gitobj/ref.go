@@ -53,8 +53,10 @@ func (r *Repo) Refs(ctx context.Context) ([]Ref, error) {
 	}
 	l.folder(ctx, r.common, "refs", "", 0)
 	l.worktrees(ctx)
-	if l.err == nil {
-		l.unpack()
+	for name, id := range l.packed {
+		if l.err == nil && !l.seen[name] { // no file replaces it
+			l.append(Ref{Name: name, ID: id})
+		}
 	}
 	if l.err != nil {
 		return nil, fmt.Errorf("read refs: %w", l.err)
@@ -186,15 +188,6 @@ func (l *refList) add(dir, name, prefix string) {
 	}
 	ref.Name = prefix + name
 	l.append(ref)
-}
-
-// unpack adds the packed refs that no file replaces.
-func (l *refList) unpack() {
-	for name, id := range l.packed {
-		if !l.seen[name] {
-			l.append(Ref{Name: name, ID: id})
-		}
-	}
 }
 
 func (l *refList) append(ref Ref) {

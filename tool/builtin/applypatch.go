@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -131,7 +132,7 @@ func (a *applying) work(ctx context.Context) ([]patched, error) {
 		c, err := load(a.targets[path])
 		return c.text, c.exists, err
 	})
-	if r := asRefusal(err); r != nil {
+	if r, ok := errors.AsType[*patch.Refusal](err); ok {
 		return nil, a.explain(ctx, r)
 	}
 	if err != nil {
@@ -223,16 +224,13 @@ func (a *applying) ask(ctx context.Context, files []patched) error {
 // compare refuses where the patch, after the user was asked, comes to something else than the
 // user saw. Where a file that is updated has changed elsewhere it still does the same.
 func (a *applying) compare(asked, now []patched) error {
-	moved := func(path string) error {
-		return tool.Failf("%s was changed by someone else while you waited for the permission, so nothing was written. Call read with {\"filePath\":%s} and do it again.", path, phrase.JSON(path))
-	}
 	for i, f := range asked {
 		if i >= len(now) || now[i].Kind != f.Kind || now[i].Path != f.Path {
-			return moved(f.Path)
+			return changedMeanwhile(f.Path)
 		}
 		same := now[i].Before == f.Before
 		if !same && (!a.updated(f.Path) || now[i].Additions != f.Additions || now[i].Deletions != f.Deletions) {
-			return moved(f.Path)
+			return changedMeanwhile(f.Path)
 		}
 	}
 	return nil

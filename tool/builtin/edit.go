@@ -129,7 +129,7 @@ func (e editing) replace(ctx context.Context, old content) (patch.Replacement, e
 		return patch.Replacement{}, target.NotFound(e.target, "edit")
 	}
 	done, err := patch.Replace(old.text, e.in.OldString, e.in.NewString, e.in.ReplaceAll)
-	if r := (*patch.Refusal)(nil); errors.As(err, &r) {
+	if r, ok := errors.AsType[*patch.Refusal](err); ok {
 		return done, e.explain(ctx, old, r)
 	}
 	if done.Shift != nil && !done.Shift.Uniform && patch.IndentationCounts(e.target.Path) {
@@ -149,8 +149,7 @@ func (e editing) again(ctx context.Context, now content, first patch.Replacement
 	}
 	same := slices.EqualFunc(first.Places, done.Places, func(a, b patch.Place) bool { return a.Was == b.Was })
 	if done.Count != first.Count || done.Matcher != first.Matcher || !same {
-		return done, tool.Failf("%s was changed by someone else while you waited for the permission, so nothing was written. Call read with {\"filePath\":%s} and do it again.",
-			e.target.Shown, phrase.JSON(e.target.Shown))
+		return done, changedMeanwhile(e.target.Shown)
 	}
 	return done, nil
 }

@@ -45,29 +45,34 @@ func Glob(files FilesConfig) tool.Tool {
 		if err != nil {
 			return tool.Result{}, badGlob("pattern", err)
 		}
-		t, err := target.Locate(c, name)
+		t, err := searched(ctx, c, "glob", name, in.Pattern, in)
 		if err != nil {
 			return tool.Result{}, err
-		}
-		if err := target.AskRead(ctx, c, t); err != nil {
-			return tool.Result{}, err
-		}
-		meta, err := json.Marshal(in)
-		if err != nil {
-			return tool.Result{}, err
-		}
-		err = c.Host.Ask(ctx, tool.Permission{Name: "glob", Patterns: []string{in.Pattern}, Always: []string{"*"}, Metadata: meta})
-		if err != nil {
-			return tool.Result{}, err
-		}
-		if t.Info == nil {
-			return tool.Result{}, target.NotFound(t, "glob")
 		}
 		if !t.IsDir() {
 			return tool.Result{}, tool.Failf("path must be a directory, and %s is a file. Call glob with path %q, or read the file.", t.Shown, filepath.Dir(t.Shown))
 		}
 		return globbing{files: files, target: t, glob: glob, pattern: pattern}.run(ctx)
 	})
+}
+
+// searched is where a search begins, once it was asked for.
+func searched(ctx context.Context, c *tool.Call, name, place, pattern string, in any) (target.Target, error) {
+	t, err := target.Locate(c, place)
+	if err == nil {
+		err = target.AskRead(ctx, c, t)
+	}
+	if err != nil {
+		return t, err
+	}
+	meta, err := json.Marshal(in)
+	if err == nil {
+		err = c.Host.Ask(ctx, tool.Permission{Name: name, Patterns: []string{pattern}, Always: []string{"*"}, Metadata: meta})
+	}
+	if err == nil && t.Info == nil {
+		err = target.NotFound(t, name)
+	}
+	return t, err
 }
 
 // globPlace takes the directories out of a pattern that names them from the root of the file
@@ -108,8 +113,7 @@ func orDir(c *tool.Call, dir string) string {
 // badGlob says what is wrong with a glob.
 func badGlob(member string, err error) error {
 	text := err.Error()
-	var known *lathe.Error
-	if errors.As(err, &known) {
+	if known, ok := errors.AsType[*lathe.Error](err); ok {
 		text = known.Message
 	}
 	return tool.Failf("%s cannot be used: %s. Globs look like this: \"src/**/*.go\", \"*.{ts,tsx}\".", member, text)

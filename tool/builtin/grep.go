@@ -42,22 +42,8 @@ func Grep(files FilesConfig) tool.Tool {
 			return tool.Result{}, err
 		}
 		var err error
-		if g.target, err = target.Locate(c, in.Path); err != nil {
+		if g.target, err = searched(ctx, c, "grep", in.Path, in.Pattern, in); err != nil {
 			return tool.Result{}, err
-		}
-		if err := target.AskRead(ctx, c, g.target); err != nil {
-			return tool.Result{}, err
-		}
-		meta, err := json.Marshal(in)
-		if err != nil {
-			return tool.Result{}, err
-		}
-		err = c.Host.Ask(ctx, tool.Permission{Name: "grep", Patterns: []string{in.Pattern}, Always: []string{"*"}, Metadata: meta})
-		if err != nil {
-			return tool.Result{}, err
-		}
-		if g.target.Info == nil {
-			return tool.Result{}, target.NotFound(g.target, "grep")
 		}
 		if !g.target.IsDir() { // lines of a file are what read shows
 			if err := c.Host.Ask(ctx, tool.Permission{Name: "read", Patterns: g.target.Patterns(), Always: []string{"*"}}); err != nil {
@@ -101,8 +87,8 @@ func (g *grepping) parse() error {
 
 // badRegexp says where an expression is wrong, and what would work.
 func badRegexp(err error) error {
-	var wrong *search.PatternError
-	if !errors.As(err, &wrong) || wrong.Literal == "" {
+	wrong, ok := errors.AsType[*search.PatternError](err)
+	if !ok || wrong.Literal == "" {
 		return tool.Failf("pattern cannot be used: %w", err)
 	}
 	at := utf8.RuneCountInString(wrong.Expr[:wrong.Offset]) + 1

@@ -169,8 +169,7 @@ func (s *excerpt) count(data []byte) {
 func (s *excerpt) skip(data []byte) []byte {
 	want := s.first - 1 - s.total // line ends to pass
 	if n := bytes.Count(data, []byte{'\n'}); n < want {
-		s.total += n
-		s.open = data[len(data)-1] != '\n'
+		s.count(data)
 		return nil
 	}
 	for range want {
@@ -188,10 +187,9 @@ func (s *excerpt) collect(data []byte) {
 		s.line = append(s.line, data[:min(room, len(data))]...)
 	}
 	for _, b := range data {
-		if !utf8.RuneStart(b) {
-			continue
+		if utf8.RuneStart(b) {
+			s.length++
 		}
-		s.length++
 	}
 }
 

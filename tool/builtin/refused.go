@@ -2,8 +2,6 @@ package builtin
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -97,20 +95,5 @@ func (e editing) elsewhere() string {
 
 // seenIn is the files whose content a call has shown to the model, by real path.
 func seenIn(p lathe.Part) []string {
-	done := completed(p, []byte(`"seen"`))
-	if done == nil {
-		return nil
-	}
-	var meta seenMeta
-	if json.Unmarshal(done.Metadata, &meta) != nil {
-		return nil
-	}
-	return slices.Sorted(maps.Keys(meta.Lathe.Seen))
-}
-
-// asRefusal returns the refusal in an error, nil if there is none.
-func asRefusal(err error) *patch.Refusal {
-	var r *patch.Refusal
-	errors.As(err, &r)
-	return r
+	return slices.Sorted(maps.Keys(sumsIn(p, []byte(`"seen"`))))
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/internal/phrase"
 	"github.com/lathe-agent/lathe/tool"
-	"github.com/lathe-agent/lathe/tool/args"
 )
 
 // Seen remembers what the model has last seen of files, by the sum of their content.
@@ -128,7 +127,7 @@ func (s *Seen) last(c *tool.Call, path string) (got sight) {
 	key := phrase.JSON(path)
 	for _, m := range slices.Backward(c.Host.History()) {
 		for _, p := range slices.Backward(m.Parts) {
-			if sum, ok := sumIn(p, key); ok {
+			if sum, ok := sumsIn(p, key)[path]; ok {
 				got.sum, got.seen = sum, true
 				return got
 			}
@@ -184,18 +183,13 @@ type seenMeta struct {
 	} `json:"lathe"`
 }
 
-// sumIn looks for a path in the metadata of a call that has ended.
-func sumIn(p lathe.Part, path []byte) (sum string, ok bool) {
-	done := completed(p, path)
-	if done == nil {
-		return "", false
-	}
+// sumsIn is what a call that ended well has seen, by real path, if its metadata has a text in it.
+func sumsIn(p lathe.Part, text []byte) map[string]string {
 	var meta seenMeta
-	if json.Unmarshal(done.Metadata, &meta) != nil {
-		return "", false
+	if done := completed(p, text); done == nil || json.Unmarshal(done.Metadata, &meta) != nil {
+		return nil
 	}
-	sum, ok = meta.Lathe.Seen[args.Unquote(path)]
-	return sum, ok
+	return meta.Lathe.Seen
 }
 
 // completed returns the state of a call that ended well and whose metadata has the path, as

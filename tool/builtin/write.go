@@ -201,10 +201,13 @@ func unchanged(t target.Target, old content) error {
 		return err
 	}
 	if now.exists != old.exists || now.sum != old.sum {
-		return tool.Failf("%s was changed by someone else while you waited for the permission, so nothing was written. Call read with {\"filePath\":%s} and do it again.",
-			t.Shown, phrase.JSON(t.Shown))
+		return changedMeanwhile(t.Shown)
 	}
 	return nil
+}
+
+func changedMeanwhile(path string) error {
+	return tool.Failf("%s was changed by someone else while you waited for the permission, so nothing was written. Call read with {\"filePath\":%s} and do it again.", path, phrase.JSON(path))
 }
 
 // formed gives a new text the form of the old one, which the model was not shown: the mark at

@@ -111,7 +111,7 @@ func named(dir, path, home string) (why string, ok bool) {
 		if hooks := PathOf(dir, home, config.Last("core.hookspath")); hooks != "" && runsAsHook(hooks, dir, path) {
 			return whyHooks, true
 		}
-		for _, name := range config.Includes() {
+		for _, name := range config.Includes(true) {
 			if at := PathOf(filepath.Dir(file), home, name); at != "" && real(at) == path {
 				return whyIncluded, true
 			}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -193,7 +192,7 @@ func (f *File) Update(content string) (string, []HunkShift, *Refusal) {
 		case len(places) > 1 && f.alike(i) < len(places):
 			return "", nil, f.unclear(k, i, places)
 		}
-		at := edit{place: places[0], n: len((&Hunk{Lines: places[0].lines}).old())}
+		at := edit{place: places[0], n: len(quoted(places[0].lines))}
 		var shift *Shift
 		if at.lines, shift = reindent(at.lines, lines[at.at:]); shift != nil {
 			if !shift.Uniform && IndentationCounts(f.Path) {
@@ -275,21 +274,13 @@ func (f *File) refuse(hunk int, why Reason, format string, args ...any) *Refusal
 }
 
 func (f *File) unclear(k *seeker, hunk int, places []place) *Refusal {
-	var at []string
-	for _, p := range places[:min(len(places), mostPlaces)] {
-		at = append(at, strconv.Itoa(p.at+1))
-	}
-	if len(places) > mostPlaces {
-		at = append(at, "…")
+	at := make([]int, len(places))
+	for i, p := range places {
+		at[i] = p.at + 1
 	}
 	r := f.refuse(hunk, Ambiguous, "its lines are in the file %s times, at lines %s. Add lines of context, or put the line that begins the function or class before it, as @@ <that line>",
-		atLeast(len(places)), strings.Join(at, ", "))
-	var show strings.Builder
-	show.WriteString("What stands there, with the line before it:\n")
-	for _, p := range places[:min(len(places), 5)] {
-		show.WriteString(numbered(k.lines, max(0, p.at-1), p.at+1, -1) + "\n")
-	}
-	r.Excerpt = strings.TrimRight(show.String(), "\n")
+		atLeast(len(places)), placeWords(at))
+	r.Excerpt = withBefore(k.lines, at)
 	return r
 }
 
@@ -304,7 +295,7 @@ func (f *File) unfound(k *seeker, hunk, cursor int) *Refusal {
 		}
 		from = below[0]
 	}
-	want := h.old()
+	want := quoted(h.Lines)
 	if earlier := k.find(want, 0, false); len(earlier) > 0 {
 		first := &f.Hunks[0]
 		problem := "which is before the hunk above it. Hunks of a file go from its top to its bottom"

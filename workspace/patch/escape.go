@@ -58,16 +58,9 @@ func (s *search) escapedFile() []hit {
 	meant := strings.TrimSuffix(plain(unescape(s.old)), "\n")
 	keys := make([]string, len(s.src.lines))
 	for i, line := range s.src.lines {
-		keys[i] = unescapeLine(line)
+		if keys[i] = line; strings.Contains(line, `\`) { // one at its end escapes the line break
+			keys[i] = strings.TrimSuffix(unescape(line+"\n"), "\n")
+		}
 	}
 	return s.windows(keys, strings.Split(meant, "\n"))
-}
-
-// unescapeLine reads the escapes of a line that is followed by another: a backslash at its end
-// escapes the line break.
-func unescapeLine(line string) string {
-	if !strings.Contains(line, `\`) {
-		return line
-	}
-	return strings.TrimSuffix(unescape(line+"\n"), "\n")
 }

@@ -71,10 +71,10 @@ func (f *File) settle() *Refusal {
 	return nil
 }
 
-// old is the lines of a hunk that must be in the file.
-func (h *Hunk) old() []string {
+// quoted is those of the lines of a hunk that must be in the file.
+func quoted(lines []Line) []string {
 	var out []string
-	for _, l := range h.Lines {
+	for _, l := range lines {
 		if l.Sign != '+' {
 			out = append(out, l.Text)
 		}
@@ -109,5 +109,5 @@ func (h *Hunk) variants() [][]Line {
 			out = append(out, rest)
 		}
 	}
-	return slices.DeleteFunc(out, func(lines []Line) bool { return len((&Hunk{Lines: lines}).old()) == 0 })
+	return slices.DeleteFunc(out, func(lines []Line) bool { return len(quoted(lines)) == 0 })
 }

@@ -57,17 +57,8 @@ func (s *search) agrees(first, n int) bool {
 // windows returns every run of lines whose keys are those wanted.
 func (s *search) windows(keys, want []string) []hit {
 	var out []hit
-	for i := 0; i+len(want) <= len(keys); i++ {
-		k := 0
-		for k < len(want) && keys[i+k] == want[k] {
-			k++
-		}
-		if !s.work.spend(2 + 8*k) {
-			return nil
-		}
-		if k == len(want) {
-			out = append(out, s.window(i, len(want)))
-		}
+	for _, i := range runs(keys, want, 0, len(keys), s.work) {
+		out = append(out, s.window(i, len(want)))
 	}
 	return out
 }

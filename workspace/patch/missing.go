@@ -3,6 +3,8 @@ package patch
 import (
 	"fmt"
 	"strings"
+
+	"github.com/lathe-agent/lathe/internal/phrase"
 )
 
 // searchWork bounds the search for the closest lines, which only serves a message.
@@ -80,14 +82,8 @@ func firstUnlike(have, want []string) int {
 	return -1
 }
 
-func clip(line string) string {
-	const longest = 120
-	line = strings.ToValidUTF8(line, "\ufffd")
-	if len(line) <= longest {
-		return line
-	}
-	return strings.ToValidUTF8(line[:longest], "") + "…"
-}
+// clip shortens a line to what a message quotes of it.
+func clip(line string) string { return phrase.Shorten(strings.ToValidUTF8(line, "\ufffd"), 120) }
 
 // withoutNumbers takes the numbers that the read tool prints off all lines; false if they have
 // none.

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/lathe-agent/lathe/internal/phrase"
 )
 
 // Reason is why nothing was changed.
@@ -108,10 +110,11 @@ const mostPlaces = 10
 
 func (s *search) severalExact() *Refusal {
 	spans := s.occurrences(s.old)
+	at := s.beginnings(spans)
 	r := refuse(Ambiguous, "oldString is in the file %s times, at lines %s. Nothing was changed. "+
 		"Add lines before or after it until it is the only one, or set replaceAll to true to change them all.",
-		atLeast(len(spans)), s.places(spans))
-	r.Excerpt = s.before(spans)
+		atLeast(len(spans)), placeWords(at))
+	r.Excerpt = withBefore(s.src.lines, at)
 	return r
 }
 
@@ -132,9 +135,10 @@ func (s *search) severalInexact(how Matcher, hits []hit) *Refusal {
 	if s.all {
 		advice = "They differ in white space, and replaceAll changes only what is alike: copy each exactly and change it with a call of its own."
 	}
+	at := s.beginnings(spans)
 	r := refuse(Ambiguous, "oldString is not in the file as it was given. Read loosely (%s) it fits %s places, at lines %s. Nothing was changed. %s",
-		how, atLeast(len(hits)), s.places(spans), advice)
-	r.Excerpt = s.before(spans)
+		how, atLeast(len(hits)), placeWords(at), advice)
+	r.Excerpt = withBefore(s.src.lines, at)
 	return r
 }
 
@@ -145,29 +149,37 @@ func atLeast(n int) string {
 	return strconv.Itoa(n)
 }
 
-// places lists the lines where spans begin.
-func (s *search) places(spans []span) string {
-	var out []string
-	for _, sp := range spans[:min(len(spans), mostPlaces)] {
-		out = append(out, strconv.Itoa(s.src.lineAt(sp.start)))
+// beginnings are the lines where spans begin, counted from 1: one more than a message names.
+func (s *search) beginnings(spans []span) []int {
+	s.src.split()
+	spans = spans[:min(len(spans), mostPlaces+1)]
+	out := make([]int, len(spans))
+	for i, sp := range spans {
+		out[i] = s.src.lineAt(sp.start)
 	}
-	if len(spans) > mostPlaces {
+	return out
+}
+
+// placeWords lists the first of some lines.
+func placeWords(lines []int) string {
+	var out []string
+	for _, line := range lines[:min(len(lines), mostPlaces)] {
+		out = append(out, strconv.Itoa(line))
+	}
+	if len(lines) > mostPlaces {
 		out = append(out, "…")
 	}
 	return strings.Join(out, ", ")
 }
 
-// before shows the line in front of each span, which is what can tell them apart.
-func (s *search) before(spans []span) string {
-	s.src.split()
-	var out strings.Builder
-	out.WriteString("What stands there, with the line before it:\n")
-	for _, sp := range spans[:min(len(spans), 5)] {
-		line := s.src.lineAt(sp.start) - 1
-		out.WriteString(numbered(s.src.lines, max(0, line-1), min(line+1, len(s.src.lines)), -1))
-		out.WriteString("\n")
+// withBefore shows the first of some lines with the line in front of each, which is what can tell them
+// apart.
+func withBefore(lines []string, at []int) string {
+	out := "What stands there, with the line before it:\n"
+	for _, line := range at[:min(len(at), 5)] {
+		out += numbered(lines, max(0, line-2), line, -1) + "\n"
 	}
-	return strings.TrimRight(out.String(), "\n")
+	return strings.TrimRight(out, "\n")
 }
 
 // present shows lines of the file as they are; mark is one that matters, or -1.
@@ -191,10 +203,7 @@ func numbered(lines []string, first, end, mark int) string {
 		end-- // what follows the last \n is no line
 	}
 	for i := first; i < end; i++ {
-		line := strings.ToValidUTF8(lines[i], "\ufffd")
-		if len(line) > widest {
-			line = strings.ToValidUTF8(line[:widest], "") + "…"
-		}
+		line := phrase.Shorten(strings.ToValidUTF8(lines[i], "\ufffd"), widest)
 		if i == mark {
 			line += "   <- here"
 		}

@@ -74,9 +74,6 @@ func newIndents(file, given []string) *indents {
 	return m
 }
 
-// moved reports whether any line stands elsewhere.
-func (m *indents) moved() bool { return m.first != nil }
-
 // of is where the file would have an indentation of the quote. One that no line of the quote has goes
 // as far as the longest that it begins with.
 func (m *indents) of(given string) string {
@@ -121,7 +118,7 @@ func (s *search) reindented(h hit) (put string, shift *Shift) {
 		file, want = file[1:], want[1:]
 	}
 	m := newIndents(file, want)
-	if !m.moved() {
+	if m.first == nil {
 		return h.put, nil
 	}
 	lines := strings.Split(h.put, "\n")
@@ -163,14 +160,14 @@ func (s *search) standsFor(put []string) map[int]int {
 
 // addedAsFile reports whether the added lines of a hunk have the indentation of the file already: more
 // of those that replace a line stand where the file has that line than where the hunk has it.
-func addedAsFile(lines []Line, file []string) bool {
+func addedAsFile(lines []Line, given, file []string) bool {
 	asFile, asGiven, at := 0, 0, 0
 	var gone []int // lines of the file that the added ones replace
 	for i, l := range lines {
 		switch {
 		case l.Sign == '+':
 			if len(gone) > 0 && !blank(l.Text) && at <= len(file) {
-				have, said := indent(file[gone[0]]), indent(removedText(lines, gone[0]))
+				have, said := indent(file[gone[0]]), indent(given[gone[0]])
 				if have != said && indent(l.Text) == have {
 					asFile++
 				} else if have != said && indent(l.Text) == said {
@@ -193,32 +190,13 @@ func addedAsFile(lines []Line, file []string) bool {
 	return asFile > asGiven
 }
 
-// removedText is the text of the n-th line of a hunk that the file has.
-func removedText(lines []Line, n int) string {
-	for _, l := range lines {
-		if l.Sign == '+' {
-			continue
-		}
-		if n == 0 {
-			return l.Text
-		}
-		n--
-	}
-	return ""
-}
-
 // reindent moves the added lines of a hunk by what its other lines stand elsewhere in the file. Where
 // that is no one amount and an added line has an indentation that no other line has, nothing is moved.
 func reindent(lines []Line, file []string) ([]Line, *Shift) {
-	var given []string
-	for _, l := range lines {
-		if l.Sign != '+' {
-			given = append(given, l.Text)
-		}
-	}
+	given := quoted(lines)
 	file = file[:min(len(file), len(given))]
 	m := newIndents(file, given)
-	if !m.moved() || addedAsFile(lines, file) {
+	if m.first == nil || addedAsFile(lines, given, file) {
 		return lines, nil
 	}
 	out := make([]Line, len(lines))

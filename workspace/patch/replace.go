@@ -147,10 +147,7 @@ func (s *search) prepare() bool {
 	if !s.work.spend(2*len(s.src.text) + 30*len(s.src.lines)) {
 		return false
 	}
-	s.trimmed = make([]string, len(s.src.lines))
-	for i, line := range s.src.lines {
-		s.trimmed[i] = strings.TrimSpace(line)
-	}
+	s.trimmed = trimAll(s.src.lines)
 	return true
 }
 

@@ -47,21 +47,22 @@ func (k *seeker) find(want []string, from int, end bool) []int {
 		if tail := len(keys) - len(want); end && tail >= from && slices.Equal(keys[tail:], folded) {
 			return []int{tail}
 		}
-		if out := k.all(keys, folded, from); len(out) > 0 || k.work.spent() {
+		if out := runs(keys, folded, from, maxHits, k.work); len(out) > 0 || k.work.spent() {
 			return out
 		}
 	}
 	return nil
 }
 
-func (k *seeker) all(keys, want []string, from int) []int {
+// runs returns where the keys wanted stand in a row, at or after from; nil where the work is too much.
+func runs(keys, want []string, from, most int, work *budget) []int {
 	var out []int
-	for i := from; i+len(want) <= len(keys) && len(out) < maxHits; i++ {
+	for i := from; i+len(want) <= len(keys) && len(out) < most; i++ {
 		n := 0
 		for n < len(want) && keys[i+n] == want[n] {
 			n++
 		}
-		if !k.work.spend(2 + 8*n) {
+		if !work.spend(2 + 8*n) {
 			return nil
 		}
 		if n == len(want) {
@@ -102,7 +103,7 @@ type place struct {
 // seek finds the place of a hunk at or after a line. All of its places are returned where nothing
 // tells them apart.
 func (k *seeker) seek(h *Hunk, from int) []place {
-	if len(h.old()) == 0 {
+	if len(quoted(h.Lines)) == 0 {
 		return []place{{at: len(k.lines), lines: h.Lines}}
 	}
 	starts := []int{from}
@@ -116,16 +117,14 @@ func (k *seeker) seek(h *Hunk, from int) []place {
 		}
 	}
 	for _, lines := range h.variants() {
-		want := (&Hunk{Lines: lines}).old()
+		want := quoted(lines)
 		var out []place
+		found := k.below
 		if len(h.Anchors) == 0 {
-			for _, at := range k.find(want, from, h.End) {
-				out = append(out, place{at, lines})
-			}
-		} else {
-			for _, at := range k.below(want, starts, h.End) {
-				out = append(out, place{at, lines})
-			}
+			found = func(want []string, starts []int, end bool) []int { return k.find(want, starts[0], end) }
+		}
+		for _, at := range found(want, starts, h.End) {
+			out = append(out, place{at, lines})
 		}
 		if len(out) > 0 || k.work.spent() {
 			return out

@@ -24,7 +24,7 @@ func similarity(a, b string, work *budget) float64 {
 // foldPunctuation writes in ASCII what typesetting made of it: curly quotes, dashes, the
 // ellipsis, spaces that do not break.
 func foldPunctuation(text string) string {
-	if ascii(text) {
+	if !strings.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf }) {
 		return text
 	}
 	var out strings.Builder
@@ -49,15 +49,6 @@ func foldRune(r rune) string {
 		return " "
 	}
 	return string(r)
-}
-
-func ascii(text string) bool {
-	for i := range len(text) {
-		if text[i] >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
 }
 
 // collapse writes every run of white space as one space, and none at the ends.

@@ -72,7 +72,7 @@ func GrepReader(ctx context.Context, q Query, re *Regexp, path string, r io.Read
 	case ctx.Err() != nil:
 		return Matches{}, context.Cause(ctx)
 	case errors.Is(err, errBinary):
-		c.binary++
+		c.binary.Add(1)
 	case err != nil:
 		return Matches{}, err
 	default:
@@ -106,7 +106,7 @@ func (g *grepper) visit(in folder, dir, name string) {
 	}
 	g.path = joinPath(dir, name)
 	if g.skip != nil && g.skip(g.path) {
-		g.found.leaveOut()
+		g.found.left.Add(1)
 		return
 	}
 	f, err := in.open(name)
@@ -117,7 +117,7 @@ func (g *grepper) visit(in folder, dir, name string) {
 	defer f.Close()
 	switch err := g.scanner.file(f, f.size()); {
 	case errors.Is(err, errBinary):
-		g.found.skip()
+		g.found.binary.Add(1)
 	case errors.Is(err, errStopped):
 	case err != nil:
 		g.walk.countFailure(err)
@@ -134,14 +134,14 @@ func (g *grepper) visit(in folder, dir, name string) {
 type collector struct {
 	limit    int
 	searched atomic.Int64 // files
+	binary   atomic.Int64
+	left     atomic.Int64 // files that were not opened
 
-	mu     sync.Mutex
-	files  []FileMatches
-	lines  int // in files
-	total  int
-	found  int // files
-	binary int
-	left   int // files that were not opened
+	mu    sync.Mutex
+	files []FileMatches
+	lines int // in files
+	total int
+	found int // files
 	// last is the path of the last file whose lines can still be wanted; "" while all can.
 	last string
 }
@@ -157,18 +157,6 @@ func (c *collector) room(path string) int {
 		return 0
 	}
 	return c.limit
-}
-
-func (c *collector) skip() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.binary++
-}
-
-func (c *collector) leaveOut() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.left++
 }
 
 func (c *collector) add(f FileMatches) {
@@ -213,5 +201,8 @@ func (c *collector) result() Matches {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.trim()
-	return Matches{Files: c.files, Total: c.total, TotalFiles: c.found, Binary: c.binary, Skipped: c.left, Searched: int(c.searched.Load())}
+	return Matches{
+		Files: c.files, Total: c.total, TotalFiles: c.found,
+		Binary: int(c.binary.Load()), Skipped: int(c.left.Load()), Searched: int(c.searched.Load()),
+	}
 }

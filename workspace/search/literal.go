@@ -76,16 +76,13 @@ func literalOf(re *syntax.Regexp) literals {
 		return literals{exact: []string{text}, sure: true}
 	}
 	if !isASCII(text) {
-		return literals{need: someOf(longestASCII(text)), fold: true}
+		longest := longestASCII(text)
+		if longest == "" {
+			return literals{fold: true}
+		}
+		return literals{need: []string{longest}, fold: true}
 	}
 	return literals{exact: []string{strings.ToLower(text)}, fold: hasLetter(text), sure: true}
-}
-
-func someOf(text string) []string {
-	if text == "" {
-		return nil
-	}
-	return []string{text}
 }
 
 func longestASCII(text string) string {
@@ -243,12 +240,7 @@ func score(l literals) int {
 }
 
 func isASCII(text string) bool {
-	for i := range len(text) {
-		if text[i] >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
+	return !strings.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf })
 }
 
 func hasLetter(text string) bool { return strings.ToLower(text) != strings.ToUpper(text) }

@@ -165,12 +165,12 @@ func explain(expr string, err error) error {
 	switch wrong.Code {
 	case syntax.ErrMissingParen, syntax.ErrInternalError:
 		if wrong.Expr == expr { // the whole is named where a bracket is left open
-			out.Offset = openParen(expr)
+			out.Offset, _ = parens(expr)
 			out.At = expr[out.Offset:]
 		}
 		out.Reason = `"(" is not closed`
 	case syntax.ErrUnexpectedParen:
-		out.Offset = closeParen(expr)
+		_, out.Offset = parens(expr)
 		out.At = expr[out.Offset:]
 		out.Reason = `")" closes nothing`
 	case syntax.ErrMissingBracket:
@@ -195,18 +195,8 @@ func explain(expr string, err error) error {
 	return out
 }
 
-// openParen returns where the last parenthesis stands that is never closed, closeParen where the
-// first stands that closes none.
-func openParen(expr string) int {
-	open, _ := parens(expr)
-	return open
-}
-
-func closeParen(expr string) int {
-	_, closing := parens(expr)
-	return closing
-}
-
+// parens returns where the last parenthesis stands that is never closed, and where the first stands
+// that closes none.
 func parens(expr string) (open, closing int) {
 	var stack []int
 	class := false

@@ -264,13 +264,7 @@ func (w *walk) skips(rules *ignores, at string, e entry) bool {
 	if !w.all {
 		v = rules.match(at, e.name, e.kind == directory)
 	}
-	switch v {
-	case ignored:
-		return true
-	case kept:
-		return false
-	}
-	return !w.hidden && e.name[0] == '.'
+	return v == ignored || v == unnamed && !w.hidden && e.name[0] == '.'
 }
 
 // countFailure counts what could not be read. What has gone meanwhile is no failure.
@@ -296,13 +290,7 @@ func comparePaths(a, b string) int {
 		if a[i] == b[i] {
 			continue
 		}
-		if a[i] == '/' {
-			return -1
-		}
-		if b[i] == '/' {
-			return 1
-		}
-		if a[i] < b[i] {
+		if a[i] == '/' || b[i] != '/' && a[i] < b[i] {
 			return -1
 		}
 		return 1

@@ -176,53 +176,19 @@ func (r *setReader) class() bool {
 	}
 	r.i += 3 + end
 	r.ranged = false
-	return r.set.addClass(name)
+	ranges := classes(name)
+	for i := 0; i < len(ranges); i += 2 {
+		r.set.addRange(ranges[i], ranges[i+1])
+	}
+	return ranges != ""
 }
 
-// addClass adds a class by its name; the classes are those of ASCII, as git has them.
-func (s *byteSet) addClass(name string) bool {
-	const low, high = 'a' - 'A', 0x7f
-	switch name {
-	case "lower":
-		s.addRange('a', 'z')
-	case "upper":
-		s.addRange('A', 'Z')
-	case "digit":
-		s.addRange('0', '9')
-	case "alpha":
-		s.addRange('a', 'z')
-		s.addRange('A', 'Z')
-	case "alnum":
-		s.addRange('a', 'z')
-		s.addRange('A', 'Z')
-		s.addRange('0', '9')
-	case "xdigit":
-		s.addRange('0', '9')
-		s.addRange('a', 'f')
-		s.addRange('A', 'F')
-	case "blank":
-		s.add(' ')
-		s.add('\t')
-	case "space":
-		for _, b := range []byte(" \t\n\r") {
-			s.add(b)
-		}
-	case "cntrl":
-		s.addRange(0, low-1)
-		s.add(high)
-	case "print":
-		s.addRange(low, high-1)
-	case "graph":
-		s.addRange(low+1, high-1)
-	case "punct":
-		s.addRange('!', '/')
-		s.addRange(':', '@')
-		s.addRange('[', '`')
-		s.addRange('{', '~')
-	default:
-		return false
-	}
-	return true
+// classes are those of ASCII, as git has them: the first and the last byte of each range.
+func classes(name string) string {
+	return map[string]string{
+		"lower": "az", "upper": "AZ", "digit": "09", "alpha": "azAZ", "alnum": "azAZ09", "xdigit": "09afAF", "blank": "  \t\t",
+		"space": "  \t\n\r\r", "cntrl": "\x00\x1f\x7f\x7f", "print": " ~", "graph": "!~", "punct": "!/:@[`{~",
+	}[name]
 }
 
 // takes reports whether a step for one byte takes it.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -121,13 +120,10 @@ func (t *worktree) run(r *record, changes []Change) error {
 	if err := errors.Join(t.objects.sync(), t.writeRecord(file, r)); err != nil {
 		return err
 	}
-	running := maps.Collect(func(yield func(string, span) bool) {
-		for _, f := range r.Running {
-			if !yield(f.Path, f.Spans[0]) {
-				return
-			}
-		}
-	})
+	running := map[string]span{}
+	for _, f := range r.Running {
+		running[f.Path] = f.Spans[0]
+	}
 	for _, c := range inOrder(todo) {
 		err := t.replace(c.rel, c.from, c.to, c.made)
 		if errors.Is(err, errMeanwhile) {
@@ -145,9 +141,6 @@ func (t *worktree) run(r *record, changes []Change) error {
 		if now, err := t.look(c.rel, false); err == nil {
 			t.note(c.rel, now.knownItem(), nil)
 		}
-	}
-	if len(r.Files) == 0 {
-		return t.disk.remove(file)
 	}
 	return t.writeRecord(file, r)
 }
@@ -223,9 +216,6 @@ func (t *worktree) takeBack(file string, r *record) error {
 		}
 	}
 	r.Running = nil
-	if len(r.Files) == 0 {
-		return t.disk.remove(file)
-	}
 	return t.writeRecord(file, r)
 }
 
@@ -348,7 +338,7 @@ func (t *worktree) exchange(dir *os.Root, rel string, from, to state, perm fs.Fi
 
 // meanwhile makes an obstacle on the way a conflict; anything else is a failure.
 func meanwhile(err error) error {
-	if isGone(err) || errors.Is(err, fs.ErrExist) || isFolder(err) {
+	if isGone(err) || errors.Is(err, fs.ErrExist) || errors.Is(err, errIsDir) || errors.Is(err, errNotEmpty) {
 		return errMeanwhile
 	}
 	return err
@@ -421,5 +411,3 @@ func stage(root *os.Root, temp, name string, from, to state, perm fs.FileMode, d
 	}
 	return err
 }
-
-func isFolder(err error) bool { return errors.Is(err, errIsDir) || errors.Is(err, errNotEmpty) }

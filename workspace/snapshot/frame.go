@@ -71,7 +71,7 @@ func (f *Frame) End(ctx context.Context) error {
 	f.ended = true
 	defer f.leave()
 	t := f.step.t
-	if err := t.walk(background(ctx), f.step.work.below); err != nil {
+	if err := t.walk(context.WithoutCancel(ctx), f.step.work.below); err != nil {
 		return err
 	}
 	found := f.found()
@@ -125,7 +125,8 @@ func (f *Frame) found() map[string]span {
 		}
 		s := span{Before: a.state(), After: b.state(), from: f.seq, to: seq}
 		if a == nil {
-			s.Made = missingAbove(f.start, path)
+			_, depth := f.start.at(path)
+			s.Made = strings.Count(path, "/") - depth // the directories above it that were not there
 		}
 		if adopted++; a != nil && !s.Before.Lost && adopted <= maxAdopt && a.mode != modeRepo {
 			s.Before.Lost = !t.objects.adopt(a.id, a.stat.size)
@@ -136,21 +137,6 @@ func (f *Frame) found() map[string]span {
 }
 
 func repoItem(it *item) bool { return it != nil && it.mode == modeRepo }
-
-// missingAbove counts the directories above a path that are not in a state of the tree.
-func missingAbove(known *dir, path string) int {
-	_, depth := known.at(path)
-	return countSlashes(path) - depth
-}
-
-func countSlashes(path string) (n int) {
-	for i := range len(path) {
-		if path[i] == '/' {
-			n++
-		}
-	}
-	return n
-}
 
 // tracesIn reads a journal, as far as it can be read.
 func tracesIn(file string) map[string]*trace {

@@ -7,13 +7,11 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/lathe-agent/lathe/internal/filelock"
-	"github.com/lathe-agent/lathe/internal/gitobj"
 )
 
 const (
@@ -170,14 +168,10 @@ func (r *indexReader) number() uint64 {
 	return v
 }
 
+// signed reads a number whose lowest bit is its sign.
 func (r *indexReader) signed() int64 {
-	v, n := binary.Varint(r.rest)
-	if n <= 0 {
-		r.bad = true
-		return 0
-	}
-	r.rest = r.rest[n:]
-	return v
+	v := r.number()
+	return int64(v>>1) ^ -int64(v&1)
 }
 
 // readIndexes returns what the last process knew: from the file it left, or if it was killed from the
@@ -203,19 +197,14 @@ func (t *worktree) readIndexes() (*dir, error) {
 
 // deadIndexes lists those of processes that were killed.
 func (t *worktree) deadIndexes() []string {
-	files, _ := filepath.Glob(filepath.Join(globSafe(t.path(liveDir)), "*"+indexSuffix)) // fails only for bad patterns
+	lives, _ := os.ReadDir(t.path(liveDir)) // without it nobody was there
 	var dead []string
-	for _, file := range files {
-		if isDead(strings.TrimSuffix(file, indexSuffix)) {
-			dead = append(dead, file)
+	for _, e := range lives {
+		if name, ok := strings.CutSuffix(e.Name(), indexSuffix); ok && isDead(t.path(liveDir, name)) {
+			dead = append(dead, t.path(liveDir, e.Name()))
 		}
 	}
 	return dead
-}
-
-// globSafe makes a path mean itself in a pattern.
-func globSafe(path string) string {
-	return strings.NewReplacer("*", "[*]", "?", "[?]", "[", "[[]").Replace(path)
 }
 
 // isDead reports whether the process that made a lock file is gone. A file that is not there is one
@@ -245,17 +234,14 @@ func (t *worktree) seed() *dir {
 		}
 		switch e.Mode {
 		case modeFile, modeExec, modeLink, modeRepo:
-			root.add(e.Path, item{mode: e.Mode, id: id, flags: seedFlags(e)})
+			it := item{mode: e.Mode, id: id}
+			if e.Skip {
+				it.flags = pinned
+			}
+			root.add(e.Path, it)
 		}
 	}
 	return root.dir()
-}
-
-func seedFlags(e *gitobj.Staged) itemFlags {
-	if e.Skip {
-		return pinned
-	}
-	return 0
 }
 
 // seedTree adds all files of a tree that a sparse index does not name one by one.

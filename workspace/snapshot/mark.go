@@ -72,13 +72,7 @@ func (m *marker) record(r *record) {
 }
 
 func (m *marker) journal(file string) {
-	f, err := os.Open(file)
-	if err != nil {
-		return
-	}
-	traces, _, _ := readJournal(f)
-	_ = f.Close() // only read
-	for _, tr := range traces {
+	for _, tr := range tracesIn(file) {
 		if tr.open != nil {
 			m.state(tr.open.Before)
 		}

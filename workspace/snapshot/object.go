@@ -179,10 +179,8 @@ func (o *objects) getOwn(id oid) (gitobj.Kind, []byte, error) {
 	}
 	head, data, _ := bytes.Cut(text, []byte{0})
 	name, _, _ := bytes.Cut(head, []byte(" "))
-	for kind := gitobj.CommitKind; kind <= gitobj.TagKind; kind++ {
-		if kind.String() == string(name) {
-			return kind, data, nil
-		}
+	if kind := gitobj.ParseKind(string(name)); kind != 0 {
+		return kind, data, nil
 	}
 	return damaged()
 }

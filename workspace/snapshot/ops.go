@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/lathe-agent/lathe"
 )
@@ -90,12 +91,7 @@ func (w *Work) DiffFull(ctx context.Context, from, to string) ([]lathe.FileDiff,
 			out = append(out, d)
 		}
 	}
-	slices.SortFunc(out, func(a, b lathe.FileDiff) int {
-		if a.File < b.File {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(out, func(a, b lathe.FileDiff) int { return strings.Compare(a.File, b.File) })
 	return out, nil
 }
 

@@ -103,7 +103,11 @@ func readRecord(file string) (*record, error) {
 	return &r, nil
 }
 
+// writeRecord writes one down; of one that says nothing any more the file goes.
 func (t *worktree) writeRecord(file string, r *record) error {
+	if len(r.Files)+len(r.Running) == 0 {
+		return t.disk.remove(file)
+	}
 	data, err := json.Marshal(r)
 	if err == nil {
 		err = t.disk.write(file, data, true)

@@ -184,7 +184,7 @@ func (st *Step) walked(ctx context.Context) error {
 // as they are now.
 func (st *Step) End(ctx context.Context) (Patch, error) {
 	st.t.load()
-	ctx = background(ctx) // the step is over in any case, and what it did must be kept
+	ctx = context.WithoutCancel(ctx) // the step is over in any case, and what it did must be kept
 	st.mu.Lock()
 	var open []string
 	for rel, tr := range st.traces {

@@ -1,7 +1,6 @@
 package snapshot
 
 import (
-	"context"
 	"crypto/sha1"
 	"encoding/hex"
 	"errors"
@@ -33,19 +32,15 @@ type Store struct {
 
 // New makes a store. It touches no disk.
 func New(o Options) *Store {
-	if o.MaxAge <= 0 {
-		o.MaxAge = defaultAge
-	}
-	if o.MaxBytes <= 0 {
-		o.MaxBytes = defaultBytes
-	}
 	if o.Now == nil {
 		o.Now = time.Now
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Store{o: o, trees: map[string]*worktree{}, works: map[[2]string]*Work{}}
+	s := &Store{o: o, trees: map[string]*worktree{}, works: map[[2]string]*Work{}}
+	s.Limit(o.MaxAge, o.MaxBytes)
+	return s
 }
 
 // Close waits for what runs and saves what is known of the work trees, so that the next process need
@@ -140,9 +135,6 @@ func fileName(key string) string {
 
 // go runs f beside the caller until Close.
 func (s *Store) beside(f func()) { s.wg.Go(f) }
-
-// background is the context of what goes on after its call.
-func background(ctx context.Context) context.Context { return context.WithoutCancel(ctx) }
 
 // Limit changes how long and how much is kept, from the next tidying on; zero is the default.
 func (s *Store) Limit(age time.Duration, bytes int64) {

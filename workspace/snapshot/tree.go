@@ -174,21 +174,15 @@ func (d *dir) len() int {
 }
 
 func compareItems(x, y *item, prefix string, differ func(path string, a, b *item)) {
-	name := ""
+	path := prefix + cmp.Or(x, y).name
+	var before, after *dir
 	if x != nil {
-		name = x.name
-	} else {
-		name = y.name
-	}
-	path := prefix + name
-	var below [2]*dir
-	if x != nil {
-		below[0] = x.sub
+		before = x.sub
 	}
 	if y != nil {
-		below[1] = y.sub
+		after = y.sub
 	}
-	if below[0] == nil && below[1] == nil {
+	if before == nil && after == nil {
 		if !sameItem(x, y) {
 			differ(path, x, y)
 		}
@@ -200,12 +194,12 @@ func compareItems(x, y *item, prefix string, differ func(path string, a, b *item
 		inner = func(path string, _, b *item) { differ(path, x, b) }
 	case y.passed():
 		inner = func(path string, a, _ *item) { differ(path, a, y) }
-	case below[0] == nil && x != nil:
+	case before == nil && x != nil:
 		differ(path, x, nil)
-	case below[1] == nil && y != nil:
+	case after == nil && y != nil:
 		differ(path, nil, y)
 	}
-	compare(below[0], below[1], path+"/", inner)
+	compare(before, after, path+"/", inner)
 }
 
 // sameItem compares the states of one path, both without a directory.

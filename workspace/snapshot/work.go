@@ -159,11 +159,7 @@ func (t *worktree) load() {
 		t.mu.Lock()
 		t.known, t.saved = known, time.Now()
 		t.mu.Unlock()
-		ctx, cancel := context.WithTimeout(context.Background(), maxLockWait)
-		defer cancel()
-		if err := t.mend(ctx); err != nil {
-			t.store.o.Log.Warn("an undo that was interrupted cannot be taken back", "dir", t.root, "error", err)
-		}
+		t.mendOnce()
 	})
 }
 
