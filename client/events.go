@@ -129,10 +129,8 @@ func passes(err error) bool {
 }
 
 func pause(ctx context.Context, wait time.Duration) error {
-	t := time.NewTimer(wait)
-	defer t.Stop()
 	select {
-	case <-t.C:
+	case <-time.After(wait):
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)

@@ -63,15 +63,13 @@ func (h *host) runBounded(ctx context.Context, t tool.Tool, c *tool.Call, repeat
 	case <-late:
 	}
 	s.engine.log.Warn("a call was stopped by its deadline", "session", s.session.ID, "tool", t.Spec().Name, "call", c.ID, "limit", limit)
-	timer := time.NewTimer(settleTools)
-	defer timer.Stop()
 	select {
 	case out := <-done:
 		var failure *tool.Failure
 		if out.Err == nil || t.Spec().Agent && errors.As(out.Err, &failure) { // it tells itself what it did
 			return out.Result, out.Err
 		}
-	case <-timer.C:
+	case <-time.After(settleTools):
 	}
 	return tool.Result{}, tooLate
 }

@@ -204,11 +204,9 @@ func (e *Engine) stopTurns() {
 		e.work.Wait()
 		close(done)
 	}()
-	timer := time.NewTimer(closeTime)
-	defer timer.Stop()
 	select {
 	case <-done:
-	case <-timer.C:
+	case <-time.After(closeTime):
 		e.log.Warn("a tool did not end; leaving it behind")
 	}
 	e.actors.cache.Close()

@@ -111,10 +111,8 @@ func (l *ledger) start(ctx context.Context) (context.Context, context.CancelFunc
 
 // sleep waits, unless the context ends before.
 func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(d):
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)

@@ -314,12 +314,10 @@ func (t *task) follow(ctx context.Context) error {
 
 // waitForCancel waits for the cancel that has reached the child already.
 func (t *task) waitForCancel(ctx context.Context) error {
-	timer := time.NewTimer(settleTime)
-	defer timer.Stop()
 	select {
 	case <-ctx.Done():
 		return context.Cause(ctx)
-	case <-timer.C:
+	case <-time.After(settleTime):
 		return errCanceled
 	}
 }

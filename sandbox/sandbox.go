@@ -222,12 +222,10 @@ func (r *Runner) Close() error {
 		r.work.Wait()
 		close(done)
 	}()
-	timer := time.NewTimer(r.grace + killTime)
-	defer timer.Stop()
 	select {
 	case <-done:
 		return nil
-	case <-timer.C:
+	case <-time.After(r.grace + killTime):
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		return fmt.Errorf("close the runner: %d commands left processes that cannot be ended", len(r.live))

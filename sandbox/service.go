@@ -97,12 +97,10 @@ func (s *Service) watch() {
 
 // await waits for a channel to be closed and reports whether it was in time.
 func await(c <-chan struct{}, limit time.Duration) bool {
-	timer := time.NewTimer(limit)
-	defer timer.Stop()
 	select {
 	case <-c:
 		return true
-	case <-timer.C:
+	case <-time.After(limit):
 		return false
 	}
 }

@@ -99,10 +99,8 @@ func profileProcessor(c *call, q profileQuery) error {
 		return &problem{status: http.StatusConflict, body: named("ConflictError", messageData{"The processor is being profiled already; wait until that ends"}), cause: err}
 	}
 	defer pprof.StopCPUProfile()
-	end := time.NewTimer(length)
-	defer end.Stop()
 	select {
-	case <-end.C:
+	case <-time.After(length):
 	case <-c.Context().Done():
 	case <-c.server.closing.Done():
 	}

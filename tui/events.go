@@ -44,12 +44,10 @@ func (p *program) next() tea.Cmd {
 		case <-f.ready:
 		}
 		if rest := frameTime - time.Since(last); rest > 0 {
-			t := time.NewTimer(rest)
-			defer t.Stop()
 			select {
 			case <-ctx.Done():
 				return nil
-			case <-t.C:
+			case <-time.After(rest):
 			}
 		}
 		f.mu.Lock()

@@ -84,12 +84,10 @@ func (o *ttyWriter) end(most time.Duration) bool {
 
 // waited waits for something, and reports whether it came in time.
 func waited(c <-chan struct{}, most time.Duration) bool {
-	t := time.NewTimer(most)
-	defer t.Stop()
 	select {
 	case <-c:
 		return true
-	case <-t.C:
+	case <-time.After(most):
 		return false
 	}
 }

@@ -1,8 +1,8 @@
 package anthropic
 
 import (
+	"bytes"
 	"encoding/json"
-	"math"
 	"strconv"
 
 	"github.com/lathe-agent/lathe"
@@ -78,18 +78,13 @@ func (t thinking) limit(output int) int {
 
 // appendNumbers writes how freely the model speaks; one that thinks takes none of them.
 func appendNumbers(b []byte, r model.Request) []byte {
-	for _, n := range []struct {
-		name  string
-		value *float64
-	}{{`,"temperature":`, r.Temperature}, {`,"top_p":`, r.TopP}} {
-		if n.value != nil && !math.IsNaN(*n.value) && !math.IsInf(*n.value, 0) {
-			b = strconv.AppendFloat(append(b, n.name...), *n.value, 'g', -1, 64)
-		}
-	}
+	var in wire.Members
+	in.SetFloat("temperature", r.Temperature)
+	in.SetFloat("top_p", r.TopP)
 	if r.TopK != nil {
-		b = strconv.AppendInt(append(b, `,"top_k":`...), int64(*r.TopK), 10)
+		in.SetInt("top_k", *r.TopK)
 	}
-	return b
+	return bytes.TrimSuffix(in.Append(append(b, ',')), []byte{','})
 }
 
 // cacheControl is the marker of a prompt-cache breakpoint.

@@ -2,7 +2,6 @@ package bedrock
 
 import (
 	"encoding/json"
-	"math"
 	"strconv"
 	"strings"
 
@@ -139,41 +138,13 @@ func encodeTool(t model.Tool) []byte {
 type options struct {
 	thinks bool
 	budget int
-	top    object // members of the body
-	fields object // of the model itself
-}
-
-// object is members in the order in which they came.
-type object struct {
-	names  []string
-	values []json.RawMessage
-}
-
-// set adds a member, or replaces it.
-func (o *object) set(name string, value json.RawMessage) {
-	for i, n := range o.names {
-		if n == name {
-			o.values[i] = value
-			return
-		}
-	}
-	o.names, o.values = append(o.names, name), append(o.values, value)
-}
-
-func (o *object) append(b []byte) []byte {
-	for i, name := range o.names {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(lathe.AppendJSONString(b, name), ':')
-		b = append(b, o.values[i]...)
-	}
-	return b
+	top    wire.Members // of the body
+	fields wire.Members // of the model itself
 }
 
 func readOptions(r model.Request, m maker) (o options) {
 	if r.TopK != nil && m.claude {
-		o.fields.set("top_k", strconv.AppendInt(nil, int64(*r.TopK), 10))
+		o.fields.SetInt("top_k", *r.TopK)
 	}
 	wire.EachOption(r.Options, func(name string, value json.RawMessage) {
 		switch name {
@@ -184,29 +155,20 @@ func readOptions(r model.Request, m maker) (o options) {
 		case "additionalModelRequestFields":
 			var own map[string]json.RawMessage
 			_ = json.Unmarshal(value, &own) // what is no object has no members
-			wire.EachOption(own, o.fields.set)
+			wire.EachOption(own, func(name string, value json.RawMessage) { o.fields.Set(name, value) })
 		case "anthropicBeta":
-			o.fields.set("anthropic_beta", value)
+			o.fields.Set("anthropic_beta", value)
 		case "guardrailConfig", "performanceConfig", "requestMetadata", "additionalModelResponseFieldPaths", "promptVariables", "serviceTier", "outputConfig":
-			o.top.set(name, value)
+			o.top.Set(name, value)
 		case "toolConfig", "inferenceConfig", "reasoningEffort":
 		default:
-			o.fields.set(name, value)
+			o.fields.Set(name, value)
 		}
 	})
 	if o.thinks {
-		o.fields.drop("top_k")
+		o.fields.Drop("top_k")
 	}
 	return o
-}
-
-func (o *object) drop(name string) {
-	for i, n := range o.names {
-		if n == name {
-			o.names, o.values = append(o.names[:i:i], o.names[i+1:]...), append(o.values[:i:i], o.values[i+1:]...)
-			return
-		}
-	}
 }
 
 // reason tells the model to think, in the words of its maker.
@@ -223,10 +185,10 @@ func (o *options) reason(value json.RawMessage, m maker) {
 	switch {
 	case m.openai:
 		if effort {
-			o.fields.set("reasoning_effort", config.Effort)
+			o.fields.Set("reasoning_effort", config.Effort)
 		}
 	case !m.claude:
-		o.fields.set("reasoningConfig", value)
+		o.fields.Set("reasoningConfig", value)
 		o.thinks = m.nova && config.Type == "enabled" && string(config.Effort) == `"high"` // it then takes no numbers
 	default:
 		o.thinks, o.budget = config.Type == "enabled" || config.Type == "adaptive", config.Budget
@@ -235,10 +197,10 @@ func (o *options) reason(value json.RawMessage, m maker) {
 			told = strconv.AppendInt(append(told, `,"budget_tokens":`...), int64(config.Budget), 10)
 		}
 		if config.Type != "enabled" || config.Budget > 0 {
-			o.fields.set("thinking", append(told, '}'))
+			o.fields.Set("thinking", append(told, '}'))
 		}
 		if effort {
-			o.fields.set("output_config", append(append([]byte(`{"effort":`), config.Effort...), '}'))
+			o.fields.Set("output_config", append(append([]byte(`{"effort":`), config.Effort...), '}'))
 		}
 	}
 }
@@ -246,34 +208,27 @@ func (o *options) reason(value json.RawMessage, m maker) {
 // appendInference writes the bounds of the answer. Thoughts count, so there must be room for
 // more than them; a model that thinks takes no other number.
 func (o *options) appendInference(b []byte, r model.Request) []byte {
-	var in object
+	var in wire.Members
 	limit := r.MaxOutput
 	if o.thinks && o.budget > 0 && o.budget >= limit {
 		limit = o.budget + max(limit, defaultOutput)
 	}
 	if limit > 0 {
-		in.set("maxTokens", strconv.AppendInt(nil, int64(limit), 10))
+		in.SetInt("maxTokens", limit)
 	}
-	for _, n := range []struct {
-		name  string
-		value *float64
-	}{{"temperature", r.Temperature}, {"topP", r.TopP}} {
-		if n.value != nil && !o.thinks && !math.IsNaN(*n.value) && !math.IsInf(*n.value, 0) {
-			in.set(n.name, strconv.AppendFloat(nil, *n.value, 'g', -1, 64))
-		}
+	if !o.thinks {
+		in.SetFloat("temperature", r.Temperature)
+		in.SetFloat("topP", r.TopP)
 	}
-	if len(in.names) == 0 {
+	if in.IsEmpty() {
 		return b
 	}
-	return append(in.append(append(b, `"inferenceConfig":{`...)), '}', ',')
+	return append(append(append(b, `"inferenceConfig":`...), in.Object()...), ',')
 }
 
 func (o *options) appendFields(b []byte) []byte {
-	if len(o.fields.names) > 0 {
-		b = append(o.fields.append(append(b, `"additionalModelRequestFields":{`...)), '}', ',')
+	if !o.fields.IsEmpty() {
+		b = append(append(append(b, `"additionalModelRequestFields":`...), o.fields.Object()...), ',')
 	}
-	if len(o.top.names) > 0 {
-		b = append(o.top.append(b), ',')
-	}
-	return b
+	return o.top.Append(b)
 }

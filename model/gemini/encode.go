@@ -3,8 +3,6 @@ package gemini
 import (
 	"cmp"
 	"encoding/json"
-	"math"
-	"strconv"
 	"strings"
 
 	"github.com/lathe-agent/lathe"
@@ -77,36 +75,24 @@ func encodeTool(t model.Tool) []byte {
 
 // appendGeneration writes the numbers and the options that belong to them.
 func appendGeneration(b []byte, r model.Request) []byte {
-	start := len(b)
-	add := func(name string, value []byte) {
-		b = append(append(append(b, `,"`...), name...), `":`...)
-		b = append(b, value...)
-	}
+	var in wire.Members
 	if r.MaxOutput > 0 {
-		add("maxOutputTokens", strconv.AppendInt(nil, int64(r.MaxOutput), 10))
+		in.SetInt("maxOutputTokens", r.MaxOutput)
 	}
-	for _, n := range []struct {
-		name  string
-		value *float64
-	}{{"temperature", r.Temperature}, {"topP", r.TopP}} {
-		if n.value != nil && !math.IsNaN(*n.value) && !math.IsInf(*n.value, 0) {
-			add(n.name, strconv.AppendFloat(nil, *n.value, 'g', -1, 64))
-		}
-	}
+	in.SetFloat("temperature", r.Temperature)
+	in.SetFloat("topP", r.TopP)
 	if r.TopK != nil {
-		add("topK", strconv.AppendInt(nil, int64(*r.TopK), 10))
+		in.SetInt("topK", *r.TopK)
 	}
 	for _, name := range []string{"thinkingConfig", "responseMimeType", "responseSchema", "responseModalities", "mediaResolution", "seed", "stopSequences"} {
 		if v := r.Options[name]; len(v) > 0 && json.Valid(v) {
-			add(name, v)
+			in.Set(name, v)
 		}
 	}
-	if len(b) == start {
+	if in.IsEmpty() {
 		return b
 	}
-	inner := string(b[start+1:]) // without the first comma
-	b = append(append(b[:start], `"generationConfig":{`...), inner...)
-	return append(b, '}', ',')
+	return append(append(append(b, `"generationConfig":`...), in.Object()...), ',')
 }
 
 // anySignature is what the provider takes for the signature of a call that another model made:

@@ -1,9 +1,9 @@
 package openai
 
 import (
-	"math"
 	"slices"
-	"strconv"
+	"strings"
+	"unicode"
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/model"
@@ -12,74 +12,34 @@ import (
 
 // body is the members of a request, in order. Options of settings may replace those of ours,
 // or take them away: they were written by someone who knows the server.
-type body struct {
-	names  []string
-	values [][]byte
-}
+type body struct{ wire.Members }
 
 // set adds or replaces a member; null takes it away.
 func (f *body) set(name string, value []byte) {
-	i := slices.Index(f.names, name)
-	switch null := string(value) == "null"; {
-	case null && i >= 0:
-		f.names, f.values = slices.Delete(f.names, i, i+1), slices.Delete(f.values, i, i+1)
-	case null:
-	case i >= 0:
-		f.values[i] = value
-	default:
-		f.names, f.values = append(f.names, name), append(f.values, value)
+	if string(value) == "null" {
+		f.Drop(name)
+		return
 	}
-}
-
-func (f *body) setString(name, value string) { f.set(name, lathe.AppendJSONString(nil, value)) }
-
-func (f *body) setInt(name string, value int) { f.set(name, strconv.AppendInt(nil, int64(value), 10)) }
-
-func (f *body) setFloat(name string, value *float64) {
-	if value != nil && !math.IsNaN(*value) && !math.IsInf(*value, 0) {
-		f.set(name, strconv.AppendFloat(nil, *value, 'g', -1, 64))
-	}
-}
-
-// append writes the members, without the braces around them, each with a comma after it.
-func (f *body) append(b []byte) []byte {
-	for i, name := range f.names {
-		b = append(lathe.AppendJSONString(b, name), ':')
-		b = append(append(b, f.values[i]...), ',')
-	}
-	return b
+	f.Set(name, value)
 }
 
 // wireName is what the wire calls an option that settings have under the name of a client
 // library. Other names go as they are.
 func wireName(name string) string {
-	switch name {
-	case "serviceTier":
-		return "service_tier"
-	case "parallelToolCalls":
-		return "parallel_tool_calls"
-	case "promptCacheKey":
-		return "prompt_cache_key"
-	case "promptCacheRetention":
-		return "prompt_cache_retention"
-	case "safetyIdentifier":
-		return "safety_identifier"
-	case "maxCompletionTokens":
-		return "max_completion_tokens"
-	case "logitBias":
-		return "logit_bias"
-	case "topLogprobs":
-		return "top_logprobs"
-	case "previousResponseId":
-		return "previous_response_id"
-	case "maxToolCalls":
-		return "max_tool_calls"
-	case "frequencyPenalty":
-		return "frequency_penalty"
-	case "presencePenalty":
-		return "presence_penalty"
+	if !slices.Contains([]string{
+		"serviceTier", "parallelToolCalls", "promptCacheKey", "promptCacheRetention", "safetyIdentifier", "maxCompletionTokens", "logitBias",
+		"topLogprobs", "previousResponseId", "maxToolCalls", "frequencyPenalty", "presencePenalty",
+	}, name) {
+		return name
 	}
-	return name
+	var b strings.Builder
+	for _, r := range name {
+		if unicode.IsUpper(r) {
+			b.WriteByte('_')
+		}
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return b.String()
 }
 
 // choice is the tool_choice of a request, nil if it needs none. named gives the form for a

@@ -14,6 +14,7 @@ import (
 // chatDecoder turns the chunks of one answer into events. The wire has no blocks: a text or a
 // reasoning begins with its first words and ends where something else does.
 type chatDecoder struct {
+	citing
 	provider string
 	callID   func() string
 	costs    bool // what the server says an answer cost is taken for true
@@ -26,7 +27,6 @@ type chatDecoder struct {
 	thought thought
 	calls   []*toolCall
 	settled int // calls before this one have ended
-	cited   map[string]bool
 	usage   model.Usage
 	counted bool
 	billed  bool // a chunk told what was used
@@ -141,7 +141,7 @@ func (d *chatDecoder) chunk(c *chunk) error {
 		}
 	}
 	for _, url := range c.Citations {
-		d.cite(annotation{URL: url})
+		d.out = d.cite(d.out, annotation{URL: url})
 	}
 	d.count(c)
 	return nil
@@ -200,7 +200,7 @@ func (d *chatDecoder) delta(w *delta) error {
 		}
 	}
 	for _, a := range w.Annotations {
-		d.cite(a)
+		d.out = d.cite(d.out, a)
 	}
 	return nil
 }
@@ -294,21 +294,6 @@ func (d *chatDecoder) endText() {
 	}
 	d.emit(model.TextEnd{ID: d.words.id})
 	d.words = block{}
-}
-
-func (d *chatDecoder) cite(a annotation) {
-	s := a.source()
-	if s == nil {
-		return
-	}
-	key := s.(model.Source).URL
-	if d.cited == nil {
-		d.cited = map[string]bool{}
-	}
-	if !d.cited[key] {
-		d.cited[key] = true
-		d.emit(s)
-	}
 }
 
 // count takes in what was used, wherever the server says it. One that sends nothing but

@@ -22,18 +22,18 @@ type chatEncoder struct {
 func (e *chatEncoder) request(r model.Request) []byte {
 	d := e.dialect
 	var f body
-	f.setString("model", r.Model)
+	f.SetString("model", r.Model)
 	f.set("stream", []byte("true"))
 	if !d.NoUsage {
 		f.set("stream_options", []byte(`{"include_usage":true}`))
 	}
 	if r.MaxOutput > 0 {
-		f.setInt(or(d.MaxTokens, "max_tokens"), r.MaxOutput)
+		f.SetInt(or(d.MaxTokens, "max_tokens"), r.MaxOutput)
 	}
-	f.setFloat("temperature", r.Temperature)
-	f.setFloat("top_p", r.TopP)
+	f.SetFloat("temperature", r.Temperature)
+	f.SetFloat("top_p", r.TopP)
 	if r.TopK != nil && d.TopK {
-		f.setInt("top_k", *r.TopK)
+		f.SetInt("top_k", *r.TopK)
 	}
 	tools := d.tools(&e.kept, r, e.tool)
 	if tools != nil && d.Parallel {
@@ -48,7 +48,7 @@ func (e *chatEncoder) request(r model.Request) []byte {
 
 // assemble writes a body whose last member is a list of pieces.
 func assemble(f *body, name string, pieces [][]byte) []byte {
-	head := append(append(f.append([]byte{'{'}), '"'), name...)
+	head := append(append(f.Append([]byte{'{'}), '"'), name...)
 	size := len(head) + len(pieces) + 8
 	for _, p := range pieces {
 		size += len(p)

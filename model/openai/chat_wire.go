@@ -91,13 +91,20 @@ type annotation struct {
 	} `json:"url_citation"`
 }
 
-// source returns the page that is cited, nil if it is none.
-func (a annotation) source() model.Event {
+// citing knows the pages that an answer has cited.
+type citing struct{ cited map[string]bool }
+
+// cite tells of the page that is cited, once.
+func (c *citing) cite(out []model.Event, a annotation) []model.Event {
 	url, title := or(a.URL, a.Citation.URL), or(a.Title, a.Citation.Title)
-	if url == "" {
-		return nil
+	if url == "" || c.cited[url] {
+		return out
 	}
-	return model.Source{ID: url, URL: url, Title: title}
+	if c.cited == nil {
+		c.cited = map[string]bool{}
+	}
+	c.cited[url] = true
+	return append(out, model.Source{ID: url, URL: url, Title: title})
 }
 
 // chatUsage has every server's names for what was used.

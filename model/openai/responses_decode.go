@@ -12,6 +12,7 @@ import (
 
 // responsesDecoder turns the events of one response into ours.
 type responsesDecoder struct {
+	citing
 	provider string
 	callID   func() string
 	freeform map[string]string // the argument that holds the text, by the name of a custom tool
@@ -20,7 +21,6 @@ type responsesDecoder struct {
 	items   []*output
 	called  bool // the answer holds calls for us
 	refused bool
-	cited   map[string]bool
 	done    bool
 }
 
@@ -86,7 +86,7 @@ func (d *responsesDecoder) known(e *responsesEvent) error {
 			d.turn(o, thoughtPart{int(e.SummaryIndex.N), false})
 		}
 	case "response.output_text.annotation.added":
-		d.cite(e.Annotation)
+		d.out = d.cite(d.out, e.Annotation)
 	case "response.completed", "response.incomplete":
 		return d.close(e)
 	}
@@ -118,21 +118,6 @@ func (d *responsesDecoder) catchUp(e *responsesEvent) error {
 	}
 	kind := strings.TrimSuffix(e.Type, ".done") + ".delta"
 	return d.grow(growth{kind: kind, item: []byte(e.ItemID), index: e.OutputIndex, part: e.part(), delta: whole})
-}
-
-func (d *responsesDecoder) cite(a annotation) {
-	s := a.source()
-	if s == nil {
-		return
-	}
-	url := s.(model.Source).URL
-	if d.cited == nil {
-		d.cited = map[string]bool{}
-	}
-	if !d.cited[url] {
-		d.cited[url] = true
-		d.emit(s)
-	}
 }
 
 // close ends the answer with what its last event says.

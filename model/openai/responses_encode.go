@@ -1,7 +1,6 @@
 package openai
 
 import (
-	"bytes"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -27,17 +26,17 @@ const encryptedReasoning = "reasoning.encrypted_content"
 func (e *responsesEncoder) request(r model.Request) []byte {
 	d := e.dialect
 	var f body
-	f.setString("model", r.Model)
+	f.SetString("model", r.Model)
 	f.set("stream", []byte("true"))
 	f.set("store", []byte("false"))
 	if r.MaxOutput > 0 {
-		f.setInt("max_output_tokens", r.MaxOutput)
+		f.SetInt("max_output_tokens", r.MaxOutput)
 	}
-	f.setFloat("temperature", r.Temperature)
-	f.setFloat("top_p", r.TopP)
+	f.SetFloat("temperature", r.Temperature)
+	f.SetFloat("top_p", r.TopP)
 	texts := slices.DeleteFunc(slices.Clone(r.System), func(s string) bool { return s == "" })
 	if d.Instructions && len(texts) > 0 {
-		f.setString("instructions", strings.Join(texts, "\n\n"))
+		f.SetString("instructions", strings.Join(texts, "\n\n"))
 		texts = nil
 	}
 	tools := d.tools(&e.kept, r, e.tool)
@@ -81,13 +80,13 @@ func (d Dialect) responsesOptions(f *body, options map[string]json.RawMessage) {
 		}
 	})
 	_, own := options["reasoning"]
-	if !own && len(reasoning.names) > 0 {
-		f.set("reasoning", reasoning.object())
+	if !own && !reasoning.IsEmpty() {
+		f.set("reasoning", reasoning.Object())
 	}
-	if _, own := options["text"]; !own && len(verbosity.names) > 0 {
-		f.set("text", verbosity.object())
+	if _, own := options["text"]; !own && !verbosity.IsEmpty() {
+		f.set("text", verbosity.Object())
 	}
-	reasons := own || len(reasoning.names) > 0 || d.Reasoning != ""
+	reasons := own || !reasoning.IsEmpty() || d.Reasoning != ""
 	if reasons && !isStored(options) && !slices.Contains(include, encryptedReasoning) {
 		include = append(include, encryptedReasoning)
 	}
@@ -95,11 +94,6 @@ func (d Dialect) responsesOptions(f *body, options map[string]json.RawMessage) {
 		list, _ := json.Marshal(include)
 		f.set("include", list)
 	}
-}
-
-// object writes the members as an object.
-func (f *body) object() []byte {
-	return append(bytes.TrimSuffix(f.append([]byte{'{'}), []byte{','}), '}')
 }
 
 // isStored reports whether the provider is to keep the answer. Then its items are referred

@@ -227,7 +227,7 @@ func messagePiece(p wirePart) (kind string, part int, delta json.RawMessage) {
 func (d *responsesDecoder) missing(o *output, w *wireItem) error {
 	for _, p := range w.Content {
 		for _, a := range p.Annotations {
-			d.cite(a)
+			d.out = d.cite(d.out, a)
 		}
 	}
 	if o.told {

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/model"
 	"github.com/lathe-agent/lathe/model/wire"
 )
@@ -106,10 +105,10 @@ func wantsAnswer(w *wireItem) bool {
 type itemMeta struct {
 	ItemID    string          `json:"itemId,omitempty"`
 	Encrypted string          `json:"reasoningEncryptedContent,omitempty"`
-	Raw       bool            `json:"reasoningText,omitempty"` // the thoughts themselves, not their summary
 	Phase     string          `json:"phase,omitempty"`
-	Type      string          `json:"type,omitempty"`   // of a call the provider ran
-	Custom    bool            `json:"custom,omitempty"` // a call whose input was plain text
+	Type      string          `json:"type,omitempty"`          // of a call the provider ran
+	Raw       bool            `json:"reasoningText,omitempty"` // the thoughts themselves, not their summary
+	Custom    bool            `json:"custom,omitempty"`        // a call whose input was plain text
 	Extra     json.RawMessage `json:"extraContent,omitempty"`
 }
 
@@ -117,36 +116,11 @@ func (m itemMeta) encode() model.Meta {
 	if m.ItemID == "" && m.Encrypted == "" && !m.Raw && m.Phase == "" && m.Type == "" && !m.Custom {
 		return nil
 	}
-	b := []byte(`{"openai":{`)
-	add := func(name, value string) {
-		if value == "" {
-			return
-		}
-		if b[len(b)-1] != '{' {
-			b = append(b, ',')
-		}
-		b = append(append(append(b, '"'), name...), `":`...)
-		b = lathe.AppendJSONString(b, value)
-	}
-	add("itemId", m.ItemID)
-	add("reasoningEncryptedContent", m.Encrypted)
-	add("phase", m.Phase)
-	add("type", m.Type)
-	flag := func(name string, on bool) {
-		if on && b[len(b)-1] != '{' {
-			b = append(b, ',')
-		}
-		if on {
-			b = append(append(append(b, '"'), name...), `":true`...)
-		}
-	}
-	flag("reasoningText", m.Raw)
-	flag("custom", m.Custom)
-	b = append(b, '}')
-	if m.Type != "" {
-		b = append(b, `,"providerExecuted":true`...)
-	}
-	return append(b, '}')
+	b, _ := encodeJSON(struct { // texts and flags always can be
+		OpenAI   itemMeta `json:"openai"`
+		Executed bool     `json:"providerExecuted,omitempty"`
+	}{m, m.Type != ""})
+	return b
 }
 
 // readMeta finds what stands under the provider's name. Histories of other clients have it

@@ -31,7 +31,7 @@ func cleanSchema(schema json.RawMessage, level SchemaLevel) []byte {
 	if _, ok := s["properties"].(map[string]any); !ok {
 		s["properties"] = map[string]any{}
 	}
-	b, err := encodeSchema(s)
+	b, err := encodeJSON(s)
 	if err != nil {
 		return []byte(emptySchema)
 	}
@@ -45,8 +45,8 @@ func decodeNumbers(raw []byte, to any) error {
 	return d.Decode(to)
 }
 
-// encodeSchema writes members sorted, so that equal schemas are equal bytes.
-func encodeSchema(s any) ([]byte, error) {
+// encodeJSON writes members of maps sorted, so that equal schemas are equal bytes.
+func encodeJSON(s any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)

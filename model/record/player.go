@@ -204,10 +204,8 @@ func (b *playing) wait() error {
 	if !b.timing || d <= 0 {
 		return nil
 	}
-	t := time.NewTimer(d)
-	defer t.Stop()
 	select {
-	case <-t.C:
+	case <-time.After(d):
 		return nil
 	case <-b.ctx.Done():
 		return context.Cause(b.ctx)

@@ -35,9 +35,7 @@ func (h *Hub) build() []tool.Tool {
 	prefixes := prefixesOf(all)
 	var out []tool.Tool
 	for i, p := range all {
-		p.mu.Lock()
-		list := p.now.offers()
-		p.mu.Unlock()
+		list := p.offers()
 		if list == nil {
 			continue
 		}
@@ -113,27 +111,41 @@ func (p *peer) call(ctx context.Context, c *tool.Call, o offer) (json.RawMessage
 	for tries := 1; ; tries++ {
 		l, err := p.connected(ctx)
 		if err != nil {
-			return nil, &absentError{err}
+			return nil, &callError{absent, err}
 		}
 		raw, err := l.call(ctx, c, o)
-		var lost *lostError
-		var unsent *unsentError
-		if tries == mostCalls || ctx.Err() != nil || !errors.As(err, &unsent) && !(o.Repeatable && errors.As(err, &lost)) {
+		if how := outcomeOf(err); tries == mostCalls || ctx.Err() != nil || how != unsent && !(o.Repeatable && how == lost) {
 			return raw, err
 		}
 	}
 }
 
-// absentError is that a call was never sent.
-type absentError struct{ err error }
+// outcome is what became of a call that has no answer.
+type outcome int
 
-func (e *absentError) Error() string { return e.err.Error() }
-func (e *absentError) Unwrap() error { return e.err }
+const (
+	absent outcome = iota + 1 // it was never sent
+	late                      // no answer came in time
+	unsent                    // it was not taken, so that it can be sent again
+	lost                      // no answer came and none will: what was asked may have been done
+)
 
-// lateError is that no answer came in time.
-type lateError struct{ err error }
+// callError is why a call has no answer.
+type callError struct {
+	outcome
+	err error
+}
 
-func (e *lateError) Error() string { return e.err.Error() }
+func (e *callError) Error() string { return e.err.Error() }
+func (e *callError) Unwrap() error { return e.err }
+
+// outcomeOf is that of a call with this error; 0 is that its server answered something.
+func outcomeOf(err error) outcome {
+	if e, ok := errors.AsType[*callError](err); ok {
+		return e.outcome
+	}
+	return 0
+}
 
 // call sends a call and waits for its answer, longer as long as its server tells of progress.
 func (l *link) call(ctx context.Context, c *tool.Call, o offer) (json.RawMessage, error) {
@@ -144,16 +156,16 @@ func (l *link) call(ctx context.Context, c *tool.Call, o offer) (json.RawMessage
 	limit := l.p.timeout()
 	ctx, cancel := context.WithTimeout(ctx, max(mostCall, limit))
 	defer cancel()
-	type outcome struct {
+	type answered struct {
 		raw json.RawMessage
 		err error
 	}
-	done := make(chan outcome, 1)
+	done := make(chan answered, 1)
 	sent, abandon := context.WithCancel(ctx)
 	defer abandon()
 	go func() { // it returns soon after abandon at the latest
 		raw, err := l.ask(sent, "tools/call", q)
-		done <- outcome{raw, err}
+		done <- answered{raw, err}
 	}()
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
@@ -171,7 +183,7 @@ func (l *link) call(ctx context.Context, c *tool.Call, o offer) (json.RawMessage
 		case <-timer.C:
 			abandon() // the server is told
 			<-done
-			return nil, &lateError{l.p.slow("to answer")}
+			return nil, &callError{late, l.p.slow("to answer")}
 		}
 	}
 }
@@ -204,18 +216,17 @@ func (p *peer) failure(ctx context.Context, o offer, err error) error {
 	if o.ReadOnly {
 		done = "Nothing was changed by it."
 	}
-	var absent *absentError
 	var said *saidError
-	var late *lateError
 	var denied *deniedError
+	how := outcomeOf(err)
 	switch {
 	case errors.As(err, &denied):
 		return tool.Failf("%s. The call was not made.", p.absent(state{at: denied.state}).Error())
-	case errors.As(err, &absent):
+	case how == absent:
 		return tool.Failf("%s. The call was not made.", hide(line(err.Error(), 1200), p.def.secrets()))
 	case errors.As(err, &said):
 		return tool.Failf("MCP server %s refused the call of %s: %s", name, tried, hide(said.Error(), p.def.secrets()))
-	case errors.As(err, &late):
+	case how == late:
 		return tool.Failf("MCP server %s did not answer the call of %s: %s. The call was canceled. %s", name, tried, p.show(err), done)
 	}
 	return tool.Failf("MCP server %s was lost during the call of %s: %s. %s", name, tried, p.show(err), done)

@@ -210,7 +210,7 @@ func (l *link) ask(ctx context.Context, method string, q *question) (json.RawMes
 	case err == nil:
 		return a.raw, nil
 	case errors.Is(context.Cause(ctx), errLost):
-		return nil, &lostError{l.because(errLost)}
+		return nil, &callError{lost, l.because(errLost)}
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	}
@@ -228,9 +228,9 @@ func (l *link) ask(ctx context.Context, method string, q *question) (json.RawMes
 		defer l.cancel() // nobody must be handed it again
 	}
 	if missing {
-		return nil, &unsentError{errors.New("the server has forgotten the session")}
+		return nil, &callError{unsent, errors.New("the server has forgotten the session")}
 	}
-	return nil, &lostError{l.because(tidyError{err})}
+	return nil, &callError{lost, l.because(tidyError{err})}
 }
 
 // tidyError is an error of the SDK as others may read it: without the names we gave to methods and
@@ -255,11 +255,6 @@ func (e tidyError) Error() string {
 
 func (e tidyError) Unwrap() error { return e.err }
 
-// unsentError is that a request was not taken, so that it can be sent again.
-type unsentError struct{ err error }
-
-func (e *unsentError) Error() string { return e.err.Error() }
-
 // fromTransport reports whether the SDK made an error itself: closing, closed, not delivered.
 func fromTransport(code int64) bool { return code <= -32003 && code >= -32005 }
 
@@ -278,12 +273,6 @@ func (e *saidError) Error() string {
 	}
 	return fmt.Sprintf("%s (code %d)", e.text, e.code)
 }
-
-// lostError is that no answer came and none will: what was asked may have been done.
-type lostError struct{ err error }
-
-func (e *lostError) Error() string { return e.err.Error() }
-func (e *lostError) Unwrap() error { return e.err }
 
 // watch has the progress of a call sent to a channel of one place, the newest last.
 func (l *link) watch() (token string, news <-chan progress, forget func()) {

@@ -243,10 +243,8 @@ func (p oauth) await(a *authority, redirect, state string) error {
 }
 
 func pauseFor(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
 	select {
-	case <-t.C:
+	case <-time.After(d):
 	case <-ctx.Done():
 	}
 }

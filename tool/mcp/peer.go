@@ -187,10 +187,8 @@ func (p *peer) lost(over chan struct{}, err error) {
 
 // pause waits before the next attempt. A call that needs the server does not.
 func (p *peer) pause(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(min(d, mostPause))
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(min(d, mostPause)):
 	case <-p.wake:
 	case <-ctx.Done():
 	}
@@ -221,13 +219,11 @@ func (p *peer) live(ctx context.Context, over chan struct{}) (met bool, err erro
 		} else if ctx.Err() == nil {
 			p.hub.o.Log.Warn("mcp lists could not be read again", "server", p.def.Name, "error", p.show(err))
 		}
-		timer := time.NewTimer(refetchPause)
 		select {
-		case <-timer.C:
+		case <-time.After(refetchPause):
 		case <-l.gone:
 		case <-l.ctx.Done():
 		}
-		timer.Stop()
 	}
 }
 
@@ -381,6 +377,13 @@ func (p *peer) status() Status {
 		s.Tools, s.Notes = len(list.Tools)-len(clash), slices.Concat(list.notes, clash)
 	}
 	return s
+}
+
+// offers is what of the server can be used now; nil is nothing.
+func (p *peer) offers() *listing {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.now.offers()
 }
 
 // offers is what of a server can be used: also while it is away, if it is likely to come back.

@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/lathe-agent/lathe"
@@ -51,15 +49,11 @@ func (h *Hub) Prompts() []Prompt {
 	h.look()
 	var out []Prompt
 	for _, p := range h.all() {
-		p.mu.Lock()
-		list := p.now.offers()
-		p.mu.Unlock()
-		if list == nil {
-			continue
-		}
-		for _, prompt := range list.Prompts {
-			prompt.Server = p.def.Name
-			out = append(out, prompt)
+		if list := p.offers(); list != nil {
+			for _, prompt := range list.Prompts {
+				prompt.Server = p.def.Name
+				out = append(out, prompt)
+			}
 		}
 	}
 	return out
@@ -118,9 +112,8 @@ func (p *peer) once(ctx context.Context, method string, q *question) (json.RawMe
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	}
-	var said *saidError
 	code := lathe.Unavailable
-	if errors.As(err, &said) {
+	if _, said := errors.AsType[*saidError](err); said {
 		code = lathe.Invalid
 	}
 	return nil, lathe.Errorf(code, "MCP server %s: %s", p.def.Name, p.show(err))
@@ -169,20 +162,12 @@ func readPrompt(raw json.RawMessage) (Prompt, bool) {
 }
 
 // Instructions are what servers want models to know, by server: at most 2 KiB of each.
-func (h *Hub) Instructions() []Instruction {
+func (h *Hub) Instructions() (out []Instruction) {
 	h.look()
-	byName := map[string]string{}
 	for _, p := range h.all() {
-		p.mu.Lock()
-		list := p.now.offers()
-		p.mu.Unlock()
-		if list != nil && list.Instructions != "" {
-			byName[p.def.Name] = list.Instructions
+		if list := p.offers(); list != nil && list.Instructions != "" {
+			out = append(out, Instruction{p.def.Name, list.Instructions})
 		}
-	}
-	var out []Instruction
-	for _, name := range slices.Sorted(maps.Keys(byName)) {
-		out = append(out, Instruction{name, byName[name]})
 	}
 	return out
 }

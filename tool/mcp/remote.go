@@ -42,8 +42,8 @@ func (l *link) openRemote() error {
 	if err == nil {
 		return nil
 	}
-	if status := l.road.last(); l.road.denial() == nil && l.ctx.Err() == nil && status >= 400 && status < 500 && status != http.StatusForbidden {
-		l.road.older()
+	if status := l.road.passed(nil).status; l.road.denial() == nil && l.ctx.Err() == nil && status >= 400 && status < 500 && status != http.StatusForbidden {
+		l.road.passed(func(p *passed) { p.legacy = true })
 		older := l.greet(func() (sdk.Transport, error) {
 			return &sdk.SSEClientTransport{Endpoint: l.p.def.URL, HTTPClient: client, MaxEventSize: mostMessage}, nil
 		})
@@ -52,9 +52,9 @@ func (l *link) openRemote() error {
 		}
 	}
 	if l.road.denial() != nil {
-		return oauth{l.p}.denied(l.ctx, l.road.challenge())
+		return oauth{l.p}.denied(l.ctx, l.road.passed(nil).www)
 	}
-	if status := l.road.last(); status >= 300 {
+	if status := l.road.passed(nil).status; status >= 300 {
 		err = fmt.Errorf("the server answered %d %s", status, http.StatusText(status))
 	}
 	return err
@@ -73,11 +73,10 @@ func redirected(req *http.Request, via []*http.Request) error {
 
 // plainTransport is one for remote servers, with deadlines for what is no call.
 func plainTransport() http.RoundTripper {
-	t := &http.Transport{
+	return &http.Transport{
 		TLSHandshakeTimeout: 10 * time.Second, IdleConnTimeout: 90 * time.Second, MaxIdleConnsPerHost: 4, ForceAttemptHTTP2: true,
 		MaxResponseHeaderBytes: 256 << 10,
 	}
-	return t
 }
 
 // road is the way to one remote server: it names requests, adds headers and tokens where they
@@ -91,11 +90,16 @@ type road struct {
 	ctx     context.Context // of all requests
 	cancel  context.CancelFunc
 
-	mu     sync.Mutex
+	mu   sync.Mutex
+	last passed
+}
+
+// passed is what has come of requests so far.
+type passed struct {
 	status int    // of the last answer to a message
 	www    string // what a refusal says of how to log in
 	barred bool   // a login is needed
-	legacy bool
+	legacy bool   // the older transport is tried
 }
 
 func newRoad(p *peer, home *url.URL, fail func(error)) *road {
@@ -116,29 +120,19 @@ func (r *road) close() func() {
 	}
 }
 
-func (r *road) older() {
+// passed returns what has come of requests, changed where there is something to change.
+func (r *road) passed(change func(*passed)) passed {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.legacy = true
-}
-
-func (r *road) last() int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.status
-}
-
-func (r *road) challenge() string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.www
+	if change != nil {
+		change(&r.last)
+	}
+	return r.last
 }
 
 // denial is that a login is needed, or nil.
 func (r *road) denial() error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.barred {
+	if r.passed(nil).barred {
 		return &deniedError{NeedsAuth, errors.New("the server wants a login")}
 	}
 	return nil
@@ -158,7 +152,7 @@ func (r *road) RoundTrip(req *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancel(req.Context())
 	unbind := context.AfterFunc(r.ctx, cancel)
 	release := func() { unbind(); cancel() }
-	stream := req.Method == http.MethodGet && !r.isLegacy()
+	stream := req.Method == http.MethodGet && !r.passed(nil).legacy
 	var limit *time.Timer
 	if stream {
 		limit = time.AfterFunc(streamTime, cancel)
@@ -189,12 +183,6 @@ func (r *road) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-func (r *road) isLegacy() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.legacy
-}
-
 // deliver sends a request with what belongs to it, again if its token was old.
 func (r *road) deliver(ctx context.Context, req *http.Request) (*http.Response, error) {
 	home := r.isHome(req.URL)
@@ -218,13 +206,13 @@ func (r *road) deliver(ctx context.Context, req *http.Request) (*http.Response, 
 			}
 		}
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	if req.Method != http.MethodDelete {
-		r.status = resp.StatusCode
-		if r.barred = resp.StatusCode == http.StatusUnauthorized && r.logsIn(); r.barred {
-			r.www = resp.Header.Get("WWW-Authenticate")
-		}
+		r.passed(func(p *passed) {
+			p.status = resp.StatusCode
+			if p.barred = resp.StatusCode == http.StatusUnauthorized && r.logsIn(); p.barred {
+				p.www = resp.Header.Get("WWW-Authenticate")
+			}
+		})
 	}
 	return resp, nil
 }

@@ -50,9 +50,7 @@ var (
 // resourceful are the peers that have resources.
 func (h *Hub) resourceful() []*peer {
 	return slices.DeleteFunc(h.all(), func(p *peer) bool {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		list := p.now.offers()
+		list := p.offers()
 		return list == nil || !list.Resources
 	})
 }
@@ -170,7 +168,7 @@ func (h *Hub) listTool(spec tool.Spec, title string, f family) tool.Tool {
 			title += ": " + in.Server
 			peers = slices.DeleteFunc(peers, func(p *peer) bool { return p.def.Name != in.Server })
 			if len(peers) == 0 {
-				return tool.Result{}, tool.Failf("No connected MCP server named %q has resources. %s", phrase.Shorten(in.Server, 100), h.names())
+				return tool.Result{}, h.without(in.Server)
 			}
 		}
 		var patterns, names []string
@@ -202,16 +200,17 @@ func (h *Hub) listTool(spec tool.Spec, title string, f family) tool.Tool {
 	})
 }
 
-// names lists the servers that have resources, for a model that guessed.
-func (h *Hub) names() string {
+// without says that a server has no resources and which have, for a model that guessed.
+func (h *Hub) without(server string) error {
 	var names []string
 	for _, p := range h.resourceful() {
 		names = append(names, p.def.Name)
 	}
-	if len(names) == 0 {
-		return "None has."
+	those := "None has."
+	if len(names) > 0 {
+		those = "Those that have: " + strings.Join(names, ", ") + "."
 	}
-	return "Those that have: " + strings.Join(names, ", ") + "."
+	return tool.Failf("No connected MCP server named %q has resources. %s", phrase.Shorten(server, 100), those)
 }
 
 // object encodes metadata without members that are empty texts.
@@ -230,7 +229,7 @@ func object(m map[string]any) json.RawMessage {
 
 func (h *Hub) readTool(ctx context.Context, c *tool.Call, in readInput) (tool.Result, error) {
 	if !slices.ContainsFunc(h.resourceful(), func(p *peer) bool { return p.def.Name == in.Server }) {
-		return tool.Result{}, tool.Failf("No connected MCP server named %q has resources. %s", phrase.Shorten(in.Server, 100), h.names())
+		return tool.Result{}, h.without(in.Server)
 	}
 	p := tool.Permission{
 		Name: "read", Patterns: []string{"mcp:" + in.Server + ":" + in.URI}, Always: []string{"mcp:" + in.Server + ":*"},

@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -112,12 +113,9 @@ var refused = phrase.Regexp(`(?i)permission denied|not permitted|read-only|no su
 
 // bare reports whether an error says no more than that there is a connection no longer.
 func bare(err error) bool {
-	for _, end := range []error{io.EOF, errEnded, io.ErrClosedPipe, fs.ErrClosed, syscall.EPIPE, sdk.ErrConnectionClosed} {
-		if errors.Is(err, end) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]error{io.EOF, errEnded, io.ErrClosedPipe, fs.ErrClosed, syscall.EPIPE, sdk.ErrConnectionClosed}, func(end error) bool {
+		return errors.Is(err, end)
+	})
 }
 
 // endTime is how long the end of a program is waited for when its output has ended.
