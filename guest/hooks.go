@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine"
@@ -180,11 +181,8 @@ func (g *Guests) params(ctx context.Context, o engine.Occasion, r *model.Request
 		return err
 	}
 	headers := map[string]string{}
-	for _, all := range []map[string]string{r.Headers, out.Headers} {
-		for name, value := range all {
-			headers[name] = value
-		}
-	}
+	maps.Copy(headers, r.Headers)
+	maps.Copy(headers, out.Headers)
 	r.Headers = headers
 	return nil
 }

@@ -121,12 +121,15 @@ func (f *File) Credential(id string) (Credential, error) {
 
 // Set writes down a credential in place of the one there was.
 func (f *File) Set(ctx context.Context, id string, c Credential) error {
-	return f.change(ctx, func(entries map[string]json.RawMessage) error {
-		old := take(entries, id)
-		raw, err := encode(c, old)
+	return f.change(ctx, put(id, c))
+}
+
+func put(id string, c Credential) func(map[string]json.RawMessage) error {
+	return func(entries map[string]json.RawMessage) error {
+		raw, err := encode(c, take(entries, id))
 		entries[clean(id)] = raw
 		return err
-	})
+	}
 }
 
 // Remove forgets the credential of a provider.

@@ -2,7 +2,6 @@ package auth
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	"github.com/lathe-agent/lathe"
@@ -40,12 +39,7 @@ func (f *File) Fresh(ctx context.Context, id string, now func() time.Time, renew
 	if f.from.Content != "" {
 		return token, nil
 	}
-	err = f.edit(func(entries map[string]json.RawMessage) error {
-		raw, err := encode(token, take(entries, id))
-		entries[clean(id)] = raw
-		return err
-	})
-	return token, err
+	return token, f.edit(put(id, token))
 }
 
 // owns reports whether the entry is our own to renew.

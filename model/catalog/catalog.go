@@ -172,24 +172,11 @@ func (f Filter) provider(p *Provider) *Provider {
 	if len(f.Enabled) > 0 && !slices.Contains(f.Enabled, p.ID) || slices.Contains(f.Disabled, p.ID) || !f.allows(p.ID) {
 		return nil
 	}
-	gone := 0
-	for id, m := range p.Models {
-		if !f.keeps(p, id, m) {
-			gone++
-		}
-	}
-	switch {
-	case gone == len(p.Models):
-		return nil
-	case gone == 0:
-		return p
-	}
 	out := *p
-	out.Models = make(map[string]*Model, len(p.Models)-gone)
-	for id, m := range p.Models {
-		if f.keeps(p, id, m) {
-			out.Models[id] = m
-		}
+	out.Models = maps.Clone(p.Models)
+	maps.DeleteFunc(out.Models, func(id string, m *Model) bool { return !f.keeps(p, id, m) })
+	if len(out.Models) == 0 {
+		return nil
 	}
 	return &out
 }

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"strings"
 	"sync"
 	"time"
@@ -62,26 +63,12 @@ func variables(key string) []string {
 	return []string{}
 }
 
+// packageOf is the package of a type; what is not OpenAI itself speaks its older protocol.
 func packageOf(t catwalk.Type) string {
-	switch t {
-	case catwalk.TypeOpenAI, catwalk.TypeOpenAICompat:
-		return Compatible // what is not OpenAI itself speaks its older protocol
-	case catwalk.TypeOpenRouter:
-		return OpenRouter
-	case catwalk.TypeVercel:
-		return Gateway
-	case catwalk.TypeAnthropic:
-		return Anthropic
-	case catwalk.TypeGoogle:
-		return Google
-	case catwalk.TypeAzure:
-		return Azure
-	case catwalk.TypeBedrock:
-		return Bedrock
-	case catwalk.TypeVertexAI:
-		return Vertex
-	}
-	return Compatible
+	return cmp.Or(map[catwalk.Type]string{
+		catwalk.TypeOpenRouter: OpenRouter, catwalk.TypeVercel: Gateway, catwalk.TypeAnthropic: Anthropic, catwalk.TypeGoogle: Google,
+		catwalk.TypeAzure: Azure, catwalk.TypeBedrock: Bedrock, catwalk.TypeVertexAI: Vertex,
+	}[t], Compatible)
 }
 
 // convert makes ours of an entry of the list. What the list does not have follows from the

@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -78,9 +79,7 @@ func absolute(dir, name string) string {
 // they are.
 func (s *Set) environment(more map[string]string) []string {
 	set := map[string]string{}
-	for name, value := range more {
-		set[name] = value
-	}
+	maps.Copy(set, more)
 	set["TERM"], set["OPENCODE_TERMINAL"] = "xterm-256color", "1"
 	return environ.With(s.Env, set)
 }
