@@ -1,8 +1,10 @@
 package tally
 
 import (
+	"cmp"
 	"encoding/json"
 	"hash/maphash"
+	"slices"
 	"strings"
 
 	"github.com/lathe-agent/lathe"
@@ -78,9 +80,7 @@ func readCall(c *lathe.ToolCall, seed maphash.Seed) (call, bool) {
 
 // about takes from the arguments which file or command is meant.
 func (c *call) about() {
-	switch c.tool {
-	case "read", "edit", "write", "multiedit", "apply_patch", "patch", "bash":
-	default:
+	if !c.edits() && c.tool != "read" && c.tool != "bash" {
 		return
 	}
 	var in struct {
@@ -90,10 +90,7 @@ func (c *call) about() {
 		PatchText string `json:"patchText"`
 	}
 	_ = json.Unmarshal(c.input, &in) // what is not there is about nothing
-	c.command, c.target = in.Command, in.FilePath
-	if c.target == "" {
-		c.target = in.Path
-	}
+	c.command, c.target = in.Command, cmp.Or(in.FilePath, in.Path)
 	if in.PatchText != "" {
 		c.target = check.PatchTarget(in.PatchText)
 	}
@@ -104,11 +101,7 @@ func (c *call) about() {
 
 // edits reports whether the call changes a file.
 func (c *call) edits() bool {
-	switch c.tool {
-	case "edit", "write", "multiedit", "apply_patch", "patch":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"edit", "write", "multiedit", "apply_patch", "patch"}, c.tool)
 }
 
 // endsLate reports whether the output of a command ends with the note that its time was over.

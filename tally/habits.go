@@ -302,13 +302,9 @@ func (h *habits) noteRepeat(c call) {
 // noteRecovery looks whether calls that failed have come to their aim now.
 func (h *habits) noteRecovery(c call) {
 	now := &h.course
-	now.missed = slices.DeleteFunc(now.missed, func(m miss) bool {
-		done := !c.failed && m.tool == c.tool && m.target == c.target
-		if done {
-			h.out.Recovered.Count++
-		}
-		return done
-	})
+	before := len(now.missed)
+	now.missed = slices.DeleteFunc(now.missed, func(m miss) bool { return !c.failed && m.tool == c.tool && m.target == c.target })
+	h.out.Recovered.Count += before - len(now.missed)
 	for i := range now.missed {
 		now.missed[i].left--
 	}
@@ -323,13 +319,9 @@ func (h *habits) noteRecovery(c call) {
 // noteOpened looks whether somebody wants what was cut.
 func (h *habits) noteOpened(c call) {
 	now := &h.course
-	now.cut = slices.DeleteFunc(now.cut, func(file string) bool {
-		found := bytes.Contains(c.input, []byte(file))
-		if found {
-			h.out.Opened.Count++
-		}
-		return found
-	})
+	before := len(now.cut)
+	now.cut = slices.DeleteFunc(now.cut, func(file string) bool { return bytes.Contains(c.input, []byte(file)) })
+	h.out.Opened.Count += before - len(now.cut)
 	if c.cutTo != "" {
 		h.out.Opened.Of++
 		now.cut = append(now.cut, c.cutTo)

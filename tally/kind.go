@@ -1,6 +1,9 @@
 package tally
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // The kinds of failure of a call.
 const (
@@ -44,10 +47,8 @@ func kindOf(text string) string {
 	const most = 400
 	text = strings.ToLower(text[:min(len(text), most)])
 	for _, k := range kinds {
-		for _, w := range k.words {
-			if strings.Contains(text, w) {
-				return k.kind
-			}
+		if slices.ContainsFunc(k.words, func(w string) bool { return strings.Contains(text, w) }) {
+			return k.kind
 		}
 	}
 	return kindEnvironment

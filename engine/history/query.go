@@ -188,10 +188,8 @@ const mediaTokens, mediaBytesPerToken = 2000, 30
 
 // PartsFrom returns the parts from the one named on.
 func PartsFrom(parts []lathe.Part, id lathe.PartID) []lathe.Part {
-	for i, p := range parts {
-		if p.ID == id {
-			return parts[i:]
-		}
+	if i := slices.IndexFunc(parts, func(p lathe.Part) bool { return p.ID == id }); i >= 0 {
+		return parts[i:]
 	}
 	return nil
 }

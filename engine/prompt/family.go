@@ -3,6 +3,7 @@
 package prompt
 
 import (
+	"cmp"
 	_ "embed"
 	"regexp"
 	"slices"
@@ -80,21 +81,8 @@ func FamilyOf(model string) Family {
 
 // Text is what a family is told behind the words for all.
 func (f Family) Text() string {
-	text := openText
-	switch f {
-	case ClaudeFamily:
-		text = claudeText
-	case GPTFamily:
-		text = gptText
-	case GPT4Family:
-		text = gpt4Text
-	case GeminiFamily:
-		text = geminiText
-	case OpenFamily:
-	case SmallFamily:
-		text = smallText
-	}
-	return strings.TrimSpace(text)
+	texts := map[Family]string{ClaudeFamily: claudeText, GPTFamily: gptText, GPT4Family: gpt4Text, GeminiFamily: geminiText, SmallFamily: smallText}
+	return strings.TrimSpace(cmp.Or(texts[f], openText))
 }
 
 // Overwhelms says which built-in tools a family is not shown: small models do better with few.

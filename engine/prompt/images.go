@@ -26,18 +26,10 @@ const (
 )
 
 func (i Images) limits() picture.Limits {
-	l := picture.Limits{Width: i.Width, Height: i.Height, Bytes: i.Bytes}
-	if l.Width <= 0 {
-		l.Width = imageSide
+	return picture.Limits{
+		Width: cmp.Or(max(i.Width, 0), imageSide), Height: cmp.Or(max(i.Height, 0), imageSide),
+		Bytes: cmp.Or(max(i.Bytes, 0), imageBytes) / 4 * 3, // before it is base64
 	}
-	if l.Height <= 0 {
-		l.Height = imageSide
-	}
-	if l.Bytes <= 0 {
-		l.Bytes = imageBytes
-	}
-	l.Bytes = l.Bytes / 4 * 3 // before it is base64
-	return l
 }
 
 // fit is a file with its image within the limits; nil where that cannot be. Other files stay.

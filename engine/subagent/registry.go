@@ -5,6 +5,7 @@
 package subagent
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -25,21 +26,10 @@ type Limits struct {
 }
 
 // MaxDepth is how deep sessions may nest.
-func (s Limits) MaxDepth() int {
-	if s.Depth == 0 {
-		return 1
-	}
-	return max(s.Depth, 0)
-}
+func (s Limits) MaxDepth() int { return max(cmp.Or(s.Depth, 1), 0) }
 
 func (s Limits) fits(busy, writers int, writes bool) bool {
-	limit := func(n, otherwise int) int {
-		if n == 0 {
-			return otherwise
-		}
-		return n
-	}
-	most, some := limit(s.Parallel, 3), limit(s.Writers, 1)
+	most, some := cmp.Or(s.Parallel, 3), cmp.Or(s.Writers, 1)
 	return (most < 0 || busy < most) && (!writes || some < 0 || writers < some)
 }
 

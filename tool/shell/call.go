@@ -45,10 +45,7 @@ func (a *recorder) written(s *syntax.Stmt, c *syntax.CallExpr) string {
 	for _, r := range s.Redirs {
 		from, to = min(from, int(r.Pos().Offset())), max(to, int(r.Word.End().Offset()))
 	}
-	if from > to || to > len(a.src) {
-		return ""
-	}
-	return a.src[from:to]
+	return a.between(from, to)
 }
 
 // assigns reads what stands before a command, or alone. The text is how it is written.
@@ -185,7 +182,7 @@ type invocation struct {
 
 	written []string // other ways to write it that rules may allow
 	read    optionReading
-	spelled string
+	spelled string   // what rules must name to allow it, where it is not known what it does or it runs any other
 	listed  bool     // its options were looked up
 	doubts  []string // those that are not known to be harmless
 }
@@ -271,7 +268,7 @@ func (a *recorder) emit(v invocation, opaque string) {
 		c.Doubts = append(c.Doubts, unlistedOptions(v.words)...)
 	}
 	if strings.Contains(text, "'") {
-		c.Also = append(c.Also, unquoted(v, len(text)))
+		c.Also = append(c.Also, unquoted(v))
 	}
 	spelt := text
 	for _, w := range slices.Backward(a.via) {
@@ -304,17 +301,12 @@ func unlistedOptions(words []Word) (out []string) {
 }
 
 // unquoted is a command with its words as the program gets them.
-func unquoted(v invocation, size int) string {
-	var t strings.Builder
-	t.Grow(size)
-	for i, w := range v.words {
-		if i > 0 {
-			t.WriteByte(' ')
-		}
-		t.WriteString(w.Text)
+func unquoted(v invocation) string {
+	texts := make([]string, 0, len(v.words)+len(v.redirs))
+	for _, w := range v.words {
+		texts = append(texts, w.Text)
 	}
-	v.redirections(&t)
-	return t.String()
+	return strings.Join(append(texts, v.redirs...), " ")
 }
 
 // run reads a command whose words are evaluated. It takes off wrappers, follows code, and

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -10,13 +11,10 @@ import (
 
 // braces expands {a,b} and {1..3} in a word.
 func (a *reader) braces(w *syntax.Word) []*syntax.Word {
-	found := false
-	for _, p := range w.Parts {
-		if lit, ok := p.(*syntax.Lit); ok && strings.Contains(lit.Value, "{") {
-			found = true
-		}
-	}
-	if !found {
+	if !slices.ContainsFunc(w.Parts, func(p syntax.WordPart) bool {
+		lit, ok := p.(*syntax.Lit)
+		return ok && strings.Contains(lit.Value, "{")
+	}) {
 		return []*syntax.Word{w}
 	}
 	cp := &syntax.Word{Parts: append([]syntax.WordPart(nil), w.Parts...)}
@@ -141,7 +139,7 @@ func ansi(s string) (string, bool) {
 			out.WriteByte("\a\b\x1b\x1b\f\n\r\t\v\\'\"?"[at])
 			continue
 		}
-		base, most := 16, 0
+		base, digits, most := 16, "0123456789abcdefABCDEF", 0
 		switch c := s[i]; {
 		case c == 'x':
 			most = 2
@@ -150,13 +148,13 @@ func ansi(s string) (string, bool) {
 		case c == 'U':
 			most = 8
 		case c >= '0' && c <= '7':
-			base, most = 8, 3
+			base, digits, most = 8, "01234567", 3
 			i--
 		default:
 			return "", false
 		}
 		end := i + 1
-		for end < len(s) && end-i <= most && isDigit(s[end], base) {
+		for end < len(s) && end-i <= most && strings.IndexByte(digits, s[end]) >= 0 {
 			end++
 		}
 		n, err := strconv.ParseUint(s[i+1:end], base, 32)
@@ -171,11 +169,4 @@ func ansi(s string) (string, bool) {
 		i = end - 1
 	}
 	return out.String(), true
-}
-
-func isDigit(c byte, base int) bool {
-	if base == 8 {
-		return c >= '0' && c <= '7'
-	}
-	return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
 }

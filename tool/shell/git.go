@@ -134,7 +134,7 @@ func (a programs) gitCommand(v *invocation, sc *scope) {
 	r, ok := a.listed(key, own, v, sc)
 	if !ok {
 		if sub != "help" {
-			a.mustSpell(v, key)
+			v.spelled = key
 		}
 		a.gitFilters(args, sc)
 		return
@@ -148,7 +148,7 @@ func (a programs) gitCommand(v *invocation, sc *scope) {
 		a.gitBundle(r.operands, v, sc)
 	case "bisect":
 		if len(args) > 0 && (args[0].Text == "visualize" || args[0].Text == "view" || args[0].Text == "replay") {
-			a.mustSpell(v, key+" "+args[0].Text)
+			v.spelled = key + " " + args[0].Text
 		}
 	}
 }
@@ -212,7 +212,7 @@ func (a *reader) gitConfig(r optionReading, v *invocation, sc *scope) {
 		case "get", "list", "get-all":
 			return
 		case "edit":
-			a.mustSpell(v, "git config edit")
+			v.spelled = "git config edit"
 			return
 		case "set", "unset":
 			rest = rest[1:]
@@ -234,6 +234,6 @@ func (a *reader) gitBundle(args []Word, v *invocation, sc *scope) {
 	case args[0].Text == "create" && len(args) > 1:
 		a.writes(args[1], sc)
 	default:
-		a.mustSpell(v, "git bundle "+args[0].Text)
+		v.spelled = "git bundle " + args[0].Text
 	}
 }

@@ -15,11 +15,7 @@ func (a programs) listed(key string, words []Word, v *invocation, sc *scope) (r 
 	v.listed = true
 	defer func() { v.read = r }()
 	r = readOptions(row, words, strings.HasPrefix(key, "git "))
-	for i, o := range r.options {
-		if o.class != harmless {
-			a.judge(key, r.options[i], v, sc)
-		}
-	}
+	a.judgeAll(key, r.options, v, sc)
 	if len(r.unsure) > 0 && hasDanger(row) {
 		a.unsure(key, r.unsure, v, sc)
 	}
@@ -54,10 +50,6 @@ func (a *recorder) doubt(v *invocation, what, why string) {
 	v.doubts = append(v.doubts, what)
 }
 
-// mustSpell is a command of a program of which it is not known what it does, or that runs any
-// other. Rules allow it that name it.
-func (a *recorder) mustSpell(v *invocation, head string) { v.spelled = head }
-
 // unsure are words of which the line does not tell whether they are options.
 func (a *recorder) unsure(key string, words []Word, v *invocation, sc *scope) {
 	for _, w := range words {
@@ -85,6 +77,14 @@ func (a *recorder) commandFile(named string, w Word, v *invocation, sc *scope) {
 		return
 	}
 	a.path(w, sc, false, true)
+}
+
+func (a programs) judgeAll(key string, options []option, v *invocation, sc *scope) {
+	for _, o := range options {
+		if o.class != harmless {
+			a.judge(key, o, v, sc)
+		}
+	}
 }
 
 // judge looks at an option that is more than harmless.

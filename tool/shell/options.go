@@ -2,6 +2,7 @@ package shell
 
 import (
 	_ "embed"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -217,12 +218,7 @@ func (r *optionReading) operand(words []Word, from, to int) {
 func mayBeOption(w Word) bool {
 	about := w.extra()
 	if about.among != nil && !about.wild {
-		for _, s := range about.among {
-			if strings.HasPrefix(s, "-") {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(about.among, func(s string) bool { return strings.HasPrefix(s, "-") })
 	}
 	switch about.why {
 	case "it is a number", "it is the result of a calculation", "it is a length", "it is a pipe to a command":

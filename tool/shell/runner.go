@@ -37,19 +37,13 @@ func (a programs) scripts(name string, v *invocation, sc *scope) {
 		a.npm(sub.Text, rest, v, sc)
 		return
 	}
-	row := optionRows()[name]
 	switch sub.Text {
 	case "run", "run-script": // up to the name of the script, the rest is the script's
 		a.listed(name, rest, v, sc)
 	case "install", "i", "add", "remove", "rm", "update", "up", "upgrade", "ci", "list", "ls", "outdated", "why", "audit", "pack", "link", "unlink":
-		own := readOptions(strings.TrimPrefix(row, "+"), rest, false)
-		for _, o := range own.options {
-			if o.class != harmless {
-				a.judge(name, o, v, sc)
-			}
-		}
+		a.judgeAll(name, readOptions(strings.TrimPrefix(optionRows()[name], "+"), rest, false).options, v, sc)
 	case "config", "set", "exec", "dlx", "create", "init", "node", "env", "setup", "publish", "plugin", "policies", "self-update", "patch", "patch-commit":
-		a.mustSpell(v, name+" "+sub.Text)
+		v.spelled = name + " " + sub.Text
 	}
 }
 
@@ -65,10 +59,10 @@ func (a programs) npm(sub string, rest []Word, v *invocation, sc *scope) {
 		if len(rest) == 0 || rest[0].Text == "get" || rest[0].Text == "list" || rest[0].Text == "ls" || rest[0].Text == "verify" {
 			return
 		}
-		a.mustSpell(v, "npm "+sub)
+		v.spelled = "npm " + sub
 	default:
 		if !isOne("npm-command", sub) {
-			a.mustSpell(v, "npm "+sub)
+			v.spelled = "npm " + sub
 		}
 	}
 }
@@ -101,7 +95,7 @@ func (a programs) goCommand(v *invocation, sc *scope) {
 	}
 	r, ok := a.listed("go "+sub, rest, v, sc)
 	if !ok && sub != "help" || sub == "run" && len(r.operands) > 0 && strings.Contains(r.operands[0].Text, "@") { // it is fetched and run
-		a.mustSpell(v, "go "+sub)
+		v.spelled = "go " + sub
 	}
 }
 
@@ -110,7 +104,7 @@ func (a *reader) goTool(args []Word, v *invocation) {
 	case "cover", "nm", "objdump", "addr2line", "buildid":
 		v.listed = true
 	default:
-		a.mustSpell(v, "go tool "+args[0].Text)
+		v.spelled = "go tool " + args[0].Text
 	}
 }
 
@@ -135,7 +129,7 @@ func (a programs) readNested(name string, v *invocation, sc *scope) {
 	key, args = key+" "+r.operands[0].Text, r.operands[1:]
 	own, ok := a.listed(key, args, v, sc)
 	if !ok {
-		a.mustSpell(v, key)
+		v.spelled = key
 		return
 	}
 	if key != "docker compose" || len(own.operands) == 0 {
@@ -147,13 +141,8 @@ func (a programs) readNested(name string, v *invocation, sc *scope) {
 	}
 	switch sub {
 	case "up", "down", "ps", "logs", "build", "pull", "push", "start", "stop", "restart", "rm", "kill", "create", "images", "top", "config", "ls", "version", "port", "pause", "unpause", "wait":
-		row := optionRows()[key]
-		for _, o := range readOptions(strings.TrimPrefix(row, "+"), own.operands[1:], false).options {
-			if o.class != harmless {
-				a.judge(key, o, v, sc)
-			}
-		}
+		a.judgeAll(key, readOptions(strings.TrimPrefix(optionRows()[key], "+"), own.operands[1:], false).options, v, sc)
 	default:
-		a.mustSpell(v, key+" "+sub)
+		v.spelled = key + " " + sub
 	}
 }

@@ -306,11 +306,4 @@ func isNumber(w *syntax.Word) bool {
 	return w.Lit() != "" && allDigits(w.Lit())
 }
 
-func allDigits(s string) bool {
-	for _, c := range []byte(s) {
-		if c < '0' || c > '9' {
-			return false
-		}
-	}
-	return true
-}
+func allDigits(s string) bool { return strings.Trim(s, "0123456789") == "" }

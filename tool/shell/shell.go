@@ -321,7 +321,10 @@ func (a *recorder) leave() { a.depth-- }
 
 // text is code as it is written.
 func (a *recorder) text(n syntax.Node) string {
-	from, to := int(n.Pos().Offset()), int(n.End().Offset())
+	return a.between(int(n.Pos().Offset()), int(n.End().Offset()))
+}
+
+func (a *recorder) between(from, to int) string {
 	if from > to || to > len(a.src) {
 		return ""
 	}
