@@ -224,39 +224,35 @@ func (t *Tree) exists(name string) bool {
 	return err == nil
 }
 
-// Rooms holds the table of packages in a document against the tree. A row is
-// | `folder` | anything | here | or, for what does not exist yet, | `folder` | anything | later |; the
-// root package goes by its name.
+// Rooms compares the table of packages in a document, which has the head "| Package | Owns |", with the tree. The root
+// package goes by its name.
 func (t *Tree) Rooms(document string) ([]Problem, error) {
 	src, err := fs.ReadFile(t.fsys, document)
 	if err != nil {
 		return nil, err
 	}
-	states := map[string]string{}
+	rows, inTable := map[string]bool{}, false
 	for _, line := range readPage(document, string(src)).prose {
 		cells := Cells(line)
-		if len(cells) < 2 {
-			continue
-		}
-		if state := cells[len(cells)-1]; state == "here" || state == "later" {
-			states[strings.Trim(cells[0], "`")] = state
+		inTable = slices.Equal(cells, []string{"Package", "Owns"}) || inTable && strings.HasPrefix(line, "|")
+		if inTable && len(cells) == 2 {
+			rows[strings.Trim(cells[0], "`")] = true
 		}
 	}
+	delete(rows, "Package")
 	var out []Problem
 	for _, p := range t.Packages {
 		name := p.Dir
 		if name == "." {
 			name = p.Name
 		}
-		if len(p.code()) > 0 && states[name] != "here" {
-			out = append(out, Problem{document, "add a row for `" + name + "` to the table of packages, with the state here"})
+		if len(p.code()) > 0 && !rows[name] {
+			out = append(out, Problem{document, "add a row for `" + name + "` to the table of packages"})
 		}
-		delete(states, name)
+		delete(rows, name)
 	}
-	for name, state := range states {
-		if state == "here" {
-			out = append(out, Problem{document, "`" + name + "` has no Go files: take the row out, or say later"})
-		}
+	for name := range rows {
+		out = append(out, Problem{document, "`" + name + "` has no Go files: delete the row"})
 	}
 	return out, nil
 }

@@ -55,8 +55,7 @@ func TestRooms(t *testing.T) {
 		"a.go":       "package m",
 		"store/s.go": "package store",
 		"bus/b.go":   "package bus",
-		"docs/a.md": "| Package | Owns | State |\n|---|---|---|\n| `m` | words | here |\n| `store` | truth | later |\n" +
-			"| `tui` | screen | later |\n| `engine` | turns | here |\n",
+		"docs/a.md":  "| Package | Owns |\n|---|---|\n| `m` | words |\n| `engine` | turns |\n\n| Package | Imports |\n|---|---|\n| `store` | nothing |\n",
 	})
 	got, err := tree.Rooms("docs/a.md")
 	if err != nil {
