@@ -23,7 +23,8 @@ func (b *served) withFiles(to server.Backend) server.Backend {
 	}
 	to.Folders, to.Git = b.folders(), b.git()
 	to.Terminals = term.Open(term.Options{
-		Runner: b.setup.Runner, Env: withoutPassword(env), Shell: shell, IDs: lathe.NewIDs(), Publish: b.Publish,
+		Runner: b.setup.Runner, Env: withoutPassword(env), Shell: shell, IDs: lathe.NewIDs(),
+		Publish: func(events ...lathe.Event) { b.Publish(events...) }, // b.Publish would need the engine now
 		Confine: b.setup.confineTerminal,
 	})
 	return to
