@@ -12,11 +12,11 @@ import (
 )
 
 // systemPrompt is what the system prompt is made of.
-func (s *stepConfig) systemPrompt(session lathe.Session, at workspace.Place) prompt.System {
-	set := s.settings
+func (c *stepConfig) systemPrompt(session lathe.Session, at workspace.Place) prompt.System {
+	set := c.settings
 	return prompt.System{
-		Session: session, Place: at, Agent: s.agent.Agent, Rules: s.agent.permissions(), Confined: s.agent.Confined,
-		Model: s.model.Ref, ModelName: s.model.Name, Summary: s.summary,
+		Session: session, Place: at, Agent: c.agent.Agent, Rules: c.agent.permissions(), Confined: c.agent.Confined,
+		Model: c.model.Ref, ModelName: c.model.Name, Summary: c.summary,
 		Settings: prompt.Settings{
 			Instructions: set.Instructions, Skills: set.Skills, Tools: set.Tools,
 			ShellName: set.ShellName, Temporary: set.Temporary, Headless: set.Headless,

@@ -55,16 +55,16 @@ func change(b []byte, from, to Attr) []byte {
 }
 
 // appendCodes writes the parameters of a look, each behind a semicolon.
-func (to Attr) appendCodes(b []byte) []byte {
+func (a Attr) appendCodes(b []byte) []byte {
 	for _, f := range [...]struct {
 		on   bool
 		code byte
-	}{{to.Bold, '1'}, {to.Faint, '2'}, {to.Italic, '3'}, {to.Underline, '4'}, {to.Invert, '7'}, {to.Strike, '9'}} {
+	}{{a.Bold, '1'}, {a.Faint, '2'}, {a.Italic, '3'}, {a.Underline, '4'}, {a.Invert, '7'}, {a.Strike, '9'}} {
 		if f.on {
 			b = append(b, ';', f.code)
 		}
 	}
-	return to.BG.appendTo(to.FG.appendTo(b, '3'), '4')
+	return a.BG.appendTo(a.FG.appendTo(b, '3'), '4')
 }
 
 // Paint gives a text a look, for what commands print between other output. It is not cleaned.
