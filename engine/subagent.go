@@ -345,7 +345,7 @@ func (t *task) stopChild(ctx context.Context, err error) (tool.Report, error) {
 		return r, failed
 	}
 	if r.State == tool.TaskCancelled {
-		r.State, r.Text = tool.TaskFailed, strings.Replace(r.Text, subagent.StoppedText, err.Error()+" task_id goes on with it.", 1)
+		r.State, r.Text = tool.TaskFailed, strings.Replace(r.Text, subagent.StoppedText, err.Error()+" task_id continues it.", 1)
 	}
 	return r, nil
 }

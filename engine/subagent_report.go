@@ -82,7 +82,7 @@ func (e *recovery) reportToParent(ctx context.Context, child lathe.Session, mess
 		r.State, r.Text = tool.TaskCompleted, "It ended without a word."
 	case r.State == tool.TaskCancelled && !live:
 		r.State = tool.TaskCutOff
-		r.Text = strings.Replace(r.Text, subagent.StoppedText, "The program ended before it was done. task_id goes on with it.", 1)
+		r.Text = strings.Replace(r.Text, subagent.StoppedText, "The program ended before it was done. task_id continues it.", 1)
 	}
 	r = e.clipReport(r, parent.ID)
 	p := lathe.Prompt{Agent: parent.Agent, NoReply: live && r.State == tool.TaskCancelled}

@@ -57,7 +57,7 @@ func (f *runFlags) define(a *cli.App, cmd *cobra.Command) {
 	a.AttachFlag(cmd)
 	s.StringVarP(&a.Username, "username", "u", "", "the `NAME` for the server of --attach; default: LATHE_SERVER_USERNAME, or opencode")
 	s.StringVarP(&a.Password, "password", "p", "", "its `PASSWORD`, which others on this machine can see here; default: LATHE_SERVER_PASSWORD")
-	s.IntVar(&f.port, "port", 0, "let other clients follow at this `PORT` of this machine while it runs")
+	s.IntVar(&f.port, "port", 0, "local `PORT` where other clients can follow the run")
 	s.BoolVarP(&f.interactive, "interactive", "i", false, "comes later: a small screen of lines")
 	_ = s.MarkHidden("interactive") // it was defined just now
 	s.BoolVar(&f.auto, "auto", false, "give every permission that is asked for, once")
@@ -89,7 +89,7 @@ func (f *runFlags) check(a *cli.App) error {
 	case f.resume && (f.next || f.fork || len(f.files) > 0 || f.title != "" || f.model != "" || f.agent != "" || f.variant != ""):
 		return cli.Usagef("--resume goes on as it was begun: only -s goes with it")
 	case f.resume && f.command != "":
-		return cli.Usagef("--resume goes on with what was begun; --command begins something")
+		return cli.Usagef("--resume continues an interrupted turn and cannot be combined with --command")
 	case f.fork && !f.next && f.session == "":
 		return cli.Usagef("--fork needs -c or -s: say what to copy")
 	case f.format != "default" && f.format != "json" && f.format != streamJSON:

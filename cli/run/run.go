@@ -102,7 +102,7 @@ func New(a *cli.App) *cobra.Command {
 			}
 			text, err := "", error(nil)
 			if f.resume && len(args) > 0 {
-				return cli.Usagef("--resume goes on with what was begun and takes no words; without it they are the next prompt")
+				return cli.Usagef("--resume takes no prompt: it continues the interrupted turn. Leave out --resume to send a prompt")
 			}
 			if !f.resume {
 				text, err = runText(c.Context(), a, args, f.command != "")

@@ -71,7 +71,7 @@ func (r *runner) send(ctx context.Context, p lathe.Prompt, fail func(error)) err
 		}
 		tasks, err := t.Backgrounds(ctx)
 		if err == nil && !cut && len(tasks) == 0 {
-			err = lathe.Errorf(lathe.NotFound, "session %s was not interrupted; `lathe run -s %s WORDS` goes on with it", t.Session.ID, t.Session.ID)
+			err = lathe.Errorf(lathe.NotFound, "session %s was not interrupted; `lathe run -s %s PROMPT` continues it", t.Session.ID, t.Session.ID)
 		}
 		if err != nil {
 			return err

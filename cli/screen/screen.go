@@ -296,7 +296,7 @@ LATHE_SERVER_PASSWORD, or, for a server of this machine, the one that lathe serv
 		},
 	}
 	f.Define(cmd)
-	cmd.Flags().StringVarP(&a.Password, "password", "p", "", "the `PASSWORD` of the server; others of this machine can see it, the environment is better")
+	cmd.Flags().StringVarP(&a.Password, "password", "p", "", "server `PASSWORD`; visible to other users in the process list, so prefer the environment")
 	cmd.Flags().StringVarP(&a.Username, "username", "u", "", "the `NAME` to log in with; opencode unless the server has another")
 	return cmd
 }

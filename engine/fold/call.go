@@ -319,7 +319,7 @@ func ChildOf(c *lathe.ToolCall) (id lathe.SessionID) {
 // ChildWords tell how to go on with a task that was cut off.
 func ChildWords(c *lathe.ToolCall) string {
 	if id := ChildOf(c); id != "" {
-		return " (task_id " + string(id) + " goes on with what its agent has done)"
+		return " (task_id " + string(id) + " continues with what its agent has done)"
 	}
 	return ""
 }

@@ -11,7 +11,7 @@ import (
 
 func TestClipboard(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		t.Skip("the ways of Linux")
+		t.Skip("the clipboard programs in this test are for Linux")
 	}
 	for _, tt := range []struct{ env, programs, want string }{
 		{"WAYLAND_DISPLAY DISPLAY", "wl-copy xclip", "wl-copy"},
@@ -44,7 +44,7 @@ func TestClipboard(t *testing.T) {
 // What is in the clipboard is read by what the machine has for it, pictures first.
 func TestClipboardReads(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		t.Skip("the ways of Linux")
+		t.Skip("the clipboard programs in this test are for Linux")
 	}
 	bin := t.TempDir()
 	for name, body := range map[string]string{"wl-paste": `[ "$1" = --type ] && exit 1; printf text`, "xclip": `printf '\211PNG\r\n\032\n1234'`} {
