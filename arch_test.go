@@ -46,7 +46,7 @@ var archImports = archtest.Table{
 	// It looks for what is guarded while it looks for repositories.
 	{From: "workspace/gitguard", May: []string{"workspace", "workspace/guarded", ".", "internal/*"}},
 	// It lists names by the rules that searches have.
-	{From: "workspace/survey", May: []string{"workspace", "workspace/search", ".", "internal/*"}},
+	{From: "workspace/overview", May: []string{"workspace", "workspace/search", ".", "internal/*"}},
 	{From: "workspace/*", May: []string{"workspace", "sandbox", ".", "internal/*"}},
 	{From: "plugin", May: []string{"workspace", "sandbox", ".", "internal/*"}},
 
@@ -81,14 +81,14 @@ var archImports = archtest.Table{
 	{From: "engine/telemetry", May: []string{".", "engine/fairqueue", "model", "internal/*"}},
 	{From: "engine/history/historytest", May: []string{".", "engine/history"}},
 	// It brings together who speaks with other processes and the engine, which knows neither.
-	{From: "guest", May: []string{".", "engine", "engine/prompt", "model", "plugin", "tool", "tool/mcp", "workspace", "sandbox", "internal/*"}},
+	{From: "extension", May: []string{".", "engine", "engine/prompt", "model", "plugin", "tool", "tool/mcp", "workspace", "sandbox", "internal/*"}},
 	// It composes the program: config becomes an engine with all that its turns work with. Only commands, and
 	// programs that embed lathe, stand above it.
-	{From: "harness", May: []string{".", "api", "config", "config/datadir", "engine/...", "guest", "harness/confine", "internal/*", "model/...", "plugin", "sandbox", "server", "store/...", "tool/...", "workspace/..."}},
+	{From: "harness", May: []string{".", "api", "config", "config/datadir", "engine/...", "extension", "harness/confine", "internal/*", "model/...", "plugin", "sandbox", "server", "store/...", "tool/...", "workspace/..."}},
 	// It makes a profile for the sandbox of config, project and machine.
 	{From: "harness/confine", May: []string{".", "config", "config/datadir", "engine", "sandbox", "tool", "tool/bash", "workspace/...", "internal/*"}},
 	// It reads records with the engine's eyes.
-	{From: "tally", May: []string{".", "engine", "engine/check", "engine/history", "model"}},
+	{From: "usage", May: []string{".", "engine", "engine/check", "engine/history", "model"}},
 	{From: "lathetest", May: []string{"."}},
 	// It says where files are, before any of them is read.
 	{From: "config/datadir", May: []string{"."}},

@@ -17,7 +17,7 @@ import (
 	"github.com/lathe-agent/lathe/tool"
 	"github.com/lathe-agent/lathe/tool/builtin"
 	"github.com/lathe-agent/lathe/tool/tooltest"
-	"github.com/lathe-agent/lathe/workspace/survey"
+	"github.com/lathe-agent/lathe/workspace/overview"
 )
 
 // contextual reads what a transcript says of agents, instructions, skills and commands.
@@ -28,7 +28,7 @@ func (p *playing) contextual(s *engine.StepSettings) {
 	s.Plans = filepath.Join(p.dir, "plans")
 	s.Home = filepath.Join(p.dir, "home")
 	if p.option("survey", "") == "yes" {
-		s.Survey = &survey.Config{}
+		s.Survey = &overview.Config{}
 	}
 	for _, line := range p.script.settings {
 		switch line[0] {

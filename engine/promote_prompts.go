@@ -13,7 +13,7 @@ import (
 	"github.com/lathe-agent/lathe/engine/history"
 	"github.com/lathe-agent/lathe/engine/prompt"
 	"github.com/lathe-agent/lathe/workspace"
-	"github.com/lathe-agent/lathe/workspace/survey"
+	"github.com/lathe-agent/lathe/workspace/overview"
 )
 
 //go:embed prompt/enterplan.md
@@ -96,7 +96,7 @@ func (c *stepConfig) overview(ctx context.Context, s state, at workspace.Place) 
 	if c.settings.Survey == nil || s.session.Parent != "" || len(s.messages) > 0 {
 		return nil
 	}
-	if text := survey.Take(ctx, at.Directory, *c.settings.Survey); text != "" {
+	if text := overview.Take(ctx, at.Directory, *c.settings.Survey); text != "" {
 		return []string{text}
 	}
 	return nil
@@ -134,5 +134,5 @@ func (c *stepConfig) modeReminders(s state, at workspace.Place) []string {
 // what the user wants.
 func isAside(p lathe.Part) bool {
 	t, ok := p.Body.(*lathe.Text)
-	return ok && t.Synthetic.On() && (strings.HasPrefix(t.Text, survey.Heading) || strings.HasPrefix(t.Text, "<system-reminder>"))
+	return ok && t.Synthetic.On() && (strings.HasPrefix(t.Text, overview.Heading) || strings.HasPrefix(t.Text, "<system-reminder>"))
 }

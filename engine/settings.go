@@ -17,7 +17,7 @@ import (
 	"github.com/lathe-agent/lathe/tool"
 	"github.com/lathe-agent/lathe/tool/bash"
 	"github.com/lathe-agent/lathe/workspace"
-	"github.com/lathe-agent/lathe/workspace/survey"
+	"github.com/lathe-agent/lathe/workspace/overview"
 )
 
 // Environment tells the engine what it may work with. It is asked at the start of each step: tools of
@@ -73,7 +73,7 @@ type StepSettings struct {
 	// fails and the turn continues. Without it a request waits for a person.
 	Unattended bool
 	// Survey tells the first prompt of a session what is in its directory; nil does not.
-	Survey    *survey.Config
+	Survey    *overview.Config
 	Outside   *tool.Outside // what tools know of the machine; nil is nothing
 	Temporary string        // the folder for temporary files, as models are told; "" tells them of none
 	Plans     string        // folder for the plans of directories without a repository; "" keeps none

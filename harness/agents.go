@@ -19,7 +19,7 @@ import (
 	"github.com/lathe-agent/lathe/model/catalog"
 	"github.com/lathe-agent/lathe/tool/builtin"
 	"github.com/lathe-agent/lathe/workspace"
-	"github.com/lathe-agent/lathe/workspace/survey"
+	"github.com/lathe-agent/lathe/workspace/overview"
 )
 
 // agents are the built-in ones as the settings change them, and those of the settings.
@@ -108,7 +108,7 @@ func (s *Harness) brief(k *DirConfig, out *engine.StepSettings) {
 	out.Commands = commandsOf(k.loaded, out.Skills)
 	out.Headless, out.Plans, out.Home = s.headless, s.plans, s.app.Home()
 	if on := k.loaded.Config.Survey; on == nil || *on {
-		out.Survey = &survey.Config{Path: s.app.Env("PATH"), Excludes: s.app.UserExcludes}
+		out.Survey = &overview.Config{Path: s.app.Env("PATH"), Excludes: s.app.UserExcludes}
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 	"github.com/lathe-agent/lathe/config"
 	"github.com/lathe-agent/lathe/config/datadir"
 	"github.com/lathe-agent/lathe/engine"
-	"github.com/lathe-agent/lathe/guest"
+	"github.com/lathe-agent/lathe/extension"
 	"github.com/lathe-agent/lathe/model/catalog"
 	"github.com/lathe-agent/lathe/plugin"
 	"github.com/lathe-agent/lathe/tool"
@@ -45,7 +45,7 @@ type extensionSets struct {
 
 // extensionSet is the guests of one directory, for as long as its settings name the same.
 type extensionSet struct {
-	*guest.Guests
+	*extension.Guests
 	names string    // the settings that name them
 	used  time.Time // guarded by extensionSets.mu
 
@@ -315,14 +315,14 @@ func serverOf(name string, m config.MCPServer) mcp.Server {
 
 // host opens guests. The mutex of visits is held.
 func (s *Harness) host(ctx context.Context, k *DirConfig, place workspace.Place, names string) *extensionSet {
-	v := &extensionSet{names: names, used: s.app.Now(), Guests: guest.Open(s.extensionOptions(ctx, k, place))}
+	v := &extensionSet{names: names, used: s.app.Now(), Guests: extension.Open(s.extensionOptions(ctx, k, place))}
 	s.extensionSets.dirs[place.Directory] = v
 	return v
 }
 
 // extensionOptions is what guests are opened with. The mutex of visits is held.
-func (s *Harness) extensionOptions(ctx context.Context, k *DirConfig, place workspace.Place) guest.Options {
-	o := guest.Options{
+func (s *Harness) extensionOptions(ctx context.Context, k *DirConfig, place workspace.Place) extension.Options {
+	o := extension.Options{
 		Place: place, Plugins: s.app.PluginsOf(k.loaded), Tools: k.loaded.Tools, Servers: ServersOf(k.loaded.Config),
 		Wait: serverWait, Timeout: time.Duration(k.loaded.Config.Experimental.MCPTimeout) * time.Millisecond,
 		Runner: s.Runner, Cache: s.Folders.Cache, Env: s.app.ServiceEnv(), Tokens: s.extensionSets.tokens, Log: s.app.Log, Version: s.app.Version,

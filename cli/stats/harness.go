@@ -10,7 +10,7 @@ import (
 
 	"github.com/lathe-agent/lathe/cli/layout"
 	"github.com/lathe-agent/lathe/internal/termtext"
-	"github.com/lathe-agent/lathe/tally"
+	"github.com/lathe-agent/lathe/usage"
 )
 
 // finding is a line of `stats --harness`.
@@ -55,7 +55,7 @@ func (v *StatsView) findings(lines []finding) {
 	v.list(rows)
 }
 
-func turnFindings(h tally.Harness) []finding {
+func turnFindings(h usage.Harness) []finding {
 	t := h.TokensPerTurn
 	return []finding{
 		{"Turns", termtext.Count(h.Turns), false},
@@ -75,8 +75,8 @@ func turnFindings(h tally.Harness) []finding {
 	}
 }
 
-func callFindings(h tally.Harness) []finding {
-	arguments := tally.Rate{Count: h.ErrorKinds["arguments"], Of: h.Calls}
+func callFindings(h usage.Harness) []finding {
+	arguments := usage.Rate{Count: h.ErrorKinds["arguments"], Of: h.Calls}
 	return []finding{
 		{"Calls", termtext.Count(h.Calls), false},
 		{"Failed", rate(h.Errors), h.Errors.Share() > 0.05},
@@ -91,12 +91,12 @@ func callFindings(h tally.Harness) []finding {
 	}
 }
 
-func outputFindings(h tally.Harness) []finding {
+func outputFindings(h usage.Harness) []finding {
 	largest := []string{}
 	for _, o := range h.Outputs[:min(len(h.Outputs), 2)] {
 		largest = append(largest, termtext.Plain(o.Tool)+" "+Percent(o.Share))
 	}
-	never := tally.Rate{Count: h.Opened.Of - h.Opened.Count, Of: h.Opened.Of}
+	never := usage.Rate{Count: h.Opened.Of - h.Opened.Count, Of: h.Opened.Of}
 	return []finding{
 		{"Outputs", termtext.ByteSize(h.OutputBytes), false},
 		{"  largest", strings.Join(largest, ", "), false},
@@ -109,7 +109,7 @@ func outputFindings(h tally.Harness) []finding {
 	}
 }
 
-func (v *StatsView) endFindings(h tally.Harness) []finding {
+func (v *StatsView) endFindings(h usage.Harness) []finding {
 	ver := h.Verified
 	turns := ver.Passed + ver.Failed + ver.None
 	fired := 0
@@ -118,9 +118,9 @@ func (v *StatsView) endFindings(h tally.Harness) []finding {
 	}
 	out := []finding{
 		{"Turns with code changed", termtext.Count(turns), false},
-		{"  tests passed after", rate(tally.Rate{Count: ver.Passed, Of: turns}), false},
-		{"  tests failed after", rate(tally.Rate{Count: ver.Failed, Of: turns}), false},
-		{"  no tests after", rate(tally.Rate{Count: ver.None, Of: turns}), turns > 0 && float64(ver.None) > 0.3*float64(turns)},
+		{"  tests passed after", rate(usage.Rate{Count: ver.Passed, Of: turns}), false},
+		{"  tests failed after", rate(usage.Rate{Count: ver.Failed, Of: turns}), false},
+		{"  no tests after", rate(usage.Rate{Count: ver.None, Of: turns}), turns > 0 && float64(ver.None) > 0.3*float64(turns)},
 		{"Checks fired", termtext.Count(fired), false},
 		{"  led to a change", rate(h.CheckLed), h.CheckLed.Of > 0 && h.CheckLed.Share() < 0.1},
 	}
@@ -137,13 +137,13 @@ func (v *StatsView) endFindings(h tally.Harness) []finding {
 		{"  a report", termtext.ByteSize(h.Subagents.ReportBytes), false},
 	}...)
 	for _, end := range slices.Sorted(maps.Keys(h.Ends)) {
-		out = append(out, finding{"Ended: " + end, rate(tally.Rate{Count: h.Ends[end], Of: h.Turns}), false})
+		out = append(out, finding{"Ended: " + end, rate(usage.Rate{Count: h.Ends[end], Of: h.Turns}), false})
 	}
 	return out
 }
 
 // errorTable lists failures by tool and kind.
-func (v *StatsView) errorTable(h tally.Harness) {
+func (v *StatsView) errorTable(h usage.Harness) {
 	if len(h.ByTool) == 0 {
 		return
 	}
@@ -160,7 +160,7 @@ func (v *StatsView) errorTable(h tally.Harness) {
 	_ = t.Write(v.app.Out, v.screen)
 }
 
-func rate(r tally.Rate) string {
+func rate(r usage.Rate) string {
 	if r.Of == 0 {
 		return "-"
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/harness"
 	"github.com/lathe-agent/lathe/internal/termtext"
-	"github.com/lathe-agent/lathe/tally"
+	"github.com/lathe-agent/lathe/usage"
 )
 
 type statsFlags struct {
@@ -119,7 +119,7 @@ type statsScopeJSON struct {
 
 type statsOutJSON struct {
 	Scope statsScopeJSON `json:"scope"`
-	tally.Figures
+	usage.Figures
 	CostPerDay       float64 `json:"costPerDay"`
 	TokensPerSession int64   `json:"tokensPerSession"`
 }
@@ -127,7 +127,7 @@ type statsOutJSON struct {
 func printStats(ctx context.Context, a *cli.App, f statsFlags) error {
 	var q lathe.Query
 	since := f.since(a.Now())
-	count := tally.New(a.Now().Location(), f.harness)
+	count := usage.New(a.Now().Location(), f.harness)
 	var projects []lathe.Project
 	err := a.With(ctx, func(e *engine.Engine) (err error) {
 		if q, err = statsQuery(ctx, a, e, f); err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/cli/layout"
 	"github.com/lathe-agent/lathe/internal/termtext"
-	"github.com/lathe-agent/lathe/tally"
+	"github.com/lathe-agent/lathe/usage"
 	"github.com/lathe-agent/lathe/tui/style"
 )
 
@@ -20,13 +20,13 @@ import (
 type StatsView struct {
 	app     *cli.App
 	flags   statsFlags
-	figures tally.Figures
+	figures usage.Figures
 	screen  int
 	Colour  bool
 	begun   bool // something is above
 }
 
-func newStatsView(a *cli.App, f statsFlags, got tally.Figures) *StatsView {
+func newStatsView(a *cli.App, f statsFlags, got usage.Figures) *StatsView {
 	return &StatsView{app: a, flags: f, figures: got, screen: a.Width(), Colour: a.Color(a.Stdout.File)}
 }
 
@@ -138,7 +138,7 @@ func (v *StatsView) date(at lathe.Time) string {
 // priced reports whether anything had a price; otherwise bars are of tokens.
 func (v *StatsView) priced() bool { return v.figures.Usage.Cost > 0 }
 
-func (v *StatsView) weight(u tally.Usage) float64 {
+func (v *StatsView) weight(u usage.Usage) float64 {
 	if v.priced() {
 		return float64(u.Cost)
 	}

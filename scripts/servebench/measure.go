@@ -16,7 +16,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/lathe-agent/lathe/scripts/gauge"
+	"github.com/lathe-agent/lathe/scripts/procstat"
 )
 
 // bench takes figures and prints them.
@@ -51,7 +51,7 @@ func (b *bench) start(ctx context.Context) error {
 		}
 		if ready = append(ready, time.Since(began)); i == 10 {
 			time.Sleep(2 * time.Second) // until it has nothing to do
-			idle = gauge.Memory(t.pid)
+			idle = procstat.Memory(t.pid)
 		}
 		t.end()
 	}
@@ -103,11 +103,11 @@ func (l *latencies) read(from io.Reader, want int) error {
 	begun, ended := false, false
 	for got := 0; got < want; {
 		if !begun && got >= begin {
-			begun, begin, first = true, got, gauge.ProcessorTime(l.pid)
+			begun, begin, first = true, got, procstat.ProcessorTime(l.pid)
 		}
 		if !ended && got >= end {
 			ended = true
-			l.cost = (gauge.ProcessorTime(l.pid) - first) / time.Duration(got-begin)
+			l.cost = (procstat.ProcessorTime(l.pid) - first) / time.Duration(got-begin)
 		}
 		line, err := lines.ReadBytes('\n')
 		if err != nil {
@@ -258,17 +258,17 @@ func (b *bench) many(ctx context.Context) error {
 		})
 	}
 	ready.Wait()
-	most := gauge.Memory(t.pid)
+	most := procstat.Memory(t.pid)
 	for i := range manyChanges {
 		if err := t.ask(ctx, nil, "PATCH", "/session/"+id, fmt.Sprintf(`{"title":"change %d."}`, i)); err != nil {
 			return err
 		}
-		most = max(most, gauge.Memory(t.pid))
+		most = max(most, procstat.Memory(t.pid))
 	}
 	limit := time.AfterFunc(time.Minute, stop)
 	whole.Wait()
 	limit.Stop()
-	b.figure("many-memory", max(most, gauge.Memory(t.pid)), "MB")
+	b.figure("many-memory", max(most, procstat.Memory(t.pid)), "MB")
 	b.figure("many-lost", float64(lost.Load()), "events")
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/lathe-agent/lathe/scripts/gauge"
+	"github.com/lathe-agent/lathe/scripts/procstat"
 )
 
 // Limits of a soak, in MB of resident memory.
@@ -44,7 +44,7 @@ func (b *bench) soak(ctx context.Context) error {
 	if err := b.heapProfile(ctx, t, "idle"); err != nil {
 		return err
 	}
-	idle := gauge.Memory(t.pid)
+	idle := procstat.Memory(t.pid)
 	b.figure("soak-turns", float64(turns), "turns")
 	b.figure("soak-rate", float64(turns)/took.Seconds(), "turns/s")
 	b.figure("soak-peak-memory", s.peak, "MB")
@@ -151,7 +151,7 @@ func (s *soaking) sample(ctx context.Context, length time.Duration) {
 		case <-ctx.Done():
 			return
 		}
-		now := gauge.Memory(s.target.pid)
+		now := procstat.Memory(s.target.pid)
 		s.peak = max(s.peak, now)
 		_, _ = fmt.Fprintf(s.out, "%6s %7d turns %6.0f MB %s\n",
 			time.Since(s.began).Round(time.Second), s.turns.Load(), now, strings.Repeat("#", int(now/4)))

@@ -23,7 +23,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/lathe-agent/lathe/scripts/gauge"
+	"github.com/lathe-agent/lathe/scripts/procstat"
 )
 
 func main() {
@@ -84,7 +84,7 @@ func (b *bench) take(names []string) error {
 			return fmt.Errorf("%s: %w", f.name, err)
 		}
 	}
-	if l := gauge.Load(); l >= 0 {
+	if l := procstat.Load(); l >= 0 {
 		b.figure("load", l, "processes")
 	}
 	if b.over {

@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/lathe-agent/lathe/scripts/gauge"
+	"github.com/lathe-agent/lathe/scripts/procstat"
 )
 
 // What is seen when a screen is there.
@@ -65,15 +65,15 @@ func (b *bench) idle(ctx context.Context) error {
 // rest measures a program at rest.
 func (b *bench) rest(t *terminal, name string) {
 	t.still(2 * time.Second)
-	before := gauge.ProcessorTime(t.cmd.Process.Pid)
+	before := procstat.ProcessorTime(t.cmd.Process.Pid)
 	if before == 0 {
 		return // the system does not tell
 	}
 	began := time.Now()
 	time.Sleep(b.rests)
-	used := gauge.ProcessorTime(t.cmd.Process.Pid) - before
+	used := procstat.ProcessorTime(t.cmd.Process.Pid) - before
 	b.check("idle-"+name, 100*float64(used)/float64(time.Since(began)), 1, "%")
-	b.figure("memory-"+name, gauge.Peak(t.cmd.Process.Pid), "MB")
+	b.figure("memory-"+name, procstat.Peak(t.cmd.Process.Pid), "MB")
 }
 
 // stream measures the long session while a model streams into it, and then scrolls in it.
@@ -150,13 +150,13 @@ func (b *bench) types(ctx context.Context, t *terminal) error {
 		took, _ := typing(echo, b.streams*8/10, 5) // without figures when it fails
 		floor <- took
 	}()
-	began, used, said := time.Now(), gauge.ProcessorTime(t.cmd.Process.Pid), b.model.done.Load()
+	began, used, said := time.Now(), procstat.ProcessorTime(t.cmd.Process.Pid), b.model.done.Load()
 	took, err := typing(t, b.streams*8/10, 4)
 	if err != nil {
 		return err
 	}
 	frames, lasted := t.drawn(began), time.Since(began)
-	used = gauge.ProcessorTime(t.cmd.Process.Pid) - used
+	used = procstat.ProcessorTime(t.cmd.Process.Pid) - used
 	b.figure("deltas", float64(b.model.done.Load()-said)/lasted.Seconds(), "/s")
 	b.figure("echo-p50", took.at(0.5), "ms")
 	b.check("echo-p99", took.at(0.99), 20, "ms")

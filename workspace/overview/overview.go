@@ -1,11 +1,11 @@
-// Package survey tells in a few lines what a directory holds and what the machine has for it, so
+// Package overview tells in a few lines what a directory holds and what the machine has for it, so
 // that a model need not find out first.
 //
 // It reads names, a few manifests, and the index of a repository; it executes nothing, follows no
 // links, and gives up at its deadline. It owns no state: [Take] may be called by many goroutines.
 //
 // Start reading at Take; tree.go lists names, manifest.go reads commands, git.go the repository.
-package survey
+package overview
 
 import (
 	"context"

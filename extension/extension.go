@@ -1,4 +1,4 @@
-// Package guest lets others take part in the turns of a directory: plugins that answer hooks and
+// Package extension lets others take part in the turns of a directory: plugins that answer hooks and
 // bring tools, and servers of tools that speak MCP.
 //
 // It owns their lifetimes and nothing of what they say: [plugin] and [mcp] speak with them, the engine
@@ -7,7 +7,7 @@
 //
 // Guests are safe for use by many goroutines. Start reading at [Guests.Join]; hooks.go has what each hook
 // is given and may change.
-package guest
+package extension
 
 import (
 	"context"

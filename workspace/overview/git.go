@@ -1,4 +1,4 @@
-package survey
+package overview
 
 import (
 	"context"

@@ -1,11 +1,11 @@
-package tally_test
+package usage_test
 
 import (
 	"encoding/json"
 	"testing"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/tally"
+	"github.com/lathe-agent/lathe/usage"
 )
 
 const (
@@ -15,7 +15,7 @@ const (
 )
 
 // harness tells a story in one session and returns how the work went.
-func harness(tell func(*story)) *tally.Harness {
+func harness(tell func(*story)) *usage.Harness {
 	s := begin(true).in("ses_1", "", "app")
 	tell(s)
 	return s.tally.Figures().Harness
@@ -32,7 +32,7 @@ func TestHarness_StepsAndCalls(t *testing.T) {
 	})
 	same(t, "turns, steps, calls", []int{h.Turns, h.Steps, h.Calls}, []int{2, 4, 3})
 	same(t, "ratios", []float64{h.StepsPerTurn, h.CallsPerStep, h.CostPerTurn, h.CacheHits}, []float64{2, 1.5, 1, 0.75})
-	same(t, "parallel", h.Parallel, tally.Rate{Count: 1, Of: 2})
+	same(t, "parallel", h.Parallel, usage.Rate{Count: 1, Of: 2})
 	same(t, "ends", h.Ends, map[string]int{"done": 2})
 }
 
@@ -70,17 +70,17 @@ func TestHarness_Failures(t *testing.T) {
 			failedCall("bash", `{}`, "the disk is gone", ``),
 		)
 	})
-	same(t, "errors", h.Errors, tally.Rate{Count: 8, Of: 9})
+	same(t, "errors", h.Errors, usage.Rate{Count: 8, Of: 9})
 	same(t, "kinds", h.ErrorKinds, map[string]int{
 		"not found": 1, "ambiguous": 1, "stale": 1, "arguments": 1, "timeout": 1, "aborted": 1, "permission": 1, "environment": 1,
 	})
-	same(t, "of one tool", h.ByTool[0], tally.ToolErrors{
-		Tool: "bash", Errors: tally.Rate{Count: 3, Of: 3}, Kinds: map[string]int{"aborted": 1, "permission": 1, "environment": 1},
+	same(t, "of one tool", h.ByTool[0], usage.ToolErrors{
+		Tool: "bash", Errors: usage.Rate{Count: 3, Of: 3}, Kinds: map[string]int{"aborted": 1, "permission": 1, "environment": 1},
 	})
-	same(t, "edits", h.Edits, tally.Rate{Count: 1, Of: 4})
-	same(t, "first edits", h.FirstEdits, tally.Rate{Count: 2, Of: 2})
-	same(t, "recovered", h.Recovered, tally.Rate{Count: 1, Of: 8})
-	same(t, "timed out", h.Time.TimedOut, tally.Rate{Count: 1, Of: 9})
+	same(t, "edits", h.Edits, usage.Rate{Count: 1, Of: 4})
+	same(t, "first edits", h.FirstEdits, usage.Rate{Count: 2, Of: 2})
+	same(t, "recovered", h.Recovered, usage.Rate{Count: 1, Of: 8})
+	same(t, "timed out", h.Time.TimedOut, usage.Rate{Count: 1, Of: 9})
 }
 
 // The same aim must be reached within three calls.
@@ -90,7 +90,7 @@ func TestHarness_RecoveredTooLate(t *testing.T) {
 		s.prompt("mend")
 		s.answer("tool-calls", failedCall("edit", parse, "no", ``), other, other, other, called("edit", parse, "ok", ``))
 	})
-	same(t, "recovered", h.Recovered, tally.Rate{Count: 0, Of: 1})
+	same(t, "recovered", h.Recovered, usage.Rate{Count: 0, Of: 1})
 }
 
 func TestHarness_Repeats(t *testing.T) {
@@ -101,8 +101,8 @@ func TestHarness_Repeats(t *testing.T) {
 			s.answer("tool-calls", called("glob", `{"pattern":"*"}`, "a", ``))
 		}
 	})
-	same(t, "reads", h.RepeatedReads, tally.Rate{Count: 1, Of: 3})
-	same(t, "calls", h.RepeatedCalls, tally.Rate{Count: 3, Of: 4})
+	same(t, "reads", h.RepeatedReads, usage.Rate{Count: 1, Of: 3})
+	same(t, "calls", h.RepeatedCalls, usage.Rate{Count: 3, Of: 4})
 	same(t, "loops", h.Loops, 2) // three reads alike, and the globs once
 }
 
@@ -114,8 +114,8 @@ func TestHarness_Compaction(t *testing.T) {
 		s.add(&lathe.Assistant{Summary: lathe.Yes, Finish: "stop"}, text("what was"))
 		s.answer("tool-calls", called("read", parse, "v1", ``), called("read", notes, "n", ``), used(0, 10, 0, 0))
 	})
-	same(t, "compactions", h.Compactions, tally.Compactions{Count: 1, TokensBefore: 1000, Rereads: 1})
-	same(t, "not repeated", h.RepeatedReads, tally.Rate{Count: 0, Of: 3})
+	same(t, "compactions", h.Compactions, usage.Compactions{Count: 1, TokensBefore: 1000, Rereads: 1})
+	same(t, "not repeated", h.RepeatedReads, usage.Rate{Count: 0, Of: 3})
 	same(t, "turns and steps", []int{h.Turns, h.Steps}, []int{1, 2})
 }
 
@@ -123,13 +123,13 @@ func TestHarness_Verified(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		calls []lathe.Body
-		want  tally.Verified
+		want  usage.Verified
 	}{
-		{"passed", []lathe.Body{called("edit", parse, "ok", ``), called("bash", tests, "ok", `{"exit":0}`)}, tally.Verified{Passed: 1}},
-		{"failed", []lathe.Body{called("edit", parse, "ok", ``), called("bash", tests, "no", `{"exit":1}`)}, tally.Verified{Failed: 1}},
-		{"changed after", []lathe.Body{called("bash", tests, "ok", `{"exit":0}`), called("edit", parse, "ok", ``)}, tally.Verified{None: 1}},
-		{"no code", []lathe.Body{called("edit", notes, "ok", ``)}, tally.Verified{}},
-		{"not done", []lathe.Body{failedCall("edit", parse, "no", ``)}, tally.Verified{}},
+		{"passed", []lathe.Body{called("edit", parse, "ok", ``), called("bash", tests, "ok", `{"exit":0}`)}, usage.Verified{Passed: 1}},
+		{"failed", []lathe.Body{called("edit", parse, "ok", ``), called("bash", tests, "no", `{"exit":1}`)}, usage.Verified{Failed: 1}},
+		{"changed after", []lathe.Body{called("bash", tests, "ok", `{"exit":0}`), called("edit", parse, "ok", ``)}, usage.Verified{None: 1}},
+		{"no code", []lathe.Body{called("edit", notes, "ok", ``)}, usage.Verified{}},
+		{"not done", []lathe.Body{failedCall("edit", parse, "no", ``)}, usage.Verified{}},
 	} {
 		h := harness(func(s *story) { s.prompt("do"); s.answer("stop", c.calls...) })
 		same(t, c.name, h.Verified, c.want)
@@ -148,7 +148,7 @@ func TestHarness_Checks(t *testing.T) {
 		s.add(&lathe.User{}, check)
 		s.answer("stop", text("really"))
 	})
-	same(t, "led", h.CheckLed, tally.Rate{Count: 1, Of: 2})
+	same(t, "led", h.CheckLed, usage.Rate{Count: 1, Of: 2})
 	same(t, "turns", h.Turns, 2)
 }
 
@@ -161,7 +161,7 @@ func TestHarness_CacheLost(t *testing.T) {
 		s.at += 3600 * 1000
 		s.answer("stop", used(0, 100, 0, 10000)) // forgotten meanwhile
 	})
-	same(t, "lost", h.CacheRestarts, tally.Rate{Count: 1, Of: 2})
+	same(t, "lost", h.CacheRestarts, usage.Rate{Count: 1, Of: 2})
 }
 
 func TestHarness_Outputs(t *testing.T) {
@@ -174,10 +174,10 @@ func TestHarness_Outputs(t *testing.T) {
 			called("bash", `{"command":"sleep 9"}`, "\n\n<shell_metadata>\nThe command was ended because it ran longer than its limit of 1 ms\n</shell_metadata>", `{"exit":null}`),
 		)
 	})
-	same(t, "truncated", h.Truncated, tally.Rate{Count: 2, Of: 4})
-	same(t, "opened", h.Opened, tally.Rate{Count: 1, Of: 2})
-	same(t, "timed out", h.Time.TimedOut, tally.Rate{Count: 1, Of: 4})
-	same(t, "largest", h.Outputs[1], tally.ToolOutput{Tool: "grep", Bytes: 2, Share: 2.0 / float64(h.OutputBytes)})
+	same(t, "truncated", h.Truncated, usage.Rate{Count: 2, Of: 4})
+	same(t, "opened", h.Opened, usage.Rate{Count: 1, Of: 2})
+	same(t, "timed out", h.Time.TimedOut, usage.Rate{Count: 1, Of: 4})
+	same(t, "largest", h.Outputs[1], usage.ToolOutput{Tool: "grep", Bytes: 2, Share: 2.0 / float64(h.OutputBytes)})
 }
 
 // What sub-agents use is in the turns of people, and told apart too.
@@ -189,6 +189,6 @@ func TestHarness_Subagents(t *testing.T) {
 	s.prompt("look")
 	s.answer("stop", text("seen"), used(1, 300, 0, 0))
 	h := s.tally.Figures().Harness
-	same(t, "subagents", h.Subagents, tally.Subagents{Sessions: 1, Tokens: 303, CostShare: 0.25, ReportBytes: 8})
+	same(t, "subagents", h.Subagents, usage.Subagents{Sessions: 1, Tokens: 303, CostShare: 0.25, ReportBytes: 8})
 	same(t, "per turn", []any{h.CostPerTurn, h.TokensPerTurn.Input, h.Turns}, []any{4.0, int64(400), 2})
 }

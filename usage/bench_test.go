@@ -1,4 +1,4 @@
-package tally_test
+package usage_test
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/store"
 	"github.com/lathe-agent/lathe/store/sqlite"
-	"github.com/lathe-agent/lathe/tally"
+	"github.com/lathe-agent/lathe/usage"
 )
 
 // BenchmarkWalk counts 10,000 messages of a hundred sessions, two calls with four kilobytes of
@@ -36,7 +36,7 @@ func BenchmarkWalk(b *testing.B) {
 		b.Run(fmt.Sprintf("harness=%v", harness), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				t := tally.New(time.UTC, harness)
+				t := usage.New(time.UTC, harness)
 				err := s.Walk(ctx, lathe.Query{}, 0, func(rec lathe.Session, m lathe.Message) error {
 					t.Add(rec, m)
 					return nil

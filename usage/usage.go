@@ -1,4 +1,4 @@
-// Package tally counts what sessions used and how the work went, from their records alone.
+// Package usage counts what sessions used and how the work went, from their records alone.
 //
 // It owns the figures behind `lathe stats`: sums of tokens and money by model, tool, day and project,
 // and what the records tell about the harness itself (harness.go). It reads no database and prints
@@ -7,7 +7,7 @@
 // not with what was said in them.
 //
 // A Tally is for one goroutine. Start reading with Add.
-package tally
+package usage
 
 import (
 	"cmp"

@@ -1,4 +1,4 @@
-package survey_test
+package overview_test
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/lathe-agent/lathe/workspace/survey"
+	"github.com/lathe-agent/lathe/workspace/overview"
 )
 
 func write(t *testing.T, dir string, files map[string]string) {
@@ -31,7 +31,7 @@ func write(t *testing.T, dir string, files map[string]string) {
 // taken is a survey without what differs between machines.
 func taken(t *testing.T, dir, path string) string {
 	t.Helper()
-	text := survey.Take(context.Background(), dir, survey.Config{Path: path})
+	text := overview.Take(context.Background(), dir, overview.Config{Path: path})
 	return regexp.MustCompile(`(?m)^Machine: .*$`).ReplaceAllString(text, "Machine: …")
 }
 
@@ -48,7 +48,7 @@ func TestTake(t *testing.T) {
 	if err := os.Symlink("/etc", filepath.Join(dir, "link")); err != nil {
 		t.Fatal(err)
 	}
-	want := survey.Heading + `
+	want := overview.Heading + `
 many/ 1 2 3 4 5 6 7 8 (and 1 more)
 src/ deep/ .gitignore main.go
 .gitignore Makefile go.mod link package.json pyproject.toml
@@ -82,7 +82,7 @@ func TestTake_Git(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, "b")); err != nil {
 		t.Fatal(err)
 	}
-	if got := taken(t, filepath.Join(dir, "sub"), ""); got != survey.Heading+"\nc\nGit: branch topic, 2 tracked files changed\nMachine: …" {
+	if got := taken(t, filepath.Join(dir, "sub"), ""); got != overview.Heading+"\nc\nGit: branch topic, 2 tracked files changed\nMachine: …" {
 		t.Error(got)
 	}
 }
@@ -116,15 +116,15 @@ func TestTake_Large(t *testing.T) {
 }
 
 func TestTake_NotThere(t *testing.T) {
-	if got := survey.Take(context.Background(), filepath.Join(t.TempDir(), "gone"), survey.Config{}); got != "" {
+	if got := overview.Take(context.Background(), filepath.Join(t.TempDir(), "gone"), overview.Config{}); got != "" {
 		t.Error(got)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if got := survey.Take(ctx, t.TempDir(), survey.Config{}); got != "" {
+	if got := overview.Take(ctx, t.TempDir(), overview.Config{}); got != "" {
 		t.Error("after its end:", got)
 	}
-	if got := taken(t, t.TempDir(), ""); got != survey.Heading+"\nThe directory is empty.\nMachine: …" {
+	if got := taken(t, t.TempDir(), ""); got != overview.Heading+"\nThe directory is empty.\nMachine: …" {
 		t.Error(got)
 	}
 }

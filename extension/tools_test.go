@@ -1,4 +1,4 @@
-package guest_test
+package extension_test
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package tally
+package usage
 
 // Harness is how the work went: whether tools are called as they want to be, what is done twice,
 // what the cache of the provider saves. All of it is read from the records; Unknown says what

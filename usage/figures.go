@@ -1,4 +1,4 @@
-package tally
+package usage
 
 import (
 	"cmp"

@@ -1,6 +1,6 @@
-// Package gauge reads what Linux tells of a process that is measured: memory and processor time. It keeps nothing
+// Package procstat reads what Linux tells of a process that is measured: memory and processor time. It keeps nothing
 // and may be used by many goroutines. Start with Memory.
-package gauge
+package procstat
 
 import (
 	"bytes"

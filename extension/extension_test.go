@@ -1,4 +1,4 @@
-package guest_test
+package extension_test
 
 import (
 	"bufio"
@@ -18,7 +18,7 @@ import (
 	"github.com/lathe-agent/lathe"
 	"github.com/lathe-agent/lathe/engine"
 	"github.com/lathe-agent/lathe/engine/prompt"
-	"github.com/lathe-agent/lathe/guest"
+	"github.com/lathe-agent/lathe/extension"
 	"github.com/lathe-agent/lathe/plugin"
 	"github.com/lathe-agent/lathe/sandbox"
 	"github.com/lathe-agent/lathe/tool"
@@ -129,7 +129,7 @@ type world struct {
 	*testing.T
 	dir   string
 	heard string
-	opt   guest.Options
+	opt   extension.Options
 }
 
 // newWorld has a plugin with these answers, none if it is nil.
@@ -143,7 +143,7 @@ func newWorld(t *testing.T, answers map[string]string) *world {
 			t.Error(err)
 		}
 	})
-	w.opt = guest.Options{
+	w.opt = extension.Options{
 		Place: workspace.Place{Directory: w.dir, Worktree: w.dir}, Runner: runner, Cache: filepath.Join(w.dir, "cache"), Env: os.Environ(),
 		Log: slog.New(slog.DiscardHandler), Tell: func(lathe.Fact) {},
 		Models: func(r lathe.ModelRef) (model, provider json.RawMessage) {
@@ -175,9 +175,9 @@ func (w *world) serve() *world {
 	return w
 }
 
-func (w *world) open() *guest.Guests {
+func (w *world) open() *extension.Guests {
 	w.Helper()
-	g := guest.Open(w.opt)
+	g := extension.Open(w.opt)
 	w.Cleanup(func() {
 		if err := g.Close(); err != nil {
 			w.Error(err)
@@ -186,7 +186,7 @@ func (w *world) open() *guest.Guests {
 	return g
 }
 
-func (w *world) join(g *guest.Guests) *engine.StepSettings {
+func (w *world) join(g *extension.Guests) *engine.StepSettings {
 	w.Helper()
 	base := &engine.StepSettings{
 		Tools: tool.NewSet(tooltest.All()...), Headless: true, DefaultModel: lathe.ModelRef{Provider: "p", Model: "big"},

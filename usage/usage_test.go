@@ -1,4 +1,4 @@
-package tally_test
+package usage_test
 
 import (
 	"encoding/json"
@@ -9,19 +9,19 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/lathe-agent/lathe"
-	"github.com/lathe-agent/lathe/tally"
+	"github.com/lathe-agent/lathe/usage"
 )
 
 // story makes messages of sessions, one after the other.
 type story struct {
-	tally   *tally.Tally
+	tally   *usage.Tally
 	session lathe.Session
 	at      lathe.Time
 	n       int
 }
 
 func begin(harness bool) *story {
-	return &story{tally: tally.New(time.UTC, harness), at: 1741600000000}
+	return &story{tally: usage.New(time.UTC, harness), at: 1741600000000}
 }
 
 func (s *story) in(id, parent, project string) *story {
@@ -81,22 +81,22 @@ func TestTally_Sums(t *testing.T) {
 	s.in("ses_3", "", "other")
 	s.add(&lathe.Assistant{Model: lathe.ModelRef{Provider: "acme", Model: "old"}, Cost: lathe.Dollars(2), Tokens: lathe.Tokens{Input: 7}, Error: &lathe.AbortedFault{}})
 
-	total := tally.Usage{Cost: lathe.Dollars(4), Steps: 5, Tokens: tally.Tokens{Input: 119, Output: 4, Reasoning: 8, CacheRead: 24, CacheWrite: 36}}
-	today := tally.Usage{Cost: lathe.Dollars(2), Steps: 4, Tokens: tally.Tokens{Input: 112, Output: 4, Reasoning: 8, CacheRead: 24, CacheWrite: 36}}
-	later := tally.Usage{Cost: lathe.Dollars(2), Steps: 1, Tokens: tally.Tokens{Input: 7}}
-	same(t, "figures", s.tally.Figures(), tally.Figures{
+	total := usage.Usage{Cost: lathe.Dollars(4), Steps: 5, Tokens: usage.Tokens{Input: 119, Output: 4, Reasoning: 8, CacheRead: 24, CacheWrite: 36}}
+	today := usage.Usage{Cost: lathe.Dollars(2), Steps: 4, Tokens: usage.Tokens{Input: 112, Output: 4, Reasoning: 8, CacheRead: 24, CacheWrite: 36}}
+	later := usage.Usage{Cost: lathe.Dollars(2), Steps: 1, Tokens: usage.Tokens{Input: 7}}
+	same(t, "figures", s.tally.Figures(), usage.Figures{
 		Sessions: 2, Subagents: 1, Messages: 8, Prompts: 2, Answers: 4, Calls: 2, Days: 2,
 		First: 1741600001000, Last: s.at, Usage: total, MedianTokens: (184 + 7) / 2,
-		ByModel: []tally.Model{
+		ByModel: []usage.Model{
 			{Provider: "acme", Model: "big", Answers: 3, Usage: today},
 			{Provider: "acme", Model: "old", Answers: 1, Errors: 1, Usage: later},
 		},
-		ByTool: []tally.Tool{
+		ByTool: []usage.Tool{
 			{Name: "bash", Calls: 1, Errors: 1, Milliseconds: 50},
 			{Name: "read", Calls: 1, Milliseconds: 100, OutputBytes: 4},
 		},
-		ByDay:     []tally.Day{{Date: "2025-03-10", Messages: 7, Usage: today}, {Date: "2025-03-11", Messages: 1, Usage: later}},
-		ByProject: []tally.Project{{ID: "app", Sessions: 1, Messages: 7, Usage: today}, {ID: "other", Sessions: 1, Messages: 1, Usage: later}},
+		ByDay:     []usage.Day{{Date: "2025-03-10", Messages: 7, Usage: today}, {Date: "2025-03-11", Messages: 1, Usage: later}},
+		ByProject: []usage.Project{{ID: "app", Sessions: 1, Messages: 7, Usage: today}, {ID: "other", Sessions: 1, Messages: 1, Usage: later}},
 		Checks:    map[string]int{"todos": 1},
 	})
 }
@@ -113,10 +113,10 @@ func TestTally_Nothing(t *testing.T) {
 
 // Days are those of the place.
 func TestTally_Zone(t *testing.T) {
-	s := &story{tally: tally.New(time.FixedZone("east", 14*60*60), false), at: 1741600000000} // 10 March, 9:46 in London
+	s := &story{tally: usage.New(time.FixedZone("east", 14*60*60), false), at: 1741600000000} // 10 March, 9:46 in London
 	s.in("ses_1", "", "app").prompt("hello")
 	same(t, "day", s.tally.Figures().ByDay[0].Date, "2025-03-10")
-	s = &story{tally: tally.New(time.FixedZone("east", 14*60*60+30*60), false), at: 1741600000000}
+	s = &story{tally: usage.New(time.FixedZone("east", 14*60*60+30*60), false), at: 1741600000000}
 	s.in("ses_1", "", "app").prompt("hello")
 	same(t, "day", s.tally.Figures().ByDay[0].Date, "2025-03-11")
 }
