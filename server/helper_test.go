@@ -107,7 +107,9 @@ func (w *world) ask(method, path, body string, more ...string) answer {
 	if body != "" {
 		from = strings.NewReader(body)
 	}
-	r, err := http.NewRequestWithContext(w.Context(), method, w.url+path, from)
+	ctx, stop := context.WithTimeout(w.Context(), 2*time.Minute) // a stream opened by mistake never ends
+	defer stop()
+	r, err := http.NewRequestWithContext(ctx, method, w.url+path, from)
 	w.ok(err)
 	if body != "" {
 		r.Header.Set("Content-Type", "application/json")

@@ -50,7 +50,11 @@ finish stop`, func(o *server.Options) { o.Password, o.Log = "secret", slog.New(s
 		t.Errorf("the data is %s", a.body)
 	}
 
-	wrong := at.Path[:len(at.Path)-1] + "_"
+	last := "_"
+	if strings.HasSuffix(at.Path, last) {
+		last = "-"
+	}
+	wrong := at.Path[:len(at.Path)-1] + last
 	for _, p := range []string{wrong, wrong + "/data", wrong + "/event", "/share/ses_gone/" + strings.Repeat("a", 32), "/share/" + string(s.ID) + "/x", "/share/../session/x"} {
 		if a := w.ask("GET", p, ""); a.StatusCode != http.StatusNotFound && a.StatusCode != http.StatusUnauthorized {
 			t.Errorf("%s: status %d", p, a.StatusCode)
