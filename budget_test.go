@@ -23,7 +23,7 @@ var archCeilings = map[string]archtest.Ceiling{
 	"fields engine.Model":                 {Most: 18, Why: "one for each thing that is known of a model"},
 	"fields engine.StepSettings":          {Most: 33, Why: "one for each setting of a step"},
 	"fields engine/check.Action":          {Most: 20, Why: "the record of what a tool did"},
-	"fields extension.Options":                {Most: 21, Why: "options"},
+	"fields extension.Options":            {Most: 21, Why: "options"},
 	"fields harness.Harness":              {Most: 21, Why: "the composition of the program"},
 	"fields internal/jsonrpc.Conn":        {Most: 16, Why: "one connection"},
 	"fields lathe.Session":                {Most: 24, Why: "a record of the wire"},

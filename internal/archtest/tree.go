@@ -1,4 +1,4 @@
-// Package archtest reads the source tree of a module and says where it breaks the rules of the house:
+// Package archtest reads the source tree of a module and says where it breaks the rules of the project:
 // who imports whom, what may not be written, how long things may be, whether documents tell the truth.
 //
 // It owns the checkers, not the rules: tables, limits and exceptions stand in arch_test.go at the root
@@ -46,6 +46,7 @@ type File struct {
 	Path  string
 	AST   *ast.File
 	Lines int
+	Blank int  // of the lines
 	Test  bool // its name ends in _test.go
 }
 
@@ -142,6 +143,7 @@ func (t *Tree) parse(name string) error {
 		Path:  name,
 		AST:   file,
 		Lines: strings.Count(string(src), "\n"),
+		Blank: strings.Count(string(src), "\n\n"),
 		Test:  strings.HasSuffix(name, "_test.go"),
 	}
 	if !f.Test {
