@@ -12,8 +12,8 @@ import (
 	"github.com/lathe-agent/lathe/cli"
 	"github.com/lathe-agent/lathe/cli/layout"
 	"github.com/lathe-agent/lathe/internal/termtext"
-	"github.com/lathe-agent/lathe/usage"
 	"github.com/lathe-agent/lathe/tui/style"
+	"github.com/lathe-agent/lathe/usage"
 )
 
 // StatsView prints figures for people. An error stays with the writer until the program ends.

@@ -1,6 +1,7 @@
 package archtest
 
 import (
+	"cmp"
 	"fmt"
 	"go/ast"
 	"go/token"
@@ -12,11 +13,21 @@ import (
 
 // Phrase is wording that readers stumble over.
 type Phrase struct {
-	Pattern  string // a regular expression, matched without regard to case at word boundaries
-	Instead  string // what to write, for the message
-	Comments bool   // comments avoid it as well
-	Fine     string // a regular expression for the text around it where the words are right
+	Pattern string // a regular expression, matched without regard to case at word boundaries
+	Instead string // for the message
+	In      Kind   // all kinds together; none means strings and pages
+	Head    bool   // only where the text begins with it
+	Fine    string // a regular expression for the text around it where the words are right
 }
+
+// Kind says where a text stands.
+type Kind int
+
+const (
+	InStrings Kind = 1 << iota
+	InPages
+	InComments
+)
 
 // Text is prose of the module that a person may read.
 type Text struct {
@@ -57,7 +68,7 @@ var (
 
 func isProse(s string) bool { return twoWords.MatchString(s) && !codeText.MatchString(s) }
 
-// Language finds phrases in string literals, in Markdown outside code and, where a phrase asks for it, in comments. allowed names
+// Language finds phrases in string literals, in Markdown outside code and in comments. allowed names
 // places by file and words, each with the reason; an entry that allows nothing is a problem too.
 func (t *Tree) Language(phrases []Phrase, allowed map[string]string) ([]Problem, error) {
 	l := language{allowed: allowed, used: map[string]bool{}}
@@ -65,17 +76,17 @@ func (t *Tree) Language(phrases []Phrase, allowed map[string]string) ([]Problem,
 		l.rules = append(l.rules, compile(p))
 	}
 	for _, text := range t.Texts() {
-		l.check(text, false)
+		l.check(text, InStrings)
 	}
 	t.eachCode(func(_ *Package, f *File) {
 		for _, group := range f.AST.Comments {
-			l.check(Text{t.position(group.Pos()), group.Text()}, true)
+			l.check(Text{t.position(group.Pos()), group.Text()}, InComments)
 		}
 	})
 	pages, err := t.pages()
 	for _, p := range pages {
 		for i, line := range p.prose {
-			l.check(Text{fmt.Sprintf("%s:%d", p.name, i+1), mdSpan.ReplaceAllString(line, "``")}, false)
+			l.check(Text{fmt.Sprintf("%s:%d", p.name, i+1), mdSpan.ReplaceAllString(line, "``")}, InPages)
 		}
 	}
 	for entry := range allowed {
@@ -92,7 +103,12 @@ type rule struct {
 }
 
 func compile(p Phrase) rule {
-	r := rule{Phrase: p, bad: regexp.MustCompile(`(?i)\b(` + p.Pattern + `)\b`)}
+	pattern := `(?i)\b(` + p.Pattern + `)\b`
+	if p.Head {
+		pattern = `(?i)^(` + p.Pattern + `)\b`
+	}
+	p.In = cmp.Or(p.In, InStrings|InPages)
+	r := rule{Phrase: p, bad: regexp.MustCompile(pattern)}
 	if p.Fine != "" {
 		r.fine = regexp.MustCompile(`(?i)` + p.Fine)
 	}
@@ -106,9 +122,9 @@ type language struct {
 	out     []Problem
 }
 
-func (l *language) check(text Text, comment bool) {
+func (l *language) check(text Text, kind Kind) {
 	for _, r := range l.rules {
-		if comment && !r.Comments {
+		if kind&r.In == 0 {
 			continue
 		}
 		for _, at := range r.bad.FindAllStringIndex(text.Words, -1) {
