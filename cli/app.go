@@ -38,7 +38,7 @@ type App struct {
 	Stdout *CountingFile
 	Stderr *os.File
 	OnDraw func()        // is called whenever the live view draws; nil but in tests
-	Lent   *atomic.Int32 // how many other programs have the terminal
+	TTYChildren   *atomic.Int32 // how many other programs have the terminal
 
 	JSON      bool   // --json
 	Attach    string // --attach: a server
@@ -47,7 +47,7 @@ type App struct {
 	Tracer    *otlp.Tracer
 	PrintLogs bool
 	LogLevel  string
-	Deaf      bool // the terminal takes nothing any more
+	TTYStuck      bool // the terminal takes nothing any more
 	warned    bool // of settings that wait for trust
 }
 
@@ -56,7 +56,7 @@ func NewApp(host harness.Host) *App {
 	stdout := &CountingFile{File: os.Stdout}
 	return &App{
 		Stdin: os.Stdin, Out: bufio.NewWriterSize(stdout, 64<<10), Stdout: stdout, Stderr: os.Stderr,
-		Lent: new(atomic.Int32), Host: host,
+		TTYChildren: new(atomic.Int32), Host: host,
 	}
 }
 
@@ -96,21 +96,21 @@ func (a *App) Open(ctx context.Context) (*engine.Engine, error) {
 	return harness.OpenSessions(ctx, &a.Host)
 }
 
-// With runs f on the engine of a database that exists. Without one there is nothing to find,
+// WithEngine runs f on the engine of a database that exists. Without one there is nothing to find,
 // and none is made by looking.
-func (a *App) With(ctx context.Context, f func(*engine.Engine) error) error {
-	if _, err := a.Existing(); err != nil {
+func (a *App) WithEngine(ctx context.Context, f func(*engine.Engine) error) error {
+	if _, err := a.ExistingFolders(); err != nil {
 		return err
 	}
 	e, err := a.Open(ctx)
 	if err != nil {
 		return err
 	}
-	return Closing(e, f(e))
+	return CloseAfter(e, f(e))
 }
 
-// Existing are the folders of a database that exists.
-func (a *App) Existing() (datadir.Folders, error) {
+// ExistingFolders are the folders of a database that exists.
+func (a *App) ExistingFolders() (datadir.Folders, error) {
 	at, err := datadir.Find(a.Env)
 	if err == nil && !at.Exists() {
 		err = NoDatabase{at.Database()}
@@ -118,8 +118,8 @@ func (a *App) Existing() (datadir.Folders, error) {
 	return at, err
 }
 
-// Closing closes and keeps the first error.
-func Closing(c io.Closer, err error) error { return cmp.Or(err, c.Close()) }
+// CloseAfter closes and keeps the first error.
+func CloseAfter(c io.Closer, err error) error { return cmp.Or(err, c.Close()) }
 
 // NoDatabase says that nothing was ever written.
 type NoDatabase struct{ Path string }
@@ -179,14 +179,14 @@ func (a *App) ScreenSize() (width, height int) {
 	return width, height
 }
 
-// Color reports whether a stream is a screen that shows colour and whose user wants it.
-func (a *App) Color(f *os.File) bool {
+// HasColor reports whether a stream is a screen that shows colour and whose user wants it.
+func (a *App) HasColor(f *os.File) bool {
 	return a.Env("NO_COLOR") == "" && a.Env("TERM") != "dumb" && IsTerminal(f)
 }
 
 // Paint gives a text a look where the stream shows colors.
 func (a *App) Paint(f *os.File, text string, look style.Attr) string {
-	if !a.Color(f) {
+	if !a.HasColor(f) {
 		return text
 	}
 	return style.Paint(text, look)
@@ -194,9 +194,9 @@ func (a *App) Paint(f *os.File, text string, look style.Attr) string {
 
 func IsTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 
-// Reading runs a read that may wait for ever, and gives up when the context ends. The goroutine
+// ReadOrCancel runs a read that may wait for ever, and gives up when the context ends. The goroutine
 // is then left behind: nothing can wake a read of a terminal, and the program is about to end.
-func Reading(ctx context.Context, read func() ([]byte, error)) ([]byte, error) {
+func ReadOrCancel(ctx context.Context, read func() ([]byte, error)) ([]byte, error) {
 	var data []byte
 	var err error
 	done := make(chan struct{})

@@ -110,7 +110,7 @@ func Match(line string, listed, all []Choice) (found []Choice, sure bool) {
 // ReadLine reads what a user types, without reading on: what comes behind is for others. At the
 // end of the input there is nobody to ask.
 func (a *App) ReadLine(ctx context.Context) (string, error) {
-	line, err := Reading(ctx, func() ([]byte, error) {
+	line, err := ReadOrCancel(ctx, func() ([]byte, error) {
 		var line []byte
 		for b := make([]byte, 1); ; {
 			n, err := a.Stdin.Read(b)
@@ -133,13 +133,13 @@ func (a *App) ReadLine(ctx context.Context) (string, error) {
 	return strings.TrimSpace(string(line)), err
 }
 
-// WithPiped adds what is piped in below a text; nothing but space is "".
-func (a *App) WithPiped(ctx context.Context, text string) (string, error) {
+// AppendStdin adds what is piped in below a text; nothing but space is "".
+func (a *App) AppendStdin(ctx context.Context, text string) (string, error) {
 	const most = 64 << 20
 	info, err := a.Stdin.Stat()
 	isPipe := err == nil && (info.Mode()&fs.ModeNamedPipe != 0 || info.Mode().IsRegular())
 	if isPipe || text == "" && !IsTerminal(a.Stdin) {
-		piped, err := Reading(ctx, func() ([]byte, error) { return io.ReadAll(io.LimitReader(a.Stdin, most+1)) })
+		piped, err := ReadOrCancel(ctx, func() ([]byte, error) { return io.ReadAll(io.LimitReader(a.Stdin, most+1)) })
 		switch {
 		case err != nil:
 			return "", fmt.Errorf("read the prompt: %w", err)

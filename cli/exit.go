@@ -31,8 +31,8 @@ func (c coded) Unwrap() error { return c.error }
 // ExitStatus is that code.
 func (c coded) ExitStatus() int { return c.code }
 
-// CodeOfFault is the exit code of a turn that ended with a fault.
-func CodeOfFault(f lathe.Fault) int {
+// FaultExitCode is the exit code of a turn that ended with a fault.
+func FaultExitCode(f lathe.Fault) int {
 	switch f := f.(type) {
 	case *lathe.AbortedFault:
 		return exitAborted
@@ -51,10 +51,10 @@ func CodeOfFault(f lathe.Fault) int {
 	return ExitFailed
 }
 
-// CodeOfError is the exit code of a turn that could not begin, or was lost.
-func CodeOfError(err error) int {
+// ExitCodeOf is the exit code of a turn that could not begin, or was lost.
+func ExitCodeOf(err error) int {
 	var c coded
-	var told Failed
+	var told Reported
 	var i Interrupt
 	var e *lathe.Error
 	switch {
@@ -71,14 +71,14 @@ func CodeOfError(err error) int {
 	case errors.Is(err, lathe.ErrNoModel), lathe.CodeOf(err) == lathe.Unauthorized:
 		return ExitNoModel
 	case errors.As(err, &e) && e.Fault != nil:
-		return CodeOfFault(e.Fault)
+		return FaultExitCode(e.Fault)
 	}
 	return ExitFailed
 }
 
-// WithCode gives an error of run the exit code that the help promises.
-func WithCode(err error) error {
-	if code := CodeOfError(err); code == ExitNoModel || code == exitBudget {
+// WithExitCode gives an error of run the exit code that the help promises.
+func WithExitCode(err error) error {
+	if code := ExitCodeOf(err); code == ExitNoModel || code == exitBudget {
 		return coded{err, code}
 	}
 	return err

@@ -31,15 +31,15 @@ func (e usageError) Error() string { return e.message }
 
 func Usagef(format string, args ...any) error { return usageError{fmt.Sprintf(format, args...)} }
 
-// ComesLater refuses what is not built yet, and says what there is instead.
-func ComesLater(what, instead string) error {
+// NotImplemented refuses what is not built yet, and says what there is instead.
+func NotImplemented(what, instead string) error {
 	return lathe.Errorf(lathe.Unavailable, "%s comes later. %s", what, instead)
 }
 
-// Failed is an error that has been told already; only the exit code remains.
-type Failed struct{ Code int }
+// Reported is an error that has been told already; only the exit code remains.
+type Reported struct{ Code int }
 
-func (Failed) Error() string { return "failed" }
+func (Reported) Error() string { return "failed" }
 
 // details is an error with lines that help to act on it.
 type details interface {
@@ -56,12 +56,12 @@ type exitCoder interface {
 // Finish writes what is left of the output, tells what went wrong and returns the exit code.
 func (a *App) Finish(ctx context.Context, err error, args []string) int {
 	untold := a.Stdout.Written == 0
-	if err != nil && untold && !errors.As(err, new(Failed)) {
+	if err != nil && untold && !errors.As(err, new(Reported)) {
 		a.Out.Reset(a.Stdout) // half a result is worse than none
 	}
 	err = cmp.Or(err, a.Out.Flush())
 	signal, ended := Interrupted(ctx)
-	var told Failed
+	var told Reported
 	switch {
 	case err == nil, errors.Is(err, syscall.EPIPE): // who reads has seen enough
 		return exitDone
@@ -89,7 +89,7 @@ func (a *App) Finish(ctx context.Context, err error, args []string) int {
 // Fail prints one line that says what happened and what to do next, and below it the place it speaks of.
 func (a *App) Fail(err error) {
 	word := a.Paint(a.Stderr, "Error:", style.Fg(style.Palette(1)))
-	said, excerpt := Parted(err.Error())
+	said, excerpt := SplitExcerpt(err.Error())
 	a.Remark("%s %s", word, said)
 	for _, line := range excerpt {
 		a.Remark("%s", line)
@@ -112,7 +112,7 @@ type errorJSON struct {
 func (a *App) failJSON(err error) {
 	var e errorJSON
 	e.Error.Code = lathe.CodeOf(err)
-	e.Error.Message, _ = Parted(err.Error())
+	e.Error.Message, _ = SplitExcerpt(err.Error())
 	if errors.As(err, new(usageError)) {
 		e.Error.Code = lathe.Invalid
 	}
@@ -120,8 +120,8 @@ func (a *App) failJSON(err error) {
 	_ = a.Out.Flush()
 }
 
-// Parted joins the lines of several errors, and gives the lines of a file that they show, which are indented.
-func Parted(s string) (said string, excerpt []string) {
+// SplitExcerpt joins the lines of several errors, and gives the lines of a file that they show, which are indented.
+func SplitExcerpt(s string) (said string, excerpt []string) {
 	var words []string
 	for l := range strings.SplitSeq(strings.TrimSpace(s), "\n") {
 		if strings.HasPrefix(l, "  ") {
@@ -133,8 +133,8 @@ func Parted(s string) (said string, excerpt []string) {
 	return termtext.OneLine(strings.Join(words, "\n")), excerpt
 }
 
-// Settle makes a tree of commands fail and help in our way.
-func Settle(a *App, root *cobra.Command) *cobra.Command {
+// ConfigureRoot makes a tree of commands fail and help in our way.
+func ConfigureRoot(a *App, root *cobra.Command) *cobra.Command {
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetOut(a.Out)
@@ -151,13 +151,13 @@ func Settle(a *App, root *cobra.Command) *cobra.Command {
 	return root
 }
 
-// VersionNote is the annotation of the root command that holds the version of the program.
-const VersionNote = "version"
+// VersionAnnotation is the annotation of the root command that holds the version of the program.
+const VersionAnnotation = "version"
 
-// Group is the command of a word that needs another one behind it.
-func Group(c *cobra.Command, args []string) error {
+// RequireSubcommand is the command of a word that needs another one behind it.
+func RequireSubcommand(c *cobra.Command, args []string) error {
 	if asked, err := c.Flags().GetBool("version"); err == nil && asked {
-		c.Println(c.Root().Annotations[VersionNote])
+		c.Println(c.Root().Annotations[VersionAnnotation])
 		return nil
 	}
 	if len(args) > 0 {
@@ -167,12 +167,12 @@ func Group(c *cobra.Command, args []string) error {
 	if err := c.Help(); err != nil {
 		return err
 	}
-	return Failed{ExitUsage}
+	return Reported{ExitUsage}
 }
 
-// OtherWords are what people try who know other programs, with what does it here. The nearest
+// KnownElsewhere are what people try who know other programs, with what does it here. The nearest
 // name would lead them elsewhere.
-var OtherWords = map[string]string{
+var KnownElsewhere = map[string]string{
 	"lathe login":          "`lathe auth login` keeps the key of a provider",
 	"lathe logout":         "`lathe auth logout` forgets a key",
 	"lathe ls":             "`lathe session list` lists the sessions of this project",
@@ -194,7 +194,7 @@ func UnknownCommand(c *cobra.Command, name string) error {
 	if name == "" {
 		return Usagef("the command is empty; `%s --help` lists the commands", path)
 	}
-	if instead := OtherWords[path+" "+name]; instead != "" {
+	if instead := KnownElsewhere[path+" "+name]; instead != "" {
 		return Usagef("there is no command `%s %s`: %s", path, name, instead)
 	}
 	most := min(2, len(name)/2) // two letters are within two of any other two
@@ -226,10 +226,10 @@ func newHelp(root *cobra.Command) *cobra.Command {
 	}
 }
 
-func NoArgs(c *cobra.Command, args []string) error { return WantArgs(0, 0)(c, args) }
+func NoArgs(c *cobra.Command, args []string) error { return RangeArgs(0, 0)(c, args) }
 
-// WantArgs checks how many arguments there are; a maximum below 0 is none.
-func WantArgs(least, most int) cobra.PositionalArgs {
+// RangeArgs checks how many arguments there are; a maximum below 0 is none.
+func RangeArgs(least, most int) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		switch {
 		case len(args) < least:

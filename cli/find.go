@@ -38,10 +38,10 @@ func IDArg(args []string) (string, error) {
 // without a repository share one project; there it is those of the directory and below.
 func (a *App) ProjectQuery(ctx context.Context, e api.Engine) (lathe.Query, error) {
 	at, err := a.Location(ctx, e)
-	return QueryOf(at), err
+	return QueryFor(at), err
 }
 
-func QueryOf(at lathe.Location) lathe.Query {
+func QueryFor(at lathe.Location) lathe.Query {
 	q := lathe.Query{Project: at.Project, Roots: true}
 	if at.Project == lathe.GlobalProject {
 		q.Path = at.Path
@@ -106,8 +106,8 @@ type ambiguous struct {
 	fit []lathe.Session
 }
 
-// MostCandidates is how many sessions an error lists.
-const MostCandidates = 10
+// MaxCandidates is how many sessions an error lists.
+const MaxCandidates = 10
 
 func (e ambiguous) Error() string {
 	return fmt.Sprintf("%s fits %d sessions; give more of the id", termtext.Quote(e.arg), len(e.fit))
@@ -118,18 +118,18 @@ func (e ambiguous) Unwrap() error { return lathe.Errorf(lathe.Conflict, "%s", e.
 // details lists the candidates.
 func (e ambiguous) Details() (lines []string) {
 	const idWidth, titleWidth = 30, 30
-	for _, s := range e.fit[:min(len(e.fit), MostCandidates)] {
-		cells := []string{termtext.Pad(string(s.ID), idWidth), termtext.Pad(termtext.Clip(termtext.Plain(s.Title), titleWidth), titleWidth), layout.Ago(s.Updated, e.App.Now())}
+	for _, s := range e.fit[:min(len(e.fit), MaxCandidates)] {
+		cells := []string{termtext.Pad(string(s.ID), idWidth), termtext.Pad(termtext.Clip(termtext.Plain(s.Title), titleWidth), titleWidth), layout.FormatAge(s.Updated, e.App.Now())}
 		lines = append(lines, strings.Join(cells, layout.ColumnGap))
 	}
-	if more := len(e.fit) - MostCandidates; more > 0 {
+	if more := len(e.fit) - MaxCandidates; more > 0 {
 		lines = append(lines, fmt.Sprintf("… and %d more", more))
 	}
 	return lines
 }
 
-// Below returns a session and all sessions under it.
-func Below(ctx context.Context, e api.Engine, s lathe.Session) ([]lathe.Session, error) {
+// WithDescendants returns a session and all sessions under it.
+func WithDescendants(ctx context.Context, e api.Engine, s lathe.Session) ([]lathe.Session, error) {
 	all := []lathe.Session{s}
 	seen := map[lathe.SessionID]bool{s.ID: true}
 	for i := 0; i < len(all); i++ {

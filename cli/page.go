@@ -12,9 +12,9 @@ import (
 	"github.com/lathe-agent/lathe/api"
 )
 
-// Paged prints a text that may be longer than the screen: there through the user's pager, or less,
+// PrintPaged prints a text that may be longer than the screen: there through the user's pager, or less,
 // else as it is. Who ends the pager early has seen enough.
-func (a *App) Paged(ctx context.Context, text string) error {
+func (a *App) PrintPaged(ctx context.Context, text string) error {
 	program, ok := a.pager(strings.Count(text, "\n"))
 	if !ok {
 		_, err := io.WriteString(a.Out, text)

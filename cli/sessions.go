@@ -10,20 +10,20 @@ import (
 	"github.com/lathe-agent/lathe/engine"
 )
 
-// OnSessions runs f on the sessions of this machine, or of the server that --attach names.
-func (a *App) OnSessions(ctx context.Context, f func(api.Engine) error) error {
+// WithSessions runs f on the sessions of this machine, or of the server that --attach names.
+func (a *App) WithSessions(ctx context.Context, f func(api.Engine) error) error {
 	if a.Attach != "" {
 		c, err := a.Dial()
 		if err != nil {
 			return err
 		}
-		return Closing(c, f(c))
+		return CloseAfter(c, f(c))
 	}
-	return a.With(ctx, func(e *engine.Engine) error { return f(e) })
+	return a.WithEngine(ctx, func(e *engine.Engine) error { return f(e) })
 }
 
-// Place is the directory of the command, as an engine is asked about it: a client was made for it.
-func Place(a *App) string {
+// EngineDir is the directory of the command, as an engine is asked about it: a client was made for it.
+func EngineDir(a *App) string {
 	if a.Attach != "" {
 		return ""
 	}
@@ -32,31 +32,31 @@ func Place(a *App) string {
 
 // Location tells where the directory of the command belongs.
 func (a *App) Location(ctx context.Context, e api.Engine) (lathe.Location, error) {
-	at, err := e.Location(ctx, Place(a))
+	at, err := e.Location(ctx, EngineDir(a))
 	if a.Attach != "" && lathe.CodeOf(err) == lathe.Invalid {
 		err = lathe.Errorf(lathe.Invalid, "%w; -C names a directory of the server", err)
 	}
 	return at, err
 }
 
-// MostAttached is how large a file may be that is sent along with a prompt, in bytes.
-const MostAttached = 16 << 20
+// MaxAttachment is how large a file may be that is sent along with a prompt, in bytes.
+const MaxAttachment = 16 << 20
 
-// WasCut reports whether the session's turn was cut off by the end of a process.
-func WasCut(ctx context.Context, e api.Engine, id lathe.SessionID) (bool, error) {
+// WasInterrupted reports whether the session's turn was cut off by the end of a process.
+func WasInterrupted(ctx context.Context, e api.Engine, id lathe.SessionID) (bool, error) {
 	all, err := e.Interrupted(ctx)
 	return slices.Contains(all, id), err
 }
 
-// QuitTime is how long a server has to settle a turn that the user wants no more of.
-const QuitTime = 5 * time.Second
+// CancelTimeout is how long a server has to settle a turn that the user wants no more of.
+const CancelTimeout = 5 * time.Second
 
-// Quit ends a turn that nobody looks at any more. An engine of this process settles it when it closes.
-func Quit(ctx context.Context, e api.Engine, id lathe.SessionID) error {
+// CancelTurn ends a turn that nobody looks at any more. An engine of this process settles it when it closes.
+func CancelTurn(ctx context.Context, e api.Engine, id lathe.SessionID) error {
 	if _, ok := e.(api.Local); ok {
 		return nil
 	}
-	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), QuitTime)
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), CancelTimeout)
 	defer stop()
 	return e.Cancel(ctx, id)
 }

@@ -23,11 +23,11 @@ func (i Interrupt) ExitCode() int {
 	return 130
 }
 
-// UntilSignal gives a context that ends at the first interrupt, so that what was begun is ended
+// SignalContext gives a context that ends at the first interrupt, so that what was begun is ended
 // in order. A second one ends the program at once. Writing to a pipe that nobody reads becomes
 // an error instead of a signal, so that the database is closed before the program goes. While the terminal is lent
 // to another program, an interrupt that is typed there is meant for that one.
-func UntilSignal(parent context.Context, lent *atomic.Int32) (context.Context, context.CancelFunc) {
+func SignalContext(parent context.Context, lent *atomic.Int32) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(parent)
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	caught := make(chan os.Signal, 1)
@@ -58,10 +58,10 @@ func UntilSignal(parent context.Context, lent *atomic.Int32) (context.Context, c
 // we have heard of it.
 const lentAfter = time.Second
 
-// Lend notes that another program has the terminal, until back is called.
-func (a *App) Lend() (back func()) {
-	a.Lent.Add(1)
-	return func() { time.AfterFunc(lentAfter, func() { a.Lent.Add(-1) }) }
+// LendTTY notes that another program has the terminal, until back is called.
+func (a *App) LendTTY() (back func()) {
+	a.TTYChildren.Add(1)
+	return func() { time.AfterFunc(lentAfter, func() { a.TTYChildren.Add(-1) }) }
 }
 
 // Interrupted returns the signal that ended the context.

@@ -8,9 +8,9 @@ import (
 	"github.com/lathe-agent/lathe/model/catalog"
 )
 
-// WarnDistrust tells once what of a project does not count, and how to let it. It is for commands that would do
+// WarnUntrusted tells once what of a project does not count, and how to let it. It is for commands that would do
 // something else if the project were trusted.
-func (a *App) WarnDistrust(l *config.Loaded) {
+func (a *App) WarnUntrusted(l *config.Loaded) {
 	if a.warned || l.Distrust == nil && len(l.Broken) == 0 {
 		return
 	}
@@ -34,19 +34,19 @@ func (a *App) WarnDistrust(l *config.Loaded) {
 // WarnBroken tells which files of the project are wrong and do not count.
 func (a *App) WarnBroken(l *config.Loaded) {
 	for _, e := range l.Broken {
-		a.Remark("Warning: %s", BrokenWords(e))
+		a.Remark("Warning: %s", BrokenMessage(e))
 	}
 }
 
-// BrokenWords says that a file is left out, and why, in one line.
-func BrokenWords(e *config.Error) string {
+// BrokenMessage says that a file is left out, and why, in one line.
+func BrokenMessage(e *config.Error) string {
 	what, _, _ := strings.Cut(e.Error(), "\n")
 	return "a settings file of this project is broken and left out: " + termtext.Plain(strings.TrimSuffix(what, ".")) + ". `lathe config check` tells more."
 }
 
-// WarnMeant tells what of the settings was meant to count and does not: a file that is named and
+// WarnConfig tells what of the settings was meant to count and does not: a file that is named and
 // not there, a key that is mistyped, a tool that nobody knows. The rest is for whoever looks: `lathe config check`.
-func (a *App) WarnMeant(l *config.Loaded) {
+func (a *App) WarnConfig(l *config.Loaded) {
 	for _, p := range l.Warnings {
 		if p.Hint == "" && p.Line > 0 && !p.Meant {
 			continue

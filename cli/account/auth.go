@@ -33,7 +33,7 @@ variable after it. No command prints a key.`,
   lathe auth list
   lathe auth logout anthropic`,
 		Args: cobra.ArbitraryArgs,
-		RunE: cli.Group,
+		RunE: cli.RequireSubcommand,
 	}
 	cmd.AddCommand(newAuthLogin(a), newAuthList(a), newAuthLogout(a))
 	return cmd
@@ -215,7 +215,7 @@ variables or settings stays there. On a terminal it asks which one, if none is n
 provider itself is not told: to end a key for good, remove it there too.`,
 		Example: `  lathe auth logout anthropic
   lathe auth logout`,
-		Args: cli.WantArgs(0, 1),
+		Args: cli.RangeArgs(0, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			id := ""
 			if len(args) > 0 {

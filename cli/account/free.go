@@ -19,13 +19,13 @@ const (
 // FreeModel is one that a provider serves to anyone.
 type FreeModel struct{ Ref, Name, Provider string }
 
-// Words offer it, and say who reads along.
-func (f FreeModel) Words() string {
+// Offer offer it, and say who reads along.
+func (f FreeModel) Offer() string {
 	return fmt.Sprintf("a free model of %s, which sees what you send and may keep it", f.Provider)
 }
 
-// FreeOf is the best model that nobody needs a key for; nil is none. It is offered and never taken by itself.
-func FreeOf(p *harness.Providers) *FreeModel {
+// BestFreeModel is the best model that nobody needs a key for; nil is none. It is offered and never taken by itself.
+func BestFreeModel(p *harness.Providers) *FreeModel {
 	var open []*catalog.Provider
 	for _, a := range p.Actives() {
 		if a.Offered {

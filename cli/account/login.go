@@ -46,7 +46,7 @@ shows it to you, and runs it only if you say so. What the command prints is kept
   pass show openrouter | lathe auth login openrouter
   lathe auth login openrouter --method browser
   lathe auth login github-copilot --client-id Iv1.0123456789abcdef`,
-		Args: cli.WantArgs(0, 1),
+		Args: cli.RangeArgs(0, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				if f.Provider != "" && f.Provider != args[0] {
@@ -198,7 +198,7 @@ func readKey(ctx context.Context, a *cli.App, name string) (auth.Credential, err
 		}()
 		read = func() ([]byte, error) { return term.ReadPassword(fd) }
 	}
-	text, err := cli.Reading(ctx, read)
+	text, err := cli.ReadOrCancel(ctx, read)
 	if err != nil && len(text) == 0 && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
@@ -257,8 +257,8 @@ func showPrompt(a *cli.App, p auth.Prompt, f LoginFlags) {
 	}
 }
 
-// Browse opens a page with the program that the system has for it.
-func Browse(page string) error {
+// OpenBrowser opens a page with the program that the system has for it.
+func OpenBrowser(page string) error {
 	if !strings.HasPrefix(page, "https://") && !strings.HasPrefix(page, "http://") {
 		return lathe.Errorf(lathe.Invalid, "not a page: %q", page)
 	}

@@ -50,7 +50,7 @@ func showModel(ctx context.Context, a *cli.App, p *harness.Providers, id, name s
 	}
 	add("Takes", termtext.Plain(strings.Join(m.Modalities.Input, ", ")))
 	add("Can", abilities(m))
-	add("Levels", termtext.Plain(strings.Join(Levels(m), ", ")))
+	add("Levels", termtext.Plain(strings.Join(ReasoningLevels(m), ", ")))
 	add("Use", usability(a, p, owner, m))
 	return layout.Pairs(a.Out, rows)
 }
@@ -121,7 +121,7 @@ func abilities(m *catalog.Model) string {
 	return strings.Join(out, ", ")
 }
 
-func Levels(m *catalog.Model) (out []string) {
+func ReasoningLevels(m *catalog.Model) (out []string) {
 	for _, v := range m.Variants() {
 		out = append(out, v.Name)
 	}

@@ -48,7 +48,7 @@ to read instead. The provider section of your settings changes and adds to it.
   lathe models --local
   lathe models --refresh
   lathe models --all --json | jq -r '.[] | select(.cost.input == 0) | .id'`,
-		Args: cli.WantArgs(0, 1),
+		Args: cli.RangeArgs(0, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			name := ""
 			if len(args) > 0 {
@@ -93,7 +93,7 @@ func listModels(ctx context.Context, a *cli.App, name string, f modelsFlags) err
 		if d := p.Settings.Distrust; d != nil && slices.ContainsFunc(d.Risks, func(r config.Risk) bool {
 			return len(r.Key) > 1 && r.Key[0] == "provider" && r.Key[1] == id
 		}) {
-			a.WarnDistrust(p.Settings) // the address that is shown would be another
+			a.WarnUntrusted(p.Settings) // the address that is shown would be another
 		}
 		return showModel(ctx, a, p, id, model)
 	}

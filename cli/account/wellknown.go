@@ -49,7 +49,7 @@ func loginAt(ctx context.Context, a *cli.App, f LoginFlags) error {
 	if err != nil {
 		return err
 	}
-	a.Remark("%s wants to run this command on your machine to log you in:\n\n  %s\n", termtext.Plain(address), termtext.Plain(ShellWords(known.Auth.Command)))
+	a.Remark("%s wants to run this command on your machine to log you in:\n\n  %s\n", termtext.Plain(address), termtext.Plain(ShellCommand(known.Auth.Command)))
 	if sure, err := agreesToRun(ctx, a, f.yes); err != nil || !sure {
 		return err
 	}
@@ -108,8 +108,8 @@ func fetchWellKnown(parent context.Context, a *cli.App, address string) (known w
 	return known, nil
 }
 
-// ShellWords shows a command as one would type it.
-func ShellWords(args []string) string {
+// ShellCommand shows a command as one would type it.
+func ShellCommand(args []string) string {
 	var out []string
 	for _, arg := range args {
 		if arg == "" || strings.ContainsAny(arg, " \t\n'\"\\$`|&;<>()*?[]#~!{}") {

@@ -29,7 +29,7 @@ change with a version: programs had better read "session list --json" and "expor
   lathe db --format json "SELECT id, title FROM session LIMIT 3"
   lathe db < questions.sql`,
 		Args: cobra.ArbitraryArgs,
-		RunE: cli.Group,
+		RunE: cli.RequireSubcommand,
 	}
 	cmd.AddCommand(
 		dbCommand(a, "stats", "What the database holds and how large it is", "  lathe db stats --json", func(ctx context.Context, e *engine.Engine) error { return databaseStats(ctx, a, e) }),
@@ -47,7 +47,7 @@ func dbCommand(a *cli.App, name, short, example string, do func(context.Context,
 	return a.JSONFlag(&cobra.Command{
 		Use: name, Short: short, Example: example, Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return a.With(c.Context(), func(e *engine.Engine) error { return do(c.Context(), e) })
+			return a.WithEngine(c.Context(), func(e *engine.Engine) error { return do(c.Context(), e) })
 		},
 	})
 }
@@ -172,7 +172,7 @@ func checkDatabase(ctx context.Context, a *cli.App, e *engine.Engine) error {
 		}
 	}
 	a.Remark("%s found. Nothing was changed. Restore a backup, or export what can still be read: `lathe export ID -o FILE`.", termtext.Several(len(found), "problem"))
-	return cli.Failed{Code: cli.ExitFailed}
+	return cli.Reported{Code: cli.ExitFailed}
 }
 
 type vacuumJSON struct {

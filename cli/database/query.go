@@ -20,7 +20,7 @@ func queryFlags(a *cli.App, cmd *cobra.Command) {
 	cmd.Flags().StringVar(&format, "format", "", "`FORMAT` of answers: tsv or json; without it a table where you type, and tsv elsewhere")
 	cmd.RunE = func(c *cobra.Command, args []string) error {
 		if len(args) == 1 && !strings.ContainsAny(args[0], " \n\t") {
-			return cli.Group(c, args)
+			return cli.RequireSubcommand(c, args)
 		}
 		if len(args) > 1 {
 			return cli.Usagef("a question is one argument: `lathe db \"SELECT id FROM session\"`")
@@ -37,7 +37,7 @@ func queryFlags(a *cli.App, cmd *cobra.Command) {
 
 // answerSQL prints the rows that answer a question: a line each behind one of names, or a list of objects.
 func answerSQL(ctx context.Context, a *cli.App, sql string, asJSON bool) error {
-	at, err := a.Existing()
+	at, err := a.ExistingFolders()
 	if err != nil {
 		return err
 	}

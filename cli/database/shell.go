@@ -51,7 +51,7 @@ func shellSQL(a *cli.App, c *cobra.Command, format string) error {
 	if err := s.run(c.Context()); err != nil || s.asked > 0 || s.typed {
 		return err
 	}
-	return cli.Group(c, nil) // nothing was asked: this is how
+	return cli.RequireSubcommand(c, nil) // nothing was asked: this is how
 }
 
 func (s *sqlShell) run(ctx context.Context) error {
@@ -74,7 +74,7 @@ func (s *sqlShell) run(ctx context.Context) error {
 			return cli.Usagef("a question has at most %s; does it end with ;?", termtext.ByteSize(mostAsked))
 		}
 		for {
-			question, rest, whole := CutStatement(pending)
+			question, rest, whole := SplitStatement(pending)
 			if !whole && !ended {
 				break
 			}
@@ -111,7 +111,7 @@ func (s *sqlShell) line(ctx context.Context, goesOn bool) (string, error) {
 			return "", err
 		}
 	}
-	line, err := cli.Reading(ctx, func() ([]byte, error) { return s.from.ReadBytes('\n') })
+	line, err := cli.ReadOrCancel(ctx, func() ([]byte, error) { return s.from.ReadBytes('\n') })
 	return string(line), err
 }
 
@@ -195,9 +195,9 @@ func IsBlank(question string) bool {
 	return strings.Trim(regexp.MustCompile(`(?s)--[^\n]*|/\*.*?(\*/|$)`).ReplaceAllString(question, ""), "; \t\r\n") == ""
 }
 
-// CutStatement cuts the first statement off, with its semicolon. One in a text, a name or a comment
+// SplitStatement cuts the first statement off, with its semicolon. One in a text, a name or a comment
 // ends nothing.
-func CutStatement(text string) (first, rest string, whole bool) {
+func SplitStatement(text string) (first, rest string, whole bool) {
 	for i := 0; i < len(text); i++ {
 		end := ""
 		switch {

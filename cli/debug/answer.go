@@ -172,7 +172,7 @@ func (s *stream) summary() {
 	parts := []string{termtext.Plain(s.asked.info.Model.Ref())}
 	if s.used {
 		t, cost := s.cost()
-		if text := session.Tokens(t); text != "" {
+		if text := session.FormatTokens(t); text != "" {
 			parts = append(parts, text)
 		}
 		if cost > 0 {

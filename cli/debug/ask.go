@@ -72,7 +72,7 @@ model, no key), 2 wrong usage, 130 interrupted; the connection is closed then.`,
 
 // promptText is what was typed, and below it what was piped in.
 func promptText(ctx context.Context, a *cli.App, args []string) (string, error) {
-	text, err := a.WithPiped(ctx, strings.Join(args, " "))
+	text, err := a.AppendStdin(ctx, strings.Join(args, " "))
 	if err == nil && text == "" {
 		err = cli.Usagef("there is nothing to ask: `lathe debug ask \"Are you there?\"`, or pipe it in")
 	}
@@ -92,7 +92,7 @@ func askModel(ctx context.Context, a *cli.App, f askFlags, text string) error {
 	if err != nil {
 		return err
 	}
-	a.WarnDistrust(p.Settings)
+	a.WarnUntrusted(p.Settings)
 	m, err := askedModel(ctx, a, p, f)
 	if err != nil {
 		return err

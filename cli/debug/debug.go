@@ -16,7 +16,7 @@ func New(a *cli.App) *cobra.Command {
   lathe debug paths
   lathe debug ask -m anthropic/claude-haiku-4-5-20251001 "Are you there?"`,
 		Args: cobra.ArbitraryArgs,
-		RunE: cli.Group,
+		RunE: cli.RequireSubcommand,
 	}
 	cmd.AddCommand(newAsk(a), newScript(a), newDebugSandbox(a), newDebugFile(a), newDebugSnapshot(a))
 	cmd.AddCommand(debugStarts(a)...)

@@ -27,11 +27,11 @@ func newDebugFile(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "file", Short: "Files as clients of a server see them",
 		Example: "  lathe debug file search main.go\n  lathe debug file read README.md | jq -r .content",
-		Args:    cobra.ArbitraryArgs, RunE: cli.Group,
+		Args:    cobra.ArbitraryArgs, RunE: cli.RequireSubcommand,
 	}
 	find := a.JSONFlag(&cobra.Command{
 		Use: "search QUERY", Short: "Find files and folders by parts of their path, the best first", Example: "  lathe debug file search main",
-		Args: cli.WantArgs(1, 1), RunE: func(c *cobra.Command, args []string) error { return debugFileSearch(c.Context(), a, args[0]) },
+		Args: cli.RangeArgs(1, 1), RunE: func(c *cobra.Command, args []string) error { return debugFileSearch(c.Context(), a, args[0]) },
 	})
 	cmd.AddCommand(
 		find,
@@ -40,7 +40,7 @@ func newDebugFile(a *cli.App) *cobra.Command {
 		fileCommand(a, "status", "What differs from the last commit, as JSON", "  lathe debug file status", "/vcs/status"),
 		&cobra.Command{
 			Use: "tree [DIRECTORY]", Short: "Files and folders that are not ignored, as a tree", Example: "  lathe debug file tree docs",
-			Args: cli.WantArgs(0, 1), RunE: func(c *cobra.Command, args []string) error { return debugTree(c.Context(), a, args) },
+			Args: cli.RangeArgs(0, 1), RunE: func(c *cobra.Command, args []string) error { return debugTree(c.Context(), a, args) },
 		},
 	)
 	return cmd
@@ -50,7 +50,7 @@ func newDebugFile(a *cli.App) *cobra.Command {
 func fileCommand(a *cli.App, use, short, example, route string) *cobra.Command {
 	least, most := strings.Count(use, " PATH"), strings.Count(use, "PATH")
 	return &cobra.Command{
-		Use: use, Short: short, Example: example, Args: cli.WantArgs(least, most),
+		Use: use, Short: short, Example: example, Args: cli.RangeArgs(least, most),
 		RunE: func(c *cobra.Command, args []string) error {
 			q := url.Values{"path": {strings.Join(args, "")}}
 			s, err := lookingServer(a)

@@ -22,7 +22,7 @@ func newDebugFind(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "rg", Short: "Search as agents do: the same rules of what is ignored",
 		Example: "  lathe debug rg files --glob '**/*.go'\n  lathe debug rg search 'func main' --limit 5",
-		Args:    cobra.ArbitraryArgs, RunE: cli.Group,
+		Args:    cobra.ArbitraryArgs, RunE: cli.RequireSubcommand,
 	}
 	var f findFlags
 	files := &cobra.Command{
@@ -30,7 +30,7 @@ func newDebugFind(a *cli.App) *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error { return findFiles(c.Context(), a, f) },
 	}
 	lines := &cobra.Command{
-		Use: "search PATTERN", Short: "List the lines that match", Example: "  lathe debug rg search TODO --glob '*.go' --limit 5", Args: cli.WantArgs(1, 1),
+		Use: "search PATTERN", Short: "List the lines that match", Example: "  lathe debug rg search TODO --glob '*.go' --limit 5", Args: cli.RangeArgs(1, 1),
 		RunE: func(c *cobra.Command, args []string) error { return findLines(c.Context(), a, args[0], f) },
 	}
 	for _, sub := range []*cobra.Command{files, lines} {

@@ -27,7 +27,7 @@ import (
 
 // debugLooks are the commands that show what the program knows.
 func debugLooks(a *cli.App) []*cobra.Command {
-	show := settings.NewShow(a)
+	show := settings.NewConfigShow(a)
 	show.Use, show.Example = "config", "  lathe debug config | jq .permission"
 	paths := &cobra.Command{
 		Use: "paths", Short: "Where everything is kept", Example: "  lathe debug paths\n  du -sh \"$(lathe debug paths --json | jq -r .data)\"",
@@ -40,7 +40,7 @@ func debugLooks(a *cli.App) []*cobra.Command {
 	projects := &cobra.Command{
 		Use: "projects", Aliases: []string{"scrap"}, Short: "The projects that the database knows, as JSON", Example: "  lathe debug projects | jq -r '.[].worktree'",
 		Args: cli.NoArgs, RunE: func(c *cobra.Command, _ []string) error {
-			return a.With(c.Context(), func(e *engine.Engine) error {
+			return a.WithEngine(c.Context(), func(e *engine.Engine) error {
 				all, err := e.Projects(c.Context())
 				if err != nil {
 					return err
@@ -56,7 +56,7 @@ func debugLooks(a *cli.App) []*cobra.Command {
 			if err != nil {
 				return err
 			}
-			a.WarnDistrust(l)
+			a.WarnUntrusted(l)
 			return a.PrintJSON(harness.SkillsOf(l))
 		},
 	}
@@ -157,7 +157,7 @@ func terminalInfo(a *cli.App) string {
 	}
 	if !cli.IsTerminal(a.Stdout.File) {
 		what += ", but the output goes elsewhere"
-	} else if !a.Color(a.Stdout.File) {
+	} else if !a.HasColor(a.Stdout.File) {
 		what += ", without colour"
 	}
 	return what
@@ -192,7 +192,7 @@ func newDebugAgent(a *cli.App) *cobra.Command {
 the rules ask about needs --yes. There is no session: what a call changes, no undo takes back.`,
 		Example: `  lathe debug agent plan | jq -r '.tools | to_entries[] | select(.value).key'
   lathe debug agent build --tool grep --params '{"pattern": "func main"}' | jq -r .output`,
-		Args: cli.WantArgs(1, 1), RunE: func(c *cobra.Command, args []string) error {
+		Args: cli.RangeArgs(1, 1), RunE: func(c *cobra.Command, args []string) error {
 			if call.tool == "" && (call.params != "" || call.yes) {
 				return cli.Usagef("--params and --yes are for a call of a tool: add --tool NAME")
 			}
@@ -211,7 +211,7 @@ func debugAgent(ctx context.Context, a *cli.App, name string, call trialCall) (e
 		return err
 	}
 	s := harness.New(&a.Host, at)
-	defer func() { err = cli.Closing(s, err) }()
+	defer func() { err = cli.CloseAfter(s, err) }()
 	place, err := workspace.Locate(ctx, a.Dir, nil)
 	if err != nil {
 		return err

@@ -37,7 +37,7 @@ a command did to them is undone when it ends, and what it made is moved aside.`,
 		Example: `  lathe debug sandbox
   lathe debug sandbox --agent plan --json
   lathe debug sandbox 'echo x > ~/.bashrc'`,
-		Args: cli.WantArgs(0, 1),
+		Args: cli.RangeArgs(0, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return debugSandbox(c.Context(), a, agent, strings.Join(args, " "))
 		},

@@ -40,15 +40,15 @@ A script has a step on each line, and a line of -- between answers:
 		Example: `  printf 'text "Hello."\nfinish stop\n' > hello.script
   lathe debug model hello.script -o lathe.json &
   lathe run --trust "hi"`,
-		Args: cli.WantArgs(1, 1),
+		Args: cli.RangeArgs(1, 1),
 		RunE: func(c *cobra.Command, args []string) error { return playScript(c.Context(), a, args[0], to) },
 	}
 	cmd.Flags().StringVarP(&to, "output", "o", "", "write the settings to this `FILE` instead")
 	return cmd
 }
 
-// ScriptSettings are settings with the scripted model at an address.
-const ScriptSettings = `{
+// ScriptConfig are settings with the scripted model at an address.
+const ScriptConfig = `{
   "model": "script/script",
   "provider": {
     "script": {
@@ -83,11 +83,11 @@ func playScript(ctx context.Context, a *cli.App, name, to string) error {
 		return nil // the script answers
 	})
 	if to == "" {
-		a.Printf(ScriptSettings, s.URL)
+		a.Printf(ScriptConfig, s.URL)
 		err = a.Out.Flush()
 	} else {
 		_, err = session.WriteFile(to, func(w *cli.CountingFile) error {
-			_, err := fmt.Fprintf(w, ScriptSettings, s.URL)
+			_, err := fmt.Fprintf(w, ScriptConfig, s.URL)
 			return err
 		})
 	}
@@ -110,5 +110,5 @@ func readScript(a *cli.App, name string) ([]byte, error) {
 		from = f
 	}
 	data, err := io.ReadAll(io.LimitReader(from, most))
-	return data, cli.Closing(from, err)
+	return data, cli.CloseAfter(from, err)
 }

@@ -22,7 +22,7 @@ func newDebugSnapshot(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "snapshot", Short: "Keep what the files of this project are, and tell what changed since",
 		Example: "  lathe debug snapshot track\n  lathe debug snapshot diff 4b825dc642cb6eb9a060e54bf8d69288fbee4904",
-		Args:    cobra.ArbitraryArgs, RunE: cli.Group,
+		Args:    cobra.ArbitraryArgs, RunE: cli.RequireSubcommand,
 	}
 	cmd.AddCommand(
 		&cobra.Command{
@@ -32,7 +32,7 @@ func newDebugSnapshot(a *cli.App) *cobra.Command {
 			},
 		},
 		&cobra.Command{
-			Use: "patch TREE", Short: "List the files that changed since, as JSON", Example: "  lathe debug snapshot patch \"$before\" | jq -r '.files[]'", Args: cli.WantArgs(1, 1),
+			Use: "patch TREE", Short: "List the files that changed since, as JSON", Example: "  lathe debug snapshot patch \"$before\" | jq -r '.files[]'", Args: cli.RangeArgs(1, 1),
 			RunE: func(c *cobra.Command, args []string) error {
 				return withWork(c.Context(), a, func(w *snapshot.Work) error {
 					p, err := w.Patch(c.Context(), args[0])
@@ -44,7 +44,7 @@ func newDebugSnapshot(a *cli.App) *cobra.Command {
 			},
 		},
 		&cobra.Command{
-			Use: "diff TREE", Short: "Show what changed since", Example: "  lathe debug snapshot diff \"$before\"", Args: cli.WantArgs(1, 1),
+			Use: "diff TREE", Short: "Show what changed since", Example: "  lathe debug snapshot diff \"$before\"", Args: cli.RangeArgs(1, 1),
 			RunE: func(c *cobra.Command, args []string) error {
 				return withWork(c.Context(), a, func(w *snapshot.Work) error {
 					text, err := w.Diff(c.Context(), args[0])
@@ -79,7 +79,7 @@ func withWork(ctx context.Context, a *cli.App, f func(*snapshot.Work) error) err
 		return err
 	}
 	s := snapshot.New(snapshot.Options{Dir: at.Snapshots(), Log: a.Log, Excludes: a.UserExcludes})
-	return cli.Closing(s, f(s.Work(place)))
+	return cli.CloseAfter(s, f(s.Work(place)))
 }
 
 // trackSnapshot frames nothing: what a frame sees when it begins is what is there.

@@ -37,13 +37,13 @@ for an interrupt: for a look at the process, and at what the guests print with -
 	next := &cobra.Command{
 		Use: "v2 [LIST]", Short: "What clients of the next API are told of this directory, as JSON",
 		Long:    "Prints the lists of the next API: agent, command, skill, provider, model, integration, reference; or one of them.",
-		Example: "  lathe debug v2 agent | jq -r '.data[].id'", Args: cli.WantArgs(0, 1), ValidArgs: modernLists(),
+		Example: "  lathe debug v2 agent | jq -r '.data[].id'", Args: cli.RangeArgs(0, 1), ValidArgs: modernLists(),
 		RunE: func(c *cobra.Command, args []string) error { return debugModern(c.Context(), a, args) },
 	}
 	lsp := &cobra.Command{
 		Use: "lsp", Short: "Comes later: language servers", Hidden: true, Example: "  lathe debug rg search 'func main'", DisableFlagParsing: true,
 		RunE: func(*cobra.Command, []string) error {
-			return cli.ComesLater("lathe debug lsp (language servers)", "Until then `lathe debug rg search` finds text, and an agent runs your linters with bash.")
+			return cli.NotImplemented("lathe debug lsp (language servers)", "Until then `lathe debug rg search` finds text, and an agent runs your linters with bash.")
 		},
 	}
 	return []*cobra.Command{startup, wait, next, lsp}
@@ -145,20 +145,20 @@ func debugWait(ctx context.Context, a *cli.App) error {
 
 // withServer runs f on a server of this directory that listens nowhere.
 func withServer(ctx context.Context, a *cli.App, f func(*server.Server, *harness.Harness) error) (err error) {
-	if _, err := a.Existing(); err != nil {
+	if _, err := a.ExistingFolders(); err != nil {
 		return err
 	}
 	setup, err := harness.Open(ctx, &a.Host, harness.Options{})
 	if err != nil {
 		return err
 	}
-	defer func() { err = cli.Closing(setup, err) }()
+	defer func() { err = cli.CloseAfter(setup, err) }()
 	place, err := workspace.Locate(ctx, a.Dir, nil)
 	if err != nil {
 		return err
 	}
 	b, done := setup.Backend()
-	defer func() { err = cli.Closing(done, err) }()
+	defer func() { err = cli.CloseAfter(done, err) }()
 	s := server.New(b, server.Options{Directory: place.Directory, Version: a.Version, Log: a.Log})
 	defer s.Close()
 	return f(s, setup)

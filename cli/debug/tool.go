@@ -98,7 +98,7 @@ func tryTool(ctx context.Context, a *cli.App, place workspace.Place, tools *tool
 		if err := a.PrintJSON(out); err != nil || out.Error == "" {
 			return err
 		}
-		return cli.Failed{Code: cli.ExitFailed}
+		return cli.Reported{Code: cli.ExitFailed}
 	}
 	return lathe.Errorf(lathe.NotFound, "there is no tool %s here; there are %s", termtext.Quote(call.tool), termtext.Plain(strings.Join(names, ", ")))
 }

@@ -59,8 +59,8 @@ type demoFlags struct{ keep, fast, tui bool }
 // Run plays the demo for people who read along.
 func Run(ctx context.Context, a *cli.App) error { return runDemo(ctx, a, demoFlags{}) }
 
-// OnScreen shows the demo in the terminal UI.
-func OnScreen(ctx context.Context, a *cli.App) error { return runDemo(ctx, a, demoFlags{tui: true}) }
+// RunTUI shows the demo in the terminal UI.
+func RunTUI(ctx context.Context, a *cli.App) error { return runDemo(ctx, a, demoFlags{tui: true}) }
 
 // runDemo plays the story in a folder of its own.
 func runDemo(ctx context.Context, a *cli.App, f demoFlags) (err error) {

@@ -24,7 +24,7 @@ func (d *demo) screened(ctx context.Context) error {
 		}
 		// The session is there already: a title of its own would be asked of the script.
 		if _, err := d.setup.Engine.Create(ctx, d.Dir, lathe.NewSession{Title: "A failing test"}); err != nil {
-			return nil, cli.Closing(d.setup, err)
+			return nil, cli.CloseAfter(d.setup, err)
 		}
 		return d.setup, nil
 	}, func(h api.Host) api.Host { return demoHost{h} })

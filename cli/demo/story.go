@@ -80,7 +80,7 @@ func (d *demo) play(ctx context.Context) (err error) {
 	if err := d.openDemo(ctx); err != nil {
 		return err
 	}
-	defer func() { err = cli.Closing(d.setup, err) }()
+	defer func() { err = cli.CloseAfter(d.setup, err) }()
 	e := d.setup.Engine
 	s, err := e.Create(ctx, d.Dir, lathe.NewSession{Title: "A failing test"})
 	if err != nil {
@@ -146,7 +146,7 @@ func (d *demo) prologue(ctx context.Context) {
 // conclude shows the change, takes it back, and says what to type next.
 func (d *demo) conclude(ctx context.Context, e api.Engine, s lathe.Session) error {
 	d.chapter(ctx, "What changed:", "lathe session diff")
-	if err := session.PrintDiff(ctx, d.App, e, s, "", session.DiffStyle{Context: 2, Colour: d.Color(d.Stdout.File)}); err != nil {
+	if err := session.PrintDiff(ctx, d.App, e, s, "", session.DiffStyle{Context: 2, Colour: d.HasColor(d.Stdout.File)}); err != nil {
 		return err
 	}
 	d.chapter(ctx, "All of it can be taken back:", "lathe session undo")

@@ -27,7 +27,7 @@ browser comes back, and keeps the login in mcp-auth.json in the data folder, rea
 alone. All processes share it, and it is renewed by itself.`,
 		Example: `  lathe mcp auth github
   lathe mcp auth list`,
-		Args: cli.WantArgs(0, 1),
+		Args: cli.RangeArgs(0, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return onServers(a, func(h *mcp.Hub, l *config.Loaded) error {
 				name, err := chooseServer(c.Context(), a, l.Config.MCP, args)
@@ -131,7 +131,7 @@ func NewMCPLogout(a *cli.App) *cobra.Command {
 		Use:     "logout [NAME]",
 		Short:   "Forget the login to an MCP server",
 		Example: "  lathe mcp logout github",
-		Args:    cli.WantArgs(0, 1),
+		Args:    cli.RangeArgs(0, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			l, err := a.Config()
 			if err != nil {

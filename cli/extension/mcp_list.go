@@ -30,7 +30,7 @@ func onServers(a *cli.App, do func(h *mcp.Hub, l *config.Loaded) error) error {
 	if err != nil {
 		return err
 	}
-	a.WarnDistrust(l)
+	a.WarnUntrusted(l)
 	at, err := datadir.Find(a.Env)
 	if err != nil {
 		return err
@@ -50,7 +50,7 @@ func onServers(a *cli.App, do func(h *mcp.Hub, l *config.Loaded) error) error {
 	})
 	err = do(h, l)
 	h.Close()
-	return cli.Closing(s, err)
+	return cli.CloseAfter(s, err)
 }
 
 func NewMCPList(a *cli.App) *cobra.Command {
@@ -183,7 +183,7 @@ func NewMCPDebug(a *cli.App) *cobra.Command {
 		Long: `Connects to one server, also to one that is off, and prints what it offers, or what went wrong
 with the end of what it printed. Nothing is called.`,
 		Example: "  lathe mcp debug github",
-		Args:    cli.WantArgs(1, 1),
+		Args:    cli.RangeArgs(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return onServers(a, func(h *mcp.Hub, l *config.Loaded) error { return debugServer(c.Context(), a, h, l.Config.MCP, args[0]) })
 		},

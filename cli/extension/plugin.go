@@ -37,7 +37,7 @@ permission questions, and brings tools. It is a package of npm, a JavaScript or 
 		if len(args) == 1 && strings.ContainsAny(args[0], "/@.-") { // else it is a command that was mistyped
 			return add.RunE(c, args)
 		}
-		return cli.Group(c, args)
+		return cli.RequireSubcommand(c, args)
 	}
 	cmd.Flags().AddFlagSet(add.Flags())
 	cmd.AddCommand(add, list)
@@ -54,7 +54,7 @@ func newPluginAdd(a *cli.App) *cobra.Command {
 their install scripts. What a plugin does it does with your rights.`,
 		Example: `  lathe plugin add opencode-notify@1
   lathe plugin add --global ~/src/guard/guard.py`,
-		Args: cli.WantArgs(1, 1),
+		Args: cli.RangeArgs(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return addPlugin(c.Context(), a, args[0], global, replace)
 		},
@@ -134,7 +134,7 @@ func loadPlugins(ctx context.Context, a *cli.App, plugins []plugin.Plugin, tools
 	})
 	err = c.Start(ctx)
 	all := c.Status()
-	return all, cli.Closing(s, cli.Closing(c, err))
+	return all, cli.CloseAfter(s, cli.CloseAfter(c, err))
 }
 
 func newPluginList(a *cli.App) *cobra.Command {
@@ -153,7 +153,7 @@ func listPlugins(ctx context.Context, a *cli.App) error {
 	if err != nil {
 		return err
 	}
-	a.WarnDistrust(l)
+	a.WarnUntrusted(l)
 	plugins := a.PluginsOf(l)
 	all := []plugin.Status{}
 	if len(plugins)+len(l.Tools) > 0 {

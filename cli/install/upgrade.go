@@ -45,7 +45,7 @@ themselves are hard to trust.
 		Example: `  lathe upgrade
   lathe upgrade --check
   lathe upgrade v0.2.0`,
-		Args: cli.WantArgs(0, 1),
+		Args: cli.RangeArgs(0, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			to := "latest"
 			if len(args) > 0 {
@@ -94,18 +94,18 @@ func howInstalled(a *cli.App, to string) installation {
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Path == ModulePath {
 		built = info.Main.Version
 	}
-	return Placed{Path: path, Real: real, Built: built, Env: a.Env, Home: a.Home()}.HowInstalled(to)
+	return Location{Path: path, Real: real, Built: built, Env: a.Env, Home: a.Home()}.Installation(to)
 }
 
-// Placed is what can be known of where a program is.
-type Placed struct {
+// Location is what can be known of where a program is.
+type Location struct {
 	Path, Real string
 	Built      string // the version its module was fetched with, "(devel)" or "" if it was not
 	Env        func(string) string
 	Home       string
 }
 
-func (p Placed) HowInstalled(to string) installation {
+func (p Location) Installation(to string) installation {
 	remove := "rm " + termtext.ShellWord(p.Path)
 	if runtime.GOOS == "windows" {
 		remove = "del " + termtext.ShellWord(p.Path)
@@ -133,7 +133,7 @@ func (p Placed) HowInstalled(to string) installation {
 }
 
 // isGoBin reports whether the program is where go puts programs.
-func (p Placed) isGoBin() bool {
+func (p Location) isGoBin() bool {
 	dirs := []string{p.Env("GOBIN"), filepath.Join(p.Home, "go", "bin")}
 	for _, path := range filepath.SplitList(p.Env("GOPATH")) {
 		dirs = append(dirs, filepath.Join(path, "bin"))

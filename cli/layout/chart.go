@@ -22,8 +22,8 @@ type Bar struct {
 
 const (
 	ChartWidth = 80 // where there is no screen
-	LeastBar   = 8
-	MostBar    = 40
+	MinBar   = 8
+	MaxBar    = 40
 )
 
 // Write prints the chart; paint colours the bars.
@@ -80,16 +80,16 @@ func (c Chart) layout(screen int) (name int, cells []int, bar int) {
 	}
 	gap := len(ColumnGap)
 	for {
-		rest := screen - gap - LeastBar // for names and figures
+		rest := screen - gap - MinBar // for names and figures
 		for _, n := range cells {
 			rest -= gap + n
 		}
-		if rest >= min(name, LeastColumn) {
+		if rest >= min(name, MinColumn) {
 			name = min(name, rest)
 			break
 		}
 		if len(cells) == 1 {
-			name = min(name, max(LeastBar, rest+gap+LeastBar))
+			name = min(name, max(MinBar, rest+gap+MinBar))
 			break
 		}
 		cells = cells[:len(cells)-1]
@@ -98,10 +98,10 @@ func (c Chart) layout(screen int) (name int, cells []int, bar int) {
 	for _, n := range cells {
 		bar -= gap + n
 	}
-	if bar < LeastBar {
+	if bar < MinBar {
 		bar = 0
 	}
-	return name, cells, min(bar, MostBar)
+	return name, cells, min(bar, MaxBar)
 }
 
 // blocks draws a share of so many columns, to an eighth of one. What is more than nothing shows.

@@ -22,7 +22,7 @@ type Table struct {
 }
 
 const (
-	LeastColumn = 12
+	MinColumn = 12
 	ColumnGap   = "  "
 )
 
@@ -58,9 +58,9 @@ func (t Table) stacked(screen int) string {
 				b.WriteString(cell + "\n")
 			case cell == "":
 			case i == t.Paths:
-				b.WriteString(ColumnGap + termtext.ClipLeft(cell, max(LeastColumn, screen-len(ColumnGap))) + "\n")
+				b.WriteString(ColumnGap + termtext.ClipLeft(cell, max(MinColumn, screen-len(ColumnGap))) + "\n")
 			default:
-				b.WriteString(ColumnGap + termtext.Clip(cell, max(LeastColumn, screen-len(ColumnGap))) + "\n")
+				b.WriteString(ColumnGap + termtext.Clip(cell, max(MinColumn, screen-len(ColumnGap))) + "\n")
 			}
 		}
 	}
@@ -82,7 +82,7 @@ func (t Table) widths(screen int) []int {
 		over += n
 	}
 	for _, i := range t.Flexible {
-		least := max(LeastColumn, termtext.Columns(t.Head[i]))
+		least := max(MinColumn, termtext.Columns(t.Head[i]))
 		if give := min(over, widths[i]-least); give > 0 {
 			widths[i] -= give
 			over -= give
@@ -131,9 +131,9 @@ func WrapWords(line string, width int) (out []string) {
 	return out
 }
 
-// Ago says when something was, the way people would: near times by their distance, far ones by
+// FormatAge says when something was, the way people would: near times by their distance, far ones by
 // their date.
-func Ago(at lathe.Time, now time.Time) string {
+func FormatAge(at lathe.Time, now time.Time) string {
 	t := at.Std()
 	if t.IsZero() {
 		return "never"
@@ -144,7 +144,7 @@ func Ago(at lathe.Time, now time.Time) string {
 	case past > -time.Minute && past < time.Minute:
 		return "just now"
 	case past < 0:
-		return Moment(at, now)
+		return FormatTime(at, now)
 	case past < time.Hour:
 		return termtext.Several(int(past.Minutes()), "minute") + " ago"
 	case sameDay(t, now):
@@ -158,8 +158,8 @@ func Ago(at lathe.Time, now time.Time) string {
 	}
 }
 
-// Moment is a date with its time of day.
-func Moment(at lathe.Time, now time.Time) string {
+// FormatTime is a date with its time of day.
+func FormatTime(at lathe.Time, now time.Time) string {
 	t := at.Std()
 	if t.IsZero() {
 		return "never"
@@ -173,8 +173,8 @@ func sameDay(a, b time.Time) bool {
 	return ay == by && am == bm && ad == bd
 }
 
-// Span says how long something took.
-func Span(from, to lathe.Time) string {
+// FormatSpan says how long something took.
+func FormatSpan(from, to lathe.Time) string {
 	d := time.Duration(float64(to-from) * float64(time.Millisecond))
 	switch {
 	case from == 0 || to == 0 || d < 0:

@@ -33,12 +33,12 @@ func TestAgo(t *testing.T) {
 		{now.Add(48 * time.Hour), "14 Mar 2026 14:05"},
 		{time.Date(2026, 3, 12, 12, 0, 0, 0, time.UTC), "5 minutes ago"},
 	} {
-		if got := Ago(lathe.TimeOf(c.at), now); got != c.want {
+		if got := FormatAge(lathe.TimeOf(c.at), now); got != c.want {
 			t.Errorf("ago(%s) = %q, want %q", c.at, got, c.want)
 		}
 	}
 	for _, at := range []lathe.Time{0, 1e300, -1e300} {
-		if got := Ago(at, now); got != "never" {
+		if got := FormatAge(at, now); got != "never" {
 			t.Errorf("ago(%g) = %q", float64(at), got)
 		}
 	}
@@ -46,7 +46,7 @@ func TestAgo(t *testing.T) {
 
 func TestSpan(t *testing.T) {
 	for ms, want := range map[lathe.Time]string{1: "1ms", 999: "999ms", 1234: "1.2s", 61000: "1m1s", 3600_000: "1h0m0s"} {
-		if got := Span(1000, 1000+ms); got != want {
+		if got := FormatSpan(1000, 1000+ms); got != want {
 			t.Errorf("span(%g) = %s, want %s", float64(ms), got, want)
 		}
 	}

@@ -71,7 +71,7 @@ type host struct {
 // serveMCP answers until the client goes.
 func serveMCP(ctx context.Context, a *cli.App, yes bool) (err error) {
 	if l, err := a.Config(); err == nil && a.Attach == "" { // a broken file is told by whoever needs it
-		a.WarnDistrust(l)
+		a.WarnUntrusted(l)
 	}
 	life, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -144,7 +144,7 @@ func (h *host) open() (api.Engine, error) {
 // made by looking.
 func (h *host) look() (api.Engine, error) {
 	if h.Attach == "" {
-		if _, err := h.Existing(); err != nil {
+		if _, err := h.ExistingFolders(); err != nil {
 			return nil, err
 		}
 	}
@@ -155,7 +155,7 @@ func (h *host) close() (err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, c := range h.closers {
-		err = cli.Closing(c, err)
+		err = cli.CloseAfter(c, err)
 	}
 	return err
 }

@@ -57,7 +57,7 @@ func (h *host) sessions(ctx context.Context, _ *mcp.CallToolRequest, in listArgs
 	e, err := h.look()
 	if err == nil {
 		if found, err = session.QuerySessions(ctx, h.App, e, session.ListFlags{Most: most, Archived: in.Archived, Search: in.Search}); err == nil {
-			cut, err = session.InterruptedOnes(ctx, e)
+			cut, err = session.InterruptedSessions(ctx, e)
 		}
 	}
 	if err != nil && !errors.As(err, new(cli.NoDatabase)) {
@@ -69,7 +69,7 @@ func (h *host) sessions(ctx context.Context, _ *mcp.CallToolRequest, in listArgs
 			Created: int64(s.Created), Updated: int64(s.Updated), Interrupted: cut[s.ID],
 		})
 	}
-	text := session.ListFlags{Archived: in.Archived, Search: in.Search, All: true}.Nothing()
+	text := session.ListFlags{Archived: in.Archived, Search: in.Search, All: true}.EmptyMessage()
 	if len(found) > 0 {
 		var b bytes.Buffer
 		if err := session.SessionTable(h.App, found, cut, true).Write(&b, 0); err != nil {

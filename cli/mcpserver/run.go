@@ -109,7 +109,7 @@ func (h *host) meant(ctx context.Context, in runArgs) (s lathe.Session, fresh bo
 		return s, false, err
 	}
 	defer done()
-	s, err = e.Create(ctx, dir, lathe.NewSession{Title: in.Title, Rules: turn.Unattended()})
+	s, err = e.Create(ctx, dir, lathe.NewSession{Title: in.Title, Rules: turn.UnattendedRules()})
 	return s, true, err
 }
 
@@ -124,11 +124,11 @@ type callTurn struct {
 // follow sends the prompt and listens until the session is idle. A call that is canceled ends the
 // turn before it returns.
 func (t *callTurn) follow(ctx context.Context, p lathe.Prompt) error {
-	t.Log, t.Now, t.Missed = t.host.Log, t.host.Now, "`session` shows what was done"
+	t.Log, t.Now, t.MissedHint = t.host.Log, t.host.Now, "`session` shows what was done"
 	t.Sink, t.Permit = t, t.permit
 	t.Send = func(ctx context.Context, _ func(error)) error {
 		if !t.Fresh { // what worked for it in a process that has died
-			if err := t.Collect(ctx, false); err != nil {
+			if err := t.CollectTasks(ctx, false); err != nil {
 				return err
 			}
 		}
@@ -136,7 +136,7 @@ func (t *callTurn) follow(ctx context.Context, p lathe.Prompt) error {
 		if err != nil {
 			t.DeleteEmpty(ctx)
 		}
-		t.Given.Store(err == nil)
+		t.Accepted.Store(err == nil)
 		return err
 	}
 	err := t.Run(ctx)
@@ -149,10 +149,10 @@ func (t *callTurn) follow(ctx context.Context, p lathe.Prompt) error {
 // end ends a turn that nobody waits for: at once if it was canceled, and as the program does if
 // that ends.
 func (t *callTurn) end(ctx context.Context, why error) error {
-	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), cli.QuitTime)
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), cli.CancelTimeout)
 	defer stop()
 	if t.host.life.Err() != nil {
-		return errors.Join(why, cli.Quit(ctx, t.Engine, t.Session.ID))
+		return errors.Join(why, cli.CancelTurn(ctx, t.Engine, t.Session.ID))
 	}
 	return errors.Join(why, t.Engine.Cancel(ctx, t.Session.ID))
 }
@@ -195,7 +195,7 @@ func (t *callTurn) permit(ctx context.Context, q lathe.PermissionRequest) {
 		t.Report(t.Engine.Reply(ctx, q.ID, lathe.Unattended, ""))
 		return
 	}
-	t.Report(t.Engine.Reply(ctx, q.ID, lathe.Unattended, turn.SandboxAskOf(q).ModelWords()))
+	t.Report(t.Engine.Reply(ctx, q.ID, lathe.Unattended, turn.ParseSandboxRequest(q).ModelMessage()))
 	t.refused = append(t.refused, what)
 	t.told.say("refused: %s", what)
 }
@@ -221,7 +221,7 @@ func (t *callTurn) reply() RunReply {
 	text, _ := lastOf(strings.Join(texts, "\n\n"), mostBytes)
 	out := RunReply{
 		Session: string(t.Session.ID), Status: "done", Text: text, Refused: t.refused, Tools: r.Tools,
-		Tokens: r.Tokens.Input + r.Tokens.Output + r.Tokens.Reasoning + r.Tokens.Cache.Read + r.Tokens.Cache.Write, Cost: session.CostOf(r.Cost),
+		Tokens: r.Tokens.Input + r.Tokens.Output + r.Tokens.Reasoning + r.Tokens.Cache.Read + r.Tokens.Cache.Write, Cost: session.FormatCost(r.Cost),
 	}
 	switch {
 	case r.Failed != nil:

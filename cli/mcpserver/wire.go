@@ -13,8 +13,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
-// MostLine is how long a message of a client may be, in bytes.
-const MostLine = 16 << 20
+// MaxLine is how long a message of a client may be, in bytes.
+const MaxLine = 16 << 20
 
 // lockedWriter lets two write whole lines to one place. Closing it is left to the program.
 type lockedWriter struct {
@@ -54,7 +54,7 @@ func (s *sieve) Read(b []byte) (int, error) {
 		switch {
 		case len(s.rest) > 0:
 		case errors.Is(err, errTooLong):
-			s.refuse(jsonrpcInvalid, fmt.Sprintf("a message has at most %d bytes", MostLine))
+			s.refuse(jsonrpcInvalid, fmt.Sprintf("a message has at most %d bytes", MaxLine))
 		case err != nil:
 			s.ended()
 			return 0, err
@@ -75,7 +75,7 @@ func (s *sieve) line() (line []byte, err error) {
 	long := false
 	for {
 		piece, err := s.in.ReadSlice('\n')
-		if long = long || len(line)+len(piece) > MostLine; !long {
+		if long = long || len(line)+len(piece) > MaxLine; !long {
 			line = append(line, piece...)
 		}
 		switch {

@@ -30,9 +30,9 @@ func (r *runner) permit(ctx context.Context, q lathe.PermissionRequest) {
 		r.turn.Report(r.turn.Engine.Reply(ctx, q.ID, lathe.Once, ""))
 	case r.flags.auto && q.Permission == "sandbox": // whoever does not look relies on it
 		r.turn.Record.Refused = true
-		asked := turn.SandboxAskOf(q)
+		asked := turn.ParseSandboxRequest(q)
 		r.note("! %s: refused, --auto does not give that; a rule for the permission sandbox does", asked.Subject(q))
-		r.turn.Report(r.turn.Engine.Reply(ctx, q.ID, lathe.Unattended, asked.ModelWords()))
+		r.turn.Report(r.turn.Engine.Reply(ctx, q.ID, lathe.Unattended, asked.ModelMessage()))
 	case r.flags.auto:
 		r.turn.Report(r.turn.Engine.Reply(ctx, q.ID, lathe.Once, ""))
 	case canAsk && cli.IsTerminal(r.Stdin) && cli.IsTerminal(r.Stderr):
@@ -42,7 +42,7 @@ func (r *runner) permit(ctx context.Context, q lathe.PermissionRequest) {
 	default:
 		r.turn.Record.Refused = r.turn.Record.Refused || q.Permission != "doom_loop"
 		r.note("! %s %s needs a permission; refused%s", termtext.Plain(q.Permission), termtext.Plain(q.Wanted()), r.wayOf(q))
-		r.turn.Report(r.turn.Engine.Reply(ctx, q.ID, lathe.Unattended, turn.SandboxAskOf(q).ModelWords()))
+		r.turn.Report(r.turn.Engine.Reply(ctx, q.ID, lathe.Unattended, turn.ParseSandboxRequest(q).ModelMessage()))
 	}
 }
 
@@ -68,7 +68,7 @@ func (r *runner) wayOf(q lathe.PermissionRequest) string {
 // ask lets the person at the terminal decide. Other words are told to the model with a no.
 func (r *runner) ask(ctx context.Context, person asker, q lathe.PermissionRequest) (lathe.Reply, string) {
 	var about []string
-	if line := turn.SandboxAskOf(q).Line(); line != "" {
+	if line := turn.ParseSandboxRequest(q).Line(); line != "" {
 		about = append(about, line)
 	}
 	for _, line := range unknownOf(q) {

@@ -34,7 +34,7 @@ func (e noModel) Details() []string {
 		"lathe models --local    find models of this machine (Ollama, LM Studio …), for `lathe run -m`",
 	}
 	if e.free != nil {
-		out = append(out, "lathe run -m "+e.free.Ref+"    "+e.free.Words())
+		out = append(out, "lathe run -m "+e.free.Ref+"    "+e.free.Offer())
 	}
 	return append(out, "lathe demo              see it work first, without a key and without a network")
 }
@@ -99,7 +99,7 @@ func hasModel(s *engine.StepSettings, agent string) bool {
 // returns the model to use, "" if it is now the one of the settings.
 func FirstRun(ctx context.Context, a *cli.App, p *harness.Providers, watched bool) (string, error) {
 	if !watched || a.JSON || !cli.IsTerminal(a.Stdin) || !cli.IsTerminal(a.Stderr) {
-		return "", noModel{account.FreeOf(p)}
+		return "", noModel{account.BestFreeModel(p)}
 	}
 	a.Remark("There is no model to ask yet: no provider is set up.")
 	found := p.Discover(ctx, "")
@@ -113,9 +113,9 @@ func FirstRun(ctx context.Context, a *cli.App, p *harness.Providers, watched boo
 	if len(found) == 0 {
 		a.Remark("No model server answers on this machine either (Ollama, LM Studio, llama.cpp, vLLM).")
 	}
-	free := account.FreeOf(p)
+	free := account.BestFreeModel(p)
 	if free != nil {
-		choices = append(choices, cli.Choice{ID: account.ChooseFree, Name: "Use " + free.Name + ", " + free.Words()})
+		choices = append(choices, cli.Choice{ID: account.ChooseFree, Name: "Use " + free.Name + ", " + free.Offer()})
 	}
 	c, err := a.Choose(ctx, "What do you want to do", append(choices, cli.Choice{ID: account.ChooseDemo, Name: "See the demo, without a key and without a network"}))
 	switch {
@@ -158,5 +158,5 @@ func demoInstead(ctx context.Context, a *cli.App) error {
 	if err := demo.Run(ctx, a); err != nil {
 		return err
 	}
-	return cli.Failed{Code: cli.ExitNoModel}
+	return cli.Reported{Code: cli.ExitNoModel}
 }

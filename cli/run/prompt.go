@@ -27,7 +27,7 @@ func runText(ctx context.Context, a *cli.App, args []string, mayBeEmpty bool) (s
 			words[i] = `"` + strings.ReplaceAll(w, `"`, `\"`) + `"`
 		}
 	}
-	text, err := a.WithPiped(ctx, strings.Join(words, " "))
+	text, err := a.AppendStdin(ctx, strings.Join(words, " "))
 	if err == nil && text == "" && !mayBeEmpty {
 		err = cli.Usagef("there is nothing to do: `lathe run \"Why does the build fail?\"`, or pipe it in")
 	}
@@ -115,8 +115,8 @@ func carried(c *client.Client, p lathe.Prompt) (lathe.Prompt, error) {
 			return p, err
 		case info.IsDir():
 			return p, cli.Usagef("-f %s: a folder cannot be sent to a server elsewhere; name its files", termtext.Plain(f.Filename))
-		case info.Size() > cli.MostAttached:
-			return p, cli.Usagef("-f %s: at most %s are sent to a server", termtext.Plain(f.Filename), termtext.ByteSize(cli.MostAttached))
+		case info.Size() > cli.MaxAttachment:
+			return p, cli.Usagef("-f %s: at most %s are sent to a server", termtext.Plain(f.Filename), termtext.ByteSize(cli.MaxAttachment))
 		}
 		data, err := os.ReadFile(path)
 		if err != nil {

@@ -110,7 +110,7 @@ func New(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			err = cli.WithCode(runCommand(c.Context(), a, f, text))
+			err = cli.WithExitCode(runCommand(c.Context(), a, f, text))
 			if f.format == streamJSON {
 				return turn.ReportResult(a, err)
 			}
@@ -132,8 +132,8 @@ func runCommand(ctx context.Context, a *cli.App, f runFlags, text string) error 
 		return runAttached(ctx, a, f, text)
 	}
 	if l, err := a.Config(); err == nil { // a broken file is told by whoever needs it
-		a.WarnDistrust(l)
-		a.WarnMeant(l)
+		a.WarnUntrusted(l)
+		a.WarnConfig(l)
 	}
 	switch {
 	case f.replay != "":
@@ -166,12 +166,12 @@ func runOn(ctx context.Context, a *cli.App, f runFlags, text string, wire http.R
 	if err != nil {
 		return err
 	}
-	defer func() { err = cli.Closing(setup, err) }()
+	defer func() { err = cli.CloseAfter(setup, err) }()
 	if err := haveModel(ctx, a, setup, &f); err != nil {
 		return err
 	}
 	f.judge = setup
-	return serve.While(ctx, a, f.port, setup, func() error { return runWith(ctx, a, setup.Engine, f, text) })
+	return serve.WithServer(ctx, a, f.port, setup, func() error { return runWith(ctx, a, setup.Engine, f, text) })
 }
 
 // runWith chooses the session and follows the turn.
@@ -227,7 +227,7 @@ func runSession(ctx context.Context, a *cli.App, e api.Engine, f runFlags) (lath
 		return newestInterrupted(ctx, a, e)
 	}
 	if which == "" {
-		return e.Create(ctx, cli.Place(a), lathe.NewSession{Title: f.title, Rules: append(turn.Unattended(), sessionRules(f.rules)...)})
+		return e.Create(ctx, cli.EngineDir(a), lathe.NewSession{Title: f.title, Rules: append(turn.UnattendedRules(), sessionRules(f.rules)...)})
 	}
 	s, err := a.Find(ctx, e, which)
 	if err != nil || !f.fork {
@@ -242,7 +242,7 @@ func newestInterrupted(ctx context.Context, a *cli.App, e api.Engine) (lathe.Ses
 	if err != nil {
 		return lathe.Session{}, err
 	}
-	cut, err := session.InterruptedOnes(ctx, e)
+	cut, err := session.InterruptedSessions(ctx, e)
 	if err != nil {
 		return lathe.Session{}, err
 	}
@@ -277,7 +277,7 @@ func noteLong(a *cli.App, dir string) {
 
 // NoVariant is the error of a level of reasoning that a model does not have.
 func NoVariant(m *catalog.Model, name string) error {
-	if all := account.Levels(m); len(all) > 0 {
+	if all := account.ReasoningLevels(m); len(all) > 0 {
 		return lathe.Errorf(lathe.NotFound, "%s has no level %s; it has %s", termtext.Plain(m.Ref()), termtext.Quote(name), termtext.Plain(strings.Join(all, ", ")))
 	}
 	return lathe.Errorf(lathe.NotFound, "%s has no levels of reasoning; leave --variant out", termtext.Plain(m.Ref()))
@@ -290,7 +290,7 @@ func OpenPlayer(name string) (*record.Player, error) {
 		return nil, lathe.Errorf(lathe.NotFound, "the recording cannot be read: %w", err)
 	}
 	player, err := record.NewPlayer(file)
-	if err := cli.Closing(file, err); err != nil {
+	if err := cli.CloseAfter(file, err); err != nil {
 		return nil, lathe.Errorf(lathe.Invalid, "%s is no recording: %w", termtext.Plain(name), err)
 	}
 	return player, nil
@@ -312,5 +312,5 @@ func runAttached(ctx context.Context, a *cli.App, f runFlags, text string) error
 	if err != nil {
 		return err
 	}
-	return cli.Closing(r, runWith(ctx, a, r, f, text))
+	return cli.CloseAfter(r, runWith(ctx, a, r, f, text))
 }

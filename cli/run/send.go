@@ -25,7 +25,7 @@ type runner struct {
 // follow sends the prompt and shows the turn.
 func (r *runner) follow(ctx context.Context, p lathe.Prompt) error {
 	t := r.turn
-	t.Log, t.Now, t.Missed = r.Log, r.Now, fmt.Sprintf("`lathe session show --attach %s %s` shows it", termtext.Plain(r.Attach), t.Session.ID)
+	t.Log, t.Now, t.MissedHint = r.Log, r.Now, fmt.Sprintf("`lathe session show --attach %s %s` shows it", termtext.Plain(r.Attach), t.Session.ID)
 	t.Send = func(ctx context.Context, fail func(error)) error { return r.send(ctx, p, fail) }
 	r.out = r.output()
 	t.Permit, t.Sink = r.permit, r.out
@@ -37,7 +37,7 @@ func (r *runner) follow(ctx context.Context, p lathe.Prompt) error {
 	}
 	err := t.Run(ctx)
 	if context.Cause(ctx) != nil {
-		t.Report(cli.Quit(ctx, t.Engine, t.Session.ID))
+		t.Report(cli.CancelTurn(ctx, t.Engine, t.Session.ID))
 	}
 	return r.out.End(ctx, err)
 }
@@ -52,7 +52,7 @@ func (r *runner) output() turn.Output {
 		return &turn.Stream{App: r.App, Turn: r.turn, Began: p.Began, Structured: p.Structured}
 	case r.flags.format == "json":
 		return &turn.JSON{App: r.App, Turn: r.turn, Thinking: p.Thinking}
-	case r.Color(r.Stdout.File) && r.Color(r.Stderr) && !p.Structured && !r.PrintLogs:
+	case r.HasColor(r.Stdout.File) && r.HasColor(r.Stderr) && !p.Structured && !r.PrintLogs:
 		return turn.NewLive(p)
 	default:
 		return p
@@ -65,20 +65,20 @@ func (r *runner) note(format string, args ...any) { r.out.Note(fmt.Sprintf(forma
 func (r *runner) send(ctx context.Context, p lathe.Prompt, fail func(error)) error {
 	t := r.turn
 	if r.flags.resume {
-		cut, err := cli.WasCut(ctx, t.Engine, t.Session.ID)
+		cut, err := cli.WasInterrupted(ctx, t.Engine, t.Session.ID)
 		if err != nil {
 			return err
 		}
-		tasks, err := t.Backgrounds(ctx)
+		tasks, err := t.BackgroundTasks(ctx)
 		if err == nil && !cut && len(tasks) == 0 {
 			err = lathe.Errorf(lathe.NotFound, "session %s was not interrupted; `lathe run -s %s PROMPT` continues it", t.Session.ID, t.Session.ID)
 		}
 		if err != nil {
 			return err
 		}
-		t.Given.Store(true)
+		t.Accepted.Store(true)
 		r.note("> resuming · %s · %s", termtext.Plain(t.Session.Title), t.Session.ID)
-		if err := t.Collect(ctx, true); err != nil || !cut {
+		if err := t.CollectTasks(ctx, true); err != nil || !cut {
 			return err
 		}
 		return t.Engine.Resume(ctx, t.Session.ID)
@@ -87,7 +87,7 @@ func (r *runner) send(ctx context.Context, p lathe.Prompt, fail func(error)) err
 		return err
 	}
 	if !t.Fresh { // what worked for it in a process that has died
-		if err := t.Collect(ctx, r.resumeMode() == "auto"); err != nil {
+		if err := t.CollectTasks(ctx, r.resumeMode() == "auto"); err != nil {
 			return err
 		}
 	}
@@ -139,7 +139,7 @@ func (r *runner) submitCommand(ctx context.Context, p lathe.Prompt, fail func(er
 		fail(err)
 		return
 	}
-	r.turn.Given.Store(true)
+	r.turn.Accepted.Store(true)
 }
 
 // interruption looks whether the session's last turn was cut off: by setting it goes on
@@ -149,7 +149,7 @@ func (r *runner) interruption(ctx context.Context) error {
 		return nil
 	}
 	mode := r.resumeMode()
-	cut, err := cli.WasCut(ctx, r.turn.Engine, r.turn.Session.ID)
+	cut, err := cli.WasInterrupted(ctx, r.turn.Engine, r.turn.Session.ID)
 	if err != nil || !cut || mode == "off" {
 		return err
 	}

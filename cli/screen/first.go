@@ -28,7 +28,7 @@ func tuiOffers(ctx context.Context, a *cli.App) []tui.Offer {
 		for _, f := range p.Discover(ctx, "") {
 			out = append(out, localOffers(a, f)...)
 		}
-		if f := account.FreeOf(p); f != nil {
+		if f := account.BestFreeModel(p); f != nil {
 			out = append(out, tui.Offer{
 				ID: f.Ref, Title: "Use " + f.Name + ", free", Detail: f.Provider + " sees what you send and may keep it",
 				Do: func(context.Context) error { return useModel(a, f.Ref) },

@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 func newApp() *cli.App {
 	return cli.NewApp(harness.Host{
 		Version: "test", Env: os.Getenv, Environ: os.Environ, Now: time.Now, Log: slog.New(slog.DiscardHandler), Notices: os.Stderr,
-		Logins: auth.Methods(), Browse: account.Browse,
+		Logins: auth.Methods(), Browse: account.OpenBrowser,
 	})
 }
 

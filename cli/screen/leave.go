@@ -64,14 +64,14 @@ func (l *leaveLimit) end() {
 
 // toNobody is an error that is not told, since the terminal takes nothing: who writes to it would wait for ever.
 func toNobody(a *cli.App, err error) error {
-	a.Deaf = true
+	a.TTYStuck = true
 	var i cli.Interrupt
 	switch {
 	case err == nil:
 		return nil
 	case errors.As(err, &i):
-		return cli.Failed{Code: i.ExitCode()}
+		return cli.Reported{Code: i.ExitCode()}
 	}
 	a.Log.Error("the terminal takes nothing, and this is not told", "error", err)
-	return cli.Failed{Code: cli.ExitFailed}
+	return cli.Reported{Code: cli.ExitFailed}
 }

@@ -74,7 +74,7 @@ func openTUI(ctx context.Context, a *cli.App) (*tuiEngine, error) {
 		return nil, err
 	}
 	if err := a.RecoverTurns(ctx, setup.Engine); err != nil {
-		return nil, cli.Closing(setup, err)
+		return nil, cli.CloseAfter(setup, err)
 	}
 	return openWithin(ctx, a, setup, func(e *ownEngine) {
 		e.choose.Store(first)
@@ -94,11 +94,11 @@ func hasOwnRules(a *cli.App) bool {
 func openWithin(ctx context.Context, a *cli.App, setup *harness.Harness, change func(*ownEngine)) (*tuiEngine, error) {
 	dir, err := filepath.Abs(a.Dir)
 	if err != nil {
-		return nil, cli.Closing(setup, err)
+		return nil, cli.CloseAfter(setup, err)
 	}
 	around, err := setup.Local(ctx, dir, a.Version)
 	if err != nil {
-		return nil, cli.Closing(setup, err)
+		return nil, cli.CloseAfter(setup, err)
 	}
 	h := &ownEngine{Engine: setup.Engine, Host: around}
 	h.trusted = func() (ok bool, broken string) {
@@ -107,13 +107,13 @@ func openWithin(ctx context.Context, a *cli.App, setup *harness.Harness, change 
 			return true, "" // the caller reports it
 		}
 		if len(l.Broken) > 0 {
-			broken = "A" + cli.BrokenWords(l.Broken[0])[1:]
+			broken = "A" + cli.BrokenMessage(l.Broken[0])[1:]
 		}
 		return l.Distrust == nil, broken
 	}
 	change(h)
 	return &tuiEngine{Engine: h, close: func() error {
-		return cli.Closing(setup, around.Close()) // turns are settled
+		return cli.CloseAfter(setup, around.Close()) // turns are settled
 	}}, nil
 }
 

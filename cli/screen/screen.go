@@ -76,12 +76,12 @@ func (f *Flags) start() tui.Start {
 	}
 }
 
-// Front is the program without a command: the terminal UI, in a directory if one is named. demo runs the demo for a
+// RunRoot is the program without a command: the terminal UI, in a directory if one is named. demo runs the demo for a
 // user who chose it there.
-func Front(a *cli.App, f *Flags, demo func(ctx context.Context) error) func(*cobra.Command, []string) error {
+func RunRoot(a *cli.App, f *Flags, demo func(ctx context.Context) error) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) error {
 		if asked, err := c.Flags().GetBool("version"); err == nil && asked {
-			return cli.Group(c, nil)
+			return cli.RequireSubcommand(c, nil)
 		}
 		if len(args) > 0 {
 			if err := projectArgument(a, c, args); err != nil {
@@ -134,7 +134,7 @@ type stage struct {
 // runTUI shows the terminal program on an engine of this process.
 func runTUI(ctx context.Context, a *cli.App, f Flags) (offer string, err error) {
 	if f.session != "" {
-		if err := a.OnSessions(ctx, func(e api.Engine) error { return f.meant(ctx, a, e) }); err != nil {
+		if err := a.WithSessions(ctx, func(e api.Engine) error { return f.meant(ctx, a, e) }); err != nil {
 			return "", err
 		}
 	}
@@ -191,12 +191,12 @@ func performTUI(ctx context.Context, a *cli.App, in *os.File, s stage) (tui.Ende
 	}}
 	ended, err := tui.Run(ctx, tui.Options{
 		Open: door.enter, Version: a.Version, Dir: dir, Remote: s.remote, Start: s.flags.start(), Look: lookOf(a, l.TUI, dir), Keys: l.TUI.Keybinds, State: s.state,
-		Editor: editorWords(a.Env), FirstRun: s.offers, ReadFile: readAttachment, Copy: tty.Copier(a.Env), Clipboard: tty.Paster(a.Env), Browse: a.Browse, Leaving: limit.begin, Lend: a.Lend,
+		Editor: editorWords(a.Env), FirstRun: s.offers, ReadFile: readAttachment, Copy: tty.Copier(a.Env), Clipboard: tty.Paster(a.Env), Browse: a.Browse, Leaving: limit.begin, Lend: a.LendTTY,
 		Log: func(format string, args ...any) { a.Log.Info(fmt.Sprintf(format, args...)) },
 		In:  in, Out: a.Stdout.File, Env: a.Environ(), Now: a.Now,
 	})
 	limit.begin()
-	err = cli.Closing(door, err)
+	err = cli.CloseAfter(door, err)
 	if err == nil || lathe.CodeOf(err) == lathe.Canceled {
 		err = context.Cause(ctx) // a signal has its own exit code
 	}
@@ -209,7 +209,7 @@ func performTUI(ctx context.Context, a *cli.App, in *os.File, s stage) (tui.Ende
 		printEpilogue(a, ended, s.again)
 	}
 	if i, ok := cli.Interrupted(ctx); ok && i.Signal == syscall.SIGHUP {
-		return ended, cli.Failed{Code: i.ExitCode()} // there is nobody to tell
+		return ended, cli.Reported{Code: i.ExitCode()} // there is nobody to tell
 	}
 	return ended, err
 }
@@ -286,7 +286,7 @@ LATHE_SERVER_PASSWORD, or, for a server of this machine, the one that lathe serv
 		Example: `  lathe attach http://127.0.0.1:4096
   lathe attach unix:///run/user/1000/lathe.sock -c
   LATHE_SERVER_PASSWORD=… lathe attach https://build.lan:4096 --dir /srv/app`,
-		Args: cli.WantArgs(1, 1),
+		Args: cli.RangeArgs(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := f.check(); err != nil {
 				return err
@@ -318,16 +318,16 @@ func tuiAttached(ctx context.Context, a *cli.App, f Flags) error {
 		return err
 	}
 	if _, err := r.Location(ctx, ""); err != nil {
-		return cli.Closing(r, err)
+		return cli.CloseAfter(r, err)
 	}
 	if f.session != "" {
 		if err := f.meant(ctx, guest, r); err != nil {
-			return cli.Closing(r, err)
+			return cli.CloseAfter(r, err)
 		}
 	}
 	at, err := datadir.Find(a.Env)
 	if err != nil {
-		return cli.Closing(r, err)
+		return cli.CloseAfter(r, err)
 	}
 	_, err = performTUI(ctx, own, in.file, stage{
 		app: own, flags: f, state: at.State, remote: true, again: againCommand(a, "lathe attach "+termtext.ShellWord(r.Address())),
@@ -335,5 +335,5 @@ func tuiAttached(ctx context.Context, a *cli.App, f Flags) error {
 			return &tuiEngine{Engine: r, close: func() error { return nil }}, nil
 		},
 	})
-	return cli.Closing(r, err)
+	return cli.CloseAfter(r, err)
 }

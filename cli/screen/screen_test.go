@@ -75,7 +75,7 @@ func TestTUI_ReadAttachment(t *testing.T) {
 	if err := os.WriteFile(large, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Truncate(large, cli.MostAttached+1); err != nil {
+	if err := os.Truncate(large, cli.MaxAttachment+1); err != nil {
 		t.Fatal(err)
 	}
 	if data, err := readAttachment(small); err != nil || string(data) != "x" {

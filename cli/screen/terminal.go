@@ -48,7 +48,7 @@ func openScreen(ctx context.Context, a *cli.App) (keyboard, string, error) {
 		return keyboard{}, "", cli.Usagef("the terminal program needs a keyboard, and standard input is none; %s", instead)
 	}
 	k := keyboard{file: keys, opened: true}
-	text, err := a.WithPiped(ctx, "")
+	text, err := a.AppendStdin(ctx, "")
 	if err != nil {
 		k.close()
 	}
@@ -133,7 +133,7 @@ func offScreen(a *cli.App) (own *cli.App, tell func()) {
 	return &other, sync.OnceFunc(func() {
 		_ = w.Close()
 		reading.Wait()
-		if said.Len() > 0 && !other.Deaf {
+		if said.Len() > 0 && !other.TTYStuck {
 			a.Flush()
 			_, _ = a.Stderr.Write(said.Bytes())
 		}
@@ -192,9 +192,9 @@ func readAttachment(path string) ([]byte, error) {
 	if !info.Mode().IsRegular() {
 		return nil, lathe.Errorf(lathe.Invalid, "%s is no file", termtext.Plain(path))
 	}
-	data, err := io.ReadAll(io.LimitReader(f, cli.MostAttached+1))
-	if err == nil && len(data) > cli.MostAttached {
-		return nil, lathe.Errorf(lathe.Overflow, "%s is longer than %s", termtext.Plain(path), termtext.ByteSize(cli.MostAttached))
+	data, err := io.ReadAll(io.LimitReader(f, cli.MaxAttachment+1))
+	if err == nil && len(data) > cli.MaxAttachment {
+		return nil, lathe.Errorf(lathe.Overflow, "%s is longer than %s", termtext.Plain(path), termtext.ByteSize(cli.MaxAttachment))
 	}
 	return data, err
 }

@@ -115,7 +115,7 @@ func serveHTTP(ctx context.Context, a *cli.App, f serveFlags, given func(string)
 	if a.Tracer, err = openTracer(a, f.traces); err != nil {
 		return err
 	}
-	defer func() { err = cli.Closing(a.Tracer, err) }()
+	defer func() { err = cli.CloseAfter(a.Tracer, err) }()
 	o.Metrics, o.Tracer = f.metrics, a.Tracer
 	l, where, err := f.listen(ctx)
 	if err != nil {
@@ -123,19 +123,19 @@ func serveHTTP(ctx context.Context, a *cli.App, f serveFlags, given func(string)
 	}
 	setup, err := harness.Open(ctx, &a.Host, harness.Options{Serves: true, Tracer: a.Tracer})
 	if err != nil {
-		return cli.Closing(l, err)
+		return cli.CloseAfter(l, err)
 	}
-	defer func() { err = cli.Closing(setup, err) }()
+	defer func() { err = cli.CloseAfter(setup, err) }()
 	if err := a.RecoverTurns(ctx, setup.Engine); err != nil {
-		return cli.Closing(l, err)
+		return cli.CloseAfter(l, err)
 	}
 	b, done := setup.Backend()
-	defer func() { err = cli.Closing(done, err) }()
+	defer func() { err = cli.CloseAfter(done, err) }()
 	o.Peer = peersOf(a, setup, setup.Folders).Check
 	s := server.New(b, o)
 	stopDebug, err := serveDebug(ctx, a, s, f.debugAddr)
 	if err != nil {
-		return cli.Closing(l, err)
+		return cli.CloseAfter(l, err)
 	}
 	defer stopDebug()
 	defer announceServer(a, f, l.Addr())()
@@ -144,7 +144,7 @@ func serveHTTP(ctx context.Context, a *cli.App, f serveFlags, given func(string)
 	}
 	a.Printf("opencode server listening on %s\n", where)
 	if err := a.Out.Flush(); err != nil {
-		return cli.Closing(l, err)
+		return cli.CloseAfter(l, err)
 	}
 	if err := s.Serve(ctx, l); err != nil && !errors.Is(err, net.ErrClosed) {
 		return err
@@ -258,7 +258,7 @@ func (f serveFlags) listen(ctx context.Context) (l net.Listener, where string, e
 		where = "https://"
 		secure, err := server.WithTLS(l, f.cert, f.key)
 		if err != nil {
-			return nil, "", cli.Closing(l, err)
+			return nil, "", cli.CloseAfter(l, err)
 		}
 		l = secure
 	}

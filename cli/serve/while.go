@@ -11,8 +11,8 @@ import (
 	"github.com/lathe-agent/lathe/server"
 )
 
-// While lets other clients follow the turn at a port of this machine while f runs.
-func While(ctx context.Context, a *cli.App, port int, s *harness.Harness, f func() error) (err error) {
+// WithServer lets other clients follow the turn at a port of this machine while f runs.
+func WithServer(ctx context.Context, a *cli.App, port int, s *harness.Harness, f func() error) (err error) {
 	if port == 0 {
 		return f()
 	}
@@ -26,7 +26,7 @@ func While(ctx context.Context, a *cli.App, port int, s *harness.Harness, f func
 		return err
 	}
 	b, done := s.Backend()
-	defer func() { err = cli.Closing(done, err) }()
+	defer func() { err = cli.CloseAfter(done, err) }()
 	a.Remark("Others can follow at %s.", where)
 	served := make(chan error, 1)
 	ending, end := context.WithCancel(context.WithoutCancel(ctx))

@@ -11,8 +11,8 @@ import (
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
-// Accounts are what a session has spent, and its limits as the settings here say.
-func Accounts(ctx context.Context, a *harness.Host, e api.Engine, s lathe.Session) ([]lathe.Account, error) {
+// BudgetAccounts are what a session has spent, and its limits as the settings here say.
+func BudgetAccounts(ctx context.Context, a *harness.Host, e api.Engine, s lathe.Session) ([]lathe.Account, error) {
 	own, ok := e.(api.Local)
 	if !ok {
 		return nil, nil // a server keeps them, and tells nobody

@@ -27,9 +27,9 @@ All IDs are looked up first: if one is wrong, nothing is deleted. On a terminal 
 before it deletes, unless --yes is given. There is no undo; "export" makes a copy first.`,
 		Example: `  lathe export 4mKq -o copy.json && lathe session delete 4mKq
   lathe session delete --yes ses_0b22a1c3f001Qd0Rk3XbT7uQ9p`,
-		Args: cli.WantArgs(1, -1),
+		Args: cli.RangeArgs(1, -1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.OnSessions(c.Context(), func(e api.Engine) error { return deleteSessions(c.Context(), a, e, args, yes) })
+			return a.WithSessions(c.Context(), func(e api.Engine) error { return deleteSessions(c.Context(), a, e, args, yes) })
 		},
 	}
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
@@ -88,7 +88,7 @@ func sessionsToDelete(ctx context.Context, a *cli.App, e api.Engine, args []stri
 		}
 		named[s.ID] = true
 		tops = append(tops, s)
-		tree, err := cli.Below(ctx, e, s)
+		tree, err := cli.WithDescendants(ctx, e, s)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -115,7 +115,7 @@ func describe(tops []lathe.Session, all int) string {
 
 func confirmDelete(ctx context.Context, a *cli.App, tops []lathe.Session, all int) (bool, error) {
 	_, _ = fmt.Fprintf(a.Stderr, "Delete %s? [y/N] ", describe(tops, all))
-	line, err := cli.Reading(ctx, func() ([]byte, error) {
+	line, err := cli.ReadOrCancel(ctx, func() ([]byte, error) {
 		line, err := bufio.NewReader(a.Stdin).ReadBytes('\n')
 		if errors.Is(err, io.EOF) {
 			err = nil

@@ -28,13 +28,13 @@ exchange that this prompt began. While a session is undone, what was undone.`,
 		Example: `  lathe session diff last
   lathe session diff last --stat
   lathe session diff 4mKq --message msg_f4ddc1a2e001Vd0Rk3XbT7uQ9p | less -R`,
-		Args: cli.WantArgs(0, 1),
+		Args: cli.RangeArgs(0, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if context < 0 {
 				return cli.Usagef("-U %d: want 0 or more", context)
 			}
 			return onSession(c.Context(), a, args, func(e api.Engine, s lathe.Session) error {
-				return PrintDiff(c.Context(), a, e, s, lathe.MessageID(message), DiffStyle{context, stat, a.Color(a.Stdout.File)})
+				return PrintDiff(c.Context(), a, e, s, lathe.MessageID(message), DiffStyle{context, stat, a.HasColor(a.Stdout.File)})
 			})
 		},
 	}

@@ -37,7 +37,7 @@ version does not know are left out.
 		Example: `  lathe export > session.json
   lathe export 4mKq -o session.json
   lathe export last --sanitize -o for-a-bug-report.json`,
-		Args: cli.WantArgs(0, 1),
+		Args: cli.RangeArgs(0, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			id, err := cli.IDArg(args)
 			if err != nil {
@@ -46,7 +46,7 @@ version does not know are left out.
 			if f.file == "" {
 				return cli.Usagef("-o needs the name of a file, or - for standard output")
 			}
-			return a.OnSessions(c.Context(), func(e api.Engine) error {
+			return a.WithSessions(c.Context(), func(e api.Engine) error {
 				if len(args) == 0 {
 					if id, err = cli.ChooseSession(c.Context(), a, e); err != nil {
 						return err
@@ -110,7 +110,7 @@ func WriteFile(path string, write func(*cli.CountingFile) error) (size int64, er
 			return 0, cannotWrite(path, err)
 		}
 		to := &cli.CountingFile{File: f}
-		return to.Written, cli.Closing(f, write(to))
+		return to.Written, cli.CloseAfter(f, write(to))
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), ".lathe-*.tmp") // only the user may read it
 	if err != nil {
@@ -120,7 +120,7 @@ func WriteFile(path string, write func(*cli.CountingFile) error) (size int64, er
 	if err = write(to); err == nil {
 		err = f.Sync()
 	}
-	if err = cli.Closing(f, err); err == nil {
+	if err = cli.CloseAfter(f, err); err == nil {
 		err = os.Rename(f.Name(), path)
 	}
 	if err != nil {

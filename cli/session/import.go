@@ -34,7 +34,7 @@ and nothing is overwritten.`,
 		Example: `  lathe import session.json
   ssh build lathe export last | lathe import
   lathe import https://share.example/s/abc`,
-		Args: cli.WantArgs(0, 1),
+		Args: cli.RangeArgs(0, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			name := "-"
 			if len(args) > 0 {
@@ -67,7 +67,7 @@ func importFrom(ctx context.Context, a *cli.App, name string) error {
 			return err == nil
 		})
 	}
-	if err = cli.Closing(e, err); err != nil {
+	if err = cli.CloseAfter(e, err); err != nil {
 		if _, ended := cli.Interrupted(ctx); ended { // what has begun is not given up half way
 			a.Remark("Interrupted. The session came in whole or not at all: `lathe session show %s` tells.", x.Info.ID)
 		}
@@ -111,7 +111,7 @@ func readExport(ctx context.Context, a *cli.App, name string) ([]byte, error) {
 		}
 		return data, nil
 	}
-	data, err := cli.Reading(ctx, func() ([]byte, error) {
+	data, err := cli.ReadOrCancel(ctx, func() ([]byte, error) {
 		if name == "-" {
 			return readWhole(a.Stdin)
 		}

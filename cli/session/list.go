@@ -58,9 +58,9 @@ func listSessions(ctx context.Context, a *cli.App, f ListFlags) error {
 	}
 	var found []lathe.Session
 	var cut map[lathe.SessionID]bool
-	err := a.OnSessions(ctx, func(e api.Engine) (err error) {
+	err := a.WithSessions(ctx, func(e api.Engine) (err error) {
 		if found, err = QuerySessions(ctx, a, e, f); err == nil {
-			cut, err = InterruptedOnes(ctx, e)
+			cut, err = InterruptedSessions(ctx, e)
 		}
 		return err
 	})
@@ -75,7 +75,7 @@ func listSessions(ctx context.Context, a *cli.App, f ListFlags) error {
 	case f.format == "json":
 		return a.PrintJSON(briefs(found, cut))
 	case len(found) == 0:
-		a.Remark("%s", f.Nothing())
+		a.Remark("%s", f.EmptyMessage())
 		return nil
 	default:
 		if slices.ContainsFunc(found, func(s lathe.Session) bool { return cut[s.ID] }) {
@@ -86,12 +86,12 @@ func listSessions(ctx context.Context, a *cli.App, f ListFlags) error {
 			a.Printf("%s", b.String())
 			return err
 		}
-		return a.Paged(ctx, b.String())
+		return a.PrintPaged(ctx, b.String())
 	}
 }
 
-// InterruptedOnes are the sessions whose turn was cut off.
-func InterruptedOnes(ctx context.Context, e api.Engine) (map[lathe.SessionID]bool, error) {
+// InterruptedSessions are the sessions whose turn was cut off.
+func InterruptedSessions(ctx context.Context, e api.Engine) (map[lathe.SessionID]bool, error) {
 	all, err := e.Interrupted(ctx)
 	cut := map[lathe.SessionID]bool{}
 	for _, id := range all {
@@ -115,8 +115,8 @@ func QuerySessions(ctx context.Context, a *cli.App, e api.Engine, f ListFlags) (
 	return e.List(ctx, q)
 }
 
-// Nothing says that the list is empty, and where else to look.
-func (f ListFlags) Nothing() string {
+// EmptyMessage says that the list is empty, and where else to look.
+func (f ListFlags) EmptyMessage() string {
 	what := "No sessions"
 	if f.Archived {
 		what = "No archived sessions"
@@ -157,7 +157,7 @@ func SessionTable(a *cli.App, all []lathe.Session, cut map[lathe.SessionID]bool,
 	}
 	now, home := a.Now(), a.Env("HOME")
 	for _, s := range all {
-		row := []string{string(s.ID), termtext.Plain(s.Title), layout.Ago(s.Updated, now)}
+		row := []string{string(s.ID), termtext.Plain(s.Title), layout.FormatAge(s.Updated, now)}
 		if cut[s.ID] {
 			row[2] += ", interrupted"
 		}

@@ -26,7 +26,7 @@ the same, and "last" is the newest session of the project (except for delete).`,
   lathe session show last
   lathe session rename 4mKq "Fix the parser"`,
 		Args: cobra.ArbitraryArgs,
-		RunE: cli.Group,
+		RunE: cli.RequireSubcommand,
 	}
 	a.AttachFlag(cmd)
 	cmd.AddCommand(newList(a), newShow(a), newDelete(a), newFork(a), newRename(a), newArchive(a), newDiff(a), newUndo(a), newRedo(a))
@@ -43,7 +43,7 @@ With --at, only the messages before that one are copied; "session show" prints t
 The original stays as it is.`,
 		Example: `  lathe session fork last
   lathe session fork ses_0b22 --at msg_f4ddc1a2e001Vd0Rk3XbT7uQ9p`,
-		Args: cli.WantArgs(1, 1),
+		Args: cli.RangeArgs(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return onNamed(c.Context(), a, args[0], func(e api.Engine, s lathe.Session) error {
 				return forkSession(c.Context(), a, e, s, lathe.MessageID(at))
@@ -60,7 +60,7 @@ func forkSession(ctx context.Context, a *cli.App, e api.Engine, s lathe.Session,
 			return err
 		}
 	}
-	copied, err := e.Fork(ctx, cli.Place(a), s.ID, before)
+	copied, err := e.Fork(ctx, cli.EngineDir(a), s.ID, before)
 	return printChanged(a, "Forked session: %s\n", copied, err)
 }
 
@@ -81,7 +81,7 @@ func newRename(a *cli.App) *cobra.Command {
 		Use:     "rename ID TITLE",
 		Short:   "Give a session another title",
 		Example: `  lathe session rename last "Fix the parser"`,
-		Args:    cli.WantArgs(2, -1),
+		Args:    cli.RangeArgs(2, -1),
 		RunE: func(c *cobra.Command, args []string) error {
 			title, err := checkTitle(strings.Join(args[1:], " "))
 			if err != nil {
@@ -122,7 +122,7 @@ func newArchive(a *cli.App) *cobra.Command {
 "session list --archived" shows them, --undo brings one back.`,
 		Example: `  lathe session archive last
   lathe session archive 4mKq --undo`,
-		Args: cli.WantArgs(1, 1),
+		Args: cli.RangeArgs(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return onNamed(c.Context(), a, args[0], func(e api.Engine, s lathe.Session) error { return archiveSession(c.Context(), a, e, s, undo) })
 		},

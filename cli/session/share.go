@@ -23,13 +23,13 @@ shared on a server: with ` + "`lathe run --attach URL --share --expires 7d`" + `
 a client. Here you see what is shared, and take it back.`,
 		Example: "  lathe share list\n  lathe share revoke ses_4fc0\n  lathe share revoke --all",
 		Args:    cobra.ArbitraryArgs,
-		RunE:    cli.Group,
+		RunE:    cli.RequireSubcommand,
 	}
 	list := a.JSONFlag(&cobra.Command{
 		Use: "list", Aliases: []string{"ls"}, Short: "List shared sessions of all projects", Example: "  lathe share list --json", Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			var all []lathe.Session
-			err := a.With(c.Context(), func(e *engine.Engine) (err error) {
+			err := a.WithEngine(c.Context(), func(e *engine.Engine) (err error) {
 				all, err = sharedSessions(c.Context(), e)
 				return err
 			})
@@ -42,12 +42,12 @@ a client. Here you see what is shared, and take it back.`,
 	everything := false
 	revoke := &cobra.Command{
 		Use: "revoke [SESSION]", Short: "Revoke a share: its address no longer works", Example: "  lathe share revoke ses_4fc0\n  lathe share revoke --all",
-		Args: cli.WantArgs(0, 1),
+		Args: cli.RangeArgs(0, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if everything == (len(args) == 1) {
 				return cli.Usagef("name a session, or say --all")
 			}
-			return a.With(c.Context(), func(e *engine.Engine) error { return revokeShares(c.Context(), a, e, args) })
+			return a.WithEngine(c.Context(), func(e *engine.Engine) error { return revokeShares(c.Context(), a, e, args) })
 		},
 	}
 	revoke.Flags().BoolVar(&everything, "all", false, "revoke all shares")

@@ -41,7 +41,7 @@ what the model thought, what tools were given and what they answered.
 		Example: `  lathe session show
   lathe session show 4mKq -n 0 --full | less
   lathe session show last --json`,
-		Args: cli.WantArgs(0, 1),
+		Args: cli.RangeArgs(0, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			f.given = c.Flags().Changed("messages")
 			if f.most < 0 {
@@ -68,7 +68,7 @@ func showSession(ctx context.Context, a *cli.App, e api.Engine, s lathe.Session,
 		return a.PrintJSON(lathe.Export{Info: s, Messages: page.Messages})
 	}
 	rows := RecordRows(a, s)
-	if accounts, err := Accounts(ctx, &a.Host, e, s); err == nil {
+	if accounts, err := BudgetAccounts(ctx, &a.Host, e, s); err == nil {
 		rows = append(rows, budgetRows(accounts)...)
 	}
 	if err := layout.Pairs(a.Out, rows); err != nil {
@@ -120,8 +120,8 @@ func RecordRows(a *cli.App, s lathe.Session) [][2]string {
 		{"Session", string(s.ID)},
 		{"Title", termtext.Plain(s.Title)},
 		{"Directory", termtext.Plain(termtext.Tilde(s.Directory, a.Env("HOME")))},
-		{"Created", layout.Moment(s.Created, now)},
-		{"Updated", layout.Ago(s.Updated, now)},
+		{"Created", layout.FormatTime(s.Created, now)},
+		{"Updated", layout.FormatAge(s.Updated, now)},
 	}
 	add := func(name, value string) {
 		if value != "" {
@@ -134,7 +134,7 @@ func RecordRows(a *cli.App, s lathe.Session) [][2]string {
 		add("Model", termtext.Plain(modelName(lathe.ModelRef{Provider: m.Provider, Model: m.ID, Variant: m.Variant})))
 	}
 	if s.Archived != nil {
-		add("Archived", layout.Ago(*s.Archived, now))
+		add("Archived", layout.FormatAge(*s.Archived, now))
 	}
 	if s.Share != nil {
 		add("Shared at", termtext.Plain(s.Share.URL))
@@ -146,7 +146,7 @@ func RecordRows(a *cli.App, s lathe.Session) [][2]string {
 		add("Changes", termtext.Several(s.Summary.Files, "file")+" +"+termtext.Count(s.Summary.Additions)+" -"+termtext.Count(s.Summary.Deletions))
 	}
 	if s.Tokens != nil {
-		add("Tokens", Tokens(*s.Tokens))
+		add("Tokens", FormatTokens(*s.Tokens))
 	}
 	if s.Cost != nil && *s.Cost != 0 {
 		add("Cost", s.Cost.String())
@@ -165,8 +165,8 @@ func modelName(m lathe.ModelRef) string {
 	return name
 }
 
-// Tokens says what was used; nothing for nothing.
-func Tokens(t lathe.Tokens) string {
+// FormatTokens says what was used; nothing for nothing.
+func FormatTokens(t lathe.Tokens) string {
 	var parts []string
 	for _, x := range []struct {
 		n    int64

@@ -54,17 +54,17 @@ func (t *Transcript) message(b *strings.Builder, m lathe.Message) {
 	if a.Error != nil {
 		fmt.Fprintf(b, "✗ %s: %s\n", termtext.Plain(a.Error.Name()), termtext.Plain(lathe.FaultMessage(a.Error)))
 	}
-	if foot := Dotted(Tokens(a.Tokens), CostOf(a.Cost), layout.Span(m.Created, a.Completed)); foot != "" {
+	if foot := JoinDots(FormatTokens(a.Tokens), FormatCost(a.Cost), layout.FormatSpan(m.Created, a.Completed)); foot != "" {
 		fmt.Fprintf(b, "  %s\n", foot)
 	}
 }
 
-// Dotted joins what there is to say.
-func Dotted(words ...string) string {
+// JoinDots joins what there is to say.
+func JoinDots(words ...string) string {
 	return strings.Join(slices.DeleteFunc(words, func(s string) bool { return s == "" }), " · ")
 }
 
-func CostOf(m lathe.Money) string {
+func FormatCost(m lathe.Money) string {
 	if m == 0 {
 		return ""
 	}
@@ -75,13 +75,13 @@ func CostOf(m lathe.Money) string {
 func (t *Transcript) speaker(m lathe.Message) string {
 	a, ok := m.Said.(*lathe.Assistant)
 	if !ok {
-		return "you · " + layout.Moment(m.Created, t.Now)
+		return "you · " + layout.FormatTime(m.Created, t.Now)
 	}
 	summary := ""
 	if a.Summary.On() {
 		summary = "summary"
 	}
-	return Dotted(termtext.Plain(a.Agent), summary, layout.Moment(m.Created, t.Now), termtext.Plain(modelName(a.Model)))
+	return JoinDots(termtext.Plain(a.Agent), summary, layout.FormatTime(m.Created, t.Now), termtext.Plain(modelName(a.Model)))
 }
 
 // rule is a line with a name at each end, or two lines where both do not fit into one.
@@ -90,10 +90,10 @@ func (t *Transcript) rule(left, right string) string {
 	if t.width > 0 {
 		width = min(t.width, ruleMost)
 	}
-	if width < termtext.Columns(right)+layout.LeastColumn+8 {
-		return "── " + termtext.Clip(left, max(layout.LeastColumn, width-3)) + "\n   " + right
+	if width < termtext.Columns(right)+layout.MinColumn+8 {
+		return "── " + termtext.Clip(left, max(layout.MinColumn, width-3)) + "\n   " + right
 	}
-	left = termtext.Clip(left, max(layout.LeastColumn, width-termtext.Columns(right)-8))
+	left = termtext.Clip(left, max(layout.MinColumn, width-termtext.Columns(right)-8))
 	fill := max(2, width-termtext.Columns(left)-termtext.Columns(right)-5)
 	return "── " + left + " " + strings.Repeat("─", fill) + " " + right
 }

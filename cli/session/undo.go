@@ -32,7 +32,7 @@ and the command ends with exit code 1 although everything else was undone.`,
 		Example: `  lathe session undo last --dry-run
   lathe session undo last
   lathe session undo 4mKq --message msg_f4ddc1a2e001Vd0Rk3XbT7uQ9p`,
-		Args: cli.WantArgs(0, 1),
+		Args: cli.RangeArgs(0, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return onSession(c.Context(), a, args, func(e api.Engine, s lathe.Session) error { return UndoExchange(c.Context(), a, e, s, f) })
 		},
@@ -50,7 +50,7 @@ func newRedo(a *cli.App) *cobra.Command {
 that one, or with --all everything. A file that you have changed since is listed and left alone.`,
 		Example: `  lathe session redo last
   lathe session redo last --all --dry-run`,
-		Args: cli.WantArgs(0, 1),
+		Args: cli.RangeArgs(0, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if f.all && (f.message != "" || f.part != "") {
 				return cli.Usagef("--all brings back everything; leave out --message and --part, or --all")
@@ -80,7 +80,7 @@ func onSession(ctx context.Context, a *cli.App, args []string, f func(api.Engine
 
 // onNamed runs f on the session that an id names.
 func onNamed(ctx context.Context, a *cli.App, id string, f func(api.Engine, lathe.Session) error) error {
-	return a.OnSessions(ctx, func(e api.Engine) error {
+	return a.WithSessions(ctx, func(e api.Engine) error {
 		s, err := a.Find(ctx, e, id)
 		if err != nil {
 			return err
@@ -142,7 +142,7 @@ func printChanges(a *cli.App, u lathe.Undone, dry bool, did, would string) error
 		verb = "would be"
 	}
 	a.Remark("%s changed since the undone step and %s left alone. Look at them with your editor or `git diff`.", termtext.Several(conflicts, "file"), verb)
-	return cli.Failed{Code: cli.ExitFailed}
+	return cli.Reported{Code: cli.ExitFailed}
 }
 
 func printUndone(a *cli.App, out undoneJSON, did, would string) {

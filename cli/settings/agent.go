@@ -34,7 +34,7 @@ settings folder; the text of such a file is what the model is told.`,
   lathe agent create --name docs --description "Writes documentation" --permissions read,grep,glob,edit
   lathe run --agent docs "Describe the flags in README.md"`,
 		Args: cobra.ArbitraryArgs,
-		RunE: cli.Group,
+		RunE: cli.RequireSubcommand,
 	}
 	list := a.JSONFlag(&cobra.Command{
 		Use: "list", Short: "List the agents of this directory, with their rules", Args: cli.NoArgs,
@@ -82,7 +82,7 @@ func knownAgents(ctx context.Context, a *cli.App) (agents []lathe.Agent, err err
 		return nil, err
 	}
 	s := harness.New(&a.Host, at)
-	defer func() { err = cli.Closing(s, err) }()
+	defer func() { err = cli.CloseAfter(s, err) }()
 	place, err := workspace.Locate(ctx, a.Dir, nil)
 	if err != nil {
 		return nil, err
@@ -166,7 +166,7 @@ func createAgent(ctx context.Context, a *cli.App, f agentFlags, chosen bool) err
 		return err
 	}
 	_, err = file.WriteString(f.text(chosen))
-	if err := cli.Closing(file, err); err != nil {
+	if err := cli.CloseAfter(file, err); err != nil {
 		return err
 	}
 	if a.JSON {

@@ -31,14 +31,14 @@ LATHE_CONFIG_CONTENT, the administrator's.`,
   lathe config check
   lathe config schema > lathe.schema.json`,
 		Args: cobra.ArbitraryArgs,
-		RunE: cli.Group,
+		RunE: cli.RequireSubcommand,
 	}
-	cmd.AddCommand(NewShow(a), newConfigPath(a), newConfigCheck(a), newConfigSchema(a))
+	cmd.AddCommand(NewConfigShow(a), newConfigPath(a), newConfigCheck(a), newConfigSchema(a))
 	return cmd
 }
 
-// NewShow is `lathe config show`.
-func NewShow(a *cli.App) *cobra.Command {
+// NewConfigShow is `lathe config show`.
+func NewConfigShow(a *cli.App) *cobra.Command {
 	var resolved, sources, secrets bool
 	cmd := &cobra.Command{
 		Use:   "show",
@@ -60,7 +60,7 @@ masked; --secrets shows them.
 			if err != nil {
 				return err
 			}
-			a.WarnDistrust(l)
+			a.WarnUntrusted(l)
 			if sources || !resolved {
 				return showSources(a, l)
 			}
@@ -176,7 +176,7 @@ func checkConfig(a *cli.App) error {
 	if l != nil {
 		rest := *l
 		rest.Broken = nil // told above
-		a.WarnDistrust(&rest)
+		a.WarnUntrusted(&rest)
 		warnings = len(l.Warnings)
 		for _, p := range l.Warnings {
 			out = append(out, problemOf("warning", p))
@@ -196,7 +196,7 @@ func checkConfig(a *cli.App) error {
 		a.Printf("%d wrong, %d without effect or deprecated.\n", len(out)-warnings, warnings)
 	}
 	if len(broken) > 0 {
-		return cli.Failed{Code: cli.ExitFailed}
+		return cli.Reported{Code: cli.ExitFailed}
 	}
 	return nil
 }

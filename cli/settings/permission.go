@@ -23,13 +23,13 @@ never overrides a rule of your settings that denies. Here you see it, and take i
 		Example: `  lathe permission list
   lathe permission revoke bash "git push *"`,
 		Args: cobra.ArbitraryArgs,
-		RunE: cli.Group,
+		RunE: cli.RequireSubcommand,
 	}
 	list := a.JSONFlag(&cobra.Command{
 		Use: "list", Short: "List what is allowed for good", Example: "  lathe permission list --json", Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			var rules lathe.Ruleset
-			err := a.With(c.Context(), func(e *engine.Engine) (err error) {
+			err := a.WithEngine(c.Context(), func(e *engine.Engine) (err error) {
 				rules, err = approvedRules(c.Context(), a, e)
 				return err
 			})
@@ -40,10 +40,10 @@ never overrides a rule of your settings that denies. Here you see it, and take i
 		},
 	})
 	revoke := &cobra.Command{
-		Use: "revoke PERMISSION PATTERN", Short: "Take one back: it is asked again", Args: cli.WantArgs(2, 2),
+		Use: "revoke PERMISSION PATTERN", Short: "Take one back: it is asked again", Args: cli.RangeArgs(2, 2),
 		Example: `  lathe permission revoke edit "*"`,
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.With(c.Context(), func(e *engine.Engine) error { return revokeApproval(c.Context(), a, e, args[0], args[1]) })
+			return a.WithEngine(c.Context(), func(e *engine.Engine) error { return revokeApproval(c.Context(), a, e, args[0], args[1]) })
 		},
 	}
 	cmd.AddCommand(list, revoke)

@@ -20,7 +20,7 @@ type finding struct {
 }
 
 // harness prints how the work went.
-func (v *StatsView) harness() {
+func (v *View) harness() {
 	h := *v.figures.Harness
 	for _, s := range []struct {
 		title string
@@ -43,7 +43,7 @@ func (v *StatsView) harness() {
 	}
 }
 
-func (v *StatsView) findings(lines []finding) {
+func (v *View) findings(lines []finding) {
 	var rows [][2]string
 	for _, l := range lines {
 		mark := "  "
@@ -63,14 +63,14 @@ func turnFindings(h usage.Harness) []finding {
 		{"Calls a step", decimal(h.CallsPerStep), h.Calls > 0 && h.CallsPerStep < 1.3},
 		{"Several calls at once", rate(h.Parallel), false},
 		{"Cost a turn", "$" + strconv.FormatFloat(h.CostPerTurn, 'f', 4, 64), false},
-		{"Tokens a turn", Short(t.Total()), false},
-		{"  fresh input", Short(t.Input), false},
-		{"  from cache", Short(t.CacheRead), false},
-		{"  to cache", Short(t.CacheWrite), false},
-		{"  output", Short(t.Output), false},
-		{"  reasoning", Short(t.Reasoning), false},
-		{"Tokens a step", Short(h.TokensPerStep.Total()), false},
-		{"Cache, later steps", Percent(h.CacheHits), h.Steps > h.Turns && h.CacheHits < 0.85},
+		{"Tokens a turn", FormatCount(t.Total()), false},
+		{"  fresh input", FormatCount(t.Input), false},
+		{"  from cache", FormatCount(t.CacheRead), false},
+		{"  to cache", FormatCount(t.CacheWrite), false},
+		{"  output", FormatCount(t.Output), false},
+		{"  reasoning", FormatCount(t.Reasoning), false},
+		{"Tokens a step", FormatCount(h.TokensPerStep.Total()), false},
+		{"Cache, later steps", FormatPercent(h.CacheHits), h.Steps > h.Turns && h.CacheHits < 0.85},
 		{"Cache lost", rate(h.CacheRestarts), h.CacheRestarts.Count > 0},
 	}
 }
@@ -94,7 +94,7 @@ func callFindings(h usage.Harness) []finding {
 func outputFindings(h usage.Harness) []finding {
 	largest := []string{}
 	for _, o := range h.Outputs[:min(len(h.Outputs), 2)] {
-		largest = append(largest, termtext.Plain(o.Tool)+" "+Percent(o.Share))
+		largest = append(largest, termtext.Plain(o.Tool)+" "+FormatPercent(o.Share))
 	}
 	never := usage.Rate{Count: h.Opened.Of - h.Opened.Count, Of: h.Opened.Of}
 	return []finding{
@@ -102,14 +102,14 @@ func outputFindings(h usage.Harness) []finding {
 		{"  largest", strings.Join(largest, ", "), false},
 		{"Cut short", rate(h.Truncated), false},
 		{"  never opened", rate(never), never.Share() > 0.5},
-		{"Time of models", Took(h.Time.Model), false},
-		{"Time of tools", Took(h.Time.Tools), false},
+		{"Time of models", FormatDuration(h.Time.Model), false},
+		{"Time of tools", FormatDuration(h.Time.Tools), false},
 		{"Calls over a minute", rate(h.Time.Long), false},
 		{"Timed out", rate(h.Time.TimedOut), h.Time.TimedOut.Share() > 0.02},
 	}
 }
 
-func (v *StatsView) endFindings(h usage.Harness) []finding {
+func (v *View) endFindings(h usage.Harness) []finding {
 	ver := h.Verified
 	turns := ver.Passed + ver.Failed + ver.None
 	fired := 0
@@ -129,11 +129,11 @@ func (v *StatsView) endFindings(h usage.Harness) []finding {
 	}
 	out = append(out, []finding{
 		{"Compactions", termtext.Count(h.Compactions.Count), false},
-		{"  tokens before", Short(h.Compactions.TokensBefore), false},
+		{"  tokens before", FormatCount(h.Compactions.TokensBefore), false},
 		{"  read again after", termtext.Count(h.Compactions.Rereads), h.Compactions.Rereads > 5*max(h.Compactions.Count, 1)},
 		{"Sub-agents", termtext.Count(h.Subagents.Sessions), false},
-		{"  share of the cost", Percent(h.Subagents.CostShare), false},
-		{"  tokens", Short(h.Subagents.Tokens), false},
+		{"  share of the cost", FormatPercent(h.Subagents.CostShare), false},
+		{"  tokens", FormatCount(h.Subagents.Tokens), false},
 		{"  a report", termtext.ByteSize(h.Subagents.ReportBytes), false},
 	}...)
 	for _, end := range slices.Sorted(maps.Keys(h.Ends)) {
@@ -143,7 +143,7 @@ func (v *StatsView) endFindings(h usage.Harness) []finding {
 }
 
 // errorTable lists failures by tool and kind.
-func (v *StatsView) errorTable(h usage.Harness) {
+func (v *View) errorTable(h usage.Harness) {
 	if len(h.ByTool) == 0 {
 		return
 	}
@@ -154,7 +154,7 @@ func (v *StatsView) errorTable(h usage.Harness) {
 		for i, k := range kinds {
 			kinds[i] = fmt.Sprintf("%s %s", k, termtext.Count(e.Kinds[k]))
 		}
-		t.Rows = append(t.Rows, []string{termtext.Plain(e.Tool), termtext.Count(e.Errors.Count), Percent(e.Errors.Share()), strings.Join(kinds, ", ")})
+		t.Rows = append(t.Rows, []string{termtext.Plain(e.Tool), termtext.Count(e.Errors.Count), FormatPercent(e.Errors.Share()), strings.Join(kinds, ", ")})
 	}
 	v.title("Failures by tool and kind")
 	_ = t.Write(v.app.Out, v.screen)
@@ -164,7 +164,7 @@ func rate(r usage.Rate) string {
 	if r.Of == 0 {
 		return "-"
 	}
-	return fmt.Sprintf("%s (%s of %s)", Percent(r.Share()), termtext.Count(r.Count), termtext.Count(r.Of))
+	return fmt.Sprintf("%s (%s of %s)", FormatPercent(r.Share()), termtext.Count(r.Count), termtext.Count(r.Of))
 }
 
 func decimal(f float64) string { return strconv.FormatFloat(f, 'f', 1, 64) }

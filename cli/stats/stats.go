@@ -55,7 +55,7 @@ of answers; titles of sessions are not in it.`,
   lathe stats --models 5 --tools 10
   lathe stats --harness --days 30
   lathe stats --json | jq .usage.cost`,
-		Args: cli.WantArgs(0, 1),
+		Args: cli.RangeArgs(0, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			set := c.Flags().Changed
 			f.limited, f.byModels = set("days"), set("models")
@@ -129,7 +129,7 @@ func printStats(ctx context.Context, a *cli.App, f statsFlags) error {
 	since := f.since(a.Now())
 	count := usage.New(a.Now().Location(), f.harness)
 	var projects []lathe.Project
-	err := a.With(ctx, func(e *engine.Engine) (err error) {
+	err := a.WithEngine(ctx, func(e *engine.Engine) (err error) {
 		if q, err = statsQuery(ctx, a, e, f); err != nil {
 			return err
 		}
@@ -215,7 +215,7 @@ func findProject(ctx context.Context, a *cli.App, e *engine.Engine, name string)
 	}
 	if path := relativeTo(a, name); harness.FileExists(path) {
 		at, err := e.Location(ctx, path)
-		return cli.QueryOf(at), err
+		return cli.QueryFor(at), err
 	}
 	return q, lathe.Errorf(lathe.NotFound, "there is no project %s; `lathe stats --all --by project` lists them", termtext.Quote(name))
 }
@@ -241,7 +241,7 @@ func (e ambiguousProject) Error() string {
 func (e ambiguousProject) Unwrap() error { return lathe.Errorf(lathe.Conflict, "%s", e.Error()) }
 
 func (e ambiguousProject) Details() (lines []string) {
-	for _, p := range e.fit[:min(len(e.fit), cli.MostCandidates)] {
+	for _, p := range e.fit[:min(len(e.fit), cli.MaxCandidates)] {
 		lines = append(lines, termtext.Plain(p.Worktree))
 	}
 	return lines

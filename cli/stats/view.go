@@ -16,21 +16,21 @@ import (
 	"github.com/lathe-agent/lathe/usage"
 )
 
-// StatsView prints figures for people. An error stays with the writer until the program ends.
-type StatsView struct {
+// View prints figures for people. An error stays with the writer until the program ends.
+type View struct {
 	app     *cli.App
 	flags   statsFlags
 	figures usage.Figures
 	screen  int
-	Colour  bool
+	Color  bool
 	begun   bool // something is above
 }
 
-func newStatsView(a *cli.App, f statsFlags, got usage.Figures) *StatsView {
-	return &StatsView{app: a, flags: f, figures: got, screen: a.Width(), Colour: a.Color(a.Stdout.File)}
+func newStatsView(a *cli.App, f statsFlags, got usage.Figures) *View {
+	return &View{app: a, flags: f, figures: got, screen: a.Width(), Color: a.HasColor(a.Stdout.File)}
 }
 
-func (v *StatsView) print() {
+func (v *View) print() {
 	switch {
 	case v.flags.harness:
 		v.harness()
@@ -48,7 +48,7 @@ func (v *StatsView) print() {
 }
 
 // all prints a table of each, the long ones cut.
-func (v *StatsView) all() {
+func (v *View) all() {
 	const month, projects = 31, 10
 	v.overview()
 	if v.flags.byModels {
@@ -63,39 +63,39 @@ func (v *StatsView) all() {
 }
 
 // title begins a section.
-func (v *StatsView) title(words string) {
+func (v *View) title(words string) {
 	if v.begun {
 		v.app.Printf("\n")
 	}
 	v.begun = true
-	if v.Colour {
+	if v.Color {
 		words = style.Paint(words, style.Attr{Bold: true})
 	}
 	v.app.Printf("%s\n", words)
 }
 
-func (v *StatsView) Paint(bar string) string {
-	if v.Colour {
+func (v *View) Paint(bar string) string {
+	if v.Color {
 		return style.Paint(bar, style.Fg(style.Palette(6)))
 	}
 	return bar
 }
 
 // list prints names and values, no wider than the screen.
-func (v *StatsView) list(rows [][2]string) {
+func (v *View) list(rows [][2]string) {
 	widest := 0
 	for _, r := range rows {
 		widest = max(widest, termtext.Columns(r[0]))
 	}
 	for i, r := range rows {
 		if v.screen > 0 {
-			rows[i][1] = termtext.Clip(r[1], max(layout.LeastColumn, v.screen-widest-len(layout.ColumnGap)))
+			rows[i][1] = termtext.Clip(r[1], max(layout.MinColumn, v.screen-widest-len(layout.ColumnGap)))
 		}
 	}
 	_ = layout.Pairs(v.app.Out, rows)
 }
 
-func (v *StatsView) overview() {
+func (v *View) overview() {
 	f := v.figures
 	sessions := termtext.Count(f.Sessions)
 	if f.Subagents > 0 {
@@ -113,7 +113,7 @@ func (v *StatsView) overview() {
 	t := f.Usage.Tokens
 	cached := ""
 	if t.In() > 0 {
-		cached = fmt.Sprintf(" (%s of input)", Percent(float64(t.CacheRead)/float64(t.In())))
+		cached = fmt.Sprintf(" (%s of input)", FormatPercent(float64(t.CacheRead)/float64(t.In())))
 	}
 	v.title("Cost and tokens")
 	v.list([][2]string{
@@ -131,14 +131,14 @@ func (v *StatsView) overview() {
 	})
 }
 
-func (v *StatsView) date(at lathe.Time) string {
+func (v *View) date(at lathe.Time) string {
 	return at.Std().In(v.app.Now().Location()).Format("2 Jan 2006")
 }
 
 // priced reports whether anything had a price; otherwise bars are of tokens.
-func (v *StatsView) priced() bool { return v.figures.Usage.Cost > 0 }
+func (v *View) priced() bool { return v.figures.Usage.Cost > 0 }
 
-func (v *StatsView) weight(u usage.Usage) float64 {
+func (v *View) weight(u usage.Usage) float64 {
 	if v.priced() {
 		return float64(u.Cost)
 	}
@@ -146,7 +146,7 @@ func (v *StatsView) weight(u usage.Usage) float64 {
 }
 
 // chart prints the first rows of a chart, and how many there are behind them.
-func (v *StatsView) chart(title string, c layout.Chart, most int) {
+func (v *View) chart(title string, c layout.Chart, most int) {
 	v.title(title)
 	more := 0
 	if most > 0 && len(c.Rows) > most {
@@ -159,18 +159,18 @@ func (v *StatsView) chart(title string, c layout.Chart, most int) {
 	}
 }
 
-func (v *StatsView) models(most int) {
+func (v *View) models(most int) {
 	c := layout.Chart{Head: []string{"Model", "Cost", "Tokens", "Answers", "Errors", "In", "Out", "Cached"}}
 	for _, m := range v.figures.ByModel {
 		t := m.Usage.Tokens
 		c.Rows = append(c.Rows, layout.Bar{Name: termtext.Plain(m.Name()), Cells: []string{
-			money(m.Usage.Cost), Short(t.Total()), termtext.Count(m.Answers), termtext.Count(m.Errors), Short(t.Input), Short(t.Output + t.Reasoning), Short(t.CacheRead),
+			money(m.Usage.Cost), FormatCount(t.Total()), termtext.Count(m.Answers), termtext.Count(m.Errors), FormatCount(t.Input), FormatCount(t.Output + t.Reasoning), FormatCount(t.CacheRead),
 		}, Value: v.weight(m.Usage)})
 	}
 	v.chart("Models", c, most)
 }
 
-func (v *StatsView) tools(most int) {
+func (v *View) tools(most int) {
 	if len(v.figures.ByTool) == 0 {
 		return
 	}
@@ -178,17 +178,17 @@ func (v *StatsView) tools(most int) {
 	for _, t := range v.figures.ByTool {
 		errs := "0"
 		if t.Errors > 0 {
-			errs = fmt.Sprintf("%s (%s)", termtext.Count(t.Errors), Percent(float64(t.Errors)/float64(t.Calls)))
+			errs = fmt.Sprintf("%s (%s)", termtext.Count(t.Errors), FormatPercent(float64(t.Errors)/float64(t.Calls)))
 		}
 		c.Rows = append(c.Rows, layout.Bar{Name: termtext.Plain(t.Name), Cells: []string{
-			termtext.Count(t.Calls), Percent(float64(t.Calls) / float64(max(v.figures.Calls, 1))), errs, Took(t.Milliseconds),
+			termtext.Count(t.Calls), FormatPercent(float64(t.Calls) / float64(max(v.figures.Calls, 1))), errs, FormatDuration(t.Milliseconds),
 		}, Value: float64(t.Calls)})
 	}
 	v.chart("Tools", c, most)
 }
 
 // days shows the newest ones, the oldest of them first.
-func (v *StatsView) days(most int) {
+func (v *View) days(most int) {
 	all, title := v.figures.ByDay, "Days"
 	if most > 0 && len(all) > most {
 		all = all[len(all)-most:]
@@ -196,12 +196,12 @@ func (v *StatsView) days(most int) {
 	}
 	c := layout.Chart{Head: []string{"Day", "Cost", "Tokens", "Messages"}}
 	for _, d := range all {
-		c.Rows = append(c.Rows, layout.Bar{Name: d.Date, Cells: []string{money(d.Usage.Cost), Short(d.Usage.Tokens.Total()), termtext.Count(d.Messages)}, Value: v.weight(d.Usage)})
+		c.Rows = append(c.Rows, layout.Bar{Name: d.Date, Cells: []string{money(d.Usage.Cost), FormatCount(d.Usage.Tokens.Total()), termtext.Count(d.Messages)}, Value: v.weight(d.Usage)})
 	}
 	v.chart(title, c, 0)
 }
 
-func (v *StatsView) projects(most int) {
+func (v *View) projects(most int) {
 	c := layout.Chart{Head: []string{"Project", "Cost", "Tokens", "Sessions", "Messages"}}
 	for _, p := range v.figures.ByProject {
 		name := "(no repository)"
@@ -211,13 +211,13 @@ func (v *StatsView) projects(most int) {
 		case p.ID != lathe.GlobalProject:
 			name = termtext.Plain(p.ID)
 		}
-		c.Rows = append(c.Rows, layout.Bar{Name: name, Cells: []string{money(p.Usage.Cost), Short(p.Usage.Tokens.Total()), termtext.Count(p.Sessions), termtext.Count(p.Messages)}, Value: v.weight(p.Usage)})
+		c.Rows = append(c.Rows, layout.Bar{Name: name, Cells: []string{money(p.Usage.Cost), FormatCount(p.Usage.Tokens.Total()), termtext.Count(p.Sessions), termtext.Count(p.Messages)}, Value: v.weight(p.Usage)})
 	}
 	v.chart("Projects", c, most)
 }
 
 // checks are those that have fired.
-func (v *StatsView) checks() {
+func (v *View) checks() {
 	if len(v.figures.Checks) == 0 {
 		return
 	}
@@ -253,8 +253,8 @@ func thousands(number string) string {
 	return termtext.Count(n) + "." + cents
 }
 
-// Short shows a large number with three digits.
-func Short(n int64) string {
+// FormatCount shows a large number with three digits.
+func FormatCount(n int64) string {
 	if n < 10_000 {
 		return termtext.Count(n)
 	}
@@ -271,7 +271,7 @@ func Short(n int64) string {
 	return strconv.FormatFloat(f, 'f', digits, 64) + unit
 }
 
-func Percent(share float64) string {
+func FormatPercent(share float64) string {
 	switch p := share * 100; {
 	case p > 0 && p < 0.95:
 		return strconv.FormatFloat(p, 'f', 1, 64) + "%"
@@ -280,8 +280,8 @@ func Percent(share float64) string {
 	}
 }
 
-// Took is a time that tools or models have worked.
-func Took(milliseconds int64) string {
+// FormatDuration is a time that tools or models have worked.
+func FormatDuration(milliseconds int64) string {
 	d := time.Duration(milliseconds) * time.Millisecond
 	switch {
 	case d < time.Second:

@@ -17,7 +17,7 @@ const titleTime = 2 * time.Second
 // its place: then the turn has not come to its end.
 func (t *Turn) settle(ctx context.Context, a *cli.App) {
 	if a.Attach != "" && t.Record.Failed == nil {
-		if cut, err := cli.WasCut(ctx, t.Engine, t.Session.ID); err == nil && cut {
+		if cut, err := cli.WasInterrupted(ctx, t.Engine, t.Session.ID); err == nil && cut {
 			t.Record.Failed = lathe.Errorf(lathe.Unavailable, "the server ended before the turn did; `lathe run --attach %s --resume -s %s` goes on", termtext.Plain(a.Attach), t.Session.ID)
 		}
 	}
@@ -31,7 +31,7 @@ func (t *Turn) settle(ctx context.Context, a *cli.App) {
 // outcome is the error of a turn that came to its end.
 func (t *Turn) outcome() error {
 	if t.Record.Failed == nil && t.Record.Refused {
-		return cli.Failed{Code: cli.ExitRefused}
+		return cli.Reported{Code: cli.ExitRefused}
 	}
 	return t.Record.Failed
 }

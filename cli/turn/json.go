@@ -94,7 +94,7 @@ func (s *JSON) End(ctx context.Context, err error) error {
 	}
 	s.Turn.settle(ctx, s.App)
 	if failed := s.Turn.Record.Failed; failed != nil {
-		return cli.Failed{Code: cli.CodeOfError(failed)} // reported in its line
+		return cli.Reported{Code: cli.ExitCodeOf(failed)} // reported in its line
 	}
 	return s.Turn.outcome()
 }

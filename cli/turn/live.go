@@ -119,7 +119,7 @@ func (s *Live) child(ctx context.Context, ev lathe.Event) {
 	switch f := ev.Fact.(type) {
 	case *lathe.PartChanged:
 		c, ok := f.Part.Body.(*lathe.ToolCall)
-		if !ok || IsCompacted(c) || !s.Turn.IsBelow(ctx, ev.Session) {
+		if !ok || IsCompacted(c) || !s.Turn.IsDescendant(ctx, ev.Session) {
 			return
 		}
 		title, known := s.titles[ev.Session]

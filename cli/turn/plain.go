@@ -194,7 +194,7 @@ func (s *Plain) Ask(ctx context.Context, about []string, choices string) (string
 }
 
 func (s *Plain) readAnswer(ctx context.Context) (string, error) {
-	line, err := cli.Reading(ctx, func() ([]byte, error) {
+	line, err := cli.ReadOrCancel(ctx, func() ([]byte, error) {
 		text, err := bufio.NewReader(s.Stdin).ReadString('\n')
 		return []byte(text), err
 	})
@@ -234,10 +234,10 @@ func (s *Plain) end(ctx context.Context, err error, remark func(string), summary
 // summary is the last line: tokens, cost, what else is to be said, time and budget.
 func (s *Plain) summary(ctx context.Context, changes, took string) string {
 	r, budget := &s.Turn.Record, ""
-	if accounts, err := session.Accounts(ctx, &s.Host, s.Turn.Engine, s.Turn.Session); err == nil {
+	if accounts, err := session.BudgetAccounts(ctx, &s.Host, s.Turn.Engine, s.Turn.Session); err == nil {
 		budget = session.BudgetLine(accounts)
 	}
-	return session.Dotted(session.Tokens(r.Tokens), session.CostOf(r.Cost), changes, took, budget)
+	return session.JoinDots(session.FormatTokens(r.Tokens), session.FormatCost(r.Cost), changes, took, budget)
 }
 
 // printStructured prints the answer that was asked for, or says that there is none.

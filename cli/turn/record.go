@@ -55,7 +55,7 @@ func (r *Record) add(f lathe.Fact) (compressed bool) {
 			}
 		}
 	case *lathe.SessionFailed:
-		r.Failed = cli.WithExit(lathe.Errorf(lathe.Internal, "%s", lathe.FaultMessage(f.Error)), cli.CodeOfFault(f.Error))
+		r.Failed = cli.WithExit(lathe.Errorf(lathe.Internal, "%s", lathe.FaultMessage(f.Error)), cli.FaultExitCode(f.Error))
 	default:
 	}
 	return false

@@ -8,16 +8,16 @@ import (
 	"github.com/lathe-agent/lathe/internal/termtext"
 )
 
-// SandboxAsk is a request for the permission sandbox: to run a command outside of it, or to change
+// SandboxRequest is a request for the permission sandbox: to run a command outside of it, or to change
 // a file that other programs obey.
-type SandboxAsk struct {
+type SandboxRequest struct {
 	File   string  `json:"filepath"` // "" for a command
 	Reason string  `json:"reason"`
 	Diff   *string `json:"diff"` // nil where the file is to be read
 }
 
-// SandboxAskOf reads one. Of a request of another kind nothing is in it.
-func SandboxAskOf(q lathe.PermissionRequest) (a SandboxAsk) {
+// ParseSandboxRequest reads one. Of a request of another kind nothing is in it.
+func ParseSandboxRequest(q lathe.PermissionRequest) (a SandboxRequest) {
 	if q.Permission == "sandbox" {
 		_ = json.Unmarshal(q.Metadata, &a) // without, there is nothing more to say
 	}
@@ -25,7 +25,7 @@ func SandboxAskOf(q lathe.PermissionRequest) (a SandboxAsk) {
 }
 
 // Line is the line for a person who is asked, "" if there is nothing to say.
-func (a SandboxAsk) Line() string {
+func (a SandboxRequest) Line() string {
 	switch {
 	case a.Reason == "":
 		return ""
@@ -38,7 +38,7 @@ func (a SandboxAsk) Line() string {
 }
 
 // Subject says to the user what was asked for.
-func (a SandboxAsk) Subject(q lathe.PermissionRequest) string {
+func (a SandboxRequest) Subject(q lathe.PermissionRequest) string {
 	what := termtext.Plain(strings.Join(q.Patterns, " "))
 	if a.File != "" && a.Diff == nil {
 		return "secret " + what + " (" + termtext.Plain(a.Reason) + ")"
@@ -49,8 +49,8 @@ func (a SandboxAsk) Subject(q lathe.PermissionRequest) string {
 	return "outside of the sandbox: " + what
 }
 
-// ModelWords say to the model why a file is protected.
-func (a SandboxAsk) ModelWords() string {
+// ModelMessage say to the model why a file is protected.
+func (a SandboxRequest) ModelMessage() string {
 	if a.File == "" {
 		return ""
 	}

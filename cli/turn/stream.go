@@ -38,7 +38,7 @@ type Result struct {
 
 // Show prints an event of the session, or of one that works for it.
 func (s *Stream) Show(ctx context.Context, ev lathe.Event) {
-	if ev.Fact.Type() == "" || ev.Session == "" || ev.Session != s.Turn.Session.ID && !s.Turn.IsBelow(ctx, ev.Session) {
+	if ev.Fact.Type() == "" || ev.Session == "" || ev.Session != s.Turn.Session.ID && !s.Turn.IsDescendant(ctx, ev.Session) {
 		return
 	}
 	s.Printf("%s\n", layout.EscapeJSON(ev.AppendJSON(nil)))
@@ -62,7 +62,7 @@ func (s *Stream) End(ctx context.Context, err error) error {
 		}
 	}
 	l := Result{
-		ExitCode: cli.CodeOfError(err), Text: r.answer(), Structured: r.Structured, Tokens: r.Tokens, Cost: r.Cost.Dollars(),
+		ExitCode: cli.ExitCodeOf(err), Text: r.answer(), Structured: r.Structured, Tokens: r.Tokens, Cost: r.Cost.Dollars(),
 		Files: t.files(context.WithoutCancel(ctx)), Session: t.Session.ID, Duration: r.worked(s.Began, s.Now()).Milliseconds(),
 	}
 	if t.Session.Share != nil {
@@ -71,7 +71,7 @@ func (s *Stream) End(ctx context.Context, err error) error {
 	switch {
 	case r.Failed != nil:
 		l.Error = termtext.OneLine(r.Failed.Error())
-	case err != nil && !errors.As(err, new(cli.Failed)):
+	case err != nil && !errors.As(err, new(cli.Reported)):
 		l.Error = termtext.OneLine(err.Error())
 	}
 	s.result(l)
@@ -79,7 +79,7 @@ func (s *Stream) End(ctx context.Context, err error) error {
 		return nil
 	}
 	if !errors.As(err, new(cli.Interrupt)) {
-		err = cli.Failed{Code: cli.CodeOfError(err)} // reported in the result
+		err = cli.Reported{Code: cli.ExitCodeOf(err)} // reported in the result
 	}
 	return resulted{err}
 }
@@ -100,7 +100,7 @@ func ReportResult(a *cli.App, err error) error {
 	if err == nil || errors.As(err, new(resulted)) {
 		return err
 	}
-	code := cli.CodeOfError(err)
+	code := cli.ExitCodeOf(err)
 	(&Stream{App: a}).result(Result{ExitCode: code, Error: termtext.OneLine(err.Error()), Files: []fileChange{}})
-	return cli.Failed{Code: code}
+	return cli.Reported{Code: code}
 }

@@ -34,20 +34,20 @@ type Turn struct {
 	Fresh   bool // the session was made for this prompt
 	Log     *slog.Logger
 	Now     func() time.Time
-	Missed  string // says how to see what was missed of a server
+	MissedHint  string // says how to see what was missed of a server
 
 	Sink   Sink
 	Send   func(ctx context.Context, fail func(error)) error    // sends the prompt; fail says later that it could not be sent
 	Permit func(ctx context.Context, q lathe.PermissionRequest) // answers a request
 
 	Record Record
-	Given  atomic.Bool              // the prompt was taken
+	Accepted  atomic.Bool              // the prompt was taken
 	busy   bool                     // the turn has begun
 	below  map[lathe.SessionID]bool // whether other sessions work for this one
 }
 
-// Unattended are the rules of a new session that may not ask the user things, since nobody may be there.
-func Unattended() (rules lathe.Ruleset) {
+// UnattendedRules are the rules of a new session that may not ask the user things, since nobody may be there.
+func UnattendedRules() (rules lathe.Ruleset) {
 	for _, name := range []string{"question", "plan_enter", "plan_exit"} {
 		rules = append(rules, lathe.Rule{Permission: name, Pattern: "*", Action: lathe.Deny})
 	}
@@ -113,7 +113,7 @@ func (t *Turn) take(ctx context.Context, ev lathe.Event) bool {
 func (t *Turn) answer(ctx context.Context, f lathe.Fact) bool {
 	switch f := f.(type) {
 	case *lathe.ServerResync:
-		t.Record.Failed = lathe.Errorf(lathe.Unavailable, "too much happened while the server could not be heard; %s", t.Missed)
+		t.Record.Failed = lathe.Errorf(lathe.Unavailable, "too much happened while the server could not be heard; %s", t.MissedHint)
 		return true
 	case *lathe.PermissionAsked:
 		t.Permit(ctx, f.PermissionRequest)
@@ -125,7 +125,7 @@ func (t *Turn) answer(ctx context.Context, f lathe.Fact) bool {
 	case *lathe.StatusChanged:
 		switch f.Status.Type {
 		case lathe.Idle:
-			return t.busy || t.Record.Failed != nil && t.Given.Load() // before, it is that of a turn that was cut off
+			return t.busy || t.Record.Failed != nil && t.Accepted.Load() // before, it is that of a turn that was cut off
 		case lathe.Busy:
 			t.busy = true
 		case lathe.Retrying:
@@ -139,7 +139,7 @@ func (t *Turn) answer(ctx context.Context, f lathe.Fact) bool {
 
 // Begin notes that the prompt was taken, and who answers it.
 func (t *Turn) Begin(m lathe.Message) {
-	t.Given.Store(true)
+	t.Accepted.Store(true)
 	if u, ok := m.Said.(*lathe.User); ok {
 		t.Sink.Note(fmt.Sprintf("> %s · %s · %s", termtext.Plain(u.Agent), termtext.Plain(u.Model.Provider+"/"+u.Model.Model), t.Session.ID))
 	}
@@ -166,12 +166,12 @@ func (t *Turn) child(ctx context.Context, ev lathe.Event) {
 	around := ev.Session == "" && (ev.Directory == "" || ev.Directory == t.Session.Directory)
 	switch f := ev.Fact.(type) {
 	case *lathe.PermissionAsked:
-		if t.IsBelow(ctx, ev.Session) {
+		if t.IsDescendant(ctx, ev.Session) {
 			t.Sink.Note("(the task " + t.Title(ctx, ev.Session) + " asks)")
 			t.Permit(ctx, f.PermissionRequest)
 		}
 	case *lathe.QuestionAsked:
-		if t.IsBelow(ctx, ev.Session) {
+		if t.IsDescendant(ctx, ev.Session) {
 			t.Sink.Note("The task " + t.Title(ctx, ev.Session) + " asks: " + termtext.Plain(f.Questions[0].Question) + " (nobody is here to answer)")
 			t.Report(t.Engine.Dismiss(ctx, f.ID))
 		}
@@ -194,8 +194,8 @@ func (t *Turn) Report(err error) {
 	}
 }
 
-// IsBelow reports whether a session is a child of the one that is shown, or of one of those.
-func (t *Turn) IsBelow(ctx context.Context, id lathe.SessionID) bool {
+// IsDescendant reports whether a session is a child of the one that is shown, or of one of those.
+func (t *Turn) IsDescendant(ctx context.Context, id lathe.SessionID) bool {
 	if below, known := t.below[id]; known {
 		return below
 	}
@@ -204,7 +204,7 @@ func (t *Turn) IsBelow(ctx context.Context, id lathe.SessionID) bool {
 	}
 	t.below[id] = false // and it stays so for one that is its own ancestor
 	s, err := t.Engine.Get(ctx, id)
-	t.below[id] = err == nil && s.Parent != "" && (s.Parent == t.Session.ID || t.IsBelow(ctx, s.Parent))
+	t.below[id] = err == nil && s.Parent != "" && (s.Parent == t.Session.ID || t.IsDescendant(ctx, s.Parent))
 	return t.below[id]
 }
 
@@ -217,16 +217,16 @@ func (t *Turn) Title(ctx context.Context, id lathe.SessionID) string {
 	return termtext.Plain(s.Title)
 }
 
-// Backgrounds are the tasks of the session in the background. A server looks after its own.
-func (t *Turn) Backgrounds(ctx context.Context) ([]lathe.Session, error) {
+// BackgroundTasks are the tasks of the session in the background. A server looks after its own.
+func (t *Turn) BackgroundTasks(ctx context.Context) ([]lathe.Session, error) {
 	if own, ok := t.Engine.(api.Local); ok {
 		return own.Backgrounds(ctx, t.Session.ID)
 	}
 	return nil, nil
 }
 
-// Collect looks after those whose process has died.
-func (t *Turn) Collect(ctx context.Context, resume bool) error {
+// CollectTasks looks after those whose process has died.
+func (t *Turn) CollectTasks(ctx context.Context, resume bool) error {
 	if own, ok := t.Engine.(api.Local); ok {
 		return own.Collect(ctx, t.Session.ID, resume)
 	}
@@ -244,7 +244,7 @@ func (t *Turn) DeleteEmpty(ctx context.Context) {
 // program, and what they find is for the session to tell.
 func (t *Turn) waits(ctx context.Context) bool {
 	own, ok := t.Engine.(api.Local)
-	tasks, err := t.Backgrounds(ctx)
+	tasks, err := t.BackgroundTasks(ctx)
 	if err != nil || !ok {
 		return false
 	}

@@ -30,7 +30,7 @@ func TestChart_Width(t *testing.T) {
 				t.Fatalf("%d columns on a screen of %d: %s", termtext.Columns(line), screen, line)
 			}
 		}
-		if got := strings.Count(out.String(), "█"); screen >= 40 && (got < layout.LeastBar || got > layout.MostBar) {
+		if got := strings.Count(out.String(), "█"); screen >= 40 && (got < layout.MinBar || got > layout.MaxBar) {
 			t.Errorf("the longest bar has %d columns on a screen of %d:\n%s", got, screen, out.String())
 		}
 		if screen >= 40 && !strings.Contains(out.String(), "▏") {
@@ -41,17 +41,17 @@ func TestChart_Width(t *testing.T) {
 
 func TestChart_Figures(t *testing.T) {
 	for n, want := range map[int64]string{0: "0", 999: "999", 9999: "9,999", 10_000: "10.0K", 99_949: "99.9K", 99_950: "100K", 999_499: "999K", 999_500: "1.0M", 12_345_678: "12.3M", 5e15: "5000T"} {
-		if got := stats.Short(n); got != want {
+		if got := stats.FormatCount(n); got != want {
 			t.Errorf("short(%d) is %s, not %s", n, got, want)
 		}
 	}
 	for share, want := range map[float64]string{0: "0%", 0.001: "0.1%", 0.0099: "1%", 0.5: "50%", 1: "100%"} {
-		if got := stats.Percent(share); got != want {
+		if got := stats.FormatPercent(share); got != want {
 			t.Errorf("percent(%g) is %s, not %s", share, got, want)
 		}
 	}
 	for ms, want := range map[int64]string{0: "0s", 12: "12ms", 1234: "1.2s", 61_000: "1m1s", 7_260_000: "2h01m", 4_000_000_000: "1,111h06m"} {
-		if got := stats.Took(ms); got != want {
+		if got := stats.FormatDuration(ms); got != want {
 			t.Errorf("took(%d) is %s, not %s", ms, got, want)
 		}
 	}
@@ -89,7 +89,7 @@ func TestUpgrade_Placed(t *testing.T) {
 			}
 			return ""
 		}
-		got := install.Placed{Path: c.path, Real: c.path, Built: c.built, Env: env, Home: "/home/dev"}.HowInstalled("v1.2.3")
+		got := install.Location{Path: c.path, Real: c.path, Built: c.built, Env: env, Home: "/home/dev"}.Installation("v1.2.3")
 		if got.Method != c.method || !strings.HasPrefix(got.Upgrade, c.upgrade) || got.Remove == "" || got.Versions == "" {
 			t.Errorf("%s (%s, %s): %+v", c.path, c.built, c.variable, got)
 		}
@@ -108,7 +108,7 @@ func TestUpgrade_ShellWord(t *testing.T) {
 func TestStats_Colour(t *testing.T) {
 	var plainOut bytes.Buffer
 	c := layout.Chart{Head: []string{"Day", "Cost"}, Rows: []layout.Bar{{Name: "2025-03-10", Cells: []string{"$1"}, Value: 1}}}
-	v := &stats.StatsView{Colour: true}
+	v := &stats.View{Color: true}
 	if err := c.Write(&plainOut, 40, v.Paint); err != nil {
 		t.Fatal(err)
 	}

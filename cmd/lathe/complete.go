@@ -123,7 +123,7 @@ func (x completions) sessions(ctx context.Context) (out []cobra.Completion) {
 	if x.app.Attach != "" {
 		return nil // a server may be far away
 	}
-	_ = x.app.OnSessions(ctx, func(e api.Engine) error {
+	_ = x.app.WithSessions(ctx, func(e api.Engine) error {
 		q, err := x.app.ProjectQuery(ctx, e)
 		if err != nil {
 			return err
@@ -131,7 +131,7 @@ func (x completions) sessions(ctx context.Context) (out []cobra.Completion) {
 		q.Limit = mostSessions
 		all, err := e.List(ctx, q)
 		for _, s := range all {
-			out = append(out, described(string(s.ID), layout.Ago(s.Updated, x.app.Now())+" · "+s.Title))
+			out = append(out, described(string(s.ID), layout.FormatAge(s.Updated, x.app.Now())+" · "+s.Title))
 		}
 		return err
 	})

@@ -22,7 +22,7 @@ func TestDB_CutStatement(t *testing.T) {
 		"a /* ;":                     {"", ""},
 		"a /*/ ; */;":                {"a /*/ ; */;", ""},
 	} {
-		first, rest, whole := database.CutStatement(text)
+		first, rest, whole := database.SplitStatement(text)
 		if !whole {
 			first, rest = "", ""
 		}

@@ -55,7 +55,7 @@ func TestRun_EndlessAnswer(t *testing.T) {
 			defer s.Close()
 			home := t.TempDir()
 			const limit = 20_000
-			settings := strings.Replace(fmt.Sprintf(debug.ScriptSettings, s.URL), `{"cost":`, fmt.Sprintf(`{"limit": {"context": 100000, "output": %d}, "cost":`, limit), 1)
+			settings := strings.Replace(fmt.Sprintf(debug.ScriptConfig, s.URL), `{"cost":`, fmt.Sprintf(`{"limit": {"context": 100000, "output": %d}, "cost":`, limit), 1)
 			if err := os.WriteFile(home+"/lathe.json", []byte(settings), 0o600); err != nil {
 				t.Fatal(err)
 			}

@@ -12,7 +12,7 @@ import (
 func TestOtherWords(t *testing.T) {
 	root := newRoot(newApp())
 	quoted := regexp.MustCompile("`lathe([^`]*)`")
-	for word, instead := range cli.OtherWords {
+	for word, instead := range cli.KnownElsewhere {
 		if _, rest, err := root.Find(strings.Fields(word)[1:]); err == nil && len(rest) == 0 {
 			t.Errorf("%s is a command", word)
 		}

@@ -79,7 +79,7 @@ func newHostile(t *testing.T, lathe string, f hostileRepo) *hostileScene {
 		s.ok(os.Symlink(s.trap, filepath.Join(s.bin, name)))
 	}
 	s.ok(os.WriteFile(at("outside/secret"), []byte(hostileSecret+"\n"), 0o644))
-	s.ok(os.WriteFile(at("home/.config/lathe/lathe.json"), fmt.Appendf(nil, debug.ScriptSettings, s.model.URL), 0o644))
+	s.ok(os.WriteFile(at("home/.config/lathe/lathe.json"), fmt.Appendf(nil, debug.ScriptConfig, s.model.URL), 0o644))
 	s.git("init", "-q", "-b", "main")
 	s.git("commit", "-q", "--allow-empty", "-m", "first")
 	for name, text := range f.files {

@@ -29,7 +29,7 @@ func addLater(root *cobra.Command) {
 				if slices.Contains(args, "--help") || slices.Contains(args, "-h") {
 					return c.Help()
 				}
-				return cli.ComesLater("lathe "+l.name+" ("+l.what+")", l.instead)
+				return cli.NotImplemented("lathe "+l.name+" ("+l.what+")", l.instead)
 			},
 		})
 	}
@@ -44,7 +44,7 @@ func lacksMini(c *cobra.Command) *cobra.Command {
 	run := c.RunE
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if *mini {
-			return cli.ComesLater("--mini", "Until then `lathe run` answers in lines, and `lathe run -c` goes on.")
+			return cli.NotImplemented("--mini", "Until then `lathe run` answers in lines, and `lathe run -c` goes on.")
 		}
 		return run(c, args)
 	}

@@ -110,7 +110,7 @@ func TestShellWords(t *testing.T) {
 		`sh -c 'rm -rf /; echo '\''x'\'''`: {"sh", "-c", "rm -rf /; echo 'x'"},
 		"a ''":                             {"a", ""},
 	} {
-		if got := account.ShellWords(args); got != want {
+		if got := account.ShellCommand(args); got != want {
 			t.Errorf("%q: %s, not %s", args, got, want)
 		}
 	}
@@ -118,7 +118,7 @@ func TestShellWords(t *testing.T) {
 
 func TestBrowse_OnlyPages(t *testing.T) {
 	for _, page := range []string{"", "file:///etc/passwd", "javascript:alert(1)", "--help", "/bin/sh"} {
-		if account.Browse(page) == nil {
+		if account.OpenBrowser(page) == nil {
 			t.Errorf("%q was opened", page)
 		}
 	}

@@ -54,7 +54,7 @@ func main() {
 
 // execute executes one command line and returns the exit code.
 func execute(a *cli.App, args []string) int {
-	ctx, stop := cli.UntilSignal(context.Background(), a.Lent)
+	ctx, stop := cli.SignalContext(context.Background(), a.TTYChildren)
 	defer stop()
 	for _, name := range early.Dropped {
 		a.Remark("The variable %s is malformed and was ignored. Want name=value, with commas between several.", name)
@@ -83,9 +83,9 @@ func newRoot(a *cli.App) *cobra.Command {
   lathe session show               the newest one, as a transcript
   lathe import opencode-export.json
   lathe export last -o session.json`,
-		Annotations: map[string]string{cli.VersionNote: version},
+		Annotations: map[string]string{cli.VersionAnnotation: version},
 		Args:        cobra.ArbitraryArgs,
-		RunE:        screen.Front(a, &f, func(ctx context.Context) error { return demo.OnScreen(ctx, a) }),
+		RunE:        screen.RunRoot(a, &f, func(ctx context.Context) error { return demo.RunTUI(ctx, a) }),
 	}
 	f.Define(root)
 	globalFlags(a, root)
@@ -116,7 +116,7 @@ func newRoot(a *cli.App) *cobra.Command {
 		install.NewUninstall(a),
 	)
 	addLater(root)
-	return cli.Settle(a, root)
+	return cli.ConfigureRoot(a, root)
 }
 
 const rootHelp = `lathe is a coding agent. It keeps every message, every tool call and every change of them
@@ -151,6 +151,6 @@ func globalFlags(a *cli.App, root *cobra.Command) {
 func newApp() *cli.App {
 	return cli.NewApp(harness.Host{
 		Version: version, Env: os.Getenv, Environ: os.Environ, Now: time.Now, Log: slog.New(slog.DiscardHandler), Notices: os.Stderr,
-		Logins: auth.Methods(), Browse: account.Browse,
+		Logins: auth.Methods(), Browse: account.OpenBrowser,
 	})
 }

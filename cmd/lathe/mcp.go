@@ -20,7 +20,7 @@ itself: others give it prompts, and list and read its sessions (lathe mcp serve)
   lathe mcp auth github
   lathe mcp serve -C ~/src/app`,
 		Args: cobra.ArbitraryArgs,
-		RunE: cli.Group,
+		RunE: cli.RequireSubcommand,
 	}
 	cmd.AddCommand(extension.NewMCPList(a), extension.NewMCPAdd(a), extension.NewMCPAuth(a), extension.NewMCPLogout(a), extension.NewMCPDebug(a), mcpserver.New(a))
 	return cmd

@@ -453,7 +453,7 @@ func TestMCPServe_Nonsense(t *testing.T) {
 		{"[]", -32600},
 		{"{}", -32600},
 		{strings.Repeat("[", 100_000), -32700},
-		{`{"a":"` + strings.Repeat("x", mcpserver.MostLine) + `"}`, -32600},
+		{`{"a":"` + strings.Repeat("x", mcpserver.MaxLine) + `"}`, -32600},
 		{hello, 0},
 		{`{"jsonrpc":"2.0","id":8,"method":"nonsense/method"}`, -32601},
 		{`{"jsonrpc":"2.0","id":9,"method":"ping"}`, 0},

@@ -82,7 +82,7 @@ func TestRun_Codes(t *testing.T) {
 		{nil, 0},
 		{lathe.Errorf(lathe.Internal, "x"), 1},
 		{cli.Usagef("x"), 2},
-		{cli.Failed{Code: cli.ExitRefused}, 3},
+		{cli.Reported{Code: cli.ExitRefused}, 3},
 		{&lathe.Error{Code: lathe.Denied, Fault: &lathe.UnknownFault{Ref: engine.BudgetRef}}, 4},
 		{&lathe.Error{Fault: &lathe.UnknownFault{Ref: "err_1"}}, 1},
 		{lathe.Errorf(lathe.Invalid, "%w: x", lathe.ErrNoModel), 5},
@@ -95,7 +95,7 @@ func TestRun_Codes(t *testing.T) {
 		{cli.Interrupt{Signal: os.Interrupt}, 130},
 		{cli.Interrupt{Signal: syscall.SIGTERM}, 143},
 	} {
-		if got := cli.CodeOfError(tt.err); got != tt.code {
+		if got := cli.ExitCodeOf(tt.err); got != tt.code {
 			t.Errorf("%#v is %d, not %d", tt.err, got, tt.code)
 		}
 	}

@@ -44,7 +44,7 @@ func serveHome(t *testing.T, model string) string {
 	if err := os.MkdirAll(filepath.Dir(settings), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(settings, fmt.Appendf(nil, debug.ScriptSettings, model), 0o644); err != nil {
+	if err := os.WriteFile(settings, fmt.Appendf(nil, debug.ScriptConfig, model), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	return home
