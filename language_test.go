@@ -32,6 +32,13 @@ var phrases = []archtest.Phrase{
 	{Pattern: `sub-agents?`, Instead: "subagent", In: everywhere},
 	{Pattern: `there (is|was|are) (no|none|nothing)`, Instead: "no X, or X not found", In: archtest.InStrings},
 	{Pattern: `what|who|whoever|that which`, Instead: "the noun first: its output, the value, the caller", Head: true, In: archtest.InStrings | archtest.InComments, Fine: `\?`},
+	{Pattern: `is no|are no`, Instead: "is not a", In: archtest.InStrings, Fine: `(is|are) no (longer|more|other|\w+ (in|on|for))|there (is|are) no`},
+	{Pattern: `begun|anew`, Instead: "started, again", In: archtest.InStrings},
+	{Pattern: `the settings|settings (of|name|say)|its settings|your settings`, Instead: "the config", In: archtest.InStrings},
+	{
+		Pattern: `gives|prints|shows|lists|opens|sends|deletes|connects|installs|makes|adds|takes|runs|starts|writes|reads|looks|fetches|removes|lets|checks|sets|answers|searches|stops|exports|imports|keeps`,
+		Instead: "the imperative: Print, Show, Run", Head: true, In: archtest.InStrings,
+	},
 	{Pattern: `used up`, Instead: "reached (a budget), spent"},
 	{Pattern: `for good`, Instead: "permanently or always"},
 	{Pattern: `the reference|the seeds`, Instead: "OpenCode", In: everywhere, Fine: `the reference (of|page|count)`},
@@ -44,7 +51,7 @@ var phrases = []archtest.Phrase{
 var allowedPhrases = map[string]string{}
 
 // openProblems is how many are left; it only becomes smaller.
-const openProblems = 1640
+const openProblems = 1840
 
 var listTexts = flag.Bool("texts", false, "print every string literal with prose, for reading aloud")
 
